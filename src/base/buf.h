@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A growing byte string. data is always followed by a zero byte that does not count, so it can be used as
+ * a C string when it holds text. Zero-initialised is empty; buf_release() accepts that.
+ */
+#ifndef SLUICE_BASE_BUF_H
+#define SLUICE_BASE_BUF_H
+
+#include <stddef.h>
+
+struct buf {
+	char *data; /* NULL while nothing was ever added; buf_text() is safe then */
+	size_t len, cap;
+};
+
+void buf_release(struct buf *buf);
+void buf_clear(struct buf *buf);                       /* keeps the memory */
+void buf_reserve(struct buf *buf, size_t more);        /* room for more bytes after len */
+void buf_add(struct buf *buf, const void *bytes, size_t n);
+void buf_puts(struct buf *buf, const char *text);
+void buf_putc(struct buf *buf, char c);
+void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *buf_text(const struct buf *buf);           /* never NULL */
+char *buf_take(struct buf *buf);                       /* the text, now the caller's; buf is empty again */
+
+#define AUTO_BUF __attribute__((cleanup(buf_release)))
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *or_die(void *p)
+{
+	if (p)
+		return p;
+	fputs("sluice: out of memory\n", stderr);
+	abort();
+}
+
+void *xmalloc(size_t bytes)
+{
+	return or_die(malloc(bytes ? bytes : 1));
+}
+
+void *xcalloc(size_t count, size_t bytes)
+{
+	return or_die(calloc(count ? count : 1, bytes ? bytes : 1));
+}
+
+void *xrealloc(void *old, size_t count, size_t bytes)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(count, bytes, &total))
+		return or_die(NULL);
+	return or_die(realloc(old, total ? total : 1));
+}
+
+char *xstrdup(const char *text)
+{
+	return text ? or_die(strdup(text)) : NULL;
+}
+
+char *xstrndup(const char *text, size_t n)
+{
+	return or_die(strndup(text, n));
+}
+
+char *xvprintf(const char *format, va_list ap)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, ap) < 0)
+		or_die(NULL);
+	return text;
+}
+
+char *xprintf(const char *format, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, format);
+	text = xvprintf(format, ap);
+	va_end(ap);
+	return text;
+}
+
+void *xgrow(void *array, size_t *cap, size_t need, size_t bytes)
+{
+	size_t n = *cap ? *cap : 16;
+
+	if (need <= *cap && array)
+		return array;
+	while (n < need)
+		n *= 2;
+	array = xrealloc(array, n, bytes);
+	*cap = n;
+	return array;
+}
+
+void auto_free(void *p)
+{
+	free(*(void **)p);
+}
+
+void auto_fclose(void *p)
+{
+	FILE *f = *(FILE **)p;
+	int saved = errno;
+
+	if (f)
+		fclose(f);
+	errno = saved;
+}
+
+void auto_close(int *fd)
+{
+	int saved = errno;
+
+	if (*fd >= 0)
+		close(*fd);
+	errno = saved;
+}

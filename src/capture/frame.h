@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The hot path: what every generated wrapper does around the real call. Guest.
+ *
+ *	struct frame f;
+ *	if (!frame_enter(&f))
+ *		return the real call;
+ *	ret = the real call;
+ *	frame_stop(&f);
+ *	w = frame_leave(&f, CALL_x, words, error);
+ *	w[4], w[5], ... = fields;
+ *	frame_commit(&f, w, words);
+ *
+ * Two counter reads and one record, no lock, no system call, no allocation. A thread writes to the chunk
+ * of its lane. `level` is 1 exactly while our own code is between two stores that belong together; a
+ * signal handler that lands there finds it set and records into the thread's second lane, which has a
+ * thread number of its own. While the real call runs level is 0: calls made beneath it, by it or by a
+ * handler, are recorded as its children.
+ *
+ * Nothing here changes errno.
+ */
+#ifndef SLUICE_CAPTURE_FRAME_H
+#define SLUICE_CAPTURE_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "capture/clock.h"
+#include "trace/spool.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define EXPORT __attribute__((visibility("default")))
+#define TLS_FAST __attribute__((tls_model("initial-exec")))
+
+#define FRAME_SCRATCH_WORDS (RECORD_HEAD_WORDS + 10)
+
+struct lane {
+	uint64_t *write, *limit; /* where the next record goes; both NULL without a chunk */
+	struct chunk *chunk;
+	uint64_t seq;            /* of the last call that began */
+	uint64_t current;        /* seq of the innermost call that has not ended, 0 for none */
+	const void *current_at;  /* stack address of its frame */
+	uint32_t thread;         /* number of the thread; valid once numbered is set */
+	bool numbered;
+};
+
+/* Lane 0 is for the thread itself, lane 1 for signal handlers that interrupt our own code. */
+#define LANES 2
+
+struct self {
+	struct lane lanes[LANES];
+	volatile uint32_t level; /* lanes in use by our own code right now */
+	uint32_t vforked;        /* set in a child of vfork, which borrows its parent's thread */
+	int32_t tid;
+	bool leaving;            /* the thread's destructor has been armed */
+};
+
+/* The page that a fork empties: after any kind of fork the mode reads CAPTURE_DETACHED. */
+struct gate {
+	_Atomic uint32_t mode;   /* enum capture_mode */
+	uint32_t clock;          /* enum capture_clock */
+};
+
+/* The state of one wrapped call, on the caller's stack. */
+struct frame {
+	uint64_t start, stop;
+	uint64_t seq, parent;    /* parent is 0 for none */
+	const void *parent_at;
+	struct lane *lane;       /* NULL: the call is counted, not recorded */
+	uint64_t scratch[FRAME_SCRATCH_WORDS]; /* takes the words of a call that is not recorded */
+};
+
+extern struct gate *capture_gate __attribute__((visibility("hidden")));
+extern __thread struct self capture_self __attribute__((visibility("hidden"))) TLS_FAST;
+
+/* Orders our own stores as a signal handler of the same thread sees them. */
+static inline void signal_fence(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Out of line: attaches, steps aside, or takes the second lane. False: do the real call and nothing else. */
+__attribute__((cold, visibility("hidden"))) bool frame_enter_slow(struct frame *f);
+
+/* Out of line: finds room for a record in a new chunk; scratch if there is none (a counted loss). */
+__attribute__((cold, visibility("hidden"))) uint64_t *frame_refill(struct frame *f, unsigned words);
+
+/* Out of line: adds a call that was not recorded to the counters of its file. */
+__attribute__((cold, visibility("hidden"))) void frame_count(struct frame *f);
+
+/* Starts a call in lane l; level must be raised. */
+static inline void frame_begin(struct frame *f, struct lane *l)
+{
+	/* A live caller's frame lies above ours; one below was left by longjmp and is nobody's parent. */
+	bool live = (uintptr_t)l->current_at > (uintptr_t)f;
+
+	f->lane = l;
+	f->parent = live ? l->current : 0;
+	f->parent_at = live ? l->current_at : NULL;
+	f->seq = ++l->seq;
+	l->current = f->seq;
+	l->current_at = f;
+}
+
+static inline bool frame_enter(struct frame *f)
+{
+	struct self *s = &capture_self;
+
+	if (unlikely(atomic_load_explicit(&capture_gate->mode, memory_order_relaxed) != CAPTURE_TRACE))
+		return frame_enter_slow(f);
+	if (unlikely(s->level | s->vforked))
+		return frame_enter_slow(f);
+	s->level = 1;
+	signal_fence();
+	frame_begin(f, &s->lanes[0]);
+	signal_fence();
+	s->level = 0;
+	f->start = clock_ticks(capture_gate->clock);
+	return true;
+}
+
+static inline void frame_stop(struct frame *f)
+{
+	f->stop = clock_ticks(capture_gate->clock);
+}
+
+/*
+ * Gives the place of a record of so many words and fills in its head; raises level until frame_commit().
+ * In scratch only the first FRAME_SCRATCH_WORDS exist: write strings by frame_text() alone, which knows.
+ */
+static inline uint64_t *frame_leave(struct frame *f, unsigned call, unsigned words, int error)
+{
+	struct lane *l = f->lane;
+	uint64_t *w;
+
+	capture_self.level++;
+	signal_fence();
+	if (likely(l != NULL) && likely((size_t)(l->limit - l->write) >= words))
+		w = l->write;
+	else
+		w = frame_refill(f, words);
+	w[0] = record_word0(f->seq, call);
+	w[1] = f->start;
+	w[2] = record_word2(f->stop - f->start, words);
+	w[3] = record_word3(f->parent, error);
+	return w;
+}
+
+static inline void frame_commit(struct frame *f, uint64_t *w, unsigned words)
+{
+	struct lane *l = f->lane;
+
+	if (likely(w != f->scratch)) {
+		l->write = w + words;
+		/* Publishes the record to the collector; pairs with the acquire in spool_drain(). */
+		atomic_store_explicit(&l->chunk->committed, (uint32_t)(l->write - l->chunk->words),
+				      memory_order_release);
+	} else {
+		frame_count(f);
+	}
+	if (likely(l != NULL)) {
+		l->current = f->parent;
+		l->current_at = f->parent_at;
+	}
+	signal_fence();
+	capture_self.level--;
+}
+
+/* The id of the call in f; valid between frame_leave() and the end of the wrapper. 0 when not recorded. */
+static inline uint64_t frame_id(const struct frame *f)
+{
+	return f->lane ? id_make(f->lane->thread, f->seq) : 0;
+}
+
+/* Bytes to record of a string that the call has just used; 0 when it is not there or not readable. */
+static inline size_t text_length(const char *text, int error)
+{
+	if (!text || error == 14 /* EFAULT: the kernel could not read it either */)
+		return 0;
+	return strnlen(text, RECORD_STRING_MAX);
+}
+
+static inline unsigned text_words(size_t length)
+{
+	return 1 + (unsigned)((length + 7) / 8);
+}
+
+/* Stores a string at w, which lies in the record or in scratch. Returns the place after it. */
+static inline uint64_t *frame_text(struct frame *f, uint64_t *w, const char *text, size_t length)
+{
+	if (w >= f->scratch && w < f->scratch + FRAME_SCRATCH_WORDS)
+		return w;
+	*w++ = length;
+	if (length) {
+		w[(length - 1) / 8] = 0;
+		memcpy(w, text, length);
+	}
+	return w + (length + 7) / 8;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which call made a descriptor: a flat table from descriptor to LINK word (trace/record.h). Guest.
+ *
+ * A stream (FILE *) is found through its descriptor. A descriptor without an entry was made by something
+ * that we do not wrap, or before us; when a call on it succeeds it is looked up once, and an "inherited"
+ * record with its path is written, which later calls link to.
+ */
+#ifndef SLUICE_CAPTURE_HANDLES_H
+#define SLUICE_CAPTURE_HANDLES_H
+
+#include <stdio.h>
+
+#include "capture/frame.h"
+
+#define HANDLES_MAX (1u << 20) /* descriptors beyond are recorded without a link */
+
+/* Reserved address space, touched only where used; NULL until attached. */
+extern _Atomic uint64_t *capture_handles __attribute__((visibility("hidden")));
+
+/* Out of line: writes the "inherited" record of fd and returns its LINK word; 0 if it cannot be known. */
+__attribute__((cold, visibility("hidden"))) uint64_t handle_inherit(int fd);
+
+/* The LINK word of fd without a lookup: 0 when it was never seen. */
+static inline uint64_t handle_peek(int fd)
+{
+	if (unlikely((unsigned)fd >= HANDLES_MAX))
+		return 0;
+	return atomic_load_explicit(&capture_handles[fd], memory_order_relaxed);
+}
+
+/* The LINK word of fd after a call on it; an unknown descriptor is looked up unless the call failed. */
+static inline uint64_t handle_link(int fd, int error)
+{
+	uint64_t link = handle_peek(fd);
+
+	if (unlikely(!link) && fd >= 0 && !error)
+		link = handle_inherit(fd);
+	return link;
+}
+
+/* Forgets fd and returns what it was. Before the real close: afterwards the number may be another's. */
+static inline uint64_t handle_take(int fd)
+{
+	if (unlikely((unsigned)fd >= HANDLES_MAX))
+		return 0;
+	return atomic_exchange_explicit(&capture_handles[fd], 0, memory_order_relaxed);
+}
+
+static inline void handle_put(int fd, uint64_t link)
+{
+	if (likely((unsigned)fd < HANDLES_MAX))
+		atomic_store_explicit(&capture_handles[fd], link, memory_order_relaxed);
+}
+
+/* Descriptor of a stream, -1 for one without (memory streams, cookies). A NULL stream has none. */
+static inline int stream_fd(FILE *stream)
+{
+	return stream ? stream->_fileno : -1;
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The spool: the shared memory, backed by a file, through which a process hands records to the collector.
+ * Guest-safe.
+ *
+ * One spool per process image, in the directory that the run's control page lies in:
+ *
+ *   header (SPOOL_HEADER_BYTES)   who the process is, counters of loss, map of free chunks
+ *   chunk 0, chunk 1, ...         SPOOL_CHUNK_BYTES each
+ *
+ * A thread owns the chunk that it writes to; nobody else ever writes to its records. It publishes each
+ * record by a release store of `committed`; whatever is committed survives the death of the process.
+ * Chunks come in segments: the unit of growth, of mapping and of file allocation, always allocated before
+ * it is mapped, so that a full disk is a counted loss and never a SIGBUS. Emptied chunks go back into the
+ * map of free chunks and are used again, lowest first.
+ *
+ *   free --claimed by a thread--> owned --thread leaves it--> full --drained by the collector--> free
+ *
+ * The collector may drain a chunk while it is owned; only the owner makes it full.
+ */
+#ifndef SLUICE_TRACE_SPOOL_H
+#define SLUICE_TRACE_SPOOL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "trace/record.h"
+
+#define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
+#define SPOOL_VERSION 1
+#define SPOOL_SUFFIX ".spool"
+#define CONTROL_NAME "control"
+
+#define SPOOL_CHUNK_BYTES (64u * 1024)
+#define SPOOL_FIRST_CHUNKS 2    /* chunks of segment 0: most processes need no more */
+#define SPOOL_SEGMENT_CHUNKS 16 /* chunks of every later segment */
+#define SPOOL_SEGMENTS_MAX 1024
+#define SPOOL_CHUNKS_MAX (SPOOL_FIRST_CHUNKS + (SPOOL_SEGMENTS_MAX - 1) * SPOOL_SEGMENT_CHUNKS)
+#define SPOOL_MAP_WORDS ((SPOOL_CHUNKS_MAX + 63) / 64)
+#define SPOOL_TEXT_BYTES 4096
+#define SPOOL_HEADER_BYTES (32u * 1024)
+
+/* What guests do with a call. The values are part of the format of the control page. */
+enum capture_mode {
+	CAPTURE_DETACHED, /* not (yet) part of a run: also what a wiped page after fork says */
+	CAPTURE_OFF,
+	CAPTURE_COUNTERS, /* opens are recorded, the rest is counted per file */
+	CAPTURE_TRACE,
+};
+
+enum capture_clock {
+	CLOCK_SOURCE_MONOTONIC, /* clock_gettime, one tick is a nanosecond */
+	CLOCK_SOURCE_COUNTER,   /* cntvct_el0 or the invariant TSC */
+};
+
+#define CONTROL_MAGIC UINT64_C(0x3152544e4f434c53) /* "SLCONTR1" */
+#define CONTROL_SKIP_BYTES 1024
+
+/* The control page: what the collector tells every process of the run. Mapped shared by all of them. */
+struct control {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t clock;                    /* enum capture_clock */
+	_Atomic uint32_t mode;             /* enum capture_mode; guests look when they change chunks */
+	uint32_t segments_max;             /* bound of the whole run */
+	_Atomic uint32_t segments;         /* in use by all processes of the run */
+	_Atomic uint32_t sequence;         /* gives each spool a number of its own */
+	char skip[CONTROL_SKIP_BYTES];     /* names of programs to leave alone, each ended by a newline */
+};
+
+enum spool_state {
+	SPOOL_ATTACHING, /* header not yet complete: the collector comes back later */
+	SPOOL_LIVE,
+};
+
+struct spool_header {
+	uint64_t magic;
+	uint32_t version;
+	_Atomic uint32_t state;            /* enum spool_state; release store completes the header */
+	int32_t pid, ppid;
+	uint32_t number;                   /* of this spool in the run */
+	int32_t parent_number;             /* spool of the process it was forked from, -1 for none */
+	uint32_t first_thread;             /* number of its first thread */
+	_Atomic uint32_t threads;          /* next thread number to give */
+	uint64_t pid_namespace;            /* inode of /proc/self/ns/pid, 0 where unknown */
+	uint64_t process_start;            /* start time of the pid in clock ticks since boot: /proc/PID/stat, field 22 */
+	uint64_t attached;                 /* ticks */
+	_Atomic uint32_t segments;         /* allocated so far */
+	uint32_t reserved;
+	_Atomic uint64_t lost_records;
+	_Atomic uint64_t lost_threads;
+	/* Texts that describe the process: NUL-terminated, possibly cut. */
+	char program[SPOOL_TEXT_BYTES];
+	char directory[SPOOL_TEXT_BYTES];
+	char command[SPOOL_TEXT_BYTES];    /* arguments, each ended by NUL */
+	uint32_t command_bytes;
+	/* Bit set: the chunk is mapped, empty and nobody's. Claimed by fetch_and, returned by fetch_or. */
+	_Atomic uint64_t free_map[SPOOL_MAP_WORDS] __attribute__((aligned(64)));
+};
+
+_Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES, "the header has outgrown its space");
+
+enum chunk_state {
+	CHUNK_FREE,
+	CHUNK_OWNED,
+	CHUNK_FULL,
+};
+
+struct chunk {
+	_Atomic uint32_t committed;        /* words of records that are complete */
+	_Atomic uint32_t state;            /* enum chunk_state */
+	uint32_t thread;                   /* number of the thread (or signal lane) that owns it */
+	int32_t tid;                       /* of the owner, as the kernel knows it */
+	uint64_t reserved[6];
+	uint64_t words[];                  /* records back to back */
+};
+
+#define CHUNK_WORDS ((SPOOL_CHUNK_BYTES - (uint32_t)sizeof(struct chunk)) / 8)
+
+_Static_assert(sizeof(struct chunk) == 64, "records start on a cache line of their own");
+_Static_assert(RECORD_WORDS_MAX <= CHUNK_WORDS, "the longest record fits into an empty chunk");
+
+/* Which segment a chunk belongs to, and the segment's first chunk and number of chunks. */
+static inline uint32_t spool_segment_of(uint32_t chunk)
+{
+	if (chunk < SPOOL_FIRST_CHUNKS)
+		return 0;
+	return 1 + (chunk - SPOOL_FIRST_CHUNKS) / SPOOL_SEGMENT_CHUNKS;
+}
+
+static inline uint32_t spool_segment_first(uint32_t segment)
+{
+	return segment ? SPOOL_FIRST_CHUNKS + (segment - 1) * SPOOL_SEGMENT_CHUNKS : 0;
+}
+
+static inline uint32_t spool_segment_chunks(uint32_t segment)
+{
+	return segment ? SPOOL_SEGMENT_CHUNKS : SPOOL_FIRST_CHUNKS;
+}
+
+static inline uint64_t spool_chunk_offset(uint32_t chunk)
+{
+	return SPOOL_HEADER_BYTES + (uint64_t)chunk * SPOOL_CHUNK_BYTES;
+}
+
+/*
+ * The counters of a process: a second file beside the spool, made when calls are first counted instead of
+ * recorded. One slot per handle that was opened (keyed by its LINK word), found by hashing; slot 0 takes
+ * what found no slot. Updated by relaxed atomic additions.
+ */
+#define COUNTERS_MAGIC UINT64_C(0x3153544e554f4353) /* "SCOUNTS1" */
+#define COUNTERS_SUFFIX ".counters"
+#define COUNTERS_SLOTS 2048
+#define COUNTERS_GROUPS 6 /* enum group of trace/format.h */
+
+struct counter {
+	_Atomic uint64_t calls, errors, bytes, ticks;
+};
+
+struct counters_slot {
+	_Atomic uint64_t key; /* LINK word; 0: unused */
+	_Atomic uint64_t layer;
+	struct counter groups[COUNTERS_GROUPS];
+};
+
+struct counters_file {
+	uint64_t magic;
+	uint64_t reserved[7];
+	struct counters_slot slots[COUNTERS_SLOTS];
+};
+
+#endif
