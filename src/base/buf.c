@@ -45,16 +45,27 @@ void buf_putc(struct buf *buf, char c)
 	buf_add(buf, &c, 1);
 }
 
+/* Formats straight into the free space; only what does not fit costs a second pass. */
 void buf_printf(struct buf *buf, const char *format, ...)
 {
-	va_list ap;
-	char *text;
+	va_list ap, again;
+	size_t space;
+	int n;
 
+	buf_reserve(buf, 64);
+	space = buf->cap - buf->len;
 	va_start(ap, format);
-	text = xvprintf(format, ap);
+	va_copy(again, ap);
+	n = vsnprintf(buf->data + buf->len, space, format, ap);
 	va_end(ap);
-	buf_puts(buf, text);
-	free(text);
+	if (n > 0 && (size_t)n >= space) {
+		buf_reserve(buf, (size_t)n);
+		vsnprintf(buf->data + buf->len, (size_t)n + 1, format, again);
+	}
+	va_end(again);
+	if (n > 0)
+		buf->len += (size_t)n;
+	buf->data[buf->len] = 0;
 }
 
 const char *buf_text(const struct buf *buf)

@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "capture/clock.h"
+#include "trace/clock.h"
 #include "trace/spool.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -39,7 +39,7 @@
 #define FRAME_SCRATCH_WORDS (RECORD_HEAD_WORDS + 10)
 
 struct lane {
-	uint64_t *write, *limit; /* where the next record goes; both NULL without a chunk */
+	uint64_t *write, *limit; /* where the next record goes; limit is NULL to force frame_refill() */
 	struct chunk *chunk;
 	uint64_t seq;            /* of the last call that began */
 	uint64_t current;        /* seq of the innermost call that has not ended, 0 for none */
@@ -52,11 +52,11 @@ struct lane {
 #define LANES 2
 
 struct self {
+	volatile uint32_t vforked; /* set in a child of vfork, which borrows its parent's thread; first: see vfork.S */
+	volatile uint32_t level;   /* lanes in use by our own code right now */
 	struct lane lanes[LANES];
-	volatile uint32_t level; /* lanes in use by our own code right now */
-	uint32_t vforked;        /* set in a child of vfork, which borrows its parent's thread */
 	int32_t tid;
-	bool leaving;            /* the thread's destructor has been armed */
+	bool armed;                /* the thread's destructor will run */
 };
 
 /* The page that a fork empties: after any kind of fork the mode reads CAPTURE_DETACHED. */
@@ -68,9 +68,9 @@ struct gate {
 /* The state of one wrapped call, on the caller's stack. */
 struct frame {
 	uint64_t start, stop;
-	uint64_t seq, parent;    /* parent is 0 for none */
+	uint64_t seq, parent;    /* parent is 0 for none; seq becomes 0 when no record was made */
 	const void *parent_at;
-	struct lane *lane;       /* NULL: the call is counted, not recorded */
+	struct lane *lane;
 	uint64_t scratch[FRAME_SCRATCH_WORDS]; /* takes the words of a call that is not recorded */
 };
 
@@ -86,8 +86,9 @@ static inline void signal_fence(void)
 /* Out of line: attaches, steps aside, or takes the second lane. False: do the real call and nothing else. */
 __attribute__((cold, visibility("hidden"))) bool frame_enter_slow(struct frame *f);
 
-/* Out of line: finds room for a record in a new chunk; scratch if there is none (a counted loss). */
-__attribute__((cold, visibility("hidden"))) uint64_t *frame_refill(struct frame *f, unsigned words);
+/* Out of line: finds room for a record in another chunk; scratch if it is to be counted or lost. */
+__attribute__((cold, visibility("hidden"))) uint64_t *frame_refill(struct frame *f, unsigned call,
+								   unsigned words);
 
 /* Out of line: adds a call that was not recorded to the counters of its file. */
 __attribute__((cold, visibility("hidden"))) void frame_count(struct frame *f);
@@ -139,10 +140,10 @@ static inline uint64_t *frame_leave(struct frame *f, unsigned call, unsigned wor
 
 	capture_self.level++;
 	signal_fence();
-	if (likely(l != NULL) && likely((size_t)(l->limit - l->write) >= words))
+	if (likely(l->limit - l->write >= (ptrdiff_t)words))
 		w = l->write;
 	else
-		w = frame_refill(f, words);
+		w = frame_refill(f, call, words);
 	w[0] = record_word0(f->seq, call);
 	w[1] = f->start;
 	w[2] = record_word2(f->stop - f->start, words);
@@ -156,16 +157,14 @@ static inline void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 
 	if (likely(w != f->scratch)) {
 		l->write = w + words;
-		/* Publishes the record to the collector; pairs with the acquire in spool_drain(). */
+		/* Publishes the record to the collector; pairs with the acquire in spool_pending(). */
 		atomic_store_explicit(&l->chunk->committed, (uint32_t)(l->write - l->chunk->words),
 				      memory_order_release);
 	} else {
 		frame_count(f);
 	}
-	if (likely(l != NULL)) {
-		l->current = f->parent;
-		l->current_at = f->parent_at;
-	}
+	l->current = f->parent;
+	l->current_at = f->parent_at;
 	signal_fence();
 	capture_self.level--;
 }
@@ -173,7 +172,7 @@ static inline void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 /* The id of the call in f; valid between frame_leave() and the end of the wrapper. 0 when not recorded. */
 static inline uint64_t frame_id(const struct frame *f)
 {
-	return f->lane ? id_make(f->lane->thread, f->seq) : 0;
+	return f->seq ? id_make(f->lane->thread, f->seq) : 0;
 }
 
 /* Bytes to record of a string that the call has just used; 0 when it is not there or not readable. */

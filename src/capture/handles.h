@@ -18,6 +18,9 @@
 /* Reserved address space, touched only where used; NULL until attached. */
 extern _Atomic uint64_t *capture_handles __attribute__((visibility("hidden")));
 
+/* The highest descriptor that ever had an entry: bounds walks over the table. */
+extern _Atomic int capture_handles_high __attribute__((visibility("hidden")));
+
 /* Out of line: writes the "inherited" record of fd and returns its LINK word; 0 if it cannot be known. */
 __attribute__((cold, visibility("hidden"))) uint64_t handle_inherit(int fd);
 
@@ -49,8 +52,20 @@ static inline uint64_t handle_take(int fd)
 
 static inline void handle_put(int fd, uint64_t link)
 {
-	if (likely((unsigned)fd < HANDLES_MAX))
-		atomic_store_explicit(&capture_handles[fd], link, memory_order_relaxed);
+	if (unlikely((unsigned)fd >= HANDLES_MAX))
+		return;
+	atomic_store_explicit(&capture_handles[fd], link, memory_order_relaxed);
+	/* Two threads may race here; the loser's descriptor is lower by then or puts itself again. */
+	if (unlikely(fd > atomic_load_explicit(&capture_handles_high, memory_order_relaxed)))
+		atomic_store_explicit(&capture_handles_high, fd, memory_order_relaxed);
+}
+
+/* Remembers that the call in f made fd. A call without a record leaves the descriptor unknown. */
+static inline void handle_made(int fd, enum link_kind kind, const struct frame *f)
+{
+	uint64_t id = frame_id(f);
+
+	handle_put(fd, id ? link_make(kind, id) : 0);
 }
 
 /* Descriptor of a stream, -1 for one without (memory streams, cookies). A NULL stream has none. */

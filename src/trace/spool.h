@@ -66,6 +66,12 @@ struct control {
 	_Atomic uint32_t segments;         /* in use by all processes of the run */
 	_Atomic uint32_t sequence;         /* gives each spool a number of its own */
 	char skip[CONTROL_SKIP_BYTES];     /* names of programs to leave alone, each ended by a newline */
+	/* For `sluice recover`, should the collector die: */
+	int32_t collector_pid;
+	uint64_t collector_start;          /* as process_start below */
+	uint64_t begin_ticks;              /* time 0 of the trace */
+	uint64_t clock_num, clock_den;     /* what a tick was thought to be worth at the start */
+	char trace[SPOOL_TEXT_BYTES];      /* absolute path of the container it was writing */
 };
 
 enum spool_state {
@@ -85,8 +91,7 @@ struct spool_header {
 	uint64_t pid_namespace;            /* inode of /proc/self/ns/pid, 0 where unknown */
 	uint64_t process_start;            /* start time of the pid in clock ticks since boot: /proc/PID/stat, field 22 */
 	uint64_t attached;                 /* ticks */
-	_Atomic uint32_t segments;         /* allocated so far */
-	uint32_t reserved;
+	_Atomic uint64_t segment_map[SPOOL_SEGMENTS_MAX / 64]; /* bit set: the segment's space is allocated */
 	_Atomic uint64_t lost_records;
 	_Atomic uint64_t lost_threads;
 	/* Texts that describe the process: NUL-terminated, possibly cut. */
@@ -111,7 +116,8 @@ struct chunk {
 	_Atomic uint32_t state;            /* enum chunk_state */
 	uint32_t thread;                   /* number of the thread (or signal lane) that owns it */
 	int32_t tid;                       /* of the owner, as the kernel knows it */
-	uint64_t reserved[6];
+	uint32_t drained;                  /* words that the collector has dealt with; the collector's alone */
+	uint32_t reserved[11];
 	uint64_t words[];                  /* records back to back */
 };
 
@@ -145,21 +151,22 @@ static inline uint64_t spool_chunk_offset(uint32_t chunk)
 
 /*
  * The counters of a process: a second file beside the spool, made when calls are first counted instead of
- * recorded. One slot per handle that was opened (keyed by its LINK word), found by hashing; slot 0 takes
- * what found no slot. Updated by relaxed atomic additions.
+ * recorded. One slot per handle that was opened (keyed by its LINK word) and layer, found by hashing; slot n
+ * takes what found no slot and belongs to layer n. Updated by relaxed atomic additions.
  */
 #define COUNTERS_MAGIC UINT64_C(0x3153544e554f4353) /* "SCOUNTS1" */
 #define COUNTERS_SUFFIX ".counters"
 #define COUNTERS_SLOTS 2048
-#define COUNTERS_GROUPS 6 /* enum group of trace/format.h */
+#define COUNTERS_RESERVED 16 /* at least as many as there are layers */
+#define COUNTERS_GROUPS 6 /* enum group of trace/group.h */
 
 struct counter {
 	_Atomic uint64_t calls, errors, bytes, ticks;
 };
 
 struct counters_slot {
-	_Atomic uint64_t key; /* LINK word; 0: unused */
-	_Atomic uint64_t layer;
+	_Atomic uint64_t key;   /* LINK word; 0: unused, or one of the reserved */
+	_Atomic uint64_t layer; /* plus one; 0 while the slot is being made */
 	struct counter groups[COUNTERS_GROUPS];
 };
 

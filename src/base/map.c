@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/map.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+static size_t slot_of(const struct map *map, uint64_t key)
+{
+	return (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (map->cap - 1);
+}
+
+/* The key's entry, or the free one where it would go. */
+static struct map_entry *find(const struct map *map, uint64_t key)
+{
+	size_t i = slot_of(map, key);
+
+	while (map->entries[i].key && map->entries[i].key != key)
+		i = (i + 1) & (map->cap - 1);
+	return &map->entries[i];
+}
+
+static void grow(struct map *map)
+{
+	struct map old = *map;
+
+	map->cap = old.cap ? 2 * old.cap : 16;
+	map->entries = xcalloc(map->cap, sizeof(*map->entries));
+	for (size_t i = 0; i < old.cap; i++)
+		if (old.entries[i].key)
+			*find(map, old.entries[i].key) = old.entries[i];
+	free(old.entries);
+}
+
+void map_release(struct map *map)
+{
+	free(map->entries);
+	*map = (struct map){ 0 };
+}
+
+void *map_get(const struct map *map, uint64_t key)
+{
+	return map->cap ? find(map, key)->value : NULL;
+}
+
+void map_put(struct map *map, uint64_t key, void *value)
+{
+	struct map_entry *e;
+
+	if (4 * (map->count + 1) > 3 * map->cap)
+		grow(map);
+	e = find(map, key);
+	map->count += !e->key;
+	*e = (struct map_entry){ key, value };
+}
+
+/* Closes the gap by moving back what had to probe past it, so that no tombstones are needed. */
+void *map_remove(struct map *map, uint64_t key)
+{
+	struct map_entry *gap;
+	void *value;
+
+	if (!map->cap)
+		return NULL;
+	gap = find(map, key);
+	value = gap->value;
+	if (!gap->key)
+		return NULL;
+	map->count--;
+	for (size_t i = (size_t)(gap - map->entries);;) {
+		size_t home;
+
+		*gap = (struct map_entry){ 0 };
+		do {
+			i = (i + 1) & (map->cap - 1);
+			if (!map->entries[i].key)
+				return value;
+			home = slot_of(map, map->entries[i].key);
+		} while (((i - home) & (map->cap - 1)) <
+			 ((i - (size_t)(gap - map->entries)) & (map->cap - 1)));
+		*gap = map->entries[i];
+		gap = &map->entries[i];
+	}
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The slow halves of the hot path: entering when the gate is not simply open, and changing chunks.
+ */
+#include "capture/frame.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "trace/call.h"
+
+static struct gate detached;
+struct gate *capture_gate = &detached;
+__thread struct self capture_self TLS_FAST;
+
+static pthread_key_t leave_key;
+static bool leave_key_made;
+
+static uint32_t gate_mode(void)
+{
+	return atomic_load_explicit(&capture_gate->mode, memory_order_relaxed);
+}
+
+static void loss_count(void)
+{
+	atomic_fetch_add_explicit(&capture_membership.header->lost_records, 1, memory_order_relaxed);
+}
+
+/*
+ * A handler that left our code by longjmp left level raised, and the frame it interrupted is below any
+ * live one. On an alternate signal stack addresses say nothing, so there we believe level.
+ */
+static bool level_is_stale(const struct self *s, const struct frame *f)
+{
+	const void *at = s->lanes[s->level - 1].current_at;
+	stack_t stack;
+
+	if (s->level > LANES || !at || (uintptr_t)at > (uintptr_t)f)
+		return false;
+	return syscall(SYS_sigaltstack, NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
+}
+
+bool frame_enter_slow(struct frame *f)
+{
+	struct self *s = &capture_self;
+	uint32_t level;
+
+	if (s->vforked)
+		return false;
+	if (gate_mode() == CAPTURE_DETACHED && !attach())
+		return false;
+	if (gate_mode() < CAPTURE_COUNTERS)
+		return false;
+	if (s->level && level_is_stale(s, f))
+		s->level = 0;
+	level = s->level;
+	if (level >= LANES) {
+		loss_count();
+		return false;
+	}
+	s->level = level + 1;
+	signal_fence();
+	if (gate_mode() == CAPTURE_COUNTERS)
+		s->lanes[level].limit = NULL;
+	frame_begin(f, &s->lanes[level]);
+	signal_fence();
+	s->level = level;
+	f->start = clock_ticks(capture_gate->clock);
+	return true;
+}
+
+/* The thread ends: its chunks go to the collector. A later call of another destructor starts afresh. */
+static void thread_leave(void *unused)
+{
+	struct self *s = &capture_self;
+
+	(void)unused;
+	s->armed = false;
+	s->level++;
+	signal_fence();
+	for (int i = 0; i < LANES; i++)
+		spool_yield(&s->lanes[i]);
+	signal_fence();
+	s->level--;
+}
+
+__attribute__((constructor(101))) static void leave_key_make(void)
+{
+	leave_key_made = pthread_key_create(&leave_key, thread_leave) == 0;
+}
+
+/* Keys below 32 live in the thread's own block, so that setting one allocates nothing. */
+static void thread_arm(struct self *s)
+{
+	if (s->armed || !leave_key_made || leave_key >= 32)
+		return;
+	s->armed = pthread_setspecific(leave_key, s) == 0;
+}
+
+static bool lane_number(struct self *s, struct lane *l)
+{
+	struct spool_header *h = capture_membership.header;
+	uint32_t number;
+
+	if (l->numbered)
+		return true;
+	if (!s->tid)
+		s->tid = (int32_t)syscall(SYS_gettid);
+	number = atomic_fetch_add(&h->threads, 1);
+	if (number > ID_THREAD_MAX) {
+		atomic_fetch_sub(&h->threads, 1);
+		atomic_fetch_add(&h->lost_threads, 1);
+		return false;
+	}
+	l->thread = number;
+	l->numbered = true;
+	return true;
+}
+
+/* In counters mode only calls that make handles are recorded: they give the counters their files. */
+static bool is_recorded(uint32_t mode, unsigned call)
+{
+	uint8_t class = call_table[call].class;
+
+	return mode == CAPTURE_TRACE || class == CLASS_OPEN || class == CLASS_DUP || class == CLASS_CONNECT;
+}
+
+/* Follows what the collector has decided since we last looked. */
+static uint32_t mode_follow(void)
+{
+	uint32_t mode = atomic_load_explicit(&capture_membership.control->mode, memory_order_relaxed);
+
+	if (mode != gate_mode())
+		atomic_store_explicit(&capture_gate->mode, mode, memory_order_relaxed);
+	return mode;
+}
+
+uint64_t *frame_refill(struct frame *f, unsigned call, unsigned words)
+{
+	struct lane *l = f->lane;
+	uint32_t mode = mode_follow(), used;
+
+	l->limit = NULL;
+	if (mode < CAPTURE_COUNTERS || !is_recorded(mode, call) || !lane_number(&capture_self, l))
+		return f->scratch;
+	used = l->chunk ? atomic_load_explicit(&l->chunk->committed, memory_order_relaxed) : CHUNK_WORDS;
+	if (used + words > CHUNK_WORDS) {
+		spool_yield(l);
+		thread_arm(&capture_self);
+		if (!spool_claim(l))
+			return f->scratch;
+		used = 0;
+	}
+	l->write = l->chunk->words + used;
+	if (mode == CAPTURE_TRACE)
+		l->limit = l->chunk->words + CHUNK_WORDS;
+	return l->write;
+}
+
+void frame_count(struct frame *f)
+{
+	uint32_t mode = gate_mode();
+
+	if (mode >= CAPTURE_COUNTERS) {
+		if (is_recorded(mode, record_call(f->scratch)))
+			loss_count();
+		counters_add(f->scratch);
+	}
+	f->seq = 0;
+}
+
+/* The unhappy end of vfork.S. */
+__attribute__((visibility("hidden"))) long vfork_failed(long result);
+
+long vfork_failed(long result)
+{
+	errno = (int)-result;
+	return -1;
+}

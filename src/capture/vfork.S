@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * vfork returns twice on one stack and one thread pointer, so it cannot be wrapped in C. The child borrows
+ * its parent's thread: capture_self.vforked (the first member) tells our code to stand aside until the
+ * parent goes on, which happens only after the child's exec or exit.
+ */
+	.hidden	capture_self
+	.hidden	vfork_failed
+	.globl	vfork, __vfork
+	.type	vfork, %function
+	.set	__vfork, vfork
+	.text
+	.p2align 4
+vfork:
+	.cfi_startproc
+#if defined(__aarch64__)
+	/* x1 and x2 survive the system call: address of the mark. The return address stays in x30. */
+	hint	#34
+	mrs	x1, tpidr_el0
+	adrp	x2, :gottprel:capture_self
+	ldr	x2, [x2, #:gottprel_lo12:capture_self]
+	add	x1, x1, x2
+	mov	w3, #1
+	str	w3, [x1]
+	mov	x9, x1
+	mov	x0, #0x4111		/* CLONE_VM | CLONE_VFORK | SIGCHLD */
+	mov	x1, #0
+	mov	x2, #0
+	mov	x3, #0
+	mov	x4, #0
+	mov	x8, #220		/* clone */
+	svc	#0
+	cbz	x0, 1f
+	str	wzr, [x9]
+	cmn	x0, #4095
+	b.cs	vfork_failed
+1:	ret
+#elif defined(__x86_64__)
+	/* The child may overwrite the return address on the stack: keep it in rdi, which the kernel keeps. */
+	endbr64
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	.cfi_register %rip, %rdi
+	movq	capture_self@gottpoff(%rip), %rdx
+	movl	$1, %fs:(%rdx)
+	movl	$58, %eax		/* vfork */
+	syscall
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	testl	%eax, %eax
+	jz	1f
+	movl	$0, %fs:(%rdx)
+	cmpq	$-4095, %rax
+	jae	2f
+1:	ret
+2:	movq	%rax, %rdi
+	jmp	vfork_failed
+#else
+#error "vfork.S knows aarch64 and x86-64"
+#endif
+	.cfi_endproc
+	.size	vfork, . - vfork
+	.section .note.GNU-stack, "", %progbits

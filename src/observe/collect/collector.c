@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/collect/collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "observe/collect/calibrate.h"
+#include "observe/collect/intake.h"
+#include "observe/collect/life.h"
+
+#define CHECK_LIVES_NS 50000000
+#define REAP_NS 1000000000
+
+struct collector {
+	char *directory;
+	struct control *control;
+	enum capture_clock clock;
+	struct moment begin;
+	struct run_info run;
+	struct intake intake;
+	uint32_t spools_seen;
+	uint64_t namespace;
+	uint64_t lives_checked_ns, reaped_ns;
+};
+
+static int control_make(struct collector *c, const struct collector_options *o, struct err *err)
+{
+	AUTO_FREE char *path = xprintf("%s/%s", c->directory, CONTROL_NAME);
+	AUTO_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	uint64_t segment_bytes = (uint64_t)SPOOL_SEGMENT_CHUNKS * SPOOL_CHUNK_BYTES;
+	int code = fd < 0 ? errno : posix_fallocate(fd, 0, sizeof(struct control));
+	size_t used = 0;
+	void *p;
+
+	if (code)
+		return err_set(err, code, "%s: %s", path, strerror(code));
+	p = mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return err_set(err, errno, "%s: cannot map: %s", path, strerror(errno));
+	c->control = p;
+	c->control->version = SPOOL_VERSION;
+	c->control->clock = o->clock;
+	c->control->segments_max = (uint32_t)(o->spool_bytes / segment_bytes);
+	if (!c->control->segments_max)
+		c->control->segments_max = 1;
+	for (const char *s = o->skip ? o->skip : ""; *s && used + 1 < CONTROL_SKIP_BYTES; s++)
+		c->control->skip[used++] = strchr(", \t", *s) ? '\n' : *s;
+	c->control->skip[used] = '\n';
+	atomic_store(&c->control->mode, o->mode);
+	c->control->magic = CONTROL_MAGIC;
+	return 0;
+}
+
+/* Is there room for the spools in this directory, and may we write there? */
+static bool directory_suits(const char *path, uint64_t bytes)
+{
+	struct statvfs fs;
+
+	return access(path, W_OK | X_OK) == 0 && statvfs(path, &fs) == 0 &&
+	       (uint64_t)fs.f_bavail * fs.f_frsize >= bytes;
+}
+
+static int directory_make(struct collector *c, const struct collector_options *o, struct err *err)
+{
+	const char *temporary = getenv("TMPDIR");
+	const char *base = o->spool_dir;
+
+	if (!base && directory_suits("/dev/shm", o->spool_bytes))
+		base = "/dev/shm";
+	if (!base)
+		base = temporary && temporary[0] == '/' ? temporary : "/tmp";
+	c->directory = xprintf("%s/sluice-%u-XXXXXX", base, (unsigned)getuid());
+	if (c->directory[0] != '/')
+		return err_set(err, EINVAL, "%s: the spool directory must be an absolute path", base);
+	if (!mkdtemp(c->directory)) {
+		free(c->directory);
+		c->directory = NULL;
+		return err_set(err, errno, "%s: cannot make a spool directory: %s", base, strerror(errno));
+	}
+	return 0;
+}
+
+static void run_copy(struct run_info *to, const struct run_info *from)
+{
+	*to = (struct run_info){ xstrdup(from->uuid), xstrdup(from->command), xstrdup(from->directory),
+				 xstrdup(from->host), xstrdup(from->user),    xstrdup(from->version),
+				 from->started_ns };
+}
+
+static const char *clock_name(enum capture_clock source)
+{
+	const char *name;
+
+	calibrate_counter_is_steady(&name);
+	return source == CLOCK_SOURCE_COUNTER ? name : "monotonic";
+}
+
+static struct run_clock clock_now(const struct collector *c)
+{
+	struct moment now = calibrate_moment(c->clock);
+	struct run_clock clock = calibrate_run(c->clock, &c->begin, &now);
+
+	clock.source = (char *)clock_name(c->clock);
+	return clock;
+}
+
+/* What recover will need if we do not live to finish. */
+static void control_describe(struct collector *c, const char *trace)
+{
+	struct control *control = c->control;
+	AUTO_FREE char *path = realpath(trace, NULL);
+
+	control->collector_pid = (int32_t)getpid();
+	control->collector_start = life_start(getpid());
+	control->begin_ticks = c->intake.clock.tick0;
+	control->clock_num = c->intake.clock.num;
+	control->clock_den = c->intake.clock.den;
+	if (path && strlen(path) < sizeof(control->trace))
+		strcpy(control->trace, path);
+}
+
+static void collector_free(struct collector *c)
+{
+	intake_release(&c->intake);
+	if (c->control)
+		munmap(c->control, sizeof(*c->control));
+	run_info_release(&c->run);
+	free(c->directory);
+	free(c);
+}
+
+int collector_open(struct collector **out, const struct collector_options *o, struct err *err)
+{
+	struct collector *c = xcalloc(1, sizeof(*c));
+	int r;
+
+	run_copy(&c->run, o->run);
+	c->clock = o->clock;
+	c->begin = calibrate_moment(o->clock);
+	c->namespace = life_namespace();
+	r = directory_make(c, o, err);
+	intake_init(&c->intake, c->directory, c->run.host);
+	c->intake.clock = clock_now(c);
+	if (r >= 0)
+		r = control_make(c, o, err);
+	if (r >= 0)
+		r = trace_container.create(&c->intake.writer, o->trace, &c->run, &c->intake.clock, call_table,
+					   call_count, err);
+	if (r < 0) {
+		if (c->directory)
+			life_directory_remove(c->directory);
+		collector_free(c);
+		return r;
+	}
+	control_describe(c, o->trace);
+	*out = c;
+	return 0;
+}
+
+const char *collector_directory(const struct collector *c)
+{
+	return c->directory;
+}
+
+size_t collector_live(const struct collector *c)
+{
+	size_t live = 0;
+
+	for (size_t i = 0; i < c->intake.member_count; i++)
+		live += c->intake.members[i]->open && !c->intake.members[i]->ended;
+	return live;
+}
+
+/* A newer spool of the same process: the old image is gone, replaced by exec. */
+static bool is_replaced(const struct intake *in, size_t index)
+{
+	const struct spool_header *h = in->members[index]->spool.header;
+
+	for (size_t i = index + 1; i < in->member_count; i++) {
+		const struct member *m = in->members[i];
+
+		if (m->open && m->spool.header->pid == h->pid &&
+		    m->spool.header->process_start == h->process_start &&
+		    m->spool.header->pid_namespace == h->pid_namespace)
+			return true;
+	}
+	return false;
+}
+
+/* Sees which processes have ended. One of another pid namespace is believed alive until the run ends. */
+static void lives_check(struct collector *c)
+{
+	uint64_t now = clock_monotonic_ns();
+	bool reap = now - c->reaped_ns >= REAP_NS;
+
+	if (now - c->lives_checked_ns < CHECK_LIVES_NS)
+		return;
+	c->lives_checked_ns = now;
+	if (reap)
+		c->reaped_ns = now;
+	for (size_t i = 0; i < c->intake.member_count; i++) {
+		struct member *m = c->intake.members[i];
+		const struct spool_header *h = m->spool.header;
+
+		if (!m->open || m->ended || h->pid_namespace != c->namespace)
+			continue;
+		m->ended = life_start(h->pid) != h->process_start || is_replaced(&c->intake, i);
+		if (reap && !m->ended)
+			spool_reap(&m->spool, life_thread);
+	}
+}
+
+static void member_end(struct collector *c, struct member *m)
+{
+	atomic_fetch_sub(&c->control->segments, intake_end(&c->intake, m));
+}
+
+static size_t pass(struct collector *c)
+{
+	struct collector_totals *t = &c->intake.totals;
+	uint64_t bytes = (uint64_t)atomic_load(&c->control->segments) * SPOOL_SEGMENT_CHUNKS * SPOOL_CHUNK_BYTES;
+	uint32_t sequence = atomic_load(&c->control->sequence);
+
+	if (bytes > t->spool_peak_bytes)
+		t->spool_peak_bytes = bytes;
+	if (sequence != c->spools_seen)
+		c->spools_seen += (uint32_t)intake_find(&c->intake);
+	return intake_pass(&c->intake, clock_ticks(c->clock));
+}
+
+size_t collector_poll(struct collector *c)
+{
+	size_t taken;
+
+	lives_check(c);
+	taken = pass(c);
+	for (size_t i = 0; i < c->intake.member_count; i++) {
+		struct member *m = c->intake.members[i];
+
+		if (m->open && m->ended && !m->pending)
+			member_end(c, m);
+	}
+	/* Nobody will ever read more of it: let the guests stop. */
+	if (c->intake.error.code)
+		atomic_store(&c->control->mode, CAPTURE_OFF);
+	return taken;
+}
+
+int collector_close(struct collector *c, int exit_status, struct collector_totals *totals, struct err *err)
+{
+	struct run_end end = { .exit_status = exit_status, .complete = true };
+	struct intake *in = &c->intake;
+	struct err late = { 0 };
+	int r;
+
+	atomic_store(&c->control->mode, CAPTURE_OFF);
+	in->clock = clock_now(c);
+	while (pass(c))
+		;
+	for (size_t i = 0; i < in->member_count; i++)
+		if (in->members[i]->open)
+			member_end(c, in->members[i]);
+	end.duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin.monotonic_ns;
+	r = in->form->finish(in->writer, &end, &in->clock, &late);
+	if (in->error.code)
+		r = err_set(err, in->error.code, "%s", in->error.text);
+	else if (r < 0)
+		r = err_set(err, late.code, "%s", late.text);
+	if (totals)
+		*totals = in->totals;
+	life_directory_remove(c->directory);
+	collector_free(c);
+	return r;
+}

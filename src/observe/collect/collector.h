@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The collector: takes what the processes of a run have committed to their spools, puts it in order, and
+ * writes the run's container while the program goes on. Single-threaded; never touches the program.
+ *
+ * Memory: 64 KiB per chunk looked at in a pass and at most PASS_CHUNKS of them, the container's block, and
+ * what the run has distinct: files, processes and open handles.
+ */
+#ifndef SLUICE_OBSERVE_COLLECT_COLLECTOR_H
+#define SLUICE_OBSERVE_COLLECT_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+#include "trace/spool.h"
+
+struct err;
+struct collector;
+
+struct collector_options {
+	const char *trace;           /* path of the container to write */
+	const char *spool_dir;       /* where to make the run's spool directory; NULL chooses */
+	uint64_t spool_bytes;        /* bound of all spools of the run together */
+	enum capture_mode mode;
+	enum capture_clock clock;
+	const char *skip;            /* program names to leave alone, separated by blanks or commas */
+	const struct run_info *run;  /* copied */
+};
+
+/* What is known about a run while it goes on and when it is over. */
+struct collector_totals {
+	uint64_t activities;
+	uint64_t lost;
+	uint64_t damaged_words;
+	uint64_t container_bytes;    /* after collector_close() */
+	uint32_t processes;
+	uint64_t spool_peak_bytes;   /* most space that the spools took at any pass */
+};
+
+int collector_open(struct collector **collector, const struct collector_options *options, struct err *err);
+
+/* Directory that processes of the run must find in SLUICE_SPOOL. Valid until close. */
+const char *collector_directory(const struct collector *collector);
+
+/* One pass over all spools. Returns the number of activities taken; trouble is kept for close. */
+size_t collector_poll(struct collector *collector);
+
+/* How many processes are attached and not known to have ended. */
+size_t collector_live(const struct collector *collector);
+
+/*
+ * Takes the rest, switches remaining processes off, completes the container and removes the spools.
+ * Frees the collector, also on failure. totals may be NULL.
+ */
+int collector_close(struct collector *collector, int exit_status, struct collector_totals *totals,
+		    struct err *err);
+
+/* Is the directory a run's, and its collector gone? */
+bool collector_is_dead(const char *directory);
+
+/*
+ * Completes the trace of a run whose collector died: what it had written and what is still in the spools,
+ * together in the trace's own place. *trace gets its path, the caller's to free; the directory is removed.
+ * On failure everything stays as it was.
+ */
+int collector_recover(const char *directory, char **trace, struct collector_totals *totals, struct err *err);
+
+#endif

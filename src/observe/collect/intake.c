@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/collect/intake.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+/* Chunks that one pass may take in: bounds the memory of a pass to some 100 MB of keys. */
+#define PASS_CHUNKS 512
+#define BATCH 4096
+
+static void note_failure(struct intake *in, int result, const struct err *err)
+{
+	if (result < 0 && !in->error.code)
+		in->error = *err;
+}
+
+static void file_found(void *arg, file_id id, const char *path)
+{
+	struct intake *in = arg;
+	struct err err;
+
+	if (!in->error.code)
+		note_failure(in, in->form->add_file(in->writer, id, path, &err), &err);
+}
+
+void intake_init(struct intake *in, const char *directory, const char *host)
+{
+	*in = (struct intake){ .directory = directory, .host = host, .form = &trace_container };
+	in->batch = xcalloc(BATCH, sizeof(*in->batch));
+	in->resolver = resolver_new(file_found, in);
+}
+
+void intake_release(struct intake *in)
+{
+	for (size_t i = 0; i < in->member_count; i++) {
+		if (in->members[i])
+			spool_close(&in->members[i]->spool);
+		free(in->members[i]);
+	}
+	resolver_free(in->resolver);
+	order_release(&in->order);
+	free(in->members);
+	free(in->pending);
+	free(in->batch);
+}
+
+int64_t intake_ns(const struct run_clock *clock, uint64_t ticks)
+{
+	return (int64_t)((__int128)ticks * clock->num / clock->den);
+}
+
+/* Index of the process whose spool has this number; -1 if it never showed up. */
+static int32_t index_of(const struct intake *in, int32_t number)
+{
+	for (size_t i = in->member_count; number >= 0 && i-- > 0;)
+		if (in->members[i] && in->members[i]->number == (uint32_t)number)
+			return (int32_t)i;
+	return -1;
+}
+
+/* Arguments, each ended by NUL, as one line. */
+static char *command_text(const struct spool_header *h)
+{
+	size_t n = h->command_bytes < SPOOL_TEXT_BYTES ? h->command_bytes : SPOOL_TEXT_BYTES - 1;
+	char *text = xstrndup("", 0);
+
+	text = xrealloc(text, n + 1, 1);
+	memcpy(text, h->command, n);
+	while (n && !text[n - 1])
+		n--;
+	for (size_t i = 0; i < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text[n] = 0;
+	return text;
+}
+
+static char *header_text(const char text[SPOOL_TEXT_BYTES])
+{
+	return xstrndup(text, SPOOL_TEXT_BYTES - 1);
+}
+
+static void member_announce(struct intake *in, uint32_t index, const struct spool_header *h)
+{
+	struct process_info info = {
+		.index = index,
+		.parent = index_of(in, h->parent_number),
+		.first_thread = h->first_thread,
+		.pid = h->pid,
+		.ppid = h->ppid,
+		.rank = -1,
+		.attached_ns = intake_ns(&in->clock, h->attached - in->clock.tick0),
+		.host = xstrdup(in->host),
+		.program = header_text(h->program),
+		.command = command_text(h),
+		.directory = header_text(h->directory),
+	};
+	struct err err;
+
+	if (!in->error.code)
+		note_failure(in, in->form->add_process(in->writer, &info, &err), &err);
+	resolver_process(in->resolver, index, info.parent, info.first_thread, info.directory);
+	process_info_release(&info);
+}
+
+/* The index that an earlier collector gave to the process of this spool; the next free one otherwise. */
+static uint32_t index_for(const struct intake *in, const struct spool_header *h)
+{
+	for (size_t i = 0; i < in->known_count; i++) {
+		const struct process_info *p = &in->known[i];
+
+		if (!in->members[i] && p->pid == h->pid && p->first_thread == h->first_thread &&
+		    p->attached_ns == intake_ns(&in->clock, h->attached - in->clock.tick0))
+			return (uint32_t)i;
+	}
+	return (uint32_t)in->member_count;
+}
+
+static bool member_add(struct intake *in, const char *path, uint32_t number)
+{
+	struct member *m = xcalloc(1, sizeof(*m));
+	struct err err;
+
+	if (spool_open(&m->spool, path, &err) < 0) {
+		free(m);
+		return false;
+	}
+	m->index = index_for(in, m->spool.header);
+	m->number = number;
+	m->open = true;
+	if (m->index == in->member_count) {
+		in->members = xgrow(in->members, &in->member_cap, in->member_count + 1, sizeof(*in->members));
+		member_announce(in, m->index, m->spool.header);
+		in->member_count++;
+	}
+	in->members[m->index] = m;
+	in->totals.processes++;
+	return true;
+}
+
+static int is_spool(const struct dirent *entry)
+{
+	size_t n = strlen(entry->d_name), s = strlen(SPOOL_SUFFIX);
+
+	return n > s && !strcmp(entry->d_name + n - s, SPOOL_SUFFIX);
+}
+
+/* Names sort by number, so that parents come before their children. */
+size_t intake_find(struct intake *in)
+{
+	struct dirent **names;
+	size_t found = 0;
+	int n = scandir(in->directory, &names, is_spool, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		AUTO_FREE char *path = xprintf("%s/%s", in->directory, names[i]->d_name);
+		uint32_t number = (uint32_t)strtoul(names[i]->d_name, NULL, 10);
+
+		if (index_of(in, (int32_t)number) < 0)
+			found += member_add(in, path, number);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	return found;
+}
+
+static int pending_compare(const void *a, const void *b)
+{
+	const uint64_t *ra = ((const struct pending *)a)->records, *rb = ((const struct pending *)b)->records;
+	uint64_t ea = record_start(ra) + record_duration(ra), eb = record_start(rb) + record_duration(rb);
+
+	return ea < eb ? -1 : ea > eb;
+}
+
+/*
+ * Up to when this pass takes records. Whatever a record depends on (the open before a write, in whichever
+ * thread) ended before it began, so a pass that takes all records up to one moment is complete in itself.
+ */
+static uint64_t pass_until(struct intake *in, uint64_t now)
+{
+	struct pending *limit;
+
+	if (in->pending_count <= PASS_CHUNKS)
+		return now;
+	qsort(in->pending, in->pending_count, sizeof(*in->pending), pending_compare);
+	limit = &in->pending[PASS_CHUNKS];
+	now = record_start(limit->records) + record_duration(limit->records);
+	return now;
+}
+
+/* Lists the records of one stretch up to the moment; returns where it stopped. */
+static const uint64_t *stretch_take(struct intake *in, struct pending *p, uint64_t until)
+{
+	uint32_t process = ((const struct member *)p->spool)->index;
+	const uint64_t *at = p->records, *before = at, *r;
+
+	while (at < p->end && (r = pending_next(p, &at))) {
+		if (record_start(r) + record_duration(r) > until)
+			return before;
+		order_add(&in->order, (struct order_key){ record_start(r), id_make(p->thread, record_seq(r)),
+							 process, p->thread, r });
+		before = at;
+	}
+	return at;
+}
+
+void intake_write(struct intake *in, const struct activity *batch, size_t n)
+{
+	struct err err;
+
+	if (n && !in->error.code)
+		note_failure(in, in->form->add_activities(in->writer, batch, n, &err), &err);
+}
+
+static void batch_write(struct intake *in)
+{
+	for (size_t i = 0; in->in_ns && i < in->batch_count; i++) {
+		struct activity *a = &in->batch[i];
+		uint64_t start = (uint64_t)a->start_ns - in->clock.tick0;
+
+		a->duration_ns = intake_ns(&in->clock, start + (uint64_t)a->duration_ns);
+		if (a->duration_ns > in->last_ns)
+			in->last_ns = a->duration_ns;
+		a->start_ns = intake_ns(&in->clock, start);
+		a->duration_ns -= a->start_ns;
+	}
+	intake_write(in, in->batch, in->batch_count);
+	in->batch_count = 0;
+}
+
+static void order_write(struct intake *in)
+{
+	order_sort(&in->order);
+	for (size_t i = 0; i < in->order.count; i++) {
+		const struct order_key *key = &in->order.keys[i];
+
+		resolver_activity(in->resolver, key->process, key->thread, key->record,
+				  &in->batch[in->batch_count++]);
+		if (in->batch_count == BATCH)
+			batch_write(in);
+	}
+	batch_write(in);
+	in->totals.activities += in->order.count;
+	in->order.count = 0;
+}
+
+size_t intake_pass(struct intake *in, uint64_t now)
+{
+	uint64_t before = in->totals.activities, until;
+
+	in->pending_count = 0;
+	for (size_t i = 0; i < in->member_count; i++) {
+		struct member *m = in->members[i];
+
+		if (m && m->open)
+			m->pending = spool_pending(&m->spool, &in->pending, &in->pending_count,
+						   &in->pending_cap);
+	}
+	until = pass_until(in, now);
+	for (size_t i = 0; i < in->pending_count; i++)
+		in->pending[i].end = stretch_take(in, &in->pending[i], until);
+	order_write(in);
+	for (size_t i = 0; i < in->pending_count; i++)
+		spool_consume(&in->pending[i], in->pending[i].end);
+	return (size_t)(in->totals.activities - before);
+}
+
+static void loss_take(struct intake *in, const struct member *m)
+{
+	struct loss_info loss = {
+		.process = m->index,
+		.records = atomic_load(&m->spool.header->lost_records),
+		.threads = atomic_load(&m->spool.header->lost_threads),
+	};
+	struct err err;
+
+	in->totals.damaged_words += m->spool.damaged_words;
+	/* Nobody can tell how many records the damage held; the shortest possible ones are assumed. */
+	loss.records += (m->spool.damaged_words + RECORD_HEAD_WORDS) / (RECORD_HEAD_WORDS + 1);
+	in->totals.lost += loss.records;
+	if ((loss.records || loss.threads) && !in->error.code)
+		note_failure(in, in->form->add_loss(in->writer, &loss, &err), &err);
+}
+
+static void slot_take(struct intake *in, uint32_t process, const struct counters_slot *slot, size_t i)
+{
+	uint64_t key = atomic_load(&slot->key), layer = atomic_load(&slot->layer);
+	struct err err;
+
+	for (unsigned g = 0; g < COUNTERS_GROUPS; g++) {
+		struct aggregate row = {
+			.process = process,
+			.file = resolver_link_file(in->resolver, process, key),
+			.group = (uint8_t)g,
+			.layer = (uint8_t)(i < COUNTERS_RESERVED ? i : layer - 1),
+			.calls = atomic_load(&slot->groups[g].calls),
+			.errors = atomic_load(&slot->groups[g].errors),
+			.bytes = (int64_t)atomic_load(&slot->groups[g].bytes),
+			.duration_ns = intake_ns(&in->clock, atomic_load(&slot->groups[g].ticks)),
+		};
+
+		if (row.calls && row.layer < LAYER_COUNT && !in->error.code)
+			note_failure(in, in->form->add_aggregate(in->writer, &row, &err), &err);
+	}
+}
+
+/* The counters file beside a spool, if there is one. */
+static void counters_take(struct intake *in, uint32_t process, const char *spool_path)
+{
+	int stem = (int)(strlen(spool_path) - strlen(SPOOL_SUFFIX));
+	AUTO_FREE char *path = xprintf("%.*s%s", stem, spool_path, COUNTERS_SUFFIX);
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct counters_file *file;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof(*file))
+		return;
+	file = mmap(NULL, sizeof(*file), PROT_READ, MAP_SHARED, fd, 0);
+	if (file == MAP_FAILED)
+		return;
+	for (size_t i = 0; file->magic == COUNTERS_MAGIC && i < COUNTERS_SLOTS; i++)
+		slot_take(in, process, &file->slots[i], i);
+	munmap(file, sizeof(*file));
+	unlink(path);
+}
+
+uint32_t intake_end(struct intake *in, struct member *m)
+{
+	uint32_t segments = 0;
+
+	loss_take(in, m);
+	counters_take(in, m->index, m->spool.path);
+	for (size_t i = 0; i < SPOOL_SEGMENTS_MAX / 64; i++)
+		segments += (uint32_t)__builtin_popcountll(atomic_load(&m->spool.header->segment_map[i]));
+	unlink(m->spool.path);
+	spool_close(&m->spool);
+	m->open = false;
+	return segments;
+}

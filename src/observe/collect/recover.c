@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Brings together what a killed collector left: the container it was writing, readable up to its last
+ * complete block, and the spools with everything that was committed since.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "observe/collect/collector.h"
+#include "observe/collect/intake.h"
+#include "observe/collect/life.h"
+
+#define BATCH 4096
+
+static struct control *control_open(const char *directory, struct err *err)
+{
+	AUTO_FREE char *path = xprintf("%s/%s", directory, CONTROL_NAME);
+	AUTO_CLOSE int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct control *c;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return err_set(err, errno, "%s: %s", path, strerror(errno)), NULL;
+	if (st.st_size < (off_t)sizeof(*c))
+		return err_set(err, EINVAL, "%s: too short for a control page", path), NULL;
+	c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (c == MAP_FAILED)
+		return err_set(err, errno, "%s: cannot map: %s", path, strerror(errno)), NULL;
+	if (c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION && c->clock_den && c->clock_num &&
+	    memchr(c->trace, 0, sizeof(c->trace)))
+		return c;
+	munmap(c, sizeof(*c));
+	return err_set(err, EINVAL, "%s: not a control page of this version of Sluice", path), NULL;
+}
+
+bool collector_is_dead(const char *directory)
+{
+	struct control *c = control_open(directory, NULL);
+	bool dead = c && life_start(c->collector_pid) != c->collector_start;
+
+	if (c)
+		munmap(c, sizeof(*c));
+	return dead;
+}
+
+/* The calls of the old trace must be ours: numbers of another build would mean other functions. */
+static bool calls_are_ours(const struct trace_head *head)
+{
+	if (head->call_count != call_count)
+		return false;
+	for (size_t i = 0; i < call_count; i++)
+		if (strcmp(head->calls[i].name, call_table[i].name) != 0)
+			return false;
+	return true;
+}
+
+/* A spool that the dead collector knew already keeps its index in the trace. */
+static void members_known(struct intake *in, const struct trace_head *head)
+{
+	in->members = xgrow(in->members, &in->member_cap, head->process_count, sizeof(*in->members));
+	for (; in->member_count < head->process_count; in->member_count++)
+		in->members[in->member_count] = NULL;
+	in->known = head->processes;
+	in->known_count = head->process_count;
+}
+
+/* Copies what the dead collector had written, and learns the open handles from it. */
+static int old_copy(struct intake *in, struct trace *old, struct err *err)
+{
+	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
+	const struct trace_head *head = &old->head;
+	ssize_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < head->process_count; i++) {
+		const struct process_info *p = &head->processes[i];
+
+		r = in->form->add_process(in->writer, p, err);
+		resolver_process(in->resolver, p->index, p->parent, p->first_thread, p->directory);
+	}
+	for (size_t i = 1; i < head->file_count; i++)
+		resolver_file(in->resolver, head->files[i]);
+	while (r >= 0 && (n = trace_next(old, batch, BATCH, err)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			resolver_replay(in->resolver, &batch[i]);
+		intake_write(in, batch, (size_t)n);
+		in->totals.activities += (uint64_t)n;
+	}
+	members_known(in, head);
+	return r < 0 ? r : (int)n;
+}
+
+static void spools_take(struct intake *in)
+{
+	intake_find(in);
+	while (intake_pass(in, UINT64_MAX))
+		;
+	for (size_t i = 0; i < in->member_count; i++)
+		if (in->members[i] && in->members[i]->open)
+			intake_end(in, in->members[i]);
+}
+
+static int rest_write(struct intake *in, struct trace *old, const char *path, const struct control *control,
+		      struct err *err)
+{
+	struct run_clock ns = { "recovered", 0, 1, 1, 0 };
+	struct run_end end = { .exit_status = -1, .complete = false };
+	int finished, r = in->form->create(&in->writer, path, &old->head.run, &ns, call_table, call_count, err);
+
+	if (r < 0)
+		return r;
+	in->clock = (struct run_clock){ "recovered", control->begin_ticks, control->clock_num,
+					control->clock_den, 0 };
+	in->in_ns = true;
+	r = old_copy(in, old, err);
+	if (r >= 0)
+		spools_take(in);
+	end.duration_ns = in->last_ns;
+	finished = in->form->finish(in->writer, &end, &ns, r < 0 ? NULL : err);
+	if (r >= 0 && in->error.code)
+		r = err_set(err, in->error.code, "%s", in->error.text);
+	return r < 0 ? r : finished;
+}
+
+int collector_recover(const char *directory, char **trace, struct collector_totals *totals, struct err *err)
+{
+	struct control *control = control_open(directory, err);
+	AUTO_FREE char *path = control ? xprintf("%s.recovering", control->trace) : NULL;
+	struct intake in;
+	struct trace old;
+	int r;
+
+	if (!control)
+		return -err->code;
+	r = trace_open(&old, control->trace, NULL, err);
+	if (r >= 0 && !calls_are_ours(&old.head)) {
+		r = err_set(err, EINVAL, "%s: written by another build of Sluice; recover it with that one",
+			    control->trace);
+		trace_close(&old);
+	}
+	if (r < 0) {
+		munmap(control, sizeof(*control));
+		return r;
+	}
+	/* Processes that are still alive stop at their next chunk: nobody reads any more. */
+	atomic_store(&control->mode, CAPTURE_OFF);
+	intake_init(&in, directory, old.head.run.host);
+	r = rest_write(&in, &old, path, control, err);
+	if (r >= 0 && rename(path, control->trace) != 0)
+		r = err_set(err, errno, "%s: %s", control->trace, strerror(errno));
+	if (r >= 0) {
+		*trace = xstrdup(control->trace);
+		*totals = in.totals;
+		life_directory_remove(directory);
+	} else {
+		unlink(path);
+	}
+	intake_release(&in);
+	trace_close(&old);
+	munmap(control, sizeof(*control));
+	return r;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/collect/resolve.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <uthash.h>
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+/* How many closed handles are remembered, over all processes. */
+#define CLOSED_MAX 65536
+
+#define POSITION_UNKNOWN (-1)
+
+/* The kernel's open file description: what duplicates of a descriptor share. */
+struct description {
+	int64_t position;
+	bool append;
+	uint32_t references;
+};
+
+struct handle {
+	struct description *description;
+	int64_t number;
+	file_id file;
+};
+
+struct process {
+	struct map handles; /* id of the call that made it -> struct handle */
+	int32_t parent;
+	uint32_t first_thread;
+	char *directory;
+};
+
+struct path {
+	UT_hash_handle hh;
+	file_id id;
+	char text[];
+};
+
+struct closed {
+	uint32_t process;
+	uint64_t id;
+};
+
+/* What a call's row means to us, looked up once. */
+struct trait {
+	uint16_t present;  /* PRESENT() bits of its fields */
+	bool makes_handle; /* its HANDLE is a new one */
+	bool is_inherited, is_chdir, is_opaque_seek;
+};
+
+struct resolver {
+	struct trait *traits;
+	struct process *processes;
+	size_t process_count, process_cap;
+	struct path *paths, **path_list; /* by text and by id */
+	size_t path_count, path_cap;
+	resolve_file file;
+	void *file_arg;
+	struct closed *closed; /* a ring */
+	size_t closed_at;
+	const struct process *last_process; /* the handle found last: most calls use the same again */
+	uint64_t last_id;
+	struct handle *last;
+};
+
+static struct trait trait_of(const struct call_info *call)
+{
+	struct trait t = {
+		.is_inherited = !strcmp(call->name, "inherited"),
+		.is_chdir = !strcmp(call->name, "chdir") || !strcmp(call->name, "fchdir"),
+		.is_opaque_seek = !strncmp(call->name, "fsetpos", 7),
+	};
+
+	for (unsigned i = 0; i < call->field_count; i++)
+		t.present |= (uint16_t)(1u << call->fields[i]);
+	t.makes_handle = t.present & PRESENT(HANDLE);
+	return t;
+}
+
+struct resolver *resolver_new(resolve_file file, void *arg)
+{
+	struct resolver *r = xcalloc(1, sizeof(*r));
+
+	r->file = file;
+	r->file_arg = arg;
+	r->closed = xcalloc(CLOSED_MAX, sizeof(*r->closed));
+	r->traits = xcalloc(call_count, sizeof(*r->traits));
+	for (unsigned i = 0; i < call_count; i++)
+		r->traits[i] = trait_of(&call_table[i]);
+	return r;
+}
+
+static void handle_free(struct handle *h)
+{
+	if (!h)
+		return;
+	if (!--h->description->references)
+		free(h->description);
+	free(h);
+}
+
+void resolver_free(struct resolver *r)
+{
+	struct path *path, *next;
+
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->process_count; i++) {
+		struct process *p = &r->processes[i];
+
+		for (size_t j = 0; j < p->handles.cap; j++)
+			handle_free(p->handles.entries[j].value);
+		map_release(&p->handles);
+		free(p->directory);
+	}
+	HASH_ITER(hh, r->paths, path, next) {
+		HASH_DEL(r->paths, path);
+		free(path);
+	}
+	free(r->processes);
+	free(r->path_list);
+	free(r->traits);
+	free(r->closed);
+	free(r);
+}
+
+void resolver_process(struct resolver *r, uint32_t index, int32_t parent, uint32_t first_thread,
+		      const char *directory)
+{
+	r->processes = xgrow(r->processes, &r->process_cap, index + 1u, sizeof(*r->processes));
+	while (r->process_count <= index)
+		r->processes[r->process_count++] = (struct process){ .parent = -1 };
+	r->processes[index].parent = parent;
+	r->processes[index].first_thread = first_thread;
+	free(r->processes[index].directory);
+	r->processes[index].directory = xstrdup(directory);
+}
+
+/* The process that made this id, seen from p: threads are numbered on over forks. */
+static struct process *owner_of(struct resolver *r, struct process *p, uint64_t id)
+{
+	while (id_thread(id) < p->first_thread && p->parent >= 0)
+		p = &r->processes[p->parent];
+	return p;
+}
+
+static struct handle *handle_find(struct resolver *r, struct process *p, uint64_t link)
+{
+	uint64_t id = link & ID_MASK;
+
+	if (!id)
+		return NULL;
+	if (r->last_id != id || r->last_process != p) {
+		r->last = map_get(&owner_of(r, p, id)->handles, id);
+		r->last_id = id;
+		r->last_process = p;
+	}
+	return r->last;
+}
+
+static void handle_add(struct resolver *r, struct process *p, uint64_t id, struct description *d,
+		       int64_t number, file_id file)
+{
+	struct handle *h = xmalloc(sizeof(*h));
+
+	d->references++;
+	*h = (struct handle){ d, number, file };
+	handle_free(map_remove(&p->handles, id));
+	map_put(&p->handles, id, h);
+	r->last_id = 0;
+}
+
+/* Forgets the oldest closed handle in favour of this one. */
+static void handle_close(struct resolver *r, struct process *p, uint64_t id)
+{
+	struct closed *c = &r->closed[r->closed_at++ % CLOSED_MAX];
+
+	if (c->id) {
+		handle_free(map_remove(&r->processes[c->process].handles, c->id));
+		r->last_id = 0;
+	}
+	*c = (struct closed){ (uint32_t)(owner_of(r, p, id) - r->processes), id };
+}
+
+static file_id path_id(struct resolver *r, const char *text)
+{
+	struct path *path;
+	size_t n = strlen(text);
+
+	HASH_FIND(hh, r->paths, text, n, path);
+	if (path)
+		return path->id;
+	path = xmalloc(sizeof(*path) + n + 1);
+	memcpy(path->text, text, n + 1);
+	r->path_list = xgrow(r->path_list, &r->path_cap, r->path_count + 1, sizeof(path));
+	r->path_list[r->path_count++] = path;
+	path->id = (file_id)r->path_count;
+	HASH_ADD(hh, r->paths, text[0], n, path);
+	r->file(r->file_arg, path->id, text);
+	return path->id;
+}
+
+static const char *path_text(const struct resolver *r, file_id id)
+{
+	return id ? r->path_list[id - 1]->text : "";
+}
+
+/* Adds name to a path, with "//" and "/./" taken out. ".." stays: only the kernel knows where it leads. */
+static void path_append(struct buf *out, const char *name)
+{
+	while (*name) {
+		size_t n = strcspn(name, "/");
+
+		if (n && !(n == 1 && name[0] == '.')) {
+			buf_putc(out, '/');
+			buf_add(out, name, n);
+		}
+		name += n + (name[n] == '/');
+	}
+}
+
+/* The id of a path as the call gave it: relative to the second handle, else to the working directory. */
+static file_id path_resolve(struct resolver *r, struct process *p, uint64_t base, const char *name)
+{
+	AUTO_BUF struct buf full = { 0 };
+	struct handle *h;
+
+	if (!name[0])
+		return 0;
+	if (name[0] != '/') {
+		h = handle_find(r, p, base);
+		path_append(&full, h ? path_text(r, h->file) : p->directory ? p->directory : "");
+	}
+	path_append(&full, name);
+	if (!full.len)
+		buf_putc(&full, '/');
+	return path_id(r, buf_text(&full));
+}
+
+/* The words of a record, taken apart. */
+struct fields {
+	uint64_t values[FIELD_COUNT];
+	char path[RECORD_STRING_MAX + 1], path2[RECORD_STRING_MAX + 1];
+};
+
+static const uint64_t *text_take(const uint64_t *at, char *text)
+{
+	size_t n = *at++;
+
+	memcpy(text, at, n);
+	text[n] = 0;
+	return at + (n + 7) / 8;
+}
+
+static void fields_take(const struct call_info *call, const uint64_t *record, struct fields *f)
+{
+	const uint64_t *at = record + RECORD_HEAD_WORDS;
+
+	for (unsigned i = 0; i < call->field_count; i++) {
+		if (call->fields[i] == FIELD_PATH)
+			at = text_take(at, f->path);
+		else if (call->fields[i] == FIELD_PATH2)
+			at = text_take(at, f->path2);
+		else
+			f->values[call->fields[i]] = *at++;
+	}
+}
+
+/* A new handle: its own description, or a duplicate's share in the old one. */
+static void handle_made(struct resolver *r, struct process *p, const struct trait *trait,
+			const struct activity *a, struct handle *from)
+{
+	struct description *d = from ? from->description : NULL;
+
+	if (!d) {
+		d = xcalloc(1, sizeof(*d));
+		d->append = a->layer == LAYER_POSIX && a->flags & O_APPEND;
+		d->position = trait->is_inherited || d->append ? POSITION_UNKNOWN : 0;
+	}
+	handle_add(r, p, a->id, d, a->handle, from && !a->file ? from->file : a->file);
+}
+
+/* Where a seek has led to. */
+static int64_t position_after_seek(const struct trait *trait, const struct activity *a, int64_t before)
+{
+	if (trait->is_opaque_seek)
+		return POSITION_UNKNOWN;
+	if (!(a->present & PRESENT(OFFSET)) || a->layer == LAYER_POSIX)
+		return a->result; /* lseek, ftell; rewind gives 0 */
+	if (a->flags == SEEK_SET)
+		return a->offset;
+	if (a->flags == SEEK_CUR && before != POSITION_UNKNOWN)
+		return before + a->offset;
+	return POSITION_UNKNOWN;
+}
+
+/* Calls that move the file pointer get the position they started at, and leave a new one behind. */
+static void position_follow(const struct trait *trait, enum call_class class, struct activity *a,
+			    struct description *d)
+{
+	if (class == CLASS_SEEK && !a->error)
+		d->position = position_after_seek(trait, a, d->position);
+	if (a->present & PRESENT(OFFSET) || (class != CLASS_READ && class != CLASS_WRITE))
+		return;
+	if (d->position == POSITION_UNKNOWN || a->layer == LAYER_NETWORK)
+		return;
+	a->offset = d->position;
+	a->present |= PRESENT(OFFSET);
+	d->position += a->result > 0 ? a->result : 0;
+}
+
+static void handle_use(struct resolver *r, struct process *p, uint64_t link, struct activity *a)
+{
+	const struct call_info *call = &call_table[a->call];
+	struct handle *h = handle_find(r, p, link);
+
+	a->link = link & ID_MASK;
+	if (link_kind(link) == LINK_NETWORK && call->layer == LAYER_POSIX)
+		a->layer = LAYER_NETWORK;
+	if (!h)
+		return;
+	a->file = h->file;
+	if (h->number >= 0 && !(a->present & PRESENT(HANDLE))) {
+		a->handle = h->number;
+		a->present |= PRESENT(HANDLE);
+	}
+	position_follow(&r->traits[a->call], call->class, a, h->description);
+}
+
+/* Calls with a path: the file is the path's, not the handle's. */
+static void paths_use(struct resolver *r, struct process *p, const struct fields *f, struct activity *a)
+{
+	const struct trait *trait = &r->traits[a->call];
+	uint64_t base = f->values[FIELD_LINK2];
+
+	if (trait->is_inherited && f->path[0] != '/')
+		a->file = f->path[0] ? path_id(r, f->path) : 0; /* "pipe:[123]": not a path */
+	else if (a->present & PRESENT(PATH))
+		a->file = path_resolve(r, p, base, f->path);
+	if (a->present & PRESENT(PATH2))
+		a->file2 = path_resolve(r, p, 0, f->path2);
+}
+
+static void numbers_copy(const struct fields *f, struct activity *a)
+{
+	a->result = (int64_t)f->values[FIELD_RESULT];
+	a->link2 = f->values[FIELD_LINK2] & ID_MASK;
+	if (a->present & PRESENT(HANDLE))
+		a->handle = (int64_t)f->values[FIELD_HANDLE];
+	if (a->present & PRESENT(SIZE))
+		a->size = (int64_t)f->values[FIELD_SIZE];
+	if (a->present & PRESENT(OFFSET))
+		a->offset = (int64_t)f->values[FIELD_OFFSET];
+	if (a->present & PRESENT(FLAGS))
+		a->flags = (int64_t)f->values[FIELD_FLAGS];
+	if (a->present & PRESENT(MODE))
+		a->mode = (int64_t)f->values[FIELD_MODE];
+}
+
+/* What the call leaves behind for those after it. */
+static void effects_follow(struct resolver *r, struct process *p, const struct activity *a)
+{
+	const struct trait *trait = &r->traits[a->call];
+
+	if (a->error)
+		return;
+	if (trait->is_chdir && a->file) {
+		free(p->directory);
+		p->directory = xstrdup(path_text(r, a->file));
+	}
+	if (call_table[a->call].class == CLASS_CLOSE && a->link)
+		handle_close(r, p, a->link);
+	if (trait->makes_handle && a->handle >= 0)
+		handle_made(r, p, trait, a, handle_find(r, p, a->link));
+}
+
+void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread, const uint64_t *record,
+		       struct activity *a)
+{
+	const struct call_info *call = &call_table[record_call(record)];
+	struct process *p = &r->processes[process];
+	struct fields f;
+
+	f.values[FIELD_LINK] = f.values[FIELD_LINK2] = 0;
+	fields_take(call, record, &f);
+	*a = (struct activity){
+		.start_ns = (int64_t)record_start(record),
+		.duration_ns = (int64_t)record_duration(record),
+		.id = id_make(thread, record_seq(record)),
+		.parent = record_parent(record) ? id_make(thread, record_parent(record)) : 0,
+		.handle = -1,
+		.process = process,
+		.error = record_error(record),
+		.call = (uint16_t)record_call(record),
+		.present = r->traits[record_call(record)].present,
+		.layer = call->class == CLASS_CONNECT ? LAYER_NETWORK : call->layer,
+	};
+	numbers_copy(&f, a);
+	if (a->present & PRESENT(LINK))
+		handle_use(r, p, f.values[FIELD_LINK], a);
+	if (a->present & (PRESENT(PATH) | PRESENT(PATH2)))
+		paths_use(r, p, &f, a);
+	effects_follow(r, p, a);
+}
+
+void resolver_file(struct resolver *r, const char *path)
+{
+	path_id(r, path);
+}
+
+void resolver_replay(struct resolver *r, const struct activity *a)
+{
+	struct process *p = &r->processes[a->process];
+	struct handle *h = handle_find(r, p, a->link);
+	enum call_class class = call_table[a->call].class;
+	bool moves = (class == CLASS_READ || class == CLASS_WRITE) &&
+		     !(r->traits[a->call].present & PRESENT(OFFSET));
+
+	if (h && class == CLASS_SEEK && !a->error)
+		h->description->position = position_after_seek(&r->traits[a->call], a, h->description->position);
+	if (h && moves && a->present & PRESENT(OFFSET) && a->result > 0)
+		h->description->position = a->offset + a->result;
+	effects_follow(r, p, a);
+}
+
+file_id resolver_link_file(struct resolver *r, uint32_t process, uint64_t link)
+{
+	struct handle *h = handle_find(r, &r->processes[process], link);
+
+	return h ? h->file : 0;
+}
