@@ -9,16 +9,18 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-void *xmalloc(size_t bytes);
-void *xcalloc(size_t count, size_t bytes);
-void *xrealloc(void *old, size_t count, size_t bytes);
+#define NEVER_NULL __attribute__((returns_nonnull))
+
+NEVER_NULL void *xmalloc(size_t bytes);
+NEVER_NULL void *xcalloc(size_t count, size_t bytes);
+NEVER_NULL void *xrealloc(void *old, size_t count, size_t bytes);
 char *xstrdup(const char *text); /* NULL gives NULL */
-char *xstrndup(const char *text, size_t n);
-char *xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
-char *xvprintf(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
+NEVER_NULL char *xstrndup(const char *text, size_t n);
+NEVER_NULL char *xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+NEVER_NULL char *xvprintf(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
 
 /* Makes room for at least `need` elements of `bytes` each; *cap grows by doubling. Returns the array. */
-void *xgrow(void *array, size_t *cap, size_t need, size_t bytes);
+NEVER_NULL void *xgrow(void *array, size_t *cap, size_t need, size_t bytes);
 
 void auto_free(void *pointer_to_pointer);
 void auto_fclose(void *pointer_to_file);

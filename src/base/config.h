@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The settings: what can be set, what is set, and who set it.
+ *
+ * A later source wins: built-in default, /etc/sluice.conf ($SLUICE_ETC names another file),
+ * ${XDG_CONFIG_HOME:-~/.config}/sluice/config, the file that $SLUICE_CONFIG names, the environment
+ * (SLUICE_<SECTION>_<KEY>), the command line. Files are INI.
+ *
+ * Reading never fails as a whole: what is wrong is left out, the value before it stays, and a problem is
+ * kept that names the place and what to mend. A caller that must not go on asks for problem_count.
+ */
+#ifndef SLUICE_BASE_CONFIG_H
+#define SLUICE_BASE_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/option.h"
+
+struct err;
+
+/*
+ * One row per setting: NAME, section, key, kind (OPTION_), value or words, default, help.
+ * SLUICE_NAME is its environment form and SETTING_NAME its number. A TEXT value whose name is PATH may
+ * begin with ~ and hold ${VARIABLE} or ${VARIABLE:-text}; it is expanded when it is read.
+ */
+#define SETTING_LIST(X)                                                                            \
+	X(CAPTURE_MODE, "capture", "mode", CHOICE, "trace|counters|off", "trace",                  \
+	  "record every call, count calls per file, or nothing")                                   \
+	X(CAPTURE_SKIP, "capture", "skip", TEXT, "NAMES", "",                                      \
+	  "names of programs to leave alone, separated by blanks or commas")                       \
+	X(CAPTURE_CLOCK, "capture", "clock", CHOICE, "auto|counter|monotonic", "auto",             \
+	  "source of time stamps: cycle counter where it is steady, or clock_gettime")             \
+	X(SPOOL_DIR, "spool", "dir", TEXT, "PATH", "auto",                                         \
+	  "where processes hand over records; auto takes memory if there is room, else disk")      \
+	X(SPOOL_LIMIT, "spool", "limit", SIZE, "SIZE", "1G",                                       \
+	  "most space that records may take before they are collected")                            \
+	X(TRACE_DIR, "trace", "dir", TEXT, "PATH", "${XDG_DATA_HOME:-~/.local/share}/sluice/runs", \
+	  "where traces of runs are kept")                                                         \
+	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
+	  "print a summary after a run; auto does if standard error is a terminal")
+
+#define SETTING_ENUM(name, ...) SETTING_##name,
+enum setting_id { SETTING_LIST(SETTING_ENUM) SETTING_COUNT };
+#undef SETTING_ENUM
+
+/* The words of CHOICE settings, in the order of their rows. */
+enum config_mode { CONFIG_MODE_TRACE, CONFIG_MODE_COUNTERS, CONFIG_MODE_OFF };
+enum config_clock { CONFIG_CLOCK_AUTO, CONFIG_CLOCK_COUNTER, CONFIG_CLOCK_MONOTONIC };
+enum config_when { CONFIG_WHEN_AUTO, CONFIG_WHEN_YES, CONFIG_WHEN_NO };
+
+struct setting {
+	const char *section, *key;
+	const char *environment;
+	enum option_kind kind;
+	const char *value, *fallback, *help;
+};
+
+extern const struct setting settings[SETTING_COUNT];
+
+struct config_value {
+	char *text;          /* as it was set; paths expanded */
+	char *origin;        /* "default", "/etc/sluice.conf:3", "SLUICE_CAPTURE_MODE", "--mode" */
+	union {
+		uint64_t number; /* SIZE, COUNT */
+		int choice;      /* CHOICE */
+	};
+};
+
+struct config {
+	struct config_value values[SETTING_COUNT];
+	char **problems;     /* one sentence each, naming file:line and what to mend */
+	size_t problem_count;
+	size_t problem_cap;
+};
+
+/* Reads every source but the command line. */
+void config_load(struct config *config);
+
+/* The built-in defaults only. */
+void config_init(struct config *config);
+void config_release(struct config *config);
+
+/* Reads one INI file over what is there. A file that does not exist is no problem unless `named`. */
+void config_read_file(struct config *config, const char *path, bool named);
+
+/* The same from memory; name stands for the file in origins and messages. The text may hold any bytes. */
+void config_read_text(struct config *config, const char *name, const char *text, size_t n);
+
+/* Sets one value, as from the command line. The value stays as it was on failure. text NULL does nothing. */
+int config_set(struct config *config, enum setting_id id, const char *text, const char *origin,
+	       struct err *err);
+
+/* The same for "section.key=value". */
+int config_assign(struct config *config, const char *assignment, const char *origin, struct err *err);
+
+static inline const char *config_text(const struct config *config, enum setting_id id)
+{
+	return config->values[id].text;
+}
+
+static inline uint64_t config_number(const struct config *config, enum setting_id id)
+{
+	return config->values[id].number;
+}
+
+static inline int config_choice(const struct config *config, enum setting_id id)
+{
+	return config->values[id].choice;
+}
+
+#endif

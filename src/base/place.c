@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/place.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#define LIBRARY_NAME "libsluice.so"
+
+char *place_binary_dir(void)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	if (n <= 0)
+		return NULL;
+	path[n] = 0;
+	slash = strrchr(path, '/');
+	if (!slash)
+		return NULL;
+	if (slash == path)
+		slash++;
+	return xstrndup(path, (size_t)(slash - path));
+}
+
+bool place_exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/* lib, lib64 and Debian's lib/<architecture> all occur; the pattern names each of them. */
+static char *find_installed(const char *bin)
+{
+	static const char *const patterns[] = { "../lib/sluice", "../lib64/sluice", "../lib/*/sluice" };
+	glob_t found;
+	char *path = NULL;
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]) && !path; i++) {
+		AUTO_FREE char *pattern = xprintf("%s/%s/%s", bin, patterns[i], LIBRARY_NAME);
+
+		if (glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc)
+			path = realpath(found.gl_pathv[0], NULL);
+		globfree(&found);
+	}
+	return path;
+}
+
+char *place_library(struct err *err)
+{
+	const char *named = getenv("SLUICE_LIBRARY");
+	AUTO_FREE char *bin = NULL;
+	AUTO_FREE char *beside = NULL;
+	char *path;
+
+	if (named && *named) {
+		path = realpath(named, NULL);
+		if (!path)
+			err_set(err, errno, "SLUICE_LIBRARY names %s, which cannot be used: %s", named,
+				strerror(errno));
+		return path;
+	}
+	bin = place_binary_dir();
+	if (!bin) {
+		err_set(err, ENOENT, "/proc/self/exe cannot be read; set SLUICE_LIBRARY to the path of " LIBRARY_NAME);
+		return NULL;
+	}
+	beside = place_join(bin, LIBRARY_NAME);
+	path = place_exists(beside) ? xstrdup(beside) : find_installed(bin);
+	if (!path)
+		err_set(err, ENOENT, LIBRARY_NAME " is neither in %s nor in ../lib/sluice beside it; install it "
+			"again or set SLUICE_LIBRARY to its path", bin);
+	return path;
+}
+
+char *place_home(void)
+{
+	const char *home = getenv("HOME");
+	struct passwd *entry;
+
+	if (home && *home)
+		return xstrdup(home);
+	entry = getpwuid(getuid());
+	return xstrdup(entry && entry->pw_dir && *entry->pw_dir ? entry->pw_dir : "/");
+}
+
+char *place_join(const char *directory, const char *name)
+{
+	size_t n = strlen(directory);
+
+	return xprintf("%s%s%s", directory, n && directory[n - 1] == '/' ? "" : "/", name);
+}
+
+/* Length of "${NAME}" or "${NAME:-text}" at the start of text; 0 if it is neither. */
+static size_t variable_length(const char *text)
+{
+	const char *end;
+
+	if (text[0] != '$' || text[1] != '{')
+		return 0;
+	end = strchr(text, '}');
+	return end ? (size_t)(end - text) + 1 : 0;
+}
+
+static void expand_variable(struct buf *out, const char *text, size_t length)
+{
+	AUTO_FREE char *name = xstrndup(text + 2, length - 3);
+	char *otherwise = strstr(name, ":-");
+	const char *value;
+
+	if (otherwise) {
+		*otherwise = 0;
+		otherwise += 2;
+	}
+	value = getenv(name);
+	if (value && *value) {
+		buf_puts(out, value);
+	} else if (otherwise) {
+		AUTO_FREE char *expanded = place_expand(otherwise);
+
+		buf_puts(out, expanded);
+	}
+}
+
+char *place_expand(const char *path)
+{
+	struct buf out = { 0 };
+
+	if (path[0] == '~' && (path[1] == '/' || !path[1])) {
+		AUTO_FREE char *home = place_home();
+
+		buf_puts(&out, home);
+		path++;
+	}
+	while (*path) {
+		size_t n = variable_length(path);
+
+		if (n)
+			expand_variable(&out, path, n);
+		else
+			buf_putc(&out, *path);
+		path += n ? n : 1;
+	}
+	return buf_take(&out);
+}
+
+static int make_one(const char *path, mode_t mode)
+{
+	struct stat st;
+
+	if (mkdir(path, mode) == 0)
+		return 0;
+	if (errno == EEXIST && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	return errno == EEXIST ? 0 : -errno;
+}
+
+int place_make_dir(const char *path, mode_t mode, struct err *err)
+{
+	AUTO_FREE char *copy = xstrdup(path);
+	int ret = 0;
+
+	for (char *c = copy + (*copy == '/'); !ret; c++) {
+		char was = *c;
+
+		if (was && was != '/')
+			continue;
+		*c = 0;
+		if (c > copy)
+			ret = make_one(copy, mode);
+		*c = was;
+		if (!was)
+			break;
+	}
+	if (ret)
+		return err_set(err, -ret, "%s cannot be made: %s", path, strerror(-ret));
+	return 0;
+}
+
+static bool runnable(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+char *place_program(const char *name)
+{
+	const char *search = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return runnable(name) ? xstrdup(name) : NULL;
+	if (!*name)
+		return NULL;
+	for (const char *p = search ? search : "/bin:/usr/bin";;) {
+		size_t n = strcspn(p, ":");
+		AUTO_FREE char *directory = n ? xstrndup(p, n) : xstrdup(".");
+		char *path = place_join(directory, name);
+
+		if (runnable(path))
+			return path;
+		free(path);
+		if (!p[n])
+			return NULL;
+		p += n + 1;
+	}
+}

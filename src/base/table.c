@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/table.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void table_init(struct table *table, const char *const *titles)
+{
+	*table = (struct table){ 0 };
+	while (titles[table->columns] && table->columns < TABLE_COLUMNS_MAX) {
+		table->titles[table->columns] = titles[table->columns];
+		table->columns++;
+	}
+}
+
+void table_release(struct table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		free(table->cells[i]);
+	free(table->cells);
+	*table = (struct table){ 0 };
+}
+
+void table_add(struct table *table, const char *format, ...)
+{
+	va_list ap;
+
+	table->cells = xgrow(table->cells, &table->cap, table->count + 1, sizeof(*table->cells));
+	va_start(ap, format);
+	table->cells[table->count++] = xvprintf(format, ap);
+	va_end(ap);
+}
+
+/* Columns of a terminal that the text takes, near enough: one per UTF-8 character. */
+static int text_width(const char *text)
+{
+	int width = 0;
+
+	for (; *text; text++)
+		width += (*text & 0xC0) != 0x80;
+	return width;
+}
+
+static bool is_right(const struct table *table, size_t column)
+{
+	return table->titles[column][0] == '>';
+}
+
+static void measure(const struct table *table, int *widths)
+{
+	for (size_t c = 0; c < table->columns; c++)
+		widths[c] = text_width(table->titles[c] + is_right(table, c));
+	for (size_t i = 0; i < table->count; i++) {
+		int width = text_width(table->cells[i]);
+
+		if (width > widths[i % table->columns])
+			widths[i % table->columns] = width;
+	}
+}
+
+static void print_cell(const struct table *table, const int *widths, size_t c, const char *text, FILE *out)
+{
+	int pad = widths[c] - text_width(text);
+	bool last = c + 1 == table->columns;
+
+	fprintf(out, "%s%*s%s%*s%s", c ? "  " : "", is_right(table, c) ? pad : 0, "", text,
+		is_right(table, c) || last ? 0 : pad, "", last ? "\n" : "");
+}
+
+void table_print(const struct table *table, FILE *out, int indent)
+{
+	int widths[TABLE_COLUMNS_MAX];
+
+	if (!table->columns)
+		return;
+	measure(table, widths);
+	fprintf(out, "%*s", indent, "");
+	for (size_t c = 0; c < table->columns; c++)
+		print_cell(table, widths, c, table->titles[c] + is_right(table, c), out);
+	for (size_t i = 0; i < table->count; i++) {
+		if (i % table->columns == 0)
+			fprintf(out, "%*s", indent, "");
+		print_cell(table, widths, i % table->columns, table->cells[i], out);
+	}
+}

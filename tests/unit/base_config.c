@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/config.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "check.h"
+
+static void read_text(struct config *config, const char *text)
+{
+	config_init(config);
+	config_read_text(config, "test.conf", text, strlen(text));
+}
+
+static void defaults_are_valid(void)
+{
+	struct config c;
+
+	config_init(&c);
+	CHECK_INT(c.problem_count, 0);
+	CHECK_INT(config_choice(&c, SETTING_CAPTURE_MODE), CONFIG_MODE_TRACE);
+	CHECK_INT(config_number(&c, SETTING_SPOOL_LIMIT), 1 << 30);
+	CHECK_TEXT(config_text(&c, SETTING_SPOOL_DIR), "auto");
+	CHECK_TEXT(c.values[SETTING_SPOOL_DIR].origin, "default");
+	for (int id = 0; id < SETTING_COUNT; id++)
+		CHECK(c.values[id].text && c.values[id].origin);
+	config_release(&c);
+}
+
+static void a_file_sets_values_and_their_origin(void)
+{
+	struct config c;
+
+	read_text(&c, "# a comment\n[capture]\nmode = counters\n  skip = bash, sh ; why\n\n[spool]\nlimit: 2M\n");
+	CHECK_INT(c.problem_count, 0);
+	CHECK_INT(config_choice(&c, SETTING_CAPTURE_MODE), CONFIG_MODE_COUNTERS);
+	CHECK_TEXT(c.values[SETTING_CAPTURE_MODE].origin, "test.conf:3");
+	CHECK_TEXT(config_text(&c, SETTING_CAPTURE_SKIP), "bash, sh");
+	CHECK_TEXT(c.values[SETTING_CAPTURE_SKIP].origin, "test.conf:4");
+	CHECK_INT(config_number(&c, SETTING_SPOOL_LIMIT), 2 << 20);
+	CHECK_TEXT(c.values[SETTING_SPOOL_LIMIT].origin, "test.conf:7");
+	config_release(&c);
+}
+
+static void each_mistake_is_named_with_its_line(void)
+{
+	static const struct {
+		const char *text, *problem;
+	} cases[] = {
+		{ "[captur]\nmode = off\n",
+		  "test.conf:2: there is no section [captur]; there are: [capture] [spool] [trace] [run]" },
+		{ "[capture]\nmoed = off\n",
+		  "test.conf:2: [capture] has no key \"moed\"; there are: mode skip clock" },
+		{ "\n[capture]\nmode = maybe\n",
+		  "test.conf:3: capture.mode: \"maybe\" is not one of trace|counters|off" },
+		{ "[spool]\nlimit = lots", "test.conf:2: spool.limit: \"lots\" is not a size such as 64K or 1G" },
+		{ "mode = off\n", "test.conf:1: the line stands before any [section]" },
+		{ "[capture\nmode = off\n", "test.conf:1: the heading has no closing ]" },
+		{ "[capture]\nmode off\n", "test.conf:2: the line is neither [section] nor key = value" },
+		{ "[capture]\n= off\n", "test.conf:2: the line is neither [section] nor key = value" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct config c;
+
+		read_text(&c, cases[i].text);
+		REQUIRE(c.problem_count >= 1);
+		CHECK_TEXT(c.problems[0], cases[i].problem);
+		CHECK_INT(config_choice(&c, SETTING_CAPTURE_MODE), CONFIG_MODE_TRACE);
+		config_release(&c);
+	}
+}
+
+static void good_lines_count_beside_broken_ones(void)
+{
+	struct config c;
+
+	read_text(&c, "[capture]\nmode = maybe\nclock = monotonic\n[run]\nsummary = yes\n");
+	CHECK_INT(c.problem_count, 1);
+	CHECK_INT(config_choice(&c, SETTING_CAPTURE_MODE), CONFIG_MODE_TRACE);
+	CHECK_INT(config_choice(&c, SETTING_CAPTURE_CLOCK), CONFIG_CLOCK_MONOTONIC);
+	CHECK_INT(config_choice(&c, SETTING_RUN_SUMMARY), CONFIG_WHEN_YES);
+	config_release(&c);
+}
+
+static void long_lines_and_zero_bytes_are_problems(void)
+{
+	static const char zero[] = "[run]\nsummary = y\0es\nsummary = no\n";
+	char text[1000];
+	struct config c;
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "[trace]\ndir = ", 14);
+	text[sizeof(text) - 1] = 0;
+	read_text(&c, text);
+	CHECK_INT(c.problem_count, 1);
+	config_release(&c);
+	config_init(&c);
+	config_read_text(&c, "test.conf", zero, sizeof(zero) - 1);
+	CHECK_INT(c.problem_count, 1);
+	CHECK_INT(config_choice(&c, SETTING_RUN_SUMMARY), CONFIG_WHEN_NO);
+	CHECK_TEXT(c.values[SETTING_RUN_SUMMARY].origin, "test.conf:3");
+	config_release(&c);
+}
+
+static void foreign_line_ends_and_marks_are_accepted(void)
+{
+	struct config c;
+
+	read_text(&c, "\xEF\xBB\xBF[run]\r\nsummary = yes\r\n");
+	CHECK_INT(c.problem_count, 0);
+	CHECK_INT(config_choice(&c, SETTING_RUN_SUMMARY), CONFIG_WHEN_YES);
+	config_release(&c);
+}
+
+static void the_command_line_assigns(void)
+{
+	struct config c;
+	struct err err = { 0 };
+
+	config_init(&c);
+	CHECK_INT(config_assign(&c, "spool.limit=4K", "--set", &err), 0);
+	CHECK_INT(config_number(&c, SETTING_SPOOL_LIMIT), 4096);
+	CHECK_TEXT(c.values[SETTING_SPOOL_LIMIT].origin, "--set");
+	CHECK_INT(config_assign(&c, "spool.limit", "--set", &err), -EINVAL);
+	CHECK_TEXT(err.text, "\"spool.limit\" is not of the form section.key=value");
+	CHECK_INT(config_assign(&c, "spool.limit=x", "--set", &err), -EINVAL);
+	CHECK_INT(config_number(&c, SETTING_SPOOL_LIMIT), 4096);
+	CHECK_INT(config_set(&c, SETTING_SPOOL_LIMIT, NULL, "--x", &err), 0);
+	CHECK_TEXT(c.values[SETTING_SPOOL_LIMIT].origin, "--set");
+	config_release(&c);
+}
+
+static char *write_file(const char *text)
+{
+	char *path = xstrdup("/tmp/sluice-config-XXXXXX");
+	int fd = mkstemp(path);
+
+	REQUIRE(fd >= 0);
+	REQUIRE(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+	return path;
+}
+
+static void later_sources_win(void)
+{
+	AUTO_FREE char *etc = write_file("[capture]\nmode = off\nclock = monotonic\nskip = a\n");
+	AUTO_FREE char *named = write_file("[capture]\nmode = counters\nskip = b\n");
+	AUTO_FREE char *origin = xprintf("%s:2", named);
+	struct config c;
+
+	setenv("SLUICE_ETC", etc, 1);
+	setenv("SLUICE_CONFIG", named, 1);
+	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+	setenv("SLUICE_CAPTURE_SKIP", "c", 1);
+	config_load(&c);
+	CHECK_INT(c.problem_count, 0);
+	CHECK_INT(config_choice(&c, SETTING_CAPTURE_CLOCK), CONFIG_CLOCK_MONOTONIC);
+	CHECK_INT(config_choice(&c, SETTING_CAPTURE_MODE), CONFIG_MODE_COUNTERS);
+	CHECK_TEXT(c.values[SETTING_CAPTURE_MODE].origin, origin);
+	CHECK_TEXT(config_text(&c, SETTING_CAPTURE_SKIP), "c");
+	CHECK_TEXT(c.values[SETTING_CAPTURE_SKIP].origin, "SLUICE_CAPTURE_SKIP");
+	config_release(&c);
+	unlink(etc);
+	unlink(named);
+	config_load(&c);
+	CHECK_INT(c.problem_count, 1); /* the file that SLUICE_CONFIG names is gone */
+	config_release(&c);
+	unsetenv("SLUICE_CONFIG");
+	unsetenv("SLUICE_CAPTURE_SKIP");
+}
+
+static void misspelt_variables_are_problems(void)
+{
+	struct config c;
+
+	setenv("SLUICE_CAPTURE_MOED", "off", 1);
+	setenv("SLUICE_RUN_SUMMARY", "perhaps", 1);
+	setenv("SLUICE_DISABLE", "1", 1);
+	config_load(&c);
+	REQUIRE(c.problem_count == 2);
+	CHECK_TEXT(c.problems[0], "environment variable SLUICE_CAPTURE_MOED is no setting; `sluice config` lists them");
+	CHECK_TEXT(c.problems[1],
+		   "environment variable SLUICE_RUN_SUMMARY: run.summary: \"perhaps\" is not one of auto|yes|no");
+	config_release(&c);
+	unsetenv("SLUICE_CAPTURE_MOED");
+	unsetenv("SLUICE_RUN_SUMMARY");
+	unsetenv("SLUICE_DISABLE");
+}
+
+static void paths_are_expanded(void)
+{
+	struct config c;
+
+	setenv("HOME", "/home/u", 1);
+	unsetenv("XDG_DATA_HOME");
+	config_init(&c);
+	CHECK_TEXT(config_text(&c, SETTING_TRACE_DIR), "/home/u/.local/share/sluice/runs");
+	config_release(&c);
+	setenv("XDG_DATA_HOME", "/data", 1);
+	config_init(&c);
+	CHECK_TEXT(config_text(&c, SETTING_TRACE_DIR), "/data/sluice/runs");
+	config_release(&c);
+}
+
+TESTS(TEST(defaults_are_valid), TEST(a_file_sets_values_and_their_origin), TEST(each_mistake_is_named_with_its_line),
+      TEST(good_lines_count_beside_broken_ones), TEST(long_lines_and_zero_bytes_are_problems),
+      TEST(foreign_line_ends_and_marks_are_accepted), TEST(the_command_line_assigns), TEST(later_sources_win),
+      TEST(misspelt_variables_are_problems), TEST(paths_are_expanded))

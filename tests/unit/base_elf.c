@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/elf.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "check.h"
+
+/* A file of its own with these bytes; the caller frees the path and removes the file. */
+static char *make_file(const void *bytes, size_t n, mode_t mode)
+{
+	char *path = xstrdup("/tmp/sluice-elf-XXXXXX");
+	int fd = mkstemp(path);
+
+	REQUIRE(fd >= 0);
+	REQUIRE(write(fd, bytes, n) == (ssize_t)n);
+	REQUIRE(fchmod(fd, mode) == 0);
+	close(fd);
+	return path;
+}
+
+static void check_kind(const void *bytes, size_t n, mode_t mode, enum elf_kind kind, const char *interpreter)
+{
+	AUTO_FREE char *path = make_file(bytes, n, mode);
+	AUTO_FREE char *found = NULL;
+
+	CHECK_INT(elf_inspect(path, &found), kind);
+	if (interpreter)
+		CHECK_TEXT(found, interpreter);
+	else
+		CHECK(!found);
+	unlink(path);
+}
+
+/* Our own header, followed by nothing, with what the test changes. */
+static Elf64_Ehdr own_header(void)
+{
+	Elf64_Ehdr header = { 0 };
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	REQUIRE(fd >= 0);
+	REQUIRE(read(fd, &header, sizeof(header)) == sizeof(header));
+	close(fd);
+	return header;
+}
+
+static void a_usual_program_is_dynamic(void)
+{
+	char *interpreter = NULL;
+
+	CHECK_INT(elf_inspect("/proc/self/exe", &interpreter), ELF_DYNAMIC);
+	CHECK(!interpreter);
+}
+
+static void a_program_without_interpreter_is_static(void)
+{
+	Elf64_Ehdr header = own_header();
+
+	header.e_phnum = 0;
+	check_kind(&header, sizeof(header), 0755, ELF_STATIC, NULL);
+}
+
+static void another_machine_or_word_size_is_foreign(void)
+{
+	Elf64_Ehdr header = own_header();
+
+	header.e_machine = EM_S390;
+	check_kind(&header, sizeof(header), 0755, ELF_FOREIGN, NULL);
+	header = own_header();
+	header.e_ident[EI_CLASS] = ELFCLASS32;
+	check_kind(&header, sizeof(header), 0755, ELF_FOREIGN, NULL);
+}
+
+static void a_script_names_its_interpreter(void)
+{
+	check_kind("#!/bin/sh\n", 10, 0755, ELF_SCRIPT, "/bin/sh");
+	check_kind("#! /usr/bin/env python3\n", 24, 0755, ELF_SCRIPT, "/usr/bin/env");
+}
+
+static void setuid_is_seen_first(void)
+{
+	Elf64_Ehdr header = own_header();
+
+	header.e_phnum = 0;
+	if (geteuid() == 0) /* others may not be able to set the bit usefully */
+		check_kind(&header, sizeof(header), 04755, ELF_SETUID, NULL);
+}
+
+static void rubbish_is_unknown(void)
+{
+	char *interpreter = NULL;
+
+	check_kind("", 0, 0755, ELF_UNKNOWN, NULL);
+	check_kind("hello", 5, 0755, ELF_UNKNOWN, NULL);
+	check_kind("\177ELF", 4, 0755, ELF_UNKNOWN, NULL);
+	CHECK_INT(elf_inspect("/nonexistent", &interpreter), ELF_UNKNOWN);
+}
+
+TESTS(TEST(a_usual_program_is_dynamic), TEST(a_program_without_interpreter_is_static),
+      TEST(another_machine_or_word_size_is_foreign), TEST(a_script_names_its_interpreter), TEST(setuid_is_seen_first),
+      TEST(rubbish_is_unknown))

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/map.h"
+
+#include "check.h"
+
+#define KEYS 10000
+
+static int values[KEYS + 1];
+
+/* Spread over the whole range, and with many equal low bits. */
+static uint64_t key_of(int i)
+{
+	return i % 2 ? (uint64_t)i << 40 : (uint64_t)i * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+static void what_was_put_is_found(void)
+{
+	struct map map = { 0 };
+
+	CHECK(!map_get(&map, 1));
+	for (int i = 1; i <= KEYS; i++)
+		map_put(&map, key_of(i), &values[i]);
+	CHECK_INT(map.count, KEYS);
+	for (int i = 1; i <= KEYS; i++)
+		CHECK(map_get(&map, key_of(i)) == &values[i]);
+	CHECK(!map_get(&map, 12345));
+	map_release(&map);
+}
+
+static void a_second_put_replaces(void)
+{
+	struct map map = { 0 };
+
+	map_put(&map, 7, &values[1]);
+	map_put(&map, 7, &values[2]);
+	CHECK_INT(map.count, 1);
+	CHECK(map_get(&map, 7) == &values[2]);
+	map_release(&map);
+}
+
+static void what_was_removed_is_gone_and_the_rest_stays(void)
+{
+	struct map map = { 0 };
+
+	for (int i = 1; i <= KEYS; i++)
+		map_put(&map, key_of(i), &values[i]);
+	for (int i = 1; i <= KEYS; i += 3)
+		CHECK(map_remove(&map, key_of(i)) == &values[i]);
+	CHECK(!map_remove(&map, key_of(1)));
+	for (int i = 1; i <= KEYS; i++)
+		CHECK(map_get(&map, key_of(i)) == (i % 3 == 1 ? NULL : &values[i]));
+	map_release(&map);
+	CHECK(!map.entries && !map.count);
+	CHECK(!map_remove(&map, 1));
+}
+
+static void a_map_that_breathes_stays_small(void)
+{
+	struct map map = { 0 };
+
+	for (int i = 1; i <= 100 * KEYS; i++) {
+		map_put(&map, (uint64_t)i, &values[1]);
+		CHECK(map_remove(&map, (uint64_t)i) == &values[1]);
+	}
+	CHECK_INT(map.count, 0);
+	CHECK(map.cap <= 64);
+	map_release(&map);
+}
+
+TESTS(TEST(what_was_put_is_found), TEST(a_second_put_replaces), TEST(what_was_removed_is_gone_and_the_rest_stays),
+      TEST(a_map_that_breathes_stays_small))

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * buf, err, mem, json, table and term: what makes text.
+ */
+#include <errno.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/term.h"
+#include "check.h"
+
+static void a_buffer_grows_and_stays_a_string(void)
+{
+	AUTO_BUF struct buf b = { 0 };
+	char *taken;
+
+	CHECK_TEXT(buf_text(&b), "");
+	buf_puts(&b, "ab");
+	buf_putc(&b, 'c');
+	buf_printf(&b, "%d-%s", 7, "x");
+	CHECK_TEXT(buf_text(&b), "abc7-x");
+	buf_clear(&b);
+	CHECK_TEXT(buf_text(&b), "");
+	buf_printf(&b, "%0500d", 1);
+	CHECK_INT(b.len, 500);
+	CHECK_INT(strlen(b.data), 500);
+	buf_printf(&b, "%s", "");
+	CHECK_INT(b.len, 500);
+	taken = buf_take(&b);
+	CHECK(!b.data && !b.len);
+	free(taken);
+	taken = buf_take(&b);
+	CHECK_TEXT(taken, "");
+	free(taken);
+}
+
+static void an_error_carries_its_sentence(void)
+{
+	struct err err = { 0 };
+
+	CHECK_INT(err_set(&err, ENOENT, "%s is gone", "x"), -ENOENT);
+	CHECK_INT(err_prefix(&err, "line %d", 3), -ENOENT);
+	CHECK_TEXT(err.text, "line 3: x is gone");
+	CHECK_INT(err_set(NULL, EINVAL, "nobody listens"), -EINVAL);
+	CHECK_INT(err_set(&err, 0, "an error is never 0"), -EIO);
+}
+
+static void an_array_grows_by_doubling(void)
+{
+	size_t cap = 0;
+	int *array = NULL;
+
+	array = xgrow(array, &cap, 1, sizeof(*array));
+	CHECK_INT(cap, 16);
+	array = xgrow(array, &cap, 100, sizeof(*array));
+	CHECK_INT(cap, 128);
+	free(array);
+}
+
+/* What write() puts on the stream, as text the caller frees. */
+static char *capture(void (*write)(FILE *out))
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	REQUIRE(out);
+	write(out);
+	fclose(out);
+	return text;
+}
+
+static void write_object(FILE *out)
+{
+	struct json j;
+
+	json_start(&j, out, "sluice.test/1");
+	json_open(&j, "list", '[');
+	json_number(&j, NULL, -1);
+	json_count(&j, NULL, UINT64_MAX);
+	json_open(&j, NULL, '{');
+	json_close(&j);
+	json_close(&j);
+	json_real(&j, "real", 0.5);
+	json_real(&j, "nan", NAN);
+	json_bool(&j, "truth", true);
+	json_text(&j, "nothing", NULL);
+	json_open(&j, "left open", '{');
+	json_end(&j);
+}
+
+static void json_is_written_as_it_comes(void)
+{
+	AUTO_FREE char *text = capture(write_object);
+
+	CHECK_TEXT(text, "{\"schema\": \"sluice.test/1\", \"list\": [-1, 18446744073709551615, {}], \"real\": 0.5, "
+			 "\"nan\": null, \"truth\": true, \"nothing\": null, \"left open\": {}}\n");
+}
+
+static void write_texts(FILE *out)
+{
+	json_quote(out, "a\"b\\c\n\x01\x7F");
+	json_quote(out, "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80");
+	json_quote(out, "\xFFx\xC3");             /* stray and cut off */
+	json_quote(out, "\xC0\xAF\xED\xA0\x80");  /* overlong, surrogate */
+	json_quote(out, "\xF4\x90\x80\x80");      /* beyond Unicode */
+}
+
+static void json_texts_are_always_valid(void)
+{
+	AUTO_FREE char *text = capture(write_texts);
+
+	CHECK_TEXT(text, "\"a\\\"b\\\\c\\n\\u0001\\u007f\""
+			 "\"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\""
+			 "\"\\ufffdx\\ufffd\""
+			 "\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\""
+			 "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
+}
+
+static void write_table(FILE *out)
+{
+	static const char *const titles[] = { "name", ">n", "what", NULL };
+	struct table t;
+
+	table_init(&t, titles);
+	table_add(&t, "%s", "\xC3\xA4");
+	table_add(&t, "%d", 5);
+	table_add(&t, "x");
+	table_add(&t, "longer");
+	table_add(&t, "%d", 1234);
+	table_add(&t, "much longer");
+	table_print(&t, out, 2);
+	table_release(&t);
+}
+
+static void table_columns_line_up(void)
+{
+	AUTO_FREE char *text = capture(write_table);
+
+	CHECK_TEXT(text, "  name       n  what\n"
+			 "  \xC3\xA4          5  x\n"
+			 "  longer  1234  much longer\n");
+}
+
+static void write_empty_table(FILE *out)
+{
+	static const char *const titles[] = { "a", ">b", NULL };
+	struct table t;
+
+	table_init(&t, titles);
+	table_print(&t, out, 0);
+	table_release(&t);
+}
+
+static void an_empty_table_has_titles(void)
+{
+	AUTO_FREE char *text = capture(write_empty_table);
+
+	CHECK_TEXT(text, "a  b\n");
+}
+
+static void no_terminal_means_no_colour_and_no_progress(void)
+{
+	FILE *f = tmpfile();
+	struct progress p;
+
+	REQUIRE(f);
+	CHECK(!term_color(f));
+	CHECK_TEXT(term_bold(f), "");
+	CHECK_TEXT(term_plain(f), "");
+	fclose(f);
+	progress_start(&p, "x", 10);
+	if (!isatty(STDERR_FILENO))
+		CHECK(!p.out);
+	progress_show(&p, 5);
+	progress_end(&p);
+}
+
+TESTS(TEST(a_buffer_grows_and_stays_a_string), TEST(an_error_carries_its_sentence), TEST(an_array_grows_by_doubling),
+      TEST(json_is_written_as_it_comes), TEST(json_texts_are_always_valid), TEST(table_columns_line_up),
+      TEST(an_empty_table_has_titles), TEST(no_terminal_means_no_colour_and_no_progress))
