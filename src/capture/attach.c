@@ -34,6 +34,7 @@ struct gate_page {
 
 static struct gate_page *page; /* NULL until the first attach */
 static atomic_bool early;      /* taken by the first thread that makes the page */
+static bool resolved;          /* the table of real functions is filled */
 
 void *real_find(const char *name)
 {
@@ -283,10 +284,8 @@ static bool membership_make(struct membership *m)
 		m->control = control_find();
 	if (!m->control)
 		return false;
-	if (!capture_handles) {
-		real_resolve(real_find);
+	if (!capture_handles)
 		capture_handles = map_private(HANDLES_MAX * sizeof(*capture_handles));
-	}
 	if (!capture_handles)
 		return false;
 	return spool_make(m);
@@ -302,6 +301,10 @@ bool attach(void)
 	/* Threads that come while one attaches go unrecorded: waiting is not for us. */
 	if (atomic_exchange(&page->attaching, true))
 		return false;
+	/* Before any mode is set, also OFF: a wrapper then finds its function without asking. */
+	if (!resolved)
+		real_resolve(real_find);
+	resolved = true;
 	joined = membership_make(&capture_membership);
 	page->gate.clock = joined ? capture_membership.control->clock : 0;
 	gate_set(joined ? atomic_load(&capture_membership.control->mode) : CAPTURE_OFF);

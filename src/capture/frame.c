@@ -66,7 +66,7 @@ bool frame_enter_slow(struct frame *f)
 	signal_fence();
 	if (gate_mode() == CAPTURE_COUNTERS)
 		s->lanes[level].limit = NULL;
-	frame_begin(f, &s->lanes[level]);
+	frame_begin(f, &s->lanes[level], level);
 	signal_fence();
 	s->level = level;
 	f->start = clock_ticks(capture_gate->clock);

@@ -33,6 +33,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+#define INLINE static inline __attribute__((always_inline))
 #define EXPORT __attribute__((visibility("default")))
 #define TLS_FAST __attribute__((tls_model("initial-exec")))
 
@@ -71,6 +72,7 @@ struct frame {
 	uint64_t seq, parent;    /* parent is 0 for none; seq becomes 0 when no record was made */
 	const void *parent_at;
 	struct lane *lane;
+	uint32_t level;          /* of the lane */
 	uint64_t scratch[FRAME_SCRATCH_WORDS]; /* takes the words of a call that is not recorded */
 };
 
@@ -78,7 +80,7 @@ extern struct gate *capture_gate __attribute__((visibility("hidden")));
 extern __thread struct self capture_self __attribute__((visibility("hidden"))) TLS_FAST;
 
 /* Orders our own stores as a signal handler of the same thread sees them. */
-static inline void signal_fence(void)
+INLINE void signal_fence(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 }
@@ -94,12 +96,13 @@ __attribute__((cold, visibility("hidden"))) uint64_t *frame_refill(struct frame 
 __attribute__((cold, visibility("hidden"))) void frame_count(struct frame *f);
 
 /* Starts a call in lane l; level must be raised. */
-static inline void frame_begin(struct frame *f, struct lane *l)
+INLINE void frame_begin(struct frame *f, struct lane *l, uint32_t level)
 {
 	/* A live caller's frame lies above ours; one below was left by longjmp and is nobody's parent. */
 	bool live = (uintptr_t)l->current_at > (uintptr_t)f;
 
 	f->lane = l;
+	f->level = level;
 	f->parent = live ? l->current : 0;
 	f->parent_at = live ? l->current_at : NULL;
 	f->seq = ++l->seq;
@@ -107,7 +110,7 @@ static inline void frame_begin(struct frame *f, struct lane *l)
 	l->current_at = f;
 }
 
-static inline bool frame_enter(struct frame *f)
+INLINE bool frame_enter(struct frame *f)
 {
 	struct self *s = &capture_self;
 
@@ -117,14 +120,14 @@ static inline bool frame_enter(struct frame *f)
 		return frame_enter_slow(f);
 	s->level = 1;
 	signal_fence();
-	frame_begin(f, &s->lanes[0]);
+	frame_begin(f, &s->lanes[0], 0);
 	signal_fence();
 	s->level = 0;
 	f->start = clock_ticks(capture_gate->clock);
 	return true;
 }
 
-static inline void frame_stop(struct frame *f)
+INLINE void frame_stop(struct frame *f)
 {
 	f->stop = clock_ticks(capture_gate->clock);
 }
@@ -133,12 +136,12 @@ static inline void frame_stop(struct frame *f)
  * Gives the place of a record of so many words and fills in its head; raises level until frame_commit().
  * In scratch only the first FRAME_SCRATCH_WORDS exist: write strings by frame_text() alone, which knows.
  */
-static inline uint64_t *frame_leave(struct frame *f, unsigned call, unsigned words, int error)
+INLINE uint64_t *frame_leave(struct frame *f, unsigned call, unsigned words, int error)
 {
 	struct lane *l = f->lane;
 	uint64_t *w;
 
-	capture_self.level++;
+	capture_self.level = f->level + 1;
 	signal_fence();
 	if (likely(l->limit - l->write >= (ptrdiff_t)words))
 		w = l->write;
@@ -151,7 +154,7 @@ static inline uint64_t *frame_leave(struct frame *f, unsigned call, unsigned wor
 	return w;
 }
 
-static inline void frame_commit(struct frame *f, uint64_t *w, unsigned words)
+INLINE void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 {
 	struct lane *l = f->lane;
 
@@ -166,11 +169,11 @@ static inline void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 	l->current = f->parent;
 	l->current_at = f->parent_at;
 	signal_fence();
-	capture_self.level--;
+	capture_self.level = f->level;
 }
 
 /* The id of the call in f; valid between frame_leave() and the end of the wrapper. 0 when not recorded. */
-static inline uint64_t frame_id(const struct frame *f)
+INLINE uint64_t frame_id(const struct frame *f)
 {
 	return f->seq ? id_make(f->lane->thread, f->seq) : 0;
 }

@@ -25,7 +25,7 @@ extern _Atomic int capture_handles_high __attribute__((visibility("hidden")));
 __attribute__((cold, visibility("hidden"))) uint64_t handle_inherit(int fd);
 
 /* The LINK word of fd without a lookup: 0 when it was never seen. */
-static inline uint64_t handle_peek(int fd)
+INLINE uint64_t handle_peek(int fd)
 {
 	if (unlikely((unsigned)fd >= HANDLES_MAX))
 		return 0;
@@ -33,7 +33,7 @@ static inline uint64_t handle_peek(int fd)
 }
 
 /* The LINK word of fd after a call on it; an unknown descriptor is looked up unless the call failed. */
-static inline uint64_t handle_link(int fd, int error)
+INLINE uint64_t handle_link(int fd, int error)
 {
 	uint64_t link = handle_peek(fd);
 
@@ -43,14 +43,14 @@ static inline uint64_t handle_link(int fd, int error)
 }
 
 /* Forgets fd and returns what it was. Before the real close: afterwards the number may be another's. */
-static inline uint64_t handle_take(int fd)
+INLINE uint64_t handle_take(int fd)
 {
 	if (unlikely((unsigned)fd >= HANDLES_MAX))
 		return 0;
 	return atomic_exchange_explicit(&capture_handles[fd], 0, memory_order_relaxed);
 }
 
-static inline void handle_put(int fd, uint64_t link)
+INLINE void handle_put(int fd, uint64_t link)
 {
 	if (unlikely((unsigned)fd >= HANDLES_MAX))
 		return;
@@ -61,7 +61,7 @@ static inline void handle_put(int fd, uint64_t link)
 }
 
 /* Remembers that the call in f made fd. A call without a record leaves the descriptor unknown. */
-static inline void handle_made(int fd, enum link_kind kind, const struct frame *f)
+INLINE void handle_made(int fd, enum link_kind kind, const struct frame *f)
 {
 	uint64_t id = frame_id(f);
 
@@ -69,7 +69,7 @@ static inline void handle_made(int fd, enum link_kind kind, const struct frame *
 }
 
 /* Descriptor of a stream, -1 for one without (memory streams, cookies). A NULL stream has none. */
-static inline int stream_fd(FILE *stream)
+INLINE int stream_fd(FILE *stream)
 {
 	return stream ? stream->_fileno : -1;
 }

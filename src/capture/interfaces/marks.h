@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The marks of annotated prototypes. For the compiler they are nothing, so that it checks every line
+ * against the library's own headers; wrapgen reads them. Include this last. Reference: docs/wrapgen.md.
+ */
+#ifndef SLUICE_INTERFACES_MARKS_H
+#define SLUICE_INTERFACES_MARKS_H
+
+/* On a line of its own: the layer of the functions below. */
+#define LAYER(layer)
+
+/* Before a prototype. */
+#define CALL(class)      /* what kind of call it is; required */
+#define FAILS(how)       /* how it tells failure, where the result type does not say */
+#define MAKES(kind)      /* the result is a new handle: FILE, NETWORK, OWN, or the SAME as its argument */
+#define ENDS             /* the handle ends with this call, whether it succeeds or not */
+#define IMPLIED(stream)  /* the handle is this stream, which is no argument */
+#define RESULT(...)      /* the recorded result, where it is not `ret` */
+#define FIELD(name, ...) /* a field of the record that no argument gives as it is */
+#define ONLY_IF(...)     /* else it is none of ours: the bare call */
+#define REST(...)        /* the one argument behind `...`, and when it is there */
+#define FORWARD(vname)   /* the function that takes a va_list instead of `...` */
+#define BEFORE(...)      /* C statements before the real call */
+#define AFTER(...)       /* C statements after the record */
+
+/* Before an argument. */
+#define FD        /* the handle: a descriptor */
+#define STREAM    /* the handle: a FILE * */
+#define DIRP      /* the handle: a DIR * */
+#define SOURCE    /* second descriptor, where data comes from */
+#define DIRFD     /* second descriptor, where a path starts */
+#define PATH
+#define PATH2
+#define SIZE      /* bytes */
+#define ITEM      /* bytes of one item; size and result become bytes */
+#define ITEMS     /* how many */
+#define IOV       /* struct iovec * ... */
+#define IOVCNT    /* ... and how many of them */
+#define OFFSET
+#define OFFSET_AT /* off_t * that the call moves on; NULL for the file's own position */
+#define FLAGS     /* also whence, command, advice */
+#define MODE      /* permissions, protection, mask */
+
+#endif

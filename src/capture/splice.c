@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The helpers of generated wrappers that are too long or too rare to be inlined. Guest: libc only,
+ * no allocation, no output, errno stays.
+ */
+#include "capture/splice.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096u /* the smallest page there is; a larger one is only probed more often */
+
+/*
+ * Can the kernel read the page of p? Asked of a call that copies the set before it finds `how`
+ * invalid, and so changes nothing.
+ */
+static bool is_readable(const char *p)
+{
+	const char *word = (const char *)((uintptr_t)p & ~(uintptr_t)7);
+
+	return syscall(SYS_rt_sigprocmask, ~0L, word, NULL, 8) == 0 || errno != EFAULT;
+}
+
+static size_t length_probed(const char *path)
+{
+	size_t length = 0;
+
+	while (length < RECORD_STRING_MAX && is_readable(path + length)) {
+		size_t room = PAGE_BYTES - ((uintptr_t)(path + length) & (PAGE_BYTES - 1));
+		size_t left = RECORD_STRING_MAX - length;
+		size_t here = strnlen(path + length, room < left ? room : left);
+
+		length += here;
+		if (here < room)
+			break;
+	}
+	return length;
+}
+
+size_t path_bytes_failed(const char *path, int err)
+{
+	int saved = errno;
+	size_t length;
+
+	switch (err) {
+	case ENOENT:
+	case EACCES:
+	case EEXIST:
+	case ENOTDIR:
+	case EISDIR: /* these come from walking the path */
+		return text_length(path, 0);
+	case EFAULT:
+		return 0;
+	}
+	if (!path)
+		return 0;
+	length = length_probed(path);
+	errno = saved;
+	return length;
+}
+
+int stream_flags(const char *mode)
+{
+	int flags;
+
+	if (!mode)
+		return 0;
+	flags = *mode == 'w'   ? O_WRONLY | O_CREAT | O_TRUNC
+		: *mode == 'a' ? O_WRONLY | O_CREAT | O_APPEND
+			       : O_RDONLY;
+	/* libc looks at six more letters, and at none behind a comma. */
+	for (int i = 1; i < 7 && mode[i] && mode[i] != ','; i++) {
+		if (mode[i] == '+')
+			flags = (flags & ~O_ACCMODE) | O_RDWR;
+		else if (mode[i] == 'x')
+			flags |= O_EXCL;
+		else if (mode[i] == 'e')
+			flags |= O_CLOEXEC;
+	}
+	return flags;
+}
+
+void handle_clear(unsigned first, unsigned last)
+{
+	int high = atomic_load_explicit(&capture_handles_high, memory_order_relaxed);
+
+	for (unsigned fd = first; high >= 0 && fd <= last && fd <= (unsigned)high; fd++) {
+		if (handle_peek((int)fd))
+			handle_take((int)fd);
+	}
+}
+
+/*
+ * The table of things known by address. A key may be in any of the KEEP_REACH slots from its own;
+ * all of them are always looked at, so that a slot can be emptied without a trace.
+ */
+#define KEEP_SLOTS 4096u
+#define KEEP_REACH 8u
+
+static struct keep {
+	_Atomic uintptr_t key; /* 0: empty */
+	_Atomic uint64_t link;
+} keeps[KEEP_SLOTS];
+
+static struct keep *keep_slot(uintptr_t key, unsigned i)
+{
+	uint64_t hash = (uint64_t)key * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &keeps[((hash >> 40) + i) % KEEP_SLOTS];
+}
+
+static struct keep *keep_get(uintptr_t key)
+{
+	for (unsigned i = 0; i < KEEP_REACH; i++) {
+		struct keep *k = keep_slot(key, i);
+
+		if (atomic_load_explicit(&k->key, memory_order_relaxed) == key)
+			return k;
+	}
+	return NULL;
+}
+
+uint64_t keep_find(uintptr_t key)
+{
+	struct keep *k = key ? keep_get(key) : NULL;
+
+	return k ? atomic_load_explicit(&k->link, memory_order_relaxed) : 0;
+}
+
+uint64_t keep_take(uintptr_t key)
+{
+	struct keep *k = key ? keep_get(key) : NULL;
+	uint64_t link = 0;
+
+	if (k) {
+		link = atomic_exchange_explicit(&k->link, 0, memory_order_relaxed);
+		/* Pairs with the acquire in keep_put(): a new key never meets the old link. */
+		atomic_store_explicit(&k->key, 0, memory_order_release);
+	}
+	return link;
+}
+
+void keep_put(uintptr_t key, uint64_t link)
+{
+	struct keep *k = key ? keep_get(key) : NULL;
+
+	for (unsigned i = 0; key && !k && i < KEEP_REACH; i++) {
+		uintptr_t none = 0;
+
+		k = keep_slot(key, i);
+		/* Pairs with the release in keep_take(). */
+		if (!atomic_compare_exchange_strong_explicit(
+			    &k->key, &none, key, memory_order_acquire, memory_order_relaxed))
+			k = NULL;
+	}
+	if (k)
+		atomic_store_explicit(&k->link, link, memory_order_relaxed);
+}
+
+uint64_t requests_bytes(struct aiocb *const *list, int count, int err)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; !err && i < count; i++) {
+		if (list[i] && list[i]->aio_lio_opcode != LIO_NOP)
+			sum += list[i]->aio_nbytes;
+	}
+	return sum;
+}
+
+void requests_began(struct frame *f, struct aiocb *const *list, int count, int err)
+{
+	for (int i = 0; !err && i < count; i++) {
+		if (list[i] && list[i]->aio_lio_opcode != LIO_NOP)
+			request_began(f, list[i], 0);
+	}
+}

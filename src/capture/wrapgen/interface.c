@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the rows of all headers have in common: lookup, ownership, and the checks that complete a
+ * row.
+ */
+#include "capture/wrapgen/interface.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "capture/wrapgen/parse.h"
+
+static const struct {
+	const char *name;
+	enum field field;
+} roles[] = {
+#define ROLE_ROW(name, field) { #name, FIELD_##field },
+	ROLE_LIST(ROLE_ROW)
+#undef ROLE_ROW
+};
+
+static const char *const field_names[] = {
+#define FIELD_ROW(name, attribute) #name,
+	FIELD_LIST(FIELD_ROW)
+#undef FIELD_ROW
+};
+
+/* Marks that only mean something together. */
+static const struct {
+	enum role one, other;
+} role_pairs[] = {
+	{ ROLE_ITEM, ROLE_ITEMS },
+	{ ROLE_IOV, ROLE_IOVCNT },
+};
+
+/* Names that the templates use beside the arguments. */
+static const char *const reserved_names[] = {
+	"f",	"w",	 "ret",	 "err", "was",	"link",	    "link2",	 "made",
+	"size", "words", "text", "ap",	"real", "path_len", "path2_len",
+};
+
+const struct row *interface_find(const struct interface *interface, const char *name)
+{
+	for (size_t i = 0; i < interface->count; i++) {
+		if (strcmp(interface->rows[i].name, name) == 0)
+			return &interface->rows[i];
+	}
+	return NULL;
+}
+
+void interface_release(struct interface *interface)
+{
+	for (size_t i = 0; i < interface->text_count; i++)
+		free(interface->texts[i]);
+	free(interface->texts);
+	free(interface->files);
+	free(interface->rows);
+	*interface = (struct interface){ 0 };
+}
+
+const struct arg *row_arg(const struct row *row, enum role role)
+{
+	for (unsigned i = 0; i < row->arg_count; i++) {
+		if (row->args[i].role == role)
+			return &row->args[i];
+	}
+	return row->rest.name && row->rest.role == role ? &row->rest : NULL;
+}
+
+bool row_has(const struct row *row, enum field field)
+{
+	for (unsigned i = 0; i < row->field_count; i++) {
+		if (row->fields[i] == field)
+			return true;
+	}
+	return false;
+}
+
+#define FAIL(row, ...) row_fail(row, err, __VA_ARGS__)
+
+__attribute__((format(printf, 3, 4))) static int row_fail(const struct row *row, struct err *err,
+							  const char *format, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return err_set(err, EINVAL, "%s:%u: %s(): %s", row->file, row->line, row->name, text);
+}
+
+static bool paired(enum role a, enum role b)
+{
+	for (size_t i = 0; i < sizeof(role_pairs) / sizeof(role_pairs[0]); i++) {
+		if ((a == role_pairs[i].one && b == role_pairs[i].other) ||
+		    (b == role_pairs[i].one && a == role_pairs[i].other))
+			return true;
+	}
+	return false;
+}
+
+/* Finds two arguments, or an argument and FIELD(), that want to give the same field. */
+static int check_givers(const struct row *row, const struct arg *arg, unsigned before,
+			struct err *err)
+{
+	enum field field = roles[arg->role].field;
+
+	if (row->field_code[field])
+		return FAIL(row, "both %s '%s' and FIELD(%s, ...) give the field %s",
+			    roles[arg->role].name, arg->name, field_names[field],
+			    field_names[field]);
+	for (unsigned i = 0; i < before; i++) {
+		const struct arg *first = &row->args[i];
+
+		if (first->role == ROLE_NONE || roles[first->role].field != field ||
+		    paired(first->role, arg->role))
+			continue;
+		return FAIL(row, "both %s '%s' and %s '%s' give the field %s",
+			    roles[first->role].name, first->name, roles[arg->role].name, arg->name,
+			    field_names[field]);
+	}
+	return 0;
+}
+
+static int check_names(const struct row *row, const struct arg *arg, unsigned before,
+		       struct err *err)
+{
+	for (size_t i = 0; i < sizeof(reserved_names) / sizeof(reserved_names[0]); i++) {
+		if (strcmp(arg->name, reserved_names[i]) == 0)
+			return FAIL(row,
+				    "the wrapper itself uses the name '%s'; rename the argument",
+				    arg->name);
+	}
+	for (unsigned i = 0; i < before; i++) {
+		if (strcmp(arg->name, row->args[i].name) == 0)
+			return FAIL(row, "two arguments are called '%s'", arg->name);
+	}
+	return 0;
+}
+
+static int check_args(const struct row *row, struct err *err)
+{
+	for (unsigned i = 0; i < row->arg_count + (row->rest.name != NULL); i++) {
+		const struct arg *arg = i < row->arg_count ? &row->args[i] : &row->rest;
+		int error = check_names(row, arg, i, err);
+
+		if (!error && arg->role != ROLE_NONE)
+			error = check_givers(row, arg, i, err);
+		if (error)
+			return error;
+	}
+	for (size_t i = 0; i < sizeof(role_pairs) / sizeof(role_pairs[0]); i++) {
+		if (!row_arg(row, role_pairs[i].one) != !row_arg(row, role_pairs[i].other))
+			return FAIL(row, "%s and %s are only useful together",
+				    roles[role_pairs[i].one].name, roles[role_pairs[i].other].name);
+	}
+	return 0;
+}
+
+static bool has_handle(const struct row *row)
+{
+	return row->implied || row_arg(row, ROLE_FD) || row_arg(row, ROLE_STREAM) ||
+	       row_arg(row, ROLE_DIRP);
+}
+
+static int check_marks(const struct row *row, struct err *err)
+{
+	if (!row->has_class)
+		return FAIL(row, "no CALL(class) before the prototype");
+	if (row->variadic && !row->forward && !row->rest.name)
+		return FAIL(row, "'...' needs FORWARD(v-function) or REST(type name, when)");
+	if (!row->variadic && (row->forward || row->rest.name))
+		return FAIL(row, "FORWARD and REST are for functions with '...'");
+	if (row->forward && row->rest.name)
+		return FAIL(row, "FORWARD and REST exclude each other");
+	if (row->variadic && !row->arg_count)
+		return FAIL(row, "'...' needs an argument before it");
+	if (row->implied &&
+	    (row_arg(row, ROLE_FD) || row_arg(row, ROLE_STREAM) || row_arg(row, ROLE_DIRP)))
+		return FAIL(row, "IMPLIED and an argument both give the handle");
+	if (row->implied && row->field_code[FIELD_LINK])
+		return FAIL(row, "IMPLIED and FIELD(LINK, ...) both give the handle");
+	if (row->makes != MAKES_NOTHING && row->field_code[FIELD_HANDLE])
+		return FAIL(row, "MAKES and FIELD(HANDLE, ...) both give the field HANDLE");
+	if (row->ends && !has_handle(row))
+		return FAIL(row, "ENDS needs a handle: mark an argument FD, STREAM or DIRP");
+	if (row->makes == MAKES_SAME && !has_handle(row))
+		return FAIL(row, "MAKES(SAME) needs a handle: mark an argument FD, STREAM or DIRP");
+	if (row->makes != MAKES_NOTHING && row->returns != RETURNS_SIGNED &&
+	    row->returns != RETURNS_STREAM && row->returns != RETURNS_DIR)
+		return FAIL(row, "MAKES needs a result of type int, FILE * or DIR *, not '%s'",
+			    row->type);
+	return 0;
+}
+
+static int check_how(const struct row *row, struct err *err)
+{
+	bool pointer = row->returns >= RETURNS_STREAM;
+
+	if (row->returns == RETURNS_VOID && row->how != HOW_NEVER)
+		return FAIL(row, "a void function cannot tell that it failed");
+	if (row->how == HOW_NULL_ERRNO && !pointer)
+		return FAIL(row, "FAILS(NULL_ERRNO) needs a pointer as result, not '%s'",
+			    row->type);
+	if (row->how == HOW_IS_ERRNO && row->returns != RETURNS_SIGNED)
+		return FAIL(row, "FAILS(IS_ERRNO) needs an int as result, not '%s'", row->type);
+	if (row->how == HOW_MINUS_ERRNO && row->returns != RETURNS_SIGNED &&
+	    row->returns != RETURNS_POINTER)
+		return FAIL(row, "FAILS(MINUS_ERRNO) needs a signed result or a void *, not '%s'",
+			    row->type);
+	if (row->how == HOW_EOF_ERRNO && row->returns == RETURNS_UNSIGNED)
+		return FAIL(row, "FAILS(EOF_ERRNO) cannot be told from '%s'", row->type);
+	if (row->how == HOW_SHORT_ERRNO &&
+	    (!row_arg(row, ROLE_ITEMS) || !row_arg(row, ROLE_STREAM)))
+		return FAIL(row, "FAILS(SHORT_ERRNO) needs ITEMS and a STREAM");
+	return 0;
+}
+
+static enum how default_how(const struct row *row)
+{
+	switch (row->returns) {
+	case RETURNS_SIGNED:
+		return HOW_MINUS_ERRNO;
+	case RETURNS_WINT:
+		return HOW_EOF_ERRNO;
+	case RETURNS_STREAM:
+	case RETURNS_DIR:
+	case RETURNS_POINTER:
+		return HOW_NULL_ERRNO;
+	default:
+		return HOW_NEVER;
+	}
+}
+
+static bool gives(const struct row *row, enum field field)
+{
+	if (row->field_code[field])
+		return true;
+	if (field == FIELD_RESULT)
+		return row->returns != RETURNS_VOID;
+	if (field == FIELD_HANDLE && row->makes != MAKES_NOTHING)
+		return true;
+	if (field == FIELD_LINK && row->implied)
+		return true;
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		if (roles[role].field == field && row_arg(row, (enum role)role))
+			return true;
+	}
+	return false;
+}
+
+int row_complete(struct row *row, struct err *err)
+{
+	int error;
+
+	if (row->how == HOW_DEFAULT)
+		row->how = default_how(row);
+	error = check_marks(row, err);
+	if (!error)
+		error = check_args(row, err);
+	if (!error)
+		error = check_how(row, err);
+	if (error)
+		return error;
+	for (int field = 0; field < FIELD_COUNT; field++) {
+		if (gives(row, (enum field)field))
+			row->fields[row->field_count++] = (enum field)field;
+	}
+	if (row->field_count > CALL_FIELDS_MAX)
+		return FAIL(row, "%u fields, but a record holds %d", row->field_count,
+			    CALL_FIELDS_MAX);
+	return 0;
+}
+
+int interface_check(const struct interface *interface, struct err *err)
+{
+	for (size_t i = 0; i < interface->count; i++) {
+		const struct row *row = &interface->rows[i];
+
+		if (row->forward && !interface_find(interface, row->forward))
+			return FAIL(row, "FORWARD(%s) names a function that has no row of its own",
+				    row->forward);
+	}
+	return 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The rows that annotated headers describe: one per wrapped function, checked and complete, so that
+ * a template only has to print. docs/wrapgen.md is the reference of the marks.
+ */
+#ifndef SLUICE_WRAPGEN_INTERFACE_H
+#define SLUICE_WRAPGEN_INTERFACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/call.h"
+
+struct err;
+
+#define ROW_ARGS_MAX 12
+#define INTERFACE_ROWS_MAX 4096
+#define INTERFACE_TEXT_MAX (1u << 20) /* bytes of one header */
+
+/* One row per argument mark: name, the field that it gives. A field has one giver; only pairs share
+ * one.
+ */
+#define ROLE_LIST(X)         \
+	X(FD, LINK)          \
+	X(STREAM, LINK)      \
+	X(DIRP, LINK)        \
+	X(SOURCE, LINK2)     \
+	X(DIRFD, LINK2)      \
+	X(PATH, PATH)        \
+	X(PATH2, PATH2)      \
+	X(SIZE, SIZE)        \
+	X(ITEM, SIZE)        \
+	X(ITEMS, SIZE)       \
+	X(IOV, SIZE)         \
+	X(IOVCNT, SIZE)      \
+	X(OFFSET, OFFSET)    \
+	X(OFFSET_AT, OFFSET) \
+	X(FLAGS, FLAGS)      \
+	X(MODE, MODE)
+
+#define ROLE_ENUM(name, field) ROLE_##name,
+enum role { ROLE_LIST(ROLE_ENUM) ROLE_COUNT, ROLE_NONE = ROLE_COUNT };
+#undef ROLE_ENUM
+
+/* One row per FAILS(how): name, what the table says. The first five are enum call_failure's own. */
+#define FAILS_LIST(X)               \
+	X(NEVER, NEVER)             \
+	X(MINUS_ERRNO, MINUS_ERRNO) \
+	X(NULL_ERRNO, NULL_ERRNO)   \
+	X(EOF_ERRNO, EOF_ERRNO)     \
+	X(IS_ERRNO, IS_ERRNO)       \
+	X(SHORT_ERRNO, NEVER)
+
+#define FAILS_ENUM(name, table) HOW_##name,
+enum how { FAILS_LIST(FAILS_ENUM) HOW_COUNT, HOW_DEFAULT = HOW_COUNT };
+#undef FAILS_ENUM
+
+/* One row per MAKES(kind). */
+#define MAKES_LIST(X) \
+	X(FILE)       \
+	X(NETWORK)    \
+	X(OWN)        \
+	X(SAME)
+
+#define MAKES_ENUM(name) MAKES_##name,
+enum makes { MAKES_LIST(MAKES_ENUM) MAKES_COUNT, MAKES_NOTHING = MAKES_COUNT };
+#undef MAKES_ENUM
+
+/* What a result is, as far as recording it needs to know. */
+enum returns {
+	RETURNS_VOID,
+	RETURNS_SIGNED,
+	RETURNS_UNSIGNED,
+	RETURNS_WINT,	/* wint_t: unsigned, but fails with WEOF */
+	RETURNS_STREAM, /* FILE * */
+	RETURNS_DIR,	/* DIR * */
+	RETURNS_POINTER,
+};
+
+struct arg {
+	const char *decl; /* "const char *path" */
+	const char *type; /* "const char *"; only right where the name comes last */
+	const char *name;
+	enum role role;
+};
+
+/* All texts belong to the interface. NULL and ROLE_NONE etc. where a mark is absent. */
+struct row {
+	const char *file, *name, *type;
+	unsigned line;
+	enum layer layer;
+	enum call_class class;
+	enum how how;
+	enum makes makes;
+	enum returns returns;
+	bool ends, variadic, has_class;
+	const char *before, *after, *only_if, *forward, *implied;
+	const char *field_code[FIELD_COUNT];
+	struct arg args[ROW_ARGS_MAX];
+	unsigned arg_count;
+	struct arg rest; /* name is NULL unless REST() was given */
+	const char *rest_when;
+	enum field fields[FIELD_COUNT];
+	unsigned field_count; /* in the order of the record, strings last */
+};
+
+struct interface {
+	struct row *rows;
+	size_t count, cap;
+	const char **files; /* names of the headers read, without folders */
+	size_t file_count, file_cap;
+	char **texts; /* owned */
+	size_t text_count, text_cap;
+};
+
+/*
+ * Adds the rows of one header. On -EINVAL err says file:line and what to mend, and the interface
+ * holds what came before the mistake; it must not be printed.
+ */
+int interface_read(struct interface *interface, const char *file, const char *text, size_t len,
+		   struct err *err);
+
+/* What only the whole can tell: that every FORWARD() names a row. Call once, after the last header.
+ */
+int interface_check(const struct interface *interface, struct err *err);
+
+void interface_release(struct interface *interface);
+
+const struct row *interface_find(const struct interface *interface, const char *name);
+
+/* The argument with that role, REST() included; NULL if there is none. */
+const struct arg *row_arg(const struct row *row, enum role role);
+
+bool row_has(const struct row *row, enum field field);
+
+#endif

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reads annotated prototypes:
+ *
+ *	header    = { LAYER ( layer ) | row ; }
+ *	row       = { function mark } type name ( arguments )
+ *	arguments = void | argument { , argument } [ , ... ]
+ *	argument  = { argument mark } C declaration with a name
+ *
+ * There is no recursion: groups of parentheses are counted, so the depth of the input costs
+ *nothing.
+ */
+#include "capture/wrapgen/parse.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "capture/wrapgen/token.h"
+
+struct parser {
+	struct interface *out;
+	struct row *row; /* being read */
+	const char *file;
+	const struct token *at;
+	int layer; /* -1 before the first LAYER() */
+	struct err *err;
+};
+
+/* The tokens first .. end-1. */
+struct span {
+	const struct token *first, *end;
+};
+
+__attribute__((format(printf, 3, 4))) static int fail(const struct parser *p,
+						      const struct token *at, const char *format,
+						      ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	err_set(p->err, EINVAL, "%s:%u: %s", p->file, at->line, text);
+	return -EINVAL;
+}
+
+/* A length fit for "%.*s" in a message. */
+static int shown(const struct token *t)
+{
+	return t->len < 60 ? (int)t->len : 60;
+}
+
+/* Makes text the interface's own. */
+static const char *own(struct parser *p, char *text)
+{
+	struct interface *out = p->out;
+
+	out->texts = xgrow(out->texts, &out->text_cap, out->text_count + 1, sizeof(*out->texts));
+	out->texts[out->text_count++] = text;
+	return text;
+}
+
+static const char *own_word(struct parser *p, const struct token *t)
+{
+	return own(p, xstrndup(t->at, t->len));
+}
+
+/* Spliced code exactly as written, layout included. */
+static const char *own_code(struct parser *p, struct span s)
+{
+	return own(p, xstrndup(s.first->at, (size_t)(s.end[-1].at + s.end[-1].len - s.first->at)));
+}
+
+static bool is_spaced(const struct token *before, const struct token *t)
+{
+	if (strchr(",)[]", *t->at) && t->kind == TOKEN_SIGN)
+		return false;
+	if (before->kind == TOKEN_SIGN && strchr("*([", *before->at))
+		return false;
+	return !(token_is(t, "(") && token_is(before, ")"));
+}
+
+/* A declaration in our own layout; the token `without` is left out. */
+static const char *own_declaration(struct parser *p, struct span s, const struct token *without)
+{
+	struct buf text = { 0 };
+	const struct token *before = NULL;
+
+	for (const struct token *t = s.first; t < s.end; t++) {
+		if (t == without)
+			continue;
+		if (before && is_spaced(before, t))
+			buf_putc(&text, ' ');
+		buf_add(&text, t->at, t->len);
+		before = t;
+	}
+	return own(p, buf_take(&text));
+}
+
+/* Reads "( ... )" and leaves at behind it; inner may be empty. */
+static int read_group(struct parser *p, const char *what, int what_len, struct span *inner)
+{
+	const struct token *open = p->at;
+	unsigned depth = 0;
+
+	if (!token_is(open, "("))
+		return fail(p, open, "'(' expected after %.*s", what_len, what);
+	for (; p->at->kind != TOKEN_END; p->at++) {
+		if (token_is(p->at, "("))
+			depth++;
+		else if (token_is(p->at, ")") && --depth == 0)
+			break;
+	}
+	if (p->at->kind == TOKEN_END)
+		return fail(p, open, "'(' after %.*s is not closed", what_len, what);
+	*inner = (struct span){ open + 1, p->at++ };
+	return 0;
+}
+
+/* The end of the part that begins at first: the next comma outside parentheses, or end. */
+static const struct token *part_end(const struct token *first, const struct token *end)
+{
+	unsigned depth = 0;
+
+	for (const struct token *t = first; t < end; t++) {
+		if (token_is(t, "("))
+			depth++;
+		else if (token_is(t, ")") && depth)
+			depth--;
+		else if (token_is(t, ",") && !depth)
+			return t;
+	}
+	return end;
+}
+
+static int choose(const struct token *t, const char *const *names, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (token_is(t, names[i]))
+			return i;
+	}
+	return -1;
+}
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define NAME_ROW(name, ...) #name,
+static const char *const layer_names[] = { LAYER_LIST(NAME_ROW) };
+static const char *const class_names[] = { CLASS_LIST(NAME_ROW) };
+static const char *const field_choices[] = { FIELD_LIST(NAME_ROW) };
+static const char *const role_names[] = { ROLE_LIST(NAME_ROW) };
+static const char *const how_names[] = { FAILS_LIST(NAME_ROW) };
+static const char *const makes_names[] = { MAKES_LIST(NAME_ROW) };
+#undef NAME_ROW
+
+/* A message that shows what could have been written. */
+static int fail_choice(const struct parser *p, const struct token *t, const char *what,
+		       const char *const *names, int count)
+{
+	struct buf list = { 0 };
+	int error;
+
+	for (int i = 0; i < count; i++)
+		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+	error = fail(p, t, "unknown %s '%.*s'; one of %s", what, shown(t), t->at, buf_text(&list));
+	buf_release(&list);
+	return error;
+}
+
+/* Reads a group of exactly one word that must be one of names. */
+static int read_choice(struct parser *p, const char *mark, const char *const *names, int count,
+		       int *chosen)
+{
+	struct span s;
+	int error = read_group(p, mark, (int)strlen(mark), &s);
+
+	if (error)
+		return error;
+	if (s.end - s.first != 1)
+		return fail(p, s.first, "%s takes one word", mark);
+	*chosen = choose(s.first, names, count);
+	if (*chosen < 0)
+		return fail_choice(p, s.first, mark, names, count);
+	return 0;
+}
+
+static int set_text(struct parser *p, const char *mark, size_t place)
+{
+	const char **text = (const char **)((char *)p->row + place);
+	struct span s;
+	int error = read_group(p, mark, (int)strlen(mark), &s);
+
+	if (error)
+		return error;
+	if (s.first == s.end)
+		return fail(p, s.first, "%s is empty", mark);
+	if (*text)
+		return fail(p, s.first, "%s is given twice", mark);
+	*text = own_code(p, s);
+	return 0;
+}
+
+static int set_class(struct parser *p, const char *mark)
+{
+	int chosen, error = read_choice(p, mark, class_names, COUNT(class_names), &chosen);
+
+	if (error)
+		return error;
+	if (p->row->has_class)
+		return fail(p, p->at, "CALL is given twice; is a ';' missing before it?");
+	p->row->class = (enum call_class)chosen;
+	p->row->has_class = true;
+	return 0;
+}
+
+static int set_how(struct parser *p, const char *mark)
+{
+	int chosen, error = read_choice(p, mark, how_names, COUNT(how_names), &chosen);
+
+	if (error)
+		return error;
+	if (p->row->how != HOW_DEFAULT)
+		return fail(p, p->at, "%s is given twice", mark);
+	p->row->how = (enum how)chosen;
+	return 0;
+}
+
+static int set_makes(struct parser *p, const char *mark)
+{
+	int chosen, error = read_choice(p, mark, makes_names, COUNT(makes_names), &chosen);
+
+	if (error)
+		return error;
+	if (p->row->makes != MAKES_NOTHING)
+		return fail(p, p->at, "%s is given twice", mark);
+	p->row->makes = (enum makes)chosen;
+	return 0;
+}
+
+static int set_ends(struct parser *p, const char *mark)
+{
+	(void)mark;
+	p->row->ends = true;
+	return 0;
+}
+
+static int set_field(struct parser *p, const char *mark)
+{
+	struct span s;
+	int field, error = read_group(p, mark, (int)strlen(mark), &s);
+
+	if (error)
+		return error;
+	field = s.first < s.end ? choose(s.first, field_choices, COUNT(field_choices)) : -1;
+	if (field < 0 || field >= FIELD_PATH)
+		return fail_choice(p, s.first, "field", field_choices, FIELD_PATH);
+	if (s.end - s.first < 3 || !token_is(s.first + 1, ","))
+		return fail(p, s.first, "FIELD takes a field and an expression");
+	if (p->row->field_code[field])
+		return fail(p, s.first, "the field %s is given twice", field_choices[field]);
+	p->row->field_code[field] = own_code(p, (struct span){ s.first + 2, s.end });
+	return 0;
+}
+
+static int read_arg(struct parser *p, struct span s, struct arg *arg);
+
+static int set_rest(struct parser *p, const char *mark)
+{
+	struct span s;
+	const struct token *comma;
+	int error = read_group(p, mark, (int)strlen(mark), &s);
+
+	if (error)
+		return error;
+	if (s.first == s.end)
+		return fail(p, s.first, "%s is empty", mark);
+	if (p->row->rest.name)
+		return fail(p, s.first, "%s is given twice", mark);
+	comma = part_end(s.first, s.end);
+	error = read_arg(p, (struct span){ s.first, comma }, &p->row->rest);
+	if (error || comma == s.end)
+		return error;
+	if (comma + 1 == s.end)
+		return fail(p, comma, "REST has a comma but no condition behind it");
+	p->row->rest_when = own_code(p, (struct span){ comma + 1, s.end });
+	return 0;
+}
+
+/*
+ * The marks that stand before a prototype; marks.h makes each of them expand to nothing. Without a
+ * function of its own a mark's text goes to the given place in the row.
+ */
+static const struct {
+	const char *name;
+	int (*set)(struct parser *p, const char *mark);
+	size_t text;
+} function_marks[] = {
+	{ "CALL", set_class, 0 },
+	{ "FAILS", set_how, 0 },
+	{ "MAKES", set_makes, 0 },
+	{ "ENDS", set_ends, 0 },
+	{ "FIELD", set_field, 0 },
+	{ "REST", set_rest, 0 },
+	{ "RESULT", NULL, offsetof(struct row, field_code[FIELD_RESULT]) },
+	{ "BEFORE", NULL, offsetof(struct row, before) },
+	{ "AFTER", NULL, offsetof(struct row, after) },
+	{ "ONLY_IF", NULL, offsetof(struct row, only_if) },
+	{ "FORWARD", NULL, offsetof(struct row, forward) },
+	{ "IMPLIED", NULL, offsetof(struct row, implied) },
+};
+
+/* A word in capitals that stands where a mark would, and is not a type such as FILE in "FILE *". */
+static bool looks_like_mark(const struct token *t)
+{
+	return token_is_capital(t) && (t[1].kind == TOKEN_WORD || token_is(&t[1], "("));
+}
+
+static int read_function_marks(struct parser *p)
+{
+	while (looks_like_mark(p->at)) {
+		const struct token *t = p->at++;
+		int i, error;
+
+		for (i = 0; i < COUNT(function_marks) && !token_is(t, function_marks[i].name); i++)
+			;
+		if (i == COUNT(function_marks))
+			return fail(p, t,
+				    "unknown mark '%.*s' before a function; see docs/wrapgen.md",
+				    shown(t), t->at);
+		error = function_marks[i].set
+				? function_marks[i].set(p, function_marks[i].name)
+				: set_text(p, function_marks[i].name, function_marks[i].text);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* The name in a declaration: in "int (*name)(...)" behind the star, else the last word before a
+ * '['. */
+static const struct token *declared_name(struct span s)
+{
+	const struct token *name = NULL;
+
+	for (const struct token *t = s.first; t < s.end; t++) {
+		if (token_is(t, "[") || token_is(t, "("))
+			break;
+		if (t->kind == TOKEN_WORD && t > s.first)
+			name = t;
+	}
+	for (const struct token *t = s.first; t + 2 < s.end; t++) {
+		if (token_is(t, "(") && token_is(t + 1, "*") && t[2].kind == TOKEN_WORD)
+			return t + 2;
+		if (token_is(t, "("))
+			return NULL;
+	}
+	return name;
+}
+
+static bool is_type_word(const struct token *t)
+{
+	static const char *const words[] = {
+		"void",	      "char",	"short",  "int",   "long",     "unsigned",
+		"signed",     "float",	"double", "const", "volatile", "restrict",
+		"__restrict", "struct", "union",  "enum",
+	};
+
+	return choose(t, words, COUNT(words)) >= 0;
+}
+
+static int read_arg_marks(struct parser *p, struct span *s, struct arg *arg)
+{
+	arg->role = ROLE_NONE;
+	for (; s->first < s->end && token_is_capital(s->first); s->first++) {
+		int role = choose(s->first, role_names, COUNT(role_names));
+
+		if (role < 0 && !looks_like_mark(s->first))
+			return 0;
+		if (role < 0)
+			return fail(p, s->first,
+				    "unknown mark '%.*s' before an argument; see docs/wrapgen.md",
+				    shown(s->first), s->first->at);
+		if (arg->role != ROLE_NONE)
+			return fail(p, s->first, "an argument takes one mark, not %s and %s",
+				    role_names[arg->role], role_names[role]);
+		arg->role = (enum role)role;
+	}
+	return 0;
+}
+
+static int read_arg(struct parser *p, struct span s, struct arg *arg)
+{
+	const struct token *name;
+	int error = s.first < s.end ? read_arg_marks(p, &s, arg) : 0;
+
+	if (error)
+		return error;
+	if (s.first == s.end)
+		return fail(p, s.first, "an argument is missing");
+	name = declared_name(s);
+	if (!name || is_type_word(name))
+		return fail(p, s.first, "the argument '%s' has no name",
+			    own_declaration(p, s, NULL));
+	arg->decl = own_declaration(p, s, NULL);
+	arg->type = own_declaration(p, s, name);
+	arg->name = own_word(p, name);
+	return 0;
+}
+
+static int read_args(struct parser *p, struct span s)
+{
+	struct row *row = p->row;
+
+	if (s.end - s.first == 1 && token_is(s.first, "void"))
+		return 0;
+	for (const struct token *t = s.first;; t++) {
+		struct span part = { t, part_end(t, s.end) };
+		int error;
+
+		if (part.end - part.first == 1 && t->kind == TOKEN_ELLIPSIS && part.end == s.end) {
+			row->variadic = true;
+			return 0;
+		}
+		if (row->arg_count == ROW_ARGS_MAX)
+			return fail(p, t, "%s() has more than %d arguments", row->name,
+				    ROW_ARGS_MAX);
+		error = read_arg(p, part, &row->args[row->arg_count]);
+		if (error)
+			return error;
+		row->arg_count++;
+		t = part.end;
+		if (t == s.end)
+			return 0;
+	}
+}
+
+static bool has_word(struct span s, const char *word)
+{
+	for (const struct token *t = s.first; t < s.end; t++) {
+		if (token_is(t, word))
+			return true;
+	}
+	return false;
+}
+
+static enum returns returns_of(struct span type)
+{
+	static const char *const unsigned_words[] = { "unsigned", "size_t",   "uint16_t",
+						      "uint32_t", "uint64_t", "uintptr_t" };
+
+	if (has_word(type, "*"))
+		return has_word(type, "FILE")  ? RETURNS_STREAM
+		       : has_word(type, "DIR") ? RETURNS_DIR
+					       : RETURNS_POINTER;
+	if (has_word(type, "void"))
+		return RETURNS_VOID;
+	if (has_word(type, "wint_t"))
+		return RETURNS_WINT;
+	for (int i = 0; i < COUNT(unsigned_words); i++) {
+		if (has_word(type, unsigned_words[i]))
+			return RETURNS_UNSIGNED;
+	}
+	return RETURNS_SIGNED;
+}
+
+static int read_prototype(struct parser *p)
+{
+	struct span type = { p->at, p->at }, args;
+	struct row *row = p->row;
+	const struct token *name;
+	int error;
+
+	while ((p->at->kind == TOKEN_WORD && !token_is(&p->at[1], "(")) || token_is(p->at, "*"))
+		p->at++;
+	name = p->at;
+	type.end = name;
+	if (name->kind != TOKEN_WORD || type.first == type.end)
+		return fail(p, name, "a prototype 'type name(arguments);' expected at '%.*s'",
+			    shown(name), name->at);
+	row->type = own_declaration(p, type, NULL);
+	row->returns = returns_of(type);
+	row->name = own_word(p, name);
+	row->line = name->line;
+	p->at++;
+	error = read_group(p, row->name, shown(name), &args);
+	if (!error)
+		error = read_args(p, args);
+	if (error)
+		return error;
+	if (!token_is(p->at, ";"))
+		return fail(p, p->at - 1, "';' expected after %s(...)", row->name);
+	p->at++;
+	return 0;
+}
+
+static int add_row(struct parser *p)
+{
+	struct interface *out = p->out;
+	const struct row *same = interface_find(out, p->row->name);
+
+	if (same)
+		return err_set(p->err, EINVAL, "%s:%u: %s() has a row already at %s:%u", p->file,
+			       p->row->line, p->row->name, same->file, same->line);
+	if (out->count == INTERFACE_ROWS_MAX)
+		return fail(p, p->at, "more than %d functions", INTERFACE_ROWS_MAX);
+	out->rows = xgrow(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
+	out->rows[out->count++] = *p->row;
+	return 0;
+}
+
+static int read_row(struct parser *p)
+{
+	struct row row = { .file = p->file, .how = HOW_DEFAULT, .makes = MAKES_NOTHING };
+	int error;
+
+	if (p->layer < 0)
+		return fail(p, p->at, "LAYER(name) must come before the first function");
+	row.layer = (enum layer)p->layer;
+	row.rest.role = ROLE_NONE;
+	p->row = &row;
+	error = read_function_marks(p);
+	if (!error)
+		error = read_prototype(p);
+	if (!error)
+		error = row_complete(&row, p->err);
+	if (!error)
+		error = add_row(p);
+	p->row = NULL;
+	return error;
+}
+
+static int read_header(struct parser *p)
+{
+	while (p->at->kind != TOKEN_END) {
+		int error;
+
+		if (token_is(p->at, "LAYER")) {
+			p->at++;
+			error = read_choice(p, "LAYER", layer_names, COUNT(layer_names), &p->layer);
+		} else {
+			error = read_row(p);
+		}
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+int interface_read(struct interface *interface, const char *file, const char *text, size_t len,
+		   struct err *err)
+{
+	struct parser p = { .out = interface, .layer = -1, .err = err };
+	struct tokens tokens = { 0 };
+	const char *slash = strrchr(file, '/');
+	int error;
+
+	if (len > INTERFACE_TEXT_MAX)
+		return err_set(err, EFBIG, "%s: a header of more than %u bytes", file,
+			       INTERFACE_TEXT_MAX);
+	p.file = own(&p, xstrdup(file));
+	interface->files = xgrow(interface->files, &interface->file_cap, interface->file_count + 1,
+				 sizeof(*interface->files));
+	interface->files[interface->file_count++] = slash ? p.file + (slash + 1 - file) : p.file;
+	error = tokens_read(&tokens, p.file, text, len, err);
+	p.at = tokens.list;
+	if (!error)
+		error = read_header(&p);
+	tokens_release(&tokens);
+	return error;
+}

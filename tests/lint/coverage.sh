@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Nothing that libc exports is forgotten silently: each function has a row in interfaces/ or a reason in
+# not-io.txt. And libsluice.so exports the rows and what exports-extra.txt lists, not a symbol more or less.
+# LIBC names another libc.so.6 to compare with.
+set -eu
+lint=$SOURCE/tests/lint
+libc=${LIBC:-$("${CC:-cc}" -print-file-name=libc.so.6)}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+headers=()
+for header in "$SOURCE"/src/capture/interfaces/*.h; do
+	[ "${header##*/}" = marks.h ] || headers+=("$header")
+done
+"$BUILD/wrapgen" --template numbers --output "$work/calls.h" "${headers[@]}"
+sed -n 's/^\tCALL_\(.*\),$/\1/p' "$work/calls.h" | grep -vx -e none -e inherited | sort >"$work/rows"
+
+# "name version", functions only; what is private to libc cannot be called by a program.
+nm -D --defined-only "$libc" | awk '$2 ~ /[TWi]/ && $3 !~ /PRIVATE/ { sub(/@+GLIBC_/, " ", $3); print $3 }' |
+	sort -u >"$work/libc"
+
+awk -v version=2.36 '
+	function complain(text) { print "coverage: " text; bad = 1 }
+	function newer(v, than,   a, b) {
+		split(v, a, "."); split(than, b, ".")
+		return a[1] + 0 > b[1] + 0 || (a[1] + 0 == b[1] + 0 && a[2] + 0 > b[2] + 0)
+	}
+	function regex(glob) { gsub(/\*/, ".*", glob); return "^" glob "$" }
+	FILENAME ~ /rows$/ { row[$1] = 1; next }
+	FILENAME ~ /libc$/ {
+		if (!($1 in since) || newer(since[$1], $2)) since[$1] = $2
+		if (newer($2, libc)) libc = $2
+		next
+	}
+	/^#/ || !NF { next }
+	{
+		flag = substr($1, 1, 1); name = $1
+		if (flag == "?" || flag == "+") name = substr(name, 2); else flag = ""
+		where = "not-io.txt:" FNR ": "
+		if (NF < 2) complain(where name " has no reason")
+		if (name in line) complain(where name " is there already, in line " line[name])
+		line[name] = FNR; kind[name] = flag
+	}
+	END {
+		# Only a libc of the age of the list tells what is stale in it.
+		current = libc == version
+		for (name in line) {
+			r = regex(name); hits = 0; where = "not-io.txt:" line[name] ": "
+			if (kind[name] == "+") {
+				for (f in row) if (f ~ r) { ahead[f] = 1; hits++ }
+				if (!hits) complain(where name " matches no row of interfaces/")
+				continue
+			}
+			for (f in row) if (f ~ r) complain(where name " hides the row " f)
+			for (f in since) if (f ~ r) {
+				hits++
+				if (f != name && f in line) complain(where name " and line " line[f] " both list " f)
+				listed[f] = 1
+			}
+			if (!hits && kind[name] != "?" && current) complain(where name " is not exported by libc")
+		}
+		for (f in row) {
+			if (!(f in since) && !(f in ahead) && current) complain("libc has no " f "(), but interfaces/ has")
+			if (f in since && f in ahead && current) complain(f " is no longer ahead of libc")
+		}
+		for (f in since) {
+			if (f in row || f in listed) continue
+			if (newer(since[f], version)) print "coverage: note: " f " is new in glibc " since[f]
+			else complain(f " is neither in interfaces/ nor in not-io.txt")
+		}
+		exit bad
+	}' "$work/rows" "$work/libc" "$lint/not-io.txt" | sort -u >"$work/complaints" || true
+cat "$work/complaints"
+
+grep -v '^#' "$lint/exports-extra.txt" | awk 'NF { print $1 }' | sort -u "$work/rows" - >"$work/wanted"
+nm -D --defined-only "$BUILD/libsluice.so" | awk '{ print $3 }' | sort >"$work/exported"
+diff "$work/wanted" "$work/exported" |
+	sed -n 's/^</coverage: libsluice.so does not export/p; s/^>/coverage: libsluice.so should not export/p' |
+	tee "$work/differences"
+
+! grep -qv 'coverage: note:' "$work/complaints" && ! [ -s "$work/differences" ] || exit 1
+echo "coverage: $(wc -l <"$work/rows") functions wrapped of $(awk '{ print $1 }' "$work/libc" | sort -u | wc -l) in $libc"

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The annotated headers are C: each compiles by itself against libc's own headers, plain and fortified, so
+# that a wrong prototype is a compile error. What wrapgen cannot read it names, and then writes nothing.
+set -eu
+interfaces=$SOURCE/src/capture/interfaces
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+complain()
+{
+	echo "interfaces: $*"
+	failed=1
+}
+
+compiles() # compiler header option...
+{
+	local cc=$1 header=$2
+	shift 2
+	"$cc" -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only "$@" -I"$SOURCE/src" -x c "$header"
+}
+
+compilers=
+for cc in gcc clang; do
+	command -v $cc >/dev/null && compilers+=" $cc" || echo "interfaces: note: no $cc here"
+done
+[ -n "$compilers" ] || complain "there is no compiler"
+
+for header in "$interfaces"/*.h; do
+	for cc in $compilers; do
+		compiles "$cc" "$header" || complain "$cc: ${header##*/} does not compile alone"
+		compiles "$cc" "$header" -O2 -D_FORTIFY_SOURCE=2 || complain "$cc: ${header##*/} does not compile fortified"
+	done
+done
+
+# A mistake in a prototype must not pass: one row of each header, and one that only fortified headers know.
+mistaken() # header sed-expression option...
+{
+	local header=$1 mistake=$2
+	shift 2
+	sed "$mistake" "$interfaces/$header" >"$work/$header"
+	cmp -s "$interfaces/$header" "$work/$header" && complain "$header: nothing to mistake by $mistake"
+	for cc in $compilers; do
+		! compiles "$cc" "$work/$header" "$@" 2>/dev/null || complain "$cc: $header: $mistake went unnoticed"
+	done
+}
+mistaken posix.h 's/ssize_t pread(FD int fd/int pread(FD int fd/'
+mistaken posix.h 's/ssize_t __pread_chk(FD int fd/ssize_t __pread_chk(FD long fd/' -O2 -D_FORTIFY_SOURCE=2
+mistaken stdio.h 's/int fputc(int c/int fputc(long c/'
+
+# wrapgen refuses a header with a wrong mark, says where, and leaves an older output alone.
+sed 's/FD int fd, void \*buf/FDD int fd, void *buf/' "$interfaces/posix.h" >"$work/posix.h"
+line=$(grep -n FDD "$work/posix.h" | head -1 | cut -d: -f1)
+echo older >"$work/out.c"
+status=0
+said=$("$BUILD/wrapgen" --template preload --output "$work/out.c" "$work/posix.h" 2>&1) || status=$?
+[ $status = 1 ] || complain "wrapgen ended with $status, not 1"
+[[ $said == *"posix.h:$line: unknown mark 'FDD'"* ]] || complain "wrapgen did not name the line: $said"
+[ "$(cat "$work/out.c")" = older ] || complain "wrapgen has overwritten its output"
+[ -z "$(find "$work" -name '*.tmp')" ] || complain "wrapgen has left a temporary file"
+
+[ $failed = 0 ] && echo "interfaces: $(cat "$interfaces"/*.h | grep -c '^CALL(') rows compile with$compilers"
+exit $failed

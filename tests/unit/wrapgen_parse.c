@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What wrapgen understands of annotated prototypes, and what it says of those it does not.
+ */
+#include "check.h"
+
+#include <errno.h>
+
+#include "base/err.h"
+#include "capture/wrapgen/interface.h"
+
+static struct interface rows;
+static struct err err;
+
+/* Reads one header from scratch; the result stays in rows and err until the next. */
+static int try_header(const char *text)
+{
+	int error;
+
+	interface_release(&rows);
+	err = (struct err){ 0 };
+	error = interface_read(&rows, "posix.h", text, strlen(text), &err);
+	return error ? error : interface_check(&rows, &err);
+}
+
+static const struct row *one_row(const char *text)
+{
+	REQUIRE(try_header(text) == 0);
+	REQUIRE(rows.count == 1);
+	return &rows.rows[0];
+}
+
+#define CHECK_ERROR(header, expected)                   \
+	do {                                            \
+		CHECK_INT(try_header(header), -EINVAL); \
+		CHECK_TEXT(err.text, expected);         \
+	} while (0)
+
+static void prototype_becomes_a_row(void)
+{
+	const struct row *row =
+		one_row("/* c */ LAYER(POSIX)\n"
+			"#include <unistd.h>\n"
+			"CALL(READ) ssize_t pread(FD int fd, void *buf, SIZE size_t count,\n"
+			"\t\t\t OFFSET off_t offset);\n");
+
+	CHECK_TEXT(row->name, "pread");
+	CHECK_TEXT(row->type, "ssize_t");
+	CHECK_TEXT(row->file, "posix.h");
+	CHECK_INT(row->line, 3);
+	CHECK_INT(row->layer, LAYER_POSIX);
+	CHECK_INT(row->class, CLASS_READ);
+	CHECK_INT(row->how, HOW_MINUS_ERRNO);
+	CHECK_INT(row->makes, MAKES_NOTHING);
+	CHECK_INT(row->arg_count, 4);
+	CHECK_TEXT(row->args[1].decl, "void *buf");
+	CHECK_TEXT(row->args[1].name, "buf");
+	CHECK_INT(row->args[1].role, ROLE_NONE);
+	CHECK_TEXT(row_arg(row, ROLE_OFFSET)->name, "offset");
+}
+
+static void fields_come_in_the_order_of_the_record(void)
+{
+	const struct row *row =
+		one_row("LAYER(POSIX) CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, flags & 64)\n"
+			"int openat(DIRFD int d, PATH const char *path, FLAGS int flags, ...);");
+	static const enum field expected[] = { FIELD_RESULT, FIELD_LINK2, FIELD_HANDLE,
+					       FIELD_FLAGS,  FIELD_MODE,  FIELD_PATH };
+
+	REQUIRE(row->field_count == sizeof(expected) / sizeof(expected[0]));
+	for (unsigned i = 0; i < row->field_count; i++)
+		CHECK_INT(row->fields[i], expected[i]);
+	CHECK_TEXT(row->rest.name, "mode");
+	CHECK_TEXT(row->rest.type, "mode_t");
+	CHECK_TEXT(row->rest_when, "flags & 64");
+}
+
+static void declarators_of_all_shapes_have_names(void)
+{
+	const struct row *row =
+		one_row("LAYER(POSIX) CALL(DIR) int scandir(PATH const char *path,\n"
+			"struct dirent ***list, int (*keep)(const struct dirent *), int fds[2],\n"
+			"FILE *__restrict stream);");
+
+	REQUIRE(row->arg_count == 5);
+	CHECK_TEXT(row->args[1].decl, "struct dirent ***list");
+	CHECK_TEXT(row->args[1].name, "list");
+	CHECK_TEXT(row->args[2].decl, "int (*keep)(const struct dirent *)");
+	CHECK_TEXT(row->args[2].name, "keep");
+	CHECK_TEXT(row->args[3].decl, "int fds[2]");
+	CHECK_TEXT(row->args[3].name, "fds");
+	CHECK_TEXT(row->args[4].name, "stream");
+}
+
+static void code_is_kept_as_written(void)
+{
+	const struct row *row =
+		one_row("LAYER(STDIO) CALL(WRITE) FAILS(EOF_ERRNO) IMPLIED(stdout)\n"
+			"FIELD(SIZE, strlen(s) + 1) RESULT(ret < 0 ? 0 : size)\n"
+			"BEFORE(if (s) { puts(\")\"); }) AFTER(a(b,  c);) ONLY_IF(s)\n"
+			"int puts(const char *s);");
+
+	CHECK_TEXT(row->field_code[FIELD_SIZE], "strlen(s) + 1");
+	CHECK_TEXT(row->field_code[FIELD_RESULT], "ret < 0 ? 0 : size");
+	CHECK_TEXT(row->before, "if (s) { puts(\")\"); }");
+	CHECK_TEXT(row->after, "a(b,  c);");
+	CHECK_TEXT(row->only_if, "s");
+	CHECK_TEXT(row->implied, "stdout");
+	CHECK(row_has(row, FIELD_LINK));
+}
+
+static void failure_follows_the_result_type(void)
+{
+	CHECK_INT(one_row("LAYER(POSIX) CALL(SYNC) void sync(void);")->how, HOW_NEVER);
+	CHECK_INT(one_row("LAYER(POSIX) CALL(STAT) char *r(PATH const char *p);")->how,
+		  HOW_NULL_ERRNO);
+	CHECK_INT(one_row("LAYER(POSIX) CALL(STAT) unsigned long u(int a);")->how, HOW_NEVER);
+	CHECK_INT(one_row("LAYER(STDIO) CALL(READ) wint_t g(STREAM FILE *s);")->how, HOW_EOF_ERRNO);
+	CHECK_INT(one_row("LAYER(STDIO) CALL(OPEN) FILE *tmp(void);")->returns, RETURNS_STREAM);
+}
+
+static void unknown_words_are_named(void)
+{
+	CHECK_ERROR("LAYER(POSIX)\n\nCALL(READ) int f(FDD int fd);",
+		    "posix.h:3: unknown mark 'FDD' before an argument; see docs/wrapgen.md");
+	CHECK_ERROR("LAYER(POSIX)\nCALLS(READ) int f(FD int fd);",
+		    "posix.h:2: unknown mark 'CALLS' before a function; see docs/wrapgen.md");
+	CHECK_INT(try_header("LAYER(POSIX) CALL(REED) int f(FD int fd);"), -EINVAL);
+	CHECK(strstr(err.text, "posix.h:1: unknown CALL 'REED'; one of OPEN, CLOSE, READ, WRITE"));
+	CHECK_INT(try_header("LAYER(PSX)"), -EINVAL);
+	CHECK(strstr(err.text, "unknown LAYER 'PSX'; one of POSIX, STDIO"));
+	CHECK_ERROR(
+		"LAYER(POSIX) CALL(STAT) FAILS(ODD) int f(int a);",
+		"posix.h:1: unknown FAILS 'ODD'; one of NEVER, MINUS_ERRNO, NULL_ERRNO, EOF_ERRNO, "
+		"IS_ERRNO, SHORT_ERRNO");
+}
+
+static void shape_mistakes_are_located(void)
+{
+	CHECK_ERROR("CALL(READ) int f(int a);",
+		    "posix.h:1: LAYER(name) must come before the first function");
+	CHECK_ERROR("LAYER(POSIX)\nCALL(CLOSE) int f(FD int fd)\n\nCALL(CLOSE) int g(FD int fd);",
+		    "posix.h:2: ';' expected after f(...)");
+	CHECK_ERROR("LAYER(POSIX)\nint f(int a);",
+		    "posix.h:2: f(): no CALL(class) before the prototype");
+	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int);",
+		    "posix.h:2: the argument 'int' has no name");
+	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int a,);", "posix.h:2: an argument is missing");
+	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int a;",
+		    "posix.h:2: '(' after f is not closed");
+	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) struct x;",
+		    "posix.h:2: a prototype 'type name(arguments);' expected at ';'");
+	CHECK_ERROR("LAYER(POSIX)\n/* open", "posix.h:2: comment is not closed");
+	CHECK_ERROR("LAYER(POSIX)\n\"open", "posix.h:2: literal is not closed by \"");
+	CHECK_ERROR("LAYER(POSIX)\n\x80", "posix.h:2: byte 0x80 has no place in C");
+}
+
+static void contradictions_are_refused(void)
+{
+	CHECK_ERROR("LAYER(POSIX) CALL(DUP) int f(FD int a, FD int b);",
+		    "posix.h:1: f(): both FD 'a' and FD 'b' give the field LINK");
+	CHECK_ERROR("LAYER(POSIX) CALL(DUP) FIELD(LINK, 0) int f(FD int a);",
+		    "posix.h:1: f(): both FD 'a' and FIELD(LINK, ...) give the field LINK");
+	CHECK_ERROR("LAYER(POSIX) CALL(DUP) int f(FD SIZE int a);",
+		    "posix.h:1: an argument takes one mark, not FD and SIZE");
+	CHECK_ERROR("LAYER(POSIX) CALL(CLOSE) ENDS int f(int a);",
+		    "posix.h:1: f(): ENDS needs a handle: mark an argument FD, STREAM or DIRP");
+	CHECK_ERROR(
+		"LAYER(POSIX) CALL(OPEN) MAKES(FILE) char *f(int a);",
+		"posix.h:1: f(): MAKES needs a result of type int, FILE * or DIR *, not 'char *'");
+	CHECK_ERROR("LAYER(POSIX) CALL(OPEN) int f(int a, ...);",
+		    "posix.h:1: f(): '...' needs FORWARD(v-function) or REST(type name, when)");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(ITEM int a);",
+		    "posix.h:1: f(): ITEM and ITEMS are only useful together");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(int ret);",
+		    "posix.h:1: f(): the wrapper itself uses the name 'ret'; rename the argument");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(int a, int a);",
+		    "posix.h:1: f(): two arguments are called 'a'");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) FAILS(IS_ERRNO) FAILS(NEVER) int f(int a);",
+		    "posix.h:1: FAILS is given twice");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) FAILS(NULL_ERRNO) int f(int a);",
+		    "posix.h:1: f(): FAILS(NULL_ERRNO) needs a pointer as result, not 'int'");
+}
+
+static void a_function_has_one_row(void)
+{
+	CHECK_ERROR("LAYER(POSIX)\nCALL(SYNC) int f(FD int a);\nCALL(SYNC) int f(FD int a);",
+		    "posix.h:3: f() has a row already at posix.h:2");
+}
+
+static void forward_names_a_row(void)
+{
+	CHECK_ERROR("LAYER(STDIO) CALL(WRITE) FORWARD(vf) int f(int a, ...);",
+		    "posix.h:1: f(): FORWARD(vf) names a function that has no row of its own");
+	CHECK_INT(try_header("LAYER(STDIO) CALL(WRITE) FORWARD(vf) int f(int a, ...);\n"
+			     "CALL(WRITE) int vf(int a, va_list list);"),
+		  0);
+}
+
+static void deep_nesting_costs_nothing(void)
+{
+	enum { DEPTH = 200000 };
+	static char text[2 * DEPTH + 100];
+	size_t n = (size_t)sprintf(text, "LAYER(POSIX) CALL(SYNC) AFTER(");
+
+	memset(text + n, '(', DEPTH);
+	memset(text + n + DEPTH, ')', DEPTH);
+	strcpy(text + n + 2 * DEPTH, ") void f(void);");
+	CHECK_INT(try_header(text), 0);
+	text[n + DEPTH] = ' ';
+	CHECK_INT(try_header(text), -EINVAL);
+	interface_release(&rows);
+}
+
+TESTS(TEST(prototype_becomes_a_row), TEST(fields_come_in_the_order_of_the_record),
+      TEST(declarators_of_all_shapes_have_names), TEST(code_is_kept_as_written),
+      TEST(failure_follows_the_result_type), TEST(unknown_words_are_named),
+      TEST(shape_mistakes_are_located), TEST(contradictions_are_refused),
+      TEST(a_function_has_one_row), TEST(forward_names_a_row), TEST(deep_nesting_costs_nothing))

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the templates print: whole lines of C for rows with every kind of mark.
+ */
+#include "check.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "capture/wrapgen/interface.h"
+#include "capture/wrapgen/template.h"
+
+static struct buf out;
+
+static const char *print(const char *template, const char *text)
+{
+	struct interface rows = { 0 };
+	struct err err = { 0 };
+
+	buf_clear(&out);
+	if (interface_read(&rows, "folder/posix.h", text, strlen(text), &err) < 0)
+		printf("%s\n", err.text);
+	else
+		template_find(template)->print(&out, &rows);
+	interface_release(&rows);
+	return buf_text(&out);
+}
+
+#define CHECK_HAS(text, part) CHECK(strstr(text, part) != NULL)
+#define CHECK_HAS_NOT(text, part) CHECK(strstr(text, part) == NULL)
+
+static const char pread_row[] = "LAYER(POSIX) CALL(READ) ssize_t pread(FD int fd, void *buf,\n"
+				"SIZE size_t count, OFFSET off_t offset);";
+
+static void table_lists_fields_in_order(void)
+{
+	const char *text = print("table", pread_row);
+
+	CHECK_HAS(text, "{ \"none\", ");
+	CHECK_HAS(text, "{ \"inherited\", LAYER_POSIX, CLASS_OPEN, FAILS_NEVER, 4,");
+	CHECK_HAS(text, "{ \"pread\", LAYER_POSIX, CLASS_READ, FAILS_MINUS_ERRNO, 4,\n"
+			"\t  { FIELD_RESULT, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET } },\n");
+}
+
+static void numbers_start_after_the_two_of_our_own(void)
+{
+	CHECK_HAS(print("numbers", pread_row),
+		  "\tCALL_none,\n\tCALL_inherited,\n\tCALL_pread,\n};");
+}
+
+static void wrapper_records_around_the_real_call(void)
+{
+	static const char body[] = "\tif (!frame_enter(&f)) {\n"
+				   "\t\treturn REAL(pread)(fd, buf, count, offset);\n"
+				   "\t}\n"
+				   "\tssize_t ret = real.pread(fd, buf, count, offset);\n"
+				   "\tframe_stop(&f);\n"
+				   "\tint err = unlikely(ret < 0) ? errno : 0;\n"
+				   "\tuint64_t link = handle_link(fd, err);\n"
+				   "\tuint64_t size = (uint64_t)count;\n"
+				   "\tunsigned words = 8;\n"
+				   "\tuint64_t *w = frame_leave(&f, CALL_pread, words, err);\n"
+				   "\n"
+				   "\tw[4] = (uint64_t)ret;\n"
+				   "\tw[5] = link;\n"
+				   "\tw[6] = size;\n"
+				   "\tw[7] = (uint64_t)offset;\n"
+				   "\tframe_commit(&f, w, words);\n"
+				   "\treturn ret;\n";
+	const char *text = print("preload", pread_row);
+
+	CHECK_HAS(text, body);
+	CHECK_HAS(text, "#include \"capture/interfaces/posix.h\"\n");
+	CHECK_HAS(text,
+		  "wrap_pread(int fd, void *buf, size_t count, off_t offset) __asm__(\"pread\");");
+	CHECK_HAS(text, "\tssize_t (*pread)(int fd, void *buf, size_t count, off_t offset);\n");
+}
+
+static void ended_handle_is_taken_before_the_call(void)
+{
+	const char *text = print("preload", "LAYER(STDIO) CALL(CLOSE) FAILS(EOF_ERRNO) ENDS\n"
+					    "int fclose(STREAM FILE *stream);");
+	const char *take = strstr(text, "uint64_t link = handle_take(stream_fd(stream));");
+	const char *call = strstr(text, "real.fclose(stream);");
+
+	CHECK(take && call && take < call);
+	/* The stream is freed memory by then. */
+	CHECK_HAS(text, "int err = unlikely(ret == -1) ? errno : 0;");
+}
+
+static void end_of_a_stream_is_no_error(void)
+{
+	const char *text =
+		print("preload", "LAYER(STDIO) CALL(READ) FAILS(EOF_ERRNO)\n"
+				 "char *fgets(char *buf, SIZE int n, STREAM FILE *stream);");
+
+	CHECK_HAS(text, "int err = unlikely(!ret) && stream_failed(stream) ? errno : 0;");
+	text = print(
+		"preload",
+		"LAYER(POSIX) CALL(DIR) FAILS(EOF_ERRNO) struct dirent *readdir(DIRP DIR *dir);");
+	CHECK_HAS(text, "\terrno = 0;\n\tstruct dirent *ret = real.readdir(dir);");
+	CHECK_HAS(text, "\tif (!errno)\n\t\terrno = was;\n");
+}
+
+static void paths_are_read_after_the_call_and_come_last(void)
+{
+	const char *text =
+		print("preload", "LAYER(POSIX) CALL(META) int rename(PATH const char *path,\n"
+				 "PATH2 const char *to);");
+	const char *call = strstr(text, "int ret = real.rename(path, to);");
+	const char *length = strstr(text, "size_t path_len = path_bytes(path, err);");
+
+	CHECK(call && length && call < length);
+	CHECK_HAS(text, "unsigned words = 5 + text_words(path_len) + text_words(path2_len);");
+	CHECK_HAS(text, "uint64_t *text = frame_text(&f, w + 5, path, path_len);\n"
+			"\tframe_text(&f, text, to, path2_len);\n");
+}
+
+static void new_descriptor_is_entered_after_its_record(void)
+{
+	const char *text =
+		print("preload", "LAYER(POSIX) CALL(DUP) MAKES(SAME) int dup(FD int fd);");
+	const char *commit = strstr(text, "frame_commit(&f, w, words);");
+	const char *made = strstr(text, "handle_made(made, link_kind(link), &f);");
+
+	CHECK(commit && made && commit < made);
+	CHECK_HAS(text, "int made = ret;");
+}
+
+static void optional_argument_is_read_only_when_it_is_there(void)
+{
+	const char *text =
+		print("preload",
+		      "LAYER(POSIX) CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, flags & 64)\n"
+		      "int open(PATH const char *path, FLAGS int flags, ...);");
+
+	CHECK_HAS(
+		text,
+		"\tif (flags & 64) {\n\t\tva_start(ap, flags);\n\t\tmode = va_arg(ap, mode_t);\n");
+	CHECK_HAS(text, "real.open(path, flags, mode);");
+	CHECK_HAS(text, "\tint (*open)(const char *path, int flags, ...);\n");
+}
+
+static void variadic_calls_go_to_the_function_with_a_list(void)
+{
+	const char *text = print(
+		"preload", "LAYER(STDIO) CALL(WRITE) FORWARD(vfprintf)\n"
+			   "int fprintf(STREAM FILE *stream, const char *format, ...);\n"
+			   "CALL(WRITE)\n"
+			   "int vfprintf(STREAM FILE *stream, const char *format, va_list list);");
+
+	CHECK_HAS(text,
+		  "\tva_start(ap, format);\n\tint ret = real.vfprintf(stream, format, ap);\n");
+	CHECK_HAS_NOT(text, "real.fprintf(");
+}
+
+static void unwanted_calls_stay_bare(void)
+{
+	const char *text = print(
+		"preload", "LAYER(POSIX) CALL(MAP) FAILS(MINUS_ERRNO) ONLY_IF(!(flags & 32))\n"
+			   "void *mmap(void *at, FLAGS int flags, FD int fd);");
+
+	CHECK_HAS(text, "\tif (!(!(flags & 32)) || !frame_enter(&f)) {\n");
+	CHECK_HAS(text, "int err = unlikely((intptr_t)ret == -1) ? errno : 0;");
+	CHECK_HAS(text, "w[4] = (uint64_t)(uintptr_t)ret;");
+}
+
+static void what_libc_lacks_fails_in_its_own_way(void)
+{
+	const char *text = print("preload", "LAYER(POSIX) CALL(SYNC) int a(FD int fd);\n"
+					    "CALL(SYNC) FAILS(IS_ERRNO) int b(FD int fd);\n"
+					    "CALL(STAT) char *c(PATH const char *path);");
+
+	CHECK_HAS(text, "{ \"a\", MISSING_MINUS },\n\t{ \"b\", MISSING_ERRNO },\n\t{ \"c\", "
+			"MISSING_NULL },\n");
+}
+
+static void last(void)
+{
+	buf_release(&out);
+}
+
+TESTS(TEST(table_lists_fields_in_order), TEST(numbers_start_after_the_two_of_our_own),
+      TEST(wrapper_records_around_the_real_call), TEST(ended_handle_is_taken_before_the_call),
+      TEST(end_of_a_stream_is_no_error), TEST(paths_are_read_after_the_call_and_come_last),
+      TEST(new_descriptor_is_entered_after_its_record),
+      TEST(optional_argument_is_read_only_when_it_is_there),
+      TEST(variadic_calls_go_to_the_function_with_a_list), TEST(unwanted_calls_stay_bare),
+      TEST(what_libc_lacks_fails_in_its_own_way), TEST(last))
