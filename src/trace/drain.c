@@ -125,10 +125,11 @@ static bool chunk_pending(struct spool *spool, uint32_t number, struct pending *
 
 	if (end > CHUNK_WORDS || chunk->drained > end || state == CHUNK_FREE)
 		return false;
-	if (chunk->drained == end && state == CHUNK_FULL)
-		chunk_free(spool, number);
-	if (chunk->drained == end)
+	if (chunk->drained == end) {
+		if (state == CHUNK_FULL)
+			chunk_free(spool, number);
 		return false;
+	}
 	*p = (struct pending){ spool, number, chunk->thread, chunk->words + chunk->drained,
 			       chunk->words + end };
 	return true;

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "trace/activity.h"
+#include "trace/group.h"
 
 struct err;
 
@@ -57,12 +58,6 @@ struct loss_info {
 	uint64_t threads;    /* threads that were never recorded: numbers exhausted */
 };
 
-/* Groups of classes kept by the guest's counters. */
-#define GROUP_LIST(X) X(READ, "read") X(WRITE, "write") X(SEEK, "seek") X(SYNC, "sync") X(META, "metadata") X(OTHER, "other")
-#define GROUP_ENUM(name, text) GROUP_##name,
-enum group { GROUP_LIST(GROUP_ENUM) GROUP_COUNT };
-#undef GROUP_ENUM
-
 /* Calls that were counted instead of recorded (counters mode, or spool full). */
 struct aggregate {
 	uint32_t process;
@@ -95,8 +90,8 @@ struct trace_head {
 	size_t aggregate_count;
 	struct loss_info *losses;
 	size_t loss_count;
-	uint64_t activities;     /* how many the trace holds */
-	uint64_t damaged_blocks; /* blocks whose checksum failed: skipped and counted */
+	uint64_t activities;     /* how many the trace holds; less by those of a block found damaged */
+	uint64_t damaged_blocks; /* skipped and counted; final when next() has given its last */
 	const char *format;      /* name of the trace_format it was read with */
 };
 
@@ -114,9 +109,14 @@ struct trace_format {
 	const char *name, *suffix, *help;
 	bool (*recognise)(const unsigned char *head, size_t n);
 
-	/* Writing. calls is the table that activity.call indexes (call_table of this build, or a read trace's). */
-	int (*create)(void **writer, const char *path, const struct run_info *run,
+	/*
+	 * Writing. calls is the table that activity.call indexes (call_table of this build, or a read trace's).
+	 * clock is what is known at the start: readers of a trace that was cut off make do with it. Text and
+	 * SQLite take only nanoseconds: 0, 1, 1. After a failed call only finish() makes sense.
+	 */
+	int (*create)(void **writer, const char *path, const struct run_info *run, const struct run_clock *clock,
 		      const struct call_info *calls, size_t call_count, struct err *err);
+	/* Indices in order from 0, ids in order from 1, each before the first activity that names it. */
 	int (*add_process)(void *writer, const struct process_info *process, struct err *err);
 	int (*add_file)(void *writer, file_id id, const char *path, struct err *err);
 	/* Times are in ticks of the clock given to finish(). Sorted within one call, not across calls. */
@@ -126,7 +126,11 @@ struct trace_format {
 	/* Completes the file, makes it durable and frees the writer, also on failure. */
 	int (*finish)(void *writer, const struct run_end *end, const struct run_clock *clock, struct err *err);
 
-	/* Reading: open fills head; next gives up to cap activities in order (activity_compare), 0 at the end. */
+	/*
+	 * Reading: open fills head, which must stay where it is until close: next counts damage there, and
+	 * gives up to cap activities in order (activity_compare), 0 at the end. Every index in an activity is
+	 * within its table of head, whatever the file says. A failed open leaves head to be released.
+	 */
 	int (*open)(void **reader, const char *path, const struct trace_filter *filter,
 		    struct trace_head *head, struct err *err);
 	ssize_t (*next)(void *reader, struct activity *batch, size_t cap, struct err *err);
@@ -138,7 +142,7 @@ extern const struct trace_format *const trace_formats[]; /* ends with NULL */
 
 const struct trace_format *trace_format_by_name(const char *name);
 
-/* A trace opened for reading, whatever its form. */
+/* A trace opened for reading, whatever its form. Must not be moved while it is open. */
 struct trace {
 	const struct trace_format *format;
 	void *reader;

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trace/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+/* A row's name, type and place; an optional one counts where its PRESENT() bit is set. */
+#define FIELD(type, kind, member) #member, FACT_##kind, offsetof(type, member), 0
+#define OPTIONAL(kind, member, bit) #member, FACT_##kind, AT(member), FIELD_##bit
+#define AT(member) offsetof(struct activity, member)
+#define FACT(label, type, table) label, table, sizeof(table) / sizeof((table)[0]), sizeof(type)
+
+static const struct fact_field name_fields[] = {
+	{ FIELD(struct name_row, TEXT, list) },
+	{ FIELD(struct name_row, U32, number) },
+	{ FIELD(struct name_row, TEXT, name) },
+};
+
+static const struct fact_field call_fields[] = {
+	{ FIELD(struct call_row, U32, number) },   { FIELD(struct call_row, TEXT, name) },
+	{ FIELD(struct call_row, TEXT, layer) },   { FIELD(struct call_row, TEXT, class) },
+	{ FIELD(struct call_row, TEXT, failure) }, { FIELD(struct call_row, TEXT, fields) },
+};
+
+static const struct fact_field run_fields[] = {
+	{ FIELD(struct run_info, TEXT, uuid) },	     { FIELD(struct run_info, TEXT, command) },
+	{ FIELD(struct run_info, TEXT, directory) }, { FIELD(struct run_info, TEXT, host) },
+	{ FIELD(struct run_info, TEXT, user) },	     { FIELD(struct run_info, TEXT, version) },
+	{ FIELD(struct run_info, I64, started_ns) },
+};
+
+static const struct fact_field clock_fields[] = {
+	{ FIELD(struct run_clock, TEXT, source) },  { FIELD(struct run_clock, U64, tick0) },
+	{ FIELD(struct run_clock, U64, num) },	    { FIELD(struct run_clock, U64, den) },
+	{ FIELD(struct run_clock, I64, error_ns) },
+};
+
+static const struct fact_field process_fields[] = {
+	{ "process", FACT_U32, offsetof(struct process_info, index), 0 },
+	{ FIELD(struct process_info, I32, parent) },
+	{ FIELD(struct process_info, U32, first_thread) },
+	{ FIELD(struct process_info, I32, pid) },
+	{ FIELD(struct process_info, I32, ppid) },
+	{ FIELD(struct process_info, I32, rank) },
+	{ FIELD(struct process_info, I64, attached_ns) },
+	{ FIELD(struct process_info, TEXT, host) },
+	{ FIELD(struct process_info, TEXT, program) },
+	{ FIELD(struct process_info, TEXT, command) },
+	{ FIELD(struct process_info, TEXT, directory) },
+};
+
+static const struct fact_field file_fields[] = {
+	{ FIELD(struct file_row, U32, id) },
+	{ FIELD(struct file_row, TEXT, path) },
+};
+
+static const struct fact_field aggregate_fields[] = {
+	{ FIELD(struct aggregate_row, U32, process) },
+	{ FIELD(struct aggregate_row, U32, file) },
+	{ "class_group", FACT_TEXT, offsetof(struct aggregate_row, group), 0 },
+	{ FIELD(struct aggregate_row, TEXT, layer) },
+	{ FIELD(struct aggregate_row, U64, calls) },
+	{ FIELD(struct aggregate_row, U64, errors) },
+	{ FIELD(struct aggregate_row, I64, bytes) },
+	{ FIELD(struct aggregate_row, I64, duration_ns) },
+};
+
+static const struct fact_field loss_fields[] = {
+	{ FIELD(struct loss_info, U32, process) },
+	{ FIELD(struct loss_info, U64, records) },
+	{ FIELD(struct loss_info, U64, threads) },
+};
+
+static const struct fact_field end_fields[] = {
+	{ FIELD(struct run_end, I64, duration_ns) },
+	{ FIELD(struct run_end, I32, exit_status) },
+	{ FIELD(struct run_end, BOOL, complete) },
+};
+
+static const struct fact_field activity_fields[] = {
+	{ FIELD(struct activity, I64, start_ns) },
+	{ FIELD(struct activity, I64, duration_ns) },
+	{ FIELD(struct activity, U32, process) },
+	{ FIELD(struct activity, U64, id) },
+	{ FIELD(struct activity, U64, parent) },
+	{ FIELD(struct activity, LAYER, layer) },
+	{ FIELD(struct activity, CALL, call) },
+	{ FIELD(struct activity, I64, result) },
+	{ FIELD(struct activity, I32, error) },
+	{ FIELD(struct activity, U32, file) },
+	{ FIELD(struct activity, U32, file2) },
+	{ FIELD(struct activity, U16, present) },
+	{ OPTIONAL(U64, link, LINK) },
+	{ OPTIONAL(U64, link2, LINK2) },
+	{ OPTIONAL(I64, handle, HANDLE) },
+	{ OPTIONAL(I64, size, SIZE) },
+	{ OPTIONAL(I64, offset, OFFSET) },
+	{ OPTIONAL(I64, flags, FLAGS) },
+	{ OPTIONAL(I64, mode, MODE) },
+};
+
+const struct fact fact_name = { FACT("name", struct name_row, name_fields) };
+const struct fact fact_call = { FACT("call", struct call_row, call_fields) };
+const struct fact fact_run = { FACT("run", struct run_info, run_fields) };
+const struct fact fact_clock = { FACT("clock", struct run_clock, clock_fields) };
+const struct fact fact_process = { FACT("process", struct process_info, process_fields) };
+const struct fact fact_file = { FACT("file", struct file_row, file_fields) };
+const struct fact fact_aggregate = { FACT("aggregate", struct aggregate_row, aggregate_fields) };
+const struct fact fact_loss = { FACT("loss", struct loss_info, loss_fields) };
+const struct fact fact_end = { FACT("end", struct run_end, end_fields) };
+const struct fact fact_activity = { FACT("activity", struct activity, activity_fields) };
+
+const struct fact *fact_by_name(const char *name)
+{
+	static const struct fact *const all[] = { &fact_name,	   &fact_call,	  &fact_run,
+						  &fact_clock,	   &fact_process, &fact_file,
+						  &fact_aggregate, &fact_loss,	  &fact_end };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strcmp(all[i]->name, name))
+			return all[i];
+	return NULL;
+}
+
+int64_t fact_number(const struct fact_field *field, const void *row)
+{
+	const char *at = (const char *)row + field->offset;
+
+	switch (field->type) {
+	case FACT_I64:
+	case FACT_U64:
+		return *(const int64_t *)at;
+	case FACT_I32:
+		return *(const int32_t *)at;
+	case FACT_U32:
+		return *(const uint32_t *)at;
+	case FACT_U16:
+	case FACT_CALL:
+		return *(const uint16_t *)at;
+	case FACT_BOOL:
+		return *(const bool *)at;
+	case FACT_LAYER:
+		return *(const uint8_t *)at;
+	case FACT_TEXT:
+		break;
+	}
+	return 0;
+}
+
+bool fact_set_number(const struct fact_field *field, void *row, int64_t value)
+{
+	char *at = (char *)row + field->offset;
+
+	switch (field->type) {
+	case FACT_I64:
+	case FACT_U64:
+		*(int64_t *)at = value;
+		return true;
+	case FACT_I32:
+		*(int32_t *)at = (int32_t)value;
+		return value == (int32_t)value;
+	case FACT_U32:
+		*(uint32_t *)at = (uint32_t)value;
+		return value == (uint32_t)value;
+	case FACT_U16:
+	case FACT_CALL:
+		*(uint16_t *)at = (uint16_t)value;
+		return value == (uint16_t)value;
+	case FACT_BOOL:
+		*(bool *)at = value != 0;
+		return value == 0 || value == 1;
+	case FACT_LAYER:
+		*(uint8_t *)at = (uint8_t)value;
+		return value == (uint8_t)value;
+	case FACT_TEXT:
+		break;
+	}
+	return false;
+}
+
+const char *fact_text(const struct fact_field *field, const void *row)
+{
+	const char *text = *(char *const *)((const char *)row + field->offset);
+
+	return text ? text : "";
+}
+
+void fact_set_text(const struct fact_field *field, void *row, const char *text, size_t n)
+{
+	char **at = (char **)((char *)row + field->offset);
+
+	free(*at);
+	*at = xstrndup(text, n);
+}
+
+void fact_release(const struct fact *fact, void *row)
+{
+	for (size_t i = 0; i < fact->count; i++)
+		if (fact->fields[i].type == FACT_TEXT)
+			free(*(char **)((char *)row + fact->fields[i].offset));
+	memset(row, 0, fact->bytes);
+}

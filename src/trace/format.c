@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Traces of any form: the list of forms, opening and filtering, and copying from one form to
+ * another.
+ */
+#include "trace/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "trace/facts.h"
+#include "trace/head.h"
+
+#define RECOGNISE_BYTES 64
+#define CONVERT_BATCH 4096
+
+const struct trace_format *const trace_formats[] = { &trace_container, &trace_text, &trace_sqlite,
+						     NULL };
+
+const struct trace_format *trace_format_by_name(const char *name)
+{
+	for (size_t i = 0; trace_formats[i]; i++)
+		if (!strcmp(trace_formats[i]->name, name))
+			return trace_formats[i];
+	return NULL;
+}
+
+static int format_find(const char *path, const struct trace_format **format, struct err *err)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned char head[RECOGNISE_BYTES];
+	ssize_t n;
+
+	if (fd < 0)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	n = read(fd, head, sizeof(head));
+	if (n < 0)
+		return err_set(err, errno, "%s: cannot read: %s", path, strerror(errno));
+	if (!n)
+		return err_set(err, EINVAL, "%s: the file is empty: not a Sluice trace", path);
+	for (size_t i = 0; trace_formats[i]; i++) {
+		*format = trace_formats[i];
+		if (trace_formats[i]->recognise(head, (size_t)n))
+			return 0;
+	}
+	return err_set(err, EINVAL, "%s: not a Sluice trace", path);
+}
+
+int trace_open(struct trace *trace, const char *path, const struct trace_filter *filter,
+	       struct err *err)
+{
+	int r;
+
+	*trace = (struct trace){ 0 };
+	if (filter)
+		trace->filter = *filter;
+	r = format_find(path, &trace->format, err);
+	if (!r)
+		r = trace->format->open(&trace->reader, path, filter, &trace->head, err);
+	if (r < 0) {
+		trace_head_release(&trace->head);
+		*trace = (struct trace){ 0 };
+		return r;
+	}
+	trace->head.format = trace->format->name;
+	trace->filter.file = NULL; /* the caller's string may not live as long */
+	if (filter && filter->file)
+		trace->file_match = head_match_files(&trace->head, filter->file);
+	return 0;
+}
+
+void trace_close(struct trace *trace)
+{
+	if (trace->reader)
+		trace->format->close(trace->reader);
+	trace_head_release(&trace->head);
+	free(trace->file_match);
+	*trace = (struct trace){ 0 };
+}
+
+static bool passes(const struct trace *trace, const struct activity *a)
+{
+	const struct trace_filter *filter = &trace->filter;
+
+	return a->start_ns >= filter->from_ns && (!filter->to_ns || a->start_ns < filter->to_ns) &&
+	       (!filter->layers || filter->layers >> a->layer & 1) &&
+	       (!filter->process || a->process == (uint32_t)filter->process - 1) &&
+	       (!filter->rank || trace->head.processes[a->process].rank == filter->rank - 1) &&
+	       (!trace->file_match || trace->file_match[a->file] || trace->file_match[a->file2]) &&
+	       a->duration_ns >= filter->min_duration_ns;
+}
+
+static bool filter_is_empty(const struct trace *trace)
+{
+	const struct trace_filter *f = &trace->filter;
+
+	return !f->from_ns && !f->to_ns && !f->layers && !f->process && !f->rank &&
+	       !trace->file_match && !f->min_duration_ns;
+}
+
+ssize_t trace_next(struct trace *trace, struct activity *batch, size_t cap, struct err *err)
+{
+	bool all = filter_is_empty(trace);
+	size_t kept = 0;
+
+	while (!kept && cap) {
+		ssize_t n = trace->format->next(trace->reader, batch, cap, err);
+
+		if (n <= 0 || all)
+			return n;
+		for (ssize_t i = 0; i < n; i++)
+			if (passes(trace, &batch[i]))
+				batch[kept++] = batch[i];
+	}
+	return (ssize_t)kept;
+}
+
+uint32_t trace_owner(const struct trace_head *head, uint32_t process, uint64_t id)
+{
+	uint32_t thread = id_thread(id);
+
+	/* A parent's index is below its child's, so this ends. */
+	while (process < head->process_count && thread < head->processes[process].first_thread &&
+	       head->processes[process].parent >= 0)
+		process = (uint32_t)head->processes[process].parent;
+	return process;
+}
+
+static int convert_facts(struct trace *trace, const struct trace_format *form, void *writer,
+			 struct err *err)
+{
+	const struct trace_head *head = &trace->head;
+	int r = 0;
+
+	for (size_t i = 0; i < head->process_count && !r; i++)
+		r = form->add_process(writer, &head->processes[i], err);
+	for (size_t i = 1; i < head->file_count && !r; i++)
+		r = form->add_file(writer, (file_id)i, head->files[i], err);
+	for (size_t i = 0; i < head->aggregate_count && !r; i++)
+		r = form->add_aggregate(writer, &head->aggregates[i], err);
+	for (size_t i = 0; i < head->loss_count && !r; i++)
+		r = form->add_loss(writer, &head->losses[i], err);
+	return r;
+}
+
+static int convert_activities(struct trace *trace, const struct trace_format *form, void *writer,
+			      struct err *err)
+{
+	AUTO_FREE struct activity *batch = xmalloc(CONVERT_BATCH * sizeof(*batch));
+	ssize_t n;
+	int r = 0;
+
+	do {
+		n = trace_next(trace, batch, CONVERT_BATCH, err);
+		if (n > 0)
+			r = form->add_activities(writer, batch, (size_t)n, err);
+	} while (n > 0 && !r);
+	return n < 0 ? (int)n : r;
+}
+
+int trace_convert(struct trace *trace, const struct trace_format *form, const char *path,
+		  struct err *err)
+{
+	struct trace_head *head = &trace->head;
+	struct run_clock clock = { head->clock.source, 0, 1, 1, head->clock.error_ns };
+	struct run_end end = head->end;
+	struct err ignored;
+	void *writer;
+	int r, finished;
+
+	r = form->create(&writer, path, &head->run, &clock, head->calls, head->call_count, err);
+	if (r < 0)
+		return r;
+	r = convert_facts(trace, form, writer, err);
+	if (!r)
+		r = convert_activities(trace, form, writer, err);
+	end.complete = end.complete && !head->damaged_blocks; /* the copy has no damage to show */
+	finished = form->finish(writer, &end, &clock, r ? &ignored : err);
+	if (r < 0 && !finished)
+		unlink(path); /* a part of the trace must not pass for the whole */
+	return r ? r : finished;
+}
+
+void run_info_release(struct run_info *run)
+{
+	fact_release(&fact_run, run);
+}
+
+void process_info_release(struct process_info *process)
+{
+	fact_release(&fact_process, process);
+}
+
+void trace_head_release(struct trace_head *head)
+{
+	for (size_t i = 0; i < head->call_count; i++)
+		free((char *)head->calls[i].name);
+	for (size_t i = 0; i < head->process_count; i++)
+		process_info_release(&head->processes[i]);
+	for (size_t i = 0; i < head->file_count; i++)
+		free(head->files[i]);
+	run_info_release(&head->run);
+	fact_release(&fact_clock, &head->clock);
+	free(head->calls);
+	free(head->processes);
+	free(head->files);
+	free(head->aggregates);
+	free(head->losses);
+	*head = (struct trace_head){ 0 };
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Arbitrary bytes as a container. Checksums would keep nearly all of them from the decoders, so an
+ * input whose first byte is odd is taken as a list of blocks {type, count, size, payload} for which
+ * a file with correct headers is made; the others are read as they are.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/err.h"
+#include "trace/container.h"
+#include "trace/wire.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define BATCHES_MAX 256 /* of 64 activities: a small input can hold very many */
+
+static void block_add(struct buf *out, struct wire *in)
+{
+	const uint8_t *head = wire_bytes(in, 8), *payload;
+	uint8_t bytes[BLOCK_HEADER_BYTES];
+	struct block block = { .version = BLOCK_VERSION, .layers = UINT64_MAX };
+
+	if (!head)
+		return;
+	block.type = head[0] % 12;
+	block.raw_bytes = block.packed_bytes = load_u16(head + 2) % (wire_left(in) + 1);
+	block.count = (uint32_t)load_u16(head + 4) + 1;
+	block.tmin = head[6];
+	block.tmax = block.tmin + head[7];
+	payload = wire_bytes(in, block.packed_bytes);
+	block.checksum = XXH64(payload, block.packed_bytes, 0);
+	block_put(bytes, &block);
+	buf_add(out, bytes, sizeof(bytes));
+	buf_add(out, payload, block.packed_bytes);
+}
+
+static void blocks_make(struct buf *out, const uint8_t *data, size_t size)
+{
+	struct wire in = { data, data + size, false };
+	uint8_t head[CONTAINER_HEADER_BYTES] = CONTAINER_MAGIC;
+
+	store_u32(head + 8, CONTAINER_VERSION);
+	buf_add(out, head, sizeof(head));
+	while (wire_left(&in) && !in.bad)
+		block_add(out, &in);
+}
+
+static void trace_drain(const char *path, const struct trace_filter *filter)
+{
+	struct activity batch[64];
+	struct trace trace;
+	struct err err;
+	ssize_t n;
+
+	if (trace_open(&trace, path, filter, &err) < 0)
+		return;
+	for (int i = 0; i < BATCHES_MAX; i++) {
+		n = trace_next(&trace, batch, 64, &err);
+		if (n <= 0)
+			break;
+		/* Whatever the file says, indices lie within their tables. */
+		for (ssize_t j = 0; j < n; j++)
+			if (batch[j].process >= trace.head.process_count ||
+			    batch[j].call >= trace.head.call_count ||
+			    batch[j].file >= trace.head.file_count ||
+			    batch[j].file2 >= trace.head.file_count ||
+			    batch[j].layer >= LAYER_COUNT)
+				abort();
+	}
+	trace_close(&trace);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	AUTO_BUF struct buf file = { 0 };
+	int fd = memfd_create("container", MFD_CLOEXEC);
+	char path[64];
+
+	if (fd < 0 || !size)
+		return 0;
+	if (data[0] & 1)
+		blocks_make(&file, data + 1, size - 1);
+	else
+		buf_add(&file, data + 1, size - 1);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (write(fd, buf_text(&file), file.len) == (ssize_t)file.len) {
+		trace_drain(path, NULL);
+		trace_drain(path, &(struct trace_filter){ .file = "a*", .rank = 1, .layers = 1 });
+	}
+	close(fd);
+	return 0;
+}

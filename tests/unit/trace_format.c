@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trace/format.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "trace_sample.h"
+
+static void check_same_heads(const struct trace_head *a, const struct trace_head *b)
+{
+	CHECK_TEXT(b->run.uuid, a->run.uuid);
+	CHECK_TEXT(b->run.command, a->run.command);
+	CHECK_TEXT(b->run.directory, a->run.directory);
+	CHECK_TEXT(b->run.user, a->run.user);
+	CHECK_INT(b->run.started_ns, a->run.started_ns);
+	CHECK_TEXT(b->clock.source, a->clock.source);
+	CHECK_INT(b->clock.error_ns, a->clock.error_ns);
+	CHECK_INT(b->end.exit_status, a->end.exit_status);
+	CHECK_INT(b->end.duration_ns, a->end.duration_ns);
+	CHECK_INT(b->end.complete, a->end.complete);
+	CHECK_INT(b->activities, a->activities);
+	REQUIRE(b->call_count == a->call_count && b->process_count == a->process_count);
+	REQUIRE(b->file_count == a->file_count && b->aggregate_count == a->aggregate_count);
+	REQUIRE(b->loss_count == a->loss_count);
+	for (size_t i = 0; i < a->call_count; i++) {
+		CHECK_TEXT(b->calls[i].name, a->calls[i].name);
+		CHECK_INT(b->calls[i].layer, a->calls[i].layer);
+		CHECK_INT(b->calls[i].class, a->calls[i].class);
+		CHECK(!memcmp(b->calls[i].fields, a->calls[i].fields, CALL_FIELDS_MAX));
+	}
+	for (size_t i = 0; i < a->process_count; i++) {
+		CHECK_TEXT(b->processes[i].program, a->processes[i].program);
+		CHECK_TEXT(b->processes[i].command, a->processes[i].command);
+		CHECK_INT(b->processes[i].first_thread, a->processes[i].first_thread);
+		CHECK_INT(b->processes[i].parent, a->processes[i].parent);
+		CHECK_INT(b->processes[i].rank, a->processes[i].rank);
+		CHECK_INT(b->processes[i].attached_ns, a->processes[i].attached_ns);
+	}
+	for (size_t i = 0; i < a->file_count; i++)
+		CHECK_TEXT(b->files[i], a->files[i]);
+	for (size_t i = 0; i < a->aggregate_count; i++) {
+		CHECK_INT(b->aggregates[i].process, a->aggregates[i].process);
+		CHECK_INT(b->aggregates[i].file, a->aggregates[i].file);
+		CHECK_INT(b->aggregates[i].group, a->aggregates[i].group);
+		CHECK_INT(b->aggregates[i].layer, a->aggregates[i].layer);
+		CHECK_INT(b->aggregates[i].calls, a->aggregates[i].calls);
+		CHECK_INT(b->aggregates[i].errors, a->aggregates[i].errors);
+		CHECK_INT(b->aggregates[i].bytes, a->aggregates[i].bytes);
+		CHECK_INT(b->aggregates[i].duration_ns, a->aggregates[i].duration_ns);
+	}
+	CHECK(!memcmp(b->losses, a->losses, a->loss_count * sizeof(*a->losses)));
+}
+
+/* Converts, and checks that nothing has changed. */
+static char *check_step(char *from, const struct trace_format *form, const struct activity *all,
+			size_t n)
+{
+	char *to = sample_path(form->suffix);
+	struct err err = { 0 };
+	struct trace a, b;
+	struct activity *back;
+	size_t got;
+	int r;
+
+	sample_open(&a, from, NULL);
+	r = trace_convert(&a, form, to, &err);
+	if (r < 0)
+		printf("%s\n", err.text);
+	REQUIRE(r == 0);
+	sample_open(&b, to, NULL);
+	CHECK_TEXT(b.head.format, form->name);
+	check_same_heads(&a.head, &b.head);
+	back = sample_rest(&b, &got);
+	CHECK_INT(got, n);
+	CHECK_INT(sample_differences(all, back, got < n ? got : n), 0);
+	free(back);
+	trace_close(&a);
+	trace_close(&b);
+	unlink(from);
+	free(from);
+	return to;
+}
+
+static void every_form_keeps_every_value(void)
+{
+	const size_t n = 90000;
+	AUTO_FREE struct activity *all = sample_many(n);
+	char *path = sample_path(".sluice");
+
+	sample_write(&trace_container, path, all, n, 1);
+	qsort(all, n, sizeof(*all), activity_compare);
+	path = check_step(path, &trace_text, all, n);
+	path = check_step(path, &trace_sqlite, all, n);
+	path = check_step(path, &trace_container, all, n);
+	path = check_step(path, &trace_sqlite, all, n);
+	path = check_step(path, &trace_text, all, n);
+	path = check_step(path, &trace_container, all, n);
+	unlink(path);
+	free(path);
+}
+
+static void empty_trace_is_a_trace_in_every_form(void)
+{
+	char *path = sample_path(".sluice");
+
+	sample_write(&trace_container, path, NULL, 0, 1);
+	path = check_step(path, &trace_text, NULL, 0);
+	path = check_step(path, &trace_sqlite, NULL, 0);
+	path = check_step(path, &trace_container, NULL, 0);
+	unlink(path);
+	free(path);
+}
+
+static void store(const char *path, const char *text, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	REQUIRE(f && fwrite(text, 1, n, f) == n && fclose(f) == 0);
+}
+
+static void other_files_are_not_traces(void)
+{
+	AUTO_FREE char *path = sample_path(".sluice");
+	struct err err = { 0 };
+	struct trace trace;
+
+	store(path, "", 0);
+	CHECK(trace_open(&trace, path, NULL, &err) < 0);
+	CHECK(strstr(err.text, "empty") && strstr(err.text, "not a Sluice trace"));
+	store(path, "what is this\n", 13);
+	CHECK(trace_open(&trace, path, NULL, &err) < 0);
+	CHECK(strstr(err.text, path) && strstr(err.text, "not a Sluice trace"));
+	store(path, "\211SLUICE\n", 8);
+	CHECK(trace_open(&trace, path, NULL, &err) < 0);
+	CHECK(strstr(err.text, "not a Sluice trace"));
+	unlink(path);
+	CHECK_INT(trace_open(&trace, path, NULL, &err), -ENOENT);
+	CHECK(strstr(err.text, path));
+	CHECK_INT(trace_open(&trace, "/", NULL, &err), -EISDIR);
+}
+
+static void unwritable_places_are_told_by_name(void)
+{
+	struct err err = { 0 };
+	void *w = NULL;
+
+	for (size_t i = 0; trace_formats[i]; i++) {
+		CHECK(trace_formats[i]->create(&w, "/nowhere/at/all", &sample_run, &sample_clock,
+					       sample_calls, SAMPLE_CALLS, &err) < 0);
+		CHECK(strstr(err.text, "/nowhere/at/all"));
+		CHECK(!w);
+	}
+}
+
+static void forms_are_found_by_name(void)
+{
+	CHECK(trace_format_by_name("container") == &trace_container);
+	CHECK(trace_format_by_name("text") == &trace_text);
+	CHECK(trace_format_by_name("sqlite") == &trace_sqlite);
+	CHECK(!trace_format_by_name("paper"));
+}
+
+static void calls_before_a_fork_belong_to_the_ancestor(void)
+{
+	struct process_info processes[] = { { .index = 0, .parent = -1, .first_thread = 1 },
+					    { .index = 1, .parent = 0, .first_thread = 5 },
+					    { .index = 2, .parent = 1, .first_thread = 9 } };
+	struct trace_head head = { .processes = processes, .process_count = 3 };
+
+	CHECK_INT(trace_owner(&head, 2, id_make(9, 1)), 2);
+	CHECK_INT(trace_owner(&head, 2, id_make(5, 1)), 1);
+	CHECK_INT(trace_owner(&head, 2, link_make(LINK_FILE, id_make(4, 7))), 0);
+	CHECK_INT(trace_owner(&head, 0, id_make(0, 7)), 0);
+}
+
+static bool reference_passes(const struct trace_head *head, const struct trace_filter *f,
+			     const struct activity *a)
+{
+	if (a->start_ns < f->from_ns || (f->to_ns && a->start_ns >= f->to_ns))
+		return false;
+	if (f->layers && !(f->layers >> a->layer & 1))
+		return false;
+	if (f->process && a->process != (uint32_t)f->process - 1)
+		return false;
+	if (f->rank && head->processes[a->process].rank != f->rank - 1)
+		return false;
+	if (f->file && a->file != 11 && a->file2 != 11) /* all filters with a file mean number 11 */
+		return false;
+	return a->duration_ns >= f->min_duration_ns;
+}
+
+static void filters_give_what_passes_and_nothing_else(void)
+{
+	static const struct trace_filter filters[] = {
+		{ .from_ns = 100000, .to_ns = 150000 },
+		{ .process = 2, .layers = 1u << LAYER_POSIX | 1u << LAYER_NETWORK },
+		{ .rank = 2, .min_duration_ns = 100 },
+		{ .file = "file-11" },
+		{ .file = "/data/*/file-11", .to_ns = 500000 },
+	};
+	AUTO_FREE char *path = sample_path(".sluice");
+	const size_t n = 70000;
+	AUTO_FREE struct activity *all = sample_many(n);
+
+	sample_write(&trace_container, path, all, n, 1);
+	qsort(all, n, sizeof(*all), activity_compare);
+	for (size_t f = 0; f < sizeof(filters) / sizeof(filters[0]); f++) {
+		AUTO_FREE struct activity *back = NULL;
+		struct trace trace;
+		size_t got, kept = 0, wrong = 0;
+
+		sample_open(&trace, path, &filters[f]);
+		back = sample_rest(&trace, &got);
+		for (size_t i = 0; i < n; i++) {
+			if (!reference_passes(&trace.head, &filters[f], &all[i]))
+				continue;
+			wrong += kept >= got || !activity_equal(&all[i], &back[kept]);
+			kept++;
+		}
+		CHECK_INT(wrong, 0);
+		CHECK_INT(got, kept);
+		CHECK(kept > 0);
+		trace_close(&trace);
+	}
+	unlink(path);
+}
+
+static void order_is_start_process_id(void)
+{
+	struct activity a = { .start_ns = 1, .process = 2, .id = 3 }, b = a;
+
+	CHECK_INT(activity_compare(&a, &b), 0);
+	b.id = 4;
+	CHECK(activity_compare(&a, &b) < 0 && activity_compare(&b, &a) > 0);
+	b.process = 1;
+	CHECK(activity_compare(&a, &b) > 0);
+	b.start_ns = 2;
+	CHECK(activity_compare(&a, &b) < 0);
+}
+
+static void absent_fields_do_not_differ(void)
+{
+	struct activity a = { .size = 1, .present = PRESENT(RESULT) },
+			b = { .size = 2, .present = PRESENT(RESULT) };
+
+	CHECK(activity_equal(&a, &b));
+	a.present = b.present |= PRESENT(SIZE);
+	CHECK(!activity_equal(&a, &b));
+}
+
+/* Writes until the file may not grow any more: what a full disk is to a writer. */
+static int write_into_limit(const struct trace_format *form, const char *path, struct err *err)
+{
+	struct rlimit old, small;
+	struct activity a;
+	void *w = sample_create(form, path);
+	int r = 0;
+
+	REQUIRE(getrlimit(RLIMIT_FSIZE, &old) == 0);
+	small = (struct rlimit){ 6 << 20, old.rlim_max };
+	signal(SIGXFSZ, SIG_IGN);
+	REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+	for (uint64_t i = 1; i < 400000 && !r; i++) {
+		a = sample_activity(i);
+		r = form->add_activities(w, &a, 1, err);
+	}
+	r = form->finish(w, &sample_end, &sample_clock, err);
+	REQUIRE(setrlimit(RLIMIT_FSIZE, &old) == 0);
+	return r;
+}
+
+static void a_disk_that_fills_up_leaves_nothing_that_passes_for_whole(void)
+{
+	for (size_t i = 0; trace_formats[i]; i++) {
+		AUTO_FREE char *path = sample_path(trace_formats[i]->suffix);
+		struct err err = { 0 };
+		struct trace trace;
+		size_t got;
+
+		CHECK(write_into_limit(trace_formats[i], path, &err) < 0);
+		CHECK(strstr(err.text, path));
+		if (trace_formats[i] != &trace_container) {
+			CHECK(access(path, F_OK) < 0);
+			continue;
+		}
+		sample_open(&trace, path, NULL);
+		free(sample_rest(&trace, &got));
+		CHECK(got >= 65536);
+		CHECK(!trace.head.end.complete);
+		CHECK_INT(trace.head.damaged_blocks, 0);
+		trace_close(&trace);
+		unlink(path);
+	}
+}
+
+static void a_trace_can_be_converted_onto_itself(void)
+{
+	const size_t n = 70000;
+	AUTO_FREE char *path = sample_path(".sluice");
+	AUTO_FREE struct activity *all = sample_many(n), *back = NULL;
+	struct trace trace;
+	size_t got;
+
+	sample_write(&trace_container, path, all, n, 1);
+	qsort(all, n, sizeof(*all), activity_compare);
+	sample_open(&trace, path, NULL);
+	CHECK_INT(trace_convert(&trace, &trace_container, path, NULL), 0);
+	trace_close(&trace);
+	back = sample_read(path, NULL, &got);
+	CHECK_INT(got, n);
+	CHECK_INT(sample_differences(all, back, got), 0);
+	unlink(path);
+}
+
+TESTS(TEST(every_form_keeps_every_value), TEST(empty_trace_is_a_trace_in_every_form),
+      TEST(other_files_are_not_traces), TEST(unwritable_places_are_told_by_name),
+      TEST(forms_are_found_by_name), TEST(calls_before_a_fork_belong_to_the_ancestor),
+      TEST(filters_give_what_passes_and_nothing_else), TEST(order_is_start_process_id),
+      TEST(absent_fields_do_not_differ),
+      TEST(a_disk_that_fills_up_leaves_nothing_that_passes_for_whole),
+      TEST(a_trace_can_be_converted_onto_itself))
