@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice doctor: can this machine be observed, and what would be seen? One row per check.
+ */
+#include <gnu/libc-version.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/elf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "base/unit.h"
+#include "cmd/command.h"
+#include "observe/report/names.h"
+#include "trace/call.h"
+
+struct doctor_args {
+	bool coverage, verbose, json;
+};
+
+static const struct option doctor_options[] = {
+	{ 'c', "coverage", NULL, NULL, "show how many calls of each layer are recorded", OPTION_FLAG,
+	  offsetof(struct doctor_args, coverage) },
+	{ 'v', "verbose", NULL, NULL, "with --coverage, name the calls", OPTION_FLAG,
+	  offsetof(struct doctor_args, verbose) },
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.doctor/1", OPTION_FLAG,
+	  offsetof(struct doctor_args, json) },
+	{ 0 }
+};
+
+enum health { HEALTH_GOOD, HEALTH_NOTE, HEALTH_BAD };
+
+static const char *const health_names[] = { "good", "note", "bad" };
+
+/* A check tells its finding in out and returns how good it is. */
+struct check {
+	const char *name;
+	enum health (*run)(const struct config *config, struct buf *out);
+};
+
+static enum health check_library(const struct config *config, struct buf *out)
+{
+	struct err err = { 0 };
+	AUTO_FREE char *path = place_library(&err);
+	AUTO_FREE char *interpreter = NULL;
+	enum elf_kind kind;
+
+	(void)config;
+	if (!path) {
+		buf_puts(out, err.text);
+		return HEALTH_BAD;
+	}
+	buf_puts(out, path);
+	/* A library has no interpreter, so to elf_inspect() a good one looks like a static program. */
+	kind = elf_inspect(path, &interpreter);
+	if (kind == ELF_STATIC || kind == ELF_DYNAMIC)
+		return HEALTH_GOOD;
+	buf_puts(out, kind == ELF_FOREIGN ? " is built for another machine" : " is no library");
+	return HEALTH_BAD;
+}
+
+#if defined(__x86_64__)
+static bool counter_is_steady(void)
+{
+	AUTO_FCLOSE FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[8192];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "flags", 5) == 0)
+			return strstr(line, " constant_tsc") && strstr(line, " nonstop_tsc");
+	}
+	return false;
+}
+#endif
+
+static enum health check_clock(const struct config *config, struct buf *out)
+{
+	bool steady = false;
+
+	if (config_choice(config, SETTING_CAPTURE_CLOCK) == CONFIG_CLOCK_MONOTONIC) {
+		buf_puts(out, "clock_gettime, as capture.clock asks for; the cycle counter costs less");
+		return HEALTH_NOTE;
+	}
+#if defined(__aarch64__)
+	steady = true;
+	buf_puts(out, "generic timer (cntvct_el0)");
+#elif defined(__x86_64__)
+	steady = counter_is_steady();
+	buf_puts(out, steady ? "invariant time-stamp counter" : "clock_gettime: the counter is not invariant here");
+#else
+	buf_puts(out, "clock_gettime: no counter is known for this machine");
+#endif
+	return steady ? HEALTH_GOOD : HEALTH_NOTE;
+}
+
+static enum health check_spool(const struct config *config, struct buf *out)
+{
+	const char *dir = config_text(config, SETTING_SPOOL_DIR);
+	uint64_t limit = config_number(config, SETTING_SPOOL_LIMIT), space;
+	char free_text[UNIT_TEXT], limit_text[UNIT_TEXT];
+	struct statvfs fs;
+
+	if (strcmp(dir, "auto") == 0)
+		dir = "/dev/shm";
+	if (statvfs(dir, &fs) < 0 || access(dir, W_OK) < 0) {
+		buf_printf(out, "%s cannot be written; set spool.dir to a directory in memory", dir);
+		return HEALTH_NOTE;
+	}
+	space = (uint64_t)fs.f_bavail * fs.f_frsize;
+	buf_printf(out, "%s has %s free, spool.limit is %s", dir, unit_bytes(free_text, (double)space),
+		   unit_bytes(limit_text, (double)limit));
+	if (space >= limit)
+		return HEALTH_GOOD;
+	buf_puts(out, ": a fast program may lose records; lower spool.limit or name another spool.dir");
+	return HEALTH_NOTE;
+}
+
+/* A check changes nothing: where the directory is not there yet, its nearest parent answers for it. */
+static enum health check_traces(const struct config *config, struct buf *out)
+{
+	const char *dir = config_text(config, SETTING_TRACE_DIR);
+	AUTO_FREE char *parent = xstrdup(dir);
+	char text[UNIT_TEXT];
+	struct statvfs fs;
+
+	for (char *slash; !place_exists(parent) && (slash = strrchr(parent, '/')) && slash > parent;)
+		*slash = 0;
+	if (access(parent, W_OK) < 0 || statvfs(parent, &fs) < 0) {
+		buf_printf(out, "%s cannot be written; set trace.dir", dir);
+		return HEALTH_BAD;
+	}
+	buf_printf(out, "%s has %s free", dir, unit_bytes(text, (double)fs.f_bavail * (double)fs.f_frsize));
+	return HEALTH_GOOD;
+}
+
+static enum health check_system(const struct config *config, struct buf *out)
+{
+	struct utsname name;
+
+	(void)config;
+	if (uname(&name) < 0)
+		return HEALTH_NOTE;
+	buf_printf(out, "%s %s on %s, glibc %s", name.sysname, name.release, name.machine, gnu_get_libc_version());
+	return HEALTH_GOOD;
+}
+
+static enum health check_config(const struct config *config, struct buf *out)
+{
+	if (!config->problem_count) {
+		buf_puts(out, "no problem in files and environment");
+		return HEALTH_GOOD;
+	}
+	for (size_t i = 0; i < config->problem_count; i++)
+		buf_printf(out, "%s%s", i ? "; " : "", config->problems[i]);
+	return HEALTH_BAD;
+}
+
+static enum health check_environment(const struct config *config, struct buf *out)
+{
+	const char *disable = getenv("SLUICE_DISABLE"), *preload = getenv("LD_PRELOAD");
+
+	(void)config;
+	if (disable && *disable && strcmp(disable, "0") != 0) {
+		buf_puts(out, "SLUICE_DISABLE is set: nothing will be recorded");
+		return HEALTH_NOTE;
+	}
+	if (preload && *preload)
+		buf_printf(out, "LD_PRELOAD is %s; it is kept and ours is added", preload);
+	else
+		buf_puts(out, "neither SLUICE_DISABLE nor LD_PRELOAD is set");
+	return HEALTH_GOOD;
+}
+
+static enum health check_limits(const struct config *config, struct buf *out)
+{
+	(void)config;
+	buf_puts(out, "not seen: statically linked programs (the loader is what brings us in), setuid and setgid "
+		      "programs (the kernel drops the preload), direct system calls, io_uring, accesses to mapped memory");
+	return HEALTH_NOTE;
+}
+
+static const struct check checks[] = {
+	{ "library", check_library }, { "clock", check_clock },   { "spool", check_spool },
+	{ "traces", check_traces },   { "system", check_system }, { "config", check_config },
+	{ "environment", check_environment }, { "limits", check_limits },
+};
+#define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
+
+/* Calls 0 and 1 of the table are no functions of libc. */
+#define FIRST_CALL 2
+
+static unsigned calls_of(unsigned layer)
+{
+	unsigned n = 0;
+
+	for (unsigned i = FIRST_CALL; i < call_count; i++)
+		n += call_table[i].layer == layer;
+	return n;
+}
+
+static void coverage_text(bool names)
+{
+	unsigned sum = 0;
+
+	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
+		sum += calls_of(layer);
+		printf("%-14s %4u calls\n", names_layer(layer), calls_of(layer));
+		for (unsigned i = FIRST_CALL; names && i < call_count; i++) {
+			if (call_table[i].layer == layer)
+				printf("  %-24s %s\n", call_table[i].name, names_class(call_table[i].class));
+		}
+	}
+	printf("%-14s %4u calls\n", "all", sum);
+}
+
+static void coverage_json(struct json *json)
+{
+	json_open(json, "coverage", '[');
+	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
+		json_open(json, NULL, '{');
+		json_text(json, "layer", names_layer(layer));
+		json_count(json, "calls", calls_of(layer));
+		json_open(json, "names", '[');
+		for (unsigned i = FIRST_CALL; i < call_count; i++) {
+			if (call_table[i].layer == layer)
+				json_text(json, NULL, call_table[i].name);
+		}
+		json_close(json);
+		json_close(json);
+	}
+	json_close(json);
+}
+
+static enum health show_check(struct json *json, const struct check *check, const struct config *config)
+{
+	AUTO_BUF struct buf text = { 0 };
+	enum health health = check->run(config, &text);
+
+	if (!json) {
+		printf("%-4s  %-11s  %s\n", health_names[health], check->name, buf_text(&text));
+		return health;
+	}
+	json_open(json, NULL, '{');
+	json_text(json, "name", check->name);
+	json_text(json, "state", health_names[health]);
+	json_text(json, "text", buf_text(&text));
+	json_close(json);
+	return health;
+}
+
+static bool show_checks(struct json *json, const struct config *config)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < CHECK_COUNT; i++)
+		good &= show_check(json, &checks[i], config) != HEALTH_BAD;
+	return good;
+}
+
+static int doctor_run(struct command *command)
+{
+	const struct doctor_args *args = command->args;
+	struct json json;
+	bool good = true;
+	int ret;
+
+	if (args->json) {
+		json_start(&json, stdout, "sluice.doctor/1");
+		json_open(&json, "checks", '[');
+		good = show_checks(&json, command->config);
+		json_close(&json);
+		coverage_json(&json);
+		json_end(&json);
+	} else if (args->coverage) {
+		coverage_text(args->verbose);
+	} else {
+		good = show_checks(NULL, command->config);
+	}
+	ret = command_finish(command);
+	return ret ? ret : good ? COMMAND_GOOD : COMMAND_FAILED;
+}
+
+const struct command_ops command_doctor = {
+	.name = "doctor",
+	.help = "check whether programs can be observed here, and tell what can be seen",
+	.operands = "",
+	.about = "Each line is good, a note, or bad; exit status 1 tells that something is bad.",
+	.options = doctor_options,
+	.args_bytes = sizeof(struct doctor_args),
+	.flags = COMMAND_JUDGES_CONFIG,
+	.run = doctor_run,
+};
