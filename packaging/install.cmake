@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What `make install` puts where. The program finds the library relative to itself, so the tree can be moved.
+set(SLUICE_LIBDIR ${CMAKE_INSTALL_LIBDIR}/sluice)
+install(TARGETS sluice RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS capture LIBRARY DESTINATION ${SLUICE_LIBDIR})
+install(DIRECTORY include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${generated}/manual/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${generated}/manual/sluice.bash
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sluice)
+install(FILES ${generated}/manual/_sluice DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES LICENSE README.md NEWS.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+configure_file(packaging/sluice.pc.in ${generated}/sluice.pc @ONLY)
+install(FILES ${generated}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+configure_package_config_file(packaging/sluiceConfig.cmake.in ${generated}/sluiceConfig.cmake
+	INSTALL_DESTINATION ${package_dir}
+	PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR SLUICE_LIBDIR)
+write_basic_package_version_file(${generated}/sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${generated}/sluiceConfig.cmake ${generated}/sluiceConfigVersion.cmake DESTINATION ${package_dir})

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What `make install` puts down works from where it stands, also when the tree is moved afterwards.
+. "$(dirname "$0")/libtest.sh"
+
+DESTDIR=$work/stage cmake --install "$BUILD" --prefix /opt/sluice >install.log || fail "$(cat install.log)"
+mv stage/opt/sluice moved
+root=$work/moved
+
+check_rc 0 "$root/bin/sluice" doctor
+check_has "$(grep library out)" "$root/lib"
+check_rc 7 "$root/bin/sluice" run --quiet -- sh -c 'cat /etc/passwd; exit 7'
+check_rc 0 "$root/bin/sluice" print
+check_has "$(cat out)" '"/etc/passwd"'
+
+for file in include/sluice/sluice.h share/man/man1/sluice.1 share/man/man1/sluice-run.1 \
+	share/bash-completion/completions/sluice share/zsh/site-functions/_sluice; do
+	[ -s "$root/$file" ] || fail "$file is not installed"
+done
+library=$(find "$root" -name libsluice.so)
+export PKG_CONFIG_PATH
+PKG_CONFIG_PATH=$(dirname "$(find "$root" -name sluice.pc)")
+check_eq "$("$root/bin/sluice" version)" "sluice $(pkg-config --modversion sluice)" "version of the package"
+check_has "$(pkg-config --variable=preload sluice)" "/sluice/libsluice.so"
+
+# The CMake package finds its parts relative to itself.
+mkdir user
+cat >user/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(user LANGUAGES NONE)
+find_package(sluice 0.1 REQUIRED)
+get_target_property(headers sluice::sluice INTERFACE_INCLUDE_DIRECTORIES)
+file(WRITE ${CMAKE_BINARY_DIR}/found "${SLUICE_PROGRAM}\n${SLUICE_PRELOAD}\n${headers}\n")
+END
+cmake -S user -B user/build -DCMAKE_PREFIX_PATH="$root" >cmake.log 2>&1 || fail "$(cat cmake.log)"
+check_eq "$(cat user/build/found)" "$root/bin/sluice
+$library
+$root/include" "what find_package gives"
