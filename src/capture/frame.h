@@ -110,6 +110,12 @@ INLINE void frame_begin(struct frame *f, struct lane *l, uint32_t level)
 	l->current_at = f;
 }
 
+/* Then every real function is known (attach.c), and a wrapper has nothing to do but call it. */
+INLINE bool frame_is_off(void)
+{
+	return atomic_load_explicit(&capture_gate->mode, memory_order_relaxed) == CAPTURE_OFF;
+}
+
 INLINE bool frame_enter(struct frame *f)
 {
 	struct self *s = &capture_self;

@@ -45,7 +45,8 @@ INLINE uint64_t handle_link(int fd, int error)
 /* Forgets fd and returns what it was. Before the real close: afterwards the number may be another's. */
 INLINE uint64_t handle_take(int fd)
 {
-	if (unlikely((unsigned)fd >= HANDLES_MAX))
+	/* Loops that close whatever may be open must not dirty the table. */
+	if (!handle_peek(fd))
 		return 0;
 	return atomic_exchange_explicit(&capture_handles[fd], 0, memory_order_relaxed);
 }

@@ -145,6 +145,22 @@ static void print_locals(struct buf *out, const struct row *row)
 		   last_name(row), row->rest.name, row->rest.type);
 }
 
+/* Switched off for good: a jump to the real function, before the wrapper saves a single register. */
+static void print_off(struct buf *out, const struct row *row)
+{
+	if (row->forward)
+		return;
+	if (row->returns != RETURNS_VOID) {
+		buf_puts(out, "\tif (unlikely(frame_is_off()))\n\t\treturn ");
+		print_call(out, row, true);
+		buf_puts(out, ";\n");
+		return;
+	}
+	buf_puts(out, "\tif (unlikely(frame_is_off())) {\n\t\t");
+	print_call(out, row, true);
+	buf_puts(out, ";\n\t\treturn;\n\t}\n");
+}
+
 /* Recording is off, or this call is none of ours: the bare call. */
 static void print_bare(struct buf *out, const struct row *row)
 {
@@ -426,6 +442,7 @@ static void print_wrapper(struct buf *out, const struct row *row)
 	print_parameters(out, row);
 	buf_puts(out, ")\n{\n");
 	print_locals(out, row);
+	print_off(out, row);
 	print_bare(out, row);
 	print_real_call(out, row);
 	print_error(out, row);

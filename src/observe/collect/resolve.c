@@ -28,6 +28,7 @@ struct handle {
 	struct description *description;
 	int64_t number;
 	file_id file;
+	bool used; /* since it was last considered for being forgotten */
 };
 
 struct process {
@@ -162,6 +163,8 @@ static struct handle *handle_find(struct resolver *r, struct process *p, uint64_
 		r->last_id = id;
 		r->last_process = p;
 	}
+	if (r->last)
+		r->last->used = true;
 	return r->last;
 }
 
@@ -171,22 +174,46 @@ static void handle_add(struct resolver *r, struct process *p, uint64_t id, struc
 	struct handle *h = xmalloc(sizeof(*h));
 
 	d->references++;
-	*h = (struct handle){ d, number, file };
+	*h = (struct handle){ d, number, file, false };
 	handle_free(map_remove(&p->handles, id));
 	map_put(&p->handles, id, h);
 	r->last_id = 0;
 }
 
-/* Forgets the oldest closed handle in favour of this one. */
+/* The next place in the ring of closed handles, emptied of one that nobody has used since it was closed. */
+static struct closed *closed_place(struct resolver *r)
+{
+	for (size_t tries = 0;; tries++) {
+		struct closed *c = &r->closed[r->closed_at++ % CLOSED_MAX];
+		struct map *handles = c->id ? &r->processes[c->process].handles : NULL;
+		struct handle *h = handles ? map_get(handles, c->id) : NULL;
+
+		if (h && h->used && tries < CLOSED_MAX) {
+			h->used = false;
+			continue;
+		}
+		if (h) {
+			handle_free(map_remove(handles, c->id));
+			r->last_id = 0;
+		}
+		return c;
+	}
+}
+
+/*
+ * A closed handle may still be in use, by a call that was running or by a child that was forked before; it
+ * is forgotten when enough others have been closed since. What a child closes stays its parent's.
+ */
 static void handle_close(struct resolver *r, struct process *p, uint64_t id)
 {
-	struct closed *c = &r->closed[r->closed_at++ % CLOSED_MAX];
+	struct handle *h = map_get(&p->handles, id);
+	struct closed *c;
 
-	if (c->id) {
-		handle_free(map_remove(&r->processes[c->process].handles, c->id));
-		r->last_id = 0;
-	}
-	*c = (struct closed){ (uint32_t)(owner_of(r, p, id) - r->processes), id };
+	if (!h)
+		return;
+	c = closed_place(r);
+	h->used = false;
+	*c = (struct closed){ (uint32_t)(p - r->processes), id };
 }
 
 static file_id path_id(struct resolver *r, const char *text)
