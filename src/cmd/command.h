@@ -2,8 +2,9 @@
  *
  * A subcommand: one file, one constant `command_NAME`, one entry in the list in main.c.
  *
- * main() parses the options into a struct of args_bytes, reads the configuration and calls run(). What the
- * command prints on stdout is its data; everything else goes to stderr through the functions below.
+ * main() parses the options into a struct of args_bytes, reads the configuration and calls run().
+ * What the command prints on stdout is its data; everything else goes to stderr through the
+ * functions below.
  */
 #ifndef SLUICE_CMD_COMMAND_H
 #define SLUICE_CMD_COMMAND_H
@@ -24,7 +25,7 @@ enum command_exit {
 
 enum command_flags {
 	COMMAND_HIDDEN = 1,        /* not in the list that help prints */
-	COMMAND_JUDGES_CONFIG = 2, /* shows problems of the configuration itself; main() does not warn */
+	COMMAND_JUDGES_CONFIG = 2, /* tells problems of the settings itself; main() does not warn */
 };
 
 struct command {
@@ -40,7 +41,7 @@ struct command_ops {
 	const char *help;             /* one line, lower case, no full stop */
 	const char *operands;         /* as in the usage line: "[TRACE]"; "" for none */
 	int operands_min, operands_max; /* checked by main(); max -1 for any number */
-	const char *about;            /* paragraphs, separated by empty lines, for --help and the man page */
+	const char *about;            /* paragraphs with empty lines between; two blanks: example */
 	const struct option *options;
 	size_t args_bytes;
 	enum option_order order;

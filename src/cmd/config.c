@@ -14,7 +14,8 @@ struct config_args {
 };
 
 static const struct option config_options[] = {
-	{ 'o', "show-origin", NULL, NULL, "show which file and line, variable or option set each value", OPTION_FLAG,
+	{ 'o', "show-origin", NULL, NULL,
+	  "show which file and line, variable or option set each value", OPTION_FLAG,
 	  offsetof(struct config_args, show_origin) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.config/1", OPTION_FLAG,
 	  offsetof(struct config_args, json) },
@@ -97,9 +98,10 @@ const struct command_ops command_config = {
 	.help = "show the settings in force, and where each comes from",
 	.operands = "[SECTION[.KEY]]",
 	.operands_max = 1,
-	.about = "A later source wins: the default, /etc/sluice.conf, ${XDG_CONFIG_HOME:-~/.config}/sluice/config,\n"
-		 "the file that SLUICE_CONFIG names, the environment, the command line (sluice --set).\n"
-		 "Exit status 1 tells that a source holds something wrong; each case is named on standard error.",
+	.about = "A later source wins: the default, /etc/sluice.conf, "
+		 "${XDG_CONFIG_HOME:-~/.config}/sluice/config, the file that SLUICE_CONFIG "
+		 "names, the environment, the command line (sluice --set). Exit status 1 tells "
+		 "that a source holds something wrong; each case is named on standard error.",
 	.options = config_options,
 	.args_bytes = sizeof(struct config_args),
 	.flags = COMMAND_JUDGES_CONFIG,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice convert: the same trace in another form. Forms are told by name or by the suffix of the output.
+ * sluice convert: the same trace in another form. Forms are told by name or by the suffix of the
+ * output.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +17,8 @@ struct convert_args {
 };
 
 static const struct option convert_options[] = {
-	{ 't', "to", "FORM", NULL, "form to write: container, text or sqlite; else by the suffix of OUT", OPTION_TEXT,
+	{ 't', "to", "FORM", NULL,
+	  "form to write: container, text or sqlite; else by the suffix of OUT", OPTION_TEXT,
 	  offsetof(struct convert_args, to) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.convert/1", OPTION_FLAG,
 	  offsetof(struct convert_args, json) },
@@ -59,7 +61,8 @@ static int convert_run(struct command *command)
 {
 	const struct convert_args *args = command->args;
 	const char *from = command->argv[0], *to = command->argv[1];
-	const struct trace_format *form = args->to ? trace_format_by_name(args->to) : form_by_suffix(to);
+	const struct trace_format *form =
+		args->to ? trace_format_by_name(args->to) : form_by_suffix(to);
 	struct err err = { 0 };
 	struct trace trace;
 	int ret;
@@ -67,7 +70,8 @@ static int convert_run(struct command *command)
 	if (!form && args->to)
 		return command_misuse(command, "--to: there is no form \"%s\"", args->to);
 	if (!form)
-		return command_misuse(command, "the suffix of %s tells no form; name it by --to", to);
+		return command_misuse(command, "the suffix of %s tells no form; name it by --to",
+				      to);
 	if (same_file(from, to))
 		return command_misuse(command, "%s and %s are the same file", from, to);
 	ret = runs_open(command, &trace, NULL);
@@ -88,8 +92,8 @@ const struct command_ops command_convert = {
 	.operands = "IN OUT",
 	.operands_min = 2,
 	.operands_max = 2,
-	.about = "The form of IN is recognised. All forms hold the same facts: converting back gives the identical\n"
-		 "sequence of activities.",
+	.about = "The form of IN is recognised. All forms hold the same facts: converting back "
+		 "gives the identical sequence of activities.",
 	.options = convert_options,
 	.args_bytes = sizeof(struct convert_args),
 	.run = convert_run,

@@ -26,8 +26,8 @@ struct doctor_args {
 };
 
 static const struct option doctor_options[] = {
-	{ 'c', "coverage", NULL, NULL, "show how many calls of each layer are recorded", OPTION_FLAG,
-	  offsetof(struct doctor_args, coverage) },
+	{ 'c', "coverage", NULL, NULL, "show how many calls of each layer are recorded",
+	  OPTION_FLAG, offsetof(struct doctor_args, coverage) },
 	{ 'v', "verbose", NULL, NULL, "with --coverage, name the calls", OPTION_FLAG,
 	  offsetof(struct doctor_args, verbose) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.doctor/1", OPTION_FLAG,
@@ -58,7 +58,10 @@ static enum health check_library(const struct config *config, struct buf *out)
 		return HEALTH_BAD;
 	}
 	buf_puts(out, path);
-	/* A library has no interpreter, so to elf_inspect() a good one looks like a static program. */
+	/*
+	 * A library has no interpreter, so to elf_inspect() a good one looks like a static
+	 * program.
+	 */
 	kind = elf_inspect(path, &interpreter);
 	if (kind == ELF_STATIC || kind == ELF_DYNAMIC)
 		return HEALTH_GOOD;
@@ -85,7 +88,8 @@ static enum health check_clock(const struct config *config, struct buf *out)
 	bool steady = false;
 
 	if (config_choice(config, SETTING_CAPTURE_CLOCK) == CONFIG_CLOCK_MONOTONIC) {
-		buf_puts(out, "clock_gettime, as capture.clock asks for; the cycle counter costs less");
+		buf_puts(out,
+			 "clock_gettime, as capture.clock asks for; the cycle counter costs less");
 		return HEALTH_NOTE;
 	}
 #if defined(__aarch64__)
@@ -93,7 +97,8 @@ static enum health check_clock(const struct config *config, struct buf *out)
 	buf_puts(out, "generic timer (cntvct_el0)");
 #elif defined(__x86_64__)
 	steady = counter_is_steady();
-	buf_puts(out, steady ? "invariant time-stamp counter" : "clock_gettime: the counter is not invariant here");
+	buf_puts(out, steady ? "invariant time-stamp counter"
+			     : "clock_gettime: the counter is not invariant here");
 #else
 	buf_puts(out, "clock_gettime: no counter is known for this machine");
 #endif
@@ -110,19 +115,24 @@ static enum health check_spool(const struct config *config, struct buf *out)
 	if (strcmp(dir, "auto") == 0)
 		dir = "/dev/shm";
 	if (statvfs(dir, &fs) < 0 || access(dir, W_OK) < 0) {
-		buf_printf(out, "%s cannot be written; set spool.dir to a directory in memory", dir);
+		buf_printf(out, "%s cannot be written; set spool.dir to a directory in memory",
+			   dir);
 		return HEALTH_NOTE;
 	}
 	space = (uint64_t)fs.f_bavail * fs.f_frsize;
-	buf_printf(out, "%s has %s free, spool.limit is %s", dir, unit_bytes(free_text, (double)space),
-		   unit_bytes(limit_text, (double)limit));
+	buf_printf(out, "%s has %s free, spool.limit is %s", dir,
+		   unit_bytes(free_text, (double)space), unit_bytes(limit_text, (double)limit));
 	if (space >= limit)
 		return HEALTH_GOOD;
-	buf_puts(out, ": a fast program may lose records; lower spool.limit or name another spool.dir");
+	buf_puts(out,
+		 ": a fast program may lose records; lower spool.limit or name another spool.dir");
 	return HEALTH_NOTE;
 }
 
-/* A check changes nothing: where the directory is not there yet, its nearest parent answers for it. */
+/*
+ * A check changes nothing: where the directory is not there yet, its nearest parent answers for
+ * it.
+ */
 static enum health check_traces(const struct config *config, struct buf *out)
 {
 	const char *dir = config_text(config, SETTING_TRACE_DIR);
@@ -130,13 +140,15 @@ static enum health check_traces(const struct config *config, struct buf *out)
 	char text[UNIT_TEXT];
 	struct statvfs fs;
 
-	for (char *slash; !place_exists(parent) && (slash = strrchr(parent, '/')) && slash > parent;)
+	for (char *slash;
+	     !place_exists(parent) && (slash = strrchr(parent, '/')) && slash > parent;)
 		*slash = 0;
 	if (access(parent, W_OK) < 0 || statvfs(parent, &fs) < 0) {
 		buf_printf(out, "%s cannot be written; set trace.dir", dir);
 		return HEALTH_BAD;
 	}
-	buf_printf(out, "%s has %s free", dir, unit_bytes(text, (double)fs.f_bavail * (double)fs.f_frsize));
+	buf_printf(out, "%s has %s free", dir,
+		   unit_bytes(text, (double)fs.f_bavail * (double)fs.f_frsize));
 	return HEALTH_GOOD;
 }
 
@@ -147,7 +159,8 @@ static enum health check_system(const struct config *config, struct buf *out)
 	(void)config;
 	if (uname(&name) < 0)
 		return HEALTH_NOTE;
-	buf_printf(out, "%s %s on %s, glibc %s", name.sysname, name.release, name.machine, gnu_get_libc_version());
+	buf_printf(out, "%s %s on %s, glibc %s", name.sysname, name.release, name.machine,
+		   gnu_get_libc_version());
 	return HEALTH_GOOD;
 }
 
@@ -181,8 +194,10 @@ static enum health check_environment(const struct config *config, struct buf *ou
 static enum health check_limits(const struct config *config, struct buf *out)
 {
 	(void)config;
-	buf_puts(out, "not seen: statically linked programs (the loader is what brings us in), setuid and setgid "
-		      "programs (the kernel drops the preload), direct system calls, io_uring, accesses to mapped memory");
+	buf_puts(out, "not seen: statically linked programs (the loader is what brings us in), "
+		      "setuid and setgid "
+		      "programs (the kernel drops the preload), direct system calls, io_uring, "
+		      "accesses to mapped memory");
 	return HEALTH_NOTE;
 }
 
@@ -214,7 +229,8 @@ static void coverage_text(bool names)
 		printf("%-14s %4u calls\n", names_layer(layer), calls_of(layer));
 		for (unsigned i = FIRST_CALL; names && i < call_count; i++) {
 			if (call_table[i].layer == layer)
-				printf("  %-24s %s\n", call_table[i].name, names_class(call_table[i].class));
+				printf("  %-24s %s\n", call_table[i].name,
+				       names_class(call_table[i].class));
 		}
 	}
 	printf("%-14s %4u calls\n", "all", sum);
@@ -238,7 +254,8 @@ static void coverage_json(struct json *json)
 	json_close(json);
 }
 
-static enum health show_check(struct json *json, const struct check *check, const struct config *config)
+static enum health show_check(struct json *json, const struct check *check,
+			      const struct config *config)
 {
 	AUTO_BUF struct buf text = { 0 };
 	enum health health = check->run(config, &text);
@@ -291,7 +308,8 @@ const struct command_ops command_doctor = {
 	.name = "doctor",
 	.help = "check whether programs can be observed here, and tell what can be seen",
 	.operands = "",
-	.about = "Each line is good, a note, or bad; exit status 1 tells that something is bad.",
+	.about = "Each line is good, a note, or bad; exit status 1 tells that something is "
+		 "bad.",
 	.options = doctor_options,
 	.args_bytes = sizeof(struct doctor_args),
 	.flags = COMMAND_JUDGES_CONFIG,

@@ -20,7 +20,8 @@ struct ls_args {
 };
 
 static const struct option ls_options[] = {
-	{ 'n', "limit", "N", NULL, "show the newest N only", OPTION_COUNT, offsetof(struct ls_args, limit) },
+	{ 'n', "limit", "N", NULL, "show the newest N only", OPTION_COUNT,
+	  offsetof(struct ls_args, limit) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.ls/1", OPTION_FLAG,
 	  offsetof(struct ls_args, json) },
 	{ 0 }
@@ -43,7 +44,8 @@ static const char *state_of(const struct trace_head *head)
 	return loss.records || loss.threads ? "with losses" : "complete";
 }
 
-static void table_run(struct table *table, const struct run_file *file, const struct trace_head *head)
+static void table_run(struct table *table, const struct run_file *file,
+		      const struct trace_head *head)
 {
 	time_t seconds = (time_t)(head->run.started_ns / 1000000000);
 	char when[32] = "?", text[UNIT_TEXT];
@@ -88,8 +90,8 @@ static void json_run(struct json *json, const struct trace_head *head)
 
 static void show_table(const struct run_file *runs, size_t count)
 {
-	static const char *const titles[] = { "started", ">duration", ">activities", ">lost", ">size", "state",
-					      "trace", "command", NULL };
+	static const char *const titles[] = { "started", ">duration", ">activities", ">lost",
+					      ">size", "state", "trace", "command", NULL };
 	struct table table;
 
 	table_init(&table, titles);

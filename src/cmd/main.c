@@ -30,7 +30,8 @@ struct main_args {
 static const struct option main_options[] = {
 	{ 'c', "set", "SECTION.KEY=VALUE", NULL, "set one setting for this call; may be repeated",
 	  OPTION_LIST, offsetof(struct main_args, assignments) },
-	{ 'V', "version", NULL, NULL, "print the version", OPTION_FLAG, offsetof(struct main_args, version) },
+	{ 'V', "version", NULL, NULL, "print the version", OPTION_FLAG,
+	  offsetof(struct main_args, version) },
 	{ 0 }
 };
 
@@ -98,7 +99,8 @@ static int run_parsed(struct command *command)
 	const struct command_ops *ops = command->ops;
 
 	if (command->argc < ops->operands_min)
-		return command_misuse(command, "something is missing; usage: sluice %s %s", ops->name, ops->operands);
+		return command_misuse(command, "something is missing; usage: sluice %s %s",
+				      ops->name, ops->operands);
 	if (ops->operands_max >= 0 && command->argc > ops->operands_max)
 		return command_misuse(command, "there is one argument too many: %s",
 				      command->argv[ops->operands_max]);
@@ -174,7 +176,8 @@ int main(int argc, char **argv)
 	struct main_args args;
 	struct config config;
 	struct err err = { 0 };
-	int ret = option_parse(main_options, OPTION_STOP_FIRST, &args, argc ? argc - 1 : 0, argv + !!argc, &err);
+	int ret = option_parse(main_options, OPTION_STOP_FIRST, &args, argc ? argc - 1 : 0,
+			       argv + !!argc, &err);
 
 	if (ret < 0)
 		return misuse(err.text);

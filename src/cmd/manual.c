@@ -13,7 +13,9 @@
 #define SUMMARY "see, explain and report what a program does to its storage"
 
 /* Every command has it; it is no row of any. */
-static const struct option help_row = { 'h', "help", NULL, NULL, "print this text", OPTION_FLAG, 0 };
+static const struct option help_row = {
+	'h', "help", NULL, NULL, "print this text", OPTION_FLAG, 0
+};
 
 /* Walks over a command's rows and then help_row. Start with NULL. */
 static const struct option *next_row(const struct option *rows, const struct option *row)
@@ -45,8 +47,8 @@ static void help_rows(FILE *out, const struct option *rows)
 		AUTO_BUF struct buf syntax = { 0 };
 
 		row_syntax(&syntax, row);
-		fprintf(out, "  %s%-*s  %s", row->letter ? "" : "    ", row->letter ? 28 : 24, buf_text(&syntax),
-			row->help);
+		fprintf(out, "  %s%-*s  %s", row->letter ? "" : "    ", row->letter ? 28 : 24,
+			buf_text(&syntax), row->help);
 		if (row->fallback && *row->fallback)
 			fprintf(out, " (default %s)", row->fallback);
 		putc('\n', out);
@@ -55,7 +57,8 @@ static void help_rows(FILE *out, const struct option *rows)
 
 static void put_usage(FILE *out, const struct command_ops *ops)
 {
-	fprintf(out, "sluice %s [OPTION]...%s%s", ops->name, *ops->operands ? " " : "", ops->operands);
+	fprintf(out, "sluice %s [OPTION]...%s%s", ops->name, *ops->operands ? " " : "",
+		ops->operands);
 }
 
 /* Takes the next paragraph off *about; NULL at the end. The caller frees. */
@@ -81,7 +84,8 @@ static void put_wrapped(FILE *out, char *paragraph)
 	size_t column = 0;
 	char *rest = NULL;
 
-	for (char *word = strtok_r(paragraph, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+	for (char *word = strtok_r(paragraph, " \n", &rest); word;
+	     word = strtok_r(NULL, " \n", &rest)) {
 		size_t n = strlen(word);
 		bool fits = column + 1 + n <= HELP_COLUMNS;
 
@@ -124,7 +128,9 @@ void manual_help(FILE *out, const struct command_ops *ops)
 
 void manual_overview(FILE *out)
 {
-	fputs("Usage: sluice [OPTION]... COMMAND [ARGUMENT]...\n\nsluice: " SUMMARY ".\n\nCommands:\n", out);
+	fputs("Usage: sluice [OPTION]... COMMAND [ARGUMENT]...\n\nsluice: " SUMMARY
+	      ".\n\nCommands:\n",
+	      out);
 	for (size_t i = 0; commands[i]; i++) {
 		if (!is_hidden(commands[i]))
 			fprintf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->help);
@@ -134,7 +140,10 @@ void manual_overview(FILE *out)
 	fputs("\n`sluice help COMMAND` tells more.\n", out);
 }
 
-/* Text for roff: a dash is a minus, a backslash is spelt out, no line begins with a control character. */
+/*
+ * Text for roff: a dash is a minus, a backslash is spelt out, no line begins with a control
+ * character.
+ */
 static void roff_text(FILE *out, const char *text)
 {
 	bool line_start = true;
@@ -200,14 +209,17 @@ static void roff_head(FILE *out, const char *page, const char *help)
 
 static void roff_exit(FILE *out)
 {
-	fputs(".SH EXIT STATUS\n0 good, 1 failed, 2 misuse, 3 no data, 4 a threshold was hit.\n", out);
+	fputs(".SH EXIT STATUS\n0 good, 1 failed, 2 misuse, 3 no data, 4 a threshold was hit.\n",
+	      out);
 }
 
 static void roff_settings(FILE *out)
 {
 	fputs(".SH SETTINGS\nA later source wins: the default, /etc/sluice.conf, "
-	      "$XDG_CONFIG_HOME/sluice/config, the file that $SLUICE_CONFIG names, the environment, "
-	      "the command line.\nFiles have [section] headings and key = value lines.\n", out);
+	      "$XDG_CONFIG_HOME/sluice/config, the file that $SLUICE_CONFIG names, the "
+	      "environment, "
+	      "the command line.\nFiles have [section] headings and key = value lines.\n",
+	      out);
 	for (int id = 0; id < SETTING_COUNT; id++) {
 		const struct setting *row = &settings[id];
 
@@ -286,8 +298,10 @@ void manual_markdown(FILE *out)
 		help_about(out, commands[i]->about);
 		markdown_rows(out, commands[i]->options);
 	}
-	fputs("\n## Settings\n\n| setting | environment | meaning | default |\n|---|---|---|---|\n", out);
+	fputs("\n## Settings\n\n| setting | environment | meaning | default |\n|---|---|---|---|\n",
+	      out);
 	for (int id = 0; id < SETTING_COUNT; id++)
-		fprintf(out, "| `%s.%s` | `%s` | %s | `%s` |\n", settings[id].section, settings[id].key,
-			settings[id].environment, settings[id].help, settings[id].fallback);
+		fprintf(out, "| `%s.%s` | `%s` | %s | `%s` |\n", settings[id].section,
+			settings[id].key, settings[id].environment, settings[id].help,
+			settings[id].fallback);
 }

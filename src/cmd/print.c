@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice print: every activity of a trace, in order, as text, CSV or JSON. Nothing is kept but one batch.
+ * sluice print: every activity of a trace, in order, as text, CSV or JSON. Nothing is kept but one
+ * batch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +27,19 @@ struct print_args {
 };
 
 static const struct option print_options[] = {
-	{ 'r', "rank", "N", NULL, "only processes of this MPI rank", OPTION_COUNT, offsetof(struct print_args, rank) },
-	{ 'l', "layer", "NAME,...", NULL, "only these layers: POSIX, STDIO, POSIX.Network", OPTION_TEXT,
-	  offsetof(struct print_args, layers) },
-	{ 'f', "file", "PATTERN", NULL, "only calls on files whose path or base name matches", OPTION_TEXT,
-	  offsetof(struct print_args, file) },
-	{ 't', "time", "FROM:TO", NULL, "only calls that start in this part of the run; either may be missing",
-	  OPTION_SPAN, offsetof(struct print_args, time) },
+	{ 'r', "rank", "N", NULL, "only processes of this MPI rank", OPTION_COUNT,
+	  offsetof(struct print_args, rank) },
+	{ 'l', "layer", "NAME,...", NULL, "only these layers: POSIX, STDIO, POSIX.Network",
+	  OPTION_TEXT, offsetof(struct print_args, layers) },
+	{ 'f', "file", "PATTERN", NULL, "only calls on files whose path or base name matches",
+	  OPTION_TEXT, offsetof(struct print_args, file) },
+	{ 't', "time", "FROM:TO", NULL,
+	  "only calls that start in this part of the run; either may be missing", OPTION_SPAN,
+	  offsetof(struct print_args, time) },
 	{ 'd', "min-dur", "TIME", NULL, "only calls that took at least this long", OPTION_TIME,
 	  offsetof(struct print_args, min_duration_ns) },
-	{ 'n', "limit", "N", NULL, "stop after N activities", OPTION_COUNT, offsetof(struct print_args, limit) },
+	{ 'n', "limit", "N", NULL, "stop after N activities", OPTION_COUNT,
+	  offsetof(struct print_args, limit) },
 	{ 0, "tree", NULL, NULL, "indent each call below the call that caused it", OPTION_FLAG,
 	  offsetof(struct print_args, tree) },
 	{ 0, "csv", NULL, NULL, "print comma-separated values with a title line", OPTION_FLAG,
@@ -63,7 +67,8 @@ static int parse_layers(const struct command *command, const char *list, uint64_
 		int layer = names_find_layer(list, n);
 
 		if (layer < 0)
-			return command_misuse(command, "--layer: there is no layer \"%.*s\"", (int)n, list);
+			return command_misuse(command, "--layer: there is no layer \"%.*s\"",
+					      (int)n, list);
 		*layers |= UINT64_C(1) << layer;
 		list += n + (list[n] == ',');
 	}
@@ -172,11 +177,10 @@ const struct command_ops command_print = {
 	.help = "print every activity of a trace",
 	.operands = "[TRACE]",
 	.operands_max = 1,
-	.about = "Without TRACE, the last run is taken. A line holds: start in seconds, id, layer, call with its\n"
-		 "attributes, error number, then the ids of the cause and of the calls that made its handles:\n"
-		 "\n"
-		 "  0.0036336 ID2 POSIX write(POSIX/quantity/BytesToWrite=10, ...) = 0 ID1\n"
-		 "\n"
+	.about = "Without TRACE, the last run is taken. A line holds: start in seconds, id, "
+		 "layer, call with its attributes, error number, then the ids of the cause and "
+		 "of the calls that made its handles:\n\n"
+		 "  0.0036336 ID2 POSIX write(POSIX/quantity/BytesToWrite=10, ...) = 0 ID1\n\n"
 		 "An id is ID[PROCESS:][THREAD.]NUMBER; what is missing is 0.",
 	.options = print_options,
 	.args_bytes = sizeof(struct print_args),

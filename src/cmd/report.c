@@ -71,15 +71,17 @@ static int report_run(struct command *command)
 
 const struct command_ops command_report = {
 	.name = "report",
-	.help = "explain a run: how much time and how many bytes, in which layer, function and file",
+	.help = "explain a run: time and bytes by layer, function and file",
 	.operands = "[TRACE]",
 	.operands_max = 1,
-	.about = "Without TRACE, the last run is taken. The first line is the verdict. \"In I/O\" is the part of the\n"
-		 "run's time in which at least one thread was inside a POSIX or STDIO call; sockets and pipes, which\n"
-		 "mostly wait for others, are told apart. Times in the tables are summed over threads. A call inside\n"
-		 "another one of the same layer, function or file does not count its time and bytes again.\n"
-		 "\n"
-		 "A name in parentheses stands for calls that were counted and not recorded one by one.",
+	.about = "Without TRACE, the last run is taken. The first line is the verdict. \"In "
+		 "I/O\" is the part of the run's time in which at least one thread was inside "
+		 "a POSIX or STDIO call; sockets and pipes, which mostly wait for others, are "
+		 "told apart. Times in the tables are summed over threads. A call inside "
+		 "another one of the same layer, function or file does not count its time and "
+		 "bytes again.\n\n"
+		 "A name in parentheses stands for calls that were counted and not recorded "
+		 "one by one.",
 	.options = report_options,
 	.args_bytes = sizeof(struct report_args),
 	.run = report_run,

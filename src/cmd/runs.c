@@ -18,7 +18,8 @@ static bool is_run(const char *name)
 {
 	size_t n = strlen(name), suffix = strlen(trace_container.suffix);
 
-	return n > suffix && name[0] != '.' && strcmp(name + n - suffix, trace_container.suffix) == 0;
+	return n > suffix && name[0] != '.' &&
+	       strcmp(name + n - suffix, trace_container.suffix) == 0;
 }
 
 static int newest_first(const void *a, const void *b)
@@ -85,7 +86,8 @@ char *runs_last(const char *directory, struct err *err)
 	if (count)
 		path = xstrdup(runs[0].path);
 	else
-		err_set(err, ENOENT, "there is no run in %s yet; try: sluice run -- PROGRAM", directory);
+		err_set(err, ENOENT, "there is no run in %s yet; try: sluice run -- PROGRAM",
+			directory);
 	runs_free(runs, count);
 	return path;
 }
@@ -117,6 +119,7 @@ void runs_tell_losses(const struct command *command, const struct trace_head *he
 	loss_describe(&text, head);
 	if (!text.len)
 		return;
-	for (char *line = strtok_r(text.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+	for (char *line = strtok_r(text.data, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
 		command_warn(command, "%s", line);
 }

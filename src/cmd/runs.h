@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The traces of past runs: the files of trace.dir, and how a command opens the one it was asked for.
+ * The traces of past runs: the files of trace.dir, and how a command opens the one it was asked
+ * for.
  */
 #ifndef SLUICE_CMD_RUNS_H
 #define SLUICE_CMD_RUNS_H
@@ -19,7 +20,9 @@ struct run_file {
 	uint64_t bytes;
 };
 
-/* Newest first. A directory that does not exist holds no runs. The caller frees with runs_free(). */
+/*
+ * Newest first. A directory that does not exist holds no runs. The caller frees with runs_free().
+ */
 int runs_list(const char *directory, struct run_file **runs, size_t *count, struct err *err);
 void runs_free(struct run_file *runs, size_t count);
 
@@ -27,12 +30,16 @@ void runs_free(struct run_file *runs, size_t count);
 char *runs_last(const char *directory, struct err *err);
 
 /*
- * Opens the command's first operand, or the last run. Returns COMMAND_GOOD; else the message is printed,
- * *trace is zeroed, and the exit code is returned.
+ * Opens the command's first operand, or the last run. Returns COMMAND_GOOD; else the message is
+ * printed, *trace is zeroed, and the exit code is returned.
  */
-int runs_open(const struct command *command, struct trace *trace, const struct trace_filter *filter);
+int runs_open(const struct command *command, struct trace *trace,
+	      const struct trace_filter *filter);
 
-/* Tells on stderr what the trace does not hold. To be called when all was read: damage is found on the way. */
+/*
+ * Tells on stderr what the trace does not hold. To be called when all was read: damage is found on
+ * the way.
+ */
 void runs_tell_losses(const struct command *command, const struct trace_head *head);
 
 #endif

@@ -57,7 +57,7 @@ void column_put_constant(struct buf *out, uint64_t value)
 
 static struct words words_scan(const uint64_t *at, size_t n)
 {
-	uint64_t bits = 0, differ = 0, first = at[0];
+	uint64_t bits = 0, differ = 0, first = n ? at[0] : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		bits |= at[i];

@@ -124,6 +124,7 @@ int container_add_file(void *writer, file_id id, const char *path, struct err *e
 int container_add_activities(void *writer, const struct activity *batch, size_t n, struct err *err);
 int container_add_aggregate(void *writer, const struct aggregate *row, struct err *err);
 int container_add_loss(void *writer, const struct loss_info *row, struct err *err);
+int container_flush(void *writer, struct err *err);
 int container_finish(void *writer, const struct run_end *end, const struct run_clock *clock,
 		     struct err *err);
 

@@ -337,8 +337,7 @@ static int index_write(struct writer *w, struct err *err)
 	return fsync(w->fd) < 0 && errno != EINVAL ? fail(w, errno, err) : 0;
 }
 
-int container_finish(void *writer, const struct run_end *end, const struct run_clock *clock,
-		     struct err *err)
+int container_flush(void *writer, struct err *err)
 {
 	struct writer *w = writer;
 	int r = w->failed ? refuse(w, err) : rows_flush(w, err);
@@ -347,6 +346,15 @@ int container_finish(void *writer, const struct run_end *end, const struct run_c
 		r = pending_flush(w, &w->aggregates, err);
 	if (!r)
 		r = pending_flush(w, &w->losses, err);
+	return r;
+}
+
+int container_finish(void *writer, const struct run_end *end, const struct run_clock *clock,
+		     struct err *err)
+{
+	struct writer *w = writer;
+	int r = container_flush(w, err);
+
 	if (!r)
 		r = single_write(w, BLOCK_CLOCK, clock, err);
 	if (!r)

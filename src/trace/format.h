@@ -123,6 +123,8 @@ struct trace_format {
 	int (*add_activities)(void *writer, const struct activity *batch, size_t n, struct err *err);
 	int (*add_aggregate)(void *writer, const struct aggregate *row, struct err *err);
 	int (*add_loss)(void *writer, const struct loss_info *row, struct err *err);
+	/* Optional: what was added so far reaches the file, so that a killed writer loses only what came after. */
+	int (*flush)(void *writer, struct err *err);
 	/* Completes the file, makes it durable and frees the writer, also on failure. */
 	int (*finish)(void *writer, const struct run_end *end, const struct run_clock *clock, struct err *err);
 

@@ -68,7 +68,7 @@ static inline uint8_t *wire_put_varint(uint8_t *to, uint64_t value)
 /* Small numbers of either sign become small numbers: 0, -1, 1, -2 ... are 0, 1, 2, 3 ... */
 static inline uint64_t zigzag(uint64_t value)
 {
-	return value << 1 ^ (uint64_t)((int64_t)value >> 63);
+	return value << 1 ^ (0 - (value >> 63));
 }
 
 static inline uint64_t unzigzag(uint64_t value)

@@ -18,6 +18,7 @@
 
 #define CHECK_LIVES_NS 50000000
 #define REAP_NS 1000000000
+#define TAKE_NS 500000000 /* how long a record may wait for others to fill a block with */
 
 struct collector {
 	char *directory;
@@ -28,7 +29,7 @@ struct collector {
 	struct intake intake;
 	uint32_t spools_seen;
 	uint64_t namespace;
-	uint64_t lives_checked_ns, reaped_ns;
+	uint64_t lives_checked_ns, reaped_ns, taken_ns;
 };
 
 static int control_make(struct collector *c, const struct collector_options *o, struct err *err)
@@ -196,16 +197,8 @@ static bool is_replaced(const struct intake *in, size_t index)
 }
 
 /* Sees which processes have ended. One of another pid namespace is believed alive until the run ends. */
-static void lives_check(struct collector *c)
+static void lives_check(struct collector *c, bool reap)
 {
-	uint64_t now = clock_monotonic_ns();
-	bool reap = now - c->reaped_ns >= REAP_NS;
-
-	if (now - c->lives_checked_ns < CHECK_LIVES_NS)
-		return;
-	c->lives_checked_ns = now;
-	if (reap)
-		c->reaped_ns = now;
 	for (size_t i = 0; i < c->intake.member_count; i++) {
 		struct member *m = c->intake.members[i];
 		const struct spool_header *h = m->spool.header;
@@ -218,12 +211,30 @@ static void lives_check(struct collector *c)
 	}
 }
 
+/* Has so much time passed since? Then *since is now. */
+static bool is_due(uint64_t *since, uint64_t now, uint64_t period_ns)
+{
+	if (now - *since < period_ns)
+		return false;
+	*since = now;
+	return true;
+}
+
+/* What is done from time to time, not at every pass. */
+static void chores(struct collector *c)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (is_due(&c->lives_checked_ns, now, CHECK_LIVES_NS))
+		lives_check(c, is_due(&c->reaped_ns, now, REAP_NS));
+}
+
 static void member_end(struct collector *c, struct member *m)
 {
 	atomic_fetch_sub(&c->control->segments, intake_end(&c->intake, m));
 }
 
-static size_t pass(struct collector *c)
+static size_t pass(struct collector *c, bool due)
 {
 	struct collector_totals *t = &c->intake.totals;
 	uint64_t bytes = (uint64_t)atomic_load(&c->control->segments) * SPOOL_SEGMENT_CHUNKS * SPOOL_CHUNK_BYTES;
@@ -233,23 +244,24 @@ static size_t pass(struct collector *c)
 		t->spool_peak_bytes = bytes;
 	if (sequence != c->spools_seen)
 		c->spools_seen += (uint32_t)intake_find(&c->intake);
-	return intake_pass(&c->intake, clock_ticks(c->clock));
+	return intake_pass(&c->intake, clock_ticks(c->clock), due);
 }
 
 size_t collector_poll(struct collector *c)
 {
+	bool due = is_due(&c->taken_ns, clock_monotonic_ns(), TAKE_NS);
+	struct intake *in = &c->intake;
 	size_t taken;
 
-	lives_check(c);
-	taken = pass(c);
-	for (size_t i = 0; i < c->intake.member_count; i++) {
-		struct member *m = c->intake.members[i];
-
-		if (m->open && m->ended && !m->pending)
-			member_end(c, m);
-	}
+	chores(c);
+	for (size_t i = 0; i < in->member_count; i++)
+		due |= in->members[i]->open && in->members[i]->ended;
+	taken = pass(c, due);
+	for (size_t i = 0; i < in->member_count; i++)
+		if (in->members[i]->open && in->members[i]->ended && !in->members[i]->pending)
+			member_end(c, in->members[i]);
 	/* Nobody will ever read more of it: let the guests stop. */
-	if (c->intake.error.code)
+	if (in->error.code)
 		atomic_store(&c->control->mode, CAPTURE_OFF);
 	return taken;
 }
@@ -263,7 +275,7 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 
 	atomic_store(&c->control->mode, CAPTURE_OFF);
 	in->clock = clock_now(c);
-	while (pass(c))
+	while (pass(c, true))
 		;
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i]->open)

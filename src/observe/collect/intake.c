@@ -15,6 +15,9 @@
 #define PASS_CHUNKS 512
 #define BATCH 4096
 
+/* Below this a pass waits until it is due: small blocks compress badly. About 64 K records. */
+#define PASS_WORDS (64u * 1024 * 7)
+
 static void note_failure(struct intake *in, int result, const struct err *err)
 {
 	if (result < 0 && !in->error.code)
@@ -252,9 +255,10 @@ static void order_write(struct intake *in)
 	in->order.count = 0;
 }
 
-size_t intake_pass(struct intake *in, uint64_t now)
+/* Lists what is pending in all spools; returns how many words that is. */
+static uint64_t pending_list(struct intake *in)
 {
-	uint64_t before = in->totals.activities, until;
+	uint64_t words = 0;
 
 	in->pending_count = 0;
 	for (size_t i = 0; i < in->member_count; i++) {
@@ -264,10 +268,24 @@ size_t intake_pass(struct intake *in, uint64_t now)
 			m->pending = spool_pending(&m->spool, &in->pending, &in->pending_count,
 						   &in->pending_cap);
 	}
+	for (size_t i = 0; i < in->pending_count; i++)
+		words += (uint64_t)(in->pending[i].end - in->pending[i].records);
+	return words;
+}
+
+size_t intake_pass(struct intake *in, uint64_t now, bool due)
+{
+	uint64_t before = in->totals.activities, until;
+	struct err err;
+
+	if (pending_list(in) < PASS_WORDS && !due)
+		return 0;
 	until = pass_until(in, now);
 	for (size_t i = 0; i < in->pending_count; i++)
 		in->pending[i].end = stretch_take(in, &in->pending[i], until);
 	order_write(in);
+	if (in->form->flush && !in->error.code)
+		note_failure(in, in->form->flush(in->writer, &err), &err);
 	for (size_t i = 0; i < in->pending_count; i++)
 		spool_consume(&in->pending[i], in->pending[i].end);
 	return (size_t)(in->totals.activities - before);

@@ -52,8 +52,11 @@ void intake_release(struct intake *in); /* the writer is the caller's */
 /* Opens the spools that are new in the directory. Returns how many were. */
 size_t intake_find(struct intake *in);
 
-/* Takes what was committed until `now` in ticks. Returns the number of activities. */
-size_t intake_pass(struct intake *in, uint64_t now);
+/*
+ * Takes what was committed until `now` in ticks, if it is `due` or fills a block; what is taken is in the
+ * file when its place in the spool is given back. Returns the number of activities.
+ */
+size_t intake_pass(struct intake *in, uint64_t now, bool due);
 
 /* Nothing more comes from the process: books its loss and counters, removes its files. Returns its segments. */
 uint32_t intake_end(struct intake *in, struct member *m);

@@ -93,6 +93,12 @@ static int old_copy(struct intake *in, struct trace *old, struct err *err)
 		intake_write(in, batch, (size_t)n);
 		in->totals.activities += (uint64_t)n;
 	}
+	for (size_t i = 0; r >= 0 && i < head->aggregate_count; i++)
+		r = in->form->add_aggregate(in->writer, &head->aggregates[i], err);
+	for (size_t i = 0; r >= 0 && i < head->loss_count; i++) {
+		r = in->form->add_loss(in->writer, &head->losses[i], err);
+		in->totals.lost += head->losses[i].records;
+	}
 	members_known(in, head);
 	return r < 0 ? r : (int)n;
 }
@@ -100,7 +106,7 @@ static int old_copy(struct intake *in, struct trace *old, struct err *err)
 static void spools_take(struct intake *in)
 {
 	intake_find(in);
-	while (intake_pass(in, UINT64_MAX))
+	while (intake_pass(in, UINT64_MAX, true))
 		;
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i] && in->members[i]->open)

@@ -16,7 +16,9 @@ struct flag_name {
 	const char *name;
 };
 
-/* O_SYNC holds the bits of O_DSYNC and O_TMPFILE those of O_DIRECTORY: the larger ones come first. */
+/*
+ * O_SYNC holds the bits of O_DSYNC and O_TMPFILE those of O_DIRECTORY: the larger ones come first.
+ */
 static const struct flag_name open_flags[] = {
 	{ O_TMPFILE, "O_TMPFILE" },   { O_SYNC, "O_SYNC" },           { O_DSYNC, "O_DSYNC" },
 	{ O_CREAT, "O_CREAT" },       { O_EXCL, "O_EXCL" },           { O_TRUNC, "O_TRUNC" },
@@ -26,7 +28,8 @@ static const struct flag_name open_flags[] = {
 };
 
 static const char *const access_modes[] = { "O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE" };
-static const char *const whences[] = { "SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK_DATA", "SEEK_HOLE" };
+static const char *const whences[] = { "SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK_DATA",
+				       "SEEK_HOLE" };
 
 static const struct call_info *call_of(const struct trace_head *head, const struct activity *a)
 {
@@ -87,15 +90,16 @@ static void put_flags(struct buf *out, const struct activity *a, const struct ca
 	/* memfd_create() is an open whose flags are not those of open(). */
 	if (call->class == CLASS_OPEN && strcmp(call->name, "memfd_create") != 0)
 		put_open_flags(out, a->flags);
-	else if (call->class == CLASS_SEEK && a->flags >= 0 && a->flags < (int64_t)(sizeof(whences) / sizeof(whences[0])))
+	else if (call->class == CLASS_SEEK && a->flags >= 0 &&
+		 a->flags < (int64_t)(sizeof(whences) / sizeof(whences[0])))
 		buf_puts(out, whences[a->flags]);
 	else
 		buf_printf(out, "0x%" PRIx64, a->flags);
 }
 
 /*
- * The result is an attribute where the class gives it a name (bytes of a read), or where it tells more
- * than the error number and the handle do. A pointer is recorded as 0 or 1 and tells nothing.
+ * The result is an attribute where the class gives it a name (bytes of a read), or where it tells
+ * more than the error number and the handle do. A pointer is recorded as 0 or 1 and tells nothing.
  */
 static bool shows_result(const struct activity *a, const struct call_info *call)
 {
@@ -141,9 +145,13 @@ static void put_value(struct buf *out, const struct trace_head *head, const stru
 		buf_printf(out, "%" PRId64, number);
 }
 
-/* The order of SIOX's sample: names, quantities, handle, position, and then what the sample does not have. */
+/*
+ * The order of SIOX's sample: names, quantities, handle, position, and then what the sample does
+ * not have.
+ */
 static const enum field field_order[] = {
-	FIELD_PATH, FIELD_PATH2, FIELD_SIZE, FIELD_RESULT, FIELD_HANDLE, FIELD_OFFSET, FIELD_FLAGS, FIELD_MODE,
+	FIELD_PATH,   FIELD_PATH2,  FIELD_SIZE,	 FIELD_RESULT,
+	FIELD_HANDLE, FIELD_OFFSET, FIELD_FLAGS, FIELD_MODE,
 };
 #define FIELD_ORDER_COUNT (sizeof(field_order) / sizeof(field_order[0]))
 
@@ -186,11 +194,12 @@ static void put_time(struct buf *out, int64_t ns)
 {
 	uint64_t tenths_us = ((ns < 0 ? -(uint64_t)ns : (uint64_t)ns) + 50) / 100;
 
-	buf_printf(out, "%s%" PRIu64 ".%07" PRIu64, ns < 0 && tenths_us ? "-" : "", tenths_us / 10000000,
-		   tenths_us % 10000000);
+	buf_printf(out, "%s%" PRIu64 ".%07" PRIu64, ns < 0 && tenths_us ? "-" : "",
+		   tenths_us / 10000000, tenths_us % 10000000);
 }
 
-void line_format(struct buf *out, const struct trace_head *head, const struct activity *activity, size_t depth)
+void line_format(struct buf *out, const struct trace_head *head, const struct activity *activity,
+		 size_t depth)
 {
 	put_time(out, activity->start_ns);
 	buf_putc(out, ' ');
@@ -209,7 +218,8 @@ static int32_t rank_of(const struct trace_head *head, const struct activity *a)
 
 void line_csv_titles(struct buf *out)
 {
-	buf_puts(out, "start_ns,duration_ns,process,rank,thread,id,layer,function,class,error,result,size,offset,"
+	buf_puts(out, "start_ns,duration_ns,process,rank,thread,id,layer,function,class,error,"
+		      "result,size,offset,"
 		      "handle,flags,mode,file,file2,cause,relation,relation2\n");
 }
 
@@ -237,7 +247,8 @@ static void csv_number(struct buf *out, bool present, int64_t number)
 		buf_putc(out, ',');
 }
 
-static void csv_id(struct buf *out, const struct trace_head *head, const struct activity *a, uint64_t id)
+static void csv_id(struct buf *out, const struct trace_head *head, const struct activity *a,
+		   uint64_t id)
 {
 	buf_putc(out, ',');
 	if (id & ID_MASK)
@@ -249,7 +260,8 @@ void line_csv(struct buf *out, const struct trace_head *head, const struct activ
 	const struct activity *a = activity;
 	const struct call_info *call = call_of(head, a);
 
-	buf_printf(out, "%" PRId64 ",%" PRId64 ",%" PRIu32, a->start_ns, a->duration_ns, a->process);
+	buf_printf(out, "%" PRId64 ",%" PRId64 ",%" PRIu32, a->start_ns, a->duration_ns,
+		   a->process);
 	csv_number(out, rank_of(head, a) >= 0, rank_of(head, a));
 	buf_printf(out, ",%" PRIu32, id_thread(a->id));
 	csv_id(out, head, a, a->id);
@@ -270,8 +282,8 @@ void line_csv(struct buf *out, const struct trace_head *head, const struct activ
 	buf_putc(out, '\n');
 }
 
-static void json_id(struct json *json, const char *key, const struct trace_head *head, const struct activity *a,
-		    uint64_t id)
+static void json_id(struct json *json, const char *key, const struct trace_head *head,
+		    const struct activity *a, uint64_t id)
 {
 	AUTO_BUF struct buf text = { 0 };
 

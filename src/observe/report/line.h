@@ -4,8 +4,8 @@
  *
  *   0.0036336 ID2 POSIX write(POSIX/quantity/BytesToWrite=10, ..., POSIX/file/position=0) = 0 ID1
  *
- * that is: start in seconds, id, layer, call with its attributes, error number, then the ids of the cause
- * and of the calls that made its handles.
+ * that is: start in seconds, id, layer, call with its attributes, error number, then the ids of the
+ * cause and of the calls that made its handles.
  */
 #ifndef SLUICE_OBSERVE_REPORT_LINE_H
 #define SLUICE_OBSERVE_REPORT_LINE_H
@@ -18,7 +18,8 @@ struct buf;
 struct json;
 
 /* Adds the line with its newline to out. depth indents the call. */
-void line_format(struct buf *out, const struct trace_head *head, const struct activity *activity, size_t depth);
+void line_format(struct buf *out, const struct trace_head *head, const struct activity *activity,
+		 size_t depth);
 
 /* ID17; ID3.17 of thread 3; ID2:0.17 of process 2. process is the one that made the call. */
 void line_id(struct buf *out, uint32_t process, uint64_t id);

@@ -26,19 +26,26 @@ void loss_describe(struct buf *out, const struct trace_head *head)
 	struct loss_total t = loss_sum(head);
 
 	if (t.records)
-		buf_printf(out, "%" PRIu64 " activities were lost in %" PRIu64 " process%s: there was no room in the "
-			   "spool; a larger spool.limit keeps more\n", t.records, t.processes, t.processes == 1 ? "" : "es");
+		buf_printf(out,
+			   "%" PRIu64 " activities were lost in %" PRIu64
+			   " process%s: there was no room in the "
+			   "spool; a larger spool.limit keeps more\n",
+			   t.records, t.processes, t.processes == 1 ? "" : "es");
 	if (t.threads)
-		buf_printf(out, "%" PRIu64 " thread%s never recorded: there are too many for one run\n", t.threads,
-			   t.threads == 1 ? " was" : "s were");
+		buf_printf(out,
+			   "%" PRIu64 " thread%s never recorded: there are too many for one run\n",
+			   t.threads, t.threads == 1 ? " was" : "s were");
 	if (t.counted)
-		buf_printf(out, "%" PRIu64 " call%s only counted: no single record, but in the sums of a report\n",
+		buf_printf(out,
+			   "%" PRIu64
+			   " call%s only counted: no single record, but in the sums of a report\n",
 			   t.counted, t.counted == 1 ? " was" : "s were");
 	if (head->damaged_blocks)
-		buf_printf(out, "%" PRIu64 " damaged block%s left out of what was read\n", head->damaged_blocks,
-			   head->damaged_blocks == 1 ? " was" : "s were");
+		buf_printf(out, "%" PRIu64 " damaged block%s left out of what was read\n",
+			   head->damaged_blocks, head->damaged_blocks == 1 ? " was" : "s were");
 	if (!head->end.complete)
-		buf_puts(out, "the run was cut off: the trace holds what was collected until then\n");
+		buf_puts(out,
+			 "the run was cut off: the trace holds what was collected until then\n");
 }
 
 void loss_json(struct json *json, const struct trace_head *head)

@@ -56,7 +56,8 @@ bool names_own_result(unsigned class)
 int names_find_layer(const char *name, size_t n)
 {
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {
-		if (strlen(layer_names[layer]) == n && strncasecmp(layer_names[layer], name, n) == 0)
+		if (strlen(layer_names[layer]) == n &&
+		    strncasecmp(layer_names[layer], name, n) == 0)
 			return layer;
 	}
 	return -1;

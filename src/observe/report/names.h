@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Printed names of layers, classes, groups and fields: the second column of the lists in trace/call.h.
+ * Printed names of layers, classes, groups and fields: the second column of the lists in
+ * trace/call.h.
  */
 #ifndef SLUICE_OBSERVE_REPORT_NAMES_H
 #define SLUICE_OBSERVE_REPORT_NAMES_H

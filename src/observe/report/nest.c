@@ -30,7 +30,8 @@ static struct nest_thread *thread_find(struct nest *nest, const struct activity 
 	return thread;
 }
 
-size_t nest_enter(struct nest *nest, const struct activity *activity, const struct nest_call **enclosing)
+size_t nest_enter(struct nest *nest, const struct activity *activity,
+		  const struct nest_call **enclosing)
 {
 	struct nest_thread *thread = thread_find(nest, activity);
 	size_t depth = activity->parent ? thread->depth : 0;

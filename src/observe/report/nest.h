@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which calls enclose a call, found while activities stream past in the order of their start. One stack per
- * thread is kept: the chain of calls from the outermost to the latest one.
+ * Which calls enclose a call, found while activities stream past in the order of their start. One
+ * stack per thread is kept: the chain of calls from the outermost to the latest one.
  */
 #ifndef SLUICE_OBSERVE_REPORT_NEST_H
 #define SLUICE_OBSERVE_REPORT_NEST_H
@@ -25,10 +25,11 @@ struct nest {
 };
 
 /*
- * Enters the call. Returns how many calls enclose it and sets *enclosing to them, outermost first; they are
- * valid until the next call. An enclosing call that was not seen counts as none.
+ * Enters the call. Returns how many calls enclose it and sets *enclosing to them, outermost first;
+ * they are valid until the next call. An enclosing call that was not seen counts as none.
  */
-size_t nest_enter(struct nest *nest, const struct activity *activity, const struct nest_call **enclosing);
+size_t nest_enter(struct nest *nest, const struct activity *activity,
+		  const struct nest_call **enclosing);
 
 /* A zeroed nest is empty. */
 void nest_release(struct nest *nest);

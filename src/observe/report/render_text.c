@@ -21,12 +21,13 @@ static void verdict_time(struct buf *out, const struct summary *s)
 	if (s->has_aggregates)
 		buf_printf(out, ", threads spent %s in I/O", unit_ns(text, s->run.time_ns));
 	else
-		buf_printf(out, ", %s of it in I/O (%s)", unit_share(share, (double)s->busy_ns, (double)duration),
+		buf_printf(out, ", %s of it in I/O (%s)",
+			   unit_share(share, (double)s->busy_ns, (double)duration),
 			   unit_ns(text, s->busy_ns));
 }
 
-static void verdict_consumer(struct buf *out, const struct summary_row *rows, size_t count, int64_t whole_ns,
-			     const char *before)
+static void verdict_consumer(struct buf *out, const struct summary_row *rows, size_t count,
+			     int64_t whole_ns, const char *before)
 {
 	char share[UNIT_TEXT];
 
@@ -61,11 +62,13 @@ void render_verdict(struct buf *out, const struct summary *summary)
 	if (run->errors)
 		buf_printf(out, ", %" PRIu64 " of them failed", run->errors);
 	first = skip_network(by_function, functions);
-	verdict_consumer(out, by_function + first, functions - first, run->time_ns, "; most time in ");
+	verdict_consumer(out, by_function + first, functions - first, run->time_ns,
+			 "; most time in ");
 	verdict_consumer(out, by_file, files, run->time_ns, " and on ");
 }
 
-#define TALLY_TITLES ">calls", ">errors", ">read", ">written", ">time", ">share", ">avg size", ">bandwidth"
+#define TALLY_TITLES \
+	">calls", ">errors", ">read", ">written", ">time", ">share", ">avg size", ">bandwidth"
 
 static void add_tally(struct table *table, const struct tally *t, int64_t whole_ns)
 {
@@ -78,7 +81,8 @@ static void add_tally(struct table *table, const struct tally *t, int64_t whole_
 	table_add(table, "%s", unit_bytes(text, (double)t->bytes_written));
 	table_add(table, "%s", unit_ns(text, t->time_ns));
 	table_add(table, "%s", unit_share(text, (double)t->time_ns, (double)whole_ns));
-	table_add(table, "%s", t->transfers ? unit_bytes(text, (double)bytes / (double)t->transfers) : "-");
+	table_add(table, "%s",
+		  t->transfers ? unit_bytes(text, (double)bytes / (double)t->transfers) : "-");
 	table_add(table, "%s", unit_rate(text, (double)bytes, t->transfer_ns));
 }
 
@@ -107,7 +111,8 @@ static void print_layers(FILE *out, const struct summary *s)
 static void print_more(FILE *out, size_t count, uint64_t top, const char *what)
 {
 	if (count > top)
-		fprintf(out, "  ... and %zu more %s (--top %zu shows all)\n", count - (size_t)top, what, count);
+		fprintf(out, "  ... and %zu more %s (--top %zu shows all)\n", count - (size_t)top,
+			what, count);
 }
 
 static void print_functions(FILE *out, const struct summary *s, uint64_t top)

@@ -48,7 +48,8 @@ static void tally_add_aggregate(struct tally *t, const struct aggregate *row)
 
 static void add_aggregate(struct summary *s, const struct aggregate *row)
 {
-	if (row->layer >= LAYER_COUNT || row->group >= GROUP_COUNT || row->file >= s->head->file_count)
+	if (row->layer >= LAYER_COUNT || row->group >= GROUP_COUNT ||
+	    row->file >= s->head->file_count)
 		return;
 	s->has_aggregates = true;
 	tally_add_aggregate(row->layer == LAYER_NETWORK ? &s->network : &s->run, row);
@@ -88,7 +89,10 @@ static struct share share_of(const struct activity *a, const struct call_info *c
 	return share;
 }
 
-/* Activities come by start, so the union of their times is kept with the end of what was seen so far. */
+/*
+ * Activities come by start, so the union of their times is kept with the end of what was seen so
+ * far.
+ */
 static void add_busy(struct summary *s, const struct activity *a)
 {
 	int64_t end = a->start_ns + a->duration_ns;
@@ -153,13 +157,15 @@ void summary_add(struct summary *summary, const struct activity *activity)
 	struct share share;
 	size_t depth;
 
-	if (a->call >= s->head->call_count || a->file >= s->head->file_count || a->layer >= LAYER_COUNT)
+	if (a->call >= s->head->call_count || a->file >= s->head->file_count ||
+	    a->layer >= LAYER_COUNT)
 		return;
 	call = &s->head->calls[a->call];
 	share = share_of(a, call);
 	depth = nest_enter(&s->nest, a, &enclosing);
 	tally_add(&s->layers[a->layer], &share, covers_layer(enclosing, depth, a->layer));
-	tally_add(&s->functions[a->call * LAYER_COUNT + a->layer], &share, covers_call(enclosing, depth, a->call));
+	tally_add(&s->functions[a->call * LAYER_COUNT + a->layer], &share,
+		  covers_call(enclosing, depth, a->call));
 	add_files(s, a, call, &share, enclosing, depth);
 	/* A process that starts another one does no I/O by that. */
 	if (a->parent || call->class == CLASS_PROCESS)
@@ -180,8 +186,8 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void rows_add(struct summary_row *rows, size_t *count, const char *name, size_t layer, bool counted,
-		     const struct tally *tally)
+static void rows_add(struct summary_row *rows, size_t *count, const char *name, size_t layer,
+		     bool counted, const struct tally *tally)
 {
 	if (!tally->calls)
 		return;
@@ -191,7 +197,8 @@ static void rows_add(struct summary_row *rows, size_t *count, const char *name, 
 struct summary_row *summary_functions(const struct summary *summary, size_t *count)
 {
 	const struct trace_head *head = summary->head;
-	struct summary_row *rows = xcalloc((head->call_count + GROUP_COUNT) * LAYER_COUNT, sizeof(*rows));
+	struct summary_row *rows =
+		xcalloc((head->call_count + GROUP_COUNT) * LAYER_COUNT, sizeof(*rows));
 	size_t n = 0;
 
 	for (size_t i = 0; i < head->call_count * LAYER_COUNT; i++)
