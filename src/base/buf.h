@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A growing byte string. data is always followed by a zero byte that does not count, so it can be used as
- * a C string when it holds text. Zero-initialised is empty; buf_release() accepts that.
+ * A growing byte string. data is always followed by a zero byte that does not count, so it can be
+ * used as a C string when it holds text. Zero-initialised is empty; buf_release() accepts that.
  */
 #ifndef SLUICE_BASE_BUF_H
 #define SLUICE_BASE_BUF_H
@@ -14,14 +14,14 @@ struct buf {
 };
 
 void buf_release(struct buf *buf);
-void buf_clear(struct buf *buf);                       /* keeps the memory */
-void buf_reserve(struct buf *buf, size_t more);        /* room for more bytes after len */
+void buf_clear(struct buf *buf);		/* keeps the memory */
+void buf_reserve(struct buf *buf, size_t more); /* room for more bytes after len */
 void buf_add(struct buf *buf, const void *bytes, size_t n);
 void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-const char *buf_text(const struct buf *buf);           /* never NULL */
-char *buf_take(struct buf *buf);                       /* the text, now the caller's; buf is empty again */
+const char *buf_text(const struct buf *buf); /* never NULL */
+char *buf_take(struct buf *buf);	     /* the text, now the caller's; buf is empty again */
 
 #define AUTO_BUF __attribute__((cleanup(buf_release)))
 

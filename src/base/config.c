@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * inih splits the lines; it knows neither line numbers in its handler nor lines longer than its buffer, so
- * our reader feeds it from memory and keeps count.
+ * inih splits the lines; it knows neither line numbers in its handler nor lines longer than its
+ * buffer, so our reader feeds it from memory and keeps count.
  */
 #include "base/config.h"
 
@@ -27,7 +27,8 @@ const struct setting settings[SETTING_COUNT] = { SETTING_LIST(SETTING_ROW) };
 /* A settings file is short; anything larger is a mistake such as a device or a data file. */
 #define CONFIG_BYTES_MAX (1 << 20)
 
-static void problem_add(struct config *config, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void problem_add(struct config *config, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 static void problem_add(struct config *config, const char *format, ...)
 {
@@ -112,13 +113,16 @@ static int setting_find(const char *section, const char *key, struct err *err)
 		last = row->section;
 	}
 	if (section_known)
-		err_set(err, EINVAL, "[%s] has no key \"%s\"; there are:%s", section, key, buf_text(&known));
+		err_set(err, EINVAL, "[%s] has no key \"%s\"; there are:%s", section, key,
+			buf_text(&known));
 	else
-		err_set(err, EINVAL, "there is no section [%s]; there are:%s", section, buf_text(&known));
+		err_set(err, EINVAL, "there is no section [%s]; there are:%s", section,
+			buf_text(&known));
 	return -1;
 }
 
-int config_assign(struct config *config, const char *assignment, const char *origin, struct err *err)
+int config_assign(struct config *config, const char *assignment, const char *origin,
+		  struct err *err)
 {
 	const char *equals = strchr(assignment, '=');
 	const char *dot = strchr(assignment, '.');
@@ -127,7 +131,8 @@ int config_assign(struct config *config, const char *assignment, const char *ori
 	int id;
 
 	if (!equals || !dot || dot > equals)
-		return err_set(err, EINVAL, "\"%s\" is not of the form section.key=value", assignment);
+		return err_set(err, EINVAL, "\"%s\" is not of the form section.key=value",
+			       assignment);
 	section = xstrndup(assignment, (size_t)(dot - assignment));
 	key = xstrndup(dot + 1, (size_t)(equals - dot - 1));
 	id = setting_find(section, key, err);
@@ -175,8 +180,10 @@ static bool line_take(struct source *s, char *out, size_t cap)
 	s->left -= consumed;
 	s->line++;
 	if (n >= cap || memchr(from, 0, n)) {
-		source_problem(s, n >= cap ? "the line is too long for a settings file; use the environment"
-					   : "the line holds a zero byte");
+		source_problem(
+			s, n >= cap
+				   ? "the line is too long for a settings file; use the environment"
+				   : "the line holds a zero byte");
 		return false;
 	}
 	memcpy(out, from, n);
@@ -185,8 +192,8 @@ static bool line_take(struct source *s, char *out, size_t cap)
 }
 
 /*
- * inih's reader. Leading blanks are gone, so that an indented key is a key and no continuation; a line
- * that cannot be used becomes an empty one, which keeps inih's count equal to ours.
+ * inih's reader. Leading blanks are gone, so that an indented key is a key and no continuation; a
+ * line that cannot be used becomes an empty one, which keeps inih's count equal to ours.
  */
 static char *read_line(char *out, int cap, void *user)
 {
@@ -255,17 +262,22 @@ void config_read_file(struct config *config, const char *path, bool named)
 
 	if (!f) {
 		if (named || (errno != ENOENT && errno != ENOTDIR))
-			problem_add(config, "%s: the settings file cannot be read: %s", path, strerror(errno));
+			problem_add(config, "%s: the settings file cannot be read: %s", path,
+				    strerror(errno));
 		return;
 	}
 	ret = read_whole(f, &text);
 	if (ret)
-		problem_add(config, "%s: the settings file cannot be read: %s", path, strerror(-ret));
+		problem_add(config, "%s: the settings file cannot be read: %s", path,
+			    strerror(-ret));
 	else
 		config_read_text(config, path, buf_text(&text), text.len);
 }
 
-/* A misspelt key must not pass in silence: SLUICE_CAPTURE_MOED is a problem, SLUICE_DISABLE is not. */
+/*
+ * A misspelt key must not pass in silence: SLUICE_CAPTURE_MOED is a problem, SLUICE_DISABLE is
+ * not.
+ */
 static bool is_unknown_setting(const char *variable)
 {
 	size_t n = strcspn(variable, "=");
@@ -286,7 +298,9 @@ static void read_environment(struct config *config)
 {
 	for (char **variable = environ; *variable; variable++) {
 		if (is_unknown_setting(*variable))
-			problem_add(config, "environment variable %.*s is no setting; `sluice config` lists them",
+			problem_add(config,
+				    "environment variable %.*s is no setting; `sluice config` "
+				    "lists them",
 				    (int)strcspn(*variable, "="), *variable);
 	}
 	for (int id = 0; id < SETTING_COUNT; id++) {

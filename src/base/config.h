@@ -6,8 +6,9 @@
  * ${XDG_CONFIG_HOME:-~/.config}/sluice/config, the file that $SLUICE_CONFIG names, the environment
  * (SLUICE_<SECTION>_<KEY>), the command line. Files are INI.
  *
- * Reading never fails as a whole: what is wrong is left out, the value before it stays, and a problem is
- * kept that names the place and what to mend. A caller that must not go on asks for problem_count.
+ * Reading never fails as a whole: what is wrong is left out, the value before it stays, and a
+ * problem is kept that names the place and what to mend. A caller that must not go on asks for
+ * problem_count.
  */
 #ifndef SLUICE_BASE_CONFIG_H
 #define SLUICE_BASE_CONFIG_H
@@ -21,8 +22,8 @@ struct err;
 
 /*
  * One row per setting: NAME, section, key, kind (OPTION_), value or words, default, help.
- * SLUICE_NAME is its environment form and SETTING_NAME its number. A TEXT value whose name is PATH may
- * begin with ~ and hold ${VARIABLE} or ${VARIABLE:-text}; it is expanded when it is read.
+ * SLUICE_NAME is its environment form and SETTING_NAME its number. A TEXT value whose name is PATH
+ * may begin with ~ and hold ${VARIABLE} or ${VARIABLE:-text}; it is expanded when it is read.
  */
 #define SETTING_LIST(X)                                                                            \
 	X(CAPTURE_MODE, "capture", "mode", CHOICE, "trace|counters|off", "trace",                  \
@@ -81,18 +82,27 @@ void config_load(struct config *config);
 void config_init(struct config *config);
 void config_release(struct config *config);
 
-/* Reads one INI file over what is there. A file that does not exist is no problem unless `named`. */
+/*
+ * Reads one INI file over what is there. A file that does not exist is no problem unless `named`.
+ */
 void config_read_file(struct config *config, const char *path, bool named);
 
-/* The same from memory; name stands for the file in origins and messages. The text may hold any bytes. */
+/*
+ * The same from memory; name stands for the file in origins and messages. The text may hold any
+ * bytes.
+ */
 void config_read_text(struct config *config, const char *name, const char *text, size_t n);
 
-/* Sets one value, as from the command line. The value stays as it was on failure. text NULL does nothing. */
+/*
+ * Sets one value, as from the command line. The value stays as it was on failure. text NULL does
+ * nothing.
+ */
 int config_set(struct config *config, enum setting_id id, const char *text, const char *origin,
 	       struct err *err);
 
 /* The same for "section.key=value". */
-int config_assign(struct config *config, const char *assignment, const char *origin, struct err *err);
+int config_assign(struct config *config, const char *assignment, const char *origin,
+		  struct err *err);
 
 static inline const char *config_text(const struct config *config, enum setting_id id)
 {

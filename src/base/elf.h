@@ -6,12 +6,12 @@
 #define SLUICE_BASE_ELF_H
 
 enum elf_kind {
-	ELF_DYNAMIC,  /* has an interpreter: LD_PRELOAD works */
-	ELF_STATIC,   /* no interpreter: nothing can be preloaded */
-	ELF_FOREIGN,  /* another machine or word size than ours */
-	ELF_SCRIPT,   /* begins with #!; *interpreter names the program that runs it */
-	ELF_SETUID,   /* gains privileges: the loader ignores LD_PRELOAD */
-	ELF_UNKNOWN,  /* not readable, or nothing we know */
+	ELF_DYNAMIC, /* has an interpreter: LD_PRELOAD works */
+	ELF_STATIC,  /* no interpreter: nothing can be preloaded */
+	ELF_FOREIGN, /* another machine or word size than ours */
+	ELF_SCRIPT,  /* begins with #!; *interpreter names the program that runs it */
+	ELF_SETUID,  /* gains privileges: the loader ignores LD_PRELOAD */
+	ELF_UNKNOWN, /* not readable, or nothing we know */
 };
 
 /* Looks at the file. For a script *interpreter is the caller's to free; otherwise NULL. */

@@ -5,11 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Bytes of the valid UTF-8 sequence at s, 0 if it is none: overlong forms and surrogates are none. */
+/*
+ * Bytes of the valid UTF-8 sequence at s, 0 if it is none: overlong forms and surrogates are none.
+ */
 static size_t utf8_length(const unsigned char *s)
 {
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
-		 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
+	size_t n = s[0] < 0x80			 ? 1
+		   : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
+		   : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
+		   : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+						 : 0;
 
 	for (size_t i = 1; i < n; i++) {
 		if ((s[i] & 0xC0) != 0x80)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * JSON written as it comes, so that memory does not grow with what is written. What is written is valid
- * whatever bytes the texts hold: a byte that is not UTF-8 becomes U+FFFD, a number that is not finite null.
+ * JSON written as it comes, so that memory does not grow with what is written. It is valid
+ * whatever bytes the texts hold: a byte that is not UTF-8 becomes U+FFFD, a number that is not
+ * finite becomes null.
  *
  *	struct json j;
  *

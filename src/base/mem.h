@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Allocation for the host: it either succeeds or ends the program (STYLE: the host dies on out-of-memory).
- * Release by scope for the usual handles.
+ * Allocation for the host: it either succeeds or ends the program (STYLE: the host dies on
+ * out-of-memory). Release by scope for the usual handles.
  */
 #ifndef SLUICE_BASE_MEM_H
 #define SLUICE_BASE_MEM_H
@@ -19,7 +19,10 @@ NEVER_NULL char *xstrndup(const char *text, size_t n);
 NEVER_NULL char *xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 NEVER_NULL char *xvprintf(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
 
-/* Makes room for at least `need` elements of `bytes` each; *cap grows by doubling. Returns the array. */
+/*
+ * Makes room for at least `need` elements of `bytes` each; *cap grows by doubling. Returns the
+ * array.
+ */
 NEVER_NULL void *xgrow(void *array, size_t *cap, size_t need, size_t bytes);
 
 void auto_free(void *pointer_to_pointer);

@@ -121,8 +121,8 @@ static const char *kind_wants(enum option_kind kind)
 	}
 }
 
-int option_value(enum option_kind kind, const char *words, const char *name, const char *text, void *out,
-		 struct err *err)
+int option_value(enum option_kind kind, const char *words, const char *name, const char *text,
+		 void *out, struct err *err)
 {
 	int ret = parse_kind(kind, words, text, out);
 
@@ -258,8 +258,8 @@ static int parse_words(struct parser *p, enum option_order order)
 	return operands;
 }
 
-int option_parse(const struct option *rows, enum option_order order, void *args, int argc, char **argv,
-		 struct err *err)
+int option_parse(const struct option *rows, enum option_order order, void *args, int argc,
+		 char **argv, struct err *err)
 {
 	struct parser p = { .rows = rows, .args = args, .argc = argc, .argv = argv, .err = err };
 	int ret;

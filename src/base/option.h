@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Command-line options as rows of a table. The parser, --help, the man page and the shell completions all
- * read the rows (cmd/manual.h writes the texts), so an option is said once.
+ * Command-line options as rows of a table. The parser, --help, the man page and the shell
+ * completions all read the rows (cmd/manual.h writes the texts), so an option is said once.
  *
- * A row names a field of the caller's args struct by its offset; option_parse() fills the defaults in and
- * then what the user gave. -h and --help belong to every table without being in it.
+ * A row names a field of the caller's args struct by its offset; option_parse() fills the defaults
+ * in and then what the user gave. -h and --help belong to every table without being in it.
  */
 #ifndef SLUICE_BASE_OPTION_H
 #define SLUICE_BASE_OPTION_H
@@ -42,7 +42,7 @@ struct option_list {
 struct option {
 	char letter;          /* 0: the long form only */
 	const char *name;     /* without the dashes */
-	const char *value;    /* what --help calls the value; the words of a choice; NULL for a flag */
+	const char *value;    /* its name in --help; the words of a choice; NULL for a flag */
 	const char *fallback; /* the default as the user would type it; NULL for none */
 	const char *help;     /* one line, lower case, no full stop */
 	enum option_kind kind;
@@ -51,25 +51,26 @@ struct option {
 
 enum option_order {
 	OPTION_ANYWHERE,   /* options and operands may be mixed, until "--" */
-	OPTION_STOP_FIRST, /* the first operand ends the options: it is another program's command line */
+	OPTION_STOP_FIRST, /* the first operand ends the options: another program's begin there */
 };
 
 #define OPTION_HELP_WANTED 0x40000000 /* returned instead of a number of operands */
 
 /*
- * Reads argv[0..argc), which does not include the name of the command. Returns the number of operands and
- * moves them to the front of argv, followed by NULL; argv must have room for that NULL, as main's has.
- * On failure returns -EINVAL with a sentence for the user in err; args then holds nothing to release.
+ * Reads argv[0..argc), which does not include the name of the command. Returns the number of
+ * operands and moves them to the front of argv, followed by NULL; argv must have room for that
+ * NULL, as main's has. On failure returns -EINVAL with a sentence for the user in err; args then
+ * holds nothing to release.
  */
-int option_parse(const struct option *rows, enum option_order order, void *args, int argc, char **argv,
-		 struct err *err);
+int option_parse(const struct option *rows, enum option_order order, void *args, int argc,
+		 char **argv, struct err *err);
 
 /* Frees the arrays of OPTION_LIST fields. */
 void option_release(const struct option *rows, void *args);
 
 /* Reads one value as option_parse() would. `out` is the field; name is for the message. */
-int option_value(enum option_kind kind, const char *words, const char *name, const char *text, void *out,
-		 struct err *err);
+int option_value(enum option_kind kind, const char *words, const char *name, const char *text,
+		 void *out, struct err *err);
 
 /* Index of word[0..n) in a list such as "auto|yes|no", or -1. */
 int option_choice(const char *words, const char *word, size_t n);

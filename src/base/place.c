@@ -40,7 +40,8 @@ bool place_exists(const char *path)
 /* lib, lib64 and Debian's lib/<architecture> all occur; the pattern names each of them. */
 static char *find_installed(const char *bin)
 {
-	static const char *const patterns[] = { "../lib/sluice", "../lib64/sluice", "../lib/*/sluice" };
+	static const char *const patterns[] = { "../lib/sluice", "../lib64/sluice",
+						"../lib/*/sluice" };
 	glob_t found;
 	char *path = NULL;
 
@@ -64,20 +65,24 @@ char *place_library(struct err *err)
 	if (named && *named) {
 		path = realpath(named, NULL);
 		if (!path)
-			err_set(err, errno, "SLUICE_LIBRARY names %s, which cannot be used: %s", named,
-				strerror(errno));
+			err_set(err, errno, "SLUICE_LIBRARY names %s, which cannot be used: %s",
+				named, strerror(errno));
 		return path;
 	}
 	bin = place_binary_dir();
 	if (!bin) {
-		err_set(err, ENOENT, "/proc/self/exe cannot be read; set SLUICE_LIBRARY to the path of " LIBRARY_NAME);
+		err_set(err, ENOENT,
+			"/proc/self/exe cannot be read; set SLUICE_LIBRARY to the path "
+			"of " LIBRARY_NAME);
 		return NULL;
 	}
 	beside = place_join(bin, LIBRARY_NAME);
 	path = place_exists(beside) ? xstrdup(beside) : find_installed(bin);
 	if (!path)
-		err_set(err, ENOENT, LIBRARY_NAME " is neither in %s nor in ../lib/sluice beside it; install it "
-			"again or set SLUICE_LIBRARY to its path", bin);
+		err_set(err, ENOENT,
+			LIBRARY_NAME " is neither in %s nor in ../lib/sluice beside it; install it "
+				     "again or set SLUICE_LIBRARY to its path",
+			bin);
 	return path;
 }
 

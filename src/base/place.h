@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where things are: the running binary, the preload library that belongs to it, the user's directories.
- * Nothing is compiled in, so that an installed tree can be moved. Results are the caller's to free.
+ * Where things are: the running binary, the preload library that belongs to it, the user's
+ * directories. Nothing is compiled in, so that an installed tree can be moved. Results are the
+ * caller's to free.
  */
 #ifndef SLUICE_BASE_PLACE_H
 #define SLUICE_BASE_PLACE_H
@@ -15,15 +16,18 @@ struct err;
 char *place_binary_dir(void);
 
 /*
- * The preload library: $SLUICE_LIBRARY, or beside the binary (build tree), or below ../lib (installed).
- * NULL with a sentence in err that lists where it was looked for.
+ * The preload library: $SLUICE_LIBRARY, or beside the binary (build tree), or below ../lib
+ * (installed). NULL with a sentence in err that lists where it was looked for.
  */
 char *place_library(struct err *err);
 
 /* The user's home: $HOME, else the password file, else "/". */
 char *place_home(void);
 
-/* A leading "~" or "~/", and ${NAME} or ${NAME:-text} anywhere; an unset NAME without text is empty. */
+/*
+ * A leading "~" or "~/", and ${NAME} or ${NAME:-text} anywhere; an unset NAME without text is
+ * empty.
+ */
 char *place_expand(const char *path);
 
 /* directory/name, without a doubled slash. */

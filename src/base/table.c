@@ -62,7 +62,8 @@ static void measure(const struct table *table, int *widths)
 	}
 }
 
-static void print_cell(const struct table *table, const int *widths, size_t c, const char *text, FILE *out)
+static void print_cell(const struct table *table, const int *widths, size_t c, const char *text,
+		       FILE *out)
 {
 	int pad = widths[c] - text_width(text);
 	bool last = c + 1 == table->columns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A text table: cells are collected row by row and printed with columns as wide as their widest cell.
+ * A text table: cells are collected row by row and printed with columns as wide as their widest
+ * cell.
  */
 #ifndef SLUICE_BASE_TABLE_H
 #define SLUICE_BASE_TABLE_H

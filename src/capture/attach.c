@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Joining a run: at start-up, on the first call if that comes before our constructor, and again in a child
- * after any kind of fork. Whatever goes wrong here, the process runs as it would without us.
+ * Joining a run: at start-up, on the first call if that comes before our constructor, and again in
+ * a child after any kind of fork. Whatever goes wrong here, the process runs as it would without
+ * us.
  *
- * All our own system calls go through syscall(2): they are never recorded and need no symbol of libc's
- * I/O functions, which may not be resolved yet.
+ * All our own system calls go through syscall(2): they are never recorded and need no symbol of
+ * libc's I/O functions, which may not be resolved yet.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,7 +35,7 @@ struct gate_page {
 
 static struct gate_page *page; /* NULL until the first attach */
 static atomic_bool early;      /* taken by the first thread that makes the page */
-static bool resolved;          /* the table of real functions is filled */
+static bool resolved;	       /* the table of real functions is filled */
 
 void *real_find(const char *name)
 {
@@ -75,11 +76,13 @@ static bool page_make(void)
 
 static void gate_set(uint32_t mode)
 {
-	/* Everything else of the membership was written before; other threads come through here or a fork. */
+	/* Everything else of the membership was written before; other threads come through here or
+	 * a fork. */
 	atomic_store_explicit(&page->gate.mode, mode, memory_order_release);
 }
 
-/* Reads a small file into text, always terminated. Returns the number of bytes, 0 on any trouble. */
+/* Reads a small file into text, always terminated. Returns the number of bytes, 0 on any trouble.
+ */
 static size_t file_read(const char *path, char *text, size_t size)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
@@ -96,7 +99,8 @@ static size_t file_read(const char *path, char *text, size_t size)
 	return used;
 }
 
-/* Maps a whole file of at least so many bytes, shared; made with that size when flags say O_CREAT. */
+/* Maps a whole file of at least so many bytes, shared; made with that size when flags say O_CREAT.
+ */
 static void *file_map(const char *path, int flags, size_t bytes)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | flags, 0600);
@@ -110,7 +114,8 @@ static void *file_map(const char *path, int flags, size_t bytes)
 	else
 		big = syscall(SYS_lseek, fd, (off_t)0, SEEK_END) >= (long)bytes;
 	if (big)
-		p = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		p = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				    0);
 	syscall(SYS_close, fd);
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -235,9 +240,11 @@ static void parent_leave(struct membership *m, int32_t *parent, uint32_t *first_
 	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++) {
 		unsigned char *base = atomic_exchange(&m->segments[i], NULL);
 
-		/* A handler that forked goes back into our code, which still writes to the old chunk. */
+		/* A handler that forked goes back into our code, which still writes to the old
+		 * chunk. */
 		if (base && !interrupted)
-			syscall(SYS_munmap, base, (size_t)spool_segment_chunks(i) * SPOOL_CHUNK_BYTES);
+			syscall(SYS_munmap, base,
+				(size_t)spool_segment_chunks(i) * SPOOL_CHUNK_BYTES);
 	}
 	if (!interrupted)
 		syscall(SYS_munmap, m->header, SPOOL_HEADER_BYTES);

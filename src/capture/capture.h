@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guest's private state: this process's place in the run. Everything here is reached from the slow
- * paths only. Guest law: libc only; never print, wait, exit or allocate; errno is always put back.
+ * The guest's private state: this process's place in the run. Everything here is reached from the
+ * slow paths only. Guest law: libc only; never print, wait, exit or allocate; errno is always put
+ * back.
  *
  *   attach.c    joining a run, at start and after a fork
  *   spool.c     chunks and segments
@@ -22,15 +23,16 @@
 struct membership {
 	struct control *control;
 	struct spool_header *header;
-	uint32_t number;                           /* of our spool */
-	char path[SPOOL_TEXT_BYTES];               /* of our spool; absolute */
-	char directory[SPOOL_TEXT_BYTES];          /* of the run's spools */
+	uint32_t number;		  /* of our spool */
+	char path[SPOOL_TEXT_BYTES];	  /* of our spool; absolute */
+	char directory[SPOOL_TEXT_BYTES]; /* of the run's spools */
 	_Atomic(unsigned char *) segments[SPOOL_SEGMENTS_MAX];
 };
 
 extern struct membership capture_membership;
 
-/* Joins the run named by the environment, once per process; true if the gate then says what to do. */
+/* Joins the run named by the environment, once per process; true if the gate then says what to do.
+ */
 bool attach(void);
 
 /* Looks a symbol up in the libraries after ours; NULL if there is none. */
@@ -39,7 +41,8 @@ void *real_find(const char *name);
 /* Generated: fills the table of real functions. */
 void real_resolve(void *(*find)(const char *name));
 
-/* Takes an empty chunk for the lane, growing the spool if need be. False: no room, the record is lost. */
+/* Takes an empty chunk for the lane, growing the spool if need be. False: no room, the record is
+ * lost. */
 bool spool_claim(struct lane *lane);
 
 /* Leaves the lane's chunk to the collector. */

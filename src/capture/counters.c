@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls that are counted instead of recorded: in counters mode, and when the spool is full. The table is a
- * small file beside the spool, made at first need; without room for it only the loss itself is counted.
+ * Calls that are counted instead of recorded: in counters mode, and when the spool is full. The
+ * table is a small file beside the spool, made at first need; without room for it only the loss
+ * itself is counted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +39,8 @@ static struct counters_file *counters_make(void)
 	if (fd < 0)
 		return NULL;
 	if (syscall(SYS_fallocate, fd, 0, 0, (off_t)sizeof(*file)) == 0)
-		file = (struct counters_file *)syscall(SYS_mmap, NULL, sizeof(*file), PROT_READ | PROT_WRITE,
-						       MAP_SHARED, fd, 0);
+		file = (struct counters_file *)syscall(SYS_mmap, NULL, sizeof(*file),
+						       PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	syscall(SYS_close, fd);
 	if (file == MAP_FAILED)
 		return NULL;

@@ -27,12 +27,13 @@ static uint32_t gate_mode(void)
 
 static void loss_count(void)
 {
-	atomic_fetch_add_explicit(&capture_membership.header->lost_records, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&capture_membership.header->lost_records, 1,
+				  memory_order_relaxed);
 }
 
 /*
- * A handler that left our code by longjmp left level raised, and the frame it interrupted is below any
- * live one. On an alternate signal stack addresses say nothing, so there we believe level.
+ * A handler that left our code by longjmp left level raised, and the frame it interrupted is below
+ * any live one. On an alternate signal stack addresses say nothing, so there we believe level.
  */
 static bool level_is_stale(const struct self *s, const struct frame *f)
 {
@@ -73,7 +74,8 @@ bool frame_enter_slow(struct frame *f)
 	return true;
 }
 
-/* The thread ends: its chunks go to the collector. A later call of another destructor starts afresh. */
+/* The thread ends: its chunks go to the collector. A later call of another destructor starts
+ * afresh. */
 static void thread_leave(void *unused)
 {
 	struct self *s = &capture_self;
@@ -121,18 +123,21 @@ static bool lane_number(struct self *s, struct lane *l)
 	return true;
 }
 
-/* In counters mode only calls that make handles are recorded: they give the counters their files. */
+/* In counters mode only calls that make handles are recorded: they give the counters their files.
+ */
 static bool is_recorded(uint32_t mode, unsigned call)
 {
 	uint8_t class = call_table[call].class;
 
-	return mode == CAPTURE_TRACE || class == CLASS_OPEN || class == CLASS_DUP || class == CLASS_CONNECT;
+	return mode == CAPTURE_TRACE || class == CLASS_OPEN || class == CLASS_DUP ||
+	       class == CLASS_CONNECT;
 }
 
 /* Follows what the collector has decided since we last looked. */
 static uint32_t mode_follow(void)
 {
-	uint32_t mode = atomic_load_explicit(&capture_membership.control->mode, memory_order_relaxed);
+	uint32_t mode =
+		atomic_load_explicit(&capture_membership.control->mode, memory_order_relaxed);
 
 	if (mode != gate_mode())
 		atomic_store_explicit(&capture_gate->mode, mode, memory_order_relaxed);
@@ -147,7 +152,8 @@ uint64_t *frame_refill(struct frame *f, unsigned call, unsigned words)
 	l->limit = NULL;
 	if (mode < CAPTURE_COUNTERS || !is_recorded(mode, call) || !lane_number(&capture_self, l))
 		return f->scratch;
-	used = l->chunk ? atomic_load_explicit(&l->chunk->committed, memory_order_relaxed) : CHUNK_WORDS;
+	used = l->chunk ? atomic_load_explicit(&l->chunk->committed, memory_order_relaxed)
+			: CHUNK_WORDS;
 	if (used + words > CHUNK_WORDS) {
 		spool_yield(l);
 		thread_arm(&capture_self);

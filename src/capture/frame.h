@@ -11,11 +11,11 @@
  *	w[4], w[5], ... = fields;
  *	frame_commit(&f, w, words);
  *
- * Two counter reads and one record, no lock, no system call, no allocation. A thread writes to the chunk
- * of its lane. `level` is 1 exactly while our own code is between two stores that belong together; a
- * signal handler that lands there finds it set and records into the thread's second lane, which has a
- * thread number of its own. While the real call runs level is 0: calls made beneath it, by it or by a
- * handler, are recorded as its children.
+ * Two counter reads and one record, no lock, no system call, no allocation. A thread writes to the
+ *chunk of its lane. `level` is 1 exactly while our own code is between two stores that belong
+ *together; a signal handler that lands there finds it set and records into the thread's second
+ *lane, which has a thread number of its own. While the real call runs level is 0: calls made
+ *beneath it, by it or by a handler, are recorded as its children.
  *
  * Nothing here changes errno.
  */
@@ -40,12 +40,13 @@
 #define FRAME_SCRATCH_WORDS (RECORD_HEAD_WORDS + 10)
 
 struct lane {
-	uint64_t *write, *limit; /* where the next record goes; limit is NULL to force frame_refill() */
+	uint64_t *write,
+		*limit; /* where the next record goes; limit is NULL to force frame_refill() */
 	struct chunk *chunk;
-	uint64_t seq;            /* of the last call that began */
-	uint64_t current;        /* seq of the innermost call that has not ended, 0 for none */
-	const void *current_at;  /* stack address of its frame */
-	uint32_t thread;         /* number of the thread; valid once numbered is set */
+	uint64_t seq;		/* of the last call that began */
+	uint64_t current;	/* seq of the innermost call that has not ended, 0 for none */
+	const void *current_at; /* stack address of its frame */
+	uint32_t thread;	/* number of the thread; valid once numbered is set */
 	bool numbered;
 };
 
@@ -53,26 +54,27 @@ struct lane {
 #define LANES 2
 
 struct self {
-	volatile uint32_t vforked; /* set in a child of vfork, which borrows its parent's thread; first: see vfork.S */
+	volatile uint32_t vforked; /* set in a child of vfork, which borrows its parent's thread;
+				      first: see vfork.S */
 	volatile uint32_t level;   /* lanes in use by our own code right now */
 	struct lane lanes[LANES];
 	int32_t tid;
-	bool armed;                /* the thread's destructor will run */
+	bool armed; /* the thread's destructor will run */
 };
 
 /* The page that a fork empties: after any kind of fork the mode reads CAPTURE_DETACHED. */
 struct gate {
-	_Atomic uint32_t mode;   /* enum capture_mode */
-	uint32_t clock;          /* enum capture_clock */
+	_Atomic uint32_t mode; /* enum capture_mode */
+	uint32_t clock;	       /* enum capture_clock */
 };
 
 /* The state of one wrapped call, on the caller's stack. */
 struct frame {
 	uint64_t start, stop;
-	uint64_t seq, parent;    /* parent is 0 for none; seq becomes 0 when no record was made */
+	uint64_t seq, parent; /* parent is 0 for none; seq becomes 0 when no record was made */
 	const void *parent_at;
 	struct lane *lane;
-	uint32_t level;          /* of the lane */
+	uint32_t level;			       /* of the lane */
 	uint64_t scratch[FRAME_SCRATCH_WORDS]; /* takes the words of a call that is not recorded */
 };
 
@@ -85,7 +87,8 @@ INLINE void signal_fence(void)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Out of line: attaches, steps aside, or takes the second lane. False: do the real call and nothing else. */
+/* Out of line: attaches, steps aside, or takes the second lane. False: do the real call and nothing
+ * else. */
 __attribute__((cold, visibility("hidden"))) bool frame_enter_slow(struct frame *f);
 
 /* Out of line: finds room for a record in another chunk; scratch if it is to be counted or lost. */
@@ -98,7 +101,8 @@ __attribute__((cold, visibility("hidden"))) void frame_count(struct frame *f);
 /* Starts a call in lane l; level must be raised. */
 INLINE void frame_begin(struct frame *f, struct lane *l, uint32_t level)
 {
-	/* A live caller's frame lies above ours; one below was left by longjmp and is nobody's parent. */
+	/* A live caller's frame lies above ours; one below was left by longjmp and is nobody's
+	 * parent. */
 	bool live = (uintptr_t)l->current_at > (uintptr_t)f;
 
 	f->lane = l;
@@ -120,7 +124,8 @@ INLINE bool frame_enter(struct frame *f)
 {
 	struct self *s = &capture_self;
 
-	if (unlikely(atomic_load_explicit(&capture_gate->mode, memory_order_relaxed) != CAPTURE_TRACE))
+	if (unlikely(atomic_load_explicit(&capture_gate->mode, memory_order_relaxed) !=
+		     CAPTURE_TRACE))
 		return frame_enter_slow(f);
 	if (unlikely(s->level | s->vforked))
 		return frame_enter_slow(f);
@@ -139,8 +144,9 @@ INLINE void frame_stop(struct frame *f)
 }
 
 /*
- * Gives the place of a record of so many words and fills in its head; raises level until frame_commit().
- * In scratch only the first FRAME_SCRATCH_WORDS exist: write strings by frame_text() alone, which knows.
+ * Gives the place of a record of so many words and fills in its head; raises level until
+ * frame_commit(). In scratch only the first FRAME_SCRATCH_WORDS exist: write strings by
+ * frame_text() alone, which knows.
  */
 INLINE uint64_t *frame_leave(struct frame *f, unsigned call, unsigned words, int error)
 {
@@ -166,7 +172,8 @@ INLINE void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 
 	if (likely(w != f->scratch)) {
 		l->write = w + words;
-		/* Publishes the record to the collector; pairs with the acquire in spool_pending(). */
+		/* Publishes the record to the collector; pairs with the acquire in spool_pending().
+		 */
 		atomic_store_explicit(&l->chunk->committed, (uint32_t)(l->write - l->chunk->words),
 				      memory_order_release);
 	} else {
@@ -178,13 +185,15 @@ INLINE void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 	capture_self.level = f->level;
 }
 
-/* The id of the call in f; valid between frame_leave() and the end of the wrapper. 0 when not recorded. */
+/* The id of the call in f; valid between frame_leave() and the end of the wrapper. 0 when not
+ * recorded. */
 INLINE uint64_t frame_id(const struct frame *f)
 {
 	return f->seq ? id_make(f->lane->thread, f->seq) : 0;
 }
 
-/* Bytes to record of a string that the call has just used; 0 when it is not there or not readable. */
+/* Bytes to record of a string that the call has just used; 0 when it is not there or not readable.
+ */
 static inline size_t text_length(const char *text, int error)
 {
 	if (!text || error == 14 /* EFAULT: the kernel could not read it either */)

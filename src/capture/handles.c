@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Descriptors that no wrapped call has made: inherited over exec, made inside libc, or received. The first
- * successful call on one writes an "inherited" record that names it, dated just before that call.
+ * Descriptors that no wrapped call has made: inherited over exec, made inside libc, or received.
+ * The first successful call on one writes an "inherited" record that names it, dated just before
+ * that call.
  */
 #include "capture/handles.h"
 
@@ -51,8 +52,8 @@ static size_t name_of(int fd, char *name, size_t size)
 }
 
 /*
- * Writes the record. The call that met the descriptor is still the innermost one of its lane; ours stands
- * beside it, not beneath, and a tick earlier.
+ * Writes the record. The call that met the descriptor is still the innermost one of its lane; ours
+ * stands beside it, not beneath, and a tick earlier.
  */
 static uint64_t inherited_record(int fd, const struct frame *met)
 {

@@ -2,9 +2,9 @@
  *
  * Which call made a descriptor: a flat table from descriptor to LINK word (trace/record.h). Guest.
  *
- * A stream (FILE *) is found through its descriptor. A descriptor without an entry was made by something
- * that we do not wrap, or before us; when a call on it succeeds it is looked up once, and an "inherited"
- * record with its path is written, which later calls link to.
+ * A stream (FILE *) is found through its descriptor. A descriptor without an entry was made by
+ * something that we do not wrap, or before us; when a call on it succeeds it is looked up once, and
+ * an "inherited" record with its path is written, which later calls link to.
  */
 #ifndef SLUICE_CAPTURE_HANDLES_H
 #define SLUICE_CAPTURE_HANDLES_H
@@ -21,7 +21,8 @@ extern _Atomic uint64_t *capture_handles __attribute__((visibility("hidden")));
 /* The highest descriptor that ever had an entry: bounds walks over the table. */
 extern _Atomic int capture_handles_high __attribute__((visibility("hidden")));
 
-/* Out of line: writes the "inherited" record of fd and returns its LINK word; 0 if it cannot be known. */
+/* Out of line: writes the "inherited" record of fd and returns its LINK word; 0 if it cannot be
+ * known. */
 __attribute__((cold, visibility("hidden"))) uint64_t handle_inherit(int fd);
 
 /* The LINK word of fd without a lookup: 0 when it was never seen. */
@@ -32,7 +33,8 @@ INLINE uint64_t handle_peek(int fd)
 	return atomic_load_explicit(&capture_handles[fd], memory_order_relaxed);
 }
 
-/* The LINK word of fd after a call on it; an unknown descriptor is looked up unless the call failed. */
+/* The LINK word of fd after a call on it; an unknown descriptor is looked up unless the call
+ * failed. */
 INLINE uint64_t handle_link(int fd, int error)
 {
 	uint64_t link = handle_peek(fd);
@@ -42,7 +44,8 @@ INLINE uint64_t handle_link(int fd, int error)
 	return link;
 }
 
-/* Forgets fd and returns what it was. Before the real close: afterwards the number may be another's. */
+/* Forgets fd and returns what it was. Before the real close: afterwards the number may be
+ * another's. */
 INLINE uint64_t handle_take(int fd)
 {
 	/* Loops that close whatever may be open must not dirty the table. */
@@ -56,7 +59,8 @@ INLINE void handle_put(int fd, uint64_t link)
 	if (unlikely((unsigned)fd >= HANDLES_MAX))
 		return;
 	atomic_store_explicit(&capture_handles[fd], link, memory_order_relaxed);
-	/* Two threads may race here; the loser's descriptor is lower by then or puts itself again. */
+	/* Two threads may race here; the loser's descriptor is lower by then or puts itself again.
+	 */
 	if (unlikely(fd > atomic_load_explicit(&capture_handles_high, memory_order_relaxed)))
 		atomic_store_explicit(&capture_handles_high, fd, memory_order_relaxed);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guest's half of the spool: taking chunks and growing by segments. Lock-free throughout: a thread
- * that finds nothing free grows the spool by itself, so nobody ever waits for anybody.
+ * The guest's half of the spool: taking chunks and growing by segments. Lock-free throughout: a
+ * thread that finds nothing free grows the spool by itself, so nobody ever waits for anybody.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,8 @@ static void segment_unclaim(uint32_t segment)
 	atomic_fetch_and(&claimed_segments[segment / 64], ~(UINT64_C(1) << segment % 64));
 }
 
-/* Allocates the segment's part of the file, then maps it; in this order a full disk cannot kill us. */
+/* Allocates the segment's part of the file, then maps it; in this order a full disk cannot kill us.
+ */
 static unsigned char *segment_map(uint32_t segment)
 {
 	struct membership *m = &capture_membership;
@@ -134,7 +135,8 @@ static uint32_t chunk_claim(void)
 			uint64_t bit = free & -free;
 
 			/* Pairs with the release in chunk_free(), which emptied the chunk. */
-			free = atomic_fetch_and_explicit(&h->free_map[i], ~bit, memory_order_acquire);
+			free = atomic_fetch_and_explicit(&h->free_map[i], ~bit,
+							 memory_order_acquire);
 			if (free & bit)
 				return i * 64 + (uint32_t)__builtin_ctzll(bit);
 		}
@@ -154,7 +156,8 @@ bool spool_claim(struct lane *lane)
 		return false;
 	segment = spool_segment_of(number);
 	chunk = (struct chunk *)(atomic_load_explicit(&m->segments[segment], memory_order_acquire) +
-				 (size_t)(number - spool_segment_first(segment)) * SPOOL_CHUNK_BYTES);
+				 (size_t)(number - spool_segment_first(segment)) *
+					 SPOOL_CHUNK_BYTES);
 	chunk->thread = lane->thread;
 	chunk->tid = capture_self.tid;
 	atomic_store_explicit(&chunk->committed, 0, memory_order_relaxed);

@@ -17,10 +17,10 @@ struct recover_args {
 	bool json;
 };
 
-static const struct option recover_options[] = {
-	{ 'j', "json", NULL, NULL, "print the result as JSON", OPTION_FLAG, offsetof(struct recover_args, json) },
-	{ 0 }
-};
+static const struct option recover_options[] = { { 'j', "json", NULL, NULL,
+						   "print the result as JSON", OPTION_FLAG,
+						   offsetof(struct recover_args, json) },
+						 { 0 } };
 
 /* Adds the user's spool directories below `base` whose collector is gone. */
 static void dead_find(const char *base, glob_t *found)
@@ -39,9 +39,10 @@ static int recover_one(const struct command *c, const char *directory, json_t *r
 
 	if (collector_recover(directory, &trace, &totals, &err) < 0)
 		return command_fail(c, "%s", err.text);
-	json_array_append_new(runs, json_pack("{s:s, s:s, s:I, s:I}", "directory", directory, "trace", trace,
-					      "activities", (json_int_t)totals.activities, "lost",
-					      (json_int_t)totals.lost));
+	json_array_append_new(runs,
+			      json_pack("{s:s, s:s, s:I, s:I}", "directory", directory, "trace",
+					trace, "activities", (json_int_t)totals.activities, "lost",
+					(json_int_t)totals.lost));
 	if (!args->json)
 		printf("%s: %llu calls, %llu lost\n", trace, (unsigned long long)totals.activities,
 		       (unsigned long long)totals.lost);
@@ -51,7 +52,8 @@ static int recover_one(const struct command *c, const char *directory, json_t *r
 static int recover(struct command *c)
 {
 	const struct recover_args *args = c->args;
-	const char *spool_dir = config_text(c->config, SETTING_SPOOL_DIR), *temporary = getenv("TMPDIR");
+	const char *spool_dir = config_text(c->config, SETTING_SPOOL_DIR),
+		   *temporary = getenv("TMPDIR");
 	const char *bases[] = { "/dev/shm", "/tmp", temporary, spool_dir };
 	json_t *report = json_pack("{s:s, s:[]}", "schema", "sluice.recover/1", "runs");
 	json_t *runs = json_object_get(report, "runs");
@@ -65,7 +67,8 @@ static int recover(struct command *c)
 		if (recover_one(c, c->argv[i], runs) != COMMAND_GOOD)
 			code = COMMAND_FAILED;
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		if (collector_is_dead(found.gl_pathv[i]) && recover_one(c, found.gl_pathv[i], runs) != COMMAND_GOOD)
+		if (collector_is_dead(found.gl_pathv[i]) &&
+		    recover_one(c, found.gl_pathv[i], runs) != COMMAND_GOOD)
 			code = COMMAND_FAILED;
 	if (args->json)
 		json_dumpf(report, stdout, JSON_INDENT(2)), putchar('\n');
@@ -84,8 +87,10 @@ const struct command_ops command_recover = {
 	.operands = "[DIRECTORY...]",
 	.operands_min = 0,
 	.operands_max = -1,
-	.about = "When 'sluice run' itself is killed, the records that the program had committed stay in the run's "
-		 "spool directory. This command joins them with what was already written and puts the trace in its "
+	.about = "When 'sluice run' itself is killed, the records that the program had committed "
+		 "stay in the run's "
+		 "spool directory. This command joins them with what was already written and puts "
+		 "the trace in its "
 		 "place. Without DIRECTORY it looks for such runs of the calling user.",
 	.options = recover_options,
 	.args_bytes = sizeof(struct recover_args),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice run: starts a program under capture and collects what it does. The program must not notice: its
- * exit code, output and signals are its own, and whatever fails on our side, it runs all the same.
+ * sluice run: starts a program under capture and collects what it does. The program must not
+ * notice: its exit code, output and signals are its own, and whatever fails on our side, it runs
+ * all the same.
  */
 #include <errno.h>
 #include <poll.h>
@@ -39,21 +40,22 @@ struct run_args {
 };
 
 static const struct option run_options[] = {
-	{ 'o', "output", "FILE", NULL, "write the trace there instead of into trace.dir", OPTION_TEXT,
-	  offsetof(struct run_args, output) },
+	{ 'o', "output", "FILE", NULL, "write the trace there instead of into trace.dir",
+	  OPTION_TEXT, offsetof(struct run_args, output) },
 	{ 'f', "format", "container|text|sqlite", "container", "form of the trace", OPTION_CHOICE,
 	  offsetof(struct run_args, form) },
 	{ 'm', "mode", "MODE", NULL, "trace, counters or off; overrides capture.mode", OPTION_TEXT,
 	  offsetof(struct run_args, mode) },
-	{ 0, "spool-dir", "DIR", NULL, "where to hand over records; overrides spool.dir", OPTION_TEXT,
-	  offsetof(struct run_args, spool_dir) },
-	{ 0, "spool-limit", "SIZE", NULL, "most space for records under way; overrides spool.limit", OPTION_TEXT,
-	  offsetof(struct run_args, spool_limit) },
+	{ 0, "spool-dir", "DIR", NULL, "where to hand over records; overrides spool.dir",
+	  OPTION_TEXT, offsetof(struct run_args, spool_dir) },
+	{ 0, "spool-limit", "SIZE", NULL, "most space for records under way; overrides spool.limit",
+	  OPTION_TEXT, offsetof(struct run_args, spool_limit) },
 	{ 'w', "wait", NULL, NULL, "wait also for processes that outlive the command", OPTION_FLAG,
 	  offsetof(struct run_args, wait) },
-	{ 's', "summary", NULL, NULL, "print a summary also when stderr is not a terminal", OPTION_FLAG,
-	  offsetof(struct run_args, summary) },
-	{ 'q', "quiet", NULL, NULL, "print nothing of our own", OPTION_FLAG, offsetof(struct run_args, quiet) },
+	{ 's', "summary", NULL, NULL, "print a summary also when stderr is not a terminal",
+	  OPTION_FLAG, offsetof(struct run_args, summary) },
+	{ 'q', "quiet", NULL, NULL, "print nothing of our own", OPTION_FLAG,
+	  offsetof(struct run_args, quiet) },
 	{ 0 }
 };
 
@@ -85,17 +87,20 @@ static void program_explain(const struct command *c, const char *path)
 
 	switch (elf_inspect(path, &interpreter)) {
 	case ELF_STATIC:
-		text = xprintf("%s is statically linked, so no library can be preloaded into it: it runs, but "
+		text = xprintf("%s is statically linked, so no library can be preloaded into it: "
+			       "it runs, but "
 			       "nothing is recorded. Link it dynamically to record it",
 			       path);
 		break;
 	case ELF_SETUID:
-		text = xprintf("%s is set-user-id or set-group-id, so the loader refuses to preload: it runs, "
+		text = xprintf("%s is set-user-id or set-group-id, so the loader refuses to "
+			       "preload: it runs, "
 			       "but nothing is recorded",
 			       path);
 		break;
 	case ELF_FOREIGN:
-		text = xprintf("%s is for another machine type than Sluice: it runs, but nothing is recorded",
+		text = xprintf("%s is for another machine type than Sluice: it runs, but nothing "
+			       "is recorded",
 			       path);
 		break;
 	case ELF_SCRIPT:
@@ -175,7 +180,8 @@ static char *trace_path(const struct command *c, const char *program, struct err
 		return NULL;
 	localtime_r(&now, &local);
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
-	return xprintf("%s/%s-%s-%d.sluice", directory, stamp, base ? base + 1 : program, (int)getpid());
+	return xprintf("%s/%s-%s-%d.sluice", directory, stamp, base ? base + 1 : program,
+		       (int)getpid());
 }
 
 static enum capture_clock clock_choose(const struct config *config)
@@ -188,7 +194,8 @@ static enum capture_clock clock_choose(const struct config *config)
 	case CONFIG_CLOCK_MONOTONIC:
 		return CLOCK_SOURCE_MONOTONIC;
 	default:
-		return calibrate_counter_is_steady(&name) ? CLOCK_SOURCE_COUNTER : CLOCK_SOURCE_MONOTONIC;
+		return calibrate_counter_is_steady(&name) ? CLOCK_SOURCE_COUNTER
+							  : CLOCK_SOURCE_MONOTONIC;
 	}
 }
 
@@ -212,12 +219,14 @@ static int overrides_apply(struct command *c, struct err *err)
 	if (r >= 0)
 		r = config_set(c->config, SETTING_SPOOL_DIR, args->spool_dir, "--spool-dir", err);
 	if (r >= 0)
-		r = config_set(c->config, SETTING_SPOOL_LIMIT, args->spool_limit, "--spool-limit", err);
+		r = config_set(c->config, SETTING_SPOOL_LIMIT, args->spool_limit, "--spool-limit",
+			       err);
 	return r;
 }
 
 /* The collector of this run; NULL with a message in err. */
-static struct collector *collector_start(const struct command *c, const char *trace, struct err *err)
+static struct collector *collector_start(const struct command *c, const char *trace,
+					 struct err *err)
 {
 	struct run_info run = run_describe(c->argv);
 	const char *spool_dir = config_text(c->config, SETTING_SPOOL_DIR);
@@ -242,7 +251,8 @@ static struct collector *collector_start(const struct command *c, const char *tr
 static void environment_set(const char *library, const char *spool)
 {
 	const char *before = getenv("LD_PRELOAD");
-	AUTO_FREE char *preload = before && before[0] ? xprintf("%s:%s", library, before) : xstrdup(library);
+	AUTO_FREE char *preload =
+		before && before[0] ? xprintf("%s:%s", library, before) : xstrdup(library);
 
 	setenv("LD_PRELOAD", preload, 1);
 	setenv("SLUICE_SPOOL", spool, 1);
@@ -324,7 +334,8 @@ static int child_watch(pid_t pid, struct collector *collector, bool outlive)
 	return status_code(status);
 }
 
-static void summary_print(const struct command *c, const struct collector_totals *t, const char *trace)
+static void summary_print(const struct command *c, const struct collector_totals *t,
+			  const char *trace)
 {
 	const struct run_args *args = c->args;
 	int when = config_choice(c->config, SETTING_RUN_SUMMARY);
@@ -334,14 +345,17 @@ static void summary_print(const struct command *c, const struct collector_totals
 	if (args->quiet)
 		return;
 	if (t->lost)
-		command_warn(c, "%llu calls were lost because the spool was full (see spool.limit); they are "
+		command_warn(c,
+			     "%llu calls were lost because the spool was full (see spool.limit); "
+			     "they are "
 			     "counted in the report",
 			     (unsigned long long)t->lost);
 	if (wanted)
 		fprintf(stderr, "sluice: %llu calls of %u processes recorded in %s\n",
 			(unsigned long long)t->activities, t->processes, trace);
 	if (wanted && !t->processes)
-		command_warn(c, "no process of the run loaded the capture library; 'sluice doctor' tells more");
+		command_warn(c, "no process of the run loaded the capture library; 'sluice doctor' "
+				"tells more");
 }
 
 /* Turns the container into the form that was asked for. */
@@ -360,8 +374,8 @@ static int form_convert(const char *container, const char *path, const char *for
 }
 
 /* Completes the trace; trouble is told and changes nothing for the program. */
-static void collector_end(const struct command *c, struct collector *collector, int code, const char *container,
-			  const char *path)
+static void collector_end(const struct command *c, struct collector *collector, int code,
+			  const char *container, const char *path)
 {
 	const struct run_args *args = c->args;
 	struct collector_totals totals;
@@ -409,7 +423,8 @@ static int run(struct command *c)
 
 		warn(c, text);
 	}
-	pid = child_start(c->argv, program, library, collector ? collector_directory(collector) : NULL);
+	pid = child_start(c->argv, program, library,
+			  collector ? collector_directory(collector) : NULL);
 	if (pid < 0) {
 		code = command_fail(c, "cannot start a process: %s", strerror(errno));
 	} else {
@@ -427,12 +442,16 @@ const struct command_ops command_run = {
 	.operands = "[--] PROGRAM [ARGUMENT...]",
 	.operands_min = 1,
 	.operands_max = -1,
-	.about = "Runs PROGRAM and records every POSIX and STDIO call that it and its children make, without "
+	.about = "Runs PROGRAM and records every POSIX and STDIO call that it and its children "
+		 "make, without "
 		 "changing them. The exit code is the program's own; its output is untouched.\n\n"
-		 "The trace goes into trace.dir, where 'sluice last' and 'sluice ls' find it; 'sluice report' and "
-		 "'sluice print' show it. If anything fails on Sluice's side the program runs as it would without, "
+		 "The trace goes into trace.dir, where 'sluice last' and 'sluice ls' find it; "
+		 "'sluice report' and "
+		 "'sluice print' show it. If anything fails on Sluice's side the program runs as "
+		 "it would without, "
 		 "and a warning says so.\n\n"
-		 "SLUICE_DISABLE=1 in the environment keeps a process and its children from being recorded.",
+		 "SLUICE_DISABLE=1 in the environment keeps a process and its children from being "
+		 "recorded.",
 	.options = run_options,
 	.args_bytes = sizeof(struct run_args),
 	.order = OPTION_STOP_FIRST,

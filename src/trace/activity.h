@@ -2,8 +2,9 @@
  *
  * The activity: one completed call as every host-side program sees it, whatever file it came from.
  *
- * The collector makes activities of raw records: ticks become nanoseconds only in readers, links are
- * resolved to files, and positions of calls that move the file pointer are derived from what went before.
+ * The collector makes activities of raw records: ticks become nanoseconds only in readers, links
+ * are resolved to files, and positions of calls that move the file pointer are derived from what
+ * went before.
  */
 #ifndef SLUICE_TRACE_ACTIVITY_H
 #define SLUICE_TRACE_ACTIVITY_H
@@ -21,24 +22,24 @@ typedef uint32_t file_id;
 #define PRESENT(field) (1u << FIELD_##field)
 
 struct activity {
-	int64_t start_ns;    /* since the start of the run */
+	int64_t start_ns; /* since the start of the run */
 	int64_t duration_ns;
-	uint64_t id;         /* thread and sequence number, see trace/record.h */
-	uint64_t parent;     /* id of the enclosing call, 0 for none */
-	uint64_t link;       /* id of the call that made the handle, 0 for none */
-	uint64_t link2;      /* the second handle's: source of a copy, base of a relative path */
-	int64_t result;      /* bytes for READ, WRITE and COPY; else what the call returned */
-	int64_t handle;      /* descriptor number used or made, -1 where unknown */
+	uint64_t id;	 /* thread and sequence number, see trace/record.h */
+	uint64_t parent; /* id of the enclosing call, 0 for none */
+	uint64_t link;	 /* id of the call that made the handle, 0 for none */
+	uint64_t link2;	 /* the second handle's: source of a copy, base of a relative path */
+	int64_t result;	 /* bytes for READ, WRITE and COPY; else what the call returned */
+	int64_t handle;	 /* descriptor number used or made, -1 where unknown */
 	int64_t size;
-	int64_t offset;      /* given, or derived by the collector */
-	int64_t flags;       /* open flags, whence, command, advice: what the call's row marks FLAGS */
+	int64_t offset; /* given, or derived by the collector */
+	int64_t flags;	/* open flags, whence, command, advice: what the call's row marks FLAGS */
 	int64_t mode;
-	uint32_t process;    /* index in the trace's process table */
+	uint32_t process; /* index in the trace's process table */
 	file_id file, file2;
-	int32_t error;       /* errno, 0 for none */
-	uint16_t call;       /* index in the trace's call table */
-	uint16_t present;    /* PRESENT() bits */
-	uint8_t layer;       /* enum layer */
+	int32_t error;	  /* errno, 0 for none */
+	uint16_t call;	  /* index in the trace's call table */
+	uint16_t present; /* PRESENT() bits */
+	uint8_t layer;	  /* enum layer */
 };
 
 /* The order of every reader: by start, then process, then id. For qsort. */

@@ -412,16 +412,18 @@ static void rows_in_clear(struct rows_in *rows)
 void rows_in_encode(struct rows_in *rows, struct buf *raw, struct block *block)
 {
 	const uint32_t *order = NULL, *grouped;
-	size_t last = rows->count - 1;
+	size_t first = 0, last = rows->count - 1;
 
 	if (rows->unsorted) {
 		rows_sort(rows, rows->scratch);
 		order = rows->scratch->sorted;
+		first = order[0];
+		last = order[last];
 	}
 	buf_clear(raw);
 	block->count = (uint32_t)rows->count;
-	block->tmin = (int64_t)rows->start[order ? order[0] : 0];
-	block->tmax = (int64_t)rows->start[order ? order[last] : last];
+	block->tmin = (int64_t)rows->start[first];
+	block->tmax = (int64_t)rows->start[last];
 	grouped = groups_encode(rows, order, raw, block);
 	column_put(raw, &(struct column_source){
 				.values = rows->start, .order = order, .count = rows->count });

@@ -20,8 +20,8 @@ static int header_check(const struct spool_header *h, const char *path, struct e
 	if (h->magic != SPOOL_MAGIC)
 		return err_set(err, EINVAL, "%s: not a spool", path);
 	if (h->version != SPOOL_VERSION)
-		return err_set(err, EINVAL, "%s: spool of version %u, this Sluice reads version %u", path,
-			       h->version, SPOOL_VERSION);
+		return err_set(err, EINVAL, "%s: spool of version %u, this Sluice reads version %u",
+			       path, h->version, SPOOL_VERSION);
 	/* Pairs with the release in spool_make() of the guest: the header is complete. */
 	if (atomic_load_explicit(&h->state, memory_order_acquire) != SPOOL_LIVE)
 		return -EAGAIN;
@@ -40,7 +40,8 @@ int spool_open(struct spool *spool, const char *path, struct err *err)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (st.st_size < (off_t)SPOOL_HEADER_BYTES)
 		return -EAGAIN;
-	/* Address space for all that it may become; pages exist only where the process allocated them. */
+	/* Address space for all that it may become; pages exist only where the process allocated
+	 * them. */
 	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (p == MAP_FAILED)
 		return err_set(err, errno, "%s: cannot map: %s", path, strerror(errno));
@@ -66,11 +67,13 @@ static struct chunk *chunk_at(const struct spool *spool, uint32_t chunk)
 	return (struct chunk *)((unsigned char *)spool->header + spool_chunk_offset(chunk));
 }
 
-/* A segment is looked at only once its bytes are known to be in the file: reading beyond is fatal. */
+/* A segment is looked at only once its bytes are known to be in the file: reading beyond is fatal.
+ */
 static bool segment_known(struct spool *spool, uint32_t segment)
 {
 	uint64_t bit = UINT64_C(1) << segment % 64;
-	uint64_t end = spool_chunk_offset(spool_segment_first(segment) + spool_segment_chunks(segment));
+	uint64_t end =
+		spool_chunk_offset(spool_segment_first(segment) + spool_segment_chunks(segment));
 	struct stat st;
 
 	if (spool->segments[segment / 64] & bit)
@@ -94,7 +97,8 @@ static uint32_t claimed_next(struct spool *spool, uint32_t chunk)
 			chunk = spool_segment_first(segment + 1);
 			continue;
 		}
-		free = atomic_load_explicit(&spool->header->free_map[chunk / 64], memory_order_acquire);
+		free = atomic_load_explicit(&spool->header->free_map[chunk / 64],
+					    memory_order_acquire);
 		if (!(free >> chunk % 64 & 1))
 			return chunk;
 		chunk++;
@@ -199,7 +203,8 @@ void spool_reap(struct spool *spool, bool (*alive)(int pid, int tid))
 	for (uint32_t i = 0; (i = claimed_next(spool, i)) < SPOOL_CHUNKS_MAX; i++) {
 		struct chunk *chunk = chunk_at(spool, i);
 
-		if (atomic_load(&chunk->state) == CHUNK_OWNED && !alive(spool->header->pid, chunk->tid))
+		if (atomic_load(&chunk->state) == CHUNK_OWNED &&
+		    !alive(spool->header->pid, chunk->tid))
 			atomic_store(&chunk->state, CHUNK_FULL);
 	}
 }

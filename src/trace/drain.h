@@ -2,9 +2,10 @@
  *
  * The host's half of the spool: reading what a process has committed, alive or dead.
  *
- * A pass is in two steps, because records must be put in order over all threads and processes before they
- * are understood: spool_pending() lists what is there, the caller works on the records in place, and
- * spool_consume() gives the chunks back. Nothing in a spool is trusted: the process may have written over it.
+ * A pass is in two steps, because records must be put in order over all threads and processes
+ * before they are understood: spool_pending() lists what is there, the caller works on the records
+ * in place, and spool_consume() gives the chunks back. Nothing in a spool is trusted: the process
+ * may have written over it.
  */
 #ifndef SLUICE_TRACE_DRAIN_H
 #define SLUICE_TRACE_DRAIN_H
@@ -19,10 +20,10 @@ struct err;
 
 struct spool {
 	char *path;
-	struct spool_header *header;     /* mapped; the whole file is */
+	struct spool_header *header; /* mapped; the whole file is */
 	uint64_t mapped_bytes;
 	uint64_t segments[SPOOL_SEGMENTS_MAX / 64]; /* those whose space in the file was seen */
-	uint64_t damaged_words;          /* what was committed but made no sense */
+	uint64_t damaged_words;			    /* what was committed but made no sense */
 };
 
 /* A stretch of committed records in one chunk that no pass has consumed. */
@@ -40,12 +41,13 @@ void spool_close(struct spool *spool); /* unmaps; the file stays */
 size_t spool_pending(struct spool *spool, struct pending **list, size_t *count, size_t *cap);
 
 /*
- * The record at *at, checked, and *at moved behind it; NULL at the end. A record that makes no sense ends
- * the stretch: the rest of it is counted as damaged.
+ * The record at *at, checked, and *at moved behind it; NULL at the end. A record that makes no
+ * sense ends the stretch: the rest of it is counted as damaged.
  */
 const uint64_t *pending_next(struct pending *p, const uint64_t **at);
 
-/* Everything before `at` is dealt with. Frees the chunk when its owner has left it and nothing remains. */
+/* Everything before `at` is dealt with. Frees the chunk when its owner has left it and nothing
+ * remains. */
 void spool_consume(struct pending *p, const uint64_t *at);
 
 /* Frees chunks whose owner has died without leaving them. `alive` is asked about thread ids. */

@@ -10,12 +10,12 @@
 #include "trace/call.h"
 
 /* One row per group: enum name, printed name. */
-#define GROUP_LIST(X)                                                                              \
-	X(READ, "read")                                                                            \
-	X(WRITE, "write")                                                                          \
-	X(SEEK, "seek")                                                                            \
-	X(SYNC, "sync")                                                                            \
-	X(META, "metadata")                                                                        \
+#define GROUP_LIST(X)       \
+	X(READ, "read")     \
+	X(WRITE, "write")   \
+	X(SEEK, "seek")     \
+	X(SYNC, "sync")     \
+	X(META, "metadata") \
 	X(OTHER, "other")
 #define GROUP_ENUM(name, text) GROUP_##name,
 enum group { GROUP_LIST(GROUP_ENUM) GROUP_COUNT };

@@ -2,19 +2,19 @@
  *
  * The raw record: what a wrapper stores for one completed call. Guest-safe.
  *
- * A record is a run of 64-bit words: a fixed head of four, then one word per field that the call's row in
- * call_table lists, then its strings. A string is one word with its length in bytes and the bytes
- * themselves, padded with zeros to a whole word; there is no terminating zero of its own.
+ * A record is a run of 64-bit words: a fixed head of four, then one word per field that the call's
+ * row in call_table lists, then its strings. A string is one word with its length in bytes and the
+ * bytes themselves, padded with zeros to a whole word; there is no terminating zero of its own.
  *
  *   word 0   sequence number (40 bits) | call number (16) | reserved (8)
  *   word 1   start, in ticks of the run's clock
  *   word 2   duration in ticks (48 bits, saturating) | length of the record in words (16)
- *   word 3   sequence number of the enclosing call of this thread (40 bits, 0: none) | error (16) | reserved (8)
- *   word 4.. fields
+ *   word 3   sequence number of the enclosing call of this thread (40 bits, 0: none) | error (16) |
+ * reserved (8) word 4.. fields
  *
  * An activity's id is its thread's number and the call's sequence number in that thread. Numbers of
- * threads are unique in a lineage of forks: a child's threads are numbered on from its parent's, so an id
- * whose thread is below the process's first thread was made by an ancestor before the fork.
+ * threads are unique in a lineage of forks: a child's threads are numbered on from its parent's, so
+ * an id whose thread is below the process's first thread was made by an ancestor before the fork.
  */
 #ifndef SLUICE_TRACE_RECORD_H
 #define SLUICE_TRACE_RECORD_H

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The spool: the shared memory, backed by a file, through which a process hands records to the collector.
- * Guest-safe.
+ * The spool: the shared memory, backed by a file, through which a process hands records to the
+ * collector. Guest-safe.
  *
  * One spool per process image, in the directory that the run's control page lies in:
  *
  *   header (SPOOL_HEADER_BYTES)   who the process is, counters of loss, map of free chunks
  *   chunk 0, chunk 1, ...         SPOOL_CHUNK_BYTES each
  *
- * A thread owns the chunk that it writes to; nobody else ever writes to its records. It publishes each
- * record by a release store of `committed`; whatever is committed survives the death of the process.
- * Chunks come in segments: the unit of growth, of mapping and of file allocation, always allocated before
- * it is mapped, so that a full disk is a counted loss and never a SIGBUS. Emptied chunks go back into the
- * map of free chunks and are used again, lowest first.
+ * A thread owns the chunk that it writes to; nobody else ever writes to its records. It publishes
+ * each record by a release store of `committed`; whatever is committed survives the death of the
+ * process. Chunks come in segments: the unit of growth, of mapping and of file allocation, always
+ * allocated before it is mapped, so that a full disk is a counted loss and never a SIGBUS. Emptied
+ * chunks go back into the map of free chunks and are used again, lowest first.
  *
- *   free --claimed by a thread--> owned --thread leaves it--> full --drained by the collector--> free
+ *   free --claimed by a thread--> owned --thread leaves it--> full --drained by the collector-->
+ * free
  *
  * The collector may drain a chunk while it is owned; only the owner makes it full.
  */
@@ -32,7 +33,7 @@
 #define CONTROL_NAME "control"
 
 #define SPOOL_CHUNK_BYTES (64u * 1024)
-#define SPOOL_FIRST_CHUNKS 2    /* chunks of segment 0: most processes need no more */
+#define SPOOL_FIRST_CHUNKS 2	/* chunks of segment 0: most processes need no more */
 #define SPOOL_SEGMENT_CHUNKS 16 /* chunks of every later segment */
 #define SPOOL_SEGMENTS_MAX 1024
 #define SPOOL_CHUNKS_MAX (SPOOL_FIRST_CHUNKS + (SPOOL_SEGMENTS_MAX - 1) * SPOOL_SEGMENT_CHUNKS)
@@ -50,28 +51,30 @@ enum capture_mode {
 
 enum capture_clock {
 	CLOCK_SOURCE_MONOTONIC, /* clock_gettime, one tick is a nanosecond */
-	CLOCK_SOURCE_COUNTER,   /* cntvct_el0 or the invariant TSC */
+	CLOCK_SOURCE_COUNTER,	/* cntvct_el0 or the invariant TSC */
 };
 
 #define CONTROL_MAGIC UINT64_C(0x3152544e4f434c53) /* "SLCONTR1" */
 #define CONTROL_SKIP_BYTES 1024
 
-/* The control page: what the collector tells every process of the run. Mapped shared by all of them. */
+/* The control page: what the collector tells every process of the run. Mapped shared by all of
+ * them. */
 struct control {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t clock;                    /* enum capture_clock */
-	_Atomic uint32_t mode;             /* enum capture_mode; guests look when they change chunks */
-	uint32_t segments_max;             /* bound of the whole run */
-	_Atomic uint32_t segments;         /* in use by all processes of the run */
-	_Atomic uint32_t sequence;         /* gives each spool a number of its own */
-	char skip[CONTROL_SKIP_BYTES];     /* names of programs to leave alone, each ended by a newline */
+	uint32_t clock;		       /* enum capture_clock */
+	_Atomic uint32_t mode;	       /* enum capture_mode; guests look when they change chunks */
+	uint32_t segments_max;	       /* bound of the whole run */
+	_Atomic uint32_t segments;     /* in use by all processes of the run */
+	_Atomic uint32_t sequence;     /* gives each spool a number of its own */
+	char skip[CONTROL_SKIP_BYTES]; /* names of programs to leave alone, each ended by a newline
+					*/
 	/* For `sluice recover`, should the collector die: */
 	int32_t collector_pid;
-	uint64_t collector_start;          /* as process_start below */
-	uint64_t begin_ticks;              /* time 0 of the trace */
-	uint64_t clock_num, clock_den;     /* what a tick was thought to be worth at the start */
-	char trace[SPOOL_TEXT_BYTES];      /* absolute path of the container it was writing */
+	uint64_t collector_start;      /* as process_start below */
+	uint64_t begin_ticks;	       /* time 0 of the trace */
+	uint64_t clock_num, clock_den; /* what a tick was thought to be worth at the start */
+	char trace[SPOOL_TEXT_BYTES];  /* absolute path of the container it was writing */
 };
 
 enum spool_state {
@@ -82,28 +85,32 @@ enum spool_state {
 struct spool_header {
 	uint64_t magic;
 	uint32_t version;
-	_Atomic uint32_t state;            /* enum spool_state; release store completes the header */
+	_Atomic uint32_t state; /* enum spool_state; release store completes the header */
 	int32_t pid, ppid;
-	uint32_t number;                   /* of this spool in the run */
-	int32_t parent_number;             /* spool of the process it was forked from, -1 for none */
-	uint32_t first_thread;             /* number of its first thread */
-	_Atomic uint32_t threads;          /* next thread number to give */
-	uint64_t pid_namespace;            /* inode of /proc/self/ns/pid, 0 where unknown */
-	uint64_t process_start;            /* start time of the pid in clock ticks since boot: /proc/PID/stat, field 22 */
-	uint64_t attached;                 /* ticks */
-	_Atomic uint64_t segment_map[SPOOL_SEGMENTS_MAX / 64]; /* bit set: the segment's space is allocated */
+	uint32_t number;	  /* of this spool in the run */
+	int32_t parent_number;	  /* spool of the process it was forked from, -1 for none */
+	uint32_t first_thread;	  /* number of its first thread */
+	_Atomic uint32_t threads; /* next thread number to give */
+	uint64_t pid_namespace;	  /* inode of /proc/self/ns/pid, 0 where unknown */
+	uint64_t process_start; /* start time of the pid in clock ticks since boot: /proc/PID/stat,
+				   field 22 */
+	uint64_t attached;	/* ticks */
+	_Atomic uint64_t segment_map[SPOOL_SEGMENTS_MAX /
+				     64]; /* bit set: the segment's space is allocated */
 	_Atomic uint64_t lost_records;
 	_Atomic uint64_t lost_threads;
 	/* Texts that describe the process: NUL-terminated, possibly cut. */
 	char program[SPOOL_TEXT_BYTES];
 	char directory[SPOOL_TEXT_BYTES];
-	char command[SPOOL_TEXT_BYTES];    /* arguments, each ended by NUL */
+	char command[SPOOL_TEXT_BYTES]; /* arguments, each ended by NUL */
 	uint32_t command_bytes;
-	/* Bit set: the chunk is mapped, empty and nobody's. Claimed by fetch_and, returned by fetch_or. */
+	/* Bit set: the chunk is mapped, empty and nobody's. Claimed by fetch_and, returned by
+	 * fetch_or. */
 	_Atomic uint64_t free_map[SPOOL_MAP_WORDS] __attribute__((aligned(64)));
 };
 
-_Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES, "the header has outgrown its space");
+_Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES,
+	       "the header has outgrown its space");
 
 enum chunk_state {
 	CHUNK_FREE,
@@ -112,13 +119,13 @@ enum chunk_state {
 };
 
 struct chunk {
-	_Atomic uint32_t committed;        /* words of records that are complete */
-	_Atomic uint32_t state;            /* enum chunk_state */
-	uint32_t thread;                   /* number of the thread (or signal lane) that owns it */
-	int32_t tid;                       /* of the owner, as the kernel knows it */
-	uint32_t drained;                  /* words that the collector has dealt with; the collector's alone */
+	_Atomic uint32_t committed; /* words of records that are complete */
+	_Atomic uint32_t state;	    /* enum chunk_state */
+	uint32_t thread;	    /* number of the thread (or signal lane) that owns it */
+	int32_t tid;		    /* of the owner, as the kernel knows it */
+	uint32_t drained; /* words that the collector has dealt with; the collector's alone */
 	uint32_t reserved[11];
-	uint64_t words[];                  /* records back to back */
+	uint64_t words[]; /* records back to back */
 };
 
 #define CHUNK_WORDS ((SPOOL_CHUNK_BYTES - (uint32_t)sizeof(struct chunk)) / 8)
@@ -150,22 +157,23 @@ static inline uint64_t spool_chunk_offset(uint32_t chunk)
 }
 
 /*
- * The counters of a process: a second file beside the spool, made when calls are first counted instead of
- * recorded. One slot per handle that was opened (keyed by its LINK word) and layer, found by hashing; slot n
- * takes what found no slot and belongs to layer n. Updated by relaxed atomic additions.
+ * The counters of a process: a second file beside the spool, made when calls are first counted
+ * instead of recorded. One slot per handle that was opened (keyed by its LINK word) and layer,
+ * found by hashing; slot n takes what found no slot and belongs to layer n. Updated by relaxed
+ * atomic additions.
  */
 #define COUNTERS_MAGIC UINT64_C(0x3153544e554f4353) /* "SCOUNTS1" */
 #define COUNTERS_SUFFIX ".counters"
 #define COUNTERS_SLOTS 2048
 #define COUNTERS_RESERVED 16 /* at least as many as there are layers */
-#define COUNTERS_GROUPS 6 /* enum group of trace/group.h */
+#define COUNTERS_GROUPS 6    /* enum group of trace/group.h */
 
 struct counter {
 	_Atomic uint64_t calls, errors, bytes, ticks;
 };
 
 struct counters_slot {
-	_Atomic uint64_t key;   /* LINK word; 0: unused, or one of the reserved */
+	_Atomic uint64_t key;	/* LINK word; 0: unused, or one of the reserved */
 	_Atomic uint64_t layer; /* plus one; 0 while the slot is being made */
 	struct counter groups[COUNTERS_GROUPS];
 };

@@ -33,7 +33,8 @@ static void a_file_sets_values_and_their_origin(void)
 {
 	struct config c;
 
-	read_text(&c, "# a comment\n[capture]\nmode = counters\n  skip = bash, sh ; why\n\n[spool]\nlimit: 2M\n");
+	read_text(&c, "# a comment\n[capture]\nmode = counters\n  skip = bash, sh ; "
+		      "why\n\n[spool]\nlimit: 2M\n");
 	CHECK_INT(c.problem_count, 0);
 	CHECK_INT(config_choice(&c, SETTING_CAPTURE_MODE), CONFIG_MODE_COUNTERS);
 	CHECK_TEXT(c.values[SETTING_CAPTURE_MODE].origin, "test.conf:3");
@@ -49,17 +50,20 @@ static void each_mistake_is_named_with_its_line(void)
 	static const struct {
 		const char *text, *problem;
 	} cases[] = {
-		{ "[captur]\nmode = off\n",
-		  "test.conf:2: there is no section [captur]; there are: [capture] [spool] [trace] [run]" },
+		{ "[captur]\nmode = off\n", "test.conf:2: there is no section [captur]; there are: "
+					    "[capture] [spool] [trace] [run]" },
 		{ "[capture]\nmoed = off\n",
 		  "test.conf:2: [capture] has no key \"moed\"; there are: mode skip clock" },
 		{ "\n[capture]\nmode = maybe\n",
 		  "test.conf:3: capture.mode: \"maybe\" is not one of trace|counters|off" },
-		{ "[spool]\nlimit = lots", "test.conf:2: spool.limit: \"lots\" is not a size such as 64K or 1G" },
+		{ "[spool]\nlimit = lots",
+		  "test.conf:2: spool.limit: \"lots\" is not a size such as 64K or 1G" },
 		{ "mode = off\n", "test.conf:1: the line stands before any [section]" },
 		{ "[capture\nmode = off\n", "test.conf:1: the heading has no closing ]" },
-		{ "[capture]\nmode off\n", "test.conf:2: the line is neither [section] nor key = value" },
-		{ "[capture]\n= off\n", "test.conf:2: the line is neither [section] nor key = value" },
+		{ "[capture]\nmode off\n",
+		  "test.conf:2: the line is neither [section] nor key = value" },
+		{ "[capture]\n= off\n",
+		  "test.conf:2: the line is neither [section] nor key = value" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -181,9 +185,10 @@ static void misspelt_variables_are_problems(void)
 	setenv("SLUICE_DISABLE", "1", 1);
 	config_load(&c);
 	REQUIRE(c.problem_count == 2);
-	CHECK_TEXT(c.problems[0], "environment variable SLUICE_CAPTURE_MOED is no setting; `sluice config` lists them");
-	CHECK_TEXT(c.problems[1],
-		   "environment variable SLUICE_RUN_SUMMARY: run.summary: \"perhaps\" is not one of auto|yes|no");
+	CHECK_TEXT(c.problems[0], "environment variable SLUICE_CAPTURE_MOED is no setting; `sluice "
+				  "config` lists them");
+	CHECK_TEXT(c.problems[1], "environment variable SLUICE_RUN_SUMMARY: run.summary: "
+				  "\"perhaps\" is not one of auto|yes|no");
 	config_release(&c);
 	unsetenv("SLUICE_CAPTURE_MOED");
 	unsetenv("SLUICE_RUN_SUMMARY");
@@ -205,7 +210,8 @@ static void paths_are_expanded(void)
 	config_release(&c);
 }
 
-TESTS(TEST(defaults_are_valid), TEST(a_file_sets_values_and_their_origin), TEST(each_mistake_is_named_with_its_line),
-      TEST(good_lines_count_beside_broken_ones), TEST(long_lines_and_zero_bytes_are_problems),
-      TEST(foreign_line_ends_and_marks_are_accepted), TEST(the_command_line_assigns), TEST(later_sources_win),
+TESTS(TEST(defaults_are_valid), TEST(a_file_sets_values_and_their_origin),
+      TEST(each_mistake_is_named_with_its_line), TEST(good_lines_count_beside_broken_ones),
+      TEST(long_lines_and_zero_bytes_are_problems), TEST(foreign_line_ends_and_marks_are_accepted),
+      TEST(the_command_line_assigns), TEST(later_sources_win),
       TEST(misspelt_variables_are_problems), TEST(paths_are_expanded))

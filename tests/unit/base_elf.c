@@ -22,7 +22,8 @@ static char *make_file(const void *bytes, size_t n, mode_t mode)
 	return path;
 }
 
-static void check_kind(const void *bytes, size_t n, mode_t mode, enum elf_kind kind, const char *interpreter)
+static void check_kind(const void *bytes, size_t n, mode_t mode, enum elf_kind kind,
+		       const char *interpreter)
 {
 	AUTO_FREE char *path = make_file(bytes, n, mode);
 	AUTO_FREE char *found = NULL;
@@ -100,5 +101,5 @@ static void rubbish_is_unknown(void)
 }
 
 TESTS(TEST(a_usual_program_is_dynamic), TEST(a_program_without_interpreter_is_static),
-      TEST(another_machine_or_word_size_is_foreign), TEST(a_script_names_its_interpreter), TEST(setuid_is_seen_first),
-      TEST(rubbish_is_unknown))
+      TEST(another_machine_or_word_size_is_foreign), TEST(a_script_names_its_interpreter),
+      TEST(setuid_is_seen_first), TEST(rubbish_is_unknown))

@@ -67,5 +67,5 @@ static void a_map_that_breathes_stays_small(void)
 	map_release(&map);
 }
 
-TESTS(TEST(what_was_put_is_found), TEST(a_second_put_replaces), TEST(what_was_removed_is_gone_and_the_rest_stays),
-      TEST(a_map_that_breathes_stays_small))
+TESTS(TEST(what_was_put_is_found), TEST(a_second_put_replaces),
+      TEST(what_was_removed_is_gone_and_the_rest_stays), TEST(a_map_that_breathes_stays_small))

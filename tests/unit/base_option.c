@@ -25,7 +25,8 @@ static const struct option rows[] = {
 	{ 0, "size", "SIZE", "64K", "a size", OPTION_SIZE, offsetof(struct args, size) },
 	{ 0, "time", "TIME", NULL, "a time", OPTION_TIME, offsetof(struct args, time_ns) },
 	{ 0, "span", "FROM:TO", NULL, "a span", OPTION_SPAN, offsetof(struct args, span) },
-	{ 0, "when", "auto|yes|no", "auto", "a choice", OPTION_CHOICE, offsetof(struct args, when) },
+	{ 0, "when", "auto|yes|no", "auto", "a choice", OPTION_CHOICE,
+	  offsetof(struct args, when) },
 	{ 0, "mode", "a|b", NULL, "a choice", OPTION_CHOICE, offsetof(struct args, mode) },
 	{ 'i', "item", "ITEM", NULL, "a list", OPTION_LIST, offsetof(struct args, items) },
 	{ 0 }
@@ -112,7 +113,9 @@ static void times_sizes_and_choices_are_read(void)
 {
 	struct args a;
 
-	CHECK_INT(PARSE(&a, OPTION_ANYWHERE, "--time", "250us", "--size", "1.5G", "--when=no", "--span", "1:2.5"), 0);
+	CHECK_INT(PARSE(&a, OPTION_ANYWHERE, "--time", "250us", "--size", "1.5G", "--when=no",
+			"--span", "1:2.5"),
+		  0);
 	CHECK_INT(a.time_ns, 250000);
 	CHECK_INT(a.size, 3ll << 29);
 	CHECK_INT(a.when, 2);
@@ -187,5 +190,5 @@ static void choices_have_names(void)
 
 TESTS(TEST(defaults_are_filled_in), TEST(every_spelling_of_a_value_is_read),
       TEST(operands_may_be_mixed_until_two_dashes), TEST(a_program_keeps_its_own_options),
-      TEST(times_sizes_and_choices_are_read), TEST(a_list_grows_and_is_released), TEST(mistakes_are_named),
-      TEST(help_is_in_every_table), TEST(choices_have_names))
+      TEST(times_sizes_and_choices_are_read), TEST(a_list_grows_and_is_released),
+      TEST(mistakes_are_named), TEST(help_is_in_every_table), TEST(choices_have_names))

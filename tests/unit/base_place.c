@@ -113,6 +113,7 @@ static void the_temporary_directory_is_removed(void)
 	}
 }
 
-TESTS(TEST(the_temporary_directory_is_made), TEST(paths_expand_home_and_variables), TEST(joining_doubles_no_slash),
-      TEST(directories_are_made_with_their_parents), TEST(the_library_is_found_by_variable_or_beside_us),
+TESTS(TEST(the_temporary_directory_is_made), TEST(paths_expand_home_and_variables),
+      TEST(joining_doubles_no_slash), TEST(directories_are_made_with_their_parents),
+      TEST(the_library_is_found_by_variable_or_beside_us),
       TEST(programs_are_found_as_the_shell_would), TEST(the_temporary_directory_is_removed))

@@ -98,7 +98,8 @@ static void json_is_written_as_it_comes(void)
 {
 	AUTO_FREE char *text = capture(write_object);
 
-	CHECK_TEXT(text, "{\"schema\": \"sluice.test/1\", \"list\": [-1, 18446744073709551615, {}], \"real\": 0.5, "
+	CHECK_TEXT(text, "{\"schema\": \"sluice.test/1\", \"list\": [-1, 18446744073709551615, "
+			 "{}], \"real\": 0.5, "
 			 "\"nan\": null, \"truth\": true, \"nothing\": null, \"left open\": {}}\n");
 }
 
@@ -181,6 +182,7 @@ static void no_terminal_means_no_colour_and_no_progress(void)
 	progress_end(&p);
 }
 
-TESTS(TEST(a_buffer_grows_and_stays_a_string), TEST(an_error_carries_its_sentence), TEST(an_array_grows_by_doubling),
-      TEST(json_is_written_as_it_comes), TEST(json_texts_are_always_valid), TEST(table_columns_line_up),
+TESTS(TEST(a_buffer_grows_and_stays_a_string), TEST(an_error_carries_its_sentence),
+      TEST(an_array_grows_by_doubling), TEST(json_is_written_as_it_comes),
+      TEST(json_texts_are_always_valid), TEST(table_columns_line_up),
       TEST(an_empty_table_has_titles), TEST(no_terminal_means_no_colour_and_no_progress))

@@ -11,11 +11,20 @@ static void sizes_are_read_as_people_write_them(void)
 		const char *text;
 		uint64_t bytes;
 	} good[] = {
-		{ "0", 0 },          { "512", 512 },           { "64K", 65536 },        { "64k", 65536 },
-		{ "1.5M", 1572864 }, { "2GiB", 2147483648u },  { "10 MB", 10485760 },   { "7B", 7 },
-		{ ".5K", 512 },      { "1P", 1ull << 50 },     { "18446744073709551615", UINT64_MAX },
+		{ "0", 0 },
+		{ "512", 512 },
+		{ "64K", 65536 },
+		{ "64k", 65536 },
+		{ "1.5M", 1572864 },
+		{ "2GiB", 2147483648u },
+		{ "10 MB", 10485760 },
+		{ "7B", 7 },
+		{ ".5K", 512 },
+		{ "1P", 1ull << 50 },
+		{ "18446744073709551615", UINT64_MAX },
 	};
-	static const char *const bad[] = { "", " 1", "-1", "+1", "K", "1X", "1K1", "0x10", "nan", "inf", "1e", "1Ki" };
+	static const char *const bad[] = { "",	  " 1",	  "-1",	 "+1",	"K",  "1X",
+					   "1K1", "0x10", "nan", "inf", "1e", "1Ki" };
 	uint64_t bytes;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
@@ -98,5 +107,5 @@ static void rates_and_shares_need_a_whole(void)
 }
 
 TESTS(TEST(sizes_are_read_as_people_write_them), TEST(times_are_read_with_their_unit),
-      TEST(counts_are_digits_only), TEST(sizes_print_with_three_digits), TEST(times_print_in_the_fitting_unit),
-      TEST(rates_and_shares_need_a_whole))
+      TEST(counts_are_digits_only), TEST(sizes_print_with_three_digits),
+      TEST(times_print_in_the_fitting_unit), TEST(rates_and_shares_need_a_whole))

@@ -41,23 +41,47 @@ static void check_line(const struct activity *a, const char *expected)
 
 static void the_sample_of_siox_is_printed(void)
 {
-	check_line(&(struct activity){ .start_ns = 629900, .id = 1, .call = OPEN, .file = 1, .handle = 4, .result = 4,
+	check_line(&(struct activity){ .start_ns = 629900,
+				       .id = 1,
+				       .call = OPEN,
+				       .file = 1,
+				       .handle = 4,
+				       .result = 4,
 				       .present = PRESENT(PATH) | PRESENT(HANDLE) },
-		   "0.0006299 ID1 POSIX open(POSIX/descriptor/filename=\"f1\", POSIX/descriptor/filehandle=4) = 0\n");
-	check_line(&(struct activity){ .start_ns = 3633600, .id = 2, .call = WRITE, .file = 1, .handle = 4,
-				       .size = 10240, .result = 10240, .offset = 10229760, .link = 1,
-				       .present = PRESENT(SIZE) | PRESENT(HANDLE) | PRESENT(OFFSET) },
-		   "0.0036336 ID2 POSIX write(POSIX/quantity/BytesToWrite=10240, POSIX/quantity/BytesWritten=10240, "
-		   "POSIX/descriptor/filehandle=4, POSIX/file/position=10229760) = 0 ID1\n");
-	check_line(&(struct activity){ .start_ns = 28380000, .id = 3, .call = CLOSE, .handle = 4, .link = 1,
+		   "0.0006299 ID1 POSIX open(POSIX/descriptor/filename=\"f1\", "
+		   "POSIX/descriptor/filehandle=4) = 0\n");
+	check_line(
+		&(struct activity){ .start_ns = 3633600,
+				    .id = 2,
+				    .call = WRITE,
+				    .file = 1,
+				    .handle = 4,
+				    .size = 10240,
+				    .result = 10240,
+				    .offset = 10229760,
+				    .link = 1,
+				    .present = PRESENT(SIZE) | PRESENT(HANDLE) | PRESENT(OFFSET) },
+		"0.0036336 ID2 POSIX write(POSIX/quantity/BytesToWrite=10240, "
+		"POSIX/quantity/BytesWritten=10240, "
+		"POSIX/descriptor/filehandle=4, POSIX/file/position=10229760) = 0 ID1\n");
+	check_line(&(struct activity){ .start_ns = 28380000,
+				       .id = 3,
+				       .call = CLOSE,
+				       .handle = 4,
+				       .link = 1,
 				       .present = PRESENT(HANDLE) },
 		   "0.0283800 ID3 POSIX close(POSIX/descriptor/filehandle=4) = 0 ID1\n");
 }
 
 static void a_failed_call_shows_its_error_and_no_bytes(void)
 {
-	check_line(&(struct activity){ .start_ns = 1500000000, .id = 4, .call = WRITE, .size = 5, .result = -1,
-				       .error = 28, .present = PRESENT(SIZE) },
+	check_line(&(struct activity){ .start_ns = 1500000000,
+				       .id = 4,
+				       .call = WRITE,
+				       .size = 5,
+				       .result = -1,
+				       .error = 28,
+				       .present = PRESENT(SIZE) },
 		   "1.5000000 ID4 POSIX write(POSIX/quantity/BytesToWrite=5) = 28\n");
 }
 
@@ -75,24 +99,45 @@ static void ids_name_process_and_thread_where_needed(void)
 
 static void relations_are_named_once_and_with_their_owner(void)
 {
-	check_line(&(struct activity){ .id = id_make(5, 9), .process = 1, .call = COPY, .result = 8, .size = 8,
-				       .parent = id_make(5, 8), .link = id_make(0, 2), .link2 = id_make(0, 2),
+	check_line(&(struct activity){ .id = id_make(5, 9),
+				       .process = 1,
+				       .call = COPY,
+				       .result = 8,
+				       .size = 8,
+				       .parent = id_make(5, 8),
+				       .link = id_make(0, 2),
+				       .link2 = id_make(0, 2),
 				       .present = PRESENT(SIZE) },
-		   "0.0000000 ID1:5.9 POSIX sendfile(POSIX/quantity/BytesToCopy=8, POSIX/quantity/BytesCopied=8) = 0 "
+		   "0.0000000 ID1:5.9 POSIX sendfile(POSIX/quantity/BytesToCopy=8, "
+		   "POSIX/quantity/BytesCopied=8) = 0 "
 		   "ID1:5.8 ID2\n");
 }
 
 static void values_are_readable(void)
 {
-	check_line(&(struct activity){ .id = 1, .call = OPEN, .file = 2, .handle = 3, .result = 3,
-				       .flags = O_WRONLY | O_CREAT | O_TRUNC, .mode = 0644,
-				       .present = PRESENT(PATH) | PRESENT(HANDLE) | PRESENT(FLAGS) | PRESENT(MODE) },
+	check_line(&(struct activity){ .id = 1,
+				       .call = OPEN,
+				       .file = 2,
+				       .handle = 3,
+				       .result = 3,
+				       .flags = O_WRONLY | O_CREAT | O_TRUNC,
+				       .mode = 0644,
+				       .present = PRESENT(PATH) | PRESENT(HANDLE) | PRESENT(FLAGS) |
+						  PRESENT(MODE) },
 		   "0.0000000 ID1 POSIX open(POSIX/descriptor/filename=\"a \\\"b\\\"\\x0a,c\", "
-		   "POSIX/descriptor/filehandle=3, POSIX/hint/flags=O_WRONLY|O_CREAT|O_TRUNC, POSIX/hint/mode=0644) = 0\n");
-	check_line(&(struct activity){ .id = 1, .call = SEEK, .handle = 3, .result = 100, .offset = 100, .flags = 2,
-				       .present = PRESENT(HANDLE) | PRESENT(OFFSET) | PRESENT(FLAGS) },
-		   "0.0000000 ID1 POSIX lseek(POSIX/result=100, POSIX/descriptor/filehandle=3, POSIX/file/position=100, "
-		   "POSIX/hint/flags=SEEK_END) = 0\n");
+		   "POSIX/descriptor/filehandle=3, POSIX/hint/flags=O_WRONLY|O_CREAT|O_TRUNC, "
+		   "POSIX/hint/mode=0644) = 0\n");
+	check_line(
+		&(struct activity){ .id = 1,
+				    .call = SEEK,
+				    .handle = 3,
+				    .result = 100,
+				    .offset = 100,
+				    .flags = 2,
+				    .present = PRESENT(HANDLE) | PRESENT(OFFSET) | PRESENT(FLAGS) },
+		"0.0000000 ID1 POSIX lseek(POSIX/result=100, POSIX/descriptor/filehandle=3, "
+		"POSIX/file/position=100, "
+		"POSIX/hint/flags=SEEK_END) = 0\n");
 	check_line(&(struct activity){ .id = 1, .call = RENAME, .file = 1, .file2 = 2,
 				       .present = PRESENT(PATH) | PRESENT(PATH2) },
 		   "0.0000000 ID1 POSIX rename(POSIX/descriptor/filename=\"f1\", "
@@ -101,12 +146,22 @@ static void values_are_readable(void)
 
 static void layers_have_their_domain(void)
 {
-	check_line(&(struct activity){ .id = 1, .call = FWRITE, .layer = LAYER_STDIO, .size = 1, .result = 1,
+	check_line(&(struct activity){ .id = 1,
+				       .call = FWRITE,
+				       .layer = LAYER_STDIO,
+				       .size = 1,
+				       .result = 1,
 				       .present = PRESENT(SIZE) },
-		   "0.0000000 ID1 STDIO fwrite(STDIO/quantity/BytesToWrite=1, STDIO/quantity/BytesWritten=1) = 0\n");
-	check_line(&(struct activity){ .id = 1, .call = WRITE, .layer = LAYER_NETWORK, .size = 1, .result = 1,
+		   "0.0000000 ID1 STDIO fwrite(STDIO/quantity/BytesToWrite=1, "
+		   "STDIO/quantity/BytesWritten=1) = 0\n");
+	check_line(&(struct activity){ .id = 1,
+				       .call = WRITE,
+				       .layer = LAYER_NETWORK,
+				       .size = 1,
+				       .result = 1,
 				       .present = PRESENT(SIZE) },
-		   "0.0000000 ID1 POSIX.Network write(POSIX/quantity/BytesToWrite=1, POSIX/quantity/BytesWritten=1) = 0\n");
+		   "0.0000000 ID1 POSIX.Network write(POSIX/quantity/BytesToWrite=1, "
+		   "POSIX/quantity/BytesWritten=1) = 0\n");
 }
 
 static void unknown_numbers_do_no_harm(void)
@@ -118,18 +173,29 @@ static void unknown_numbers_do_no_harm(void)
 
 static void times_are_rounded(void)
 {
-	check_line(&(struct activity){ .start_ns = 999999950, .id = 1, .call = CLOSE }, "1.0000000 ID1 POSIX close() = 0\n");
-	check_line(&(struct activity){ .start_ns = -100, .id = 1, .call = CLOSE }, "-0.0000001 ID1 POSIX close() = 0\n");
+	check_line(&(struct activity){ .start_ns = 999999950, .id = 1, .call = CLOSE },
+		   "1.0000000 ID1 POSIX close() = 0\n");
+	check_line(&(struct activity){ .start_ns = -100, .id = 1, .call = CLOSE },
+		   "-0.0000001 ID1 POSIX close() = 0\n");
 }
 
 static void csv_quotes_and_leaves_out(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 
-	line_csv(&out, &head, &(struct activity){ .start_ns = 5, .duration_ns = 6, .id = id_make(5, 1), .process = 1,
-						  .call = WRITE, .file = 2, .result = 3, .size = 4, .link = 7,
-						  .present = PRESENT(SIZE) });
-	CHECK_TEXT(buf_text(&out), "5,6,1,3,5,ID1:5.1,POSIX,write,write,0,3,4,,,,,\"a \"\"b\"\"\n,c\",,,ID7,\n");
+	line_csv(&out, &head,
+		 &(struct activity){ .start_ns = 5,
+				     .duration_ns = 6,
+				     .id = id_make(5, 1),
+				     .process = 1,
+				     .call = WRITE,
+				     .file = 2,
+				     .result = 3,
+				     .size = 4,
+				     .link = 7,
+				     .present = PRESENT(SIZE) });
+	CHECK_TEXT(buf_text(&out),
+		   "5,6,1,3,5,ID1:5.1,POSIX,write,write,0,3,4,,,,,\"a \"\"b\"\"\n,c\",,,ID7,\n");
 }
 
 static void titles_match_the_values_of_csv(void)
@@ -156,12 +222,20 @@ static void json_holds_what_is_present(void)
 
 	json_start(&json, out, NULL);
 	json_open(&json, "a", '[');
-	line_json(&json, &head, &(struct activity){ .start_ns = 5, .duration_ns = 6, .id = 2, .call = CLOSE, .handle = 4,
-						    .link = 1, .present = PRESENT(HANDLE) });
+	line_json(&json, &head,
+		  &(struct activity){ .start_ns = 5,
+				      .duration_ns = 6,
+				      .id = 2,
+				      .call = CLOSE,
+				      .handle = 4,
+				      .link = 1,
+				      .present = PRESENT(HANDLE) });
 	json_end(&json);
 	fclose(out);
-	CHECK_TEXT(text, "{\"a\": [{\"id\": \"ID2\", \"start_ns\": 5, \"duration_ns\": 6, \"process\": 0, \"thread\": 0, "
-			 "\"layer\": \"POSIX\", \"function\": \"close\", \"class\": \"close\", \"error\": 0, "
+	CHECK_TEXT(text, "{\"a\": [{\"id\": \"ID2\", \"start_ns\": 5, \"duration_ns\": 6, "
+			 "\"process\": 0, \"thread\": 0, "
+			 "\"layer\": \"POSIX\", \"function\": \"close\", \"class\": \"close\", "
+			 "\"error\": 0, "
 			 "\"result\": 0, \"handle\": 4, \"relation\": \"ID1\"}]}\n");
 	free(text);
 }
@@ -189,7 +263,8 @@ static void nesting_follows_causes_per_thread(void)
 }
 
 TESTS(TEST(the_sample_of_siox_is_printed), TEST(a_failed_call_shows_its_error_and_no_bytes),
-      TEST(ids_name_process_and_thread_where_needed), TEST(relations_are_named_once_and_with_their_owner),
-      TEST(values_are_readable), TEST(layers_have_their_domain), TEST(unknown_numbers_do_no_harm),
-      TEST(times_are_rounded), TEST(csv_quotes_and_leaves_out), TEST(titles_match_the_values_of_csv),
+      TEST(ids_name_process_and_thread_where_needed),
+      TEST(relations_are_named_once_and_with_their_owner), TEST(values_are_readable),
+      TEST(layers_have_their_domain), TEST(unknown_numbers_do_no_harm), TEST(times_are_rounded),
+      TEST(csv_quotes_and_leaves_out), TEST(titles_match_the_values_of_csv),
       TEST(json_holds_what_is_present), TEST(nesting_follows_causes_per_thread))

@@ -38,7 +38,9 @@ static void any_keys_come_out_as_qsort_has_them(void)
 		struct order_key *expected = calloc(n, sizeof(*expected));
 
 		for (unsigned i = 0; i < n; i++) {
-			expected[i] = (struct order_key){ .start = draw(50), .id = draw(1000), .process = draw(3) };
+			expected[i] = (struct order_key){ .start = draw(50),
+							  .id = draw(1000),
+							  .process = draw(3) };
 			order_add(&o, expected[i]);
 		}
 		qsort(expected, n, sizeof(*expected), compare);
@@ -57,7 +59,8 @@ static void long_runs_of_many_threads_are_merged(void)
 
 	for (unsigned thread = 0; thread < 13; thread++)
 		for (unsigned i = 0; i < 1000; i++)
-			order_add(&o, (struct order_key){ .start = 13 * i + thread, .thread = thread });
+			order_add(&o,
+				  (struct order_key){ .start = 13 * i + thread, .thread = thread });
 	order_sort(&o);
 	for (unsigned i = 0; i < o.count; i++)
 		CHECK_INT(o.keys[i].start, i);

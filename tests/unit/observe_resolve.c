@@ -278,10 +278,12 @@ static void replay_leaves_what_the_first_run_left(void)
 	stop();
 }
 
-TESTS(TEST(a_write_names_file_and_handle_of_its_open), TEST(positions_follow_reads_writes_and_seeks),
+TESTS(TEST(a_write_names_file_and_handle_of_its_open),
+      TEST(positions_follow_reads_writes_and_seeks),
       TEST(a_position_that_cannot_be_known_is_not_invented), TEST(duplicates_share_the_position),
-      TEST(a_forked_child_uses_its_parents_handles), TEST(relative_paths_follow_chdir_and_directory_handles),
-      TEST(a_failed_chdir_changes_nothing), TEST(sockets_are_the_network_layer),
-      TEST(a_call_that_outlives_its_handle_still_knows_the_file), TEST(closed_handles_are_forgotten_in_the_end),
-      TEST(what_a_child_still_uses_is_not_forgotten),
+      TEST(a_forked_child_uses_its_parents_handles),
+      TEST(relative_paths_follow_chdir_and_directory_handles), TEST(a_failed_chdir_changes_nothing),
+      TEST(sockets_are_the_network_layer),
+      TEST(a_call_that_outlives_its_handle_still_knows_the_file),
+      TEST(closed_handles_are_forgotten_in_the_end), TEST(what_a_child_still_uses_is_not_forgotten),
       TEST(replay_leaves_what_the_first_run_left))

@@ -15,7 +15,8 @@
 /* The kernel watches the TSCs of all cores; where it trusts them it uses them itself. */
 bool calibrate_counter_is_steady(const char **name)
 {
-	AUTO_FCLOSE FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	AUTO_FCLOSE FILE *f =
+		fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
 	unsigned a, b, c, d;
 	char source[32] = "";
 
@@ -69,7 +70,8 @@ struct moment calibrate_moment(enum capture_clock source)
 
 		if (error_ns >= best.error_ns)
 			continue;
-		best = (struct moment){ ticks, (int64_t)(before_ns + (after_ns - before_ns) / 2), error_ns };
+		best = (struct moment){ ticks, (int64_t)(before_ns + (after_ns - before_ns) / 2),
+					error_ns };
 	}
 	if (source == CLOCK_SOURCE_MONOTONIC)
 		best = (struct moment){ (uint64_t)best.monotonic_ns, best.monotonic_ns, 0 };
@@ -85,7 +87,8 @@ struct run_clock calibrate_run(enum capture_clock source, const struct moment *b
 
 	if (source == CLOCK_SOURCE_MONOTONIC)
 		return clock;
-	if ((elapsed_ns < MEASURED_MIN_NS && hertz) || now->ticks <= begin->ticks || elapsed_ns <= 0) {
+	if ((elapsed_ns < MEASURED_MIN_NS && hertz) || now->ticks <= begin->ticks ||
+	    elapsed_ns <= 0) {
 		clock.num = 1000000000;
 		clock.den = hertz ? hertz : 1000000000;
 	} else {

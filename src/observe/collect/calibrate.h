@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The capture clock seen from the host: which source is safe on this machine, and what a tick is worth.
+ * The capture clock seen from the host: which source is safe on this machine, and what a tick is
+ * worth.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_CALIBRATE_H
 #define SLUICE_OBSERVE_COLLECT_CALIBRATE_H

@@ -80,19 +80,22 @@ static int directory_make(struct collector *c, const struct collector_options *o
 		base = temporary && temporary[0] == '/' ? temporary : "/tmp";
 	c->directory = xprintf("%s/sluice-%u-XXXXXX", base, (unsigned)getuid());
 	if (c->directory[0] != '/')
-		return err_set(err, EINVAL, "%s: the spool directory must be an absolute path", base);
+		return err_set(err, EINVAL, "%s: the spool directory must be an absolute path",
+			       base);
 	if (!mkdtemp(c->directory)) {
 		free(c->directory);
 		c->directory = NULL;
-		return err_set(err, errno, "%s: cannot make a spool directory: %s", base, strerror(errno));
+		return err_set(err, errno, "%s: cannot make a spool directory: %s", base,
+			       strerror(errno));
 	}
 	return 0;
 }
 
 static void run_copy(struct run_info *to, const struct run_info *from)
 {
-	*to = (struct run_info){ xstrdup(from->uuid), xstrdup(from->command), xstrdup(from->directory),
-				 xstrdup(from->host), xstrdup(from->user),    xstrdup(from->version),
+	*to = (struct run_info){ xstrdup(from->uuid),	   xstrdup(from->command),
+				 xstrdup(from->directory), xstrdup(from->host),
+				 xstrdup(from->user),	   xstrdup(from->version),
 				 from->started_ns };
 }
 
@@ -153,8 +156,8 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	if (r >= 0)
 		r = control_make(c, o, err);
 	if (r >= 0)
-		r = trace_container.create(&c->intake.writer, o->trace, &c->run, &c->intake.clock, call_table,
-					   call_count, err);
+		r = trace_container.create(&c->intake.writer, o->trace, &c->run, &c->intake.clock,
+					   call_table, call_count, err);
 	if (r < 0) {
 		if (c->directory)
 			life_directory_remove(c->directory);
@@ -196,7 +199,8 @@ static bool is_replaced(const struct intake *in, size_t index)
 	return false;
 }
 
-/* Sees which processes have ended. One of another pid namespace is believed alive until the run ends. */
+/* Sees which processes have ended. One of another pid namespace is believed alive until the run
+ * ends. */
 static void lives_check(struct collector *c, bool reap)
 {
 	for (size_t i = 0; i < c->intake.member_count; i++) {
@@ -237,7 +241,8 @@ static void member_end(struct collector *c, struct member *m)
 static size_t pass(struct collector *c, bool due)
 {
 	struct collector_totals *t = &c->intake.totals;
-	uint64_t bytes = (uint64_t)atomic_load(&c->control->segments) * SPOOL_SEGMENT_CHUNKS * SPOOL_CHUNK_BYTES;
+	uint64_t bytes = (uint64_t)atomic_load(&c->control->segments) * SPOOL_SEGMENT_CHUNKS *
+			 SPOOL_CHUNK_BYTES;
 	uint32_t sequence = atomic_load(&c->control->sequence);
 
 	if (bytes > t->spool_peak_bytes)
@@ -266,7 +271,8 @@ size_t collector_poll(struct collector *c)
 	return taken;
 }
 
-int collector_close(struct collector *c, int exit_status, struct collector_totals *totals, struct err *err)
+int collector_close(struct collector *c, int exit_status, struct collector_totals *totals,
+		    struct err *err)
 {
 	struct run_end end = { .exit_status = exit_status, .complete = true };
 	struct intake *in = &c->intake;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The collector: takes what the processes of a run have committed to their spools, puts it in order, and
- * writes the run's container while the program goes on. Single-threaded; never touches the program.
+ * The collector: takes what the processes of a run have committed to their spools, puts it in
+ * order, and writes the run's container while the program goes on. Single-threaded; never touches
+ * the program.
  *
- * Memory: 64 KiB per chunk looked at in a pass and at most PASS_CHUNKS of them, the container's block, and
- * what the run has distinct: files, processes and open handles.
+ * Memory: 64 KiB per chunk looked at in a pass and at most PASS_CHUNKS of them, the container's
+ * block, and what the run has distinct: files, processes and open handles.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_COLLECTOR_H
 #define SLUICE_OBSERVE_COLLECT_COLLECTOR_H
@@ -19,13 +20,13 @@ struct err;
 struct collector;
 
 struct collector_options {
-	const char *trace;           /* path of the container to write */
-	const char *spool_dir;       /* where to make the run's spool directory; NULL chooses */
-	uint64_t spool_bytes;        /* bound of all spools of the run together */
+	const char *trace;     /* path of the container to write */
+	const char *spool_dir; /* where to make the run's spool directory; NULL chooses */
+	uint64_t spool_bytes;  /* bound of all spools of the run together */
 	enum capture_mode mode;
 	enum capture_clock clock;
-	const char *skip;            /* program names to leave alone, separated by blanks or commas */
-	const struct run_info *run;  /* copied */
+	const char *skip; /* program names to leave alone, separated by blanks or commas */
+	const struct run_info *run; /* copied */
 };
 
 /* What is known about a run while it goes on and when it is over. */
@@ -33,12 +34,13 @@ struct collector_totals {
 	uint64_t activities;
 	uint64_t lost;
 	uint64_t damaged_words;
-	uint64_t container_bytes;    /* after collector_close() */
+	uint64_t container_bytes; /* after collector_close() */
 	uint32_t processes;
-	uint64_t spool_peak_bytes;   /* most space that the spools took at any pass */
+	uint64_t spool_peak_bytes; /* most space that the spools took at any pass */
 };
 
-int collector_open(struct collector **collector, const struct collector_options *options, struct err *err);
+int collector_open(struct collector **collector, const struct collector_options *options,
+		   struct err *err);
 
 /* Directory that processes of the run must find in SLUICE_SPOOL. Valid until close. */
 const char *collector_directory(const struct collector *collector);
@@ -60,10 +62,11 @@ int collector_close(struct collector *collector, int exit_status, struct collect
 bool collector_is_dead(const char *directory);
 
 /*
- * Completes the trace of a run whose collector died: what it had written and what is still in the spools,
- * together in the trace's own place. *trace gets its path, the caller's to free; the directory is removed.
- * On failure everything stays as it was.
+ * Completes the trace of a run whose collector died: what it had written and what is still in the
+ * spools, together in the trace's own place. *trace gets its path, the caller's to free; the
+ * directory is removed. On failure everything stays as it was.
  */
-int collector_recover(const char *directory, char **trace, struct collector_totals *totals, struct err *err);
+int collector_recover(const char *directory, char **trace, struct collector_totals *totals,
+		      struct err *err);
 
 #endif

@@ -113,7 +113,8 @@ static void member_announce(struct intake *in, uint32_t index, const struct spoo
 	process_info_release(&info);
 }
 
-/* The index that an earlier collector gave to the process of this spool; the next free one otherwise. */
+/* The index that an earlier collector gave to the process of this spool; the next free one
+ * otherwise. */
 static uint32_t index_for(const struct intake *in, const struct spool_header *h)
 {
 	for (size_t i = 0; i < in->known_count; i++) {
@@ -139,7 +140,8 @@ static bool member_add(struct intake *in, const char *path, uint32_t number)
 	m->number = number;
 	m->open = true;
 	if (m->index == in->member_count) {
-		in->members = xgrow(in->members, &in->member_cap, in->member_count + 1, sizeof(*in->members));
+		in->members = xgrow(in->members, &in->member_cap, in->member_count + 1,
+				    sizeof(*in->members));
 		member_announce(in, m->index, m->spool.header);
 		in->member_count++;
 	}
@@ -177,15 +179,18 @@ size_t intake_find(struct intake *in)
 
 static int pending_compare(const void *a, const void *b)
 {
-	const uint64_t *ra = ((const struct pending *)a)->records, *rb = ((const struct pending *)b)->records;
-	uint64_t ea = record_start(ra) + record_duration(ra), eb = record_start(rb) + record_duration(rb);
+	const uint64_t *ra = ((const struct pending *)a)->records,
+		       *rb = ((const struct pending *)b)->records;
+	uint64_t ea = record_start(ra) + record_duration(ra),
+		 eb = record_start(rb) + record_duration(rb);
 
 	return ea < eb ? -1 : ea > eb;
 }
 
 /*
- * Up to when this pass takes records. Whatever a record depends on (the open before a write, in whichever
- * thread) ended before it began, so a pass that takes all records up to one moment is complete in itself.
+ * Up to when this pass takes records. Whatever a record depends on (the open before a write, in
+ * whichever thread) ended before it began, so a pass that takes all records up to one moment is
+ * complete in itself.
  */
 static uint64_t pass_until(struct intake *in, uint64_t now)
 {
@@ -208,8 +213,9 @@ static const uint64_t *stretch_take(struct intake *in, struct pending *p, uint64
 	while (at < p->end && (r = pending_next(p, &at))) {
 		if (record_start(r) + record_duration(r) > until)
 			return before;
-		order_add(&in->order, (struct order_key){ record_start(r), id_make(p->thread, record_seq(r)),
-							 process, p->thread, r });
+		order_add(&in->order,
+			  (struct order_key){ record_start(r), id_make(p->thread, record_seq(r)),
+					      process, p->thread, r });
 		before = at;
 	}
 	return at;
@@ -301,14 +307,16 @@ static void loss_take(struct intake *in, const struct member *m)
 	struct err err;
 
 	in->totals.damaged_words += m->spool.damaged_words;
-	/* Nobody can tell how many records the damage held; the shortest possible ones are assumed. */
+	/* Nobody can tell how many records the damage held; the shortest possible ones are assumed.
+	 */
 	loss.records += (m->spool.damaged_words + RECORD_HEAD_WORDS) / (RECORD_HEAD_WORDS + 1);
 	in->totals.lost += loss.records;
 	if ((loss.records || loss.threads) && !in->error.code)
 		note_failure(in, in->form->add_loss(in->writer, &loss, &err), &err);
 }
 
-static void slot_take(struct intake *in, uint32_t process, const struct counters_slot *slot, size_t i)
+static void slot_take(struct intake *in, uint32_t process, const struct counters_slot *slot,
+		      size_t i)
 {
 	uint64_t key = atomic_load(&slot->key), layer = atomic_load(&slot->layer);
 	struct err err;
@@ -357,7 +365,8 @@ uint32_t intake_end(struct intake *in, struct member *m)
 	loss_take(in, m);
 	counters_take(in, m->index, m->spool.path);
 	for (size_t i = 0; i < SPOOL_SEGMENTS_MAX / 64; i++)
-		segments += (uint32_t)__builtin_popcountll(atomic_load(&m->spool.header->segment_map[i]));
+		segments += (uint32_t)__builtin_popcountll(
+			atomic_load(&m->spool.header->segment_map[i]));
 	unlink(m->spool.path);
 	spool_close(&m->spool);
 	m->open = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From a directory of spools to a trace being written: finds the spools, takes what is committed in them
- * pass by pass, orders and resolves it and hands it to a writer. The collector uses it on living
- * processes, recover on what a dead collector left behind.
+ * From a directory of spools to a trace being written: finds the spools, takes what is committed in
+ * them pass by pass, orders and resolves it and hands it to a writer. The collector uses it on
+ * living processes, recover on what a dead collector left behind.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_INTAKE_H
 #define SLUICE_OBSERVE_COLLECT_INTAKE_H
@@ -17,27 +17,28 @@
 /* One process of the run. */
 struct member {
 	struct spool spool; /* first: a struct spool * of ours is a struct member * */
-	uint32_t index;     /* in the trace */
+	uint32_t index;	    /* in the trace */
 	uint32_t number;    /* of its spool */
-	bool open;          /* the spool is mapped */
-	bool ended;         /* the process is gone: closed once nothing is pending */
-	size_t pending;     /* stretches found in the last pass */
+	bool open;	    /* the spool is mapped */
+	bool ended;	    /* the process is gone: closed once nothing is pending */
+	size_t pending;	    /* stretches found in the last pass */
 };
 
 struct intake {
-	const char *directory;        /* borrowed, as is host */
+	const char *directory; /* borrowed, as is host */
 	const char *host;
 	const struct trace_format *form;
 	void *writer;
-	struct err error;             /* the first failure to write; nothing is written after it */
-	struct run_clock clock;       /* to tell when processes attached, and for counters */
-	bool in_ns;                   /* activities are written in ns by that clock, not in ticks */
+	struct err error;	/* the first failure to write; nothing is written after it */
+	struct run_clock clock; /* to tell when processes attached, and for counters */
+	bool in_ns;		/* activities are written in ns by that clock, not in ticks */
 	struct resolver *resolver;
-	struct member **members;      /* by process index; NULL: known, but without a spool */
+	struct member **members; /* by process index; NULL: known, but without a spool */
 	size_t member_count, member_cap;
-	const struct process_info *known; /* processes that an earlier collector announced; borrowed */
+	const struct process_info
+		*known; /* processes that an earlier collector announced; borrowed */
 	size_t known_count;
-	int64_t last_ns;              /* latest end of an activity, with in_ns */
+	int64_t last_ns; /* latest end of an activity, with in_ns */
 	struct pending *pending;
 	size_t pending_count, pending_cap;
 	struct order order;
@@ -53,12 +54,13 @@ void intake_release(struct intake *in); /* the writer is the caller's */
 size_t intake_find(struct intake *in);
 
 /*
- * Takes what was committed until `now` in ticks, if it is `due` or fills a block; what is taken is in the
- * file when its place in the spool is given back. Returns the number of activities.
+ * Takes what was committed until `now` in ticks, if it is `due` or fills a block; what is taken is
+ * in the file when its place in the spool is given back. Returns the number of activities.
  */
 size_t intake_pass(struct intake *in, uint64_t now, bool due);
 
-/* Nothing more comes from the process: books its loss and counters, removes its files. Returns its segments. */
+/* Nothing more comes from the process: books its loss and counters, removes its files. Returns its
+ * segments. */
 uint32_t intake_end(struct intake *in, struct member *m);
 
 /* Hands activities to the writer that were resolved before; times as the writer wants them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Brings together what a killed collector left: the container it was writing, readable up to its last
- * complete block, and the spools with everything that was committed since.
+ * Brings together what a killed collector left: the container it was writing, readable up to its
+ * last complete block, and the spools with everything that was committed since.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,8 +33,8 @@ static struct control *control_open(const char *directory, struct err *err)
 	c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (c == MAP_FAILED)
 		return err_set(err, errno, "%s: cannot map: %s", path, strerror(errno)), NULL;
-	if (c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION && c->clock_den && c->clock_num &&
-	    memchr(c->trace, 0, sizeof(c->trace)))
+	if (c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION && c->clock_den &&
+	    c->clock_num && memchr(c->trace, 0, sizeof(c->trace)))
 		return c;
 	munmap(c, sizeof(*c));
 	return err_set(err, EINVAL, "%s: not a control page of this version of Sluice", path), NULL;
@@ -64,7 +64,8 @@ static bool calls_are_ours(const struct trace_head *head)
 /* A spool that the dead collector knew already keeps its index in the trace. */
 static void members_known(struct intake *in, const struct trace_head *head)
 {
-	in->members = xgrow(in->members, &in->member_cap, head->process_count, sizeof(*in->members));
+	in->members =
+		xgrow(in->members, &in->member_cap, head->process_count, sizeof(*in->members));
 	for (; in->member_count < head->process_count; in->member_count++)
 		in->members[in->member_count] = NULL;
 	in->known = head->processes;
@@ -113,12 +114,13 @@ static void spools_take(struct intake *in)
 			intake_end(in, in->members[i]);
 }
 
-static int rest_write(struct intake *in, struct trace *old, const char *path, const struct control *control,
-		      struct err *err)
+static int rest_write(struct intake *in, struct trace *old, const char *path,
+		      const struct control *control, struct err *err)
 {
 	struct run_clock ns = { "recovered", 0, 1, 1, 0 };
 	struct run_end end = { .exit_status = -1, .complete = false };
-	int finished, r = in->form->create(&in->writer, path, &old->head.run, &ns, call_table, call_count, err);
+	int finished, r = in->form->create(&in->writer, path, &old->head.run, &ns, call_table,
+					   call_count, err);
 
 	if (r < 0)
 		return r;
@@ -135,7 +137,8 @@ static int rest_write(struct intake *in, struct trace *old, const char *path, co
 	return r < 0 ? r : finished;
 }
 
-int collector_recover(const char *directory, char **trace, struct collector_totals *totals, struct err *err)
+int collector_recover(const char *directory, char **trace, struct collector_totals *totals,
+		      struct err *err)
 {
 	struct control *control = control_open(directory, err);
 	AUTO_FREE char *path = control ? xprintf("%s.recovering", control->trace) : NULL;
@@ -147,7 +150,8 @@ int collector_recover(const char *directory, char **trace, struct collector_tota
 		return -err->code;
 	r = trace_open(&old, control->trace, NULL, err);
 	if (r >= 0 && !calls_are_ours(&old.head)) {
-		r = err_set(err, EINVAL, "%s: written by another build of Sluice; recover it with that one",
+		r = err_set(err, EINVAL,
+			    "%s: written by another build of Sluice; recover it with that one",
 			    control->trace);
 		trace_close(&old);
 	}

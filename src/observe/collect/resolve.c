@@ -66,7 +66,8 @@ struct resolver {
 	void *file_arg;
 	struct closed *closed; /* a ring */
 	size_t closed_at;
-	const struct process *last_process; /* the handle found last: most calls use the same again */
+	const struct process
+		*last_process; /* the handle found last: most calls use the same again */
 	uint64_t last_id;
 	struct handle *last;
 };
@@ -121,7 +122,8 @@ void resolver_free(struct resolver *r)
 		map_release(&p->handles);
 		free(p->directory);
 	}
-	HASH_ITER(hh, r->paths, path, next) {
+	HASH_ITER(hh, r->paths, path, next)
+	{
 		HASH_DEL(r->paths, path);
 		free(path);
 	}
@@ -180,7 +182,8 @@ static void handle_add(struct resolver *r, struct process *p, uint64_t id, struc
 	r->last_id = 0;
 }
 
-/* The next place in the ring of closed handles, emptied of one that nobody has used since it was closed. */
+/* The next place in the ring of closed handles, emptied of one that nobody has used since it was
+ * closed. */
 static struct closed *closed_place(struct resolver *r)
 {
 	for (size_t tries = 0;; tries++) {
@@ -201,8 +204,9 @@ static struct closed *closed_place(struct resolver *r)
 }
 
 /*
- * A closed handle may still be in use, by a call that was running or by a child that was forked before; it
- * is forgotten when enough others have been closed since. What a child closes stays its parent's.
+ * A closed handle may still be in use, by a call that was running or by a child that was forked
+ * before; it is forgotten when enough others have been closed since. What a child closes stays its
+ * parent's.
  */
 static void handle_close(struct resolver *r, struct process *p, uint64_t id)
 {
@@ -239,7 +243,8 @@ static const char *path_text(const struct resolver *r, file_id id)
 	return id ? r->path_list[id - 1]->text : "";
 }
 
-/* Adds name to a path, with "//" and "/./" taken out. ".." stays: only the kernel knows where it leads. */
+/* Adds name to a path, with "//" and "/./" taken out. ".." stays: only the kernel knows where it
+ * leads. */
 static void path_append(struct buf *out, const char *name)
 {
 	while (*name) {
@@ -253,7 +258,8 @@ static void path_append(struct buf *out, const char *name)
 	}
 }
 
-/* The id of a path as the call gave it: relative to the second handle, else to the working directory. */
+/* The id of a path as the call gave it: relative to the second handle, else to the working
+ * directory. */
 static file_id path_resolve(struct resolver *r, struct process *p, uint64_t base, const char *name)
 {
 	AUTO_BUF struct buf full = { 0 };
@@ -315,7 +321,8 @@ static void handle_made(struct resolver *r, struct process *p, const struct trai
 }
 
 /* Where a seek has led to. */
-static int64_t position_after_seek(const struct trait *trait, const struct activity *a, int64_t before)
+static int64_t position_after_seek(const struct trait *trait, const struct activity *a,
+				   int64_t before)
 {
 	if (trait->is_opaque_seek)
 		return POSITION_UNKNOWN;
@@ -362,7 +369,8 @@ static void handle_use(struct resolver *r, struct process *p, uint64_t link, str
 }
 
 /* Calls with a path: the file is the path's, not the handle's. */
-static void paths_use(struct resolver *r, struct process *p, const struct fields *f, struct activity *a)
+static void paths_use(struct resolver *r, struct process *p, const struct fields *f,
+		      struct activity *a)
 {
 	const struct trait *trait = &r->traits[a->call];
 	uint64_t base = f->values[FIELD_LINK2];
@@ -408,8 +416,8 @@ static void effects_follow(struct resolver *r, struct process *p, const struct a
 		handle_made(r, p, trait, a, handle_find(r, p, a->link));
 }
 
-void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread, const uint64_t *record,
-		       struct activity *a)
+void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread,
+		       const uint64_t *record, struct activity *a)
 {
 	const struct call_info *call = &call_table[record_call(record)];
 	struct process *p = &r->processes[process];
@@ -451,7 +459,8 @@ void resolver_replay(struct resolver *r, const struct activity *a)
 		     !(r->traits[a->call].present & PRESENT(OFFSET));
 
 	if (h && class == CLASS_SEEK && !a->error)
-		h->description->position = position_after_seek(&r->traits[a->call], a, h->description->position);
+		h->description->position =
+			position_after_seek(&r->traits[a->call], a, h->description->position);
 	if (h && moves && a->present & PRESENT(OFFSET) && a->result > 0)
 		h->description->position = a->offset + a->result;
 	effects_follow(r, p, a);

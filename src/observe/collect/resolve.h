@@ -2,8 +2,8 @@
  *
  * Makes activities of raw records: which file a handle is, where in it a call happened.
  *
- * Records must come in order of their start. Per process it remembers the handles that are open, and a
- * bounded number of closed ones for calls that were still running when the handle was closed.
+ * Records must come in order of their start. Per process it remembers the handles that are open,
+ * and a bounded number of closed ones for calls that were still running when the handle was closed.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_RESOLVE_H
 #define SLUICE_OBSERVE_COLLECT_RESOLVE_H
@@ -19,8 +19,8 @@ struct resolver *resolver_new(resolve_file file, void *arg);
 void resolver_free(struct resolver *resolver);
 
 /* Introduces a process: index in the trace, its parent's or -1, its first thread, its directory. */
-void resolver_process(struct resolver *resolver, uint32_t index, int32_t parent, uint32_t first_thread,
-		      const char *directory);
+void resolver_process(struct resolver *resolver, uint32_t index, int32_t parent,
+		      uint32_t first_thread, const char *directory);
 
 /* Fills *a from a sound record; times stay in ticks. */
 void resolver_activity(struct resolver *resolver, uint32_t process, uint32_t thread,
