@@ -13,6 +13,9 @@
 #include "capture/capture.h"
 #include "trace/call.h"
 
+/* After a chunk was looked for in vain, the next one is looked for so many calls later. */
+#define STARVED_CALLS 32
+
 static struct gate detached;
 struct gate *capture_gate = &detached;
 __thread struct self capture_self TLS_FAST;
@@ -144,6 +147,19 @@ static uint32_t mode_follow(void)
 	return mode;
 }
 
+/* A new chunk for the lane. Looking for one in vain is dear, so that is done only now and then. */
+static bool lane_feed(struct lane *l)
+{
+	if (l->starved) {
+		l->starved--;
+		return false;
+	}
+	if (spool_claim(l))
+		return true;
+	l->starved = STARVED_CALLS;
+	return false;
+}
+
 uint64_t *frame_refill(struct frame *f, unsigned call, unsigned words)
 {
 	struct lane *l = f->lane;
@@ -157,7 +173,7 @@ uint64_t *frame_refill(struct frame *f, unsigned call, unsigned words)
 	if (used + words > CHUNK_WORDS) {
 		spool_yield(l);
 		thread_arm(&capture_self);
-		if (!spool_claim(l))
+		if (!lane_feed(l))
 			return f->scratch;
 		used = 0;
 	}

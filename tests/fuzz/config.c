@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A settings file may hold anything: it must end in values that are valid and problems that are said.
+ * A settings file may hold anything: it must end in values that are valid and problems that are
+ * said.
  */
 #include <stdint.h>
 #include <stdlib.h>
