@@ -110,7 +110,7 @@ static void *file_map(const char *path, int flags, size_t bytes)
 	if (fd < 0)
 		return NULL;
 	if (flags & O_CREAT)
-		big = syscall(SYS_fallocate, fd, 0, (off_t)0, (off_t)bytes) == 0;
+		big = file_allocate(fd, 0, bytes);
 	else
 		big = syscall(SYS_lseek, fd, (off_t)0, SEEK_END) >= (long)bytes;
 	if (big)

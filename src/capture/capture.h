@@ -41,6 +41,12 @@ void *real_find(const char *name);
 /* Generated: fills the table of real functions. */
 void real_resolve(void *(*find)(const char *name));
 
+/*
+ * Allocates the bytes of a file before they are mapped: then a full disk is a failure here and not
+ * a SIGBUS later. Refuses what the process's own limit on file sizes would punish with SIGXFSZ.
+ */
+bool file_allocate(long fd, uint64_t offset, uint64_t bytes);
+
 /* Takes an empty chunk for the lane, growing the spool if need be. False: no room, the record is
  * lost. */
 bool spool_claim(struct lane *lane);

@@ -38,7 +38,7 @@ static struct counters_file *counters_make(void)
 	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return NULL;
-	if (syscall(SYS_fallocate, fd, 0, 0, (off_t)sizeof(*file)) == 0)
+	if (file_allocate(fd, 0, sizeof(*file)))
 		file = (struct counters_file *)syscall(SYS_mmap, NULL, sizeof(*file),
 						       PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	syscall(SYS_close, fd);

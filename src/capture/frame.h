@@ -47,7 +47,7 @@ struct lane {
 	uint64_t current;	/* seq of the innermost call that has not ended, 0 for none */
 	const void *current_at; /* stack address of its frame */
 	uint32_t thread;	/* number of the thread; valid once numbered is set */
-	uint32_t starved;	/* so many calls are not even tried: there was no room a moment ago */
+	uint32_t starved; /* so many calls are not even tried: there was no room a moment ago */
 	bool numbered;
 };
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,6 +21,16 @@
 
 static _Atomic uint64_t claimed_segments[SPOOL_SEGMENTS_MAX / 64];
 static _Atomic uint64_t retry_at_ns;
+
+bool file_allocate(long fd, uint64_t offset, uint64_t bytes)
+{
+	struct rlimit limit;
+
+	if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) != 0 ||
+	    offset + bytes > limit.rlim_cur)
+		return false;
+	return syscall(SYS_fallocate, fd, 0, (off_t)offset, (off_t)bytes) == 0;
+}
 
 static uint32_t segment_claim(void)
 {
@@ -42,8 +53,7 @@ static void segment_unclaim(uint32_t segment)
 	atomic_fetch_and(&claimed_segments[segment / 64], ~(UINT64_C(1) << segment % 64));
 }
 
-/* Allocates the segment's part of the file, then maps it; in this order a full disk cannot kill us.
- */
+/* Allocates the segment's part of the file, then maps it. */
 static unsigned char *segment_map(uint32_t segment)
 {
 	struct membership *m = &capture_membership;
@@ -54,7 +64,7 @@ static unsigned char *segment_map(uint32_t segment)
 
 	if (fd < 0)
 		return NULL;
-	if (syscall(SYS_fallocate, fd, 0, offset, (off_t)bytes) == 0)
+	if (file_allocate(fd, (uint64_t)offset, bytes))
 		base = (unsigned char *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
 						MAP_SHARED, fd, offset);
 	syscall(SYS_close, fd);

@@ -59,6 +59,12 @@ static const struct option run_options[] = {
 	{ 0 }
 };
 
+/* What is needed to record; collector is NULL when the program runs without. */
+struct recording {
+	char *library, *path, *container;
+	struct collector *collector;
+};
+
 static volatile pid_t run_child;
 
 /* Signals sent to us alone are meant for the program. */
@@ -258,30 +264,49 @@ static void environment_set(const char *library, const char *spool)
 	setenv("SLUICE_SPOOL", spool, 1);
 }
 
-/* The signals we treat specially, and how the program shall find them. */
-static const int ignored[] = { SIGINT, SIGQUIT };
+/*
+ * The signals we treat specially: the terminal sends the first two to the program as well, and a
+ * limit on file sizes is for its files, not for our trace.
+ */
+static const int ignored[] = { SIGINT, SIGQUIT, SIGXFSZ };
 static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT };
 
-static pid_t child_start(char **argv, const char *program, const char *library, const char *spool)
-{
-	struct sigaction old_ignored[2], old_forwarded[5];
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, pass = { .sa_handler = forward };
-	pid_t pid;
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-	pass.sa_flags = SA_RESTART;
-	for (int i = 0; i < 2; i++)
-		sigaction(ignored[i], &ignore, &old_ignored[i]);
-	for (int i = 0; i < 5; i++)
-		sigaction(forwarded[i], &pass, &old_forwarded[i]);
-	pid = fork();
+/* How the program shall find them. */
+struct signals {
+	struct sigaction ignored[COUNT(ignored)], forwarded[COUNT(forwarded)];
+};
+
+static void signals_set(struct signals *old)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction pass = { .sa_handler = forward, .sa_flags = SA_RESTART };
+
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		sigaction(ignored[i], &ignore, &old->ignored[i]);
+	for (size_t i = 0; i < COUNT(forwarded); i++)
+		sigaction(forwarded[i], &pass, &old->forwarded[i]);
+}
+
+static void signals_restore(const struct signals *old)
+{
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		sigaction(ignored[i], &old->ignored[i], NULL);
+	for (size_t i = 0; i < COUNT(forwarded); i++)
+		sigaction(forwarded[i], &old->forwarded[i], NULL);
+}
+
+static pid_t child_start(char **argv, const char *program, const struct recording *r,
+			 const struct signals *signals)
+{
+	pid_t pid = fork();
+
 	if (pid)
 		return pid;
-	for (int i = 0; i < 2; i++)
-		sigaction(ignored[i], &old_ignored[i], NULL);
-	for (int i = 0; i < 5; i++)
-		sigaction(forwarded[i], &old_forwarded[i], NULL);
-	if (spool)
-		environment_set(library, spool);
+	signals_restore(signals);
+	if (r->collector)
+		environment_set(r->library, collector_directory(r->collector));
 	execv(program, argv);
 	/* What a shell does with a file that is no program: it reads it. */
 	if (errno == ENOEXEC)
@@ -353,9 +378,9 @@ static void summary_print(const struct command *c, const struct collector_totals
 	if (wanted)
 		fprintf(stderr, "sluice: %llu calls of %u processes recorded in %s\n",
 			(unsigned long long)t->activities, t->processes, trace);
-	if (wanted && !t->processes)
-		command_warn(c, "no process of the run loaded the capture library; 'sluice doctor' "
-				"tells more");
+	if (!t->processes && mode_choose(c->config) != CAPTURE_OFF && !getenv("SLUICE_DISABLE"))
+		command_warn(c,
+			     "no process of the run could be recorded; 'sluice doctor' tells more");
 }
 
 /* Turns the container into the form that was asked for. */
@@ -374,32 +399,56 @@ static int form_convert(const char *container, const char *path, const char *for
 }
 
 /* Completes the trace; trouble is told and changes nothing for the program. */
-static void collector_end(const struct command *c, struct collector *collector, int code,
-			  const char *container, const char *path)
+static void recording_end(const struct command *c, struct recording *r, int code)
 {
 	const struct run_args *args = c->args;
 	struct collector_totals totals;
 	char form[16];
 	struct err err;
-	int r = collector_close(collector, code, &totals, &err);
+	int failed = collector_close(r->collector, code, &totals, &err);
 
 	option_choice_name("container|text|sqlite", args->form, form, sizeof(form));
-	if (r >= 0 && strcmp(container, path) != 0)
-		r = form_convert(container, path, form, &err);
-	if (r < 0)
+	if (failed >= 0 && strcmp(r->container, r->path) != 0)
+		failed = form_convert(r->container, r->path, form, &err);
+	if (failed < 0)
 		warn(c, err.text);
 	else
-		summary_print(c, &totals, path);
+		summary_print(c, &totals, r->path);
+}
+
+/* Prepares all that recording needs. On failure it says so, and the program runs without. */
+static void recording_start(const struct command *c, const char *program, struct recording *r)
+{
+	const struct run_args *args = c->args;
+	AUTO_FREE char *text = NULL;
+	struct err err = { 0 };
+
+	r->library = place_library(&err);
+	if (r->library)
+		r->path = args->output ? xstrdup(args->output) : trace_path(c, program, &err);
+	if (r->path)
+		r->container = args->form > 0 ? xprintf("%s.partial", r->path) : xstrdup(r->path);
+	if (r->container)
+		r->collector = collector_start(c, r->container, &err);
+	if (r->collector)
+		return;
+	text = xprintf("%s; the program runs unrecorded", err.text);
+	warn(c, text);
+}
+
+static void recording_release(struct recording *r)
+{
+	free(r->library);
+	free(r->path);
+	free(r->container);
 }
 
 static int run(struct command *c)
 {
 	const struct run_args *args = c->args;
 	AUTO_FREE char *program = place_program(c->argv[0]);
-	AUTO_FREE char *library = NULL;
-	AUTO_FREE char *path = NULL;
-	AUTO_FREE char *container = NULL;
-	struct collector *collector = NULL;
+	struct recording recording = { 0 };
+	struct signals signals;
 	struct err err = { 0 };
 	pid_t pid;
 	int code;
@@ -411,28 +460,18 @@ static int run(struct command *c)
 		return 127;
 	}
 	program_explain(c, program);
-	library = place_library(&err);
-	if (library)
-		path = args->output ? xstrdup(args->output) : trace_path(c, program, &err);
-	if (path)
-		container = args->form > 0 ? xprintf("%s.partial", path) : xstrdup(path);
-	if (container)
-		collector = collector_start(c, container, &err);
-	if (!collector) {
-		AUTO_FREE char *text = xprintf("%s; the program runs unrecorded", err.text);
-
-		warn(c, text);
-	}
-	pid = child_start(c->argv, program, library,
-			  collector ? collector_directory(collector) : NULL);
+	signals_set(&signals);
+	recording_start(c, program, &recording);
+	pid = child_start(c->argv, program, &recording, &signals);
 	if (pid < 0) {
 		code = command_fail(c, "cannot start a process: %s", strerror(errno));
 	} else {
 		run_child = pid;
-		code = child_watch(pid, collector, args->wait);
+		code = child_watch(pid, recording.collector, args->wait);
 	}
-	if (collector)
-		collector_end(c, collector, code, container, path);
+	if (recording.collector)
+		recording_end(c, &recording, code);
+	recording_release(&recording);
 	return code;
 }
 
