@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The programs that a benchmark observes, in one executable. It reports by lines "key value" on
+ *standard output, after everything that is measured. It measures itself: thread CPU time, so that
+ *neither other processes nor the collector count.
+ *
+ *	load calls CALL THREADS TOTAL DIR stopping|plain
+ *	load pace  CALL THREADS PER_SECOND SECONDS DIR
+ *	load stride CALLS DIR
+ *	load starts TIMES PROGRAM
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/spool.h"
+
+#define THREADS_MAX 64
+#define DRAIN_TRIES 60000 /* of a millisecond each */
+
+extern char **environ;
+
+static __attribute__((noreturn)) void die(const char *what)
+{
+	fprintf(stderr, "load: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static uint64_t clock_read(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The place that one thread writes to: a file of its own, so that threads do not wait for each
+ * other. */
+struct target {
+	int fd;
+	FILE *stream;
+};
+
+static char block[4096];
+
+static void fwrite_loop(const struct target *t, size_t bytes, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		fwrite(block, 1, bytes, t->stream);
+}
+
+static void loop_fwrite0(const struct target *t, uint64_t n)
+{
+	fwrite_loop(t, 0, n);
+}
+
+static void loop_fwrite1(const struct target *t, uint64_t n)
+{
+	fwrite_loop(t, 1, n);
+}
+
+static void loop_pwrite1(const struct target *t, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (pwrite(t->fd, block, 1, (off_t)(i % 4096)) != 1)
+			die("pwrite");
+}
+
+static void loop_pwrite4k(const struct target *t, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (pwrite(t->fd, block, 4096, (off_t)(i % 256 * 4096)) != 4096)
+			die("pwrite");
+}
+
+static const struct call {
+	const char *name;
+	void (*loop)(const struct target *target, uint64_t n);
+} calls[] = {
+	{ "fwrite0", loop_fwrite0 },
+	{ "fwrite1", loop_fwrite1 },
+	{ "pwrite1", loop_pwrite1 },
+	{ "pwrite4k", loop_pwrite4k },
+	{ 0 },
+};
+
+static const struct call *call_by_name(const char *name)
+{
+	for (const struct call *c = calls; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	errno = EINVAL;
+	die(name);
+}
+
+static struct target target_open(const char *dir, int number)
+{
+	struct target t;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/load.%d", dir, number);
+	t.stream = fopen(path, "w");
+	if (!t.stream)
+		die(path);
+	t.fd = fileno(t.stream);
+	return t;
+}
+
+/* The spool of this process, read as the collector reads it; NULL when there is none. */
+static const struct spool_header *spool_find(void)
+{
+	const char *name = getenv("SLUICE_SPOOL");
+	DIR *dir = name ? opendir(name) : NULL;
+	const struct spool_header *h = NULL;
+	struct dirent *entry;
+
+	while (dir && !h && (entry = readdir(dir))) {
+		int fd = strstr(entry->d_name, SPOOL_SUFFIX)
+				 ? openat(dirfd(dir), entry->d_name, O_RDONLY)
+				 : -1;
+		void *p = MAP_FAILED;
+
+		if (fd >= 0)
+			p = mmap(NULL, spool_chunk_offset(SPOOL_CHUNKS_MAX), PROT_READ,
+				 MAP_SHARED | MAP_NORESERVE, fd, 0);
+		if (p != MAP_FAILED && ((const struct spool_header *)p)->pid == getpid())
+			h = p;
+		if (fd >= 0)
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+	return h;
+}
+
+static bool chunk_is_drained(const struct spool_header *h, uint32_t number)
+{
+	const struct chunk *c = (const void *)((const char *)h + spool_chunk_offset(number));
+
+	if (atomic_load(&h->free_map[number / 64]) >> number % 64 & 1)
+		return true;
+	return *(volatile const uint32_t *)&c->drained == atomic_load(&c->committed);
+}
+
+static bool spool_is_drained(const struct spool_header *h)
+{
+	for (uint32_t chunk = 0; chunk < SPOOL_CHUNKS_MAX; chunk++) {
+		uint32_t segment = spool_segment_of(chunk);
+
+		if (atomic_load(&h->segment_map[segment / 64]) >> segment % 64 & 1 &&
+		    !chunk_is_drained(h, chunk))
+			return false;
+	}
+	return true;
+}
+
+/* Waits until the collector has taken all that we recorded. It makes no call that is recorded
+ * itself. */
+static void drain_wait(const struct spool_header *h)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	for (int i = 0; h && !spool_is_drained(h); i++) {
+		if (i == DRAIN_TRIES) {
+			errno = ETIMEDOUT;
+			die("the collector does not drain the spool");
+		}
+		nanosleep(&pause, NULL);
+	}
+}
+
+struct worker {
+	pthread_t thread;
+	struct target target;
+	const struct call *call;
+	pthread_barrier_t *barrier;
+	uint64_t n;
+	uint64_t cold_ns, warm_ns;
+	uint64_t begin_ns, slots; /* pace only: slots of a millisecond, n calls in each */
+};
+
+static uint64_t timed_loop(struct worker *w)
+{
+	uint64_t begin = clock_read(CLOCK_THREAD_CPUTIME_ID);
+
+	w->call->loop(&w->target, w->n);
+	return clock_read(CLOCK_THREAD_CPUTIME_ID) - begin;
+}
+
+/* The barrier is passed four times, also by main(): begin and end of the cold and of the warm loop.
+ */
+static void *worker_calls(void *arg)
+{
+	struct worker *w = arg;
+
+	pthread_barrier_wait(w->barrier);
+	w->cold_ns = timed_loop(w);
+	pthread_barrier_wait(w->barrier);
+	pthread_barrier_wait(w->barrier);
+	w->warm_ns = timed_loop(w);
+	pthread_barrier_wait(w->barrier);
+	return NULL;
+}
+
+/*
+ * The cold loop makes the spool as large as the warm one can need: for this the collector, our
+ * parent, is halted meanwhile. The warm loop begins with an empty spool and the collector at work.
+ */
+static int run_calls(char **argv)
+{
+	static struct worker workers[THREADS_MAX];
+	int threads = atoi(argv[1]);
+	uint64_t per_thread = strtoull(argv[2], NULL, 10) / (uint64_t)threads, cold = 0, warm = 0;
+	bool stopping = !strcmp(argv[4], "stopping");
+	const struct spool_header *spool = spool_find();
+	pthread_barrier_t barrier;
+
+	pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
+	for (int i = 0; i < threads; i++) {
+		workers[i] = (struct worker){ .target = target_open(argv[3], i),
+					      .call = call_by_name(argv[0]),
+					      .barrier = &barrier,
+					      .n = per_thread };
+		pthread_create(&workers[i].thread, NULL, worker_calls, &workers[i]);
+	}
+	if (stopping)
+		kill(getppid(), SIGSTOP);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	if (stopping) {
+		kill(getppid(), SIGCONT);
+		drain_wait(spool);
+	}
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < threads; i++) {
+		pthread_join(workers[i].thread, NULL);
+		cold += workers[i].cold_ns;
+		warm += workers[i].warm_ns;
+	}
+	printf("calls %llu\ncold_ps %llu\nwarm_ps %llu\n",
+	       (unsigned long long)per_thread * 2 * (unsigned)threads,
+	       (unsigned long long)(cold * 1000 / (per_thread * (unsigned)threads)),
+	       (unsigned long long)(warm * 1000 / (per_thread * (unsigned)threads)));
+	return 0;
+}
+
+static void *worker_pace(void *arg)
+{
+	struct worker *w = arg;
+
+	for (uint64_t slot = 1; slot <= w->slots; slot++) {
+		uint64_t until = w->begin_ns + slot * 1000000;
+		struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+
+		w->call->loop(&w->target, w->n);
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+			;
+	}
+	return NULL;
+}
+
+static uint64_t cpu_us(int who)
+{
+	struct rusage u;
+
+	getrusage(who, &u);
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static int run_pace(char **argv)
+{
+	static struct worker workers[THREADS_MAX];
+	int threads = atoi(argv[1]);
+	uint64_t slots = strtoull(argv[3], NULL, 10) * 1000;
+	uint64_t per_slot = strtoull(argv[2], NULL, 10) / 1000 / (uint64_t)threads;
+	uint64_t begin = clock_read(CLOCK_MONOTONIC);
+
+	for (int i = 0; i < threads; i++) {
+		workers[i] = (struct worker){ .target = target_open(argv[4], i),
+					      .call = call_by_name(argv[0]),
+					      .n = per_slot,
+					      .begin_ns = begin,
+					      .slots = slots };
+		pthread_create(&workers[i].thread, NULL, worker_pace, &workers[i]);
+	}
+	for (int i = 0; i < threads; i++)
+		pthread_join(workers[i].thread, NULL);
+	printf("calls %llu\nelapsed_ns %llu\ncpu_us %llu\n",
+	       (unsigned long long)(per_slot * slots * (unsigned)threads),
+	       (unsigned long long)(clock_read(CLOCK_MONOTONIC) - begin),
+	       (unsigned long long)cpu_us(RUSAGE_SELF));
+	return 0;
+}
+
+/*
+ * Blocks of 1 KiB every 4 KiB, as one of four processes writes that share a file: sweep after sweep
+ * over 64 MiB, each a block further on.
+ */
+static int run_stride(char **argv)
+{
+	const uint64_t blocks = 16384;
+	uint64_t n = strtoull(argv[0], NULL, 10);
+	struct target t = target_open(argv[1], 0);
+
+	for (uint64_t i = 0; i < n; i++) {
+		off_t offset = (off_t)(i % blocks * 4096 + i / blocks % 4 * 1024);
+
+		if (pwrite(t.fd, block, 1024, offset) != 1024)
+			die("pwrite");
+	}
+	printf("calls %llu\ncpu_us %llu\n", (unsigned long long)n,
+	       (unsigned long long)cpu_us(RUSAGE_SELF));
+	return 0;
+}
+
+/* CPU time of one start of a program: user and system, from its exec to its exit. */
+static uint64_t start_us(const char *program, char **environment)
+{
+	char *argv[] = { (char *)program, NULL };
+	posix_spawn_file_actions_t actions;
+	struct rusage u;
+	int status = 0, code;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	code = posix_spawn(&pid, program, &actions, NULL, argv, environment);
+	posix_spawn_file_actions_destroy(&actions);
+	errno = code;
+	if (code || wait4(pid, &status, 0, &u) != pid || status != 0)
+		die(program);
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* Starts the program bare and observed in turn; its parent, this process, is observed in both
+ * cases. */
+static int run_starts(char **argv)
+{
+	static char *bare[4096];
+	int times = atoi(argv[0]), n = 0;
+	uint64_t *us = calloc((size_t)times * 2, sizeof(*us));
+
+	for (char **e = environ; *e && n < 4095; e++)
+		if (strncmp(*e, "LD_PRELOAD=", 11) != 0)
+			bare[n++] = *e;
+	for (int i = 0; us && i < times; i++) {
+		us[2 * i] = start_us(argv[1], bare);
+		us[2 * i + 1] = start_us(argv[1], environ);
+	}
+	for (int i = 0; us && i < times; i++)
+		printf("bare_us %llu\ntraced_us %llu\n", (unsigned long long)us[2 * i],
+		       (unsigned long long)us[2 * i + 1]);
+	free(us);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int arguments;
+	int (*run)(char **argv);
+} loads[] = {
+	{ "calls", 5, run_calls },
+	{ "pace", 5, run_pace },
+	{ "stride", 2, run_stride },
+	{ "starts", 2, run_starts },
+};
+
+int main(int argc, char **argv)
+{
+	memset(block, 'x', sizeof(block));
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+		if (argc == loads[i].arguments + 2 && !strcmp(argv[1], loads[i].name))
+			return loads[i].run(argv + 2);
+	fputs("load: see bench/load.c for what it takes\n", stderr);
+	return 2;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Built with _FORTIFY_SOURCE: the calls below become __read_chk, __open_2 and their like.
+ */
+#include "prog.h"
+
+#include <sys/socket.h>
+
+int main(int argc, char **argv)
+{
+	char text[64], path[64];
+	volatile size_t size = (size_t)argc * 10; /* unknown to the compiler, so that checks stay in */
+	int fds[2], fd;
+	FILE *f;
+
+	(void)argv;
+	fd = file_make("file");
+	put(fd, "0123456789abcdefghij\n");
+	close(fd);
+	fd = open("file", argc ? O_RDONLY : O_WRONLY);
+	MUST(fd >= 0);
+	MUST(read(fd, text, size) == (ssize_t)size);
+	MUST(pread(fd, text, size, 1) == (ssize_t)size);
+	close(fd);
+	MUST(readlink("/proc/self/exe", path, size) == (ssize_t)size);
+	MUST(getcwd(path, sizeof(path) * (size_t)argc) || errno == ERANGE);
+	f = fopen("file", "r+");
+	MUST(f && fread(text, 1, size, f) == size);
+	MUST(fgets(text, (int)size, f));
+	MUST(fprintf(f, "%d\n", argc) > 0);
+	MUST(!fclose(f));
+	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
+	MUST(send(fds[0], "0123456789", 10, 0) == 10);
+	MUST(recv(fds[1], text, size, 0) == 10);
+	printf("%zu %.10s\n", size, text);
+	dprintf(1, "%d\n", argc);
+	fflush(stdout);
+	if (argc > 1) { /* __read_chk, without the warning that is right */
+		/* One byte too many: libc must still see and stop it. */
+		char small[8];
+
+		MUST(read(open("file", O_RDONLY), small, size * 5) >= 0);
+		printf("%d\n", small[0]);
+	}
+	return 0;
+}

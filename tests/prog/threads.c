@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Threads at birth, at work and at death.
+ */
+#include "prog.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+
+int __cxa_thread_atexit_impl(void (*function)(void *), void *arg, void *handle);
+extern void *__dso_handle;
+
+static pthread_key_t keys[3];
+static int shared = -1;
+
+/* Sets itself anew, so that it runs in every round of destructors that libc makes. */
+static void key_ends(void *arg)
+{
+	put(shared, "k");
+	pthread_setspecific(keys[0], arg);
+}
+
+static void key_ends_once(void *arg)
+{
+	(void)arg;
+	put(shared, "o");
+}
+
+static void tls_ends(void *arg)
+{
+	(void)arg;
+	put(shared, "t");
+}
+
+static void *dying(void *arg)
+{
+	put(shared, "w");
+	pthread_setspecific(keys[0], arg);
+	pthread_setspecific(keys[1], arg);
+	__cxa_thread_atexit_impl(tls_ends, NULL, &__dso_handle);
+	return NULL;
+}
+
+/* I/O in destructors of keys (four rounds) and of thread-local objects. */
+static int destructors(int argc, char **argv)
+{
+	pthread_t thread;
+	int x;
+
+	(void)argc, (void)argv;
+	shared = file_make("shared");
+	MUST(!pthread_key_create(&keys[0], key_ends) && !pthread_key_create(&keys[1], key_ends_once));
+	for (int i = 0; i < 10; i++) {
+		MUST(!pthread_create(&thread, NULL, dying, &x));
+		pthread_join(thread, NULL);
+	}
+	printf("%d bytes\n", (int)lseek(shared, 0, SEEK_END));
+	return 0;
+}
+
+static int pipe_fds[2];
+static atomic_bool reading;
+
+static void cleanup(void *arg)
+{
+	(void)arg;
+	put(shared, "cleanup\n");
+}
+
+static void *reader(void *arg)
+{
+	char c;
+
+	(void)arg;
+	pthread_cleanup_push(cleanup, NULL);
+	put(shared, "reader\n");
+	reading = true;
+	MUST(read(pipe_fds[0], &c, 1) < 0);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+/* Cancelled in the middle of a read that would wait for ever. */
+static int cancelled(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	shared = file_make("shared");
+	MUST(!pipe(pipe_fds));
+	for (int i = 0; i < 10; i++) {
+		pthread_t thread;
+		void *result;
+
+		reading = false;
+		MUST(!pthread_create(&thread, NULL, reader, NULL));
+		while (!reading)
+			pause_ms(1);
+		pause_ms(i % 3 ? 5 : 0);
+		pthread_cancel(thread);
+		pthread_join(thread, &result);
+		printf("%s\n", result == PTHREAD_CANCELED ? "cancelled" : "returned");
+		put(shared, "main\n");
+	}
+	return 0;
+}
+
+static atomic_int done;
+
+static void *own_file(void *arg)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "own%ld", (long)arg);
+	fd = file_make(name);
+	put(fd, name);
+	close(fd);
+	done++;
+	return NULL;
+}
+
+static int detached(int argc, char **argv)
+{
+	pthread_attr_t attr;
+
+	(void)argc, (void)argv;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	for (long i = 0; i < 50; i++) {
+		pthread_t thread;
+
+		MUST(!pthread_create(&thread, &attr, own_file, (void *)i));
+	}
+	while (done < 50)
+		pause_ms(1);
+	puts("done");
+	return 0;
+}
+
+static void *one_write(void *arg)
+{
+	long n = (long)arg;
+
+	MUST(pwrite(shared, "x", 1, n) == 1);
+	return NULL;
+}
+
+/* many N: N threads over time, eight at once; tells the most memory that was in use. */
+static int many(int argc, char **argv)
+{
+	long n = argc > 0 ? atol(argv[0]) : 10000;
+
+	shared = file_make("shared");
+	for (long i = 0; i < n; i += 8) {
+		pthread_t threads[8];
+
+		for (long j = 0; j < 8; j++)
+			MUST(!pthread_create(&threads[j], NULL, one_write, (void *)(i + j)));
+		for (int j = 0; j < 8; j++)
+			pthread_join(threads[j], NULL);
+	}
+	printf("%d bytes\n", (int)lseek(shared, 0, SEEK_END));
+	return 0;
+}
+
+static long per_thread;
+
+/* The size of every write follows from the thread and its turn, and the data from its place. */
+static void *pattern(void *arg)
+{
+	long t = (long)arg;
+	char data[64];
+
+	memset(data, 'a' + (int)t, sizeof(data));
+	for (long i = 0; i < per_thread; i++)
+		MUST(pwrite(shared, data, (size_t)(1 + (i + t) % 61), t * 64) == 1 + (i + t) % 61);
+	return NULL;
+}
+
+/* sixteen N: sixteen threads with N writes each. */
+static int sixteen(int argc, char **argv)
+{
+	pthread_t threads[16];
+
+	per_thread = argc > 0 ? atol(argv[0]) : 5000;
+	shared = file_make("shared");
+	for (long t = 0; t < 16; t++)
+		MUST(!pthread_create(&threads[t], NULL, pattern, (void *)t));
+	for (int t = 0; t < 16; t++)
+		pthread_join(threads[t], NULL);
+	return 0;
+}
+
+static void *goes_on(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 60; i++) {
+		put(shared, "x");
+		pause_ms(10);
+	}
+	put(shared, "end");
+	exit(12);
+}
+
+/* The first thread leaves; the kernel shows the process as a zombie while the others go on. */
+static int main_leaves(int argc, char **argv)
+{
+	pthread_t thread;
+
+	(void)argc, (void)argv;
+	shared = file_make("shared");
+	put(shared, "main");
+	MUST(!pthread_create(&thread, NULL, goes_on, NULL));
+	pthread_exit(NULL);
+}
+
+static void *exits(void *arg)
+{
+	(void)arg;
+	printf("from a thread\n");
+	put(shared, "exits");
+	exit(13);
+}
+
+static int exit_in_thread(int argc, char **argv)
+{
+	pthread_t thread;
+
+	(void)argc, (void)argv;
+	shared = file_make("shared");
+	MUST(!pthread_create(&thread, NULL, exits, NULL));
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+static void *cramped(void *arg)
+{
+	FILE *f;
+	pid_t pid;
+
+	(void)arg;
+	put(shared, "cramped\n");
+	f = fopen("stream", "w");
+	MUST(f && fprintf(f, "%s %d\n", "text", 1) > 0 && !fclose(f));
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		put(shared, "child\n");
+		_exit(3);
+	}
+	printf("child %d\n", child_code(pid));
+	fflush(stdout);
+	return NULL;
+}
+
+/* The smallest stack that a thread may have; the fork makes the child attach on it. */
+static int tiny_stack(int argc, char **argv)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	(void)argc, (void)argv;
+	shared = file_make("shared");
+	pthread_attr_init(&attr);
+	MUST(!pthread_attr_setstacksize(&attr, (size_t)sysconf(_SC_THREAD_STACK_MIN)));
+	MUST(!pthread_create(&thread, &attr, cramped, NULL));
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+CASES(CASE(destructors), CASE(cancelled), CASE(detached), CASE(many), CASE(sixteen), CASE(main_leaves),
+      CASE(exit_in_thread), CASE(tiny_stack))

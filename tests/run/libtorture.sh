@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Helpers of the torture tests and of those with real programs; sources libtest.sh.
+# Every run has a spool directory of its own, so that what it leaves behind can be seen.
+. "$(dirname "${BASH_SOURCE[0]}")/libtest.sh"
+
+python=/usr/bin/python3
+[ -x "$python" ] || python=python3
+shm=/dev/shm
+[ -w "$shm" ] || shm=${TMPDIR:-/tmp}
+spools=$(mktemp -d "$shm/sluice-torture.XXXXXX")
+trap 'cd /; rm -rf "$work" "$spools"' EXIT
+export SLUICE_SPOOL_DIR=$spools
+limit=${LIMIT:-60} # seconds for one program
+case=start
+
+# Names what is being tested, for messages.
+case_begin() {
+	case=$*
+}
+
+wrong() {
+	echo "${BASH_SOURCE[-1]}: case \"$case\": $*" >&2
+	exit 1
+}
+
+# No run may leave a spool directory.
+spools_gone() {
+	local left
+	left=$(ls "$spools")
+	[ -z "$left" ] || wrong "left behind in $spools: $left"
+}
+
+# Reads the trace of the case to its end, into rows.csv, and its report into report.json.
+trace_read() {
+	"$sluice" print --csv "$work/trace" >"$work/rows.csv" 2>"$work/print.err" ||
+		wrong "the trace cannot be read: $(cat "$work/print.err")"
+	"$sluice" report --json "$work/trace" >"$work/report.json" 2>/dev/null ||
+		wrong "there is no report of the trace"
+}
+
+# bare COMMAND...: as it is, in $work/bare
+bare() {
+	rm -rf "$work/bare"
+	mkdir "$work/bare"
+	bare_rc=0
+	(cd "$work/bare" && exec timeout -k 5 "$limit" "$@") \
+		</dev/null >"$work/bare.out" 2>"$work/bare.err" || bare_rc=$?
+	[ "$bare_rc" != 124 ] || wrong "\"$*\" hangs even without capture"
+}
+
+# captured COMMAND...: in $work/captured, with $run_options; then reads the trace
+run_options=
+captured() {
+	rm -rf "$work/captured" "$work/trace"
+	mkdir "$work/captured"
+	captured_rc=0
+	# shellcheck disable=SC2086
+	(cd "$work/captured" && exec timeout -k 5 "$limit" "$sluice" run $run_options -o "$work/trace" -- "$@") \
+		</dev/null >"$work/captured.out" 2>"$work/captured.err" || captured_rc=$?
+	[ "$captured_rc" != 124 ] || wrong "\"$*\" hangs under capture"
+	spools_gone
+	trace_read
+}
+
+# The two runs must not differ in anything that the program shows.
+same_code() {
+	[ "$bare_rc" = "$captured_rc" ] || wrong "exit code is $captured_rc, without capture $bare_rc"
+}
+same_out() {
+	diff "$work/bare.out" "$work/captured.out" >"$work/diff" || wrong "stdout differs: $(head -20 "$work/diff")"
+}
+same_err() {
+	diff "$work/bare.err" "$work/captured.err" >"$work/diff" || wrong "stderr differs: $(head -20 "$work/diff")"
+}
+same_files() {
+	diff -r "$work/bare" "$work/captured" >"$work/diff" || wrong "files differ: $(head -20 "$work/diff")"
+}
+
+# both COMMAND...: with and without capture, and no difference
+both() {
+	bare "$@"
+	captured "$@"
+	same_code
+	same_out
+	same_err
+	same_files
+}
+
+# rows EXPRESSION: how many rows of the trace it is true for. Columns are names; file is without the directory
+# of the run; p, t, n are the parts of the id; `of(relation)` is the row that a relation names.
+rows() {
+	"$python" "$work/rows.py" "$work" count "$1"
+}
+
+# check_rows NUMBER EXPRESSION
+check_rows() {
+	local n
+	n=$(rows "$2")
+	[ "$n" = "$1" ] || wrong "$n rows with $2, expected $1:
+$(cut -d, -f3,5,6,8,10- "$work/rows.csv" | head -15)"
+}
+
+# check_least NUMBER EXPRESSION: at least so many
+check_least() {
+	local n
+	n=$(rows "$2")
+	[ "$n" -ge "$1" ] || wrong "$n rows with $2, expected $1 or more"
+}
+
+# lost: how many activities were lost
+lost() {
+	json_get "$work/report.json" '["losses"]["activities"]'
+}
+
+# Every id is there once, no number is missing in any thread, and what is referred to exists. Threads of a
+# forked process may start anywhere, and numbers given as arguments may be missing.
+check_sound() {
+	local n
+	n=$(lost)
+	[ "$n" = 0 ] || wrong "$n activities were lost"
+	"$python" "$work/rows.py" "$work" sound "$@" >"$work/sound" 2>&1 || wrong "$(cat "$work/sound")"
+}
+
+# need_root: skips the rest of the script
+need_root() {
+	[ "$(id -u)" = 0 ] || skip "$case: only root can do this"
+}
+
+cat >"$work/rows.py" <<'PYTHON'
+import csv, functools, re, sys
+
+@functools.lru_cache(1 << 16)
+def parse(text):
+    m = re.fullmatch(r"ID(?:(\d+):)?(?:(\d+)\.)?(\d+)", text)
+    return (int(m[1] or 0), int(m[2] or 0), int(m[3]))
+
+NUMBERS = ("start_ns", "duration_ns", "process", "thread", "error", "result", "size", "offset", "handle", "flags",
+           "mode")
+
+def read(work, wanted=NUMBERS):
+    here = work + "/captured/"
+    wanted = [key for key in NUMBERS if key in wanted]
+    for row in csv.DictReader(open(work + "/rows.csv", errors="surrogateescape")):
+        for key in wanted:
+            row[key] = int(row[key]) if row[key] else None
+        if row["file"].startswith(here):
+            row["file"] = row["file"][len(here):]
+        if row["file2"].startswith(here):
+            row["file2"] = row["file2"][len(here):]
+        row["p"], row["t"], row["n"] = parse(row["id"])
+        yield row
+
+def count(work, expression):
+    code = compile(expression, "expression", "eval")
+    wanted = re.findall(r"\w+", expression)
+    rows = list(read(work, wanted)) if "of(" in expression else read(work, wanted)
+    table = {r["id"]: r for r in rows} if "of(" in expression else {}
+    print(sum(bool(eval(code, {"of": lambda i: table.get(i, {})}, row)) for row in rows))
+
+def sound(work, missing=0):
+    seen, threads, forked = set(), {}, set()
+    bad = []
+    rows = list(read(work, ("start_ns", "duration_ns")))
+    for row in rows:
+        key = (row["p"], row["t"], row["n"])
+        if key in seen:
+            bad.append("%s is there twice" % row["id"])
+        seen.add(key)
+        threads.setdefault(key[:2], []).append(key[2])
+    for row in rows:
+        for column in ("cause", "relation", "relation2"):
+            if row[column] and parse(row[column]) not in seen and not int(missing):
+                bad.append("%s of %s is not there: %s" % (column, row["id"], row[column]))
+        if row["duration_ns"] < 0 or row["start_ns"] < 0 or row["duration_ns"] > 600e9:
+            bad.append("%s: time %d+%d" % (row["id"], row["start_ns"], row["duration_ns"]))
+    gaps = 0
+    for (process, thread), numbers in threads.items():
+        gaps += max(numbers) - min(numbers) + 1 - len(numbers)
+        if process == 0:
+            gaps += min(numbers) - 1
+    if gaps > int(missing):
+        bad.append("%d numbers are missing" % gaps)
+    for line in bad[:20]:
+        print(line)
+    return len(bad) > 0
+
+if sys.argv[2] == "count":
+    count(sys.argv[1], sys.argv[3])
+else:
+    sys.exit(sound(sys.argv[1], *sys.argv[3:]))
+PYTHON

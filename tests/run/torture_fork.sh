@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Torture: one process becomes two, in every way there is. Results are those of the bare run, the child's calls
+# are recorded, and descriptors are known to whoever inherits them.
+. "$(dirname "$0")/libtorture.sh"
+
+case_begin "fork: parent and child write to one open file"
+both "$prog/forks" plain
+check_sound
+check_rows 2 'function == "write" and file == "log" and p == 0'
+check_rows 3 'function == "write" and file == "log" and p == 1'
+check_rows 5 'function == "write" and of(relation)["function"] == "open" and of(relation)["p"] == 0'
+check_rows 5 'file == "log" and function == "write" and offset in (0, 3, 6, 9, 12)'
+check_rows 1 'function == "write" and file == "own" and p == 1 and of(relation)["p"] == 1'
+
+case_begin "fork in a thread while others write"
+both "$prog/forks" in_thread
+check_sound
+check_rows 2000 'function == "pwrite" and p > 0 and file == "busy"'
+check_rows 0 'function == "pwrite" and file != "busy"'
+check_eq "$(json_get report.json '["run"]["processes"]')" 21 "processes"
+
+case_begin "four generations of forks"
+both "$prog/forks" generations
+check_sound
+for depth in 0 1 2 3; do
+	check_rows 1 "function == 'open' and file == 'gen$depth' and p == $depth"
+	# its own process and all below write once, and its own and those above the last once more
+	check_rows $((4 - depth + 3 - depth)) "function == 'write' and file == 'gen$depth'"
+	check_rows $((4 - depth + 3 - depth)) "function == 'write' and of(relation).get('file') == 'gen$depth' and of(relation)['p'] == $depth"
+done
+
+case_begin "clone without libc"
+both "$prog/forks" raw
+check_sound
+check_rows 2 'function == "write" and file == "log" and p == 1'
+check_rows 2 'function == "write" and file == "log" and p == 0'
+
+case_begin "a child returns out of a call that its parent began"
+both "$prog/forks" inside_call
+check_sound 1
+check_rows 6 'function == "write" and file == "visited" and p == 0'
+check_rows 5 'function == "write" and file == "visited" and p == 1'
+check_rows 1 'function == "nftw" and p == 0 and result == 6'
+check_rows 0 'cause and of(cause).get("function") != "nftw"'
+
+case_begin "forkpty"
+both "$prog/forks" pty
+check_sound
+check_rows 2 'function == "write" and file == "out"'
+
+case_begin "a descriptor that only the child still has, after very many others"
+both "$prog/forks" old_descriptor 30000
+check_rows 1 'function == "write" and file == "log" and p == 1'
+
+case_begin "300 children, one after the other"
+both "$prog/forks" many 300
+check_sound
+check_rows 300 'function == "write" and file == "log" and p > 0'
+
+case_begin "a child that outlives the command: --wait gets all of it"
+run_options=--wait captured "$prog/forks" outlive 300
+check_eq "$captured_rc" 0 "exit code"
+check_sound
+check_rows 31 'function == "write" and file == "log"'
+
+case_begin "a child that outlives the command and the collector"
+bare "$prog/forks" outlive 600
+captured "$prog/forks" outlive 600
+same_code
+for try in $(seq 50); do
+	grep -q end "$work/captured/log" && break
+	sleep 0.1
+done
+cmp "$work/bare/log" "$work/captured/log" || wrong "the child did not finish its work"

@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Torture: no room, no rights, no memory. The program never notices, and what is missing is counted and told.
+. "$(dirname "$0")/libtorture.sh"
+
+# The calls of `busy N`: N pwrites of 10 bytes, N/10 preads, N fputs of 5 bytes; in the report, recorded or counted.
+check_busy_report() {
+	"$python" - "$work/report.json" "$1" <<'PYTHON' || wrong "the report's sums are not those of the program"
+import json, sys
+report, n = json.load(open(sys.argv[1])), int(sys.argv[2])
+layers = {layer["layer"]: layer for layer in report["layers"]}
+posix, stdio = layers["POSIX"], layers["STDIO"]
+print(posix, stdio, report["losses"])
+assert posix["bytes_written"] == n * 10, posix["bytes_written"]
+assert posix["bytes_read"] == n, posix["bytes_read"]
+assert stdio["bytes_written"] >= n * 5, stdio["bytes_written"]
+assert posix["calls"] >= n + n // 10, posix["calls"]
+PYTHON
+}
+
+# told: the loss is told by run, print and report
+check_told() {
+	[ "$(lost)" -gt 0 ] || wrong "nothing was lost, so this tests nothing"
+	grep -q "calls were lost" captured.err || wrong "run does not tell the loss: $(cat captured.err)"
+	grep -q "lost" print.err || wrong "print does not tell the loss"
+	"$sluice" report trace 2>&1 | grep -q "lost" || wrong "report does not tell the loss"
+}
+
+case_begin "a spool of 1 MiB"
+bare "$prog/limits" busy 300000
+run_options="--spool-limit 1M" captured "$prog/limits" busy 300000
+same_code
+same_out
+same_files
+if [ "$(lost)" -gt 0 ]; then
+	check_told
+	check_busy_report 300000
+fi
+
+case_begin "the disk of the spool is full"
+if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k none small 2>/dev/null; then
+	trap 'cd /; umount "$work/small" 2>/dev/null; rm -rf "$work" "$spools"' EXIT
+	run_options="--spool-dir $work/small" captured "$prog/limits" busy 300000
+	same_code
+	same_out
+	same_files
+	check_told
+	check_busy_report 300000
+	check_eq "$(ls small)" "" "left on the small disk"
+
+	case_begin "nor is there room for counters on the disk of the spool"
+	dd if=/dev/zero of=small/fill bs=1k count=600 status=none
+	run_options="--spool-dir $work/small" captured "$prog/limits" busy 300000
+	same_code
+	same_out
+	same_files
+	check_told
+	rm small/fill
+
+	case_begin "not even the header fits on the disk of the spool"
+	dd if=/dev/zero of=small/fill bs=1k count=975 status=none || true
+	run_options="--spool-dir $work/small" captured "$prog/limits" busy 1000
+	same_code
+	check_eq "$(cat captured.out)" 1000 "output"
+	rm small/fill
+
+	case_begin "the disk of the trace is full"
+	dd if=/dev/zero of=small/fill bs=1k count=990 status=none || true
+	rm -rf captured && mkdir captured
+	rc=0
+	(cd captured && "$sluice" run -o "$work/small/trace" -- "$prog/limits" busy 300000) >out 2>err || rc=$?
+	check_eq $rc 0 "exit code"
+	check_eq "$(cat out)" 300000 "output"
+	check_has "$(cat err)" "sluice run: warning: " "stderr"
+	spools_gone
+	umount small
+else
+	echo "skipped: $case: a small tmpfs cannot be mounted"
+fi
+
+case_begin "a spool directory that cannot be written"
+mkdir -p locked
+if [ "$(id -u)" = 0 ]; then
+	spool_dir=/proc/self
+else
+	chmod 500 locked
+	spool_dir=$work/locked
+fi
+bare "$prog/plain"
+rm -rf captured && mkdir captured
+check_rc 23 env -C captured "$sluice" run --spool-dir "$spool_dir" -o "$work/none" -- "$prog/plain"
+check_eq "$(cat out)" "$(cat bare.out)" "stdout"
+check_has "$(cat err)" "the program runs unrecorded" "stderr"
+check_has "$(cat err)" "to stderr" "stderr"
+
+case_begin "a trace directory that cannot be written"
+rm -rf captured && mkdir captured
+check_rc 23 env -C captured "$sluice" run -o /nonexistent/trace -- "$prog/plain"
+check_eq "$(cat out)" "$(cat bare.out)" "stdout"
+check_has "$(cat err)" "the program runs unrecorded" "stderr"
+check_rc 23 env -C captured SLUICE_TRACE_DIR=/proc/nonexistent "$sluice" run -- "$prog/plain"
+check_has "$(cat err)" "the program runs unrecorded" "stderr"
+spools_gone
+
+for bytes in 1000 40000 100000 1000000; do
+	case_begin "files of at most $bytes bytes: SIGXFSZ is not ours to send"
+	bare "$prog/limits" file_size $bytes 10000
+	captured "$prog/limits" file_size $bytes 10000
+	same_code
+	same_out
+	same_files
+	n=$(rows 'function == "pwrite" and file == "file" and error == 0')
+	check_eq $((n + $(lost) >= 40000)) 1 "recorded and lost are all"
+done
+
+for mb in 200 64; do
+	case_begin "$mb MB of address space"
+	both "$prog/limits" memory $mb 1000
+done
+check_least 1 'function == "pwrite"'
+
+case_begin "all memory locked"
+both "$prog/limits" locked
+check_sound
+check_rows 20000 'function == "pwrite" and file == "file"'
+
+case_begin "a program that gives up root"
+need_root
+both "$prog/limits" drop 65534 1000
+check_eq "$(lost)" 0 "lost"
+check_rows 1000 'function == "pwrite" and file == "before" and p == 0'
+bare "$prog/limits" drop 65534 50000
+captured "$prog/limits" drop 65534 50000
+same_code
+same_out
+same_files
+n=$(($(rows 'function == "pwrite"') + $(lost))) # other calls may be lost as well
+[ $n -ge 50000 ] && [ $n -le 50020 ] || wrong "$n of 50000 writes recorded or lost"
+
+case_begin "a set-user-id program, run by somebody else"
+cp "$prog/limits" suid
+chown root suid
+chmod 4755 suid
+chmod 755 "$work"
+id -u nobody >/dev/null 2>&1 || skip "there is no user nobody"
+cp -r "$BUILD/sluice" "$BUILD/libsluice.so" . 2>/dev/null || true
+mkdir -m 777 theirs
+as_nobody() {
+	(cd theirs && exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$work/theirs" \
+		SLUICE_TRACE_DIR="$work/theirs/runs" SLUICE_SPOOL_DIR= XDG_CONFIG_HOME=/nonexistent "$@")
+}
+if as_nobody "$work/sluice" version >/dev/null 2>&1; then
+	rc=0
+	as_nobody "$work/suid" who >bare.out 2>bare.err || rc=$?
+	check_eq $rc 19 "exit code of the bare program"
+	check_has "$(cat bare.out)" "effective 1" "the set-user-id bit"
+	rc=0
+	as_nobody env -u SLUICE_SPOOL_DIR "$work/sluice" run -o "$work/theirs/trace" -- "$work/suid" who >captured.out 2>captured.err || rc=$?
+	check_eq $rc 19 "exit code"
+	check_eq "$(cat captured.out)" "$(cat bare.out)" "stdout"
+	check_has "$(cat captured.err)" "set-user-id" "stderr"
+	cp theirs/trace "$work/trace"
+	trace_read
+	check_rows 0 'True'
+	# The same program without the bit is recorded for that user.
+	chmod 755 suid
+	rc=0
+	as_nobody env -u SLUICE_SPOOL_DIR "$work/sluice" run -o "$work/theirs/trace2" -- "$work/suid" who >captured.out 2>captured.err || rc=$?
+	check_eq $rc 19 "exit code"
+	check_eq "$(cat captured.err)" "" "stderr"
+	cp theirs/trace2 "$work/trace"
+	trace_read
+	check_rows 1 'function == "write"'
+else
+	echo "skipped: $case: sluice does not run as nobody"
+fi
+
+case_begin "another pid namespace"
+if unshare -pf true 2>/dev/null; then
+	both unshare -pf sh -c 'for i in 1 2 3; do echo $i >f$i; cat f$i; done; exit 5'
+	check_eq "$(lost)" 0 "lost"
+	for i in 1 2 3; do
+		check_rows 1 "function == 'write' and file == 'f$i'"
+	done
+	# More processes, one after the other, than the spool has room for at once.
+	run_options="--spool-limit 20M" captured unshare -pf sh -c 'i=0; while [ $i -lt 60 ]; do /bin/true; cat /dev/null; i=$((i+1)); sleep 0.01; done'
+	check_eq "$(lost)" 0 "lost"
+else
+	echo "skipped: $case: no rights"
+fi

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Torture: the collector is killed. The program goes on unharmed, and recover completes the trace.
+. "$(dirname "$0")/libtorture.sh"
+
+# start ARGUMENTS...: sluice run of `signals stream` in the background; pid is the collector's
+start() {
+	rm -rf captured trace
+	mkdir captured
+	(cd captured && exec setsid "$sluice" run -o "$work/trace" -- "$prog/signals" stream "$@") >out 2>err &
+	pid=$!
+	for try in $(seq 200); do
+		[ ! -s captured/count ] || break
+		sleep 0.05
+	done
+	sleep ${delay:-0.7}
+}
+
+finished() {
+	for try in $(seq 200); do
+		pgrep -f "^$prog/signals stream" >/dev/null || return 0
+		sleep 0.05
+	done
+	wrong "the program did not end"
+}
+
+# calls: of pwrite, in the report
+calls() {
+	"$python" -c 'import json
+print(sum(f["calls"] for f in json.load(open("report.json"))["functions"] if f["function"] == "pwrite"))'
+}
+
+for pause in "" 2; do
+	case_begin "the collector is killed while the program writes ${pause:+slowly}"
+	start 1500 $pause
+	kill -KILL $pid
+	wait $pid 2>/dev/null || true
+	at_kill=$(cat captured/count)
+	finished
+	end=$(cat captured/count)
+	[ "$end" -gt "$at_kill" ] || wrong "the program stopped at $at_kill when the collector died"
+	[ -n "$(ls "$spools")" ] || wrong "there is nothing to recover from"
+	check_rc 0 "$sluice" recover --json
+	check_json out sluice.recover/1
+	check_eq "$(json_get out '["runs"][0]["trace"]')" "$work/trace" "trace"
+	spools_gone
+	trace_read
+	# One more call per hundred tells the count.
+	n=$(($(calls) * 100 / 101))
+	[ $((n + $(lost))) -ge "$end" ] || wrong "the program wrote $end times; recorded $n, lost $(lost)"
+	[ "$n" -ge "$at_kill" ] || wrong "$at_kill writes before the collector died, only $n are there"
+	[ -z "$pause" ] || check_rows 0 'function == "pwrite" and not relation'
+	check_eq "$(json_get report.json '["complete"]')" False "complete"
+	[ -z "$pause" ] || "$python" rows.py "$work" sound 100000000 >sound || wrong "$(cat sound)"
+	check_rc 3 "$sluice" recover
+done
+
+case_begin "collector and program are killed together"
+delay=0.2 start 5000
+kill -KILL -- -$pid
+wait $pid 2>/dev/null || true
+at_kill=$(cat captured/count)
+finished
+check_rc 0 "$sluice" recover
+spools_gone
+trace_read
+n=$(($(calls) * 100 / 101))
+# The last hundred may not have been told by the program before it died.
+[ "$n" -ge "$at_kill" ] && [ "$n" -le $((at_kill + 200)) ] || wrong "the program wrote $at_kill times, $n are there"
+check_eq "$(lost)" 0 "lost"
+
+case_begin "a run that goes on is not recovered"
+start 1500 2
+check_rc 3 "$sluice" recover
+wait $pid || rc=$?
+check_eq "${rc:-0}" 15 "exit code"
+spools_gone
+trace_read
+check_eq "$(json_get report.json '["complete"]')" True "complete"
+check_rows "$(cat captured/count)" 'function == "pwrite" and file == "file"'

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Torture: threads at birth, at work and at death.
+. "$(dirname "$0")/libtorture.sh"
+
+case_begin "I/O in destructors of keys and of thread-local objects"
+both "$prog/threads" destructors
+check_sound
+bytes=$(stat -c %s "$work/captured/shared")
+check_rows "$bytes" 'function == "write" and file == "shared" and size == 1'
+
+case_begin "threads cancelled in read()"
+both "$prog/threads" cancelled
+# What was cancelled never ended, so its numbers are missing.
+check_sound 10
+check_rows 10 'function == "write" and size == 7'
+check_rows 10 'function == "write" and size == 8'
+check_rows 10 'function == "write" and size == 5 and t == 0'
+
+case_begin "fifty detached threads"
+both "$prog/threads" detached
+check_sound
+check_rows 50 'function == "write" and of(relation)["function"] == "open" and of(relation)["t"] == t'
+
+case_begin "10,000 threads over time: all recorded, in bounded space"
+rm -rf "$work/captured"
+mkdir "$work/captured"
+(cd "$work/captured" && exec "$sluice" run -o "$work/trace" -- "$prog/threads" many 10000) >"$work/out" &
+pid=$!
+peak=0
+while kill -0 $pid 2>/dev/null; do
+	now=$(du -sk "$spools" 2>/dev/null | cut -f1)
+	[ "${now:-0}" -le "$peak" ] || peak=$now
+	sleep 0.02
+done
+wait $pid || wrong "exit code $?"
+trace_read
+check_eq "$(cat "$work/out")" "10000 bytes" "output"
+check_sound
+check_rows 10000 'function == "pwrite" and file == "shared" and size == 1'
+[ "$peak" -le 65536 ] || wrong "the spool grew to $peak KiB"
+spools_gone
+
+case_begin "sixteen threads at once: every record there and whole"
+both "$prog/threads" sixteen 5000
+check_sound
+check_rows 80000 'function == "pwrite" and file == "shared"'
+"$python" - "$work/rows.csv" <<'PYTHON' || wrong "sizes and offsets do not fit the pattern"
+import csv, sys
+threads = {}
+for row in csv.DictReader(open(sys.argv[1])):
+    if row["function"] == "pwrite":
+        threads.setdefault(row["thread"], []).append(row)
+assert len(threads) == 16, len(threads)
+seen = set()
+for rows in threads.values():
+    t = int(rows[0]["offset"]) // 64
+    seen.add(t)
+    assert len(rows) == 5000, len(rows)
+    for i, row in enumerate(rows):
+        assert int(row["offset"]) == t * 64 and int(row["size"]) == int(row["result"]) == 1 + (i + t) % 61, row
+assert len(seen) == 16
+PYTHON
+
+case_begin "the first thread leaves, the others go on"
+both "$prog/threads" main_leaves
+check_sound
+check_rows 60 'function == "write" and file == "shared" and size == 1'
+check_rows 1 'function == "write" and file == "shared" and size == 3'
+
+case_begin "exit from a thread"
+both "$prog/threads" exit_in_thread
+check_sound
+check_rows 1 'function == "write" and file == "shared" and size == 5'
+
+case_begin "the smallest stack that a thread may have"
+both "$prog/threads" tiny_stack
+check_sound
+check_rows 2 'function == "write" and file == "shared"'
+check_rows 1 'function == "fprintf" and file == "stream"'
