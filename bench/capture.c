@@ -385,7 +385,7 @@ static void part_sustained(struct bench *b)
 			best = pace;
 		}
 	}
-	plain_row(b, "sustained, million/s", highest, 0, 5, true, peers_sustained);
+	plain_row(b, "sustained, million/s", highest, 0, 5, true, "");
 	plain_row(b, "collector, CPU ns/activity", best.collector_ns, 1, BAR_NONE, false, "");
 	figure(b, "sustained_mps", highest, 0);
 	figure(b, "spool_peak_mib", (double)best.peak_bytes / (1 << 20), 0);

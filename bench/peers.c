@@ -18,10 +18,9 @@ static const struct peer {
 };
 
 const char peers_off[4][32] = { "LTTng off 3", "LTTng off 5", "LTTng off 8", "LTTng off 1" };
-const char peers_sustained[] = "LTTng 3.3, SIOX 0.07";
 const char peers_bytes[] = "Darshan+DXT 6.8, LTTng 32, uftrace 32, SIOX 137-141, DFTracer 230";
 const char peers_start[] =
-	"Darshan 2.8, SIOX 11, DFTracer 12, uftrace 13.5, Recorder 17 (with the bare 0.6)";
+	"Darshan 2.8, SIOX 11, DFTracer 12, uftrace 13.5, Recorder 17 (bare 0.6)";
 
 void peers_cost(struct buf *out, unsigned call, int threads)
 {

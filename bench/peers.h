@@ -13,6 +13,6 @@
 void peers_cost(struct buf *out, unsigned call, int threads);
 
 extern const char peers_off[4][32]; /* by call; recording off, 1 thread */
-extern const char peers_sustained[], peers_bytes[], peers_start[];
+extern const char peers_bytes[], peers_start[];
 
 #endif

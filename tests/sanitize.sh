@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the host side and the unit tests with a sanitizer in a tree of its own, and runs them.
-# With clang: the leak check of gcc's runtime takes seconds per program on some machines.
+# With clang, whose sanitizers cost less than those of gcc.
 set -eu
 kind=$1
 tree=$BUILD-$kind

@@ -137,7 +137,8 @@ static bool drain(void)
 	size_t count = 0, cap = 0;
 
 	spool_pending(&spool, &list, &count, &cap);
-	qsort(list, count, sizeof(*list), by_seq);
+	if (count)
+		qsort(list, count, sizeof(*list), by_seq);
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t *at = list[i].records, *r;
 

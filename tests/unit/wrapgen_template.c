@@ -80,11 +80,21 @@ static void ended_handle_is_taken_before_the_call(void)
 	const char *text = print("preload", "LAYER(STDIO) CALL(CLOSE) FAILS(EOF_ERRNO) ENDS\n"
 					    "int fclose(STREAM FILE *stream);");
 	const char *take = strstr(text, "uint64_t link = handle_take(stream_fd(stream));");
-	const char *call = strstr(text, "real.fclose(stream);");
+	const char *call = strstr(text, "int ret = real.fclose(stream);");
 
 	CHECK(take && call && take < call);
 	/* The stream is freed memory by then. */
 	CHECK_HAS(text, "int err = unlikely(ret == -1) ? errno : 0;");
+}
+
+static void switched_off_is_a_jump_to_the_real_function(void)
+{
+	const char *text = print("preload", pread_row);
+	const char *off = strstr(text, "\tif (unlikely(frame_is_off()))\n"
+				       "\t\treturn real.pread(fd, buf, count, offset);\n");
+	const char *enter = strstr(text, "frame_enter(&f)");
+
+	CHECK(off && enter && off < enter);
 }
 
 static void end_of_a_stream_is_no_error(void)
@@ -181,7 +191,8 @@ static void last(void)
 
 TESTS(TEST(table_lists_fields_in_order), TEST(numbers_start_after_the_two_of_our_own),
       TEST(wrapper_records_around_the_real_call), TEST(ended_handle_is_taken_before_the_call),
-      TEST(end_of_a_stream_is_no_error), TEST(paths_are_read_after_the_call_and_come_last),
+      TEST(switched_off_is_a_jump_to_the_real_function), TEST(end_of_a_stream_is_no_error),
+      TEST(paths_are_read_after_the_call_and_come_last),
       TEST(new_descriptor_is_entered_after_its_record),
       TEST(optional_argument_is_read_only_when_it_is_there),
       TEST(variadic_calls_go_to_the_function_with_a_list), TEST(unwanted_calls_stay_bare),
