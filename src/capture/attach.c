@@ -229,6 +229,25 @@ static void header_describe(struct spool_header *h)
 	h->command_bytes = (uint32_t)file_read("/proc/self/cmdline", h->command, SPOOL_TEXT_BYTES);
 }
 
+/* Stands in for the chunk of a record that was under way when its thread forked. */
+static struct chunk orphan;
+
+/*
+ * Lets go of a part of the parent's spool. If a signal handler forked in the middle of our code,
+ * that code goes on in the child and finishes its record: into memory of nobody, at the same
+ * address.
+ */
+static void parent_unmap(void *base, size_t bytes, bool interrupted)
+{
+	if (!base)
+		return;
+	if (interrupted)
+		syscall(SYS_mmap, base, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	else
+		syscall(SYS_munmap, base, bytes);
+}
+
 /* A child keeps nothing of its parent's spool but the numbers that its inherited links refer to. */
 static void parent_leave(struct membership *m, int32_t *parent, uint32_t *first_thread)
 {
@@ -237,21 +256,16 @@ static void parent_leave(struct membership *m, int32_t *parent, uint32_t *first_
 
 	*parent = (int32_t)m->number;
 	*first_thread = atomic_load(&m->header->threads);
-	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++) {
-		unsigned char *base = atomic_exchange(&m->segments[i], NULL);
-
-		/* A handler that forked goes back into our code, which still writes to the old
-		 * chunk. */
-		if (base && !interrupted)
-			syscall(SYS_munmap, base,
-				(size_t)spool_segment_chunks(i) * SPOOL_CHUNK_BYTES);
-	}
-	if (!interrupted)
-		syscall(SYS_munmap, m->header, SPOOL_HEADER_BYTES);
+	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++)
+		parent_unmap(atomic_exchange(&m->segments[i], NULL),
+			     (size_t)spool_segment_chunks(i) * SPOOL_CHUNK_BYTES, interrupted);
+	parent_unmap(m->header, SPOOL_HEADER_BYTES, interrupted);
 	spool_forget();
 	counters_forget();
 	for (int i = 0; i < LANES; i++)
-		s->lanes[i] = (struct lane){ 0 };
+		s->lanes[i] = (struct lane){ .chunk = interrupted ? &orphan : NULL,
+					     .seq = interrupted ? s->lanes[i].seq : 0,
+					     .thread = s->lanes[i].thread };
 	s->tid = 0;
 }
 
@@ -303,7 +317,8 @@ bool attach(void)
 	int saved = errno;
 	bool joined;
 
-	if (!page_make())
+	/* Before libc itself is ready there is no environment to ask: the next call will. */
+	if (!environ || !page_make())
 		return false;
 	/* Threads that come while one attaches go unrecorded: waiting is not for us. */
 	if (atomic_exchange(&page->attaching, true))

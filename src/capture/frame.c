@@ -163,13 +163,14 @@ static bool lane_feed(struct lane *l)
 uint64_t *frame_refill(struct frame *f, unsigned call, unsigned words)
 {
 	struct lane *l = f->lane;
+	bool owns = l->numbered && l->chunk; /* after a fork it may be another process's */
 	uint32_t mode = mode_follow(), used;
 
 	l->limit = NULL;
 	if (mode < CAPTURE_COUNTERS || !is_recorded(mode, call) || !lane_number(&capture_self, l))
 		return f->scratch;
-	used = l->chunk ? atomic_load_explicit(&l->chunk->committed, memory_order_relaxed)
-			: CHUNK_WORDS;
+	used = owns ? atomic_load_explicit(&l->chunk->committed, memory_order_relaxed)
+		    : CHUNK_WORDS;
 	if (used + words > CHUNK_WORDS) {
 		spool_yield(l);
 		thread_arm(&capture_self);

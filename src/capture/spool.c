@@ -89,15 +89,30 @@ static void segment_publish(uint32_t segment, unsigned char *base)
 	atomic_fetch_or(&m->header->segment_map[segment / 64], UINT64_C(1) << segment % 64);
 }
 
-/* Reserves one segment of the run's bound. */
-static bool budget_take(void)
+/* Reserves the segment's chunks of what the run may take. */
+static bool budget_take(uint32_t segment)
 {
 	struct control *c = capture_membership.control;
+	uint32_t chunks = spool_segment_chunks(segment);
 
-	if (atomic_fetch_add(&c->segments, 1) < c->segments_max)
+	if (atomic_fetch_add(&c->chunks, chunks) + chunks <= c->chunks_max)
 		return true;
-	atomic_fetch_sub(&c->segments, 1);
+	atomic_fetch_sub(&c->chunks, chunks);
 	return false;
+}
+
+/* The segment, allocated and mapped within the budget; NULL if that cannot be. */
+static unsigned char *segment_make(uint32_t segment)
+{
+	unsigned char *base;
+
+	if (!budget_take(segment))
+		return NULL;
+	base = segment_map(segment);
+	if (!base)
+		atomic_fetch_sub(&capture_membership.control->chunks,
+				 spool_segment_chunks(segment));
+	return base;
 }
 
 bool spool_grow(void)
@@ -110,11 +125,8 @@ bool spool_grow(void)
 	if (now < atomic_load_explicit(&retry_at_ns, memory_order_relaxed))
 		return false;
 	segment = segment_claim();
-	if (segment < SPOOL_SEGMENTS_MAX && budget_take()) {
-		base = segment_map(segment);
-		if (!base)
-			atomic_fetch_sub(&capture_membership.control->segments, 1);
-	}
+	if (segment < SPOOL_SEGMENTS_MAX)
+		base = segment_make(segment);
 	if (base) {
 		segment_publish(segment, base);
 	} else {

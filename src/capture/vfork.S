@@ -2,7 +2,7 @@
  *
  * vfork returns twice on one stack and one thread pointer, so it cannot be wrapped in C. The child borrows
  * its parent's thread: capture_self.vforked (the first member) tells our code to stand aside until the
- * parent goes on, which happens only after the child's exec or exit.
+ * parent goes on, which happens only after the child's exec or exit. It counts: a child may vfork, too.
  */
 	.hidden	capture_self
 	.hidden	vfork_failed
@@ -20,7 +20,8 @@ vfork:
 	adrp	x2, :gottprel:capture_self
 	ldr	x2, [x2, #:gottprel_lo12:capture_self]
 	add	x1, x1, x2
-	mov	w3, #1
+	ldr	w3, [x1]
+	add	w3, w3, #1
 	str	w3, [x1]
 	mov	x9, x1
 	mov	x0, #0x4111		/* CLONE_VM | CLONE_VFORK | SIGCHLD */
@@ -31,7 +32,9 @@ vfork:
 	mov	x8, #220		/* clone */
 	svc	#0
 	cbz	x0, 1f
-	str	wzr, [x9]
+	ldr	w3, [x9]
+	sub	w3, w3, #1
+	str	w3, [x9]
 	cmn	x0, #4095
 	b.cs	vfork_failed
 1:	ret
@@ -42,14 +45,14 @@ vfork:
 	.cfi_adjust_cfa_offset -8
 	.cfi_register %rip, %rdi
 	movq	capture_self@gottpoff(%rip), %rdx
-	movl	$1, %fs:(%rdx)
+	incl	%fs:(%rdx)
 	movl	$58, %eax		/* vfork */
 	syscall
 	pushq	%rdi
 	.cfi_adjust_cfa_offset 8
 	testl	%eax, %eax
 	jz	1f
-	movl	$0, %fs:(%rdx)
+	decl	%fs:(%rdx)
 	cmpq	$-4095, %rax
 	jae	2f
 1:	ret

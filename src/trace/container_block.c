@@ -167,11 +167,12 @@ int facts_get(struct wire *in, const struct fact *fact, union fact_row *row)
 {
 	size_t bytes = wire_varint(in), n;
 	const uint8_t *at = wire_bytes(in, bytes), *text;
-	struct wire fields = { at, at + (at ? bytes : 0), false };
+	struct wire fields = { 0 };
 
 	memset(row, 0, sizeof(*row));
 	if (!at)
 		return -EBADMSG;
+	fields = (struct wire){ at, at + bytes, false };
 	for (size_t i = 0; i < fact->count && wire_left(&fields); i++) {
 		const struct fact_field *field = &fact->fields[i];
 

@@ -64,8 +64,8 @@ struct control {
 	uint32_t version;
 	uint32_t clock;		       /* enum capture_clock */
 	_Atomic uint32_t mode;	       /* enum capture_mode; guests look when they change chunks */
-	uint32_t segments_max;	       /* bound of the whole run */
-	_Atomic uint32_t segments;     /* in use by all processes of the run */
+	uint32_t chunks_max;	       /* bound of the whole run */
+	_Atomic uint32_t chunks;       /* allocated by all processes of the run */
 	_Atomic uint32_t sequence;     /* gives each spool a number of its own */
 	char skip[CONTROL_SKIP_BYTES]; /* names of programs to leave alone, each ended by a newline
 					*/

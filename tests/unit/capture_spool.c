@@ -72,7 +72,9 @@ static void start(uint32_t segments, enum capture_mode mode)
 	atomic_store(&m->header->state, SPOOL_LIVE);
 	m->header->pid = (int32_t)getpid();
 	m->control = &control;
-	control = (struct control){ .segments_max = segments, .clock = CLOCK_SOURCE_COUNTER };
+	control = (struct control){ .chunks_max = SPOOL_FIRST_CHUNKS +
+						  (segments - 1) * SPOOL_SEGMENT_CHUNKS,
+				    .clock = CLOCK_SOURCE_COUNTER };
 	atomic_store(&control.mode, mode);
 	gate.clock = CLOCK_SOURCE_COUNTER;
 	atomic_store(&gate.mode, mode);
@@ -222,7 +224,7 @@ static void emptied_chunks_are_used_again(void)
 	}
 	drain();
 	CHECK_INT(taken, 20 * room);
-	CHECK_INT(atomic_load(&control.segments), 1);
+	CHECK_INT(atomic_load(&control.chunks), SPOOL_FIRST_CHUNKS);
 	stop();
 }
 

@@ -36,7 +36,6 @@ static int control_make(struct collector *c, const struct collector_options *o, 
 {
 	AUTO_FREE char *path = xprintf("%s/%s", c->directory, CONTROL_NAME);
 	AUTO_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	uint64_t segment_bytes = (uint64_t)SPOOL_SEGMENT_CHUNKS * SPOOL_CHUNK_BYTES;
 	int code = fd < 0 ? errno : posix_fallocate(fd, 0, sizeof(struct control));
 	size_t used = 0;
 	void *p;
@@ -49,9 +48,7 @@ static int control_make(struct collector *c, const struct collector_options *o, 
 	c->control = p;
 	c->control->version = SPOOL_VERSION;
 	c->control->clock = o->clock;
-	c->control->segments_max = (uint32_t)(o->spool_bytes / segment_bytes);
-	if (!c->control->segments_max)
-		c->control->segments_max = 1;
+	c->control->chunks_max = (uint32_t)(o->spool_bytes / SPOOL_CHUNK_BYTES);
 	for (const char *s = o->skip ? o->skip : ""; *s && used + 1 < CONTROL_SKIP_BYTES; s++)
 		c->control->skip[used++] = strchr(", \t", *s) ? '\n' : *s;
 	c->control->skip[used] = '\n';
@@ -235,14 +232,13 @@ static void chores(struct collector *c)
 
 static void member_end(struct collector *c, struct member *m)
 {
-	atomic_fetch_sub(&c->control->segments, intake_end(&c->intake, m));
+	atomic_fetch_sub(&c->control->chunks, intake_end(&c->intake, m));
 }
 
 static size_t pass(struct collector *c, bool due)
 {
 	struct collector_totals *t = &c->intake.totals;
-	uint64_t bytes = (uint64_t)atomic_load(&c->control->segments) * SPOOL_SEGMENT_CHUNKS *
-			 SPOOL_CHUNK_BYTES;
+	uint64_t bytes = (uint64_t)atomic_load(&c->control->chunks) * SPOOL_CHUNK_BYTES;
 	uint32_t sequence = atomic_load(&c->control->sequence);
 
 	if (bytes > t->spool_peak_bytes)

@@ -17,6 +17,8 @@
 
 /* Below this a pass waits until it is due: small blocks compress badly. About 64 K records. */
 #define PASS_WORDS (64u * 1024 * 7)
+/* ... unless it would give back so many chunks: threads that come and go leave little in each. */
+#define PASS_STRETCHES 64
 
 static void note_failure(struct intake *in, int result, const struct err *err)
 {
@@ -284,7 +286,7 @@ size_t intake_pass(struct intake *in, uint64_t now, bool due)
 	uint64_t before = in->totals.activities, until;
 	struct err err;
 
-	if (pending_list(in) < PASS_WORDS && !due)
+	if (pending_list(in) < PASS_WORDS && in->pending_count < PASS_STRETCHES && !due)
 		return 0;
 	until = pass_until(in, now);
 	for (size_t i = 0; i < in->pending_count; i++)
@@ -360,15 +362,15 @@ static void counters_take(struct intake *in, uint32_t process, const char *spool
 
 uint32_t intake_end(struct intake *in, struct member *m)
 {
-	uint32_t segments = 0;
+	uint32_t chunks = 0;
 
 	loss_take(in, m);
 	counters_take(in, m->index, m->spool.path);
-	for (size_t i = 0; i < SPOOL_SEGMENTS_MAX / 64; i++)
-		segments += (uint32_t)__builtin_popcountll(
-			atomic_load(&m->spool.header->segment_map[i]));
+	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++)
+		if (atomic_load(&m->spool.header->segment_map[i / 64]) >> i % 64 & 1)
+			chunks += spool_segment_chunks(i);
 	unlink(m->spool.path);
 	spool_close(&m->spool);
 	m->open = false;
-	return segments;
+	return chunks;
 }

@@ -60,7 +60,7 @@ size_t intake_find(struct intake *in);
 size_t intake_pass(struct intake *in, uint64_t now, bool due);
 
 /* Nothing more comes from the process: books its loss and counters, removes its files. Returns its
- * segments. */
+ * chunks. */
 uint32_t intake_end(struct intake *in, struct member *m);
 
 /* Hands activities to the writer that were resolved before; times as the writer wants them. */

@@ -20,7 +20,6 @@
 /* The kernel's open file description: what duplicates of a descriptor share. */
 struct description {
 	int64_t position;
-	bool append;
 	uint32_t references;
 };
 
@@ -53,7 +52,7 @@ struct closed {
 struct trait {
 	uint16_t present;  /* PRESENT() bits of its fields */
 	bool makes_handle; /* its HANDLE is a new one */
-	bool is_inherited, is_chdir, is_opaque_seek;
+	bool is_inherited, is_chdir, is_opaque_seek, is_fcntl;
 };
 
 struct resolver {
@@ -78,6 +77,7 @@ static struct trait trait_of(const struct call_info *call)
 		.is_inherited = !strcmp(call->name, "inherited"),
 		.is_chdir = !strcmp(call->name, "chdir") || !strcmp(call->name, "fchdir"),
 		.is_opaque_seek = !strncmp(call->name, "fsetpos", 7),
+		.is_fcntl = !strncmp(call->name, "fcntl", 5),
 	};
 
 	for (unsigned i = 0; i < call->field_count; i++)
@@ -307,17 +307,17 @@ static void fields_take(const struct call_info *call, const uint64_t *record, st
 }
 
 /* A new handle: its own description, or a duplicate's share in the old one. */
-static void handle_made(struct resolver *r, struct process *p, const struct trait *trait,
-			const struct activity *a, struct handle *from)
+static void handle_made(struct resolver *r, struct process *p, const struct activity *a,
+			int64_t number)
 {
-	struct description *d = from ? from->description : NULL;
+	struct handle *from = a->present & PRESENT(PATH) ? NULL : handle_find(r, p, a->link);
+	struct description *d = from ? from->description : xcalloc(1, sizeof(*d));
 
-	if (!d) {
-		d = xcalloc(1, sizeof(*d));
-		d->append = a->layer == LAYER_POSIX && a->flags & O_APPEND;
-		d->position = trait->is_inherited || d->append ? POSITION_UNKNOWN : 0;
-	}
-	handle_add(r, p, a->id, d, a->handle, from && !a->file ? from->file : a->file);
+	/* Where an inherited descriptor stands is not known, and what is appended goes to the end.
+	 */
+	if (!from && (r->traits[a->call].is_inherited || a->flags & O_APPEND))
+		d->position = POSITION_UNKNOWN;
+	handle_add(r, p, a->id, d, number, from && !a->file ? from->file : a->file);
 }
 
 /* Where a seek has led to. */
@@ -413,7 +413,9 @@ static void effects_follow(struct resolver *r, struct process *p, const struct a
 	if (call_table[a->call].class == CLASS_CLOSE && a->link)
 		handle_close(r, p, a->link);
 	if (trait->makes_handle && a->handle >= 0)
-		handle_made(r, p, trait, a, handle_find(r, p, a->link));
+		handle_made(r, p, a, a->handle);
+	if (trait->is_fcntl && (a->flags == F_DUPFD || a->flags == F_DUPFD_CLOEXEC))
+		handle_made(r, p, a, a->result);
 }
 
 void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread,
