@@ -38,25 +38,29 @@ trace_read() {
 		wrong "there is no report of the trace"
 }
 
-# bare COMMAND...: as it is, in $work/bare
+# Both kinds of run happen in $work/here, so that names are the same; what they made is then in $work/bare and
+# $work/captured.
+# bare COMMAND...: as it is
 bare() {
 	rm -rf "$work/bare"
-	mkdir "$work/bare"
+	mkdir "$work/here"
 	bare_rc=0
-	(cd "$work/bare" && exec timeout -k 5 "$limit" "$@") \
+	(cd "$work/here" && exec timeout -k 5 "$limit" "$@") \
 		</dev/null >"$work/bare.out" 2>"$work/bare.err" || bare_rc=$?
+	mv "$work/here" "$work/bare"
 	[ "$bare_rc" != 124 ] || wrong "\"$*\" hangs even without capture"
 }
 
-# captured COMMAND...: in $work/captured, with $run_options; then reads the trace
+# captured COMMAND...: with $run_options; then reads the trace
 run_options=
 captured() {
 	rm -rf "$work/captured" "$work/trace"
-	mkdir "$work/captured"
+	mkdir "$work/here"
 	captured_rc=0
 	# shellcheck disable=SC2086
-	(cd "$work/captured" && exec timeout -k 5 "$limit" "$sluice" run $run_options -o "$work/trace" -- "$@") \
+	(cd "$work/here" && exec timeout -k 5 "$limit" "$sluice" run $run_options -o "$work/trace" -- "$@") \
 		</dev/null >"$work/captured.out" 2>"$work/captured.err" || captured_rc=$?
+	mv "$work/here" "$work/captured"
 	[ "$captured_rc" != 124 ] || wrong "\"$*\" hangs under capture"
 	spools_gone
 	trace_read
@@ -73,7 +77,7 @@ same_err() {
 	diff "$work/bare.err" "$work/captured.err" >"$work/diff" || wrong "stderr differs: $(head -20 "$work/diff")"
 }
 same_files() {
-	diff -r "$work/bare" "$work/captured" >"$work/diff" || wrong "files differ: $(head -20 "$work/diff")"
+	diff -r --no-dereference "$work/bare" "$work/captured" >"$work/diff" || wrong "files differ: $(head -20 "$work/diff")"
 }
 
 # both COMMAND...: with and without capture, and no difference
@@ -138,15 +142,15 @@ NUMBERS = ("start_ns", "duration_ns", "process", "thread", "error", "result", "s
            "mode")
 
 def read(work, wanted=NUMBERS):
-    here = work + "/captured/"
+    here = (work + "/captured/", work + "/here/")
     wanted = [key for key in NUMBERS if key in wanted]
     for row in csv.DictReader(open(work + "/rows.csv", errors="surrogateescape")):
         for key in wanted:
             row[key] = int(row[key]) if row[key] else None
-        if row["file"].startswith(here):
-            row["file"] = row["file"][len(here):]
-        if row["file2"].startswith(here):
-            row["file2"] = row["file2"][len(here):]
+        for key in ("file", "file2"):
+            for prefix in here:
+                if row[key].startswith(prefix):
+                    row[key] = row[key][len(prefix):]
         row["p"], row["t"], row["n"] = parse(row["id"])
         yield row
 
@@ -189,3 +193,32 @@ if sys.argv[2] == "count":
 else:
     sys.exit(sound(sys.argv[1], *sys.argv[3:]))
 PYTHON
+
+# What a tree holds: kinds, modes, sizes, targets of links. Contents are compared by same_files.
+tree_list() {
+	(cd "$1" && find . \( -type f -printf '%P %y %m %s %n\n' \) -o -printf '%P %y %m %l\n' | LC_ALL=C sort)
+}
+
+# program NAME ROWS SCRIPT...: a shell script, bare and captured, in a directory of its own: no difference, and
+# a trace of at least so many rows with nothing lost.
+program() {
+	local least=$2 n
+	case_begin "$1"
+	shift 2
+	printf '%s\n' "$@" >script.sh
+	bare sh -eu "$work/script.sh"
+	captured sh -eu "$work/script.sh"
+	[ "$bare_rc" = 0 ] || wrong "the script fails even without capture: $(head -20 bare.err)"
+	same_code
+	same_out
+	same_err
+	same_files
+	tree_list bare >bare.tree
+	tree_list captured >captured.tree
+	diff bare.tree captured.tree >diff || wrong "trees differ: $(head -20 diff)"
+	check_eq "$(lost)" 0 "lost"
+	n=$(($(wc -l <rows.csv) - 1))
+	[ "$n" -ge "$least" ] || wrong "only $n activities, expected $least or more"
+	check_eq "$n" "$(json_get report.json '["run"]["activities"]')" "rows that print shows"
+	check_eq "$(json_get report.json '["complete"]')" True "complete"
+}

@@ -10,7 +10,6 @@ import json, sys
 report, n = json.load(open(sys.argv[1])), int(sys.argv[2])
 layers = {layer["layer"]: layer for layer in report["layers"]}
 posix, stdio = layers["POSIX"], layers["STDIO"]
-print(posix, stdio, report["losses"])
 assert posix["bytes_written"] == n * 10, posix["bytes_written"]
 assert posix["bytes_read"] == n, posix["bytes_read"]
 assert stdio["bytes_written"] >= n * 5, stdio["bytes_written"]
@@ -39,7 +38,7 @@ fi
 
 case_begin "the disk of the spool is full"
 if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k none small 2>/dev/null; then
-	trap 'cd /; umount "$work/small" 2>/dev/null; rm -rf "$work" "$spools"' EXIT
+	trap 'cd /; umount "$work/small" 2>/dev/null || true; rm -rf "$work" "$spools"' EXIT
 	run_options="--spool-dir $work/small" captured "$prog/limits" busy 300000
 	same_code
 	same_out

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +16,25 @@ uint64_t life_start(int pid)
 {
 	AUTO_FREE char *path = xprintf("/proc/%d/stat", pid);
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
-	char text[1024], *p;
+	char text[1024], *fields;
+	uint64_t start = 0;
+	long threads = 0;
+	char state = 0;
 
 	if (!f || !fgets(text, sizeof(text), f))
 		return 0;
-	p = strrchr(text, ')');
-	if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
+	/* The name, which may hold anything, ends at the last bracket; the state is field 3. */
+	fields = strrchr(text, ')');
+	if (!fields ||
+	    sscanf(fields + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d "
+		   "%" SCNu64,
+		   &state, &threads, &start) != 3)
 		return 0;
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	return p ? strtoull(p + 1, NULL, 10) : 0;
+	/* A leader that has left while others go on looks like a zombie, but has threads. */
+	if (state == 'X' || (state == 'Z' && threads <= 1))
+		return 0;
+	return start;
 }
 
 bool life_thread(int pid, int tid)

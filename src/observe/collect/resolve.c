@@ -35,6 +35,7 @@ struct process {
 	int32_t parent;
 	uint32_t first_thread;
 	char *directory;
+	char *root; /* what chroot() made of "/", NULL before */
 };
 
 struct path {
@@ -52,7 +53,7 @@ struct closed {
 struct trait {
 	uint16_t present;  /* PRESENT() bits of its fields */
 	bool makes_handle; /* its HANDLE is a new one */
-	bool is_inherited, is_chdir, is_opaque_seek, is_fcntl;
+	bool is_inherited, is_chdir, is_chroot, is_opaque_seek, is_fcntl;
 };
 
 struct resolver {
@@ -76,6 +77,7 @@ static struct trait trait_of(const struct call_info *call)
 	struct trait t = {
 		.is_inherited = !strcmp(call->name, "inherited"),
 		.is_chdir = !strcmp(call->name, "chdir") || !strcmp(call->name, "fchdir"),
+		.is_chroot = !strcmp(call->name, "chroot"),
 		.is_opaque_seek = !strncmp(call->name, "fsetpos", 7),
 		.is_fcntl = !strncmp(call->name, "fcntl", 5),
 	};
@@ -121,6 +123,7 @@ void resolver_free(struct resolver *r)
 			handle_free(p->handles.entries[j].value);
 		map_release(&p->handles);
 		free(p->directory);
+		free(p->root);
 	}
 	HASH_ITER(hh, r->paths, path, next)
 	{
@@ -270,6 +273,8 @@ static file_id path_resolve(struct resolver *r, struct process *p, uint64_t base
 	if (name[0] != '/') {
 		h = handle_find(r, p, base);
 		path_append(&full, h ? path_text(r, h->file) : p->directory ? p->directory : "");
+	} else if (p->root) {
+		path_append(&full, p->root);
 	}
 	path_append(&full, name);
 	if (!full.len)
@@ -399,6 +404,12 @@ static void numbers_copy(const struct fields *f, struct activity *a)
 		a->mode = (int64_t)f->values[FIELD_MODE];
 }
 
+static void text_replace(char **text, const char *by)
+{
+	free(*text);
+	*text = xstrdup(by);
+}
+
 /* What the call leaves behind for those after it. */
 static void effects_follow(struct resolver *r, struct process *p, const struct activity *a)
 {
@@ -406,10 +417,10 @@ static void effects_follow(struct resolver *r, struct process *p, const struct a
 
 	if (a->error)
 		return;
-	if (trait->is_chdir && a->file) {
-		free(p->directory);
-		p->directory = xstrdup(path_text(r, a->file));
-	}
+	if (trait->is_chdir && a->file)
+		text_replace(&p->directory, path_text(r, a->file));
+	if (trait->is_chroot && a->file)
+		text_replace(&p->root, path_text(r, a->file));
 	if (call_table[a->call].class == CLASS_CLOSE && a->link)
 		handle_close(r, p, a->link);
 	if (trait->makes_handle && a->handle >= 0)

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Real programs: the interpreter's own test suite for files, io, os and subprocess. The same tests run and the same
+# ones fail with and without capture. SLUICE_LONG=1 runs all of them, else those that take long are left out.
+long=${SLUICE_LONG:-}
+LIMIT=900
+. "$(dirname "$0")/libtorture.sh"
+python=/usr/bin/python3
+[ -x "$python" ] || skip "there is no /usr/bin/python3"
+"$python" -c 'import test.test_io, test.test_subprocess, test.libregrtest' 2>/dev/null || skip "the interpreter's test suite is not installed"
+
+slow="-i test_daemon_threads* -i test_interrupted_* -i test_*_reentrant* -i test_large_file_ops -i test_threads_* -i *ThreadSafety* -i test_threading -i *interrupt* -i *timeout* -i test_wait* -i *Timeout*"
+[ -z "$long" ] || slow=
+
+# results FILE: how many tests ran, how many were skipped, and which failed
+results() {
+	sed -nE 's/^(Ran [0-9]+ tests?) in .*/\1/p; /^(FAIL|ERROR|UNEXPECTED SUCCESS): /p; /^(OK|FAILED)( \(.*\))?$/p' "$1" | sort
+}
+
+for name in test_file test_io test_os test_subprocess; do
+	case_begin "$name"
+	set -f
+	bare "$python" -m test -v $slow $name
+	captured "$python" -m test -v $slow $name
+	set +f
+	same_code
+	cat bare.out bare.err >bare.all
+	cat captured.out captured.err >captured.all
+	results bare.all >bare.results
+	results captured.all >captured.results
+	diff bare.results captured.results >diff || wrong "results differ: $(head -20 diff)"
+	[ "$(sed -n 's/^Ran \([0-9]*\).*/\1/p' captured.results)" -ge 30 ] || wrong "hardly any test ran: $(tail -5 captured.all)"
+	check_eq "$(lost)" 0 "lost"
+	check_eq "$(($(wc -l <rows.csv) - 1))" "$(json_get report.json '["run"]["activities"]')" "rows that print shows"
+done
