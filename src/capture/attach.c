@@ -318,7 +318,9 @@ bool attach(void)
 	bool joined;
 
 	/* Before libc itself is ready there is no environment to ask: the next call will. */
-	if (!environ || !page_make())
+	if (!page && !environ)
+		return false;
+	if (!page_make())
 		return false;
 	/* Threads that come while one attaches go unrecorded: waiting is not for us. */
 	if (atomic_exchange(&page->attaching, true))

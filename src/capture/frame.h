@@ -61,7 +61,7 @@ struct self {
 	struct lane lanes[LANES];
 	int32_t tid;
 	bool armed; /* the thread's destructor will run */
-};
+} __attribute__((aligned(64))); /* the flags and lane 0 share a cache line */
 
 /* The page that a fork empties: after any kind of fork the mode reads CAPTURE_DETACHED. */
 struct gate {
@@ -131,6 +131,13 @@ INLINE bool frame_enter(struct frame *f)
 	if (unlikely(s->level | s->vforked))
 		return frame_enter_slow(f);
 	s->level = 1;
+	/*
+	 * The real call is the time to fetch the two lines that frame_leave() and frame_commit()
+	 * store to. The collector had them last, and a system call does not let us wait for them in
+	 * the store buffer.
+	 */
+	__builtin_prefetch(s->lanes[0].write, 1);
+	__builtin_prefetch(s->lanes[0].chunk, 1);
 	signal_fence();
 	frame_begin(f, &s->lanes[0], 0);
 	signal_fence();

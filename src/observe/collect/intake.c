@@ -13,7 +13,8 @@
 
 /* Chunks that one pass may take in: bounds the memory of a pass to some 100 MB of keys. */
 #define PASS_CHUNKS 512
-#define BATCH 4096
+/* Activities that are resolved at a time: few enough to be in the nearest cache when encoded. */
+#define BATCH 128
 
 /* Below this a pass waits until it is due: small blocks compress badly. About 64 K records. */
 #define PASS_WORDS (64u * 1024 * 7)
@@ -206,6 +207,18 @@ static uint64_t pass_until(struct intake *in, uint64_t now)
 	return now;
 }
 
+/* What a thread left in several chunks comes together, so that order_sort() finds one long run. */
+static int thread_compare(const void *a, const void *b)
+{
+	const struct pending *pa = a, *pb = b;
+
+	if (pa->spool != pb->spool)
+		return pa->spool < pb->spool ? -1 : 1;
+	if (pa->thread != pb->thread)
+		return pa->thread < pb->thread ? -1 : 1;
+	return pending_compare(a, b);
+}
+
 /* Lists the records of one stretch up to the moment; returns where it stopped. */
 static const uint64_t *stretch_take(struct intake *in, struct pending *p, uint64_t until)
 {
@@ -289,6 +302,8 @@ size_t intake_pass(struct intake *in, uint64_t now, bool due)
 	if (pending_list(in) < PASS_WORDS && in->pending_count < PASS_STRETCHES && !due)
 		return 0;
 	until = pass_until(in, now);
+	if (in->pending_count)
+		qsort(in->pending, in->pending_count, sizeof(*in->pending), thread_compare);
 	for (size_t i = 0; i < in->pending_count; i++)
 		in->pending[i].end = stretch_take(in, &in->pending[i], until);
 	order_write(in);

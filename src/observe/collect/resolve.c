@@ -2,6 +2,7 @@
 #include "observe/collect/resolve.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -282,10 +283,22 @@ static file_id path_resolve(struct resolver *r, struct process *p, uint64_t base
 	return path_id(r, buf_text(&full));
 }
 
-/* The words of a record, taken apart. */
+/* The strings of a record, and its links with the bits that say what they are. */
 struct fields {
-	uint64_t values[FIELD_COUNT];
+	uint64_t link, link2;
 	char path[RECORD_STRING_MAX + 1], path2[RECORD_STRING_MAX + 1];
+};
+
+/* Where the number of a field goes. */
+static const uint8_t field_place[FIELD_COUNT] = {
+	[FIELD_RESULT] = offsetof(struct activity, result),
+	[FIELD_LINK] = offsetof(struct activity, link),
+	[FIELD_LINK2] = offsetof(struct activity, link2),
+	[FIELD_HANDLE] = offsetof(struct activity, handle),
+	[FIELD_SIZE] = offsetof(struct activity, size),
+	[FIELD_OFFSET] = offsetof(struct activity, offset),
+	[FIELD_FLAGS] = offsetof(struct activity, flags),
+	[FIELD_MODE] = offsetof(struct activity, mode),
 };
 
 static const uint64_t *text_take(const uint64_t *at, char *text)
@@ -297,18 +310,25 @@ static const uint64_t *text_take(const uint64_t *at, char *text)
 	return at + (n + 7) / 8;
 }
 
-static void fields_take(const struct call_info *call, const uint64_t *record, struct fields *f)
+static void fields_take(const struct call_info *call, const uint64_t *record, struct fields *f,
+			struct activity *a)
 {
 	const uint64_t *at = record + RECORD_HEAD_WORDS;
 
 	for (unsigned i = 0; i < call->field_count; i++) {
-		if (call->fields[i] == FIELD_PATH)
+		enum field field = call->fields[i];
+
+		if (field == FIELD_PATH)
 			at = text_take(at, f->path);
-		else if (call->fields[i] == FIELD_PATH2)
+		else if (field == FIELD_PATH2)
 			at = text_take(at, f->path2);
 		else
-			f->values[call->fields[i]] = *at++;
+			memcpy((char *)a + field_place[field], at++, sizeof(*at));
 	}
+	f->link = a->link;
+	f->link2 = a->link2;
+	a->link &= ID_MASK;
+	a->link2 &= ID_MASK;
 }
 
 /* A new handle: its own description, or a duplicate's share in the old one. */
@@ -378,7 +398,7 @@ static void paths_use(struct resolver *r, struct process *p, const struct fields
 		      struct activity *a)
 {
 	const struct trait *trait = &r->traits[a->call];
-	uint64_t base = f->values[FIELD_LINK2];
+	uint64_t base = f->link2;
 
 	if (trait->is_inherited && f->path[0] != '/')
 		a->file = f->path[0] ? path_id(r, f->path) : 0; /* "pipe:[123]": not a path */
@@ -386,22 +406,6 @@ static void paths_use(struct resolver *r, struct process *p, const struct fields
 		a->file = path_resolve(r, p, base, f->path);
 	if (a->present & PRESENT(PATH2))
 		a->file2 = path_resolve(r, p, 0, f->path2);
-}
-
-static void numbers_copy(const struct fields *f, struct activity *a)
-{
-	a->result = (int64_t)f->values[FIELD_RESULT];
-	a->link2 = f->values[FIELD_LINK2] & ID_MASK;
-	if (a->present & PRESENT(HANDLE))
-		a->handle = (int64_t)f->values[FIELD_HANDLE];
-	if (a->present & PRESENT(SIZE))
-		a->size = (int64_t)f->values[FIELD_SIZE];
-	if (a->present & PRESENT(OFFSET))
-		a->offset = (int64_t)f->values[FIELD_OFFSET];
-	if (a->present & PRESENT(FLAGS))
-		a->flags = (int64_t)f->values[FIELD_FLAGS];
-	if (a->present & PRESENT(MODE))
-		a->mode = (int64_t)f->values[FIELD_MODE];
 }
 
 static void text_replace(char **text, const char *by)
@@ -436,8 +440,6 @@ void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread,
 	struct process *p = &r->processes[process];
 	struct fields f;
 
-	f.values[FIELD_LINK] = f.values[FIELD_LINK2] = 0;
-	fields_take(call, record, &f);
 	*a = (struct activity){
 		.start_ns = (int64_t)record_start(record),
 		.duration_ns = (int64_t)record_duration(record),
@@ -450,9 +452,9 @@ void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread,
 		.present = r->traits[record_call(record)].present,
 		.layer = call->class == CLASS_CONNECT ? LAYER_NETWORK : call->layer,
 	};
-	numbers_copy(&f, a);
+	fields_take(call, record, &f, a);
 	if (a->present & PRESENT(LINK))
-		handle_use(r, p, f.values[FIELD_LINK], a);
+		handle_use(r, p, f.link, a);
 	if (a->present & (PRESENT(PATH) | PRESENT(PATH2)))
 		paths_use(r, p, &f, a);
 	effects_follow(r, p, a);
