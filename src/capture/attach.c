@@ -315,6 +315,7 @@ static bool membership_make(struct membership *m)
 bool attach(void)
 {
 	int saved = errno;
+	signal_mask held;
 	bool joined;
 
 	/* Before libc itself is ready there is no environment to ask: the next call will. */
@@ -325,6 +326,7 @@ bool attach(void)
 	/* Threads that come while one attaches go unrecorded: waiting is not for us. */
 	if (atomic_exchange(&page->attaching, true))
 		return false;
+	held = signals_hold();
 	/* Before any mode is set, also OFF: a wrapper then finds its function without asking. */
 	if (!resolved)
 		real_resolve(real_find);
@@ -332,6 +334,7 @@ bool attach(void)
 	joined = membership_make(&capture_membership);
 	page->gate.clock = joined ? capture_membership.control->clock : 0;
 	gate_set(joined ? atomic_load(&capture_membership.control->mode) : CAPTURE_OFF);
+	signals_release(held);
 	errno = saved;
 	return true;
 }

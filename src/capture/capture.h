@@ -42,6 +42,14 @@ void *real_find(const char *name);
 void real_resolve(void *(*find)(const char *name));
 
 /*
+ * Holds signals back while we do what must not be left half done: a handler may jump away or fork,
+ * and a pending signal interrupts the allocation of a file. Slow paths only.
+ */
+typedef uint64_t signal_mask;
+signal_mask signals_hold(void);
+void signals_release(signal_mask old);
+
+/*
  * Allocates the bytes of a file before they are mapped: then a full disk is a failure here and not
  * a SIGBUS later. Refuses what the process's own limit on file sizes would punish with SIGXFSZ.
  */

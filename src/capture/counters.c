@@ -53,12 +53,16 @@ static struct counters_file *counters_get(void)
 {
 	struct counters_file *file = atomic_load_explicit(&counters, memory_order_acquire);
 	int saved = errno;
+	signal_mask held;
 
-	if (file || atomic_exchange(&making, true))
+	if (file || atomic_load_explicit(&making, memory_order_relaxed))
 		return file;
-	file = counters_make();
+	held = signals_hold();
+	if (!atomic_exchange(&making, true))
+		file = counters_make();
 	if (file)
 		atomic_store_explicit(&counters, file, memory_order_release);
+	signals_release(held);
 	errno = saved;
 	return file;
 }

@@ -23,11 +23,6 @@ __thread struct self capture_self TLS_FAST;
 static pthread_key_t leave_key;
 static bool leave_key_made;
 
-static uint32_t gate_mode(void)
-{
-	return atomic_load_explicit(&capture_gate->mode, memory_order_relaxed);
-}
-
 static void loss_count(void)
 {
 	atomic_fetch_add_explicit(&capture_membership.header->lost_records, 1,
@@ -55,24 +50,20 @@ bool frame_enter_slow(struct frame *f)
 
 	if (s->vforked)
 		return false;
-	if (gate_mode() == CAPTURE_DETACHED && !attach())
+	if (frame_mode() == CAPTURE_DETACHED && !attach())
 		return false;
-	if (gate_mode() < CAPTURE_COUNTERS)
+	if (frame_mode() < CAPTURE_COUNTERS)
 		return false;
-	if (s->level && level_is_stale(s, f))
-		s->level = 0;
+	while (s->level && level_is_stale(s, f))
+		s->level--;
 	level = s->level;
 	if (level >= LANES) {
 		loss_count();
 		return false;
 	}
-	s->level = level + 1;
-	signal_fence();
-	if (gate_mode() == CAPTURE_COUNTERS)
+	if (frame_mode() == CAPTURE_COUNTERS)
 		s->lanes[level].limit = NULL;
-	frame_begin(f, &s->lanes[level], level);
-	signal_fence();
-	s->level = level;
+	frame_begin(f, s, level);
 	f->start = clock_ticks(capture_gate->clock);
 	return true;
 }
@@ -142,7 +133,7 @@ static uint32_t mode_follow(void)
 	uint32_t mode =
 		atomic_load_explicit(&capture_membership.control->mode, memory_order_relaxed);
 
-	if (mode != gate_mode())
+	if (mode != frame_mode())
 		atomic_store_explicit(&capture_gate->mode, mode, memory_order_relaxed);
 	return mode;
 }
@@ -150,30 +141,39 @@ static uint32_t mode_follow(void)
 /* A new chunk for the lane. Looking for one in vain is dear, so that is done only now and then. */
 static bool lane_feed(struct lane *l)
 {
+	signal_mask held;
+	bool fed;
+
 	if (l->starved) {
 		l->starved--;
 		return false;
 	}
-	if (spool_claim(l))
-		return true;
-	l->starved = STARVED_CALLS;
-	return false;
+	held = signals_hold();
+	spool_yield(l);
+	thread_arm(&capture_self);
+	fed = spool_claim(l);
+	if (!fed)
+		l->starved = STARVED_CALLS;
+	signals_release(held);
+	return fed;
 }
 
 uint64_t *frame_refill(struct frame *f, unsigned call, unsigned words)
 {
 	struct lane *l = f->lane;
 	bool owns = l->numbered && l->chunk; /* after a fork it may be another process's */
-	uint32_t mode = mode_follow(), used;
+	uint32_t mode = CAPTURE_DETACHED, used;
 
 	l->limit = NULL;
+	/* Not yet attached: a child of the process in which the call began, which has recorded it.
+	 */
+	if (frame_mode() != CAPTURE_DETACHED)
+		mode = mode_follow();
 	if (mode < CAPTURE_COUNTERS || !is_recorded(mode, call) || !lane_number(&capture_self, l))
 		return f->scratch;
 	used = owns ? atomic_load_explicit(&l->chunk->committed, memory_order_relaxed)
 		    : CHUNK_WORDS;
 	if (used + words > CHUNK_WORDS) {
-		spool_yield(l);
-		thread_arm(&capture_self);
 		if (!lane_feed(l))
 			return f->scratch;
 		used = 0;
@@ -186,7 +186,7 @@ uint64_t *frame_refill(struct frame *f, unsigned call, unsigned words)
 
 void frame_count(struct frame *f)
 {
-	uint32_t mode = gate_mode();
+	uint32_t mode = frame_mode();
 
 	if (mode >= CAPTURE_COUNTERS) {
 		if (is_recorded(mode, record_call(f->scratch)))

@@ -60,7 +60,7 @@ struct self {
 	volatile uint32_t level;   /* lanes in use by our own code right now */
 	struct lane lanes[LANES];
 	int32_t tid;
-	bool armed; /* the thread's destructor will run */
+	bool armed;		/* the thread's destructor will run */
 } __attribute__((aligned(64))); /* the flags and lane 0 share a cache line */
 
 /* The page that a fork empties: after any kind of fork the mode reads CAPTURE_DETACHED. */
@@ -99,38 +99,49 @@ __attribute__((cold, visibility("hidden"))) uint64_t *frame_refill(struct frame 
 /* Out of line: adds a call that was not recorded to the counters of its file. */
 __attribute__((cold, visibility("hidden"))) void frame_count(struct frame *f);
 
-/* Starts a call in lane l; level must be raised. */
-INLINE void frame_begin(struct frame *f, struct lane *l, uint32_t level)
+/*
+ * Starts a call in the lane of this level. current_at is f before level is raised and until after
+ * it is lowered again: so a raised level always belongs to the frame that current_at names.
+ */
+INLINE void frame_begin(struct frame *f, struct self *s, uint32_t level)
 {
-	/* A live caller's frame lies above ours; one below was left by longjmp and is nobody's
-	 * parent. */
+	struct lane *l = &s->lanes[level];
+	/* A live caller's frame lies above ours; one below was left by longjmp: nobody's parent. */
 	bool live = (uintptr_t)l->current_at > (uintptr_t)f;
 
 	f->lane = l;
 	f->level = level;
 	f->parent = live ? l->current : 0;
 	f->parent_at = live ? l->current_at : NULL;
+	l->current_at = f;
+	signal_fence();
+	s->level = level + 1;
+	signal_fence();
 	f->seq = ++l->seq;
 	l->current = f->seq;
-	l->current_at = f;
+	signal_fence();
+	s->level = level;
+}
+
+INLINE uint32_t frame_mode(void)
+{
+	return atomic_load_explicit(&capture_gate->mode, memory_order_relaxed);
 }
 
 /* Then every real function is known (attach.c), and a wrapper has nothing to do but call it. */
 INLINE bool frame_is_off(void)
 {
-	return atomic_load_explicit(&capture_gate->mode, memory_order_relaxed) == CAPTURE_OFF;
+	return frame_mode() == CAPTURE_OFF;
 }
 
 INLINE bool frame_enter(struct frame *f)
 {
 	struct self *s = &capture_self;
 
-	if (unlikely(atomic_load_explicit(&capture_gate->mode, memory_order_relaxed) !=
-		     CAPTURE_TRACE))
+	if (unlikely(frame_mode() != CAPTURE_TRACE))
 		return frame_enter_slow(f);
 	if (unlikely(s->level | s->vforked))
 		return frame_enter_slow(f);
-	s->level = 1;
 	/*
 	 * The real call is the time to fetch the two lines that frame_leave() and frame_commit()
 	 * store to. The collector had them last, and a system call does not let us wait for them in
@@ -138,10 +149,7 @@ INLINE bool frame_enter(struct frame *f)
 	 */
 	__builtin_prefetch(s->lanes[0].write, 1);
 	__builtin_prefetch(s->lanes[0].chunk, 1);
-	signal_fence();
-	frame_begin(f, &s->lanes[0], 0);
-	signal_fence();
-	s->level = 0;
+	frame_begin(f, s, 0);
 	f->start = clock_ticks(capture_gate->clock);
 	return true;
 }
@@ -163,7 +171,9 @@ INLINE uint64_t *frame_leave(struct frame *f, unsigned call, unsigned words, int
 
 	capture_self.level = f->level + 1;
 	signal_fence();
-	if (likely(l->limit - l->write >= (ptrdiff_t)words))
+	/* The gate is asked again: the real call may have come back in a child of its process. */
+	if (likely(l->limit - l->write >= (ptrdiff_t)words) &&
+	    likely(frame_mode() == CAPTURE_TRACE))
 		w = l->write;
 	else
 		w = frame_refill(f, call, words);
@@ -187,10 +197,11 @@ INLINE void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 	} else {
 		frame_count(f);
 	}
-	l->current = f->parent;
-	l->current_at = f->parent_at;
 	signal_fence();
 	capture_self.level = f->level;
+	signal_fence();
+	l->current = f->parent;
+	l->current_at = f->parent_at;
 }
 
 /* The id of the call in f; valid between frame_leave() and the end of the wrapper. 0 when not

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -21,6 +22,19 @@
 
 static _Atomic uint64_t claimed_segments[SPOOL_SEGMENTS_MAX / 64];
 static _Atomic uint64_t retry_at_ns;
+
+signal_mask signals_hold(void)
+{
+	signal_mask all = ~UINT64_C(0), old = 0;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(old));
+	return old;
+}
+
+void signals_release(signal_mask old)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+}
 
 bool file_allocate(long fd, uint64_t offset, uint64_t bytes)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Descriptors closed under everybody's feet, with high numbers, in great numbers; paths relative to what moves.
+ * Descriptors closed under everybody's feet, with high numbers, in great numbers; paths relative to
+ * what moves.
  */
 #include "prog.h"
 
@@ -205,7 +206,8 @@ static int relative(int argc, char **argv)
 	return 0;
 }
 
-/* A new root: names below are the program's own from there on. N writes beforehand and afterwards. */
+/* A new root: names below are the program's own from there on. N writes beforehand and afterwards.
+ */
 static int new_root(int argc, char **argv)
 {
 	long n = argc > 0 ? atol(argv[0]) : 100;
@@ -247,5 +249,5 @@ static int behind(int argc, char **argv)
 	return 0;
 }
 
-CASES(CASE(range), CASE(from), CASE(loop), CASE(standard), CASE(closed_output), CASE(all_closed), CASE(high),
-      CASE(many), CASE(relative), CASE(new_root), CASE(behind))
+CASES(CASE(range), CASE(from), CASE(loop), CASE(standard), CASE(closed_output), CASE(all_closed),
+      CASE(high), CASE(many), CASE(relative), CASE(new_root), CASE(behind))

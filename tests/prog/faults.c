@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#define SHOW(call)                                                                                 \
-	do {                                                                                       \
-		long r_;                                                                           \
-		errno = 0;                                                                         \
-		r_ = (long)(call);                                                                 \
-		printf("%s = %ld, %s\n", #call, r_, strerror(errno));                              \
+#define SHOW(call)                                                    \
+	do {                                                          \
+		long r_;                                              \
+		errno = 0;                                            \
+		r_ = (long)(call);                                    \
+		printf("%s = %ld, %s\n", #call, r_, strerror(errno)); \
 	} while (0)
 
 #define BAD ((void *)(uintptr_t)1)

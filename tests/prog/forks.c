@@ -10,8 +10,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 
 extern char **environ;
@@ -184,7 +184,8 @@ static int pty(int argc, char **argv)
 		put(out, "child\n");
 		_exit(7);
 	}
-	while (got < (ssize_t)sizeof(text) && (n = read(master, text + got, sizeof(text) - (size_t)got)) > 0)
+	while (got < (ssize_t)sizeof(text) &&
+	       (n = read(master, text + got, sizeof(text) - (size_t)got)) > 0)
 		got += n;
 	put(out, "parent\n");
 	printf("child %d, %zd bytes\n", child_code(pid), got);
@@ -296,7 +297,8 @@ static int spawn(int argc, char **argv)
 	MUST(posix_spawn(&pid, "/bin/sh", &actions, NULL, arguments, environ) == 0);
 	printf("child %d\n", child_code(pid));
 	posix_spawn_file_actions_destroy(&actions);
-	printf("missing: %d\n", posix_spawn(&pid, "/nonexistent/x", NULL, NULL, arguments, environ));
+	printf("missing: %d\n",
+	       posix_spawn(&pid, "/nonexistent/x", NULL, NULL, arguments, environ));
 	put(log, "p1\n");
 	return 0;
 }
@@ -403,6 +405,6 @@ static int outlive(int argc, char **argv)
 	_exit(0);
 }
 
-CASES(CASE(plain), CASE(in_thread), CASE(generations), CASE(raw), CASE(inside_call), CASE(pty), CASE(vfork_exit),
-      CASE(vfork_exec), CASE(vfork_twice), CASE(vfork_many), CASE(spawn), CASE(shells), CASE(chain),
-      CASE(old_descriptor), CASE(many), CASE(outlive))
+CASES(CASE(plain), CASE(in_thread), CASE(generations), CASE(raw), CASE(inside_call), CASE(pty),
+      CASE(vfork_exit), CASE(vfork_exec), CASE(vfork_twice), CASE(vfork_many), CASE(spawn),
+      CASE(shells), CASE(chain), CASE(old_descriptor), CASE(many), CASE(outlive))

@@ -9,7 +9,8 @@
 int main(int argc, char **argv)
 {
 	char text[64], path[64];
-	volatile size_t size = (size_t)argc * 10; /* unknown to the compiler, so that checks stay in */
+	volatile size_t size =
+		(size_t)argc * 10; /* unknown to the compiler, so that checks stay in */
 	int fds[2], fd;
 	FILE *f;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Little memory, short files, other users: what a program has set for itself binds the library as well.
+ * Little memory, short files, other users: what a program has set for itself binds the library as
+ * well.
  */
 #include "prog.h"
 

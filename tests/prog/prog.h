@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the tiny programs share. A program holds several cases; its first argument names the one to run. What a
- * case prints must be the same in every run: the tests compare it with and without capture.
+ * What the tiny programs share. A program holds several cases; its first argument names the one to
+ * run. What a case prints must be the same in every run: the tests compare it with and without
+ * capture.
  */
 #ifndef SLUICE_TESTS_PROG_H
 #define SLUICE_TESTS_PROG_H
@@ -15,13 +16,13 @@
 #include <unistd.h>
 
 /* For what must work for the case to mean anything. */
-#define MUST(condition)                                                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition,         \
-				strerror(errno));                                                  \
-			_exit(99);                                                                 \
-		}                                                                                  \
+#define MUST(condition)                                                                    \
+	do {                                                                               \
+		if (!(condition)) {                                                        \
+			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, \
+				strerror(errno));                                          \
+			_exit(99);                                                         \
+		}                                                                          \
 	} while (0)
 
 struct prog_case {
@@ -29,19 +30,22 @@ struct prog_case {
 	int (*run)(int argc, char **argv); /* arguments behind the name */
 };
 
-#define CASES(...)                                                                                 \
-	int main(int argc, char **argv)                                                            \
-	{                                                                                          \
-		static const struct prog_case cases[] = { __VA_ARGS__ };                           \
-                                                                                                   \
-		for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(cases[0]); i++)          \
-			if (!strcmp(cases[i].name, argv[1]))                                       \
-				return cases[i].run(argc - 2, argv + 2);                           \
-		fprintf(stderr, "%s: no such case\n", argv[0]);                                    \
-		return 98;                                                                         \
+#define CASES(...)                                                                        \
+	int main(int argc, char **argv)                                                   \
+	{                                                                                 \
+		static const struct prog_case cases[] = { __VA_ARGS__ };                  \
+                                                                                          \
+		for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(cases[0]); i++) \
+			if (!strcmp(cases[i].name, argv[1]))                              \
+				return cases[i].run(argc - 2, argv + 2);                  \
+		fprintf(stderr, "%s: no such case\n", argv[0]);                           \
+		return 98;                                                                \
 	}
 
-#define CASE(function) { #function, function }
+#define CASE(function)              \
+	{                           \
+#function, function \
+	}
 
 static inline int file_make(const char *path)
 {
@@ -65,7 +69,6 @@ static inline int child_code(pid_t pid)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The case's own work is over; nothing of libc's exit runs. */
 static inline void pause_ms(int ms)
 {
 	usleep((useconds_t)ms * 1000);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Signal handlers that do I/O, leave by a jump, or fork, in the middle of whatever the thread was doing.
+ * Signal handlers that do I/O, leave by a jump, or fork, in the middle of whatever the thread was
+ * doing.
  */
 #include "prog.h"
 
@@ -305,7 +306,8 @@ static int wait_signal(int argc, char **argv)
 	return 20 + last_signal;
 }
 
-/* stream MS PATH: numbers to PATH as fast as it goes; after each hundred their count into "count". */
+/* stream MS PATH: numbers to PATH as fast as it goes; after each hundred their count into "count".
+ */
 static int stream(int argc, char **argv)
 {
 	double end = now() + (argc > 0 ? atof(argv[0]) : 5000) / 1000;
@@ -324,5 +326,5 @@ static int stream(int argc, char **argv)
 	return 15;
 }
 
-CASES(CASE(storm), CASE(storm_altstack), CASE(jump_from_read), CASE(storm_jump), CASE(fork_in_handler),
-      CASE(fork_in_read), CASE(die), CASE(wait_signal), CASE(stream))
+CASES(CASE(storm), CASE(storm_altstack), CASE(jump_from_read), CASE(storm_jump),
+      CASE(fork_in_handler), CASE(fork_in_read), CASE(die), CASE(wait_signal), CASE(stream))

@@ -52,7 +52,8 @@ static int destructors(int argc, char **argv)
 
 	(void)argc, (void)argv;
 	shared = file_make("shared");
-	MUST(!pthread_key_create(&keys[0], key_ends) && !pthread_key_create(&keys[1], key_ends_once));
+	MUST(!pthread_key_create(&keys[0], key_ends) &&
+	     !pthread_key_create(&keys[1], key_ends_once));
 	for (int i = 0; i < 10; i++) {
 		MUST(!pthread_create(&thread, NULL, dying, &x));
 		pthread_join(thread, NULL);
@@ -147,7 +148,7 @@ static void *one_write(void *arg)
 	return NULL;
 }
 
-/* many N: N threads over time, eight at once; tells the most memory that was in use. */
+/* many N: N threads over time, eight at once. */
 static int many(int argc, char **argv)
 {
 	long n = argc > 0 ? atol(argv[0]) : 10000;
@@ -270,5 +271,5 @@ static int tiny_stack(int argc, char **argv)
 	return 0;
 }
 
-CASES(CASE(destructors), CASE(cancelled), CASE(detached), CASE(many), CASE(sixteen), CASE(main_leaves),
-      CASE(exit_in_thread), CASE(tiny_stack))
+CASES(CASE(destructors), CASE(cancelled), CASE(detached), CASE(many), CASE(sixteen),
+      CASE(main_leaves), CASE(exit_in_thread), CASE(tiny_stack))

@@ -182,7 +182,7 @@ if unshare -pf true 2>/dev/null; then
 		check_rows 1 "function == 'write' and file == 'f$i'"
 	done
 	# More processes, one after the other, than the spool has room for at once.
-	run_options="--spool-limit 60M" captured unshare -pf sh -c 'i=0; while [ $i -lt 60 ]; do /bin/true; cat /dev/null; i=$((i+1)); sleep 0.01; done'
+	run_options="--spool-limit 12M" captured unshare -pf sh -c 'i=0; while [ $i -lt 60 ]; do /bin/true; cat /dev/null; i=$((i+1)); sleep 0.01; done'
 	check_eq "$(lost)" 0 "lost"
 else
 	echo "skipped: $case: no rights"

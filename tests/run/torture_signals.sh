@@ -50,6 +50,7 @@ same_out
 same_err
 check_rows 1000 'function == "write" and file == "file"'
 n=$(cat "$work/captured/main.count")
+[ "$n" -ge $(($(cat "$work/bare/main.count") / 20)) ] || wrong "the program hardly got on: $n writes"
 recorded=$(rows 'function == "pwrite" and file == "file"')
 # A jump between the call and its record loses that one; there are at most as many as jumps.
 [ "$recorded" -ge $((n - 100)) ] && [ "$(lost)" -le 10 ] || wrong "$n writes, $recorded recorded, $(lost) lost"

@@ -72,7 +72,8 @@ static struct chunk *claim(uint32_t number, uint32_t thread, int tid)
 	return chunk;
 }
 
-/* Writes a record of a call with result, link and size behind what is committed; does not commit it. */
+/* Writes a record of a call with result, link and size behind what is committed; does not commit
+ * it. */
 static uint32_t write_record(struct chunk *chunk, uint32_t at, uint64_t seq)
 {
 	unsigned words = RECORD_HEAD_WORDS + call_table[CALL_read].field_count;
@@ -296,7 +297,8 @@ static void unsound_record_ends_the_stretch_and_counts_as_damage(void)
 	unsound(long_string);
 }
 
-/* As much as fits of every call: strings of all lengths are sound exactly if they fill the record. */
+/* As much as fits of every call: strings of all lengths are sound exactly if they fill the record.
+ */
 static void strings_are_checked_against_the_record(void)
 {
 	const struct call_info *info = &call_table[CALL_open];
@@ -408,7 +410,8 @@ static void reap_frees_only_chunks_of_dead_threads(void)
 	spool_reap(&spool, only_two);
 	CHECK_INT(dead->state, CHUNK_FULL);
 	CHECK_INT(living->state, CHUNK_OWNED);
-	/* What the dead one had committed still comes, then its chunk is free; the empty one at once. */
+	/* What the dead one had committed still comes, then its chunk is free; the empty one at
+	 * once. */
 	REQUIRE(look() == 1);
 	CHECK_INT(found[0].chunk, 0);
 	CHECK_INT(take(&found[0], &last), 1);
@@ -438,8 +441,12 @@ static void chunks_of_all_segments_are_listed_in_order(void)
 }
 
 TESTS(TEST(committed_records_come_and_others_do_not), TEST(nothing_is_pending_in_a_fresh_spool),
-      TEST(part_of_a_stretch_can_be_left_for_later), TEST(chunk_left_after_it_was_drained_is_freed_once),
-      TEST(full_chunk_is_freed_when_all_is_taken), TEST(unsound_record_ends_the_stretch_and_counts_as_damage),
-      TEST(strings_are_checked_against_the_record), TEST(committed_beyond_the_chunk_is_not_believed),
+      TEST(part_of_a_stretch_can_be_left_for_later),
+      TEST(chunk_left_after_it_was_drained_is_freed_once),
+      TEST(full_chunk_is_freed_when_all_is_taken),
+      TEST(unsound_record_ends_the_stretch_and_counts_as_damage),
+      TEST(strings_are_checked_against_the_record),
+      TEST(committed_beyond_the_chunk_is_not_believed),
       TEST(segments_that_are_not_in_the_file_are_never_touched), TEST(what_is_no_spool_is_told),
-      TEST(reap_frees_only_chunks_of_dead_threads), TEST(chunks_of_all_segments_are_listed_in_order))
+      TEST(reap_frees_only_chunks_of_dead_threads),
+      TEST(chunks_of_all_segments_are_listed_in_order))

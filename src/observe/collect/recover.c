@@ -40,10 +40,15 @@ static struct control *control_open(const char *directory, struct err *err)
 	return err_set(err, EINVAL, "%s: not a control page of this version of Sluice", path), NULL;
 }
 
+static bool is_dead(const struct control *c)
+{
+	return life_start(c->collector_pid) != c->collector_start;
+}
+
 bool collector_is_dead(const char *directory)
 {
 	struct control *c = control_open(directory, NULL);
-	bool dead = c && life_start(c->collector_pid) != c->collector_start;
+	bool dead = c && is_dead(c);
 
 	if (c)
 		munmap(c, sizeof(*c));
@@ -148,7 +153,11 @@ int collector_recover(const char *directory, char **trace, struct collector_tota
 
 	if (!control)
 		return -err->code;
-	r = trace_open(&old, control->trace, NULL, err);
+	r = is_dead(control)
+		    ? trace_open(&old, control->trace, NULL, err)
+		    : err_set(err, EBUSY,
+			      "%s: the collector of this run, process %d, is still at work",
+			      directory, control->collector_pid);
 	if (r >= 0 && !calls_are_ours(&old.head)) {
 		r = err_set(err, EINVAL,
 			    "%s: written by another build of Sluice; recover it with that one",

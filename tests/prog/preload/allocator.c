@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * malloc replaced by one that does I/O by itself: each large block is an own mapping, small ones come from a
- * bump arena, and now and then a byte goes to /dev/null and a file is mapped. Nothing is ever reused.
+ * malloc replaced by one that does I/O by itself: each large block is an own mapping, small ones
+ * come from a bump arena, and now and then a byte goes to /dev/null and a file is mapped. Nothing
+ * is ever reused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,8 @@ static char *arena_get(void)
 
 	if (base)
 		return base;
-	char *fresh = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *fresh = mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (fresh == MAP_FAILED)
 		_exit(94);

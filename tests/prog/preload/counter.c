@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Another tool's preload library: counts write() and tells the count at the end, in the file "counted".
+ * Another tool's preload library: counts write() and tells the count at the end, in the file
+ * "counted".
  */
 #include <dlfcn.h>
 #include <fcntl.h>
