@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # Helpers of the torture tests and of those with real programs; sources libtest.sh.
 # Every run has a spool directory of its own, so that what it leaves behind can be seen.
 . "$(dirname "${BASH_SOURCE[0]}")/libtest.sh"

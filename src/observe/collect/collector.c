@@ -196,20 +196,38 @@ static bool is_replaced(const struct intake *in, size_t index)
 	return false;
 }
 
-/* Sees which processes have ended. One of another pid namespace is believed alive until the run
- * ends. */
+/* Is the process of this member gone? One of another pid namespace is looked for among all
+ * processes. */
+static bool is_gone(struct collector *c, size_t i, struct life_scan *scan, bool *scanned)
+{
+	const struct spool_header *h = c->intake.members[i]->spool.header;
+
+	if (is_replaced(&c->intake, i))
+		return true;
+	if (h->pid_namespace == c->namespace)
+		return life_start(h->pid) != h->process_start;
+	if (!*scanned)
+		life_scan(scan, c->namespace);
+	*scanned = true;
+	return !life_scan_has(scan, h->pid_namespace, h->pid);
+}
+
+/* Sees which processes have ended. */
 static void lives_check(struct collector *c, bool reap)
 {
+	struct life_scan scan = { .since = c->control->collector_start };
+	bool scanned = false;
+
 	for (size_t i = 0; i < c->intake.member_count; i++) {
 		struct member *m = c->intake.members[i];
-		const struct spool_header *h = m->spool.header;
 
-		if (!m->open || m->ended || h->pid_namespace != c->namespace)
+		if (!m->open || m->ended)
 			continue;
-		m->ended = life_start(h->pid) != h->process_start || is_replaced(&c->intake, i);
-		if (reap && !m->ended)
+		m->ended = is_gone(c, i, &scan, &scanned);
+		if (reap && !m->ended && m->spool.header->pid_namespace == c->namespace)
 			spool_reap(&m->spool, life_thread);
 	}
+	life_scan_release(&scan);
 }
 
 /* Has so much time passed since? Then *since is now. */
@@ -248,6 +266,12 @@ static size_t pass(struct collector *c, bool due)
 	return intake_pass(&c->intake, clock_ticks(c->clock), due);
 }
 
+/* It finds no room: what it gets back from us is all that it has. */
+static bool loses(const struct member *m)
+{
+	return atomic_load_explicit(&m->spool.header->lost_records, memory_order_relaxed) != 0;
+}
+
 size_t collector_poll(struct collector *c)
 {
 	bool due = is_due(&c->taken_ns, clock_monotonic_ns(), TAKE_NS);
@@ -256,7 +280,7 @@ size_t collector_poll(struct collector *c)
 
 	chores(c);
 	for (size_t i = 0; i < in->member_count; i++)
-		due |= in->members[i]->open && in->members[i]->ended;
+		due |= in->members[i]->open && (in->members[i]->ended || loses(in->members[i]));
 	taken = pass(c, due);
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i]->open && in->members[i]->ended && !in->members[i]->pending)
@@ -278,6 +302,9 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	atomic_store(&c->control->mode, CAPTURE_OFF);
 	in->clock = clock_now(c);
 	while (pass(c, true))
+		;
+	/* A record that claims to end in the future is wrong, but must not hide those behind it. */
+	while (intake_pass(in, UINT64_MAX, true))
 		;
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i]->open)

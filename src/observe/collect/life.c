@@ -51,6 +51,65 @@ uint64_t life_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
+/* The last of the numbers in "NSpid:\t4711\t12": the process's own view. 0 where there is none. */
+static int inner_pid(const char *pid)
+{
+	AUTO_FREE char *path = xprintf("/proc/%s/status", pid);
+	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	char line[1024], *last;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
+			return atoi(last + 1);
+	return 0;
+}
+
+static void scan_add(struct life_scan *scan, const char *pid, uint64_t own)
+{
+	AUTO_FREE char *process = xprintf("/proc/%s", pid);
+	AUTO_FREE char *namespace = xprintf("/proc/%s/ns/pid", pid);
+	struct stat st;
+
+	if (stat(namespace, &st) == 0) {
+		if (st.st_ino == own)
+			return;
+		scan->list = xgrow(scan->list, &scan->cap, scan->count + 1, sizeof(*scan->list));
+		scan->list[scan->count++] = (struct life_foreign){ st.st_ino, inner_pid(pid) };
+	} else if (errno != ENOENT && stat(process, &st) == 0 && st.st_uid == getuid() &&
+		   life_start(atoi(pid)) >= scan->since) {
+		scan->blind = true;
+	}
+}
+
+void life_scan(struct life_scan *scan, uint64_t own)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	scan->count = 0;
+	scan->blind = !dir;
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			scan_add(scan, entry->d_name, own);
+	if (dir)
+		closedir(dir);
+}
+
+void life_scan_release(struct life_scan *scan)
+{
+	free(scan->list);
+	*scan = (struct life_scan){ 0 };
+}
+
+bool life_scan_has(const struct life_scan *scan, uint64_t namespace, int pid)
+{
+	for (size_t i = 0; i < scan->count; i++)
+		if (scan->list[i].namespace == namespace &&
+		    (!scan->list[i].pid || scan->list[i].pid == pid))
+			return true;
+	return scan->blind;
+}
+
 void life_directory_remove(const char *path)
 {
 	DIR *dir = opendir(path);
