@@ -299,6 +299,7 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	struct err late = { 0 };
 	int r;
 
+	end.duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin.monotonic_ns;
 	atomic_store(&c->control->mode, CAPTURE_OFF);
 	in->clock = clock_now(c);
 	while (pass(c, true))
@@ -309,7 +310,6 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i]->open)
 			member_end(c, in->members[i]);
-	end.duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin.monotonic_ns;
 	r = in->form->finish(in->writer, &end, &in->clock, &late);
 	if (in->error.code)
 		r = err_set(err, in->error.code, "%s", in->error.text);
