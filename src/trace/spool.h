@@ -73,8 +73,18 @@ struct control {
 	int32_t collector_pid;
 	uint64_t collector_start;      /* as process_start below */
 	uint64_t begin_ticks;	       /* time 0 of the trace */
+	_Atomic uint32_t pass_state;   /* enum pass_state */
+	uint64_t pass_until;	       /* ticks */
+	uint64_t pass_before;	       /* activities that were in the trace when it began */
 	uint64_t clock_num, clock_den; /* what a tick was thought to be worth at the start */
 	char trace[SPOOL_TEXT_BYTES];  /* absolute path of the container it was writing */
+};
+
+/* How far the collector is with the records of a pass: they are in the spools until it ends. */
+enum pass_state {
+	PASS_NONE,
+	PASS_WRITING, /* some of those that ended by pass_until are in the trace, in its order */
+	PASS_WRITTEN, /* all of them are */
 };
 
 enum spool_state {

@@ -139,7 +139,7 @@ static int raw(int argc, char **argv)
 	return 0;
 }
 
-static int visited_fd;
+static int visited_fd, visited_writes;
 
 static int visit(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
@@ -148,6 +148,8 @@ static int visit(const char *path, const struct stat *st, int flag, struct FTW *
 	(void)path, (void)st, (void)flag, (void)ftw;
 	pid = fork();
 	MUST(pid >= 0);
+	for (int i = 0; !pid && i < visited_writes; i++)
+		put(visited_fd, "visit\n");
 	if (!pid)
 		return 5; /* the child leaves nftw, which it never entered */
 	printf("child %d\n", child_code(pid));
@@ -155,12 +157,13 @@ static int visit(const char *path, const struct stat *st, int flag, struct FTW *
 	return 6;
 }
 
-/* The child returns out of a library call that its parent began. */
+/* inside_call N: the child returns out of a library call that its parent began, after N writes in
+ * it. */
 static int inside_call(int argc, char **argv)
 {
 	int r;
 
-	(void)argc, (void)argv;
+	visited_writes = argc > 0 ? atoi(argv[0]) : 0;
 	visited_fd = file_make("visited");
 	fflush(stdout);
 	r = nftw(".", visit, 4, FTW_PHYS);

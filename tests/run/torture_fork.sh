@@ -44,6 +44,13 @@ check_rows 5 'function == "write" and file == "visited" and p == 1'
 check_rows 1 'function == "nftw" and p == 0 and result == 6'
 check_rows 0 'cause and of(cause).get("function") != "nftw"'
 
+case_begin "a child that has been busy inside of such a call"
+both "$prog/forks" inside_call 9
+check_sound 1
+check_rows 14 'function == "write" and file == "visited" and p == 1'
+check_rows 1 'function == "nftw" and p == 0 and result == 6'
+check_rows 0 'cause and of(cause) and of(cause)["function"] != "nftw"'
+
 case_begin "forkpty"
 both "$prog/forks" pty
 check_sound

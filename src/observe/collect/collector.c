@@ -162,6 +162,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 		return r;
 	}
 	control_describe(c, o->trace);
+	c->intake.control = c->control;
 	*out = c;
 	return 0;
 }

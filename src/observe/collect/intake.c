@@ -262,8 +262,10 @@ static void batch_write(struct intake *in)
 
 static void order_write(struct intake *in)
 {
+	size_t first = in->skip < in->order.count ? (size_t)in->skip : in->order.count;
+
 	order_sort(&in->order);
-	for (size_t i = 0; i < in->order.count; i++) {
+	for (size_t i = first; i < in->order.count; i++) {
 		const struct order_key *key = &in->order.keys[i];
 
 		resolver_activity(in->resolver, key->process, key->thread, key->record,
@@ -272,7 +274,7 @@ static void order_write(struct intake *in)
 			batch_write(in);
 	}
 	batch_write(in);
-	in->totals.activities += in->order.count;
+	in->totals.activities += in->order.count - first;
 	in->order.count = 0;
 }
 
@@ -294,6 +296,18 @@ static uint64_t pending_list(struct intake *in)
 	return words;
 }
 
+/* Should we be killed in the middle, recover must know which records it would find twice. */
+static void pass_tell(struct intake *in, enum pass_state state, uint64_t until)
+{
+	if (!in->control)
+		return;
+	if (state == PASS_WRITING) {
+		in->control->pass_until = until;
+		in->control->pass_before = in->totals.activities;
+	}
+	atomic_store(&in->control->pass_state, state);
+}
+
 size_t intake_pass(struct intake *in, uint64_t now, bool due)
 {
 	uint64_t before = in->totals.activities, until;
@@ -301,7 +315,8 @@ size_t intake_pass(struct intake *in, uint64_t now, bool due)
 
 	if (pending_list(in) < PASS_WORDS && in->pending_count < PASS_STRETCHES && !due)
 		return 0;
-	until = pass_until(in, now);
+	until = in->skip ? now : pass_until(in, now);
+	pass_tell(in, PASS_WRITING, until);
 	if (in->pending_count)
 		qsort(in->pending, in->pending_count, sizeof(*in->pending), thread_compare);
 	for (size_t i = 0; i < in->pending_count; i++)
@@ -309,8 +324,10 @@ size_t intake_pass(struct intake *in, uint64_t now, bool due)
 	order_write(in);
 	if (in->form->flush && !in->error.code)
 		note_failure(in, in->form->flush(in->writer, &err), &err);
+	pass_tell(in, PASS_WRITTEN, until);
 	for (size_t i = 0; i < in->pending_count; i++)
 		spool_consume(&in->pending[i], in->pending[i].end);
+	pass_tell(in, PASS_NONE, 0);
 	return (size_t)(in->totals.activities - before);
 }
 

@@ -27,6 +27,8 @@ struct member {
 struct intake {
 	const char *directory; /* borrowed, as is host */
 	const char *host;
+	struct control
+		*control; /* told how far a pass is, for recover; NULL when nobody will ask */
 	const struct trace_format *form;
 	void *writer;
 	struct err error;	/* the first failure to write; nothing is written after it */
@@ -38,6 +40,7 @@ struct intake {
 	const struct process_info
 		*known; /* processes that an earlier collector announced; borrowed */
 	size_t known_count;
+	uint64_t skip;	 /* so many records of the next pass are in the trace already */
 	int64_t last_ns; /* latest end of an activity, with in_ns */
 	struct pending *pending;
 	size_t pending_count, pending_cap;

@@ -109,9 +109,19 @@ static int old_copy(struct intake *in, struct trace *old, struct err *err)
 	return r < 0 ? r : (int)n;
 }
 
-static void spools_take(struct intake *in)
+static void spools_take(struct intake *in, const struct control *control, uint64_t in_trace)
 {
+	enum pass_state state = atomic_load(&control->pass_state);
+
 	intake_find(in);
+	/* The pass in which the collector died is made again, without what it had written. */
+	if (state == PASS_WRITING && in_trace > control->pass_before)
+		in->skip = in_trace - control->pass_before;
+	if (state == PASS_WRITTEN)
+		in->skip = UINT64_MAX;
+	if (in->skip)
+		intake_pass(in, control->pass_until, true);
+	in->skip = 0;
 	while (intake_pass(in, UINT64_MAX, true))
 		;
 	for (size_t i = 0; i < in->member_count; i++)
@@ -134,7 +144,7 @@ static int rest_write(struct intake *in, struct trace *old, const char *path,
 	in->in_ns = true;
 	r = old_copy(in, old, err);
 	if (r >= 0)
-		spools_take(in);
+		spools_take(in, control, in->totals.activities);
 	end.duration_ns = in->last_ns;
 	finished = in->form->finish(in->writer, &end, &ns, r < 0 ? NULL : err);
 	if (r >= 0 && in->error.code)
