@@ -229,8 +229,14 @@ static void header_describe(struct spool_header *h)
 	h->command_bytes = (uint32_t)file_read("/proc/self/cmdline", h->command, SPOOL_TEXT_BYTES);
 }
 
-/* Stands in for the chunk of a record that was under way when its thread forked. */
-static struct chunk orphan;
+/*
+ * Stands in for the chunk of a record that was under way when its thread forked. Of full size: the
+ * code that was interrupted may just be about to take its place from lane->chunk.
+ */
+static union {
+	struct chunk chunk;
+	unsigned char bytes[SPOOL_CHUNK_BYTES];
+} orphan;
 
 /*
  * Lets go of a part of the parent's spool. If a signal handler forked in the middle of our code,
@@ -262,9 +268,12 @@ static void parent_leave(struct membership *m, int32_t *parent, uint32_t *first_
 	parent_unmap(m->header, SPOOL_HEADER_BYTES, interrupted);
 	spool_forget();
 	counters_forget();
+	/* Numbers go on: a call under way at the fork ends in the child with the one it had. */
 	for (int i = 0; i < LANES; i++)
-		s->lanes[i] = (struct lane){ .chunk = interrupted ? &orphan : NULL,
-					     .seq = interrupted ? s->lanes[i].seq : 0,
+		s->lanes[i] = (struct lane){ .chunk = interrupted ? &orphan.chunk : NULL,
+					     .seq = s->lanes[i].seq,
+					     .current = s->lanes[i].current,
+					     .current_at = s->lanes[i].current_at,
 					     .thread = s->lanes[i].thread };
 	s->tid = 0;
 }

@@ -132,9 +132,11 @@ static uint32_t mode_follow(void)
 {
 	uint32_t mode =
 		atomic_load_explicit(&capture_membership.control->mode, memory_order_relaxed);
+	uint32_t seen = frame_mode();
 
-	if (mode != frame_mode())
-		atomic_store_explicit(&capture_gate->mode, mode, memory_order_relaxed);
+	/* A child that a handler forked just here must find the gate closed, to attach by itself. */
+	if (mode != seen && seen != CAPTURE_DETACHED)
+		atomic_compare_exchange_strong(&capture_gate->mode, &seen, mode);
 	return mode;
 }
 

@@ -188,6 +188,9 @@ const uint64_t *pending_next(struct pending *p, const uint64_t **at)
 		return NULL;
 	}
 	*at = r + record_words(r);
+	/* The process may write over its spool between the check and this line. */
+	if (*at > p->end)
+		*at = p->end;
 	return r;
 }
 

@@ -305,6 +305,9 @@ static const uint64_t *text_take(const uint64_t *at, char *text)
 {
 	size_t n = *at++;
 
+	/* It was checked, but the process may write over its spool at any time. */
+	if (n > RECORD_STRING_MAX)
+		n = 0;
 	memcpy(text, at, n);
 	text[n] = 0;
 	return at + (n + 7) / 8;
