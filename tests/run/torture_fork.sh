@@ -52,9 +52,13 @@ check_rows 1 'function == "nftw" and p == 0 and result == 6'
 check_rows 0 'cause and of(cause) and of(cause)["function"] != "nftw"'
 
 case_begin "forkpty"
-both "$prog/forks" pty
-check_sound
-check_rows 2 'function == "write" and file == "out"'
+if [ -c /dev/ptmx ] && [ -d /dev/pts ]; then
+	both "$prog/forks" pty
+	check_sound
+	check_rows 2 'function == "write" and file == "out"'
+else
+	echo "skipped: $case: there are no pseudo-terminals here"
+fi
 
 case_begin "a descriptor that only the child still has, after very many others"
 both "$prog/forks" old_descriptor 30000
