@@ -433,6 +433,8 @@ int aio_suspend64(const struct aiocb64 *const list[], SIZE int count, const stru
 CALL(CONTROL) int aio_cancel(FD int fd, struct aiocb *request);
 CALL(CONTROL) int aio_cancel64(FD int fd, struct aiocb64 *request);
 
+LAYER(NETWORK)
+
 /* Pipes, terminals and descriptors of events: not files, so that they count as network. */
 CALL(CONNECT) FIELD(HANDLE, err ? -1 : fds[0]) AFTER(handle_pair(fds, LINK_NETWORK, &f, err);)
 int pipe(int fds[2]);

@@ -453,7 +453,7 @@ void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread,
 		.error = record_error(record),
 		.call = (uint16_t)record_call(record),
 		.present = r->traits[record_call(record)].present,
-		.layer = call->class == CLASS_CONNECT ? LAYER_NETWORK : call->layer,
+		.layer = call->layer,
 	};
 	fields_take(call, record, &f, a);
 	if (a->present & PRESENT(LINK))
