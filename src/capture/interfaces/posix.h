@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The layer POSIX: descriptors, paths, directories, mappings, locks, asynchronous I/O, pipes, sockets.
+ * The layer POSIX: descriptors, paths, directories, mappings, locks, asynchronous I/O; and the layer
+ * POSIX.Network: pipes, sockets and descriptors of events.
  *
  * One line per function; docs/wrapgen.md explains the marks. A record's PATH is what the application
  * passed. Of two offsets the one of the FD is recorded; sendfile and tee have none there. Calls on
