@@ -34,9 +34,13 @@ struct activity {
 	int64_t offset; /* given, or derived by the collector */
 	int64_t flags;	/* open flags, whence, command, advice: what the call's row marks FLAGS */
 	int64_t mode;
-	uint32_t process; /* index in the trace's process table */
+	int64_t span;	     /* bytes from the first to behind the last, holes included */
+	int64_t variable;    /* number of a variable inside a file */
+	uint64_t collective; /* the same on all ranks that take part; 0 for none */
+	uint32_t process;    /* index in the trace's process table */
 	file_id file, file2;
-	int32_t error;	  /* errno, 0 for none */
+	file_id name;	  /* an object inside the file: a text of the same table, not a path */
+	int32_t error;	  /* errno or a library's code, which may be negative; 0 for none */
 	uint16_t call;	  /* index in the trace's call table */
 	uint16_t present; /* PRESENT() bits */
 	uint8_t layer;	  /* enum layer */

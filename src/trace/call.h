@@ -12,10 +12,14 @@
 #include <stdint.h>
 
 /* One row per layer: enum name, printed name. A layer is SIOX's "component". */
-#define LAYER_LIST(X)     \
-	X(POSIX, "POSIX") \
-	X(STDIO, "STDIO") \
-	X(NETWORK, "POSIX.Network")
+#define LAYER_LIST(X)               \
+	X(POSIX, "POSIX")           \
+	X(STDIO, "STDIO")           \
+	X(NETWORK, "POSIX.Network") \
+	X(MPI, "MPI")               \
+	X(HDF5, "HDF5")             \
+	X(NETCDF, "NetCDF")         \
+	X(PNETCDF, "PnetCDF")
 
 /* One row per class: enum name, printed name, attribute names of size and result where they count
  * bytes. */
@@ -43,8 +47,10 @@
 
 /*
  * One row per field a record can carry after its fixed head: enum name, attribute name in the
- * layer's domain. LINK and LINK2 are ids of the calls that made the handles; PATH and PATH2 are
- * strings.
+ * layer's domain. LINK and LINK2 are ids of the calls that made the handles, or of the call that a
+ * completion completes. SPAN is the distance from the first byte in the file to behind the last:
+ * more than what was moved where a view has holes. COLLECTIVE is the same number on all ranks that
+ * take part in a call. PATH, PATH2 and NAME are strings; NAME is an object inside a file.
  */
 #define FIELD_LIST(X)                      \
 	X(RESULT, "result")                \
@@ -55,8 +61,12 @@
 	X(OFFSET, "file/position")         \
 	X(FLAGS, "hint/flags")             \
 	X(MODE, "hint/mode")               \
+	X(SPAN, "file/span")               \
+	X(VARIABLE, "descriptor/variable") \
+	X(COLLECTIVE, "group/collective")  \
 	X(PATH, "descriptor/filename")     \
-	X(PATH2, "descriptor/filename2")
+	X(PATH2, "descriptor/filename2")   \
+	X(NAME, "descriptor/name")
 
 #define CALL_ENUM_1(name, ...) LAYER_##name,
 #define CALL_ENUM_2(name, ...) CLASS_##name,
@@ -75,9 +85,11 @@ enum call_failure {
 	FAILS_NULL_ERRNO,  /* result is NULL (recorded as 0), errno says why */
 	FAILS_EOF_ERRNO,   /* result is EOF, errno says why (0 at a clean end of file) */
 	FAILS_IS_ERRNO,	   /* the result is itself an errno value, 0 is good */
+	FAILS_STATUS,	   /* a library's own code: 0 is good, the error says which */
+	FAILS_NEGATIVE,	   /* result < 0 and no reason is given: the error is -1 */
 };
 
-#define CALL_FIELDS_MAX 9
+#define CALL_FIELDS_MAX 11
 
 struct call_info {
 	const char *name;
@@ -90,8 +102,10 @@ struct call_info {
 };
 
 /*
- * The generated table. Number 0 is CALL_none, which no record carries; number 1 is CALL_inherited,
- * the record we make ourselves when a descriptor is first seen that no wrapped call has opened.
+ * The generated table. Number 0 is CALL_none, which no record carries. Two records we make
+ * ourselves: CALL_inherited when a descriptor is first seen that no wrapped call has opened, and
+ * CALL_completed beneath a call that waits for many, once for each asynchronous operation it found
+ * complete; its LINK is the call that began it.
  */
 extern const struct call_info call_table[];
 extern const unsigned call_count;

@@ -44,7 +44,8 @@ struct process_info {
 	int32_t parent; /* index of the process it was forked from with its handles, -1 for none */
 	uint32_t first_thread;
 	int32_t pid, ppid;
-	int32_t rank;	     /* in MPI_COMM_WORLD, -1 outside MPI */
+	int32_t rank;	     /* in MPI_COMM_WORLD, -1 outside MPI or before MPI_Init */
+	int32_t ranks;	     /* size of MPI_COMM_WORLD, 0 outside MPI */
 	int64_t attached_ns; /* since the start of the run */
 	char *host;
 	char *program; /* path of the executable */
@@ -71,6 +72,14 @@ struct aggregate {
 	int64_t bytes, duration_ns;
 };
 
+/* How the clock of a host was brought to that of the trace: one per host of a merged trace. */
+struct host_info {
+	char *host;
+	char *method;	   /* "reference", "collective calls", "time of day" */
+	int64_t offset_ns; /* what was added to its times */
+	int64_t error_ns;  /* its times are right to within so much; -1: not known */
+};
+
 /* How the run ended: known at its end. */
 struct run_end {
 	int64_t duration_ns;
@@ -91,6 +100,8 @@ struct trace_head {
 	size_t process_count;
 	char **files; /* files[0] is "" */
 	size_t file_count;
+	struct host_info *hosts; /* none unless the trace was merged from several */
+	size_t host_count;
 	struct aggregate *aggregates;
 	size_t aggregate_count;
 	struct loss_info *losses;
@@ -124,8 +135,11 @@ struct trace_format {
 	int (*create)(void **writer, const char *path, const struct run_info *run,
 		      const struct run_clock *clock, const struct call_info *calls,
 		      size_t call_count, struct err *err);
-	/* Indices in order from 0, ids in order from 1, each before the first activity that names
-	 * it. */
+	/*
+	 * Indices in order from 0, ids in order from 1, each before the first activity that names
+	 * it. A process that was added before may be added again: what is known last counts (its
+	 * rank, above all); parent and first_thread never change.
+	 */
 	int (*add_process)(void *writer, const struct process_info *process, struct err *err);
 	int (*add_file)(void *writer, file_id id, const char *path, struct err *err);
 	/* Times are in ticks of the clock given to finish(). Sorted within one call, not across
@@ -134,6 +148,7 @@ struct trace_format {
 			      struct err *err);
 	int (*add_aggregate)(void *writer, const struct aggregate *row, struct err *err);
 	int (*add_loss)(void *writer, const struct loss_info *row, struct err *err);
+	int (*add_host)(void *writer, const struct host_info *row, struct err *err);
 	/* Optional: what was added so far reaches the file, so that a killed writer loses only what
 	 * came after. */
 	int (*flush)(void *writer, struct err *err);

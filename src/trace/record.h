@@ -23,7 +23,8 @@
 
 #define RECORD_HEAD_WORDS 4
 #define RECORD_STRING_MAX 4096 /* bytes kept of one string; a longer one is cut */
-#define RECORD_WORDS_MAX (RECORD_HEAD_WORDS + 10 + 2 * (1 + RECORD_STRING_MAX / 8))
+#define RECORD_FIXED_MAX 11 /* fields of one word */
+#define RECORD_WORDS_MAX (RECORD_HEAD_WORDS + RECORD_FIXED_MAX + 2 * (1 + RECORD_STRING_MAX / 8))
 
 #define RECORD_SEQ_BITS 40
 #define RECORD_SEQ_MASK ((UINT64_C(1) << RECORD_SEQ_BITS) - 1)
@@ -112,9 +113,10 @@ static inline uint64_t record_parent(const uint64_t *r)
 	return r[3] & RECORD_SEQ_MASK;
 }
 
+/* Signed: libraries have negative codes. */
 static inline int record_error(const uint64_t *r)
 {
-	return (uint16_t)(r[3] >> RECORD_SEQ_BITS);
+	return (int16_t)(r[3] >> RECORD_SEQ_BITS);
 }
 
 #endif

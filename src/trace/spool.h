@@ -28,7 +28,7 @@
 #include "trace/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 1
+#define SPOOL_VERSION 2
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 
@@ -107,6 +107,7 @@ struct spool_header {
 	uint64_t attached;	/* ticks */
 	_Atomic uint64_t segment_map[SPOOL_SEGMENTS_MAX /
 				     64]; /* bit set: the segment's space is allocated */
+	_Atomic int32_t rank, ranks; /* in MPI_COMM_WORLD, and its size; -1 and 0 before MPI_Init */
 	_Atomic uint64_t lost_records;
 	_Atomic uint64_t lost_threads;
 	/* Texts that describe the process: NUL-terminated, possibly cut. */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Functions of libraries that may be absent, loaded late, or loaded out of sight of others
+ * (RTLD_LOCAL, as Python does), even in several copies. Guest.
+ *
+ * A wrapper finds its real function on the first call: behind us in the order of symbols, else in
+ * the library of its caller, else wherever it is.
+ */
+#ifndef SLUICE_CAPTURE_LIBRARY_H
+#define SLUICE_CAPTURE_LIBRARY_H
+
+#include "capture/frame.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * The real function for a call that returns to `caller`; NULL if there is none. *slot gets it where
+ * it is the same for every caller.
+ */
+__attribute__((cold)) void *library_find(const char *name, const void *caller, void **slot);
+
+/*
+ * Functions that our own helpers call, of the same copy of the library as a real function. One
+ * static struct per library; names and count are set, the rest starts as 0.
+ */
+#define LIBRARY_USES_MAX 24
+#define LIBRARY_COPIES 4
+#define LIBRARY_CACHE 16
+
+struct library_uses {
+	const char *const *names;
+	unsigned count;
+	_Atomic uint32_t taken; /* copies */
+	struct library_copy {
+		_Atomic(const void *) base;
+		_Atomic uint32_t ready;
+		void *functions[LIBRARY_USES_MAX];
+	} copies[LIBRARY_COPIES];
+	struct {
+		_Atomic(const void *) real;
+		_Atomic(struct library_copy *) copy;
+	} cache[LIBRARY_CACHE];
+};
+
+/* Out of line: finds the copy that `real` belongs to. */
+__attribute__((cold)) void *const *library_use_slow(struct library_uses *uses, const void *real);
+
+#pragma GCC visibility pop
+
+/* In the order of uses->names, NULL where the library has no such function; NULL: no copy is known.
+ */
+INLINE void *const *library_use(struct library_uses *uses, const void *real)
+{
+	unsigned i = ((uintptr_t)real >> 4) % LIBRARY_CACHE;
+	struct library_copy *copy =
+		atomic_load_explicit(&uses->cache[i].copy, memory_order_acquire);
+
+	if (likely(copy) &&
+	    likely(atomic_load_explicit(&uses->cache[i].real, memory_order_relaxed) == real))
+		return copy->functions;
+	return library_use_slow(uses, real);
+}
+
+#endif
