@@ -145,6 +145,8 @@ static int convert_facts(struct trace *trace, const struct trace_format *form, v
 		r = form->add_aggregate(writer, &head->aggregates[i], err);
 	for (size_t i = 0; i < head->loss_count && !r; i++)
 		r = form->add_loss(writer, &head->losses[i], err);
+	for (size_t i = 0; i < head->host_count && !r; i++)
+		r = form->add_host(writer, &head->hosts[i], err);
 	return r;
 }
 
@@ -204,6 +206,8 @@ void trace_head_release(struct trace_head *head)
 		process_info_release(&head->processes[i]);
 	for (size_t i = 0; i < head->file_count; i++)
 		free(head->files[i]);
+	for (size_t i = 0; i < head->host_count; i++)
+		fact_release(&fact_host, &head->hosts[i]);
 	run_info_release(&head->run);
 	fact_release(&fact_clock, &head->clock);
 	free(head->calls);
@@ -211,5 +215,6 @@ void trace_head_release(struct trace_head *head)
 	free(head->files);
 	free(head->aggregates);
 	free(head->losses);
+	free(head->hosts);
 	*head = (struct trace_head){ 0 };
 }
