@@ -92,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (write(fd, buf_text(&file), file.len) == (ssize_t)file.len) {
 		trace_drain(path, NULL);
 		trace_drain(path, &(struct trace_filter){ .file = "a*", .rank = 1, .layers = 1 });
+		trace_drain(path, &(struct trace_filter){ .collective = 1 });
 	}
 	close(fd);
 	return 0;

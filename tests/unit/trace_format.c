@@ -197,6 +197,59 @@ static void errors_of_libraries_may_be_negative(void)
 	}
 }
 
+/* Two ranks write together twice; the second collective call is asked for. */
+static void a_collective_call_is_found_with_all_it_caused(void)
+{
+	enum { CALLS = 10, MINE = 0x5eed };
+	static const struct {
+		uint64_t id, parent, collective;
+		uint32_t process;
+		uint8_t layer;
+		bool passes;
+	} rows[CALLS] = {
+		{ 1, 0, 0x1111, 0, LAYER_MPI, false },
+		{ 1, 0, 0x1111, 1, LAYER_MPI, false },
+		{ 2, 1, 0, 0, LAYER_POSIX, false },
+		{ 3, 0, 0, 0, LAYER_HDF5, false }, /* the cause took part in nothing itself */
+		{ 4, 3, MINE, 0, LAYER_MPI, true },
+		{ 2, 0, MINE, 1, LAYER_MPI, true },
+		{ 5, 4, 0, 0, LAYER_POSIX, true },
+		{ 6, 5, 0, 0, LAYER_POSIX, true },
+		{ 4, 0, 0, 1, LAYER_POSIX, false }, /* the same id as one of process 0 */
+		{ 5, 4, 0, 1, LAYER_POSIX, false },
+	};
+	struct trace_filter filter = { .collective = MINE };
+	AUTO_FREE char *path = sample_path(".sluice");
+	struct activity all[CALLS];
+	size_t got, kept = 0;
+
+	for (int i = 0; i < CALLS; i++)
+		all[i] = (struct activity){ .start_ns = i,
+					    .id = rows[i].id,
+					    .parent = rows[i].parent,
+					    .collective = rows[i].collective,
+					    .process = rows[i].process,
+					    .layer = rows[i].layer,
+					    .handle = -1,
+					    .present =
+						    rows[i].collective ? PRESENT(COLLECTIVE) : 0 };
+	sample_write(&trace_container, path, all, CALLS, CALLS);
+	for (int posix_only = 0; posix_only < 2; posix_only++, kept = 0) {
+		AUTO_FREE struct activity *back = NULL;
+
+		filter.layers = posix_only ? 1u << LAYER_POSIX : 0;
+		back = sample_read(path, &filter, &got);
+		for (int i = 0; i < CALLS; i++) {
+			if (!rows[i].passes || (posix_only && rows[i].layer != LAYER_POSIX))
+				continue;
+			CHECK(kept < got && activity_equal(&all[i], &back[kept]));
+			kept++;
+		}
+		CHECK_INT(got, kept);
+	}
+	unlink(path);
+}
+
 static void store(const char *path, const char *text, size_t n)
 {
 	FILE *f = fopen(path, "w");
@@ -400,7 +453,8 @@ static void a_trace_can_be_converted_onto_itself(void)
 
 TESTS(TEST(every_form_keeps_every_value), TEST(empty_trace_is_a_trace_in_every_form),
       TEST(every_form_tells_of_hosts), TEST(what_a_process_tells_last_counts),
-      TEST(errors_of_libraries_may_be_negative), TEST(other_files_are_not_traces),
+      TEST(errors_of_libraries_may_be_negative),
+      TEST(a_collective_call_is_found_with_all_it_caused), TEST(other_files_are_not_traces),
       TEST(unwritable_places_are_told_by_name), TEST(forms_are_found_by_name),
       TEST(calls_before_a_fork_belong_to_the_ancestor),
       TEST(filters_give_what_passes_and_nothing_else), TEST(order_is_start_process_id),
