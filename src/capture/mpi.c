@@ -11,17 +11,16 @@
 #include "trace/calls.h"
 
 /* What we ask of the library: name, type. */
-#define USES(X)                                                               \
-	X(PMPI_Type_size_x, int (*)(MPI_Datatype, MPI_Count *))               \
-	X(PMPI_Error_class, int (*)(int, int *))                              \
-	X(PMPI_Comm_rank, int (*)(MPI_Comm, int *))                           \
-	X(PMPI_Comm_size, int (*)(MPI_Comm, int *))                           \
-	X(PMPI_Comm_group, int (*)(MPI_Comm, MPI_Group *))                    \
-	X(PMPI_Group_translate_ranks,                                         \
-	  int (*)(MPI_Group, int, const int *, MPI_Group, int *))             \
-	X(PMPI_Group_free, int (*)(MPI_Group *))                              \
-	X(PMPI_File_get_position, int (*)(MPI_File, MPI_Offset *))            \
-	X(PMPI_File_get_byte_offset, int (*)(MPI_File, MPI_Offset, MPI_Offset *)) \
+#define USES(X)                                                                               \
+	X(PMPI_Type_size_x, int (*)(MPI_Datatype, MPI_Count *))                               \
+	X(PMPI_Error_class, int (*)(int, int *))                                              \
+	X(PMPI_Comm_rank, int (*)(MPI_Comm, int *))                                           \
+	X(PMPI_Comm_size, int (*)(MPI_Comm, int *))                                           \
+	X(PMPI_Comm_group, int (*)(MPI_Comm, MPI_Group *))                                    \
+	X(PMPI_Group_translate_ranks, int (*)(MPI_Group, int, const int *, MPI_Group, int *)) \
+	X(PMPI_Group_free, int (*)(MPI_Group *))                                              \
+	X(PMPI_File_get_position, int (*)(MPI_File, MPI_Offset *))                            \
+	X(PMPI_File_get_byte_offset, int (*)(MPI_File, MPI_Offset, MPI_Offset *))             \
 	X(ompi_mpi_comm_world, void *)
 
 #define USE_ENUM(name, type) USE_##name,
@@ -265,6 +264,15 @@ static uint64_t moved_by(const struct mpi_pending *p, int i, int err)
 	return mpi_moved(&status, 0);
 }
 
+uint64_t mpi_pending_moved(const struct mpi_pending *p, int count, int err)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < count && i < p->count; i++)
+		sum += moved_by(p, i, err);
+	return sum;
+}
+
 void mpi_pending_close(struct mpi_pending *p, const struct frame *f, const int *indices, int count,
 		       int err)
 {
@@ -272,7 +280,8 @@ void mpi_pending_close(struct mpi_pending *p, const struct frame *f, const int *
 		uint64_t link = mpi_pending_done(p, indices ? indices[i] : i);
 
 		if (link)
-			frame_completed(f, CALL_completed_MPI, link, (int64_t)moved_by(p, i, err), err);
+			frame_completed(f, CALL_completed_MPI, link, (int64_t)moved_by(p, i, err),
+					err);
 	}
 	mpi_pending_keep(p);
 }

@@ -38,7 +38,8 @@ extern struct mpi_kind mpi_kind;
 
 __attribute__((cold)) void mpi_meet_slow(const void *called);
 
-/* Bytes of so many items; 0 where the library cannot tell. `near` is any function of the library. */
+/* Bytes of so many items; 0 where the library cannot tell. `near` is any function of the library.
+ */
 uint64_t mpi_bytes(const void *near, MPI_Datatype datatype, int64_t count);
 
 /* The class of an error code: the code itself means nothing elsewhere. */
@@ -120,8 +121,7 @@ static inline uint64_t mpi_etype_bytes(const struct named *entry)
 static inline int64_t mpi_offset(const void *called, const struct named *entry, MPI_File fh,
 				 int64_t offset, int err)
 {
-	return err || !mpi_etype_bytes(entry) ? offset
-					      : mpi_offset_slow(called, entry, fh, offset);
+	return err || !mpi_etype_bytes(entry) ? offset : mpi_offset_slow(called, entry, fh, offset);
 }
 
 static inline uint64_t mpi_span(const void *called, const struct named *entry, MPI_File fh,
@@ -145,7 +145,8 @@ static inline uint64_t mpi_together(struct named *entry)
 
 	if (!group)
 		return 0;
-	return mpi_mix(group, atomic_fetch_add_explicit(&entry->count, 1, memory_order_relaxed) + 1);
+	return mpi_mix(group,
+		       atomic_fetch_add_explicit(&entry->count, 1, memory_order_relaxed) + 1);
 }
 
 /* Asynchronous operations. */
@@ -189,6 +190,9 @@ uint64_t mpi_pending_done(struct mpi_pending *p, int i);
  * count. Then the rest is put back. */
 void mpi_pending_close(struct mpi_pending *p, const struct frame *f, const int *indices, int count,
 		       int err);
+
+/* Bytes that those complete have moved. */
+uint64_t mpi_pending_moved(const struct mpi_pending *p, int count, int err);
 
 /* Puts back what is not done. Returns false, for a test that found nothing. */
 bool mpi_pending_keep(struct mpi_pending *p);

@@ -217,7 +217,9 @@ int MPI_File_write_ordered_end(HANDLE MPI_File fh, const void *buf, MPI_Status *
 #define ONE_DONE(i)                                                              \
 	FIELD(LINK, mpi_pending_done(&pending, i)) RESULT(mpi_moved(status, err)) \
 	AFTER(mpi_pending_keep(&pending);)
-#define SOME_DONE(indices, n) RESULT(n) AFTER(mpi_pending_close(&pending, &f, indices, n, err);)
+#define SOME_DONE(indices, n)                           \
+	RESULT(mpi_pending_moved(&pending, n, err))     \
+	AFTER(mpi_pending_close(&pending, &f, indices, n, err);)
 #define IF_DONE(done) KEEP_IF(ret != MPI_SUCCESS || (done) || mpi_pending_keep(&pending))
 
 CALL(WAIT) FAILING PENDING(1, request, status) ONE_DONE(0)

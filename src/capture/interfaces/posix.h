@@ -423,10 +423,10 @@ CALL(WAIT) FIELD(LINK, handle_link(request->aio_fildes, err)) FIELD(LINK2, reque
 ssize_t aio_return(struct aiocb *request);
 CALL(WAIT) FIELD(LINK, handle_link(request->aio_fildes, err)) FIELD(LINK2, request_take(request))
 ssize_t aio_return64(struct aiocb64 *request);
-CALL(CONTROL) FAILS(NEVER) FIELD(LINK, handle_link(request->aio_fildes, err))
-int aio_error(const struct aiocb *request);
-CALL(CONTROL) FAILS(NEVER) FIELD(LINK, handle_link(request->aio_fildes, err))
-int aio_error64(const struct aiocb64 *request);
+CALL(CONTROL) FAILS(NEVER) KEEP_IF(ret != EINPROGRESS)
+FIELD(LINK, handle_link(request->aio_fildes, err)) int aio_error(const struct aiocb *request);
+CALL(CONTROL) FAILS(NEVER) KEEP_IF(ret != EINPROGRESS)
+FIELD(LINK, handle_link(request->aio_fildes, err)) int aio_error64(const struct aiocb64 *request);
 CALL(WAIT)
 int aio_suspend(const struct aiocb *const list[], SIZE int count, const struct timespec *limit);
 CALL(WAIT)

@@ -415,8 +415,8 @@ static void handle_use(struct resolver *r, struct process *p, uint64_t link, str
 /* ROMIO takes "ufs:/path" for the driver to use; a file of that name would need a folder. */
 static const char *path_plain(const struct activity *a, const char *path)
 {
-	static const char *const drivers[] = { "ufs:",	  "nfs:",   "lustre:", "gpfs:",
-					       "panfs:",  "pvfs2:", "daos:",   "xfs:",
+	static const char *const drivers[] = { "ufs:",	  "nfs:",	"lustre:", "gpfs:",
+					       "panfs:",  "pvfs2:",	"daos:",   "xfs:",
 					       "testfs:", "bglockless:" };
 
 	for (size_t i = 0; a->layer == LAYER_MPI && i < sizeof(drivers) / sizeof(*drivers); i++)
