@@ -563,6 +563,23 @@ static void the_verdict_comes_first(void)
 	summary_release(&s);
 }
 
+static void the_verdict_does_not_blame_sockets(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	struct summary s;
+
+	summary_init(&s, &head);
+	summary_add(&s, &(struct activity){ .id = 1,
+					    .call = READ,
+					    .layer = LAYER_NETWORK,
+					    .file = 1,
+					    .duration_ns = 900 });
+	summary_add(&s, &(struct activity){ .id = 2, .call = WRITE, .file = 2, .duration_ns = 10 });
+	render_verdict(&out, &s);
+	CHECK(strstr(buf_text(&out), "most time in write (100.0%) and on /b (100.0%)"));
+	summary_release(&s);
+}
+
 static char *render(void (*renderer)(FILE *, const struct report *), uint64_t top)
 {
 	struct summary s;
@@ -649,5 +666,6 @@ TESTS(TEST(one_call_is_counted_everywhere), TEST(a_nested_call_is_part_of_its_pa
       TEST(asynchronous_bytes_count_once), TEST(a_wait_names_the_start_by_either_link),
       TEST(operations_under_way_are_bounded), TEST(rows_come_by_falling_time),
       TEST(numbers_out_of_range_are_left_out), TEST(the_verdict_comes_first),
-      TEST(the_report_has_three_tables), TEST(the_json_report_names_its_schema),
-      TEST(losses_are_told_in_words), TEST(layers_are_found_by_name))
+      TEST(the_verdict_does_not_blame_sockets), TEST(the_report_has_three_tables),
+      TEST(the_json_report_names_its_schema), TEST(losses_are_told_in_words),
+      TEST(layers_are_found_by_name))

@@ -88,31 +88,25 @@ static void verdict_ranks(struct buf *out, const struct summary *s)
 			   s->all.io.calls);
 }
 
+/* The first of the rows that is storage: a wait on a pipe is no consumer of I/O. */
 static void verdict_consumer(struct buf *out, const struct summary_row *rows, size_t count,
 			     int64_t whole_ns, const char *before)
 {
 	char share[UNIT_TEXT];
-
-	if (!count || rows[0].is_process || rows[0].tally->time_ns <= 0 || whole_ns <= 0)
-		return;
-	buf_printf(out, "%s%s (%s)", before, rows[0].name,
-		   unit_share(share, (double)rows[0].tally->time_ns, (double)whole_ns));
-}
-
-/* The first of the rows that is storage: a wait on a pipe is no consumer of I/O. */
-static size_t skip_network(const struct summary_row *rows, size_t count)
-{
 	size_t i = 0;
 
-	while (i < count && rows[i].layer == LAYER_NETWORK)
+	while (i < count && rows[i].is_network)
 		i++;
-	return i;
+	if (i == count || rows[i].is_process || rows[i].tally->time_ns <= 0 || whole_ns <= 0)
+		return;
+	buf_printf(out, "%s%s (%s)", before, rows[i].name,
+		   unit_share(share, (double)rows[i].tally->time_ns, (double)whole_ns));
 }
 
 void render_verdict(struct buf *out, const struct summary *summary)
 {
 	const struct tally *io = &summary->all.io;
-	size_t functions, files, first;
+	size_t functions, files;
 	AUTO_FREE struct summary_row *by_function =
 		summary_rows(summary, SUMMARY_FUNCTIONS, &functions);
 	AUTO_FREE struct summary_row *by_file = summary_rows(summary, SUMMARY_FILES, &files);
@@ -123,9 +117,7 @@ void render_verdict(struct buf *out, const struct summary *summary)
 		verdict_time(out, summary);
 		verdict_calls(out, io);
 	}
-	first = skip_network(by_function, functions);
-	verdict_consumer(out, by_function + first, functions - first, io->time_ns,
-			 "; most time in ");
+	verdict_consumer(out, by_function, functions, io->time_ns, "; most time in ");
 	verdict_consumer(out, by_file, files, io->time_ns, " and on ");
 }
 

@@ -45,15 +45,6 @@ static void add_aggregate(struct summary *s, const struct aggregate *row)
 	sums_add_aggregate(&s->all, row);
 }
 
-static unsigned find_completed(const struct trace_head *head)
-{
-	unsigned i = 0;
-
-	while (i < head->call_count && strcmp(head->calls[i].name, "completed") != 0)
-		i++;
-	return i;
-}
-
 void summary_init(struct summary *summary, const struct trace_head *head)
 {
 	*summary = (struct summary){ .head = head };
@@ -61,7 +52,6 @@ void summary_init(struct summary *summary, const struct trace_head *head)
 	summary->of_rank = xcalloc(summary->ranks.count + 1, sizeof(*summary->of_rank));
 	summary->file_layers = xcalloc(head->file_count + 1, sizeof(*summary->file_layers));
 	summary->ways = traffic_table(head);
-	summary->completed = find_completed(head);
 	recent_init(&summary->started, STARTED_MAX, sizeof(struct started));
 	for (size_t i = 0; i < head->aggregate_count; i++)
 		add_aggregate(summary, &head->aggregates[i]);
@@ -175,6 +165,7 @@ void summary_add(struct summary *summary, const struct activity *activity)
 {
 	struct summary *s = summary;
 	const struct nest_call *enclosing;
+	const struct call_info *call;
 	struct credits credits = { 0 };
 	struct standing standing;
 	struct sums *own;
@@ -183,10 +174,12 @@ void summary_add(struct summary *summary, const struct activity *activity)
 
 	if (!in_range(s, activity))
 		return;
-	if (s->head->calls[activity->call].class == CLASS_WAIT)
+	call = &s->head->calls[activity->call];
+	if (call->class == CLASS_WAIT) {
 		complete(s, activity);
-	if (activity->call == s->completed)
-		return;
+		if (traffic_is_notice(call))
+			return;
+	}
 	depth = nest_enter(&s->nest, activity, &enclosing);
 	standing = standing_of(s, activity, enclosing, depth);
 	share = share_of(s, activity);
@@ -250,6 +243,7 @@ static struct summary_row function_row(const struct summary *s, const struct map
 		.name = f.counted ? names_group(f.number) : s->head->calls[f.number].name,
 		.layer = (uint8_t)f.layer,
 		.counted = f.counted,
+		.is_network = f.layer == LAYER_NETWORK,
 		.is_process = !f.counted && s->head->calls[f.number].class == CLASS_PROCESS,
 		.tally = entry->value,
 	};
@@ -262,6 +256,7 @@ static struct summary_row file_row(const struct summary *s, const struct map_ent
 		.key = entry->key,
 		.name = s->head->files[entry->key - 1],
 		.layers = s->file_layers[entry->key - 1],
+		.is_network = s->file_layers[entry->key - 1] == 1u << LAYER_NETWORK,
 		.tally = entry->value,
 	};
 }

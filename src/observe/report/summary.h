@@ -24,7 +24,6 @@ struct summary {
 	bool has_aggregates;  /* then busy_ns covers only a part */
 	uint8_t *ways;	      /* of each call, see report/traffic.h */
 	uint8_t *file_layers; /* of each file, a bit per layer that called it */
-	unsigned completed; /* number of the record that only says that an operation is complete */
 	struct recent started;
 	struct nest nest;
 };
@@ -49,6 +48,7 @@ struct summary_row {
 	uint8_t layer;
 	uint8_t layers;	 /* of a file: a bit per layer */
 	bool counted;	 /* name is a group of calls from aggregates */
+	bool is_network; /* sockets and pipes only: its time is not I/O */
 	bool is_process; /* starts or ends a process: its time is not I/O */
 	const struct tally *tally;
 };

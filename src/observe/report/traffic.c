@@ -43,6 +43,11 @@ uint64_t traffic_bytes(const struct activity *activity, const struct call_info *
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
+bool traffic_is_notice(const struct call_info *call)
+{
+	return call->class == CLASS_WAIT && strcmp(call->name, "completed") == 0;
+}
+
 uint8_t *traffic_table(const struct trace_head *head)
 {
 	uint8_t *ways = xcalloc(head->call_count + 1, sizeof(*ways));

@@ -20,6 +20,12 @@ unsigned traffic_ways(const struct call_info *call);
 /* Bytes of a call that has ended: moved, or asked for by one that began an operation. */
 uint64_t traffic_bytes(const struct activity *activity, const struct call_info *call);
 
+/*
+ * Is it a record that we made ourselves, beneath a call that waits for many operations, to say that
+ * one of them is complete? It is no call, and takes no time.
+ */
+bool traffic_is_notice(const struct call_info *call);
+
 /* The ways of all calls of the trace, by number. The caller frees. */
 uint8_t *traffic_table(const struct trace_head *head);
 
