@@ -188,7 +188,7 @@ void summary_add(struct summary *summary, const struct activity *activity)
 		sums_add(own, activity, &share, &standing, &credits);
 	if (own != &s->outside) {
 		sums_add(&s->all, activity, &share, &standing, &credits);
-		if (!standing.in_process)
+		if (!standing.in_process || activity->layer == LAYER_NETWORK)
 			s->file_layers[activity->file] |= (uint8_t)(1u << activity->layer);
 	}
 	if (share.pending && share.transfer)
