@@ -155,10 +155,16 @@ static struct call_ref open_ref(const struct file_surveyor *s, const struct acti
 	return (struct call_ref){ a->process, ~ID_MASK | (uint64_t)a->layer << 32 | a->file };
 }
 
+/* Unsigned, so that a broken trace cannot overflow it. */
+static uint64_t distance(int64_t a, int64_t b)
+{
+	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
 static void note_seek(struct survey *survey, struct survey_open *open, int way, int64_t at)
 {
 	if (open->any[way])
-		survey->seek_bytes[way] += (uint64_t)llabs(at - open->latest[way]);
+		survey->seek_bytes[way] += distance(at, open->latest[way]);
 	open->latest[way] = at;
 	open->any[way] = true;
 }
@@ -168,14 +174,15 @@ static void note_position(struct file_surveyor *s, struct survey *survey, const 
 {
 	struct call_ref ref = open_ref(s, a);
 	struct survey_open *open = recent_find(&s->opens, ref);
-	int64_t span = a->present & PRESENT(SPAN) ? a->span : bytes, distance;
+	int64_t span = a->present & PRESENT(SPAN) ? a->span : bytes;
+	uint64_t seek;
 
 	if (!open)
 		open = recent_put(&s->opens, ref);
-	distance = llabs(a->offset - open->expected);
-	if (span > bytes || distance > SURVEY_SHORT_SEEK_BYTES)
+	seek = distance(a->offset, open->expected);
+	if (span > bytes || seek > SURVEY_SHORT_SEEK_BYTES)
 		survey->long_seeks[way]++;
-	else if (distance)
+	else if (seek)
 		survey->short_seeks[way]++;
 	else
 		survey->sequential[way]++;
@@ -230,7 +237,7 @@ static void note_completion(struct file_surveyor *s, const struct activity *a)
 
 static void note_open(struct file_surveyor *s, const struct activity *a)
 {
-	struct survey *survey = survey_of(s, a, a->file);
+	struct survey *survey = a->file ? survey_of(s, a, a->file) : NULL;
 
 	if (survey)
 		survey->open_ns += a->duration_ns;
@@ -238,7 +245,7 @@ static void note_open(struct file_surveyor *s, const struct activity *a)
 
 static void note_close(struct file_surveyor *s, const struct activity *a)
 {
-	struct survey *survey = survey_of(s, a, a->file);
+	struct survey *survey = a->file ? survey_of(s, a, a->file) : NULL;
 
 	if (survey)
 		survey->close_ns += a->duration_ns;
@@ -273,40 +280,40 @@ static bool is_surveyed(struct file_surveyor *s, const struct activity *a)
 	return a->layer != LAYER_NETWORK;
 }
 
+static void note_accesses(struct file_surveyor *s, const struct activity *a)
+{
+	unsigned ways = s->ways[a->call];
+	bool copies = ways == (1u << READING | 1u << WRITING);
+	file_id source = copies ? a->file2 : a->file;
+
+	if (ways & 1u << WRITING && a->file)
+		note_access(s, a, a->file, WRITING);
+	if (ways & 1u << READING && source)
+		note_access(s, a, source, READING);
+}
+
 void file_surveyor_add(struct file_surveyor *surveyor, const struct activity *activity)
 {
 	struct file_surveyor *s = surveyor;
 	const struct activity *a = activity;
-	unsigned ways;
+	unsigned class;
+	bool surveyed;
 
 	if (a->call >= s->head->call_count || a->layer >= LAYER_COUNT ||
-	    a->file >= s->head->file_count || a->file2 >= s->head->file_count || !is_surveyed(s, a))
+	    a->file >= s->head->file_count || a->file2 >= s->head->file_count)
 		return;
-	ways = s->ways[a->call];
-	switch (s->head->calls[a->call].class) {
-	case CLASS_WAIT:
+	class = s->head->calls[a->call].class;
+	surveyed = is_surveyed(s, a);
+	if (class == CLASS_WAIT) /* wherever it stands: what it completes was surveyed */
 		note_completion(s, a);
-		return;
-	case CLASS_DUP:
+	else if (surveyed && class == CLASS_DUP)
 		note_duplicate(s, a);
-		return;
-	case CLASS_OPEN:
-		if (a->file)
-			note_open(s, a);
-		return;
-	case CLASS_CLOSE:
-		if (a->file)
-			note_close(s, a);
-		return;
-	default:
-		break;
-	}
-	if (ways & 1u << WRITING && a->file)
-		note_access(s, a, a->file, WRITING);
-	if (ways == (1u << READING) && a->file)
-		note_access(s, a, a->file, READING);
-	else if (ways & 1u << READING && a->file2) /* a copy reads its second file */
-		note_access(s, a, a->file2, READING);
+	else if (surveyed && class == CLASS_OPEN)
+		note_open(s, a);
+	else if (surveyed && class == CLASS_CLOSE)
+		note_close(s, a);
+	else if (surveyed)
+		note_accesses(s, a);
 }
 
 static int compare_keys(const void *a, const void *b)
