@@ -22,6 +22,7 @@ const struct trace_format trace_container = {
 	.add_activities = container_add_activities,
 	.add_aggregate = container_add_aggregate,
 	.add_loss = container_add_loss,
+	.add_host = container_add_host,
 	.flush = container_flush,
 	.finish = container_finish,
 	.open = container_open,

@@ -29,7 +29,6 @@ struct err;
 #define CONTAINER_TRAILER_BYTES 32
 
 #define BLOCK_MAGIC UINT32_C(0x4b424c53) /* "SLBK" */
-#define BLOCK_VERSION 1
 #define BLOCK_HEADER_BYTES 224
 #define BLOCK_ROWS_MAX 65536 /* activities in a block */
 #define BLOCK_RAW_MAX \
@@ -51,10 +50,15 @@ enum block_type {
 	BLOCK_LOSSES,
 	BLOCK_END,
 	BLOCK_INDEX,
+	BLOCK_HOSTS,
 };
 
 /* The fact a block of this type holds rows of; NULL for others. */
 const struct fact *block_fact(unsigned type);
+
+/* Version in which a payload of this type is written; 0 for a type that we do not know. Every one
+ * from 1 up to it is read. */
+unsigned block_version(unsigned type);
 
 #define BLOCK_PROCESS_WORDS 4 /* sets of 256 */
 #define BLOCK_FILE_WORDS 16   /* and 1024 bits: bit (number modulo size) */
@@ -64,9 +68,11 @@ struct block {
 	uint64_t offset; /* of the header in the file; not part of the header */
 	uint16_t type, version;
 	uint32_t raw_bytes, packed_bytes, count;
-	uint64_t checksum;  /* XXH64 of the packed payload */
-	int64_t tmin, tmax; /* first and last start, in ticks; of facts: first and last number */
-	uint64_t layers;    /* bit per layer, in the trace's numbers */
+	uint64_t checksum; /* XXH64 of the packed payload */
+	/* First and last start, in ticks; of facts the first and last new number: a process added
+	 * again is not a new one, and where all are such, the last is one less than the first. */
+	int64_t tmin, tmax;
+	uint64_t layers; /* bit per layer, in the trace's numbers */
 	uint64_t processes[BLOCK_PROCESS_WORDS];
 	uint64_t files[BLOCK_FILE_WORDS];
 };
@@ -124,6 +130,7 @@ int container_add_file(void *writer, file_id id, const char *path, struct err *e
 int container_add_activities(void *writer, const struct activity *batch, size_t n, struct err *err);
 int container_add_aggregate(void *writer, const struct aggregate *row, struct err *err);
 int container_add_loss(void *writer, const struct loss_info *row, struct err *err);
+int container_add_host(void *writer, const struct host_info *row, struct err *err);
 int container_flush(void *writer, struct err *err);
 int container_finish(void *writer, const struct run_end *end, const struct run_clock *clock,
 		     struct err *err);

@@ -26,9 +26,17 @@ const struct fact *block_fact(unsigned type)
 		[BLOCK_AGGREGATES] = &fact_aggregate,
 		[BLOCK_LOSSES] = &fact_loss,
 		[BLOCK_END] = &fact_end,
+		[BLOCK_HOSTS] = &fact_host,
 	};
 
 	return type < sizeof(facts) / sizeof(facts[0]) ? facts[type] : NULL;
+}
+
+unsigned block_version(unsigned type)
+{
+	if (type == BLOCK_ACTIVITIES)
+		return 2;
+	return type == BLOCK_INDEX || block_fact(type) ? 1 : 0;
 }
 
 void block_put(uint8_t bytes[BLOCK_HEADER_BYTES], const struct block *block)

@@ -162,9 +162,12 @@ static int start_get(struct rows_out *rows, struct wire *in)
 	return r;
 }
 
-static int columns_get(struct rows_out *rows, struct wire *in)
+/* A column that its version does not have stays 0. */
+static int columns_get(struct rows_out *rows, struct wire *in, unsigned version)
 {
-	for (int i = 0; i < ROW_COUNT; i++) {
+	int count = version < 2 ? ROW_COUNT_1 : ROW_COUNT;
+
+	for (int i = 0; i < count; i++) {
 		const struct row_layout *layout = &row_layout[i];
 		const struct column *other = &rows->columns[layout->other];
 
@@ -177,9 +180,9 @@ static int columns_get(struct rows_out *rows, struct wire *in)
 /* Files whose names were damaged become unknown; a sequence number must leave the thread alone. */
 static int columns_check(struct rows_out *rows, size_t file_count)
 {
-	static const enum row_column files[] = { ROW_FILE, ROW_FILE2 };
+	static const enum row_column files[] = { ROW_FILE, ROW_FILE2, ROW_NAME };
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		struct column *column = &rows->columns[files[i]];
 
 		for (size_t j = 0; j < (column->mask ? rows->count : 1); j++)
@@ -292,7 +295,7 @@ struct rows_out *rows_out_new(const struct block *block, const struct buf *raw,
 	if (!r)
 		r = start_get(rows, &in);
 	if (!r)
-		r = columns_get(rows, &in);
+		r = columns_get(rows, &in, block->version);
 	if (!r)
 		r = columns_check(rows, maker->head->file_count);
 	if (!r)
@@ -301,6 +304,8 @@ struct rows_out *rows_out_new(const struct block *block, const struct buf *raw,
 		rows_out_free(rows);
 		return NULL;
 	}
+	for (int i = ROW_COUNT_1; i < ROW_COUNT; i++)
+		rows->libraries |= rows->columns[i].mask || rows->columns[i].constant;
 	ties_settle(rows);
 	return rows;
 }
@@ -316,6 +321,22 @@ void rows_out_free(struct rows_out *rows)
 	free(rows->group_of);
 	free(rows->place);
 	free(rows);
+}
+
+/* Most blocks hold none of this: then there is nothing to look up. */
+static inline void library_take(const struct rows_out *rows, size_t at, struct activity *to)
+{
+	const struct column *c = rows->columns;
+
+	to->span = to->variable = 0;
+	to->collective = 0;
+	to->name = 0;
+	if (!rows->libraries)
+		return;
+	to->span = (int64_t)column_at(&c[ROW_SPAN], at);
+	to->variable = (int64_t)column_at(&c[ROW_VARIABLE], at);
+	to->collective = column_at(&c[ROW_COLLECTIVE], at);
+	to->name = (file_id)column_at(&c[ROW_NAME], at);
 }
 
 void rows_out_take(struct rows_out *rows, struct activity *to, size_t n)
@@ -347,5 +368,6 @@ void rows_out_take(struct rows_out *rows, struct activity *to, size_t n)
 		to->call = group->call;
 		to->present = group->present;
 		to->layer = group->layer;
+		library_take(rows, at, to);
 	}
 }

@@ -13,9 +13,12 @@
 #include "base/mem.h"
 #include "trace/container_rows.h"
 
-#define TILE 128      /* activities: 15 KiB */
+#define TILE 128      /* activities: 19 KiB */
 #define DIGIT_BITS 11 /* of the radix sort */
 #define SLOTS (2 * BLOCK_ROWS_MAX)
+/* Bits of the columns that are filled whatever is in them. */
+#define ROWS_ALWAYS \
+	(1u << ROW_SEQ | 1u << ROW_DURATION | 1u << ROW_PARENT | 1u << ROW_RESULT | 1u << ROW_FILE)
 /* A key's bits from here on are the id's; below are layer, present bits and call. */
 #define KEY_THREAD RECORD_SEQ_BITS
 
@@ -43,7 +46,7 @@ struct rows_scratch {
 
 void rows_in_init(struct rows_in *rows)
 {
-	*rows = (struct rows_in){ .scratch = xmalloc(sizeof(*rows->scratch)) };
+	*rows = (struct rows_in){ .used = ROWS_ALWAYS, .scratch = xmalloc(sizeof(*rows->scratch)) };
 	for (int i = 0; i < ROW_COUNT; i++)
 		rows->columns[i] = xmalloc(BLOCK_ROWS_MAX * sizeof(uint64_t));
 	rows->start = xmalloc(BLOCK_ROWS_MAX * sizeof(uint64_t));
@@ -88,7 +91,7 @@ static uint64_t key_of(const struct activity *a)
 
 #define TAKE_OPTIONAL(name, member)                                                          \
 	do {                                                                                 \
-		if (!optional_wanted(rows, ROW_##name, PRESENT(name), any, n))               \
+		if (!column_wanted(rows, ROW_##name, any & PRESENT(name), n))                \
 			break;                                                               \
 		if (all & PRESENT(name))                                                     \
 			TAKE_COLUMN(name, a->member);                                        \
@@ -96,24 +99,35 @@ static uint64_t key_of(const struct activity *a)
 			TAKE_COLUMN(name, if_present(a, FIELD_##name, (uint64_t)a->member)); \
 	} while (0)
 
+/* For what is 0 in most tiles; seen are all bits of its values in this one. */
+#define TAKE_SELDOM(name, seen, member)                                   \
+	do {                                                              \
+		if (column_wanted(rows, ROW_##name, (uint64_t)(seen), n)) \
+			TAKE_COLUMN(name, a->member);                     \
+	} while (0)
+
 static uint64_t if_present(const struct activity *a, enum field field, uint64_t value)
 {
 	return a->present >> field & 1 ? value : 0;
 }
 
+static bool is_used(const struct rows_in *rows, enum row_column column)
+{
+	return rows->used >> column & 1;
+}
+
 /* A column nobody uses in a block is not even cleared; its first user finds zeros before him. */
-static bool optional_wanted(struct rows_in *rows, enum row_column column, unsigned bit,
-			    unsigned any, size_t n)
+static bool column_wanted(struct rows_in *rows, enum row_column column, uint64_t any, size_t n)
 {
 	uint64_t *values = rows->columns[column];
 
-	if (any & bit) {
-		if (!(rows->used & bit))
+	if (any) {
+		if (!is_used(rows, column))
 			memset(values, 0, rows->count * sizeof(*values));
-		rows->used |= (uint16_t)bit;
+		rows->used |= 1u << column;
 		return true;
 	}
-	if (rows->used & bit) {
+	if (is_used(rows, column)) {
 		memset(values + rows->count, 0, n * sizeof(*values));
 		rows->differ[column] |= values[0];
 	}
@@ -122,12 +136,19 @@ static bool optional_wanted(struct rows_in *rows, enum row_column column, unsign
 
 static void take_optional(struct rows_in *rows, const struct activity *batch, size_t n)
 {
-	unsigned any = 0, all = ~0u;
+	unsigned any = 0, all = ~0u, files2 = 0, names = 0;
+	int errors = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		any |= batch[i].present;
 		all &= batch[i].present;
+		errors |= batch[i].error;
+		files2 |= batch[i].file2;
+		names |= batch[i].name;
 	}
+	TAKE_SELDOM(ERROR, errors, error);
+	TAKE_SELDOM(FILE2, files2, file2);
+	TAKE_SELDOM(NAME, names, name);
 	TAKE_OPTIONAL(LINK, link);
 	TAKE_OPTIONAL(LINK2, link2);
 	TAKE_OPTIONAL(HANDLE, handle);
@@ -135,6 +156,9 @@ static void take_optional(struct rows_in *rows, const struct activity *batch, si
 	TAKE_OPTIONAL(OFFSET, offset);
 	TAKE_OPTIONAL(FLAGS, flags);
 	TAKE_OPTIONAL(MODE, mode);
+	TAKE_OPTIONAL(SPAN, span);
+	TAKE_OPTIONAL(VARIABLE, variable);
+	TAKE_OPTIONAL(COLLECTIVE, collective);
 }
 
 static void take_tile(struct rows_in *rows, const struct activity *batch, size_t n)
@@ -148,9 +172,7 @@ static void take_tile(struct rows_in *rows, const struct activity *batch, size_t
 	TAKE_COLUMN(DURATION, a->duration_ns);
 	TAKE_COLUMN(PARENT, row_parent(a->parent, a->id & ~RECORD_SEQ_MASK));
 	TAKE_COLUMN(RESULT, a->result);
-	TAKE_COLUMN(ERROR, a->error);
 	TAKE_COLUMN(FILE, a->file);
-	TAKE_COLUMN(FILE2, a->file2);
 	take_optional(rows, batch, n);
 }
 
@@ -341,20 +363,13 @@ static void table_put(struct rows_scratch *scratch, struct buf *raw, struct bloc
 
 static void columns_put(const struct rows_in *rows, const uint32_t *order, struct buf *raw)
 {
-	static const uint16_t bits[ROW_COUNT] = {
-		[ROW_LINK] = PRESENT(LINK),	[ROW_LINK2] = PRESENT(LINK2),
-		[ROW_HANDLE] = PRESENT(HANDLE), [ROW_SIZE] = PRESENT(SIZE),
-		[ROW_OFFSET] = PRESENT(OFFSET), [ROW_FLAGS] = PRESENT(FLAGS),
-		[ROW_MODE] = PRESENT(MODE),
-	};
-
-	for (int i = 0; i < ROW_COUNT; i++) {
+	for (enum row_column i = 0; i < ROW_COUNT; i++) {
 		struct column_source source = { .values = rows->columns[i],
 						.order = order,
 						.count = rows->count,
 						.guess = row_layout[i].guess };
 
-		if (bits[i] && !(rows->used & bits[i])) {
+		if (!is_used(rows, i)) {
 			column_put_constant(raw, 0);
 			continue;
 		}
@@ -363,7 +378,7 @@ static void columns_put(const struct rows_in *rows, const uint32_t *order, struc
 			continue;
 		}
 		source.other = rows->columns[row_layout[i].other];
-		if (row_layout[i].other == ROW_SIZE && !(rows->used & PRESENT(SIZE)))
+		if (!is_used(rows, row_layout[i].other))
 			source.guess = GUESS_NONE;
 		column_put(raw, &source);
 	}
@@ -373,6 +388,10 @@ static void files_note(const struct rows_in *rows, enum row_column column, struc
 {
 	size_t n = rows->differ[column] ? rows->count : 1;
 
+	if (!is_used(rows, column)) {
+		block_set_add(block->files, BLOCK_FILE_WORDS, 0);
+		return;
+	}
 	for (size_t i = 0; i < n; i++)
 		block_set_add(block->files, BLOCK_FILE_WORDS, rows->columns[column][i]);
 }
@@ -403,7 +422,7 @@ static const uint32_t *groups_encode(const struct rows_in *rows, const uint32_t 
 static void rows_in_clear(struct rows_in *rows)
 {
 	rows->count = 0;
-	rows->used = 0;
+	rows->used = ROWS_ALWAYS;
 	rows->unsorted = false;
 	rows->key_differ = rows->process_differ = 0;
 	memset(rows->differ, 0, sizeof(rows->differ));

@@ -80,7 +80,7 @@ static void facts_stand_in(struct reader *r, const struct block *block)
 	uint64_t count = (uint64_t)block->tmax + 1;
 
 	if (block->tmin < 0 || block->tmax < block->tmin || block->tmax > INT32_MAX ||
-	    count - (uint64_t)block->tmin != block->count)
+	    count - (uint64_t)block->tmin > block->count)
 		return;
 	if (block->type == BLOCK_PROCESSES && (uint64_t)block->tmin == r->maker.head->process_count)
 		head_fill_processes(&r->maker, count);
@@ -128,6 +128,23 @@ static int facts_read(struct reader *r, const struct block *block, struct err *e
 	return 0;
 }
 
+/* A version we do not know would be read as damage, or worse, as something else. */
+static int versions_check(const struct reader *r, struct err *err)
+{
+	for (size_t i = 0; i < r->list.count; i++) {
+		const struct block *block = &r->list.blocks[i];
+		unsigned known = block_version(block->type);
+
+		if (known && block->version > known)
+			return err_set(err, ENOTSUP,
+				       "%s: the block at offset %llu has version %u, but this "
+				       "Sluice reads up to %u: use a newer one",
+				       r->path, (unsigned long long)block->offset, block->version,
+				       known);
+	}
+	return 0;
+}
+
 /* Facts without which the activities say nothing must be whole; others are counted as damaged. */
 static int facts_load(struct reader *r, struct err *err)
 {
@@ -137,13 +154,6 @@ static int facts_load(struct reader *r, struct err *err)
 
 		if (!block_fact(block->type))
 			continue;
-		if (block->version > BLOCK_VERSION)
-			return err_set(
-				err, ENOTSUP,
-				"%s: the block at offset %llu has version %u, but this Sluice "
-				"reads version %d: use a newer one",
-				r->path, (unsigned long long)block->offset, block->version,
-				BLOCK_VERSION);
 		code = facts_read(r, block, err);
 		if (code == -EBADMSG && block->type != BLOCK_NAMES && block->type != BLOCK_CALLS) {
 			r->maker.head->damaged_blocks++;
@@ -266,7 +276,9 @@ static int reader_start(struct reader *r, const struct trace_filter *filter, str
 	if (code < 0)
 		return err_prefix(err, "%s", r->path);
 	head->damaged_blocks = r->list.damaged;
-	code = facts_load(r, err);
+	code = versions_check(r, err);
+	if (!code)
+		code = facts_load(r, err);
 	if (code < 0)
 		return code;
 	head->end.complete = head->end.complete && r->list.sealed;
@@ -360,7 +372,7 @@ static int block_open(struct reader *r, struct err *err)
 	if (code < 0 && code != -EBADMSG)
 		return err_set(err, -code, "%s: cannot read at offset %llu: %s", r->path,
 			       (unsigned long long)block->offset, strerror(-code));
-	if (!code && block->version <= BLOCK_VERSION)
+	if (!code)
 		rows = rows_out_new(block, &r->raw, &r->maker, &r->ticks);
 	if (!rows) {
 		block_damaged(r, block);

@@ -17,25 +17,31 @@ struct head_maker;
 struct ticks;
 
 /* The columns stored group after group, in this order; the guess names an earlier column. */
-#define ROW_LIST(X)             \
-	X(SEQ, NONE, SEQ)       \
-	X(DURATION, NONE, SEQ)  \
-	X(PARENT, SAME, SEQ)    \
-	X(LINK, NONE, SEQ)      \
-	X(LINK2, NONE, SEQ)     \
-	X(HANDLE, NONE, SEQ)    \
-	X(SIZE, NONE, SEQ)      \
-	X(RESULT, SAME, SIZE)   \
-	X(OFFSET, NEXT, RESULT) \
-	X(FLAGS, NONE, SEQ)     \
-	X(MODE, NONE, SEQ)      \
-	X(ERROR, NONE, SEQ)     \
-	X(FILE, NONE, SEQ)      \
-	X(FILE2, NONE, SEQ)
+#define ROW_LIST(X)              \
+	X(SEQ, NONE, SEQ)        \
+	X(DURATION, NONE, SEQ)   \
+	X(PARENT, SAME, SEQ)     \
+	X(LINK, NONE, SEQ)       \
+	X(LINK2, NONE, SEQ)      \
+	X(HANDLE, NONE, SEQ)     \
+	X(SIZE, NONE, SEQ)       \
+	X(RESULT, SAME, SIZE)    \
+	X(OFFSET, NEXT, RESULT)  \
+	X(FLAGS, NONE, SEQ)      \
+	X(MODE, NONE, SEQ)       \
+	X(ERROR, NONE, SEQ)      \
+	X(FILE, NONE, SEQ)       \
+	X(FILE2, NONE, SEQ)      \
+	X(SPAN, SAME, SIZE)      \
+	X(VARIABLE, NONE, SEQ)   \
+	X(COLLECTIVE, NONE, SEQ) \
+	X(NAME, NONE, SEQ)
 
 #define ROW_ENUM(name, guess, other) ROW_##name,
 enum row_column { ROW_LIST(ROW_ENUM) ROW_COUNT };
 #undef ROW_ENUM
+
+#define ROW_COUNT_1 ROW_SPAN /* columns of payloads of version 1: those before this one */
 
 struct row_layout {
 	enum column_guess guess;
@@ -60,7 +66,7 @@ struct rows_in {
 	uint64_t *start, *key, *process;
 	uint64_t differ[ROW_COUNT]; /* bits in which a column's values differ from its first */
 	uint64_t key_differ, process_differ;
-	uint16_t used; /* PRESENT() bits of columns that hold anything */
+	uint32_t used; /* bit per column: the others are 0 throughout and not even filled */
 	bool unsorted;
 	struct rows_scratch *scratch;
 };
@@ -90,6 +96,7 @@ struct rows_out {
 	uint16_t *group_of; /* of each row; NULL when there is one group */
 	uint32_t *place;    /* of each row within the columns; NULL when that is its own number */
 	struct column columns[ROW_COUNT];
+	bool libraries;	 /* any column that only calls of libraries fill is not 0 */
 	uint64_t number; /* of the block, to keep equal activities in the order of the file */
 };
 

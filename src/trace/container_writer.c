@@ -23,7 +23,8 @@ struct pending {
 	enum block_type type;
 	struct buf rows;
 	uint32_t count;
-	int64_t first; /* number of the first row in the trace */
+	uint32_t repeated; /* rows among them whose number was there before */
+	int64_t first;	   /* number of the first new row in the trace */
 };
 
 struct writer {
@@ -34,7 +35,7 @@ struct writer {
 	ZSTD_CCtx *zstd;
 	struct rows_in rows;
 	struct buf raw, packed;
-	struct pending processes, files, aggregates, losses, other;
+	struct pending processes, files, aggregates, losses, hosts, other;
 	struct buf index;
 	uint32_t blocks;
 	uint32_t process_count, file_count;
@@ -79,7 +80,7 @@ static int block_write(struct writer *w, struct block *block, struct err *err)
 
 	if (w->failed)
 		return refuse(w, err);
-	block->version = BLOCK_VERSION;
+	block->version = (uint16_t)block_version(block->type);
 	block->offset = w->offset;
 	r = block_pack(block, w->zstd, &w->raw, ratio, &w->packed);
 	if (r < 0)
@@ -99,10 +100,11 @@ static int block_write(struct writer *w, struct block *block, struct err *err)
 
 static int pending_flush(struct writer *w, struct pending *pending, struct err *err)
 {
+	uint32_t fresh = pending->count - pending->repeated;
 	struct block block = { .type = (uint16_t)pending->type,
 			       .count = pending->count,
 			       .tmin = pending->first,
-			       .tmax = pending->first + pending->count - 1 };
+			       .tmax = pending->first + fresh - 1 };
 	struct buf swap = w->raw;
 	int r;
 
@@ -113,8 +115,8 @@ static int pending_flush(struct writer *w, struct pending *pending, struct err *
 	pending->rows = w->raw;
 	w->raw = swap;
 	buf_clear(&pending->rows);
-	pending->first += pending->count;
-	pending->count = 0;
+	pending->first += fresh;
+	pending->count = pending->repeated = 0;
 	return r;
 }
 
@@ -198,6 +200,7 @@ static void writer_free(struct writer *w)
 	buf_release(&w->files.rows);
 	buf_release(&w->aggregates.rows);
 	buf_release(&w->losses.rows);
+	buf_release(&w->hosts.rows);
 	buf_release(&w->other.rows);
 	buf_release(&w->index);
 	free(w->path);
@@ -233,6 +236,7 @@ int container_create(void **writer, const char *path, const struct run_info *run
 	w->files.first = 1;
 	w->aggregates.type = BLOCK_AGGREGATES;
 	w->losses.type = BLOCK_LOSSES;
+	w->hosts.type = BLOCK_HOSTS;
 	r = w->zstd ? start_write(w, run, clock, calls, count, err) : fail(w, ENOMEM, err);
 	if (r < 0) {
 		writer_free(w);
@@ -246,10 +250,13 @@ int container_add_process(void *writer, const struct process_info *process, stru
 {
 	struct writer *w = writer;
 
-	if (process->index != w->process_count)
+	if (process->index > w->process_count)
 		return err_set(err, EINVAL, "%s: process %u was added after %u others", w->path,
 			       process->index, w->process_count);
-	w->process_count++;
+	if (process->index < w->process_count)
+		w->processes.repeated++;
+	else
+		w->process_count++;
 	return pending_add(w, &w->processes, process, err);
 }
 
@@ -316,6 +323,13 @@ int container_add_loss(void *writer, const struct loss_info *row, struct err *er
 	return pending_add(w, &w->losses, row, err);
 }
 
+int container_add_host(void *writer, const struct host_info *row, struct err *err)
+{
+	struct writer *w = writer;
+
+	return pending_add(w, &w->hosts, row, err);
+}
+
 static int index_write(struct writer *w, struct err *err)
 {
 	uint8_t trailer[CONTAINER_TRAILER_BYTES];
@@ -346,6 +360,8 @@ int container_flush(void *writer, struct err *err)
 		r = pending_flush(w, &w->aggregates, err);
 	if (!r)
 		r = pending_flush(w, &w->losses, err);
+	if (!r)
+		r = pending_flush(w, &w->hosts, err);
 	return r;
 }
 

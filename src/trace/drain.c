@@ -161,14 +161,16 @@ static bool record_is_sound(const uint64_t *r, const uint64_t *end)
 	if (words < RECORD_HEAD_WORDS || words > (size_t)(end - r) || !call || call >= call_count)
 		return false;
 	info = &call_table[call];
-	/* Strings come last: without one the length is known. */
+	/* Strings come last, at most two of them: without one the length is known. */
 	if (info->field_count && info->fields[info->field_count - 1] < FIELD_PATH)
 		return words == RECORD_HEAD_WORDS + (unsigned)info->field_count;
+	if (words > RECORD_WORDS_MAX)
+		return false;
 	at = r + RECORD_HEAD_WORDS;
 	for (unsigned i = 0; i < info->field_count; i++) {
 		if (at >= r + words)
 			return false;
-		if (info->fields[i] == FIELD_PATH || info->fields[i] == FIELD_PATH2) {
+		if (info->fields[i] >= FIELD_PATH) {
 			if (*at > RECORD_STRING_MAX)
 				return false;
 			at += (*at + 7) / 8;

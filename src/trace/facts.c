@@ -7,10 +7,15 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-/* A row's name, type and place; an optional one counts where its PRESENT() bit is set. */
-#define FIELD(type, kind, member) #member, FACT_##kind, offsetof(type, member), 0
-#define OPTIONAL(kind, member, bit) #member, FACT_##kind, AT(member), FIELD_##bit
-#define AT(member) offsetof(struct activity, member)
+/*
+ * A row's name, type, place and version; an optional one counts where its PRESENT() bit is set.
+ */
+#define FIELD_SINCE(since, type, kind, member) \
+#member, FACT_##kind, offsetof(type, member), 0, since
+#define FIELD(type, kind, member) FIELD_SINCE(1, type, kind, member)
+#define OPTIONAL_SINCE(since, kind, member, bit) \
+#member, FACT_##kind, offsetof(struct activity, member), FIELD_##bit, since
+#define OPTIONAL(kind, member, bit) OPTIONAL_SINCE(1, kind, member, bit)
 #define FACT(label, type, table) label, table, sizeof(table) / sizeof((table)[0]), sizeof(type)
 
 static const struct fact_field name_fields[] = {
@@ -39,7 +44,7 @@ static const struct fact_field clock_fields[] = {
 };
 
 static const struct fact_field process_fields[] = {
-	{ "process", FACT_U32, offsetof(struct process_info, index), 0 },
+	{ "process", FACT_U32, offsetof(struct process_info, index), 0, 1 },
 	{ FIELD(struct process_info, I32, parent) },
 	{ FIELD(struct process_info, U32, first_thread) },
 	{ FIELD(struct process_info, I32, pid) },
@@ -50,6 +55,7 @@ static const struct fact_field process_fields[] = {
 	{ FIELD(struct process_info, TEXT, program) },
 	{ FIELD(struct process_info, TEXT, command) },
 	{ FIELD(struct process_info, TEXT, directory) },
+	{ FIELD_SINCE(2, struct process_info, I32, ranks) },
 };
 
 static const struct fact_field file_fields[] = {
@@ -60,7 +66,7 @@ static const struct fact_field file_fields[] = {
 static const struct fact_field aggregate_fields[] = {
 	{ FIELD(struct aggregate_row, U32, process) },
 	{ FIELD(struct aggregate_row, U32, file) },
-	{ "class_group", FACT_TEXT, offsetof(struct aggregate_row, group), 0 },
+	{ "class_group", FACT_TEXT, offsetof(struct aggregate_row, group), 0, 1 },
 	{ FIELD(struct aggregate_row, TEXT, layer) },
 	{ FIELD(struct aggregate_row, U64, calls) },
 	{ FIELD(struct aggregate_row, U64, errors) },
@@ -72,6 +78,13 @@ static const struct fact_field loss_fields[] = {
 	{ FIELD(struct loss_info, U32, process) },
 	{ FIELD(struct loss_info, U64, records) },
 	{ FIELD(struct loss_info, U64, threads) },
+};
+
+static const struct fact_field host_fields[] = {
+	{ FIELD(struct host_info, TEXT, host) },
+	{ FIELD(struct host_info, TEXT, method) },
+	{ FIELD(struct host_info, I64, offset_ns) },
+	{ FIELD(struct host_info, I64, error_ns) },
 };
 
 static const struct fact_field end_fields[] = {
@@ -100,6 +113,10 @@ static const struct fact_field activity_fields[] = {
 	{ OPTIONAL(I64, offset, OFFSET) },
 	{ OPTIONAL(I64, flags, FLAGS) },
 	{ OPTIONAL(I64, mode, MODE) },
+	{ OPTIONAL_SINCE(2, I64, span, SPAN) },
+	{ OPTIONAL_SINCE(2, I64, variable, VARIABLE) },
+	{ OPTIONAL_SINCE(2, U64, collective, COLLECTIVE) },
+	{ FIELD_SINCE(2, struct activity, U32, name) },
 };
 
 const struct fact fact_name = { FACT("name", struct name_row, name_fields) };
@@ -110,6 +127,7 @@ const struct fact fact_process = { FACT("process", struct process_info, process_
 const struct fact fact_file = { FACT("file", struct file_row, file_fields) };
 const struct fact fact_aggregate = { FACT("aggregate", struct aggregate_row, aggregate_fields) };
 const struct fact fact_loss = { FACT("loss", struct loss_info, loss_fields) };
+const struct fact fact_host = { FACT("host", struct host_info, host_fields) };
 const struct fact fact_end = { FACT("end", struct run_end, end_fields) };
 const struct fact fact_activity = { FACT("activity", struct activity, activity_fields) };
 
@@ -117,7 +135,8 @@ const struct fact *fact_by_name(const char *name)
 {
 	static const struct fact *const all[] = { &fact_name,	   &fact_call,	  &fact_run,
 						  &fact_clock,	   &fact_process, &fact_file,
-						  &fact_aggregate, &fact_loss,	  &fact_end };
+						  &fact_aggregate, &fact_loss,	  &fact_host,
+						  &fact_end };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (!strcmp(all[i]->name, name))

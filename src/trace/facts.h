@@ -15,6 +15,12 @@
 
 #include "trace/format.h"
 
+/*
+ * Version of the tables below, which text and SQLite traces carry. Fields are only added, each at
+ * the end of what the container writes in order: a row of an earlier version ends before them.
+ */
+#define FACTS_VERSION 2
+
 enum fact_type {
 	FACT_TEXT, /* char *, owned; NULL is written as "" */
 	FACT_I64,
@@ -32,6 +38,7 @@ struct fact_field {
 	enum fact_type type;
 	size_t offset;
 	int present; /* enum field whose PRESENT() bit must be set for it to count; 0: always */
+	int since;   /* first FACTS_VERSION that has it: a file of an earlier one does not */
 };
 
 struct fact {
@@ -75,11 +82,12 @@ union fact_row {
 	struct file_row file;
 	struct aggregate_row aggregate;
 	struct loss_info loss;
+	struct host_info host;
 	struct run_end end;
 };
 
 extern const struct fact fact_name, fact_call, fact_run, fact_clock, fact_process, fact_file,
-	fact_aggregate, fact_loss, fact_end;
+	fact_aggregate, fact_loss, fact_host, fact_end;
 
 /* The columns of an activity, where they are written one by one. Its rows are struct activity. */
 extern const struct fact fact_activity;

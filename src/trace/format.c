@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "trace/facts.h"
 #include "trace/head.h"
@@ -54,14 +55,17 @@ static int format_find(const char *path, const struct trace_format **format, str
 int trace_open(struct trace *trace, const char *path, const struct trace_filter *filter,
 	       struct err *err)
 {
+	const struct trace_filter *wanted;
 	int r;
 
 	*trace = (struct trace){ 0 };
 	if (filter)
 		trace->filter = *filter;
+	/* What a collective call has caused is found by its cause, which must not be skipped. */
+	wanted = filter && !filter->collective ? filter : NULL;
 	r = format_find(path, &trace->format, err);
 	if (!r)
-		r = trace->format->open(&trace->reader, path, filter, &trace->head, err);
+		r = trace->format->open(&trace->reader, path, wanted, &trace->head, err);
 	if (r < 0) {
 		trace_head_release(&trace->head);
 		*trace = (struct trace){ 0 };
@@ -71,6 +75,8 @@ int trace_open(struct trace *trace, const char *path, const struct trace_filter 
 	trace->filter.file = NULL; /* the caller's string may not live as long */
 	if (filter && filter->file)
 		trace->file_match = head_match_files(&trace->head, filter->file);
+	if (trace->filter.collective)
+		trace->involved = xcalloc(trace->head.process_count, sizeof(*trace->involved));
 	return 0;
 }
 
@@ -78,15 +84,32 @@ void trace_close(struct trace *trace)
 {
 	if (trace->reader)
 		trace->format->close(trace->reader);
+	for (size_t i = 0; trace->involved && i < trace->head.process_count; i++)
+		map_release(&trace->involved[i]);
+	free(trace->involved);
 	trace_head_release(&trace->head);
 	free(trace->file_match);
 	*trace = (struct trace){ 0 };
 }
 
-static bool passes(const struct trace *trace, const struct activity *a)
+/* A cause starts before what it causes, so it has been seen. Asked for every activity, once. */
+static bool is_involved(struct trace *trace, const struct activity *a)
+{
+	struct map *ids = &trace->involved[a->process];
+
+	if (a->collective != trace->filter.collective && (!a->parent || !map_get(ids, a->parent)))
+		return false;
+	if (a->id)
+		map_put(ids, a->id, ids);
+	return true;
+}
+
+static bool passes(struct trace *trace, const struct activity *a)
 {
 	const struct trace_filter *filter = &trace->filter;
 
+	if (trace->involved && !is_involved(trace, a))
+		return false;
 	return a->start_ns >= filter->from_ns && (!filter->to_ns || a->start_ns < filter->to_ns) &&
 	       (!filter->layers || filter->layers >> a->layer & 1) &&
 	       (!filter->process || a->process == (uint32_t)filter->process - 1) &&
@@ -100,7 +123,7 @@ static bool filter_is_empty(const struct trace *trace)
 	const struct trace_filter *f = &trace->filter;
 
 	return !f->from_ns && !f->to_ns && !f->layers && !f->process && !f->rank &&
-	       !trace->file_match && !f->min_duration_ns;
+	       !trace->file_match && !f->min_duration_ns && !f->collective;
 }
 
 ssize_t trace_next(struct trace *trace, struct activity *batch, size_t cap, struct err *err)
@@ -145,6 +168,8 @@ static int convert_facts(struct trace *trace, const struct trace_format *form, v
 		r = form->add_aggregate(writer, &head->aggregates[i], err);
 	for (size_t i = 0; i < head->loss_count && !r; i++)
 		r = form->add_loss(writer, &head->losses[i], err);
+	for (size_t i = 0; i < head->host_count && !r; i++)
+		r = form->add_host(writer, &head->hosts[i], err);
 	return r;
 }
 
@@ -204,6 +229,8 @@ void trace_head_release(struct trace_head *head)
 		process_info_release(&head->processes[i]);
 	for (size_t i = 0; i < head->file_count; i++)
 		free(head->files[i]);
+	for (size_t i = 0; i < head->host_count; i++)
+		fact_release(&fact_host, &head->hosts[i]);
 	run_info_release(&head->run);
 	fact_release(&fact_clock, &head->clock);
 	free(head->calls);
@@ -211,5 +238,6 @@ void trace_head_release(struct trace_head *head)
 	free(head->files);
 	free(head->aggregates);
 	free(head->losses);
+	free(head->hosts);
 	*head = (struct trace_head){ 0 };
 }

@@ -16,6 +16,7 @@
 #include "trace/group.h"
 
 struct err;
+struct map;
 
 /* Who ran what, where and when: known at the start of a run. */
 struct run_info {
@@ -120,6 +121,8 @@ struct trace_filter {
 	int32_t rank;		/* rank + 1; 0 means all */
 	const char *file;	/* glob on the whole path or the base name; NULL means all */
 	int64_t min_duration_ns;
+	/* Calls that took part in this one, and all that these caused; 0 means all. */
+	uint64_t collective;
 };
 
 struct trace_format {
@@ -181,6 +184,7 @@ struct trace {
 	struct trace_filter filter;
 	char *file_match; /* one byte per file: does it pass filter.file? NULL without that filter
 			   */
+	struct map *involved; /* per process: ids that pass filter.collective; NULL without it */
 };
 
 /* Opens path, recognising its form. The filter may be NULL. On failure *trace is zeroed and -errno

@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+_Static_assert(FIELD_COUNT <= FIELDS_MAX, "every field has a bit in activity.present");
+
 static void texts_fill(const struct fact *fact, void *row)
 {
 	for (size_t i = 0; i < fact->count; i++)
@@ -64,11 +66,30 @@ static int take_call(struct head_maker *maker, struct call_row *row, struct err 
 	return 0;
 }
 
+/* What a process tells of itself later. Others depend on the rest: it stays as it was first told.
+ */
+static void process_update(struct process_info *process, struct process_info *row)
+{
+	struct process_info old = *process;
+
+	process->rank = row->rank;
+	process->ranks = row->ranks;
+	process->host = row->host;
+	process->program = row->program;
+	process->command = row->command;
+	process->directory = row->directory;
+	*row = old; /* its texts are released with the row */
+}
+
 static int take_process(struct head_maker *maker, struct process_info *row, struct err *err)
 {
 	struct trace_head *head = maker->head;
 
-	if (row->index != head->process_count)
+	if (row->index < head->process_count) {
+		process_update(&head->processes[row->index], row);
+		return 0;
+	}
+	if (row->index > head->process_count)
 		return err_set(err, EBADMSG, "process number %u follows number %zd", row->index,
 			       (ssize_t)head->process_count - 1);
 	if (row->parent < -1 || row->parent >= (int64_t)row->index)
@@ -120,6 +141,16 @@ static int take_loss(struct head_maker *maker, const struct loss_info *row)
 	return 0;
 }
 
+static int take_host(struct head_maker *maker, struct host_info *row)
+{
+	struct trace_head *head = maker->head;
+
+	head->hosts = xgrow(head->hosts, &maker->host_cap, head->host_count + 1, sizeof(*row));
+	head->hosts[head->host_count++] = *row;
+	*row = (struct host_info){ 0 };
+	return 0;
+}
+
 static int take_clock(struct head_maker *maker, struct run_clock *row, struct err *err)
 {
 	if (!row->num || !row->den)
@@ -145,6 +176,8 @@ static int take(struct head_maker *maker, const struct fact *fact, union fact_ro
 		return take_aggregate(maker, &row->aggregate, err);
 	if (fact == &fact_loss)
 		return take_loss(maker, &row->loss);
+	if (fact == &fact_host)
+		return take_host(maker, &row->host);
 	if (fact == &fact_clock)
 		return take_clock(maker, &row->clock, err);
 	if (fact == &fact_end) {

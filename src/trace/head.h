@@ -17,7 +17,7 @@ struct err;
 
 struct head_maker {
 	struct trace_head *head;
-	size_t call_cap, process_cap, file_cap, aggregate_cap, loss_cap;
+	size_t call_cap, process_cap, file_cap, aggregate_cap, loss_cap, host_cap;
 	/* The trace's own numbers to this build's, from its name facts; -1: not named. */
 	int8_t layers[LAYERS_MAX], fields[FIELDS_MAX];
 };
@@ -27,7 +27,8 @@ void head_init(struct head_maker *maker, struct trace_head *head);
 
 /*
  * Moves the row into the head; *row is left empty, also on failure. Fails with -EBADMSG where the
- * row cannot be true; the message says why, without naming the file.
+ * row cannot be true; the message says why, without naming the file. A process that is already
+ * there gets the row's rank, ranks and texts; where it came from stays.
  */
 int head_take(struct head_maker *maker, const struct fact *fact, union fact_row *row,
 	      struct err *err);

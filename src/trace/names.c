@@ -20,7 +20,8 @@ static const char *const fields[] = { FIELD_LIST(NAME_2) };
 static const char *const failures[] = {
 	[FAILS_NEVER] = "never",	   [FAILS_MINUS_ERRNO] = "minus_errno",
 	[FAILS_NULL_ERRNO] = "null_errno", [FAILS_EOF_ERRNO] = "eof_errno",
-	[FAILS_IS_ERRNO] = "is_errno",
+	[FAILS_IS_ERRNO] = "is_errno",	   [FAILS_STATUS] = "status",
+	[FAILS_NEGATIVE] = "negative",
 };
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))

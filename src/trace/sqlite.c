@@ -25,23 +25,31 @@ enum table {
 	TABLE_FILES,
 	TABLE_AGGREGATES,
 	TABLE_LOSSES,
+	TABLE_HOSTS,
 	TABLE_END,
 	TABLE_COUNT
 };
 
 const struct sqlite_table sqlite_tables[] = {
-	[TABLE_RUN] = { "run", &fact_run },
-	[TABLE_CLOCK] = { "clock", &fact_clock },
-	[TABLE_CALLS] = { "calls", &fact_call },
-	[TABLE_PROCESSES] = { "processes", &fact_process },
-	[TABLE_FILES] = { "files", &fact_file },
-	[TABLE_AGGREGATES] = { "aggregates", &fact_aggregate },
-	[TABLE_LOSSES] = { "losses", &fact_loss },
-	[TABLE_END] = { "end_of_run", &fact_end },
-	[TABLE_COUNT] = { NULL, NULL },
+	[TABLE_RUN] = { "run", &fact_run, 1 },
+	[TABLE_CLOCK] = { "clock", &fact_clock, 1 },
+	[TABLE_CALLS] = { "calls", &fact_call, 1 },
+	[TABLE_PROCESSES] = { "processes", &fact_process, 1 },
+	[TABLE_FILES] = { "files", &fact_file, 1 },
+	[TABLE_AGGREGATES] = { "aggregates", &fact_aggregate, 1 },
+	[TABLE_LOSSES] = { "losses", &fact_loss, 1 },
+	[TABLE_HOSTS] = { "hosts", &fact_host, 2 },
+	[TABLE_END] = { "end_of_run", &fact_end, 1 },
+	[TABLE_COUNT] = { NULL, NULL, 0 },
 };
 
-static const struct sqlite_table activities_table = { "activities", &fact_activity };
+static const struct sqlite_table activities_table = { "activities", &fact_activity, 1 };
+
+/* A process that is added again: what head_take() would replace is replaced. */
+#define PROCESS_AGAIN                                                                        \
+	" ON CONFLICT (process) DO UPDATE SET rank = excluded.rank, ranks = excluded.ranks," \
+	" host = excluded.host, program = excluded.program, command = excluded.command,"     \
+	" directory = excluded.directory"
 
 struct writer {
 	char *path, *draft; /* its name, and the name it has until it is complete */
@@ -55,18 +63,17 @@ static bool recognise(const unsigned char *head, size_t n)
 	return n >= 16 && !memcmp(head, "SQLite format 3", 16);
 }
 
-void sqlite_columns(struct buf *out, const struct fact *fact, bool declare)
+static void columns_declare(struct buf *out, const struct fact *fact)
 {
 	for (size_t i = 0; i < fact->count; i++) {
 		const struct fact_field *field = &fact->fields[i];
 		bool text = field->type == FACT_TEXT || field->type == FACT_LAYER;
 
-		buf_printf(out, "%s%s", i ? ", " : "", field->name);
-		if (declare)
-			buf_puts(out, text ? " TEXT" : " INTEGER");
-		if (declare && !field->present)
-			buf_puts(out, " NOT NULL");
+		buf_printf(out, "%s%s %s%s", i ? ", " : "", field->name, text ? "TEXT" : "INTEGER",
+			   field->present ? "" : " NOT NULL");
 	}
+	if (fact == &fact_process)
+		buf_puts(out, ", PRIMARY KEY (process)");
 }
 
 /* What SQLite says, with the errno that fits best. */
@@ -91,7 +98,7 @@ static int table_create(struct writer *w, const struct sqlite_table *table, sqli
 	int r;
 
 	buf_printf(&sql, "CREATE TABLE %s (", table->name);
-	sqlite_columns(&sql, table->fact, true);
+	columns_declare(&sql, table->fact);
 	buf_puts(&sql, ")");
 	r = run_sql(w, sql.data, err);
 	if (r < 0)
@@ -100,7 +107,7 @@ static int table_create(struct writer *w, const struct sqlite_table *table, sqli
 	buf_printf(&sql, "INSERT INTO %s VALUES (", table->name);
 	for (size_t i = 0; i < table->fact->count; i++)
 		buf_puts(&sql, i ? ",?" : "?");
-	buf_puts(&sql, ")");
+	buf_puts(&sql, table->fact == &fact_process ? ")" PROCESS_AGAIN : ")");
 	return sqlite3_prepare_v2(w->db, sql.data, -1, insert, NULL) == SQLITE_OK ? 0
 										  : fail(w, err);
 }
@@ -240,6 +247,13 @@ static int add_loss(void *writer, const struct loss_info *row, struct err *err)
 	return row_insert(w, w->insert[TABLE_LOSSES], &fact_loss, row, err);
 }
 
+static int add_host(void *writer, const struct host_info *row, struct err *err)
+{
+	struct writer *w = writer;
+
+	return row_insert(w, w->insert[TABLE_HOSTS], &fact_host, row, err);
+}
+
 static int activity_insert(struct writer *w, const struct activity *a, struct err *err)
 {
 	sqlite3_stmt *insert = w->insert_activity;
@@ -322,6 +336,7 @@ const struct trace_format trace_sqlite = {
 	.add_activities = add_activities,
 	.add_aggregate = add_aggregate,
 	.add_loss = add_loss,
+	.add_host = add_host,
 	.finish = finish,
 	.open = sqlite_open,
 	.next = sqlite_next,

@@ -11,20 +11,18 @@
 #include "base/buf.h"
 #include "trace/facts.h"
 
-#define SQLITE_APPLICATION_ID 0x536c7563 /* "Sluc" */
-#define SQLITE_SCHEMA_VERSION 1		 /* PRAGMA user_version, and in table schema_version */
+#define SQLITE_APPLICATION_ID 0x536c7563    /* "Sluc" */
+#define SQLITE_SCHEMA_VERSION FACTS_VERSION /* PRAGMA user_version, and in table schema_version */
 #define SQLITE_ORDER "start_ns, process, id"
 
 struct sqlite_table {
 	const char *name;
 	const struct fact *fact;
+	int since; /* first schema version that has it */
 };
 
 /* In the order in which a reader takes them; ends with a NULL name. */
 extern const struct sqlite_table sqlite_tables[];
-
-/* The columns of a fact with commas between; with their types where they are to be declared. */
-void sqlite_columns(struct buf *out, const struct fact *fact, bool declare);
 
 /* The reader. */
 int sqlite_open(void **reader, const char *path, const struct trace_filter *filter,

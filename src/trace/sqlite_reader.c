@@ -17,6 +17,7 @@ struct reader {
 	char *path;
 	sqlite3 *db;
 	sqlite3_stmt *activities;
+	int64_t version;
 	struct head_maker maker;
 };
 
@@ -54,21 +55,21 @@ static int pragma_get(struct reader *r, const char *sql, int64_t *value, struct 
 
 static int origin_check(struct reader *r, struct err *err)
 {
-	int64_t id = 0, version = 0;
+	int64_t id = 0;
 	int code = pragma_get(r, "PRAGMA application_id", &id, err);
 
 	if (!code)
-		code = pragma_get(r, "PRAGMA user_version", &version, err);
+		code = pragma_get(r, "PRAGMA user_version", &r->version, err);
 	if (code < 0)
 		return code;
 	if (id != SQLITE_APPLICATION_ID)
 		return err_set(err, EINVAL, "%s: an SQLite database, but not a Sluice trace",
 			       r->path);
-	if (version != SQLITE_SCHEMA_VERSION)
+	if (r->version < 1 || r->version > SQLITE_SCHEMA_VERSION)
 		return err_set(err, ENOTSUP,
-			       "%s: schema version %lld, but this Sluice reads version %d: use a "
+			       "%s: schema version %lld, but this Sluice reads up to %d: use a "
 			       "newer one",
-			       r->path, (long long)version, SQLITE_SCHEMA_VERSION);
+			       r->path, (long long)r->version, SQLITE_SCHEMA_VERSION);
 	return 0;
 }
 
@@ -105,14 +106,24 @@ static int row_take(struct reader *r, sqlite3_stmt *query, const struct sqlite_t
 	return 0;
 }
 
+/* The columns of a fact with commas between. Those that came after the file are NULL. */
+static void columns_select(struct buf *out, const struct fact *fact, int64_t version)
+{
+	for (size_t i = 0; i < fact->count; i++) {
+		const struct fact_field *field = &fact->fields[i];
+
+		buf_puts(out, i ? ", " : "SELECT ");
+		buf_puts(out, field->since <= version ? field->name : "NULL");
+	}
+}
+
 static int table_load(struct reader *r, const struct sqlite_table *table, struct err *err)
 {
 	AUTO_BUF struct buf sql = { 0 };
 	sqlite3_stmt *query;
 	int code = 0, step = SQLITE_DONE;
 
-	buf_puts(&sql, "SELECT ");
-	sqlite_columns(&sql, table->fact, false);
+	columns_select(&sql, table->fact, r->version);
 	buf_printf(&sql, " FROM %s ORDER BY rowid", table->name);
 	if (sqlite3_prepare_v2(r->db, sql.data, -1, &query, NULL) != SQLITE_OK)
 		return fail(r, err);
@@ -133,8 +144,7 @@ static int activities_prepare(struct reader *r, struct err *err)
 	if (code < 0)
 		return code;
 	r->maker.head->activities = (uint64_t)count;
-	buf_puts(&sql, "SELECT ");
-	sqlite_columns(&sql, &fact_activity, false);
+	columns_select(&sql, &fact_activity, r->version);
 	/* The row number keeps equal ones in the order in which they were written. */
 	buf_puts(&sql, " FROM activities ORDER BY " SQLITE_ORDER ", rowid");
 	if (sqlite3_prepare_v2(r->db, sql.data, -1, &r->activities, NULL) != SQLITE_OK)
@@ -150,7 +160,8 @@ static int reader_start(struct reader *r, struct err *err)
 		return fail(r, err);
 	code = origin_check(r, err);
 	for (size_t i = 0; sqlite_tables[i].name && !code; i++)
-		code = table_load(r, &sqlite_tables[i], err);
+		if (sqlite_tables[i].since <= r->version)
+			code = table_load(r, &sqlite_tables[i], err);
 	if (code < 0)
 		return code;
 	if (r->maker.head->clock.tick0 || r->maker.head->clock.num != r->maker.head->clock.den)
@@ -205,6 +216,8 @@ static const char *activity_get(const struct reader *r, struct activity *a)
 		return a->call >= head->call_count ? "call" : "process";
 	if (a->file >= head->file_count || a->file2 >= head->file_count)
 		return a->file >= head->file_count ? "file" : "file2";
+	if (a->name >= head->file_count)
+		return "name";
 	return a->present >> FIELD_COUNT ? "present" : NULL;
 }
 

@@ -177,6 +177,11 @@ static int add_loss(void *writer, const struct loss_info *row, struct err *err)
 	return fact_put(writer, &fact_loss, row, err);
 }
 
+static int add_host(void *writer, const struct host_info *row, struct err *err)
+{
+	return fact_put(writer, &fact_host, row, err);
+}
+
 static void activity_put(struct writer *w, const struct activity *a)
 {
 	for (size_t i = 0; i < fact_activity.count; i++) {
@@ -239,6 +244,7 @@ const struct trace_format trace_text = {
 	.add_activities = add_activities,
 	.add_aggregate = add_aggregate,
 	.add_loss = add_loss,
+	.add_host = add_host,
 	.finish = finish,
 	.open = text_open,
 	.next = text_next,

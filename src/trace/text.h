@@ -2,11 +2,11 @@
  *
  * The parts of the text form, shared by its writer and its reader.
  *
- *   #sluice-text TAB 1                            the first line: what it is, and the version
- *   #FACT TAB field=value TAB ...                 run, clock, call, process, file, aggregate, loss,
- * end # anything                                    a comment start_ns TAB duration_ns TAB ... the
- * first other line names the columns 1200 TAB 350 TAB ...                          one line per
- * activity, in order; - where absent
+ *   #sluice-text TAB 2                   the first line: what it is, and the version
+ *   #FACT TAB field=value TAB ...        run, clock, call, process, file, host, ...
+ *   # anything                           a comment
+ *   start_ns TAB duration_ns TAB ...     the first other line names the columns
+ *   1200 TAB 350 TAB ...                 one line per activity, in order; - where absent
  *
  * Facts may stand anywhere. Texts are UTF-8; backslash, control characters and bytes that are not
  * UTF-8 are written as \\, \t, \n and \xHH.
@@ -15,10 +15,10 @@
 #define SLUICE_TRACE_TEXT_H
 
 #include "base/buf.h"
-#include "trace/format.h"
+#include "trace/facts.h"
 
 #define TEXT_MAGIC "#sluice-text"
-#define TEXT_VERSION 1
+#define TEXT_VERSION FACTS_VERSION
 
 void text_escape(struct buf *out, const char *text);
 /* Undoes it in place. False where an escape is none. */

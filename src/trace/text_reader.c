@@ -27,6 +27,7 @@ struct reader {
 	char *line;
 	size_t line_cap;
 	unsigned long number; /* of the line */
+	int64_t version;
 	struct head_maker maker;
 	const struct fact_field *columns[COLUMNS_MAX];
 	size_t column_count;
@@ -179,7 +180,7 @@ static int columns_get(struct reader *r, struct err *err)
 		r->columns[r->column_count++] = column;
 	}
 	for (size_t i = 0; i < fact_activity.count; i++)
-		if (!(seen >> i & 1))
+		if (!(seen >> i & 1) && fact_activity.fields[i].since <= r->version)
 			return FAIL(r, err, "column %s is missing", fact_activity.fields[i].name);
 	return 0;
 }
@@ -187,20 +188,19 @@ static int columns_get(struct reader *r, struct err *err)
 static int magic_check(struct reader *r, struct err *err)
 {
 	char *at;
-	int64_t version;
 	int code = line_get(r, err);
 
 	if (code < 0)
 		return code;
 	at = code ? r->line : NULL;
 	if (!at || strcmp(field_cut(&at), TEXT_MAGIC) || !at ||
-	    !text_get_number(at, false, &version))
+	    !text_get_number(at, false, &r->version))
 		return err_set(err, EINVAL, "%s: not a Sluice trace", r->path);
-	if (version != TEXT_VERSION)
+	if (r->version < 1 || r->version > TEXT_VERSION)
 		return err_set(
 			err, ENOTSUP,
-			"%s: text version %lld, but this Sluice reads version %d: use a newer one",
-			r->path, (long long)version, TEXT_VERSION);
+			"%s: text version %lld, but this Sluice reads up to %d: use a newer one",
+			r->path, (long long)r->version, TEXT_VERSION);
 	return 0;
 }
 
@@ -333,16 +333,19 @@ static int activity_check(struct reader *r, const struct activity *a, unsigned g
 	if (a->file >= head->file_count || a->file2 >= head->file_count)
 		return FAIL(r, err, "file %u has no #file line",
 			    a->file >= head->file_count ? a->file : a->file2);
+	if (a->name >= head->file_count)
+		return FAIL(r, err, "name %u has no #file line", a->name);
 	if (a->present >> FIELD_COUNT)
 		return FAIL(r, err, "present is %u, which names fields that do not exist",
 			    a->present);
-	for (size_t i = 0; i < r->column_count; i++) {
-		int field = r->columns[i]->present;
+	for (size_t i = 0; i < fact_activity.count; i++) {
+		int field = fact_activity.fields[i].present;
 
 		if (field && (a->present >> field & 1) != (given >> field & 1))
 			return FAIL(r, err, "%s is %s, but bit %d of present is %s",
-				    r->columns[i]->name, given >> field & 1 ? "given" : "absent",
-				    field, given >> field & 1 ? "not set" : "set");
+				    fact_activity.fields[i].name,
+				    given >> field & 1 ? "given" : "absent", field,
+				    given >> field & 1 ? "not set" : "set");
 	}
 	if (r->any && activity_compare(&r->last, a) > 0)
 		return FAIL(r, err,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Arbitrary bytes as a container. Checksums would keep nearly all of them from the decoders, so an
- * input whose first byte is odd is taken as a list of blocks {type, count, size, payload} for which
+ * input whose first byte is odd is taken as a list of blocks {type, version, size, ...} for which
  * a file with correct headers is made; the others are read as they are.
  */
 #include <stdint.h>
@@ -23,11 +23,12 @@ static void block_add(struct buf *out, struct wire *in)
 {
 	const uint8_t *head = wire_bytes(in, 8), *payload;
 	uint8_t bytes[BLOCK_HEADER_BYTES];
-	struct block block = { .version = BLOCK_VERSION, .layers = UINT64_MAX };
+	struct block block = { .layers = UINT64_MAX };
 
 	if (!head)
 		return;
-	block.type = head[0] % 12;
+	block.type = head[0] % (BLOCK_HOSTS + 1);
+	block.version = block.type == BLOCK_ACTIVITIES ? 1 + head[1] % 2 : 1;
 	block.raw_bytes = block.packed_bytes = load_u16(head + 2) % (wire_left(in) + 1);
 	block.count = (uint32_t)load_u16(head + 4) + 1;
 	block.tmin = head[6];
@@ -69,7 +70,7 @@ static void trace_drain(const char *path, const struct trace_filter *filter)
 			    batch[j].call >= trace.head.call_count ||
 			    batch[j].file >= trace.head.file_count ||
 			    batch[j].file2 >= trace.head.file_count ||
-			    batch[j].layer >= LAYER_COUNT)
+			    batch[j].name >= trace.head.file_count || batch[j].layer >= LAYER_COUNT)
 				abort();
 	}
 	trace_close(&trace);
@@ -91,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (write(fd, buf_text(&file), file.len) == (ssize_t)file.len) {
 		trace_drain(path, NULL);
 		trace_drain(path, &(struct trace_filter){ .file = "a*", .rank = 1, .layers = 1 });
+		trace_drain(path, &(struct trace_filter){ .collective = 1 });
 	}
 	close(fd);
 	return 0;

@@ -30,7 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			for (ssize_t i = 0; i < n; i++)
 				if (batch[i].process >= trace.head.process_count ||
 				    batch[i].call >= trace.head.call_count ||
-				    batch[i].file >= trace.head.file_count)
+				    batch[i].file >= trace.head.file_count ||
+				    batch[i].file2 >= trace.head.file_count ||
+				    batch[i].name >= trace.head.file_count)
 					abort();
 		trace_close(&trace);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trace/container.h"
+#include "trace/container_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -368,6 +368,136 @@ static void future_version_is_refused_clearly(void)
 	unlink(path);
 }
 
+/* Gives the first block of activities another payload and cuts the file behind it. */
+static void activities_replace(const char *path, unsigned version, size_t cut_bytes)
+{
+	AUTO_BUF struct buf packed = { 0 }, raw = { 0 }, out = { 0 };
+	struct block_list list = blocks_of(path);
+	struct block *block = list.blocks;
+	uint8_t header[BLOCK_HEADER_BYTES];
+	AUTO_FREE char *bytes = NULL;
+	int fd = open(path, O_RDONLY);
+	size_t size;
+
+	while (block->type != BLOCK_ACTIVITIES)
+		block++;
+	REQUIRE(block_unpack(block, fd, &packed, &raw) == 0 && raw.len > cut_bytes);
+	close(fd);
+	for (size_t i = raw.len - cut_bytes; i < raw.len; i++)
+		REQUIRE(raw.data[i] == 0);
+	raw.len -= cut_bytes;
+	block->version = (uint16_t)version;
+	block->raw_bytes = block->packed_bytes = (uint32_t)raw.len;
+	block->checksum = XXH64(raw.data, raw.len, 0);
+	block_put(header, block);
+	bytes = file_load(path, &size);
+	buf_add(&out, bytes, block->offset);
+	buf_add(&out, header, sizeof(header));
+	buf_add(&out, raw.data, raw.len);
+	file_store(path, out.data, out.len);
+	block_list_release(&list);
+}
+
+/* Version 1 is the same without the last columns: empty ones have two bytes each. */
+static void activities_of_version_1_are_read(void)
+{
+	AUTO_FREE char *path = sample_path(".sluice");
+	const size_t n = 5000;
+	AUTO_FREE struct activity *all = sample_many(n), *back = NULL;
+	size_t got;
+
+	for (size_t i = 0; i < n; i++) {
+		all[i].present &=
+			(uint16_t) ~(PRESENT(SPAN) | PRESENT(VARIABLE) | PRESENT(COLLECTIVE));
+		all[i].name = 0;
+	}
+	sample_write(&trace_container, path, all, n, n);
+	activities_replace(path, 1, 2 * (ROW_COUNT - ROW_COUNT_1));
+	qsort(all, n, sizeof(*all), activity_compare);
+	back = sample_read(path, NULL, &got);
+	REQUIRE(got == n);
+	CHECK_INT(sample_differences(all, back, n), 0);
+	for (size_t i = 0; i < n; i++)
+		CHECK(!back[i].span && !back[i].variable && !back[i].collective && !back[i].name);
+	unlink(path);
+}
+
+static void activities_of_a_future_version_are_refused_clearly(void)
+{
+	AUTO_FREE char *path = sample_path(".sluice");
+	struct activity a = sample_strided(0);
+	struct err err = { 0 };
+	struct trace trace;
+
+	sample_write(&trace_container, path, &a, 1, 1);
+	activities_replace(path, 3, 0);
+	CHECK_INT(trace_open(&trace, path, NULL, &err), -ENOTSUP);
+	CHECK(strstr(err.text, path) && strstr(err.text, "version 3") && strstr(err.text, "newer"));
+	unlink(path);
+}
+
+static void a_rank_told_later_survives_damage_to_the_first_row(void)
+{
+	AUTO_FREE char *path = sample_path(".sluice");
+	AUTO_FREE char *bytes = NULL;
+	struct activity a = sample_strided(0);
+	struct process_info late = sample_late_process();
+	struct process_info another = sample_process(SAMPLE_PROCESSES);
+	void *w = sample_create(&trace_container, path);
+	struct block_list list;
+	struct trace trace;
+	size_t size, i = 0;
+
+	/* Three blocks: new ones, a repeated one with a new one, a repeated one alone. */
+	REQUIRE(trace_container.add_activities(w, &a, 1, NULL) == 0);
+	REQUIRE(trace_container.flush(w, NULL) == 0);
+	REQUIRE(trace_container.add_process(w, &late, NULL) == 0);
+	REQUIRE(trace_container.add_process(w, &another, NULL) == 0);
+	REQUIRE(trace_container.flush(w, NULL) == 0);
+	sample_finish(&trace_container, w);
+	bytes = file_load(path, &size);
+	list = blocks_of(path);
+	while (list.blocks[i].type != BLOCK_PROCESSES)
+		i++;
+	bytes[block_end(&list.blocks[i]) - 1] ^= 1;
+	file_store(path, bytes, size);
+	sample_open(&trace, path, NULL);
+	CHECK_INT(trace.head.damaged_blocks, 1);
+	REQUIRE(trace.head.process_count == SAMPLE_PROCESSES + 1);
+	CHECK_INT(trace.head.processes[SAMPLE_LATE].rank, late.rank);
+	CHECK_INT(trace.head.processes[SAMPLE_LATE].ranks, late.ranks);
+	CHECK_INT(trace.head.processes[SAMPLE_LATE - 1].rank, -1);
+	CHECK_INT(trace.head.processes[SAMPLE_PROCESSES].pid, another.pid);
+	trace_close(&trace);
+	block_list_release(&list);
+	unlink(path);
+}
+
+static void fields_that_nobody_uses_cost_next_to_nothing(void)
+{
+	AUTO_FREE char *path = sample_path(".sluice");
+	AUTO_BUF struct buf packed = { 0 }, raw = { 0 };
+	AUTO_FREE struct activity *all = xcalloc(BLOCK_ROWS_MAX, sizeof(*all));
+	struct block_list list;
+	int fd;
+
+	for (size_t i = 0; i < BLOCK_ROWS_MAX; i++)
+		all[i] = sample_strided(i);
+	sample_write(&trace_container, path, all, BLOCK_ROWS_MAX, 1000);
+	list = blocks_of(path);
+	fd = open(path, O_RDONLY);
+	for (size_t i = 0; i < list.count; i++) {
+		if (list.blocks[i].type != BLOCK_ACTIVITIES)
+			continue;
+		REQUIRE(block_unpack(&list.blocks[i], fd, &packed, &raw) == 0);
+		for (size_t k = 1; k <= 2 * (ROW_COUNT - ROW_COUNT_1); k++)
+			CHECK_INT(raw.data[raw.len - k], 0);
+	}
+	close(fd);
+	block_list_release(&list);
+	unlink(path);
+}
+
 /* The names of a build that numbers layers from one on and has swapped two fields. */
 static void other_names(struct buf *raw, struct block *block)
 {
@@ -382,7 +512,7 @@ static void other_names(struct buf *raw, struct block *block)
 	}
 	facts_put(raw, &fact_name, &(struct name_row){ (char *)"colour", 1, (char *)"red" });
 	*block = (struct block){ .type = BLOCK_NAMES,
-				 .version = BLOCK_VERSION,
+				 .version = (uint16_t)block_version(BLOCK_NAMES),
 				 .raw_bytes = (uint32_t)raw->len,
 				 .packed_bytes = (uint32_t)raw->len,
 				 .count = LAYER_COUNT + FIELD_COUNT + 1,
@@ -481,6 +611,10 @@ TESTS(TEST(overlapping_blocks_come_out_in_one_order),
       TEST(damaged_call_table_is_an_error_with_its_offset),
       TEST(index_gives_the_same_as_reading_everything),
       TEST(two_million_stream_through_little_memory), TEST(future_version_is_refused_clearly),
+      TEST(activities_of_version_1_are_read),
+      TEST(activities_of_a_future_version_are_refused_clearly),
+      TEST(a_rank_told_later_survives_damage_to_the_first_row),
+      TEST(fields_that_nobody_uses_cost_next_to_nothing),
       TEST(numbers_of_another_build_are_translated_by_name),
       TEST(calls_keep_the_names_they_were_written_with),
       TEST(a_full_disk_is_told_with_the_name_of_the_file), TEST(numbers_out_of_turn_are_refused))

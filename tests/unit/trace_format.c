@@ -22,11 +22,12 @@ static void check_same_heads(const struct trace_head *a, const struct trace_head
 	CHECK_INT(b->activities, a->activities);
 	REQUIRE(b->call_count == a->call_count && b->process_count == a->process_count);
 	REQUIRE(b->file_count == a->file_count && b->aggregate_count == a->aggregate_count);
-	REQUIRE(b->loss_count == a->loss_count);
+	REQUIRE(b->loss_count == a->loss_count && b->host_count == a->host_count);
 	for (size_t i = 0; i < a->call_count; i++) {
 		CHECK_TEXT(b->calls[i].name, a->calls[i].name);
 		CHECK_INT(b->calls[i].layer, a->calls[i].layer);
 		CHECK_INT(b->calls[i].class, a->calls[i].class);
+		CHECK_INT(b->calls[i].failure, a->calls[i].failure);
 		CHECK(!memcmp(b->calls[i].fields, a->calls[i].fields, CALL_FIELDS_MAX));
 	}
 	for (size_t i = 0; i < a->process_count; i++) {
@@ -35,6 +36,8 @@ static void check_same_heads(const struct trace_head *a, const struct trace_head
 		CHECK_INT(b->processes[i].first_thread, a->processes[i].first_thread);
 		CHECK_INT(b->processes[i].parent, a->processes[i].parent);
 		CHECK_INT(b->processes[i].rank, a->processes[i].rank);
+		CHECK_INT(b->processes[i].ranks, a->processes[i].ranks);
+		CHECK_INT(b->processes[i].pid, a->processes[i].pid);
 		CHECK_INT(b->processes[i].attached_ns, a->processes[i].attached_ns);
 	}
 	for (size_t i = 0; i < a->file_count; i++)
@@ -50,6 +53,12 @@ static void check_same_heads(const struct trace_head *a, const struct trace_head
 		CHECK_INT(b->aggregates[i].duration_ns, a->aggregates[i].duration_ns);
 	}
 	CHECK(!memcmp(b->losses, a->losses, a->loss_count * sizeof(*a->losses)));
+	for (size_t i = 0; i < a->host_count; i++) {
+		CHECK_TEXT(b->hosts[i].host, a->hosts[i].host);
+		CHECK_TEXT(b->hosts[i].method, a->hosts[i].method);
+		CHECK_INT(b->hosts[i].offset_ns, a->hosts[i].offset_ns);
+		CHECK_INT(b->hosts[i].error_ns, a->hosts[i].error_ns);
+	}
 }
 
 /* Converts, and checks that nothing has changed. */
@@ -110,6 +119,135 @@ static void empty_trace_is_a_trace_in_every_form(void)
 	path = check_step(path, &trace_container, NULL, 0);
 	unlink(path);
 	free(path);
+}
+
+static void every_form_tells_of_hosts(void)
+{
+	for (size_t i = 0; trace_formats[i]; i++) {
+		AUTO_FREE char *path = sample_path(trace_formats[i]->suffix);
+		struct trace trace;
+
+		sample_write(trace_formats[i], path, NULL, 0, 1);
+		sample_open(&trace, path, NULL);
+		REQUIRE(trace.head.host_count == 2);
+		CHECK_TEXT(trace.head.hosts[0].method, "reference");
+		CHECK_TEXT(trace.head.hosts[1].host, "node\t2");
+		CHECK_INT(trace.head.hosts[1].offset_ns, INT64_MIN);
+		CHECK_INT(trace.head.hosts[1].error_ns, -1);
+		trace_close(&trace);
+		unlink(path);
+	}
+}
+
+static void what_a_process_tells_last_counts(void)
+{
+	struct process_info first = sample_process(SAMPLE_LATE), last = sample_late_process();
+
+	for (size_t i = 0; trace_formats[i]; i++) {
+		AUTO_FREE char *path = sample_path(trace_formats[i]->suffix);
+		const struct process_info *process;
+		struct trace trace;
+		void *w = sample_create(trace_formats[i], path);
+
+		/* Before its last word: another rank, and an attempt at what never changes. */
+		last.rank = 77;
+		last.parent = -1;
+		last.first_thread = 1;
+		last.pid = 1;
+		REQUIRE(trace_formats[i]->add_process(w, &last, NULL) == 0);
+		sample_finish(trace_formats[i], w);
+		sample_open(&trace, path, NULL);
+		REQUIRE(trace.head.process_count == SAMPLE_PROCESSES);
+		process = &trace.head.processes[SAMPLE_LATE];
+		CHECK_INT(process->rank, 1);
+		CHECK_INT(process->ranks, 2);
+		CHECK_TEXT(process->command, last.command);
+		CHECK_TEXT(process->program, first.program);
+		CHECK_INT(process->index, SAMPLE_LATE);
+		CHECK_INT(process->parent, first.parent);
+		CHECK_INT(process->first_thread, first.first_thread);
+		CHECK_INT(process->pid, first.pid);
+		CHECK_INT(trace.head.processes[SAMPLE_LATE - 1].ranks, 0);
+		trace_close(&trace);
+		unlink(path);
+	}
+}
+
+static void errors_of_libraries_may_be_negative(void)
+{
+	static const int32_t errors[] = { 0, -1, -36, INT32_MIN, INT32_MAX, 5 };
+	const size_t n = sizeof(errors) / sizeof(errors[0]);
+
+	for (size_t i = 0; trace_formats[i]; i++) {
+		AUTO_FREE char *path = sample_path(trace_formats[i]->suffix);
+		AUTO_FREE struct activity *back = NULL;
+		struct activity all[sizeof(errors) / sizeof(errors[0])];
+		size_t got;
+
+		for (size_t k = 0; k < n; k++) {
+			all[k] = sample_strided(k);
+			all[k].error = errors[k];
+		}
+		sample_write(trace_formats[i], path, all, n, n);
+		back = sample_read(path, NULL, &got);
+		REQUIRE(got == n);
+		for (size_t k = 0; k < n; k++)
+			CHECK_INT(back[k].error, errors[k]);
+		unlink(path);
+	}
+}
+
+/* Two ranks write together twice; the second collective call is asked for. */
+static void a_collective_call_is_found_with_all_it_caused(void)
+{
+	enum { CALLS = 10, MINE = 0x5eed };
+	static const struct {
+		uint64_t id, parent, collective;
+		uint32_t process;
+		uint8_t layer;
+		bool passes;
+	} rows[CALLS] = {
+		{ 1, 0, 0x1111, 0, LAYER_MPI, false },
+		{ 1, 0, 0x1111, 1, LAYER_MPI, false },
+		{ 2, 1, 0, 0, LAYER_POSIX, false },
+		{ 3, 0, 0, 0, LAYER_HDF5, false }, /* the cause took part in nothing itself */
+		{ 4, 3, MINE, 0, LAYER_MPI, true },
+		{ 2, 0, MINE, 1, LAYER_MPI, true },
+		{ 5, 4, 0, 0, LAYER_POSIX, true },
+		{ 6, 5, 0, 0, LAYER_POSIX, true },
+		{ 4, 0, 0, 1, LAYER_POSIX, false }, /* the same id as one of process 0 */
+		{ 5, 4, 0, 1, LAYER_POSIX, false },
+	};
+	struct trace_filter filter = { .collective = MINE };
+	AUTO_FREE char *path = sample_path(".sluice");
+	struct activity all[CALLS];
+	size_t got, kept = 0;
+
+	for (int i = 0; i < CALLS; i++)
+		all[i] = (struct activity){ .start_ns = i,
+					    .id = rows[i].id,
+					    .parent = rows[i].parent,
+					    .collective = rows[i].collective,
+					    .process = rows[i].process,
+					    .layer = rows[i].layer,
+					    .handle = -1,
+					    .present =
+						    rows[i].collective ? PRESENT(COLLECTIVE) : 0 };
+	sample_write(&trace_container, path, all, CALLS, CALLS);
+	for (int posix_only = 0; posix_only < 2; posix_only++, kept = 0) {
+		AUTO_FREE struct activity *back = NULL;
+
+		filter.layers = posix_only ? 1u << LAYER_POSIX : 0;
+		back = sample_read(path, &filter, &got);
+		for (int i = 0; i < CALLS; i++) {
+			if (!rows[i].passes || (posix_only && rows[i].layer != LAYER_POSIX))
+				continue;
+			CHECK(kept < got && activity_equal(&all[i], &back[kept]));
+			kept++;
+		}
+		CHECK_INT(got, kept);
+	}
+	unlink(path);
 }
 
 static void store(const char *path, const char *text, size_t n)
@@ -314,8 +452,11 @@ static void a_trace_can_be_converted_onto_itself(void)
 }
 
 TESTS(TEST(every_form_keeps_every_value), TEST(empty_trace_is_a_trace_in_every_form),
-      TEST(other_files_are_not_traces), TEST(unwritable_places_are_told_by_name),
-      TEST(forms_are_found_by_name), TEST(calls_before_a_fork_belong_to_the_ancestor),
+      TEST(every_form_tells_of_hosts), TEST(what_a_process_tells_last_counts),
+      TEST(errors_of_libraries_may_be_negative),
+      TEST(a_collective_call_is_found_with_all_it_caused), TEST(other_files_are_not_traces),
+      TEST(unwritable_places_are_told_by_name), TEST(forms_are_found_by_name),
+      TEST(calls_before_a_fork_belong_to_the_ancestor),
       TEST(filters_give_what_passes_and_nothing_else), TEST(order_is_start_process_id),
       TEST(absent_fields_do_not_differ),
       TEST(a_disk_that_fills_up_leaves_nothing_that_passes_for_whole),

@@ -28,6 +28,18 @@ static const struct call_info sample_calls[] = {
 	  .fields = { FIELD_RESULT, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET } },
 	{ .name = "fread", .layer = LAYER_STDIO, .class = CLASS_READ },
 	{ .name = "pwrite", .layer = LAYER_NETWORK, .class = CLASS_WRITE }, /* a name given twice */
+	{ .name = "MPI_File_write_at_all",
+	  .layer = LAYER_MPI,
+	  .class = CLASS_WRITE,
+	  .failure = FAILS_STATUS,
+	  .field_count = 3,
+	  .fields = { FIELD_RESULT, FIELD_SPAN, FIELD_COLLECTIVE } },
+	{ .name = "H5Dopen2",
+	  .layer = LAYER_HDF5,
+	  .class = CLASS_OPEN,
+	  .failure = FAILS_NEGATIVE,
+	  .field_count = 3,
+	  .fields = { FIELD_RESULT, FIELD_VARIABLE, FIELD_NAME } },
 };
 #define SAMPLE_CALLS (sizeof(sample_calls) / sizeof(sample_calls[0]))
 
@@ -86,6 +98,7 @@ static UNUSED struct activity sample_activity(uint64_t number)
 		.process = (uint32_t)(sample_random() % SAMPLE_PROCESSES),
 		.file = (file_id)(sample_random() % SAMPLE_FILES),
 		.file2 = sample_random() % 4 ? 0 : (file_id)(sample_random() % SAMPLE_FILES),
+		.name = sample_random() % 4 ? 0 : (file_id)(sample_random() % SAMPLE_FILES),
 		.error = sample_random() % 3 ? 0 : (int32_t)sample_value(),
 		.call = (uint16_t)(sample_random() % SAMPLE_CALLS),
 		.present = present,
@@ -106,6 +119,12 @@ static UNUSED struct activity sample_activity(uint64_t number)
 		a.flags = sample_value();
 	if (present & PRESENT(MODE))
 		a.mode = sample_value();
+	if (present & PRESENT(SPAN))
+		a.span = sample_value();
+	if (present & PRESENT(VARIABLE))
+		a.variable = sample_value();
+	if (present & PRESENT(COLLECTIVE))
+		a.collective = (uint64_t)sample_value();
 	return a;
 }
 
@@ -146,6 +165,20 @@ static UNUSED char *sample_path(const char *suffix)
 		       number++, suffix);
 }
 
+static UNUSED struct process_info sample_process(uint32_t index)
+{
+	return (struct process_info){ .index = index,
+				      .parent = (int32_t)index - 1,
+				      .first_thread = index * 10,
+				      .pid = 100 + (int32_t)index,
+				      .rank = (int32_t)index % 3 - 1,
+				      .attached_ns = -5,
+				      .host = (char *)"h",
+				      .program = (char *)"/bin/\xff",
+				      .command = (char *)"a\tb",
+				      .directory = (char *)"/" };
+}
+
 static UNUSED void *sample_create(const struct trace_format *form, const char *path)
 {
 	struct err err = { 0 };
@@ -157,16 +190,7 @@ static UNUSED void *sample_create(const struct trace_format *form, const char *p
 		printf("%s\n", err.text);
 	REQUIRE(r == 0);
 	for (uint32_t i = 0; i < SAMPLE_PROCESSES; i++) {
-		struct process_info process = { .index = i,
-						.parent = (int32_t)i - 1,
-						.first_thread = i * 10,
-						.pid = 100 + (int32_t)i,
-						.rank = (int32_t)i % 3 - 1,
-						.attached_ns = -5,
-						.host = (char *)"h",
-						.program = (char *)"/bin/\xff",
-						.command = (char *)"a\tb",
-						.directory = (char *)"/" };
+		struct process_info process = sample_process(i);
 
 		REQUIRE(form->add_process(w, &process, &err) == 0);
 	}
@@ -179,15 +203,35 @@ static UNUSED void *sample_create(const struct trace_format *form, const char *p
 	return w;
 }
 
+/* A process that has got its rank only after it was first told of. */
+#define SAMPLE_LATE 4
+static UNUSED struct process_info sample_late_process(void)
+{
+	struct process_info process = sample_process(SAMPLE_LATE);
+
+	process.rank = 1;
+	process.ranks = 2;
+	process.command = (char *)"it calls itself otherwise now";
+	return process;
+}
+
 static UNUSED void sample_finish(const struct trace_format *form, void *w)
 {
 	struct err err = { 0 };
+	struct process_info late = sample_late_process();
+	struct host_info hosts[] = {
+		{ (char *)"node1", (char *)"reference", 0, 0 },
+		{ (char *)"node\t2", (char *)"time of day", INT64_MIN, -1 },
+	};
 	struct aggregate counted = { 1, 2, GROUP_SYNC, LAYER_STDIO, UINT64_MAX, 3, INT64_MIN, 5 };
 	struct loss_info loss = { 2, UINT64_MAX, 1 };
 	int r;
 
 	REQUIRE(form->add_aggregate(w, &counted, &err) == 0);
 	REQUIRE(form->add_loss(w, &loss, &err) == 0);
+	REQUIRE(form->add_process(w, &late, &err) == 0);
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
+		REQUIRE(form->add_host(w, &hosts[i], &err) == 0);
 	r = form->finish(w, &sample_end, &sample_clock, &err);
 	if (r < 0)
 		printf("%s\n", err.text);

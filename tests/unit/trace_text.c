@@ -5,13 +5,19 @@
 
 #include "trace_sample.h"
 
-#define HEAD                                                                                    \
-	"#sluice-text\t1\n#call\tnumber=0\tname=read\tlayer=POSIX\tclass=read\tfailure=never\n" \
-	"#process\tprocess=0\tparent=-1\n"                                                      \
-	"start_ns\tduration_"                                                                   \
-	"ns\tprocess\tid\tparent\tlayer\tcall\tresult\terror\tfile\tfile2\tpresent"             \
-	"\tlink\tlink2\thandle\tsize\toffset\tflags\tmode\n"
+#define FACTS                                                                  \
+	"#call\tnumber=0\tname=read\tlayer=POSIX\tclass=read\tfailure=never\n" \
+	"#process\tprocess=0\tparent=-1\n"
+#define COLUMNS                                                                               \
+	"start_ns\tduration_ns\tprocess\tid\tparent\tlayer\tcall\tresult\terror\tfile\tfile2" \
+	"\tpresent\tlink\tlink2\thandle\tsize\toffset\tflags\tmode"
+/* As the first version had it, which is still read. */
+#define HEAD "#sluice-text\t1\n" FACTS COLUMNS "\n"
 #define LINE(start) start "\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"
+#define HEAD_2 "#sluice-text\t2\n" FACTS COLUMNS "\tspan\tvariable\tcollective\tname\n"
+#define LINE_2(error, present, rest)                                                              \
+	"1\t5\t0\t1\t0\tPOSIX\tread\t7\t" error "\t0\t0\t" present "\t-\t-\t-\t-\t-\t-\t-\t" rest \
+	"\n"
 
 static void escapes_undo_themselves(void)
 {
@@ -102,7 +108,9 @@ static void mistakes_are_named_with_their_line(void)
 		     ":5: the clock must be in nanoseconds"));
 	CHECK(strstr(complaint("#sluice-text\t1\nstart_ns\n"),
 		     ":2: column duration_ns is missing"));
+	CHECK(strstr(complaint("#sluice-text\t2\n" COLUMNS "\n"), ":2: column span is missing"));
 	CHECK(strstr(complaint("#sluice-text\t7\n"), "version 7"));
+	CHECK(strstr(complaint("#sluice-text\t0\n"), "version 0"));
 }
 
 static void values_that_contradict_each_other_are_named(void)
@@ -122,6 +130,17 @@ static void values_that_contradict_each_other_are_named(void)
 	CHECK(strstr(
 		complaint(HEAD "1\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t1\t-\t-\t-\t8\t-\t-\t-\n"),
 		"size is given, but bit 4 of present is not set"));
+	CHECK_TEXT(complaint(HEAD_2 LINE_2("-36", "1793", "1\t2\t18446744073709551615\t0")), "");
+	CHECK(strstr(complaint(HEAD_2 LINE_2("0", "1", "1\t-\t-\t0")),
+		     "span is given, but bit 8 of present is not set"));
+	CHECK(strstr(complaint(HEAD_2 LINE_2("0", "1", "-\t-\t-\t3")), "name 3 has no #file line"));
+	CHECK(strstr(complaint(HEAD_2 LINE_2("4294967296", "1", "-\t-\t-\t0")),
+		     "error is 4294967296, which is out of range"));
+	/* What the first version had no column for cannot be there. */
+	CHECK(strstr(
+		complaint(HEAD
+			  "1\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t257\t-\t-\t-\t-\t-\t-\t-\n"),
+		"span is absent, but bit 8 of present is set"));
 }
 
 static void text_takes_nanoseconds_only(void)
