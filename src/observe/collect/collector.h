@@ -66,8 +66,9 @@ size_t collector_ranks(const struct collector *collector);
 int collector_close(struct collector *collector, int exit_status, struct collector_totals *totals,
 		    struct err *err);
 
-/* Is the directory a run's, and its collector gone? */
+/* Is the directory a run's, and its collector gone, or at work? */
 bool collector_is_dead(const char *directory);
+bool collector_is_alive(const char *directory);
 
 /*
  * Completes the trace of a run whose collector died: what it had written and what is still in the
