@@ -134,7 +134,8 @@ static uint32_t mode_follow(void)
 		atomic_load_explicit(&capture_membership.control->mode, memory_order_relaxed);
 	uint32_t seen = frame_mode();
 
-	/* A child that a handler forked just here must find the gate closed, to attach by itself. */
+	/* A child that a handler forked just here must find the gate closed, to attach by itself.
+	 */
 	if (mode != seen && seen != CAPTURE_DETACHED)
 		atomic_compare_exchange_strong(&capture_gate->mode, &seen, mode);
 	return mode;
@@ -196,6 +197,24 @@ void frame_count(struct frame *f)
 		counters_add(f->scratch);
 	}
 	f->seq = 0;
+}
+
+void frame_completed(const struct frame *wait, unsigned call, uint64_t link, int64_t result,
+		     int error)
+{
+	uint64_t enclosing, *w;
+	struct frame f;
+
+	if (!wait->seq || !frame_enter(&f))
+		return;
+	f.start = f.stop = wait->stop;
+	enclosing = f.parent;
+	f.parent = f.lane == wait->lane ? wait->seq : 0;
+	w = frame_leave(&f, call, RECORD_HEAD_WORDS + 2, error);
+	f.parent = enclosing;
+	w[4] = (uint64_t)result;
+	w[5] = link;
+	frame_commit(&f, w, RECORD_HEAD_WORDS + 2);
 }
 
 /* The unhappy end of vfork.S. */

@@ -37,7 +37,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define TLS_FAST __attribute__((tls_model("initial-exec")))
 
-#define FRAME_SCRATCH_WORDS (RECORD_HEAD_WORDS + 10)
+#define FRAME_SCRATCH_WORDS (RECORD_HEAD_WORDS + RECORD_FIXED_MAX)
 
 struct lane {
 	uint64_t *write,
@@ -54,13 +54,20 @@ struct lane {
 /* Lane 0 is for the thread itself, lane 1 for signal handlers that interrupt our own code. */
 #define LANES 2
 
+/* The innermost call under way of those that exist under two names, and its frame. */
+struct calling {
+	uint32_t call;
+	const void *at;
+};
+
 struct self {
 	volatile uint32_t vforked; /* set in a child of vfork, which borrows its parent's thread;
 				      first: see vfork.S */
 	volatile uint32_t level;   /* lanes in use by our own code right now */
 	struct lane lanes[LANES];
 	int32_t tid;
-	bool armed;		/* the thread's destructor will run */
+	bool armed; /* the thread's destructor will run */
+	struct calling calling;
 } __attribute__((aligned(64))); /* the flags and lane 0 share a cache line */
 
 /* The page that a fork empties: after any kind of fork the mode reads CAPTURE_DETACHED. */
@@ -202,6 +209,47 @@ INLINE void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 	signal_fence();
 	l->current = f->parent;
 	l->current_at = f->parent_at;
+}
+
+/* Ends a call that is not to be recorded after all. */
+INLINE void frame_drop(struct frame *f)
+{
+	f->lane->current = f->parent;
+	f->lane->current_at = f->parent_at;
+	f->seq = 0;
+}
+
+/*
+ * After the record of a call that waits, which of what it waited for is complete: one record
+ * beneath it. call is one of CALL_completed_*, link the LINK word of what began it.
+ */
+__attribute__((cold, visibility("hidden"))) void frame_completed(const struct frame *wait,
+								 unsigned call, uint64_t link,
+								 int64_t result, int error);
+
+/*
+ * A function with two names (MPI_X and PMPI_X) may be reached by one through the other, when
+ * another tool stands between: it is recorded once. A frame below ours was left by longjmp.
+ */
+INLINE bool call_is_inner(uint32_t call)
+{
+	const struct calling *c = &capture_self.calling;
+
+	return unlikely(c->call == call) &&
+	       (uintptr_t)c->at > (uintptr_t)__builtin_frame_address(0);
+}
+
+INLINE struct calling call_begin(uint32_t call, const struct frame *f)
+{
+	struct calling outer = capture_self.calling;
+
+	capture_self.calling = (struct calling){ call, f };
+	return outer;
+}
+
+INLINE void call_end(struct calling outer)
+{
+	capture_self.calling = outer;
 }
 
 /* The id of the call in f; valid between frame_leave() and the end of the wrapper. 0 when not

@@ -20,6 +20,7 @@ enum space {
 	SPACE_MPI,	       /* MPI_File */
 	SPACE_MPI_REQUEST,     /* MPI_Request of an I/O operation */
 	SPACE_MPI_SPLIT,       /* MPI_File with a split collective call under way */
+	SPACE_MPI_GROUP,       /* hash of a file and of the ranks that opened it together */
 	SPACE_HDF5,	       /* hid_t of a file, group, dataset, attribute or object */
 	SPACE_NETCDF,	       /* ncid */
 	SPACE_PNETCDF,	       /* ncid of PnetCDF */
@@ -30,8 +31,9 @@ enum space {
 struct named {
 	_Atomic uint64_t key;  /* 0: empty */
 	_Atomic uint64_t link; /* LINK word */
-	_Atomic uint64_t note; /* what the space's owner keeps with it */
+	_Atomic uint64_t note; /* these are for the owner of the space */
 	_Atomic uint64_t count;
+	_Atomic uint64_t more[4];
 };
 
 /* Values have 60 bits: addresses, ints, and HDF5's ids, whose type is in bits 56 to 59. */
@@ -48,7 +50,8 @@ struct named *named_find(uint64_t key);
 /* Forgets it and returns its LINK word; 0 where it is not known. */
 uint64_t named_take(uint64_t key);
 
-/* A new thing, or what replaces an old one of the same name; note and count are 0. NULL: no room. */
+/* A new thing, or what replaces an old one of the same name; all but key and link is 0. NULL: no
+ * room. */
 struct named *named_put(uint64_t key, uint64_t link);
 
 /* How many things of the space are known: 0 makes a lookup unnecessary. */
@@ -58,6 +61,15 @@ uint32_t named_count(enum space space);
 unsigned named_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max);
 
 #pragma GCC visibility pop
+
+/* After the record of f, which made the thing. NULL where it failed or was not recorded. */
+static inline struct named *named_made(enum space space, uint64_t value, const struct frame *f,
+				       int err)
+{
+	uint64_t id = frame_id(f);
+
+	return !err && id ? named_put(named_key(space, value), link_make(LINK_FILE, id)) : NULL;
+}
 
 INLINE uint64_t named_link(const struct named *named)
 {

@@ -18,6 +18,7 @@
 #include <sys/uio.h>
 
 #include "capture/handles.h"
+#include "capture/named.h"
 
 #define COLD __attribute__((cold, visibility("hidden")))
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -119,14 +120,12 @@ static inline uint64_t offset_before(const off_t *at, ssize_t moved, int err)
 	return at && !err ? (uint64_t)(*at - moved) : UINT64_MAX;
 }
 
-/* Things known by address: mappings of files, asynchronous requests. */
+/* Mappings of files, and asynchronous requests: known by address. */
 
-/* One table for both: mappings start on pages, so the address of a request is told apart by
- * adding 1. */
-HIDDEN uint64_t keep_find(uintptr_t key);
-HIDDEN uint64_t keep_take(uintptr_t key); /* and forget it */
-HIDDEN void keep_put(uintptr_t key,
-		     uint64_t link); /* dropped when its place in the table is taken */
+static inline uint64_t mapping_key(const void *start)
+{
+	return named_key(SPACE_MAPPING, (uintptr_t)start);
+}
 
 /* After the record of f. A mapping is of the same kind as what it maps. */
 static inline void mapping_made(struct frame *f, void *start, uint64_t link, int err)
@@ -134,23 +133,23 @@ static inline void mapping_made(struct frame *f, void *start, uint64_t link, int
 	uint64_t id = frame_id(f);
 
 	if (!err && id)
-		keep_put((uintptr_t)start, link_make(link_kind(link), id));
+		named_put(mapping_key(start), link_make(link_kind(link), id));
 }
 
 static inline uint64_t mapping_link(void *start)
 {
-	return keep_find((uintptr_t)start);
+	return named_link(named_find(mapping_key(start)));
 }
 
 static inline uint64_t mapping_take(void *start)
 {
-	return keep_take((uintptr_t)start);
+	return named_take(mapping_key(start));
 }
 
 /* After mremap: at its new place, or still at the old one if that failed. */
 static inline void mapping_moved(void *from, void *to, uint64_t link, int err)
 {
-	keep_put((uintptr_t)(err ? from : to), link);
+	named_put(mapping_key(err ? from : to), link);
 }
 
 static inline void request_began(struct frame *f, const void *request, int err)
@@ -158,12 +157,12 @@ static inline void request_began(struct frame *f, const void *request, int err)
 	uint64_t id = frame_id(f);
 
 	if (!err && id)
-		keep_put((uintptr_t)request + 1, link_make(LINK_UNKNOWN, id));
+		named_put(named_key(SPACE_AIO, (uintptr_t)request), link_make(LINK_UNKNOWN, id));
 }
 
 static inline uint64_t request_take(const void *request)
 {
-	return keep_take((uintptr_t)request + 1);
+	return named_take(named_key(SPACE_AIO, (uintptr_t)request));
 }
 
 /* lio_listio: the sum of a list of requests, and the beginning of each. Empty places are allowed.

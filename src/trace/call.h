@@ -104,8 +104,8 @@ struct call_info {
 /*
  * The generated table. Number 0 is CALL_none, which no record carries. Two records we make
  * ourselves: CALL_inherited when a descriptor is first seen that no wrapped call has opened, and
- * CALL_completed beneath a call that waits for many, once for each asynchronous operation it found
- * complete; its LINK is the call that began it.
+ * "completed" (CALL_completed_* by layer) beneath a call that waits, once for each asynchronous
+ * operation it found complete; its LINK is the call that began it.
  */
 extern const struct call_info call_table[];
 extern const unsigned call_count;

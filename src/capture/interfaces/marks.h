@@ -6,13 +6,19 @@
 #ifndef SLUICE_INTERFACES_MARKS_H
 #define SLUICE_INTERFACES_MARKS_H
 
-/* On a line of its own: the layer of the functions below. */
-#define LAYER(layer)
+/* wrapgen gets the header preprocessed, with the marks in it. */
+#ifndef SLUICE_WRAPGEN
+
+/* On a line of its own: of the functions below. */
+#define LAYER(layer)     /* their layer */
+#define LIBRARY(space)   /* they are of a library that may come late or not at all, as are handles */
+#define ALSO(prefix)     /* each exists once more, with this before its name */
 
 /* Before a prototype. */
 #define CALL(class)      /* what kind of call it is; required */
 #define FAILS(how)       /* how it tells failure, where the result type does not say */
-#define MAKES(kind)      /* the result is a new handle: FILE, NETWORK, OWN, or the SAME as its argument */
+#define ERROR(when, value) /* failed when this holds; the value is what is recorded as error */
+#define MAKES(kind)      /* a new handle: FILE, NETWORK, OWN, the SAME as its argument, or HANDLE */
 #define ENDS             /* the handle ends with this call, whether it succeeds or not */
 #define IMPLIED(stream)  /* the handle is this stream, which is no argument */
 #define RESULT(...)      /* the recorded result, where it is not `ret` */
@@ -20,6 +26,9 @@
 #define ONLY_IF(...)     /* else it is none of ours: the bare call */
 #define REST(...)        /* the one argument behind `...`, and when it is there */
 #define FORWARD(vname)   /* the function that takes a va_list instead of `...` */
+#define KEEP_IF(...)     /* asked after the call; else it is not recorded */
+#define QUIET            /* never recorded: only BEFORE and AFTER run */
+#define LEAVES           /* does not come back: recorded before the call */
 #define BEFORE(...)      /* C statements before the real call */
 #define AFTER(...)       /* C statements after the record */
 
@@ -27,6 +36,9 @@
 #define FD        /* the handle: a descriptor */
 #define STREAM    /* the handle: a FILE * */
 #define DIRP      /* the handle: a DIR * */
+#define HANDLE    /* the handle: one of the library's own, */
+#define HANDLE_AT /* or what this points to */
+#define MADE      /* points to where the new handle is stored */
 #define SOURCE    /* second descriptor, where data comes from */
 #define DIRFD     /* second descriptor, where a path starts */
 #define PATH
@@ -40,5 +52,9 @@
 #define OFFSET_AT /* off_t * that the call moves on; NULL for the file's own position */
 #define FLAGS     /* also whence, command, advice */
 #define MODE      /* permissions, protection, mask */
+#define VARIABLE  /* number of a variable inside the file */
+#define NAME      /* of an object inside the file */
+
+#endif
 
 #endif

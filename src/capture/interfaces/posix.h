@@ -343,9 +343,9 @@ CALL(OPEN) MAKES(SAME) DIR *fdopendir(FD int fd);
 CALL(CLOSE) ENDS int closedir(DIRP DIR *dir);
 CALL(DIR) FAILS(EOF_ERRNO) struct dirent *readdir(DIRP DIR *dir);
 CALL(DIR) FAILS(EOF_ERRNO) struct dirent64 *readdir64(DIRP DIR *dir);
-CALL(DIR) FAILS(IS_ERRNO) int readdir_r(DIRP DIR *dir, struct dirent *entry, struct dirent **found);
+CALL(DIR) FAILS(IS_ERRNO) int readdir_r(DIRP DIR *dir, struct dirent *item, struct dirent **found);
 CALL(DIR) FAILS(IS_ERRNO)
-int readdir64_r(DIRP DIR *dir, struct dirent64 *entry, struct dirent64 **found);
+int readdir64_r(DIRP DIR *dir, struct dirent64 *item, struct dirent64 **found);
 CALL(DIR) void rewinddir(DIRP DIR *dir);
 CALL(DIR) void seekdir(DIRP DIR *dir, OFFSET long position);
 CALL(DIR) long telldir(DIRP DIR *dir);
@@ -423,10 +423,10 @@ CALL(WAIT) FIELD(LINK, handle_link(request->aio_fildes, err)) FIELD(LINK2, reque
 ssize_t aio_return(struct aiocb *request);
 CALL(WAIT) FIELD(LINK, handle_link(request->aio_fildes, err)) FIELD(LINK2, request_take(request))
 ssize_t aio_return64(struct aiocb64 *request);
-CALL(CONTROL) FAILS(NEVER) FIELD(LINK, handle_link(request->aio_fildes, err))
-int aio_error(const struct aiocb *request);
-CALL(CONTROL) FAILS(NEVER) FIELD(LINK, handle_link(request->aio_fildes, err))
-int aio_error64(const struct aiocb64 *request);
+CALL(CONTROL) FAILS(NEVER) KEEP_IF(ret != EINPROGRESS)
+FIELD(LINK, handle_link(request->aio_fildes, err)) int aio_error(const struct aiocb *request);
+CALL(CONTROL) FAILS(NEVER) KEEP_IF(ret != EINPROGRESS)
+FIELD(LINK, handle_link(request->aio_fildes, err)) int aio_error64(const struct aiocb64 *request);
 CALL(WAIT)
 int aio_suspend(const struct aiocb *const list[], SIZE int count, const struct timespec *limit);
 CALL(WAIT)

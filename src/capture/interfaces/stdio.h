@@ -144,10 +144,10 @@ int _IO_puts(const char *s);
 CALL(READ) FAILS(EOF_ERRNO) RESULT(ret ? strlen(ret->mnt_fsname) : 0)
 struct mntent *getmntent(STREAM FILE *stream);
 CALL(READ) FAILS(EOF_ERRNO) RESULT(ret ? strlen(ret->mnt_fsname) : 0)
-struct mntent *getmntent_r(STREAM FILE *stream, struct mntent *entry, char *buf, SIZE int room);
+struct mntent *getmntent_r(STREAM FILE *stream, struct mntent *item, char *buf, SIZE int room);
 CALL(READ) FAILS(EOF_ERRNO) RESULT(ret ? strlen(ret->mnt_fsname) : 0)
-struct mntent *__getmntent_r(STREAM FILE *stream, struct mntent *entry, char *buf, SIZE int room);
-CALL(WRITE) FAILS(NEVER) RESULT(0) int addmntent(STREAM FILE *stream, const struct mntent *entry);
+struct mntent *__getmntent_r(STREAM FILE *stream, struct mntent *item, char *buf, SIZE int room);
+CALL(WRITE) FAILS(NEVER) RESULT(0) int addmntent(STREAM FILE *stream, const struct mntent *item);
 
 /* Formatted output. */
 CALL(WRITE) FORWARD(vfprintf) int fprintf(STREAM FILE *stream, const char *format, ...);

@@ -39,8 +39,9 @@ static const struct {
 
 /* Names that the templates use beside the arguments. */
 static const char *const reserved_names[] = {
-	"f",	"w",	 "ret",	 "err", "was",	"link",	    "link2",	 "made",
-	"size", "words", "text", "ap",	"real", "path_len", "path2_len",
+	"f",	     "w",	 "ret",	  "err",    "was",    "link",  "link2",
+	"made",	     "size",	 "words", "text",   "ap",     "real",  "path_len",
+	"path2_len", "name_len", "entry", "called", "opened", "saved", "outer",
 };
 
 const struct row *interface_find(const struct interface *interface, const char *name)
@@ -165,12 +166,37 @@ static int check_args(const struct row *row, struct err *err)
 static bool has_handle(const struct row *row)
 {
 	return row->implied || row_arg(row, ROLE_FD) || row_arg(row, ROLE_STREAM) ||
-	       row_arg(row, ROLE_DIRP);
+	       row_arg(row, ROLE_DIRP) || row_has_named(row);
+}
+
+bool row_has_named(const struct row *row)
+{
+	return row_arg(row, ROLE_HANDLE) || row_arg(row, ROLE_HANDLE_AT);
+}
+
+/* What only functions of libraries have, and what they do not. */
+static int check_library(const struct row *row, struct err *err)
+{
+	bool named = row_has_named(row) || row_arg(row, ROLE_MADE) || row->makes == MAKES_HANDLE;
+
+	if (!row->library && (named || row->quiet || row->leaves))
+		return FAIL(row, "HANDLE, MADE, QUIET and LEAVES are for functions of a LIBRARY()");
+	if (row->library && (row->variadic || row->implied || row_arg(row, ROLE_FD) ||
+			     row_arg(row, ROLE_STREAM) || row_arg(row, ROLE_DIRP)))
+		return FAIL(row, "a function of a LIBRARY() has handles of its own and no '...'");
+	if (row_arg(row, ROLE_MADE) && row->makes != MAKES_HANDLE)
+		return FAIL(row, "MADE needs MAKES(HANDLE)");
+	if (row->quiet && (row->has_class || row->keep_if || row->leaves))
+		return FAIL(row, "a QUIET function has no record: no CALL, KEEP_IF or LEAVES");
+	if (row->leaves && (row->keep_if || row->ends || row->makes != MAKES_NOTHING))
+		return FAIL(row,
+			    "LEAVES is recorded before the call: nothing can depend on its result");
+	return 0;
 }
 
 static int check_marks(const struct row *row, struct err *err)
 {
-	if (!row->has_class)
+	if (!row->has_class && !row->quiet)
 		return FAIL(row, "no CALL(class) before the prototype");
 	if (row->variadic && !row->forward && !row->rest.name)
 		return FAIL(row, "'...' needs FORWARD(v-function) or REST(type name, when)");
@@ -191,8 +217,9 @@ static int check_marks(const struct row *row, struct err *err)
 		return FAIL(row, "ENDS needs a handle: mark an argument FD, STREAM or DIRP");
 	if (row->makes == MAKES_SAME && !has_handle(row))
 		return FAIL(row, "MAKES(SAME) needs a handle: mark an argument FD, STREAM or DIRP");
-	if (row->makes != MAKES_NOTHING && row->returns != RETURNS_SIGNED &&
-	    row->returns != RETURNS_STREAM && row->returns != RETURNS_DIR)
+	if (row->makes != MAKES_NOTHING && row->makes != MAKES_HANDLE &&
+	    row->returns != RETURNS_SIGNED && row->returns != RETURNS_STREAM &&
+	    row->returns != RETURNS_DIR)
 		return FAIL(row, "MAKES needs a result of type int, FILE * or DIR *, not '%s'",
 			    row->type);
 	return 0;
@@ -207,8 +234,13 @@ static int check_how(const struct row *row, struct err *err)
 	if (row->how == HOW_NULL_ERRNO && !pointer)
 		return FAIL(row, "FAILS(NULL_ERRNO) needs a pointer as result, not '%s'",
 			    row->type);
-	if (row->how == HOW_IS_ERRNO && row->returns != RETURNS_SIGNED)
-		return FAIL(row, "FAILS(IS_ERRNO) needs an int as result, not '%s'", row->type);
+	if ((row->how == HOW_IS_ERRNO || row->how == HOW_STATUS || row->how == HOW_NEGATIVE) &&
+	    row->returns != RETURNS_SIGNED && !row->error_if)
+		return FAIL(row, "FAILS(%s) needs an int as result, not '%s'",
+			    row->how == HOW_IS_ERRNO ? "IS_ERRNO"
+			    : row->how == HOW_STATUS ? "STATUS"
+						     : "NEGATIVE",
+			    row->type);
 	if (row->how == HOW_MINUS_ERRNO && row->returns != RETURNS_SIGNED &&
 	    row->returns != RETURNS_POINTER)
 		return FAIL(row, "FAILS(MINUS_ERRNO) needs a signed result or a void *, not '%s'",
@@ -258,9 +290,13 @@ int row_complete(struct row *row, struct err *err)
 {
 	int error;
 
+	if (row->error_if && row->how != HOW_DEFAULT)
+		return FAIL(row, "ERROR and FAILS both say how it fails");
 	if (row->how == HOW_DEFAULT)
-		row->how = default_how(row);
+		row->how = row->error_if ? HOW_STATUS : default_how(row);
 	error = check_marks(row, err);
+	if (!error)
+		error = check_library(row, err);
 	if (!error)
 		error = check_args(row, err);
 	if (!error)
@@ -274,6 +310,8 @@ int row_complete(struct row *row, struct err *err)
 	if (row->field_count > CALL_FIELDS_MAX)
 		return FAIL(row, "%u fields, but a record holds %d", row->field_count,
 			    CALL_FIELDS_MAX);
+	if (row_has(row, FIELD_PATH) && row_has(row, FIELD_PATH2) && row_has(row, FIELD_NAME))
+		return FAIL(row, "a record holds two strings, not PATH, PATH2 and NAME");
 	return 0;
 }
 

@@ -13,29 +13,34 @@
 
 struct err;
 
-#define ROW_ARGS_MAX 12
+#define ROW_ARGS_MAX 16
 #define INTERFACE_ROWS_MAX 4096
 #define INTERFACE_TEXT_MAX (1u << 20) /* bytes of one header */
 
 /* One row per argument mark: name, the field that it gives. A field has one giver; only pairs share
  * one.
  */
-#define ROLE_LIST(X)         \
-	X(FD, LINK)          \
-	X(STREAM, LINK)      \
-	X(DIRP, LINK)        \
-	X(SOURCE, LINK2)     \
-	X(DIRFD, LINK2)      \
-	X(PATH, PATH)        \
-	X(PATH2, PATH2)      \
-	X(SIZE, SIZE)        \
-	X(ITEM, SIZE)        \
-	X(ITEMS, SIZE)       \
-	X(IOV, SIZE)         \
-	X(IOVCNT, SIZE)      \
-	X(OFFSET, OFFSET)    \
-	X(OFFSET_AT, OFFSET) \
-	X(FLAGS, FLAGS)      \
+#define ROLE_LIST(X)          \
+	X(FD, LINK)           \
+	X(STREAM, LINK)       \
+	X(DIRP, LINK)         \
+	X(HANDLE, LINK)       \
+	X(HANDLE_AT, LINK)    \
+	X(MADE, HANDLE)       \
+	X(VARIABLE, VARIABLE) \
+	X(NAME, NAME)         \
+	X(SOURCE, LINK2)      \
+	X(DIRFD, LINK2)       \
+	X(PATH, PATH)         \
+	X(PATH2, PATH2)       \
+	X(SIZE, SIZE)         \
+	X(ITEM, SIZE)         \
+	X(ITEMS, SIZE)        \
+	X(IOV, SIZE)          \
+	X(IOVCNT, SIZE)       \
+	X(OFFSET, OFFSET)     \
+	X(OFFSET_AT, OFFSET)  \
+	X(FLAGS, FLAGS)       \
 	X(MODE, MODE)
 
 #define ROLE_ENUM(name, field) ROLE_##name,
@@ -49,7 +54,9 @@ enum role { ROLE_LIST(ROLE_ENUM) ROLE_COUNT, ROLE_NONE = ROLE_COUNT };
 	X(NULL_ERRNO, NULL_ERRNO)   \
 	X(EOF_ERRNO, EOF_ERRNO)     \
 	X(IS_ERRNO, IS_ERRNO)       \
-	X(SHORT_ERRNO, NEVER)
+	X(SHORT_ERRNO, NEVER)       \
+	X(STATUS, STATUS)           \
+	X(NEGATIVE, NEGATIVE)
 
 #define FAILS_ENUM(name, table) HOW_##name,
 enum how { FAILS_LIST(FAILS_ENUM) HOW_COUNT, HOW_DEFAULT = HOW_COUNT };
@@ -60,7 +67,8 @@ enum how { FAILS_LIST(FAILS_ENUM) HOW_COUNT, HOW_DEFAULT = HOW_COUNT };
 	X(FILE)       \
 	X(NETWORK)    \
 	X(OWN)        \
-	X(SAME)
+	X(SAME)       \
+	X(HANDLE)
 
 #define MAKES_ENUM(name) MAKES_##name,
 enum makes { MAKES_LIST(MAKES_ENUM) MAKES_COUNT, MAKES_NOTHING = MAKES_COUNT };
@@ -87,6 +95,9 @@ struct arg {
 /* All texts belong to the interface. NULL and ROLE_NONE etc. where a mark is absent. */
 struct row {
 	const char *file, *name, *type;
+	const char *call;	    /* name that it is recorded under: its own, or the twin's */
+	const char *library;	    /* LIBRARY() it belongs to, in capitals; NULL: libc */
+	const char *library_prefix; /* the same in small letters, for the names of helpers */
 	unsigned line;
 	enum layer layer;
 	enum call_class class;
@@ -94,7 +105,11 @@ struct row {
 	enum makes makes;
 	enum returns returns;
 	bool ends, variadic, has_class;
-	const char *before, *after, *only_if, *forward, *implied;
+	bool quiet;    /* never recorded: has no number */
+	bool leaves;   /* does not come back: recorded before the call */
+	bool has_twin; /* ALSO() gave it one, or it is one */
+	const char *before, *after, *only_if, *keep_if, *forward, *implied;
+	const char *error_if, *error_value;
 	const char *field_code[FIELD_COUNT];
 	struct arg args[ROW_ARGS_MAX];
 	unsigned arg_count;
@@ -103,6 +118,12 @@ struct row {
 	enum field fields[FIELD_COUNT];
 	unsigned field_count; /* in the order of the record, strings last */
 };
+
+/* Does the row have a number, a line of the table, a record of its own? */
+static inline bool row_is_recorded(const struct row *row)
+{
+	return !row->quiet && row->call == row->name;
+}
 
 struct interface {
 	struct row *rows;
@@ -132,5 +153,8 @@ const struct row *interface_find(const struct interface *interface, const char *
 const struct arg *row_arg(const struct row *row, enum role role);
 
 bool row_has(const struct row *row, enum field field);
+
+/* Is its handle one of its library's own? */
+bool row_has_named(const struct row *row);
 
 #endif

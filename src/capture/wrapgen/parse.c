@@ -2,7 +2,7 @@
  *
  * Reads annotated prototypes:
  *
- *	header    = { LAYER ( layer ) | row ; }
+ *	header    = { LAYER ( layer ) | LIBRARY ( space ) | ALSO ( prefix ) | row ; }
  *	row       = { function mark } type name ( arguments )
  *	arguments = void | argument { , argument } [ , ... ]
  *	argument  = { argument mark } C declaration with a name
@@ -27,7 +27,8 @@ struct parser {
 	struct row *row; /* being read */
 	const char *file;
 	const struct token *at;
-	int layer; /* -1 before the first LAYER() */
+	int layer;				     /* -1 before the first LAYER() */
+	const char *library, *library_prefix, *also; /* of what follows; NULL for none */
 	struct err *err;
 };
 
@@ -205,10 +206,43 @@ static int set_text(struct parser *p, const char *mark, size_t place)
 	return 0;
 }
 
-static int set_class(struct parser *p, const char *mark)
+/* Statements may come in parts, as macros of a header give them. */
+static int set_statements(struct parser *p, const char *mark, size_t place)
+{
+	const char **text = (const char **)((char *)p->row + place), *before = *text;
+	int error;
+
+	*text = NULL;
+	error = set_text(p, mark, place);
+	if (!error && before)
+		*text = own(p, xprintf("%s\n\t%s", before, *text));
+	return error;
+}
+
+static int set_error(struct parser *p, const char *mark, size_t place)
+{
+	const struct token *comma;
+	struct span s;
+	int error = read_group(p, mark, (int)strlen(mark), &s);
+
+	(void)place;
+	if (error)
+		return error;
+	comma = part_end(s.first, s.end);
+	if (comma == s.first || comma + 1 >= s.end)
+		return fail(p, s.first, "%s takes a condition and a value", mark);
+	if (p->row->error_if)
+		return fail(p, s.first, "%s is given twice", mark);
+	p->row->error_if = own_code(p, (struct span){ s.first, comma });
+	p->row->error_value = own_code(p, (struct span){ comma + 1, s.end });
+	return 0;
+}
+
+static int set_class(struct parser *p, const char *mark, size_t place)
 {
 	int chosen, error = read_choice(p, mark, class_names, COUNT(class_names), &chosen);
 
+	(void)place;
 	if (error)
 		return error;
 	if (p->row->has_class)
@@ -218,10 +252,11 @@ static int set_class(struct parser *p, const char *mark)
 	return 0;
 }
 
-static int set_how(struct parser *p, const char *mark)
+static int set_how(struct parser *p, const char *mark, size_t place)
 {
 	int chosen, error = read_choice(p, mark, how_names, COUNT(how_names), &chosen);
 
+	(void)place;
 	if (error)
 		return error;
 	if (p->row->how != HOW_DEFAULT)
@@ -230,10 +265,11 @@ static int set_how(struct parser *p, const char *mark)
 	return 0;
 }
 
-static int set_makes(struct parser *p, const char *mark)
+static int set_makes(struct parser *p, const char *mark, size_t place)
 {
 	int chosen, error = read_choice(p, mark, makes_names, COUNT(makes_names), &chosen);
 
+	(void)place;
 	if (error)
 		return error;
 	if (p->row->makes != MAKES_NOTHING)
@@ -242,18 +278,19 @@ static int set_makes(struct parser *p, const char *mark)
 	return 0;
 }
 
-static int set_ends(struct parser *p, const char *mark)
+static int set_flag(struct parser *p, const char *mark, size_t place)
 {
 	(void)mark;
-	p->row->ends = true;
+	*(bool *)((char *)p->row + place) = true;
 	return 0;
 }
 
-static int set_field(struct parser *p, const char *mark)
+static int set_field(struct parser *p, const char *mark, size_t place)
 {
 	struct span s;
 	int field, error = read_group(p, mark, (int)strlen(mark), &s);
 
+	(void)place;
 	if (error)
 		return error;
 	field = s.first < s.end ? choose(s.first, field_choices, COUNT(field_choices)) : -1;
@@ -269,12 +306,13 @@ static int set_field(struct parser *p, const char *mark)
 
 static int read_arg(struct parser *p, struct span s, struct arg *arg);
 
-static int set_rest(struct parser *p, const char *mark)
+static int set_rest(struct parser *p, const char *mark, size_t place)
 {
 	struct span s;
 	const struct token *comma;
 	int error = read_group(p, mark, (int)strlen(mark), &s);
 
+	(void)place;
 	if (error)
 		return error;
 	if (s.first == s.end)
@@ -292,26 +330,30 @@ static int set_rest(struct parser *p, const char *mark)
 }
 
 /*
- * The marks that stand before a prototype; marks.h makes each of them expand to nothing. Without a
- * function of its own a mark's text goes to the given place in the row.
+ * The marks that stand before a prototype; marks.h makes each of them expand to nothing. `place` is
+ * what the mark sets in the row, where that is one thing.
  */
 static const struct {
 	const char *name;
-	int (*set)(struct parser *p, const char *mark);
-	size_t text;
+	int (*set)(struct parser *p, const char *mark, size_t place);
+	size_t place;
 } function_marks[] = {
 	{ "CALL", set_class, 0 },
 	{ "FAILS", set_how, 0 },
+	{ "ERROR", set_error, 0 },
 	{ "MAKES", set_makes, 0 },
-	{ "ENDS", set_ends, 0 },
 	{ "FIELD", set_field, 0 },
 	{ "REST", set_rest, 0 },
-	{ "RESULT", NULL, offsetof(struct row, field_code[FIELD_RESULT]) },
-	{ "BEFORE", NULL, offsetof(struct row, before) },
-	{ "AFTER", NULL, offsetof(struct row, after) },
-	{ "ONLY_IF", NULL, offsetof(struct row, only_if) },
-	{ "FORWARD", NULL, offsetof(struct row, forward) },
-	{ "IMPLIED", NULL, offsetof(struct row, implied) },
+	{ "ENDS", set_flag, offsetof(struct row, ends) },
+	{ "QUIET", set_flag, offsetof(struct row, quiet) },
+	{ "LEAVES", set_flag, offsetof(struct row, leaves) },
+	{ "BEFORE", set_statements, offsetof(struct row, before) },
+	{ "AFTER", set_statements, offsetof(struct row, after) },
+	{ "RESULT", set_text, offsetof(struct row, field_code[FIELD_RESULT]) },
+	{ "ONLY_IF", set_text, offsetof(struct row, only_if) },
+	{ "KEEP_IF", set_text, offsetof(struct row, keep_if) },
+	{ "FORWARD", set_text, offsetof(struct row, forward) },
+	{ "IMPLIED", set_text, offsetof(struct row, implied) },
 };
 
 /* A word in capitals that stands where a mark would, and is not a type such as FILE in "FILE *". */
@@ -332,9 +374,7 @@ static int read_function_marks(struct parser *p)
 			return fail(p, t,
 				    "unknown mark '%.*s' before a function; see docs/wrapgen.md",
 				    shown(t), t->at);
-		error = function_marks[i].set
-				? function_marks[i].set(p, function_marks[i].name)
-				: set_text(p, function_marks[i].name, function_marks[i].text);
+		error = function_marks[i].set(p, function_marks[i].name, function_marks[i].place);
 		if (error)
 			return error;
 	}
@@ -484,7 +524,7 @@ static int read_prototype(struct parser *p)
 			    shown(name), name->at);
 	row->type = own_declaration(p, type, NULL);
 	row->returns = returns_of(type);
-	row->name = own_word(p, name);
+	row->name = row->call = own_word(p, name);
 	row->line = name->line;
 	p->at++;
 	error = read_group(p, row->name, shown(name), &args);
@@ -498,6 +538,7 @@ static int read_prototype(struct parser *p)
 	return 0;
 }
 
+/* Adds the row under its name. */
 static int add_row(struct parser *p)
 {
 	struct interface *out = p->out;
@@ -513,9 +554,23 @@ static int add_row(struct parser *p)
 	return 0;
 }
 
+/* The same function under its second name; it is recorded under the first. */
+static int add_twin(struct parser *p)
+{
+	if (!p->also)
+		return 0;
+	p->row->name = own(p, xprintf("%s%s", p->also, p->row->call));
+	return add_row(p);
+}
+
 static int read_row(struct parser *p)
 {
-	struct row row = { .file = p->file, .how = HOW_DEFAULT, .makes = MAKES_NOTHING };
+	struct row row = { .file = p->file,
+			   .how = HOW_DEFAULT,
+			   .makes = MAKES_NOTHING,
+			   .library = p->library,
+			   .library_prefix = p->library_prefix,
+			   .has_twin = p->also };
 	int error;
 
 	if (p->layer < 0)
@@ -530,8 +585,37 @@ static int read_row(struct parser *p)
 		error = row_complete(&row, p->err);
 	if (!error)
 		error = add_row(p);
+	if (!error)
+		error = add_twin(p);
 	p->row = NULL;
 	return error;
+}
+
+static int read_word(struct parser *p, const char *mark, const char **word)
+{
+	struct span s;
+	int error = read_group(p, mark, (int)strlen(mark), &s);
+
+	if (error)
+		return error;
+	if (s.end - s.first != 1 || s.first->kind != TOKEN_WORD)
+		return fail(p, s.first, "%s takes one word", mark);
+	*word = own_word(p, s.first);
+	return 0;
+}
+
+static int read_library(struct parser *p)
+{
+	int error = read_word(p, "LIBRARY", &p->library);
+	char *small;
+
+	if (error)
+		return error;
+	small = xstrdup(p->library);
+	for (char *c = small; *c; c++)
+		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+	p->library_prefix = own(p, small);
+	return 0;
 }
 
 static int read_header(struct parser *p)
@@ -542,6 +626,12 @@ static int read_header(struct parser *p)
 		if (token_is(p->at, "LAYER")) {
 			p->at++;
 			error = read_choice(p, "LAYER", layer_names, COUNT(layer_names), &p->layer);
+		} else if (token_is(p->at, "LIBRARY")) {
+			p->at++;
+			error = read_library(p);
+		} else if (token_is(p->at, "ALSO")) {
+			p->at++;
+			error = read_word(p, "ALSO", &p->also);
 		} else {
 			error = read_row(p);
 		}

@@ -10,10 +10,8 @@
 #include "capture/wrapgen/interface.h"
 
 const struct template_ops *const template_list[] = {
-	&template_preload,
-	&template_table,
-	&template_numbers,
-	NULL,
+	&template_preload, &template_link,    &template_flags,
+	&template_table,   &template_numbers, NULL,
 };
 
 const struct template_ops *template_find(const char *name)
@@ -37,6 +35,9 @@ static const char *const failure_words[] = {
 #undef FAILS_ROW
 };
 
+/* Layers with asynchronous operations: each has a "completed" of its own. */
+static const char *const completing[] = { "POSIX", "MPI", "PNETCDF" };
+
 static void print_info(struct buf *out, const struct row *row)
 {
 	buf_printf(out, "\t{ \"%s\", LAYER_%s, CLASS_%s, FAILS_%s, %u,\n\t  {", row->name,
@@ -55,8 +56,14 @@ static void table_print(struct buf *out, const struct interface *interface)
 		      "\t{ \"none\", LAYER_POSIX, CLASS_CONTROL, FAILS_NEVER, 0, { 0 } },\n"
 		      "\t{ \"inherited\", LAYER_POSIX, CLASS_OPEN, FAILS_NEVER, 4,\n"
 		      "\t  { FIELD_RESULT, FIELD_HANDLE, FIELD_FLAGS, FIELD_PATH } },\n");
+	for (size_t i = 0; i < sizeof(completing) / sizeof(completing[0]); i++)
+		buf_printf(out,
+			   "\t{ \"completed\", LAYER_%s, CLASS_WAIT, FAILS_STATUS, 2,\n"
+			   "\t  { FIELD_RESULT, FIELD_LINK } },\n",
+			   completing[i]);
 	for (size_t i = 0; i < interface->count; i++)
-		print_info(out, &interface->rows[i]);
+		if (row_is_recorded(&interface->rows[i]))
+			print_info(out, &interface->rows[i]);
 	buf_puts(out,
 		 "};\n\nconst unsigned call_count = sizeof(call_table) / sizeof(call_table[0]);\n");
 }
@@ -67,8 +74,11 @@ static void numbers_print(struct buf *out, const struct interface *interface)
 		      "#ifndef SLUICE_TRACE_CALLS_H\n#define SLUICE_TRACE_CALLS_H\n\n"
 		      "/* Indices of call_table. */\n"
 		      "enum call_number {\n\tCALL_none,\n\tCALL_inherited,\n");
+	for (size_t i = 0; i < sizeof(completing) / sizeof(completing[0]); i++)
+		buf_printf(out, "\tCALL_completed_%s,\n", completing[i]);
 	for (size_t i = 0; i < interface->count; i++)
-		buf_printf(out, "\tCALL_%s,\n", interface->rows[i].name);
+		if (row_is_recorded(&interface->rows[i]))
+			buf_printf(out, "\tCALL_%s,\n", interface->rows[i].name);
 	buf_puts(out, "};\n\n#endif\n");
 }
 

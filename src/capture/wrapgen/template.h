@@ -16,6 +16,8 @@ struct template_ops {
 };
 
 extern const struct template_ops template_preload; /* wrappers for LD_PRELOAD */
+extern const struct template_ops template_link;	   /* wrappers for ld --wrap */
+extern const struct template_ops template_flags;   /* its options */
 extern const struct template_ops template_table;   /* trace/calls.c: the rows as data */
 extern const struct template_ops template_numbers; /* trace/calls.h: their numbers */
 

@@ -60,6 +60,21 @@ static void skip_line(struct reader *r)
 	}
 }
 
+/* A preprocessor line. "# 12 "file"" is what the preprocessor leaves: the next line is line 12. */
+static void skip_directive(struct reader *r)
+{
+	const char *at = r->at + 1;
+	unsigned line = 0;
+
+	while (at < r->end && *at == ' ')
+		at++;
+	for (; at < r->end && *at >= '0' && *at <= '9' && line < 1000000; at++)
+		line = line * 10 + (unsigned)(*at - '0');
+	skip_line(r);
+	if (line)
+		r->line = line - 1;
+}
+
 /* Moves to the next token or the end. */
 static int skip_blank(struct reader *r)
 {
@@ -72,7 +87,9 @@ static int skip_blank(struct reader *r)
 			step(r);
 		else if (starts(r, "/*"))
 			error = skip_comment(r);
-		else if (starts(r, "//") || (*r->at == '#' && r->line_start))
+		else if (*r->at == '#' && r->line_start)
+			skip_directive(r);
+		else if (starts(r, "//"))
 			skip_line(r);
 		else
 			return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The words of an annotated header. Comments and preprocessor lines are left out; wrapgen does not
- * preprocess, because the compiler checks the same header on its own. Tokens point into the text,
- * which must outlive them and need not end in a zero.
+ * The words of an annotated header, as it is or as the preprocessor leaves it. Comments and
+ * preprocessor lines are left out; line markers are followed. Tokens point into the text, which
+ * must outlive them and need not end in a zero.
  */
 #ifndef SLUICE_WRAPGEN_TOKEN_H
 #define SLUICE_WRAPGEN_TOKEN_H

@@ -55,6 +55,7 @@ struct trait {
 	uint16_t present;  /* PRESENT() bits of its fields */
 	bool makes_handle; /* its HANDLE is a new one */
 	bool is_inherited, is_chdir, is_chroot, is_opaque_seek, is_fcntl;
+	bool has_text; /* any string */
 };
 
 struct resolver {
@@ -86,6 +87,7 @@ static struct trait trait_of(const struct call_info *call)
 	for (unsigned i = 0; i < call->field_count; i++)
 		t.present |= (uint16_t)(1u << call->fields[i]);
 	t.makes_handle = t.present & PRESENT(HANDLE);
+	t.has_text = t.present & (PRESENT(PATH) | PRESENT(PATH2) | PRESENT(NAME));
 	return t;
 }
 
@@ -286,7 +288,7 @@ static file_id path_resolve(struct resolver *r, struct process *p, uint64_t base
 /* The strings of a record, and its links with the bits that say what they are. */
 struct fields {
 	uint64_t link, link2;
-	char path[RECORD_STRING_MAX + 1], path2[RECORD_STRING_MAX + 1];
+	char path[RECORD_STRING_MAX + 1], path2[RECORD_STRING_MAX + 1], name[RECORD_STRING_MAX + 1];
 };
 
 /* Where the number of a field goes. */
@@ -299,6 +301,9 @@ static const uint8_t field_place[FIELD_COUNT] = {
 	[FIELD_OFFSET] = offsetof(struct activity, offset),
 	[FIELD_FLAGS] = offsetof(struct activity, flags),
 	[FIELD_MODE] = offsetof(struct activity, mode),
+	[FIELD_SPAN] = offsetof(struct activity, span),
+	[FIELD_VARIABLE] = offsetof(struct activity, variable),
+	[FIELD_COLLECTIVE] = offsetof(struct activity, collective),
 };
 
 static const uint64_t *text_take(const uint64_t *at, char *text)
@@ -325,9 +330,14 @@ static void fields_take(const struct call_info *call, const uint64_t *record, st
 			at = text_take(at, f->path);
 		else if (field == FIELD_PATH2)
 			at = text_take(at, f->path2);
+		else if (field == FIELD_NAME)
+			at = text_take(at, f->name);
 		else
 			memcpy((char *)a + field_place[field], at++, sizeof(*at));
 	}
+	/* What the guest could not find out is no position. */
+	if (a->offset == -1)
+		a->present &= (uint16_t)~PRESENT(OFFSET);
 	f->link = a->link;
 	f->link2 = a->link2;
 	a->link &= ID_MASK;
@@ -363,6 +373,12 @@ static int64_t position_after_seek(const struct trait *trait, const struct activ
 	return POSITION_UNKNOWN;
 }
 
+/* Sockets have no position, and libraries tell theirs where they have one. */
+static bool follows_position(uint8_t layer)
+{
+	return layer == LAYER_POSIX || layer == LAYER_STDIO;
+}
+
 /* Calls that move the file pointer get the position they started at, and leave a new one behind. */
 static void position_follow(const struct trait *trait, enum call_class class, struct activity *a,
 			    struct description *d)
@@ -371,7 +387,7 @@ static void position_follow(const struct trait *trait, enum call_class class, st
 		d->position = position_after_seek(trait, a, d->position);
 	if (a->present & PRESENT(OFFSET) || (class != CLASS_READ && class != CLASS_WRITE))
 		return;
-	if (d->position == POSITION_UNKNOWN || a->layer == LAYER_NETWORK)
+	if (d->position == POSITION_UNKNOWN || !follows_position(a->layer))
 		return;
 	a->offset = d->position;
 	a->present |= PRESENT(OFFSET);
@@ -396,6 +412,19 @@ static void handle_use(struct resolver *r, struct process *p, uint64_t link, str
 	position_follow(&r->traits[a->call], call->class, a, h->description);
 }
 
+/* ROMIO takes "ufs:/path" for the driver to use; a file of that name would need a folder. */
+static const char *path_plain(const struct activity *a, const char *path)
+{
+	static const char *const drivers[] = { "ufs:",	  "nfs:",	"lustre:", "gpfs:",
+					       "panfs:",  "pvfs2:",	"daos:",   "xfs:",
+					       "testfs:", "bglockless:" };
+
+	for (size_t i = 0; a->layer == LAYER_MPI && i < sizeof(drivers) / sizeof(*drivers); i++)
+		if (!strncmp(path, drivers[i], strlen(drivers[i])))
+			return path + strlen(drivers[i]);
+	return path;
+}
+
 /* Calls with a path: the file is the path's, not the handle's. */
 static void paths_use(struct resolver *r, struct process *p, const struct fields *f,
 		      struct activity *a)
@@ -406,15 +435,29 @@ static void paths_use(struct resolver *r, struct process *p, const struct fields
 	if (trait->is_inherited && f->path[0] != '/')
 		a->file = f->path[0] ? path_id(r, f->path) : 0; /* "pipe:[123]": not a path */
 	else if (a->present & PRESENT(PATH))
-		a->file = path_resolve(r, p, base, f->path);
+		a->file = path_resolve(r, p, base, path_plain(a, f->path));
 	if (a->present & PRESENT(PATH2))
 		a->file2 = path_resolve(r, p, 0, f->path2);
+	if (a->present & PRESENT(NAME) && f->name[0])
+		a->name = path_id(r, f->name);
 }
 
 static void text_replace(char **text, const char *by)
 {
 	free(*text);
 	*text = xstrdup(by);
+}
+
+/* An operation under way has a file as a handle has; who waits for it finds it by its id. */
+static void operation_follow(struct resolver *r, struct process *p, const struct activity *a)
+{
+	enum call_class class = call_table[a->call].class;
+	uint64_t begun = a->link2 ? a->link2 : a->link;
+
+	if (class == CLASS_START && a->file)
+		handle_add(r, p, a->id, xcalloc(1, sizeof(struct description)), -1, a->file);
+	else if (class == CLASS_WAIT && begun)
+		handle_close(r, p, begun);
 }
 
 /* What the call leaves behind for those after it. */
@@ -424,6 +467,7 @@ static void effects_follow(struct resolver *r, struct process *p, const struct a
 
 	if (a->error)
 		return;
+	operation_follow(r, p, a);
 	if (trait->is_chdir && a->file)
 		text_replace(&p->directory, path_text(r, a->file));
 	if (trait->is_chroot && a->file)
@@ -458,7 +502,7 @@ void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread,
 	fields_take(call, record, &f, a);
 	if (a->present & PRESENT(LINK))
 		handle_use(r, p, f.link, a);
-	if (a->present & (PRESENT(PATH) | PRESENT(PATH2)))
+	if (r->traits[a->call].has_text)
 		paths_use(r, p, &f, a);
 	effects_follow(r, p, a);
 }

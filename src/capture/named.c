@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A key may be in any of the REACH slots from its own; all of them are always looked at, so that a
+ * slot can be emptied without a trace.
+ */
+#include "capture/named.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SLOTS 32768u
+#define REACH 16u
+#define SPACES 16
+
+/* Address space that is touched only where used; made with the first thing. */
+static _Atomic(struct named *) table;
+static _Atomic uint32_t counts[SPACES];
+
+static struct named *table_make(void)
+{
+	size_t bytes = SLOTS * sizeof(struct named);
+	struct named *made, *none = NULL;
+
+	made = (struct named *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (made == MAP_FAILED)
+		return NULL;
+	if (!atomic_compare_exchange_strong(&table, &none, made)) {
+		syscall(SYS_munmap, made, bytes);
+		return none;
+	}
+	return made;
+}
+
+static struct named *slot_of(struct named *slots, uint64_t key, unsigned i)
+{
+	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &slots[((hash >> 40) + i) % SLOTS];
+}
+
+struct named *named_find(uint64_t key)
+{
+	struct named *slots = atomic_load_explicit(&table, memory_order_acquire);
+
+	for (unsigned i = 0; slots && i < REACH; i++) {
+		struct named *n = slot_of(slots, key, i);
+
+		if (atomic_load_explicit(&n->key, memory_order_relaxed) == key)
+			return n;
+	}
+	return NULL;
+}
+
+uint32_t named_count(enum space space)
+{
+	return atomic_load_explicit(&counts[space], memory_order_relaxed);
+}
+
+/* Empties a slot that still holds the key; of two threads that try, one gets the link. */
+static uint64_t slot_empty(struct named *n, uint64_t key)
+{
+	uint64_t link = atomic_exchange_explicit(&n->link, 0, memory_order_relaxed);
+
+	if (!link)
+		return 0;
+	/* Pairs with the acquire in named_put(): a new key never meets the old link. */
+	atomic_store_explicit(&n->key, 0, memory_order_release);
+	atomic_fetch_sub_explicit(&counts[key >> 60], 1, memory_order_relaxed);
+	return link;
+}
+
+uint64_t named_take(uint64_t key)
+{
+	struct named *n = named_find(key);
+
+	return n ? slot_empty(n, key) : 0;
+}
+
+static struct named *slot_claim(struct named *slots, uint64_t key)
+{
+	for (unsigned i = 0; i < REACH; i++) {
+		struct named *n = slot_of(slots, key, i);
+		uint64_t none = 0;
+
+		/* Pairs with the release in slot_empty(). */
+		if (atomic_compare_exchange_strong_explicit(
+			    &n->key, &none, key, memory_order_acquire, memory_order_relaxed)) {
+			atomic_fetch_add_explicit(&counts[key >> 60], 1, memory_order_relaxed);
+			return n;
+		}
+	}
+	return NULL;
+}
+
+struct named *named_put(uint64_t key, uint64_t link)
+{
+	struct named *slots = atomic_load_explicit(&table, memory_order_acquire);
+	struct named *n;
+
+	if (!slots)
+		slots = table_make();
+	if (!slots || !link)
+		return NULL;
+	n = named_find(key);
+	if (!n)
+		n = slot_claim(slots, key);
+	if (!n)
+		return NULL;
+	atomic_store_explicit(&n->note, 0, memory_order_relaxed);
+	atomic_store_explicit(&n->count, 0, memory_order_relaxed);
+	for (size_t i = 0; i < sizeof(n->more) / sizeof(n->more[0]); i++)
+		atomic_store_explicit(&n->more[i], 0, memory_order_relaxed);
+	atomic_store_explicit(&n->link, link, memory_order_relaxed);
+	return n;
+}
+
+unsigned named_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max)
+{
+	struct named *slots = atomic_load_explicit(&table, memory_order_acquire);
+	unsigned taken = 0;
+
+	for (size_t i = 0; slots && i < SLOTS && taken < max; i++) {
+		uint64_t key = atomic_load_explicit(&slots[i].key, memory_order_relaxed);
+		uint64_t link = key && (key & mask) == bits ? slot_empty(&slots[i], key) : 0;
+
+		if (link)
+			links[taken++] = link;
+	}
+	return taken;
+}
