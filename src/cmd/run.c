@@ -19,10 +19,13 @@
 #include "base/place.h"
 #include "cmd/command.h"
 #include "cmd/recording.h"
+#include "trace/clock.h"
 
 /* Pause between passes: short while records come, longer when the program does not do I/O. */
 #define PAUSE_MIN_US 500
 #define PAUSE_MAX_US 20000
+/* How long ranks may take to die after their launcher. */
+#define RANKS_DIE_NS UINT64_C(2000000000)
 
 struct run_args {
 	const char *output;
@@ -219,6 +222,17 @@ static int status_code(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* A launcher that has killed its ranks returns while they are still dying, and recording. */
+static void ranks_watch(struct collector *collector)
+{
+	uint64_t until = clock_monotonic_ns() + RANKS_DIE_NS;
+
+	while (collector_live_ranks(collector) && clock_monotonic_ns() < until) {
+		collector_poll(collector);
+		pause_for(-1, PAUSE_MIN_US);
+	}
+}
+
 /* Collects until the child has ended; returns its exit code. */
 static int child_watch(pid_t pid, struct collector *collector, bool outlive)
 {
@@ -234,6 +248,8 @@ static int child_watch(pid_t pid, struct collector *collector, bool outlive)
 		pause_for(pidfd, pause);
 	}
 	run_child = 0;
+	if (collector)
+		ranks_watch(collector);
 	while (outlive && collector && (collector_poll(collector) || collector_live(collector)))
 		pause_for(-1, PAUSE_MAX_US);
 	return status_code(status);

@@ -257,6 +257,19 @@ static void lives_check(struct collector *c, bool reap)
 	life_scan_release(&scan);
 }
 
+size_t collector_live_ranks(struct collector *c)
+{
+	size_t live = 0;
+
+	lives_check(c, false);
+	for (size_t i = 0; i < c->intake.member_count; i++) {
+		const struct member *m = c->intake.members[i];
+
+		live += m->open && !m->ended && m->rank >= 0;
+	}
+	return live;
+}
+
 /* Has so much time passed since? Then *since is now. */
 static bool is_due(uint64_t *since, uint64_t now, uint64_t period_ns)
 {

@@ -56,8 +56,9 @@ size_t collector_poll(struct collector *collector);
 /* How many processes are attached and not known to have ended. */
 size_t collector_live(const struct collector *collector);
 
-/* How many of its processes have ever been known to be ranks of an MPI program. */
+/* How many of its processes have ever been known to be ranks of an MPI program, and still live. */
 size_t collector_ranks(const struct collector *collector);
+size_t collector_live_ranks(struct collector *collector);
 
 /*
  * Takes the rest, switches remaining processes off, completes the container and removes the spools.
