@@ -114,6 +114,7 @@ static void program_explain(const struct command *c, const char *path)
 			program_explain(c, interpreter);
 		break;
 	case ELF_DYNAMIC:
+	case ELF_LINKED:
 	case ELF_UNKNOWN:
 		break;
 	}
