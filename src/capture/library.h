@@ -42,6 +42,43 @@ __attribute__((cold)) void *const *library_use_slow(struct library_uses *uses, c
 
 #pragma GCC visibility pop
 
+/*
+ * Defines `uses` from a list of X(name, type): USE(near, name) is then the function of that name as
+ * a pointer of its type, or NULL.
+ */
+#define LIBRARY_USE_ENUM(name, type) USE_##name,
+#define LIBRARY_USE_NAME(name, type) #name,
+#define LIBRARY_USE_TYPE(name, type) typedef __typeof__(type) type_##name;
+#define LIBRARY_USE_WEAK(name, type) extern char weak_##name[] __asm__(#name) __attribute__((weak));
+#define LIBRARY_USE_LINK(name, type) weak_##name,
+#ifdef SLUICE_LINKED
+#define LIBRARY_USE_FIND(LIST)                                            \
+	LIST(LIBRARY_USE_WEAK)                                            \
+	static void *use_of(const void *near, enum use use)               \
+	{                                                                 \
+		static void *const linked[] = { LIST(LIBRARY_USE_LINK) }; \
+                                                                          \
+		(void)near;                                               \
+		return linked[use];                                       \
+	}
+#else
+#define LIBRARY_USE_FIND(LIST)                                                        \
+	static const char *const use_names[] = { LIST(LIBRARY_USE_NAME) };            \
+	static struct library_uses uses = { .names = use_names, .count = USE_COUNT }; \
+	static void *use_of(const void *near, enum use use)                           \
+	{                                                                             \
+		void *const *functions = library_use(&uses, near);                    \
+                                                                                      \
+		return functions ? functions[use] : NULL;                             \
+	}
+#endif
+#define LIBRARY_USES(LIST)                                                               \
+	enum use { LIST(LIBRARY_USE_ENUM) USE_COUNT };                                   \
+	_Static_assert(USE_COUNT <= LIBRARY_USES_MAX, "the table of uses is too small"); \
+	LIST(LIBRARY_USE_TYPE)                                                           \
+	LIBRARY_USE_FIND(LIST)
+#define USE(near, name) ((type_##name)use_of(near, USE_##name))
+
 /* In the order of uses->names, NULL where the library has no such function; NULL: no copy is known.
  */
 INLINE void *const *library_use(struct library_uses *uses, const void *real)

@@ -29,11 +29,10 @@ enum space {
 };
 
 struct named {
-	_Atomic uint64_t key;  /* 0: empty */
 	_Atomic uint64_t link; /* LINK word */
 	_Atomic uint64_t note; /* these are for the owner of the space */
 	_Atomic uint64_t count;
-	_Atomic uint64_t more[4];
+	_Atomic uint64_t more[5];
 };
 
 /* Values have 60 bits: addresses, ints, and HDF5's ids, whose type is in bits 56 to 59. */

@@ -115,7 +115,7 @@ static void print_call(struct buf *out, const struct row *row, bool known)
 	if (row->library)
 		buf_puts(out, "called(");
 	else
-		buf_printf(out, known ? "real.%s(" : "REAL(%s)(", target);
+		buf_printf(out, known ? "KNOWN(%s)(" : "REAL(%s)(", target);
 	print_arguments(out, row);
 	buf_putc(out, ')');
 }
@@ -130,7 +130,8 @@ static void print_locals(struct buf *out, const struct row *row)
 	if (!row->quiet)
 		buf_puts(out, "\tstruct frame f;\n");
 	if (row->library)
-		buf_printf(out, "\t__typeof__(real.%s) called = REAL(%s);\n", row->name, row->name);
+		buf_printf(out, "\t__typeof__(&*REAL(%s)) called = REAL(%s);\n", row->name,
+			   row->name);
 	if (row->variadic)
 		buf_puts(out, "\tva_list ap;\n");
 	if (row->rest.name)
