@@ -4,28 +4,25 @@
  */
 #include "capture/hdf5.h"
 
-#define FOREACH_USE(X)                  \
-	X(H5Aget_space)                 \
-	X(H5Dget_create_plist)          \
-	X(H5Dget_space)                 \
-	X(H5Pclose)                     \
-	X(H5Pget_layout)                \
-	X(H5Sclose)                     \
-	X(H5Sget_select_npoints)        \
-	X(H5Sget_simple_extent_npoints) \
-	X(H5Tget_size)
+/* What we ask of the library: name, and the symbol when linked. */
+#define USES(X)                                                       \
+	X(H5Aget_space, H5Aget_space)                                 \
+	X(H5Dget_create_plist, __real_H5Dget_create_plist)            \
+	X(H5Dget_space, H5Dget_space)                                 \
+	X(H5Pclose, __real_H5Pclose)                                  \
+	X(H5Pget_layout, H5Pget_layout)                               \
+	X(H5Sclose, __real_H5Sclose)                                  \
+	X(H5Sget_select_npoints, H5Sget_select_npoints)               \
+	X(H5Sget_simple_extent_npoints, H5Sget_simple_extent_npoints) \
+	X(H5Tget_size, H5Tget_size)
 
-#define USE_ENUM(name) USE_##name,
-#define USE_NAME(name) #name,
-enum use { FOREACH_USE(USE_ENUM) USE_COUNT };
-static const char *const use_names[] = { FOREACH_USE(USE_NAME) };
-#undef USE_ENUM
-#undef USE_NAME
+#define USE_ENUM(name, symbol) USE_##name,
+enum use { USES(USE_ENUM) USE_COUNT };
 
-_Static_assert(USE_COUNT <= LIBRARY_USES_MAX,
-	       "a copy of the library has no room for all functions");
+_Static_assert(USE_COUNT <= LIBRARY_USES_MAX, "the table of uses is too small");
 
-struct library_uses hdf5_uses = { .names = use_names, .count = USE_COUNT };
+LIBRARY_TABLE(table, USES)
+struct library_uses hdf5_uses = LIBRARY_LISTED(table);
 struct recall hdf5_types, hdf5_spaces, hdf5_datasets;
 
 #define LAYOUT_VIRTUAL 3 /* H5D_VIRTUAL */

@@ -6,28 +6,42 @@
 
 #include "trace/calls.h"
 
-/* What we ask of either library: its name in NetCDF and in PnetCDF. */
-#define USES(X)                                                 \
-	X(VAR, "nc_inq_var", "ncmpi_inq_var")                   \
-	X(VARDIMID, "nc_inq_vardimid", "ncmpi_inq_vardimid")    \
-	X(DIMLEN, "nc_inq_dimlen", "ncmpi_inq_dimlen")          \
-	X(ATT, "nc_inq_att", "ncmpi_inq_att")                   \
-	X(TYPE, "nc_inq_type", "ncmpi_inq_type")                \
-	X(UNLIMDIMS, "nc_inq_unlimdims", "ncmpi_inq_unlimdims") \
-	X(OPENMPI_NULL, "ompi_mpi_datatype_null", "ompi_mpi_datatype_null")
+/* What we ask of either library, in the order of both lists. PnetCDF has neither types nor several
+ * unlimited dimensions. */
+enum ask {
+	ASK_VAR,
+	ASK_VARDIMID,
+	ASK_DIMLEN,
+	ASK_ATT,
+	ASK_TYPE,
+	ASK_UNLIMDIMS,
+	ASK_OPENMPI_NULL,
+	ASK_COUNT
+};
 
-#define USE_ENUM(use, ...) USE_##use,
-#define USE_NETCDF(use, netcdf, ...) netcdf,
-#define USE_PNETCDF(use, netcdf, pnetcdf) pnetcdf,
-enum use { USES(USE_ENUM) USE_COUNT };
-static const char *const netcdf_names[] = { USES(USE_NETCDF) };
-static const char *const pnetcdf_names[] = { USES(USE_PNETCDF) };
+#define NETCDF_USES(X)                        \
+	X(nc_inq_var, nc_inq_var)             \
+	X(nc_inq_vardimid, nc_inq_vardimid)   \
+	X(nc_inq_dimlen, nc_inq_dimlen)       \
+	X(nc_inq_att, nc_inq_att)             \
+	X(nc_inq_type, nc_inq_type)           \
+	X(nc_inq_unlimdims, nc_inq_unlimdims) \
+	X(ompi_mpi_datatype_null, ompi_mpi_datatype_null)
+#define PNETCDF_USES(X)                             \
+	X(ncmpi_inq_var, ncmpi_inq_var)             \
+	X(ncmpi_inq_vardimid, ncmpi_inq_vardimid)   \
+	X(ncmpi_inq_dimlen, ncmpi_inq_dimlen)       \
+	X(ncmpi_inq_att, ncmpi_inq_att)             \
+	X(ncmpi_inq_type, ncmpi_inq_type)           \
+	X(ncmpi_inq_unlimdims, ncmpi_inq_unlimdims) \
+	X(ompi_mpi_datatype_null, ompi_mpi_datatype_null)
 
-_Static_assert(USE_COUNT <= LIBRARY_USES_MAX,
-	       "a copy of the library has no room for all functions");
+_Static_assert(ASK_COUNT <= LIBRARY_USES_MAX, "the table of uses is too small");
 
-struct netcdf netcdf_library = { .uses = { .names = netcdf_names, .count = USE_COUNT } };
-struct netcdf pnetcdf_library = { .uses = { .names = pnetcdf_names, .count = USE_COUNT } };
+LIBRARY_TABLE(netcdf_table, NETCDF_USES)
+LIBRARY_TABLE(pnetcdf_table, PNETCDF_USES)
+struct netcdf netcdf_library = { .uses = LIBRARY_LISTED(netcdf_table) };
+struct netcdf pnetcdf_library = { .uses = LIBRARY_LISTED(pnetcdf_table) };
 
 /* Lengths are size_t in one library and MPI_Offset in the other: 64 bits in both. */
 typedef uint64_t __attribute__((may_alias)) length;
@@ -40,7 +54,7 @@ typedef int inq_att(int ncid, int varid, const char *name, nc_type *type, length
 typedef int inq_type(int ncid, nc_type type, char *name, size_t *bytes);
 typedef int inq_unlimdims(int ncid, int *count, int *dimids);
 
-#define USE(functions, use, type) ((type *)(uintptr_t)(functions)[USE_##use])
+#define ASK(functions, what, type) ((type *)(uintptr_t)(functions)[ASK_##what])
 
 #define DIMENSIONS_MAX 32 /* of a variable that is read or written whole; more is very rare */
 
@@ -53,7 +67,7 @@ void netcdf_renumbered(struct netcdf *library)
 static uint64_t type_bytes(void *const *functions, int ncid, nc_type type)
 {
 	static const uint8_t bytes[] = { 0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8, sizeof(char *) };
-	inq_type *ask = USE(functions, TYPE, inq_type);
+	inq_type *ask = ASK(functions, TYPE, inq_type);
 	size_t asked = 0;
 
 	if (type >= 0 && (size_t)type < sizeof(bytes))
@@ -98,7 +112,7 @@ static bool variable_find(struct netcdf *library, void *const *functions, int nc
 	key = variable_key(library, functions, ncid, varid);
 	value = recall_get(&library->variables, key);
 	if (!value) {
-		ask = USE(functions, VAR, inq_var);
+		ask = ASK(functions, VAR, inq_var);
 		if (!ask || ask(ncid, varid, NULL, &type, &rank, NULL, NULL) != 0)
 			return false;
 		value = type_bytes(functions, ncid, type) << ELEMENT_SHIFT |
@@ -151,7 +165,7 @@ uint64_t netcdf_some(struct netcdf *library, const void *called, int ncid, int v
 static bool may_ask_lengths(void *const *functions, int ncid, const int *dimids, unsigned rank,
 			    const struct named *entry)
 {
-	inq_unlimdims *ask = USE(functions, UNLIMDIMS, inq_unlimdims);
+	inq_unlimdims *ask = ASK(functions, UNLIMDIMS, inq_unlimdims);
 	int count = 0, unlimited[DIMENSIONS_MAX];
 
 	if (!entry || atomic_load_explicit(&entry->note, memory_order_relaxed) != NETCDF_PARALLEL)
@@ -181,8 +195,8 @@ uint64_t netcdf_whole(struct netcdf *library, const void *called, int ncid, int 
 	if (!variable_find(library, functions, ncid, varid, &variable) ||
 	    variable.rank > DIMENSIONS_MAX)
 		return 0;
-	ask_dimids = USE(functions, VARDIMID, inq_vardimid);
-	ask = USE(functions, DIMLEN, inq_dimlen);
+	ask_dimids = ASK(functions, VARDIMID, inq_vardimid);
+	ask = ASK(functions, DIMLEN, inq_dimlen);
 	if (!ask_dimids || !ask || ask_dimids(ncid, varid, dimids) != 0 ||
 	    !may_ask_lengths(functions, ncid, dimids, variable.rank, entry))
 		return 0;
@@ -197,7 +211,7 @@ uint64_t netcdf_attribute(struct netcdf *library, const void *called, int ncid, 
 			  const char *name, uint64_t element, int err)
 {
 	void *const *functions = err ? NULL : library_use(&library->uses, called);
-	inq_att *ask = functions ? USE(functions, ATT, inq_att) : NULL;
+	inq_att *ask = functions ? ASK(functions, ATT, inq_att) : NULL;
 	length elements = 0;
 	nc_type type = 0;
 
@@ -261,8 +275,8 @@ uint64_t pnetcdf_each(const void *called, int ncid, int num, const int *varids,
 static bool type_is_null(void *const *functions, MPI_Datatype type)
 {
 	if (mpi_kind.is_open)
-		return !type || !functions[USE_OPENMPI_NULL] ||
-		       type == (MPI_Datatype)functions[USE_OPENMPI_NULL];
+		return !type || !functions[ASK_OPENMPI_NULL] ||
+		       type == (MPI_Datatype)functions[ASK_OPENMPI_NULL];
 	return (uint32_t)type == MPICH_DATATYPE_NULL;
 }
 
@@ -382,11 +396,11 @@ struct pnetcdf_wait pnetcdf_wait_begin(const void *called, const struct named *e
 	return wait;
 }
 
-/* The next one from *request on that this wait has marked; moves *request behind it. */
+/* The first one from *request on that this wait has marked; moves *request to it. */
 static struct named *request_next(const struct pnetcdf_wait *wait, const void *called, int *request)
 {
-	while (*request < wait->behind) {
-		struct named *entry = request_find(called, wait->ncid, (*request)++);
+	for (; *request < wait->behind; ++*request) {
+		struct named *entry = request_find(called, wait->ncid, *request);
 
 		if (entry && atomic_load_explicit(&entry->note, memory_order_relaxed) & NOTE_WAITED)
 			return entry;
@@ -400,7 +414,7 @@ uint64_t pnetcdf_wait_bytes(const struct pnetcdf_wait *wait, const void *called)
 	struct named *entry;
 	uint64_t sum = 0;
 
-	while ((entry = request_next(wait, called, &request)))
+	for (; (entry = request_next(wait, called, &request)); request++)
 		sum += atomic_load_explicit(&entry->count, memory_order_relaxed);
 	return sum;
 }
@@ -411,7 +425,7 @@ static bool is_complete(const struct pnetcdf_wait *wait, uint64_t place, int err
 	return !err || (wait->count > 0 && wait->requests[place] < 0);
 }
 
-static void request_complete(const struct pnetcdf_wait *wait, const struct frame *f,
+static void request_complete(const struct pnetcdf_wait *wait, const struct frame *f, uint64_t key,
 			     struct named *entry, const int *statuses, bool moved, int err)
 {
 	uint64_t note = atomic_load_explicit(&entry->note, memory_order_relaxed);
@@ -426,8 +440,7 @@ static void request_complete(const struct pnetcdf_wait *wait, const struct frame
 	if (statuses && wait->count > 0 && !err)
 		status = statuses[place];
 	bytes = atomic_load_explicit(&entry->count, memory_order_relaxed);
-	frame_completed(f, CALL_completed_PNETCDF,
-			named_take(atomic_load_explicit(&entry->key, memory_order_relaxed)),
+	frame_completed(f, CALL_completed_PNETCDF, named_take(key),
 			moved && !status ? (int64_t)bytes : 0, status);
 }
 
@@ -437,8 +450,9 @@ void pnetcdf_wait_end(const struct pnetcdf_wait *wait, const struct frame *f, co
 	int request = wait->first;
 	struct named *found;
 
-	while ((found = request_next(wait, called, &request)))
-		request_complete(wait, f, found, statuses, moved, err);
+	for (; (found = request_next(wait, called, &request)); request++)
+		request_complete(wait, f, request_key(called, wait->ncid, request), found, statuses,
+				 moved, err);
 	if (entry && wait->count == ALL_REQUESTS && !err)
 		atomic_store_explicit(&entry->count, 0, memory_order_relaxed);
 }
