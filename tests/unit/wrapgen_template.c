@@ -35,9 +35,9 @@ static void table_lists_fields_in_order(void)
 {
 	const char *text = print("table", pread_row);
 
-	CHECK_HAS(text, "{ \"none\", ");
-	CHECK_HAS(text, "{ \"inherited\", LAYER_POSIX, CLASS_OPEN, FAILS_NEVER, 4,");
-	CHECK_HAS(text, "{ \"pread\", LAYER_POSIX, CLASS_READ, FAILS_MINUS_ERRNO, 4,\n"
+	CHECK_HAS(text, "{ NAME(\"none\"), ");
+	CHECK_HAS(text, "{ NAME(\"inherited\"), LAYER_POSIX, CLASS_OPEN, FAILS_NEVER, 4,");
+	CHECK_HAS(text, "{ NAME(\"pread\"), LAYER_POSIX, CLASS_READ, FAILS_MINUS_ERRNO, 4,\n"
 			"\t  { FIELD_RESULT, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET } },\n");
 }
 
