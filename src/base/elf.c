@@ -30,18 +30,40 @@ static char *script_interpreter(FILE *f)
 	return end > p ? xstrndup(p, (size_t)(end - p)) : NULL;
 }
 
-static bool has_interpreter(FILE *f, const Elf64_Ehdr *header)
+/* A note of ours in the segment, which may hold several; capture/attach.c makes it. */
+static bool has_our_note(FILE *f, const Elf64_Phdr *ph)
 {
+	unsigned char bytes[4096];
+	size_t n = ph->p_filesz < sizeof(bytes) ? (size_t)ph->p_filesz : sizeof(bytes), at = 0;
+	Elf64_Nhdr note;
+
+	if (fseeko(f, (off_t)ph->p_offset, SEEK_SET) != 0 || fread(bytes, 1, n, f) != n)
+		return false;
+	while (at + sizeof(note) <= n) {
+		memcpy(&note, bytes + at, sizeof(note));
+		at += sizeof(note);
+		if (note.n_namesz == sizeof("Sluice") && at + sizeof("Sluice") <= n &&
+		    !memcmp(bytes + at, "Sluice", sizeof("Sluice")))
+			return true;
+		if (note.n_namesz > n || note.n_descsz > n)
+			return false;
+		at += ((size_t)note.n_namesz + 3) / 4 * 4 + ((size_t)note.n_descsz + 3) / 4 * 4;
+	}
+	return false;
+}
+
+static enum elf_kind linkage(FILE *f, const Elf64_Ehdr *header)
+{
+	bool ours = false;
 	Elf64_Phdr ph;
 
 	for (unsigned i = 0; i < header->e_phnum; i++) {
 		if (fseeko(f, (off_t)(header->e_phoff + i * (uint64_t)sizeof(ph)), SEEK_SET) != 0 ||
-		    fread(&ph, sizeof(ph), 1, f) != 1)
-			return true;
-		if (ph.p_type == PT_INTERP)
-			return true;
+		    fread(&ph, sizeof(ph), 1, f) != 1 || ph.p_type == PT_INTERP)
+			return ELF_DYNAMIC;
+		ours = ours || (ph.p_type == PT_NOTE && has_our_note(f, &ph));
 	}
-	return false;
+	return ours ? ELF_LINKED : ELF_STATIC;
 }
 
 static enum elf_kind elf_kind(FILE *f, const Elf64_Ehdr *header)
@@ -50,7 +72,7 @@ static enum elf_kind elf_kind(FILE *f, const Elf64_Ehdr *header)
 		return ELF_FOREIGN;
 	if (header->e_phentsize != sizeof(Elf64_Phdr))
 		return ELF_UNKNOWN;
-	return has_interpreter(f, header) ? ELF_DYNAMIC : ELF_STATIC;
+	return linkage(f, header);
 }
 
 enum elf_kind elf_inspect(const char *path, char **interpreter)

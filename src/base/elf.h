@@ -8,6 +8,7 @@
 enum elf_kind {
 	ELF_DYNAMIC, /* has an interpreter: LD_PRELOAD works */
 	ELF_STATIC,  /* no interpreter: nothing can be preloaded */
+	ELF_LINKED,  /* likewise, but our wrappers were linked in */
 	ELF_FOREIGN, /* another machine or word size than ours */
 	ELF_SCRIPT,  /* begins with #!; *interpreter names the program that runs it */
 	ELF_SETUID,  /* gains privileges: the loader ignores LD_PRELOAD */

@@ -25,21 +25,17 @@ __attribute__((cold)) void *library_find(const char *name, const void *caller, v
  */
 #define LIBRARY_USES_MAX 24
 #define LIBRARY_COPIES 4
-#define LIBRARY_CACHE 16
 
 struct library_uses {
 	const char *const *names;
 	unsigned count;
-	_Atomic uint32_t taken; /* copies */
+	void *const *linked; /* instead: functions of the one copy that is part of the program */
 	struct library_copy {
-		_Atomic(const void *) base;
-		_Atomic uint32_t ready;
+		_Atomic uintptr_t base; /* 0: free */
+		uintptr_t span;		/* bytes of its image; these two are valid once ready */
 		void *functions[LIBRARY_USES_MAX];
+		_Atomic bool ready;
 	} copies[LIBRARY_COPIES];
-	struct {
-		_Atomic(const void *) real;
-		_Atomic(struct library_copy *) copy;
-	} cache[LIBRARY_CACHE];
 };
 
 /* Out of line: finds the copy that `real` belongs to. */
@@ -47,18 +43,96 @@ __attribute__((cold)) void *const *library_use_slow(struct library_uses *uses, c
 
 #pragma GCC visibility pop
 
+/*
+ * Defines `uses` from a list of X(name, type): USE(near, name) is then the function of that name as
+ * a pointer of its type, or NULL.
+ */
+#define LIBRARY_USE_ENUM(name, type) USE_##name,
+#define LIBRARY_USE_NAME(name, type) #name,
+#define LIBRARY_USE_TYPE(name, type) typedef __typeof__(type) type_##name;
+#define LIBRARY_USE_WEAK(name, type) extern char weak_##name[] __asm__(#name) __attribute__((weak));
+#define LIBRARY_USE_LINK(name, type) weak_##name,
+#ifdef SLUICE_LINKED
+#define LIBRARY_USE_FIND(LIST)                                            \
+	LIST(LIBRARY_USE_WEAK)                                            \
+	static void *use_of(const void *near, enum use use)               \
+	{                                                                 \
+		static void *const linked[] = { LIST(LIBRARY_USE_LINK) }; \
+                                                                          \
+		(void)near;                                               \
+		return linked[use];                                       \
+	}
+#else
+#define LIBRARY_USE_FIND(LIST)                                                        \
+	static const char *const use_names[] = { LIST(LIBRARY_USE_NAME) };            \
+	static struct library_uses uses = { .names = use_names, .count = USE_COUNT }; \
+	static void *use_of(const void *near, enum use use)                           \
+	{                                                                             \
+		void *const *functions = library_use(&uses, near);                    \
+                                                                                      \
+		return functions ? functions[use] : NULL;                             \
+	}
+#endif
+#define LIBRARY_USES(LIST)                                                               \
+	enum use { LIST(LIBRARY_USE_ENUM) USE_COUNT };                                   \
+	_Static_assert(USE_COUNT <= LIBRARY_USES_MAX, "the table of uses is too small"); \
+	LIST(LIBRARY_USE_TYPE)                                                           \
+	LIBRARY_USE_FIND(LIST)
+#define USE(near, name) ((type_##name)use_of(near, USE_##name))
+
+/*
+ * The same for a library with inline helpers, whose struct library_uses others see: the names of a
+ * list of X(name, linked), where the second is the symbol to use when linked with --wrap:
+ * __real_NAME for one that has a wrapper. LIBRARY_LISTED(table) initialises the struct.
+ */
+#define LIBRARY_LIST_NAME(name, symbol) #name,
+#define LIBRARY_LIST_WEAK(name, symbol) \
+	extern char weak_##name[] __asm__(#symbol) __attribute__((weak));
+#define LIBRARY_LIST_LINK(name, symbol) weak_##name,
+#ifdef SLUICE_LINKED
+#define LIBRARY_TABLE(table, LIST) \
+	LIST(LIBRARY_LIST_WEAK)    \
+	static void *const table[] = { LIST(LIBRARY_LIST_LINK) };
+#define LIBRARY_LISTED(table)     \
+	{                         \
+		.linked = (table) \
+	}
+#else
+#define LIBRARY_TABLE(table, LIST) static const char *const table[] = { LIST(LIBRARY_LIST_NAME) };
+#define LIBRARY_LISTED(table)                                                 \
+	{                                                                     \
+		.names = (table), .count = sizeof(table) / sizeof((table)[0]) \
+	}
+#endif
+
 /* In the order of uses->names, NULL where the library has no such function; NULL: no copy is known.
  */
 INLINE void *const *library_use(struct library_uses *uses, const void *real)
 {
-	unsigned i = ((uintptr_t)real >> 4) % LIBRARY_CACHE;
-	struct library_copy *copy =
-		atomic_load_explicit(&uses->cache[i].copy, memory_order_acquire);
+#ifdef SLUICE_LINKED
+	(void)real;
+	return uses->linked;
+#endif
+	for (unsigned i = 0; i < LIBRARY_COPIES; i++) {
+		struct library_copy *copy = &uses->copies[i];
 
-	if (likely(copy) &&
-	    likely(atomic_load_explicit(&uses->cache[i].real, memory_order_relaxed) == real))
-		return copy->functions;
+		/* Pairs with the release in copy_fill(). */
+		if (unlikely(!atomic_load_explicit(&copy->ready, memory_order_acquire)))
+			break;
+		if (likely((uintptr_t)real - copy->base < copy->span))
+			return copy->functions;
+	}
 	return library_use_slow(uses, real);
+}
+
+/* Which copy these functions are of: 0 to LIBRARY_COPIES, the last for none. */
+INLINE unsigned library_copy_of(const struct library_uses *uses, void *const *functions)
+{
+	uintptr_t offset = (uintptr_t)functions - (uintptr_t)uses->copies;
+
+	if (uses->linked)
+		return 0;
+	return functions ? (unsigned)(offset / sizeof(struct library_copy)) : LIBRARY_COPIES;
 }
 
 #endif

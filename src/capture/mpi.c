@@ -23,27 +23,9 @@
 	X(PMPI_File_get_byte_offset, int (*)(MPI_File, MPI_Offset, MPI_Offset *))             \
 	X(ompi_mpi_comm_world, void *)
 
-#define USE_ENUM(name, type) USE_##name,
-#define USE_NAME(name, type) #name,
-enum use { USES(USE_ENUM) USE_COUNT };
-static const char *const use_names[] = { USES(USE_NAME) };
-static struct library_uses uses = { .names = use_names, .count = USE_COUNT };
-#define USE_TYPE(name, type) typedef __typeof__(type) type_##name;
-USES(USE_TYPE)
-
-/* The function of that name as a pointer of its type, or NULL. */
-#define USE(near, name) ((type_##name)use_of(near, USE_##name))
-
-_Static_assert(USE_COUNT <= LIBRARY_USES_MAX, "the table of uses is too small");
+LIBRARY_USES(USES)
 
 struct mpi_kind mpi_kind;
-
-static void *use_of(const void *near, enum use use)
-{
-	void *const *functions = library_use(&uses, near);
-
-	return functions ? functions[use] : NULL;
-}
 
 /* MPICH's handle of MPI_COMM_WORLD, and its MPI_STATUS_IGNORE: part of the ABI it keeps. */
 #define MPICH_WORLD 0x44000000
@@ -53,6 +35,9 @@ void mpi_meet_slow(const void *called)
 {
 	void *world = use_of(called, USE_ompi_mpi_comm_world);
 
+	/* Another thread is just finding out. */
+	if (!USE(called, PMPI_Comm_rank))
+		return;
 	mpi_kind.is_open = world;
 	mpi_kind.world = world ? (intptr_t)world : MPICH_WORLD;
 	mpi_kind.status_ignore = world ? 0 : MPICH_STATUS_IGNORE;

@@ -6,6 +6,10 @@
  */
 	.hidden	capture_self
 	.hidden	vfork_failed
+#ifdef SLUICE_LINKED
+#define vfork __wrap_vfork
+#define __vfork __wrap___vfork
+#endif
 	.globl	vfork, __vfork
 	.type	vfork, %function
 	.set	__vfork, vfork

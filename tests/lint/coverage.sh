@@ -11,8 +11,8 @@ trap 'rm -rf "$work"' EXIT
 
 names() # header...: the functions that are wrapped
 {
-	"$BUILD/wrapgen" --template flags --output "$work/flags" "$@"
-	sed 's/^-Wl,--wrap=//' "$work/flags" | sort
+	"$BUILD/wrapgen" --template preload --output "$work/wrappers" "$@"
+	sed -n 's/.* __asm__("\([^"]*\)");$/\1/p' "$work/wrappers" | sort
 }
 names "$SOURCE"/src/capture/interfaces/{posix,stdio}.h >"$work/rows"
 names "$BUILD"/generated/interfaces/*.h >"$work/all"

@@ -255,7 +255,7 @@ static void flags_are_named_as_their_layer_names_them(void)
 	check_flags(MPI_OPEN, LAYER_MPI, 9, "MPI_MODE_RDWR|MPI_MODE_CREATE");
 	check_flags(MPI_OPEN, LAYER_MPI, 2 | 1 << 20, "MPI_MODE_RDONLY|0x100000");
 	check_flags(MPI_SEEK, LAYER_MPI, 602, "MPI_SEEK_CUR");
-	check_flags(MPI_SEEK, LAYER_MPI, 2, "0x2");
+	check_flags(MPI_SEEK, LAYER_MPI, 2, "2");
 	check_flags(H5_OPEN, LAYER_HDF5, 0, "H5F_ACC_RDONLY");
 	check_flags(OPEN, LAYER_NETCDF, 0, "0x0");
 	check_flags(OPEN, LAYER_NETCDF, 0x1004, "NC_NOCLOBBER|NC_NETCDF4");

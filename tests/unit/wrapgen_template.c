@@ -46,6 +46,7 @@ static void numbers_start_after_those_of_our_own(void)
 	CHECK_HAS(print("numbers", pread_row),
 		  "\tCALL_none,\n\tCALL_inherited,\n\tCALL_completed_POSIX,\n"
 		  "\tCALL_completed_MPI,\n\tCALL_completed_PNETCDF,\n\tCALL_pread,\n};");
+	CHECK_HAS(print("numbers", pread_row), "#define CALLS_OF_OUR_OWN 5\n");
 }
 
 static void wrapper_records_around_the_real_call(void)
@@ -53,7 +54,7 @@ static void wrapper_records_around_the_real_call(void)
 	static const char body[] = "\tif (!frame_enter(&f)) {\n"
 				   "\t\treturn REAL(pread)(fd, buf, count, offset);\n"
 				   "\t}\n"
-				   "\tssize_t ret = real.pread(fd, buf, count, offset);\n"
+				   "\tssize_t ret = KNOWN(pread)(fd, buf, count, offset);\n"
 				   "\tframe_stop(&f);\n"
 				   "\tint err = unlikely(ret < 0) ? errno : 0;\n"
 				   "\tuint64_t link = handle_link(fd, err);\n"
@@ -81,7 +82,7 @@ static void ended_handle_is_taken_before_the_call(void)
 	const char *text = print("preload", "LAYER(STDIO) CALL(CLOSE) FAILS(EOF_ERRNO) ENDS\n"
 					    "int fclose(STREAM FILE *stream);");
 	const char *take = strstr(text, "uint64_t link = handle_take(stream_fd(stream));");
-	const char *call = strstr(text, "int ret = real.fclose(stream);");
+	const char *call = strstr(text, "int ret = KNOWN(fclose)(stream);");
 
 	CHECK(take && call && take < call);
 	/* The stream is freed memory by then. */
@@ -92,7 +93,7 @@ static void switched_off_is_a_jump_to_the_real_function(void)
 {
 	const char *text = print("preload", pread_row);
 	const char *off = strstr(text, "\tif (unlikely(frame_is_off()))\n"
-				       "\t\treturn real.pread(fd, buf, count, offset);\n");
+				       "\t\treturn KNOWN(pread)(fd, buf, count, offset);\n");
 	const char *enter = strstr(text, "frame_enter(&f)");
 
 	CHECK(off && enter && off < enter);
@@ -108,7 +109,7 @@ static void end_of_a_stream_is_no_error(void)
 	text = print(
 		"preload",
 		"LAYER(POSIX) CALL(DIR) FAILS(EOF_ERRNO) struct dirent *readdir(DIRP DIR *dir);");
-	CHECK_HAS(text, "\terrno = 0;\n\tstruct dirent *ret = real.readdir(dir);");
+	CHECK_HAS(text, "\terrno = 0;\n\tstruct dirent *ret = KNOWN(readdir)(dir);");
 	CHECK_HAS(text, "\tif (!errno)\n\t\terrno = was;\n");
 }
 
@@ -117,7 +118,7 @@ static void paths_are_read_after_the_call_and_come_last(void)
 	const char *text =
 		print("preload", "LAYER(POSIX) CALL(META) int rename(PATH const char *path,\n"
 				 "PATH2 const char *to);");
-	const char *call = strstr(text, "int ret = real.rename(path, to);");
+	const char *call = strstr(text, "int ret = KNOWN(rename)(path, to);");
 	const char *length = strstr(text, "size_t path_len = path_bytes(path, err);");
 
 	CHECK(call && length && call < length);
@@ -147,7 +148,7 @@ static void optional_argument_is_read_only_when_it_is_there(void)
 	CHECK_HAS(
 		text,
 		"\tif (flags & 64) {\n\t\tva_start(ap, flags);\n\t\tmode = va_arg(ap, mode_t);\n");
-	CHECK_HAS(text, "real.open(path, flags, mode);");
+	CHECK_HAS(text, "KNOWN(open)(path, flags, mode);");
 	CHECK_HAS(text, "\tint (*open)(const char *path, int flags, ...);\n");
 }
 
@@ -160,8 +161,8 @@ static void variadic_calls_go_to_the_function_with_a_list(void)
 			   "int vfprintf(STREAM FILE *stream, const char *format, va_list list);");
 
 	CHECK_HAS(text,
-		  "\tva_start(ap, format);\n\tint ret = real.vfprintf(stream, format, ap);\n");
-	CHECK_HAS_NOT(text, "real.fprintf(");
+		  "\tva_start(ap, format);\n\tint ret = KNOWN(vfprintf)(stream, format, ap);\n");
+	CHECK_HAS_NOT(text, "KNOWN(fprintf)(");
 }
 
 static void unwanted_calls_stay_bare(void)

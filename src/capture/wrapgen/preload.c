@@ -10,7 +10,8 @@
 
 static const char slots[] =
 	"static struct real real;\n\n"
-	"#define SLOT(function) (offsetof(struct real, function) / sizeof(void *))\n\n";
+	"#define SLOT(function) (offsetof(struct real, function) / sizeof(void *))\n"
+	"#define KNOWN(function) real.function\n\n";
 
 static const char libc_resolver[] =
 	"/* The next definition of a symbol after ours; belongs to the attaching code. */\n"

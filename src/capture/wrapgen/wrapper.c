@@ -115,7 +115,7 @@ static void print_call(struct buf *out, const struct row *row, bool known)
 	if (row->library)
 		buf_puts(out, "called(");
 	else
-		buf_printf(out, known ? "real.%s(" : "REAL(%s)(", target);
+		buf_printf(out, known ? "KNOWN(%s)(" : "REAL(%s)(", target);
 	print_arguments(out, row);
 	buf_putc(out, ')');
 }
@@ -130,7 +130,8 @@ static void print_locals(struct buf *out, const struct row *row)
 	if (!row->quiet)
 		buf_puts(out, "\tstruct frame f;\n");
 	if (row->library)
-		buf_printf(out, "\t__typeof__(real.%s) called = REAL(%s);\n", row->name, row->name);
+		buf_printf(out, "\t__typeof__(&*REAL(%s)) called = REAL(%s);\n", row->name,
+			   row->name);
 	if (row->variadic)
 		buf_puts(out, "\tva_list ap;\n");
 	if (row->rest.name)
@@ -215,8 +216,8 @@ static bool clears_errno(const struct row *row)
 static void print_named(struct buf *out, const struct row *row, const struct arg *value,
 			const struct arg *at)
 {
-	buf_printf(out, "named_key(SPACE_%s, %s_handle%s(%s))", row->library, row->library_prefix,
-		   value ? "" : "_at", value ? value->name : at->name);
+	buf_printf(out, "named_key(SPACE_%s, %s_handle%s((const void *)called, %s))", row->library,
+		   row->library_prefix, value ? "" : "_at", value ? value->name : at->name);
 }
 
 /* Handles of libraries are looked up before the call: what ends may be another's afterwards. */
@@ -363,7 +364,9 @@ static void print_made(struct buf *out, const struct row *row)
 	if (row->makes == MAKES_NOTHING)
 		return;
 	if (row->makes == MAKES_HANDLE) {
-		buf_printf(out, "\tuint64_t made = err ? UINT64_MAX : %s_handle%s(%s);\n",
+		buf_printf(out,
+			   "\tuint64_t made = err ? UINT64_MAX : %s_handle%s((const void *)called, "
+			   "%s);\n",
 			   row->library_prefix, at ? "_at" : "", at ? at->name : "ret");
 		return;
 	}

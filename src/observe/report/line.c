@@ -164,6 +164,13 @@ static const char *whence_name(const struct activity *a)
 	return NULL;
 }
 
+/* Only libc has permissions, and flags that are bits; settings of libraries are plain numbers. */
+static bool is_of_libc(const struct call_info *call)
+{
+	return call->layer == LAYER_POSIX || call->layer == LAYER_STDIO ||
+	       call->layer == LAYER_NETWORK;
+}
+
 static void put_flags(struct buf *out, const struct activity *a, const struct call_info *call)
 {
 	const char *whence = call->class == CLASS_SEEK ? whence_name(a) : NULL;
@@ -172,7 +179,7 @@ static void put_flags(struct buf *out, const struct activity *a, const struct ca
 	if (whence)
 		buf_puts(out, whence);
 	else if (call->class != CLASS_OPEN || !strcmp(call->name, "memfd_create"))
-		buf_printf(out, "0x%" PRIx64, a->flags);
+		buf_printf(out, is_of_libc(call) ? "0x%" PRIx64 : "%" PRId64, a->flags);
 	else if (a->layer < LAYER_COUNT && library_modes[a->layer])
 		put_modes(out, library_modes[a->layer], a->flags);
 	else
@@ -207,6 +214,8 @@ static bool shows(const struct activity *a, const struct call_info *call, enum f
 		return (a->present & PRESENT(PATH2)) && a->file2;
 	case FIELD_NAME:
 		return (a->present & PRESENT(NAME)) && a->name;
+	case FIELD_COLLECTIVE:
+		return (a->present & PRESENT(COLLECTIVE)) && a->collective;
 	default:
 		return a->present & 1u << field;
 	}
@@ -247,7 +256,7 @@ static void put_value(struct buf *out, const struct trace_head *head, const stru
 		put_flags(out, a, call);
 		break;
 	case FIELD_MODE:
-		buf_printf(out, "0%" PRIo64, (uint64_t)a->mode);
+		buf_printf(out, is_of_libc(call) ? "0%" PRIo64 : "%" PRId64, a->mode);
 		break;
 	case FIELD_COLLECTIVE:
 		put_collective(out, a);
