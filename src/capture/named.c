@@ -73,9 +73,18 @@ static uint64_t slot_empty(struct named *n, uint64_t key)
 
 uint64_t named_take(uint64_t key)
 {
-	struct named *n = named_find(key);
+	struct named *slots = atomic_load_explicit(&table, memory_order_acquire);
 
-	return n ? slot_empty(n, key) : 0;
+	for (unsigned i = 0; slots && i < REACH; i++) {
+		struct named *n = slot_of(slots, key, i);
+		uint64_t link = 0;
+
+		if (atomic_load_explicit(&n->key, memory_order_relaxed) == key)
+			link = slot_empty(n, key);
+		if (link)
+			return link;
+	}
+	return 0;
 }
 
 static struct named *slot_claim(struct named *slots, uint64_t key)
@@ -94,18 +103,16 @@ static struct named *slot_claim(struct named *slots, uint64_t key)
 	return NULL;
 }
 
-struct named *named_put(uint64_t key, uint64_t link)
+static struct named *table_get(void)
 {
 	struct named *slots = atomic_load_explicit(&table, memory_order_acquire);
-	struct named *n;
 
-	if (!slots)
-		slots = table_make();
-	if (!slots || !link)
-		return NULL;
-	n = named_find(key);
-	if (!n)
-		n = slot_claim(slots, key);
+	return slots ? slots : table_make();
+}
+
+/* Gives it all that a thing starts with. */
+static struct named *slot_fill(struct named *n, uint64_t link)
+{
 	if (!n)
 		return NULL;
 	atomic_store_explicit(&n->note, 0, memory_order_relaxed);
@@ -114,6 +121,23 @@ struct named *named_put(uint64_t key, uint64_t link)
 		atomic_store_explicit(&n->more[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&n->link, link, memory_order_relaxed);
 	return n;
+}
+
+struct named *named_put(uint64_t key, uint64_t link)
+{
+	struct named *slots = table_get(), *n;
+
+	if (!slots || !link)
+		return NULL;
+	n = named_find(key);
+	return slot_fill(n ? n : slot_claim(slots, key), link);
+}
+
+bool named_add(uint64_t key, uint64_t link)
+{
+	struct named *slots = table_get();
+
+	return slots && link && slot_fill(slot_claim(slots, key), link);
 }
 
 unsigned named_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max)
