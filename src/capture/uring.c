@@ -28,8 +28,12 @@
 /* The kernel takes no longer vectors. */
 #define VECTOR_MAX 1024
 
-/* How many names there are for operations with the same user data; each takes a few. */
-#define NAMES 16
+/*
+ * How many names there are for operations with the same user data; each takes a few. Even ones are
+ * of operations that move bytes, and the first of each kind has to be looked for always.
+ */
+#define NAMES 32
+#define FIRST_NAMES 2
 
 /* Where an operation has its size. */
 enum size { SIZE_NONE, SIZE_LEN, SIZE_VECTOR, SIZE_MESSAGE, SIZE_ADDR, SIZE_OFF };
@@ -157,30 +161,35 @@ static void part_forget(enum space space, const struct uring_ring *ring)
 /* Operations under way. */
 
 static void operation_keep(struct named *state, const struct uring_ring *ring, uint64_t user_data,
-			   uint64_t link)
+			   uint64_t link, bool moves)
 {
-	for (unsigned name = 0; name < NAMES; name++) {
+	for (unsigned name = moves ? 0 : 1; name < NAMES; name += 2) {
 		if (!named_add(operation_key(ring, user_data, name), link))
 			continue;
-		if (name)
+		if (name >= FIRST_NAMES)
 			atomic_fetch_add_explicit(&state->RING_SPILLED, 1, memory_order_relaxed);
 		return;
 	}
 }
 
 static uint64_t operation_take(struct named *state, const struct uring_ring *ring,
-			       uint64_t user_data)
+			       uint64_t user_data, bool *moves)
 {
-	uint64_t link = named_take(operation_key(ring, user_data, 0));
+	for (unsigned name = 0; name < NAMES; name++) {
+		uint64_t link;
 
-	for (unsigned name = 1; !link && name < NAMES; name++) {
-		if (!atomic_load_explicit(&state->RING_SPILLED, memory_order_relaxed))
+		if (name == FIRST_NAMES &&
+		    !atomic_load_explicit(&state->RING_SPILLED, memory_order_relaxed))
 			return 0;
 		link = named_take(operation_key(ring, user_data, name));
-		if (link)
+		if (!link)
+			continue;
+		if (name >= FIRST_NAMES)
 			atomic_fetch_sub_explicit(&state->RING_SPILLED, 1, memory_order_relaxed);
+		*moves = name % 2 == 0;
+		return link;
 	}
-	return link;
+	return 0;
 }
 
 static void operations_forget(struct named *state, const struct uring_ring *ring)
@@ -376,45 +385,53 @@ static void operation_begin(struct uring_watch *watch, const struct uring_sqe *s
 	watch->found = true;
 	index_fill(watch->ring, sqe, op.call, link);
 	if (!(sqe->flags & URING_SQE_SKIP_SUCCESS))
-		operation_keep(watch->state, watch->ring, sqe->user_data, link);
+		operation_keep(watch->state, watch->ring, sqe->user_data, link,
+			       op.size != SIZE_NONE);
 }
 
-/* Records what is in the submission ring up to `end` and has not been recorded yet. */
+/*
+ * Records what is handed over up to `end`. It begins where the call found the ring: what came to
+ * the kernel before, in ways that we do not see, was not this call's. What a call beneath has
+ * recorded is behind RING_BEGUN.
+ */
 static void begin_until(struct uring_watch *watch, uint32_t end)
 {
 	const struct uring_ring *ring = watch->ring;
-	uint32_t entries = *ring->sq.kring_entries, mask = *ring->sq.kring_mask;
+	uint32_t mask = *ring->sq.kring_mask;
 	unsigned shift = ring->flags & URING_SETUP_SQE128 ? 1 : 0;
 	uint64_t begun = atomic_load_explicit(&watch->state->RING_BEGUN, memory_order_relaxed);
 
-	while ((int32_t)(end - (uint32_t)begun) > 0) {
+	for (;;) {
 		uint32_t at = (uint32_t)begun;
 
-		if (end - at > entries)
-			at = end - entries;
+		if ((int32_t)(watch->head - at) > 0)
+			at = watch->head;
+		if ((int32_t)(end - at) <= 0 || end - at > mask + 1)
+			return;
 		if (atomic_compare_exchange_strong_explicit(&watch->state->RING_BEGUN, &begun,
-							    at + 1u, memory_order_relaxed,
+							    (uint64_t)at + 1, memory_order_relaxed,
 							    memory_order_relaxed)) {
 			operation_begin(watch, &ring->sq.sqes[(at & mask) << shift]);
-			begun = at + 1u;
+			begun = (uint64_t)at + 1;
 		}
 	}
 }
 
 static void result_meet(struct uring_watch *watch, const struct uring_cqe *cqe)
 {
-	uint64_t link = operation_take(watch->state, watch->ring, cqe->user_data);
+	bool moves = false;
+	uint64_t link = operation_take(watch->state, watch->ring, cqe->user_data, &moves);
 
 	if (!link)
 		return;
 	if (cqe->flags & URING_CQE_MORE)
-		operation_keep(watch->state, watch->ring, cqe->user_data, link);
+		operation_keep(watch->state, watch->ring, cqe->user_data, link, moves);
 	if (cqe->flags & URING_CQE_NOTIF)
 		return;
 	frame_completed(watch->f, CALL_completed_POSIX, link, cqe->res,
 			cqe->res < 0 ? -cqe->res : 0);
 	watch->found = true;
-	watch->moved += cqe->res > 0 ? (uint64_t)cqe->res : 0;
+	watch->moved += moves && cqe->res > 0 ? (uint64_t)cqe->res : 0;
 }
 
 /*
@@ -519,8 +536,10 @@ struct uring_watch uring_watch(struct frame *f, const struct io_uring *watched)
 	struct uring_watch watch = { .f = f, .ring = ring, .state = state_of(ring) };
 
 	f->stop = f->start;
-	if (watch.state)
+	if (watch.state) {
+		watch.head = ring->sq.sqe_head;
 		results_meet(&watch);
+	}
 	return watch;
 }
 

@@ -92,6 +92,7 @@ struct uring_watch {
 	struct frame *f;
 	struct named *state; /* of the ring, NULL: left alone */
 	const struct uring_ring *ring;
+	uint32_t head;	/* of what was handed over before the call */
 	uint64_t moved; /* bytes that operations found complete have transferred */
 	bool found;	/* anything was recorded beneath */
 };
