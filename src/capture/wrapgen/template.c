@@ -35,17 +35,101 @@ static const char *const failure_words[] = {
 #undef FAILS_ROW
 };
 
-/* Layers with asynchronous operations: each has a "completed" of its own. */
-static const char *const completing[] = { "POSIX", "MPI", "PNETCDF" };
+/* Fields of records that no wrapper makes. */
+#define NO_MORE FIELD_COUNT
+#define FIELDS(...)                  \
+	{                            \
+		__VA_ARGS__, NO_MORE \
+	}
+#define COMPLETED(layer)                                                  \
+	{                                                                 \
+		"completed_" layer, "completed", layer, "WAIT", "STATUS", \
+			FIELDS(FIELD_RESULT, FIELD_LINK)                  \
+	}
+#define URING(name, ...)                                                                           \
+	{                                                                                          \
+		"io_uring_" name, "io_uring_" name, "POSIX", "START", "NEVER", FIELDS(__VA_ARGS__) \
+	}
+#define URING_DATA(name) URING(name, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET, FIELD_FLAGS)
+#define URING_MESSAGE(name) URING(name, FIELD_LINK, FIELD_SIZE, FIELD_FLAGS)
+
+/*
+ * Records that no wrapper makes: descriptors that nobody opened, completions (one for each layer
+ * with asynchronous operations), and the operations that a program hands to the kernel through
+ * io_uring. Number, printed name, layer, class, failure, fields.
+ */
+static const struct {
+	const char *number, *name, *layer, *class, *failure;
+	enum field fields[CALL_FIELDS_MAX + 1]; /* ends with NO_MORE */
+} own_calls[] = {
+	{ "none", "none", "POSIX", "CONTROL", "NEVER", { NO_MORE } },
+	{ "inherited", "inherited", "POSIX", "OPEN", "NEVER",
+	  FIELDS(FIELD_RESULT, FIELD_HANDLE, FIELD_FLAGS, FIELD_PATH) },
+	COMPLETED("POSIX"),
+	COMPLETED("MPI"),
+	COMPLETED("PNETCDF"),
+	URING_DATA("read"),
+	URING_DATA("readv"),
+	URING_DATA("read_fixed"),
+	URING_DATA("write"),
+	URING_DATA("writev"),
+	URING_DATA("write_fixed"),
+	URING("fsync", FIELD_LINK, FIELD_FLAGS),
+	URING_DATA("sync_file_range"),
+	URING_DATA("fadvise"),
+	URING("fallocate", FIELD_LINK, FIELD_SIZE, FIELD_OFFSET, FIELD_MODE),
+	URING("ftruncate", FIELD_LINK, FIELD_SIZE),
+	URING("openat", FIELD_LINK2, FIELD_FLAGS, FIELD_MODE, FIELD_PATH),
+	URING("openat2", FIELD_LINK2, FIELD_PATH),
+	URING("close", FIELD_LINK),
+	URING("statx", FIELD_LINK2, FIELD_FLAGS, FIELD_PATH),
+	URING("splice", FIELD_LINK, FIELD_LINK2, FIELD_SIZE, FIELD_OFFSET, FIELD_FLAGS),
+	URING("tee", FIELD_LINK, FIELD_LINK2, FIELD_SIZE, FIELD_FLAGS),
+	URING("renameat", FIELD_LINK2, FIELD_FLAGS, FIELD_PATH, FIELD_PATH2),
+	URING("unlinkat", FIELD_LINK2, FIELD_FLAGS, FIELD_PATH),
+	URING("mkdirat", FIELD_LINK2, FIELD_MODE, FIELD_PATH),
+	URING("symlinkat", FIELD_LINK2, FIELD_PATH, FIELD_PATH2),
+	URING("linkat", FIELD_LINK2, FIELD_FLAGS, FIELD_PATH, FIELD_PATH2),
+	URING_MESSAGE("send"),
+	URING_MESSAGE("recv"),
+	URING_MESSAGE("sendmsg"),
+	URING_MESSAGE("recvmsg"),
+	URING("socket", FIELD_FLAGS),
+	URING("accept", FIELD_LINK, FIELD_FLAGS),
+	URING("connect", FIELD_LINK),
+	URING("shutdown", FIELD_LINK),
+	URING("other", FIELD_FLAGS), /* the kernel's number of the operation */
+};
+
+#define OWN_CALLS (sizeof(own_calls) / sizeof(own_calls[0]))
+
+static void print_fields(struct buf *out, const enum field *fields, unsigned count)
+{
+	buf_printf(out, "%u,\n\t  {", count);
+	for (unsigned i = 0; i < count; i++)
+		buf_printf(out, "%s FIELD_%s", i ? "," : "", field_words[fields[i]]);
+	buf_puts(out, count ? " } },\n" : " 0 } },\n");
+}
+
+static void print_own(struct buf *out)
+{
+	for (size_t i = 0; i < OWN_CALLS; i++) {
+		unsigned count = 0;
+
+		while (own_calls[i].fields[count] != NO_MORE)
+			count++;
+		buf_printf(out, "\t{ NAME(\"%s\"), LAYER_%s, CLASS_%s, FAILS_%s, ",
+			   own_calls[i].name, own_calls[i].layer, own_calls[i].class,
+			   own_calls[i].failure);
+		print_fields(out, own_calls[i].fields, count);
+	}
+}
 
 static void print_info(struct buf *out, const struct row *row)
 {
-	buf_printf(out, "\t{ NAME(\"%s\"), LAYER_%s, CLASS_%s, FAILS_%s, %u,\n\t  {", row->name,
-		   layer_words[row->layer], class_words[row->class], failure_words[row->how],
-		   row->field_count);
-	for (unsigned i = 0; i < row->field_count; i++)
-		buf_printf(out, "%s FIELD_%s", i ? "," : "", field_words[row->fields[i]]);
-	buf_puts(out, row->field_count ? " } },\n" : " 0 } },\n");
+	buf_printf(out, "\t{ NAME(\"%s\"), LAYER_%s, CLASS_%s, FAILS_%s, ", row->name,
+		   layer_words[row->layer], class_words[row->class], failure_words[row->how]);
+	print_fields(out, row->fields, row->field_count);
 }
 
 static void table_print(struct buf *out, const struct interface *interface)
@@ -55,15 +139,8 @@ static void table_print(struct buf *out, const struct interface *interface)
 		      "/* The guest has no use for names, which would have to be relocated. */\n"
 		      "#ifdef SLUICE_GUEST\n#define NAME(text) 0\n#else\n"
 		      "#define NAME(text) text\n#endif\n\n"
-		      "const struct call_info call_table[] = {\n"
-		      "\t{ NAME(\"none\"), LAYER_POSIX, CLASS_CONTROL, FAILS_NEVER, 0, { 0 } },\n"
-		      "\t{ NAME(\"inherited\"), LAYER_POSIX, CLASS_OPEN, FAILS_NEVER, 4,\n"
-		      "\t  { FIELD_RESULT, FIELD_HANDLE, FIELD_FLAGS, FIELD_PATH } },\n");
-	for (size_t i = 0; i < sizeof(completing) / sizeof(completing[0]); i++)
-		buf_printf(out,
-			   "\t{ NAME(\"completed\"), LAYER_%s, CLASS_WAIT, FAILS_STATUS, 2,\n"
-			   "\t  { FIELD_RESULT, FIELD_LINK } },\n",
-			   completing[i]);
+		      "const struct call_info call_table[] = {\n");
+	print_own(out);
 	for (size_t i = 0; i < interface->count; i++)
 		if (row_is_recorded(&interface->rows[i]))
 			print_info(out, &interface->rows[i]);
@@ -76,16 +153,16 @@ static void numbers_print(struct buf *out, const struct interface *interface)
 	buf_puts(out, "/* Generated by wrapgen from capture/interfaces/. */\n"
 		      "#ifndef SLUICE_TRACE_CALLS_H\n#define SLUICE_TRACE_CALLS_H\n\n"
 		      "/* Indices of call_table. */\n"
-		      "enum call_number {\n\tCALL_none,\n\tCALL_inherited,\n");
-	for (size_t i = 0; i < sizeof(completing) / sizeof(completing[0]); i++)
-		buf_printf(out, "\tCALL_completed_%s,\n", completing[i]);
+		      "enum call_number {\n");
+	for (size_t i = 0; i < OWN_CALLS; i++)
+		buf_printf(out, "\tCALL_%s,\n", own_calls[i].number);
 	for (size_t i = 0; i < interface->count; i++)
 		if (row_is_recorded(&interface->rows[i]))
 			buf_printf(out, "\tCALL_%s,\n", interface->rows[i].name);
 	buf_printf(out,
 		   "};\n\n/* Numbers below are no function of anybody. */\n"
 		   "#define CALLS_OF_OUR_OWN %zu\n\n#endif\n",
-		   2 + sizeof(completing) / sizeof(completing[0]));
+		   OWN_CALLS);
 }
 
 const struct template_ops template_table = {
