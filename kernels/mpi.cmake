@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that need MPI, once per MPI of this machine: build/mpi/mpich/NAME and build/mpi/openmpi/NAME.
+#
+#	mpi_program(NAME SOURCE... [HDF5] [NETCDF] [PNETCDF] [FORTRAN] [BASE])
+#	serial_program(NAME SOURCE... [HDF5] [NETCDF] [URING])		build/mpi/serial/NAME, without any MPI
+#
+# The capital words name what the program needs besides. Where that is missing the program is left out, and
+# mpi_summary() says so. Nothing of Sluice itself needs MPI, and trees for sanitizers and fuzzers have none.
+# Another compiler wrapper than the one found is chosen by -DSLUICE_MPICC_MPICH=... or _OPENMPI.
+
+set_property(GLOBAL PROPERTY mpi_left_out "")
+
+# What a program needs is an interface library: mpi_<mpi>_<need>, where the MPI may also be "serial".
+function(mpi_need mpi need)
+	add_library(mpi_${mpi}_${need} INTERFACE)
+	target_include_directories(mpi_${mpi}_${need} SYSTEM INTERFACE ${ARGN})
+endfunction()
+
+# The flags that the compiler wrapper would add. "-show" is the one word that all wrappers know.
+function(mpi_find mpi)
+	string(TOUPPER ${mpi} MPI)
+	find_program(SLUICE_MPICC_${MPI} mpicc.${mpi})
+	find_program(SLUICE_MPIFORT_${MPI} mpifort.${mpi})
+	if(NOT SLUICE_MPICC_${MPI})
+		return()
+	endif()
+	execute_process(COMMAND ${SLUICE_MPICC_${MPI}} -show OUTPUT_VARIABLE flags RESULT_VARIABLE failed
+		OUTPUT_STRIP_TRAILING_WHITESPACE)
+	if(failed)
+		message(WARNING "${SLUICE_MPICC_${MPI}} -show failed: there will be no programs for ${mpi}")
+		return()
+	endif()
+	separate_arguments(flags UNIX_COMMAND "${flags}")
+	set(includes ${flags})
+	list(FILTER includes INCLUDE REGEX "^-I")
+	list(TRANSFORM includes REPLACE "^-I" "")
+	list(FILTER flags INCLUDE REGEX "^-(l|L|Wl|pthread)")
+	mpi_need(${mpi} c ${includes})
+	target_link_libraries(mpi_${mpi}_c INTERFACE ${flags})
+endfunction()
+
+# HDF5 is built per MPI, and once without; the folders come from pkg-config. Its other libraries are its own affair.
+function(mpi_find_hdf5 mpi)
+	pkg_check_modules(HDF5_${mpi} QUIET hdf5-${mpi})
+	find_library(SLUICE_HDF5_${mpi} hdf5 HINTS ${HDF5_${mpi}_LIBRARY_DIRS} NO_DEFAULT_PATH)
+	if(SLUICE_HDF5_${mpi})
+		mpi_need(${mpi} hdf5 ${HDF5_${mpi}_INCLUDE_DIRS})
+		target_link_libraries(mpi_${mpi}_hdf5 INTERFACE ${SLUICE_HDF5_${mpi}})
+	endif()
+endfunction()
+
+# NetCDF and PnetCDF exist for one MPI, and no file says for which: the library that it needs does.
+function(mpi_of_library library out)
+	file(STRINGS ${library} needs REGEX "^libmpi(ch)?\\.so\\.[0-9]+$")
+	if(needs MATCHES "libmpich\\.so|libmpi\\.so\\.1[0-9]")
+		set(${out} mpich PARENT_SCOPE)
+	else()
+		set(${out} openmpi PARENT_SCOPE)
+	endif()
+endfunction()
+
+# mpi_find_netcdf(NEED LIBRARY HEADER)
+function(mpi_find_netcdf need library header)
+	find_library(SLUICE_LIB_${library} ${library})
+	if(NOT SLUICE_LIB_${library})
+		return()
+	endif()
+	get_filename_component(folder ${SLUICE_LIB_${library}} DIRECTORY)
+	find_path(SLUICE_INCLUDE_${library} ${header} HINTS ${folder}/netcdf/mpi/include)
+	mpi_of_library(${SLUICE_LIB_${library}} mpi)
+	if(SLUICE_INCLUDE_${library} AND NOT TARGET mpi_${mpi}_${need})
+		mpi_need(${mpi} ${need} ${SLUICE_INCLUDE_${library}})
+		target_link_libraries(mpi_${mpi}_${need} INTERFACE ${SLUICE_LIB_${library}})
+	endif()
+endfunction()
+
+# mpi_find_serial(NEED MODULE)
+function(mpi_find_serial need module)
+	pkg_check_modules(SERIAL_${need} QUIET IMPORTED_TARGET GLOBAL ${module})
+	if(TARGET PkgConfig::SERIAL_${need})
+		mpi_need(serial ${need})
+		target_link_libraries(mpi_serial_${need} INTERFACE PkgConfig::SERIAL_${need})
+	endif()
+endfunction()
+
+# Sets ${out} to whether the program can be built; what is missing goes to the summary.
+function(mpi_can out mpi name)
+	set(${out} TRUE PARENT_SCOPE)
+	foreach(need ${ARGN})
+		if(NOT TARGET mpi_${mpi}_${need})
+			set_property(GLOBAL APPEND PROPERTY mpi_left_out "${mpi}/${name} (no ${need})")
+			set(${out} FALSE PARENT_SCOPE)
+			return()
+		endif()
+	endforeach()
+endfunction()
+
+function(mpi_add_c mpi name sources needs)
+	set(target mpi_${mpi}_program_${name})
+	add_executable(${target} ${sources})
+	list(TRANSFORM needs PREPEND mpi_${mpi}_)
+	# Only what is called: a program under observation shall not bring libraries of ours along.
+	target_link_options(${target} PRIVATE -Wl,--as-needed)
+	target_link_libraries(${target} ${needs} Threads::Threads)
+	set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+		RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/mpi/${mpi})
+endfunction()
+
+# By the wrapper itself: the modules of `use mpi` must fit its compiler, which need not be the one CMake finds.
+function(mpi_add_fortran mpi name source)
+	string(TOUPPER ${mpi} MPI)
+	set(program ${CMAKE_BINARY_DIR}/mpi/${mpi}/${name})
+	add_custom_command(OUTPUT ${program}
+		COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/mpi/${mpi}
+		COMMAND ${SLUICE_MPIFORT_${MPI}} -O2 -g -Wall -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+			"$<TARGET_OBJECTS:mpi_yield>"
+		DEPENDS ${source} mpi_yield "$<TARGET_OBJECTS:mpi_yield>" COMMAND_EXPAND_LISTS VERBATIM)
+	add_custom_target(mpi_${mpi}_program_${name} ALL DEPENDS ${program})
+endfunction()
+
+function(mpi_program name)
+	cmake_parse_arguments(PARSE_ARGV 1 arg "HDF5;NETCDF;PNETCDF;FORTRAN;BASE" "" "")
+	set(needs c)
+	foreach(need HDF5 NETCDF PNETCDF FORTRAN)
+		if(arg_${need})
+			string(TOLOWER ${need} need)
+			list(PREPEND needs ${need})
+		endif()
+	endforeach()
+	foreach(mpi mpich openmpi)
+		mpi_can(can ${mpi} ${name} ${needs})
+		if(NOT can)
+			continue()
+		endif()
+		if(arg_FORTRAN)
+			mpi_add_fortran(${mpi} ${name} ${arg_UNPARSED_ARGUMENTS})
+			continue()
+		endif()
+		mpi_add_c(${mpi} ${name} "${arg_UNPARSED_ARGUMENTS}" "${needs}")
+		target_sources(mpi_${mpi}_program_${name} PRIVATE "$<TARGET_OBJECTS:mpi_yield>")
+		if(arg_BASE)
+			target_link_libraries(mpi_${mpi}_program_${name} base)
+		endif()
+	endforeach()
+endfunction()
+
+function(serial_program name)
+	cmake_parse_arguments(PARSE_ARGV 1 arg "HDF5;NETCDF;URING" "" "")
+	set(needs)
+	foreach(need HDF5 NETCDF URING)
+		if(arg_${need})
+			string(TOLOWER ${need} need)
+			list(APPEND needs ${need})
+		endif()
+	endforeach()
+	mpi_can(can serial ${name} ${needs})
+	if(can)
+		mpi_add_c(serial ${name} "${arg_UNPARSED_ARGUMENTS}" "${needs}")
+	endif()
+endfunction()
+
+# To be called after the last program.
+function(mpi_summary)
+	get_property(left_out GLOBAL PROPERTY mpi_left_out)
+	if(left_out)
+		list(JOIN left_out ", " left_out)
+		message(STATUS "Test programs and kernels left out: ${left_out}")
+	endif()
+endfunction()
+
+add_library(mpi_yield OBJECT kernels/yield.c)
+foreach(mpi mpich openmpi)
+	mpi_find(${mpi})
+	mpi_find_hdf5(${mpi})
+	string(TOUPPER ${mpi} MPI)
+	if(SLUICE_MPIFORT_${MPI})
+		mpi_need(${mpi} fortran)
+	endif()
+endforeach()
+mpi_find_hdf5(serial)
+mpi_find_netcdf(netcdf netcdf_mpi netcdf_par.h)
+mpi_find_netcdf(pnetcdf pnetcdf pnetcdf.h)
+mpi_find_serial(netcdf netcdf)
+mpi_find_serial(uring liburing)
