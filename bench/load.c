@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The programs that a benchmark observes, in one executable. It reports by lines "key value" on
- *standard output, after everything that is measured. It measures itself: thread CPU time, so that
- *neither other processes nor the collector count.
+ * standard output, after everything that is measured. It measures itself: thread CPU time, so that
+ * neither other processes nor the collector count.
  *
  *	load calls CALL THREADS TOTAL DIR stopping|plain
  *	load pace  CALL THREADS PER_SECOND SECONDS DIR
  *	load stride CALLS DIR
  *	load starts TIMES PROGRAM
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/spool.h"
+#include "backlog.h"
 
 #define THREADS_MAX 64
-#define DRAIN_TRIES 60000 /* of a millisecond each */
 
 extern char **environ;
 
@@ -119,69 +116,6 @@ static struct target target_open(const char *dir, int number)
 	return t;
 }
 
-/* The spool of this process, read as the collector reads it; NULL when there is none. */
-static const struct spool_header *spool_find(void)
-{
-	const char *name = getenv("SLUICE_SPOOL");
-	DIR *dir = name ? opendir(name) : NULL;
-	const struct spool_header *h = NULL;
-	struct dirent *entry;
-
-	while (dir && !h && (entry = readdir(dir))) {
-		int fd = strstr(entry->d_name, SPOOL_SUFFIX)
-				 ? openat(dirfd(dir), entry->d_name, O_RDONLY)
-				 : -1;
-		void *p = MAP_FAILED;
-
-		if (fd >= 0)
-			p = mmap(NULL, spool_chunk_offset(SPOOL_CHUNKS_MAX), PROT_READ,
-				 MAP_SHARED | MAP_NORESERVE, fd, 0);
-		if (p != MAP_FAILED && ((const struct spool_header *)p)->pid == getpid())
-			h = p;
-		if (fd >= 0)
-			close(fd);
-	}
-	if (dir)
-		closedir(dir);
-	return h;
-}
-
-static bool chunk_is_drained(const struct spool_header *h, uint32_t number)
-{
-	const struct chunk *c = (const void *)((const char *)h + spool_chunk_offset(number));
-
-	if (atomic_load(&h->free_map[number / 64]) >> number % 64 & 1)
-		return true;
-	return *(volatile const uint32_t *)&c->drained == atomic_load(&c->committed);
-}
-
-static bool spool_is_drained(const struct spool_header *h)
-{
-	for (uint32_t chunk = 0; chunk < SPOOL_CHUNKS_MAX; chunk++) {
-		uint32_t segment = spool_segment_of(chunk);
-
-		if (atomic_load(&h->segment_map[segment / 64]) >> segment % 64 & 1 &&
-		    !chunk_is_drained(h, chunk))
-			return false;
-	}
-	return true;
-}
-
-/* Waits until the collector has taken all that we recorded. It makes no call that is recorded
- * itself. */
-static void drain_wait(const struct spool_header *h)
-{
-	const struct timespec pause = { 0, 1000000 };
-
-	for (int i = 0; h && !spool_is_drained(h); i++) {
-		if (i == DRAIN_TRIES) {
-			errno = ETIMEDOUT;
-			die("the collector does not drain the spool");
-		}
-		nanosleep(&pause, NULL);
-	}
-}
-
 struct worker {
 	pthread_t thread;
 	struct target target;
@@ -225,7 +159,7 @@ static int run_calls(char **argv)
 	int threads = atoi(argv[1]);
 	uint64_t per_thread = strtoull(argv[2], NULL, 10) / (uint64_t)threads, cold = 0, warm = 0;
 	bool stopping = !strcmp(argv[4], "stopping");
-	const struct spool_header *spool = spool_find();
+	const struct spool_header *spool = backlog_find();
 	pthread_barrier_t barrier;
 
 	pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
@@ -242,7 +176,8 @@ static int run_calls(char **argv)
 	pthread_barrier_wait(&barrier);
 	if (stopping) {
 		kill(getppid(), SIGCONT);
-		drain_wait(spool);
+		if (!backlog_wait(spool))
+			die("the collector does not drain the spool");
 	}
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
