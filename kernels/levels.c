@@ -104,8 +104,7 @@ static int note_short(struct err *err, const MPI_Status *status, MPI_Datatype bl
 	MPI_Get_count(status, block, &got);
 	if (got == wanted || err->code)
 		return 0;
-	return err_set(err, EIO, "the file ends, or the device is full, within %d block(s)",
-		       wanted);
+	return err_set(err, EIO, "cut short: the file ends there, or the device is full");
 }
 
 static int transfer_at(const struct run *run, const struct level *level, bool write, MPI_File f,
@@ -130,8 +129,9 @@ static void transfer_blocks(const struct run *run, const struct level *level, bo
 		MPI_Status status;
 		int code = transfer_at(run, level, write, f, i, &status);
 
-		if (!kernel_note(err, code, "block %d", i))
-			note_short(err, &status, run->block, 1);
+		if (!kernel_note(err, code, "block %d", i) &&
+		    note_short(err, &status, run->block, 1))
+			err_prefix(err, "block %d", i);
 		/* Of a collective call the others wait for the next one. */
 		if (err->code && !level->collective)
 			return;

@@ -31,18 +31,23 @@ static void *own_base(void)
 	return known;
 }
 
-/* The symbol as the object at this path sees it, unless that is ourselves. */
+/* The symbol as an object sees it, unless that is ourselves. */
+static void *symbol_of(void *handle, const char *name)
+{
+	void *found = dlsym(handle, name);
+	Dl_info info;
+
+	return found && dladdr(found, &info) && info.dli_fbase == own_base() ? NULL : found;
+}
+
 static void *symbol_in(const char *path, const char *name)
 {
 	void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD), *found;
-	Dl_info info;
 
 	if (!handle)
 		return NULL;
-	found = dlsym(handle, name);
+	found = symbol_of(handle, name);
 	dlclose(handle);
-	if (found && dladdr(found, &info) && info.dli_fbase == own_base())
-		return NULL;
 	return found;
 }
 
@@ -101,49 +106,79 @@ void *library_find(const char *name, const void *caller, void **slot)
 	return found;
 }
 
-static struct library_copy *copy_make(struct library_uses *uses, const Dl_info *info)
-{
-	uint32_t taken = atomic_fetch_add(&uses->taken, 1);
-	struct library_copy *copy;
+/* The end of an object's image, asked by its base. */
+struct image {
+	uintptr_t base, span;
+};
 
-	if (taken >= LIBRARY_COPIES) {
-		atomic_store(&uses->taken, LIBRARY_COPIES);
-		return NULL;
+static int image_measure(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	struct image *image = arg;
+	uintptr_t low = UINTPTR_MAX, high = 0;
+
+	(void)size;
+	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+		uintptr_t start = object->dlpi_addr + part->p_vaddr;
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		low = start < low ? start : low;
+		high = start + part->p_memsz > high ? start + part->p_memsz : high;
 	}
-	copy = &uses->copies[taken];
-	for (unsigned i = 0; i < uses->count; i++)
-		copy->functions[i] = symbol_in(info->dli_fname, uses->names[i]);
-	atomic_store(&copy->base, info->dli_fbase);
-	/* Pairs with the acquire in copy_of(). */
-	atomic_store_explicit(&copy->ready, 1, memory_order_release);
-	return copy;
+	if (image->base < low || image->base >= high)
+		return 0;
+	image->span = high - image->base;
+	return 1;
 }
 
-static struct library_copy *copy_of(struct library_uses *uses, const Dl_info *info)
+/*
+ * Finds the functions of a copy that is ours to fill. Its library stays: we have addresses in it. A
+ * program that contains the library itself shows no symbols, and has no functions here.
+ */
+static void copy_fill(struct library_uses *uses, struct library_copy *copy, const Dl_info *info)
 {
-	for (unsigned i = 0; i < LIBRARY_COPIES; i++)
-		if (atomic_load_explicit(&uses->copies[i].ready, memory_order_acquire) &&
-		    atomic_load(&uses->copies[i].base) == info->dli_fbase)
-			return &uses->copies[i];
-	return copy_make(uses, info);
+	struct image image = { (uintptr_t)info->dli_fbase, 0 };
+	void *handle = dlopen(info->dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+
+	for (unsigned i = 0; handle && i < uses->count; i++)
+		copy->functions[i] = symbol_of(handle, uses->names[i]);
+	if (handle)
+		dlclose(handle);
+	dl_iterate_phdr(image_measure, &image);
+	copy->span = image.span;
+	/* Pairs with the acquire in library_use(). */
+	atomic_store_explicit(&copy->ready, true, memory_order_release);
+}
+
+/* NULL while another thread fills it, too: a call without its size is better than one that waits.
+ */
+static struct library_copy *copy_find(struct library_uses *uses, const Dl_info *info)
+{
+	for (unsigned i = 0; i < LIBRARY_COPIES; i++) {
+		struct library_copy *copy = &uses->copies[i];
+		uintptr_t base = 0;
+
+		if (atomic_compare_exchange_strong(&copy->base, &base,
+						   (uintptr_t)info->dli_fbase)) {
+			copy_fill(uses, copy, info);
+			return copy;
+		}
+		if (base == (uintptr_t)info->dli_fbase)
+			return atomic_load_explicit(&copy->ready, memory_order_acquire) ? copy
+											: NULL;
+	}
+	return NULL;
 }
 
 void *const *library_use_slow(struct library_uses *uses, const void *real)
 {
-	unsigned i = ((uintptr_t)real >> 4) % LIBRARY_CACHE;
-	struct library_copy *copy;
+	struct library_copy *copy = NULL;
 	int saved = errno;
 	Dl_info info;
 
-	if (!dladdr(real, &info) || !info.dli_fname)
-		return NULL;
-	copy = copy_of(uses, &info);
-	if (copy) {
-		/* Pairs with the acquire in library_use(). */
-		atomic_store_explicit(&uses->cache[i].copy, NULL, memory_order_relaxed);
-		atomic_store_explicit(&uses->cache[i].real, real, memory_order_relaxed);
-		atomic_store_explicit(&uses->cache[i].copy, copy, memory_order_release);
-	}
+	if (dladdr(real, &info) && info.dli_fname)
+		copy = copy_find(uses, &info);
 	errno = saved;
 	return copy ? copy->functions : NULL;
 }

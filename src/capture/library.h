@@ -25,21 +25,16 @@ __attribute__((cold)) void *library_find(const char *name, const void *caller, v
  */
 #define LIBRARY_USES_MAX 24
 #define LIBRARY_COPIES 4
-#define LIBRARY_CACHE 16
 
 struct library_uses {
 	const char *const *names;
 	unsigned count;
-	_Atomic uint32_t taken; /* copies */
 	struct library_copy {
-		_Atomic(const void *) base;
-		_Atomic uint32_t ready;
+		_Atomic uintptr_t base; /* 0: free */
+		uintptr_t span;		/* bytes of its image; these two are valid once ready */
 		void *functions[LIBRARY_USES_MAX];
+		_Atomic bool ready;
 	} copies[LIBRARY_COPIES];
-	struct {
-		_Atomic(const void *) real;
-		_Atomic(struct library_copy *) copy;
-	} cache[LIBRARY_CACHE];
 };
 
 /* Out of line: finds the copy that `real` belongs to. */
@@ -88,14 +83,24 @@ __attribute__((cold)) void *const *library_use_slow(struct library_uses *uses, c
  */
 INLINE void *const *library_use(struct library_uses *uses, const void *real)
 {
-	unsigned i = ((uintptr_t)real >> 4) % LIBRARY_CACHE;
-	struct library_copy *copy =
-		atomic_load_explicit(&uses->cache[i].copy, memory_order_acquire);
+	for (unsigned i = 0; i < LIBRARY_COPIES; i++) {
+		struct library_copy *copy = &uses->copies[i];
 
-	if (likely(copy) &&
-	    likely(atomic_load_explicit(&uses->cache[i].real, memory_order_relaxed) == real))
-		return copy->functions;
+		/* Pairs with the release in copy_fill(). */
+		if (unlikely(!atomic_load_explicit(&copy->ready, memory_order_acquire)))
+			break;
+		if (likely((uintptr_t)real - copy->base < copy->span))
+			return copy->functions;
+	}
 	return library_use_slow(uses, real);
+}
+
+/* Which copy these functions are of: 0 to LIBRARY_COPIES, the last for none. */
+INLINE unsigned library_copy_of(const struct library_uses *uses, void *const *functions)
+{
+	uintptr_t offset = (uintptr_t)functions - (uintptr_t)uses->copies;
+
+	return functions ? (unsigned)(offset / sizeof(struct library_copy)) : LIBRARY_COPIES;
 }
 
 #endif

@@ -35,6 +35,9 @@ void mpi_meet_slow(const void *called)
 {
 	void *world = use_of(called, USE_ompi_mpi_comm_world);
 
+	/* Another thread is just finding out. */
+	if (!USE(called, PMPI_Comm_rank))
+		return;
 	mpi_kind.is_open = world;
 	mpi_kind.world = world ? (intptr_t)world : MPICH_WORLD;
 	mpi_kind.status_ignore = world ? 0 : MPICH_STATUS_IGNORE;

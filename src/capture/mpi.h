@@ -77,15 +77,16 @@ INLINE void mpi_meet(const void *called)
 		mpi_meet_slow(called);
 }
 
-/* A file is a pointer everywhere. */
-static inline uint64_t mpi_handle(MPI_File fh)
+/* A file is a pointer everywhere, and no two copies of a library have the same. */
+static inline uint64_t mpi_handle(const void *called, MPI_File fh)
 {
+	(void)called;
 	return (uint64_t)fh;
 }
 
-static inline uint64_t mpi_handle_at(const MPI_File *fh)
+static inline uint64_t mpi_handle_at(const void *called, const MPI_File *fh)
 {
-	return (uint64_t)*fh;
+	return mpi_handle(called, *fh);
 }
 
 /* Half a word where handles are ints: the other half is not ours to read. */
@@ -216,12 +217,12 @@ static inline void mpi_split_began(const struct frame *f, MPI_File fh, int err)
 	uint64_t id = frame_id(f);
 
 	if (!err && id)
-		named_put(named_key(SPACE_MPI_SPLIT, mpi_handle(fh)), link_make(LINK_UNKNOWN, id));
+		named_put(named_key(SPACE_MPI_SPLIT, (uint64_t)fh), link_make(LINK_UNKNOWN, id));
 }
 
 static inline uint64_t mpi_split_take(MPI_File fh)
 {
-	return named_take(named_key(SPACE_MPI_SPLIT, mpi_handle(fh)));
+	return named_take(named_key(SPACE_MPI_SPLIT, (uint64_t)fh));
 }
 
 #endif

@@ -20,6 +20,7 @@
 #include "cmd/command.h"
 #include "observe/report/names.h"
 #include "trace/call.h"
+#include "trace/calls.h"
 
 struct doctor_args {
 	bool coverage, verbose, json;
@@ -208,14 +209,11 @@ static const struct check checks[] = {
 };
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
-/* Calls 0 and 1 of the table are no functions of libc. */
-#define FIRST_CALL 2
-
 static unsigned calls_of(unsigned layer)
 {
 	unsigned n = 0;
 
-	for (unsigned i = FIRST_CALL; i < call_count; i++)
+	for (unsigned i = CALLS_OF_OUR_OWN; i < call_count; i++)
 		n += call_table[i].layer == layer;
 	return n;
 }
@@ -227,7 +225,7 @@ static void coverage_text(bool names)
 	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
 		sum += calls_of(layer);
 		printf("%-14s %4u calls\n", names_layer(layer), calls_of(layer));
-		for (unsigned i = FIRST_CALL; names && i < call_count; i++) {
+		for (unsigned i = CALLS_OF_OUR_OWN; names && i < call_count; i++) {
 			if (call_table[i].layer == layer)
 				printf("  %-24s %s\n", call_table[i].name,
 				       names_class(call_table[i].class));
@@ -244,7 +242,7 @@ static void coverage_json(struct json *json)
 		json_text(json, "layer", names_layer(layer));
 		json_count(json, "calls", calls_of(layer));
 		json_open(json, "names", '[');
-		for (unsigned i = FIRST_CALL; i < call_count; i++) {
+		for (unsigned i = CALLS_OF_OUR_OWN; i < call_count; i++) {
 			if (call_table[i].layer == layer)
 				json_text(json, NULL, call_table[i].name);
 		}

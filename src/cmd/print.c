@@ -20,16 +20,18 @@
 
 struct print_args {
 	uint64_t rank, limit;
-	const char *layers, *file;
+	const char *layers, *file, *collective;
 	struct option_span time;
 	int64_t min_duration_ns;
 	bool tree, csv, json;
 };
 
+#define LAYER_WORD(name, text) " " text
+
 static const struct option print_options[] = {
 	{ 'r', "rank", "N", NULL, "only processes of this MPI rank", OPTION_COUNT,
 	  offsetof(struct print_args, rank) },
-	{ 'l', "layer", "NAME,...", NULL, "only these layers: POSIX, STDIO, POSIX.Network",
+	{ 'l', "layer", "NAME,...", NULL, "only these layers of:" LAYER_LIST(LAYER_WORD),
 	  OPTION_TEXT, offsetof(struct print_args, layers) },
 	{ 'f', "file", "PATTERN", NULL, "only calls on files whose path or base name matches",
 	  OPTION_TEXT, offsetof(struct print_args, file) },
@@ -38,6 +40,9 @@ static const struct option print_options[] = {
 	  offsetof(struct print_args, time) },
 	{ 'd', "min-dur", "TIME", NULL, "only calls that took at least this long", OPTION_TIME,
 	  offsetof(struct print_args, min_duration_ns) },
+	{ 0, "collective", "HEX", NULL,
+	  "only this collective call on all its ranks, and what it caused", OPTION_TEXT,
+	  offsetof(struct print_args, collective) },
 	{ 'n', "limit", "N", NULL, "stop after N activities", OPTION_COUNT,
 	  offsetof(struct print_args, limit) },
 	{ 0, "tree", NULL, NULL, "indent each call below the call that caused it", OPTION_FLAG,
@@ -75,19 +80,33 @@ static int parse_layers(const struct command *command, const char *list, uint64_
 	return COMMAND_GOOD;
 }
 
+/* The number that a line shows behind group/collective=. */
+static int parse_collective(const struct command *command, const char *text, uint64_t *collective)
+{
+	size_t digits = text ? strspn(text, "0123456789abcdefABCDEF") : 0;
+
+	*collective = text ? strtoull(text, NULL, 16) : 0;
+	if (text && (!digits || digits > 16 || text[digits] || !*collective))
+		return command_misuse(command,
+				      "--collective: \"%s\" is not the number of a collective "
+				      "call: up to 16 hexadecimal digits, not 0",
+				      text);
+	return COMMAND_GOOD;
+}
+
 static void print_one(struct printer *p, const struct activity *a)
 {
 	const struct nest_call *enclosing;
-	size_t depth;
 
 	if (p->args->json) {
 		fputs("\n", stdout);
 		line_json(&p->json, p->head, a);
 	} else if (p->args->csv) {
 		line_csv(&p->text, p->head, a);
+	} else if (p->args->tree) {
+		line_tree(&p->text, p->head, a, nest_enter(&p->nest, a, &enclosing));
 	} else {
-		depth = p->args->tree ? nest_enter(&p->nest, a, &enclosing) : 0;
-		line_format(&p->text, p->head, a, depth);
+		line_format(&p->text, p->head, a);
 	}
 }
 
@@ -158,6 +177,8 @@ static int print_run(struct command *command)
 		return command_misuse(command, "--json, --csv and --tree exclude each other");
 	ret = parse_layers(command, args->layers, &filter.layers);
 	if (!ret)
+		ret = parse_collective(command, args->collective, &filter.collective);
+	if (!ret)
 		ret = runs_open(command, &trace, &filter);
 	if (ret)
 		return ret;
@@ -177,11 +198,18 @@ const struct command_ops command_print = {
 	.help = "print every activity of a trace",
 	.operands = "[TRACE]",
 	.operands_max = 1,
-	.about = "Without TRACE, the last run is taken. A line holds: start in seconds, id, "
-		 "layer, call with its attributes, error number, then the ids of the cause and "
-		 "of the calls that made its handles:\n\n"
-		 "  0.0036336 ID2 POSIX write(POSIX/quantity/BytesToWrite=10, ...) = 0 ID1\n\n"
-		 "An id is ID[PROCESS:][THREAD.]NUMBER; what is missing is 0.",
+	.about =
+		"Without TRACE, the last run is taken. A line holds: start in seconds, id, "
+		"layer, call with its attributes, error number, then the ids of the cause and "
+		"of the calls that made its handles:\n\n"
+		"  0.0036336 ID2 POSIX write(POSIX/quantity/BytesToWrite=10, ...) = 0 ID1\n\n"
+		"An id is ID[PROCESS:][THREAD.]NUMBER; what is missing is 0. The error is an errno "
+		"or a library's own code, which may be negative.\n\n"
+		"With --tree the call that caused another one is looked for above it among what is "
+		"printed: a layer that is filtered out leaves what it caused without indentation. "
+		"In a parallel run the lines of all ranks are in one order of time; --rank shows "
+		"one of them, --collective what all of them did together:\n\n"
+		"  sluice print --tree --collective 5f0c9d4e00000007",
 	.options = print_options,
 	.args_bytes = sizeof(struct print_args),
 	.run = print_run,

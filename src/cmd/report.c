@@ -8,6 +8,7 @@
 #include "base/term.h"
 #include "cmd/command.h"
 #include "cmd/runs.h"
+#include "observe/plugins/file_surveyor.h"
 #include "observe/report/render.h"
 #include "observe/report/summary.h"
 
@@ -15,18 +16,24 @@
 
 struct report_args {
 	uint64_t top;
-	bool json;
+	bool by_rank, survey, json;
 };
 
 static const struct option report_options[] = {
 	{ 'n', "top", "N", "15", "how many functions and files to show", OPTION_COUNT,
 	  offsetof(struct report_args, top) },
+	{ 0, "by-rank", NULL, NULL, "show a row for each rank of a parallel run, too", OPTION_FLAG,
+	  offsetof(struct report_args, by_rank) },
+	{ 0, "survey", NULL, NULL, "print how each file was accessed, and nothing else",
+	  OPTION_FLAG, offsetof(struct report_args, survey) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.report/1", OPTION_FLAG,
 	  offsetof(struct report_args, json) },
 	{ 0 }
 };
 
-static int add_all(const struct command *command, struct summary *summary, struct trace *trace)
+/* surveyor may be NULL. */
+static int add_all(const struct command *command, struct summary *summary,
+		   struct file_surveyor *surveyor, struct trace *trace)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
 	struct progress progress;
@@ -36,8 +43,11 @@ static int add_all(const struct command *command, struct summary *summary, struc
 
 	progress_start(&progress, "reading", trace->head.activities);
 	while ((n = trace_next(trace, batch, BATCH, &err)) > 0) {
-		for (ssize_t i = 0; i < n; i++)
+		for (ssize_t i = 0; i < n; i++) {
 			summary_add(summary, &batch[i]);
+			if (surveyor)
+				file_surveyor_add(surveyor, &batch[i]);
+		}
 		done += (uint64_t)n;
 		progress_show(&progress, done);
 	}
@@ -45,41 +55,81 @@ static int add_all(const struct command *command, struct summary *summary, struc
 	return n < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
 }
 
+static int render(const struct command *command, const struct report *report)
+{
+	const struct report_args *args = command->args;
+
+	if (args->json)
+		render_json(stdout, report);
+	else if (args->survey)
+		render_survey(stdout, report);
+	else
+		render_text(stdout, report);
+	return command_finish(command);
+}
+
+static int report_trace(const struct command *command, struct trace *trace)
+{
+	const struct report_args *args = command->args;
+	struct file_surveyor surveyor = { 0 };
+	struct summary summary;
+	struct report report = { .summary = &summary, .top = args->top, .by_rank = args->by_rank };
+	int ret;
+
+	summary_init(&summary, &trace->head);
+	if (args->survey || args->json) {
+		file_surveyor_init(&surveyor, &trace->head, &summary.ranks);
+		report.surveyor = &surveyor;
+	}
+	if (args->by_rank && !summary.ranks.count)
+		command_warn(command, "--by-rank: no process of this run has an MPI rank");
+	ret = add_all(command, &summary, report.surveyor ? &surveyor : NULL, trace);
+	if (!ret)
+		ret = render(command, &report);
+	file_surveyor_release(&surveyor);
+	summary_release(&summary);
+	return ret;
+}
+
 static int report_run(struct command *command)
 {
 	const struct report_args *args = command->args;
-	struct summary summary;
 	struct trace trace;
-	int ret = runs_open(command, &trace, NULL);
+	int ret;
 
+	if (args->survey && args->by_rank)
+		return command_misuse(command, "--survey and --by-rank exclude each other");
+	ret = runs_open(command, &trace, NULL);
 	if (ret)
 		return ret;
-	summary_init(&summary, &trace.head);
-	ret = add_all(command, &summary, &trace);
-	if (!ret) {
-		if (args->json)
-			render_json(stdout, &summary, args->top);
-		else
-			render_text(stdout, &summary, args->top);
-		ret = command_finish(command);
-	}
+	ret = report_trace(command, &trace);
 	runs_tell_losses(command, &trace.head);
-	summary_release(&summary);
 	trace_close(&trace);
 	return ret;
 }
 
 const struct command_ops command_report = {
 	.name = "report",
-	.help = "explain a run: time and bytes by layer, function and file",
+	.help = "explain a run: time and bytes by layer, function, file and rank",
 	.operands = "[TRACE]",
 	.operands_max = 1,
 	.about = "Without TRACE, the last run is taken. The first line is the verdict. \"In "
 		 "I/O\" is the part of the run's time in which at least one thread was inside "
-		 "a POSIX or STDIO call; sockets and pipes, which mostly wait for others, are "
-		 "told apart. Times in the tables are summed over threads. A call inside "
-		 "another one of the same layer, function or file does not count its time and "
-		 "bytes again.\n\n"
+		 "an I/O call of any layer; sockets and pipes, which mostly wait for others, "
+		 "are told apart, and so is what happens inside MPI_Init and other calls that "
+		 "start or end processes. Times in the tables are summed over threads. A call "
+		 "inside another one of the same layer, function or file does not count its "
+		 "time and bytes again. Bytes are those that the program asked for; the line "
+		 "\"storage\" tells what libraries made of them.\n\n"
+		 "Of a parallel run, the tables hold the calls of its ranks: calls and bytes of "
+		 "all of them, the time as average, minimum and maximum over those that took "
+		 "part, and which one is slowest. The launcher is told apart.\n\n"
+		 "--survey prints, for each file and layer, what SIOX's file surveyor does: "
+		 "each number as (average,minimum,maximum) over ranks, or over processes "
+		 "where there are none. Times are in nanoseconds. An access is sequential "
+		 "where it starts behind the one before (after an open, at 0), short are seeks "
+		 "of up to 64 KiB, and a non-contiguous access counts as a long seek:\n\n"
+		 "  [FileSurveyor:MPI] \"/data/out\"/Accesses/Reading/Sequential = (0.2,0,2)\n\n"
 		 "A name in parentheses stands for calls that were counted and not recorded "
 		 "one by one.",
 	.options = report_options,

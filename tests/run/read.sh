@@ -15,7 +15,7 @@ check_json out sluice.last/1
 # print: the layout of each line, and one file's story
 check_rc 0 "$sluice" print
 check_eq "$(cat err)" "" "stderr of print"
-layout='^[0-9]+\.[0-9]{7} ID([0-9]+:)?([0-9]+\.)?[0-9]+ [A-Za-z.]+ [A-Za-z0-9_]+\(.*\) = [0-9]+( ID[0-9:.]+)*$'
+layout='^[0-9]+\.[0-9]{7} ID([0-9]+:)?([0-9]+\.)?[0-9]+ [A-Za-z.]+ [A-Za-z0-9_]+\(.*\) = -?[0-9]+( ID[0-9:.]+)*$'
 odd=$(grep -vE "$layout" out || true)
 check_eq "$odd" "" "a line of print"
 check_has "$(cat out)" "POSIX/descriptor/filename=\"$work/output\", POSIX/descriptor/filehandle="
@@ -38,7 +38,7 @@ check_eq "$(wc -l <out)" "$lines" "lines of the tree"
 check_rc 0 "$sluice" print --csv
 check_eq "$(wc -l <out)" $((lines + 1)) "lines of CSV"
 columns=$(python3 -c 'import csv; print({len(r) for r in csv.reader(open("out"))})')
-check_eq "$columns" "{21}" "columns of CSV"
+check_eq "$columns" "{25}" "columns of CSV"
 check_rc 0 "$sluice" print --json
 check_json out sluice.print/1
 check_eq "$(json_get out '["activities"].__len__()')" "$lines" "activities of JSON"

@@ -132,7 +132,7 @@ static void unknown_words_are_named(void)
 	CHECK_ERROR(
 		"LAYER(POSIX) CALL(STAT) FAILS(ODD) int f(int a);",
 		"posix.h:1: unknown FAILS 'ODD'; one of NEVER, MINUS_ERRNO, NULL_ERRNO, EOF_ERRNO, "
-		"IS_ERRNO, SHORT_ERRNO");
+		"IS_ERRNO, SHORT_ERRNO, STATUS, NEGATIVE");
 }
 
 static void shape_mistakes_are_located(void)

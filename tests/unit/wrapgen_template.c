@@ -46,6 +46,7 @@ static void numbers_start_after_those_of_our_own(void)
 	CHECK_HAS(print("numbers", pread_row),
 		  "\tCALL_none,\n\tCALL_inherited,\n\tCALL_completed_POSIX,\n"
 		  "\tCALL_completed_MPI,\n\tCALL_completed_PNETCDF,\n\tCALL_pread,\n};");
+	CHECK_HAS(print("numbers", pread_row), "#define CALLS_OF_OUR_OWN 5\n");
 }
 
 static void wrapper_records_around_the_real_call(void)

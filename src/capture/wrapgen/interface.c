@@ -41,7 +41,7 @@ static const struct {
 static const char *const reserved_names[] = {
 	"f",	     "w",	 "ret",	  "err",    "was",    "link",  "link2",
 	"made",	     "size",	 "words", "text",   "ap",     "real",  "path_len",
-	"path2_len", "name_len", "entry", "called", "opened", "saved", "outer",
+	"path2_len", "name_len", "entry", "called", "opened", "saved", "outer", "key",
 };
 
 const struct row *interface_find(const struct interface *interface, const char *name)

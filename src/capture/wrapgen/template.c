@@ -79,7 +79,10 @@ static void numbers_print(struct buf *out, const struct interface *interface)
 	for (size_t i = 0; i < interface->count; i++)
 		if (row_is_recorded(&interface->rows[i]))
 			buf_printf(out, "\tCALL_%s,\n", interface->rows[i].name);
-	buf_puts(out, "};\n\n#endif\n");
+	buf_printf(out,
+		   "};\n\n/* Numbers below are no function of anybody. */\n"
+		   "#define CALLS_OF_OUR_OWN %zu\n\n#endif\n",
+		   2 + sizeof(completing) / sizeof(completing[0]));
 }
 
 const struct template_ops template_table = {

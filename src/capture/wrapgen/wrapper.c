@@ -216,8 +216,8 @@ static bool clears_errno(const struct row *row)
 static void print_named(struct buf *out, const struct row *row, const struct arg *value,
 			const struct arg *at)
 {
-	buf_printf(out, "named_key(SPACE_%s, %s_handle%s(%s))", row->library, row->library_prefix,
-		   value ? "" : "_at", value ? value->name : at->name);
+	buf_printf(out, "named_key(SPACE_%s, %s_handle%s((const void *)called, %s))", row->library,
+		   row->library_prefix, value ? "" : "_at", value ? value->name : at->name);
 }
 
 /* Handles of libraries are looked up before the call: what ends may be another's afterwards. */
@@ -364,7 +364,9 @@ static void print_made(struct buf *out, const struct row *row)
 	if (row->makes == MAKES_NOTHING)
 		return;
 	if (row->makes == MAKES_HANDLE) {
-		buf_printf(out, "\tuint64_t made = err ? UINT64_MAX : %s_handle%s(%s);\n",
+		buf_printf(out,
+			   "\tuint64_t made = err ? UINT64_MAX : %s_handle%s((const void *)called, "
+			   "%s);\n",
 			   row->library_prefix, at ? "_at" : "", at ? at->name : "ret");
 		return;
 	}

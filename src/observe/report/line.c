@@ -11,6 +11,12 @@
 #include "base/json.h"
 #include "observe/report/names.h"
 
+/* Columns of a tree: they hold an hour, a thousand processes and all layers. */
+#define TREE_ID 13
+#define TREE_LAYER 28
+#define TREE_CALL 42
+#define TREE_INDENT 2
+
 struct flag_name {
 	int64_t value;
 	const char *name;
@@ -20,16 +26,54 @@ struct flag_name {
  * O_SYNC holds the bits of O_DSYNC and O_TMPFILE those of O_DIRECTORY: the larger ones come first.
  */
 static const struct flag_name open_flags[] = {
-	{ O_TMPFILE, "O_TMPFILE" },   { O_SYNC, "O_SYNC" },           { O_DSYNC, "O_DSYNC" },
-	{ O_CREAT, "O_CREAT" },       { O_EXCL, "O_EXCL" },           { O_TRUNC, "O_TRUNC" },
-	{ O_APPEND, "O_APPEND" },     { O_NONBLOCK, "O_NONBLOCK" },   { O_DIRECT, "O_DIRECT" },
+	{ O_TMPFILE, "O_TMPFILE" },	{ O_SYNC, "O_SYNC" },	      { O_DSYNC, "O_DSYNC" },
+	{ O_CREAT, "O_CREAT" },		{ O_EXCL, "O_EXCL" },	      { O_TRUNC, "O_TRUNC" },
+	{ O_APPEND, "O_APPEND" },	{ O_NONBLOCK, "O_NONBLOCK" }, { O_DIRECT, "O_DIRECT" },
 	{ O_DIRECTORY, "O_DIRECTORY" }, { O_NOFOLLOW, "O_NOFOLLOW" }, { O_CLOEXEC, "O_CLOEXEC" },
-	{ O_NOATIME, "O_NOATIME" },   { O_PATH, "O_PATH" },           { O_NOCTTY, "O_NOCTTY" },
+	{ O_NOATIME, "O_NOATIME" },	{ O_PATH, "O_PATH" },	      { O_NOCTTY, "O_NOCTTY" },
 };
 
 static const char *const access_modes[] = { "O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE" };
 static const char *const whences[] = { "SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK_DATA",
 				       "SEEK_HOLE" };
+
+/*
+ * Libraries have flags of their own; both MPIs, and NetCDF and PnetCDF, agree on their values. The
+ * last row says what no flag at all is called, if it has a name.
+ */
+static const struct flag_name mpi_modes[] = { { 0x2, "MPI_MODE_RDONLY" },
+					      { 0x4, "MPI_MODE_WRONLY" },
+					      { 0x8, "MPI_MODE_RDWR" },
+					      { 0x1, "MPI_MODE_CREATE" },
+					      { 0x40, "MPI_MODE_EXCL" },
+					      { 0x80, "MPI_MODE_APPEND" },
+					      { 0x10, "MPI_MODE_DELETE_ON_CLOSE" },
+					      { 0x20, "MPI_MODE_UNIQUE_OPEN" },
+					      { 0x100, "MPI_MODE_SEQUENTIAL" },
+					      { 0 } };
+static const struct flag_name hdf5_modes[] = {
+	{ 0x1, "H5F_ACC_RDWR" },   { 0x2, "H5F_ACC_TRUNC" },	   { 0x4, "H5F_ACC_EXCL" },
+	{ 0x10, "H5F_ACC_CREAT" }, { 0x20, "H5F_ACC_SWMR_WRITE" }, { 0x40, "H5F_ACC_SWMR_READ" },
+	{ 0, "H5F_ACC_RDONLY" }
+};
+static const struct flag_name netcdf_modes[] = {
+	{ 0x1, "NC_WRITE" },	      { 0x4, "NC_NOCLOBBER" },
+	{ 0x8, "NC_DISKLESS" },	      { 0x10, "NC_MMAP" },
+	{ 0x20, "NC_64BIT_DATA" },    { 0x100, "NC_CLASSIC_MODEL" },
+	{ 0x200, "NC_64BIT_OFFSET" }, { 0x400, "NC_LOCK" },
+	{ 0x800, "NC_SHARE" },	      { 0x1000, "NC_NETCDF4" },
+	{ 0x2000, "NC_MPIIO" },	      { 0x4000, "NC_PERSIST" },
+	{ 0x8000, "NC_INMEMORY" },    { 0 }
+};
+static const struct flag_name *const library_modes[LAYER_COUNT] = {
+	[LAYER_MPI] = mpi_modes,
+	[LAYER_HDF5] = hdf5_modes,
+	[LAYER_NETCDF] = netcdf_modes,
+	[LAYER_PNETCDF] = netcdf_modes,
+};
+static const struct flag_name mpi_whences[] = {
+	{ 600, "MPI_SEEK_SET" }, { 602, "MPI_SEEK_CUR" }, { 604, "MPI_SEEK_END" }, { 0 }
+};
 
 static const struct call_info *call_of(const struct trace_head *head, const struct activity *a)
 {
@@ -69,6 +113,11 @@ static void put_quoted(struct buf *out, const char *text)
 	buf_putc(out, '"');
 }
 
+static void put_collective(struct buf *out, const struct activity *a)
+{
+	buf_printf(out, "%016" PRIx64, a->collective);
+}
+
 static void put_open_flags(struct buf *out, int64_t flags)
 {
 	buf_puts(out, access_modes[flags & O_ACCMODE]);
@@ -85,26 +134,67 @@ static void put_open_flags(struct buf *out, int64_t flags)
 		buf_printf(out, "|0x%" PRIx64, flags);
 }
 
+/* Names of the bits, and what has no name as a number. */
+static void put_modes(struct buf *out, const struct flag_name *names, int64_t flags)
+{
+	const char *between = "";
+
+	for (; names->value; names++) {
+		if (!(flags & names->value))
+			continue;
+		buf_printf(out, "%s%s", between, names->name);
+		flags &= ~names->value;
+		between = "|";
+	}
+	if (!flags && !*between && names->name)
+		buf_puts(out, names->name);
+	else if (flags || !*between)
+		buf_printf(out, "%s0x%" PRIx64, between, flags);
+}
+
+static const char *whence_name(const struct activity *a)
+{
+	if (a->layer == LAYER_MPI) {
+		for (const struct flag_name *row = mpi_whences; row->name; row++)
+			if (row->value == a->flags)
+				return row->name;
+	} else if (a->flags >= 0 && a->flags < (int64_t)(sizeof(whences) / sizeof(whences[0]))) {
+		return whences[a->flags];
+	}
+	return NULL;
+}
+
+/* Only libc has permissions, and flags that are bits; settings of libraries are plain numbers. */
+static bool is_of_libc(const struct call_info *call)
+{
+	return call->layer == LAYER_POSIX || call->layer == LAYER_STDIO ||
+	       call->layer == LAYER_NETWORK;
+}
+
 static void put_flags(struct buf *out, const struct activity *a, const struct call_info *call)
 {
+	const char *whence = call->class == CLASS_SEEK ? whence_name(a) : NULL;
+
 	/* memfd_create() is an open whose flags are not those of open(). */
-	if (call->class == CLASS_OPEN && strcmp(call->name, "memfd_create") != 0)
-		put_open_flags(out, a->flags);
-	else if (call->class == CLASS_SEEK && a->flags >= 0 &&
-		 a->flags < (int64_t)(sizeof(whences) / sizeof(whences[0])))
-		buf_puts(out, whences[a->flags]);
+	if (whence)
+		buf_puts(out, whence);
+	else if (call->class != CLASS_OPEN || !strcmp(call->name, "memfd_create"))
+		buf_printf(out, is_of_libc(call) ? "0x%" PRIx64 : "%" PRId64, a->flags);
+	else if (a->layer < LAYER_COUNT && library_modes[a->layer])
+		put_modes(out, library_modes[a->layer], a->flags);
 	else
-		buf_printf(out, "0x%" PRIx64, a->flags);
+		put_open_flags(out, a->flags);
 }
 
 /*
  * The result is an attribute where the class gives it a name (bytes of a read), or where it tells
- * more than the error number and the handle do. A pointer is recorded as 0 or 1 and tells nothing.
+ * more than the error number and the handle do. A pointer is recorded as 0 or 1 and tells nothing;
+ * a library's status is the error.
  */
 static bool shows_result(const struct activity *a, const struct call_info *call)
 {
 	if (names_own_result(call->class))
-		return a->result >= 0;
+		return a->result >= 0 && !(a->error && call->failure == FAILS_STATUS);
 	if (a->error || !a->result || call->failure == FAILS_NULL_ERRNO)
 		return false;
 	return !(a->present & PRESENT(HANDLE)) || a->result != a->handle;
@@ -122,27 +212,58 @@ static bool shows(const struct activity *a, const struct call_info *call, enum f
 		return (a->present & PRESENT(PATH)) && a->file;
 	case FIELD_PATH2:
 		return (a->present & PRESENT(PATH2)) && a->file2;
+	case FIELD_NAME:
+		return (a->present & PRESENT(NAME)) && a->name;
+	case FIELD_COLLECTIVE:
+		return (a->present & PRESENT(COLLECTIVE)) && a->collective;
 	default:
 		return a->present & 1u << field;
+	}
+}
+
+static int64_t number_of(const struct activity *a, enum field field)
+{
+	switch (field) {
+	case FIELD_RESULT:
+		return a->result;
+	case FIELD_HANDLE:
+		return a->handle;
+	case FIELD_SIZE:
+		return a->size;
+	case FIELD_SPAN:
+		return a->span;
+	case FIELD_VARIABLE:
+		return a->variable;
+	default:
+		return a->offset;
 	}
 }
 
 static void put_value(struct buf *out, const struct trace_head *head, const struct activity *a,
 		      const struct call_info *call, enum field field)
 {
-	int64_t number = field == FIELD_RESULT ? a->result : field == FIELD_HANDLE ? a->handle
-		       : field == FIELD_SIZE ? a->size : a->offset;
-
-	if (field == FIELD_PATH)
+	switch (field) {
+	case FIELD_PATH:
 		put_quoted(out, file_of(head, a->file));
-	else if (field == FIELD_PATH2)
+		break;
+	case FIELD_PATH2:
 		put_quoted(out, file_of(head, a->file2));
-	else if (field == FIELD_FLAGS)
+		break;
+	case FIELD_NAME:
+		put_quoted(out, file_of(head, a->name));
+		break;
+	case FIELD_FLAGS:
 		put_flags(out, a, call);
-	else if (field == FIELD_MODE)
-		buf_printf(out, "0%" PRIo64, (uint64_t)a->mode);
-	else
-		buf_printf(out, "%" PRId64, number);
+		break;
+	case FIELD_MODE:
+		buf_printf(out, is_of_libc(call) ? "0%" PRIo64 : "%" PRId64, a->mode);
+		break;
+	case FIELD_COLLECTIVE:
+		put_collective(out, a);
+		break;
+	default:
+		buf_printf(out, "%" PRId64, number_of(a, field));
+	}
 }
 
 /*
@@ -150,8 +271,8 @@ static void put_value(struct buf *out, const struct trace_head *head, const stru
  * not have.
  */
 static const enum field field_order[] = {
-	FIELD_PATH,   FIELD_PATH2,  FIELD_SIZE,	 FIELD_RESULT,
-	FIELD_HANDLE, FIELD_OFFSET, FIELD_FLAGS, FIELD_MODE,
+	FIELD_PATH,	FIELD_PATH2,  FIELD_NAME, FIELD_SIZE,  FIELD_RESULT, FIELD_HANDLE,
+	FIELD_VARIABLE, FIELD_OFFSET, FIELD_SPAN, FIELD_FLAGS, FIELD_MODE,   FIELD_COLLECTIVE,
 };
 #define FIELD_ORDER_COUNT (sizeof(field_order) / sizeof(field_order[0]))
 
@@ -198,17 +319,44 @@ static void put_time(struct buf *out, int64_t ns)
 		   tenths_us / 10000000, tenths_us % 10000000);
 }
 
-void line_format(struct buf *out, const struct trace_head *head, const struct activity *activity,
-		 size_t depth)
+static void put_call_to_end(struct buf *out, const struct trace_head *head,
+			    const struct activity *a)
+{
+	put_call(out, head, a);
+	buf_printf(out, " = %" PRId32, a->error);
+	put_relations(out, head, a);
+	buf_putc(out, '\n');
+}
+
+void line_format(struct buf *out, const struct trace_head *head, const struct activity *activity)
 {
 	put_time(out, activity->start_ns);
 	buf_putc(out, ' ');
 	line_id(out, activity->process, activity->id);
-	buf_printf(out, " %s %*s", names_layer(activity->layer), (int)(2 * depth), "");
-	put_call(out, head, activity);
-	buf_printf(out, " = %" PRId32, activity->error);
-	put_relations(out, head, activity);
-	buf_putc(out, '\n');
+	buf_printf(out, " %s ", names_layer(activity->layer));
+	put_call_to_end(out, head, activity);
+}
+
+/* Blanks up to a column of the line that began at start; one at least. */
+static void put_blanks(struct buf *out, size_t start, size_t column)
+{
+	do
+		buf_putc(out, ' ');
+	while (out->len - start < column);
+}
+
+void line_tree(struct buf *out, const struct trace_head *head, const struct activity *activity,
+	       size_t depth)
+{
+	size_t start = out->len;
+
+	put_time(out, activity->start_ns);
+	put_blanks(out, start, TREE_ID);
+	line_id(out, activity->process, activity->id);
+	put_blanks(out, start, TREE_LAYER);
+	buf_puts(out, names_layer(activity->layer));
+	put_blanks(out, start, TREE_CALL + TREE_INDENT * depth);
+	put_call_to_end(out, head, activity);
 }
 
 static int32_t rank_of(const struct trace_head *head, const struct activity *a)
@@ -220,7 +368,8 @@ void line_csv_titles(struct buf *out)
 {
 	buf_puts(out, "start_ns,duration_ns,process,rank,thread,id,layer,function,class,error,"
 		      "result,size,offset,"
-		      "handle,flags,mode,file,file2,cause,relation,relation2\n");
+		      "handle,flags,mode,file,file2,cause,relation,relation2,span,variable,"
+		      "collective,name\n");
 }
 
 static void csv_text(struct buf *out, const char *text)
@@ -279,6 +428,12 @@ void line_csv(struct buf *out, const struct trace_head *head, const struct activ
 	csv_id(out, head, a, a->parent);
 	csv_id(out, head, a, a->link);
 	csv_id(out, head, a, a->link2);
+	csv_number(out, a->present & PRESENT(SPAN), a->span);
+	csv_number(out, a->present & PRESENT(VARIABLE), a->variable);
+	buf_putc(out, ',');
+	if (a->present & PRESENT(COLLECTIVE))
+		put_collective(out, a);
+	csv_text(out, file_of(head, a->name));
 	buf_putc(out, '\n');
 }
 
@@ -295,6 +450,8 @@ static void json_id(struct json *json, const char *key, const struct trace_head 
 
 static void json_fields(struct json *json, const struct activity *a)
 {
+	AUTO_BUF struct buf collective = { 0 };
+
 	if (a->present & PRESENT(SIZE))
 		json_number(json, "size", a->size);
 	if (a->present & PRESENT(OFFSET))
@@ -305,6 +462,14 @@ static void json_fields(struct json *json, const struct activity *a)
 		json_number(json, "flags", a->flags);
 	if (a->present & PRESENT(MODE))
 		json_number(json, "mode", a->mode);
+	if (a->present & PRESENT(SPAN))
+		json_number(json, "span", a->span);
+	if (a->present & PRESENT(VARIABLE))
+		json_number(json, "variable", a->variable);
+	if (a->present & PRESENT(COLLECTIVE)) {
+		put_collective(&collective, a);
+		json_text(json, "collective", buf_text(&collective));
+	}
 }
 
 void line_json(struct json *json, const struct trace_head *head, const struct activity *activity)
@@ -330,6 +495,8 @@ void line_json(struct json *json, const struct trace_head *head, const struct ac
 		json_text(json, "file", file_of(head, a->file));
 	if (a->file2)
 		json_text(json, "file2", file_of(head, a->file2));
+	if (a->name)
+		json_text(json, "name", file_of(head, a->name));
 	json_id(json, "cause", head, a, a->parent);
 	json_id(json, "relation", head, a, a->link);
 	json_id(json, "relation2", head, a, a->link2);

@@ -17,9 +17,12 @@
 struct buf;
 struct json;
 
-/* Adds the line with its newline to out. depth indents the call. */
-void line_format(struct buf *out, const struct trace_head *head, const struct activity *activity,
-		 size_t depth);
+/* Adds the line with its newline to out. */
+void line_format(struct buf *out, const struct trace_head *head, const struct activity *activity);
+
+/* The same with its parts below those of the line before, and the call indented by its depth. */
+void line_tree(struct buf *out, const struct trace_head *head, const struct activity *activity,
+	       size_t depth);
 
 /* ID17; ID3.17 of thread 3; ID2:0.17 of process 2. process is the one that made the call. */
 void line_id(struct buf *out, uint32_t process, uint64_t id);

@@ -5,19 +5,35 @@
 #ifndef SLUICE_OBSERVE_REPORT_RENDER_H
 #define SLUICE_OBSERVE_REPORT_RENDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 struct buf;
+struct file_surveyor;
 struct summary;
 
-/* The verdict alone: one line without its newline. `sluice run` prints it after a run. */
+/* What is to be rendered, and how much of it. */
+struct report {
+	const struct summary *summary;
+	const struct file_surveyor *surveyor; /* NULL: files were not surveyed */
+	uint64_t top;			      /* rows of functions and of files, at most */
+	bool by_rank;			      /* a table with a row per rank, too */
+};
+
+/* The verdict alone: one line without its newline. */
 void render_verdict(struct buf *out, const struct summary *summary);
 
-/* Verdict, then tables by layer, function and file; at most `top` rows in the last two. */
-void render_text(FILE *out, const struct summary *summary, uint64_t top);
+/* What the verdict leaves out, one sentence per line: ranks, storage, start-up, network, clocks. */
+void render_notes(struct buf *out, const struct summary *summary);
+
+/* Verdict and notes, then tables by layer, function and file. */
+void render_text(FILE *out, const struct report *report);
+
+/* Lines of SIOX's reporter: [FileSurveyor:MPI] "<file>"/Accesses = (average,minimum,maximum) */
+void render_survey(FILE *out, const struct report *report);
 
 /* One object of schema sluice.report/1. */
-void render_json(FILE *out, const struct summary *summary, uint64_t top);
+void render_json(FILE *out, const struct report *report);
 
 #endif

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/json.h"
 #include "base/mem.h"
+#include "observe/plugins/file_surveyor.h"
 #include "observe/report/loss.h"
 #include "observe/report/names.h"
 #include "observe/report/render.h"
 #include "observe/report/summary.h"
-
-static void put_tally(struct json *json, const struct tally *t)
-{
-	json_count(json, "calls", t->calls);
-	json_count(json, "errors", t->errors);
-	json_count(json, "bytes_read", t->bytes_read);
-	json_count(json, "bytes_written", t->bytes_written);
-	json_number(json, "time_ns", t->time_ns);
-	json_count(json, "transfers", t->transfers);
-	json_number(json, "transfer_ns", t->transfer_ns);
-}
 
 static void put_run(struct json *json, const struct trace_head *head)
 {
@@ -32,74 +22,203 @@ static void put_run(struct json *json, const struct trace_head *head)
 	json_close(json);
 }
 
-static void put_io(struct json *json, const struct summary *s)
+static void put_tally(struct json *json, const struct tally *tally)
 {
-	json_open(json, "io", '{');
-	if (!s->has_aggregates)
-		json_number(json, "busy_ns", s->busy_ns);
-	put_tally(json, &s->run);
-	json_close(json);
-	json_open(json, "network", '{');
-	put_tally(json, &s->network);
+	measure_json(json, tally_measures, TALLY_MEASURES, tally);
+}
+
+static void put_sum(struct json *json, const char *key, const struct tally *tally)
+{
+	json_open(json, key, '{');
+	put_tally(json, tally);
 	json_close(json);
 }
 
-static void put_layers(struct json *json, const struct summary *s)
+/* null where nothing was asked for: there is no ratio to it. */
+static void put_ratio(struct json *json, const char *key, uint64_t part, uint64_t whole)
+{
+	if (whole)
+		json_real(json, key, (double)part / (double)whole);
+	else
+		json_text(json, key, NULL);
+}
+
+static void put_storage(struct json *json, const struct sums *sums)
+{
+	json_open(json, "storage", '{');
+	put_tally(json, &sums->storage);
+	put_ratio(json, "read_amplification", sums->storage.bytes_read, sums->io.bytes_read);
+	put_ratio(json, "write_amplification", sums->storage.bytes_written, sums->io.bytes_written);
+	json_count(json, "bytes_read_to_write", sums->bytes_read_to_write);
+	json_close(json);
+}
+
+static void put_sums(struct json *json, const struct summary *s)
+{
+	const struct sums *all = &s->all;
+
+	json_open(json, "io", '{');
+	if (!s->has_aggregates)
+		json_number(json, "busy_ns", all->busy_ns);
+	put_tally(json, &all->io);
+	json_close(json);
+	put_storage(json, all);
+	put_sum(json, "startup", &all->startup);
+	put_sum(json, "process", &all->process);
+	put_sum(json, "network", &all->network);
+	put_sum(json, "network_in_io", &all->network_in_io);
+	if (s->ranks.count)
+		put_sum(json, "outside_ranks", &s->outside.io);
+}
+
+static void put_rank_rows(struct json *json, const struct summary *s)
+{
+	json_open(json, "rows", '[');
+	for (size_t i = 0; i < s->ranks.count; i++) {
+		json_open(json, NULL, '{');
+		json_number(json, "rank", s->ranks.list[i].number);
+		json_text(json, "host", s->ranks.list[i].host);
+		measure_json(json, sums_measures, SUMS_MEASURES, &s->of_rank[i]);
+		json_close(json);
+	}
+	json_close(json);
+}
+
+static void put_ranks(struct json *json, const struct summary *s)
+{
+	json_open(json, "ranks", '{');
+	json_count(json, "count", s->ranks.count);
+	json_count(json, "world", s->ranks.world);
+	json_count(json, "hosts", s->ranks.hosts);
+	json_open(json, "fields", '{');
+	for (size_t i = 0; i < SUMS_MEASURES; i++) {
+		struct spread spread = summary_rank_spread(s, &sums_measures[i]);
+
+		spread_json(json, sums_measures[i].name, &spread);
+	}
+	json_close(json);
+	put_rank_rows(json, s);
+	json_close(json);
+}
+
+static void put_hosts(struct json *json, const struct trace_head *head)
+{
+	json_open(json, "hosts", '[');
+	for (size_t i = 0; i < head->host_count; i++) {
+		json_open(json, NULL, '{');
+		json_text(json, "host", head->hosts[i].host);
+		json_text(json, "clock_method", head->hosts[i].method);
+		json_number(json, "clock_offset_ns", head->hosts[i].offset_ns);
+		if (head->hosts[i].error_ns >= 0)
+			json_number(json, "clock_error_ns", head->hosts[i].error_ns);
+		json_close(json);
+	}
+	json_close(json);
+}
+
+/* The numbers of a row over the ranks that have it. */
+static void put_spreads(struct json *json, const struct summary *s, const struct summary_row *row)
+{
+	struct spread calls = summary_spread(s, row, &tally_measures[TALLY_CALLS]);
+
+	json_open(json, "ranks", '{');
+	json_count(json, "count", calls.count);
+	json_open(json, "fields", '{');
+	for (size_t i = 0; i < TALLY_MEASURES; i++) {
+		struct spread spread = summary_spread(s, row, &tally_measures[i]);
+
+		spread_json(json, tally_measures[i].name, &spread);
+	}
+	json_close(json);
+	json_close(json);
+}
+
+static void put_layer_names(struct json *json, uint8_t layers)
 {
 	json_open(json, "layers", '[');
 	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
-		if (!s->layers[layer].calls)
-			continue;
-		json_open(json, NULL, '{');
-		json_text(json, "layer", names_layer(layer));
-		put_tally(json, &s->layers[layer]);
-		json_close(json);
+		if (layers >> layer & 1)
+			json_text(json, NULL, names_layer(layer));
 	}
 	json_close(json);
 }
 
-static void put_functions(struct json *json, const struct summary *s, uint64_t top)
+static void put_row(struct json *json, const struct summary *s, const struct summary_row *row)
+{
+	json_open(json, NULL, '{');
+	if (row->table == SUMMARY_FILES) {
+		json_text(json, "file", row->name);
+		put_layer_names(json, row->layers);
+	} else {
+		if (row->table == SUMMARY_FUNCTIONS)
+			json_text(json, row->counted ? "group" : "function", row->name);
+		json_text(json, "layer", names_layer(row->layer));
+	}
+	put_tally(json, row->tally);
+	if (s->ranks.count)
+		put_spreads(json, s, row);
+	json_close(json);
+}
+
+/* Returns how many rows there are. */
+static size_t put_rows(struct json *json, const struct summary *s, enum summary_table table,
+		       const char *key, uint64_t top)
 {
 	size_t count;
-	AUTO_FREE struct summary_row *rows = summary_functions(s, &count);
+	AUTO_FREE struct summary_row *rows = summary_rows(s, table, &count);
 
-	json_open(json, "functions", '[');
-	for (size_t i = 0; i < count && i < top; i++) {
-		json_open(json, NULL, '{');
-		json_text(json, rows[i].counted ? "group" : "function", rows[i].name);
-		json_text(json, "layer", names_layer(rows[i].layer));
-		put_tally(json, rows[i].tally);
-		json_close(json);
+	json_open(json, key, '[');
+	for (size_t i = 0; i < count && i < top; i++)
+		put_row(json, s, &rows[i]);
+	json_close(json);
+	return count;
+}
+
+static void put_survey_row(struct json *json, const struct file_surveyor *surveyor,
+			   const struct survey_row *row)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "file", surveyor->head->files[row->file]);
+	json_text(json, "layer", names_layer(row->layer));
+	json_count(json, surveyor->ranks->count ? "ranks" : "processes", row->members);
+	json_open(json, "fields", '{');
+	for (size_t i = 0; i < SURVEY_MEASURES; i++)
+		spread_json(json, survey_measures[i].name, &row->fields[i]);
+	json_close(json);
+	json_close(json);
+}
+
+static void put_survey(struct json *json, const struct file_surveyor *surveyor, uint64_t top)
+{
+	size_t count, files = 0;
+	AUTO_FREE struct survey_row *rows = file_surveyor_rows(surveyor, &count);
+
+	json_open(json, "survey", '[');
+	for (size_t i = 0; i < count; i++) {
+		files += !i || rows[i].file != rows[i - 1].file;
+		if (files <= top)
+			put_survey_row(json, surveyor, &rows[i]);
 	}
 	json_close(json);
 }
 
-static void put_files(struct json *json, const struct summary *s, uint64_t top)
+void render_json(FILE *out, const struct report *report)
 {
-	size_t count;
-	AUTO_FREE struct summary_row *rows = summary_files(s, &count);
-
-	json_open(json, "files", '[');
-	for (size_t i = 0; i < count && i < top; i++) {
-		json_open(json, NULL, '{');
-		json_text(json, "file", rows[i].name);
-		put_tally(json, rows[i].tally);
-		json_close(json);
-	}
-	json_close(json);
-	json_count(json, "file_count", count);
-}
-
-void render_json(FILE *out, const struct summary *summary, uint64_t top)
-{
+	const struct summary *s = report->summary;
 	struct json json;
 
 	json_start(&json, out, "sluice.report/1");
-	put_run(&json, summary->head);
-	put_io(&json, summary);
-	put_layers(&json, summary);
-	put_functions(&json, summary, top);
-	put_files(&json, summary, top);
-	loss_json(&json, summary->head);
+	put_run(&json, s->head);
+	put_sums(&json, s);
+	if (s->ranks.count)
+		put_ranks(&json, s);
+	if (s->head->host_count)
+		put_hosts(&json, s->head);
+	put_rows(&json, s, SUMMARY_LAYERS, "layers", UINT64_MAX);
+	put_rows(&json, s, SUMMARY_FUNCTIONS, "functions", report->top);
+	json_count(&json, "file_count", put_rows(&json, s, SUMMARY_FILES, "files", report->top));
+	if (report->surveyor)
+		put_survey(&json, report->surveyor, report->top);
+	loss_json(&json, s->head);
 	json_end(&json);
 }

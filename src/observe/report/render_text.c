@@ -11,101 +11,73 @@
 #include "observe/report/render.h"
 #include "observe/report/summary.h"
 
-/* With counted calls the wall-clock share is not known; the time of the threads is. */
-static void verdict_time(struct buf *out, const struct summary *s)
-{
-	int64_t duration = s->head->end.duration_ns;
-	char text[UNIT_TEXT], share[UNIT_TEXT];
+/* Titles are collected column by column; the cells of a row come in the same order. */
+struct titles {
+	const char *list[TABLE_COLUMNS_MAX + 1];
+	size_t count;
+};
 
-	buf_printf(out, "ran %s", unit_ns(text, duration));
-	if (s->has_aggregates)
-		buf_printf(out, ", threads spent %s in I/O", unit_ns(text, s->run.time_ns));
-	else
-		buf_printf(out, ", %s of it in I/O (%s)",
-			   unit_share(share, (double)s->busy_ns, (double)duration),
-			   unit_ns(text, s->busy_ns));
+static void title_add(struct titles *titles, const char *title)
+{
+	if (titles->count < TABLE_COLUMNS_MAX)
+		titles->list[titles->count++] = title;
 }
 
-static void verdict_consumer(struct buf *out, const struct summary_row *rows, size_t count,
-			     int64_t whole_ns, const char *before)
+/* Of a parallel run, the time is that of a rank. */
+static void tally_titles(struct titles *titles, const struct summary *s)
 {
-	char share[UNIT_TEXT];
-
-	if (!count || rows[0].tally->time_ns <= 0 || whole_ns <= 0)
-		return;
-	buf_printf(out, "%s%s (%s)", before, rows[0].name,
-		   unit_share(share, (double)rows[0].tally->time_ns, (double)whole_ns));
+	if (s->ranks.count)
+		title_add(titles, ">ranks");
+	for (size_t i = 0; i < TALLY_MEASURES; i++) {
+		if (i == TALLY_TIME && s->ranks.count) {
+			title_add(titles, ">time/rank");
+			title_add(titles, ">min");
+			title_add(titles, ">max");
+			title_add(titles, ">slowest");
+		} else if (tally_measures[i].title) {
+			title_add(titles, tally_measures[i].title);
+		}
+		if (i == TALLY_TIME)
+			title_add(titles, ">share");
+	}
 }
 
-/* The first of the rows that is storage: a wait on a pipe is no consumer of I/O. */
-static size_t skip_network(const struct summary_row *rows, size_t count)
+static void add_value(struct table *table, const struct measure *measure, double value)
 {
-	size_t i = 0;
-
-	while (i < count && rows[i].layer == LAYER_NETWORK)
-		i++;
-	return i;
-}
-
-void render_verdict(struct buf *out, const struct summary *summary)
-{
-	const struct tally *run = &summary->run;
-	size_t functions, files, first;
-	AUTO_FREE struct summary_row *by_function = summary_functions(summary, &functions);
-	AUTO_FREE struct summary_row *by_file = summary_files(summary, &files);
-	char bytes[UNIT_TEXT];
-
-	verdict_time(out, summary);
-	buf_printf(out, "; read %s", unit_bytes(bytes, (double)run->bytes_read));
-	buf_printf(out, ", wrote %s", unit_bytes(bytes, (double)run->bytes_written));
-	buf_printf(out, " in %" PRIu64 " call%s", run->calls, run->calls == 1 ? "" : "s");
-	if (run->errors)
-		buf_printf(out, ", %" PRIu64 " of them failed", run->errors);
-	first = skip_network(by_function, functions);
-	verdict_consumer(out, by_function + first, functions - first, run->time_ns,
-			 "; most time in ");
-	verdict_consumer(out, by_file, files, run->time_ns, " and on ");
-}
-
-#define TALLY_TITLES \
-	">calls", ">errors", ">read", ">written", ">time", ">share", ">avg size", ">bandwidth"
-
-static void add_tally(struct table *table, const struct tally *t, int64_t whole_ns)
-{
-	uint64_t bytes = t->bytes_read + t->bytes_written;
 	char text[UNIT_TEXT];
 
-	table_add(table, "%" PRIu64, t->calls);
-	table_add(table, "%" PRIu64, t->errors);
-	table_add(table, "%s", unit_bytes(text, (double)t->bytes_read));
-	table_add(table, "%s", unit_bytes(text, (double)t->bytes_written));
-	table_add(table, "%s", unit_ns(text, t->time_ns));
-	table_add(table, "%s", unit_share(text, (double)t->time_ns, (double)whole_ns));
-	table_add(table, "%s",
-		  t->transfers ? unit_bytes(text, (double)bytes / (double)t->transfers) : "-");
-	table_add(table, "%s", unit_rate(text, (double)bytes, t->transfer_ns));
+	table_add(table, "%s", measure_text(text, measure->quantity, value));
 }
 
-static int64_t whole_time(const struct summary *s)
+static void add_spread(struct table *table, const struct measure *measure,
+		       const struct spread *spread)
 {
-	return s->run.time_ns + s->network.time_ns;
+	add_value(table, measure, spread_average(spread));
+	add_value(table, measure, spread->minimum);
+	add_value(table, measure, spread->maximum);
+	table_add(table, "%" PRId32, spread->maximum_rank);
 }
 
-static void print_layers(FILE *out, const struct summary *s)
+static void add_tally(struct table *table, const struct summary *s, const struct summary_row *row)
 {
-	static const char *const titles[] = { "layer", TALLY_TITLES, NULL };
-	struct table table;
+	double whole_ns = (double)(s->all.io.time_ns + s->all.network.time_ns);
+	struct spread time = summary_spread(s, row, &tally_measures[TALLY_TIME]);
+	char share[UNIT_TEXT];
 
-	table_init(&table, titles);
-	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
-		if (!s->layers[layer].calls)
-			continue;
-		table_add(&table, "%s", names_layer(layer));
-		add_tally(&table, &s->layers[layer], whole_time(s));
+	if (s->ranks.count)
+		table_add(table, "%zu", time.count);
+	for (size_t i = 0; i < TALLY_MEASURES; i++) {
+		const struct measure *measure = &tally_measures[i];
+
+		if (i == TALLY_TIME && s->ranks.count)
+			add_spread(table, measure, &time);
+		else if (measure->title)
+			add_value(table, measure, measure->get(row->tally));
+		if (i == TALLY_TIME) /* to start a process is no I/O */
+			table_add(table, "%s",
+				  unit_share(share, (double)row->tally->time_ns,
+					     row->is_process ? 0 : whole_ns));
 	}
-	fputs("\nBy layer\n", out);
-	table_print(&table, out, 2);
-	table_release(&table);
 }
 
 static void print_more(FILE *out, size_t count, uint64_t top, const char *what)
@@ -115,18 +87,37 @@ static void print_more(FILE *out, size_t count, uint64_t top, const char *what)
 			what, count);
 }
 
-static void print_functions(FILE *out, const struct summary *s, uint64_t top)
+static void print_layers(FILE *out, const struct summary *s)
 {
-	static const char *const titles[] = { "function", "layer", TALLY_TITLES, NULL };
+	struct titles titles = { .list = { "layer" }, .count = 1 };
 	size_t count;
-	AUTO_FREE struct summary_row *rows = summary_functions(s, &count);
+	AUTO_FREE struct summary_row *rows = summary_rows(s, SUMMARY_LAYERS, &count);
 	struct table table;
 
-	table_init(&table, titles);
+	tally_titles(&titles, s);
+	table_init(&table, titles.list);
+	for (size_t i = 0; i < count; i++) {
+		table_add(&table, "%s", rows[i].name);
+		add_tally(&table, s, &rows[i]);
+	}
+	fputs("\nBy layer\n", out);
+	table_print(&table, out, 2);
+	table_release(&table);
+}
+
+static void print_functions(FILE *out, const struct summary *s, uint64_t top)
+{
+	struct titles titles = { .list = { "function", "layer" }, .count = 2 };
+	size_t count;
+	AUTO_FREE struct summary_row *rows = summary_rows(s, SUMMARY_FUNCTIONS, &count);
+	struct table table;
+
+	tally_titles(&titles, s);
+	table_init(&table, titles.list);
 	for (size_t i = 0; i < count && i < top; i++) {
 		table_add(&table, rows[i].counted ? "(%s)" : "%s", rows[i].name);
 		table_add(&table, "%s", names_layer(rows[i].layer));
-		add_tally(&table, rows[i].tally, whole_time(s));
+		add_tally(&table, s, &rows[i]);
 	}
 	fputs("\nBy function\n", out);
 	table_print(&table, out, 2);
@@ -134,17 +125,35 @@ static void print_functions(FILE *out, const struct summary *s, uint64_t top)
 	table_release(&table);
 }
 
+/* The layers that called the file, from the highest: "HDF5,MPI,POSIX". */
+static void add_layers(struct table *table, uint8_t layers)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	for (unsigned layer = LAYER_COUNT; layer-- > 0;) {
+		if (layers >> layer & 1)
+			buf_printf(&text, "%s%s", text.len ? "," : "", names_layer(layer));
+	}
+	table_add(table, "%s", buf_text(&text));
+}
+
 static void print_files(FILE *out, const struct summary *s, uint64_t top)
 {
-	/* The path comes last: it is the one column without a sensible width. */
-	static const char *const titles[] = { TALLY_TITLES, "file", NULL };
+	bool has_libraries = summary_has_libraries(s);
+	struct titles titles = { .count = 0 };
 	size_t count;
-	AUTO_FREE struct summary_row *rows = summary_files(s, &count);
+	AUTO_FREE struct summary_row *rows = summary_rows(s, SUMMARY_FILES, &count);
 	struct table table;
 
-	table_init(&table, titles);
+	tally_titles(&titles, s);
+	if (has_libraries)
+		title_add(&titles, "layers");
+	title_add(&titles, "file"); /* last: it is the one column without a sensible width */
+	table_init(&table, titles.list);
 	for (size_t i = 0; i < count && i < top; i++) {
-		add_tally(&table, rows[i].tally, whole_time(s));
+		add_tally(&table, s, &rows[i]);
+		if (has_libraries)
+			add_layers(&table, rows[i].layers);
 		table_add(&table, "%s", rows[i].name);
 	}
 	fputs("\nBy file\n", out);
@@ -153,18 +162,43 @@ static void print_files(FILE *out, const struct summary *s, uint64_t top)
 	table_release(&table);
 }
 
-void render_text(FILE *out, const struct summary *summary, uint64_t top)
+static void print_ranks(FILE *out, const struct summary *s)
 {
-	AUTO_BUF struct buf verdict = { 0 };
-	char text[UNIT_TEXT];
+	struct titles titles = { .list = { ">rank", "host" }, .count = 2 };
+	struct table table;
 
-	render_verdict(&verdict, summary);
+	for (size_t i = 0; i < SUMS_MEASURES; i++) {
+		if (sums_measures[i].title)
+			title_add(&titles, sums_measures[i].title);
+	}
+	table_init(&table, titles.list);
+	for (size_t rank = 0; rank < s->ranks.count; rank++) {
+		table_add(&table, "%" PRId32, s->ranks.list[rank].number);
+		table_add(&table, "%s", s->ranks.list[rank].host);
+		for (size_t i = 0; i < SUMS_MEASURES; i++) {
+			if (sums_measures[i].title)
+				add_value(&table, &sums_measures[i],
+					  sums_measures[i].get(&s->of_rank[rank]));
+		}
+	}
+	fputs("\nBy rank\n", out);
+	table_print(&table, out, 2);
+	table_release(&table);
+}
+
+void render_text(FILE *out, const struct report *report)
+{
+	const struct summary *s = report->summary;
+	AUTO_BUF struct buf verdict = { 0 };
+	AUTO_BUF struct buf notes = { 0 };
+
+	render_verdict(&verdict, s);
+	render_notes(&notes, s);
 	fprintf(out, "%s%s%s\n", term_bold(out), buf_text(&verdict), term_plain(out));
-	fprintf(out, "%s\n", summary->head->run.command ? summary->head->run.command : "");
-	if (summary->network.calls)
-		fprintf(out, "sockets and pipes: %s, not part of the I/O time above\n",
-			unit_ns(text, summary->network.time_ns));
-	print_layers(out, summary);
-	print_functions(out, summary, top);
-	print_files(out, summary, top);
+	fprintf(out, "%s\n%s", s->head->run.command ? s->head->run.command : "", buf_text(&notes));
+	if (report->by_rank && s->ranks.count)
+		print_ranks(out, s);
+	print_layers(out, s);
+	print_functions(out, s, report->top);
+	print_files(out, s, report->top);
 }

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A summary in sentences.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/unit.h"
+#include "observe/report/render.h"
+#include "observe/report/summary.h"
+
+/* The verdict calls ranks uneven if the slowest takes so many times the average. */
+#define UNEVEN 1.1
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* With counted calls the wall-clock share is not known; the time of the threads is. */
+static void verdict_time(struct buf *out, const struct summary *s)
+{
+	int64_t duration = s->head->end.duration_ns;
+	char text[UNIT_TEXT], share[UNIT_TEXT];
+
+	buf_printf(out, "ran %s", unit_ns(text, duration));
+	if (s->has_aggregates)
+		buf_printf(out, ", threads spent %s in I/O", unit_ns(text, s->all.io.time_ns));
+	else
+		buf_printf(out, ", %s of it in I/O (%s)",
+			   unit_share(share, (double)s->all.busy_ns, (double)duration),
+			   unit_ns(text, s->all.busy_ns));
+}
+
+static void verdict_calls(struct buf *out, const struct tally *io)
+{
+	char bytes[UNIT_TEXT];
+
+	buf_printf(out, "; read %s", unit_bytes(bytes, (double)io->bytes_read));
+	buf_printf(out, ", wrote %s", unit_bytes(bytes, (double)io->bytes_written));
+	buf_printf(out, " in %" PRIu64 " call%s", io->calls, plural(io->calls));
+	if (io->errors)
+		buf_printf(out, ", %" PRIu64 " of them failed", io->errors);
+}
+
+static struct spread time_of_ranks(const struct summary *s)
+{
+	return summary_rank_spread(s, &sums_measures[s->has_aggregates ? SUMS_TIME : SUMS_BUSY]);
+}
+
+static void verdict_moved(struct buf *out, const struct tally *io)
+{
+	char bytes[UNIT_TEXT];
+
+	if (io->bytes_read)
+		buf_printf(out, " read %s", unit_bytes(bytes, (double)io->bytes_read));
+	if (io->bytes_read && io->bytes_written)
+		buf_puts(out, " and");
+	if (io->bytes_written)
+		buf_printf(out, " wrote %s", unit_bytes(bytes, (double)io->bytes_written));
+	if (!io->bytes_read && !io->bytes_written)
+		buf_puts(out, " moved nothing");
+}
+
+static void verdict_ranks(struct buf *out, const struct summary *s)
+{
+	int64_t whole = s->has_aggregates ? s->all.io.time_ns : s->all.busy_ns;
+	struct spread time = time_of_ranks(s);
+	char text[UNIT_TEXT];
+
+	buf_printf(out, "%zu rank%s", s->ranks.count, plural(s->ranks.count));
+	if (s->ranks.hosts > 1)
+		buf_printf(out, " on %zu hosts", s->ranks.hosts);
+	verdict_moved(out, &s->all.io);
+	buf_printf(out, " in %s of I/O", unit_ns(text, whole));
+	if (!s->has_aggregates)
+		buf_printf(out, ", %s of the run",
+			   unit_share(text, (double)whole, (double)s->head->end.duration_ns));
+	buf_printf(out, " (%s per rank", unit_ns(text, (int64_t)spread_average(&time)));
+	if (time.maximum > UNEVEN * spread_average(&time))
+		buf_printf(out, ", slowest rank %" PRId32 ": %s", time.maximum_rank,
+			   unit_ns(text, (int64_t)time.maximum));
+	buf_putc(out, ')');
+	if (s->all.io.errors)
+		buf_printf(out, "; %" PRIu64 " of %" PRIu64 " calls failed", s->all.io.errors,
+			   s->all.io.calls);
+}
+
+/* The first of the rows that is storage: a wait on a pipe is no consumer of I/O. */
+static void verdict_consumer(struct buf *out, const struct summary_row *rows, size_t count,
+			     int64_t whole_ns, const char *before)
+{
+	char share[UNIT_TEXT];
+	size_t i = 0;
+
+	while (i < count && rows[i].is_network)
+		i++;
+	if (i == count || rows[i].is_process || rows[i].tally->time_ns <= 0 || whole_ns <= 0)
+		return;
+	buf_printf(out, "%s%s (%s)", before, rows[i].name,
+		   unit_share(share, (double)rows[i].tally->time_ns, (double)whole_ns));
+}
+
+void render_verdict(struct buf *out, const struct summary *summary)
+{
+	const struct tally *io = &summary->all.io;
+	size_t functions, files;
+	AUTO_FREE struct summary_row *by_function =
+		summary_rows(summary, SUMMARY_FUNCTIONS, &functions);
+	AUTO_FREE struct summary_row *by_file = summary_rows(summary, SUMMARY_FILES, &files);
+
+	if (summary->ranks.count) {
+		verdict_ranks(out, summary);
+	} else {
+		verdict_time(out, summary);
+		verdict_calls(out, io);
+	}
+	verdict_consumer(out, by_function, functions, io->time_ns, "; most time in ");
+	verdict_consumer(out, by_file, files, io->time_ns, " and on ");
+}
+
+static void note_ranks(struct buf *out, const struct summary *s)
+{
+	struct spread time = time_of_ranks(s);
+	double average = spread_average(&time);
+	char text[UNIT_TEXT];
+
+	buf_printf(out, "ranks: %zu", s->ranks.count);
+	if (s->ranks.world > s->ranks.count)
+		buf_printf(out, " of %zu", s->ranks.world);
+	buf_printf(out, " on %zu host%s, ", s->ranks.hosts, plural(s->ranks.hosts));
+	buf_printf(out, "in I/O for %s on average", unit_ns(text, (int64_t)average));
+	buf_printf(out, ", from %s (rank %" PRId32 ")", unit_ns(text, (int64_t)time.minimum),
+		   time.minimum_rank);
+	buf_printf(out, " to %s (rank %" PRId32 ")", unit_ns(text, (int64_t)time.maximum),
+		   time.maximum_rank);
+	if (average > 0)
+		buf_printf(out, ", %.2f times the average", time.maximum / average);
+	buf_putc(out, '\n');
+}
+
+static void put_amplified(struct buf *out, const char *verb, uint64_t stored, uint64_t asked)
+{
+	char text[UNIT_TEXT];
+
+	buf_printf(out, "%s %s", verb, unit_bytes(text, (double)stored));
+	if (asked)
+		buf_printf(out, " (%.2f times what was asked for)", (double)stored / (double)asked);
+}
+
+/* Only where libraries stand between the program and POSIX; else it is the same number twice. */
+static void note_storage(struct buf *out, const struct sums *sums)
+{
+	const struct tally *io = &sums->io, *storage = &sums->storage;
+	char text[UNIT_TEXT];
+
+	buf_puts(out, "storage: ");
+	put_amplified(out, "read", storage->bytes_read, io->bytes_read);
+	put_amplified(out, ", wrote", storage->bytes_written, io->bytes_written);
+	buf_printf(out, " in %" PRIu64 " calls", storage->calls);
+	if (storage->transfers && io->transfers) {
+		const struct measure *size = &tally_measures[TALLY_TRANSFER_SIZE];
+
+		buf_printf(out, "; requests of %s on average",
+			   measure_text(text, size->quantity, size->get(io)));
+		buf_printf(out, " became accesses of %s",
+			   measure_text(text, size->quantity, size->get(storage)));
+	}
+	if (sums->bytes_read_to_write)
+		buf_printf(out, "; %s were read inside writes (data sieving)",
+			   unit_bytes(text, (double)sums->bytes_read_to_write));
+	buf_putc(out, '\n');
+}
+
+static void note_apart(struct buf *out, const char *what, const struct tally *t)
+{
+	char text[UNIT_TEXT];
+
+	if (!t->calls)
+		return;
+	buf_printf(out, "%s: %" PRIu64 " call%s", what, t->calls, plural(t->calls));
+	buf_printf(out, ", read %s", unit_bytes(text, (double)t->bytes_read));
+	buf_printf(out, ", wrote %s", unit_bytes(text, (double)t->bytes_written));
+	buf_printf(out, " in %s, not part of the I/O above\n", unit_ns(text, t->time_ns));
+}
+
+static void note_network(struct buf *out, const struct sums *sums)
+{
+	char text[UNIT_TEXT];
+
+	if (sums->network.calls)
+		buf_printf(out, "sockets and pipes: %s, not part of the I/O time above\n",
+			   unit_ns(text, sums->network.time_ns));
+	if (sums->network_in_io.calls)
+		buf_printf(out,
+			   "sockets and pipes inside I/O calls: %" PRIu64
+			   " call%s, %s, part of the time of those\n",
+			   sums->network_in_io.calls, plural(sums->network_in_io.calls),
+			   unit_ns(text, sums->network_in_io.time_ns));
+}
+
+static void note_host(struct buf *out, const struct host_info *host)
+{
+	char text[UNIT_TEXT];
+
+	buf_printf(out, "clock of %s: %s%s", host->host ? host->host : "?",
+		   host->offset_ns < 0 ? "-" : "+", unit_ns(text, llabs(host->offset_ns)));
+	buf_printf(out, " by %s, ", host->method ? host->method : "?");
+	if (host->error_ns < 0)
+		buf_puts(out, "error not known\n");
+	else
+		buf_printf(out, "right to within %s\n", unit_ns(text, host->error_ns));
+}
+
+void render_notes(struct buf *out, const struct summary *summary)
+{
+	const struct sums *all = &summary->all;
+
+	if (summary->ranks.count)
+		note_ranks(out, summary);
+	if (summary_has_libraries(summary))
+		note_storage(out, all);
+	note_network(out, all);
+	note_apart(out, "inside calls that start or end processes (MPI_Init, fork)", &all->startup);
+	note_apart(out, "outside the ranks (launcher, scripts)", &summary->outside.io);
+	for (size_t i = 0; i < summary->head->host_count; i++)
+		note_host(out, &summary->head->hosts[i]);
+}
