@@ -8,6 +8,7 @@
  *	load pace  CALL THREADS PER_SECOND SECONDS DIR
  *	load stride CALLS DIR
  *	load starts TIMES PROGRAM
+ *	load timed PROGRAM [ARGUMENT]...
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -264,9 +265,8 @@ static int run_stride(char **argv)
 }
 
 /* CPU time of one start of a program: user and system, from its exec to its exit. */
-static uint64_t start_us(const char *program, char **environment)
+static uint64_t start_us(char **argv, char **environment)
 {
-	char *argv[] = { (char *)program, NULL };
 	posix_spawn_file_actions_t actions;
 	struct rusage u;
 	int status = 0, code;
@@ -274,11 +274,11 @@ static uint64_t start_us(const char *program, char **environment)
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	code = posix_spawn(&pid, program, &actions, NULL, argv, environment);
+	code = posix_spawn(&pid, argv[0], &actions, NULL, argv, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	errno = code;
 	if (code || wait4(pid, &status, 0, &u) != pid || status != 0)
-		die(program);
+		die(argv[0]);
 	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
 	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
@@ -295,8 +295,8 @@ static int run_starts(char **argv)
 		if (strncmp(*e, "LD_PRELOAD=", 11) != 0)
 			bare[n++] = *e;
 	for (int i = 0; us && i < times; i++) {
-		us[2 * i] = start_us(argv[1], bare);
-		us[2 * i + 1] = start_us(argv[1], environ);
+		us[2 * i] = start_us(argv + 1, bare);
+		us[2 * i + 1] = start_us(argv + 1, environ);
 	}
 	for (int i = 0; us && i < times; i++)
 		printf("bare_us %llu\ntraced_us %llu\n", (unsigned long long)us[2 * i],
@@ -305,22 +305,27 @@ static int run_starts(char **argv)
 	return 0;
 }
 
+/* For what has no parent of ours: a rank. */
+static int run_timed(char **argv)
+{
+	printf("cpu_us %llu\n", (unsigned long long)start_us(argv, environ));
+	return 0;
+}
+
 static const struct {
 	const char *name;
-	int arguments;
+	int arguments; /* at least */
 	int (*run)(char **argv);
 } loads[] = {
-	{ "calls", 5, run_calls },
-	{ "pace", 5, run_pace },
-	{ "stride", 2, run_stride },
-	{ "starts", 2, run_starts },
+	{ "calls", 5, run_calls },   { "pace", 5, run_pace },	{ "stride", 2, run_stride },
+	{ "starts", 2, run_starts }, { "timed", 1, run_timed },
 };
 
 int main(int argc, char **argv)
 {
 	memset(block, 'x', sizeof(block));
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
-		if (argc == loads[i].arguments + 2 && !strcmp(argv[1], loads[i].name))
+		if (argc >= loads[i].arguments + 2 && !strcmp(argv[1], loads[i].name))
 			return loads[i].run(argv + 2);
 	fputs("load: see bench/load.c for what it takes\n", stderr);
 	return 2;

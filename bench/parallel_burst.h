@@ -16,9 +16,9 @@ struct bursts {
 struct bursts bursts_parse(char *const words[2]);
 
 /*
- * Collective. All ranks begin a burst together, and with nothing left for the collector to take;
- * one more, before the first, makes the call's way warm. Rank 0 prints a line "burst_ps N" for each
- * burst: the time of a call, mean of the ranks.
+ * Collective. First all the calls once, which makes the spool as large as they need, and a pause
+ * until the collector has taken them; then the bursts, each begun by all ranks together. Rank 0
+ * prints a line "burst_ps N" for each burst: the time of a call, mean of the ranks.
  */
 void bursts_run(const struct bursts *bursts, void (*call)(void *arg), void *arg);
 

@@ -54,6 +54,8 @@ static void target_open(struct target *t, const char *how, const char *path)
 {
 	hid_t access = must(H5Pcreate(H5P_FILE_ACCESS));
 
+	/* Else a serial file gathers what is written in a buffer and hardly ever writes. */
+	must(H5Pset_sieve_buf_size(access, 1));
 	t->transfer = must(H5Pcreate(H5P_DATASET_XFER));
 	if (strcmp(how, "serial") != 0) {
 		must(H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL));
