@@ -6,6 +6,7 @@
  * docs/benchmarks.md says how each figure comes about.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,20 +134,50 @@ static void call_take(struct bench *b, const struct mpi *mpi, const struct call 
 	unlink(file);
 }
 
+/* What turns an added value into per cent of bare. */
+static double percent_of(const struct pairs *pairs)
+{
+	double bare = sample_median(&pairs->of[BARE]);
+
+	return bare > 0 ? 100 / bare : 0;
+}
+
 /* The cells up to "of bare"; returns what is added, the median of the pairs. */
 static double pairs_row(struct bench *b, const char *what, const struct pairs *pairs, int digits)
 {
 	struct sample added = sample_added(&pairs->of[OURS], &pairs->of[BARE]);
-	double bare = sample_median(&pairs->of[BARE]), more = sample_median(&added);
+	double more = sample_median(&added);
 
 	table_add(&b->table, "%s", what);
-	table_add(&b->table, "%.*f", digits, bare);
+	table_add(&b->table, "%.*f", digits, sample_median(&pairs->of[BARE]));
 	table_add(&b->table, "%.*f", digits, sample_median(&pairs->of[OURS]));
 	table_add(&b->table, "%+.*f", digits, more);
 	table_add(&b->table, "%+.*f..%+.*f", digits, sample_quantile(&added, 0.25), digits,
 		  sample_quantile(&added, 0.75));
-	table_add(&b->table, "%+.1f %%", bare > 0 ? more / bare * 100 : 0);
+	table_add(&b->table, "%+.1f %%", more * percent_of(pairs));
 	return more;
+}
+
+/*
+ * Fills the cells "bar" and "holds" for an added value, which scale turns into the unit of the bar.
+ * A median that is uncertain by more than the bar says nothing, and does not pass for a yes.
+ */
+static void pairs_judge(struct bench *b, const char *what, const struct pairs *pairs, double scale,
+			double bar, const char *unit)
+{
+	struct sample added = sample_added(&pairs->of[OURS], &pairs->of[BARE]);
+	double spread = sample_quantile(&added, 0.75) - sample_quantile(&added, 0.25);
+	/* Of the median of so many values of a normal distribution with these quartiles. */
+	double error = added.count ? 0.93 * spread / sqrt((double)added.count) : 0;
+
+	if (bar == BAR_NONE || error * scale <= bar) {
+		bench_judge(b, what, sample_median(&added) * scale, bar, false, unit);
+		return;
+	}
+	table_add(&b->table, "<= %g", bar);
+	table_add(&b->table, "UNSURE");
+	bench_fail(b, "%s is only known to +-%.1f %s, the bar is %g: the machine is too busy", what,
+		   error * scale, unit, bar);
 }
 
 static void figure_of(struct bench *b, const struct mpi *mpi, const char *key, const char *unit,
@@ -162,15 +193,14 @@ static void call_row(struct bench *b, const struct mpi *mpi, const struct call *
 {
 	AUTO_FREE char *what = xprintf("%s, %s", mpi->name, call->title);
 	AUTO_FREE char *shown = xprintf("%s, ns", what);
-	double ns = pairs_row(b, shown, pairs, 1);
-	double percent = ns / sample_median(&pairs->of[BARE]) * 100;
+	double ns = pairs_row(b, shown, pairs, 1), per_cent = percent_of(pairs);
 
 	if (call->bar_percent != BAR_NONE)
-		bench_judge(b, what, percent, call->bar_percent, false, "%");
+		pairs_judge(b, what, pairs, per_cent, call->bar_percent, "%");
 	else
-		bench_judge(b, what, ns, call->bar_ns, false, "ns");
+		pairs_judge(b, what, pairs, 1, call->bar_ns, "ns");
 	figure_of(b, mpi, call->key, "ns", ns, 1);
-	figure_of(b, mpi, call->key, "percent", percent, 2);
+	figure_of(b, mpi, call->key, "percent", ns * per_cent, 2);
 }
 
 static void part_calls(struct bench *b, const struct mpi *mpi)
@@ -224,10 +254,10 @@ static void part_start(struct bench *b, const struct mpi *mpi)
 		for (int place = 0; place < MODES; place++)
 			start_take(b, mpi, turn(pair, place), &ranks, &rest);
 	ms = pairs_row(b, shown, &ranks, 2);
-	bench_judge(b, what, ms, BAR_START_MS, false, "ms");
+	pairs_judge(b, what, &ranks, 1, BAR_START_MS, "ms");
 	figure_of(b, mpi, "start", "ms", ms, 2);
 	ms = pairs_row(b, besides, &rest, 2);
-	bench_judge(b, besides, ms, BAR_NONE, false, "ms");
+	pairs_judge(b, besides, &rest, 1, BAR_NONE, "ms");
 	figure_of(b, mpi, "collector", "ms", ms, 2);
 }
 
@@ -257,7 +287,7 @@ static void part_vpic(struct bench *b, const struct mpi *mpi)
 	AUTO_FREE char *what = xprintf("%s, VPIC-IO, %d ranks, I/O time", mpi->name, RANKS);
 	AUTO_FREE char *shown = xprintf("%s, ms", what);
 	struct pairs pairs = { 0 };
-	double ms, percent;
+	double ms;
 
 	if (!mpi_has(mpi, "vpic_io"))
 		return;
@@ -265,9 +295,8 @@ static void part_vpic(struct bench *b, const struct mpi *mpi)
 		for (int place = 0; place < MODES; place++)
 			vpic_take(b, mpi, turn(pair, place), &pairs);
 	ms = pairs_row(b, shown, &pairs, 1);
-	percent = ms / sample_median(&pairs.of[BARE]) * 100;
-	bench_judge(b, what, percent, BAR_VPIC_PERCENT, false, "%");
-	figure_of(b, mpi, "vpic", "percent", percent, 2);
+	pairs_judge(b, what, &pairs, percent_of(&pairs), BAR_VPIC_PERCENT, "%");
+	figure_of(b, mpi, "vpic", "percent", ms * percent_of(&pairs), 2);
 }
 
 static void mpi_measure(struct bench *b, const char *name)
