@@ -249,12 +249,13 @@ static uint64_t moved_by(const struct mpi_pending *p, int i, int err)
 	return mpi_moved(&status, 0);
 }
 
-uint64_t mpi_pending_moved(const struct mpi_pending *p, int count, int err)
+uint64_t mpi_pending_moved(const struct mpi_pending *p, const int *indices, int count, int err)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < count && i < p->count; i++)
-		sum += moved_by(p, i, err);
+		if (p->links[indices ? indices[i] : i])
+			sum += moved_by(p, i, err);
 	return sum;
 }
 
@@ -278,5 +279,7 @@ bool mpi_pending_keep(struct mpi_pending *p)
 			named_put(named_key(SPACE_MPI_REQUEST, p->values[i]), p->links[i]);
 	if (p->mapped)
 		syscall(SYS_munmap, p->values, p->mapped);
+	p->count = 0;
+	p->mapped = 0;
 	return false;
 }
