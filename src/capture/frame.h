@@ -211,12 +211,30 @@ INLINE void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 	l->current_at = f->parent_at;
 }
 
-/* Ends a call that is not to be recorded after all. */
-INLINE void frame_drop(struct frame *f)
+/*
+ * Ends a call that is not to be recorded after all, and gives its number back. False, and it is to
+ * be recorded, where a call inside it has got a number: that one names it as its cause.
+ */
+INLINE bool frame_drop(struct frame *f)
 {
-	f->lane->current = f->parent;
-	f->lane->current_at = f->parent_at;
+	struct lane *l = f->lane;
+	bool last;
+
+	/* No signal handler may take a number between the question and the answer. */
+	capture_self.level = f->level + 1;
+	signal_fence();
+	last = l->seq == f->seq;
+	if (last)
+		l->seq--;
+	signal_fence();
+	capture_self.level = f->level;
+	signal_fence();
+	if (!last)
+		return false;
+	l->current = f->parent;
+	l->current_at = f->parent_at;
 	f->seq = 0;
+	return true;
 }
 
 /*

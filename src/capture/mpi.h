@@ -192,10 +192,12 @@ uint64_t mpi_pending_done(struct mpi_pending *p, int i);
 void mpi_pending_close(struct mpi_pending *p, const struct frame *f, const int *indices, int count,
 		       int err);
 
-/* Bytes that those complete have moved. */
-uint64_t mpi_pending_moved(const struct mpi_pending *p, int count, int err);
+/* Bytes that the operations on files among those complete have moved; to be asked before
+ * mpi_pending_close(). */
+uint64_t mpi_pending_moved(const struct mpi_pending *p, const int *indices, int count, int err);
 
-/* Puts back what is not done. Returns false, for a test that found nothing. */
+/* Puts back what is not done, and knows of none afterwards. Returns false, for a test that found
+ * nothing. */
 bool mpi_pending_keep(struct mpi_pending *p);
 
 #pragma GCC visibility pop

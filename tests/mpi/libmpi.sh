@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Helpers for tests that run parallel programs; to be sourced after libtest.sh. The programs are those of
+# Helpers for tests that run parallel programs; to be sourced after libtorture.sh. The programs are those of
 # build/mpi/<mpi>/ (kernels/ and tests/mpi/), and their ranks share this machine, which may have two cores.
 mpi_source=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -34,6 +34,36 @@ mpi_run() {
 	shift 3
 	mpi_has "$mpi" "$command" && command=$BUILD/mpi/$mpi/$command
 	timeout -k 5 "${MPI_LIMIT:-60}" "mpiexec.$mpi" -n "$ranks" "$command" "$@"
+}
+
+# mpi_order ORDER MPI N PROGRAM ARGUMENT...: N ranks as the array `command`: bare, with `sluice run` outside of
+# mpiexec, or inside around each rank. The trace is $work/trace.
+mpi_order() {
+	local order=$1 mpi=$2 ranks=$3 program=$4
+	shift 4
+	mpi_has "$mpi" "$program" && program=$BUILD/mpi/$mpi/$program
+	case $order in
+	bare) command=("mpiexec.$mpi" -n "$ranks" "$program" "$@") ;;
+	outside) command=("$sluice" run -o "$work/trace" -- "mpiexec.$mpi" -n "$ranks" "$program" "$@") ;;
+	inside) command=("mpiexec.$mpi" -n "$ranks" "$sluice" run -o "$work/trace" -- "$program" "$@") ;;
+	esac
+}
+
+# shown FILE: what ranks have printed, without the order in which they did, and without measured times
+shown() {
+	sed -E "s/\\b(\\w*seconds|\\w+_s)=[0-9.]+/\\1=?/g; s/\\[\\[[0-9]+,1],[0-9]+/[[?,1],?/g; s/^\\[[^ :]+:[0-9]+]/[?]/; s/PID [0-9]+/PID ?/g" "$1" | sort
+}
+
+# check_trace [ARGUMENT...]: the Python on standard input, with what trace.py knows of $work/trace, finds nothing
+# wrong. Arguments are strings in `arguments`.
+check_trace() {
+	"$sluice" print --json "$work/trace" >"$work/trace.json" || fail "the trace cannot be read"
+	{
+		echo 'from trace import *'
+		cat
+	} >"$work/check.py"
+	PYTHONPATH=$mpi_source "$python" -B "$work/check.py" "$work/trace.json" "$@" >"$work/wrong" 2>&1 ||
+		fail "$case: $(head -20 "$work/wrong")"
 }
 
 # The MPI that this machine's mpi4py is bound to; nothing where there is none. It is Debian's python3 that has it.

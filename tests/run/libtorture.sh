@@ -55,11 +55,16 @@ bare() {
 # captured COMMAND...: with $run_options; then reads the trace
 run_options=
 captured() {
+	# shellcheck disable=SC2086
+	observed "$sluice" run $run_options -o "$work/trace" -- "$@"
+}
+
+# observed COMMAND...: the same for a command that calls `sluice run -o $work/trace` itself
+observed() {
 	rm -rf "$work/captured" "$work/trace"
 	mkdir "$work/here"
 	captured_rc=0
-	# shellcheck disable=SC2086
-	(cd "$work/here" && exec timeout -k 5 "$limit" "$sluice" run $run_options -o "$work/trace" -- "$@") \
+	(cd "$work/here" && exec timeout -k 5 "$limit" "$@") \
 		</dev/null >"$work/captured.out" 2>"$work/captured.err" || captured_rc=$?
 	mv "$work/here" "$work/captured"
 	[ "$captured_rc" != 124 ] || wrong "\"$*\" hangs under capture"

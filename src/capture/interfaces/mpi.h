@@ -215,10 +215,11 @@ int MPI_File_write_ordered_end(HANDLE MPI_File fh, const void *buf, MPI_Status *
 	ONLY_IF(mpi_any(requests, n))                                                             \
 	BEFORE(struct mpi_pending pending; statuses = mpi_pending_take(&pending, requests, n, statuses);)
 #define ONE_DONE(i)                                                              \
-	FIELD(LINK, mpi_pending_done(&pending, i)) RESULT(mpi_moved(status, err)) \
+	FIELD(LINK, mpi_pending_done(&pending, i))                               \
+	RESULT(link ? mpi_moved(status, err) : 0)                                \
 	AFTER(mpi_pending_keep(&pending);)
 #define SOME_DONE(indices, n)                           \
-	RESULT(mpi_pending_moved(&pending, n, err))     \
+	RESULT(mpi_pending_moved(&pending, indices, n, err)) \
 	AFTER(mpi_pending_close(&pending, &f, indices, n, err);)
 #define IF_DONE(done) KEEP_IF(ret != MPI_SUCCESS || (done) || mpi_pending_keep(&pending))
 

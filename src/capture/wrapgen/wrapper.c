@@ -289,7 +289,7 @@ static void print_real_call(struct buf *out, const struct row *row)
 	if (row->forward)
 		buf_puts(out, "\tva_end(ap);\n");
 	if (row->keep_if)
-		buf_printf(out, "\tif (!(%s)) {\n\t\tframe_drop(&f);\n%s\t\treturn%s;\n\t}\n",
+		buf_printf(out, "\tif (!(%s) && frame_drop(&f)) {\n%s\t\treturn%s;\n\t}\n",
 			   row->keep_if, row->library ? "\t\terrno = saved;\n" : "",
 			   row->returns != RETURNS_VOID ? " ret" : "");
 }
