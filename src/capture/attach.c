@@ -334,6 +334,9 @@ static bool spool_make(struct membership *m)
 	h->number = m->number;
 	h->parent_number = parent;
 	h->first_thread = first_thread;
+	/* Nobody is a rank before MPI_Init, and the child of one is none. */
+	atomic_store(&h->rank, -1);
+	atomic_store(&h->ranks, 0);
 	atomic_store(&h->threads, first_thread);
 	h->attached = clock_ticks(m->control->clock);
 	header_describe(h);

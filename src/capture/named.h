@@ -31,7 +31,7 @@ enum space {
 };
 
 struct named {
-	_Atomic uint64_t key;  /* 0: empty */
+	_Atomic uint64_t key;
 	_Atomic uint64_t link; /* LINK word */
 	_Atomic uint64_t note; /* these are for the owner of the space */
 	_Atomic uint64_t count;

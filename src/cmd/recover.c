@@ -25,7 +25,7 @@ static const struct option recover_options[] = { { 'j', "json", NULL, NULL,
 /* Adds the user's spool directories below `base` whose collector is gone. */
 static void dead_find(const char *base, glob_t *found)
 {
-	AUTO_FREE char *pattern = xprintf("%s/sluice-%u-??????", base, (unsigned)getuid());
+	AUTO_FREE char *pattern = xprintf("%s/sluice-%u-*", base, (unsigned)getuid());
 
 	glob(pattern, (found->gl_pathc ? GLOB_APPEND : 0) | GLOB_ONLYDIR, NULL, found);
 }

@@ -10,24 +10,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/elf.h"
 #include "base/mem.h"
 #include "base/place.h"
-#include "base/unit.h"
 #include "cmd/command.h"
-#include "observe/collect/calibrate.h"
-#include "observe/collect/collector.h"
+#include "cmd/recording.h"
+#include "trace/clock.h"
 
 /* Pause between passes: short while records come, longer when the program does not do I/O. */
 #define PAUSE_MIN_US 500
 #define PAUSE_MAX_US 20000
+/* How long ranks may take to die after their launcher. */
+#define RANKS_DIE_NS UINT64_C(2000000000)
 
 struct run_args {
 	const char *output;
@@ -35,7 +33,7 @@ struct run_args {
 	const char *spool_dir;
 	const char *spool_limit;
 	int form;
-	bool wait;
+	bool wait, linked;
 	bool summary, quiet;
 };
 
@@ -52,17 +50,13 @@ static const struct option run_options[] = {
 	  OPTION_TEXT, offsetof(struct run_args, spool_limit) },
 	{ 'w', "wait", NULL, NULL, "wait also for processes that outlive the command", OPTION_FLAG,
 	  offsetof(struct run_args, wait) },
+	{ 0, "linked", NULL, NULL, "preload nothing: the program has the wrappers linked in",
+	  OPTION_FLAG, offsetof(struct run_args, linked) },
 	{ 's', "summary", NULL, NULL, "print a summary also when stderr is not a terminal",
 	  OPTION_FLAG, offsetof(struct run_args, summary) },
 	{ 'q', "quiet", NULL, NULL, "print nothing of our own", OPTION_FLAG,
 	  offsetof(struct run_args, quiet) },
 	{ 0 }
-};
-
-/* What is needed to record; collector is NULL when the program runs without. */
-struct recording {
-	char *library, *path, *container;
-	struct collector *collector;
 };
 
 static volatile pid_t run_child;
@@ -122,102 +116,6 @@ static void program_explain(const struct command *c, const char *path)
 		warn(c, text);
 }
 
-static void quote(struct buf *out, const char *word)
-{
-	if (*word && !strpbrk(word, " \t\n\"'\\$`|&;<>()*?[]{}!#~")) {
-		buf_puts(out, word);
-		return;
-	}
-	buf_putc(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			buf_puts(out, "'\\''");
-		else
-			buf_putc(out, *word);
-	buf_putc(out, '\'');
-}
-
-static char *uuid_make(void)
-{
-	unsigned char bytes[16];
-	struct buf text = { 0 };
-
-	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-		memset(bytes, 0, sizeof(bytes));
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		buf_printf(&text, "%02x", bytes[i]);
-	return buf_take(&text);
-}
-
-static struct run_info run_describe(char **argv)
-{
-	const char *user = getenv("USER");
-	struct buf command = { 0 };
-	struct timespec now;
-	char host[256] = "";
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	gethostname(host, sizeof(host) - 1);
-	for (int i = 0; argv[i]; i++) {
-		if (i)
-			buf_putc(&command, ' ');
-		quote(&command, argv[i]);
-	}
-	return (struct run_info){
-		.uuid = uuid_make(),
-		.command = buf_take(&command),
-		.directory = getcwd(NULL, 0),
-		.host = xstrdup(host),
-		.user = user ? xstrdup(user) : xprintf("%u", (unsigned)getuid()),
-		.version = xstrdup(SLUICE_VERSION),
-		.started_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
-	};
-}
-
-/* trace.dir/20260102-030405-program-PID.sluice; made if need be. NULL with a message in err. */
-static char *trace_path(const struct command *c, const char *program, struct err *err)
-{
-	const char *directory = config_text(c->config, SETTING_TRACE_DIR);
-	const char *base = strrchr(program, '/');
-	time_t now = time(NULL);
-	struct tm local;
-	char stamp[32];
-
-	if (place_make_dir(directory, 0700, err) < 0)
-		return NULL;
-	localtime_r(&now, &local);
-	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
-	return xprintf("%s/%s-%s-%d.sluice", directory, stamp, base ? base + 1 : program,
-		       (int)getpid());
-}
-
-static enum capture_clock clock_choose(const struct config *config)
-{
-	const char *name;
-
-	switch (config_choice(config, SETTING_CAPTURE_CLOCK)) {
-	case CONFIG_CLOCK_COUNTER:
-		return CLOCK_SOURCE_COUNTER;
-	case CONFIG_CLOCK_MONOTONIC:
-		return CLOCK_SOURCE_MONOTONIC;
-	default:
-		return calibrate_counter_is_steady(&name) ? CLOCK_SOURCE_COUNTER
-							  : CLOCK_SOURCE_MONOTONIC;
-	}
-}
-
-static enum capture_mode mode_choose(const struct config *config)
-{
-	switch (config_choice(config, SETTING_CAPTURE_MODE)) {
-	case CONFIG_MODE_COUNTERS:
-		return CAPTURE_COUNTERS;
-	case CONFIG_MODE_OFF:
-		return CAPTURE_OFF;
-	default:
-		return CAPTURE_TRACE;
-	}
-}
-
 static int overrides_apply(struct command *c, struct err *err)
 {
 	const struct run_args *args = c->args;
@@ -231,38 +129,17 @@ static int overrides_apply(struct command *c, struct err *err)
 	return r;
 }
 
-/* The collector of this run; NULL with a message in err. */
-static struct collector *collector_start(const struct command *c, const char *trace,
-					 struct err *err)
-{
-	struct run_info run = run_describe(c->argv);
-	const char *spool_dir = config_text(c->config, SETTING_SPOOL_DIR);
-	struct collector_options options = {
-		.trace = trace,
-		.spool_dir = strcmp(spool_dir, "auto") ? spool_dir : NULL,
-		.spool_bytes = config_number(c->config, SETTING_SPOOL_LIMIT),
-		.mode = mode_choose(c->config),
-		.clock = clock_choose(c->config),
-		.skip = config_text(c->config, SETTING_CAPTURE_SKIP),
-		.run = &run,
-	};
-	struct collector *collector = NULL;
-
-	if (collector_open(&collector, &options, err) < 0)
-		collector = NULL;
-	run_info_release(&run);
-	return collector;
-}
-
-/* Our library goes first, before what the user preloads already. */
+/* Our library goes first, before what the user preloads already. NULL: it is linked in. */
 static void environment_set(const char *library, const char *spool)
 {
 	const char *before = getenv("LD_PRELOAD");
-	AUTO_FREE char *preload =
-		before && before[0] ? xprintf("%s:%s", library, before) : xstrdup(library);
+	AUTO_FREE char *preload = NULL;
 
-	setenv("LD_PRELOAD", preload, 1);
 	setenv("SLUICE_SPOOL", spool, 1);
+	if (!library)
+		return;
+	preload = before && before[0] ? xprintf("%s:%s", library, before) : xstrdup(library);
+	setenv("LD_PRELOAD", preload, 1);
 }
 
 /*
@@ -298,7 +175,22 @@ static void signals_restore(const struct signals *old)
 		sigaction(forwarded[i], &old->forwarded[i], NULL);
 }
 
-static pid_t child_start(char **argv, const char *program, const struct recording *r,
+/* Becomes the program. Returns only if that fails, with the exit code that a shell would give. */
+static int program_become(char **argv, const char *program)
+{
+	int code;
+
+	execv(program, argv);
+	/* What a shell does with a file that is no program: it reads it. */
+	if (errno == ENOEXEC)
+		execvp(argv[0], argv);
+	code = errno == ENOENT ? 127 : 126;
+	fprintf(stderr, "sluice run: %s: %s\n", program, strerror(errno));
+	return code;
+}
+
+/* spool NULL: the program runs without us. */
+static pid_t child_start(char **argv, const char *program, const char *library, const char *spool,
 			 const struct signals *signals)
 {
 	pid_t pid = fork();
@@ -306,14 +198,9 @@ static pid_t child_start(char **argv, const char *program, const struct recordin
 	if (pid)
 		return pid;
 	signals_restore(signals);
-	if (r->collector)
-		environment_set(r->library, collector_directory(r->collector));
-	execv(program, argv);
-	/* What a shell does with a file that is no program: it reads it. */
-	if (errno == ENOEXEC)
-		execvp(argv[0], argv);
-	fprintf(stderr, "sluice run: %s: %s\n", program, strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	if (spool)
+		environment_set(library, spool);
+	_exit(program_become(argv, program));
 }
 
 static int pidfd_of(pid_t pid)
@@ -340,6 +227,17 @@ static int status_code(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* A launcher that has killed its ranks returns while they are still dying, and recording. */
+static void ranks_watch(struct collector *collector)
+{
+	uint64_t until = clock_monotonic_ns() + RANKS_DIE_NS;
+
+	while (collector_live_ranks(collector) && clock_monotonic_ns() < until) {
+		collector_poll(collector);
+		pause_for(-1, PAUSE_MIN_US);
+	}
+}
+
 /* Collects until the child has ended; returns its exit code. */
 static int child_watch(pid_t pid, struct collector *collector, bool outlive)
 {
@@ -347,14 +245,16 @@ static int child_watch(pid_t pid, struct collector *collector, bool outlive)
 	unsigned pause = PAUSE_MIN_US;
 	int status = 0;
 
-	while (waitpid(pid, &status, WNOHANG) == 0) {
-		if (collector && collector_poll(collector))
+	while (waitpid(pid, &status, collector ? WNOHANG : 0) == 0) {
+		if (collector_poll(collector))
 			pause = PAUSE_MIN_US;
 		else if (pause < PAUSE_MAX_US)
 			pause *= 2;
 		pause_for(pidfd, pause);
 	}
 	run_child = 0;
+	if (collector)
+		ranks_watch(collector);
 	while (outlive && collector && (collector_poll(collector) || collector_live(collector)))
 		pause_for(-1, PAUSE_MAX_US);
 	return status_code(status);
@@ -379,80 +279,89 @@ static void summary_print(const struct command *c, const struct collector_totals
 	if (wanted)
 		fprintf(stderr, "sluice: %llu calls of %u processes recorded in %s\n",
 			(unsigned long long)t->activities, t->processes, trace);
-	if (!t->processes && mode_choose(c->config) != CAPTURE_OFF && !getenv("SLUICE_DISABLE"))
+	if (!t->processes && recording_mode(c->config) != CAPTURE_OFF && !getenv("SLUICE_DISABLE"))
 		command_warn(c,
 			     "no process of the run could be recorded; 'sluice doctor' tells more");
 }
 
-/* Turns the container into the form that was asked for. */
-static int form_convert(const char *container, const char *path, const char *form, struct err *err)
-{
-	struct trace trace;
-	int r = trace_open(&trace, container, NULL, err);
-
-	if (r < 0)
-		return r;
-	r = trace_convert(&trace, trace_format_by_name(form), path, err);
-	trace_close(&trace);
-	if (r >= 0)
-		unlink(container);
-	return r;
-}
-
 /* Completes the trace; trouble is told and changes nothing for the program. */
-static void recording_end(const struct command *c, struct recording *r, int code)
+static void finish(const struct command *c, struct recording *recording, int code)
 {
-	const struct run_args *args = c->args;
-	struct collector_totals totals;
-	char form[16];
-	struct err err;
-	int failed = collector_close(r->collector, code, &totals, &err);
+	struct recording_result result = { 0 };
+	struct err err = { 0 };
 
-	option_choice_name("container|text|sqlite", args->form, form, sizeof(form));
-	if (failed >= 0 && strcmp(r->container, r->path) != 0)
-		failed = form_convert(r->container, r->path, form, &err);
-	if (failed < 0)
+	if (recording_end(recording, code, &result, &err) < 0)
 		warn(c, err.text);
-	else
-		summary_print(c, &totals, r->path);
+	else if (result.ours)
+		summary_print(c, &result.totals, result.trace);
 }
 
 /* Prepares all that recording needs. On failure it says so, and the program runs without. */
-static void recording_start(const struct command *c, const char *program, struct recording *r)
+static bool begin(const struct command *c, const char *program, const char *library,
+		  struct recording *recording, struct err *err)
 {
 	const struct run_args *args = c->args;
+	char form[16];
+	struct recording_options options = {
+		.config = c->config,
+		.argv = c->argv,
+		.program = program,
+		.output = args->output,
+		.outlive = args->wait,
+	};
 	AUTO_FREE char *text = NULL;
-	struct err err = { 0 };
 
-	r->library = place_library(&err);
-	if (r->library)
-		r->path = args->output ? xstrdup(args->output) : trace_path(c, program, &err);
-	if (r->path)
-		r->container = args->form > 0 ? xprintf("%s.partial", r->path) : xstrdup(r->path);
-	if (r->container)
-		r->collector = collector_start(c, r->container, &err);
-	if (r->collector)
-		return;
-	text = xprintf("%s; the program runs unrecorded", err.text);
+	option_choice_name("container|text|sqlite", args->form, form, sizeof(form));
+	options.form = trace_format_by_name(form);
+	if (library && recording_start(recording, &options, err) >= 0)
+		return true;
+	text = xprintf("%s; the program runs unrecorded", err->text);
 	warn(c, text);
+	return false;
 }
 
-static void recording_release(struct recording *r)
+/* Runs the program, recorded if that can be had. Returns its exit code. */
+static int record(const struct command *c, const char *program)
 {
-	free(r->library);
-	free(r->path);
-	free(r->container);
+	const struct run_args *args = c->args;
+	struct recording recording;
+	struct signals signals;
+	struct err err = { 0 };
+	AUTO_FREE char *library = place_library(&err);
+	bool recorded;
+	pid_t pid;
+	int code;
+
+	signals_set(&signals);
+	recorded = begin(c, program, library, &recording, &err);
+	pid = child_start(c->argv, program, args->linked ? NULL : library,
+			  recorded ? recording_directory(&recording) : NULL, &signals);
+	if (pid < 0) {
+		code = command_fail(c, "cannot start a process: %s", strerror(errno));
+	} else {
+		run_child = pid;
+		code = child_watch(pid, recorded ? recording.collector : NULL, args->wait);
+	}
+	if (recorded)
+		finish(c, &recording, code);
+	return code;
+}
+
+/* Is the whole launcher run under Sluice already? Then its ranks are recorded as they are. */
+static bool is_recorded_already(void)
+{
+	const char *spool = getenv("SLUICE_SPOOL");
+	struct job job;
+	bool launched = job_find(&job);
+
+	job_release(&job);
+	return launched && spool && collector_is_alive(spool);
 }
 
 static int run(struct command *c)
 {
-	const struct run_args *args = c->args;
 	AUTO_FREE char *program = place_program(c->argv[0]);
-	struct recording recording = { 0 };
-	struct signals signals;
 	struct err err = { 0 };
-	pid_t pid;
-	int code;
 
 	if (overrides_apply(c, &err) < 0)
 		return command_misuse(c, "%s", err.text);
@@ -461,19 +370,9 @@ static int run(struct command *c)
 		return 127;
 	}
 	program_explain(c, program);
-	signals_set(&signals);
-	recording_start(c, program, &recording);
-	pid = child_start(c->argv, program, &recording, &signals);
-	if (pid < 0) {
-		code = command_fail(c, "cannot start a process: %s", strerror(errno));
-	} else {
-		run_child = pid;
-		code = child_watch(pid, recording.collector, args->wait);
-	}
-	if (recording.collector)
-		recording_end(c, &recording, code);
-	recording_release(&recording);
-	return code;
+	if (is_recorded_already())
+		return program_become(c->argv, program);
+	return record(c, program);
 }
 
 const struct command_ops command_run = {

@@ -117,7 +117,8 @@ static void sizes(MPI_File f)
 {
 	MPI_Offset size, whole = (MPI_Offset)ranks * N * (MPI_Offset)sizeof(int);
 
-	/* Collective calls need not wait: nobody's file may shrink or grow before all have looked. */
+	/* Collective calls need not wait: nobody's file may shrink or grow before all have looked.
+	 */
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_MUST(MPI_File_set_size(f, whole / 2));
 	MPI_MUST(MPI_File_get_size(f, &size));

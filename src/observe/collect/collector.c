@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -28,6 +29,7 @@ struct collector {
 	struct run_info run;
 	struct intake intake;
 	uint32_t spools_seen;
+	size_t ranks; /* processes that have passed MPI_Init */
 	uint64_t namespace;
 	uint64_t lives_checked_ns, reaped_ns, taken_ns;
 };
@@ -66,15 +68,25 @@ static bool directory_suits(const char *path, uint64_t bytes)
 	       (uint64_t)fs.f_bavail * fs.f_frsize >= bytes;
 }
 
-static int directory_make(struct collector *c, const struct collector_options *o, struct err *err)
+const char *collector_base(const char *spool_dir, uint64_t spool_bytes)
 {
 	const char *temporary = getenv("TMPDIR");
-	const char *base = o->spool_dir;
 
-	if (!base && directory_suits("/dev/shm", o->spool_bytes))
-		base = "/dev/shm";
-	if (!base)
-		base = temporary && temporary[0] == '/' ? temporary : "/tmp";
+	if (spool_dir)
+		return spool_dir;
+	if (directory_suits("/dev/shm", spool_bytes))
+		return "/dev/shm";
+	return temporary && temporary[0] == '/' ? temporary : "/tmp";
+}
+
+static int directory_make(struct collector *c, const struct collector_options *o, struct err *err)
+{
+	const char *base = collector_base(o->spool_dir, o->spool_bytes);
+
+	if (o->directory) {
+		c->directory = xstrdup(o->directory);
+		return 0;
+	}
 	c->directory = xprintf("%s/sluice-%u-XXXXXX", base, (unsigned)getuid());
 	if (c->directory[0] != '/')
 		return err_set(err, EINVAL, "%s: the spool directory must be an absolute path",
@@ -113,6 +125,14 @@ static struct run_clock clock_now(const struct collector *c)
 	return clock;
 }
 
+static int64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* What recover will need if we do not live to finish. */
 static void control_describe(struct collector *c, const char *trace)
 {
@@ -146,6 +166,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	run_copy(&c->run, o->run);
 	c->clock = o->clock;
 	c->begin = calibrate_moment(o->clock);
+	c->run.started_ns = realtime_ns();
 	c->namespace = life_namespace();
 	r = directory_make(c, o, err);
 	intake_init(&c->intake, c->directory, c->run.host);
@@ -179,6 +200,11 @@ size_t collector_live(const struct collector *c)
 	for (size_t i = 0; i < c->intake.member_count; i++)
 		live += c->intake.members[i]->open && !c->intake.members[i]->ended;
 	return live;
+}
+
+size_t collector_ranks(const struct collector *c)
+{
+	return c->ranks;
 }
 
 /* A newer spool of the same process: the old image is gone, replaced by exec. */
@@ -229,6 +255,19 @@ static void lives_check(struct collector *c, bool reap)
 			spool_reap(&m->spool, life_thread);
 	}
 	life_scan_release(&scan);
+}
+
+size_t collector_live_ranks(struct collector *c)
+{
+	size_t live = 0;
+
+	lives_check(c, false);
+	for (size_t i = 0; i < c->intake.member_count; i++) {
+		const struct member *m = c->intake.members[i];
+
+		live += m->open && !m->ended && m->rank >= 0;
+	}
+	return live;
 }
 
 /* Has so much time passed since? Then *since is now. */
@@ -283,6 +322,7 @@ size_t collector_poll(struct collector *c)
 	for (size_t i = 0; i < in->member_count; i++)
 		due |= in->members[i]->open && (in->members[i]->ended || loses(in->members[i]));
 	taken = pass(c, due);
+	c->ranks = intake_ranks(in);
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i]->open && in->members[i]->ended && !in->members[i]->pending)
 			member_end(c, in->members[i]);

@@ -22,11 +22,13 @@ struct collector;
 struct collector_options {
 	const char *trace;     /* path of the container to write */
 	const char *spool_dir; /* where to make the run's spool directory; NULL chooses */
+	const char *directory; /* the spool directory itself, if it is made already; it is removed
+				  at the end, also of a failed open */
 	uint64_t spool_bytes;  /* bound of all spools of the run together */
 	enum capture_mode mode;
 	enum capture_clock clock;
 	const char *skip; /* program names to leave alone, separated by blanks or commas */
-	const struct run_info *run; /* copied */
+	const struct run_info *run; /* copied; started_ns is filled in */
 };
 
 /* What is known about a run while it goes on and when it is over. */
@@ -38,6 +40,9 @@ struct collector_totals {
 	uint32_t processes;
 	uint64_t spool_peak_bytes; /* most space that the spools took at any pass */
 };
+
+/* Where spool directories are to be made: spool_dir, else what has room. */
+const char *collector_base(const char *spool_dir, uint64_t spool_bytes);
 
 int collector_open(struct collector **collector, const struct collector_options *options,
 		   struct err *err);
@@ -51,6 +56,10 @@ size_t collector_poll(struct collector *collector);
 /* How many processes are attached and not known to have ended. */
 size_t collector_live(const struct collector *collector);
 
+/* How many of its processes have ever been known to be ranks of an MPI program, and still live. */
+size_t collector_ranks(const struct collector *collector);
+size_t collector_live_ranks(struct collector *collector);
+
 /*
  * Takes the rest, switches remaining processes off, completes the container and removes the spools.
  * Frees the collector, also on failure. totals may be NULL.
@@ -58,8 +67,9 @@ size_t collector_live(const struct collector *collector);
 int collector_close(struct collector *collector, int exit_status, struct collector_totals *totals,
 		    struct err *err);
 
-/* Is the directory a run's, and its collector gone? */
+/* Is the directory a run's, and its collector gone, or at work? */
 bool collector_is_dead(const char *directory);
+bool collector_is_alive(const char *directory);
 
 /*
  * Completes the trace of a run whose collector died: what it had written and what is still in the

@@ -93,15 +93,27 @@ static char *header_text(const char text[SPOOL_TEXT_BYTES])
 	return xstrndup(text, SPOOL_TEXT_BYTES - 1);
 }
 
-static void member_announce(struct intake *in, uint32_t index, const struct spool_header *h)
+/* Pairs with the release in the guest, which writes the size before the rank. -1: no rank (yet). */
+static int32_t header_rank(const struct spool_header *h)
 {
+	int32_t rank = atomic_load_explicit(&h->rank, memory_order_acquire);
+
+	return rank < 0 ? -1 : rank;
+}
+
+/* Tells the trace who the process is; again, when its rank is known. */
+static void member_announce(struct intake *in, struct member *m)
+{
+	const struct spool_header *h = m->spool.header;
+	int32_t rank = header_rank(h);
 	struct process_info info = {
-		.index = index,
-		.parent = index_of(in, h->parent_number),
+		.index = m->index,
+		.parent = m->parent,
 		.first_thread = h->first_thread,
 		.pid = h->pid,
 		.ppid = h->ppid,
-		.rank = -1,
+		.rank = rank,
+		.ranks = rank < 0 ? 0 : atomic_load(&h->ranks),
 		.attached_ns = intake_ns(&in->clock, h->attached - in->clock.tick0),
 		.host = xstrdup(in->host),
 		.program = header_text(h->program),
@@ -112,8 +124,30 @@ static void member_announce(struct intake *in, uint32_t index, const struct spoo
 
 	if (!in->error.code)
 		note_failure(in, in->form->add_process(in->writer, &info, &err), &err);
-	resolver_process(in->resolver, index, info.parent, info.first_thread, info.directory);
+	m->rank = rank;
 	process_info_release(&info);
+}
+
+static void member_resolve(struct intake *in, const struct member *m)
+{
+	const struct spool_header *h = m->spool.header;
+	AUTO_FREE char *directory = header_text(h->directory);
+
+	resolver_process(in->resolver, m->index, m->parent, h->first_thread, directory);
+}
+
+size_t intake_ranks(struct intake *in)
+{
+	size_t ranks = 0;
+
+	for (size_t i = 0; i < in->member_count; i++) {
+		struct member *m = in->members[i];
+
+		if (m && m->open && header_rank(m->spool.header) != m->rank)
+			member_announce(in, m);
+		ranks += m && m->rank >= 0;
+	}
+	return ranks;
 }
 
 /* The index that an earlier collector gave to the process of this spool; the next free one
@@ -142,11 +176,17 @@ static bool member_add(struct intake *in, const char *path, uint32_t number)
 	m->index = index_for(in, m->spool.header);
 	m->number = number;
 	m->open = true;
+	m->rank = -1;
 	if (m->index == in->member_count) {
+		m->parent = index_of(in, m->spool.header->parent_number);
 		in->members = xgrow(in->members, &in->member_cap, in->member_count + 1,
 				    sizeof(*in->members));
-		member_announce(in, m->index, m->spool.header);
+		member_announce(in, m);
+		member_resolve(in, m);
 		in->member_count++;
+	} else {
+		m->parent = in->known[m->index].parent;
+		m->rank = in->known[m->index].rank;
 	}
 	in->members[m->index] = m;
 	in->totals.processes++;
@@ -396,6 +436,8 @@ uint32_t intake_end(struct intake *in, struct member *m)
 {
 	uint32_t chunks = 0;
 
+	if (header_rank(m->spool.header) != m->rank)
+		member_announce(in, m);
 	loss_take(in, m);
 	counters_take(in, m->index, m->spool.path);
 	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++)

@@ -19,6 +19,8 @@ struct member {
 	struct spool spool; /* first: a struct spool * of ours is a struct member * */
 	uint32_t index;	    /* in the trace */
 	uint32_t number;    /* of its spool */
+	int32_t parent;	    /* index of the process it was forked from, -1 for none */
+	int32_t rank;	    /* as the trace was last told */
 	bool open;	    /* the spool is mapped */
 	bool ended;	    /* the process is gone: closed once nothing is pending */
 	size_t pending;	    /* stretches found in the last pass */
@@ -55,6 +57,10 @@ void intake_release(struct intake *in); /* the writer is the caller's */
 
 /* Opens the spools that are new in the directory. Returns how many were. */
 size_t intake_find(struct intake *in);
+
+/* Tells the trace of processes that have learnt their rank since. Returns how many ranks there are.
+ */
+size_t intake_ranks(struct intake *in);
 
 /*
  * Takes what was committed until `now` in ticks, if it is `due` or fills a block; what is taken is

@@ -45,14 +45,24 @@ static bool is_dead(const struct control *c)
 	return life_start(c->collector_pid) != c->collector_start;
 }
 
-bool collector_is_dead(const char *directory)
+static bool collector_is(const char *directory, bool wanted_dead)
 {
 	struct control *c = control_open(directory, NULL);
-	bool dead = c && is_dead(c);
+	bool is = c && is_dead(c) == wanted_dead;
 
 	if (c)
 		munmap(c, sizeof(*c));
-	return dead;
+	return is;
+}
+
+bool collector_is_dead(const char *directory)
+{
+	return collector_is(directory, true);
+}
+
+bool collector_is_alive(const char *directory)
+{
+	return collector_is(directory, false);
 }
 
 /* The calls of the old trace must be ours: numbers of another build would mean other functions. */

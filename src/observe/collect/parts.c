@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/collect/parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "trace/format.h"
+#include "trace/merge.h"
+
+#define MERGING "merging"
+#define RANKS "-ranks"
+
+static bool ends_with(const char *text, size_t n, const char *end)
+{
+	size_t e = strlen(end);
+
+	return n > e && !strncmp(text + n - e, end, e);
+}
+
+char *parts_begin(const char *trace, const char *host, struct err *err)
+{
+	AUTO_FREE char *directory = xprintf("%s%s", trace, PARTS_SUFFIX);
+
+	if (place_make_dir(directory, 0700, err) < 0)
+		return NULL;
+	return xprintf("%s/%s-%d%s", directory, host, (int)getpid(), trace_container.suffix);
+}
+
+/* N of "HOST-PID.N-ranks.sluice"; 0 for other names. */
+static uint32_t ranks_of(const char *path)
+{
+	size_t n = strlen(path) - strlen(trace_container.suffix), digits;
+
+	if (!ends_with(path, n, RANKS))
+		return 0;
+	n -= strlen(RANKS);
+	for (digits = n; digits && path[digits - 1] >= '0' && path[digits - 1] <= '9';)
+		digits--;
+	return digits && path[digits - 1] == '.' ? (uint32_t)strtoul(path + digits, NULL, 10) : 0;
+}
+
+static int is_part(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' &&
+	       ends_with(entry->d_name, strlen(entry->d_name), trace_container.suffix);
+}
+
+int parts_list(const char *directory, struct parts *parts, struct err *err)
+{
+	struct dirent **names;
+	int n = scandir(directory, &names, is_part, alphasort);
+
+	*parts = (struct parts){ 0 };
+	if (n < 0)
+		return err_set(err, errno, "%s: %s", directory, strerror(errno));
+	parts->paths = xcalloc((size_t)n + 1, sizeof(char *));
+	for (int i = 0; i < n; i++) {
+		parts->paths[parts->count++] = place_join(directory, names[i]->d_name);
+		parts->ranks += ranks_of(names[i]->d_name);
+		free(names[i]);
+	}
+	free(names);
+	return 0;
+}
+
+void parts_release(struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		free(parts->paths[i]);
+	free(parts->paths);
+	*parts = (struct parts){ 0 };
+}
+
+char *parts_trace(const char *directory)
+{
+	size_t n = strlen(directory);
+
+	while (n > 1 && directory[n - 1] == '/')
+		n--;
+	if (!ends_with(directory, n, PARTS_SUFFIX))
+		return NULL;
+	return xstrndup(directory, n - strlen(PARTS_SUFFIX));
+}
+
+void parts_remove(const char *directory, const struct parts *parts)
+{
+	AUTO_FREE char *merging = place_join(directory, MERGING);
+
+	for (size_t i = 0; i < parts->count; i++)
+		unlink(parts->paths[i]);
+	unlink(merging);
+	rmdir(directory);
+}
+
+/* Only one of those who see that all is there may merge. */
+static bool is_elected(const char *directory)
+{
+	AUTO_FREE char *path = place_join(directory, MERGING);
+	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	return fd >= 0;
+}
+
+/* The name itself, or one with a number before the suffix that is not taken. */
+static char *free_name(const struct parts_whole *whole)
+{
+	size_t n = strlen(whole->trace), suffix = strlen(whole->form->suffix);
+	size_t stem = ends_with(whole->trace, n, whole->form->suffix) ? n - suffix : n;
+	char *path = xstrdup(whole->trace);
+
+	for (int i = 2; !whole->replace && place_exists(path); i++) {
+		free(path);
+		path = xprintf("%.*s-%d%s", (int)stem, whole->trace, i, whole->trace + stem);
+	}
+	return path;
+}
+
+static int merge_all(const char *directory, const struct parts *parts,
+		     const struct parts_whole *whole, char **result, struct err *err)
+{
+	char *path = free_name(whole);
+	int r = trace_merge((const char *const *)parts->paths, parts->count, whole->form, path,
+			    NULL, err);
+
+	if (r < 0) {
+		free(path);
+		return r;
+	}
+	parts_remove(directory, parts);
+	*result = path;
+	return 0;
+}
+
+int parts_end(const char *part, const struct parts_whole *whole, uint32_t ranks, char **result,
+	      struct err *err)
+{
+	size_t stem = strlen(part) - strlen(trace_container.suffix);
+	AUTO_FREE char *directory = xprintf("%s%s", whole->trace, PARTS_SUFFIX);
+	char *named = xprintf("%.*s.%u%s%s", (int)stem, part, ranks, RANKS, trace_container.suffix);
+	struct parts parts;
+	int r;
+
+	if (rename(part, named) != 0) {
+		r = err_set(err, errno, "%s: %s", part, strerror(errno));
+		free(named);
+		return r;
+	}
+	*result = named;
+	/* Looked at after our own part is there, so the last of all nodes sees every one. */
+	r = parts_list(directory, &parts, err);
+	if (r >= 0 && parts.ranks >= whole->size && is_elected(directory)) {
+		r = merge_all(directory, &parts, whole, result, err);
+		if (r >= 0)
+			free(named);
+	}
+	parts_release(&parts);
+	return r;
+}

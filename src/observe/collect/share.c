@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/collect/share.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "observe/collect/job.h"
+#include "observe/collect/life.h"
+#include "trace/clock.h"
+
+#define COLLECTOR "collector"
+#define READY "ready"
+#define CLOSED "closed"
+#define MEMBER "member-"
+
+#define SECOND_NS UINT64_C(1000000000)
+/* A collector that is not ready by then never will be; the program must not wait for it. */
+#define JOIN_NS (10 * SECOND_NS)
+/* How long the others of the node may take to start, where nothing tells that they have. */
+#define STRAGGLERS_NS (10 * SECOND_NS)
+/* A program that lost its `sluice run` may go on for ever; the last member does not. */
+#define ORPHANS_NS (5 * SECOND_NS)
+
+/* Content of a member's file. */
+struct note {
+	int32_t rank;
+	int32_t left; /* 0 while its program runs */
+	int32_t code;
+	int32_t outlive;
+};
+
+static void nap(unsigned microseconds)
+{
+	struct timespec pause = { 0, microseconds * 1000L };
+
+	nanosleep(&pause, NULL);
+}
+
+static bool has(int dir, const char *name)
+{
+	return faccessat(dir, name, F_OK, 0) == 0;
+}
+
+static int touch(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+/* Does anybody hold the lock of this file? */
+static bool is_held(int fd)
+{
+	if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+		return errno == EWOULDBLOCK;
+	flock(fd, LOCK_UN);
+	return false;
+}
+
+/* Where the job's directory is, or is to be made: whoever came first may have found less room. */
+static char *directory_of(const struct share_options *o)
+{
+	const char *temporary = getenv("TMPDIR");
+	const char *bases[] = { collector_base(o->spool_dir, o->spool_bytes), "/dev/shm",
+				temporary && temporary[0] == '/' ? temporary : "/tmp" };
+	size_t count = o->spool_dir ? 1 : sizeof(bases) / sizeof(*bases);
+	char *path = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		free(path);
+		path = xprintf("%s/sluice-%u-job-%016" PRIx64, bases[i], (unsigned)getuid(),
+			       job_hash(o->job));
+		if (access(path, F_OK) == 0)
+			return path;
+	}
+	free(path);
+	return xprintf("%s/sluice-%u-job-%016" PRIx64, bases[0], (unsigned)getuid(),
+		       job_hash(o->job));
+}
+
+/* Makes a directory beside path that no job looks for, but `sluice recover` does. */
+static char *beside(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *other =
+		xprintf("%.*s/sluice-%u-XXXXXX", (int)(slash - path), path, (unsigned)getuid());
+
+	if (mkdtemp(other))
+		return other;
+	free(other);
+	return NULL;
+}
+
+/* The collector of this directory is dead: makes room, leaving the records to `sluice recover`. */
+static void bury(int dir, const char *path)
+{
+	AUTO_FREE char *grave = NULL;
+	struct stat seen, now;
+
+	if (fstat(dir, &seen) != 0 || lstat(path, &now) != 0 || seen.st_ino != now.st_ino)
+		return; /* somebody else has done it */
+	if (!has(dir, CONTROL_NAME)) {
+		life_directory_remove(path);
+		return;
+	}
+	grave = beside(path);
+	if (grave && rename(path, grave) != 0)
+		rmdir(grave);
+}
+
+static int member_make(struct share *s, const struct share_options *o)
+{
+	struct note note = { .rank = o->job->rank, .outlive = o->outlive };
+	AUTO_FREE char *name = xprintf(MEMBER "%08d-%d", o->job->rank, (int)getpid());
+	int fd = openat(s->directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	s->member_fd = fd;
+	if (flock(fd, LOCK_EX) != 0 || pwrite(fd, &note, sizeof(note), 0) != sizeof(note))
+		return errno ? -errno : -ENOSPC;
+	return 0;
+}
+
+/* Joins the directory that is open. 1: done; 0: not yet, or no more. */
+static int enter(struct share *s, const struct share_options *o)
+{
+	struct stat st;
+	int r = 0;
+
+	if (fstat(s->directory_fd, &st) != 0 || st.st_uid != getuid() || (st.st_mode & 077))
+		return -EPERM;
+	s->collector_fd = openat(s->directory_fd, COLLECTOR, O_RDWR | O_CLOEXEC);
+	if (s->collector_fd < 0)
+		return 0;
+	if (flock(s->collector_fd, LOCK_EX | LOCK_NB) == 0) {
+		bury(s->directory_fd, s->directory);
+		return 0;
+	}
+	if (!has(s->directory_fd, READY))
+		return 0;
+	/* While we hold it the collector cannot close; pairs with LOCK_EX in share_is_over(). */
+	if (flock(s->directory_fd, LOCK_SH) != 0)
+		return -errno;
+	if (!has(s->directory_fd, CLOSED))
+		r = member_make(s, o);
+	else
+		r = -EAGAIN;
+	flock(s->directory_fd, LOCK_UN);
+	return r == -EAGAIN ? 0 : r < 0 ? r : 1;
+}
+
+static void release(struct share *s)
+{
+	int *fds[] = { &s->directory_fd, &s->collector_fd, &s->member_fd };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+	free(s->directory);
+	*s = (struct share){ NULL, -1, -1, -1 };
+}
+
+/* Nothing of the launcher's stays open: it waits for the ends of its pipes. */
+static void detach(int keep)
+{
+	int null = open("/dev/null", O_RDWR);
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	while (dir && (entry = readdir(dir))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > 2 && fd != keep && fd != dirfd(dir))
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Starts the collector, which takes over the lock that we hold on its file. */
+static int collector_spawn(const char *directory, int lock, const struct share_options *o)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return -errno;
+	if (!pid) {
+		struct share s = { xstrdup(directory), -1, lock, -1 };
+
+		setsid();
+		if (fork() != 0)
+			_exit(0);
+		detach(lock);
+		s.directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		o->collect(&s, o->arg);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
+/*
+ * Makes the job's directory and starts its collector. It appears with the lock already held, so
+ * nobody takes it for that of a dead one. -EEXIST: somebody was faster.
+ */
+static int found(const char *path, const struct share_options *o)
+{
+	AUTO_FREE char *fresh = beside(path);
+	AUTO_FREE char *file = fresh ? xprintf("%s/%s", fresh, COLLECTOR) : NULL;
+	AUTO_CLOSE int fd = file ? open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+	int r = 0;
+
+	if (fd < 0 || flock(fd, LOCK_EX) != 0)
+		r = errno ? -errno : -EIO;
+	else if (rename(fresh, path) != 0)
+		r = errno == ENOTEMPTY ? -EEXIST : -errno;
+	else if ((r = collector_spawn(path, fd, o)) < 0)
+		life_directory_remove(path);
+	if (fresh && r < 0)
+		life_directory_remove(fresh);
+	return r;
+}
+
+/* One try. 1: joined; 0: try again. */
+static int join_try(struct share *s, const struct share_options *o, bool *founded)
+{
+	int r;
+
+	s->directory = directory_of(o);
+	s->directory_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->directory_fd >= 0)
+		return enter(s, o);
+	if (errno != ENOENT)
+		return -errno;
+	if (*founded) /* and gone again: our collector could not start */
+		return -ECANCELED;
+	r = found(s->directory, o);
+	*founded = r == 0;
+	return r == -EEXIST ? 0 : r;
+}
+
+int share_join(struct share *s, const struct share_options *o, struct err *err)
+{
+	uint64_t until = clock_monotonic_ns() + JOIN_NS;
+	bool founded = false;
+	unsigned pause = 200;
+	int r = 0;
+
+	*s = (struct share){ NULL, -1, -1, -1 };
+	if (o->spool_dir && o->spool_dir[0] != '/')
+		return err_set(err, EINVAL, "%s: the spool directory must be an absolute path",
+			       o->spool_dir);
+	while ((r = join_try(s, o, &founded)) == 0 && clock_monotonic_ns() < until) {
+		release(s);
+		nap(pause);
+		pause = pause < 10000 ? pause * 2 : pause;
+	}
+	if (r > 0)
+		return 0;
+	r = err_set(err, r < 0 ? -r : ETIMEDOUT, "%s: cannot join the collector of the job: %s",
+		    s->directory ? s->directory : "", strerror(r < 0 ? -r : ETIMEDOUT));
+	release(s);
+	return r;
+}
+
+static int is_member(const struct dirent *entry)
+{
+	return !strncmp(entry->d_name, MEMBER, strlen(MEMBER));
+}
+
+static void count_one(struct share_count *count, const struct note *note, bool active,
+		      int32_t *code_rank)
+{
+	count->outlive |= note->outlive != 0;
+	count->active += active;
+	count->killed += !active && !note->left;
+	if (!note->left || !note->code || note->rank > *code_rank)
+		return;
+	count->code = note->code;
+	*code_rank = note->rank;
+}
+
+/* Names sort by rank, so that equal ranks are neighbours. */
+static struct share_count members_count(int dir)
+{
+	int32_t code_rank = INT32_MAX, before = -1;
+	struct share_count count = { 0 };
+	struct dirent **names;
+	int n = scandirat(dir, ".", &names, is_member, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		AUTO_CLOSE int fd = openat(dir, names[i]->d_name, O_RDONLY | O_CLOEXEC);
+		struct note note = { 0 };
+		/* The lock first: who lets go of it has written his note before. */
+		bool active = fd >= 0 && is_held(fd);
+
+		if (fd >= 0 && pread(fd, &note, sizeof(note), 0) == sizeof(note)) {
+			count_one(&count, &note, active, &code_rank);
+			count.ranks += note.rank != before;
+			before = note.rank;
+		} else {
+			count.active += active;
+		}
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	if (count.killed && !count.code)
+		count.code = -1;
+	return count;
+}
+
+bool share_leave(struct share *s, int code, struct share_outcome *outcome)
+{
+	uint64_t since = clock_monotonic_ns();
+	struct note note;
+	bool mine = false;
+
+	if (pread(s->member_fd, &note, sizeof(note), 0) == sizeof(note)) {
+		note.left = 1;
+		note.code = code;
+		(void)!pwrite(s->member_fd, &note, sizeof(note), 0);
+	}
+	close(s->member_fd);
+	s->member_fd = -1;
+	while (flock(s->collector_fd, LOCK_EX | LOCK_NB) != 0) {
+		struct share_count count = members_count(s->directory_fd);
+
+		if (count.active || (count.killed && clock_monotonic_ns() - since > ORPHANS_NS)) {
+			release(s);
+			return false;
+		}
+		nap(1000);
+	}
+	if (pread(s->collector_fd, outcome, sizeof(*outcome), 0) == sizeof(*outcome)) {
+		mine = !outcome->told;
+		outcome->told = 1;
+		(void)!pwrite(s->collector_fd, outcome, sizeof(*outcome), 0);
+	}
+	release(s);
+	return mine;
+}
+
+int share_ready(const struct share *s, struct err *err)
+{
+	int r = touch(s->directory_fd, READY);
+
+	return r < 0 ? err_set(err, -r, "%s: %s", s->directory, strerror(-r)) : 0;
+}
+
+/*
+ * Nobody returns from MPI_Init before all ranks have entered it, and they join before their program
+ * starts; so where one is a rank, all have come.
+ */
+static bool have_all_come(const struct share_count *count, const struct job *job,
+			  const struct collector *c, uint64_t began_ns)
+{
+	return (job->locals && count->ranks >= (uint32_t)job->locals) || collector_ranks(c) ||
+	       clock_monotonic_ns() - began_ns > STRAGGLERS_NS;
+}
+
+bool share_is_over(const struct share *s, const struct job *job, const struct collector *c,
+		   uint64_t began_ns, struct share_count *count)
+{
+	bool over;
+
+	*count = members_count(s->directory_fd);
+	if (count->active || !have_all_come(count, job, c, began_ns) ||
+	    ((count->killed || count->outlive) && collector_live(c)))
+		return false;
+	flock(s->directory_fd, LOCK_EX);
+	*count = members_count(s->directory_fd);
+	over = !count->active;
+	if (over)
+		touch(s->directory_fd, CLOSED);
+	flock(s->directory_fd, LOCK_UN);
+	return over;
+}
+
+void share_tell(const struct share *s, const struct share_outcome *outcome)
+{
+	(void)!pwrite(s->collector_fd, outcome, sizeof(*outcome), 0);
+}

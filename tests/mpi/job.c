@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A job whose end is chosen. Every rank writes PIECES times to its own file rank-N and waits for
+ *the others; so it is known what must be in a trace whatever comes then. The argument says what
+ *does:
+ *
+ *	good        all ranks end as they should
+ *	fails       rank 1 returns 3 after MPI_Finalize
+ *	abort       rank 1 calls MPI_Abort(7)
+ *	killed      rank 1 kills itself by SIGKILL
+ *	nofinalize  rank 1 leaves by _exit(0) without MPI_Finalize
+ *	orphaned    rank 1 kills its parent, which is its `sluice run`, and goes on
+ *	wait        all go on until somebody ends them; rank 0 makes the file "waiting"
+ */
+#include <fcntl.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PIECES 500
+#define GOES_ON_S 30 /* long after the end that is tested for */
+
+static int rank, fd;
+
+static void piece_write(int i)
+{
+	if (pwrite(fd, &i, sizeof(i), (off_t)i * (off_t)sizeof(i)) != sizeof(i))
+		exit(99);
+}
+
+static void go_on(void)
+{
+	time_t until = time(NULL) + GOES_ON_S;
+
+	for (int i = PIECES; time(NULL) < until; i++) {
+		piece_write(i);
+		usleep(1000);
+	}
+	fprintf(stderr, "rank %d: nobody has ended this rank\n", rank);
+	_exit(98);
+}
+
+static void turn_bad(const char *how)
+{
+	if (!strcmp(how, "abort"))
+		MPI_Abort(MPI_COMM_WORLD, 7);
+	if (!strcmp(how, "killed"))
+		raise(SIGKILL);
+	if (!strcmp(how, "nofinalize"))
+		_exit(0);
+	if (!strcmp(how, "orphaned"))
+		kill(getppid(), SIGKILL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "good";
+	char name[32];
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	snprintf(name, sizeof(name), "rank-%d", rank);
+	fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	for (int i = 0; i < PIECES; i++)
+		piece_write(i);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (!strcmp(how, "wait") && !rank)
+		close(open("waiting", O_WRONLY | O_CREAT, 0600));
+	if (strcmp(how, "good") != 0 && strcmp(how, "fails") != 0) {
+		if (rank == 1)
+			turn_bad(how);
+		go_on();
+	}
+	printf("rank %d is done\n", rank);
+	MPI_Finalize();
+	return rank == 1 && !strcmp(how, "fails") ? 3 : 0;
+}

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# However a parallel job ends, and whichever way round `sluice run` and mpiexec are: no hang, the launcher's own
+# exit code and output, and one trace with every record that the ranks had committed.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/libjob.sh"
+
+# What the program itself has written; launchers add their own remarks.
+program_output() {
+	grep "^rank" out | sort || true
+}
+
+tested=
+for mpi in mpich openmpi; do
+	[ -n "$(mpi_program $mpi job)" ] || continue
+	tested=yes
+	for how in good fails abort killed nofinalize; do
+		job bare $mpi $how
+		bare=$code
+		program_output >out.bare
+		for order in outside inside; do
+			case_is "$mpi, sluice run $order, $how"
+			job $order $mpi $how
+			case $order-$how in
+			# Whether mpiexec tells of ranks that it has killed itself is a matter of luck with MPICH.
+			*-nofinalize) ;;
+			# A rank's signal is an exit code of its `sluice run`, as everywhere.
+			inside-killed) [ $code != 0 ] || wrong "exit code is 0" ;;
+			*) [ $code = $bare ] || wrong "exit code is $code, without us it is $bare: $(cat err)" ;;
+			esac
+			check_eq "$(program_output)" "$(cat out.bare)" "$this: output"
+			case $how in
+			good | fails) trace_now ;;
+			*) trace_wait 15 ;;
+			esac
+			trace_check
+		done
+	done
+done
+[ -n "$tested" ] || skip "there is no MPI"

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Helpers for tests that start parallel jobs; to be sourced after libtest.sh. The job is tests/mpi/job.c.
+ranks=4
+pieces=500
+spools=$work/spools
+export SLUICE_SPOOL_DIR=$spools
+mkdir -p "$spools"
+
+# By the environment, so that a test may call mpiexec as a user would. Open MPI refuses to run as root, which is
+# what containers do, and to have more ranks than cores; its ranks wait without keeping a core busy.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+
+# mpi_program MPI NAME: path of a program of tests/mpi, built here if the tree has not done it; nothing if it cannot be
+mpi_program() {
+	local built=$BUILD/mpi/$1/$2
+	if [ ! -x "$built" ]; then
+		built=$work/$1-$2
+		command -v "mpicc.$1" >/dev/null && command -v "mpiexec.$1" >/dev/null || return 0
+		[ -x "$built" ] || "mpicc.$1" -O2 -o "$built" "$(dirname "$0")/../mpi/$2.c" >&2 || return 0
+	fi
+	echo "$built"
+}
+
+# job ORDER MPI HOW: runs the job outside or inside of `sluice run`, or bare; exit code in $code, output in out, err
+job() {
+	local begun=$SECONDS
+	set -- "$1" "$2" "$(mpi_program "$2" job)" "$3"
+	rm -rf rank-* runs trace waiting
+	code=0
+	case $1 in
+	bare) set -- "mpiexec.$2" -n $ranks "$3" "$4" ;;
+	outside) set -- "$sluice" run -o trace -- "mpiexec.$2" -n $ranks "$3" "$4" ;;
+	inside) set -- "mpiexec.$2" -n $ranks "$sluice" run -o trace -- "$3" "$4" ;;
+	esac
+	timeout -k 5 25 "$@" >out 2>err </dev/null || code=$?
+	[ $((SECONDS - begun)) -lt 25 ] || wrong "the job hangs: $(cat err)"
+}
+
+# case_is TEXT: names what is tested, for messages
+case_is() {
+	this=$*
+}
+
+wrong() {
+	fail "$this: $*"
+}
+
+# trace_wait SECONDS: until the trace is there and nobody is left who writes it
+trace_wait() {
+	local try
+	for try in $(seq $(($1 * 20))); do
+		[ -f trace ] && [ -z "$(ls "$spools")" ] && return 0
+		sleep 0.05
+	done
+	wrong "there is no trace after $1 s; spools: $(ls "$spools" "$spools"/* 2>&1)"
+}
+
+# trace_check: every rank is known, and all that it had written is there
+trace_check() {
+	local rank n missing
+	"$sluice" report --json trace >report.json 2>report.err || wrong "no report: $(cat report.err)"
+	check_eq "$(json_get report.json '["complete"]')" True "$this: complete"
+	for rank in $(seq 0 $((ranks - 1))); do
+		n=$("$sluice" print --rank "$rank" --file "rank-$rank" trace | grep -c 'pwrite\(64\)\?(') || true
+		[ "$n" -ge $pieces ] || wrong "rank $rank: $n writes of $pieces are there"
+		# A rank may be killed between the end of a call and its record.
+		missing=$(($(pieces_of "$rank") - n))
+		[ $missing = 0 ] || [ $missing = 1 ] || wrong "rank $rank: $missing of its writes are missing"
+	done
+	n=$(ls -d -- *.sluice trace.parts runs 2>/dev/null) || true
+	[ -z "$n" ] || wrong "there is more than one trace: $n"
+}
+
+# pieces_of RANK: how many the rank has written, by the size of its file
+pieces_of() {
+	echo $(($(stat -c %s "rank-$1") / 4))
+}
+
+# trace_now: it is complete when mpiexec has returned
+trace_now() {
+	[ -f trace ] || wrong "there is no trace when mpiexec returns: $(cat err)"
+	[ -z "$(ls "$spools")" ] || wrong "the spools are still there: $(ls "$spools")"
+}
