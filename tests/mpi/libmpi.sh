@@ -51,7 +51,7 @@ mpi_order() {
 
 # shown FILE: what ranks have printed, without the order in which they did, and without measured times
 shown() {
-	sed -E 's/\b(\w*seconds|\w+_s)=[0-9.]+/\1=?/g' "$1" | sort
+	sed -E "s/\\b(\\w*seconds|\\w+_s)=[0-9.]+/\\1=?/g; s/\\[\\[[0-9]+,1],[0-9]+/[[?,1],?/g; s/^\\[[^ :]+:[0-9]+]/[?]/; s/PID [0-9]+/PID ?/g" "$1" | sort
 }
 
 # check_trace [ARGUMENT...]: the Python on standard input, with what trace.py knows of $work/trace, finds nothing

@@ -1,73 +1,146 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The parallel programs do what they say under every MPI of this machine, and leave nothing behind. SLUICE_LONG=1
-# takes 64 ranks where there are many.
+# The parallel programs and kernels under every MPI of this machine, bare and captured: they do what they say, exit
+# code, output and files do not differ, nothing is left behind, and the trace holds every rank and its calls inside
+# each other. SLUICE_LONG=1 takes 64 ranks where there are many.
 long=${SLUICE_LONG:-}
-. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip "there is no MPI"
 many=${long:+64}
 
-# in_folder COMMAND...: runs in a folder of its own, which must be empty afterwards
-in_folder() {
-	mkdir folder
-	cd folder
-	"$@"
-	cd "$work"
-	rmdir folder 2>/dev/null || fail "\"$*\" leaves $(ls folder)"
+# differ_in_nothing RC MPI N PROGRAM ARGUMENT...: bare and captured end alike, with this exit code
+differ_in_nothing() {
+	local rc=$1 command
+	shift
+	case_begin "$*"
+	mpi_order bare "$@"
+	bare "${command[@]}"
+	check_eq "$bare_rc" "$rc" "$case: exit code without capture, after $(tail -5 bare.err): exit code"
+	mpi_order outside "$@"
+	observed "${command[@]}"
+	same_code
+	check_eq "$(shown captured.out)" "$(shown bare.out)" "$case: output"
+	check_eq "$(shown captured.err)" "$(shown bare.err)" "$case: errors"
+	same_files
 }
 
-# program MPI N NAME ARGUMENT...: must succeed
+# What holds for every program that ends well. The names of its MPI functions go to the file functions.
+ranks_check() {
+	check_trace "$1" "$work/here/" <<'END'
+same(ranks, list(range(int(arguments[0]))), "ranks")
+for rank in ranks:
+    mine = [call for call in calls if call.rank == rank]
+    for name in (("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)):
+        same(sum(call.function in name for call in mine), 1, "%s on rank %d" % (name[0], rank))
+    for call in mine:
+        outer = call.cause
+        if not outer:
+            continue
+        must(outer.rank == rank and outer.thread == call.thread, "caused by another thread", call, outer)
+        must(outer.start_ns <= call.start_ns and
+             call.start_ns + call.duration_ns <= outer.start_ns + outer.duration_ns, "not within its cause", call, outer)
+    # None of the programs reads or writes files by itself.
+    for call in mine:
+        if call.layer in ("POSIX", "STDIO") and call["class"] in ("read", "write") and call.file and \
+           call.file.startswith(arguments[1]):
+            must(call.cause, "no library has done this", call)
+with open("functions", "a") as f:
+    print(*{call.function for call in calls if call.layer == "MPI"}, sep="\n", file=f)
+END
+}
+
+# program MPI N NAME ARGUMENT...: ends well, and leaves nothing
 program() {
 	mpi_has "$1" "$3" || return 0
-	in_folder check_rc 0 mpi_run "$@"
+	differ_in_nothing 0 "$@"
+	check_eq "$(ls -A captured)" "" "$case: files left behind"
+	ranks_check "$2"
 }
 
-# Every function of MPI 3.1 for files is called by one of the programs. What ends in _c came with MPI 4.
-all_functions_called() {
+# MPI_THREAD_MULTIPLE: each thread has its file, and what it does is within its own calls.
+threads_check() {
+	check_trace <<'END'
+for rank in ranks:
+    files = defaultdict(list)
+    for call in calls:
+        if call.rank == rank and base(call).startswith("threads."):
+            files[base(call)].append(call)
+    owners = set()
+    for t in range(4):
+        own = files["threads.%d.%d" % (rank, t)]
+        threads = {call.thread for call in own}
+        same(len(threads), 1, "threads of file %d" % t)
+        owners |= threads
+        for name in ("MPI_File_write_at", "MPI_File_read_at"):
+            same(Counter((call.offset, call.result) for call in own if call.function == name),
+                 Counter((i * 256, 256) for i in range(20)), name)
+        data = [call for call in own if call.layer == "POSIX" and call["class"] in ("read", "write")]
+        for call in data:
+            outer = call.cause_in("MPI")
+            must(outer and base(outer) == base(call) and outer.thread == call.thread and
+                 outer.offset == call.offset and outer["class"] == call["class"], "in another thread's call", call, outer)
+        must(len(data) >= 40, "only %d reads and writes" % len(data))
+    same(len(owners), 4, "threads on rank %d" % rank)
+END
+}
+
+# Every function of MPI 3.1 for files is called by one of the programs and recorded. What ends in _c came with MPI 4.
+all_functions_recorded() {
 	local names name
+	case_begin "functions of $1"
 	echo '#include <mpi.h>' >all.c
 	names=$("mpicc.$1" -E all.c | grep -oE '\<MPI_File_[a-z0-9_]+ *\(' | tr -d ' (' |
 		grep -vE '_c$|_fn$|_function$' | sort -u)
-	[ "$(echo "$names" | wc -l)" -ge 61 ] || fail "mpi.h of $1 has only these: $names"
+	[ "$(echo "$names" | wc -l)" -ge 61 ] || wrong "mpi.h has only these: $names"
 	for name in $names; do
-		grep -q "\<$name(" "$mpi_source"/*.c || fail "no program calls $name"
+		grep -q "\<$name(" "$mpi_source"/*.c || wrong "no program calls $name"
+		case $name in
+		MPI_File_c2f | MPI_File_f2c) ;; # only change the type of a handle
+		*) grep -qx "$name" functions || wrong "$name is not recorded" ;;
+		esac
 	done
+	rm functions
 }
 
-# One rank ends in a way that it should not: the launcher ends the others, and what was written stays. Of a rank
-# that leaves without MPI_Finalize, MPICH's launcher makes now a success and now a failure.
+# One rank ends in a way that it should not: the launcher ends the others, and what was written stays and is in the
+# trace. Of a rank that leaves without MPI_Finalize, MPICH's launcher makes now a success and now a failure.
 endings() {
-	local rc how
+	local how command
 	for how in abort killed nofinalize; do
-		rc=0
-		mpi_run "$1" 4 ends $how >out 2>err || rc=$?
-		case $how,$rc in
+		case_begin "$1: ends $how"
+		mpi_order outside "$1" 4 ends $how
+		observed "${command[@]}"
+		case $how,$captured_rc in
 		abort,7 | killed,9 | killed,137 | nofinalize,[0-9]) ;;
-		*) fail "ends $how under $1: exit code $rc: $(cat err)" ;;
+		*) wrong "exit code $captured_rc: $(cat captured.err)" ;;
 		esac
-		check_rc 0 mpi_run "$1" 4 ends check
+		check_rows 4 'function == "MPI_File_write_at_all" and size == 4096 and result == 4096'
+		(cd captured && mpi_run "$1" 4 ends check) || wrong "what was written is not there"
 	done
 }
 
 levels() {
-	check_rc 0 mpi_run "$1" 3 levels -b 1000 -n 7 -H cb_buffer_size=65536
-	check_eq "$(grep -c '^levels level=.* bytes=21000 seconds=.* mb_per_s=[0-9]' out)" 8 "lines of levels"
-	check_rc 0 mpi_run "$1" 2 levels -F -n 4 -l collective-noncontiguous -l independent-contiguous
-	check_eq "$(grep -c ' direction=read ' out)" 2 "levels that were chosen"
+	differ_in_nothing 0 "$1" 3 levels -b 1000 -n 7 -H cb_buffer_size=65536
+	check_eq "$(grep -c '^levels level=.* bytes=21000 seconds=.* mb_per_s=[0-9]' captured.out)" 8 "lines of levels"
+	ranks_check 3
+	differ_in_nothing 0 "$1" 2 levels -F -n 4 -l collective-noncontiguous -l independent-contiguous
+	check_eq "$(grep -c ' direction=read ' captured.out)" 2 "levels that were chosen"
 	# Data of another size is not what is expected there.
-	check_rc 0 mpi_run "$1" 2 levels -b 1000 -n 8 -d write -k -f kept
+	differ_in_nothing 0 "$1" 2 levels -b 1000 -n 8 -d write -k -f kept
+	check_eq "$(stat -c %s captured/kept)" 16000 "size of what is kept"
+	cp captured/kept kept
 	check_rc 0 mpi_run "$1" 2 levels -b 1000 -n 8 -d read -f kept
 	printf x | dd of=kept bs=1 seek=7777 conv=notrunc status=none
-	check_rc 1 mpi_run "$1" 2 levels -b 1000 -n 8 -d read -f kept
-	check_has "$(cat err)" "levels: rank 1: independent-contiguous read of kept: byte 7777 is not what was written"
-	rm kept
+	differ_in_nothing 1 "$1" 2 levels -b 1000 -n 8 -d read -f "$work/kept"
+	check_has "$(cat captured.err)" \
+		"levels: rank 1: independent-contiguous read of $work/kept: byte 7777 is not what was written"
 	# One rank that fails takes the others along, at once and with a sentence.
 	mkdir levels.dat.1
-	check_rc 1 mpi_run "$1" 3 levels -F
-	check_has "$(cat err)" "levels: rank 1: independent-contiguous write of levels.dat.1: open: "
-	rmdir levels.dat.1
+	differ_in_nothing 1 "$1" 3 levels -F -f "$work/levels.dat"
+	check_has "$(cat captured.err)" "levels: rank 1: independent-contiguous write of $work/levels.dat.1: open: "
+	rm -rf levels.dat.*
 	check_rc 2 mpi_run "$1" 2 levels -l fast
 	check_has "$(cat err)" "levels: --level: there is no \"fast\""
 	check_rc 2 mpi_run "$1" 2 levels -H cb_nodes
@@ -76,29 +149,22 @@ levels() {
 	check_has "$(cat out)" "--file-per-process"
 }
 
-# The same values give the same file, however they got there and whichever MPI wrote it.
+# What it writes is compared by mpi_chain.sh.
 vpic_io() {
-	local transfer
 	mpi_has "$1" vpic_io || return 0
-	for transfer in collective independent; do
-		check_rc 0 mpi_run "$1" 4 vpic_io -n 5000 -s 2 -t $transfer --verify
-		check_eq "$(grep -c "^vpic_io transfer=$transfer ranks=4 .* bytes=1280000 .* seconds=" out)" 1 "result lines"
-		[ -e first.h5 ] || cp vpic.h5 first.h5
-		cmp vpic.h5 first.h5 || fail "vpic_io $transfer under $1 wrote another file"
-	done
-	rm vpic.h5
-	check_rc 1 mpi_run "$1" 2 vpic_io -f no/such/folder.h5
-	check_has "$(cat err)" "vpic_io: rank 0: no/such/folder.h5: "
-	check_rc 2 mpi_run "$1" 2 vpic_io -n 0
+	differ_in_nothing 1 "$1" 2 vpic_io -f no/such/folder.h5
+	check_has "$(cat captured.err)" "vpic_io: rank 0: no/such/folder.h5: "
+	differ_in_nothing 2 "$1" 2 vpic_io -n 0
 }
 
 for mpi in $mpis; do
-	all_functions_called "$mpi"
 	for name in blocking communicators fortran hdf5 netcdf nonblocking pnetcdf shared split; do
 		program "$mpi" 4 $name
 	done
 	program "$mpi" 2 threads
+	threads_check
 	program "$mpi" "${many:-16}" many
+	all_functions_recorded "$mpi"
 	endings "$mpi"
 	levels "$mpi"
 	vpic_io "$mpi"
@@ -108,22 +174,11 @@ export OMPI_MCA_io=romio321
 program openmpi 3 blocking
 unset OMPI_MCA_io
 
-for name in aio hdf5 netcdf; do
-	mpi_has serial $name && in_folder check_rc 0 "$BUILD/mpi/serial/$name"
-done
 if mpi_has serial uring; then
-	rc=0
-	"$BUILD/mpi/serial/uring" 2>err || rc=$?
-	case $rc in
+	case_begin uring
+	both "$BUILD/mpi/serial/uring"
+	case $captured_rc in
 	0 | 77) ;;
-	*) fail "uring: exit code $rc: $(cat err)" ;;
+	*) wrong "exit code $captured_rc: $(cat captured.err)" ;;
 	esac
-fi
-
-python=$(mpi_of_python || true)
-if [ -n "$python" ]; then
-	in_folder check_rc 0 mpi_run "$python" 2 /usr/bin/python3 "$mpi_source/mpi4py_io.py"
-	/usr/bin/python3 -c 'import h5py' 2>/dev/null || skip "there is no h5py"
-	in_folder check_rc 0 /usr/bin/python3 "$mpi_source/h5py_io.py"
-	in_folder check_rc 0 mpi_run "$python" 2 /usr/bin/python3 "$mpi_source/h5py_io.py" mpio
 fi
