@@ -1,35 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Sizes and handles of HDF5: what is not on the path of every read and write. Guest.
- *
- * All orders are relaxed. Two threads that use one object of HDF5 have to order their calls
- * themselves, and that orders what we keep of the object as well.
  */
 #include "capture/hdf5.h"
 
-#define FOREACH_USE(X)                  \
-	X(H5Aget_space)                 \
-	X(H5Dget_create_plist)          \
-	X(H5Dget_space)                 \
-	X(H5Pclose)                     \
-	X(H5Pget_layout)                \
-	X(H5Sclose)                     \
-	X(H5Sget_select_npoints)        \
-	X(H5Sget_simple_extent_npoints) \
-	X(H5Tget_size)
+/* What we ask of the library: name, and the symbol when linked. */
+#define USES(X)                                                       \
+	X(H5Aget_space, H5Aget_space)                                 \
+	X(H5Dget_create_plist, __real_H5Dget_create_plist)            \
+	X(H5Dget_space, H5Dget_space)                                 \
+	X(H5Pclose, __real_H5Pclose)                                  \
+	X(H5Pget_layout, H5Pget_layout)                               \
+	X(H5Sclose, __real_H5Sclose)                                  \
+	X(H5Sget_select_npoints, H5Sget_select_npoints)               \
+	X(H5Sget_simple_extent_npoints, H5Sget_simple_extent_npoints) \
+	X(H5Tget_size, H5Tget_size)
 
-#define USE_ENUM(name) USE_##name,
-#define USE_NAME(name) #name,
-enum use { FOREACH_USE(USE_ENUM) USE_COUNT };
-static const char *const use_names[] = { FOREACH_USE(USE_NAME) };
-#undef USE_ENUM
-#undef USE_NAME
+#define USE_ENUM(name, symbol) USE_##name,
+enum use { USES(USE_ENUM) USE_COUNT };
 
-_Static_assert(USE_COUNT <= LIBRARY_USES_MAX,
-	       "a copy of the library has no room for all functions");
+_Static_assert(USE_COUNT <= LIBRARY_USES_MAX, "the table of uses is too small");
 
-struct library_uses hdf5_uses = { .names = use_names, .count = USE_COUNT };
-struct hdf5_cache hdf5_types, hdf5_spaces, hdf5_datasets;
+LIBRARY_TABLE(table, USES)
+struct library_uses hdf5_uses = LIBRARY_LISTED(table);
+struct recall hdf5_types, hdf5_spaces, hdf5_datasets;
 
 #define LAYOUT_VIRTUAL 3 /* H5D_VIRTUAL */
 
@@ -57,26 +51,6 @@ static int ask_int(void *const *functions, enum use use, hid_t id)
 	int (*function)(hid_t) = (int (*)(hid_t))(uintptr_t)functions[use];
 
 	return function ? function(id) : -1;
-}
-
-static void keep(struct hdf5_cache *cache, uint64_t key, uint64_t value)
-{
-	unsigned i = hdf5_slot(key);
-
-	atomic_store_explicit(&cache->slots[i].check, key ^ value, memory_order_relaxed);
-	atomic_store_explicit(&cache->slots[i].value, value, memory_order_relaxed);
-}
-
-static void drop(struct hdf5_cache *cache, uint64_t key)
-{
-	if (hdf5_kept(cache, key))
-		atomic_store_explicit(&cache->slots[hdf5_slot(key)].value, 0, memory_order_relaxed);
-}
-
-static void clear(struct hdf5_cache *cache)
-{
-	for (unsigned i = 0; i < HDF5_SLOTS; i++)
-		atomic_store_explicit(&cache->slots[i].value, 0, memory_order_relaxed);
 }
 
 /* Handles. */
@@ -109,13 +83,13 @@ static void handle_gone(const void *called, hid_t id)
 		return;
 	switch ((enum id_kind)(id >> 56)) {
 	case ID_TYPE:
-		drop(&hdf5_types, hdf5_key(functions, id));
+		recall_drop(&hdf5_types, hdf5_key(functions, id));
 		break;
 	case ID_SPACE:
-		drop(&hdf5_spaces, hdf5_key(functions, id));
+		recall_drop(&hdf5_spaces, hdf5_key(functions, id));
 		break;
 	case ID_DATASET:
-		drop(&hdf5_datasets, hdf5_key(functions, id));
+		recall_drop(&hdf5_datasets, hdf5_key(functions, id));
 		break;
 	}
 }
@@ -139,9 +113,9 @@ void hdf5_ended(const void *called)
 {
 	uint64_t links[64], mask = named_key((enum space)0xf, UINT64_C(0xf) << HDF5_COPY_SHIFT);
 
-	clear(&hdf5_types);
-	clear(&hdf5_spaces);
-	clear(&hdf5_datasets);
+	recall_clear(&hdf5_types);
+	recall_clear(&hdf5_spaces);
+	recall_clear(&hdf5_datasets);
 	while (named_take_all(mask, named_key(SPACE_HDF5, hdf5_handle(called, 0)), links, 64) == 64)
 		;
 }
@@ -154,7 +128,7 @@ uint64_t hdf5_type_ask(void *const *functions, hid_t type)
 
 	if (bytes <= 0)
 		return 0;
-	keep(&hdf5_types, hdf5_key(functions, type), (uint64_t)bytes);
+	recall_put(&hdf5_types, hdf5_key(functions, type), (uint64_t)bytes);
 	return (uint64_t)bytes;
 }
 
@@ -163,7 +137,7 @@ void hdf5_type_changed(const void *called, hid_t type)
 	void *const *functions = library_use(&hdf5_uses, called);
 
 	if (functions)
-		drop(&hdf5_types, hdf5_key(functions, type));
+		recall_drop(&hdf5_types, hdf5_key(functions, type));
 }
 
 /* Dataspaces. */
@@ -193,7 +167,7 @@ uint64_t hdf5_space_ask(void *const *functions, hid_t space)
 	if (points < 0 || (uint64_t)points > SPACE_POINTS_MAX)
 		return 0;
 	value = space_value((uint64_t)points, SPACE_RANK_UNKNOWN);
-	keep(&hdf5_spaces, hdf5_key(functions, space), value);
+	recall_put(&hdf5_spaces, hdf5_key(functions, space), value);
 	return value;
 }
 
@@ -217,7 +191,8 @@ void hdf5_space_made(const void *called, hid_t space, int rank, const hsize_t *d
 		return;
 	points = hdf5_product(dims, rank);
 	if (points <= SPACE_POINTS_MAX)
-		keep(&hdf5_spaces, hdf5_key(functions, space), space_value(points, (unsigned)rank));
+		recall_put(&hdf5_spaces, hdf5_key(functions, space),
+			   space_value(points, (unsigned)rank));
 }
 
 /* Points of a hyperslab; more than SPACE_POINTS_MAX for one without end (H5S_UNLIMITED). */
@@ -243,13 +218,13 @@ void hdf5_space_selected(const void *called, hid_t space, H5S_seloper_t op, cons
 	if (!functions)
 		return;
 	key = hdf5_key(functions, space);
-	rank = space_rank(hdf5_kept(&hdf5_spaces, key));
-	drop(&hdf5_spaces, key);
+	rank = space_rank(recall_get(&hdf5_spaces, key));
+	recall_drop(&hdf5_spaces, key);
 	if (op != HDF5_SELECT_SET || !count || rank == SPACE_RANK_UNKNOWN)
 		return;
 	points = slab_points(rank, count, block);
 	if (points <= SPACE_POINTS_MAX)
-		keep(&hdf5_spaces, key, space_value(points, rank));
+		recall_put(&hdf5_spaces, key, space_value(points, rank));
 }
 
 void hdf5_space_changed(const void *called, hid_t space)
@@ -257,7 +232,7 @@ void hdf5_space_changed(const void *called, hid_t space)
 	void *const *functions = library_use(&hdf5_uses, called);
 
 	if (functions)
-		drop(&hdf5_spaces, hdf5_key(functions, space));
+		recall_drop(&hdf5_spaces, hdf5_key(functions, space));
 }
 
 /* Datasets and attributes. */
@@ -312,7 +287,7 @@ uint64_t hdf5_dataset_ask(void *const *functions, hid_t dataset, struct named *e
 	if (points < 0)
 		return 0;
 	if (extent_is_fixed(functions, dataset, entry))
-		keep(&hdf5_datasets, hdf5_key(functions, dataset), (uint64_t)points + 1);
+		recall_put(&hdf5_datasets, hdf5_key(functions, dataset), (uint64_t)points + 1);
 	return (uint64_t)points;
 }
 
@@ -324,7 +299,7 @@ void hdf5_created(struct named *opened, hid_t properties)
 
 void hdf5_extents_changed(void)
 {
-	clear(&hdf5_datasets);
+	recall_clear(&hdf5_datasets);
 }
 
 uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type, struct named *entry,
@@ -344,7 +319,7 @@ uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type, s
 		return 0;
 	if (entry && !known)
 		atomic_store_explicit(&entry->note, (uint64_t)points + 1, memory_order_relaxed);
-	element = hdf5_kept(&hdf5_types, hdf5_key(functions, type));
+	element = recall_get(&hdf5_types, hdf5_key(functions, type));
 	return (element ? element : hdf5_type_ask(functions, type)) * (uint64_t)points;
 }
 

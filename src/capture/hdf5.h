@@ -22,6 +22,7 @@
 #include "capture/library.h"
 #include "capture/mpi.h"
 #include "capture/named.h"
+#include "capture/recall.h"
 
 /* Passed through unseen, so only their size matters. Callbacks are pointers, enums are ints. */
 typedef int64_t hid_t;
@@ -65,11 +66,15 @@ INLINE void hdf5_meet(const void *called)
 /* Ids count up from 0 beneath the bits of their type, so there is room for the copy. */
 #define HDF5_COPY_SHIFT 48
 
+/* Of an id in the copy of the library that has these functions. */
+INLINE uint64_t hdf5_key(void *const *functions, hid_t id)
+{
+	return (uint64_t)id ^ (uint64_t)library_copy_of(&hdf5_uses, functions) << HDF5_COPY_SHIFT;
+}
+
 INLINE uint64_t hdf5_handle(const void *called, hid_t id)
 {
-	unsigned copy = library_copy_of(&hdf5_uses, library_use(&hdf5_uses, called));
-
-	return (uint64_t)id ^ (uint64_t)copy << HDF5_COPY_SHIFT;
+	return hdf5_key(library_use(&hdf5_uses, called), id);
 }
 
 INLINE uint64_t hdf5_handle_at(const void *called, const hid_t *ids)
@@ -105,20 +110,7 @@ void hdf5_ended(const void *called);
 
 /* Sizes. */
 
-#define HDF5_SLOTS 64
-
-/*
- * The last few values by key. A slot is two words and no lock: `check` is the key in one pattern
- * with the value, so what two threads have written at once fits no key and counts as not there. A
- * value is never 0.
- */
-struct hdf5_cache {
-	struct {
-		_Atomic uint64_t check, value;
-	} slots[HDF5_SLOTS];
-};
-
-extern struct hdf5_cache hdf5_types, hdf5_spaces, hdf5_datasets;
+extern struct recall hdf5_types, hdf5_spaces, hdf5_datasets;
 
 /* Out of line: asks the library, and keeps what it says. 0 where it says nothing. */
 __attribute__((cold)) uint64_t hdf5_type_ask(void *const *functions, hid_t type);
@@ -153,30 +145,6 @@ uint64_t hdf5_product(const hsize_t *dims, int rank);
 
 #pragma GCC visibility pop
 
-/* Of an id in the copy of the library that has these functions. One to one, as a product with an
- * odd number is. */
-INLINE uint64_t hdf5_key(void *const *functions, hid_t id)
-{
-	uint64_t copy = library_copy_of(&hdf5_uses, functions);
-
-	return ((uint64_t)id ^ copy << HDF5_COPY_SHIFT) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-INLINE unsigned hdf5_slot(uint64_t key)
-{
-	return (unsigned)(key >> 32) % HDF5_SLOTS;
-}
-
-/* 0 where it is not kept. */
-INLINE uint64_t hdf5_kept(struct hdf5_cache *cache, uint64_t key)
-{
-	unsigned i = hdf5_slot(key);
-	uint64_t value = atomic_load_explicit(&cache->slots[i].value, memory_order_relaxed);
-	uint64_t check = atomic_load_explicit(&cache->slots[i].check, memory_order_relaxed);
-
-	return (check ^ value) == key ? value : 0;
-}
-
 /* What is kept of a dataspace: its points, and its rank as far as we know it. */
 #define HDF5_SPACE_SHIFT 8
 #define HDF5_RANK_MAX 32 /* H5S_MAX_RANK */
@@ -199,9 +167,9 @@ INLINE uint64_t hdf5_points(void *const *functions, hid_t dataset, hid_t memory,
 	uint64_t value = 0;
 
 	if (hdf5_is_space(memory))
-		value = hdf5_kept(&hdf5_spaces, hdf5_key(functions, memory));
+		value = recall_get(&hdf5_spaces, hdf5_key(functions, memory));
 	if (!value && hdf5_is_space(file))
-		value = hdf5_kept(&hdf5_spaces, hdf5_key(functions, file));
+		value = recall_get(&hdf5_spaces, hdf5_key(functions, file));
 	if (likely(value))
 		return hdf5_space_points(value);
 	if (hdf5_is_space(memory) || hdf5_is_space(file))
@@ -209,7 +177,7 @@ INLINE uint64_t hdf5_points(void *const *functions, hid_t dataset, hid_t memory,
 			hdf5_space_ask(functions, hdf5_is_space(memory) ? memory : file));
 	if (file) /* H5S_PLIST: the selection is in the transfer properties */
 		return 0;
-	value = hdf5_kept(&hdf5_datasets, hdf5_key(functions, dataset));
+	value = recall_get(&hdf5_datasets, hdf5_key(functions, dataset));
 	return likely(value) ? value - 1 : hdf5_dataset_ask(functions, dataset, entry);
 }
 
@@ -225,7 +193,7 @@ INLINE uint64_t hdf5_bytes(const void *called, hid_t dataset, hid_t type, hid_t 
 	functions = library_use(&hdf5_uses, called);
 	if (unlikely(!functions))
 		return 0; /* a fifth copy, or the first call of two threads at once */
-	element = hdf5_kept(&hdf5_types, hdf5_key(functions, type));
+	element = recall_get(&hdf5_types, hdf5_key(functions, type));
 	if (unlikely(!element))
 		element = hdf5_type_ask(functions, type);
 	return element * hdf5_points(functions, dataset, memory, file, entry);

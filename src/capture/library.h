@@ -29,6 +29,7 @@ __attribute__((cold)) void *library_find(const char *name, const void *caller, v
 struct library_uses {
 	const char *const *names;
 	unsigned count;
+	void *const *linked; /* instead: functions of the one copy that is part of the program */
 	struct library_copy {
 		_Atomic uintptr_t base; /* 0: free */
 		uintptr_t span;		/* bytes of its image; these two are valid once ready */
@@ -79,10 +80,39 @@ __attribute__((cold)) void *const *library_use_slow(struct library_uses *uses, c
 	LIBRARY_USE_FIND(LIST)
 #define USE(near, name) ((type_##name)use_of(near, USE_##name))
 
+/*
+ * The same for a library with inline helpers, whose struct library_uses others see: the names of a
+ * list of X(name, linked), where the second is the symbol to use when linked with --wrap:
+ * __real_NAME for one that has a wrapper. LIBRARY_LISTED(table) initialises the struct.
+ */
+#define LIBRARY_LIST_NAME(name, symbol) #name,
+#define LIBRARY_LIST_WEAK(name, symbol) \
+	extern char weak_##name[] __asm__(#symbol) __attribute__((weak));
+#define LIBRARY_LIST_LINK(name, symbol) weak_##name,
+#ifdef SLUICE_LINKED
+#define LIBRARY_TABLE(table, LIST) \
+	LIST(LIBRARY_LIST_WEAK)    \
+	static void *const table[] = { LIST(LIBRARY_LIST_LINK) };
+#define LIBRARY_LISTED(table)     \
+	{                         \
+		.linked = (table) \
+	}
+#else
+#define LIBRARY_TABLE(table, LIST) static const char *const table[] = { LIST(LIBRARY_LIST_NAME) };
+#define LIBRARY_LISTED(table)                                                 \
+	{                                                                     \
+		.names = (table), .count = sizeof(table) / sizeof((table)[0]) \
+	}
+#endif
+
 /* In the order of uses->names, NULL where the library has no such function; NULL: no copy is known.
  */
 INLINE void *const *library_use(struct library_uses *uses, const void *real)
 {
+#ifdef SLUICE_LINKED
+	(void)real;
+	return uses->linked;
+#endif
 	for (unsigned i = 0; i < LIBRARY_COPIES; i++) {
 		struct library_copy *copy = &uses->copies[i];
 
@@ -100,6 +130,8 @@ INLINE unsigned library_copy_of(const struct library_uses *uses, void *const *fu
 {
 	uintptr_t offset = (uintptr_t)functions - (uintptr_t)uses->copies;
 
+	if (uses->linked)
+		return 0;
 	return functions ? (unsigned)(offset / sizeof(struct library_copy)) : LIBRARY_COPIES;
 }
 

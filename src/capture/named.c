@@ -121,6 +121,7 @@ struct named *named_put(uint64_t key, uint64_t link)
 		n = slot_claim(t, key);
 	if (!n)
 		return NULL;
+	atomic_store_explicit(&n->key, key, memory_order_relaxed);
 	atomic_store_explicit(&n->note, 0, memory_order_relaxed);
 	atomic_store_explicit(&n->count, 0, memory_order_relaxed);
 	for (size_t i = 0; i < sizeof(n->more) / sizeof(n->more[0]); i++)

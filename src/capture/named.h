@@ -29,10 +29,11 @@ enum space {
 };
 
 struct named {
+	_Atomic uint64_t key;
 	_Atomic uint64_t link; /* LINK word */
 	_Atomic uint64_t note; /* these are for the owner of the space */
 	_Atomic uint64_t count;
-	_Atomic uint64_t more[5];
+	_Atomic uint64_t more[4];
 };
 
 /* Values have 60 bits: addresses, ints, and HDF5's ids, whose type is in bits 56 to 59. */

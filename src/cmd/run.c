@@ -33,7 +33,7 @@ struct run_args {
 	const char *spool_dir;
 	const char *spool_limit;
 	int form;
-	bool wait;
+	bool wait, linked;
 	bool summary, quiet;
 };
 
@@ -50,6 +50,8 @@ static const struct option run_options[] = {
 	  OPTION_TEXT, offsetof(struct run_args, spool_limit) },
 	{ 'w', "wait", NULL, NULL, "wait also for processes that outlive the command", OPTION_FLAG,
 	  offsetof(struct run_args, wait) },
+	{ 0, "linked", NULL, NULL, "preload nothing: the program has the wrappers linked in",
+	  OPTION_FLAG, offsetof(struct run_args, linked) },
 	{ 's', "summary", NULL, NULL, "print a summary also when stderr is not a terminal",
 	  OPTION_FLAG, offsetof(struct run_args, summary) },
 	{ 'q', "quiet", NULL, NULL, "print nothing of our own", OPTION_FLAG,
@@ -127,15 +129,17 @@ static int overrides_apply(struct command *c, struct err *err)
 	return r;
 }
 
-/* Our library goes first, before what the user preloads already. */
+/* Our library goes first, before what the user preloads already. NULL: it is linked in. */
 static void environment_set(const char *library, const char *spool)
 {
 	const char *before = getenv("LD_PRELOAD");
-	AUTO_FREE char *preload =
-		before && before[0] ? xprintf("%s:%s", library, before) : xstrdup(library);
+	AUTO_FREE char *preload = NULL;
 
-	setenv("LD_PRELOAD", preload, 1);
 	setenv("SLUICE_SPOOL", spool, 1);
+	if (!library)
+		return;
+	preload = before && before[0] ? xprintf("%s:%s", library, before) : xstrdup(library);
+	setenv("LD_PRELOAD", preload, 1);
 }
 
 /*
@@ -330,7 +334,7 @@ static int record(const struct command *c, const char *program)
 
 	signals_set(&signals);
 	recorded = begin(c, program, library, &recording, &err);
-	pid = child_start(c->argv, program, library,
+	pid = child_start(c->argv, program, args->linked ? NULL : library,
 			  recorded ? recording_directory(&recording) : NULL, &signals);
 	if (pid < 0) {
 		code = command_fail(c, "cannot start a process: %s", strerror(errno));

@@ -18,6 +18,9 @@ for file in include/sluice/sluice.h share/man/man1/sluice.1 share/man/man1/sluic
 	[ -s "$root/$file" ] || fail "$file is not installed"
 done
 library=$(find "$root" -name libsluice.so)
+for file in libsluice-link.a sluice-link.flags; do
+	[ -s "$(dirname "$library")/$file" ] || fail "$file is not beside libsluice.so"
+done
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$root" -name sluice.pc)")
 check_eq "$("$root/bin/sluice" version)" "sluice $(pkg-config --modversion sluice)" "version of the package"

@@ -6,7 +6,7 @@
 
 # Four ranks on two hosts, started by a launcher. Each calls MPI_Init, which reads a settings file, and then
 # writes 4 pieces of 1000 bytes, strided, by H5Dwrite -> MPI_File_write_at -> pread + pwrite of 4000 bytes.
-# The H5Dwrite of rank r takes (r + 1) ms.
+# The H5Dwrite of rank r takes (r + 1) ms. A fifth rank was not recorded.
 cat >make.py <<'PYTHON'
 import sys
 RESULT, LINK, SIZE, OFFSET = 1, 2, 16, 32  # bits of the fields, trace/call.h
@@ -45,9 +45,12 @@ for i, (name, layer, kind) in enumerate(calls):
           sep="\t", file=out)
 for p in range(5):
     print("#process", "process=%d" % p, "parent=-1", "first_thread=0", "pid=%d" % (100 + p), "ppid=1",
-          "rank=%d" % (p - 1), "host=node%d" % (1 + p // 3), "program=app", sep="\t", file=out)
+          "rank=%d" % (p - 1), "ranks=%d" % (5 if p else 0), "host=node%d" % (1 + p // 3), "program=app", sep="\t", file=out)
 for i, path in enumerate(["/data/out.h5", "/etc/mpi.conf"]):
     print("#file", "id=%d" % (i + 1), "path=" + path, sep="\t", file=out)
+for host in [("node1", "reference", 0, 0), ("node2", "collective calls", -1500, 20)]:
+    print("#host", "host=%s" % host[0], "method=%s" % host[1], "offset_ns=%d" % host[2], "error_ns=%d" % host[3],
+          sep="\t", file=out)
 print("start_ns duration_ns process id parent layer call result error file file2 present link link2 handle size "
       "offset flags mode".replace(" ", "\t"), file=out)
 for row in sorted(rows):
@@ -61,12 +64,13 @@ check_rc 0 "$sluice" report run.txt
 check_eq "$(cat err)" "" "stderr of report"
 check_eq "$(head -n 1 out)" "4 ranks on 2 hosts wrote 15.6 KiB in 18.0 ms of I/O, 18.0% of the run (12.0 ms per \
 rank, slowest rank 3: 18.0 ms); most time in H5Dwrite (83.3%) and on /data/out.h5 (100.0%)" "the verdict"
-check_has "$(cat out)" "ranks: 4 on 2 hosts, in I/O for 12.0 ms on average, from 6.00 ms (rank 0) to 18.0 ms (rank 3)"
+check_has "$(cat out)" "ranks: 4 of 5 on 2 hosts, in I/O for 12.0 ms on average, from 6.00 ms (rank 0) to 18.0 ms (rank 3)"
 check_has "$(cat out)" "storage: read 62.5 KiB, wrote 62.5 KiB (4.00 times what was asked for) in 32 calls; \
 requests of 0.98 KiB on average became accesses of 3.91 KiB; 62.5 KiB were read inside writes (data sieving)"
 check_has "$(cat out)" "sockets and pipes inside I/O calls: 16 calls, 800 us, part of the time of those"
 check_has "$(cat out)" "start or end processes (MPI_Init, fork): 4 calls, read 2.00 KiB, wrote 0 B in 4.00 ms"
 check_has "$(cat out)" "outside the ranks (launcher, scripts): 1 call, read 77 B"
+check_has "$(cat out)" "clock of node2: -1.50 us by collective calls, right to within 20 ns"
 check_has "$(cat out)" "HDF5,MPI,POSIX  /data/out.h5"
 check_eq "$(grep -c /etc/mpi.conf out || true)" 0 "files of the start-up in the tables"
 check_eq "$(grep -c 'By rank' out || true)" 0 "tables by rank unasked"
@@ -94,6 +98,8 @@ check_eq "$(json_get out '["storage"]["write_amplification"]')" 4
 check_eq "$(json_get out '["startup"]["bytes_read"]')" 2048
 check_eq "$(json_get out '["ranks"]["fields"]["busy_ns"]["maximum_rank"]')" 3
 check_eq "$(json_get out '["ranks"]["rows"][1]["time_ns"]')" 10000000
+check_eq "$(json_get out '["ranks"]["world"]')" 5
+check_eq "$(json_get out '["hosts"][1]["clock_offset_ns"]')" -1500
 check_eq "$(json_get out '["layers"][0]["ranks"]["count"]')" 4
 check_eq "$(json_get out '["files"][0]["layers"]')" "['POSIX', 'MPI', 'HDF5']"
 check_eq "$(json_get out '["survey"][1]["layer"]')" MPI

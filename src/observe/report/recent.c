@@ -33,10 +33,8 @@ static void forget(struct recent *recent, struct recent_entry *entry)
 
 void recent_release(struct recent *recent)
 {
-	struct recent_entry *entry, *next;
-
-	HASH_ITER(hh, recent->entries, entry, next)
-	forget(recent, entry);
+	while (recent->entries)
+		forget(recent, recent->entries);
 	*recent = (struct recent){ 0 };
 }
 

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# One annotated header, two ways to be in a program (SIOX-AC-1): preloaded, or linked in by ld --wrap. Both give the
+# same records of the program's own calls.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+flags=$BUILD/sluice-link.flags
+archive=$BUILD/libsluice-link.a
+sources=$(cd "$(dirname "$0")/.." && pwd)
+cc=${CC:-cc}
+
+# calls TRACE FUNCTION-REGEX: what was called with which values, without what differs from run to run
+calls() {
+	"$sluice" print "$1" | sed -E 's/^[0-9.]+ +ID[0-9:.]+ +//' |
+		sed -E 's/filehandle=[0-9]+/filehandle=H/; s/(mmap.*)result=[0-9]+/\1result=R/; s/ ID[0-9:. ID]+$/ LINKED/; s/collective=[0-9a-f]+/collective=C/' | grep -E "$2"
+}
+
+same() { # what preloaded-trace linked-trace function-regex least
+	calls "$2" "$4" >preloaded.txt
+	calls "$3" "$4" >linked.txt
+	[ "$(wc -l <preloaded.txt)" -ge "$5" ] || fail "$1: only $(wc -l <preloaded.txt) calls: $(cat preloaded.txt)"
+	diff preloaded.txt linked.txt >difference || fail "$1: the traces differ: $(cat difference)"
+}
+
+# Dynamic and static, on the program's own calls. A static program shows what libc does beneath a stream as well, under
+# libc's own names for the calls.
+own='^(POSIX|STDIO) +(open|write|pwrite|lseek|read|dup|fsync|mmap|munmap|close|fopen|fread|fseek|fprintf|fclose|unlink)\('
+$cc -O2 -o linked "$sources/prog/linked.c" "@$flags" "$archive" 2>messages || fail "cannot link: $(cat messages)"
+check_eq "$(cat messages)" "" "messages of the linker"
+$cc -O2 -static -o static "$sources/prog/linked.c" "@$flags" "$archive" 2>messages || fail "cannot link: $(cat messages)"
+check_rc 0 "$sluice" run -o preload.sluice "$prog/linked" file
+check_rc 0 "$sluice" run --linked -o linked.sluice ./linked file
+same "dynamic" preload.sluice linked.sluice "$own" 18
+check_rc 0 "$sluice" run -o static.sluice ./static file
+check_eq "$(cat err)" "" "warnings about a static program that has the wrappers"
+same "static" preload.sluice static.sluice "$own" 18
+check_has "$("$sluice" print --tree static.sluice)" "    __read(" "what libc does beneath a stream"
+
+# Where both are there the preloaded library records, and only it. What a linked wrapper passes on it sees under the
+# name of the function with a va_list.
+check_rc 0 "$sluice" run -o both.sluice ./linked file
+same "both" preload.sluice both.sluice "${own/fprintf|/}" 17
+check_eq "$("$sluice" print both.sluice | grep -c ' pwrite(')" 1 "records of one call"
+
+# Without `sluice run` nothing is recorded and nothing is different.
+check_rc 0 ./static file
+check_rc 0 ./linked file
+
+# MPI-IO: position, bytes, the link to the open and the error value by both ways, under each MPI. The program refers to
+# none of the libraries that have wrappers but are not there (HDF5, NetCDF).
+for mpi in $(mpi_list); do
+	"mpicc.$mpi" -O2 -I"$sources/mpi" -o blocking "$sources/mpi/blocking.c" "@$flags" "$archive" 2>messages ||
+		fail "$mpi: cannot link: $(cat messages)"
+	check_rc 0 "$sluice" run -o preload.sluice -- mpiexec."$mpi" -n 1 "$BUILD/mpi/$mpi/blocking"
+	check_rc 0 "$sluice" run --linked -o linked.sluice -- mpiexec."$mpi" -n 1 ./blocking
+	# What the library does inside such a call is seen only by preloading.
+	same "$mpi" preload.sluice linked.sluice '^MPI +MPI_File_(read|write|open|close|seek|set_view|delete)' 10
+	check_has "$(cat linked.txt)" "MPI_File_write_at(MPI/quantity/BytesToWrite=" "position and bytes under $mpi"
+	check_has "$(grep "MPI_File_write_at(" linked.txt)" "LINKED" "link to the open under $mpi"
+done
