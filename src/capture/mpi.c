@@ -90,26 +90,43 @@ void mpi_joined(const void *called)
 	atomic_store(&h->rank, r);
 }
 
-/* The first, middle and last rank of a communicator tell it from nearly any other of its size. */
+#define MEMBERS_AT_ONCE 64
+
+/* All ranks of a group in their order: communicators may differ in any one of them. */
+static uint64_t group_hash(type_PMPI_Group_translate_ranks translate, MPI_Group own, int size,
+			   MPI_Group world)
+{
+	uint64_t hash = (uint64_t)size;
+
+	for (int from = 0; from < size; from += MEMBERS_AT_ONCE) {
+		int n = size - from < MEMBERS_AT_ONCE ? size - from : MEMBERS_AT_ONCE;
+		int some[MEMBERS_AT_ONCE], ranks[MEMBERS_AT_ONCE];
+
+		for (int i = 0; i < n; i++)
+			some[i] = from + i;
+		if (translate(own, n, some, world, ranks) != MPI_SUCCESS)
+			return hash;
+		for (int i = 0; i < n; i++)
+			hash = mpi_mix(hash, (uint64_t)(unsigned)ranks[i] + 1);
+	}
+	return hash;
+}
+
 static uint64_t members_hash(const void *called, MPI_Comm comm, int size)
 {
 	type_PMPI_Comm_group group = USE(called, PMPI_Comm_group);
 	type_PMPI_Group_translate_ranks translate = USE(called, PMPI_Group_translate_ranks);
 	type_PMPI_Group_free release = USE(called, PMPI_Group_free);
-	int some[3] = { 0, size / 2, size - 1 }, ranks[3] = { 0 };
 	MPI_Group own = 0, world = 0;
 	uint64_t hash = (uint64_t)size;
 
 	if (!group || !translate || !release || group(comm, &own) != MPI_SUCCESS)
 		return 0;
 	if (group(mpi_kind.world, &world) == MPI_SUCCESS) {
-		if (translate(own, 3, some, world, ranks) != MPI_SUCCESS)
-			memset(ranks, 0, sizeof(ranks));
+		hash = group_hash(translate, own, size, world);
 		release(&world);
 	}
 	release(&own);
-	for (int i = 0; i < 3; i++)
-		hash = mpi_mix(hash, (uint64_t)ranks[i] + 1);
 	return hash;
 }
 

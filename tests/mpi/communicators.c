@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Several files open at once, over different communicators: all ranks, a duplicate of them, halves
- * by MPI_Comm_split, and each rank for itself. The calls on them are interleaved.
+ * by MPI_Comm_split, and each rank for itself. The calls on them are interleaved. Then one file
+ * through two handles, and one file again and again by communicators that hardly differ.
  */
 #include <mpi.h>
 
@@ -88,6 +89,53 @@ static void open_twice(void)
 	MPI_MUST(MPI_File_close(&again));
 }
 
+/* The same by all ranks together: calls on the two handles alternate. */
+static void open_twice_together(void)
+{
+	const char *path = "communicators.twice";
+	MPI_File files[2];
+	int out[N], in[N];
+
+	for (int i = 0; i < 2; i++)
+		MPI_MUST(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR,
+				       MPI_INFO_NULL, &files[i]));
+	for (int i = 0; i < 4; i++) {
+		MPI_Offset at = ((MPI_Offset)i * ranks + rank) * (MPI_Offset)sizeof(out);
+
+		numbers_make(out, N, i * ranks + rank);
+		MPI_MUST(MPI_File_write_at_all(files[i % 2], at, out, N, MPI_INT,
+					       MPI_STATUS_IGNORE));
+		MPI_MUST(MPI_File_sync(files[i % 2]));
+		MPI_MUST(MPI_File_read_at_all(files[1 - i % 2], at, in, N, MPI_INT,
+					      MPI_STATUS_IGNORE));
+		MUST(numbers_are(in, N, i * ranks + rank));
+	}
+	MPI_MUST(MPI_File_close(&files[1]));
+	MPI_MUST(MPI_File_close(&files[0]));
+	file_remove(path);
+}
+
+/* All ranks but one, and then but another one. With five or more ranks they have the same size, and
+ * the same first, middle and last rank. */
+static void open_without(int missing)
+{
+	const char *path = "communicators.some";
+	int out[N];
+	MPI_Comm some;
+	struct place p;
+
+	numbers_make(out, N, rank);
+	MPI_MUST(MPI_Comm_split(MPI_COMM_WORLD, rank == missing ? MPI_UNDEFINED : 0, rank, &some));
+	if (rank != missing) {
+		place_open(&p, some, path);
+		MPI_MUST(MPI_File_write_at_all(p.f, own_place(&p), out, N, MPI_INT,
+					       MPI_STATUS_IGNORE));
+		place_close(&p);
+		MPI_Comm_free(&some);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Comm dup, half;
@@ -101,6 +149,9 @@ int main(int argc, char **argv)
 	open_twice();
 	for (int i = 0; i < FILES; i++)
 		place_close(&places[i]);
+	open_twice_together();
+	open_without(2);
+	open_without(1);
 	MPI_Comm_free(&dup);
 	MPI_Comm_free(&half);
 	return MPI_Finalize();
