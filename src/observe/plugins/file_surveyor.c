@@ -265,6 +265,15 @@ static void note_duplicate(struct file_surveyor *s, const struct activity *a)
 	memcpy(recent_put(&s->opens, to), &state, sizeof(state));
 }
 
+/* Streams on a pipe or socket that the program was given stay calls of their own layer: the name
+ * that the kernel has for it tells. */
+static bool has_path(const struct file_surveyor *s, file_id file)
+{
+	const char *name = s->head->files[file];
+
+	return strncmp(name, "pipe:[", 6) != 0 && strncmp(name, "socket:[", 8) != 0;
+}
+
 /* A call inside another one of its layer on its file is part of that; see also the header. */
 static bool is_surveyed(struct file_surveyor *s, const struct activity *a)
 {
@@ -277,7 +286,7 @@ static bool is_surveyed(struct file_surveyor *s, const struct activity *a)
 		if (enclosing[i].layer == a->layer && enclosing[i].file == a->file)
 			return false;
 	}
-	return a->layer != LAYER_NETWORK;
+	return a->layer != LAYER_NETWORK && (!a->file || has_path(s, a->file));
 }
 
 static void note_accesses(struct file_surveyor *s, const struct activity *a)
