@@ -5,18 +5,12 @@
  * exits 1 if a bar is missed. docs/benchmarks.md says how each figure comes about.
  */
 #include <errno.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/err.h"
 #include "base/mem.h"
-#include "base/table.h"
+#include "bench.h"
 #include "peers.h"
 #include "probe.h"
 
@@ -28,7 +22,6 @@
 #define STRIDE_CALLS 2000000
 #define READS 5
 #define STARTS 101
-#define BAR_NONE 0
 
 /* bar_ns: most that recording may add, in nanoseconds; calls: made in a loop by all threads
  * together. */
@@ -55,113 +48,12 @@ struct cost {
 	struct sample warm[MODES], cold[MODES];
 };
 
-struct bench {
-	char *sluice, *load, *one;
-	char *work;   /* on disk: traces */
-	char *memory; /* in memory: what the programs write */
-	char *spool;  /* below it: the spools */
-	char *trace;
-	struct table table;
-	struct buf line;
-	struct buf missed;
-	unsigned failures;
-};
-
-static char *scratch; /* removed when a signal ends us */
-static char *scratch_memory;
-
-static void interrupted(int number)
-{
-	directory_remove(scratch);
-	directory_remove(scratch_memory);
-	_exit(128 + number);
-}
-
-static void fail(struct bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void fail(struct bench *b, const char *format, ...)
-{
-	AUTO_FREE char *text = NULL;
-	va_list ap;
-
-	va_start(ap, format);
-	text = xvprintf(format, ap);
-	va_end(ap);
-	buf_printf(&b->missed, "missed: %s\n", text);
-	b->failures++;
-}
-
-static void figure(struct bench *b, const char *key, double value, int digits)
-{
-	buf_printf(&b->line, " %s=%.*f", key, digits, value);
-}
-
-/* Checks a value against its bar and fills the cells "bar" and "holds". A bar of 0 is none. */
-static void judge(struct bench *b, const char *what, double value, double bar, bool at_least,
-		  const char *unit)
-{
-	bool holds = at_least ? value >= bar : value <= bar;
-
-	if (bar == BAR_NONE) {
-		table_add(&b->table, "%s", "");
-		table_add(&b->table, "%s", "");
-		return;
-	}
-	table_add(&b->table, "%s %g", at_least ? ">=" : "<=", bar);
-	table_add(&b->table, "%s", holds ? "yes" : "NO");
-	if (!holds)
-		fail(b, "%s is %.1f %s, the bar is %s %g", what, value, unit,
-		     at_least ? "at least" : "at most", bar);
-}
-
-static void progress(const char *text)
-{
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[K%s", text);
-}
-
-/* argv with `sluice run` before it; the array is static. */
-static char **under_sluice(const struct bench *b, char *mode, char *const *argv)
-{
-	static char *words[32];
-	char *own[] = { b->sluice, "run",	  "--quiet", "--mode",	      mode, "--output",
-			b->trace,  "--spool-dir", b->spool,  "--spool-limit", "1G", "--" };
-	size_t n = sizeof(own) / sizeof(own[0]);
-
-	memcpy(words, own, sizeof(own));
-	while (*argv && n < 31)
-		words[n++] = *argv++;
-	words[n] = NULL;
-	return words;
-}
-
-/* Is the trace complete, and does it hold exactly these calls? */
-static bool trace_check(struct bench *b, const char *what, const char *function, uint64_t expected,
-			struct reading *reading)
-{
-	struct err err = { 0 };
-
-	if (reading_take(reading, b->trace, function, &err) < 0) {
-		fail(b, "%s: the trace cannot be read: %s", what, err.text);
-		return false;
-	}
-	if (!reading->complete || reading->damaged || reading->lost ||
-	    reading->wanted != expected) {
-		fail(b,
-		     "%s: of %llu calls the trace holds %llu, lost %llu, damaged blocks %llu, %s",
-		     what, (unsigned long long)expected, (unsigned long long)reading->wanted,
-		     (unsigned long long)reading->lost, (unsigned long long)reading->damaged,
-		     reading->complete ? "complete" : "not complete");
-		return false;
-	}
-	return true;
-}
-
 static void cost_take(struct bench *b, const struct call *call, int thread_count, enum mode mode,
 		      struct cost *cost)
 {
+	AUTO_FREE char *load = bench_program(b, "bench_load");
 	AUTO_FREE char *count = xprintf("%d", thread_count);
-	char *argv[] = { b->load,
+	char *argv[] = { load,
 			 "calls",
 			 (char *)call->key,
 			 count,
@@ -175,30 +67,20 @@ static void cost_take(struct bench *b, const struct call *call, int thread_count
 	struct reading reading;
 	struct probe probe;
 
-	progress(what);
-	if (!probe_run(&probe, mode == BARE ? argv : under_sluice(b, names[mode], argv), NULL,
+	bench_progress(what);
+	if (!probe_run(&probe, mode == BARE ? argv : bench_under_sluice(b, names[mode], argv), NULL,
 		       NULL)) {
-		fail(b, "%s: did not run", what);
+		bench_fail(b, "%s: did not run", what);
 		probe_release(&probe);
 		return;
 	}
 	sample_add(&cost->warm[mode], (double)probe_value(&probe, "warm_ps", 0) / 1000);
 	sample_add(&cost->cold[mode], (double)probe_value(&probe, "cold_ps", 0) / 1000);
 	if (mode != BARE)
-		trace_check(b, what, call->function,
-			    mode == TRACED ? probe_value(&probe, "calls", 0) : 0, &reading);
+		bench_trace_check(b, what, call->function,
+				  mode == TRACED ? probe_value(&probe, "calls", 0) : 0, &reading);
 	unlink(b->trace);
 	probe_release(&probe);
-}
-
-/* What a mode adds to the bare call, rotation by rotation. */
-static struct sample added(const struct sample *with, const struct sample *bare)
-{
-	struct sample s = { .count = 0 };
-
-	for (size_t i = 0; i < with->count && i < bare->count; i++)
-		sample_add(&s, with->values[i] - bare->values[i]);
-	return s;
 }
 
 static void cost_row(struct bench *b, unsigned call_number, int thread_count,
@@ -209,7 +91,7 @@ static void cost_row(struct bench *b, unsigned call_number, int thread_count,
 	double bar = thread_count == 1	     ? call->bar_ns
 		     : thread_count == CROWD ? call->bar_crowd_ns
 					     : BAR_NONE;
-	struct sample pairs = added(&cost->warm[TRACED], &cost->warm[BARE]);
+	struct sample pairs = sample_added(&cost->warm[TRACED], &cost->warm[BARE]);
 	AUTO_FREE char *what =
 		xprintf("%s, %d thread%s", call->title, thread_count, thread_count > 1 ? "s" : "");
 	AUTO_BUF struct buf peers = { 0 };
@@ -222,7 +104,7 @@ static void cost_row(struct bench *b, unsigned call_number, int thread_count,
 		  sample_quantile(&pairs, 0.75));
 	table_add(&b->table, "%+.1f",
 		  sample_median(&cost->cold[TRACED]) - sample_median(&cost->cold[BARE]));
-	judge(b, what, traced - bare, bar, false, "ns");
+	bench_judge(b, what, traced - bare, bar, false, "ns");
 	peers_cost(&peers, call_number, thread_count);
 	table_add(&b->table, "%s", buf_text(&peers));
 }
@@ -232,7 +114,7 @@ static void off_row(struct bench *b, unsigned call_number, int thread_count,
 {
 	const struct call *call = &calls[call_number];
 	double bare = sample_median(&cost->warm[BARE]), off = sample_median(&cost->warm[OFF]);
-	struct sample pairs = added(&cost->warm[OFF], &cost->warm[BARE]);
+	struct sample pairs = sample_added(&cost->warm[OFF], &cost->warm[BARE]);
 	AUTO_FREE char *what = xprintf("%s, %d thread%s, off", call->title, thread_count,
 				       thread_count > 1 ? "s" : "");
 
@@ -243,7 +125,8 @@ static void off_row(struct bench *b, unsigned call_number, int thread_count,
 	table_add(&b->table, "%+.1f..%+.1f", sample_quantile(&pairs, 0.25),
 		  sample_quantile(&pairs, 0.75));
 	table_add(&b->table, "%s", "");
-	judge(b, what, off - bare, thread_count == 1 ? call->bar_off_ns : BAR_NONE, false, "ns");
+	bench_judge(b, what, off - bare, thread_count == 1 ? call->bar_off_ns : BAR_NONE, false,
+		    "ns");
 	table_add(&b->table, "%s", thread_count == 1 ? peers_off[call_number] : "");
 }
 
@@ -256,8 +139,8 @@ static void cost_figures(struct bench *b, const struct call *call, int thread_co
 
 	if (thread_count != 1 && thread_count != CROWD)
 		return;
-	figure(b, traced, sample_median(&cost->warm[TRACED]) - bare, 1);
-	figure(b, off, sample_median(&cost->warm[OFF]) - bare, 1);
+	bench_figure(b, traced, sample_median(&cost->warm[TRACED]) - bare, 1);
+	bench_figure(b, off, sample_median(&cost->warm[OFF]) - bare, 1);
 }
 
 /* Rotation by rotation over all cases, the modes of a case right after each other. */
@@ -291,7 +174,7 @@ static void plain_row(struct bench *b, const char *what, double value, int digit
 	table_add(&b->table, "%s", "");
 	table_add(&b->table, "%s", "");
 	table_add(&b->table, "%s", "");
-	judge(b, what, value, bar, at_least, "");
+	bench_judge(b, what, value, bar, at_least, "");
 	table_add(&b->table, "%s", peers);
 }
 
@@ -315,29 +198,31 @@ static void pace_tick(void *arg)
  */
 static bool pace_try(struct bench *b, int millions, struct pace *pace)
 {
+	AUTO_FREE char *load = bench_program(b, "bench_load");
 	AUTO_FREE char *rate = xprintf("%d", millions * 1000000);
 	AUTO_FREE char *what = xprintf("%d million/s for %d s", millions, PACE_SECONDS);
 	AUTO_FREE char *seconds = xprintf("%d", PACE_SECONDS), *count = xprintf("%d", PACE_THREADS);
-	char *argv[] = { b->load, "pace", "fwrite0", count, rate, seconds, b->memory, NULL };
+	char *argv[] = { load, "pace", "fwrite0", count, rate, seconds, b->memory, NULL };
 	struct bench quiet = { .trace = b->trace }; /* a rate beyond the bar may fail */
 	struct reading reading = { 0 };
 	struct probe probe;
 	uint64_t elapsed;
 	bool good;
 
-	progress(what);
+	bench_progress(what);
 	*pace = (struct pace){ .bench = b };
-	good = probe_run(&probe, under_sluice(b, "trace", argv), pace_tick, pace);
+	good = probe_run(&probe, bench_under_sluice(b, "trace", argv), pace_tick, pace);
 	elapsed = probe_value(&probe, "elapsed_ns", 0);
 	if (good && elapsed > PACE_SECONDS * UINT64_C(1000000000) + PACE_SLACK_NS) {
-		fail(&quiet, "%s: the program itself took %.1f s", what, (double)elapsed / 1e9);
+		bench_fail(&quiet, "%s: the program itself took %.1f s", what,
+			   (double)elapsed / 1e9);
 		good = false;
 	}
 	good = good &&
-	       trace_check(&quiet, what, "fwrite", probe_value(&probe, "calls", 0), &reading);
+	       bench_trace_check(&quiet, what, "fwrite", probe_value(&probe, "calls", 0), &reading);
 	if (pace->peak_bytes > SPOOL_LIMIT_BYTES) {
-		fail(&quiet, "%s: the spool took %llu bytes", what,
-		     (unsigned long long)pace->peak_bytes);
+		bench_fail(&quiet, "%s: the spool took %llu bytes", what,
+			   (unsigned long long)pace->peak_bytes);
 		good = false;
 	}
 	pace->tail_s = (double)(probe.wall_ns - elapsed) / 1e9;
@@ -387,10 +272,10 @@ static void part_sustained(struct bench *b)
 	}
 	plain_row(b, "sustained, million/s", highest, 0, 5, true, "");
 	plain_row(b, "collector, CPU ns/activity", best.collector_ns, 1, BAR_NONE, false, "");
-	figure(b, "sustained_mps", highest, 0);
-	figure(b, "spool_peak_mib", (double)best.peak_bytes / (1 << 20), 0);
-	figure(b, "tail_s", best.tail_s, 1);
-	figure(b, "collector_ns", best.collector_ns, 1);
+	bench_figure(b, "sustained_mps", highest, 0);
+	bench_figure(b, "spool_peak_mib", (double)best.peak_bytes / (1 << 20), 0);
+	bench_figure(b, "tail_s", best.tail_s, 1);
+	bench_figure(b, "collector_ns", best.collector_ns, 1);
 }
 
 static void reading_rows(struct bench *b, uint64_t expected)
@@ -402,7 +287,7 @@ static void reading_rows(struct bench *b, uint64_t expected)
 	double report;
 
 	for (int i = 0; i < READS; i++) {
-		if (!trace_check(b, "strided writes", "pwrite", expected, &reading))
+		if (!bench_trace_check(b, "strided writes", "pwrite", expected, &reading))
 			break;
 		sample_add(&wall, (double)reading.activities * 1e3 / (double)reading.wall_ns);
 		sample_add(&cpu, (double)reading.activities * 1e3 / (double)reading.cpu_ns);
@@ -416,21 +301,23 @@ static void reading_rows(struct bench *b, uint64_t expected)
 	plain_row(b, "reading, million/s", sample_median(&wall), 1, 5, true, "");
 	plain_row(b, "reading, million/CPU s", sample_median(&cpu), 1, BAR_NONE, true, "");
 	plain_row(b, "sluice report, million/s", report, 1, BAR_NONE, true, "");
-	figure(b, "bytes_per_activity",
-	       (double)reading.file_bytes / (double)(reading.activities + !reading.activities), 2);
-	figure(b, "read_mps", sample_median(&wall), 1);
-	figure(b, "report_mps", report, 1);
+	bench_figure(
+		b, "bytes_per_activity",
+		(double)reading.file_bytes / (double)(reading.activities + !reading.activities), 2);
+	bench_figure(b, "read_mps", sample_median(&wall), 1);
+	bench_figure(b, "report_mps", report, 1);
 }
 
 static void part_trace(struct bench *b)
 {
+	AUTO_FREE char *load = bench_program(b, "bench_load");
 	AUTO_FREE char *count = xprintf("%d", STRIDE_CALLS);
-	char *argv[] = { b->load, "stride", count, b->memory, NULL };
+	char *argv[] = { load, "stride", count, b->memory, NULL };
 	struct probe probe;
 
-	progress("strided writes");
-	if (!probe_run(&probe, under_sluice(b, "trace", argv), NULL, NULL))
-		fail(b, "strided writes: did not run");
+	bench_progress("strided writes");
+	if (!probe_run(&probe, bench_under_sluice(b, "trace", argv), NULL, NULL))
+		bench_fail(b, "strided writes: did not run");
 	probe_release(&probe);
 	reading_rows(b, STRIDE_CALLS);
 	unlink(b->trace);
@@ -438,25 +325,26 @@ static void part_trace(struct bench *b)
 
 static void part_start(struct bench *b)
 {
+	AUTO_FREE char *load = bench_program(b, "bench_load"), *one = bench_program(b, "bench_one");
 	AUTO_FREE char *count = xprintf("%d", STARTS);
-	char *argv[] = { b->load, "starts", count, b->one, NULL };
+	char *argv[] = { load, "starts", count, one, NULL };
 	struct sample bare = { .count = 0 }, traced = { .count = 0 }, pairs;
 	struct reading reading = { 0 };
 	struct probe probe;
 	double ms;
 
-	progress("start and exit");
-	if (!probe_run(&probe, under_sluice(b, "trace", argv), NULL, NULL))
-		fail(b, "start and exit: did not run");
+	bench_progress("start and exit");
+	if (!probe_run(&probe, bench_under_sluice(b, "trace", argv), NULL, NULL))
+		bench_fail(b, "start and exit: did not run");
 	for (size_t i = 0; i < STARTS; i++) {
 		sample_add(&bare, (double)probe_value(&probe, "bare_us", i) / 1000);
 		sample_add(&traced, (double)probe_value(&probe, "traced_us", i) / 1000);
 	}
 	probe_release(&probe);
 	/* One write of each observed start: those without the library have none. */
-	trace_check(b, "start and exit", "write", STARTS, &reading);
+	bench_trace_check(b, "start and exit", "write", STARTS, &reading);
 	unlink(b->trace);
-	pairs = added(&traced, &bare);
+	pairs = sample_added(&traced, &bare);
 	ms = sample_median(&traced) - sample_median(&bare);
 	table_add(&b->table, "start + exit, CPU ms");
 	table_add(&b->table, "%.2f", sample_median(&bare));
@@ -465,77 +353,14 @@ static void part_start(struct bench *b)
 	table_add(&b->table, "%+.2f..%+.2f", sample_quantile(&pairs, 0.25),
 		  sample_quantile(&pairs, 0.75));
 	table_add(&b->table, "%s", "");
-	judge(b, "start + exit", ms, 3, false, "ms");
+	bench_judge(b, "start + exit", ms, 3, false, "ms");
 	table_add(&b->table, "%s", peers_start);
-	figure(b, "start_ms", ms, 2);
+	bench_figure(b, "start_ms", ms, 2);
 }
 
-/* Settings of the user must not change what is measured. */
-static void environment_clean(const char *work)
+static void table_show(const struct bench *b)
 {
-	static const char *const names[] = { "LD_PRELOAD",	    "SLUICE_DISABLE",
-					     "SLUICE_CONFIG",	    "SLUICE_SPOOL",
-					     "SLUICE_CAPTURE_MODE", "SLUICE_CAPTURE_SKIP",
-					     "SLUICE_CAPTURE_CLOCK" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		unsetenv(names[i]);
-	setenv("XDG_CONFIG_HOME", work, 1);
-	setenv("SLUICE_ETC", "/dev/null", 1);
-}
-
-static bool bench_init(struct bench *b, const char *build)
-{
-	static const char *const titles[] = { "figure", ">bare",      ">ours",
-					      ">added", ">quartiles", ">cold/tail",
-					      ">bar",	"holds",      "peers (see below)",
-					      NULL };
-	char *full = realpath(build, NULL);
-	const char *temporary = getenv("TMPDIR");
-
-	if (!full)
-		return false;
-	*b = (struct bench){ .sluice = xprintf("%s/sluice", full),
-			     .load = xprintf("%s/bench/bench_load", full),
-			     .one = xprintf("%s/bench/bench_one", full),
-			     .work = xprintf("%s/sluice-bench-XXXXXX",
-					     temporary ? temporary : "/tmp"),
-			     .memory = xstrdup("/dev/shm/sluice-bench-XXXXXX") };
-	free(full);
-	if (!mkdtemp(b->work) || !mkdtemp(b->memory))
-		return false;
-	b->spool = xprintf("%s/spool", b->memory);
-	if (mkdir(b->spool, 0700) != 0)
-		return false;
-	b->trace = xprintf("%s/bench.sluice", b->work);
-	scratch = b->work;
-	scratch_memory = b->memory;
-	signal(SIGINT, interrupted);
-	signal(SIGTERM, interrupted);
-	environment_clean(b->work);
-	table_init(&b->table, titles);
-	return true;
-}
-
-static void bench_release(struct bench *b)
-{
-	directory_remove(b->work);
-	directory_remove(b->memory);
-	table_release(&b->table);
-	buf_release(&b->line);
-	buf_release(&b->missed);
-	free(b->sluice);
-	free(b->load);
-	free(b->one);
-	free(b->work);
-	free(b->memory);
-	free(b->spool);
-	free(b->trace);
-}
-
-static void bench_print(struct bench *b)
-{
-	progress("");
+	bench_progress("");
 	printf("CPU ns per call, median of %d rotations; bare and ours in turn. 'added' is the "
 	       "difference of the\n"
 	       "medians, 'quartiles' those of the differences, 'cold' what a call costs while the "
@@ -545,16 +370,17 @@ static void bench_print(struct bench *b)
 	printf("\npeers: what they add, measured earlier on a machine like ours, not in this run; "
 	       "see\n"
 	       "docs/benchmarks.md\n");
-	printf("%s", buf_text(&b->missed));
-	printf("bench capture:%s failed=%u\n", buf_text(&b->line), b->failures);
 }
 
 int main(int argc, char **argv)
 {
+	static const char *const titles[] = { "figure", ">bare",      ">ours",
+					      ">added", ">quartiles", ">cold/tail",
+					      ">bar",	"holds",      "peers (see below)",
+					      NULL };
 	struct bench b;
-	unsigned failures;
 
-	if (argc < 2 || !bench_init(&b, argv[1])) {
+	if (argc < 2 || !bench_init(&b, "capture", argv[1], titles)) {
 		fprintf(stderr, "bench_capture: BUILD is not usable: %s\n",
 			argc < 2 ? "missing" : strerror(errno));
 		return 2;
@@ -563,8 +389,6 @@ int main(int argc, char **argv)
 	part_sustained(&b);
 	part_trace(&b);
 	part_start(&b);
-	bench_print(&b);
-	failures = b.failures;
-	bench_release(&b);
-	return failures != 0;
+	table_show(&b);
+	return bench_end(&b);
 }

@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The programs that a benchmark observes, in one executable. It reports by lines "key value" on
- *standard output, after everything that is measured. It measures itself: thread CPU time, so that
- *neither other processes nor the collector count.
+ * standard output, after everything that is measured. It measures itself: thread CPU time, so that
+ * neither other processes nor the collector count.
  *
  *	load calls CALL THREADS TOTAL DIR stopping|plain
  *	load pace  CALL THREADS PER_SECOND SECONDS DIR
  *	load stride CALLS DIR
  *	load starts TIMES PROGRAM
+ *	load timed PROGRAM [ARGUMENT]...
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/spool.h"
+#include "backlog.h"
 
 #define THREADS_MAX 64
-#define DRAIN_TRIES 60000 /* of a millisecond each */
 
 extern char **environ;
 
@@ -119,69 +117,6 @@ static struct target target_open(const char *dir, int number)
 	return t;
 }
 
-/* The spool of this process, read as the collector reads it; NULL when there is none. */
-static const struct spool_header *spool_find(void)
-{
-	const char *name = getenv("SLUICE_SPOOL");
-	DIR *dir = name ? opendir(name) : NULL;
-	const struct spool_header *h = NULL;
-	struct dirent *entry;
-
-	while (dir && !h && (entry = readdir(dir))) {
-		int fd = strstr(entry->d_name, SPOOL_SUFFIX)
-				 ? openat(dirfd(dir), entry->d_name, O_RDONLY)
-				 : -1;
-		void *p = MAP_FAILED;
-
-		if (fd >= 0)
-			p = mmap(NULL, spool_chunk_offset(SPOOL_CHUNKS_MAX), PROT_READ,
-				 MAP_SHARED | MAP_NORESERVE, fd, 0);
-		if (p != MAP_FAILED && ((const struct spool_header *)p)->pid == getpid())
-			h = p;
-		if (fd >= 0)
-			close(fd);
-	}
-	if (dir)
-		closedir(dir);
-	return h;
-}
-
-static bool chunk_is_drained(const struct spool_header *h, uint32_t number)
-{
-	const struct chunk *c = (const void *)((const char *)h + spool_chunk_offset(number));
-
-	if (atomic_load(&h->free_map[number / 64]) >> number % 64 & 1)
-		return true;
-	return *(volatile const uint32_t *)&c->drained == atomic_load(&c->committed);
-}
-
-static bool spool_is_drained(const struct spool_header *h)
-{
-	for (uint32_t chunk = 0; chunk < SPOOL_CHUNKS_MAX; chunk++) {
-		uint32_t segment = spool_segment_of(chunk);
-
-		if (atomic_load(&h->segment_map[segment / 64]) >> segment % 64 & 1 &&
-		    !chunk_is_drained(h, chunk))
-			return false;
-	}
-	return true;
-}
-
-/* Waits until the collector has taken all that we recorded. It makes no call that is recorded
- * itself. */
-static void drain_wait(const struct spool_header *h)
-{
-	const struct timespec pause = { 0, 1000000 };
-
-	for (int i = 0; h && !spool_is_drained(h); i++) {
-		if (i == DRAIN_TRIES) {
-			errno = ETIMEDOUT;
-			die("the collector does not drain the spool");
-		}
-		nanosleep(&pause, NULL);
-	}
-}
-
 struct worker {
 	pthread_t thread;
 	struct target target;
@@ -225,7 +160,7 @@ static int run_calls(char **argv)
 	int threads = atoi(argv[1]);
 	uint64_t per_thread = strtoull(argv[2], NULL, 10) / (uint64_t)threads, cold = 0, warm = 0;
 	bool stopping = !strcmp(argv[4], "stopping");
-	const struct spool_header *spool = spool_find();
+	const struct spool_header *spool = backlog_find();
 	pthread_barrier_t barrier;
 
 	pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
@@ -242,7 +177,8 @@ static int run_calls(char **argv)
 	pthread_barrier_wait(&barrier);
 	if (stopping) {
 		kill(getppid(), SIGCONT);
-		drain_wait(spool);
+		if (!backlog_wait(spool))
+			die("the collector does not drain the spool");
 	}
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
@@ -329,9 +265,8 @@ static int run_stride(char **argv)
 }
 
 /* CPU time of one start of a program: user and system, from its exec to its exit. */
-static uint64_t start_us(const char *program, char **environment)
+static uint64_t start_us(char **argv, char **environment)
 {
-	char *argv[] = { (char *)program, NULL };
 	posix_spawn_file_actions_t actions;
 	struct rusage u;
 	int status = 0, code;
@@ -339,11 +274,11 @@ static uint64_t start_us(const char *program, char **environment)
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	code = posix_spawn(&pid, program, &actions, NULL, argv, environment);
+	code = posix_spawn(&pid, argv[0], &actions, NULL, argv, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	errno = code;
 	if (code || wait4(pid, &status, 0, &u) != pid || status != 0)
-		die(program);
+		die(argv[0]);
 	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
 	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
@@ -360,8 +295,8 @@ static int run_starts(char **argv)
 		if (strncmp(*e, "LD_PRELOAD=", 11) != 0)
 			bare[n++] = *e;
 	for (int i = 0; us && i < times; i++) {
-		us[2 * i] = start_us(argv[1], bare);
-		us[2 * i + 1] = start_us(argv[1], environ);
+		us[2 * i] = start_us(argv + 1, bare);
+		us[2 * i + 1] = start_us(argv + 1, environ);
 	}
 	for (int i = 0; us && i < times; i++)
 		printf("bare_us %llu\ntraced_us %llu\n", (unsigned long long)us[2 * i],
@@ -370,22 +305,27 @@ static int run_starts(char **argv)
 	return 0;
 }
 
+/* For what has no parent of ours: a rank. */
+static int run_timed(char **argv)
+{
+	printf("cpu_us %llu\n", (unsigned long long)start_us(argv, environ));
+	return 0;
+}
+
 static const struct {
 	const char *name;
-	int arguments;
+	int arguments; /* at least */
 	int (*run)(char **argv);
 } loads[] = {
-	{ "calls", 5, run_calls },
-	{ "pace", 5, run_pace },
-	{ "stride", 2, run_stride },
-	{ "starts", 2, run_starts },
+	{ "calls", 5, run_calls },   { "pace", 5, run_pace },	{ "stride", 2, run_stride },
+	{ "starts", 2, run_starts }, { "timed", 1, run_timed },
 };
 
 int main(int argc, char **argv)
 {
 	memset(block, 'x', sizeof(block));
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
-		if (argc == loads[i].arguments + 2 && !strcmp(argv[1], loads[i].name))
+		if (argc >= loads[i].arguments + 2 && !strcmp(argv[1], loads[i].name))
 			return loads[i].run(argv + 2);
 	fputs("load: see bench/load.c for what it takes\n", stderr);
 	return 2;

@@ -42,7 +42,7 @@ static pid_t child_start(char *const argv[], int output)
 		return pid;
 	setpgid(0, 0);
 	dup2(output, STDOUT_FILENO);
-	execv(argv[0], argv);
+	execvp(argv[0], argv);
 	_exit(127);
 }
 
@@ -113,6 +113,16 @@ uint64_t probe_value(const struct probe *probe, const char *key, size_t nth)
 		if (!strncmp(line, key, n) && line[n] == ' ' && !nth--)
 			return strtoull(line + n, NULL, 10);
 	}
+	return 0;
+}
+
+double probe_word(const struct probe *probe, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *at = probe->output; at && (at = strstr(at, key)); at += n)
+		if (at[n] == '=' && (at == probe->output || at[-1] == ' ' || at[-1] == '\n'))
+			return strtod(at + n + 1, NULL);
 	return 0;
 }
 
@@ -192,6 +202,15 @@ double sample_quantile(const struct sample *sample, double part)
 double sample_median(const struct sample *sample)
 {
 	return sample_quantile(sample, 0.5);
+}
+
+struct sample sample_added(const struct sample *with, const struct sample *bare)
+{
+	struct sample s = { .count = 0 };
+
+	for (size_t i = 0; i < with->count && i < bare->count; i++)
+		sample_add(&s, with->values[i] - bare->values[i]);
+	return s;
 }
 
 static uint64_t bytes_below(const char *path, int depth)

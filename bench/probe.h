@@ -21,15 +21,18 @@ struct probe {
 };
 
 /*
- * Runs argv with standard error passed on. tick is called every few milliseconds meanwhile; NULL
- * for none. Returns false when it could not be started or ended with anything but 0, after a line
- * on standard error.
+ * Runs argv, looked for in PATH, with standard error passed on. tick is called every few
+ * milliseconds meanwhile; NULL for none. Returns false when it could not be started or ended with
+ * anything but 0, after a line on standard error.
  */
 bool probe_run(struct probe *probe, char *const argv[], void (*tick)(void *arg), void *arg);
 void probe_release(struct probe *probe);
 
 /* The nth value (from 0) of the lines "key value" in the output; 0 if there is none. */
 uint64_t probe_value(const struct probe *probe, const char *key, size_t nth);
+
+/* The value of the first word "key=value" in the output; 0 if there is none. */
+double probe_word(const struct probe *probe, const char *key);
 
 /* A trace, read from its beginning to its end. */
 struct reading {
@@ -57,6 +60,9 @@ void sample_add(struct sample *sample, double value);
 /* The value that the given part of the sample lies below, 0 to 1; 0 for an empty sample. */
 double sample_quantile(const struct sample *sample, double part);
 double sample_median(const struct sample *sample);
+
+/* What the one has more than the other, pair by pair. */
+struct sample sample_added(const struct sample *with, const struct sample *bare);
 
 /* Bytes that the files in the directory and the directories right below it take on their device. */
 uint64_t directory_bytes(const char *path);

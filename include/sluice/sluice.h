@@ -8,6 +8,7 @@
  *   SLUICE_CONFIG=PATH   a settings file of your own, read after the system's and the user's
  *   SLUICE_<SECTION>_<KEY>=VALUE
  *                        one setting, such as SLUICE_CAPTURE_MODE=counters; `sluice config` lists them
+ *   SLUICE_JOB=NAME      name of a parallel job, the same for all its ranks, where the launcher's is not good
  *   NO_COLOR=1           no colour on terminals
  *
  * `sluice run` sets SLUICE_SPOOL for the processes it starts. It names a directory that belongs to the run;

@@ -304,4 +304,23 @@ static inline uint64_t *frame_text(struct frame *f, uint64_t *w, const char *tex
 	return w + (length + 7) / 8;
 }
 
+#pragma GCC visibility push(hidden)
+bool frame_enter_called(struct frame *f);
+void frame_stop_called(struct frame *f);
+uint64_t *frame_leave_called(struct frame *f, unsigned call, unsigned words, int error);
+void frame_commit_called(struct frame *f, uint64_t *w, unsigned words);
+uint64_t *frame_text_called(struct frame *f, uint64_t *w, const char *text, size_t length);
+#pragma GCC visibility pop
+
+/* Wrappers by the hundred around calls that take microseconds: small ones are better than fast
+ * ones.
+ */
+#ifdef SLUICE_COMPACT
+#define frame_enter frame_enter_called
+#define frame_stop frame_stop_called
+#define frame_leave frame_leave_called
+#define frame_commit frame_commit_called
+#define frame_text frame_text_called
+#endif
+
 #endif

@@ -48,7 +48,7 @@ typedef hdf5_callback H5A_operator1_t, H5A_operator2_t, H5D_append_cb_t, H5D_chu
 typedef struct hdf5_opaque H5AC_cache_config_t, H5AC_cache_image_config_t, H5A_info_t,
 	H5D_chunk_index_t, H5D_space_status_t, H5FD_splitter_vfd_config_t, H5F_info1_t, H5F_info2_t,
 	H5F_sect_info_t, H5G_info_t, H5G_stat_t, H5L_info1_t, H5L_info2_t, H5L_info_t, H5O_info2_t,
-	H5O_info_t, H5O_native_info_t;
+	H5O_info_t, H5O_native_info_t, H5O_type_t;
 
 /* Its constants that we look at. */
 #define HDF5_DEFAULT 0	  /* H5P_DEFAULT */

@@ -85,9 +85,17 @@ static uint64_t slot_empty(struct table *t, size_t slot, uint64_t key)
 uint64_t named_take(uint64_t key)
 {
 	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
-	struct named *n = thing_find(t, key);
 
-	return n ? slot_empty(t, (size_t)(n - t->things), key) : 0;
+	for (unsigned i = 0; t && i < REACH; i++) {
+		unsigned slot = slot_of(key, i);
+		uint64_t link = 0;
+
+		if (atomic_load_explicit(&t->keys[slot], memory_order_relaxed) == key)
+			link = slot_empty(t, slot, key);
+		if (link)
+			return link;
+	}
+	return 0;
 }
 
 static struct named *slot_claim(struct table *t, uint64_t key)
@@ -107,18 +115,16 @@ static struct named *slot_claim(struct table *t, uint64_t key)
 	return NULL;
 }
 
-struct named *named_put(uint64_t key, uint64_t link)
+static struct table *table_get(void)
 {
 	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
-	struct named *n;
 
-	if (!t)
-		t = table_make();
-	if (!t || !link)
-		return NULL;
-	n = thing_find(t, key);
-	if (!n)
-		n = slot_claim(t, key);
+	return t ? t : table_make();
+}
+
+/* Gives it all that a thing starts with. */
+static struct named *slot_fill(struct named *n, uint64_t key, uint64_t link)
+{
 	if (!n)
 		return NULL;
 	atomic_store_explicit(&n->key, key, memory_order_relaxed);
@@ -128,6 +134,24 @@ struct named *named_put(uint64_t key, uint64_t link)
 		atomic_store_explicit(&n->more[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&n->link, link, memory_order_relaxed);
 	return n;
+}
+
+struct named *named_put(uint64_t key, uint64_t link)
+{
+	struct table *t = table_get();
+	struct named *n;
+
+	if (!t || !link)
+		return NULL;
+	n = thing_find(t, key);
+	return slot_fill(n ? n : slot_claim(t, key), key, link);
+}
+
+bool named_add(uint64_t key, uint64_t link)
+{
+	struct table *t = table_get();
+
+	return t && link && slot_fill(slot_claim(t, key), key, link);
 }
 
 unsigned named_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max)

@@ -25,7 +25,9 @@ enum space {
 	SPACE_NETCDF,	       /* ncid */
 	SPACE_PNETCDF,	       /* ncid of PnetCDF */
 	SPACE_PNETCDF_REQUEST, /* ncid and request of PnetCDF */
-	SPACE_URING,	       /* ring and user data of an io_uring request */
+	SPACE_URING,	       /* ring of io_uring */
+	SPACE_URING_REQUEST,   /* ring and user data of an operation */
+	SPACE_URING_FILE,      /* ring and index of a registered file */
 };
 
 struct named {
@@ -47,12 +49,15 @@ static inline uint64_t named_key(enum space space, uint64_t value)
 /* NULL where it is not known. The entry may become another's once the thing is closed. */
 struct named *named_find(uint64_t key);
 
-/* Forgets it and returns its LINK word; 0 where it is not known. */
+/* Forgets it and returns its LINK word; 0 where it is not known. Of several, any one. */
 uint64_t named_take(uint64_t key);
 
 /* A new thing, or what replaces an old one of the same name; all but key and link is 0. NULL: no
  * room. */
 struct named *named_put(uint64_t key, uint64_t link);
+
+/* One more thing of a name that others may have, too. False: no room. */
+bool named_add(uint64_t key, uint64_t link);
 
 /* How many things of the space are known: 0 makes a lookup unnecessary. */
 uint32_t named_count(enum space space);

@@ -58,6 +58,13 @@ typedef int inq_unlimdims(int ncid, int *count, int *dimids);
 
 #define DIMENSIONS_MAX 32 /* of a variable that is read or written whole; more is very rare */
 
+uint64_t netcdf_number(struct netcdf *library, const void *called, uint32_t number)
+{
+	unsigned copy = library_copy_of(&library->uses, library_use(&library->uses, called));
+
+	return (uint64_t)copy << NETCDF_COPY_SHIFT | number;
+}
+
 void netcdf_renumbered(struct netcdf *library)
 {
 	recall_clear(&library->variables);

@@ -86,12 +86,8 @@ INLINE void pnetcdf_meet(const void *called)
 #define NETCDF_COPY_SHIFT 32
 #define NETCDF_FILE_MASK 0xffff0000u /* the rest of an ncid is a group of that file */
 
-INLINE uint64_t netcdf_number(struct netcdf *library, const void *called, uint32_t number)
-{
-	unsigned copy = library_copy_of(&library->uses, library_use(&library->uses, called));
-
-	return (uint64_t)copy << NETCDF_COPY_SHIFT | number;
-}
+__attribute__((visibility("hidden"))) uint64_t netcdf_number(struct netcdf *library,
+							     const void *called, uint32_t number);
 
 /* A group is known as its file. Numbers of NetCDF 3 have no upper half. */
 INLINE uint64_t netcdf_handle(const void *called, int ncid)

@@ -22,6 +22,18 @@ static bool is_readable(const char *p)
 	return syscall(SYS_rt_sigprocmask, ~0L, word, NULL, 8) == 0 || errno != EFAULT;
 }
 
+bool memory_is_readable(const void *start, size_t bytes)
+{
+	uintptr_t at = (uintptr_t)start, end = at + bytes;
+	int saved = errno;
+	bool readable = bytes && end > at;
+
+	for (; readable && at < end; at = (at | (PAGE_BYTES - 1)) + 1)
+		readable = is_readable((const char *)at);
+	errno = saved;
+	return readable;
+}
+
 static size_t length_probed(const char *path)
 {
 	size_t length = 0;

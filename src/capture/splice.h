@@ -76,6 +76,9 @@ static inline uint64_t scan_bytes(struct scan was, FILE *stream)
 
 /* The application's memory, after the call. */
 
+/* Asks the kernel. For addresses that no call has proved. */
+COLD bool memory_is_readable(const void *start, size_t bytes);
+
 COLD size_t path_bytes_failed(const char *path, int err);
 
 /* Length of a path to record. A call that failed may not have come as far as to look at it. */

@@ -197,8 +197,8 @@ static enum health check_limits(const struct config *config, struct buf *out)
 	(void)config;
 	buf_puts(out, "not seen: statically linked programs (the loader is what brings us in), "
 		      "setuid and setgid "
-		      "programs (the kernel drops the preload), direct system calls, io_uring, "
-		      "accesses to mapped memory");
+		      "programs (the kernel drops the preload), direct system calls, io_uring "
+		      "without liburing, accesses to mapped memory");
 	return HEALTH_NOTE;
 }
 

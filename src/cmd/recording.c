@@ -117,7 +117,7 @@ static char *container_path(const struct recording *r, bool is_part, struct err 
 	AUTO_FREE char *host = host_name();
 
 	if (is_part)
-		return parts_begin(r->path, host, err);
+		return parts_begin(r->path, job_hash(&r->job), host, err);
 	return r->options.form != &trace_container ? xprintf("%s.partial", r->path)
 						   : xstrdup(r->path);
 }

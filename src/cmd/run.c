@@ -381,16 +381,24 @@ const struct command_ops command_run = {
 	.operands = "[--] PROGRAM [ARGUMENT...]",
 	.operands_min = 1,
 	.operands_max = -1,
-	.about = "Runs PROGRAM and records every POSIX and STDIO call that it and its children "
-		 "make, without "
-		 "changing them. The exit code is the program's own; its output is untouched.\n\n"
-		 "The trace goes into trace.dir, where 'sluice last' and 'sluice ls' find it; "
-		 "'sluice report' and "
-		 "'sluice print' show it. If anything fails on Sluice's side the program runs as "
-		 "it would without, "
-		 "and a warning says so.\n\n"
-		 "SLUICE_DISABLE=1 in the environment keeps a process and its children from being "
-		 "recorded.",
+	.about =
+		"Runs PROGRAM and records every POSIX and STDIO call that it and its children "
+		"make, without "
+		"changing them. The exit code is the program's own; its output is untouched.\n\n"
+		"The trace goes into trace.dir, where 'sluice last' and 'sluice ls' find it; "
+		"'sluice report' and "
+		"'sluice print' show it. If anything fails on Sluice's side the program runs as "
+		"it would without, "
+		"and a warning says so.\n\n"
+		"A parallel job gives one trace, either way:\n\n"
+		"  sluice run -- mpiexec -n 8 ./app\n"
+		"  mpiexec -n 8 sluice run -- ./app\n\n"
+		"In the second form, which also serves several nodes, the options of the first "
+		"rank "
+		"to start count. Each node writes a part into TRACE.parts, and the last one merges "
+		"them; see 'sluice merge'.\n\n"
+		"SLUICE_DISABLE=1 in the environment keeps a process and its children from being "
+		"recorded.",
 	.options = run_options,
 	.args_bytes = sizeof(struct run_args),
 	.order = OPTION_STOP_FIRST,

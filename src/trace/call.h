@@ -102,10 +102,11 @@ struct call_info {
 };
 
 /*
- * The generated table. Number 0 is CALL_none, which no record carries. Two records we make
- * ourselves: CALL_inherited when a descriptor is first seen that no wrapped call has opened, and
+ * The generated table. Number 0 is CALL_none, which no record carries. Some records we make
+ * ourselves: CALL_inherited when a descriptor is first seen that no wrapped call has opened;
  * "completed" (CALL_completed_* by layer) beneath a call that waits, once for each asynchronous
- * operation it found complete; its LINK is the call that began it.
+ * operation it found complete, its LINK is the call that began it; and the operations beneath a
+ * call that hands them to io_uring.
  */
 extern const struct call_info call_table[];
 extern const unsigned call_count;

@@ -77,7 +77,7 @@ struct aggregate {
 struct host_info {
 	char *host;
 	char *method;	   /* "reference", "collective calls", "time of day" */
-	int64_t offset_ns; /* what was added to its times */
+	int64_t offset_ns; /* what was added to its time of day */
 	int64_t error_ns;  /* its times are right to within so much; -1: not known */
 };
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A job whose end is chosen. Every rank writes PIECES times to its own file rank-N and waits for
- *the others; so it is known what must be in a trace whatever comes then. The argument says what
- *does:
+ * the others, so that it is known what must be in a trace. The argument says what comes then:
  *
  *	good        all ranks end as they should
  *	fails       rank 1 returns 3 after MPI_Finalize
  *	abort       rank 1 calls MPI_Abort(7)
  *	killed      rank 1 kills itself by SIGKILL
  *	nofinalize  rank 1 leaves by _exit(0) without MPI_Finalize
- *	orphaned    rank 1 kills its parent, which is its `sluice run`, and goes on
- *	wait        all go on until somebody ends them; rank 0 makes the file "waiting"
+ *	wait        all go on until they are ended; rank 0 makes the file "waiting"
+ *	orphaned    the same, but rank 1 kills its `sluice run` and makes the file "orphan"
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -44,6 +43,16 @@ static void go_on(void)
 	_exit(98);
 }
 
+/* The file holds our pid. */
+static void orphan_become(void)
+{
+	FILE *f = fopen("orphan", "w");
+
+	kill(getppid(), SIGKILL);
+	fprintf(f, "%d\n", (int)getpid());
+	fclose(f);
+}
+
 static void turn_bad(const char *how)
 {
 	if (!strcmp(how, "abort"))
@@ -53,7 +62,7 @@ static void turn_bad(const char *how)
 	if (!strcmp(how, "nofinalize"))
 		_exit(0);
 	if (!strcmp(how, "orphaned"))
-		kill(getppid(), SIGKILL);
+		orphan_become();
 }
 
 int main(int argc, char **argv)

@@ -29,8 +29,9 @@ for mpi in mpich openmpi; do
 			*) [ $code = $bare ] || wrong "exit code is $code, without us it is $bare: $(cat err)" ;;
 			esac
 			check_eq "$(program_output)" "$(cat out.bare)" "$this: output"
-			case $how in
-			good | fails) trace_now ;;
+			case $order-$how in
+			*-good | outside-fails) trace_now ;;
+			# Of ranks that fail Open MPI kills the others, and with them who would wait for the trace.
 			*) trace_wait 15 ;;
 			esac
 			trace_check

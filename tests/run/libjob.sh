@@ -6,21 +6,13 @@ spools=$work/spools
 export SLUICE_SPOOL_DIR=$spools
 mkdir -p "$spools"
 
-# By the environment, so that a test may call mpiexec as a user would. Open MPI refuses to run as root, which is
-# what containers do, and to have more ranks than cores; its ranks wait without keeping a core busy.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+. "$(dirname "$0")/../mpi/libmpi.sh"
 
-# mpi_program MPI NAME: path of a program of tests/mpi, built here if the tree has not done it; nothing if it cannot be
+# mpi_program MPI NAME: path of a program of tests/mpi; nothing where it could not be built
 mpi_program() {
-	local built=$BUILD/mpi/$1/$2
-	if [ ! -x "$built" ]; then
-		built=$work/$1-$2
-		command -v "mpicc.$1" >/dev/null && command -v "mpiexec.$1" >/dev/null || return 0
-		[ -x "$built" ] || "mpicc.$1" -O2 -o "$built" "$(dirname "$0")/../mpi/$2.c" >&2 || return 0
+	if mpi_has "$1" "$2" && command -v "mpiexec.$1" >/dev/null; then
+		echo "$BUILD/mpi/$1/$2"
 	fi
-	echo "$built"
 }
 
 # job ORDER MPI HOW: runs the job outside or inside of `sluice run`, or bare; exit code in $code, output in out, err

@@ -49,6 +49,21 @@ static void second_of_a_name_starts_afresh(void)
 	CHECK_INT(named_take(key(7)), 2);
 }
 
+static void each_of_several_is_taken_once(void)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t link = 1; link <= REACH; link++)
+		CHECK(named_add(key(9), link));
+	CHECK(!named_add(key(9), REACH + 1));
+	CHECK_INT(named_count(SPACE_HDF5), REACH);
+	for (unsigned i = 0; i < REACH; i++)
+		sum += named_take(key(9));
+	CHECK_INT(sum, REACH * (REACH + 1) / 2);
+	CHECK_INT(named_take(key(9)), 0);
+	CHECK_INT(named_count(SPACE_HDF5), 0);
+}
+
 static void full_table_forgets_but_never_lies(void)
 {
 	unsigned kept = 0;
@@ -115,5 +130,5 @@ static void threads_do_not_meet_each_others_links(void)
 }
 
 TESTS(TEST(things_are_found_until_taken), TEST(second_of_a_name_starts_afresh),
-      TEST(full_table_forgets_but_never_lies), TEST(all_of_a_file_are_taken_together),
-      TEST(threads_do_not_meet_each_others_links))
+      TEST(each_of_several_is_taken_once), TEST(full_table_forgets_but_never_lies),
+      TEST(all_of_a_file_are_taken_together), TEST(threads_do_not_meet_each_others_links))

@@ -26,6 +26,8 @@ enum {
 	AIO_READ,
 	AIO_RETURN,
 	COMPLETED,
+	URING_SUBMIT,
+	URING_WRITE,
 };
 
 static struct call_info calls[] = {
@@ -47,6 +49,8 @@ static struct call_info calls[] = {
 	[AIO_READ] = { .name = "aio_read", .class = CLASS_START },
 	[AIO_RETURN] = { .name = "aio_return", .class = CLASS_WAIT },
 	[COMPLETED] = { .name = "completed", .class = CLASS_WAIT },
+	[URING_SUBMIT] = { .name = "io_uring_submit", .class = CLASS_START },
+	[URING_WRITE] = { .name = "io_uring_write", .class = CLASS_START },
 };
 static char *files[] = { "", "/a", "/b" };
 static struct trace_head head = {
@@ -530,6 +534,39 @@ static void a_wait_names_the_start_by_either_link(void)
 	summary_release(&s);
 }
 
+static void operations_handed_over_have_the_bytes(void)
+{
+	struct summary s;
+
+	summary_init(&s, &head);
+	summary_add(&s, &(struct activity){ .id = 1,
+					    .call = URING_SUBMIT,
+					    .start_ns = 10,
+					    .duration_ns = 8,
+					    .result = 2 });
+	for (uint64_t id = 2; id <= 3; id++)
+		summary_add(&s, &(struct activity){ .id = id,
+						    .parent = 1,
+						    .call = URING_WRITE,
+						    .file = 1,
+						    .start_ns = 10,
+						    .size = 100,
+						    .present = PRESENT(SIZE) });
+	summary_add(&s, &(struct activity){ .id = 4,
+					    .parent = 1,
+					    .link = 2,
+					    .call = COMPLETED,
+					    .start_ns = 18,
+					    .result = 60 });
+	CHECK_INT(s.all.io.bytes_written, 160);
+	CHECK_INT(s.all.storage.bytes_written, 160);
+	CHECK_INT(s.all.layers[LAYER_POSIX].bytes_written, 160);
+	CHECK_INT(file_tally(&s, 1)->bytes_written, 160);
+	CHECK_INT(s.all.io.time_ns, 8);
+	CHECK_INT(s.all.busy_ns, 8);
+	summary_release(&s);
+}
+
 static void operations_under_way_are_bounded(void)
 {
 	enum { MANY = 200000 };
@@ -664,8 +701,8 @@ TESTS(TEST(one_call_is_counted_everywhere), TEST(a_nested_call_is_part_of_its_pa
       TEST(what_a_close_writes_is_storage_but_was_asked_for_before),
       TEST(start_up_is_counted_apart), TEST(a_call_whose_parent_is_missing_counts),
       TEST(asynchronous_bytes_count_once), TEST(a_wait_names_the_start_by_either_link),
-      TEST(operations_under_way_are_bounded), TEST(rows_come_by_falling_time),
-      TEST(numbers_out_of_range_are_left_out), TEST(the_verdict_comes_first),
-      TEST(the_verdict_does_not_blame_sockets), TEST(the_report_has_three_tables),
-      TEST(the_json_report_names_its_schema), TEST(losses_are_told_in_words),
-      TEST(layers_are_found_by_name))
+      TEST(operations_handed_over_have_the_bytes), TEST(operations_under_way_are_bounded),
+      TEST(rows_come_by_falling_time), TEST(numbers_out_of_range_are_left_out),
+      TEST(the_verdict_comes_first), TEST(the_verdict_does_not_blame_sockets),
+      TEST(the_report_has_three_tables), TEST(the_json_report_names_its_schema),
+      TEST(losses_are_told_in_words), TEST(layers_are_found_by_name))

@@ -35,18 +35,27 @@ static void table_lists_fields_in_order(void)
 {
 	const char *text = print("table", pread_row);
 
-	CHECK_HAS(text, "{ \"none\", ");
-	CHECK_HAS(text, "{ \"inherited\", LAYER_POSIX, CLASS_OPEN, FAILS_NEVER, 4,");
-	CHECK_HAS(text, "{ \"pread\", LAYER_POSIX, CLASS_READ, FAILS_MINUS_ERRNO, 4,\n"
+	CHECK_HAS(text, "{ NAME(\"none\"), ");
+	CHECK_HAS(text, "{ NAME(\"inherited\"), LAYER_POSIX, CLASS_OPEN, FAILS_NEVER, 4,");
+	CHECK_HAS(text, "{ NAME(\"pread\"), LAYER_POSIX, CLASS_READ, FAILS_MINUS_ERRNO, 4,\n"
 			"\t  { FIELD_RESULT, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET } },\n");
 }
 
 static void numbers_start_after_those_of_our_own(void)
 {
-	CHECK_HAS(print("numbers", pread_row),
-		  "\tCALL_none,\n\tCALL_inherited,\n\tCALL_completed_POSIX,\n"
-		  "\tCALL_completed_MPI,\n\tCALL_completed_PNETCDF,\n\tCALL_pread,\n};");
-	CHECK_HAS(print("numbers", pread_row), "#define CALLS_OF_OUR_OWN 5\n");
+	const char *text = print("numbers", pread_row), *first = strstr(text, "CALL_none");
+	const char *last = strstr(text, "CALL_pread");
+	char own[64];
+	int count = 0;
+
+	CHECK_HAS(text, "\tCALL_none,\n\tCALL_inherited,\n\tCALL_completed_POSIX,\n"
+			"\tCALL_completed_MPI,\n\tCALL_completed_PNETCDF,\n");
+	CHECK_HAS(text, "\tCALL_io_uring_other,\n\tCALL_pread,\n};");
+	REQUIRE(first && last);
+	for (const char *c = first; c < last; c++)
+		count += *c == ',';
+	snprintf(own, sizeof(own), "#define CALLS_OF_OUR_OWN %d\n", count);
+	CHECK_HAS(text, own);
 }
 
 static void wrapper_records_around_the_real_call(void)
@@ -182,8 +191,90 @@ static void what_libc_lacks_fails_in_its_own_way(void)
 					    "CALL(SYNC) FAILS(IS_ERRNO) int b(FD int fd);\n"
 					    "CALL(STAT) char *c(PATH const char *path);");
 
-	CHECK_HAS(text, "{ \"a\", MISSING_MINUS },\n\t{ \"b\", MISSING_ERRNO },\n\t{ \"c\", "
-			"MISSING_NULL },\n");
+	CHECK_HAS(text, "\"a\\0\"\n\t\"b\\0\"\n\t\"c\\0\";");
+	CHECK_HAS(text, "{ 0, MISSING_MINUS },\n\t{ 2, MISSING_ERRNO },\n\t{ 4, MISSING_NULL },\n");
+}
+
+static const char library_rows[] =
+	"LAYER(MPI)\nLIBRARY(MPI)\nALSO(P)\n"
+	"CALL(OPEN) ERROR(ret != 0, kind(ret)) MAKES(HANDLE) AFTER(note(opened);)\n"
+	"int MPI_Open(PATH const char *path, MADE MPI_File *fh);\n"
+	"CALL(WAIT) FAILS(STATUS) KEEP_IF(*flag) int MPI_Poll(HANDLE MPI_File fh, int *flag);\n"
+	"CALL(CLOSE) FAILS(NEGATIVE) ENDS BEFORE(one();) BEFORE(two();)\n"
+	"int MPI_Close(HANDLE_AT MPI_File *fh);\n"
+	"CALL(PROCESS) LEAVES int MPI_Abort(FLAGS int code);\n"
+	"QUIET AFTER(drop(id);) int MPI_Select(int id);\n";
+
+static void function_of_a_library_is_found_when_called(void)
+{
+	const char *text = print("preload", library_rows);
+
+	CHECK_HAS(text, "library_find(real_names + real_rows[slot].name, caller,");
+	CHECK_HAS(text, "called = REAL(MPI_Open);");
+	CHECK_HAS(text, "mpi_meet((const void *)called);");
+	CHECK_HAS(text, "int err = unlikely(ret != 0) ? (kind(ret)) : 0;");
+	CHECK_HAS(text, "made = err ? UINT64_MAX : mpi_handle_at((const void *)called, fh);");
+	CHECK_HAS(text, "struct named *opened = named_made(SPACE_MPI, made, &f, err);");
+	CHECK_HAS(text, "int err = unlikely(ret < 0) ? -1 : 0;");
+}
+
+static void both_names_are_recorded_as_one_call(void)
+{
+	const char *text = print("preload", library_rows);
+
+	CHECK_HAS(text, "__asm__(\"MPI_Open\");");
+	CHECK_HAS(text, "__asm__(\"PMPI_Open\");");
+	CHECK_HAS(text, "if (call_is_inner(CALL_MPI_Open) || !frame_enter(&f))");
+	CHECK_HAS_NOT(text, "CALL_PMPI_Open");
+	CHECK_HAS_NOT(print("numbers", library_rows), "PMPI_Open");
+	CHECK_HAS(print("flags", library_rows), "-Wl,--wrap=PMPI_Open\n");
+}
+
+static void poll_that_found_nothing_is_dropped(void)
+{
+	CHECK_HAS(print("preload", library_rows), "\tif (!(*flag)");
+}
+
+static void handle_of_a_library_ends_before_the_call_and_after_what_needs_it(void)
+{
+	const char *text = print("preload", library_rows);
+	const char *two = strstr(text, "one();\n\ttwo();\n"), *take, *call;
+
+	REQUIRE(two);
+	take = strstr(two, "named_take(key);");
+	call = strstr(two, "int ret = called(fh);");
+	CHECK(take && call && take < call);
+}
+
+static void call_that_leaves_is_recorded_before_it(void)
+{
+	const char *text = strstr(print("preload", library_rows), "wrap_MPI_Abort(int code)\n");
+	const char *commit = text ? strstr(text, "frame_commit(") : NULL;
+	const char *call = text ? strstr(text, "return called(code);\n}") : NULL;
+
+	CHECK(commit && call && commit < call);
+}
+
+static void quiet_function_has_no_number_and_no_record(void)
+{
+	const char *text;
+
+	CHECK_HAS_NOT(print("numbers", library_rows), "MPI_Select");
+	CHECK_HAS_NOT(print("table", library_rows), "MPI_Select");
+	text = strstr(print("preload", library_rows), "wrap_MPI_Select(int id)\n");
+	CHECK(text && strstr(text, "drop(id);"));
+	CHECK_HAS_NOT(text, "struct frame f;");
+}
+
+static void linked_wrapper_names_its_real_function_itself(void)
+{
+	const char *text = print("link", pread_row);
+
+	CHECK_HAS(text, "__asm__(\"__real_pread\");");
+	CHECK_HAS(text, "__asm__(\"__wrap_pread\");");
+	CHECK_HAS(text, "#define REAL(function) real_##function\n");
+	CHECK_HAS_NOT(text, "static struct real");
+	CHECK_HAS(print("flags", pread_row), "-Wl,--gc-sections\n-Wl,--wrap=pread\n");
 }
 
 static void last(void)
@@ -198,4 +289,9 @@ TESTS(TEST(table_lists_fields_in_order), TEST(numbers_start_after_those_of_our_o
       TEST(new_descriptor_is_entered_after_its_record),
       TEST(optional_argument_is_read_only_when_it_is_there),
       TEST(variadic_calls_go_to_the_function_with_a_list), TEST(unwanted_calls_stay_bare),
-      TEST(what_libc_lacks_fails_in_its_own_way), TEST(last))
+      TEST(what_libc_lacks_fails_in_its_own_way), TEST(function_of_a_library_is_found_when_called),
+      TEST(both_names_are_recorded_as_one_call), TEST(poll_that_found_nothing_is_dropped),
+      TEST(handle_of_a_library_ends_before_the_call_and_after_what_needs_it),
+      TEST(call_that_leaves_is_recorded_before_it),
+      TEST(quiet_function_has_no_number_and_no_record),
+      TEST(linked_wrapper_names_its_real_function_itself), TEST(last))

@@ -259,6 +259,17 @@ hid_t H5Oopen_by_idx(HANDLE hid_t loc_id, NAME const char *group_name, H5_index_
 OPENS hid_t H5Rdereference1(HANDLE hid_t obj_id, H5R_type_t ref_type, const void *ref);
 OPENS
 hid_t H5Rdereference2(HANDLE hid_t obj_id, hid_t oapl_id, H5R_type_t ref_type, const void *ref);
+CHANGES
+herr_t H5Rcreate(void *ref, HANDLE hid_t loc_id, NAME const char *name, H5R_type_t ref_type,
+		 hid_t space_id);
+ASKS
+ssize_t H5Rget_name(HANDLE hid_t loc_id, H5R_type_t ref_type, const void *ref, char *name,
+		    size_t room);
+ASKS H5G_obj_t H5Rget_obj_type1(HANDLE hid_t id, H5R_type_t ref_type, const void *ref);
+ASKS
+herr_t H5Rget_obj_type2(HANDLE hid_t id, H5R_type_t ref_type, const void *ref,
+			H5O_type_t *obj_type);
+ASKS hid_t H5Rget_region(HANDLE hid_t dataset, H5R_type_t ref_type, const void *ref);
 CLOSES(object_id) herr_t H5Oclose(HANDLE hid_t object_id);
 SYNCS herr_t H5Oflush(HANDLE hid_t obj_id);
 SYNCS AFTER(hdf5_extents_changed();) herr_t H5Orefresh(HANDLE hid_t oid);

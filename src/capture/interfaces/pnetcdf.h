@@ -41,6 +41,7 @@ OPENS
 int ncmpi_open(MPI_Comm comm, PATH const char *path, FLAGS int omode, MPI_Info info, MADE int *ncidp);
 CLOSES int ncmpi_close(HANDLE int ncid);
 CLOSES int ncmpi_abort(HANDLE int ncid);
+CALL(STAT) FAILS(STATUS) int ncmpi_inq_file_format(PATH const char *filename, int *formatp);
 CHANGES int ncmpi_delete(PATH const char *filename, MPI_Info info);
 CHANGES int ncmpi_redef(HANDLE int ncid);
 CHANGES int ncmpi_enddef(HANDLE int ncid);
@@ -217,7 +218,6 @@ WAITS(num, reqs, statuses, false) int ncmpi_cancel(HANDLE int ncid, int num, int
 #define GET_TYPED(type, c) GET_ATTRIBUTE(type, c, sizeof(c))
 
 GET_ATTRIBUTE(, void, 0)
-GET_TYPED(_ubyte, unsigned char)
 TYPES(GET_TYPED)
 MOVES(WRITE) FIELD(SIZE, netcdf_typed(&pnetcdf_library, called, ncid, xtype, (uint64_t)nelems, err))
 int ncmpi_put_att(HANDLE int ncid, VARIABLE int varid, NAME const char *name, nc_type xtype,
@@ -227,7 +227,6 @@ int ncmpi_put_att_text(HANDLE int ncid, VARIABLE int varid, NAME const char *nam
 		       const char *op);
 PUT_ATTRIBUTE(_schar, signed char)
 PUT_ATTRIBUTE(_uchar, unsigned char)
-PUT_ATTRIBUTE(_ubyte, unsigned char)
 PUT_ATTRIBUTE(_short, short)
 PUT_ATTRIBUTE(_ushort, unsigned short)
 PUT_ATTRIBUTE(_int, int)

@@ -39,9 +39,9 @@ static const struct {
 
 /* Names that the templates use beside the arguments. */
 static const char *const reserved_names[] = {
-	"f",	     "w",	 "ret",	  "err",    "was",    "link",  "link2",
-	"made",	     "size",	 "words", "text",   "ap",     "real",  "path_len",
-	"path2_len", "name_len", "entry", "called", "opened", "saved", "outer", "key",
+	"f",	 "w",	   "ret",    "err",   "was",   "link",	   "link2",	"made",
+	"size",	 "words",  "text",   "ap",    "real",  "path_len", "path2_len", "name_len",
+	"entry", "called", "opened", "saved", "outer", "key",
 };
 
 const struct row *interface_find(const struct interface *interface, const char *name)

@@ -76,8 +76,19 @@ static const char *missing_of(const struct row *row)
 	return "MINUS";
 }
 
+/* All names as one text: an array of pointers would have to be relocated in every process. */
+static void print_names(struct buf *out, const struct interface *interface)
+{
+	buf_puts(out, "__attribute__((unused)) static const char real_names[] =");
+	for (size_t i = 0; i < interface->count; i++)
+		buf_printf(out, "\n\t\"%s\\0\"", interface->rows[i].name);
+	buf_puts(out, ";\n\n");
+}
+
 void wrapper_reals(struct buf *out, const struct interface *interface)
 {
+	size_t at = 0;
+
 	buf_puts(out, "struct real {\n");
 	for (size_t i = 0; i < interface->count; i++) {
 		const struct row *row = &interface->rows[i];
@@ -88,12 +99,14 @@ void wrapper_reals(struct buf *out, const struct interface *interface)
 	}
 	buf_puts(out, "};\n\n");
 	buf_puts(out, missing);
+	print_names(out, interface);
 	buf_puts(out, "/* In the order of struct real. */\n"
-		      "__attribute__((unused)) static const struct {\n\tconst char *name;\n"
-		      "\tenum missing missing;\n} real_rows[] = {\n");
-	for (size_t i = 0; i < interface->count; i++)
-		buf_printf(out, "\t{ \"%s\", MISSING_%s },\n", interface->rows[i].name,
-			   missing_of(&interface->rows[i]));
+		      "__attribute__((unused)) static const struct {\n\tuint32_t name;\n"
+		      "\tuint8_t missing;\n} real_rows[] = {\n");
+	for (size_t i = 0; i < interface->count; i++) {
+		buf_printf(out, "\t{ %zu, MISSING_%s },\n", at, missing_of(&interface->rows[i]));
+		at += strlen(interface->rows[i].name) + 1;
+	}
 	buf_puts(out, "};\n\n");
 }
 
@@ -145,11 +158,13 @@ static void print_locals(struct buf *out, const struct row *row)
 		   last_name(row), row->rest.name, row->rest.type);
 }
 
-/* Switched off for good: a jump to the real function, before the wrapper saves a single register.
+/*
+ * Switched off for good: a jump to the real function, before the wrapper saves a single register.
+ * Calls of libraries take too long for that to count.
  */
 static void print_off(struct buf *out, const struct row *row)
 {
-	if (row->forward)
+	if (row->forward || (row->library && !row->quiet))
 		return;
 	if (row->returns != RETURNS_VOID) {
 		buf_puts(out, "\tif (unlikely(frame_is_off()))\n\t\treturn ");

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "trace/merge.h"
 
 #define MERGING "merging"
+#define JOB_DIGITS 16
 #define RANKS "-ranks"
 
 static bool ends_with(const char *text, size_t n, const char *end)
@@ -25,13 +27,14 @@ static bool ends_with(const char *text, size_t n, const char *end)
 	return n > e && !strncmp(text + n - e, end, e);
 }
 
-char *parts_begin(const char *trace, const char *host, struct err *err)
+char *parts_begin(const char *trace, uint64_t job, const char *host, struct err *err)
 {
 	AUTO_FREE char *directory = xprintf("%s%s", trace, PARTS_SUFFIX);
 
 	if (place_make_dir(directory, 0700, err) < 0)
 		return NULL;
-	return xprintf("%s/%s-%d%s", directory, host, (int)getpid(), trace_container.suffix);
+	return xprintf("%s/%0*" PRIx64 "-%s-%d%s", directory, JOB_DIGITS, job, host, (int)getpid(),
+		       trace_container.suffix);
 }
 
 /* N of "HOST-PID.N-ranks.sluice"; 0 for other names. */
@@ -53,7 +56,7 @@ static int is_part(const struct dirent *entry)
 	       ends_with(entry->d_name, strlen(entry->d_name), trace_container.suffix);
 }
 
-int parts_list(const char *directory, struct parts *parts, struct err *err)
+int parts_list(const char *directory, const char *prefix, struct parts *parts, struct err *err)
 {
 	struct dirent **names;
 	int n = scandir(directory, &names, is_part, alphasort);
@@ -63,8 +66,10 @@ int parts_list(const char *directory, struct parts *parts, struct err *err)
 		return err_set(err, errno, "%s: %s", directory, strerror(errno));
 	parts->paths = xcalloc((size_t)n + 1, sizeof(char *));
 	for (int i = 0; i < n; i++) {
-		parts->paths[parts->count++] = place_join(directory, names[i]->d_name);
-		parts->ranks += ranks_of(names[i]->d_name);
+		if (!prefix || !strncmp(names[i]->d_name, prefix, strlen(prefix))) {
+			parts->paths[parts->count++] = place_join(directory, names[i]->d_name);
+			parts->ranks += ranks_of(names[i]->d_name);
+		}
 		free(names[i]);
 	}
 	free(names);
@@ -90,20 +95,30 @@ char *parts_trace(const char *directory)
 	return xstrndup(directory, n - strlen(PARTS_SUFFIX));
 }
 
+/* Belongs to the job of this part. */
+static char *marker_of(const char *part)
+{
+	const char *slash = strrchr(part, '/');
+	int directory = slash ? (int)(slash + 1 - part) : 0;
+
+	return xprintf("%.*s%.*s-%s", directory, part, JOB_DIGITS, part + directory, MERGING);
+}
+
 void parts_remove(const char *directory, const struct parts *parts)
 {
-	AUTO_FREE char *merging = place_join(directory, MERGING);
+	for (size_t i = 0; i < parts->count; i++) {
+		AUTO_FREE char *marker = marker_of(parts->paths[i]);
 
-	for (size_t i = 0; i < parts->count; i++)
 		unlink(parts->paths[i]);
-	unlink(merging);
+		unlink(marker);
+	}
 	rmdir(directory);
 }
 
 /* Only one of those who see that all is there may merge. */
-static bool is_elected(const char *directory)
+static bool is_elected(const char *part)
 {
-	AUTO_FREE char *path = place_join(directory, MERGING);
+	AUTO_FREE char *path = marker_of(part);
 	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	return fd >= 0;
@@ -145,6 +160,8 @@ int parts_end(const char *part, const struct parts_whole *whole, uint32_t ranks,
 	size_t stem = strlen(part) - strlen(trace_container.suffix);
 	AUTO_FREE char *directory = xprintf("%s%s", whole->trace, PARTS_SUFFIX);
 	char *named = xprintf("%.*s.%u%s%s", (int)stem, part, ranks, RANKS, trace_container.suffix);
+	AUTO_FREE char *job =
+		xstrndup(part + strlen(directory) + 1, JOB_DIGITS); /* of its own name */
 	struct parts parts;
 	int r;
 
@@ -155,8 +172,8 @@ int parts_end(const char *part, const struct parts_whole *whole, uint32_t ranks,
 	}
 	*result = named;
 	/* Looked at after our own part is there, so the last of all nodes sees every one. */
-	r = parts_list(directory, &parts, err);
-	if (r >= 0 && parts.ranks >= whole->size && is_elected(directory)) {
+	r = parts_list(directory, job, &parts, err);
+	if (r >= 0 && parts.ranks >= whole->size && is_elected(part)) {
 		r = merge_all(directory, &parts, whole, result, err);
 		if (r >= 0)
 			free(named);

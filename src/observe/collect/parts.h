@@ -4,10 +4,11 @@
  * directory <trace>.parts, which all of them know from the job; when its part is complete, its name
  * says how many ranks it holds:
  *
- *	HOST-PID.sluice            being written, or its collector died
- *	HOST-PID.N-ranks.sluice    complete
- *	merging                    made by the one who found that nothing is missing
+ *	JOB-HOST-PID.sluice            being written, or its collector died
+ *	JOB-HOST-PID.N-ranks.sluice    complete
+ *	JOB-merging                    made by the one who found that nothing is missing
  *
+ * JOB keeps parts apart that an earlier job has left where the user gave the same name again.
  * Nodes agree by what is atomic on shared file systems: renaming, and making a file exclusively.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_PARTS_H
@@ -37,8 +38,11 @@ struct parts_whole {
 	uint32_t size; /* ranks of all nodes together */
 };
 
-/* Where this node's part of the trace is to be written; the directory is made. NULL: see err. */
-char *parts_begin(const char *trace, const char *host, struct err *err);
+/*
+ * Where this node's part of the trace is to be written; the directory is made. `job` is a number
+ * that all nodes know. NULL: see err.
+ */
+char *parts_begin(const char *trace, uint64_t job, const char *host, struct err *err);
 
 /*
  * This node's part is complete and holds so many of `size` ranks. If it was the last one, all are
@@ -48,7 +52,8 @@ char *parts_begin(const char *trace, const char *host, struct err *err);
 int parts_end(const char *part, const struct parts_whole *whole, uint32_t ranks, char **result,
 	      struct err *err);
 
-int parts_list(const char *directory, struct parts *parts, struct err *err);
+/* All parts in the directory, or those whose names begin with the prefix. */
+int parts_list(const char *directory, const char *prefix, struct parts *parts, struct err *err);
 void parts_release(struct parts *parts);
 
 /* The trace that a directory of parts belongs to; NULL if it is not named like one. */

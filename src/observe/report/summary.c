@@ -91,6 +91,20 @@ static struct share share_of(const struct summary *s, const struct activity *a)
 	};
 }
 
+/*
+ * A call that hands over many operations (io_uring_submit) has the time, and those beneath it have
+ * the bytes: they are not part of it.
+ */
+static bool hands_over(const struct summary *s, const struct nest_call *outer,
+		       const struct activity *a)
+{
+	const struct call_info *call = &s->head->calls[outer->call];
+	const struct call_info *operation = &s->head->calls[a->call];
+
+	return operation->class == CLASS_START && operation->layer == call->layer &&
+	       (call->class == CLASS_START || call->class == CLASS_WAIT) && !s->ways[outer->call];
+}
+
 static struct standing standing_of(const struct summary *s, const struct activity *a,
 				   const struct nest_call *enclosing, size_t depth)
 {
@@ -101,6 +115,8 @@ static struct standing standing_of(const struct summary *s, const struct activit
 		bool is_process = s->head->calls[outer->call].class == CLASS_PROCESS;
 		bool is_network = outer->layer == LAYER_NETWORK;
 
+		if (hands_over(s, outer, a))
+			continue;
 		at.in_process |= is_process;
 		at.in_network |= is_network;
 		at.in_layer |= outer->layer == a->layer && !is_process;

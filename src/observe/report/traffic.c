@@ -7,13 +7,13 @@
 
 /*
  * Classes of calls that begin an operation do not tell its way; their names do: aio_write,
- * MPI_File_iread_at, MPI_File_write_all_begin, ncmpi_iput_vara, ncmpi_bput_var1.
+ * MPI_File_iread_at, MPI_File_write_all_begin, ncmpi_iput_vara, ncmpi_bput_var1, io_uring_send.
  */
 static unsigned ways_by_name(const char *name)
 {
-	if (strcasestr(name, "write") || strcasestr(name, "put"))
+	if (strcasestr(name, "write") || strcasestr(name, "put") || strcasestr(name, "send"))
 		return 1u << WRITING;
-	if (strcasestr(name, "read") || strcasestr(name, "get"))
+	if (strcasestr(name, "read") || strcasestr(name, "get") || strcasestr(name, "recv"))
 		return 1u << READING;
 	return 0;
 }

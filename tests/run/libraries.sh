@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What is recorded of HDF5, NetCDF and PnetCDF: bytes, handles, requests.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+
+# Bytes: of two thousand random steps, each read and write has those that HDF5 itself says.
+if mpi_has serial sizes; then
+	check_rc 0 "$sluice" run -o sizes.sluice "$BUILD/mpi/serial/sizes"
+	cp out said
+	"$sluice" print sizes.sluice | sed -nE 's/.* (H5Dread|H5Dwrite)\(.*Bytes(Read|Written)=([0-9]+).*/\1 \3/p' >recorded
+	[ "$(wc -l <said)" -gt 500 ] || fail "only $(wc -l <said) reads and writes"
+	diff said recorded >difference || fail "sizes differ: $(head -5 difference)"
+
+	# Handles: a dataset that was given back once of twice is still known, and its end is recorded once.
+	calls=$("$sluice" print sizes.sluice)
+	made=$(sed -nE 's/.* (ID[0-9:.]+) +HDF5 +H5Dcreate2\(.*/\1/p' <<<"$calls")
+	last=$(grep ' H5Dwrite(' <<<"$calls" | tail -1)
+	check_has "$last" " $made" "link of a write behind the first close"
+	check_eq "$(grep -c ' H5Idec_ref(' <<<"$calls")" 1 "records of the end by reference"
+	check_has "$(grep ' H5Idec_ref(' <<<"$calls")" " $made" "link of the end by reference"
+else
+	echo "libraries: note: no program for HDF5"
+fi
+
+# A call that fails is recorded as such, and prints what it prints without us, once.
+cat >fails.c <<'C'
+#include <hdf5.h>
+int main(void)
+{
+	return H5Fopen("missing.h5", H5F_ACC_RDONLY, H5P_DEFAULT) < 0 ? 7 : 0;
+}
+C
+if flags=$(pkg-config --cflags --libs hdf5-serial 2>/dev/null); then
+	# shellcheck disable=SC2086
+	"${CC:-cc}" -o fails fails.c $flags
+	check_rc 7 ./fails
+	sed 's/thread [0-9]*/thread/' err >bare
+	check_rc 7 "$sluice" run -o fails.sluice ./fails
+	sed 's/thread [0-9]*/thread/' err | grep -v '^sluice:' | diff bare - || fail "HDF5 prints other errors"
+	check_has "$("$sluice" print fails.sluice)" 'H5Fopen(HDF5/descriptor/filename="'"$work"'/missing.h5"' "the call that failed"
+fi
+
+# Requests of PnetCDF: each that was started is completed once, beneath the call that waited for it.
+for mpi in $(mpi_list); do
+	mpi_has "$mpi" pnetcdf || continue
+	check_rc 0 "$sluice" run -o requests.sluice -- mpiexec."$mpi" -n 2 "$BUILD/mpi/$mpi/pnetcdf"
+	"$sluice" print requests.sluice | grep PnetCDF >calls
+	sed -nE 's/.* (ID[0-9:.]+) +PnetCDF +ncmpi_(iput|iget|bput)_.*/\1/p' calls | sort >started
+	sed -nE 's/.* PnetCDF +completed\(.* (ID[0-9:.]+)$/\1/p' calls | sort >completed
+	[ "$(wc -l <started)" -ge 2 ] || fail "$mpi: only $(wc -l <started) requests"
+	diff started completed || fail "$mpi: requests and completions differ"
+	check_eq "$(grep -cE ' ncmpi_(put|get)_vara?[a-z0-9_]*\(.*Bytes(Written|Read)=0[,)]' calls || true)" 0 "accesses without bytes"
+done

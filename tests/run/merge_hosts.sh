@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Two hosts, simulated on this machine: names by UTS namespaces, clocks 1000 s apart by time namespaces, spools of
+# their own, and real ranks that meet in MPI calls. The parts come together by themselves, on one line of time.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/libjob.sh"
+
+program=$(mpi_program mpich meet)
+[ -n "$program" ] || skip "there is no MPICH"
+unshare --uts -T --monotonic 1000 --fork true 2>/dev/null || skip "namespaces are not permitted here"
+
+cat >node <<'END'
+#!/bin/sh
+# node NAME SECONDS COMMAND...: as if on another host, whose clock is so much ahead
+name=$1 ahead=$2
+shift 2
+export MPI_LOCALNRANKS=2 SLUICE_SPOOL_DIR=$PWD/spool-$name SLUICE_CAPTURE_CLOCK=monotonic
+exec unshare --uts -T --monotonic "$ahead" --fork sh -c 'hostname "$0" && exec "$@"' "$name" "$@"
+END
+chmod +x node
+mkdir spool-one spool-two
+
+# hosts_run ARGUMENTS...: of `sluice run`, two ranks on each host
+hosts_run() {
+	timeout -k 5 60 mpiexec.mpich -n 2 ./node one 0 "$sluice" run "$@" -- "$program" : \
+		-n 2 ./node two 1000 "$sluice" run "$@" -- "$program" >out 2>err </dev/null || wrong "exit code $?: $(cat err)"
+}
+
+# time_check TRACE SKEW_NS: of the second host's time of day
+time_check() {
+	"$sluice" convert --to sqlite "$1" time.db
+	python3 - "$2" <<'END' || wrong "times do not fit"
+import sqlite3, sys
+skew = int(sys.argv[1])
+db = sqlite3.connect("time.db")
+hosts = {h: (m, o, e) for h, m, o, e in db.execute("SELECT host, method, offset_ns, error_ns FROM hosts")}
+assert set(hosts) == {"one", "two"}, hosts
+# Whose time of day is earlier is the reference.
+moved, sign = ("two", -1) if hosts["one"][0] == "reference" else ("one", 1)
+method, offset, error = hosts[moved]
+assert method == "collective calls", hosts
+assert 0 < error < 200e6, hosts
+# Both have in truth the same time of day; reading it takes a moment.
+assert abs(offset - sign * skew) <= error + 5e6, (hosts, skew)
+ranks = db.execute("SELECT rank, ranks, host FROM processes WHERE rank >= 0 ORDER BY rank").fetchall()
+assert ranks == [(0, 4, "one"), (1, 4, "one"), (2, 4, "two"), (3, 4, "two")], ranks
+calls = """SELECT k.name, a.collective, count(*), max(a.start_ns), min(a.start_ns + a.duration_ns)
+	FROM activities a JOIN calls k ON k.number = a.call WHERE k.layer = 'MPI' AND k.name IN %s GROUP BY 1, 2"""
+met = db.execute(calls % "('MPI_Init', 'MPI_Finalize', 'MPI_File_open', 'MPI_File_close')").fetchall()
+assert len(met) == 2 + 2 * 5, met
+for name, collective, n, enter, leave in met:
+    assert n == 4, (name, collective, n)
+    assert enter <= leave, (name, collective, "nobody is in it at the same time")
+assert db.execute("SELECT min(start_ns) >= 0 FROM activities").fetchone()[0]
+END
+	rm time.db
+}
+
+case_is "the parts of two hosts become one trace when the job ends"
+hosts_run
+check_eq "$(ls runs | wc -l)" 1 "$this: files in trace.dir"
+[ -z "$(ls spool-one spool-two | grep sluice)" ] || wrong "spools are left"
+time_check runs/*.sluice 0
+
+case_is "the same by -o, and in another form"
+hosts_run -o both.txt -f text
+[ ! -e both.txt.parts ] || wrong "the parts are still there"
+time_check both.txt 0
+
+case_is "parts of different jobs stay apart, unless the user insists"
+sed -i 's/^export/export SLUICE_JOB=$name/' node
+hosts_run -o apart.sluice
+check_eq "$(ls apart.sluice.parts | wc -l)" 2 "$this: parts"
+check_rc 1 "$sluice" merge apart.sluice.parts
+check_has "$(cat err)" "are not parts of one job: their uuids are" "$this"
+check_has "$(cat err)" "--force" "$this"
+check_rc 0 "$sluice" merge --force -o forced.sluice apart.sluice.parts
+time_check forced.sluice 0
+
+for skew in 40000000000 -40000000000; do
+	case_is "a host whose time of day is wrong by $skew ns"
+	rm -rf wrong
+	mkdir wrong
+	for part in apart.sluice.parts/*.sluice; do
+		"$sluice" convert --to text "$part" "wrong/$(basename "$part").txt"
+	done
+	python3 - $skew wrong/*-two-*.txt <<'END'
+import re, sys
+path = sys.argv[2]
+text = open(path, encoding="latin-1").read()
+# The only fact with a time of day.
+moved, n = re.subn(r"\b(1[0-9]{18})\b", lambda m: str(int(m[1]) + int(sys.argv[1])), text, count=1)
+assert n == 1
+open(path, "w", encoding="latin-1").write(moved)
+END
+	check_rc 0 "$sluice" merge --force -o wrong/merged.sluice wrong/*.txt
+	time_check wrong/merged.sluice $skew
+done
