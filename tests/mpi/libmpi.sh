@@ -9,6 +9,8 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 # Ranks wait for each other without keeping a core busy, and are not bound to one that others keep busy. MPICH has
 # no such setting: kernels/yield.c is linked into its programs.
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+# Of a job that fails, what is left is killed at once and not seconds later.
+export OMPI_MCA_odls_base_sigkill_timeout=0
 # Complaints about networks that are not there, and about containers that forbid reading other processes' memory.
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
 
