@@ -290,14 +290,22 @@ static void parent_unmap(void *base, size_t bytes, bool interrupted)
 		syscall(SYS_munmap, base, bytes);
 }
 
+/* What a child's header says of its parent. */
+struct ancestry {
+	int32_t parent; /* number of its spool, -1 for none */
+	uint32_t first_thread, forked_thread;
+	uint64_t forked_seq;
+};
+
 /* A child keeps nothing of its parent's spool but the numbers that its inherited links refer to. */
-static void parent_leave(struct membership *m, int32_t *parent, uint32_t *first_thread)
+static struct ancestry parent_leave(struct membership *m)
 {
 	struct self *s = &capture_self;
 	bool interrupted = s->level > 0;
 
-	*parent = (int32_t)m->number;
-	*first_thread = atomic_load(&m->header->threads);
+	struct ancestry from = { (int32_t)m->number, atomic_load(&m->header->threads),
+				 s->lanes[0].thread, interrupted ? 0 : s->lanes[0].seq };
+
 	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++)
 		parent_unmap(atomic_exchange(&m->segments[i], NULL),
 			     (size_t)spool_segment_chunks(i) * SPOOL_CHUNK_BYTES, interrupted);
@@ -312,16 +320,16 @@ static void parent_leave(struct membership *m, int32_t *parent, uint32_t *first_
 					     .current_at = s->lanes[i].current_at,
 					     .thread = s->lanes[i].thread };
 	s->tid = 0;
+	return from;
 }
 
 static bool spool_make(struct membership *m)
 {
+	struct ancestry from = { .parent = -1 };
 	struct spool_header *h;
-	uint32_t first_thread = 0;
-	int32_t parent = -1;
 
 	if (m->header)
-		parent_leave(m, &parent, &first_thread);
+		from = parent_leave(m);
 	m->header = NULL;
 	m->number = atomic_fetch_add(&m->control->sequence, 1);
 	if (!spool_path(m, (int)syscall(SYS_getpid)))
@@ -332,15 +340,20 @@ static bool spool_make(struct membership *m)
 	h->magic = SPOOL_MAGIC;
 	h->version = SPOOL_VERSION;
 	h->number = m->number;
-	h->parent_number = parent;
-	h->first_thread = first_thread;
+	h->parent_number = from.parent;
+	h->first_thread = from.first_thread;
+	h->forked_thread = from.forked_thread;
+	h->forked_seq = from.forked_seq;
 	/* Nobody is a rank before MPI_Init, and the child of one is none. */
 	atomic_store(&h->rank, -1);
 	atomic_store(&h->ranks, 0);
-	atomic_store(&h->threads, first_thread);
+	atomic_store(&h->threads, from.first_thread);
 	h->attached = clock_ticks(m->control->clock);
 	header_describe(h);
 	m->header = h;
+	/* What the host takes for the thread that forked; not if our own code was just using it. */
+	if (from.forked_seq)
+		lane_number(&capture_self, &capture_self.lanes[0]);
 	spool_grow();
 	/* The header is complete; pairs with the acquire in header_check(). */
 	atomic_store_explicit(&h->state, SPOOL_LIVE, memory_order_release);

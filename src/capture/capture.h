@@ -59,6 +59,9 @@ bool file_allocate(long fd, uint64_t offset, uint64_t bytes);
  * lost. */
 bool spool_claim(struct lane *lane);
 
+/* Gives the lane a thread number of this process, if it has none; false: there are no more. */
+bool lane_number(struct self *s, struct lane *lane);
+
 /* Leaves the lane's chunk to the collector. */
 void spool_yield(struct lane *lane);
 

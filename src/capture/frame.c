@@ -97,7 +97,7 @@ static void thread_arm(struct self *s)
 	s->armed = pthread_setspecific(leave_key, s) == 0;
 }
 
-static bool lane_number(struct self *s, struct lane *l)
+bool lane_number(struct self *s, struct lane *l)
 {
 	struct spool_header *h = capture_membership.header;
 	uint32_t number;

@@ -68,6 +68,7 @@ struct self {
 	int32_t tid;
 	bool armed; /* the thread's destructor will run */
 	struct calling calling;
+	uint64_t moved;		/* bytes by calls of HDF5 so far: for libraries that use it */
 } __attribute__((aligned(64))); /* the flags and lane 0 share a cache line */
 
 /* The page that a fork empties: after any kind of fork the mode reads CAPTURE_DETACHED. */

@@ -15,6 +15,7 @@ enum ask {
 	ASK_ATT,
 	ASK_TYPE,
 	ASK_UNLIMDIMS,
+	ASK_FORMAT,
 	ASK_OPENMPI_NULL,
 	ASK_COUNT
 };
@@ -26,6 +27,7 @@ enum ask {
 	X(nc_inq_att, nc_inq_att)             \
 	X(nc_inq_type, nc_inq_type)           \
 	X(nc_inq_unlimdims, nc_inq_unlimdims) \
+	X(nc_inq_format, nc_inq_format)       \
 	X(ompi_mpi_datatype_null, ompi_mpi_datatype_null)
 #define PNETCDF_USES(X)                             \
 	X(ncmpi_inq_var, ncmpi_inq_var)             \
@@ -34,6 +36,7 @@ enum ask {
 	X(ncmpi_inq_att, ncmpi_inq_att)             \
 	X(ncmpi_inq_type, ncmpi_inq_type)           \
 	X(ncmpi_inq_unlimdims, ncmpi_inq_unlimdims) \
+	X(ncmpi_inq_format, ncmpi_inq_format)       \
 	X(ompi_mpi_datatype_null, ompi_mpi_datatype_null)
 
 _Static_assert(ASK_COUNT <= LIBRARY_USES_MAX, "the table of uses is too small");
@@ -53,6 +56,7 @@ typedef int inq_dimlen(int ncid, int dimid, length *len);
 typedef int inq_att(int ncid, int varid, const char *name, nc_type *type, length *len);
 typedef int inq_type(int ncid, nc_type type, char *name, size_t *bytes);
 typedef int inq_unlimdims(int ncid, int *count, int *dimids);
+typedef int inq_format(int ncid, int *format);
 
 #define ASK(functions, what, type) ((type *)(uintptr_t)(functions)[ASK_##what])
 
@@ -212,6 +216,20 @@ uint64_t netcdf_whole(struct netcdf *library, const void *called, int ncid, int 
 			return 0;
 	}
 	return product(lengths, variable.rank) * (element ? element : variable.element);
+}
+
+/* NC_FORMAT_NETCDF4 and NC_FORMAT_NETCDF4_CLASSIC */
+#define FORMAT_HDF5 3
+#define FORMAT_HDF5_CLASSIC 4
+
+bool netcdf_is_hdf5(const void *called, int ncid, int err)
+{
+	void *const *functions = err ? NULL : library_use(&netcdf_library.uses, called);
+	inq_format *ask = functions ? ASK(functions, FORMAT, inq_format) : NULL;
+	int format = 0;
+
+	return ask && ask(ncid, &format) == 0 &&
+	       (format == FORMAT_HDF5 || format == FORMAT_HDF5_CLASSIC);
 }
 
 uint64_t netcdf_attribute(struct netcdf *library, const void *called, int ncid, int varid,

@@ -47,6 +47,9 @@ uint64_t netcdf_whole(struct netcdf *library, const void *called, int ncid, int 
 uint64_t netcdf_attribute(struct netcdf *library, const void *called, int ncid, int varid,
 			  const char *name, uint64_t element, int err);
 
+/* After a call that succeeded: is it a file of HDF5, which NetCDF knows little of by heart? */
+bool netcdf_is_hdf5(const void *called, int ncid, int err);
+
 /* Bytes of so many elements of a type in memory. */
 uint64_t netcdf_typed(struct netcdf *library, const void *called, int ncid, nc_type type,
 		      uint64_t elements, int err);

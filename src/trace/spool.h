@@ -99,7 +99,9 @@ struct spool_header {
 	int32_t pid, ppid;
 	uint32_t number;	  /* of this spool in the run */
 	int32_t parent_number;	  /* spool of the process it was forked from, -1 for none */
-	uint32_t first_thread;	  /* number of its first thread */
+	uint32_t first_thread;	  /* number of its first thread; of a child, the one that forked */
+	uint32_t forked_thread;	  /* number that thread has in the parent, */
+	uint64_t forked_seq;	  /* and its last call there: what is under way goes on in both */
 	_Atomic uint32_t threads; /* next thread number to give */
 	uint64_t pid_namespace;	  /* inode of /proc/self/ns/pid, 0 where unknown */
 	uint64_t process_start; /* start time of the pid in clock ticks since boot: /proc/PID/stat,

@@ -21,7 +21,8 @@ struct sample {
 	unsigned call;
 	uint64_t seq;
 	uint64_t values[FIELD_COUNT];
-	const char *path, *path2;
+	const char *path, *path2, *name;
+	uint64_t parent;
 	int error;
 };
 
@@ -33,9 +34,11 @@ static const uint64_t *record_make(const struct sample *s)
 
 	memset(w, 0, sizeof(w));
 	for (unsigned i = 0; i < call->field_count; i++) {
-		const char *text = call->fields[i] == FIELD_PATH ? s->path : s->path2;
+		const char *text = call->fields[i] == FIELD_PATH    ? s->path
+				   : call->fields[i] == FIELD_PATH2 ? s->path2
+								    : s->name;
 
-		if (call->fields[i] != FIELD_PATH && call->fields[i] != FIELD_PATH2) {
+		if (call->fields[i] < FIELD_PATH) {
 			*at++ = s->values[call->fields[i]];
 			continue;
 		}
@@ -46,7 +49,7 @@ static const uint64_t *record_make(const struct sample *s)
 	w[0] = record_word0(s->seq, s->call);
 	w[1] = s->seq * 100;
 	w[2] = record_word2(10, (uint64_t)(at - w));
-	w[3] = record_word3(0, s->error);
+	w[3] = record_word3(s->parent, s->error);
 	return w;
 }
 
@@ -278,6 +281,85 @@ static void replay_leaves_what_the_first_run_left(void)
 	stop();
 }
 
+static void a_call_of_a_forked_child_knows_what_was_under_way_at_the_fork(void)
+{
+	struct sample s = { .call = CALL_write, .seq = 12, .parent = 7 };
+
+	start();
+	resolver_process(resolver, 1, 0, 3, "/home/me");
+	resolver_forked(resolver, 1, 2, 10);
+	CHECK_INT(take_in(1, 3, &s).parent, id_make(2, 7));
+	s.parent = 11;
+	CHECK_INT(take_in(1, 3, &s).parent, id_make(3, 11));
+	s.parent = 7;
+	CHECK_INT(take_in(1, 4, &s).parent, id_make(4, 7));
+	stop();
+}
+
+static void handles_of_libraries_lead_to_their_file(void)
+{
+	struct sample file = { .call = CALL_H5Fcreate, .seq = 1, .path = "f.h5" };
+	struct sample set = { .call = CALL_H5Dopen2, .seq = 2, .name = "group/x" };
+	struct sample moved = { .call = CALL_H5Dwrite, .seq = 3 };
+	struct activity a;
+
+	start();
+	file.values[FIELD_HANDLE] = 100;
+	take_in(0, 0, &file);
+	set.values[FIELD_LINK] = file_link(0, 1);
+	set.values[FIELD_HANDLE] = 200;
+	a = take_in(0, 0, &set);
+	CHECK_TEXT(files[a.file], "/home/me/f.h5");
+	CHECK_TEXT(files[a.name], "group/x");
+	moved.values[FIELD_LINK] = file_link(0, 2);
+	a = take_in(0, 0, &moved);
+	CHECK_TEXT(files[a.file], "/home/me/f.h5");
+	CHECK_INT(a.link, id_make(0, 2));
+	CHECK_INT(a.handle, 200);
+	CHECK(!(a.present & PRESENT(OFFSET)));
+	stop();
+}
+
+static void the_driver_is_no_part_of_a_path_of_mpi(void)
+{
+	struct sample s = { .call = CALL_MPI_File_open, .seq = 1, .path = "ufs:/f" };
+
+	start();
+	CHECK_TEXT(files[take_in(0, 0, &s).file], "/f");
+	s.seq = 2;
+	s.path = "other:/f";
+	CHECK_TEXT(files[take_in(0, 0, &s).file], "/home/me/other:/f");
+	stop();
+}
+
+static void who_waits_for_an_operation_finds_its_file(void)
+{
+	struct sample open = { .call = CALL_MPI_File_open, .seq = 1, .path = "/f" };
+	struct sample begin = { .call = CALL_MPI_File_iwrite_at, .seq = 2 };
+	struct sample wait = { .call = CALL_MPI_Wait, .seq = 3 };
+
+	start();
+	open.values[FIELD_HANDLE] = 1;
+	take_in(0, 0, &open);
+	begin.values[FIELD_LINK] = file_link(0, 1);
+	take_in(0, 0, &begin);
+	wait.values[FIELD_LINK] = id_make(0, 2);
+	CHECK_TEXT(files[take_in(0, 1, &wait).file], "/f");
+	stop();
+}
+
+static void an_offset_that_was_not_found_out_is_absent(void)
+{
+	struct sample s = { .call = CALL_MPI_File_write, .seq = 1 };
+
+	start();
+	s.values[FIELD_OFFSET] = UINT64_MAX;
+	CHECK(!(take_in(0, 0, &s).present & PRESENT(OFFSET)));
+	s.values[FIELD_OFFSET] = 8;
+	CHECK_INT(take_in(0, 0, &s).offset, 8);
+	stop();
+}
+
 TESTS(TEST(a_write_names_file_and_handle_of_its_open),
       TEST(positions_follow_reads_writes_and_seeks),
       TEST(a_position_that_cannot_be_known_is_not_invented), TEST(duplicates_share_the_position),
@@ -286,4 +368,8 @@ TESTS(TEST(a_write_names_file_and_handle_of_its_open),
       TEST(sockets_are_the_network_layer),
       TEST(a_call_that_outlives_its_handle_still_knows_the_file),
       TEST(closed_handles_are_forgotten_in_the_end), TEST(what_a_child_still_uses_is_not_forgotten),
-      TEST(replay_leaves_what_the_first_run_left))
+      TEST(replay_leaves_what_the_first_run_left),
+      TEST(a_call_of_a_forked_child_knows_what_was_under_way_at_the_fork),
+      TEST(handles_of_libraries_lead_to_their_file), TEST(the_driver_is_no_part_of_a_path_of_mpi),
+      TEST(who_waits_for_an_operation_finds_its_file),
+      TEST(an_offset_that_was_not_found_out_is_absent))

@@ -51,11 +51,11 @@ LIBRARY(HDF5)
 #define MOVES(class)                                                                                        \
 	CALL(class) FAILS(NEGATIVE) FIELD(LINK2, hdf5_link(called, dxpl_id))                                        \
 	FIELD(SIZE, hdf5_bytes(called, dset_id, mem_type_id, mem_space_id, file_space_id, entry, err))      \
-	RESULT(err ? ret : (int64_t)size)
+	RESULT(err ? ret : (int64_t)size) AFTER(capture_self.moved += size;)
 #define MOVES_MANY(class)                                                                                   \
 	CALL(class) FAILS(NEGATIVE) FIELD(LINK2, hdf5_link(called, dxpl_id))                                        \
 	FIELD(SIZE, hdf5_bytes_many(called, count, dset_id, mem_type_id, mem_space_id, file_space_id, err)) \
-	RESULT(err ? ret : (int64_t)size)
+	RESULT(err ? ret : (int64_t)size) AFTER(capture_self.moved += size;)
 
 /* Files. An open is linked to its access properties, a property to the list that it is in. */
 OPENS

@@ -160,9 +160,16 @@ int nc_def_var_blosc(HANDLE int ncid, VARIABLE int varid, FLAGS unsigned subcomp
 	X(_ulonglong, const unsigned long long, unsigned long long) \
 	X(_string, const char *, char *)
 
-#define ONE(element) FIELD(SIZE, netcdf_one(&netcdf_library, called, ncid, varid, element, err))
-#define SOME(element) FIELD(SIZE, netcdf_some(&netcdf_library, called, ncid, varid, countp, element, err))
-#define WHOLE(element) FIELD(SIZE, netcdf_whole(&netcdf_library, called, ncid, varid, element, entry, err))
+/*
+ * In a file of HDF5 the bytes are what the calls of HDF5 beneath have moved: asked for the shape of a
+ * variable, NetCDF would read its attributes first.
+ */
+#define MEASURED(bytes)                                                                  \
+	BEFORE(uint64_t before = capture_self.moved;)                                    \
+	FIELD(SIZE, netcdf_is_hdf5(called, ncid, err) ? capture_self.moved - before : (bytes))
+#define ONE(element) MEASURED(netcdf_one(&netcdf_library, called, ncid, varid, element, err))
+#define SOME(element) MEASURED(netcdf_some(&netcdf_library, called, ncid, varid, countp, element, err))
+#define WHOLE(element) MEASURED(netcdf_whole(&netcdf_library, called, ncid, varid, element, entry, err))
 
 #define DATA(type, put, get, element)                                                                        \
 	MOVES(WRITE) ONE(element)                                                                            \
@@ -234,6 +241,7 @@ PUT_TYPED(_ulonglong, unsigned long long)
 #undef COPIES
 #undef MOVES
 #undef TYPES
+#undef MEASURED
 #undef ONE
 #undef SOME
 #undef WHOLE

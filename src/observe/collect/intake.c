@@ -134,6 +134,7 @@ static void member_resolve(struct intake *in, const struct member *m)
 	AUTO_FREE char *directory = header_text(h->directory);
 
 	resolver_process(in->resolver, m->index, m->parent, h->first_thread, directory);
+	resolver_forked(in->resolver, m->index, h->forked_thread, h->forked_seq);
 }
 
 size_t intake_ranks(struct intake *in)

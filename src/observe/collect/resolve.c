@@ -34,7 +34,8 @@ struct handle {
 struct process {
 	struct map handles; /* id of the call that made it -> struct handle */
 	int32_t parent;
-	uint32_t first_thread;
+	uint32_t first_thread, forked_thread;
+	uint64_t forked_seq;
 	char *directory;
 	char *root; /* what chroot() made of "/", NULL before */
 };
@@ -150,6 +151,26 @@ void resolver_process(struct resolver *r, uint32_t index, int32_t parent, uint32
 	r->processes[index].first_thread = first_thread;
 	free(r->processes[index].directory);
 	r->processes[index].directory = xstrdup(directory);
+}
+
+void resolver_forked(struct resolver *r, uint32_t index, uint32_t thread, uint64_t seq)
+{
+	struct process *p = &r->processes[index];
+
+	if (p->parent < 0 || thread >= p->first_thread)
+		return;
+	p->forked_thread = thread;
+	p->forked_seq = seq;
+}
+
+/* The id of the enclosing call; that may have begun before the fork. */
+static uint64_t parent_id(const struct process *p, uint32_t thread, uint64_t seq)
+{
+	if (!seq)
+		return 0;
+	if (thread == p->first_thread && seq <= p->forked_seq)
+		thread = p->forked_thread;
+	return id_make(thread, seq);
 }
 
 /* The process that made this id, seen from p: threads are numbered on over forks. */
@@ -491,7 +512,7 @@ void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread,
 		.start_ns = (int64_t)record_start(record),
 		.duration_ns = (int64_t)record_duration(record),
 		.id = id_make(thread, record_seq(record)),
-		.parent = record_parent(record) ? id_make(thread, record_parent(record)) : 0,
+		.parent = parent_id(p, thread, record_parent(record)),
 		.handle = -1,
 		.process = process,
 		.error = record_error(record),

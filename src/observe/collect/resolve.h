@@ -22,6 +22,12 @@ void resolver_free(struct resolver *resolver);
 void resolver_process(struct resolver *resolver, uint32_t index, int32_t parent,
 		      uint32_t first_thread, const char *directory);
 
+/*
+ * Of a child: its first thread is the one that forked, which has this number in the parent and had
+ * begun so many calls there. What encloses a call of the child may be one of those.
+ */
+void resolver_forked(struct resolver *resolver, uint32_t index, uint32_t thread, uint64_t seq);
+
 /* Fills *a from a sound record; times stay in ticks. */
 void resolver_activity(struct resolver *resolver, uint32_t process, uint32_t thread,
 		       const uint64_t *record, struct activity *a);
