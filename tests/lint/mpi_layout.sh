@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What capture/mpi.[ch] takes for granted of an MPI once it has told its kind, asked of each one's own mpi.h: sizes of
+# handles, where a status keeps its bytes, what MPI_COMM_WORLD and MPI_STATUS_IGNORE are, and how a predefined type
+# tells its size.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cat >"$work/layout.c" <<'END'
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+_Static_assert(sizeof(MPI_File) == 8, "a file is a pointer everywhere");
+_Static_assert(sizeof(MPI_Offset) == 8 && sizeof(MPI_Count) == 8 && sizeof(MPI_Aint) == 8, "64 bits");
+_Static_assert(MPI_SUCCESS == 0, "success");
+#ifdef OPEN_MPI
+_Static_assert(sizeof(MPI_Request) == 8 && sizeof(MPI_Comm) == 8 && sizeof(MPI_Datatype) == 8, "pointers");
+_Static_assert(sizeof(MPI_Status) == 24 && offsetof(MPI_Status, _ucount) == 16, "status");
+extern char ompi_mpi_comm_world_address[] __asm__("ompi_mpi_comm_world");
+int main(void)
+{
+	return (void *)MPI_COMM_WORLD != (void *)ompi_mpi_comm_world_address || MPI_STATUS_IGNORE != 0 ||
+	       MPI_STATUSES_IGNORE != 0;
+}
+#else
+_Static_assert(sizeof(MPI_Request) == 4 && sizeof(MPI_Comm) == 4 && sizeof(MPI_Datatype) == 4, "ints");
+_Static_assert(sizeof(MPI_Status) == 20 && offsetof(MPI_Status, count_lo) == 0 &&
+		       offsetof(MPI_Status, count_hi_and_cancelled) == 4,
+	       "status");
+_Static_assert(MPI_COMM_WORLD == 0x44000000, "the world");
+static int size_told(MPI_Datatype type)
+{
+	return ((unsigned)type & 0xfc000000) == 0x4c000000 ? (int)((unsigned)type >> 8 & 0xff) : -1;
+}
+int main(void)
+{
+	return (intptr_t)MPI_STATUS_IGNORE != 1 || (intptr_t)MPI_STATUSES_IGNORE != 1 || size_told(MPI_BYTE) != 1 ||
+	       size_told(MPI_INT) != sizeof(int) || size_told(MPI_DOUBLE) != sizeof(double) ||
+	       size_told(MPI_LONG_DOUBLE) != sizeof(long double) || size_told(MPI_C_DOUBLE_COMPLEX) != 16;
+}
+#endif
+END
+checked=
+for mpi in mpich openmpi; do
+	command -v "mpicc.$mpi" >/dev/null || continue
+	"mpicc.$mpi" -std=gnu17 -Wall -Werror -o "$work/layout" "$work/layout.c"
+	"$work/layout" || { echo "mpi_layout: $mpi is not as capture/mpi.c thinks"; exit 1; }
+	checked+=" $mpi"
+done
+echo "mpi_layout: checked:${checked:- none, there is no MPI}"
