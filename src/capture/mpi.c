@@ -194,7 +194,7 @@ uint64_t mpi_span_slow(const void *called, const struct named *entry, MPI_File f
 	uint64_t etype = mpi_etype_bytes(entry);
 	int64_t first, last;
 
-	if (bytes < etype || offset < 0)
+	if (!etype || bytes < etype || offset < 0)
 		return bytes;
 	first = mpi_offset_slow(called, entry, fh, offset);
 	last = mpi_offset_slow(called, entry, fh, offset + (int64_t)(bytes / etype) - 1);
