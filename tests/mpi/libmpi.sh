@@ -68,6 +68,15 @@ check_trace() {
 		fail "$case: $(head -20 "$work/wrong")"
 }
 
+# mpi_captured MPI N PROGRAM ARGUMENT...: a case of its own that must succeed; for tests that source libtorture.sh
+mpi_captured() {
+	local command
+	case_begin "$*"
+	mpi_order outside "$@"
+	observed "${command[@]}"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+}
+
 # The MPI that this machine's mpi4py is bound to; nothing where there is none. It is Debian's python3 that has it.
 mpi_of_python() {
 	/usr/bin/python3 -c 'from mpi4py import MPI

@@ -6,15 +6,6 @@
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
-# capture MPI N PROGRAM
-capture() {
-	local command
-	case_begin "$*"
-	mpi_order outside "$@"
-	observed "${command[@]}"
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
-}
-
 # Put before checks of asynchronous operations: each is completed once; ends[id of the start] is what has done so.
 ends() {
 	cat <<'END'
@@ -156,11 +147,11 @@ END
 
 for mpi in $(mpi_list); do
 	for name in nonblocking split shared threads; do
-		capture "$mpi" 2 $name
+		mpi_captured "$mpi" 2 $name
 		"${name}_check"
 	done
 	if mpi_has "$mpi" pnetcdf; then
-		capture "$mpi" 2 pnetcdf
+		mpi_captured "$mpi" 2 pnetcdf
 		pnetcdf_check
 	fi
 done

@@ -5,15 +5,6 @@
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
-# capture MPI N PROGRAM ARGUMENT...
-capture() {
-	local command
-	case_begin "$*"
-	mpi_order outside "$@"
-	observed "${command[@]}"
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
-}
-
 # groups_check FILE=RANKS...: the openings that there must be, with their ranks as digits
 groups_check() {
 	check_trace "$@" <<'END'
@@ -93,18 +84,18 @@ END
 }
 
 aggregate() {
-	capture "$1" 4 levels -b 64K -n 4 -d write -l collective-noncontiguous "${@:3}"
+	mpi_captured "$1" 4 levels -b 64K -n 4 -d write -l collective-noncontiguous "${@:3}"
 	aggregator_check "$2"
 }
 
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip "there is no MPI"
 for mpi in $mpis; do
-	capture "$mpi" 5 communicators
+	mpi_captured "$mpi" 5 communicators
 	groups_check communicators.{world,dup,twice,twice}=01234 communicators.half0=024 communicators.half1=13 \
 		communicators.some={0134,0234}
 	for name in blocking split shared nonblocking; do
-		capture "$mpi" 3 $name
+		mpi_captured "$mpi" 3 $name
 		groups_check $name.dat=012
 	done
 done
