@@ -26,8 +26,8 @@ struct err;
  * may begin with ~ and hold ${VARIABLE} or ${VARIABLE:-text}; it is expanded when it is read.
  */
 #define SETTING_LIST(X)                                                                            \
-	X(CAPTURE_MODE, "capture", "mode", CHOICE, "trace|counters|off", "trace",                  \
-	  "record every call, count calls per file, or nothing")                                   \
+	X(CAPTURE_MODE, "capture", "mode", CHOICE, "trace|counters|off|flight", "trace",           \
+	  "record every call, count calls per file, nothing, or what came before an anomaly")      \
 	X(CAPTURE_SKIP, "capture", "skip", TEXT, "NAMES", "",                                      \
 	  "names of programs to leave alone, separated by blanks or commas")                       \
 	X(CAPTURE_CLOCK, "capture", "clock", CHOICE, "auto|counter|monotonic", "auto",             \
@@ -38,6 +38,26 @@ struct err;
 	  "most space that records may take before they are collected")                            \
 	X(TRACE_DIR, "trace", "dir", TEXT, "PATH", "${XDG_DATA_HOME:-~/.local/share}/sluice/runs", \
 	  "where traces of runs are kept")                                                         \
+	X(STORE_PATH, "store", "path", TEXT, "PATH",                                               \
+	  "${XDG_DATA_HOME:-~/.local/share}/sluice/store.db", "what is known from earlier runs")   \
+	X(PLUGINS_LOAD, "plugins", "load", TEXT, "NAMES",                                          \
+	  "catalogue histogram history read_ahead",                                                \
+	  "plug-ins for all layers: names, or paths of libraries")                                 \
+	X(PLUGINS_BUDGET, "plugins", "budget", TIME, "TIME", "2ms",                                \
+	  "an in-line plug-in that takes longer in one call is switched off")                      \
+	X(PLUGINS_QUEUE, "plugins", "queue", SIZE, "SIZE", "32M",                                  \
+	  "most space for what plug-ins have not seen yet; beyond it is left out and counted")     \
+	X(STATS_PERIOD, "stats", "period", TIME, "TIME", "100ms",                                  \
+	  "how often the node is looked at; 0 for never")                                          \
+	X(STATS_PROVIDERS, "stats", "providers", TEXT, "NAMES",                                    \
+	  "cpu memory network io lustre utilisation", "what is looked at")                         \
+	X(REASON_CYCLE, "reason", "cycle", TIME, "TIME", "1s", "how often health is judged")       \
+	X(FLIGHT_RING, "flight", "ring", COUNT, "N", "100000",                                     \
+	  "calls that the flight recorder keeps")                                                  \
+	X(OVERHEAD_BUDGET, "overhead", "budget", TEXT, "PERCENT", "1%",                            \
+	  "what recording may cost of the run time before less is recorded; 0 for no limit")       \
+	X(OVERHEAD_GRACE, "overhead", "grace", TIME, "TIME", "1s",                                 \
+	  "cost that is never held against the budget: short runs are recorded in full")           \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
 	  "print a summary after a run; auto does if standard error is a terminal")
 
@@ -46,7 +66,7 @@ enum setting_id { SETTING_LIST(SETTING_ENUM) SETTING_COUNT };
 #undef SETTING_ENUM
 
 /* The words of CHOICE settings, in the order of their rows. */
-enum config_mode { CONFIG_MODE_TRACE, CONFIG_MODE_COUNTERS, CONFIG_MODE_OFF };
+enum config_mode { CONFIG_MODE_TRACE, CONFIG_MODE_COUNTERS, CONFIG_MODE_OFF, CONFIG_MODE_FLIGHT };
 enum config_clock { CONFIG_CLOCK_AUTO, CONFIG_CLOCK_COUNTER, CONFIG_CLOCK_MONOTONIC };
 enum config_when { CONFIG_WHEN_AUTO, CONFIG_WHEN_YES, CONFIG_WHEN_NO };
 
@@ -60,17 +80,27 @@ struct setting {
 extern const struct setting settings[SETTING_COUNT];
 
 struct config_value {
-	char *text;          /* as it was set; paths expanded */
-	char *origin;        /* "default", "/etc/sluice.conf:3", "SLUICE_CAPTURE_MODE", "--mode" */
+	char *text;   /* as it was set; paths expanded */
+	char *origin; /* "default", "/etc/sluice.conf:3", "SLUICE_CAPTURE_MODE", "--mode" */
 	union {
 		uint64_t number; /* SIZE, COUNT */
-		int choice;      /* CHOICE */
+		int choice;	 /* CHOICE */
 	};
+};
+
+/*
+ * Sections of plug-ins are open: what [plugins.LAYER] and [plugin.NAME] may hold only the plug-ins
+ * know. Their environment form does not exist; --set takes plugin.NAME.KEY=VALUE.
+ */
+struct config_extra {
+	char *section, *key, *text, *origin;
 };
 
 struct config {
 	struct config_value values[SETTING_COUNT];
-	char **problems;     /* one sentence each, naming file:line and what to mend */
+	struct config_extra *extras; /* the last of a name counts */
+	size_t extra_count, extra_cap;
+	char **problems; /* one sentence each, naming file:line and what to mend */
 	size_t problem_count;
 	size_t problem_cap;
 };
@@ -103,6 +133,9 @@ int config_set(struct config *config, enum setting_id id, const char *text, cons
 /* The same for "section.key=value". */
 int config_assign(struct config *config, const char *assignment, const char *origin,
 		  struct err *err);
+
+/* A value of an open section; NULL where it is not set. */
+const char *config_extra(const struct config *config, const char *section, const char *key);
 
 static inline const char *config_text(const struct config *config, enum setting_id id)
 {

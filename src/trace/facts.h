@@ -83,11 +83,14 @@ union fact_row {
 	struct aggregate_row aggregate;
 	struct loss_info loss;
 	struct host_info host;
+	struct statistic_info statistic;
+	struct stat_sample sample;
+	struct note note;
 	struct run_end end;
 };
 
 extern const struct fact fact_name, fact_call, fact_run, fact_clock, fact_process, fact_file,
-	fact_aggregate, fact_loss, fact_host, fact_end;
+	fact_aggregate, fact_loss, fact_host, fact_statistic, fact_sample, fact_note, fact_end;
 
 /* The columns of an activity, where they are written one by one. Its rows are struct activity. */
 extern const struct fact fact_activity;

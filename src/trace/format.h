@@ -16,6 +16,7 @@
 #include "trace/group.h"
 
 struct err;
+struct fact;
 struct map;
 
 /* Who ran what, where and when: known at the start of a run. */
@@ -81,6 +82,45 @@ struct host_info {
 	int64_t error_ns;  /* its times are right to within so much; -1: not known */
 };
 
+/* A number that was sampled while the run went on, such as a node's load. */
+struct statistic_info {
+	uint32_t number; /* counted from 0 in this trace */
+	char *host;
+	char *name;	 /* topology path: "cpu/user", "io/vda/read", "utilisation/network" */
+	char *unit;	 /* "bytes", "operations", "ns", "%" */
+	char *reduction; /* "sum": samples are increments, "mean": they are levels */
+	uint32_t scale;	 /* value / scale is in that unit */
+};
+
+/* It held in the `period_ns` before time_ns. Samples of one statistic come in order. */
+struct stat_sample {
+	uint32_t statistic;
+	int64_t time_ns; /* since the start of the run */
+	int64_t period_ns;
+	int64_t value;
+};
+
+/*
+ * Something that was found, done or measured: lines of plug-ins' reports, anomalies, what was
+ * applied, what Sluice itself cost or left out. source is the module, kind one of the words below.
+ */
+struct note {
+	int64_t time_ns; /* -1: of the whole run */
+	int32_t process; /* -1: of the node */
+	char *host;
+	char *source; /* "histogram", "reasoner", "overhead", "read_ahead" */
+	char *kind;   /* NOTE_* */
+	char *name;   /* "group/field" of a report, else in few words what it is */
+	char *value;  /* a number as %.17g, or a text */
+};
+
+#define NOTE_REPORT "report"	 /* a plug-in's figure */
+#define NOTE_ANOMALY "anomaly"	 /* signalled by a reasoner */
+#define NOTE_APPLIED "applied"	 /* changed for the program: hints, advice */
+#define NOTE_DEGRADED "degraded" /* what Sluice did less of, and why */
+#define NOTE_REFUSED "refused"	 /* a plug-in that was not loaded or was switched off */
+#define NOTE_COST "cost"	 /* what Sluice itself took */
+
 /* How the run ended: known at its end. */
 struct run_end {
 	int64_t duration_ns;
@@ -107,6 +147,12 @@ struct trace_head {
 	size_t aggregate_count;
 	struct loss_info *losses;
 	size_t loss_count;
+	struct statistic_info *statistics; /* by number */
+	size_t statistic_count;
+	struct stat_sample *samples; /* by statistic, then time */
+	size_t sample_count;
+	struct note *notes; /* in the order they were written */
+	size_t note_count;
 	uint64_t activities; /* how many the trace holds; less by those of a block found damaged */
 	uint64_t damaged_blocks; /* skipped and counted; final when next() has given its last */
 	const char *format;	 /* name of the trace_format it was read with */
@@ -152,6 +198,9 @@ struct trace_format {
 	int (*add_aggregate)(void *writer, const struct aggregate *row, struct err *err);
 	int (*add_loss)(void *writer, const struct loss_info *row, struct err *err);
 	int (*add_host)(void *writer, const struct host_info *row, struct err *err);
+	/* One of fact_statistic (numbers in order from 0, each before its samples), fact_sample and
+	 * fact_note of trace/facts.h. */
+	int (*add_fact)(void *writer, const struct fact *fact, const void *row, struct err *err);
 	/* Optional: what was added so far reaches the file, so that a killed writer loses only what
 	 * came after. */
 	int (*flush)(void *writer, struct err *err);

@@ -28,7 +28,7 @@
 #include "trace/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 2
+#define SPOOL_VERSION 3
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 
@@ -57,6 +57,32 @@ enum capture_clock {
 #define CONTROL_MAGIC UINT64_C(0x3152544e4f434c53) /* "SLCONTR1" */
 #define CONTROL_SKIP_BYTES 1024
 
+/*
+ * In-line plug-ins of the run: named by the host, started by each process. Names without a slash
+ * are built into the guest.
+ */
+#define CONTROL_PLUGINS 8
+#define CONTROL_OPTIONS_BYTES 2048
+
+struct control_plugin {
+	char name[256];			     /* or absolute path of a library; empty: no more */
+	uint32_t layers;		     /* bit per enum layer: of whose calls it is told */
+	char options[CONTROL_OPTIONS_BYTES]; /* KEY=VALUE, each ended by a newline */
+};
+
+/*
+ * What the ranks that open a file together have agreed on, by the number of the opening
+ * (COLLECTIVE of its MPI_File_open): the first of them decides, the others follow.
+ */
+#define CONTROL_OPENINGS 256
+#define CONTROL_HINTS_BYTES 1024
+
+struct control_opening {
+	_Atomic uint64_t number;	 /* 0: free */
+	_Atomic uint32_t decided;	 /* release store completes the hints */
+	char hints[CONTROL_HINTS_BYTES]; /* KEY=VALUE, each ended by a newline; "": none */
+};
+
 /* The control page: what the collector tells every process of the run. Mapped shared by all of
  * them. */
 struct control {
@@ -78,6 +104,13 @@ struct control {
 	uint64_t pass_before;	       /* activities that were in the trace when it began */
 	uint64_t clock_num, clock_den; /* what a tick was thought to be worth at the start */
 	char trace[SPOOL_TEXT_BYTES];  /* absolute path of the container it was writing */
+	/* In-line plug-ins, and what they agree on: */
+	uint64_t
+		plugin_budget_ticks; /* a hook that takes longer is not called again; 0: no limit */
+	struct control_plugin plugins[CONTROL_PLUGINS];
+	_Atomic uint32_t ranks_present;	  /* between MPI_Init and MPI_Finalize */
+	_Atomic uint32_t opens, explored; /* MPI files opened so far, and with hints on trial */
+	struct control_opening openings[CONTROL_OPENINGS];
 };
 
 /* How far the collector is with the records of a pass: they are in the spools until it ends. */
@@ -85,6 +118,24 @@ enum pass_state {
 	PASS_NONE,
 	PASS_WRITING, /* some of those that ended by pass_until are in the trace, in its order */
 	PASS_WRITTEN, /* all of them are */
+};
+
+/* How an in-line plug-in fares in one process. */
+enum plugin_state {
+	PLUGIN_NONE,
+	PLUGIN_ACTIVE,
+	PLUGIN_MISSING, /* the library cannot be loaded, or is no plug-in */
+	PLUGIN_FOREIGN, /* another ABI, or not an in-line one */
+	PLUGIN_FAILED,	/* start() failed, or a required hook is not there */
+	PLUGIN_SLOW,	/* over its budget: switched off */
+};
+
+struct plugin_account {
+	_Atomic uint32_t state;	      /* enum plugin_state */
+	_Atomic uint32_t reason;      /* error number of FAILED */
+	_Atomic uint64_t calls, acts; /* of its hooks, and how often they acted */
+	_Atomic uint64_t ticks;	      /* spent in them */
+	_Atomic uint64_t worst_ticks; /* the longest */
 };
 
 enum spool_state {
@@ -112,6 +163,11 @@ struct spool_header {
 	_Atomic int32_t rank, ranks; /* in MPI_COMM_WORLD, and its size; -1 and 0 before MPI_Init */
 	_Atomic uint64_t lost_records;
 	_Atomic uint64_t lost_threads;
+	/* What we cost, in ticks and summed over threads, as far as it is known: brought up to date
+	 * when a thread changes its chunk. */
+	_Atomic uint64_t cost_ticks;
+	_Atomic uint64_t cost_records;			/* records that are in it */
+	struct plugin_account plugins[CONTROL_PLUGINS]; /* as in the control page */
 	/* Texts that describe the process: NUL-terminated, possibly cut. */
 	char program[SPOOL_TEXT_BYTES];
 	char directory[SPOOL_TEXT_BYTES];

@@ -33,7 +33,7 @@
 #define ORPHANS_NS (5 * SECOND_NS)
 
 /* Content of a member's file. */
-struct note {
+struct seat {
 	int32_t rank;
 	int32_t left; /* 0 while its program runs */
 	int32_t code;
@@ -124,7 +124,7 @@ static void bury(int dir, const char *path)
 
 static int member_make(struct share *s, const struct share_options *o)
 {
-	struct note note = { .rank = o->job->rank, .outlive = o->outlive };
+	struct seat note = { .rank = o->job->rank, .outlive = o->outlive };
 	AUTO_FREE char *name = xprintf(MEMBER "%08d-%d", o->job->rank, (int)getpid());
 	int fd = openat(s->directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
@@ -285,7 +285,7 @@ static int is_member(const struct dirent *entry)
 	return !strncmp(entry->d_name, MEMBER, strlen(MEMBER));
 }
 
-static void count_one(struct share_count *count, const struct note *note, bool active,
+static void count_one(struct share_count *count, const struct seat *note, bool active,
 		      int32_t *code_rank)
 {
 	count->outlive |= note->outlive != 0;
@@ -307,7 +307,7 @@ static struct share_count members_count(int dir)
 
 	for (int i = 0; i < n; i++) {
 		AUTO_CLOSE int fd = openat(dir, names[i]->d_name, O_RDONLY | O_CLOEXEC);
-		struct note note = { 0 };
+		struct seat note = { 0 };
 		/* The lock first: who lets go of it has written his note before. */
 		bool active = fd >= 0 && is_held(fd);
 
@@ -330,7 +330,7 @@ static struct share_count members_count(int dir)
 bool share_leave(struct share *s, int code, struct share_outcome *outcome)
 {
 	uint64_t since = clock_monotonic_ns();
-	struct note note;
+	struct seat note;
 	bool mine = false;
 
 	if (pread(s->member_fd, &note, sizeof(note), 0) == sizeof(note)) {
