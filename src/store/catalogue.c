@@ -117,6 +117,15 @@ int catalogue_fact_set(struct store *store, const char *run, int32_t process, co
 			 "titt", run, (int64_t)process, key, value);
 }
 
+int catalogue_runs_keep(struct store *store, int64_t count, struct err *err)
+{
+	return store_run(store, err,
+			 "DELETE FROM fact WHERE run IN (SELECT run FROM fact WHERE process = -1"
+			 " AND key = 'started' ORDER BY CAST(value AS INTEGER) DESC, run"
+			 " LIMIT -1 OFFSET ?)",
+			 "i", count);
+}
+
 int catalogue_attributes(struct store *store, catalogue_attribute_seen seen, void *arg,
 			 struct err *err)
 {

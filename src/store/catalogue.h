@@ -34,6 +34,9 @@ int64_t catalogue_thing(struct store *store, enum thing_kind kind, int64_t of, c
 int catalogue_fact_set(struct store *store, const char *run, int32_t process, const char *key,
 		       const char *value, struct err *err);
 
+/* Forgets the facts of all but the newest runs, by their fact "started" (seconds), of the run. */
+int catalogue_runs_keep(struct store *store, int64_t count, struct err *err);
+
 /* Lists by id (facts: by run, process, key). Texts are valid during the call; non-zero stops. */
 typedef int (*catalogue_attribute_seen)(void *arg, int64_t id, const char *domain, const char *name,
 					const char *type);
