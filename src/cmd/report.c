@@ -10,6 +10,7 @@
 #include "cmd/runs.h"
 #include "observe/plugins/file_surveyor.h"
 #include "observe/report/render.h"
+#include "observe/report/replay.h"
 #include "observe/report/summary.h"
 
 #define BATCH 4096
@@ -72,13 +73,18 @@ static int report_trace(const struct command *command, struct trace *trace)
 {
 	const struct report_args *args = command->args;
 	struct file_surveyor surveyor = { 0 };
+	struct replay replay;
 	struct summary summary;
-	struct report report = { .summary = &summary, .top = args->top, .by_rank = args->by_rank };
+	struct report report = { .summary = &summary,
+				 .ranks = &summary.ranks,
+				 .top = args->top,
+				 .by_rank = args->by_rank };
 	int ret;
 
 	summary_init(&summary, &trace->head);
 	if (args->survey || args->json) {
-		file_surveyor_init(&surveyor, &trace->head, &summary.ranks);
+		replay_init(&replay, &trace->head);
+		file_surveyor_init(&surveyor, &replay.host);
 		report.surveyor = &surveyor;
 	}
 	if (args->by_rank && !summary.ranks.count)
