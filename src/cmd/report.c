@@ -10,8 +10,8 @@
 #include "cmd/runs.h"
 #include "observe/plugins/file_surveyor.h"
 #include "observe/report/render.h"
-#include "observe/report/replay.h"
 #include "observe/report/summary.h"
+#include "observe/report/trace_host.h"
 
 #define BATCH 4096
 
@@ -73,7 +73,7 @@ static int report_trace(const struct command *command, struct trace *trace)
 {
 	const struct report_args *args = command->args;
 	struct file_surveyor surveyor = { 0 };
-	struct replay replay;
+	struct trace_host host;
 	struct summary summary;
 	struct report report = { .summary = &summary,
 				 .ranks = &summary.ranks,
@@ -83,8 +83,8 @@ static int report_trace(const struct command *command, struct trace *trace)
 
 	summary_init(&summary, &trace->head);
 	if (args->survey || args->json) {
-		replay_init(&replay, &trace->head);
-		file_surveyor_init(&surveyor, &replay.host);
+		trace_host_init(&host, &trace->head);
+		file_surveyor_init(&surveyor, &host.host);
 		report.surveyor = &surveyor;
 	}
 	if (args->by_rank && !summary.ranks.count)

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "observe/report/render.h"
-#include "observe/report/replay.h"
+#include "observe/report/trace_host.h"
 #include "observe/report/traffic.h"
 
 enum { OPEN = 1, READ, WRITE, CLOSE, SEEK, DUP, IWRITE, WAIT, INIT, COPY, COMPLETED };
@@ -39,7 +39,7 @@ static struct trace_head head = {
 /* A surveyor and the run it watches, whose clock ticks with each call. */
 struct run {
 	struct ranks ranks;
-	struct replay replay;
+	struct trace_host host;
 	struct file_surveyor surveyor;
 	int64_t now_ns;
 	uint64_t next[RANKS + 1]; /* id of the next call of each process */
@@ -58,8 +58,8 @@ static void run_init(struct run *run, size_t process_count, bool ranked)
 	}
 	head.process_count = process_count;
 	ranks_init(&run->ranks, &head);
-	replay_init(&run->replay, &head);
-	file_surveyor_init(&run->surveyor, &run->replay.host);
+	trace_host_init(&run->host, &head);
+	file_surveyor_init(&run->surveyor, &run->host.host);
 }
 
 static void run_release(struct run *run)
@@ -324,7 +324,7 @@ static void inner_calls_start_up_sockets_and_launchers_are_left_out(void)
 	processes[1].rank = -1;
 	run_release(&run);
 	ranks_init(&run.ranks, &head);
-	file_surveyor_init(&run.surveyor, &run.replay.host);
+	file_surveyor_init(&run.surveyor, &run.host.host);
 	open_file(&run, 1);
 	access_file(&run, 1, READ, 0, 5, 5);
 	outer = feed(&run, (struct activity){ .call = INIT, .file = 2 });
@@ -394,7 +394,7 @@ static void a_constant_stride_is_seen_from_the_third_access_on(void)
 		access_file(&run, 0, READ, i * 8192, 100, 100); /* 8 of them are strided */
 	for (int64_t i = 0; i < 4; i++)
 		access_file(&run, 0, READ, (60 - i * 20) << 20, 1, 1); /* backwards: 2 */
-	access_file(&run, 0, READ, 100 << 20, 1, 1);	       /* forwards: none */
+	access_file(&run, 0, READ, 100 << 20, 1, 1);		       /* forwards: none */
 	for (int64_t i = 0; i < 5; i++)
 		access_file(&run, 0, WRITE, i * 100, 100, 100); /* sequential, but for the first */
 	check_field(&run, "Accesses/Reading/Strided", "(10,10,10)");
@@ -524,7 +524,7 @@ static void processes_of_a_rank_are_added_up(void)
 
 /* A host that keeps what a plug-in says. */
 struct listener {
-	struct replay replay;
+	struct trace_host trace;
 	struct sluice_host host;
 	const char *top;
 	struct buf said;
@@ -542,21 +542,21 @@ static const struct call_info *listener_call(void *self, uint32_t number)
 {
 	struct listener *l = self;
 
-	return l->replay.host.call(&l->replay, number);
+	return l->trace.host.call(&l->trace, number);
 }
 
 static const char *listener_file(void *self, file_id id)
 {
 	struct listener *l = self;
 
-	return l->replay.host.file(&l->replay, id);
+	return l->trace.host.file(&l->trace, id);
 }
 
 static const struct sluice_process *listener_process(void *self, uint32_t index)
 {
 	struct listener *l = self;
 
-	return l->replay.host.process(&l->replay, index);
+	return l->trace.host.process(&l->trace, index);
 }
 
 static void listener_number(void *self, int32_t process, const char *group, const char *field,
@@ -594,7 +594,7 @@ static void listener_init(struct listener *l)
 					  .number = listener_number,
 					  .text = listener_text,
 					  .warn = listener_warn } };
-	replay_init(&l->replay, &head);
+	trace_host_init(&l->trace, &head);
 }
 
 static void the_plugin_tells_of_each_process_and_the_top_files(void)

@@ -23,7 +23,7 @@
  * Sockets and pipes are not surveyed, nor is what happens inside calls such as MPI_Init, nor, in
  * rows, processes of a parallel run that are no ranks.
  *
- * It is fed by `sluice report` from a trace (report/replay.h) and, as the asynchronous plug-in
+ * It is fed by `sluice report` from a trace (report/trace_host.h) and, as the asynchronous plug-in
  * `file_surveyor`, while the program runs.
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_FILE_SURVEYOR_H

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/report/replay.h"
+#include "observe/report/trace_host.h"
 
 #include "trace/format.h"
 
 static const struct call_info *call(void *self, uint32_t number)
 {
-	const struct replay *replay = self;
+	const struct trace_host *trace = self;
 
-	return number < replay->head->call_count ? &replay->head->calls[number] : NULL;
+	return number < trace->head->call_count ? &trace->head->calls[number] : NULL;
 }
 
 static const char *file(void *self, file_id id)
 {
-	const struct replay *replay = self;
+	const struct trace_host *trace = self;
 
-	return id < replay->head->file_count ? replay->head->files[id] : NULL;
+	return id < trace->head->file_count ? trace->head->files[id] : NULL;
 }
 
 static const struct sluice_process *process(void *self, uint32_t index)
 {
-	struct replay *replay = self;
+	struct trace_host *trace = self;
 	const struct process_info *p;
 
-	if (index >= replay->head->process_count)
+	if (index >= trace->head->process_count)
 		return NULL;
-	p = &replay->head->processes[index];
-	replay->process = (struct sluice_process){
+	p = &trace->head->processes[index];
+	trace->process = (struct sluice_process){
 		.index = index,
 		.pid = p->pid,
 		.rank = p->rank,
@@ -34,28 +34,28 @@ static const struct sluice_process *process(void *self, uint32_t index)
 		.program = p->program ? p->program : "",
 		.command = p->command ? p->command : "",
 	};
-	return &replay->process;
+	return &trace->process;
 }
 
 static const char *user(void *self)
 {
-	const struct replay *replay = self;
+	const struct trace_host *trace = self;
 
-	return replay->head->run.user ? replay->head->run.user : "";
+	return trace->head->run.user ? trace->head->run.user : "";
 }
 
 static const char *run(void *self)
 {
-	const struct replay *replay = self;
+	const struct trace_host *trace = self;
 
-	return replay->head->run.uuid ? replay->head->run.uuid : "";
+	return trace->head->run.uuid ? trace->head->run.uuid : "";
 }
 
-void replay_init(struct replay *replay, const struct trace_head *head)
+void trace_host_init(struct trace_host *trace, const struct trace_head *head)
 {
-	*replay = (struct replay){
+	*trace = (struct trace_host){
 		.host = { .bytes = sizeof(struct sluice_host),
-			  .self = replay,
+			  .self = trace,
 			  .call = call,
 			  .file = file,
 			  .process = process,
