@@ -19,7 +19,7 @@
  * Version of the tables below, which text and SQLite traces carry. Fields are only added, each at
  * the end of what the container writes in order: a row of an earlier version ends before them.
  */
-#define FACTS_VERSION 2
+#define FACTS_VERSION 3
 
 enum fact_type {
 	FACT_TEXT, /* char *, owned; NULL is written as "" */
