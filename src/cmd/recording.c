@@ -171,6 +171,7 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		.clock = clock_choose(config),
 		.skip = config_text(config, SETTING_CAPTURE_SKIP),
 		.run = &run,
+		.config = config,
 	};
 	int result = -1;
 
@@ -296,6 +297,11 @@ int recording_start(struct recording *r, const struct recording_options *options
 	if (result < 0)
 		release(r);
 	return result;
+}
+
+const char *recording_warnings(const struct recording *r)
+{
+	return r->collector ? collector_warnings(r->collector) : "";
 }
 
 const char *recording_directory(const struct recording *r)
