@@ -32,6 +32,8 @@ struct collector_options {
 	const struct run_info *run;  /* copied; started_ns is filled in */
 	const struct config *config; /* of plug-ins and all that watches; NULL: nobody does */
 	const char *board;	     /* see observe/reason/board.h; NULL: there is one node */
+	double overhead_budget;	     /* share of the run time, see overhead.h; 0: no limit */
+	int64_t overhead_grace_ns;
 };
 
 /* What is known about a run while it goes on and when it is over. */

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "observe/watch/watcher.h"
+#include "trace/facts.h"
 
 /* Chunks that one pass may take in: bounds the memory of a pass to some 100 MB of keys. */
 #define PASS_CHUNKS 512

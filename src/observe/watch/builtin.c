@@ -4,13 +4,20 @@
  */
 #include <string.h>
 
+#include "observe/plugins/catalogue.h"
+#include "observe/plugins/file_surveyor.h"
+#include "observe/plugins/histogram.h"
 #include "observe/watch/plugins.h"
 
 const struct sluice_plugin *const plugin_builtin[] = {
+	&plugin_catalogue,
+	&plugin_file_surveyor,
+	&plugin_histogram,
 	NULL,
 };
 
 const struct plugin_guest plugin_guests[] = {
+	{ .name = "read_ahead", .acts = "advice given" },
 	{ .name = NULL },
 };
 

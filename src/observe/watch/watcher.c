@@ -34,6 +34,7 @@ struct watcher {
 	struct watching_shared *shared;
 	struct plugin_choices choices;
 	pid_t pid;
+	bool shows;	    /* somebody wants to see activities */
 	bool ended;	    /* it is gone, and told so */
 	bool pushed;	    /* something, since it was last woken */
 	struct buf pending; /* facts that found no room: kind, length, bytes; in order */
@@ -130,7 +131,8 @@ struct watcher *watcher_start(const struct watcher_options *o, const struct watc
 		plugin_choices_control(&w->choices, o->config, o->directory, o->control,
 				       o->clock->num, o->clock->den);
 	refusals_tell(w);
-	if (!plugin_choices_have(&w->choices, SLUICE_ASYNC)) {
+	w->shows = plugin_choices_have(&w->choices, SLUICE_ASYNC);
+	if (!w->shows && !config_number(o->config, SETTING_STATS_PERIOD)) {
 		watcher_free(w);
 		return NULL;
 	}
@@ -178,7 +180,7 @@ static void fact_send(struct watcher *w, const struct fact *fact, const void *ro
 	uint32_t head[2] = { message_kind_of(fact), 0 };
 	size_t at = w->pending.len;
 
-	if (w->ended)
+	if (w->ended || !w->shows)
 		return;
 	buf_add(&w->pending, head, sizeof(head));
 	message_pack(&w->pending, fact, row);
@@ -208,6 +210,8 @@ void watcher_activities(struct watcher *w, const struct activity *batch, size_t 
 {
 	void *room;
 
+	if (!w->shows)
+		return;
 	w->produced += n;
 	if (w->ended || !pending_flush(w))
 		return;
@@ -370,9 +374,10 @@ static void end_force(struct watcher *w)
 
 static void counts_tell(const struct watcher *w, const struct watcher_counts *counts)
 {
+	if (!w->shows)
+		return;
 	note_number(w, NOTE_COST, "calls produced", counts->produced);
 	note_number(w, NOTE_COST, "calls delivered", counts->delivered);
-	note_number(w, NOTE_COST, "cpu time ns", (uint64_t)counts->cpu_ns);
 	if (counts->dropped)
 		note_number(w, NOTE_DEGRADED, "calls dropped", counts->dropped);
 }

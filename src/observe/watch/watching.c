@@ -21,6 +21,7 @@
 #include "observe/reason/hierarchy.h"
 #include "observe/watch/audience.h"
 #include "observe/watch/message.h"
+#include "observe/watch/node.h"
 #include "observe/watch/plugins.h"
 #include "observe/watch/queue.h"
 #include "observe/watch/watcher.h"
@@ -43,6 +44,7 @@ struct work {
 	struct audience *audience;
 	struct hierarchy *hierarchy;
 	struct detector *detectors;
+	struct node *node;
 	struct ticks ticks;
 	struct buf packed; /* a message being made */
 	int64_t tick_due_ns, cycle_due_ns, cycle_ns;
@@ -284,6 +286,52 @@ static void reasoners_judge(struct work *work)
 	refuse(work, "reasoner", err.text);
 }
 
+/* ---- the node ---- */
+
+static void fact_say(void *arg, const struct fact *fact, const void *row)
+{
+	say(arg, fact, row);
+}
+
+static void node_start(struct work *work)
+{
+	const struct watcher_options *o = work->w->options;
+	struct node_options options = {
+		.config = o->config, .host = o->run->host, .arg = work, .fact = fact_say
+	};
+	struct err err = { 0 };
+
+	work->node = node_new(&options, &err);
+	if (err.code)
+		refuse(work, "statistics", err.text);
+}
+
+static void node_look(struct work *work, int64_t now_ns)
+{
+	double percent[4];
+
+	if (node_poll(work->node, now_ns, percent) && work->hierarchy)
+		hierarchy_load(work->hierarchy, percent);
+}
+
+static void node_end(struct work *work)
+{
+	char text[32];
+	struct note row = { .time_ns = -1,
+			    .process = -1,
+			    .host = work->w->options->run->host,
+			    .source = "statistics",
+			    .kind = NOTE_COST,
+			    .name = "cpu time ns",
+			    .value = text };
+
+	if (!work->node)
+		return;
+	snprintf(text, sizeof(text), "%lld", (long long)node_finish(work->node));
+	note(work, &row);
+	node_free(work->node);
+}
+
 /* ---- what is heard ---- */
 
 static void activities_take(struct work *work, struct activity *batch, size_t n)
@@ -354,6 +402,10 @@ static int64_t chores(struct work *work)
 		work->tick_due_ns = now + TICK_NS;
 	}
 	next = work->tick_due_ns;
+	if (work->node)
+		node_look(work, now);
+	if (work->node && node_due_ns(work->node) < next)
+		next = node_due_ns(work->node);
 	if (work->hierarchy && now >= work->cycle_due_ns)
 		reasoners_judge(work);
 	if (work->hierarchy && work->cycle_due_ns < next)
@@ -366,6 +418,7 @@ static void work_end(struct work *work)
 	audience_time(work->audience, run_ns(work));
 	if (work->hierarchy && atomic_load(&work->w->shared->delivered) != work->judged)
 		reasoners_judge(work);
+	node_end(work);
 	audience_report(work->audience);
 	audience_free(work->audience);
 	hierarchy_free(work->hierarchy);
@@ -381,6 +434,7 @@ void watching_run(const struct watching *w)
 	ticks_init(&work.ticks, w->options->clock);
 	plugins_start(&work);
 	reasoners_start(&work);
+	node_start(&work);
 	while (!queue_is_over(w->in)) {
 		uint32_t bell = atomic_load(&w->shared->bell);
 		bool any = messages_take(&work);
