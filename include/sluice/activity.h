@@ -38,6 +38,7 @@ struct activity {
 	uint32_t process;    /* index in the trace's process table */
 	file_id file, file2;
 	file_id name;	  /* an object inside the file: a text of the same table, not a path */
+	file_id hints;	  /* KEY=VALUE;KEY=VALUE: likewise; 0 for none */
 	int32_t error;	  /* errno or a library's code, which may be negative; 0 for none */
 	uint16_t call;	  /* index in the trace's call table */
 	uint16_t present; /* PRESENT() bits */

@@ -47,7 +47,8 @@
  * layer's domain. LINK and LINK2 are ids of the calls that made the handles, or of the call that a
  * completion completes. SPAN is the distance from the first byte in the file to behind the last:
  * more than what was moved where a view has holes. COLLECTIVE is the same number on all ranks that
- * take part in a call. PATH, PATH2 and NAME are strings; NAME is an object inside a file.
+ * take part in a call. PATH, PATH2, NAME and HINTS are strings; NAME is an object inside a file,
+ * HINTS the hints that a file was opened with: KEY=VALUE;KEY=VALUE, sorted by key.
  */
 #define FIELD_LIST(X)                      \
 	X(RESULT, "result")                \
@@ -63,7 +64,8 @@
 	X(COLLECTIVE, "group/collective")  \
 	X(PATH, "descriptor/filename")     \
 	X(PATH2, "descriptor/filename2")   \
-	X(NAME, "descriptor/name")
+	X(NAME, "descriptor/name")         \
+	X(HINTS, "hint/set")
 
 #define CALL_ENUM_1(name, ...) LAYER_##name,
 #define CALL_ENUM_2(name, ...) CLASS_##name,

@@ -20,9 +20,9 @@ bool activity_equal(const struct activity *a, const struct activity *b)
 	return a->start_ns == b->start_ns && a->duration_ns == b->duration_ns && a->id == b->id &&
 	       a->parent == b->parent && a->result == b->result && a->process == b->process &&
 	       a->file == b->file && a->file2 == b->file2 && a->name == b->name &&
-	       a->error == b->error && a->call == b->call && a->present == b->present &&
-	       a->layer == b->layer && SAME(LINK, link) && SAME(LINK2, link2) &&
-	       SAME(HANDLE, handle) && SAME(SIZE, size) && SAME(OFFSET, offset) &&
-	       SAME(FLAGS, flags) && SAME(MODE, mode) && SAME(SPAN, span) &&
+	       a->hints == b->hints && a->error == b->error && a->call == b->call &&
+	       a->present == b->present && a->layer == b->layer && SAME(LINK, link) &&
+	       SAME(LINK2, link2) && SAME(HANDLE, handle) && SAME(SIZE, size) &&
+	       SAME(OFFSET, offset) && SAME(FLAGS, flags) && SAME(MODE, mode) && SAME(SPAN, span) &&
 	       SAME(VARIABLE, variable) && SAME(COLLECTIVE, collective);
 }

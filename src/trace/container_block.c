@@ -38,7 +38,7 @@ const struct fact *block_fact(unsigned type)
 unsigned block_version(unsigned type)
 {
 	if (type == BLOCK_ACTIVITIES)
-		return 2;
+		return 3;
 	return type == BLOCK_INDEX || block_fact(type) ? 1 : 0;
 }
 

@@ -165,7 +165,7 @@ static int start_get(struct rows_out *rows, struct wire *in)
 /* A column that its version does not have stays 0. */
 static int columns_get(struct rows_out *rows, struct wire *in, unsigned version)
 {
-	int count = version < 2 ? ROW_COUNT_1 : ROW_COUNT;
+	int count = version < 2 ? ROW_COUNT_1 : version < 3 ? ROW_COUNT_2 : ROW_COUNT;
 
 	for (int i = 0; i < count; i++) {
 		const struct row_layout *layout = &row_layout[i];
@@ -180,9 +180,9 @@ static int columns_get(struct rows_out *rows, struct wire *in, unsigned version)
 /* Files whose names were damaged become unknown; a sequence number must leave the thread alone. */
 static int columns_check(struct rows_out *rows, size_t file_count)
 {
-	static const enum row_column files[] = { ROW_FILE, ROW_FILE2, ROW_NAME };
+	static const enum row_column files[] = { ROW_FILE, ROW_FILE2, ROW_NAME, ROW_HINTS };
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct column *column = &rows->columns[files[i]];
 
 		for (size_t j = 0; j < (column->mask ? rows->count : 1); j++)
@@ -330,13 +330,14 @@ static inline void library_take(const struct rows_out *rows, size_t at, struct a
 
 	to->span = to->variable = 0;
 	to->collective = 0;
-	to->name = 0;
+	to->name = to->hints = 0;
 	if (!rows->libraries)
 		return;
 	to->span = (int64_t)column_at(&c[ROW_SPAN], at);
 	to->variable = (int64_t)column_at(&c[ROW_VARIABLE], at);
 	to->collective = column_at(&c[ROW_COLLECTIVE], at);
 	to->name = (file_id)column_at(&c[ROW_NAME], at);
+	to->hints = (file_id)column_at(&c[ROW_HINTS], at);
 }
 
 void rows_out_take(struct rows_out *rows, struct activity *to, size_t n)

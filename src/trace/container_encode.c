@@ -136,7 +136,7 @@ static bool column_wanted(struct rows_in *rows, enum row_column column, uint64_t
 
 static void take_optional(struct rows_in *rows, const struct activity *batch, size_t n)
 {
-	unsigned any = 0, all = ~0u, files2 = 0, names = 0;
+	unsigned any = 0, all = ~0u, files2 = 0, names = 0, hints = 0;
 	int errors = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -145,10 +145,12 @@ static void take_optional(struct rows_in *rows, const struct activity *batch, si
 		errors |= batch[i].error;
 		files2 |= batch[i].file2;
 		names |= batch[i].name;
+		hints |= batch[i].hints;
 	}
 	TAKE_SELDOM(ERROR, errors, error);
 	TAKE_SELDOM(FILE2, files2, file2);
 	TAKE_SELDOM(NAME, names, name);
+	TAKE_SELDOM(HINTS, hints, hints);
 	TAKE_OPTIONAL(LINK, link);
 	TAKE_OPTIONAL(LINK2, link2);
 	TAKE_OPTIONAL(HANDLE, handle);

@@ -35,13 +35,16 @@ struct ticks;
 	X(SPAN, SAME, SIZE)      \
 	X(VARIABLE, NONE, SEQ)   \
 	X(COLLECTIVE, NONE, SEQ) \
-	X(NAME, NONE, SEQ)
+	X(NAME, NONE, SEQ)       \
+	X(HINTS, NONE, SEQ)
 
 #define ROW_ENUM(name, guess, other) ROW_##name,
 enum row_column { ROW_LIST(ROW_ENUM) ROW_COUNT };
 #undef ROW_ENUM
 
-#define ROW_COUNT_1 ROW_SPAN /* columns of payloads of version 1: those before this one */
+/* Columns of payloads of versions 1 and 2: those before this one. */
+#define ROW_COUNT_1 ROW_SPAN
+#define ROW_COUNT_2 ROW_HINTS
 
 struct row_layout {
 	enum column_guess guess;

@@ -140,6 +140,7 @@ static const struct fact_field activity_fields[] = {
 	{ OPTIONAL_SINCE(2, I64, variable, VARIABLE) },
 	{ OPTIONAL_SINCE(2, U64, collective, COLLECTIVE) },
 	{ FIELD_SINCE(2, struct activity, U32, name) },
+	{ FIELD_SINCE(3, struct activity, U32, hints) },
 };
 
 const struct fact fact_name = { FACT("name", struct name_row, name_fields) };

@@ -355,6 +355,7 @@ static void renumber(const struct part *p, struct activity *a)
 	a->file = p->files[a->file];
 	a->file2 = p->files[a->file2];
 	a->name = p->files[a->name];
+	a->hints = p->files[a->hints];
 	a->call = p->calls[a->call];
 }
 

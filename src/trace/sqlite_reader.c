@@ -218,6 +218,8 @@ static const char *activity_get(const struct reader *r, struct activity *a)
 		return a->file >= head->file_count ? "file" : "file2";
 	if (a->name >= head->file_count)
 		return "name";
+	if (a->hints >= head->file_count)
+		return "hints";
 	return a->present >> FIELD_COUNT ? "present" : NULL;
 }
 

@@ -335,6 +335,8 @@ static int activity_check(struct reader *r, const struct activity *a, unsigned g
 			    a->file >= head->file_count ? a->file : a->file2);
 	if (a->name >= head->file_count)
 		return FAIL(r, err, "name %u has no #file line", a->name);
+	if (a->hints >= head->file_count)
+		return FAIL(r, err, "hints %u has no #file line", a->hints);
 	if (a->present >> FIELD_COUNT)
 		return FAIL(r, err, "present is %u, which names fields that do not exist",
 			    a->present);

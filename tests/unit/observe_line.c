@@ -51,7 +51,7 @@ static struct call_info calls[] = {
 		     .class = CLASS_READ,
 		     .failure = FAILS_STATUS },
 };
-static char *files[] = { "", "f1", "a \"b\"\n,c" };
+static char *files[] = { "", "f1", "a \"b\"\n,c", "cb_nodes=2;striping_unit=1" };
 static struct process_info processes[] = {
 	{ .index = 0, .parent = -1, .first_thread = 0, .rank = -1 },
 	{ .index = 1, .parent = 0, .first_thread = 5, .rank = 3 },
@@ -60,7 +60,7 @@ static const struct trace_head head = {
 	.calls = calls,
 	.call_count = sizeof(calls) / sizeof(calls[0]),
 	.files = files,
-	.file_count = 3,
+	.file_count = 4,
 	.processes = processes,
 	.process_count = 2,
 };
@@ -229,11 +229,14 @@ static void libraries_tell_of_views_names_and_collective_calls(void)
 				       .variable = -1,
 				       .flags = 0x21,
 				       .present = PRESENT(PATH) | PRESENT(NAME) | PRESENT(HANDLE) |
-						  PRESENT(VARIABLE) | PRESENT(FLAGS) },
+						  PRESENT(VARIABLE) | PRESENT(FLAGS) |
+						  PRESENT(HINTS),
+				       .hints = 3 },
 		   "0.0000000 ID1 HDF5 H5Fopen(HDF5/descriptor/filename=\"f1\", "
 		   "HDF5/descriptor/name=\"a \\\"b\\\"\\x0a,c\", "
 		   "HDF5/descriptor/filehandle=72057594037927936, HDF5/descriptor/variable=-1, "
-		   "HDF5/hint/flags=H5F_ACC_RDWR|H5F_ACC_SWMR_WRITE) = 0\n");
+		   "HDF5/hint/flags=H5F_ACC_RDWR|H5F_ACC_SWMR_WRITE, "
+		   "HDF5/hint/set=\"cb_nodes=2;striping_unit=1\") = 0\n");
 }
 
 static void check_flags(unsigned call, enum layer layer, int64_t flags, const char *expected)
@@ -359,7 +362,7 @@ static void csv_quotes_and_leaves_out(void)
 				     .present = PRESENT(SIZE) });
 	CHECK_TEXT(
 		buf_text(&out),
-		"5,6,1,3,5,ID1:5.1,POSIX,write,write,0,3,4,,,,,\"a \"\"b\"\"\n,c\",,,ID7,,,,,\n");
+		"5,6,1,3,5,ID1:5.1,POSIX,write,write,0,3,4,,,,,\"a \"\"b\"\"\n,c\",,,ID7,,,,,,\n");
 	buf_clear(&out);
 	line_csv(&out, &head,
 		 &(struct activity){ .id = 1,
@@ -367,13 +370,14 @@ static void csv_quotes_and_leaves_out(void)
 				     .layer = LAYER_MPI,
 				     .error = -7,
 				     .name = 1,
+				     .hints = 3,
 				     .span = -3,
 				     .variable = 9,
 				     .collective = UINT64_MAX,
 				     .present = PRESENT(SPAN) | PRESENT(VARIABLE) |
 						PRESENT(COLLECTIVE) });
 	CHECK_TEXT(buf_text(&out), "0,0,0,,0,ID1,MPI,MPI_File_write_all,write,-7,0,,,,,,,,,,,-3,9,"
-				   "ffffffffffffffff,f1\n");
+				   "ffffffffffffffff,f1,cb_nodes=2;striping_unit=1\n");
 }
 
 static void titles_match_the_values_of_csv(void)

@@ -21,7 +21,7 @@ struct sample {
 	unsigned call;
 	uint64_t seq;
 	uint64_t values[FIELD_COUNT];
-	const char *path, *path2, *name;
+	const char *path, *path2, *name, *hints;
 	uint64_t parent;
 	int error;
 };
@@ -36,6 +36,7 @@ static const uint64_t *record_make(const struct sample *s)
 	for (unsigned i = 0; i < call->field_count; i++) {
 		const char *text = call->fields[i] == FIELD_PATH    ? s->path
 				   : call->fields[i] == FIELD_PATH2 ? s->path2
+				   : call->fields[i] == FIELD_HINTS ? (s->hints ? s->hints : "")
 								    : s->name;
 
 		if (call->fields[i] < FIELD_PATH) {
@@ -332,6 +333,21 @@ static void the_driver_is_no_part_of_a_path_of_mpi(void)
 	stop();
 }
 
+static void hints_are_a_text_of_the_table_of_files(void)
+{
+	struct sample s = { .call = CALL_MPI_File_open,
+			    .seq = 1,
+			    .path = "/f",
+			    .hints = "cb_nodes=1;cb_write=enable" };
+
+	start();
+	CHECK_TEXT(files[take_in(0, 0, &s).hints], "cb_nodes=1;cb_write=enable");
+	s.seq = 2;
+	s.hints = "";
+	CHECK_INT(take_in(0, 0, &s).hints, 0);
+	stop();
+}
+
 static void who_waits_for_an_operation_finds_its_file(void)
 {
 	struct sample open = { .call = CALL_MPI_File_open, .seq = 1, .path = "/f" };
@@ -371,5 +387,5 @@ TESTS(TEST(a_write_names_file_and_handle_of_its_open),
       TEST(replay_leaves_what_the_first_run_left),
       TEST(a_call_of_a_forked_child_knows_what_was_under_way_at_the_fork),
       TEST(handles_of_libraries_lead_to_their_file), TEST(the_driver_is_no_part_of_a_path_of_mpi),
-      TEST(who_waits_for_an_operation_finds_its_file),
+      TEST(hints_are_a_text_of_the_table_of_files), TEST(who_waits_for_an_operation_finds_its_file),
       TEST(an_offset_that_was_not_found_out_is_absent))

@@ -409,7 +409,7 @@ static void activities_of_version_1_are_read(void)
 	for (size_t i = 0; i < n; i++) {
 		all[i].present &=
 			(uint16_t) ~(PRESENT(SPAN) | PRESENT(VARIABLE) | PRESENT(COLLECTIVE));
-		all[i].name = 0;
+		all[i].name = all[i].hints = 0;
 	}
 	sample_write(&trace_container, path, all, n, n);
 	activities_replace(path, 1, 2 * (ROW_COUNT - ROW_COUNT_1));
@@ -422,6 +422,24 @@ static void activities_of_version_1_are_read(void)
 	unlink(path);
 }
 
+static void activities_of_version_2_are_read(void)
+{
+	AUTO_FREE char *path = sample_path(".sluice");
+	const size_t n = 3000;
+	AUTO_FREE struct activity *all = sample_many(n), *back = NULL;
+	size_t got;
+
+	for (size_t i = 0; i < n; i++)
+		all[i].hints = 0;
+	sample_write(&trace_container, path, all, n, n);
+	activities_replace(path, 2, 2 * (ROW_COUNT - ROW_COUNT_2));
+	qsort(all, n, sizeof(*all), activity_compare);
+	back = sample_read(path, NULL, &got);
+	REQUIRE(got == n);
+	CHECK_INT(sample_differences(all, back, n), 0);
+	unlink(path);
+}
+
 static void activities_of_a_future_version_are_refused_clearly(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
@@ -430,9 +448,9 @@ static void activities_of_a_future_version_are_refused_clearly(void)
 	struct trace trace;
 
 	sample_write(&trace_container, path, &a, 1, 1);
-	activities_replace(path, 3, 0);
+	activities_replace(path, 4, 0);
 	CHECK_INT(trace_open(&trace, path, NULL, &err), -ENOTSUP);
-	CHECK(strstr(err.text, path) && strstr(err.text, "version 3") && strstr(err.text, "newer"));
+	CHECK(strstr(err.text, path) && strstr(err.text, "version 4") && strstr(err.text, "newer"));
 	unlink(path);
 }
 
@@ -712,7 +730,7 @@ TESTS(TEST(overlapping_blocks_come_out_in_one_order),
       TEST(damaged_call_table_is_an_error_with_its_offset),
       TEST(index_gives_the_same_as_reading_everything),
       TEST(two_million_stream_through_little_memory), TEST(future_version_is_refused_clearly),
-      TEST(activities_of_version_1_are_read),
+      TEST(activities_of_version_1_are_read), TEST(activities_of_version_2_are_read),
       TEST(activities_of_a_future_version_are_refused_clearly),
       TEST(a_rank_told_later_survives_damage_to_the_first_row),
       TEST(fields_that_nobody_uses_cost_next_to_nothing),

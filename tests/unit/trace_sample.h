@@ -100,6 +100,7 @@ static UNUSED struct activity sample_activity(uint64_t number)
 		.file = (file_id)(sample_random() % SAMPLE_FILES),
 		.file2 = sample_random() % 4 ? 0 : (file_id)(sample_random() % SAMPLE_FILES),
 		.name = sample_random() % 4 ? 0 : (file_id)(sample_random() % SAMPLE_FILES),
+		.hints = sample_random() % 4 ? 0 : (file_id)(sample_random() % SAMPLE_FILES),
 		.error = sample_random() % 3 ? 0 : (int32_t)sample_value(),
 		.call = (uint16_t)(sample_random() % SAMPLE_CALLS),
 		.present = present,

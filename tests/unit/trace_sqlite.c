@@ -58,6 +58,7 @@ static void forged_rows_are_refused(void)
 		     "table files: file number 7"));
 	CHECK(strstr(complaint("UPDATE clock SET den = 0"), "table clock"));
 	CHECK(strstr(complaint("UPDATE activities SET name = 40"), "activities: name"));
+	CHECK(strstr(complaint("UPDATE activities SET hints = 40"), "activities: hints"));
 	CHECK(strstr(complaint("UPDATE processes SET ranks = 5000000000"),
 		     "ranks is out of range"));
 	CHECK(strstr(complaint("DROP TABLE losses"), "losses"));
@@ -83,11 +84,28 @@ static void databases_of_schema_1_are_read(void)
 		     "ALTER TABLE activities DROP COLUMN span;"
 		     "ALTER TABLE activities DROP COLUMN variable;"
 		     "ALTER TABLE activities DROP COLUMN collective;"
+		     "ALTER TABLE activities DROP COLUMN hints;"
 		     "ALTER TABLE activities DROP COLUMN name; PRAGMA user_version = 1");
 	back = sample_read(path, NULL, &got);
 	REQUIRE(got == 1);
 	CHECK(activity_equal(&a, back));
 	CHECK(!back->name && !back->span);
+	unlink(path);
+}
+
+static void databases_of_schema_2_are_read(void)
+{
+	AUTO_FREE char *path = sample_path(".db");
+	struct activity a = sample_activity(1);
+	AUTO_FREE struct activity *back = NULL;
+	size_t got;
+
+	a.hints = 0;
+	sample_write(&trace_sqlite, path, &a, 1, 1);
+	change(path, "ALTER TABLE activities DROP COLUMN hints; PRAGMA user_version = 2");
+	back = sample_read(path, NULL, &got);
+	REQUIRE(got == 1);
+	CHECK(activity_equal(&a, back));
 	unlink(path);
 }
 
@@ -124,6 +142,6 @@ static void nothing_is_left_of_an_attempt_that_failed(void)
 }
 
 TESTS(TEST(foreign_databases_are_refused), TEST(forged_rows_are_refused),
-      TEST(databases_of_schema_1_are_read),
+      TEST(databases_of_schema_1_are_read), TEST(databases_of_schema_2_are_read),
       TEST(rows_come_in_order_whatever_order_they_were_added_in),
       TEST(nothing_is_left_of_an_attempt_that_failed))

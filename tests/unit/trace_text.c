@@ -15,6 +15,7 @@
 #define HEAD "#sluice-text\t1\n" FACTS COLUMNS "\n"
 #define LINE(start) start "\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"
 #define HEAD_2 "#sluice-text\t2\n" FACTS COLUMNS "\tspan\tvariable\tcollective\tname\n"
+#define HEAD_3 "#sluice-text\t3\n" FACTS COLUMNS "\tspan\tvariable\tcollective\tname\thints\n"
 #define LINE_2(error, present, rest)                                                              \
 	"1\t5\t0\t1\t0\tPOSIX\tread\t7\t" error "\t0\t0\t" present "\t-\t-\t-\t-\t-\t-\t-\t" rest \
 	"\n"
@@ -139,6 +140,9 @@ static void values_that_contradict_each_other_are_named(void)
 	CHECK(strstr(complaint(HEAD_2 LINE_2("0", "1", "1\t-\t-\t0")),
 		     "span is given, but bit 8 of present is not set"));
 	CHECK(strstr(complaint(HEAD_2 LINE_2("0", "1", "-\t-\t-\t3")), "name 3 has no #file line"));
+	CHECK_TEXT(complaint(HEAD_3 LINE_2("0", "1", "-\t-\t-\t0\t0")), "");
+	CHECK(strstr(complaint(HEAD_3 LINE_2("0", "1", "-\t-\t-\t0\t3")),
+		     "hints 3 has no #file line"));
 	CHECK(strstr(complaint(HEAD_2 LINE_2("4294967296", "1", "-\t-\t-\t0")),
 		     "error is 4294967296, which is out of range"));
 	/* What the first version had no column for cannot be there. */

@@ -29,6 +29,8 @@
 #define KEEP_IF(...)     /* asked after the call; else it is not recorded */
 #define QUIET            /* never recorded: only BEFORE and AFTER run */
 #define LEAVES           /* does not come back: recorded before the call */
+#define FIRST(...)       /* C statements before all else, also of a call that is not recorded, */
+#define LAST(...)        /* and after all else */
 #define BEFORE(...)      /* C statements before the real call */
 #define AFTER(...)       /* C statements after the record */
 

@@ -12,6 +12,7 @@
 #ifdef SLUICE_CHECK
 #include <mpi.h>
 #else
+#include "capture/info.h"
 #include "capture/mpi.h"
 #endif
 #include "capture/interfaces/marks.h"
@@ -44,6 +45,9 @@ ALSO(P)
 	       status = mpi_status(status, &own);)                                        \
 	FIELD(LINK2, began) RESULT(mpi_moved(status, err))
 
+/* The hints that it was given, and that it has taken. */
+#define HINTED BEFORE(struct info_text given;) FIELD(HINTS, info_read(&given, called, info, err))
+
 /* The process. */
 CALL(PROCESS) FAILING AFTER(if (!err) mpi_joined(called);) int MPI_Init(int *argc, char ***argv);
 CALL(PROCESS) FAILING AFTER(if (!err) mpi_joined(called);)
@@ -52,7 +56,7 @@ CALL(PROCESS) FAILING int MPI_Finalize(void);
 CALL(PROCESS) LEAVES int MPI_Abort(MPI_Comm comm, FLAGS int errorcode);
 
 /* Files. A name is only looked at once the call has shown that it is one. */
-CALL(OPEN) FAILING MAKES(HANDLE) BEFORE(uint64_t group = 0;)
+CALL(OPEN) FAILING MAKES(HANDLE) HINTED BEFORE(uint64_t group = 0;)
 FIELD(COLLECTIVE, group = err ? 0 : mpi_group(called, comm, filename))
 AFTER(if (opened) atomic_store_explicit(&opened->note, group, memory_order_relaxed);)
 int MPI_File_open(MPI_Comm comm, PATH const char *filename, FLAGS int amode, MPI_Info info,
@@ -66,9 +70,9 @@ int MPI_File_get_size(HANDLE MPI_File fh, MPI_Offset *bytes);
 CALL(SYNC) FAILING TOGETHER int MPI_File_sync(HANDLE MPI_File fh);
 CALL(CONTROL) FAILING int MPI_File_get_group(HANDLE MPI_File fh, MPI_Group *group);
 CALL(CONTROL) FAILING int MPI_File_get_amode(HANDLE MPI_File fh, int *amode);
-CALL(ADVISE) FAILING TOGETHER int MPI_File_set_info(HANDLE MPI_File fh, MPI_Info info);
+CALL(ADVISE) FAILING TOGETHER HINTED int MPI_File_set_info(HANDLE MPI_File fh, MPI_Info info);
 CALL(CONTROL) FAILING int MPI_File_get_info(HANDLE MPI_File fh, MPI_Info *info);
-CALL(CONTROL) FAILING TOGETHER FIELD(SIZE, err ? 0 : mpi_bytes(called, filetype, 1))
+CALL(CONTROL) FAILING TOGETHER HINTED FIELD(SIZE, err ? 0 : mpi_bytes(called, filetype, 1))
 AFTER(if (!err) mpi_viewed(called, entry, etype);)
 int MPI_File_set_view(HANDLE MPI_File fh, OFFSET MPI_Offset disp, MPI_Datatype etype,
 		      MPI_Datatype filetype, NAME const char *datarep, MPI_Info info);

@@ -39,9 +39,9 @@ static const struct {
 
 /* Names that the templates use beside the arguments. */
 static const char *const reserved_names[] = {
-	"f",	 "w",	   "ret",    "err",   "was",   "link",	   "link2",	"made",
-	"size",	 "words",  "text",   "ap",    "real",  "path_len", "path2_len", "name_len",
-	"entry", "called", "opened", "saved", "outer", "key",
+	"f",	 "w",	      "ret",   "err",	 "was",	   "link",     "link2",	    "made",
+	"size",	 "words",     "text",  "ap",	 "real",   "path_len", "path2_len", "name_len",
+	"hints", "hints_len", "entry", "called", "opened", "saved",    "outer",	    "key",
 };
 
 const struct row *interface_find(const struct interface *interface, const char *name)
@@ -79,6 +79,15 @@ bool row_has(const struct row *row, enum field field)
 			return true;
 	}
 	return false;
+}
+
+static unsigned string_count(const struct row *row)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < row->field_count; i++)
+		count += row->fields[i] >= FIELD_PATH;
+	return count;
 }
 
 #define FAIL(row, ...) row_fail(row, err, __VA_ARGS__)
@@ -188,6 +197,10 @@ static int check_library(const struct row *row, struct err *err)
 		return FAIL(row, "MADE needs MAKES(HANDLE)");
 	if (row->quiet && (row->has_class || row->keep_if || row->leaves))
 		return FAIL(row, "a QUIET function has no record: no CALL, KEEP_IF or LEAVES");
+	if ((row->first || row->last) &&
+	    (!row->library || row->quiet || row->leaves || row->keep_if))
+		return FAIL(row, "FIRST and LAST are for functions of a LIBRARY() that are always "
+				 "recorded after the call");
 	if (row->leaves && (row->keep_if || row->ends || row->makes != MAKES_NOTHING))
 		return FAIL(row,
 			    "LEAVES is recorded before the call: nothing can depend on its result");
@@ -310,8 +323,8 @@ int row_complete(struct row *row, struct err *err)
 	if (row->field_count > CALL_FIELDS_MAX)
 		return FAIL(row, "%u fields, but a record holds %d", row->field_count,
 			    CALL_FIELDS_MAX);
-	if (row_has(row, FIELD_PATH) && row_has(row, FIELD_PATH2) && row_has(row, FIELD_NAME))
-		return FAIL(row, "a record holds two strings, not PATH, PATH2 and NAME");
+	if (string_count(row) > 2)
+		return FAIL(row, "a record holds two strings, not %u", string_count(row));
 	return 0;
 }
 

@@ -105,9 +105,10 @@ struct row {
 	enum makes makes;
 	enum returns returns;
 	bool ends, variadic, has_class;
-	bool quiet;    /* never recorded: has no number */
-	bool leaves;   /* does not come back: recorded before the call */
-	bool has_twin; /* ALSO() gave it one, or it is one */
+	bool quiet;		  /* never recorded: has no number */
+	bool leaves;		  /* does not come back: recorded before the call */
+	bool has_twin;		  /* ALSO() gave it one, or it is one */
+	const char *first, *last; /* around everything, also a call that is not recorded */
 	const char *before, *after, *only_if, *keep_if, *forward, *implied;
 	const char *error_if, *error_value;
 	const char *field_code[FIELD_COUNT];

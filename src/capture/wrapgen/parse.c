@@ -294,7 +294,8 @@ static int set_field(struct parser *p, const char *mark, size_t place)
 	if (error)
 		return error;
 	field = s.first < s.end ? choose(s.first, field_choices, COUNT(field_choices)) : -1;
-	if (field < 0 || field >= FIELD_PATH)
+	/* Strings are arguments; but hints are never one as they are. */
+	if (field < 0 || (field >= FIELD_PATH && field != FIELD_HINTS))
 		return fail_choice(p, s.first, "field", field_choices, FIELD_PATH);
 	if (s.end - s.first < 3 || !token_is(s.first + 1, ","))
 		return fail(p, s.first, "FIELD takes a field and an expression");
@@ -347,6 +348,8 @@ static const struct {
 	{ "ENDS", set_flag, offsetof(struct row, ends) },
 	{ "QUIET", set_flag, offsetof(struct row, quiet) },
 	{ "LEAVES", set_flag, offsetof(struct row, leaves) },
+	{ "FIRST", set_statements, offsetof(struct row, first) },
+	{ "LAST", set_statements, offsetof(struct row, last) },
 	{ "BEFORE", set_statements, offsetof(struct row, before) },
 	{ "AFTER", set_statements, offsetof(struct row, after) },
 	{ "RESULT", set_text, offsetof(struct row, field_code[FIELD_RESULT]) },

@@ -177,17 +177,38 @@ static void print_off(struct buf *out, const struct row *row)
 	buf_puts(out, ";\n\t\treturn;\n\t}\n");
 }
 
+/* Of a row with FIRST and LAST: they count whether the call is recorded or not. */
+static void print_bare_framed(struct buf *out, const struct row *row)
+{
+	bool returns = row->returns != RETURNS_VOID;
+
+	buf_puts(out, "\t\t");
+	if (returns)
+		buf_printf(out, "%s%sret = ", row->type, wrapper_space(row->type));
+	print_call(out, row, false);
+	buf_puts(out, ";\n");
+	if (row->last)
+		buf_printf(out, "\t\t%s\n", row->last);
+	buf_puts(out, returns ? "\t\treturn ret;\n\t}\n" : "\t\treturn;\n\t}\n");
+}
+
 /* Recording is off, or this call is none of ours: the bare call. */
 static void print_bare(struct buf *out, const struct row *row)
 {
 	bool returns = row->returns != RETURNS_VOID;
 
+	if (row->first)
+		buf_printf(out, "\t%s\n", row->first);
 	buf_puts(out, "\tif (");
 	if (row->has_twin)
 		buf_printf(out, "call_is_inner(CALL_%s) || ", row->call);
 	if (row->only_if)
 		buf_printf(out, "!(%s) || ", row->only_if);
 	buf_puts(out, "!frame_enter(&f)) {\n");
+	if (row->last) {
+		print_bare_framed(out, row);
+		return;
+	}
 	if (row->forward) {
 		buf_printf(out, "\t\tva_start(ap, %s);\n\t\t", last_name(row));
 		if (returns)
@@ -486,21 +507,37 @@ static const struct {
 	{ ROLE_PATH, "path_len" },
 	{ ROLE_PATH2, "path2_len" },
 	{ ROLE_NAME, "name_len" },
+	{ ROLE_NONE, "hints_len" },
 };
 
 #define STRINGS (sizeof(strings) / sizeof(strings[0]))
+
+/* The variable that holds a string; NULL if the row has none. Hints are no argument. */
+static const char *string_of(const struct row *row, size_t i)
+{
+	const struct arg *arg = row_arg(row, strings[i].role);
+
+	if (strings[i].role == ROLE_NONE)
+		return row->field_code[FIELD_HINTS] ? "hints" : NULL;
+	return arg ? arg->name : NULL;
+}
 
 /* Declares the lengths of the strings; returns how many there are. */
 static unsigned print_lengths(struct buf *out, const struct row *row)
 {
 	unsigned count = 0;
 
+	if (row->field_code[FIELD_HINTS]) {
+		buf_printf(out, "\tconst char *hints = %s;\n", row->field_code[FIELD_HINTS]);
+		buf_puts(out, "\tsize_t hints_len = text_length(hints, 0);\n");
+		count++;
+	}
 	for (size_t i = 0; i < STRINGS; i++) {
-		const struct arg *arg = row_arg(row, strings[i].role);
+		const char *string = string_of(row, i);
 
-		if (!arg)
+		if (!string || strings[i].role == ROLE_NONE)
 			continue;
-		buf_printf(out, "\tsize_t %s = path_bytes(%s, %s);\n", strings[i].length, arg->name,
+		buf_printf(out, "\tsize_t %s = path_bytes(%s, %s);\n", strings[i].length, string,
 			   row->library ? "err ? -1 : 0" : "err");
 		count++;
 	}
@@ -512,18 +549,29 @@ static void print_strings(struct buf *out, const struct row *row, unsigned fixed
 	unsigned done = 0;
 
 	for (size_t i = 0; i < STRINGS; i++) {
-		const struct arg *arg = row_arg(row, strings[i].role);
+		const char *string = string_of(row, i);
 
-		if (!arg)
+		if (!string)
 			continue;
 		buf_printf(out, "\t%sframe_text(&f, ", done + 1 < count ? "uint64_t *text = " : "");
 		if (done)
 			buf_puts(out, "text");
 		else
 			buf_printf(out, "w + %u", fixed);
-		buf_printf(out, ", %s, %s);\n", arg->name, strings[i].length);
+		buf_printf(out, ", %s, %s);\n", string, strings[i].length);
 		done++;
 	}
+}
+
+/* A field that code of its own computes: once, so the record's word is kept for the plug-ins. */
+static void print_kept(struct buf *out, const struct row *row, enum field field, const char *name)
+{
+	if (row->leaves || !row->field_code[field])
+		return;
+	for (unsigned i = 0; i < row->field_count; i++)
+		if (row->fields[i] == field)
+			buf_printf(out, "\tuint64_t kept_%s = w[%u];\n", name,
+				   RECORD_HEAD_WORDS + i);
 }
 
 static void print_record(struct buf *out, const struct row *row)
@@ -533,7 +581,7 @@ static void print_record(struct buf *out, const struct row *row)
 
 	buf_printf(out, "\tunsigned words = %u", fixed);
 	for (size_t i = 0; i < STRINGS; i++)
-		if (row_arg(row, strings[i].role))
+		if (string_of(row, i))
 			buf_printf(out, " + text_words(%s)", strings[i].length);
 	buf_printf(out, ";\n\tuint64_t *w = frame_leave(&f, CALL_%s, words, err);\n\n", row->call);
 	for (unsigned i = 0; i < fixed - RECORD_HEAD_WORDS; i++) {
@@ -542,6 +590,8 @@ static void print_record(struct buf *out, const struct row *row)
 		buf_puts(out, ";\n");
 	}
 	print_strings(out, row, fixed, count);
+	print_kept(out, row, FIELD_RESULT, "result");
+	print_kept(out, row, FIELD_OFFSET, "offset");
 	buf_puts(out, "\tframe_commit(&f, w, words);\n");
 }
 
@@ -558,6 +608,57 @@ static void print_opened(struct buf *out, const struct row *row)
 			   row->library);
 	else if (row->makes != MAKES_NOTHING)
 		buf_printf(out, "\thandle_made(made, %s, &f);\n", kinds[row->makes]);
+}
+
+#define NAME_ROW(name, ...) #name,
+static const char *const layer_names[] = { LAYER_LIST(NAME_ROW) };
+static const char *const class_names[] = { CLASS_LIST(NAME_ROW) };
+#undef NAME_ROW
+
+/* The descriptor as it is after the call; what has ended with its stream cannot be asked. */
+static void print_told_handle(struct buf *out, const struct row *row)
+{
+	if (row->makes != MAKES_NOTHING && row->makes != MAKES_HANDLE)
+		buf_puts(out, "made");
+	else if ((row->ends && !row_arg(row, ROLE_FD)) || !print_handle(out, row))
+		buf_puts(out, "-1");
+}
+
+static void print_told_link(struct buf *out, const struct row *row)
+{
+	if (row->makes == MAKES_HANDLE)
+		buf_puts(out, "named_link(opened)");
+	else if (row->makes != MAKES_NOTHING)
+		buf_puts(out, "handle_peek(made)");
+	else
+		buf_puts(out, row_has(row, FIELD_LINK) ? "link" : "0");
+}
+
+static void print_told_field(struct buf *out, const struct row *row, enum field field,
+			     const char *name)
+{
+	if (!row_has(row, field))
+		buf_puts(out, field == FIELD_OFFSET ? "UINT64_MAX" : "0");
+	else if (row->field_code[field])
+		buf_printf(out, "kept_%s", name);
+	else
+		print_value(out, row, field);
+}
+
+/* In-line plug-ins are told; where nobody listens that is one test of a word. */
+static void print_told(struct buf *out, const struct row *row)
+{
+	buf_printf(out, "\tif (unlikely(frame_watched(LAYER_%s, CLASS_%s)))\n",
+		   layer_names[row->layer], class_names[row->class]);
+	buf_printf(out, "\t\tinline_after(&f, CALL_%s, ", row->call);
+	print_told_handle(out, row);
+	buf_puts(out, ", ");
+	print_told_link(out, row);
+	buf_puts(out, row_has(row, FIELD_SIZE) ? ", size, " : ", 0, ");
+	print_told_field(out, row, FIELD_OFFSET, "offset");
+	buf_puts(out, ", ");
+	print_told_field(out, row, FIELD_RESULT, "result");
+	buf_puts(out, ", err);\n");
 }
 
 /* Calls that programs make by the million get the frame inlined; the rest share it and stay small.
@@ -590,8 +691,11 @@ static void print_after(struct buf *out, const struct row *row)
 	print_size(out, row);
 	print_record(out, row);
 	print_opened(out, row);
+	print_told(out, row);
 	if (row->after)
 		buf_printf(out, "\t%s\n", row->after);
+	if (row->last)
+		buf_printf(out, "\t%s\n", row->last);
 	if (row->library)
 		buf_puts(out, "\terrno = saved;\n");
 }

@@ -88,7 +88,7 @@ static struct trait trait_of(const struct call_info *call)
 	for (unsigned i = 0; i < call->field_count; i++)
 		t.present |= (uint16_t)(1u << call->fields[i]);
 	t.makes_handle = t.present & PRESENT(HANDLE);
-	t.has_text = t.present & (PRESENT(PATH) | PRESENT(PATH2) | PRESENT(NAME));
+	t.has_text = t.present & (PRESENT(PATH) | PRESENT(PATH2) | PRESENT(NAME) | PRESENT(HINTS));
 	return t;
 }
 
@@ -309,7 +309,8 @@ static file_id path_resolve(struct resolver *r, struct process *p, uint64_t base
 /* The strings of a record, and its links with the bits that say what they are. */
 struct fields {
 	uint64_t link, link2;
-	char path[RECORD_STRING_MAX + 1], path2[RECORD_STRING_MAX + 1], name[RECORD_STRING_MAX + 1];
+	char path[RECORD_STRING_MAX + 1], path2[RECORD_STRING_MAX + 1], name[RECORD_STRING_MAX + 1],
+		hints[RECORD_STRING_MAX + 1];
 };
 
 /* Where the number of a field goes. */
@@ -353,6 +354,8 @@ static void fields_take(const struct call_info *call, const uint64_t *record, st
 			at = text_take(at, f->path2);
 		else if (field == FIELD_NAME)
 			at = text_take(at, f->name);
+		else if (field == FIELD_HINTS)
+			at = text_take(at, f->hints);
 		else
 			memcpy((char *)a + field_place[field], at++, sizeof(*at));
 	}
@@ -461,6 +464,8 @@ static void paths_use(struct resolver *r, struct process *p, const struct fields
 		a->file2 = path_resolve(r, p, 0, f->path2);
 	if (a->present & PRESENT(NAME) && f->name[0])
 		a->name = path_id(r, f->name);
+	if (a->present & PRESENT(HINTS) && f->hints[0])
+		a->hints = path_id(r, f->hints);
 }
 
 static void text_replace(char **text, const char *by)

@@ -214,6 +214,8 @@ static bool shows(const struct activity *a, const struct call_info *call, enum f
 		return (a->present & PRESENT(PATH2)) && a->file2;
 	case FIELD_NAME:
 		return (a->present & PRESENT(NAME)) && a->name;
+	case FIELD_HINTS:
+		return (a->present & PRESENT(HINTS)) && a->hints;
 	case FIELD_COLLECTIVE:
 		return (a->present & PRESENT(COLLECTIVE)) && a->collective;
 	default:
@@ -252,6 +254,9 @@ static void put_value(struct buf *out, const struct trace_head *head, const stru
 	case FIELD_NAME:
 		put_quoted(out, file_of(head, a->name));
 		break;
+	case FIELD_HINTS:
+		put_quoted(out, file_of(head, a->hints));
+		break;
 	case FIELD_FLAGS:
 		put_flags(out, a, call);
 		break;
@@ -271,8 +276,9 @@ static void put_value(struct buf *out, const struct trace_head *head, const stru
  * not have.
  */
 static const enum field field_order[] = {
-	FIELD_PATH,	FIELD_PATH2,  FIELD_NAME, FIELD_SIZE,  FIELD_RESULT, FIELD_HANDLE,
-	FIELD_VARIABLE, FIELD_OFFSET, FIELD_SPAN, FIELD_FLAGS, FIELD_MODE,   FIELD_COLLECTIVE,
+	FIELD_PATH,   FIELD_PATH2,	FIELD_NAME,   FIELD_SIZE, FIELD_RESULT,
+	FIELD_HANDLE, FIELD_VARIABLE,	FIELD_OFFSET, FIELD_SPAN, FIELD_FLAGS,
+	FIELD_MODE,   FIELD_COLLECTIVE, FIELD_HINTS,
 };
 #define FIELD_ORDER_COUNT (sizeof(field_order) / sizeof(field_order[0]))
 
@@ -369,7 +375,7 @@ void line_csv_titles(struct buf *out)
 	buf_puts(out, "start_ns,duration_ns,process,rank,thread,id,layer,function,class,error,"
 		      "result,size,offset,"
 		      "handle,flags,mode,file,file2,cause,relation,relation2,span,variable,"
-		      "collective,name\n");
+		      "collective,name,hints\n");
 }
 
 static void csv_text(struct buf *out, const char *text)
@@ -434,6 +440,7 @@ void line_csv(struct buf *out, const struct trace_head *head, const struct activ
 	if (a->present & PRESENT(COLLECTIVE))
 		put_collective(out, a);
 	csv_text(out, file_of(head, a->name));
+	csv_text(out, file_of(head, a->hints));
 	buf_putc(out, '\n');
 }
 
@@ -497,6 +504,8 @@ void line_json(struct json *json, const struct trace_head *head, const struct ac
 		json_text(json, "file2", file_of(head, a->file2));
 	if (a->name)
 		json_text(json, "name", file_of(head, a->name));
+	if (a->hints)
+		json_text(json, "hints", file_of(head, a->hints));
 	json_id(json, "cause", head, a, a->parent);
 	json_id(json, "relation", head, a, a->link);
 	json_id(json, "relation2", head, a, a->link2);
