@@ -26,8 +26,10 @@
  * after a call, or answers before one. The law of the guest applies: libc only; no waiting, no
  * printing, no exit, no allocation in a hook; errno is put back by us; any thread may be in a hook
  * at any time, also a signal handler. A hook that takes longer than its budget
- * (plugins.budget) is not called again in that process, and the report says so. Calls that a hook
- * makes itself, through `sluice_guest.call`, are recorded as ours and never observed again.
+ * (plugins.budget), and not because its thread was put aside, is soon not called any more in that
+ * process, and the report says so; what sluice_guest.advise takes is the kernel's time and not
+ * held against it. Calls that a hook makes are recorded with the call it was told of as their
+ * cause, and hooks are not told of them.
  *
  * A plug-in with another `abi`, without its required hooks, or whose start() fails is refused with
  * a message; nothing else changes.
@@ -196,6 +198,9 @@ struct sluice_guest {
 struct sluice_inline {
 	/* Classes of calls to be told of: bit per enum call_class. 0: none. */
 	uint32_t classes;
+	/* Layers that it has a use for, of those that the settings give it: bit per enum layer. 0:
+	 * all. A layer that nobody wants costs nothing. */
+	uint32_t layers;
 	/* Required. Once per process (also in a forked child that has joined the run). 0 or -errno.
 	 */
 	int (*start)(const struct sluice_guest *guest, void **state);

@@ -24,6 +24,9 @@
 const struct setting settings[SETTING_COUNT] = { SETTING_LIST(SETTING_ROW) };
 #undef SETTING_ROW
 
+/* inih cuts longer names, and says nothing. */
+#define CONFIG_SECTION_MAX 49
+
 /* A settings file is short; anything larger is a mistake such as a device or a data file. */
 #define CONFIG_BYTES_MAX (1 << 20)
 
@@ -70,6 +73,55 @@ int config_set(struct config *config, enum setting_id id, const char *text, cons
 	return 0;
 }
 
+/* Sections whose keys we do not know beforehand. */
+static bool section_is_open(const char *section)
+{
+	return strncmp(section, "plugin.", 7) == 0 || strncmp(section, "plugins.", 8) == 0;
+}
+
+static int extra_find(const struct config *config, const char *section, const char *key)
+{
+	for (size_t i = 0; i < config->extra_count; i++)
+		if (strcmp(config->extras[i].section, section) == 0 &&
+		    strcmp(config->extras[i].key, key) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int extra_set(struct config *config, const char *section, const char *key, const char *text,
+		     const char *origin, struct err *err)
+{
+	int at = extra_find(config, section, key);
+	struct config_extra *extra;
+
+	if (!strchr(section, '.')[1] || !*key)
+		return err_set(err, EINVAL, "[%s]: a name is missing after the dot, or a key",
+			       section);
+	if (section[6] == 's' && strcmp(key, "load") != 0)
+		return err_set(err, EINVAL, "[%s] has no key \"%s\"; there are: load", section,
+			       key);
+	if (at < 0) {
+		config->extras = xgrow(config->extras, &config->extra_cap, config->extra_count + 1,
+				       sizeof(*config->extras));
+		at = (int)config->extra_count++;
+		config->extras[at] =
+			(struct config_extra){ .section = xstrdup(section), .key = xstrdup(key) };
+	}
+	extra = &config->extras[at];
+	free(extra->text);
+	free(extra->origin);
+	extra->text = xstrdup(text);
+	extra->origin = xstrdup(origin);
+	return 0;
+}
+
+const char *config_extra(const struct config *config, const char *section, const char *key)
+{
+	int at = extra_find(config, section, key);
+
+	return at < 0 ? NULL : config->extras[at].text;
+}
+
 void config_init(struct config *config)
 {
 	*config = (struct config){ 0 };
@@ -83,6 +135,13 @@ void config_release(struct config *config)
 		free(config->values[id].text);
 		free(config->values[id].origin);
 	}
+	for (size_t i = 0; i < config->extra_count; i++) {
+		free(config->extras[i].section);
+		free(config->extras[i].key);
+		free(config->extras[i].text);
+		free(config->extras[i].origin);
+	}
+	free(config->extras);
 	for (size_t i = 0; i < config->problem_count; i++)
 		free(config->problems[i]);
 	free(config->problems);
@@ -116,27 +175,39 @@ static int setting_find(const char *section, const char *key, struct err *err)
 		err_set(err, EINVAL, "[%s] has no key \"%s\"; there are:%s", section, key,
 			buf_text(&known));
 	else
-		err_set(err, EINVAL, "there is no section [%s]; there are:%s", section,
-			buf_text(&known));
+		err_set(err, EINVAL,
+			"there is no section [%s]; there are:%s [plugins.LAYER] [plugin.NAME]",
+			section, buf_text(&known));
 	return -1;
+}
+
+/* Sets what the section and key name, be it a setting or a plug-in's own. */
+static int pair_set(struct config *config, const char *section, const char *key, const char *text,
+		    const char *origin, struct err *err)
+{
+	int id;
+
+	if (section_is_open(section))
+		return extra_set(config, section, key, text, origin, err);
+	id = setting_find(section, key, err);
+	return id < 0 ? -EINVAL : config_set(config, id, text, origin, err);
 }
 
 int config_assign(struct config *config, const char *assignment, const char *origin,
 		  struct err *err)
 {
 	const char *equals = strchr(assignment, '=');
-	const char *dot = strchr(assignment, '.');
+	/* The last one: sections of plug-ins have dots of their own. */
+	const char *dot = equals ? memrchr(assignment, '.', (size_t)(equals - assignment)) : NULL;
 	AUTO_FREE char *section = NULL;
 	AUTO_FREE char *key = NULL;
-	int id;
 
-	if (!equals || !dot || dot > equals)
+	if (!dot)
 		return err_set(err, EINVAL, "\"%s\" is not of the form section.key=value",
 			       assignment);
 	section = xstrndup(assignment, (size_t)(dot - assignment));
 	key = xstrndup(dot + 1, (size_t)(equals - dot - 1));
-	id = setting_find(section, key, err);
-	return id < 0 ? -EINVAL : config_set(config, id, equals + 1, origin, err);
+	return pair_set(config, section, key, equals + 1, origin, err);
 }
 
 struct source {
@@ -207,6 +278,9 @@ static char *read_line(char *out, int cap, void *user)
 		source_problem(s, *out == '[' ? "the heading has no closing ]"
 					      : "the line is neither [section] nor key = value");
 		usable = false;
+	} else if (usable && *out == '[' && strcspn(out + 1, "]") > CONFIG_SECTION_MAX) {
+		source_problem(s, "the name of the section is too long");
+		usable = false;
 	}
 	if (!usable)
 		out[0] = 0;
@@ -218,14 +292,10 @@ static int take_pair(void *user, const char *section, const char *key, const cha
 	struct source *s = user;
 	struct err err = { 0 };
 	AUTO_FREE char *origin = xprintf("%s:%u", s->name, s->line);
-	int id;
 
-	if (!*section) {
+	if (!*section)
 		source_problem(s, "the line stands before any [section]");
-		return 1;
-	}
-	id = setting_find(section, key, &err);
-	if (id < 0 || config_set(s->config, id, value, origin, &err) < 0)
+	else if (pair_set(s->config, section, key, value, origin, &err) < 0)
 		source_problem(s, err.text);
 	return 1;
 }

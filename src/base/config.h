@@ -52,6 +52,12 @@ struct err;
 	X(STATS_PROVIDERS, "stats", "providers", TEXT, "NAMES",                                    \
 	  "cpu memory network io lustre utilisation", "what is looked at")                         \
 	X(REASON_CYCLE, "reason", "cycle", TIME, "TIME", "1s", "how often health is judged")       \
+	X(REASON_CALLS, "reason", "calls", COUNT, "N", "20",                                       \
+	  "calls in a cycle that it takes to judge")                                               \
+	X(REASON_SLOW, "reason", "slow", COUNT, "PERCENT", "5",                                    \
+	  "an anomaly has more very slow calls than this")                                         \
+	X(REASON_LOAD, "reason", "load", COUNT, "PERCENT", "90",                                   \
+	  "slow calls on a node that is busier than this are no anomaly")                          \
 	X(FLIGHT_RING, "flight", "ring", COUNT, "N", "100000",                                     \
 	  "calls that the flight recorder keeps")                                                  \
 	X(OVERHEAD_BUDGET, "overhead", "budget", TEXT, "PERCENT", "1%",                            \

@@ -22,6 +22,7 @@
 
 #include "capture/capture.h"
 #include "capture/handles.h"
+#include "capture/inline/host.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -312,6 +313,7 @@ static struct ancestry parent_leave(struct membership *m)
 	parent_unmap(m->header, SPOOL_HEADER_BYTES, interrupted);
 	spool_forget();
 	counters_forget();
+	inline_forget();
 	/* Numbers go on: a call under way at the fork ends in the child with the one it had. */
 	for (int i = 0; i < LANES; i++)
 		s->lanes[i] = (struct lane){ .chunk = interrupted ? &orphan.chunk : NULL,
@@ -377,6 +379,7 @@ bool attach(void)
 {
 	int saved = errno;
 	signal_mask held;
+	uint32_t mode;
 	bool joined;
 
 	/* Before libc itself is ready there is no environment to ask: the next call will. */
@@ -393,8 +396,12 @@ bool attach(void)
 		real_resolve(real_find);
 	resolved = true;
 	joined = membership_make(&capture_membership);
+	mode = joined ? atomic_load(&capture_membership.control->mode) : CAPTURE_OFF;
 	page->gate.clock = joined ? capture_membership.control->clock : 0;
-	gate_set(joined ? atomic_load(&capture_membership.control->mode) : CAPTURE_OFF);
+	/* Before the gate opens: what plug-ins do to start is nobody's. */
+	if (mode >= CAPTURE_COUNTERS)
+		inline_start();
+	gate_set(mode);
 	signals_release(held);
 	errno = saved;
 	return true;
@@ -404,4 +411,5 @@ __attribute__((constructor(102))) static void attach_at_start(void)
 {
 	if (atomic_load(&capture_gate->mode) == CAPTURE_DETACHED)
 		attach();
+	inline_load();
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "capture/inline/host.h"
 #include "trace/call.h"
 
 /* After a chunk was looked for in vain, the next one is looked for so many calls later. */
@@ -80,6 +81,7 @@ static void thread_leave(void *unused)
 	signal_fence();
 	for (int i = 0; i < LANES; i++)
 		spool_yield(&s->lanes[i]);
+	inline_flush(s);
 	signal_fence();
 	s->level--;
 }

@@ -10,6 +10,8 @@
  *	w = frame_leave(&f, CALL_x, words, error);
  *	w[4], w[5], ... = fields;
  *	frame_commit(&f, w, words);
+ *	if (frame_watched(LAYER_x, CLASS_x))
+ *		inline_after(&f, CALL_x, ...);
  *
  * Two counter reads and one record, no lock, no system call, no allocation. A thread writes to the
  *chunk of its lane. `level` is 1 exactly while our own code is between two stores that belong
@@ -27,6 +29,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "trace/call.h"
 #include "trace/clock.h"
 #include "trace/spool.h"
 
@@ -60,6 +63,19 @@ struct calling {
 	const void *at;
 };
 
+/* What hooks of plug-ins did in this thread since it was last added to the spool's accounts. */
+struct hook_account {
+	uint64_t calls, acts, ticks, worst;
+};
+
+/* The plug-ins' side of a thread; see inline/host.h. */
+struct hooking {
+	const void *volatile at; /* frame of the call whose hooks run now; NULL for none */
+	uint64_t outside;	 /* ticks of the hook that runs which are the kernel's */
+	uint32_t calls, limit;	 /* of hooks since the accounts were added, and when to add them */
+	struct hook_account accounts[CONTROL_PLUGINS];
+};
+
 struct self {
 	volatile uint32_t vforked; /* set in a child of vfork, which borrows its parent's thread;
 				      first: see vfork.S */
@@ -68,13 +84,16 @@ struct self {
 	int32_t tid;
 	bool armed; /* the thread's destructor will run */
 	struct calling calling;
-	uint64_t moved;		/* bytes by calls of HDF5 so far: for libraries that use it */
+	uint64_t moved; /* bytes by calls of HDF5 so far: for libraries that use it */
+	struct hooking hooking;
 } __attribute__((aligned(64))); /* the flags and lane 0 share a cache line */
 
 /* The page that a fork empties: after any kind of fork the mode reads CAPTURE_DETACHED. */
 struct gate {
 	_Atomic uint32_t mode; /* enum capture_mode */
 	uint32_t clock;	       /* enum capture_clock */
+	/* Of which calls a plug-in wants to be told: by layer, a bit per enum call_class. */
+	_Atomic uint32_t watched[LAYER_COUNT];
 };
 
 /* The state of one wrapped call, on the caller's stack. */
@@ -106,6 +125,15 @@ __attribute__((cold, visibility("hidden"))) uint64_t *frame_refill(struct frame 
 
 /* Out of line: adds a call that was not recorded to the counters of its file. */
 __attribute__((cold, visibility("hidden"))) void frame_count(struct frame *f);
+
+/*
+ * Out of line: tells in-line plug-ins of a call, after its record (inline/host.c). handle is a
+ * descriptor or -1, link its LINK word, offset all ones for the file's own position.
+ */
+__attribute__((visibility("hidden"))) void inline_after(struct frame *f, unsigned call,
+							int64_t handle, uint64_t link,
+							uint64_t size, uint64_t offset,
+							uint64_t result, int error);
 
 /*
  * Starts a call in the lane of this level. current_at is f before level is raised and until after
@@ -140,6 +168,13 @@ INLINE uint32_t frame_mode(void)
 INLINE bool frame_is_off(void)
 {
 	return frame_mode() == CAPTURE_OFF;
+}
+
+/* Both are constants in a wrapper: this is one load and one test. */
+INLINE bool frame_watched(enum layer layer, enum call_class class)
+{
+	return atomic_load_explicit(&capture_gate->watched[layer], memory_order_relaxed) >> class &
+	       1;
 }
 
 INLINE bool frame_enter(struct frame *f)

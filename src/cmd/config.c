@@ -23,45 +23,73 @@ static const struct option config_options[] = {
 };
 
 /* NULL wants everything; else "section" or "section.key". */
-static bool is_wanted(const struct setting *row, const char *want)
+static bool is_wanted(const char *section, const char *key, const char *want)
 {
-	AUTO_FREE char *name = xprintf("%s.%s", row->section, row->key);
+	AUTO_FREE char *name = xprintf("%s.%s", section, key);
 
-	return !want || strcmp(want, row->section) == 0 || strcmp(want, name) == 0;
+	return !want || strcmp(want, section) == 0 || strcmp(want, name) == 0;
+}
+
+/* What is shown of a setting, or of a key that only a plug-in knows (row NULL). */
+struct shown {
+	const struct setting *row;
+	const char *section, *key, *text, *origin;
+};
+
+/* The next that is wanted, from *at on; false at the end. */
+static bool shown_next(const struct config *config, const char *want, size_t *at,
+		       struct shown *shown)
+{
+	for (; *at < SETTING_COUNT + config->extra_count; ++*at) {
+		if (*at < SETTING_COUNT) {
+			const struct config_value *value = &config->values[*at];
+			const struct setting *row = &settings[*at];
+
+			*shown = (struct shown){ row, row->section, row->key, value->text,
+						 value->origin };
+		} else {
+			const struct config_extra *extra = &config->extras[*at - SETTING_COUNT];
+
+			*shown = (struct shown){ NULL, extra->section, extra->key, extra->text,
+						 extra->origin };
+		}
+		if (is_wanted(shown->section, shown->key, want)) {
+			++*at;
+			return true;
+		}
+	}
+	return false;
 }
 
 static void show_text(const struct config *config, const char *want, bool origin)
 {
-	for (int id = 0; id < SETTING_COUNT; id++) {
-		const struct config_value *value = &config->values[id];
+	struct shown shown;
 
-		if (!is_wanted(&settings[id], want))
-			continue;
+	for (size_t at = 0; shown_next(config, want, &at, &shown);) {
 		if (origin)
-			printf("%s\t", value->origin);
-		printf("%s.%s = %s\n", settings[id].section, settings[id].key, value->text);
+			printf("%s\t", shown.origin);
+		printf("%s.%s = %s\n", shown.section, shown.key, shown.text);
 	}
 }
 
 static void show_json(const struct config *config, const char *want)
 {
+	struct shown shown;
 	struct json json;
 
 	json_start(&json, stdout, "sluice.config/1");
 	json_open(&json, "settings", '[');
-	for (int id = 0; id < SETTING_COUNT; id++) {
-		const struct setting *row = &settings[id];
-
-		if (!is_wanted(row, want))
-			continue;
+	for (size_t at = 0; shown_next(config, want, &at, &shown);) {
 		json_open(&json, NULL, '{');
-		json_text(&json, "section", row->section);
-		json_text(&json, "key", row->key);
-		json_text(&json, "value", config->values[id].text);
-		json_text(&json, "origin", config->values[id].origin);
-		json_text(&json, "default", row->fallback);
-		json_text(&json, "environment", row->environment);
-		json_text(&json, "help", row->help);
+		json_text(&json, "section", shown.section);
+		json_text(&json, "key", shown.key);
+		json_text(&json, "value", shown.text);
+		json_text(&json, "origin", shown.origin);
+		if (shown.row) {
+			json_text(&json, "default", shown.row->fallback);
+			json_text(&json, "environment", shown.row->environment);
+			json_text(&json, "help", shown.row->help);
+		}
 		json_close(&json);
 	}
 	json_close(&json);
@@ -76,12 +104,11 @@ static int config_run(struct command *command)
 	const struct config_args *args = command->args;
 	const struct config *config = command->config;
 	const char *want = command->argc ? command->argv[0] : NULL;
-	bool known = false;
+	struct shown shown;
+	size_t at = 0;
 	int ret;
 
-	for (int id = 0; id < SETTING_COUNT; id++)
-		known |= is_wanted(&settings[id], want);
-	if (!known)
+	if (!shown_next(config, want, &at, &shown))
 		return command_misuse(command, "there is no setting \"%s\"", want);
 	if (args->json)
 		show_json(config, want);
@@ -101,7 +128,8 @@ const struct command_ops command_config = {
 	.about = "A later source wins: the default, /etc/sluice.conf, "
 		 "${XDG_CONFIG_HOME:-~/.config}/sluice/config, the file that SLUICE_CONFIG "
 		 "names, the environment, the command line (sluice --set). Exit status 1 tells "
-		 "that a source holds something wrong; each case is named on standard error.",
+		 "that a source holds something wrong; each case is named on standard error.\n\n"
+		 "What [plugins.LAYER] and [plugin.NAME] hold is shown as well, after the rest.",
 	.options = config_options,
 	.args_bytes = sizeof(struct config_args),
 	.flags = COMMAND_JUDGES_CONFIG,

@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sluice/call.h>
+
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cmd/command.h"
 
 #define HELP_COLUMNS 96
+#define LAYER_WORD(name, text) " " text
 #define SUMMARY "see, explain and report what a program does to its storage"
 
 /* Every command has it; it is no row of any. */
@@ -231,6 +234,12 @@ static void roff_settings(FILE *out)
 		roff_text(out, *row->fallback ? row->fallback : "none");
 		fprintf(out, "; $%s)\n", row->environment);
 	}
+	fputs(".PP\nWhat one plug\\-in is told, or plug\\-ins of one layer, has sections of its "
+	      "own, which have no environment form:\n"
+	      ".TP\n.B plugins.LAYER.load NAMES\n"
+	      "plug\\-ins for one layer only:" LAYER_LIST(LAYER_WORD) "\n"
+	      ".TP\n.B plugin.NAME.KEY TEXT\nan option of the plug\\-in NAME\n",
+	      out);
 }
 
 static void main_page(FILE *out)
@@ -304,4 +313,7 @@ void manual_markdown(FILE *out)
 		fprintf(out, "| `%s.%s` | `%s` | %s | `%s` |\n", settings[id].section,
 			settings[id].key, settings[id].environment, settings[id].help,
 			settings[id].fallback);
+	fputs("| `plugins.LAYER.load` | | plug-ins for this layer only | |\n"
+	      "| `plugin.NAME.KEY` | | an option of the plug-in NAME | |\n",
+	      out);
 }

@@ -23,6 +23,7 @@ const struct trace_format trace_container = {
 	.add_aggregate = container_add_aggregate,
 	.add_loss = container_add_loss,
 	.add_host = container_add_host,
+	.add_fact = container_add_fact,
 	.flush = container_flush,
 	.finish = container_finish,
 	.open = container_open,

@@ -51,6 +51,10 @@ enum block_type {
 	BLOCK_END,
 	BLOCK_INDEX,
 	BLOCK_HOSTS,
+	BLOCK_STATISTICS,
+	BLOCK_SAMPLES,
+	BLOCK_NOTES,
+	BLOCK_TYPES, /* one more than the last */
 };
 
 /* The fact a block of this type holds rows of; NULL for others. */
@@ -105,6 +109,21 @@ void facts_put(struct buf *out, const struct fact *fact, const void *row);
 struct wire;
 int facts_get(struct wire *in, const struct fact *fact, union fact_row *row);
 
+/*
+ * Samples are written as differences, since those of one poll share their time and values change
+ * little: time and period to those of the row before in the block, the value to that of the last
+ * row of the same statistic. The chain is zeroed at the start of a block.
+ */
+#define SAMPLE_CHAIN 1024 /* a statistic's place is its number modulo this */
+
+struct sample_chain {
+	int64_t time_ns, period_ns;
+	int64_t values[SAMPLE_CHAIN];
+};
+
+struct stat_sample sample_to_difference(struct sample_chain *chain, const struct stat_sample *row);
+struct stat_sample sample_of_difference(struct sample_chain *chain, const struct stat_sample *row);
+
 /* The blocks of a file. */
 struct block_list {
 	struct block *blocks;
@@ -131,6 +150,7 @@ int container_add_activities(void *writer, const struct activity *batch, size_t 
 int container_add_aggregate(void *writer, const struct aggregate *row, struct err *err);
 int container_add_loss(void *writer, const struct loss_info *row, struct err *err);
 int container_add_host(void *writer, const struct host_info *row, struct err *err);
+int container_add_fact(void *writer, const struct fact *fact, const void *row, struct err *err);
 int container_flush(void *writer, struct err *err);
 int container_finish(void *writer, const struct run_end *end, const struct run_clock *clock,
 		     struct err *err);

@@ -27,6 +27,9 @@ const struct fact *block_fact(unsigned type)
 		[BLOCK_LOSSES] = &fact_loss,
 		[BLOCK_END] = &fact_end,
 		[BLOCK_HOSTS] = &fact_host,
+		[BLOCK_STATISTICS] = &fact_statistic,
+		[BLOCK_SAMPLES] = &fact_sample,
+		[BLOCK_NOTES] = &fact_note,
 	};
 
 	return type < sizeof(facts) / sizeof(facts[0]) ? facts[type] : NULL;
@@ -197,4 +200,37 @@ int facts_get(struct wire *in, const struct fact *fact, union fact_row *row)
 		return 0;
 	fact_release(fact, row);
 	return -EBADMSG;
+}
+
+/* Differences wrap: any two values have one, and it leads back. */
+static int64_t difference(int64_t value, int64_t *before)
+{
+	uint64_t d = (uint64_t)value - (uint64_t)*before;
+
+	*before = value;
+	return (int64_t)d;
+}
+
+static int64_t sum(int64_t difference, int64_t *before)
+{
+	*before = (int64_t)((uint64_t)*before + (uint64_t)difference);
+	return *before;
+}
+
+struct stat_sample sample_to_difference(struct sample_chain *chain, const struct stat_sample *row)
+{
+	int64_t *value = &chain->values[row->statistic % SAMPLE_CHAIN];
+
+	return (struct stat_sample){ row->statistic, difference(row->time_ns, &chain->time_ns),
+				     difference(row->period_ns, &chain->period_ns),
+				     difference(row->value, value) };
+}
+
+struct stat_sample sample_of_difference(struct sample_chain *chain, const struct stat_sample *row)
+{
+	int64_t *value = &chain->values[row->statistic % SAMPLE_CHAIN];
+
+	return (struct stat_sample){ row->statistic, sum(row->time_ns, &chain->time_ns),
+				     sum(row->period_ns, &chain->period_ns),
+				     sum(row->value, value) };
 }

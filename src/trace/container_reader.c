@@ -86,6 +86,9 @@ static void facts_stand_in(struct reader *r, const struct block *block)
 		head_fill_processes(&r->maker, count);
 	if (block->type == BLOCK_FILES && (uint64_t)block->tmin == r->maker.head->file_count)
 		head_fill_files(&r->maker, count);
+	if (block->type == BLOCK_STATISTICS &&
+	    (uint64_t)block->tmin == r->maker.head->statistic_count)
+		head_fill_statistics(&r->maker, count);
 }
 
 /* Makes room for rows that must have been in a block of which nothing is left. */
@@ -100,12 +103,16 @@ static void facts_close_gap(struct reader *r, const struct block *block)
 		head_fill_processes(&r->maker, (size_t)block->tmin);
 	if (block->type == BLOCK_FILES && (uint64_t)block->tmin - head->file_count <= limit)
 		head_fill_files(&r->maker, (size_t)block->tmin);
+	if (block->type == BLOCK_STATISTICS &&
+	    (uint64_t)block->tmin - head->statistic_count <= limit)
+		head_fill_statistics(&r->maker, (size_t)block->tmin);
 }
 
 /* -EBADMSG where the block is damaged. */
 static int facts_read(struct reader *r, const struct block *block, struct err *err)
 {
 	const struct fact *fact = block_fact(block->type);
+	struct sample_chain chain = { 0 };
 	struct wire in;
 	int code = block_unpack(block, r->fd, &r->packed, &r->raw);
 
@@ -121,6 +128,8 @@ static int facts_read(struct reader *r, const struct block *block, struct err *e
 		if (facts_get(&in, fact, &row) < 0)
 			return err_set(err, EBADMSG, "row %u of the %s facts makes no sense", i,
 				       fact->name);
+		if (fact == &fact_sample)
+			row.sample = sample_of_difference(&chain, &row.sample);
 		code = head_take(&r->maker, fact, &row, err);
 		if (code < 0)
 			return code;

@@ -35,10 +35,12 @@ struct writer {
 	ZSTD_CCtx *zstd;
 	struct rows_in rows;
 	struct buf raw, packed;
-	struct pending processes, files, aggregates, losses, hosts, other;
+	struct pending processes, files, aggregates, losses, hosts, statistics, samples, notes,
+		other;
+	struct sample_chain chain; /* of the samples that are pending */
 	struct buf index;
 	uint32_t blocks;
-	uint32_t process_count, file_count;
+	uint32_t process_count, file_count, statistic_count;
 };
 
 static int write_all(struct writer *w, const void *bytes, size_t n, uint64_t at)
@@ -98,8 +100,17 @@ static int block_write(struct writer *w, struct block *block, struct err *err)
 	return 0;
 }
 
+/* What the rows name goes first: a reader of a cut file finds it. */
+static struct pending *pending_named(struct writer *w, const struct pending *pending)
+{
+	if (pending == &w->samples)
+		return &w->statistics;
+	return pending == &w->notes ? &w->processes : NULL;
+}
+
 static int pending_flush(struct writer *w, struct pending *pending, struct err *err)
 {
+	struct pending *named = pending_named(w, pending);
 	uint32_t fresh = pending->count - pending->repeated;
 	struct block block = { .type = (uint16_t)pending->type,
 			       .count = pending->count,
@@ -110,6 +121,9 @@ static int pending_flush(struct writer *w, struct pending *pending, struct err *
 
 	if (!pending->count)
 		return 0;
+	r = named ? pending_flush(w, named, err) : 0;
+	if (r < 0)
+		return r;
 	w->raw = pending->rows;
 	r = block_write(w, &block, err);
 	pending->rows = w->raw;
@@ -201,6 +215,9 @@ static void writer_free(struct writer *w)
 	buf_release(&w->aggregates.rows);
 	buf_release(&w->losses.rows);
 	buf_release(&w->hosts.rows);
+	buf_release(&w->statistics.rows);
+	buf_release(&w->samples.rows);
+	buf_release(&w->notes.rows);
 	buf_release(&w->other.rows);
 	buf_release(&w->index);
 	free(w->path);
@@ -237,6 +254,9 @@ int container_create(void **writer, const char *path, const struct run_info *run
 	w->aggregates.type = BLOCK_AGGREGATES;
 	w->losses.type = BLOCK_LOSSES;
 	w->hosts.type = BLOCK_HOSTS;
+	w->statistics.type = BLOCK_STATISTICS;
+	w->samples.type = BLOCK_SAMPLES;
+	w->notes.type = BLOCK_NOTES;
 	r = w->zstd ? start_write(w, run, clock, calls, count, err) : fail(w, ENOMEM, err);
 	if (r < 0) {
 		writer_free(w);
@@ -330,6 +350,41 @@ int container_add_host(void *writer, const struct host_info *row, struct err *er
 	return pending_add(w, &w->hosts, row, err);
 }
 
+static int add_statistic(struct writer *w, const struct statistic_info *row, struct err *err)
+{
+	if (row->number != w->statistic_count)
+		return err_set(err, EINVAL, "%s: statistic %u was added after %u others", w->path,
+			       row->number, w->statistic_count);
+	w->statistic_count++;
+	return pending_add(w, &w->statistics, row, err);
+}
+
+static int add_sample(struct writer *w, const struct stat_sample *row, struct err *err)
+{
+	struct stat_sample difference;
+
+	if (row->statistic >= w->statistic_count)
+		return err_set(err, EINVAL, "%s: a sample of statistic %u, of %u", w->path,
+			       row->statistic, w->statistic_count);
+	if (!w->samples.count)
+		w->chain = (struct sample_chain){ 0 };
+	difference = sample_to_difference(&w->chain, row);
+	return pending_add(w, &w->samples, &difference, err);
+}
+
+int container_add_fact(void *writer, const struct fact *fact, const void *row, struct err *err)
+{
+	struct writer *w = writer;
+
+	if (fact == &fact_statistic)
+		return add_statistic(w, row, err);
+	if (fact == &fact_sample)
+		return add_sample(w, row, err);
+	if (fact == &fact_note)
+		return pending_add(w, &w->notes, row, err);
+	return err_set(err, EINVAL, "%s: %s is not added this way", w->path, fact->name);
+}
+
 static int index_write(struct writer *w, struct err *err)
 {
 	uint8_t trailer[CONTAINER_TRAILER_BYTES];
@@ -362,6 +417,12 @@ int container_flush(void *writer, struct err *err)
 		r = pending_flush(w, &w->losses, err);
 	if (!r)
 		r = pending_flush(w, &w->hosts, err);
+	if (!r)
+		r = pending_flush(w, &w->statistics, err);
+	if (!r)
+		r = pending_flush(w, &w->samples, err);
+	if (!r)
+		r = pending_flush(w, &w->notes, err);
 	return r;
 }
 

@@ -87,6 +87,29 @@ static const struct fact_field host_fields[] = {
 	{ FIELD(struct host_info, I64, error_ns) },
 };
 
+static const struct fact_field statistic_fields[] = {
+	{ FIELD(struct statistic_info, U32, number) },
+	{ FIELD(struct statistic_info, TEXT, host) },
+	{ FIELD(struct statistic_info, TEXT, name) },
+	{ FIELD(struct statistic_info, TEXT, unit) },
+	{ FIELD(struct statistic_info, TEXT, reduction) },
+	{ FIELD(struct statistic_info, U32, scale) },
+};
+
+static const struct fact_field sample_fields[] = {
+	{ FIELD(struct stat_sample, U32, statistic) },
+	{ FIELD(struct stat_sample, I64, time_ns) },
+	{ FIELD(struct stat_sample, I64, period_ns) },
+	{ FIELD(struct stat_sample, I64, value) },
+};
+
+static const struct fact_field note_fields[] = {
+	{ FIELD(struct note, I64, time_ns) }, { FIELD(struct note, I32, process) },
+	{ FIELD(struct note, TEXT, host) },   { FIELD(struct note, TEXT, source) },
+	{ FIELD(struct note, TEXT, kind) },   { FIELD(struct note, TEXT, name) },
+	{ FIELD(struct note, TEXT, value) },
+};
+
 static const struct fact_field end_fields[] = {
 	{ FIELD(struct run_end, I64, duration_ns) },
 	{ FIELD(struct run_end, I32, exit_status) },
@@ -129,6 +152,9 @@ const struct fact fact_file = { FACT("file", struct file_row, file_fields) };
 const struct fact fact_aggregate = { FACT("aggregate", struct aggregate_row, aggregate_fields) };
 const struct fact fact_loss = { FACT("loss", struct loss_info, loss_fields) };
 const struct fact fact_host = { FACT("host", struct host_info, host_fields) };
+const struct fact fact_statistic = { FACT("statistic", struct statistic_info, statistic_fields) };
+const struct fact fact_sample = { FACT("sample", struct stat_sample, sample_fields) };
+const struct fact fact_note = { FACT("note", struct note, note_fields) };
 const struct fact fact_end = { FACT("end", struct run_end, end_fields) };
 const struct fact fact_activity = { FACT("activity", struct activity, activity_fields) };
 
@@ -137,6 +163,7 @@ const struct fact *fact_by_name(const char *name)
 	static const struct fact *const all[] = { &fact_name,	   &fact_call,	  &fact_run,
 						  &fact_clock,	   &fact_process, &fact_file,
 						  &fact_aggregate, &fact_loss,	  &fact_host,
+						  &fact_statistic, &fact_sample,  &fact_note,
 						  &fact_end };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

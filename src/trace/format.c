@@ -154,6 +154,20 @@ uint32_t trace_owner(const struct trace_head *head, uint32_t process, uint64_t i
 	return process;
 }
 
+int trace_copy_findings(const struct trace_head *head, const struct trace_format *form,
+			void *writer, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < head->statistic_count && !r; i++)
+		r = form->add_fact(writer, &fact_statistic, &head->statistics[i], err);
+	for (size_t i = 0; i < head->sample_count && !r; i++)
+		r = form->add_fact(writer, &fact_sample, &head->samples[i], err);
+	for (size_t i = 0; i < head->note_count && !r; i++)
+		r = form->add_fact(writer, &fact_note, &head->notes[i], err);
+	return r;
+}
+
 static int convert_facts(struct trace *trace, const struct trace_format *form, void *writer,
 			 struct err *err)
 {
@@ -170,7 +184,7 @@ static int convert_facts(struct trace *trace, const struct trace_format *form, v
 		r = form->add_loss(writer, &head->losses[i], err);
 	for (size_t i = 0; i < head->host_count && !r; i++)
 		r = form->add_host(writer, &head->hosts[i], err);
-	return r;
+	return r ? r : trace_copy_findings(head, form, writer, err);
 }
 
 static int convert_activities(struct trace *trace, const struct trace_format *form, void *writer,
@@ -231,6 +245,10 @@ void trace_head_release(struct trace_head *head)
 		free(head->files[i]);
 	for (size_t i = 0; i < head->host_count; i++)
 		fact_release(&fact_host, &head->hosts[i]);
+	for (size_t i = 0; i < head->statistic_count; i++)
+		fact_release(&fact_statistic, &head->statistics[i]);
+	for (size_t i = 0; i < head->note_count; i++)
+		fact_release(&fact_note, &head->notes[i]);
 	run_info_release(&head->run);
 	fact_release(&fact_clock, &head->clock);
 	free(head->calls);
@@ -239,5 +257,8 @@ void trace_head_release(struct trace_head *head)
 	free(head->aggregates);
 	free(head->losses);
 	free(head->hosts);
+	free(head->statistics);
+	free(head->samples);
+	free(head->notes);
 	*head = (struct trace_head){ 0 };
 }

@@ -254,6 +254,10 @@ uint32_t trace_owner(const struct trace_head *head, uint32_t process, uint64_t i
 int trace_convert(struct trace *trace, const struct trace_format *form, const char *path,
 		  struct err *err);
 
+/* Copies the statistics, samples and notes of a head as they are; processes are there already. */
+int trace_copy_findings(const struct trace_head *head, const struct trace_format *form,
+			void *writer, struct err *err);
+
 void run_info_release(struct run_info *run);
 void process_info_release(struct process_info *process);
 void trace_head_release(struct trace_head *head);

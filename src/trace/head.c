@@ -151,6 +151,44 @@ static int take_host(struct head_maker *maker, struct host_info *row)
 	return 0;
 }
 
+static int take_statistic(struct head_maker *maker, struct statistic_info *row, struct err *err)
+{
+	struct trace_head *head = maker->head;
+
+	if (row->number != head->statistic_count)
+		return err_set(err, EBADMSG, "statistic number %u follows number %zd", row->number,
+			       (ssize_t)head->statistic_count - 1);
+	if (!row->scale)
+		return err_set(err, EBADMSG,
+			       "statistic %u has scale 0, which values are divided by",
+			       row->number);
+	head->statistics = xgrow(head->statistics, &maker->statistic_cap, head->statistic_count + 1,
+				 sizeof(*row));
+	head->statistics[head->statistic_count++] = *row;
+	*row = (struct statistic_info){ 0 };
+	return 0;
+}
+
+static int take_sample(struct head_maker *maker, const struct stat_sample *row)
+{
+	struct trace_head *head = maker->head;
+
+	head->samples =
+		xgrow(head->samples, &maker->sample_cap, head->sample_count + 1, sizeof(*row));
+	head->samples[head->sample_count++] = *row;
+	return 0;
+}
+
+static int take_note(struct head_maker *maker, struct note *row)
+{
+	struct trace_head *head = maker->head;
+
+	head->notes = xgrow(head->notes, &maker->note_cap, head->note_count + 1, sizeof(*row));
+	head->notes[head->note_count++] = *row;
+	*row = (struct note){ 0 };
+	return 0;
+}
+
 static int take_clock(struct head_maker *maker, struct run_clock *row, struct err *err)
 {
 	if (!row->num || !row->den)
@@ -178,6 +216,12 @@ static int take(struct head_maker *maker, const struct fact *fact, union fact_ro
 		return take_loss(maker, &row->loss);
 	if (fact == &fact_host)
 		return take_host(maker, &row->host);
+	if (fact == &fact_statistic)
+		return take_statistic(maker, &row->statistic, err);
+	if (fact == &fact_sample)
+		return take_sample(maker, &row->sample);
+	if (fact == &fact_note)
+		return take_note(maker, &row->note);
 	if (fact == &fact_clock)
 		return take_clock(maker, &row->clock, err);
 	if (fact == &fact_end) {
@@ -223,6 +267,57 @@ void head_fill_files(struct head_maker *maker, size_t count)
 	}
 }
 
+void head_fill_statistics(struct head_maker *maker, size_t count)
+{
+	while (maker->head->statistic_count < count) {
+		union fact_row row = { .statistic = {
+					       .number = (uint32_t)maker->head->statistic_count,
+					       .scale = 1 } };
+
+		head_take(maker, &fact_statistic, &row, NULL);
+	}
+}
+
+static int sample_compare(const void *a, const void *b)
+{
+	const struct stat_sample *x = a, *y = b;
+
+	if (x->statistic != y->statistic)
+		return x->statistic < y->statistic ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->period_ns != y->period_ns)
+		return x->period_ns < y->period_ns ? -1 : 1;
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static void samples_settle(struct trace_head *head)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < head->sample_count; i++)
+		if (head->samples[i].statistic < head->statistic_count)
+			head->samples[kept++] = head->samples[i];
+	head->sample_count = kept;
+	if (kept)
+		qsort(head->samples, kept, sizeof(*head->samples), sample_compare);
+}
+
+static void notes_settle(struct trace_head *head)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < head->note_count; i++) {
+		struct note *note = &head->notes[i];
+
+		if (note->process >= -1 && note->process < (int64_t)head->process_count)
+			head->notes[kept++] = *note;
+		else
+			fact_release(&fact_note, note);
+	}
+	head->note_count = kept;
+}
+
 void head_settle(struct head_maker *maker)
 {
 	struct trace_head *head = maker->head;
@@ -242,6 +337,8 @@ void head_settle(struct head_maker *maker)
 		if (head->losses[i].process < head->process_count)
 			head->losses[kept++] = head->losses[i];
 	head->loss_count = kept;
+	samples_settle(head);
+	notes_settle(head);
 }
 
 char *head_match_files(const struct trace_head *head, const char *glob)

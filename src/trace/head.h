@@ -18,6 +18,7 @@ struct err;
 struct head_maker {
 	struct trace_head *head;
 	size_t call_cap, process_cap, file_cap, aggregate_cap, loss_cap, host_cap;
+	size_t statistic_cap, sample_cap, note_cap;
 	/* The trace's own numbers to this build's, from its name facts; -1: not named. */
 	int8_t layers[LAYERS_MAX], fields[FIELDS_MAX];
 };
@@ -33,11 +34,16 @@ void head_init(struct head_maker *maker, struct trace_head *head);
 int head_take(struct head_maker *maker, const struct fact *fact, union fact_row *row,
 	      struct err *err);
 
-/* Stands in for processes and files whose facts were damaged, up to count of them in all. */
+/* Stands in for processes, files and statistics whose facts were damaged, up to count of them in
+ * all. */
 void head_fill_processes(struct head_maker *maker, size_t count);
 void head_fill_files(struct head_maker *maker, size_t count);
+void head_fill_statistics(struct head_maker *maker, size_t count);
 
-/* Drops what the facts say about processes and files that are not there. Call when all are in. */
+/*
+ * Drops what the facts say about processes, files and statistics that are not there, and brings
+ * samples into their order. Call when all are in.
+ */
 void head_settle(struct head_maker *maker);
 
 /* One byte per file of the head, 1 where the glob matches its whole path or its base name. */

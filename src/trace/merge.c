@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "trace/facts.h"
 #include "trace/merge_time.h"
 
 #define BATCH 4096
@@ -26,7 +27,7 @@
 
 struct part {
 	struct trace trace;
-	uint32_t first_process;
+	uint32_t first_process, first_statistic;
 	int64_t shift_ns;
 	file_id *files;		/* its ids to those of the merged trace */
 	uint16_t *calls;	/* likewise */
@@ -119,7 +120,7 @@ static void files_take(struct merger *m, struct part *p)
 
 static int parts_open(struct merger *m, const char *const *paths, struct err *err)
 {
-	uint64_t processes = 0;
+	uint64_t processes = 0, statistics = 0;
 
 	for (size_t i = 0; i < m->part_count; i++) {
 		struct part *p = &m->parts[i];
@@ -131,10 +132,12 @@ static int parts_open(struct merger *m, const char *const *paths, struct err *er
 			return r;
 		files_take(m, p);
 		p->first_process = (uint32_t)processes;
+		p->first_statistic = (uint32_t)statistics;
 		processes += p->trace.head.process_count;
-		if (processes > INT32_MAX)
-			return err_set(err, EOVERFLOW, "%s: too many processes to be merged",
-				       paths[i]);
+		statistics += p->trace.head.statistic_count;
+		if (processes > INT32_MAX || statistics > INT32_MAX)
+			return err_set(err, EOVERFLOW, "%s: too many %s to be merged", paths[i],
+				       processes > INT32_MAX ? "processes" : "statistics");
 		m->heads[i] = &p->trace.head;
 	}
 	return 0;
@@ -243,6 +246,51 @@ static int counts_add(struct merger *m, const struct part *p, struct err *err)
 	return r;
 }
 
+/* Of which node it speaks must be said where there are several. */
+static char *host_of(const struct trace_head *head, char *host)
+{
+	return host && *host ? host : head->run.host;
+}
+
+static int statistics_add(struct merger *m, const struct part *p, struct err *err)
+{
+	const struct trace_head *head = &p->trace.head;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < head->statistic_count; i++) {
+		struct statistic_info row = head->statistics[i];
+
+		row.number += p->first_statistic;
+		row.host = host_of(head, row.host);
+		r = m->form->add_fact(m->writer, &fact_statistic, &row, err);
+	}
+	for (size_t i = 0; r >= 0 && i < head->sample_count; i++) {
+		struct stat_sample row = head->samples[i];
+
+		row.statistic += p->first_statistic;
+		row.time_ns = ns_add(row.time_ns, p->shift_ns);
+		r = m->form->add_fact(m->writer, &fact_sample, &row, err);
+	}
+	return r;
+}
+
+static int notes_add(struct merger *m, const struct part *p, struct err *err)
+{
+	const struct trace_head *head = &p->trace.head;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < head->note_count; i++) {
+		struct note row = head->notes[i];
+
+		row.process += row.process >= 0 ? (int32_t)p->first_process : 0;
+		row.host = host_of(head, row.host);
+		if (row.time_ns >= 0)
+			row.time_ns = ns_add(row.time_ns, p->shift_ns);
+		r = m->form->add_fact(m->writer, &fact_note, &row, err);
+	}
+	return r;
+}
+
 /* A part that was merged itself brings its own hosts, one of them the reference of the others. */
 static int hosts_add_merged(struct merger *m, const struct trace_head *head,
 			    const struct host_info *around, struct err *err)
@@ -293,6 +341,10 @@ static int facts_add(struct merger *m, struct err *err)
 		r = m->form->add_file(m->writer, (file_id)i, m->files[i], err);
 	for (size_t i = 0; r >= 0 && i < m->part_count; i++)
 		r = counts_add(m, &m->parts[i], err);
+	for (size_t i = 0; r >= 0 && i < m->part_count; i++)
+		r = statistics_add(m, &m->parts[i], err);
+	for (size_t i = 0; r >= 0 && i < m->part_count; i++)
+		r = notes_add(m, &m->parts[i], err);
 	return r < 0 ? r : hosts_add(m, err);
 }
 

@@ -26,10 +26,10 @@ struct merge_totals {
 
 /*
  * Merges count >= 1 traces of any form into a new one at path, which appears whole or not at all.
- * Processes, files and calls are numbered anew; run facts are those of the part that began first,
- * but for a uuid of its own; the merged trace is complete if all parts are, its exit status the
- * first that is not 0. Memory grows with the number of processes, files and collective calls
- * between hosts, not with that of activities. totals may be NULL.
+ * Processes, files, calls and statistics are numbered anew; run facts are those of the part that
+ * began first, but for a uuid of its own; the merged trace is complete if all parts are, its exit
+ * status the first that is not 0. Memory grows with the number of processes, files and collective
+ * calls between hosts, not with that of activities. totals may be NULL.
  */
 int trace_merge(const char *const *parts, size_t count, const struct trace_format *form,
 		const char *path, struct merge_totals *totals, struct err *err);

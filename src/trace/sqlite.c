@@ -26,6 +26,9 @@ enum table {
 	TABLE_AGGREGATES,
 	TABLE_LOSSES,
 	TABLE_HOSTS,
+	TABLE_STATISTICS,
+	TABLE_SAMPLES,
+	TABLE_NOTES,
 	TABLE_END,
 	TABLE_COUNT
 };
@@ -39,6 +42,9 @@ const struct sqlite_table sqlite_tables[] = {
 	[TABLE_AGGREGATES] = { "aggregates", &fact_aggregate, 1 },
 	[TABLE_LOSSES] = { "losses", &fact_loss, 1 },
 	[TABLE_HOSTS] = { "hosts", &fact_host, 2 },
+	[TABLE_STATISTICS] = { "statistics", &fact_statistic, 3 },
+	[TABLE_SAMPLES] = { "samples", &fact_sample, 3 },
+	[TABLE_NOTES] = { "notes", &fact_note, 3 },
 	[TABLE_END] = { "end_of_run", &fact_end, 1 },
 	[TABLE_COUNT] = { NULL, NULL, 0 },
 };
@@ -254,6 +260,16 @@ static int add_host(void *writer, const struct host_info *row, struct err *err)
 	return row_insert(w, w->insert[TABLE_HOSTS], &fact_host, row, err);
 }
 
+static int add_fact(void *writer, const struct fact *fact, const void *row, struct err *err)
+{
+	struct writer *w = writer;
+
+	for (int i = 0; i < TABLE_COUNT; i++)
+		if (sqlite_tables[i].fact == fact)
+			return row_insert(w, w->insert[i], fact, row, err);
+	return err_set(err, EINVAL, "%s: no table of %s", w->draft, fact->name);
+}
+
 static int activity_insert(struct writer *w, const struct activity *a, struct err *err)
 {
 	sqlite3_stmt *insert = w->insert_activity;
@@ -337,6 +353,7 @@ const struct trace_format trace_sqlite = {
 	.add_aggregate = add_aggregate,
 	.add_loss = add_loss,
 	.add_host = add_host,
+	.add_fact = add_fact,
 	.finish = finish,
 	.open = sqlite_open,
 	.next = sqlite_next,

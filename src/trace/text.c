@@ -182,6 +182,11 @@ static int add_host(void *writer, const struct host_info *row, struct err *err)
 	return fact_put(writer, &fact_host, row, err);
 }
 
+static int add_fact(void *writer, const struct fact *fact, const void *row, struct err *err)
+{
+	return fact_put(writer, fact, row, err);
+}
+
 static void activity_put(struct writer *w, const struct activity *a)
 {
 	for (size_t i = 0; i < fact_activity.count; i++) {
@@ -245,6 +250,7 @@ const struct trace_format trace_text = {
 	.add_aggregate = add_aggregate,
 	.add_loss = add_loss,
 	.add_host = add_host,
+	.add_fact = add_fact,
 	.finish = finish,
 	.open = text_open,
 	.next = text_next,

@@ -27,7 +27,7 @@ static void block_add(struct buf *out, struct wire *in)
 
 	if (!head)
 		return;
-	block.type = head[0] % (BLOCK_HOSTS + 1);
+	block.type = head[0] % BLOCK_TYPES;
 	block.version = block.type == BLOCK_ACTIVITIES ? 1 + head[1] % 2 : 1;
 	block.raw_bytes = block.packed_bytes = load_u16(head + 2) % (wire_left(in) + 1);
 	block.count = (uint32_t)load_u16(head + 4) + 1;
@@ -51,6 +51,19 @@ static void blocks_make(struct buf *out, const uint8_t *data, size_t size)
 		block_add(out, &in);
 }
 
+static void findings_check(const struct trace_head *head)
+{
+	for (size_t i = 0; i < head->statistic_count; i++)
+		if (!head->statistics[i].scale)
+			abort();
+	for (size_t i = 0; i < head->sample_count; i++)
+		if (head->samples[i].statistic >= head->statistic_count)
+			abort();
+	for (size_t i = 0; i < head->note_count; i++)
+		if (head->notes[i].process >= (int64_t)head->process_count)
+			abort();
+}
+
 static void trace_drain(const char *path, const struct trace_filter *filter)
 {
 	struct activity batch[64];
@@ -60,6 +73,7 @@ static void trace_drain(const char *path, const struct trace_filter *filter)
 
 	if (trace_open(&trace, path, filter, &err) < 0)
 		return;
+	findings_check(&trace.head);
 	for (int i = 0; i < BATCHES_MAX; i++) {
 		n = trace_next(&trace, batch, 64, &err);
 		if (n <= 0)

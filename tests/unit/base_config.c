@@ -50,18 +50,28 @@ static void each_mistake_is_named_with_its_line(void)
 	static const struct {
 		const char *text, *problem;
 	} cases[] = {
-		{ "[captur]\nmode = off\n", "test.conf:2: there is no section [captur]; there are: "
-					    "[capture] [spool] [trace] [run]" },
+		{ "[captur]\nmode = off\n",
+		  "test.conf:2: there is no section [captur]; there are: "
+		  "[capture] [spool] [trace] [store] [plugins] [stats] "
+		  "[reason] [flight] [overhead] [run] [plugins.LAYER] [plugin.NAME]" },
 		{ "[capture]\nmoed = off\n",
 		  "test.conf:2: [capture] has no key \"moed\"; there are: mode skip clock" },
 		{ "\n[capture]\nmode = maybe\n",
-		  "test.conf:3: capture.mode: \"maybe\" is not one of trace|counters|off" },
+		  "test.conf:3: capture.mode: \"maybe\" is not one of trace|counters|off|flight" },
 		{ "[spool]\nlimit = lots",
 		  "test.conf:2: spool.limit: \"lots\" is not a size such as 64K or 1G" },
 		{ "mode = off\n", "test.conf:1: the line stands before any [section]" },
 		{ "[capture\nmode = off\n", "test.conf:1: the heading has no closing ]" },
 		{ "[capture]\nmode off\n",
 		  "test.conf:2: the line is neither [section] nor key = value" },
+		{ "[plugins.POSIX]\nlaod = x\n",
+		  "test.conf:2: [plugins.POSIX] has no key \"laod\"; there are: load" },
+		{ "[plugin.]\nkey = x\n",
+		  "test.conf:2: [plugin.]: a name is missing after the dot, or a key" },
+		{ "[plugin.0123456789012345678901234567890123456789012345]\nkey = x\n",
+		  "test.conf:1: the name of the section is too long" },
+		{ "[stats]\nperiod = soon\n",
+		  "test.conf:2: stats.period: \"soon\" is not a time such as 250us, 10ms or 1.5s" },
 		{ "[capture]\n= off\n",
 		  "test.conf:2: the line is neither [section] nor key = value" },
 	};
@@ -134,6 +144,40 @@ static void the_command_line_assigns(void)
 	CHECK_INT(config_number(&c, SETTING_SPOOL_LIMIT), 4096);
 	CHECK_INT(config_set(&c, SETTING_SPOOL_LIMIT, NULL, "--x", &err), 0);
 	CHECK_TEXT(c.values[SETTING_SPOOL_LIMIT].origin, "--set");
+	config_release(&c);
+}
+
+static void times_are_nanoseconds(void)
+{
+	struct config c;
+
+	read_text(&c, "[stats]\nperiod = 250ms\n");
+	CHECK_INT(c.problem_count, 0);
+	CHECK_INT(config_number(&c, SETTING_STATS_PERIOD), 250000000);
+	CHECK_INT(config_number(&c, SETTING_REASON_CYCLE), 1000000000);
+	config_release(&c);
+}
+
+static void sections_of_plugins_hold_any_key_and_the_last_counts(void)
+{
+	struct err err = { 0 };
+	struct config c;
+
+	read_text(&c, "[plugins.POSIX]\nload = a b\n[plugin.mine]\ndepth = 3\nshape = round\n");
+	CHECK_INT(c.problem_count, 0);
+	CHECK_INT(c.extra_count, 3);
+	CHECK_TEXT(config_extra(&c, "plugins.POSIX", "load"), "a b");
+	CHECK_TEXT(config_extra(&c, "plugin.mine", "depth"), "3");
+	CHECK_TEXT(c.extras[1].origin, "test.conf:4");
+	CHECK(!config_extra(&c, "plugin.mine", "width"));
+	CHECK(!config_extra(&c, "plugin.other", "depth"));
+	CHECK_INT(config_assign(&c, "plugin.mine.depth=a=b", "--set", &err), 0);
+	CHECK_TEXT(config_extra(&c, "plugin.mine", "depth"), "a=b");
+	CHECK_TEXT(c.extras[1].origin, "--set");
+	CHECK_INT(config_assign(&c, "plugins.POSIX.Network.load=x", "--set", &err), 0);
+	CHECK_TEXT(config_extra(&c, "plugins.POSIX.Network", "load"), "x");
+	CHECK_INT(config_assign(&c, "plugins.POSIX.depth=x", "--set", &err), -EINVAL);
+	CHECK_INT(c.extra_count, 4);
 	config_release(&c);
 }
 
@@ -213,5 +257,6 @@ static void paths_are_expanded(void)
 TESTS(TEST(defaults_are_valid), TEST(a_file_sets_values_and_their_origin),
       TEST(each_mistake_is_named_with_its_line), TEST(good_lines_count_beside_broken_ones),
       TEST(long_lines_and_zero_bytes_are_problems), TEST(foreign_line_ends_and_marks_are_accepted),
-      TEST(the_command_line_assigns), TEST(later_sources_win),
+      TEST(the_command_line_assigns), TEST(times_are_nanoseconds),
+      TEST(sections_of_plugins_hold_any_key_and_the_last_counts), TEST(later_sources_win),
       TEST(misspelt_variables_are_problems), TEST(paths_are_expanded))

@@ -609,14 +609,115 @@ static void a_full_disk_is_told_with_the_name_of_the_file(void)
 	CHECK(!w);
 }
 
+/* Finds the first block of a type and damages its payload. */
+static void block_damage(const char *path, unsigned type)
+{
+	AUTO_FREE char *bytes = NULL;
+	struct block_list list = blocks_of(path);
+	size_t size, i = 0;
+
+	bytes = file_load(path, &size);
+	while (i < list.count && list.blocks[i].type != type)
+		i++;
+	REQUIRE(i < list.count);
+	bytes[block_end(&list.blocks[i]) - 1] ^= 1;
+	file_store(path, bytes, size);
+	block_list_release(&list);
+}
+
+static void damage_costs_the_samples_of_one_block_only(void)
+{
+	AUTO_FREE char *path = sample_path(".sluice");
+	struct trace trace;
+
+	sample_write(&trace_container, path, NULL, 0, 1);
+	block_damage(path, BLOCK_SAMPLES);
+	sample_open(&trace, path, NULL);
+	CHECK_INT(trace.head.damaged_blocks, 1);
+	CHECK_INT(trace.head.sample_count, SAMPLE_STATISTICS * SAMPLE_POLLS - BLOCK_FACTS_ROWS);
+	CHECK_INT(trace.head.samples[0].time_ns,
+		  (BLOCK_FACTS_ROWS / SAMPLE_STATISTICS + 2) * INT64_C(100000000));
+	CHECK_INT(trace.head.note_count, SAMPLE_NOTES);
+	trace_close(&trace);
+	unlink(path);
+}
+
+static void statistics_whose_names_are_lost_keep_their_numbers(void)
+{
+	AUTO_FREE char *path = sample_path(".sluice");
+	struct statistic_info late = { .number = SAMPLE_STATISTICS,
+				       .name = (char *)"late",
+				       .scale = 1 };
+	struct stat_sample sample = { SAMPLE_STATISTICS, 7, 1, 99 };
+	void *w = sample_create(&trace_container, path);
+	struct trace trace;
+
+	sample_findings(&trace_container, w);
+	REQUIRE(trace_container.flush(w, NULL) == 0);
+	REQUIRE(trace_container.add_fact(w, &fact_statistic, &late, NULL) == 0);
+	REQUIRE(trace_container.add_fact(w, &fact_sample, &sample, NULL) == 0);
+	REQUIRE(trace_container.finish(w, &sample_end, &sample_clock, NULL) == 0);
+	block_damage(path, BLOCK_STATISTICS);
+	sample_open(&trace, path, NULL);
+	REQUIRE(trace.head.statistic_count == SAMPLE_STATISTICS + 1);
+	CHECK_TEXT(trace.head.statistics[0].name, "");
+	CHECK_INT(trace.head.statistics[0].scale, 1);
+	CHECK_TEXT(trace.head.statistics[SAMPLE_STATISTICS].name, "late");
+	CHECK_INT(trace.head.sample_count, SAMPLE_STATISTICS * SAMPLE_POLLS + 1);
+	CHECK_INT(trace.head.samples[trace.head.sample_count - 1].value, 99);
+	trace_close(&trace);
+	unlink(path);
+}
+
+/* A node's sixty statistics for a minute, ten times a second, must not outweigh the trace. */
+static void a_sample_takes_few_bytes(void)
+{
+	AUTO_FREE char *path = sample_path(".sluice");
+	void *w = sample_create(&trace_container, path);
+	const uint32_t statistics = 60, polls = 600;
+	struct block_list list;
+	uint64_t bytes = 0, raw = 0;
+
+	for (uint32_t i = 0; i < statistics; i++) {
+		struct statistic_info row = { .number = i, .name = (char *)"x", .scale = 1 };
+
+		REQUIRE(trace_container.add_fact(w, &fact_statistic, &row, NULL) == 0);
+	}
+	for (uint32_t i = 0; i < statistics * polls; i++) {
+		int64_t late_ns = (int64_t)(sample_random() % 50000);
+		struct stat_sample row = { i % statistics,
+					   i / statistics * INT64_C(100000000) + 1234567890,
+					   100000000 + late_ns,
+					   50000 + (int64_t)(sample_random() % 100) };
+
+		REQUIRE(trace_container.add_fact(w, &fact_sample, &row, NULL) == 0);
+	}
+	REQUIRE(trace_container.finish(w, &sample_end, &sample_clock, NULL) == 0);
+	list = blocks_of(path);
+	for (size_t i = 0; i < list.count; i++)
+		if (list.blocks[i].type == BLOCK_SAMPLES) {
+			bytes += BLOCK_HEADER_BYTES + list.blocks[i].packed_bytes;
+			raw += list.blocks[i].raw_bytes;
+		}
+	CHECK(raw && raw < UINT64_C(9) * statistics * polls);
+	CHECK(bytes < UINT64_C(6) * statistics * polls);
+	block_list_release(&list);
+	unlink(path);
+}
+
 static void numbers_out_of_turn_are_refused(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	void *w = sample_create(&trace_container, path);
 	struct process_info process = { .index = 99 };
+	struct statistic_info statistic = { .number = 99, .scale = 1 };
+	struct stat_sample sample = { .statistic = 99 };
 
 	CHECK_INT(trace_container.add_file(w, 99, "x", NULL), -EINVAL);
 	CHECK_INT(trace_container.add_process(w, &process, NULL), -EINVAL);
+	CHECK_INT(trace_container.add_fact(w, &fact_statistic, &statistic, NULL), -EINVAL);
+	CHECK_INT(trace_container.add_fact(w, &fact_sample, &sample, NULL), -EINVAL);
+	CHECK_INT(trace_container.add_fact(w, &fact_process, &process, NULL), -EINVAL);
 	sample_finish(&trace_container, w);
 	unlink(path);
 }
@@ -635,4 +736,6 @@ TESTS(TEST(overlapping_blocks_come_out_in_one_order),
       TEST(fields_that_nobody_uses_cost_next_to_nothing),
       TEST(numbers_of_another_build_are_translated_by_name),
       TEST(calls_keep_the_names_they_were_written_with),
+      TEST(damage_costs_the_samples_of_one_block_only),
+      TEST(statistics_whose_names_are_lost_keep_their_numbers), TEST(a_sample_takes_few_bytes),
       TEST(a_full_disk_is_told_with_the_name_of_the_file), TEST(numbers_out_of_turn_are_refused))

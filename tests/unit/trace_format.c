@@ -7,6 +7,29 @@
 
 #include "trace_sample.h"
 
+static void check_same_rows(const struct fact *fact, const void *a, const void *b, size_t count)
+{
+	for (size_t i = 0; i < count * fact->count; i++) {
+		const struct fact_field *field = &fact->fields[i % fact->count];
+		const char *x = (const char *)a + i / fact->count * fact->bytes;
+		const char *y = (const char *)b + i / fact->count * fact->bytes;
+
+		if (field->type == FACT_TEXT)
+			CHECK_TEXT(fact_text(field, y), fact_text(field, x));
+		else
+			CHECK_INT(fact_number(field, y), fact_number(field, x));
+	}
+}
+
+static void check_same_findings(const struct trace_head *a, const struct trace_head *b)
+{
+	REQUIRE(b->statistic_count == a->statistic_count && b->sample_count == a->sample_count);
+	REQUIRE(b->note_count == a->note_count);
+	check_same_rows(&fact_statistic, a->statistics, b->statistics, a->statistic_count);
+	check_same_rows(&fact_sample, a->samples, b->samples, a->sample_count);
+	check_same_rows(&fact_note, a->notes, b->notes, a->note_count);
+}
+
 static void check_same_heads(const struct trace_head *a, const struct trace_head *b)
 {
 	CHECK_TEXT(b->run.uuid, a->run.uuid);
@@ -59,6 +82,7 @@ static void check_same_heads(const struct trace_head *a, const struct trace_head
 		CHECK_INT(b->hosts[i].offset_ns, a->hosts[i].offset_ns);
 		CHECK_INT(b->hosts[i].error_ns, a->hosts[i].error_ns);
 	}
+	check_same_findings(a, b);
 }
 
 /* Converts, and checks that nothing has changed. */
@@ -134,6 +158,47 @@ static void every_form_tells_of_hosts(void)
 		CHECK_TEXT(trace.head.hosts[1].host, "node\t2");
 		CHECK_INT(trace.head.hosts[1].offset_ns, INT64_MIN);
 		CHECK_INT(trace.head.hosts[1].error_ns, -1);
+		trace_close(&trace);
+		unlink(path);
+	}
+}
+
+static void every_form_tells_what_was_found(void)
+{
+	for (size_t i = 0; trace_formats[i]; i++) {
+		AUTO_FREE char *path = sample_path(trace_formats[i]->suffix);
+		const struct stat_sample *samples;
+		struct trace trace;
+		uint64_t seed = sample_seed;
+
+		sample_write(trace_formats[i], path, NULL, 0, 1);
+		sample_open(&trace, path, NULL);
+		REQUIRE(trace.head.statistic_count == SAMPLE_STATISTICS);
+		CHECK_TEXT(trace.head.statistics[1].name, "io/a=b\xff/read");
+		CHECK_TEXT(trace.head.statistics[1].host, "node\t1");
+		CHECK_TEXT(trace.head.statistics[0].reduction, "mean");
+		CHECK_INT(trace.head.statistics[0].scale, 100);
+		CHECK_INT(trace.head.statistics[2].scale, UINT32_MAX);
+		REQUIRE(trace.head.sample_count == (size_t)SAMPLE_STATISTICS * SAMPLE_POLLS);
+		samples = trace.head.samples;
+		sample_seed = seed; /* the values come again, poll by poll */
+		for (size_t poll = 0; poll < SAMPLE_POLLS; poll++)
+			for (size_t k = 0; k < SAMPLE_STATISTICS; k++) {
+				const struct stat_sample *s = &samples[k * SAMPLE_POLLS + poll];
+
+				CHECK_INT(s->statistic, k);
+				CHECK_INT(s->time_ns, (int64_t)(poll + 1) * 100000000);
+				CHECK_INT(s->period_ns, 100000000);
+				CHECK_INT(s->value, sample_value());
+			}
+		REQUIRE(trace.head.note_count == SAMPLE_NOTES);
+		CHECK_INT(trace.head.notes[0].time_ns, -1);
+		CHECK_INT(trace.head.notes[0].process, -1);
+		CHECK_TEXT(trace.head.notes[0].value, "17.5");
+		CHECK_INT(trace.head.notes[1].process, SAMPLE_PROCESSES - 1);
+		CHECK_TEXT(trace.head.notes[1].kind, NOTE_ANOMALY);
+		CHECK_TEXT(trace.head.notes[1].value, "two\nlines\tand \\ \xfe");
+		CHECK_INT(trace.head.notes[2].time_ns, INT64_MAX);
 		trace_close(&trace);
 		unlink(path);
 	}
@@ -452,8 +517,8 @@ static void a_trace_can_be_converted_onto_itself(void)
 }
 
 TESTS(TEST(every_form_keeps_every_value), TEST(empty_trace_is_a_trace_in_every_form),
-      TEST(every_form_tells_of_hosts), TEST(what_a_process_tells_last_counts),
-      TEST(errors_of_libraries_may_be_negative),
+      TEST(every_form_tells_of_hosts), TEST(every_form_tells_what_was_found),
+      TEST(what_a_process_tells_last_counts), TEST(errors_of_libraries_may_be_negative),
       TEST(a_collective_call_is_found_with_all_it_caused), TEST(other_files_are_not_traces),
       TEST(unwritable_places_are_told_by_name), TEST(forms_are_found_by_name),
       TEST(calls_before_a_fork_belong_to_the_ancestor),

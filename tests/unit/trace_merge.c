@@ -248,6 +248,75 @@ static void everything_is_numbered_anew(void)
 	discard(b.path);
 }
 
+static void made_findings(struct made *m, const char *host, int32_t process)
+{
+	struct statistic_info statistics[] = {
+		{ 0, (char *)host, (char *)"cpu/user", (char *)"%", (char *)"mean", 1 },
+		{ 1, (char *)"", (char *)"io/sda/read", (char *)"bytes", (char *)"sum", 1 },
+	};
+	struct stat_sample samples[] = { { 1, 40, 10, 7 }, { 0, 50, 10, -8 }, { 1, 50, 10, 9 } };
+	struct note notes[] = {
+		{ -1, -1, (char *)"", (char *)"x", (char *)NOTE_COST, (char *)"run", (char *)"1" },
+		{ 45, process, (char *)host, (char *)"x", (char *)NOTE_ANOMALY, (char *)"bad",
+		  (char *)"2" },
+	};
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < 2; i++)
+		REQUIRE(!m->form->add_fact(m->writer, &fact_statistic, &statistics[i], &err));
+	for (size_t i = 0; i < 3; i++)
+		REQUIRE(!m->form->add_fact(m->writer, &fact_sample, &samples[i], &err));
+	for (size_t i = 0; i < 2; i++)
+		REQUIRE(!m->form->add_fact(m->writer, &fact_note, &notes[i], &err));
+}
+
+static void findings_are_numbered_anew_and_moved_in_time(void)
+{
+	struct made a = made_begin((struct made_options){ .host = "n1", .started_ns = DAY });
+	struct made b = made_begin((struct made_options){ .host = "n2", .started_ns = DAY + 1000 });
+	struct trace merged;
+	const struct trace_head *head = &merged.head;
+
+	made_process(&a, 0, -1, 0);
+	made_process(&a, 1, 0, -1);
+	made_process(&b, 0, -1, 1);
+	made_findings(&a, "", 1);
+	made_findings(&b, "other", 0);
+	made_end(&a, 5000, 0);
+	made_end(&b, 5000, 0);
+	for (size_t f = 0; trace_formats[f]; f++) {
+		char *path = merge_two(&merged, a.path, b.path, trace_formats[f]);
+
+		REQUIRE(head->statistic_count == 4 && head->sample_count == 6);
+		REQUIRE(head->note_count == 4);
+		CHECK_TEXT(head->statistics[0].host, "n1");
+		CHECK_TEXT(head->statistics[2].host, "other");
+		CHECK_TEXT(head->statistics[3].host, "n2");
+		CHECK_TEXT(head->statistics[3].name, "io/sda/read");
+		CHECK_INT(head->samples[0].time_ns, 50);
+		CHECK_INT(head->samples[1].statistic, 1);
+		CHECK_INT(head->samples[1].time_ns, 40);
+		CHECK_INT(head->samples[3].statistic, 2);
+		CHECK_INT(head->samples[3].time_ns, 1050);
+		CHECK_INT(head->samples[3].value, -8);
+		CHECK_INT(head->samples[5].statistic, 3);
+		CHECK_INT(head->samples[5].time_ns, 1050);
+		CHECK_INT(head->samples[5].value, 9);
+		CHECK_INT(head->notes[1].process, 1);
+		CHECK_INT(head->notes[1].time_ns, 45);
+		CHECK_TEXT(head->notes[2].host, "n2");
+		CHECK_INT(head->notes[2].time_ns, -1);
+		CHECK_INT(head->notes[2].process, -1);
+		CHECK_TEXT(head->notes[3].host, "other");
+		CHECK_INT(head->notes[3].process, 2);
+		CHECK_INT(head->notes[3].time_ns, 1045);
+		trace_close(&merged);
+		discard(path);
+	}
+	discard(a.path);
+	discard(b.path);
+}
+
 /* Two ranks on a host whose time of day is wrong by skew_ns; true times are those of "n1". */
 static struct made host_begin(const char *host, int64_t zero_ns, int64_t skew_ns)
 {
@@ -512,6 +581,7 @@ static void strangers_are_told_apart(void)
 }
 
 TESTS(TEST(parts_of_one_host_are_placed_by_their_ticks), TEST(everything_is_numbered_anew),
+      TEST(findings_are_numbered_anew_and_moved_in_time),
       TEST(clocks_of_two_hosts_meet_within_the_error),
       TEST(calls_of_a_collective_overlap_when_merged),
       TEST(without_a_common_call_the_time_of_day_has_to_do),

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
+#include "trace/facts.h"
 #include "trace/format.h"
 
 #define UNUSED __attribute__((unused))
@@ -216,6 +217,40 @@ static UNUSED struct process_info sample_late_process(void)
 	return process;
 }
 
+/* What was found out while the run went on: poll by poll, as it comes. */
+#define SAMPLE_STATISTICS 3
+#define SAMPLE_POLLS 2000 /* more than a block holds */
+#define SAMPLE_NOTES 3
+
+static UNUSED void sample_findings(const struct trace_format *form, void *w)
+{
+	struct statistic_info statistics[SAMPLE_STATISTICS] = {
+		{ 0, (char *)"", (char *)"cpu/user", (char *)"%", (char *)"mean", 100 },
+		{ 1, (char *)"node\t1", (char *)"io/a=b\xff/read", (char *)"bytes", (char *)"sum",
+		  1 },
+		{ 2, (char *)"", (char *)"", (char *)"", (char *)"max", UINT32_MAX },
+	};
+	struct note notes[SAMPLE_NOTES] = {
+		{ -1, -1, (char *)"node1", (char *)"histogram", (char *)NOTE_REPORT,
+		  (char *)"calls/slow", (char *)"17.5" },
+		{ 123, SAMPLE_PROCESSES - 1, (char *)"", (char *)"reasoner", (char *)NOTE_ANOMALY,
+		  (char *)"bad", (char *)"two\nlines\tand \\ \xfe" },
+		{ INT64_MAX, 0, (char *)"", (char *)"", (char *)"", (char *)"", (char *)"" },
+	};
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < SAMPLE_STATISTICS; i++)
+		REQUIRE(form->add_fact(w, &fact_statistic, &statistics[i], &err) == 0);
+	for (int64_t poll = 1; poll <= SAMPLE_POLLS; poll++)
+		for (uint32_t i = 0; i < SAMPLE_STATISTICS; i++) {
+			struct stat_sample row = { i, poll * 100000000, 100000000, sample_value() };
+
+			REQUIRE(form->add_fact(w, &fact_sample, &row, &err) == 0);
+		}
+	for (size_t i = 0; i < SAMPLE_NOTES; i++)
+		REQUIRE(form->add_fact(w, &fact_note, &notes[i], &err) == 0);
+}
+
 static UNUSED void sample_finish(const struct trace_format *form, void *w)
 {
 	struct err err = { 0 };
@@ -233,6 +268,7 @@ static UNUSED void sample_finish(const struct trace_format *form, void *w)
 	REQUIRE(form->add_process(w, &late, &err) == 0);
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
 		REQUIRE(form->add_host(w, &hosts[i], &err) == 0);
+	sample_findings(form, w);
 	r = form->finish(w, &sample_end, &sample_clock, &err);
 	if (r < 0)
 		printf("%s\n", err.text);

@@ -63,6 +63,11 @@ static void forged_rows_are_refused(void)
 		     "ranks is out of range"));
 	CHECK(strstr(complaint("DROP TABLE losses"), "losses"));
 	CHECK(strstr(complaint("DROP TABLE hosts"), "hosts"));
+	CHECK(strstr(complaint("UPDATE statistics SET scale = 0 WHERE number = 1"),
+		     "table statistics: statistic 1 has scale 0"));
+	CHECK(strstr(complaint("UPDATE samples SET statistic = -1"), "statistic is out of range"));
+	CHECK_TEXT(complaint("UPDATE samples SET statistic = 77; UPDATE notes SET process = 99"),
+		   "");
 	CHECK(strstr(complaint("PRAGMA user_version = 8"), "schema version 8"));
 }
 
@@ -74,7 +79,8 @@ static void databases_of_schema_1_are_read(void)
 	size_t got;
 
 	sample_write(&trace_sqlite, path, &a, 1, 1);
-	change(path, "DROP TABLE hosts; ALTER TABLE processes DROP COLUMN ranks;"
+	change(path, "DROP TABLE statistics; DROP TABLE samples; DROP TABLE notes;"
+		     "DROP TABLE hosts; ALTER TABLE processes DROP COLUMN ranks;"
 		     "ALTER TABLE activities DROP COLUMN span;"
 		     "ALTER TABLE activities DROP COLUMN variable;"
 		     "ALTER TABLE activities DROP COLUMN collective;"

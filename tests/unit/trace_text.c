@@ -105,6 +105,11 @@ static void mistakes_are_named_with_their_line(void)
 		     ":5: file number 2 follows number 0"));
 	CHECK(strstr(complaint(HEAD "#process\tprocess=1\tparent=1\n"),
 		     ":5: process 1 has parent 1"));
+	CHECK(strstr(complaint(HEAD "#statistic\tnumber=1\tscale=1\n"),
+		     ":5: statistic number 1 follows number -1"));
+	CHECK(strstr(complaint(HEAD "#statistic\tnumber=0\tname=x\n"),
+		     ":5: statistic 0 has scale 0"));
+	CHECK(strstr(complaint(HEAD "#sample\tstatistic=-1\n"), ":5: statistic is -1"));
 	CHECK(strstr(complaint(HEAD "#clock\tnum=2\tden=1\n"),
 		     ":5: the clock must be in nanoseconds"));
 	CHECK(strstr(complaint("#sluice-text\t1\nstart_ns\n"),
@@ -147,6 +152,34 @@ static void values_that_contradict_each_other_are_named(void)
 		"span is absent, but bit 8 of present is set"));
 }
 
+/* Facts may stand anywhere, so this is known only when all are in. */
+static void samples_and_notes_of_nobody_are_left_out(void)
+{
+	AUTO_FREE char *path = sample_path(".txt");
+	FILE *f = fopen(path, "w");
+	struct trace trace;
+
+	REQUIRE(f && fputs(HEAD "#sample\tstatistic=0\ttime_ns=20\tvalue=2\n"
+				"#sample\tstatistic=1\ttime_ns=5\tvalue=3\n"
+				"#sample\tstatistic=0\ttime_ns=10\tvalue=1\n"
+				"#note\tprocess=0\tname=kept\n"
+				"#note\tprocess=1\tname=no such process\n"
+				"#note\tprocess=-2\tname=no such process\n"
+				"#note\tprocess=-1\tname=of the node\n"
+				"#statistic\tnumber=0\tname=x\tscale=1\n",
+			   f) >= 0);
+	REQUIRE(fclose(f) == 0);
+	sample_open(&trace, path, NULL);
+	REQUIRE(trace.head.sample_count == 2 && trace.head.note_count == 2);
+	CHECK_INT(trace.head.samples[0].value, 1);
+	CHECK_INT(trace.head.samples[1].value, 2);
+	CHECK_TEXT(trace.head.notes[0].name, "kept");
+	CHECK_TEXT(trace.head.notes[1].name, "of the node");
+	CHECK_TEXT(trace.head.notes[1].value, "");
+	trace_close(&trace);
+	unlink(path);
+}
+
 static void text_takes_nanoseconds_only(void)
 {
 	struct run_clock clock = { (char *)"tsc", 0, 1, 3, 0 };
@@ -160,4 +193,4 @@ static void text_takes_nanoseconds_only(void)
 TESTS(TEST(escapes_undo_themselves), TEST(proper_utf8_stays_readable),
       TEST(wrong_escapes_are_refused), TEST(numbers_must_fit),
       TEST(mistakes_are_named_with_their_line), TEST(values_that_contradict_each_other_are_named),
-      TEST(text_takes_nanoseconds_only))
+      TEST(samples_and_notes_of_nobody_are_left_out), TEST(text_takes_nanoseconds_only))

@@ -76,6 +76,9 @@ static void wrapper_records_around_the_real_call(void)
 				   "\tw[6] = size;\n"
 				   "\tw[7] = (uint64_t)offset;\n"
 				   "\tframe_commit(&f, w, words);\n"
+				   "\tif (unlikely(frame_watched(LAYER_POSIX, CLASS_READ)))\n"
+				   "\t\tinline_after(&f, CALL_pread, fd, link, size, "
+				   "(uint64_t)offset, (uint64_t)ret, err);\n"
 				   "\treturn ret;\n";
 	const char *text = print("preload", pread_row);
 
@@ -96,6 +99,7 @@ static void ended_handle_is_taken_before_the_call(void)
 	CHECK(take && call && take < call);
 	/* The stream is freed memory by then. */
 	CHECK_HAS(text, "int err = unlikely(ret == -1) ? errno : 0;");
+	CHECK_HAS(text, "inline_after(&f, CALL_fclose, -1, link, 0, UINT64_MAX, ");
 }
 
 static void switched_off_is_a_jump_to_the_real_function(void)
@@ -145,6 +149,29 @@ static void new_descriptor_is_entered_after_its_record(void)
 
 	CHECK(commit && made && commit < made);
 	CHECK_HAS(text, "int made = ret;");
+}
+
+static void plugins_are_told_of_what_a_call_has_made(void)
+{
+	const char *text = print(
+		"preload", "LAYER(POSIX) CALL(OPEN) MAKES(FILE) int creat(PATH const char *p);");
+	const char *made = strstr(text, "handle_made(made, LINK_FILE, &f);");
+	const char *told = strstr(text, "inline_after(&f, CALL_creat, made, handle_peek(made), 0, "
+					"UINT64_MAX, (uint64_t)ret, err);");
+
+	CHECK(made && told && made < told);
+}
+
+static void code_of_a_field_runs_once_for_record_and_plugins(void)
+{
+	const char *text = print("preload", "LAYER(POSIX) CALL(READ) RESULT(count_it(buf))\n"
+					    "ssize_t read(FD int fd, void *buf, SIZE size_t n);");
+	const char *once = strstr(text, "count_it(buf)");
+
+	REQUIRE(once);
+	CHECK(!strstr(once + 1, "count_it(buf)"));
+	CHECK_HAS(text, "\tuint64_t kept_result = w[4];\n\tframe_commit(&f, w, words);\n");
+	CHECK_HAS(text, "UINT64_MAX, kept_result, err);\n");
 }
 
 static void optional_argument_is_read_only_when_it_is_there(void)
@@ -287,6 +314,8 @@ TESTS(TEST(table_lists_fields_in_order), TEST(numbers_start_after_those_of_our_o
       TEST(switched_off_is_a_jump_to_the_real_function), TEST(end_of_a_stream_is_no_error),
       TEST(paths_are_read_after_the_call_and_come_last),
       TEST(new_descriptor_is_entered_after_its_record),
+      TEST(plugins_are_told_of_what_a_call_has_made),
+      TEST(code_of_a_field_runs_once_for_record_and_plugins),
       TEST(optional_argument_is_read_only_when_it_is_there),
       TEST(variadic_calls_go_to_the_function_with_a_list), TEST(unwanted_calls_stay_bare),
       TEST(what_libc_lacks_fails_in_its_own_way), TEST(function_of_a_library_is_found_when_called),

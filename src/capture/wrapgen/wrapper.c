@@ -563,6 +563,17 @@ static void print_strings(struct buf *out, const struct row *row, unsigned fixed
 	}
 }
 
+/* A field that code of its own computes: once, so the record's word is kept for the plug-ins. */
+static void print_kept(struct buf *out, const struct row *row, enum field field, const char *name)
+{
+	if (row->leaves || !row->field_code[field])
+		return;
+	for (unsigned i = 0; i < row->field_count; i++)
+		if (row->fields[i] == field)
+			buf_printf(out, "\tuint64_t kept_%s = w[%u];\n", name,
+				   RECORD_HEAD_WORDS + i);
+}
+
 static void print_record(struct buf *out, const struct row *row)
 {
 	unsigned count = print_lengths(out, row);
@@ -579,6 +590,8 @@ static void print_record(struct buf *out, const struct row *row)
 		buf_puts(out, ";\n");
 	}
 	print_strings(out, row, fixed, count);
+	print_kept(out, row, FIELD_RESULT, "result");
+	print_kept(out, row, FIELD_OFFSET, "offset");
 	buf_puts(out, "\tframe_commit(&f, w, words);\n");
 }
 
@@ -595,6 +608,57 @@ static void print_opened(struct buf *out, const struct row *row)
 			   row->library);
 	else if (row->makes != MAKES_NOTHING)
 		buf_printf(out, "\thandle_made(made, %s, &f);\n", kinds[row->makes]);
+}
+
+#define NAME_ROW(name, ...) #name,
+static const char *const layer_names[] = { LAYER_LIST(NAME_ROW) };
+static const char *const class_names[] = { CLASS_LIST(NAME_ROW) };
+#undef NAME_ROW
+
+/* The descriptor as it is after the call; what has ended with its stream cannot be asked. */
+static void print_told_handle(struct buf *out, const struct row *row)
+{
+	if (row->makes != MAKES_NOTHING && row->makes != MAKES_HANDLE)
+		buf_puts(out, "made");
+	else if ((row->ends && !row_arg(row, ROLE_FD)) || !print_handle(out, row))
+		buf_puts(out, "-1");
+}
+
+static void print_told_link(struct buf *out, const struct row *row)
+{
+	if (row->makes == MAKES_HANDLE)
+		buf_puts(out, "named_link(opened)");
+	else if (row->makes != MAKES_NOTHING)
+		buf_puts(out, "handle_peek(made)");
+	else
+		buf_puts(out, row_has(row, FIELD_LINK) ? "link" : "0");
+}
+
+static void print_told_field(struct buf *out, const struct row *row, enum field field,
+			     const char *name)
+{
+	if (!row_has(row, field))
+		buf_puts(out, field == FIELD_OFFSET ? "UINT64_MAX" : "0");
+	else if (row->field_code[field])
+		buf_printf(out, "kept_%s", name);
+	else
+		print_value(out, row, field);
+}
+
+/* In-line plug-ins are told; where nobody listens that is one test of a word. */
+static void print_told(struct buf *out, const struct row *row)
+{
+	buf_printf(out, "\tif (unlikely(frame_watched(LAYER_%s, CLASS_%s)))\n",
+		   layer_names[row->layer], class_names[row->class]);
+	buf_printf(out, "\t\tinline_after(&f, CALL_%s, ", row->call);
+	print_told_handle(out, row);
+	buf_puts(out, ", ");
+	print_told_link(out, row);
+	buf_puts(out, row_has(row, FIELD_SIZE) ? ", size, " : ", 0, ");
+	print_told_field(out, row, FIELD_OFFSET, "offset");
+	buf_puts(out, ", ");
+	print_told_field(out, row, FIELD_RESULT, "result");
+	buf_puts(out, ", err);\n");
 }
 
 /* Calls that programs make by the million get the frame inlined; the rest share it and stay small.
@@ -627,6 +691,7 @@ static void print_after(struct buf *out, const struct row *row)
 	print_size(out, row);
 	print_record(out, row);
 	print_opened(out, row);
+	print_told(out, row);
 	if (row->after)
 		buf_printf(out, "\t%s\n", row->after);
 	if (row->last)

@@ -115,6 +115,8 @@ static int old_copy(struct intake *in, struct trace *old, struct err *err)
 		r = in->form->add_loss(in->writer, &head->losses[i], err);
 		in->totals.lost += head->losses[i].records;
 	}
+	if (r >= 0)
+		r = trace_copy_findings(head, in->form, in->writer, err);
 	members_known(in, head);
 	return r < 0 ? r : (int)n;
 }

@@ -6,14 +6,22 @@
  * the utilisation of the node, judges, and signals an anomaly to its listeners if there is one. No
  * thread, no clock of its own: whoever has it calls reasoner_cycle(), so that it can be tested.
  *
- * The rules, in this order, each a row of reasoner_rules[]:
- *   too few observations                                   unknown: keeps the last state for `hold`
- *   share of very slow above `slow_share`,
- *     and the node is loaded beyond `load_percent`         good: slow is explained by load
- *   share of very slow above `slow_share`                  bad, signalled
- *   share of very fast above `fast_share`                  abnormally good, signalled
- *   a lower neighbour is bad                               bad, signalled once
- *   otherwise                                              good
+ * What a reasoner judges are the counts of its own detectors and those that its lower neighbours
+ * report. The rules, in this order, each a row of rules[] in reasoner.c; the first that holds
+ * decides:
+ *
+ *   few         too few calls to judge, nor much time lost  unknown: keeps the last state for
+ * `hold` loaded      slow, and the node is loaded                good: slow is explained by load
+ *   slow        share of very slow above `slow_share`, or
+ *               time lost above `lost_share` of the cycle   bad, signalled each cycle
+ *   fast        share of very fast above `fast_share`       abnormally good, signalled each cycle
+ *   neighbour   a lower neighbour is bad                    bad, signalled once for each
+ *   none        otherwise                                   good
+ *
+ * Time lost is what slow calls took beyond what is normal for them, so that one call that hangs is
+ * found as well as thousands that limp. Slow calls of a neighbour that are explained by its load
+ * are not held against those above it. A process also takes the load of its node from the node's
+ * report.
  */
 #ifndef SLUICE_OBSERVE_REASON_REASONER_H
 #define SLUICE_OBSERVE_REASON_REASONER_H
@@ -34,27 +42,42 @@ enum health_state {
 };
 extern const char *const role_names[ROLES], *const health_names[HEALTH_STATES];
 
+/* The rule that decided; in the order in which they are tried. */
+enum health_rule {
+	RULE_FEW,
+	RULE_LOADED,
+	RULE_SLOW,
+	RULE_FAST,
+	RULE_NEIGHBOUR,
+	RULE_NONE,
+	HEALTH_RULES
+};
+extern const char *const rule_names[HEALTH_RULES];
+
 /* What reasoners tell each other. */
 struct health_report {
 	char id[64];		     /* "process 3", a host's name, "system" */
 	uint8_t role;		     /* enum role */
 	uint8_t state;		     /* enum health_state */
+	uint8_t rule;		     /* enum health_rule: why */
 	int64_t time_ns;	     /* CLOCK_REALTIME: nodes must agree */
-	struct sluice_health health; /* of its last cycle */
+	struct sluice_health health; /* of its last cycle, with those below it: see above */
 	double utilisation[4];	     /* percent: cpu, network, io, memory; NAN where unknown */
 };
 
 struct reasoner_settings {
-	uint64_t observations; /* at least so many calls in a cycle, to judge */
-	double slow_share, fast_share;
-	double load_percent; /* of cpu, network or io */
-	int64_t hold_ns;     /* a neighbour's report older than this does not count */
+	uint64_t observations;	       /* at least so many calls in a cycle, to judge */
+	double slow_share, fast_share; /* of the calls of a cycle */
+	double lost_share;	       /* of the time of a cycle, per process */
+	double load_percent;	       /* of cpu, network or io */
+	int64_t hold_ns;	       /* a neighbour's report older than this does not count */
 };
 extern const struct reasoner_settings reasoner_defaults;
 
 struct anomaly {
 	const struct health_report *report; /* of the one who signals */
-	const char *reason;		    /* one sentence */
+	const char *reason;		    /* one sentence without its full stop */
+	bool is_new;			    /* not signalled in the cycle before */
 };
 
 struct reasoner;
@@ -71,7 +94,7 @@ void reasoner_add_listener(struct reasoner *reasoner, reasoner_listener listen, 
 void reasoner_hear(struct reasoner *reasoner, const struct health_report *neighbour);
 /* percent: cpu, network, io, memory; NAN where unknown. */
 void reasoner_load(struct reasoner *reasoner, const double utilisation[4]);
-/* One cycle. The report is valid until the next. */
+/* One cycle; now_ns is CLOCK_REALTIME. The report is valid until the next. */
 const struct health_report *reasoner_cycle(struct reasoner *reasoner, int64_t now_ns);
 
 #endif

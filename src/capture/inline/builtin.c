@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The list of in-line plug-ins that are part of the guest.
+ */
+#include "capture/inline/history.h"
+#include "capture/inline/host.h"
+#include "capture/inline/read_ahead.h"
+
+const struct sluice_plugin *const inline_builtin[] = { &inline_history, &inline_read_ahead, NULL };

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/inline/host.h"
+
+#ifndef SLUICE_LINKED
+#include <dlfcn.h>
+#endif
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "capture/handles.h"
+#include "trace/call.h"
+#include "trace/calls.h"
+
+/* One that runs in this process. What hooks read is written before `active`, and then stays. */
+struct plugin {
+	const struct sluice_inline *ops;
+	void *state;
+	uint32_t classes, layers;
+	atomic_bool active;
+	_Atomic uint32_t suspect; /* so many of its hooks are still to be watched exactly */
+	struct sluice_guest guest;
+} __attribute__((aligned(64)));
+
+static struct plugin plugins[CONTROL_PLUGINS];
+static unsigned plugin_count; /* named by the control page */
+static uint64_t tick_ns;      /* nanoseconds of a tick, times 2^24 */
+/* Libraries stay loaded, also over a fork. */
+static const struct sluice_plugin *libraries[CONTROL_PLUGINS];
+
+static int64_t ticks_to_ns(uint64_t ticks)
+{
+	return (int64_t)((unsigned __int128)ticks * tick_ns >> 24);
+}
+
+/* ---- what the guest offers ---- */
+
+/* The value of KEY in lines KEY=VALUE; NULL if it is not there. *bytes is its length. */
+static const char *option_find(const char *text, size_t size, const char *key, size_t *bytes)
+{
+	const char *line = text, *end;
+	size_t n = strlen(key);
+
+	for (; (end = memchr(line, '\n', (size_t)(text + size - line))); line = end + 1)
+		if ((size_t)(end - line) > n && line[n] == '=' && !memcmp(line, key, n)) {
+			*bytes = (size_t)(end - line) - n - 1;
+			return line + n + 1;
+		}
+	return NULL;
+}
+
+/* Only from start(), which no two threads are in at a time. */
+static const char *guest_option(void *self, const char *key)
+{
+	static char value[CONTROL_OPTIONS_BYTES];
+	const struct control_plugin *c =
+		&capture_membership.control->plugins[(struct plugin *)self - plugins];
+	size_t bytes = 0;
+	const char *found = option_find(c->options, sizeof(c->options), key, &bytes);
+
+	if (!found)
+		return NULL;
+	memcpy(value, found, bytes);
+	value[bytes] = 0;
+	return value;
+}
+
+/* One record in the words of the call's row, so that the order of its fields is said once. */
+static void advice_record(struct frame *f, int fd, int64_t offset, int64_t bytes, int advice,
+			  int error)
+{
+	const struct call_info *call = &call_table[CALL_posix_fadvise];
+	unsigned words = RECORD_HEAD_WORDS + call->field_count;
+	uint64_t values[FIELD_COUNT] = {
+		[FIELD_RESULT] = (uint64_t)error, [FIELD_LINK] = handle_peek(fd),
+		[FIELD_SIZE] = (uint64_t)bytes,	  [FIELD_OFFSET] = (uint64_t)offset,
+		[FIELD_FLAGS] = (uint64_t)advice,
+	};
+	uint64_t *w = frame_leave(f, CALL_posix_fadvise, words, error);
+
+	for (unsigned i = 0; i < call->field_count; i++)
+		w[RECORD_HEAD_WORDS + i] = values[call->fields[i]];
+	frame_commit(f, w, words);
+}
+
+static int guest_advise(void *self, int fd, int64_t offset, int64_t bytes, int advice)
+{
+	struct frame f;
+	bool recorded = frame_enter(&f);
+	int error;
+
+	(void)self;
+	if (!recorded)
+		f.start = clock_ticks(capture_gate->clock);
+	error = syscall(SYS_fadvise64, fd, offset, bytes, advice) == 0 ? 0 : errno;
+	frame_stop(&f);
+	capture_self.hooking.outside += f.stop - f.start;
+	if (recorded)
+		advice_record(&f, fd, offset, bytes, advice, error);
+	return error;
+}
+
+/* ---- starting ---- */
+
+/* Tells the wrappers which calls somebody wants to hear of. */
+static void watch_update(void)
+{
+	uint32_t watched[LAYER_COUNT] = { 0 };
+
+	for (unsigned i = 0; i < plugin_count; i++)
+		for (unsigned layer = 0; layer < LAYER_COUNT; layer++)
+			if (atomic_load(&plugins[i].active) && plugins[i].layers >> layer & 1)
+				watched[layer] |= plugins[i].classes;
+	/* A wrapper of POSIX does not know yet whether its descriptor is a socket. */
+	watched[LAYER_POSIX] |= watched[LAYER_NETWORK];
+	for (unsigned layer = 0; layer < LAYER_COUNT; layer++)
+		atomic_store_explicit(&capture_gate->watched[layer], watched[layer],
+				      memory_order_release);
+}
+
+static void state_set(unsigned i, enum plugin_state state, int reason)
+{
+	struct plugin_account *account = &capture_membership.header->plugins[i];
+
+	atomic_store(&account->reason, (uint32_t)reason);
+	atomic_store(&account->state, state);
+}
+
+/* Refuses what is not fit to be started; PLUGIN_ACTIVE if it is. */
+static enum plugin_state plugin_check(const struct sluice_plugin *plugin)
+{
+	const struct sluice_inline *ops;
+
+	if (plugin->abi != SLUICE_PLUGIN_ABI || plugin->kind != SLUICE_INLINE)
+		return PLUGIN_FOREIGN;
+	ops = plugin->in_line;
+	if (!ops || !ops->start || (ops->classes ? !ops->after : !ops->suggest))
+		return PLUGIN_FAILED;
+	return PLUGIN_ACTIVE;
+}
+
+static void plugin_begin(unsigned i, const struct sluice_plugin *plugin)
+{
+	struct membership *m = &capture_membership;
+	enum plugin_state state = plugin_check(plugin);
+	struct plugin *p = &plugins[i];
+	int error;
+
+	if (state != PLUGIN_ACTIVE) {
+		state_set(i, state, EINVAL);
+		return;
+	}
+	p->ops = plugin->in_line;
+	p->state = NULL;
+	p->classes = p->ops->classes;
+	p->layers = m->control->plugins[i].layers & (p->ops->layers ? p->ops->layers : UINT32_MAX);
+	p->guest = (struct sluice_guest){ .bytes = sizeof(p->guest),
+					  .self = p,
+					  .option = guest_option,
+					  .directory = m->directory,
+					  .advise = guest_advise };
+	error = p->ops->start(&p->guest, &p->state);
+	if (error < 0) {
+		state_set(i, PLUGIN_FAILED, -error);
+		return;
+	}
+	/* Pairs with the acquire in hooks_run(). */
+	atomic_store_explicit(&p->active, true, memory_order_release);
+	state_set(i, PLUGIN_ACTIVE, 0);
+}
+
+static const struct sluice_plugin *builtin_find(const char *name)
+{
+	for (unsigned i = 0; inline_builtin[i]; i++)
+		if (strcmp(inline_builtin[i]->name, name) == 0)
+			return inline_builtin[i];
+	return NULL;
+}
+
+/* The name of a plug-in in the control page; NULL behind the last. */
+static const char *name_of(unsigned i)
+{
+	const struct control_plugin *c = &capture_membership.control->plugins[i];
+
+	return i < CONTROL_PLUGINS && c->name[0] && memchr(c->name, 0, sizeof(c->name)) ? c->name
+											: NULL;
+}
+
+void inline_start(void)
+{
+	const struct control *c = capture_membership.control;
+	const char *name;
+
+	tick_ns = 1 << 24;
+	if (c->clock_num && c->clock_den)
+		tick_ns = (uint64_t)((double)c->clock_num / (double)c->clock_den * (1 << 24));
+	for (unsigned i = 0; (name = name_of(i)); i++) {
+		bool is_library = strchr(name, '/');
+		const struct sluice_plugin *found = is_library ? libraries[i] : builtin_find(name);
+
+		if (found)
+			plugin_begin(i, found);
+		else if (!is_library)
+			state_set(i, PLUGIN_MISSING, ENOENT);
+		plugin_count = i + 1;
+	}
+	watch_update();
+}
+
+void inline_forget(void)
+{
+	struct self *s = &capture_self;
+
+	for (unsigned i = 0; i < CONTROL_PLUGINS; i++) {
+		atomic_store(&plugins[i].active, false);
+		atomic_store(&plugins[i].suspect, 0);
+	}
+	/* A handler may have forked in the midst of a hook, which then goes on in the child. */
+	s->hooking = (struct hooking){ .at = s->hooking.at };
+}
+
+#ifdef SLUICE_LINKED
+
+/* A program that is linked statically cannot load anything. */
+static const struct sluice_plugin *library_load(const char *path)
+{
+	(void)path;
+	return NULL;
+}
+
+#else
+
+static const struct sluice_plugin *library_load(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	const struct sluice_plugin *found = library ? dlsym(library, "sluice_plugin") : NULL;
+
+	if (library && !found)
+		dlclose(library);
+	/* What the program asks dlerror() later is none of our business. */
+	dlerror();
+	return found;
+}
+
+#endif
+
+void inline_load(void)
+{
+	struct self *s = &capture_self;
+	uint32_t aside = s->vforked;
+	const char *name;
+	int saved = errno;
+
+	if (frame_mode() < CAPTURE_COUNTERS)
+		return;
+	/* Nothing that loading or starting does is the program's: it goes unseen, as in a child of
+	 * vfork. */
+	s->vforked = 1;
+	for (unsigned i = 0; (name = name_of(i)); i++) {
+		if (!strchr(name, '/') || libraries[i])
+			continue;
+		libraries[i] = library_load(name);
+		if (libraries[i])
+			plugin_begin(i, libraries[i]);
+		else
+			state_set(i, PLUGIN_MISSING, ENOENT);
+	}
+	s->vforked = aside;
+	watch_update();
+	errno = saved;
+}
+
+/* ---- account ---- */
+
+static void add(_Atomic uint64_t *to, uint64_t n)
+{
+	if (n)
+		atomic_fetch_add_explicit(to, n, memory_order_relaxed);
+}
+
+static void raise_to(_Atomic uint64_t *to, uint64_t n)
+{
+	uint64_t seen = atomic_load_explicit(to, memory_order_relaxed);
+
+	while (seen < n && !atomic_compare_exchange_weak(to, &seen, n))
+		;
+}
+
+void inline_flush(struct self *s)
+{
+	struct hooking *h = &s->hooking;
+	uint32_t limit = h->limit ? 2 * h->limit : 1;
+
+	h->calls = 0;
+	h->limit = limit < INLINE_FLUSH_CALLS ? limit : INLINE_FLUSH_CALLS;
+	if (frame_mode() == CAPTURE_DETACHED || !capture_membership.header)
+		return;
+	for (unsigned i = 0; i < CONTROL_PLUGINS; i++) {
+		struct plugin_account *to = &capture_membership.header->plugins[i];
+		struct hook_account from = h->accounts[i];
+
+		if (!from.calls && !from.acts)
+			continue;
+		h->accounts[i] = (struct hook_account){ 0 };
+		add(&to->calls, from.calls);
+		add(&to->acts, from.acts);
+		add(&to->ticks, from.ticks);
+		raise_to(&to->worst_ticks, from.worst);
+		add(&capture_membership.header->cost_ticks, from.ticks);
+	}
+}
+
+void inline_acted(unsigned plugin, unsigned acts)
+{
+	if (plugin < CONTROL_PLUGINS)
+		capture_self.hooking.accounts[plugin].acts += acts;
+}
+
+/* ---- hooks ---- */
+
+/* What the kernel knows of a thread: how often it was put aside, and its own time. */
+struct usage {
+	long preempted;
+	int64_t cpu_ns;
+};
+
+static struct usage usage_take(void)
+{
+	struct rusage u = { 0 };
+	struct timespec cpu = { 0 };
+
+	syscall(SYS_getrusage, RUSAGE_THREAD, &u);
+	syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
+	return (struct usage){ u.ru_nivcsw, cpu.tv_sec * INT64_C(1000000000) + cpu.tv_nsec };
+}
+
+/* Did the hook need more than its budget, and not its thread? */
+static bool is_guilty(const struct usage *before, uint64_t own, uint64_t outside, uint64_t budget)
+{
+	struct usage after;
+
+	if (own <= budget)
+		return false;
+	after = usage_take();
+	return after.preempted == before->preempted ||
+	       after.cpu_ns - before->cpu_ns - ticks_to_ns(outside) > ticks_to_ns(budget);
+}
+
+static void plugin_switch_off(struct plugin *p)
+{
+	atomic_store(&p->active, false);
+	state_set((unsigned)(p - plugins), PLUGIN_SLOW, 0);
+	watch_update();
+}
+
+/* What a hook has taken; ticks is all its time. */
+static void hook_account(struct plugin *p, struct hooking *h, uint64_t ticks, unsigned acts)
+{
+	struct hook_account *a = &h->accounts[p - plugins];
+
+	a->calls++;
+	a->acts += acts;
+	a->ticks += ticks;
+	if (ticks > a->worst)
+		a->worst = ticks;
+	if (++h->calls >= h->limit)
+		inline_flush(&capture_self);
+}
+
+/* The two things to be asked, as one: then there is one way to keep time. */
+struct question {
+	const struct sluice_called *called;
+	const struct sluice_query *query;
+	struct sluice_answer *answer;
+};
+
+static unsigned hook_call(const struct plugin *p, const struct question *q)
+{
+	if (q->called)
+		return p->ops->after(p->state, q->called);
+	return p->ops->suggest(p->state, q->query, q->answer);
+}
+
+/* Calls a hook that began at `start`; returns when it ended. *said is what it returned. */
+static uint64_t hook_run(struct plugin *p, const struct question *q, uint64_t start, unsigned *said)
+{
+	struct hooking *h = &capture_self.hooking;
+	uint64_t budget = capture_membership.control->plugin_budget_ticks, stop, own;
+	uint32_t suspect = atomic_load_explicit(&p->suspect, memory_order_relaxed);
+	struct usage before;
+
+	h->outside = 0;
+	if (unlikely(suspect)) {
+		atomic_store_explicit(&p->suspect, suspect - 1, memory_order_relaxed);
+		before = usage_take();
+		start = clock_ticks(capture_gate->clock);
+	}
+	*said = hook_call(p, q);
+	stop = clock_ticks(capture_gate->clock);
+	own = stop - start - h->outside;
+	hook_account(p, h, stop - start, q->called ? *said : 0);
+	if (likely(!budget || own <= budget))
+		return stop;
+	if (!suspect)
+		atomic_store_explicit(&p->suspect, INLINE_SUSPECT_CALLS, memory_order_relaxed);
+	else if (is_guilty(&before, own, h->outside, budget))
+		plugin_switch_off(p);
+	return clock_ticks(capture_gate->clock);
+}
+
+/* A hook that a handler left by longjmp lies below any live frame, but for alternate stacks. */
+static bool hook_is_stale(const void *at, const struct frame *f)
+{
+	stack_t stack;
+
+	if ((uintptr_t)at > (uintptr_t)f)
+		return false;
+	return syscall(SYS_sigaltstack, NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
+}
+
+static bool hooks_enter(struct self *s, const struct frame *f)
+{
+	const void *at = s->hooking.at;
+
+	if (unlikely(at) && !hook_is_stale(at, f))
+		return false;
+	s->hooking.at = f;
+	signal_fence();
+	return true;
+}
+
+static void hooks_leave(struct self *s)
+{
+	signal_fence();
+	s->hooking.at = NULL;
+}
+
+/* The call that has ended is current again: what the hooks call is beneath it. */
+static void call_resume(struct frame *f, struct self *s)
+{
+	f->lane->current_at = f;
+	signal_fence();
+	s->level = f->level + 1;
+	signal_fence();
+	f->lane->current = f->seq;
+	signal_fence();
+	s->level = f->level;
+	signal_fence();
+}
+
+static void call_end_again(const struct frame *f)
+{
+	signal_fence();
+	f->lane->current = f->parent;
+	f->lane->current_at = f->parent_at;
+}
+
+static void hooks_run(const struct frame *f, const struct question *q)
+{
+	uint64_t now = f->stop;
+	unsigned said;
+
+	for (unsigned i = 0; i < plugin_count; i++) {
+		struct plugin *p = &plugins[i];
+
+		if (atomic_load_explicit(&p->active, memory_order_acquire) &&
+		    p->layers >> q->called->layer & 1 && p->classes >> q->called->class & 1)
+			now = hook_run(p, q, now, &said);
+	}
+}
+
+void inline_after(struct frame *f, unsigned call, int64_t handle, uint64_t link, uint64_t size,
+		  uint64_t offset, uint64_t result, int error)
+{
+	bool is_network = link_kind(link) == LINK_NETWORK;
+	const struct call_info *info = &call_table[call];
+	struct self *s = &capture_self;
+	struct sluice_called called = {
+		.call = (uint16_t)call,
+		.class = info->class,
+		.layer = is_network && info->layer == LAYER_POSIX ? LAYER_NETWORK : info->layer,
+		.is_network = is_network,
+		.error = error,
+		.handle = handle,
+		.opening = link & ID_MASK,
+		.offset = (int64_t)offset,
+		.size = (int64_t)size,
+		.result = (int64_t)result,
+		.duration_ns = ticks_to_ns(f->stop - f->start),
+	};
+	int saved = errno;
+
+	if (!hooks_enter(s, f))
+		return;
+	if (f->seq)
+		call_resume(f, s);
+	hooks_run(f, &(struct question){ .called = &called });
+	if (f->seq)
+		call_end_again(f);
+	hooks_leave(s);
+	errno = saved;
+}
+
+bool inline_suggest(struct frame *f, const struct sluice_query *query, struct sluice_answer *answer,
+		    unsigned *by)
+{
+	struct question q = { .query = query, .answer = answer };
+	struct self *s = &capture_self;
+	unsigned said = 0;
+	int saved = errno;
+
+	answer->count = 0;
+	if (!hooks_enter(s, f))
+		return false;
+	for (unsigned i = 0; i < plugin_count && !said; i++) {
+		struct plugin *p = &plugins[i];
+
+		if (!atomic_load_explicit(&p->active, memory_order_acquire) || !p->ops->suggest ||
+		    !(p->layers >> LAYER_MPI & 1))
+			continue;
+		hook_run(p, &q, clock_ticks(capture_gate->clock), &said);
+		if (!said)
+			answer->count = 0;
+		*by = i;
+	}
+	hooks_leave(s);
+	errno = saved;
+	return said != 0;
+}

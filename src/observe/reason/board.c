@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A file of the board is lines of KEY=VALUE after a first line that names the version:
+ *
+ *	sluice-health 1
+ *	id=node17
+ *	role=node
+ *	state=bad
+ *	rule=slow
+ *	time_ns=1763200000000000000
+ *	counts=12 3 80 0 0
+ *	excess_ns=61000000
+ *	utilisation=12.5 nan 99 40
+ *	end=
+ *
+ * Keys that are not known are passed over. Its name is the id, with bytes that a file name should
+ *not have written as %XX, and ".health".
+ */
+#include "observe/reason/board.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/place.h"
+
+#define HEAD "sluice-health 1\n"
+#define SUFFIX ".health"
+/* Far more than a report needs. */
+#define FILE_BYTES_MAX 4096
+
+static char *name_of(const char *id)
+{
+	struct buf name = { 0 };
+
+	for (const unsigned char *c = (const unsigned char *)id; *c; c++) {
+		if (isalnum(*c) || *c == '-' || *c == '_' || (*c == '.' && c != (const void *)id))
+			buf_putc(&name, (char)*c);
+		else
+			buf_printf(&name, "%%%02X", *c);
+	}
+	buf_puts(&name, SUFFIX);
+	return buf_take(&name);
+}
+
+static void report_print(struct buf *out, const struct health_report *report)
+{
+	buf_printf(out, HEAD "id=%s\nrole=%s\nstate=%s\nrule=%s\ntime_ns=%" PRId64 "\ncounts=",
+		   report->id, role_names[report->role], health_names[report->state],
+		   rule_names[report->rule], report->time_ns);
+	for (size_t i = 0; i < SLUICE_SPEEDS; i++)
+		buf_printf(out, "%s%" PRIu64, i ? " " : "", report->health.counts[i]);
+	buf_printf(out, "\nexcess_ns=%" PRId64 "\nutilisation=", report->health.excess_ns);
+	for (size_t i = 0; i < 4; i++)
+		buf_printf(out, "%s%g", i ? " " : "", report->utilisation[i]);
+	buf_puts(out, "\nend=\n");
+}
+
+static int file_write(const char *path, const struct buf *text)
+{
+	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text->data, text->len);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == text->len ? 0 : -ENOSPC;
+}
+
+int board_write(const char *directory, const struct health_report *report, struct err *err)
+{
+	AUTO_FREE char *name = name_of(report->id);
+	AUTO_FREE char *path = place_join(directory, name);
+	/* Hidden from readers by its suffix; ours alone by the number. */
+	AUTO_FREE char *fresh = xprintf("%s.%ld.new", path, (long)getpid());
+	AUTO_BUF struct buf text = { 0 };
+	int r;
+
+	report_print(&text, report);
+	r = file_write(fresh, &text);
+	if (r >= 0 && rename(fresh, path) != 0)
+		r = -errno;
+	if (r >= 0)
+		return 0;
+	unlink(fresh);
+	return err_set(err, -r, "%s: health cannot be told to the other nodes: %s", path,
+		       strerror(-r));
+}
+
+static int word_of(const char *const *words, int count, const char *text)
+{
+	for (int i = 0; i < count; i++) {
+		if (strcmp(words[i], text) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static bool read_word(uint8_t *out, const char *const *words, int count, const char *text)
+{
+	int word = word_of(words, count, text);
+
+	*out = (uint8_t)word;
+	return word >= 0;
+}
+
+static bool read_number(int64_t *out, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoll(text, &end, 10);
+	return end != text && !*end && !errno;
+}
+
+static bool read_counts(uint64_t counts[SLUICE_SPEEDS], const char *text)
+{
+	for (size_t i = 0; i < SLUICE_SPEEDS; i++) {
+		char *end;
+
+		errno = 0;
+		counts[i] = strtoull(text, &end, 10);
+		/* A sum of such counts must not overflow. */
+		if (end == text || errno || counts[i] > UINT64_MAX >> 16)
+			return false;
+		text = end;
+	}
+	return !*text;
+}
+
+static bool read_percentages(double utilisation[4], const char *text)
+{
+	for (size_t i = 0; i < 4; i++) {
+		char *end;
+
+		utilisation[i] = strtod(text, &end);
+		if (end == text)
+			return false;
+		text = end;
+	}
+	return !*text;
+}
+
+enum line {
+	LINE_ID,
+	LINE_ROLE,
+	LINE_STATE,
+	LINE_RULE,
+	LINE_TIME,
+	LINE_COUNTS,
+	LINE_EXCESS,
+	LINE_UTILISATION,
+	LINE_END,
+	LINES
+};
+static const char *const line_keys[LINES] = {
+	"id", "role", "state", "rule", "time_ns", "counts", "excess_ns", "utilisation", "end",
+};
+
+static bool line_read(struct health_report *report, enum line line, const char *value)
+{
+	switch (line) {
+	case LINE_ID:
+		snprintf(report->id, sizeof(report->id), "%s", value);
+		return *value && strlen(value) < sizeof(report->id);
+	case LINE_ROLE:
+		return read_word(&report->role, role_names, ROLES, value);
+	case LINE_STATE:
+		return read_word(&report->state, health_names, HEALTH_STATES, value);
+	case LINE_RULE:
+		return read_word(&report->rule, rule_names, HEALTH_RULES, value);
+	case LINE_TIME:
+		return read_number(&report->time_ns, value);
+	case LINE_COUNTS:
+		return read_counts(report->health.counts, value);
+	case LINE_EXCESS:
+		return read_number(&report->health.excess_ns, value) &&
+		       llabs(report->health.excess_ns) < INT64_MAX >> 16;
+	case LINE_UTILISATION:
+		return read_percentages(report->utilisation, value);
+	default:
+		return true;
+	}
+}
+
+/* True only if every line is there and makes sense. Cuts the text up. */
+static bool report_parse(struct health_report *report, char *text)
+{
+	unsigned seen = 0;
+	char *rest = text + strlen(HEAD), *at;
+
+	if (strncmp(text, HEAD, strlen(HEAD)) != 0)
+		return false;
+	while ((at = strsep(&rest, "\n"))) {
+		char *value = strchr(at, '=');
+		int line;
+
+		if (!value)
+			continue;
+		*value++ = 0;
+		line = word_of(line_keys, LINES, at);
+		if (line < 0)
+			continue;
+		if (!line_read(report, (enum line)line, value))
+			return false;
+		seen |= 1u << line;
+	}
+	return seen == (1u << LINES) - 1;
+}
+
+static bool file_read(int directory, const char *name, struct health_report *report)
+{
+	/* Whatever lies there: nothing that we would wait for. */
+	AUTO_CLOSE int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	char text[FILE_BYTES_MAX + 1];
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_BYTES_MAX)
+		return false;
+	n = read(fd, text, FILE_BYTES_MAX);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	*report = (struct health_report){ 0 };
+	return report_parse(report, text);
+}
+
+static int report_compare(const void *a, const void *b)
+{
+	const struct health_report *x = a, *y = b;
+
+	return strcmp(x->id, y->id);
+}
+
+size_t board_read(const char *directory, struct health_report **out)
+{
+	struct health_report *reports = NULL, report;
+	size_t count = 0, cap = 0;
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		size_t n = strlen(entry->d_name);
+
+		if (n <= strlen(SUFFIX) ||
+		    strcmp(entry->d_name + n - strlen(SUFFIX), SUFFIX) != 0 ||
+		    !file_read(dirfd(dir), entry->d_name, &report))
+			continue;
+		reports = xgrow(reports, &cap, count + 1, sizeof(*reports));
+		reports[count++] = report;
+	}
+	if (dir)
+		closedir(dir);
+	if (count)
+		qsort(reports, count, sizeof(*reports), report_compare);
+	*out = reports;
+	return count;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/reason/hierarchy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "observe/reason/board.h"
+
+#define HOLD_CYCLES 3
+
+/* A process at work, and what its reasoner's callbacks need. */
+struct member {
+	struct hierarchy *hierarchy;
+	struct reasoner *reasoner;
+	const struct health_report *report; /* of the last cycle; NULL before the first */
+	uint32_t process;
+	bool is_seen; /* since the last cycle */
+	int64_t seen_ns;
+};
+
+struct hierarchy {
+	struct reasoner_settings settings;
+	char *board;
+	struct {
+		hierarchy_detector poll;
+		void *arg;
+	} * detectors;
+	size_t detector_count, detector_cap;
+	struct {
+		hierarchy_listener listen;
+		void *arg;
+	} * listeners;
+	size_t listener_count, listener_cap;
+	struct member **members; /* by time of their first call */
+	size_t member_count, member_cap;
+	struct map by_process; /* the same, by process + 1 */
+	struct reasoner *node, *system;
+	const struct health_report *node_report, *system_report;
+	double utilisation[4];
+};
+
+struct reasoner_settings hierarchy_settings(const struct config *config)
+{
+	struct reasoner_settings out = reasoner_defaults;
+	int64_t cycle_ns = (int64_t)config_number(config, SETTING_REASON_CYCLE);
+
+	out.observations = config_number(config, SETTING_REASON_CALLS);
+	out.slow_share = (double)config_number(config, SETTING_REASON_SLOW) / 100;
+	out.load_percent = (double)config_number(config, SETTING_REASON_LOAD);
+	if (out.hold_ns < HOLD_CYCLES * cycle_ns)
+		out.hold_ns = HOLD_CYCLES * cycle_ns;
+	return out;
+}
+
+static void tell(const struct hierarchy *h, int32_t process, const struct anomaly *anomaly)
+{
+	for (size_t i = 0; i < h->listener_count; i++)
+		h->listeners[i].listen(h->listeners[i].arg, process, anomaly);
+}
+
+static void tell_all(void *arg, const struct anomaly *anomaly)
+{
+	tell(arg, -1, anomaly);
+}
+
+static void tell_process(void *arg, const struct anomaly *anomaly)
+{
+	const struct member *member = arg;
+
+	tell(member->hierarchy, (int32_t)member->process, anomaly);
+}
+
+/* Asked of processes that made calls only: so the detectors expect it. */
+static bool poll_process(void *arg, struct sluice_health *health)
+{
+	const struct member *member = arg;
+	const struct hierarchy *h = member->hierarchy;
+	bool any = false;
+
+	for (size_t i = 0; member->is_seen && i < h->detector_count; i++)
+		any |= h->detectors[i].poll(h->detectors[i].arg, member->process, health);
+	return any;
+}
+
+struct hierarchy *hierarchy_new(const char *host, const char *board,
+				const struct reasoner_settings *rules)
+{
+	struct hierarchy *h = xcalloc(1, sizeof(*h));
+
+	h->settings = rules ? *rules : reasoner_defaults;
+	h->board = xstrdup(board);
+	h->node = reasoner_new(ROLE_NODE, host, &h->settings);
+	h->system = reasoner_new(ROLE_SYSTEM, role_names[ROLE_SYSTEM], &h->settings);
+	reasoner_add_listener(h->node, tell_all, h);
+	reasoner_add_listener(h->system, tell_all, h);
+	for (size_t i = 0; i < 4; i++)
+		h->utilisation[i] = NAN;
+	return h;
+}
+
+static void member_free(struct member *member)
+{
+	reasoner_free(member->reasoner);
+	free(member);
+}
+
+void hierarchy_free(struct hierarchy *h)
+{
+	if (!h)
+		return;
+	for (size_t i = 0; i < h->member_count; i++)
+		member_free(h->members[i]);
+	free(h->members);
+	map_release(&h->by_process);
+	reasoner_free(h->node);
+	reasoner_free(h->system);
+	free(h->detectors);
+	free(h->listeners);
+	free(h->board);
+	free(h);
+}
+
+void hierarchy_add_detector(struct hierarchy *h, hierarchy_detector poll, void *arg)
+{
+	h->detectors =
+		xgrow(h->detectors, &h->detector_cap, h->detector_count + 1, sizeof(*h->detectors));
+	h->detectors[h->detector_count].poll = poll;
+	h->detectors[h->detector_count++].arg = arg;
+}
+
+void hierarchy_listen(struct hierarchy *h, hierarchy_listener listen, void *arg)
+{
+	h->listeners =
+		xgrow(h->listeners, &h->listener_cap, h->listener_count + 1, sizeof(*h->listeners));
+	h->listeners[h->listener_count].listen = listen;
+	h->listeners[h->listener_count++].arg = arg;
+}
+
+static struct member *member_new(struct hierarchy *h, uint32_t process)
+{
+	struct member *member = xcalloc(1, sizeof(*member));
+	char id[32];
+
+	snprintf(id, sizeof(id), "%s %u", role_names[ROLE_PROCESS], process);
+	member->hierarchy = h;
+	member->process = process;
+	member->reasoner = reasoner_new(ROLE_PROCESS, id, &h->settings);
+	reasoner_add_detector(member->reasoner, poll_process, member);
+	reasoner_add_listener(member->reasoner, tell_process, member);
+	reasoner_load(member->reasoner, h->utilisation);
+	h->members = xgrow(h->members, &h->member_cap, h->member_count + 1, sizeof(*h->members));
+	h->members[h->member_count++] = member;
+	map_put(&h->by_process, (uint64_t)process + 1, member);
+	return member;
+}
+
+void hierarchy_seen(struct hierarchy *h, uint32_t process)
+{
+	struct member *member = map_get(&h->by_process, (uint64_t)process + 1);
+
+	if (!member)
+		member = member_new(h, process);
+	member->is_seen = true;
+}
+
+void hierarchy_load(struct hierarchy *h, const double utilisation[4])
+{
+	memcpy(h->utilisation, utilisation, sizeof(h->utilisation));
+	reasoner_load(h->node, utilisation);
+	for (size_t i = 0; i < h->member_count; i++)
+		reasoner_load(h->members[i]->reasoner, utilisation);
+}
+
+static void cycle_processes(struct hierarchy *h, int64_t now_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->member_count; i++) {
+		struct member *member = h->members[i];
+
+		if (member->is_seen)
+			member->seen_ns = now_ns;
+		if (now_ns - member->seen_ns > h->settings.hold_ns) {
+			map_remove(&h->by_process, (uint64_t)member->process + 1);
+			member_free(member);
+			continue;
+		}
+		h->members[kept++] = member;
+		member->report = reasoner_cycle(member->reasoner, now_ns);
+		member->is_seen = false;
+		reasoner_hear(h->node, member->report);
+	}
+	h->member_count = kept;
+}
+
+static int hear_nodes(struct hierarchy *h, struct err *err)
+{
+	struct health_report *reports = NULL;
+	size_t count;
+	int ret = board_write(h->board, h->node_report, err);
+
+	count = board_read(h->board, &reports);
+	for (size_t i = 0; i < count; i++) {
+		/* Of ourselves we know better. */
+		if (strcmp(reports[i].id, h->node_report->id) != 0)
+			reasoner_hear(h->system, &reports[i]);
+	}
+	free(reports);
+	return ret;
+}
+
+int hierarchy_cycle(struct hierarchy *h, int64_t now_ns, struct err *err)
+{
+	int ret = 0;
+
+	cycle_processes(h, now_ns);
+	h->node_report = reasoner_cycle(h->node, now_ns);
+	reasoner_hear(h->system, h->node_report);
+	if (h->board)
+		ret = hear_nodes(h, err);
+	h->system_report = reasoner_cycle(h->system, now_ns);
+	reasoner_hear(h->node, h->system_report);
+	for (size_t i = 0; i < h->member_count; i++)
+		reasoner_hear(h->members[i]->reasoner, h->node_report);
+	return ret;
+}
+
+const struct health_report *hierarchy_report(const struct hierarchy *h, enum role role,
+					     uint32_t process)
+{
+	const struct member *member = map_get(&h->by_process, (uint64_t)process + 1);
+
+	if (role == ROLE_NODE)
+		return h->node_report;
+	if (role == ROLE_SYSTEM)
+		return h->system_report;
+	return member ? member->report : NULL;
+}
