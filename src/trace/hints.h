@@ -51,30 +51,26 @@ static inline bool hints_is_word(char c)
 static inline const char *hints_extension(const char *path, char extension[HINTS_EXTENSION_BYTES])
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *end = name + strlen(name), *dot;
-	bool is_number;
+	const char *end = name + strlen(name), *first;
+	bool is_number = true;
 
 	extension[0] = 0;
-	do {
-		size_t n;
-
-		for (dot = end; dot > name && *dot != '.'; dot--)
+	while (is_number) {
+		for (first = end; first > name && first[-1] != '.'; first--)
 			;
-		n = (size_t)(end - dot);
-		if (dot == name || n < 2 || n > HINTS_EXTENSION_BYTES)
+		if (first <= name + 1 || first == end || end - first >= HINTS_EXTENSION_BYTES)
 			return extension;
-		is_number = true;
-		for (const char *p = dot + 1; p < end; p++) {
+		for (const char *p = first; p < end; p++) {
 			if (!hints_is_word(*p))
 				return extension;
 			is_number = is_number && *p >= '0' && *p <= '9';
 		}
 		if (!is_number) {
-			memcpy(extension, dot + 1, n - 1);
-			extension[n - 1] = 0;
+			memcpy(extension, first, (size_t)(end - first));
+			extension[end - first] = 0;
 		}
-		end = dot;
-	} while (is_number);
+		end = first - 1;
+	}
 	return extension;
 }
 
@@ -106,9 +102,12 @@ static inline bool hints_is_among(const char *key, const char *const *keys)
  */
 static inline bool hints_is_safe(const char *key, const char *value, bool is_open_mpi)
 {
-	static const char *const counts[] = { "cb_buffer_size",	    "ind_rd_buffer_size",
-					      "ind_wr_buffer_size", "cb_nodes",
-					      "striping_unit",	    "striping_factor",
+	static const char *const counts[] = { "cb_buffer_size",
+					      "ind_rd_buffer_size",
+					      "ind_wr_buffer_size",
+					      "cb_nodes",
+					      "striping_unit",
+					      "striping_factor",
 					      NULL };
 	static const char *const aggregators[] = { "cb_nodes", "cb_config_list", "num_aggregators",
 						   NULL };

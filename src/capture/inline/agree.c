@@ -29,8 +29,7 @@ int agree_join(struct control *control, uint64_t key)
 
 bool agree_all_here(const struct control *control, int job, int ranks)
 {
-	return job >= 0 && ranks > 0 &&
-	       atomic_load(&control->jobs[job].present) == (uint32_t)ranks;
+	return job >= 0 && ranks > 0 && atomic_load(&control->jobs[job].present) == (uint32_t)ranks;
 }
 
 /* Takes a free place for the text, or finds it. 0: neither. */

@@ -138,8 +138,8 @@ static uint64_t opening_number(struct matter *m, bool *known)
 	place = agree_place(m->control, key);
 	if (place < 0)
 		return 0;
-	return mpi_mix(key, 1 + atomic_fetch_add_explicit(&own.times[place], 1,
-							  memory_order_relaxed)) |
+	return mpi_mix(key,
+		       1 + atomic_fetch_add_explicit(&own.times[place], 1, memory_order_relaxed)) |
 	       1;
 }
 

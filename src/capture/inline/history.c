@@ -75,7 +75,8 @@ static const char *best_find(const char *text, const char *extension, char mode)
 	const char word[] = { mode, 0 }, *any = NULL;
 
 	for (const char *line = text; *line; line = line_next(line)) {
-		const char *best = after(line, "best"), *hints = after(after(best, extension), word);
+		const char *best = after(line, "best"),
+			   *hints = after(after(best, extension), word);
 
 		if (hints)
 			return hints;
@@ -192,9 +193,9 @@ bool history_suggest(const char *text, struct control *control, const struct slu
 	answer->trial = 0;
 	if (explore(text, control, query, answer))
 		return true;
-	answer_fill(best_find(text, hints_extension(query->path, extension),
-			      hints_mode(query->flags)),
-		    answer);
+	answer_fill(
+		best_find(text, hints_extension(query->path, extension), hints_mode(query->flags)),
+		answer);
 	return answer->count > 0;
 }
 
