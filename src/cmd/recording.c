@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "observe/collect/calibrate.h"
+#include "observe/collect/overhead.h"
 #include "observe/collect/parts.h"
 
 /* Pauses of the job's collector: as long as nothing comes, and between looks at the members. */
@@ -149,6 +150,15 @@ enum capture_mode recording_mode(const struct config *config)
 	}
 }
 
+double recording_budget(const struct config *config, struct err *err)
+{
+	double share = 0;
+
+	if (overhead_parse(config_text(config, SETTING_OVERHEAD_BUDGET), &share, err) < 0)
+		overhead_parse(settings[SETTING_OVERHEAD_BUDGET].fallback, &share, NULL);
+	return share;
+}
+
 /* NULL lets the collector choose. */
 static const char *spool_dir(const struct config *config)
 {
@@ -171,6 +181,8 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		.clock = clock_choose(config),
 		.skip = config_text(config, SETTING_CAPTURE_SKIP),
 		.run = &run,
+		.overhead_budget = recording_budget(config, NULL),
+		.overhead_grace_ns = (int64_t)config_number(config, SETTING_OVERHEAD_GRACE),
 	};
 	int result = -1;
 

@@ -38,6 +38,9 @@ struct recording_result {
 
 enum capture_mode recording_mode(const struct config *config);
 
+/* Share of the run time that recording may cost; the built-in one, and err set, if it is wrong. */
+double recording_budget(const struct config *config, struct err *err);
+
 /* The options must stay until the end. On failure nothing is left to end. */
 int recording_start(struct recording *recording, const struct recording_options *options,
 		    struct err *err);

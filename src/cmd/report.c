@@ -11,6 +11,7 @@
 #include "observe/plugins/file_surveyor.h"
 #include "observe/report/render.h"
 #include "observe/report/summary.h"
+#include "observe/report/trace_host.h"
 
 #define BATCH 4096
 
@@ -72,13 +73,18 @@ static int report_trace(const struct command *command, struct trace *trace)
 {
 	const struct report_args *args = command->args;
 	struct file_surveyor surveyor = { 0 };
+	struct trace_host host;
 	struct summary summary;
-	struct report report = { .summary = &summary, .top = args->top, .by_rank = args->by_rank };
+	struct report report = { .summary = &summary,
+				 .ranks = &summary.ranks,
+				 .top = args->top,
+				 .by_rank = args->by_rank };
 	int ret;
 
 	summary_init(&summary, &trace->head);
 	if (args->survey || args->json) {
-		file_surveyor_init(&surveyor, &trace->head, &summary.ranks);
+		trace_host_init(&host, &trace->head);
+		file_surveyor_init(&surveyor, &host.host);
 		report.surveyor = &surveyor;
 	}
 	if (args->by_rank && !summary.ranks.count)

@@ -116,6 +116,16 @@ static void program_explain(const struct command *c, const char *path)
 		warn(c, text);
 }
 
+/* A wrong setting must not keep a program from running. */
+static void settings_check(const struct command *c)
+{
+	struct err err = { 0 };
+
+	recording_budget(c->config, &err);
+	if (err.code)
+		warn(c, err.text);
+}
+
 static int overrides_apply(struct command *c, struct err *err)
 {
 	const struct run_args *args = c->args;
@@ -372,6 +382,7 @@ static int run(struct command *c)
 	program_explain(c, program);
 	if (is_recorded_already())
 		return program_become(c->argv, program);
+	settings_check(c);
 	return record(c, program);
 }
 

@@ -11,9 +11,13 @@
 
 #include "store/store.h"
 
-/* SIOX's ontology: domain "POSIX", name "quantity/BytesToRead", type "bytes". Ids are above 0. */
+/* SIOX's ontology: domain "POSIX", name "quantity/BytesToRead", type "bytes". Ids are above 0. The
+ * type of who came first stays. */
 int64_t catalogue_attribute(struct store *store, const char *domain, const char *name,
 			    const char *type, struct err *err);
+/* 0 where there is none. */
+int64_t catalogue_attribute_find(struct store *store, const char *domain, const char *name,
+				 struct err *err);
 /* An attribute of an attribute: a unit, a meaning. Setting replaces. */
 int catalogue_attribute_set(struct store *store, int64_t id, const char *key, const char *value,
 			    struct err *err);
@@ -30,14 +34,23 @@ int64_t catalogue_thing(struct store *store, enum thing_kind kind, int64_t of, c
 int catalogue_fact_set(struct store *store, const char *run, int32_t process, const char *key,
 		       const char *value, struct err *err);
 
+/* Forgets the facts of all but the newest runs, by their fact "started" (seconds), of the run. */
+int catalogue_runs_keep(struct store *store, int64_t count, struct err *err);
+
 /* Lists by id (facts: by run, process, key). Texts are valid during the call; non-zero stops. */
 typedef int (*catalogue_attribute_seen)(void *arg, int64_t id, const char *domain, const char *name,
 					const char *type);
-typedef int (*catalogue_thing_seen)(void *arg, int64_t id, int64_t of, const char *name);
+typedef int (*catalogue_note_seen)(void *arg, const char *key, const char *value);
+/* of_name is "" where it belongs to nothing. */
+typedef int (*catalogue_thing_seen)(void *arg, int64_t id, int64_t of, const char *name,
+				    const char *of_name);
 typedef int (*catalogue_fact_seen)(void *arg, const char *run, int32_t process, const char *key,
 				   const char *value);
 int catalogue_attributes(struct store *store, catalogue_attribute_seen seen, void *arg,
 			 struct err *err);
+/* What was set of one attribute, by key. */
+int catalogue_attribute_notes(struct store *store, int64_t id, catalogue_note_seen seen, void *arg,
+			      struct err *err);
 int catalogue_things(struct store *store, enum thing_kind kind, catalogue_thing_seen seen,
 		     void *arg, struct err *err);
 /* run NULL: of all. */

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The journal is SQLite's own, rolled back: write-ahead logging needs memory shared between all
+ * users of the file, which home directories on a network do not have.
+ */
 #include "store/store.h"
 
 #include <errno.h>
@@ -50,15 +54,46 @@ static const char *const versions[] = {
 };
 enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 
+/* Of SQLite's header, so that nobody's file is taken for ours: "slst". */
+#define APPLICATION 0x736c7374
+
+static int number_of(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return EBUSY;
+	case SQLITE_FULL:
+		return ENOSPC;
+	case SQLITE_READONLY:
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+		return EACCES;
+	case SQLITE_NOTADB:
+	case SQLITE_CORRUPT:
+		return EBADMSG;
+	default:
+		return EIO;
+	}
+}
+
 static int fail(const struct store *store, int code, struct err *err)
 {
-	int number = code == SQLITE_BUSY || code == SQLITE_LOCKED ? EBUSY
-		     : code == SQLITE_FULL			  ? ENOSPC
-		     : code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM
-			     ? EACCES
-			     : EIO;
+	const char *mend = "";
 
-	return err_set(err, number, "%s: %s", store->path, sqlite3_errmsg(store->db));
+	switch (number_of(code)) {
+	case EBADMSG:
+		mend = "; move it away, or set store.path to another file";
+		break;
+	case EACCES:
+		mend = "; make it writable, or set store.path to another file";
+		break;
+	case EBUSY:
+		mend = ": another process has been writing for too long";
+		break;
+	}
+	return err_set(err, number_of(code), "%s: %s%s", store->path, sqlite3_errmsg(store->db),
+		       mend);
 }
 
 static int execute(struct store *store, const char *sql, struct err *err)
@@ -82,40 +117,80 @@ int store_end(struct store *store, int commit, struct err *err)
 	return r;
 }
 
-static int version_of(struct store *store, int *version, struct err *err)
+static int number_get(struct store *store, const char *sql, int *number, struct err *err)
 {
 	sqlite3_stmt *statement = NULL;
-	int code = sqlite3_prepare_v2(store->db, "PRAGMA user_version", -1, &statement, NULL);
+	int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
 
 	if (code == SQLITE_OK)
 		code = sqlite3_step(statement);
 	if (code == SQLITE_ROW)
-		*version = sqlite3_column_int(statement, 0);
+		*number = sqlite3_column_int(statement, 0);
 	sqlite3_finalize(statement);
 	return code == SQLITE_ROW ? 0 : fail(store, code, err);
+}
+
+/* The version of the store, 0 of a new file; fails where it is not one that we can use. */
+static int version_get(struct store *store, int *version, struct err *err)
+{
+	int application = 0, tables = 0, r;
+
+	r = number_get(store, "PRAGMA user_version", version, err);
+	if (r >= 0)
+		r = number_get(store, "PRAGMA application_id", &application, err);
+	if (r >= 0)
+		r = number_get(store, "SELECT count(*) FROM sqlite_master", &tables, err);
+	if (r < 0)
+		return r;
+	if (application != APPLICATION && (tables || application || *version))
+		return err_set(
+			err, EBADMSG,
+			"%s: is a database of something else; set store.path to another file",
+			store->path);
+	if (*version > VERSION)
+		return err_set(err, EPROTO,
+			       "%s: made by a later version of Sluice (store version %d, this one "
+			       "knows %d); set store.path to another file",
+			       store->path, *version, VERSION);
+	return 0;
+}
+
+static int migrate_from(struct store *store, int version, struct err *err)
+{
+	AUTO_FREE char *sql = xprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+				      APPLICATION, VERSION);
+	int r = 0;
+
+	for (; r >= 0 && version < VERSION; version++)
+		r = execute(store, versions[version], err);
+	return r < 0 ? r : execute(store, sql, err);
+}
+
+/* All of it at one moment: another process may be making the store. */
+static int version_look(struct store *store, int *version, struct err *err)
+{
+	int r = execute(store, "BEGIN", err);
+
+	if (r < 0)
+		return r;
+	r = version_get(store, version, err);
+	store_end(store, 0, NULL);
+	return r;
 }
 
 /* Brings the schema up to date; under the lock, as another process may be at it. */
 static int migrate(struct store *store, struct err *err)
 {
-	int version = 0, r = version_of(store, &version, err);
+	int version = 0, r = version_look(store, &version, err);
 
 	if (r < 0 || version == VERSION)
 		return r;
 	r = store_begin(store, err);
+	if (r < 0)
+		return r;
+	r = version_get(store, &version, err);
 	if (r >= 0)
-		r = version_of(store, &version, err);
-	if (r >= 0 && version > VERSION)
-		r = err_set(err, EPROTO,
-			    "%s: made by a later version of Sluice; set store.path to another file",
-			    store->path);
-	for (; r >= 0 && version < VERSION; version++)
-		r = execute(store, versions[version], err);
-	if (r >= 0) {
-		AUTO_FREE char *sql = xprintf("PRAGMA user_version = %d", VERSION);
-
-		r = execute(store, sql, err);
-	}
+		r = migrate_from(store, version, err);
 	if (r < 0) {
 		store_end(store, 0, NULL);
 		return r;
@@ -134,18 +209,14 @@ static int folder_make(const char *path, struct err *err)
 	return place_make_dir(folder, 0700, err);
 }
 
-int store_open(struct store **out, const char *path, struct err *err)
+static int open_file(struct store **out, const char *path, int flags, struct err *err)
 {
-	struct store *store;
-	int r = folder_make(path, err), code;
+	struct store *store = xcalloc(1, sizeof(*store));
+	int code, r;
 
-	if (r < 0)
-		return r;
-	store = xcalloc(1, sizeof(*store));
 	store->path = xstrdup(path);
 	code = sqlite3_open_v2(path, &store->db,
-			       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-			       NULL);
+			       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | flags, NULL);
 	if (code != SQLITE_OK) {
 		r = fail(store, code, err);
 	} else {
@@ -158,6 +229,21 @@ int store_open(struct store **out, const char *path, struct err *err)
 	}
 	*out = store;
 	return 0;
+}
+
+int store_open(struct store **store, const char *path, struct err *err)
+{
+	int r = folder_make(path, err);
+
+	return r < 0 ? r : open_file(store, path, SQLITE_OPEN_CREATE, err);
+}
+
+int store_open_existing(struct store **store, const char *path, struct err *err)
+{
+	if (!place_exists(path))
+		return err_set(err, ENOENT, "%s: there is no store yet; 'sluice run' makes it",
+			       path);
+	return open_file(store, path, 0, err);
 }
 
 void store_close(struct store *store)
@@ -176,27 +262,26 @@ const char *store_path(const struct store *store)
 	return store->path;
 }
 
-static sqlite3_stmt *prepare(struct store *store, const char *sql, struct err *err)
+static int prepare(struct store *store, const char *sql, sqlite3_stmt **out, struct err *err)
 {
 	size_t i = 0;
 	int code;
 
+	/* The last place is everybody's. */
 	while (i < STATEMENTS_MAX - 1 && store->kept[i].sql && store->kept[i].sql != sql)
 		i++;
-	if (store->kept[i].sql == sql) {
-		sqlite3_reset(store->kept[i].statement);
-		return store->kept[i].statement;
+	if (store->kept[i].sql != sql) {
+		sqlite3_finalize(store->kept[i].statement);
+		store->kept[i].statement = NULL;
+		store->kept[i].sql = NULL;
+		code = sqlite3_prepare_v2(store->db, sql, -1, &store->kept[i].statement, NULL);
+		if (code != SQLITE_OK)
+			return fail(store, code, err);
+		store->kept[i].sql = sql;
 	}
-	sqlite3_finalize(store->kept[i].statement);
-	store->kept[i].statement = NULL;
-	store->kept[i].sql = NULL;
-	code = sqlite3_prepare_v2(store->db, sql, -1, &store->kept[i].statement, NULL);
-	if (code != SQLITE_OK) {
-		fail(store, code, err);
-		return NULL;
-	}
-	store->kept[i].sql = sql;
-	return store->kept[i].statement;
+	*out = store->kept[i].statement;
+	sqlite3_reset(*out);
+	return 0;
 }
 
 static void bind(sqlite3_stmt *statement, const char *format, va_list ap)
@@ -219,10 +304,10 @@ static void bind(sqlite3_stmt *statement, const char *format, va_list ap)
 struct sqlite3_stmt *store_query(struct store *store, struct err *err, const char *sql,
 				 const char *format, ...)
 {
-	sqlite3_stmt *statement = prepare(store, sql, err);
+	sqlite3_stmt *statement;
 	va_list ap;
 
-	if (!statement)
+	if (prepare(store, sql, &statement, err) < 0)
 		return NULL;
 	va_start(ap, format);
 	bind(statement, format, ap);
@@ -232,24 +317,24 @@ struct sqlite3_stmt *store_query(struct store *store, struct err *err, const cha
 
 int store_step(struct store *store, struct sqlite3_stmt *statement, struct err *err)
 {
-	int code = sqlite3_step(statement);
+	int code = sqlite3_step(statement), r = 0;
 
 	if (code == SQLITE_ROW)
 		return 1;
 	if (code != SQLITE_DONE)
-		fail(store, code, err);
+		r = fail(store, code, err);
 	sqlite3_reset(statement);
-	return code == SQLITE_DONE ? 0 : -EIO;
+	return r;
 }
 
 int store_run(struct store *store, struct err *err, const char *sql, const char *format, ...)
 {
-	sqlite3_stmt *statement = prepare(store, sql, err);
+	sqlite3_stmt *statement;
 	va_list ap;
-	int r;
+	int r = prepare(store, sql, &statement, err);
 
-	if (!statement)
-		return -EIO;
+	if (r < 0)
+		return r;
 	va_start(ap, format);
 	bind(statement, format, ap);
 	va_end(ap);
@@ -257,4 +342,9 @@ int store_run(struct store *store, struct err *err, const char *sql, const char 
 		r = store_step(store, statement, err);
 	} while (r > 0);
 	return r;
+}
+
+void store_done(struct sqlite3_stmt *statement)
+{
+	sqlite3_reset(statement);
 }

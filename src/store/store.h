@@ -8,8 +8,9 @@
  *   durations.h   how long calls take: histograms
  *   outcomes.h    what files did under which hints
  *
- * A store is used from one thread. A store made by a later version is refused; one of an earlier
- * version is brought up to date, its rows kept.
+ * A store is used from one thread, and by the process that opened it. A store made by a later
+ * version is refused, as is a file of anything else; one of an earlier version is brought up to
+ * date, its rows kept. One that may only be read can be read.
  */
 #ifndef SLUICE_STORE_STORE_H
 #define SLUICE_STORE_STORE_H
@@ -26,6 +27,8 @@ struct store;
 
 /* Makes the file and its folder if need be. */
 int store_open(struct store **store, const char *path, struct err *err);
+/* To look only: nothing is made. -ENOENT where there is no store yet. */
+int store_open_existing(struct store **store, const char *path, struct err *err);
 void store_close(struct store *store);
 const char *store_path(const struct store *store);
 
@@ -40,6 +43,9 @@ struct sqlite3_stmt *store_query(struct store *store, struct err *err, const cha
 
 /* The next row: 1, 0 at the end, -errno. At the end and on failure the statement is done with. */
 int store_step(struct store *store, struct sqlite3_stmt *statement, struct err *err);
+
+/* Done with it before the end of its rows: it would keep others from writing. */
+void store_done(struct sqlite3_stmt *statement);
 
 /* Runs a statement without rows. */
 int store_run(struct store *store, struct err *err, const char *sql, const char *format, ...);

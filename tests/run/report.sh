@@ -89,7 +89,12 @@ check_has "$(cat out)" "${survey}Seek Distance/Average writing = (3000,3000,3000
 check_has "$(cat out)" "${survey}Bytes/Written per access = (1000,1000,1000)"
 check_has "$(cat out)" "${survey}Time/Total for opening = (1e+06,1e+06,1e+06)"
 check_has "$(cat out)" '[FileSurveyor:HDF5] "/data/out.h5"/Time/Total for writing = (1e+07,4e+06,1.6e+07)'
-check_eq "$(grep -cv '^\[FileSurveyor:[A-Z0-9]*\] ".*"/.* = (.*,.*,.*)$' out || true)" 0 "lines of another layout"
+check_has "$(cat out)" "${survey}Accesses/Writing/Strided, up to 4 KiB = (2,2,2)"
+check_has "$(cat out)" "${survey}Accesses/Writing/Aligned to 512 B = (0,0,0)"
+check_has "$(cat out)" "${survey}Sharing/Writing = 4 ranks, interleaved"
+check_has "$(cat out)" '[FileSurveyor:HDF5] "/data/out.h5"/Sharing/Writing = 4 ranks, unknown'
+layout='^\[FileSurveyor:[A-Z0-9]*\] ".*"/(.* = \(.*,.*,.*\)|Sharing/(Reading|Writing) = [0-9]+ ranks?, [a-z]+)$'
+check_eq "$(grep -Ecv "$layout" out || true)" 0 "lines of another layout"
 
 check_rc 0 "$sluice" report --json run.txt
 check_json out sluice.report/1
@@ -103,6 +108,7 @@ check_eq "$(json_get out '["hosts"][1]["clock_offset_ns"]')" -1500
 check_eq "$(json_get out '["layers"][0]["ranks"]["count"]')" 4
 check_eq "$(json_get out '["files"][0]["layers"]')" "['POSIX', 'MPI', 'HDF5']"
 check_eq "$(json_get out '["survey"][1]["layer"]')" MPI
+check_eq "$(json_get out '["survey"][1]["writing"]')" "{'count': 4, 'sharing': 'interleaved'}"
 check_eq "$(json_get out '["survey"][1]["fields"]["Accesses/Writing/Sequential"]["maximum_rank"]')" 0
 
 # A run without ranks.

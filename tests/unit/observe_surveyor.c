@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "observe/report/render.h"
+#include "observe/report/trace_host.h"
 #include "observe/report/traffic.h"
 
 enum { OPEN = 1, READ, WRITE, CLOSE, SEEK, DUP, IWRITE, WAIT, INIT, COPY, COMPLETED };
@@ -38,6 +39,7 @@ static struct trace_head head = {
 /* A surveyor and the run it watches, whose clock ticks with each call. */
 struct run {
 	struct ranks ranks;
+	struct trace_host host;
 	struct file_surveyor surveyor;
 	int64_t now_ns;
 	uint64_t next[RANKS + 1]; /* id of the next call of each process */
@@ -56,7 +58,8 @@ static void run_init(struct run *run, size_t process_count, bool ranked)
 	}
 	head.process_count = process_count;
 	ranks_init(&run->ranks, &head);
-	file_surveyor_init(&run->surveyor, &head, &run->ranks);
+	trace_host_init(&run->host, &head);
+	file_surveyor_init(&run->surveyor, &run->host.host);
 }
 
 static void run_release(struct run *run)
@@ -117,7 +120,7 @@ static void check_field(const struct run *run, const char *name, const char *exp
 {
 	AUTO_BUF struct buf text = { 0 };
 	size_t count;
-	AUTO_FREE struct survey_row *rows = file_surveyor_rows(&run->surveyor, &count);
+	AUTO_FREE struct survey_row *rows = file_surveyor_rows(&run->surveyor, &run->ranks, &count);
 
 	REQUIRE(count == 1);
 	spread_format(&text, field_of(&rows[0], name));
@@ -191,7 +194,8 @@ static void lines_have_the_layout_of_the_paper(void)
 	access_file(&run, 0, READ, 0, 10, 10);
 	open_file(&run, 1);
 	access_file(&run, 1, READ, 1 << 20, 30, 30);
-	render_survey(out, &(struct report){ .surveyor = &run.surveyor, .top = 5 });
+	render_survey(out,
+		      &(struct report){ .surveyor = &run.surveyor, .ranks = &run.ranks, .top = 5 });
 	fclose(out);
 	CHECK(strstr(text, "[FileSurveyor:MPI] \"/shared\"/Accesses = (1,1,1)\n") == text);
 	CHECK(strstr(text, "\n[FileSurveyor:MPI] \"/shared\"/Accesses/Reading/Sequential = "
@@ -320,7 +324,7 @@ static void inner_calls_start_up_sockets_and_launchers_are_left_out(void)
 	processes[1].rank = -1;
 	run_release(&run);
 	ranks_init(&run.ranks, &head);
-	file_surveyor_init(&run.surveyor, &head, &run.ranks);
+	file_surveyor_init(&run.surveyor, &run.host.host);
 	open_file(&run, 1);
 	access_file(&run, 1, READ, 0, 5, 5);
 	outer = feed(&run, (struct activity){ .call = INIT, .file = 2 });
@@ -349,7 +353,7 @@ static void layers_and_files_are_apart_and_the_costliest_comes_first(void)
 	feed(&run,
 	     (struct activity){
 		     .call = COPY, .layer = LAYER_STDIO, .file = 1, .file2 = 2, .result = 3 });
-	rows = file_surveyor_rows(&run.surveyor, &n);
+	rows = file_surveyor_rows(&run.surveyor, &run.ranks, &n);
 	REQUIRE(n == 4);
 	CHECK(rows[0].file == 2 && rows[0].layer == LAYER_MPI);
 	CHECK(rows[1].file == 2 && rows[1].layer == LAYER_STDIO);
@@ -371,13 +375,287 @@ static void without_ranks_processes_are_compared(void)
 		open_file(&run, i);
 		access_file(&run, i, READ, 0, 10 * (int64_t)i + 1, 1);
 	}
-	rows = file_surveyor_rows(&run.surveyor, &n);
+	rows = file_surveyor_rows(&run.surveyor, &run.ranks, &n);
 	REQUIRE(n == 1);
 	CHECK_INT(rows[0].members, 3);
 	CHECK_INT(field_of(&rows[0], "Bytes")->maximum, 21);
 	CHECK_INT(field_of(&rows[0], "Bytes")->maximum_rank, 2);
 	free(rows);
 	run_release(&run);
+}
+
+static void a_constant_stride_is_seen_from_the_third_access_on(void)
+{
+	static struct run run;
+
+	run_init(&run, 1, true);
+	open_file(&run, 0);
+	for (int64_t i = 0; i < 10; i++)
+		access_file(&run, 0, READ, i * 8192, 100, 100); /* 8 of them are strided */
+	for (int64_t i = 0; i < 4; i++)
+		access_file(&run, 0, READ, (60 - i * 20) << 20, 1, 1); /* backwards: 2 */
+	access_file(&run, 0, READ, 100 << 20, 1, 1);		       /* forwards: none */
+	for (int64_t i = 0; i < 5; i++)
+		access_file(&run, 0, WRITE, i * 100, 100, 100); /* sequential, but for the first */
+	check_field(&run, "Accesses/Reading/Strided", "(10,10,10)");
+	check_field(&run, "Accesses/Reading/Strided, up to 4 KiB", "(0,0,0)");
+	check_field(&run, "Accesses/Reading/Strided, up to 64 KiB", "(8,8,8)");
+	check_field(&run, "Accesses/Reading/Strided, beyond 16 MiB", "(2,2,2)");
+	check_field(&run, "Accesses/Writing/Strided", "(0,0,0)");
+	check_field(&run, "Accesses/Reading", "(15,15,15)");
+	check_field(&run, "Accesses/Writing", "(5,5,5)");
+	check_field(&run, "Seek Distance/Largest writing", "(100,100,100)");
+	run_release(&run);
+}
+
+/* The four levels of the paper again: what it calls random is strided. */
+static void the_strides_of_the_paper_are_found(void)
+{
+	static struct run run;
+
+	run_init(&run, RANKS, true);
+	four_levels(&run, WRITE);
+	/* two levels of 10,240; the first two of each have no stride yet */
+	check_field(&run, "Accesses/Writing/Strided", "(20476,20476,20476)");
+	check_field(&run, "Accesses/Writing/Strided, up to 1 MiB", "(20476,20476,20476)");
+	check_field(&run, "Seek Distance/Largest writing", "(1.024e+06,1.024e+06,1.024e+06)");
+	check_field(&run, "Accesses/Writing/Aligned to 4 KiB", "(20480,20480,20480)");
+	check_field(&run, "Accesses/Writing/Aligned to 1 MiB", "(0,0,0)");
+	run_release(&run);
+}
+
+static void alignment_needs_position_and_size(void)
+{
+	static struct run run;
+
+	run_init(&run, 1, true);
+	open_file(&run, 0);
+	access_file(&run, 0, WRITE, 0, 1 << 20, 1 << 20);
+	access_file(&run, 0, WRITE, 1 << 20, 4096, 4096);
+	access_file(&run, 0, WRITE, 4096, 512, 512);
+	access_file(&run, 0, WRITE, 100, 4096, 4096);
+	access_file(&run, 0, WRITE, 0, 4096, 8192); /* with holes: its pieces are not known */
+	check_field(&run, "Accesses/Writing/Aligned to 1 MiB", "(1,1,1)");
+	check_field(&run, "Accesses/Writing/Aligned to 4 KiB", "(2,2,2)");
+	check_field(&run, "Accesses/Writing/Aligned to 512 B", "(3,3,3)");
+	run_release(&run);
+}
+
+static void seeks_are_counted(void)
+{
+	static struct run run;
+
+	run_init(&run, 1, true);
+	open_file(&run, 0);
+	access_file(&run, 0, WRITE, 0, 10, 10);
+	feed(&run, (struct activity){ .call = SEEK, .link = run.open[0], .result = 7 });
+	feed(&run, (struct activity){ .call = SEEK, .link = run.open[0], .result = 0 });
+	check_field(&run, "Seeks", "(2,2,2)");
+	check_field(&run, "Accesses", "(1,1,1)");
+	run_release(&run);
+}
+
+static void check_sharing(const struct run *run, size_t writers, enum sharing expected)
+{
+	size_t n;
+	AUTO_FREE struct survey_row *rows = file_surveyor_rows(&run->surveyor, &run->ranks, &n);
+
+	REQUIRE(n == 1);
+	CHECK_INT(rows[0].accessing[WRITING], writers);
+	CHECK_TEXT(sharing_names[rows[0].sharing[WRITING]], sharing_names[expected]);
+}
+
+static void ranks_share_a_file_in_several_ways(void)
+{
+	static struct run run;
+
+	run_init(&run, RANKS, true);
+	for (uint32_t i = 0; i < RANKS; i++)
+		open_file(&run, i);
+	access_file(&run, 0, WRITE, 0, 100, 100);
+	access_file(&run, 1, READ, 0, 100, 100);
+	check_sharing(&run, 1, SHARING_ONE);
+	access_file(&run, 1, WRITE, 100, 100, 100);
+	check_sharing(&run, 2, SHARING_DISJOINT);
+	for (int64_t i = 1; i < 100; i++) {
+		access_file(&run, 0, WRITE, i * 1000, 100, 100);
+		access_file(&run, 1, WRITE, i * 1000 + 100, 100, 100);
+	}
+	check_sharing(&run, 2, SHARING_INTERLEAVED);
+	access_file(&run, 2, WRITE, 50 * 1000 + 199, 1, 1);
+	check_sharing(&run, 3, SHARING_OVERLAPPING);
+	run_release(&run);
+}
+
+static void a_child_goes_on_with_what_it_inherited(void)
+{
+	static struct run run;
+
+	run_init(&run, 2, false);
+	processes[1].parent = 0;
+	run.next[1] = 1000; /* ids are unique in a line of forks */
+	open_file(&run, 0);
+	run.open[1] = run.open[0];
+	access_file(&run, 1, WRITE, 0, 100, 100);
+	access_file(&run, 0, WRITE, 100, 100, 100);
+	close_file(&run, 1); /* the parent has it still */
+	access_file(&run, 0, WRITE, 200, 100, 100);
+	check_field(&run, "Accesses/Writing/Sequential", "(1.5,1,2)");
+	close_file(&run, 0);
+	CHECK_INT(run.surveyor.opens.count, 0);
+	run_release(&run);
+}
+
+static void processes_of_a_rank_are_added_up(void)
+{
+	static struct run run;
+
+	run_init(&run, 2, true);
+	processes[1].rank = 0; /* a second program of the same rank */
+	ranks_release(&run.ranks);
+	ranks_init(&run.ranks, &head);
+	access_file(&run, 0, WRITE, 0, 100, 100);
+	access_file(&run, 1, WRITE, 50, 30, 30);
+	check_field(&run, "Bytes", "(130,130,130)");
+	check_field(&run, "Accesses", "(2,2,2)");
+	check_sharing(&run, 1, SHARING_ONE);
+	run_release(&run);
+}
+
+/* A host that keeps what a plug-in says. */
+struct listener {
+	struct trace_host trace;
+	struct sluice_host host;
+	const char *top;
+	struct buf said;
+	int warnings;
+};
+
+static const char *listener_option(void *self, const char *key)
+{
+	const struct listener *l = self;
+
+	return strcmp(key, "top") == 0 ? l->top : NULL;
+}
+
+static const struct call_info *listener_call(void *self, uint32_t number)
+{
+	struct listener *l = self;
+
+	return l->trace.host.call(&l->trace, number);
+}
+
+static const char *listener_file(void *self, file_id id)
+{
+	struct listener *l = self;
+
+	return l->trace.host.file(&l->trace, id);
+}
+
+static const struct sluice_process *listener_process(void *self, uint32_t index)
+{
+	struct listener *l = self;
+
+	return l->trace.host.process(&l->trace, index);
+}
+
+static void listener_number(void *self, int32_t process, const char *group, const char *field,
+			    double value)
+{
+	struct listener *l = self;
+
+	buf_printf(&l->said, "%d %s/%s = %g\n", process, group, field, value);
+}
+
+static void listener_text(void *self, int32_t process, const char *group, const char *field,
+			  const char *value)
+{
+	struct listener *l = self;
+
+	buf_printf(&l->said, "%d %s/%s = %s\n", process, group, field, value);
+}
+
+static void listener_warn(void *self, const char *text)
+{
+	struct listener *l = self;
+
+	CHECK(text && *text);
+	l->warnings++;
+}
+
+static void listener_init(struct listener *l)
+{
+	*l = (struct listener){ .host = { .bytes = sizeof(struct sluice_host),
+					  .self = l,
+					  .option = listener_option,
+					  .call = listener_call,
+					  .file = listener_file,
+					  .process = listener_process,
+					  .number = listener_number,
+					  .text = listener_text,
+					  .warn = listener_warn } };
+	trace_host_init(&l->trace, &head);
+}
+
+static void the_plugin_tells_of_each_process_and_the_top_files(void)
+{
+	static const struct activity activities[] = {
+		{ .id = 1,
+		  .process = 0,
+		  .call = WRITE,
+		  .file = 1,
+		  .layer = LAYER_POSIX,
+		  .duration_ns = 9,
+		  .result = 10,
+		  .size = 10,
+		  .present = PRESENT(SIZE) | PRESENT(OFFSET) },
+		{ .id = 1,
+		  .process = 1,
+		  .call = WRITE,
+		  .file = 1,
+		  .layer = LAYER_POSIX,
+		  .duration_ns = 9,
+		  .result = 10,
+		  .size = 10,
+		  .offset = 5,
+		  .present = PRESENT(SIZE) | PRESENT(OFFSET) },
+		{ .id = 2,
+		  .process = 1,
+		  .call = READ,
+		  .file = 2,
+		  .layer = LAYER_POSIX,
+		  .duration_ns = 1,
+		  .result = 3 },
+	};
+	const struct sluice_async *plugin = plugin_file_surveyor.async;
+	static struct listener l;
+	void *state = NULL;
+
+	head.process_count = 2;
+	listener_init(&l);
+	l.top = "1";
+	REQUIRE(plugin->start(&l.host, &state) == 0);
+	plugin->batch(state, activities, 3);
+	plugin->report(state);
+	plugin->stop(state);
+	CHECK(strstr(buf_text(&l.said), "0 POSIX \"/shared\"/Bytes/Total written = 10\n"));
+	CHECK(strstr(buf_text(&l.said), "1 POSIX \"/shared\"/Accesses = 1\n"));
+	CHECK(strstr(buf_text(&l.said), "-1 POSIX \"/shared\"/Sharing/Writing = overlapping\n"));
+	CHECK(!strstr(buf_text(&l.said), "/other"));	 /* beyond the top */
+	CHECK(!strstr(buf_text(&l.said), "Total read")); /* 0 everywhere */
+	buf_release(&l.said);
+}
+
+static void the_plugin_refuses_a_wrong_option(void)
+{
+	static struct listener l;
+	void *state = NULL;
+
+	listener_init(&l);
+	l.top = "many";
+	CHECK(plugin_file_surveyor.async->start(&l.host, &state) < 0);
+	CHECK_INT(l.warnings, 1);
+	CHECK(!state);
 }
 
 static void open_files_are_bounded(void)
@@ -424,5 +702,11 @@ TESTS(TEST(the_report_of_the_paper_is_reproduced), TEST(lines_have_the_layout_of
       TEST(asynchronous_accesses_count_at_their_start_and_settle_at_their_end),
       TEST(inner_calls_start_up_sockets_and_launchers_are_left_out),
       TEST(layers_and_files_are_apart_and_the_costliest_comes_first),
-      TEST(without_ranks_processes_are_compared), TEST(open_files_are_bounded),
+      TEST(without_ranks_processes_are_compared),
+      TEST(a_constant_stride_is_seen_from_the_third_access_on),
+      TEST(the_strides_of_the_paper_are_found), TEST(alignment_needs_position_and_size),
+      TEST(seeks_are_counted), TEST(ranks_share_a_file_in_several_ways),
+      TEST(a_child_goes_on_with_what_it_inherited), TEST(processes_of_a_rank_are_added_up),
+      TEST(the_plugin_tells_of_each_process_and_the_top_files),
+      TEST(the_plugin_refuses_a_wrong_option), TEST(open_files_are_bounded),
       TEST(names_tell_the_way_of_a_start))

@@ -16,9 +16,11 @@
 #include "observe/collect/calibrate.h"
 #include "observe/collect/intake.h"
 #include "observe/collect/life.h"
+#include "observe/collect/overhead.h"
 
 #define CHECK_LIVES_NS 50000000
 #define REAP_NS 1000000000
+#define OVERHEAD_NS 100000000
 #define TAKE_NS 500000000 /* how long a record may wait for others to fill a block with */
 
 struct collector {
@@ -28,10 +30,11 @@ struct collector {
 	struct moment begin;
 	struct run_info run;
 	struct intake intake;
+	struct overhead overhead;
 	uint32_t spools_seen;
 	size_t ranks; /* processes that have passed MPI_Init */
 	uint64_t namespace;
-	uint64_t lives_checked_ns, reaped_ns, taken_ns;
+	uint64_t lives_checked_ns, reaped_ns, taken_ns, overhead_seen_ns;
 };
 
 static int control_make(struct collector *c, const struct collector_options *o, struct err *err)
@@ -151,11 +154,28 @@ static void control_describe(struct collector *c, const char *trace)
 static void collector_free(struct collector *c)
 {
 	intake_release(&c->intake);
+	overhead_release(&c->overhead);
 	if (c->control)
 		munmap(c->control, sizeof(*c->control));
 	run_info_release(&c->run);
 	free(c->directory);
 	free(c);
+}
+
+static void note_overhead(void *intake, const struct note *note)
+{
+	intake_note(intake, note);
+}
+
+static void overhead_start(struct collector *c, const struct collector_options *o)
+{
+	struct overhead_settings settings = { .budget = o->overhead_budget,
+					      .grace_ns = o->overhead_grace_ns,
+					      .host = c->run.host,
+					      .note = note_overhead,
+					      .arg = &c->intake };
+
+	overhead_init(&c->overhead, &settings, o->mode);
 }
 
 int collector_open(struct collector **out, const struct collector_options *o, struct err *err)
@@ -171,6 +191,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	r = directory_make(c, o, err);
 	intake_init(&c->intake, c->directory, c->run.host);
 	c->intake.clock = clock_now(c);
+	overhead_start(c, o);
 	if (r >= 0)
 		r = control_make(c, o, err);
 	if (r >= 0)
@@ -279,6 +300,29 @@ static bool is_due(uint64_t *since, uint64_t now, uint64_t period_ns)
 	return true;
 }
 
+static void overhead_see(struct collector *c, const struct member *m, uint64_t now)
+{
+	struct overhead_sample sample = overhead_sample(m->spool.header, &c->intake.clock, now);
+
+	overhead_add(&c->overhead, m->index, &sample);
+}
+
+/* Records less if that costs the program too much. */
+static void overhead_check(struct collector *c)
+{
+	const struct intake *in = &c->intake;
+	uint64_t now = clock_ticks(c->clock);
+	enum capture_mode mode;
+
+	for (size_t i = 0; i < in->member_count; i++) {
+		if (in->members[i]->open)
+			overhead_see(c, in->members[i], now);
+	}
+	mode = overhead_judge(&c->overhead, intake_ns(&in->clock, now - in->clock.tick0));
+	if (mode < atomic_load(&c->control->mode))
+		atomic_store(&c->control->mode, mode);
+}
+
 /* What is done from time to time, not at every pass. */
 static void chores(struct collector *c)
 {
@@ -286,10 +330,13 @@ static void chores(struct collector *c)
 
 	if (is_due(&c->lives_checked_ns, now, CHECK_LIVES_NS))
 		lives_check(c, is_due(&c->reaped_ns, now, REAP_NS));
+	if (is_due(&c->overhead_seen_ns, now, OVERHEAD_NS))
+		overhead_check(c);
 }
 
 static void member_end(struct collector *c, struct member *m)
 {
+	overhead_see(c, m, clock_ticks(c->clock));
 	atomic_fetch_sub(&c->control->chunks, intake_end(&c->intake, m));
 }
 
@@ -351,6 +398,7 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i]->open)
 			member_end(c, in->members[i]);
+	overhead_finish(&c->overhead, overhead_cpu_ns(), -1);
 	r = in->form->finish(in->writer, &end, &in->clock, &late);
 	if (in->error.code)
 		r = err_set(err, in->error.code, "%s", in->error.text);

@@ -29,6 +29,8 @@ struct collector_options {
 	enum capture_clock clock;
 	const char *skip; /* program names to leave alone, separated by blanks or commas */
 	const struct run_info *run; /* copied; started_ns is filled in */
+	double overhead_budget;	    /* share of the run time, see overhead.h; 0: no limit */
+	int64_t overhead_grace_ns;
 };
 
 /* What is known about a run while it goes on and when it is over. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "trace/facts.h"
 
 /* Chunks that one pass may take in: bounds the memory of a pass to some 100 MB of keys. */
 #define PASS_CHUNKS 512
@@ -370,6 +371,14 @@ size_t intake_pass(struct intake *in, uint64_t now, bool due)
 		spool_consume(&in->pending[i], in->pending[i].end);
 	pass_tell(in, PASS_NONE, 0);
 	return (size_t)(in->totals.activities - before);
+}
+
+void intake_note(struct intake *in, const struct note *note)
+{
+	struct err err;
+
+	if (!in->error.code)
+		note_failure(in, in->form->add_fact(in->writer, &fact_note, note, &err), &err);
 }
 
 static void loss_take(struct intake *in, const struct member *m)

@@ -75,6 +75,9 @@ uint32_t intake_end(struct intake *in, struct member *m);
 /* Hands activities to the writer that were resolved before; times as the writer wants them. */
 void intake_write(struct intake *in, const struct activity *batch, size_t n);
 
+/* Hands a note to the writer. */
+void intake_note(struct intake *in, const struct note *note);
+
 /* Ticks since the start of the trace as nanoseconds. */
 int64_t intake_ns(const struct run_clock *clock, uint64_t ticks);
 

@@ -11,11 +11,15 @@
 #define OPENS_MAX 65536
 #define STARTED_MAX 65536
 
-/* What is kept of a file while it is open. */
+/* What is kept of a file while it is open: of all accesses, and of those in one direction. */
 struct survey_open {
-	int64_t expected;  /* position behind the latest access */
-	int64_t latest[2]; /* start of the latest access of each direction, */
-	bool any[2];	   /* if there was one */
+	int64_t expected; /* position behind the latest access */
+	struct {
+		bool any;	/* was there one? */
+		bool backwards; /* where it went from the one before, */
+		uint64_t seek;	/* and how far; 0: it was the first, or at the same place */
+		int64_t latest; /* its start */
+	} way[2];
 };
 
 struct survey_start {
@@ -24,116 +28,66 @@ struct survey_start {
 	int way;
 };
 
-#define GET(name, value)                         \
-	static double name(const void *record)   \
-	{                                        \
-		const struct survey *s = record; \
-		return value;                    \
-	}
-
-static double ratio(uint64_t part, uint64_t whole)
+void file_surveyor_init(struct file_surveyor *surveyor, const struct sluice_host *host)
 {
-	return whole ? (double)part / (double)whole : 0;
-}
-
-GET(get_accesses, (double)(s->accesses[READING] + s->accesses[WRITING]))
-GET(get_read_long, (double)s->long_seeks[READING])
-GET(get_read_short, (double)s->short_seeks[READING])
-GET(get_read_sequential, (double)s->sequential[READING])
-GET(get_write_long, (double)s->long_seeks[WRITING])
-GET(get_write_short, (double)s->short_seeks[WRITING])
-GET(get_write_sequential, (double)s->sequential[WRITING])
-GET(get_bytes, (double)(s->bytes[READING] + s->bytes[WRITING]))
-GET(get_read_size, ratio(s->bytes[READING], s->accesses[READING]))
-GET(get_read_bytes, (double)s->bytes[READING])
-GET(get_written_bytes, (double)s->bytes[WRITING])
-GET(get_write_size, ratio(s->bytes[WRITING], s->accesses[WRITING]))
-GET(get_read_seek, ratio(s->seek_bytes[READING], s->accesses[READING]))
-GET(get_write_seek, ratio(s->seek_bytes[WRITING], s->accesses[WRITING]))
-GET(get_closing, (double)s->close_ns)
-GET(get_opening, (double)s->open_ns)
-GET(get_reading, (double)s->transfer_ns[READING])
-GET(get_writing, (double)s->transfer_ns[WRITING])
-GET(get_surveyed, (double)(s->last_ns - s->first_ns))
-
-const struct measure survey_measures[SURVEY_MEASURES] = {
-	{ "Accesses", NULL, QUANTITY_COUNT, get_accesses },
-	{ "Accesses/Reading/Random, long seek", NULL, QUANTITY_COUNT, get_read_long },
-	{ "Accesses/Reading/Random, short seek", NULL, QUANTITY_COUNT, get_read_short },
-	{ "Accesses/Reading/Sequential", NULL, QUANTITY_COUNT, get_read_sequential },
-	{ "Accesses/Writing/Random, long seek", NULL, QUANTITY_COUNT, get_write_long },
-	{ "Accesses/Writing/Random, short seek", NULL, QUANTITY_COUNT, get_write_short },
-	{ "Accesses/Writing/Sequential", NULL, QUANTITY_COUNT, get_write_sequential },
-	{ "Bytes", NULL, QUANTITY_BYTES, get_bytes },
-	{ "Bytes/Read per access", NULL, QUANTITY_BYTES, get_read_size },
-	{ "Bytes/Total read", NULL, QUANTITY_BYTES, get_read_bytes },
-	{ "Bytes/Total written", NULL, QUANTITY_BYTES, get_written_bytes },
-	{ "Bytes/Written per access", NULL, QUANTITY_BYTES, get_write_size },
-	{ "Seek Distance/Average reading", NULL, QUANTITY_BYTES, get_read_seek },
-	{ "Seek Distance/Average writing", NULL, QUANTITY_BYTES, get_write_seek },
-	{ "Time/Total for closing", NULL, QUANTITY_NS, get_closing },
-	{ "Time/Total for opening", NULL, QUANTITY_NS, get_opening },
-	{ "Time/Total for reading", NULL, QUANTITY_NS, get_reading },
-	{ "Time/Total for writing", NULL, QUANTITY_NS, get_writing },
-	{ "Time/Total surveyed", NULL, QUANTITY_NS, get_surveyed },
-};
-
-void file_surveyor_init(struct file_surveyor *surveyor, const struct trace_head *head,
-			const struct ranks *ranks)
-{
-	*surveyor = (struct file_surveyor){ .head = head, .ranks = ranks };
+	*surveyor = (struct file_surveyor){ .host = host };
 	recent_init(&surveyor->opens, OPENS_MAX, sizeof(struct survey_open));
 	recent_init(&surveyor->started, STARTED_MAX, sizeof(struct survey_start));
-	surveyor->ways = traffic_table(head);
 }
 
 void file_surveyor_release(struct file_surveyor *surveyor)
 {
-	for (size_t i = 0; i < surveyor->surveys.cap; i++)
+	for (size_t i = 0; i < surveyor->surveys.cap; i++) {
+		if (!surveyor->surveys.entries[i].key)
+			continue;
+		survey_release(surveyor->surveys.entries[i].value);
 		free(surveyor->surveys.entries[i].value);
+	}
 	map_release(&surveyor->surveys);
 	recent_release(&surveyor->opens);
 	recent_release(&surveyor->started);
 	nest_release(&surveyor->nest);
-	free(surveyor->ways);
 	*surveyor = (struct file_surveyor){ 0 };
 }
 
-/*
- * Keys sort by layer, then file, then member, a rank's index or a process: layer in 8 bits, counted
- * from 1, file in 32, member in 24.
- */
-#define KEY_MEMBER_BITS 24
-#define KEY_FILE_BITS 32
-#define KEY_MEMBER_MASK ((UINT64_C(1) << KEY_MEMBER_BITS) - 1)
-
-static uint64_t key_make(unsigned layer, file_id file, uint32_t member)
+static const struct call_info *call_of(const struct file_surveyor *s, unsigned number)
 {
-	return ((uint64_t)(layer + 1) << KEY_FILE_BITS | file) << KEY_MEMBER_BITS | member;
+	return s->host->call(s->host->self, number);
+}
+
+/*
+ * Keys sort by layer, then file, then process: layer in 8 bits, counted from 1, file in 32, process
+ * in 24.
+ */
+#define KEY_PROCESS_BITS 24
+#define KEY_FILE_BITS 32
+#define KEY_PROCESS_MASK ((UINT64_C(1) << KEY_PROCESS_BITS) - 1)
+
+static uint64_t key_make(unsigned layer, file_id file, uint32_t process)
+{
+	return ((uint64_t)(layer + 1) << KEY_FILE_BITS | file) << KEY_PROCESS_BITS | process;
 }
 
 static unsigned key_layer(uint64_t key)
 {
-	return (unsigned)(key >> (KEY_FILE_BITS + KEY_MEMBER_BITS)) - 1;
+	return (unsigned)(key >> (KEY_FILE_BITS + KEY_PROCESS_BITS)) - 1;
 }
 
 static file_id key_file(uint64_t key)
 {
-	return (file_id)(key >> KEY_MEMBER_BITS);
+	return (file_id)(key >> KEY_PROCESS_BITS);
 }
 
-/* NULL for processes outside the ranks. */
+/* NULL beyond the processes that a key can hold. */
 static struct survey *survey_of(struct file_surveyor *s, const struct activity *a, file_id file)
 {
-	int32_t rank = ranks_of_process(s->ranks, a->process);
-	uint32_t member = s->ranks->count ? (uint32_t)rank : a->process;
 	int64_t end = a->start_ns + a->duration_ns;
 	struct survey *survey;
 	uint64_t key;
 
-	if ((s->ranks->count && rank < 0) || member > KEY_MEMBER_MASK)
+	if (a->process > KEY_PROCESS_MASK)
 		return NULL;
-	key = key_make(a->layer, file, member);
+	key = key_make(a->layer, file, a->process);
 	survey = map_get(&s->surveys, key);
 	if (!survey) {
 		survey = xcalloc(1, sizeof(*survey));
@@ -145,13 +99,39 @@ static struct survey *survey_of(struct file_surveyor *s, const struct activity *
 	return survey;
 }
 
-/* A file whose open was not seen is taken for one that each process opens once. */
+/*
+ * The call with this id among those remembered, made by the process or by one it was forked from:
+ * ids are unique in a line of forks. Id 0 where it is not remembered.
+ */
+static struct call_ref lineage_find(const struct file_surveyor *s, const struct recent *recent,
+				    uint32_t process, uint64_t id)
+{
+	while (id) {
+		struct call_ref ref = { process, id };
+		const struct sluice_process *p;
+
+		if (recent_find(recent, ref))
+			return ref;
+		p = s->host->process(s->host->self, process);
+		/* A parent's index is below its child's, so this ends. */
+		if (!p || p->parent < 0 || (uint32_t)p->parent >= process)
+			break;
+		process = (uint32_t)p->parent;
+	}
+	return (struct call_ref){ 0 };
+}
+
+/*
+ * Through which opening: the one that made the handle, else a handle that was opened before anybody
+ * looked, which each process is taken to have opened once.
+ */
 static struct call_ref open_ref(const struct file_surveyor *s, const struct activity *a)
 {
 	uint64_t id = a->link & ID_MASK;
+	struct call_ref ref = lineage_find(s, &s->opens, a->process, id);
 
-	if (id)
-		return (struct call_ref){ trace_owner(s->head, a->process, id), id };
+	if (ref.id || id)
+		return ref.id ? ref : (struct call_ref){ a->process, id };
 	return (struct call_ref){ a->process, ~ID_MASK | (uint64_t)a->layer << 32 | a->file };
 }
 
@@ -161,12 +141,29 @@ static uint64_t distance(int64_t a, int64_t b)
 	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
-static void note_seek(struct survey *survey, struct survey_open *open, int way, int64_t at)
+/* Is this as far from the access before as that one was from the one before it? */
+static bool note_seek(struct survey *survey, struct survey_open *open, int way, int64_t at)
 {
-	if (open->any[way])
-		survey->seek_bytes[way] += distance(at, open->latest[way]);
-	open->latest[way] = at;
-	open->any[way] = true;
+	bool backwards = at < open->way[way].latest;
+	uint64_t seek = open->way[way].any ? distance(at, open->way[way].latest) : 0;
+	bool strided = seek && seek == open->way[way].seek && backwards == open->way[way].backwards;
+
+	survey->seek_bytes[way] += seek;
+	if (seek > survey->seek_largest[way])
+		survey->seek_largest[way] = seek;
+	open->way[way].any = true;
+	open->way[way].backwards = backwards;
+	open->way[way].seek = seek;
+	open->way[way].latest = at;
+	return strided;
+}
+
+static void note_place(struct survey *survey, const struct activity *a, int way, int64_t bytes,
+		       int64_t span)
+{
+	regions_add(&survey->regions[way], a->offset, span, span > bytes);
+	if (span == bytes && a->offset >= 0)
+		survey_add_alignment(survey, way, (uint64_t)a->offset, (uint64_t)bytes);
 }
 
 static void note_position(struct file_surveyor *s, struct survey *survey, const struct activity *a,
@@ -174,20 +171,24 @@ static void note_position(struct file_surveyor *s, struct survey *survey, const 
 {
 	struct call_ref ref = open_ref(s, a);
 	struct survey_open *open = recent_find(&s->opens, ref);
-	int64_t span = a->present & PRESENT(SPAN) ? a->span : bytes;
+	int64_t span = a->present & PRESENT(SPAN) && a->span > bytes ? a->span : bytes;
+	bool strided;
 	uint64_t seek;
 
 	if (!open)
 		open = recent_put(&s->opens, ref);
 	seek = distance(a->offset, open->expected);
+	strided = note_seek(survey, open, way, a->offset);
 	if (span > bytes || seek > SURVEY_SHORT_SEEK_BYTES)
 		survey->long_seeks[way]++;
 	else if (seek)
 		survey->short_seeks[way]++;
 	else
 		survey->sequential[way]++;
-	note_seek(survey, open, way, a->offset);
-	open->expected = a->offset + (span > bytes ? span : bytes);
+	if (strided && (span > bytes || seek))
+		survey_add_stride(survey, way, open->way[way].seek);
+	note_place(survey, a, way, bytes, span);
+	open->expected = a->offset + span;
 }
 
 static void note_start(struct file_surveyor *s, struct survey *survey, const struct activity *a,
@@ -199,9 +200,9 @@ static void note_start(struct file_surveyor *s, struct survey *survey, const str
 	*start = (struct survey_start){ survey, asked, way };
 }
 
-static void note_access(struct file_surveyor *s, const struct activity *a, file_id file, int way)
+static void note_access(struct file_surveyor *s, const struct activity *a,
+			const struct call_info *call, file_id file, int way)
 {
-	const struct call_info *call = &s->head->calls[a->call];
 	struct survey *survey = survey_of(s, a, file);
 	uint64_t bytes = traffic_bytes(a, call);
 	bool starts = call->class == CLASS_START;
@@ -215,13 +216,23 @@ static void note_access(struct file_surveyor *s, const struct activity *a, file_
 	survey->bytes[way] += bytes;
 	if (bytes && call->class != CLASS_COPY && a->present & PRESENT(OFFSET))
 		note_position(s, survey, a, way, (int64_t)bytes);
+	else if (bytes)
+		survey->regions[way].unplaced = true;
 	if (starts)
 		note_start(s, survey, a, way, bytes);
 }
 
+/* Which of its links names the call that began what this one completes depends on the call. */
+static struct call_ref start_ref(const struct file_surveyor *s, const struct activity *a)
+{
+	struct call_ref ref = lineage_find(s, &s->started, a->process, a->link & ID_MASK);
+
+	return ref.id ? ref : lineage_find(s, &s->started, a->process, a->link2 & ID_MASK);
+}
+
 static void note_completion(struct file_surveyor *s, const struct activity *a)
 {
-	struct call_ref ref = traffic_start(&s->started, s->head, a);
+	struct call_ref ref = start_ref(s, a);
 	int64_t end = a->start_ns + a->duration_ns;
 	struct survey_start *start;
 
@@ -235,21 +246,36 @@ static void note_completion(struct file_surveyor *s, const struct activity *a)
 	recent_drop(&s->started, ref);
 }
 
+/* The handle is remembered with the process that made it, so that its children find it there. */
 static void note_open(struct file_surveyor *s, const struct activity *a)
 {
 	struct survey *survey = a->file ? survey_of(s, a, a->file) : NULL;
+	struct call_ref ref = { a->process, a->id };
 
 	if (survey)
 		survey->open_ns += a->duration_ns;
+	if (survey && !a->error && !recent_find(&s->opens, ref))
+		recent_put(&s->opens, ref);
 }
 
+/* A child that closes what it inherited leaves it open in its parent. */
 static void note_close(struct file_surveyor *s, const struct activity *a)
+{
+	struct survey *survey = a->file ? survey_of(s, a, a->file) : NULL;
+	struct call_ref ref = open_ref(s, a);
+
+	if (survey)
+		survey->close_ns += a->duration_ns;
+	if (ref.process == a->process)
+		recent_drop(&s->opens, ref);
+}
+
+static void note_repositioning(struct file_surveyor *s, const struct activity *a)
 {
 	struct survey *survey = a->file ? survey_of(s, a, a->file) : NULL;
 
 	if (survey)
-		survey->close_ns += a->duration_ns;
-	recent_drop(&s->opens, open_ref(s, a));
+		survey->seeks++;
 }
 
 /* The duplicate of a handle stands where the handle does. */
@@ -267,62 +293,62 @@ static void note_duplicate(struct file_surveyor *s, const struct activity *a)
 
 /* Streams on a pipe or socket that the program was given stay calls of their own layer: the name
  * that the kernel has for it tells. */
-static bool has_path(const struct file_surveyor *s, file_id file)
+static bool has_path(const char *name)
 {
-	const char *name = s->head->files[file];
-
 	return strncmp(name, "pipe:[", 6) != 0 && strncmp(name, "socket:[", 8) != 0;
 }
 
 /* A call inside another one of its layer on its file is part of that; see also the header. */
-static bool is_surveyed(struct file_surveyor *s, const struct activity *a)
+static bool is_surveyed(struct file_surveyor *s, const struct activity *a, const char *name)
 {
 	const struct nest_call *enclosing;
 	size_t depth = nest_enter(&s->nest, a, &enclosing);
 
 	for (size_t i = 0; i < depth; i++) {
-		if (s->head->calls[enclosing[i].call].class == CLASS_PROCESS)
+		if (call_of(s, enclosing[i].call)->class == CLASS_PROCESS)
 			return false;
 		if (enclosing[i].layer == a->layer && enclosing[i].file == a->file)
 			return false;
 	}
-	return a->layer != LAYER_NETWORK && (!a->file || has_path(s, a->file));
+	return a->layer != LAYER_NETWORK && (!a->file || has_path(name));
 }
 
-static void note_accesses(struct file_surveyor *s, const struct activity *a)
+static void note_accesses(struct file_surveyor *s, const struct activity *a,
+			  const struct call_info *call)
 {
-	unsigned ways = s->ways[a->call];
+	unsigned ways = traffic_ways(call);
 	bool copies = ways == (1u << READING | 1u << WRITING);
 	file_id source = copies ? a->file2 : a->file;
 
 	if (ways & 1u << WRITING && a->file)
-		note_access(s, a, a->file, WRITING);
+		note_access(s, a, call, a->file, WRITING);
 	if (ways & 1u << READING && source)
-		note_access(s, a, source, READING);
+		note_access(s, a, call, source, READING);
 }
 
 void file_surveyor_add(struct file_surveyor *surveyor, const struct activity *activity)
 {
 	struct file_surveyor *s = surveyor;
 	const struct activity *a = activity;
-	unsigned class;
+	const struct call_info *call = call_of(s, a->call);
+	const char *name = s->host->file(s->host->self, a->file);
 	bool surveyed;
 
-	if (a->call >= s->head->call_count || a->layer >= LAYER_COUNT ||
-	    a->file >= s->head->file_count || a->file2 >= s->head->file_count)
+	if (!call || !name || a->layer >= LAYER_COUNT)
 		return;
-	class = s->head->calls[a->call].class;
-	surveyed = is_surveyed(s, a);
-	if (class == CLASS_WAIT) /* wherever it stands: what it completes was surveyed */
+	surveyed = is_surveyed(s, a, name);
+	if (call->class == CLASS_WAIT) /* wherever it stands: what it completes was surveyed */
 		note_completion(s, a);
-	else if (surveyed && class == CLASS_DUP)
+	else if (surveyed && call->class == CLASS_DUP)
 		note_duplicate(s, a);
-	else if (surveyed && class == CLASS_OPEN)
+	else if (surveyed && call->class == CLASS_OPEN)
 		note_open(s, a);
-	else if (surveyed && class == CLASS_CLOSE)
+	else if (surveyed && call->class == CLASS_CLOSE)
 		note_close(s, a);
+	else if (surveyed && call->class == CLASS_SEEK)
+		note_repositioning(s, a);
 	else if (surveyed)
-		note_accesses(s, a);
+		note_accesses(s, a, call);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -332,10 +358,10 @@ static int compare_keys(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static struct map_entry *sorted(const struct file_surveyor *s)
+void file_surveyor_list(const struct file_surveyor *surveyor, survey_seen seen, void *arg)
 {
-	const struct map *map = &s->surveys;
-	struct map_entry *entries = xcalloc(map->count + 1, sizeof(*entries));
+	const struct map *map = &surveyor->surveys;
+	AUTO_FREE struct map_entry *entries = xcalloc(map->count + 1, sizeof(*entries));
 	size_t n = 0;
 
 	for (size_t i = 0; i < map->cap; i++) {
@@ -343,74 +369,7 @@ static struct map_entry *sorted(const struct file_surveyor *s)
 			entries[n++] = map->entries[i];
 	}
 	qsort(entries, n, sizeof(*entries), compare_keys);
-	return entries;
-}
-
-static void row_add(const struct file_surveyor *s, struct survey_row *row,
-		    const struct map_entry *entry)
-{
-	const struct survey *survey = entry->value;
-	size_t member = entry->key & KEY_MEMBER_MASK;
-	int32_t number = s->ranks->count ? s->ranks->list[member].number : (int32_t)member;
-
-	row->layer = (uint8_t)key_layer(entry->key);
-	row->file = key_file(entry->key);
-	row->members++;
-	row->time_ns += (double)(survey->open_ns + survey->transfer_ns[READING] +
-				 survey->transfer_ns[WRITING] + survey->close_ns);
-	for (size_t i = 0; i < SURVEY_MEASURES; i++)
-		spread_add(&row->fields[i], number, survey_measures[i].get(survey));
-}
-
-/* What rows are sorted by. */
-struct order {
-	const struct trace_head *head;
-	double *file_ns; /* of each file, the time of its costliest layer */
-};
-
-static int compare_rows(const void *a, const void *b, void *arg)
-{
-	const struct survey_row *x = a, *y = b;
-	const struct order *order = arg;
-
-	if (x->file == y->file)
-		return (int)y->layer - (int)x->layer;
-	if (order->file_ns[x->file] != order->file_ns[y->file])
-		return order->file_ns[x->file] < order->file_ns[y->file] ? 1 : -1;
-	return strcmp(order->head->files[x->file], order->head->files[y->file]);
-}
-
-static void sort_rows(const struct file_surveyor *s, struct survey_row *rows, size_t count)
-{
-	AUTO_FREE double *file_ns = xcalloc(s->head->file_count + 1, sizeof(*file_ns));
-	struct order order = { s->head, file_ns };
-
-	for (size_t i = 0; i < count; i++) {
-		if (rows[i].time_ns > file_ns[rows[i].file])
-			file_ns[rows[i].file] = rows[i].time_ns;
-	}
-	if (count)
-		qsort_r(rows, count, sizeof(*rows), compare_rows, &order);
-}
-
-struct survey_row *file_surveyor_rows(const struct file_surveyor *surveyor, size_t *count)
-{
-	AUTO_FREE struct map_entry *entries = sorted(surveyor);
-	struct survey_row *rows = NULL;
-	size_t n = 0, cap = 0;
-
-	for (size_t i = 0; i < surveyor->surveys.count;) {
-		uint64_t same = entries[i].key >> KEY_MEMBER_BITS;
-		struct survey_row row = { 0 };
-
-		for (; entries[i].key >> KEY_MEMBER_BITS == same; i++)
-			row_add(surveyor, &row, &entries[i]);
-		if (row.fields[0].maximum <= 0) /* opened, but not accessed */
-			continue;
-		rows = xgrow(rows, &cap, n + 1, sizeof(*rows));
-		rows[n++] = row;
-	}
-	sort_rows(surveyor, rows, n);
-	*count = n;
-	return rows;
+	for (size_t i = 0; i < n; i++)
+		seen(arg, key_layer(entries[i].key), key_file(entries[i].key),
+		     (uint32_t)(entries[i].key & KEY_PROCESS_MASK), entries[i].value);
 }

@@ -10,17 +10,17 @@
  * report. The rules, in this order, each a row of rules[] in reasoner.c; the first that holds
  * decides:
  *
- *   few         too few calls to judge, nor much time lost  unknown: keeps the last state for
- * `hold` loaded      slow, and the node is loaded                good: slow is explained by load
- *   slow        share of very slow above `slow_share`, or
- *               time lost above `lost_share` of the cycle   bad, signalled each cycle
- *   fast        share of very fast above `fast_share`       abnormally good, signalled each cycle
- *   neighbour   a lower neighbour is bad                    bad, signalled once for each
- *   none        otherwise                                   good
+ *   few         too few calls, little time lost          unknown: keeps the last state for `hold`
+ *   loaded      slow, and the node is loaded             good: slow is explained by load
+ *   slow        share of very slow above `slow_share`,
+ *               or time lost above `lost_share`          bad, signalled each cycle
+ *   fast        share of very fast above `fast_share`    abnormally good, signalled each cycle
+ *   neighbour   a lower neighbour is bad                 bad, signalled once for each
+ *   none        otherwise                                good
  *
  * Time lost is what slow calls took beyond what is normal for them, so that one call that hangs is
  * found as well as thousands that limp. Slow calls of a neighbour that are explained by its load
- * are not held against those above it. A process also takes the load of its node from the node's
+ * count as normal for those above it. A process also takes the load of its node from the node's
  * report.
  */
 #ifndef SLUICE_OBSERVE_REASON_REASONER_H

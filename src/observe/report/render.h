@@ -11,11 +11,13 @@
 
 struct buf;
 struct file_surveyor;
+struct ranks;
 struct summary;
 
 /* What is to be rendered, and how much of it. */
 struct report {
 	const struct summary *summary;
+	const struct ranks *ranks;	      /* that surveys are compared by */
 	const struct file_surveyor *surveyor; /* NULL: files were not surveyed */
 	uint64_t top;			      /* rows of functions and of files, at most */
 	bool by_rank;			      /* a table with a row per rank, too */
@@ -30,7 +32,10 @@ void render_notes(struct buf *out, const struct summary *summary);
 /* Verdict and notes, then tables by layer, function and file. */
 void render_text(FILE *out, const struct report *report);
 
-/* Lines of SIOX's reporter: [FileSurveyor:MPI] "<file>"/Accesses = (average,minimum,maximum) */
+/*
+ * Lines of SIOX's reporter: [FileSurveyor:MPI] "<file>"/Accesses = (average,minimum,maximum), and
+ * "<file>"/Sharing/Writing = 4 ranks, interleaved
+ */
 void render_survey(FILE *out, const struct report *report);
 
 /* One object of schema sluice.report/1. */

@@ -6,6 +6,7 @@
 #include "observe/report/names.h"
 #include "observe/report/render.h"
 #include "observe/report/summary.h"
+#include "observe/report/traffic.h"
 
 static void put_run(struct json *json, const struct trace_head *head)
 {
@@ -174,13 +175,26 @@ static size_t put_rows(struct json *json, const struct summary *s, enum summary_
 	return count;
 }
 
-static void put_survey_row(struct json *json, const struct file_surveyor *surveyor,
+static void put_sharing(struct json *json, const char *key, const struct survey_row *row, int way)
+{
+	json_open(json, key, '{');
+	json_count(json, "count", row->accessing[way]);
+	json_text(json, "sharing", sharing_names[row->sharing[way]]);
+	json_close(json);
+}
+
+static void put_survey_row(struct json *json, const struct report *report,
 			   const struct survey_row *row)
 {
+	const struct sluice_host *host = report->surveyor->host;
+
 	json_open(json, NULL, '{');
-	json_text(json, "file", surveyor->head->files[row->file]);
+	json_text(json, "file", host->file(host->self, row->file));
 	json_text(json, "layer", names_layer(row->layer));
-	json_count(json, surveyor->ranks->count ? "ranks" : "processes", row->members);
+	json_count(json, report->ranks && report->ranks->count ? "ranks" : "processes",
+		   row->members);
+	put_sharing(json, "reading", row, READING);
+	put_sharing(json, "writing", row, WRITING);
 	json_open(json, "fields", '{');
 	for (size_t i = 0; i < SURVEY_MEASURES; i++)
 		spread_json(json, survey_measures[i].name, &row->fields[i]);
@@ -188,16 +202,17 @@ static void put_survey_row(struct json *json, const struct file_surveyor *survey
 	json_close(json);
 }
 
-static void put_survey(struct json *json, const struct file_surveyor *surveyor, uint64_t top)
+static void put_survey(struct json *json, const struct report *report)
 {
 	size_t count, files = 0;
-	AUTO_FREE struct survey_row *rows = file_surveyor_rows(surveyor, &count);
+	AUTO_FREE struct survey_row *rows =
+		file_surveyor_rows(report->surveyor, report->ranks, &count);
 
 	json_open(json, "survey", '[');
 	for (size_t i = 0; i < count; i++) {
 		files += !i || rows[i].file != rows[i - 1].file;
-		if (files <= top)
-			put_survey_row(json, surveyor, &rows[i]);
+		if (files <= report->top)
+			put_survey_row(json, report, &rows[i]);
 	}
 	json_close(json);
 }
@@ -218,7 +233,7 @@ void render_json(FILE *out, const struct report *report)
 	put_rows(&json, s, SUMMARY_FUNCTIONS, "functions", report->top);
 	json_count(&json, "file_count", put_rows(&json, s, SUMMARY_FILES, "files", report->top));
 	if (report->surveyor)
-		put_survey(&json, report->surveyor, report->top);
+		put_survey(&json, report);
 	loss_json(&json, s->head);
 	json_end(&json);
 }

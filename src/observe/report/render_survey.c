@@ -5,29 +5,54 @@
 #include "observe/plugins/file_surveyor.h"
 #include "observe/report/names.h"
 #include "observe/report/render.h"
+#include "observe/report/traffic.h"
 
-static void print_row(FILE *out, const struct trace_head *head, const struct survey_row *row)
+static void print_prefix(FILE *out, const struct report *report, const struct survey_row *row)
+{
+	const struct sluice_host *host = report->surveyor->host;
+
+	fprintf(out, "[FileSurveyor:%s] ", names_layer(row->layer));
+	json_quote(out, host->file(host->self, row->file));
+}
+
+static void print_sharing(FILE *out, const struct report *report, const struct survey_row *row,
+			  int way)
+{
+	bool ranked = report->ranks && report->ranks->count;
+	const char *one = ranked ? "rank" : "process", *many = ranked ? "ranks" : "processes";
+
+	print_prefix(out, report, row);
+	fprintf(out, "/Sharing/%s = %zu %s, %s\n", way == READING ? "Reading" : "Writing",
+		row->accessing[way], row->accessing[way] == 1 ? one : many,
+		sharing_names[row->sharing[way]]);
+}
+
+static void print_row(FILE *out, const struct report *report, const struct survey_row *row)
 {
 	AUTO_BUF struct buf text = { 0 };
 
 	for (size_t i = 0; i < SURVEY_MEASURES; i++) {
-		fprintf(out, "[FileSurveyor:%s] ", names_layer(row->layer));
-		json_quote(out, head->files[row->file]);
+		print_prefix(out, report, row);
 		buf_clear(&text);
 		spread_format(&text, &row->fields[i]);
 		fprintf(out, "/%s = %s\n", survey_measures[i].name, buf_text(&text));
+	}
+	for (int way = READING; way <= WRITING; way++) {
+		if (row->accessing[way])
+			print_sharing(out, report, row, way);
 	}
 }
 
 void render_survey(FILE *out, const struct report *report)
 {
 	size_t count, files = 0;
-	AUTO_FREE struct survey_row *rows = file_surveyor_rows(report->surveyor, &count);
+	AUTO_FREE struct survey_row *rows =
+		file_surveyor_rows(report->surveyor, report->ranks, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		files += !i || rows[i].file != rows[i - 1].file;
 		if (files <= report->top)
-			print_row(out, report->surveyor->head, &rows[i]);
+			print_row(out, report, &rows[i]);
 	}
 	if (files > report->top)
 		fprintf(out, "... and %zu more files (--top %zu shows all)\n",

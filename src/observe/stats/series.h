@@ -28,6 +28,9 @@ struct series {
 	double samples[SERIES_LEVELS][SERIES_SAMPLES]; /* rings: see series_get() */
 };
 
+/* One value of many, NAN left out; NAN where nothing is left. */
+double series_reduce(enum reduction reduction, const double *values, unsigned count);
+
 /* A new value. NAN stands for a poll that failed: a sample of only such is NAN. */
 void series_add(struct series *series, enum reduction reduction, double value);
 /* How many samples a level has: min(10, polls / series_polls[level]). */

@@ -16,7 +16,10 @@ struct statistics;
 /* After each poll. */
 typedef void (*statistics_listener)(void *arg, const struct statistics *statistics, int64_t now_ns);
 
-/* names: providers, separated by blanks or commas; an unknown one is an error that lists them. */
+/*
+ * names: providers, separated by blanks or commas; an unknown one is an error that lists them.
+ * root: "" but in tests.
+ */
 int statistics_new(struct statistics **statistics, const char *names, const char *root,
 		   struct err *err);
 void statistics_free(struct statistics *statistics);
@@ -27,15 +30,25 @@ unsigned statistics_add(struct statistics *statistics, const char *name, const c
 			enum reduction reduction, unsigned scale);
 void statistics_set(struct statistics *statistics, unsigned number, double value);
 
-/* One poll. now_ns of any monotonic clock. */
+/*
+ * What the network can do, for those interfaces that do not tell: else it is the most that was
+ * seen, or gigabit Ethernet. 0: not known.
+ */
+void statistics_network_set(struct statistics *statistics, double bytes_per_s);
+double statistics_network(const struct statistics *statistics);
+
+/* One poll. now_ns of any monotonic clock. The first is what counters begin with. */
 void statistics_poll(struct statistics *statistics, int64_t now_ns);
 
+/* Pointers are valid until the next poll, numbers for ever. NULL: no such. */
 unsigned statistics_count(const struct statistics *statistics);
 const struct statistic *statistics_get(const struct statistics *statistics, unsigned number);
 const struct statistic *statistics_find(const struct statistics *statistics, const char *name);
-/* Relative utilisation in percent: cpu, network, io, memory; NAN where unknown. */
+/* Relative utilisation in percent, mean of the last ten polls: cpu, network, io, memory; NAN where
+ * unknown. */
 void statistics_utilisation(const struct statistics *statistics, double percent[4]);
-/* CPU time that polling has taken, of the calling thread. */
+/* CPU time that polling, listeners included, has taken of the calling thread, and how often. */
 int64_t statistics_cost_ns(const struct statistics *statistics);
+uint64_t statistics_polls(const struct statistics *statistics);
 
 #endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/plugins/catalogue.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "store/catalogue.h"
+#include "trace/facts.h"
+
+#define CALLS_MAX 65536 /* of activity.call */
+#define DEVICES "/sys/block"
+
+struct catalogue {
+	const struct sluice_host *host;
+	char *store;
+	char node[256];
+	uint8_t used[CALLS_MAX]; /* per call: bit per layer */
+	bool processes[CATALOGUE_PROCESSES_MAX];
+	unsigned attributes, calls, devices;
+};
+
+/* ---- attributes ---- */
+
+/* Type of a field, by its number; those without a name are no attributes. */
+static const char *field_type(enum field field)
+{
+	switch (field) {
+	case FIELD_SIZE:
+	case FIELD_OFFSET:
+	case FIELD_SPAN:
+		return "bytes";
+	case FIELD_PATH:
+	case FIELD_PATH2:
+	case FIELD_NAME:
+		return "text";
+	case FIELD_FLAGS:
+	case FIELD_MODE:
+		return "bits";
+	default:
+		return "number";
+	}
+}
+
+/* The name of a field in records of this class: sizes and results of transfers have their own. */
+static const char *attribute_name(enum field field, enum call_class class)
+{
+#define SIZE_NAME(name, text, size, result) size,
+#define RESULT_NAME(name, text, size, result) result,
+#define FIELD_NAME(name, text) text,
+	static const char *const sizes[] = { CLASS_LIST(SIZE_NAME) };
+	static const char *const results[] = { CLASS_LIST(RESULT_NAME) };
+	static const char *const names[] = { FIELD_LIST(FIELD_NAME) };
+#undef SIZE_NAME
+#undef RESULT_NAME
+#undef FIELD_NAME
+
+	if (field == FIELD_SIZE && sizes[class])
+		return sizes[class];
+	if (field == FIELD_RESULT && results[class])
+		return results[class];
+	return names[field];
+}
+
+static int attribute_put(struct catalogue *c, struct store *store, const char *layer,
+			 const struct call_info *call, enum field field, struct err *err)
+{
+	const char *name = attribute_name(field, call->class);
+	bool is_bytes = name && strncmp(name, "quantity/", strlen("quantity/")) == 0;
+	int64_t id;
+
+	if (!name)
+		return 0;
+	id = catalogue_attribute(store, layer, name, is_bytes ? "bytes" : field_type(field), err);
+	c->attributes += id > 0;
+	return id < 0 ? (int)id : 0;
+}
+
+static int call_put(struct catalogue *c, struct store *store, unsigned number, unsigned layer,
+		    struct err *err)
+{
+	const struct call_info *call = c->host->call(c->host->self, number);
+	int64_t id = catalogue_thing(store, THING_LAYER, 0, layer_name(layer), err);
+	int r = 0;
+
+	if (id > 0)
+		id = catalogue_thing(store, THING_CALL, id, call->name, err);
+	if (id < 0)
+		return (int)id;
+	c->calls++;
+	/* Every record has a result. */
+	r = attribute_put(c, store, layer_name(layer), call, FIELD_RESULT, err);
+	for (size_t i = 0; r >= 0 && i < call->field_count; i++)
+		r = attribute_put(c, store, layer_name(layer), call, call->fields[i], err);
+	return r;
+}
+
+static int calls_put(struct catalogue *c, struct store *store, struct err *err)
+{
+	int r = 0;
+
+	for (unsigned number = 0; number < CALLS_MAX; number++) {
+		for (unsigned layer = 0; c->used[number] >> layer; layer++) {
+			if (c->used[number] >> layer & 1)
+				r = call_put(c, store, number, layer, err);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+/* ---- the node ---- */
+
+/* Places for devices that hold none, such as loop devices, have size 0. */
+static bool device_is_there(const char *name)
+{
+	AUTO_FREE char *path = xprintf(DEVICES "/%s/size", name);
+	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	uint64_t sectors = 0;
+
+	return f && fscanf(f, "%" SCNu64, &sectors) == 1 && sectors > 0;
+}
+
+static int node_put(struct catalogue *c, struct store *store, struct err *err)
+{
+	int64_t node = catalogue_thing(store, THING_NODE, 0, c->node, err), id = 0;
+	DIR *dir = node > 0 ? opendir(DEVICES) : NULL;
+	struct dirent *entry;
+
+	while (id >= 0 && dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || !device_is_there(entry->d_name))
+			continue;
+		id = catalogue_thing(store, THING_DEVICE, node, entry->d_name, err);
+		c->devices++;
+	}
+	if (dir)
+		closedir(dir);
+	return node < 0 ? (int)node : id < 0 ? (int)id : 0;
+}
+
+/* ---- facts of the run ---- */
+
+static int fact_put(struct catalogue *c, struct store *store, int32_t process, const char *key,
+		    const char *value, struct err *err)
+{
+	if (!value || !*value)
+		return 0;
+	return catalogue_fact_set(store, c->host->run(c->host->self), process, key, value, err);
+}
+
+/* What batch systems call the job; the first that says it is believed. */
+static const char *job_id(void)
+{
+	static const char *const names[] = { "SLURM_JOB_ID", "PBS_JOBID",   "LSB_JOBID",
+					     "COBALT_JOBID", "FLUX_JOB_ID", "JOB_ID" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			return value;
+	}
+	return NULL;
+}
+
+static int start_put(struct catalogue *c, struct store *store, struct err *err)
+{
+	char started[32];
+	struct timespec now;
+	int r;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(started, sizeof(started), "%lld", (long long)now.tv_sec);
+	r = fact_put(c, store, -1, "started", started, err);
+	if (r >= 0)
+		r = fact_put(c, store, -1, "user", c->host->user(c->host->self), err);
+	if (r >= 0)
+		r = fact_put(c, store, -1, "host", c->node, err);
+	if (r >= 0)
+		r = fact_put(c, store, -1, "job", job_id(), err);
+	return r;
+}
+
+static int process_put(struct catalogue *c, struct store *store, const struct sluice_process *p,
+		       struct err *err)
+{
+	int32_t index = (int32_t)p->index;
+	char text[16];
+	int r = fact_put(c, store, index, "program", p->program, err);
+
+	if (r >= 0)
+		r = fact_put(c, store, index, "command", p->command, err);
+	if (r >= 0)
+		r = fact_put(c, store, index, "host", p->host, err);
+	if (r < 0 || p->rank < 0)
+		return r;
+	snprintf(text, sizeof(text), "%d", p->rank);
+	return fact_put(c, store, index, "rank", text, err);
+}
+
+static int processes_put(struct catalogue *c, struct store *store, struct err *err)
+{
+	const struct sluice_process *first = NULL;
+	int32_t ranks = 0;
+	char text[16];
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < CATALOGUE_PROCESSES_MAX; i++) {
+		const struct sluice_process *p =
+			c->processes[i] ? c->host->process(c->host->self, i) : NULL;
+
+		if (!p)
+			continue;
+		first = first ? first : p;
+		ranks = p->rank >= ranks ? p->rank + 1 : ranks;
+		r = process_put(c, store, p, err);
+	}
+	if (r >= 0 && first)
+		r = fact_put(c, store, -1, "program", first->program, err);
+	if (r >= 0 && first)
+		r = fact_put(c, store, -1, "command", first->command, err);
+	if (r < 0 || !ranks)
+		return r;
+	snprintf(text, sizeof(text), "%d", ranks);
+	return fact_put(c, store, -1, "ranks", text, err);
+}
+
+/* ---- the plug-in ---- */
+
+static int end_put(struct catalogue *c, struct store *store, struct err *err)
+{
+	int r = calls_put(c, store, err);
+
+	if (r >= 0)
+		r = node_put(c, store, err);
+	if (r >= 0)
+		r = processes_put(c, store, err);
+	if (r >= 0)
+		r = catalogue_runs_keep(store, CATALOGUE_RUNS_KEPT, err);
+	return r;
+}
+
+/* One transaction; what goes wrong is told once, and nothing is tried after it. */
+static void store_put(struct catalogue *c,
+		      int (*put)(struct catalogue *, struct store *, struct err *))
+{
+	struct store *store = NULL;
+	struct err err = { 0 };
+	int r;
+
+	if (!c->store)
+		return;
+	r = store_open(&store, c->store, &err);
+	if (r >= 0)
+		r = store_begin(store, &err);
+	if (r >= 0) {
+		r = put(c, store, &err);
+		if (r < 0)
+			store_end(store, 0, NULL);
+		else
+			r = store_end(store, 1, &err);
+	}
+	store_close(store);
+	if (r < 0) {
+		c->host->warn(c->host->self, err.text);
+		free(c->store);
+		c->store = NULL;
+	}
+}
+
+static int catalogue_start(const struct sluice_host *host, void **state)
+{
+	const char *store = host->option(host->self, "store");
+	struct catalogue *c;
+
+	if (!store || !*store) {
+		host->warn(host->self, "plugin.catalogue.store: there is no store; set store.path");
+		return -EINVAL;
+	}
+	c = xcalloc(1, sizeof(*c));
+	c->host = host;
+	c->store = xstrdup(store);
+	if (gethostname(c->node, sizeof(c->node) - 1) != 0)
+		c->node[0] = 0;
+	store_put(c, start_put);
+	*state = c;
+	return 0;
+}
+
+static void catalogue_batch(void *state, const struct activity *activities, size_t count)
+{
+	struct catalogue *c = state;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct activity *a = &activities[i];
+
+		c->used[a->call] |= (uint8_t)(1u << a->layer);
+		if (a->process < CATALOGUE_PROCESSES_MAX)
+			c->processes[a->process] = true;
+	}
+}
+
+static void catalogue_report(void *state)
+{
+	struct catalogue *c = state;
+	const struct sluice_host *host = c->host;
+
+	store_put(c, end_put);
+	if (!c->store)
+		return;
+	host->number(host->self, -1, "registered", "calls", c->calls);
+	host->number(host->self, -1, "registered", "attributes", c->attributes);
+	host->number(host->self, -1, "registered", "devices", c->devices);
+}
+
+static void catalogue_stop(void *state)
+{
+	struct catalogue *c = state;
+
+	free(c->store);
+	free(c);
+}
+
+static const struct sluice_async catalogue = {
+	.start = catalogue_start,
+	.batch = catalogue_batch,
+	.report = catalogue_report,
+	.stop = catalogue_stop,
+};
+
+const struct sluice_plugin plugin_catalogue = {
+	.abi = SLUICE_PLUGIN_ABI,
+	.kind = SLUICE_ASYNC,
+	.name = "catalogue",
+	.help = "registers layers, calls, attributes, devices and the facts of the run in the "
+		"store",
+	.async = &catalogue,
+};

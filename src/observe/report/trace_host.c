@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/report/trace_host.h"
+
+#include "trace/format.h"
+
+static const struct call_info *call(void *self, uint32_t number)
+{
+	const struct trace_host *trace = self;
+
+	return number < trace->head->call_count ? &trace->head->calls[number] : NULL;
+}
+
+static const char *file(void *self, file_id id)
+{
+	const struct trace_host *trace = self;
+
+	return id < trace->head->file_count ? trace->head->files[id] : NULL;
+}
+
+static const struct sluice_process *process(void *self, uint32_t index)
+{
+	struct trace_host *trace = self;
+	const struct process_info *p;
+
+	if (index >= trace->head->process_count)
+		return NULL;
+	p = &trace->head->processes[index];
+	trace->process = (struct sluice_process){
+		.index = index,
+		.pid = p->pid,
+		.rank = p->rank,
+		.parent = p->parent,
+		.host = p->host ? p->host : "",
+		.program = p->program ? p->program : "",
+		.command = p->command ? p->command : "",
+	};
+	return &trace->process;
+}
+
+static const char *user(void *self)
+{
+	const struct trace_host *trace = self;
+
+	return trace->head->run.user ? trace->head->run.user : "";
+}
+
+static const char *run(void *self)
+{
+	const struct trace_host *trace = self;
+
+	return trace->head->run.uuid ? trace->head->run.uuid : "";
+}
+
+void trace_host_init(struct trace_host *trace, const struct trace_head *head)
+{
+	*trace = (struct trace_host){
+		.host = { .bytes = sizeof(struct sluice_host),
+			  .self = trace,
+			  .call = call,
+			  .file = file,
+			  .process = process,
+			  .user = user,
+			  .run = run },
+		.head = head,
+	};
+}

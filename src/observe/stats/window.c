@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/stats/window.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "observe/stats/series.h"
+
+static bool is_sum(const struct statistic_info *statistic)
+{
+	return !strcmp(statistic->reduction, reduction_names[REDUCE_SUM]);
+}
+
+/*
+ * How much of the sample's time lies within. Times come from files: as doubles they cannot
+ * overflow. A level that was read at one moment stands for a nanosecond.
+ */
+static double overlap_ns(const struct stat_sample *sample, int64_t from_ns, int64_t to_ns)
+{
+	double end = (double)sample->time_ns, begin = end - (double)sample->period_ns;
+	double from = (double)from_ns, to = (double)to_ns;
+
+	if (sample->period_ns <= 0)
+		return end >= from && end < to ? 1 : 0;
+	begin = begin > from ? begin : from;
+	end = end < to ? end : to;
+	return end > begin ? end - begin : 0;
+}
+
+/* mean holds the weighted sum until all samples are in. */
+static void figure_add(struct window_figure *f, const struct stat_sample *sample, double weight)
+{
+	double value = (double)sample->value / f->statistic->scale;
+
+	if (is_sum(f->statistic)) {
+		if (sample->period_ns <= 0)
+			return; /* no rate */
+		f->total += value * weight / (double)sample->period_ns;
+		value = value * 1e9 / (double)sample->period_ns;
+	}
+	f->least = f->covered_ns > 0 && f->least < value ? f->least : value;
+	f->most = f->covered_ns > 0 && f->most > value ? f->most : value;
+	f->mean += value * weight;
+	f->covered_ns += weight;
+}
+
+struct window_figure *window_new(const struct trace_head *head, int64_t from_ns, int64_t to_ns)
+{
+	struct window_figure *figures = NULL;
+
+	if (head->statistic_count)
+		figures = xcalloc(head->statistic_count, sizeof(*figures));
+	for (size_t i = 0; i < head->statistic_count; i++)
+		figures[i].statistic = &head->statistics[i];
+	for (size_t i = 0; i < head->sample_count; i++) {
+		const struct stat_sample *sample = &head->samples[i];
+		double weight = overlap_ns(sample, from_ns, to_ns);
+
+		if (weight >= 1)
+			figure_add(&figures[sample->statistic], sample, weight);
+	}
+	for (size_t i = 0; i < head->statistic_count; i++)
+		if (figures[i].covered_ns > 0)
+			figures[i].mean /= figures[i].covered_ns;
+	return figures;
+}
+
+const struct window_figure *window_find(const struct window_figure *figures, size_t count,
+					const char *host, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (figures[i].covered_ns > 0 && !strcmp(figures[i].statistic->name, name) &&
+		    (!host || !strcmp(figures[i].statistic->host, host)))
+			return &figures[i];
+	return NULL;
+}

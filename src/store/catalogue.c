@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rows are looked for before they are added, so that what is known already needs no lock for
+ * writing; who comes second finds the row of who came first.
+ */
+#include "store/catalogue.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+
+#include "base/err.h"
+
+const char *const thing_kind_names[THING_KINDS] = { "node", "device", "layer", "call" };
+
+/* The first column of the first row: an id; 0 where there is none, -errno. */
+static int64_t id_get(struct store *store, sqlite3_stmt *statement, struct err *err)
+{
+	int64_t id;
+	int r;
+
+	if (!statement)
+		return -EIO;
+	r = store_step(store, statement, err);
+	if (r <= 0)
+		return r;
+	id = sqlite3_column_int64(statement, 0);
+	store_done(statement);
+	return id;
+}
+
+static const char *column(sqlite3_stmt *statement, int i)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, i);
+
+	return text ? text : "";
+}
+
+static int64_t id_lost(const struct store *store, struct err *err)
+{
+	return err_set(err, EIO, "%s: a row that was just added is not there", store_path(store));
+}
+
+static int64_t attribute_find(struct store *store, const char *domain, const char *name,
+			      struct err *err)
+{
+	return id_get(store,
+		      store_query(store, err,
+				  "SELECT id FROM attribute WHERE domain = ? AND name = ?", "tt",
+				  domain, name),
+		      err);
+}
+
+int64_t catalogue_attribute(struct store *store, const char *domain, const char *name,
+			    const char *type, struct err *err)
+{
+	int64_t id = attribute_find(store, domain, name, err);
+
+	if (id)
+		return id;
+	id = store_run(store, err,
+		       "INSERT OR IGNORE INTO attribute (domain, name, type) VALUES (?, ?, ?)",
+		       "ttt", domain, name, type);
+	if (id < 0)
+		return id;
+	id = attribute_find(store, domain, name, err);
+	return id ? id : id_lost(store, err);
+}
+
+int64_t catalogue_attribute_find(struct store *store, const char *domain, const char *name,
+				 struct err *err)
+{
+	return attribute_find(store, domain, name, err);
+}
+
+int catalogue_attribute_set(struct store *store, int64_t id, const char *key, const char *value,
+			    struct err *err)
+{
+	return store_run(store, err,
+			 "INSERT INTO attribute_note (attribute, key, value) VALUES (?, ?, ?)"
+			 " ON CONFLICT (attribute, key) DO UPDATE SET value = excluded.value"
+			 " WHERE value <> excluded.value",
+			 "itt", id, key, value);
+}
+
+static int64_t thing_find(struct store *store, enum thing_kind kind, int64_t of, const char *name,
+			  struct err *err)
+{
+	return id_get(store,
+		      store_query(store, err,
+				  "SELECT id FROM thing WHERE kind = ? AND of = ? AND name = ?",
+				  "tit", thing_kind_names[kind], of, name),
+		      err);
+}
+
+int64_t catalogue_thing(struct store *store, enum thing_kind kind, int64_t of, const char *name,
+			struct err *err)
+{
+	int64_t id = thing_find(store, kind, of, name, err);
+
+	if (id)
+		return id;
+	id = store_run(store, err, "INSERT OR IGNORE INTO thing (kind, of, name) VALUES (?, ?, ?)",
+		       "tit", thing_kind_names[kind], of, name);
+	if (id < 0)
+		return id;
+	id = thing_find(store, kind, of, name, err);
+	return id ? id : id_lost(store, err);
+}
+
+int catalogue_fact_set(struct store *store, const char *run, int32_t process, const char *key,
+		       const char *value, struct err *err)
+{
+	return store_run(store, err,
+			 "INSERT INTO fact (run, process, key, value) VALUES (?, ?, ?, ?)"
+			 " ON CONFLICT (run, process, key) DO UPDATE SET value = excluded.value"
+			 " WHERE value <> excluded.value",
+			 "titt", run, (int64_t)process, key, value);
+}
+
+int catalogue_runs_keep(struct store *store, int64_t count, struct err *err)
+{
+	return store_run(store, err,
+			 "DELETE FROM fact WHERE run IN (SELECT run FROM fact WHERE process = -1"
+			 " AND key = 'started' ORDER BY CAST(value AS INTEGER) DESC, run"
+			 " LIMIT -1 OFFSET ?)",
+			 "i", count);
+}
+
+int catalogue_attributes(struct store *store, catalogue_attribute_seen seen, void *arg,
+			 struct err *err)
+{
+	sqlite3_stmt *rows = store_query(
+		store, err, "SELECT id, domain, name, type FROM attribute ORDER BY id", "");
+	int r = rows ? 0 : -EIO, stop = 0;
+
+	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
+		stop = seen(arg, sqlite3_column_int64(rows, 0), column(rows, 1), column(rows, 2),
+			    column(rows, 3));
+	if (stop)
+		store_done(rows);
+	return stop ? 0 : r;
+}
+
+int catalogue_attribute_notes(struct store *store, int64_t id, catalogue_note_seen seen, void *arg,
+			      struct err *err)
+{
+	sqlite3_stmt *rows = store_query(
+		store, err,
+		"SELECT key, value FROM attribute_note WHERE attribute = ? ORDER BY key", "i", id);
+	int r = rows ? 0 : -EIO, stop = 0;
+
+	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
+		stop = seen(arg, column(rows, 0), column(rows, 1));
+	if (stop)
+		store_done(rows);
+	return stop ? 0 : r;
+}
+
+int catalogue_things(struct store *store, enum thing_kind kind, catalogue_thing_seen seen,
+		     void *arg, struct err *err)
+{
+	sqlite3_stmt *rows = store_query(
+		store, err,
+		"SELECT t.id, t.of, t.name, o.name FROM thing t LEFT JOIN thing o ON o.id = t.of"
+		" WHERE t.kind = ? ORDER BY t.id",
+		"t", thing_kind_names[kind]);
+	int r = rows ? 0 : -EIO, stop = 0;
+
+	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
+		stop = seen(arg, sqlite3_column_int64(rows, 0), sqlite3_column_int64(rows, 1),
+			    column(rows, 2), column(rows, 3));
+	if (stop)
+		store_done(rows);
+	return stop ? 0 : r;
+}
+
+int catalogue_facts(struct store *store, const char *run, catalogue_fact_seen seen, void *arg,
+		    struct err *err)
+{
+	sqlite3_stmt *rows =
+		store_query(store, err,
+			    "SELECT run, process, key, value FROM fact WHERE run = ?1 OR ?1 IS NULL"
+			    " ORDER BY run, process, key",
+			    "t", run);
+	int r = rows ? 0 : -EIO, stop = 0;
+
+	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
+		stop = seen(arg, column(rows, 0), sqlite3_column_int(rows, 1), column(rows, 2),
+			    column(rows, 3));
+	if (stop)
+		store_done(rows);
+	return stop ? 0 : r;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "store/catalogue.h"
+#include "store_sample.h"
+
+static void execute(const char *path, const char *sql)
+{
+	sqlite3 *db;
+
+	REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
+	REQUIRE(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void refused(const struct sample *sample, int code, const char *why)
+{
+	struct store *store = NULL;
+	struct err err = { 0 };
+
+	CHECK_INT(store_open(&store, sample->path, &err), -code);
+	CHECK(!store);
+	if (!strstr(err.text, why) || !strstr(err.text, sample->path))
+		printf("message: %s\n", err.text);
+	CHECK(strstr(err.text, why) && strstr(err.text, sample->path));
+}
+
+static void what_was_put_is_there_after_reopening(void)
+{
+	struct sample sample;
+	struct store *store;
+	int64_t id;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK_TEXT(store_path(store), sample.path);
+	id = catalogue_thing(store, THING_NODE, 0, "n1", NULL);
+	CHECK(id > 0);
+	store_close(store);
+	store = sample_open(&sample);
+	CHECK_INT(catalogue_thing(store, THING_NODE, 0, "n1", NULL), id);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static void what_was_rolled_back_is_gone(void)
+{
+	struct sample sample;
+	struct store *store;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK_INT(store_begin(store, NULL), 0);
+	CHECK(catalogue_attribute(store, "POSIX", "x", "bytes", NULL) > 0);
+	CHECK_INT(store_end(store, 0, NULL), 0);
+	CHECK_INT(catalogue_attribute_find(store, "POSIX", "x", NULL), 0);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static void later_version_is_refused(void)
+{
+	struct sample sample;
+
+	sample_make(&sample);
+	store_close(sample_open(&sample));
+	execute(sample.path, "PRAGMA user_version = 999");
+	refused(&sample, EPROTO, "later version of Sluice (store version 999");
+	sample_remove(&sample);
+}
+
+static void database_of_something_else_is_left_alone(void)
+{
+	struct sample sample;
+	struct stat before, after;
+
+	sample_make(&sample);
+	free(sample.path);
+	sample.path = xprintf("%s/other.db", sample.directory);
+	execute(sample.path, "CREATE TABLE theirs (x)");
+	REQUIRE(stat(sample.path, &before) == 0);
+	refused(&sample, EBADMSG, "something else; set store.path");
+	REQUIRE(stat(sample.path, &after) == 0);
+	CHECK(before.st_size == after.st_size && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
+	sample_remove(&sample);
+}
+
+static void file_that_is_no_database_is_refused(void)
+{
+	struct sample sample;
+	FILE *f;
+
+	sample_make(&sample);
+	free(sample.path);
+	sample.path = xprintf("%s/text", sample.directory);
+	f = fopen(sample.path, "w");
+	REQUIRE(f);
+	for (int i = 0; i < 1000; i++)
+		fputs("this is not a database\n", f);
+	fclose(f);
+	refused(&sample, EBADMSG, "move it away, or set store.path");
+	sample_remove(&sample);
+}
+
+/* Pages behind the first are overwritten: it opens, but its rows cannot be read. */
+static void damage_is_told_with_what_to_mend(void)
+{
+	struct sample sample;
+	struct store *store = NULL;
+	struct err err = { 0 };
+	char junk[4096];
+	struct stat st;
+	int fd;
+
+	sample_make(&sample);
+	store_close(sample_open(&sample));
+	fd = open(sample.path, O_WRONLY);
+	REQUIRE(fd >= 0 && fstat(fd, &st) == 0);
+	memset(junk, 0x5a, sizeof(junk));
+	for (off_t at = sizeof(junk); at < st.st_size; at += (off_t)sizeof(junk))
+		REQUIRE(pwrite(fd, junk, sizeof(junk), at) == (ssize_t)sizeof(junk));
+	close(fd);
+	if (store_open(&store, sample.path, &err) >= 0)
+		CHECK(catalogue_thing(store, THING_NODE, 0, "n1", &err) < 0);
+	CHECK(strstr(err.text, sample.path) && strstr(err.text, "move it away"));
+	CHECK_INT(err.code, EBADMSG);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+/* In a process of its own, as its rights are taken away. */
+static int as_nobody(void (*act)(const struct sample *), const struct sample *sample)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		check_failures = 0;
+		if (geteuid() == 0 && (setegid(65534) || seteuid(65534)))
+			_exit(99);
+		act(sample);
+		fflush(stdout);
+		_exit(check_failures != 0);
+	}
+	REQUIRE(pid > 0 && waitpid(pid, &status, 0) == pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static void read_only(const struct sample *sample)
+{
+	struct store *store = sample_open(sample);
+	struct err err = { 0 };
+
+	/* What is known is read and registered again; what is new is refused. */
+	CHECK(catalogue_thing(store, THING_NODE, 0, "n1", NULL) > 0);
+	CHECK_INT(catalogue_thing(store, THING_NODE, 0, "n2", &err), -EACCES);
+	CHECK(strstr(err.text, "make it writable, or set store.path"));
+	store_close(store);
+}
+
+static void store_that_may_only_be_read_can_be_read(void)
+{
+	struct sample sample;
+	AUTO_FREE char *folder = NULL;
+	struct store *store;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK(catalogue_thing(store, THING_NODE, 0, "n1", NULL) > 0);
+	store_close(store);
+	folder = xprintf("%s/folder", sample.directory);
+	REQUIRE(chmod(sample.path, 0444) == 0 && chmod(folder, 0555) == 0 &&
+		chmod(sample.directory, 0755) == 0);
+	CHECK_INT(as_nobody(read_only, &sample), 0);
+	REQUIRE(chmod(folder, 0755) == 0);
+	sample_remove(&sample);
+}
+
+static void no_room(const struct sample *sample)
+{
+	struct rlimit limit = { 256 << 10, 256 << 10 };
+	struct store *store = sample_open(sample);
+	struct err err = { 0 };
+	int64_t id = 1;
+	char name[600];
+
+	/* No file may grow beyond: as on a full disk, writes fail in the middle. */
+	signal(SIGXFSZ, SIG_IGN);
+	REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	memset(name, 'x', sizeof(name));
+	for (int i = 0; i < 5000 && id > 0; i++) {
+		snprintf(name + 500, 99, "%d", i);
+		id = catalogue_thing(store, THING_NODE, 0, name, &err);
+	}
+	CHECK(id < 0);
+	CHECK(strstr(err.text, sample->path));
+	store_close(store);
+}
+
+static void full_disk_is_told_and_what_was_there_stays(void)
+{
+	struct sample sample;
+	struct store *store;
+	int64_t id;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	id = catalogue_thing(store, THING_NODE, 0, "n1", NULL);
+	store_close(store);
+	REQUIRE(chmod(sample.path, 0666) == 0 && chmod(sample.directory, 0755) == 0);
+	{
+		AUTO_FREE char *folder = xprintf("%s/folder", sample.directory);
+
+		REQUIRE(chmod(folder, 0777) == 0);
+	}
+	CHECK_INT(as_nobody(no_room, &sample), 0);
+	store = sample_open(&sample);
+	CHECK_INT(catalogue_thing(store, THING_NODE, 0, "n1", NULL), id);
+	CHECK(catalogue_thing(store, THING_NODE, 0, "n2", NULL) > 0);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static void looking_makes_no_store(void)
+{
+	struct sample sample;
+	struct store *store = NULL;
+	struct err err = { 0 };
+
+	sample_make(&sample);
+	CHECK_INT(store_open_existing(&store, sample.path, &err), -ENOENT);
+	CHECK(strstr(err.text, "there is no store yet"));
+	CHECK(access(sample.path, F_OK) != 0);
+	store_close(sample_open(&sample));
+	CHECK_INT(store_open_existing(&store, sample.path, &err), 0);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+TESTS(TEST(what_was_put_is_there_after_reopening), TEST(what_was_rolled_back_is_gone),
+      TEST(later_version_is_refused), TEST(database_of_something_else_is_left_alone),
+      TEST(file_that_is_no_database_is_refused), TEST(damage_is_told_with_what_to_mend),
+      TEST(store_that_may_only_be_read_can_be_read),
+      TEST(full_disk_is_told_and_what_was_there_stays), TEST(looking_makes_no_store))
