@@ -195,6 +195,41 @@ done
 kill -0 "$watcher" 2>/dev/null && fail "the watcher outlives its collector"
 kill "$program"
 
+# In-line: told of calls in the program itself, by its settings; here it drops what was read from the cache.
+cat >reads.c <<'EOF'
+#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+	static char block[4096];
+	int fd = open("data", O_RDONLY);
+
+	for (int i = 0; i < 12; i++)
+		if (pread(fd, block, sizeof(block), i * 4096L) != sizeof(block))
+			return 1;
+	return 0;
+}
+EOF
+"$CC" -O1 -o reads reads.c
+# inline OPTION...: runs it with the in-line skeleton
+inline() {
+	timeout 60 "$sluice" --set plugins.POSIX.load="$work/inline_skeleton.so" --set plugins.load= "$@" \
+		run -o t.sluice -- ./reads >out 2>err || fail "reads failed: $(cat err)"
+	notes >found
+}
+head -c 65536 /dev/zero >data
+inline --set plugin.inline_skeleton.least=4096
+check_eq "$(note applied inline_skeleton acts)" 12
+check_eq "$(note cost inline_skeleton 'hooks called')" 12
+check_eq "$("$sluice" print t.sluice | grep -c posix_fadvise)" 12 "advice in the trace"
+check_eq "$(cat err)" ""
+inline --set plugin.inline_skeleton.least=4097
+check_eq "$(note applied inline_skeleton acts)" ""
+inline --set plugin.inline_skeleton.least=few
+check_has "$(cat err)" "inline_skeleton.so in 1 process: it does not start: Invalid argument"
+inline --set plugins.POSIX.load=
+check_eq "$(grep inline_skeleton found)" ""
+
 # Losses: a queue that is too small for a plug-in that sleeps, and every call accounted for.
 broken sleeps -DBATCH='usleep(20000)'
 timeout 100 "$sluice" --set plugins.load="$work/sleeps.so" --set plugins.queue=256K run -q -o t.sluice -- \
