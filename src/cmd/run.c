@@ -19,6 +19,7 @@
 #include "base/place.h"
 #include "cmd/command.h"
 #include "cmd/recording.h"
+#include "observe/report/brief.h"
 #include "trace/clock.h"
 
 /* Pause between passes: short while records come, longer when the program does not do I/O. */
@@ -42,7 +43,7 @@ static const struct option run_options[] = {
 	  OPTION_TEXT, offsetof(struct run_args, output) },
 	{ 'f', "format", "container|text|sqlite", "container", "form of the trace", OPTION_CHOICE,
 	  offsetof(struct run_args, form) },
-	{ 'm', "mode", "MODE", NULL, "trace, counters or off; overrides capture.mode", OPTION_TEXT,
+	{ 'm', "mode", "MODE", NULL, "trace, counters, flight or off; overrides capture.mode", OPTION_TEXT,
 	  offsetof(struct run_args, mode) },
 	{ 0, "spool-dir", "DIR", NULL, "where to hand over records; overrides spool.dir",
 	  OPTION_TEXT, offsetof(struct run_args, spool_dir) },
@@ -282,6 +283,18 @@ static int child_watch(pid_t pid, struct collector *collector, bool outlive)
 	return status_code(status);
 }
 
+/* In short what the program did, for whoever looks at a terminal. */
+static void brief_tell(const struct command *c, const struct collector_totals *t, const char *trace)
+{
+	struct err err = { 0 };
+
+	if (brief_print(stderr, trace, &err) >= 0)
+		return;
+	command_warn(c, "%s", err.text);
+	fprintf(stderr, "sluice: %llu calls of %u processes recorded in %s\n",
+		(unsigned long long)t->activities, t->processes, trace);
+}
+
 static void summary_print(const struct command *c, const struct collector_totals *t,
 			  const char *trace)
 {
@@ -292,15 +305,14 @@ static void summary_print(const struct command *c, const struct collector_totals
 
 	if (args->quiet)
 		return;
-	if (t->lost)
+	if (wanted)
+		brief_tell(c, t, trace);
+	else if (t->lost)
 		command_warn(c,
 			     "%llu calls were lost because the spool was full (see spool.limit); "
 			     "they are "
 			     "counted in the report",
 			     (unsigned long long)t->lost);
-	if (wanted)
-		fprintf(stderr, "sluice: %llu calls of %u processes recorded in %s\n",
-			(unsigned long long)t->activities, t->processes, trace);
 	if (!t->processes && recording_mode(c->config) != CAPTURE_OFF && !getenv("SLUICE_DISABLE"))
 		command_warn(c,
 			     "no process of the run could be recorded; 'sluice doctor' tells more");

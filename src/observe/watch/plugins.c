@@ -66,6 +66,7 @@ static void library_add(struct plugin_choices *choices, const char *path, uint32
 	else
 		library_probe(path, &found, &err);
 	choice->kind = found.kind;
+	choice->detects = found.detects;
 	choice->short_name = found.kind ? xstrdup(found.name)
 					: xstrndup(base_name(path), strcspn(base_name(path), "."));
 	if (err.code)
@@ -85,6 +86,7 @@ static void builtin_add(struct plugin_choices *choices, const char *name, uint32
 		choice->short_name = xstrdup(name);
 		choice->kind = SLUICE_ASYNC;
 		choice->plugin = plugin_builtin[i];
+		choice->detects = choice->plugin->async->health != NULL;
 	}
 	if (plugin_guest_find(name)) {
 		choice = choice_new(choices, name, layers, origin);
@@ -181,6 +183,14 @@ bool plugin_choices_have(const struct plugin_choices *choices, uint32_t kind)
 {
 	for (size_t i = 0; i < choices->count; i++)
 		if (choices->list[i].kind == kind && !choices->list[i].refusal)
+			return true;
+	return false;
+}
+
+bool plugin_choices_detect(const struct plugin_choices *choices)
+{
+	for (size_t i = 0; i < choices->count; i++)
+		if (choices->list[i].detects && !choices->list[i].refusal)
 			return true;
 	return false;
 }

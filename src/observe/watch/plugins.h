@@ -38,6 +38,7 @@ struct plugin_choice {
 	char *origin;	  /* where the settings name it */
 	uint32_t layers;  /* bit per enum layer */
 	uint32_t kind;	  /* enum sluice_plugin_kind; 0 where it could not be learnt */
+	bool detects;	  /* it has a health hook */
 	const struct sluice_plugin *plugin; /* of an asynchronous one that is our own */
 	char *refusal;			    /* why it is not used; NULL: it is */
 };
@@ -60,6 +61,9 @@ void plugin_choices_release(struct plugin_choices *choices);
 
 /* Is there one that is not refused? */
 bool plugin_choices_have(const struct plugin_choices *choices, uint32_t kind);
+
+/* Is there one that detects anomalies? */
+bool plugin_choices_detect(const struct plugin_choices *choices);
 
 /*
  * Writes the in-line ones, with their options and budget, into the control page, and prepares what
