@@ -69,3 +69,24 @@ first = min(int(t) for t in re.findall(r"^#note\ttime_ns=(\d+)\t.*\tname=process
 last = max(int(t) for t in re.findall(r"^(\d+)\t.*\tpwrite\t", text, re.M))
 assert first < last, (first, last)
 PYTHON
+
+# The flight recorder: without an anomaly nothing is kept, with one exactly what the ring held (SIOX-AC-8).
+check_rc 0 "$sluice" store durations --forget
+flight="--set capture.mode=flight --set flight.ring=50"
+slow 100000 0 3000 $flight
+check_eq "$(grep -c '	POSIX	pwrite	' t.txt || true)" 0 "calls of a flight without an anomaly"
+check_eq "$(notes anomaly '.*')" 0 "anomalies of that flight"
+slow 0 2 60 $flight
+check_eq "$(notes anomaly 'process bad')" 1 "anomalies of a flight"
+check_eq "$(grep -c '^[0-9]' t.txt || true)" 50 "calls of a flight with an anomaly"
+# They are the last of the run: the writes behind which close and what the program prints still fit.
+python3 - <<'PYTHON' || fail "the calls are not the last of the flight in their order"
+rows = [l.split("\t") for l in open("t.txt") if l[0].isdigit()]
+# An inherited descriptor is numbered behind the call that first uses it, but starts with it.
+ids = [int(r[3]) for r in rows]
+starts = [int(r[0]) for r in rows]
+assert starts == sorted(starts), starts
+assert sorted(ids) == list(range(min(ids), min(ids) + 50)), ids
+names = [r[6] for r in rows]
+assert names.count("pwrite") == names.index("close") and "close" in names, names
+PYTHON
