@@ -40,7 +40,7 @@ for rank in 0 1 2; do
 	as $rank 3 3 -- "$sluice" run -s -o trace -- sleep 0.3 2>"err.$rank" &
 done
 wait
-check_eq "$(cat err.0 err.1 err.2 | grep -c 'recorded in trace')" 1 "$this: summaries"
+check_eq "$(cat err.0 err.1 err.2 | grep -c '^  more ')" 1 "$this: summaries"
 
 case_is "without -o there is one run in trace.dir"
 for rank in 0 1; do

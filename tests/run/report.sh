@@ -121,3 +121,39 @@ check_eq "$(grep -c 'By rank' out || true)" 0 "a table of no ranks"
 check_rc 0 "$sluice" report --survey plain.sluice
 check_has "$(cat out)" "[FileSurveyor:POSIX] \"$work/copy\"/Accesses/Writing/Sequential = (3,3,3)"
 check_has "$(cat out)" "[FileSurveyor:POSIX] \"$work/copy\"/Bytes/Total written = (6,6,6)"
+
+# What was noted while the program ran, and how the node was: in any form of the trace.
+"$sluice" convert plain.sluice plain.txt
+python3 - <<'PYTHON'
+lines = open("plain.txt").read().splitlines()
+def fact(what, **fields):
+    return "\t".join(["#" + what] + ["%s=%s" % field for field in fields.items()])
+def note(kind, source, name, value, process=-1, time_ns=-1):
+    return fact("note", time_ns=time_ns, process=process, host="node1", source=source, kind=kind, name=name, value=value)
+new = [note("anomaly", "reasoner", "process 0", "9 of 10 calls were very slow", 0, 1500000000),
+       note("applied", "read_ahead", "advice given", 12, 0),
+       note("degraded", "overhead", "counters", "too dear", 0, 2000000000),
+       note("refused", "mine", "abi", "it has ABI 7"),
+       note("report", "histogram", "POSIX/read/very slow", 9, 0),
+       note("cost", "overhead", "guest_ns", 2500000, 0),
+       fact("statistic", number=0, host="node1", name="utilisation/io", unit="%", reduction="mean", scale=10),
+       fact("sample", statistic=0, time_ns=10**12, period_ns=10**12, value=970)]
+at = next(i for i, line in enumerate(lines) if line.startswith("#end"))
+open("noted.txt", "w").write("\n".join(lines[:at] + new + lines[at:]) + "\n")
+PYTHON
+"$sluice" convert noted.txt noted.sluice
+check_rc 0 "$sluice" report noted.sluice
+check_has "$(cat out)" "  at 1.50 s, process 0, reasoner: process 0: 9 of 10 calls were very slow"
+check_has "$(cat out)" "  [read_ahead] advice given = 12"
+check_has "$(cat out)" "  at 2.00 s, process 0, overhead: counters: too dear"
+check_has "$(cat out)" "  node1, mine: abi: it has ABI 7"
+check_has "$(cat out)" "  [histogram] POSIX/read/very slow = 9"
+check_has "$(cat out)" "  [overhead] guest_ns = 2.50 ms"
+check_has "$(cat out)" "  utilisation/io  97.0%  97.0%  97.0%      -  node1"
+check_rc 0 "$sluice" report --json noted.sluice
+check_json out sluice.report/1
+check_eq "$(json_get out '["anomalies"][0]["time_ns"]')" 1500000000
+check_eq "$(json_get out '["refused"][0]["value"]')" "it has ABI 7"
+check_eq "$(json_get out '["applied"][0]["sum"]')" 12
+check_eq "$(json_get out '["plugins"][0]["spread"]["maximum"]')" 9
+check_eq "$(json_get out '["node"]["statistics"][0]["mean"]')" 97

@@ -528,6 +528,8 @@ void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread,
 	fields_take(call, record, &f, a);
 	if (a->present & PRESENT(LINK))
 		handle_use(r, p, f.link, a);
+	if (call->class == CLASS_COPY && f.link2)
+		a->file2 = resolver_link_file(r, process, f.link2);
 	if (r->traits[a->call].has_text)
 		paths_use(r, p, &f, a);
 	effects_follow(r, p, a);

@@ -11,6 +11,7 @@
 
 struct buf;
 struct file_surveyor;
+struct json;
 struct ranks;
 struct summary;
 
@@ -29,7 +30,7 @@ void render_verdict(struct buf *out, const struct summary *summary);
 /* What the verdict leaves out, one sentence per line: ranks, storage, start-up, network, clocks. */
 void render_notes(struct buf *out, const struct summary *summary);
 
-/* Verdict and notes, then tables by layer, function and file. */
+/* Verdict and notes, what happened meanwhile, tables by layer, function and file, and the rest. */
 void render_text(FILE *out, const struct report *report);
 
 /*
@@ -37,6 +38,15 @@ void render_text(FILE *out, const struct report *report);
  * "<file>"/Sharing/Writing = 4 ranks, interleaved
  */
 void render_survey(FILE *out, const struct report *report);
+
+/* What happened: anomalies, what was given up and left out, what was applied. */
+void render_events(FILE *out, const struct report *report);
+
+/* The node while the program did I/O, reports of plug-ins, what Sluice cost. */
+void render_findings(FILE *out, const struct report *report);
+
+/* All of that as fields of the object that is open. */
+void render_findings_json(struct json *json, const struct summary *summary);
 
 /* One object of schema sluice.report/1. */
 void render_json(FILE *out, const struct report *report);

@@ -166,6 +166,8 @@ static void add_busy(struct sums *sums, const struct activity *a)
 
 	if (end <= from)
 		return;
+	if (!sums->busy_ns)
+		sums->busy_from_ns = from;
 	sums->busy_ns += end - from;
 	sums->busy_until_ns = end;
 }

@@ -51,7 +51,7 @@ struct sums {
 	struct tally network_in_io;   /* inside I/O calls: part of the time of those */
 	uint64_t bytes_read_to_write; /* read from storage inside writes: data sieving */
 	int64_t busy_ns;	      /* wall-clock time in which at least one thread was in `io` */
-	int64_t busy_until_ns;
+	int64_t busy_from_ns, busy_until_ns;
 	struct tally layers[LAYER_COUNT];
 	struct map functions; /* struct tally by sums_function_key(), sums_group_key() */
 	struct map files;     /* struct tally by sums_file_key() */

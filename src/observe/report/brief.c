@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/report/brief.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/term.h"
+#include "base/unit.h"
+#include "observe/collect/overhead.h"
+#include "observe/report/findings.h"
+#include "observe/report/loss.h"
+#include "observe/report/names.h"
+#include "observe/report/summary.h"
+
+#define BATCH 4096
+#define LAYERS_MAX 3
+#define FILES_MAX 3
+#define FILE_COLUMNS 40	 /* a longer path is cut in its middle */
+#define FILES_COLUMNS 66 /* so that the number of all files fits on their line */
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* What is being reported; lines are collected, since there may be too many of them. */
+struct brief {
+	const struct summary *s;
+	bool read;
+	char *lines[BRIEF_LINES];
+	size_t count;
+};
+
+/* Bytes that go on with the character before them. */
+static bool continues(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+static void keep_line(struct brief *b, char *line)
+{
+	if (b->count < BRIEF_LINES)
+		b->lines[b->count++] = line;
+	else
+		free(line);
+}
+
+/* Bytes of the text that fill so many columns. */
+static size_t bytes_of(const char *text, size_t columns)
+{
+	size_t n = 0;
+
+	while (text[n] && (columns || continues(text[n])))
+		columns -= !continues(text[n++]);
+	return n;
+}
+
+/* Too long a line is cut. */
+static void put_text(struct brief *b, const char *text)
+{
+	size_t n = bytes_of(text, BRIEF_COLUMNS);
+
+	keep_line(b, text[n] ? xprintf("%.*s...", (int)bytes_of(text, BRIEF_COLUMNS - 3), text)
+			     : xstrdup(text));
+}
+
+static void put_line(struct brief *b, const char *label, const char *text)
+{
+	AUTO_FREE char *line = xprintf("  %-10s %s", label, text);
+
+	put_text(b, line);
+}
+
+static void add_bytes(struct buf *text, const struct tally *t)
+{
+	char bytes[UNIT_TEXT];
+
+	if (t->bytes_read)
+		buf_printf(text, "read %s", unit_bytes(bytes, (double)t->bytes_read));
+	if (t->bytes_read && t->bytes_written)
+		buf_puts(text, ", ");
+	if (t->bytes_written)
+		buf_printf(text, "wrote %s", unit_bytes(bytes, (double)t->bytes_written));
+	if (!t->bytes_read && !t->bytes_written)
+		buf_puts(text, "moved nothing");
+}
+
+static void add_busy(struct buf *text, const struct summary *s)
+{
+	char share[UNIT_TEXT], time[UNIT_TEXT];
+
+	if (s->has_aggregates)
+		buf_printf(text, ", threads spent %s in I/O", unit_ns(time, s->all.io.time_ns));
+	else
+		buf_printf(text, ", %s of it in I/O",
+			   unit_share(share, (double)s->all.busy_ns,
+				      (double)s->head->end.duration_ns));
+	buf_puts(text, ": ");
+}
+
+static void put_head(struct brief *b)
+{
+	const struct summary *s = b->s;
+	AUTO_BUF struct buf text = { 0 };
+	char time[UNIT_TEXT];
+
+	buf_puts(&text, "sluice: ");
+	if (s->ranks.count)
+		buf_printf(&text, "%zu rank%s", s->ranks.count, plural(s->ranks.count));
+	if (s->ranks.hosts > 1)
+		buf_printf(&text, " on %zu nodes", s->ranks.hosts);
+	buf_printf(&text, "%sran %s", s->ranks.count ? " " : "",
+		   unit_ns(time, s->head->end.duration_ns));
+	if (b->read) {
+		add_busy(&text, s);
+		add_bytes(&text, &s->all.io);
+	} else {
+		buf_printf(&text, " and made %" PRIu64 " calls, too many to add them up here",
+			   s->head->activities);
+	}
+	put_text(b, buf_text(&text));
+}
+
+/* How unevenly ranks were in I/O, and moved bytes. */
+static void put_ranks(struct brief *b)
+{
+	const struct summary *s = b->s;
+	struct spread time =
+		summary_rank_spread(s, &sums_measures[s->has_aggregates ? SUMS_TIME : SUMS_BUSY]);
+	AUTO_BUF struct buf text = { 0 };
+	char out[UNIT_TEXT];
+
+	if (!b->read || s->ranks.count < 2)
+		return;
+	buf_printf(&text, "in I/O for %s on average", unit_ns(out, (int64_t)spread_average(&time)));
+	buf_printf(&text, ", from %s (rank %" PRId32 ")", unit_ns(out, (int64_t)time.minimum),
+		   time.minimum_rank);
+	buf_printf(&text, " to %s (rank %" PRId32 ")", unit_ns(out, (int64_t)time.maximum),
+		   time.maximum_rank);
+	put_line(b, "ranks", buf_text(&text));
+}
+
+/* "1.28 to 2.90" in the unit of `usual`, or both with their own where they have another. */
+static void add_range(struct buf *text, const char *least, const char *most, const char *usual)
+{
+	const char *units[] = { strchr(usual, ' '), strchr(least, ' '), strchr(most, ' ') };
+	bool same = units[0] && units[1] && units[2] && !strcmp(units[0], units[1]) &&
+		    !strcmp(units[0], units[2]);
+
+	buf_printf(text, "%.*s to %.*s", (int)(same ? units[1] - least : UNIT_TEXT), least,
+		   (int)(same ? units[2] - most : UNIT_TEXT), most);
+}
+
+/* Of a parallel run, what a rank got: average, least and most. */
+static void add_bandwidth(struct buf *text, const struct summary *s, const struct summary_row *row)
+{
+	const struct measure *rate = &tally_measures[TALLY_BANDWIDTH];
+	struct spread spread = summary_spread(s, row, rate);
+	double one = s->ranks.count ? spread_average(&spread) : rate->get(row->tally);
+	char usual[UNIT_TEXT], least[UNIT_TEXT], most[UNIT_TEXT];
+
+	if (isnan(one))
+		return;
+	buf_printf(text, " at %s", measure_text(usual, rate->quantity, one));
+	if (spread.count < 2)
+		return;
+	buf_puts(text, " per rank (");
+	add_range(text, measure_text(least, rate->quantity, spread.minimum),
+		  measure_text(most, rate->quantity, spread.maximum), usual);
+	buf_putc(text, ')');
+}
+
+static int compare_time(const void *a, const void *b)
+{
+	const struct summary_row *x = a, *y = b;
+
+	return x->tally->time_ns < y->tally->time_ns   ? 1
+	       : x->tally->time_ns > y->tally->time_ns ? -1
+						       : 0;
+}
+
+static int compare_layer(const void *a, const void *b)
+{
+	const struct summary_row *x = a, *y = b;
+
+	return (int)y->layer - (int)x->layer;
+}
+
+static uint64_t moved(const struct tally *t)
+{
+	return t->bytes_read + t->bytes_written;
+}
+
+/* The layers that matter: those of sockets, and such as did next to nothing, do not. */
+static size_t choose_layers(const struct summary *s, struct summary_row *rows, size_t count,
+			    size_t most)
+{
+	int64_t time = s->all.io.time_ns;
+	uint64_t bytes = moved(&s->all.io);
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tally *t = rows[i].tally;
+
+		if (rows[i].layer != LAYER_NETWORK &&
+		    (t->time_ns >= time / 100 || moved(t) > bytes / 100))
+			rows[n++] = rows[i];
+	}
+	qsort(rows, n, sizeof(*rows), compare_time);
+	n = MIN(n, most);
+	qsort(rows, n, sizeof(*rows), compare_layer);
+	return n;
+}
+
+/* From the highest. */
+static void put_layers(struct brief *b, size_t most)
+{
+	size_t count;
+	AUTO_FREE struct summary_row *rows = summary_rows(b->s, SUMMARY_LAYERS, &count);
+
+	count = choose_layers(b->s, rows, count, most);
+	for (size_t i = 0; i < count; i++) {
+		const struct tally *t = rows[i].tally;
+		AUTO_BUF struct buf text = { 0 };
+
+		add_bytes(&text, t);
+		buf_printf(&text, " in %" PRIu64 " call%s", t->calls, plural(t->calls));
+		add_bandwidth(&text, b->s, &rows[i]);
+		put_line(b, names_layer(rows[i].layer), buf_text(&text));
+	}
+}
+
+/* As a user of the run's directory writes it; the middle of a long one is left out. */
+static void add_path(struct buf *text, const struct trace_head *head, const char *path)
+{
+	const char *base = head->run.directory;
+	size_t n = base ? strlen(base) : 0;
+
+	if (n > 1 && strncmp(path, base, n) == 0 && path[n] == '/')
+		path += n + 1;
+	n = strlen(path);
+	if (n <= FILE_COLUMNS)
+		buf_puts(text, path);
+	else
+		buf_printf(text, "%.*s...%s", FILE_COLUMNS / 3, path,
+			   path + n - (FILE_COLUMNS - FILE_COLUMNS / 3 - 3));
+}
+
+static void add_file(struct buf *text, const struct summary *s, const struct summary_row *row)
+{
+	bool first = !text->len;
+	char out[UNIT_TEXT];
+
+	buf_puts(text, first ? "" : ", ");
+	add_path(text, s->head, row->name);
+	buf_puts(text, " (");
+	if (moved(row->tally))
+		buf_printf(text, "%s, ", unit_bytes(out, (double)moved(row->tally)));
+	buf_printf(text, "%s%s)",
+		   unit_share(out, (double)row->tally->time_ns, (double)s->all.io.time_ns),
+		   first ? " of the I/O time" : "");
+}
+
+/* Those that the time went to, as many as fit. */
+static void put_files(struct brief *b)
+{
+	size_t count, shown = 0;
+	AUTO_FREE struct summary_row *rows = summary_rows(b->s, SUMMARY_FILES, &count);
+	AUTO_BUF struct buf text = { 0 };
+
+	for (size_t i = 0; i < count && shown < FILES_MAX; i++) {
+		size_t before = text.len;
+
+		if (rows[i].is_network || rows[i].tally->time_ns <= b->s->all.io.time_ns / 100)
+			continue;
+		add_file(&text, b->s, &rows[i]);
+		if (before && text.len > FILES_COLUMNS) {
+			text.data[text.len = before] = '\0';
+			break;
+		}
+		shown++;
+	}
+	if (!shown)
+		return;
+	if (count > shown)
+		buf_printf(&text, "; %zu files in all", count);
+	put_line(b, "files", buf_text(&text));
+}
+
+static void add_when(struct buf *text, const struct note *note)
+{
+	char time[UNIT_TEXT];
+
+	if (note->time_ns >= 0)
+		buf_printf(text, "at %s: ", unit_ns(time, note->time_ns));
+}
+
+/* What was found of a kind: the first, and how many more there are. */
+static void put_first(struct brief *b, const char *kind, const char *label)
+{
+	size_t count;
+	AUTO_FREE struct finding *findings = findings_new(b->s->head, &b->s->ranks, kind, &count);
+	AUTO_BUF struct buf text = { 0 };
+	const char *value;
+
+	if (!count)
+		return;
+	value = finding_value(&findings[0]);
+	if (count > 1)
+		buf_printf(&text, "%zu; first ", count);
+	add_when(&text, findings[0].first);
+	if (findings[0].is_number)
+		buf_printf(&text, "%s: %s: %g", finding_source(&findings[0]),
+			   finding_name(&findings[0]), findings[0].sum);
+	else if (!strcmp(kind, NOTE_REFUSED))
+		buf_printf(&text, "%s: %s", finding_source(&findings[0]), value);
+	else
+		buf_puts(&text, *value ? value : finding_name(&findings[0]));
+	put_line(b, label, buf_text(&text));
+}
+
+/* What was done for the program: "read_ahead: advice given 1200". */
+static void put_applied(struct brief *b)
+{
+	size_t count;
+	AUTO_FREE struct finding *findings =
+		findings_new(b->s->head, &b->s->ranks, NOTE_APPLIED, &count);
+	AUTO_BUF struct buf text = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		buf_printf(&text, "%s%s: %s ", i ? "; " : "", finding_source(&findings[i]),
+			   finding_name(&findings[i]));
+		if (findings[i].is_number)
+			buf_printf(&text, "%g", findings[i].sum);
+		else
+			buf_puts(&text, finding_value(&findings[i]));
+	}
+	if (count)
+		put_line(b, "applied", buf_text(&text));
+}
+
+static void add_cost(struct buf *text, const struct finding *cost, const char *what)
+{
+	char time[UNIT_TEXT];
+
+	if (cost)
+		buf_printf(text, "%s%s %s", text->len ? ", " : "",
+			   unit_ns(time, (int64_t)cost->sum), what);
+}
+
+/* What we took ourselves. */
+static void put_cost(struct brief *b)
+{
+	size_t n;
+	AUTO_FREE struct finding *costs = findings_new(b->s->head, &b->s->ranks, NOTE_COST, &n);
+	const struct finding *share = findings_find(costs, n, "overhead", OVERHEAD_GUEST_SHARE);
+	AUTO_BUF struct buf text = { 0 };
+
+	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_GUEST_NS), "in the program");
+	if (share)
+		buf_printf(&text, " (%.2f%% of its time%s)", 100 * share->spread.maximum,
+			   share->spread.count > 1 ? " where it is most" : "");
+	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_COLLECTOR_NS), "to collect");
+	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_WATCHER_NS), "to watch");
+	if (text.len)
+		put_line(b, "our cost", buf_text(&text));
+}
+
+static void put_losses(struct brief *b)
+{
+	const struct trace_head *head = b->s->head;
+	struct loss_total t = loss_sum(head);
+	AUTO_BUF struct buf text = { 0 };
+
+	if (t.records)
+		buf_printf(&text, "%" PRIu64 " calls (no room; see spool.limit)", t.records);
+	if (t.threads)
+		buf_printf(&text, "%s%" PRIu64 " threads", text.len ? ", " : "", t.threads);
+	if (t.counted)
+		buf_printf(&text, "%s%" PRIu64 " calls have no record, but are in these sums",
+			   text.len ? "; " : "", t.counted);
+	if (head->damaged_blocks)
+		buf_printf(&text, "%s%" PRIu64 " blocks are damaged", text.len ? "; " : "",
+			   head->damaged_blocks);
+	if (!head->end.complete)
+		buf_printf(&text, "%sthe trace was cut off", text.len ? "; " : "");
+	if (text.len)
+		put_line(b, "not kept", buf_text(&text));
+}
+
+/* A word for the shell. Its home is written short where that needs no quotes. */
+static void add_word(struct buf *text, const char *path)
+{
+	const char *home = getenv("HOME");
+	size_t n = home ? strlen(home) : 0;
+
+	if (strpbrk(path, " \t\n\"'\\$`|&;<>()*?[]{}!#~")) {
+		buf_putc(text, '\'');
+		for (; *path; path++)
+			buf_printf(text, *path == '\'' ? "'\\''" : "%c", *path);
+		buf_putc(text, '\'');
+	} else if (n > 1 && strncmp(path, home, n) == 0 && path[n] == '/') {
+		buf_printf(text, "~%s", path + n);
+	} else {
+		buf_puts(text, path);
+	}
+}
+
+static void put_more(struct brief *b, const char *path)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	add_word(&text, path);
+	keep_line(b, xprintf("  %-10s sluice report %s", "more", buf_text(&text)));
+}
+
+/* What comes behind the layers. */
+static void put_rest(struct brief *b, const char *path)
+{
+	if (b->read)
+		put_files(b);
+	put_first(b, NOTE_ANOMALY, "anomalies");
+	put_applied(b);
+	put_first(b, NOTE_DEGRADED, "degraded");
+	put_first(b, NOTE_REFUSED, "refused");
+	put_cost(b);
+	put_losses(b);
+	put_more(b, path);
+}
+
+static void print_lines(FILE *out, struct brief *b, bool bold)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		bool head = bold && !i;
+
+		fprintf(out, "%s%s%s\n", head ? term_bold(out) : "", b->lines[i],
+			head ? term_plain(out) : "");
+		free(b->lines[i]);
+	}
+	b->count = 0;
+}
+
+void brief_render(FILE *out, const struct summary *summary, const char *path, bool read)
+{
+	struct brief first = { .s = summary, .read = read };
+	struct brief rest = { .s = summary, .read = read };
+	size_t room;
+
+	put_head(&first);
+	put_ranks(&first);
+	put_rest(&rest, path);
+	room = BRIEF_LINES - first.count - rest.count;
+	if (read)
+		put_layers(&first, MIN(room, LAYERS_MAX));
+	print_lines(out, &first, true);
+	print_lines(out, &rest, false);
+}
+
+static int read_all(struct summary *summary, struct trace *trace, struct err *err)
+{
+	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
+	ssize_t n;
+
+	while ((n = trace_next(trace, batch, BATCH, err)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			summary_add(summary, &batch[i]);
+	}
+	return (int)n;
+}
+
+int brief_print(FILE *out, const char *path, struct err *err)
+{
+	struct trace trace;
+	struct summary summary;
+	int r = trace_open(&trace, path, NULL, err);
+	bool read;
+
+	if (r < 0)
+		return r;
+	read = trace.head.activities <= BRIEF_ACTIVITIES;
+	summary_init(&summary, &trace.head);
+	if (read)
+		r = read_all(&summary, &trace, err);
+	if (r >= 0)
+		brief_render(out, &summary, path, read);
+	summary_release(&summary);
+	trace_close(&trace);
+	return r;
+}

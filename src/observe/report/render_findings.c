@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What was noted while the program ran, made readable: anomalies, what was applied, what was given
+ * up, what plug-ins report, what Sluice cost, and how the node was meanwhile.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/unit.h"
+#include "observe/report/findings.h"
+#include "observe/report/render.h"
+#include "observe/report/summary.h"
+#include "observe/stats/window.h"
+
+/* The kinds of notes, and what a report has of each. */
+struct section {
+	const char *kind, *title, *key;
+	bool events; /* single notes with their times, not findings */
+};
+
+enum { ANOMALIES, APPLIED, DEGRADED, REFUSED, PLUGINS, COST, SECTIONS };
+static const struct section sections[SECTIONS] = {
+	[ANOMALIES] = { NOTE_ANOMALY, "Anomalies", "anomalies", true },
+	[APPLIED] = { NOTE_APPLIED, "Applied", "applied", false },
+	[DEGRADED] = { NOTE_DEGRADED, "Recorded less closely", "degraded", true },
+	[REFUSED] = { NOTE_REFUSED, "Plug-ins left out", "refused", true },
+	[PLUGINS] = { NOTE_REPORT, "Reports of plug-ins (average,minimum,maximum)", "plugins",
+		      false },
+	[COST] = { NOTE_COST, "Cost of recording (average,minimum,maximum)", "cost", false },
+};
+
+static const char *text_of(const char *text)
+{
+	return text ? text : "";
+}
+
+static bool is_of(const struct note *note, const struct section *section)
+{
+	return strcmp(text_of(note->kind), section->kind) == 0;
+}
+
+/* "rank 3", "process 7", "node1"; empty where nothing is known. */
+static void add_whose(struct buf *text, const struct summary *s, const struct note *note)
+{
+	int32_t rank =
+		note->process < 0 ? -1 : ranks_of_process(&s->ranks, (uint32_t)note->process);
+
+	if (rank >= 0)
+		buf_printf(text, "rank %" PRId32, s->ranks.list[rank].number);
+	else if (note->process >= 0)
+		buf_printf(text, "process %" PRId32, note->process);
+	else
+		buf_puts(text, text_of(note->host));
+}
+
+static void print_event(FILE *out, const struct summary *s, const struct note *note)
+{
+	AUTO_BUF struct buf whose = { 0 };
+	char time[UNIT_TEXT];
+
+	add_whose(&whose, s, note);
+	fputs("  ", out);
+	if (note->time_ns >= 0)
+		fprintf(out, "at %s, ", unit_ns(time, note->time_ns));
+	if (whose.len)
+		fprintf(out, "%s, ", buf_text(&whose));
+	fprintf(out, "%s: %s%s%s\n", text_of(note->source), text_of(note->name),
+		*text_of(note->name) && *text_of(note->value) ? ": " : "", text_of(note->value));
+}
+
+static void print_events(FILE *out, const struct report *report, const struct section *section)
+{
+	const struct trace_head *head = report->summary->head;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < head->note_count; i++) {
+		if (!is_of(&head->notes[i], section))
+			continue;
+		if (!n)
+			fprintf(out, "\n%s\n", section->title);
+		if (n++ < report->top)
+			print_event(out, report->summary, &head->notes[i]);
+	}
+	if (n > report->top)
+		fprintf(out, "  ... and %" PRIu64 " more (--top %" PRIu64 " shows all)\n",
+			n - report->top, n);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Our own numbers say by their names what they are. */
+static void add_number(struct buf *text, const char *name, double value)
+{
+	char out[UNIT_TEXT];
+
+	if (isnan(value))
+		buf_putc(text, '-');
+	else if (ends_with(name, "_ns"))
+		buf_puts(text, unit_ns(out, (int64_t)value));
+	else if (ends_with(name, "_share"))
+		buf_printf(text, "%.2f%%", 100 * value);
+	else
+		buf_printf(text, "%g", value);
+}
+
+static void add_spread(struct buf *text, const struct finding *f)
+{
+	const char *name = finding_name(f);
+
+	buf_putc(text, '(');
+	add_number(text, name, spread_average(&f->spread));
+	buf_putc(text, ',');
+	add_number(text, name, f->spread.minimum);
+	buf_putc(text, ',');
+	add_number(text, name, f->spread.maximum);
+	buf_putc(text, ')');
+}
+
+/* "[histogram] reads/very slow = (1.5,1,2)": SIOX's layout; one value needs no spread. */
+static void print_finding(FILE *out, const struct finding *f)
+{
+	AUTO_BUF struct buf value = { 0 };
+
+	if (f->is_number && f->spread.count > 1)
+		add_spread(&value, f);
+	else if (f->is_number)
+		add_number(&value, finding_name(f), f->sum);
+	else
+		buf_puts(&value, finding_value(f));
+	fprintf(out, "  [%s] %s = %s", finding_source(f), finding_name(f), buf_text(&value));
+	if (!f->is_number && f->count > 1)
+		fprintf(out, " (%zu times)", f->count);
+	fputc('\n', out);
+}
+
+static void print_findings(FILE *out, const struct summary *s, const struct section *section)
+{
+	size_t count;
+	AUTO_FREE struct finding *findings =
+		findings_new(s->head, &s->ranks, section->kind, &count);
+
+	if (count)
+		fprintf(out, "\n%s\n", section->title);
+	for (size_t i = 0; i < count; i++)
+		print_finding(out, &findings[i]);
+}
+
+/* The time in which the program did I/O; all of it where that is not known. */
+static struct window_figure *node_figures(const struct summary *s, int64_t *from_ns, int64_t *to_ns)
+{
+	*from_ns = s->all.busy_from_ns;
+	*to_ns = s->all.busy_until_ns;
+	if (*to_ns <= *from_ns || s->has_aggregates) {
+		*from_ns = 0;
+		*to_ns = s->head->end.duration_ns;
+	}
+	return window_new(s->head, *from_ns, *to_ns);
+}
+
+static void add_figure(struct table *table, const char *unit, double value, const char *per)
+{
+	char text[UNIT_TEXT];
+
+	if (!strcmp(unit, "bytes"))
+		table_add(table, "%s%s", unit_bytes(text, value), per);
+	else if (!strcmp(unit, "ns"))
+		table_add(table, "%s%s", unit_ns(text, (int64_t)value), per);
+	else if (!strcmp(unit, "%"))
+		table_add(table, "%.1f%%", value);
+	else
+		table_add(table, "%.4g %s%s", value, unit, per);
+}
+
+static void add_statistic(struct table *table, const struct window_figure *f)
+{
+	const struct statistic_info *info = f->statistic;
+	const char *unit = text_of(info->unit);
+	bool sums = !strcmp(text_of(info->reduction), "sum");
+	const char *per = sums ? "/s" : "";
+
+	table_add(table, "%s", text_of(info->name));
+	add_figure(table, unit, f->mean, per);
+	add_figure(table, unit, f->least, per);
+	add_figure(table, unit, f->most, per);
+	if (sums)
+		add_figure(table, unit, f->total, "");
+	else
+		table_add(table, "-");
+	table_add(table, "%s", text_of(info->host));
+}
+
+static void print_node(FILE *out, const struct summary *s)
+{
+	static const char *const titles[] = { "statistic", ">mean", ">least", ">most",
+					      ">total",	   "node",  NULL };
+	int64_t from, to;
+	AUTO_FREE struct window_figure *figures = node_figures(s, &from, &to);
+	char first[UNIT_TEXT], last[UNIT_TEXT];
+	struct table table;
+	size_t rows = 0;
+
+	table_init(&table, titles);
+	for (size_t i = 0; figures && i < s->head->statistic_count; i++) {
+		if (figures[i].covered_ns <= 0 || (figures[i].most == 0 && figures[i].least == 0))
+			continue;
+		add_statistic(&table, &figures[i]);
+		rows++;
+	}
+	if (rows) {
+		fprintf(out, "\nThe node while the program did I/O, from %s to %s\n",
+			unit_ns(first, from), unit_ns(last, to));
+		table_print(&table, out, 2);
+	}
+	table_release(&table);
+}
+
+void render_events(FILE *out, const struct report *report)
+{
+	for (int i = 0; i < SECTIONS; i++) {
+		if (sections[i].events)
+			print_events(out, report, &sections[i]);
+	}
+	print_findings(out, report->summary, &sections[APPLIED]);
+}
+
+void render_findings(FILE *out, const struct report *report)
+{
+	print_node(out, report->summary);
+	print_findings(out, report->summary, &sections[PLUGINS]);
+	print_findings(out, report->summary, &sections[COST]);
+}
+
+static void put_event(struct json *json, const struct summary *s, const struct note *note)
+{
+	int32_t rank =
+		note->process < 0 ? -1 : ranks_of_process(&s->ranks, (uint32_t)note->process);
+
+	json_open(json, NULL, '{');
+	if (note->time_ns >= 0)
+		json_number(json, "time_ns", note->time_ns);
+	if (note->process >= 0)
+		json_number(json, "process", note->process);
+	if (rank >= 0)
+		json_number(json, "rank", s->ranks.list[rank].number);
+	json_text(json, "host", text_of(note->host));
+	json_text(json, "source", text_of(note->source));
+	json_text(json, "name", text_of(note->name));
+	json_text(json, "value", text_of(note->value));
+	json_close(json);
+}
+
+static void put_events(struct json *json, const struct summary *s, const struct section *section)
+{
+	json_open(json, section->key, '[');
+	for (size_t i = 0; i < s->head->note_count; i++) {
+		if (is_of(&s->head->notes[i], section))
+			put_event(json, s, &s->head->notes[i]);
+	}
+	json_close(json);
+}
+
+static void put_finding(struct json *json, const struct finding *f)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "source", finding_source(f));
+	json_text(json, "name", finding_name(f));
+	json_count(json, "count", f->count);
+	if (f->is_number) {
+		json_real(json, "sum", f->sum);
+		spread_json(json, "spread", &f->spread);
+	} else {
+		json_text(json, "value", finding_value(f));
+	}
+	json_close(json);
+}
+
+static void put_findings(struct json *json, const struct summary *s, const struct section *section)
+{
+	size_t count;
+	AUTO_FREE struct finding *findings =
+		findings_new(s->head, &s->ranks, section->kind, &count);
+
+	json_open(json, section->key, '[');
+	for (size_t i = 0; i < count; i++)
+		put_finding(json, &findings[i]);
+	json_close(json);
+}
+
+static void put_statistic(struct json *json, const struct window_figure *f)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "host", text_of(f->statistic->host));
+	json_text(json, "name", text_of(f->statistic->name));
+	json_text(json, "unit", text_of(f->statistic->unit));
+	json_text(json, "reduction", text_of(f->statistic->reduction));
+	json_real(json, "mean", f->mean);
+	json_real(json, "least", f->least);
+	json_real(json, "most", f->most);
+	json_real(json, "total", f->total);
+	json_close(json);
+}
+
+static void put_node(struct json *json, const struct summary *s)
+{
+	int64_t from, to;
+	AUTO_FREE struct window_figure *figures = node_figures(s, &from, &to);
+
+	json_open(json, "node", '{');
+	json_number(json, "from_ns", from);
+	json_number(json, "to_ns", to);
+	json_open(json, "statistics", '[');
+	for (size_t i = 0; figures && i < s->head->statistic_count; i++) {
+		if (figures[i].covered_ns > 0)
+			put_statistic(json, &figures[i]);
+	}
+	json_close(json);
+	json_close(json);
+}
+
+void render_findings_json(struct json *json, const struct summary *summary)
+{
+	for (int i = 0; i < SECTIONS; i++) {
+		if (sections[i].events)
+			put_events(json, summary, &sections[i]);
+		else
+			put_findings(json, summary, &sections[i]);
+	}
+	put_node(json, summary);
+}

@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The short report at the end of `sluice run`: on stderr, asked for or on a terminal, never too long.
+. "$(dirname "$0")/libtorture.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+
+# check_brief FILE: a short report, and nothing else that is not of the program
+check_brief() {
+	local lines
+	lines=$(wc -l <"$1")
+	[ "$lines" -le 12 ] || fail "$lines lines: $(cat "$1")"
+	# The last line is a command and must be whole.
+	check_eq "$(head -n -1 "$1" | awk 'length > 100' | wc -l)" 0 "lines of more than 100 columns"
+	check_has "$(head -n 1 "$1")" "sluice: "
+	check_has "$(tail -n 1 "$1")" "  more       sluice report "
+}
+
+head -c 3000000 /dev/urandom >input
+
+# Unasked, and no terminal: nothing.
+check_rc 0 "$sluice" run -o t.sluice -- cp input copy
+check_eq "$(cat err)" "" "stderr of a run that is not watched"
+check_rc 0 "$sluice" run --summary --quiet -o t.sluice -- cp input copy
+check_eq "$(cat err)" "" "stderr of a quiet run"
+
+check_rc 0 "$sluice" run --summary -o t.sluice -- cp input copy
+check_eq "$(cat out)" "" "stdout"
+check_brief err
+check_has "$(cat err)" "read 2.86 MiB, wrote 2.86 MiB"
+check_has "$(cat err)" "  POSIX      read 2.86 MiB, wrote 2.86 MiB in "
+check_has "$(cat err)" " to collect"
+check_eq "$(tail -n 1 err)" "  more       sluice report t.sluice" "the last line"
+
+# The command it names does what it says.
+eval "$(tail -n 1 err | sed "s|  more       sluice|$sluice|")" >full
+check_has "$(cat full)" "By function"
+
+# On a terminal it comes by itself; the exit code stays the program's.
+if command -v script >/dev/null; then
+	rc=0
+	TERM=dumb script -qec "'$sluice' run -o t.sluice -- sh -c 'exit 3'" /dev/null </dev/null >tty || rc=$?
+	check_eq "$rc" 3 "exit code"
+	check_has "$(cat tty)" "  more       sluice report t.sluice"
+fi
+
+# Bytes of a copy are read from one file and written to another.
+python3 - >copies.py <<'PYTHON'
+print("""import os
+a, b = os.open("input", os.O_RDONLY), os.open("sent", os.O_WRONLY | os.O_CREAT)
+assert os.sendfile(b, a, 0, 2500000) == 2500000""")
+PYTHON
+check_rc 0 "$sluice" run --summary -o t.sluice -- python3 copies.py
+check_brief err
+check_rc 0 "$sluice" report --json --top 1000 t.sluice
+check_eq "$(python3 - <<'PYTHON'
+import json
+rows = {r["file"].rsplit("/")[-1]: r for r in json.load(open("out"))["files"]}
+print(rows["sent"]["bytes_written"], rows["sent"]["bytes_read"], rows["input"]["bytes_read"])
+PYTHON
+)" "2500000 0 2500000" "bytes written to and read from the files of a copy"
+
+# Counted calls are said to be.
+check_rc 0 "$sluice" run --summary --mode counters -o t.sluice -- cp input copy
+check_brief err
+check_has "$(cat err)" "threads spent "
+check_has "$(cat err)" " calls have no record, but are in these sums"
+
+for mpi in $(mpi_list); do
+	for order in outside inside; do
+		mpi_order "$order" "$mpi" 4 levels --block 10K --count 8
+		rm -rf trace trace.parts
+		SLUICE_RUN_SUMMARY=yes "${command[@]}" >out 2>err || fail "$mpi $order: $(cat err)"
+		grep -E '^(sluice: |  [a-zA-Z])' err >brief || fail "$mpi $order: no report: $(cat err)"
+		check_brief brief
+		check_has "$(cat brief)" "sluice: 4 ranks ran "
+		check_has "$(head -n 1 brief)" ", wrote 1.25 MiB"
+		check_has "$(cat brief)" "  ranks      in I/O for "
+		check_has "$(cat brief)" "  MPI        read 1.25 MiB, wrote 1.25 MiB in "
+		check_has "$(cat brief)" " per rank ("
+		check_has "$(cat brief)" "  files      levels.dat (2.50 MiB, "
+	done
+done
