@@ -17,7 +17,7 @@
 #define OUTCOMES_SIZE_CLASSES 32
 
 struct outcome_key {
-	const char *operation; /* "read" or "write" */
+	const char *operation; /* "read", "write", "read_all", "write_all" */
 	const char *user, *extension;
 	unsigned size_class;
 };

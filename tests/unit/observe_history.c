@@ -108,7 +108,8 @@ static void moved(struct run *run, uint32_t process, uint64_t open, const char *
 				.duration_ns = duration_ns,
 				.result = bytes,
 				.size = bytes,
-				.present = PRESENT(LINK) | PRESENT(SIZE) },
+				.present = PRESENT(LINK) | PRESENT(SIZE) |
+					   (strstr(call, "_all") ? PRESENT(COLLECTIVE) : 0) },
 	     call);
 }
 
@@ -348,7 +349,7 @@ static void ranks_that_open_together_are_one_sample(void)
 	closed(&run, 1, second);
 	run_end(&run);
 	check_credited(&sample, "read nc/11 [cb_buffer_size=4194304] 1 x 8; "
-				"write nc/12 [cb_buffer_size=4194304] 1 x 20; ");
+				"write_all nc/12 [cb_buffer_size=4194304] 1 x 20; ");
 	sample_remove(&sample);
 }
 

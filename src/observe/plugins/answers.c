@@ -258,7 +258,7 @@ static double gain_of(const struct known *list, size_t count, char mode, const c
 
 	for (size_t i = 0; i < count; i++) {
 		const struct known *known = &list[i], *other;
-		double seconds = known->outcome.bytes / known->outcome.rate;
+		double seconds = known->outcome.seconds, bytes = known->outcome.bytes;
 
 		if (*known->hints || !is_of_mode(known, mode) || known->outcome.count < learn)
 			continue;
@@ -267,7 +267,7 @@ static double gain_of(const struct known *list, size_t count, char mode, const c
 		if (!other)
 			continue;
 		defaults += seconds;
-		set += known->outcome.bytes / other->outcome.rate;
+		set += bytes / other->outcome.bytes * other->outcome.seconds;
 	}
 	return defaults > 0 && defaults >= COVERAGE * all ? defaults / set : 0;
 }

@@ -5,7 +5,8 @@
  *
  * A set is compared with the defaults (no hints) on what both were seen doing: the same operation
  * with accesses of the same size class, at least `learn` times each. The time that the defaults
- * took for their bytes is set against what the set would take at its mean rates. It must be better
+ * took is set against what the set would take for the same bytes, going by all it has moved: a mean
+ * of rates would be that of the fastest. It must be better
  * by `margin`, and what was compared must be at least half of what the defaults were seen doing;
  * else, and when sets are equally good, the defaults stay. Sets with a hint that is not safe
  * (trace/hints.h) are never chosen.

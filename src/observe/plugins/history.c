@@ -27,7 +27,14 @@
 /* What is closed is credited so much later: activities of ranks may come a little out of order. */
 #define SETTLE_NS INT64_C(2000000000)
 
-static const char *const operations[] = { [READING] = "read", [WRITING] = "write" };
+/* What is judged by itself: a way, and whether ranks do it together. */
+enum { TOGETHER = 2, OPERATIONS = 4 };
+static const char *const operations[OPERATIONS] = {
+	[READING] = "read",
+	[WRITING] = "write",
+	[READING | TOGETHER] = "read_all",
+	[WRITING | TOGETHER] = "write_all",
+};
 
 /* An opening of a file by one rank or several. */
 struct opening {
@@ -41,26 +48,26 @@ struct opening {
 	struct {
 		uint64_t bytes, accesses;
 		int64_t longest_ns;
-	} done[2];
+	} done[OPERATIONS];
 };
 
 /* One rank's part in it. */
 struct member {
 	struct opening *opening;
-	int64_t busy_until_ns[2], busy_ns[2];
+	int64_t busy_until_ns[OPERATIONS], busy_ns[OPERATIONS];
 };
 
 /* A non-blocking access under way. */
 struct started {
 	struct call_ref open;
-	unsigned way;
+	unsigned operation;
 	int64_t start_ns;
 	uint64_t asked;
 };
 
 /* What is said of a run. */
 struct line {
-	unsigned way;
+	unsigned operation;
 	char *hints;
 	struct outcome outcome;
 };
@@ -193,35 +200,37 @@ static void hints_change(struct history *h, const struct activity *a)
 
 /* ---- accesses ---- */
 
-static void access_add(struct member *m, unsigned way, int64_t start, int64_t end, uint64_t bytes)
+static void access_add(struct member *m, unsigned what, int64_t start, int64_t end, uint64_t bytes)
 {
-	int64_t from = start > m->busy_until_ns[way] ? start : m->busy_until_ns[way];
+	int64_t from = start > m->busy_until_ns[what] ? start : m->busy_until_ns[what];
 
 	if (end > from) {
-		m->busy_ns[way] += end - from;
-		m->busy_until_ns[way] = end;
+		m->busy_ns[what] += end - from;
+		m->busy_until_ns[what] = end;
 	}
-	m->opening->done[way].bytes += bytes;
-	m->opening->done[way].accesses++;
-	if (m->busy_ns[way] > m->opening->done[way].longest_ns)
-		m->opening->done[way].longest_ns = m->busy_ns[way];
+	m->opening->done[what].bytes += bytes;
+	m->opening->done[what].accesses++;
+	if (m->busy_ns[what] > m->opening->done[what].longest_ns)
+		m->opening->done[what].longest_ns = m->busy_ns[what];
 }
 
 static void transfer_add(struct history *h, const struct activity *a, const struct call_info *call)
 {
 	struct member *m = recent_find(&h->opens, ref_of(a, a->link));
-	unsigned way = traffic_ways(call) == 1u << READING ? READING : WRITING;
+	unsigned what = traffic_ways(call) == 1u << READING ? READING : WRITING;
 	struct started *s;
 
 	if (!m || !traffic_ways(call))
 		return;
+	if (a->present & PRESENT(COLLECTIVE))
+		what |= TOGETHER;
 	if (call->class != CLASS_START) {
-		access_add(m, way, a->start_ns, a->start_ns + a->duration_ns,
+		access_add(m, what, a->start_ns, a->start_ns + a->duration_ns,
 			   traffic_bytes(a, call));
 		return;
 	}
 	s = recent_put(&h->started, ref_of(a, a->id));
-	*s = (struct started){ ref_of(a, a->link), way, a->start_ns, traffic_bytes(a, call) };
+	*s = (struct started){ ref_of(a, a->link), what, a->start_ns, traffic_bytes(a, call) };
 }
 
 static void completion_add(struct history *h, const struct activity *a)
@@ -234,7 +243,7 @@ static void completion_add(struct history *h, const struct activity *a)
 		struct member *m = s ? recent_find(&h->opens, s->open) : NULL;
 
 		if (m)
-			access_add(m, s->way, s->start_ns, a->start_ns + a->duration_ns,
+			access_add(m, s->operation, s->start_ns, a->start_ns + a->duration_ns,
 				   traffic_completed(a, s->asked));
 		if (s)
 			recent_drop(&h->started, ref_of(a, links[i]));
@@ -274,18 +283,19 @@ static void activity_add(struct history *h, const struct activity *a)
 
 /* ---- crediting ---- */
 
-static void line_add(struct history *h, unsigned way, const char *hints, double bytes,
+static void line_add(struct history *h, unsigned what, const char *hints, double bytes,
 		     double seconds)
 {
 	struct outcome one = { 1, bytes, seconds, bytes / seconds, 0 };
 	size_t i = 0;
 
-	while (i < h->line_count && (h->lines[i].way != way || strcmp(h->lines[i].hints, hints)))
+	while (i < h->line_count &&
+	       (h->lines[i].operation != what || strcmp(h->lines[i].hints, hints)))
 		i++;
 	if (i == LINES_MAX)
 		return;
 	if (i == h->line_count) {
-		h->lines[i] = (struct line){ .way = way, .hints = xstrdup(hints) };
+		h->lines[i] = (struct line){ .operation = what, .hints = xstrdup(hints) };
 		h->line_count++;
 	}
 	outcome_join(&h->lines[i].outcome, &one);
@@ -313,16 +323,16 @@ static int opening_credit(struct history *h, struct store *store, const struct o
 
 	h->openings++;
 	h->trials += trial;
-	for (unsigned way = 0; r >= 0 && way < 2; way++) {
-		double bytes = (double)o->done[way].bytes;
-		double seconds = (double)o->done[way].longest_ns / 1e9;
-		struct outcome_key key = { operations[way], user, o->extension, 0 };
+	for (unsigned what = 0; r >= 0 && what < OPERATIONS; what++) {
+		double bytes = (double)o->done[what].bytes;
+		double seconds = (double)o->done[what].longest_ns / 1e9;
+		struct outcome_key key = { operations[what], user, o->extension, 0 };
 
 		if (!(bytes > 0) || !(seconds > 0))
 			continue;
-		key.size_class = outcomes_size_class(bytes / (double)o->done[way].accesses);
+		key.size_class = outcomes_size_class(bytes / (double)o->done[what].accesses);
 		r = outcomes_credit(store, &key, o->hints, bytes, seconds, err);
-		line_add(h, way, o->hints, bytes, seconds);
+		line_add(h, what, o->hints, bytes, seconds);
 	}
 	return r;
 }
@@ -439,7 +449,7 @@ static void history_tick(void *state, int64_t now_ns)
 
 static void line_say(const struct history *h, const struct line *line)
 {
-	AUTO_FREE char *field = xprintf("%s with %s", operations[line->way],
+	AUTO_FREE char *field = xprintf("%s with %s", operations[line->operation],
 					*line->hints ? line->hints : "no hints");
 	char rate[UNIT_TEXT];
 	AUTO_FREE char *value = xprintf(

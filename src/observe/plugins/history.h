@@ -5,7 +5,8 @@
  * asynchronous plug-in; the half that answers is capture/inline/history.h in the guest, told before
  * the run by history_prepare() what to say (answers.h).
  *
- * Each opening of a file with MPI_File_open is one sample for reading and one for writing: the
+ * Each opening of a file with MPI_File_open is one sample for reading and one for writing, and of
+ * either apart for calls that ranks make together (read_all, write_all): the
  * bytes that all ranks moved over the time of the rank that took longest. The time of a rank is
  * that in which any of its accesses was under way, from the start of a non-blocking one to its
  * completion; opening, closing and flushing are not in it. It is credited, once all have closed the
