@@ -112,7 +112,7 @@ static void a_program_of_one_process_has_its_layers_and_files(void)
 	text = render(&run, true);
 	CHECK_TEXT(text, "sluice: ran 1.00 s, 50.0% of it in I/O: read 50.0 MiB, wrote 100 MiB\n"
 			 "  POSIX      read 50.0 MiB, wrote 100 MiB in 2 calls at 300 MiB/s\n"
-			 "  files      out.dat (100 MiB, 80.0% of the I/O time); 2 files in all\n"
+			 "  files      out.dat (100 MiB, 80.0% of the I/O); 2 files in all\n"
 			 "  more       sluice report '/tmp/my trace.sluice'\n");
 }
 
@@ -133,7 +133,7 @@ static void ranks_are_compared(void)
 		   "  ranks      in I/O for 250 ms on average, from 100 ms (rank 0) to 400 ms "
 		   "(rank 3)\n"
 		   "  MPI        wrote 300 MiB in 4 calls at 333 MiB/s per rank (250 to 500)\n"
-		   "  files      out.dat (300 MiB, 100.0% of the I/O time)\n"
+		   "  files      out.dat (300 MiB, 100.0% of the I/O)\n"
 		   "  more       sluice report '/tmp/my trace.sluice'\n");
 }
 

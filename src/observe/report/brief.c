@@ -20,8 +20,9 @@
 #define BATCH 4096
 #define LAYERS_MAX 3
 #define FILES_MAX 3
-#define FILE_COLUMNS 40	 /* a longer path is cut in its middle */
-#define FILES_COLUMNS 66 /* so that the number of all files fits on their line */
+#define LABEL_COLUMNS 10
+#define TEXT_COLUMNS (BRIEF_COLUMNS - LABEL_COLUMNS - 3)
+#define FILE_COLUMNS 40 /* a longer path is cut in its middle */
 
 static const char *plural(uint64_t count)
 {
@@ -71,7 +72,7 @@ static void put_text(struct brief *b, const char *text)
 
 static void put_line(struct brief *b, const char *label, const char *text)
 {
-	AUTO_FREE char *line = xprintf("  %-10s %s", label, text);
+	AUTO_FREE char *line = xprintf("  %-*s %s", LABEL_COLUMNS, label, text);
 
 	put_text(b, line);
 }
@@ -263,7 +264,7 @@ static void add_file(struct buf *text, const struct summary *s, const struct sum
 		buf_printf(text, "%s, ", unit_bytes(out, (double)moved(row->tally)));
 	buf_printf(text, "%s%s)",
 		   unit_share(out, (double)row->tally->time_ns, (double)s->all.io.time_ns),
-		   first ? " of the I/O time" : "");
+		   first ? " of the I/O" : "");
 }
 
 /* Those that the time went to, as many as fit. */
@@ -271,6 +272,7 @@ static void put_files(struct brief *b)
 {
 	size_t count, shown = 0;
 	AUTO_FREE struct summary_row *rows = summary_rows(b->s, SUMMARY_FILES, &count);
+	AUTO_FREE char *all = xprintf("; %zu files in all", count);
 	AUTO_BUF struct buf text = { 0 };
 
 	for (size_t i = 0; i < count && shown < FILES_MAX; i++) {
@@ -279,7 +281,7 @@ static void put_files(struct brief *b)
 		if (rows[i].is_network || rows[i].tally->time_ns <= b->s->all.io.time_ns / 100)
 			continue;
 		add_file(&text, b->s, &rows[i]);
-		if (before && text.len > FILES_COLUMNS) {
+		if (before && text.len + strlen(all) > TEXT_COLUMNS) {
 			text.data[text.len = before] = '\0';
 			break;
 		}
@@ -288,7 +290,7 @@ static void put_files(struct brief *b)
 	if (!shown)
 		return;
 	if (count > shown)
-		buf_printf(&text, "; %zu files in all", count);
+		buf_puts(&text, all);
 	put_line(b, "files", buf_text(&text));
 }
 
@@ -416,7 +418,7 @@ static void put_more(struct brief *b, const char *path)
 	AUTO_BUF struct buf text = { 0 };
 
 	add_word(&text, path);
-	keep_line(b, xprintf("  %-10s sluice report %s", "more", buf_text(&text)));
+	keep_line(b, xprintf("  %-*s sluice report %s", LABEL_COLUMNS, "more", buf_text(&text)));
 }
 
 /* What comes behind the layers. */
