@@ -160,7 +160,7 @@ static void what_was_found_done_and_taken_is_told(void)
 	CHECK(strstr(text, "  anomalies  2; first at 12.3 s: 40 of 100 calls were very slow\n"));
 	CHECK(strstr(text, "  applied    read_ahead: advice given 1234\n"));
 	CHECK(strstr(text, "  degraded   at 12.3 s: recording cost 3 %: calls are counted\n"));
-	CHECK(strstr(text, "  refused    at 12.3 s: mine: it has ABI 7, and this is 1\n"));
+	CHECK(strstr(text, "  refused    mine: it has ABI 7, and this is 1\n"));
 	CHECK(strstr(text,
 		     "  our cost   5.00 ms in the program (0.30% of its time where it is most), "
 		     "7.00 ms to collect\n"));

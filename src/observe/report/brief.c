@@ -302,28 +302,60 @@ static void add_when(struct buf *text, const struct note *note)
 		buf_printf(text, "at %s: ", unit_ns(time, note->time_ns));
 }
 
-/* What was found of a kind: the first, and how many more there are. */
-static void put_first(struct brief *b, const char *kind, const char *label)
+static void add_finding(struct buf *text, const struct finding *f)
+{
+	add_when(text, f->first);
+	if (f->is_number)
+		buf_printf(text, "%s: %s %g", finding_source(f), finding_name(f), f->sum);
+	else if (*finding_value(f))
+		buf_puts(text, finding_value(f));
+	else
+		buf_puts(text, finding_name(f));
+}
+
+/* What was signalled: the first, and how many there are. */
+static void put_anomalies(struct brief *b)
 {
 	size_t count;
-	AUTO_FREE struct finding *findings = findings_new(b->s->head, &b->s->ranks, kind, &count);
+	AUTO_FREE struct finding *found =
+		findings_new(b->s->head, &b->s->ranks, NOTE_ANOMALY, &count);
 	AUTO_BUF struct buf text = { 0 };
-	const char *value;
 
-	if (!count)
-		return;
-	value = finding_value(&findings[0]);
 	if (count > 1)
 		buf_printf(&text, "%zu; first ", count);
-	add_when(&text, findings[0].first);
-	if (findings[0].is_number)
-		buf_printf(&text, "%s: %s: %g", finding_source(&findings[0]),
-			   finding_name(&findings[0]), findings[0].sum);
-	else if (!strcmp(kind, NOTE_REFUSED))
-		buf_printf(&text, "%s: %s", finding_source(&findings[0]), value);
-	else
-		buf_puts(&text, *value ? value : finding_name(&findings[0]));
-	put_line(b, label, buf_text(&text));
+	if (count)
+		add_finding(&text, &found[0]);
+	if (count)
+		put_line(b, "anomalies", buf_text(&text));
+}
+
+/* What was given up: the last step says how far it went. */
+static void put_degraded(struct brief *b)
+{
+	size_t count;
+	AUTO_FREE struct finding *found =
+		findings_new(b->s->head, &b->s->ranks, NOTE_DEGRADED, &count);
+	AUTO_BUF struct buf text = { 0 };
+
+	if (count)
+		add_finding(&text, &found[count - 1]);
+	if (count)
+		put_line(b, "degraded", buf_text(&text));
+}
+
+static void put_refused(struct brief *b)
+{
+	size_t count;
+	AUTO_FREE struct finding *found =
+		findings_new(b->s->head, &b->s->ranks, NOTE_REFUSED, &count);
+	AUTO_BUF struct buf text = { 0 };
+
+	if (count > 1)
+		buf_printf(&text, "%zu plug-ins; first ", count);
+	if (count)
+		buf_printf(&text, "%s: %s", finding_source(&found[0]), finding_value(&found[0]));
+	if (count)
+		put_line(b, "refused", buf_text(&text));
 }
 
 /* What was done for the program: "read_ahead: advice given 1200". */
@@ -426,10 +458,10 @@ static void put_rest(struct brief *b, const char *path)
 {
 	if (b->read)
 		put_files(b);
-	put_first(b, NOTE_ANOMALY, "anomalies");
+	put_anomalies(b);
 	put_applied(b);
-	put_first(b, NOTE_DEGRADED, "degraded");
-	put_first(b, NOTE_REFUSED, "refused");
+	put_degraded(b);
+	put_refused(b);
 	put_cost(b);
 	put_losses(b);
 	put_more(b, path);
