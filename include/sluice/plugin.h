@@ -177,6 +177,7 @@ struct sluice_query {
 
 struct sluice_answer {
 	uint32_t count;
+	uint32_t trial; /* not 0: to find something out, not because it is known to be good */
 	struct {
 		char key[SLUICE_KEY_BYTES], value[SLUICE_VALUE_BYTES];
 	} hints[SLUICE_ANSWERS];

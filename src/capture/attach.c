@@ -318,6 +318,7 @@ static struct ancestry parent_leave(struct membership *m)
 	for (int i = 0; i < LANES; i++)
 		s->lanes[i] = (struct lane){ .chunk = interrupted ? &orphan.chunk : NULL,
 					     .seq = s->lanes[i].seq,
+					     .costed = s->lanes[i].seq,
 					     .current = s->lanes[i].current,
 					     .current_at = s->lanes[i].current_at,
 					     .thread = s->lanes[i].thread };

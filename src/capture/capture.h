@@ -8,6 +8,8 @@
  *   spool.c     chunks and segments
  *   frame.c     the slow halves of frame.h
  *   handles.c   descriptors that nobody opened
+ *   cost.c      what all that costs the program
+ *   inline/     plug-ins that act in the calling thread
  *   counters.c  calls that are counted instead of recorded
  *   vfork.S     vfork, which returns twice on one stack
  */

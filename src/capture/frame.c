@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "capture/cost.h"
 #include "capture/inline/host.h"
 #include "trace/call.h"
 
@@ -69,6 +70,14 @@ bool frame_enter_slow(struct frame *f)
 	return true;
 }
 
+/* What the thread has not yet added to the accounts of the spool. */
+static void accounts_flush(struct self *s)
+{
+	for (int i = 0; i < LANES; i++)
+		cost_flush(s, &s->lanes[i], 0);
+	inline_flush(s);
+}
+
 /* The thread ends: its chunks go to the collector. A later call of another destructor starts
  * afresh. */
 static void thread_leave(void *unused)
@@ -81,9 +90,16 @@ static void thread_leave(void *unused)
 	signal_fence();
 	for (int i = 0; i < LANES; i++)
 		spool_yield(&s->lanes[i]);
-	inline_flush(s);
+	accounts_flush(s);
 	signal_fence();
 	s->level--;
+}
+
+/* The thread that ends the process does not end before it. */
+__attribute__((destructor)) static void process_leave(void)
+{
+	if (!capture_self.vforked)
+		accounts_flush(&capture_self);
 }
 
 __attribute__((constructor(101))) static void leave_key_make(void)
@@ -146,6 +162,8 @@ static uint32_t mode_follow(void)
 /* A new chunk for the lane. Looking for one in vain is dear, so that is done only now and then. */
 static bool lane_feed(struct lane *l)
 {
+	struct self *s = &capture_self;
+	uint64_t start;
 	signal_mask held;
 	bool fed;
 
@@ -153,13 +171,17 @@ static bool lane_feed(struct lane *l)
 		l->starved--;
 		return false;
 	}
+	start = clock_ticks(capture_gate->clock);
 	held = signals_hold();
 	spool_yield(l);
-	thread_arm(&capture_self);
+	thread_arm(s);
 	fed = spool_claim(l);
-	if (!fed)
+	if (fed)
+		cost_measure(s, l->chunk);
+	else
 		l->starved = STARVED_CALLS;
 	signals_release(held);
+	cost_flush(s, l, clock_ticks(capture_gate->clock) - start);
 	return fed;
 }
 
@@ -197,6 +219,8 @@ void frame_count(struct frame *f)
 		if (is_recorded(mode, record_call(f->scratch)))
 			loss_count();
 		counters_add(f->scratch);
+		if (mode == CAPTURE_COUNTERS)
+			cost_count(&capture_self, f);
 	}
 	f->seq = 0;
 }

@@ -50,6 +50,7 @@ struct lane {
 	uint64_t current;	/* seq of the innermost call that has not ended, 0 for none */
 	const void *current_at; /* stack address of its frame */
 	uint32_t thread;	/* number of the thread; valid once numbered is set */
+	uint64_t costed;	/* seq up to which the cost is in the spool's header */
 	uint32_t starved; /* so many calls are not even tried: there was no room a moment ago */
 	bool numbered;
 };
@@ -76,6 +77,8 @@ struct hooking {
 	struct hook_account accounts[CONTROL_PLUGINS];
 };
 
+#define SELF_RECORDS 16
+
 struct self {
 	volatile uint32_t vforked; /* set in a child of vfork, which borrows its parent's thread;
 				      first: see vfork.S */
@@ -84,7 +87,8 @@ struct self {
 	int32_t tid;
 	bool armed; /* the thread's destructor will run */
 	struct calling calling;
-	uint64_t moved; /* bytes by calls of HDF5 so far: for libraries that use it */
+	uint64_t moved;	       /* bytes by calls of HDF5 so far: for libraries that use it */
+	uint64_t record_ticks; /* what SELF_RECORDS records cost; see cost.h */
 	struct hooking hooking;
 } __attribute__((aligned(64))); /* the flags and lane 0 share a cache line */
 

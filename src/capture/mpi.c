@@ -21,6 +21,7 @@
 	X(PMPI_Group_free, int (*)(MPI_Group *))                                              \
 	X(PMPI_File_get_position, int (*)(MPI_File, MPI_Offset *))                            \
 	X(PMPI_File_get_byte_offset, int (*)(MPI_File, MPI_Offset, MPI_Offset *))             \
+	X(ompi_mpi_comm_null, void *)                                                         \
 	X(ompi_mpi_comm_world, void *)
 
 LIBRARY_USES(USES)
@@ -75,6 +76,25 @@ int mpi_class(const void *near, int code)
 	return code;
 }
 
+/* MPICH's handles: what kind of object in bits 26 to 29, how it was made in the two above. */
+#define MPICH_OBJECT UINT32_C(0x3c000000)
+#define MPICH_COMM UINT32_C(0x04000000)
+#define MPICH_MADE UINT32_C(0xc0000000)
+
+int mpi_size(const void *called, MPI_Comm comm)
+{
+	type_PMPI_Comm_size size = USE(called, PMPI_Comm_size);
+	/* The half that an int does not fill may hold anything. */
+	uint32_t word = (uint32_t)comm;
+	int n = 0;
+
+	if (!mpi_kind.is_open && ((word & MPICH_OBJECT) != MPICH_COMM || !(word & MPICH_MADE)))
+		return 0;
+	if (mpi_kind.is_open && (!comm || comm == (intptr_t)use_of(called, USE_ompi_mpi_comm_null)))
+		return 0;
+	return size && size(comm, &n) == MPI_SUCCESS ? n : 0;
+}
+
 void mpi_joined(const void *called)
 {
 	struct spool_header *h = capture_membership.header;
@@ -92,9 +112,12 @@ void mpi_joined(const void *called)
 
 #define MEMBERS_AT_ONCE 64
 
-/* All ranks of a group in their order: communicators may differ in any one of them. */
+/*
+ * All ranks of a group in their order: communicators may differ in any one of them. *known becomes
+ * false where one is not of the world.
+ */
 static uint64_t group_hash(type_PMPI_Group_translate_ranks translate, MPI_Group own, int size,
-			   MPI_Group world)
+			   MPI_Group world, bool *known)
 {
 	uint64_t hash = (uint64_t)size;
 
@@ -104,15 +127,19 @@ static uint64_t group_hash(type_PMPI_Group_translate_ranks translate, MPI_Group 
 
 		for (int i = 0; i < n; i++)
 			some[i] = from + i;
-		if (translate(own, n, some, world, ranks) != MPI_SUCCESS)
+		if (translate(own, n, some, world, ranks) != MPI_SUCCESS) {
+			*known = false;
 			return hash;
-		for (int i = 0; i < n; i++)
+		}
+		for (int i = 0; i < n; i++) {
 			hash = mpi_mix(hash, (uint64_t)(unsigned)ranks[i] + 1);
+			*known = *known && ranks[i] >= 0;
+		}
 	}
 	return hash;
 }
 
-static uint64_t members_hash(const void *called, MPI_Comm comm, int size)
+uint64_t mpi_members(const void *called, MPI_Comm comm, int size, bool *known)
 {
 	type_PMPI_Comm_group group = USE(called, PMPI_Comm_group);
 	type_PMPI_Group_translate_ranks translate = USE(called, PMPI_Group_translate_ranks);
@@ -120,17 +147,19 @@ static uint64_t members_hash(const void *called, MPI_Comm comm, int size)
 	MPI_Group own = 0, world = 0;
 	uint64_t hash = (uint64_t)size;
 
+	*known = false;
 	if (!group || !translate || !release || group(comm, &own) != MPI_SUCCESS)
 		return 0;
 	if (group(mpi_kind.world, &world) == MPI_SUCCESS) {
-		hash = group_hash(translate, own, size, world);
+		*known = true;
+		hash = group_hash(translate, own, size, world, known);
 		release(&world);
 	}
 	release(&own);
 	return hash;
 }
 
-static uint64_t text_hash(const char *text)
+uint64_t mpi_text_hash(const char *text)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -144,11 +173,12 @@ uint64_t mpi_group(const void *called, MPI_Comm comm, const char *path)
 	type_PMPI_Comm_size size = USE(called, PMPI_Comm_size);
 	struct named *known;
 	uint64_t hash, key, times = 0;
+	bool all_known;
 	int n = 0;
 
 	if (!size || size(comm, &n) != MPI_SUCCESS || n < 2)
 		return 0;
-	hash = mpi_mix(members_hash(called, comm, n), text_hash(path));
+	hash = mpi_mix(mpi_members(called, comm, n, &all_known), mpi_text_hash(path));
 	key = named_key(SPACE_MPI_GROUP, hash);
 	known = named_find(key);
 	if (!known)

@@ -49,6 +49,19 @@ __attribute__((cold)) int mpi_class(const void *near, int code);
 __attribute__((cold)) void mpi_joined(const void *called);
 
 /*
+ * How many ranks a communicator has, as far as its value shows that it is one; 0 where it does not.
+ * For a handle that no call has proved.
+ */
+int mpi_size(const void *called, MPI_Comm comm);
+
+/*
+ * A hash of the ranks of a valid communicator of so many, in their order; *known: all of them are
+ * of our world.
+ */
+uint64_t mpi_members(const void *called, MPI_Comm comm, int size, bool *known);
+uint64_t mpi_text_hash(const char *text);
+
+/*
  * A number that all ranks which open this file together give to this opening, and no other opening
  * has: from the file's name, the ranks of the communicator, and how often they have done so before.
  * 0 for a communicator of one.

@@ -181,6 +181,7 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		.clock = clock_choose(config),
 		.skip = config_text(config, SETTING_CAPTURE_SKIP),
 		.run = &run,
+		.config = config,
 		.overhead_budget = recording_budget(config, NULL),
 		.overhead_grace_ns = (int64_t)config_number(config, SETTING_OVERHEAD_GRACE),
 	};
@@ -308,6 +309,11 @@ int recording_start(struct recording *r, const struct recording_options *options
 	if (result < 0)
 		release(r);
 	return result;
+}
+
+const char *recording_warnings(const struct recording *r)
+{
+	return r->collector ? collector_warnings(r->collector) : "";
 }
 
 const char *recording_directory(const struct recording *r)

@@ -45,6 +45,9 @@ double recording_budget(const struct config *config, struct err *err);
 int recording_start(struct recording *recording, const struct recording_options *options,
 		    struct err *err);
 
+/* What the user must hear already: sentences, each ended by a newline. */
+const char *recording_warnings(const struct recording *recording);
+
 /* The directory that the program has to find in SLUICE_SPOOL. */
 const char *recording_directory(const struct recording *recording);
 

@@ -80,6 +80,18 @@ static void warn(const struct command *c, const char *text)
 		command_warn(c, "%s", text);
 }
 
+/* Tells each line of text. */
+static void warn_lines(const struct command *c, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		AUTO_FREE char *line = xstrndup(text, n);
+
+		warn(c, line);
+		text += n + (text[n] != 0);
+	}
+}
+
 /* Says beforehand why a program cannot be recorded; it runs in any case. */
 static void program_explain(const struct command *c, const char *path)
 {
@@ -306,13 +318,17 @@ static void summary_print(const struct command *c, const struct collector_totals
 			     "no process of the run could be recorded; 'sluice doctor' tells more");
 }
 
-/* Completes the trace; trouble is told and changes nothing for the program. */
-static void finish(const struct command *c, struct recording *recording, int code)
+/* Completes the trace; trouble is told, but for what was told before, and changes nothing for the
+ * program. */
+static void finish(const struct command *c, struct recording *recording, int code, size_t warned)
 {
 	struct recording_result result = { 0 };
 	struct err err = { 0 };
+	int failed = recording_end(recording, code, &result, &err);
 
-	if (recording_end(recording, code, &result, &err) < 0)
+	if (result.ours && strlen(result.totals.warnings) > warned)
+		warn_lines(c, result.totals.warnings + warned);
+	if (failed < 0)
 		warn(c, err.text);
 	else if (result.ours)
 		summary_print(c, &result.totals, result.trace);
@@ -350,12 +366,17 @@ static int record(const struct command *c, const char *program)
 	struct signals signals;
 	struct err err = { 0 };
 	AUTO_FREE char *library = place_library(&err);
+	size_t warned = 0;
 	bool recorded;
 	pid_t pid;
 	int code;
 
 	signals_set(&signals);
 	recorded = begin(c, program, library, &recording, &err);
+	if (recorded) {
+		warned = strlen(recording_warnings(&recording));
+		warn_lines(c, recording_warnings(&recording));
+	}
 	pid = child_start(c->argv, program, args->linked ? NULL : library,
 			  recorded ? recording_directory(&recording) : NULL, &signals);
 	if (pid < 0) {
@@ -365,7 +386,7 @@ static int record(const struct command *c, const char *program)
 		code = child_watch(pid, recorded ? recording.collector : NULL, args->wait);
 	}
 	if (recorded)
-		finish(c, &recording, code);
+		finish(c, &recording, code, warned);
 	return code;
 }
 

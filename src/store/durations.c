@@ -149,6 +149,11 @@ int durations_merge(struct store *store, const char *host, const char *layer, co
 	return r;
 }
 
+int durations_forget(struct store *store, struct err *err)
+{
+	return store_run(store, err, "DELETE FROM duration", "");
+}
+
 /* The histogram that is being read, bin by bin. */
 struct reading {
 	char *host, *layer, *call;

@@ -42,6 +42,8 @@ uint64_t durations_class_bytes(unsigned size_class);
 int durations_merge(struct store *store, const char *host, const char *layer, const char *call,
 		    unsigned size_class, const struct durations *seen, struct err *err);
 
+int durations_forget(struct store *store, struct err *err);
+
 /* All that is known of a host (NULL: of all), by host, layer, call and class. Non-zero stops. */
 typedef int (*durations_seen)(void *arg, const char *host, const char *layer, const char *call,
 			      unsigned size_class, const struct durations *durations);

@@ -304,7 +304,7 @@ static void bind(sqlite3_stmt *statement, const char *format, va_list ap)
 struct sqlite3_stmt *store_query(struct store *store, struct err *err, const char *sql,
 				 const char *format, ...)
 {
-	sqlite3_stmt *statement;
+	sqlite3_stmt *statement = NULL;
 	va_list ap;
 
 	if (prepare(store, sql, &statement, err) < 0)
@@ -329,7 +329,7 @@ int store_step(struct store *store, struct sqlite3_stmt *statement, struct err *
 
 int store_run(struct store *store, struct err *err, const char *sql, const char *format, ...)
 {
-	sqlite3_stmt *statement;
+	sqlite3_stmt *statement = NULL;
 	va_list ap;
 	int r = prepare(store, sql, &statement, err);
 

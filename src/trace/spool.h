@@ -71,16 +71,29 @@ struct control_plugin {
 };
 
 /*
- * What the ranks that open a file together have agreed on, by the number of the opening
- * (COLLECTIVE of its MPI_File_open): the first of them decides, the others follow.
+ * What ranks agree on without a message, see capture/inline/agree.h: which ranks of a job are here;
+ * answers that were proposed; and for each opening of a file by several ranks the one that counts.
  */
-#define CONTROL_OPENINGS 256
+#define CONTROL_JOBS 64
+#define CONTROL_ANSWERS 64
+#define CONTROL_OPENINGS 16384
 #define CONTROL_HINTS_BYTES 1024
 
-struct control_opening {
-	_Atomic uint64_t number;	 /* 0: free */
-	_Atomic uint32_t decided;	 /* release store completes the hints */
-	char hints[CONTROL_HINTS_BYTES]; /* KEY=VALUE, each ended by a newline; "": none */
+struct control_job {
+	_Atomic uint64_t key;	  /* 0: free */
+	_Atomic uint32_t present; /* ranks that have come to MPI_Init */
+};
+
+enum answer_state {
+	ANSWER_FREE,
+	ANSWER_TAKEN,	 /* its maker is writing it */
+	ANSWER_COMPLETE, /* and will not change again */
+};
+
+struct control_answer {
+	_Atomic uint32_t state;		 /* enum answer_state */
+	uint32_t plugin;		 /* whose it is: number in plugins[] */
+	char hints[CONTROL_HINTS_BYTES]; /* KEY=VALUE;KEY=VALUE */
 };
 
 /* The control page: what the collector tells every process of the run. Mapped shared by all of
@@ -108,9 +121,11 @@ struct control {
 	uint64_t
 		plugin_budget_ticks; /* a hook that takes longer is not called again; 0: no limit */
 	struct control_plugin plugins[CONTROL_PLUGINS];
-	_Atomic uint32_t ranks_present;	  /* between MPI_Init and MPI_Finalize */
 	_Atomic uint32_t opens, explored; /* MPI files opened so far, and with hints on trial */
-	struct control_opening openings[CONTROL_OPENINGS];
+	struct control_job jobs[CONTROL_JOBS];
+	struct control_answer answers[CONTROL_ANSWERS];
+	/* Number of the opening (upper 48 bits) and of its answer, 0 for none. 0: free. */
+	_Atomic uint64_t openings[CONTROL_OPENINGS];
 };
 
 /* How far the collector is with the records of a pass: they are in the spools until it ends. */

@@ -19,7 +19,7 @@ compiles() # compiler header option...
 {
 	local cc=$1 header=$2
 	shift 2
-	"$cc" -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only "$@" -I"$SOURCE/src" -x c "$header"
+	"$cc" -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only "$@" -I"$SOURCE/src" -I"$SOURCE/include" -x c "$header"
 }
 
 compilers=

@@ -12,7 +12,7 @@ echo '#include <liburing.h>' | "$cc" -D_GNU_SOURCE -fsyntax-only -x c - 2>/dev/n
 }
 
 compiles() { # file option...
-	"$cc" -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -I"$SOURCE/src" "${@:2}" -x c "$1"
+	"$cc" -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -I"$SOURCE/src" -I"$SOURCE/include" "${@:2}" -x c "$1"
 }
 
 # The operations of uring.c as they are numbered there; of a newer kernel's only those the header knows.

@@ -57,7 +57,7 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k none sma
 	rm small/fill
 
 	case_begin "not even the header fits on the disk of the spool"
-	dd if=/dev/zero of=small/fill bs=1k count=975 status=none || true
+	dd if=/dev/zero of=small/fill bs=1k count=695 status=none || true
 	run_options="--spool-dir $work/small" captured "$prog/limits" busy 1000
 	same_code
 	check_eq "$(cat captured.out)" 1000 "output"

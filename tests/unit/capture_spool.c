@@ -184,6 +184,61 @@ static void counters_mode_records_nothing_but_counts(void)
 	guest_stop();
 }
 
+static void the_cost_of_records_is_known_when_a_chunk_is_full(void)
+{
+	struct spool_header *h;
+	uint64_t begin, all, records, ticks;
+
+	guest_start(1, CAPTURE_TRACE);
+	h = capture_membership.header;
+	begin = clock_ticks(CLOCK_SOURCE_COUNTER);
+	for (uint64_t i = 1; i <= CHUNK_WORDS / 7 + 1; i++)
+		record(i);
+	all = clock_ticks(CLOCK_SOURCE_COUNTER) - begin;
+	records = atomic_load(&h->cost_records);
+	ticks = atomic_load(&h->cost_ticks);
+	/* The call that found the chunk full, and maybe the very first one, came with the change.
+	 */
+	CHECK(records >= CHUNK_WORDS / 7 && records <= CHUNK_WORDS / 7 + 1);
+	CHECK(ticks > 0 && capture_self.record_ticks > 0);
+	/* No more than it took: half as much again for what the clock cannot tell apart. */
+	CHECK(ticks <= all + all / 2);
+	guest_stop();
+}
+
+static void counted_calls_have_a_cost_of_their_own(void)
+{
+	struct spool_header *h;
+
+	guest_start(1, CAPTURE_COUNTERS);
+	h = capture_membership.header;
+	for (uint64_t i = 1; i <= 64 * 10; i++)
+		record(i);
+	CHECK_INT(atomic_load(&h->cost_records), 640);
+	CHECK(atomic_load(&h->cost_ticks) > 0);
+	CHECK_INT(capture_self.lanes[0].costed, capture_self.lanes[0].seq);
+	guest_stop();
+}
+
+static void *write_a_little(void *unused)
+{
+	(void)unused;
+	for (uint64_t i = 1; i <= 10; i++)
+		record(i);
+	return NULL;
+}
+
+static void the_cost_of_a_thread_is_complete_when_it_ends(void)
+{
+	pthread_t thread;
+
+	guest_start(1, CAPTURE_TRACE);
+	REQUIRE(pthread_create(&thread, NULL, write_a_little, NULL) == 0);
+	pthread_join(thread, NULL);
+	CHECK_INT(atomic_load(&capture_membership.header->cost_records), 10);
+	guest_stop();
+}
+
 static void a_call_left_by_longjmp_is_nobodys_parent(void)
 {
 	struct frame above[2], *deep = &above[0];
@@ -200,4 +255,7 @@ static void a_call_left_by_longjmp_is_nobodys_parent(void)
 
 TESTS(TEST(nothing_is_lost_or_torn_while_threads_write), TEST(a_full_spool_loses_and_counts),
       TEST(emptied_chunks_are_used_again), TEST(counters_mode_records_nothing_but_counts),
+      TEST(the_cost_of_records_is_known_when_a_chunk_is_full),
+      TEST(counted_calls_have_a_cost_of_their_own),
+      TEST(the_cost_of_a_thread_is_complete_when_it_ends),
       TEST(a_call_left_by_longjmp_is_nobodys_parent))

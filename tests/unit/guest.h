@@ -85,6 +85,7 @@ static void guest_stop(void)
 {
 	AUTO_FREE char *counters = xstrdup(capture_membership.path);
 
+	atomic_store(&gate.mode, CAPTURE_DETACHED);
 	spool_close(&spool);
 	unlink(capture_membership.path);
 	strcpy(strstr(counters, SPOOL_SUFFIX), "");

@@ -11,6 +11,8 @@ static const struct sluice_process processes[] = {
 	{ .index = 2, .rank = 1, .host = "n1", .program = "/bin/a", .command = "a -x" },
 };
 
+static const char *const files[] = { "", "cb_nodes=2", "cb_nodes=4" };
+
 static void run_whole(const struct sample *sample, struct plugin_host *host)
 {
 	AUTO_FREE char *store = xprintf("store=%s", sample->path);
@@ -19,6 +21,8 @@ static void run_whole(const struct sample *sample, struct plugin_host *host)
 	void *state = NULL;
 
 	plugin_host_init(host, options, processes, 3);
+	host->files = files;
+	host->file_count = 3;
 	REQUIRE(plugin_catalogue.async->start(&host->host, &state) == 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		a.process = i;
@@ -27,6 +31,13 @@ static void run_whole(const struct sample *sample, struct plugin_host *host)
 		plugin_catalogue.async->batch(state, &a, 1);
 		a.call = plugin_host_call_number("MPI_File_write_at");
 		a.layer = LAYER_MPI;
+		plugin_catalogue.async->batch(state, &a, 1);
+	}
+	a.call = plugin_host_call_number("MPI_File_open");
+	a.process = 2;
+	a.present = PRESENT(HINTS);
+	for (int i = 0; i < 4; i++) {
+		a.hints = 1 + i % 2;
 		plugin_catalogue.async->batch(state, &a, 1);
 	}
 	plugin_catalogue.async->report(state);
@@ -69,7 +80,7 @@ static void run_is_registered_once_however_often(void)
 	for (int i = 0; i < 2; i++) {
 		run_whole(&sample, &host);
 		CHECK_TEXT(buf_text(&host.warned), "");
-		CHECK_INT(plugin_host_said(&host, "registered", "calls"), 2);
+		CHECK_INT(plugin_host_said(&host, "registered", "calls"), 3);
 		plugin_host_release(&host);
 	}
 	store = sample_open(&sample);
@@ -79,7 +90,8 @@ static void run_is_registered_once_however_often(void)
 	CHECK(strstr(buf_text(&things), "[pread64 of POSIX]"));
 	CHECK(strstr(buf_text(&things), "[MPI_File_write_at of MPI]"));
 	CHECK_INT(things.len, strlen("[POSIX of ][MPI of ][pread64 of POSIX]"
-				     "[MPI_File_write_at of MPI]"));
+				     "[MPI_File_write_at of MPI]"
+				     "[MPI_File_open of MPI]"));
 	CHECK_INT(catalogue_attributes(store, attribute_list, &attributes, NULL), 0);
 	CHECK(strstr(buf_text(&attributes), "[POSIX/quantity/BytesToRead bytes]"));
 	CHECK(strstr(buf_text(&attributes), "[POSIX/quantity/BytesRead bytes]"));
@@ -93,6 +105,8 @@ static void run_is_registered_once_however_often(void)
 	CHECK(strstr(buf_text(&facts), "[-1 program=/bin/mpiexec]"));
 	CHECK(strstr(buf_text(&facts), "[2 rank=1]"));
 	CHECK(!strstr(buf_text(&facts), "[0 rank="));
+	CHECK(strstr(buf_text(&facts), "[2 hints=cb_nodes=2][2 hints/2=cb_nodes=4]"));
+	CHECK(!strstr(buf_text(&facts), "hints/3"));
 	REQUIRE(gethostname(node, sizeof(node)) == 0);
 	snprintf(expected, sizeof(expected), "[%s of ]", node);
 	CHECK_INT(catalogue_things(store, THING_NODE, thing_list, &nodes, NULL), 0);

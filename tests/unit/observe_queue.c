@@ -76,6 +76,25 @@ static void a_full_queue_refuses_and_takes_again(void)
 	queue_free(q);
 }
 
+static void an_idle_consumer_leaves_the_whole_ring(void)
+{
+	struct queue *q = queue_new(SMALL);
+	size_t bytes, pushed = 0;
+	uint32_t kind;
+
+	REQUIRE(q);
+	for (int i = 0; i < 3; i++) {
+		REQUIRE(push_text(q, 1, "taken at once"));
+		CHECK(queue_peek(q, &kind, &bytes));
+		queue_pop(q);
+	}
+	for (; queue_room(q, 24); pushed++)
+		queue_push(q, 1, 24);
+	/* One message less, where the end of the ring falls into one. */
+	CHECK(pushed >= SMALL / 32 - 1);
+	queue_free(q);
+}
+
 static void what_can_never_fit_is_refused(void)
 {
 	struct queue *q = queue_new(SMALL);
@@ -198,5 +217,6 @@ static void two_processes_lose_and_tear_nothing(void)
 }
 
 TESTS(TEST(messages_come_whole_and_in_order), TEST(a_full_queue_refuses_and_takes_again),
-      TEST(what_can_never_fit_is_refused), TEST(it_is_over_when_finished_and_empty),
-      TEST(two_threads_lose_and_tear_nothing), TEST(two_processes_lose_and_tear_nothing))
+      TEST(an_idle_consumer_leaves_the_whole_ring), TEST(what_can_never_fit_is_refused),
+      TEST(it_is_over_when_finished_and_empty), TEST(two_threads_lose_and_tear_nothing),
+      TEST(two_processes_lose_and_tear_nothing))

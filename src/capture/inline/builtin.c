@@ -2,7 +2,8 @@
  *
  * The list of in-line plug-ins that are part of the guest.
  */
+#include "capture/inline/history.h"
 #include "capture/inline/host.h"
 #include "capture/inline/read_ahead.h"
 
-const struct sluice_plugin *const inline_builtin[] = { &inline_read_ahead, NULL };
+const struct sluice_plugin *const inline_builtin[] = { &inline_history, &inline_read_ahead, NULL };

@@ -13,6 +13,7 @@
 #include <mpi.h>
 #else
 #include "capture/info.h"
+#include "capture/inline/hints.h"
 #include "capture/mpi.h"
 #endif
 #include "capture/interfaces/marks.h"
@@ -49,13 +50,20 @@ ALSO(P)
 #define HINTED BEFORE(struct info_text given;) FIELD(HINTS, info_read(&given, called, info, err))
 
 /* The process. */
-CALL(PROCESS) FAILING AFTER(if (!err) mpi_joined(called);) int MPI_Init(int *argc, char ***argv);
-CALL(PROCESS) FAILING AFTER(if (!err) mpi_joined(called);)
+CALL(PROCESS) FAILING BEFORE(hints_join();) AFTER(if (!err) mpi_joined(called);)
+int MPI_Init(int *argc, char ***argv);
+CALL(PROCESS) FAILING BEFORE(hints_join();) AFTER(if (!err) mpi_joined(called);)
 int MPI_Init_thread(int *argc, char ***argv, FLAGS int required, int *provided);
 CALL(PROCESS) FAILING int MPI_Finalize(void);
 CALL(PROCESS) LEAVES int MPI_Abort(MPI_Comm comm, FLAGS int errorcode);
 
-/* Files. A name is only looked at once the call has shown that it is one. */
+/*
+ * Files. A name is only looked at once the call has shown that it is one. The hints of an opening
+ * are settled first, whether it is recorded or not: all ranks must pass the same.
+ */
+FIRST(struct hints_opening opening;
+      info = hints_begin(&opening, call_is_inner(CALL_MPI_File_open), called, comm, filename, amode, info);)
+LAST(hints_end(&opening);)
 CALL(OPEN) FAILING MAKES(HANDLE) HINTED BEFORE(uint64_t group = 0;)
 FIELD(COLLECTIVE, group = err ? 0 : mpi_group(called, comm, filename))
 AFTER(if (opened) atomic_store_explicit(&opened->note, group, memory_order_relaxed);)

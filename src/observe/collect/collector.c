@@ -17,10 +17,16 @@
 #include "observe/collect/intake.h"
 #include "observe/collect/life.h"
 #include "observe/collect/overhead.h"
+#include "observe/watch/watcher.h"
+#include "trace/facts.h"
 
 #define CHECK_LIVES_NS 50000000
 #define REAP_NS 1000000000
 #define OVERHEAD_NS 100000000
+/* How often the watcher hears what a tick is worth: the more time has passed, the better it is
+ * known.
+ */
+#define CLOCK_NS 1000000000
 #define TAKE_NS 500000000 /* how long a record may wait for others to fill a block with */
 
 struct collector {
@@ -34,7 +40,7 @@ struct collector {
 	uint32_t spools_seen;
 	size_t ranks; /* processes that have passed MPI_Init */
 	uint64_t namespace;
-	uint64_t lives_checked_ns, reaped_ns, taken_ns, overhead_seen_ns;
+	uint64_t lives_checked_ns, reaped_ns, taken_ns, clocked_ns, overhead_seen_ns;
 };
 
 static int control_make(struct collector *c, const struct collector_options *o, struct err *err)
@@ -151,6 +157,60 @@ static void control_describe(struct collector *c, const char *trace)
 		strcpy(control->trace, path);
 }
 
+static void warning_add(struct collector_totals *totals, const char *text)
+{
+	size_t used = strlen(totals->warnings);
+
+	if (used + strlen(text) + 2 <= sizeof(totals->warnings))
+		snprintf(totals->warnings + used, sizeof(totals->warnings) - used, "%s\n", text);
+}
+
+/* What the watcher has to say goes into the trace; of what it refuses the user hears as well. */
+static void watcher_said(void *arg, const struct fact *fact, const void *row)
+{
+	struct collector *c = arg;
+	const struct note *note = row;
+
+	intake_fact(&c->intake, fact, row);
+	if (fact == &fact_note && !strcmp(note->kind, NOTE_REFUSED))
+		warning_add(&c->intake.totals, note->value);
+}
+
+/* Before any process starts: the control page gets the in-line plug-ins. */
+static void watch_begin(struct collector *c, const struct collector_options *o)
+{
+	struct watcher_options options = {
+		.config = o->config,
+		.run = &c->run,
+		.clock = &c->intake.clock,
+		.begin_ns = c->begin.monotonic_ns,
+		.board = o->board,
+		.control = c->control,
+		.directory = c->directory,
+	};
+	struct watcher_sink sink = { .arg = c, .fact = watcher_said };
+
+	if (o->config && o->mode != CAPTURE_OFF)
+		c->intake.watcher = watcher_start(&options, &sink);
+}
+
+/* Returns the CPU time that the watcher took; -1: there was none. */
+static int64_t watch_end(struct collector *c)
+{
+	struct watcher_counts counts;
+
+	if (!c->intake.watcher)
+		return -1;
+	watcher_stop(c->intake.watcher, &counts);
+	c->intake.watcher = NULL;
+	return counts.cpu_ns;
+}
+
+const char *collector_warnings(const struct collector *c)
+{
+	return c->intake.totals.warnings;
+}
+
 static void collector_free(struct collector *c)
 {
 	intake_release(&c->intake);
@@ -164,7 +224,7 @@ static void collector_free(struct collector *c)
 
 static void note_overhead(void *intake, const struct note *note)
 {
-	intake_note(intake, note);
+	intake_fact(intake, &fact_note, note);
 }
 
 static void overhead_start(struct collector *c, const struct collector_options *o)
@@ -205,6 +265,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	}
 	control_describe(c, o->trace);
 	c->intake.control = c->control;
+	watch_begin(c, o);
 	*out = c;
 	return 0;
 }
@@ -330,6 +391,11 @@ static void chores(struct collector *c)
 
 	if (is_due(&c->lives_checked_ns, now, CHECK_LIVES_NS))
 		lives_check(c, is_due(&c->reaped_ns, now, REAP_NS));
+	if (c->intake.watcher && is_due(&c->clocked_ns, now, CLOCK_NS)) {
+		struct run_clock clock = clock_now(c);
+
+		watcher_clock(c->intake.watcher, &clock);
+	}
 	if (is_due(&c->overhead_seen_ns, now, OVERHEAD_NS))
 		overhead_check(c);
 }
@@ -373,6 +439,8 @@ size_t collector_poll(struct collector *c)
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i]->open && in->members[i]->ended && !in->members[i]->pending)
 			member_end(c, in->members[i]);
+	if (in->watcher)
+		watcher_poll(in->watcher);
 	/* Nobody will ever read more of it: let the guests stop. */
 	if (in->error.code)
 		atomic_store(&c->control->mode, CAPTURE_OFF);
@@ -385,6 +453,7 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	struct run_end end = { .exit_status = exit_status, .complete = true };
 	struct intake *in = &c->intake;
 	struct err late = { 0 };
+	int64_t watcher_ns;
 	int r;
 
 	end.duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin.monotonic_ns;
@@ -398,7 +467,8 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i]->open)
 			member_end(c, in->members[i]);
-	overhead_finish(&c->overhead, overhead_cpu_ns(), -1);
+	watcher_ns = watch_end(c);
+	overhead_finish(&c->overhead, overhead_cpu_ns(), watcher_ns);
 	r = in->form->finish(in->writer, &end, &in->clock, &late);
 	if (in->error.code)
 		r = err_set(err, in->error.code, "%s", in->error.text);

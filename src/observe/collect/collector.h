@@ -16,6 +16,7 @@
 #include "trace/format.h"
 #include "trace/spool.h"
 
+struct config;
 struct err;
 struct collector;
 
@@ -28,8 +29,10 @@ struct collector_options {
 	enum capture_mode mode;
 	enum capture_clock clock;
 	const char *skip; /* program names to leave alone, separated by blanks or commas */
-	const struct run_info *run; /* copied; started_ns is filled in */
-	double overhead_budget;	    /* share of the run time, see overhead.h; 0: no limit */
+	const struct run_info *run;  /* copied; started_ns is filled in */
+	const struct config *config; /* of plug-ins and all that watches; NULL: nobody does */
+	const char *board;	     /* see observe/reason/board.h; NULL: there is one node */
+	double overhead_budget;	     /* share of the run time, see overhead.h; 0: no limit */
 	int64_t overhead_grace_ns;
 };
 
@@ -41,6 +44,7 @@ struct collector_totals {
 	uint64_t container_bytes; /* after collector_close() */
 	uint32_t processes;
 	uint64_t spool_peak_bytes; /* most space that the spools took at any pass */
+	char warnings[2048];	   /* sentences for the user, each ended by a newline */
 };
 
 /* Where spool directories are to be made: spool_dir, else what has room. */
@@ -51,6 +55,9 @@ int collector_open(struct collector **collector, const struct collector_options 
 
 /* Directory that processes of the run must find in SLUICE_SPOOL. Valid until close. */
 const char *collector_directory(const struct collector *collector);
+
+/* What the user must hear so far: sentences, each ended by a newline. Only ever added to. */
+const char *collector_warnings(const struct collector *collector);
 
 /* One pass over all spools. Returns the number of activities taken; trouble is kept for close. */
 size_t collector_poll(struct collector *collector);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "observe/watch/watcher.h"
 #include "trace/facts.h"
 
 /* Chunks that one pass may take in: bounds the memory of a pass to some 100 MB of keys. */
@@ -33,6 +34,8 @@ static void file_found(void *arg, file_id id, const char *path)
 	struct intake *in = arg;
 	struct err err;
 
+	if (in->watcher)
+		watcher_file(in->watcher, id, path);
 	if (!in->error.code)
 		note_failure(in, in->form->add_file(in->writer, id, path, &err), &err);
 }
@@ -123,6 +126,8 @@ static void member_announce(struct intake *in, struct member *m)
 	};
 	struct err err;
 
+	if (in->watcher)
+		watcher_process(in->watcher, &info);
 	if (!in->error.code)
 		note_failure(in, in->form->add_process(in->writer, &info, &err), &err);
 	m->rank = rank;
@@ -286,8 +291,18 @@ void intake_write(struct intake *in, const struct activity *batch, size_t n)
 		note_failure(in, in->form->add_activities(in->writer, batch, n, &err), &err);
 }
 
+void intake_fact(struct intake *in, const struct fact *fact, const void *row)
+{
+	struct err err;
+
+	if (!in->error.code)
+		note_failure(in, in->form->add_fact(in->writer, fact, row, &err), &err);
+}
+
 static void batch_write(struct intake *in)
 {
+	if (in->watcher && in->batch_count)
+		watcher_activities(in->watcher, in->batch, in->batch_count);
 	for (size_t i = 0; in->in_ns && i < in->batch_count; i++) {
 		struct activity *a = &in->batch[i];
 		uint64_t start = (uint64_t)a->start_ns - in->clock.tick0;
@@ -371,14 +386,6 @@ size_t intake_pass(struct intake *in, uint64_t now, bool due)
 		spool_consume(&in->pending[i], in->pending[i].end);
 	pass_tell(in, PASS_NONE, 0);
 	return (size_t)(in->totals.activities - before);
-}
-
-void intake_note(struct intake *in, const struct note *note)
-{
-	struct err err;
-
-	if (!in->error.code)
-		note_failure(in, in->form->add_fact(in->writer, &fact_note, note, &err), &err);
 }
 
 static void loss_take(struct intake *in, const struct member *m)

@@ -14,6 +14,8 @@
 #include "trace/drain.h"
 #include "trace/format.h"
 
+struct watcher;
+
 /* One process of the run. */
 struct member {
 	struct spool spool; /* first: a struct spool * of ours is a struct member * */
@@ -49,6 +51,7 @@ struct intake {
 	struct order order;
 	struct activity *batch;
 	size_t batch_count;
+	struct watcher *watcher; /* told of everything that is written; NULL: nobody is */
 	struct collector_totals totals;
 };
 
@@ -75,8 +78,8 @@ uint32_t intake_end(struct intake *in, struct member *m);
 /* Hands activities to the writer that were resolved before; times as the writer wants them. */
 void intake_write(struct intake *in, const struct activity *batch, size_t n);
 
-/* Hands a note to the writer. */
-void intake_note(struct intake *in, const struct note *note);
+/* A statistic, a sample or a note for the trace. */
+void intake_fact(struct intake *in, const struct fact *fact, const void *row);
 
 /* Ticks since the start of the trace as nanoseconds. */
 int64_t intake_ns(const struct run_clock *clock, uint64_t ticks);

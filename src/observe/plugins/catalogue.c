@@ -19,12 +19,20 @@
 #define CALLS_MAX 65536 /* of activity.call */
 #define DEVICES "/sys/block"
 
+/* A set of hints that a process has opened a file with. */
+struct hint_set {
+	uint32_t process;
+	file_id hints;
+};
+
 struct catalogue {
 	const struct sluice_host *host;
 	char *store;
 	char node[256];
 	uint8_t used[CALLS_MAX]; /* per call: bit per layer */
 	bool processes[CATALOGUE_PROCESSES_MAX];
+	struct hint_set sets[CATALOGUE_HINT_SETS_MAX]; /* each once, as they came */
+	size_t set_count;
 	unsigned attributes, calls, devices;
 };
 
@@ -41,6 +49,7 @@ static const char *field_type(enum field field)
 	case FIELD_PATH:
 	case FIELD_PATH2:
 	case FIELD_NAME:
+	case FIELD_HINTS:
 		return "text";
 	case FIELD_FLAGS:
 	case FIELD_MODE:
@@ -234,6 +243,26 @@ static int processes_put(struct catalogue *c, struct store *store, struct err *e
 	return fact_put(c, store, -1, "ranks", text, err);
 }
 
+/* The first set of a process is its "hints", those after it "hints/2" and so on. */
+static int hints_put(struct catalogue *c, struct store *store, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < c->set_count; i++) {
+		const struct hint_set *set = &c->sets[i];
+		unsigned number = 1;
+		char key[32] = "hints";
+
+		for (size_t j = 0; j < i; j++)
+			number += c->sets[j].process == set->process;
+		if (number > 1)
+			snprintf(key, sizeof(key), "hints/%u", number);
+		r = fact_put(c, store, (int32_t)set->process, key,
+			     c->host->file(c->host->self, set->hints), err);
+	}
+	return r;
+}
+
 /* ---- the plug-in ---- */
 
 static int end_put(struct catalogue *c, struct store *store, struct err *err)
@@ -244,6 +273,8 @@ static int end_put(struct catalogue *c, struct store *store, struct err *err)
 		r = node_put(c, store, err);
 	if (r >= 0)
 		r = processes_put(c, store, err);
+	if (r >= 0)
+		r = hints_put(c, store, err);
 	if (r >= 0)
 		r = catalogue_runs_keep(store, CATALOGUE_RUNS_KEPT, err);
 	return r;
@@ -296,6 +327,16 @@ static int catalogue_start(const struct sluice_host *host, void **state)
 	return 0;
 }
 
+static void hints_note(struct catalogue *c, const struct activity *a)
+{
+	for (size_t i = 0; i < c->set_count; i++) {
+		if (c->sets[i].process == a->process && c->sets[i].hints == a->hints)
+			return;
+	}
+	if (c->set_count < CATALOGUE_HINT_SETS_MAX)
+		c->sets[c->set_count++] = (struct hint_set){ a->process, a->hints };
+}
+
 static void catalogue_batch(void *state, const struct activity *activities, size_t count)
 {
 	struct catalogue *c = state;
@@ -306,6 +347,8 @@ static void catalogue_batch(void *state, const struct activity *activities, size
 		c->used[a->call] |= (uint8_t)(1u << a->layer);
 		if (a->process < CATALOGUE_PROCESSES_MAX)
 			c->processes[a->process] = true;
+		if ((a->present & PRESENT(HINTS)) && a->hints)
+			hints_note(c, a);
 	}
 }
 

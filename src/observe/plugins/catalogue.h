@@ -7,7 +7,8 @@
  *
  * Who, where and as which job is written when the run starts, so that one that is killed is known
  * as well; the rest at its end, as one transaction. The facts of the newest CATALOGUE_RUNS_KEPT
- * runs are kept, and of each run those of its first CATALOGUE_PROCESSES_MAX processes.
+ * runs are kept, and of each run those of its first CATALOGUE_PROCESSES_MAX processes and
+ * CATALOGUE_HINT_SETS_MAX hint sets.
  *
  * Option, in [plugin.catalogue]:
  *   store = PATH       the setting store.path
@@ -19,6 +20,7 @@
 
 #define CATALOGUE_RUNS_KEPT 1000
 #define CATALOGUE_PROCESSES_MAX 4096
+#define CATALOGUE_HINT_SETS_MAX 1024
 
 extern const struct sluice_plugin plugin_catalogue;
 

@@ -195,14 +195,16 @@ static bool line_read(struct health_report *report, enum line line, const char *
 	}
 }
 
-/* True only if every line is there and makes sense. Cuts the text up. */
-static bool report_parse(struct health_report *report, char *text)
+/* Only if every line is there and makes sense. */
+bool board_parse(struct health_report *report, char *text)
 {
 	unsigned seen = 0;
-	char *rest = text + strlen(HEAD), *at;
+	char *rest, *at;
 
+	*report = (struct health_report){ 0 };
 	if (strncmp(text, HEAD, strlen(HEAD)) != 0)
 		return false;
+	rest = text + strlen(HEAD);
 	while ((at = strsep(&rest, "\n"))) {
 		char *value = strchr(at, '=');
 		int line;
@@ -234,8 +236,7 @@ static bool file_read(int directory, const char *name, struct health_report *rep
 	if (n <= 0)
 		return false;
 	text[n] = 0;
-	*report = (struct health_report){ 0 };
-	return report_parse(report, text);
+	return board_parse(report, text);
 }
 
 static int report_compare(const void *a, const void *b)

@@ -18,4 +18,7 @@ int board_write(const char *directory, const struct health_report *report, struc
 /* All reports that can be read, by id; the caller frees. Returns how many. */
 size_t board_read(const char *directory, struct health_report **reports);
 
+/* One report out of a text, which is cut up. False, with *report spoilt: it is none. */
+bool board_parse(struct health_report *report, char *text);
+
 #endif

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Which plug-ins the settings ask for, found and checked. Plug-ins of our own are constants in
- * plugin_builtin[]; any other is a library, named by its absolute path.
+ * plugin_builtin[] and plugin_guests[] (builtin.c); any other is a library, named by its absolute
+ * path (library.h).
  */
 #ifndef SLUICE_OBSERVE_WATCH_PLUGINS_H
 #define SLUICE_OBSERVE_WATCH_PLUGINS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <sluice/plugin.h>
 
 struct config;
+struct control;
 struct err;
 
 /* Asynchronous ones of our own; ends with NULL. */
@@ -23,22 +26,25 @@ extern const struct sluice_plugin *const plugin_builtin[];
  */
 struct plugin_guest {
 	const char *name;
+	const char *acts; /* what its hooks' acts are, in the report: "advice given" */
 	int (*prepare)(const struct config *config, const char *directory, struct err *err);
 };
-extern const struct plugin_guest plugin_guests[]; /* ends with a NULL name */
+extern const struct plugin_guest plugin_guests[];		/* ends with a NULL name */
+const struct plugin_guest *plugin_guest_find(const char *name); /* NULL: it is none of ours */
 
 struct plugin_choice {
-	const char *name; /* as the settings have it; path of a library */
-	char *short_name; /* section of its options: base name of a path without its suffix */
+	char *name;	  /* as the settings have it: a word, or the path of a library */
+	char *short_name; /* its section in the settings, and its lines in the report */
+	char *origin;	  /* where the settings name it */
 	uint32_t layers;  /* bit per enum layer */
-	uint32_t kind;	  /* enum sluice_plugin_kind */
+	uint32_t kind;	  /* enum sluice_plugin_kind; 0 where it could not be learnt */
 	const struct sluice_plugin *plugin; /* of an asynchronous one that is our own */
 	char *refusal;			    /* why it is not used; NULL: it is */
 };
 
 struct plugin_choices {
 	struct plugin_choice *list;
-	size_t count;
+	size_t count, cap;
 };
 
 /*
@@ -47,13 +53,23 @@ struct plugin_choices {
  * refused as any other. Layers that do not exist are a refusal that names the settings' place.
  */
 void plugin_choices_make(struct plugin_choices *choices, const struct config *config);
+/* The same for a list of names, of all layers; origin is where it comes from. */
+void plugin_choices_add(struct plugin_choices *choices, const char *names, uint32_t layers,
+			const char *origin);
 void plugin_choices_release(struct plugin_choices *choices);
+
+/* Is there one that is not refused? */
+bool plugin_choices_have(const struct plugin_choices *choices, uint32_t kind);
+
+/*
+ * Writes the in-line ones, with their options and budget, into the control page, and prepares what
+ * they need. One that cannot be had is refused. num and den: what a tick is worth in ns.
+ */
+void plugin_choices_control(struct plugin_choices *choices, const struct config *config,
+			    const char *directory, struct control *control, uint64_t num,
+			    uint64_t den);
 
 /* Loads an asynchronous choice; NULL with a reason in err. The library stays loaded. */
 const struct sluice_plugin *plugin_load(const struct plugin_choice *choice, struct err *err);
-
-/* Is it one of the right ABI and kind, with its required hooks? Else err says what to mend. */
-int plugin_check(const struct sluice_plugin *plugin, const char *name, uint32_t kind,
-		 struct err *err);
 
 #endif

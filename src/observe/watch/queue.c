@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A ring with positions that only ever grow; a message never wraps around: what is left at the end
- * of the ring becomes a gap. While the consumer keeps up, the producer goes back to the start of
- * the ring, so that the two pass data through a cache and not through all of the memory.
+ * of the ring becomes a gap.
  */
 #include "observe/watch/queue.h"
 
@@ -72,8 +71,7 @@ static uint64_t gap_make(struct queue *queue, uint64_t at)
 void *queue_room(struct queue *queue, size_t bytes)
 {
 	uint64_t at = atomic_load_explicit(&queue->written, memory_order_relaxed);
-	size_t step = step_of(bytes), offset = at & (queue->size - 1);
-	size_t rest = queue->size - offset;
+	size_t step = step_of(bytes), rest = queue->size - (at & (queue->size - 1));
 
 	if (bytes > UINT32_MAX / 2 || step > queue->size)
 		return NULL;
@@ -83,8 +81,6 @@ void *queue_room(struct queue *queue, size_t bytes)
 		at = gap_make(queue, at);
 	else if (step > rest)
 		return NULL;
-	else if (offset && queue->read_seen == at && rest + step <= queue->size)
-		at = gap_make(queue, at);
 	if (at + step - queue->read_seen > queue->size)
 		return NULL;
 	return queue->ring + (at & (queue->size - 1)) + sizeof(struct head);

@@ -26,17 +26,23 @@ struct watcher_options {
 	const struct config *config;
 	const struct run_info *run;
 	const struct run_clock *clock; /* as known at the start */
+	int64_t begin_ns;	       /* CLOCK_MONOTONIC at time 0 of the run */
 	const char *board; /* directory through which nodes of a job tell their health; NULL: one
 			      node */
 	struct control *control; /* gets the in-line plug-ins before any process starts */
 	const char *directory;	 /* the run's, where host and guests share files */
+	unsigned stop_ms;	 /* how long watcher_stop() waits; 0: WATCHER_STOP_MS */
 };
+
+#define WATCHER_STOP_MS 10000
 
 /* What is asked of whoever writes the trace. */
 struct watcher_sink {
 	void *arg;
-	/* One of fact_statistic, fact_sample, fact_note. Numbers of statistics are the watcher's
-	 * own. */
+	/*
+	 * One of fact_statistic, fact_sample, fact_note. Numbers of statistics are the watcher's
+	 * own. A note of the kind NOTE_REFUSED is a whole sentence, which the user must hear.
+	 */
 	void (*fact)(void *arg, const struct fact *fact, const void *row);
 };
 
@@ -49,23 +55,26 @@ struct watcher_counts {
 
 /*
  * Checks and lists the plug-ins that the settings name, forks the watcher. A plug-in that cannot be
- * had is refused by a note and a line in *warnings (one sentence each; the caller frees all).
- * NULL in *watcher: the settings ask for nothing, or, with a warning, there is no memory.
+ * had is refused by a note. NULL: the settings ask for nothing, or, with a note, it cannot be had.
  */
-int watcher_start(struct watcher **watcher, const struct watcher_options *options,
-		  const struct watcher_sink *sink, char ***warnings, size_t *warning_count,
-		  struct err *err);
+struct watcher *watcher_start(const struct watcher_options *options,
+			      const struct watcher_sink *sink);
 
 /* Each file and process before the first activity that names it; times in ticks of the clock. */
 void watcher_file(struct watcher *watcher, file_id id, const char *path);
 void watcher_process(struct watcher *watcher, const struct process_info *process);
 void watcher_activities(struct watcher *watcher, const struct activity *batch, size_t n);
+/* What a tick is worth, better known than before. */
+void watcher_clock(struct watcher *watcher, const struct run_clock *clock);
 
 /* Takes what the watcher has to say. To be called at least ten times a second. */
 void watcher_poll(struct watcher *watcher);
 struct watcher_counts watcher_counts(const struct watcher *watcher);
 
-/* Lets it see the rest and report, waits a bounded time, hands over what it said. Frees. */
+/*
+ * Lets it see the rest and report, waits a bounded time, hands over what it said and what became of
+ * it. Frees; NULL is fine. counts may be NULL.
+ */
 void watcher_stop(struct watcher *watcher, struct watcher_counts *counts);
 
 #endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plug-ins of our own.
+ */
+#include <string.h>
+
+#include "observe/plugins/catalogue.h"
+#include "observe/plugins/file_surveyor.h"
+#include "observe/plugins/histogram.h"
+#include "observe/watch/plugins.h"
+
+const struct sluice_plugin *const plugin_builtin[] = {
+	&plugin_catalogue,
+	&plugin_file_surveyor,
+	&plugin_histogram,
+	NULL,
+};
+
+const struct plugin_guest plugin_guests[] = {
+	{ .name = "read_ahead", .acts = "advice given" },
+	{ .name = NULL },
+};
+
+const struct plugin_guest *plugin_guest_find(const char *name)
+{
+	for (const struct plugin_guest *g = plugin_guests; g->name; g++)
+		if (!strcmp(g->name, name))
+			return g;
+	return NULL;
+}

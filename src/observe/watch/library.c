@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/watch/library.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+static int hooks_check(const struct sluice_plugin *p, const char *name, struct err *err)
+{
+	const char *missing = NULL;
+
+	if (p->kind == SLUICE_ASYNC) {
+		if (!p->async || !p->async->batch)
+			missing = "batch";
+	} else if (!p->in_line || !p->in_line->start) {
+		missing = "start";
+	} else if (p->in_line->classes && !p->in_line->after) {
+		missing = "after";
+	}
+	if (missing)
+		return err_set(err, EINVAL, "%s: the required hook %s is missing", name, missing);
+	return 0;
+}
+
+/* A section of the settings and a word in reports. */
+static bool name_is_good(const char *name)
+{
+	if (!name || !*name || strlen(name) >= LIBRARY_NAME_BYTES)
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && !strchr("_-.", *name))
+			return false;
+	return true;
+}
+
+int library_check(const struct sluice_plugin *p, const char *name, uint32_t kind, struct err *err)
+{
+	if (p->abi != SLUICE_PLUGIN_ABI)
+		return err_set(err, EINVAL,
+			       "%s: made for plug-in ABI %u, this is Sluice with ABI %d; "
+			       "compile it against this version's headers",
+			       name, p->abi, SLUICE_PLUGIN_ABI);
+	if (p->kind != SLUICE_ASYNC && p->kind != SLUICE_INLINE)
+		return err_set(err, EINVAL,
+			       "%s: its kind is %u, neither asynchronous (%d) nor in-line (%d)",
+			       name, p->kind, SLUICE_ASYNC, SLUICE_INLINE);
+	if (kind && p->kind != kind)
+		return err_set(err, EINVAL, "%s: is %s, and cannot be used here", name,
+			       p->kind == SLUICE_ASYNC ? "asynchronous" : "in-line");
+	if (!name_is_good(p->name))
+		return err_set(err, EINVAL,
+			       "%s: its name must be one word of letters, digits, _ - and .", name);
+	return hooks_check(p, name, err);
+}
+
+const struct sluice_plugin *library_load(const char *path, uint32_t kind, struct err *err)
+{
+	const struct sluice_plugin *plugin;
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	const char *why = library ? NULL : dlerror();
+
+	if (!library) {
+		err_set(err, ENOENT, "%s", why ? why : path);
+		return NULL;
+	}
+	plugin = dlsym(library, "sluice_plugin");
+	if (!plugin)
+		err_set(err, EINVAL, "%s: exports no sluice_plugin: it is no plug-in", path);
+	if (plugin && library_check(plugin, path, kind, err) >= 0)
+		return plugin;
+	dlclose(library);
+	return NULL;
+}
+
+/* What the process that tries says; one write, less than a pipe takes at once. */
+struct verdict {
+	int result;
+	struct library_found found;
+	struct err err;
+};
+
+static void try_it(const char *path, int out)
+{
+	const struct rlimit none = { 0, 0 };
+	struct verdict v = { 0 };
+	const struct sluice_plugin *p;
+	int null = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_CORE, &none);
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	p = library_load(path, 0, &v.err);
+	v.result = p ? 0 : -v.err.code;
+	if (p) {
+		v.found.kind = p->kind;
+		snprintf(v.found.name, sizeof(v.found.name), "%s", p->name);
+	}
+	_exit(write(out, &v, sizeof(v)) == sizeof(v) ? 0 : 1);
+}
+
+/* False when nothing whole came in time, or ever. */
+static bool verdict_read(int fd, struct verdict *v)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int r;
+
+	do
+		r = poll(&p, 1, LIBRARY_WAIT_MS);
+	while (r < 0 && errno == EINTR);
+	return r > 0 && read(fd, v, sizeof(*v)) == sizeof(*v);
+}
+
+/* Waits for the process to end, a moment longer than its pipe lived; false: it had to be killed. */
+static bool end_await(pid_t pid, int *status)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	for (int i = 0; i < 100; i++) {
+		if (waitpid(pid, status, WNOHANG) == pid)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, status, 0);
+	return false;
+}
+
+int library_probe(const char *path, struct library_found *found, struct err *err)
+{
+	struct verdict v;
+	int fds[2], status = 0;
+	bool told, ended;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_set(err, errno, "%s: cannot be tried: %s", path, strerror(errno));
+	pid = fork();
+	if (!pid)
+		try_it(path, fds[1]);
+	close(fds[1]);
+	told = pid > 0 && verdict_read(fds[0], &v);
+	close(fds[0]);
+	ended = pid > 0 && end_await(pid, &status);
+	if (told && v.result >= 0)
+		*found = v.found;
+	else if (told)
+		*err = v.err;
+	if (told)
+		return v.result;
+	if (pid < 0)
+		return err_set(err, EAGAIN, "%s: cannot be tried: no process", path);
+	if (!ended)
+		return err_set(err, ETIMEDOUT, "%s: takes longer than %d s to load", path,
+			       LIBRARY_WAIT_MS / 1000);
+	if (WIFSIGNALED(status))
+		return err_set(err, EFAULT, "%s: crashes when it is loaded: %s", path,
+			       strsignal(WTERMSIG(status)));
+	return err_set(err, EFAULT, "%s: ends the process that loads it", path);
+}

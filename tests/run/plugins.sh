@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Plug-ins come and go by the settings alone, and whatever one does, the program does not notice.
+. "$(dirname "$0")/libtest.sh"
+: "${SOURCE:?names the source tree}" "${CC:=cc}"
+
+# plugin NAME [MACRO...]: compiles tests/plugins/broken.c, one of whose cases the macro chooses
+broken() {
+	local name=$1
+	shift
+	"$CC" -Wall -Wextra -Werror -shared -fPIC -I"$SOURCE/include" "$@" -DNAME="\"$name\"" \
+		-o "$work/$name.so" "$SOURCE/tests/prog/plugins/broken.c"
+}
+
+for skeleton in async_skeleton inline_skeleton; do
+	"$CC" -Wall -Wextra -Werror -shared -fPIC -I"$SOURCE/include" -o "$work/$skeleton.so" \
+		"$SOURCE/examples/plugins/$skeleton.c"
+done
+
+# A program of known calls: 100 writes of 512 bytes, its output and its exit code.
+cat >program.c <<'EOF'
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	char block[512] = "x";
+	int fd = open("data", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	for (int i = 0; i < atoi(argv[argc - 1]); i++)
+		if (pwrite(fd, block, sizeof(block), i * 512L) != 512)
+			return 1;
+	close(fd);
+	puts("output");
+	fputs("errors\n", stderr);
+	return 7;
+}
+EOF
+"$CC" -O1 -o program program.c
+
+# notes: kind, source, name and value of each
+notes() {
+	"$sluice" convert -t text t.sluice t.txt
+	sed -n 's/^#note\t.*\tsource=\(.*\)\tkind=\(.*\)\tname=\(.*\)\tvalue=\(.*\)/\2 \1 \3: \4/p' t.txt
+	rm t.txt
+}
+
+# recorded LOAD [OPTION...]: runs the program with these plug-ins, which must not change it
+recorded() {
+	local load=$1 rc=0
+	shift
+	rm -f t.sluice
+	timeout 60 "$sluice" --set plugins.load="$load" --set stats.period=0 "$@" run -o t.sluice -- \
+		./program 100 >out 2>err || rc=$?
+	check_eq "$rc" 7 "exit code with $load"
+	check_eq "$(cat out)" output "output with $load"
+	check_eq "$(grep -v '^sluice run: warning:' err)" errors "standard error with $load"
+	notes >found
+	check_eq "$("$sluice" print t.sluice | grep -c " POSIX pwrite" || true)" 100 \
+		"calls in the trace with $load"
+}
+
+# note KIND SOURCE NAME: its value
+note() {
+	sed -n "s|^$1 $2 $3: ||p" found
+}
+
+# By a path in the settings, from a file, with an option.
+cat >"$XDG_CONFIG_HOME/sluice/config" <<EOF
+[plugins.POSIX]
+load = $work/async_skeleton.so
+[plugin.async_skeleton]
+slow_us = 50000000
+EOF
+recorded ""
+check_eq "$(cat err)" errors
+check_eq "$(note report async_skeleton process/bytes)" 51200
+check_eq "$(note report async_skeleton process/slow)" 0
+posix=$(note report async_skeleton process/calls)
+[ "$posix" -ge 102 ] || fail "the plug-in saw $posix calls"
+check_eq "$(note cost watcher 'calls delivered')" "$(note cost watcher 'calls produced')"
+# Its layer only: puts() and fputs() are STDIO, which the whole run has and it has not.
+[ "$(note cost watcher 'calls produced')" -gt "$posix" ] || fail "POSIX alone is as much as all layers"
+
+# All layers, of a plug-in that two sections name: once, and told of everything.
+recorded "$work/async_skeleton.so"
+check_eq "$(note report async_skeleton process/calls)" "$(note cost watcher 'calls produced')"
+
+# Removed by the settings again.
+rm "$XDG_CONFIG_HOME/sluice/config"
+recorded ""
+check_eq "$(cat found)" ""
+
+# An option that the plug-in does not like.
+recorded "$work/async_skeleton.so" --set plugin.async_skeleton.slow_us=often
+check_has "$(note refused async_skeleton 'not used')" "slow_us must be a number of microseconds"
+check_has "$(cat err)" "warning: plug-in async_skeleton does not start: slow_us must be"
+
+# What cannot be had is refused, named with the place of the setting, and the rest goes on.
+printf '[plugins]\nload = nonsense\n[plugins.Posix]\nload = x\n' >"$SLUICE_ETC"
+timeout 60 "$sluice" run -o t.sluice -- true 2>err
+notes >found
+check_has "$(note refused nonsense 'not used')" "there is none of that name; there are:"
+check_has "$(note refused nonsense 'not used')" "($SLUICE_ETC:2)"
+check_has "$(note refused plugins.Posix 'not used')" "names no layer; there are: POSIX STDIO"
+check_has "$(cat err)" "$SLUICE_ETC:4"
+timeout 60 "$sluice" run -q -o t.sluice -- true 2>err
+check_eq "$(cat err)" ""
+rm "$SLUICE_ETC"
+recorded "relative/x.so $work/async_skeleton.so"
+check_has "$(cat err)" "libraries are named by an absolute path"
+check_eq "$(note report async_skeleton process/bytes)" 51214
+recorded "$work/missing.so"
+check_has "$(cat err)" "missing.so: cannot open shared object file"
+"$CC" -shared -o none.so -x c /dev/null
+recorded "$work/none.so"
+check_has "$(cat err)" "exports no sluice_plugin"
+
+broken abi -DABI=99
+recorded "$work/abi.so $work/async_skeleton.so"
+check_has "$(cat err)" "made for plug-in ABI 99, this is Sluice with ABI"
+check_eq "$(note report async_skeleton process/bytes)" 51214
+broken hookless -DNO_BATCH
+recorded "$work/hookless.so"
+check_has "$(cat err)" "the required hook batch is missing"
+broken kind -DKIND=5
+recorded "$work/kind.so"
+check_has "$(cat err)" "its kind is 5"
+broken fails -DSTART='return -13'
+recorded "$work/fails.so"
+check_has "$(cat err)" "plug-in fails does not start: Permission denied"
+
+# Crashes, exits and hangs: when it is loaded, ...
+broken load_crash -DLOAD='abort()'
+recorded "$work/load_crash.so $work/async_skeleton.so"
+check_has "$(cat err)" "crashes when it is loaded: Aborted"
+check_eq "$(note report async_skeleton process/bytes)" 51214
+broken load_exit -DLOAD='_exit(3)'
+recorded "$work/load_exit.so"
+check_has "$(cat err)" "ends the process that loads it"
+broken load_hang -DLOAD='pause()'
+recorded "$work/load_hang.so"
+check_has "$(cat err)" "takes longer than 5 s to load"
+
+# ... and at work. Delivered and dropped are all that was produced.
+balance() {
+	local dropped
+	dropped=$(note degraded watcher 'calls dropped')
+	check_eq "$(($(note cost watcher 'calls delivered') + ${dropped:-0}))" \
+		"$(note cost watcher 'calls produced')" "delivered and dropped"
+}
+broken crash -DBATCH='raise(SIGSEGV)'
+recorded "$work/crash.so"
+check_has "$(note refused crash 'watcher ended early')" "was killed by signal 11 (Segmentation fault) in plug-in crash"
+check_eq "$(note cost watcher 'calls delivered')" 0
+balance
+broken start_crash -DSTART='abort()'
+recorded "$work/start_crash.so"
+check_has "$(cat err)" "was killed by signal 6 (Aborted) in plug-in start_crash"
+balance
+broken leaves -DREPORT='_exit(0)'
+recorded "$work/leaves.so"
+check_has "$(cat err)" "ended with exit code 0 in plug-in leaves"
+balance
+broken prints -DBATCH='printf("mine\n"); fflush(stdout); fputs("mine\n", stderr)'
+recorded "$work/prints.so"
+check_eq "$(cat err)" errors
+broken hang -DBATCH='for (;;) pause()'
+recorded "$work/hang.so"
+check_has "$(cat err)" "did not come to an end within 10 s and was stopped in plug-in hang"
+balance
+
+# The watcher has nothing open that is the program's or the collector's, and does not outlive the latter.
+"$sluice" --set plugins.load="$work/async_skeleton.so" run -q -o t.sluice -- sleep 30 &
+run=$!
+watcher=
+for _ in $(seq 200); do
+	watcher=$(pgrep -P $run -x sluice-watcher || true)
+	[ -z "$watcher" ] && sleep 0.05 && continue
+	opened=$(readlink /proc/"$watcher"/fd/* | sort -u)
+	[ "$opened" = /dev/null ] && break
+done
+check_eq "$opened" /dev/null "what the watcher has open"
+kill -TERM "$watcher" # meant for the program, not for it
+program=$(pgrep -P $run -x sleep)
+kill -KILL $run
+wait $run 2>/dev/null || true
+for _ in $(seq 200); do
+	kill -0 "$watcher" 2>/dev/null || break
+	sleep 0.05
+done
+kill -0 "$watcher" 2>/dev/null && fail "the watcher outlives its collector"
+kill "$program"
+
+# Losses: a queue that is too small for a plug-in that sleeps, and every call accounted for.
+broken sleeps -DBATCH='usleep(20000)'
+timeout 100 "$sluice" --set plugins.load="$work/sleeps.so" --set plugins.queue=256K run -q -o t.sluice -- \
+	./program 20000 >out 2>err || true
+notes >found
+balance
+[ "$(note degraded watcher 'calls dropped')" -gt 0 ] || fail "nothing was dropped"
+[ "$(note cost watcher 'calls produced')" -ge 20000 ] || fail "not all were produced"

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Statistics of the node in the trace of a run: what is sampled, that it makes sense against what the program did,
+# and that settings choose it.
+. "$(dirname "$0")/libtest.sh"
+
+# Writes 32 MiB that cannot be compressed, onto the disk, within two seconds of life.
+cat >writes.py <<'END'
+import os, time
+began = time.time()
+fd = os.open("data", os.O_WRONLY | os.O_CREAT, 0o600)
+for _ in range(32):
+    os.write(fd, os.urandom(1 << 20))
+os.fsync(fd)
+os.close(fd)
+time.sleep(max(0, 2 - (time.time() - began)))
+END
+
+check_rc 0 "$sluice" run --quiet --output run.sluice -- python3 writes.py
+check_rc 0 "$sluice" convert run.sluice run.db
+
+# Asks the trace in SQL: one value.
+ask() {
+	python3 -c 'import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"
+}
+
+named="samples JOIN statistics ON number = statistic"
+for name in cpu/user cpu/idle cpu/running memory/used memory/dirty utilisation/cpu utilisation/memory; do
+	n=$(ask run.db "SELECT count(*) FROM $named WHERE name = '$name'")
+	[ "$n" -ge 3 ] || fail "$n samples of $name in two seconds"
+done
+check_eq "$(ask run.db "SELECT count(*) FROM $named WHERE time_ns < 0 OR period_ns < 0 OR
+	time_ns > (SELECT duration_ns FROM end_of_run)")" 0 "samples outside the run"
+check_eq "$(ask run.db "SELECT count(DISTINCT host) FROM statistics")" 1 "hosts"
+check_eq "$(ask run.db "SELECT host = (SELECT host FROM run) FROM statistics")" 1 "the host is the run's"
+
+# What the cores do adds up, within what rounding leaves.
+wrong=$(ask run.db "SELECT count(*) FROM (SELECT sum(1.0 * value / scale) AS percent FROM $named
+	WHERE name IN ('cpu/user', 'cpu/system', 'cpu/iowait', 'cpu/idle', 'cpu/steal') GROUP BY time_ns)
+	WHERE abs(percent - 100) > 0.05")
+check_eq "$wrong" 0 "polls in which shares of the cores do not add up"
+used=$(ask run.db "SELECT max(value) < (SELECT min(value) FROM $named WHERE name = 'memory/total')
+	FROM $named WHERE name = 'memory/used'")
+check_eq "$used" 1 "less memory is used than there is"
+
+# What was synchronised went through a device, if it lies on one at all.
+case $(df --output=source "$work" | tail -1) in
+/dev/*)
+	written=$(ask run.db "SELECT max(bytes) FROM (SELECT sum(value) AS bytes FROM $named
+		WHERE name LIKE 'io/%/written' GROUP BY name)")
+	[ "$written" -ge $((32 << 20)) ] || fail "32 MiB were written, but the devices have written $written bytes"
+	busy=$(ask run.db "SELECT max(value) FROM $named WHERE name = 'utilisation/io'")
+	[ "$busy" -gt 0 ] || fail "the device was never busy"
+	;;
+*)
+	echo "not checked against a device: $work lies on none"
+	;;
+esac
+
+# Looking has a cost, which is told.
+cost=$(ask run.db "SELECT value FROM notes WHERE source = 'statistics' AND kind = 'cost'")
+[ "$cost" -gt 0 ] || fail "the cost of statistics is $cost"
+
+# All forms tell the same.
+check_rc 0 "$sluice" convert run.db run.txt
+check_eq "$(grep -c '^#sample' run.txt)" "$(ask run.db "SELECT count(*) FROM samples")" "samples in text"
+
+# Settings choose what is looked at, and whether.
+check_rc 0 "$sluice" --set stats.providers=memory run --quiet --output one.db --format sqlite -- sleep 0.5
+check_eq "$(ask one.db "SELECT count(*) FROM statistics WHERE name NOT LIKE 'memory/%'")" 0 "others than memory"
+[ "$(ask one.db "SELECT count(*) FROM samples")" -gt 0 ] || fail "no samples of memory"
+check_rc 0 "$sluice" --set stats.period=0 run --quiet --output none.db --format sqlite -- sleep 0.3
+check_eq "$(ask none.db "SELECT count(*) FROM samples")" 0 "samples with a period of 0"
+check_rc 0 "$sluice" --set stats.providers=weather run --quiet --output wrong.db --format sqlite -- sleep 0.3
+check_has "$(ask wrong.db "SELECT value FROM notes WHERE source = 'statistics' AND kind = 'refused'")" \
+	"weather" "the refusal"

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The half of history that answers: what it makes of the host's file, and how often it tries.
+ */
+#include "check.h"
+
+#include "capture/inline/history.c"
+
+struct membership capture_membership;
+
+static struct control page;
+static const char *program_sets; /* the hint that the program has set itself */
+
+static bool is_set(const struct sluice_query *query, const char *key)
+{
+	(void)query;
+	return program_sets && !strcmp(program_sets, key);
+}
+
+/* The answer as text; "-" for no opinion. */
+static const char *ask_for(const char *text, const char *path, int flags)
+{
+	static char said[1024];
+	struct sluice_query query = { path, flags, 4, is_set };
+	struct sluice_answer answer = { 0 };
+
+	strcpy(said, "-");
+	if (!history_suggest(text, &page, &query, &answer))
+		return said;
+	strcpy(said, answer.trial ? "trial " : "");
+	for (uint32_t i = 0; i < answer.count; i++)
+		sprintf(said + strlen(said), "%s%s=%s", i ? ";" : "", answer.hints[i].key,
+			answer.hints[i].value);
+	return said;
+}
+
+#define HEAD "sluice-answers 1\n"
+
+static void the_most_specific_line_answers(void)
+{
+	static const char text[] = HEAD "best * r any=1\n"
+					"best nc r nc=1;two=2\n"
+					"best  w none=1\n";
+
+	CHECK_TEXT(ask_for(text, "/data/out.nc", HINTS_RDONLY), "nc=1;two=2");
+	CHECK_TEXT(ask_for(text, "/data/out.nc.0042", HINTS_RDONLY), "nc=1;two=2");
+	CHECK_TEXT(ask_for(text, "out.dat", HINTS_RDONLY), "any=1");
+	CHECK_TEXT(ask_for(text, "out.nc", HINTS_WRONLY | 1), "-");
+	CHECK_TEXT(ask_for(text, "out", HINTS_WRONLY), "none=1");
+	CHECK_TEXT(ask_for(text, "out.nc", HINTS_RDWR), "-");
+}
+
+static void damaged_lines_are_passed_over(void)
+{
+	CHECK_TEXT(ask_for("", "f", HINTS_RDONLY), "-");
+	CHECK_TEXT(ask_for("sluice-answers 2\nbest * r a=1\n", "f", HINTS_RDONLY), "-");
+	CHECK_TEXT(ask_for(HEAD "best\nbest *\nbest * r\nbest * r \nexplore\ntry\n", "f.x",
+			   HINTS_RDONLY),
+		   "-");
+	CHECK_TEXT(ask_for(HEAD "\n\xff\xff\nbest * r ;;=;a;b=2;=3\n", "f.x", HINTS_RDONLY), "b=2");
+	CHECK_TEXT(ask_for(HEAD "explore 1 2\ntry a=1\n", "f", HINTS_RDONLY), "-");
+	CHECK_TEXT(ask_for(HEAD "explore 99999999999 0 0\ntry a=1\n", "f", HINTS_RDONLY), "-");
+}
+
+static void extensions_are_what_people_take_them_for(void)
+{
+	char room[HINTS_EXTENSION_BYTES];
+
+	CHECK_TEXT(hints_extension("/a.b/c", room), "");
+	CHECK_TEXT(hints_extension("/a/b.h5", room), "h5");
+	CHECK_TEXT(hints_extension("b.tar.gz", room), "gz");
+	CHECK_TEXT(hints_extension(".hidden", room), "");
+	CHECK_TEXT(hints_extension("out.12", room), "");
+	CHECK_TEXT(hints_extension("out.dat.12.3", room), "dat");
+	CHECK_TEXT(hints_extension("out.", room), "");
+	CHECK_TEXT(hints_extension("a.seventeen_letters_", room), "");
+	CHECK_TEXT(hints_extension("a.sixteen_letters_", room), "sixteen_letters_");
+	CHECK_TEXT(hints_extension("a.b c", room), "");
+	CHECK_TEXT(hints_extension("", room), "");
+}
+
+static void hints_known_to_harm_are_not_safe(void)
+{
+	CHECK(hints_is_safe("cb_buffer_size", "200000000", false));
+	CHECK(!hints_is_safe("cb_buffer_size", "0", false));
+	CHECK(!hints_is_safe("cb_buffer_size", "16M", false));
+	CHECK(!hints_is_safe("cb_buffer_size", "2147483648", false));
+	CHECK(hints_is_safe("cb_buffer_size", "2147483647", false));
+	CHECK(!hints_is_safe("cb_buffer_size", "4294967296000000000000", false));
+	CHECK(!hints_is_safe("romio_cb_pfr", "enable", false));
+	CHECK(hints_is_safe("cb_nodes", "2", false));
+	CHECK(!hints_is_safe("cb_nodes", "2", true));
+	CHECK(!hints_is_safe("", "1", false));
+	CHECK(!hints_is_safe("a", "", false));
+	CHECK(!hints_is_safe("a key that is longer than Open MPI's 36", "1", false));
+	CHECK(!hints_is_safe("a_key_of_thirty_six_letters_is_too_l", "1", false));
+	CHECK(hints_is_safe("romio_ds_write", "disable", true));
+}
+
+static unsigned trials_of(const char *text, unsigned opens)
+{
+	unsigned trials = 0;
+
+	for (unsigned i = 0; i < opens; i++) {
+		trials += !strncmp(ask_for(text, "f.nc", HINTS_WRONLY), "trial ", 6);
+		atomic_fetch_add(&page.opens, 1);
+		CHECK(trials * 10 <= i + 1);
+	}
+	return trials;
+}
+
+static void trials_keep_to_their_share(void)
+{
+	memset((void *)&page, 0, sizeof(page));
+	CHECK_INT(trials_of(HEAD "explore 100000 0 0\ntry a=1\ntry b=2\n", 1000), 100);
+	CHECK_INT(page.explored, 100);
+	/* What earlier runs have tried counts. */
+	memset((void *)&page, 0, sizeof(page));
+	CHECK_INT(trials_of(HEAD "explore 100000 1000 200\ntry a=1\n", 1000), 0);
+	memset((void *)&page, 0, sizeof(page));
+	CHECK_TEXT(ask_for(HEAD "explore 100000 9 0\ntry a=1\n", "f", HINTS_RDONLY), "trial a=1");
+}
+
+static void all_sets_are_tried_in_turn(void)
+{
+	static const char text[] = HEAD "explore 1000000 0 0\ntry a=1\ntry b=2\ntry c=3\n";
+	static const char *const expected[] = { "trial a=1", "trial b=2", "trial c=3",
+						"trial a=1" };
+
+	memset((void *)&page, 0, sizeof(page));
+	for (int i = 0; i < 4; i++, page.opens++)
+		CHECK_TEXT(ask_for(text, "f", HINTS_RDONLY), expected[i]);
+}
+
+static void nothing_is_tried_that_the_program_sets(void)
+{
+	static const char text[] = HEAD "explore 1000000 0 0\ntry a=1;b=2\nbest * r b=3;c=4\n";
+
+	memset((void *)&page, 0, sizeof(page));
+	program_sets = "b";
+	CHECK_TEXT(ask_for(text, "f", HINTS_RDONLY), "b=3;c=4");
+	CHECK_INT(page.explored, 0);
+	program_sets = NULL;
+	CHECK_TEXT(ask_for(text, "f", HINTS_RDONLY), "trial a=1;b=2");
+}
+
+TESTS(TEST(the_most_specific_line_answers), TEST(damaged_lines_are_passed_over),
+      TEST(extensions_are_what_people_take_them_for), TEST(hints_known_to_harm_are_not_safe),
+      TEST(trials_keep_to_their_share), TEST(all_sets_are_tried_in_turn),
+      TEST(nothing_is_tried_that_the_program_sets))
