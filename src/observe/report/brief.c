@@ -278,8 +278,10 @@ static void put_files(struct brief *b)
 	for (size_t i = 0; i < count && shown < FILES_MAX; i++) {
 		size_t before = text.len;
 
-		if (rows[i].is_network || rows[i].tally->time_ns <= b->s->all.io.time_ns / 100)
+		if (rows[i].is_network || !names_is_file(rows[i].name))
 			continue;
+		if (shown && rows[i].tally->time_ns <= b->s->all.io.time_ns / 100)
+			break;
 		add_file(&text, b->s, &rows[i]);
 		if (before && text.len + strlen(all) > TEXT_COLUMNS) {
 			text.data[text.len = before] = '\0';
@@ -329,16 +331,21 @@ static void put_anomalies(struct brief *b)
 		put_line(b, "anomalies", buf_text(&text));
 }
 
-/* What was given up: the last step says how far it went. */
+/* What was given up: the monitor's last step says how far it went; else what comes last. */
 static void put_degraded(struct brief *b)
 {
-	size_t count;
+	size_t count, last = 0;
 	AUTO_FREE struct finding *found =
 		findings_new(b->s->head, &b->s->ranks, NOTE_DEGRADED, &count);
 	AUTO_BUF struct buf text = { 0 };
 
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(finding_source(&found[last]), "overhead") != 0 ||
+		    !strcmp(finding_source(&found[i]), "overhead"))
+			last = i;
+	}
 	if (count)
-		add_finding(&text, &found[count - 1]);
+		add_finding(&text, &found[last]);
 	if (count)
 		put_line(b, "degraded", buf_text(&text));
 }
@@ -397,8 +404,8 @@ static void put_cost(struct brief *b)
 
 	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_GUEST_NS), "in the program");
 	if (share)
-		buf_printf(&text, " (%.2f%% of its time%s)", 100 * share->spread.maximum,
-			   share->spread.count > 1 ? " where it is most" : "");
+		buf_printf(&text, share->spread.count > 1 ? " (up to %.2f%%)" : " (%.2f%%)",
+			   100 * share->spread.maximum);
 	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_COLLECTOR_NS), "to collect");
 	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_WATCHER_NS), "to watch");
 	if (text.len)
