@@ -58,7 +58,6 @@ static char *host_name(void)
 /* Parts of a job are known by having the same uuid. */
 static struct run_info run_describe(const struct recording *r, bool is_part)
 {
-	const char *user = getenv("USER");
 	struct buf command = { 0 };
 
 	for (int i = 0; r->options.argv[i]; i++) {
@@ -71,7 +70,7 @@ static struct run_info run_describe(const struct recording *r, bool is_part)
 		.command = buf_take(&command),
 		.directory = getcwd(NULL, 0),
 		.host = host_name(),
-		.user = user ? xstrdup(user) : xprintf("%u", (unsigned)getuid()),
+		.user = place_user(),
 		.version = xstrdup(SLUICE_VERSION),
 	};
 }

@@ -175,8 +175,15 @@ static void watcher_said(void *arg, const struct fact *fact, const void *row)
 	const struct note *note = row;
 
 	intake_fact(&c->intake, fact, row);
-	if (fact == &fact_note && !strcmp(note->kind, NOTE_REFUSED))
+	if (fact != &fact_note)
+		return;
+	if (!strcmp(note->kind, NOTE_REFUSED))
 		warning_add(&c->intake.totals, note->value);
+	if (!strcmp(note->kind, NOTE_DEGRADED) && !strcmp(note->name, NOTE_WARNING)) {
+		AUTO_FREE char *text = xprintf("plug-in %s: %s", note->source, note->value);
+
+		warning_add(&c->intake.totals, text);
+	}
 }
 
 static void account_said(void *arg, const struct note *note)
