@@ -13,8 +13,6 @@
 #include "trace/facts.h"
 #include "trace/spool.h"
 
-#define ALL_LAYERS ((UINT32_C(1) << LAYER_COUNT) - 1)
-
 static struct plugin_choice *choice_new(struct plugin_choices *choices, const char *name,
 					uint32_t layers, const char *origin)
 {
@@ -151,7 +149,7 @@ void plugin_choices_make(struct plugin_choices *choices, const struct config *co
 	const struct config_value *global = &config->values[SETTING_PLUGINS_LOAD];
 
 	*choices = (struct plugin_choices){ 0 };
-	plugin_choices_add(choices, global->text, ALL_LAYERS, global->origin);
+	plugin_choices_add(choices, global->text, PLUGIN_ALL_LAYERS, global->origin);
 	for (size_t i = 0; i < config->extra_count; i++) {
 		const struct config_extra *extra = &config->extras[i];
 		int layer;

@@ -16,6 +16,8 @@ struct config;
 struct control;
 struct err;
 
+#define PLUGIN_ALL_LAYERS ((UINT32_C(1) << LAYER_COUNT) - 1)
+
 /* Asynchronous ones of our own; ends with NULL. */
 extern const struct sluice_plugin *const plugin_builtin[];
 
@@ -54,7 +56,7 @@ struct plugin_choices {
  * refused as any other. Layers that do not exist are a refusal that names the settings' place.
  */
 void plugin_choices_make(struct plugin_choices *choices, const struct config *config);
-/* The same for a list of names, of all layers; origin is where it comes from. */
+/* Adds those of a list of names; origin is where it comes from. */
 void plugin_choices_add(struct plugin_choices *choices, const char *names, uint32_t layers,
 			const char *origin);
 void plugin_choices_release(struct plugin_choices *choices);
