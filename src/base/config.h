@@ -40,7 +40,8 @@ struct err;
 	  "where traces of runs are kept")                                                         \
 	X(STORE_PATH, "store", "path", TEXT, "PATH",                                               \
 	  "${XDG_DATA_HOME:-~/.local/share}/sluice/store.db", "what is known from earlier runs")   \
-	X(PLUGINS_LOAD, "plugins", "load", TEXT, "NAMES", "catalogue histogram read_ahead",        \
+	X(PLUGINS_LOAD, "plugins", "load", TEXT, "NAMES",                                          \
+	  "catalogue histogram history read_ahead",                                                \
 	  "plug-ins for all layers: names, or paths of libraries")                                 \
 	X(PLUGINS_BUDGET, "plugins", "budget", TIME, "TIME", "2ms",                                \
 	  "an in-line plug-in that takes longer in one call is switched off")                      \
