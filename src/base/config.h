@@ -40,7 +40,8 @@ struct err;
 	  "where traces of runs are kept")                                                         \
 	X(STORE_PATH, "store", "path", TEXT, "PATH",                                               \
 	  "${XDG_DATA_HOME:-~/.local/share}/sluice/store.db", "what is known from earlier runs")   \
-	X(PLUGINS_LOAD, "plugins", "load", TEXT, "NAMES", "catalogue histogram read_ahead",        \
+	X(PLUGINS_LOAD, "plugins", "load", TEXT, "NAMES",                                          \
+	  "catalogue histogram history read_ahead",                                                \
 	  "plug-ins for all layers: names, or paths of libraries")                                 \
 	X(PLUGINS_BUDGET, "plugins", "budget", TIME, "TIME", "2ms",                                \
 	  "an in-line plug-in that takes longer in one call is switched off")                      \
@@ -50,6 +51,9 @@ struct err;
 	  "how often the node is looked at; 0 for never")                                          \
 	X(STATS_PROVIDERS, "stats", "providers", TEXT, "NAMES",                                    \
 	  "cpu memory network io lustre utilisation", "what is looked at")                         \
+	X(STATS_NETWORK, "stats", "network", SIZE, "SIZE", "0",                                    \
+	  "bytes per second that an interface can do which does not tell; 0 to go by what is "     \
+	  "seen")                                                                                  \
 	X(REASON_CYCLE, "reason", "cycle", TIME, "TIME", "1s", "how often health is judged")       \
 	X(REASON_CALLS, "reason", "calls", COUNT, "N", "20",                                       \
 	  "calls in a cycle that it takes to judge")                                               \

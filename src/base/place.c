@@ -86,6 +86,13 @@ char *place_library(struct err *err)
 	return path;
 }
 
+char *place_user(void)
+{
+	const char *user = getenv("USER");
+
+	return user ? xstrdup(user) : xprintf("%u", (unsigned)getuid());
+}
+
 char *place_home(void)
 {
 	const char *home = getenv("HOME");

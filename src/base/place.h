@@ -21,6 +21,9 @@ char *place_binary_dir(void);
  */
 char *place_library(struct err *err);
 
+/* Who runs this: $USER, else the number of the user. */
+char *place_user(void);
+
 /* The user's home: $HOME, else the password file, else "/". */
 char *place_home(void);
 

@@ -7,16 +7,15 @@
 #include "observe/plugins/catalogue.h"
 #include "observe/plugins/file_surveyor.h"
 #include "observe/plugins/histogram.h"
+#include "observe/plugins/history.h"
 #include "observe/watch/plugins.h"
 
 const struct sluice_plugin *const plugin_builtin[] = {
-	&plugin_catalogue,
-	&plugin_file_surveyor,
-	&plugin_histogram,
-	NULL,
+	&plugin_catalogue, &plugin_file_surveyor, &plugin_histogram, &plugin_history, NULL,
 };
 
 const struct plugin_guest plugin_guests[] = {
+	{ .name = "history", .acts = "hints given", .prepare = history_prepare },
 	{ .name = "read_ahead", .acts = "advice given" },
 	{ .name = NULL },
 };

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/plugins/answers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "store/outcomes.h"
+#include "trace/hints.h"
+
+#define KEY_BYTES 64
+#define VALUE_BYTES 256
+
+/* The defaults must have been seen doing at least this share of what a set is judged by. */
+#define COVERAGE 0.5
+
+/* What is known of one set of hints, or of the defaults. */
+struct known {
+	char *extension, *operation, *hints;
+	unsigned size_class;
+	struct outcome outcome;
+};
+
+struct knowledge {
+	struct known *list; /* sorted and joined */
+	size_t count, cap;
+	bool by_extension;
+};
+
+/* ---- sets ---- */
+
+static int text_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool set_is_safe(const char *hints)
+{
+	char key[KEY_BYTES], value[VALUE_BYTES];
+	size_t count = 0, parts = *hints != 0;
+
+	for (const char *p = hints; *p; p++)
+		parts += *p == ';';
+	for (const char *at = hints; hints_next(&at, key, sizeof(key), value, sizeof(value));) {
+		if (!hints_is_safe(key, value, false))
+			return false;
+		count++;
+	}
+	/* What cannot be read as a hint has been passed over. */
+	return count == parts;
+}
+
+char *answers_set(const char *text, struct err *err)
+{
+	AUTO_FREE char *copy = xstrdup(text);
+	AUTO_BUF struct buf out = { 0 };
+	char *parts[64], *rest = NULL;
+	size_t count = 0;
+
+	for (char *part = strtok_r(copy, "; \t", &rest); part && count < 64;
+	     part = strtok_r(NULL, "; \t", &rest))
+		parts[count++] = part;
+	qsort(parts, count, sizeof(*parts), text_compare);
+	for (size_t i = 0; i < count; i++)
+		buf_printf(&out, "%s%s", i ? ";" : "", parts[i]);
+	if (count && set_is_safe(buf_text(&out)))
+		return buf_take(&out);
+	err_set(err, EINVAL,
+		"\"%s\" is not a set of hints such as cb_buffer_size=16777216;romio_ds_write="
+		"disable, with values that no MPI is known to take amiss",
+		text);
+	return NULL;
+}
+
+/* ---- options ---- */
+
+static int option_wrong(struct err *err, const char *key, const char *text, const char *wanted)
+{
+	return err_set(err, EINVAL, "plugin.history.%s: \"%s\" is not %s", key, text, wanted);
+}
+
+static int read_flag(const char *key, const char *text, bool *flag, struct err *err)
+{
+	if (text && strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+		return option_wrong(err, key, text, "yes or no");
+	if (text)
+		*flag = !strcmp(text, "yes");
+	return 0;
+}
+
+static int read_share(const char *key, const char *text, double *share, struct err *err)
+{
+	char *end;
+	double value;
+
+	if (!text)
+		return 0;
+	value = strtod(text, &end);
+	if (end == text || strcmp(end, "%") != 0 || !(value >= 0 && value <= 100))
+		return option_wrong(err, key, text, "a percentage such as 5%");
+	*share = value / 100;
+	return 0;
+}
+
+static int read_learn(const char *text, uint64_t *learn, struct err *err)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	*learn = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || !*learn)
+		return option_wrong(err, "learn", text, "a number above 0");
+	return 0;
+}
+
+static int read_sets(const char *text, struct history_options *options, struct err *err)
+{
+	AUTO_FREE char *copy = xstrdup(text ? text : "");
+	char *rest = NULL;
+	size_t cap = 0;
+
+	for (char *part = strtok_r(copy, "|", &rest); part; part = strtok_r(NULL, "|", &rest)) {
+		char *set = answers_set(part, err);
+
+		if (!set) {
+			err_prefix(err, "plugin.history.sets");
+			return -EINVAL;
+		}
+		options->sets =
+			xgrow(options->sets, &cap, options->set_count + 1, sizeof(*options->sets));
+		options->sets[options->set_count++] = set;
+	}
+	return 0;
+}
+
+int history_options_read(struct history_options *options, history_option get, void *arg,
+			 struct err *err)
+{
+	struct history_options o = { true, true, 1, 0.05, 0, NULL, 0, NULL };
+	int r = read_flag("by_user", get(arg, "by_user"), &o.by_user, err);
+
+	if (r >= 0)
+		r = read_flag("by_extension", get(arg, "by_extension"), &o.by_extension, err);
+	if (r >= 0)
+		r = read_learn(get(arg, "learn"), &o.learn, err);
+	if (r >= 0)
+		r = read_share("margin", get(arg, "margin"), &o.margin, err);
+	if (r >= 0)
+		r = read_share("explore", get(arg, "explore"), &o.explore, err);
+	if (r >= 0)
+		r = read_sets(get(arg, "sets"), &o, err);
+	if (r < 0) {
+		history_options_release(&o);
+		return r;
+	}
+	if (get(arg, "store") && *get(arg, "store"))
+		o.store = xstrdup(get(arg, "store"));
+	*options = o;
+	return 0;
+}
+
+void history_options_release(struct history_options *options)
+{
+	for (size_t i = 0; i < options->set_count; i++)
+		free(options->sets[i]);
+	free(options->sets);
+	free(options->store);
+	*options = (struct history_options){ 0 };
+}
+
+/* ---- what is known ---- */
+
+static int known_compare(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+	int order = strcmp(x->extension, y->extension);
+
+	if (!order)
+		order = strcmp(x->operation, y->operation);
+	if (!order)
+		order = (x->size_class > y->size_class) - (x->size_class < y->size_class);
+	return order ? order : strcmp(x->hints, y->hints);
+}
+
+static int known_add(void *arg, const struct outcome_key *key, const char *hints,
+		     const struct outcome *outcome)
+{
+	struct knowledge *k = arg;
+
+	k->list = xgrow(k->list, &k->cap, k->count + 1, sizeof(*k->list));
+	k->list[k->count++] = (struct known){ xstrdup(k->by_extension ? key->extension : "*"),
+					      xstrdup(key->operation), xstrdup(hints),
+					      key->size_class, *outcome };
+	return 0;
+}
+
+static void known_free(struct known *known)
+{
+	free(known->extension);
+	free(known->operation);
+	free(known->hints);
+}
+
+/* Several users, or extensions, become one. */
+static void knowledge_join(struct knowledge *k)
+{
+	size_t kept = 0;
+
+	if (k->count)
+		qsort(k->list, k->count, sizeof(*k->list), known_compare);
+	for (size_t i = 0; i < k->count; i++) {
+		if (kept && !known_compare(&k->list[kept - 1], &k->list[i])) {
+			outcome_join(&k->list[kept - 1].outcome, &k->list[i].outcome);
+			known_free(&k->list[i]);
+		} else {
+			k->list[kept++] = k->list[i];
+		}
+	}
+	k->count = kept;
+}
+
+static void knowledge_release(struct knowledge *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		known_free(&k->list[i]);
+	free(k->list);
+}
+
+/* ---- the best ---- */
+
+static bool is_of_mode(const struct known *known, char mode)
+{
+	return mode == 'b' || *known->operation == mode; /* read, write */
+}
+
+/* The same thing done under other hints. NULL: it was not seen, or not often enough. */
+static const struct known *known_under(const struct known *list, size_t count,
+				       const struct known *known, const char *hints, uint64_t learn)
+{
+	struct known wanted = *known;
+	const struct known *found;
+
+	wanted.hints = (char *)hints;
+	found = bsearch(&wanted, list, count, sizeof(*list), known_compare);
+	return found && found->outcome.count >= learn ? found : NULL;
+}
+
+/* How many times as fast as the defaults a set is; 0: there is too little to go by. */
+static double gain_of(const struct known *list, size_t count, char mode, const char *hints,
+		      uint64_t learn)
+{
+	double all = 0, defaults = 0, set = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct known *known = &list[i], *other;
+		double seconds = known->outcome.seconds, bytes = known->outcome.bytes;
+
+		if (*known->hints || !is_of_mode(known, mode) || known->outcome.count < learn)
+			continue;
+		all += seconds;
+		other = known_under(list, count, known, hints, learn);
+		if (!other)
+			continue;
+		defaults += seconds;
+		set += bytes / other->outcome.bytes * other->outcome.seconds;
+	}
+	return defaults > 0 && defaults >= COVERAGE * all ? defaults / set : 0;
+}
+
+static void best_add(struct answers *answers, size_t *cap, const struct known *list, size_t count,
+		     char mode, const struct history_options *options)
+{
+	const char *best = NULL;
+	double most = 1 + options->margin;
+
+	for (size_t i = 0; i < count; i++) {
+		double gain;
+
+		if (!*list[i].hints || !is_of_mode(&list[i], mode) || !set_is_safe(list[i].hints))
+			continue;
+		gain = gain_of(list, count, mode, list[i].hints, options->learn);
+		if (gain > most) {
+			best = list[i].hints;
+			most = gain;
+		}
+	}
+	if (!best)
+		return;
+	answers->best = xgrow(answers->best, cap, answers->count + 1, sizeof(*answers->best));
+	answers->best[answers->count++] =
+		(struct answer){ xstrdup(list->extension), mode, xstrdup(best), most };
+}
+
+static void best_find(struct answers *answers, const struct knowledge *k,
+		      const struct history_options *options)
+{
+	size_t cap = 0, from = 0;
+
+	for (size_t to = 1; to <= k->count; to++) {
+		if (to < k->count && !strcmp(k->list[to].extension, k->list[from].extension))
+			continue;
+		for (const char *mode = "rwb"; *mode; mode++)
+			best_add(answers, &cap, &k->list[from], to - from, *mode, options);
+		from = to;
+	}
+}
+
+static void sets_count(struct answers *answers, const struct knowledge *k,
+		       const struct history_options *options)
+{
+	answers->seen = xcalloc(options->set_count + 1, sizeof(*answers->seen));
+	for (size_t i = 0; i < k->count; i++)
+		for (size_t j = 0; j < options->set_count; j++)
+			if (!strcmp(k->list[i].hints, options->sets[j]))
+				answers->seen[j] += k->list[i].outcome.count;
+}
+
+int answers_make(struct answers *answers, const struct history_options *options, const char *user,
+		 struct err *err)
+{
+	struct knowledge k = { .by_extension = options->by_extension };
+	struct answers made = { 0 };
+	struct store *store = NULL;
+	int r = 0;
+
+	if (options->store && place_exists(options->store))
+		r = store_open(&store, options->store, err);
+	if (store)
+		r = outcomes_list(store, options->by_user ? user : NULL, known_add, &k, err);
+	if (store && r >= 0)
+		r = outcomes_opens(store, user, &made.opens, &made.explored, err);
+	store_close(store);
+	if (r >= 0) {
+		knowledge_join(&k);
+		best_find(&made, &k, options);
+		sets_count(&made, &k, options);
+		*answers = made;
+	}
+	knowledge_release(&k);
+	return r;
+}
+
+void answers_release(struct answers *answers)
+{
+	for (size_t i = 0; i < answers->count; i++) {
+		free(answers->best[i].extension);
+		free(answers->best[i].hints);
+	}
+	free(answers->best);
+	free(answers->seen);
+	*answers = (struct answers){ 0 };
+}
+
+const char *answers_find(const struct answers *answers, const char *extension, char mode)
+{
+	const char *any = NULL;
+
+	for (size_t i = 0; i < answers->count; i++) {
+		const struct answer *best = &answers->best[i];
+
+		if (best->mode == mode && !strcmp(best->extension, extension))
+			return best->hints;
+		if (best->mode == mode && !strcmp(best->extension, "*"))
+			any = best->hints;
+	}
+	return any;
+}
+
+/* ---- the guests' file ---- */
+
+/* Sets to be tried, those that were seen least first. */
+static void tries_write(struct buf *out, const struct answers *answers,
+			const struct history_options *options)
+{
+	AUTO_FREE bool *done = xcalloc(options->set_count + 1, sizeof(*done));
+
+	for (size_t n = 0; n < options->set_count; n++) {
+		size_t least = options->set_count;
+
+		for (size_t i = 0; i < options->set_count; i++)
+			if (!done[i] && (least == options->set_count ||
+					 answers->seen[i] < answers->seen[least]))
+				least = i;
+		done[least] = true;
+		buf_printf(out, "try %s\n", options->sets[least]);
+	}
+}
+
+int answers_write(const struct answers *answers, const struct history_options *options,
+		  const char *path, struct err *err)
+{
+	AUTO_BUF struct buf out = { 0 };
+	AUTO_FCLOSE FILE *f = NULL;
+
+	buf_puts(&out, HINTS_ANSWERS_TITLE "\n");
+	if (options->explore > 0 && options->set_count) {
+		buf_printf(&out, "explore %.0f %llu %llu\n", options->explore * HINTS_MILLION,
+			   (unsigned long long)answers->opens,
+			   (unsigned long long)answers->explored);
+		tries_write(&out, answers, options);
+	}
+	for (size_t i = 0; i < answers->count; i++)
+		buf_printf(&out, "best %s %c %s\n", answers->best[i].extension,
+			   answers->best[i].mode, answers->best[i].hints);
+	f = fopen(path, "we");
+	if (!f || fwrite(out.data, 1, out.len, f) != out.len || fflush(f) != 0)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	return 0;
+}

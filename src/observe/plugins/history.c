@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/plugins/history.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/config.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "base/unit.h"
+#include "observe/plugins/answers.h"
+#include "observe/report/recent.h"
+#include "observe/report/traffic.h"
+#include "store/outcomes.h"
+#include "trace/hints.h"
+#include "trace/record.h"
+
+#define OPENS_MAX 65536	  /* files open at once, over all ranks */
+#define STARTED_MAX 65536 /* operations under way */
+#define LINES_MAX 16	  /* of the report */
+
+/* What is closed is credited so much later: activities of ranks may come a little out of order. */
+#define SETTLE_NS INT64_C(2000000000)
+
+/* What is judged by itself: a way, and whether ranks do it together. */
+enum { TOGETHER = 2, OPERATIONS = 4 };
+static const char *const operations[OPERATIONS] = {
+	[READING] = "read",
+	[WRITING] = "write",
+	[READING | TOGETHER] = "read_all",
+	[WRITING | TOGETHER] = "write_all",
+};
+
+/* An opening of a file by one rank or several. */
+struct opening {
+	struct opening *next;
+	uint64_t collective; /* 0: one rank alone */
+	char extension[HINTS_EXTENSION_BYTES];
+	char mode;
+	char *hints;
+	unsigned open; /* ranks that have not closed it */
+	int64_t closed_ns;
+	struct {
+		uint64_t bytes, accesses;
+		int64_t longest_ns;
+	} done[OPERATIONS];
+};
+
+/* One rank's part in it. */
+struct member {
+	struct opening *opening;
+	int64_t busy_until_ns[OPERATIONS], busy_ns[OPERATIONS];
+};
+
+/* A non-blocking access under way. */
+struct started {
+	struct call_ref open;
+	unsigned operation;
+	int64_t start_ns;
+	uint64_t asked;
+};
+
+/* What is said of a run. */
+struct line {
+	unsigned operation;
+	char *hints;
+	struct outcome outcome;
+};
+
+struct history {
+	const struct sluice_host *host;
+	struct history_options options;
+	struct answers answers; /* as the guests of this run have them */
+	struct map together;	/* struct opening by collective number */
+	struct recent opens;	/* struct member */
+	struct recent started;
+	struct opening *first;
+	struct line lines[LINES_MAX];
+	size_t line_count;
+	uint64_t openings, trials;
+	bool is_lost; /* the store cannot be written: nothing more is tried */
+};
+
+/* ---- hints ---- */
+
+/* The second set over the first: both sorted by key, as is what comes out. */
+static char *hints_over(const char *first, const char *second)
+{
+	AUTO_BUF struct buf out = { 0 };
+
+	while (*first || *second) {
+		size_t a = strcspn(first, "="), b = strcspn(second, "=");
+		int order = !*first ? 1 : !*second ? -1 : memcmp(first, second, a < b ? a : b);
+		const char **from;
+		size_t n;
+
+		if (!order && *first && *second)
+			order = (a > b) - (a < b);
+		if (!order) /* overridden */
+			first += strcspn(first, ";") + (first[strcspn(first, ";")] == ';');
+		from = order < 0 ? &first : &second;
+		n = strcspn(*from, ";");
+		buf_printf(&out, "%s%.*s", out.len ? ";" : "", (int)n, *from);
+		*from += n + ((*from)[n] == ';');
+	}
+	return xstrdup(buf_text(&out));
+}
+
+/* Are all hints of a set among these? */
+static bool hints_contain(const char *hints, const char *set)
+{
+	while (*set) {
+		size_t n = strcspn(set, ";");
+		const char *at = hints;
+
+		while (*at && (strncmp(at, set, n) != 0 || (at[n] && at[n] != ';')))
+			at += strcspn(at, ";") + (at[strcspn(at, ";")] == ';');
+		if (!*at)
+			return false;
+		set += n + (set[n] == ';');
+	}
+	return true;
+}
+
+static const char *file_text(const struct history *h, file_id id)
+{
+	const char *text = id ? h->host->file(h->host->self, id) : "";
+
+	return text ? text : "";
+}
+
+/* ---- openings ---- */
+
+static struct call_ref ref_of(const struct activity *a, uint64_t link)
+{
+	return (struct call_ref){ a->process, link & ID_MASK };
+}
+
+static struct opening *opening_new(struct history *h, const struct activity *a)
+{
+	struct opening *o = xcalloc(1, sizeof(*o));
+
+	hints_extension(file_text(h, a->file), o->extension);
+	o->mode = hints_mode(a->flags);
+	o->hints = xstrdup(file_text(h, a->hints));
+	o->collective = a->present & PRESENT(COLLECTIVE) ? a->collective : 0;
+	o->next = h->first;
+	h->first = o;
+	if (o->collective)
+		map_put(&h->together, o->collective, o);
+	return o;
+}
+
+static void open_add(struct history *h, const struct activity *a)
+{
+	struct opening *o = NULL;
+	struct member *m;
+
+	if (a->present & PRESENT(COLLECTIVE) && a->collective)
+		o = map_get(&h->together, a->collective);
+	/* Another job of the run may give its own the same number. */
+	if (o && !o->open && a->start_ns > o->closed_ns)
+		o = NULL;
+	if (!o)
+		o = opening_new(h, a);
+	o->open++;
+	m = recent_put(&h->opens, ref_of(a, a->id));
+	m->opening = o;
+}
+
+static void close_add(struct history *h, const struct activity *a)
+{
+	struct member *m = recent_find(&h->opens, ref_of(a, a->link));
+	int64_t end = a->start_ns + a->duration_ns;
+
+	if (!m)
+		return;
+	m->opening->open--;
+	if (end > m->opening->closed_ns)
+		m->opening->closed_ns = end;
+	recent_drop(&h->opens, ref_of(a, a->link));
+}
+
+static void hints_change(struct history *h, const struct activity *a)
+{
+	struct member *m = recent_find(&h->opens, ref_of(a, a->link));
+	char *now;
+
+	if (!m || !a->hints)
+		return;
+	now = hints_over(m->opening->hints, file_text(h, a->hints));
+	free(m->opening->hints);
+	m->opening->hints = now;
+}
+
+/* ---- accesses ---- */
+
+static void access_add(struct member *m, unsigned what, int64_t start, int64_t end, uint64_t bytes)
+{
+	int64_t from = start > m->busy_until_ns[what] ? start : m->busy_until_ns[what];
+
+	if (end > from) {
+		m->busy_ns[what] += end - from;
+		m->busy_until_ns[what] = end;
+	}
+	m->opening->done[what].bytes += bytes;
+	m->opening->done[what].accesses++;
+	if (m->busy_ns[what] > m->opening->done[what].longest_ns)
+		m->opening->done[what].longest_ns = m->busy_ns[what];
+}
+
+static void transfer_add(struct history *h, const struct activity *a, const struct call_info *call)
+{
+	struct member *m = recent_find(&h->opens, ref_of(a, a->link));
+	unsigned what = traffic_ways(call) == 1u << READING ? READING : WRITING;
+	struct started *s;
+
+	if (!m || !traffic_ways(call))
+		return;
+	if (a->present & PRESENT(COLLECTIVE))
+		what |= TOGETHER;
+	if (call->class != CLASS_START) {
+		access_add(m, what, a->start_ns, a->start_ns + a->duration_ns,
+			   traffic_bytes(a, call));
+		return;
+	}
+	s = recent_put(&h->started, ref_of(a, a->id));
+	*s = (struct started){ ref_of(a, a->link), what, a->start_ns, traffic_bytes(a, call) };
+}
+
+static void completion_add(struct history *h, const struct activity *a)
+{
+	const uint64_t links[] = { a->link, a->link2 };
+
+	for (int i = 0; i < 2; i++) {
+		struct started *s =
+			links[i] & ID_MASK ? recent_find(&h->started, ref_of(a, links[i])) : NULL;
+		struct member *m = s ? recent_find(&h->opens, s->open) : NULL;
+
+		if (m)
+			access_add(m, s->operation, s->start_ns, a->start_ns + a->duration_ns,
+				   traffic_completed(a, s->asked));
+		if (s)
+			recent_drop(&h->started, ref_of(a, links[i]));
+	}
+}
+
+static void activity_add(struct history *h, const struct activity *a)
+{
+	const struct call_info *call = h->host->call(h->host->self, a->call);
+
+	if (a->layer != LAYER_MPI || !call)
+		return;
+	switch (call->class) {
+	case CLASS_OPEN:
+		if (!a->error)
+			open_add(h, a);
+		break;
+	case CLASS_CLOSE:
+		close_add(h, a);
+		break;
+	case CLASS_READ:
+	case CLASS_WRITE:
+	case CLASS_START:
+		if (!a->error)
+			transfer_add(h, a, call);
+		break;
+	case CLASS_WAIT:
+		completion_add(h, a);
+		break;
+	case CLASS_ADVISE:
+	case CLASS_CONTROL:
+		if (!a->error && a->present & PRESENT(HINTS))
+			hints_change(h, a);
+		break;
+	}
+}
+
+/* ---- crediting ---- */
+
+static void line_add(struct history *h, unsigned what, const char *hints, double bytes,
+		     double seconds)
+{
+	struct outcome one = { 1, bytes, seconds, bytes / seconds, 0 };
+	size_t i = 0;
+
+	while (i < h->line_count &&
+	       (h->lines[i].operation != what || strcmp(h->lines[i].hints, hints)))
+		i++;
+	if (i == LINES_MAX)
+		return;
+	if (i == h->line_count) {
+		h->lines[i] = (struct line){ .operation = what, .hints = xstrdup(hints) };
+		h->line_count++;
+	}
+	outcome_join(&h->lines[i].outcome, &one);
+}
+
+/* Does it have hints that are on trial, and not because they are known to be the best? */
+static bool is_trial(const struct history *h, const struct opening *o)
+{
+	const char *best = answers_find(&h->answers, o->extension, o->mode);
+
+	if (!(h->options.explore > 0) || (best && hints_contain(o->hints, best)))
+		return false;
+	for (size_t i = 0; i < h->options.set_count; i++)
+		if (hints_contain(o->hints, h->options.sets[i]))
+			return true;
+	return false;
+}
+
+static int opening_credit(struct history *h, struct store *store, const struct opening *o,
+			  struct err *err)
+{
+	const char *user = h->host->user(h->host->self);
+	bool trial = is_trial(h, o);
+	int r = outcomes_opened(store, user, o->extension, 1, trial, err);
+
+	h->openings++;
+	h->trials += trial;
+	for (unsigned what = 0; r >= 0 && what < OPERATIONS; what++) {
+		double bytes = (double)o->done[what].bytes;
+		double seconds = (double)o->done[what].longest_ns / 1e9;
+		struct outcome_key key = { operations[what], user, o->extension, 0 };
+
+		if (!(bytes > 0) || !(seconds > 0))
+			continue;
+		key.size_class = outcomes_size_class(bytes / (double)o->done[what].accesses);
+		r = outcomes_credit(store, &key, o->hints, bytes, seconds, err);
+		line_add(h, what, o->hints, bytes, seconds);
+	}
+	return r;
+}
+
+/* Those that were closed before this time, as one transaction. */
+static int openings_credit(struct history *h, int64_t before_ns, struct err *err)
+{
+	struct store *store = NULL;
+	int r = store_open(&store, h->options.store, err);
+
+	if (r >= 0)
+		r = store_begin(store, err);
+	for (struct opening *o = h->first; r >= 0 && o; o = o->next)
+		if (before_ns == INT64_MAX || (!o->open && o->closed_ns < before_ns))
+			r = opening_credit(h, store, o, err);
+	if (r >= 0)
+		r = store_end(store, 1, err);
+	else if (store)
+		store_end(store, 0, NULL);
+	store_close(store);
+	return r;
+}
+
+static void opening_free(struct history *h, struct opening *o)
+{
+	if (o->collective && map_get(&h->together, o->collective) == o)
+		map_remove(&h->together, o->collective);
+	free(o->hints);
+	free(o);
+}
+
+static void openings_drop(struct history *h, int64_t before_ns)
+{
+	struct opening **at = &h->first;
+
+	while (*at) {
+		struct opening *o = *at;
+
+		if (before_ns != INT64_MAX && (o->open || o->closed_ns >= before_ns)) {
+			at = &o->next;
+			continue;
+		}
+		*at = o->next;
+		opening_free(h, o);
+	}
+}
+
+static bool any_closed(const struct history *h, int64_t before_ns)
+{
+	const struct opening *o = h->first;
+
+	while (o && before_ns != INT64_MAX && (o->open || o->closed_ns >= before_ns))
+		o = o->next;
+	return o;
+}
+
+/* What goes wrong is told once; then nothing is kept any more. */
+static void settle(struct history *h, int64_t before_ns)
+{
+	struct err err = { 0 };
+
+	if (!any_closed(h, before_ns))
+		return;
+	if (!h->is_lost && openings_credit(h, before_ns, &err) < 0) {
+		h->host->warn(h->host->self, err.text);
+		h->is_lost = true;
+	}
+	openings_drop(h, before_ns);
+}
+
+/* ---- the plug-in ---- */
+
+static const char *host_option(void *arg, const char *key)
+{
+	const struct sluice_host *host = arg;
+
+	return host->option(host->self, key);
+}
+
+static int history_start(const struct sluice_host *host, void **state)
+{
+	struct history *h = xcalloc(1, sizeof(*h));
+	struct err err = { 0 };
+	int r = history_options_read(&h->options, host_option, (void *)host, &err);
+
+	if (r >= 0 && !h->options.store)
+		r = err_set(&err, EINVAL,
+			    "plugin.history.store: there is no store; set store.path");
+	if (r >= 0)
+		r = answers_make(&h->answers, &h->options, host->user(host->self), &err);
+	if (r < 0) {
+		host->warn(host->self, err.text);
+		history_options_release(&h->options);
+		free(h);
+		return r;
+	}
+	h->host = host;
+	recent_init(&h->opens, OPENS_MAX, sizeof(struct member));
+	recent_init(&h->started, STARTED_MAX, sizeof(struct started));
+	*state = h;
+	return 0;
+}
+
+static void history_batch(void *state, const struct activity *activities, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		activity_add(state, &activities[i]);
+}
+
+static void history_tick(void *state, int64_t now_ns)
+{
+	settle(state, now_ns - SETTLE_NS);
+}
+
+static void line_say(const struct history *h, const struct line *line)
+{
+	AUTO_FREE char *field = xprintf("%s with %s", operations[line->operation],
+					*line->hints ? line->hints : "no hints");
+	char rate[UNIT_TEXT];
+	AUTO_FREE char *value = xprintf(
+		"%s, %" PRIu64 " %s",
+		unit_rate(rate, line->outcome.bytes, (int64_t)(line->outcome.seconds * 1e9)),
+		line->outcome.count, line->outcome.count == 1 ? "opening" : "openings");
+
+	h->host->text(h->host->self, -1, "rates", field, value);
+}
+
+static void history_report(void *state)
+{
+	struct history *h = state;
+
+	settle(h, INT64_MAX);
+	h->host->number(h->host->self, -1, "learnt", "openings", (double)h->openings);
+	if (h->options.explore > 0)
+		h->host->number(h->host->self, -1, "learnt", "trials", (double)h->trials);
+	for (size_t i = 0; i < h->line_count; i++)
+		line_say(h, &h->lines[i]);
+}
+
+static void history_stop(void *state)
+{
+	struct history *h = state;
+
+	openings_drop(h, INT64_MAX);
+	for (size_t i = 0; i < h->line_count; i++)
+		free(h->lines[i].hints);
+	map_release(&h->together);
+	recent_release(&h->opens);
+	recent_release(&h->started);
+	answers_release(&h->answers);
+	history_options_release(&h->options);
+	free(h);
+}
+
+static const struct sluice_async ops = {
+	.start = history_start,
+	.batch = history_batch,
+	.tick = history_tick,
+	.report = history_report,
+	.stop = history_stop,
+};
+
+const struct sluice_plugin plugin_history = {
+	.abi = SLUICE_PLUGIN_ABI,
+	.kind = SLUICE_ASYNC,
+	.name = "history",
+	.help = "learns which hints are best for MPI files, and gives them to those without",
+	.async = &ops,
+};
+
+/* ---- before the run ---- */
+
+static const char *config_option(void *arg, const char *key)
+{
+	const char *text = config_extra(arg, "plugin.history", key);
+
+	if (!text && !strcmp(key, "store"))
+		text = config_text(arg, SETTING_STORE_PATH);
+	return text;
+}
+
+int history_prepare(const struct config *config, const char *directory, struct err *err)
+{
+	AUTO_FREE char *path = place_join(directory, HINTS_ANSWERS_NAME), *user = place_user();
+	struct history_options options;
+	struct answers answers;
+	int r = history_options_read(&options, config_option, (void *)config, err);
+
+	if (r < 0)
+		return r;
+	r = answers_make(&answers, &options, user, err);
+	if (r >= 0) {
+		r = answers_write(&answers, &options, path, err);
+		answers_release(&answers);
+	}
+	history_options_release(&options);
+	return r;
+}

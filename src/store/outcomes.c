@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "store/outcomes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+
+#include "base/err.h"
+
+unsigned outcomes_size_class(double bytes)
+{
+	unsigned class = 0;
+
+	for (; bytes >= 4 && class < OUTCOMES_SIZE_CLASSES - 1; bytes /= 4)
+		class ++;
+	return class;
+}
+
+int outcomes_credit(struct store *store, const struct outcome_key *key, const char *hints,
+		    double bytes, double seconds, struct err *err)
+{
+	if (!(bytes > 0) || !(seconds > 0))
+		return err_set(err, EINVAL, "nothing was moved, or in no time");
+	/* Welford's update; the columns on the right are those before it. */
+	return store_run(
+		store, err,
+		"INSERT INTO outcome (operation, user, extension, size, hints, count, bytes, "
+		"seconds, rate, spread) VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, 0) "
+		"ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes, "
+		"seconds = seconds + excluded.seconds, "
+		"rate = rate + (excluded.rate - rate) / (count + 1), "
+		"spread = spread + (excluded.rate - rate) * (excluded.rate - rate) * count / "
+		"(count + 1.0)",
+		"tttitddd", key->operation, key->user, key->extension, (int64_t)key->size_class,
+		hints, bytes, seconds, bytes / seconds);
+}
+
+void outcome_join(struct outcome *sum, const struct outcome *more)
+{
+	double n = (double)sum->count, m = (double)more->count, apart = more->rate - sum->rate;
+
+	if (!more->count)
+		return;
+	sum->count += more->count;
+	sum->bytes += more->bytes;
+	sum->seconds += more->seconds;
+	sum->rate += apart * m / (n + m);
+	sum->spread += more->spread + apart * apart * n * m / (n + m);
+}
+
+double outcome_deviation(const struct outcome *outcome)
+{
+	return outcome->count < 2 ? 0 : sqrt(outcome->spread / (double)(outcome->count - 1));
+}
+
+static const char *text_at(struct sqlite3_stmt *statement, int column)
+{
+	const unsigned char *text = sqlite3_column_text(statement, column);
+
+	return text ? (const char *)text : "";
+}
+
+static int row_give(struct sqlite3_stmt *s, outcomes_seen seen, void *arg)
+{
+	int64_t size = sqlite3_column_int64(s, 3), count = sqlite3_column_int64(s, 5);
+	struct outcome_key key = { text_at(s, 0), text_at(s, 1), text_at(s, 2), (unsigned)size };
+	struct outcome outcome = { (uint64_t)count, sqlite3_column_double(s, 6),
+				   sqlite3_column_double(s, 7), sqlite3_column_double(s, 8),
+				   sqlite3_column_double(s, 9) };
+
+	/* Anybody may have written to the file. */
+	if (size < 0 || size >= OUTCOMES_SIZE_CLASSES || count < 1 || !(outcome.bytes > 0) ||
+	    !(outcome.seconds > 0) || !(outcome.rate > 0) || !(outcome.spread >= 0))
+		return 0;
+	return seen(arg, &key, text_at(s, 4), &outcome);
+}
+
+int outcomes_list(struct store *store, const char *user, outcomes_seen seen, void *arg,
+		  struct err *err)
+{
+	struct sqlite3_stmt *statement = store_query(
+		store, err,
+		"SELECT operation, user, extension, size, hints, count, bytes, seconds, rate, "
+		"spread FROM outcome WHERE ?1 IS NULL OR user = ?1 "
+		"ORDER BY operation, user, extension, size, hints",
+		"t", user);
+	int r, stop = 0;
+
+	if (!statement)
+		return -EIO;
+	/* To the end also when it is to stop: then the statement is done with. */
+	while ((r = store_step(store, statement, err)) > 0)
+		if (!stop)
+			stop = row_give(statement, seen, arg);
+	return r;
+}
+
+int outcomes_opened(struct store *store, const char *user, const char *extension, uint64_t opens,
+		    uint64_t explored, struct err *err)
+{
+	return store_run(store, err,
+			 "INSERT INTO trial (user, extension, opens, explored) "
+			 "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET "
+			 "opens = opens + excluded.opens, explored = explored + excluded.explored",
+			 "ttii", user, extension, (int64_t)opens, (int64_t)explored);
+}
+
+int outcomes_opens(struct store *store, const char *user, uint64_t *opens, uint64_t *explored,
+		   struct err *err)
+{
+	struct sqlite3_stmt *statement = store_query(
+		store, err, "SELECT sum(opens), sum(explored) FROM trial WHERE user = ?1", "t",
+		user);
+	int64_t sums[2] = { 0, 0 };
+	int r;
+
+	if (!statement)
+		return -EIO;
+	while ((r = store_step(store, statement, err)) > 0)
+		for (int i = 0; i < 2; i++)
+			sums[i] = sqlite3_column_int64(statement, i);
+	if (r < 0)
+		return r;
+	*opens = sums[0] > 0 ? (uint64_t)sums[0] : 0;
+	*explored = sums[1] > 0 ? (uint64_t)sums[1] : 0;
+	return 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "store/outcomes.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "store_sample.h"
+
+#define MIB 1048576.0
+
+static const struct outcome_key writes = { "write", "ann", "nc", 10 };
+
+struct found {
+	struct outcome outcome;
+	size_t rows;
+	struct buf text;
+};
+
+static int keep(void *arg, const struct outcome_key *key, const char *hints,
+		const struct outcome *outcome)
+{
+	struct found *f = arg;
+
+	f->outcome = *outcome;
+	f->rows++;
+	buf_printf(&f->text, "%s/%s/%s/%u[%s] ", key->operation, key->user, key->extension,
+		   key->size_class, hints);
+	return 0;
+}
+
+static void mean_and_spread_of_rates_are_kept(void)
+{
+	static const double rates[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
+	struct found found = { 0 };
+	struct sample sample;
+	struct store *store;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	for (int i = 0; i < 8; i++)
+		CHECK_INT(outcomes_credit(store, &writes, "a=1", 8 * MIB * rates[i], 8, NULL), 0);
+	CHECK_INT(outcomes_list(store, NULL, keep, &found, NULL), 0);
+	CHECK_INT(found.rows, 1);
+	CHECK_TEXT(buf_text(&found.text), "write/ann/nc/10[a=1] ");
+	CHECK_INT(found.outcome.count, 8);
+	CHECK(fabs(found.outcome.rate / MIB - 5) < 1e-9);
+	CHECK(fabs(found.outcome.spread / MIB / MIB - 32) < 1e-9);
+	CHECK(fabs(outcome_deviation(&found.outcome) / MIB - sqrt(32.0 / 7)) < 1e-9);
+	CHECK_INT(found.outcome.bytes, 320 * MIB);
+	CHECK_INT(found.outcome.seconds, 64);
+	buf_release(&found.text);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static void joining_is_as_seeing_together(void)
+{
+	static const double rates[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
+	struct outcome all = { 0 }, parts[2] = { { 0 }, { 0 } };
+
+	for (int i = 0; i < 8; i++) {
+		struct outcome one = { 1, rates[i], 1, rates[i], 0 };
+
+		outcome_join(&all, &one);
+		outcome_join(&parts[i > 2], &one);
+	}
+	outcome_join(&parts[0], &parts[1]);
+	CHECK_INT(parts[0].count, 8);
+	CHECK(fabs(parts[0].rate - 5) < 1e-9 && fabs(all.rate - 5) < 1e-9);
+	CHECK(fabs(parts[0].spread - 32) < 1e-9 && fabs(all.spread - 32) < 1e-9);
+	outcome_join(&all, &(struct outcome){ 0 });
+	CHECK_INT(all.count, 8);
+	CHECK(outcome_deviation(&(struct outcome){ .count = 1 }) == 0);
+}
+
+static void each_key_and_set_is_kept_apart(void)
+{
+	struct outcome_key other = writes;
+	struct found found = { 0 };
+	struct sample sample;
+	struct store *store;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	outcomes_credit(store, &writes, "a=1", 1, 1, NULL);
+	outcomes_credit(store, &writes, "", 1, 1, NULL);
+	other.user = "bob";
+	outcomes_credit(store, &other, "", 1, 1, NULL);
+	other.extension = "";
+	outcomes_credit(store, &other, "", 1, 1, NULL);
+	other.operation = "read";
+	other.size_class = 3;
+	outcomes_credit(store, &other, "", 1, 1, NULL);
+	CHECK_INT(outcomes_list(store, NULL, keep, &found, NULL), 0);
+	CHECK_TEXT(buf_text(&found.text), "read/bob//3[] write/ann/nc/10[] write/ann/nc/10[a=1] "
+					  "write/bob//10[] write/bob/nc/10[] ");
+	buf_clear(&found.text);
+	CHECK_INT(outcomes_list(store, "ann", keep, &found, NULL), 0);
+	CHECK_TEXT(buf_text(&found.text), "write/ann/nc/10[] write/ann/nc/10[a=1] ");
+	buf_release(&found.text);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static void classes_are_powers_of_four(void)
+{
+	CHECK_INT(outcomes_size_class(0), 0);
+	CHECK_INT(outcomes_size_class(3), 0);
+	CHECK_INT(outcomes_size_class(4), 1);
+	CHECK_INT(outcomes_size_class(4095), 5);
+	CHECK_INT(outcomes_size_class(4096), 6);
+	CHECK_INT(outcomes_size_class(1e30), OUTCOMES_SIZE_CLASSES - 1);
+}
+
+static void nothing_in_no_time_is_no_outcome(void)
+{
+	struct found found = { 0 };
+	struct err err = { 0 };
+	struct sample sample;
+	struct store *store;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK(outcomes_credit(store, &writes, "", 0, 1, &err) < 0);
+	CHECK(outcomes_credit(store, &writes, "", 1, 0, &err) < 0);
+	CHECK(outcomes_credit(store, &writes, "", NAN, 1, &err) < 0);
+	/* Nor is what somebody else has written into the file. */
+	CHECK_INT(
+		store_run(store, NULL,
+			  "INSERT INTO outcome VALUES ('write', 'x', '', -3, 'a=1', 0, 1, 1, 1, 0)",
+			  ""),
+		0);
+	CHECK_INT(outcomes_list(store, NULL, keep, &found, NULL), 0);
+	CHECK_INT(found.rows, 0);
+	buf_release(&found.text);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static void credit_often(const char *path, int times)
+{
+	struct store *store = NULL;
+	struct err err = { 0 };
+
+	store_open(&store, path, &err);
+	for (int i = 0; !err.code && i < times; i++) {
+		store_begin(store, &err);
+		if (!err.code)
+			outcomes_credit(store, &writes, "a=1", 1 + i % 2 * 2, 1, &err);
+		if (!err.code)
+			outcomes_opened(store, "ann", "nc", 2, 1, &err);
+		if (!err.code)
+			store_end(store, 1, &err);
+	}
+	if (err.code)
+		printf("%s\n", err.text);
+	fflush(stdout);
+	store_close(store);
+	_exit(err.code != 0);
+}
+
+static void processes_that_credit_at_once_lose_nothing(void)
+{
+	enum { PROCESSES = 4, TIMES = 50 };
+	struct found found = { 0 };
+	uint64_t opens = 0, explored = 0;
+	struct sample sample;
+	struct store *store;
+
+	sample_make(&sample);
+	for (int i = 0; i < PROCESSES; i++) {
+		pid_t child = fork();
+
+		REQUIRE(child >= 0);
+		if (!child)
+			credit_often(sample.path, TIMES);
+	}
+	for (int i = 0; i < PROCESSES; i++) {
+		int status;
+
+		CHECK(wait(&status) > 0 && status == 0);
+	}
+	store = sample_open(&sample);
+	CHECK_INT(outcomes_list(store, NULL, keep, &found, NULL), 0);
+	CHECK_INT(found.outcome.count, PROCESSES * TIMES);
+	CHECK(fabs(found.outcome.rate - 2) < 1e-9);
+	CHECK(fabs(found.outcome.spread - PROCESSES * TIMES) < 1e-6);
+	CHECK_INT(outcomes_opens(store, "ann", &opens, &explored, NULL), 0);
+	CHECK_INT(opens, 2 * PROCESSES * TIMES);
+	CHECK_INT(explored, PROCESSES * TIMES);
+	CHECK_INT(outcomes_opens(store, "bob", &opens, &explored, NULL), 0);
+	CHECK_INT(opens, 0);
+	buf_release(&found.text);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+TESTS(TEST(mean_and_spread_of_rates_are_kept), TEST(joining_is_as_seeing_together),
+      TEST(each_key_and_set_is_kept_apart), TEST(classes_are_powers_of_four),
+      TEST(nothing_in_no_time_is_no_outcome), TEST(processes_that_credit_at_once_lose_nothing))
