@@ -157,3 +157,13 @@ check_eq "$(json_get out '["refused"][0]["value"]')" "it has ABI 7"
 check_eq "$(json_get out '["applied"][0]["sum"]')" 12
 check_eq "$(json_get out '["plugins"][0]["spread"]["maximum"]')" 9
 check_eq "$(json_get out '["node"]["statistics"][0]["mean"]')" 97
+
+# The surveyor says the same while the program runs as afterwards. (Times are in ticks then, and a tick is not yet
+# known as well as at the end.)
+SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD=file_surveyor "$sluice" run --quiet -o live.sluice -- \
+	dd if=input of=copy bs=2 status=none
+"$sluice" report --survey live.sluice | grep -v '/Time/\|/Sharing/\|(0,0,0)' |
+	sed -E 's/^\[FileSurveyor:(.*)\] "/\1 "/; s/\((.*),.*,.*\)/\1/' | sort >after
+"$sluice" report live.sluice | sed -n 's/^  \[file_surveyor\] //p' | grep -v /Time/ | sort >meanwhile
+check_has "$(cat meanwhile)" "POSIX \"$work/copy\"/Accesses/Writing/Sequential = 3"
+check_eq "$(cat meanwhile)" "$(cat after)" "the survey while the program ran"
