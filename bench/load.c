@@ -84,6 +84,32 @@ static void loop_pwrite4k(const struct target *t, uint64_t n)
 			die("pwrite");
 }
 
+#define READ_BYTES (4 << 20) /* of the file that is read again and again */
+
+static void reads_prepare(const struct target *t)
+{
+	if (ftruncate(t->fd, READ_BYTES) != 0)
+		die("ftruncate");
+}
+
+/* From one end to the other. */
+static void loop_pread1(const struct target *t, uint64_t n)
+{
+	reads_prepare(t);
+	for (uint64_t i = 0; i < n; i++)
+		if (pread(t->fd, block, 1, (off_t)(i % READ_BYTES)) != 1)
+			die("pread");
+}
+
+/* In strides, over and over. */
+static void loop_pstride1k(const struct target *t, uint64_t n)
+{
+	reads_prepare(t);
+	for (uint64_t i = 0; i < n; i++)
+		if (pread(t->fd, block, 1024, (off_t)(i * 8192 % READ_BYTES)) != 1024)
+			die("pread");
+}
+
 static const struct call {
 	const char *name;
 	void (*loop)(const struct target *target, uint64_t n);
@@ -92,6 +118,8 @@ static const struct call {
 	{ "fwrite1", loop_fwrite1 },
 	{ "pwrite1", loop_pwrite1 },
 	{ "pwrite4k", loop_pwrite4k },
+	{ "pread1", loop_pread1 },
+	{ "pstride1k", loop_pstride1k },
 	{ 0 },
 };
 
@@ -110,7 +138,7 @@ static struct target target_open(const char *dir, int number)
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/load.%d", dir, number);
-	t.stream = fopen(path, "w");
+	t.stream = fopen(path, "w+");
 	if (!t.stream)
 		die(path);
 	t.fd = fileno(t.stream);

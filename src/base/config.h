@@ -51,6 +51,9 @@ struct err;
 	  "how often the node is looked at; 0 for never")                                          \
 	X(STATS_PROVIDERS, "stats", "providers", TEXT, "NAMES",                                    \
 	  "cpu memory network io lustre utilisation", "what is looked at")                         \
+	X(STATS_NETWORK, "stats", "network", SIZE, "SIZE", "0",                                    \
+	  "bytes per second that an interface can do which does not tell; 0 to go by what is "     \
+	  "seen")                                                                                  \
 	X(REASON_CYCLE, "reason", "cycle", TIME, "TIME", "1s", "how often health is judged")       \
 	X(REASON_CALLS, "reason", "calls", COUNT, "N", "20",                                       \
 	  "calls in a cycle that it takes to judge")                                               \

@@ -14,6 +14,7 @@
 #include "observe/collect/calibrate.h"
 #include "observe/collect/overhead.h"
 #include "observe/collect/parts.h"
+#include "observe/reason/board.h"
 
 /* Pauses of the job's collector: as long as nothing comes, and between looks at the members. */
 #define PAUSE_MIN_US 500
@@ -158,12 +159,36 @@ double recording_budget(const struct config *config, struct err *err)
 	return share;
 }
 
+/* 0: there is no flight recorder. */
+static uint64_t flight_ring(const struct config *config)
+{
+	uint64_t ring = config_number(config, SETTING_FLIGHT_RING);
+
+	if (config_choice(config, SETTING_CAPTURE_MODE) != CONFIG_MODE_FLIGHT)
+		return 0;
+	return ring ? ring : 1;
+}
+
 /* NULL lets the collector choose. */
 static const char *spool_dir(const struct config *config)
 {
 	const char *dir = config_text(config, SETTING_SPOOL_DIR);
 
 	return strcmp(dir, "auto") ? dir : NULL;
+}
+
+/* Where nodes of the job tell their health; NULL: they do without. */
+static char *board_make(const struct recording *r)
+{
+	const char *slash = strrchr(r->container, '/');
+	int directory = slash ? (int)(slash - r->container) : 0;
+	char *board = xprintf("%.*s%s%016llx-board", directory, r->container, slash ? "/" : "",
+			      (unsigned long long)job_hash(&r->job));
+
+	if (place_make_dir(board, 0700, NULL) >= 0)
+		return board;
+	free(board);
+	return NULL;
 }
 
 /* Opens a collector, in the job's directory if there is one. */
@@ -181,6 +206,7 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		.skip = config_text(config, SETTING_CAPTURE_SKIP),
 		.run = &run,
 		.config = config,
+		.flight_ring = flight_ring(config),
 		.overhead_budget = recording_budget(config, NULL),
 		.overhead_grace_ns = (int64_t)config_number(config, SETTING_OVERHEAD_GRACE),
 	};
@@ -190,6 +216,9 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 	if (r->path)
 		r->container = container_path(r, is_part, err);
 	options.trace = r->container;
+	if (r->container && is_part)
+		r->board = board_make(r);
+	options.board = r->board;
 	if (r->container)
 		result = collector_open(&r->collector, &options, err);
 	run_info_release(&run);
@@ -222,6 +251,11 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 	int result = collector_close(r->collector, code, &out->totals, &out->err);
 
 	r->collector = NULL;
+	if (r->board) {
+		AUTO_FREE char *host = host_name();
+
+		board_leave(r->board, host);
+	}
 	if (result >= 0 && is_part) {
 		result = parts_end(r->container, &whole, ranks, &part, &out->err);
 		trace = part;
@@ -291,6 +325,7 @@ static void release(struct recording *r)
 	job_release(&r->job);
 	free(r->path);
 	free(r->container);
+	free(r->board);
 	*r = (struct recording){ 0 };
 }
 

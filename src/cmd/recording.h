@@ -25,6 +25,7 @@ struct recording {
 	struct job job;		     /* id NULL: nobody but us */
 	char *path;		     /* of the trace; that of all nodes together in a job */
 	char *container;	     /* what is written while the program runs */
+	char *board;		     /* of the job's reasoners; NULL: there is none */
 	struct collector *collector; /* our own; NULL: it is the job's */
 	struct share share;
 };

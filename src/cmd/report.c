@@ -137,7 +137,11 @@ const struct command_ops command_report = {
 		 "of up to 64 KiB, and a non-contiguous access counts as a long seek:\n\n"
 		 "  [FileSurveyor:MPI] \"/data/out\"/Accesses/Reading/Sequential = (0.2,0,2)\n\n"
 		 "A name in parentheses stands for calls that were counted and not recorded "
-		 "one by one.",
+		 "one by one.\n\n"
+		 "What was noted while the program ran is told, too: anomalies, what was "
+		 "applied, what was recorded less closely and which plug-ins were left out; "
+		 "and behind the tables the node's statistics in the time of the I/O, the "
+		 "reports of plug-ins, and what recording cost.",
 	.options = report_options,
 	.args_bytes = sizeof(struct report_args),
 	.run = report_run,

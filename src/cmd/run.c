@@ -43,7 +43,7 @@ static const struct option run_options[] = {
 	  OPTION_TEXT, offsetof(struct run_args, output) },
 	{ 'f', "format", "container|text|sqlite", "container", "form of the trace", OPTION_CHOICE,
 	  offsetof(struct run_args, form) },
-	{ 'm', "mode", "MODE", NULL, "trace, counters or off; overrides capture.mode", OPTION_TEXT,
+	{ 'm', "mode", "MODE", NULL, "trace, counters, flight or off; overrides capture.mode", OPTION_TEXT,
 	  offsetof(struct run_args, mode) },
 	{ 0, "spool-dir", "DIR", NULL, "where to hand over records; overrides spool.dir",
 	  OPTION_TEXT, offsetof(struct run_args, spool_dir) },

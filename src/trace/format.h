@@ -118,6 +118,7 @@ struct note {
 #define NOTE_ANOMALY "anomaly"	 /* signalled by a reasoner */
 #define NOTE_APPLIED "applied"	 /* changed for the program: hints, advice */
 #define NOTE_DEGRADED "degraded" /* what Sluice did less of, and why */
+#define NOTE_WARNING "warning"	 /* name of a degraded note that a plug-in wants the user to hear */
 #define NOTE_REFUSED "refused"	 /* a plug-in that was not loaded or was switched off */
 #define NOTE_COST "cost"	 /* what Sluice itself took */
 

@@ -133,6 +133,7 @@ enum pass_state {
 	PASS_NONE,
 	PASS_WRITING, /* some of those that ended by pass_until are in the trace, in its order */
 	PASS_WRITTEN, /* all of them are */
+	PASS_FLIGHT,  /* a flight recorder's: what is in the spools is not to be in the trace */
 };
 
 /* How an in-line plug-in fares in one process. */

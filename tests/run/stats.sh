@@ -30,8 +30,8 @@ for name in cpu/user cpu/idle cpu/running memory/used memory/dirty utilisation/c
 	n=$(ask run.db "SELECT count(*) FROM $named WHERE name = '$name'")
 	[ "$n" -ge 3 ] || fail "$n samples of $name in two seconds"
 done
-check_eq "$(ask run.db "SELECT count(*) FROM $named WHERE time_ns < 0 OR period_ns < 0 OR
-	time_ns > (SELECT duration_ns FROM end_of_run)")" 0 "samples outside the run"
+check_eq "$(ask run.db "SELECT count(*) FROM $named WHERE time_ns < period_ns OR period_ns < 0 OR
+	time_ns - period_ns > (SELECT duration_ns FROM end_of_run)")" 0 "samples outside the run"
 check_eq "$(ask run.db "SELECT count(DISTINCT host) FROM statistics")" 1 "hosts"
 check_eq "$(ask run.db "SELECT host = (SELECT host FROM run) FROM statistics")" 1 "the host is the run's"
 
@@ -61,6 +61,22 @@ esac
 # Looking has a cost, which is told.
 cost=$(ask run.db "SELECT value FROM notes WHERE source = 'statistics' AND kind = 'cost'")
 [ "$cost" -gt 0 ] || fail "the cost of statistics is $cost"
+
+# The report tells of the node in the time of the I/O.
+check_rc 0 "$sluice" report --json run.sluice
+cp out report.json
+python3 - <<'END' || fail "the report does not tell how the node was"
+import json
+node = json.load(open("report.json"))["node"]
+figures = {f["name"]: f for f in node["statistics"]}
+assert 0 <= node["from_ns"] < node["to_ns"], node
+assert 0 <= figures["cpu/idle"]["least"] <= figures["cpu/idle"]["mean"] <= figures["cpu/idle"]["most"] <= 100
+assert 0 < figures["memory/used"]["mean"] < figures["memory/total"]["mean"]
+END
+
+# A run that is over before the first period is has its samples, too: there is a last look.
+check_rc 0 "$sluice" run --quiet --output short.db --format sqlite -- true
+[ "$(ask short.db "SELECT count(*) FROM $named WHERE name = 'memory/used'")" -ge 1 ] || fail "no sample of a short run"
 
 # All forms tell the same.
 check_rc 0 "$sluice" convert run.db run.txt

@@ -155,6 +155,21 @@ static void reports_and_costs_are_lines_of_the_paper(void)
 			 "  [overhead] guest_share = 0.12%\n");
 }
 
+static void a_long_report_is_cut_and_says_so(void)
+{
+	static char names[50][8];
+	AUTO_FREE char *text = NULL;
+
+	begin();
+	for (int i = 0; i < 50; i++) {
+		snprintf(names[i], sizeof(names[i]), "n%d", i);
+		note(1, i < 45 ? "long" : "short", NOTE_REPORT, names[i], "1");
+	}
+	text = rendered(render_findings);
+	CHECK(strstr(text, "  [long] n39 = 1\n  ... and 5 more of long (--top 45 shows all)\n"
+			   "  [short] n45 = 1\n"));
+}
+
 static void the_node_is_joined_by_time(void)
 {
 	static struct statistic_info statistics[] = {
@@ -200,4 +215,5 @@ static void the_node_is_joined_by_time(void)
 
 TESTS(TEST(numbers_of_ranks_become_a_spread), TEST(what_a_process_gives_twice_is_two_findings),
       TEST(texts_that_are_the_same_become_one), TEST(what_happened_has_its_time_and_place),
-      TEST(reports_and_costs_are_lines_of_the_paper), TEST(the_node_is_joined_by_time))
+      TEST(reports_and_costs_are_lines_of_the_paper), TEST(a_long_report_is_cut_and_says_so),
+      TEST(the_node_is_joined_by_time))

@@ -103,6 +103,26 @@ static void load_of_the_node_explains_at_all_levels(void)
 	hierarchy_free(node.hierarchy);
 }
 
+static void moment_of_load_explains_nothing(void)
+{
+	static const double busy[4] = { 99, 0, 0, 0 }, idle[4] = { 50, 0, 0, 0 };
+	struct node node;
+
+	node_open(&node, "n1", NULL);
+	for (int i = 0; i < 9; i++)
+		hierarchy_load(node.hierarchy, idle);
+	hierarchy_load(node.hierarchy, busy);
+	node_calls(&node, 1, 40, 10);
+	CHECK_INT(hierarchy_cycle(node.hierarchy, SECOND, NULL), 0);
+	CHECK_INT(state_of(&node, ROLE_PROCESS, 1), HEALTH_BAD);
+	/* What was before the cycle does not count in it. */
+	hierarchy_load(node.hierarchy, busy);
+	node_calls(&node, 1, 40, 10);
+	CHECK_INT(hierarchy_cycle(node.hierarchy, 2 * SECOND, NULL), 0);
+	CHECK_INT(state_of(&node, ROLE_PROCESS, 1), HEALTH_GOOD);
+	hierarchy_free(node.hierarchy);
+}
+
 static void detectors_are_asked_only_of_processes_at_work(void)
 {
 	struct node node;
@@ -186,7 +206,7 @@ static void settings_say_what_is_an_anomaly(void)
 }
 
 TESTS(TEST(anomaly_climbs_to_the_system_in_one_cycle),
-      TEST(load_of_the_node_explains_at_all_levels),
+      TEST(load_of_the_node_explains_at_all_levels), TEST(moment_of_load_explains_nothing),
       TEST(detectors_are_asked_only_of_processes_at_work), TEST(nodes_hear_each_other_by_the_board),
       TEST(board_that_cannot_be_written_is_told_and_the_node_judges),
       TEST(settings_say_what_is_an_anomaly))

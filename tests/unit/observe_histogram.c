@@ -228,6 +228,7 @@ static void sockets_failures_and_other_classes_are_not_graded(void)
 	a.error = 5;
 	plugin_histogram.async->batch(run.state, &a, 1);
 	run_calls(&run, "lseek64", 0, 0, 10, 1);
+	run_calls(&run, "inherited", 0, 0, 0, 1);
 	run_end(&run);
 	CHECK_TEXT(buf_text(&run.host.said), "");
 	plugin_host_release(&run.host);

@@ -14,9 +14,11 @@
 
 #include "base/mem.h"
 #include "observe/collect/calibrate.h"
+#include "observe/collect/flight.h"
 #include "observe/collect/intake.h"
 #include "observe/collect/life.h"
 #include "observe/collect/overhead.h"
+#include "observe/watch/plugins.h"
 #include "observe/watch/watcher.h"
 #include "trace/facts.h"
 
@@ -38,7 +40,8 @@ struct collector {
 	struct intake intake;
 	struct overhead overhead;
 	uint32_t spools_seen;
-	size_t ranks; /* processes that have passed MPI_Init */
+	uint64_t anomalies; /* for which the flight recorder has shipped */
+	size_t ranks;	    /* processes that have passed MPI_Init */
 	uint64_t namespace;
 	uint64_t lives_checked_ns, reaped_ns, taken_ns, clocked_ns, overhead_seen_ns;
 };
@@ -165,15 +168,27 @@ static void warning_add(struct collector_totals *totals, const char *text)
 		snprintf(totals->warnings + used, sizeof(totals->warnings) - used, "%s\n", text);
 }
 
-/* What the watcher has to say goes into the trace; of what it refuses the user hears as well. */
+/* What the watcher has to say goes into the trace; of what is refused the user hears as well. */
 static void watcher_said(void *arg, const struct fact *fact, const void *row)
 {
 	struct collector *c = arg;
 	const struct note *note = row;
 
 	intake_fact(&c->intake, fact, row);
-	if (fact == &fact_note && !strcmp(note->kind, NOTE_REFUSED))
+	if (fact != &fact_note)
+		return;
+	if (!strcmp(note->kind, NOTE_REFUSED))
 		warning_add(&c->intake.totals, note->value);
+	if (!strcmp(note->kind, NOTE_DEGRADED) && !strcmp(note->name, NOTE_WARNING)) {
+		AUTO_FREE char *text = xprintf("plug-in %s: %s", note->source, note->value);
+
+		warning_add(&c->intake.totals, text);
+	}
+}
+
+static void account_said(void *arg, const struct note *note)
+{
+	watcher_said(arg, &fact_note, note);
 }
 
 /* Before any process starts: the control page gets the in-line plug-ins. */
@@ -187,11 +202,65 @@ static void watch_begin(struct collector *c, const struct collector_options *o)
 		.board = o->board,
 		.control = c->control,
 		.directory = c->directory,
+		.wants_detector = o->flight_ring != 0,
 	};
 	struct watcher_sink sink = { .arg = c, .fact = watcher_said };
 
+	if (o->flight_ring)
+		c->intake.flight = flight_new((size_t)o->flight_ring);
 	if (o->config && o->mode != CAPTURE_OFF)
 		c->intake.watcher = watcher_start(&options, &sink);
+}
+
+static const char *acts_name(const char *plugin)
+{
+	const struct plugin_guest *guest = plugin_guest_find(plugin);
+
+	return guest ? guest->acts : NULL;
+}
+
+/* How in-line plug-ins fared in all processes. */
+static void accounts_note(struct collector *c)
+{
+	struct accounts_tell to = { .host = c->run.host,
+				    .clock = &c->intake.clock,
+				    .acts = acts_name,
+				    .arg = c,
+				    .note = account_said };
+
+	accounts_tell(&c->intake.accounts, c->control, &to);
+}
+
+static void flight_number(struct collector *c, const char *name, uint64_t value)
+{
+	char text[32];
+	struct note note = { .time_ns = -1,
+			     .process = -1,
+			     .host = c->run.host,
+			     .source = "flight_recorder",
+			     .kind = NOTE_REPORT,
+			     .name = (char *)name,
+			     .value = text };
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	intake_fact(&c->intake, &fact_note, &note);
+}
+
+/* The last shipment, if one is called for, and what was kept back. */
+static void flight_end(struct collector *c, uint64_t anomalies)
+{
+	struct flight_counts counts;
+
+	if (!c->intake.flight)
+		return;
+	if (anomalies != c->anomalies)
+		intake_ship(&c->intake);
+	counts = flight_counts(c->intake.flight);
+	flight_number(c, "calls/seen", counts.seen);
+	flight_number(c, "calls/shipped", counts.shipped);
+	flight_number(c, "calls/overwritten", counts.overwritten);
+	flight_number(c, "calls/kept back", counts.held);
+	flight_number(c, "shipments", counts.shipments);
 }
 
 /* Returns the CPU time that the watcher took; -1: there was none. */
@@ -199,10 +268,13 @@ static int64_t watch_end(struct collector *c)
 {
 	struct watcher_counts counts;
 
-	if (!c->intake.watcher)
+	if (!c->intake.watcher) {
+		flight_end(c, 0);
 		return -1;
+	}
 	watcher_stop(c->intake.watcher, &counts);
 	c->intake.watcher = NULL;
+	flight_end(c, counts.anomalies);
 	return counts.cpu_ns;
 }
 
@@ -213,6 +285,7 @@ const char *collector_warnings(const struct collector *c)
 
 static void collector_free(struct collector *c)
 {
+	flight_free(c->intake.flight);
 	intake_release(&c->intake);
 	overhead_release(&c->overhead);
 	if (c->control)
@@ -425,6 +498,20 @@ static bool loses(const struct member *m)
 	return atomic_load_explicit(&m->spool.header->lost_records, memory_order_relaxed) != 0;
 }
 
+/* An anomaly calls for what came before it. */
+static void watch_poll(struct collector *c)
+{
+	uint64_t anomalies;
+
+	watcher_poll(c->intake.watcher);
+	if (!c->intake.flight)
+		return;
+	anomalies = watcher_counts(c->intake.watcher).anomalies;
+	if (anomalies != c->anomalies)
+		intake_ship(&c->intake);
+	c->anomalies = anomalies;
+}
+
 size_t collector_poll(struct collector *c)
 {
 	bool due = is_due(&c->taken_ns, clock_monotonic_ns(), TAKE_NS);
@@ -440,7 +527,7 @@ size_t collector_poll(struct collector *c)
 		if (in->members[i]->open && in->members[i]->ended && !in->members[i]->pending)
 			member_end(c, in->members[i]);
 	if (in->watcher)
-		watcher_poll(in->watcher);
+		watch_poll(c);
 	/* Nobody will ever read more of it: let the guests stop. */
 	if (in->error.code)
 		atomic_store(&c->control->mode, CAPTURE_OFF);
@@ -468,6 +555,7 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 		if (in->members[i]->open)
 			member_end(c, in->members[i]);
 	watcher_ns = watch_end(c);
+	accounts_note(c);
 	overhead_finish(&c->overhead, overhead_cpu_ns(), watcher_ns);
 	r = in->form->finish(in->writer, &end, &in->clock, &late);
 	if (in->error.code)

@@ -31,8 +31,9 @@ struct collector_options {
 	const char *skip; /* program names to leave alone, separated by blanks or commas */
 	const struct run_info *run;  /* copied; started_ns is filled in */
 	const struct config *config; /* of plug-ins and all that watches; NULL: nobody does */
-	const char *board;	     /* see observe/reason/board.h; NULL: there is one node */
-	double overhead_budget;	     /* share of the run time, see overhead.h; 0: no limit */
+	uint64_t flight_ring;	/* activities that a flight recorder keeps; 0: all are written */
+	const char *board;	/* see observe/reason/board.h; NULL: there is one node */
+	double overhead_budget; /* share of the run time, see overhead.h; 0: no limit */
 	int64_t overhead_grace_ns;
 };
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "observe/collect/flight.h"
 #include "observe/watch/watcher.h"
 #include "trace/facts.h"
 
@@ -313,13 +314,34 @@ static void batch_write(struct intake *in)
 		a->start_ns = intake_ns(&in->clock, start);
 		a->duration_ns -= a->start_ns;
 	}
-	intake_write(in, in->batch, in->batch_count);
+	if (in->flight)
+		flight_add(in->flight, in->batch, in->batch_count);
+	else
+		intake_write(in, in->batch, in->batch_count);
 	in->batch_count = 0;
 }
 
-static void order_write(struct intake *in)
+static void shipped(void *arg, const struct activity *batch, size_t n)
+{
+	intake_write(arg, batch, n);
+}
+
+void intake_ship(struct intake *in)
+{
+	struct err err;
+
+	if (!in->flight)
+		return;
+	in->totals.activities += flight_ship(in->flight, shipped, in);
+	if (in->form->flush && !in->error.code)
+		note_failure(in, in->form->flush(in->writer, &err), &err);
+}
+
+/* Returns how many there were. */
+static size_t order_write(struct intake *in)
 {
 	size_t first = in->skip < in->order.count ? (size_t)in->skip : in->order.count;
+	size_t count = in->order.count - first;
 
 	order_sort(&in->order);
 	for (size_t i = first; i < in->order.count; i++) {
@@ -331,8 +353,10 @@ static void order_write(struct intake *in)
 			batch_write(in);
 	}
 	batch_write(in);
-	in->totals.activities += in->order.count - first;
+	if (!in->flight)
+		in->totals.activities += count;
 	in->order.count = 0;
+	return count;
 }
 
 /* Lists what is pending in all spools; returns how many words that is. */
@@ -358,6 +382,8 @@ static void pass_tell(struct intake *in, enum pass_state state, uint64_t until)
 {
 	if (!in->control)
 		return;
+	if (in->flight)
+		state = PASS_FLIGHT;
 	if (state == PASS_WRITING) {
 		in->control->pass_until = until;
 		in->control->pass_before = in->totals.activities;
@@ -367,8 +393,9 @@ static void pass_tell(struct intake *in, enum pass_state state, uint64_t until)
 
 size_t intake_pass(struct intake *in, uint64_t now, bool due)
 {
-	uint64_t before = in->totals.activities, until;
 	struct err err;
+	uint64_t until;
+	size_t count;
 
 	if (pending_list(in) < PASS_WORDS && in->pending_count < PASS_STRETCHES && !due)
 		return 0;
@@ -378,14 +405,14 @@ size_t intake_pass(struct intake *in, uint64_t now, bool due)
 		qsort(in->pending, in->pending_count, sizeof(*in->pending), thread_compare);
 	for (size_t i = 0; i < in->pending_count; i++)
 		in->pending[i].end = stretch_take(in, &in->pending[i], until);
-	order_write(in);
+	count = order_write(in);
 	if (in->form->flush && !in->error.code)
 		note_failure(in, in->form->flush(in->writer, &err), &err);
 	pass_tell(in, PASS_WRITTEN, until);
 	for (size_t i = 0; i < in->pending_count; i++)
 		spool_consume(&in->pending[i], in->pending[i].end);
 	pass_tell(in, PASS_NONE, 0);
-	return (size_t)(in->totals.activities - before);
+	return count;
 }
 
 static void loss_take(struct intake *in, const struct member *m)
@@ -456,6 +483,7 @@ uint32_t intake_end(struct intake *in, struct member *m)
 	if (header_rank(m->spool.header) != m->rank)
 		member_announce(in, m);
 	loss_take(in, m);
+	accounts_add(&in->accounts, m->spool.header, m->index);
 	counters_take(in, m->index, m->spool.path);
 	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++)
 		if (atomic_load(&m->spool.header->segment_map[i / 64]) >> i % 64 & 1)

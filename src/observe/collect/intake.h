@@ -8,12 +8,14 @@
 #define SLUICE_OBSERVE_COLLECT_INTAKE_H
 
 #include "base/err.h"
+#include "observe/collect/accounts.h"
 #include "observe/collect/collector.h"
 #include "observe/collect/order.h"
 #include "observe/collect/resolve.h"
 #include "trace/drain.h"
 #include "trace/format.h"
 
+struct flight;
 struct watcher;
 
 /* One process of the run. */
@@ -51,6 +53,9 @@ struct intake {
 	struct order order;
 	struct activity *batch;
 	size_t batch_count;
+	struct flight
+		*flight; /* keeps activities until they are called for; NULL: they are written */
+	struct accounts accounts;
 	struct watcher *watcher; /* told of everything that is written; NULL: nobody is */
 	struct collector_totals totals;
 };
@@ -77,6 +82,9 @@ uint32_t intake_end(struct intake *in, struct member *m);
 
 /* Hands activities to the writer that were resolved before; times as the writer wants them. */
 void intake_write(struct intake *in, const struct activity *batch, size_t n);
+
+/* Writes what the flight recorder holds. */
+void intake_ship(struct intake *in);
 
 /* A statistic, a sample or a note for the trace. */
 void intake_fact(struct intake *in, const struct fact *fact, const void *row);

@@ -12,7 +12,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/unit.h"
 #include "observe/collect/intake.h"
 
 /* Threads learn of a new mode when they change their chunk: only then it can be judged. */
@@ -87,7 +86,10 @@ void overhead_add(struct overhead *overhead, uint32_t process, const struct over
 		       (process + 1 - o->count) * sizeof(*o->processes));
 		o->count = (size_t)process + 1;
 	}
-	o->processes[process].now = *sample;
+	/* The program can write over what its guest tells: nobody takes more time than there is. */
+	if ((double)sample->cost_ns <=
+	    (double)sample->run_ns * (sample->threads ? sample->threads : 1))
+		o->processes[process].now = *sample;
 }
 
 double overhead_share(const struct overhead_sample *sample, unsigned processors)
@@ -152,12 +154,10 @@ static void say_number(const struct overhead *o, int64_t process, const char *na
 static void say_step(const struct overhead *o, int64_t now_ns, size_t process, double share)
 {
 	bool counts = o->mode == CAPTURE_COUNTERS;
-	char when[UNIT_TEXT];
 	AUTO_FREE char *text =
-		xprintf("recording cost %.2g %% of the run time, more than the budget of %g %%: "
-			"from %s on %s",
-			100 * share, 100 * o->settings.budget, unit_ns(when, now_ns),
-			counts ? "calls are counted, not recorded" : "nothing is recorded");
+		xprintf("%s cost %.2g %% of the run time (budget %g %%): %s",
+			counts ? "recording" : "counting", 100 * share, 100 * o->settings.budget,
+			counts ? "calls are only counted" : "nothing is recorded");
 
 	say(o, now_ns, (int64_t)process, NOTE_DEGRADED, counts ? "counters" : "off", text);
 }

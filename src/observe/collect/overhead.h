@@ -73,6 +73,7 @@ void overhead_release(struct overhead *overhead);
 /* What the spool of a living process, or one that has just ended, says by now. */
 struct overhead_sample overhead_sample(const struct spool_header *header,
 				       const struct run_clock *clock, uint64_t now_ticks);
+/* A cost that is more than all the time there was is left out. */
 void overhead_add(struct overhead *overhead, uint32_t process,
 		  const struct overhead_sample *sample);
 

@@ -134,7 +134,8 @@ static void spools_take(struct intake *in, const struct control *control, uint64
 	if (in->skip)
 		intake_pass(in, control->pass_until, true);
 	in->skip = 0;
-	while (intake_pass(in, UINT64_MAX, true))
+	/* What the flight recorder had not shipped was not called for. */
+	while (state != PASS_FLIGHT && intake_pass(in, UINT64_MAX, true))
 		;
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i] && in->members[i]->open)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "store/catalogue.h"
 #include "trace/facts.h"
@@ -33,7 +34,8 @@ struct catalogue {
 	bool processes[CATALOGUE_PROCESSES_MAX];
 	struct hint_set sets[CATALOGUE_HINT_SETS_MAX]; /* each once, as they came */
 	size_t set_count;
-	unsigned attributes, calls, devices;
+	struct map attributes; /* ids that this run has to do with */
+	unsigned calls, devices;
 };
 
 /* ---- attributes ---- */
@@ -89,7 +91,8 @@ static int attribute_put(struct catalogue *c, struct store *store, const char *l
 	if (!name)
 		return 0;
 	id = catalogue_attribute(store, layer, name, is_bytes ? "bytes" : field_type(field), err);
-	c->attributes += id > 0;
+	if (id > 0)
+		map_put(&c->attributes, (uint64_t)id, c);
 	return id < 0 ? (int)id : 0;
 }
 
@@ -361,7 +364,7 @@ static void catalogue_report(void *state)
 	if (!c->store)
 		return;
 	host->number(host->self, -1, "registered", "calls", c->calls);
-	host->number(host->self, -1, "registered", "attributes", c->attributes);
+	host->number(host->self, -1, "registered", "attributes", (double)c->attributes.count);
 	host->number(host->self, -1, "registered", "devices", c->devices);
 }
 
@@ -369,6 +372,7 @@ static void catalogue_stop(void *state)
 {
 	struct catalogue *c = state;
 
+	map_release(&c->attributes);
 	free(c->store);
 	free(c);
 }

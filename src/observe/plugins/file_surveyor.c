@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "observe/report/names.h"
 #include "observe/report/traffic.h"
 
 /* More than a process may have open; of more, those opened first are taken for opened anew. */
@@ -291,13 +292,6 @@ static void note_duplicate(struct file_surveyor *s, const struct activity *a)
 	memcpy(recent_put(&s->opens, to), &state, sizeof(state));
 }
 
-/* Streams on a pipe or socket that the program was given stay calls of their own layer: the name
- * that the kernel has for it tells. */
-static bool has_path(const char *name)
-{
-	return strncmp(name, "pipe:[", 6) != 0 && strncmp(name, "socket:[", 8) != 0;
-}
-
 /* A call inside another one of its layer on its file is part of that; see also the header. */
 static bool is_surveyed(struct file_surveyor *s, const struct activity *a, const char *name)
 {
@@ -310,7 +304,7 @@ static bool is_surveyed(struct file_surveyor *s, const struct activity *a, const
 		if (enclosing[i].layer == a->layer && enclosing[i].file == a->file)
 			return false;
 	}
-	return a->layer != LAYER_NETWORK && (!a->file || has_path(name));
+	return a->layer != LAYER_NETWORK && (!a->file || names_is_file(name));
 }
 
 static void note_accesses(struct file_surveyor *s, const struct activity *a,

@@ -234,6 +234,13 @@ static void health_count(struct histogram *h, uint32_t process, int speed, int64
 	health->excess_ns += excess_ns;
 }
 
+/* Records that we make ourselves are no calls: their time says nothing. */
+static bool is_call(const struct call_info *call)
+{
+	return !traffic_is_notice(call) &&
+	       !(call->class == CLASS_OPEN && strcmp(call->name, "inherited") == 0);
+}
+
 static void histogram_add(struct histogram *h, const struct activity *a)
 {
 	const struct call_info *call = h->host->call(h->host->self, a->call);
@@ -242,7 +249,7 @@ static void histogram_add(struct histogram *h, const struct activity *a)
 	int speed;
 
 	if (!call || !(h->classes >> call->class & 1) || a->layer == LAYER_NETWORK || a->error ||
-	    traffic_is_notice(call))
+	    !is_call(call))
 		return;
 	if (!h->node)
 		known_load(h, a->process);

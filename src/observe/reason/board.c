@@ -99,6 +99,15 @@ int board_write(const char *directory, const struct health_report *report, struc
 		       strerror(-r));
 }
 
+void board_leave(const char *directory, const char *id)
+{
+	AUTO_FREE char *name = name_of(id);
+	AUTO_FREE char *path = place_join(directory, name);
+
+	unlink(path);
+	rmdir(directory);
+}
+
 static int word_of(const char *const *words, int count, const char *text)
 {
 	for (int i = 0; i < count; i++) {

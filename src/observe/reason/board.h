@@ -15,6 +15,9 @@ struct err;
 /* Puts or replaces the report of its id. */
 int board_write(const char *directory, const struct health_report *report, struct err *err);
 
+/* The id has nothing to say any more; the last to leave removes the directory. */
+void board_leave(const char *directory, const char *id);
+
 /* All reports that can be read, by id; the caller frees. Returns how many. */
 size_t board_read(const char *directory, struct health_report **reports);
 

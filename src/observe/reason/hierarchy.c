@@ -41,7 +41,11 @@ struct hierarchy {
 	struct map by_process; /* the same, by process + 1 */
 	struct reasoner *node, *system;
 	const struct health_report *node_report, *system_report;
-	double utilisation[4];
+	struct {
+		double sum;
+		unsigned polls; /* since the last cycle */
+	} load[4];
+	double utilisation[4]; /* mean of the last cycle in which there were polls */
 };
 
 struct reasoner_settings hierarchy_settings(const struct config *config)
@@ -152,7 +156,6 @@ static struct member *member_new(struct hierarchy *h, uint32_t process)
 	member->reasoner = reasoner_new(ROLE_PROCESS, id, &h->settings);
 	reasoner_add_detector(member->reasoner, poll_process, member);
 	reasoner_add_listener(member->reasoner, tell_process, member);
-	reasoner_load(member->reasoner, h->utilisation);
 	h->members = xgrow(h->members, &h->member_cap, h->member_count + 1, sizeof(*h->members));
 	h->members[h->member_count++] = member;
 	map_put(&h->by_process, (uint64_t)process + 1, member);
@@ -170,10 +173,26 @@ void hierarchy_seen(struct hierarchy *h, uint32_t process)
 
 void hierarchy_load(struct hierarchy *h, const double utilisation[4])
 {
-	memcpy(h->utilisation, utilisation, sizeof(h->utilisation));
-	reasoner_load(h->node, utilisation);
+	for (size_t i = 0; i < 4; i++) {
+		if (isnan(utilisation[i]))
+			continue;
+		h->load[i].sum += utilisation[i];
+		h->load[i].polls++;
+	}
+}
+
+/* A moment of load explains no second of slowness: the mean over the cycle counts. */
+static void load_settle(struct hierarchy *h)
+{
+	for (size_t i = 0; i < 4; i++) {
+		if (h->load[i].polls)
+			h->utilisation[i] = h->load[i].sum / h->load[i].polls;
+		h->load[i].sum = 0;
+		h->load[i].polls = 0;
+	}
+	reasoner_load(h->node, h->utilisation);
 	for (size_t i = 0; i < h->member_count; i++)
-		reasoner_load(h->members[i]->reasoner, utilisation);
+		reasoner_load(h->members[i]->reasoner, h->utilisation);
 }
 
 static void cycle_processes(struct hierarchy *h, int64_t now_ns)
@@ -218,6 +237,7 @@ int hierarchy_cycle(struct hierarchy *h, int64_t now_ns, struct err *err)
 {
 	int ret = 0;
 
+	load_settle(h);
 	cycle_processes(h, now_ns);
 	h->node_report = reasoner_cycle(h->node, now_ns);
 	reasoner_hear(h->system, h->node_report);

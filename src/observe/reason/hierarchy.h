@@ -45,7 +45,8 @@ void hierarchy_listen(struct hierarchy *hierarchy, hierarchy_listener listen, vo
 
 /* The process has made calls. */
 void hierarchy_seen(struct hierarchy *hierarchy, uint32_t process);
-/* percent: cpu, network, io, memory of this node; NAN where unknown. */
+/* percent: cpu, network, io, memory of this node; NAN where unknown. The mean over a cycle counts.
+ */
 void hierarchy_load(struct hierarchy *hierarchy, const double utilisation[4]);
 
 /*

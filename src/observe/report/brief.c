@@ -20,8 +20,9 @@
 #define BATCH 4096
 #define LAYERS_MAX 3
 #define FILES_MAX 3
-#define FILE_COLUMNS 40	 /* a longer path is cut in its middle */
-#define FILES_COLUMNS 66 /* so that the number of all files fits on their line */
+#define LABEL_COLUMNS 10
+#define TEXT_COLUMNS (BRIEF_COLUMNS - LABEL_COLUMNS - 3)
+#define FILE_COLUMNS 40 /* a longer path is cut in its middle */
 
 static const char *plural(uint64_t count)
 {
@@ -71,7 +72,7 @@ static void put_text(struct brief *b, const char *text)
 
 static void put_line(struct brief *b, const char *label, const char *text)
 {
-	AUTO_FREE char *line = xprintf("  %-10s %s", label, text);
+	AUTO_FREE char *line = xprintf("  %-*s %s", LABEL_COLUMNS, label, text);
 
 	put_text(b, line);
 }
@@ -263,7 +264,7 @@ static void add_file(struct buf *text, const struct summary *s, const struct sum
 		buf_printf(text, "%s, ", unit_bytes(out, (double)moved(row->tally)));
 	buf_printf(text, "%s%s)",
 		   unit_share(out, (double)row->tally->time_ns, (double)s->all.io.time_ns),
-		   first ? " of the I/O time" : "");
+		   first ? " of the I/O" : "");
 }
 
 /* Those that the time went to, as many as fit. */
@@ -271,15 +272,18 @@ static void put_files(struct brief *b)
 {
 	size_t count, shown = 0;
 	AUTO_FREE struct summary_row *rows = summary_rows(b->s, SUMMARY_FILES, &count);
+	AUTO_FREE char *all = xprintf("; %zu files in all", count);
 	AUTO_BUF struct buf text = { 0 };
 
 	for (size_t i = 0; i < count && shown < FILES_MAX; i++) {
 		size_t before = text.len;
 
-		if (rows[i].is_network || rows[i].tally->time_ns <= b->s->all.io.time_ns / 100)
+		if (rows[i].is_network || !names_is_file(rows[i].name))
 			continue;
+		if (shown && rows[i].tally->time_ns <= b->s->all.io.time_ns / 100)
+			break;
 		add_file(&text, b->s, &rows[i]);
-		if (before && text.len > FILES_COLUMNS) {
+		if (before && text.len + strlen(all) > TEXT_COLUMNS) {
 			text.data[text.len = before] = '\0';
 			break;
 		}
@@ -288,7 +292,7 @@ static void put_files(struct brief *b)
 	if (!shown)
 		return;
 	if (count > shown)
-		buf_printf(&text, "; %zu files in all", count);
+		buf_puts(&text, all);
 	put_line(b, "files", buf_text(&text));
 }
 
@@ -300,28 +304,65 @@ static void add_when(struct buf *text, const struct note *note)
 		buf_printf(text, "at %s: ", unit_ns(time, note->time_ns));
 }
 
-/* What was found of a kind: the first, and how many more there are. */
-static void put_first(struct brief *b, const char *kind, const char *label)
+static void add_finding(struct buf *text, const struct finding *f)
+{
+	add_when(text, f->first);
+	if (f->is_number)
+		buf_printf(text, "%s: %s %g", finding_source(f), finding_name(f), f->sum);
+	else if (*finding_value(f))
+		buf_puts(text, finding_value(f));
+	else
+		buf_puts(text, finding_name(f));
+}
+
+/* What was signalled: the first, and how many there are. */
+static void put_anomalies(struct brief *b)
 {
 	size_t count;
-	AUTO_FREE struct finding *findings = findings_new(b->s->head, &b->s->ranks, kind, &count);
+	AUTO_FREE struct finding *found =
+		findings_new(b->s->head, &b->s->ranks, NOTE_ANOMALY, &count);
 	AUTO_BUF struct buf text = { 0 };
-	const char *value;
 
-	if (!count)
-		return;
-	value = finding_value(&findings[0]);
 	if (count > 1)
 		buf_printf(&text, "%zu; first ", count);
-	add_when(&text, findings[0].first);
-	if (findings[0].is_number)
-		buf_printf(&text, "%s: %s: %g", finding_source(&findings[0]),
-			   finding_name(&findings[0]), findings[0].sum);
-	else if (!strcmp(kind, NOTE_REFUSED))
-		buf_printf(&text, "%s: %s", finding_source(&findings[0]), value);
-	else
-		buf_puts(&text, *value ? value : finding_name(&findings[0]));
-	put_line(b, label, buf_text(&text));
+	if (count)
+		add_finding(&text, &found[0]);
+	if (count)
+		put_line(b, "anomalies", buf_text(&text));
+}
+
+/* What was given up: the monitor's last step says how far it went; else what comes last. */
+static void put_degraded(struct brief *b)
+{
+	size_t count, last = 0;
+	AUTO_FREE struct finding *found =
+		findings_new(b->s->head, &b->s->ranks, NOTE_DEGRADED, &count);
+	AUTO_BUF struct buf text = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(finding_source(&found[last]), "overhead") != 0 ||
+		    !strcmp(finding_source(&found[i]), "overhead"))
+			last = i;
+	}
+	if (count)
+		add_finding(&text, &found[last]);
+	if (count)
+		put_line(b, "degraded", buf_text(&text));
+}
+
+static void put_refused(struct brief *b)
+{
+	size_t count;
+	AUTO_FREE struct finding *found =
+		findings_new(b->s->head, &b->s->ranks, NOTE_REFUSED, &count);
+	AUTO_BUF struct buf text = { 0 };
+
+	if (count > 1)
+		buf_printf(&text, "%zu plug-ins; first ", count);
+	if (count)
+		buf_printf(&text, "%s: %s", finding_source(&found[0]), finding_value(&found[0]));
+	if (count)
+		put_line(b, "refused", buf_text(&text));
 }
 
 /* What was done for the program: "read_ahead: advice given 1200". */
@@ -363,8 +404,8 @@ static void put_cost(struct brief *b)
 
 	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_GUEST_NS), "in the program");
 	if (share)
-		buf_printf(&text, " (%.2f%% of its time%s)", 100 * share->spread.maximum,
-			   share->spread.count > 1 ? " where it is most" : "");
+		buf_printf(&text, share->spread.count > 1 ? " (up to %.2f%%)" : " (%.2f%%)",
+			   100 * share->spread.maximum);
 	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_COLLECTOR_NS), "to collect");
 	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_WATCHER_NS), "to watch");
 	if (text.len)
@@ -416,7 +457,7 @@ static void put_more(struct brief *b, const char *path)
 	AUTO_BUF struct buf text = { 0 };
 
 	add_word(&text, path);
-	keep_line(b, xprintf("  %-10s sluice report %s", "more", buf_text(&text)));
+	keep_line(b, xprintf("  %-*s sluice report %s", LABEL_COLUMNS, "more", buf_text(&text)));
 }
 
 /* What comes behind the layers. */
@@ -424,10 +465,10 @@ static void put_rest(struct brief *b, const char *path)
 {
 	if (b->read)
 		put_files(b);
-	put_first(b, NOTE_ANOMALY, "anomalies");
+	put_anomalies(b);
 	put_applied(b);
-	put_first(b, NOTE_DEGRADED, "degraded");
-	put_first(b, NOTE_REFUSED, "refused");
+	put_degraded(b);
+	put_refused(b);
 	put_cost(b);
 	put_losses(b);
 	put_more(b, path);

@@ -62,3 +62,8 @@ int names_find_layer(const char *name, size_t n)
 	}
 	return -1;
 }
+
+bool names_is_file(const char *name)
+{
+	return strncmp(name, "pipe:[", 6) != 0 && strncmp(name, "socket:[", 8) != 0;
+}

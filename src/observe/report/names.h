@@ -28,4 +28,10 @@ bool names_own_result(unsigned class);
 /* enum layer of a name such as "POSIX", upper or lower case; -1 where there is none. */
 int names_find_layer(const char *name, size_t n);
 
+/*
+ * Is the name of a "file" that of one? Streams on a pipe or socket that a program was given stay
+ * calls of their own layer: the name that the kernel has for it tells.
+ */
+bool names_is_file(const char *name);
+
 #endif

@@ -17,6 +17,8 @@
 #include "observe/report/summary.h"
 #include "observe/stats/window.h"
 
+#define SOURCE_LINES 40
+
 /* The kinds of notes, and what a report has of each. */
 struct section {
 	const char *kind, *title, *key;
@@ -143,16 +145,30 @@ static void print_finding(FILE *out, const struct finding *f)
 	fputc('\n', out);
 }
 
-static void print_findings(FILE *out, const struct summary *s, const struct section *section)
+static bool same_source(const struct finding *a, const struct finding *b)
 {
-	size_t count;
+	return strcmp(finding_source(a), finding_source(b)) == 0;
+}
+
+/* Of each source at most so many lines as anybody reads, or as were asked for. */
+static void print_findings(FILE *out, const struct report *report, const struct section *section)
+{
+	const struct summary *s = report->summary;
+	size_t most = report->top > SOURCE_LINES ? (size_t)report->top : SOURCE_LINES;
+	size_t count, n = 0;
 	AUTO_FREE struct finding *findings =
 		findings_new(s->head, &s->ranks, section->kind, &count);
 
 	if (count)
 		fprintf(out, "\n%s\n", section->title);
-	for (size_t i = 0; i < count; i++)
-		print_finding(out, &findings[i]);
+	for (size_t i = 0; i < count; i++) {
+		n = i && same_source(&findings[i], &findings[i - 1]) ? n + 1 : 1;
+		if (n <= most)
+			print_finding(out, &findings[i]);
+		if (n > most && (i + 1 == count || !same_source(&findings[i], &findings[i + 1])))
+			fprintf(out, "  ... and %zu more of %s (--top %zu shows all)\n", n - most,
+				finding_source(&findings[i]), n);
+	}
 }
 
 /* The time in which the program did I/O; all of it where that is not known. */
@@ -230,14 +246,14 @@ void render_events(FILE *out, const struct report *report)
 		if (sections[i].events)
 			print_events(out, report, &sections[i]);
 	}
-	print_findings(out, report->summary, &sections[APPLIED]);
+	print_findings(out, report, &sections[APPLIED]);
 }
 
 void render_findings(FILE *out, const struct report *report)
 {
 	print_node(out, report->summary);
-	print_findings(out, report->summary, &sections[PLUGINS]);
-	print_findings(out, report->summary, &sections[COST]);
+	print_findings(out, report, &sections[PLUGINS]);
+	print_findings(out, report, &sections[COST]);
 }
 
 static void put_event(struct json *json, const struct summary *s, const struct note *note)

@@ -23,6 +23,7 @@ struct listener {
 	struct sluice_host host;
 	uint64_t notes, notes_left_out;
 	char *warning; /* the last that it gave */
+	bool is_started;
 };
 
 struct audience {
@@ -139,7 +140,9 @@ static void host_warn(void *self, const char *text)
 
 	free(l->warning);
 	l->warning = xstrdup(text);
-	note(l, -1, NOTE_REPORT, "warning", text);
+	/* What is said before a refusal is its reason. */
+	if (l->is_started)
+		note(l, -1, NOTE_DEGRADED, NOTE_WARNING, text);
 }
 
 /* ---- the audience ---- */
@@ -236,6 +239,9 @@ int audience_add(struct audience *a, const struct sluice_plugin *plugin, const c
 	}
 	a->list = xgrow(a->list, &a->cap, a->count + 1, sizeof(struct listener *));
 	a->list[a->count++] = l;
+	l->is_started = true;
+	if (l->warning)
+		note(l, -1, NOTE_DEGRADED, NOTE_WARNING, l->warning);
 	return 0;
 }
 

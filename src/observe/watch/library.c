@@ -108,6 +108,7 @@ static void try_it(const char *path, int out)
 	v.result = p ? 0 : -v.err.code;
 	if (p) {
 		v.found.kind = p->kind;
+		v.found.detects = p->kind == SLUICE_ASYNC && p->async->health;
 		snprintf(v.found.name, sizeof(v.found.name), "%s", p->name);
 	}
 	_exit(write(out, &v, sizeof(v)) == sizeof(v) ? 0 : 1);

@@ -5,6 +5,7 @@
 #ifndef SLUICE_OBSERVE_WATCH_LIBRARY_H
 #define SLUICE_OBSERVE_WATCH_LIBRARY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <sluice/plugin.h>
@@ -18,6 +19,7 @@ struct err;
 /* What a library is found to be. */
 struct library_found {
 	uint32_t kind; /* enum sluice_plugin_kind */
+	bool detects;  /* it has a health hook */
 	char name[LIBRARY_NAME_BYTES];
 };
 

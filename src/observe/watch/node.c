@@ -31,6 +31,7 @@ struct node *node_new(const struct node_options *o, struct err *err)
 	node->statistics = statistics;
 	node->recorder = recorder_new(o->host, 0, o->fact, o->arg);
 	node->period_ns = (int64_t)config_number(o->config, SETTING_STATS_PERIOD);
+	statistics_network_set(statistics, (double)config_number(o->config, SETTING_STATS_NETWORK));
 	statistics_listen(statistics, recorder_listen, node->recorder);
 	return node;
 }
@@ -62,8 +63,9 @@ int64_t node_due_ns(const struct node *node)
 	return node->due_ns;
 }
 
-int64_t node_finish(struct node *node)
+int64_t node_finish(struct node *node, int64_t now_ns)
 {
+	statistics_poll(node->statistics, now_ns);
 	recorder_finish(node->recorder, node->statistics);
 	return statistics_cost_ns(node->statistics);
 }

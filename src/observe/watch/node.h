@@ -31,7 +31,8 @@ bool node_poll(struct node *node, int64_t now_ns, double percent[4]);
 /* When the next poll is due. */
 int64_t node_due_ns(const struct node *node);
 
-/* At the end: the last samples. Returns the CPU time that all polls took. */
-int64_t node_finish(struct node *node);
+/* At the end: a last poll, so that nothing is missing of what the node did, and the last samples.
+ * Returns the CPU time that all polls took. */
+int64_t node_finish(struct node *node, int64_t now_ns);
 
 #endif

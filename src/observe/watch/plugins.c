@@ -13,8 +13,6 @@
 #include "trace/facts.h"
 #include "trace/spool.h"
 
-#define ALL_LAYERS ((UINT32_C(1) << LAYER_COUNT) - 1)
-
 static struct plugin_choice *choice_new(struct plugin_choices *choices, const char *name,
 					uint32_t layers, const char *origin)
 {
@@ -66,6 +64,7 @@ static void library_add(struct plugin_choices *choices, const char *path, uint32
 	else
 		library_probe(path, &found, &err);
 	choice->kind = found.kind;
+	choice->detects = found.detects;
 	choice->short_name = found.kind ? xstrdup(found.name)
 					: xstrndup(base_name(path), strcspn(base_name(path), "."));
 	if (err.code)
@@ -85,6 +84,7 @@ static void builtin_add(struct plugin_choices *choices, const char *name, uint32
 		choice->short_name = xstrdup(name);
 		choice->kind = SLUICE_ASYNC;
 		choice->plugin = plugin_builtin[i];
+		choice->detects = choice->plugin->async->health != NULL;
 	}
 	if (plugin_guest_find(name)) {
 		choice = choice_new(choices, name, layers, origin);
@@ -149,7 +149,7 @@ void plugin_choices_make(struct plugin_choices *choices, const struct config *co
 	const struct config_value *global = &config->values[SETTING_PLUGINS_LOAD];
 
 	*choices = (struct plugin_choices){ 0 };
-	plugin_choices_add(choices, global->text, ALL_LAYERS, global->origin);
+	plugin_choices_add(choices, global->text, PLUGIN_ALL_LAYERS, global->origin);
 	for (size_t i = 0; i < config->extra_count; i++) {
 		const struct config_extra *extra = &config->extras[i];
 		int layer;
@@ -181,6 +181,14 @@ bool plugin_choices_have(const struct plugin_choices *choices, uint32_t kind)
 {
 	for (size_t i = 0; i < choices->count; i++)
 		if (choices->list[i].kind == kind && !choices->list[i].refusal)
+			return true;
+	return false;
+}
+
+bool plugin_choices_detect(const struct plugin_choices *choices)
+{
+	for (size_t i = 0; i < choices->count; i++)
+		if (choices->list[i].detects && !choices->list[i].refusal)
 			return true;
 	return false;
 }

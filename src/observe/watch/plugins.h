@@ -16,6 +16,8 @@ struct config;
 struct control;
 struct err;
 
+#define PLUGIN_ALL_LAYERS ((UINT32_C(1) << LAYER_COUNT) - 1)
+
 /* Asynchronous ones of our own; ends with NULL. */
 extern const struct sluice_plugin *const plugin_builtin[];
 
@@ -38,6 +40,7 @@ struct plugin_choice {
 	char *origin;	  /* where the settings name it */
 	uint32_t layers;  /* bit per enum layer */
 	uint32_t kind;	  /* enum sluice_plugin_kind; 0 where it could not be learnt */
+	bool detects;	  /* it has a health hook */
 	const struct sluice_plugin *plugin; /* of an asynchronous one that is our own */
 	char *refusal;			    /* why it is not used; NULL: it is */
 };
@@ -53,13 +56,16 @@ struct plugin_choices {
  * refused as any other. Layers that do not exist are a refusal that names the settings' place.
  */
 void plugin_choices_make(struct plugin_choices *choices, const struct config *config);
-/* The same for a list of names, of all layers; origin is where it comes from. */
+/* Adds those of a list of names; origin is where it comes from. */
 void plugin_choices_add(struct plugin_choices *choices, const char *names, uint32_t layers,
 			const char *origin);
 void plugin_choices_release(struct plugin_choices *choices);
 
 /* Is there one that is not refused? */
 bool plugin_choices_have(const struct plugin_choices *choices, uint32_t kind);
+
+/* Is there one that detects anomalies? */
+bool plugin_choices_detect(const struct plugin_choices *choices);
 
 /*
  * Writes the in-line ones, with their options and budget, into the control page, and prepares what

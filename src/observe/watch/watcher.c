@@ -131,6 +131,10 @@ struct watcher *watcher_start(const struct watcher_options *o, const struct watc
 		plugin_choices_control(&w->choices, o->config, o->directory, o->control,
 				       o->clock->num, o->clock->den);
 	refusals_tell(w);
+	if (o->wants_detector && !plugin_choices_detect(&w->choices))
+		note(w, "flight_recorder", NOTE_REFUSED, "no detector",
+		     "capture.mode is flight and no plug-in detects anomalies: no call will be in "
+		     "the trace; load one, such as histogram (plugins.load)");
 	w->shows = plugin_choices_have(&w->choices, SLUICE_ASYNC);
 	if (!w->shows && !config_number(o->config, SETTING_STATS_PERIOD)) {
 		watcher_free(w);

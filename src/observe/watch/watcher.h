@@ -31,6 +31,7 @@ struct watcher_options {
 			      node */
 	struct control *control; /* gets the in-line plug-ins before any process starts */
 	const char *directory;	 /* the run's, where host and guests share files */
+	bool wants_detector;	 /* a note tells where there is none */
 	unsigned stop_ms;	 /* how long watcher_stop() waits; 0: WATCHER_STOP_MS */
 };
 

@@ -327,7 +327,7 @@ static void node_end(struct work *work)
 
 	if (!work->node)
 		return;
-	snprintf(text, sizeof(text), "%lld", (long long)node_finish(work->node));
+	snprintf(text, sizeof(text), "%lld", (long long)node_finish(work->node, run_ns(work)));
 	note(work, &row);
 	node_free(work->node);
 }

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plug-in benchmark: CPU time per call of a program under capture alone, and with the plug-ins
+ * that are loaded by default; from 1 to 16 threads, which must make no difference. Prints one table
+ * and one closing line of figures; exits 1 if a bar is missed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "bench.h"
+#include "probe.h"
+
+#define ROTATIONS 7
+#define BAR_SHARE 1.25 /* with plug-ins over capture alone */
+
+static const struct call {
+	const char *title, *key, *calls; /* made in a loop by all threads together */
+} calls[] = {
+	{ "fwrite 0 B", "fwrite0", "400000" },
+	{ "pwrite 1 B", "pwrite1", "200000" },
+	{ "pread 1 B, sequential", "pread1", "200000" },
+	{ "pread 1 KiB, strided", "pstride1k", "200000" },
+};
+#define CALLS (sizeof(calls) / sizeof(calls[0]))
+
+static const int threads[] = { 1, 4, 16 };
+#define THREADS (sizeof(threads) / sizeof(threads[0]))
+
+enum mode { ALONE, PLUGINS, MODES };
+
+/* One row: nanoseconds per call, one value per rotation. */
+struct cost {
+	struct sample ns[MODES];
+};
+
+static void cost_take(struct bench *b, const struct call *call, int thread_count, enum mode mode,
+		      struct cost *cost)
+{
+	AUTO_FREE char *load = bench_program(b, "bench_load");
+	AUTO_FREE char *count = xprintf("%d", thread_count);
+	AUTO_FREE char *what = xprintf("%s, %d threads, %s", call->title, thread_count,
+				       mode == PLUGINS ? "plug-ins" : "capture alone");
+	char *argv[] = {
+		load,	    "calls", (char *)call->key, count, (char *)call->calls, b->memory,
+		"stopping", NULL
+	};
+	struct probe probe;
+
+	bench_progress(what);
+	if (mode == PLUGINS)
+		unsetenv("SLUICE_PLUGINS_LOAD");
+	else
+		setenv("SLUICE_PLUGINS_LOAD", "", 1);
+	if (probe_run(&probe, bench_under_sluice(b, "trace", argv), NULL, NULL))
+		sample_add(&cost->ns[mode], (double)probe_value(&probe, "warm_ps", 0) / 1000);
+	else
+		bench_fail(b, "%s: did not run", what);
+	probe_release(&probe);
+	unlink(b->trace);
+}
+
+static void cost_row(struct bench *b, const struct call *call, int thread_count,
+		     const struct cost *cost)
+{
+	double alone = sample_median(&cost->ns[ALONE]), with = sample_median(&cost->ns[PLUGINS]);
+	struct sample pairs = sample_added(&cost->ns[PLUGINS], &cost->ns[ALONE]);
+	AUTO_FREE char *what =
+		xprintf("%s, %d thread%s", call->title, thread_count, thread_count > 1 ? "s" : "");
+	AUTO_FREE char *key = xprintf("%s_%d", call->key, thread_count);
+
+	table_add(&b->table, "%s", what);
+	table_add(&b->table, "%.1f", alone);
+	table_add(&b->table, "%.1f", with);
+	table_add(&b->table, "%+.1f", with - alone);
+	table_add(&b->table, "%+.1f..%+.1f", sample_quantile(&pairs, 0.25),
+		  sample_quantile(&pairs, 0.75));
+	table_add(&b->table, "%.2f", with / alone);
+	bench_judge(b, what, with / alone, BAR_SHARE, false, "times capture alone");
+	bench_figure(b, key, with / alone, 2);
+}
+
+/* Rotation by rotation over all cases, the modes of a case right after each other. */
+static void part_cost(struct bench *b)
+{
+	static struct cost costs[CALLS][THREADS];
+
+	for (int rotation = 0; rotation < ROTATIONS; rotation++)
+		for (unsigned c = 0; c < CALLS; c++)
+			for (unsigned t = 0; t < THREADS; t++)
+				for (enum mode m = ALONE; m < MODES; m++)
+					cost_take(b, &calls[c], threads[t], m, &costs[c][t]);
+	for (unsigned c = 0; c < CALLS; c++)
+		for (unsigned t = 0; t < THREADS; t++)
+			cost_row(b, &calls[c], threads[t], &costs[c][t]);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const titles[] = { "call",	">alone",     ">plug-ins",
+					      ">added", ">quartiles", ">share",
+					      ">bar",	"holds",      NULL };
+	struct bench b;
+
+	if (argc < 2 || !bench_init(&b, "plugins", argv[1], titles)) {
+		fprintf(stderr, "bench_plugins: BUILD is not usable: %s\n",
+			argc < 2 ? "missing" : strerror(errno));
+		return 2;
+	}
+	part_cost(&b);
+	bench_progress("");
+	printf("CPU ns per call of the program's threads, median of %d rotations: capture alone, "
+	       "and "
+	       "with the\nplug-ins that are loaded by default.\n\n",
+	       ROTATIONS);
+	table_print(&b.table, stdout, 0);
+	return bench_end(&b);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Storage that becomes slow: pwrite() takes $SLOW_MS milliseconds longer from call $SLOW_FROM on.
+ * To be preloaded behind the library that is to find out.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+typedef ssize_t (*pwrite_call)(int, const void *, size_t, off_t);
+
+static atomic_long calls;
+
+static ssize_t slow_write(int fd, const void *buf, size_t n, off_t offset)
+{
+	static pwrite_call next;
+	const char *from = getenv("SLOW_FROM"), *ms = getenv("SLOW_MS");
+
+	if (!next)
+		next = (pwrite_call)dlsym(RTLD_NEXT, "pwrite64");
+	if (from && ms && atomic_fetch_add(&calls, 1) >= atol(from))
+		usleep((useconds_t)atol(ms) * 1000);
+	return next(fd, buf, n, offset);
+}
+
+ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
+{
+	return slow_write(fd, buf, n, offset);
+}
+
+ssize_t pwrite64(int fd, const void *buf, size_t n, off_t offset)
+{
+	return slow_write(fd, buf, n, offset);
+}

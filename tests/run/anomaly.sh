@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Calls that become slow: the histogram finds them, the reasoners of process, node and system signal, all in the
+# cycle in which it happens (SIOX-AC-10). A cycle of an hour makes that exact: there is one, at the end.
+. "$(dirname "$0")/libtest.sh"
+
+# Load of this machine must not explain what the test slows down: nobody looks at it.
+cat >"$SLUICE_ETC" <<SETTINGS
+[plugins]
+load = histogram
+[plugin.histogram]
+learn = 1000
+[stats]
+period = 0
+[reason]
+cycle = 1h
+[store]
+path = $work/store.db
+SETTINGS
+
+# slow FROM MS COUNT [OPTION]...: COUNT writes that take MS longer from call FROM on; the trace is t.sluice
+slow() {
+	rm -rf t.sluice t.txt
+	SLOW_FROM=$1 SLOW_MS=$2 check_rc 0 "$sluice" "${@:4}" run -o t.sluice -- \
+		sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$prog/slow.so" "$prog/writes" alike "$3"
+	check_eq "$(cat out)" "$3" "what the program printed"
+	"$sluice" convert t.sluice t.txt
+}
+
+# notes KIND NAME: how many notes of the trace
+notes() {
+	grep -c "^#note.*	kind=$1	name=$2	" t.txt || true
+}
+
+# Nothing happens: nothing is signalled, and the next run knows what is normal.
+slow 100000 0 3000
+check_eq "$(notes anomaly '.*')" 0 "anomalies of a usual run"
+check_eq "$(notes report 'POSIX pwrite/normal')" 1 "reports on pwrite"
+check_rc 0 "$sluice" store durations --json
+check_json out sluice.store/1
+check_eq "$(python3 -c 'import json
+print(max(r["calls"] for r in json.load(open("out"))["rows"] if r["call"] == "pwrite"))')" 3000 "calls that are known"
+
+# From the first call on it is known what is slow; no learning is needed.
+slow 0 2 60
+check_eq "$(notes anomaly 'process bad')" 1 "anomalies of the process"
+check_eq "$(notes anomaly 'node bad')" 1 "anomalies of the node"
+check_eq "$(notes anomaly 'system bad')" 1 "anomalies of the system"
+order=$(grep '	kind=anomaly	' t.txt | sed 's/.*	name=\([a-z]*\) .*/\1/' | tr '\n' ' ')
+check_eq "$order" "process node system " "order of the signals"
+check_has "$(grep '	name=process bad	' t.txt)" "60 of 60 calls were very slow" "reason"
+
+# Most of a run was slow, so it is learnt; all is forgotten, and the next run learns by itself.
+check_rc 0 "$sluice" store durations --forget
+check_rc 3 "$sluice" store durations
+slow 1000 2 1100
+check_eq "$(notes anomaly 'process bad')" 1 "anomalies of a run that learnt by itself"
+check_eq "$(notes anomaly 'system bad')" 1 "anomalies of its system"
+
+# While the program runs: the signal comes before its end.
+check_rc 0 "$sluice" store durations --forget
+slow 2000 5 2200 --set reason.cycle=100ms --set reason.calls=5
+[ "$(notes anomaly 'process bad')" -ge 1 ] || fail "no anomaly while the program runs"
+[ "$(notes anomaly 'system bad')" -ge 1 ] || fail "no anomaly of the system while the program runs"
+python3 - <<'PYTHON' || fail "the anomaly was told at the end only"
+import re
+text = open("t.txt").read()
+first = min(int(t) for t in re.findall(r"^#note\ttime_ns=(\d+)\t.*\tname=process bad\t", text, re.M))
+last = max(int(t) for t in re.findall(r"^(\d+)\t.*\tpwrite\t", text, re.M))
+assert first < last, (first, last)
+PYTHON
+
+# The flight recorder: without an anomaly nothing is kept, with one exactly what the ring held (SIOX-AC-8).
+check_rc 0 "$sluice" store durations --forget
+flight="--set capture.mode=flight --set flight.ring=50"
+slow 100000 0 3000 $flight
+check_eq "$(grep -c '	POSIX	pwrite	' t.txt || true)" 0 "calls of a flight without an anomaly"
+check_eq "$(notes anomaly '.*')" 0 "anomalies of that flight"
+slow 0 2 60 $flight
+check_eq "$(notes anomaly 'process bad')" 1 "anomalies of a flight"
+check_eq "$(grep -c '^[0-9]' t.txt || true)" 50 "calls of a flight with an anomaly"
+# They are the last of the run: the writes behind which close and what the program prints still fit.
+python3 - <<'PYTHON' || fail "the calls are not the last of the flight in their order"
+rows = [l.split("\t") for l in open("t.txt") if l[0].isdigit()]
+# An inherited descriptor is numbered behind the call that first uses it, but starts with it.
+ids = [int(r[3]) for r in rows]
+starts = [int(r[0]) for r in rows]
+assert starts == sorted(starts), starts
+assert sorted(ids) == list(range(min(ids), min(ids) + 50)), ids
+names = [r[6] for r in rows]
+assert names.count("pwrite") == names.index("close") and "close" in names, names
+PYTHON

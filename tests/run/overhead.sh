@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The overhead monitor: what recording costs is noted; beyond its budget less is recorded, which is said, and
+# nothing that the program did is lost from the sums.
+. "$(dirname "$0")/libtest.sh"
+
+calls=400000
+many() {
+	check_rc 0 "$sluice" run "$@" -o t.sluice -- dd if=/dev/zero of=copy bs=1 count=$calls status=none
+	check_rc 0 "$sluice" report --json --top 1000 t.sluice
+}
+
+# What the monitor gave up: the names of its steps. Others may have dropped something for want of time.
+steps() {
+	python3 -c '
+import json
+print(*[n["name"] for n in json.load(open("out"))["degraded"] if n["source"] == "overhead"])'
+}
+
+# sums of what the program did, recorded or counted
+check_sums() {
+	check_eq "$(json_get out '["io"]["bytes_written"]')" $calls "$1: bytes written"
+	check_eq "$(wc -c <copy)" $calls "$1: size of the copy"
+}
+
+# With nothing to keep to, all is recorded, and the cost is known.
+SLUICE_OVERHEAD_BUDGET=0 many
+check_sums "no budget"
+check_eq "$(steps)" "" "what was given up without a budget"
+check_eq "$(json_get out '["losses"]["counted_calls"]')" 0 "counted calls"
+python3 - <<'PYTHON' || fail "the costs are not right: $(cat out)"
+import json
+cost = {row["name"]: row for row in json.load(open("out"))["cost"] if row["source"] == "overhead"}
+assert cost["guest_ns"]["sum"] > 0 and 0 < cost["guest_share"]["sum"] < 1, cost
+assert cost["collector_ns"]["sum"] > 0, cost
+PYTHON
+
+# A short run is within the grace, however dear.
+SLUICE_OVERHEAD_BUDGET=0.0001% SLUICE_OVERHEAD_GRACE=10s many
+check_eq "$(steps)" "" "what was given up within the grace"
+
+# Next to no budget: after a while calls are counted.
+calls=800000
+SLUICE_OVERHEAD_BUDGET=0.0001% SLUICE_OVERHEAD_GRACE=0 many --summary
+case $(steps) in
+counters) check_sums "counted" ;;
+"counters off") ;; # on a machine so slow that this takes two seconds
+*) fail "the steps are \"$(steps)\"" ;;
+esac
+[ "$(json_get out '["losses"]["counted_calls"]')" -gt 0 ] || fail "no call was counted"
+check_rc 0 "$sluice" report t.sluice
+check_has "$(cat out)" "Recorded less closely"
+check_has "$(cat out)" "% of the run time (budget 0.0001 %): calls are only counted"
+
+# If counting is too dear, too, nothing is recorded any more. The program goes on.
+SLUICE_OVERHEAD_BUDGET=0.0001% SLUICE_OVERHEAD_GRACE=0 check_rc 124 "$sluice" run --summary -o t.sluice -- \
+	timeout 6 dd if=/dev/zero of=/dev/null bs=1 status=none
+check_has "$(cat err)" "  degraded   at "
+check_has "$(cat err)" "% of the run time (budget 0.0001 %): nothing is recorded"
+check_rc 0 "$sluice" report --json t.sluice
+check_eq "$(steps)" "counters off" "the steps"
+
+# A wrong budget is told, and the built-in one holds.
+SLUICE_OVERHEAD_BUDGET=lots check_rc 0 "$sluice" run -o t.sluice -- true
+check_has "$(cat err)" 'overhead.budget: "lots" is not a percentage'

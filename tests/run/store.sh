@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What runs leave in the store, and `sluice store` shows. A store that cannot be used costs its knowledge and a
+# warning, never the run.
+. "$(dirname "$0")/libtest.sh"
+
+export SLUICE_STORE_PATH=$work/known/store.db
+# The store is what is tested here: nothing else may cause a warning.
+cat >"$SLUICE_ETC" <<SETTINGS
+[plugins]
+load = catalogue histogram
+SETTINGS
+
+# rows TOPIC EXPRESSION: of the rows r of a topic
+rows() {
+	"$sluice" store "$1" --json >rows.json || fail "sluice store $1"
+	check_json rows.json sluice.store/1
+	python3 -c 'import json, sys
+r = json.load(open("rows.json"))["rows"]
+print(eval(sys.argv[1]))' "$2"
+}
+
+check_rc 3 "$sluice" store
+check_has "$(cat err)" "there is no store yet"
+[ ! -e "$work/known" ] || fail "looking made a store"
+check_rc 2 "$sluice" store nothing
+check_has "$(cat err)" "nodes, devices, layers, calls, attributes, runs"
+
+# Eight runs at once make the store, and give the same things the same ids.
+export SLURM_JOB_ID=4711
+pids=
+for i in 1 2 3 4 5 6 7 8; do
+	"$sluice" run -o "t$i.sluice" "$prog/plain" >"out$i" 2>"err$i" &
+	pids="$pids $!"
+done
+for pid in $pids; do
+	rc=0
+	wait "$pid" || rc=$?
+	check_eq "$rc" 23 "exit code of a run"
+done
+check_eq "$(cat err?)" "$(for i in 1 2 3 4 5 6 7 8; do echo "to stderr"; done)" "messages of the runs"
+check_eq "$(rows runs 'len(r)')" 8 "runs"
+check_eq "$(rows runs 'sorted(set((x["job"], x["command"].split("/")[-1]) for x in r))')" "[('4711', 'plain')]"
+check_eq "$(rows nodes '[x["name"] for x in r]')" "['$(uname -n)']" "nodes"
+check_eq "$(rows layers 'sorted(x["name"] for x in r)')" "['POSIX', 'STDIO']" "layers"
+check_eq "$(rows calls 'len(set((x["name"], x["layer"]) for x in r)) == len(r)')" True "each call once"
+check_eq "$(rows calls '("fopen", "STDIO") in [(x["name"], x["layer"]) for x in r]')" True "fopen is known"
+check_eq "$(rows calls '"mmap" in [x["name"] for x in r]')" False "what was not used is known"
+check_eq "$(rows attributes '[x["type"] for x in r if (x["domain"], x["name"]) == ("POSIX", "quantity/BytesToRead")]')" \
+	"['bytes']" "type of BytesToRead"
+check_eq "$(rows durations '[x["calls"] for x in r if x["call"] == "fopen"]')" "[8]" "fopens of eight runs"
+check_eq "$(rows facts 'sorted(set(x["key"] for x in r))')" \
+	"['command', 'host', 'job', 'program', 'started', 'user']" "facts"
+before=$(rows calls r)
+check_rc 23 "$sluice" run -o t9.sluice "$prog/plain"
+check_eq "$(rows calls r)" "$before" "calls after one more run"
+check_eq "$(rows runs 'len(r)')" 9 "runs"
+
+check_rc 0 "$sluice" store
+check_has "$(cat out)" "         9 runs"
+check_rc 0 "$sluice" store --json
+check_json out sluice.store/1
+check_eq "$(json_get out '["topics"]["nodes"]')" 1 "nodes"
+check_rc 0 "$sluice" store durations
+check_has "$(cat out)" "fopen"
+check_rc 2 "$sluice" store nodes --forget
+check_has "$(cat err)" "for ever"
+check_rc 0 "$sluice" store runs --forget
+check_rc 3 "$sluice" store runs
+check_eq "$(rows calls r)" "$before" "calls after runs were forgotten"
+
+# unusable WHAT WORDS: the run goes on as without a store, and says once per plug-in why there is none
+unusable() {
+	check_rc 23 "$sluice" run -o bad.sluice "$prog/plain"
+	check_eq "$(cat out)" "file" "output of a run with $1"
+	check_has "$(cat err)" "$2" "warning of a run with $1"
+	check_eq "$(grep -c "$3" err)" "${4:-2}" "lines on $1"
+	"$sluice" print bad.sluice >printed || fail "trace of a run with $1"
+	check_has "$(cat printed)" "plain.stream"
+	rm bad.sluice
+}
+head -c 100000 /dev/urandom >"$work/noise"
+export SLUICE_STORE_PATH=$work/noise
+unusable "noise" "move it away, or set store.path to another file" "$work/noise"
+check_rc 1 "$sluice" store
+check_has "$(cat err)" "move it away"
+export SLUICE_STORE_PATH=/proc/store.db
+unusable "a place that cannot be written" "/proc/store.db: " "/proc/store.db"
+python3 - "$work/later.db" <<'PYTHON'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.executescript("PRAGMA application_id = 0x736c7374; PRAGMA user_version = 77")
+PYTHON
+export SLUICE_STORE_PATH=$work/later.db
+unusable "a later version's store" "made by a later version of Sluice" "$work/later.db"
+
+# A full disk: a file system of its own, where that may be made.
+mkdir small
+full() {
+	mount -t tmpfs -o size=16k none small && head -c 8192 /dev/zero >small/ballast || exit 77
+	export SLUICE_STORE_PATH=$work/small/store.db
+	unusable "a full disk" "$work/small/store.db: database or disk is full" "$work/small/store.db"
+}
+export -f full unusable check_rc check_eq check_has fail
+export sluice prog work
+if unshare -rm true 2>/dev/null; then
+	rc=0
+	unshare -rm bash -euc full || rc=$?
+	[ $rc != 77 ] || echo "not tried: a full disk: nothing can be mounted"
+	[ $rc = 0 ] || [ $rc = 77 ] || fail "full disk"
+else
+	echo "not tried: a full disk: no name spaces"
+fi
