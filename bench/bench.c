@@ -28,15 +28,24 @@ static void interrupted(int number)
 /* Settings of the user must not change what is measured. */
 static void environment_clean(const char *work)
 {
-	static const char *const names[] = { "LD_PRELOAD",	    "SLUICE_DISABLE",
-					     "SLUICE_CONFIG",	    "SLUICE_SPOOL",
-					     "SLUICE_CAPTURE_MODE", "SLUICE_CAPTURE_SKIP",
-					     "SLUICE_CAPTURE_CLOCK" };
+	static const char *const names[] = { "LD_PRELOAD",
+					     "SLUICE_DISABLE",
+					     "SLUICE_CONFIG",
+					     "SLUICE_SPOOL",
+					     "SLUICE_CAPTURE_MODE",
+					     "SLUICE_CAPTURE_SKIP",
+					     "SLUICE_CAPTURE_CLOCK",
+					     "SLUICE_PLUGINS_LOAD",
+					     "SLUICE_PLUGINS_BUDGET",
+					     "SLUICE_OVERHEAD_BUDGET" };
+	AUTO_FREE char *store = xprintf("%s/store.db", work);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unsetenv(names[i]);
 	setenv("XDG_CONFIG_HOME", work, 1);
 	setenv("SLUICE_ETC", "/dev/null", 1);
+	/* What is learnt from a benchmark is no use to anybody. */
+	setenv("SLUICE_STORE_PATH", store, 1);
 	/* What is measured is the cost itself, so nothing may be done about it. */
 	setenv("SLUICE_OVERHEAD_BUDGET", "0", 1);
 }

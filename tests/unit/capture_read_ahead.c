@@ -309,14 +309,23 @@ static void cached_files_are_soon_left_alone(void)
 	CHECK_INT(start(with), 0);
 	strides(7, 5 + 64);
 	CHECK_INT(advices, 64);
+	/* Of 160 predictions the 16th, 32 later the next, and 64 later one more. */
 	for (int i = 69; i < 69 + 160; i++)
 		reads(7, (int64_t)i * S);
-	CHECK_INT(advices, 64 + 10);
-	/* A read that waits for the device shows that advice is worth it again. */
+	CHECK_INT(advices, 64 + 3);
+	CHECK_INT(advised[64].offset, (int64_t)(69 + 16) * S);
+	CHECK_INT(advised[65].offset, (int64_t)(69 + 16 + 32) * S);
+	/* A slow read is answered with one advice, which tells that the file is still cached. */
 	c = called(CLASS_READ, 7, 229 * (int64_t)S, LENGTH);
 	c.duration_ns = 200000;
-	CHECK_INT(tell(c) > 0, 1);
-	CHECK_INT(reads(7, 230 * (int64_t)S), 1);
+	CHECK_INT(tell(c), 1);
+	CHECK_INT(reads(7, 230 * (int64_t)S), 0);
+	/* A second one wakes it. */
+	c = called(CLASS_READ, 7, 231 * (int64_t)S, LENGTH);
+	c.duration_ns = 200000;
+	CHECK_INT(tell(c), 1);
+	CHECK_INT(reads(7, 232 * (int64_t)S), 1);
+	CHECK_INT(reads(7, 233 * (int64_t)S), 1);
 	CHECK_INT(start(awake), 0);
 	strides(7, 5 + 200);
 	CHECK_INT(advices, 200);

@@ -12,8 +12,9 @@
 
 #define WAYS 4
 #define SETS (READ_AHEAD_SLOTS / WAYS)
-#define QUICK_ADVICES 64 /* so many in a row that did nothing make an opening dormant */
-#define DORMANT_EVERY 16 /* then so many predictions pass for each that is advised */
+#define QUICK_ADVICES 64  /* so many in a row that did nothing make an opening dormant */
+#define DORMANT_EVERY 16  /* then so many predictions pass for one that is advised, */
+#define DORMANT_MOST 1024 /* and each time twice as many, up to this */
 
 struct options {
 	uint64_t threshold, depth, depth_max, slow_ns, idle_ns;
@@ -29,7 +30,9 @@ struct slot {
 	bool barred;	/* and it is one that advice is wrong for */
 	bool is_dormant;
 	uint8_t reads;	    /* 0, 1, or 2 for more: from then on there is a prediction */
+	uint8_t doubt;	    /* predictions in which a second slow read wakes a dormant opening */
 	uint8_t quick;	    /* advices in a row that returned at once */
+	uint16_t every;	    /* of so many predictions a dormant opening advises one */
 	uint16_t passed;    /* predictions since the last advice of a dormant opening */
 	uint32_t hits;	    /* right predictions in a row */
 	uint32_t depth;	    /* accesses that are advised ahead */
@@ -134,7 +137,7 @@ static struct slot *slot_make(uint64_t opening)
 	i = (unsigned)(slot - self.slots);
 	atomic_store_explicit(&self.keys[i], opening, memory_order_relaxed);
 	slot->confirmed = slot->asked = slot->barred = slot->is_dormant = false;
-	slot->reads = slot->quick = 0;
+	slot->reads = slot->quick = slot->doubt = 0;
 	slot->passed = 0;
 	slot->hits = slot->ahead = 0;
 	slot->depth = (uint32_t)self.options.depth;
@@ -234,7 +237,22 @@ static int64_t now_ns(void)
 static void slot_wake(struct slot *slot)
 {
 	slot->is_dormant = false;
-	slot->quick = 0;
+	slot->quick = slot->doubt = 0;
+}
+
+/*
+ * A read was slow: because of the device, or because its thread was put aside. Where files were
+ * cached so far the next access is advised, which tells; a second one soon after needs no proof.
+ */
+static void slot_doubt(struct slot *slot)
+{
+	if (!slot->is_dormant || slot->doubt) {
+		slot_wake(slot);
+		return;
+	}
+	slot->doubt = DORMANT_EVERY;
+	slot->every = DORMANT_EVERY;
+	slot->passed = DORMANT_EVERY;
 }
 
 /* An advice that returns at once found everything in memory; after many of them it is left be. */
@@ -244,10 +262,17 @@ static void advice_judge(struct slot *slot, int64_t took_ns)
 		slot_wake(slot);
 		return;
 	}
+	if (slot->is_dormant) {
+		slot->every = slot->every < DORMANT_MOST ? 2 * slot->every : DORMANT_MOST;
+		return;
+	}
 	if (slot->quick < QUICK_ADVICES)
 		slot->quick++;
-	if (slot->quick == QUICK_ADVICES && self.options.dormant)
+	if (slot->quick == QUICK_ADVICES && self.options.dormant) {
 		slot->is_dormant = true;
+		slot->every = DORMANT_EVERY;
+		slot->passed = 0;
+	}
 }
 
 static unsigned advise(struct slot *slot, int fd)
@@ -277,7 +302,7 @@ static bool is_passed(struct slot *slot)
 {
 	if (!slot->is_dormant)
 		return false;
-	if (++slot->passed < DORMANT_EVERY)
+	if (++slot->passed < slot->every)
 		return true;
 	slot->passed = 0;
 	return false;
@@ -298,8 +323,9 @@ static unsigned slot_read(struct slot *slot, const struct sluice_called *called)
 	if (!is_worth_advice(slot) || !kind_confirm(slot, (int)called->handle) ||
 	    !position_confirm(slot, called))
 		return 0;
+	slot->doubt -= slot->doubt > 0;
 	if (was_slow)
-		slot_wake(slot);
+		slot_doubt(slot);
 	/* It was asked for too late: further ahead there is more time. */
 	if (was_slow && was_advised && slot->depth < self.options.depth_max)
 		slot->depth = 2 * slot->depth < self.options.depth_max

@@ -13,8 +13,8 @@
  * to the kernel unless `sequential` says otherwise.
  *
  * Where 64 advices in a row returned within `idle_ns` each, the file is cached: from then on only
- * every 16th prediction is advised, until a read or an advice is slow again. `dormant = no` keeps
- * on.
+ * the 16th prediction is advised, after it the 32nd, and so on up to every 1024th, until an
+ * advice is slow again, or two reads are. `dormant = no` keeps on.
  *
  * State is a fixed table of READ_AHEAD_SLOTS openings; the one least lately used of four makes room
  * for another. A slot has a try-lock: whoever finds it taken passes by.
