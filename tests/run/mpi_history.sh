@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Hints of MPI files, under every MPI of this machine: what a program sets is in the trace; what was learnt in two
+# runs is given to the files of a third that sets none, the same on all ranks; what the program sets stays its own.
+# Where a rank is not recorded, or nothing is known, files are opened as they are. How fast a set is the program
+# decides itself, by waiting (tests/mpi/hinted.c).
+. "$(dirname "$0")/libtorture.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+set=cb_buffer_size=8388608\;romio_ds_write=disable
+own=cb_buffer_size=1048576
+
+# hinted ORDER MPI MS KEY=VALUE...: four ranks
+hinted() {
+	local order=$1 mpi=$2 command
+	shift 2
+	mpi_order "$order" "$mpi" 4 hinted "$@"
+	observed "${command[@]}"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+}
+
+# opened NAME HINTS...: each file of this name was opened with these hints, by all ranks that open it
+opened() {
+	check_trace "$@" <<'END'
+name, hints = arguments[0], arguments[1] if len(arguments) > 1 else None
+opens = [c for c in calls if c.function == "MPI_File_open" and base(c).startswith(name) and c.error == 0]
+must(opens, "nobody opens %s" % name)
+for call in opens:
+    same(call.hints, hints, "hints of rank %s, %s" % (call.rank, call.file))
+END
+}
+
+outcomes() {
+	"$python" - "$SLUICE_STORE_PATH" <<'END'
+import sqlite3, sys
+rows = sqlite3.connect(sys.argv[1]).execute(
+    "SELECT operation, extension, hints, count FROM outcome ORDER BY 1, 2, 3")
+for row in rows:
+    print(*row, sep="|")
+END
+}
+
+# Learning: without hints slowly, with them fast.
+training() {
+	case_begin "$1: without hints"
+	hinted outside "$1" 700
+	for name in world. self. half; do
+		opened $name
+	done
+	case_begin "$1: with hints"
+	hinted outside "$1" 1 romio_ds_write=disable cb_buffer_size=8388608
+	for name in world. self. half; do
+		opened $name "$set"
+	done
+	# Of each run: the world's file, the same by two names, two halves, and four of one rank each.
+	check_eq "$(outcomes | grep '^write|dat')" "write|dat||9
+write|dat|$set|9"
+}
+
+# The third run: what was better, on all ranks, for files of that kind alone.
+answered() {
+	case_begin "$1, $2: what was better"
+	hinted "$2" "$1" 1
+	for name in world.dat self. half; do
+		opened $name "$set"
+	done
+	# Of this kind only files with hints were seen so far.
+	[ "$2" != outside ] || opened kind.
+}
+
+# A hint of the program's own stays, and what it leaves open is filled in.
+own_stay() {
+	case_begin "$1: hints of its own"
+	hinted outside "$1" 300 $own
+	opened world.dat "$own;romio_ds_write=disable"
+	opened self. "$own;romio_ds_write=disable"
+}
+
+# A rank that knows nothing of it must not be the only one without.
+rank_missing() {
+	local program=$BUILD/mpi/$1/hinted
+	case_begin "$1: a rank that is not recorded"
+	observed "$sluice" run -o "$work/trace" -- "mpiexec.$1" -n 3 "$program" 1 : -n 1 env SLUICE_DISABLE=1 "$program" 1
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+	opened world.dat
+	opened half
+	opened self. "$set"
+}
+
+# Two jobs in one run, the first of which is cut off: what it leaves behind is not taken for ranks of the second.
+jobs_apart() {
+	local program=$BUILD/mpi/$1/hinted
+	case_begin "$1: after a job that was killed"
+	observed "$sluice" run -o "$work/trace" -- sh -c "mpiexec.$1 -n 2 $program none bad-hint >/dev/null 2>&1
+mpiexec.$1 -n 2 $program 1 : -n 2 env SLUICE_DISABLE=1 $program 1"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+	# A trace with calls that never ended is not one for check_trace.
+	"$sluice" print "$work/trace" | grep ' MPI_File_open(.* = 0$' >opens || wrong "nobody opens a file"
+	! grep '/world.dat.*hint/set=' opens || wrong "hints for some ranks"
+	check_eq "$(grep -c '/self.dat.*hint/set=' opens)" 2
+}
+
+# Without the plug-in, or with too high a bar, all is as it was.
+not_wanted() {
+	local program=$BUILD/mpi/$1/hinted
+	case_begin "$1: not wanted"
+	observed "$sluice" -c plugins.load=histogram run -o "$work/trace" -- "mpiexec.$1" -n 4 "$program" 1
+	check_eq "$captured_rc" 0 "$case: exit code"
+	opened world.
+	opened self.
+	observed "$sluice" -c plugin.history.learn=1000 run -o "$work/trace" -- "mpiexec.$1" -n 4 "$program" 1
+	check_eq "$captured_rc" 0 "$case: exit code"
+	opened world.
+}
+
+# Exploring: at most this share of the opens, over runs, and on all ranks alike.
+exploring() {
+	local program=$BUILD/mpi/$1/hinted
+	case_begin "$1: exploring"
+	export SLUICE_STORE_PATH=$work/explore.$1.db
+	for _ in 1 2; do
+		observed "$sluice" -c plugin.history.learn=1000 -c plugin.history.explore=20% \
+			-c plugin.history.sets=romio_ds_write=disable \
+			run -o "$work/trace" -- "mpiexec.$1" -n 4 "$program" 1
+		check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+		check_trace <<'END'
+opens = [c for c in calls if c.function == "MPI_File_open" and c.error == 0]
+alike = defaultdict(set)
+for call in opens:
+    alike[call.collective if int(call.collective, 16) else call.id].add(call.hints)
+for hints in alike.values():
+    same(len(hints), 1, "kinds of hints of an opening")
+tried = sum(hints == {"romio_ds_write=disable"} for hints in alike.values())
+must(tried and tried <= 0.2 * len(alike) + 1, "%d of %d openings were trials" % (tried, len(alike)))
+END
+	done
+	"$python" - "$SLUICE_STORE_PATH" <<'END' || wrong "trials are not within their share"
+import sqlite3, sys
+opens, explored = sqlite3.connect(sys.argv[1]).execute("SELECT sum(opens), sum(explored) FROM trial").fetchone()
+sys.exit(not (opens == 20 and 1 <= explored <= 0.2 * opens))
+END
+}
+
+mpis=$(mpi_list)
+[ -n "$mpis" ] || skip "there is no MPI"
+for mpi in $mpis; do
+	export SLUICE_STORE_PATH=$work/store.$mpi.db
+	training "$mpi"
+	answered "$mpi" outside
+	answered "$mpi" inside
+	own_stay "$mpi"
+	rank_missing "$mpi"
+	jobs_apart "$mpi"
+	not_wanted "$mpi"
+	exploring "$mpi"
+done
