@@ -122,6 +122,16 @@ check_rc 0 "$sluice" report --survey plain.sluice
 check_has "$(cat out)" "[FileSurveyor:POSIX] \"$work/copy\"/Accesses/Writing/Sequential = (3,3,3)"
 check_has "$(cat out)" "[FileSurveyor:POSIX] \"$work/copy\"/Bytes/Total written = (6,6,6)"
 
+# A trace can be played to plug-ins, which say what they would have said in the run.
+check_rc 0 "$sluice" report --plugin file_surveyor,histogram plain.sluice
+check_has "$(cat out)" "[file_surveyor] POSIX \"$work/copy\"/Accesses: Writing 3"
+check_has "$(cat out)" "[histogram] calls: graded 0"
+check_rc 0 "$sluice" report --plugin file_surveyor --json plain.sluice
+check_json out sluice.report.plugins/1
+check_rc 1 "$sluice" report --plugin nosuch plain.sluice
+check_has "$(cat err)" "there is none of that name; there are: catalogue file_surveyor"
+check_rc 2 "$sluice" report --plugin histogram --survey plain.sluice
+
 # What was noted while the program ran, and how the node was: in any form of the trace.
 SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD= "$sluice" run --quiet --format text -o plain.txt -- cat input >/dev/null
 python3 - <<'PYTHON'

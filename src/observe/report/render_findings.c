@@ -355,6 +355,25 @@ static void put_findings(struct json *json, const struct summary *s, const struc
 	json_close(json);
 }
 
+void render_plugins(FILE *out, const struct summary *summary)
+{
+	size_t count;
+	AUTO_FREE struct finding *findings =
+		findings_new(summary->head, &summary->ranks, NOTE_REPORT, &count);
+
+	for (size_t i = 0; i < count;)
+		i += print_group(out, &findings[i], count - i);
+}
+
+void render_plugins_json(FILE *out, const struct summary *summary)
+{
+	struct json json;
+
+	json_start(&json, out, "sluice.report.plugins/1");
+	put_findings(&json, summary, &sections[PLUGINS]);
+	json_end(&json);
+}
+
 static void put_statistic(struct json *json, const struct window_figure *f)
 {
 	json_open(json, NULL, '{');
