@@ -181,7 +181,8 @@ static bool lane_feed(struct lane *l)
 	else
 		l->starved = STARVED_CALLS;
 	signals_release(held);
-	cost_flush(s, l, clock_ticks(capture_gate->clock) - start);
+	s->hooking.late = clock_ticks(capture_gate->clock);
+	cost_flush(s, l, s->hooking.late - start);
 	return fed;
 }
 
@@ -221,6 +222,7 @@ void frame_count(struct frame *f)
 		counters_add(f->scratch);
 		if (mode == CAPTURE_COUNTERS)
 			cost_count(&capture_self, f);
+		capture_self.hooking.late = clock_ticks(capture_gate->clock);
 	}
 	f->seq = 0;
 }

@@ -72,6 +72,7 @@ struct hook_account {
 /* The plug-ins' side of a thread; see inline/host.h. */
 struct hooking {
 	const void *volatile at; /* frame of the call whose hooks run now; NULL for none */
+	uint64_t late;		 /* when slow work after a call ended: hooks begin no earlier */
 	uint64_t outside;	 /* ticks of the hook that runs which are the kernel's */
 	uint32_t calls, limit;	 /* of hooks since the accounts were added, and when to add them */
 	struct hook_account accounts[CONTROL_PLUGINS];

@@ -460,7 +460,7 @@ static void call_end_again(const struct frame *f)
 
 static void hooks_run(const struct frame *f, const struct question *q)
 {
-	uint64_t now = f->stop;
+	uint64_t late = capture_self.hooking.late, now = late > f->stop ? late : f->stop;
 	unsigned said;
 
 	for (unsigned i = 0; i < plugin_count; i++) {
