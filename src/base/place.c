@@ -89,8 +89,12 @@ char *place_library(struct err *err)
 char *place_user(void)
 {
 	const char *user = getenv("USER");
+	struct passwd *entry;
 
-	return user ? xstrdup(user) : xprintf("%u", (unsigned)getuid());
+	if (user && *user)
+		return xstrdup(user);
+	entry = getpwuid(getuid());
+	return entry ? xstrdup(entry->pw_name) : xprintf("%u", (unsigned)getuid());
 }
 
 char *place_home(void)

@@ -31,8 +31,12 @@ void table_add(struct table *table, const char *format, ...)
 
 	table->cells = xgrow(table->cells, &table->cap, table->count + 1, sizeof(*table->cells));
 	va_start(ap, format);
-	table->cells[table->count++] = xvprintf(format, ap);
+	table->cells[table->count] = xvprintf(format, ap);
 	va_end(ap);
+	/* A command of several lines is one cell all the same. */
+	for (char *p = table->cells[table->count++]; *p; p++)
+		if ((unsigned char)*p < ' ')
+			*p = ' ';
 }
 
 /* Columns of a terminal that the text takes, near enough: one per UTF-8 character. */

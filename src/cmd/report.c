@@ -3,6 +3,7 @@
  * sluice report: the verdict on a run, then where its time and bytes went.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/term.h"
@@ -12,11 +13,14 @@
 #include "observe/report/render.h"
 #include "observe/report/summary.h"
 #include "observe/report/trace_host.h"
+#include "observe/watch/replay.h"
+#include "trace/facts.h"
 
 #define BATCH 4096
 
 struct report_args {
 	uint64_t top;
+	const char *plugins;
 	bool by_rank, survey, json;
 };
 
@@ -27,6 +31,9 @@ static const struct option report_options[] = {
 	  offsetof(struct report_args, by_rank) },
 	{ 0, "survey", NULL, NULL, "print how each file was accessed, and nothing else",
 	  OPTION_FLAG, offsetof(struct report_args, survey) },
+	{ 'p', "plugin", "NAMES", NULL,
+	  "play the trace to these plug-ins and print what they report, nothing else", OPTION_TEXT,
+	  offsetof(struct report_args, plugins) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.report/1", OPTION_FLAG,
 	  offsetof(struct report_args, json) },
 	{ 0 }
@@ -97,18 +104,74 @@ static int report_trace(const struct command *command, struct trace *trace)
 	return ret;
 }
 
+/* What plug-ins say while a trace is played to them. */
+struct played {
+	const struct command *command;
+	struct note *notes;
+	size_t count, cap;
+};
+
+static char *copy_of(const char *text)
+{
+	return xstrdup(text ? text : "");
+}
+
+static void note_take(void *arg, const struct note *note)
+{
+	struct played *p = arg;
+
+	if (note->name && !strcmp(note->name, NOTE_WARNING)) {
+		command_warn(p->command, "plug-in %s: %s", note->source, note->value);
+		return;
+	}
+	p->notes = xgrow(p->notes, &p->cap, p->count + 1, sizeof(*p->notes));
+	p->notes[p->count++] = (struct note){
+		note->time_ns,	       note->process,	    copy_of(note->host),
+		copy_of(note->source), copy_of(note->kind), copy_of(note->name),
+		copy_of(note->value),
+	};
+}
+
+static int report_plugins(const struct command *command, struct trace *trace)
+{
+	const struct report_args *args = command->args;
+	struct played played = { .command = command };
+	struct replay_options options = { command->config, args->plugins, "--plugin", &played,
+					  note_take };
+	struct trace_head head = trace->head;
+	struct summary summary;
+	struct err err = { 0 };
+	int ret = COMMAND_GOOD;
+
+	if (replay_trace(trace, &options, &err) < 0)
+		ret = command_fail(command, "%s", err.text);
+	head.notes = played.notes;
+	head.note_count = played.count;
+	summary_init(&summary, &head);
+	if (!ret && args->json)
+		render_plugins_json(stdout, &summary);
+	else if (!ret)
+		render_plugins(stdout, &summary);
+	summary_release(&summary);
+	for (size_t i = 0; i < played.count; i++)
+		fact_release(&fact_note, &played.notes[i]);
+	free(played.notes);
+	return ret ? ret : command_finish(command);
+}
+
 static int report_run(struct command *command)
 {
 	const struct report_args *args = command->args;
 	struct trace trace;
 	int ret;
 
-	if (args->survey && args->by_rank)
-		return command_misuse(command, "--survey and --by-rank exclude each other");
+	if (args->survey + args->by_rank + (args->plugins != NULL) > 1)
+		return command_misuse(command,
+				      "--survey, --by-rank and --plugin exclude each other");
 	ret = runs_open(command, &trace, NULL);
 	if (ret)
 		return ret;
-	ret = report_trace(command, &trace);
+	ret = args->plugins ? report_plugins(command, &trace) : report_trace(command, &trace);
 	runs_tell_losses(command, &trace.head);
 	trace_close(&trace);
 	return ret;
@@ -136,6 +199,9 @@ const struct command_ops command_report = {
 		 "where it starts behind the one before (after an open, at 0), short are seeks "
 		 "of up to 64 KiB, and a non-contiguous access counts as a long seek:\n\n"
 		 "  [FileSurveyor:MPI] \"/data/out\"/Accesses/Reading/Sequential = (0.2,0,2)\n\n"
+		 "--plugin plays the recorded calls to asynchronous plug-ins, named as in the "
+		 "settings (plugins.load), and prints their reports. Nothing is left out, and "
+		 "what is known from earlier runs is neither used nor changed.\n\n"
 		 "A name in parentheses stands for calls that were counted and not recorded "
 		 "one by one.\n\n"
 		 "What was noted while the program ran is told, too: anomalies, what was "

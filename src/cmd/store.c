@@ -18,13 +18,14 @@
 #include "cmd/command.h"
 #include "store/catalogue.h"
 #include "store/durations.h"
+#include "store/outcomes.h"
 
 struct store_args {
 	bool json, forget;
 };
 
 static const struct option store_options[] = {
-	{ 0, "forget", NULL, NULL, "delete what the topic holds; for durations, runs and facts",
+	{ 0, "forget", NULL, NULL, "delete what the topic holds, but not things and their ids",
 	  OPTION_FLAG, offsetof(struct store_args, forget) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.store/1", OPTION_FLAG,
 	  offsetof(struct store_args, json) },
@@ -290,6 +291,41 @@ static int list_durations(struct listing *l, struct store *store, struct err *er
 	return durations_list(store, NULL, list_duration, l, err);
 }
 
+/* ---- outcomes ---- */
+
+static void cell_rate(struct listing *l, double bytes_per_second)
+{
+	char text[UNIT_TEXT];
+
+	if (l->json)
+		cell_number(l, (int64_t)bytes_per_second);
+	else
+		cell_text(l, unit_rate(text, bytes_per_second, 1000000000));
+}
+
+static int list_outcome(void *arg, const struct outcome_key *key, const char *hints,
+			const struct outcome *outcome)
+{
+	struct listing *l = arg;
+
+	row_begin(l);
+	cell_text(l, key->operation);
+	cell_text(l, key->user);
+	cell_text(l, key->extension);
+	cell_bytes(l, (uint64_t)1 << (2 * (key->size_class & 31)));
+	cell_number(l, (int64_t)outcome->count);
+	cell_rate(l, outcome->rate);
+	cell_rate(l, outcome_deviation(outcome));
+	cell_text(l, hints);
+	row_end(l);
+	return 0;
+}
+
+static int list_outcomes(struct listing *l, struct store *store, struct err *err)
+{
+	return outcomes_list(store, NULL, list_outcome, l, err);
+}
+
 /* ---- all of it ---- */
 
 #define TITLES(...)               \
@@ -316,6 +352,11 @@ static const struct topic topics[] = {
 	  TITLES("host", "layer", "call", ">from size", ">calls", ">1%", ">median", ">99%"),
 	  TITLES("host", "layer", "call", "bytes", "calls", "fast_ns", "median_ns", "slow_ns"),
 	  list_durations, durations_forget },
+	{ "outcomes",
+	  TITLES("operation", "user", "extension", ">from size", ">files", ">rate", ">+-", "hints"),
+	  TITLES("operation", "user", "extension", "bytes", "files", "bytes_per_second",
+		 "deviation", "hints"),
+	  list_outcomes, outcomes_forget },
 	{ 0 }
 };
 
@@ -468,7 +509,8 @@ const struct command_ops command_store = {
 		 "  nodes, devices, layers, calls   things and their ids, which never change\n"
 		 "  attributes                      what records of calls carry, by layer\n"
 		 "  runs, facts                     who ran what, where and as which job\n"
-		 "  durations                       how long calls take, by host and size",
+		 "  durations                       how long calls take, by host and size\n"
+		 "  outcomes                        which rate files reached under which hints",
 	.options = store_options,
 	.args_bytes = sizeof(struct store_args),
 	.run = store_main,

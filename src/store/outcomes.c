@@ -125,3 +125,10 @@ int outcomes_opens(struct store *store, const char *user, uint64_t *opens, uint6
 	*explored = sums[1] > 0 ? (uint64_t)sums[1] : 0;
 	return 0;
 }
+
+int outcomes_forget(struct store *store, struct err *err)
+{
+	int r = store_run(store, err, "DELETE FROM outcome", "");
+
+	return r < 0 ? r : store_run(store, err, "DELETE FROM trial", "");
+}

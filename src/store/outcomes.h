@@ -45,6 +45,9 @@ typedef int (*outcomes_seen)(void *arg, const struct outcome_key *key, const cha
 int outcomes_list(struct store *store, const char *user, outcomes_seen seen, void *arg,
 		  struct err *err);
 
+/* All of it, trials as well. */
+int outcomes_forget(struct store *store, struct err *err);
+
 /* Files opened, and those of them that were trials of other hints: adds. */
 int outcomes_opened(struct store *store, const char *user, const char *extension, uint64_t opens,
 		    uint64_t explored, struct err *err);

@@ -86,4 +86,4 @@ check_eq "$(json_get out '["activities"][0]["name"]')" /particles/x
 check_eq "$(json_get out '["activities"][5]["error"]')" -1
 check_rc 0 "$sluice" print --csv two.container
 check_eq "$(sed -n '4p' out)" \
-	"2000,5,0,1,0,ID2,MPI,MPI_File_write_at_all,write,0,100,100,,,,,/data/out.h5,,ID1,,,400,,0000000000005eed,"
+	"2000,5,0,1,0,ID2,MPI,MPI_File_write_at_all,write,0,100,100,,,,,/data/out.h5,,ID1,,,400,,0000000000005eed,,"

@@ -38,7 +38,7 @@ check_eq "$(wc -l <out)" "$lines" "lines of the tree"
 check_rc 0 "$sluice" print --csv
 check_eq "$(wc -l <out)" $((lines + 1)) "lines of CSV"
 columns=$(python3 -c 'import csv; print({len(r) for r in csv.reader(open("out"))})')
-check_eq "$columns" "{25}" "columns of CSV"
+check_eq "$columns" "{26}" "columns of CSV"
 check_rc 0 "$sluice" print --json
 check_json out sluice.print/1
 check_eq "$(json_get out '["activities"].__len__()')" "$lines" "activities of JSON"

@@ -122,6 +122,16 @@ check_rc 0 "$sluice" report --survey plain.sluice
 check_has "$(cat out)" "[FileSurveyor:POSIX] \"$work/copy\"/Accesses/Writing/Sequential = (3,3,3)"
 check_has "$(cat out)" "[FileSurveyor:POSIX] \"$work/copy\"/Bytes/Total written = (6,6,6)"
 
+# A trace can be played to plug-ins, which say what they would have said in the run.
+check_rc 0 "$sluice" report --plugin file_surveyor,histogram plain.sluice
+check_has "$(cat out)" "[file_surveyor] POSIX \"$work/copy\"/Accesses: Writing 3"
+check_has "$(cat out)" "[histogram] calls: graded 0"
+check_rc 0 "$sluice" report --plugin file_surveyor --json plain.sluice
+check_json out sluice.report.plugins/1
+check_rc 1 "$sluice" report --plugin nosuch plain.sluice
+check_has "$(cat err)" "there is none of that name; there are: catalogue file_surveyor"
+check_rc 2 "$sluice" report --plugin histogram --survey plain.sluice
+
 # What was noted while the program ran, and how the node was: in any form of the trace.
 SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD= "$sluice" run --quiet --format text -o plain.txt -- cat input >/dev/null
 python3 - <<'PYTHON'
@@ -144,11 +154,11 @@ PYTHON
 "$sluice" convert noted.txt noted.sluice
 check_rc 0 "$sluice" report noted.sluice
 check_has "$(cat out)" "  at 1.50 s, process 0, reasoner: process 0: 9 of 10 calls were very slow"
-check_has "$(cat out)" "  [read_ahead] advice given = 12"
+check_has "$(cat out)" "  [read_ahead] advice given 12"
 check_has "$(cat out)" "  at 2.00 s, process 0, overhead: counters: too dear"
 check_has "$(cat out)" "  node1, mine: abi: it has ABI 7"
-check_has "$(cat out)" "  [histogram] POSIX/read/very slow = 9"
-check_has "$(cat out)" "  [mine] spent_ns = 2.50 ms"
+check_has "$(cat out)" "  [histogram] POSIX/read: very slow 9"
+check_has "$(cat out)" "  [mine] spent_ns 2.50 ms"
 check_has "$(cat out)" "  utilisation/io  97.0%  97.0%  97.0%      -  node1"
 check_rc 0 "$sluice" report --json noted.sluice
 check_json out sluice.report/1
@@ -157,3 +167,17 @@ check_eq "$(json_get out '["refused"][0]["value"]')" "it has ABI 7"
 check_eq "$(json_get out '["applied"][0]["sum"]')" 12
 check_eq "$(json_get out '["plugins"][0]["spread"]["maximum"]')" 9
 check_eq "$(json_get out '["node"]["statistics"][0]["mean"]')" 97
+
+# The surveyor says the same while the program runs as afterwards. (Times are in ticks then, and a tick is not yet
+# known as well as at the end.)
+SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD=file_surveyor "$sluice" run --quiet -o live.sluice -- \
+	dd if=input of=copy bs=2 status=none
+"$sluice" report --survey live.sluice | grep -v '/Time/\|/Sharing/\|(0,0,0)' |
+	sed -E 's/^\[FileSurveyor:(.*)\] "/\1 "/; s/\((.*),.*,.*\)/\1/' | sort >after
+"$sluice" report --json live.sluice | python3 -c '
+import json, sys
+for row in json.load(sys.stdin)["plugins"]:
+    if row["source"] == "file_surveyor":
+        print("%s = %g" % (row["name"], row["sum"]))' | grep -v /Time/ | sort >meanwhile
+check_has "$(cat meanwhile)" "POSIX \"$work/copy\"/Accesses/Writing/Sequential = 3"
+check_eq "$(cat meanwhile)" "$(cat after)" "the survey while the program ran"

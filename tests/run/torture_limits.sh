@@ -154,7 +154,7 @@ if as_nobody "$work/sluice" version >/dev/null 2>&1; then
 	check_eq $rc 19 "exit code of the bare program"
 	check_has "$(cat bare.out)" "effective 1" "the set-user-id bit"
 	rc=0
-	as_nobody env -u SLUICE_SPOOL_DIR "$work/sluice" run -o "$work/theirs/trace" -- "$work/suid" who >captured.out 2>captured.err || rc=$?
+	as_nobody env -u SLUICE_SPOOL_DIR SLUICE_STORE_PATH="$work/theirs/store" "$work/sluice" run -o "$work/theirs/trace" -- "$work/suid" who >captured.out 2>captured.err || rc=$?
 	check_eq $rc 19 "exit code"
 	check_eq "$(cat captured.out)" "$(cat bare.out)" "stdout"
 	check_has "$(cat captured.err)" "set-user-id" "stderr"
@@ -164,7 +164,7 @@ if as_nobody "$work/sluice" version >/dev/null 2>&1; then
 	# The same program without the bit is recorded for that user.
 	chmod 755 suid
 	rc=0
-	as_nobody env -u SLUICE_SPOOL_DIR "$work/sluice" run -o "$work/theirs/trace2" -- "$work/suid" who >captured.out 2>captured.err || rc=$?
+	as_nobody env -u SLUICE_SPOOL_DIR SLUICE_STORE_PATH="$work/theirs/store" "$work/sluice" run -o "$work/theirs/trace2" -- "$work/suid" who >captured.out 2>captured.err || rc=$?
 	check_eq $rc 19 "exit code"
 	check_eq "$(cat captured.err)" "" "stderr"
 	cp theirs/trace2 "$work/trace"

@@ -50,6 +50,9 @@ for pause in "" 2; do
 	n=$(($(calls) * 100 / 101))
 	[ $((n + $(lost))) -ge "$end" ] || wrong "the program wrote $end times; recorded $n, lost $(lost)"
 	[ "$n" -ge "$at_kill" ] || wrong "$at_kill writes before the collector died, only $n are there"
+	# What the dead collector had heard of the node is kept.
+	"$sluice" convert trace recovered.txt 2>err || wrong "the trace cannot be converted: $(cat err)"
+	grep -q "^#sample" recovered.txt || wrong "no statistics are left"
 	[ -z "$pause" ] || check_rows 0 'function == "pwrite" and not relation'
 	check_eq "$(json_get report.json '["complete"]')" False "complete"
 	[ -z "$pause" ] || "$python" rows.py "$work" sound 100000000 >sound || wrong "$(cat sound)"

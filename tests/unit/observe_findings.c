@@ -133,10 +133,10 @@ static void what_happened_has_its_time_and_place(void)
 			 "\nPlug-ins left out\n"
 			 "  n0, mine: ABI 7\n"
 			 "\nApplied\n"
-			 "  [read_ahead] advice given = (20,10,30)\n");
+			 "  [read_ahead] advice given (20,10,30)\n");
 }
 
-static void reports_and_costs_are_lines_of_the_paper(void)
+static void reports_and_costs_are_grouped(void)
 {
 	AUTO_FREE char *text = NULL;
 
@@ -144,15 +144,33 @@ static void reports_and_costs_are_lines_of_the_paper(void)
 	note(1, "surveyor", NOTE_REPORT, "POSIX \"/a\"/Accesses", "1");
 	note(2, "surveyor", NOTE_REPORT, "POSIX \"/a\"/Accesses", "2");
 	note(-1, "surveyor", NOTE_REPORT, "POSIX \"/a\"/Sharing", "disjoint");
+	note(1, "surveyor", NOTE_REPORT, "POSIX \"/b\"/Accesses", "7");
 	note(1, "overhead", NOTE_COST, "guest_ns", "1500000");
 	note(1, "overhead", NOTE_COST, "guest_share", "0.00125");
 	text = rendered(render_findings);
 	CHECK_TEXT(text, "\nReports of plug-ins (average,minimum,maximum)\n"
-			 "  [surveyor] POSIX \"/a\"/Accesses = (1.5,1,2)\n"
-			 "  [surveyor] POSIX \"/a\"/Sharing = disjoint\n"
+			 "  [surveyor] POSIX \"/a\": Accesses (1.5,1,2), Sharing disjoint\n"
+			 "  [surveyor] POSIX \"/b\": Accesses 7\n"
 			 "\nCost of recording (average,minimum,maximum)\n"
-			 "  [overhead] guest_ns = 1.50 ms\n"
-			 "  [overhead] guest_share = 0.12%\n");
+			 "  [overhead] guest_ns 1.50 ms, guest_share 0.12%\n");
+}
+
+static void fields_of_a_group_go_on_on_the_next_line(void)
+{
+	static char names[30][32];
+	AUTO_FREE char *text = NULL;
+
+	begin();
+	for (int i = 0; i < 30; i++) {
+		snprintf(names[i], sizeof(names[i]), "group/field%d", i);
+		note(1, "p", NOTE_REPORT, names[i], "123456");
+	}
+	text = rendered(render_findings);
+	CHECK(strstr(text, "\n  [p] group: field0 123456, field1 123456, "));
+	CHECK(strstr(text, ",\n      field"));
+	CHECK(strstr(text, " field29 123456\n"));
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		CHECK(strcspn(line, "\n") <= 118);
 }
 
 static void a_long_report_is_cut_and_says_so(void)
@@ -162,12 +180,12 @@ static void a_long_report_is_cut_and_says_so(void)
 
 	begin();
 	for (int i = 0; i < 50; i++) {
-		snprintf(names[i], sizeof(names[i]), "n%d", i);
+		snprintf(names[i], sizeof(names[i]), "n%d/f", i);
 		note(1, i < 45 ? "long" : "short", NOTE_REPORT, names[i], "1");
 	}
 	text = rendered(render_findings);
-	CHECK(strstr(text, "  [long] n39 = 1\n  ... and 5 more of long (--top 45 shows all)\n"
-			   "  [short] n45 = 1\n"));
+	CHECK(strstr(text, "  [long] n39: f 1\n  ... and 5 more of long (--top 45 shows all)\n"
+			   "  [short] n45: f 1\n"));
 }
 
 static void the_node_is_joined_by_time(void)
@@ -215,5 +233,5 @@ static void the_node_is_joined_by_time(void)
 
 TESTS(TEST(numbers_of_ranks_become_a_spread), TEST(what_a_process_gives_twice_is_two_findings),
       TEST(texts_that_are_the_same_become_one), TEST(what_happened_has_its_time_and_place),
-      TEST(reports_and_costs_are_lines_of_the_paper), TEST(a_long_report_is_cut_and_says_so),
-      TEST(the_node_is_joined_by_time))
+      TEST(reports_and_costs_are_grouped), TEST(fields_of_a_group_go_on_on_the_next_line),
+      TEST(a_long_report_is_cut_and_says_so), TEST(the_node_is_joined_by_time))

@@ -20,7 +20,7 @@ struct node {
 		enum role role;
 		int32_t process;
 	} signals[64];
-	size_t signal_count;
+	size_t signal_count, new_count;
 };
 
 static bool detect(void *arg, uint32_t process, struct sluice_health *health)
@@ -41,6 +41,7 @@ static void listen(void *arg, int32_t process, const struct anomaly *anomaly)
 	REQUIRE(node->signal_count < 64);
 	node->signals[node->signal_count].role = anomaly->report->role;
 	node->signals[node->signal_count++].process = process;
+	node->new_count += anomaly->is_new;
 }
 
 static void node_open(struct node *node, const char *host, const char *board)
@@ -86,6 +87,13 @@ static void anomaly_climbs_to_the_system_in_one_cycle(void)
 	CHECK_INT(node.signals[2].role, ROLE_SYSTEM);
 	CHECK_INT(state_of(&node, ROLE_PROCESS, 1), HEALTH_GOOD);
 	CHECK_INT(state_of(&node, ROLE_PROCESS, 3), HEALTH_BAD);
+	CHECK_INT(node.new_count, 3);
+	/* It lasts, with a cycle in which nothing was called: no news at any level. */
+	hierarchy_cycle(node.hierarchy, 3 * SECOND, NULL);
+	node_calls(&node, 3, 40, 10);
+	hierarchy_cycle(node.hierarchy, 4 * SECOND, NULL);
+	CHECK(node.signal_count > 3);
+	CHECK_INT(node.new_count, 3);
 	hierarchy_free(node.hierarchy);
 }
 

@@ -114,6 +114,12 @@ static void lasting_anomaly_is_signalled_each_cycle_but_new_once(void)
 	}
 	CHECK_INT(b.heard.count, 3);
 	CHECK_INT(b.heard.new_count, 1);
+	/* Cycles without calls end nothing. */
+	bench_cycle(&b);
+	bench_calls(&b, 50, 50, 0);
+	bench_cycle(&b);
+	CHECK_INT(b.heard.count, 4);
+	CHECK_INT(b.heard.new_count, 1);
 	bench_calls(&b, 0, 100, 0);
 	CHECK_INT(bench_cycle(&b)->state, HEALTH_GOOD);
 	bench_calls(&b, 50, 50, 0);

@@ -149,6 +149,30 @@ static void a_row_survives_its_journey(void)
 	CHECK_INT(message_kind_of(&fact_loss), MESSAGE_KINDS);
 }
 
+static void activities_survive_their_journey(void)
+{
+	struct activity from[3], to[3];
+	uint64_t bytes[3 * MESSAGE_ACTIVITY_MAX / 8];
+	const void *at = bytes;
+	size_t n;
+
+	/* Every byte differs, so that no field can be missed or taken for another. */
+	for (size_t i = 0; i < sizeof(from); i++)
+		((unsigned char *)from)[i] = (unsigned char)(i * 7 + 1);
+	from[1].present = PRESENT(LINK) | PRESENT(HANDLE) | PRESENT(SIZE) | PRESENT(OFFSET);
+	from[1].file2 = from[1].name = from[1].hints = 0;
+	n = message_pack_activities(bytes, from, 3);
+	CHECK(n < 3 * sizeof(struct activity));
+	for (size_t i = 0; i < 3; i++) {
+		at = message_unpack_activity(at, &to[i]);
+		CHECK(activity_equal(&from[i], &to[i]));
+	}
+	CHECK_INT((const char *)at - (const char *)bytes, n);
+	CHECK_INT(to[1].mode, 0);
+	CHECK_INT(to[2].mode, from[2].mode);
+	CHECK_INT(to[2].link2, from[2].link2);
+}
+
 static void plugins_see_their_layers_and_what_they_ask_for(void)
 {
 	struct config config;
@@ -380,7 +404,8 @@ static void a_watcher_that_does_not_end_is_stopped(void)
 	config_release(&config);
 }
 
-TESTS(TEST(a_row_survives_its_journey), TEST(plugins_see_their_layers_and_what_they_ask_for),
+TESTS(TEST(a_row_survives_its_journey), TEST(activities_survive_their_journey),
+      TEST(plugins_see_their_layers_and_what_they_ask_for),
       TEST(a_plugin_that_does_not_start_is_refused_in_its_own_words),
       TEST(a_flood_of_lines_is_cut_and_counted), TEST(what_is_wrong_with_a_plugin_is_named),
       TEST(nobody_watches_where_nothing_is_asked_for),

@@ -113,8 +113,8 @@ static void list_that_is_stopped_locks_nobody_out(void)
 }
 
 #define WRITERS 8
-#define SHARED 40
-#define OWN 10
+#define SHARED 16
+#define OWN 4
 
 /* Each registers names that all have and some of its own, and says which ids the former got. */
 static void writer(const struct sample *sample, int number, int out)

@@ -150,7 +150,7 @@ static void plugin_begin(unsigned i, const struct sluice_plugin *plugin)
 	int error;
 
 	if (state != PLUGIN_ACTIVE) {
-		state_set(i, state, EINVAL);
+		state_set(i, state, 0);
 		return;
 	}
 	p->ops = plugin->in_line;

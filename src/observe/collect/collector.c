@@ -179,7 +179,9 @@ static void watcher_said(void *arg, const struct fact *fact, const void *row)
 		return;
 	if (!strcmp(note->kind, NOTE_REFUSED))
 		warning_add(&c->intake.totals, note->value);
-	if (!strcmp(note->kind, NOTE_DEGRADED) && !strcmp(note->name, NOTE_WARNING)) {
+	/* What several plug-ins miss, the store above all, is told once. */
+	if (!strcmp(note->kind, NOTE_DEGRADED) && !strcmp(note->name, NOTE_WARNING) &&
+	    !strstr(c->intake.totals.warnings, note->value)) {
 		AUTO_FREE char *text = xprintf("plug-in %s: %s", note->source, note->value);
 
 		warning_add(&c->intake.totals, text);

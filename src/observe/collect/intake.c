@@ -64,7 +64,7 @@ void intake_release(struct intake *in)
 
 int64_t intake_ns(const struct run_clock *clock, uint64_t ticks)
 {
-	return (int64_t)((__int128)ticks * clock->num / clock->den);
+	return (int64_t)((unsigned __int128)ticks * clock->num / clock->den);
 }
 
 /* Index of the process whose spool has this number; -1 if it never showed up. */

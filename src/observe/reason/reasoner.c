@@ -51,7 +51,7 @@ struct reasoner {
 	struct health_report report; /* of the last cycle */
 	int64_t judged_ns;	     /* when there was enough to judge */
 	int64_t cycled_ns;
-	bool was_signalled; /* in the last cycle */
+	enum health_state told; /* what listeners were last told, as long as it lasts */
 };
 
 /* What the rules look at. */
@@ -334,11 +334,28 @@ static void settle(struct reasoner *r, enum health_rule rule, int64_t now_ns)
 	memcpy(r->report.utilisation, r->utilisation, sizeof(r->utilisation));
 }
 
+/* Is this cycle's judgement to be signalled, and is it news? What lasts over cycles without calls
+ * is none. */
+static bool is_signal(struct reasoner *r, const struct view *view, bool *is_new)
+{
+	enum health_state state = r->report.state;
+	enum signal_when when = rules[r->report.rule].signal;
+	bool is_told = r->told == state;
+
+	if (!is_told)
+		r->told = HEALTH_UNKNOWN;
+	if (when == SIGNAL_NEVER || (when == SIGNAL_NEW && !view->bad_is_new))
+		return false;
+	*is_new = !is_told || when == SIGNAL_NEW;
+	r->told = state;
+	return true;
+}
+
 const struct health_report *reasoner_cycle(struct reasoner *r, int64_t now_ns)
 {
 	struct view view = { .settings = &r->settings };
-	enum health_rule before = r->report.rule, rule = 0;
-	bool is_signal;
+	enum health_rule rule = 0;
+	bool is_new;
 
 	forget_stale(r, now_ns);
 	look(r, now_ns, &view);
@@ -346,11 +363,7 @@ const struct health_report *reasoner_cycle(struct reasoner *r, int64_t now_ns)
 		rule++;
 	settle(r, rule, now_ns);
 	r->cycled_ns = now_ns;
-	is_signal = rules[rule].signal == SIGNAL_ALWAYS ||
-		    (rules[rule].signal == SIGNAL_NEW && view.bad_is_new);
-	if (is_signal)
-		signal_listeners(r, &view, &rules[rule],
-				 !r->was_signalled || before != rule || rule == RULE_NEIGHBOUR);
-	r->was_signalled = is_signal;
+	if (is_signal(r, &view, &is_new))
+		signal_listeners(r, &view, &rules[rule], is_new);
 	return &r->report;
 }

@@ -77,7 +77,7 @@ extern const struct reasoner_settings reasoner_defaults;
 struct anomaly {
 	const struct health_report *report; /* of the one who signals */
 	const char *reason;		    /* one sentence without its full stop */
-	bool is_new;			    /* not signalled in the cycle before */
+	bool is_new; /* not what was signalled last, or it was well in between */
 };
 
 struct reasoner;

@@ -45,6 +45,10 @@ void render_events(FILE *out, const struct report *report);
 /* The node while the program did I/O, reports of plug-ins, what Sluice cost. */
 void render_findings(FILE *out, const struct report *report);
 
+/* Reports of plug-ins alone, all of them: lines, or one object of schema sluice.report.plugins/1. */
+void render_plugins(FILE *out, const struct summary *summary);
+void render_plugins_json(FILE *out, const struct summary *summary);
+
 /* All of that as fields of the object that is open. */
 void render_findings_json(struct json *json, const struct summary *summary);
 

@@ -17,7 +17,8 @@
 #include "observe/report/summary.h"
 #include "observe/stats/window.h"
 
-#define SOURCE_LINES 40
+#define SOURCE_GROUPS 40
+#define LINE_COLUMNS 118
 
 /* The kinds of notes, and what a report has of each. */
 struct section {
@@ -107,7 +108,7 @@ static void add_number(struct buf *text, const char *name, double value)
 
 	if (isnan(value))
 		buf_putc(text, '-');
-	else if (ends_with(name, "_ns"))
+	else if (ends_with(name, "_ns") || ends_with(name, " ns"))
 		buf_puts(text, unit_ns(out, (int64_t)value));
 	else if (ends_with(name, "_share"))
 		buf_printf(text, "%.2f%%", 100 * value);
@@ -128,21 +129,24 @@ static void add_spread(struct buf *text, const struct finding *f)
 	buf_putc(text, ')');
 }
 
-/* "[histogram] reads/very slow = (1.5,1,2)": SIOX's layout; one value needs no spread. */
-static void print_finding(FILE *out, const struct finding *f)
+static void add_value(struct buf *text, const struct finding *f)
 {
-	AUTO_BUF struct buf value = { 0 };
-
 	if (f->is_number && f->spread.count > 1)
-		add_spread(&value, f);
+		add_spread(text, f);
 	else if (f->is_number)
-		add_number(&value, finding_name(f), f->sum);
+		add_number(text, finding_name(f), f->sum);
 	else
-		buf_puts(&value, finding_value(f));
-	fprintf(out, "  [%s] %s = %s", finding_source(f), finding_name(f), buf_text(&value));
+		buf_puts(text, finding_value(f));
 	if (!f->is_number && f->count > 1)
-		fprintf(out, " (%zu times)", f->count);
-	fputc('\n', out);
+		buf_printf(text, " (%zu times)", f->count);
+}
+
+/* How much of a name is its group; what comes behind is the field. */
+static size_t group_length(const struct finding *f)
+{
+	const char *name = finding_name(f), *slash = strrchr(name, '/');
+
+	return slash ? (size_t)(slash - name) : 0;
 }
 
 static bool same_source(const struct finding *a, const struct finding *b)
@@ -150,24 +154,63 @@ static bool same_source(const struct finding *a, const struct finding *b)
 	return strcmp(finding_source(a), finding_source(b)) == 0;
 }
 
-/* Of each source at most so many lines as anybody reads, or as were asked for. */
+static bool same_group(const struct finding *a, const struct finding *b)
+{
+	size_t n = group_length(a);
+
+	return same_source(a, b) && n == group_length(b) &&
+	       strncmp(finding_name(a), finding_name(b), n) == 0;
+}
+
+/*
+ * "[histogram] POSIX read: very slow 2, slow 7, ...": the fields of a group on as many lines as
+ * they need. Returns how many findings that are.
+ */
+static size_t print_group(FILE *out, const struct finding *f, size_t count)
+{
+	size_t group = group_length(f), n = 0;
+	int column = fprintf(out, "  [%s]", finding_source(f));
+
+	if (group)
+		column += fprintf(out, " %.*s:", (int)group, finding_name(f));
+	for (; n < count && same_group(f, &f[n]); n++) {
+		AUTO_BUF struct buf text = { 0 };
+
+		buf_printf(&text, "%s ", finding_name(&f[n]) + (group ? group + 1 : 0));
+		add_value(&text, &f[n]);
+		if (n)
+			column += fprintf(out, ",");
+		if (n && column + 1 + (int)text.len > LINE_COLUMNS)
+			column = fprintf(out, "\n     ") - 1;
+		column += fprintf(out, " %s", buf_text(&text));
+	}
+	fputc('\n', out);
+	return n;
+}
+
+/* Of each source at most as many groups as anybody reads, or as were asked for. */
 static void print_findings(FILE *out, const struct report *report, const struct section *section)
 {
 	const struct summary *s = report->summary;
-	size_t most = report->top > SOURCE_LINES ? (size_t)report->top : SOURCE_LINES;
-	size_t count, n = 0;
+	size_t most = report->top > SOURCE_GROUPS ? (size_t)report->top : SOURCE_GROUPS;
+	size_t count, groups = 0, i = 0;
 	AUTO_FREE struct finding *findings =
 		findings_new(s->head, &s->ranks, section->kind, &count);
 
 	if (count)
 		fprintf(out, "\n%s\n", section->title);
-	for (size_t i = 0; i < count; i++) {
-		n = i && same_source(&findings[i], &findings[i - 1]) ? n + 1 : 1;
-		if (n <= most)
-			print_finding(out, &findings[i]);
-		if (n > most && (i + 1 == count || !same_source(&findings[i], &findings[i + 1])))
-			fprintf(out, "  ... and %zu more of %s (--top %zu shows all)\n", n - most,
-				finding_source(&findings[i]), n);
+	while (i < count) {
+		size_t first = i;
+
+		groups = i && same_source(&findings[i], &findings[i - 1]) ? groups + 1 : 1;
+		if (groups <= most)
+			i += print_group(out, &findings[i], count - i);
+		else
+			while (i < count && same_group(&findings[first], &findings[i]))
+				i++;
+		if (groups > most && (i == count || !same_source(&findings[first], &findings[i])))
+			fprintf(out, "  ... and %zu more of %s (--top %zu shows all)\n",
+				groups - most, finding_source(&findings[first]), groups);
 	}
 }
 
@@ -310,6 +353,25 @@ static void put_findings(struct json *json, const struct summary *s, const struc
 	for (size_t i = 0; i < count; i++)
 		put_finding(json, &findings[i]);
 	json_close(json);
+}
+
+void render_plugins(FILE *out, const struct summary *summary)
+{
+	size_t count;
+	AUTO_FREE struct finding *findings =
+		findings_new(summary->head, &summary->ranks, NOTE_REPORT, &count);
+
+	for (size_t i = 0; i < count;)
+		i += print_group(out, &findings[i], count - i);
+}
+
+void render_plugins_json(FILE *out, const struct summary *summary)
+{
+	struct json json;
+
+	json_start(&json, out, "sluice.report.plugins/1");
+	put_findings(&json, summary, &sections[PLUGINS]);
+	json_end(&json);
 }
 
 static void put_statistic(struct json *json, const struct window_figure *f)

@@ -75,11 +75,11 @@ static bool is_directory(const char *root, const char *path)
 /* "36 35 98:0 /subtree /place rw - ext3 /dev/root rw". The place, if the device is meant. */
 static char *line_place(const char *at, uint64_t major, uint64_t minor, const char *device)
 {
-	uint64_t number, of_major, of_minor;
+	uint64_t number, parent, of_major, of_minor;
 	const char *word;
 	unsigned n;
 
-	if (!procfile_number(&at, &number) || !procfile_number(&at, &number) ||
+	if (!procfile_number(&at, &number) || !procfile_number(&at, &parent) ||
 	    !procfile_number(&at, &of_major) || *at++ != ':' || !procfile_number(&at, &of_minor))
 		return NULL;
 	procfile_word(&at, &n); /* what of the file system is mounted */

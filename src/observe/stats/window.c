@@ -46,10 +46,11 @@ static void figure_add(struct window_figure *f, const struct stat_sample *sample
 
 struct window_figure *window_new(const struct trace_head *head, int64_t from_ns, int64_t to_ns)
 {
-	struct window_figure *figures = NULL;
+	struct window_figure *figures;
 
-	if (head->statistic_count)
-		figures = xcalloc(head->statistic_count, sizeof(*figures));
+	if (!head->statistic_count)
+		return NULL;
+	figures = xcalloc(head->statistic_count, sizeof(*figures));
 	for (size_t i = 0; i < head->statistic_count; i++)
 		figures[i].statistic = &head->statistics[i];
 	for (size_t i = 0; i < head->sample_count; i++) {

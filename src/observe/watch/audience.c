@@ -73,8 +73,12 @@ static const char *host_option(void *self, const char *key)
 	AUTO_FREE char *section = xprintf("plugin.%s", l->name);
 	const char *text = config_extra(config, section, key);
 
+	if (strcmp(key, "store") != 0)
+		return text;
+	if (l->audience->options.replayed)
+		return NULL;
 	/* What all plug-ins of ours know of each other is in one place. */
-	if (!text && !strcmp(key, "store"))
+	if (!text)
 		text = config_text(config, SETTING_STORE_PATH);
 	return text;
 }

@@ -27,6 +27,7 @@ struct audience_options {
 	size_t call_count;
 	void *arg;
 	void (*note)(void *arg, const struct note *note);
+	bool replayed; /* a trace is played: the store is not theirs, it knows the run already */
 	/* Optional. Which one is at work: index, or -1 for none; to know whom to blame. */
 	void (*turn)(void *arg, int plugin);
 };

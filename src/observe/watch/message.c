@@ -35,6 +35,91 @@ void message_pack(struct buf *out, const struct fact *fact, const void *row)
 	}
 }
 
+/* What every activity has, or most of those that there are many of. */
+struct slim {
+	int64_t start, duration;
+	uint64_t id, parent, link;
+	int64_t result, handle, size, offset;
+	uint32_t process, file;
+	int32_t error;
+	uint16_t call, present;
+	uint8_t layer;
+	bool has_rest;
+};
+
+struct rest {
+	uint64_t link2, collective;
+	int64_t flags, mode, span, variable;
+	file_id file2, name, hints;
+};
+
+_Static_assert(sizeof(struct slim) + sizeof(struct rest) <= MESSAGE_ACTIVITY_MAX,
+	       "an activity has outgrown its message");
+
+#define REST_FIELDS                                                                            \
+	(PRESENT(LINK2) | PRESENT(FLAGS) | PRESENT(MODE) | PRESENT(SPAN) | PRESENT(VARIABLE) | \
+	 PRESENT(COLLECTIVE))
+
+size_t message_pack_activities(void *to, const struct activity *batch, size_t n)
+{
+	char *at = to;
+
+	for (const struct activity *a = batch; a < batch + n; a++) {
+		bool has_rest = a->present & REST_FIELDS || a->file2 | a->name | a->hints;
+
+		*(struct slim *)at = (struct slim){
+			a->start_ns, a->duration_ns, a->id,	a->parent,  a->link, a->result,
+			a->handle,   a->size,	     a->offset, a->process, a->file, a->error,
+			a->call,     a->present,     a->layer,	has_rest,
+		};
+		at += sizeof(struct slim);
+		if (!has_rest)
+			continue;
+		*(struct rest *)at = (struct rest){
+			a->link2,    a->collective, a->flags, a->mode,	a->span,
+			a->variable, a->file2,	    a->name,  a->hints,
+		};
+		at += sizeof(struct rest);
+	}
+	return (size_t)(at - (char *)to);
+}
+
+const void *message_unpack_activity(const void *from, struct activity *a)
+{
+	const struct slim *s = from;
+	const struct rest *r = (const struct rest *)(s + 1);
+
+	*a = (struct activity){
+		.start_ns = s->start,
+		.duration_ns = s->duration,
+		.id = s->id,
+		.parent = s->parent,
+		.link = s->link,
+		.result = s->result,
+		.handle = s->handle,
+		.size = s->size,
+		.offset = s->offset,
+		.process = s->process,
+		.file = s->file,
+		.error = s->error,
+		.call = s->call,
+		.present = s->present,
+		.layer = s->layer,
+	};
+	if (!s->has_rest)
+		return r;
+	a->link2 = r->link2;
+	a->collective = r->collective;
+	a->flags = r->flags;
+	a->mode = r->mode;
+	a->span = r->span;
+	a->variable = r->variable;
+	a->file2 = r->file2;
+	a->name = r->name;
+	a->hints = r->hints;
+	return r + 1;
+}
+
 bool message_unpack(const struct fact *fact, const void *bytes, size_t n, void *row)
 {
 	const char *at = bytes, *end = at + n;

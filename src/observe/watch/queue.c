@@ -1,32 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A ring with positions that only ever grow; a message never wraps around: what is left at the end
- * of the ring becomes a gap.
+ * Chunks go around: untouched or returned -> opened by the producer, in an order that is written
+ * down -> read to the end by the consumer -> returned. Counts only ever grow; a chunk is closed
+ * when the next one is opened.
  */
 #include "observe/watch/queue.h"
 
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define ALIGNMENT 8
-#define KIND_GAP UINT32_MAX
+#define NO_CHUNK UINT32_MAX
 
 struct head {
-	uint32_t kind;
-	uint32_t bytes; /* of the message, or of a gap including this head */
+	uint32_t kind, bytes;
+};
+
+/* One per chunk, and two lists of chunk numbers that go around. */
+struct slot {
+	_Atomic uint32_t used; /* bytes of whole messages */
+	uint32_t order;	       /* opened as n-th: the chunk in slot n modulo their number */
+	uint32_t returned;     /* the same of those that came back */
 };
 
 struct queue {
-	size_t size; /* of the ring; a power of two */
+	size_t mapped;
+	uint32_t count; /* chunks */
+	unsigned char *chunks;
 	/* Producer's. */
-	_Alignas(64) _Atomic uint64_t written;
-	uint64_t read_seen; /* `read` as it last looked */
+	_Alignas(64) _Atomic uint64_t opened;
+	uint32_t writing;    /* chunk, or NO_CHUNK */
+	uint32_t written;    /* bytes in it */
+	uint32_t touched;    /* chunks that were ever used */
+	uint64_t taken_back; /* of those returned */
 	_Atomic uint32_t finished;
 	/* Consumer's. */
-	_Alignas(64) _Atomic uint64_t read;
-	uint64_t written_seen;
-	_Alignas(64) unsigned char ring[];
+	_Alignas(64) _Atomic uint64_t returned;
+	uint64_t closed; /* chunks read to their end: the next is the one being read */
+	uint32_t read;	 /* bytes of that */
+	_Alignas(64) struct slot slots[];
 };
 
 static size_t step_of(size_t bytes)
@@ -36,64 +50,84 @@ static size_t step_of(size_t bytes)
 
 struct queue *queue_new(size_t bytes)
 {
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t count = bytes / QUEUE_CHUNK_BYTES + (bytes % QUEUE_CHUNK_BYTES != 0);
+	size_t front;
 	struct queue *queue;
 
-	while (size < bytes && size < SIZE_MAX / 4)
-		size *= 2;
-	queue = mmap(NULL, sizeof(*queue) + size, PROT_READ | PROT_WRITE,
+	if (count < 2)
+		count = 2;
+	if (count >= UINT32_MAX)
+		return NULL;
+	front = (sizeof(*queue) + count * sizeof(struct slot) + page - 1) / page * page;
+	queue = mmap(NULL, front + count * QUEUE_CHUNK_BYTES, PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (queue == MAP_FAILED)
 		return NULL;
-	queue->size = size;
+	queue->mapped = front + count * QUEUE_CHUNK_BYTES;
+	queue->count = (uint32_t)count;
+	queue->chunks = (unsigned char *)queue + front;
+	queue->writing = NO_CHUNK;
 	return queue;
 }
 
 void queue_free(struct queue *queue)
 {
 	if (queue)
-		munmap(queue, sizeof(*queue) + queue->size);
+		munmap(queue, queue->mapped);
 }
 
-/* Leaves the rest of the ring out. The caller knows that it is free. */
-static uint64_t gap_make(struct queue *queue, uint64_t at)
+static unsigned char *chunk_at(const struct queue *queue, uint32_t chunk, uint32_t offset)
 {
-	size_t offset = at & (queue->size - 1);
-	struct head *head = (struct head *)(queue->ring + offset);
+	return queue->chunks + (size_t)chunk * QUEUE_CHUNK_BYTES + offset;
+}
 
-	*head = (struct head){ KIND_GAP, (uint32_t)(queue->size - offset) };
-	at += queue->size - offset;
-	/* Publishes the gap; pairs with the acquire in queue_peek(). */
-	atomic_store_explicit(&queue->written, at, memory_order_release);
-	return at;
+/* ---- producer ---- */
+
+/* NO_CHUNK if all are in use. */
+static uint32_t chunk_take(struct queue *queue)
+{
+	/* Pairs with the release in chunk_return(): who reads it is done with it. */
+	if (queue->taken_back < atomic_load_explicit(&queue->returned, memory_order_acquire))
+		return queue->slots[queue->taken_back++ % queue->count].returned;
+	return queue->touched < queue->count ? queue->touched++ : NO_CHUNK;
+}
+
+static bool chunk_open(struct queue *queue)
+{
+	uint64_t opened = atomic_load_explicit(&queue->opened, memory_order_relaxed);
+	uint32_t chunk = chunk_take(queue);
+
+	if (chunk == NO_CHUNK)
+		return false;
+	atomic_store_explicit(&queue->slots[chunk].used, 0, memory_order_relaxed);
+	queue->slots[opened % queue->count].order = chunk;
+	queue->writing = chunk;
+	queue->written = 0;
+	/* Closes the one before; pairs with the acquire in chunk_read(). */
+	atomic_store_explicit(&queue->opened, opened + 1, memory_order_release);
+	return true;
 }
 
 void *queue_room(struct queue *queue, size_t bytes)
 {
-	uint64_t at = atomic_load_explicit(&queue->written, memory_order_relaxed);
-	size_t step = step_of(bytes), rest = queue->size - (at & (queue->size - 1));
-
-	if (bytes > UINT32_MAX / 2 || step > queue->size)
+	if (bytes > QUEUE_MESSAGE_MAX)
 		return NULL;
-	/* Pairs with the release in queue_pop(): what was read may be written over. */
-	queue->read_seen = atomic_load_explicit(&queue->read, memory_order_acquire);
-	if (step > rest && at + rest - queue->read_seen <= queue->size)
-		at = gap_make(queue, at);
-	else if (step > rest)
+	if ((queue->writing == NO_CHUNK || queue->written + step_of(bytes) > QUEUE_CHUNK_BYTES) &&
+	    !chunk_open(queue))
 		return NULL;
-	if (at + step - queue->read_seen > queue->size)
-		return NULL;
-	return queue->ring + (at & (queue->size - 1)) + sizeof(struct head);
+	return chunk_at(queue, queue->writing, queue->written) + sizeof(struct head);
 }
 
 void queue_push(struct queue *queue, uint32_t kind, size_t bytes)
 {
-	uint64_t at = atomic_load_explicit(&queue->written, memory_order_relaxed);
-	struct head *head = (struct head *)(queue->ring + (at & (queue->size - 1)));
+	struct head *head = (struct head *)chunk_at(queue, queue->writing, queue->written);
 
 	*head = (struct head){ kind, (uint32_t)bytes };
-	/* Hands the message over; pairs with the acquire in queue_peek(). */
-	atomic_store_explicit(&queue->written, at + step_of(bytes), memory_order_release);
+	queue->written += (uint32_t)step_of(bytes);
+	/* Hands the message over; pairs with the acquire in chunk_read(). */
+	atomic_store_explicit(&queue->slots[queue->writing].used, queue->written,
+			      memory_order_release);
 }
 
 void queue_finish(struct queue *queue)
@@ -102,41 +136,62 @@ void queue_finish(struct queue *queue)
 	atomic_store_explicit(&queue->finished, 1, memory_order_release);
 }
 
+/* ---- consumer ---- */
+
+static void chunk_return(struct queue *queue, uint32_t chunk)
+{
+	uint64_t returned = atomic_load_explicit(&queue->returned, memory_order_relaxed);
+
+	queue->slots[returned % queue->count].returned = chunk;
+	queue->closed++;
+	queue->read = 0;
+	/* Gives it back; pairs with the acquire in chunk_take(). */
+	atomic_store_explicit(&queue->returned, returned + 1, memory_order_release);
+}
+
+/* The chunk that has the next message; NO_CHUNK if there is none now. */
+static uint32_t chunk_read(struct queue *queue)
+{
+	for (;;) {
+		uint64_t opened = atomic_load_explicit(&queue->opened, memory_order_acquire);
+		uint32_t chunk;
+
+		if (opened == queue->closed)
+			return NO_CHUNK;
+		chunk = queue->slots[queue->closed % queue->count].order;
+		/* Looked at after `opened`: of a chunk that is closed it is final. */
+		if (queue->read <
+		    atomic_load_explicit(&queue->slots[chunk].used, memory_order_acquire))
+			return chunk;
+		if (opened == queue->closed + 1)
+			return NO_CHUNK;
+		chunk_return(queue, chunk);
+	}
+}
+
 const void *queue_peek(struct queue *queue, uint32_t *kind, size_t *bytes)
 {
-	uint64_t at = atomic_load_explicit(&queue->read, memory_order_relaxed);
+	uint32_t chunk = chunk_read(queue);
+	const struct head *head;
 
-	for (;;) {
-		struct head *head = (struct head *)(queue->ring + (at & (queue->size - 1)));
-
-		if (at == queue->written_seen)
-			queue->written_seen =
-				atomic_load_explicit(&queue->written, memory_order_acquire);
-		if (at == queue->written_seen)
-			return NULL;
-		if (head->kind != KIND_GAP) {
-			*kind = head->kind;
-			*bytes = head->bytes;
-			return head + 1;
-		}
-		at += head->bytes;
-		atomic_store_explicit(&queue->read, at, memory_order_release);
-	}
+	if (chunk == NO_CHUNK)
+		return NULL;
+	head = (const struct head *)chunk_at(queue, chunk, queue->read);
+	*kind = head->kind;
+	*bytes = head->bytes;
+	return head + 1;
 }
 
 void queue_pop(struct queue *queue)
 {
-	uint64_t at = atomic_load_explicit(&queue->read, memory_order_relaxed);
-	const struct head *head = (struct head *)(queue->ring + (at & (queue->size - 1)));
+	uint32_t chunk = queue->slots[queue->closed % queue->count].order;
+	const struct head *head = (const struct head *)chunk_at(queue, chunk, queue->read);
 
-	/* Gives the space back; pairs with the acquire in queue_room(). */
-	atomic_store_explicit(&queue->read, at + step_of(head->bytes), memory_order_release);
+	queue->read += (uint32_t)step_of(head->bytes);
 }
 
-bool queue_is_over(const struct queue *queue)
+bool queue_is_over(struct queue *queue)
 {
-	if (!atomic_load_explicit(&queue->finished, memory_order_acquire))
-		return false;
-	return atomic_load_explicit(&queue->read, memory_order_relaxed) ==
-	       atomic_load_explicit(&queue->written, memory_order_relaxed);
+	return atomic_load_explicit(&queue->finished, memory_order_acquire) &&
+	       chunk_read(queue) == NO_CHUNK;
 }

@@ -2,6 +2,10 @@
  *
  * A bounded queue of messages between two processes: shared memory, one producer, one consumer, no
  * lock, nobody waits. A message is a kind and some bytes, kept whole.
+ *
+ * Memory is divided into chunks, which are filled one after the other and come back when they are
+ * read; those that came back are taken first. So a consumer that keeps up has the two work on a few
+ * chunks that stay in the cache, and memory that is not needed is never touched.
  */
 #ifndef SLUICE_OBSERVE_WATCH_QUEUE_H
 #define SLUICE_OBSERVE_WATCH_QUEUE_H
@@ -12,13 +16,20 @@
 
 struct queue;
 
-/* In anonymous shared memory: inherited by fork. bytes is rounded up to a power of two pages. NULL
- * without memory. */
+#define QUEUE_CHUNK_BYTES (64u * 1024)
+#define QUEUE_MESSAGE_MAX (QUEUE_CHUNK_BYTES - 8)
+
+/*
+ * In anonymous shared memory: inherited by fork. bytes is rounded up to whole chunks, at least two.
+ * NULL without memory.
+ */
 struct queue *queue_new(size_t bytes);
 void queue_free(struct queue *queue);
 
-/* Producer. Room for a message: where to write up to `bytes` bytes, NULL if there is none now. Only
- * queue_push() hands it over. */
+/*
+ * Producer. Room for a message: where to write up to `bytes` bytes, aligned to 8; NULL if there is
+ * none now, or if it is more than QUEUE_MESSAGE_MAX. Only queue_push() hands it over.
+ */
 void *queue_room(struct queue *queue, size_t bytes);
 void queue_push(struct queue *queue, uint32_t kind, size_t bytes);
 /* Nothing more will come. */
@@ -28,6 +39,6 @@ void queue_finish(struct queue *queue);
 const void *queue_peek(struct queue *queue, uint32_t *kind, size_t *bytes);
 void queue_pop(struct queue *queue);
 /* Finished, and all of it taken? */
-bool queue_is_over(const struct queue *queue);
+bool queue_is_over(struct queue *queue);
 
 #endif

@@ -75,6 +75,7 @@ int replay_trace(struct trace *trace, const struct replay_options *o, struct err
 		.call_count = trace->head.call_count,
 		.arg = o->arg,
 		.note = o->note,
+		.replayed = true,
 	};
 	struct audience *audience = audience_new(&options);
 	int r;

@@ -2,7 +2,7 @@
  *
  * Plays a recorded trace to asynchronous plug-ins: what they would have said in the run they say
  * now, and nothing is dropped. In the calling process: a plug-in that crashes takes it along, which
- * is what its author wants under a debugger. Reasoners and statistics do not take part.
+ * is what its author wants under a debugger. Reasoners, statistics and the store do not take part.
  */
 #ifndef SLUICE_OBSERVE_WATCH_REPLAY_H
 #define SLUICE_OBSERVE_WATCH_REPLAY_H

@@ -23,9 +23,10 @@
 #include "trace/clock.h"
 #include "trace/spool.h"
 
-/* A queue that a batch of the collector does not fit into would be none. */
-#define QUEUE_BYTES_MIN (256u * 1024)
 #define BACK_BYTES (1024u * 1024)
+/* Batches after which the watcher is woken, should it sleep: while it keeps up, what is passed
+ * stays in the cache. */
+#define WAKE_BATCHES 16
 
 struct watcher {
 	struct watcher_sink sink;
@@ -36,6 +37,7 @@ struct watcher {
 	pid_t pid;
 	bool shows;	    /* somebody wants to see activities */
 	bool ended;	    /* it is gone, and told so */
+	unsigned batches;   /* pushed since it was last woken */
 	bool pushed;	    /* something, since it was last woken */
 	struct buf pending; /* facts that found no room: kind, length, bytes; in order */
 	size_t pending_at;
@@ -43,6 +45,8 @@ struct watcher {
 	int64_t cpu_ns;
 	unsigned stop_ms;
 };
+
+_Static_assert(WATCHER_BATCH *MESSAGE_ACTIVITY_MAX <= QUEUE_MESSAGE_MAX, "a batch is a message");
 
 static void note(const struct watcher *w, const char *source, const char *kind, const char *name,
 		 const char *value)
@@ -87,7 +91,7 @@ static int memory_make(struct watcher *w, uint64_t bytes)
 		return -errno;
 	w->shared = p;
 	atomic_store(&w->shared->turn, -1);
-	w->in = queue_new(bytes < QUEUE_BYTES_MIN ? QUEUE_BYTES_MIN : (size_t)bytes);
+	w->in = queue_new((size_t)bytes);
 	w->back = queue_new(BACK_BYTES);
 	return w->in && w->back ? 0 : -ENOMEM;
 }
@@ -219,13 +223,14 @@ void watcher_activities(struct watcher *w, const struct activity *batch, size_t 
 	w->produced += n;
 	if (w->ended || !pending_flush(w))
 		return;
-	room = queue_room(w->in, n * sizeof(*batch));
+	room = queue_room(w->in, n * MESSAGE_ACTIVITY_MAX);
 	if (!room)
 		return;
-	memcpy(room, batch, n * sizeof(*batch));
-	queue_push(w->in, MESSAGE_ACTIVITIES, n * sizeof(*batch));
+	queue_push(w->in, MESSAGE_ACTIVITIES, message_pack_activities(room, batch, n));
 	w->taken += n;
 	w->pushed = true;
+	if (++w->batches % WAKE_BATCHES == 0)
+		watching_wake(w->shared);
 }
 
 /* ---- from the watcher ---- */

@@ -36,6 +36,7 @@ struct watcher_options {
 };
 
 #define WATCHER_STOP_MS 10000
+#define WATCHER_BATCH 256
 
 /* What is asked of whoever writes the trace. */
 struct watcher_sink {
@@ -64,6 +65,7 @@ struct watcher *watcher_start(const struct watcher_options *options,
 /* Each file and process before the first activity that names it; times in ticks of the clock. */
 void watcher_file(struct watcher *watcher, file_id id, const char *path);
 void watcher_process(struct watcher *watcher, const struct process_info *process);
+/* At most WATCHER_BATCH. */
 void watcher_activities(struct watcher *watcher, const struct activity *batch, size_t n);
 /* What a tick is worth, better known than before. */
 void watcher_clock(struct watcher *watcher, const struct run_clock *clock);

@@ -47,6 +47,7 @@ struct work {
 	struct node *node;
 	struct ticks ticks;
 	struct buf packed; /* a message being made */
+	struct activity batch[WATCHER_BATCH];
 	int64_t tick_due_ns, cycle_due_ns, cycle_ns;
 	uint64_t judged; /* delivered when the reasoners last judged */
 	bool board_failed;
@@ -334,19 +335,25 @@ static void node_end(struct work *work)
 
 /* ---- what is heard ---- */
 
-static void activities_take(struct work *work, struct activity *batch, size_t n)
+static void activities_take(struct work *work, const void *bytes, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct activity *a = &batch[i];
-		int64_t start = a->start_ns;
+	const void *end = (const char *)bytes + n;
+	size_t count = 0;
 
+	while (bytes < end && count < WATCHER_BATCH) {
+		struct activity *a = &work->batch[count];
+		int64_t start;
+
+		bytes = message_unpack_activity(bytes, a);
+		start = a->start_ns;
 		a->start_ns = ticks_ns(&work->ticks, start);
 		a->duration_ns = ticks_span_ns(&work->ticks, start, a->start_ns, a->duration_ns);
-		if (work->hierarchy && (!i || a->process != batch[i - 1].process))
+		if (work->hierarchy && (!count || a->process != a[-1].process))
 			hierarchy_seen(work->hierarchy, a->process);
+		count++;
 	}
-	audience_activities(work->audience, batch, n);
-	atomic_fetch_add(&work->w->shared->delivered, n);
+	audience_activities(work->audience, work->batch, count);
+	atomic_fetch_add(&work->w->shared->delivered, count);
 }
 
 static void fact_take(struct work *work, uint32_t kind, const void *bytes, size_t n)
@@ -377,10 +384,8 @@ static bool messages_take(struct work *work)
 	size_t n;
 
 	while ((bytes = queue_peek(work->w->in, &kind, &n))) {
-		/* The space is ours until it is popped: times are made ns where they are. */
 		if (kind == MESSAGE_ACTIVITIES)
-			activities_take(work, (struct activity *)bytes,
-					n / sizeof(struct activity));
+			activities_take(work, bytes, n);
 		else
 			fact_take(work, kind, bytes, n);
 		queue_pop(work->w->in);

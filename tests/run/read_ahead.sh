@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The plug-in read_ahead in real processes: whom it advises, of what and when, and that its advice is told from the
+# program's own by its cause.
+. "$(dirname "$0")/libtest.sh"
+export SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD=read_ahead
+
+# One access ahead whatever the machine is busy with, and no rest for files that are cached.
+cat >"$XDG_CONFIG_HOME/sluice/config" <<EOF
+[plugin.read_ahead]
+depth_max = 1
+dormant = no
+EOF
+dd if=/dev/urandom of=data bs=1k count=2000 status=none
+
+# observed CASE STRIDE TIMES: runs it, bare and recorded, which must print the same; the trace is in t
+observed() {
+	local bare
+	bare=$("$prog/strides" "$1" data "$2" "$3")
+	check_rc 0 "$sluice" run -q -o t.sluice -- "$prog/strides" "$1" data "$2" "$3"
+	check_eq "$(cat out)" "$bare" "what $1 prints"
+	"$sluice" print --csv t.sluice >t
+	rm t.sluice
+}
+
+# advised: offset of each advice and, as "after", the number of the read that is its cause
+advised() {
+	python3 - t <<'EOF'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+reads = {}
+for row in rows:
+    if row["function"] in ("read", "pread") and "data" in row["file"]:
+        reads[row["id"]] = len(reads) + 1
+for row in rows:
+    if row["function"] == "posix_fadvise":
+        print(row["offset"], row["size"], "after", reads.get(row["cause"], "none"))
+EOF
+}
+
+expected() { # FIRST LAST STRIDE
+	for ((i = $1; i <= $2; i++)); do
+		echo "$((i * $3)) 1024 after $i"
+	done
+}
+
+observed forward 20480 12
+check_eq "$(advised)" "$(expected 6 12 20480)" "advice of strides by pread"
+observed seeking 20480 12
+check_eq "$(advised)" "$(expected 6 12 20480)" "advice of strides by lseek and read"
+observed forward 1024 50
+check_eq "$(advised)" "" "advice of sequential reading"
+observed scattered 20480 90
+check_eq "$(advised)" "" "advice of random reading"
+observed socketed 0 50
+check_eq "$(advised)" "" "advice of a socket"
+
+# A child starts afresh, with what it does itself.
+observed forked 20480 6
+check_eq "$(advised | cut -d' ' -f1,2)" "$(printf '122880 1024\n245760 1024')" "advice of a process and its child"
+
+observed threaded 20480 12
+check_eq "$(advised | wc -l)" 28 "advice of four threads"
+
+# Options, and how it fared.
+cat >"$XDG_CONFIG_HOME/sluice/config" <<EOF
+[plugin.read_ahead]
+threshold = 2
+depth = 3
+depth_max = 3
+EOF
+observed forward 20480 4
+check_eq "$(advised | cut -d' ' -f1 | xargs)" "81920 102400 122880" "advice of three accesses ahead"
+
+cat >"$XDG_CONFIG_HOME/sluice/config" <<EOF
+[plugin.read_ahead]
+depth = many
+EOF
+observed forward 20480 12
+check_eq "$(advised)" "" "advice with a wrong option"
+check_rc 0 "$sluice" run -q -o t.sluice -- "$prog/strides" forward data 20480 12
+check_rc 0 "$sluice" report t.sluice
+check_has "$(cat out)" "Invalid argument" "what is said of a wrong option"
+
+# Without it nothing is advised, and in counters mode it goes on.
+rm "$XDG_CONFIG_HOME/sluice/config"
+SLUICE_PLUGINS_LOAD= observed forward 20480 12
+check_eq "$(advised)" "" "advice without the plug-in"
+check_rc 0 "$sluice" run -q -m counters -o t.sluice -- "$prog/strides" forward data 20480 12
+check_rc 0 "$sluice" report t.sluice
+grep -q 'advice given = [1-9]' out || fail "no advice in counters mode: $(cat out)"
