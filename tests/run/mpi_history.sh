@@ -63,6 +63,7 @@ answered() {
 	for name in world.dat self. half; do
 		opened $name "$set"
 	done
+	check_has "$("$sluice" report "$work/trace" | sed -n '/^Applied/,/^$/p')" "[history] hints given"
 	# Of this kind only files with hints were seen so far.
 	[ "$2" != outside ] || opened kind.
 }

@@ -257,6 +257,21 @@ static void both_names_are_recorded_as_one_call(void)
 	CHECK_HAS(print("flags", library_rows), "-Wl,--wrap=PMPI_Open\n");
 }
 
+static void first_and_last_count_also_where_nothing_is_recorded(void)
+{
+	const char *text =
+		print("preload",
+		      "LAYER(MPI)\nLIBRARY(MPI)\n"
+		      "CALL(OPEN) FAILS(STATUS) FIRST(begin();) LAST(end();) AFTER(note();)\n"
+		      "FIELD(HINTS, said(info)) int MPI_Open(PATH const char *path, int info);");
+
+	CHECK_HAS(text, "\tbegin();\n\tif (!frame_enter(&f)) {\n\t\tint ret = called(path, info);\n"
+			"\t\tend();\n\t\treturn ret;\n\t}\n");
+	CHECK_HAS(text, "note();\n\tend();\n\terrno = saved;\n\treturn ret;\n");
+	CHECK_HAS(text, "\tconst char *hints = said(info);\n");
+	CHECK_HAS(text, "frame_text(&f, text, hints, hints_len);");
+}
+
 static void poll_that_found_nothing_is_dropped(void)
 {
 	CHECK_HAS(print("preload", library_rows), "\tif (!(*flag)");
@@ -319,7 +334,9 @@ TESTS(TEST(table_lists_fields_in_order), TEST(numbers_start_after_those_of_our_o
       TEST(optional_argument_is_read_only_when_it_is_there),
       TEST(variadic_calls_go_to_the_function_with_a_list), TEST(unwanted_calls_stay_bare),
       TEST(what_libc_lacks_fails_in_its_own_way), TEST(function_of_a_library_is_found_when_called),
-      TEST(both_names_are_recorded_as_one_call), TEST(poll_that_found_nothing_is_dropped),
+      TEST(both_names_are_recorded_as_one_call),
+      TEST(first_and_last_count_also_where_nothing_is_recorded),
+      TEST(poll_that_found_nothing_is_dropped),
       TEST(handle_of_a_library_ends_before_the_call_and_after_what_needs_it),
       TEST(call_that_leaves_is_recorded_before_it),
       TEST(quiet_function_has_no_number_and_no_record),
