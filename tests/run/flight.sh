@@ -65,6 +65,7 @@ check_eq "$(flight 'calls/kept back')" 300
 check_eq "$(($(flight calls/overwritten) + 300))" "$(flight calls/seen)"
 
 # With one: the 300 calls before it, in their order, and none after.
+rm t.sluice
 timeout 60 "$sluice" run -o t.sluice -- ./program &
 run=$!
 for _ in $(seq 400); do
@@ -90,6 +91,7 @@ grep -q 'kind=anomaly.*name=process bad' t.txt || fail "the anomaly is not noted
 grep -q 'kind=anomaly.*name=system bad' t.txt || fail "the anomaly did not reach the system"
 
 # A collector that is killed: only what was shipped comes back.
+rm t.sluice
 timeout 60 "$sluice" run -o t.sluice -- ./program &
 run=$!
 for _ in $(seq 400); do
