@@ -46,7 +46,7 @@ static unsigned after(void *state, const struct sluice_called *called)
 	    called->result < self.least)
 		return 0;
 	return self.guest->advise(self.guest->self, (int)called->handle, called->offset,
-				  called->result, POSIX_FADV_DONTNEED) == 0;
+				  called->result, POSIX_FADV_DONTNEED) >= 0;
 }
 
 static const struct sluice_inline hooks = {

@@ -191,8 +191,8 @@ struct sluice_guest {
 	const char *(*option)(void *self, const char *key);
 	/* Directory that host and guests of the run share. */
 	const char *directory;
-	/* posix_fadvise, recorded as ours. 0 or an error number. */
-	int (*advise)(void *self, int fd, int64_t offset, int64_t bytes, int advice);
+	/* posix_fadvise, recorded as ours. The nanoseconds that it took, or -errno. */
+	int64_t (*advise)(void *self, int fd, int64_t offset, int64_t bytes, int advice);
 };
 
 struct sluice_inline {

@@ -35,7 +35,7 @@ static const char *option(void *self, const char *key)
 	return NULL;
 }
 
-static int advise(void *self, int fd, int64_t offset, int64_t bytes, int advice)
+static int64_t advise(void *self, int fd, int64_t offset, int64_t bytes, int advice)
 {
 	int i = atomic_fetch_add(&advices, 1);
 
@@ -46,9 +46,7 @@ static int advise(void *self, int fd, int64_t offset, int64_t bytes, int advice)
 		advised[i].bytes = bytes;
 		advised[i].advice = advice;
 	}
-	if (advice_takes_us)
-		usleep((useconds_t)advice_takes_us);
-	return advice_error;
+	return advice_error ? -advice_error : advice_takes_us * 1000;
 }
 
 static const struct sluice_guest guest = {

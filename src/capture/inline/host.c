@@ -28,6 +28,7 @@ struct plugin {
 static struct plugin plugins[CONTROL_PLUGINS];
 static unsigned plugin_count; /* named by the control page */
 static uint64_t tick_ns;      /* nanoseconds of a tick, times 2^24 */
+static uint64_t budget_ticks; /* of the control page, which is far from the rest of this */
 /* Libraries stay loaded, also over a fork. */
 static const struct sluice_plugin *libraries[CONTROL_PLUGINS];
 
@@ -86,7 +87,7 @@ static void advice_record(struct frame *f, int fd, int64_t offset, int64_t bytes
 	frame_commit(f, w, words);
 }
 
-static int guest_advise(void *self, int fd, int64_t offset, int64_t bytes, int advice)
+static int64_t guest_advise(void *self, int fd, int64_t offset, int64_t bytes, int advice)
 {
 	struct frame f;
 	bool recorded = frame_enter(&f);
@@ -100,7 +101,7 @@ static int guest_advise(void *self, int fd, int64_t offset, int64_t bytes, int a
 	capture_self.hooking.outside += f.stop - f.start;
 	if (recorded)
 		advice_record(&f, fd, offset, bytes, advice, error);
-	return error;
+	return error ? -error : ticks_to_ns(f.stop - f.start);
 }
 
 /* ---- starting ---- */
@@ -194,6 +195,7 @@ void inline_start(void)
 	const struct control *c = capture_membership.control;
 	const char *name;
 
+	budget_ticks = c->plugin_budget_ticks;
 	tick_ns = 1 << 24;
 	if (c->clock_num && c->clock_den)
 		tick_ns = (uint64_t)((double)c->clock_num / (double)c->clock_den * (1 << 24));
@@ -388,7 +390,7 @@ static unsigned hook_call(const struct plugin *p, const struct question *q)
 static uint64_t hook_run(struct plugin *p, const struct question *q, uint64_t start, unsigned *said)
 {
 	struct hooking *h = &capture_self.hooking;
-	uint64_t budget = capture_membership.control->plugin_budget_ticks, stop, own;
+	uint64_t budget = budget_ticks, stop, own;
 	uint32_t suspect = atomic_load_explicit(&p->suspect, memory_order_relaxed);
 	struct usage before;
 

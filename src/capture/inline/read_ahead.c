@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WAYS 4
@@ -226,14 +225,6 @@ static bool position_confirm(struct slot *slot, const struct sluice_called *call
 
 /* ---- advice ---- */
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 static void slot_wake(struct slot *slot)
 {
 	slot->is_dormant = false;
@@ -281,18 +272,18 @@ static unsigned advise(struct slot *slot, int fd)
 	unsigned acts = 0;
 
 	while (slot->ahead < slot->depth) {
-		int64_t offset = slot->last + (slot->ahead + 1) * slot->difference, begin;
+		int64_t offset = slot->last + (slot->ahead + 1) * slot->difference, took_ns;
 
 		if (offset < 0)
 			break;
 		slot->ahead++;
-		begin = now_ns();
 		acts++;
-		if (guest->advise(guest->self, fd, offset, slot->length, POSIX_FADV_WILLNEED)) {
+		took_ns = guest->advise(guest->self, fd, offset, slot->length, POSIX_FADV_WILLNEED);
+		if (took_ns < 0) {
 			slot->barred = true; /* no file that takes advice */
 			break;
 		}
-		advice_judge(slot, now_ns() - begin);
+		advice_judge(slot, took_ns);
 	}
 	return acts;
 }
