@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "base/place.h"
 #include "cmd/command.h"
 #include "cmd/recording.h"
+#include "observe/collect/life.h"
 #include "observe/report/brief.h"
 #include "trace/clock.h"
 
@@ -226,16 +226,6 @@ static pid_t child_start(char **argv, const char *program, const char *library, 
 	_exit(program_become(argv, program));
 }
 
-static int pidfd_of(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-	return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-	(void)pid;
-	return -1;
-#endif
-}
-
 /* Sleeps until the child ends or the pause is over. */
 static void pause_for(int pidfd, unsigned microseconds)
 {
@@ -264,7 +254,7 @@ static void ranks_watch(struct collector *collector)
 /* Collects until the child has ended; returns its exit code. */
 static int child_watch(pid_t pid, struct collector *collector, bool outlive)
 {
-	AUTO_CLOSE int pidfd = pidfd_of(pid);
+	AUTO_CLOSE int pidfd = life_pidfd(pid);
 	unsigned pause = PAUSE_MIN_US;
 	int status = 0;
 

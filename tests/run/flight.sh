@@ -64,14 +64,19 @@ check_eq "$(flight 'calls/kept back')" 300
 [ "$(flight calls/seen)" -ge 1500 ] || fail "calls seen: $(flight calls/seen)"
 check_eq "$(($(flight calls/overwritten) + 300))" "$(flight calls/seen)"
 
+# shipped_wait: starts the program and waits until calls of it have been shipped; its pid is in $run
+shipped_wait() {
+	rm -f t.sluice
+	timeout 60 "$sluice" run -o t.sluice -- ./program &
+	run=$!
+	for _ in $(seq 400); do
+		[ "$("$sluice" print t.sluice 2>/dev/null | wc -l)" -gt 0 ] && break
+		sleep 0.05
+	done
+}
+
 # With one: the 300 calls before it, in their order, and none after.
-rm t.sluice
-timeout 60 "$sluice" run -o t.sluice -- ./program &
-run=$!
-for _ in $(seq 400); do
-	[ "$("$sluice" print t.sluice 2>/dev/null | wc -l)" -gt 0 ] && break
-	sleep 0.05
-done
+shipped_wait
 : >go
 rc=0
 wait $run || rc=$?
@@ -91,13 +96,7 @@ grep -q 'kind=anomaly.*name=process bad' t.txt || fail "the anomaly is not noted
 grep -q 'kind=anomaly.*name=system bad' t.txt || fail "the anomaly did not reach the system"
 
 # A collector that is killed: only what was shipped comes back.
-rm t.sluice
-timeout 60 "$sluice" run -o t.sluice -- ./program &
-run=$!
-for _ in $(seq 400); do
-	[ "$("$sluice" print t.sluice 2>/dev/null | wc -l)" -gt 0 ] && break
-	sleep 0.05
-done
+shipped_wait
 kill -KILL "$(pgrep -P $run -x sluice)"
 : >go
 wait $run || true

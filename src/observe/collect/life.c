@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -35,6 +36,16 @@ uint64_t life_start(int pid)
 	if (state == 'X' || (state == 'Z' && threads <= 1))
 		return 0;
 	return start;
+}
+
+int life_pidfd(int pid)
+{
+#ifdef SYS_pidfd_open
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+	(void)pid;
+	return -1;
+#endif
 }
 
 bool life_thread(int pid, int tid)

@@ -14,6 +14,9 @@
  */
 uint64_t life_start(int pid);
 
+/* A descriptor that is readable once the child has ended; -1 where the kernel has no such thing. */
+int life_pidfd(int pid);
+
 /* False only if the thread is certainly gone. */
 bool life_thread(int pid, int tid);
 

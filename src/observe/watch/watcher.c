@@ -9,13 +9,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/mem.h"
+#include "observe/collect/life.h"
 #include "observe/watch/message.h"
 #include "observe/watch/plugins.h"
 #include "observe/watch/queue.h"
@@ -339,20 +339,10 @@ struct watcher_counts watcher_counts(const struct watcher *w)
 	return counts;
 }
 
-static int pidfd_of(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-	return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-	(void)pid;
-	return -1;
-#endif
-}
-
 /* Waits for its end, and listens meanwhile. */
 static void end_await(struct watcher *w)
 {
-	AUTO_CLOSE int pidfd = pidfd_of(w->pid);
+	AUTO_CLOSE int pidfd = life_pidfd(w->pid);
 	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
 	uint64_t until = clock_monotonic_ns() + (uint64_t)w->stop_ms * 1000000;
 	bool finished = false;
