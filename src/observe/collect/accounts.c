@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/unit.h"
+#include "observe/collect/intake.h"
 
 void accounts_add(struct accounts *accounts, const struct spool_header *header, uint32_t index)
 {
@@ -27,11 +28,6 @@ void accounts_add(struct accounts *accounts, const struct spool_header *header, 
 		if (worst > to->worst_ticks)
 			to->worst_ticks = worst;
 	}
-}
-
-static int64_t ticks_to_ns(const struct run_clock *clock, uint64_t ticks)
-{
-	return (int64_t)((__int128)ticks * clock->num / clock->den);
 }
 
 /* How a plug-in is called in reports: a library by its file, without the suffix. */
@@ -81,8 +77,8 @@ static char *refusal_text(const struct account *account, enum plugin_state state
 								? strerror((int)account->reason)
 								: "a required hook is missing");
 	case PLUGIN_SLOW:
-		unit_ns(worst, ticks_to_ns(clock, account->worst_ticks));
-		unit_ns(budget, ticks_to_ns(clock, control->plugin_budget_ticks));
+		unit_ns(worst, intake_ns(clock, account->worst_ticks));
+		unit_ns(budget, intake_ns(clock, control->plugin_budget_ticks));
 		return xprintf("it was switched off: a call took it %s, more than plugins.budget, "
 			       "%s",
 			       worst, budget);
@@ -124,8 +120,8 @@ void accounts_tell(const struct accounts *accounts, const struct control *contro
 			continue;
 		number(to, source, NOTE_COST, "hooks called", account->calls);
 		number(to, source, NOTE_COST, "time ns",
-		       (uint64_t)ticks_to_ns(to->clock, account->ticks));
+		       (uint64_t)intake_ns(to->clock, account->ticks));
 		number(to, source, NOTE_COST, "longest hook ns",
-		       (uint64_t)ticks_to_ns(to->clock, account->worst_ticks));
+		       (uint64_t)intake_ns(to->clock, account->worst_ticks));
 	}
 }

@@ -58,7 +58,7 @@ char *answers_set(const char *text, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(text);
 	AUTO_BUF struct buf out = { 0 };
-	char *parts[64], *rest = NULL;
+	char *parts[64] = { 0 }, *rest = NULL;
 	size_t count = 0;
 
 	for (char *part = strtok_r(copy, "; \t", &rest); part && count < 64;
