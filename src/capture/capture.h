@@ -73,8 +73,8 @@ bool spool_grow(void);
 /* Forgets the parent's segments in a forked child. */
 void spool_forget(void);
 
-/* Adds a call whose words are at w to the counters of its handle. */
-void counters_add(const uint64_t *w);
+/* Adds the call in f, whose words are in its scratch, to the counters of its handle. */
+void counters_add(struct self *s, const struct frame *f);
 
 /* Forgets the parent's counters in a forked child. */
 void counters_forget(void);

@@ -69,14 +69,15 @@ static struct counters_file *counters_get(void)
 
 void counters_forget(void)
 {
+	memset(capture_self.counting, 0, sizeof(capture_self.counting));
 	atomic_store(&counters, NULL);
 	atomic_store(&making, false);
 }
 
-/* layer is kept plus one: a slot whose key is set and whose layer is 0 is just being made. */
-static struct counters_slot *slot_find(struct counters_file *file, uint64_t link, unsigned layer)
+/* A slot whose key is set and whose whose is 0 is just being made. */
+static struct counters_slot *slot_find(struct counters_file *file, uint64_t link, uint64_t whose)
 {
-	uint64_t hash = (link + layer) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (link ^ whose << 20) * UINT64_C(0x9e3779b97f4a7c15);
 
 	for (unsigned i = 0; link && i < PROBES; i++) {
 		struct counters_slot *slot =
@@ -85,13 +86,37 @@ static struct counters_slot *slot_find(struct counters_file *file, uint64_t link
 		uint64_t key = atomic_load_explicit(&slot->key, memory_order_relaxed);
 
 		if (!key && atomic_compare_exchange_strong(&slot->key, &key, link)) {
-			atomic_store(&slot->layer, layer + 1);
+			atomic_store(&slot->whose, whose);
 			return slot;
 		}
-		if (key == link && atomic_load(&slot->layer) == layer + 1)
+		if (key == link && atomic_load(&slot->whose) == whose)
 			return slot;
 	}
-	return &file->slots[layer];
+	return NULL;
+}
+
+/* The lane's own slot for a handle and layer; NULL if it has none. */
+static struct counters_slot *slot_own(struct self *s, const struct frame *f, uint64_t link,
+				      unsigned layer)
+{
+	struct counting *c = &s->counting[f->level][(link ^ layer) % COUNTING_WAYS];
+	uint64_t whose = counters_whose(layer, f->lane->thread + 1);
+	struct counters_file *file;
+
+	if (likely(c->slot && c->key == link && c->whose == whose))
+		return c->slot;
+	file = counters_get();
+	if (!file || f->lane->thread - capture_membership.header->first_thread >= COUNTERS_OWNERS)
+		return NULL;
+	*c = (struct counting){ link, whose, slot_find(file, link, whose) };
+	return c->slot;
+}
+
+/* Nobody else adds: a handler that interrupts us has another lane. */
+static void add_own(_Atomic uint64_t *counter, uint64_t n)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+			      memory_order_relaxed);
 }
 
 static void add(_Atomic uint64_t *counter, uint64_t n)
@@ -100,28 +125,68 @@ static void add(_Atomic uint64_t *counter, uint64_t n)
 		atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-void counters_add(const uint64_t *w)
+/* What a call adds to its counter. */
+struct addition {
+	uint64_t link, ticks, bytes;
+	unsigned layer, group;
+	bool error;
+};
+
+static struct addition addition_of(const uint64_t *w)
+{
+	const struct call_info *call = &call_table[record_call(w)];
+	struct addition a = { .ticks = record_duration(w),
+			      .layer = call->layer,
+			      .group = group_of_class(call->class),
+			      .error = record_error(w) != 0 };
+	int64_t result = 0;
+
+	/* Fields are in the order of their list, of which these two are the first. */
+	for (unsigned i = 0; i < call->field_count && call->fields[i] <= FIELD_LINK; i++) {
+		if (call->fields[i] == FIELD_RESULT)
+			result = (int64_t)w[RECORD_HEAD_WORDS + i];
+		else
+			a.link = w[RECORD_HEAD_WORDS + i];
+	}
+	if (link_kind(a.link) == LINK_NETWORK)
+		a.layer = LAYER_NETWORK;
+	if (class_moves_bytes(call->class) && result > 0)
+		a.bytes = (uint64_t)result;
+	return a;
+}
+
+static void add_shared(const struct addition *a)
 {
 	struct counters_file *file = counters_get();
-	const struct call_info *call = &call_table[record_call(w)];
-	uint64_t link = 0, result = 0;
+	struct counters_slot *slot;
 	struct counter *counter;
-	unsigned layer = call->layer;
 
 	if (!file)
 		return;
-	for (unsigned i = 0; i < call->field_count; i++) {
-		if (call->fields[i] == FIELD_RESULT)
-			result = w[RECORD_HEAD_WORDS + i];
-		if (call->fields[i] == FIELD_LINK)
-			link = w[RECORD_HEAD_WORDS + i];
-	}
-	if (link_kind(link) == LINK_NETWORK)
-		layer = LAYER_NETWORK;
-	counter = &slot_find(file, link, layer)->groups[group_of_class(call->class)];
+	slot = slot_find(file, a->link, counters_whose(a->layer, 0));
+	counter = &(slot ? slot : &file->slots[a->layer])->groups[a->group];
 	add(&counter->calls, 1);
-	add(&counter->errors, record_error(w) != 0);
-	add(&counter->ticks, record_duration(w));
-	if (class_moves_bytes(call->class) && (int64_t)result > 0)
-		add(&counter->bytes, result);
+	add(&counter->errors, a->error);
+	add(&counter->ticks, a->ticks);
+	add(&counter->bytes, a->bytes);
+}
+
+void counters_add(struct self *s, const struct frame *f)
+{
+	struct addition a = addition_of(f->scratch);
+	struct counters_slot *slot = NULL;
+	struct counter *counter;
+
+	if (likely(a.link && lane_number(s, f->lane)))
+		slot = slot_own(s, f, a.link, a.layer);
+	if (unlikely(!slot)) {
+		add_shared(&a);
+		return;
+	}
+	counter = &slot->groups[a.group];
+	add_own(&counter->calls, 1);
+	if (unlikely(a.error))
+		add_own(&counter->errors, 1);
+	add_own(&counter->ticks, a.ticks);
+	add_own(&counter->bytes, a.bytes);
 }

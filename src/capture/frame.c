@@ -15,6 +15,8 @@
 #include "capture/inline/host.h"
 #include "trace/call.h"
 
+/* Of so many counted calls one looks whether counting is still wanted. */
+#define FOLLOW_CALLS 64
 /* After a chunk was looked for in vain, the next one is looked for so many calls later. */
 #define STARVED_CALLS 32
 
@@ -137,12 +139,11 @@ bool lane_number(struct self *s, struct lane *l)
 
 /* In counters mode only calls that make handles are recorded: they give the counters their files.
  */
-static bool is_recorded(uint32_t mode, unsigned call)
-{
-	uint8_t class = call_table[call].class;
+#define HANDLE_CLASSES (1u << CLASS_OPEN | 1u << CLASS_DUP | 1u << CLASS_CONNECT)
 
-	return mode == CAPTURE_TRACE || class == CLASS_OPEN || class == CLASS_DUP ||
-	       class == CLASS_CONNECT;
+INLINE bool is_recorded(uint32_t mode, unsigned call)
+{
+	return mode == CAPTURE_TRACE || HANDLE_CLASSES >> call_table[call].class & 1;
 }
 
 /* Follows what the collector has decided since we last looked. */
@@ -192,6 +193,10 @@ uint64_t *frame_refill(struct frame *f, unsigned call, unsigned words)
 	bool owns = l->numbered && l->chunk; /* after a fork it may be another process's */
 	uint32_t mode = CAPTURE_DETACHED, used;
 
+	/* Most calls of the mode; what the collector wants now is asked for now and then. */
+	if (likely(frame_mode() == CAPTURE_COUNTERS && !is_recorded(CAPTURE_COUNTERS, call) &&
+		   f->seq % FOLLOW_CALLS))
+		return f->scratch;
 	l->limit = NULL;
 	/* Not yet attached: a child of the process in which the call began, which has recorded it.
 	 */
@@ -217,12 +222,16 @@ void frame_count(struct frame *f)
 	uint32_t mode = frame_mode();
 
 	if (mode >= CAPTURE_COUNTERS) {
-		if (is_recorded(mode, record_call(f->scratch)))
+		unsigned call = record_call(f->scratch);
+
+		if (is_recorded(mode, call))
 			loss_count();
-		counters_add(f->scratch);
+		counters_add(&capture_self, f);
 		if (mode == CAPTURE_COUNTERS)
 			cost_count(&capture_self, f);
-		capture_self.hooking.late = clock_ticks(capture_gate->clock);
+		/* What hooks that follow are not to blame for. */
+		if (frame_watched(call_table[call].layer, call_table[call].class))
+			capture_self.hooking.late = clock_ticks(capture_gate->clock);
 	}
 	f->seq = 0;
 }

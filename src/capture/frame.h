@@ -64,6 +64,13 @@ struct calling {
 	const void *at;
 };
 
+/* The slots that a lane has counted calls in lately; see counters.c. */
+#define COUNTING_WAYS 4
+struct counting {
+	uint64_t key, whose;
+	struct counters_slot *slot; /* NULL: nothing is here */
+};
+
 /* What hooks of plug-ins did in this thread since it was last added to the spool's accounts. */
 struct hook_account {
 	uint64_t calls, acts, ticks, worst;
@@ -91,6 +98,7 @@ struct self {
 	uint64_t moved;	       /* bytes by calls of HDF5 so far: for libraries that use it */
 	uint64_t record_ticks; /* what SELF_RECORDS records cost; see cost.h */
 	struct hooking hooking;
+	struct counting counting[LANES][COUNTING_WAYS];
 } __attribute__((aligned(64))); /* the flags and lane 0 share a cache line */
 
 /* The page that a fork empties: after any kind of fork the mode reads CAPTURE_DETACHED. */
@@ -122,14 +130,14 @@ INLINE void signal_fence(void)
 
 /* Out of line: attaches, steps aside, or takes the second lane. False: do the real call and nothing
  * else. */
-__attribute__((cold, visibility("hidden"))) bool frame_enter_slow(struct frame *f);
+__attribute__((visibility("hidden"))) bool frame_enter_slow(struct frame *f);
 
 /* Out of line: finds room for a record in another chunk; scratch if it is to be counted or lost. */
-__attribute__((cold, visibility("hidden"))) uint64_t *frame_refill(struct frame *f, unsigned call,
-								   unsigned words);
+__attribute__((visibility("hidden"))) uint64_t *frame_refill(struct frame *f, unsigned call,
+							     unsigned words);
 
 /* Out of line: adds a call that was not recorded to the counters of its file. */
-__attribute__((cold, visibility("hidden"))) void frame_count(struct frame *f);
+__attribute__((visibility("hidden"))) void frame_count(struct frame *f);
 
 /*
  * Out of line: tells in-line plug-ins of a call, after its record (inline/host.c). handle is a

@@ -244,14 +244,16 @@ static inline uint64_t spool_chunk_offset(uint32_t chunk)
 /*
  * The counters of a process: a second file beside the spool, made when calls are first counted
  * instead of recorded. One slot per handle that was opened (keyed by its LINK word) and layer,
- * found by hashing; slot n takes what found no slot and belongs to layer n. Updated by relaxed
- * atomic additions.
+ * found by hashing; slot n takes what found no slot and belongs to layer n. The first
+ * COUNTERS_OWNERS threads have slots of their own, which nobody else adds to; for the rest
+ * additions are atomic. Who reads adds up what is of one handle and layer.
  */
 #define COUNTERS_MAGIC UINT64_C(0x3153544e554f4353) /* "SCOUNTS1" */
 #define COUNTERS_SUFFIX ".counters"
 #define COUNTERS_SLOTS 2048
 #define COUNTERS_RESERVED 16 /* at least as many as there are layers */
 #define COUNTERS_GROUPS 6    /* enum group of trace/group.h */
+#define COUNTERS_OWNERS 8
 
 struct counter {
 	_Atomic uint64_t calls, errors, bytes, ticks;
@@ -259,9 +261,20 @@ struct counter {
 
 struct counters_slot {
 	_Atomic uint64_t key;	/* LINK word; 0: unused, or one of the reserved */
-	_Atomic uint64_t layer; /* plus one; 0 while the slot is being made */
+	_Atomic uint64_t whose; /* counters_whose(); 0 while the slot is being made */
 	struct counter groups[COUNTERS_GROUPS];
 };
+
+/* The layer, and the thread that the slot belongs to; 0 for a slot of all, else above 0. */
+static inline uint64_t counters_whose(unsigned layer, uint32_t owner)
+{
+	return (uint64_t)owner << 32 | (layer + 1);
+}
+
+static inline unsigned counters_layer(uint64_t whose)
+{
+	return (uint32_t)whose - 1;
+}
 
 struct counters_file {
 	uint64_t magic;

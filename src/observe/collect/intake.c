@@ -433,27 +433,74 @@ static void loss_take(struct intake *in, const struct member *m)
 		note_failure(in, in->form->add_loss(in->writer, &loss, &err), &err);
 }
 
-static void slot_take(struct intake *in, uint32_t process, const struct counters_slot *slot,
-		      size_t i)
+/* What was counted of one handle and layer, over the slots of all threads. */
+struct counted {
+	uint64_t key;
+	unsigned layer;
+	struct {
+		uint64_t calls, errors, bytes, ticks;
+	} groups[COUNTERS_GROUPS];
+};
+
+static void counted_add(struct counted *to, const struct counters_slot *slot)
 {
-	uint64_t key = atomic_load(&slot->key), layer = atomic_load(&slot->layer);
+	for (unsigned g = 0; g < COUNTERS_GROUPS; g++) {
+		to->groups[g].calls += atomic_load(&slot->groups[g].calls);
+		to->groups[g].errors += atomic_load(&slot->groups[g].errors);
+		to->groups[g].bytes += atomic_load(&slot->groups[g].bytes);
+		to->groups[g].ticks += atomic_load(&slot->groups[g].ticks);
+	}
+}
+
+static void counted_write(struct intake *in, uint32_t process, const struct counted *c)
+{
+	file_id file = resolver_link_file(in->resolver, process, c->key);
 	struct err err;
 
 	for (unsigned g = 0; g < COUNTERS_GROUPS; g++) {
 		struct aggregate row = {
 			.process = process,
-			.file = resolver_link_file(in->resolver, process, key),
+			.file = file,
 			.group = (uint8_t)g,
-			.layer = (uint8_t)(i < COUNTERS_RESERVED ? i : layer - 1),
-			.calls = atomic_load(&slot->groups[g].calls),
-			.errors = atomic_load(&slot->groups[g].errors),
-			.bytes = (int64_t)atomic_load(&slot->groups[g].bytes),
-			.duration_ns = intake_ns(&in->clock, atomic_load(&slot->groups[g].ticks)),
+			.layer = (uint8_t)c->layer,
+			.calls = c->groups[g].calls,
+			.errors = c->groups[g].errors,
+			.bytes = (int64_t)c->groups[g].bytes,
+			.duration_ns = intake_ns(&in->clock, c->groups[g].ticks),
 		};
 
-		if (row.calls && row.layer < LAYER_COUNT && !in->error.code)
+		if (row.calls && !in->error.code)
 			note_failure(in, in->form->add_aggregate(in->writer, &row, &err), &err);
 	}
+}
+
+static struct counted *counted_find(struct counted *list, size_t *count, uint64_t key,
+				    unsigned layer)
+{
+	size_t i = 0;
+
+	while (i < *count && (list[i].key != key || list[i].layer != layer))
+		i++;
+	if (i == *count)
+		list[(*count)++] = (struct counted){ .key = key, .layer = layer };
+	return &list[i];
+}
+
+static void slots_take(struct intake *in, uint32_t process, const struct counters_file *file)
+{
+	AUTO_FREE struct counted *list = xcalloc(COUNTERS_SLOTS, sizeof(*list));
+	size_t count = 0;
+
+	for (size_t i = 0; i < COUNTERS_SLOTS; i++) {
+		const struct counters_slot *slot = &file->slots[i];
+		uint64_t key = atomic_load(&slot->key), whose = atomic_load(&slot->whose);
+		unsigned layer = i < COUNTERS_RESERVED ? (unsigned)i : counters_layer(whose);
+
+		if ((key || i < COUNTERS_RESERVED) && layer < LAYER_COUNT)
+			counted_add(counted_find(list, &count, key, layer), slot);
+	}
+	for (size_t i = 0; i < count; i++)
+		counted_write(in, process, &list[i]);
 }
 
 /* The counters file beside a spool, if there is one. */
@@ -470,8 +517,8 @@ static void counters_take(struct intake *in, uint32_t process, const char *spool
 	file = mmap(NULL, sizeof(*file), PROT_READ, MAP_SHARED, fd, 0);
 	if (file == MAP_FAILED)
 		return;
-	for (size_t i = 0; file->magic == COUNTERS_MAGIC && i < COUNTERS_SLOTS; i++)
-		slot_take(in, process, &file->slots[i], i);
+	if (file->magic == COUNTERS_MAGIC)
+		slots_take(in, process, file);
 	munmap(file, sizeof(*file));
 	unlink(path);
 }
