@@ -13,7 +13,7 @@ check_rc 7 "$root/bin/sluice" run --quiet -- sh -c 'cat /etc/passwd; exit 7'
 check_rc 0 "$root/bin/sluice" print
 check_has "$(cat out)" '"/etc/passwd"'
 
-for file in include/sluice/sluice.h share/man/man1/sluice.1 share/man/man1/sluice-run.1 \
+for file in include/sluice/sluice.h include/sluice/plugin.h share/man/man1/sluice.1 share/man/man1/sluice-run.1 \
 	share/bash-completion/completions/sluice share/zsh/site-functions/_sluice; do
 	[ -s "$root/$file" ] || fail "$file is not installed"
 done
@@ -21,6 +21,11 @@ library=$(find "$root" -name libsluice.so)
 for file in libsluice-link.a sluice-link.flags; do
 	[ -s "$(dirname "$library")/$file" ] || fail "$file is not beside libsluice.so"
 done
+# An example of a plug-in, by what is installed alone.
+example=$(find "$root" -name async_skeleton.c)
+${CC:-cc} -shared -fPIC -I "$root/include" -o mine.so "$example" || fail "the example does not compile"
+check_rc 0 "$root/bin/sluice" --set "plugins.load=$work/mine.so" run -- true
+check_eq "$(cat err)" "" "what a run with the example says"
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$root" -name sluice.pc)")
 check_eq "$("$root/bin/sluice" version)" "sluice $(pkg-config --modversion sluice)" "version of the package"
