@@ -164,16 +164,18 @@ static void add_bandwidth(struct buf *text, const struct summary *s, const struc
 	struct spread spread = summary_spread(s, row, rate);
 	double one = s->ranks.count ? spread_average(&spread) : rate->get(row->tally);
 	char usual[UNIT_TEXT], least[UNIT_TEXT], most[UNIT_TEXT];
+	AUTO_BUF struct buf range = { 0 };
 
 	if (isnan(one))
 		return;
 	buf_printf(text, " at %s", measure_text(usual, rate->quantity, one));
 	if (spread.count < 2)
 		return;
-	buf_puts(text, " per rank (");
-	add_range(text, measure_text(least, rate->quantity, spread.minimum),
+	buf_puts(text, " per rank");
+	add_range(&range, measure_text(least, rate->quantity, spread.minimum),
 		  measure_text(most, rate->quantity, spread.maximum), usual);
-	buf_putc(text, ')');
+	if (text->len + range.len + strlen(" ()") <= TEXT_COLUMNS)
+		buf_printf(text, " (%s)", buf_text(&range));
 }
 
 static int compare_time(const void *a, const void *b)
