@@ -414,10 +414,19 @@ static void lives_check(struct collector *c, bool reap)
 	life_scan_release(&scan);
 }
 
+static void spools_find(struct collector *c)
+{
+	if (atomic_load(&c->control->sequence) != c->spools_seen)
+		c->spools_seen += (uint32_t)intake_find(&c->intake);
+}
+
 size_t collector_live_ranks(struct collector *c)
 {
 	size_t live = 0;
 
+	/* A job may be over before it was ever looked at. */
+	spools_find(c);
+	c->ranks = intake_ranks(&c->intake);
 	lives_check(c, false);
 	for (size_t i = 0; i < c->intake.member_count; i++) {
 		const struct member *m = c->intake.members[i];
@@ -485,12 +494,10 @@ static size_t pass(struct collector *c, bool due)
 {
 	struct collector_totals *t = &c->intake.totals;
 	uint64_t bytes = (uint64_t)atomic_load(&c->control->chunks) * SPOOL_CHUNK_BYTES;
-	uint32_t sequence = atomic_load(&c->control->sequence);
 
 	if (bytes > t->spool_peak_bytes)
 		t->spool_peak_bytes = bytes;
-	if (sequence != c->spools_seen)
-		c->spools_seen += (uint32_t)intake_find(&c->intake);
+	spools_find(c);
 	return intake_pass(&c->intake, clock_ticks(c->clock), due);
 }
 
