@@ -130,14 +130,14 @@ INLINE void signal_fence(void)
 
 /* Out of line: attaches, steps aside, or takes the second lane. False: do the real call and nothing
  * else. */
-__attribute__((visibility("hidden"))) bool frame_enter_slow(struct frame *f);
+__attribute__((cold, visibility("hidden"))) bool frame_enter_slow(struct frame *f);
 
 /* Out of line: finds room for a record in another chunk; scratch if it is to be counted or lost. */
-__attribute__((visibility("hidden"))) uint64_t *frame_refill(struct frame *f, unsigned call,
-							     unsigned words);
+__attribute__((cold, visibility("hidden"))) uint64_t *frame_refill(struct frame *f, unsigned call,
+								   unsigned words);
 
 /* Out of line: adds a call that was not recorded to the counters of its file. */
-__attribute__((visibility("hidden"))) void frame_count(struct frame *f);
+__attribute__((cold, visibility("hidden"))) void frame_count(struct frame *f);
 
 /*
  * Out of line: tells in-line plug-ins of a call, after its record (inline/host.c). handle is a
