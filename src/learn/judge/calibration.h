@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From scores of two classes to probabilities that mean what they say. Platt: a sigmoid of the
+ * log-odds, fitted with his smoothed targets by Newton's method (Lin, Lin and Weng 2007).
+ * Isotonic: the best rising step function (pool adjacent violators), linear between its steps.
+ * Fit on scores of rows that the scorer was not trained on.
+ */
+#ifndef SLUICE_LEARN_JUDGE_CALIBRATION_H
+#define SLUICE_LEARN_JUDGE_CALIBRATION_H
+
+#include <stddef.h>
+
+struct blob;
+struct buf;
+struct err;
+
+enum calibration_kind { CALIBRATION_NONE, CALIBRATION_PLATT, CALIBRATION_ISOTONIC };
+#define CALIBRATION_WORDS "none|platt|isotonic"
+
+struct calibration {
+	enum calibration_kind kind;
+	double a, b;		/* Platt: 1 / (1 + exp(a * score + b)) */
+	double *score, *chance; /* isotonic: knots, both rising */
+	size_t knots;
+};
+
+/* score: anything that rises with the chance of class 1. Both classes must be present. */
+int calibration_fit(struct calibration *calibration, enum calibration_kind kind,
+		    const double *truth, const double *score, size_t count, struct err *err);
+void calibration_release(struct calibration *calibration);
+
+double calibration_apply(const struct calibration *calibration, double score);
+
+void calibration_save(const struct calibration *calibration, struct buf *buf);
+int calibration_load(struct calibration *calibration, struct blob *blob, struct err *err);
+
+#endif

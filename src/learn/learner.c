@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What all methods share: reading and writing their settings.
+ */
+#include "learn/learner.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/option.h"
+
+size_t learner_setting_count(const struct learner_ops *learner)
+{
+	size_t count = 0;
+
+	while (learner->settings[count].name)
+		count++;
+	return count;
+}
+
+void learner_defaults(const struct learner_ops *learner, double *settings)
+{
+	for (size_t i = 0; learner->settings[i].name; i++)
+		settings[i] = learner->settings[i].fallback;
+}
+
+static int setting_find(const struct learner_ops *learner, const char *name, size_t n)
+{
+	for (size_t i = 0; learner->settings[i].name; i++) {
+		if (strncmp(learner->settings[i].name, name, n) == 0 &&
+		    !learner->settings[i].name[n])
+			return (int)i;
+	}
+	return -ENOENT;
+}
+
+static int setting_read(const struct learner_ops *learner, const struct learner_setting *setting,
+			const char *text, double *value, struct err *err)
+{
+	char *end;
+	double number;
+
+	if (setting->words) {
+		int choice = option_choice(setting->words, text, strlen(text));
+
+		if (choice < 0)
+			return err_set(err, EINVAL, "%s: %s is %s, not \"%s\"", learner->name,
+				       setting->name, setting->words, text);
+		*value = choice;
+		return 0;
+	}
+	number = strtod(text, &end);
+	if (end == text || *end || !(number >= setting->least && number <= setting->most) ||
+	    (setting->whole && number != floor(number)))
+		return err_set(err, EINVAL, "%s: %s is a %snumber from %g to %g, not \"%s\"",
+			       learner->name, setting->name, setting->whole ? "whole " : "",
+			       setting->least, setting->most, text);
+	*value = number;
+	return 0;
+}
+
+static int setting_assign(const struct learner_ops *learner, const char *item, double *settings,
+			  struct err *err)
+{
+	const char *equals = strchr(item, '=');
+	int which = setting_find(learner, item, equals ? (size_t)(equals - item) : strlen(item));
+	AUTO_BUF struct buf known = { 0 };
+
+	if (which >= 0 && equals)
+		return setting_read(learner, &learner->settings[which], equals + 1,
+				    &settings[which], err);
+	for (size_t i = 0; learner->settings[i].name; i++)
+		buf_printf(&known, "%s%s", i ? ", " : "", learner->settings[i].name);
+	if (which >= 0)
+		return err_set(err, EINVAL, "%s: %s needs a value: %s=...", learner->name, item,
+			       item);
+	return err_set(err, EINVAL, "%s has no setting \"%s\": there are %s", learner->name, item,
+		       known.len ? buf_text(&known) : "none");
+}
+
+int learner_parse(const struct learner_ops *learner, const char *text, double *settings,
+		  struct err *err)
+{
+	AUTO_FREE char *copy = xstrdup(text ? text : "");
+	double read[LEARNER_SETTINGS_MAX] = { 0 };
+	size_t count = learner_setting_count(learner);
+	char *rest = copy, *item;
+	int r;
+
+	memcpy(read, settings, count * sizeof(*read));
+	while ((item = strsep(&rest, ", "))) {
+		if (!*item)
+			continue;
+		r = setting_assign(learner, item, read, err);
+		if (r < 0)
+			return r;
+	}
+	memcpy(settings, read, count * sizeof(*read));
+	return 0;
+}
+
+static void real_format(double value, struct buf *out)
+{
+	char text[32];
+
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	buf_puts(out, text);
+}
+
+void learner_format(const struct learner_ops *learner, const double *settings, struct buf *out)
+{
+	size_t before = out->len;
+
+	for (size_t i = 0; learner->settings[i].name; i++) {
+		const struct learner_setting *setting = &learner->settings[i];
+		char word[64];
+
+		if (settings[i] == setting->fallback)
+			continue;
+		buf_printf(out, "%s%s=", out->len > before ? "," : "", setting->name);
+		if (setting->words) {
+			option_choice_name(setting->words, (int)settings[i], word, sizeof(word));
+			buf_puts(out, word);
+		} else {
+			real_format(settings[i], out);
+		}
+	}
+}
+
+double learner_value(const struct learner_ops *learner, const double *settings, const char *name)
+{
+	int which = setting_find(learner, name, strlen(name));
+
+	return which < 0 ? NAN : settings[which];
+}
+
+size_t learner_best(const double *values, size_t count)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		if (values[i] > values[best])
+			best = i;
+	}
+	return best;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The list of methods.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "learn/learner.h"
+
+extern const struct learner_ops learner_bayes, learner_boosting, learner_forest, learner_gaussian,
+	learner_linear, learner_logistic, learner_neighbours, learner_perceptron, learner_rules,
+	learner_svm, learner_tree;
+
+const struct learner_ops *const learners[] = {
+	&learner_linear, &learner_logistic, &learner_bayes,	 &learner_neighbours,
+	&learner_tree,	 &learner_rules,    &learner_gaussian,	 &learner_svm,
+	&learner_forest, &learner_boosting, &learner_perceptron, NULL,
+};
+
+const struct learner_ops *learner_find(const char *name, unsigned task, struct err *err)
+{
+	AUTO_BUF struct buf known = { 0 };
+
+	for (size_t i = 0; learners[i]; i++) {
+		if (task && !(learners[i]->tasks & task))
+			continue;
+		if (strcmp(learners[i]->name, name) == 0)
+			return learners[i];
+		buf_printf(&known, "%s%s", known.len ? ", " : "", learners[i]->name);
+	}
+	err_set(err, EINVAL, "no method \"%s\" for %s: there are %s", name,
+		task == LEARNER_CLASSIFIES  ? "classes"
+		: task == LEARNER_REGRESSES ? "numbers"
+					    : "this",
+		buf_text(&known));
+	return NULL;
+}
