@@ -300,7 +300,8 @@ int cells_next(struct cells *cells)
 	cells->text = xgrow(cells->text, &cells->text_cap, 1, 1);
 	cells->len = 0;
 	blanks_skip(cells);
-	r = byte_peek(cells) == '"' ? quoted_read(cells) : plain_read(cells);
+	cells->quoted = byte_peek(cells) == '"';
+	r = cells->quoted ? quoted_read(cells) : plain_read(cells);
 	if (r < 0)
 		return r;
 	cells->text[cells->len] = 0;

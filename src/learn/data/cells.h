@@ -21,6 +21,7 @@ struct cells {
 	const char *name; /* in messages; must outlive this */
 	char *text;	  /* of the cell, ends with a zero byte; holds no other */
 	size_t len;
+	bool quoted;
 	size_t row_line; /* number of the line on which the row begins */
 	char separator;
 	int failure; /* -errno; err was set */

@@ -80,12 +80,12 @@ static int survey_names(struct survey *survey, struct cells *cells, struct err *
 			return r;
 		survey->names = xgrow(survey->names, &cap, survey->width + 2, sizeof(char *));
 		survey->names[survey->width++] = xstrdup(cells->text);
-		numbers &= real_parse(cells->text, cells->len, &number);
+		numbers &= !cells->quoted && real_parse(cells->text, cells->len, &number);
 	} while (r == CELLS_MORE);
 	if (numbers)
 		return err_set(err, EINVAL,
-			       "%s:1: the first line must name the columns, but it "
-			       "holds numbers: put a line of names before it",
+			       "%s:1: the first line must name the columns, but it holds numbers: "
+			       "put a line of names before it, or quotes around names like these",
 			       cells->name);
 	survey->named = survey->width;
 	return 0;
@@ -177,6 +177,8 @@ static int survey_unique(const struct survey *survey, const char *file, struct e
 		if (survey->names[i])
 			sorted[count++] = survey->names[i];
 	}
+	if (!count)
+		return err_set(err, ENODATA, "%s: has neither names nor values", file);
 	qsort(sorted, count, sizeof(*sorted), name_compare);
 	for (size_t i = 1; i < count; i++) {
 		if (strcmp(sorted[i - 1], sorted[i]) == 0)
@@ -417,11 +419,13 @@ int csv_parse(struct dataset *dataset, const char *name, const char *text, size_
 
 /* ---- writing ---- */
 
+/* A name must not look like a number, nor a text like the mark that some put before all text. */
 static bool text_plain(const char *text)
 {
-	size_t n = strlen(text);
+	double number;
 
-	return n && !text[strcspn(text, ",;\t \"\r\n")];
+	return *text && *text != '\xef' && !text[strcspn(text, ",;\t \"\r\n")] &&
+	       !real_parse(text, strlen(text), &number);
 }
 
 static void text_write(gzFile file, const char *text)
