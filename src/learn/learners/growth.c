@@ -108,8 +108,6 @@ struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *
 	growth->wide = rows > RANKS_MOST;
 	growth->spare = xmalloc(rows * sizeof(*growth->spare));
 	growth->features = xmalloc(width * sizeof(*growth->features));
-	for (size_t f = 0; f < width; f++)
-		growth->features[f] = (uint32_t)f;
 	if (!growth->in_order) {
 		by_need_init(growth, rows);
 		return growth;
@@ -512,6 +510,9 @@ void growth_grow(struct growth *growth, const double *target, const uint16_t *we
 	growth->random = random;
 	growth->gain = gain;
 	growth->count = growth->leaf_count = growth->waiting = 0;
+	/* Draws must not depend on the tree that this thread grew before. */
+	for (size_t f = 0; f < growth->samples->width; f++)
+		growth->features[f] = (uint32_t)f;
 	stack_push(growth, (struct waiting){ .node = nodes_add(growth, 1),
 					     .count = (uint32_t)root_gather(growth) });
 	while (growth->waiting) {
@@ -534,11 +535,14 @@ const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *cou
 	return growth->leaves;
 }
 
-size_t growth_row(const struct growth *growth, const struct growth_leaf *leaf, size_t i)
+const uint32_t *growth_rows(const struct growth *growth, const struct growth_leaf *leaf)
 {
-	struct waiting at = { .node = leaf->node, .begin = leaf->begin, .list = leaf->list };
+	struct waiting at = { .node = leaf->node, .begin = leaf->begin };
 
-	if (!growth->in_order)
-		return growth->rows[leaf->begin + i];
-	return node_list(growth, &at, leaf->list)[i] & 0xffff;
+	return growth->in_order ? node_list(growth, &at, leaf->list) : growth->rows + leaf->begin;
+}
+
+uint32_t growth_mask(const struct growth *growth)
+{
+	return growth->in_order ? 0xffff : UINT32_MAX;
 }

@@ -70,8 +70,9 @@ void growth_grow(struct growth *growth, const double *target, const uint16_t *we
 /* Leaves of the last tree, until the next one is grown. */
 const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *count);
 
-/* Row number i of a leaf. */
-size_t growth_row(const struct growth *growth, const struct growth_leaf *leaf, size_t i);
+/* The rows of a leaf are these, each with growth_mask(). */
+const uint32_t *growth_rows(const struct growth *growth, const struct growth_leaf *leaf);
+uint32_t growth_mask(const struct growth *growth);
 
 /* How many numbers a tree answers with: a number, the share of class 1 of 2, or one per class. */
 static inline size_t growth_answers(size_t classes)
