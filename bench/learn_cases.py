@@ -45,7 +45,7 @@ REGRESS = [
     Method("boosting 300", "boosting", "trees=300,depth=5,rate=0.1,leaf=10", "none",
            "GradientBoostingRegressor(n_estimators=300, max_depth=5, min_samples_leaf=10, random_state=seed)",
            10, 2, 0),
-    Method("MLP 16", "perceptron", "hidden=16,alpha=0.1,solver=lbfgs,epochs=300", SHAPE,
+    Method("MLP 16", "perceptron", "hidden=16,alpha=0.1,solver=lbfgs,rounds=300", SHAPE,
            "shaped(MLPRegressor((16,), alpha=0.1, solver='lbfgs', max_iter=300, random_state=seed))", 3, 5, 0),
     Method("Gaussian process", "gaussian", "", SHAPE,
            "shaped(GaussianProcessRegressor(ConstantKernel(1.) * Matern(np.ones(width), (1e-2, 1e3), nu=2.5)"
