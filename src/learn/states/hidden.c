@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * With two states a filter is one number, and all that a value says is the ratio of its two
+ * densities: one exponential, and neither underflow nor scaling. The way back needs the filtered
+ * chances only: what follows is a share of what was forecast (Kim's smoother).
+ */
+#include "learn/states/hidden.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/data/blob.h"
+#include "learn/data/exponential.h"
+#include "learn/states/mixture.h"
+
+enum { ROUNDS = 500, SEEN_LEAST = 16 };
+
+/* Chances are never certainties, so that a surprise costs much and not everything. */
+#define CHANCE_LEAST 1e-9
+#define TURN_LEAST 1e-6
+#define FLOOR 1e-3
+#define HALF_LN_TWO_PI 0.91893853320467274178
+
+struct fit {
+	struct hidden hidden; /* of the scaled logarithms */
+	size_t count, seen;
+	const double *y; /* logarithms, mean 0 and deviation 1; NAN is a gap */
+	double *ratio;	 /* density in state 0 over that in state 1 */
+	double *chance;	 /* filtered */
+};
+
+/* What a round of counting yields. */
+struct tally {
+	double from[2], turned[2];	      /* steps out of a state, and those to the other one */
+	double weight[2], sum[2], squares[2]; /* of what was seen in it */
+};
+
+static double clamp(double value, double least, double most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+static double forecast(const struct hidden *hidden, double chance)
+{
+	return hidden->up + chance * (1 - hidden->up - hidden->down);
+}
+
+/* start is where the chain is in the long run: a series begins at no special moment. */
+static void start_update(struct hidden *hidden)
+{
+	hidden->start = hidden->up / (hidden->up + hidden->down);
+}
+
+static double exponent(const struct hidden *hidden, int state, double y)
+{
+	double z = (y - hidden->mean[state]) / hidden->deviation[state];
+
+	return -z * z / 2;
+}
+
+/* Densities of all values: their ratio, and the logarithm of that in state 1, summed. */
+static double ratios(struct fit *fit)
+{
+	const struct hidden *h = &fit->hidden;
+	double apart = log(h->deviation[1] / h->deviation[0]), sum = 0;
+	double constant = -log(h->deviation[1]) - HALF_LN_TWO_PI;
+
+	for (size_t i = 0; i < fit->count; i++) {
+		double y = fit->y[i];
+		double ratio = exponential(exponent(h, 0, y) - exponent(h, 1, y) + apart);
+
+		fit->ratio[i] = y == y ? ratio : 1;
+	}
+	for (size_t i = 0; i < fit->count; i++)
+		sum += fit->y[i] == fit->y[i] ? exponent(h, 1, fit->y[i]) + constant : 0;
+	return sum;
+}
+
+/* Filters; returns the log-likelihood of the scaled values. */
+static double forward(struct fit *fit)
+{
+	double sum = ratios(fit), before = fit->hidden.start, product = 1;
+	long twos = 0;
+
+	for (size_t i = 0; i < fit->count; i++) {
+		double ahead = forecast(&fit->hidden, before);
+		double total = ahead + (1 - ahead) * fit->ratio[i];
+
+		before = clamp(ahead / total, CHANCE_LEAST, 1 - CHANCE_LEAST);
+		fit->chance[i] = before;
+		/* Ratios are within 1e-308 and 1e308: their product must not pile up. */
+		product *= total;
+		if (!(product > 1e-200 && product < 1e200)) {
+			int power;
+
+			product = frexp(product, &power);
+			twos += power;
+			if (!(product > 0 && isfinite(product)))
+				return -INFINITY;
+		}
+	}
+	return sum + log(product) + (double)twos * 0.69314718055994530942;
+}
+
+static void tally_see(struct tally *tally, double y, double chance)
+{
+	double weights[2] = { 1 - chance, chance };
+
+	if (y != y)
+		return;
+	for (int s = 0; s < 2; s++) {
+		tally->weight[s] += weights[s];
+		tally->sum[s] += weights[s] * y;
+		tally->squares[s] += weights[s] * y * y;
+	}
+}
+
+/* From the last value to the first: the chances given all values, and how often states turn. */
+static void backward(const struct fit *fit, struct tally *tally)
+{
+	const struct hidden *h = &fit->hidden;
+	double after = fit->chance[fit->count - 1];
+
+	*tally = (struct tally){ 0 };
+	tally_see(tally, fit->y[fit->count - 1], after);
+	for (size_t i = fit->count - 1; i-- > 0;) {
+		double here = fit->chance[i], ahead = forecast(h, here);
+		double to[2] = { (1 - after) / (1 - ahead), after / ahead };
+		double up = (1 - here) * h->up * to[1], down = here * h->down * to[0];
+		double now = here * (1 - h->down) * to[1] + down;
+
+		tally->turned[0] += up;
+		tally->turned[1] += down;
+		tally->from[0] += 1 - now;
+		tally->from[1] += now;
+		after = clamp(now, CHANCE_LEAST, 1 - CHANCE_LEAST);
+		tally_see(tally, fit->y[i], after);
+	}
+}
+
+static void maximise(struct hidden *hidden, const struct tally *tally)
+{
+	double turns[2];
+
+	for (int s = 0; s < 2; s++) {
+		double mean, variance;
+
+		turns[s] = tally->from[s] > 0 ? tally->turned[s] / tally->from[s] : 0.5;
+		turns[s] = clamp(turns[s], TURN_LEAST, 1 - TURN_LEAST);
+		if (tally->weight[s] < 1e-6)
+			continue;
+		mean = tally->sum[s] / tally->weight[s];
+		variance = tally->squares[s] / tally->weight[s] - mean * mean;
+		hidden->mean[s] = mean;
+		hidden->deviation[s] = variance > FLOOR * FLOOR ? sqrt(variance) : FLOOR;
+	}
+	hidden->up = turns[0];
+	hidden->down = turns[1];
+	start_update(hidden);
+}
+
+static void fit_run(struct fit *fit)
+{
+	double before = -INFINITY;
+
+	for (fit->hidden.rounds = 0;; fit->hidden.rounds++) {
+		struct tally tally;
+		double now = forward(fit);
+
+		fit->hidden.log_likelihood = now;
+		if (fit->hidden.rounds >= ROUNDS ||
+		    fabs(now - before) < 1e-8 * (fabs(now) + (double)fit->seen))
+			return;
+		before = now;
+		backward(fit, &tally);
+		maximise(&fit->hidden, &tally);
+	}
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The halves of the values as states. */
+static void start_halves(struct fit *fit, double *seen)
+{
+	size_t half = fit->seen / 2;
+
+	qsort(seen, fit->seen, sizeof(*seen), compare_reals);
+	fit->hidden = (struct hidden){ .up = 0.1, .down = 0.1 };
+	for (int s = 0; s < 2; s++) {
+		size_t from = s ? half : 0, to = s ? fit->seen : half;
+		double sum = 0, squares = 0, n = (double)(to - from);
+
+		for (size_t i = from; i < to; i++) {
+			sum += seen[i];
+			squares += seen[i] * seen[i];
+		}
+		fit->hidden.mean[s] = sum / n;
+		fit->hidden.deviation[s] =
+			fmax(sqrt(fmax(squares / n - sum / n * (sum / n), 0)), 0.05);
+	}
+	start_update(&fit->hidden);
+}
+
+/* The mixture of two, in whatever order its values come. False where there is none. */
+static bool start_mixture(struct fit *fit, const double *seen)
+{
+	struct mixture_plan plan = { .family = MIXTURE_NORMAL, .count = 2 };
+	struct mixture mixture;
+
+	if (mixture_fit(&mixture, &plan, seen, fit->seen, NULL) < 0)
+		return false;
+	fit->hidden = (struct hidden){ .up = 0.05, .down = 0.1 };
+	for (int s = 0; s < 2; s++) {
+		fit->hidden.mean[s] = mixture.components[s].first;
+		fit->hidden.deviation[s] = mixture.components[s].second;
+	}
+	start_update(&fit->hidden);
+	return true;
+}
+
+/* From both starts; the better one stays. */
+static void fit_starts(struct fit *fit, double *seen)
+{
+	struct hidden best = { .log_likelihood = -INFINITY };
+
+	if (start_mixture(fit, seen)) {
+		fit_run(fit);
+		best = fit->hidden;
+	}
+	start_halves(fit, seen);
+	fit_run(fit);
+	if (fit->hidden.log_likelihood > best.log_likelihood)
+		best = fit->hidden;
+	fit->hidden = best;
+}
+
+/* State 1 is the one with the larger mean of the values themselves, as in mixture.h. */
+static void states_sort(struct hidden *h)
+{
+	struct hidden old = *h;
+
+	if (h->mean[0] + h->deviation[0] * h->deviation[0] / 2 <=
+	    h->mean[1] + h->deviation[1] * h->deviation[1] / 2)
+		return;
+	for (int s = 0; s < 2; s++) {
+		h->mean[s] = old.mean[1 - s];
+		h->deviation[s] = old.deviation[1 - s];
+	}
+	h->up = old.down;
+	h->down = old.up;
+	start_update(h);
+}
+
+/* Logarithms into y, those that are there into seen as well. */
+static int values_check(const double *values, size_t count, double *y, double *seen,
+			size_t *seen_count, struct err *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!isnan(values[i]) && !(values[i] > 0 && isfinite(values[i])))
+			return err_set(err, EDOM,
+				       "value %zu is %g: a hidden state needs positive ones", i + 1,
+				       values[i]);
+		y[i] = log(values[i]);
+		if (!isnan(values[i]))
+			seen[n++] = y[i];
+	}
+	if (n < SEEN_LEAST)
+		return err_set(err, ENODATA,
+			       "%zu values are too few for hidden states: it takes %d", n,
+			       SEEN_LEAST);
+	*seen_count = n;
+	return 0;
+}
+
+int hidden_fit(struct hidden *hidden, const double *values, size_t count, struct err *err)
+{
+	AUTO_FREE double *y = xmalloc((count + 1) * sizeof(*y));
+	AUTO_FREE double *seen = xmalloc((count + 1) * sizeof(*seen));
+	AUTO_FREE double *chance = xmalloc((count + 1) * sizeof(*chance));
+	AUTO_FREE double *ratio = xmalloc((count + 1) * sizeof(*ratio));
+	struct fit fit = { .count = count, .y = y, .chance = chance, .ratio = ratio };
+	double sum = 0, squares = 0, mean, deviation;
+	int r = values_check(values, count, y, seen, &fit.seen, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < fit.seen; i++)
+		sum += seen[i];
+	mean = sum / (double)fit.seen;
+	for (size_t i = 0; i < fit.seen; i++)
+		squares += (seen[i] - mean) * (seen[i] - mean);
+	deviation = sqrt(squares / (double)fit.seen);
+	if (!(deviation > 1e-12))
+		return err_set(err, EDOM,
+			       "the values do not vary: there are no states to tell apart");
+	for (size_t i = 0; i < count; i++)
+		y[i] = (y[i] - mean) / deviation;
+	for (size_t i = 0; i < fit.seen; i++)
+		seen[i] = (seen[i] - mean) / deviation;
+	fit_starts(&fit, seen);
+	for (int s = 0; s < 2; s++) {
+		fit.hidden.mean[s] = fit.hidden.mean[s] * deviation + mean;
+		fit.hidden.deviation[s] *= deviation;
+	}
+	/* Of the values: logarithm and scale have densities of their own. */
+	fit.hidden.log_likelihood -= (log(deviation) + mean) * (double)fit.seen;
+	states_sort(&fit.hidden);
+	*hidden = fit.hidden;
+	return 0;
+}
+
+double hidden_step(const struct hidden *hidden, double chance, double value)
+{
+	double ahead = forecast(hidden, chance), y, apart, ratio;
+
+	if (!(value > 0 && value <= 1.7976931348623157e308))
+		return ahead;
+	y = log(value);
+	apart = exponent(hidden, 0, y) - exponent(hidden, 1, y);
+	ratio = exponential(apart) * (hidden->deviation[1] / hidden->deviation[0]);
+	return clamp(ahead / (ahead + (1 - ahead) * ratio), CHANCE_LEAST, 1 - CHANCE_LEAST);
+}
+
+double hidden_filter(const struct hidden *hidden, const double *values, size_t count,
+		     double *chance)
+{
+	double now = hidden->start;
+
+	for (size_t i = 0; i < count; i++) {
+		now = hidden_step(hidden, now, values[i]);
+		if (chance)
+			chance[i] = now;
+	}
+	return now;
+}
+
+double hidden_ahead(const struct hidden *hidden, double chance, size_t steps)
+{
+	double settled = hidden->up / (hidden->up + hidden->down);
+
+	return settled + (chance - settled) * pow(1 - hidden->up - hidden->down, (double)steps);
+}
+
+void hidden_save(const struct hidden *hidden, struct buf *buf)
+{
+	blob_put_real(buf, hidden->start);
+	blob_put_real(buf, hidden->up);
+	blob_put_real(buf, hidden->down);
+	blob_put_reals(buf, hidden->mean, 2);
+	blob_put_reals(buf, hidden->deviation, 2);
+	blob_put_real(buf, hidden->log_likelihood);
+	blob_put_u64(buf, hidden->rounds);
+}
+
+int hidden_load(struct hidden *hidden, struct blob *blob, struct err *err)
+{
+	struct hidden read;
+
+	read.start = blob_take_real(blob);
+	read.up = blob_take_real(blob);
+	read.down = blob_take_real(blob);
+	blob_take_reals(blob, read.mean, 2);
+	blob_take_reals(blob, read.deviation, 2);
+	read.log_likelihood = blob_take_real(blob);
+	read.rounds = blob_take_u64(blob);
+	blob_expect(blob, read.start >= 0 && read.start <= 1);
+	blob_expect(blob, read.up > 0 && read.up < 1 && read.down > 0 && read.down < 1);
+	for (int s = 0; s < 2; s++) {
+		blob_expect(blob, fabs(read.mean[s]) < 1e6);
+		blob_expect(blob, read.deviation[s] > 1e-100 && read.deviation[s] < 1e6);
+	}
+	if (!blob_ok(blob))
+		return err_set(err, EBADMSG, "the hidden states are damaged");
+	*hidden = read;
+	return 0;
+}
