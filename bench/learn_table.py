@@ -127,7 +127,7 @@ def cases(data, kind, sides):
 def classify(data, kind, sides):
     rows = [[c.method.label] + c.quality(["accuracy", "auc"]) + c.speed() + c.one_row(ONE_ROW_BAR_US)
             for c in cases(data, kind, sides)]
-    show(f"{data.name} {kind}: classes".replace("  ", " "),
+    show(f"{data.name} {kind}".strip() + ": classes",
          ["method", "accuracy", "theirs", "AUC", "theirs", "gap", "", "fit s", "theirs", "faster", "bar", "",
           "row us", "theirs", f"< {ONE_ROW_BAR_US}"], rows)
 

@@ -292,7 +292,7 @@ bool model_interval(const struct model *model, const double *inputs, double gues
 
 	if (model->softening > 0)
 		margin *= pipeline_spread(&model->pipeline, inputs) + model->softening;
-	if (!isfinite(margin))
+	if (!(margin >= 0 && isfinite(margin)))
 		return false;
 	if (model->pipeline.log_target) {
 		*low = guess * exp(-margin);

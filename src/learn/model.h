@@ -17,6 +17,7 @@
 
 struct dataset;
 struct folds;
+struct json;
 
 #define MODEL_VERSION 1
 
@@ -131,6 +132,9 @@ int model_load(struct model *model, const char *path, struct err *err);
 /* The same from memory; name stands for the file in messages. */
 int model_parse(struct model *model, const char *name, const void *bytes, size_t n,
 		struct err *err);
+
+/* Where it comes from and how good it is, as in the first line of its file. */
+void model_tell(const struct model *model, struct json *json);
 
 /* Does the file begin as a model does? It may be damaged all the same. */
 bool model_probe(const char *path);

@@ -26,7 +26,7 @@
 
 /* ---- writing ---- */
 
-static void head_text(struct json *json, const struct model *model)
+void model_tell(const struct model *model, struct json *json)
 {
 	const struct model_origin *origin = &model->origin;
 
@@ -59,7 +59,7 @@ static void head_put(struct buf *buf, const struct model *model)
 		abort(); /* out of memory, as in base/mem.c */
 	snprintf(schema, sizeof(schema), "sluice.model/%d", MODEL_VERSION);
 	json_start(&json, out, schema);
-	head_text(&json, model);
+	model_tell(model, &json);
 	json_open(&json, "features", '[');
 	for (size_t i = 0; i < model->schema.count; i++)
 		json_text(&json, NULL, model->schema.features[i].name);

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "base/option.h"
 #include "learn/data/dataset.h"
 #include "learn/data/folds.h"
+#include "learn/data/real.h"
 #include "learn/model.h"
 
 static int value_compare(const void *a, const void *b)
@@ -53,16 +53,11 @@ static void values_number(double *values, size_t count, const double *sorted, si
 	}
 }
 
-/* The shortest digits that read the same, as in a CSV. */
 static char *number_name(double value)
 {
-	char text[32];
+	char text[REAL_TEXT_MAX];
 
-	for (int digits = 1; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
+	real_format(value, text);
 	return xstrdup(text);
 }
 

@@ -9,6 +9,7 @@
 #ifndef SLUICE_TESTS_LEARN_GROWN_H
 #define SLUICE_TESTS_LEARN_GROWN_H
 
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -144,14 +145,14 @@ static inline void grown_damage(const struct learner_ops *learner, const void *m
 	void *loaded = NULL;
 
 	learner->save(model, &saved);
-	for (size_t n = 0; n < saved.len; n += 1 + n / 64) {
+	for (size_t n = 0; n < saved.len; n += 1 + n / 16) {
 		AUTO_FREE char *cut = xmalloc(n);
 
 		memcpy(cut, saved.data, n);
 		CHECK(grown_load(learner, &loaded, cut, n, samples) < 0);
 	}
 	random_init(&random, 5);
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < 2000; i++) {
 		size_t at = random_below(&random, saved.len);
 		char kept = saved.data[at];
 

@@ -17,7 +17,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zlib.h>
 
 #include "base/buf.h"
@@ -25,6 +24,7 @@
 #include "base/mem.h"
 #include "learn/data/cells.h"
 #include "learn/data/dataset.h"
+#include "learn/data/lexicon.h"
 #include "learn/data/real.h"
 
 static bool cell_missing(const struct cells *cells)
@@ -209,47 +209,6 @@ static int survey_make(struct survey *survey, struct cells *cells, struct err *e
 
 /* ---- the second time ---- */
 
-/* The texts of a column: each distinct one once, found by its hash. */
-struct lexicon {
-	char **texts;
-	size_t count, cap;
-	size_t *slots, slot_count; /* number of the text plus 1; slot_count is a power of two */
-};
-
-static size_t *lexicon_slot(const struct lexicon *lexicon, const char *text, size_t n)
-{
-	size_t slot = XXH3_64bits(text, n) & (lexicon->slot_count - 1);
-
-	while (lexicon->slots[slot] && strcmp(lexicon->texts[lexicon->slots[slot] - 1], text) != 0)
-		slot = (slot + 1) & (lexicon->slot_count - 1);
-	return &lexicon->slots[slot];
-}
-
-static void lexicon_grow(struct lexicon *lexicon)
-{
-	lexicon->slot_count = lexicon->slot_count ? lexicon->slot_count * 2 : 16;
-	free(lexicon->slots);
-	lexicon->slots = xcalloc(lexicon->slot_count, sizeof(*lexicon->slots));
-	for (size_t i = 0; i < lexicon->count; i++)
-		*lexicon_slot(lexicon, lexicon->texts[i], strlen(lexicon->texts[i])) = i + 1;
-}
-
-static size_t lexicon_number(struct lexicon *lexicon, const char *text, size_t n)
-{
-	size_t *slot;
-
-	if (lexicon->count * 2 >= lexicon->slot_count)
-		lexicon_grow(lexicon);
-	slot = lexicon_slot(lexicon, text, n);
-	if (!*slot) {
-		lexicon->texts = xgrow(lexicon->texts, &lexicon->cap, lexicon->count + 1,
-				       sizeof(*lexicon->texts));
-		lexicon->texts[lexicon->count++] = xstrdup(text);
-		*slot = lexicon->count;
-	}
-	return *slot - 1;
-}
-
 struct filling {
 	struct dataset dataset;
 	struct lexicon *lexicons; /* per column; unused for numbers */
@@ -259,14 +218,8 @@ struct filling {
 
 static void filling_release(struct filling *filling)
 {
-	for (size_t i = 0; i < filling->width; i++) {
-		struct lexicon *lexicon = &filling->lexicons[i];
-
-		for (size_t j = 0; j < lexicon->count; j++)
-			free(lexicon->texts[j]);
-		free(lexicon->texts);
-		free(lexicon->slots);
-	}
+	for (size_t i = 0; i < filling->width; i++)
+		lexicon_release(&filling->lexicons[i]);
 	free(filling->lexicons);
 	free(filling->column_of);
 	dataset_release(&filling->dataset);
@@ -327,38 +280,19 @@ static int fill_row(struct filling *filling, const struct survey *survey, struct
 	return 0;
 }
 
-struct level {
-	char *text;
-	size_t number; /* by appearance */
-};
-
-static int level_compare(const void *a, const void *b)
-{
-	return strcmp(((const struct level *)a)->text, ((const struct level *)b)->text);
-}
-
 /* Texts become the column's levels, sorted, and its values the numbers of these. */
 static void levels_settle(struct dataset *dataset, size_t index, struct lexicon *lexicon)
 {
 	struct column *column = &dataset->columns[index];
-	AUTO_FREE struct level *levels = xcalloc(lexicon->count, sizeof(*levels));
-	AUTO_FREE double *settled = xcalloc(lexicon->count, sizeof(*settled));
+	AUTO_FREE size_t *settled = NULL;
 
-	for (size_t i = 0; i < lexicon->count; i++)
-		levels[i] = (struct level){ lexicon->texts[i], i };
-	qsort(levels, lexicon->count, sizeof(*levels), level_compare);
-	column->levels = xcalloc(lexicon->count, sizeof(*column->levels));
 	column->level_count = lexicon->count;
-	for (size_t i = 0; i < lexicon->count; i++) {
-		column->levels[i] = levels[i].text;
-		settled[levels[i].number] = (double)i;
-	}
-	lexicon->count = 0;
+	column->levels = lexicon_take(lexicon, &settled);
 	for (size_t i = 0; i < dataset->rows; i++) {
 		double *value = &dataset_row(dataset, i)[index];
 
 		if (!isnan(*value))
-			*value = settled[(size_t)*value];
+			*value = (double)settled[(size_t)*value];
 	}
 }
 

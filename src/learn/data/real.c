@@ -36,11 +36,12 @@ static const char *digits_read(struct decimal *number, const char *at, int *seen
 static const char *exponent_read(struct decimal *number, const char *at)
 {
 	const char *from = at + 1;
-	bool negative = *from == '-';
+	bool negative;
 	int exponent = 0;
 
 	if (*at != 'e' && *at != 'E')
 		return at;
+	negative = *from == '-';
 	from += *from == '-' || *from == '+';
 	if (*from < '0' || *from > '9')
 		return at;
@@ -113,12 +114,14 @@ bool real_parse(const char *text, size_t n, double *value)
 /* %.15g drops zeros at the end, so it gives the fewest digits wherever 15 are enough. */
 size_t real_format(double value, char text[REAL_TEXT_MAX])
 {
+	char shortest[REAL_TEXT_MAX];
 	int n = 0;
 
 	for (int digits = 15; digits <= 17; digits++) {
-		n = snprintf(text, REAL_TEXT_MAX, "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
+		n = snprintf(shortest, sizeof(shortest), "%.*g", digits, value);
+		if (strtod(shortest, NULL) == value)
 			break;
 	}
+	memcpy(text, shortest, (size_t)n + 1);
 	return (size_t)n;
 }

@@ -56,8 +56,8 @@ struct growth; /* what a thread keeps between trees */
 struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *plan, bool keep);
 void growth_free(struct growth *growth);
 
-/* Bytes that growth_new() will take for by need, per row. */
-#define GROWTH_BYTES_PER_ROW (sizeof(uint32_t) * 2 + sizeof(double) * 2 + sizeof(uint64_t) * 2)
+/* Bytes that growing by need takes, per row that takes part. */
+#define GROWTH_BYTES_PER_ROW (sizeof(uint32_t) + sizeof(double) * 2 + sizeof(uint64_t) * 2)
 
 /*
  * Grows a tree. target is per row: a number or a class. weights are per row, a row of weight 0
@@ -70,8 +70,9 @@ void growth_grow(struct growth *growth, const double *target, const uint16_t *we
 /* Leaves of the last tree, until the next one is grown. */
 const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *count);
 
-/* Row number i of a leaf. */
-size_t growth_row(const struct growth *growth, const struct growth_leaf *leaf, size_t i);
+/* The rows of a leaf are these, each with growth_mask(). */
+const uint32_t *growth_rows(const struct growth *growth, const struct growth_leaf *leaf);
+uint32_t growth_mask(const struct growth *growth);
 
 /* How many numbers a tree answers with: a number, the share of class 1 of 2, or one per class. */
 static inline size_t growth_answers(size_t classes)
