@@ -581,6 +581,7 @@ static const struct learner_setting boosting_settings[] = {
 	  .help = "error of a number that is made small; classes: the logarithmic one",
 	  .words = "squared|absolute|huber",
 	  .most = 2,
+	  .high = 2,
 	  .whole = true },
 	{ .name = "huber",
 	  .help = "share of the errors that huber squares",

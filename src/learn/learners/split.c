@@ -27,7 +27,7 @@ SPECIALISED uint32_t entry_position(const struct entries *entries, size_t i, boo
 	return wide ? (uint32_t)entries->wide[i] : entries->narrow[i] & 0xffff;
 }
 
-/* A cut after entry i: over / under > best, where all factors but over are positive. */
+/* A cut after entry i, if it is better: over / under > best, all factors but over are positive. */
 SPECIALISED void best_keep(struct split *best, double over, double under, uint32_t feature,
 			   const struct entries *entries, size_t i, bool wide)
 {
@@ -51,23 +51,75 @@ SPECIALISED void scan_variance(const struct split_node *node, const struct entri
 {
 	const double *target = node->target, *weight = node->weight;
 	double all = node->weight_all, sum_all = node->sum_all, sum = 0, left = 0;
-	size_t last = node->count - node->leaf_least, first = node->leaf_least;
+	size_t i = 0, last = node->count - node->leaf_least;
 	struct split kept = *best;
 
-	for (size_t i = 0; i < last; i++) {
+	for (; i + 1 < node->leaf_least; i++) {
+		sum += target[entry_position(entries, i, wide)];
+		left += weighted ? weight[entry_position(entries, i, wide)] : 1;
+	}
+	for (; i < last; i++) {
 		uint32_t position = entry_position(entries, i, wide);
 		double difference;
 
 		sum += target[position];
 		left += weighted ? weight[position] : 1;
-		if (entry_rank(entries, i, wide) == entry_rank(entries, i + 1, wide) ||
-		    i + 1 < first)
+		if (entry_rank(entries, i, wide) == entry_rank(entries, i + 1, wide))
 			continue;
 		difference = all * sum - left * sum_all;
 		best_keep(&kept, difference * difference, left * (all - left), feature, entries, i,
 			  wide);
 	}
 	*best = kept;
+}
+
+static void bins_fill(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
+		      struct split_bin *bins)
+{
+	for (uint32_t i = 0; i < node->count; i++) {
+		struct split_bin *bin = &bins[ranks[rows[i]]];
+
+		bin->sum += node->target[i];
+		bin->weight += node->weight[i];
+		bin->count++;
+		bin->position = i;
+	}
+}
+
+bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
+		     size_t levels, struct split_bin *bins, uint32_t feature, struct split *best)
+{
+	double all = node->weight_all, sum_all = node->sum_all, sum = 0, left = 0;
+	size_t count = 0, last = node->count - node->leaf_least;
+	struct split kept = *best;
+	uint32_t before = 0;
+	bool varied = false;
+
+	memset(bins, 0, levels * sizeof(*bins));
+	bins_fill(node, ranks, rows, bins);
+	for (uint32_t rank = 0; count <= last && rank < levels; rank++) {
+		const struct split_bin *bin = &bins[rank];
+		double difference = all * sum - left * sum_all, over = difference * difference;
+		double under = left * (all - left);
+
+		if (!bin->count)
+			continue;
+		varied |= count > 0;
+		if (count >= node->leaf_least && over * kept.under > kept.over * under)
+			kept = (struct split){ .over = over,
+					       .under = under,
+					       .feature = feature,
+					       .left = (uint32_t)count,
+					       .rank = before,
+					       .below = bins[before].position,
+					       .above = bin->position };
+		sum += bin->sum;
+		left += bin->weight;
+		count += bin->count;
+		before = rank;
+	}
+	*best = kept;
+	return varied || count < node->count;
 }
 
 /* Sums of squared class weights of both halves; moving a row changes them in one term. */
