@@ -158,6 +158,16 @@ static size_t lbfgs_beyond(const struct samples *samples, unsigned threads)
 	return 26 * (samples->width + 5) * 100 * sizeof(double);
 }
 
+/*
+ * Where a row has few inputs, what trees keep per row counts: places, targets and scores, and up to
+ * two nodes in the roomier form in which a tree grows.
+ */
+static size_t trees_beyond(const struct samples *samples, unsigned threads)
+{
+	(void)threads;
+	return 112 * samples->rows;
+}
+
 static const struct trial trials[] = {
 	{ "svm", "cache=2", 500, 500, svm_beyond },
 	{ "gaussian", "limit=100,restarts=0", 10000, 24, gaussian_beyond },
@@ -171,6 +181,11 @@ static const struct trial trials[] = {
 	{ "bayes", "", 10000, 24, NULL },
 	{ "neighbours", "", 10000, 24, NULL },
 	{ "tree", "", 10000, 24, NULL },
+	{ "tree", "", 40000, 4, trees_beyond },
+	{ "forest", "trees=2", 40000, 4, trees_beyond },
+	{ "boosting", "trees=2", 40000, 4, trees_beyond },
+	{ "neighbours", "", 40000, 4, NULL },
+	{ "bayes", "", 40000, 4, NULL },
 	{ 0 },
 };
 
