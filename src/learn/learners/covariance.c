@@ -13,7 +13,7 @@
 enum { TILE = 128 };
 
 typedef double vector __attribute__((vector_size(16), aligned(8), may_alias));
-typedef int64_t vector_bits __attribute__((vector_size(16)));
+typedef uint64_t vector_bits __attribute__((vector_size(16)));
 
 /*
  * x[i] = exp(-x[i]) for x[i] >= 0, to 2 units in the last place; 0 beyond 700. By powers of two
@@ -46,8 +46,8 @@ static void decay(double *x, size_t count)
 		sum = rest * series[0] + series[1];
 		for (size_t k = 2; k < sizeof(series) / sizeof(series[0]); k++)
 			sum = sum * rest + series[k];
-		sum *= (vector)(((vector_bits)power << 52) + (INT64_C(1023) << 52));
-		*(vector *)(x + i) = (vector)((value < 700) & (vector_bits)sum);
+		sum *= (vector)(((vector_bits)power << 52) + (UINT64_C(1023) << 52));
+		*(vector *)(x + i) = (vector)((vector_bits)(value < 700) & (vector_bits)sum);
 	}
 }
 
