@@ -36,8 +36,8 @@ CLASSIFY = [
 SIX = ["CART", "naive Bayes", "boosting 100", "SVM-RBF", "forest 50", "MLP 100"]
 
 REGRESS = [
-    Method("linear", "linear", "", SHAPE, "shaped(LinearRegression())", None, 1, 0),
-    Method("k-NN 5", "neighbours", "k=5", SHAPE, "shaped(KNeighborsRegressor(5))", 5, 1, 0),
+    Method("linear", "linear", "", SCALE, "scaled(LinearRegression())", None, 1, 0),
+    Method("k-NN 5", "neighbours", "k=5", SCALE, "scaled(KNeighborsRegressor(5))", 5, 1, 0),
     Method("SVR-RBF", "svm", "cost=16,gamma=0.5,epsilon=0.1", SHAPE,
            "shaped(SVR(C=16, gamma=0.5, epsilon=0.1))", 1, 1, 0),
     Method("CART", "tree", "leaf=5", "none", "DecisionTreeRegressor(min_samples_leaf=5, random_state=seed)", 3, 5, 0),
