@@ -21,6 +21,7 @@ import joblib
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.special import expit
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import (GradientBoostingClassifier, GradientBoostingRegressor, RandomForestClassifier,
                               RandomForestRegressor)
@@ -107,7 +108,12 @@ class Data:
 
 
 def answer(model, data, rows):
-    return model.predict_proba(rows) if data.classes else model.predict(rows)
+    if not data.classes:
+        return model.predict(rows)
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(rows)
+    score = expit(model.decision_function(rows))  # two classes; the same order as the chances would have
+    return np.column_stack([1 - score, score])
 
 
 def cross(job, data, seed):

@@ -152,7 +152,7 @@ static inline void grown_damage(const struct learner_ops *learner, const void *m
 		CHECK(grown_load(learner, &loaded, cut, n, samples) < 0);
 	}
 	random_init(&random, 5);
-	for (int i = 0; i < 800; i++) {
+	for (int i = 0; i < 2000; i++) {
 		size_t at = random_below(&random, saved.len);
 		char kept = saved.data[at];
 

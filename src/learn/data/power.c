@@ -162,7 +162,7 @@ static double brent(const struct column_logs *logs, double low, double high)
 /* A coarse look first: the likelihood may have more than one hill. */
 static double lambda_best(const struct column_logs *logs, double low, double high)
 {
-	const int pieces = 8;
+	const int pieces = 12;
 	double step = (high - low) / pieces, best = low, least = INFINITY;
 
 	if (!(step > 0))
@@ -284,7 +284,7 @@ static void boxcox_fit(struct power *power, struct column_logs *logs, bool caret
 	if (caret)
 		caret_choose(power, logs);
 	else
-		one_side_fit(power, logs, POWER_LAMBDA_MIN, POWER_LAMBDA_MAX);
+		one_side_fit(power, logs, POWER_BOXCOX_MIN, POWER_BOXCOX_MAX);
 	middle_choose(power, logs);
 }
 
@@ -292,7 +292,7 @@ static void yeojohnson_fit(struct power *power, struct column_logs *logs)
 {
 	double least = least_of(logs->u, logs->count, 1);
 	double largest = largest_of(logs->u, logs->count, 1);
-	double low = POWER_LAMBDA_MIN, high = 2 - POWER_LAMBDA_MIN;
+	double low = POWER_YEOJOHNSON_MIN, high = POWER_YEOJOHNSON_MAX;
 
 	power->mirrored = largest <= 0;
 	logs->two_sides = least < 0 && largest > 0;
@@ -357,8 +357,8 @@ void power_load(struct power *power, enum power_kind kind, struct blob *blob)
 	power->middle = blob_take_real(blob);
 	power->least = blob_take_real(blob);
 	blob_expect(blob, power->kind == POWER_NONE || power->kind == kind);
-	blob_expect(blob, fabs(power->lambda) <= 4 && fabs(power->middle) <= 1000 &&
-				  isfinite(power->least));
+	blob_expect(blob, fabs(power->lambda) <= POWER_YEOJOHNSON_MAX &&
+				  fabs(power->middle) <= 1000 && isfinite(power->least));
 	if (power->kind == POWER_BOXCOX)
 		blob_expect(blob, power->least > 0);
 }

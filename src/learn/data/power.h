@@ -31,10 +31,14 @@ struct power {
 	bool mirrored; /* Yeo-Johnson: middle is that of the negative side */
 };
 
-#define POWER_LAMBDA_MIN (-2.0)
-#define POWER_LAMBDA_MAX                                                         \
-	2.0 /* Yeo-Johnson: 4, so that a mirrored column gets the mirrored power \
-	     */
+/*
+ * Powers that are tried. Those of Yeo and Johnson lie evenly about 1, since a mirrored column has
+ * the mirrored power; they go far, as scikit-learn's may.
+ */
+#define POWER_BOXCOX_MIN (-2.0)
+#define POWER_BOXCOX_MAX 2.0
+#define POWER_YEOJOHNSON_MIN (-6.0)
+#define POWER_YEOJOHNSON_MAX 8.0
 
 /*
  * Fits one column: count values, `stride` numbers apart, all finite. Columns of fewer than three

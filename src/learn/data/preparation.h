@@ -8,7 +8,7 @@
  *	              values, are left alone
  *	boxcox=caret  the same on the grid of 0.1 of R's caret; a power below 0.2 is the logarithm,
  *	              one nearer than 0.2 to 1 is nothing
- *	yeojohnson    likewise, for columns of any sign (from -2 to 4)
+ *	yeojohnson    likewise, for columns of any sign (from -6 to 8)
  *	centre        mean 0
  *	scale         deviation 1 (n - 1); a constant column is left alone
  *	pca           principal components, all that have variance; =0.95: as many as explain more

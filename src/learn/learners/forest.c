@@ -85,12 +85,13 @@ static void tree_grow(void *arg, size_t piece, unsigned worker)
 		member->shares[i] += (uint64_t)(member->gain[i] * SHARE_ONE);
 }
 
+/* Of rows that are drawn with putting back, two thirds take part. */
 static unsigned crew_size(const struct samples *samples, unsigned threads, size_t trees)
 {
 	double rows = (double)samples->rows, width = (double)samples->width;
 	double room = 8 * rows * (width + 1) + 0x1p20;
 	double taken = rows * (2 * width + (samples->classes ? 0 : 8));
-	double each = rows * (GROWTH_BYTES_PER_ROW + sizeof(uint16_t));
+	double each = rows * (GROWTH_BYTES_PER_ROW * 0.66 + sizeof(uint16_t)) + 0x1p16;
 	double fit = floor((room - taken) / each);
 
 	if (threads > fit)

@@ -15,6 +15,9 @@
 #include "learn/learner.h"
 #include "learn/learners/ranks.h"
 
+/* Up to so many ranks, and so many per row of a node, adding up by rank is quicker than sorting. */
+enum { BIN_LEVELS_MOST = 1024, BIN_LEVELS_PER_ROW = 2 };
+
 struct waiting {
 	uint32_t node, begin, count, depth, list;
 };
@@ -32,10 +35,12 @@ struct growth {
 	uint8_t *side; /* per row: does it go left? */
 	/* By need. */
 	uint32_t *rows;
-	double *pull, *heft;	  /* target and weight of the node's rows */
-	void *entries, *entries2; /* narrow or wide */
+	double *pull, *heft;	/* target and weight of the node's rows */
+	void *entries;		/* of an input, narrow or wide */
+	size_t room;		/* for so many rows */
+	struct split_bin *bins; /* NULL: this criterion cannot be added up */
 	/* Both. */
-	uint32_t *spare;    /* right halves while a list is cut */
+	void *spare;	    /* right halves while a list is cut; by need for sorting, too */
 	uint32_t *features; /* shuffled as needed */
 
 	/* The tree at hand. */
@@ -84,15 +89,22 @@ void growth_ranks_release(struct growth_ranks *ranks)
 	*ranks = (struct growth_ranks){ 0 };
 }
 
-static void by_need_init(struct growth *growth, size_t rows)
+/* By need: room for the rows of a tree, which are fewer than all where rows are drawn. */
+static void room_make(struct growth *growth, size_t rows)
 {
 	size_t bytes = growth->wide ? sizeof(uint64_t) : sizeof(uint32_t);
 
-	growth->rows = xmalloc(rows * sizeof(*growth->rows));
-	growth->pull = xmalloc(rows * sizeof(*growth->pull));
-	growth->heft = xmalloc(rows * sizeof(*growth->heft));
-	growth->entries = xmalloc(rows * bytes);
-	growth->entries2 = xmalloc(rows * bytes);
+	if (rows <= growth->room)
+		return;
+	rows += rows / 64;
+	if (rows > growth->samples->rows)
+		rows = growth->samples->rows;
+	growth->room = rows;
+	growth->rows = xrealloc(growth->rows, rows, sizeof(*growth->rows));
+	growth->pull = xrealloc(growth->pull, rows, sizeof(*growth->pull));
+	growth->heft = xrealloc(growth->heft, rows, sizeof(*growth->heft));
+	growth->entries = xrealloc(growth->entries, rows, bytes);
+	growth->spare = xrealloc(growth->spare, rows, bytes);
 }
 
 struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *plan, bool keep)
@@ -106,12 +118,12 @@ struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *
 	growth->answers = growth_answers(plan->classes);
 	growth->in_order = ranks->lists != NULL;
 	growth->wide = rows > RANKS_MOST;
-	growth->spare = xmalloc(rows * sizeof(*growth->spare));
 	growth->features = xmalloc(width * sizeof(*growth->features));
-	if (!growth->in_order) {
-		by_need_init(growth, rows);
+	if (plan->criterion == SPLIT_VARIANCE && !growth->in_order)
+		growth->bins = xmalloc(BIN_LEVELS_MOST * sizeof(*growth->bins));
+	if (!growth->in_order)
 		return growth;
-	}
+	growth->spare = xmalloc(rows * sizeof(uint32_t));
 	growth->side = xmalloc(rows);
 	growth->lists_owned = !keep;
 	growth->lists = keep ? ranks->lists : xmalloc(rows * width * sizeof(*growth->lists));
@@ -129,7 +141,7 @@ void growth_free(struct growth *growth)
 	free(growth->pull);
 	free(growth->heft);
 	free(growth->entries);
-	free(growth->entries2);
+	free(growth->bins);
 	free(growth->spare);
 	free(growth->features);
 	free(growth->nodes);
@@ -157,9 +169,12 @@ static size_t root_gather(struct growth *growth)
 
 	growth->from_ranks = growth->in_order && growth->lists_owned && !weights;
 	if (!growth->in_order) {
-		for (size_t i = 0; i < rows; i++) {
-			growth->rows[count] = (uint32_t)i;
-			count += !weights || weights[i];
+		for (size_t i = 0; weights && i < rows; i++)
+			count += weights[i] != 0;
+		room_make(growth, weights ? count : rows);
+		for (size_t i = count = 0; i < rows; i++) {
+			if (!weights || weights[i])
+				growth->rows[count++] = (uint32_t)i;
 		}
 		return count;
 	}
@@ -294,15 +309,18 @@ static bool feature_try(struct growth *growth, const struct waiting *at,
 		split_scan(node, list, feature, best);
 		return true;
 	}
+	if (growth->bins && levels <= BIN_LEVELS_MOST && levels <= at->count * BIN_LEVELS_PER_ROW)
+		return split_scan_bins(node, growth->ranks->ranks + feature * growth->samples->rows,
+				       growth->rows + at->begin, levels, growth->bins, feature,
+				       best);
 	if (!entries_fill(growth, at, feature))
 		return false;
 	if (growth->wide)
-		split_scan_wide(
-			node,
-			ranks_order_wide(growth->entries, growth->entries2, at->count, levels),
-			feature, best);
+		split_scan_wide(node,
+				ranks_order_wide(growth->entries, growth->spare, at->count, levels),
+				feature, best);
 	else
-		split_scan(node, ranks_order(growth->entries, growth->entries2, at->count, levels),
+		split_scan(node, ranks_order(growth->entries, growth->spare, at->count, levels),
 			   feature, best);
 	return true;
 }

@@ -56,8 +56,8 @@ struct growth; /* what a thread keeps between trees */
 struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *plan, bool keep);
 void growth_free(struct growth *growth);
 
-/* Bytes that growth_new() will take for by need, per row. */
-#define GROWTH_BYTES_PER_ROW (sizeof(uint32_t) * 2 + sizeof(double) * 2 + sizeof(uint64_t) * 2)
+/* Bytes that growing by need takes, per row that takes part. */
+#define GROWTH_BYTES_PER_ROW (sizeof(uint32_t) + sizeof(double) * 2 + sizeof(uint64_t) * 2)
 
 /*
  * Grows a tree. target is per row: a number or a class. weights are per row, a row of weight 0

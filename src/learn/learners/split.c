@@ -27,12 +27,10 @@ SPECIALISED uint32_t entry_position(const struct entries *entries, size_t i, boo
 	return wide ? (uint32_t)entries->wide[i] : entries->narrow[i] & 0xffff;
 }
 
-/* A cut after entry i: over / under > best, where all factors but over are positive. */
-SPECIALISED void best_keep(struct split *best, double over, double under, uint32_t feature,
-			   const struct entries *entries, size_t i, bool wide)
+/* A cut after entry i. */
+SPECIALISED void best_set(struct split *best, double over, double under, uint32_t feature,
+			  const struct entries *entries, size_t i, bool wide)
 {
-	if (!(over * best->under > best->over * under))
-		return;
 	*best = (struct split){ .over = over,
 				.under = under,
 				.feature = feature,
@@ -40,6 +38,14 @@ SPECIALISED void best_keep(struct split *best, double over, double under, uint32
 				.rank = entry_rank(entries, i, wide),
 				.below = entry_position(entries, i, wide),
 				.above = entry_position(entries, i + 1, wide) };
+}
+
+/* The same if it is better: over / under > best, where all factors but over are positive. */
+SPECIALISED void best_keep(struct split *best, double over, double under, uint32_t feature,
+			   const struct entries *entries, size_t i, bool wide)
+{
+	if (over * best->under > best->over * under)
+		best_set(best, over, under, feature, entries, i, wide);
 }
 
 /*
@@ -51,23 +57,86 @@ SPECIALISED void scan_variance(const struct split_node *node, const struct entri
 {
 	const double *target = node->target, *weight = node->weight;
 	double all = node->weight_all, sum_all = node->sum_all, sum = 0, left = 0;
-	size_t last = node->count - node->leaf_least, first = node->leaf_least;
-	struct split kept = *best;
+	double over_best = best->over, under_best = best->under;
+	size_t i = 0, last = node->count - node->leaf_least, found = SIZE_MAX;
 
-	for (size_t i = 0; i < last; i++) {
+	for (; i + 1 < node->leaf_least; i++) {
+		sum += target[entry_position(entries, i, wide)];
+		left += weighted ? weight[entry_position(entries, i, wide)] : 1;
+	}
+	for (; i < last; i++) {
 		uint32_t position = entry_position(entries, i, wide);
-		double difference;
+		bool differ = entry_rank(entries, i, wide) != entry_rank(entries, i + 1, wide);
+		double difference, over, under;
 
 		sum += target[position];
 		left += weighted ? weight[position] : 1;
-		if (entry_rank(entries, i, wide) == entry_rank(entries, i + 1, wide) ||
-		    i + 1 < first)
-			continue;
 		difference = all * sum - left * sum_all;
-		best_keep(&kept, difference * difference, left * (all - left), feature, entries, i,
-			  wide);
+		over = difference * difference;
+		under = left * (all - left);
+		/*
+		 * One branch that is hardly ever taken, in place of one on the ranks that nobody
+		 * can foresee. The barrier keeps it a branch: a choice of values would make every
+		 * row wait for the one before.
+		 */
+		if (differ & (over * under_best > over_best * under)) {
+			__asm__ volatile("");
+			over_best = over;
+			under_best = under;
+			found = i;
+		}
+	}
+	if (found != SIZE_MAX)
+		best_set(best, over_best, under_best, feature, entries, found, wide);
+}
+
+static void bins_fill(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
+		      struct split_bin *bins)
+{
+	for (uint32_t i = 0; i < node->count; i++) {
+		struct split_bin *bin = &bins[ranks[rows[i]]];
+
+		bin->sum += node->target[i];
+		bin->weight += node->weight[i];
+		bin->count++;
+		bin->position = i;
+	}
+}
+
+bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
+		     size_t levels, struct split_bin *bins, uint32_t feature, struct split *best)
+{
+	double all = node->weight_all, sum_all = node->sum_all, sum = 0, left = 0;
+	size_t count = 0, last = node->count - node->leaf_least;
+	struct split kept = *best;
+	uint32_t before = 0;
+	bool varied = false;
+
+	memset(bins, 0, levels * sizeof(*bins));
+	bins_fill(node, ranks, rows, bins);
+	for (uint32_t rank = 0; count <= last && rank < levels; rank++) {
+		const struct split_bin *bin = &bins[rank];
+		double difference = all * sum - left * sum_all, over = difference * difference;
+		double under = left * (all - left);
+
+		if (!bin->count)
+			continue;
+		varied |= count > 0;
+		if (count >= node->leaf_least && over * kept.under > kept.over * under)
+			kept = (struct split){ .over = over,
+					       .under = under,
+					       .feature = feature,
+					       .left = (uint32_t)count,
+					       .rank = before,
+					       .below = bins[before].position,
+					       .above = bin->position };
+		sum += bin->sum;
+		left += bin->weight;
+		count += bin->count;
+		before = rank;
 	}
 	*best = kept;
+	return varied || count < node->count;
 }
 
 /* Sums of squared class weights of both halves; moving a row changes them in one term. */

@@ -47,6 +47,18 @@ void split_scan(const struct split_node *node, const uint32_t *entries, uint32_t
 void split_scan_wide(const struct split_node *node, const uint64_t *entries, uint32_t feature,
 		     struct split *best);
 
+/*
+ * The same without sorting, for VARIANCE with weights, where an input has few ranks: rows are added
+ * up by rank. rows has one per position, ranks one per row. bins has room for all levels. False
+ * where all rows have the same rank.
+ */
+struct split_bin {
+	double sum, weight;
+	uint32_t count, position;
+};
+bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
+		     size_t levels, struct split_bin *bins, uint32_t feature, struct split *best);
+
 /* Decrease of impurity by a cut, times the weight of the node. */
 double split_gain(const struct split_node *node, const struct split *split);
 
