@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/option.h"
+#include "learn/data/real.h"
 
 size_t learner_setting_count(const struct learner_ops *learner)
 {
@@ -105,25 +105,13 @@ int learner_parse(const struct learner_ops *learner, const char *text, double *s
 	return 0;
 }
 
-static void real_format(double value, struct buf *out)
-{
-	char text[32];
-
-	for (int digits = 1; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	buf_puts(out, text);
-}
-
 void learner_format(const struct learner_ops *learner, const double *settings, struct buf *out)
 {
 	size_t before = out->len;
 
 	for (size_t i = 0; learner->settings[i].name; i++) {
 		const struct learner_setting *setting = &learner->settings[i];
-		char word[64];
+		char word[64], number[REAL_TEXT_MAX];
 
 		if (settings[i] == setting->fallback)
 			continue;
@@ -132,7 +120,8 @@ void learner_format(const struct learner_ops *learner, const double *settings, s
 			option_choice_name(setting->words, (int)settings[i], word, sizeof(word));
 			buf_puts(out, word);
 		} else {
-			real_format(settings[i], out);
+			real_format(settings[i], number);
+			buf_puts(out, number);
 		}
 	}
 }

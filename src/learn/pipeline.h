@@ -38,7 +38,7 @@ int pipeline_fit(struct pipeline *pipeline, const struct pipeline_plan *plan,
 		 const struct effort *effort, struct err *err);
 void pipeline_release(struct pipeline *pipeline);
 
-#define PIPELINE_WIDTH_MAX 4096 /* inputs before preparation */
+#define PIPELINE_WIDTH_MAX PREPARATION_WIDTH_MAX /* inputs before preparation */
 
 /* One raw row. Any thread; does not allocate. */
 void pipeline_predict(const struct pipeline *pipeline, const double *row, double *out);

@@ -23,8 +23,10 @@ struct series_lags {
 };
 
 /*
- * Adds the columns value_lag1 .., value_mean, value_deviation, value_ewm to the dataset, which
- * must not be sorted for it. NAN where there is no past.
+ * Adds the columns value_lag1 .., value_mean, value_deviation (n - 1), value_ewm to the dataset,
+ * which need not be sorted for it. The last value is the one that became known last. A value counts
+ * for rows whose time is after it was known, which is never before its own row's time; a missing
+ * one does not count. NAN where there is no past, no time or no group.
  */
 int series_add_lags(struct dataset *dataset, const struct series_lags *lags, struct err *err);
 
@@ -36,8 +38,8 @@ struct series_plan {
 	size_t window;		    /* train on the newest so many rows; 0: on all */
 	double coverage;	    /* of adaptive intervals; 0: none */
 	double step;		    /* of these; 0: 0.02 */
-	size_t memory;		    /* errors they remember; 0: 500 */
-	const double *group; /* intervals of a group learn from its own errors; NULL: all one */
+	size_t memory;		    /* errors they remember, per group; 0: 500 */
+	const double *group;	    /* widths learn from a group's own errors; NULL: all one */
 	struct effort effort;
 };
 
@@ -45,9 +47,16 @@ struct series_result {
 	double *guess;	    /* per row; NAN for the first ones */
 	double *low, *high; /* of the interval; NULL without coverage */
 	size_t fits, predicted, covered;
+	size_t unbounded; /* intervals without an end, of the covered ones */
 };
 
-/* Rolling-origin evaluation over samples in any order of rows. */
+/*
+ * Rolling-origin evaluation over samples in any order of rows. Each fit uses the outcomes that were
+ * known before the first row that it predicts. A target that is NAN is predicted and never known.
+ * Intervals (of logarithms with log_target) start from the errors on the last quarter of the first
+ * rows, which costs one fit more; their level is one for all groups. result is untouched on
+ * failure.
+ */
 int series_roll(struct series_result *result, const struct series_plan *plan,
 		const struct samples *samples, struct err *err);
 void series_result_release(struct series_result *result);

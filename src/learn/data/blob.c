@@ -4,6 +4,7 @@
  */
 #include "learn/data/blob.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -120,6 +121,13 @@ void blob_take_reals(struct blob *blob, double *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		values[i] = blob_take_real(blob);
+}
+
+void blob_take_finite(struct blob *blob, double *values, size_t count)
+{
+	blob_take_reals(blob, values, count);
+	for (size_t i = 0; i < count; i++)
+		blob_expect(blob, isfinite(values[i]));
 }
 
 void blob_take_floats(struct blob *blob, float *values, size_t count)

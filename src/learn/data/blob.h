@@ -41,6 +41,9 @@ void blob_take_reals(struct blob *blob, double *values, size_t count);
 void blob_take_floats(struct blob *blob, float *values, size_t count);
 void blob_take_u32s(struct blob *blob, uint32_t *values, size_t count);
 
+/* The same; a number that is not finite marks the reader as failed. */
+void blob_take_finite(struct blob *blob, double *values, size_t count);
+
 char *blob_take_text(struct blob *blob); /* the caller's; "" on failure */
 
 /* Marks the reader as failed unless the condition holds; returns the condition. */

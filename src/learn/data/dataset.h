@@ -37,8 +37,9 @@ static inline double *dataset_row(const struct dataset *dataset, size_t row)
 int dataset_find(const struct dataset *dataset, const char *name, struct err *err);
 
 /*
- * Columns by a list such as "a,b,fs_*,-fs_max_*": names and globs; a leading '-' takes away. The
- * result is the caller's. An item that matches nothing is an error.
+ * Columns by a list such as "a,b,fs_*,-fs_max_*": names and globs; a leading '-' takes away, and a
+ * list that begins so begins with all columns. In the order in which they are named. The result is
+ * the caller's. An item that matches nothing, or a list that leaves none, is an error.
  */
 int dataset_choose(const struct dataset *dataset, const char *list, size_t **chosen, size_t *count,
 		   struct err *err);

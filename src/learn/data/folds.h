@@ -28,7 +28,11 @@ struct folds {
 	uint32_t *of; /* per row: its fold; FORWARD: its block */
 };
 
-/* Fails where a fold would be empty or the key is missing a value. */
+/*
+ * Blocks in time have the sizes of scikit-learn's KFold (BLOCKED) and TimeSeriesSplit (FORWARD), as
+ * far as rows of equal time, which stay together, allow. Fails where a fold would be empty or the
+ * key is missing a value.
+ */
 int folds_init(struct folds *folds, enum folds_kind kind, size_t count, size_t rows,
 	       const double *key, uint64_t seed, struct err *err);
 void folds_release(struct folds *folds);
@@ -40,7 +44,7 @@ void folds_split(const struct folds *folds, size_t fold, size_t *train, size_t *
 		 size_t *test, size_t *test_count);
 
 /*
- * One split: `share` of the rows train. In time (key not NULL): the earlier ones; rows of equal
+ * One split: `share` of the rows train. In time (time not NULL): the earlier ones; rows of equal
  * time stay on one side. Else at random. Arrays as above.
  */
 int folds_cut(size_t rows, double share, const double *time, uint64_t seed, size_t *train,

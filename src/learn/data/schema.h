@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * From columns of a table to the inputs of a learner: texts become one 0/1 input per level, missing
- * numbers the median that was seen when the schema was made. It is kept with a model, so that
- * another table is read by names, in whatever order its columns come.
+ * (or infinite) numbers the median that was seen when the schema was made. It is kept with a model,
+ * so that another table is read by names, in whatever order its columns come.
  */
 #ifndef SLUICE_LEARN_DATA_SCHEMA_H
 #define SLUICE_LEARN_DATA_SCHEMA_H
@@ -16,7 +16,7 @@ struct err;
 
 struct feature {
 	char *name;
-	char **levels; /* NULL: a number */
+	char **levels; /* sorted; NULL: a number */
 	size_t level_count;
 	double median; /* of a number */
 };
@@ -37,8 +37,9 @@ char *schema_input(const struct schema *schema, size_t input);
 
 /*
  * Inputs of all rows of a table, found by name: rows x width into out. A level that was not seen
- * gives zeros and counts in *strange, a missing value in *missing (either may be NULL). An absent
- * column, or texts where numbers were, is an error.
+ * gives zeros and counts in *strange, a missing value in *missing (either may be NULL; a missing
+ * text gives zeros, too). Numbers where texts were are taken by their digits. An absent column, or
+ * texts where numbers were, is an error, which leaves *strange and *missing untouched.
  */
 int schema_inputs(const struct schema *schema, const struct dataset *dataset, double *out,
 		  size_t *strange, size_t *missing, struct err *err);

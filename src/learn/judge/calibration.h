@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * From scores of two classes to probabilities that mean what they say. Platt: a sigmoid of the
- * log-odds, fitted with his smoothed targets by Newton's method (Lin, Lin and Weng 2007).
+ * score, fitted with his smoothed targets by Newton's method (Lin, Lin and Weng 2007).
  * Isotonic: the best rising step function (pool adjacent violators), linear between its steps.
  * Fit on scores of rows that the scorer was not trained on.
  */
@@ -24,11 +24,15 @@ struct calibration {
 	size_t knots;
 };
 
-/* score: anything that rises with the chance of class 1. Both classes must be present. */
+/*
+ * score: anything finite that rises with the chance of class 1. Both classes must be present.
+ * calibration is untouched on failure.
+ */
 int calibration_fit(struct calibration *calibration, enum calibration_kind kind,
 		    const double *truth, const double *score, size_t count, struct err *err);
 void calibration_release(struct calibration *calibration);
 
+/* CALIBRATION_NONE gives the score itself. Any thread; does not allocate. */
 double calibration_apply(const struct calibration *calibration, double score);
 
 void calibration_save(const struct calibration *calibration, struct buf *buf);

@@ -27,7 +27,10 @@ struct conformal {
 	size_t count;
 };
 
-/* spread NULL: not normalised. */
+/*
+ * spread NULL: not normalised; else positive. Truth and guess must be finite. conformal is
+ * untouched on failure.
+ */
 int conformal_fit(struct conformal *conformal, const double *truth, const double *guess,
 		  const double *spread, size_t count, struct err *err);
 void conformal_release(struct conformal *conformal);
@@ -48,19 +51,27 @@ struct adaptive {
 	double step;	 /* how fast the level moves; 0.005 to 0.05 */
 	double missing;	 /* the level now: the share of errors left outside; may leave [0, 1] */
 	double *errors;	 /* the newest `window` errors, a ring */
+	double *sorted;	 /* the same */
 	size_t window, count, next;
 	size_t seen, covered; /* so far */
 };
 
+/* coverage in (0, 1), window at least 1. */
 void adaptive_init(struct adaptive *adaptive, double coverage, double step, size_t window);
 void adaptive_release(struct adaptive *adaptive);
 
-/* Half the width for the next row; INFINITY where everything must be covered. */
+/* An error that is known beforehand, of a row that was not trained on; the level stays. */
+void adaptive_seed(struct adaptive *adaptive, double error);
+
+/*
+ * Half the width for the next row; INFINITY where everything must be covered or where there are too
+ * few errors yet. Costs nothing: errors are kept in order.
+ */
 double adaptive_margin(const struct adaptive *adaptive);
 
 /*
  * The truth is known: was it inside the margin that was given for it? error is |truth - guess|, in
- * the units of the margin.
+ * the units of the margin; NAN is not learnt. Truths may come late, and in any order.
  */
 void adaptive_learn(struct adaptive *adaptive, double margin, double error);
 

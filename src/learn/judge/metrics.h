@@ -23,6 +23,8 @@ double metrics_quantile(const double *values, size_t count, double q);
 /* ---- classes: truth holds class numbers, chance is count x classes ---- */
 double metrics_accuracy(const double *truth, const double *chance, size_t count, size_t classes);
 double metrics_log_loss(const double *truth, const double *chance, size_t count, size_t classes);
+
+/* Half the squared distance from certainty; for two classes that is the mean of (p - y)^2. */
 double metrics_brier(const double *truth, const double *chance, size_t count, size_t classes);
 
 /* Area under the ROC of score for truth == 1 against 0; ties count half. */
@@ -49,8 +51,8 @@ void metrics_confusion(const double *truth, const double *chance, size_t count, 
 		       size_t *counts);
 
 /*
- * Reliability: rows by predicted chance of class 1 in `bins` equal bins; mean prediction, share of
- * class 1 and rows of each bin. Returns the expected calibration error.
+ * Reliability: rows by predicted chance of class 1 in equal bins; mean prediction, share of class 1
+ * and rows of each bin (NAN, NAN and 0 where it is empty). Returns the expected calibration error.
  */
 struct metrics_bin {
 	double predicted, observed;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Mean and deviation of the columns of a matrix, whatever the size of the numbers: means are
+ * corrected by a second pass, and nothing overflows or vanishes when it is squared.
+ */
+#ifndef SLUICE_LEARN_DATA_MOMENTS_H
+#define SLUICE_LEARN_DATA_MOMENTS_H
+
+#include <stddef.h>
+
+void moments_mean(const double *x, size_t rows, size_t width, double *mean);
+
+/* With n - 1; 0 for a constant column, also where rounding would make it look otherwise. */
+void moments_deviation(const double *x, size_t rows, size_t width, double *deviation);
+
+#endif

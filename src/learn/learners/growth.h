@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Growing trees: the part that a single tree, a forest and boosting share. Results are those of
+ * scikit-learn's trees but for the choice among cuts that are equally good.
+ *
+ * Two ways lead to the same tree. In order: the rows are sorted by every input once, and the lists
+ * are kept sorted down the tree; best where all inputs are looked at in every node. By need: an
+ * input is sorted in a node when the node looks at it; best for a few inputs per node, and for many
+ * rows, because it needs less memory.
+ */
+#ifndef SLUICE_LEARN_LEARNERS_GROWTH_H
+#define SLUICE_LEARN_LEARNERS_GROWTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "learn/learners/split.h"
+#include "learn/learners/wood.h"
+
+struct random;
+struct samples;
+
+/* What is sorted or ranked once and then serves many trees. */
+struct growth_ranks {
+	const struct samples *samples;
+	uint32_t *lists;  /* in order: width x rows of rank << 16 | row */
+	uint16_t *ranks;  /* by need: width x rows */
+	uint32_t *levels; /* by need: how many ranks an input has */
+};
+
+/* In order is possible up to RANKS_MOST rows. */
+void growth_ranks_init(struct growth_ranks *ranks, const struct samples *samples, bool in_order);
+void growth_ranks_release(struct growth_ranks *ranks);
+
+struct growth_plan {
+	enum split_criterion criterion; /* with classes: VARIANCE means Gini of two */
+	size_t classes;
+	size_t tries; /* inputs looked at per node, drawn at random; all: the width */
+	uint32_t depth_most;
+	size_t split_least, leaf_least; /* rows, whatever they weigh */
+	double centre; /* what was taken from the targets; added to the values of nodes */
+};
+
+/* A leaf and where its rows are. */
+struct growth_leaf {
+	uint32_t node, begin, count, list;
+};
+
+struct growth; /* what a thread keeps between trees */
+
+/*
+ * keep: in order and for one tree only, the lists of ranks are used up instead of copied. Both
+ * ranks and plan must outlive it.
+ */
+struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *plan, bool keep);
+void growth_free(struct growth *growth);
+
+/* Bytes that growing by need takes, per row that takes part. */
+#define GROWTH_BYTES_PER_ROW (sizeof(uint32_t) + sizeof(double) * 2 + sizeof(uint64_t) * 2)
+
+/*
+ * Grows a tree. target is per row: a number or a class. weights are per row, a row of weight 0
+ * takes no part; NULL: 1 each. Adds the decrease of impurity, by the weight of the root, to gain
+ * (one per input).
+ */
+void growth_grow(struct growth *growth, const double *target, const uint16_t *weights,
+		 struct random *random, struct wood *wood, double *gain);
+
+/* Leaves of the last tree, until the next one is grown. */
+const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *count);
+
+/* The rows of a leaf are these, each with growth_mask(). */
+const uint32_t *growth_rows(const struct growth *growth, const struct growth_leaf *leaf);
+uint32_t growth_mask(const struct growth *growth);
+
+/* How many numbers a tree answers with: a number, the share of class 1 of 2, or one per class. */
+static inline size_t growth_answers(size_t classes)
+{
+	return classes > 2 ? classes : 1;
+}
+
+#endif

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Linear regression by orthogonal factors, never by normal equations, which would lose half of the
+ * digits.
+ *
+ * The table [1 X y] is folded block by block into one triangle by Householder reflections (TSQR).
+ * The triangle is all that the rows say about least squares: memory does not grow with them, and
+ * further rows are learnt exactly. Its first row holds the means; below it is the triangle of the
+ * centred inputs, so the intercept is free of the ridge penalty. Ridge folds sqrt(ridge) times the
+ * unit matrix into a copy.
+ *
+ * That triangle is solved by QR with column pivoting, its columns brought to equal length first, so
+ * that the units of inputs do not matter. Inputs that depend on others (or are constant) lower the
+ * rank: then a second QR from the other side gives the shortest solution, as scikit-learn's SVD
+ * does on scaled inputs; a constant gets 0, equal columns get equal coefficients.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/data/blob.h"
+#include "learn/learner.h"
+
+extern const struct learner_ops learner_linear;
+
+/* Below this share of the largest a pivot, or of its length a centred column, is rounding. */
+#define RANK_TOLERANCE 1e-12
+
+/* Bytes of a block of rows: enough to be quick, and no more than the second cache. */
+enum { BLOCK_BYTES = 128 << 10 };
+
+struct linear {
+	size_t width, rank;
+	double rows, ridge;
+	double *triangle; /* (width + 2)^2 by columns: R of [1 X y] over all rows */
+	double *root;	  /* width x rank by columns: W with W W' = (X'X + ridge)^+, X centred */
+	double *slope;	  /* width */
+	double intercept, deviation;
+};
+
+/* ---- Householder ---- */
+
+/*
+ * Makes the reflection that turns (head, tail) into (beta, 0): tail is replaced by the vector whose
+ * head is 1, *head by beta. Returns tau; 0: there is nothing to do.
+ */
+static double reflection_make(double *head, double *tail, size_t n)
+{
+	double largest = 0, sum = 0, beta, factor;
+
+	for (size_t i = 0; i < n; i++)
+		largest = fmax(largest, fabs(tail[i]));
+	if (!(largest > 0))
+		return 0;
+	largest = fmax(largest, fabs(*head));
+	for (size_t i = 0; i < n; i++)
+		sum += tail[i] / largest * (tail[i] / largest);
+	beta = -copysign(largest * sqrt(sum + *head / largest * (*head / largest)), *head);
+	factor = 1 / (*head - beta);
+	for (size_t i = 0; i < n; i++)
+		tail[i] *= factor;
+	sum = (beta - *head) / beta;
+	*head = beta;
+	return sum;
+}
+
+static double dot(const double *a, const double *b, size_t n)
+{
+	double sums[4] = { 0 };
+	size_t i = 0;
+
+	/* Four chains of additions, which the compiler may not make of one. */
+	for (; i + 4 <= n; i += 4) {
+		for (size_t k = 0; k < 4; k++)
+			sums[k] += a[i + k] * b[i + k];
+	}
+	for (; i < n; i++)
+		sums[0] += a[i] * b[i];
+	return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
+static void reflection_apply(double tau, const double *tail, double *head, double *column, size_t n)
+{
+	double amount = tau * (*head + dot(tail, column, n));
+
+	*head -= amount;
+	for (size_t i = 0; i < n; i++)
+		column[i] -= amount * tail[i];
+}
+
+/*
+ * Folds a block (rows x size, by columns, destroyed) into the triangle (size x size, by columns)
+ * from column `from` on.
+ */
+static void triangle_fold(double *triangle, double *block, size_t rows, size_t size, size_t from)
+{
+	for (size_t j = from; j < size; j++) {
+		double *tail = block + j * rows;
+		double tau = reflection_make(&triangle[j * size + j], tail, rows);
+
+		for (size_t k = j + 1; tau && k < size; k++)
+			reflection_apply(tau, tail, &triangle[k * size + j], block + k * rows,
+					 rows);
+	}
+}
+
+static void rows_fold(double *triangle, const struct samples *samples)
+{
+	size_t width = samples->width, size = width + 2;
+	size_t most = BLOCK_BYTES / (size * sizeof(double)) + 1;
+	AUTO_FREE double *block = xmalloc(most * size * sizeof(*block));
+
+	for (size_t at = 0; at < samples->rows; at += most) {
+		size_t rows = samples->rows - at < most ? samples->rows - at : most;
+
+		for (size_t i = 0; i < rows; i++) {
+			const double *row = samples->x + (at + i) * width;
+
+			block[i] = 1;
+			for (size_t j = 0; j < width; j++)
+				block[(j + 1) * rows + i] = row[j];
+			block[(width + 1) * rows + i] = samples->y[at + i];
+		}
+		triangle_fold(triangle, block, rows, size, 0);
+	}
+}
+
+/* Adds sqrt(ridge) I below the centred inputs, a few rows at a time. */
+static void ridge_fold(double *triangle, size_t width, double ridge)
+{
+	size_t size = width + 2, most = BLOCK_BYTES / (size * sizeof(double)) + 1;
+	AUTO_FREE double *block = xmalloc(most * size * sizeof(*block));
+
+	for (size_t at = 0; ridge > 0 && at < width; at += most) {
+		size_t rows = width - at < most ? width - at : most;
+
+		memset(block, 0, rows * size * sizeof(*block));
+		for (size_t i = 0; i < rows; i++)
+			block[(at + i + 1) * rows + i] = sqrt(ridge);
+		triangle_fold(triangle, block, rows, size, 1);
+	}
+}
+
+/* ---- solving ---- */
+
+/* A factored matrix: rows x columns, by columns; reflections below the diagonal. */
+struct factors {
+	double *a, *tau;
+	size_t *pivot;
+	size_t rows, columns, rank;
+	double tolerance; /* a pivot below this share of the first is rounding */
+};
+
+static void column_swap(struct factors *f, size_t i, size_t j)
+{
+	size_t kept = f->pivot[i];
+
+	if (i == j)
+		return;
+	for (size_t k = 0; k < f->rows; k++) {
+		double value = f->a[i * f->rows + k];
+
+		f->a[i * f->rows + k] = f->a[j * f->rows + k];
+		f->a[j * f->rows + k] = value;
+	}
+	f->pivot[i] = f->pivot[j];
+	f->pivot[j] = kept;
+}
+
+/* QR with the longest remaining column first; rank is where what remains is rounding. */
+static void factors_make(struct factors *f, double *right)
+{
+	size_t most = f->rows < f->columns ? f->rows : f->columns;
+	double first = 0;
+
+	for (size_t j = 0; j < f->columns; j++)
+		f->pivot[j] = j;
+	for (f->rank = 0; f->rank < most; f->rank++) {
+		size_t r = f->rank, n = f->rows - r - 1, longest = r;
+		double length = -1, *column;
+
+		/* Lengths are computed anew, not updated: these matrices are small. */
+		for (size_t j = r; j < f->columns; j++) {
+			double square = dot(f->a + j * f->rows + r, f->a + j * f->rows + r, n + 1);
+
+			if (square > length) {
+				length = square;
+				longest = j;
+			}
+		}
+		length = sqrt(fmax(length, 0));
+		first = r ? first : length;
+		if (!(length > first * f->tolerance))
+			break;
+		column_swap(f, r, longest);
+		column = f->a + r * f->rows + r;
+		f->tau[r] = reflection_make(column, column + 1, n);
+		for (size_t j = r + 1; j < f->columns; j++)
+			reflection_apply(f->tau[r], column + 1, f->a + j * f->rows + r,
+					 f->a + j * f->rows + r + 1, n);
+		if (right)
+			reflection_apply(f->tau[r], column + 1, right + r, right + r + 1, n);
+	}
+}
+
+static void factors_init(struct factors *f, size_t rows, size_t columns)
+{
+	*f = (struct factors){ .rows = rows, .columns = columns };
+	f->a = xcalloc(rows * columns + 1, sizeof(double));
+	f->tau = xcalloc(columns + 1, sizeof(double));
+	f->pivot = xcalloc(columns + 1, sizeof(size_t));
+}
+
+static void factors_release(struct factors *f)
+{
+	free(f->a);
+	free(f->tau);
+	free(f->pivot);
+}
+
+/*
+ * Row k of root': x with L' x = e_k, L = Q S P' (other's factors); in other's order of rows.
+ * S' z = P' e_k, x = Q z.
+ */
+static void root_column(const struct factors *other, size_t k, double *x)
+{
+	size_t rows = other->rows, rank = other->columns;
+
+	memset(x, 0, rows * sizeof(*x));
+	for (size_t i = 0; i < rank; i++) {
+		const double *column = other->a + i * rows;
+		double sum = other->pivot[i] == k ? 1 : 0;
+
+		for (size_t m = 0; m < i; m++)
+			sum -= column[m] * x[m];
+		x[i] = sum / column[i];
+	}
+	for (size_t i = rank; i-- > 0;)
+		reflection_apply(other->tau[i], other->a + i * rows + i + 1, x + i, x + i + 1,
+				 rows - i - 1);
+}
+
+/*
+ * root and slope from the pivoted factors f of the scaled inputs and q = Q'y: with [R11 R12] = L'
+ * the shortest solution is W q, W = P L'^+.
+ */
+static void linear_solve(struct linear *linear, const struct factors *f, const double *scale,
+			 const double *q)
+{
+	size_t width = linear->width, rank = f->rank;
+	AUTO_FREE double *x = xcalloc(width + 1, sizeof(*x));
+	struct factors other;
+
+	factors_init(&other, width, rank);
+	for (size_t i = 0; i < rank; i++) {
+		for (size_t j = i; j < width; j++)
+			other.a[i * width + j] = f->a[j * width + i];
+	}
+	factors_make(&other, NULL);
+	linear->rank = other.rank < rank ? other.rank : rank;
+	free(linear->root);
+	linear->root = xcalloc(width * rank + 1, sizeof(double));
+	memset(linear->slope, 0, width * sizeof(double));
+	for (size_t k = 0; linear->rank == rank && k < rank; k++) {
+		root_column(&other, k, x);
+		for (size_t j = 0; j < width; j++) {
+			size_t input = f->pivot[j];
+
+			linear->root[k * width + input] = x[j] * scale[input];
+			linear->slope[input] += x[j] * scale[input] * q[k];
+		}
+	}
+	factors_release(&other);
+}
+
+/* Of the rows, not of the penalty: |y - X slope|^2, from the triangle without ridge. */
+static double residual(const struct linear *linear)
+{
+	size_t width = linear->width, size = width + 2;
+	const double *t = linear->triangle, *y = t + (width + 1) * size;
+	double sum = y[width + 1] * y[width + 1];
+
+	for (size_t i = 0; i < width; i++) {
+		double left = y[i + 1];
+
+		for (size_t j = i; j < width; j++)
+			left -= t[(j + 1) * size + i + 1] * linear->slope[j];
+		sum += left * left;
+	}
+	return sum;
+}
+
+static void linear_finish(struct linear *linear, const double *ridged, const struct factors *f,
+			  const double *scale, const double *q)
+{
+	size_t size = linear->width + 2;
+	double freedom;
+
+	linear_solve(linear, f, scale, q);
+	linear->intercept = ridged[(linear->width + 1) * size];
+	for (size_t j = 0; j < linear->width; j++)
+		linear->intercept -= ridged[(j + 1) * size] * linear->slope[j];
+	linear->intercept /= ridged[0];
+	freedom = fmax(linear->rows - 1 - (double)linear->rank, 1);
+	linear->deviation = sqrt(residual(linear) / freedom);
+}
+
+/* Everything but the triangle, from the triangle. */
+static void linear_derive(struct linear *linear)
+{
+	size_t width = linear->width, size = width + 2;
+	AUTO_FREE double *ridged = xmalloc(size * size * sizeof(*ridged));
+	AUTO_FREE double *scale = xmalloc(width * sizeof(*scale));
+	AUTO_FREE double *q = xmalloc(width * sizeof(*q));
+	struct factors f;
+
+	memcpy(ridged, linear->triangle, size * size * sizeof(*ridged));
+	ridge_fold(ridged, width, linear->ridge);
+	factors_init(&f, width, width);
+	f.tolerance = RANK_TOLERANCE;
+	for (size_t j = 0; j < width; j++) {
+		const double *column = ridged + (j + 1) * size;
+		double length = sqrt(dot(column + 1, column + 1, j + 1));
+
+		/* What is left of a constant by centring is rounding. */
+		scale[j] = length > RANK_TOLERANCE * hypot(length, column[0]) ? 1 / length : 0;
+		for (size_t i = 0; i <= j; i++)
+			f.a[j * width + i] = column[i + 1] * scale[j];
+		q[j] = ridged[(width + 1) * size + j + 1];
+	}
+	factors_make(&f, q);
+	linear_finish(linear, ridged, &f, scale, q);
+	factors_release(&f);
+}
+
+static struct linear *linear_new(size_t width, double ridge)
+{
+	struct linear *linear = xcalloc(1, sizeof(*linear));
+
+	linear->width = width;
+	linear->ridge = ridge;
+	linear->triangle = xcalloc((width + 2) * (width + 2), sizeof(double));
+	linear->slope = xcalloc(width, sizeof(double));
+	return linear;
+}
+
+static void linear_free(void *model)
+{
+	struct linear *linear = model;
+
+	if (!linear)
+		return;
+	free(linear->triangle);
+	free(linear->root);
+	free(linear->slope);
+	free(linear);
+}
+
+static int linear_fit(void **model, const struct samples *samples, const double *settings,
+		      const struct effort *effort, struct err *err)
+{
+	struct linear *linear;
+
+	(void)effort;
+	if (!samples->rows)
+		return err_set(err, ENODATA, "linear: there are no rows to learn from");
+	linear = linear_new(samples->width, learner_value(&learner_linear, settings, "ridge"));
+	linear->rows = (double)samples->rows;
+	rows_fold(linear->triangle, samples);
+	linear_derive(linear);
+	*model = linear;
+	return 0;
+}
+
+static int linear_refresh(void *model, const struct samples *more, const struct effort *effort,
+			  struct err *err)
+{
+	struct linear *linear = model;
+
+	(void)effort;
+	(void)err;
+	linear->rows += (double)more->rows;
+	rows_fold(linear->triangle, more);
+	linear_derive(linear);
+	return 0;
+}
+
+static void linear_predict(const void *model, const double *row, double *out)
+{
+	const struct linear *linear = model;
+
+	out[0] = linear->intercept + dot(row, linear->slope, linear->width);
+}
+
+/* The residual deviation, wider where the row is far from those that were learnt (leverage). */
+static double linear_spread(const void *model, const double *row)
+{
+	const struct linear *linear = model;
+	size_t width = linear->width, size = width + 2;
+	double leverage = 1 / linear->rows;
+
+	for (size_t k = 0; k < linear->rank; k++) {
+		double sum = 0;
+
+		for (size_t j = 0; j < width; j++) {
+			double mean = linear->triangle[(j + 1) * size] / linear->triangle[0];
+
+			sum += (row[j] - mean) * linear->root[k * width + j];
+		}
+		leverage += sum * sum;
+	}
+	return linear->deviation * sqrt(1 + leverage);
+}
+
+/* Coefficients times the deviation of their inputs. */
+static void linear_importance(const void *model, double *share)
+{
+	const struct linear *linear = model;
+	size_t size = linear->width + 2;
+	double sum = 0;
+
+	for (size_t j = 0; j < linear->width; j++) {
+		const double *column = linear->triangle + (j + 1) * size + 1;
+
+		share[j] = fabs(linear->slope[j]) * sqrt(dot(column, column, j + 1));
+		sum += share[j];
+	}
+	for (size_t j = 0; j < linear->width; j++)
+		share[j] = sum > 0 && isfinite(sum) ? share[j] / sum : 0;
+}
+
+static void linear_describe(const void *model, const char *const *names, struct buf *out)
+{
+	const struct linear *linear = model;
+
+	buf_printf(out, "%.6g", linear->intercept);
+	for (size_t j = 0; j < linear->width; j++) {
+		if (linear->slope[j] != 0)
+			buf_printf(out, " %c %.6g %s", linear->slope[j] < 0 ? '-' : '+',
+				   fabs(linear->slope[j]), names[j]);
+	}
+	buf_printf(out, "\n%.0f rows, rank %zu of %zu, residual deviation %.4g\n", linear->rows,
+		   linear->rank, linear->width, linear->deviation);
+}
+
+static void linear_save(const void *model, struct buf *buf)
+{
+	const struct linear *linear = model;
+	size_t size = linear->width + 2;
+
+	blob_put_u64(buf, linear->rank);
+	blob_put_real(buf, linear->rows);
+	blob_put_real(buf, linear->ridge);
+	blob_put_real(buf, linear->intercept);
+	blob_put_real(buf, linear->deviation);
+	blob_put_reals(buf, linear->slope, linear->width);
+	blob_put_reals(buf, linear->root, linear->width * linear->rank);
+	for (size_t j = 0; j < size; j++)
+		blob_put_reals(buf, linear->triangle + j * size, j + 1);
+}
+
+static bool all_finite(const double *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!isfinite(values[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool linear_valid(const struct linear *linear)
+{
+	size_t size = linear->width + 2;
+
+	return linear->rows >= 1 && linear->rows < 0x1p53 && linear->ridge >= 0 &&
+	       isfinite(linear->ridge) && isfinite(linear->intercept) && linear->deviation >= 0 &&
+	       isfinite(linear->deviation) && linear->triangle[0] != 0 &&
+	       all_finite(linear->slope, linear->width) &&
+	       all_finite(linear->root, linear->width * linear->rank) &&
+	       all_finite(linear->triangle, size * size);
+}
+
+static int linear_load(void **model, struct blob *blob, size_t width, size_t classes,
+		       struct err *err)
+{
+	size_t rank = blob_take_u64(blob), size = width + 2, left;
+	struct linear *linear;
+
+	left = (size_t)(blob->end - blob->at) / sizeof(double);
+	/* Half of the triangle must be there before we make room for all of it. */
+	if (!blob_expect(blob, !classes && rank <= width && left / (size + 1) >= size / 2))
+		return err_set(err, EBADMSG, "linear: the model is damaged");
+	linear = linear_new(width, 0);
+	linear->rank = rank;
+	linear->root = xcalloc(width * rank + 1, sizeof(double));
+	linear->rows = blob_take_real(blob);
+	linear->ridge = blob_take_real(blob);
+	linear->intercept = blob_take_real(blob);
+	linear->deviation = blob_take_real(blob);
+	blob_take_reals(blob, linear->slope, width);
+	blob_take_reals(blob, linear->root, width * rank);
+	for (size_t j = 0; j < size; j++)
+		blob_take_reals(blob, linear->triangle + j * size, j + 1);
+	if (!blob_ok(blob) || !blob_expect(blob, linear_valid(linear))) {
+		linear_free(linear);
+		return err_set(err, EBADMSG, "linear: the model is damaged");
+	}
+	*model = linear;
+	return 0;
+}
+
+static const struct learner_setting settings[] = {
+	{ .name = "ridge",
+	  .help = "penalty on the squared coefficients, but the intercept's; 0: none",
+	  .fallback = 0,
+	  .least = 0,
+	  .most = 1e12,
+	  .low = 1e-4,
+	  .high = 1e3,
+	  .logarithmic = true },
+	{ 0 },
+};
+
+const struct learner_ops learner_linear = {
+	.name = "linear",
+	.help = "least squares by QR, ridge on request; further rows count like the first ones, "
+		"exactly",
+	.tasks = LEARNER_REGRESSES,
+	.recipe = "centre,scale",
+	.settings = settings,
+	.fit = linear_fit,
+	.predict = linear_predict,
+	.spread = linear_spread,
+	.importance = linear_importance,
+	.refresh = linear_refresh,
+	.describe = linear_describe,
+	.save = linear_save,
+	.load = linear_load,
+	.free = linear_free,
+};

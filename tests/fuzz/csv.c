@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Arbitrary bytes as a table. What is accepted must hold together, and be the same after it was
+ * written and read again.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "learn/data/csv.h"
+#include "learn/data/dataset.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const struct dataset *dataset)
+{
+	for (size_t i = 0; i < dataset->rows * dataset->width; i++) {
+		const struct column *column = &dataset->columns[i % dataset->width];
+		double value = dataset->values[i];
+
+		if (column->levels && !isnan(value) &&
+		    !(value >= 0 && value < (double)column->level_count))
+			abort();
+	}
+	for (size_t i = 0; i < dataset->width; i++) {
+		if (!*dataset->columns[i].name)
+			abort();
+	}
+}
+
+static void compare(const struct dataset *a, const struct dataset *b)
+{
+	if (a->rows != b->rows || a->width != b->width)
+		abort();
+	for (size_t i = 0; i < a->rows * a->width; i++) {
+		if (a->values[i] != b->values[i] && !(isnan(a->values[i]) && isnan(b->values[i])))
+			abort();
+	}
+	for (size_t i = 0; i < a->width; i++) {
+		if (strcmp(a->columns[i].name, b->columns[i].name) != 0)
+			abort();
+		for (size_t j = 0; j < a->columns[i].level_count; j++)
+			if (strcmp(a->columns[i].levels[j], b->columns[i].levels[j]) != 0)
+				abort();
+	}
+}
+
+/* Through a pipe, which must hold it all. */
+static void write_and_read(const struct dataset *dataset)
+{
+	struct dataset again = { 0 };
+	struct err err;
+	char path[64];
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return;
+	fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
+	if (csv_write(dataset, path, &err) < 0)
+		abort();
+	close(ends[1]);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+	if (csv_read(&again, path, &err) < 0)
+		abort();
+	close(ends[0]);
+	compare(dataset, &again);
+	dataset_release(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dataset dataset = { 0 };
+	struct err err;
+
+	if (csv_parse(&dataset, "fuzz", (const char *)data, size, &err) < 0)
+		return 0;
+	check(&dataset);
+	if (size < 1 << 14)
+		write_and_read(&dataset);
+	dataset_release(&dataset);
+	return 0;
+}
