@@ -15,16 +15,17 @@
 #include "learn/data/blob.h"
 
 typedef radial_pair pair;
-typedef int64_t bits __attribute__((vector_size(16)));
+typedef int64_t mask __attribute__((vector_size(16)));
+typedef uint64_t bits __attribute__((vector_size(16))); /* whose sums may overflow */
 
 enum { PAIRS = RADIAL_LANES / 2 };
 
 /* A row with gamma |row|^2 beyond this is near nothing. */
 #define FAR 1e12
 
-static inline __attribute__((always_inline)) pair choose(bits yes, pair a, pair b)
+static inline __attribute__((always_inline)) pair choose(mask yes, pair a, pair b)
 {
-	return (pair)((yes & (bits)a) | (~yes & (bits)b));
+	return (pair)((yes & (mask)a) | (~yes & (mask)b));
 }
 
 /*
