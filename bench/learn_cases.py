@@ -10,9 +10,9 @@ import os
 import sys
 from collections import namedtuple
 
-# A bar of None is a figure without one. seeds: 1 where the method is deterministic, but for ties. first: so many folds, 0 for all
-# (the reference of a Gaussian process takes minutes a fold). reference: scikit-learn with `seed` in it; scaled()
-# centres and scales, shaped() also makes columns normal as caret does.
+# A bar of None is a figure without one. seeds: 1 where the method is deterministic, but for ties. first: so many folds,
+# 0 for all (the reference of a Gaussian process takes minutes a fold). reference: scikit-learn with `seed` in it;
+# scaled() centres and scales, shaped() also makes columns normal as caret does.
 Method = namedtuple("Method", "label learner settings recipe reference speed seeds first")
 
 SCALE, SHAPE = "centre,scale", "boxcox=caret,centre,scale"
