@@ -90,17 +90,47 @@ SPECIALISED void scan_variance(const struct split_node *node, const struct entri
 		best_set(best, over_best, under_best, feature, entries, found, wide);
 }
 
-static void bins_fill(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
-		      struct split_bin *bins)
+static bool ranks_vary(const uint16_t *ranks, const uint32_t *rows, size_t count)
 {
+	for (size_t i = 1; i < count; i++) {
+		if (ranks[rows[i]] != ranks[rows[0]])
+			return true;
+	}
+	return false;
+}
+
+static void bins_add(struct split_bin *bins, const struct split_bin *more, size_t levels)
+{
+	for (size_t i = 0; i < levels; i++) {
+		if (!more[i].count)
+			continue;
+		bins[i].sum += more[i].sum;
+		bins[i].weight += more[i].weight;
+		bins[i].count += more[i].count;
+		bins[i].position = more[i].position;
+	}
+}
+
+/*
+ * Neighbouring rows often have the same rank, and adding to a bin waits for the last one who did:
+ * they take turns in four sets of bins where these are few.
+ */
+static void bins_fill(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
+		      struct split_bin *bins, size_t levels)
+{
+	size_t sets = levels <= 16 && node->count >= 4 * levels ? 4 : 1;
+
+	memset(bins, 0, levels * sets * sizeof(*bins));
 	for (uint32_t i = 0; i < node->count; i++) {
-		struct split_bin *bin = &bins[ranks[rows[i]]];
+		struct split_bin *bin = &bins[(i & (sets - 1)) * levels + ranks[rows[i]]];
 
 		bin->sum += node->target[i];
 		bin->weight += node->weight[i];
 		bin->count++;
 		bin->position = i;
 	}
+	for (size_t set = 1; set < sets; set++)
+		bins_add(bins, bins + set * levels, levels);
 }
 
 bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
@@ -110,10 +140,10 @@ bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const
 	size_t count = 0, last = node->count - node->leaf_least;
 	struct split kept = *best;
 	uint32_t before = 0;
-	bool varied = false;
 
-	memset(bins, 0, levels * sizeof(*bins));
-	bins_fill(node, ranks, rows, bins);
+	if (!ranks_vary(ranks, rows, node->count))
+		return false;
+	bins_fill(node, ranks, rows, bins, levels);
 	for (uint32_t rank = 0; count <= last && rank < levels; rank++) {
 		const struct split_bin *bin = &bins[rank];
 		double difference = all * sum - left * sum_all, over = difference * difference;
@@ -121,7 +151,6 @@ bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const
 
 		if (!bin->count)
 			continue;
-		varied |= count > 0;
 		if (count >= node->leaf_least && over * kept.under > kept.over * under)
 			kept = (struct split){ .over = over,
 					       .under = under,
@@ -136,7 +165,7 @@ bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const
 		before = rank;
 	}
 	*best = kept;
-	return varied || count < node->count;
+	return true;
 }
 
 /* Sums of squared class weights of both halves; moving a row changes them in one term. */
