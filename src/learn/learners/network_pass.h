@@ -247,14 +247,15 @@ static void output_sums(const struct network *network, const real *numbers, cons
 				   numbers[layer->biases + o]);
 }
 
-/* Sums become chances; returns the logarithm of what was divided by, less the largest sum. */
+/* Sums become chances; returns the logarithm of the sum of their exponentials. */
 static double softmax(double *sums, size_t count)
 {
-	double most = sums[0], total = 0;
+	double most = sums[0], total;
 
 	for (size_t o = 1; o < count; o++)
 		most = fmax(most, sums[o]);
-	for (size_t o = 0; o < count; o++)
+	total = sums[0] = exp(sums[0] - most);
+	for (size_t o = 1; o < count; o++)
 		total += sums[o] = exp(sums[o] - most);
 	for (size_t o = 0; o < count; o++)
 		sums[o] /= total;
