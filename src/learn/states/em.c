@@ -116,8 +116,10 @@ static double digamma(double x)
 {
 	double sum = 0, inverse;
 
-	for (; x < 10; x++)
+	while (x < 10) {
 		sum -= 1 / x;
+		x += 1;
+	}
 	inverse = 1 / (x * x);
 	return sum + log(x) - 0.5 / x -
 	       inverse * (1.0 / 12 - inverse * (1.0 / 120 - inverse * (1.0 / 252 - inverse / 240)));
@@ -127,8 +129,10 @@ static double trigamma(double x)
 {
 	double sum = 0, inverse;
 
-	for (; x < 10; x++)
+	while (x < 10) {
 		sum += 1 / (x * x);
+		x += 1;
+	}
 	inverse = 1 / (x * x);
 	return sum + 1 / x + inverse / 2 +
 	       inverse / x * (1.0 / 6 - inverse * (1.0 / 30 - inverse * (1.0 / 42 - inverse / 30)));
@@ -473,8 +477,8 @@ static bool leap(const struct em *em, const double *from, const double *one, con
 
 void em_run(struct em *em, size_t rounds)
 {
-	double from[3 * MIXTURE_MAX], one[3 * MIXTURE_MAX], two[3 * MIXTURE_MAX];
-	double far[3 * MIXTURE_MAX], now, next;
+	double from[3 * MIXTURE_MAX], one[3 * MIXTURE_MAX], two[3 * MIXTURE_MAX] = { 0 };
+	double far[3 * MIXTURE_MAX] = { 0 }, now, next;
 	struct sums sums[MIXTURE_MAX];
 	size_t last = em->rounds + rounds;
 
