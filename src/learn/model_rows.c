@@ -344,7 +344,7 @@ int model_rows_split(const struct model_rows *rows, const struct dataset *datase
 	} else if (kind != FOLDS_PLAIN) {
 		r = key_missing((enum folds_kind)kind, err);
 	}
-	if (r >= 0 && kind == FOLDS_GIVEN)
+	if (r >= 0 && made && kind == FOLDS_GIVEN)
 		r = given_count(made, rows->rows, &count, err);
 	if (r >= 0)
 		r = folds_init(folds, (enum folds_kind)kind, count, rows->rows, key,

@@ -15,13 +15,17 @@
 #include "learn/data/blob.h"
 
 typedef radial_pair pair;
-typedef int64_t bits __attribute__((vector_size(16)));
+typedef int64_t mask __attribute__((vector_size(16)));
+typedef uint64_t bits __attribute__((vector_size(16))); /* whose sums may overflow */
 
 enum { PAIRS = RADIAL_LANES / 2 };
 
-static inline __attribute__((always_inline)) pair choose(bits yes, pair a, pair b)
+/* A row with gamma |row|^2 beyond this is near nothing. */
+#define FAR 1e12
+
+static inline __attribute__((always_inline)) pair choose(mask yes, pair a, pair b)
 {
-	return (pair)((yes & (bits)a) | (~yes & (bits)b));
+	return (pair)((yes & (mask)a) | (~yes & (mask)b));
 }
 
 /*
@@ -30,12 +34,11 @@ static inline __attribute__((always_inline)) pair choose(bits yes, pair a, pair 
  */
 static inline __attribute__((always_inline)) pair exp_pair(pair x)
 {
-	const pair magic = { 0x1.8p52, 0x1.8p52 }, least = { -700, -700 }, zero = { 0, 0 };
+	const pair magic = { 0x1.8p52, 0x1.8p52 }, least = { -700, -700 };
 	pair k, r, p;
 	bits power;
 
 	x = choose(x > least, x, least);
-	x = choose(x < zero, x, zero);
 	k = x * 0x1.71547652b82fep+0 + magic;
 	power = (bits)k << 52;
 	k -= magic;
@@ -152,6 +155,11 @@ void radial_sums(const struct radial *radial, const double *row, double *sums)
 
 	for (size_t j = 0; j < width; j++)
 		start -= radial->gamma * row[j] * row[j];
+	/* Rounding would be all that is left of distances. */
+	if (!(start > -FAR)) {
+		memset(sums, 0, radial->groups * weights * sizeof(*sums));
+		return;
+	}
 	for (size_t g = 0; g < radial->groups; g++) {
 		pair sum[RADIAL_WEIGHTS_MAX];
 

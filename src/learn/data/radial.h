@@ -35,10 +35,10 @@ void radial_release(struct radial *radial);
 void radial_set(struct radial *radial, size_t group, size_t index, const double *point,
 		const double *weights);
 
-/* sums[group * weights + weight]. Any thread; does not allocate. */
+/* sums[group * weights + weight]; all 0 for a row that is absurdly far away. Any thread. */
 void radial_sums(const struct radial *radial, const double *row, double *sums);
 
-/* exp() of x in [-700, 0] (beyond, of the nearer edge), to 1e-14 of the value. */
+/* exp() of x in [-700, 700], to 1e-14 of the value; of -700 where x is less or not a number. */
 radial_pair radial_exp(radial_pair x);
 
 void radial_save(const struct radial *radial, struct buf *buf);

@@ -115,14 +115,14 @@ static size_t recipe_count(const struct selection_plan *plan)
 
 	while (plan->recipes && plan->recipes[count])
 		count++;
-	return count ? count : 1;
+	return count;
 }
 
 /* The draws of a method do not depend on which others take part. */
 static void candidates_add(struct race *race, const struct learner_ops *learner, size_t order)
 {
-	size_t recipes = recipe_count(race->plan), drawn = 0, vain = 0;
-	size_t settings = learner_setting_count(learner);
+	size_t recipes = recipe_count(race->plan), settings = learner_setting_count(learner);
+	size_t drawn = 0, vain = 0;
 	struct pipeline_plan plan;
 	struct random random;
 
@@ -130,8 +130,10 @@ static void candidates_add(struct race *race, const struct learner_ops *learner,
 	pipeline_plan_init(&plan, learner);
 	plan.log_target = race->plan->log_target;
 	for (size_t added = 0; added < race->plan->budget && vain < DRAWS_IN_VAIN; drawn++) {
-		plan.recipe = race->plan->recipes ? race->plan->recipes[drawn % recipes] : NULL;
-		for (size_t i = 0; drawn >= recipes && i < settings; i++)
+		if (recipes)
+			plan.recipe = race->plan->recipes[drawn % recipes];
+		/* The first ones are the defaults. */
+		for (size_t i = 0; drawn && drawn >= recipes && i < settings; i++)
 			plan.settings[i] = setting_draw(&learner->settings[i], &random);
 		if (runner_add(race, &plan, order + added)) {
 			added++;

@@ -149,11 +149,12 @@ static void norms_set(struct fitting *fit)
 	size_t rows = fit->samples->rows;
 
 	for (size_t i = 0; i < rows; i++) {
-		double most = fit->raw[i], sum = 0;
+		double most = fit->raw[i], sum;
 
 		for (size_t c = 1; c < fit->samples->classes; c++)
 			most = fmax(most, fit->raw[c * rows + i]);
-		for (size_t c = 0; c < fit->samples->classes; c++)
+		sum = exp(fit->raw[i] - most);
+		for (size_t c = 1; c < fit->samples->classes; c++)
 			sum += exp(fit->raw[c * rows + i] - most);
 		fit->norm[i] = most + log(sum);
 	}
@@ -164,7 +165,7 @@ static void pull_classes(struct fitting *fit, size_t column)
 	size_t rows = fit->samples->rows;
 	const double *y = fit->samples->y, *raw = fit->raw + column * rows;
 
-	if (fit->samples->classes == 2) {
+	if (!fit->norm) {
 		for (size_t i = 0; i < rows; i++)
 			fit->pull[i] = y[i] - logistic(raw[i]);
 		return;
@@ -596,7 +597,7 @@ static const struct learner_setting boosting_settings[] = {
 const struct learner_ops learner_boosting = {
 	.name = "boosting",
 	.help = "gradient boosting of small trees; a refresh adds rounds on the new rows, up to "
-		"three times the first",
+		"three times the first; memory: 8 bytes more per row for each class beyond two",
 	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,
 	.recipe = "",
 	.settings = boosting_settings,

@@ -325,8 +325,7 @@ static bool feature_try(struct growth *growth, const struct waiting *at,
 	return true;
 }
 
-/* Inputs are drawn without putting back, until enough were seen and one of them was not constant.
- */
+/* Inputs are drawn without putting back until enough were seen and one of them varied. */
 static struct split node_split(struct growth *growth, const struct waiting *at,
 			       const struct split_node *node)
 {

@@ -56,7 +56,7 @@ struct neighbours {
 	size_t tree_blocks, tree_rows; /* the first ones; the rest is outside of the tree */
 	struct node *nodes;
 	size_t node_count, node_cap, leaf_count;
-	pair *boxes; /* [leaf][input]: least and greatest value */
+	pair *boxes; /* [leaf]: least values of the inputs, then the greatest */
 };
 
 /* ---- blocks ---- */
@@ -124,7 +124,7 @@ static int widest(const struct builder *b, const uint32_t *order, size_t count, 
 {
 	const double *first = b->x + order[0] * b->width;
 	double sum[TREE_WIDTH] = { 0 }, square[TREE_WIDTH] = { 0 }, most = 0;
-	double seen = (double)((count + stride - 1) / stride);
+	size_t seen = (count + stride - 1) / stride;
 	int found = -1;
 
 	for (size_t i = stride; i < count; i += stride) {
@@ -136,7 +136,7 @@ static int widest(const struct builder *b, const uint32_t *order, size_t count, 
 		}
 	}
 	for (size_t j = 0; j < b->width; j++) {
-		double variance = square[j] - sum[j] * sum[j] / seen;
+		double variance = square[j] - sum[j] * sum[j] / (double)seen;
 
 		if (square[j] > 0 && (found < 0 || variance > most)) {
 			most = variance;
@@ -262,27 +262,54 @@ static uint32_t node_make(struct builder *b, size_t from, size_t count)
 	return at;
 }
 
+/* In pairs. */
+static size_t box_size(const struct neighbours *n)
+{
+	return 2 * (n->width / 2 + 1);
+}
+
 static inline pair choose(mask yes, pair a, pair b)
 {
 	return (pair)((yes & (mask)a) | (~yes & (mask)b));
 }
 
+static inline pair lesser(pair a, pair b)
+{
+	return choose(a < b, a, b);
+}
+
+static inline pair greater(pair a, pair b)
+{
+	return choose(a > b, a, b);
+}
+
+/* Without branches, and in lanes that do not wait for each other. */
 static void box_make(struct neighbours *n, const struct node *leaf)
 {
-	pair *box = n->boxes + leaf->box * n->width;
+	double *least = (double *)(n->boxes + leaf->box * box_size(n));
+	double *most = least + box_size(n);
 
 	for (size_t j = 0; j < n->width; j++) {
 		const pair *values = n->blocks + (leaf->block * n->width + j) * (LANES / 2);
-		pair low = values[0], high = values[0];
+		pair low[LANES / 2], high[LANES / 2];
 
-		for (size_t b = 0; b < leaf->blocks; b++, values += n->width * (LANES / 2)) {
+		memcpy(low, values, sizeof(low));
+		memcpy(high, values, sizeof(high));
+		for (size_t b = 1; b < leaf->blocks; b++) {
+			values += n->width * (LANES / 2);
 			for (size_t l = 0; l < LANES / 2; l++) {
-				low = choose(values[l] < low, values[l], low);
-				high = choose(values[l] > high, values[l], high);
+				low[l] = lesser(values[l], low[l]);
+				high[l] = greater(values[l], high[l]);
 			}
 		}
-		box[j] = (pair){ low[0] < low[1] ? low[0] : low[1],
-				 high[0] > high[1] ? high[0] : high[1] };
+		for (size_t l = 1; l < LANES / 2; l++) {
+			low[0] = lesser(low[0], low[l]);
+			high[0] = greater(high[0], high[l]);
+		}
+		low[1] = (pair){ low[0][1], low[0][0] };
+		high[1] = (pair){ high[0][1], high[0][0] };
+		least[j] = lesser(low[0], low[1])[0];
+		most[j] = greater(high[0], high[1])[0];
 	}
 }
 
@@ -293,7 +320,7 @@ static void tree_make(struct neighbours *n, const double *x, uint32_t *order, si
 
 	node_make(&b, 0, rows);
 	blocks_reserve(n, n->block_count * LANES);
-	n->boxes = xmalloc(n->leaf_count * n->width * sizeof(*n->boxes));
+	n->boxes = xmalloc(n->leaf_count * box_size(n) * sizeof(*n->boxes));
 	for (size_t i = 0; i < n->node_count; i++) {
 		const struct node *node = &n->nodes[i];
 
@@ -424,17 +451,24 @@ static void blocks_search(struct search *s, size_t from, size_t count)
 /* Is the box around a leaf farther than the worst? Rounding must not say so wrongly. */
 static bool box_far(struct search *s, const struct node *leaf)
 {
-	const pair *box = s->n->boxes + leaf->box * s->n->width;
-	double sum = 0, limit = worst(s)->distance * (1 + 1e-14);
+	size_t pairs = s->n->width / 2;
+	const pair *low = s->n->boxes + leaf->box * box_size(s->n), *high = low + pairs + 1;
+	pair sum = { 0 }, zero = { 0 };
 
-	for (size_t j = 0; j < s->n->width; j++) {
-		double below = box[j][0] - s->at[j], above = s->at[j] - box[j][1];
-		double away = below > above ? below : above;
+	for (size_t j = 0; j < pairs; j++) {
+		pair at, away;
 
-		away = away > 0 ? away : 0;
+		memcpy(&at, s->at + 2 * j, sizeof(at));
+		away = greater(greater(low[j] - at, at - high[j]), zero);
 		sum += away * away;
 	}
-	return sum > limit;
+	if (s->n->width % 2) {
+		double at = s->at[2 * pairs], below = low[pairs][0] - at;
+		double above = at - high[pairs][0], away = below > above ? below : above;
+
+		sum[0] += away > 0 ? away * away : 0;
+	}
+	return sum[0] + sum[1] > worst(s)->distance * (1 + 1e-14);
 }
 
 /* distance: from the query to the node's cell, squared. */

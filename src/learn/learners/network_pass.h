@@ -269,7 +269,7 @@ static double tile_loss(struct tile *tile, const struct network *network, const 
 			const double *truth, size_t rows)
 {
 	size_t outputs = network->layers[network->hidden].units;
-	double loss = 0, product = 1, sums[64];
+	double loss = 0, product = 1, sums[NETWORK_OUTPUTS_MAX] = { 0 };
 
 	for (size_t r = 0; r < rows; r++) {
 		real *delta = tile->delta + r * outputs;
