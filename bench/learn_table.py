@@ -218,7 +218,9 @@ def targets_methods(work):
         if name == "all":
             continue
         mine, other = found[0], theirs.get(name, [None])[0]
-        rows.append([name.split("/")[-1], text(mine["accuracy"], 4), text(other and other["accuracy"], 4),
+        # Accuracy is only the same question where the targets are the same.
+        same = other["accuracy"] if other and other["targets"] == mine["targets"] else None
+        rows.append([name.split("/")[-1], text(mine["accuracy"], 4), text(same, 4),
                      seconds(mine["cpu_s"] / mine["targets"]), seconds(other and other["cpu_s"] / other["targets"]),
                      f"{other['cpu_s'] / other['targets'] / (mine['cpu_s'] / mine['targets']):.1f}x" if other else "-"])
     counts = [f"{side['all'][0]['targets']:.0f}" if side else "no" for side in (ours, theirs)]
