@@ -87,7 +87,7 @@ exact() {
 		printf 'comparison\tinf\t0\tit failed\n' >>"$work/exact.tsv"
 }
 
-# cross NAME TARGETS THREADS REFERENCE_TARGETS: the jobs of $work/NAME.jobs on both sides
+# cross NAME TARGETS THREADS REFERENCE_TARGETS STANDS_FOR: the jobs of $work/NAME.jobs on both sides
 cross() {
 	say "$1: 8 folds of $2 target(s), $3 thread(s)"
 	"$ours" targets "$work/$1.jobs" "$2" "$3" >"$work/$1_ours_$5_$3.tsv"
@@ -129,4 +129,4 @@ has targets && targets
 has series && program series "$BUILD/bench/bench_learn_series" "$SHARED/data"
 has memory && program memory "$BUILD/tests/unit_learn_memory"
 say "done"
-$python "$here/learn_table.py" "$work" "$cases"
+$python "$here/learn_table.py" "$work" "$PARTS"

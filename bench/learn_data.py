@@ -29,9 +29,9 @@ def save(work, name, x, **columns):
 
 def sets(shared, work):
     rng = np.random.default_rng(5)
-    x, y = make_classification(4000, 20, n_informative=8, n_redundant=4, n_classes=3, flip_y=0.05, random_state=5)
+    x, y = make_classification(2000, 12, n_informative=6, n_redundant=3, n_classes=3, flip_y=0.05, random_state=5)
     save(work, "classes.csv", x, label=y, fold=folds(rng, len(y)))
-    x, y = make_friedman1(3000, 10, noise=1.0, random_state=5)
+    x, y = make_friedman1(1500, 10, noise=1.0, random_state=5)
     save(work, "friedman.csv", x, y=y, fold=folds(rng, len(y)))
     forge = pd.read_csv(os.path.join(shared, "data/regress/reg_forge.csv"))
     group = forge.groupby([c for c in forge.columns if c not in ("bw", "fold")]).ngroup()

@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import optimize, stats
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
@@ -42,13 +42,14 @@ def powers(work, data, inputs):
     ours = pd.read_csv(os.path.join(work, f"powers_{data.name}.tsv"), sep="\t", names=["column", "likely", "caret"])
     worst = checked = 0
     for row in ours.itertuples():
-        values = inputs[row.column].values
+        values = inputs[row.column].values.astype(float)
         if np.isnan(row.likely) or values.min() <= 0:
             # Left alone by both sides or by neither.
             worst = worst if (values.min() <= 0 or len(np.unique(values)) < 3) == np.isnan(row.likely) else np.inf
             continue
-        reference = stats.boxcox_normmax(values, brack=(-2, 2), method="mle")
-        worst, checked = max(worst, abs(np.clip(reference, -2, 2) - row.likely)), checked + 1
+        reference = optimize.minimize_scalar(lambda power: -stats.boxcox_llf(power, values), bounds=(-2, 2),
+                                             method="bounded", options=dict(xatol=1e-6)).x
+        worst, checked = max(worst, abs(reference - row.likely)), checked + 1
     figure(f"{data.name}: Box-Cox power, scipy", worst, POWER_BAR, f"largest difference of {checked} columns")
     path = os.path.join(work, f"caret_{data.name}.tsv")
     if not os.path.exists(path):
@@ -68,14 +69,19 @@ def components(work, data, inputs):
     deviation = x.std(0, ddof=1)
     x = (x - x.mean(0)) / np.where(deviation > 0, deviation, 1)
     model = PCA(svd_solver="full").fit(x)
-    # Directions of equal or no variance are not defined, nor is the sign of any.
     variance = model.explained_variance_
-    clear = variance > 1e-9 * variance[0]
-    reference = model.transform(x)[:, clear]
-    ours = ours[:, :reference.shape[1]]
-    sign = np.sign((ours * reference).sum(0))
-    figure(f"{data.name}: principal components", np.abs(ours * sign - reference).max(), EXACT_BAR,
-           f"largest difference, {reference.shape[1]} components of {x.shape[1]} columns")
+    count = int((variance > 1e-9 * variance[0]).sum())
+    reference, gap, begin = model.transform(x), 0, 0
+    while begin < count:
+        # The sign of a component is free, and where several have the same variance, so is their rotation.
+        end = begin + 1
+        while end < count and variance[end] > (1 - 1e-6) * variance[begin]:
+            end += 1
+        mine, theirs = ours[:, begin:end], reference[:, begin:end]
+        left, _, right = np.linalg.svd(mine.T @ theirs)
+        gap, begin = max(gap, np.abs(mine @ left @ right - theirs).max()), end
+    figure(f"{data.name}: principal components", gap, EXACT_BAR,
+           f"largest difference, {count} components of {x.shape[1]} columns")
 
 
 def linear(work, data, table, inputs):

@@ -71,8 +71,7 @@ static inline void *grown_fit(const struct learner_ops *learner, const struct sa
 	return model;
 }
 
-/* Mean of the answers number `which` to all rows, and that of their squares, against the reference.
- */
+/* Mean of the answers number `which` to all rows, and of their squares, as the reference has. */
 static inline void grown_check(const struct learner_ops *learner, const void *model,
 			       const struct samples *samples, size_t which, double mean,
 			       double square, double tolerance)

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "base/mem.h"
+#include "base/buf.h"
+#include "learn/data/blob.h"
 #include "learn/data/random.h"
 #include "learn/learners/growth.h"
 #include "learn/learners/ranks.h"
@@ -267,6 +268,48 @@ static void entries_are_sorted_by_rank(void)
 	}
 }
 
+static bool wood_loads(const struct wood *wood)
+{
+	AUTO_BUF struct buf saved = { 0 };
+	struct wood loaded;
+	struct blob blob;
+
+	wood_save(wood, 1, &saved);
+	blob_init(&blob, saved.data, saved.len);
+	wood_load(&loaded, 1, WIDTH, &blob);
+	wood_release(&loaded);
+	return blob_ok(&blob);
+}
+
+static void wood_that_leads_astray_is_refused(void)
+{
+	struct wood_node nodes[] = { { .cut = 1, .child = 1, .feature = WIDTH - 1 },
+				     { .cut = INFINITY },
+				     { .cut = INFINITY } };
+	double values[] = { 1, 2, 3 };
+	struct wood wood = { .nodes = nodes, .values = values, .count = 3 };
+
+	CHECK(wood_loads(&wood));
+	nodes[0].child = 2; /* the right one would be the fourth */
+	CHECK(!wood_loads(&wood));
+	nodes[0].child = UINT32_MAX; /* upwards */
+	CHECK(!wood_loads(&wood));
+	nodes[0].child = 1;
+	nodes[0].feature = WIDTH;
+	CHECK(!wood_loads(&wood));
+	nodes[0].feature = 0;
+	nodes[0].cut = NAN;
+	CHECK(!wood_loads(&wood));
+	nodes[0].cut = 1;
+	nodes[2].cut = 1; /* a leaf that is left to the right */
+	CHECK(!wood_loads(&wood));
+	nodes[2].cut = INFINITY;
+	values[1] = INFINITY;
+	CHECK(!wood_loads(&wood));
+	values[1] = 2;
+	CHECK(wood_loads(&wood));
+}
+
 TESTS(TEST(both_ways_grow_the_same_tree), TEST(weights_are_repetitions), TEST(no_cut_is_better),
       TEST(constant_inputs_are_passed_over), TEST(columns_are_ranked_by_value),
-      TEST(entries_are_sorted_by_rank))
+      TEST(entries_are_sorted_by_rank), TEST(wood_that_leads_astray_is_refused))

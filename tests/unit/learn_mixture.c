@@ -98,7 +98,7 @@ static void generated_states_are_recovered(void)
 /* WAN-AC-6. */
 static void lognormal_fits_long_tails_best(void)
 {
-	enum { N = 4000 };
+	enum { N = 1500 };
 	const struct state states[] = { { 0.7, log(1.85), 0.15 }, { 0.3, log(4), 0.45 } };
 	AUTO_FREE double *values = xmalloc(N * sizeof(*values));
 	struct mixture best;
@@ -158,7 +158,7 @@ static void likelihood_is_that_of_the_density(void)
 
 static void bic_finds_the_number_of_components(void)
 {
-	enum { N = 5000 };
+	enum { N = 2000 };
 	const struct state states[] = { { 0.4, 0, 0.1 }, { 0.3, 1, 0.1 }, { 0.3, 2, 0.2 } };
 	AUTO_FREE double *values = xmalloc(N * sizeof(*values));
 	struct mixture mixture;
@@ -235,7 +235,7 @@ static void same_seed_gives_the_same_fit(void)
 {
 	struct mixture a, b;
 	struct mixture_plan plan = { .seed = 7, .starts = 5 };
-	enum { N = 5000 };
+	enum { N = 3000 };
 	const struct state states[] = { { 0.5, 0, 0.3 }, { 0.5, 0.8, 0.3 } };
 	AUTO_FREE double *values = xmalloc(N * sizeof(*values));
 

@@ -216,18 +216,40 @@ static void neighbours_know_what_rules_miss(void)
 /* The correction is the mean of the misses, weighted by 1 / (distance + 1/2). */
 static void correction_weighs_by_distance(void)
 {
-	/* One row apart from the rest, so that any constant rule misses both kinds. */
-	double x[] = { 0, 0, 0, 0, 1 }, y[] = { 0, 1, 0, 1, 10 };
-	struct samples samples = { .x = x, .y = y, .rows = 5, .width = 1 };
-	double deviation = 0.4; /* of 0 0 0 0 1 */
-	void *model = fit(&samples, "leaf=3"), *corrected = fit(&samples, "leaf=3,neighbours=5");
-	double rules[2] = { predict(model, (double[]){ 0 }), predict(model, (double[]){ 1 }) };
-	double far = 1 / (1 / deviation + 0.5), near = 1 / 0.5, expected;
+	/* No line follows a peak, and one rule must do: it says 10 / 3 everywhere. */
+	double x[] = { -1, -1, -1, 0, 0, 0, 1, 1, 1 }, y[] = { 0, 0, 0, 10, 10, 10, 0, 0, 0 };
+	struct samples samples = { .x = x, .y = y, .rows = 9, .width = 1 };
+	double near = 1 / 0.5, far = 1 / (1 / sqrt(2.0 / 3) + 0.5), miss;
+	void *model = fit(&samples, "leaf=9,neighbours=4");
 
-	expected = (near * (2 - 4 * rules[0]) + far * (10 - rules[1])) / (4 * near + far);
-	NEAR(predict(corrected, (double[]){ 0 }), fmax(rules[0] + expected, -0.5), 1e-6);
+	/* Three at the same place, one a unit away; deviation is the root of 2 / 3. */
+	miss = (3 * near * 20 / 3 - far * 10 / 3) / (3 * near + far);
+	NEAR(predict(model, (double[]){ 0 }), 10.0 / 3 + miss, 1e-6);
 	learner_rules.free(model);
-	learner_rules.free(corrected);
+}
+
+/* Rows far apart in what they say although they are neighbours: their errors are noise. */
+static void noise_is_not_added_back(void)
+{
+	struct table train = table_new(1000, 2, 7), test = table_new(1000, 2, 8);
+	struct random random;
+	double without, with;
+	void *model;
+
+	random_init(&random, 2);
+	for (size_t i = 0; i < 1000; i++) {
+		train.y[i] = train.x[2 * i] + random_normal(&random);
+		test.y[i] = test.x[2 * i] + random_normal(&random);
+	}
+	model = fit(&train.samples, "leaf=200");
+	without = error_of(model, &test.samples);
+	learner_rules.free(model);
+	model = fit(&train.samples, "leaf=200,neighbours=2");
+	with = error_of(model, &test.samples);
+	learner_rules.free(model);
+	CHECK(with < without * 1.02);
+	table_free(&train);
+	table_free(&test);
 }
 
 static void odd_tables_are_learnt(void)
@@ -462,8 +484,8 @@ static void bins_keep_equal_values_together(void)
 TESTS(TEST(plane_is_one_rule_and_exact), TEST(pieces_become_rules_with_their_models),
       TEST(smoothing_leans_towards_the_models_above), TEST(committees_come_near_the_noise),
       TEST(neighbours_know_what_rules_miss), TEST(correction_weighs_by_distance),
-      TEST(odd_tables_are_learnt), TEST(inputs_that_say_the_same_do_no_harm),
-      TEST(many_inputs_leave_the_right_ones), TEST(predictions_stay_near_what_was_seen),
-      TEST(limits_are_kept), TEST(importance_is_a_share), TEST(seed_and_threads_change_nothing),
-      TEST(saved_rules_predict_the_same), TEST(damaged_rules_are_refused_or_harmless),
-      TEST(bins_keep_equal_values_together))
+      TEST(noise_is_not_added_back), TEST(odd_tables_are_learnt),
+      TEST(inputs_that_say_the_same_do_no_harm), TEST(many_inputs_leave_the_right_ones),
+      TEST(predictions_stay_near_what_was_seen), TEST(limits_are_kept), TEST(importance_is_a_share),
+      TEST(seed_and_threads_change_nothing), TEST(saved_rules_predict_the_same),
+      TEST(damaged_rules_are_refused_or_harmless), TEST(bins_keep_equal_values_together))

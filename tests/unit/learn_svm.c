@@ -197,6 +197,21 @@ static void odd_rows_give_chances_all_the_same(void)
 	learner_svm.free(model);
 }
 
+/* Then there are no support vectors at all. */
+static void constant_numbers_are_predicted(void)
+{
+	static const double x[] = { 1, 2, 3, 4 }, y[] = { 7, 7, 7, 7 };
+	struct samples samples = { .x = x, .y = y, .rows = 4, .width = 1 };
+	void *model = fit_text(&learner_svm, &samples, "", 1);
+	double out;
+
+	learner_svm.predict(model, x + 2, &out);
+	CHECK_NEAR(out, 7, 0.11);
+	check_round_trip(&learner_svm, model, &samples);
+	check_damage(&learner_svm, model, &samples);
+	learner_svm.free(model);
+}
+
 static void saved_models_predict_the_same(void)
 {
 	static const size_t classes[] = { 0, 2, 3 };
@@ -216,4 +231,4 @@ TESTS(TEST(decisions_are_those_of_scikit_learn), TEST(numbers_are_those_of_sciki
       TEST(chances_of_three_classes_are_coupled_over_pairs), TEST(chances_fit_what_was_held_out),
       TEST(threads_and_cache_do_not_change_the_machine),
       TEST(rare_and_unseen_classes_are_no_trouble), TEST(odd_rows_give_chances_all_the_same),
-      TEST(saved_models_predict_the_same))
+      TEST(constant_numbers_are_predicted), TEST(saved_models_predict_the_same))

@@ -95,7 +95,7 @@ static int survey_names(struct survey *survey, struct cells *cells, struct err *
 static int survey_width(struct survey *survey, const struct cells *cells, size_t fields,
 			struct err *err)
 {
-	if (!survey->rows && fields == survey->named + 1)
+	if (!survey->rows && survey->names && fields == survey->named + 1)
 		survey->names[survey->width++] = xstrdup("");
 	if (fields == survey->width)
 		return 0;

@@ -27,10 +27,12 @@ static void column_release(struct column *column)
 
 static struct column column_copy(const struct column *column)
 {
-	struct column copy = { .name = xstrdup(column->name), .level_count = column->level_count };
+	struct column copy = { .name = xstrdup(column->name) };
 
-	if (column->levels)
-		copy.levels = xcalloc(column->level_count, sizeof(*copy.levels));
+	if (!column->levels)
+		return copy;
+	copy.level_count = column->level_count;
+	copy.levels = xcalloc(column->level_count, sizeof(*copy.levels));
 	for (size_t i = 0; i < column->level_count; i++)
 		copy.levels[i] = xstrdup(column->levels[i]);
 	return copy;

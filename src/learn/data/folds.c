@@ -63,6 +63,13 @@ struct runs {
 	size_t count;
 };
 
+static void runs_release(struct runs *runs)
+{
+	free(runs->starts);
+}
+
+#define AUTO_RUNS __attribute__((cleanup(runs_release)))
+
 static void runs_find(struct runs *runs, const size_t *order, const double *key, size_t rows)
 {
 	runs->count = 0;
@@ -107,12 +114,10 @@ static size_t cut_wanted(size_t rows, size_t blocks, size_t cut, bool forward)
 static int cut_in_time(struct folds *folds, size_t blocks, const double *key, struct err *err)
 {
 	AUTO_FREE size_t *order = rows_sorted(folds->rows, key);
-	AUTO_FREE size_t *starts = NULL;
-	struct runs runs;
+	AUTO_RUNS struct runs runs = { 0 };
 	size_t run = 0, next;
 
 	runs_find(&runs, order, key, folds->rows);
-	starts = runs.starts;
 	if (runs.count < blocks)
 		return err_set(err, EINVAL,
 			       "%zu different times are too few for %zu blocks in time", runs.count,
@@ -202,12 +207,11 @@ static size_t smallest(const size_t *sizes, size_t count)
 
 static int deal_groups(struct folds *folds, const double *key, uint64_t seed, struct err *err)
 {
-	AUTO_FREE size_t *order = rows_sorted(folds->rows, key), *starts = NULL, *sizes = NULL;
+	AUTO_FREE size_t *order = rows_sorted(folds->rows, key), *sizes = NULL;
 	AUTO_FREE struct group *groups = NULL;
-	struct runs runs;
+	AUTO_RUNS struct runs runs = { 0 };
 
 	runs_find(&runs, order, key, folds->rows);
-	starts = runs.starts;
 	if (runs.count < folds->count)
 		return err_set(err, EINVAL, "%zu groups are too few for %zu folds", runs.count,
 			       folds->count);
@@ -326,9 +330,9 @@ void folds_split(const struct folds *folds, size_t fold, size_t *train, size_t *
 int folds_cut(size_t rows, double share, const double *time, uint64_t seed, size_t *train,
 	      size_t *train_count, size_t *test, size_t *test_count, struct err *err)
 {
-	AUTO_FREE size_t *order = NULL, *starts = NULL;
+	AUTO_FREE size_t *order = NULL;
 	AUTO_FREE bool *trains = NULL;
-	struct runs runs;
+	AUTO_RUNS struct runs runs = { 0 };
 	size_t cut;
 
 	if (!(share > 0 && share < 1))
@@ -339,11 +343,11 @@ int folds_cut(size_t rows, double share, const double *time, uint64_t seed, size
 	}
 	order = time ? rows_sorted(rows, time) : rows_shuffled(rows, seed);
 	runs_find(&runs, order, time, rows);
-	starts = runs.starts;
 	if (runs.count < 2)
 		return err_set(err, EINVAL, "%zu row%s of %zu time%s cannot be cut in two", rows,
 			       rows == 1 ? "" : "s", runs.count, runs.count == 1 ? "" : "s");
-	cut = starts[run_nearest(&runs, (size_t)(share * (double)rows + 0.5), 1, runs.count - 1)];
+	cut = runs.starts[run_nearest(&runs, (size_t)(share * (double)rows + 0.5), 1,
+				      runs.count - 1)];
 	trains = xcalloc(rows, sizeof(*trains));
 	for (size_t i = 0; i < cut; i++)
 		trains[order[i]] = true;

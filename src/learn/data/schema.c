@@ -199,7 +199,7 @@ static void levels_read(const struct feature *feature, const struct dataset *dat
 
 	if (from->levels)
 		known = xcalloc(from->level_count, sizeof(*known));
-	for (size_t i = 0; i < from->level_count; i++)
+	for (size_t i = 0; known && i < from->level_count; i++)
 		known[i] = level_find(feature, from->levels[i]);
 	for (size_t i = 0; i < dataset->rows; i++) {
 		double value = dataset_row(dataset, i)[column], *inputs = out + i * width;

@@ -85,43 +85,47 @@ static int size_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* `limit` of count numbers below count, rising; all where there are no more. */
+/* A reservoir: holds no more than it yields. */
 size_t *parts_choose(size_t count, size_t *limit, uint64_t seed, uint64_t stream)
 {
-	size_t *chosen = xmalloc(count * sizeof(*chosen));
+	size_t *chosen;
 	struct random random;
 
-	for (size_t i = 0; i < count; i++)
-		chosen[i] = i;
-	if (count > *limit) {
-		random_stream(&random, seed, stream);
-		random_shuffle(&random, chosen, count);
-		qsort(chosen, *limit, sizeof(*chosen), size_compare);
-	} else {
+	if (*limit > count)
 		*limit = count;
+	chosen = xmalloc(*limit * sizeof(*chosen));
+	random_stream(&random, seed, stream);
+	for (size_t i = 0; i < count; i++) {
+		size_t place = i < *limit ? i : random_below(&random, i + 1);
+
+		if (place < *limit)
+			chosen[place] = i;
 	}
+	qsort(chosen, *limit, sizeof(*chosen), size_compare);
 	return chosen;
 }
 
-/* Measurements of a point join those that it has. */
+/* Measurements of a point, row and the rows that repeat it, join those that it has. */
 static void point_join(struct gaussian *gaussian, size_t p, const struct repeats *repeats,
-		       const struct repeats_group *group, const double *y)
+		       uint32_t row, const double *y)
 {
-	double count = (double)(group->to - group->from), old = gaussian->repeats[p];
-	double mean = 0, within = 0, apart;
+	double count = 0, mean = 0, within = 0, old = gaussian->repeats[p], apart;
 
-	for (size_t i = group->from; i < group->to; i++)
-		mean += (y[repeats->rows[i]] - gaussian->centre) / gaussian->scale / count;
-	for (size_t i = group->from; i < group->to; i++) {
-		double off = (y[repeats->rows[i]] - gaussian->centre) / gaussian->scale - mean;
+	for (uint32_t r = row; r != REPEATS_END; r = repeats->next[r]) {
+		mean += (y[r] - gaussian->centre) / gaussian->scale;
+		count++;
+	}
+	mean /= count;
+	for (uint32_t r = row; r != REPEATS_END; r = repeats->next[r]) {
+		double off = (y[r] - gaussian->centre) / gaussian->scale - mean;
 
 		within += off * off;
 	}
 	apart = mean - gaussian->target[p];
 	gaussian->repeats[p] += count;
-	gaussian->target[p] += old ? apart * count / (old + count) : mean;
-	gaussian->within[p] += within + (old ? apart * apart * old * count / (old + count) : 0);
-	gaussian->rows += group->to - group->from;
+	gaussian->target[p] += old > 0 ? apart * count / (old + count) : mean;
+	gaussian->within[p] += within + (old > 0 ? apart * apart * old * count / (old + count) : 0);
+	gaussian->rows += (size_t)count;
 }
 
 static void target_scale(struct gaussian *gaussian, const double *y, size_t rows)
@@ -149,10 +153,10 @@ static void points_collect(struct gaussian *gaussian, const struct gaussian_plan
 	target_scale(gaussian, y, rows);
 	gaussian->points = limit;
 	for (size_t p = 0; p < limit; p++) {
-		const struct repeats_group *group = &repeats.groups[chosen[p]];
+		uint32_t row = repeats.first[chosen[p]];
 
-		parts_put(gaussian, p, x + group->first * width);
-		point_join(gaussian, p, &repeats, group, y);
+		parts_put(gaussian, p, x + row * width);
+		point_join(gaussian, p, &repeats, row, y);
 	}
 	repeats_release(&repeats);
 }
@@ -271,6 +275,8 @@ int gaussian_init(struct gaussian *gaussian, const struct gaussian_plan *plan, c
 
 	if (!rows || !width)
 		return err_set(err, ENODATA, "gaussian: there are no rows to learn from");
+	if (rows >= REPEATS_END)
+		return err_set(err, E2BIG, "gaussian: %zu rows are too many", rows);
 	points_collect(&made, plan, x, y, rows, width);
 	kinds_find(&made, plan);
 	hyper_start(&made, &plan->start);
@@ -473,10 +479,12 @@ int gaussian_extend(struct gaussian *gaussian, const double *x, const double *y,
 	struct repeats repeats;
 	int r;
 
+	if (rows >= REPEATS_END)
+		return err_set(err, E2BIG, "gaussian: %zu rows are too many", rows);
 	repeats_init(&repeats, x, rows, width);
 	places = xmalloc((repeats.count + 1) * sizeof(*places));
 	for (size_t g = 0; g < repeats.count; g++) {
-		places[g] = point_find(gaussian, x + repeats.groups[g].first * width);
+		places[g] = point_find(gaussian, x + repeats.first[g] * width);
 		if (places[g] == gaussian->points)
 			places[g] = total++;
 	}
@@ -485,8 +493,8 @@ int gaussian_extend(struct gaussian *gaussian, const double *x, const double *y,
 	for (size_t g = 0; g < repeats.count; g++) {
 		if (places[g] < drop)
 			continue;
-		parts_put(&made, places[g] - drop, x + repeats.groups[g].first * width);
-		point_join(&made, places[g] - drop, &repeats, &repeats.groups[g], y);
+		parts_put(&made, places[g] - drop, x + repeats.first[g] * width);
+		point_join(&made, places[g] - drop, &repeats, repeats.first[g], y);
 	}
 	repeats_release(&repeats);
 	made.rows = 0;

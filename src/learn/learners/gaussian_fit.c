@@ -115,16 +115,19 @@ static double likelihood_negative(void *arg, const double *theta, double *gradie
 	return -search->gaussian->likelihood;
 }
 
-/* Follows the likelihood up from theta; returns it. The root is spoilt. */
+/*
+ * Follows the likelihood up from theta until a round gains less than the share `decrease`; returns
+ * it. The root is spoilt.
+ */
 static double hyper_climb(struct gaussian *gaussian, const struct lapack *lapack, double *theta,
-			  size_t rounds)
+			  size_t rounds, double decrease)
 {
 	size_t count = hyper_count(gaussian);
 	AUTO_FREE double *bounds = xmalloc(2 * count * sizeof(*bounds));
 	struct search search = { gaussian, lapack };
 	struct minimise_plan plan = { .rounds = rounds,
 				      .gradient = 1e-3,
-				      .decrease = 1e-8,
+				      .decrease = decrease,
 				      .low = bounds,
 				      .high = bounds + count };
 	struct minimise_result result = { .value = INFINITY };
@@ -183,7 +186,8 @@ static void hyper_scout(const struct gaussian *gaussian, const struct lapack *la
 
 		if (k)
 			theta_draw(gaussian, &random, place);
-		reached = hyper_climb(&rough, lapack, place, plan->rounds ? plan->rounds : 100);
+		reached =
+			hyper_climb(&rough, lapack, place, plan->rounds ? plan->rounds : 100, 1e-5);
 		if (reached > best) {
 			best = reached;
 			memcpy(theta, place, count * sizeof(*place));
@@ -200,7 +204,7 @@ static void hyper_fit(struct gaussian *gaussian, const struct lapack *lapack,
 	hyper_write(gaussian, theta);
 	if (plan->restarts || gaussian->points > ROUGH_POINTS)
 		hyper_scout(gaussian, lapack, plan, theta);
-	hyper_climb(gaussian, lapack, theta, plan->rounds ? plan->rounds : 100);
+	hyper_climb(gaussian, lapack, theta, plan->rounds ? plan->rounds : 100, 1e-6);
 	hyper_read(gaussian, theta);
 }
 

@@ -15,8 +15,8 @@
 #include "learn/learner.h"
 #include "learn/learners/ranks.h"
 
-/* Up to so many ranks, and so many per row of a node, adding up by rank is quicker than sorting. */
-enum { BIN_LEVELS_MOST = 1024, BIN_LEVELS_PER_ROW = 2 };
+/* Up to so many ranks per row of a node, adding up by rank is quicker than sorting. */
+enum { BIN_LEVELS_PER_ROW = 2 };
 
 struct waiting {
 	uint32_t node, begin, count, depth, list;
@@ -120,7 +120,7 @@ struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *
 	growth->wide = rows > RANKS_MOST;
 	growth->features = xmalloc(width * sizeof(*growth->features));
 	if (plan->criterion == SPLIT_VARIANCE && !growth->in_order)
-		growth->bins = xmalloc(BIN_LEVELS_MOST * sizeof(*growth->bins));
+		growth->bins = xmalloc(SPLIT_BINS * sizeof(*growth->bins));
 	if (!growth->in_order)
 		return growth;
 	growth->spare = xmalloc(rows * sizeof(uint32_t));
@@ -309,7 +309,7 @@ static bool feature_try(struct growth *growth, const struct waiting *at,
 		split_scan(node, list, feature, best);
 		return true;
 	}
-	if (growth->bins && levels <= BIN_LEVELS_MOST && levels <= at->count * BIN_LEVELS_PER_ROW)
+	if (growth->bins && levels <= SPLIT_BINS && levels <= at->count * BIN_LEVELS_PER_ROW)
 		return split_scan_bins(node, growth->ranks->ranks + feature * growth->samples->rows,
 				       growth->rows + at->begin, levels, growth->bins, feature,
 				       best);
@@ -325,8 +325,7 @@ static bool feature_try(struct growth *growth, const struct waiting *at,
 	return true;
 }
 
-/* Inputs are drawn without putting back, until enough were seen and one of them was not constant.
- */
+/* Inputs are drawn without putting back until enough were seen and one of them varied. */
 static struct split node_split(struct growth *growth, const struct waiting *at,
 			       const struct split_node *node)
 {

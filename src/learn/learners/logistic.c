@@ -348,7 +348,7 @@ static void step_sparse(const struct problem *p, const struct state *s, double *
 		now += left[i] * way[i];
 	}
 	first = now;
-	for (size_t round = 0; round < n + 50 && now > 1e-16 * first; round++) {
+	for (size_t round = 0; round < n + 50 && now > 1e-12 * first; round++) {
 		curvature_times(p, s->at, way, image);
 		length = now / dot(way, image, n);
 		if (!isfinite(length))

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * k nearest neighbours, exactly: Euclidean distance, and of equally distant rows the one that was
- * learnt first. So the answer does not depend on how the search goes about it.
- *
- * Rows stand in blocks of eight, input by input, so that eight distances are computed side by side.
- * Up to TREE_WIDTH inputs a tree halves the rows at the median of the widest input, both found from
- * a few of them, until some blocks are left: a leaf, with the box around its rows. A search leaves
- * out what is farther than the k nearest so far. With more inputs there is hardly anything to leave
- * out, and all blocks are read. Rows that are learnt later stand in blocks of their own, which are
- * read one by one, until they are a quarter of all: then the tree is made anew.
+ * k nearest neighbours (data/nearest.h finds them): the mean of their numbers or the shares of
+ * their classes.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,488 +12,35 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/data/blob.h"
+#include "learn/data/nearest.h"
 #include "learn/learner.h"
 
 extern const struct learner_ops learner_neighbours;
 
-enum {
-	LANES = 8,	 /* rows of a block */
-	LEAF = 64,	 /* rows that are not halved any more */
-	TREE_WIDTH = 20, /* inputs up to which a tree is made */
-	LOOK = 24,	 /* rows that are looked at to halve a node */
-	K_MOST = 256,
-	NOBODY = UINT32_MAX, /* fills up the last block */
-};
-
-typedef double pair __attribute__((vector_size(16)));
-typedef int64_t mask __attribute__((vector_size(16)));
-
-/* Its left half follows it. A leaf has no right half. */
-struct node {
-	double cut; /* rows with a value up to it are in the left half */
-	uint32_t input, right;
-	uint32_t block, blocks, box; /* of a leaf */
-	uint32_t first;		     /* the row that was learnt first */
-	size_t from, rows;	     /* of a leaf, in the builder's order */
-};
+enum { K_MOST = 256 };
 
 struct neighbours {
-	size_t width, classes, rows;
+	struct nearest nearest;
+	size_t classes;
 	size_t wanted, k; /* k: no more than there are rows */
 	bool by_distance;
-	double floor;  /* least spread */
-	double *y;     /* in the order of learning */
-	pair *blocks;  /* [block][input][LANES / 2] */
-	uint32_t *row; /* [block][LANES]: number in the order of learning */
-	size_t block_count, block_cap;
-	size_t tree_blocks, tree_rows; /* the first ones; the rest is outside of the tree */
-	struct node *nodes;
-	size_t node_count, node_cap, leaf_count;
-	pair *boxes; /* [leaf][input]: least and greatest value */
+	double floor; /* least spread */
+	double *y;    /* in the order of learning */
 };
-
-/* ---- blocks ---- */
-
-static double *slot(const struct neighbours *n, size_t slot)
-{
-	return (double *)(n->blocks + slot / LANES * n->width * (LANES / 2)) + slot % LANES;
-}
-
-/* Eight rows, or what there are, into a block; row[] must be there already. */
-static void block_fill(struct neighbours *n, size_t block, const double *const rows[LANES])
-{
-	pair *to = n->blocks + block * n->width * (LANES / 2);
-
-	for (size_t j = 0; j < n->width; j++) {
-		for (size_t l = 0; l < LANES; l += 2)
-			*to++ = (pair){ rows[l][j], rows[l + 1][j] };
-	}
-}
-
-/* Rows order[0 .. rows) of x into blocks from `block` on. The last one is filled up. */
-static void blocks_fill(struct neighbours *n, size_t block, const double *x, const uint32_t *order,
-			size_t rows)
-{
-	for (size_t i = 0; i < rows; i += LANES, block++) {
-		const double *from[LANES];
-
-		for (size_t l = 0; l < LANES; l++) {
-			bool there = i + l < rows;
-
-			from[l] = x + (there ? order[i + l] : order[i]) * n->width;
-			n->row[block * LANES + l] = there ? order[i + l] : NOBODY;
-		}
-		block_fill(n, block, from);
-	}
-}
-
-/* Room for at least so many slots; what is there stays. */
-static void blocks_reserve(struct neighbours *n, size_t slots)
-{
-	size_t need = (slots + LANES - 1) / LANES;
-
-	if (need <= n->block_cap)
-		return;
-	/* The first time exactly, later in steps: further rows may come one by one. */
-	n->block_cap = n->block_cap ? need + need / 8 : need;
-	n->blocks = xrealloc(n->blocks, n->block_cap, n->width * LANES * sizeof(double));
-	n->row = xrealloc(n->row, n->block_cap, LANES * sizeof(*n->row));
-}
-
-/* ---- tree ---- */
-
-struct builder {
-	const double *x;
-	size_t width;
-	uint32_t *order, *other;
-	struct neighbours *n;
-};
-
-/*
- * The input that varies most among every stride-th row. By variance: a range would follow a few
- * rows far out. -1: all of these rows are the same.
- */
-static int widest(const struct builder *b, const uint32_t *order, size_t count, size_t stride)
-{
-	const double *first = b->x + order[0] * b->width;
-	double sum[TREE_WIDTH] = { 0 }, square[TREE_WIDTH] = { 0 }, most = 0;
-	double seen = (double)((count + stride - 1) / stride);
-	int found = -1;
-
-	for (size_t i = stride; i < count; i += stride) {
-		const double *row = b->x + order[i] * b->width;
-
-		for (size_t j = 0; j < b->width; j++) {
-			sum[j] += row[j] - first[j];
-			square[j] += (row[j] - first[j]) * (row[j] - first[j]);
-		}
-	}
-	for (size_t j = 0; j < b->width; j++) {
-		double variance = square[j] - sum[j] * sum[j] / seen;
-
-		if (square[j] > 0 && (found < 0 || variance > most)) {
-			most = variance;
-			found = (int)j;
-		}
-	}
-	return found;
-}
-
-/* Where to cut, so that both sides have rows: of the values seen, the one nearest the middle. */
-static double middle(const struct builder *b, const uint32_t *order, size_t count, size_t stride,
-		     uint32_t input)
-{
-	double values[LOOK + 1];
-	size_t seen = 0, up, down;
-
-	for (size_t i = 0; i < count && seen <= LOOK; i += stride) {
-		double value = b->x[order[i] * b->width + input];
-		size_t at = seen++;
-
-		for (; at > 0 && values[at - 1] > value; at--)
-			values[at] = values[at - 1];
-		values[at] = value;
-	}
-	for (up = down = seen / 2; down > 0; down--, up++) {
-		if (values[down - 1] < values[down])
-			return values[down - 1];
-		if (up + 1 < seen && values[up] < values[up + 1])
-			return values[up];
-	}
-	return values[0];
-}
-
-/* The same where those seen are all the same, but the others are not. */
-static double beside(const struct builder *b, const uint32_t *order, size_t count, uint32_t input)
-{
-	double common = b->x[order[0] * b->width + input], below = -INFINITY;
-
-	for (size_t i = 1; i < count; i++) {
-		double value = b->x[order[i] * b->width + input];
-
-		if (value > common)
-			return common;
-		if (value < common && value > below)
-			below = value;
-	}
-	return below;
-}
-
-/* Rows with a value up to the cut to the front; their number. */
-static size_t rows_part(struct builder *b, size_t from, size_t count, uint32_t input, double cut)
-{
-	uint32_t *restrict order = b->order + from, *restrict other = b->other;
-	const double *restrict x = b->x + input;
-	size_t left = 0, right = 0, width = b->width;
-
-	/* Written to both sides, counted on one: no branch to guess wrong. */
-	for (size_t i = 0; i < count; i++) {
-		uint32_t row = order[i];
-		bool above = x[row * width] > cut;
-
-		order[left] = row;
-		other[right] = row;
-		left += !above;
-		right += above;
-	}
-	memcpy(order + left, other, right * sizeof(*order));
-	return left;
-}
-
-static uint32_t node_make(struct builder *b, size_t from, size_t count);
-
-static void node_halve(struct builder *b, uint32_t at, size_t from, size_t count, uint32_t input,
-		       double cut)
-{
-	struct neighbours *n = b->n;
-	size_t left = rows_part(b, from, count, input, cut);
-	uint32_t right;
-
-	node_make(b, from, left);
-	right = node_make(b, from + left, count - left);
-	n->nodes[at].input = input;
-	n->nodes[at].cut = cut;
-	n->nodes[at].right = right;
-	n->nodes[at].first = n->nodes[at + 1].first < n->nodes[right].first ? n->nodes[at + 1].first
-									    : n->nodes[right].first;
-}
-
-static void leaf_make(struct builder *b, struct node *node, size_t from, size_t count)
-{
-	struct neighbours *n = b->n;
-
-	node->box = (uint32_t)n->leaf_count++;
-	node->block = (uint32_t)n->block_count;
-	node->blocks = (uint32_t)((count + LANES - 1) / LANES);
-	n->block_count += node->blocks;
-	for (size_t i = from; i < from + count; i++)
-		node->first = b->order[i] < node->first ? b->order[i] : node->first;
-	node->from = from;
-	node->rows = count;
-}
-
-static uint32_t node_make(struct builder *b, size_t from, size_t count)
-{
-	struct neighbours *n = b->n;
-	uint32_t at = (uint32_t)n->node_count++;
-	const uint32_t *order = b->order + from;
-	size_t stride = count / LOOK + 1;
-	int input = -1;
-	double cut = 0;
-
-	n->nodes = xgrow(n->nodes, &n->node_cap, n->node_count, sizeof(*n->nodes));
-	n->nodes[at] = (struct node){ .first = NOBODY };
-	if (count > LEAF && (input = widest(b, order, count, stride)) >= 0) {
-		cut = middle(b, order, count, stride, (uint32_t)input);
-	} else if (count > LEAF && (input = widest(b, order, count, 1)) >= 0) {
-		cut = beside(b, order, count, (uint32_t)input);
-	}
-	if (input >= 0)
-		node_halve(b, at, from, count, (uint32_t)input, cut);
-	else
-		leaf_make(b, &n->nodes[at], from, count);
-	return at;
-}
-
-static inline pair choose(mask yes, pair a, pair b)
-{
-	return (pair)((yes & (mask)a) | (~yes & (mask)b));
-}
-
-static void box_make(struct neighbours *n, const struct node *leaf)
-{
-	pair *box = n->boxes + leaf->box * n->width;
-
-	for (size_t j = 0; j < n->width; j++) {
-		const pair *values = n->blocks + (leaf->block * n->width + j) * (LANES / 2);
-		pair low = values[0], high = values[0];
-
-		for (size_t b = 0; b < leaf->blocks; b++, values += n->width * (LANES / 2)) {
-			for (size_t l = 0; l < LANES / 2; l++) {
-				low = choose(values[l] < low, values[l], low);
-				high = choose(values[l] > high, values[l], high);
-			}
-		}
-		box[j] = (pair){ low[0] < low[1] ? low[0] : low[1],
-				 high[0] > high[1] ? high[0] : high[1] };
-	}
-}
-
-static void tree_make(struct neighbours *n, const double *x, uint32_t *order, size_t rows)
-{
-	AUTO_FREE uint32_t *other = xmalloc(rows * sizeof(*other));
-	struct builder b = { .x = x, .width = n->width, .order = order, .other = other, .n = n };
-
-	node_make(&b, 0, rows);
-	blocks_reserve(n, n->block_count * LANES);
-	n->boxes = xmalloc(n->leaf_count * n->width * sizeof(*n->boxes));
-	for (size_t i = 0; i < n->node_count; i++) {
-		const struct node *node = &n->nodes[i];
-
-		if (node->right)
-			continue;
-		blocks_fill(n, node->block, x, order + node->from, node->rows);
-		box_make(n, node);
-	}
-	n->tree_blocks = n->block_count;
-	n->tree_rows = rows;
-}
-
-static void tree_release(struct neighbours *n)
-{
-	free(n->nodes);
-	free(n->boxes);
-	n->nodes = NULL;
-	n->boxes = NULL;
-	n->node_count = n->node_cap = n->leaf_count = n->tree_blocks = n->tree_rows = 0;
-}
-
-/* Puts rows of x, numbered as they come, into blocks, by a tree where it helps. */
-static void neighbours_build(struct neighbours *n, const double *x, size_t rows)
-{
-	AUTO_FREE uint32_t *order = xmalloc(rows * sizeof(*order));
-
-	for (size_t i = 0; i < rows; i++)
-		order[i] = (uint32_t)i;
-	tree_release(n);
-	n->block_count = 0;
-	if (n->width <= TREE_WIDTH && rows > LEAF) {
-		tree_make(n, x, order, rows);
-		return;
-	}
-	blocks_reserve(n, rows);
-	n->block_count = (rows + LANES - 1) / LANES;
-	blocks_fill(n, 0, x, order, rows);
-}
-
-/* ---- search ---- */
-
-struct found {
-	double distance; /* squared */
-	uint32_t row;
-};
-
-struct search {
-	const struct neighbours *n;
-	const double *at;
-	size_t count;
-	struct found best[K_MOST]; /* nearest first */
-	double offset[TREE_WIDTH]; /* per input: how far the query is outside of the node */
-};
-
-static inline struct found *worst(struct search *s)
-{
-	return &s->best[s->n->k - 1];
-}
-
-static void found_add(struct search *s, double distance, uint32_t row)
-{
-	struct found *last = worst(s);
-	size_t i;
-
-	if (distance > last->distance || (distance == last->distance && row > last->row))
-		return;
-	for (i = s->n->k - 1; i > 0; i--) {
-		const struct found *before = &s->best[i - 1];
-
-		if (before->distance < distance ||
-		    (before->distance == distance && before->row < row))
-			break;
-		s->best[i] = *before;
-	}
-	s->best[i] = (struct found){ distance, row };
-}
-
-/* Adds inputs [from, to) of a block to the squared distances. */
-static inline __attribute__((always_inline)) void distances_add(pair sums[LANES / 2],
-								const pair *block, const double *at,
-								size_t from, size_t to)
-{
-	for (size_t j = from; j < to; j++) {
-		for (size_t l = 0; l < LANES / 2; l++) {
-			pair off = block[j * (LANES / 2) + l] - at[j];
-
-			sums[l] += off * off;
-		}
-	}
-}
-
-static inline bool any_within(const pair sums[LANES / 2], double limit)
-{
-	mask within = sums[0] <= limit;
-
-	for (size_t l = 1; l < LANES / 2; l++)
-		within |= sums[l] <= limit;
-	return within[0] | within[1];
-}
-
-static void blocks_search(struct search *s, size_t from, size_t count)
-{
-	const struct neighbours *n = s->n;
-	size_t half = n->width >= 8 ? n->width / 2 : 0;
-
-	for (size_t b = from; b < from + count; b++) {
-		const pair *block = n->blocks + b * n->width * (LANES / 2);
-		double limit = worst(s)->distance;
-		pair sums[LANES / 2] = { 0 };
-
-		if (half) {
-			/* Most rows are too far away by half of their inputs. */
-			distances_add(sums, block, s->at, 0, half);
-			if (!any_within(sums, limit))
-				continue;
-		}
-		distances_add(sums, block, s->at, half, n->width);
-		if (!any_within(sums, limit))
-			continue;
-		for (size_t l = 0; l < LANES; l++) {
-			if (sums[l / 2][l % 2] <= worst(s)->distance &&
-			    n->row[b * LANES + l] != NOBODY)
-				found_add(s, sums[l / 2][l % 2], n->row[b * LANES + l]);
-		}
-	}
-}
-
-/* Is the box around a leaf farther than the worst? Rounding must not say so wrongly. */
-static bool box_far(struct search *s, const struct node *leaf)
-{
-	const pair *box = s->n->boxes + leaf->box * s->n->width;
-	double sum = 0, limit = worst(s)->distance * (1 + 1e-14);
-
-	for (size_t j = 0; j < s->n->width; j++) {
-		double below = box[j][0] - s->at[j], above = s->at[j] - box[j][1];
-		double away = below > above ? below : above;
-
-		away = away > 0 ? away : 0;
-		sum += away * away;
-	}
-	return sum > limit;
-}
-
-/* distance: from the query to the node's cell, squared. */
-static void node_search(struct search *s, uint32_t at, double distance)
-{
-	const struct node *node = &s->n->nodes[at];
-	double old, away;
-	uint32_t near, far;
-
-	if (distance > worst(s)->distance ||
-	    (distance == worst(s)->distance && node->first > worst(s)->row))
-		return;
-	if (!node->right) {
-		if (!box_far(s, node))
-			blocks_search(s, node->block, node->blocks);
-		return;
-	}
-	away = s->at[node->input] - node->cut;
-	near = away > 0 ? node->right : at + 1;
-	far = away > 0 ? at + 1 : node->right;
-	away = fabs(away);
-	node_search(s, near, distance);
-	old = s->offset[node->input];
-	if (away < old)
-		away = old;
-	s->offset[node->input] = away;
-	/*
-	 * A hair less than the sum of squares: rounding must not leave out a row that is exactly
-	 * as far as the worst.
-	 */
-	node_search(s, far, (distance + (away * away - old * old)) * (1 - 1e-14));
-	s->offset[node->input] = old;
-}
-
-/* The k nearest, nearest first. */
-static void neighbours_search(struct search *s, const struct neighbours *n, const double *row)
-{
-	s->n = n;
-	s->at = row;
-	for (size_t i = 0; i < n->k; i++)
-		s->best[i] = (struct found){ INFINITY, NOBODY };
-	if (n->node_count) {
-		memset(s->offset, 0, sizeof(s->offset));
-		node_search(s, 0, 0);
-	}
-	blocks_search(s, n->tree_blocks, n->block_count - n->tree_blocks);
-	/* A row with values that are not finite is near nothing; the first ones stand in. */
-	for (size_t i = 0; i < n->k; i++) {
-		if (s->best[i].row == NOBODY)
-			s->best[i].row = (uint32_t)i;
-	}
-}
 
 /* Weights of the found, summing to 1. By distance: 1/d; a row that is met exactly counts alone. */
-static void weights_make(const struct search *s, double *weight)
+static void weights_make(const struct neighbours *n, const struct nearest_found *found,
+			 double *weight)
 {
-	const struct neighbours *n = s->n;
-	bool met = s->best[0].distance == 0;
+	bool met = found[0].distance == 0;
 	double sum = 0;
 
 	for (size_t i = 0; i < n->k; i++) {
 		weight[i] = 1;
 		if (n->by_distance && met)
-			weight[i] = s->best[i].distance == 0;
-		else if (n->by_distance && isfinite(s->best[i].distance))
-			weight[i] = 1 / sqrt(s->best[i].distance);
+			weight[i] = found[i].distance == 0;
+		else if (n->by_distance && isfinite(found[i].distance))
+			weight[i] = 1 / sqrt(found[i].distance);
 		sum += weight[i];
 	}
 	for (size_t i = 0; i < n->k; i++)
@@ -511,13 +51,13 @@ static void neighbours_predict(const void *model, const double *row, double *out
 {
 	const struct neighbours *n = model;
 	double weight[K_MOST];
-	struct search s;
+	struct nearest_found found[K_MOST];
 
-	neighbours_search(&s, n, row);
-	weights_make(&s, weight);
+	nearest_find(&n->nearest, row, n->k, found);
+	weights_make(n, found, weight);
 	memset(out, 0, (n->classes ? n->classes : 1) * sizeof(*out));
 	for (size_t i = 0; i < n->k; i++) {
-		double y = n->y[s.best[i].row];
+		double y = n->y[found[i].row];
 
 		if (n->classes)
 			out[(size_t)y] += weight[i];
@@ -531,13 +71,13 @@ static double neighbours_spread(const void *model, const double *row)
 {
 	const struct neighbours *n = model;
 	double mean = 0, square = 0;
-	struct search s;
+	struct nearest_found found[K_MOST];
 
-	neighbours_search(&s, n, row);
+	nearest_find(&n->nearest, row, n->k, found);
 	for (size_t i = 0; i < n->k; i++)
-		mean += n->y[s.best[i].row] / (double)n->k;
+		mean += n->y[found[i].row] / (double)n->k;
 	for (size_t i = 0; i < n->k; i++)
-		square += (n->y[s.best[i].row] - mean) * (n->y[s.best[i].row] - mean);
+		square += (n->y[found[i].row] - mean) * (n->y[found[i].row] - mean);
 	square = n->k > 1 ? sqrt(square / (double)(n->k - 1)) : 0;
 	return square > n->floor ? square : n->floor;
 }
@@ -551,9 +91,7 @@ static void neighbours_free(void *model)
 	if (!n)
 		return;
 	free(n->y);
-	free(n->blocks);
-	free(n->row);
-	tree_release(n);
+	nearest_release(&n->nearest);
 	free(n);
 }
 
@@ -575,15 +113,13 @@ static struct neighbours *neighbours_new(const double *x, double *y, size_t rows
 {
 	struct neighbours *n = xcalloc(1, sizeof(*n));
 
-	*n = (struct neighbours){ .width = width,
-				  .classes = classes,
-				  .rows = rows,
+	*n = (struct neighbours){ .classes = classes,
 				  .wanted = k,
 				  .k = k < rows ? k : rows,
 				  .by_distance = by_distance,
 				  .floor = classes ? 0 : floor_of(y, rows),
 				  .y = y };
-	neighbours_build(n, x, rows);
+	nearest_init(&n->nearest, x, rows, width);
 	return n;
 }
 
@@ -595,7 +131,7 @@ static int neighbours_fit(void **model, const struct samples *samples, const dou
 	double *y;
 
 	(void)effort;
-	if (!samples->rows || samples->rows >= NOBODY)
+	if (!samples->rows || samples->rows > NEAREST_ROWS_MAX)
 		return err_set(err, samples->rows ? E2BIG : ENODATA,
 			       "neighbours: %zu rows: there must be 1 to 2^32 - 2", samples->rows);
 	y = xmalloc(samples->rows * sizeof(*y));
@@ -605,66 +141,20 @@ static int neighbours_fit(void **model, const struct samples *samples, const dou
 	return 0;
 }
 
-/* The slot of a row outside of the tree. */
-static size_t slot_of(const struct neighbours *n, size_t row)
-{
-	return n->tree_blocks * LANES + row - n->tree_rows;
-}
-
-static void row_append(struct neighbours *n, const double *values)
-{
-	size_t at = slot_of(n, n->rows), block = at / LANES;
-	double *to;
-
-	blocks_reserve(n, at + 1);
-	if (block == n->block_count) {
-		const double *rows[LANES];
-
-		for (size_t l = 0; l < LANES; l++)
-			rows[l] = values;
-		block_fill(n, n->block_count++, rows);
-		memset(n->row + at, 0xff, LANES * sizeof(*n->row)); /* NOBODY */
-	}
-	to = slot(n, at);
-	for (size_t j = 0; j < n->width; j++)
-		to[j * LANES] = values[j];
-	n->row[at] = (uint32_t)n->rows++;
-}
-
-/* All rows in the order of learning. */
-static double *rows_unpack(const struct neighbours *n)
-{
-	double *x = xmalloc(n->rows * n->width * sizeof(*x));
-
-	for (size_t i = 0; i < n->block_count * LANES; i++) {
-		const double *from = slot(n, i);
-
-		for (size_t j = 0; n->row[i] != NOBODY && j < n->width; j++)
-			x[n->row[i] * n->width + j] = from[j * LANES];
-	}
-	return x;
-}
-
 static int neighbours_refresh(void *model, const struct samples *more, const struct effort *effort,
 			      struct err *err)
 {
 	struct neighbours *n = model;
-	size_t rows = n->rows + more->rows;
-	AUTO_FREE double *x = NULL;
+	size_t old = n->nearest.rows, rows = old + more->rows;
 
 	(void)effort;
-	if (rows >= NOBODY)
+	if (rows > NEAREST_ROWS_MAX)
 		return err_set(err, E2BIG, "neighbours: there may be 2^32 - 2 rows at most");
 	n->y = xrealloc(n->y, rows, sizeof(*n->y));
-	memcpy(n->y + n->rows, more->y, more->rows * sizeof(*n->y));
-	for (size_t i = 0; i < more->rows; i++)
-		row_append(n, more->x + i * n->width);
+	memcpy(n->y + old, more->y, more->rows * sizeof(*n->y));
+	nearest_add(&n->nearest, more->x, more->rows);
 	n->k = n->wanted < rows ? n->wanted : rows;
 	n->floor = n->classes ? 0 : floor_of(n->y, rows);
-	if (n->width <= TREE_WIDTH && rows > LEAF && (rows - n->tree_rows) * 4 > rows) {
-		x = rows_unpack(n);
-		neighbours_build(n, x, rows);
-	}
 	return 0;
 }
 
@@ -673,21 +163,21 @@ static void neighbours_describe(const void *model, const char *const *names, str
 	const struct neighbours *n = model;
 
 	(void)names;
-	buf_printf(out, "%zu nearest of %zu rows, weighted %s; %s\n", n->k, n->rows,
+	buf_printf(out, "%zu nearest of %zu rows, weighted %s; %s\n", n->k, n->nearest.rows,
 		   n->by_distance ? "by distance" : "evenly",
-		   n->node_count ? "found by a tree" : "all are looked at");
+		   n->nearest.node_count ? "found by a tree" : "all are looked at");
 }
 
 static void neighbours_save(const void *model, struct buf *buf)
 {
 	const struct neighbours *n = model;
-	AUTO_FREE double *x = rows_unpack(n);
+	AUTO_FREE double *x = nearest_unpack(&n->nearest);
 
 	blob_put_u32(buf, (uint32_t)n->wanted);
 	blob_put_u32(buf, n->by_distance);
-	blob_put_u64(buf, n->rows);
-	blob_put_reals(buf, x, n->rows * n->width);
-	blob_put_reals(buf, n->y, n->rows);
+	blob_put_u64(buf, n->nearest.rows);
+	blob_put_reals(buf, x, n->nearest.rows * n->nearest.width);
+	blob_put_reals(buf, n->y, n->nearest.rows);
 }
 
 static bool rows_valid(const double *x, const double *y, size_t rows, size_t width, size_t classes)
@@ -713,7 +203,8 @@ static int neighbours_load(void **model, struct blob *blob, size_t width, size_t
 	AUTO_FREE double *x = NULL;
 	double *y;
 
-	if (!blob_expect(blob, k >= 1 && k <= K_MOST && by_distance <= 1 && rows < NOBODY))
+	if (!blob_expect(blob,
+			 k >= 1 && k <= K_MOST && by_distance <= 1 && rows <= NEAREST_ROWS_MAX))
 		rows = 0;
 	x = xmalloc(rows * width * sizeof(*x) + 1);
 	y = xmalloc(rows * sizeof(*y) + 1);

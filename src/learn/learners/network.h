@@ -27,7 +27,7 @@ enum network_output {
 	NETWORK_CHANCES, /* softmax over classes; log loss */
 };
 
-enum { NETWORK_HIDDEN_MAX = 2, NETWORK_UNITS_MAX = 1000 };
+enum { NETWORK_HIDDEN_MAX = 2, NETWORK_UNITS_MAX = 1000, NETWORK_OUTPUTS_MAX = 64 };
 
 /* Row r of the weights is at weights + r * stride: an input of a hidden layer, or an output. */
 struct network_layer {

@@ -247,14 +247,15 @@ static void output_sums(const struct network *network, const real *numbers, cons
 				   numbers[layer->biases + o]);
 }
 
-/* Sums become chances; returns the logarithm of what was divided by, less the largest sum. */
+/* Sums become chances; returns the logarithm of the sum of their exponentials. */
 static double softmax(double *sums, size_t count)
 {
-	double most = sums[0], total = 0;
+	double most = sums[0], total;
 
 	for (size_t o = 1; o < count; o++)
 		most = fmax(most, sums[o]);
-	for (size_t o = 0; o < count; o++)
+	total = sums[0] = exp(sums[0] - most);
+	for (size_t o = 1; o < count; o++)
 		total += sums[o] = exp(sums[o] - most);
 	for (size_t o = 0; o < count; o++)
 		sums[o] /= total;
@@ -269,7 +270,7 @@ static double tile_loss(struct tile *tile, const struct network *network, const 
 			const double *truth, size_t rows)
 {
 	size_t outputs = network->layers[network->hidden].units;
-	double loss = 0, product = 1, sums[64];
+	double loss = 0, product = 1, sums[NETWORK_OUTPUTS_MAX] = { 0 };
 
 	for (size_t r = 0; r < rows; r++) {
 		real *delta = tile->delta + r * outputs;

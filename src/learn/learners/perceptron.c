@@ -359,6 +359,9 @@ static int perceptron_fit(void **model, const struct samples *samples, const dou
 
 	if (samples->rows > UINT32_MAX)
 		return err_set(err, E2BIG, "perceptron: more than 2^32 rows");
+	if (samples->classes > NETWORK_OUTPUTS_MAX)
+		return err_set(err, E2BIG, "perceptron: %zu classes: there may be %d at most",
+			       samples->classes, NETWORK_OUTPUTS_MAX);
 	perceptron = xcalloc(1, sizeof(*perceptron));
 	perceptron->width = samples->width;
 	perceptron->classes = samples->classes;
@@ -550,7 +553,8 @@ static bool shape_load(struct perceptron *perceptron, struct blob *blob)
 	uint32_t second = blob_take_u32(blob);
 
 	if (activation > NETWORK_LOGISTIC || first < 1 || first > NETWORK_UNITS_MAX ||
-	    second > NETWORK_UNITS_MAX || perceptron->classes == 1)
+	    second > NETWORK_UNITS_MAX || perceptron->classes == 1 ||
+	    perceptron->classes > NETWORK_OUTPUTS_MAX)
 		return false;
 	network_init(&perceptron->network, perceptron->width, first, second, perceptron->classes,
 		     (enum network_activation)activation);

@@ -14,61 +14,66 @@ struct order {
 	size_t width;
 };
 
-static int rows_compare(const void *a, const void *b, void *arg)
+static int inputs_compare(const struct order *order, size_t i, size_t j)
 {
-	const struct order *order = arg;
-	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	const double *left = order->x + i * order->width, *right = order->x + j * order->width;
 
 	for (size_t k = 0; k < order->width; k++) {
-		double left = order->x[i * order->width + k],
-		       right = order->x[j * order->width + k];
-
-		if (left != right)
-			return left < right ? -1 : 1;
+		if (left[k] != right[k])
+			return left[k] < right[k] ? -1 : 1;
 	}
-	return i < j ? -1 : i > j;
+	return 0;
 }
 
-static bool rows_equal(const double *x, size_t width, size_t a, size_t b)
+static int rows_compare(const void *a, const void *b, void *arg)
 {
-	for (size_t k = 0; k < width; k++) {
-		if (x[a * width + k] != x[b * width + k])
-			return false;
-	}
-	return true;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	int sign = inputs_compare(arg, i, j);
+
+	return sign ? sign : i < j ? -1 : i > j;
 }
 
-static int starts_compare(const void *a, const void *b)
+/* Links equal neighbours; marks in `follows` who is linked to. Returns the number of groups. */
+static size_t rows_link(uint32_t *next, bool *follows, const uint32_t *sorted, size_t rows,
+			const struct order *order)
 {
-	size_t x = ((const struct repeats_group *)a)->first,
-	       y = ((const struct repeats_group *)b)->first;
+	size_t groups = 0;
 
-	return x < y ? -1 : x > y;
+	for (size_t i = 0; i < rows; i++) {
+		bool linked = i + 1 < rows && !inputs_compare(order, sorted[i], sorted[i + 1]);
+
+		next[sorted[i]] = linked ? sorted[i + 1] : REPEATS_END;
+		if (linked)
+			follows[sorted[i + 1]] = true;
+		else
+			groups++;
+	}
+	return groups;
 }
 
 void repeats_init(struct repeats *repeats, const double *x, size_t rows, size_t width)
 {
 	struct order order = { x, width };
-	size_t cap = 0, *sorted = xmalloc(rows * sizeof(*sorted));
+	uint32_t *sorted = xmalloc(rows * sizeof(*sorted));
+	AUTO_FREE bool *follows = NULL;
+	size_t groups = 0;
 
-	*repeats = (struct repeats){ .rows = sorted };
 	for (size_t i = 0; i < rows; i++)
-		sorted[i] = i;
+		sorted[i] = (uint32_t)i;
 	qsort_r(sorted, rows, sizeof(*sorted), rows_compare, &order);
+	follows = xcalloc(rows, sizeof(*follows));
+	repeats->next = xmalloc(rows * sizeof(*repeats->next));
+	repeats->count = rows_link(repeats->next, follows, sorted, rows, &order);
+	free(sorted);
+	repeats->first = xmalloc(repeats->count * sizeof(*repeats->first));
 	for (size_t i = 0; i < rows; i++) {
-		if (i && rows_equal(x, width, sorted[i - 1], sorted[i])) {
-			repeats->groups[repeats->count - 1].to++;
-			continue;
-		}
-		repeats->groups =
-			xgrow(repeats->groups, &cap, repeats->count + 1, sizeof(*repeats->groups));
-		repeats->groups[repeats->count++] = (struct repeats_group){ i, i + 1, sorted[i] };
+		if (!follows[i])
+			repeats->first[groups++] = (uint32_t)i;
 	}
-	qsort(repeats->groups, repeats->count, sizeof(*repeats->groups), starts_compare);
 }
 
 void repeats_release(struct repeats *repeats)
 {
-	free(repeats->rows);
-	free(repeats->groups);
+	free(repeats->first);
+	free(repeats->next);
 }

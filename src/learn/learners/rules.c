@@ -2,10 +2,12 @@
  *
  * Committees of rule sets with correction by neighbours, after Quinlan's papers of 1992 and 1993.
  * Each member after the first learns what would make up for the error of the one before; the
- * committee's word is the mean. What the nearest training rows were missed by corrects it.
+ * committee's word is the mean. What the nearest training rows were missed by corrects it, as far
+ * as such rows prove to share their misses: without that, noise would be added back.
  */
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,7 @@
 #include "learn/learners/ruleset.h"
 
 /* Rows whose distances are taken together: a vector or more of floats per input. */
-enum { LANES = 16, NEIGHBOURS_MAX = 9 };
+enum { LANES = 16, NEIGHBOURS_MAX = 9, TRUST_ROWS = 1000 };
 
 /* The committee's word may leave the range of what it learnt by this share of it. */
 #define BEYOND 0.05
@@ -32,6 +34,7 @@ struct rules {
 	double *scales; /* per input: one over its deviation; 0 where it does not vary */
 	float *points;	/* blocks of LANES rows, each input after input */
 	double *misses; /* per row: target - what the rules say */
+	double trust;	/* 0 .. 1: the part of its neighbours' misses that a row shares */
 };
 
 extern const struct learner_ops learner_rules;
@@ -125,7 +128,9 @@ static void block_distances(const struct rules *rules, const float *block, const
 	memcpy(out, sum, sizeof(sum));
 }
 
-static void nearest_find(const struct rules *rules, const double *row, struct nearest *nearest)
+/* Row number `but` is left out. */
+static void nearest_find(const struct rules *rules, const double *row, size_t but,
+			 struct nearest *nearest)
 {
 	float distance[LANES];
 
@@ -135,20 +140,21 @@ static void nearest_find(const struct rules *rules, const double *row, struct ne
 
 		block_distances(rules, rules->points + from * rules->width, row, distance);
 		for (size_t l = 0; l < n; l++) {
-			if (nearest->count < rules->neighbours ||
-			    distance[l] < nearest->distance[nearest->count - 1])
+			if ((nearest->count < rules->neighbours ||
+			     distance[l] < nearest->distance[nearest->count - 1]) &&
+			    from + l != but)
 				nearest_add(nearest, rules->neighbours, distance[l], from + l);
 		}
 	}
 }
 
 /* What the rules miss near this row; the nearer, the more it counts. */
-static double correction(const struct rules *rules, const double *row)
+static double correction(const struct rules *rules, const double *row, size_t but)
 {
 	struct nearest nearest = { 0 };
 	double sum = 0, weights = 0;
 
-	nearest_find(rules, row, &nearest);
+	nearest_find(rules, row, but, &nearest);
 	for (size_t i = 0; i < nearest.count; i++) {
 		double weight = 1 / (nearest.distance[i] + 0.5);
 
@@ -159,6 +165,24 @@ static double correction(const struct rules *rules, const double *row)
 	return weights > 0 ? sum / weights : 0;
 }
 
+/*
+ * How much of a training row's miss the others near it foretell, by least squares on some of them:
+ * what is noise stays with the row, and a correction by it would only add to the error.
+ */
+static void trust_measure(struct rules *rules, const struct samples *samples)
+{
+	size_t step = samples->rows / TRUST_ROWS + 1;
+	double product = 0, squares = 0;
+
+	for (size_t i = 0; i < samples->rows; i += step) {
+		double told = correction(rules, samples->x + i * samples->width, i);
+
+		product += told * rules->misses[i];
+		squares += told * told;
+	}
+	rules->trust = squares > 0 ? fmin(fmax(product / squares, 0), 1) : 1;
+}
+
 static void rules_predict(const void *model, const double *row, double *out)
 {
 	const struct rules *rules = model;
@@ -167,8 +191,8 @@ static void rules_predict(const void *model, const double *row, double *out)
 	for (size_t i = 0; i < rules->count; i++)
 		sum += ruleset_value(&rules->sets[i], row);
 	sum /= (double)rules->count;
-	if (rules->neighbours)
-		sum += correction(rules, row);
+	if (rules->trust > 0)
+		sum += rules->trust * correction(rules, row, SIZE_MAX);
 	sum = sum >= rules->low ? sum : rules->low;
 	*out = sum > rules->high ? rules->high : sum;
 }
@@ -181,8 +205,8 @@ static const struct learner_setting settings[] = {
 	{ "rules", "rules of a set at most", NULL, 100, 1, 1000, 100, 100, true, false },
 	{ "leaf", "rows of a rule at least", NULL, 16, 2, 100000, 4, 40, true, true },
 	{ "detrend", "share of a node's linear model that is taken off before it is split", NULL,
-	  0.8, 0, 1, 0.5, 1, false, false },
-	{ "smooth", "rows that the model above a rule's own counts for", NULL, 5, 0, 1000, 0, 15,
+	  0.8, 0, 1, 0.6, 0.9, false, false },
+	{ "smooth", "rows that the model above a rule's own counts for", NULL, 5, 0, 1000, 5, 5,
 	  false, false },
 	{ "beyond", "how far a rule may leave the range of its rows, in parts of it", NULL, 0.1, 0,
 	  10, 0.1, 0.1, false, false },
@@ -250,8 +274,10 @@ static int rules_fit(void **model, const struct samples *samples, const double *
 	if (rules->neighbours)
 		rules->misses = xcalloc(samples->rows, sizeof(*rules->misses));
 	committee_fit(rules, &plan, samples);
-	if (rules->neighbours)
+	if (rules->neighbours) {
 		points_place(rules, samples);
+		trust_measure(rules, samples);
+	}
 	range_measure(rules, samples);
 	*model = rules;
 	return 0;
@@ -311,8 +337,8 @@ static void rules_describe(const void *model, const char *const *names, struct b
 	const struct rules *rules = model;
 
 	if (rules->neighbours)
-		buf_printf(out, "corrected by the errors at the %zu nearest of %zu rows\n",
-			   rules->neighbours, rules->rows);
+		buf_printf(out, "corrected by %.2f of the errors at the %zu nearest of %zu rows\n",
+			   rules->trust, rules->neighbours, rules->rows);
 	for (size_t m = 0; m < rules->count; m++) {
 		buf_printf(out, "rule set %zu of %zu: %zu rule%s\n", m + 1, rules->count,
 			   rules->sets[m].count, rules->sets[m].count == 1 ? "" : "s");
@@ -362,6 +388,7 @@ static void rules_save(const void *model, struct buf *buf)
 	if (!rules->neighbours)
 		return;
 	blob_put_u64(buf, rules->rows);
+	blob_put_real(buf, rules->trust);
 	blob_put_reals(buf, rules->scales, rules->width);
 	blob_put_reals(buf, rules->misses, rules->rows);
 	blob_put_floats(buf, rules->points, blocks(rules->rows) * LANES * rules->width);
@@ -433,6 +460,8 @@ static void points_load(struct rules *rules, struct blob *blob)
 		return;
 	/* At the least a row has its miss and as many floats as there are inputs. */
 	rules->rows = blob_take_count(blob, 8 + 4 * width);
+	rules->trust = blob_take_real(blob);
+	blob_expect(blob, rules->trust >= 0 && rules->trust <= 1);
 	if (!blob_ok(blob))
 		return;
 	count = blocks(rules->rows) * LANES * width;

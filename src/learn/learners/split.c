@@ -27,12 +27,10 @@ SPECIALISED uint32_t entry_position(const struct entries *entries, size_t i, boo
 	return wide ? (uint32_t)entries->wide[i] : entries->narrow[i] & 0xffff;
 }
 
-/* A cut after entry i, if it is better: over / under > best, all factors but over are positive. */
-SPECIALISED void best_keep(struct split *best, double over, double under, uint32_t feature,
-			   const struct entries *entries, size_t i, bool wide)
+/* A cut after entry i. */
+SPECIALISED void best_set(struct split *best, double over, double under, uint32_t feature,
+			  const struct entries *entries, size_t i, bool wide)
 {
-	if (!(over * best->under > best->over * under))
-		return;
 	*best = (struct split){ .over = over,
 				.under = under,
 				.feature = feature,
@@ -40,6 +38,14 @@ SPECIALISED void best_keep(struct split *best, double over, double under, uint32
 				.rank = entry_rank(entries, i, wide),
 				.below = entry_position(entries, i, wide),
 				.above = entry_position(entries, i + 1, wide) };
+}
+
+/* The same if it is better: over / under > best, where all factors but over are positive. */
+SPECIALISED void best_keep(struct split *best, double over, double under, uint32_t feature,
+			   const struct entries *entries, size_t i, bool wide)
+{
+	if (over * best->under > best->over * under)
+		best_set(best, over, under, feature, entries, i, wide);
 }
 
 /*
@@ -51,8 +57,8 @@ SPECIALISED void scan_variance(const struct split_node *node, const struct entri
 {
 	const double *target = node->target, *weight = node->weight;
 	double all = node->weight_all, sum_all = node->sum_all, sum = 0, left = 0;
-	size_t i = 0, last = node->count - node->leaf_least;
-	struct split kept = *best;
+	double over_best = best->over, under_best = best->under;
+	size_t i = 0, last = node->count - node->leaf_least, found = SIZE_MAX;
 
 	for (; i + 1 < node->leaf_least; i++) {
 		sum += target[entry_position(entries, i, wide)];
@@ -60,30 +66,71 @@ SPECIALISED void scan_variance(const struct split_node *node, const struct entri
 	}
 	for (; i < last; i++) {
 		uint32_t position = entry_position(entries, i, wide);
-		double difference;
+		bool differ = entry_rank(entries, i, wide) != entry_rank(entries, i + 1, wide);
+		double difference, over, under;
 
 		sum += target[position];
 		left += weighted ? weight[position] : 1;
-		if (entry_rank(entries, i, wide) == entry_rank(entries, i + 1, wide))
-			continue;
 		difference = all * sum - left * sum_all;
-		best_keep(&kept, difference * difference, left * (all - left), feature, entries, i,
-			  wide);
+		over = difference * difference;
+		under = left * (all - left);
+		/*
+		 * One branch that is hardly ever taken, in place of one on the ranks that nobody
+		 * can foresee. The barrier keeps it a branch: a choice of values would make every
+		 * row wait for the one before.
+		 */
+		if (differ & (over * under_best > over_best * under)) {
+			__asm__ volatile("");
+			over_best = over;
+			under_best = under;
+			found = i;
+		}
 	}
-	*best = kept;
+	if (found != SIZE_MAX)
+		best_set(best, over_best, under_best, feature, entries, found, wide);
 }
 
-static void bins_fill(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
-		      struct split_bin *bins)
+static bool ranks_vary(const uint16_t *ranks, const uint32_t *rows, size_t count)
 {
+	for (size_t i = 1; i < count; i++) {
+		if (ranks[rows[i]] != ranks[rows[0]])
+			return true;
+	}
+	return false;
+}
+
+static void bins_add(struct split_bin *bins, const struct split_bin *more, size_t levels)
+{
+	for (size_t i = 0; i < levels; i++) {
+		if (!more[i].count)
+			continue;
+		bins[i].sum += more[i].sum;
+		bins[i].weight += more[i].weight;
+		bins[i].count += more[i].count;
+		bins[i].position = more[i].position;
+	}
+}
+
+/*
+ * Neighbouring rows often have the same rank, and adding to a bin waits for the last one who did:
+ * they take turns in four sets of bins where these are few.
+ */
+static void bins_fill(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
+		      struct split_bin *bins, size_t levels)
+{
+	size_t sets = levels <= 16 && node->count >= 4 * levels ? 4 : 1;
+
+	memset(bins, 0, levels * sets * sizeof(*bins));
 	for (uint32_t i = 0; i < node->count; i++) {
-		struct split_bin *bin = &bins[ranks[rows[i]]];
+		struct split_bin *bin = &bins[(i & (sets - 1)) * levels + ranks[rows[i]]];
 
 		bin->sum += node->target[i];
 		bin->weight += node->weight[i];
 		bin->count++;
 		bin->position = i;
 	}
+	for (size_t set = 1; set < sets; set++)
+		bins_add(bins, bins + set * levels, levels);
 }
 
 bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
@@ -93,10 +140,10 @@ bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const
 	size_t count = 0, last = node->count - node->leaf_least;
 	struct split kept = *best;
 	uint32_t before = 0;
-	bool varied = false;
 
-	memset(bins, 0, levels * sizeof(*bins));
-	bins_fill(node, ranks, rows, bins);
+	if (!ranks_vary(ranks, rows, node->count))
+		return false;
+	bins_fill(node, ranks, rows, bins, levels);
 	for (uint32_t rank = 0; count <= last && rank < levels; rank++) {
 		const struct split_bin *bin = &bins[rank];
 		double difference = all * sum - left * sum_all, over = difference * difference;
@@ -104,7 +151,6 @@ bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const
 
 		if (!bin->count)
 			continue;
-		varied |= count > 0;
 		if (count >= node->leaf_least && over * kept.under > kept.over * under)
 			kept = (struct split){ .over = over,
 					       .under = under,
@@ -119,7 +165,7 @@ bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const
 		before = rank;
 	}
 	*best = kept;
-	return varied || count < node->count;
+	return true;
 }
 
 /* Sums of squared class weights of both halves; moving a row changes them in one term. */

@@ -49,9 +49,10 @@ void split_scan_wide(const struct split_node *node, const uint64_t *entries, uin
 
 /*
  * The same without sorting, for VARIANCE with weights, where an input has few ranks: rows are added
- * up by rank. rows has one per position, ranks one per row. bins has room for all levels. False
- * where all rows have the same rank.
+ * up by rank. rows has one per position, ranks one per row. bins has room for SPLIT_BINS, and
+ * levels are no more. False where all rows have the same rank.
  */
+enum { SPLIT_BINS = 1024 };
 struct split_bin {
 	double sum, weight;
 	uint32_t count, position;

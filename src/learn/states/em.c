@@ -116,8 +116,10 @@ static double digamma(double x)
 {
 	double sum = 0, inverse;
 
-	for (; x < 10; x++)
+	while (x < 10) {
 		sum -= 1 / x;
+		x += 1;
+	}
 	inverse = 1 / (x * x);
 	return sum + log(x) - 0.5 / x -
 	       inverse * (1.0 / 12 - inverse * (1.0 / 120 - inverse * (1.0 / 252 - inverse / 240)));
@@ -127,8 +129,10 @@ static double trigamma(double x)
 {
 	double sum = 0, inverse;
 
-	for (; x < 10; x++)
+	while (x < 10) {
 		sum += 1 / (x * x);
+		x += 1;
+	}
 	inverse = 1 / (x * x);
 	return sum + 1 / x + inverse / 2 +
 	       inverse / x * (1.0 / 6 - inverse * (1.0 / 30 - inverse * (1.0 / 42 - inverse / 30)));
@@ -412,23 +416,97 @@ void em_resume(struct em *em, const struct mixture *mixture)
 	}
 }
 
+/* Components as numbers that may be anything: what must be positive is in its logarithm. */
+static void components_pack(const struct em *em, double *out)
+{
+	bool shape = em->family == MIXTURE_GAMMA || em->family == MIXTURE_WEIBULL;
+
+	for (size_t k = 0; k < em->count; k++) {
+		const struct mixture_component *component = &em->components[k];
+
+		out[3 * k] = log(component->weight);
+		out[3 * k + 1] = shape ? log(component->first) : component->first;
+		out[3 * k + 2] =
+			em->family == MIXTURE_WEIBULL ? component->second : log(component->second);
+	}
+}
+
+static void components_unpack(struct em *em, const double *in)
+{
+	bool shape = em->family == MIXTURE_GAMMA || em->family == MIXTURE_WEIBULL;
+	double weights = 0;
+
+	for (size_t k = 0; k < em->count; k++) {
+		struct mixture_component *component = &em->components[k];
+
+		component->weight = exp(in[3 * k]);
+		component->first = shape ? exp(in[3 * k + 1]) : in[3 * k + 1];
+		component->second =
+			em->family == MIXTURE_WEIBULL ? in[3 * k + 2] : exp(in[3 * k + 2]);
+		weights += component->weight;
+	}
+	for (size_t k = 0; k < em->count; k++)
+		em->components[k].weight /= weights;
+}
+
+/*
+ * Where two steps lead when they are taken as the beginning of a geometric series (SQUAREM,
+ * Varadhan and Roland 2008). False when there is nothing to gain or a component is about to vanish.
+ */
+static bool leap(const struct em *em, const double *from, const double *one, const double *two,
+		 double *out)
+{
+	double step = 0, bend = 0, length;
+
+	for (size_t i = 0; i < 3 * em->count; i++) {
+		double r = one[i] - from[i], v = two[i] - one[i] - r;
+
+		step += r * r;
+		bend += v * v;
+	}
+	length = sqrt(step / bend);
+	if (!(length > 1) || !isfinite(length))
+		return false;
+	for (size_t i = 0; i < 3 * em->count; i++) {
+		double r = one[i] - from[i], v = two[i] - one[i] - r;
+
+		out[i] = from[i] + 2 * length * r + length * length * v;
+	}
+	return true;
+}
+
 void em_run(struct em *em, size_t rounds)
 {
+	double from[3 * MIXTURE_MAX], one[3 * MIXTURE_MAX], two[3 * MIXTURE_MAX] = { 0 };
+	double far[3 * MIXTURE_MAX] = { 0 }, now, next;
 	struct sums sums[MIXTURE_MAX];
-	double before = -INFINITY;
 	size_t last = em->rounds + rounds;
 
+	now = expect(em, sums);
 	for (;;) {
-		double now = expect(em, sums) + em->constant;
-		/* Per value, so that a likelihood near 1 does not make it endless. */
-		double step = fabs(now - before) / (fabs(now) + (double)em->rows);
-
-		em->log_likelihood = now;
-		if (em->rounds >= last || step < 1e-8)
-			return;
-		before = now;
+		components_pack(em, from);
 		maximise(em, sums);
+		next = expect(em, sums);
+		em->log_likelihood = next + em->constant;
+		/* Per value, so that a likelihood near 1 does not make it endless. */
+		if (++em->rounds >= last ||
+		    fabs(next - now) < 1e-8 * (fabs(em->log_likelihood) + (double)em->rows))
+			return;
+		components_pack(em, one);
+		maximise(em, sums);
+		components_pack(em, two);
 		em->rounds++;
+		now = -INFINITY;
+		if (leap(em, from, one, two, far)) {
+			components_unpack(em, far);
+			now = expect(em, sums);
+			em->rounds++;
+		}
+		/* A leap that went too far is taken back. */
+		if (!(now >= next && isfinite(now))) {
+			components_unpack(em, two);
+			now = expect(em, sums);
+		}
 	}
 }
 

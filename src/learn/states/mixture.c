@@ -152,7 +152,7 @@ struct fitter {
 /* Returns whether the fit is good: not degenerate. */
 static bool fitter_fit(struct fitter *fitter, size_t count, struct mixture *mixture)
 {
-	struct mixture median, best;
+	struct mixture median = { 0 }, best = { 0 };
 	bool two = starts_try(fitter->plan, count, &fitter->trial, &median, &best);
 	struct em *em = &fitter->all;
 	struct rank rank;
@@ -350,7 +350,7 @@ void mixture_posterior(const struct mixture *mixture, double value, double *post
 double mixture_draw(const struct mixture *mixture, const double *values, size_t count,
 		    uint64_t seed, double *labels, double *posterior)
 {
-	double one[MIXTURE_MAX], ceiling = 0;
+	double one[MIXTURE_MAX] = { 0 }, ceiling = 0;
 	struct random random;
 
 	random_init(&random, seed);

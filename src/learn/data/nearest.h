@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The rows nearest to a row, exactly: Euclidean distance, and of equally distant rows the one that
+ * came first. So the answer does not depend on how the search goes about it. Rows are numbered
+ * 0, 1, ... as they come and are copied. Zero-initialised is empty; nearest_release() accepts that.
+ */
+#ifndef SLUICE_LEARN_DATA_NEAREST_H
+#define SLUICE_LEARN_DATA_NEAREST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef double nearest_pair __attribute__((vector_size(16)));
+
+struct nearest {
+	size_t width, rows;
+	nearest_pair *blocks; /* [block][input][lanes / 2] */
+	uint32_t *row;	      /* [block][lanes]: its number */
+	size_t block_count, block_cap;
+	size_t tree_blocks, tree_rows; /* the first ones; the rest is outside of the tree */
+	struct nearest_node *nodes;
+	size_t node_count, node_cap, leaf_count;
+	nearest_pair *boxes; /* [leaf]: least values of the inputs, then the greatest */
+};
+
+#define NEAREST_ROWS_MAX (UINT32_MAX - 1)
+
+struct nearest_found {
+	double distance; /* squared; INFINITY: a row or the query is not finite */
+	uint32_t row;
+};
+
+/* 8 bytes a row while it works, beside the copy. */
+void nearest_init(struct nearest *nearest, const double *x, size_t rows, size_t width);
+void nearest_release(struct nearest *nearest);
+
+/* Further rows; now and then takes as much memory again as all rows have. */
+void nearest_add(struct nearest *nearest, const double *x, size_t rows);
+
+/* The k nearest, nearest first; k is at most the number of rows. Any thread; does not allocate. */
+void nearest_find(const struct nearest *nearest, const double *row, size_t k,
+		  struct nearest_found *found);
+
+/* All rows as they came: rows x width, the caller's. */
+double *nearest_unpack(const struct nearest *nearest);
+
+#endif
