@@ -57,6 +57,7 @@ struct growth {
 	const double *target;
 	const uint16_t *weights;
 	struct random *random;
+	uint64_t order; /* of inputs, where all are looked at */
 	double *gain;
 	double pure, weight_root; /* a node of less variance than pure is a leaf */
 	bool from_ranks;	  /* lists of the root are still those of ranks */
@@ -445,6 +446,31 @@ static bool feature_try(struct growth *growth, const struct waiting *at,
 	return true;
 }
 
+/*
+ * All inputs in turn, from any one on and in either direction: of two equally good cuts, each has
+ * the same chance to be seen first. It hangs on the tree and the node only, so that it does not
+ * matter in which way the tree is grown.
+ */
+static struct split node_split_all(struct growth *growth, const struct waiting *at,
+				   const struct split_node *node)
+{
+	uint64_t drawn = (growth->order + at->node) * 0x9e3779b97f4a7c15u;
+	size_t width = growth->samples->width;
+	struct split best = split_none;
+	size_t feature;
+
+	drawn = (drawn ^ drawn >> 32) * 0xd6e8feb86659fd93u;
+	feature = (size_t)((drawn >> 33) * width >> 31);
+	for (size_t i = 0; i < width; i++) {
+		feature_try(growth, at, node, (uint32_t)feature, &best);
+		if (drawn & 1)
+			feature = feature + 1 == width ? 0 : feature + 1;
+		else
+			feature = feature == 0 ? width - 1 : feature - 1;
+	}
+	return best;
+}
+
 /* Inputs are drawn without putting back until enough were seen and one of them varied. */
 static struct split node_split(struct growth *growth, const struct waiting *at,
 			       const struct split_node *node)
@@ -453,16 +479,14 @@ static struct split node_split(struct growth *growth, const struct waiting *at,
 	struct split best = split_none;
 	bool varied = false;
 
+	if (tries >= width)
+		return node_split_all(growth, at, node);
 	for (size_t i = 0; i < width && (i < tries || !varied); i++) {
-		uint32_t feature = growth->features[i];
+		size_t other = i + random_below(growth->random, width - i);
+		uint32_t feature = growth->features[other];
 
-		if (tries < width) {
-			size_t other = i + random_below(growth->random, width - i);
-
-			feature = growth->features[other];
-			growth->features[other] = growth->features[i];
-			growth->features[i] = feature;
-		}
+		growth->features[other] = growth->features[i];
+		growth->features[i] = feature;
 		varied |= feature_try(growth, at, node, feature, &best);
 	}
 	return best;
@@ -652,6 +676,7 @@ void growth_grow(struct growth *growth, const double *target, const uint16_t *we
 	growth->random = random;
 	growth->gain = gain;
 	growth->count = growth->leaf_count = growth->waiting = 0;
+	growth->order = random_u64(random);
 	/* Draws must not depend on the tree that this thread grew before. */
 	for (size_t f = 0; f < growth->samples->width; f++)
 		growth->features[f] = (uint32_t)f;

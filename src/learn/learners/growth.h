@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Growing trees: the part that a single tree, a forest and boosting share. Results are those of
- * scikit-learn's trees but for the choice among cuts that are equally good.
+ * scikit-learn's trees but for the choice among cuts that are equally good; there and here it is
+ * left to chance.
  *
  * Two ways lead to the same tree. In order: the rows are sorted by every input once, and the lists
  * are kept sorted down the tree; best where all inputs are looked at in every node. By need: an
