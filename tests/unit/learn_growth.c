@@ -223,18 +223,18 @@ static void equal_rows_are_one_cell(void)
 	static const double x[] = { 1, 2, 0.0, 1, 1, 2, -0.0, 1, 1, 2, 1 + 1e-12, 2 };
 	static const uint32_t rows[] = { 0, 2, 4, 5, 1, 3 };
 	struct samples samples = { .x = x, .rows = 6, .width = 2 };
-	struct ranks_cells cells;
+	struct cells cells;
 
-	REQUIRE(ranks_cells_init(&cells, &samples));
+	REQUIRE(cells_init(&cells, &samples));
 	CHECK_INT(cells.count, 2);
 	CHECK_INT(cells.starts[1], 4);
 	for (uint32_t i = 0; i < 6; i++)
 		CHECK_INT(cells.rows[i], rows[i]);
-	ranks_cells_release(&cells);
+	cells_release(&cells);
 	samples.rows = 3; /* two cells of three rows are not worth it */
-	CHECK(!ranks_cells_init(&cells, &samples));
+	CHECK(!cells_init(&cells, &samples));
 	CHECK(!cells.rows && cells.count == 3);
-	ranks_cells_release(&cells);
+	cells_release(&cells);
 }
 
 /* Weight times impurity of the rows on one side of a cut. */
@@ -334,7 +334,7 @@ static void columns_are_ranked_by_value(void)
 	struct samples samples = { .x = x, .rows = 10, .width = 1 };
 	uint64_t scratch[20];
 	size_t levels;
-	struct ranks_cells cells = { .count = 10 };
+	struct cells cells = { .count = 10 };
 	const uint64_t *keys = ranks_sort(&samples, &cells, 0, scratch, &levels);
 
 	CHECK_INT(levels, 8);

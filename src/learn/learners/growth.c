@@ -25,12 +25,6 @@ struct waiting {
 	uint32_t node, begin, count, rows, depth, list;
 };
 
-/* What the rows of a cell come to in the tree at hand. */
-struct cells {
-	double *sum, *weight, *within; /* within: sum of squares around their mean */
-	uint32_t *tally;
-};
-
 struct growth {
 	const struct growth_ranks *ranks;
 	const struct growth_plan *plan;
@@ -38,8 +32,8 @@ struct growth {
 	size_t answers;
 	bool in_order, wide;
 
-	size_t size;	    /* how many cells there are */
-	struct cells cells; /* where rows are merged; a cell is a row else */
+	size_t size;		/* how many cells there are */
+	struct cells_sums sums; /* where rows are merged; a cell is a row else */
 	/* In order. */
 	uint32_t *lists; /* as those of ranks, cells of the tree only */
 	bool lists_owned;
@@ -81,7 +75,7 @@ void growth_ranks_init(struct growth_ranks *ranks, const struct samples *samples
 
 	*ranks = (struct growth_ranks){ .samples = samples, .cells.count = samples->rows };
 	if (merge)
-		ranks_cells_init(&ranks->cells, samples);
+		cells_init(&ranks->cells, samples);
 	rows = ranks->cells.count;
 	in_order &= rows <= RANKS_MOST;
 	scratch = xmalloc(2 * rows * sizeof(*scratch));
@@ -106,7 +100,7 @@ void growth_ranks_release(struct growth_ranks *ranks)
 	free(ranks->lists);
 	free(ranks->ranks);
 	free(ranks->levels);
-	ranks_cells_release(&ranks->cells);
+	cells_release(&ranks->cells);
 	*ranks = (struct growth_ranks){ 0 };
 }
 
@@ -114,7 +108,7 @@ void growth_ranks_release(struct growth_ranks *ranks)
 static void room_make(struct growth *growth, size_t rows)
 {
 	size_t bytes = growth->wide ? sizeof(uint64_t) : sizeof(uint32_t);
-	bool weighted = growth->weights || growth->cells.sum;
+	bool weighted = growth->weights || growth->sums.sum;
 
 	if (rows <= growth->room && (!weighted || growth->heft))
 		return;
@@ -124,7 +118,7 @@ static void room_make(struct growth *growth, size_t rows)
 	if (rows > growth->size)
 		rows = growth->size;
 	growth->room = rows;
-	if (growth->cells.sum)
+	if (growth->sums.sum)
 		growth->tally = xrealloc(growth->tally, rows, sizeof(*growth->tally));
 	growth->rows = xrealloc(growth->rows, rows, sizeof(*growth->rows));
 	growth->pull = xrealloc(growth->pull, rows, sizeof(*growth->pull));
@@ -132,24 +126,6 @@ static void room_make(struct growth *growth, size_t rows)
 		growth->heft = xrealloc(growth->heft, rows, sizeof(*growth->heft));
 	growth->entries = xrealloc(growth->entries, rows, bytes);
 	growth->spare = xrealloc(growth->spare, rows, bytes);
-}
-
-static void cells_init(struct cells *cells, size_t count)
-{
-	*cells = (struct cells){
-		.sum = xmalloc(count * sizeof(double)),
-		.weight = xmalloc(count * sizeof(double)),
-		.within = xmalloc(count * sizeof(double)),
-		.tally = xmalloc(count * sizeof(uint32_t)),
-	};
-}
-
-static void cells_release(struct cells *cells)
-{
-	free(cells->sum);
-	free(cells->weight);
-	free(cells->within);
-	free(cells->tally);
 }
 
 struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *plan, bool keep)
@@ -160,7 +136,7 @@ struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *
 	growth->ranks = ranks;
 	growth->size = rows;
 	if (ranks->cells.rows)
-		cells_init(&growth->cells, rows);
+		cells_sums_init(&growth->sums, rows);
 	growth->plan = plan;
 	growth->samples = ranks->samples;
 	growth->answers = growth_answers(plan->classes);
@@ -184,7 +160,7 @@ void growth_free(struct growth *growth)
 		return;
 	if (growth->lists_owned)
 		free(growth->lists);
-	cells_release(&growth->cells);
+	cells_sums_release(&growth->sums);
 	free(growth->side);
 	free(growth->members);
 	free(growth->tally);
@@ -212,44 +188,10 @@ static const uint32_t *node_list(const struct growth *growth, const struct waiti
 	return lists + (size_t)feature * growth->size + at->begin;
 }
 
-/*
- * What the rows of each cell come to. Around the first of them, so that equal targets leave nothing
- * within. Yields how many rows take part.
- */
-static size_t cells_fill(struct growth *growth)
-{
-	const struct ranks_cells *from = &growth->ranks->cells;
-	struct cells *cells = &growth->cells;
-	size_t all = 0;
-
-	for (size_t cell = 0; cell < from->count; cell++) {
-		double first = growth->target[from->rows[from->starts[cell]]];
-		double weight = 0, sum = 0, squares = 0;
-		uint32_t tally = 0;
-
-		for (size_t i = from->starts[cell]; i < from->starts[cell + 1]; i++) {
-			uint32_t row = from->rows[i];
-			uint32_t w = growth->weights ? growth->weights[row] : 1;
-			double difference = growth->target[row] - first;
-
-			weight += w;
-			tally += w != 0;
-			sum += w * difference;
-			squares += w * difference * difference;
-		}
-		all += tally;
-		cells->tally[cell] = tally;
-		cells->weight[cell] = weight;
-		cells->sum[cell] = sum + first * weight;
-		cells->within[cell] = tally ? fmax(squares - sum * sum / weight, 0) : 0;
-	}
-	return all;
-}
-
 static inline bool cell_counts(const struct growth *growth, size_t cell)
 {
-	if (growth->cells.sum)
-		return growth->cells.tally[cell] != 0;
+	if (growth->sums.sum)
+		return growth->sums.tally[cell] != 0;
 	return !growth->weights || growth->weights[cell];
 }
 
@@ -320,24 +262,24 @@ static double numbers_gather(struct growth *growth, const uint32_t *list, struct
 /* The same of merged rows. */
 static double cells_gather(struct growth *growth, const uint32_t *list, struct split_node *node)
 {
-	const struct cells *cells = &growth->cells;
+	const struct cells_sums *sums = &growth->sums;
 	uint32_t cell = node_row(growth, list, 0);
-	double first = growth->target[ranks_cells_row(&growth->ranks->cells, cell)];
+	double first = growth->target[cells_row(&growth->ranks->cells, cell)];
 	double weight = 0, sum = 0, squares = 0;
 
 	for (size_t i = 0; i < node->count; i++) {
 		double w, difference;
 
 		cell = node_row(growth, list, i);
-		w = cells->weight[cell];
-		difference = cells->sum[cell] - w * first;
+		w = sums->weight[cell];
+		difference = sums->sum[cell] - w * first;
 		weight += w;
 		sum += difference;
-		squares += cells->within[cell] + difference * difference / w;
+		squares += sums->within[cell] + difference * difference / w;
 		if (!growth->in_order) {
-			growth->pull[i] = cells->sum[cell];
+			growth->pull[i] = sums->sum[cell];
 			growth->heft[i] = w;
-			growth->tally[i] = cells->tally[cell];
+			growth->tally[i] = sums->tally[cell];
 		}
 	}
 	node->weight_all = weight;
@@ -381,10 +323,10 @@ static double node_gather(struct growth *growth, const struct waiting *at, struc
 	node->leaf_least = growth->plan->leaf_least;
 	node->target = growth->in_order ? growth->target : growth->pull;
 	node->weight = growth->in_order || !growth->weights ? NULL : growth->heft;
-	if (growth->cells.sum) {
-		node->tally = growth->in_order ? growth->cells.tally : growth->tally;
-		node->target = growth->in_order ? growth->cells.sum : growth->pull;
-		node->weight = growth->in_order ? growth->cells.weight : growth->heft;
+	if (growth->sums.sum) {
+		node->tally = growth->in_order ? growth->sums.tally : growth->tally;
+		node->target = growth->in_order ? growth->sums.sum : growth->pull;
+		node->weight = growth->in_order ? growth->sums.weight : growth->heft;
 		return cells_gather(growth, list, node);
 	}
 	if (growth->plan->criterion == SPLIT_VARIANCE)
@@ -503,7 +445,7 @@ static struct split node_split(struct growth *growth, const struct waiting *at,
 
 static float cell_value(const struct growth *growth, uint32_t cell, uint32_t feature)
 {
-	size_t row = ranks_cells_row(&growth->ranks->cells, cell);
+	size_t row = cells_row(&growth->ranks->cells, cell);
 
 	return ranks_value(growth->samples->x[row * growth->samples->width + feature]);
 }
@@ -723,7 +665,9 @@ void growth_grow(struct growth *growth, const double *target, const uint16_t *we
 	/* Draws must not depend on the tree that this thread grew before. */
 	for (size_t f = 0; f < growth->samples->width; f++)
 		growth->features[f] = (uint32_t)f;
-	rows = growth->cells.sum ? cells_fill(growth) : 0;
+	rows = growth->sums.sum
+		       ? cells_sums_fill(&growth->sums, &growth->ranks->cells, target, weights)
+		       : 0;
 	count = root_gather(growth);
 	growth->nodes_most = 2 * count - 1;
 	stack_push(growth, (struct waiting){ .node = nodes_add(growth, 1),
@@ -745,7 +689,7 @@ const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *cou
 
 const uint32_t *growth_rows(struct growth *growth, const struct growth_leaf *leaf, size_t *count)
 {
-	const struct ranks_cells *cells = &growth->ranks->cells;
+	const struct cells *cells = &growth->ranks->cells;
 	struct waiting at = { .node = leaf->node, .begin = leaf->begin };
 	const uint32_t *list =
 		growth->in_order ? node_list(growth, &at, leaf->list) : growth->rows + leaf->begin;

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "learn/learners/ranks.h"
+#include "learn/learners/cells.h"
 #include "learn/learners/split.h"
 #include "learn/learners/wood.h"
 
@@ -26,7 +26,7 @@ struct samples;
 /* What is sorted or ranked once and then serves many trees. */
 struct growth_ranks {
 	const struct samples *samples;
-	struct ranks_cells cells;
+	struct cells cells;
 	uint32_t *lists;  /* in order: width x cells of rank << 16 | cell */
 	uint16_t *ranks;  /* by need: width x cells */
 	uint32_t *levels; /* by need: how many ranks an input has */

@@ -9,10 +9,10 @@
 #ifndef SLUICE_LEARN_LEARNERS_RANKS_H
 #define SLUICE_LEARN_LEARNERS_RANKS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct cells;
 struct samples;
 
 #define RANKS_MOST 65536
@@ -20,31 +20,15 @@ struct samples;
 /* An input as trees see it: rounded, without a negative zero, kept finite. */
 float ranks_value(double x);
 
-/*
- * Rows that have the same inputs always go the same way down a tree: they may be one cell. A cell
- * is rows[starts[cell]] and on, up to the start of the next; cells are in the order of their first
- * rows, and so are their rows.
- */
-struct ranks_cells {
-	uint32_t *rows, *starts; /* NULL: each row is its own cell */
-	size_t count;
-};
-
-/* False where cells would be more than half of the rows; each row is its own cell then. */
-bool ranks_cells_init(struct ranks_cells *cells, const struct samples *samples);
-void ranks_cells_release(struct ranks_cells *cells);
-
-static inline size_t ranks_cells_row(const struct ranks_cells *cells, size_t cell)
-{
-	return cells->rows ? cells->rows[cells->starts[cell]] : cell;
-}
+/* Its bits, so that they compare as it does. */
+uint32_t ranks_bits(float value);
 
 /*
  * Cells by ascending value of a column, as rank << 32 | cell; equal ones keep their order. Yields
  * the half of scratch (2 x cells) that holds them; *levels is how many ranks there are.
  */
-const uint64_t *ranks_sort(const struct samples *samples, const struct ranks_cells *cells,
-			   size_t column, uint64_t *scratch, size_t *levels);
+const uint64_t *ranks_sort(const struct samples *samples, const struct cells *cells, size_t column,
+			   uint64_t *scratch, size_t *levels);
 
 /*
  * Sorts entries of rank << 16 | position and of rank << 32 | position by rank. spare has room for
