@@ -53,7 +53,7 @@ static int interval_columns(struct dataset *dataset, const struct model *model,
 	AUTO_FREE double *inputs = xmalloc((rows + 1) * width * sizeof(*inputs));
 	AUTO_FREE double *low = xmalloc(2 * (rows + 1) * sizeof(*low));
 	double *high = low + rows + 1;
-	int r = schema_inputs(&model->schema, dataset, inputs, NULL, NULL, err);
+	int r = schema_inputs(&model->schema, dataset, true, inputs, NULL, NULL, err);
 
 	for (size_t i = 0; r >= 0 && i < rows; i++) {
 		if (!model_interval(model, inputs + i * width, guesses[i], coverage, &low[i],
