@@ -13,14 +13,8 @@
 #include "learn/data/dataset.h"
 #include "learn/data/folds.h"
 #include "learn/data/real.h"
+#include "learn/data/vector.h"
 #include "learn/model.h"
-
-static int value_compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Sorted, each once, without what is missing. The array is the caller's. */
 static double *values_distinct(const double *values, size_t count, size_t *distinct)
@@ -33,7 +27,7 @@ static double *values_distinct(const double *values, size_t count, size_t *disti
 			sorted[n++] = values[i];
 	}
 	if (n)
-		qsort(sorted, n, sizeof(*sorted), value_compare);
+		vector_sort(sorted, n);
 	*distinct = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (!i || sorted[i] != sorted[*distinct - 1])
@@ -47,7 +41,7 @@ static void values_number(double *values, size_t count, const double *sorted, si
 {
 	for (size_t i = 0; i < count; i++) {
 		const double *at =
-			bsearch(&values[i], sorted, distinct, sizeof(*sorted), value_compare);
+			bsearch(&values[i], sorted, distinct, sizeof(*sorted), vector_compare);
 
 		values[i] = at ? (double)(at - sorted) : NAN;
 	}

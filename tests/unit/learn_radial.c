@@ -3,22 +3,6 @@
 
 #include "learn_kernel.h"
 
-static void the_exponential_is_right_to_the_last_digits(void)
-{
-	double worst = 0;
-
-	for (double x = -690; x <= 0; x += 0.00917) {
-		radial_pair two = radial_exp((radial_pair){ x, x / 700 });
-
-		worst = fmax(worst, fabs(two[0] / exp(x) - 1));
-		worst = fmax(worst, fabs(two[1] / exp(x / 700) - 1));
-	}
-	CHECK(worst < 2e-14);
-	CHECK(radial_exp((radial_pair){ 0, 0 })[0] == 1);
-	CHECK(radial_exp((radial_pair){ -1e300, NAN })[0] < 1e-300);
-	CHECK(radial_exp((radial_pair){ -1e300, NAN })[1] < 1e-300);
-}
-
 /* Two groups, neither of which fills its blocks, with three weights. */
 static void sums_are_those_of_the_formula(void)
 {
@@ -52,4 +36,4 @@ static void sums_are_those_of_the_formula(void)
 	free(row);
 }
 
-TESTS(TEST(the_exponential_is_right_to_the_last_digits), TEST(sums_are_those_of_the_formula))
+TESTS(TEST(sums_are_those_of_the_formula))

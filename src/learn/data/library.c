@@ -23,9 +23,7 @@ struct symbol {
 #name "_", offsetof(struct lapack, name) \
 	}
 static const struct symbol lapack_symbols[] = {
-	LAPACK(dgeqp3), LAPACK(dgeqrf), LAPACK(dormqr), LAPACK(dtrtrs), LAPACK(dpotrf),
-	LAPACK(dpotrs), LAPACK(dpotri), LAPACK(dsyevd), LAPACK(dgesdd), LAPACK(dgesvd),
-	LAPACK(dgemm),	LAPACK(dsyrk),	{ 0 },
+	LAPACK(dgeqrf), LAPACK(dpotrf), LAPACK(dpotrs), LAPACK(dpotri), LAPACK(dgesvd), { 0 },
 };
 #undef LAPACK
 

@@ -19,35 +19,15 @@ typedef const int *lapack_int;
 typedef const double *lapack_real;
 
 struct lapack {
-	void (*dgeqp3)(lapack_int m, lapack_int n, double *a, lapack_int lda, int *jpvt,
-		       double *tau, double *work, lapack_int lwork, int *info);
 	void (*dgeqrf)(lapack_int m, lapack_int n, double *a, lapack_int lda, double *tau,
 		       double *work, lapack_int lwork, int *info);
-	void (*dormqr)(const char *side, const char *trans, lapack_int m, lapack_int n,
-		       lapack_int k, lapack_real a, lapack_int lda, lapack_real tau, double *c,
-		       lapack_int ldc, double *work, lapack_int lwork, int *info);
-	void (*dtrtrs)(const char *uplo, const char *trans, const char *diag, lapack_int n,
-		       lapack_int nrhs, lapack_real a, lapack_int lda, double *b, lapack_int ldb,
-		       int *info);
 	void (*dpotrf)(const char *uplo, lapack_int n, double *a, lapack_int lda, int *info);
 	void (*dpotrs)(const char *uplo, lapack_int n, lapack_int nrhs, lapack_real a,
 		       lapack_int lda, double *b, lapack_int ldb, int *info);
 	void (*dpotri)(const char *uplo, lapack_int n, double *a, lapack_int lda, int *info);
-	void (*dsyevd)(const char *jobz, const char *uplo, lapack_int n, double *a, lapack_int lda,
-		       double *w, double *work, lapack_int lwork, int *iwork, lapack_int liwork,
-		       int *info);
-	void (*dgesdd)(const char *jobz, lapack_int m, lapack_int n, double *a, lapack_int lda,
-		       double *s, double *u, lapack_int ldu, double *vt, lapack_int ldvt,
-		       double *work, lapack_int lwork, int *iwork, int *info);
 	void (*dgesvd)(const char *jobu, const char *jobvt, lapack_int m, lapack_int n, double *a,
 		       lapack_int lda, double *s, double *u, lapack_int ldu, double *vt,
 		       lapack_int ldvt, double *work, lapack_int lwork, int *info);
-	void (*dgemm)(const char *transa, const char *transb, lapack_int m, lapack_int n,
-		      lapack_int k, lapack_real alpha, lapack_real a, lapack_int lda, lapack_real b,
-		      lapack_int ldb, lapack_real beta, double *c, lapack_int ldc);
-	void (*dsyrk)(const char *uplo, const char *trans, lapack_int n, lapack_int k,
-		      lapack_real alpha, lapack_real a, lapack_int lda, lapack_real beta, double *c,
-		      lapack_int ldc);
 };
 
 struct svm {

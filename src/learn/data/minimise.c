@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/data/vector.h"
 
 struct search {
 	minimise_function *function;
@@ -26,20 +27,6 @@ struct search {
 	double value;
 	size_t evaluations;
 };
-
-static double dot(const double *a, const double *b, size_t count)
-{
-	double sum[4] = { 0 };
-	size_t i = 0;
-
-	for (; i + 4 <= count; i += 4) {
-		for (size_t k = 0; k < 4; k++)
-			sum[k] += a[i + k] * b[i + k];
-	}
-	for (; i < count; i++)
-		sum[0] += a[i] * b[i];
-	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
 
 /* Descent would leave the box here. */
 static bool is_held(const struct search *search, size_t i)
@@ -71,18 +58,19 @@ static void direction_bend(struct search *search)
 		size_t at = (search->next + memory - 1 - k) % memory;
 		const double *change = search->changes + at * n;
 
-		weight[at] = dot(search->steps + at * n, d, n) / search->inner[at];
+		weight[at] = vector_dot(search->steps + at * n, d, n) / search->inner[at];
 		for (size_t i = 0; i < n; i++)
 			d[i] -= weight[at] * change[i];
 		if (k == 0)
-			weight[memory] = search->inner[at] / dot(change, change, n);
+			weight[memory] = search->inner[at] / vector_dot(change, change, n);
 	}
 	for (size_t i = 0; search->pairs && i < n; i++)
 		d[i] *= weight[memory];
 	for (size_t k = search->pairs; k-- > 0;) {
 		size_t at = (search->next + memory - 1 - k) % memory;
 		const double *step = search->steps + at * n;
-		double more = weight[at] - dot(search->changes + at * n, d, n) / search->inner[at];
+		double more =
+			weight[at] - vector_dot(search->changes + at * n, d, n) / search->inner[at];
 
 		for (size_t i = 0; i < n; i++)
 			d[i] += more * step[i];
@@ -116,12 +104,12 @@ static double direction_find(struct search *search)
 	direction_steepest(search);
 	direction_bend(search);
 	direction_hold(search);
-	slope = dot(search->direction, search->gradient, n);
+	slope = vector_dot(search->direction, search->gradient, n);
 	if (slope < 0 && isfinite(slope))
 		return slope;
 	search->pairs = 0; /* what was remembered misleads */
 	direction_steepest(search);
-	return dot(search->direction, search->gradient, n);
+	return vector_dot(search->direction, search->gradient, n);
 }
 
 /* The longest step inside the box. */
@@ -162,7 +150,7 @@ static struct point point_try(struct search *search, double step)
 		search->try_x[i] = x;
 	}
 	point.value = search->function(search->arg, search->try_x, search->try_g);
-	point.slope = dot(search->try_g, search->direction, search->count);
+	point.slope = vector_dot(search->try_g, search->direction, search->count);
 	search->evaluations++;
 	if (!isfinite(point.value) || !isfinite(point.slope))
 		point = (struct point){ .step = step, .value = INFINITY, .slope = INFINITY };
@@ -271,8 +259,8 @@ static void step_take(struct search *search, const struct point *point)
 		step[i] = search->try_x[i] - search->x[i];
 		change[i] = search->try_g[i] - search->gradient[i];
 	}
-	inner = dot(step, change, n);
-	if (inner > 2e-16 * dot(change, change, n)) {
+	inner = vector_dot(step, change, n);
+	if (inner > 2e-16 * vector_dot(change, change, n)) {
 		search->inner[search->next] = inner;
 		search->next = (search->next + 1) % memory;
 		search->pairs += search->pairs < memory;

@@ -6,61 +6,20 @@
 #include "learn/data/radial.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "learn/data/blob.h"
+#include "learn/data/exponential.h"
 
 typedef radial_pair pair;
-typedef int64_t mask __attribute__((vector_size(16)));
-typedef uint64_t bits __attribute__((vector_size(16))); /* whose sums may overflow */
 
 enum { PAIRS = RADIAL_LANES / 2 };
 
 /* A row with gamma |row|^2 beyond this is near nothing. */
 #define FAR 1e12
-
-static inline __attribute__((always_inline)) pair choose(mask yes, pair a, pair b)
-{
-	return (pair)((yes & (mask)a) | (~yes & (mask)b));
-}
-
-/*
- * 2^k e^r with |r| <= ln 2 / 2; e^r by its Chebyshev polynomial of degree 10 (7e-15). Adding 1.5 *
- * 2^52 rounds to a whole number, which then stands in the lowest bits.
- */
-static inline __attribute__((always_inline)) pair exp_pair(pair x)
-{
-	const pair magic = { 0x1.8p52, 0x1.8p52 }, least = { -700, -700 };
-	pair k, r, p;
-	bits power;
-
-	x = choose(x > least, x, least);
-	k = x * 0x1.71547652b82fep+0 + magic;
-	power = (bits)k << 52;
-	k -= magic;
-	r = x - k * 0x1.62e42fefa38p-1;
-	r = r - k * 0x1.ef35793c7673p-45;
-	p = 2.7626357241447222851e-7 * r + 2.7640180796209851124e-6;
-	p = p * r + 0.000024801504346997687255;
-	p = p * r + 0.00019841170270440068401;
-	p = p * r + 0.0013888888932488598181;
-	p = p * r + 0.0083333333856677824706;
-	p = p * r + 0.041666666666573142611;
-	p = p * r + 0.16666666666554404471;
-	p = p * r + 0.50000000000000056169;
-	p = p * r + 1.0000000000000067423;
-	p = p * r + 1.0;
-	return (pair)((bits)p + power);
-}
-
-pair radial_exp(pair x)
-{
-	return exp_pair(x);
-}
 
 static size_t blocks_of(size_t points)
 {
@@ -129,8 +88,10 @@ static inline __attribute__((always_inline)) void block_values(const pair *block
 		for (size_t l = 0; l < PAIRS; l++)
 			values[l] += block[l] * at;
 	}
-	for (size_t l = 0; l < PAIRS; l++)
-		values[l] = exp_pair(values[l]);
+	for (size_t l = 0; l < PAIRS; l++) {
+		values[l][0] = exponential(values[l][0]);
+		values[l][1] = exponential(values[l][1]);
+	}
 }
 
 static inline __attribute__((always_inline)) pair weighted(const double *weight,

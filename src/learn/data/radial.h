@@ -38,9 +38,6 @@ void radial_set(struct radial *radial, size_t group, size_t index, const double 
 /* sums[group * weights + weight]; all 0 for a row that is absurdly far away. Any thread. */
 void radial_sums(const struct radial *radial, const double *row, double *sums);
 
-/* exp() of x in [-700, 700], to 1e-14 of the value; of -700 where x is less or not a number. */
-radial_pair radial_exp(radial_pair x);
-
 void radial_save(const struct radial *radial, struct buf *buf);
 /* Marks the blob as failed and leaves radial empty where the bytes make no sense. */
 void radial_load(struct radial *radial, struct blob *blob, size_t width, size_t groups,

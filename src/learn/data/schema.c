@@ -17,6 +17,7 @@
 #include "learn/data/blob.h"
 #include "learn/data/dataset.h"
 #include "learn/data/real.h"
+#include "learn/data/vector.h"
 
 static size_t feature_width(const struct feature *feature)
 {
@@ -51,13 +52,6 @@ static double view_value(const struct view *view, size_t row, size_t column)
 	return dataset_row(view->dataset, view->rows ? view->rows[row] : row)[column];
 }
 
-static int real_compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* NAN where there is no finite value. */
 static double median_of(const struct view *view, size_t column)
 {
@@ -70,7 +64,7 @@ static double median_of(const struct view *view, size_t column)
 	}
 	if (!count)
 		return NAN;
-	qsort(values, count, sizeof(*values), real_compare);
+	vector_sort(values, count);
 	/* Halves before the sum: it may be too large for a number. */
 	return count % 2 ? values[count / 2] : values[count / 2 - 1] / 2 + values[count / 2] / 2;
 }

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/data/blob.h"
+#include "learn/data/vector.h"
 
 /* Products such as 100 * 0.07 lie a few units above the whole number they mean. */
 static double order_statistic(const double *sorted, size_t count, double coverage)
@@ -27,13 +28,6 @@ static double order_statistic(const double *sorted, size_t count, double coverag
 }
 
 /* ---- split ---- */
-
-static int order_rising(const void *a, const void *b)
-{
-	double one = *(const double *)a, other = *(const double *)b;
-
-	return (one > other) - (one < other);
-}
 
 int conformal_fit(struct conformal *conformal, const double *truth, const double *guess,
 		  const double *spread, size_t count, struct err *err)
@@ -48,7 +42,7 @@ int conformal_fit(struct conformal *conformal, const double *truth, const double
 		if (!isfinite(errors[i]))
 			return err_set(err, EDOM, "the error of a prediction is not finite");
 	}
-	qsort(errors, count, sizeof(*errors), order_rising);
+	vector_sort(errors, count);
 	*conformal = (struct conformal){ .errors = errors, .count = count };
 	errors = NULL;
 	return 0;

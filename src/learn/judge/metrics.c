@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/data/vector.h"
 #include "learn/learner.h"
 
 struct pair {
@@ -21,11 +22,6 @@ struct pair {
 static int order_of(double a, double b)
 {
 	return (a > b) - (a < b);
-}
-
-static int order_rising(const void *a, const void *b)
-{
-	return order_of(*(const double *)a, *(const double *)b);
 }
 
 static int order_pairs(const void *a, const void *b)
@@ -129,7 +125,7 @@ double metrics_quantile(const double *values, size_t count, double q)
 	}
 	sorted = xmalloc(count * sizeof(*sorted));
 	memcpy(sorted, values, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), order_rising);
+	vector_sort(sorted, count);
 	place = q * (double)(count - 1);
 	part = place - floor(place);
 	low = sorted[(size_t)place];

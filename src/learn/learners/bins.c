@@ -8,14 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/data/vector.h"
 #include "learn/learner.h"
-
-static int compare_reals(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Between two values; the lower one where no number lies between. */
 static double middle(double low, double high)
@@ -83,7 +77,7 @@ void bins_init(struct bins *bins, const struct samples *samples)
 
 		for (size_t i = 0; i < rows; i++)
 			column[i] = samples->x[i * width + j];
-		qsort(column, rows, sizeof(*column), compare_reals);
+		vector_sort(column, rows);
 		bins->cuts = xgrow(bins->cuts, &cap, at + BINS_MAX, sizeof(*bins->cuts));
 		count = cuts_find(column, rows, bins->cuts + at);
 		bins->first[j + 1] = at + count;

@@ -1,53 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Points go through in tiles on the stack, an input at a time, so that every loop is one over
- * plain arrays. The exponential is our own: libm's takes one number at a time, and it is most of
- * the work.
+ * plain arrays.
  */
 #include "learn/learners/covariance.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
+
+#include "learn/data/exponential.h"
 
 enum { TILE = 128 };
 
 typedef double vector __attribute__((vector_size(16), aligned(8), may_alias));
-typedef uint64_t vector_bits __attribute__((vector_size(16)));
 
-/*
- * x[i] = exp(-x[i]) for x[i] >= 0, to 2 units in the last place; 0 beyond 700. By powers of two
- * and the series up to the 13th power.
- */
+/* x[i] = exp(-x[i]) for x[i] >= 0; 0 beyond 700. */
 static void decay(double *x, size_t count)
 {
-	static const double series[] = { 1.0 / 6227020800,
-					 1.0 / 479001600,
-					 1.0 / 39916800,
-					 1.0 / 3628800,
-					 1.0 / 362880,
-					 1.0 / 40320,
-					 1.0 / 5040,
-					 1.0 / 720,
-					 1.0 / 120,
-					 1.0 / 24,
-					 1.0 / 6,
-					 0.5,
-					 1,
-					 1 };
+	for (size_t i = 0; i < count; i++) {
+		double value = exponential(-x[i]);
 
-	for (size_t i = 0; i < count; i += 2) {
-		vector value = *(vector *)(x + i), rest, power, sum;
-
-		/* Adding 1.5 * 2^52 leaves the rounded number in the lowest bits. */
-		power = value * -1.4426950408889634 + 0x1.8p52;
-		rest = -value - (power - 0x1.8p52) * 0x1.62e42feep-1;
-		rest -= (power - 0x1.8p52) * 0x1.a39ef35793c76p-33;
-		sum = rest * series[0] + series[1];
-		for (size_t k = 2; k < sizeof(series) / sizeof(series[0]); k++)
-			sum = sum * rest + series[k];
-		sum *= (vector)(((vector_bits)power << 52) + (UINT64_C(1023) << 52));
-		*(vector *)(x + i) = (vector)((vector_bits)(value < 700) & (vector_bits)sum);
+		x[i] = x[i] < 700 ? value : 0;
 	}
 }
 

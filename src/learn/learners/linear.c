@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/data/blob.h"
+#include "learn/data/vector.h"
 #include "learn/learner.h"
 
 extern const struct learner_ops learner_linear;
@@ -68,24 +69,9 @@ static double reflection_make(double *head, double *tail, size_t n)
 	return sum;
 }
 
-static double dot(const double *a, const double *b, size_t n)
-{
-	double sums[4] = { 0 };
-	size_t i = 0;
-
-	/* Four chains of additions, which the compiler may not make of one. */
-	for (; i + 4 <= n; i += 4) {
-		for (size_t k = 0; k < 4; k++)
-			sums[k] += a[i + k] * b[i + k];
-	}
-	for (; i < n; i++)
-		sums[0] += a[i] * b[i];
-	return (sums[0] + sums[2]) + (sums[1] + sums[3]);
-}
-
 static void reflection_apply(double tau, const double *tail, double *head, double *column, size_t n)
 {
-	double amount = tau * (*head + dot(tail, column, n));
+	double amount = tau * (*head + vector_dot(tail, column, n));
 
 	*head -= amount;
 	for (size_t i = 0; i < n; i++)
@@ -185,7 +171,8 @@ static void factors_make(struct factors *f, double *right)
 
 		/* Lengths are computed anew, not updated: these matrices are small. */
 		for (size_t j = r; j < f->columns; j++) {
-			double square = dot(f->a + j * f->rows + r, f->a + j * f->rows + r, n + 1);
+			double square =
+				vector_dot(f->a + j * f->rows + r, f->a + j * f->rows + r, n + 1);
 
 			if (square > length) {
 				length = square;
@@ -324,7 +311,7 @@ static void linear_derive(struct linear *linear)
 	f.tolerance = RANK_TOLERANCE;
 	for (size_t j = 0; j < width; j++) {
 		const double *column = ridged + (j + 1) * size;
-		double length = sqrt(dot(column + 1, column + 1, j + 1));
+		double length = sqrt(vector_dot(column + 1, column + 1, j + 1));
 
 		/* What is left of a constant by centring is rounding. */
 		scale[j] = length > RANK_TOLERANCE * hypot(length, column[0]) ? 1 / length : 0;
@@ -393,7 +380,7 @@ static void linear_predict(const void *model, const double *row, double *out)
 {
 	const struct linear *linear = model;
 
-	out[0] = linear->intercept + dot(row, linear->slope, linear->width);
+	out[0] = linear->intercept + vector_dot(row, linear->slope, linear->width);
 }
 
 /* The residual deviation, wider where the row is far from those that were learnt (leverage). */
@@ -426,7 +413,7 @@ static void linear_importance(const void *model, double *share)
 	for (size_t j = 0; j < linear->width; j++) {
 		const double *column = linear->triangle + (j + 1) * size + 1;
 
-		share[j] = fabs(linear->slope[j]) * sqrt(dot(column, column, j + 1));
+		share[j] = fabs(linear->slope[j]) * sqrt(vector_dot(column, column, j + 1));
 		sum += share[j];
 	}
 	for (size_t j = 0; j < linear->width; j++)

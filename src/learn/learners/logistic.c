@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "learn/data/blob.h"
 #include "learn/data/softmax.h"
+#include "learn/data/vector.h"
 #include "learn/learner.h"
 
 extern const struct learner_ops learner_logistic;
@@ -58,20 +59,6 @@ static size_t curvature_size(const struct logistic *l)
 	return is_dense(l) ? size * (size + 1) / 2 : size;
 }
 
-static double dot(const double *a, const double *b, size_t n)
-{
-	double sums[4] = { 0 };
-	size_t i = 0;
-
-	for (; i + 4 <= n; i += 4) {
-		for (size_t k = 0; k < 4; k++)
-			sums[k] += a[i + k] * b[i + k];
-	}
-	for (; i < n; i++)
-		sums[0] += a[i] * b[i];
-	return (sums[0] + sums[2]) + (sums[1] + sums[3]);
-}
-
 /* Chances of the present classes under some coefficients. */
 static void chances(const struct logistic *l, const double *coefficient, const double *row,
 		    double *out)
@@ -81,7 +68,7 @@ static void chances(const struct logistic *l, const double *coefficient, const d
 	out[0] = 0;
 	for (size_t k = 0; k < vectors_of(l); k++, coefficient += stride)
 		out[l->present > 2 ? k : 1] =
-			coefficient[l->width] + dot(row, coefficient, l->width);
+			coefficient[l->width] + vector_dot(row, coefficient, l->width);
 	softmax(out, l->present);
 }
 
@@ -186,7 +173,7 @@ static void matrix_times(const double *matrix, const double *v, size_t size, boo
 
 		for (size_t j = 0; j < i; j++)
 			out[j] += line[j] * v[i];
-		out[i] += dot(line, v, i + 1);
+		out[i] += vector_dot(line, v, i + 1);
 	}
 }
 
@@ -212,7 +199,7 @@ static void prior_add(const struct problem *p, struct state *s)
 	for (size_t i = 0; i < p->size; i++)
 		off[i] = s->at[i] - (p->centre ? p->centre[i] : 0);
 	prior_times(p, off, slope);
-	s->loss += dot(off, slope, p->size) / 2;
+	s->loss += vector_dot(off, slope, p->size) / 2;
 	for (size_t i = 0; i < p->size; i++)
 		s->gradient[i] += slope[i];
 	for (size_t i = 0; p->prior && i < count; i++)
@@ -263,7 +250,7 @@ static void cholesky(double *a, size_t n)
 
 		for (size_t j = 0; j <= i; j++) {
 			const double *other = a + j * (j + 1) / 2;
-			double rest = line[j] - dot(line, other, j);
+			double rest = line[j] - vector_dot(line, other, j);
 
 			if (j < i)
 				line[j] = rest / other[j];
@@ -276,7 +263,7 @@ static void cholesky(double *a, size_t n)
 static void cholesky_solve(const double *a, size_t n, double *x)
 {
 	for (size_t i = 0; i < n; i++)
-		x[i] = (x[i] - dot(a + i * (i + 1) / 2, x, i)) / a[i * (i + 1) / 2 + i];
+		x[i] = (x[i] - vector_dot(a + i * (i + 1) / 2, x, i)) / a[i * (i + 1) / 2 + i];
 	for (size_t i = n; i-- > 0;) {
 		const double *line = a + i * (i + 1) / 2;
 
@@ -318,7 +305,7 @@ static void curvature_times(const struct problem *p, const double *at, const dou
 		for (size_t k = 0; k < vectors; k++) {
 			const double *part = v + k * (width + 1);
 
-			along[k] = part[width] + dot(row, part, width);
+			along[k] = part[width] + vector_dot(row, part, width);
 			mean += chance[k + skip] * along[k];
 		}
 		for (size_t k = 0; k < vectors; k++) {
@@ -350,7 +337,7 @@ static void step_sparse(const struct problem *p, const struct state *s, double *
 	first = now;
 	for (size_t round = 0; round < n + 50 && now > 1e-12 * first; round++) {
 		curvature_times(p, s->at, way, image);
-		length = now / dot(way, image, n);
+		length = now / vector_dot(way, image, n);
 		if (!isfinite(length))
 			return;
 		next = 0;
@@ -405,7 +392,7 @@ static void minimise(const struct problem *p, struct state *s)
 			step_dense(p, s, step);
 		else
 			step_sparse(p, s, step);
-		slope = dot(s->gradient, step, p->size);
+		slope = vector_dot(s->gradient, step, p->size);
 		/* What a step can still gain is half of that. */
 		if (!(slope < -1e-13 * (1 + fabs(s->loss))) || !state_move(p, s, from, step, slope))
 			break;

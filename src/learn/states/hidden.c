@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "learn/data/blob.h"
 #include "learn/data/exponential.h"
+#include "learn/data/vector.h"
 #include "learn/states/mixture.h"
 
 enum { ROUNDS = 500, SEEN_LEAST = 16 };
@@ -183,19 +184,12 @@ static void fit_run(struct fit *fit)
 	}
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The halves of the values as states. */
 static void start_halves(struct fit *fit, double *seen)
 {
 	size_t half = fit->seen / 2;
 
-	qsort(seen, fit->seen, sizeof(*seen), compare_reals);
+	vector_sort(seen, fit->seen);
 	fit->hidden = (struct hidden){ .up = 0.1, .down = 0.1 };
 	for (int s = 0; s < 2; s++) {
 		size_t from = s ? half : 0, to = s ? fit->seen : half;

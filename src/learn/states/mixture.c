@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "learn/data/blob.h"
 #include "learn/data/random.h"
+#include "learn/data/vector.h"
 #include "learn/states/em.h"
 
 enum {
@@ -46,20 +47,13 @@ static bool rank_above(struct rank rank, struct rank other)
 	return rank.log_likelihood > other.log_likelihood;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* At the median; at the quantiles, where there are more than two components. */
 static void cuts_by_quantile(const struct em *em, size_t count, double *cuts)
 {
 	AUTO_FREE double *sorted = xmalloc(em->rows * sizeof(*sorted));
 
 	memcpy(sorted, em_key(em), em->rows * sizeof(*sorted));
-	qsort(sorted, em->rows, sizeof(*sorted), compare_reals);
+	vector_sort(sorted, em->rows);
 	for (size_t k = 1; k < count; k++)
 		cuts[k - 1] = sorted[em->rows * k / count];
 }
@@ -95,7 +89,7 @@ static void cuts_by_draw(const struct em *em, size_t count, struct random *rando
 	centres[0] = em_key(em)[random_below(random, em->rows)];
 	for (size_t k = 1; k < count; k++)
 		centres[k] = centre_draw(em, centres, k, random);
-	qsort(centres, count, sizeof(*centres), compare_reals);
+	vector_sort(centres, count);
 	for (size_t k = 1; k < count; k++)
 		cuts[k - 1] = (centres[k - 1] + centres[k]) / 2;
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "learn/data/vector.h"
+
+#include <stdlib.h>
+
+int vector_compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void vector_sort(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), vector_compare);
+}
