@@ -25,8 +25,12 @@ static void rows_copy(double *out, const double *x, size_t width, const size_t *
 		memcpy(out, x, count * width * sizeof(*x));
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		memcpy(out + i * width, x + rows[i] * width, width * sizeof(*x));
+	/* Rows that follow each other at once: most do, where some were held out. */
+	for (size_t i = 0, n; i < count; i += n) {
+		for (n = 1; i + n < count && rows[i + n] == rows[i] + n;)
+			n++;
+		memcpy(out + i * width, x + rows[i] * width, n * width * sizeof(*x));
+	}
 }
 
 static int target_copy(double *out, const struct samples *samples, const size_t *rows, size_t count,

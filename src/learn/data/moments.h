@@ -13,4 +13,7 @@ void moments_mean(const double *x, size_t rows, size_t width, double *mean);
 /* With n - 1; 0 for a constant column, also where rounding would make it look otherwise. */
 void moments_deviation(const double *x, size_t rows, size_t width, double *deviation);
 
+/* Both, where both are wanted: mostly in a single pass. */
+void moments_find(const double *x, size_t rows, size_t width, double *mean, double *deviation);
+
 #endif

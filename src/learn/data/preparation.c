@@ -137,6 +137,7 @@ struct fitting {
 	struct preparation made;
 	double *x;
 	size_t rows;
+	double *deviation; /* of the last step, which centres and is not applied yet; or NULL */
 };
 
 static struct preparation_step *step_add(struct preparation *preparation, enum step_kind kind)
@@ -156,18 +157,37 @@ static void rows_apply(const struct fitting *fitting, const struct preparation_s
 		step_apply(step, fitting->x + i * step->width, fitting->x + i * step->width);
 }
 
+typedef double lanes __attribute__((vector_size(16)));
+
+/* Are all of them? Zero times a number is zero, unless the number is not finite. */
+static bool all_finite(const double *x, size_t count)
+{
+	lanes sum[4] = { 0 }, all;
+	size_t i = 0;
+
+	for (; i + 8 <= count; i += 8) {
+		lanes some[4];
+
+		memcpy(some, x + i, sizeof(some));
+		for (size_t l = 0; l < 4; l++)
+			sum[l] += some[l] * 0;
+	}
+	for (; i < count; i++)
+		sum[0][0] += x[i] * 0;
+	all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+	return all[0] + all[1] == 0;
+}
+
 /* The first row with a number that is not finite; rows where all are. */
 static size_t row_infinite(const double *x, size_t rows, size_t width)
 {
-	for (size_t i = 0; i < rows; i++) {
-		double sum = 0;
+	size_t i = 0;
 
-		for (size_t j = 0; j < width; j++)
-			sum += x[i * width + j] * 0;
-		if (sum != 0)
-			return i;
-	}
-	return rows;
+	if (all_finite(x, rows * width))
+		return rows;
+	while (i < rows && all_finite(x + i * width, width))
+		i++;
+	return i;
 }
 
 static int fitting_check(const struct fitting *fitting, const char *when, struct err *err)
@@ -203,6 +223,29 @@ static int fill_fit(struct fitting *fitting, const char *value, struct err *err)
 		step->median[j] = median_of(fitting, j, room);
 	rows_apply(fitting, step);
 	return fitting_check(fitting, "before", err);
+}
+
+/* As rows_apply() for a linear step: in place, which the compiler cannot know above. */
+static void rows_move(const struct fitting *fitting, const struct preparation_step *step)
+{
+	const double *restrict shift = step->shift, *restrict factor = step->factor;
+	size_t width = step->width;
+	double *restrict row = fitting->x;
+
+	for (size_t i = 0; i < fitting->rows; i++, row += width) {
+		for (size_t j = 0; j < width; j++)
+			row[j] = (row[j] - shift[j]) * factor[j];
+	}
+}
+
+/* Applies centring that has waited for a scaling to follow. */
+static void centre_finish(struct fitting *fitting)
+{
+	if (!fitting->deviation)
+		return;
+	rows_move(fitting, &fitting->made.steps[fitting->made.count - 1]);
+	free(fitting->deviation);
+	fitting->deviation = NULL;
 }
 
 static int powers_fit(struct fitting *fitting, enum power_kind kind, bool caret)
@@ -246,43 +289,32 @@ static int centre_fit(struct fitting *fitting, const char *value, struct err *er
 	struct preparation_step *step = linear_add(&fitting->made);
 
 	(void)value, (void)err;
-	moments_mean(fitting->x, fitting->rows, step->width, step->shift);
-	rows_apply(fitting, step);
+	fitting->deviation = xmalloc(step->width * sizeof(double));
+	moments_find(fitting->x, fitting->rows, step->width, step->shift, fitting->deviation);
 	return 0;
-}
-
-/* The step before, if it is linear and only shifts. */
-static struct preparation_step *shift_before(struct preparation *preparation)
-{
-	struct preparation_step *last = preparation->steps + preparation->count;
-
-	if (!preparation->count || (--last)->kind != STEP_LINEAR)
-		return NULL;
-	for (size_t j = 0; j < last->width; j++) {
-		if (last->factor[j] != 1)
-			return NULL;
-	}
-	return last;
 }
 
 static int scale_fit(struct fitting *fitting, const char *value, struct err *err)
 {
-	struct preparation_step *step = shift_before(&fitting->made);
 	size_t width = fitting->made.width_out;
+	AUTO_FREE double *deviation = fitting->deviation;
+	struct preparation_step *step;
 
 	(void)value, (void)err;
-	if (!step)
+	fitting->deviation = NULL;
+	if (deviation) {
+		step = &fitting->made.steps[fitting->made.count - 1];
+	} else {
 		step = linear_add(&fitting->made);
-	moments_deviation(fitting->x, fitting->rows, width, step->factor);
+		deviation = xmalloc(width * sizeof(*deviation));
+		moments_deviation(fitting->x, fitting->rows, width, deviation);
+	}
 	for (size_t j = 0; j < width; j++) {
-		double factor = 1 / step->factor[j];
+		double factor = 1 / deviation[j];
 
-		step->factor[j] = step->factor[j] > 0 && isfinite(factor) ? factor : 1;
+		step->factor[j] = deviation[j] > 0 && isfinite(factor) ? factor : 1;
 	}
-	for (size_t i = 0; i < fitting->rows; i++) {
-		for (size_t j = 0; j < width; j++)
-			fitting->x[i * width + j] *= step->factor[j];
-	}
+	rows_move(fitting, step);
 	return 0;
 }
 
@@ -381,9 +413,14 @@ static int recipe_walk(const char *recipe, struct fitting *fitting, struct err *
 			return err_set(err, EINVAL, "preparation \"%.80s\": pca comes only once",
 				       recipe);
 		reduced |= dish->fit == pca_fit;
-		if (fitting)
-			r = dish->fit(fitting, value, err);
+		if (!fitting)
+			continue;
+		if (dish->fit != scale_fit)
+			centre_finish(fitting);
+		r = dish->fit(fitting, value, err);
 	}
+	if (fitting)
+		centre_finish(fitting);
 	return r;
 }
 
