@@ -24,6 +24,7 @@ struct samples {
 	const double *y; /* rows: a number to predict, or a class 0 .. classes - 1 */
 	size_t rows, width;
 	size_t classes; /* 0: regression; else at least 2 */
+	bool gaps; /* x has missing values (NAN); a pipeline fills them, learners never see any */
 };
 
 enum { LEARNER_REGRESSES = 1, LEARNER_CLASSIFIES = 2 };

@@ -75,6 +75,7 @@ int pipeline_fit(struct pipeline *pipeline, const struct pipeline_plan *plan,
 				 .classes = samples->classes,
 				 .log_target = plan->log_target && !samples->classes };
 	AUTO_FREE double *x = NULL, *y = NULL;
+	AUTO_FREE char *recipe = NULL;
 	struct samples prepared;
 	int r;
 
@@ -89,8 +90,9 @@ int pipeline_fit(struct pipeline *pipeline, const struct pipeline_plan *plan,
 		return r;
 	x = xmalloc(count * samples->width * sizeof(*x));
 	rows_copy(x, samples->x, samples->width, rows, count);
-	r = preparation_fit(&made.preparation, plan->recipe ? plan->recipe : plan->learner->recipe,
-			    x, count, samples->width, err);
+	recipe = xprintf("%s%s", samples->gaps ? "fill," : "",
+			 plan->recipe ? plan->recipe : plan->learner->recipe);
+	r = preparation_fit(&made.preparation, recipe, x, count, samples->width, err);
 	if (r < 0)
 		return r;
 	prepared = (struct samples){ .x = x,

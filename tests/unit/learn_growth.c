@@ -36,8 +36,8 @@ static void table_init(struct table *table, size_t rows, size_t classes, struct 
 	};
 }
 
-static void table_grow(struct table *table, const struct growth_plan *plan, bool in_order,
-		       const uint16_t *weights, struct wood *wood)
+static void table_grow_as(struct table *table, const struct growth_plan *plan, bool in_order,
+			  bool merge, const uint16_t *weights, struct wood *wood)
 {
 	struct growth_ranks ranks;
 	struct growth *growth;
@@ -45,11 +45,17 @@ static void table_grow(struct table *table, const struct growth_plan *plan, bool
 	double gain[WIDTH] = { 0 };
 
 	random_init(&random, 1);
-	growth_ranks_init(&ranks, &table->samples, in_order);
+	growth_ranks_init(&ranks, &table->samples, in_order, merge);
 	growth = growth_new(&ranks, plan, false);
 	growth_grow(growth, table->y, weights, &random, wood, gain);
 	growth_free(growth);
 	growth_ranks_release(&ranks);
+}
+
+static void table_grow(struct table *table, const struct growth_plan *plan, bool in_order,
+		       const uint16_t *weights, struct wood *wood)
+{
+	table_grow_as(table, plan, in_order, false, weights, wood);
 }
 
 static struct growth_plan plan_of(enum split_criterion criterion, size_t classes, size_t leaf)
@@ -134,6 +140,100 @@ static void weights_are_repetitions(void)
 		wood_release(&a);
 		wood_release(&b);
 	}
+}
+
+/* Few values, so that many rows are the same. */
+static void table_repeat(struct table *table, size_t rows, struct random *random)
+{
+	table_init(table, rows, 0, random);
+	for (size_t i = 0; i < rows * WIDTH; i++)
+		table->x[i] = (double)random_below(random, 3) * 0.5;
+}
+
+static void merged_rows_grow_the_same_tree(void)
+{
+	static struct table table;
+	struct random random;
+
+	random_init(&random, 16);
+	for (int round = 0; round < 64; round++) {
+		bool in_order = round & 1, weighted = round & 2;
+		struct growth_plan plan = plan_of(SPLIT_VARIANCE, 0, round & 4 ? 7 : 1);
+		uint16_t weights[ROWS];
+		struct wood merged, apart;
+
+		table_repeat(&table, round & 8 ? ROWS : 170, &random);
+		/* In order rows are in or out. */
+		for (size_t i = 0; i < ROWS; i++)
+			weights[i] = (uint16_t)random_below(&random, in_order ? 2 : 4);
+		plan.split_least = round & 16 ? 30 : 2;
+		/* Rows apart that are the same draw inputs in vain; large nodes are not that. */
+		plan.tries = round & 16 && round & 32 ? 2 : WIDTH;
+		table_grow_as(&table, &plan, in_order, true, weighted ? weights : NULL, &merged);
+		table_grow_as(&table, &plan, in_order, false, weighted ? weights : NULL, &apart);
+		CHECK(merged.count > 3 && woods_same(&merged, &apart, 1));
+		wood_release(&merged);
+		wood_release(&apart);
+	}
+}
+
+/* The leaves have the rows that walk there, and all that take part. */
+static void leaves_know_their_rows(void)
+{
+	static struct table table;
+	struct growth_plan plan = plan_of(SPLIT_VARIANCE, 0, 1);
+	struct random random;
+
+	random_init(&random, 17);
+	for (int round = 0; round < 8; round++) {
+		size_t seen = 0, in = 0, leaf_count, count;
+		uint16_t weights[ROWS];
+		double gain[WIDTH] = { 0 };
+		struct growth_ranks ranks;
+		struct growth *growth;
+		struct wood wood;
+
+		table_repeat(&table, ROWS, &random);
+		for (size_t i = 0; i < ROWS; i++)
+			in += weights[i] = round & 4 ? (uint16_t)random_below(&random, 2) : 1;
+		growth_ranks_init(&ranks, &table.samples, round & 1, round & 2);
+		growth = growth_new(&ranks, &plan, false);
+		growth_grow(growth, table.y, round & 4 ? weights : NULL, &random, &wood, gain);
+		const struct growth_leaf *leaves = growth_leaves(growth, &leaf_count);
+
+		for (size_t i = 0; i < leaf_count; i++) {
+			const uint32_t *rows = growth_rows(growth, &leaves[i], &count);
+
+			for (size_t j = 0; j < count; j++) {
+				CHECK(wood_leaf(&wood, table.x + rows[j] * WIDTH) ==
+				      leaves[i].node);
+				seen += weights[rows[j]];
+			}
+		}
+		CHECK_INT(seen, in);
+		wood_release(&wood);
+		growth_free(growth);
+		growth_ranks_release(&ranks);
+	}
+}
+
+static void equal_rows_are_one_cell(void)
+{
+	static const double x[] = { 1, 2, 0.0, 1, 1, 2, -0.0, 1, 1, 2, 1 + 1e-12, 2 };
+	static const uint32_t rows[] = { 0, 2, 4, 5, 1, 3 };
+	struct samples samples = { .x = x, .rows = 6, .width = 2 };
+	struct ranks_cells cells;
+
+	REQUIRE(ranks_cells_init(&cells, &samples));
+	CHECK_INT(cells.count, 2);
+	CHECK_INT(cells.starts[1], 4);
+	for (uint32_t i = 0; i < 6; i++)
+		CHECK_INT(cells.rows[i], rows[i]);
+	ranks_cells_release(&cells);
+	samples.rows = 3; /* two cells of three rows are not worth it */
+	CHECK(!ranks_cells_init(&cells, &samples));
+	CHECK(!cells.rows && cells.count == 3);
+	ranks_cells_release(&cells);
 }
 
 /* Weight times impurity of the rows on one side of a cut. */
@@ -233,7 +333,8 @@ static void columns_are_ranked_by_value(void)
 	struct samples samples = { .x = x, .rows = 10, .width = 1 };
 	uint64_t scratch[20];
 	size_t levels;
-	const uint64_t *keys = ranks_sort(&samples, 0, scratch, &levels);
+	struct ranks_cells cells = { .count = 10 };
+	const uint64_t *keys = ranks_sort(&samples, &cells, 0, scratch, &levels);
 
 	CHECK_INT(levels, 8);
 	for (size_t i = 0; i < 10; i++) {
@@ -310,6 +411,8 @@ static void wood_that_leads_astray_is_refused(void)
 	CHECK(wood_loads(&wood));
 }
 
-TESTS(TEST(both_ways_grow_the_same_tree), TEST(weights_are_repetitions), TEST(no_cut_is_better),
-      TEST(constant_inputs_are_passed_over), TEST(columns_are_ranked_by_value),
-      TEST(entries_are_sorted_by_rank), TEST(wood_that_leads_astray_is_refused))
+TESTS(TEST(both_ways_grow_the_same_tree), TEST(weights_are_repetitions),
+      TEST(merged_rows_grow_the_same_tree), TEST(leaves_know_their_rows),
+      TEST(equal_rows_are_one_cell), TEST(no_cut_is_better), TEST(constant_inputs_are_passed_over),
+      TEST(columns_are_ranked_by_value), TEST(entries_are_sorted_by_rank),
+      TEST(wood_that_leads_astray_is_refused))

@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "learn/data/blob.h"
 #include "learn/data/random.h"
-#include "learn/learners/ranks.h"
 #include "learn/learners/trees.h"
 
 extern const struct learner_ops learner_boosting;
@@ -45,7 +44,6 @@ struct fitting {
 	uint16_t *in;	/* rows of this round; NULL: all */
 	struct random random;
 	struct growth *growth;
-	uint32_t mask; /* of its rows */
 	double *gain;
 };
 
@@ -217,7 +215,7 @@ static double leaf_classes(const struct fitting *fit, const uint32_t *rows, size
 	double classes = (double)fit->samples->classes, slope = 0, bend = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		size_t row = rows[i] & fit->mask;
+		size_t row = rows[i];
 		double pull = fit->pull[row], y = fit->samples->y[row];
 		double chance = (classes > 2 ? y == (double)column : y) - pull;
 
@@ -235,7 +233,7 @@ static double leaf_ordered(const struct fitting *fit, const uint32_t *rows, size
 	double median, sum = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		size_t row = rows[i] & fit->mask;
+		size_t row = rows[i];
 
 		fit->sorted[i] = fit->samples->y[row] - fit->raw[row];
 	}
@@ -258,16 +256,17 @@ static void leaves_set(struct fitting *fit, struct wood *wood, size_t column)
 	const struct growth_leaf *leaves = growth_leaves(fit->growth, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		const uint32_t *rows = growth_rows(fit->growth, &leaves[i]);
+		size_t size;
+		const uint32_t *rows = growth_rows(fit->growth, &leaves[i], &size);
 		double *value = &wood->values[leaves[i].node];
 
 		if (fit->samples->classes)
-			*value = leaf_classes(fit, rows, leaves[i].count, column);
+			*value = leaf_classes(fit, rows, size, column);
 		else if (fit->loss != LOSS_SQUARED)
-			*value = leaf_ordered(fit, rows, leaves[i].count);
+			*value = leaf_ordered(fit, rows, size);
 		*value *= fit->rate;
-		for (size_t j = 0; j < leaves[i].count; j++)
-			raw[rows[j] & fit->mask] += *value;
+		for (size_t j = 0; j < size; j++)
+			raw[rows[j]] += *value;
 	}
 }
 
@@ -355,9 +354,8 @@ static void rounds_grow(struct boosting *boosting, struct fitting *fit, size_t f
 	trees_plan(&plan, &learner_boosting, boosting->settings, fit->samples);
 	plan.criterion = SPLIT_VARIANCE;
 	plan.classes = 0;
-	growth_ranks_init(&ranks, fit->samples, fit->samples->rows <= RANKS_MOST);
+	growth_ranks_init(&ranks, fit->samples, true, true);
 	fit->growth = growth_new(&ranks, &plan, false);
-	fit->mask = growth_mask(fit->growth);
 	for (size_t round = first; round < boosting->rounds; round++) {
 		struct wood *woods[LEARNER_CLASSES_MAX];
 

@@ -153,7 +153,7 @@ static void trees_grow(const struct samples *samples, const double *settings,
 	trees_plan(&plan, &learner_forest, settings, samples);
 	crew.bootstrap = learner_value(&learner_forest, settings, "bootstrap") == 0;
 	crew.target = trees_target(samples, &plan.centre);
-	growth_ranks_init(&ranks, samples, false);
+	growth_ranks_init(&ranks, samples, false, plan.criterion == SPLIT_VARIANCE);
 	crew_init(&crew, size, &ranks, &plan);
 	parallel_for(size, count, tree_grow, &crew);
 	crew_release(&crew, size, share);

@@ -19,7 +19,13 @@
 enum { BIN_LEVELS_PER_ROW = 2 };
 
 struct waiting {
-	uint32_t node, begin, count, depth, list;
+	uint32_t node, begin, count, rows, depth, list;
+};
+
+/* What the rows of a cell come to in the tree at hand. */
+struct cells {
+	double *sum, *weight, *within; /* within: sum of squares around their mean */
+	uint32_t *tally;
 };
 
 struct growth {
@@ -29,24 +35,29 @@ struct growth {
 	size_t answers;
 	bool in_order, wide;
 
+	size_t size;	    /* how many cells there are */
+	struct cells cells; /* where rows are merged; a cell is a row else */
 	/* In order. */
-	uint32_t *lists; /* as those of ranks, rows of the tree only */
+	uint32_t *lists; /* as those of ranks, cells of the tree only */
 	bool lists_owned;
-	uint8_t *side; /* per row: does it go left? */
+	uint8_t *side; /* per cell: does it go left? */
 	/* By need. */
-	uint32_t *rows;
-	double *pull, *heft;	/* target and weight of the node's rows */
+	uint32_t *rows;		/* cells */
+	double *pull, *heft;	/* target and weight of the node's cells */
+	uint32_t *tally;	/* and how many rows they are, where rows are merged */
 	void *entries;		/* of an input, narrow or wide */
 	size_t room;		/* for so many rows */
 	struct split_bin *bins; /* NULL: this criterion cannot be added up */
 	/* Both. */
 	void *spare;	    /* right halves while a list is cut; by need for sorting, too */
 	uint32_t *features; /* shuffled as needed */
+	uint32_t *members;  /* rows of a leaf, where they do not lie side by side */
 
 	/* The tree at hand. */
 	const double *target;
 	const uint16_t *weights;
 	struct random *random;
+	uint64_t order; /* of inputs, where all are looked at */
 	double *gain;
 	double pure, weight_root; /* a node of less variance than pure is a leaf */
 	bool from_ranks;	  /* lists of the root are still those of ranks */
@@ -59,19 +70,25 @@ struct growth {
 	size_t leaf_count, cap_leaves;
 };
 
-void growth_ranks_init(struct growth_ranks *ranks, const struct samples *samples, bool in_order)
+void growth_ranks_init(struct growth_ranks *ranks, const struct samples *samples, bool in_order,
+		       bool merge)
 {
-	size_t rows = samples->rows, width = samples->width, levels;
-	AUTO_FREE uint64_t *scratch = xmalloc(2 * rows * sizeof(*scratch));
+	size_t rows, width = samples->width, levels;
+	AUTO_FREE uint64_t *scratch = NULL;
 
-	*ranks = (struct growth_ranks){ .samples = samples };
+	*ranks = (struct growth_ranks){ .samples = samples, .cells.count = samples->rows };
+	if (merge)
+		ranks_cells_init(&ranks->cells, samples);
+	rows = ranks->cells.count;
+	in_order &= rows <= RANKS_MOST;
+	scratch = xmalloc(2 * rows * sizeof(*scratch));
 	if (in_order)
 		ranks->lists = xmalloc(rows * width * sizeof(*ranks->lists));
 	else
 		ranks->ranks = xmalloc(rows * width * sizeof(*ranks->ranks));
 	ranks->levels = xmalloc(width * sizeof(*ranks->levels));
 	for (size_t f = 0; f < width; f++) {
-		const uint64_t *keys = ranks_sort(samples, f, scratch, &levels);
+		const uint64_t *keys = ranks_sort(samples, &ranks->cells, f, scratch, &levels);
 
 		ranks->levels[f] = (uint32_t)levels;
 		for (size_t i = 0; in_order && i < rows; i++)
@@ -86,6 +103,7 @@ void growth_ranks_release(struct growth_ranks *ranks)
 	free(ranks->lists);
 	free(ranks->ranks);
 	free(ranks->levels);
+	ranks_cells_release(&ranks->cells);
 	*ranks = (struct growth_ranks){ 0 };
 }
 
@@ -97,9 +115,11 @@ static void room_make(struct growth *growth, size_t rows)
 	if (rows <= growth->room)
 		return;
 	rows += rows / 64;
-	if (rows > growth->samples->rows)
-		rows = growth->samples->rows;
+	if (rows > growth->size)
+		rows = growth->size;
 	growth->room = rows;
+	if (growth->cells.sum)
+		growth->tally = xrealloc(growth->tally, rows, sizeof(*growth->tally));
 	growth->rows = xrealloc(growth->rows, rows, sizeof(*growth->rows));
 	growth->pull = xrealloc(growth->pull, rows, sizeof(*growth->pull));
 	growth->heft = xrealloc(growth->heft, rows, sizeof(*growth->heft));
@@ -107,12 +127,33 @@ static void room_make(struct growth *growth, size_t rows)
 	growth->spare = xrealloc(growth->spare, rows, bytes);
 }
 
+static void cells_init(struct cells *cells, size_t count)
+{
+	*cells = (struct cells){
+		.sum = xmalloc(count * sizeof(double)),
+		.weight = xmalloc(count * sizeof(double)),
+		.within = xmalloc(count * sizeof(double)),
+		.tally = xmalloc(count * sizeof(uint32_t)),
+	};
+}
+
+static void cells_release(struct cells *cells)
+{
+	free(cells->sum);
+	free(cells->weight);
+	free(cells->within);
+	free(cells->tally);
+}
+
 struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *plan, bool keep)
 {
 	struct growth *growth = xcalloc(1, sizeof(*growth));
-	size_t rows = ranks->samples->rows, width = ranks->samples->width;
+	size_t rows = ranks->cells.count, width = ranks->samples->width;
 
 	growth->ranks = ranks;
+	growth->size = rows;
+	if (ranks->cells.rows)
+		cells_init(&growth->cells, rows);
 	growth->plan = plan;
 	growth->samples = ranks->samples;
 	growth->answers = growth_answers(plan->classes);
@@ -136,7 +177,10 @@ void growth_free(struct growth *growth)
 		return;
 	if (growth->lists_owned)
 		free(growth->lists);
+	cells_release(&growth->cells);
 	free(growth->side);
+	free(growth->members);
+	free(growth->tally);
 	free(growth->rows);
 	free(growth->pull);
 	free(growth->heft);
@@ -158,22 +202,63 @@ static const uint32_t *node_list(const struct growth *growth, const struct waiti
 	const uint32_t *lists =
 		growth->from_ranks && at->node == 0 ? growth->ranks->lists : growth->lists;
 
-	return lists + (size_t)feature * growth->samples->rows + at->begin;
+	return lists + (size_t)feature * growth->size + at->begin;
+}
+
+/*
+ * What the rows of each cell come to. Around the first of them, so that equal targets leave nothing
+ * within. Yields how many rows take part.
+ */
+static size_t cells_fill(struct growth *growth)
+{
+	const struct ranks_cells *from = &growth->ranks->cells;
+	struct cells *cells = &growth->cells;
+	size_t all = 0;
+
+	for (size_t cell = 0; cell < from->count; cell++) {
+		double first = growth->target[from->rows[from->starts[cell]]];
+		double weight = 0, sum = 0, squares = 0;
+		uint32_t tally = 0;
+
+		for (size_t i = from->starts[cell]; i < from->starts[cell + 1]; i++) {
+			uint32_t row = from->rows[i];
+			uint32_t w = growth->weights ? growth->weights[row] : 1;
+			double difference = growth->target[row] - first;
+
+			weight += w;
+			tally += w != 0;
+			sum += w * difference;
+			squares += w * difference * difference;
+		}
+		all += tally;
+		cells->tally[cell] = tally;
+		cells->weight[cell] = weight;
+		cells->sum[cell] = sum + first * weight;
+		cells->within[cell] = tally ? fmax(squares - sum * sum / weight, 0) : 0;
+	}
+	return all;
+}
+
+static inline bool cell_counts(const struct growth *growth, size_t cell)
+{
+	if (growth->cells.sum)
+		return growth->cells.tally[cell] != 0;
+	return !growth->weights || growth->weights[cell];
 }
 
 /* How many rows take part; puts them where the growing starts from. */
 static size_t root_gather(struct growth *growth)
 {
-	size_t rows = growth->samples->rows, count = 0;
+	size_t rows = growth->size, count = 0;
 	const uint16_t *weights = growth->weights;
 
 	growth->from_ranks = growth->in_order && growth->lists_owned && !weights;
 	if (!growth->in_order) {
 		for (size_t i = 0; weights && i < rows; i++)
-			count += weights[i] != 0;
+			count += cell_counts(growth, i);
 		room_make(growth, weights ? count : rows);
 		for (size_t i = count = 0; i < rows; i++) {
-			if (!weights || weights[i])
+			if (cell_counts(growth, i))
 				growth->rows[count++] = (uint32_t)i;
 		}
 		return count;
@@ -187,7 +272,7 @@ static size_t root_gather(struct growth *growth)
 		count = 0;
 		for (size_t i = 0; i < rows; i++) {
 			to[count] = from[i];
-			count += weights[from[i] & 0xffff] != 0;
+			count += cell_counts(growth, from[i] & 0xffff);
 		}
 	}
 	return count;
@@ -217,6 +302,34 @@ static double numbers_gather(struct growth *growth, const uint32_t *list, struct
 		if (!growth->in_order) {
 			growth->pull[i] = w * growth->target[row];
 			growth->heft[i] = w;
+		}
+	}
+	node->weight_all = weight;
+	node->sum_all = sum + first * weight;
+	return squares / weight - sum / weight * (sum / weight);
+}
+
+/* The same of merged rows. */
+static double cells_gather(struct growth *growth, const uint32_t *list, struct split_node *node)
+{
+	const struct cells *cells = &growth->cells;
+	uint32_t cell = node_row(growth, list, 0);
+	double first = growth->target[ranks_cells_row(&growth->ranks->cells, cell)];
+	double weight = 0, sum = 0, squares = 0;
+
+	for (size_t i = 0; i < node->count; i++) {
+		double w, difference;
+
+		cell = node_row(growth, list, i);
+		w = cells->weight[cell];
+		difference = cells->sum[cell] - w * first;
+		weight += w;
+		sum += difference;
+		squares += cells->within[cell] + difference * difference / w;
+		if (!growth->in_order) {
+			growth->pull[i] = cells->sum[cell];
+			growth->heft[i] = w;
+			growth->tally[i] = cells->tally[cell];
 		}
 	}
 	node->weight_all = weight;
@@ -254,9 +367,17 @@ static double node_gather(struct growth *growth, const struct waiting *at, struc
 	node->criterion = growth->plan->criterion;
 	node->classes = growth->plan->classes;
 	node->count = at->count;
+	node->rows = at->rows;
+	node->tally = NULL;
 	node->leaf_least = growth->plan->leaf_least;
 	node->target = growth->in_order ? growth->target : growth->pull;
 	node->weight = growth->in_order ? NULL : growth->heft;
+	if (growth->cells.sum) {
+		node->tally = growth->in_order ? growth->cells.tally : growth->tally;
+		node->target = growth->in_order ? growth->cells.sum : growth->pull;
+		node->weight = growth->in_order ? growth->cells.weight : growth->heft;
+		return cells_gather(growth, list, node);
+	}
 	if (growth->plan->criterion == SPLIT_VARIANCE)
 		return numbers_gather(growth, list, node);
 	return classes_gather(growth, list, node);
@@ -278,7 +399,7 @@ static void value_set(struct growth *growth, uint32_t at, const struct split_nod
 /* Ranks of the node's rows in an input. False where all are the same. */
 static bool entries_fill(struct growth *growth, const struct waiting *at, uint32_t feature)
 {
-	const uint16_t *ranks = growth->ranks->ranks + (size_t)feature * growth->samples->rows;
+	const uint16_t *ranks = growth->ranks->ranks + (size_t)feature * growth->size;
 	const uint32_t *rows = growth->rows + at->begin;
 	uint32_t first = ranks[rows[0]], *narrow = growth->entries;
 	uint64_t *wide = growth->entries;
@@ -310,7 +431,7 @@ static bool feature_try(struct growth *growth, const struct waiting *at,
 		return true;
 	}
 	if (growth->bins && levels <= SPLIT_BINS && levels <= at->count * BIN_LEVELS_PER_ROW)
-		return split_scan_bins(node, growth->ranks->ranks + feature * growth->samples->rows,
+		return split_scan_bins(node, growth->ranks->ranks + feature * growth->size,
 				       growth->rows + at->begin, levels, growth->bins, feature,
 				       best);
 	if (!entries_fill(growth, at, feature))
@@ -325,6 +446,31 @@ static bool feature_try(struct growth *growth, const struct waiting *at,
 	return true;
 }
 
+/*
+ * All inputs in turn, from any one on and in either direction: of two equally good cuts, each has
+ * the same chance to be seen first. It hangs on the tree and the node only, so that it does not
+ * matter in which way the tree is grown.
+ */
+static struct split node_split_all(struct growth *growth, const struct waiting *at,
+				   const struct split_node *node)
+{
+	uint64_t drawn = (growth->order + at->node) * 0x9e3779b97f4a7c15u;
+	size_t width = growth->samples->width;
+	struct split best = split_none;
+	size_t feature;
+
+	drawn = (drawn ^ drawn >> 32) * 0xd6e8feb86659fd93u;
+	feature = (size_t)((drawn >> 33) * width >> 31);
+	for (size_t i = 0; i < width; i++) {
+		feature_try(growth, at, node, (uint32_t)feature, &best);
+		if (drawn & 1)
+			feature = feature + 1 == width ? 0 : feature + 1;
+		else
+			feature = feature == 0 ? width - 1 : feature - 1;
+	}
+	return best;
+}
+
 /* Inputs are drawn without putting back until enough were seen and one of them varied. */
 static struct split node_split(struct growth *growth, const struct waiting *at,
 			       const struct split_node *node)
@@ -333,19 +479,24 @@ static struct split node_split(struct growth *growth, const struct waiting *at,
 	struct split best = split_none;
 	bool varied = false;
 
+	if (tries >= width)
+		return node_split_all(growth, at, node);
 	for (size_t i = 0; i < width && (i < tries || !varied); i++) {
-		uint32_t feature = growth->features[i];
+		size_t other = i + random_below(growth->random, width - i);
+		uint32_t feature = growth->features[other];
 
-		if (tries < width) {
-			size_t other = i + random_below(growth->random, width - i);
-
-			feature = growth->features[other];
-			growth->features[other] = growth->features[i];
-			growth->features[i] = feature;
-		}
+		growth->features[other] = growth->features[i];
+		growth->features[i] = feature;
 		varied |= feature_try(growth, at, node, feature, &best);
 	}
 	return best;
+}
+
+static float cell_value(const struct growth *growth, uint32_t cell, uint32_t feature)
+{
+	size_t row = ranks_cells_row(&growth->ranks->cells, cell);
+
+	return ranks_value(growth->samples->x[row * growth->samples->width + feature]);
 }
 
 /*
@@ -355,29 +506,22 @@ static struct split node_split(struct growth *growth, const struct waiting *at,
 static double rows_cut(const struct growth *growth, const uint32_t *rows, size_t count, size_t left,
 		       uint32_t feature)
 {
-	const double *x = growth->samples->x + feature;
 	float below = -FLT_MAX, above = FLT_MAX;
 
 	for (size_t i = 0; i < left; i++)
-		below = fmaxf(below, ranks_value(x[rows[i] * growth->samples->width]));
+		below = fmaxf(below, cell_value(growth, rows[i], feature));
 	for (size_t i = left; i < count; i++)
-		above = fminf(above, ranks_value(x[rows[i] * growth->samples->width]));
+		above = fminf(above, cell_value(growth, rows[i], feature));
 	return wood_cut(below, above);
 }
 
-static float row_value(const struct growth *growth, uint32_t row, uint32_t feature)
-{
-	return ranks_value(growth->samples->x[row * growth->samples->width + feature]);
-}
-
 /* By need: rows with a rank up to that of the last one on the left go left. Yields the cut. */
-static double rows_part(struct growth *growth, const struct waiting *at, const struct split *split)
+static double rows_part(struct growth *growth, const struct waiting *at, struct split *split)
 {
-	const uint16_t *ranks =
-		growth->ranks->ranks + (size_t)split->feature * growth->samples->rows;
+	const uint16_t *ranks = growth->ranks->ranks + (size_t)split->feature * growth->size;
 	uint32_t *rows = growth->rows + at->begin, *spare = growth->spare;
-	float below = row_value(growth, rows[split->below], split->feature);
-	float above = row_value(growth, rows[split->above], split->feature);
+	float below = cell_value(growth, rows[split->below], split->feature);
+	float above = cell_value(growth, rows[split->above], split->feature);
 	size_t left = 0, right = 0;
 
 	for (size_t i = 0; i < at->count; i++) {
@@ -390,6 +534,7 @@ static double rows_part(struct growth *growth, const struct waiting *at, const s
 		right += 1 - goes;
 	}
 	memcpy(rows + left, spare, right * sizeof(*spare));
+	split->left = (uint32_t)left;
 	if (growth->wide)
 		return rows_cut(growth, rows, at->count, left, split->feature);
 	return wood_cut(below, above);
@@ -399,7 +544,7 @@ static double rows_part(struct growth *growth, const struct waiting *at, const s
 static void list_part(struct growth *growth, const struct waiting *at, uint32_t feature)
 {
 	const uint32_t *from = node_list(growth, at, feature);
-	uint32_t *to = growth->lists + (size_t)feature * growth->samples->rows + at->begin;
+	uint32_t *to = growth->lists + (size_t)feature * growth->size + at->begin;
 	uint32_t *spare = growth->spare;
 	const uint8_t *side = growth->side;
 	size_t left = 0, right = 0;
@@ -421,7 +566,7 @@ static double lists_part(struct growth *growth, const struct waiting *at, const 
 			 bool all)
 {
 	const uint32_t *list = node_list(growth, at, split->feature);
-	uint32_t *to = growth->lists + (size_t)split->feature * growth->samples->rows + at->begin;
+	uint32_t *to = growth->lists + (size_t)split->feature * growth->size + at->begin;
 
 	for (uint32_t i = 0; all && i < at->count; i++)
 		growth->side[list[i] & 0xffff] = i < split->left;
@@ -431,17 +576,17 @@ static double lists_part(struct growth *growth, const struct waiting *at, const 
 	}
 	if (to != list)
 		memcpy(to, list, at->count * sizeof(*to));
-	return wood_cut(row_value(growth, split->below, split->feature),
-			row_value(growth, split->above, split->feature));
+	return wood_cut(cell_value(growth, split->below, split->feature),
+			cell_value(growth, split->above, split->feature));
 }
 
 /* Can a node of that many rows be cut, for all that is known without looking at them? */
-static bool node_open(const struct growth *growth, uint32_t count, uint32_t depth)
+static bool node_open(const struct growth *growth, uint32_t rows, uint32_t depth)
 {
 	const struct growth_plan *plan = growth->plan;
 
-	return depth < plan->depth_most && count >= plan->split_least &&
-	       count >= 2 * plan->leaf_least;
+	return depth < plan->depth_most && rows >= plan->split_least &&
+	       rows >= 2 * plan->leaf_least;
 }
 
 static uint32_t nodes_add(struct growth *growth, size_t more)
@@ -465,10 +610,10 @@ static void stack_push(struct growth *growth, struct waiting waiting)
 }
 
 static void node_cut(struct growth *growth, const struct waiting *at, const struct split_node *node,
-		     const struct split *split)
+		     struct split *split)
 {
-	uint32_t child = nodes_add(growth, 2), right = at->count - split->left;
-	bool open = node_open(growth, split->left, at->depth + 1) ||
+	uint32_t child = nodes_add(growth, 2), right = at->rows - split->rows;
+	bool open = node_open(growth, split->rows, at->depth + 1) ||
 		    node_open(growth, right, at->depth + 1);
 
 	growth->nodes[at->node] = (struct wood_node){
@@ -480,12 +625,14 @@ static void node_cut(struct growth *growth, const struct waiting *at, const stru
 	growth->gain[split->feature] += fmax(split_gain(node, split), 0) / growth->weight_root;
 	stack_push(growth, (struct waiting){ .node = child + 1,
 					     .begin = at->begin + split->left,
-					     .count = right,
+					     .count = at->count - split->left,
+					     .rows = right,
 					     .depth = at->depth + 1,
 					     .list = split->feature });
 	stack_push(growth, (struct waiting){ .node = child,
 					     .begin = at->begin,
 					     .count = split->left,
+					     .rows = split->rows,
 					     .depth = at->depth + 1,
 					     .list = split->feature });
 }
@@ -511,9 +658,9 @@ static void node_grow(struct growth *growth, const struct waiting *at)
 		growth->pure = DBL_EPSILON * fmin(variance, 1);
 	}
 	value_set(growth, at->node, &node);
-	if (node_open(growth, at->count, at->depth) && variance > growth->pure)
+	if (at->count > 1 && node_open(growth, at->rows, at->depth) && variance > growth->pure)
 		split = node_split(growth, at, &node);
-	if (split.left)
+	if (split.rows)
 		node_cut(growth, at, &node, &split);
 	else
 		leaf_add(growth, at);
@@ -522,16 +669,22 @@ static void node_grow(struct growth *growth, const struct waiting *at)
 void growth_grow(struct growth *growth, const double *target, const uint16_t *weights,
 		 struct random *random, struct wood *wood, double *gain)
 {
+	size_t rows, count;
+
 	growth->target = target;
 	growth->weights = weights;
 	growth->random = random;
 	growth->gain = gain;
 	growth->count = growth->leaf_count = growth->waiting = 0;
+	growth->order = random_u64(random);
 	/* Draws must not depend on the tree that this thread grew before. */
 	for (size_t f = 0; f < growth->samples->width; f++)
 		growth->features[f] = (uint32_t)f;
+	rows = growth->cells.sum ? cells_fill(growth) : 0;
+	count = root_gather(growth);
 	stack_push(growth, (struct waiting){ .node = nodes_add(growth, 1),
-					     .count = (uint32_t)root_gather(growth) });
+					     .count = (uint32_t)count,
+					     .rows = (uint32_t)(rows ? rows : count) });
 	while (growth->waiting) {
 		struct waiting at = growth->stack[--growth->waiting];
 
@@ -552,14 +705,31 @@ const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *cou
 	return growth->leaves;
 }
 
-const uint32_t *growth_rows(const struct growth *growth, const struct growth_leaf *leaf)
+const uint32_t *growth_rows(struct growth *growth, const struct growth_leaf *leaf, size_t *count)
 {
+	const struct ranks_cells *cells = &growth->ranks->cells;
 	struct waiting at = { .node = leaf->node, .begin = leaf->begin };
+	const uint32_t *list =
+		growth->in_order ? node_list(growth, &at, leaf->list) : growth->rows + leaf->begin;
+	uint32_t *members = growth->members;
+	size_t found = 0;
 
-	return growth->in_order ? node_list(growth, &at, leaf->list) : growth->rows + leaf->begin;
-}
+	*count = leaf->count;
+	if (!growth->in_order && !cells->rows)
+		return list;
+	if (!members)
+		members = growth->members = xmalloc(growth->samples->rows * sizeof(*members));
+	for (size_t i = 0; !cells->rows && i < leaf->count; i++)
+		members[i] = list[i] & 0xffff;
+	for (size_t i = 0; cells->rows && i < leaf->count; i++) {
+		uint32_t cell = node_row(growth, list, i);
 
-uint32_t growth_mask(const struct growth *growth)
-{
-	return growth->in_order ? 0xffff : UINT32_MAX;
+		for (size_t j = cells->starts[cell]; j < cells->starts[cell + 1]; j++) {
+			members[found] = cells->rows[j];
+			found += !growth->weights || growth->weights[cells->rows[j]];
+		}
+	}
+	if (cells->rows)
+		*count = found;
+	return members;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Growing trees: the part that a single tree, a forest and boosting share. Results are those of
- * scikit-learn's trees but for the choice among cuts that are equally good.
+ * scikit-learn's trees but for the choice among cuts that are equally good; there and here it is
+ * left to chance.
  *
  * Two ways lead to the same tree. In order: the rows are sorted by every input once, and the lists
  * are kept sorted down the tree; best where all inputs are looked at in every node. By need: an
@@ -15,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "learn/learners/ranks.h"
 #include "learn/learners/split.h"
 #include "learn/learners/wood.h"
 
@@ -24,13 +26,18 @@ struct samples;
 /* What is sorted or ranked once and then serves many trees. */
 struct growth_ranks {
 	const struct samples *samples;
-	uint32_t *lists;  /* in order: width x rows of rank << 16 | row */
-	uint16_t *ranks;  /* by need: width x rows */
+	struct ranks_cells cells;
+	uint32_t *lists;  /* in order: width x cells of rank << 16 | cell */
+	uint16_t *ranks;  /* by need: width x cells */
 	uint32_t *levels; /* by need: how many ranks an input has */
 };
 
-/* In order is possible up to RANKS_MOST rows. */
-void growth_ranks_init(struct growth_ranks *ranks, const struct samples *samples, bool in_order);
+/*
+ * In order is possible up to RANKS_MOST cells, and by need is taken beyond. merge: rows of the same
+ * inputs become one cell where there are many of them; for SPLIT_VARIANCE only.
+ */
+void growth_ranks_init(struct growth_ranks *ranks, const struct samples *samples, bool in_order,
+		       bool merge);
 void growth_ranks_release(struct growth_ranks *ranks);
 
 struct growth_plan {
@@ -42,7 +49,7 @@ struct growth_plan {
 	double centre; /* what was taken from the targets; added to the values of nodes */
 };
 
-/* A leaf and where its rows are. */
+/* A leaf and where its cells are. */
 struct growth_leaf {
 	uint32_t node, begin, count, list;
 };
@@ -70,9 +77,8 @@ void growth_grow(struct growth *growth, const double *target, const uint16_t *we
 /* Leaves of the last tree, until the next one is grown. */
 const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *count);
 
-/* The rows of a leaf are these, each with growth_mask(). */
-const uint32_t *growth_rows(const struct growth *growth, const struct growth_leaf *leaf);
-uint32_t growth_mask(const struct growth *growth);
+/* The rows of a leaf, until the next call. */
+const uint32_t *growth_rows(struct growth *growth, const struct growth_leaf *leaf, size_t *count);
 
 /* How many numbers a tree answers with: a number, the share of class 1 of 2, or one per class. */
 static inline size_t growth_answers(size_t classes)

@@ -5,9 +5,10 @@
 #include "learn/learners/ranks.h"
 
 #include <float.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "learn/learner.h"
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
@@ -89,24 +90,111 @@ static size_t keys_rank(uint64_t *keys, size_t count)
 	return RANKS_MOST;
 }
 
-const uint64_t *ranks_sort(const struct samples *samples, size_t column, uint64_t *scratch,
-			   size_t *levels)
+static bool rows_same(const struct samples *samples, size_t a, size_t b)
 {
-	uint64_t *keys = scratch, *spare = scratch + samples->rows, *kept;
+	const double *x = samples->x + a * samples->width, *z = samples->x + b * samples->width;
+
+	for (size_t f = 0; f < samples->width; f++) {
+		if (ranks_value(x[f]) != ranks_value(z[f]))
+			return false;
+	}
+	return true;
+}
+
+static uint64_t row_hash(const struct samples *samples, size_t row)
+{
+	uint64_t hash = 0;
+
+	for (size_t f = 0; f < samples->width; f++) {
+		hash ^= value_bits(ranks_value(samples->x[row * samples->width + f]));
+		hash *= 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+/* The cell of each row, by a table of their first rows. Yields how many; 0 where they are many. */
+static size_t cells_find(const struct samples *samples, uint32_t *cell_of, uint32_t *firsts)
+{
+	size_t slots = 16, count = 0;
+
+	while (slots < samples->rows)
+		slots *= 2;
+	/* A slot holds a cell; half of them stay empty at least. */
+	AUTO_FREE uint32_t *table = xmalloc(slots * sizeof(*table));
+
+	memset(table, 0xff, slots * sizeof(*table));
+	for (size_t row = 0; row < samples->rows; row++) {
+		size_t at = row_hash(samples, row) & (slots - 1);
+
+		while (table[at] != UINT32_MAX && !rows_same(samples, firsts[table[at]], row))
+			at = (at + 1) & (slots - 1);
+		if (table[at] == UINT32_MAX) {
+			if (count == samples->rows / 2)
+				return 0;
+			firsts[count] = (uint32_t)row;
+			table[at] = (uint32_t)count++;
+		}
+		cell_of[row] = table[at];
+	}
+	return count;
+}
+
+bool ranks_cells_init(struct ranks_cells *cells, const struct samples *samples)
+{
+	size_t rows = samples->rows, at = 0;
+	AUTO_FREE uint32_t *cell_of = xmalloc(rows * sizeof(*cell_of));
+	AUTO_FREE uint32_t *starts = xmalloc((rows / 2 + 1) * sizeof(*starts));
+	size_t count = cells_find(samples, cell_of, starts);
+
+	*cells = (struct ranks_cells){ .count = rows };
+	if (!count)
+		return false;
+	*cells = (struct ranks_cells){ .count = count,
+				       .rows = xmalloc(rows * sizeof(uint32_t)),
+				       .starts = xcalloc(count + 1, sizeof(uint32_t)) };
+	for (size_t i = 0; i < rows; i++)
+		cells->starts[cell_of[i]]++;
+	for (size_t cell = 0; cell < count; cell++) {
+		starts[cell] = (uint32_t)at;
+		at += cells->starts[cell];
+		cells->starts[cell] = starts[cell];
+	}
+	cells->starts[count] = (uint32_t)rows;
+	for (size_t i = 0; i < rows; i++)
+		cells->rows[starts[cell_of[i]]++] = (uint32_t)i;
+	return true;
+}
+
+void ranks_cells_release(struct ranks_cells *cells)
+{
+	free(cells->rows);
+	free(cells->starts);
+	*cells = (struct ranks_cells){ 0 };
+}
+
+const uint64_t *ranks_sort(const struct samples *samples, const struct ranks_cells *cells,
+			   size_t column, uint64_t *scratch, size_t *levels)
+{
+	size_t count = cells->count;
+	uint64_t *keys = scratch, *spare = scratch + count, *kept;
 	const double *x = samples->x + column;
 	uint32_t counts[4][DIGITS];
 
-	for (size_t i = 0; i < samples->rows; i++)
-		keys[i] = (uint64_t)value_bits(ranks_value(x[i * samples->width])) << 32 | i;
-	digits_count(counts, keys, samples->rows);
+	for (size_t i = 0; i < count; i++) {
+		float value = ranks_value(x[ranks_cells_row(cells, i) * samples->width]);
+
+		keys[i] = (uint64_t)value_bits(value) << 32 | i;
+	}
+	digits_count(counts, keys, count);
 	for (unsigned digit = 0; digit < 4; digit++) {
-		if (!digit_pass(keys, spare, samples->rows, 32 + digit * DIGIT_BITS, counts[digit]))
+		if (!digit_pass(keys, spare, count, 32 + digit * DIGIT_BITS, counts[digit]))
 			continue;
 		kept = keys;
 		keys = spare;
 		spare = kept;
 	}
-	*levels = keys_rank(keys, samples->rows);
+	*levels = keys_rank(keys, count);
 	return keys;
 }
 

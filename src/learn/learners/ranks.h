@@ -9,6 +9,7 @@
 #ifndef SLUICE_LEARN_LEARNERS_RANKS_H
 #define SLUICE_LEARN_LEARNERS_RANKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,11 +21,30 @@ struct samples;
 float ranks_value(double x);
 
 /*
- * Rows by ascending value of a column, as rank << 32 | row; equal ones keep their order. Yields the
- * half of scratch (2 x rows) that holds them; *levels is how many ranks there are.
+ * Rows that have the same inputs always go the same way down a tree: they may be one cell. A cell
+ * is rows[starts[cell]] and on, up to the start of the next; cells are in the order of their first
+ * rows, and so are their rows.
  */
-const uint64_t *ranks_sort(const struct samples *samples, size_t column, uint64_t *scratch,
-			   size_t *levels);
+struct ranks_cells {
+	uint32_t *rows, *starts; /* NULL: each row is its own cell */
+	size_t count;
+};
+
+/* False where cells would be more than half of the rows; each row is its own cell then. */
+bool ranks_cells_init(struct ranks_cells *cells, const struct samples *samples);
+void ranks_cells_release(struct ranks_cells *cells);
+
+static inline size_t ranks_cells_row(const struct ranks_cells *cells, size_t cell)
+{
+	return cells->rows ? cells->rows[cells->starts[cell]] : cell;
+}
+
+/*
+ * Cells by ascending value of a column, as rank << 32 | cell; equal ones keep their order. Yields
+ * the half of scratch (2 x cells) that holds them; *levels is how many ranks there are.
+ */
+const uint64_t *ranks_sort(const struct samples *samples, const struct ranks_cells *cells,
+			   size_t column, uint64_t *scratch, size_t *levels);
 
 /*
  * Sorts entries of rank << 16 | position and of rank << 32 | position by rank. spare has room for

@@ -35,6 +35,7 @@ SPECIALISED void best_set(struct split *best, double over, double under, uint32_
 				.under = under,
 				.feature = feature,
 				.left = (uint32_t)i + 1,
+				.rows = (uint32_t)i + 1,
 				.rank = entry_rank(entries, i, wide),
 				.below = entry_position(entries, i, wide),
 				.above = entry_position(entries, i + 1, wide) };
@@ -90,6 +91,32 @@ SPECIALISED void scan_variance(const struct split_node *node, const struct entri
 		best_set(best, over_best, under_best, feature, entries, found, wide);
 }
 
+/* The same where entries stand for several rows each. */
+static void scan_tally(const struct split_node *node, const struct entries *entries,
+		       uint32_t feature, struct split *best, bool wide)
+{
+	double all = node->weight_all, sum_all = node->sum_all, sum = 0, left = 0;
+	size_t rows = 0, last = node->rows - node->leaf_least;
+
+	for (size_t i = 0; i + 1 < node->count && rows <= last; i++) {
+		uint32_t position = entry_position(entries, i, wide);
+		bool differ = entry_rank(entries, i, wide) != entry_rank(entries, i + 1, wide);
+		double difference, over, under;
+
+		sum += node->target[position];
+		left += node->weight[position];
+		rows += node->tally[position];
+		difference = all * sum - left * sum_all;
+		over = difference * difference;
+		under = left * (all - left);
+		if (differ & (rows >= node->leaf_least) & (rows <= last) &
+		    (over * best->under > best->over * under)) {
+			best_set(best, over, under, feature, entries, i, wide);
+			best->rows = (uint32_t)rows;
+		}
+	}
+}
+
 static bool ranks_vary(const uint16_t *ranks, const uint32_t *rows, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -126,7 +153,7 @@ static void bins_fill(const struct split_node *node, const uint16_t *ranks, cons
 
 		bin->sum += node->target[i];
 		bin->weight += node->weight[i];
-		bin->count++;
+		bin->count += node->tally ? node->tally[i] : 1;
 		bin->position = i;
 	}
 	for (size_t set = 1; set < sets; set++)
@@ -137,7 +164,7 @@ bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const
 		     size_t levels, struct split_bin *bins, uint32_t feature, struct split *best)
 {
 	double all = node->weight_all, sum_all = node->sum_all, sum = 0, left = 0;
-	size_t count = 0, last = node->count - node->leaf_least;
+	size_t count = 0, last = node->rows - node->leaf_least;
 	struct split kept = *best;
 	uint32_t before = 0;
 
@@ -155,7 +182,7 @@ bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const
 			kept = (struct split){ .over = over,
 					       .under = under,
 					       .feature = feature,
-					       .left = (uint32_t)count,
+					       .rows = (uint32_t)count,
 					       .rank = before,
 					       .below = bins[before].position,
 					       .above = bin->position };
@@ -254,7 +281,9 @@ void split_scan(const struct split_node *node, const uint32_t *entries, uint32_t
 {
 	struct entries narrow = { .narrow = entries };
 
-	if (node->weight)
+	if (node->tally)
+		scan_tally(node, &narrow, feature, best, false);
+	else if (node->weight)
 		scan(node, &narrow, feature, best, false, true);
 	else
 		scan(node, &narrow, feature, best, false, false);
@@ -265,7 +294,9 @@ void split_scan_wide(const struct split_node *node, const uint64_t *entries, uin
 {
 	struct entries wide = { .wide = entries };
 
-	if (node->weight)
+	if (node->tally)
+		scan_tally(node, &wide, feature, best, true);
+	else if (node->weight)
 		scan(node, &wide, feature, best, true, true);
 	else
 		scan(node, &wide, feature, best, true, false);

@@ -22,11 +22,12 @@ enum split_criterion {
 /* A node. Entries name its rows by a position, by which target and weight are found. */
 struct split_node {
 	enum split_criterion criterion;
-	size_t classes;	      /* GINI and ENTROPY */
-	const double *target; /* VARIANCE: value times weight; else the class */
-	const double *weight; /* NULL: 1 each */
-	size_t count, leaf_least;
-	double weight_all, sum_all; /* sum_all: of target, VARIANCE only */
+	size_t classes;	       /* GINI and ENTROPY */
+	const double *target;  /* VARIANCE: value times weight; else the class */
+	const double *weight;  /* NULL: 1 each */
+	const uint32_t *tally; /* how many rows an entry stands for, VARIANCE only; NULL: 1 each */
+	size_t count, rows, leaf_least; /* rows: of all entries */
+	double weight_all, sum_all;	/* sum_all: of target, VARIANCE only */
 	double classes_all[LEARNER_CLASSES_MAX];
 };
 
@@ -34,7 +35,8 @@ struct split_node {
 struct split {
 	double over, under;
 	uint32_t feature;
-	uint32_t left;	       /* how many entries lie left of the cut; 0: no cut was possible */
+	uint32_t left;	       /* how many entries lie left of the cut; not set by bins */
+	uint32_t rows;	       /* how many rows these are; 0: no cut was possible */
 	uint32_t rank;	       /* the last one on the left */
 	uint32_t below, above; /* positions of the entries next to the cut */
 };

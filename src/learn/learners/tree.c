@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "learn/data/blob.h"
 #include "learn/data/random.h"
-#include "learn/learners/ranks.h"
 #include "learn/learners/trees.h"
 
 extern const struct learner_ops learner_tree;
@@ -38,7 +37,7 @@ static int tree_fit(void **model, const struct samples *samples, const double *s
 	trees_plan(&plan, &learner_tree, settings, samples);
 	target = trees_target(samples, &plan.centre);
 	random_stream(&random, effort->seed, 0);
-	growth_ranks_init(&ranks, samples, samples->rows <= RANKS_MOST);
+	growth_ranks_init(&ranks, samples, true, plan.criterion == SPLIT_VARIANCE);
 	growth = growth_new(&ranks, &plan, true);
 	growth_grow(growth, target, NULL, &random, &tree->woods[0], tree->share);
 	trees_share(tree->share, samples->width);
