@@ -8,7 +8,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,7 +189,7 @@ static bool means_correct(double *mean, double *sum, double *square, const doubl
 	return good;
 }
 
-void moments_find(const double *x, size_t rows, size_t width, double *mean, double *deviation)
+bool moments_find(const double *x, size_t rows, size_t width, double *mean, double *deviation)
 {
 	AUTO_FREE double *sum = xmalloc(width * sizeof(*sum));
 	bool good;
@@ -200,8 +199,9 @@ void moments_find(const double *x, size_t rows, size_t width, double *mean, doub
 	       means_correct(mean, sum, deviation, x, rows, width);
 	for (size_t j = 0; good && j < width; j++)
 		deviation[j] = deviation[j] > 0 ? sqrt(deviation[j] / (double)(rows - 1)) : 0;
-	if (good)
-		return;
-	moments_mean(x, rows, width, mean);
-	moments_deviation(x, rows, width, deviation);
+	if (!good) {
+		moments_mean(x, rows, width, mean);
+		moments_deviation(x, rows, width, deviation);
+	}
+	return good;
 }

@@ -138,6 +138,7 @@ struct fitting {
 	double *x;
 	size_t rows;
 	double *deviation; /* of the last step, which centres and is not applied yet; or NULL */
+	bool finite;	   /* the last step cannot have made numbers that are not */
 };
 
 static struct preparation_step *step_add(struct preparation *preparation, enum step_kind kind)
@@ -290,7 +291,8 @@ static int centre_fit(struct fitting *fitting, const char *value, struct err *er
 
 	(void)value, (void)err;
 	fitting->deviation = xmalloc(step->width * sizeof(double));
-	moments_find(fitting->x, fitting->rows, step->width, step->shift, fitting->deviation);
+	fitting->finite = moments_find(fitting->x, fitting->rows, step->width, step->shift,
+				       fitting->deviation);
 	return 0;
 }
 
@@ -303,8 +305,10 @@ static int scale_fit(struct fitting *fitting, const char *value, struct err *err
 	(void)value, (void)err;
 	fitting->deviation = NULL;
 	if (deviation) {
+		/* Centring and scaling in one. */
 		step = &fitting->made.steps[fitting->made.count - 1];
 	} else {
+		fitting->finite = false;
 		step = linear_add(&fitting->made);
 		deviation = xmalloc(width * sizeof(*deviation));
 		moments_deviation(fitting->x, fitting->rows, width, deviation);
@@ -415,8 +419,10 @@ static int recipe_walk(const char *recipe, struct fitting *fitting, struct err *
 		reduced |= dish->fit == pca_fit;
 		if (!fitting)
 			continue;
-		if (dish->fit != scale_fit)
+		if (dish->fit != scale_fit) {
 			centre_finish(fitting);
+			fitting->finite = false;
+		}
 		r = dish->fit(fitting, value, err);
 	}
 	if (fitting)
@@ -448,7 +454,7 @@ int preparation_fit(struct preparation *preparation, const char *recipe, double 
 		r = fitting_check(&fitting, "before", err);
 	if (r >= 0)
 		r = recipe_walk(recipe, &fitting, err);
-	if (r >= 0 && fitting.made.count)
+	if (r >= 0 && fitting.made.count && !fitting.finite)
 		r = fitting_check(&fitting, "after", err);
 	if (r < 0) {
 		preparation_release(&fitting.made);
