@@ -21,7 +21,16 @@
 #include "learn/learner.h"
 #include "learn/pipeline.h"
 
+/* How gcc tells, and how clang does. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#ifdef SANITIZED
 
 static void sanitizers_bring_an_allocator_of_their_own(void)
 {
