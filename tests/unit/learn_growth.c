@@ -193,6 +193,7 @@ static void leaves_know_their_rows(void)
 		struct growth *growth;
 		struct wood wood;
 
+		plan.leaves = true;
 		table_repeat(&table, ROWS, &random);
 		for (size_t i = 0; i < ROWS; i++)
 			in += weights[i] = round & 4 ? (uint16_t)random_below(&random, 2) : 1;

@@ -167,14 +167,16 @@ static size_t lbfgs_beyond(const struct samples *samples, unsigned threads)
 	return 26 * (samples->width + 5) * 100 * sizeof(double);
 }
 
-/*
- * Where a row has few inputs, what trees keep per row counts: places, targets and scores, and up to
- * two nodes in the roomier form in which a tree grows.
- */
-static size_t trees_beyond(const struct samples *samples, unsigned threads)
+/* Where a row has few inputs, what boosting keeps per row counts. */
+static size_t boosting_beyond(const struct samples *samples, unsigned threads)
 {
 	(void)threads;
-	return 112 * samples->rows;
+	return (8 + 8 * samples->classes) * samples->rows;
+}
+
+static size_t boosting_drawn_beyond(const struct samples *samples, unsigned threads)
+{
+	return boosting_beyond(samples, threads) + (samples->classes ? 10 : 18) * samples->rows;
 }
 
 static const struct trial trials[] = {
@@ -190,9 +192,13 @@ static const struct trial trials[] = {
 	{ "bayes", "", 10000, 24, NULL },
 	{ "neighbours", "", 10000, 24, NULL },
 	{ "tree", "", 10000, 24, NULL },
-	{ "tree", "", 40000, 4, trees_beyond },
-	{ "forest", "trees=2", 40000, 4, trees_beyond },
-	{ "boosting", "trees=2", 40000, 4, trees_beyond },
+	{ "tree", "", 40000, 4, NULL },
+	{ "tree", "", 70000, 4, NULL },
+	{ "forest", "trees=2", 40000, 4, NULL },
+	{ "forest", "trees=2,bootstrap=no", 70000, 4, NULL },
+	{ "boosting", "trees=2", 40000, 4, boosting_beyond },
+	{ "boosting", "trees=2", 70000, 4, boosting_beyond },
+	{ "boosting", "trees=2,loss=absolute,sample=0.9", 70000, 4, boosting_drawn_beyond },
 	{ "neighbours", "", 40000, 4, NULL },
 	{ "bayes", "", 40000, 4, NULL },
 	{ 0 },

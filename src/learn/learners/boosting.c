@@ -354,6 +354,7 @@ static void rounds_grow(struct boosting *boosting, struct fitting *fit, size_t f
 	trees_plan(&plan, &learner_boosting, boosting->settings, fit->samples);
 	plan.criterion = SPLIT_VARIANCE;
 	plan.classes = 0;
+	plan.leaves = true;
 	growth_ranks_init(&ranks, fit->samples, true, true);
 	fit->growth = growth_new(&ranks, &plan, false);
 	for (size_t round = first; round < boosting->rounds; round++) {
@@ -595,7 +596,8 @@ static const struct learner_setting boosting_settings[] = {
 const struct learner_ops learner_boosting = {
 	.name = "boosting",
 	.help = "gradient boosting of small trees; a refresh adds rounds on the new rows, up to "
-		"three times the first; memory: 8 bytes more per row for each class beyond two",
+		"three times the first; memory: 8 bytes more per row, 8 for a loss other than "
+		"squared, 10 where rows are drawn, 8 for each of more than two classes",
 	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,
 	.recipe = "",
 	.settings = boosting_settings,

@@ -85,13 +85,18 @@ static void tree_grow(void *arg, size_t piece, unsigned worker)
 		member->shares[i] += (uint64_t)(member->gain[i] * SHARE_ONE);
 }
 
-/* Of rows that are drawn with putting back, two thirds take part. */
-static unsigned crew_size(const struct samples *samples, unsigned threads, size_t trees)
+/*
+ * Of rows that are drawn with putting back, two thirds take part. A tree on the way has some room
+ * for nodes that it will not need.
+ */
+static unsigned crew_size(const struct samples *samples, unsigned threads, size_t trees,
+			  bool bootstrap)
 {
+	double part = bootstrap ? 0.66 : 1, spare = sizeof(struct wood_node) / 4;
 	double rows = (double)samples->rows, width = (double)samples->width;
 	double room = 8 * rows * (width + 1) + 0x1p20;
 	double taken = rows * (2 * width + (samples->classes ? 0 : 8));
-	double each = rows * (GROWTH_BYTES_PER_ROW * 0.66 + sizeof(uint16_t)) + 0x1p16;
+	double each = rows * (GROWTH_BYTES_PER_ROW * part + spare + sizeof(uint16_t)) + 0x1p16;
 	double fit = floor((room - taken) / each);
 
 	if (threads > fit)
@@ -148,10 +153,11 @@ static void trees_grow(const struct samples *samples, const double *settings,
 	struct crew crew = {
 		.samples = samples, .seed = effort->seed, .stream = stream, .woods = woods
 	};
-	unsigned size = crew_size(samples, effort->threads, count);
+	unsigned size;
 
 	trees_plan(&plan, &learner_forest, settings, samples);
 	crew.bootstrap = learner_value(&learner_forest, settings, "bootstrap") == 0;
+	size = crew_size(samples, effort->threads, count, crew.bootstrap);
 	crew.target = trees_target(samples, &plan.centre);
 	growth_ranks_init(&ranks, samples, false, plan.criterion == SPLIT_VARIANCE);
 	crew_init(&crew, size, &ranks, &plan);

@@ -15,6 +15,9 @@
 #include "learn/learner.h"
 #include "learn/learners/ranks.h"
 
+/* So many nodes are not held twice. */
+enum { NODES_MANY = 8192 };
+
 /* Up to so many ranks per row of a node, adding up by rank is quicker than sorting. */
 enum { BIN_LEVELS_PER_ROW = 2 };
 
@@ -63,7 +66,7 @@ struct growth {
 	bool from_ranks;	  /* lists of the root are still those of ranks */
 	struct wood_node *nodes;
 	double *values;
-	size_t count, cap, cap_values;
+	size_t count, room_nodes, nodes_most;
 	struct waiting *stack;
 	size_t waiting, cap_stack;
 	struct growth_leaf *leaves;
@@ -111,9 +114,12 @@ void growth_ranks_release(struct growth_ranks *ranks)
 static void room_make(struct growth *growth, size_t rows)
 {
 	size_t bytes = growth->wide ? sizeof(uint64_t) : sizeof(uint32_t);
+	bool weighted = growth->weights || growth->cells.sum;
 
-	if (rows <= growth->room)
+	if (rows <= growth->room && (!weighted || growth->heft))
 		return;
+	if (rows < growth->room)
+		rows = growth->room;
 	rows += rows / 64;
 	if (rows > growth->size)
 		rows = growth->size;
@@ -122,7 +128,8 @@ static void room_make(struct growth *growth, size_t rows)
 		growth->tally = xrealloc(growth->tally, rows, sizeof(*growth->tally));
 	growth->rows = xrealloc(growth->rows, rows, sizeof(*growth->rows));
 	growth->pull = xrealloc(growth->pull, rows, sizeof(*growth->pull));
-	growth->heft = xrealloc(growth->heft, rows, sizeof(*growth->heft));
+	if (weighted || growth->heft)
+		growth->heft = xrealloc(growth->heft, rows, sizeof(*growth->heft));
 	growth->entries = xrealloc(growth->entries, rows, bytes);
 	growth->spare = xrealloc(growth->spare, rows, bytes);
 }
@@ -301,7 +308,8 @@ static double numbers_gather(struct growth *growth, const uint32_t *list, struct
 		squares += w * difference * difference;
 		if (!growth->in_order) {
 			growth->pull[i] = w * growth->target[row];
-			growth->heft[i] = w;
+			if (growth->weights)
+				growth->heft[i] = w;
 		}
 	}
 	node->weight_all = weight;
@@ -351,7 +359,8 @@ static double classes_gather(struct growth *growth, const uint32_t *list, struct
 		node->classes_all[(size_t)growth->target[row]] += w;
 		if (!growth->in_order) {
 			growth->pull[i] = growth->target[row];
-			growth->heft[i] = w;
+			if (growth->weights)
+				growth->heft[i] = w;
 		}
 	}
 	for (size_t i = 0; i < growth->plan->classes; i++)
@@ -371,7 +380,7 @@ static double node_gather(struct growth *growth, const struct waiting *at, struc
 	node->tally = NULL;
 	node->leaf_least = growth->plan->leaf_least;
 	node->target = growth->in_order ? growth->target : growth->pull;
-	node->weight = growth->in_order ? NULL : growth->heft;
+	node->weight = growth->in_order || !growth->weights ? NULL : growth->heft;
 	if (growth->cells.sum) {
 		node->tally = growth->in_order ? growth->cells.tally : growth->tally;
 		node->target = growth->in_order ? growth->cells.sum : growth->pull;
@@ -589,14 +598,27 @@ static bool node_open(const struct growth *growth, uint32_t rows, uint32_t depth
 	       rows >= 2 * plan->leaf_least;
 }
 
+/* Twice as many, until they are many; never more than a tree of these cells can have. */
+static void nodes_room(struct growth *growth, size_t wanted)
+{
+	size_t room = growth->room_nodes;
+
+	if (wanted <= room)
+		return;
+	room += room > NODES_MANY ? room / 8 : room + 16;
+	if (room > growth->nodes_most)
+		room = growth->nodes_most;
+	growth->room_nodes = room;
+	growth->nodes = xrealloc(growth->nodes, room, sizeof(*growth->nodes));
+	growth->values = xrealloc(growth->values, room * growth->answers, sizeof(*growth->values));
+}
+
 static uint32_t nodes_add(struct growth *growth, size_t more)
 {
 	size_t first = growth->count;
 
 	growth->count += more;
-	growth->nodes = xgrow(growth->nodes, &growth->cap, growth->count, sizeof(*growth->nodes));
-	growth->values = xgrow(growth->values, &growth->cap_values, growth->count * growth->answers,
-			       sizeof(*growth->values));
+	nodes_room(growth, growth->count);
 	for (size_t i = first; i < growth->count; i++)
 		growth->nodes[i] = (struct wood_node){ .cut = INFINITY };
 	return (uint32_t)first;
@@ -639,6 +661,8 @@ static void node_cut(struct growth *growth, const struct waiting *at, const stru
 
 static void leaf_add(struct growth *growth, const struct waiting *at)
 {
+	if (!growth->plan->leaves)
+		return;
 	growth->leaves = xgrow(growth->leaves, &growth->cap_leaves, growth->leaf_count + 1,
 			       sizeof(*growth->leaves));
 	growth->leaves[growth->leaf_count++] = (struct growth_leaf){
@@ -666,6 +690,25 @@ static void node_grow(struct growth *growth, const struct waiting *at)
 		leaf_add(growth, at);
 }
 
+/* Many nodes are handed over, few are copied and their room is kept for the next tree. */
+static void wood_give(struct growth *growth, struct wood *wood)
+{
+	size_t nodes = growth->count, values = nodes * growth->answers;
+	bool many = nodes > NODES_MANY;
+
+	wood->count = nodes;
+	wood->nodes = xrealloc(many ? growth->nodes : NULL, nodes, sizeof(*wood->nodes));
+	wood->values = xrealloc(many ? growth->values : NULL, values, sizeof(*wood->values));
+	if (many) {
+		growth->nodes = NULL;
+		growth->values = NULL;
+		growth->room_nodes = 0;
+		return;
+	}
+	memcpy(wood->nodes, growth->nodes, nodes * sizeof(*wood->nodes));
+	memcpy(wood->values, growth->values, values * sizeof(*wood->values));
+}
+
 void growth_grow(struct growth *growth, const double *target, const uint16_t *weights,
 		 struct random *random, struct wood *wood, double *gain)
 {
@@ -682,6 +725,7 @@ void growth_grow(struct growth *growth, const double *target, const uint16_t *we
 		growth->features[f] = (uint32_t)f;
 	rows = growth->cells.sum ? cells_fill(growth) : 0;
 	count = root_gather(growth);
+	growth->nodes_most = 2 * count - 1;
 	stack_push(growth, (struct waiting){ .node = nodes_add(growth, 1),
 					     .count = (uint32_t)count,
 					     .rows = (uint32_t)(rows ? rows : count) });
@@ -690,13 +734,7 @@ void growth_grow(struct growth *growth, const double *target, const uint16_t *we
 
 		node_grow(growth, &at);
 	}
-	*wood = (struct wood){ .nodes = xmalloc(growth->count * sizeof(*wood->nodes)),
-			       .values = xmalloc(growth->count * growth->answers *
-						 sizeof(*wood->values)),
-			       .count = growth->count };
-	memcpy(wood->nodes, growth->nodes, growth->count * sizeof(*wood->nodes));
-	memcpy(wood->values, growth->values,
-	       growth->count * growth->answers * sizeof(*wood->values));
+	wood_give(growth, wood);
 }
 
 const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *count)

@@ -46,6 +46,7 @@ struct growth_plan {
 	size_t tries; /* inputs looked at per node, drawn at random; all: the width */
 	uint32_t depth_most;
 	size_t split_least, leaf_least; /* rows, whatever they weigh */
+	bool leaves;			/* growth_leaves() will be asked */
 	double centre; /* what was taken from the targets; added to the values of nodes */
 };
 
@@ -74,7 +75,7 @@ void growth_free(struct growth *growth);
 void growth_grow(struct growth *growth, const double *target, const uint16_t *weights,
 		 struct random *random, struct wood *wood, double *gain);
 
-/* Leaves of the last tree, until the next one is grown. */
+/* Leaves of the last tree, until the next one is grown; the plan must say so. */
 const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *count);
 
 /* The rows of a leaf, until the next call. */

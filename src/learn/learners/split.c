@@ -152,7 +152,7 @@ static void bins_fill(const struct split_node *node, const uint16_t *ranks, cons
 		struct split_bin *bin = &bins[(i & (sets - 1)) * levels + ranks[rows[i]]];
 
 		bin->sum += node->target[i];
-		bin->weight += node->weight[i];
+		bin->weight += node->weight ? node->weight[i] : 1;
 		bin->count += node->tally ? node->tally[i] : 1;
 		bin->position = i;
 	}

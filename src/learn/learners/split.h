@@ -50,7 +50,7 @@ void split_scan_wide(const struct split_node *node, const uint64_t *entries, uin
 		     struct split *best);
 
 /*
- * The same without sorting, for VARIANCE with weights, where an input has few ranks: rows are added
+ * The same without sorting, for VARIANCE, where an input has few ranks: rows are added
  * up by rank. rows has one per position, ranks one per row. bins has room for SPLIT_BINS, and
  * levels are no more. False where all rows have the same rank.
  */
