@@ -317,11 +317,6 @@ static inline pair choose(mask yes, pair a, pair b)
 	return (pair)((yes & (mask)a) | (~yes & (mask)b));
 }
 
-static inline pair lesser(pair a, pair b)
-{
-	return choose(a < b, a, b);
-}
-
 static inline pair greater(pair a, pair b)
 {
 	return choose(a > b, a, b);
