@@ -377,14 +377,14 @@ static void held_out_add(struct training *t, const struct svm_model *model,
 		radial_sums(chunk, t->samples->x + i * t->samples->width, sums);
 		for (size_t g = 0; g < n; g++) {
 			uint32_t label = (uint32_t)model->label[g];
-			double sum = sums[g < group ? g : g - 1];
+			size_t other = g < group ? g : g - 1;
 
 			if (g == group)
 				continue;
 			if (own == from)
-				out[against(own, label)] += sum;
+				out[against(own, label)] += sums[other];
 			else if (own == label)
-				out[against(own, from)] += sum;
+				out[against(own, from)] += sums[other];
 		}
 	}
 }
