@@ -243,7 +243,7 @@ static int inputs_make(const struct runs *runs, const char *list, double **x, si
 		return r;
 	*width = schema.width;
 	*x = xmalloc(runs->rows * schema.width * sizeof(**x));
-	r = schema_inputs(&schema, &runs->table, *x, NULL, NULL, err);
+	r = schema_inputs(&schema, &runs->table, true, *x, NULL, NULL, err);
 	schema_release(&schema);
 	return r;
 }

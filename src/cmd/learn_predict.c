@@ -14,21 +14,39 @@
 #include "cmd/learn_show.h"
 #include "learn/data/csv.h"
 #include "learn/data/dataset.h"
+#include "learn/data/real.h"
 #include "learn/judge/metrics.h"
 #include "learn/model.h"
 
-/* The most probable class per row, named. */
+/* Do the names of all classes read as numbers? Then so does their column. */
+static bool classes_numbers(const struct model *model, double *numbers)
+{
+	for (size_t i = 0; i < model->pipeline.classes; i++) {
+		if (!real_parse(model->classes[i], strlen(model->classes[i]), &numbers[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The most probable class per row, as it stood in the table that was learnt. */
 static void class_column(struct dataset *dataset, const struct model *model, const double *chances)
 {
 	size_t classes = model->pipeline.classes, at = dataset_add(dataset, "prediction", NULL);
 	struct column *column = &dataset->columns[at];
+	double numbers[LEARNER_CLASSES_MAX];
+	bool is_number = classes_numbers(model, numbers);
 
-	column->levels = xcalloc(classes, sizeof(*column->levels));
-	column->level_count = classes;
-	for (size_t i = 0; i < classes; i++)
+	if (!is_number) {
+		column->levels = xcalloc(classes, sizeof(*column->levels));
+		column->level_count = classes;
+	}
+	for (size_t i = 0; i < classes && !is_number; i++)
 		column->levels[i] = xstrdup(model->classes[i]);
-	for (size_t i = 0; i < dataset->rows; i++)
-		dataset_row(dataset, i)[at] = (double)learner_best(chances + i * classes, classes);
+	for (size_t i = 0; i < dataset->rows; i++) {
+		size_t best = learner_best(chances + i * classes, classes);
+
+		dataset_row(dataset, i)[at] = is_number ? numbers[best] : (double)best;
+	}
 }
 
 static void chance_columns(struct dataset *dataset, const struct model *model,
@@ -53,7 +71,7 @@ static int interval_columns(struct dataset *dataset, const struct model *model,
 	AUTO_FREE double *inputs = xmalloc((rows + 1) * width * sizeof(*inputs));
 	AUTO_FREE double *low = xmalloc(2 * (rows + 1) * sizeof(*low));
 	double *high = low + rows + 1;
-	int r = schema_inputs(&model->schema, dataset, inputs, NULL, NULL, err);
+	int r = schema_inputs(&model->schema, dataset, true, inputs, NULL, NULL, err);
 
 	for (size_t i = 0; r >= 0 && i < rows; i++) {
 		if (!model_interval(model, inputs + i * width, guesses[i], coverage, &low[i],

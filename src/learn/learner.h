@@ -3,9 +3,17 @@
  * What a method of learning is: one constant per method, in the visible list of learners.c.
  *
  * Memory: fitting holds at most as many bytes as its samples have, plus 1 MiB, beside the samples
- * and the model that it yields; a method that needs more says so in `help` and bounds it by a
- * setting (SVM: its cache; Gaussian process: its rows squared). Together with the caller's table
- * and the prepared copy that makes three times the input. tests/unit/learn_memory.c checks it.
+ * and the model that it yields. With the caller's table and the prepared copy that is three times
+ * the input. These hold more, bounded by a setting or by the rows:
+ *
+ *	svm         as much again (libsvm takes 16 bytes a value), 200 bytes a row and thread, and
+ *	            the setting `cache`
+ *	gaussian    four matrices of the square of the setting `limit`
+ *	perceptron  with solver=lbfgs, 26 numbers per weight
+ *	tree, forest, boosting: 112 bytes a row, which is more than the samples have where there are
+ *	            fewer than 13 inputs
+ *
+ * tests/unit/learn_memory.c checks exactly this.
  */
 #ifndef SLUICE_LEARN_LEARNER_H
 #define SLUICE_LEARN_LEARNER_H
@@ -24,6 +32,7 @@ struct samples {
 	const double *y; /* rows: a number to predict, or a class 0 .. classes - 1 */
 	size_t rows, width;
 	size_t classes; /* 0: regression; else at least 2 */
+	bool gaps; /* x has missing values (NAN); a pipeline fills them, learners never see any */
 };
 
 enum { LEARNER_REGRESSES = 1, LEARNER_CLASSIFIES = 2 };

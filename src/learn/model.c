@@ -275,7 +275,7 @@ int model_predict(const struct model *model, const struct dataset *dataset, doub
 {
 	AUTO_FREE double *inputs = xmalloc((dataset->rows ? dataset->rows : 1) *
 					   model->schema.width * sizeof(*inputs));
-	int r = schema_inputs(&model->schema, dataset, inputs, strange, missing, err);
+	int r = schema_inputs(&model->schema, dataset, true, inputs, strange, missing, err);
 
 	if (r < 0)
 		return r;
@@ -322,7 +322,7 @@ static int further_make(struct further *further, const struct model *model,
 	further->x = xmalloc(rows * width * sizeof(*further->x));
 	r = model_truth(model, dataset, further->y, err);
 	if (r >= 0)
-		r = schema_inputs(&model->schema, dataset, further->x, NULL, NULL, err);
+		r = schema_inputs(&model->schema, dataset, true, further->x, NULL, NULL, err);
 	for (size_t i = 0; r >= 0 && i < dataset->rows; i++) {
 		if (isnan(further->y[i]))
 			continue;

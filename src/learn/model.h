@@ -82,6 +82,7 @@ struct model_rows {
 	size_t *from;	      /* per row: its row in the table */
 	char **classes;
 	size_t rows, class_count, left_out;
+	size_t missing; /* values; in x they are NAN, for the pipeline to fill inside a fold */
 };
 int model_rows_init(struct model_rows *rows, const struct dataset *dataset,
 		    const struct model_plan *plan, struct err *err);

@@ -177,7 +177,7 @@ static int inputs_make(struct model_rows *rows, const struct dataset *dataset, s
 			       "may be %d",
 			       width, PIPELINE_WIDTH_MAX);
 	rows->x = xmalloc(dataset->rows * width * sizeof(*rows->x));
-	r = schema_inputs(&rows->schema, dataset, rows->x, NULL, NULL, err);
+	r = schema_inputs(&rows->schema, dataset, false, rows->x, NULL, &rows->missing, err);
 	for (size_t i = 0; r >= 0 && i < rows->rows; i++) {
 		if (rows->from[i] != i)
 			memcpy(rows->x + i * width, rows->x + rows->from[i] * width,
@@ -251,7 +251,8 @@ struct samples model_rows_samples(const struct model_rows *rows)
 				 .y = rows->y,
 				 .rows = rows->rows,
 				 .width = rows->schema.width,
-				 .classes = rows->class_count };
+				 .classes = rows->class_count,
+				 .gaps = rows->missing > 0 };
 }
 
 /* ---- folds ---- */

@@ -25,8 +25,12 @@ static void rows_copy(double *out, const double *x, size_t width, const size_t *
 		memcpy(out, x, count * width * sizeof(*x));
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		memcpy(out + i * width, x + rows[i] * width, width * sizeof(*x));
+	/* Rows that follow each other at once: most do, where some were held out. */
+	for (size_t i = 0, n; i < count; i += n) {
+		for (n = 1; i + n < count && rows[i + n] == rows[i] + n;)
+			n++;
+		memcpy(out + i * width, x + rows[i] * width, n * width * sizeof(*x));
+	}
 }
 
 static int target_copy(double *out, const struct samples *samples, const size_t *rows, size_t count,
@@ -71,6 +75,7 @@ int pipeline_fit(struct pipeline *pipeline, const struct pipeline_plan *plan,
 				 .classes = samples->classes,
 				 .log_target = plan->log_target && !samples->classes };
 	AUTO_FREE double *x = NULL, *y = NULL;
+	AUTO_FREE char *recipe = NULL;
 	struct samples prepared;
 	int r;
 
@@ -85,8 +90,9 @@ int pipeline_fit(struct pipeline *pipeline, const struct pipeline_plan *plan,
 		return r;
 	x = xmalloc(count * samples->width * sizeof(*x));
 	rows_copy(x, samples->x, samples->width, rows, count);
-	r = preparation_fit(&made.preparation, plan->recipe ? plan->recipe : plan->learner->recipe,
-			    x, count, samples->width, err);
+	recipe = xprintf("%s%s", samples->gaps ? "fill," : "",
+			 plan->recipe ? plan->recipe : plan->learner->recipe);
+	r = preparation_fit(&made.preparation, recipe, x, count, samples->width, err);
 	if (r < 0)
 		return r;
 	prepared = (struct samples){ .x = x,

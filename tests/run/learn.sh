@@ -110,8 +110,10 @@ check_json out sluice.learn/1
 check_eq "$(json_get out '["rows"][0]["prediction"]')" "$(sed -n 2p state.csv | cut -d, -f4)"
 check_rc 1 "$sluice" learn fit state.csv --target label --learner linear
 check_has "$(cat err)" 'label holds texts such as "busy": these are classes, not numbers'
-check_rc 0 "$sluice" learn fit repeats.csv --target nodes --classify --learner tree
+check_rc 0 "$sluice" learn fit repeats.csv --target nodes --classify --learner tree -o nodes.model
 check_has "$(cat out)" "predicts nodes: 1, 2, 3, 4, 5"
+check_rc 0 "$sluice" learn predict nodes.model repeats.csv
+same out nodes prediction
 
 # time: the window is kept, and a model that can learns further rows
 head -101 state.csv >early.csv

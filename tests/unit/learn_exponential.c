@@ -25,4 +25,24 @@ static void beyond_its_range_it_is_tiny_or_huge_but_a_number(void)
 	CHECK(isfinite(exponential(1e300)) && exponential(1e300) > 1e300);
 }
 
-TESTS(TEST(it_is_right_to_the_last_digits), TEST(beyond_its_range_it_is_tiny_or_huge_but_a_number))
+static void sixteen_at_once_are_what_one_by_one_are(void)
+{
+	static const double strange[] = { -1e300, -INFINITY, NAN, 1e300, -700.5, 700.5, 0, -0.0 };
+	exponential_pair values[8];
+
+	for (double x = -700; x <= 700 - 16; x += 3.71) {
+		for (size_t i = 0; i < 16; i++)
+			values[i / 2][i % 2] = x + (double)i;
+		exponential_sixteen(values);
+		for (size_t i = 0; i < 16; i++)
+			CHECK(fabs(values[i / 2][i % 2] / exponential(x + (double)i) - 1) < 1e-14);
+	}
+	for (size_t i = 0; i < 16; i++)
+		values[i / 2][i % 2] = strange[i / 2];
+	exponential_sixteen(values);
+	for (size_t i = 0; i < 16; i++)
+		CHECK(values[i / 2][i % 2] == exponential(strange[i / 2]));
+}
+
+TESTS(TEST(it_is_right_to_the_last_digits), TEST(beyond_its_range_it_is_tiny_or_huge_but_a_number),
+      TEST(sixteen_at_once_are_what_one_by_one_are))

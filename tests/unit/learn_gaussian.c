@@ -382,7 +382,8 @@ static void problem_init(struct problem *problem, size_t rows, uint64_t seed)
 		x[2] = random_below(&random, 2) ? 1.3 : -0.7;
 		problem->y[i] = sin(3 * x[0]) + x[1] * (x[2] > 0) + 0.2 * random_normal(&random);
 	}
-	problem->samples = (struct samples){ problem->x, problem->y, rows, 3, 0 };
+	problem->samples =
+		(struct samples){ .x = problem->x, .y = problem->y, .rows = rows, .width = 3 };
 }
 
 static void *fit(const struct problem *problem, const char *text, uint64_t seed, unsigned threads)

@@ -450,7 +450,7 @@ static void inputs_out_of_range_are_refused(void)
 static void one_row_and_constant_targets_are_learnt(void)
 {
 	double x[6] = { 1, 2, 3, 4, 5, 6 }, y[2] = { 7, 7 }, out;
-	struct problem problem = { .samples = { x, y, 1, 3, 0 } };
+	struct problem problem = { .samples = { .x = x, .y = y, .rows = 1, .width = 3 } };
 
 	for (size_t rows = 1; rows <= 2; rows++) {
 		void *model;

@@ -531,7 +531,7 @@ static void senseless_recipes_are_refused(void)
 	struct err err;
 
 	refuse("box",
-	       "no preparation \"box\": there are boxcox, yeojohnson, centre, scale and pca");
+	       "no preparation \"box\": there are fill, boxcox, yeojohnson, centre, scale and pca");
 	refuse("centre=1", "preparation \"centre=1\": centre takes no value");
 	refuse("boxcox=R", "preparation \"boxcox=R\": boxcox takes caret");
 	refuse("pca=1.5", "preparation \"pca=1.5\": pca takes a share below 1 or a whole number");
@@ -640,7 +640,24 @@ static void damaged_preparation_is_refused_or_harmless(void)
 	}
 }
 
-TESTS(TEST(boxcox_powers_are_those_of_scipy), TEST(boxcox_power_does_not_depend_on_the_unit),
+static void missing_values_become_the_median_of_the_rows_at_hand(void)
+{
+	double x[] = { 1, NAN, 2, 10, NAN, 20, 3, 30, 4, 60 }, row[] = { NAN, NAN }, out[2];
+	struct preparation preparation;
+	struct err err;
+
+	CHECK_INT(preparation_fit(&preparation, "centre", x, 5, 2, &err), -EDOM);
+	REQUIRE(preparation_fit(&preparation, "fill", x, 5, 2, &err) == 0);
+	CHECK(x[1] == 25 && x[4] == 2.5 && x[0] == 1);
+	preparation_apply(&preparation, row, out);
+	CHECK(out[0] == 2.5 && out[1] == 25);
+	preparation_release(&preparation);
+	x[0] = INFINITY;
+	CHECK_INT(preparation_fit(&preparation, "fill,centre", x, 5, 2, &err), -EDOM);
+}
+
+TESTS(TEST(missing_values_become_the_median_of_the_rows_at_hand),
+      TEST(boxcox_powers_are_those_of_scipy), TEST(boxcox_power_does_not_depend_on_the_unit),
       TEST(powers_keep_digits_of_large_values), TEST(yeojohnson_powers_are_those_of_scikit_learn),
       TEST(caret_powers_are_those_of_caret), TEST(columns_without_a_power_are_left_alone),
       TEST(centre_and_scale_are_exact), TEST(constant_columns_and_extreme_sizes_stay_sound),

@@ -84,12 +84,12 @@ static void another_table_is_read_by_names(void)
 
 	schema_make(&schema, NULL, 0);
 	table_read(&dataset, "op,other,size,rate\nwrite,x,5,7\nread,y,,inf\nseek,z,8,9\n,z,8,9\n");
-	CHECK_INT(schema_inputs(&schema, &dataset, out, &strange, &missing, NULL), 0);
+	CHECK_INT(schema_inputs(&schema, &dataset, true, out, &strange, &missing, NULL), 0);
 	for (size_t i = 0; i < 20; i++)
 		CHECK(out[i] == expected[i]);
 	CHECK_INT(strange, 1);
 	CHECK_INT(missing, 3);
-	CHECK_INT(schema_inputs(&schema, &dataset, out, NULL, NULL, NULL), 0);
+	CHECK_INT(schema_inputs(&schema, &dataset, true, out, NULL, NULL, NULL), 0);
 	schema_release(&schema);
 }
 
@@ -106,7 +106,7 @@ static void numbers_stand_for_texts_of_the_same_digits(void)
 	table_read(&dataset, "id\n1\n2.5\nx\n");
 	table_read(&numbers, "id,a\n2.5,1\n1,1\nNA,1\n3,1\n");
 	REQUIRE(schema_init(&schema, &dataset, columns, 1, NULL, 0, NULL) == 0);
-	CHECK_INT(schema_inputs(&schema, &numbers, out, &strange, &missing, NULL), 0);
+	CHECK_INT(schema_inputs(&schema, &numbers, true, out, &strange, &missing, NULL), 0);
 	CHECK(out[0] == 0 && out[1] == 1 && out[2] == 0);
 	CHECK(out[3] == 1 && out[4] == 0 && out[5] == 0);
 	CHECK(out[6] == 0 && out[7] == 0 && out[8] == 0);
@@ -127,10 +127,10 @@ static void unfit_tables_are_refused(void)
 
 	schema_make(&schema, NULL, 0);
 	table_read(&absent, "op,rates,size\nwrite,1,2\n");
-	CHECK_INT(schema_inputs(&schema, &absent, out, NULL, NULL, &err), -ENOENT);
+	CHECK_INT(schema_inputs(&schema, &absent, true, out, NULL, NULL, &err), -ENOENT);
 	CHECK_TEXT(err.text, "there is no column \"rate\": there are rates");
 	table_read(&texts, "op,rate,size\nwrite,1,2\nread,fast,1\n");
-	CHECK_INT(schema_inputs(&schema, &texts, out, NULL, NULL, &err), -EINVAL);
+	CHECK_INT(schema_inputs(&schema, &texts, true, out, NULL, NULL, &err), -EINVAL);
 	CHECK_TEXT(err.text, "column \"rate\" holds texts such as \"1\" where numbers are wanted");
 	schema_release(&schema);
 	table_read(&dataset, trained);
@@ -154,8 +154,8 @@ static void saved_schema_reads_the_same(void)
 	CHECK(blob.at == blob.end);
 	CHECK_INT(loaded.width, schema.width);
 	table_read(&dataset, trained);
-	CHECK_INT(schema_inputs(&schema, &dataset, a, NULL, NULL, NULL), 0);
-	CHECK_INT(schema_inputs(&loaded, &dataset, b, NULL, NULL, NULL), 0);
+	CHECK_INT(schema_inputs(&schema, &dataset, true, a, NULL, NULL, NULL), 0);
+	CHECK_INT(schema_inputs(&loaded, &dataset, true, b, NULL, NULL, NULL), 0);
 	CHECK(memcmp(a, b, sizeof(a)) == 0);
 	schema_release(&schema);
 	schema_release(&loaded);
@@ -176,7 +176,7 @@ static void try_load(const char *bytes, size_t n, int must_fail)
 		return;
 	table_read(&dataset, trained);
 	out = xcalloc(dataset.rows * loaded.width + 1, sizeof(*out));
-	schema_inputs(&loaded, &dataset, out, NULL, NULL, NULL);
+	schema_inputs(&loaded, &dataset, true, out, NULL, NULL, NULL);
 	schema_release(&loaded);
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows stand in blocks of eight, input by input, so that eight distances are computed side by side.
+ * Distances are computed twice: for most rows only in float, sixteen rows side by side, as the
+ * least that |row|^2 + |at|^2 - 2 row.at can be whatever rounding does; for those few that this
+ * does not leave out, exactly.
+ *
  * Up to TREE_WIDTH inputs a tree halves the rows at the median of the input that varies most, both
  * found from a few of them, until some blocks are left: a leaf, with the box around its rows. A
  * search leaves out what is farther than the k nearest so far. With more inputs there is hardly
@@ -18,15 +21,19 @@
 #include "base/mem.h"
 
 enum {
-	LANES = 8,	 /* rows of a block */
-	LEAF = 64,	 /* rows that are not halved any more */
+	LANES = 16, /* rows of a block */
+	QUADS = LANES / 4,
+	LEAF = 128,	 /* rows that are not halved any more */
 	TREE_WIDTH = 20, /* inputs up to which a tree is made */
 	LOOK = 24,	 /* rows that are looked at to halve a node */
+	NARROW = 64,	 /* inputs for which little room on the stack is enough */
 };
 
 #define NOBODY UINT32_MAX /* fills up the last block */
 
+typedef nearest_quad quad;
 typedef nearest_pair pair;
+typedef int32_t ints __attribute__((vector_size(16)));
 typedef int64_t mask __attribute__((vector_size(16)));
 
 /* Its left half follows it. A leaf has no right half. */
@@ -38,38 +45,96 @@ struct nearest_node {
 	size_t from, rows;	     /* of a leaf, in the builder's order */
 };
 
+/* ---- rows in float ---- */
+
+/* A centred and scaled row with a larger square than this is always looked at exactly. */
+#define SQUARE_MOST 1e18
+
+/* What lies below the least float may be lost: |row| is at most 1e9, so that is far more. */
+#define SQUARE_SLACK 0x1p-110
+
+/* Of such a row nothing is known but that it may be near. */
+static __attribute__((noinline)) void row_give_up(float *out, size_t width, size_t step)
+{
+	for (size_t j = 0; j < width; j++)
+		out[j * step] = 0;
+	out[width * step] = -INFINITY;
+}
+
+/*
+ * Values of a row in float go to out[0], out[step], ..., and behind them the least that its square
+ * contributes. Let u be 2^-24. Rounding to float and summing width + 2 terms changes |row|^2 +
+ * |at|^2 - 2 row.at by at most (2 width + 7) u times |row|^2 + |at|^2, so each square is lessened
+ * by its share.
+ */
+static inline __attribute__((always_inline)) void row_shorten(const struct nearest *n,
+							      const double *values, float *out,
+							      size_t step)
+{
+	double error = (2 * (double)n->width + 12) * 0x1p-24, square;
+	pair sum = { 0 };
+	size_t j = 0;
+
+	for (; j + 2 <= n->width; j += 2) {
+		pair value, centre;
+
+		memcpy(&value, values + j, sizeof(value));
+		memcpy(&centre, n->centre + j, sizeof(centre));
+		value = value * n->scale - centre;
+		out[j * step] = (float)value[0];
+		out[(j + 1) * step] = (float)value[1];
+		sum += value * value;
+	}
+	if (j < n->width) {
+		double value = values[j] * n->scale - n->centre[j];
+
+		out[j * step] = (float)value;
+		sum[0] += value * value;
+	}
+	square = sum[0] + sum[1];
+	out[n->width * step] = (float)(square * (1 - error) - SQUARE_SLACK * (double)n->width);
+	if (!(square < SQUARE_MOST))
+		row_give_up(out, n->width, step);
+}
+
+/* Where some rows are. Any centre and scale are right; these leave the most digits. */
+static void centre_find(struct nearest *n)
+{
+	size_t stride = n->rows / LOOK + 1, seen = (n->rows + stride - 1) / stride;
+	double most = 0;
+
+	for (size_t j = 0; j < n->width; j++)
+		n->centre[j] = 0;
+	for (size_t i = 0; i < n->rows; i += stride) {
+		for (size_t j = 0; j < n->width; j++)
+			n->centre[j] += n->x[i * n->width + j] / (double)seen;
+	}
+	for (size_t i = 0; i < n->rows; i += stride) {
+		for (size_t j = 0; j < n->width; j++)
+			most = fmax(most, fabs(n->x[i * n->width + j] - n->centre[j]));
+	}
+	n->scale = most > 0 ? ldexp(1, -(int)fmax(-1000, fmin(1000, ilogb(most)))) : 1;
+	for (size_t j = 0; j < n->width; j++)
+		n->centre[j] *= n->scale;
+}
+
 /* ---- blocks ---- */
 
-static double *slot(const struct nearest *n, size_t slot)
+static float *slot(const struct nearest *n, size_t slot)
 {
-	return (double *)(n->blocks + slot / LANES * n->width * (LANES / 2)) + slot % LANES;
+	return (float *)(n->blocks + slot / LANES * (n->width + 1) * QUADS) + slot % LANES;
 }
 
-/* Eight rows, or what there are, into a block; row[] must be there already. */
-static void block_fill(struct nearest *n, size_t block, const double *const rows[LANES])
+/* Rows order[0 .. rows) into blocks from `block` on. The last one is filled up. */
+static void blocks_fill(struct nearest *n, size_t block, const uint32_t *order, size_t rows)
 {
-	pair *to = n->blocks + block * n->width * (LANES / 2);
+	size_t at = block * LANES, end = (block + (rows + LANES - 1) / LANES) * LANES;
 
-	for (size_t j = 0; j < n->width; j++) {
-		for (size_t l = 0; l < LANES; l += 2)
-			*to++ = (pair){ rows[l][j], rows[l + 1][j] };
-	}
-}
+	for (size_t i = 0; at < end; i++, at++) {
+		uint32_t row = order[i < rows ? i : 0];
 
-/* Rows order[0 .. rows) of x into blocks from `block` on. The last one is filled up. */
-static void blocks_fill(struct nearest *n, size_t block, const double *x, const uint32_t *order,
-			size_t rows)
-{
-	for (size_t i = 0; i < rows; i += LANES, block++) {
-		const double *from[LANES];
-
-		for (size_t l = 0; l < LANES; l++) {
-			bool there = i + l < rows;
-
-			from[l] = x + (there ? order[i + l] : order[i]) * n->width;
-			n->row[block * LANES + l] = there ? order[i + l] : NOBODY;
-		}
-		block_fill(n, block, from);
+		n->row[at] = i < rows ? row : NOBODY;
+		row_shorten(n, n->x + row * n->width, slot(n, at), LANES);
 	}
 }
 
@@ -82,7 +147,7 @@ static void blocks_reserve(struct nearest *n, size_t slots)
 		return;
 	/* The first time exactly, later in steps: further rows may come one by one. */
 	n->block_cap = n->block_cap ? need + need / 8 : need;
-	n->blocks = xrealloc(n->blocks, n->block_cap, n->width * LANES * sizeof(double));
+	n->blocks = xrealloc(n->blocks, n->block_cap, (n->width + 1) * LANES * sizeof(float));
 	n->row = xrealloc(n->row, n->block_cap, LANES * sizeof(*n->row));
 }
 
@@ -252,52 +317,51 @@ static inline pair choose(mask yes, pair a, pair b)
 	return (pair)((yes & (mask)a) | (~yes & (mask)b));
 }
 
-static inline pair lesser(pair a, pair b)
-{
-	return choose(a < b, a, b);
-}
-
 static inline pair greater(pair a, pair b)
 {
 	return choose(a > b, a, b);
 }
 
-/* Without branches, and in lanes that do not wait for each other. */
-static void box_make(struct nearest *n, const struct nearest_node *leaf)
+static inline double lesser_of(double a, double b)
 {
-	double *least = (double *)(n->boxes + leaf->box * box_size(n));
-	double *most = least + box_size(n);
+	return a < b ? a : b;
+}
 
-	for (size_t j = 0; j < n->width; j++) {
-		const pair *values = n->blocks + (leaf->block * n->width + j) * (LANES / 2);
-		pair low[LANES / 2], high[LANES / 2];
+static inline double greater_of(double a, double b)
+{
+	return a > b ? a : b;
+}
 
-		memcpy(low, values, sizeof(low));
-		memcpy(high, values, sizeof(high));
-		for (size_t b = 1; b < leaf->blocks; b++) {
-			values += n->width * (LANES / 2);
-			for (size_t l = 0; l < LANES / 2; l++) {
-				low[l] = lesser(values[l], low[l]);
-				high[l] = greater(values[l], high[l]);
-			}
+/* Four rows at a time; the last ones may come twice. */
+static void box_make(struct nearest *n, const struct nearest_node *leaf, const uint32_t *order)
+{
+	double *restrict least = (double *)(n->boxes + leaf->box * box_size(n));
+	double *restrict most = least + box_size(n);
+	size_t width = n->width, last = leaf->rows - 1;
+
+	memcpy(least, n->x + order[0] * width, width * sizeof(*least));
+	memcpy(most, least, width * sizeof(*most));
+	for (size_t i = 1; i <= last; i += 4) {
+		const double *restrict a = n->x + order[i] * width;
+		const double *restrict b = n->x + order[i + 1 < last ? i + 1 : last] * width;
+		const double *restrict c = n->x + order[i + 2 < last ? i + 2 : last] * width;
+		const double *restrict d = n->x + order[i + 3 < last ? i + 3 : last] * width;
+
+		for (size_t j = 0; j < width; j++) {
+			least[j] = lesser_of(
+				least[j], lesser_of(lesser_of(a[j], b[j]), lesser_of(c[j], d[j])));
+			most[j] = greater_of(most[j], greater_of(greater_of(a[j], b[j]),
+								 greater_of(c[j], d[j])));
 		}
-		for (size_t l = 1; l < LANES / 2; l++) {
-			low[0] = lesser(low[0], low[l]);
-			high[0] = greater(high[0], high[l]);
-		}
-		low[1] = (pair){ low[0][1], low[0][0] };
-		high[1] = (pair){ high[0][1], high[0][0] };
-		least[j] = lesser(low[0], low[1])[0];
-		most[j] = greater(high[0], high[1])[0];
 	}
 }
 
-static void tree_make(struct nearest *n, const double *x, uint32_t *order, size_t rows)
+static void tree_make(struct nearest *n, uint32_t *order)
 {
-	AUTO_FREE uint32_t *other = xmalloc(rows * sizeof(*other));
-	struct builder b = { .x = x, .width = n->width, .order = order, .other = other, .n = n };
+	AUTO_FREE uint32_t *other = xmalloc(n->rows * sizeof(*other));
+	struct builder b = { .x = n->x, .width = n->width, .order = order, .other = other, .n = n };
 
-	node_make(&b, 0, rows);
+	node_make(&b, 0, n->rows);
 	blocks_reserve(n, n->block_count * LANES);
 	n->boxes = xmalloc(n->leaf_count * box_size(n) * sizeof(*n->boxes));
 	for (size_t i = 0; i < n->node_count; i++) {
@@ -305,11 +369,11 @@ static void tree_make(struct nearest *n, const double *x, uint32_t *order, size_
 
 		if (node->right)
 			continue;
-		blocks_fill(n, node->block, x, order + node->from, node->rows);
-		box_make(n, node);
+		blocks_fill(n, node->block, order + node->from, node->rows);
+		box_make(n, node, order + node->from);
 	}
 	n->tree_blocks = n->block_count;
-	n->tree_rows = rows;
+	n->tree_rows = n->rows;
 }
 
 static void tree_release(struct nearest *n)
@@ -321,22 +385,23 @@ static void tree_release(struct nearest *n)
 	n->node_count = n->node_cap = n->leaf_count = n->tree_blocks = n->tree_rows = 0;
 }
 
-/* Puts rows of x, numbered as they come, into blocks, by a tree where it helps. */
-static void nearest_build(struct nearest *n, const double *x, size_t rows)
+/* Puts all rows into blocks, by a tree where it helps. */
+static void nearest_build(struct nearest *n)
 {
-	AUTO_FREE uint32_t *order = xmalloc(rows * sizeof(*order));
+	AUTO_FREE uint32_t *order = xmalloc(n->rows * sizeof(*order));
 
-	for (size_t i = 0; i < rows; i++)
+	for (size_t i = 0; i < n->rows; i++)
 		order[i] = (uint32_t)i;
 	tree_release(n);
 	n->block_count = 0;
-	if (n->width <= TREE_WIDTH && rows > LEAF) {
-		tree_make(n, x, order, rows);
+	centre_find(n);
+	if (n->width <= TREE_WIDTH && n->rows > LEAF) {
+		tree_make(n, order);
 		return;
 	}
-	blocks_reserve(n, rows);
-	n->block_count = (rows + LANES - 1) / LANES;
-	blocks_fill(n, 0, x, order, rows);
+	blocks_reserve(n, n->rows);
+	n->block_count = (n->rows + LANES - 1) / LANES;
+	blocks_fill(n, 0, order, n->rows);
 }
 
 /* ---- search ---- */
@@ -344,8 +409,10 @@ static void nearest_build(struct nearest *n, const double *x, size_t rows)
 struct search {
 	const struct nearest *n;
 	const double *at;
+	const float *minus;	    /* in float, times -2; then the least that its square is */
 	struct nearest_found *best; /* k of them, nearest first */
 	size_t k;
+	float limit;		   /* the worst distance in the scale of blocks, or more */
 	double offset[TREE_WIDTH]; /* per input: how far the query is outside of the node */
 };
 
@@ -372,52 +439,78 @@ static void found_add(struct search *s, double distance, uint32_t row)
 	s->best[i] = (struct nearest_found){ distance, row };
 }
 
-/* Adds inputs [from, to) of a block to the squared distances. */
-static inline __attribute__((always_inline)) void distances_add(pair sums[LANES / 2],
-								const pair *block, const double *at,
-								size_t from, size_t to)
+static double distance_to(const struct search *s, const double *row)
 {
-	for (size_t j = from; j < to; j++) {
-		for (size_t l = 0; l < LANES / 2; l++) {
-			pair off = block[j * (LANES / 2) + l] - at[j];
+	size_t width = s->n->width, j = 0;
+	pair even = { 0 }, odd = { 0 };
 
-			sums[l] += off * off;
-		}
+	for (; j + 4 <= width; j += 4) {
+		pair a, b, c, d;
+
+		memcpy(&a, row + j, sizeof(a));
+		memcpy(&b, s->at + j, sizeof(b));
+		memcpy(&c, row + j + 2, sizeof(c));
+		memcpy(&d, s->at + j + 2, sizeof(d));
+		even += (a - b) * (a - b);
+		odd += (c - d) * (c - d);
+	}
+	for (; j < width; j++)
+		even[j % 2] += (row[j] - s->at[j]) * (row[j] - s->at[j]);
+	even += odd;
+	return even[0] + even[1];
+}
+
+static void row_look(struct search *s, uint32_t row)
+{
+	double distance = distance_to(s, s->n->x + row * s->n->width);
+
+	if (!(distance <= worst(s)->distance))
+		return;
+	found_add(s, distance, row);
+	s->limit = (float)(worst(s)->distance * s->n->scale * s->n->scale * (1 + 0x1p-20));
+}
+
+/* The least that the squared distances of a block's rows can be. */
+static inline __attribute__((always_inline)) void block_least(const quad *block, const float *minus,
+							      size_t width, quad least[QUADS])
+{
+	for (size_t l = 0; l < QUADS; l++)
+		least[l] = block[width * QUADS + l] + minus[width];
+	for (size_t j = 0; j < width; j++, block += QUADS) {
+		for (size_t l = 0; l < QUADS; l++)
+			least[l] += block[l] * minus[j];
 	}
 }
 
-static inline bool any_within(const pair sums[LANES / 2], double limit)
+/* A bit per row that may be within the limit. */
+static inline unsigned rows_within(const quad least[QUADS], float limit)
 {
-	mask within = sums[0] <= limit;
+	ints bits = (least[0] <= limit) & (ints){ 1, 2, 4, 8 };
+	mask both;
 
-	for (size_t l = 1; l < LANES / 2; l++)
-		within |= sums[l] <= limit;
-	return within[0] | within[1];
+	bits |= (least[1] <= limit) & (ints){ 1 << 4, 2 << 4, 4 << 4, 8 << 4 };
+	bits |= (least[2] <= limit) & (ints){ 1 << 8, 2 << 8, 4 << 8, 8 << 8 };
+	bits |= (least[3] <= limit) & (ints){ 1 << 12, 2 << 12, 4 << 12, 8 << 12 };
+	both = (mask)bits;
+	both[0] |= both[1];
+	return (unsigned)both[0] | (unsigned)(both[0] >> 32);
 }
 
 static void blocks_search(struct search *s, size_t from, size_t count)
 {
 	const struct nearest *n = s->n;
-	size_t half = n->width >= 8 ? n->width / 2 : 0;
 
 	for (size_t b = from; b < from + count; b++) {
-		const pair *block = n->blocks + b * n->width * (LANES / 2);
-		double limit = worst(s)->distance;
-		pair sums[LANES / 2] = { 0 };
+		unsigned within;
+		quad least[QUADS];
 
-		if (half) {
-			/* Most rows are too far away by half of their inputs. */
-			distances_add(sums, block, s->at, 0, half);
-			if (!any_within(sums, limit))
-				continue;
-		}
-		distances_add(sums, block, s->at, half, n->width);
-		if (!any_within(sums, limit))
-			continue;
-		for (size_t l = 0; l < LANES; l++) {
-			if (sums[l / 2][l % 2] <= worst(s)->distance &&
-			    n->row[b * LANES + l] != NOBODY)
-				found_add(s, sums[l / 2][l % 2], n->row[b * LANES + l]);
+		block_least(n->blocks + b * (n->width + 1) * QUADS, s->minus, n->width, least);
+		within = rows_within(least, s->limit);
+		for (; within; within &= within - 1) {
+			uint32_t row = n->row[b * LANES + (size_t)__builtin_ctz(within)];
+
+			if (row != NOBODY)
+				row_look(s, row);
 		}
 	}
 }
@@ -477,15 +570,41 @@ static void node_search(struct search *s, uint32_t at, double distance)
 	s->offset[node->input] = old;
 }
 
-void nearest_find(const struct nearest *n, const double *row, size_t k, struct nearest_found *found)
+static inline __attribute__((always_inline)) void find(const struct nearest *n, const double *row,
+						       size_t k, struct nearest_found *found,
+						       float *minus)
 {
-	struct search s = { .n = n, .at = row, .best = found, .k = k };
+	struct search s = {
+		.n = n, .at = row, .minus = minus, .best = found, .k = k, .limit = INFINITY
+	};
 
+	row_shorten(n, row, minus, 1);
+	for (size_t j = 0; j < n->width; j++)
+		minus[j] *= -2;
 	for (size_t i = 0; i < k; i++)
 		found[i] = (struct nearest_found){ INFINITY, NOBODY };
 	if (n->node_count)
 		node_search(&s, 0, 0);
 	blocks_search(&s, n->tree_blocks, n->block_count - n->tree_blocks);
+}
+
+/* A large frame costs even where it is not touched. */
+static __attribute__((noinline)) void find_wide(const struct nearest *n, const double *row,
+						size_t k, struct nearest_found *found)
+{
+	float minus[NEAREST_WIDTH_MAX + 1];
+
+	find(n, row, k, found, minus);
+}
+
+void nearest_find(const struct nearest *n, const double *row, size_t k, struct nearest_found *found)
+{
+	float minus[NARROW + 1];
+
+	if (n->width > NARROW)
+		find_wide(n, row, k, found);
+	else
+		find(n, row, k, found, minus);
 	/* A row with values that are not finite is near nothing; the first ones stand in. */
 	for (size_t i = 0; i < k; i++) {
 		if (found[i].row == NOBODY)
@@ -495,67 +614,55 @@ void nearest_find(const struct nearest *n, const double *row, size_t k, struct n
 
 /* ---- life ---- */
 
+static void rows_append(struct nearest *n, const double *x, size_t rows)
+{
+	size_t need = n->rows + rows;
+
+	if (need > n->row_cap) {
+		n->row_cap = n->row_cap ? need + need / 8 : need;
+		n->x = xrealloc(n->x, n->row_cap, n->width * sizeof(*n->x));
+	}
+	memcpy(n->x + n->rows * n->width, x, rows * n->width * sizeof(*x));
+}
+
 void nearest_init(struct nearest *n, const double *x, size_t rows, size_t width)
 {
-	*n = (struct nearest){ .width = width, .rows = rows };
-	nearest_build(n, x, rows);
+	*n = (struct nearest){ .width = width };
+	n->centre = xmalloc(width * sizeof(*n->centre));
+	rows_append(n, x, rows);
+	n->rows = rows;
+	nearest_build(n);
 }
 
 void nearest_release(struct nearest *n)
 {
+	free(n->x);
+	free(n->centre);
 	free(n->blocks);
 	free(n->row);
 	tree_release(n);
 	*n = (struct nearest){ 0 };
 }
 
-double *nearest_unpack(const struct nearest *n)
+/* Outside of the tree. */
+static void row_add(struct nearest *n, uint32_t row)
 {
-	double *x = xmalloc(n->rows * n->width * sizeof(*x));
-
-	for (size_t i = 0; i < n->block_count * LANES; i++) {
-		const double *from = slot(n, i);
-
-		for (size_t j = 0; n->row[i] != NOBODY && j < n->width; j++)
-			x[n->row[i] * n->width + j] = from[j * LANES];
-	}
-	return x;
-}
-
-/* The slot of a row outside of the tree. */
-static size_t slot_of(const struct nearest *n, size_t row)
-{
-	return n->tree_blocks * LANES + row - n->tree_rows;
-}
-
-static void row_append(struct nearest *n, const double *values)
-{
-	size_t at = slot_of(n, n->rows), block = at / LANES;
-	double *to;
+	size_t at = n->tree_blocks * LANES + row - n->tree_rows;
 
 	blocks_reserve(n, at + 1);
-	if (block == n->block_count) {
-		const double *rows[LANES];
-
-		for (size_t l = 0; l < LANES; l++)
-			rows[l] = values;
-		block_fill(n, n->block_count++, rows);
-		memset(n->row + at, 0xff, LANES * sizeof(*n->row)); /* NOBODY */
+	if (at / LANES == n->block_count) {
+		blocks_fill(n, n->block_count++, &row, 1);
+	} else {
+		row_shorten(n, n->x + row * n->width, slot(n, at), LANES);
+		n->row[at] = row;
 	}
-	to = slot(n, at);
-	for (size_t j = 0; j < n->width; j++)
-		to[j * LANES] = values[j];
-	n->row[at] = (uint32_t)n->rows++;
 }
 
 void nearest_add(struct nearest *n, const double *x, size_t rows)
 {
-	AUTO_FREE double *all = NULL;
-
+	rows_append(n, x, rows);
 	for (size_t i = 0; i < rows; i++)
-		row_append(n, x + i * n->width);
-	if (n->width > TREE_WIDTH || n->rows <= LEAF || (n->rows - n->tree_rows) * 4 <= n->rows)
-		return;
-	all = nearest_unpack(n);
-	nearest_build(n, all, n->rows);
+		row_add(n, (uint32_t)n->rows++);
+	if (n->width <= TREE_WIDTH && n->rows > LEAF && (n->rows - n->tree_rows) * 4 > n->rows)
+		nearest_build(n);
 }

@@ -20,14 +20,23 @@
 #include "learn/data/moments.h"
 #include "learn/data/power.h"
 #include "learn/data/real.h"
+#include "learn/data/vector.h"
 
-enum step_kind { STEP_BOXCOX, STEP_YEOJOHNSON, STEP_LINEAR, STEP_COMPONENTS, STEP_KINDS };
+enum step_kind {
+	STEP_BOXCOX,
+	STEP_YEOJOHNSON,
+	STEP_LINEAR,
+	STEP_COMPONENTS,
+	STEP_FILL,
+	STEP_KINDS
+};
 
 struct preparation_step {
 	enum step_kind kind;
 	size_t width;		      /* of its input */
 	struct power *powers;	      /* per column: STEP_BOXCOX, STEP_YEOJOHNSON */
 	double *shift, *factor;	      /* per column: STEP_LINEAR is (x - shift) * factor */
+	double *median;		      /* per column: STEP_FILL */
 	struct components components; /* STEP_COMPONENTS */
 };
 
@@ -36,6 +45,7 @@ static void step_release(struct preparation_step *step)
 	free(step->powers);
 	free(step->shift);
 	free(step->factor);
+	free(step->median);
 	components_release(&step->components);
 }
 
@@ -56,7 +66,9 @@ static void step_apply(const struct preparation_step *step, const double *in, do
 			out[j] = (in[j] - shift[j]) * factor[j];
 		return;
 	}
-	for (size_t j = 0; j < step->width; j++)
+	for (size_t j = 0; step->kind == STEP_FILL && j < step->width; j++)
+		out[j] = isnan(in[j]) ? step->median[j] : in[j];
+	for (size_t j = 0; step->powers && j < step->width; j++)
 		out[j] = power_apply(&step->powers[j], in[j]);
 }
 
@@ -125,6 +137,8 @@ struct fitting {
 	struct preparation made;
 	double *x;
 	size_t rows;
+	double *deviation; /* of the last step, which centres and is not applied yet; or NULL */
+	bool finite;	   /* the last step cannot have made numbers that are not */
 };
 
 static struct preparation_step *step_add(struct preparation *preparation, enum step_kind kind)
@@ -142,6 +156,97 @@ static void rows_apply(const struct fitting *fitting, const struct preparation_s
 {
 	for (size_t i = 0; i < fitting->rows; i++)
 		step_apply(step, fitting->x + i * step->width, fitting->x + i * step->width);
+}
+
+typedef double lanes __attribute__((vector_size(16)));
+
+/* Are all of them? Zero times a number is zero, unless the number is not finite. */
+static bool all_finite(const double *x, size_t count)
+{
+	lanes sum[4] = { 0 }, all;
+	size_t i = 0;
+
+	for (; i + 8 <= count; i += 8) {
+		lanes some[4];
+
+		memcpy(some, x + i, sizeof(some));
+		for (size_t l = 0; l < 4; l++)
+			sum[l] += some[l] * 0;
+	}
+	for (; i < count; i++)
+		sum[0][0] += x[i] * 0;
+	all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+	return all[0] + all[1] == 0;
+}
+
+/* The first row with a number that is not finite; rows where all are. */
+static size_t row_infinite(const double *x, size_t rows, size_t width)
+{
+	size_t i = 0;
+
+	if (all_finite(x, rows * width))
+		return rows;
+	while (i < rows && all_finite(x + i * width, width))
+		i++;
+	return i;
+}
+
+static int fitting_check(const struct fitting *fitting, const char *when, struct err *err)
+{
+	size_t row = row_infinite(fitting->x, fitting->rows, fitting->made.width_out);
+
+	if (row == fitting->rows)
+		return 0;
+	return err_set(err, EDOM, "row %zu of the inputs is not finite %s the preparation", row + 1,
+		       when);
+}
+
+/* Of what is there; 0 where nothing is. */
+static double median_of(const struct fitting *fitting, size_t column, double *room)
+{
+	size_t width = fitting->made.width_out, count = 0;
+
+	for (size_t i = 0; i < fitting->rows; i++) {
+		room[count] = fitting->x[i * width + column];
+		count += !isnan(room[count]);
+	}
+	return count ? vector_median(room, count) : 0;
+}
+
+static int fill_fit(struct fitting *fitting, const char *value, struct err *err)
+{
+	struct preparation_step *step = step_add(&fitting->made, STEP_FILL);
+	AUTO_FREE double *room = xcalloc(fitting->rows, sizeof(*room));
+
+	(void)value;
+	step->median = xcalloc(step->width, sizeof(*step->median));
+	for (size_t j = 0; j < step->width; j++)
+		step->median[j] = median_of(fitting, j, room);
+	rows_apply(fitting, step);
+	return fitting_check(fitting, "before", err);
+}
+
+/* As rows_apply() for a linear step: in place, which the compiler cannot know above. */
+static void rows_move(const struct fitting *fitting, const struct preparation_step *step)
+{
+	const double *restrict shift = step->shift, *restrict factor = step->factor;
+	size_t width = step->width;
+	double *restrict row = fitting->x;
+
+	for (size_t i = 0; i < fitting->rows; i++, row += width) {
+		for (size_t j = 0; j < width; j++)
+			row[j] = (row[j] - shift[j]) * factor[j];
+	}
+}
+
+/* Applies centring that has waited for a scaling to follow. */
+static void centre_finish(struct fitting *fitting)
+{
+	if (!fitting->deviation)
+		return;
+	rows_move(fitting, &fitting->made.steps[fitting->made.count - 1]);
+	free(fitting->deviation);
+	fitting->deviation = NULL;
 }
 
 static int powers_fit(struct fitting *fitting, enum power_kind kind, bool caret)
@@ -185,43 +290,35 @@ static int centre_fit(struct fitting *fitting, const char *value, struct err *er
 	struct preparation_step *step = linear_add(&fitting->made);
 
 	(void)value, (void)err;
-	moments_mean(fitting->x, fitting->rows, step->width, step->shift);
-	rows_apply(fitting, step);
+	fitting->deviation = xmalloc(step->width * sizeof(double));
+	fitting->finite = moments_find(fitting->x, fitting->rows, step->width, step->shift,
+				       fitting->deviation);
 	return 0;
-}
-
-/* The step before, if it is linear and only shifts. */
-static struct preparation_step *shift_before(struct preparation *preparation)
-{
-	struct preparation_step *last = preparation->steps + preparation->count;
-
-	if (!preparation->count || (--last)->kind != STEP_LINEAR)
-		return NULL;
-	for (size_t j = 0; j < last->width; j++) {
-		if (last->factor[j] != 1)
-			return NULL;
-	}
-	return last;
 }
 
 static int scale_fit(struct fitting *fitting, const char *value, struct err *err)
 {
-	struct preparation_step *step = shift_before(&fitting->made);
 	size_t width = fitting->made.width_out;
+	AUTO_FREE double *deviation = fitting->deviation;
+	struct preparation_step *step;
 
 	(void)value, (void)err;
-	if (!step)
+	fitting->deviation = NULL;
+	if (deviation) {
+		/* Centring and scaling in one. */
+		step = &fitting->made.steps[fitting->made.count - 1];
+	} else {
+		fitting->finite = false;
 		step = linear_add(&fitting->made);
-	moments_deviation(fitting->x, fitting->rows, width, step->factor);
+		deviation = xmalloc(width * sizeof(*deviation));
+		moments_deviation(fitting->x, fitting->rows, width, deviation);
+	}
 	for (size_t j = 0; j < width; j++) {
-		double factor = 1 / step->factor[j];
+		double factor = 1 / deviation[j];
 
-		step->factor[j] = step->factor[j] > 0 && isfinite(factor) ? factor : 1;
+		step->factor[j] = deviation[j] > 0 && isfinite(factor) ? factor : 1;
 	}
-	for (size_t i = 0; i < fitting->rows; i++) {
-		for (size_t j = 0; j < width; j++)
-			fitting->x[i * width + j] *= step->factor[j];
-	}
+	rows_move(fitting, step);
 	return 0;
 }
 
@@ -268,6 +365,7 @@ static const struct dish {
 	bool (*accept)(const char *value);
 	int (*fit)(struct fitting *fitting, const char *value, struct err *err);
 } dishes[] = {
+	{ "fill", NULL, value_none, fill_fit },
 	{ "boxcox", "caret", value_caret, boxcox_fit },
 	{ "yeojohnson", NULL, value_none, yeojohnson_fit },
 	{ "centre", NULL, value_none, centre_fit },
@@ -292,7 +390,8 @@ static const struct dish *dish_find(const char *item, const char **value, struct
 		return NULL;
 	}
 	err_set(err, EINVAL,
-		"no preparation \"%.80s\": there are boxcox, yeojohnson, centre, scale and pca",
+		"no preparation \"%.80s\": there are fill, boxcox, yeojohnson, centre, scale and "
+		"pca",
 		item);
 	return NULL;
 }
@@ -318,39 +417,22 @@ static int recipe_walk(const char *recipe, struct fitting *fitting, struct err *
 			return err_set(err, EINVAL, "preparation \"%.80s\": pca comes only once",
 				       recipe);
 		reduced |= dish->fit == pca_fit;
-		if (fitting)
-			r = dish->fit(fitting, value, err);
+		if (!fitting)
+			continue;
+		if (dish->fit != scale_fit) {
+			centre_finish(fitting);
+			fitting->finite = false;
+		}
+		r = dish->fit(fitting, value, err);
 	}
+	if (fitting)
+		centre_finish(fitting);
 	return r;
 }
 
 int preparation_check(const char *recipe, struct err *err)
 {
 	return recipe_walk(recipe, NULL, err);
-}
-
-/* The first row with a number that is not finite; rows where all are. */
-static size_t row_infinite(const double *x, size_t rows, size_t width)
-{
-	for (size_t i = 0; i < rows; i++) {
-		double sum = 0;
-
-		for (size_t j = 0; j < width; j++)
-			sum += x[i * width + j] * 0;
-		if (sum != 0)
-			return i;
-	}
-	return rows;
-}
-
-static int fitting_check(const struct fitting *fitting, const char *when, struct err *err)
-{
-	size_t row = row_infinite(fitting->x, fitting->rows, fitting->made.width_out);
-
-	if (row == fitting->rows)
-		return 0;
-	return err_set(err, EDOM, "row %zu of the inputs is not finite %s the preparation", row + 1,
-		       when);
 }
 
 int preparation_fit(struct preparation *preparation, const char *recipe, double *x, size_t rows,
@@ -367,10 +449,12 @@ int preparation_fit(struct preparation *preparation, const char *recipe, double 
 		return err_set(err, EINVAL,
 			       "%zu rows of %zu inputs: there must be rows and 1 to %d inputs",
 			       rows, width, PREPARATION_WIDTH_MAX);
-	r = fitting_check(&fitting, "before", err);
+	/* What is missing is let in where it is filled first. */
+	if (!recipe || strncmp(recipe, "fill", 4) != 0)
+		r = fitting_check(&fitting, "before", err);
 	if (r >= 0)
 		r = recipe_walk(recipe, &fitting, err);
-	if (r >= 0 && fitting.made.count)
+	if (r >= 0 && fitting.made.count && !fitting.finite)
 		r = fitting_check(&fitting, "after", err);
 	if (r < 0) {
 		preparation_release(&fitting.made);
@@ -441,6 +525,8 @@ void preparation_describe(const struct preparation *preparation, struct buf *out
 			powers_describe(step, out);
 		else if (step->kind == STEP_LINEAR)
 			linear_describe(step, out);
+		else if (step->kind == STEP_FILL)
+			buf_puts(out, "fill: missing values become the median\n");
 		else
 			buf_printf(out, "pca: %zu components of %zu inputs\n",
 				   step->components.count, step->width);
@@ -455,6 +541,8 @@ static void step_save(const struct preparation_step *step, struct buf *buf)
 	if (step->powers) {
 		for (size_t j = 0; j < step->width; j++)
 			power_save(&step->powers[j], buf);
+	} else if (step->kind == STEP_FILL) {
+		blob_put_reals(buf, step->median, step->width);
 	} else if (step->kind == STEP_LINEAR) {
 		blob_put_reals(buf, step->shift, step->width);
 		blob_put_reals(buf, step->factor, step->width);
@@ -481,6 +569,9 @@ static void step_load(struct preparation_step *step, struct blob *blob)
 			power_load(&step->powers[j],
 				   step->kind == STEP_BOXCOX ? POWER_BOXCOX : POWER_YEOJOHNSON,
 				   blob);
+	} else if (step->kind == STEP_FILL) {
+		step->median = xcalloc(step->width, sizeof(double));
+		blob_take_finite(blob, step->median, step->width);
 	} else if (step->kind == STEP_LINEAR) {
 		step->shift = xcalloc(step->width, sizeof(double));
 		step->factor = xcalloc(step->width, sizeof(double));

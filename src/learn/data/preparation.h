@@ -3,6 +3,7 @@
  * What is done to inputs before a learner sees them, fitted on training rows only. A recipe is a
  * text, "boxcox,centre,scale,pca=0.95", in the order of work:
  *
+ *	fill          a missing value (NAN) becomes the median of its column; comes first
  *	boxcox        per column: the power that makes it most normal, by maximum likelihood (from
  *	              -2 to 2); columns that are not positive, or have fewer than three different
  *	              values, are left alone
@@ -41,7 +42,8 @@ int preparation_check(const char *recipe, struct err *err);
 
 /*
  * Fits the recipe to x (rows x width) and transforms x in place while doing so: afterwards x holds
- * rows x width_out, packed. Values must be finite, and the result is. Where it fails preparation is
+ * rows x width_out, packed. Values must be finite (or missing, if the recipe
+ * begins with fill), and the result is. Where it fails preparation is
  * untouched, but x is not.
  */
 int preparation_fit(struct preparation *preparation, const char *recipe, double *x, size_t rows,

@@ -88,10 +88,7 @@ static inline __attribute__((always_inline)) void block_values(const pair *block
 		for (size_t l = 0; l < PAIRS; l++)
 			values[l] += block[l] * at;
 	}
-	for (size_t l = 0; l < PAIRS; l++) {
-		values[l][0] = exponential(values[l][0]);
-		values[l][1] = exponential(values[l][1]);
-	}
+	exponential_sixteen(values);
 }
 
 static inline __attribute__((always_inline)) pair weighted(const double *weight,

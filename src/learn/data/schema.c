@@ -62,11 +62,7 @@ static double median_of(const struct view *view, size_t column)
 		values[count] = view_value(view, i, column);
 		count += isfinite(values[count]) != 0;
 	}
-	if (!count)
-		return NAN;
-	vector_sort(values, count);
-	/* Halves before the sum: it may be too large for a number. */
-	return count % 2 ? values[count / 2] : values[count / 2 - 1] / 2 + values[count / 2] / 2;
+	return count ? vector_median(values, count) : NAN;
 }
 
 /* Only levels that occur in the rows. */
@@ -141,6 +137,7 @@ char *schema_input(const struct schema *schema, size_t input)
 
 /* What has come up. */
 struct oddities {
+	bool fill;
 	size_t strange, missing;
 };
 
@@ -170,7 +167,7 @@ static void numbers_read(const struct feature *feature, const struct dataset *da
 		double value = dataset_row(dataset, i)[column];
 
 		oddities->missing += !isfinite(value);
-		out[i * width] = isfinite(value) ? value : feature->median;
+		out[i * width] = isfinite(value) ? value : oddities->fill ? feature->median : NAN;
 	}
 }
 
@@ -226,10 +223,10 @@ static int feature_read(const struct feature *feature, const struct dataset *dat
 	return 0;
 }
 
-int schema_inputs(const struct schema *schema, const struct dataset *dataset, double *out,
-		  size_t *strange, size_t *missing, struct err *err)
+int schema_inputs(const struct schema *schema, const struct dataset *dataset, bool fill,
+		  double *out, size_t *strange, size_t *missing, struct err *err)
 {
-	struct oddities oddities = { 0 };
+	struct oddities oddities = { .fill = fill };
 	size_t at = 0;
 
 	for (size_t i = 0; i < schema->count; i++) {

@@ -7,6 +7,7 @@
 #ifndef SLUICE_LEARN_DATA_SCHEMA_H
 #define SLUICE_LEARN_DATA_SCHEMA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct blob;
@@ -39,10 +40,11 @@ char *schema_input(const struct schema *schema, size_t input);
  * Inputs of all rows of a table, found by name: rows x width into out. A level that was not seen
  * gives zeros and counts in *strange, a missing value in *missing (either may be NULL; a missing
  * text gives zeros, too). Numbers where texts were are taken by their digits. An absent column, or
- * texts where numbers were, is an error, which leaves *strange and *missing untouched.
+ * texts where numbers were, is an error, which leaves *strange and *missing untouched. fill: a
+ * missing number becomes the median; else it stays NAN, for those who must not look ahead.
  */
-int schema_inputs(const struct schema *schema, const struct dataset *dataset, double *out,
-		  size_t *strange, size_t *missing, struct err *err);
+int schema_inputs(const struct schema *schema, const struct dataset *dataset, bool fill,
+		  double *out, size_t *strange, size_t *missing, struct err *err);
 
 void schema_save(const struct schema *schema, struct buf *buf);
 int schema_load(struct schema *schema, struct blob *blob, struct err *err);

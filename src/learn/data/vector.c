@@ -14,3 +14,10 @@ void vector_sort(double *values, size_t count)
 {
 	qsort(values, count, sizeof(*values), vector_compare);
 }
+
+double vector_median(double *values, size_t count)
+{
+	vector_sort(values, count);
+	/* Halves before the sum: it may be too large for a number. */
+	return count % 2 ? values[count / 2] : values[count / 2 - 1] / 2 + values[count / 2] / 2;
+}

@@ -28,4 +28,7 @@ int vector_compare(const void *a, const void *b);
 /* In place, ascending; values must not be NAN. */
 void vector_sort(double *values, size_t count);
 
+/* Sorts them; count must not be 0. */
+double vector_median(double *values, size_t count);
+
 #endif

@@ -143,7 +143,7 @@ static void target_scale(struct gaussian *gaussian, const double *y, size_t rows
 static void points_collect(struct gaussian *gaussian, const struct gaussian_plan *plan,
 			   const double *x, const double *y, size_t rows, size_t width)
 {
-	size_t limit = plan->limit ? plan->limit : 1500;
+	size_t limit = plan->limit ? plan->limit : 1000;
 	AUTO_FREE size_t *chosen = NULL;
 	struct repeats repeats;
 

@@ -33,7 +33,7 @@ struct gaussian_plan {
 	/* Starts here; scales NULL: at signal 1, noise 0.1, slope 0.1, scales 1. */
 	struct gaussian_hyper start;
 	bool fixed;	 /* and stays there */
-	size_t limit;	 /* points at most; of more, a seeded choice [1500] */
+	size_t limit;	 /* points at most; of more, a seeded choice [1000] */
 	size_t restarts; /* from seeded random places, on at most 256 points */
 	size_t rounds;	 /* of the fit [100] */
 	uint64_t seed;

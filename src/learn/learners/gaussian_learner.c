@@ -27,9 +27,9 @@ static const struct learner_setting settings_rows[] = {
 	{ "linear", "with a linear trend", "no|yes", 0, 0, 1, 0, 1, true, false },
 	{ "categories", "auto: inputs with two values are equal or not, without a distance",
 	  "auto|none", 0, 0, 1, 0, 1, true, false },
-	{ "limit", "different rows at most; of more, a random choice", NULL, 1500, 1, POINTS_MAX,
-	  1500, 1500, true, false },
-	{ "restarts", "random starts beside the usual one", NULL, 3, 0, 100, 3, 3, true, false },
+	{ "limit", "different rows at most; of more, a random choice", NULL, 1000, 1, POINTS_MAX,
+	  1000, 1000, true, false },
+	{ "restarts", "random starts beside the usual one", NULL, 1, 0, 100, 1, 1, true, false },
 	{ 0 },
 };
 

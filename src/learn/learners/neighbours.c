@@ -134,6 +134,9 @@ static int neighbours_fit(void **model, const struct samples *samples, const dou
 	if (!samples->rows || samples->rows > NEAREST_ROWS_MAX)
 		return err_set(err, samples->rows ? E2BIG : ENODATA,
 			       "neighbours: %zu rows: there must be 1 to 2^32 - 2", samples->rows);
+	if (samples->width > NEAREST_WIDTH_MAX)
+		return err_set(err, EINVAL, "neighbours: %zu inputs: there may be %d at most",
+			       samples->width, NEAREST_WIDTH_MAX);
 	y = xmalloc(samples->rows * sizeof(*y));
 	memcpy(y, samples->y, samples->rows * sizeof(*y));
 	*model = neighbours_new(samples->x, y, samples->rows, samples->width, samples->classes, k,
@@ -171,12 +174,11 @@ static void neighbours_describe(const void *model, const char *const *names, str
 static void neighbours_save(const void *model, struct buf *buf)
 {
 	const struct neighbours *n = model;
-	AUTO_FREE double *x = nearest_unpack(&n->nearest);
 
 	blob_put_u32(buf, (uint32_t)n->wanted);
 	blob_put_u32(buf, n->by_distance);
 	blob_put_u64(buf, n->nearest.rows);
-	blob_put_reals(buf, x, n->nearest.rows * n->nearest.width);
+	blob_put_reals(buf, n->nearest.x, n->nearest.rows * n->nearest.width);
 	blob_put_reals(buf, n->y, n->nearest.rows);
 }
 
@@ -203,8 +205,8 @@ static int neighbours_load(void **model, struct blob *blob, size_t width, size_t
 	AUTO_FREE double *x = NULL;
 	double *y;
 
-	if (!blob_expect(blob,
-			 k >= 1 && k <= K_MOST && by_distance <= 1 && rows <= NEAREST_ROWS_MAX))
+	if (!blob_expect(blob, k >= 1 && k <= K_MOST && by_distance <= 1 &&
+				       rows <= NEAREST_ROWS_MAX && width <= NEAREST_WIDTH_MAX))
 		rows = 0;
 	x = xmalloc(rows * width * sizeof(*x) + 1);
 	y = xmalloc(rows * sizeof(*y) + 1);

@@ -10,8 +10,10 @@
  * scikit-learn trains. A decision of pair (a, b), a < b, is positive for b, as scikit-learn's is
  * for two classes. (libsvm's is positive for a.)
  *
- * Memory while fitting: libsvm's form of the rows (16 bytes a value, 32 a row), the cache, and per
- * row 8 bytes for each class but one.
+ * Memory while fitting: libsvm's form of the rows, which is twice as large (16 bytes a value), the
+ * cache, what libsvm keeps per row and thread (below 200 bytes), and per row 8 bytes for each class
+ * but one. Machines that only serve to fit chances are never copied out of libsvm's form as a
+ * whole.
  */
 #include <errno.h>
 #include <libsvm/svm.h>
@@ -35,6 +37,9 @@ extern const struct learner_ops learner_svm;
 
 /* Where nothing was held out: a decision of 1, the margin, is a chance of 0.88. */
 #define SLOPE_UNKNOWN -2.0
+
+/* Of support vectors that are laid out for prediction at a time. */
+enum { CHUNK_BYTES = 64 << 10 };
 
 struct sigmoid {
 	double a, b; /* 1 / (1 + exp(a * decision + b)) is the chance of the pair's second class */
@@ -295,15 +300,13 @@ static void machine_release(struct machine *machine)
 	free(machine->sigmoid);
 }
 
-/* Trains on all rows but a fold's. */
-static void machine_train(struct machine *machine, const struct training *t, size_t fold)
+/* Trains on all rows but a fold's, which go to rows[]. NULL where all are of one class. */
+static struct svm_model *model_train(const struct training *t, size_t fold, size_t *rows)
 {
 	const struct samples *samples = t->samples;
 	AUTO_FREE struct svm_node **x = xmalloc(samples->rows * sizeof(*x));
 	AUTO_FREE double *y = xmalloc(samples->rows * sizeof(*y));
-	AUTO_FREE size_t *rows = xmalloc(samples->rows * sizeof(*rows));
 	struct svm_problem problem = { .x = x, .y = y };
-	struct svm_model *model;
 
 	for (size_t i = 0; i < samples->rows; i++) {
 		if (!trains(t, i, fold))
@@ -312,32 +315,107 @@ static void machine_train(struct machine *machine, const struct training *t, siz
 		y[problem.l] = samples->y[t->order[i]];
 		rows[problem.l++] = t->order[i];
 	}
-	*machine = (struct machine){ .width = samples->width, .classes = samples->classes };
-	if (samples->classes && y[0] == y[problem.l - 1]) {
-		machine->present = 1;
-		machine->label[0] = (uint32_t)y[0];
-		return;
-	}
-	model = t->library->train(&problem, &t->parameter);
-	machine_take(machine, model, t, rows);
-	t->library->free(&model);
+	if (samples->classes && y[0] == y[problem.l - 1])
+		return NULL;
+	return t->library->train(&problem, &t->parameter);
 }
 
-/* Decisions of the row's own class against the others, positive for the class with the number. */
-static void held_out_take(struct training *t, const struct machine *machine, size_t row)
+static void machine_make(struct machine *machine, const struct svm_model *model,
+			 const struct training *t, const size_t *rows)
 {
-	double found[LEARNER_CLASSES_MAX * (LEARNER_CLASSES_MAX - 1) / 2];
-	uint32_t own = (uint32_t)t->samples->y[row];
-	double *out = t->held_out + row * (machine->classes - 1);
-	size_t pair = 0;
+	*machine = (struct machine){ .width = t->samples->width, .classes = t->samples->classes };
+	if (model) {
+		machine_take(machine, model, t, rows);
+		return;
+	}
+	machine->present = 1;
+	machine->label[0] = (uint32_t)t->samples->y[rows[0]];
+}
 
-	decisions(machine, t->samples->x + row * machine->width, found);
-	for (size_t a = 0; a < machine->present; a++) {
-		for (size_t b = a + 1; b < machine->present; b++, pair++) {
-			if (machine->label[a] == own)
-				out[machine->label[b] - 1] = found[pair];
-			else if (machine->label[b] == own)
-				out[machine->label[a]] = found[pair];
+/* ---- decisions on rows that were held out ---- */
+
+/* Where the decision of class `own` against class `other` stands among those of a row. */
+static size_t against(uint32_t own, uint32_t other)
+{
+	return other < own ? other : other - 1;
+}
+
+/* They begin with the offsets of the pairs, positive for the class with the greater number. */
+static void held_out_begin(struct training *t, const struct svm_model *model, size_t fold)
+{
+	size_t n = (size_t)model->nr_class, others = t->samples->classes - 1;
+
+	for (size_t i = 0; i < t->samples->rows; i++) {
+		for (size_t a = 0; t->folds.of[i] == fold && a < n; a++) {
+			for (size_t b = a + 1; b < n; b++) {
+				uint32_t own = (uint32_t)t->samples->y[i];
+				uint32_t low = (uint32_t)model->label[a];
+				uint32_t high = (uint32_t)model->label[b];
+
+				if (own == low || own == high)
+					t->held_out[i * others +
+						    against(own, own == low ? high : low)] =
+						model->rho[pair_number(a, b, n)];
+			}
+		}
+	}
+}
+
+/* Adds what some support vectors of the group-th class say. */
+static void held_out_add(struct training *t, const struct svm_model *model,
+			 const struct radial *chunk, size_t group, size_t fold)
+{
+	size_t n = (size_t)model->nr_class, others = t->samples->classes - 1;
+	double sums[LEARNER_CLASSES_MAX];
+
+	for (size_t i = 0; i < t->samples->rows; i++) {
+		double *out = t->held_out + i * others;
+		uint32_t own = (uint32_t)t->samples->y[i], from = (uint32_t)model->label[group];
+
+		if (t->folds.of[i] != fold)
+			continue;
+		radial_sums(chunk, t->samples->x + i * t->samples->width, sums);
+		for (size_t g = 0; g < n; g++) {
+			uint32_t label = (uint32_t)model->label[g];
+			size_t other = g < group ? g : g - 1;
+
+			if (g == group)
+				continue;
+			if (own == from)
+				out[against(own, label)] += sums[other];
+			else if (own == label)
+				out[against(own, from)] += sums[other];
+		}
+	}
+}
+
+/* Support vectors are laid out for prediction in chunks: all of them may be as large as the rows.
+ */
+static void held_out_measure(struct training *t, const struct svm_model *model, const size_t *rows,
+			     size_t fold)
+{
+	size_t weights = (size_t)model->nr_class - 1, width = t->samples->width, vector = 0;
+	size_t most = CHUNK_BYTES / ((width + 1 + weights) * sizeof(double)) + RADIAL_LANES;
+	double taken[LEARNER_CLASSES_MAX];
+
+	held_out_begin(t, model, fold);
+	for (size_t g = 0; g <= weights; g++) {
+		size_t left = (size_t)model->nSV[g];
+
+		while (left) {
+			size_t points = left < most ? left : most;
+			struct radial chunk;
+
+			radial_init(&chunk, width, 1, weights, &points, model->param.gamma);
+			for (size_t i = 0; i < points; i++, vector++) {
+				size_t row = rows[model->sv_indices[vector] - 1];
+
+				weights_take(model, vector, weights, -1, taken);
+				radial_set(&chunk, 0, i, t->samples->x + row * width, taken);
+			}
+			held_out_add(t, model, &chunk, g, fold);
+			radial_release(&chunk);
+			left -= points;
 		}
 	}
 }
@@ -347,19 +425,16 @@ static void piece_train(void *arg, size_t piece, unsigned worker)
 {
 	struct training *t = arg;
 	size_t fold = piece ? piece - 1 : t->folds.count;
-	struct machine machine;
+	AUTO_FREE size_t *rows = xmalloc(t->samples->rows * sizeof(*rows));
+	struct svm_model *model = model_train(t, fold, rows);
 
 	(void)worker;
-	machine_train(&machine, t, fold);
-	if (!piece) {
-		*t->machine = machine;
-		return;
-	}
-	for (size_t i = 0; machine.present > 1 && i < t->samples->rows; i++) {
-		if (t->folds.of[i] == fold)
-			held_out_take(t, &machine, i);
-	}
-	machine_release(&machine);
+	if (!piece)
+		machine_make(t->machine, model, t, rows);
+	else if (model)
+		held_out_measure(t, model, rows, fold);
+	if (model)
+		t->library->free(&model);
 }
 
 /* The sigmoid of a pair of classes from the decisions on their held-out rows. */
@@ -377,7 +452,8 @@ static void pair_calibrate(const struct training *t, uint32_t a, uint32_t b, str
 
 		if (!second && samples->y[i] != a)
 			continue;
-		found = t->held_out[i * (samples->classes - 1) + (second ? a : b - 1)];
+		found = t->held_out[i * (samples->classes - 1) +
+				    (second ? against(b, a) : against(a, b))];
 		if (isnan(found))
 			continue;
 		truth[count] = second;
@@ -614,8 +690,8 @@ static const struct learner_setting settings[] = {
 
 const struct learner_ops learner_svm = {
 	.name = "svm",
-	.help = "support vector machine, radial kernel (libsvm); training holds twice its rows "
-		"and the cache",
+	.help = "support vector machine, radial kernel (libsvm); training holds twice its rows, "
+		"200 bytes a row and thread, and the cache",
 	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,
 	.recipe = "centre,scale",
 	.settings = settings,
