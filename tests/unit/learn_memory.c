@@ -142,8 +142,7 @@ struct trial {
 	size_t (*beyond)(const struct samples *samples, unsigned threads);
 };
 
-/* libsvm's form of the rows is twice as large; what it keeps per row and thread; a cache of 1 MiB.
- */
+/* libsvm's form of the rows is twice as large; what it keeps per row and thread; 1 MiB of cache. */
 static size_t svm_beyond(const struct samples *samples, unsigned threads)
 {
 	size_t input = samples->rows * (samples->width + 1) * sizeof(double);

@@ -107,7 +107,7 @@ static void check_against_plain(size_t rows, size_t width, double steps, const c
 
 static void nearest_are_found_in_trees_and_lists_of_all_sizes(void)
 {
-	static const size_t rows[] = { 1, 2, 7, 8, 9, 63, 64, 65, 200, 1000, 3000 };
+	static const size_t rows[] = { 1, 2, 15, 16, 17, 63, 191, 192, 193, 1000, 3000 };
 	static const size_t widths[] = { 1, 2, 3, 7, 16, 20, 21, 30 };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

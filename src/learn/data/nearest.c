@@ -23,9 +23,9 @@
 enum {
 	LANES = 16, /* rows of a block */
 	QUADS = LANES / 4,
-	LEAF = 128,	 /* rows that are not halved any more */
+	LEAF = 192,	 /* rows that are not halved any more */
 	TREE_WIDTH = 20, /* inputs up to which a tree is made */
-	LOOK = 24,	 /* rows that are looked at to halve a node */
+	LOOK = 16,	 /* rows that are looked at to halve a node */
 	NARROW = 64,	 /* inputs for which little room on the stack is enough */
 };
 
