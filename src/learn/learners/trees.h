@@ -21,6 +21,21 @@ struct trees {
 void trees_init(struct trees *trees, size_t width, size_t classes, size_t answers, size_t count);
 void trees_release(struct trees *trees);
 
+/* Rows of settings that methods have in common. */
+#define TREES_SPLIT                                                                          \
+	{                                                                                    \
+		.name = "split", .help = "fewest rows of a node that is cut", .fallback = 2, \
+		.least = 2, .most = 1e9, .low = 2, .high = 2, .whole = true,                 \
+	}
+#define TREES_CRITERION                                                                      \
+	{                                                                                    \
+		.name = "criterion", .help = "impurity of classes", .words = "gini|entropy", \
+		.most = 1, .whole = true,                                                    \
+	}
+#define TREES_FEATURES_HELP                                                                      \
+	"share of the inputs looked at in a node, drawn at random; 0: the root of their number " \
+	"for classes, all for numbers"
+
 /* Settings of these names; one that a method does not have keeps its neutral value. */
 void trees_plan(struct growth_plan *plan, const struct learner_ops *learner, const double *settings,
 		const struct samples *samples);
