@@ -13,11 +13,13 @@
 
 #include "base/buf.h"
 #include "base/elf.h"
+#include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/unit.h"
 #include "cmd/command.h"
+#include "learn/data/library.h"
 #include "observe/report/names.h"
 #include "trace/call.h"
 #include "trace/calls.h"
@@ -202,10 +204,31 @@ static enum health check_limits(const struct config *config, struct buf *out)
 	return HEALTH_NOTE;
 }
 
+/* What `sluice learn` loads when a method needs it. */
+static enum health check_learning(const struct config *config, struct buf *out)
+{
+	struct err lapack = { 0 }, svm = { 0 };
+	bool good = library_lapack(&lapack) && library_svm(&svm);
+
+	(void)config;
+	if (!good) {
+		buf_puts(out, lapack.code ? lapack.text : svm.text);
+		return HEALTH_NOTE;
+	}
+	buf_puts(out, "OpenBLAS (or LAPACK) and libsvm are there");
+	return HEALTH_GOOD;
+}
+
 static const struct check checks[] = {
-	{ "library", check_library }, { "clock", check_clock },   { "spool", check_spool },
-	{ "traces", check_traces },   { "system", check_system }, { "config", check_config },
-	{ "environment", check_environment }, { "limits", check_limits },
+	{ "library", check_library },
+	{ "clock", check_clock },
+	{ "spool", check_spool },
+	{ "traces", check_traces },
+	{ "system", check_system },
+	{ "config", check_config },
+	{ "environment", check_environment },
+	{ "limits", check_limits },
+	{ "learning", check_learning },
 };
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
