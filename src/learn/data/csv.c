@@ -353,12 +353,15 @@ int csv_parse(struct dataset *dataset, const char *name, const char *text, size_
 
 /* ---- writing ---- */
 
-/* A name must not look like a number, nor a text like the mark that some put before all text. */
+/*
+ * A name must not look like a number, nor a text like the mark that some put before all text, nor
+ * a table like a file of gzip.
+ */
 static bool text_plain(const char *text)
 {
 	double number;
 
-	return *text && *text != '\xef' && !text[strcspn(text, ",;\t \"\r\n")] &&
+	return *text && *text != '\xef' && *text != '\x1f' && !text[strcspn(text, ",;\t \"\r\n")] &&
 	       !real_parse(text, strlen(text), &number);
 }
 
