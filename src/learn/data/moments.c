@@ -192,11 +192,12 @@ static bool means_correct(double *mean, double *sum, double *square, const doubl
 bool moments_find(const double *x, size_t rows, size_t width, double *mean, double *deviation)
 {
 	AUTO_FREE double *sum = xmalloc(width * sizeof(*sum));
-	bool good;
+	bool good = false;
 
 	means_guess(mean, x, rows, width);
-	good = means_correct(mean, sum, deviation, x, rows, width) ||
-	       means_correct(mean, sum, deviation, x, rows, width);
+	/* The second time it starts from what the first has found. */
+	for (int times = 0; times < 2 && !good; times++)
+		good = means_correct(mean, sum, deviation, x, rows, width);
 	for (size_t j = 0; good && j < width; j++)
 		deviation[j] = deviation[j] > 0 ? sqrt(deviation[j] / (double)(rows - 1)) : 0;
 	if (!good) {

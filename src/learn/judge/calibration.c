@@ -97,7 +97,8 @@ static bool platt_step(struct platt *platt, double *loss)
 	da = -(hbb * ga - hab * gb) / det;
 	db = -(haa * gb - hab * ga) / det;
 	slope = ga * da + gb * db;
-	for (double step = 1; step > 1e-10; step /= 2) {
+	for (int halvings = 0; halvings < 34; halvings++) {
+		double step = ldexp(1, -halvings);
 		double tried = platt_loss(platt, platt->a + step * da, platt->b + step * db);
 
 		if (!(tried <= *loss + 1e-4 * step * slope))

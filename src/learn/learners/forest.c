@@ -92,7 +92,7 @@ static void tree_grow(void *arg, size_t piece, unsigned worker)
 static unsigned crew_size(const struct samples *samples, unsigned threads, size_t trees,
 			  bool bootstrap)
 {
-	double part = bootstrap ? 0.66 : 1, spare = sizeof(struct wood_node) / 4;
+	double part = bootstrap ? 0.66 : 1, spare = sizeof(struct wood_node) / 4.0;
 	double rows = (double)samples->rows, width = (double)samples->width;
 	double room = 8 * rows * (width + 1) + 0x1p20;
 	double taken = rows * (2 * width + (samples->classes ? 0 : 8));

@@ -307,6 +307,7 @@ static struct svm_model *model_train(const struct training *t, size_t fold, size
 	AUTO_FREE struct svm_node **x = xmalloc(samples->rows * sizeof(*x));
 	AUTO_FREE double *y = xmalloc(samples->rows * sizeof(*y));
 	struct svm_problem problem = { .x = x, .y = y };
+	struct svm_model *model = NULL;
 
 	for (size_t i = 0; i < samples->rows; i++) {
 		if (!trains(t, i, fold))
@@ -315,9 +316,10 @@ static struct svm_model *model_train(const struct training *t, size_t fold, size
 		y[problem.l] = samples->y[t->order[i]];
 		rows[problem.l++] = t->order[i];
 	}
-	if (samples->classes && y[0] == y[problem.l - 1])
-		return NULL;
-	return t->library->train(&problem, &t->parameter);
+	if (!samples->classes || y[0] != y[problem.l - 1])
+		model = t->library->train(&problem, &t->parameter);
+	/* It points to nodes, not to the problem or its arrays. */
+	return model;
 }
 
 static void machine_make(struct machine *machine, const struct svm_model *model,
