@@ -11,7 +11,7 @@
  *	gaussian    four matrices of the square of the setting `limit`
  *	perceptron  with solver=lbfgs, 26 numbers per weight
  *	boosting    per row 8 bytes and 8 more per class, and up to 18 where trees see a share of
- *the rows; it counts where there are few inputs
+ *	            rows; it counts where there are few inputs
  *
  * tests/unit/learn_memory.c checks exactly this.
  */
