@@ -51,6 +51,22 @@ static const char *const versions[] = {
 	" PRIMARY KEY (operation, user, extension, size, hints)) WITHOUT ROWID;"
 	"CREATE TABLE trial (user TEXT NOT NULL, extension TEXT NOT NULL, opens INTEGER NOT NULL,"
 	" explored INTEGER NOT NULL, PRIMARY KEY (user, extension)) WITHOUT ROWID;",
+	/* Tunings, see studies.h, and what they have found, see knowledge.h. */
+	"CREATE TABLE study (id INTEGER PRIMARY KEY, command TEXT NOT NULL, plan TEXT NOT NULL,"
+	" digest TEXT NOT NULL, state TEXT NOT NULL, begun INTEGER NOT NULL,"
+	" changed INTEGER NOT NULL);"
+	"CREATE TABLE study_run (study INTEGER NOT NULL REFERENCES study, number INTEGER NOT NULL,"
+	" phase TEXT NOT NULL, point INTEGER NOT NULL, parameters TEXT NOT NULL,"
+	" effective TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, cost REAL,"
+	" run REAL NOT NULL, io REAL NOT NULL, read REAL NOT NULL, written REAL NOT NULL,"
+	" digest TEXT NOT NULL, begun INTEGER NOT NULL, PRIMARY KEY (study, number)) WITHOUT ROWID;"
+	"CREATE TABLE knowledge (id INTEGER PRIMARY KEY, program TEXT NOT NULL,"
+	" fingerprint TEXT NOT NULL, arguments TEXT NOT NULL, platform TEXT NOT NULL,"
+	" filesystem TEXT NOT NULL, ranks INTEGER NOT NULL, size INTEGER NOT NULL,"
+	" parameters TEXT NOT NULL, objective TEXT NOT NULL, before REAL NOT NULL,"
+	" after REAL NOT NULL, gain REAL NOT NULL, gain_low REAL NOT NULL, gain_high REAL NOT NULL,"
+	" found INTEGER NOT NULL, study TEXT NOT NULL, pinned INTEGER NOT NULL,"
+	" UNIQUE (program, fingerprint, arguments, platform, filesystem, ranks, size));",
 };
 enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 

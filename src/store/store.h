@@ -7,6 +7,8 @@
  *   catalogue.h   attributes, nodes, devices, layers, calls; facts of runs
  *   durations.h   how long calls take: histograms
  *   outcomes.h    what files did under which hints
+ *   studies.h     tunings and their trials
+ *   knowledge.h   parameters that were proved to be better
  *
  * A store is used from one thread, and by the process that opened it. A store made by a later
  * version is refused, as is a file of anything else; one of an earlier version is brought up to

@@ -25,10 +25,11 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "trace/parameters.h"
 #include "trace/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 3
+#define SPOOL_VERSION 4
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 
@@ -110,13 +111,14 @@ struct control {
 					*/
 	/* For `sluice recover`, should the collector die: */
 	int32_t collector_pid;
-	uint64_t collector_start;      /* as process_start below */
-	uint64_t begin_ticks;	       /* time 0 of the trace */
-	_Atomic uint32_t pass_state;   /* enum pass_state */
-	uint64_t pass_until;	       /* ticks */
-	uint64_t pass_before;	       /* activities that were in the trace when it began */
-	uint64_t clock_num, clock_den; /* what a tick was thought to be worth at the start */
-	char trace[SPOOL_TEXT_BYTES];  /* absolute path of the container it was writing */
+	uint64_t collector_start;	   /* as process_start below */
+	uint64_t begin_ticks;		   /* time 0 of the trace */
+	_Atomic uint32_t pass_state;	   /* enum pass_state */
+	uint64_t pass_until;		   /* ticks */
+	uint64_t pass_before;		   /* activities that were in the trace when it began */
+	uint64_t clock_num, clock_den;	   /* what a tick was thought to be worth at the start */
+	char trace[SPOOL_TEXT_BYTES];	   /* absolute path of the container it was writing */
+	char parameters[PARAMETERS_BYTES]; /* trace/parameters.h; empty: none */
 	/* In-line plug-ins, and what they agree on: */
 	uint64_t
 		plugin_budget_ticks; /* a hook that takes longer is not called again; 0: no limit */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The parameters of a run, as the host hands them to every process: a text in the control page,
+ * written before the first process starts and never changed. All processes of a node see the same
+ * bytes; of a job on several nodes the host sees to it that all pages hold the same. Guest-safe.
+ *
+ *	sluice-parameters 1 AUTHORITY
+ *	PLACE	FILE	OBJECT	NAME	VALUE
+ *	...
+ *
+ * Lines end with a newline, fields are separated by one tab. AUTHORITY says who wins where the
+ * program sets the same: "parameters" or "application". FILE is a pattern (parameters_match()), "*"
+ * for every file; OBJECT a pattern for the name of a dataset, "*" for all. Lines come the most
+ * specific first: of several for the same NAME the first that fits counts. The host has checked
+ * all values; what may not be applied under one MPI or the other the guest leaves out itself
+ * (trace/hints.h).
+ *
+ * An empty text: nothing is applied, nothing is read back. A title without lines: nothing is
+ * applied, but effective values are read back and recorded (the default run of a tuning).
+ */
+#ifndef SLUICE_TRACE_PARAMETERS_H
+#define SLUICE_TRACE_PARAMETERS_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#define PARAMETERS_BYTES 16384
+#define PARAMETERS_TITLE "sluice-parameters 1 "
+#define PARAMETERS_APPLICATION "application"
+#define PARAMETERS_PARAMETERS "parameters"
+
+/* Where a parameter is applied: the words of PLACE. */
+#define PARAMETERS_PLACES(X)                                                              \
+	X(HINT, "hint")		/* MPI_Info of MPI_File_open; NAME is the key */          \
+	X(ACCESS, "access")	/* file access properties of H5Fcreate and H5Fopen */     \
+	X(CREATION, "creation") /* file creation properties of H5Fcreate */               \
+	X(DATASET, "dataset")	/* creation properties of H5Dcreate */                    \
+	X(TRANSFER, "transfer") /* of H5Dread and H5Dwrite */                             \
+	X(PREFIX, "prefix")	/* VALUE before the name that MPI_File_open gets, once */ \
+	X(LAYOUT, "layout")	/* of a file that is made: striping before the first open */
+
+#define PARAMETERS_ENUM(name, word) PLACE_##name,
+enum parameters_place { PARAMETERS_PLACES(PARAMETERS_ENUM) PLACE_COUNT };
+#undef PARAMETERS_ENUM
+
+/* "*" is any text, "?" any byte; all else is itself. */
+static inline bool parameters_glob(const char *pattern, const char *text)
+{
+	const char *star = NULL, *back = NULL;
+
+	while (*text) {
+		if (*pattern == '*') {
+			star = pattern++;
+			back = text;
+		} else if (*pattern == '?' || *pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star + 1;
+			text = ++back;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+/* A pattern with a slash is for the whole path as the program spells it, else for its base name. */
+static inline bool parameters_match(const char *pattern, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return parameters_glob(pattern, strchr(pattern, '/') || !slash ? path : slash + 1);
+}
+
+#endif
