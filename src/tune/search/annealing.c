@@ -17,12 +17,14 @@
 #include "tune/search/draw.h"
 #include "tune/search/search.h"
 
-enum { STEPS, HOT, COLD };
+enum { STEPS, HOT, COLD, FAR };
 
 static const struct search_setting annealing_settings[] = {
 	[STEPS] = { "steps", 600, 1, 1e9, true, "questions, repeated ones included" },
-	[HOT] = { "hot", 0.5, 1e-6, 100, false, "temperature at first, in logarithms of cost" },
+	[HOT] = { "hot", 0.3, 1e-6, 100, false, "temperature at first, in logarithms of cost" },
 	[COLD] = { "cold", 0.01, 1e-6, 100, false, "temperature at last" },
+	[FAR] = { "far", 0.2, 0, 1, false,
+		  "chance that a step goes to any value, not to one of the next two" },
 	{ 0 }
 };
 
@@ -30,7 +32,7 @@ struct annealing {
 	const struct space *space;
 	struct random random;
 	uint64_t steps, step;
-	double hot, cold;
+	double hot, cold, far;
 	size_t here[SPACE_DIMENSIONS];
 	double cost; /* of here, logarithm */
 	bool is_placed;
@@ -46,6 +48,7 @@ static int annealing_start(void **state, const struct space *space, const double
 	annealing->steps = (uint64_t)settings[STEPS];
 	annealing->hot = settings[HOT];
 	annealing->cold = settings[COLD];
+	annealing->far = settings[FAR];
 	annealing->cost = INFINITY;
 	random_init(&annealing->random, seed);
 	*state = annealing;
@@ -55,6 +58,7 @@ static int annealing_start(void **state, const struct space *space, const double
 static int annealing_ask(void *state, size_t *point)
 {
 	struct annealing *annealing = state;
+	bool near;
 
 	if (annealing->step >= annealing->steps)
 		return 0;
@@ -63,7 +67,8 @@ static int annealing_ask(void *state, size_t *point)
 		return 1;
 	}
 	memcpy(point, annealing->here, annealing->space->count * sizeof(*point));
-	return draw_change(annealing->space, &annealing->random, true, point);
+	near = random_real(&annealing->random) >= annealing->far;
+	return draw_change(annealing->space, &annealing->random, near, point);
 }
 
 static double temperature(const struct annealing *annealing)
