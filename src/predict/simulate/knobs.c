@@ -9,7 +9,10 @@
 #include "base/err.h"
 #include "predict/simulate/description.h"
 
-enum knob_kind { KNOB_NUMBER, KNOB_PAIR, KNOB_TRUTH };
+enum knob_kind { KNOB_NUMBER, KNOB_PAIR, KNOB_TRUTH, KNOB_SHAPE };
+
+/* Of the elements of a dataset that is chunked: GCRM-IO's are floats. */
+#define ELEMENT_BYTES 4
 
 struct knob {
 	const char *name;
@@ -24,7 +27,7 @@ static const struct knob knobs_known[] = {
 	{ "cb_nodes", KNOB_NUMBER, offsetof(struct knobs, aggregators) },
 	{ "bgl_nodes_pset", KNOB_NUMBER, offsetof(struct knobs, aggregators) },
 	{ "cb_buffer_size", KNOB_NUMBER, offsetof(struct knobs, buffer) },
-	{ "chunk_size", KNOB_NUMBER, offsetof(struct knobs, chunk) },
+	{ "chunk_size", KNOB_SHAPE, offsetof(struct knobs, chunk) },
 	{ "alignment", KNOB_PAIR, offsetof(struct knobs, threshold) },
 	{ "bglockless", KNOB_TRUTH, offsetof(struct knobs, is_lockless) },
 	{ "IBM_largeblock_io", KNOB_TRUTH, offsetof(struct knobs, is_largeblock) },
@@ -54,9 +57,27 @@ static int pair_take(const char *text, double *first, double *second)
 	return 0;
 }
 
+/* A size in bytes, or extents: "1,26,327680"; of one dimension with a comma behind it. */
+static int shape_take(const char *text, double *bytes)
+{
+	double product = ELEMENT_BYTES, number;
+
+	if (!strchr(text, ','))
+		return number_take(text, 0, bytes, &text);
+	while (*text) {
+		char end = strchr(text, ',') ? ',' : 0;
+
+		if (number_take(text, end, &number, &text) < 0)
+			return -EINVAL;
+		product *= number;
+	}
+	*bytes = product;
+	return 0;
+}
+
 static bool truth_of(const char *text)
 {
-	static const char *const yes[] = { "true", "1", "yes", "enable", "bglockless:" };
+	static const char *const yes[] = { "true", "1", "yes", "enable" };
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
 		if (strcmp(text, yes[i]) == 0)
@@ -77,7 +98,8 @@ static int knob_take(const struct knob *knob, struct knobs *knobs, const char *t
 		*(bool *)field = truth_of(text);
 		return 0;
 	default:
-		r = number_take(text, 0, &number, &text);
+		r = knob->kind == KNOB_SHAPE ? shape_take(text, &number)
+					     : number_take(text, 0, &number, &text);
 		if (r == 0 && number < 1)
 			r = -EINVAL;
 		if (r == 0)
