@@ -20,21 +20,6 @@
 #define PAUSE_MIN_US 500
 #define PAUSE_MAX_US 10000
 
-static void quote(struct buf *out, const char *word)
-{
-	if (*word && !strpbrk(word, " \t\n\"'\\$`|&;<>()*?[]{}!#~")) {
-		buf_puts(out, word);
-		return;
-	}
-	buf_putc(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			buf_puts(out, "'\\''");
-		else
-			buf_putc(out, *word);
-	buf_putc(out, '\'');
-}
-
 static char *uuid_make(void)
 {
 	unsigned char bytes[16];
@@ -63,7 +48,7 @@ static struct run_info run_describe(const struct recording *r, bool is_part)
 	for (int i = 0; r->options.argv[i]; i++) {
 		if (i)
 			buf_putc(&command, ' ');
-		quote(&command, r->options.argv[i]);
+		buf_word(&command, r->options.argv[i]);
 	}
 	return (struct run_info){
 		.uuid = is_part ? job_uuid(&r->job) : uuid_make(),

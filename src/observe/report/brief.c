@@ -441,17 +441,13 @@ static void add_word(struct buf *text, const char *path)
 {
 	const char *home = getenv("HOME");
 	size_t n = home ? strlen(home) : 0;
+	AUTO_BUF struct buf word = { 0 };
 
-	if (strpbrk(path, " \t\n\"'\\$`|&;<>()*?[]{}!#~")) {
-		buf_putc(text, '\'');
-		for (; *path; path++)
-			buf_printf(text, *path == '\'' ? "'\\''" : "%c", *path);
-		buf_putc(text, '\'');
-	} else if (n > 1 && strncmp(path, home, n) == 0 && path[n] == '/') {
-		buf_printf(text, "~%s", path + n);
-	} else {
-		buf_puts(text, path);
-	}
+	buf_word(&word, path);
+	if (n > 1 && strncmp(buf_text(&word), home, n) == 0 && buf_text(&word)[n] == '/')
+		buf_printf(text, "~%s", buf_text(&word) + n);
+	else
+		buf_puts(text, buf_text(&word));
 }
 
 static void put_more(struct brief *b, const char *path)
