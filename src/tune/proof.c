@@ -63,14 +63,14 @@ int proof_outside(size_t n, size_t m)
 	return outside;
 }
 
+/* In the geometric sense, so that the ratio of medians is inside the interval of ratios. */
 static double median_of(const double *values, size_t count)
 {
-	AUTO_FREE double *logs = xcalloc(count, sizeof(*logs));
+	AUTO_FREE double *sorted = xcalloc(count, sizeof(*sorted));
 
-	/* Of the logarithms, so that the ratio of medians is inside the interval of ratios. */
-	for (size_t i = 0; i < count; i++)
-		logs[i] = log(values[i]);
-	return exp(vector_median(logs, count));
+	memcpy(sorted, values, count * sizeof(*sorted));
+	vector_sort(sorted, count);
+	return count % 2 ? sorted[count / 2] : sqrt(sorted[count / 2 - 1] * sorted[count / 2]);
 }
 
 static void interval(struct proof *proof, const double *before, size_t n, const double *after,
