@@ -38,8 +38,8 @@ static const struct option kernel_options[] = {
 	{ 'n', "ranks", "N", NULL, "ranks to start (default 4), or to plan for", OPTION_COUNT,
 	  offsetof(struct kernel_args, ranks) },
 	{ 'm', "mpi", "auto|mpich|openmpi", "auto",
-	  "whose kernel to run; auto goes by the launcher around, or by what was built",
-	  OPTION_CHOICE, offsetof(struct kernel_args, mpi) },
+	  "whose kernel to run; auto: that of the launcher around", OPTION_CHOICE,
+	  offsetof(struct kernel_args, mpi) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.kernel/1", OPTION_FLAG,
 	  offsetof(struct kernel_args, json) },
 	{ 0 }
