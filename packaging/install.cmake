@@ -24,3 +24,15 @@ configure_package_config_file(packaging/sluiceConfig.cmake.in ${generated}/sluic
 	PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR SLUICE_LIBDIR)
 write_basic_package_version_file(${generated}/sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/sluiceConfig.cmake ${generated}/sluiceConfigVersion.cmake DESTINATION ${package_dir})
+
+# The kernels, once per MPI. They are made after this file is read, so they are called by name.
+function(install_kernels)
+	foreach(mpi mpich openmpi)
+		foreach(name ${ARGN})
+			if(TARGET mpi_${mpi}_program_${name})
+				install(TARGETS mpi_${mpi}_program_${name}
+					RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sluice/kernels/${mpi})
+			endif()
+		endforeach()
+	endforeach()
+endfunction()
