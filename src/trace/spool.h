@@ -119,6 +119,8 @@ struct control {
 	uint64_t clock_num, clock_den;	   /* what a tick was thought to be worth at the start */
 	char trace[SPOOL_TEXT_BYTES];	   /* absolute path of the container it was writing */
 	char parameters[PARAMETERS_BYTES]; /* trace/parameters.h; empty: none */
+	/* Not 0: ranks of the job that are not in this page have one with the same parameters. */
+	uint32_t parameters_shared;
 	/* In-line plug-ins, and what they agree on: */
 	uint64_t
 		plugin_budget_ticks; /* a hook that takes longer is not called again; 0: no limit */
