@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kernel.h"
+#include "kernels/kernel.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
  * the rank its blocks only. Each level opens the file anew and closes it.
  *
  * One line of results per level and direction: the time is that of the slowest rank from before
- * the open until after the close.
+ * the open until after the close; open, transfer and close are told one by one besides.
  */
 #include <errno.h>
 #include <limits.h>
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernel.h"
+#include "kernels/kernel.h"
 
 /* What --paper stands for: 1000 MiB per rank. */
 #define PAPER_BLOCKS 10240
@@ -71,6 +71,8 @@ static const struct level all_levels[] = {
 };
 
 #define LEVELS (sizeof(all_levels) / sizeof(all_levels[0]))
+
+enum phase { PHASE_OPEN, PHASE_TRANSFER, PHASE_CLOSE, PHASES };
 
 /* One kernel run. A file of its own makes a rank the only one: member 0 of 1. */
 struct run {
@@ -166,20 +168,26 @@ static void transfer_view(const struct run *run, const struct level *level, bool
 		note_short(err, &status, run->block, (int)run->args->blocks);
 }
 
-/* Opens, transfers, closes. */
+/* Opens, transfers, closes, and tells how long each of it took. */
 static void access_file(const struct run *run, const struct level *level, bool write,
-			struct err *err)
+			double took[PHASES], struct err *err)
 {
 	int mode = write ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY;
+	double begin = MPI_Wtime(), opened, moved;
 	MPI_File f;
 
 	if (kernel_note(err, MPI_File_open(run->comm, run->path, mode, run->info, &f), "open"))
 		return;
+	opened = MPI_Wtime();
 	if (level->contiguous)
 		transfer_blocks(run, level, write, f, err);
 	else
 		transfer_view(run, level, write, f, err);
+	moved = MPI_Wtime();
 	kernel_note(err, MPI_File_close(&f), "close");
+	took[PHASE_OPEN] = opened - begin;
+	took[PHASE_TRANSFER] = moved - opened;
+	took[PHASE_CLOSE] = MPI_Wtime() - moved;
 }
 
 static void fill_data(const struct run *run)
@@ -213,25 +221,30 @@ static void remove_file(const struct run *run)
 }
 
 static void print_result(const struct run *run, const struct level *level, bool write,
-			 double seconds)
+			 const double took[PHASES])
 {
+	double seconds =
+		kernel_slowest(took[PHASE_OPEN] + took[PHASE_TRANSFER] + took[PHASE_CLOSE]);
+	double open_s = kernel_slowest(took[PHASE_OPEN]),
+	       transfer_s = kernel_slowest(took[PHASE_TRANSFER]),
+	       close_s = kernel_slowest(took[PHASE_CLOSE]);
 	double bytes =
 		(double)run->args->block_bytes * (double)run->args->blocks * run->kernel->ranks;
 
 	if (!run->kernel->rank)
 		printf("levels level=%s direction=%s ranks=%d block=%llu count=%llu bytes=%.0f "
-		       "seconds=%.6f mb_per_s=%.1f\n",
+		       "open_s=%.6f transfer_s=%.6f close_s=%.6f seconds=%.6f mib_per_s=%.1f\n",
 		       level->name, write ? "write" : "read", run->kernel->ranks,
 		       (unsigned long long)run->args->block_bytes,
-		       (unsigned long long)run->args->blocks, bytes, seconds,
-		       bytes / 1e6 / seconds);
+		       (unsigned long long)run->args->blocks, bytes, open_s, transfer_s, close_s,
+		       seconds, bytes / 0x1p20 / seconds);
 }
 
 /* One level in one direction. Negative, on all ranks, where any of them failed. */
 static int run_level(const struct run *run, const struct level *level, bool write)
 {
 	struct err err = { 0 };
-	double seconds;
+	double took[PHASES] = { 0 };
 
 	if (write) {
 		remove_file(run);
@@ -240,16 +253,14 @@ static int run_level(const struct run *run, const struct level *level, bool writ
 		memset(run->data, 0, run->args->blocks * run->args->block_bytes);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
-	seconds = MPI_Wtime();
-	access_file(run, level, write, &err);
-	seconds = kernel_slowest(MPI_Wtime() - seconds);
+	access_file(run, level, write, took, &err);
 	if (!err.code && !write && !run->args->no_verify)
 		verify_data(run, &err);
 	if (err.code)
 		err_prefix(&err, "%s %s of %s", level->name, write ? "write" : "read", run->path);
 	if (kernel_agree(run->kernel, &err) < 0)
 		return -EIO;
-	print_result(run, level, write, seconds);
+	print_result(run, level, write, took);
 	return 0;
 }
 

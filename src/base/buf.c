@@ -68,6 +68,21 @@ void buf_printf(struct buf *buf, const char *format, ...)
 	buf->data[buf->len] = 0;
 }
 
+void buf_word(struct buf *buf, const char *word)
+{
+	if (*word && !strpbrk(word, " \t\n\"'\\$`|&;<>()*?[]{}!#~")) {
+		buf_puts(buf, word);
+		return;
+	}
+	buf_putc(buf, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			buf_puts(buf, "'\\''");
+		else
+			buf_putc(buf, *word);
+	buf_putc(buf, '\'');
+}
+
 const char *buf_text(const struct buf *buf)
 {
 	return buf->data ? buf->data : "";

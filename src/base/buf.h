@@ -20,8 +20,9 @@ void buf_add(struct buf *buf, const void *bytes, size_t n);
 void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-const char *buf_text(const struct buf *buf); /* never NULL */
-char *buf_take(struct buf *buf);	     /* the text, now the caller's; buf is empty again */
+void buf_word(struct buf *buf, const char *word); /* for a shell: quoted where it must be */
+const char *buf_text(const struct buf *buf);	  /* never NULL */
+char *buf_take(struct buf *buf); /* the text, now the caller's; buf is empty again */
 
 #define AUTO_BUF __attribute__((cleanup(buf_release)))
 

@@ -383,14 +383,20 @@ static void read_environment(struct config *config)
 	}
 }
 
-void config_load(struct config *config)
+const char *config_site_file(void)
 {
 	const char *etc = getenv("SLUICE_ETC");
+
+	return etc && *etc ? etc : "/etc/sluice.conf";
+}
+
+void config_load(struct config *config)
+{
 	const char *named = getenv("SLUICE_CONFIG");
 	AUTO_FREE char *user = place_expand("${XDG_CONFIG_HOME:-~/.config}/sluice/config");
 
 	config_init(config);
-	config_read_file(config, etc && *etc ? etc : "/etc/sluice.conf", false);
+	config_read_file(config, config_site_file(), false);
 	config_read_file(config, user, false);
 	if (named && *named)
 		config_read_file(config, named, true);

@@ -67,6 +67,18 @@ struct err;
 	  "what recording may cost of the run time before less is recorded; 0 for no limit")       \
 	X(OVERHEAD_GRACE, "overhead", "grace", TIME, "TIME", "1s",                                 \
 	  "cost that is never held against the budget: short runs are recorded in full")           \
+	X(PARAMS_FILE, "params", "file", TEXT, "PATH", "",                                         \
+	  "parameters that every run is given; empty for none")                                    \
+	X(PARAMS_ALLOW, "params", "allow", CHOICE, "safe|layout|semantics", "layout",              \
+	  "what parameters may change: time alone, how files are laid out, what readers see")      \
+	X(PARAMS_FORBID, "params", "forbid", TEXT, "NAMES", "",                                    \
+	  "parameters that are never applied; those of the site's file count in any case")         \
+	X(PARAMS_AUTHORITY, "params", "authority", CHOICE, "auto|parameters|application", "auto",  \
+	  "who wins where the program sets the same; auto: a file does, what was learnt does not") \
+	X(TUNE_APPLY, "tune", "apply", CHOICE, "off|suggest|apply", "suggest",                     \
+	  "what to do with parameters that tuning has found for a program")                        \
+	X(TUNE_PLATFORM, "tune", "platform", TEXT, "NAME", "auto",                                 \
+	  "name that this machine is known by; auto for its kind and number of processors")        \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
 	  "print a summary after a run; auto does if standard error is a terminal")
 
@@ -77,6 +89,13 @@ enum setting_id { SETTING_LIST(SETTING_ENUM) SETTING_COUNT };
 /* The words of CHOICE settings, in the order of their rows. */
 enum config_mode { CONFIG_MODE_TRACE, CONFIG_MODE_COUNTERS, CONFIG_MODE_OFF, CONFIG_MODE_FLIGHT };
 enum config_clock { CONFIG_CLOCK_AUTO, CONFIG_CLOCK_COUNTER, CONFIG_CLOCK_MONOTONIC };
+enum config_allow { CONFIG_ALLOW_SAFE, CONFIG_ALLOW_LAYOUT, CONFIG_ALLOW_SEMANTICS };
+enum config_authority {
+	CONFIG_AUTHORITY_AUTO,
+	CONFIG_AUTHORITY_PARAMETERS,
+	CONFIG_AUTHORITY_APPLICATION
+};
+enum config_apply { CONFIG_APPLY_OFF, CONFIG_APPLY_SUGGEST, CONFIG_APPLY_APPLY };
 enum config_when { CONFIG_WHEN_AUTO, CONFIG_WHEN_YES, CONFIG_WHEN_NO };
 
 struct setting {
@@ -113,6 +132,9 @@ struct config {
 	size_t problem_count;
 	size_t problem_cap;
 };
+
+/* The site's file: $SLUICE_ETC, else /etc/sluice.conf. */
+const char *config_site_file(void);
 
 /* Reads every source but the command line. */
 void config_load(struct config *config);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #if defined(__aarch64__)
@@ -30,26 +31,67 @@ static char *script_interpreter(FILE *f)
 	return end > p ? xstrndup(p, (size_t)(end - p)) : NULL;
 }
 
-/* A note of ours in the segment, which may hold several; capture/attach.c makes it. */
-static bool has_our_note(FILE *f, const Elf64_Phdr *ph)
+#define NOTES_MAX 4096 /* bytes of a segment that are looked at */
+
+struct note {
+	const char *name;	    /* as long as header.n_namesz says */
+	const unsigned char *bytes; /* header.n_descsz of them */
+	Elf64_Nhdr header;
+};
+
+/* The notes of a segment, which may hold several; the number of bytes read. */
+static size_t notes_read(FILE *f, const Elf64_Phdr *ph, unsigned char bytes[NOTES_MAX])
 {
-	unsigned char bytes[4096];
-	size_t n = ph->p_filesz < sizeof(bytes) ? (size_t)ph->p_filesz : sizeof(bytes), at = 0;
-	Elf64_Nhdr note;
+	size_t n = ph->p_filesz < NOTES_MAX ? (size_t)ph->p_filesz : NOTES_MAX;
 
 	if (fseeko(f, (off_t)ph->p_offset, SEEK_SET) != 0 || fread(bytes, 1, n, f) != n)
+		return 0;
+	return n;
+}
+
+/* The note at *at, which moves on to the next; false where there is no whole one. */
+static bool notes_next(const unsigned char *bytes, size_t n, size_t *at, struct note *note)
+{
+	size_t name = *at + sizeof(note->header), data;
+
+	if (name > n)
 		return false;
-	while (at + sizeof(note) <= n) {
-		memcpy(&note, bytes + at, sizeof(note));
-		at += sizeof(note);
-		if (note.n_namesz == sizeof("Sluice") && at + sizeof("Sluice") <= n &&
-		    !memcmp(bytes + at, "Sluice", sizeof("Sluice")))
+	memcpy(&note->header, bytes + *at, sizeof(note->header));
+	if (note->header.n_namesz > n || note->header.n_descsz > n)
+		return false;
+	data = name + ((size_t)note->header.n_namesz + 3) / 4 * 4;
+	if (data + note->header.n_descsz > n)
+		return false;
+	note->name = (const char *)bytes + name;
+	note->bytes = bytes + data;
+	*at = data + ((size_t)note->header.n_descsz + 3) / 4 * 4;
+	return true;
+}
+
+static bool note_is_of(const struct note *note, const char *owner)
+{
+	size_t n = strlen(owner) + 1;
+
+	return note->header.n_namesz == n && !memcmp(note->name, owner, n);
+}
+
+/* capture/attach.c makes it. */
+static bool has_our_note(FILE *f, const Elf64_Phdr *ph)
+{
+	unsigned char bytes[NOTES_MAX];
+	size_t n = notes_read(f, ph, bytes), at = 0;
+	struct note note;
+
+	while (notes_next(bytes, n, &at, &note))
+		if (note_is_of(&note, "Sluice"))
 			return true;
-		if (note.n_namesz > n || note.n_descsz > n)
-			return false;
-		at += ((size_t)note.n_namesz + 3) / 4 * 4 + ((size_t)note.n_descsz + 3) / 4 * 4;
-	}
 	return false;
+}
+
+static bool header_read(FILE *f, const Elf64_Ehdr *header, unsigned i, Elf64_Phdr *ph)
+{
+	return fseeko(f, (off_t)(header->e_phoff + i * (uint64_t)sizeof(*ph)), SEEK_SET) == 0 &&
+	       fread(ph, sizeof(*ph), 1, f) == 1;
 }
 
 static enum elf_kind linkage(FILE *f, const Elf64_Ehdr *header)
@@ -58,8 +100,7 @@ static enum elf_kind linkage(FILE *f, const Elf64_Ehdr *header)
 	Elf64_Phdr ph;
 
 	for (unsigned i = 0; i < header->e_phnum; i++) {
-		if (fseeko(f, (off_t)(header->e_phoff + i * (uint64_t)sizeof(ph)), SEEK_SET) != 0 ||
-		    fread(&ph, sizeof(ph), 1, f) != 1 || ph.p_type == PT_INTERP)
+		if (!header_read(f, header, i, &ph) || ph.p_type == PT_INTERP)
 			return ELF_DYNAMIC;
 		ours = ours || (ph.p_type == PT_NOTE && has_our_note(f, &ph));
 	}
@@ -95,4 +136,37 @@ enum elf_kind elf_inspect(const char *path, char **interpreter)
 	if (n < sizeof(header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 		return ELF_UNKNOWN;
 	return elf_kind(f, &header);
+}
+
+static char *id_in_segment(FILE *f, const Elf64_Phdr *ph)
+{
+	unsigned char bytes[NOTES_MAX];
+	size_t n = notes_read(f, ph, bytes), at = 0;
+	struct buf text = { 0 };
+	struct note note;
+
+	while (!text.len && notes_next(bytes, n, &at, &note)) {
+		if (note.header.n_type != NT_GNU_BUILD_ID || !note_is_of(&note, "GNU"))
+			continue;
+		for (size_t i = 0; i < note.header.n_descsz; i++)
+			buf_printf(&text, "%02x", note.bytes[i]);
+	}
+	return text.len ? buf_take(&text) : NULL;
+}
+
+char *elf_build_id(const char *path)
+{
+	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	Elf64_Ehdr header;
+	Elf64_Phdr ph;
+	char *id = NULL;
+
+	if (!f || fread(&header, sizeof(header), 1, f) != 1 ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(ph))
+		return NULL;
+	for (unsigned i = 0; !id && i < header.e_phnum && header_read(f, &header, i, &ph); i++)
+		if (ph.p_type == PT_NOTE)
+			id = id_in_segment(f, &ph);
+	return id;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What kind of program a file is, as far as preloading a library into it is concerned.
+ * What kind of program a file is, as far as preloading a library into it is concerned, and which
+ * build of it.
  */
 #ifndef SLUICE_BASE_ELF_H
 #define SLUICE_BASE_ELF_H
@@ -17,5 +18,11 @@ enum elf_kind {
 
 /* Looks at the file. For a script *interpreter is the caller's to free; otherwise NULL. */
 enum elf_kind elf_inspect(const char *path, char **interpreter);
+
+/*
+ * The build id that the linker left in a program or library of our word size, as hexadecimal
+ * digits; NULL where there is none. The caller frees.
+ */
+char *elf_build_id(const char *path);
 
 #endif

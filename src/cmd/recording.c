@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "cmd/injection.h"
 #include "observe/collect/calibrate.h"
 #include "observe/collect/overhead.h"
 #include "observe/collect/parts.h"
@@ -19,21 +20,6 @@
 /* Pauses of the job's collector: as long as nothing comes, and between looks at the members. */
 #define PAUSE_MIN_US 500
 #define PAUSE_MAX_US 10000
-
-static void quote(struct buf *out, const char *word)
-{
-	if (*word && !strpbrk(word, " \t\n\"'\\$`|&;<>()*?[]{}!#~")) {
-		buf_puts(out, word);
-		return;
-	}
-	buf_putc(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			buf_puts(out, "'\\''");
-		else
-			buf_putc(out, *word);
-	buf_putc(out, '\'');
-}
 
 static char *uuid_make(void)
 {
@@ -63,7 +49,7 @@ static struct run_info run_describe(const struct recording *r, bool is_part)
 	for (int i = 0; r->options.argv[i]; i++) {
 		if (i)
 			buf_putc(&command, ' ');
-		quote(&command, r->options.argv[i]);
+		buf_word(&command, r->options.argv[i]);
 	}
 	return (struct run_info){
 		.uuid = is_part ? job_uuid(&r->job) : uuid_make(),
@@ -191,6 +177,27 @@ static char *board_make(const struct recording *r)
 	return NULL;
 }
 
+/* With what the processes are to apply. A collector of the job stands for all ranks of its node. */
+static int collector_give(struct recording *r, struct collector_options *options, bool is_part,
+			  struct err *err)
+{
+	struct injection injection;
+	int result;
+
+	injection_init(&injection, r->options.config, r->options.argv);
+	if (is_part)
+		injection_agree(&injection, r->container,
+				options->directory ? (uint32_t)r->job.locals : 1,
+				(uint32_t)r->job.size);
+	options->parameters = injection.text;
+	options->parameters_shared = is_part;
+	result = collector_open(&r->collector, options, err);
+	if (result >= 0)
+		injection_tell(&injection, r->collector);
+	injection_release(&injection);
+	return result;
+}
+
 /* Opens a collector, in the job's directory if there is one. */
 static int collector_start(struct recording *r, const char *directory, bool is_part,
 			   struct err *err)
@@ -220,7 +227,7 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		r->board = board_make(r);
 	options.board = r->board;
 	if (r->container)
-		result = collector_open(&r->collector, &options, err);
+		result = collector_give(r, &options, is_part, err);
 	run_info_release(&run);
 	return result;
 }

@@ -58,10 +58,16 @@ void space_release(struct space *space);
 /* Adds a dimension; values NULL-ended texts, "" for "leave it alone". */
 int space_add(struct space *space, const char *tunable, const char *const *values,
 	      const char *initial, struct err *err);
+/* The same for files and objects that match, NULL: all. */
+int space_add_for(struct space *space, const char *tunable, const char *const *values,
+		  const char *initial, const char *file, const char *object, struct err *err);
+/* tunable gets the value of the dimension `to`. */
 int space_tie(struct space *space, const char *tunable, const char *to, struct err *err);
+/* tunable counts only where `other`, a dimension before it, has one of the values and counts. */
 int space_when(struct space *space, const char *tunable, const char *other,
 	       const char *const *values, struct err *err);
 
+/* In place of what the space held, but for its context. On failure it is untouched. */
 int space_read(struct space *space, const char *path, struct err *err);
 int space_read_text(struct space *space, const char *name, const char *text, size_t bytes,
 		    struct err *err);
@@ -75,14 +81,21 @@ struct space_uses {
 	bool hdf5, hdf5_parallel, mpi, collective;
 	bool creates;	      /* files, so that layouts can be chosen */
 	bool collective_hdf5; /* transfers with H5FD_MPIO_COLLECTIVE */
+	bool reads, writes;   /* neither: not known, so it may do both */
 };
+/*
+ * Small enough that all of it can be tried on a local disk. -ENODATA: there is nothing to tune.
+ */
 int space_suggest(struct space *space, const struct tunable_context *context,
 		  const struct space_uses *uses, struct err *err);
 
 /* Brings a point into its one form. */
 void space_settle(const struct space *space, size_t *point);
 void space_default(const struct space *space, size_t *point);
-/* May it be tried? Constraints of the catalogue. */
+/*
+ * May it be tried? Not where the catalogue refuses it or where a parameter would do nothing beside
+ * the others. What only the class of safety keeps back may be tried: the space names it.
+ */
 bool space_allows(const struct space *space, const size_t *point);
 bool space_counts(const struct space *space, const size_t *point, size_t dimension);
 

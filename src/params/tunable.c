@@ -1,48 +1,396 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "params/tunable.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/vfs.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/option.h"
+#include "base/unit.h"
+
+#define SHAPE_RANK 32	/* H5S_MAX_RANK */
+#define TEXT_BYTES 191	/* trace/hints.h */
+#define VALUE_BYTES 512 /* of what anybody could mean by a value */
+
+static const char *const layer_names[] = { "hdf5", "mpi", "storage" };
+static const char *const section_names[] = { "High_Level_IO_Library", "Middleware_Layer",
+					     "Parallel_File_System" };
+static const char *const safety_names[] = { "safe", "layout", "semantics", "dangerous" };
+static const char *const middleware_names[] = { "any", "mpich", "openmpi-romio", "ompio", NULL };
+static const char *const filesystem_names[] = { "any",	"local", "nfs", "lustre",
+						"gpfs", "ceph",	 NULL };
 
 const char *tunable_layer_name(enum tunable_layer layer)
 {
-	static const char *const names[] = { "hdf5", "mpi", "storage" };
-
-	return names[layer];
+	return layer_names[layer];
 }
 
 const char *tunable_section(enum tunable_layer layer)
 {
-	static const char *const names[] = { "High_Level_IO_Library", "Middleware_Layer",
-					     "Parallel_File_System" };
-
-	return names[layer];
+	return section_names[layer];
 }
 
 const char *tunable_safety_name(enum tunable_safety safety)
 {
-	static const char *const names[] = { "safe", "layout", "semantics", "dangerous" };
-
-	return names[safety];
+	return safety_names[safety];
 }
 
 const char *middleware_name(enum middleware middleware)
 {
-	static const char *const names[] = { "any", "mpich", "openmpi-romio", "ompio" };
-
-	return names[middleware];
+	return middleware_names[middleware];
 }
 
 const char *filesystem_name(enum filesystem filesystem)
 {
-	static const char *const names[] = { "any", "local", "nfs", "lustre", "gpfs", "ceph" };
+	return filesystem_names[filesystem];
+}
 
-	return names[filesystem];
+static int index_of(const char *const *names, const char *name)
+{
+	for (int i = 0; names[i]; i++)
+		if (strcasecmp(names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+int middleware_by_name(const char *name)
+{
+	return index_of(middleware_names, name);
+}
+
+int filesystem_by_name(const char *name)
+{
+	return index_of(filesystem_names, name);
+}
+
+const char *tunable_honour_name(enum tunable_honour bit)
+{
+	switch (bit) {
+	case HONOUR_HDF5:
+		return "HDF5";
+	case HONOUR_ROMIO:
+		return "ROMIO";
+	case HONOUR_ROMIO_UFS:
+		return "ROMIO (UFS)";
+	case HONOUR_ROMIO_NFS:
+		return "ROMIO (NFS)";
+	case HONOUR_ROMIO_LUSTRE:
+		return "ROMIO (Lustre)";
+	case HONOUR_ROMIO_GPFS:
+		return "ROMIO (GPFS)";
+	case HONOUR_OMPIO:
+		return "OMPIO";
+	case HONOUR_LUSTRE:
+		return "Lustre";
+	case HONOUR_CEPH:
+		return "CephFS";
+	}
+	return "?";
+}
+
+/* As option_choice(), in any case of letters. */
+static int word_among(const char *words, const char *word)
+{
+	size_t n = strlen(word), length;
+
+	for (int i = 0; n; i++) {
+		length = strcspn(words, "|");
+		if (length == n && strncasecmp(words, word, n) == 0)
+			return i;
+		if (!words[length])
+			break;
+		words += length + 1;
+	}
+	return -1;
 }
 
 const struct tunable *tunable_by_name(const char *name)
 {
 	for (const struct tunable *t = tunables; t->name; t++)
-		if (strcmp(t->name, name) == 0)
+		if (strcasecmp(t->name, name) == 0)
+			return t;
+	for (const struct tunable *t = tunables; t->name; t++)
+		if (t->aliases && word_among(t->aliases, name) >= 0)
 			return t;
 	return NULL;
+}
+
+/* ---- where ---- */
+
+static enum filesystem filesystem_of_magic(uint32_t magic)
+{
+	switch (magic) {
+	case 0x0BD00BD0:
+		return FILESYSTEM_LUSTRE;
+	case 0x47504653:
+		return FILESYSTEM_GPFS;
+	case 0x00C36400:
+		return FILESYSTEM_CEPH;
+	case 0x6969:
+		return FILESYSTEM_NFS;
+	default:
+		return FILESYSTEM_LOCAL;
+	}
+}
+
+enum filesystem filesystem_of(const char *path)
+{
+	AUTO_FREE char *at = xstrdup(path);
+	struct statfs fs;
+
+	while (statfs(*at ? at : ".", &fs) != 0) {
+		char *slash = strrchr(at, '/');
+
+		if (!*at || strcmp(at, "/") == 0)
+			return FILESYSTEM_ANY;
+		if (slash == at)
+			at[1] = 0;
+		else if (slash)
+			*slash = 0;
+		else
+			*at = 0;
+	}
+	return filesystem_of_magic((uint32_t)fs.f_type);
+}
+
+static unsigned drivers_of(enum filesystem filesystem)
+{
+	switch (filesystem) {
+	case FILESYSTEM_NFS:
+		return HONOUR_ROMIO_NFS;
+	case FILESYSTEM_LUSTRE:
+		return HONOUR_ROMIO_LUSTRE;
+	case FILESYSTEM_GPFS:
+		return HONOUR_ROMIO_GPFS;
+	case FILESYSTEM_ANY:
+		return HONOUR_ROMIO_UFS | HONOUR_ROMIO_NFS | HONOUR_ROMIO_LUSTRE |
+		       HONOUR_ROMIO_GPFS;
+	default:
+		return HONOUR_ROMIO_UFS;
+	}
+}
+
+unsigned tunable_listeners(const struct tunable *tunable, const struct tunable_context *context)
+{
+	unsigned there = HONOUR_HDF5;
+	enum filesystem fs = context->filesystem;
+
+	if (context->middleware != MIDDLEWARE_OMPIO)
+		there |= HONOUR_ROMIO | drivers_of(fs);
+	if (context->middleware == MIDDLEWARE_OMPIO || context->middleware == MIDDLEWARE_ANY)
+		there |= HONOUR_OMPIO;
+	if (fs == FILESYSTEM_LUSTRE || fs == FILESYSTEM_ANY)
+		there |= HONOUR_LUSTRE;
+	if (fs == FILESYSTEM_CEPH || fs == FILESYSTEM_ANY)
+		there |= HONOUR_CEPH;
+	return tunable->honoured & there;
+}
+
+/* ---- values ---- */
+
+static char *wrong(const struct tunable *t, const char *text, struct err *err, const char *legal)
+{
+	char shown[80];
+	size_t n = 0;
+
+	for (; text[n] && n < sizeof(shown) - 1; n++)
+		shown[n] = text[n] < ' ' || text[n] > '~' ? '?' : text[n];
+	shown[n] = 0;
+	err_set(err, EINVAL, "%s: \"%s\" is not %s", t->name, shown, legal);
+	return NULL;
+}
+
+static char *out_of_range(const struct tunable *t, const char *text, struct err *err)
+{
+	AUTO_FREE char *legal = xprintf("a number from %" PRIu64 " to %" PRIu64, t->min, t->max);
+
+	return wrong(t, text, err, legal);
+}
+
+/* "1.5M" is a size, "1.5" is none. */
+static int number_read(const struct tunable *t, const char *text, uint64_t *number)
+{
+	if (t->kind == TUNABLE_COUNT || !text[strcspn(text, "KMGTPBkmgtpb")])
+		return unit_parse_count(text, number);
+	return unit_parse_bytes(text, number);
+}
+
+static char *parse_number(const struct tunable *t, const char *text, struct err *err)
+{
+	uint64_t number;
+	int r = number_read(t, text, &number);
+
+	if (r == -EINVAL)
+		return wrong(t, text, err,
+			     t->kind == TUNABLE_COUNT ? "a whole number"
+						      : "a size such as 1048576 or 1M");
+	if (r < 0 || number < t->min || number > t->max)
+		return out_of_range(t, text, err);
+	return xprintf("%" PRIu64, number);
+}
+
+/* Cuts a list such as "(a, b x c)" into its items, in place. Their number, -1: too many. */
+static int items_cut(char *text, const char *separators, char **items, int max)
+{
+	int count = 0;
+
+	for (char *at = text; *at; at++)
+		if (*at == '(' || *at == ')' || *at == '[' || *at == ']')
+			*at = ' ';
+	for (char *save, *item = strtok_r(text, separators, &save); item;
+	     item = strtok_r(NULL, separators, &save)) {
+		if (count == max)
+			return -1;
+		items[count++] = item;
+	}
+	return count;
+}
+
+static void trim(char *item)
+{
+	size_t n = strlen(item), lead = strspn(item, " \t\r\n\f\v");
+
+	while (n > lead && isspace((unsigned char)item[n - 1]))
+		n--;
+	memmove(item, item + lead, n - lead);
+	item[n - lead] = 0;
+}
+
+/* "0 64K" is two as well, but "64 K" is one where there is a comma. */
+static char *parse_pair(const struct tunable *t, const char *text, struct err *err)
+{
+	AUTO_FREE char *copy = xstrdup(text);
+	const char *separators = strchr(text, ',') ? "," : " \t\r\n";
+	uint64_t numbers[2];
+	char *items[2];
+	int count = items_cut(copy, separators, items, 2);
+
+	if (count != 2)
+		return wrong(t, text, err, "two numbers with a comma between");
+	for (int i = 0; i < 2; i++) {
+		trim(items[i]);
+		if (number_read(t, items[i], &numbers[i]) < 0)
+			return wrong(t, text, err, "two sizes such as 0, 65536");
+		if (numbers[i] > t->max)
+			return out_of_range(t, items[i], err);
+	}
+	if (!numbers[1])
+		return wrong(t, text, err, "two sizes of which the second is 1 at least");
+	return xprintf("%" PRIu64 ",%" PRIu64, numbers[0], numbers[1]);
+}
+
+static char *parse_extents(const struct tunable *t, const char *text, struct err *err)
+{
+	AUTO_FREE char *copy = xstrdup(text);
+	char *items[SHAPE_RANK];
+	int count = items_cut(copy, ", \t\r\nxX", items, SHAPE_RANK);
+	AUTO_BUF struct buf out = { 0 };
+	uint64_t extent;
+
+	if (count < 1)
+		return wrong(t, text, err, "a shape of 1 to 32 extents");
+	for (int i = 0; i < count; i++) {
+		if (unit_parse_count(items[i], &extent) < 0 || !extent || extent > t->max)
+			return wrong(t, text, err, "extents such as 1,26,327680, or a size");
+		buf_printf(&out, i ? ",%" PRIu64 : "%" PRIu64, extent);
+	}
+	if (count == 1)
+		buf_putc(&out, ',');
+	return buf_take(&out);
+}
+
+static char *parse_shape(const struct tunable *t, const char *text, struct err *err)
+{
+	uint64_t bytes;
+
+	if (number_read(t, text, &bytes) < 0)
+		return parse_extents(t, text, err);
+	if (!bytes || bytes > t->max)
+		return wrong(t, text, err, "a size from 1 to 4294967295 bytes");
+	return xprintf("%" PRIu64, bytes);
+}
+
+/* The first of the words that has the same sense as the text: people write 1, yes or TRUE. -1. */
+static int word_meant(const char *words, const char *text)
+{
+	static const char *const senses[] = { "true|on|yes|1|enable|enabled",
+					      "false|off|no|0|disable|disabled" };
+	char word[32];
+
+	for (int i = 0; i < 2; i++) {
+		if (word_among(senses[i], text) < 0)
+			continue;
+		for (int k = 0; option_choice_name(words, k, word, sizeof(word)), *word; k++)
+			if (word_among(senses[i], word) >= 0)
+				return k;
+	}
+	return -1;
+}
+
+static char *parse_choice(const struct tunable *t, const char *text, struct err *err)
+{
+	int index = word_among(t->words, text);
+	AUTO_FREE char *legal = NULL;
+	char word[32];
+
+	if (index < 0)
+		index = word_meant(t->words, text);
+	if (index >= 0) {
+		option_choice_name(t->words, index, word, sizeof(word));
+		return xstrdup(word);
+	}
+	legal = xprintf("one of %s", t->words);
+	return wrong(t, text, err, legal);
+}
+
+static char *parse_text(const struct tunable *t, const char *text, struct err *err)
+{
+	AUTO_FREE char *value = xstrdup(text);
+	size_t n = 0;
+
+	for (const char *p = text; *p; p++)
+		if (!isspace((unsigned char)*p))
+			value[n++] = *p;
+	value[n] = 0;
+	for (const char *p = value; *p; p++)
+		if (*p < ' ' || *p > '~' || *p == ';' || *p == '|')
+			return wrong(t, text, err, "plain text without ; and |");
+	if (!n || n > TEXT_BYTES)
+		return wrong(t, text, err, "a text of 1 to 191 letters");
+	if (t->fits && !t->fits(value))
+		return wrong(t, text, err, t->words);
+	return xstrdup(value);
+}
+
+char *tunable_parse(const struct tunable *tunable, const char *text, struct err *err)
+{
+	AUTO_FREE char *copy = xstrndup(text, VALUE_BYTES + 1);
+
+	if (strlen(copy) > VALUE_BYTES)
+		return wrong(tunable, text, err, "a value: it is too long");
+	trim(copy);
+	if (!*copy) {
+		err_set(err, EINVAL, "%s: there is no value", tunable->name);
+		return NULL;
+	}
+	switch (tunable->kind) {
+	case TUNABLE_COUNT:
+	case TUNABLE_BYTES:
+		return parse_number(tunable, copy, err);
+	case TUNABLE_PAIR:
+		return parse_pair(tunable, copy, err);
+	case TUNABLE_SHAPE:
+		return parse_shape(tunable, copy, err);
+	case TUNABLE_CHOICE:
+		return parse_choice(tunable, copy, err);
+	default:
+		return parse_text(tunable, copy, err);
+	}
 }

@@ -38,7 +38,7 @@ enum tunable_safety {
 	TUNABLE_DANGEROUS, /* known to lose data or to abort: refused, with the reason */
 };
 
-/* Who does something about it: bits. MPI_ANY and so on are in catalogue.c. */
+/* Who does something about it: bits. */
 enum tunable_honour {
 	HONOUR_HDF5 = 1 << 0,
 	HONOUR_ROMIO = 1 << 1, /* its generic code: every driver */
@@ -56,7 +56,7 @@ struct tunable {
 	enum tunable_layer layer;
 	enum tunable_kind kind;
 	const char *unit;  /* "bytes", "stripes", "" */
-	const char *words; /* of CHOICE: "enable|disable|automatic" */
+	const char *words; /* of CHOICE: "enable|disable|automatic"; of TEXT: what it looks like */
 	uint64_t min, max; /* of COUNT and BYTES, and of both of PAIR */
 	enum tunable_safety safety;
 	unsigned honoured; /* enum tunable_honour bits */
@@ -65,6 +65,11 @@ struct tunable {
 	const char *initial; /* what counts if nobody sets it; NULL: depends on the site */
 	const char *help;    /* one clause */
 	const char *warning; /* why it is not safe; NULL for SAFE */
+	const char *aliases; /* other names, "strp_fac|stripe_count"; NULL: none */
+	const char *layout;  /* a line of PLACE_LAYOUT with this key as well, for files that are
+			      * made without MPI; NULL: no */
+	bool (*fits)(
+		const char *value); /* of TEXT, where not all texts are legal; NULL: they are */
 };
 
 /* What has to be known about the place where parameters are to be applied. Zero: unknown. */
@@ -87,16 +92,24 @@ struct tunable_context {
 
 extern const struct tunable tunables[]; /* ends with a row without name */
 
-const struct tunable *tunable_by_name(const char *name);  /* NULL where unknown */
+/* By its name or an alias, in any case of letters; NULL where unknown. */
+const struct tunable *tunable_by_name(const char *name);
 const char *tunable_layer_name(enum tunable_layer layer); /* "hdf5", "mpi", "storage" */
 const char *tunable_section(enum tunable_layer layer);	  /* H5Tuner's name of it */
 const char *tunable_safety_name(enum tunable_safety safety);
 const char *middleware_name(enum middleware middleware);
 const char *filesystem_name(enum filesystem filesystem);
+const char *tunable_honour_name(enum tunable_honour bit); /* "ROMIO", "OMPIO", ... */
+/* Back from the words; -1 where it is none of them. */
+int middleware_by_name(const char *name);
+int filesystem_by_name(const char *name);
 /* By statfs() of the path or the nearest parent that is there. */
 enum filesystem filesystem_of(const char *path);
 
 /*
+ * A shape is extents with commas between, and with one behind it if it is a single extent: "4096,".
+ * A lone number is a size in bytes that the shape is made from.
+ *
  * The value as it is handed on: numbers in plain digits, blanks gone. NULL with a sentence in err
  * that names the parameter, what is wrong and what is legal. The caller frees it.
  */

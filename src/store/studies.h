@@ -14,7 +14,7 @@ struct study {
 	int64_t id;
 	const char *command; /* as the user gave it */
 	const char *plan; /* JSON: everything that decides its course (space, search, seed, ...) */
-	const char *digest;	      /* of command and plan: what --resume finds it by */
+	const char *digest;	      /* of what was asked for: what --resume finds it by */
 	const char *state;	      /* "running", "done" */
 	int64_t begun_ns, changed_ns; /* wall clock */
 };
@@ -37,11 +37,21 @@ struct study_run {
 typedef int (*study_seen)(void *arg, const struct study *study);
 typedef int (*study_run_seen)(void *arg, const struct study_run *run);
 
-int study_begin(struct store *store, const struct study *study, int64_t *id, struct err *err);
-int study_set_state(struct store *store, int64_t id, const char *state, struct err *err);
+/* Adds a tuning and its first run together: one without any run could not be gone on with. */
+int study_begin(struct store *store, const struct study *study, const struct study_run *first,
+		int64_t *id, struct err *err);
+int study_set_state(struct store *store, int64_t id, const char *state, int64_t changed_ns,
+		    struct err *err);
+
+/* Is on disk when it returns. Adding a number twice fails. */
 int study_add_run(struct store *store, int64_t id, const struct study_run *run, struct err *err);
+
+/* Runs in their order, studies the oldest first. Non-zero of seen() stops; texts live as long as
+ * the call. */
 int study_runs(struct store *store, int64_t id, study_run_seen seen, void *arg, struct err *err);
 int study_list(struct store *store, study_seen seen, void *arg, struct err *err);
+int study_get(struct store *store, int64_t id, study_seen seen, void *arg,
+	      struct err *err); /* -ENOENT */
 /* The latest with this digest (NULL: any) that is not done; -ENOENT. */
 int study_find(struct store *store, const char *digest, study_seen seen, void *arg,
 	       struct err *err);

@@ -15,6 +15,11 @@
  * all values; what may not be applied under one MPI or the other the guest leaves out itself
  * (trace/hints.h).
  *
+ * What became of them is recorded once per opening, by calls of the names below and class CONTROL:
+ * activity.name is what was asked for, "KEY=VALUE;KEY=VALUE", a refused one "KEY=!REASON";
+ * activity.hints what was read back, in the same form. Of an MPI file the latter begins with, or
+ * holds, PARAMETERS_MPI and one of the words behind it: who will honour hints there.
+ *
  * An empty text: nothing is applied, nothing is read back. A title without lines: nothing is
  * applied, but effective values are read back and recorded (the default run of a tuning).
  */
@@ -28,6 +33,16 @@
 #define PARAMETERS_TITLE "sluice-parameters 1 "
 #define PARAMETERS_APPLICATION "application"
 #define PARAMETERS_PARAMETERS "parameters"
+
+#define PARAMETERS_OF_MPI "MPI_File_parameters"
+#define PARAMETERS_OF_HDF5_FILE "H5F_parameters"
+#define PARAMETERS_OF_DATASET "H5D_parameters"
+#define PARAMETERS_OF_POSIX "posix_parameters"
+
+#define PARAMETERS_MPI "mpi"
+#define PARAMETERS_MPICH "mpich"
+#define PARAMETERS_OPENMPI_ROMIO "openmpi-romio"
+#define PARAMETERS_OMPIO "ompio"
 
 /* Where a parameter is applied: the words of PLACE. */
 #define PARAMETERS_PLACES(X)                                                              \

@@ -126,7 +126,7 @@ endings() {
 
 levels() {
 	differ_in_nothing 0 "$1" 3 levels -b 1000 -n 7 -H cb_buffer_size=65536
-	check_eq "$(grep -c '^levels level=.* bytes=21000 seconds=.* mb_per_s=[0-9]' captured.out)" 8 "lines of levels"
+	check_eq "$(grep -c '^levels level=.* bytes=21000 open_s=.* seconds=.* mib_per_s=[0-9]' captured.out)" 8 "lines of levels"
 	ranks_check 3
 	differ_in_nothing 0 "$1" 2 levels -F -n 4 -l collective-noncontiguous -l independent-contiguous
 	check_eq "$(grep -c ' direction=read ' captured.out)" 2 "levels that were chosen"

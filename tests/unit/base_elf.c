@@ -100,6 +100,64 @@ static void rubbish_is_unknown(void)
 	CHECK_INT(elf_inspect("/nonexistent", &interpreter), ELF_UNKNOWN);
 }
 
+/* A program of two segments of notes, the second of which has the build id. */
+static char *make_noted(uint32_t id_bytes)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segments[2];
+		struct {
+			Elf64_Nhdr header;
+			char name[8];
+			char data[4];
+		} other;
+		struct {
+			Elf64_Nhdr header;
+			char name[4];
+			unsigned char id[4];
+		} build;
+	} file = { .header = own_header() };
+	size_t other = offsetof(__typeof__(file), other), build = offsetof(__typeof__(file), build);
+
+	file.header.e_phnum = 2;
+	file.header.e_phoff = sizeof(file.header);
+	file.segments[0] = (Elf64_Phdr){ .p_type = PT_NOTE,
+					 .p_offset = other,
+					 .p_filesz = sizeof(file.other) };
+	file.segments[1] = (Elf64_Phdr){ .p_type = PT_NOTE,
+					 .p_offset = build,
+					 .p_filesz = sizeof(file.build) };
+	file.other.header = (Elf64_Nhdr){ 8, 4, NT_GNU_BUILD_ID };
+	memcpy(file.other.name, "FreeBSD", 8);
+	file.build.header = (Elf64_Nhdr){ 4, id_bytes, NT_GNU_BUILD_ID };
+	memcpy(file.build.name, "GNU", 4);
+	memcpy(file.build.id, "\x01\xab\x00\xff", 4);
+	return make_file(&file, sizeof(file), 0755);
+}
+
+static void a_build_id_is_found_among_other_notes(void)
+{
+	AUTO_FREE char *path = make_noted(4);
+	AUTO_FREE char *id = elf_build_id(path);
+
+	CHECK_TEXT(id, "01ab00ff");
+	unlink(path);
+}
+
+static void a_build_id_that_is_cut_off_or_missing_is_none(void)
+{
+	AUTO_FREE char *cut = make_noted(UINT32_MAX);
+	AUTO_FREE char *script = make_file("#!/bin/sh\n", 10, 0755);
+
+	CHECK(!elf_build_id(cut));
+	CHECK(!elf_build_id(script));
+	CHECK(!elf_build_id("/nonexistent"));
+	unlink(cut);
+	unlink(script);
+}
+
 TESTS(TEST(a_usual_program_is_dynamic), TEST(a_program_without_interpreter_is_static),
       TEST(another_machine_or_word_size_is_foreign), TEST(a_script_names_its_interpreter),
-      TEST(setuid_is_seen_first), TEST(rubbish_is_unknown))
+      TEST(setuid_is_seen_first), TEST(rubbish_is_unknown),
+      TEST(a_build_id_is_found_among_other_notes),
+      TEST(a_build_id_that_is_cut_off_or_missing_is_none))

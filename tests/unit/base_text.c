@@ -39,6 +39,18 @@ static void a_buffer_grows_and_stays_a_string(void)
 	free(taken);
 }
 
+static void a_word_is_quoted_only_where_a_shell_needs_it(void)
+{
+	AUTO_BUF struct buf b = { 0 };
+
+	buf_word(&b, "plain-1.0/x=y,z");
+	buf_putc(&b, ' ');
+	buf_word(&b, "");
+	buf_putc(&b, ' ');
+	buf_word(&b, "it's $5");
+	CHECK_TEXT(buf_text(&b), "plain-1.0/x=y,z '' 'it'\\''s $5'");
+}
+
 static void an_error_carries_its_sentence(void)
 {
 	struct err err = { 0 };
@@ -107,9 +119,9 @@ static void write_texts(FILE *out)
 {
 	json_quote(out, "a\"b\\c\n\x01\x7F");
 	json_quote(out, "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80");
-	json_quote(out, "\xFFx\xC3");             /* stray and cut off */
-	json_quote(out, "\xC0\xAF\xED\xA0\x80");  /* overlong, surrogate */
-	json_quote(out, "\xF4\x90\x80\x80");      /* beyond Unicode */
+	json_quote(out, "\xFFx\xC3");		 /* stray and cut off */
+	json_quote(out, "\xC0\xAF\xED\xA0\x80"); /* overlong, surrogate */
+	json_quote(out, "\xF4\x90\x80\x80");	 /* beyond Unicode */
 }
 
 static void json_texts_are_always_valid(void)
@@ -182,7 +194,8 @@ static void no_terminal_means_no_colour_and_no_progress(void)
 	progress_end(&p);
 }
 
-TESTS(TEST(a_buffer_grows_and_stays_a_string), TEST(an_error_carries_its_sentence),
-      TEST(an_array_grows_by_doubling), TEST(json_is_written_as_it_comes),
-      TEST(json_texts_are_always_valid), TEST(table_columns_line_up),
-      TEST(an_empty_table_has_titles), TEST(no_terminal_means_no_colour_and_no_progress))
+TESTS(TEST(a_buffer_grows_and_stays_a_string), TEST(a_word_is_quoted_only_where_a_shell_needs_it),
+      TEST(an_error_carries_its_sentence), TEST(an_array_grows_by_doubling),
+      TEST(json_is_written_as_it_comes), TEST(json_texts_are_always_valid),
+      TEST(table_columns_line_up), TEST(an_empty_table_has_titles),
+      TEST(no_terminal_means_no_colour_and_no_progress))

@@ -66,6 +66,9 @@ static int control_make(struct collector *c, const struct collector_options *o, 
 	for (const char *s = o->skip ? o->skip : ""; *s && used + 1 < CONTROL_SKIP_BYTES; s++)
 		c->control->skip[used++] = strchr(", \t", *s) ? '\n' : *s;
 	c->control->skip[used] = '\n';
+	if (o->parameters && strlen(o->parameters) < PARAMETERS_BYTES)
+		strcpy(c->control->parameters, o->parameters);
+	c->control->parameters_shared = o->parameters_shared;
 	atomic_store(&c->control->mode, o->mode);
 	c->control->magic = CONTROL_MAGIC;
 	return 0;
@@ -283,6 +286,19 @@ static int64_t watch_end(struct collector *c)
 const char *collector_warnings(const struct collector *c)
 {
 	return c->intake.totals.warnings;
+}
+
+void collector_warn(struct collector *c, const char *sentence)
+{
+	warning_add(&c->intake.totals, sentence);
+}
+
+void collector_note(struct collector *c, const struct note *note)
+{
+	struct note ours = *note;
+
+	ours.host = c->run.host;
+	intake_fact(&c->intake, &fact_note, &ours);
 }
 
 static void collector_free(struct collector *c)

@@ -33,6 +33,8 @@ struct collector_options {
 	const struct config *config; /* of plug-ins and all that watches; NULL: nobody does */
 	uint64_t flight_ring;	/* activities that a flight recorder keeps; 0: all are written */
 	const char *board;	/* see observe/reason/board.h; NULL: there is one node */
+	const char *parameters; /* text of trace/parameters.h; NULL: none */
+	bool parameters_shared; /* the other nodes of the job have the same */
 	double overhead_budget; /* share of the run time, see overhead.h; 0: no limit */
 	int64_t overhead_grace_ns;
 };
@@ -59,6 +61,12 @@ const char *collector_directory(const struct collector *collector);
 
 /* What the user must hear so far: sentences, each ended by a newline. Only ever added to. */
 const char *collector_warnings(const struct collector *collector);
+
+/* Adds to them: one sentence, without a newline. */
+void collector_warn(struct collector *collector, const char *sentence);
+
+/* A note for the trace, of this node. */
+void collector_note(struct collector *collector, const struct note *note);
 
 /* One pass over all spools. Returns the number of activities taken; trouble is kept for close. */
 size_t collector_poll(struct collector *collector);

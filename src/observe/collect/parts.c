@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "observe/collect/agreement.h"
 #include "trace/format.h"
 #include "trace/merge.h"
 
@@ -95,22 +96,22 @@ char *parts_trace(const char *directory)
 	return xstrndup(directory, n - strlen(PARTS_SUFFIX));
 }
 
-/* Belongs to the job of this part. */
-static char *marker_of(const char *part)
+char *parts_sibling(const char *part, const char *name)
 {
 	const char *slash = strrchr(part, '/');
 	int directory = slash ? (int)(slash + 1 - part) : 0;
 
-	return xprintf("%.*s%.*s-%s", directory, part, JOB_DIGITS, part + directory, MERGING);
+	return xprintf("%.*s%.*s-%s", directory, part, JOB_DIGITS, part + directory, name);
 }
 
 void parts_remove(const char *directory, const struct parts *parts)
 {
 	for (size_t i = 0; i < parts->count; i++) {
-		AUTO_FREE char *marker = marker_of(parts->paths[i]);
+		AUTO_FREE char *marker = parts_sibling(parts->paths[i], MERGING);
 
 		unlink(parts->paths[i]);
 		unlink(marker);
+		agreement_remove(parts->paths[i]);
 	}
 	rmdir(directory);
 }
@@ -118,7 +119,7 @@ void parts_remove(const char *directory, const struct parts *parts)
 /* Only one of those who see that all is there may merge. */
 static bool is_elected(const char *part)
 {
-	AUTO_FREE char *path = marker_of(part);
+	AUTO_FREE char *path = parts_sibling(part, MERGING);
 	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	return fd >= 0;

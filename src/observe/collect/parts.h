@@ -7,6 +7,7 @@
  *	JOB-HOST-PID.sluice            being written, or its collector died
  *	JOB-HOST-PID.N-ranks.sluice    complete
  *	JOB-merging                    made by the one who found that nothing is missing
+ *	JOB-parameters...              see agreement.h
  *
  * JOB keeps parts apart that an earlier job has left where the user gave the same name again.
  * Nodes agree by what is atomic on shared file systems: renaming, and making a file exclusively.
@@ -51,6 +52,9 @@ char *parts_begin(const char *trace, uint64_t job, const char *host, struct err 
  */
 int parts_end(const char *part, const struct parts_whole *whole, uint32_t ranks, char **result,
 	      struct err *err);
+
+/* "DIRECTORY/JOB-NAME": a file that belongs to the job of a part. The caller frees. */
+char *parts_sibling(const char *part, const char *name);
 
 /* All parts in the directory, or those whose names begin with the prefix. */
 int parts_list(const char *directory, const char *prefix, struct parts *parts, struct err *err);

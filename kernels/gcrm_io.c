@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * GCRM-IO, the write kernel of a climate model: ten variables on 26 interfaces above the cells of a
+ * geodesic mesh, each rank the air above its cells. In the file the cells run fastest, so that a
+ * rank's part of a variable is 26 pieces, unless the datasets are chunked.
+ */
+#include "kernels/datasets.h"
+
+int main(int argc, char **argv)
+{
+	return datasets_main("gcrm", argc, argv);
+}

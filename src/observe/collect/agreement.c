@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/collect/agreement.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "observe/collect/parts.h"
+#include "trace/clock.h"
+#include "trace/parameters.h"
+
+#define PARAMETERS "parameters"
+#define VERDICT "verdict"
+#define YES "yes"
+#define NO "no"
+
+/* Less than share.c lets the members of a node wait for their collector. */
+#define PATIENCE_NS UINT64_C(5000000000)
+#define PAUSE_MIN_NS 1000000
+#define PAUSE_MAX_NS 100000000
+
+static int fail(const char *path, struct err *err)
+{
+	int code = errno;
+
+	return err_set(err, code, "%s: %s", path, strerror(code));
+}
+
+static int file_write(const char *path, const char *text)
+{
+	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	size_t n = strlen(text);
+	ssize_t written = fd < 0 ? -1 : write(fd, text, n);
+
+	if (fd < 0 || written < 0)
+		return -errno;
+	return (size_t)written != n ? -ENOSPC : fsync(fd) != 0 ? -errno : 0;
+}
+
+/* The whole of a file that is no longer than a page of parameters. NULL with errno. */
+static char *file_read(const char *path)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = xcalloc(1, PARAMETERS_BYTES);
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, PARAMETERS_BYTES, 0);
+
+	if (n >= 0 && n < PARAMETERS_BYTES && !memchr(text, 0, (size_t)n))
+		return text;
+	free(text);
+	if (n >= 0)
+		errno = EBADMSG;
+	return NULL;
+}
+
+/*
+ * Gives the text that name, whole at once, if it is not taken. 1: it is ours. A server's answer to
+ * link() may get lost: what counts is whether our file has two names.
+ */
+static int publish(const char *name, const char *text, struct err *err)
+{
+	AUTO_FREE char *own = xprintf("%s.%d.new", name, (int)getpid());
+	struct stat st = { 0 };
+	int r = file_write(own, text);
+
+	if (r < 0)
+		return err_set(err, -r, "%s: %s", own, strerror(-r));
+	r = link(own, name) == 0 || (stat(own, &st) == 0 && st.st_nlink == 2);
+	if (!r && errno != EEXIST && access(name, F_OK) != 0)
+		r = fail(name, err);
+	unlink(own);
+	return r;
+}
+
+/* What everybody finds under that name. */
+static int settle(const char *name, const char *text, char **settled, struct err *err)
+{
+	int r = publish(name, text, err);
+	char *found = r < 0 ? NULL : file_read(name);
+
+	if (r >= 0 && !found)
+		return fail(name, err);
+	if (r >= 0)
+		*settled = found;
+	return r;
+}
+
+/* N of "NAME.HOST-PID.N"; 0 for other names. */
+static uint32_t stood_for(const char *entry, const char *name)
+{
+	size_t n = strlen(name);
+	const char *dot = strrchr(entry, '.');
+	char *end;
+	unsigned long ranks;
+
+	if (strncmp(entry, name, n) != 0 || entry[n] != '.' || !dot || dot == entry + n)
+		return 0;
+	ranks = strtoul(dot + 1, &end, 10);
+	return *end || end == dot + 1 || ranks > UINT32_MAX ? 0 : (uint32_t)ranks;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static char *directory_of(const char *path)
+{
+	const char *base = base_of(path);
+
+	return base == path ? xstrdup(".") : xstrndup(path, (size_t)(base - path));
+}
+
+/* Ranks that some collector stands for. */
+static uint64_t ranks_count(const char *name)
+{
+	AUTO_FREE char *directory = directory_of(name);
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+	uint64_t ranks = 0;
+
+	while (dir && (entry = readdir(dir)))
+		ranks += stood_for(entry->d_name, base_of(name));
+	if (dir)
+		closedir(dir);
+	return ranks;
+}
+
+static void pause_for(long nanoseconds)
+{
+	struct timespec pause = { 0, nanoseconds };
+
+	nanosleep(&pause, NULL);
+}
+
+/* Waits until all ranks are stood for, or somebody has decided. True: we have seen all. */
+static bool all_come(const char *name, const char *verdict, const struct agreement_options *o)
+{
+	uint64_t patience = o->patience_ns ? o->patience_ns : PATIENCE_NS;
+	uint64_t until = clock_monotonic_ns() + patience;
+	long pause = PAUSE_MIN_NS;
+
+	for (;;) {
+		if (ranks_count(name) >= o->size)
+			return true;
+		if (access(verdict, F_OK) == 0 || clock_monotonic_ns() >= until)
+			return false;
+		pause_for(pause);
+		pause = 2 * pause < PAUSE_MAX_NS ? 2 * pause : PAUSE_MAX_NS;
+	}
+}
+
+/* 1: all apply it; 0: none does. */
+static int decide(const char *name, const struct agreement_options *o, struct err *err)
+{
+	AUTO_FREE char *verdict = xprintf("%s." VERDICT, name);
+	AUTO_FREE char *decided = NULL;
+	char host[256] = "";
+	AUTO_FREE char *seat = NULL;
+	int r;
+
+	gethostname(host, sizeof(host) - 1);
+	seat = xprintf("%s.%s-%d.%u", name, host, (int)getpid(), o->ranks);
+	if (o->ranks && (r = file_write(seat, "")) < 0)
+		return err_set(err, -r, "%s: %s", seat, strerror(-r));
+	r = settle(verdict, o->ranks && all_come(name, verdict, o) ? YES : NO, &decided, err);
+	return r < 0 ? r : strcmp(decided, YES) == 0;
+}
+
+/* "DIRECTORY/JOB-parameters" */
+static char *name_of(const char *part)
+{
+	return parts_sibling(part, PARAMETERS);
+}
+
+int agreement_reach(struct agreement *agreement, const struct agreement_options *o, struct err *err)
+{
+	AUTO_FREE char *name = name_of(o->part);
+	struct agreement reached = { 0 };
+	int r = settle(name, o->text, &reached.text, err);
+
+	reached.is_ours = r > 0;
+	if (r >= 0 && *reached.text)
+		r = decide(name, o, err);
+	if (r < 0) {
+		free(reached.text);
+		return r;
+	}
+	if (*reached.text && !r)
+		reached.refusal = o->ranks ? "not all ranks of the job are run under Sluice, or "
+					     "some took too long to start"
+					   : "the launcher does not tell how many ranks of the job "
+					     "are on a node";
+	*agreement = reached;
+	return 0;
+}
+
+void agreement_remove(const char *part)
+{
+	AUTO_FREE char *name = name_of(part);
+	AUTO_FREE char *directory = directory_of(name);
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (strncmp(entry->d_name, base_of(name), strlen(base_of(name))) == 0)
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+}

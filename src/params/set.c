@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "params/set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "params/constraints.h"
+
+#define PATTERN_BYTES 1024
+
+static void param_release(struct param *param)
+{
+	free(param->value);
+	free(param->file);
+	free(param->object);
+}
+
+void param_set_release(struct param_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		param_release(&set->params[i]);
+	free(set->params);
+	free(set->origin);
+	*set = (struct param_set){ 0 };
+}
+
+static struct param *param_add(struct param_set *set)
+{
+	set->params = xgrow(set->params, &set->cap, set->count + 1, sizeof(*set->params));
+	set->params[set->count] = (struct param){ 0 };
+	return &set->params[set->count++];
+}
+
+void param_set_copy(struct param_set *to, const struct param_set *from)
+{
+	*to = (struct param_set){ .origin = xstrdup(from->origin) };
+	for (size_t i = 0; i < from->count; i++) {
+		const struct param *p = &from->params[i];
+
+		*param_add(to) = (struct param){ p->tunable, xstrdup(p->value), xstrdup(p->file),
+						 xstrdup(p->object), p->line };
+	}
+}
+
+/* ---- put and find ---- */
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+int param_pattern(const char **pattern, const char *name, struct err *err)
+{
+	const char *text = *pattern;
+
+	if (!text || !*text || strcmp(text, "*") == 0) {
+		*pattern = NULL;
+		return 0;
+	}
+	/* A tab or a line end would become another field of trace/parameters.h. */
+	for (const char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return err_set(err, EINVAL, "%s: a pattern with control characters", name);
+	if (strlen(text) > PATTERN_BYTES)
+		return err_set(err, EINVAL, "%s: the pattern is too long", name);
+	return 0;
+}
+
+static struct param *param_same(struct param_set *set, const struct tunable *tunable,
+				const char *file, const char *object)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		struct param *p = &set->params[i];
+
+		if (p->tunable == tunable && is_same(p->file, file) && is_same(p->object, object))
+			return p;
+	}
+	return NULL;
+}
+
+int param_set_put(struct param_set *set, const struct tunable *tunable, const char *value,
+		  const char *file, const char *object, unsigned line, struct err *err)
+{
+	struct param *param;
+	char *parsed;
+
+	if (param_pattern(&file, tunable->name, err) < 0 ||
+	    param_pattern(&object, tunable->name, err) < 0)
+		return -EINVAL;
+	parsed = tunable_parse(tunable, value, err);
+	if (!parsed)
+		return -EINVAL;
+	param = param_same(set, tunable, file, object);
+	if (param) {
+		free(param->value);
+		param->value = parsed;
+		param->line = line;
+		return 0;
+	}
+	param = param_add(set);
+	*param = (struct param){ tunable, parsed, xstrdup(file), xstrdup(object), line };
+	return 0;
+}
+
+/* How special patterns are; the more special is below 0, as for qsort(). */
+static int pattern_compare(const char *a, const char *b)
+{
+	size_t n, m;
+
+	if (!a || !b)
+		return !!b - !!a;
+	if (!strchr(a, '/') != !strchr(b, '/'))
+		return strchr(a, '/') ? -1 : 1;
+	if (!strpbrk(a, "*?") != !strpbrk(b, "*?"))
+		return strpbrk(a, "*?") ? 1 : -1;
+	n = strlen(a);
+	m = strlen(b);
+	return n != m ? (n > m ? -1 : 1) : strcmp(a, b);
+}
+
+static int param_compare(const struct param *a, const struct param *b)
+{
+	int r = pattern_compare(a->file, b->file);
+
+	return r ? r : pattern_compare(a->object, b->object);
+}
+
+static bool param_fits(const struct param *param, const char *path, const char *object)
+{
+	return (!param->file || (path && parameters_match(param->file, path))) &&
+	       (!param->object || (object && parameters_glob(param->object, object)));
+}
+
+const struct param *param_set_find(const struct param_set *set, const struct tunable *tunable,
+				   const char *path, const char *object)
+{
+	const struct param *best = NULL;
+
+	for (size_t i = 0; i < set->count; i++) {
+		const struct param *p = &set->params[i];
+
+		if (p->tunable == tunable && param_fits(p, path, object) &&
+		    (!best || param_compare(p, best) < 0))
+			best = p;
+	}
+	return best;
+}
+
+static bool has_equal(const struct param_set *set, const struct param *param)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct param *p = &set->params[i];
+
+		if (p->tunable == param->tunable && is_same(p->file, param->file) &&
+		    is_same(p->object, param->object) && strcmp(p->value, param->value) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool param_set_equal(const struct param_set *a, const struct param_set *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (!has_equal(b, &a->params[i]))
+			return false;
+	return true;
+}
+
+void param_set_line(const struct param_set *set, struct buf *out)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct param *p = &set->params[i];
+
+		buf_printf(out, "%s%s=%s", i ? " " : "", p->tunable->name, p->value);
+		if (p->file || p->object)
+			buf_printf(out, "@%s", p->file ? p->file : "*");
+		if (p->object)
+			buf_printf(out, ":%s", p->object);
+	}
+}
+
+/* ---- check ---- */
+
+struct checking {
+	const struct param_set *set;
+	param_problem problem;
+	void *arg;
+	bool *dropped; /* per parameter */
+	size_t count;
+};
+
+static int check_tell(void *arg, const struct param *param, enum constraint_weight weight,
+		      const char *text)
+{
+	struct checking *checking = arg;
+	bool drop = weight == CONSTRAINT_DROP, *dropped;
+
+	dropped = &checking->dropped[param - checking->set->params];
+	checking->count += drop && !*dropped;
+	*dropped = *dropped || drop;
+	if (checking->problem)
+		checking->problem(checking->arg, param, drop, text);
+	return 0;
+}
+
+static size_t set_check(const struct param_set *set, const struct tunable_context *context,
+			param_problem problem, void *arg, bool *dropped)
+{
+	struct checking checking = { set, problem, arg, dropped, 0 };
+
+	constraints_check(set, context, problem, check_tell, &checking);
+	return checking.count;
+}
+
+size_t param_set_check(const struct param_set *set, const struct tunable_context *context,
+		       param_problem problem, void *arg)
+{
+	AUTO_FREE bool *dropped = xcalloc(set->count + 1, sizeof(*dropped));
+
+	return set_check(set, context, problem, arg, dropped);
+}
+
+void param_set_prune(struct param_set *set, const struct tunable_context *context,
+		     param_problem problem, void *arg)
+{
+	AUTO_FREE bool *dropped = xcalloc(set->count + 1, sizeof(*dropped));
+	size_t kept = 0;
+
+	set_check(set, context, problem, arg, dropped);
+	for (size_t i = 0; i < set->count; i++) {
+		if (dropped[i])
+			param_release(&set->params[i]);
+		else
+			set->params[kept++] = set->params[i];
+	}
+	set->count = kept;
+}
+
+/* ---- compile ---- */
+
+static const char *const place_words[] = {
+#define WORD(name, word) [PLACE_##name] = word,
+	PARAMETERS_PLACES(WORD)
+#undef WORD
+};
+
+static void line_put(struct buf *out, enum parameters_place place, const struct param *p,
+		     const char *key, const char *value)
+{
+	buf_printf(out, "%s\t%s\t%s\t%s\t%s\n", place_words[place], p->file ? p->file : "*",
+		   p->object ? p->object : "*", key, value);
+}
+
+/* The word of a switch becomes the text before the name; no text says: none for this file. */
+static const char *value_of(const struct param *p)
+{
+	if (p->tunable->place != PLACE_PREFIX)
+		return p->value;
+	return strcmp(p->value, "true") == 0 ? "bglockless:" : "";
+}
+
+static void param_compile(struct buf *out, const struct param *p)
+{
+	const struct tunable *t = p->tunable;
+	const char *value = value_of(p);
+
+	/* Without a more general rule to take back, nothing need not be said. */
+	if (*value || p->file)
+		line_put(out, t->place, p, t->key ? t->key : t->name, value);
+	if (t->layout)
+		line_put(out, PLACE_LAYOUT, p, t->layout, p->value);
+}
+
+static int by_speciality(const void *a, const void *b)
+{
+	const struct param *const *p = a, *const *q = b;
+	int r = param_compare(*p, *q);
+
+	return r ? r : (*p)->tunable < (*q)->tunable ? -1 : (*p)->tunable > (*q)->tunable;
+}
+
+int param_set_compile(const struct param_set *set, bool application_wins,
+		      char text[PARAMETERS_BYTES], struct err *err)
+{
+	AUTO_FREE const struct param **order = xcalloc(set->count + 1, sizeof(struct param *));
+	AUTO_BUF struct buf out = { 0 };
+
+	for (size_t i = 0; i < set->count; i++)
+		order[i] = &set->params[i];
+	qsort(order, set->count, sizeof(*order), by_speciality);
+	buf_printf(&out, "%s%s\n", PARAMETERS_TITLE,
+		   application_wins ? PARAMETERS_APPLICATION : PARAMETERS_PARAMETERS);
+	for (size_t i = 0; i < set->count; i++)
+		param_compile(&out, order[i]);
+	if (out.len >= PARAMETERS_BYTES)
+		return err_set(err, ENOSPC,
+			       "%zu parameters need %zu bytes, and there is room for %d: "
+			       "use patterns for several files at once",
+			       set->count, out.len, PARAMETERS_BYTES - 1);
+	memcpy(text, out.data, out.len + 1);
+	return 0;
+}
