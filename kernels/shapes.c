@@ -231,26 +231,18 @@ uint64_t dataset_rank_bytes(const struct dataset *dataset)
 
 uint64_t shape_bytes(const struct shape *shape)
 {
-	uint64_t bytes = 0;
 	struct dataset dataset;
 
-	for (uint64_t set = 0; set < shape->sets; set++) {
-		shape_dataset(shape, 0, set, &dataset);
-		bytes += dataset_bytes(&dataset);
-	}
-	return bytes * shape->steps;
+	shape_dataset(shape, 0, 0, &dataset);
+	return dataset_bytes(&dataset) * shape_datasets(shape);
 }
 
 uint64_t shape_rank_bytes(const struct shape *shape, uint64_t rank)
 {
-	uint64_t bytes = 0;
 	struct dataset dataset;
 
-	for (uint64_t set = 0; set < shape->sets; set++) {
-		shape_dataset(shape, rank, set, &dataset);
-		bytes += dataset_rank_bytes(&dataset);
-	}
-	return bytes * shape->steps;
+	shape_dataset(shape, rank, 0, &dataset);
+	return dataset_rank_bytes(&dataset) * shape_datasets(shape);
 }
 
 static int check_mesh(const struct shape *shape, struct err *err)

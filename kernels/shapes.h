@@ -56,6 +56,7 @@ enum shape_kind {
 	SHAPE_SMALL,  /* many datasets, each small */
 };
 
+/* All datasets of a shape are of one size, and a rank has the same part in each. */
 struct shape {
 	enum shape_kind kind;
 	uint64_t ranks, steps;

@@ -11,6 +11,7 @@ install(FILES ${generated}/manual/sluice.bash
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sluice)
 install(FILES ${generated}/manual/_sluice DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES LICENSE README.md NEWS.md docs/plugins.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY share/platforms DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice FILES_MATCHING PATTERN "*.ini")
 install(DIRECTORY examples/plugins DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.c")
 
 configure_file(packaging/sluice.pc.in ${generated}/sluice.pc @ONLY)
@@ -23,3 +24,15 @@ configure_package_config_file(packaging/sluiceConfig.cmake.in ${generated}/sluic
 	PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR SLUICE_LIBDIR)
 write_basic_package_version_file(${generated}/sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/sluiceConfig.cmake ${generated}/sluiceConfigVersion.cmake DESTINATION ${package_dir})
+
+# The kernels, once per MPI. They are made after this file is read, so they are called by name.
+function(install_kernels)
+	foreach(mpi mpich openmpi)
+		foreach(name ${ARGN})
+			if(TARGET mpi_${mpi}_program_${name})
+				install(TARGETS mpi_${mpi}_program_${name}
+					RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sluice/kernels/${mpi})
+			endif()
+		endforeach()
+	endforeach()
+endfunction()

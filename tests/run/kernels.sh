@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The kernels under every MPI of this machine: what they write is what they read, whatever the transfer, the ranks and
+# the MPI; wrong data is found; what they print and how they end. `sluice kernel` plans without MPI and starts them.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+
+# word KEY FILE: its value in the last line that has it
+word() {
+	sed -n "s/.*\\b$1=\\([^ ]*\\).*/\\1/p" "$2" | tail -1
+}
+
+# The volumes of the papers, without a rank (KRN-AC-1).
+check_rc 0 "$sluice" kernel vpic --plan --paper --json
+check_json out sluice.kernel/1
+check_eq "$(json_get out '["kernels"][0]["plans"][0]["bytes"]')" 34359738368
+check_eq "$(json_get out '["kernels"][0]["plans"][2]["bytes"]')" 1099511627776
+check_rc 0 "$sluice" kernel --plan --ranks 2048 vorpal --paper
+check_has "$(tail -1 out)" "480 x 1600 x 1600"
+check_has "$(tail -1 out)" "589824000000  549.32"
+check_rc 0 "$sluice" kernel gcrm --plan --paper --ranks=4096
+check_has "$(tail -1 out)" "1300.00"
+check_rc 0 "$sluice" kernel
+check_has "$(grep '^vpic ' out | tr -s ' ')" " 32.00 512.00 1024.00 "
+check_rc 0 "$sluice" kernel --json
+check_json out sluice.kernel/1
+check_rc 2 "$sluice" kernel vpick
+check_has "$(cat err)" 'there is no kernel "vpick"'
+check_rc 2 "$sluice" kernel vpic --plan --ranks
+check_rc 2 "$sluice" kernel vpic --plan --ranks many
+check_rc 2 "$sluice" kernel vpic --plan --ranks 2 --particles 0
+check_has "$(cat err)" "each rank must have at least one value"
+check_rc 2 "$sluice" kernel vorpal --plan --block 3x3
+check_has "$(cat err)" '--block: "3x3" is not 3 numbers'
+check_rc 2 "$sluice" kernel strided --plan
+
+# kernel MPI RANKS NAME OPTION...: written, then read by another run, and checked; the result is NAME.h5
+kernel() {
+	local mpi=$1 ranks=$2 name=$3 program=${3}_io
+	shift 3
+	check_rc 0 mpi_run "$mpi" "$ranks" "$program" -f "$name.h5" "$@"
+	cp out written
+	check_eq "$(wc -l <written)" 1 "lines of $program under $mpi"
+	check_has "$(cat written)" "$program direction=write transfer="
+	check_rc 0 mpi_run "$mpi" "$ranks" "$program" -f "$name.h5" --read --verify "$@"
+	check_has "$(cat out)" "$program direction=read transfer="
+	check_eq "$(word bytes out)" "$(word bytes written)" "bytes read by $program"
+	python3 - written out <<'PYTHON' || fail "figures of $program do not fit: $(cat written out)"
+import re, sys
+for path in sys.argv[1:]:
+    of = dict(re.findall(r"(\w+)=([0-9.]+)", open(path).read()))
+    phases = [float(of[p]) for p in ("open_s", "transfer_s", "close_s")]
+    seconds, rate = float(of["seconds"]), float(of["mib_per_s"])
+    # The sum is that of one rank, the phases are those of the slowest each.
+    assert max(phases) - 2e-6 <= seconds <= sum(phases) + 2e-6
+    assert abs(rate - int(of["bytes"]) / 2**20 / seconds) <= max(0.06, rate * 1e-3)
+PYTHON
+}
+
+# planned NAME RANKS OPTION...: the bytes that the plan tells
+planned() {
+	local name=$1 ranks=$2
+	shift 2
+	"$sluice" kernel "$name" --plan --json --ranks "$ranks" "$@" >plan.json
+	json_get plan.json '["kernels"][0]["plans"][0]["bytes"]'
+}
+
+# everywhere NAME RANKS OPTION...: the same file under all MPIs, with the volume that was planned
+everywhere() {
+	local name=$1 ranks=$2 mpi
+	shift 2
+	rm -f first.h5
+	for mpi in $mpis; do
+		kernel "$mpi" "$ranks" "$name" "$@"
+		check_eq "$(word bytes written)" "$(planned "$name" "$ranks" "$@")" "bytes of $name $*"
+		[ -e first.h5 ] || cp "$name.h5" first.h5
+		cmp "$name.h5" first.h5 || fail "$name $*: another file under $mpi"
+	done
+}
+
+# spoiled NAME RANKS OPTION...: one byte of what was written last is changed, and found by the rank that has it
+spoiled() {
+	local name=$1 ranks=$2 size
+	shift 2
+	cp "$name.h5" spoiled.h5
+	size=$(stat -c %s spoiled.h5)
+	# Far from the end: what HDF5 keeps there is its own.
+	printf '\125' | dd of=spoiled.h5 bs=1 seek=$((size - 1000)) conv=notrunc status=none
+	cmp -s "$name.h5" spoiled.h5 && fail "nothing was changed in $name.h5"
+	check_rc 1 mpi_run "${mpis##* }" "$ranks" "${name}_io" -f spoiled.h5 --read --verify "$@"
+	grep -q "^${name}_io: rank [0-9]: spoiled.h5: .* is not what was written" err || fail "$name: $(cat err)"
+}
+
+mpis=
+for mpi in $(mpi_list); do
+	mpi_has "$mpi" vpic_io && mpis="$mpis $mpi"
+done
+[ -n "$mpis" ] || skip "there is no MPI with HDF5"
+
+everywhere vpic 4 --scale 0.001 --steps 2 --transfer independent
+cp vpic.h5 other.h5
+everywhere vpic 2 --particles 16778 --steps 2 # twice the ranks with 8389 each
+cmp vpic.h5 other.h5 || fail "the number of ranks shows in what vpic writes"
+spoiled vpic 2 --particles 16778 --steps 2
+everywhere vorpal 4 --block 10x9x7 --steps 2
+cp vorpal.h5 uniform.h5
+everywhere vorpal 4 --block 10x9x7 --steps 2 --non-uniform
+cmp vorpal.h5 uniform.h5 || fail "blocks of other sizes give another field"
+spoiled vorpal 4 --block 10x9x7 --steps 2 --non-uniform
+everywhere gcrm 3 --resolution 3 --subdomain 1
+spoiled gcrm 3 --resolution 3 --subdomain 1
+cp gcrm.h5 unchunked.h5
+everywhere gcrm 3 --resolution 3 --subdomain 1 --transfer collective --chunk 1x26x200
+h5diff gcrm.h5 unchunked.h5 || fail "chunks change the data"
+everywhere small 4 --count 20 --values 33
+spoiled small 4 --count 20 --values 33
+
+# A file by each rank itself, for what bypasses MPI-IO, and the file's removal.
+mpi=${mpis##* }
+check_rc 0 mpi_run "$mpi" 2 gcrm_io -f own --driver posix -n 100 --verify
+check_eq "$(grep -c direction= out)" 2 "lines of a run that verifies"
+[ -s own.0 ] && [ -s own.1 ] || fail "each rank has a file"
+check_rc 0 mpi_run "$mpi" 2 gcrm_io -f own --driver posix -n 100 --read --verify --remove
+check_eq "$(ls own* 2>/dev/null || true)" "" "what --remove leaves"
+
+# Another shape than the one that was written is an error of the reader.
+check_rc 1 mpi_run "$mpi" 2 vpic_io -f vpic.h5 --read --particles 16778 --steps 3
+check_has "$(cat err)" "vpic_io: rank 0: Step#2/x: "
+
+check_rc 2 mpi_run "$mpi" 2 vorpal_io --block 0x1x1
+check_rc 2 mpi_run "$mpi" 2 gcrm_io --resolution 2 --subdomain 3
+check_has "$(cat err)" "gcrm_io: --subdomain is at most the resolution, 2"
+check_rc 2 mpi_run "$mpi" 2 gcrm_io --chunk 1x26
+check_rc 2 mpi_run "$mpi" 2 gcrm_io --chunk 1x27x10
+check_has "$(cat err)" "--chunk: 1x27x10 is larger than a dataset"
+check_rc 2 mpi_run "$mpi" 2 small_io --hint nothing
+check_rc 2 mpi_run "$mpi" 2 small_io operand
+
+# By `sluice kernel`, which starts the launcher itself or is started by it.
+for mpi in $mpis; do
+	check_rc 0 "$sluice" kernel small --mpi "$mpi" --ranks 3 --count 4 --verify --file by.h5
+	check_has "$(cat out)" "small_io direction=read transfer=collective ranks=3"
+	check_rc 0 timeout 60 "mpiexec.$mpi" -n 2 "$sluice" kernel vpic -n 10 --file by.h5
+	check_has "$(cat out)" "vpic_io direction=write transfer=collective ranks=2"
+	check_rc 0 "$sluice" kernel strided --mpi "$mpi" --ranks 2 --count 100
+	check_has "$(cat out)" "level=collective-noncontiguous direction=read ranks=2 block=64 count=100 bytes=12800"
+	check_eq "$(stat -c %s strided.dat)" 12800 "what strided leaves"
+	check_rc 0 "$sluice" kernel vpic --mpi "$mpi" --ranks 1 --help
+	check_has "$(cat out)" "--particles N"
+done
