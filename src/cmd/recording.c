@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "cmd/injection.h"
 #include "observe/collect/calibrate.h"
 #include "observe/collect/overhead.h"
 #include "observe/collect/parts.h"
@@ -176,6 +177,27 @@ static char *board_make(const struct recording *r)
 	return NULL;
 }
 
+/* With what the processes are to apply. A collector of the job stands for all ranks of its node. */
+static int collector_give(struct recording *r, struct collector_options *options, bool is_part,
+			  struct err *err)
+{
+	struct injection injection;
+	int result;
+
+	injection_init(&injection, r->options.config, r->options.argv);
+	if (is_part)
+		injection_agree(&injection, r->container,
+				options->directory ? (uint32_t)r->job.locals : 1,
+				(uint32_t)r->job.size);
+	options->parameters = injection.text;
+	options->parameters_shared = is_part;
+	result = collector_open(&r->collector, options, err);
+	if (result >= 0)
+		injection_tell(&injection, r->collector);
+	injection_release(&injection);
+	return result;
+}
+
 /* Opens a collector, in the job's directory if there is one. */
 static int collector_start(struct recording *r, const char *directory, bool is_part,
 			   struct err *err)
@@ -205,7 +227,7 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		r->board = board_make(r);
 	options.board = r->board;
 	if (r->container)
-		result = collector_open(&r->collector, &options, err);
+		result = collector_give(r, &options, is_part, err);
 	run_info_release(&run);
 	return result;
 }

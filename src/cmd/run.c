@@ -33,6 +33,8 @@ struct run_args {
 	const char *mode;
 	const char *spool_dir;
 	const char *spool_limit;
+	const char *params;
+	const char *tune;
 	int form;
 	bool wait, linked;
 	bool summary, quiet;
@@ -49,6 +51,12 @@ static const struct option run_options[] = {
 	  OPTION_TEXT, offsetof(struct run_args, spool_dir) },
 	{ 0, "spool-limit", "SIZE", NULL, "most space for records under way; overrides spool.limit",
 	  OPTION_TEXT, offsetof(struct run_args, spool_limit) },
+	{ 'p', "params", "FILE", NULL,
+	  "apply the parameters of FILE (XML, JSON or hints); overrides params.file", OPTION_TEXT,
+	  offsetof(struct run_args, params) },
+	{ 't', "tune", "WORD", NULL,
+	  "off, suggest or apply what tuning has found; overrides tune.apply", OPTION_TEXT,
+	  offsetof(struct run_args, tune) },
 	{ 'w', "wait", NULL, NULL, "wait also for processes that outlive the command", OPTION_FLAG,
 	  offsetof(struct run_args, wait) },
 	{ 0, "linked", NULL, NULL, "preload nothing: the program has the wrappers linked in",
@@ -149,6 +157,10 @@ static int overrides_apply(struct command *c, struct err *err)
 	if (r >= 0)
 		r = config_set(c->config, SETTING_SPOOL_LIMIT, args->spool_limit, "--spool-limit",
 			       err);
+	if (r >= 0)
+		r = config_set(c->config, SETTING_PARAMS_FILE, args->params, "--params", err);
+	if (r >= 0)
+		r = config_set(c->config, SETTING_TUNE_APPLY, args->tune, "--tune", err);
 	return r;
 }
 
@@ -343,7 +355,9 @@ static bool begin(const struct command *c, const char *program, const char *libr
 	options.form = trace_format_by_name(form);
 	if (library && recording_start(recording, &options, err) >= 0)
 		return true;
-	text = xprintf("%s; the program runs unrecorded", err->text);
+	text = xprintf("%s; the program runs unrecorded%s", err->text,
+		       config_text(c->config, SETTING_PARAMS_FILE)[0] ? " and without parameters"
+								      : "");
 	warn(c, text);
 	return false;
 }
@@ -393,6 +407,7 @@ static bool is_recorded_already(void)
 
 static int run(struct command *c)
 {
+	const struct run_args *args = c->args;
 	AUTO_FREE char *program = place_program(c->argv[0]);
 	struct err err = { 0 };
 
@@ -403,8 +418,12 @@ static int run(struct command *c)
 		return 127;
 	}
 	program_explain(c, program);
-	if (is_recorded_already())
+	if (is_recorded_already()) {
+		if (args->params)
+			warn(c, "the launcher is run under Sluice already, and what that was given "
+				"counts: --params is not used");
 		return program_become(c->argv, program);
+	}
 	settings_check(c);
 	return record(c, program);
 }
@@ -431,6 +450,17 @@ const struct command_ops command_run = {
 		"rank "
 		"to start count. Each node writes a part into TRACE.parts, and the last one merges "
 		"them; see 'sluice merge'.\n\n"
+		"--params hands parameters of HDF5, MPI-IO and the file system to the program's "
+		"libraries when it opens files, without changing the program. FILE is read once, "
+		"and all ranks get the same; see 'sluice params'. What may not be applied is left "
+		"out with a warning: parameters that change more than params.allow says, those "
+		"that params.forbid names, and those that are known to lose data. A parameter "
+		"goes before what the program sets itself unless params.authority says otherwise. "
+		"Without recording:\n\n"
+		"  sluice run --mode off --params FILE -- ./app\n\n"
+		"Without --params, parameters that 'sluice tune' has found for the program are "
+		"told of, or applied with --tune=apply. What was applied is in the trace, and "
+		"'sluice report' shows what became of it.\n\n"
 		"SLUICE_DISABLE=1 in the environment keeps a process and its children from being "
 		"recorded.",
 	.options = run_options,

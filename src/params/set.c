@@ -53,22 +53,20 @@ static bool is_same(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* "*" is every file, too. */
-static const char *pattern_of(const char *text)
+int param_pattern(const char **pattern, const char *name, struct err *err)
 {
-	return text && *text && strcmp(text, "*") != 0 ? text : NULL;
-}
+	const char *text = *pattern;
 
-/* A tab or a line end would become another field of trace/parameters.h. */
-static int pattern_check(const char *what, const char *pattern, struct err *err)
-{
-	if (!pattern)
+	if (!text || !*text || strcmp(text, "*") == 0) {
+		*pattern = NULL;
 		return 0;
-	for (const char *p = pattern; *p; p++)
+	}
+	/* A tab or a line end would become another field of trace/parameters.h. */
+	for (const char *p = text; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			return err_set(err, EINVAL, "%s: a name with control characters", what);
-	if (strlen(pattern) > PATTERN_BYTES)
-		return err_set(err, EINVAL, "%s: the name is too long", what);
+			return err_set(err, EINVAL, "%s: a pattern with control characters", name);
+	if (strlen(text) > PATTERN_BYTES)
+		return err_set(err, EINVAL, "%s: the pattern is too long", name);
 	return 0;
 }
 
@@ -90,10 +88,8 @@ int param_set_put(struct param_set *set, const struct tunable *tunable, const ch
 	struct param *param;
 	char *parsed;
 
-	file = pattern_of(file);
-	object = pattern_of(object);
-	if (pattern_check(tunable->name, file, err) < 0 ||
-	    pattern_check(tunable->name, object, err) < 0)
+	if (param_pattern(&file, tunable->name, err) < 0 ||
+	    param_pattern(&object, tunable->name, err) < 0)
 		return -EINVAL;
 	parsed = tunable_parse(tunable, value, err);
 	if (!parsed)

@@ -30,7 +30,11 @@ struct param_set {
 void param_set_release(struct param_set *set);
 void param_set_copy(struct param_set *to, const struct param_set *from);
 
-/* Sets a value, in place of one for the same tunable, files and objects. */
+/* Makes NULL of a pattern that fits everything; refuses one that cannot be handed on. */
+int param_pattern(const char **pattern, const char *name, struct err *err);
+
+/* Sets a value, which tunable_parse() is given, in place of one for the same tunable, files and
+ * objects. */
 int param_set_put(struct param_set *set, const struct tunable *tunable, const char *value,
 		  const char *file, const char *object, unsigned line, struct err *err);
 
@@ -42,10 +46,14 @@ const struct param *param_set_find(const struct param_set *set, const struct tun
 bool param_set_equal(const struct param_set *a, const struct param_set *b);
 
 /*
+ * param is NULL where a file names something that is none, and the text begins with "FILE:LINE:".
+ */
+typedef void (*param_problem)(void *arg, const struct param *param, bool drop, const char *text);
+
+/*
  * Checks values against each other and against the place (constraints of the catalogue). Calls
  * problem() with one sentence each; drop: the parameter must not be applied. The number of those.
  */
-typedef void (*param_problem)(void *arg, const struct param *param, bool drop, const char *text);
 size_t param_set_check(const struct param_set *set, const struct tunable_context *context,
 		       param_problem problem, void *arg);
 

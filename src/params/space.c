@@ -143,6 +143,8 @@ int space_add_for(struct space *space, const char *tunable, const char *const *v
 
 	if (!dimension.tunable)
 		return -ENOENT;
+	if (param_pattern(&file, tunable, err) < 0 || param_pattern(&object, tunable, err) < 0)
+		return -EINVAL;
 	r = place_check(space, dimension.tunable, file, object, err);
 	if (r >= 0)
 		r = values_read(&dimension, values, err);

@@ -67,6 +67,7 @@ int space_tie(struct space *space, const char *tunable, const char *to, struct e
 int space_when(struct space *space, const char *tunable, const char *other,
 	       const char *const *values, struct err *err);
 
+/* In place of what the space held, but for its context. On failure it is untouched. */
 int space_read(struct space *space, const char *path, struct err *err);
 int space_read_text(struct space *space, const char *name, const char *text, size_t bytes,
 		    struct err *err);
@@ -80,7 +81,11 @@ struct space_uses {
 	bool hdf5, hdf5_parallel, mpi, collective;
 	bool creates;	      /* files, so that layouts can be chosen */
 	bool collective_hdf5; /* transfers with H5FD_MPIO_COLLECTIVE */
+	bool reads, writes;   /* neither: not known, so it may do both */
 };
+/*
+ * Small enough that all of it can be tried on a local disk. -ENODATA: there is nothing to tune.
+ */
 int space_suggest(struct space *space, const struct tunable_context *context,
 		  const struct space_uses *uses, struct err *err);
 

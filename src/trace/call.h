@@ -15,8 +15,10 @@
  * The generated table. Number 0 is CALL_none, which no record carries. Some records we make
  * ourselves: CALL_inherited when a descriptor is first seen that no wrapped call has opened;
  * "completed" (CALL_completed_* by layer) beneath a call that waits, once for each asynchronous
- * operation it found complete, its LINK is the call that began it; and the operations beneath a
- * call that hands them to io_uring.
+ * operation it found complete, its LINK is the call that began it; *_parameters after a file or
+ * dataset was opened under the run's parameters, LINK is the handle, NAME what was requested
+ * (KEY=VALUE;KEY=VALUE, KEY=!REASON for what was refused) and HINTS what is in effect; and the
+ * operations beneath a call that hands them to io_uring.
  */
 extern const struct call_info call_table[];
 extern const unsigned call_count;

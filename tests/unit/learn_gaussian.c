@@ -321,6 +321,40 @@ static void noise_free_neighbours_have_a_root(void)
 	gaussian_release(&gaussian);
 }
 
+/* With categories and a linear term; 150 points are two tiles and a part of one. */
+static void many_points_are_answered_as_one(void)
+{
+	enum { POINTS = 150 };
+	double x[3 * SMOOTH_ROWS], y[SMOOTH_ROWS], places[3 * POINTS], mean[POINTS],
+		deviation[POINTS];
+	double one_mean, one_deviation;
+	struct gaussian_plan plan = { .family = COVARIANCE_MATERN52, .linear = true, .rounds = 5 };
+	struct covariance_points points = { places, POINTS, POINTS };
+	struct gaussian gaussian;
+	struct random random;
+
+	smooth_rows(x, y);
+	for (size_t i = 0; i < SMOOTH_ROWS; i++)
+		x[3 * i + 2] = (double)(i % 2);
+	REQUIRE(gaussian_init(&gaussian, &plan, x, y, SMOOTH_ROWS, 3, NULL) == 0);
+	random_init(&random, 4);
+	for (size_t i = 0; i < 3 * (size_t)POINTS; i++)
+		places[i] =
+			i / POINTS == 2 ? (double)random_below(&random, 2) : random_normal(&random);
+	gaussian_predict_points(&gaussian, &points, mean, deviation);
+	for (size_t p = 0; p < POINTS; p++) {
+		double row[3] = { places[p], places[POINTS + p], places[2 * POINTS + p] };
+
+		gaussian_predict(&gaussian, row, &one_mean, &one_deviation, false);
+		CHECK(fabs(mean[p] - one_mean) < 1e-9);
+		CHECK(fabs(deviation[p] - one_deviation) < 1e-6);
+	}
+	memset(mean, 0, sizeof(mean));
+	gaussian_predict_points(&gaussian, &points, mean, NULL);
+	CHECK(fabs(mean[POINTS - 1] - one_mean) < 1e-9);
+	gaussian_release(&gaussian);
+}
+
 static void limit_is_kept_by_a_seeded_choice(void)
 {
 	double x[3 * SMOOTH_ROWS], y[SMOOTH_ROWS];
@@ -600,7 +634,8 @@ TESTS(TEST(exponential_is_libms), TEST(kernel_slopes_are_differences),
       TEST(category_is_a_product), TEST(fit_finds_the_most_likely),
       TEST(points_added_are_points_fitted), TEST(oldest_points_are_forgotten),
       TEST(deviation_grows_with_distance), TEST(noise_free_neighbours_have_a_root),
-      TEST(limit_is_kept_by_a_seeded_choice), TEST(impossible_targets_are_refused),
-      TEST(intervals_cover_what_they_promise), TEST(threads_change_nothing),
-      TEST(few_rows_and_constant_targets_are_learnt), TEST(importance_and_description_name_inputs),
-      TEST(saved_model_answers_the_same), TEST(refresh_learns), TEST(damaged_models_are_survived))
+      TEST(many_points_are_answered_as_one), TEST(limit_is_kept_by_a_seeded_choice),
+      TEST(impossible_targets_are_refused), TEST(intervals_cover_what_they_promise),
+      TEST(threads_change_nothing), TEST(few_rows_and_constant_targets_are_learnt),
+      TEST(importance_and_description_name_inputs), TEST(saved_model_answers_the_same),
+      TEST(refresh_learns), TEST(damaged_models_are_survived))

@@ -178,6 +178,10 @@ static void contradictions_are_refused(void)
 		    "posix.h:1: f(): two arguments are called 'a'");
 	CHECK_ERROR("LAYER(POSIX) CALL(READ) FAILS(IS_ERRNO) FAILS(NEVER) int f(int a);",
 		    "posix.h:1: FAILS is given twice");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) PASS(b, 1) int f(int a);",
+		    "posix.h:1: f(): PASS names no argument: 'b'");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) PASS(a) int f(int a);",
+		    "posix.h:1: PASS takes an argument and an expression");
 	CHECK_ERROR("LAYER(POSIX) CALL(READ) FAILS(NULL_ERRNO) int f(int a);",
 		    "posix.h:1: f(): FAILS(NULL_ERRNO) needs a pointer as result, not 'int'");
 }

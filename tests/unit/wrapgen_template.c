@@ -272,6 +272,19 @@ static void first_and_last_count_also_where_nothing_is_recorded(void)
 	CHECK_HAS(text, "frame_text(&f, text, hints, hints_len);");
 }
 
+static void what_is_passed_instead_is_not_what_is_recorded(void)
+{
+	const char *text =
+		print("preload", "LAYER(POSIX) FIRST(begin();) PASS(path, other(path, 1))\n"
+				 "CALL(OPEN) MAKES(FILE) int open(PATH const char *path, int b);");
+
+	CHECK_HAS(text, "int ret = KNOWN(open)(other(path, 1), b);\n");
+	CHECK_HAS(text, "return REAL(open)(other(path, 1), b);\n");
+	CHECK_HAS(text, "path_bytes(path, err)");
+	/* FIRST has to run where recording is off. */
+	CHECK_HAS_NOT(text, "frame_is_off()");
+}
+
 static void poll_that_found_nothing_is_dropped(void)
 {
 	CHECK_HAS(print("preload", library_rows), "\tif (!(*flag)");
@@ -336,6 +349,7 @@ TESTS(TEST(table_lists_fields_in_order), TEST(numbers_start_after_those_of_our_o
       TEST(what_libc_lacks_fails_in_its_own_way), TEST(function_of_a_library_is_found_when_called),
       TEST(both_names_are_recorded_as_one_call),
       TEST(first_and_last_count_also_where_nothing_is_recorded),
+      TEST(what_is_passed_instead_is_not_what_is_recorded),
       TEST(poll_that_found_nothing_is_dropped),
       TEST(handle_of_a_library_ends_before_the_call_and_after_what_needs_it),
       TEST(call_that_leaves_is_recorded_before_it),

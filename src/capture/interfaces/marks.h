@@ -31,6 +31,7 @@
 #define LEAVES           /* does not come back: recorded before the call */
 #define FIRST(...)       /* C statements before all else, also of a call that is not recorded, */
 #define LAST(...)        /* and after all else */
+#define PASS(argument, ...) /* what the real function gets in place of the argument */
 #define BEFORE(...)      /* C statements before the real call */
 #define AFTER(...)       /* C statements after the record */
 

@@ -198,17 +198,28 @@ static int check_library(const struct row *row, struct err *err)
 	if (row->quiet && (row->has_class || row->keep_if || row->leaves))
 		return FAIL(row, "a QUIET function has no record: no CALL, KEEP_IF or LEAVES");
 	if ((row->first || row->last) &&
-	    (!row->library || row->quiet || row->leaves || row->keep_if))
-		return FAIL(row, "FIRST and LAST are for functions of a LIBRARY() that are always "
-				 "recorded after the call");
+	    (row->forward || row->quiet || row->leaves || row->keep_if))
+		return FAIL(row, "FIRST and LAST are for functions that are always recorded after "
+				 "the call");
 	if (row->leaves && (row->keep_if || row->ends || row->makes != MAKES_NOTHING))
 		return FAIL(row,
 			    "LEAVES is recorded before the call: nothing can depend on its result");
 	return 0;
 }
 
+static bool has_argument(const struct row *row, const char *name)
+{
+	for (unsigned i = 0; i < row->arg_count; i++)
+		if (strcmp(row->args[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static int check_marks(const struct row *row, struct err *err)
 {
+	for (unsigned i = 0; i < row->pass_count; i++)
+		if (!has_argument(row, row->passes[i].name))
+			return FAIL(row, "PASS names no argument: '%s'", row->passes[i].name);
 	if (!row->has_class && !row->quiet)
 		return FAIL(row, "no CALL(class) before the prototype");
 	if (row->variadic && !row->forward && !row->rest.name)

@@ -14,6 +14,7 @@
 struct err;
 
 #define ROW_ARGS_MAX 16
+#define ROW_PASSES_MAX 2
 #define INTERFACE_ROWS_MAX 4096
 #define INTERFACE_TEXT_MAX (1u << 20) /* bytes of one header */
 
@@ -111,6 +112,10 @@ struct row {
 	const char *first, *last; /* around everything, also a call that is not recorded */
 	const char *before, *after, *only_if, *keep_if, *forward, *implied;
 	const char *error_if, *error_value;
+	struct pass {
+		const char *name, *code; /* of an argument, and what is passed instead of it */
+	} passes[ROW_PASSES_MAX];
+	unsigned pass_count;
 	const char *field_code[FIELD_COUNT];
 	struct arg args[ROW_ARGS_MAX];
 	unsigned arg_count;

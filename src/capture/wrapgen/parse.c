@@ -238,6 +238,25 @@ static int set_error(struct parser *p, const char *mark, size_t place)
 	return 0;
 }
 
+static int set_pass(struct parser *p, const char *mark, size_t place)
+{
+	struct pass *pass = &p->row->passes[p->row->pass_count];
+	struct span s;
+	int error = read_group(p, mark, (int)strlen(mark), &s);
+
+	(void)place;
+	if (error)
+		return error;
+	if (s.end - s.first < 3 || !token_is(s.first + 1, ","))
+		return fail(p, s.first, "%s takes an argument and an expression", mark);
+	if (p->row->pass_count == ROW_PASSES_MAX)
+		return fail(p, s.first, "%s is given more than %d times", mark, ROW_PASSES_MAX);
+	pass->name = own_code(p, (struct span){ s.first, s.first + 1 });
+	pass->code = own_code(p, (struct span){ s.first + 2, s.end });
+	p->row->pass_count++;
+	return 0;
+}
+
 static int set_class(struct parser *p, const char *mark, size_t place)
 {
 	int chosen, error = read_choice(p, mark, class_names, COUNT(class_names), &chosen);
@@ -344,6 +363,7 @@ static const struct {
 	{ "ERROR", set_error, 0 },
 	{ "MAKES", set_makes, 0 },
 	{ "FIELD", set_field, 0 },
+	{ "PASS", set_pass, 0 },
 	{ "REST", set_rest, 0 },
 	{ "ENDS", set_flag, offsetof(struct row, ends) },
 	{ "QUIET", set_flag, offsetof(struct row, quiet) },

@@ -53,10 +53,16 @@ static const char *const failure_words[] = {
 #define URING_DATA(name) URING(name, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET, FIELD_FLAGS)
 #define URING_MESSAGE(name) URING(name, FIELD_LINK, FIELD_SIZE, FIELD_FLAGS)
 
+#define PARAMETERS(name, layer)                                                                    \
+	{                                                                                          \
+		name, name, layer, "CONTROL", "NEVER", FIELDS(FIELD_LINK, FIELD_NAME, FIELD_HINTS) \
+	}
+
 /*
  * Records that no wrapper makes: descriptors that nobody opened, completions (one for each layer
- * with asynchronous operations), and the operations that a program hands to the kernel through
- * io_uring. Number, printed name, layer, class, failure, fields.
+ * with asynchronous operations), the parameters that something was opened with (NAME: requested,
+ * HINTS: effective), and the operations that a program hands to the kernel through io_uring.
+ * Number, printed name, layer, class, failure, fields.
  */
 static const struct {
 	const char *number, *name, *layer, *class, *failure;
@@ -68,6 +74,10 @@ static const struct {
 	COMPLETED("POSIX"),
 	COMPLETED("MPI"),
 	COMPLETED("PNETCDF"),
+	PARAMETERS("MPI_File_parameters", "MPI"),
+	PARAMETERS("H5F_parameters", "HDF5"),
+	PARAMETERS("H5D_parameters", "HDF5"),
+	PARAMETERS("posix_parameters", "POSIX"),
 	URING_DATA("read"),
 	URING_DATA("readv"),
 	URING_DATA("read_fixed"),

@@ -110,10 +110,19 @@ void wrapper_reals(struct buf *out, const struct interface *interface)
 	buf_puts(out, "};\n\n");
 }
 
+/* What the real function gets for an argument: itself, or what PASS() says. */
+static const char *passed(const struct row *row, const char *argument)
+{
+	for (unsigned i = 0; i < row->pass_count; i++)
+		if (strcmp(row->passes[i].name, argument) == 0)
+			return row->passes[i].code;
+	return argument;
+}
+
 static void print_arguments(struct buf *out, const struct row *row)
 {
 	for (unsigned i = 0; i < row->arg_count; i++)
-		buf_printf(out, "%s%s", i ? ", " : "", row->args[i].name);
+		buf_printf(out, "%s%s", i ? ", " : "", passed(row, row->args[i].name));
 	if (row->forward)
 		buf_puts(out, ", ap");
 	if (row->rest.name)
@@ -160,11 +169,11 @@ static void print_locals(struct buf *out, const struct row *row)
 
 /*
  * Switched off for good: a jump to the real function, before the wrapper saves a single register.
- * Calls of libraries take too long for that to count.
+ * Calls of libraries take too long for that to count; and FIRST counts in any case.
  */
 static void print_off(struct buf *out, const struct row *row)
 {
-	if (row->forward || (row->library && !row->quiet))
+	if (row->forward || row->first || (row->library && !row->quiet))
 		return;
 	if (row->returns != RETURNS_VOID) {
 		buf_puts(out, "\tif (unlikely(frame_is_off()))\n\t\treturn ");

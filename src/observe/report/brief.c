@@ -15,6 +15,7 @@
 #include "observe/report/findings.h"
 #include "observe/report/loss.h"
 #include "observe/report/names.h"
+#include "observe/report/render.h"
 #include "observe/report/summary.h"
 
 #define BATCH 4096
@@ -367,6 +368,31 @@ static void put_refused(struct brief *b)
 		put_line(b, "refused", buf_text(&text));
 }
 
+static bool is_handed_over(const struct finding *f)
+{
+	return strcmp(finding_source(f), PARAMETERS_SOURCE) == 0;
+}
+
+/* "cb_nodes=4 transfer=independent (1 of 2 honoured)": the end counts, so the list is cut first. */
+static void put_parameters(struct brief *b, const struct finding *f)
+{
+	AUTO_BUF struct buf honoured = { 0 };
+	AUTO_BUF struct buf text = { 0 };
+	const char *list = finding_value(f);
+	size_t room;
+
+	if (b->read)
+		render_honoured(&honoured, b->s);
+	room = TEXT_COLUMNS - (honoured.len ? honoured.len + strlen(" ()") : 0);
+	if (list[bytes_of(list, room)])
+		buf_printf(&text, "%.*s...", (int)bytes_of(list, room - 3), list);
+	else
+		buf_puts(&text, list);
+	if (honoured.len)
+		buf_printf(&text, " (%s)", buf_text(&honoured));
+	put_line(b, "applied", buf_text(&text));
+}
+
 /* What was done for the program: "read_ahead: advice given 1200". */
 static void put_applied(struct brief *b)
 {
@@ -374,16 +400,23 @@ static void put_applied(struct brief *b)
 	AUTO_FREE struct finding *findings =
 		findings_new(b->s->head, &b->s->ranks, NOTE_APPLIED, &count);
 	AUTO_BUF struct buf text = { 0 };
+	bool told = false;
 
 	for (size_t i = 0; i < count; i++) {
-		buf_printf(&text, "%s%s: %s ", i ? "; " : "", finding_source(&findings[i]),
+		if (is_handed_over(&findings[i])) {
+			if (!told) /* all nodes were given the same */
+				put_parameters(b, &findings[i]);
+			told = true;
+			continue;
+		}
+		buf_printf(&text, "%s%s: %s ", text.len ? "; " : "", finding_source(&findings[i]),
 			   finding_name(&findings[i]));
 		if (findings[i].is_number)
 			buf_printf(&text, "%g", findings[i].sum);
 		else
 			buf_puts(&text, finding_value(&findings[i]));
 	}
-	if (count)
+	if (text.len)
 		put_line(b, "applied", buf_text(&text));
 }
 

@@ -45,12 +45,22 @@ void render_events(FILE *out, const struct report *report);
 /* The node while the program did I/O, reports of plug-ins, what Sluice cost. */
 void render_findings(FILE *out, const struct report *report);
 
-/* Reports of plug-ins alone, all of them: lines, or one object of schema sluice.report.plugins/1. */
+/* Reports of plug-ins alone, all of them: lines, or one object of schema sluice.report.plugins/1.
+ */
 void render_plugins(FILE *out, const struct summary *summary);
 void render_plugins_json(FILE *out, const struct summary *summary);
 
 /* All of that as fields of the object that is open. */
 void render_findings_json(struct json *json, const struct summary *summary);
+
+/* What became of the parameters that were given: a table of those that were asked for. */
+void render_parameters(FILE *out, const struct report *report);
+
+/* All that is known of them, read back alone or not, as the field "parameters". */
+void render_parameters_json(struct json *json, const struct summary *summary);
+
+/* "3 of 4 honoured", of parameters by name; nothing where none was asked for. */
+void render_honoured(struct buf *out, const struct summary *summary);
 
 /* One object of schema sluice.report/1. */
 void render_json(FILE *out, const struct report *report);

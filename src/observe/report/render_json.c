@@ -234,6 +234,7 @@ void render_json(FILE *out, const struct report *report)
 	json_count(&json, "file_count", put_rows(&json, s, SUMMARY_FILES, "files", report->top));
 	if (report->surveyor)
 		put_survey(&json, report);
+	render_parameters_json(&json, s);
 	render_findings_json(&json, s);
 	loss_json(&json, s->head);
 	json_end(&json);

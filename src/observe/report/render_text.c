@@ -197,6 +197,7 @@ void render_text(FILE *out, const struct report *report)
 	fprintf(out, "%s%s%s\n", term_bold(out), buf_text(&verdict), term_plain(out));
 	fprintf(out, "%s\n%s", s->head->run.command ? s->head->run.command : "", buf_text(&notes));
 	render_events(out, report);
+	render_parameters(out, report);
 	if (report->by_rank && s->ranks.count)
 		print_ranks(out, s);
 	print_layers(out, s);

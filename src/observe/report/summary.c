@@ -52,6 +52,7 @@ void summary_init(struct summary *summary, const struct trace_head *head)
 	summary->of_rank = xcalloc(summary->ranks.count + 1, sizeof(*summary->of_rank));
 	summary->file_layers = xcalloc(head->file_count + 1, sizeof(*summary->file_layers));
 	summary->ways = traffic_table(head);
+	parameters_init(&summary->parameters, head);
 	recent_init(&summary->started, STARTED_MAX, sizeof(struct started));
 	for (size_t i = 0; i < head->aggregate_count; i++)
 		add_aggregate(summary, &head->aggregates[i]);
@@ -66,6 +67,7 @@ void summary_release(struct summary *summary)
 	ranks_release(&summary->ranks);
 	recent_release(&summary->started);
 	nest_release(&summary->nest);
+	parameters_release(&summary->parameters);
 	free(summary->of_rank);
 	free(summary->file_layers);
 	free(summary->ways);
@@ -197,6 +199,7 @@ void summary_add(struct summary *summary, const struct activity *activity)
 			return;
 	}
 	depth = nest_enter(&s->nest, activity, &enclosing);
+	parameters_add(&s->parameters, activity, enclosing, depth);
 	standing = standing_of(s, activity, enclosing, depth);
 	share = share_of(s, activity);
 	own = sums_of(s, activity->process);

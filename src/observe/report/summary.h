@@ -8,6 +8,7 @@
 #define SLUICE_OBSERVE_REPORT_SUMMARY_H
 
 #include "observe/report/nest.h"
+#include "observe/report/parameters.h"
 #include "observe/report/ranks.h"
 #include "observe/report/recent.h"
 #include "observe/report/sums.h"
@@ -26,6 +27,7 @@ struct summary {
 	uint8_t *file_layers; /* of each file, a bit per layer that called it */
 	struct recent started;
 	struct nest nest;
+	struct parameters parameters; /* what became of those that the run was given */
 };
 
 /* head must outlive the summary; its aggregates are taken in here. */

@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
+#include "predict/simulate/description.h"
 
 #define MIB (UINT64_C(1) << 20)
+#define RANKS_MAX 100000000 /* ten times what was ever built */
 
 /*
  * VPIC-IO: 8 variables of 8 Mi particles of 4 bytes. VORPAL-IO: 20 steps of 100 x 100 x 60 cells of
@@ -20,21 +23,24 @@ static const struct workload kernels[] = {
 	  .variables = 8,
 	  .steps = 1,
 	  .rank_bytes = 256 * MIB,
-	  .access_bytes = 32 * MIB },
+	  .access_bytes = 32 * MIB,
+	  .rows = 1 },
 	{ .name = "vorpal",
 	  .pattern = WORKLOAD_BLOCKS,
 	  .collective = true,
 	  .variables = 3,
 	  .steps = 20,
 	  .rank_bytes = UINT64_C(288000000),
-	  .access_bytes = UINT64_C(4800000) },
+	  .access_bytes = UINT64_C(4800000),
+	  .rows = 6000 },
 	{ .name = "gcrm",
 	  .pattern = WORKLOAD_MESH,
 	  .chunked = true,
 	  .variables = 10,
 	  .steps = 1,
 	  .rank_bytes = UINT64_C(340787200),
-	  .access_bytes = UINT64_C(34078720) },
+	  .access_bytes = UINT64_C(34078720),
+	  .rows = 26 },
 };
 
 #define KERNELS (sizeof(kernels) / sizeof(kernels[0]))
@@ -44,8 +50,8 @@ int workload_of(struct workload *workload, const char *kernel, uint64_t ranks, s
 	for (size_t i = 0; i < KERNELS; i++) {
 		if (strcmp(kernels[i].name, kernel) != 0)
 			continue;
-		if (!ranks)
-			return err_set(err, EINVAL, "%s needs at least one rank", kernel);
+		if (!ranks || ranks > RANKS_MAX)
+			return err_set(err, EINVAL, "%s has from 1 to %d ranks", kernel, RANKS_MAX);
 		*workload = kernels[i];
 		workload->ranks = ranks;
 		return 0;
@@ -57,4 +63,66 @@ int workload_of(struct workload *workload, const char *kernel, uint64_t ranks, s
 uint64_t workload_bytes(const struct workload *workload)
 {
 	return workload->ranks * workload->rank_bytes;
+}
+
+/* Parameters that follow one of the space's own, each as far as that one is searched. */
+static int ties_add(struct space *space, const struct platform *platform,
+		    const struct platform_list *names, struct err *err)
+{
+	for (size_t i = 0; i < platform->ties.count; i++) {
+		const struct platform_list *tie = &platform->ties.lists[i];
+
+		for (size_t k = 0; k < names->count; k++) {
+			int r;
+
+			if (strcmp(names->values[k], tie->values[0]) != 0)
+				continue;
+			r = space_tie(space, tie->name, tie->values[0], err);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+static int dimensions_add(struct space *space, const struct platform *platform,
+			  const struct platform_list *names, struct err *err)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		const struct platform_list *values =
+			platform_list(&platform->values, names->values[i]);
+		int r = space_add(space, values->name, (const char *const *)values->values, NULL,
+				  err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int workload_space(const struct workload *workload, const struct platform *platform,
+		   struct space *space, struct err *err)
+{
+	const char *kind = workload->collective ? "collective" : "independent";
+	const struct platform_list *names = platform_list(&platform->search, kind);
+	struct space made = { .name = xprintf("%s on %s", workload->name, platform->name) };
+	int r;
+
+	if (!names) {
+		space_release(&made);
+		return err_set(err, ENOENT, "%s: [search] has no %s, which %s needs",
+			       platform->name, kind, workload->name);
+	}
+	platform_context(platform, &made.context);
+	made.context.ranks = (uint32_t)workload->ranks;
+	r = dimensions_add(&made, platform, names, err);
+	/* Collective buffering is none of the business of programs that do without (GA-9). */
+	if (r == 0 && workload->collective)
+		r = ties_add(&made, platform, names, err);
+	if (r < 0) {
+		space_release(&made);
+		return err_prefix(err, "%s", platform->name);
+	}
+	*space = made;
+	return 0;
 }

@@ -23,6 +23,7 @@ struct workload {
 	uint64_t variables, steps; /* datasets per file, and how often */
 	uint64_t rank_bytes;	   /* of all, per rank */
 	uint64_t access_bytes;	   /* per rank and call */
+	uint64_t rows;		   /* pieces of an access in a file whose datasets are contiguous */
 };
 
 /* Of a kernel by name with so many ranks. -ENOENT with the names that there are. */

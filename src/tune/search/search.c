@@ -6,18 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "learn/data/real.h"
 #include "params/space.h"
 
 const struct search_ops *const searches[] = { &search_bayesian,	  &search_genetic,
 					      &search_annealing,  &search_random,
 					      &search_exhaustive, NULL };
 
-/* What was told, by the number of its point: open addressing, grown by doubling. */
+/* What was told, by its point: open addressing, grown by doubling. A space may have more points
+ * than numbers, so the points themselves are kept. */
 struct memory {
-	uint64_t *numbers; /* + 1; 0: free */
-	double *costs;
+	size_t width;
+	size_t *points; /* cap x width */
+	double *costs;	/* NAN: the place is free */
 	size_t count, cap;
 };
 
@@ -31,29 +35,39 @@ struct search {
 	double best_cost;
 };
 
-static size_t slot_of(const struct memory *memory, uint64_t number)
+static uint64_t point_hash(const size_t *point, size_t width)
 {
-	size_t at = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (memory->cap - 1);
+	uint64_t hash = 0;
 
-	while (memory->numbers[at] && memory->numbers[at] != number + 1)
+	for (size_t i = 0; i < width; i++)
+		hash = (hash ^ point[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
+	return hash ^ hash >> 32;
+}
+
+static size_t slot_of(const struct memory *memory, const size_t *point)
+{
+	size_t at = point_hash(point, memory->width) & (memory->cap - 1);
+
+	while (!isnan(memory->costs[at]) && memcmp(memory->points + at * memory->width, point,
+						   memory->width * sizeof(*point)) != 0)
 		at = (at + 1) & (memory->cap - 1);
 	return at;
 }
 
-static bool memory_get(const struct memory *memory, uint64_t number, double *cost)
+static bool memory_get(const struct memory *memory, const size_t *point, double *cost)
 {
 	size_t at;
 
 	if (!memory->cap)
 		return false;
-	at = slot_of(memory, number);
-	if (!memory->numbers[at])
+	at = slot_of(memory, point);
+	if (isnan(memory->costs[at]))
 		return false;
 	*cost = memory->costs[at];
 	return true;
 }
 
-static void memory_put(struct memory *memory, uint64_t number, double cost);
+static void memory_put(struct memory *memory, const size_t *point, double cost);
 
 static void memory_grow(struct memory *memory)
 {
@@ -61,24 +75,26 @@ static void memory_grow(struct memory *memory)
 
 	memory->cap = old.cap ? 2 * old.cap : 256;
 	memory->count = 0;
-	memory->numbers = xcalloc(memory->cap, sizeof(*memory->numbers));
-	memory->costs = xcalloc(memory->cap, sizeof(*memory->costs));
+	memory->points = xcalloc(memory->cap * memory->width, sizeof(*memory->points));
+	memory->costs = xmalloc(memory->cap * sizeof(*memory->costs));
+	for (size_t i = 0; i < memory->cap; i++)
+		memory->costs[i] = NAN;
 	for (size_t i = 0; i < old.cap; i++)
-		if (old.numbers[i])
-			memory_put(memory, old.numbers[i] - 1, old.costs[i]);
-	free(old.numbers);
+		if (!isnan(old.costs[i]))
+			memory_put(memory, old.points + i * old.width, old.costs[i]);
+	free(old.points);
 	free(old.costs);
 }
 
-static void memory_put(struct memory *memory, uint64_t number, double cost)
+static void memory_put(struct memory *memory, const size_t *point, double cost)
 {
 	size_t at;
 
 	if (2 * memory->count >= memory->cap)
 		memory_grow(memory);
-	at = slot_of(memory, number);
-	memory->count += !memory->numbers[at];
-	memory->numbers[at] = number + 1;
+	at = slot_of(memory, point);
+	memory->count += isnan(memory->costs[at]);
+	memcpy(memory->points + at * memory->width, point, memory->width * sizeof(*point));
 	memory->costs[at] = cost;
 }
 
@@ -90,25 +106,60 @@ static const struct search_ops *ops_by_name(const char *name)
 	return NULL;
 }
 
+static int ops_unknown(const char *name, struct err *err)
+{
+	AUTO_BUF struct buf names = { 0 };
+
+	for (size_t i = 0; searches[i]; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", searches[i]->name);
+	return err_set(err, ENOENT, "there is no search '%s'; there are %s", name,
+		       buf_text(&names));
+}
+
+static int setting_unknown(const struct search_ops *ops, const char *text, size_t n,
+			   struct err *err)
+{
+	AUTO_BUF struct buf names = { 0 };
+
+	for (size_t i = 0; ops->settings && ops->settings[i].name; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "; it has ", ops->settings[i].name);
+	return err_set(err, EINVAL, "the %s search has no setting '%.*s'%s", ops->name, (int)n,
+		       text, buf_text(&names));
+}
+
+/* text[0 .. n) is the number. */
+static int setting_value(const struct search_ops *ops, const struct search_setting *setting,
+			 const char *text, size_t n, double *value, struct err *err)
+{
+	double number;
+
+	if (!real_parse(text, n, &number) || !(number >= setting->min) ||
+	    !(number <= setting->max) || (setting->is_whole && number != floor(number)))
+		return err_set(err, EINVAL, "%s of the %s search is a %snumber from %g to %g",
+			       setting->name, ops->name, setting->is_whole ? "whole " : "",
+			       setting->min, setting->max);
+	*value = number;
+	return 0;
+}
+
+/* text[0 .. n) is "name=number". */
 static int setting_read(const struct search_ops *ops, const char *text, size_t n, double *values,
 			struct err *err)
 {
-	size_t k = strcspn(text, "=");
-	char *end;
+	const char *equals = memchr(text, '=', n);
+	size_t k = equals ? (size_t)(equals - text) : n;
 
 	for (size_t i = 0; ops->settings && ops->settings[i].name; i++) {
-		const struct search_setting *s = &ops->settings[i];
+		const struct search_setting *setting = &ops->settings[i];
 
-		if (k >= n || strlen(s->name) != k || strncmp(s->name, text, k) != 0)
+		if (strlen(setting->name) != k || memcmp(setting->name, text, k) != 0)
 			continue;
-		values[i] = strtod(text + k + 1, &end);
-		if (end != text + n || end == text + k + 1 || !(values[i] >= s->min) ||
-		    !(values[i] <= s->max))
-			return err_set(err, EINVAL, "%s of the %s search is a number from %g to %g",
-				       s->name, ops->name, s->min, s->max);
-		return 0;
+		if (!equals)
+			return err_set(err, EINVAL, "%s of the %s search needs a number: %s=%g",
+				       setting->name, ops->name, setting->name, setting->initial);
+		return setting_value(ops, setting, equals + 1, n - k - 1, &values[i], err);
 	}
-	return err_set(err, EINVAL, "the %s search has no setting '%.*s'", ops->name, (int)n, text);
+	return setting_unknown(ops, text, k, err);
 }
 
 static int settings_read(const struct search_ops *ops, const char *text,
@@ -133,19 +184,24 @@ int search_new(struct search **out, const char *name, const char *settings,
 	const struct search_ops *ops = ops_by_name(name);
 	double values[SEARCH_SETTINGS] = { 0 };
 	struct search *search;
+	void *state;
 	int r;
 
 	if (!ops)
-		return err_set(err, ENOENT, "there is no search '%s'", name);
+		return ops_unknown(name, err);
 	r = settings_read(ops, settings, values, err);
+	if (r < 0)
+		return r;
+	r = ops->start(&state, space, values, seed, err);
 	if (r < 0)
 		return r;
 	search = xcalloc(1, sizeof(*search));
 	search->ops = ops;
+	search->state = state;
+	search->memory.width = space->count;
 	search->space = space;
 	search->best = xcalloc(space->count + 1, sizeof(*search->best));
 	search->best_cost = INFINITY;
-	search->state = ops->start(space, values, seed);
 	*out = search;
 	return 0;
 }
@@ -155,26 +211,34 @@ void search_free(struct search *search)
 	if (!search)
 		return;
 	search->ops->stop(search->state);
-	free(search->memory.numbers);
+	free(search->memory.points);
 	free(search->memory.costs);
 	free(search->best);
 	free(search);
 }
 
-static void remember(struct search *search, const size_t *point, double cost)
+/* A cost that is no number is that of a failure. */
+static double remember(struct search *search, const size_t *point, double cost)
 {
-	memory_put(&search->memory, space_number(search->space, point), cost);
-	if (!(cost < search->best_cost))
-		return;
-	search->best_cost = cost;
-	memcpy(search->best, point, search->space->count * sizeof(*point));
+	if (isnan(cost))
+		cost = INFINITY;
+	memory_put(&search->memory, point, cost);
+	if (cost < search->best_cost) {
+		search->best_cost = cost;
+		memcpy(search->best, point, search->space->count * sizeof(*point));
+	}
+	return cost;
 }
 
 void search_know(struct search *search, const size_t *point, double cost)
 {
-	remember(search, point, cost);
+	AUTO_FREE size_t *settled = xcalloc(search->space->count + 1, sizeof(*settled));
+
+	memcpy(settled, point, search->space->count * sizeof(*settled));
+	space_settle(search->space, settled);
+	cost = remember(search, settled, cost);
 	if (search->ops->know)
-		search->ops->know(search->state, point, cost);
+		search->ops->know(search->state, settled, cost);
 }
 
 int search_ask(struct search *search, size_t *point)
@@ -186,7 +250,7 @@ int search_ask(struct search *search, size_t *point)
 		space_settle(search->space, point);
 		if (!space_allows(search->space, point))
 			cost = INFINITY;
-		else if (!memory_get(&search->memory, space_number(search->space, point), &cost))
+		else if (!memory_get(&search->memory, point, &cost))
 			return 1;
 		search->ops->tell(search->state, point, cost);
 	}
@@ -196,7 +260,7 @@ int search_ask(struct search *search, size_t *point)
 void search_tell(struct search *search, const size_t *point, double cost)
 {
 	search->counts.measured++;
-	remember(search, point, cost);
+	cost = remember(search, point, cost);
 	search->ops->tell(search->state, point, cost);
 }
 

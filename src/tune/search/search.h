@@ -22,6 +22,7 @@ struct space;
 struct search_setting {
 	const char *name;
 	double initial, min, max;
+	bool is_whole; /* no fractions */
 	const char *help;
 };
 
@@ -30,12 +31,14 @@ struct search_setting {
 struct search_ops {
 	const char *name, *help;
 	const struct search_setting *settings; /* ends with a row without name; NULL: none */
-	/* settings in the order of the rows */
-	void *(*start)(const struct space *space, const double *settings, uint64_t seed);
+	/* settings in the order of the rows. *state is set on success only; err says what is
+	 * missing or too large. The space outlives the state. */
+	int (*start)(void **state, const struct space *space, const double *settings, uint64_t seed,
+		     struct err *err);
 	/* 1 and the next point, or 0: no more. Any index within the space, settled or not. */
 	int (*ask)(void *state, size_t *point);
-	/* Always about the point that was asked for last, settled. Lower is better; INFINITY:
-	 * failed. */
+	/* Always about the point that was asked for last, settled. Lower is better, above 0, for
+	 * methods reason in ratios; INFINITY: failed. */
 	void (*tell)(void *state, const size_t *point, double cost);
 	/* Of a point that was measured unasked, as the default: before the first ask. Optional. */
 	void (*know)(void *state, const size_t *point, double cost);
@@ -54,7 +57,7 @@ struct search_counts {
 
 struct search;
 
-/* settings: "population=15,generations=40" or NULL. */
+/* settings: "population=15,generations=40" or NULL. Refusals name what there is. */
 int search_new(struct search **search, const char *name, const char *settings,
 	       const struct space *space, uint64_t seed, struct err *err);
 void search_free(struct search *search);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/report/honour.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/parameters.h"
+
+const char *honour_name(enum honour honour)
+{
+	static const char *const names[] = { "no", "yes", "unknown" };
+
+	return names[honour];
+}
+
+static struct judgement say(enum honour honour, const char *by, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static struct judgement say(enum honour honour, const char *by, const char *format, ...)
+{
+	struct judgement j = { .honour = honour, .by = by };
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(j.why, sizeof(j.why), format, ap);
+	va_end(ap);
+	return j;
+}
+
+static bool is_named(const struct parameter *row, const char *name)
+{
+	return strcmp(row->name, name) == 0;
+}
+
+/* Whole numbers from 1; 0: it is none. */
+static uint64_t number_of(const char *text)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+
+	return *end || end == text ? 0 : n;
+}
+
+/* What was read back is what was asked for, blanks aside. */
+static bool is_same(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += strspn(a, " \t");
+		b += strspn(b, " \t");
+		if (*a != *b)
+			return false;
+		if (!*a)
+			return true;
+	}
+}
+
+/* Somebody who tells what he made of it. */
+static struct judgement by_answer(const struct parameter *row, const char *who)
+{
+	if (!row->effective)
+		return say(HONOUR_NOBODY, who, "%s does not know it", who);
+	if (!is_same(row->requested, row->effective))
+		return say(HONOUR_NOBODY, who, "%s has %s", who, row->effective);
+	return say(HONOUR_SOMEBODY, who, "%s", "");
+}
+
+/* How many ranks write for the others. */
+static struct judgement by_writers(const struct parameter *row, const struct evidence *e,
+				   const char *who)
+{
+	uint64_t asked = number_of(row->requested);
+	uint64_t expected = asked < e->writing ? asked : e->writing;
+	bool same = expected == e->writers;
+
+	return say(same ? HONOUR_SOMEBODY : HONOUR_NOBODY, who, "%zu of %zu ranks wrote",
+		   e->writers, e->writing);
+}
+
+static struct judgement by_size(const struct parameter *row, const struct evidence *e,
+				const char *who)
+{
+	bool within = e->largest <= number_of(row->requested);
+
+	return say(within ? HONOUR_SOMEBODY : HONOUR_NOBODY, who, "the largest write has %" PRIu64,
+		   e->largest);
+}
+
+/* With collective buffering some ranks write for all; without, each its own. */
+static struct judgement by_buffering(const struct parameter *row, const struct evidence *e,
+				     const char *who)
+{
+	bool buffered = e->writers < e->writing;
+	bool wanted = strcmp(row->requested, "enable") == 0;
+
+	if (e->writing < 2 || (!wanted && strcmp(row->requested, "disable") != 0))
+		return say(HONOUR_UNKNOWN, who, "it cannot be seen from the calls");
+	return say(buffered == wanted ? HONOUR_SOMEBODY : HONOUR_NOBODY, who,
+		   "%zu of %zu ranks wrote", e->writers, e->writing);
+}
+
+/* An MPI that repeats any hint. */
+static struct judgement by_calls(const struct parameter *row, const struct evidence *e,
+				 const char *who)
+{
+	static const struct {
+		const char *name;
+		struct judgement (*judge)(const struct parameter *row, const struct evidence *e,
+					  const char *who);
+	} rules[] = {
+		{ "cb_nodes", by_writers },
+		{ "num_aggregators", by_writers },
+		{ "cb_buffer_size", by_size },
+		{ "romio_cb_write", by_buffering },
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		if (!is_named(row, rules[i].name))
+			continue;
+		if (!e->writers)
+			return say(HONOUR_UNKNOWN, who, "no collective write was seen");
+		return rules[i].judge(row, e, who);
+	}
+	return say(HONOUR_UNKNOWN, who, "%s repeats any hint", who);
+}
+
+static bool is_striping(const struct parameter *row)
+{
+	return strncmp(row->name, "striping_", 9) == 0 || is_named(row, "start_iodevice");
+}
+
+/* Does the driver lay files out? That of local and NFS files does not. */
+static bool has_stripes(const struct evidence *e)
+{
+	return e->driver && (strcasestr(e->driver, "lustre") || strcasestr(e->driver, "panfs") ||
+			     strcasestr(e->driver, "gpfs") || strcasestr(e->driver, "beegfs"));
+}
+
+static struct judgement mpi_judge(const struct parameter *row, const struct evidence *e)
+{
+	const char *mpi = e && e->mpi ? e->mpi : "";
+	bool is_ompio = strcmp(mpi, PARAMETERS_OMPIO) == 0;
+	const char *who = is_ompio ? "OMPIO" : *mpi ? "ROMIO" : "the MPI";
+
+	if (is_striping(row) && e && !has_stripes(e))
+		return say(HONOUR_NOBODY, "", "local file system");
+	if (strcmp(mpi, PARAMETERS_MPICH) == 0)
+		return by_answer(row, who);
+	return e ? by_calls(row, e, who) : say(HONOUR_UNKNOWN, who, "nothing was seen");
+}
+
+/* Data goes by single processes if no collective transfer is beneath HDF5's. */
+static struct judgement transfer_judge(const struct parameter *row, const struct evidence *e)
+{
+	if (!e || !e->transfers)
+		return say(HONOUR_UNKNOWN, "HDF5", "no data was moved");
+	if (strcmp(row->requested, "independent") != 0)
+		return by_answer(row, "HDF5");
+	return say(e->collectives ? HONOUR_NOBODY : HONOUR_SOMEBODY, "HDF5",
+		   "%" PRIu64 " collective transfers beneath %" PRIu64, e->collectives,
+		   e->transfers);
+}
+
+/* A size in bytes becomes a shape that has about that size. */
+static bool is_shaped(const struct parameter *row)
+{
+	return is_named(row, "chunk_size") && row->effective && row->effective[0] >= '0' &&
+	       row->effective[0] <= '9' && !strchr(row->requested, ',');
+}
+
+static struct judgement hdf5_judge(const struct parameter *row, const struct evidence *e)
+{
+	if (is_named(row, "transfer"))
+		return transfer_judge(row, e);
+	if (is_shaped(row))
+		return say(HONOUR_SOMEBODY, "HDF5", "as chunks of %s", row->effective);
+	return by_answer(row, "HDF5");
+}
+
+struct judgement honour_judge(const struct parameter *row, const struct evidence *evidence)
+{
+	if (row->refusal)
+		return say(HONOUR_NOBODY, "", "refused: %s", row->refusal);
+	switch (row->of) {
+	case PARAMETERS_FILE_MPI:
+		return mpi_judge(row, evidence);
+	case PARAMETERS_FILE_HDF5:
+	case PARAMETERS_DATASET:
+		return hdf5_judge(row, evidence);
+	case PARAMETERS_FILE_POSIX:
+		if (!row->effective)
+			return say(HONOUR_NOBODY, "", "local file system");
+		return by_answer(row, "the file system");
+	case PARAMETERS_NONE:
+		break;
+	}
+	return say(HONOUR_UNKNOWN, "", "nothing was seen");
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The XML of H5Tuner, as its users write it: sections may be missing or hold what belongs to
+ * another, values have blanks around them, FileName and VariableName narrow what one is for.
+ * Entities that a document defines are not expanded, so it cannot grow.
+ */
+#include <errno.h>
+#include <mxml.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "params/form.h"
+
+#define ROOT "Parameters"
+#define DEPTH_MAX 8
+
+static bool xml_is(const char *text, size_t bytes)
+{
+	(void)bytes;
+	return text[strspn(text, " \t\r\n")] == '<';
+}
+
+/* ---- lines ---- */
+
+/* mxml keeps no lines: the next start of an element, in the order of the text, is the next node. */
+struct lines {
+	const char *at;
+	unsigned line;
+};
+
+static const char *behind(const char *at, const char *end)
+{
+	const char *hit = strstr(at, end);
+
+	return hit ? hit + strlen(end) : at + strlen(at);
+}
+
+/* The end of a tag; a > inside quotes is none. */
+static const char *tag_behind(const char *at)
+{
+	char quote = 0;
+
+	for (; *at; at++) {
+		if (quote ? *at == quote : *at == '"' || *at == '\'')
+			quote = quote ? 0 : *at;
+		else if (*at == '>' && !quote)
+			return at + 1;
+	}
+	return at;
+}
+
+static const char *markup_behind(const char *at)
+{
+	if (strncmp(at, "<!--", 4) == 0)
+		return behind(at + 4, "-->");
+	if (strncmp(at, "<![CDATA[", 9) == 0)
+		return behind(at, "]]>");
+	if (at[1] == '?')
+		return behind(at, "?>");
+	return tag_behind(at);
+}
+
+static unsigned line_next(struct lines *lines)
+{
+	const char *from = lines->at, *at = lines->at;
+	unsigned line = lines->line;
+
+	for (;;) {
+		at += strcspn(at, "<");
+		if (!*at || !strchr("!?/", at[1]))
+			break;
+		at = markup_behind(at);
+	}
+	for (; from < at; from++)
+		line += *from == '\n';
+	lines->at = *at ? at + 1 : at;
+	lines->line = line;
+	return line;
+}
+
+/* ---- reading ---- */
+
+static bool is_element(mxml_node_t *node)
+{
+	const char *name = mxmlGetElement(node);
+
+	return name && *name && *name != '!' && *name != '?';
+}
+
+static int section_of(const char *name)
+{
+	for (int i = 0; i < TUNABLE_LAYERS; i++)
+		if (strcasecmp(name, tunable_section((enum tunable_layer)i)) == 0)
+			return i;
+	return -1;
+}
+
+static void value_of(mxml_node_t *node, struct buf *value)
+{
+	for (mxml_node_t *n = mxmlGetFirstChild(node); n; n = mxmlGetNextSibling(n)) {
+		if (mxmlGetType(n) == MXML_OPAQUE)
+			buf_puts(value, mxmlGetOpaque(n));
+		else if (mxmlGetType(n) == MXML_ELEMENT && mxmlGetCDATA(n))
+			buf_puts(value, mxmlGetCDATA(n));
+	}
+}
+
+static void attributes_of(const struct form_reading *reading, mxml_node_t *node, unsigned line,
+			  const char **file, const char **object)
+{
+	for (int i = 0; i < mxmlElementGetAttrCount(node); i++) {
+		const char *name, *value = mxmlElementGetAttrByIndex(node, i, &name);
+
+		if (strcasecmp(name, "FileName") == 0)
+			*file = value;
+		else if (strcasecmp(name, "VariableName") == 0)
+			*object = value;
+		else
+			form_tell(reading, NULL, false, line, "%.80s: has no meaning here", name);
+	}
+}
+
+static void element_read(const struct form_reading *reading, mxml_node_t *node, int section,
+			 unsigned line)
+{
+	const char *file = NULL, *object = NULL;
+	AUTO_BUF struct buf value = { 0 };
+	const struct param *param;
+
+	attributes_of(reading, node, line, &file, &object);
+	value_of(node, &value);
+	param = form_put(reading, mxmlGetElement(node), buf_text(&value), file, object, line);
+	if (param && section >= 0 && section != (int)param->tunable->layer)
+		form_tell(reading, param, false, line, "%s belongs to %s, but counts here as well",
+			  param->tunable->name, tunable_section(param->tunable->layer));
+}
+
+/* Sections of H5Tuner lie below the root; within one another they do no harm. */
+static void children_read(const struct form_reading *reading, mxml_node_t *parent, int section,
+			  struct lines *lines, int depth)
+{
+	for (mxml_node_t *n = mxmlGetFirstChild(parent); n; n = mxmlGetNextSibling(n)) {
+		unsigned line;
+		int inner;
+
+		if (!is_element(n))
+			continue;
+		line = line_next(lines);
+		inner = section_of(mxmlGetElement(n));
+		if (depth == DEPTH_MAX) {
+			form_tell(reading, NULL, true, line, "elements lie too deep");
+		} else if (inner >= 0) {
+			children_read(reading, n, inner, lines, depth + 1);
+		} else {
+			element_read(reading, n, section, line);
+			children_read(reading, n, section, lines, depth + 1);
+		}
+	}
+}
+
+static mxml_node_t *root_of(mxml_node_t *top)
+{
+	mxml_node_t *node = top;
+
+	/* A document with a title is its node; without, the first element is. */
+	if (is_element(node))
+		return node;
+	for (node = mxmlGetFirstChild(top); node && !is_element(node);)
+		node = mxmlGetNextSibling(node);
+	for (mxml_node_t *n = node ? NULL : mxmlGetNextSibling(top); n && !node;
+	     n = mxmlGetNextSibling(n))
+		node = is_element(n) ? n : NULL;
+	return node;
+}
+
+/* mxml hands its message to a function without argument. */
+static _Thread_local char complaint[256];
+
+static void complain(const char *text)
+{
+	if (!*complaint)
+		snprintf(complaint, sizeof(complaint), "%s", text);
+}
+
+/* "... on line 7." becomes FILE:7: */
+static int refuse(const char *name, struct err *err)
+{
+	const char *at = strstr(complaint, " on line ");
+	int line = at ? atoi(at + 9) : 0;
+
+	if (!*complaint)
+		return err_set(err, EINVAL, "%s: is no XML", name);
+	if (line <= 0)
+		return err_set(err, EINVAL, "%s: %s", name, complaint);
+	return err_set(err, EINVAL, "%s:%d: %.*s", name, line, (int)(at - complaint), complaint);
+}
+
+static int root_read(const struct form_reading *reading, mxml_node_t *root, const char *text,
+		     struct err *err)
+{
+	struct lines lines = { text, 1 };
+	unsigned line = line_next(&lines);
+
+	if (!root)
+		return err_set(err, EINVAL, "%s: there is no element %s", reading->name, ROOT);
+	if (strcasecmp(mxmlGetElement(root), ROOT) != 0)
+		return err_set(err, EINVAL, "%s:%u: the element is %.80s and not %s", reading->name,
+			       line, mxmlGetElement(root), ROOT);
+	children_read(reading, root, -1, &lines, 0);
+	return 0;
+}
+
+static int xml_read(struct param_set *set, const char *name, const char *text, size_t bytes,
+		    param_problem problem, void *arg, struct err *err)
+{
+	struct form_reading reading = { set, name, problem, arg };
+	mxml_node_t *top;
+	int r;
+
+	(void)bytes;
+	*complaint = 0;
+	mxmlSetErrorCallback(complain);
+	top = mxmlLoadString(NULL, text, MXML_OPAQUE_CALLBACK);
+	mxmlSetErrorCallback(NULL);
+	if (!top || *complaint) {
+		mxmlDelete(top);
+		return refuse(name, err);
+	}
+	r = root_read(&reading, root_of(top), text, err);
+	mxmlDelete(top);
+	return r;
+}
+
+/* ---- writing ---- */
+
+static void escape(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '&':
+			buf_puts(out, "&amp;");
+			break;
+		case '<':
+			buf_puts(out, "&lt;");
+			break;
+		case '>':
+			buf_puts(out, "&gt;");
+			break;
+		case '"':
+			buf_puts(out, "&quot;");
+			break;
+		default:
+			buf_putc(out, *text);
+		}
+	}
+}
+
+static void attribute_put(struct buf *out, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(out, " %s=\"", name);
+	escape(out, value);
+	buf_putc(out, '"');
+}
+
+static void element_put(struct buf *out, const struct param *p)
+{
+	buf_printf(out, "    <%s", p->tunable->name);
+	attribute_put(out, "FileName", p->file);
+	attribute_put(out, "VariableName", p->object);
+	buf_putc(out, '>');
+	escape(out, p->value);
+	buf_printf(out, "</%s>\n", p->tunable->name);
+}
+
+static int xml_write(const struct param_set *set, struct buf *out, struct err *err)
+{
+	(void)err;
+	buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<" ROOT ">\n");
+	for (int layer = 0; layer < TUNABLE_LAYERS; layer++) {
+		const char *section = tunable_section((enum tunable_layer)layer);
+
+		buf_printf(out, "  <%s>\n", section);
+		for (size_t i = 0; i < set->count; i++)
+			if ((int)set->params[i].tunable->layer == layer)
+				element_put(out, &set->params[i]);
+		buf_printf(out, "  </%s>\n", section);
+	}
+	buf_puts(out, "</" ROOT ">\n");
+	return 0;
+}
+
+const struct param_form param_xml = {
+	.name = "xml",
+	.help = "XML of H5Tuner",
+	.is = xml_is,
+	.read = xml_read,
+	.write = xml_write,
+};

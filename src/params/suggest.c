@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What is worth trying where. Values are few: the ends of what helped somewhere, so that all of it
+ * can be tried; who wants more names a space.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "params/space.h"
+
+#define LIST(...)                 \
+	(const char *const[])     \
+	{                         \
+		__VA_ARGS__, NULL \
+	}
+
+#define RANKS_MAX 64 /* per node, that a list of aggregators goes up to */
+
+struct suggestion {
+	struct space *space;
+	const struct tunable_context *context;
+	const struct space_uses *uses;
+	bool reads, writes;
+	struct err *err;
+	int failed; /* the first failure */
+};
+
+/* Adds a dimension if it may be applied and somebody listens. False: it did not. */
+static bool suggest(struct suggestion *s, const char *name, const char *const *values)
+{
+	const struct tunable *tunable = tunable_by_name(name);
+	const char *value = *values[0] ? values[0] : values[1];
+	int r;
+
+	if (s->failed || !tunable_listeners(tunable, s->context) ||
+	    tunable_allow(tunable, value, s->context, NULL) < 0)
+		return false;
+	r = space_add(s->space, name, values, NULL, s->err);
+	if (r < 0)
+		s->failed = r;
+	return r >= 0;
+}
+
+static bool has(const struct suggestion *s, const char *name)
+{
+	const struct tunable *tunable = tunable_by_name(name);
+
+	for (size_t i = 0; i < s->space->count; i++)
+		if (s->space->dimensions[i].tunable == tunable)
+			return true;
+	return false;
+}
+
+/* `name` counts only where `other` has one of the values; where both are in the space. */
+static void when(struct suggestion *s, const char *name, const char *other,
+		 const char *const *values)
+{
+	int r = 0;
+
+	if (!s->failed && has(s, name) && has(s, other))
+		r = space_when(s->space, name, other, values, s->err);
+	if (r < 0)
+		s->failed = r;
+}
+
+/* A hint for both directions: of writing, and that of reading tied to it, or one of them. */
+static const char *suggest_both(struct suggestion *s, const char *write, const char *read,
+				const char *const *values)
+{
+	const char *name = s->writes ? write : read;
+	int r = 0;
+
+	if (!suggest(s, name, values))
+		return NULL;
+	if (s->writes && s->reads)
+		r = space_tie(s->space, read, write, s->err);
+	if (r < 0)
+		s->failed = r;
+	return name;
+}
+
+/* ---- HDF5 ---- */
+
+static void suggest_hdf5(struct suggestion *s)
+{
+	bool parallel = s->uses->hdf5_parallel;
+
+	if (parallel && s->uses->collective_hdf5)
+		suggest(s, "transfer", LIST("", "independent"));
+	if (s->uses->creates && s->writes)
+		suggest(s, "alignment", LIST("", "4096,4096", "65536,1048576"));
+	if (parallel && s->writes)
+		suggest(s, "coll_metadata_write", LIST("", "on"));
+	if (parallel)
+		return;
+	suggest(s, "sieve_buf_size", LIST("", "1M", "8M"));
+	if (s->writes)
+		suggest(s, "meta_block_size", LIST("", "64K", "1M"));
+	suggest(s, "mdc_initial_size", LIST("", "16M"));
+}
+
+/* ---- aggregators ---- */
+
+/* "*:2", "*:4", ... as far as there are ranks on a node, and all of them. */
+static void suggest_list(struct suggestion *s)
+{
+	uint32_t nodes = s->context->nodes ? s->context->nodes : 1;
+	uint32_t ranks = s->context->ranks ? (s->context->ranks + nodes - 1) / nodes : 4;
+	char texts[8][16];
+	const char *values[10] = { "" };
+	size_t count = 1;
+
+	if (ranks > RANKS_MAX)
+		ranks = RANKS_MAX;
+	for (uint32_t n = 2; n <= ranks; n *= 2) {
+		/* The last step goes to the end: 2, 4, 6 of six. */
+		snprintf(texts[count], sizeof(texts[0]), "*:%u", n * 2 > ranks ? ranks : n);
+		values[count] = texts[count];
+		count++;
+	}
+	if (count > 1)
+		suggest(s, "cb_config_list", values);
+}
+
+static void suggest_nodes(struct suggestion *s)
+{
+	uint32_t ranks = s->context->ranks ? s->context->ranks : 64;
+	char texts[16][16];
+	const char *values[18] = { "" };
+	size_t count = 1;
+
+	for (uint64_t n = 1; n <= ranks && count < 16; n *= 4) {
+		snprintf(texts[count], sizeof(texts[0]), "%lu", (unsigned long)n);
+		values[count] = texts[count];
+		count++;
+	}
+	suggest(s, s->context->filesystem == FILESYSTEM_GPFS ? "bgl_nodes_pset" : "cb_nodes",
+		values);
+}
+
+/* ---- MPI-IO ---- */
+
+/* What aggregators do means nothing where there are none. */
+static void suggest_buffering(struct suggestion *s, const char *cb)
+{
+	static const char *const dependent[] = { "cb_config_list", "cb_nodes", "bgl_nodes_pset",
+						 "cb_buffer_size", NULL };
+	bool big = s->context->filesystem == FILESYSTEM_LUSTRE ||
+		   s->context->filesystem == FILESYSTEM_GPFS;
+
+	if (big)
+		suggest_nodes(s);
+	else
+		suggest_list(s);
+	if (!has(s, "striping_unit"))
+		suggest(s, "cb_buffer_size",
+			big ? LIST("", "4M", "32M", "128M") : LIST("", "4M", "64M"));
+	for (size_t i = 0; cb && dependent[i]; i++)
+		when(s, dependent[i], cb, LIST("", "enable"));
+	for (size_t i = 0; dependent[i]; i++)
+		when(s, dependent[i], "transfer", LIST(""));
+}
+
+static void suggest_romio(struct suggestion *s)
+{
+	bool parallel_hdf5 = s->uses->hdf5_parallel;
+	const char *cb = NULL;
+
+	if (s->uses->collective) {
+		cb = suggest_both(s, "romio_cb_write", "romio_cb_read",
+				  LIST("", "enable", "disable"));
+		if (cb)
+			when(s, cb, "transfer", LIST(""));
+	}
+	/* Beneath HDF5 accesses with holes are few. */
+	suggest_both(s, "romio_ds_write", "romio_ds_read",
+		     parallel_hdf5 ? LIST("", "disable") : LIST("", "enable", "disable"));
+	if (s->uses->collective)
+		suggest_buffering(s, cb);
+	else if (s->writes)
+		suggest(s, "ind_wr_buffer_size", LIST("", "64K", "8M"));
+	when(s, "ind_wr_buffer_size", "romio_ds_write", LIST("", "enable"));
+	suggest(s, "IBM_largeblock_io", LIST("", "true"));
+}
+
+static void suggest_ompio(struct suggestion *s)
+{
+	if (!s->uses->collective)
+		return;
+	suggest(s, "collective_buffering", LIST("", "false"));
+	suggest(s, "cb_buffer_size", LIST("", "4M", "64M"));
+	when(s, "collective_buffering", "transfer", LIST(""));
+	when(s, "cb_buffer_size", "collective_buffering", LIST(""));
+}
+
+/* ---- storage ---- */
+
+static void suggest_storage(struct suggestion *s)
+{
+	enum filesystem fs = s->context->filesystem;
+	int r = 0;
+
+	if (!s->uses->creates || !s->writes)
+		return;
+	if (fs == FILESYSTEM_LUSTRE) {
+		suggest(s, "striping_factor", LIST("", "4", "16", "64"));
+		if (suggest(s, "striping_unit", LIST("", "1M", "8M", "32M")) && s->uses->mpi)
+			r = space_tie(s->space, "cb_buffer_size", "striping_unit", s->err);
+	} else if (fs == FILESYSTEM_CEPH) {
+		suggest(s, "ceph_object_size", LIST("", "16M", "64M"));
+		suggest(s, "ceph_stripe_count", LIST("", "4", "16"));
+		suggest(s, "ceph_stripe_unit", LIST("", "1M"));
+		when(s, "ceph_stripe_unit", "ceph_stripe_count", LIST("4", "16"));
+	}
+	if (r < 0)
+		s->failed = r;
+}
+
+int space_suggest(struct space *space, const struct tunable_context *context,
+		  const struct space_uses *uses, struct err *err)
+{
+	bool known = uses->reads || uses->writes;
+	struct space fresh = { .context = *context, .name = xstrdup("suggested") };
+	struct suggestion s = {
+		&fresh, context, uses, uses->reads || !known, uses->writes || !known, err, 0
+	};
+
+	if (uses->hdf5 || uses->hdf5_parallel)
+		suggest_hdf5(&s);
+	suggest_storage(&s);
+	if (uses->mpi && context->middleware == MIDDLEWARE_OMPIO)
+		suggest_ompio(&s);
+	else if (uses->mpi)
+		suggest_romio(&s);
+	if (!s.failed && !fresh.count)
+		s.failed =
+			err_set(err, ENODATA,
+				"there is nothing to tune: neither MPI-IO nor HDF5 was used, and "
+				"the file system has no settings (see 'sluice params list')");
+	if (s.failed) {
+		space_release(&fresh);
+		return s.failed;
+	}
+	space_release(space);
+	*space = fresh;
+	return 0;
+}

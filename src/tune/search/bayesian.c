@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Bayesian optimisation (Jones, Schonlau and Welch 1998): after a first design that fills the space
+ * evenly, always the point from which the most improvement is expected, by what a Gaussian process
+ * makes of all trials. Where the space is small enough that is the best of all its points; else of
+ * random ones and of the neighbours of the best trials.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/data/library.h"
+#include "learn/data/random.h"
+#include "params/space.h"
+#include "tune/search/draw.h"
+#include "tune/search/search.h"
+#include "tune/search/surrogate.h"
+
+enum { RUNS, FIRST };
+
+static const struct search_setting bayesian_settings[] = {
+	[RUNS] = { "runs", 100, 1, 1000, true, "points at most" },
+	[FIRST] = { "first", 0, 0, 1000, true,
+		    "of them, a design made beforehand; 0: two per dimension, 6 at least" },
+	{ 0 }
+};
+
+/* More points than that are not all looked at before every question. */
+enum { POOL_MOST = 30000, POOL_NUMBERS = 300000, POOL_RANDOM = 3000, POOL_BEST = 5 };
+
+/* Points to choose from. */
+struct pool {
+	size_t count, cap, points_cap;
+	size_t *points; /* count x dimensions */
+	bool *is_known;
+	double *x; /* width x count: input i of point p at x[i * count + p] */
+	double *mean, *deviation;
+};
+
+struct bayesian {
+	const struct space *space;
+	struct surrogate surrogate;
+	struct random random;
+	uint64_t seed, runs, asked;
+	size_t first;	/* length of the design */
+	size_t *design; /* first x dimensions; NULL: not made yet */
+	struct pool pool;
+	bool is_whole; /* the pool is the whole space */
+};
+
+/* ---- the pool ---- */
+
+static void pool_release(struct pool *pool)
+{
+	free(pool->points);
+	free(pool->is_known);
+	free(pool->x);
+	free(pool->mean);
+	free(pool->deviation);
+	*pool = (struct pool){ 0 };
+}
+
+static void pool_add(struct pool *pool, const size_t *point, size_t dimensions)
+{
+	pool->points = xgrow(pool->points, &pool->points_cap, (pool->count + 1) * dimensions,
+			     sizeof(*pool->points));
+	memcpy(pool->points + pool->count * dimensions, point, dimensions * sizeof(*point));
+	pool->count++;
+}
+
+/* When all are there. */
+static void pool_encode(struct pool *pool, const struct surrogate *surrogate)
+{
+	const struct encoding *encoding = &surrogate->encoding;
+	size_t dimensions = encoding->space->count;
+
+	pool->is_known = xcalloc(pool->count + 1, sizeof(bool));
+	pool->x = xcalloc(pool->count * encoding->width + 1, sizeof(double));
+	pool->mean = xcalloc(pool->count + 1, sizeof(double));
+	pool->deviation = xcalloc(pool->count + 1, sizeof(double));
+	for (size_t p = 0; p < pool->count; p++) {
+		const size_t *point = pool->points + p * dimensions;
+
+		encoding_row(encoding, point, pool->x + p, pool->count);
+		pool->is_known[p] = surrogate_has(surrogate, point);
+	}
+}
+
+/* All points; false, and an empty pool, where they are too many. */
+static bool pool_fill(struct pool *pool, const struct space *space)
+{
+	uint64_t points = space_points(space);
+	size_t point[SPACE_DIMENSIONS];
+
+	if (!points || points > POOL_NUMBERS)
+		return false;
+	for (uint64_t i = 0; i < points; i++) {
+		space_point(space, i, point);
+		space_settle(space, point);
+		if (space_number(space, point) != i || !space_allows(space, point))
+			continue;
+		if (pool->count == POOL_MOST) {
+			pool_release(pool);
+			return false;
+		}
+		pool_add(pool, point, space->count);
+	}
+	return true;
+}
+
+static void pool_add_new(struct pool *pool, const struct surrogate *surrogate, const size_t *point)
+{
+	if (!surrogate_has(surrogate, point))
+		pool_add(pool, point, surrogate->encoding.space->count);
+}
+
+/* What is one value away. */
+static void pool_add_neighbours(struct pool *pool, const struct surrogate *surrogate,
+				const size_t *from)
+{
+	const struct space *space = surrogate->encoding.space;
+	size_t point[SPACE_DIMENSIONS];
+
+	for (size_t d = 0; d < space->count; d++) {
+		for (size_t v = 0; v < space->dimensions[d].count; v++) {
+			memcpy(point, from, space->count * sizeof(*point));
+			point[d] = v;
+			space_settle(space, point);
+			if (space_allows(space, point))
+				pool_add_new(pool, surrogate, point);
+		}
+	}
+}
+
+/* The numbers of the best trials, the best first. */
+static size_t trials_best(const struct surrogate *surrogate, size_t *best, size_t most)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < surrogate->count; i++) {
+		size_t at = count < most ? count++ : most;
+
+		for (; at && surrogate->costs[best[at - 1]] > surrogate->costs[i]; at--)
+			if (at < most)
+				best[at] = best[at - 1];
+		if (at < most)
+			best[at] = i;
+	}
+	return count;
+}
+
+/* A part of a large space, anew for every question. */
+static void pool_sample(struct bayesian *bayesian)
+{
+	struct pool *pool = &bayesian->pool;
+	size_t best[POOL_BEST], count = trials_best(&bayesian->surrogate, best, POOL_BEST);
+	size_t point[SPACE_DIMENSIONS], dimensions = bayesian->space->count;
+
+	pool_release(pool);
+	for (size_t i = 0; i < POOL_RANDOM; i++) {
+		draw_point(bayesian->space, &bayesian->random, point);
+		pool_add_new(pool, &bayesian->surrogate, point);
+	}
+	for (size_t i = 0; i < count; i++)
+		pool_add_neighbours(pool, &bayesian->surrogate,
+				    bayesian->surrogate.points + best[i] * dimensions);
+	pool_encode(pool, &bayesian->surrogate);
+}
+
+/* ---- the first design ---- */
+
+/* Every dimension is cut into as many parts as there are points, and each part is met once. */
+static void design_column(struct bayesian *bayesian, size_t dimension, size_t *order)
+{
+	size_t n = bayesian->first, values = bayesian->space->dimensions[dimension].count;
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	random_shuffle(&bayesian->random, order, n);
+	for (size_t i = 0; i < n; i++) {
+		double part = ((double)order[i] + random_real(&bayesian->random)) / (double)n;
+
+		bayesian->design[i * bayesian->space->count + dimension] =
+			(size_t)(part * (double)values);
+	}
+}
+
+static void design_make(struct bayesian *bayesian)
+{
+	size_t dimensions = bayesian->space->count;
+	AUTO_FREE size_t *order = xcalloc(bayesian->first + 1, sizeof(*order));
+
+	bayesian->design = xcalloc(bayesian->first * dimensions + 1, sizeof(size_t));
+	for (size_t d = 0; d < dimensions; d++)
+		design_column(bayesian, d, order);
+}
+
+/* The next of the design, or by chance where that is known or may not be. */
+static bool design_take(struct bayesian *bayesian, size_t *point)
+{
+	const struct space *space = bayesian->space;
+
+	memcpy(point, bayesian->design + bayesian->asked * space->count,
+	       space->count * sizeof(*point));
+	space_settle(space, point);
+	for (int i = 0; i < 100; i++) {
+		if (space_allows(space, point) && !surrogate_has(&bayesian->surrogate, point))
+			return true;
+		draw_point(space, &bayesian->random, point);
+	}
+	return false;
+}
+
+/* ---- the question ---- */
+
+/* Of the normal distribution: what is gained on average below `best`. */
+static double improvement(double best, double mean, double deviation)
+{
+	double gap = best - mean, z;
+
+	if (!(deviation > 0))
+		return gap > 0 ? gap : 0;
+	z = gap / deviation;
+	return gap * erfc(-z / M_SQRT2) / 2 +
+	       deviation * exp(-z * z / 2) * (M_2_SQRTPI * M_SQRT1_2 / 2);
+}
+
+/* The point that promises most; count: none is left. */
+static size_t pool_choose(struct bayesian *bayesian)
+{
+	struct pool *pool = &bayesian->pool;
+	const struct surrogate *surrogate = &bayesian->surrogate;
+	struct covariance_points points = { pool->x, pool->count, pool->count };
+	double best = surrogate->costs[surrogate_best(surrogate)], most = -1;
+	size_t chosen = pool->count;
+
+	gaussian_predict_points(&surrogate->gaussian, &points, pool->mean, pool->deviation);
+	for (size_t p = 0; p < pool->count; p++) {
+		double gain = improvement(best, pool->mean[p], pool->deviation[p]);
+
+		if (pool->is_known[p] || !(gain > most))
+			continue;
+		most = gain;
+		chosen = p;
+	}
+	return chosen;
+}
+
+/* Where there is no model: any point that is not known. */
+static size_t pool_any(struct bayesian *bayesian)
+{
+	struct pool *pool = &bayesian->pool;
+	size_t free_points = 0, skip;
+
+	for (size_t p = 0; p < pool->count; p++)
+		free_points += !pool->is_known[p];
+	if (!free_points)
+		return pool->count;
+	skip = random_below(&bayesian->random, free_points);
+	for (size_t p = 0;; p++)
+		if (!pool->is_known[p] && skip-- == 0)
+			return p;
+}
+
+static int question_make(struct bayesian *bayesian, size_t *point)
+{
+	struct pool *pool = &bayesian->pool;
+	size_t chosen, dimensions = bayesian->space->count;
+
+	if (!bayesian->is_whole)
+		pool_sample(bayesian);
+	if (surrogate_fit(&bayesian->surrogate, bayesian->seed, NULL) < 0)
+		chosen = pool_any(bayesian);
+	else
+		chosen = pool_choose(bayesian);
+	if (chosen == pool->count)
+		return 0;
+	memcpy(point, pool->points + chosen * dimensions, dimensions * sizeof(*point));
+	return 1;
+}
+
+static int bayesian_start(void **state, const struct space *space, const double *settings,
+			  uint64_t seed, struct err *err)
+{
+	struct bayesian *bayesian;
+
+	if (!library_lapack(err))
+		return -ENOENT;
+	bayesian = xcalloc(1, sizeof(*bayesian));
+	bayesian->space = space;
+	bayesian->seed = seed;
+	bayesian->runs = (uint64_t)settings[RUNS];
+	bayesian->first = (size_t)settings[FIRST];
+	if (!bayesian->first)
+		bayesian->first = 2 * space->count > 6 ? 2 * space->count : 6;
+	random_init(&bayesian->random, seed);
+	surrogate_init(&bayesian->surrogate, space);
+	bayesian->is_whole = pool_fill(&bayesian->pool, space);
+	if (bayesian->is_whole)
+		pool_encode(&bayesian->pool, &bayesian->surrogate);
+	*state = bayesian;
+	return 0;
+}
+
+static int bayesian_ask(void *state, size_t *point)
+{
+	struct bayesian *bayesian = state;
+
+	if (bayesian->asked >= bayesian->runs)
+		return 0;
+	if (!bayesian->design)
+		design_make(bayesian);
+	if (bayesian->asked < bayesian->first && design_take(bayesian, point))
+		return 1;
+	return question_make(bayesian, point);
+}
+
+static void trial_add(struct bayesian *bayesian, const size_t *point, double cost)
+{
+	size_t dimensions = bayesian->space->count;
+
+	surrogate_add(&bayesian->surrogate, point, cost);
+	for (size_t p = 0; bayesian->is_whole && p < bayesian->pool.count; p++)
+		if (memcmp(bayesian->pool.points + p * dimensions, point,
+			   dimensions * sizeof(*point)) == 0)
+			bayesian->pool.is_known[p] = true;
+}
+
+static void bayesian_tell(void *state, const size_t *point, double cost)
+{
+	((struct bayesian *)state)->asked++;
+	trial_add(state, point, cost);
+}
+
+static void bayesian_know(void *state, const size_t *point, double cost)
+{
+	trial_add(state, point, cost);
+}
+
+static uint64_t bayesian_planned(const void *state)
+{
+	const struct bayesian *bayesian = state;
+
+	if (bayesian->is_whole && bayesian->pool.count < bayesian->runs)
+		return bayesian->pool.count;
+	return bayesian->runs;
+}
+
+static void bayesian_stop(void *state)
+{
+	struct bayesian *bayesian = state;
+
+	surrogate_release(&bayesian->surrogate);
+	pool_release(&bayesian->pool);
+	free(bayesian->design);
+	free(bayesian);
+}
+
+const struct search_ops search_bayesian = {
+	.name = "bayesian",
+	.help = "where a model of all trials so far expects the most improvement",
+	.settings = bayesian_settings,
+	.start = bayesian_start,
+	.ask = bayesian_ask,
+	.tell = bayesian_tell,
+	.know = bayesian_know,
+	.planned = bayesian_planned,
+	.stop = bayesian_stop,
+};

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Points by chance: without replacement, as a seeded permutation of the numbers of the space, which
+ * needs no memory; or with, as papers do it for comparison.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/data/random.h"
+#include "params/space.h"
+#include "tune/search/draw.h"
+#include "tune/search/search.h"
+
+enum { DRAWS, REPLACEMENT };
+
+static const struct search_setting random_settings[] = {
+	[DRAWS] = { "draws", 600, 1, 1e15, true, "points at most" },
+	[REPLACEMENT] = { "replacement", 0, 0, 1, true, "1: a point may come again" },
+	{ 0 }
+};
+
+struct draws {
+	const struct space *space;
+	struct random random;
+	uint64_t left, planned;
+	uint64_t points;     /* 0: cannot be counted, or with replacement */
+	uint64_t next;	     /* of the permutation */
+	uint64_t half, mask; /* of the Feistel network: bits of a side */
+	uint64_t keys[6];
+};
+
+/* A permutation of 4^half numbers, where half bits are one side (Luby and Rackoff 1988). */
+static uint64_t feistel(const struct draws *draws, uint64_t number)
+{
+	uint64_t left = number >> draws->half, right = number & draws->mask;
+
+	for (size_t i = 0; i < sizeof(draws->keys) / sizeof(draws->keys[0]); i++) {
+		uint64_t mixed = (right ^ draws->keys[i]) * UINT64_C(0xbf58476d1ce4e5b9),
+			 old = left;
+
+		mixed = (mixed ^ mixed >> 29) * UINT64_C(0x94d049bb133111eb);
+		left = right;
+		right = old ^ ((mixed ^ mixed >> 32) & draws->mask);
+	}
+	return left << draws->half | right;
+}
+
+/* Walks on until it is inside: at most four times as far on average. */
+static uint64_t permuted(const struct draws *draws, uint64_t number)
+{
+	do
+		number = feistel(draws, number);
+	while (number >= draws->points);
+	return number;
+}
+
+static int draws_start(void **state, const struct space *space, const double *settings,
+		       uint64_t seed, struct err *err)
+{
+	struct draws *draws = xcalloc(1, sizeof(*draws));
+
+	(void)err;
+	draws->space = space;
+	random_init(&draws->random, seed);
+	draws->left = draws->planned = (uint64_t)settings[DRAWS];
+	*state = draws;
+	if (settings[REPLACEMENT] != 0)
+		return 0;
+	draws->points = space_points(space);
+	if (draws->points && draws->points < draws->planned)
+		draws->planned = draws->points;
+	while (draws->half < 31 && UINT64_C(1) << 2 * draws->half < draws->points)
+		draws->half++;
+	draws->mask = (UINT64_C(1) << draws->half) - 1;
+	/* 2^62 points are too many to see one twice. */
+	if (draws->points > UINT64_C(1) << 62)
+		draws->points = 0;
+	for (size_t i = 0; i < sizeof(draws->keys) / sizeof(draws->keys[0]); i++)
+		draws->keys[i] = random_u64(&draws->random);
+	return 0;
+}
+
+static int draws_ask(void *state, size_t *point)
+{
+	struct draws *draws = state;
+
+	if (!draws->left)
+		return 0;
+	draws->left--;
+	if (!draws->points) {
+		draw_point(draws->space, &draws->random, point);
+		return 1;
+	}
+	while (draws->next < draws->points) {
+		uint64_t number = permuted(draws, draws->next++);
+
+		/* Of points that mean the same, the settled one stands for all. */
+		space_point(draws->space, number, point);
+		space_settle(draws->space, point);
+		if (space_number(draws->space, point) == number &&
+		    space_allows(draws->space, point))
+			return 1;
+	}
+	draws->left = 0;
+	return 0;
+}
+
+static void draws_tell(void *state, const size_t *point, double cost)
+{
+	(void)state;
+	(void)point;
+	(void)cost;
+}
+
+static uint64_t draws_planned(const void *state)
+{
+	return ((const struct draws *)state)->planned;
+}
+
+const struct search_ops search_random = {
+	.name = "random",
+	.help = "points by chance, none twice",
+	.settings = random_settings,
+	.start = draws_start,
+	.ask = draws_ask,
+	.tell = draws_tell,
+	.planned = draws_planned,
+	.stop = free,
+};

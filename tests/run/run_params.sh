@@ -1,0 +1,152 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What a run is given to apply: read once, the same for all, and whatever is wrong with it, the program runs.
+. "$(dirname "$0")/libtest.sh"
+export SLUICE_SPOOL_DIR=$work/spool
+mkdir spool
+
+cat >good.json <<'END'
+{"schema": "sluice.params/1", "parameters": [
+ {"name": "cb_nodes", "value": 4},
+ {"name": "alignment", "value": "0, 65536"},
+ {"name": "striping_factor", "value": 4, "file": "sample.h5part"},
+ {"name": "striping_factor", "value": 16}]}
+END
+cat >good.xml <<'END'
+<?xml version="1.0"?>
+<Parameters>
+	<Middleware_Layer><cb_buffer_size> 1048576 </cb_buffer_size></Middleware_Layer>
+</Parameters>
+END
+echo '{"schema": "sluice.params/1", "parameters": []}' >none.json
+echo '{"schema": "sluice.params/1", "parameters": [' >broken.json
+: >empty.xml
+cat >partly.json <<'END'
+{"schema": "sluice.params/1", "parameters": [
+ {"name": "cb_nodes", "value": 2},
+ {"name": "romio_cb_pfr", "value": "enable"},
+ {"name": "fill_time", "value": "never"},
+ {"name": "no_such_thing", "value": 1}]}
+END
+
+# The program prints what processes find in the control page: texts of trace/parameters.h end there with a zero.
+cat >look.py <<'END'
+import os
+page = open(os.environ["SLUICE_SPOOL"] + "/control", "rb").read()
+at = page.find(b"sluice-parameters 1 ")
+print(page[at:page.index(b"\0", at)].decode() if at >= 0 else "nothing", end="")
+END
+look=(env SLUICE_DISABLE=1 python3 look.py)
+
+# given ARGUMENTS...: of `sluice run`; what the program is given is in out
+given() {
+	check_rc 0 "$sluice" run -o trace "$@" -- "${look[@]}"
+}
+
+warnings() {
+	check_eq "$(grep -c . err || true)" "$1" "warnings of: $(cat err)"
+}
+
+# ---- what is good is handed over, specific before general
+given --params good.json
+warnings 0
+check_eq "$(head -n 1 out)" "sluice-parameters 1 parameters"
+check_has "$(cat out)" "hint	*	*	cb_nodes	4"
+check_has "$(cat out)" "access	*	*	alignment	0,65536"
+check_eq "$(grep -c '^hint.*striping_factor' out)" 2
+check_eq "$(grep '^hint.*striping_factor' out | head -n 1 | cut -f 2)" sample.h5part
+"$sluice" report --json trace >report
+check_eq "$(json_get report '["applied"][0]["source"]')" parameters
+check_eq "$(json_get report '["applied"][0]["name"]')" good.json
+check_has "$(json_get report '["applied"][0]["value"]')" "striping_factor=4@sample.h5part"
+check_eq "$(json_get report '["parameters"]')" "[]"
+given -p good.xml
+check_has "$(cat out)" "hint	*	*	cb_buffer_size	1048576"
+
+# ---- by a setting as well; the option goes before
+SLUICE_PARAMS_FILE=$work/good.xml given
+check_has "$(cat out)" "cb_buffer_size	1048576"
+SLUICE_PARAMS_FILE=$work/good.xml given --params good.json
+check_eq "$(grep -c cb_buffer_size out || true)" 0
+check_has "$(cat out)" "cb_nodes"
+
+# ---- who wins
+SLUICE_PARAMS_AUTHORITY=application given --params good.json
+check_eq "$(head -n 1 out)" "sluice-parameters 1 application"
+
+# ---- nothing to apply, but to read back
+given --params none.json
+warnings 0
+check_eq "$(cat out)" "sluice-parameters 1 parameters"
+"$sluice" report --json trace >report
+check_eq "$(json_get report '["applied"]')" "[]"
+
+# ---- whatever is wrong: one warning, and the program runs
+for file in missing.xml empty.xml broken.json /dev/null "$work"; do
+	given --params "$file"
+	check_eq "$(cat out)" nothing "given by $file"
+	warnings 1
+	check_has "$(cat err)" "$file"
+	check_has "$(cat err)" "no parameters are applied"
+done
+given --params broken.json
+check_has "$(cat err)" "broken.json:2:"
+given -q --params missing.xml
+warnings 0
+given --params partly.json
+warnings 1
+check_has "$(cat err)" "partly.json:"
+check_has "$(cat err)" "2 more are not applied"
+check_eq "$(tail -n +2 out)" "hint	*	*	cb_nodes	2"
+
+# ---- what changes more than may be changed
+check_eq "$(grep -c fill_time out || true)" 0
+SLUICE_PARAMS_ALLOW=semantics given --params partly.json
+check_has "$(cat out)" "fill_time	never"
+check_has "$(cat err)" "1 more is not applied"
+SLUICE_PARAMS_ALLOW=safe given --params good.json
+check_eq "$(grep -c striping_factor out || true)" 0
+check_has "$(cat err)" "good.json:3: alignment=0,65536 is not applied"
+check_rc 2 "$sluice" --set params.allow=everything run --params good.json -- true
+check_rc 2 "$sluice" run --tune=always -- true
+
+# ---- what is forbidden, which the user cannot undo where the site has said it
+SLUICE_PARAMS_FORBID="alignment, cb_nodes" given --params good.json
+check_eq "$(grep -c 'alignment\|cb_nodes' out || true)" 0
+check_has "$(cat out)" striping_factor
+warnings 1
+check_has "$(cat err)" "good.json:2: cb_nodes is not applied: params.forbid names it"
+printf '[params]\nforbid = cb_nodes\n' >etc.conf
+SLUICE_PARAMS_FORBID=alignment given --params good.json
+check_eq "$(grep -c 'alignment\|cb_nodes' out || true)" 0
+rm etc.conf
+
+# ---- recording off, and nothing else changes
+given --mode off --params good.json
+check_has "$(cat out)" "cb_nodes	4"
+warnings 0
+given
+check_eq "$(cat out)" nothing
+
+# ---- a program without MPI and HDF5 does not notice
+for mode in trace counters off; do
+	rm -rf plain with
+	mkdir plain with
+	(cd plain && "$prog/plain" x >../plain.out 2>../plain.err) || true
+	check_rc 23 env -C with "$sluice" run -o "$work/t" --mode $mode --params "$work/good.json" -- "$prog/plain" x
+	cmp out plain.out || fail "the output is another in mode $mode"
+	cmp err plain.err || fail "there is more on stderr in mode $mode"
+	diff -r plain with || fail "the files are others in mode $mode"
+done
+check_rc 3 "$sluice" run -q --params good.json -- sh -c 'exit 3'
+
+# ---- the brief report says what was applied
+given -s --params good.json
+check_has "$(cat err)" "  applied    cb_nodes=4 alignment=0,65536"
+
+# ---- a rank inside a run that is under way gets what that was given
+check_rc 0 "$sluice" run -o trace --params good.json -- env PMI_RANK=0 PMI_SIZE=1 "$sluice" run --params good.xml -- "${look[@]}"
+check_has "$(cat out)" "cb_nodes"
+check_has "$(cat err)" "--params is not used"
+
+[ -z "$(ls spool)" ] || fail "spools are left: $(ls spool)"

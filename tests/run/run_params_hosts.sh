@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Parameters of parallel jobs: read once per node, the same for all nodes, or for none. Two hosts are simulated as in
+# merge_hosts.sh.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/libjob.sh"
+
+program=$(mpi_program mpich meet)
+[ -n "$program" ] || skip "there is no MPICH"
+
+for nodes in 2 4 8; do
+	echo "{\"schema\": \"sluice.params/1\", \"parameters\": [{\"name\": \"cb_nodes\", \"value\": $nodes}]}" >$nodes.json
+done
+
+# The program of each rank, after it has written down what it is given.
+cat >look <<'END'
+#!/bin/sh
+grep -a -A 1 '^sluice-parameters\|.*sluice-parameters' "$SLUICE_SPOOL/control" | tr '\000' '\n' |
+	grep -a 'parameters 1\|cb_nodes' >given-$PMI_RANK
+exec "$@"
+END
+chmod +x look
+
+# all_given TEXT: of every rank that has looked; nothing: none was given any
+all_given() {
+	local rank
+	for rank in 0 1 2 3; do
+		[ -f "given-$rank" ] || wrong "rank $rank has not looked"
+		check_eq "$(sed -n 's/.*cb_nodes\t//p' "given-$rank")" "$1" "$this: cb_nodes of rank $rank"
+	done
+	rm given-*
+}
+
+case_is "ranks that a launcher starts on one node get the same"
+rm -rf runs
+timeout -k 5 60 mpiexec.mpich -n 4 "$sluice" run --params 4.json -- ./look "$program" >out 2>err </dev/null ||
+	wrong "exit code $?: $(cat err)"
+all_given 4
+[ ! -s err ] || wrong "there are warnings: $(cat err)"
+"$sluice" report --json >report
+check_eq "$(json_get report '["applied"][0]["name"]')" 4.json
+check_eq "$(json_get report '["applied"][0]["count"]')" 1
+
+case_is "what is wrong is told once, not by each rank"
+timeout -k 5 60 mpiexec.mpich -n 4 "$sluice" run --params none.json -- ./look "$program" >out 2>err </dev/null ||
+	wrong "exit code $?: $(cat err)"
+all_given ""
+check_eq "$(grep -c 'none.json: No such file' err)" 1 "$this"
+
+unshare --uts --fork true 2>/dev/null || skip "namespaces are not permitted here"
+cat >node <<'END'
+#!/bin/sh
+# node NAME COMMAND...: as if on another host; the second comes when the first has said what it has
+name=$1
+shift
+while [ $name = two ] && [ -z "$(ls -- *.parts/*-parameters runs/*.parts/*-parameters 2>/dev/null)" ]; do
+	sleep 0.02
+done
+export MPI_LOCALNRANKS=2 SLUICE_SPOOL_DIR=$PWD/spool-$name
+exec unshare --uts --fork sh -c 'hostname "$0" && exec "$@"' "$name" "$@"
+END
+chmod +x node
+mkdir spool-one spool-two
+
+# hosts_run FIRST SECOND: two ranks on each host; each is a command with its arguments
+hosts_run() {
+	rm -rf runs
+	timeout -k 5 60 mpiexec.mpich -n 2 ./node one $1 ./look "$program" : -n 2 ./node two $2 ./look "$program" \
+		>out 2>err </dev/null || wrong "exit code $?: $(cat err)"
+	[ -z "$(ls spool-one spool-two | grep sluice)" ] || wrong "spools are left"
+}
+
+case_is "two hosts get the same, and leave nothing but the trace"
+hosts_run "$sluice run --params 8.json --" "$sluice run --params 8.json --"
+all_given 8
+! grep -q 'parameters are\|another node' err || wrong "there are warnings: $(cat err)"
+check_eq "$(ls runs | wc -l)" 1 "$this: files in trace.dir"
+"$sluice" report --json >report
+check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=8"
+
+case_is "the first host decides"
+hosts_run "$sluice run --params 2.json --" "$sluice run --params 4.json --"
+all_given 2
+check_eq "$(grep -c 'another node of the job has other parameters, which count' err)" 1 "$this: $(cat err)"
+hosts_run "$sluice run --params 2.json --" "$sluice run --"
+all_given 2
+hosts_run "$sluice run --" "$sluice run --params 2.json --"
+all_given ""
+check_eq "$(grep -c 'another node of the job has no parameters' err)" 1 "$this: $(cat err)"
+
+case_is "nobody applies what ranks outside would not have"
+hosts_run "$sluice run -o half --params 2.json --" "env SLUICE_SPOOL=$work ./look"
+sed -i 's/.*//' given-2 given-3
+all_given ""
+check_eq "$(grep -c 'no parameters are applied: not all ranks of the job are run under Sluice' err)" 1 "$this: $(cat err)"

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "params/set.h"
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "check.h"
+
+static void put(struct param_set *set, const char *name, const char *value, const char *file)
+{
+	struct err err = { 0 };
+
+	if (param_set_put(set, tunable_by_name(name), value, file, NULL, 0, &err) < 0) {
+		printf("%s\n", err.text);
+		CHECK(!"put");
+	}
+}
+
+static const char *found(const struct param_set *set, const char *name, const char *path)
+{
+	const struct param *param = param_set_find(set, tunable_by_name(name), path, NULL);
+
+	return param ? param->value : "none";
+}
+
+static void the_specific_beats_the_general_in_any_order(void)
+{
+	static const char *const files[] = { NULL,	 "*.h5",       "run_*.h5",
+					     "run_1.h5", "/scratch/*", "/scratch/run_1.h5" };
+
+	for (int first = 0; first < 6; first++) {
+		struct param_set set = { 0 };
+
+		for (int i = 0; i < 6; i++) {
+			int k = (first + i) % 6;
+			char value[8] = { (char)('1' + k), 0 };
+
+			put(&set, "striping_factor", value, files[k]);
+		}
+		CHECK_TEXT(found(&set, "strp_fac", NULL), "1");
+		CHECK_TEXT(found(&set, "strp_fac", "x.nc"), "1");
+		CHECK_TEXT(found(&set, "strp_fac", "dir/x.h5"), "2");
+		CHECK_TEXT(found(&set, "strp_fac", "dir/run_2.h5"), "3");
+		CHECK_TEXT(found(&set, "strp_fac", "dir/run_1.h5"), "4");
+		CHECK_TEXT(found(&set, "strp_fac", "/scratch/run_2.h5"), "5");
+		CHECK_TEXT(found(&set, "strp_fac", "/scratch/run_1.h5"), "6");
+		CHECK_TEXT(found(&set, "cb_nodes", "x"), "none");
+		param_set_release(&set);
+	}
+}
+
+static void a_second_value_replaces_the_first(void)
+{
+	struct param_set set = { 0 };
+	struct err err = { 0 };
+
+	put(&set, "cb_nodes", "4", NULL);
+	put(&set, "cb_nds", "8", "*");
+	CHECK_INT(set.count, 1);
+	CHECK_TEXT(set.params[0].value, "8");
+	CHECK_INT(param_set_put(&set, tunable_by_name("cb_nodes"), "x", NULL, NULL, 0, &err),
+		  -EINVAL);
+	CHECK_INT(param_set_put(&set, tunable_by_name("cb_nodes"), "4", "a\tb", NULL, 0, &err),
+		  -EINVAL);
+	CHECK_TEXT(set.params[0].value, "8");
+	CHECK_INT(set.count, 1);
+	param_set_release(&set);
+}
+
+static void copies_are_equal_whatever_the_order(void)
+{
+	struct param_set a = { 0 }, b = { 0 }, c;
+	AUTO_BUF struct buf line = { 0 };
+
+	put(&a, "cb_nodes", "4", NULL);
+	put(&a, "alignment", "0, 64K", NULL);
+	put(&a, "strp_fac", "4", "sample.h5part");
+	put(&b, "strp_fac", "4", "sample.h5part");
+	put(&b, "alignment", "0,65536", NULL);
+	CHECK(!param_set_equal(&a, &b));
+	put(&b, "cb_nodes", "4", NULL);
+	CHECK(param_set_equal(&a, &b));
+	param_set_copy(&c, &b);
+	CHECK(param_set_equal(&a, &c));
+	put(&c, "cb_nodes", "5", NULL);
+	CHECK(!param_set_equal(&a, &c));
+	param_set_line(&a, &line);
+	CHECK_TEXT(buf_text(&line), "cb_nodes=4 alignment=0,65536 striping_factor=4@sample.h5part");
+	param_set_release(&a);
+	param_set_release(&b);
+	param_set_release(&c);
+}
+
+static void compiled_text_has_the_specific_first_and_layouts_too(void)
+{
+	struct param_set set = { 0 };
+	char text[PARAMETERS_BYTES];
+
+	CHECK_INT(param_set_compile(&set, true, text, NULL), 0);
+	CHECK_TEXT(text, "sluice-parameters 1 application\n");
+	put(&set, "striping_factor", "16", NULL);
+	put(&set, "alignment", "0, 65536", NULL);
+	put(&set, "striping_factor", "4", "sample.h5part");
+	put(&set, "bglockless", "true", NULL);
+	put(&set, "bglockless", "false", "other");
+	put(&set, "start_iodevice", "3", NULL);
+	CHECK_INT(param_set_put(&set, tunable_by_name("chunk_size"), "1,2", NULL, "/g/x", 0, NULL),
+		  0);
+	CHECK_INT(param_set_compile(&set, false, text, NULL), 0);
+	CHECK_TEXT(text, "sluice-parameters 1 parameters\n"
+			 "hint\tsample.h5part\t*\tstriping_factor\t4\n"
+			 "layout\tsample.h5part\t*\tstriping_factor\t4\n"
+			 "prefix\tother\t*\tbglockless\t\n"
+			 "dataset\t*\t/g/x\tchunk_size\t1,2\n"
+			 "access\t*\t*\talignment\t0,65536\n"
+			 "hint\t*\t*\tstriping_factor\t16\n"
+			 "layout\t*\t*\tstriping_factor\t16\n"
+			 "hint\t*\t*\tromio_lustre_start_iodevice\t3\n"
+			 "layout\t*\t*\tstart_iodevice\t3\n"
+			 "prefix\t*\t*\tbglockless\tbglockless:\n");
+	param_set_release(&set);
+}
+
+static void what_does_not_fit_is_said(void)
+{
+	struct param_set set = { 0 };
+	struct err err = { 0 };
+	char text[PARAMETERS_BYTES] = "untouched", file[64];
+
+	for (int i = 0; i < 600; i++) {
+		snprintf(file, sizeof(file), "a_rather_long_name_%d.h5", i);
+		put(&set, "cb_nodes", "4", file);
+	}
+	CHECK_INT(param_set_compile(&set, false, text, &err), -ENOSPC);
+	CHECK(strstr(err.text, "600 parameters"));
+	CHECK_TEXT(text, "untouched");
+	param_set_release(&set);
+}
+
+/* ---- constraints ---- */
+
+struct said {
+	struct buf text;
+	size_t drops;
+};
+
+static void say(void *arg, const struct param *param, bool drop, const char *text)
+{
+	struct said *said = arg;
+
+	CHECK(param && strstr(text, param->tunable->name));
+	buf_printf(&said->text, "%s\n", text);
+	said->drops += drop;
+}
+
+static const struct tunable_context mpich_local = { .middleware = MIDDLEWARE_MPICH,
+						    .filesystem = FILESYSTEM_LOCAL,
+						    .allowed = TUNABLE_LAYOUT,
+						    .ranks = 4,
+						    .nodes = 1 };
+static const struct tunable_context lustre = { .middleware = MIDDLEWARE_MPICH,
+					       .filesystem = FILESYSTEM_LUSTRE,
+					       .allowed = TUNABLE_LAYOUT,
+					       .ranks = 256,
+					       .nodes = 16 };
+
+/* Sets pairs "name", "value", ..., checks them there, and wants the part in what is said. */
+static void expect(const struct tunable_context *context, const char *const *pairs, size_t drops,
+		   const char *part)
+{
+	struct param_set set = { 0 };
+	struct said said = { 0 };
+
+	for (; pairs[0]; pairs += 2)
+		put(&set, pairs[0], pairs[1], NULL);
+	CHECK_INT(param_set_check(&set, context, say, &said), drops);
+	CHECK_INT(said.drops, drops);
+	CHECK_INT(param_set_check(&set, context, NULL, NULL), drops);
+	if (part ? !strstr(buf_text(&said.text), part) : said.text.len != 0) {
+		printf("expected \"%s\" in: %s\n", part ? part : "", buf_text(&said.text));
+		CHECK(!"part");
+	}
+	buf_release(&said.text);
+	param_set_release(&set);
+}
+
+#define PAIRS(...)                \
+	(const char *const[])     \
+	{                         \
+		__VA_ARGS__, NULL \
+	}
+
+static void values_are_judged_beside_each_other(void)
+{
+	expect(&lustre, PAIRS("cb_buffer_size", "1M", "striping_unit", "4M"), 0,
+	       "cb_buffer_size=1048576 is smaller than striping_unit");
+	expect(&lustre, PAIRS("cb_buffer_size", "6M", "striping_unit", "4M"), 0,
+	       "is no multiple of striping_unit");
+	expect(&lustre, PAIRS("cb_buffer_size", "8M", "striping_unit", "4M"), 0, NULL);
+	expect(&mpich_local, PAIRS("cb_buffer_size", "1M", "striping_unit", "4M"), 0, NULL);
+	expect(&lustre, PAIRS("cb_nodes", "6", "striping_factor", "4"), 0,
+	       "neither divides striping_factor");
+	expect(&lustre, PAIRS("cb_nodes", "8", "striping_factor", "4"), 0, NULL);
+	expect(&lustre, PAIRS("cb_nodes", "4", "striping_factor", "16"), 0, NULL);
+	expect(&mpich_local, PAIRS("cb_nodes", "4"), 0, "more than cb_config_list allows");
+	expect(&mpich_local, PAIRS("cb_nodes", "4", "cb_config_list", "*:2"), 0,
+	       "more than cb_config_list allows");
+	expect(&mpich_local, PAIRS("cb_nodes", "4", "cb_config_list", "*:4"), 0, NULL);
+	expect(&mpich_local, PAIRS("cb_nodes", "8", "cb_config_list", "*:*"), 0,
+	       "more than there are ranks");
+	expect(&mpich_local, PAIRS("cb_buffer_size", "8M", "romio_cb_write", "disable"), 0,
+	       "does nothing for writes");
+	expect(&mpich_local, PAIRS("chunk_size", "8M"), 0, "unless fill_time is never");
+	expect(&mpich_local, PAIRS("alignment", "0,100000"), 0, "no power of two");
+	expect(&mpich_local, PAIRS("striping_factor", "4"), 0, "nobody listens to it with mpich");
+	expect(&lustre, PAIRS("striping_unit", "100000"), 1, "multiple of 65536");
+	expect(&lustre, PAIRS("libver", "latest"), 1, "params.allow = semantics");
+	expect(&lustre, PAIRS("romio_cb_pfr", "enable", "transfer", "collective"), 2, "refused");
+}
+
+static void ompio_gets_no_aggregator_counts(void)
+{
+	struct tunable_context ompio = { .middleware = MIDDLEWARE_OMPIO };
+	struct param_set set = { 0 };
+	struct said said = { 0 };
+
+	put(&set, "cb_nodes", "1", NULL);
+	put(&set, "cb_buffer_size", "8M", NULL);
+	put(&set, "num_aggregators", "2", NULL);
+	param_set_prune(&set, &ompio, say, &said);
+	CHECK_INT(said.drops, 2);
+	CHECK_INT(set.count, 1);
+	CHECK_TEXT(set.params[0].tunable->name, "cb_buffer_size");
+	buf_release(&said.text);
+	param_set_release(&set);
+}
+
+/* A rule for one file is judged by what counts for that file. */
+static void patterns_are_judged_by_their_own_neighbours(void)
+{
+	struct param_set set = { 0 };
+	struct said said = { 0 };
+
+	put(&set, "striping_unit", "1M", NULL);
+	put(&set, "striping_unit", "16M", "big.h5");
+	put(&set, "cb_buffer_size", "4M", NULL);
+	CHECK_INT(param_set_check(&set, &lustre, say, &said), 0);
+	CHECK_TEXT(buf_text(&said.text), "");
+	put(&set, "cb_buffer_size", "4M", "big.h5");
+	CHECK_INT(param_set_check(&set, &lustre, say, &said), 0);
+	CHECK(strstr(buf_text(&said.text), "smaller than striping_unit"));
+	buf_release(&said.text);
+	param_set_release(&set);
+}
+
+TESTS(TEST(the_specific_beats_the_general_in_any_order), TEST(a_second_value_replaces_the_first),
+      TEST(copies_are_equal_whatever_the_order),
+      TEST(compiled_text_has_the_specific_first_and_layouts_too), TEST(what_does_not_fit_is_said),
+      TEST(values_are_judged_beside_each_other), TEST(ompio_gets_no_aggregator_counts),
+      TEST(patterns_are_judged_by_their_own_neighbours))

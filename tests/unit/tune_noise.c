@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/noise.h"
+
+#include <math.h>
+
+#include "check.h"
+#include "learn/data/random.h"
+
+static double sigma_of(size_t group, double truth, uint64_t seed)
+{
+	struct noise noise = { 0 };
+	struct random random;
+	double costs[8], sigma;
+
+	random_init(&random, seed);
+	for (int i = 0; i < 300; i++) {
+		double centre = 1 + 10 * random_real(&random);
+
+		for (size_t k = 0; k < group; k++)
+			costs[k] = centre * exp(truth * random_normal(&random));
+		noise_add(&noise, costs, group);
+	}
+	sigma = noise_sigma(&noise);
+	noise_release(&noise);
+	return sigma;
+}
+
+static void noise_is_found_whatever_the_size_of_groups(void)
+{
+	for (size_t group = 2; group <= 5; group++) {
+		double sigma = sigma_of(group, 0.1, group);
+
+		CHECK(sigma > 0.085 && sigma < 0.14);
+	}
+}
+
+static void one_disturbed_run_changes_little(void)
+{
+	static const double calm[] = { 1.00, 1.02, 0.98 };
+	static const double disturbed[] = { 1.00, 1.02, 5.00 };
+	struct noise noise = { 0 };
+
+	noise_add(&noise, calm, 3);
+	noise_add(&noise, calm, 3);
+	noise_add(&noise, disturbed, 3);
+	CHECK(noise_sigma(&noise) < 0.05);
+	noise_release(&noise);
+}
+
+static void without_repetitions_the_least_is_taken(void)
+{
+	struct noise noise = { 0 };
+
+	CHECK(noise_sigma(&noise) == NOISE_LEAST);
+	noise_add(&noise, &(double){ 3 }, 1);
+	CHECK(noise_sigma(&noise) == NOISE_LEAST);
+	noise_add(&noise, (double[]){ 3, 3 }, 2);
+	CHECK(noise_sigma(&noise) == NOISE_LEAST);
+	noise_release(&noise);
+}
+
+static void who_is_behind_by_more_than_noise_has_lost(void)
+{
+	CHECK(noise_is_lost(0.05, 1.2, 1, 1.0, 3));
+	CHECK(!noise_is_lost(0.05, 1.01, 1, 1.0, 3));
+	CHECK(!noise_is_lost(0.05, 0.8, 1, 1.0, 3));
+	CHECK(!noise_is_lost(0.5, 1.2, 1, 1.0, 3)); /* it is noisy: who knows */
+	CHECK(noise_is_lost(0.5, 1.7, 2, 1.0, 3));
+}
+
+static void drift_is_more_than_noise_in_both_directions(void)
+{
+	CHECK(!noise_is_drift(0.05, 1.1, 1.0));
+	CHECK(noise_is_drift(0.05, 1.2, 1.0));
+	CHECK(noise_is_drift(0.05, 0.8, 1.0));
+	CHECK(!noise_is_drift(0.1, 1.2, 1.0));
+}
+
+TESTS(TEST(noise_is_found_whatever_the_size_of_groups), TEST(one_disturbed_run_changes_little),
+      TEST(without_repetitions_the_least_is_taken), TEST(who_is_behind_by_more_than_noise_has_lost),
+      TEST(drift_is_more_than_noise_in_both_directions))

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The front of the searches, and what all methods have in common.
+ */
+#include "tune/search/search.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/mem.h"
+#include "check.h"
+#include "toy_stack.h"
+
+static const char *const off_on[] = { "enable", "disable", NULL };
+static const char *const enable[] = { "enable", NULL };
+static const char *const few_nodes[] = { "", "1", "2", "4", NULL };
+static const char *const few_units[] = { "1M", "2M", "4M", NULL };
+
+/* 3 x (1 + 4) points that differ, of 3 x 2 x 4 numbers. */
+static void small_space(struct space *space)
+{
+	struct err err = { 0 };
+
+	*space = (struct space){ 0 };
+	toy_need(space_add(space, "striping_unit", few_units, NULL, &err), &err);
+	toy_need(space_add(space, "romio_cb_write", off_on, NULL, &err), &err);
+	toy_need(space_add(space, "cb_nodes", few_nodes, NULL, &err), &err);
+	toy_need(space_when(space, "cb_nodes", "romio_cb_write", enable, &err), &err);
+}
+
+static double small_cost(const size_t *point)
+{
+	return 1 + fabs((double)point[0] - 1) + (double)point[1] + fabs((double)point[2] - 2);
+}
+
+static void toy_stack_is_the_papers(void)
+{
+	struct space space;
+	AUTO_FREE double *costs = xcalloc(TOY_POINTS, sizeof(*costs));
+	size_t point[TOY_DIMENSIONS], below = 0;
+	double least = INFINITY;
+
+	toy_space(&space);
+	CHECK_INT(space_points(&space), TOY_POINTS);
+	for (uint64_t i = 0; i < TOY_POINTS; i++) {
+		space_point(&space, i, point);
+		CHECK(space_allows(&space, point));
+		costs[i] = toy_cost(point);
+		least = fmin(least, costs[i]);
+		below += costs[i] < TOY_MEDIAN;
+	}
+	CHECK(fabs(least - TOY_BEST) < 5e-5);
+	CHECK(below >= TOY_POINTS / 2 - 2 && below <= TOY_POINTS / 2 + 2);
+	space_release(&space);
+}
+
+/* Any point of any method is settled, allowed, and was never asked before. */
+static void no_point_is_measured_twice(void)
+{
+	struct space space;
+
+	small_space(&space);
+	for (size_t m = 0; searches[m]; m++) {
+		bool seen[24] = { false };
+		size_t point[3], settled[3], measured = 0;
+		struct search *search;
+
+		REQUIRE(search_new(&search, searches[m]->name, NULL, &space, 3, NULL) == 0);
+		space_default(&space, point);
+		search_know(search, point, small_cost(point));
+		seen[space_number(&space, point)] = true;
+		while (search_ask(search, point)) {
+			uint64_t number = space_number(&space, point);
+
+			memcpy(settled, point, sizeof(settled));
+			space_settle(&space, settled);
+			CHECK(memcmp(settled, point, sizeof(settled)) == 0);
+			CHECK(space_allows(&space, point));
+			CHECK(!seen[number]);
+			seen[number] = true;
+			measured++;
+			search_tell(search, point, small_cost(point));
+		}
+		CHECK_INT(search_counted(search).measured, measured);
+		CHECK(search_counted(search).asked >= measured);
+		/* 15 points are so few that every method comes to the best. */
+		CHECK(measured <= 14);
+		double cost = 0;
+		CHECK(search_best(search, point, &cost) && cost == 1);
+		CHECK_INT(space_number(&space, point), 1 * 8 + 0 * 4 + 2);
+		search_free(search);
+	}
+	space_release(&space);
+}
+
+/* One history twice; then cut off after 20 and told again what was measured. */
+static void course_check(const char *name, const struct space *space)
+{
+	enum { RUNS = 40 };
+	uint64_t asked[RUNS], count = 0;
+
+	for (int round = 0; round < 2; round++) {
+		struct search *search;
+		size_t point[TOY_DIMENSIONS];
+		uint64_t at = 0;
+
+		REQUIRE(search_new(&search, name, NULL, space, 7, NULL) == 0);
+		for (; at < RUNS && search_ask(search, point); at++) {
+			uint64_t number = space_number(space, point);
+
+			if (round)
+				CHECK(at < count && asked[at] == number);
+			asked[at] = number;
+			/* Every fifth fails. */
+			search_tell(search, point, at % 5 == 4 ? INFINITY : toy_cost(point));
+		}
+		CHECK(!round || at == count);
+		count = at;
+		search_free(search);
+	}
+	CHECK_INT(count, RUNS);
+}
+
+static void same_seed_and_answers_give_the_same_course(void)
+{
+	struct space space;
+
+	toy_space(&space);
+	for (size_t m = 0; searches[m]; m++)
+		course_check(searches[m]->name, &space);
+	space_release(&space);
+}
+
+static void other_seeds_go_other_ways(void)
+{
+	static const char *const names[] = { "genetic", "random", "annealing", "bayesian" };
+	struct space space;
+
+	toy_space(&space);
+	for (size_t m = 0; m < sizeof(names) / sizeof(names[0]); m++) {
+		size_t first[2][TOY_DIMENSIONS];
+
+		for (uint64_t seed = 0; seed < 2; seed++) {
+			struct search *search;
+
+			REQUIRE(search_new(&search, names[m], NULL, &space, seed, NULL) == 0);
+			REQUIRE(search_ask(search, first[seed]));
+			search_free(search);
+		}
+		CHECK(memcmp(first[0], first[1], sizeof(first[0])) != 0);
+	}
+	space_release(&space);
+}
+
+static void failures_are_never_the_best(void)
+{
+	struct space space;
+
+	small_space(&space);
+	for (size_t m = 0; searches[m]; m++) {
+		size_t point[3];
+		struct search *search;
+		double cost;
+
+		REQUIRE(search_new(&search, searches[m]->name, NULL, &space, 3, NULL) == 0);
+		while (search_ask(search, point))
+			search_tell(search, point, searches[m]->name[0] == 'r' ? NAN : INFINITY);
+		CHECK(!search_best(search, point, &cost));
+		CHECK(search_counted(search).measured > 0);
+		search_free(search);
+	}
+	space_release(&space);
+}
+
+static void refusals_say_what_there_is(void)
+{
+	struct space space;
+	struct search *search = NULL;
+	struct err err;
+
+	small_space(&space);
+	CHECK_INT(search_new(&search, "clever", NULL, &space, 1, &err), -ENOENT);
+	CHECK_TEXT(err.text, "there is no search 'clever'; there are bayesian, genetic, annealing, "
+			     "random, exhaustive");
+	CHECK_INT(search_new(&search, "random", "draw=3", &space, 1, &err), -EINVAL);
+	CHECK_TEXT(err.text, "the random search has no setting 'draw'; it has draws, replacement");
+	CHECK_INT(search_new(&search, "exhaustive", "draws=3", &space, 1, &err), -EINVAL);
+	CHECK_TEXT(err.text, "the exhaustive search has no setting 'draws'");
+	CHECK_INT(search_new(&search, "genetic", "population=15,mutation", &space, 1, &err),
+		  -EINVAL);
+	CHECK_TEXT(err.text, "mutation of the genetic search needs a number: mutation=0.15");
+	CHECK_INT(search_new(&search, "genetic", "population=1.5", &space, 1, &err), -EINVAL);
+	CHECK_TEXT(err.text, "population of the genetic search is a whole number from 2 to 10000");
+	CHECK_INT(search_new(&search, "genetic", "mutation=", &space, 1, &err), -EINVAL);
+	CHECK_INT(search_new(&search, "genetic", "mutation=nan", &space, 1, &err), -EINVAL);
+	CHECK_INT(search_new(&search, "genetic", "mutation=0.1x,elite=1", &space, 1, &err),
+		  -EINVAL);
+	CHECK_TEXT(err.text, "mutation of the genetic search is a number from 0 to 1");
+	CHECK(search == NULL);
+	space_release(&space);
+}
+
+/* 12^32 points have no numbers. */
+static void uncountable_spaces_are_searched(void)
+{
+	static const char *const names[] = { "genetic", "random", "annealing", "bayesian" };
+	struct space space = { 0 };
+	struct err err = { 0 };
+	struct search *search;
+
+	for (int i = 0; i < SPACE_DIMENSIONS; i++) {
+		AUTO_FREE char *file = xprintf("file%d", i);
+
+		toy_need(space_add_for(&space, "cb_nodes", toy_nodes, NULL, file, NULL, &err),
+			 &err);
+	}
+	CHECK_INT(space_points(&space), 0);
+	CHECK_INT(search_new(&search, "exhaustive", NULL, &space, 1, &err), -E2BIG);
+	CHECK(strstr(err.text, "too many points"));
+	for (size_t m = 0; m < sizeof(names) / sizeof(names[0]); m++) {
+		const char *settings = m == 3 ? "first=8,runs=10" : NULL;
+		size_t point[SPACE_DIMENSIONS], count = 0;
+
+		REQUIRE(search_new(&search, names[m], settings, &space, 1, NULL) == 0);
+		for (; count < 10 && search_ask(search, point); count++) {
+			double sum = 1;
+
+			for (size_t d = 0; d < space.count; d++)
+				sum += (double)point[d];
+			search_tell(search, point, sum);
+		}
+		CHECK_INT(count, 10);
+		search_free(search);
+	}
+	space_release(&space);
+}
+
+static void planned_is_how_many_come(void)
+{
+	struct space space;
+	struct search *search;
+	size_t point[3], count = 0;
+
+	small_space(&space);
+	REQUIRE(search_new(&search, "exhaustive", NULL, &space, 1, NULL) == 0);
+	CHECK_INT(search_planned(search), 15);
+	for (; search_ask(search, point); count++)
+		search_tell(search, point, 1);
+	CHECK_INT(count, 15);
+	search_free(search);
+	REQUIRE(search_new(&search, "genetic", NULL, &space, 1, NULL) == 0);
+	CHECK_INT(search_planned(search), 600);
+	search_free(search);
+	REQUIRE(search_new(&search, "bayesian", NULL, &space, 1, NULL) == 0);
+	CHECK_INT(search_planned(search), 15);
+	search_free(search);
+	space_release(&space);
+}
+
+TESTS(TEST(toy_stack_is_the_papers), TEST(no_point_is_measured_twice),
+      TEST(same_seed_and_answers_give_the_same_course), TEST(other_seeds_go_other_ways),
+      TEST(failures_are_never_the_best), TEST(refusals_say_what_there_is),
+      TEST(uncountable_spaces_are_searched), TEST(planned_is_how_many_come))
