@@ -93,13 +93,14 @@ static void shared_hints_print(const char *path, hid_t file)
 	hints_print(path, *handle);
 }
 
-static void transfer_print(const char *path, const char *name)
+/* The list says what was done with it last. */
+static void transfer_print(const char *path, const char *name, hid_t list)
 {
 	H5D_mpio_actual_io_mode_t mode;
 	H5FD_mpio_xfer_t wanted;
 
-	H5_MUST(H5Pget_mpio_actual_io_mode(collective, &mode));
-	H5_MUST(H5Pget_dxpl_mpio(collective, &wanted));
+	H5_MUST(H5Pget_mpio_actual_io_mode(list, &mode));
+	H5_MUST(H5Pget_dxpl_mpio(list, &wanted));
 	MUST(wanted == H5FD_MPIO_COLLECTIVE);
 	printf("%s %s %s\n", path, name, mode ? "collective" : "independent");
 }
@@ -116,9 +117,9 @@ static void shared_hints_print(const char *path, hid_t file)
 	(void)path, (void)file;
 }
 
-static void transfer_print(const char *path, const char *name)
+static void transfer_print(const char *path, const char *name, hid_t list)
 {
-	(void)path, (void)name;
+	(void)path, (void)name, (void)list;
 }
 
 #endif
@@ -207,19 +208,22 @@ static void row_move(const char *path, const char *name, hid_t set, bool is_read
 {
 	hsize_t start[] = { (hsize_t)rank, 0 }, row[] = { 1, N };
 	hid_t space = H5_MUST(H5Dget_space(set)), memory = H5_MUST(H5Screate_simple(2, row, NULL));
+	hid_t list = collective == H5P_DEFAULT ? H5P_DEFAULT : H5_MUST(H5Pcopy(collective));
 
 	H5_MUST(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, row, NULL));
 	numbers_make(numbers, N, rank);
 	if (is_read) {
 		memset(numbers, 0, sizeof(numbers));
-		H5_MUST(H5Dread(set, H5T_NATIVE_INT, memory, space, collective, numbers));
+		H5_MUST(H5Dread(set, H5T_NATIVE_INT, memory, space, list, numbers));
 		MUST(numbers_are(numbers, N, rank));
 	} else {
-		H5_MUST(H5Dwrite(set, H5T_NATIVE_INT, memory, space, collective, numbers));
-		transfer_print(path, name);
+		H5_MUST(H5Dwrite(set, H5T_NATIVE_INT, memory, space, list, numbers));
+		transfer_print(path, name, list);
 	}
 	H5_MUST(H5Sclose(space));
 	H5_MUST(H5Sclose(memory));
+	if (list != H5P_DEFAULT)
+		H5_MUST(H5Pclose(list));
 }
 
 /* filtered: in chunks of its own, compressed. */
