@@ -60,7 +60,7 @@ void sheet_note(struct sheet *sheet, const char *format, ...)
 
 static size_t width(const struct sheet *sheet)
 {
-	size_t n = 0;
+	size_t n = 1;
 
 	while (sheet->columns[n].title)
 		n++;
