@@ -106,7 +106,7 @@ function(mpi_add_c mpi name sources needs)
 	target_link_options(${target} PRIVATE -Wl,--as-needed)
 	target_link_libraries(${target} ${needs} Threads::Threads)
 	set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
-		RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/mpi/${mpi})
+		RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/mpi/${mpi} INSTALL_RPATH_USE_LINK_PATH ON)
 endfunction()
 
 # By the wrapper itself: the modules of `use mpi` must fit its compiler, which need not be the one CMake finds.

@@ -63,6 +63,15 @@ void progress_show(struct progress *progress, uint64_t done)
 	fflush(progress->out);
 }
 
+void progress_line(struct progress *progress, const char *line)
+{
+	if (!progress->out)
+		return;
+	progress->drawn = true;
+	fprintf(progress->out, "\r%s: %s\033[K", progress->label, line);
+	fflush(progress->out);
+}
+
 void progress_end(struct progress *progress)
 {
 	if (progress->out && progress->drawn)

@@ -30,6 +30,9 @@ void progress_start(struct progress *progress, const char *label, uint64_t total
 /* Redraws at most ten times a second; cheap enough to be called per batch. */
 void progress_show(struct progress *progress, uint64_t done);
 
+/* The same with a line of the caller's instead of label and share; drawn at once. */
+void progress_line(struct progress *progress, const char *line);
+
 /* Wipes the line. */
 void progress_end(struct progress *progress);
 

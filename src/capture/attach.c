@@ -23,6 +23,8 @@
 #include "capture/capture.h"
 #include "capture/handles.h"
 #include "capture/inline/host.h"
+#include "capture/layout.h"
+#include "capture/rules.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -398,6 +400,8 @@ bool attach(void)
 	resolved = true;
 	joined = membership_make(&capture_membership);
 	mode = joined ? atomic_load(&capture_membership.control->mode) : CAPTURE_OFF;
+	if (joined)
+		rules_join(capture_membership.control->parameters);
 	page->gate.clock = joined ? capture_membership.control->clock : 0;
 	/* Before the gate opens: what plug-ins do to start is nobody's. */
 	if (mode >= CAPTURE_COUNTERS)
@@ -413,4 +417,5 @@ __attribute__((constructor(102))) static void attach_at_start(void)
 	if (atomic_load(&capture_gate->mode) == CAPTURE_DETACHED)
 		attach();
 	inline_load();
+	layout_load();
 }

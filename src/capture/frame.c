@@ -14,6 +14,7 @@
 #include "capture/cost.h"
 #include "capture/inline/host.h"
 #include "trace/call.h"
+#include "trace/calls.h"
 
 /* Of so many counted calls one looks whether counting is still wanted. */
 #define FOLLOW_CALLS 64
@@ -139,11 +140,13 @@ bool lane_number(struct self *s, struct lane *l)
 
 /* In counters mode only calls that make handles are recorded: they give the counters their files.
  */
+/* So are the parameters that they were opened with. */
 #define HANDLE_CLASSES (1u << CLASS_OPEN | 1u << CLASS_DUP | 1u << CLASS_CONNECT)
 
 INLINE bool is_recorded(uint32_t mode, unsigned call)
 {
-	return mode == CAPTURE_TRACE || HANDLE_CLASSES >> call_table[call].class & 1;
+	return mode == CAPTURE_TRACE || HANDLE_CLASSES >> call_table[call].class & 1 ||
+	       (call >= CALL_MPI_File_parameters && call <= CALL_posix_parameters);
 }
 
 /* Follows what the collector has decided since we last looked. */

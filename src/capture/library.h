@@ -23,7 +23,7 @@ __attribute__((cold)) void *library_find(const char *name, const void *caller, v
  * Functions that our own helpers call, of the same copy of the library as a real function. One
  * static struct per library; names and count are set, the rest starts as 0.
  */
-#define LIBRARY_USES_MAX 24
+#define LIBRARY_USES_MAX 40
 #define LIBRARY_COPIES 4
 
 struct library_uses {
@@ -104,6 +104,31 @@ __attribute__((cold)) void *const *library_use_slow(struct library_uses *uses, c
 		.names = (table), .count = sizeof(table) / sizeof((table)[0]) \
 	}
 #endif
+
+/*
+ * Defines `uses` from a list of X(name, symbol, type), where the second is as above: OF(functions,
+ * name) is then the function of that name as a pointer of its type, or NULL.
+ */
+#define LIBRARY_TYPED_ENUM(name, symbol, type) USE_##name,
+#define LIBRARY_TYPED_TYPE(name, symbol, type) typedef __typeof__(type) type_##name;
+#define LIBRARY_TYPED_NAME(name, symbol, type) #name,
+#define LIBRARY_TYPED_WEAK(name, symbol, type) LIBRARY_LIST_WEAK(name, symbol)
+#define LIBRARY_TYPED_LINK(name, symbol, type) weak_##name,
+#ifdef SLUICE_LINKED
+#define LIBRARY_TYPED_TABLE(LIST) \
+	LIST(LIBRARY_TYPED_WEAK)  \
+	static void *const use_table[] = { LIST(LIBRARY_TYPED_LINK) };
+#else
+#define LIBRARY_TYPED_TABLE(LIST) \
+	static const char *const use_table[] = { LIST(LIBRARY_TYPED_NAME) };
+#endif
+#define LIBRARY_TYPED(LIST)                                                              \
+	enum use { LIST(LIBRARY_TYPED_ENUM) USE_COUNT };                                 \
+	_Static_assert(USE_COUNT <= LIBRARY_USES_MAX, "the table of uses is too small"); \
+	LIST(LIBRARY_TYPED_TYPE)                                                         \
+	LIBRARY_TYPED_TABLE(LIST)                                                        \
+	static struct library_uses uses = LIBRARY_LISTED(use_table);
+#define OF(functions, name) ((type_##name)(uintptr_t)(functions)[USE_##name])
 
 /* In the order of uses->names, NULL where the library has no such function; NULL: no copy is known.
  */

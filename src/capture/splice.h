@@ -13,6 +13,7 @@
 #include <aio.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -53,6 +54,14 @@ static inline bool stream_failed(FILE *stream)
 
 /* The flags of open() that a mode of fopen() stands for. */
 HIDDEN int stream_flags(const char *mode);
+
+/* The same of one that may be made before; 0 where it has to be the stream that makes it. */
+static inline int stream_makes(const char *mode)
+{
+	int flags = stream_flags(mode);
+
+	return flags & O_EXCL ? 0 : flags;
+}
 
 /* Before and after a scan: how many bytes it took, which scanf does not say. */
 struct scan {

@@ -206,8 +206,7 @@ static char *line_of(const char *text)
 static void replace(struct injection *in, const char *text)
 {
 	if (in->text[0])
-		sentence_add(in, "another node of the job has %s parameters, which count",
-			     *text ? "other" : "no");
+		sentence_add(in, "another node of the job has other parameters, which count");
 	snprintf(in->text, sizeof(in->text), "%s", text);
 	free(in->line);
 	free(in->origin);
@@ -251,20 +250,27 @@ void injection_agree(struct injection *in, const char *part, uint32_t ranks, uin
 	free(agreement.text);
 }
 
-void injection_tell(const struct injection *in, struct collector *collector)
+static void note_add(struct collector *collector, const char *name, const char *value)
 {
 	struct note note = { .time_ns = -1,
 			     .process = -1,
 			     .source = PARAMETERS_SOURCE,
 			     .kind = NOTE_APPLIED,
-			     .name = in->origin,
-			     .value = in->line };
+			     .name = (char *)name,
+			     .value = (char *)value };
 
+	collector_note(collector, &note);
+}
+
+void injection_tell(const struct injection *in, struct collector *collector)
+{
 	for (const char *at = buf_text(&in->said); *at; at += strcspn(at, "\n") + 1) {
 		AUTO_FREE char *sentence = xstrndup(at, strcspn(at, "\n"));
 
 		collector_warn(collector, sentence);
 	}
-	if (in->text[0] && in->line && *in->line)
-		collector_note(collector, &note);
+	if (!in->text[0] || !in->line || !*in->line)
+		return;
+	note_add(collector, PARAMETERS_GIVEN, in->line);
+	note_add(collector, PARAMETERS_ORIGIN, in->origin);
 }

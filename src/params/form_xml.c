@@ -82,6 +82,33 @@ static unsigned line_next(struct lines *lines)
 	return line;
 }
 
+static unsigned lines_of(const char *text, size_t bytes)
+{
+	unsigned lines = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		lines += text[i] == '\n';
+	return lines;
+}
+
+/* mxml takes the end of the text for the end of all that is open. A file that was cut is not it. */
+static bool is_cut(const char *text)
+{
+	long depth = 0;
+
+	while (*(text += strcspn(text, "<"))) {
+		const char *end = markup_behind(text);
+		bool is_tag = text[1] && !strchr("!?", text[1]);
+
+		if (is_tag && text[1] == '/')
+			depth--;
+		else if (is_tag && !(end[-1] == '>' && end[-2] == '/'))
+			depth++;
+		text = end;
+	}
+	return depth > 0;
+}
+
 /* ---- reading ---- */
 
 static bool is_element(mxml_node_t *node)
@@ -187,7 +214,7 @@ static void complain(const char *text)
 }
 
 /* "... on line 7." becomes FILE:7: */
-static int refuse(const char *name, struct err *err)
+static int refuse(const char *name, unsigned before, struct err *err)
 {
 	const char *at = strstr(complaint, " on line ");
 	int line = at ? atoi(at + 9) : 0;
@@ -196,7 +223,8 @@ static int refuse(const char *name, struct err *err)
 		return err_set(err, EINVAL, "%s: is no XML", name);
 	if (line <= 0)
 		return err_set(err, EINVAL, "%s: %s", name, complaint);
-	return err_set(err, EINVAL, "%s:%d: %.*s", name, line, (int)(at - complaint), complaint);
+	return err_set(err, EINVAL, "%s:%u: %.*s", name, before + (unsigned)line,
+		       (int)(at - complaint), complaint);
 }
 
 static int root_read(const struct form_reading *reading, mxml_node_t *root, const char *text,
@@ -218,17 +246,22 @@ static int xml_read(struct param_set *set, const char *name, const char *text, s
 		    param_problem problem, void *arg, struct err *err)
 {
 	struct form_reading reading = { set, name, problem, arg };
+	size_t blanks = strspn(text, " \t\r\n");
 	mxml_node_t *top;
 	int r;
 
-	(void)bytes;
 	*complaint = 0;
 	mxmlSetErrorCallback(complain);
-	top = mxmlLoadString(NULL, text, MXML_OPAQUE_CALLBACK);
+	top = mxmlLoadString(NULL, text + blanks, MXML_OPAQUE_CALLBACK);
 	mxmlSetErrorCallback(NULL);
 	if (!top || *complaint) {
 		mxmlDelete(top);
-		return refuse(name, err);
+		return refuse(name, lines_of(text, blanks), err);
+	}
+	if (is_cut(text)) {
+		mxmlDelete(top);
+		return err_set(err, EINVAL, "%s:%u: the text ends before its elements do", name,
+			       lines_of(text, bytes) + 1);
 	}
 	r = root_read(&reading, root_of(top), text, err);
 	mxmlDelete(top);

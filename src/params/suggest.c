@@ -190,7 +190,8 @@ static void suggest_ompio(struct suggestion *s)
 	if (!s->uses->collective)
 		return;
 	suggest(s, "collective_buffering", LIST("", "false"));
-	suggest(s, "cb_buffer_size", LIST("", "4M", "64M"));
+	if (!has(s, "striping_unit"))
+		suggest(s, "cb_buffer_size", LIST("", "4M", "64M"));
 	when(s, "collective_buffering", "transfer", LIST(""));
 	when(s, "cb_buffer_size", "collective_buffering", LIST(""));
 }

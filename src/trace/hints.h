@@ -96,11 +96,20 @@ static inline bool hints_is_among(const char *key, const char *const *keys)
 }
 
 /*
+ * Does this choice of Open MPI's component for files (OMPI_MCA_io, NULL where it is not set) name
+ * its ROMIO? Else it is OMPIO, as far as we may rely on it.
+ */
+static inline bool hints_is_romio(const char *io)
+{
+	return io && strncmp(io, "romio", 5) == 0;
+}
+
+/*
  * May this hint be given to a program that did not ask for it? Not where implementations are known
  * to lose data or abort: a buffer of a size that atoi() misreads; romio_cb_pfr; and OMPIO with
  * several aggregators. Keys and values keep to what the shortest limits allow.
  */
-static inline bool hints_is_safe(const char *key, const char *value, bool is_open_mpi)
+static inline bool hints_is_safe(const char *key, const char *value, bool is_ompio)
 {
 	static const char *const counts[] = { "cb_buffer_size",
 					      "ind_rd_buffer_size",
@@ -123,7 +132,7 @@ static inline bool hints_is_safe(const char *key, const char *value, bool is_ope
 			return false;
 	if (hints_is_among(key, counts) && !hints_is_count(value))
 		return false;
-	if (is_open_mpi && hints_is_among(key, aggregators))
+	if (is_ompio && hints_is_among(key, aggregators))
 		return false;
 	return strcmp(key, "romio_cb_pfr") != 0;
 }

@@ -19,7 +19,7 @@ struct simulation {
 	struct platform *platform;
 	struct workload workload;
 	double noise;
-	struct random random;
+	uint64_t seed, runs;
 	char *program, *platform_name, *fingerprint; /* the bed points at them */
 };
 
@@ -57,6 +57,16 @@ static void trial_fill(const struct simulation *s, const struct bed_limits *limi
 	trial->write_bytes = (double)workload_bytes(&s->workload);
 }
 
+static double noise_of(struct simulation *s)
+{
+	struct random random;
+
+	if (!(s->noise > 0))
+		return 1;
+	random_stream(&random, s->seed, s->runs++);
+	return exp(s->noise * random_normal(&random));
+}
+
 static int simulation_run(void *bed, const struct param_set *set, const struct bed_limits *limits,
 			  struct trial *trial, struct err *err)
 {
@@ -73,8 +83,7 @@ static int simulation_run(void *bed, const struct param_set *set, const struct b
 		trial->reason = xstrdup(told.text);
 		return 0;
 	}
-	if (s->noise > 0)
-		simulated.total *= exp(s->noise * random_normal(&s->random));
+	simulated.total *= noise_of(s);
 	trial_fill(s, limits, simulated.total, trial);
 	trial->effective = effective_of(s, &knobs);
 	return 0;
@@ -147,9 +156,16 @@ int bed_simulated_open(struct bed *bed, const char *platform, const char *kernel
 	}
 	s->workload = workload;
 	s->noise = noise;
-	random_init(&s->random, seed);
+	s->seed = seed;
 	bed_fill(bed, s);
 	return 0;
+}
+
+void bed_simulated_skip(struct bed *bed, uint64_t runs)
+{
+	struct simulation *s = bed->state;
+
+	s->runs += runs;
 }
 
 int bed_simulated_space(const struct bed *bed, struct space *space, struct err *err)

@@ -8,13 +8,18 @@
 #include "base/mem.h"
 #include "learn/data/vector.h"
 
+void candidate_release(struct candidate *candidate)
+{
+	free(candidate->point);
+	free(candidate->costs);
+	free(candidate->run_s);
+	*candidate = (struct candidate){ 0 };
+}
+
 void candidates_release(struct candidates *candidates)
 {
-	for (size_t i = 0; i < candidates->count; i++) {
-		free(candidates->list[i].point);
-		free(candidates->list[i].costs);
-		free(candidates->list[i].run_s);
-	}
+	for (size_t i = 0; i < candidates->count; i++)
+		candidate_release(&candidates->list[i]);
 	free(candidates->list);
 	*candidates = (struct candidates){ 0 };
 }

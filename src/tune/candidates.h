@@ -29,6 +29,7 @@ struct candidate *candidates_add(struct candidates *candidates, const size_t *po
 
 /* One more good run: the median moves. */
 void candidate_run(struct candidate *candidate, double cost, double run_s);
+void candidate_release(struct candidate *candidate);
 double candidate_run_s(const struct candidate *candidate); /* median */
 
 /* The cheapest that is good, not rejected, and below the limit; NULL: none. */

@@ -108,6 +108,12 @@ static char *text_read(const json_t *json)
 	return buf_take(&out);
 }
 
+/* Jansson's own function for it has the name of one of base/json.h. */
+static json_t *real_write(double number)
+{
+	return json_pack("f", number);
+}
+
 static json_t *asked_write(const struct tuning_plan *plan)
 {
 	json_t *asked = json_object(), *argv = json_array();
@@ -121,14 +127,14 @@ static json_t *asked_write(const struct tuning_plan *plan)
 #define X(name) json_object_set_new(asked, #name, json_integer((json_int_t)plan->name));
 	COUNTS(X)
 #undef X
-#define X(name) json_object_set_new(asked, #name, json_real(plan->name));
+#define X(name) json_object_set_new(asked, #name, real_write(plan->name));
 	REALS(X)
 #undef X
 #define X(name) json_object_set_new(asked, #name, json_boolean(plan->name));
 	FLAGS(X)
 #undef X
 	json_object_set_new(asked, "seconds",
-			    isfinite(plan->seconds) ? json_real(plan->seconds) : json_null());
+			    isfinite(plan->seconds) ? real_write(plan->seconds) : json_null());
 	return asked;
 }
 
@@ -239,9 +245,9 @@ static int space_parse(struct tuning_plan *plan, const json_t *json, struct err 
 
 	if (!text)
 		return err_set(err, EBADMSG, "the plan of the tuning lacks its space");
+	plan->space.context = plan->context;
 	r = space_read_text(&plan->space, "the space of the tuning", text, strlen(text), err);
 	free(text);
-	plan->space.context = plan->context;
 	return r;
 }
 

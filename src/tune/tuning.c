@@ -37,6 +37,8 @@ static void conclude(struct tuning *t)
 
 	result->noise = noise_sigma(&t->noise);
 	result->best = t->basis.count ? candidates_best(&t->candidates, result->level) : NULL;
+	if (t->partial.count)
+		result->partial = &t->partial;
 	if (t->search)
 		result->asked = search_counted(t->search);
 }
@@ -49,6 +51,8 @@ int tuning_run(struct tuning *t, struct err *err)
 		r = tuning_search(t, err);
 	if (r >= 0)
 		r = tuning_prove(t, err);
+	if (r >= 0)
+		r = tuning_take_apart(t, err);
 	conclude(t);
 	if (r >= 0)
 		r = study_set_state(t->history.store, t->history.study, "done",
@@ -83,8 +87,8 @@ void tuning_close(struct tuning *t)
 	candidates_release(&t->candidates);
 	noise_release(&t->noise);
 	param_set_release(&t->nothing);
-	free(t->basis.costs);
-	free(t->basis.run_s);
+	candidate_release(&t->basis);
+	partial_release(&t->partial);
 	free(t);
 }
 
@@ -95,6 +99,7 @@ static int space_take(struct tuning *t, struct err *err)
 
 	plan->context = t->bed->context;
 	plan->context.allowed = plan->allowed;
+	plan->space.context = plan->context;
 	if (plan->space_text)
 		r = space_read_text(&plan->space, "the space", plan->space_text,
 				    strlen(plan->space_text), err);

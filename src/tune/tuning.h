@@ -21,21 +21,24 @@
 
 #include "tune/candidates.h"
 #include "tune/history.h"
+#include "tune/importance.h"
+#include "tune/partial.h"
 #include "tune/plan.h"
 #include "tune/proof.h"
 #include "tune/search/search.h"
 
 struct tuning_result {
-	enum history_phase phase;     /* how far it came */
-	bool is_complete;	      /* to the end of the plan */
-	double level;		      /* cost of the default at the beginning */
-	double noise;		      /* of one run, of the logarithm */
-	double drift;		      /* how far the default's cost went: 1.3 is 30 % slower */
-	const struct candidate *best; /* better than the default so far; NULL: none is */
-	struct proof proof;	      /* of best; holds is false where there was none */
-	const char *unchecked;	      /* why data was not compared; NULL: it was, and is the same */
-	size_t rejected;	      /* winners that failed when they were to be proved */
-	size_t counts[TRIAL_STATES];  /* of runs */
+	enum history_phase phase;      /* how far it came */
+	bool is_complete;	       /* to the end of the plan */
+	double level;		       /* cost of the default at the beginning */
+	double noise;		       /* of one run, of the logarithm */
+	double drift;		       /* how far the default's cost went: 1.3 is 30 % slower */
+	const struct candidate *best;  /* better than the default so far; NULL: none is */
+	struct proof proof;	       /* of best; holds is false where there was none */
+	const struct partial *partial; /* NULL: there is none */
+	const char *unchecked;	     /* why data was not compared; NULL: it was, and is the same */
+	size_t rejected;	     /* winners that failed when they were to be proved */
+	size_t counts[TRIAL_STATES]; /* of runs */
 	struct search_counts asked;
 	double bytes; /* that the default run moves */
 };
@@ -76,5 +79,8 @@ const struct tuning_plan *tuning_plan(const struct tuning *tuning);
 const struct tuning_result *tuning_result(const struct tuning *tuning);
 const struct history *tuning_history(const struct tuning *tuning);
 const struct candidates *tuning_candidates(const struct tuning *tuning);
+
+/* Which parameters explain the costs of all that was tried; see importance.h. */
+int tuning_importance(const struct tuning *tuning, struct importance *importance, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
  *   tuning_run.c     one run: from the store, or measured, judged and kept
  *   tuning_search.c  default, search and drift
  *   tuning_proof.c   the winner against the default
+ *   tuning_partial.c what each part of the winner brings, and what mattered
  */
 #ifndef SLUICE_TUNE_TUNING_PARTS_H
 #define SLUICE_TUNE_TUNING_PARTS_H
@@ -23,6 +24,8 @@ struct tuning {
 	struct search *search;
 	struct candidates candidates;
 	struct noise noise;
+	struct partial partial;
+	const struct candidate *winner; /* that was proved, or could not be */
 	struct tuning_result result;
 	struct param_set nothing;
 	struct candidate basis; /* the default's runs at the beginning */
@@ -62,6 +65,7 @@ int tuning_measure(struct tuning *t, enum history_phase phase, uint64_t point,
 int tuning_default(struct tuning *t, struct err *err);
 int tuning_search(struct tuning *t, struct err *err);
 int tuning_prove(struct tuning *t, struct err *err);
+int tuning_take_apart(struct tuning *t, struct err *err);
 
 /* -ECANCELED with what is wrong with the default run of this number. */
 int tuning_default_failed(enum trial_state state, const char *reason, size_t number,

@@ -75,6 +75,7 @@ int tuning_prove(struct tuning *t, struct err *err)
 
 	while (t->result.rejected < PROOFS_MOST &&
 	       (c = candidates_best(&t->candidates, t->result.level))) {
+		t->winner = c;
 		r = proof_try(t, c, err);
 		if (r < 0 || !c->is_rejected)
 			return r;

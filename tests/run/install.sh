@@ -17,6 +17,13 @@ for file in include/sluice/sluice.h include/sluice/plugin.h share/man/man1/sluic
 	share/bash-completion/completions/sluice share/zsh/site-functions/_sluice; do
 	[ -s "$root/$file" ] || fail "$file is not installed"
 done
+# A kernel for each MPI that the build has it for.
+check_rc 0 "$root/bin/sluice" kernel
+for program in "$BUILD"/mpi/*/vpic_io; do
+	[ -x "$program" ] || continue
+	mpi=$(basename "$(dirname "$program")")
+	grep -q "^vpic .*\<$mpi\>" out || fail "vpic_io of $mpi is not installed: $(cat out)"
+done
 library=$(find "$root" -name libsluice.so)
 for file in libsluice-link.a sluice-link.flags; do
 	[ -s "$(dirname "$library")/$file" ] || fail "$file is not beside libsluice.so"

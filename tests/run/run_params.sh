@@ -57,9 +57,12 @@ check_eq "$(grep -c '^hint.*striping_factor' out)" 2
 check_eq "$(grep '^hint.*striping_factor' out | head -n 1 | cut -f 2)" sample.h5part
 "$sluice" report --json trace >report
 check_eq "$(json_get report '["applied"][0]["source"]')" parameters
-check_eq "$(json_get report '["applied"][0]["name"]')" good.json
+check_eq "$(json_get report '["applied"][0]["name"]')" given
+check_eq "$(json_get report '["applied"][1]["value"]')" good.json
 check_has "$(json_get report '["applied"][0]["value"]')" "striping_factor=4@sample.h5part"
 check_eq "$(json_get report '["parameters"]')" "[]"
+"$sluice" report trace >report
+check_has "$(cat report)" "[parameters] given cb_nodes=4 alignment=0,65536"
 given -p good.xml
 check_has "$(cat out)" "hint	*	*	cb_buffer_size	1048576"
 

@@ -50,10 +50,10 @@ static void each_mistake_is_named_with_its_line(void)
 	static const struct {
 		const char *text, *problem;
 	} cases[] = {
-		{ "[captur]\nmode = off\n",
-		  "test.conf:2: there is no section [captur]; there are: "
-		  "[capture] [spool] [trace] [store] [plugins] [stats] "
-		  "[reason] [flight] [overhead] [run] [plugins.LAYER] [plugin.NAME]" },
+		{ "[captur]\nmode = off\n", "test.conf:2: there is no section [captur]; there are: "
+					    "[capture] [spool] [trace] [store] [plugins] [stats] "
+					    "[reason] [flight] [overhead] [params] [tune] [run] "
+					    "[plugins.LAYER] [plugin.NAME]" },
 		{ "[capture]\nmoed = off\n",
 		  "test.conf:2: [capture] has no key \"moed\"; there are: mode skip clock" },
 		{ "\n[capture]\nmode = maybe\n",

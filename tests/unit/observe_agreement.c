@@ -157,17 +157,41 @@ static void a_node_that_cannot_count_its_ranks_refuses(void)
 static void no_parameters_wait_for_nobody(void)
 {
 	struct agreement a = { 0 }, b = { 0 };
+	AUTO_FREE char *parts = NULL;
 
 	begin();
+	parts = xprintf("%s%s", trace, PARTS_SUFFIX);
 	REQUIRE(reach(JOB + 4, "one", "", 1, 0, &a) == 0);
 	CHECK_TEXT(a.text, "");
 	CHECK(a.is_ours && !a.refusal);
+	CHECK_INT(entries(parts), 0);
 	/* And who has some must not apply them. */
-	REQUIRE(reach(JOB + 4, "two", "text\n", 3, 0, &b) == 0);
-	CHECK_TEXT(b.text, "");
-	CHECK(!b.is_ours && !b.refusal);
+	REQUIRE(reach(JOB + 4, "two", "text\n", 3, SHORT_NS, &b) == 0);
+	CHECK(b.is_ours && b.refusal);
 	free(a.text);
 	free(b.text);
+	end();
+}
+
+static void who_has_none_takes_what_there_is(void)
+{
+	struct agreement a = { 0 }, late = { 0 };
+	pid_t other;
+
+	begin();
+	other = node_start(JOB + 5, "one", "text\n", 3, "text\n");
+	/* As long as it is not there nothing is taken, and nothing is left. */
+	do {
+		free(a.text);
+		REQUIRE(reach(JOB + 5, "two", "", 1, 0, &a) == 0);
+	} while (a.is_ours);
+	CHECK_TEXT(a.text, "text\n");
+	CHECK(!a.refusal);
+	CHECK_INT(node_end(other), 0);
+	REQUIRE(reach(JOB + 5, "three", "", 1, 0, &late) == 0);
+	CHECK_TEXT(late.text, "text\n");
+	free(a.text);
+	free(late.text);
 	end();
 }
 
@@ -198,15 +222,16 @@ static void a_job_takes_its_own_files_away_only(void)
 	part = parts_begin(trace, JOB, "one", &err);
 	REQUIRE(reach(JOB, "one", "text\n", 4, 0, &a) == 0);
 	free(a.text);
-	REQUIRE(reach(JOB + 1, "one", "", 4, 0, &a) == 0);
+	REQUIRE(reach(JOB + 1, "one", "text\n", 4, 0, &a) == 0);
 	free(a.text);
-	CHECK_INT(entries(parts), 4);
+	CHECK_INT(entries(parts), 6);
 	agreement_remove(part);
-	CHECK_INT(entries(parts), 1);
+	CHECK_INT(entries(parts), 3);
 	end();
 }
 
 TESTS(TEST(text_of_the_first_counts_for_all), TEST(many_nodes_come_to_one_text),
       TEST(nobody_applies_what_some_ranks_would_not_have),
       TEST(a_node_that_cannot_count_its_ranks_refuses), TEST(no_parameters_wait_for_nobody),
-      TEST(a_folder_that_cannot_be_used_is_told), TEST(a_job_takes_its_own_files_away_only))
+      TEST(who_has_none_takes_what_there_is), TEST(a_folder_that_cannot_be_used_is_told),
+      TEST(a_job_takes_its_own_files_away_only))

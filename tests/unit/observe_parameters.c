@@ -333,7 +333,7 @@ static void the_brief_report_says_how_many_were_honoured(void)
 						  .host = "n0",
 						  .source = PARAMETERS_SOURCE,
 						  .kind = NOTE_APPLIED,
-						  .name = "p.json",
+						  .name = PARAMETERS_GIVEN,
 						  .value = "cb_nodes=4 foo=1" };
 	all_opened(OF_MPI, "/d/a", "cb_nodes=4;foo=1", "cb_nodes=4;mpi=mpich");
 	all_opened(OF_MPI, "/d/b", "cb_nodes=4;foo=1", "cb_nodes=4;mpi=mpich");

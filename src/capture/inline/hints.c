@@ -19,6 +19,7 @@
 /* Of this process, once it has joined its job. */
 static struct {
 	atomic_bool joined;
+	const void *near; /* a function of our MPI */
 	uint64_t key;
 	int job; /* -1: not known, or no place for it */
 	/* How often each file was opened by the same ranks in the same mode: by its place. */
@@ -51,17 +52,40 @@ static uint64_t job_key(void)
 	return 0;
 }
 
-void hints_join(void)
+void hints_join(const void *called)
 {
 	struct control *control = capture_membership.control;
 	int saved = errno;
 
 	if (!control || atomic_load_explicit(&own.joined, memory_order_relaxed))
 		return;
+	own.near = called;
 	own.key = job_key();
 	own.job = agree_join(control, own.key);
 	atomic_store_explicit(&own.joined, true, memory_order_release);
 	errno = saved;
+}
+
+bool hints_has_joined(void)
+{
+	return atomic_load_explicit(&own.joined, memory_order_acquire);
+}
+
+bool hints_job_is_here(void)
+{
+	struct control *control = capture_membership.control;
+	int ranks;
+
+	if (!hints_has_joined())
+		return true;
+	mpi_meet(own.near);
+	ranks = mpi_size(own.near, mpi_kind.world);
+	return ranks == 1 || control->parameters_shared || agree_all_here(control, own.job, ranks);
+}
+
+bool hints_is_ompio(void)
+{
+	return mpi_kind.is_open && !hints_is_romio(getenv("OMPI_MCA_io"));
 }
 
 static bool is_set(const struct sluice_query *query, const char *key)
@@ -79,7 +103,7 @@ static const char *text_of(const struct sluice_answer *answer, struct info_text 
 		const char *key = answer->hints[i].key, *value = answer->hints[i].value;
 
 		if (memchr(key, 0, SLUICE_KEY_BYTES) && memchr(value, 0, SLUICE_VALUE_BYTES) &&
-		    hints_is_safe(key, value, mpi_kind.is_open) &&
+		    hints_is_safe(key, value, hints_is_ompio()) &&
 		    text->used + strlen(key) + strlen(value) + 3 < CONTROL_HINTS_BYTES)
 			info_text_put(text, key, value);
 	}

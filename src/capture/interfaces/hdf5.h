@@ -29,7 +29,7 @@
 #define PARALLEL 1
 #endif
 #else
-#include "capture/hdf5.h"
+#include "capture/inject_hdf5.h"
 #define SINCE(major, minor, release) 1
 #define PARALLEL 1
 #endif
@@ -57,11 +57,24 @@ LIBRARY(HDF5)
 	FIELD(SIZE, hdf5_bytes_many(called, count, dset_id, mem_type_id, mem_space_id, file_space_id, err)) \
 	RESULT(err ? ret : (int64_t)size) AFTER(capture_self.moved += size;)
 
+/* The run's parameters, on copies of the lists that the program passes; before OPENS and MOVES. */
+#define WITH_ACCESS(list, complete)                                                                    \
+	FIRST(struct inject_file injected; inject_file(&injected, called, filename, list);)         \
+	PASS(list, injected.access) LAST(inject_file_end(&injected, ret, complete);)
+#define WITH_CREATION(complete)                                                                        \
+	FIRST(struct inject_dataset injected;                                                       \
+	      inject_dataset(&injected, called, loc_id, name, type_id, space_id, dcpl_id);)         \
+	PASS(dcpl_id, injected.creation) LAST(inject_dataset_end(&injected, ret, complete);)
+#define WITH_TRANSFER(datasets, count)                                                                 \
+	FIRST(hid_t transfer = inject_transfer(called, dxpl_id, datasets, count);)                  \
+	PASS(dxpl_id, transfer) LAST(inject_transferred(called, transfer, dxpl_id, ret);)
+
 /* Files. An open is linked to its access properties, a property to the list that it is in. */
-OPENS
+WITH_ACCESS(fapl_id, true) OPENS
 hid_t H5Fcreate(PATH const char *filename, FLAGS unsigned flags, hid_t fcpl_id,
 		HANDLE hid_t fapl_id);
-OPENS hid_t H5Fopen(PATH const char *filename, FLAGS unsigned flags, HANDLE hid_t fapl_id);
+WITH_ACCESS(fapl_id, true) OPENS
+hid_t H5Fopen(PATH const char *filename, FLAGS unsigned flags, HANDLE hid_t fapl_id);
 OPENS hid_t H5Freopen(HANDLE hid_t file_id);
 CLOSES(file_id) herr_t H5Fclose(HANDLE hid_t file_id);
 SYNCS herr_t H5Fflush(HANDLE hid_t object_id, FLAGS H5F_scope_t scope);
@@ -98,10 +111,12 @@ SETS herr_t H5Fset_mpi_atomicity(HANDLE hid_t file_id, FLAGS hbool_t flag);
 #endif
 
 /* Datasets. Sizes are in bytes of memory: what the application passed or got. */
-OPENS FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
+WITH_CREATION(true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
+AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate1(HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
 		 hid_t dcpl_id);
-OPENS FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
+WITH_CREATION(true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
+AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate2(HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
 		 hid_t lcpl_id, hid_t dcpl_id, hid_t dapl_id);
 OPENS FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
@@ -110,10 +125,10 @@ hid_t H5Dcreate_anon(HANDLE hid_t loc_id, hid_t type_id, hid_t space_id, hid_t d
 OPENS hid_t H5Dopen1(HANDLE hid_t loc_id, NAME const char *name);
 OPENS hid_t H5Dopen2(HANDLE hid_t loc_id, NAME const char *name, hid_t dapl_id);
 CLOSES(dset_id) herr_t H5Dclose(HANDLE hid_t dset_id);
-MOVES(READ)
+WITH_TRANSFER(&dset_id, 1) MOVES(READ)
 herr_t H5Dread(HANDLE hid_t dset_id, hid_t mem_type_id, hid_t mem_space_id, hid_t file_space_id,
 	       hid_t dxpl_id, void *buf);
-MOVES(WRITE)
+WITH_TRANSFER(&dset_id, 1) MOVES(WRITE)
 herr_t H5Dwrite(HANDLE hid_t dset_id, hid_t mem_type_id, hid_t mem_space_id, hid_t file_space_id,
 		hid_t dxpl_id, const void *buf);
 CALL(WRITE) FAILS(NEGATIVE) RESULT(err ? ret : (int64_t)size) FIELD(LINK2, hdf5_link(called,
@@ -562,7 +577,8 @@ herr_t H5Pset_dxpl_mpio_chunk_opt_ratio(HANDLE hid_t dxpl_id,
 #endif
 
 /* The library. Its end closes what is left open, and numbers begin anew. */
-CALL(SYNC) FAILS(NEGATIVE) AFTER(hdf5_ended(called);) herr_t H5close(void);
+CALL(SYNC) FAILS(NEGATIVE) AFTER(hdf5_ended(called);) LAST(inject_hdf5_ended();)
+herr_t H5close(void);
 
 /* References to handles. A program in Python ends everything by the first; it is recorded where
  * that ends a handle that we know. */
@@ -671,11 +687,11 @@ SETS herr_t H5Pset_vol(HANDLE hid_t plist_id, hid_t new_vol_id, const void *new_
 #if SINCE(1, 14, 0)
 WALKS
 herr_t H5Dchunk_iter(HANDLE hid_t dset_id, hid_t dxpl_id, H5D_chunk_iter_op_t cb, void *op_data);
-OPENS
+WITH_ACCESS(fapl_id, false) OPENS
 hid_t H5Fcreate_async(const char *app_file, const char *app_func, unsigned app_line,
 		      PATH const char *filename, FLAGS unsigned flags, hid_t fcpl_id,
 		      HANDLE hid_t fapl_id, hid_t es_id);
-OPENS
+WITH_ACCESS(access_plist, false) OPENS
 hid_t H5Fopen_async(const char *app_file, const char *app_func, unsigned app_line,
 		    PATH const char *filename, FLAGS unsigned flags, HANDLE hid_t access_plist,
 		    hid_t es_id);
@@ -688,33 +704,34 @@ herr_t H5Fflush_async(const char *app_file, const char *app_func, unsigned app_l
 CLOSES(file_id)
 herr_t H5Fclose_async(const char *app_file, const char *app_func, unsigned app_line,
 		      HANDLE hid_t file_id, hid_t es_id);
-OPENS FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
+WITH_CREATION(false) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
+AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate_async(const char *app_file, const char *app_func, unsigned app_line,
 		      HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
 		      hid_t lcpl_id, hid_t dcpl_id, hid_t dapl_id, hid_t es_id);
 OPENS
 hid_t H5Dopen_async(const char *app_file, const char *app_func, unsigned app_line,
 		    HANDLE hid_t loc_id, NAME const char *name, hid_t dapl_id, hid_t es_id);
-MOVES(READ)
+WITH_TRANSFER(&dset_id, 1) MOVES(READ)
 herr_t H5Dread_async(const char *app_file, const char *app_func, unsigned app_line,
 		     HANDLE hid_t dset_id, hid_t mem_type_id, hid_t mem_space_id,
 		     hid_t file_space_id, hid_t dxpl_id, void *buf, hid_t es_id);
-MOVES(WRITE)
+WITH_TRANSFER(&dset_id, 1) MOVES(WRITE)
 herr_t H5Dwrite_async(const char *app_file, const char *app_func, unsigned app_line,
 		      HANDLE hid_t dset_id, hid_t mem_type_id, hid_t mem_space_id,
 		      hid_t file_space_id, hid_t dxpl_id, const void *buf, hid_t es_id);
-MOVES_MANY(READ)
+WITH_TRANSFER(dset_id, count) MOVES_MANY(READ)
 herr_t H5Dread_multi(size_t count, HANDLE_AT hid_t *dset_id, hid_t *mem_type_id,
 		     hid_t *mem_space_id, hid_t *file_space_id, hid_t dxpl_id, void **buf);
-MOVES_MANY(READ)
+WITH_TRANSFER(dset_id, count) MOVES_MANY(READ)
 herr_t H5Dread_multi_async(const char *app_file, const char *app_func, unsigned app_line,
 			   size_t count, HANDLE_AT hid_t *dset_id, hid_t *mem_type_id,
 			   hid_t *mem_space_id, hid_t *file_space_id, hid_t dxpl_id, void **buf,
 			   hid_t es_id);
-MOVES_MANY(WRITE)
+WITH_TRANSFER(dset_id, count) MOVES_MANY(WRITE)
 herr_t H5Dwrite_multi(size_t count, HANDLE_AT hid_t *dset_id, hid_t *mem_type_id,
 		      hid_t *mem_space_id, hid_t *file_space_id, hid_t dxpl_id, const void **buf);
-MOVES_MANY(WRITE)
+WITH_TRANSFER(dset_id, count) MOVES_MANY(WRITE)
 herr_t H5Dwrite_multi_async(const char *app_file, const char *app_func, unsigned app_line,
 			    size_t count, HANDLE_AT hid_t *dset_id, hid_t *mem_type_id,
 			    hid_t *mem_space_id, hid_t *file_space_id, hid_t dxpl_id,
@@ -835,6 +852,9 @@ herr_t H5Pset_driver_by_value(HANDLE hid_t plist_id, FLAGS H5FD_class_value_t dr
 #undef LISTS
 #undef MOVES
 #undef MOVES_MANY
+#undef WITH_ACCESS
+#undef WITH_CREATION
+#undef WITH_TRANSFER
 #undef SINCE
 #undef PARALLEL
 

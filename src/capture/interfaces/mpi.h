@@ -13,6 +13,7 @@
 #include <mpi.h>
 #else
 #include "capture/info.h"
+#include "capture/inject.h"
 #include "capture/inline/hints.h"
 #include "capture/mpi.h"
 #endif
@@ -50,20 +51,23 @@ ALSO(P)
 #define HINTED BEFORE(struct info_text given;) FIELD(HINTS, info_read(&given, called, info, err))
 
 /* The process. */
-CALL(PROCESS) FAILING BEFORE(hints_join();) AFTER(if (!err) mpi_joined(called);)
+CALL(PROCESS) FAILING FIRST(hints_join(called);) AFTER(if (!err) mpi_joined(called);)
 int MPI_Init(int *argc, char ***argv);
-CALL(PROCESS) FAILING BEFORE(hints_join();) AFTER(if (!err) mpi_joined(called);)
+CALL(PROCESS) FAILING FIRST(hints_join(called);) AFTER(if (!err) mpi_joined(called);)
 int MPI_Init_thread(int *argc, char ***argv, FLAGS int required, int *provided);
 CALL(PROCESS) FAILING int MPI_Finalize(void);
 CALL(PROCESS) LEAVES int MPI_Abort(MPI_Comm comm, FLAGS int errorcode);
 
 /*
  * Files. A name is only looked at once the call has shown that it is one. The hints of an opening
- * are settled first, whether it is recorded or not: all ranks must pass the same.
+ * are settled first, whether it is recorded or not: all ranks must pass the same. The run's
+ * parameters come before what plug-ins know, which fills what is still open.
  */
-FIRST(struct hints_opening opening;
+FIRST(struct inject_opening injected; struct hints_opening opening;
+      info = inject_open(&injected, call_is_inner(CALL_MPI_File_open), called, comm, filename, info);
       info = hints_begin(&opening, call_is_inner(CALL_MPI_File_open), called, comm, filename, amode, info);)
-LAST(hints_end(&opening);)
+PASS(filename, injected.name)
+LAST(hints_end(&opening); inject_opened(&injected, fh, ret);)
 CALL(OPEN) FAILING MAKES(HANDLE) HINTED BEFORE(uint64_t group = 0;)
 FIELD(COLLECTIVE, group = err ? 0 : mpi_group(called, comm, filename))
 AFTER(if (opened) atomic_store_explicit(&opened->note, group, memory_order_relaxed);)

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "capture/layout.h"
 #include "capture/interfaces/marks.h"
 
 /* Macros of libc, the second lot in fortified programs; here only the functions matter. */
@@ -33,10 +34,17 @@
 LAYER(STDIO)
 
 /* Opening and closing. */
-CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
+#define LAID                                                                               \
+	FIRST(struct layout layout; layout_begin(&layout, AT_FDCWD, path,                  \
+						 rules_has(PLACE_LAYOUT) ? stream_makes(mode) : 0, \
+						 0666);)                                   \
+	LAST(layout_end(&layout, stream_fd(ret));)
+
+LAID CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *fopen(PATH const char *path, const char *mode);
-CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
+LAID CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *fopen64(PATH const char *path, const char *mode);
+#undef LAID
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *_IO_fopen(PATH const char *path, const char *mode);
 CALL(OPEN) MAKES(SAME) FIELD(FLAGS, stream_flags(mode)) FILE *fdopen(FD int fd, const char *mode);

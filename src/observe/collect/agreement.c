@@ -182,11 +182,25 @@ static char *name_of(const char *part)
 	return parts_sibling(part, PARAMETERS);
 }
 
+/* Who has nothing takes what there is, but gives nothing to wait for. */
+static int text_find(const char *name, const char *own, char **text, struct err *err)
+{
+	if (*own)
+		return settle(name, own, text, err);
+	*text = file_read(name);
+	if (*text)
+		return 0;
+	if (errno != ENOENT)
+		return fail(name, err);
+	*text = xstrdup("");
+	return 1;
+}
+
 int agreement_reach(struct agreement *agreement, const struct agreement_options *o, struct err *err)
 {
 	AUTO_FREE char *name = name_of(o->part);
 	struct agreement reached = { 0 };
-	int r = settle(name, o->text, &reached.text, err);
+	int r = text_find(name, o->text, &reached.text, err);
 
 	reached.is_ours = r > 0;
 	if (r >= 0 && *reached.text)
@@ -196,8 +210,8 @@ int agreement_reach(struct agreement *agreement, const struct agreement_options 
 		return r;
 	}
 	if (*reached.text && !r)
-		reached.refusal = o->ranks ? "not all ranks of the job are run under Sluice, or "
-					     "some took too long to start"
+		reached.refusal = o->ranks ? "not all ranks of the job are run under Sluice with "
+					     "parameters, or some took too long to start"
 					   : "the launcher does not tell how many ranks of the job "
 					     "are on a node";
 	*agreement = reached;

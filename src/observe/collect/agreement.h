@@ -9,7 +9,8 @@
  *	JOB-parameters.verdict      "yes" of the one who saw all ranks stood for, or "no" of the
  *	                            first who would not wait for them any longer
  *
- * An empty text needs no verdict, so a job without parameters waits for nobody.
+ * A node without parameters takes those that it finds; where it finds none it leaves nothing and
+ * waits for nobody, and if others have some they find that not all ranks are stood for.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_AGREEMENT_H
 #define SLUICE_OBSERVE_COLLECT_AGREEMENT_H

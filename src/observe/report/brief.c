@@ -399,16 +399,15 @@ static void put_applied(struct brief *b)
 	size_t count;
 	AUTO_FREE struct finding *findings =
 		findings_new(b->s->head, &b->s->ranks, NOTE_APPLIED, &count);
+	const struct finding *given =
+		findings_find(findings, count, PARAMETERS_SOURCE, PARAMETERS_GIVEN);
 	AUTO_BUF struct buf text = { 0 };
-	bool told = false;
 
+	if (given)
+		put_parameters(b, given);
 	for (size_t i = 0; i < count; i++) {
-		if (is_handed_over(&findings[i])) {
-			if (!told) /* all nodes were given the same */
-				put_parameters(b, &findings[i]);
-			told = true;
+		if (is_handed_over(&findings[i]))
 			continue;
-		}
 		buf_printf(&text, "%s%s: %s ", text.len ? "; " : "", finding_source(&findings[i]),
 			   finding_name(&findings[i]));
 		if (findings[i].is_number)

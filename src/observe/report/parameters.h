@@ -16,10 +16,12 @@
 #include "trace/format.h"
 
 /*
- * Source of a NOTE_APPLIED note about what was handed to the processes: its name says where that
- * came from, its value is param_set_line() of it.
+ * Source and names of NOTE_APPLIED notes about what was handed to the processes: param_set_line()
+ * of it, and where it came from.
  */
 #define PARAMETERS_SOURCE "parameters"
+#define PARAMETERS_GIVEN "given"
+#define PARAMETERS_ORIGIN "origin"
 
 /* Whose record it is. */
 enum parameters_of {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where a new file is to lie: stripes of Lustre and layouts of CephFS, from the run's parameters
+ * (PLACE_LAYOUT), for files that are made by open(), creat() or fopen(). That is also how striping
+ * reaches files below MPI-IO and HDF5 whose drivers know nothing of it. Guest.
+ *
+ * On Lustre the file is made before the real open, by liblustreapi, which is loaded when the
+ * process starts if there are rules; on CephFS the attributes are set on the empty file after it.
+ * Elsewhere, and on any trouble, it is the plain open: same result, same errno, same permissions.
+ */
+#ifndef SLUICE_CAPTURE_LAYOUT_H
+#define SLUICE_CAPTURE_LAYOUT_H
+
+#include <fcntl.h>
+#include <sys/types.h>
+
+#include "capture/frame.h"
+#include "capture/rules.h"
+
+/* A file being opened that may be made. Small: a signal handler's stack may be, too. */
+struct layout {
+	int flags;	/* what to open it with */
+	uint32_t magic; /* of its file system, where rules are for it; else 0, and no more is known
+			 */
+	int directory;	/* that the path starts from, or AT_FDCWD */
+	const char *path;
+	mode_t mode, mask; /* as the program wants it, and the process's mask */
+	bool is_made;	   /* by us */
+};
+
+#pragma GCC visibility push(hidden)
+
+/* At the start of the process. */
+void layout_load(void);
+
+void layout_begin_slow(struct layout *layout);
+void layout_end_slow(struct layout *layout, int fd);
+
+#pragma GCC visibility pop
+
+/* Before the open: layout->flags are to be used instead of flags. Keeps errno. */
+static inline void layout_begin(struct layout *layout, int directory, const char *path, int flags,
+				mode_t mode)
+{
+	*layout = (struct layout){
+		.flags = flags, .directory = directory, .path = path, .mode = mode
+	};
+	if (unlikely(rules_has(PLACE_LAYOUT)) && flags & O_CREAT)
+		layout_begin_slow(layout);
+}
+
+/* After it; fd is its result. Keeps errno. */
+static inline void layout_end(struct layout *layout, int fd)
+{
+	if (unlikely(layout->magic))
+		layout_end_slow(layout, fd);
+}
+
+#endif

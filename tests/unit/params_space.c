@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "params/space.h"
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "check.h"
+
+#define LIST(...)                 \
+	(const char *const[])     \
+	{                         \
+		__VA_ARGS__, NULL \
+	}
+
+static void need(int r, const struct err *err)
+{
+	if (r < 0)
+		printf("%s\n", err->text);
+	REQUIRE(r >= 0);
+}
+
+/* Of the manual: striping tied to a buffer, aggregators where they are used. */
+static void sample(struct space *space)
+{
+	struct err err = { 0 };
+
+	*space = (struct space){ 0 };
+	need(space_add(space, "striping_factor", LIST("4", "8", "16"), "8", &err), &err);
+	need(space_add(space, "striping_unit", LIST("1M", "2M"), NULL, &err), &err);
+	need(space_tie(space, "cb_buffer_size", "strp_unt", &err), &err);
+	need(space_add(space, "romio_cb_write", LIST("", "enable", "disable"), NULL, &err), &err);
+	need(space_add(space, "cb_nodes", LIST("", "1", "2"), NULL, &err), &err);
+	need(space_when(space, "cb_nodes", "romio_cb_write", LIST("enable", ""), &err), &err);
+}
+
+static const char *line_of(const struct space *space, const size_t *point)
+{
+	static struct buf line;
+
+	buf_clear(&line);
+	space_line(space, point, &line);
+	return buf_text(&line);
+}
+
+static void points_are_numbers_and_back(void)
+{
+	size_t point[SPACE_DIMENSIONS];
+	struct space space;
+
+	sample(&space);
+	CHECK_INT(space_points(&space), 54);
+	for (uint64_t i = 0; i < 54; i++) {
+		space_point(&space, i, point);
+		CHECK_INT(space_number(&space, point), i);
+	}
+	space_default(&space, point);
+	CHECK_TEXT(line_of(&space, point),
+		   "striping_factor=8 striping_unit=1048576 cb_buffer_size=1048576");
+	space_release(&space);
+}
+
+static void ties_follow_and_conditions_count(void)
+{
+	size_t point[] = { 0, 1, 2, 2 };
+	struct param_set set;
+	struct space space;
+
+	sample(&space);
+	CHECK(space_counts(&space, point, 2));
+	CHECK(!space_counts(&space, point, 3));
+	CHECK_TEXT(line_of(&space, point), "striping_factor=4 striping_unit=2097152 "
+					   "cb_buffer_size=2097152 romio_cb_write=disable");
+	space_settle(&space, point);
+	CHECK_INT(point[3], 0);
+	point[2] = 1;
+	point[3] = 2;
+	space_settle(&space, point);
+	CHECK_INT(point[3], 2);
+	space_set(&space, point, &set);
+	CHECK_INT(set.count, 5);
+	CHECK_TEXT(param_set_find(&set, tunable_by_name("cb_buffer_size"), NULL, NULL)->value,
+		   "2097152");
+	CHECK_TEXT(param_set_find(&set, tunable_by_name("cb_nodes"), NULL, NULL)->value, "2");
+	param_set_release(&set);
+	space_release(&space);
+}
+
+/* What hangs on a dimension that does not count does not count. */
+static void conditions_chain(void)
+{
+	size_t point[] = { 1, 0, 1 };
+	struct space space = { 0 };
+	struct err err = { 0 };
+
+	need(space_add(&space, "transfer", LIST("", "independent"), NULL, &err), &err);
+	need(space_add(&space, "romio_cb_write", LIST("", "disable"), NULL, &err), &err);
+	need(space_add(&space, "cb_nodes", LIST("", "2"), NULL, &err), &err);
+	need(space_when(&space, "romio_cb_write", "transfer", LIST(""), &err), &err);
+	need(space_when(&space, "cb_nodes", "romio_cb_write", LIST(""), &err), &err);
+	CHECK(!space_counts(&space, point, 2));
+	point[0] = 0;
+	CHECK(space_counts(&space, point, 2));
+	space_release(&space);
+}
+
+static void wrong_dimensions_are_refused(void)
+{
+	struct space space;
+	struct err err = { 0 };
+
+	sample(&space);
+	CHECK_INT(space_add(&space, "nope", LIST("1"), NULL, &err), -ENOENT);
+	CHECK_INT(space_add(&space, "cb_nodes", LIST("1"), NULL, &err), -EEXIST);
+	CHECK_INT(space_add(&space, "cb_buffer_size", LIST("1M"), NULL, &err), -EEXIST);
+	CHECK_TEXT(err.text, "cb_buffer_size: is tied to striping_unit");
+	CHECK_INT(space_add(&space, "ind_rd_buffer_size", LIST("1M", "1048576"), NULL, &err),
+		  -EINVAL);
+	CHECK_TEXT(err.text, "ind_rd_buffer_size: 1048576 is listed twice");
+	CHECK_INT(space_add(&space, "ind_rd_buffer_size", LIST("1M"), "2M", &err), -EINVAL);
+	CHECK_INT(space_add(&space, "ind_rd_buffer_size", LIST("0"), NULL, &err), -EINVAL);
+	CHECK_INT(space_tie(&space, "romio_cb_read", "cb_nodes", &err), -EINVAL);
+	CHECK_INT(space_tie(&space, "cb_nodes", "striping_unit", &err), -EEXIST);
+	CHECK_INT(space_when(&space, "romio_cb_write", "cb_nodes", LIST("1"), &err), -EINVAL);
+	CHECK_INT(space_when(&space, "cb_nodes", "romio_cb_write", LIST("automatic"), &err),
+		  -EINVAL);
+	CHECK_INT(space.count, 4);
+	CHECK_INT(space.dimensions[3].condition_count, 1);
+	space_release(&space);
+}
+
+static void huge_spaces_are_not_counted(void)
+{
+	struct space space = { 0 };
+	AUTO_FREE char **values = xcalloc(601, sizeof(char *));
+	struct err err = { 0 };
+	static const char *const names[] = { "cb_nodes",	   "cb_buffer_size",
+					     "ind_rd_buffer_size", "ind_wr_buffer_size",
+					     "sieve_buf_size",	   "meta_block_size",
+					     "mdc_initial_size" };
+
+	for (int i = 0; i < 600; i++)
+		values[i] = xprintf("%d", i + 1024);
+	for (int i = 0; i < 6; i++)
+		need(space_add(&space, names[i], (const char *const *)values, NULL, &err), &err);
+	CHECK_INT(space_points(&space), 600ull * 600 * 600 * 600 * 600 * 600);
+	need(space_add(&space, names[6], (const char *const *)values, NULL, &err), &err);
+	CHECK_INT(space_points(&space), 0);
+	for (int i = 0; i < 600; i++)
+		free(values[i]);
+	space_release(&space);
+}
+
+static void what_makes_no_sense_is_not_allowed(void)
+{
+	static const struct tunable_context lustre = { .middleware = MIDDLEWARE_MPICH,
+						       .filesystem = FILESYSTEM_LUSTRE };
+	struct space space = { .context = lustre };
+	struct err err = { 0 };
+	size_t small[] = { 1, 0, 0 }, equal[] = { 1, 1, 0 }, version[] = { 0, 0, 1 };
+
+	need(space_add(&space, "striping_unit", LIST("1M", "4M"), NULL, &err), &err);
+	need(space_add(&space, "cb_buffer_size", LIST("1M", "4M"), NULL, &err), &err);
+	need(space_add(&space, "libver", LIST("", "latest"), NULL, &err), &err);
+	CHECK(!space_allows(&space, small));
+	CHECK(space_allows(&space, equal));
+	/* Named in the space: that is what its class asks for. */
+	CHECK(space_allows(&space, version));
+	space.context.filesystem = FILESYSTEM_LOCAL;
+	CHECK(space_allows(&space, small));
+	space_release(&space);
+	space.context.middleware = MIDDLEWARE_OMPIO;
+	need(space_add(&space, "cb_nodes", LIST("", "2"), NULL, &err), &err);
+	CHECK(space_allows(&space, (size_t[]){ 0 }));
+	CHECK(!space_allows(&space, (size_t[]){ 1 }));
+	space_release(&space);
+}
+
+/* ---- files ---- */
+
+static const char manual[] =
+	"{\"schema\": \"sluice.space/1\",\n"
+	" \"dimensions\": [\n"
+	"  {\"name\": \"striping_factor\", \"values\": [4, 8, 16], \"default\": 8},\n"
+	"  {\"name\": \"striping_unit\", \"values\": [\"1M\", \"2M\"], \"ties\": "
+	"[\"cb_buffer_size\"]},\n"
+	"  {\"name\": \"romio_cb_write\", \"values\": [null, \"enable\", \"disable\"]},\n"
+	"  {\"name\": \"cb_nodes\", \"values\": [null, 1, 2], \"when\": {\"romio_cb_write\": "
+	"[\"enable\", null]}},\n"
+	"  {\"name\": \"alignment\", \"values\": [[0, 65536], \"8K, 1M\"], \"file\": \"*.h5\"},\n"
+	"  {\"name\": \"cb_nodes\", \"values\": [4], \"file\": \"big.h5\"}]}\n";
+
+static void written_spaces_are_read_back_the_same(void)
+{
+	AUTO_BUF struct buf first = { 0 }, second = { 0 };
+	struct space space = { .context = { .ranks = 7 } };
+	struct err err = { 0 };
+
+	need(space_read_text(&space, "m", manual, strlen(manual), &err), &err);
+	CHECK_INT(space.count, 6);
+	CHECK_INT(space.context.ranks, 7);
+	CHECK_INT(space_points(&space), 3 * 2 * 3 * 3 * 2);
+	CHECK_INT(space.dimensions[0].initial, 1);
+	CHECK_TEXT(space.dimensions[4].values[1], "8192,1048576");
+	CHECK_TEXT(space.dimensions[5].file, "big.h5");
+	CHECK(space.dimensions[0].is_ordered && !space.dimensions[2].is_ordered);
+	space_write(&space, &first);
+	need(space_read_text(&space, "w", first.data, first.len, &err), &err);
+	space_write(&space, &second);
+	CHECK_TEXT(buf_text(&second), buf_text(&first));
+	space_release(&space);
+}
+
+static const char *refusal(const char *text)
+{
+	static struct err err;
+	struct space space = { 0 };
+
+	err.text[0] = 0;
+	CHECK(space_read_text(&space, "s", text, strlen(text), &err) < 0);
+	CHECK(!space.count && !space.name);
+	return err.text;
+}
+
+#define DIMENSIONS "{\"schema\": \"sluice.space/1\", \"dimensions\": [\n"
+
+static void broken_files_are_refused_with_their_line(void)
+{
+	CHECK_TEXT(refusal("{}"), "s: its \"schema\" is not sluice.space/1");
+	CHECK(strncmp(refusal("{\n\"a\": }"), "s:2: ", 5) == 0);
+	CHECK_TEXT(refusal("{\"schema\": \"sluice.space/1\"}"),
+		   "s: there is no array \"dimensions\"");
+	CHECK_TEXT(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1]},\n"
+				      "{\"name\": \"x\", \"values\": [1]}]}"),
+		   "s:3: x: there is no such parameter; see 'sluice params list'");
+	CHECK_TEXT(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": []}]}"),
+		   "s:2: cb_nodes: there are no values");
+	CHECK_TEXT(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1.5]}]}"),
+		   "s:2: a value is neither text, nor number, nor null");
+	CHECK_TEXT(
+		refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1], \"default\": 2}]}"),
+		"s:2: default: cb_nodes: 2 is none of its values");
+	CHECK_TEXT(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1], \"when\": "
+				      "{\"striping_factor\": [1]}}]}"),
+		   "s:2: striping_factor: is no dimension of the space so far");
+	CHECK_TEXT(refusal(DIMENSIONS "3]}"), "s: dimension 1 is no object");
+}
+
+/* ---- suggestions ---- */
+
+struct counted {
+	uint64_t allowed; /* different points that may be tried */
+	bool hit[4];
+};
+
+/* Counts points, and looks for those whose line is wanted. */
+static struct counted count(const struct space *space, const char *const *wanted)
+{
+	struct counted counted = { 0 };
+	size_t point[SPACE_DIMENSIONS], settled[SPACE_DIMENSIONS];
+
+	for (uint64_t i = 0; i < space_points(space); i++) {
+		space_point(space, i, point);
+		memcpy(settled, point, sizeof(point));
+		space_settle(space, settled);
+		if (memcmp(settled, point, space->count * sizeof(*point)) != 0 ||
+		    !space_allows(space, point))
+			continue;
+		counted.allowed++;
+		for (size_t k = 0; wanted && wanted[k]; k++)
+			counted.hit[k] |= strcmp(line_of(space, point), wanted[k]) == 0;
+	}
+	return counted;
+}
+
+static const struct tunable_context mpich = { .middleware = MIDDLEWARE_MPICH,
+					      .filesystem = FILESYSTEM_LOCAL,
+					      .allowed = TUNABLE_LAYOUT,
+					      .ranks = 4,
+					      .nodes = 1 };
+
+static void strided_writes_here_find_their_winner(void)
+{
+	static const struct space_uses uses = {
+		.mpi = true, .collective = true, .creates = true, .writes = true
+	};
+	struct space space = { 0 };
+	struct counted counted;
+	struct err err = { 0 };
+
+	need(space_suggest(&space, &mpich, &uses, &err), &err);
+	counted = count(&space, LIST("cb_config_list=*:4", "romio_cb_write=disable", ""));
+	CHECK(counted.hit[0] && counted.hit[1] && counted.hit[2]);
+	CHECK(counted.allowed > 20 && counted.allowed <= 300);
+	space_release(&space);
+}
+
+static void small_datasets_here_find_their_winner(void)
+{
+	static const struct space_uses uses = { .hdf5 = true,
+						.hdf5_parallel = true,
+						.mpi = true,
+						.collective = true,
+						.creates = true,
+						.collective_hdf5 = true };
+	struct space space = { 0 };
+	struct counted counted;
+	struct err err = { 0 };
+	size_t point[SPACE_DIMENSIONS];
+
+	need(space_suggest(&space, &mpich, &uses, &err), &err);
+	counted = count(&space, LIST("transfer=independent", "cb_config_list=*:4",
+				     "romio_cb_write=disable romio_cb_read=disable"));
+	CHECK(counted.hit[0] && counted.hit[1] && counted.hit[2]);
+	CHECK(counted.allowed > 50 && counted.allowed <= 300);
+	space_default(&space, point);
+	CHECK_TEXT(line_of(&space, point), "");
+	space_release(&space);
+}
+
+static void nothing_unsafe_is_suggested(void)
+{
+	static const struct space_uses all = { true, true, true, true, true, true, true, true };
+
+	for (int middleware = 0; middleware <= MIDDLEWARE_OMPIO; middleware++) {
+		for (int fs = 0; fs <= FILESYSTEM_CEPH; fs++) {
+			struct tunable_context place = { (enum middleware)middleware,
+							 (enum filesystem)fs, TUNABLE_LAYOUT, 64,
+							 4 };
+			struct space space = { 0 };
+			struct err err = { 0 };
+
+			need(space_suggest(&space, &place, &all, &err), &err);
+			for (size_t i = 0; i < space.count; i++) {
+				const struct space_dimension *d = &space.dimensions[i];
+
+				CHECK(d->tunable->safety <= TUNABLE_LAYOUT);
+				CHECK(tunable_listeners(d->tunable, &place));
+				for (size_t k = 0; k < d->count; k++)
+					CHECK(!d->values[k] ||
+					      tunable_allow(d->tunable, d->values[k], &place,
+							    NULL) >= 0);
+			}
+			CHECK(space_points(&space) && space_points(&space) < 1000000);
+			space_release(&space);
+		}
+	}
+}
+
+static void layouts_need_leave_and_new_files(void)
+{
+	struct tunable_context lustre = { .middleware = MIDDLEWARE_MPICH,
+					  .filesystem = FILESYSTEM_LUSTRE,
+					  .allowed = TUNABLE_LAYOUT };
+	struct space_uses uses = { .mpi = true, .creates = true, .writes = true };
+	const struct tunable *striping = tunable_by_name("striping_factor");
+	struct space space = { 0 };
+
+	REQUIRE(space_suggest(&space, &lustre, &uses, NULL) == 0);
+	CHECK(space.dimensions[0].tunable == striping);
+	CHECK(space.dimensions[1].ties[0] == tunable_by_name("cb_buffer_size"));
+	uses.creates = false;
+	REQUIRE(space_suggest(&space, &lustre, &uses, NULL) == 0);
+	CHECK(space.dimensions[0].tunable != striping);
+	uses.creates = true;
+	lustre.allowed = TUNABLE_SAFE;
+	REQUIRE(space_suggest(&space, &lustre, &uses, NULL) == 0);
+	CHECK(space.dimensions[0].tunable != striping);
+	space_release(&space);
+}
+
+static void programs_without_libraries_have_nothing_to_tune(void)
+{
+	struct space space = { 0 };
+	struct space_uses uses = { .creates = true };
+	struct err err = { 0 };
+
+	CHECK_INT(space_suggest(&space, &mpich, &uses, &err), -ENODATA);
+	CHECK(strstr(err.text, "nothing to tune"));
+	CHECK(!space.count && !space.name);
+}
+
+TESTS(TEST(points_are_numbers_and_back), TEST(ties_follow_and_conditions_count),
+      TEST(conditions_chain), TEST(wrong_dimensions_are_refused), TEST(huge_spaces_are_not_counted),
+      TEST(what_makes_no_sense_is_not_allowed), TEST(written_spaces_are_read_back_the_same),
+      TEST(broken_files_are_refused_with_their_line), TEST(strided_writes_here_find_their_winner),
+      TEST(small_datasets_here_find_their_winner), TEST(nothing_unsafe_is_suggested),
+      TEST(layouts_need_leave_and_new_files), TEST(programs_without_libraries_have_nothing_to_tune))
