@@ -3,7 +3,6 @@
 # sluice tune: on a described platform, where all is exact, and on real ranks.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
-store=$XDG_DATA_HOME/sluice/store.db
 
 hopper=(--on simulated:hopper --kernel vpic --ranks 2048)
 

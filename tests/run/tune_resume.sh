@@ -3,7 +3,6 @@
 # A tuning that is killed at ten random points loses at most the running trial, and ends as one that was not. One
 # that is interrupted tells what it has, and goes on.
 . "$(dirname "$0")/libtest.sh"
-store=$XDG_DATA_HOME/sluice/store.db
 
 # All that decides a course: numbers, phases, points, states and costs.
 course() {
