@@ -31,20 +31,18 @@
 #define FIELD(name) offsetof(struct tune_args, name)
 
 static const struct option tune_options[] = {
-	{ 's', "search", "NAME", "bayesian",
-	  "how to choose what to try: bayesian, genetic, annealing, random, exhaustive",
+	{ 's', "search", "NAME", "bayesian", "bayesian, genetic, annealing, random or exhaustive",
 	  OPTION_TEXT, FIELD(search) },
 	{ 0, "set-search", "KEY=VALUE", NULL, "a setting of the search; may be repeated",
 	  OPTION_LIST, FIELD(settings) },
-	{ 'n', "runs", "N", "40",
-	  "most runs of the program to search, those without parameters included", OPTION_COUNT,
-	  FIELD(runs) },
+	{ 'n', "runs", "N", "40", "most runs before the proof, those of the default included",
+	  OPTION_COUNT, FIELD(runs) },
 	{ 't', "time", "TIME", NULL, "search no longer than that", OPTION_TIME, FIELD(time_ns) },
 	{ 0, "space", "FILE", NULL, "what to try; else what fits the program and the place",
 	  OPTION_TEXT, FIELD(space) },
 	{ 0, "objective", COST_WORDS, "io",
-	  "what to make smaller: time of I/O, of the run, or per byte read or written",
-	  OPTION_CHOICE, FIELD(objective) },
+	  "time of I/O or of the run, or per byte read or written", OPTION_CHOICE,
+	  FIELD(objective) },
 	{ 'r', "repeat", "N", "3", "runs of what leads, and at first without parameters",
 	  OPTION_COUNT, FIELD(repeat) },
 	{ 0, "pairs", "N", "5", "pairs of fresh runs to prove the winner by", OPTION_COUNT,
@@ -60,18 +58,16 @@ static const struct option tune_options[] = {
 	{ 0, "no-partial", NULL, NULL, "do not find out what each part of the winner brings",
 	  OPTION_FLAG, FIELD(no_partial) },
 	{ 0, "allow", "safe|layout|semantics", "layout",
-	  "the most that parameters may change: time, layout of files, what readers see",
-	  OPTION_CHOICE, FIELD(allow) },
-	{ 'o', "output", "PREFIX", NULL,
-	  "write the winner as PREFIX.xml, PREFIX.json, PREFIX.hints and PREFIX.sh", OPTION_TEXT,
-	  FIELD(output) },
+	  "only time may change, or layouts of files, or what readers see", OPTION_CHOICE,
+	  FIELD(allow) },
+	{ 'o', "output", "PREFIX", NULL, "write the winner as PREFIX.xml, .json, .hints and .sh",
+	  OPTION_TEXT, FIELD(output) },
 	{ 0, "on", "simulated:PLATFORM", NULL, "tune a kernel on a described platform", OPTION_TEXT,
 	  FIELD(on) },
 	{ 0, "kernel", "NAME", "vpic", "with --on: vpic, vorpal or gcrm", OPTION_TEXT,
 	  FIELD(kernel) },
 	{ 0, "ranks", "N", "2048", "with --on: its ranks", OPTION_COUNT, FIELD(ranks) },
-	{ 0, "resume", NULL, NULL,
-	  "go on with the last unfinished tuning; of COMMAND and these options, if given",
+	{ 0, "resume", NULL, NULL, "go on with the last unfinished tuning, or with that of COMMAND",
 	  OPTION_FLAG, FIELD(resume) },
 	{ 0, "plan", NULL, NULL, "show what would be tried and how often; run nothing", OPTION_FLAG,
 	  FIELD(plan) },
@@ -148,7 +144,8 @@ struct job {
 	struct bed bed;
 	struct tuning_plan plan;
 	struct identity identity; /* of argv; empty on a described platform */
-	int64_t study;		  /* to go on with; 0: a new one */
+	char *output;  /* prefix, absolute: the program may have to run elsewhere; NULL */
+	int64_t study; /* to go on with; 0: a new one */
 };
 
 static char **argv_copy(char *const *argv)
@@ -192,14 +189,32 @@ static int plan_space(struct tuning_plan *plan, const char *path, struct err *er
 	return r < 0 ? r : 0;
 }
 
-static void plan_settings(struct tuning_plan *plan, const struct option_list *given)
+/* As search_new() takes them; NULL where there are none. */
+static char *settings_text(const struct option_list *given)
 {
 	struct buf text = { 0 };
 
 	for (size_t i = 0; i < given->count; i++)
 		buf_printf(&text, "%s%s", i ? "," : "", given->items[i]);
-	if (given->count)
-		plan->settings = buf_take(&text);
+	return given->count ? buf_take(&text) : NULL;
+}
+
+/* Before the program is run for the first time. */
+static int search_check(const struct command *command)
+{
+	const struct tune_args *args = command->args;
+	static const char *const values[] = { "1", "2", NULL };
+	struct space any = { 0 };
+	struct search *search = NULL;
+	AUTO_FREE char *text = settings_text(&args->settings);
+	struct err err = { 0 };
+	int r = space_add(&any, "cb_nodes", values, NULL, &err);
+
+	if (r >= 0)
+		r = search_new(&search, args->search, text, &any, args->seed, &err);
+	search_free(search);
+	space_release(&any);
+	return r < 0 ? command_misuse(command, "--search: %s", err.text) : COMMAND_GOOD;
 }
 
 static int args_check(const struct command *command)
@@ -223,7 +238,7 @@ static int args_check(const struct command *command)
 		return command_misuse(command, "--slow: from 2 to 1000");
 	if (args->seed > INT64_MAX)
 		return command_misuse(command, "--seed: is too large");
-	return COMMAND_GOOD;
+	return search_check(command);
 }
 
 static int plan_make(struct job *job, struct err *err)
@@ -235,6 +250,7 @@ static int plan_make(struct job *job, struct err *err)
 	*plan = (struct tuning_plan){
 		.directory = getcwd(NULL, 0),
 		.search = xstrdup(args->search),
+		.settings = settings_text(&args->settings),
 		.seed = args->seed,
 		.objective = (enum cost_kind)args->objective,
 		.runs = args->runs,
@@ -248,7 +264,6 @@ static int plan_make(struct job *job, struct err *err)
 		.partial = !args->no_partial,
 		.allowed = (enum tunable_safety)args->allow,
 	};
-	plan_settings(plan, &args->settings);
 	if (args->on) {
 		plan->on = xstrdup(args->on);
 		plan->kernel = xstrdup(args->kernel);
@@ -291,9 +306,6 @@ static int bed_open_command(struct job *job, struct err *err)
 		.stop = &stopped,
 	};
 
-	if (chdir(plan->directory) < 0)
-		return err_set(err, errno, "%s, where the program is to run: %s", plan->directory,
-			       strerror(errno));
 	return bed_command_open(&job->bed, &options, err);
 }
 
@@ -303,6 +315,9 @@ static int job_open(struct job *job, struct err *err)
 
 	if (plan->on)
 		return bed_open_simulated(job, err);
+	if (chdir(plan->directory) < 0)
+		return err_set(err, errno, "%s, where the program is to run: %s", plan->directory,
+			       strerror(errno));
 	identity_of(&job->identity, plan->argv,
 		    config_text(job->command->config, SETTING_TUNE_PLATFORM));
 	/* One that goes on has its fingerprint already. */
@@ -322,6 +337,7 @@ static void job_close(struct job *job)
 		job->bed.ops->close(job->bed.state);
 	tuning_plan_release(&job->plan);
 	identity_release(&job->identity);
+	free(job->output);
 	store_close(job->store);
 }
 
@@ -347,6 +363,8 @@ static int resume_any(struct job *job, struct err *err)
 	struct unfinished u = { 0 };
 	int r = study_find(job->store, NULL, unfinished_keep, &u, err);
 
+	if (r == -ENOENT)
+		return -ENODATA;
 	if (r >= 0)
 		r = tuning_plan_read(&job->plan, u.plan, err);
 	free(u.plan);
@@ -388,8 +406,12 @@ static int job_prepare(struct job *job, struct err *err)
 {
 	const struct tune_args *args = job->command->args;
 	bool any = args->resume && !args->on && !job->command->argc;
+	AUTO_FREE char *here = getcwd(NULL, 0);
 	int r = any ? resume_any(job, err) : plan_make(job, err);
 
+	if (args->output)
+		job->output = *args->output == '/' || !here ? xstrdup(args->output)
+							    : place_join(here, args->output);
 	if (r >= 0)
 		r = job_open(job, err);
 	if (r >= 0 && !any)
@@ -492,7 +514,6 @@ static int knowledge_keep(const struct job *job, const struct tuning *tuning,
 static int winner_keep(const struct job *job, const struct tuning *tuning,
 		       struct tune_outcome *outcome)
 {
-	const struct tune_args *args = job->command->args;
 	struct param_set set = { 0 };
 	struct err err = { 0 };
 	int r, ret = COMMAND_GOOD;
@@ -503,10 +524,10 @@ static int winner_keep(const struct job *job, const struct tuning *tuning,
 		outcome->pinned = "an entry for the same is pinned (sluice kb list)";
 	else if (r < 0)
 		ret = command_fail(job->command, "%s", err.text);
-	if (args->output && forms_write(&set, args->output, &err) < 0)
+	if (job->output && forms_write(&set, job->output, &err) < 0)
 		ret = command_fail(job->command, "%s", err.text);
 	else
-		outcome->output = args->output;
+		outcome->output = job->output;
 	param_set_release(&set);
 	return ret;
 }
@@ -539,7 +560,7 @@ static int job_fail(const struct job *job, int r, const struct err *err)
 	if (r == -EINTR && stopped)
 		return 128 + stopped;
 	command_fail(job->command, "%s", err->text);
-	return r == -ENOENT || r == -ENODATA ? COMMAND_NO_DATA : COMMAND_FAILED;
+	return r == -ENODATA ? COMMAND_NO_DATA : COMMAND_FAILED;
 }
 
 static int job_tune(struct job *job, struct progress *progress)

@@ -119,7 +119,7 @@ static void share_add(struct table *table, double share)
 	if (isnan(share))
 		table_add(table, "-");
 	else
-		table_add(table, "%.0f%%", 100 * share);
+		table_add(table, "%.0f%%", fabs(share) < 0.005 ? 0 : 100 * share);
 }
 
 static void partial_table(const struct tune_outcome *o, const struct partial *partial)

@@ -73,8 +73,11 @@ char *tuning_plan_command(const struct tuning_plan *plan)
 static json_t *text_write(const char *text)
 {
 	AUTO_BUF struct buf out = { 0 };
-	json_t *json = text ? json_string(text) : json_null();
+	json_t *json;
 
+	if (!text)
+		return json_null();
+	json = json_string(text);
 	if (json)
 		return json;
 	buf_puts(&out, BYTES_MARK);

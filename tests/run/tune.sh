@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# sluice tune: on a described platform, where all is exact, and on real ranks.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+
+hopper=(--on simulated:hopper --kernel vpic --ranks 2048)
+
+# ---- what is wrong is said, and costs nothing ----
+check_rc 2 "$sluice" tune
+check_has "$(cat err)" "what is to be tuned"
+check_rc 2 "$sluice" tune --on hopper
+check_rc 2 "$sluice" tune "${hopper[@]}" -- ls
+check_rc 2 "$sluice" tune --pairs 3 -- ls
+check_rc 3 "$sluice" tune --list
+check_rc 3 "$sluice" tune --resume
+check_has "$(cat err)" "no unfinished tuning"
+check_rc 2 "$sluice" tune "${hopper[@]}" --search tea-leaves
+check_has "$(cat err)" "tea-leaves"
+check_rc 2 "$sluice" tune --search genetic --set-search population=-1 -- "$prog/plain" "$work/never"
+check_has "$(cat err)" "population"
+check_rc 1 "$sluice" tune --on simulated:nowhere
+echo '{"schema": "sluice.space/1", "dimensions": [{"name": "cb_nods", "values": [1]}]}' >bad.json
+check_rc 1 "$sluice" tune --space bad.json -- ls
+check_has "$(cat err)" "bad.json"
+check_has "$(cat err)" "cb_nods"
+
+# ---- a plan runs nothing ----
+check_rc 0 "$sluice" tune --plan "${hopper[@]}"
+check_has "$(cat out)" "13440 points"
+check_rc 0 "$sluice" tune --plan -- "$prog/plain" "$work/never"
+[ ! -e never ] || fail "--plan has run the program"
+check_rc 0 "$sluice" tune --plan --json "${hopper[@]}"
+check_json out sluice.tune/1
+
+# ---- a described platform ----
+check_rc 0 "$sluice" tune "${hopper[@]}" --json -o best
+check_json out sluice.tune/1
+cp out first.json
+check_eq "$(json_get out '["proof"]["holds"]')" True "proof"
+check_eq "$(json_get out '["states"]["good"] > 30')" True "good runs"
+check_eq "$(json_get out '["proof"]["gain"] > 10')" True "gain on Hopper"
+check_eq "$(json_get out '["entry"]')" 1 "entry"
+# GA-AC-4, and the partial tuning of ATE-12: nothing beats all of it.
+check_eq "$(json_get out '["best"]["parameters"]["cb_buffer_size"]')" \
+	"$(json_get out '["best"]["parameters"]["striping_unit"]')" "tied parameter"
+check_eq "$(json_get out '["partial"][-1]["kind"]')" full "last row"
+python3 - out <<-'END' || fail "a part is better than the whole"
+	import json, sys
+	rows = json.load(open(sys.argv[1]))["partial"]
+	sys.exit(any((row["factor"] or 0) > rows[-1]["factor"] * 1.0001 for row in rows))
+END
+for form in xml json hints sh; do
+	[ -s "best.$form" ] || fail "best.$form was not written"
+done
+check_has "$(cat best.xml)" "striping_factor"
+check_rc 0 "$sluice" kb show 1
+check_has "$(cat out)" "vpic_io"
+
+# The same seed gives the same course; so does another store.
+check_rc 0 "$sluice" -c store.path="$work/other.db" tune "${hopper[@]}" --json
+check_eq "$(json_get out '["best"]')" "$(json_get first.json '["best"]')" "best of the same seed"
+check_rc 0 "$sluice" tune "${hopper[@]}" --seed 2
+check_has "$(cat out)" "times faster"
+check_has "$(cat out)" "what each part brings"
+check_has "$(cat out)" "kept as entry"
+
+# ---- looking at it ----
+check_rc 0 "$sluice" tune --list
+check_eq "$(grep -c "simulated:hopper" out)" 2 "tunings"
+check_rc 0 "$sluice" tune --show 1
+check_has "$(sed -n 3p out)" "default"
+check_has "$(cat out)" "partial"
+check_rc 0 "$sluice" tune --show 1 --json
+check_json out sluice.tune/1
+check_eq "$(json_get out '["runs"][1]["phase"]')" search "second run"
+check_rc 0 "$sluice" tune --list --json
+check_json out sluice.tune/1
+check_rc 3 "$sluice" tune --show 77
+check_rc 0 "$sluice" tune --forget 2
+check_rc 3 "$sluice" tune --show 2
+
+# ---- real programs ----
+echo '{"schema": "sluice.space/1", "dimensions": [
+	{"name": "cb_nodes", "values": [null, 1]}, {"name": "romio_ds_write", "values": [null, "disable"]}]}' >space.json
+export TMPDIR=$work
+
+# The default has to work.
+check_rc 1 "$sluice" tune --space space.json -- sh -c 'echo no such input >&2; exit 9'
+check_has "$(cat err)" "without parameters"
+check_has "$(cat err)" "no such input"
+check_rc 1 "$sluice" tune --space space.json --verify "exit 1" -- cp "$sluice" copy
+check_has "$(cat err)" "wrong"
+[ ! -e copy ] || fail "what a trial made is still there"
+check_rc 0 "$sluice" tune --list
+check_eq "$(grep -c . out)" 2 "lines, for what never worked is not kept"
+
+# Parameters of MPI change nothing for cp: every point is tried, and nothing may be claimed but by chance.
+check_rc 0 "$sluice" tune --space space.json --search exhaustive --repeat 1 --pairs 4 --no-partial --json \
+	-- cp "$sluice" copy
+check_eq "$(json_get out '["complete"]')" True "complete"
+check_eq "$(json_get out '["data"]')" identical "data"
+check_eq "$(json_get out '["points_tried"]')" 3 "points tried"
+[ ! -e copy ] || fail "what a trial made is still there"
+
+if mpi_has mpich small_io && command -v mpiexec.mpich >/dev/null; then
+	echo '{"schema": "sluice.space/1", "dimensions": [{"name": "transfer", "values": [null, "independent"]}]}' >space.json
+	small=(mpiexec.mpich -n 2 "$BUILD/mpi/mpich/small_io" --count 20 --file small.h5)
+	check_rc 0 "$sluice" tune --space space.json --repeat 1 --pairs 4 --no-partial --json -- "${small[@]}"
+	check_eq "$(json_get out '["complete"]')" True "complete"
+	check_eq "$(json_get out '["data"]')" identical "data"
+	check_eq "$(json_get out '["points_tried"]')" 1 "points tried"
+	id=$(json_get out '["id"]')
+	check_rc 0 "$sluice" tune --show "$id" --json
+	check_eq "$(json_get out '["runs"][2]["parameters"]')" transfer=independent "parameters"
+	check_has "$(json_get out '["runs"][2]["effective"]')" "mpi=mpich" "effective values"
+	[ ! -e small.h5 ] || fail "the file of a trial is still there"
+fi

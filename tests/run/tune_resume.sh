@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A tuning that is killed at ten random points loses at most the running trial, and ends as one that was not. One
+# that is interrupted tells what it has, and goes on.
+. "$(dirname "$0")/libtest.sh"
+
+# All that decides a course: numbers, phases, points, states and costs.
+course() {
+	"$sluice" -c store.path="$1" tune --show 1 --json | python3 -c 'import json, sys
+for run in json.load(sys.stdin)["runs"]:
+    print(run["number"], run["phase"], run["parameters"], run["state"], run["cost"])'
+}
+
+# ---- killed ----
+genetic=(tune --on simulated:stampede --kernel vorpal --ranks 2048 --search genetic --seed 5 --runs 150 --json)
+begun=$(date +%s.%N)
+"$sluice" -c store.path="$work/whole.db" "${genetic[@]}" >whole.json
+took=$(echo "$(date +%s.%N) $begun" | awk '{ print $1 - $2 }')
+course "$work/whole.db" >whole
+[ "$(wc -l <whole)" -gt 150 ] || fail "the course has only $(wc -l <whole) runs"
+
+python3 - "$sluice" "$work/killed.db" "$took" "${genetic[@]}" <<'END' || fail "killing"
+import os, random, signal, sqlite3, subprocess, sys, time
+
+sluice, store, took, command = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4:]
+random.seed(11)
+
+def runs():
+    if not os.path.exists(store):
+        return 0
+    with sqlite3.connect(store) as db:
+        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'study_run'").fetchone():
+            return 0
+        return db.execute("SELECT count(*) FROM study_run").fetchone()[0]
+
+points = []
+while len(points) < 10:
+    child = subprocess.Popen([sluice, "-c", "store.path=" + store] + command + ["--resume"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(random.uniform(0, took / 8))
+    child.send_signal(signal.SIGKILL)
+    if child.wait() != -signal.SIGKILL:
+        break
+    points.append(runs())
+print("killed after runs", *points)
+if len(points) < 5 or len(set(points)) < 3:
+    sys.exit("too few kills have met it")
+if points != sorted(points):
+    sys.exit("runs were lost")
+END
+"$sluice" -c store.path="$work/killed.db" tune --resume --json >killed.json
+course "$work/killed.db" >killed
+cmp whole killed || fail "the course is another one after kills"
+for part in best proof entry; do
+	check_eq "$(json_get killed.json "[\"$part\"]")" "$(json_get whole.json "[\"$part\"]")" "$part"
+done
+check_rc 3 "$sluice" -c store.path="$work/killed.db" tune --resume
+check_eq "$("$sluice" -c store.path="$work/killed.db" tune --list --json | grep -o '"id"' | wc -l)" 1 "tunings"
+
+# ---- interrupted ----
+cat >program <<-'END'
+	#!/bin/sh
+	echo x >>"$1.count"
+	head -c 100000 /dev/zero >"$1"
+END
+chmod +x program
+echo '{"schema": "sluice.space/1", "dimensions": [{"name": "cb_nodes", "values": [null, 1, 2, 4, 8, 16]}]}' >space.json
+export TMPDIR=$work
+# The count is there before, so that it is not taken for a file of a trial.
+: >data.count
+real=(tune --space space.json --search exhaustive --repeat 1 --pairs 4 --no-partial --no-check -- ./program data)
+rc=0
+# Not in the background of a shell, which would make it ignore SIGINT.
+python3 - "$sluice" "${real[@]}" >out 2>err <<'END' || rc=$?
+import signal, subprocess, sys, time
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+child = subprocess.Popen(sys.argv[1:])
+while child.poll() is None and open("data.count").read().count("x") < 4:
+    time.sleep(0.005)
+child.send_signal(signal.SIGINT)
+sys.exit(child.wait())
+END
+check_eq "$rc" 130 "exit code when interrupted"
+check_has "$(cat out)" "not finished"
+check_has "$(cat out)" "sluice tune --resume"
+check_eq "$(pgrep -f "$work/program" || true)" "" "what is left of it"
+check_rc 0 "$sluice" tune --list
+check_has "$(cat out)" running
+before=$(wc -l <data.count)
+# From elsewhere: it knows where it was.
+cd /
+check_rc 0 "$sluice" tune --resume --json
+cd "$work"
+check_eq "$(json_get out '["complete"]')" True "complete"
+check_eq "$(json_get out '["points_tried"]')" 5 "points tried"
+# One may have been interrupted.
+runs=$(json_get out '["runs"]')
+[ $(($(wc -l <data.count) - runs)) -le 1 ] || fail "$(wc -l <data.count) runs, of which only $runs are known"
+[ "$before" -lt "$runs" ] || fail "nothing was left to do"
+# The same with other options is another tuning.
+check_rc 0 "$sluice" tune --space space.json --runs 2 --no-check --resume -- ./program data
+check_has "$(cat err)" "a new one begins"
