@@ -224,6 +224,10 @@ static void effective_read(struct inject_opening *opening, MPI_File file,
 	MPI_Info info = 0;
 	const char *at;
 
+	info_text_put(effective, PARAMETERS_MPI,
+		      !mpi_kind.is_open	 ? PARAMETERS_MPICH
+		      : hints_is_ompio() ? PARAMETERS_OMPIO
+					 : PARAMETERS_OPENMPI_ROMIO);
 	if (!get || get(file, &info) != MPI_SUCCESS)
 		return;
 	at = info_read(&all, opening->near, info, 0);

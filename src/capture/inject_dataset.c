@@ -79,8 +79,9 @@ static bool chunk_given(const char *value, int rank, const hsize_t *dims, hsize_
 	for (int i = 0; i < rank; i++) {
 		uint64_t extent;
 
+		/* "4096," is one extent: without the comma it would be a size. */
 		if (!rules_number(&value, &extent) || !extent || extent > dims[i] ||
-		    *value != (i + 1 < rank ? ',' : 0))
+		    (*value != (i + 1 < rank ? ',' : 0) && (rank > 1 || strcmp(value, ",") != 0)))
 			return false;
 		chunk[i] = extent;
 		value++;

@@ -319,7 +319,7 @@ static int paper_put(struct sheet *sheet, const struct cell *cell, const char *s
 		     struct err *err)
 {
 	struct param_set set = { 0 };
-	struct simulated out;
+	struct simulated out = { 0 };
 	int r = set_read(&set, settings, err);
 
 	if (r >= 0)

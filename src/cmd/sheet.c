@@ -58,33 +58,35 @@ void sheet_note(struct sheet *sheet, const char *format, ...)
 	va_end(ap);
 }
 
-static size_t width(const struct sheet *sheet)
+/* Behind the last column of a row stands the first of the next. */
+static const struct sheet_column *column_next(const struct sheet *sheet,
+					      const struct sheet_column *column)
 {
-	size_t n = 0;
+	return column[1].title ? column + 1 : sheet->columns;
+}
 
-	while (sheet->columns[n].title)
-		n++;
-	return n;
+static void cell_print(struct table *table, const struct sheet_cell *cell, int digits)
+{
+	if (cell->text)
+		table_add(table, "%s", cell->text);
+	else if (isnan(cell->number))
+		table_add(table, "-");
+	else
+		table_add(table, "%.*f", digits, cell->number);
 }
 
 void sheet_print(const struct sheet *sheet, FILE *out)
 {
 	const char *titles[TABLE_COLUMNS_MAX + 1] = { 0 };
-	size_t columns = width(sheet);
+	const struct sheet_column *column = sheet->columns;
 	struct table table;
 
-	for (size_t i = 0; i < columns && i < TABLE_COLUMNS_MAX; i++)
+	for (size_t i = 0; i < TABLE_COLUMNS_MAX && sheet->columns[i].title; i++)
 		titles[i] = sheet->columns[i].title;
 	table_init(&table, titles);
 	for (size_t i = 0; i < sheet->count; i++) {
-		const struct sheet_cell *cell = &sheet->cells[i];
-
-		if (cell->text)
-			table_add(&table, "%s", cell->text);
-		else if (isnan(cell->number))
-			table_add(&table, "-");
-		else
-			table_add(&table, "%.*f", sheet->columns[i % columns].digits, cell->number);
+		cell_print(&table, &sheet->cells[i], column->digits);
+		column = column_next(sheet, column);
 	}
 	fprintf(out, "%s\n", sheet->title);
 	table_print(&table, out, 2);
@@ -95,22 +97,21 @@ void sheet_print(const struct sheet *sheet, FILE *out)
 
 void sheet_json(const struct sheet *sheet, struct json *json)
 {
-	size_t columns = width(sheet);
+	const struct sheet_column *column = sheet->columns;
 
 	json_open(json, NULL, '{');
 	json_text(json, "name", sheet->name);
 	json_text(json, "title", sheet->title);
 	json_open(json, "rows", '[');
 	for (size_t i = 0; i < sheet->count; i++) {
-		const char *key = sheet->columns[i % columns].key;
-
-		if (i % columns == 0)
+		if (column == sheet->columns)
 			json_open(json, NULL, '{');
 		if (sheet->cells[i].text)
-			json_text(json, key, sheet->cells[i].text);
+			json_text(json, column->key, sheet->cells[i].text);
 		else
-			json_real(json, key, sheet->cells[i].number);
-		if (i % columns == columns - 1)
+			json_real(json, column->key, sheet->cells[i].number);
+		column = column_next(sheet, column);
+		if (column == sheet->columns)
 			json_close(json);
 	}
 	json_close(json);

@@ -23,7 +23,7 @@ struct sheet_cell {
 
 struct sheet {
 	const char *name, *title;
-	const struct sheet_column *columns; /* ends with one without title */
+	const struct sheet_column *columns; /* one at least; ends with one without title */
 	struct sheet_cell *cells;
 	size_t count, cap;
 	char **notes; /* sentences below the table */

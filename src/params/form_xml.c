@@ -189,19 +189,15 @@ static void children_read(const struct form_reading *reading, mxml_node_t *paren
 	}
 }
 
+/* The first element: comments, titles and document types are beside it, or around it. */
 static mxml_node_t *root_of(mxml_node_t *top)
 {
-	mxml_node_t *node = top;
+	mxml_node_t *title = NULL, *n = mxmlGetFirstChild(top);
 
-	/* A document with a title is its node; without, the first element is. */
-	if (is_element(node))
-		return node;
-	for (node = mxmlGetFirstChild(top); node && !is_element(node);)
-		node = mxmlGetNextSibling(node);
-	for (mxml_node_t *n = node ? NULL : mxmlGetNextSibling(top); n && !node;
-	     n = mxmlGetNextSibling(n))
-		node = is_element(n) ? n : NULL;
-	return node;
+	for (; n && !is_element(n); n = mxmlGetNextSibling(n))
+		if (!title && mxmlGetElement(n) && mxmlGetFirstChild(n))
+			title = n;
+	return n || !title ? n : root_of(title);
 }
 
 /* mxml hands its message to a function without argument. */
@@ -247,23 +243,21 @@ static int xml_read(struct param_set *set, const char *name, const char *text, s
 {
 	struct form_reading reading = { set, name, problem, arg };
 	size_t blanks = strspn(text, " \t\r\n");
-	mxml_node_t *top;
+	/* A node of ours, with a name that no text can close: without, mxml loses on bad text. */
+	mxml_node_t *top = mxmlNewElement(NULL, " ");
 	int r;
 
 	*complaint = 0;
 	mxmlSetErrorCallback(complain);
-	top = mxmlLoadString(NULL, text + blanks, MXML_OPAQUE_CALLBACK);
+	mxmlLoadString(top, text + blanks, MXML_OPAQUE_CALLBACK);
 	mxmlSetErrorCallback(NULL);
-	if (!top || *complaint) {
-		mxmlDelete(top);
-		return refuse(name, lines_of(text, blanks), err);
-	}
-	if (is_cut(text)) {
-		mxmlDelete(top);
-		return err_set(err, EINVAL, "%s:%u: the text ends before its elements do", name,
-			       lines_of(text, bytes) + 1);
-	}
-	r = root_read(&reading, root_of(top), text, err);
+	if (*complaint)
+		r = refuse(name, lines_of(text, blanks), err);
+	else if (is_cut(text))
+		r = err_set(err, EINVAL, "%s:%u: the text ends before its elements do", name,
+			    lines_of(text, bytes) + 1);
+	else
+		r = root_read(&reading, root_of(top), text, err);
 	mxmlDelete(top);
 	return r;
 }

@@ -55,14 +55,14 @@ static bool is_data(const struct summary_row *row)
 
 /* all: whether it is data or not. The number of files. */
 static size_t choose_files(struct objective *o, const struct summary_row *rows, size_t count,
-			   const char *directory, bool all)
+			   const bool *asked, const char *directory, bool all)
 {
 	size_t chosen = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		size_t file = (size_t)(rows[i].key - sums_file_key(0));
 
-		if (rows[i].is_network || file >= o->head->file_count ||
+		if (rows[i].is_network || file >= o->head->file_count || !asked[file] ||
 		    !may_be_data(rows[i].name, directory) || (!all && !is_data(&rows[i])))
 			continue;
 		o->is_data[file] = true;
@@ -74,7 +74,17 @@ static size_t choose_files(struct objective *o, const struct summary_row *rows, 
 	return chosen;
 }
 
-void objective_init(struct objective *objective, const struct summary *summary,
+void objective_ask(bool *asked, const struct trace_head *head, const struct activity *activity)
+{
+	if (activity->parent)
+		return;
+	if (activity->file < head->file_count)
+		asked[activity->file] = true;
+	if (activity->file2 < head->file_count)
+		asked[activity->file2] = true;
+}
+
+void objective_init(struct objective *objective, const struct summary *summary, const bool *asked,
 		    const char *directory)
 {
 	struct objective *o = objective;
@@ -94,8 +104,8 @@ void objective_init(struct objective *objective, const struct summary *summary,
 	o->list = xcalloc(o->count + 1, sizeof(*o->list));
 	recent_init(&o->started, STARTED_MAX, sizeof(unsigned));
 	rows = summary_rows(summary, SUMMARY_FILES, &count);
-	if (!choose_files(o, rows, count, directory, false))
-		choose_files(o, rows, count, directory, true);
+	if (!choose_files(o, rows, count, asked, directory, false))
+		choose_files(o, rows, count, asked, directory, true);
 }
 
 void objective_release(struct objective *objective)
@@ -119,7 +129,7 @@ static struct objective_rank *rank_of(struct objective *o, uint32_t process)
 	return rank < 0 ? NULL : &o->list[rank];
 }
 
-/* Calls that wait have no file, and those of libraries not always: they are about data. */
+/* Calls that wait have no file, and transfers of libraries not always: they are about data. */
 static bool counts(const struct objective *o, uint16_t number, uint8_t layer, file_id file)
 {
 	const struct call_info *call = &o->head->calls[number];
@@ -128,7 +138,8 @@ static bool counts(const struct objective *o, uint16_t number, uint8_t layer, fi
 		return false;
 	if (file)
 		return o->is_data[file];
-	return LIBRARIES & 1u << layer || call->class == CLASS_WAIT || call->class == CLASS_START;
+	return call->class == CLASS_WAIT || call->class == CLASS_START ||
+	       (LIBRARIES & 1u << layer && (o->summary->ways[number] || call->class == CLASS_SYNC));
 }
 
 /* What a call is part of. */

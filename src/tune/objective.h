@@ -4,7 +4,8 @@
  * was moved.
  *
  * A data file is one that the run wrote to, or that it used through MPI, HDF5, NetCDF or PnetCDF,
- * or of which it read a megabyte or more. Not data are: what a library reads at its start
+ * or of which it read a megabyte or more. Not data are: files that only a library asked for,
+ * beneath another call, what a library reads at its start
  * (report/sums.h: `startup`), sockets and pipes, /proc, /sys and devices, shared libraries and
  * Python's modules, and what lies in the directory of the trial itself (its output). Should nothing
  * be left, every file counts: better an objective of small files than none.
@@ -61,10 +62,16 @@ struct objective {
 	struct nest nest;
 };
 
-/* The summary has seen the whole trace; it and its head must outlive the objective. directory: of
- * the trial, NULL: none. */
-void objective_init(struct objective *objective, const struct summary *summary,
+/*
+ * The summary has seen the whole trace; it and its head must outlive the objective. asked: by file,
+ * what objective_ask() found in the whole trace. directory: of the trial, NULL: none.
+ */
+void objective_init(struct objective *objective, const struct summary *summary, const bool *asked,
 		    const char *directory);
+
+/* Notes the files that the program itself names. asked has room for all of the head. */
+void objective_ask(bool *asked, const struct trace_head *head, const struct activity *activity);
+
 void objective_add(struct objective *objective, const struct activity *activity);
 void objective_end(struct objective *objective);
 void objective_release(struct objective *objective);

@@ -51,7 +51,7 @@ complete_words() {
 	bash -c 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sluice; echo "${COMPREPLY[*]}"' - \
 		"$pages/sluice.bash" "$@"
 }
-[ "$(complete_words sluice rep)" = report ] || complain "bash does not complete a command"
+[ "$(complete_words sluice repo)" = report ] || complain "bash does not complete a command"
 [ "$(complete_words sluice -c a.b=c print --tr)" = --tree ] || complain "bash does not complete an option"
 [ "$(complete_words sluice help las)" = last ] || complain "bash does not complete help"
 exit $failed

@@ -14,7 +14,8 @@ check_rc 0 "$root/bin/sluice" print
 check_has "$(cat out)" '"/etc/passwd"'
 
 for file in include/sluice/sluice.h include/sluice/plugin.h share/man/man1/sluice.1 share/man/man1/sluice-run.1 \
-	share/bash-completion/completions/sluice share/zsh/site-functions/_sluice; do
+	share/bash-completion/completions/sluice share/zsh/site-functions/_sluice \
+	share/sluice/platforms/hopper.ini; do
 	[ -s "$root/$file" ] || fail "$file is not installed"
 done
 # A kernel for each MPI that the build has it for.
@@ -24,6 +25,8 @@ for program in "$BUILD"/mpi/*/vpic_io; do
 	mpi=$(basename "$(dirname "$program")")
 	grep -q "^vpic .*\<$mpi\>" out || fail "vpic_io of $mpi is not installed: $(cat out)"
 done
+# Descriptions of platforms are found from where they stand.
+check_rc 0 "$root/bin/sluice" reproduce table3
 library=$(find "$root" -name libsluice.so)
 for file in libsluice-link.a sluice-link.flags; do
 	[ -s "$(dirname "$library")/$file" ] || fail "$file is not beside libsluice.so"

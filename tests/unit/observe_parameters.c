@@ -183,9 +183,17 @@ static void open_mpi_is_believed_what_the_calls_show(void)
 static void without_buffering_every_rank_writes(void)
 {
 	begin();
-	all_opened(OF_MPI, "/d/a", "romio_cb_write=disable", "mpi=ompio;romio_cb_write=disable");
+	all_opened(OF_MPI, "/d/a", "romio_cb_write=disable",
+		   "mpi=openmpi-romio;romio_cb_write=disable");
 	write_together("/d/a", 4, 10);
-	CHECK_TEXT(judged("romio_cb_write"), "yes OMPIO: 4 of 4 ranks wrote");
+	CHECK_TEXT(judged("romio_cb_write"), "yes ROMIO: 4 of 4 ranks wrote");
+	begin();
+	all_opened(OF_MPI, "/d/a", "cb_buffer_size=4096;romio_cb_write=disable",
+		   "cb_buffer_size=4096;mpi=ompio;romio_cb_write=disable");
+	write_together("/d/a", 4, 10);
+	CHECK_TEXT(judged("romio_cb_write"), "no OMPIO: OMPIO knows no hints of ROMIO");
+	/* There was no more to write. */
+	CHECK_TEXT(judged("cb_buffer_size"), "unknown OMPIO: the largest write has 10");
 }
 
 static void what_the_guest_refused_says_why(void)

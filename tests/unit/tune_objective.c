@@ -108,10 +108,14 @@ static struct activity call(uint32_t process, uint64_t id, uint64_t parent, unsi
 static void judge(struct objective *o, struct summary *s, const struct trace_head *head,
 		  const struct activity *all, size_t n)
 {
+	bool asked[sizeof(files) / sizeof(files[0])] = { 0 };
+
 	summary_init(s, head);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		summary_add(s, &all[i]);
-	objective_init(o, s, "/scratch/trial");
+		objective_ask(asked, head, &all[i]);
+	}
+	objective_init(o, s, asked, "/scratch/trial");
 	for (size_t i = 0; i < n; i++)
 		objective_add(o, &all[i]);
 	objective_end(o);
@@ -197,6 +201,16 @@ static void what_is_no_data_does_not_count(void)
 	CHECK_INT(o.calls, 2);
 	CHECK(o.is_data[IN] && o.is_data[OUT] && !o.is_data[CONFIG] && !o.is_data[LOG]);
 	CHECK(o.is_written[OUT] && !o.is_written[IN]);
+	put_away(&o, &s);
+}
+
+static void what_only_a_library_asks_for_is_no_data(void)
+{
+	JUDGE(&parallel, call(1, 1, 0, MPI_OPEN, OUT, 0, 100, 64),
+	      call(1, 2, 1, WRITE, IN, 10, 50, 40));
+	CHECK(o.is_data[OUT] && !o.is_data[IN]);
+	CHECK_NS(o.io_s, 100);
+	CHECK_INT(o.write_bytes, 0);
 	put_away(&o, &s);
 }
 
@@ -335,7 +349,8 @@ static void independent_and_serial_use_is_told_apart(void)
 
 TESTS(TEST(layers_on_top_of_each_other_are_counted_once), TEST(the_slowest_rank_counts),
       TEST(threads_side_by_side_take_one_time), TEST(without_ranks_the_slowest_process_counts),
-      TEST(what_is_no_data_does_not_count), TEST(small_files_count_where_there_is_nothing_else),
+      TEST(what_is_no_data_does_not_count), TEST(what_only_a_library_asks_for_is_no_data),
+      TEST(small_files_count_where_there_is_nothing_else),
       TEST(what_is_read_in_order_to_write_is_writing),
       TEST(waiting_counts_and_computing_in_between_does_not),
       TEST(calls_that_were_only_counted_count), TEST(damaged_activities_are_passed_over),

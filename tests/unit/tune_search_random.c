@@ -89,13 +89,13 @@ static void annealing_solves_the_toy_stack(void)
 	struct space space;
 
 	toy_space(&space);
-	for (uint64_t seed = 1; seed <= 100; seed++) {
+	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct toy_course course = toy_search(&space, "annealing", NULL, seed, 600, false);
 
 		near += course.near > 0;
 		CHECK(course.counts.asked <= 600);
 	}
-	CHECK(near >= 95);
+	CHECK(near >= 38);
 	space_release(&space);
 }
 

@@ -79,13 +79,16 @@ static struct judgement by_writers(const struct parameter *row, const struct evi
 		   e->writers, e->writing);
 }
 
+/* Writes that are much smaller than the buffer show nothing: there may be less to write. */
 static struct judgement by_size(const struct parameter *row, const struct evidence *e,
 				const char *who)
 {
-	bool within = e->largest <= number_of(row->requested);
+	uint64_t asked = number_of(row->requested);
+	enum honour honour = e->largest > asked	      ? HONOUR_NOBODY
+			     : 2 * e->largest < asked ? HONOUR_UNKNOWN
+						      : HONOUR_SOMEBODY;
 
-	return say(within ? HONOUR_SOMEBODY : HONOUR_NOBODY, who, "the largest write has %" PRIu64,
-		   e->largest);
+	return say(honour, who, "the largest write has %" PRIu64, e->largest);
 }
 
 /* With collective buffering some ranks write for all; without, each its own. */
@@ -146,6 +149,8 @@ static struct judgement mpi_judge(const struct parameter *row, const struct evid
 
 	if (is_striping(row) && e && !has_stripes(e))
 		return say(HONOUR_NOBODY, "", "local file system");
+	if (is_ompio && strncmp(row->name, "romio_", 6) == 0)
+		return say(HONOUR_NOBODY, who, "OMPIO knows no hints of ROMIO");
 	if (strcmp(mpi, PARAMETERS_MPICH) == 0)
 		return by_answer(row, who);
 	return e ? by_calls(row, e, who) : say(HONOUR_UNKNOWN, who, "nothing was seen");

@@ -87,7 +87,7 @@ static bool truth_of(const char *text)
 
 static int knob_take(const struct knob *knob, struct knobs *knobs, const char *text)
 {
-	char *field = (char *)knobs + knob->offset;
+	void *field = (char *)knobs + knob->offset;
 	double number;
 	int r;
 

@@ -101,7 +101,9 @@ __attribute__((format(printf, 2, 3))) static void complain(struct source *s, con
 
 static double *row_value(struct platform *platform, const struct row *row)
 {
-	return (double *)((char *)platform + row->offset);
+	void *field = (char *)platform + row->offset;
+
+	return field;
 }
 
 /* What a value of this kind looks like, for people. */

@@ -18,12 +18,14 @@
 #include "tune/search/search.h"
 #include "tune/search/surrogate.h"
 
-enum { RUNS, FIRST };
+enum { RUNS, FIRST, EXPLORE };
 
 static const struct search_setting bayesian_settings[] = {
 	[RUNS] = { "runs", 100, 1, 1000, true, "points at most" },
 	[FIRST] = { "first", 0, 0, 1000, true,
 		    "of them, a design made beforehand; 0: two per dimension, 6 at least" },
+	[EXPLORE] = { "explore", 3, 0, 1000, true,
+		      "every so many points one has a value that no other had; 0: none has to" },
 	{ 0 }
 };
 
@@ -43,11 +45,14 @@ struct bayesian {
 	const struct space *space;
 	struct surrogate surrogate;
 	struct random random;
-	uint64_t seed, runs, asked;
+	uint64_t seed, runs, asked, explore;
 	size_t first;	/* length of the design */
 	size_t *design; /* first x dimensions; NULL: not made yet */
 	struct pool pool;
 	bool is_whole; /* the pool is the whole space */
+	/* Per value of all dimensions, at firsts[d] + v: was it tried? */
+	bool *tried;
+	size_t firsts[SPACE_DIMENSIONS + 1];
 };
 
 /* ---- the pool ---- */
@@ -227,24 +232,56 @@ static double improvement(double best, double mean, double deviation)
 	       deviation * exp(-z * z / 2) * (M_2_SQRTPI * M_SQRT1_2 / 2);
 }
 
-/* The point that promises most; count: none is left. */
-static size_t pool_choose(struct bayesian *bayesian)
+/* Does the point have a value that was never tried? */
+static bool is_new(const struct bayesian *bayesian, const size_t *point)
 {
-	struct pool *pool = &bayesian->pool;
+	for (size_t d = 0; d < bayesian->space->count; d++)
+		if (!bayesian->tried[bayesian->firsts[d] + point[d]] &&
+		    space_counts(bayesian->space, point, d))
+			return true;
+	return false;
+}
+
+/* The unknown point that promises most, of all or of the new; count: there is none. */
+static size_t pool_best(const struct bayesian *bayesian, bool only_new)
+{
+	const struct pool *pool = &bayesian->pool;
 	const struct surrogate *surrogate = &bayesian->surrogate;
-	struct covariance_points points = { pool->x, pool->count, pool->count };
 	double best = surrogate->costs[surrogate_best(surrogate)], most = -1;
-	size_t chosen = pool->count;
+	size_t chosen = pool->count, dimensions = bayesian->space->count;
 
-	gaussian_predict_points(&surrogate->gaussian, &points, pool->mean, pool->deviation);
 	for (size_t p = 0; p < pool->count; p++) {
-		double gain = improvement(best, pool->mean[p], pool->deviation[p]);
+		double gain;
 
-		if (pool->is_known[p] || !(gain > most))
+		if (pool->is_known[p] ||
+		    (only_new && !is_new(bayesian, pool->points + p * dimensions)))
+			continue;
+		gain = improvement(best, pool->mean[p], pool->deviation[p]);
+		if (!(gain > most))
 			continue;
 		most = gain;
 		chosen = p;
 	}
+	return chosen;
+}
+
+/*
+ * A model takes what lies between two values for what it saw at them. But there are values that do
+ * what their neighbours do not, as a chunk that is just what a rank writes, so all of them get
+ * their turn: in the best company that the model can think of.
+ */
+static size_t pool_choose(struct bayesian *bayesian)
+{
+	struct pool *pool = &bayesian->pool;
+	struct covariance_points points = { pool->x, pool->count, pool->count };
+	size_t chosen = pool->count;
+
+	gaussian_predict_points(&bayesian->surrogate.gaussian, &points, pool->mean,
+				pool->deviation);
+	if (bayesian->explore && bayesian->asked % bayesian->explore == 0)
+		chosen = pool_best(bayesian, true);
+	if (chosen == pool->count)
+		chosen = pool_best(bayesian, false);
 	return chosen;
 }
 
@@ -295,6 +332,10 @@ static int bayesian_start(void **state, const struct space *space, const double 
 	bayesian->first = (size_t)settings[FIRST];
 	if (!bayesian->first)
 		bayesian->first = 2 * space->count > 6 ? 2 * space->count : 6;
+	bayesian->explore = (uint64_t)settings[EXPLORE];
+	for (size_t d = 0; d < space->count; d++)
+		bayesian->firsts[d + 1] = bayesian->firsts[d] + space->dimensions[d].count;
+	bayesian->tried = xcalloc(bayesian->firsts[space->count] + 1, sizeof(bool));
 	random_init(&bayesian->random, seed);
 	surrogate_init(&bayesian->surrogate, space);
 	bayesian->is_whole = pool_fill(&bayesian->pool, space);
@@ -322,6 +363,9 @@ static void trial_add(struct bayesian *bayesian, const size_t *point, double cos
 	size_t dimensions = bayesian->space->count;
 
 	surrogate_add(&bayesian->surrogate, point, cost);
+	for (size_t d = 0; d < dimensions; d++)
+		if (space_counts(bayesian->space, point, d))
+			bayesian->tried[bayesian->firsts[d] + point[d]] = true;
 	for (size_t p = 0; bayesian->is_whole && p < bayesian->pool.count; p++)
 		if (memcmp(bayesian->pool.points + p * dimensions, point,
 			   dimensions * sizeof(*point)) == 0)
@@ -355,6 +399,7 @@ static void bayesian_stop(void *state)
 	surrogate_release(&bayesian->surrogate);
 	pool_release(&bayesian->pool);
 	free(bayesian->design);
+	free(bayesian->tried);
 	free(bayesian);
 }
 

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How good the searches are where the best is known: on the toy stack of GA-13 and on every kernel
+ * of the modelled platforms at 2048 ranks. Costs of all points are computed first; then every
+ *method searches with many seeds. A search that only has to come near the best is stopped there.
+ *
+ *	bench_search BUILD [SEEDS [PROBLEM]]
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "bench.h"
+#include "learn/data/parallel.h"
+#include "predict/simulate/workload.h"
+#include "toy_stack.h"
+#include "tune/search/search.h"
+
+#define RANKS 2048
+#define NEAR 1.05 /* of the least cost */
+
+struct problem {
+	char *name;
+	struct space space;
+	double *costs; /* by the number of a point; NAN: not allowed, or not settled */
+	uint64_t points;
+	double best, median;
+};
+
+struct method {
+	const char *label, *name, *settings;
+	uint64_t runs[2];     /* share of seeds near the best within so many; 0: no more */
+	double toy[2], model; /* bars of them in percent, and of the last on models */
+	bool is_long;	      /* nothing is asked once it is near */
+};
+
+static const struct method methods[] = {
+	{ "genetic, per individual", "genetic", "per_gene=0", { 600 }, { 84 }, 0, false },
+	{ "genetic, per gene", "genetic", "per_gene=1", { 600 }, { 99 }, 0, false },
+	{ "random, replaced", "random", "draws=600,replacement=1", { 600 }, { 0 }, 0, false },
+	{ "random", "random", "draws=600", { 600 }, { 0 }, 0, false },
+	{ "annealing", "annealing", "steps=600", { 600 }, { 0 }, 0, false },
+	{ "bayesian", "bayesian", "runs=100", { 60, 100 }, { 0, 95 }, 95, true },
+};
+
+/* One search with one seed. */
+struct course {
+	uint64_t near; /* runs until it was near the best; 0: never */
+	uint64_t asked, measured;
+	double cpu_s;
+};
+
+struct courses {
+	const struct problem *problem;
+	const struct method *method;
+	struct course *list;
+	bool is_whole; /* to the end, even where the method is long */
+};
+
+static double cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void course_run(const struct courses *courses, uint64_t seed, struct course *course)
+{
+	const struct problem *problem = courses->problem;
+	const struct method *method = courses->method;
+	size_t point[SPACE_DIMENSIONS];
+	struct search *search;
+	struct err err = { 0 };
+	double start = cpu_now();
+
+	toy_need(search_new(&search, method->name, method->settings, &problem->space, seed, &err),
+		 &err);
+	for (uint64_t run = 1; search_ask(search, point); run++) {
+		double cost = problem->costs[space_number(&problem->space, point)];
+
+		if (!course->near && cost <= NEAR * problem->best)
+			course->near = run;
+		search_tell(search, point, cost);
+		if (course->near && method->is_long && !courses->is_whole)
+			break;
+	}
+	course->asked = search_counted(search).asked;
+	course->measured = search_counted(search).measured;
+	search_free(search);
+	course->cpu_s = cpu_now() - start;
+}
+
+static void course_work(void *arg, size_t piece, unsigned worker)
+{
+	struct courses *courses = arg;
+
+	(void)worker;
+	course_run(courses, piece + 1, &courses->list[piece]);
+}
+
+/* ---- a row of the table ---- */
+
+static int double_compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median_of(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), double_compare);
+	return count ? (values[(count - 1) / 2] + values[count / 2]) / 2 : NAN;
+}
+
+static double share_near(const struct course *list, size_t seeds, uint64_t runs)
+{
+	size_t near = 0;
+
+	for (size_t i = 0; i < seeds; i++)
+		near += list[i].near && list[i].near <= runs;
+	return 100 * (double)near / (double)seeds;
+}
+
+/* Seeds that never come near count as infinitely many runs. */
+static double runs_needed(const struct course *list, size_t seeds)
+{
+	AUTO_FREE double *runs = xcalloc(seeds, sizeof(*runs));
+
+	for (size_t i = 0; i < seeds; i++)
+		runs[i] = list[i].near ? (double)list[i].near : INFINITY;
+	return median_of(runs, seeds);
+}
+
+static void cell_runs(struct bench *b, double runs)
+{
+	if (isfinite(runs))
+		table_add(&b->table, "%.0f", runs);
+	else
+		table_add(&b->table, "%s", "never");
+}
+
+static void figure_add(struct bench *b, const struct problem *problem, const char *label,
+		       uint64_t runs, double share)
+{
+	AUTO_FREE char *key = xprintf("%s_%s_%llu", problem->name, label, (unsigned long long)runs);
+
+	for (char *c = key; *c; c++)
+		*c = strchr(" ,-", *c) ? '_' : *c;
+	bench_figure(b, key, share, 0);
+}
+
+static void method_show(struct bench *b, const struct problem *problem, const struct method *method,
+			const struct course *list, size_t seeds, double whole_s)
+{
+	bool is_toy = strcmp(problem->name, "toy") == 0;
+	double measured = 0, cpu_s = 0;
+
+	for (size_t i = 0; i < seeds; i++) {
+		measured += (double)list[i].measured / (double)seeds;
+		cpu_s += list[i].cpu_s / (double)seeds;
+	}
+	for (int i = 0; i < 2 && method->runs[i]; i++) {
+		bool is_last = i == 1 || !method->runs[1];
+		double share = share_near(list, seeds, method->runs[i]);
+		AUTO_FREE char *what = xprintf("%s, %s", problem->name, method->label);
+
+		table_add(&b->table, "%s", problem->name);
+		table_add(&b->table, "%s", method->label);
+		table_add(&b->table, "%llu", (unsigned long long)method->runs[i]);
+		table_add(&b->table, "%.0f", share);
+		cell_runs(b, runs_needed(list, seeds));
+		table_add(&b->table, "%.0f", method->is_long ? (double)method->runs[i] : measured);
+		table_add(&b->table, "%.3f", method->is_long ? whole_s : cpu_s);
+		bench_judge(b, what, share,
+			    is_toy    ? method->toy[i]
+			    : is_last ? method->model
+				      : 0,
+			    true, "% of the seeds");
+		figure_add(b, problem, method->label, method->runs[i], share);
+	}
+}
+
+static void problem_run(struct bench *b, const struct problem *problem, size_t seeds)
+{
+	AUTO_FREE struct course *list = xcalloc(seeds, sizeof(*list));
+
+	for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++) {
+		struct courses courses = { problem, &methods[m], list, false };
+		struct course whole = { 0 };
+		AUTO_FREE char *text = xprintf("%s: %s", problem->name, methods[m].label);
+
+		bench_progress(text);
+		memset(list, 0, seeds * sizeof(*list));
+		parallel_for(parallel_cores(), seeds, course_work, &courses);
+		courses.is_whole = true;
+		if (methods[m].is_long)
+			course_run(&courses, 1, &whole);
+		method_show(b, problem, &methods[m], list, seeds, whole.cpu_s);
+	}
+}
+
+/* ---- problems ---- */
+
+typedef double cost_of(void *arg, const struct space *space, const size_t *point);
+
+static void problem_measure(struct problem *problem, cost_of *cost, void *arg)
+{
+	AUTO_FREE double *sorted = NULL;
+	size_t point[SPACE_DIMENSIONS], count = 0;
+
+	problem->points = space_points(&problem->space);
+	problem->costs = xcalloc(problem->points, sizeof(double));
+	sorted = xcalloc(problem->points, sizeof(double));
+	problem->best = INFINITY;
+	for (uint64_t i = 0; i < problem->points; i++) {
+		problem->costs[i] = NAN;
+		space_point(&problem->space, i, point);
+		space_settle(&problem->space, point);
+		if (space_number(&problem->space, point) != i ||
+		    !space_allows(&problem->space, point))
+			continue;
+		sorted[count++] = problem->costs[i] = cost(arg, &problem->space, point);
+		problem->best = fmin(problem->best, problem->costs[i]);
+	}
+	problem->points = count;
+	problem->median = median_of(sorted, count);
+}
+
+static void problem_release(struct problem *problem)
+{
+	space_release(&problem->space);
+	free(problem->costs);
+	free(problem->name);
+}
+
+static double toy_point(void *arg, const struct space *space, const size_t *point)
+{
+	(void)arg;
+	(void)space;
+	return toy_cost(point);
+}
+
+static void toy_problem(struct problem *problem)
+{
+	*problem = (struct problem){ .name = xstrdup("toy") };
+	toy_space(&problem->space);
+	problem_measure(problem, toy_point, NULL);
+}
+
+struct model {
+	struct platform *platform;
+	struct workload workload;
+};
+
+static double model_point(void *arg, const struct space *space, const size_t *point)
+{
+	struct model *model = arg;
+	struct param_set set;
+	struct simulated out;
+	struct err err = { 0 };
+
+	space_set(space, point, &set);
+	toy_need(workload_simulate(&model->workload, model->platform, &set, &out, &err), &err);
+	param_set_release(&set);
+	return out.total;
+}
+
+static int model_problem(struct problem *problem, const char *platform, const char *kernel,
+			 struct err *err)
+{
+	struct model model;
+	int r = platform_open(&model.platform, platform, err);
+
+	if (r < 0)
+		return r;
+	*problem = (struct problem){ .name = xprintf("%s-%s", platform, kernel) };
+	r = workload_of(&model.workload, kernel, RANKS, err);
+	if (r >= 0)
+		r = workload_space(&model.workload, model.platform, &problem->space, err);
+	if (r >= 0)
+		problem_measure(problem, model_point, &model);
+	else
+		problem_release(problem);
+	platform_close(model.platform);
+	return r;
+}
+
+static void problem_show(const struct problem *problem)
+{
+	printf("%s: %llu points, best %.2f s, median %.2f s\n", problem->name,
+	       (unsigned long long)problem->points, problem->best, problem->median);
+}
+
+static void models_run(struct bench *b, size_t seeds, const char *only)
+{
+	static const char *const platforms[] = { "hopper", "intrepid", "stampede" };
+	static const char *const kernels[] = { "vpic", "vorpal", "gcrm" };
+
+	for (size_t i = 0; i < 9; i++) {
+		struct problem problem;
+		struct err err = { 0 };
+
+		if (model_problem(&problem, platforms[i / 3], kernels[i % 3], &err) < 0) {
+			bench_fail(b, "%s, %s: %s", platforms[i / 3], kernels[i % 3], err.text);
+			continue;
+		}
+		if (!only || strcmp(only, problem.name) == 0) {
+			problem_show(&problem);
+			problem_run(b, &problem, seeds);
+		}
+		problem_release(&problem);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const titles[] = { "problem", "search",     ">runs",		">% near",
+					      ">needs",	 ">different", ">CPU s a seed", ">bar",
+					      "holds",	 NULL };
+	size_t seeds = argc > 2 ? strtoul(argv[2], NULL, 10) : 100;
+	const char *only = argc > 3 ? argv[3] : NULL;
+	struct problem toy;
+	struct bench b;
+
+	if (argc < 2 || !seeds || !bench_init(&b, "search", argv[1], titles)) {
+		fprintf(stderr, "usage: bench_search BUILD [SEEDS [PROBLEM]]\n");
+		return 2;
+	}
+	printf("seeds 1 to %zu; near: within %.0f %% of the best of all points\n", seeds,
+	       100 * (NEAR - 1));
+	if (!only || strcmp(only, "toy") == 0) {
+		toy_problem(&toy);
+		problem_show(&toy);
+		problem_run(&b, &toy, seeds);
+		problem_release(&toy);
+	}
+	if (!only || strcmp(only, "toy") != 0)
+		models_run(&b, seeds, only);
+	bench_progress("");
+	table_print(&b.table, stdout, 0);
+	return bench_end(&b);
+}

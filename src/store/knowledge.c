@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "store/knowledge.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "base/err.h"
+
+#define COLUMNS                                                                                \
+	"id, program, fingerprint, arguments, platform, filesystem, ranks, size, parameters, " \
+	"objective, before, after, gain, gain_low, gain_high, found, study, pinned"
+
+/* ---- putting ---- */
+
+/* What is known under the key: 1 with its id, 0 if nothing is. */
+static int key_look(struct store *store, const struct knowledge_key *key, int64_t *id, bool *pinned,
+		    struct err *err)
+{
+	struct sqlite3_stmt *statement = store_query(
+		store, err,
+		"SELECT id, pinned FROM knowledge WHERE program = ?1 AND fingerprint = ?2 AND "
+		"arguments = ?3 AND platform = ?4 AND filesystem = ?5 AND ranks = ?6 AND size = ?7",
+		"tttttii", key->program, key->fingerprint, key->arguments, key->platform,
+		key->filesystem, (int64_t)key->ranks, (int64_t)key->size_class);
+	int r;
+
+	if (!statement)
+		return -EIO;
+	r = store_step(store, statement, err);
+	if (r > 0) {
+		*id = sqlite3_column_int64(statement, 0);
+		*pinned = sqlite3_column_int(statement, 1) != 0;
+		store_done(statement);
+	}
+	return r;
+}
+
+static int row_write(struct store *store, const struct knowledge *k, struct err *err)
+{
+	return store_run(
+		store, err,
+		"INSERT INTO knowledge (program, fingerprint, arguments, platform, filesystem, "
+		"ranks, size, parameters, objective, before, after, gain, gain_low, gain_high, "
+		"found, study, pinned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+		"?13, ?14, ?15, ?16, ?17) "
+		"ON CONFLICT (program, fingerprint, arguments, platform, filesystem, ranks, size) "
+		"DO UPDATE SET parameters = excluded.parameters, objective = excluded.objective, "
+		"before = excluded.before, after = excluded.after, gain = excluded.gain, "
+		"gain_low = excluded.gain_low, gain_high = excluded.gain_high, "
+		"found = excluded.found, study = excluded.study, pinned = excluded.pinned",
+		"tttttiittddddditi", k->key.program, k->key.fingerprint, k->key.arguments,
+		k->key.platform, k->key.filesystem, (int64_t)k->key.ranks,
+		(int64_t)k->key.size_class, k->parameters, k->objective, k->before, k->after,
+		k->gain, k->gain_low, k->gain_high, k->found_ns, k->study, (int64_t)k->pinned);
+}
+
+static int put_locked(struct store *store, const struct knowledge *k, int64_t *id, struct err *err)
+{
+	bool pinned = false;
+	int r = key_look(store, &k->key, id, &pinned, err);
+
+	if (r > 0 && pinned)
+		return err_set(err, EEXIST, "entry %lld, of %s with %u ranks, is pinned and stays",
+			       (long long)*id, k->key.program, k->key.ranks);
+	if (r >= 0)
+		r = row_write(store, k, err);
+	if (r >= 0)
+		r = key_look(store, &k->key, id, &pinned, err);
+	return r < 0 ? r : 0;
+}
+
+int knowledge_put(struct store *store, const struct knowledge *knowledge, int64_t *id,
+		  struct err *err)
+{
+	int64_t given = 0;
+	int r = store_begin(store, err);
+
+	if (r < 0)
+		return r;
+	r = put_locked(store, knowledge, &given, err);
+	if (r < 0) {
+		store_end(store, 0, NULL);
+		return r;
+	}
+	r = store_end(store, 1, err);
+	if (r >= 0 && id)
+		*id = given;
+	return r;
+}
+
+/* ---- looking ---- */
+
+static const char *text_at(struct sqlite3_stmt *statement, int column)
+{
+	const unsigned char *text = sqlite3_column_text(statement, column);
+
+	return text ? (const char *)text : "";
+}
+
+static void row_read(struct sqlite3_stmt *s, struct knowledge *k)
+{
+	*k = (struct knowledge){
+		.id = sqlite3_column_int64(s, 0),
+		.key = { .program = text_at(s, 1),
+			 .fingerprint = text_at(s, 2),
+			 .arguments = text_at(s, 3),
+			 .platform = text_at(s, 4),
+			 .filesystem = text_at(s, 5),
+			 .ranks = (uint32_t)sqlite3_column_int64(s, 6),
+			 .size_class = (unsigned)sqlite3_column_int64(s, 7) },
+		.parameters = text_at(s, 8),
+		.objective = text_at(s, 9),
+		.before = sqlite3_column_double(s, 10),
+		.after = sqlite3_column_double(s, 11),
+		.gain = sqlite3_column_double(s, 12),
+		.gain_low = sqlite3_column_double(s, 13),
+		.gain_high = sqlite3_column_double(s, 14),
+		.found_ns = sqlite3_column_int64(s, 15),
+		.study = text_at(s, 16),
+		.pinned = sqlite3_column_int(s, 17) != 0,
+	};
+}
+
+/* Gives rows to seen() until it has enough. The number of rows that it saw. */
+static int rows_give(struct store *store, struct sqlite3_stmt *statement, knowledge_seen seen,
+		     void *arg, struct err *err)
+{
+	struct knowledge knowledge;
+	int r, count = 0;
+
+	while ((r = store_step(store, statement, err)) > 0) {
+		row_read(statement, &knowledge);
+		count++;
+		if (seen(arg, &knowledge)) {
+			store_done(statement);
+			return count;
+		}
+	}
+	return r < 0 ? r : count;
+}
+
+int knowledge_list(struct store *store, knowledge_seen seen, void *arg, struct err *err)
+{
+	struct sqlite3_stmt *statement = store_query(
+		store, err, "SELECT " COLUMNS " FROM knowledge ORDER BY program, ranks, id", "");
+	int r;
+
+	if (!statement)
+		return -EIO;
+	r = rows_give(store, statement, seen, arg, err);
+	return r < 0 ? r : 0;
+}
+
+static int missing(int64_t id, struct err *err)
+{
+	return err_set(err, ENOENT, "there is no entry %lld; see 'sluice kb list'", (long long)id);
+}
+
+int knowledge_get(struct store *store, int64_t id, knowledge_seen seen, void *arg, struct err *err)
+{
+	struct sqlite3_stmt *statement =
+		store_query(store, err, "SELECT " COLUMNS " FROM knowledge WHERE id = ?1", "i", id);
+	int r;
+
+	if (!statement)
+		return -EIO;
+	r = rows_give(store, statement, seen, arg, err);
+	return r < 0 ? r : r ? 0 : missing(id, err);
+}
+
+/* ---- changing ---- */
+
+static int is_there(void *arg, const struct knowledge *knowledge)
+{
+	(void)arg;
+	(void)knowledge;
+	return 1;
+}
+
+/* What is not there is told; looked at and changed at one moment. */
+static int change(struct store *store, int64_t id, const char *sql, const char *format,
+		  int64_t value, struct err *err)
+{
+	int r = store_begin(store, err);
+
+	if (r < 0)
+		return r;
+	r = knowledge_get(store, id, is_there, NULL, err);
+	if (r >= 0)
+		r = store_run(store, err, sql, format, id, value);
+	if (r < 0) {
+		store_end(store, 0, NULL);
+		return r;
+	}
+	return store_end(store, 1, err);
+}
+
+int knowledge_forget(struct store *store, int64_t id, struct err *err)
+{
+	return change(store, id, "DELETE FROM knowledge WHERE id = ?1", "i", 0, err);
+}
+
+int knowledge_pin(struct store *store, int64_t id, bool pinned, struct err *err)
+{
+	return change(store, id, "UPDATE knowledge SET pinned = ?2 WHERE id = ?1", "ii", pinned,
+		      err);
+}
+
+/* ---- finding ---- */
+
+struct found {
+	const struct knowledge_key *key;
+	knowledge_seen seen;
+	void *arg;
+	int fit;
+};
+
+static int fit_of(const struct knowledge_key *a, const struct knowledge_key *b)
+{
+	if (!a->fingerprint || !b->fingerprint || strcmp(a->fingerprint, b->fingerprint) != 0)
+		return 1;
+	return a->arguments && b->arguments && strcmp(a->arguments, b->arguments) == 0 ? 3 : 2;
+}
+
+static int found_give(void *arg, const struct knowledge *knowledge)
+{
+	struct found *found = arg;
+
+	found->fit = fit_of(found->key, &knowledge->key);
+	found->seen(found->arg, knowledge);
+	return 1;
+}
+
+int knowledge_find(struct store *store, const struct knowledge_key *key, knowledge_seen seen,
+		   void *arg, struct err *err)
+{
+	struct found found = { key, seen, arg, 0 };
+	/* Of entries that fit alike: the nearest size, then what is pinned, then the latest. */
+	struct sqlite3_stmt *statement = store_query(
+		store, err,
+		"SELECT " COLUMNS " FROM knowledge WHERE program = ?1 AND ranks = ?2 AND "
+		"platform = ?3 AND filesystem = ?4 "
+		"ORDER BY fingerprint = ?5 DESC, arguments = ?6 DESC, abs(size - ?7), "
+		"pinned DESC, found DESC, id DESC LIMIT 1",
+		"titttti", key->program, (int64_t)key->ranks, key->platform, key->filesystem,
+		key->fingerprint, key->arguments, (int64_t)key->size_class);
+	int r;
+
+	if (!statement)
+		return -EIO;
+	r = rows_give(store, statement, found_give, &found, err);
+	return r < 0 ? r : found.fit;
+}

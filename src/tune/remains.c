@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/remains.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+/* A run that makes more directories leaves the rest. */
+#define DIRECTORIES_MAX 65536
+
+static void list_add(char ***list, size_t *count, size_t *cap, const char *path)
+{
+	*list = xgrow(*list, cap, *count + 1, sizeof(**list));
+	(*list)[(*count)++] = xstrdup(path);
+}
+
+static void list_free(char **list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(list[i]);
+	free(list);
+}
+
+void remains_begin(struct remains *remains)
+{
+	*remains = (struct remains){ 0 };
+	/* File systems take the time of the last tick, which may lie before the exact one. */
+	clock_gettime(CLOCK_REALTIME_COARSE, &remains->since);
+}
+
+void remains_release(struct remains *remains)
+{
+	list_free(remains->files, remains->file_count);
+	list_free(remains->others, remains->other_count);
+	list_free(remains->directories, remains->directory_count);
+	*remains = (struct remains){ 0 };
+}
+
+void remains_add_file(struct remains *remains, const char *path, bool is_data)
+{
+	if (path[0] != '/')
+		return;
+	if (is_data)
+		list_add(&remains->files, &remains->file_count, &remains->file_cap, path);
+	else
+		list_add(&remains->others, &remains->other_count, &remains->other_cap, path);
+}
+
+void remains_look(struct remains *remains, const struct trace_head *head,
+		  const struct activity *activity)
+{
+	const struct call_info *call = &head->calls[activity->call];
+
+	if (activity->error || activity->result < 0 || activity->file >= head->file_count ||
+	    remains->directory_count >= DIRECTORIES_MAX ||
+	    (strcmp(call->name, "mkdir") != 0 && strcmp(call->name, "mkdirat") != 0) ||
+	    head->files[activity->file][0] != '/')
+		return;
+	list_add(&remains->directories, &remains->directory_count, &remains->directory_cap,
+		 head->files[activity->file]);
+}
+
+/* Born since the start, and ours? It is not where there is no telling. */
+static bool is_new(const struct remains *remains, const char *path, mode_t kind)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st) != 0 ||
+	    !(st.stx_mask & STATX_BTIME) || (st.stx_mode & S_IFMT) != kind ||
+	    st.stx_uid != geteuid())
+		return false;
+	return st.stx_btime.tv_sec > remains->since.tv_sec ||
+	       (st.stx_btime.tv_sec == remains->since.tv_sec &&
+		st.stx_btime.tv_nsec >= (unsigned long)remains->since.tv_nsec);
+}
+
+bool remains_is_new(const struct remains *remains, const char *path)
+{
+	return is_new(remains, path, S_IFREG);
+}
+
+bool remains_has_new(const struct remains *remains)
+{
+	for (size_t i = 0; i < remains->file_count; i++)
+		if (remains_is_new(remains, remains->files[i]))
+			return true;
+	return false;
+}
+
+static size_t remove_files(const struct remains *remains, char *const *list, size_t count)
+{
+	size_t removed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		removed += remains_is_new(remains, list[i]) && unlink(list[i]) == 0;
+	return removed;
+}
+
+size_t remains_remove(const struct remains *remains)
+{
+	size_t removed = remove_files(remains, remains->files, remains->file_count) +
+			 remove_files(remains, remains->others, remains->other_count);
+
+	for (size_t i = remains->directory_count; i-- > 0;)
+		if (is_new(remains, remains->directories[i], S_IFDIR))
+			rmdir(remains->directories[i]);
+	return removed;
+}
+
+static int clear_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+	(void)st;
+	(void)kind;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+void remains_clear(const char *directory)
+{
+	nftw(directory, clear_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a trial leaves in the file system: files and directories that it has made, found in its
+ * trace, to be looked at and removed. The rules are in tune/bed_command.h.
+ */
+#ifndef SLUICE_TUNE_REMAINS_H
+#define SLUICE_TUNE_REMAINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "trace/format.h"
+
+struct remains {
+	struct timespec since; /* when the trial was about to start */
+	char **files;	       /* data that it wrote and that is there */
+	size_t file_count, file_cap;
+	char **others; /* written, but no data: of libraries, or what a program keeps for itself */
+	size_t other_count, other_cap;
+	char **directories; /* in the order they were made */
+	size_t directory_count, directory_cap;
+};
+
+/* Before the trial starts. */
+void remains_begin(struct remains *remains);
+void remains_release(struct remains *remains);
+
+/* A file that was written to. Relative paths are left out. */
+void remains_add_file(struct remains *remains, const char *path, bool is_data);
+
+/* Takes note of calls that make directories. */
+void remains_look(struct remains *remains, const struct trace_head *head,
+		  const struct activity *activity);
+
+/* Was the file made by the trial, and may it be removed? */
+bool remains_is_new(const struct remains *remains, const char *path);
+
+/* Has the trial made any data file? */
+bool remains_has_new(const struct remains *remains);
+
+/* Removes what the trial has made; the number of files. */
+size_t remains_remove(const struct remains *remains);
+
+/* Removes a directory and all in it; of our own, not of a trial. Links are not followed. */
+void remains_clear(const char *directory);
+
+#endif

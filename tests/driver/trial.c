@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Runs a command as trials of the test bed (tune/bed_command.h) and prints what came out, one line
+ * KEY=VALUE per figure: for tests/run/tune_bed.sh.
+ *
+ *	trial SLUICE [-p PARAMS] [-l SECONDS] [-v VERIFY] [-n RUNS] [-s SCRATCH] [-c] [-k] --
+ *COMMAND...
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "tune/bed_command.h"
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int signal)
+{
+	stop = signal;
+}
+
+static void print_trial(const struct trial *t)
+{
+	printf("state=%s\n", trial_state_name(t->state));
+	printf("run_s=%g\nio_s=%g\nread_s=%g\nwrite_s=%g\n", t->run_s, t->io_s, t->read_s,
+	       t->write_s);
+	printf("read_bytes=%.0f\nwrite_bytes=%.0f\n", t->read_bytes, t->write_bytes);
+	printf("digest=%s\neffective=%s\nreason=%s\n", t->digest, t->effective ? t->effective : "",
+	       t->reason ? t->reason : "");
+}
+
+static void print_bed(const struct bed *bed)
+{
+	const char *note = bed_command_note(bed);
+
+	printf("program=%s\nfingerprint=%s\nranks=%u\n", bed->program, bed->fingerprint,
+	       bed->ranks);
+	printf("middleware=%s\nfilesystem=%s\nnodes=%u\n", middleware_name(bed->context.middleware),
+	       filesystem_name(bed->context.filesystem), bed->context.nodes);
+	printf("uses=%s%s%s%s%s%s\n", bed->uses.hdf5 ? "hdf5 " : "",
+	       bed->uses.hdf5_parallel ? "parallel " : "", bed->uses.mpi ? "mpi " : "",
+	       bed->uses.collective ? "collective " : "",
+	       bed->uses.collective_hdf5 ? "collective_hdf5 " : "",
+	       bed->uses.creates ? "creates" : "");
+	printf("note=%s\n", note ? note : "");
+}
+
+static void tell_problem(void *arg, const struct param *param, bool drop, const char *text)
+{
+	(void)arg;
+	(void)param;
+	(void)drop;
+	fprintf(stderr, "trial: %s\n", text);
+}
+
+int main(int argc, char **argv)
+{
+	struct bed_command_options options = { .stop = &stop };
+	struct bed_limits limits = { .seconds = INFINITY };
+	struct param_set set = { 0 };
+	struct err err = { 0 };
+	struct bed bed = { 0 };
+	int runs = 1, c, r = 0;
+
+	options.sluice = argc > 1 ? argv[1] : "sluice";
+	optind = 2;
+	while ((c = getopt(argc, argv, "+p:l:v:n:s:ck")) != -1) {
+		switch (c) {
+		case 'p':
+			r = param_set_read(&set, optarg, tell_problem, NULL, &err);
+			break;
+		case 'l':
+			limits.seconds = strtod(optarg, NULL);
+			break;
+		case 'v':
+			options.verify = optarg;
+			break;
+		case 'n':
+			runs = atoi(optarg);
+			break;
+		case 's':
+			options.scratch = optarg;
+			break;
+		case 'c':
+			options.check = true;
+			break;
+		case 'k':
+			options.keep = true;
+			break;
+		default:
+			return 2;
+		}
+	}
+	options.argv = argv + optind;
+	sigaction(SIGINT, &(struct sigaction){ .sa_handler = on_signal }, NULL);
+	if (r >= 0)
+		r = bed_command_open(&bed, &options, &err);
+	for (int i = 0; r >= 0 && i < runs; i++) {
+		struct trial trial = { 0 };
+
+		r = bed.ops->run(bed.state, &set, &limits, &trial, &err);
+		if (r >= 0)
+			print_trial(&trial);
+		fflush(stdout);
+		trial_release(&trial);
+	}
+	if (bed.ops) {
+		print_bed(&bed);
+		bed.ops->close(bed.state);
+	}
+	param_set_release(&set);
+	if (r < 0)
+		fprintf(stderr, "trial: %s\n", err.text);
+	return r < 0;
+}

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What becomes of parameters in real parallel programs: requested, effective, and honoured by whom, under every MPI.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/libjob.sh"
+
+cat >params.json <<'END'
+{"schema": "sluice.params/1", "parameters": [
+ {"name": "cb_nodes", "value": 2},
+ {"name": "cb_buffer_size", "value": "64K"},
+ {"name": "romio_cb_write", "value": "enable"},
+ {"name": "alignment", "value": "0, 4096"},
+ {"name": "transfer", "value": "independent"},
+ {"name": "striping_factor", "value": 4}]}
+END
+levels=(-l collective-noncontiguous -b 1K -n 256 -d write)
+
+# recorded PROGRAM LAUNCHER...: with parameters; the report is in report.json
+recorded() {
+	local program=$1
+	shift
+	[ -n "$program" ] || return 1
+	check_rc 0 timeout -k 5 60 "$sluice" run -s -o trace --params params.json -- "$@" "$program" "${arguments[@]}"
+	cp err brief
+	"$sluice" report --json trace >report.json
+	"$sluice" report trace >report.txt
+}
+
+# says NAME REQUESTED EFFECTIVE HONOURED: of every rank alike; "-" for what there is none of
+says() {
+	python3 - "$@" <<'END' || wrong "$(sed -n '/^Parameters/,/^$/p' report.txt)"
+import json, sys
+name, *expected = sys.argv[1:]
+rows = [r for r in json.load(open("report.json"))["parameters"] if r["name"] == name and "honoured" in r]
+assert len(rows) == 1, (name, rows)
+r = rows[0]
+assert [r.get("requested", "-"), r.get("effective", "-"), r["honoured"]] == expected, r
+assert r["openings"] == r["agreeing"] and r["openings"] % 4 == 0, r
+END
+}
+
+case_is "MPICH tells what it made of hints"
+arguments=("${levels[@]}")
+if recorded "$(mpi_program mpich levels)" mpiexec.mpich -n 4; then
+	says cb_buffer_size 65536 65536 yes
+	says cb_nodes 2 1 no # cb_config_list is *:1
+	says romio_cb_write enable enable yes
+	says striping_factor 4 - no
+	check_has "$(cat report.txt)" "cb_nodes         levels.dat  2          1            4/4  nobody (ROMIO has 1)"
+	check_has "$(cat brief)" "(2 of 4 honoured)"
+	check_eq "$(json_get report.json '["applied"][1]["value"]')" params.json
+fi
+
+case_is "HDF5 tells what it made of properties"
+arguments=(-n 3)
+for mpi in mpich openmpi; do
+	if recorded "$(mpi_program $mpi small_io)" mpiexec.$mpi -n 4; then
+		says alignment 0,4096 0,4096 yes
+		says transfer independent - yes
+	fi
+done
+
+case_is "Open MPI's word proves nothing: the calls do"
+arguments=("${levels[@]}")
+if recorded "$(mpi_program openmpi levels)" mpiexec.openmpi -n 4; then
+	says cb_nodes - - no # it would lose data
+	check_has "$(cat report.txt)" "nobody (refused: ompio)"
+	says romio_cb_write enable enable no
+	says striping_factor 4 4 no
+fi
+if recorded "$(mpi_program openmpi levels)" mpiexec.openmpi --mca io romio321 -n 4; then
+	says romio_cb_write enable enable yes
+	says cb_buffer_size 65536 65536 yes
+	says cb_nodes 2 2 no # it says 2, but one rank has written
+fi
+sed -i 's/"romio_cb_write", "value": "enable"/"romio_cb_write", "value": "disable"/' params.json
+if recorded "$(mpi_program openmpi levels)" mpiexec.openmpi --mca io romio321 -n 4; then
+	says romio_cb_write disable disable yes
+	check_has "$(cat report.txt)" "ROMIO (4 of 4 ranks wrote)"
+fi
+
+case_is "a file of no parameters has all values read back"
+echo '{"schema": "sluice.params/1", "parameters": []}' >params.json
+if recorded "$(mpi_program mpich levels)" mpiexec.mpich -n 4; then
+	check_has "$(cat report.txt)" "none was asked for"
+	check_eq "$(python3 -c 'import json
+rows = json.load(open("report.json"))["parameters"]
+print([r["effective"] for r in rows if r["name"] == "romio_cb_write"], any("honoured" in r for r in rows))')" \
+		"['automatic'] False"
+fi

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "store/knowledge.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "store_sample.h"
+
+static const struct knowledge sample_row = {
+	.key = { .program = "vpic",
+		 .fingerprint = "f1",
+		 .arguments = "--steps 4",
+		 .platform = "aarch64-2",
+		 .filesystem = "local",
+		 .ranks = 4,
+		 .size_class = 12 },
+	.parameters = "{\"parameters\": []}",
+	.objective = "io",
+	.before = 1.42,
+	.after = 0.61,
+	.gain = 2.33,
+	.gain_low = 2.05,
+	.gain_high = 2.6,
+	.found_ns = 1700000000000000000,
+	.study = "7",
+};
+
+struct found {
+	struct buf text;
+	int64_t id;
+	double gain;
+	size_t rows;
+};
+
+static int keep(void *arg, const struct knowledge *k)
+{
+	struct found *f = arg;
+
+	f->id = k->id;
+	f->gain = k->gain;
+	f->rows++;
+	buf_printf(&f->text, "%s/%s/%s/%s/%s/%u/%u %s%s ", k->key.program, k->key.fingerprint,
+		   k->key.arguments, k->key.platform, k->key.filesystem, k->key.ranks,
+		   k->key.size_class, k->study, k->pinned ? " pinned" : "");
+	return 0;
+}
+
+static void found_clear(struct found *found)
+{
+	buf_release(&found->text);
+	*found = (struct found){ 0 };
+}
+
+static void an_entry_comes_back_whole(void)
+{
+	struct found found = { 0 };
+	struct sample sample;
+	struct store *store;
+	int64_t id = 0, again = 0;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK_INT(knowledge_put(store, &sample_row, &id, NULL), 0);
+	CHECK(id > 0);
+	CHECK_INT(knowledge_get(store, id, keep, &found, NULL), 0);
+	CHECK_TEXT(buf_text(&found.text), "vpic/f1/--steps 4/aarch64-2/local/4/12 7 ");
+	CHECK(found.gain == 2.33);
+	/* Once more is as good as once. */
+	CHECK_INT(knowledge_put(store, &sample_row, &again, NULL), 0);
+	CHECK_INT(again, id);
+	found_clear(&found);
+	CHECK_INT(knowledge_list(store, keep, &found, NULL), 0);
+	CHECK_INT(found.rows, 1);
+	found_clear(&found);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static void later_knowledge_replaces_unless_it_is_pinned(void)
+{
+	struct knowledge better = sample_row;
+	struct found found = { 0 };
+	struct err err = { 0 };
+	struct sample sample;
+	struct store *store;
+	int64_t id = 0;
+
+	better.gain = 3;
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK_INT(knowledge_put(store, &sample_row, &id, NULL), 0);
+	CHECK_INT(knowledge_put(store, &better, &id, NULL), 0);
+	CHECK_INT(knowledge_get(store, id, keep, &found, NULL), 0);
+	CHECK(found.gain == 3);
+	CHECK_INT(knowledge_pin(store, id, true, NULL), 0);
+	better.gain = 4;
+	CHECK_INT(knowledge_put(store, &better, &id, &err), -EEXIST);
+	CHECK(strstr(err.text, "is pinned"));
+	CHECK_INT(knowledge_get(store, id, keep, &found, NULL), 0);
+	CHECK(found.gain == 3);
+	CHECK_INT(knowledge_pin(store, id, false, NULL), 0);
+	CHECK_INT(knowledge_put(store, &better, &id, NULL), 0);
+	CHECK_INT(knowledge_get(store, id, keep, &found, NULL), 0);
+	CHECK(found.gain == 4);
+	CHECK_INT(knowledge_forget(store, id, NULL), 0);
+	CHECK_INT(knowledge_forget(store, id, &err), -ENOENT);
+	CHECK_INT(knowledge_get(store, id, keep, &found, &err), -ENOENT);
+	CHECK_INT(knowledge_pin(store, id, true, &err), -ENOENT);
+	CHECK(strstr(err.text, "there is no entry"));
+	/* The failures have left nothing open. */
+	CHECK_INT(knowledge_put(store, &better, &id, NULL), 0);
+	found_clear(&found);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static int find(struct store *store, struct knowledge_key key, double *gain)
+{
+	struct found found = { 0 };
+	int fit = knowledge_find(store, &key, keep, &found, NULL);
+
+	CHECK_INT(found.rows, fit > 0);
+	*gain = found.gain;
+	found_clear(&found);
+	return fit;
+}
+
+static void the_best_fit_is_found(void)
+{
+	struct knowledge row = sample_row;
+	struct knowledge_key key = sample_row.key;
+	struct sample sample;
+	struct store *store;
+	double gain;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK_INT(find(store, key, &gain), 0);
+	row.key.fingerprint = "f0";
+	row.gain = 1;
+	CHECK_INT(knowledge_put(store, &row, NULL, NULL), 0);
+	CHECK_INT(find(store, key, &gain), 1);
+	row.key.fingerprint = "f1";
+	row.key.arguments = "--steps 9";
+	row.gain = 2;
+	CHECK_INT(knowledge_put(store, &row, NULL, NULL), 0);
+	row.key.size_class = 9;
+	row.gain = 2.5;
+	row.found_ns++;
+	CHECK_INT(knowledge_put(store, &row, NULL, NULL), 0);
+	CHECK_INT(find(store, key, &gain), 2);
+	CHECK(gain == 2); /* of other arguments, the nearer size */
+	row = sample_row;
+	row.gain = 3;
+	CHECK_INT(knowledge_put(store, &row, NULL, NULL), 0);
+	CHECK_INT(find(store, key, &gain), 3);
+	CHECK(gain == 3);
+	/* All of these must be the same. */
+	key.ranks = 8;
+	CHECK_INT(find(store, key, &gain), 0);
+	key = sample_row.key;
+	key.platform = "x86_64-64";
+	CHECK_INT(find(store, key, &gain), 0);
+	key = sample_row.key;
+	key.filesystem = "lustre";
+	CHECK_INT(find(store, key, &gain), 0);
+	key = sample_row.key;
+	key.program = "vorpal";
+	CHECK_INT(find(store, key, &gain), 0);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+/* Each with a store of its own opening: none of their entries is lost, and the shared one is one.
+ */
+static void processes_put_at_once(void)
+{
+	struct found found = { 0 };
+	struct sample sample;
+	struct store *store;
+
+	sample_make(&sample);
+	store_close(sample_open(&sample));
+	for (int p = 0; p < 4; p++) {
+		if (fork())
+			continue;
+		store = sample_open(&sample);
+		for (int i = 0; i < 10; i++) {
+			struct knowledge row = sample_row;
+
+			row.key.ranks = (uint32_t)(p * 100 + i + 1);
+			if (knowledge_put(store, &row, NULL, NULL) < 0 ||
+			    knowledge_put(store, &sample_row, NULL, NULL) < 0)
+				_exit(1);
+		}
+		store_close(store);
+		_exit(0);
+	}
+	for (int p = 0; p < 4; p++) {
+		int status = -1;
+
+		wait(&status);
+		CHECK_INT(status, 0);
+	}
+	store = sample_open(&sample);
+	CHECK_INT(knowledge_list(store, keep, &found, NULL), 0);
+	CHECK_INT(found.rows, 40); /* ranks 4 of the first process is the shared one */
+	found_clear(&found);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+TESTS(TEST(an_entry_comes_back_whole), TEST(later_knowledge_replaces_unless_it_is_pinned),
+      TEST(the_best_fit_is_found), TEST(processes_put_at_once))
