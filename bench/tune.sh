@@ -107,9 +107,19 @@ once() {
 	sed -n 's/.* seconds=\([0-9.]*\).*/\1/p' out >>"$1"
 }
 
-# winner NAME: the parameters of a search; nothing where none was better
+# winner NAME: the parameters that a search has proved; nothing where there are none
 winner() {
 	[ ! -s "$1.json" ] || echo "$1.json"
+}
+
+# leader NAME: the best that it has seen, proved or not: what there is to be found
+leader() {
+	python3 - "$1.report" >"$1.leader.json" <<'PYTHON'
+import json, sys
+best = json.load(open(sys.argv[1]))["best"].get("parameters") or {}
+print(json.dumps({"schema": "sluice.params/1", "parameters": [{"name": k, "value": v} for k, v in best.items()]}))
+PYTHON
+	echo "$1.leader.json"
 }
 
 # same A B: the data of two files, wherever it lies in them
@@ -128,7 +138,7 @@ tuned() {
 	[ -x "${command[3]}" ] && command -v "mpiexec.$mpi" >/dev/null || { say "$where/$kernel: not built"; return; }
 	search all --search exhaustive --runs 100000 --repeat 2 --pairs 5 || { miss "$where/$kernel: no complete search"; return; }
 	search short --runs $runs --pairs 5 || { miss "$where/$kernel: no short search"; return; }
-	best=$(winner all) short=$(winner short)
+	best=$(leader all) short=$(winner short)
 	rm -f ./*.seconds
 	for _ in $(seq "$rounds"); do
 		once none.seconds
@@ -145,7 +155,7 @@ tuned() {
 		"$(told all.report 'd["points"]')" "$(awk -v s="$(median none.seconds)" 'BEGIN { print s * 1000 }')" \
 		"$gain_all" $runs "$gain_short" "$share" "$data"
 	say "    complete: $(told all.report '" ".join(k + "=" + v for k, v in (d["best"].get("parameters") or {}).items()) or "nothing"')"
-	say "    $runs runs: $(told short.report '" ".join(k + "=" + v for k, v in (d["best"].get("parameters") or {}).items()) or "nothing"')"
+	say "    $runs runs$([ -n "$short" ] || echo ", not proved"): $(told short.report '" ".join(k + "=" + v for k, v in (d["best"].get("parameters") or {}).items()) or "nothing"')"
 	key "${where}_${kernel}_gain" "$gain_short"
 	key "${where}_${kernel}_best" "$gain_all"
 	key "${where}_${kernel}_share" "$share"
