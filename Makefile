@@ -11,7 +11,9 @@ all: deps-build
 	@test -f $(BUILD)/build.ninja || $(CONFIGURE)
 	cmake --build $(BUILD)
 
-demo: all
+demo: deps-demo
+	$(CONFIGURE)
+	cmake --build $(BUILD)
 	BUILD=$(BUILD) sh packaging/demo.sh
 
 check: deps-check
@@ -39,6 +41,8 @@ deps: deps-check
 	sh packaging/deps.sh build check dev
 deps-build:
 	@sh packaging/deps.sh build
+deps-demo:
+	@sh packaging/deps.sh build demo
 deps-check:
 	@sh packaging/deps.sh build check
 
@@ -48,4 +52,4 @@ format:
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
 
-.PHONY: all demo check check-long bench install deps deps-build deps-check format clean
+.PHONY: all demo check check-long bench install deps deps-build deps-demo deps-check format clean

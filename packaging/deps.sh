@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what is missing for the given purposes (build, check, bench, dev), and nothing else.
+# Installs what is missing for the given purposes (build, demo, check, bench, dev), and nothing else.
 # SLUICE_DEPS=skip leaves everything to you.
 set -eu
 list=$(dirname "$0")/deps.apt
@@ -9,7 +9,7 @@ list=$(dirname "$0")/deps.apt
 
 wanted() {
 	for purpose; do
-		sed -n "s/^$purpose[[:space:]][[:space:]]*//p" "$list"
+		sed -n -E "s/^([a-z]+,)*$purpose(,[a-z]+)*[[:space:]]+//p" "$list"
 	done
 }
 
