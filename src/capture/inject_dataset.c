@@ -258,7 +258,7 @@ void inject_dataset_slow(struct inject_dataset *dataset, hid_t place, const char
 	char path[RULES_PATH_BYTES];
 	int saved = errno;
 
-	if (is_usable(functions) && path_bytes(name, EINVAL) &&
+	if (is_usable(functions) && (!name || path_bytes(name, EINVAL)) &&
 	    OF(functions, H5Iget_type)(type) == ID_TYPE &&
 	    OF(functions, H5Iget_type)(space) == ID_SPACE &&
 	    (dataset->creation == HDF5_DEFAULT ||
@@ -267,7 +267,7 @@ void inject_dataset_slow(struct inject_dataset *dataset, hid_t place, const char
 	    *file_of(functions, place, path)) {
 		dataset->is_ours = true;
 		dataset->requested.used = 0;
-		dataset_apply(dataset, &site, path, name);
+		dataset_apply(dataset, &site, path, name ? name : "");
 	}
 	errno = saved;
 }

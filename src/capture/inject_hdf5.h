@@ -73,7 +73,7 @@ static inline void inject_file_end(struct inject_file *file, hid_t id, bool is_c
 		inject_file_opened(file, id, is_complete);
 }
 
-/* Around H5Dcreate. */
+/* Around H5Dcreate; name is NULL where it has none yet. */
 static inline void inject_dataset(struct inject_dataset *dataset, const void *called, hid_t place,
 				  const char *name, hid_t type, hid_t space, hid_t creation)
 {

@@ -359,7 +359,8 @@ static void layout_record(const struct layout *layout, int fd, const char *full)
 
 	requested.used = effective.used = 0;
 	while ((rule = rules_next(&rules_own, rule, PLACE_LAYOUT, full, "")))
-		info_text_put(&requested, rule->name, rule->value);
+		if (!strncmp(rule->name, "ceph_", 5) == (layout->magic == MAGIC_CEPH))
+			info_text_put(&requested, rule->name, rule->value);
 	if (layout->magic == MAGIC_LUSTRE)
 		lustre_tell(fd, &effective);
 	else

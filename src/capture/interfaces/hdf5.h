@@ -61,7 +61,7 @@ LIBRARY(HDF5)
 #define WITH_ACCESS(list, complete)                                                                    \
 	FIRST(struct inject_file injected; inject_file(&injected, called, filename, list);)         \
 	PASS(list, injected.access) LAST(inject_file_end(&injected, ret, complete);)
-#define WITH_CREATION(complete)                                                                        \
+#define WITH_CREATION(name, complete)                                                                        \
 	FIRST(struct inject_dataset injected;                                                       \
 	      inject_dataset(&injected, called, loc_id, name, type_id, space_id, dcpl_id);)         \
 	PASS(dcpl_id, injected.creation) LAST(inject_dataset_end(&injected, ret, complete);)
@@ -111,15 +111,16 @@ SETS herr_t H5Fset_mpi_atomicity(HANDLE hid_t file_id, FLAGS hbool_t flag);
 #endif
 
 /* Datasets. Sizes are in bytes of memory: what the application passed or got. */
-WITH_CREATION(true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
+WITH_CREATION(name, true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
 AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate1(HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
 		 hid_t dcpl_id);
-WITH_CREATION(true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
+WITH_CREATION(name, true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
 AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate2(HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
 		 hid_t lcpl_id, hid_t dcpl_id, hid_t dapl_id);
-OPENS FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
+WITH_CREATION(NULL, true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
+AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate_anon(HANDLE hid_t loc_id, hid_t type_id, hid_t space_id, hid_t dcpl_id,
 		     hid_t dapl_id);
 OPENS hid_t H5Dopen1(HANDLE hid_t loc_id, NAME const char *name);
@@ -704,7 +705,7 @@ herr_t H5Fflush_async(const char *app_file, const char *app_func, unsigned app_l
 CLOSES(file_id)
 herr_t H5Fclose_async(const char *app_file, const char *app_func, unsigned app_line,
 		      HANDLE hid_t file_id, hid_t es_id);
-WITH_CREATION(false) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
+WITH_CREATION(name, false) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
 AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate_async(const char *app_file, const char *app_func, unsigned app_line,
 		      HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,

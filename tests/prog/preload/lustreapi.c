@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Stands in for Lustre and CephFS, which cannot run here: as liblustreapi, and, preloaded, as the
+ * kernel as far as the guest asks it (it does so by syscall()). Paths below STANDIN_ROOT are on a
+ * file system with the magic STANDIN_MAGIC; what is done to files is written to STANDIN_LOG.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+static int level = 4;
+static struct {
+	uint32_t magic, pattern;
+	uint64_t object[2];
+	uint32_t size;
+	uint16_t count, first;
+} stripes;
+static uint64_t unit = 4194304, object = 4194304;
+
+static void note(const char *format, ...)
+{
+	const char *path = getenv("STANDIN_LOG");
+	int fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT, 0600) : -1;
+	va_list ap;
+
+	if (fd < 0)
+		return;
+	va_start(ap, format);
+	vdprintf(fd, format, ap);
+	va_end(ap);
+	close(fd);
+}
+
+int llapi_msg_get_level(void)
+{
+	return level;
+}
+
+void llapi_msg_set_level(int new_level)
+{
+	level = new_level;
+}
+
+/* As the real one does: it opens the file itself, and complains aloud. */
+int llapi_file_create(const char *name, unsigned long long size, int offset, int count, int pattern)
+{
+	const char *slash = strrchr(name, '/');
+	int fd;
+
+	if (getenv("STANDIN_FAILS")) {
+		if (level)
+			fprintf(stderr, "llapi: error\n");
+		return -EINVAL;
+	}
+	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY | O_ASYNC, 0644);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	stripes.magic = 0x0BD10BD0;
+	stripes.size = (uint32_t)size;
+	stripes.count = (uint16_t)count;
+	note("create %s %llu %d %d %d\n", slash ? slash + 1 : name, size, offset, count, pattern);
+	return 0;
+}
+
+static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
+{
+	const char *field = name + strlen("ceph.file.layout.");
+	uint64_t number = strtoull(value, NULL, 10);
+	uint64_t *of = !strcmp(field, "stripe_unit")   ? &unit
+		       : !strcmp(field, "object_size") ? &object
+						       : NULL;
+	uint64_t was = of ? *of : 0;
+
+	if (of)
+		*of = number;
+	if (object % unit) {
+		*of = was;
+		note("illegal %s %.*s\n", field, (int)bytes, value);
+		errno = EINVAL;
+		return -1;
+	}
+	note("set %s %.*s\n", field, (int)bytes, value);
+	return 0;
+}
+
+static long fgetxattr_stand(const char *name, char *value, size_t bytes)
+{
+	if (!strcmp(name, "lustre.lov") && stripes.magic && bytes >= sizeof(stripes)) {
+		memcpy(value, &stripes, sizeof(stripes));
+		return sizeof(stripes);
+	}
+	if (!strcmp(name, "ceph.file.layout.stripe_unit"))
+		return snprintf(value, bytes, "%llu", (unsigned long long)unit);
+	if (!strcmp(name, "ceph.file.layout.object_size"))
+		return snprintf(value, bytes, "%llu", (unsigned long long)object);
+	errno = ENODATA;
+	return -1;
+}
+
+long syscall(long number, ...)
+{
+	static long (*real)(long, ...);
+	const char *root = getenv("STANDIN_ROOT"), *magic = getenv("STANDIN_MAGIC");
+	va_list ap;
+	long a[6], result;
+
+	if (!real)
+		real = (long (*)(long, ...))(uintptr_t)dlsym(RTLD_NEXT, "syscall");
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	if (magic && number == SYS_fsetxattr)
+		return fsetxattr_stand((const char *)a[1], (const char *)a[2], (size_t)a[3]);
+	if (magic && number == SYS_fgetxattr)
+		return fgetxattr_stand((const char *)a[1], (char *)a[2], (size_t)a[3]);
+	result = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (!result && number == SYS_statfs && root && magic &&
+	    !strncmp((const char *)a[0], root, strlen(root)))
+		((struct statfs *)a[1])->f_type =
+			(__typeof__(((struct statfs *)a[1])->f_type))strtoull(magic, NULL, 0);
+	return result;
+}

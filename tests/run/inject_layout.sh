@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Layouts of files that a program makes without MPI: stripes of Lustre before the open, attributes of CephFS after it.
+# Neither file system can run here, so tests/prog/preload/lustreapi.c stands in for both. What the program sees is as
+# ever: results, errors, permissions. On a file system without layouts nothing is done at all.
+. "$(dirname "$0")/libtest.sh"
+mkdir lib data
+ln -s "$prog/lustreapi.so" lib/liblustreapi.so.1 # the same object as the preloaded one
+export SLUICE_STORE_PATH=$work/store.db LD_LIBRARY_PATH=$work/lib
+
+cat >params.json <<'END'
+{"schema": "sluice.params/1", "parameters": [
+ {"name": "striping_factor", "value": 4}, {"name": "striping_factor", "value": 8, "file": "wide.dat"},
+ {"name": "striping_unit", "value": 1048576},
+ {"name": "ceph_stripe_unit", "value": 1572864}, {"name": "ceph_object_size", "value": 3145728},
+ {"name": "ceph_stripe_count", "value": 2}]}
+END
+
+# Every way to make a file, and what must be as without us.
+cat >makes.py <<'END'
+import ctypes, os, stat, sys
+os.umask(0o027)
+libc = ctypes.CDLL(None, use_errno=True)
+root = os.open("data", os.O_RDONLY)
+def mode(path):
+    return oct(stat.S_IMODE(os.stat(path).st_mode))
+fd = os.open("data/plain.dat", os.O_CREAT | os.O_WRONLY, 0o666)
+os.write(fd, b"abc")
+print(mode("data/plain.dat"), os.stat("data/plain.dat").st_size)
+fd = os.open("data/wide.dat", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o400)
+print(mode("data/wide.dat"), os.write(fd, b"xy"))
+try:
+    os.open("data/wide.dat", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+except FileExistsError:
+    print("exists")
+os.open("at.dat", os.O_CREAT | os.O_WRONLY, 0o777, dir_fd=root)
+print(mode("data/at.dat"))
+stream = libc.fopen(b"data/stream.dat", b"w")
+print(mode("data/stream.dat"), bool(stream))
+print(bool(libc.fopen(b"data/exclusive.dat", b"wx")))
+print(libc.creat(b"data/creat.dat", 0o600) > 2, mode("data/creat.dat"))
+ctypes.set_errno(77)
+print(libc.open(b"data/none/x.dat", os.O_CREAT | os.O_WRONLY, 0o600), ctypes.get_errno())
+print(libc.open(None, os.O_CREAT | os.O_WRONLY, 0o600), ctypes.get_errno())
+print(sorted(os.listdir("data")))
+END
+
+# makes [ARGUMENT...]: what the program prints is in out, what was done to files in log
+makes() {
+	rm -rf data log
+	mkdir data
+	check_rc 0 "$@" python3 makes.py
+}
+
+makes env
+cp out expected
+
+# ---- an ordinary file system
+makes "$sluice" run -p params.json -o trace --
+diff expected out || fail "the program sees something else"
+[ ! -e log ] || fail "done on an ordinary file system: $(cat log)"
+check_eq "$("$sluice" print trace | grep -c _parameters || true)" 0 "records of layouts where there are none"
+
+export LD_PRELOAD=$prog/lustreapi.so STANDIN_ROOT=$work/data STANDIN_LOG=$work/log
+
+# ---- Lustre
+export STANDIN_MAGIC=0x0BD00BD0
+makes "$sluice" run -p params.json -o trace --
+diff expected out || fail "Lustre: the program sees something else"
+check_eq "$(cat log)" "create plain.dat 1048576 -1 4 0
+create wide.dat 1048576 -1 8 0
+create at.dat 1048576 -1 4 0
+create stream.dat 1048576 -1 4 0
+create creat.dat 1048576 -1 4 0" "what liblustreapi was asked for"
+"$sluice" print trace | grep posix_parameters >told
+check_eq "$(wc -l <told)" 5
+check_has "$(grep /wide.dat told || sed -n 2p told)" 'hint/set="striping_factor=8;striping_unit=1048576"' "effective stripes"
+makes "$sluice" run --mode off -p params.json --
+diff expected out || fail "unrecorded: the program sees something else"
+check_eq "$(wc -l <log)" 5 "files made with recording off"
+
+# ---- a library that fails, aloud, is not heard
+STANDIN_FAILS=1 makes "$sluice" run -p params.json -o trace --
+diff expected out || fail "failing: the program sees something else"
+check_eq "$(cat err)" "" "what is said on stderr"
+
+# ---- CephFS: no step may be illegal
+export STANDIN_MAGIC=0x00C36400
+makes "$sluice" run -p params.json -o trace --
+diff expected out || fail "CephFS: the program sees something else"
+check_eq "$(head -n 4 log)" "set stripe_unit 65536
+set object_size 3145728
+set stripe_unit 1572864
+set stripe_count 2"
+check_eq "$(grep -c illegal log || true)" 0 "illegal steps in: $(cat log)"
+check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" "ceph_object_size=3145728;ceph_stripe_unit=1572864" "effective layout"

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Parameters in programs without MPI (serial HDF5, Python), below NetCDF and PnetCDF, and before names of files; and
+# what is wrong with a parameter file is no concern of the program's.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+export SLUICE_STORE_PATH=$work/store.db
+case=inject python=/usr/bin/python3
+[ -x $python ] || python=python3
+
+cat >params.json <<'END'
+{"schema": "sluice.params/1", "parameters": [
+ {"name": "cb_buffer_size", "value": 1048576}, {"name": "romio_ds_write", "value": "disable"},
+ {"name": "alignment", "value": "0, 65536"}, {"name": "sieve_buf_size", "value": 131072},
+ {"name": "transfer", "value": "independent"}, {"name": "chunk_size", "value": 2048},
+ {"name": "chunk_size", "value": "1,128", "object": "old"}]}
+END
+cp params.json semantics.json
+sed -i 's/"parameters": \[/&{"name": "coll_metadata_ops", "value": "on"}, {"name": "fill_time", "value": "never"},/' semantics.json
+
+# ---- serial HDF5: with lists of its own, and with the default
+if mpi_has serial inject; then
+	check_rc 0 "$BUILD/mpi/serial/inject" a.h5
+	cp out bare
+	mv a.h5 bare.h5
+	check_rc 0 "$sluice" run -p params.json -o trace "$BUILD/mpi/serial/inject" a.h5
+	check_eq "$(cat err)" "" "what is said on stderr"
+	check_eq "$(cat out)" "a.h5 access alignment=0,65536 sieve=131072 meta=2048 small=2048 cache=2097152 libver=0
+a.h5 grid chunk=1,512 fill=2
+a.h5 old chunk=1,128 fill=2
+a.h5 packed chunk=1,1024 fill=2"
+	h5diff bare.h5 a.h5 >difference || fail "the data differs: $(cat difference)"
+	check_rc 0 "$sluice" -c params.allow=semantics run -p semantics.json -o trace "$BUILD/mpi/serial/inject" own a.h5
+	check_has "$(cat out)" "a.h5 access alignment=0,65536"
+	check_has "$(cat out)" "a.h5 grid chunk=1,512 fill=1"
+	check_trace <<'END'
+files = [c for c in calls if c.function == "H5F_parameters"]
+same({c.name for c in files},
+     {"alignment=0,65536;coll_metadata_ops=!serial;sieve_buf_size=131072;transfer=independent"}, "requested of files")
+must(all("alignment=0,65536" in c.hints.split(";") and base(c) == "a.h5" for c in files), "effective", *files)
+same(Counter(c.relation.function for c in files), {"H5Fcreate": 1, "H5Fopen": 1}, "calls that are told of")
+same(len([c for c in calls if c.function == "H5D_parameters"]), 3, "datasets that are told of")
+same([c for c in calls if c.function == "MPI_File_parameters"], [], "files of MPI")
+END
+	# Asked for nothing, but to be told what counts.
+	echo '{"schema": "sluice.params/1", "parameters": []}' >none.json
+	check_rc 0 "$sluice" run -p none.json -o trace "$BUILD/mpi/serial/inject" a.h5
+	diff bare out || fail "a run without parameters differs"
+	check_trace <<'END'
+same({(c.function, c.name or "") for c in calls if "_parameters" in c.function},
+     {("H5F_parameters", ""), ("H5D_parameters", "")}, "what is told of")
+must(any("alignment=1,1" in c.hints for c in calls if c.function == "H5F_parameters"), "defaults are told")
+END
+	# Without us, and with a file that is none (H5T-AC-5).
+	check_rc 0 env SLUICE_DISABLE=1 "$sluice" run -p params.json -o trace "$BUILD/mpi/serial/inject" a.h5
+	diff bare out || fail "switched off: the program differs"
+	: >empty.xml
+	echo '<Parameters><High_Level_IO_Library><alignment>0,655' >cut.xml
+	for file in missing.xml empty.xml cut.xml; do
+		check_rc 0 "$sluice" run -p $file -o trace "$BUILD/mpi/serial/inject" a.h5
+		diff bare out || fail "$file: the program differs"
+		check_eq "$(grep -c '^sluice.*: warning: ' err)" 1 "warnings about $file: $(cat err): number"
+	done
+fi
+
+# ---- Python, which has an HDF5 of its own
+if $python -c 'import h5py' 2>/dev/null; then
+	cat >io.py <<'END'
+import h5py, numpy
+with h5py.File("python.h5", "w") as f:
+    f["rows"] = numpy.arange(4096, dtype="i4").reshape(4, 1024)
+    print(f["rows"].chunks, f.id.get_access_plist().get_alignment())
+with h5py.File("python.h5") as f:
+    print(int(f["rows"][3, 1023]))
+END
+	check_rc 0 "$sluice" run -p params.json -o trace $python io.py
+	check_eq "$(cat out)" "(1, 512) (0, 65536)
+4095" "what Python sees"
+fi
+
+# ---- below NetCDF and PnetCDF
+for mpi in $(mpi_list); do
+	for program in netcdf pnetcdf; do
+		mpi_has "$mpi" $program || continue
+		check_rc 0 "$sluice" run -p params.json -o "$work/trace" -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/$program"
+		check_trace $program <<'END'
+layer = {"netcdf": "NetCDF", "pnetcdf": "PnetCDF"}[arguments[0]]
+files = [c for c in calls if c.function == "MPI_File_parameters"]
+must({c.rank for c in files} == {0, 1}, "ranks that are told of")
+must(any(c.relation.cause_in(layer) for c in files), "files that %s opens" % layer, *files)
+for call in files:
+    same(call.name, "cb_buffer_size=1048576;romio_ds_write=disable", "requested")
+    must("romio_ds_write=disable" in call.hints.split(";"), "effective", call)
+if layer == "NetCDF":
+    files = [c for c in calls if c.function == "H5F_parameters" and c.relation.cause_in(layer)]
+    must(files and all("alignment=0,65536" in c.hints for c in files), "files of HDF5 below", *files)
+END
+	done
+done
+
+# ---- names: a prefix is added once, and nobody else sees it (H5T-AC-6). The page is added to by hand: the catalogue
+# has only Blue Gene's.
+cat >prefix.py <<'END'
+import os, sys
+name = os.environ["SLUICE_SPOOL"] + "/control"
+with open(name, "r+b") as page:
+    at = page.read().index(b"sluice-parameters 1 parameters\n") + len(b"sluice-parameters 1 parameters\n")
+    page.seek(at)
+    page.write(sys.argv[1].encode())
+END
+echo '{"schema": "sluice.params/1", "parameters": []}' >none.json
+
+# prefixed LINE FILE: by two ranks of MPICH
+prefixed() {
+	printf '%b' "$1" >line
+	check_rc 0 "$sluice" run -p none.json -o "$work/trace" -- sh -c \
+		'SLUICE_DISABLE=1 python3 prefix.py "$(cat line)
+" && exec mpiexec.mpich -n 2 "$0" "$1"' "$BUILD/mpi/mpich/inject" "$2"
+}
+
+if mpi_has mpich inject && command -v mpiexec.mpich >/dev/null; then
+	rm -f -- *.h5*
+	prefixed 'prefix\t*\t*\tdriver\tnfs:' a.h5
+	check_has "$(cat out)" "a.h5 hint romio_filesystem_type=NFS"
+	check_trace <<'END'
+opens = [c for c in calls if c.function == "MPI_File_open"]
+must(opens and all(base(c) in ("a.h5", "a.h5.plain") and ":" not in c.file for c in opens), "names", *opens)
+END
+	prefixed 'prefix\t*\t*\tdriver\tnfs:' ufs:b.h5
+	check_has "$(cat out)" "b.h5 hint romio_filesystem_type=UFS"
+	# Blue Gene's is for GPFS alone: elsewhere ROMIO refuses to open anything by it.
+	prefixed 'prefix\t*\t*\tbglockless\tbglockless:' c.h5
+	check_has "$(cat out)" "c.h5 hint romio_filesystem_type=UFS"
+	check_has "$("$sluice" print trace | grep -m 1 MPI_File_parameters)" "bglockless=!gpfs"
+fi
