@@ -6,11 +6,12 @@
 # complete search and with those of the short one: the short one must reach 80 % of the other's gain, with the same
 # data in the file. Last, what injection costs that changes nothing: VPIC-IO bare and with its defaults injected.
 # BUILD names the build tree, TUNE_DIR where files are written, TUNE_ROUNDS how often the three are run, TUNE_PAIRS how
-# often VPIC-IO is, TUNE_SCALE how large it is, TUNE_CASES which "WHERE/KERNEL" are tuned.
+# often VPIC-IO is, TUNE_SCALE how large it is, TUNE_CASES which "WHERE/KERNEL" are tuned; of a "WHERE" alone only the
+# cost of injection is taken.
 set -eu
 BUILD=${BUILD:-build}
 . "$(dirname "$0")/../tests/mpi/libmpi.sh"
-rounds=${TUNE_ROUNDS:-11} pairs=${TUNE_PAIRS:-21} scale=${TUNE_SCALE:-0.25} ranks=4 runs=40
+rounds=${TUNE_ROUNDS:-11} pairs=${TUNE_PAIRS:-21} scale=${TUNE_SCALE:-1} ranks=4 runs=40
 cases=${TUNE_CASES:-mpich/strided mpich/small ompio/strided ompio/small romio/strided romio/small}
 bar_share=80 bar_cost=1
 # Below that a gain is what the noise of the machine may be.
@@ -48,7 +49,7 @@ median() {
 
 # ratio A B: A / B, or 0
 ratio() {
-	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f\n", b > 0 ? a / b : 0 }'
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f\n", (b > 0 ? a / b : 0) }'
 }
 
 less() {
@@ -106,9 +107,19 @@ once() {
 	sed -n 's/.* seconds=\([0-9.]*\).*/\1/p' out >>"$1"
 }
 
-# winner NAME: the parameters of a search; nothing where none was better
+# winner NAME: the parameters that a search has proved; nothing where there are none
 winner() {
 	[ ! -s "$1.json" ] || echo "$1.json"
+}
+
+# leader NAME: the best that it has seen, proved or not: what there is to be found
+leader() {
+	python3 - "$1.report" >"$1.leader.json" <<'PYTHON'
+import json, sys
+best = json.load(open(sys.argv[1]))["best"].get("parameters") or {}
+print(json.dumps({"schema": "sluice.params/1", "parameters": [{"name": k, "value": v} for k, v in best.items()]}))
+PYTHON
+	echo "$1.leader.json"
 }
 
 # same A B: the data of two files, wherever it lies in them
@@ -127,7 +138,7 @@ tuned() {
 	[ -x "${command[3]}" ] && command -v "mpiexec.$mpi" >/dev/null || { say "$where/$kernel: not built"; return; }
 	search all --search exhaustive --runs 100000 --repeat 2 --pairs 5 || { miss "$where/$kernel: no complete search"; return; }
 	search short --runs $runs --pairs 5 || { miss "$where/$kernel: no short search"; return; }
-	best=$(winner all) short=$(winner short)
+	best=$(leader all) short=$(winner short)
 	rm -f ./*.seconds
 	for _ in $(seq "$rounds"); do
 		once none.seconds
@@ -144,7 +155,7 @@ tuned() {
 		"$(told all.report 'd["points"]')" "$(awk -v s="$(median none.seconds)" 'BEGIN { print s * 1000 }')" \
 		"$gain_all" $runs "$gain_short" "$share" "$data"
 	say "    complete: $(told all.report '" ".join(k + "=" + v for k, v in (d["best"].get("parameters") or {}).items()) or "nothing"')"
-	say "    $runs runs: $(told short.report '" ".join(k + "=" + v for k, v in (d["best"].get("parameters") or {}).items()) or "nothing"')"
+	say "    $runs runs$([ -n "$short" ] || echo ", not proved"): $(told short.report '" ".join(k + "=" + v for k, v in (d["best"].get("parameters") or {}).items()) or "nothing"')"
 	key "${where}_${kernel}_gain" "$gain_short"
 	key "${where}_${kernel}_best" "$gain_all"
 	key "${where}_${kernel}_share" "$share"
@@ -154,39 +165,43 @@ tuned() {
 	fi
 }
 
-# seconds COMMAND...: how long it takes
+# seconds CLOCK COMMAND...: how long it takes, or how much CPU time all of it
 seconds() {
-	local begin=$EPOCHREALTIME
-	"$@" >out 2>err || { echo "tune: $(cat err)" >&2; return 1; }
-	awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.6f\n", b - a }'
+	local clock=$1 TIMEFORMAT='%R %U %S'
+	shift
+	{ time "$@" >out 2>err; } 2>took || { echo "tune: $(cat err)" >&2; return 1; }
+	awk -v clock="$clock" '{ print clock == "wall" ? $1 : $2 + $3 }' took
 }
 
-# cost WHERE: pairs of VPIC-IO, each now one way first and now the other
+# cost WHERE RANKS CLOCK: pairs of VPIC-IO, each now one way first and now the other
 cost() {
-	local i bare ours
-	at "$1"
+	local where=$1 n=$2 clock=$3 i bare ours
+	at "$where"
 	[ -x "$BUILD/mpi/$mpi/vpic_io" ] && command -v "mpiexec.$mpi" >/dev/null || return 0
-	command=("mpiexec.$mpi" -n "$ranks" "$BUILD/mpi/$mpi/vpic_io" --scale "$scale" -f "$work/vpic.h5")
+	command=("mpiexec.$mpi" -n "$n" "$BUILD/mpi/$mpi/vpic_io" --scale "$scale" --steps $((ranks / n)) -f "$work/vpic.h5")
 	rm -f ./*.pairs
 	for i in $(seq "$pairs"); do
-		[ $((i % 2)) = 0 ] || bare=$(seconds "${command[@]}")
-		ours=$(seconds "$sluice" run --quiet --mode off --params neutral.json -- "${command[@]}")
-		[ $((i % 2)) = 1 ] || bare=$(seconds "${command[@]}")
+		[ $((i % 2)) = 0 ] || bare=$(seconds "$clock" "${command[@]}")
+		ours=$(seconds "$clock" "$sluice" run --quiet --mode off --params neutral.json -- "${command[@]}")
+		[ $((i % 2)) = 1 ] || bare=$(seconds "$clock" "${command[@]}")
 		echo "$bare" >>bare.pairs
 		ratio "$ours" "$bare" >>ratio.pairs
 	done
-	sort -g ratio.pairs | awk -v where="$1" -v bare="$(median bare.pairs)" -v bar=$bar_cost '{ v[NR] = 100 * ($1 - 1) }
+	sort -g ratio.pairs | awk -v what="$where, $n ranks, $clock" -v bare="$(median bare.pairs)" -v bar=$bar_cost \
+		'{ v[NR] = 100 * ($1 - 1) }
 		END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
-			printf "%-14s  VPIC-IO %8.1f ms  injection %+6.2f %% (quartiles %+.2f to %+.2f, bar %s %%)\n", where,
+			printf "%-22s  VPIC-IO %8.1f ms  injection %+6.2f %% (quartiles %+.2f to %+.2f, bar %s %%)\n", what,
 				bare * 1000, m, v[int((NR + 3) / 4)], v[int((3 * NR + 1) / 4)], bar
-			print m >"cost"; exit m > bar }' || miss "$1: injection costs $(cat cost) %, bar $bar_cost %"
-	key "${1}_injection_percent" "$(cat cost)"
+			print m >"cost"; exit m > bar }' || miss "$where, $n ranks, $clock: injection costs $(cat cost) %, bar $bar_cost %"
+	key "${where}_${n}_${clock}_percent" "$(cat cost)"
 }
 
 [ -n "$(mpi_list)" ] || { echo "tune: there is no MPI" >&2; exit 0; }
 say "$ranks ranks; medians of $rounds; the gain is that of the I/O time which the program tells"
 for case in $cases; do
-	tuned "${case%/*}" "${case#*/}"
+	case $case in
+	*/*) tuned "${case%/*}" "${case#*/}" ;;
+	esac
 done
 # What counts anyway: only that it is injected can be seen.
 cat >neutral.json <<'JSON'
@@ -196,9 +211,11 @@ cat >neutral.json <<'JSON'
  {"name": "romio_cb_write", "value": "automatic"}]}
 JSON
 say
-say "pairs of whole runs, $pairs each, $ranks ranks, --scale $scale"
+say "pairs of whole runs of VPIC-IO, $pairs each, --scale $scale; the CPU time of one rank is less at the mercy of others"
 for where in $(printf '%s\n' $cases | cut -d/ -f1 | sort -u); do
-	[ "$where" = romio ] || cost "$where"
+	[ "$where" != romio ] || continue
+	cost "$where" $ranks wall
+	cost "$where" 1 cpu
 done
 printf '%s' "${missed:-}"
 say "bench tune:$keys failed=$failed"

@@ -47,25 +47,6 @@ void inject_refuse(struct info_text *requested, const char *key, const char *rea
 	info_text_put(requested, key, text);
 }
 
-const char *inject_prefix(char to[RULES_PATH_BYTES], const char *key, const char *value,
-			  const char *path)
-{
-	size_t v, p = strnlen(path, RULES_PATH_BYTES);
-	bool is_key = !strcmp(value, "true");
-
-	if (is_key)
-		value = key;
-	v = strlen(value);
-	if (!v || !strcmp(value, "false") || strchr(path, ':') ||
-	    v + is_key + p >= RULES_PATH_BYTES)
-		return NULL;
-	memcpy(to, value, v);
-	if (is_key)
-		to[v++] = ':';
-	memcpy(to + v, path, p + 1);
-	return to;
-}
-
 /* The kind of file system that an absolute path is on, or will be; 0 where that is not known. */
 static uint64_t magic_of(const char *path)
 {
@@ -100,7 +81,7 @@ static void prefix_apply(struct inject_opening *opening, const char *path, const
 
 	if (!rule)
 		return;
-	name = inject_prefix(opening->prefixed, rule->name, rule->value, spelled);
+	name = rules_prefix(opening->prefixed, rule->name, rule->value, spelled);
 	refusal = name ? prefix_refusal(rule, path) : NULL;
 	if (refusal) {
 		inject_refuse(&opening->requested, rule->name, refusal);

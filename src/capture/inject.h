@@ -46,13 +46,6 @@ void inject_record(unsigned call, uint64_t link, const struct info_text *request
 /* KEY=!REASON: why a parameter is not applied. */
 void inject_refuse(struct info_text *requested, const char *key, const char *reason);
 
-/*
- * The name with a prefix of ROMIO's before it; NULL where it has one, or they do not fit. A value
- * of "true" stands for the key itself, "false" for none.
- */
-const char *inject_prefix(char to[RULES_PATH_BYTES], const char *key, const char *value,
-			  const char *path);
-
 #pragma GCC visibility pop
 
 /*

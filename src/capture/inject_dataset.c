@@ -3,7 +3,9 @@
  * Datasets of HDF5: how they are laid out, and how they are moved.
  */
 #include <errno.h>
+#include <stdio.h>
 
+#include "capture/chunk.h"
 #include "capture/inject_hdf5.h"
 #include "capture/inline/hints.h"
 #include "capture/splice.h"
@@ -53,70 +55,12 @@ static const char *const alloc_times[] = { "default", "early", "late", "incr", N
 #define ALLOC_DEFAULT 0
 #define ALLOC_INCREMENTAL 3
 
-#define CHUNK_BYTES_MAX UINT32_MAX /* the library keeps it in 32 bits */
-
 static int word_find(const char *value, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
 		if (!strcmp(words[i], value))
 			return i;
 	return -1;
-}
-
-/* Chunks. */
-
-static bool chunk_fits(const hsize_t *chunk, int rank, uint64_t element)
-{
-	uint64_t bytes;
-
-	return !__builtin_mul_overflow(hdf5_product(chunk, rank), element, &bytes) && bytes &&
-	       bytes <= CHUNK_BYTES_MAX;
-}
-
-/* Extents as they are given; they have to be those of the dataset at most. */
-static bool chunk_given(const char *value, int rank, const hsize_t *dims, hsize_t *chunk)
-{
-	for (int i = 0; i < rank; i++) {
-		uint64_t extent;
-
-		/* "4096," is one extent: without the comma it would be a size. */
-		if (!rules_number(&value, &extent) || !extent || extent > dims[i] ||
-		    (*value != (i + 1 < rank ? ',' : 0) && (rank > 1 || strcmp(value, ",") != 0)))
-			return false;
-		chunk[i] = extent;
-		value++;
-	}
-	return true;
-}
-
-static void chunk_made(uint64_t bytes, int rank, const hsize_t *dims, uint64_t element,
-		       hsize_t *chunk)
-{
-	uint64_t most = bytes / element;
-
-	memcpy(chunk, dims, (size_t)rank * sizeof(*chunk));
-	for (int i = 0; i < rank; i++)
-		while (chunk[i] > 1 && hdf5_product(chunk, rank) > most)
-			chunk[i] = (chunk[i] + 1) / 2;
-}
-
-bool inject_chunk(const char *value, int rank, const hsize_t *dims, uint64_t element,
-		  hsize_t chunk[HDF5_RANK_MAX])
-{
-	const char *end = value;
-	uint64_t bytes;
-
-	if (rank < 1 || rank > HDF5_RANK_MAX || !element || !hdf5_product(dims, rank))
-		return false;
-	if (strchr(value, ',')) {
-		if (!chunk_given(value, rank, dims, chunk))
-			return false;
-	} else {
-		if (!rules_number(&end, &bytes) || *end || !bytes)
-			return false;
-		chunk_made(bytes, rank, dims, element, chunk);
-	}
-	return chunk_fits(chunk, rank, element);
 }
 
 /* A dataset whose creation is under way: what is known of it. */
@@ -145,7 +89,7 @@ static const char *chunk_apply(const struct site *site, const char *value)
 	/* A contiguous dataset that can grow is an error of the program's, and stays one. */
 	if (memcmp(dims, most, (size_t)rank * sizeof(dims[0])) != 0)
 		return "extent";
-	if (!inject_chunk(value, rank, dims, OF(functions, H5Tget_size)(site->type), chunk))
+	if (!chunk_shape(value, rank, dims, OF(functions, H5Tget_size)(site->type), chunk))
 		return "shape";
 	return OF(functions, H5Pset_chunk)(site->list, rank, chunk) < 0 ? "failed" : NULL;
 }

@@ -48,14 +48,6 @@ void inject_transferred_slow(const void *near, hid_t list, herr_t ret);
 /* After H5close(): ids begin anew. */
 void inject_hdf5_ended(void);
 
-/*
- * The shape of chunks for a dataset of these extents: as value says ("1,26,327680"), or, where that
- * is a lone number, made from a size in bytes by halving the slowest extents first. False where it
- * is none for this dataset.
- */
-bool inject_chunk(const char *value, int rank, const hsize_t *dims, uint64_t element,
-		  hsize_t chunk[HDF5_RANK_MAX]);
-
 /* Has a file been opened by ranks of which we do not know where they are? Then hands off. */
 bool inject_ranks_are_unknown(void);
 

@@ -38,6 +38,11 @@ void layout_end_slow(struct layout *layout, int fd);
 
 #pragma GCC visibility pop
 
+static inline bool layout_is_wanted(void)
+{
+	return rules_has(PLACE_LAYOUT);
+}
+
 /* Before the open: layout->flags are to be used instead of flags. Keeps errno. */
 static inline void layout_begin(struct layout *layout, int directory, const char *path, int flags,
 				mode_t mode)
@@ -45,9 +50,14 @@ static inline void layout_begin(struct layout *layout, int directory, const char
 	*layout = (struct layout){
 		.flags = flags, .directory = directory, .path = path, .mode = mode
 	};
-	if (unlikely(rules_has(PLACE_LAYOUT)) && flags & O_CREAT)
+	if (unlikely(layout_is_wanted()) && flags & O_CREAT)
 		layout_begin_slow(layout);
 }
+
+/* For rows of interfaces/, whose path is always called so. */
+#define LAYOUT_OPENS(directory, flags, mode) \
+	struct layout layout;                \
+	layout_begin(&layout, directory, path, flags, mode)
 
 /* After it; fd is its result. Keeps errno. */
 static inline void layout_end(struct layout *layout, int fd)

@@ -201,3 +201,22 @@ bool rules_number(const char **at, uint64_t *number)
 	*number = n;
 	return true;
 }
+
+const char *rules_prefix(char to[RULES_PATH_BYTES], const char *key, const char *value,
+			 const char *path)
+{
+	size_t v, p = strnlen(path, RULES_PATH_BYTES);
+	bool is_key = !strcmp(value, "true");
+
+	if (is_key)
+		value = key;
+	v = strlen(value);
+	if (!v || !strcmp(value, "false") || strchr(path, ':') ||
+	    v + is_key + p >= RULES_PATH_BYTES)
+		return NULL;
+	memcpy(to, value, v);
+	if (is_key)
+		to[v++] = ':';
+	memcpy(to + v, path, p + 1);
+	return to;
+}

@@ -71,6 +71,13 @@ const char *rules_value(const struct rules *rules, enum parameters_place place, 
 /* A whole number in plain digits, moving *at behind it; false if there is none. */
 bool rules_number(const char **at, uint64_t *number);
 
+/*
+ * The name with a prefix of ROMIO's before it; NULL where it has one, or they do not fit. A value
+ * of "true" stands for the key itself, "false" for none.
+ */
+const char *rules_prefix(char to[RULES_PATH_BYTES], const char *key, const char *value,
+			 const char *path);
+
 #pragma GCC visibility pop
 
 static inline bool rules_has(enum parameters_place place)

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd/injection.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "cmd/tuned.h"
 #include "observe/collect/agreement.h"
 #include "observe/collect/collector.h"
 #include "observe/report/parameters.h"
 #include "params/set.h"
+
+#define LINE_MAX 160 /* bytes of a list of parameters in a sentence */
 
 /* What is wrong with a file: the first is told, the others are counted. */
 struct problems {
@@ -164,14 +169,88 @@ static void file_read(struct injection *in, const struct config *config, const c
 	free(problems.first);
 }
 
+static void drop(struct injection *in)
+{
+	in->text[0] = 0;
+	free(in->line);
+	in->line = NULL;
+}
+
+static void notice_add(struct injection *in, const struct tuned *tuned, const char *what,
+		       const char *more)
+{
+	AUTO_FREE char *why = tuned_describe(tuned);
+	bool is_long = strlen(in->line) > LINE_MAX;
+
+	sentence_add(in, COLLECTOR_NOTICE "%s %.*s%s, which %s%s", what, LINE_MAX, in->line,
+		     is_long ? "..." : "", why, more);
+}
+
+/* The entry as it may be applied here: in *in, or nothing where that is nothing. */
+static bool entry_take(struct injection *in, const struct config *config, const struct tuned *tuned)
+{
+	AUTO_FREE char *origin = xprintf("knowledge base, entry %" PRId64, tuned->id);
+	struct problems problems = { .origin = origin };
+	struct param_set set = { 0 };
+	struct err err = { 0 };
+
+	if (param_set_read_text(&set, origin, tuned->parameters, strlen(tuned->parameters),
+				problem_take, &problems, &err) < 0)
+		sentence_add(in, "%s; it is not used", err.text);
+	else
+		take(in, &set, config, &problems, true);
+	param_set_release(&set);
+	free(problems.first);
+	return in->line && *in->line;
+}
+
+/* Found with other code it may do harm: that is for people to say. */
+static void entry_use(struct injection *in, const struct config *config, const struct tuned *tuned)
+{
+	bool apply = config_choice(config, SETTING_TUNE_APPLY) == CONFIG_APPLY_APPLY &&
+		     tuned->fit >= TUNED_OTHER_ARGUMENTS;
+	AUTO_FREE char *show =
+		xprintf(": run with --tune=apply, or see 'sluice kb show %" PRId64 "'", tuned->id);
+	AUTO_FREE char *use = xprintf(": see 'sluice kb show %" PRId64 "'", tuned->id);
+
+	if (!entry_take(in, config, tuned)) {
+		drop(in);
+		return;
+	}
+	if (apply) {
+		notice_add(in, tuned, "applied", use);
+		return;
+	}
+	notice_add(in, tuned, "there are parameters,", tuned->fit == TUNED_OTHER_CODE ? use : show);
+	drop(in);
+}
+
+/* What tuning has found for the program: told of, or applied. */
+static void learnt_consult(struct injection *in, const struct config *config, char **argv)
+{
+	int wanted = config_choice(config, SETTING_TUNE_APPLY);
+	struct tuned tuned = { .fit = TUNED_NOTHING };
+	struct err err = { 0 };
+
+	if (wanted == CONFIG_APPLY_OFF)
+		return;
+	/* Of a store that is broken users hear from the plug-ins, if they did not ask for this. */
+	if (tuned_find(&tuned, config, argv, &err) < 0 && wanted == CONFIG_APPLY_APPLY)
+		sentence_add(in, "%s; what tuning has found is not applied", err.text);
+	if (tuned.fit != TUNED_NOTHING)
+		entry_use(in, config, &tuned);
+	tuned_release(&tuned);
+}
+
 void injection_init(struct injection *in, const struct config *config, char **argv)
 {
 	const char *path = config_text(config, SETTING_PARAMS_FILE);
 
-	(void)argv;
 	*in = (struct injection){ .text = "" };
 	if (*path)
 		file_read(in, config, path);
+	else
+		learnt_consult(in, config, argv);
 }
 
 void injection_release(struct injection *in)
@@ -212,13 +291,6 @@ static void replace(struct injection *in, const char *text)
 	free(in->origin);
 	in->line = line_of(text);
 	in->origin = xstrdup("another node of the job");
-}
-
-static void drop(struct injection *in)
-{
-	in->text[0] = 0;
-	free(in->line);
-	in->line = NULL;
 }
 
 void injection_agree(struct injection *in, const char *part, uint32_t ranks, uint32_t size)

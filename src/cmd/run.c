@@ -88,14 +88,25 @@ static void warn(const struct command *c, const char *text)
 		command_warn(c, "%s", text);
 }
 
+static void notify(const struct command *c, const char *text)
+{
+	const struct run_args *args = c->args;
+
+	if (!args->quiet)
+		fprintf(stderr, "sluice: %s\n", text);
+}
+
 /* Tells each line of text. */
 static void warn_lines(const struct command *c, const char *text)
 {
 	while (*text) {
-		size_t n = strcspn(text, "\n");
+		size_t n = strcspn(text, "\n"), notice = strlen(COLLECTOR_NOTICE);
 		AUTO_FREE char *line = xstrndup(text, n);
 
-		warn(c, line);
+		if (strncmp(line, COLLECTOR_NOTICE, notice) == 0)
+			notify(c, line + notice);
+		else
+			warn(c, line);
 		text += n + (text[n] != 0);
 	}
 }

@@ -200,7 +200,7 @@ static char *wrong(const struct tunable *t, const char *text, struct err *err, c
 	char shown[80];
 	size_t n = 0;
 
-	for (; text[n] && n < sizeof(shown) - 1; n++)
+	for (; n < sizeof(shown) - 1 && text[n]; n++)
 		shown[n] = text[n] < ' ' || text[n] > '~' ? '?' : text[n];
 	shown[n] = 0;
 	err_set(err, EINVAL, "%s: \"%s\" is not %s", t->name, shown, legal);

@@ -199,6 +199,8 @@ static void learn_place(struct command_bed *b, const struct reading *reading,
 		bed->ranks = reading->ranks;
 	bed->uses = reading->uses;
 	bed->uses.creates = remains_has_new(remains);
+	bed->uses.reads = reading->read_bytes > 0;
+	bed->uses.writes = reading->write_bytes > 0;
 	bed->context.middleware = reading->middleware;
 	bed->context.filesystem = filesystem_used(b, remains);
 	bed->context.ranks = bed->ranks;

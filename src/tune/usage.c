@@ -7,15 +7,13 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "trace/hints.h"
+#include "trace/parameters.h"
 
 #define KEY_BYTES 64
 #define VALUE_BYTES 512
 /* A run that opens a thousand files in a thousand ways is not told in full. */
 #define VALUES_BYTES 1024
 #define KEYS_MAX 256
-
-/* What the guest says of the MPI it found. */
-#define KEY_MPI "mpi"
 
 struct usage_value {
 	char key[KEY_BYTES];
@@ -99,7 +97,7 @@ static void take_parameters(struct usage *usage, const char *effective)
 	char key[KEY_BYTES], value[VALUE_BYTES];
 
 	while (hints_next(&effective, key, sizeof(key), value, sizeof(value))) {
-		if (strcmp(key, KEY_MPI) == 0)
+		if (strcmp(key, PARAMETERS_MPI) == 0)
 			take_middleware(usage, value);
 		take_value(usage, key, value);
 	}

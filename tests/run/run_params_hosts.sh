@@ -77,6 +77,10 @@ all_given 8
 check_eq "$(ls runs | wc -l)" 1 "$this: files in trace.dir"
 "$sluice" report --json >report
 check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=8"
+check_eq "$(python3 -c 'import json
+rows = [r for r in json.load(open("report"))["parameters"] if "honoured" in r]
+print({(r["name"], r.get("requested"), r["openings"] % 4, r["openings"] == r["agreeing"]) for r in rows})')" \
+	"{('cb_nodes', '8', 0, True)}" "$this: what ranks of both have asked for"
 
 case_is "the first host decides"
 hosts_run "$sluice run --params 2.json --" "$sluice run --params 4.json --"

@@ -80,7 +80,8 @@ static double least_below(const struct space *space, size_t factor)
 	return least;
 }
 
-/* Half of the space fails, the better one; the best of the rest is found nevertheless. */
+/* Half of the space fails, the better one. What is left of it is searched nevertheless, up to next
+ * to the cliff: 24 of 32 stripes cost 18 % more. */
 static void failures_are_learnt_and_avoided(void)
 {
 	size_t point[TOY_DIMENSIONS], failed = 0;
@@ -98,8 +99,8 @@ static void failures_are_learnt_and_avoided(void)
 		best = fmin(best, cost);
 		search_tell(search, point, cost);
 	}
-	CHECK(failed < 25);
-	CHECK(best < 1.1 * least_below(&space, 5));
+	CHECK(failed <= 15);
+	CHECK(best < 1.2 * least_below(&space, 5));
 	search_free(search);
 	space_release(&space);
 }

@@ -53,29 +53,32 @@ LAYER(POSIX)
  * Opening. libc itself decides by __OPEN_NEEDS_MODE whether a mode was passed. Where the run's
  * parameters say so, a file that is made gets its layout first (capture/layout.h).
  */
-#define LAID(directory, flags, mode)                                                    \
-	FIRST(struct layout layout; layout_begin(&layout, directory, path, flags, mode);) \
-	LAST(layout_end(&layout, ret);)
-#define OPENS(directory)                                                             \
-	LAID(directory, flags, mode) PASS(flags, layout.flags) CALL(OPEN) MAKES(FILE) \
-	REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
-
-OPENS(AT_FDCWD) int open(PATH const char *path, FLAGS int flags, ...);
-OPENS(AT_FDCWD) int open64(PATH const char *path, FLAGS int flags, ...);
-OPENS(AT_FDCWD) int __open(PATH const char *path, FLAGS int flags, ...);
-OPENS(AT_FDCWD) int __open64(PATH const char *path, FLAGS int flags, ...);
-OPENS(dirfd) int openat(DIRFD int dirfd, PATH const char *path, FLAGS int flags, ...);
-OPENS(dirfd) int openat64(DIRFD int dirfd, PATH const char *path, FLAGS int flags, ...);
+FIRST(LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+int open(PATH const char *path, FLAGS int flags, ...);
+FIRST(LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+int open64(PATH const char *path, FLAGS int flags, ...);
+FIRST(LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+int __open(PATH const char *path, FLAGS int flags, ...);
+FIRST(LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+int __open64(PATH const char *path, FLAGS int flags, ...);
+FIRST(LAYOUT_OPENS(dirfd, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+int openat(DIRFD int dirfd, PATH const char *path, FLAGS int flags, ...);
+FIRST(LAYOUT_OPENS(dirfd, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+int openat64(DIRFD int dirfd, PATH const char *path, FLAGS int flags, ...);
 CALL(OPEN) MAKES(FILE) int __open_2(PATH const char *path, FLAGS int flags);
 CALL(OPEN) MAKES(FILE) int __open64_2(PATH const char *path, FLAGS int flags);
 CALL(OPEN) MAKES(FILE) int __openat_2(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
 CALL(OPEN) MAKES(FILE) int __openat64_2(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
-LAID(AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, mode)
+FIRST(LAYOUT_OPENS(AT_FDCWD, O_CREAT, mode);) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) int creat(PATH const char *path, MODE mode_t mode);
-LAID(AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, mode)
+FIRST(LAYOUT_OPENS(AT_FDCWD, O_CREAT, mode);) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) int creat64(PATH const char *path, MODE mode_t mode);
-#undef OPENS
-#undef LAID
 CALL(OPEN) MAKES(FILE)
 int open_by_handle_at(DIRFD int mount, struct file_handle *handle, FLAGS int flags);
 CALL(OPEN) MAKES(FILE) int shm_open(PATH const char *name, FLAGS int flags, MODE mode_t mode);

@@ -34,17 +34,14 @@
 LAYER(STDIO)
 
 /* Opening and closing. */
-#define LAID                                                                               \
-	FIRST(struct layout layout; layout_begin(&layout, AT_FDCWD, path,                  \
-						 rules_has(PLACE_LAYOUT) ? stream_makes(mode) : 0, \
-						 0666);)                                   \
-	LAST(layout_end(&layout, stream_fd(ret));)
-
-LAID CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
+FIRST(LAYOUT_OPENS(AT_FDCWD, layout_is_wanted() ? stream_makes(mode) : 0, 0666);)
+LAST(layout_end(&layout, stream_fd(ret));)
+CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *fopen(PATH const char *path, const char *mode);
-LAID CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
+FIRST(LAYOUT_OPENS(AT_FDCWD, layout_is_wanted() ? stream_makes(mode) : 0, 0666);)
+LAST(layout_end(&layout, stream_fd(ret));)
+CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *fopen64(PATH const char *path, const char *mode);
-#undef LAID
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *_IO_fopen(PATH const char *path, const char *mode);
 CALL(OPEN) MAKES(SAME) FIELD(FLAGS, stream_flags(mode)) FILE *fdopen(FD int fd, const char *mode);

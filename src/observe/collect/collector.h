@@ -62,7 +62,11 @@ const char *collector_directory(const struct collector *collector);
 /* What the user must hear so far: sentences, each ended by a newline. Only ever added to. */
 const char *collector_warnings(const struct collector *collector);
 
-/* Adds to them: one sentence, without a newline. */
+/*
+ * Adds to them: one sentence, without a newline. What begins with COLLECTOR_NOTICE is good to know,
+ * and no warning.
+ */
+#define COLLECTOR_NOTICE "notice: "
 void collector_warn(struct collector *collector, const char *sentence);
 
 /* A note for the trace, of this node. */

@@ -24,7 +24,7 @@ static const struct search_setting bayesian_settings[] = {
 	[RUNS] = { "runs", 100, 1, 1000, true, "points at most" },
 	[FIRST] = { "first", 0, 0, 1000, true,
 		    "of them, a design made beforehand; 0: two per dimension, 6 at least" },
-	[EXPLORE] = { "explore", 3, 0, 1000, true,
+	[EXPLORE] = { "explore", 2, 0, 1000, true,
 		      "every so many points one has a value that no other had; 0: none has to" },
 	{ 0 }
 };
@@ -50,9 +50,11 @@ struct bayesian {
 	size_t *design; /* first x dimensions; NULL: not made yet */
 	struct pool pool;
 	bool is_whole; /* the pool is the whole space */
-	/* Per value of all dimensions, at firsts[d] + v: was it tried? */
-	bool *tried;
+	/* Per value of all dimensions, at firsts[d] + v. */
+	bool *explored; /* it had its turn */
+	bool *tried;	/* that, or it is part of a good trial */
 	size_t firsts[SPACE_DIMENSIONS + 1];
+	bool explores; /* the last question was for the sake of a new value */
 };
 
 /* ---- the pool ---- */
@@ -232,7 +234,30 @@ static double improvement(double best, double mean, double deviation)
 	       deviation * exp(-z * z / 2) * (M_2_SQRTPI * M_SQRT1_2 / 2);
 }
 
-/* Does the point have a value that was never tried? */
+/* In logarithms. A trial that is worse by more says little about one of its values. */
+static const double good_most = 0.2;
+
+static void values_mark(const struct bayesian *bayesian, const size_t *point, bool *marks)
+{
+	for (size_t d = 0; d < bayesian->space->count; d++)
+		if (space_counts(bayesian->space, point, d))
+			marks[bayesian->firsts[d] + point[d]] = true;
+}
+
+static void tried_find(struct bayesian *bayesian)
+{
+	const struct surrogate *surrogate = &bayesian->surrogate;
+	double best = surrogate->costs[surrogate_best(surrogate)];
+
+	memcpy(bayesian->tried, bayesian->explored,
+	       bayesian->firsts[bayesian->space->count] * sizeof(bool));
+	for (size_t i = 0; i < surrogate->count; i++)
+		if (surrogate->costs[i] <= best + good_most)
+			values_mark(bayesian, surrogate->points + i * bayesian->space->count,
+				    bayesian->tried);
+}
+
+/* Does the point have a value that is still to be tried? */
 static bool is_new(const struct bayesian *bayesian, const size_t *point)
 {
 	for (size_t d = 0; d < bayesian->space->count; d++)
@@ -242,22 +267,18 @@ static bool is_new(const struct bayesian *bayesian, const size_t *point)
 	return false;
 }
 
-/* The unknown point that promises most, of all or of the new; count: there is none. */
-static size_t pool_best(const struct bayesian *bayesian, bool only_new)
+/* The unknown point that promises most; count: there is none. */
+static size_t pool_promising(const struct bayesian *bayesian)
 {
 	const struct pool *pool = &bayesian->pool;
 	const struct surrogate *surrogate = &bayesian->surrogate;
 	double best = surrogate->costs[surrogate_best(surrogate)], most = -1;
-	size_t chosen = pool->count, dimensions = bayesian->space->count;
+	size_t chosen = pool->count;
 
 	for (size_t p = 0; p < pool->count; p++) {
-		double gain;
+		double gain = improvement(best, pool->mean[p], pool->deviation[p]);
 
-		if (pool->is_known[p] ||
-		    (only_new && !is_new(bayesian, pool->points + p * dimensions)))
-			continue;
-		gain = improvement(best, pool->mean[p], pool->deviation[p]);
-		if (!(gain > most))
+		if (pool->is_known[p] || !(gain > most))
 			continue;
 		most = gain;
 		chosen = p;
@@ -265,10 +286,25 @@ static size_t pool_best(const struct bayesian *bayesian, bool only_new)
 	return chosen;
 }
 
+/* The best, by its mean, of the points with a new value; count: there is none. */
+static size_t pool_new(struct bayesian *bayesian)
+{
+	const struct pool *pool = &bayesian->pool;
+	size_t chosen = pool->count, dimensions = bayesian->space->count;
+
+	tried_find(bayesian);
+	for (size_t p = 0; p < pool->count; p++)
+		if (!pool->is_known[p] &&
+		    (chosen == pool->count || pool->mean[p] < pool->mean[chosen]) &&
+		    is_new(bayesian, pool->points + p * dimensions))
+			chosen = p;
+	return chosen;
+}
+
 /*
  * A model takes what lies between two values for what it saw at them. But there are values that do
  * what their neighbours do not, as a chunk that is just what a rank writes, so all of them get
- * their turn: in the best company that the model can think of.
+ * their turn: in the best company, where the difference is seen.
  */
 static size_t pool_choose(struct bayesian *bayesian)
 {
@@ -279,10 +315,9 @@ static size_t pool_choose(struct bayesian *bayesian)
 	gaussian_predict_points(&bayesian->surrogate.gaussian, &points, pool->mean,
 				pool->deviation);
 	if (bayesian->explore && bayesian->asked % bayesian->explore == 0)
-		chosen = pool_best(bayesian, true);
-	if (chosen == pool->count)
-		chosen = pool_best(bayesian, false);
-	return chosen;
+		chosen = pool_new(bayesian);
+	bayesian->explores = chosen < pool->count;
+	return bayesian->explores ? chosen : pool_promising(bayesian);
 }
 
 /* Where there is no model: any point that is not known. */
@@ -335,6 +370,7 @@ static int bayesian_start(void **state, const struct space *space, const double 
 	bayesian->explore = (uint64_t)settings[EXPLORE];
 	for (size_t d = 0; d < space->count; d++)
 		bayesian->firsts[d + 1] = bayesian->firsts[d] + space->dimensions[d].count;
+	bayesian->explored = xcalloc(bayesian->firsts[space->count] + 1, sizeof(bool));
 	bayesian->tried = xcalloc(bayesian->firsts[space->count] + 1, sizeof(bool));
 	random_init(&bayesian->random, seed);
 	surrogate_init(&bayesian->surrogate, space);
@@ -363,9 +399,6 @@ static void trial_add(struct bayesian *bayesian, const size_t *point, double cos
 	size_t dimensions = bayesian->space->count;
 
 	surrogate_add(&bayesian->surrogate, point, cost);
-	for (size_t d = 0; d < dimensions; d++)
-		if (space_counts(bayesian->space, point, d))
-			bayesian->tried[bayesian->firsts[d] + point[d]] = true;
 	for (size_t p = 0; bayesian->is_whole && p < bayesian->pool.count; p++)
 		if (memcmp(bayesian->pool.points + p * dimensions, point,
 			   dimensions * sizeof(*point)) == 0)
@@ -374,8 +407,13 @@ static void trial_add(struct bayesian *bayesian, const size_t *point, double cos
 
 static void bayesian_tell(void *state, const size_t *point, double cost)
 {
-	((struct bayesian *)state)->asked++;
-	trial_add(state, point, cost);
+	struct bayesian *bayesian = state;
+
+	bayesian->asked++;
+	if (bayesian->explores)
+		values_mark(bayesian, point, bayesian->explored);
+	bayesian->explores = false;
+	trial_add(bayesian, point, cost);
 }
 
 static void bayesian_know(void *state, const size_t *point, double cost)
@@ -399,6 +437,7 @@ static void bayesian_stop(void *state)
 	surrogate_release(&bayesian->surrogate);
 	pool_release(&bayesian->pool);
 	free(bayesian->design);
+	free(bayesian->explored);
 	free(bayesian->tried);
 	free(bayesian);
 }

@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `sluice kb`: knowledge is looked at, pinned, forgotten and exchanged; nonsense is not taken in.
+. "$(dirname "$0")/libtest.sh"
+
+export SLUICE_STORE_PATH=$work/known/store.db
+
+check_rc 3 "$sluice" kb list
+check_has "$(cat err)" "there is no store yet"
+[ ! -e "$work/known" ] || fail "looking made a store"
+check_rc 2 "$sluice" kb show
+check_rc 2 "$sluice" kb show three
+check_rc 2 "$sluice" kb frobnicate
+
+cat >known.json <<'JSON'
+{"schema": "sluice.kb/1", "entries": [
+ {"program": "vpic", "fingerprint": "f1", "arguments": "--steps 4", "platform": "aarch64-2", "filesystem": "local",
+  "ranks": 4, "size_class": 13, "objective": "io", "before": 1.42, "after": 0.61, "gain": 2.33, "gain_low": 2.05,
+  "gain_high": 2.6, "found_ns": 1700000000000000000, "pinned": false,
+  "parameters": [{"name": "cb_config_list", "value": "*:4"}, {"name": "strp_fac", "value": 4, "file": "a'b.h5"},
+   {"name": "alignment", "value": "4K, 1M"}]},
+ {"program": "gcrm", "fingerprint": "f2", "arguments": "", "platform": "hopper", "filesystem": "lustre",
+  "ranks": 2048, "size_class": 20, "objective": "write", "before": 9, "after": 3, "gain": 3, "gain_low": 2.9,
+  "gain_high": 3.1, "found_ns": 0, "pinned": true,
+  "parameters": [{"name": "transfer", "value": "independent"}]}]}
+JSON
+check_rc 0 "$sluice" kb import known.json
+check_has "$(cat err)" "2 entries taken in"
+check_rc 0 "$sluice" kb list
+check_has "$(cat out)" "cb_config_list=*:4 striping_factor=4@a'b.h5 alignment=4096,1048576"
+check_rc 0 "$sluice" kb list --json
+check_json out sluice.kb/1
+check_eq "$(json_get out '["entries"][0]["program"]')" gcrm "first entry"
+id=$(json_get out '["entries"][1]["id"]')
+pinned=$(json_get out '["entries"][0]["id"]')
+check_rc 0 "$sluice" kb show "$id"
+check_has "$(cat out)" "2.33 times faster (2.05 to 2.60), by io: 1.42 -> 0.61"
+check_rc 1 "$sluice" kb show 4711
+check_has "$(cat err)" "there is no entry 4711"
+
+# One entry's parameters in every form, which `sluice params` reads.
+for form in xml json hints shell; do
+	check_rc 0 "$sluice" kb export "$id" --to "$form"
+	cp out "entry.$form"
+done
+check_json entry.json sluice.params/1
+check_rc 0 "$sluice" params convert entry.xml --to json
+# XML has them by layers.
+names='["parameters"].__len__(), sorted(p["name"] + p["value"] for p in d["parameters"])'
+check_eq "$(json_get out "$names")" "$(json_get entry.json "$names")" "XML and JSON of an entry"
+check_has "$(cat entry.hints)" "cb_config_list *:4"
+bash -n entry.shell || fail "no shell would take it"
+check_has "$(cat entry.shell)" "lfs setstripe -c 4 'a'\\''b.h5'"
+check_rc 2 "$sluice" kb export --to xml
+check_rc 2 "$sluice" kb export "$id" --to yaml
+
+# Out and in again is the same, elsewhere as here. What is pinned here stays as it is.
+check_rc 0 "$sluice" kb export
+cp out all.json
+check_rc 0 env SLUICE_STORE_PATH="$work/other.db" "$sluice" kb import all.json
+check_rc 0 env SLUICE_STORE_PATH="$work/other.db" "$sluice" kb export
+# Numbers are those of a store.
+check_eq "$(sed 's/"id": [0-9]*//g' out)" "$(sed 's/"id": [0-9]*//g' all.json)" "knowledge that was elsewhere"
+sed 's/"gain_high": 3.1/"gain_high": 4.5/; s/"gain_high": 2.6/"gain_high": 2.9/' all.json >changed.json
+check_rc 0 "$sluice" kb import changed.json
+check_has "$(cat err)" "1 entries taken in, 1 left as they are pinned here"
+check_rc 0 "$sluice" kb list --json
+check_eq "$(json_get out '["entries"][0]["gain_high"]')" 3.1 "what is pinned"
+check_eq "$(json_get out '["entries"][1]["gain_high"]')" 2.9 "what is not"
+check_rc 0 "$sluice" kb unpin "$pinned"
+check_rc 0 "$sluice" kb pin "$id"
+check_rc 0 "$sluice" kb import changed.json
+check_rc 0 "$sluice" kb list --json
+check_eq "$(json_get out '["entries"][0]["gain_high"]')" 4.5 "what was unpinned"
+
+# Nonsense is refused with the entry, and nothing of the file is taken in.
+refused() {
+	python3 -c 'import json, sys
+d = json.load(open("known.json"))
+d["entries"][0]["program"] = "new"
+exec(sys.argv[1], {"e": d["entries"][1], "d": d})
+json.dump(d, open("bad.json", "w"))' "$1"
+	check_rc 1 "$sluice" kb import bad.json
+	check_has "$(cat err)" "$2" "refusal of $1"
+	check_rc 0 "$sluice" kb list --json
+	check_eq "$(json_get out '["entries"].__len__()')" 2 "entries after $1"
+}
+refused 'e["parameters"] = [{"name": "romio_cb_pfr", "value": "enable"}]' "bad.json: entry 2 (gcrm): romio_cb_pfr=enable is refused"
+refused 'e["parameters"] = [{"name": "rm_rf", "value": "/"}]' "there is no such parameter"
+refused 'e["parameters"] = [{"name": "cb_nodes", "value": "0"}]' 'cb_nodes: "0" is not a number'
+refused 'e["parameters"] = []' "there are no parameters"
+refused 'del e["parameters"]' '"parameters" is missing'
+refused 'e["parameters"] = 7' "there is no array"
+refused 'e["program"] = ""' '"program" is missing'
+refused 'e["program"] = "\x1b[2J"' "control characters"
+refused 'e["filesystem"] = "floppy"' "floppy is none that is known"
+refused 'e["ranks"] = -1' '"ranks" is no number'
+refused 'e["size_class"] = 99' '"size_class" is no number'
+refused 'e["objective"] = "fame"' '"objective" is none of'
+refused 'e["gain"] = 1e999' "bad.json:1: "
+refused 'e["gain"] = 0' '"gain" is no number above 0'
+refused 'e["gain_low"] = 5' "not between"
+refused 'd["entries"] = d["entries"][:1] + [7]' "entry 2 (?)"
+refused 'd["schema"] = "sluice.kb/9"' "schema"
+printf '{"schema":\n' >cut.json
+check_rc 1 "$sluice" kb import cut.json
+check_has "$(cat err)" "cut.json:2: "
+check_rc 1 "$sluice" kb import no-such-file
+
+check_rc 0 "$sluice" kb forget "$id"
+check_rc 0 "$sluice" kb forget "$pinned"
+check_rc 1 "$sluice" kb forget "$id"
+check_rc 3 "$sluice" kb list
+check_has "$(cat err)" "nothing is known yet"

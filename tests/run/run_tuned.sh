@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `sluice run` and what tuning has found for a program: told of, applied, or left alone; never in the way of it.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/libjob.sh"
+command -v readelf >/dev/null || skip "there is no readelf"
+export SLUICE_TUNE_PLATFORM=testbed SLUICE_STORE_PATH=$work/store.db
+
+# What the program is given: it looks for it in the control page, wherever that is.
+grep=$(readlink -f "$(type -P grep)")
+look=("$grep" -r -a -h -o 'sluice-parameters 1 [a-z][a-z]*' "$spools")
+fit=$(stat -f -c %T .)
+case $fit in
+nfs | lustre | gpfs | ceph) ;;
+*) fit=local ;;
+esac
+
+# knows PROGRAM BUILD-ID ARGUMENTS RANKS PARAMETERS [GAIN]: puts an entry into the knowledge base; its number is printed
+knows() {
+	python3 - "$SLUICE_STORE_PATH" testbed $fit "$@" <<'END'
+import sqlite3, sys
+path, platform, filesystem, program, build, arguments, ranks, parameters, gain = sys.argv[1:] + ["2.3"] * (10 - len(sys.argv))
+db = sqlite3.connect(path)
+print(db.execute("""INSERT INTO knowledge (program, fingerprint, arguments, platform, filesystem, ranks, size, parameters,
+	objective, before, after, gain, gain_low, gain_high, found, study, pinned)
+	VALUES (?, ?, ?, ?, ?, ?, 0, ?, 'io', 2.3, 1, ?, 2, 3, 1, '', 0)""",
+	(program, "build:" + build, arguments, platform, filesystem, ranks, parameters, float(gain))).lastrowid)
+db.commit()
+END
+}
+
+build_id() {
+	readelf -n "$1" | sed -n 's/.*Build ID: //p'
+}
+
+# looked ARGUMENTS...: of `sluice run`; what was given is in out, what was said in err
+looked() {
+	check_rc "$@" -o trace -- "${look[@]}"
+}
+
+# Nothing is known, and no store is made to find that out.
+case_is "nothing is known"
+check_rc 1 "$sluice" --set plugins.load= run --tune=apply -o trace -- "${look[@]}"
+[ ! -s err ] || wrong "something is said: $(cat err)"
+[ ! -e store.db ] || wrong "a store was made"
+"$sluice" run -q -- true # makes one, for its plug-ins
+looked 1 "$sluice" run --tune=apply
+[ ! -s err ] || wrong "something is said: $(cat err)"
+
+arguments="-r -a -h -o 'sluice-parameters 1 [a-z][a-z]*' $spools"
+good='{"schema": "sluice.params/1", "parameters": [{"name": "cb_nodes", "value": "4"}]}'
+id=$(knows "$(basename "$grep")" "$(build_id "$grep")" "$arguments" 1 "$good")
+
+case_is "it is suggested"
+looked 1 "$sluice" run
+check_eq "$(cat err)" "sluice: there are parameters, cb_nodes=4, which made the I/O of this program 2.30 times faster: run with --tune=apply, or see 'sluice kb show $id'"
+looked 1 "$sluice" run --quiet
+[ ! -s err ] || wrong "something is said: $(cat err)"
+looked 1 "$sluice" run --tune=off
+[ ! -s err ] || wrong "something is said: $(cat err)"
+
+case_is "it is applied, and the program's own settings go before it"
+looked 0 "$sluice" run --tune=apply
+check_eq "$(cat out)" "sluice-parameters 1 application"
+check_eq "$(cat err)" "sluice: applied cb_nodes=4, which made the I/O of this program 2.30 times faster: see 'sluice kb show $id'"
+"$sluice" report --json trace >report
+check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=4"
+check_eq "$(json_get report '["applied"][1]["value"]')" "knowledge base, entry $id"
+SLUICE_TUNE_APPLY=apply SLUICE_PARAMS_AUTHORITY=parameters looked 0 "$sluice" run --quiet
+check_eq "$(cat out)" "sluice-parameters 1 parameters"
+[ ! -s err ] || wrong "something is said: $(cat err)"
+"$sluice" report --json trace >report
+check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=4"
+
+case_is "a file of parameters goes before it"
+echo '{"schema": "sluice.params/1", "parameters": [{"name": "cb_nodes", "value": "8"}]}' >params.json
+looked 0 "$sluice" run --tune=apply --params params.json
+[ ! -s err ] || wrong "something is said: $(cat err)"
+"$sluice" report --json trace >report
+check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=8"
+
+case_is "what the site forbids is not applied"
+SLUICE_PARAMS_FORBID=cb_nodes looked 1 "$sluice" run --tune=apply
+check_has "$(cat err)" "cb_nodes is not applied: params.forbid names it"
+
+case_is "other arguments"
+check_rc 0 "$sluice" run --tune=apply -o trace -- "${look[@]}" /dev/null
+check_has "$(cat err)" "applied cb_nodes=4"
+check_has "$(cat err)" "though found with other arguments"
+
+case_is "other code is for people to judge"
+knows cat 0123 "" 1 "$good" >/dev/null
+check_rc 0 "$sluice" run --tune=apply -o trace -- cat /dev/null
+check_has "$(cat err)" "there are parameters, cb_nodes=4"
+check_has "$(cat err)" "though found with another version of it"
+"$sluice" report --json trace >report
+check_eq "$(json_get report '["applied"]')" "[]"
+
+case_is "a broken entry, a broken store"
+knows true "$(build_id "$(readlink -f "$(type -P true)")")" "" 1 '{"nonsense' >/dev/null
+check_rc 0 "$sluice" run --tune=apply -o trace -- true
+check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
+check_has "$(cat err)" "knowledge base, entry"
+cp store.db good.db
+head -c 5000 /dev/urandom >store.db
+check_rc 0 "$sluice" --set plugins.load= run --tune=apply -o trace -- true
+check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
+check_has "$(cat err)" "what tuning has found is not applied"
+check_rc 0 "$sluice" --set plugins.load= run -o trace -- true
+[ ! -s err ] || wrong "something is said: $(cat err)"
+cp good.db store.db
+
+# ranks_check: what all ranks of a job say together
+ranks_check() {
+	check_eq "$(grep -c 'sluice: applied cb_buffer_size=65536' err)" 1 "$this: $(cat err)"
+	"$sluice" report --json trace >report
+	check_eq "$(json_get report '["applied"][0]["value"]')" "cb_buffer_size=65536"
+	check_eq "$(python3 -c 'import json
+print([(r["effective"], r["openings"], r["honoured"]) for r in json.load(open("report"))["parameters"] if r.get("requested")])')" \
+		"[('65536', 4, 'yes')]" "$this"
+}
+
+program=$(mpi_program mpich levels)
+[ -n "$program" ] || skip "there is no MPICH"
+options=(-l collective-noncontiguous -b 1K -n 64 -d write)
+knows levels "$(build_id "$program")" "${options[*]}" 4 \
+	'{"schema": "sluice.params/1", "parameters": [{"name": "cb_buffer_size", "value": "65536"}]}' >/dev/null
+case_is "a parallel program, its launcher inside"
+check_rc 0 timeout -k 5 60 "$sluice" run --tune=apply -o trace -- mpiexec.mpich -n 4 "$program" "${options[@]}"
+ranks_check
+case_is "a parallel program, its launcher outside"
+check_rc 0 timeout -k 5 60 mpiexec.mpich -n 4 "$sluice" run --tune=apply -o trace -- "$program" "${options[@]}"
+ranks_check

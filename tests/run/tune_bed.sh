@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The test bed of real commands: states and figures of trials, what is removed after them and what is not, and that
+# nothing of a trial that was ended is left behind. prog/trial calls it as the tuning loop does.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR" data
+cd data
+
+# trial [OPTION...] -- COMMAND...: figures go to $work/figures
+trial() {
+	"$prog/trial" "$sluice" "$@" >"$work/figures" 2>"$work/err" || fail "trial $*: $(cat "$work/err")"
+}
+
+# figure KEY [NUMBER]: of the last or the given run
+figure() {
+	sed -n "s/^$1=//p" "$work/figures" | if [ $# -gt 1 ]; then sed -n "$2p"; else tail -1; fi
+}
+
+# check_gone: no process of this test's directory is left, nor any of our files
+check_gone() {
+	local pid
+	for pid in $(cat "$work/pids" 2>/dev/null); do
+		[ ! -d "/proc/$pid" ] || fail "process $pid is left: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+	done
+	check_eq "$(ls -A "$TMPDIR" | grep -v '^ompi\.' || true)" "" "left in TMPDIR"
+	rm -f "$work/pids"
+}
+
+# interrupted N COMMAND...: a trial that gets SIGINT as soon as N processes of it have noted their pids
+interrupted() {
+	local count=$1 bed rc=0
+	shift
+	"$prog/trial" "$sluice" -- "$@" >"$work/figures" 2>"$work/err" &
+	bed=$!
+	until [ "$(cat "$work/pids" 2>/dev/null | wc -l)" = "$count" ]; do
+		kill -0 $bed || fail "$* has ended: $(cat "$work/figures")"
+		sleep 0.02
+	done
+	kill -INT $bed
+	wait $bed || rc=$?
+	check_eq "$rc: $(cat "$work/err")" "1: trial: interrupted" "an interrupted trial"
+}
+
+# A program without MPI: what it writes is measured, and removed; what was there before stays.
+echo before >old
+cat >writer.py <<'END'
+import os, sys
+os.makedirs("made/deeper")
+with open("made/deeper/new", "wb") as f:
+	f.write(b"x" * 100000)
+open("made/empty", "w").close()
+with open("old", "a") as f:
+	f.write("appended\n")
+os.symlink("old", "link") if not os.path.lexists("link") else None
+print("output")
+END
+trial -c -n 2 -- python3 -B writer.py
+check_eq "$(figure state 1) $(figure state 2)" "good good" "states"
+check_eq "$(figure write_bytes)" 100009 "bytes written"
+check_eq "$(figure program) $(figure ranks) $(figure filesystem)" "writer.py 1 local"
+check_has "$(figure fingerprint)" "text:"
+check_has "$(figure uses)" "creates"
+awk "BEGIN { exit !($(figure io_s) > 0 && $(figure io_s) < $(figure run_s)) }" || fail "times: $(cat "$work/figures")"
+[ ! -e made ] || fail "what a trial made is left: $(find made)"
+check_eq "$(cat old | tr '\n' ' ')" "before appended appended " "a file that was there"
+[ -L link ] || fail "a link was removed"
+# Its own file grew: the data is not the same.
+[ "$(figure digest 1)" != "$(figure digest 2)" ] || fail "checksums of different data are equal"
+check_gone
+
+# Kept on demand.
+trial -c -k -- python3 -B writer.py
+[ -s made/deeper/new ] || fail "--keep does not keep"
+rm -r made
+
+# What the states mean.
+trial -- sh -c 'echo "no such thing" >&2; exit 3'
+check_eq "$(figure state): $(figure reason)" "failed: exit code 3: no such thing"
+trial -- sh -c 'echo bye; kill -SEGV $$'
+check_eq "$(figure state)" crashed
+check_has "$(figure reason)" "signal 11 (Segmentation fault): bye"
+trial -- true
+check_eq "$(figure state)" unseen
+trial -n 2 -v 'test ! -e made/deeper/new' -- python3 -B writer.py
+check_eq "$(figure state 1)" wrong
+check_has "$(figure reason 1)" "verifying command says no (exit code 1)"
+trial -v 'test -s made/deeper/new && test "$SLUICE_DISABLE" = 1' -- python3 -B writer.py
+check_eq "$(figure state)" good "a trial that is verified"
+trial -s "$work/scratch" -- sh -c 'echo kept; exit 1'
+check_eq "$(cat "$work/scratch/failed-1.log")" kept "output of a failed trial"
+check_gone
+
+# Ended at the limit and on an interrupt, with all that it has started.
+trial -l 0.5 -- sh -c "echo made >slow; echo \$\$ >>$work/pids; setsid sleep 300 & echo \$! >>$work/pids; wait"
+check_eq "$(figure state): $(figure reason)" "slow: ended after 0.5 s"
+[ ! -e slow ] || fail "a file of a trial that was ended is left"
+check_gone
+interrupted 1 sh -c "echo x >slow; echo \$\$ >$work/pids; exec sleep 300"
+[ ! -e slow ] || fail "a file of an interrupted trial is left"
+check_gone
+
+# A spoilt file of HDF5 is wrong, once it was good.
+cat >spoil.py <<'END'
+import os, h5py
+with h5py.File("spoilt.h5", "w") as f:
+	f["x"] = list(range(1000))
+if os.path.exists("../again"):
+	os.truncate("spoilt.h5", 2500)
+open("../again", "w").close()
+END
+if python3 -c 'import h5py' 2>/dev/null; then
+	rm -f ../again
+	trial -c -n 2 -- python3 -B spoil.py
+	check_eq "$(figure state 1) $(figure state 2)" "good wrong" "states of a spoilt file"
+	check_has "$(figure reason 2)" "spoilt.h5: HDF5 cannot open it"
+fi
+
+# Parallel programs: parameters reach them, their data is the same, ranks that ignore signals are ended.
+echo '{"schema":"sluice.params/1","parameters":[{"name":"alignment","value":"0,65536"}]}' >"$work/params.json"
+for mpi in $(mpi_list); do
+	trial -c -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/vpic_io" -n 8192
+	check_eq "$(figure state) $(figure ranks) $(figure nodes) $(figure write_bytes)" "good 2 1 524288" "$mpi"
+	check_eq "$(figure uses)" "hdf5 parallel mpi collective collective_hdf5 creates" "$mpi: uses"
+	digest=$(figure digest)
+	check_has "$(figure effective)" "alignment=1,1" "$mpi: effective values"
+	trial -c -p "$work/params.json" -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/vpic_io" -n 8192
+	check_eq "$(figure state) $(figure digest)" "good $digest" "$mpi: with parameters"
+	check_has "$(figure effective)" "alignment=0,65536" "$mpi: effective values"
+	interrupted 2 "mpiexec.$mpi" -n 2 sh -c "trap '' TERM; echo \$\$ >>$work/pids; exec sleep 300"
+	check_gone
+	[ ! -e vpic.h5 ] || fail "$mpi: vpic.h5 is left"
+done
