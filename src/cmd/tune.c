@@ -477,7 +477,7 @@ static struct knowledge_key job_key(const struct job *job, double bytes)
 		.arguments = id->arguments,
 		.platform = id->platform,
 		.filesystem = filesystem_name(id->filesystem),
-		.ranks = id->ranks ? id->ranks : bed->ranks,
+		.ranks = id->ranks,
 		.size_class = size_class,
 	};
 }
@@ -544,6 +544,8 @@ static int outcome_show(const struct job *job, const struct tuning *tuning)
 	};
 	int ret = COMMAND_GOOD;
 
+	if (!tuning_plan(tuning)->on && tuning_plan(tuning)->check && bed_command_note(&job->bed))
+		command_warn(job->command, "data: %s", bed_command_note(&job->bed));
 	if (tuning_result(tuning)->proof.holds && tuning_result(tuning)->is_complete)
 		ret = winner_keep(job, tuning, &outcome);
 	if (args->json)
