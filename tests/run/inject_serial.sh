@@ -123,7 +123,7 @@ if mpi_has mpich inject && command -v mpiexec.mpich >/dev/null; then
 	prefixed 'prefix\t*\t*\tdriver\tnfs:' a.h5
 	check_has "$(cat out)" "a.h5 hint romio_filesystem_type=NFS"
 	check_trace <<'END'
-opens = [c for c in calls if c.function == "MPI_File_open"]
+opens = [c for c in calls if c.function == "MPI_File_open" and c.error == 0]
 must(opens and all(base(c) in ("a.h5", "a.h5.plain") and ":" not in c.file for c in opens), "names", *opens)
 END
 	prefixed 'prefix\t*\t*\tdriver\tnfs:' ufs:b.h5
