@@ -32,8 +32,9 @@ struct command_bed {
 	struct bed *bed;
 	struct bed_command_options options;
 	struct identity identity;
-	char *scratch, *spool, *sluice;
-	bool own_scratch;
+	char *scratch, *spools, *sluice;
+	int scratch_lock, spools_lock;		  /* of directories of our own; -1: none */
+	char *spool;				  /* in spools, emptied after each trial */
 	char *trace, *params, *output, *verified; /* files in scratch */
 	char **argv;				  /* of a trial */
 	size_t argc, argv_cap;
@@ -296,7 +297,7 @@ static void tidy(struct command_bed *b, const struct remains *remains, const str
 
 	if (!b->options.keep)
 		remains_remove(remains);
-	if (!b->own_scratch && trial->state != TRIAL_GOOD)
+	if (b->scratch_lock < 0 && trial->state != TRIAL_GOOD)
 		rename(b->output, kept);
 	unlink(b->trace);
 	remains_clear(b->spool);
@@ -350,16 +351,19 @@ static void bed_close(void *state)
 
 	if (!b)
 		return;
-	if (b->spool)
-		remains_clear(b->spool);
-	if (b->own_scratch)
+	if (b->spools)
+		remains_clear(b->spools);
+	if (b->scratch_lock >= 0)
 		remains_clear(b->scratch);
+	auto_close(&b->scratch_lock);
+	auto_close(&b->spools_lock);
 	for (size_t i = 0; i < b->argc; i++)
 		free(b->argv[i]);
 	free(b->argv);
 	identity_release(&b->identity);
 	free(b->scratch);
 	free(b->spool);
+	free(b->spools);
 	free(b->sluice);
 	free(b->trace);
 	free(b->params);
@@ -370,18 +374,6 @@ static void bed_close(void *state)
 }
 
 static const struct bed_ops bed_command = { .run = bed_run, .close = bed_close };
-
-/* A directory of a name of its own in base. */
-static char *directory_make(const char *base, struct err *err)
-{
-	char *path = xprintf("%s/sluice-tune-XXXXXX", base);
-
-	if (mkdtemp(path))
-		return path;
-	err_set(err, errno, "%s cannot be made: %s", path, strerror(errno));
-	free(path);
-	return NULL;
-}
 
 static int scratch_make(struct command_bed *b, struct err *err)
 {
@@ -399,8 +391,7 @@ static int scratch_make(struct command_bed *b, struct err *err)
 		b->scratch = xstrdup(full);
 	} else {
 		full = realpath(temporary && *temporary ? temporary : "/tmp", NULL);
-		b->scratch = directory_make(full ? full : "/tmp", err);
-		b->own_scratch = b->scratch != NULL;
+		b->scratch = remains_directory(full ? full : "/tmp", &b->scratch_lock, err);
 	}
 	return b->scratch ? 0 : -err->code;
 }
@@ -413,9 +404,11 @@ static int places_make(struct command_bed *b, struct err *err)
 
 	if (r < 0)
 		return r;
-	b->spool = directory_make(collector_base(NULL, SPOOL_BYTES), err);
-	if (!b->spool)
+	b->spools = remains_directory(collector_base(NULL, SPOOL_BYTES), &b->spools_lock, err);
+	if (!b->spools)
 		return -err->code;
+	b->spool = place_join(b->spools, "records");
+	mkdir(b->spool, 0700);
 	b->sluice = b->options.sluice ? xstrdup(b->options.sluice)
 				      : place_join(binaries ? binaries : ".", "sluice");
 	b->trace = place_join(b->scratch, "trial.sluice");
@@ -433,6 +426,7 @@ int bed_command_open(struct bed *bed, const struct bed_command_options *options,
 
 	b->bed = bed;
 	b->options = *options;
+	b->scratch_lock = b->spools_lock = -1;
 	r = places_make(b, &why);
 	if (r < 0) {
 		bed_close(b);

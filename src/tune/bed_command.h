@@ -7,7 +7,8 @@
  * What of the file system is touched:
  * - A directory for our own files: scratch, or one of our own in $TMPDIR that is removed at close.
  *   In a given one the output of failed trials stays, as failed-NUMBER.log.
- * - A directory for records under way, removed at close.
+ * - A directory for records under way, removed at close. Directories of our own that a killed one
+ *   has left are removed by the next.
  * - After a trial, files that it has made are removed, so that every trial starts alike: regular
  *   files (never links) that are ours, that the trace shows as written, and whose time of birth is
  *   not before the start of the trial. Directories that it has made are removed if they are empty

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/remains.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/place.h"
 
 /* A run that makes more directories leaves the rest. */
 #define DIRECTORIES_MAX 65536
+#define OWN_NAME "sluice-tune-"
+/* A directory that is younger may not have got its lock yet. */
+#define OWN_AGE_S 60
 
 static void list_add(char ***list, size_t *count, size_t *cap, const char *path)
 {
@@ -125,4 +133,47 @@ static int clear_one(const char *path, const struct stat *st, int kind, struct F
 void remains_clear(const char *directory)
 {
 	nftw(directory, clear_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* Was it left by one of us that was killed? */
+static bool is_stale(const char *directory)
+{
+	AUTO_FREE char *lock = place_join(directory, "lock");
+	AUTO_CLOSE int fd = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	       st.st_mtime + OWN_AGE_S < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void clear_stale(const char *base)
+{
+	DIR *dir = opendir(base);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		AUTO_FREE char *path = place_join(base, entry->d_name);
+
+		if (strncmp(entry->d_name, OWN_NAME, strlen(OWN_NAME)) == 0 && is_stale(path))
+			remains_clear(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+char *remains_directory(const char *base, int *lock, struct err *err)
+{
+	char *path = xprintf("%s/" OWN_NAME "XXXXXX", base);
+	AUTO_FREE char *name = NULL;
+
+	clear_stale(base);
+	if (mkdtemp(path)) {
+		name = place_join(path, "lock");
+		*lock = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) == 0)
+			return path;
+	}
+	err_set(err, errno, "%s cannot be made: %s", path, strerror(errno));
+	free(path);
+	return NULL;
 }

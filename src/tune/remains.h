@@ -12,6 +12,8 @@
 
 #include "trace/format.h"
 
+struct err;
+
 struct remains {
 	struct timespec since; /* when the trial was about to start */
 	char **files;	       /* data that it wrote and that is there */
@@ -41,6 +43,13 @@ bool remains_has_new(const struct remains *remains);
 
 /* Removes what the trial has made; the number of files. */
 size_t remains_remove(const struct remains *remains);
+
+/*
+ * Makes a directory of our own in base, with a lock that is ours as long as *lock is open: it goes
+ * with us even when we are killed. Others there that nobody holds any more are cleared away. The
+ * path is the caller's to free; NULL with a sentence.
+ */
+char *remains_directory(const char *base, int *lock, struct err *err);
 
 /* Removes a directory and all in it; of our own, not of a trial. Links are not followed. */
 void remains_clear(const char *directory);

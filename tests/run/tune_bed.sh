@@ -123,6 +123,8 @@ for mpi in $(mpi_list); do
 	trial -c -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/vpic_io" -n 8192
 	check_eq "$(figure state) $(figure ranks) $(figure nodes) $(figure write_bytes)" "good 2 1 524288" "$mpi"
 	check_eq "$(figure uses)" "hdf5 parallel mpi collective collective_hdf5 creates" "$mpi: uses"
+	[ "$mpi" = mpich ] && middleware=mpich || middleware=ompio
+	check_eq "$(figure middleware)" $middleware "$mpi: what does MPI-IO"
 	digest=$(figure digest)
 	check_has "$(figure effective)" "alignment=1,1" "$mpi: effective values"
 	trial -c -p "$work/params.json" -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/vpic_io" -n 8192

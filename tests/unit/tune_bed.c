@@ -83,6 +83,33 @@ static void only_what_is_new_is_removed(void)
 	unlink(link);
 }
 
+static void a_directory_of_one_that_was_killed_goes(void)
+{
+	AUTO_FREE char *base = path_in("base"), *file = NULL, *first = NULL, *second = NULL;
+	struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	struct err err = { 0 };
+	int one = -1, two = -1;
+
+	REQUIRE(mkdir(base, 0700) == 0);
+	first = remains_directory(base, &one, &err);
+	REQUIRE(first && one >= 0);
+	file = place_join(first, "file");
+	touch(file);
+	CHECK_INT(futimens(one, old), 0);
+	/* Held: it stays, however old it is. */
+	second = remains_directory(base, &two, &err);
+	CHECK(second && place_exists(file));
+	close(two);
+	free(second);
+	/* Its holder is gone: it goes. The one just made is too young. */
+	close(one);
+	second = remains_directory(base, &two, &err);
+	CHECK(second && !place_exists(first));
+	close(two);
+	remains_clear(base);
+	CHECK(!remains_directory("/nonexistent", &one, &err) && err.code == ENOENT);
+}
+
 static struct call_info mkdir_call[] = { { .name = "none" },
 					 { .name = "mkdir", .class = CLASS_DIR } };
 
@@ -223,5 +250,6 @@ static void states_have_names(void)
 }
 
 TESTS(TEST(states_have_names), TEST(only_what_is_new_is_removed),
-      TEST(directories_go_when_they_are_empty), TEST(a_trace_is_read),
-      TEST(what_is_no_trace_is_an_error), TEST(a_bed_knows_its_program_and_cleans_up))
+      TEST(a_directory_of_one_that_was_killed_goes), TEST(directories_go_when_they_are_empty),
+      TEST(a_trace_is_read), TEST(what_is_no_trace_is_an_error),
+      TEST(a_bed_knows_its_program_and_cleans_up))
