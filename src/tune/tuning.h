@@ -7,7 +7,7 @@
  *             who takes far too long is ended
  *   drift     the default again every now and then: where the machine has changed, costs are
  *             compared with the default of that time
- *   simplify  whatever the best can do without is left out of it: fewer changes, the same gain
+ *   simplify  what the best can do without is left out of it: fewer changes, the same gain
  *   proof     the winner and the default in turn, all fresh runs; only they count for the claim
  *   partial   what each layer and parameter of the winner brings
  *

@@ -188,7 +188,10 @@ static int candidate_judge(struct tuning *t, const struct cutting *cutting, stru
 		return r;
 	}
 	c->cost = tuning_candidate_cost(t, c);
-	return verdict == NOISE_SAME && !c->is_rejected && c->cost < t->result.level;
+	if (c->is_rejected || !(c->cost < t->result.level))
+		return 0;
+	/* Where noise hides ten per cent, the medians are all there is. */
+	return verdict == NOISE_SAME || (verdict == NOISE_OPEN && c->cost <= cutting->cost);
 }
 
 /* Losses must not add up: all are compared with the first, unless one is surely better. */
