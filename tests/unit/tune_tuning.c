@@ -26,8 +26,9 @@ struct fake {
 	size_t drifts;	/* ... from this run on; 0: never */
 	size_t stop_at; /* this run is interrupted; 0: never */
 	double last_limit_s, slow_limit_s;
-	bool is_useless;		  /* parameters change nothing */
-	bool is_different;		  /* writes other data each time */
+	const double *weights; /* cost factors of the three values of BEST_LINE; NULL: as below */
+	bool is_useless;       /* parameters change nothing */
+	bool is_different;     /* writes other data each time */
 	const char *crash, *wrong, *hang; /* value of cb_nodes that does it */
 	size_t hanging;			  /* runs that were ended */
 	size_t fail_default_at;		  /* the first from this run on; 0: never */
@@ -73,6 +74,16 @@ static double noise_at(size_t run)
 	return ((double)sum / (double)(1 << 24) - 2) / 0.577;
 }
 
+static double weighed_cost(const struct param_set *set, const double weights[3])
+{
+	double cost = 10;
+
+	cost *= is_value(set, "cb_nodes", "4") ? weights[0] : 1;
+	cost *= is_value(set, "cb_buffer_size", "4194304") ? weights[1] : 1;
+	cost *= is_value(set, "romio_cb_write", "enable") ? weights[2] : 1;
+	return cost;
+}
+
 static int fake_run(void *state, const struct param_set *set, const struct bed_limits *limits,
 		    struct trial *trial, struct err *err)
 {
@@ -80,6 +91,8 @@ static int fake_run(void *state, const struct param_set *set, const struct bed_l
 	double cost = fake->is_useless ? 10 : true_cost(set);
 	size_t run = ++fake->runs;
 
+	if (fake->weights)
+		cost = weighed_cost(set, fake->weights);
 	if (run == fake->stop_at)
 		return err_set(err, EINTR, "stopped");
 	cost *= exp(fake->noise * noise_at(run));
@@ -221,18 +234,36 @@ static void the_best_of_an_exact_bed_is_found_and_proved(void)
 	course_end(&course);
 }
 
-static void budget_bounds_runs_before_the_proof(void)
+static size_t phase_count(const struct course *course, enum history_phase phase)
 {
-	struct fake fake = { 0 };
+	const struct history *history = tuning_history(course->tuning);
+	size_t count = 0;
+
+	for (size_t i = 0; i < history->count; i++)
+		count += history->runs[i].phase == phase;
+	return count;
+}
+
+static void phases_are_bounded(struct fake fake, size_t proof)
+{
 	struct course course;
+	size_t simplify, all;
 
 	CHECK_INT(course_run(&course, &fake, plan_sample("random", 20)), 0);
-	CHECK_INT(tuning_history(course.tuning)->count, 22);
+	simplify = phase_count(&course, PHASE_SIMPLIFY);
+	all = tuning_history(course.tuning)->count;
+	CHECK_INT(phase_count(&course, PHASE_PROOF), proof);
+	CHECK_INT(all - simplify - proof, 20);
+	CHECK(simplify &&
+	      simplify <= tuning_simplify_most(tuning_plan(course.tuning), fake.noise <= 0));
 	course_end(&course);
-	fake = (struct fake){ .noise = 0.03 };
-	CHECK_INT(course_run(&course, &fake, plan_sample("random", 20)), 0);
-	CHECK_INT(tuning_history(course.tuning)->count, 30);
-	course_end(&course);
+}
+
+static void budget_bounds_runs_of_all_phases(void)
+{
+	phases_are_bounded((struct fake){ 0 }, 2);
+	phases_are_bounded((struct fake){ .noise = 0.03 }, 10);
+	phases_are_bounded((struct fake){ .noise = 0.2 }, 10);
 }
 
 static void noise_is_raced_and_the_winner_holds(void)
@@ -259,7 +290,8 @@ static void noise_is_raced_and_the_winner_holds(void)
 		CHECK(c->cost < 18 || c->count == (c->state == TRIAL_GOOD));
 	}
 	CHECK(once > 30 && leaders >= 1);
-	CHECK_INT(course.result->best->count, 3);
+	/* And again when it was seen that nothing of it can be left out. */
+	CHECK(course.result->best->count >= 3 + 2 && !course.result->origin);
 	course_end(&course);
 }
 
@@ -446,6 +478,165 @@ static void a_winner_that_fails_in_the_proof_is_replaced(void)
 	course_end(&course);
 }
 
+/* ---- simplifying ---- */
+
+static void origin_line(const struct course *course, struct buf *out)
+{
+	if (course->result->origin)
+		space_line(&tuning_plan(course->tuning)->space, course->result->origin->point, out);
+}
+
+static void simple_is(const double weights[3], const char *space, const char *origin,
+		      const char *best)
+{
+	AUTO_BUF struct buf line = { 0 }, from = { 0 };
+	struct fake fake = { .weights = weights };
+	struct tuning_plan plan = plan_sample("exhaustive", 200);
+	struct course course;
+
+	if (space) {
+		free(plan.space_text);
+		plan.space_text = xstrdup(space);
+	}
+	CHECK_INT(course_run(&course, &fake, plan), 0);
+	best_line(&course, &line);
+	origin_line(&course, &from);
+	CHECK_TEXT(buf_text(&line), best);
+	CHECK_TEXT(buf_text(&from), origin);
+	/* All points were known. */
+	CHECK_INT(phase_count(&course, PHASE_SIMPLIFY), 0);
+	CHECK(course.result->proof.holds);
+	CHECK(fabs(course.result->proof.gain * course.result->best->cost / 10 - 1) < 1e-9);
+	course_end(&course);
+}
+
+static void ballast_is_left_out_and_what_matters_stays(void)
+{
+	simple_is((double[]){ 0.5, 0.9997, 0.9996 }, NULL, BEST_LINE, "cb_nodes=4");
+	simple_is((double[]){ 0.5, 0.9997, 0.9 }, NULL, BEST_LINE,
+		  "cb_nodes=4 romio_cb_write=enable");
+	simple_is((double[]){ 0.99, 0.98, 0.99 }, NULL, "", BEST_LINE);
+}
+
+/* Either alone may go, but not both; the first by its name does. */
+static void small_losses_do_not_add_up(void)
+{
+	simple_is((double[]){ 0.5, 0.9992, 0.9993 }, NULL, BEST_LINE,
+		  "cb_nodes=4 romio_cb_write=enable");
+}
+
+/* Left alone, all of it would be the default. */
+static void something_remains(void)
+{
+	simple_is((double[]){ 0.9998, 0.9999, 0.9997 }, NULL, BEST_LINE, "romio_cb_write=enable");
+}
+
+static void what_cannot_be_left_alone_stays_and_what_hangs_on_it_goes(void)
+{
+	static const char nodes_always[] =
+		"{\"schema\": \"sluice.space/1\", \"dimensions\": ["
+		"{\"name\": \"cb_nodes\", \"values\": [4, 2]},"
+		"{\"name\": \"cb_buffer_size\", \"values\": [null, 4194304]},"
+		"{\"name\": \"romio_cb_write\", \"values\": [null, \"enable\"]}]}";
+	static const char buffer_hangs[] =
+		"{\"schema\": \"sluice.space/1\", \"dimensions\": ["
+		"{\"name\": \"cb_nodes\", \"values\": [null, 4]},"
+		"{\"name\": \"romio_cb_write\", \"values\": [null, \"enable\"]},"
+		"{\"name\": \"cb_buffer_size\", \"values\": [4194304, 1048576],"
+		" \"when\": {\"romio_cb_write\": [\"enable\"]}}]}";
+
+	simple_is((double[]){ 0.9999, 0.5, 0.9998 }, nodes_always, BEST_LINE,
+		  "cb_nodes=4 cb_buffer_size=4194304");
+	simple_is((double[]){ 0.5, 0.9999, 0.9997 }, buffer_hangs,
+		  "cb_nodes=4 romio_cb_write=enable cb_buffer_size=4194304", "cb_nodes=4");
+}
+
+struct tally {
+	int found, kept; /* tunings whose search has found it, and whose winner has it */
+	int halved;	 /* tunings whose winner has what halves the cost */
+};
+
+/* Many tunings: what became of one parameter? */
+static struct tally tally_take(const double weights[3], double noise, const char *name)
+{
+	struct tally tally = { 0 };
+
+	for (size_t seed = 1; seed <= 16; seed++) {
+		AUTO_BUF struct buf line = { 0 }, from = { 0 };
+		struct fake fake = { .weights = weights, .noise = noise, .runs = 500 * seed };
+		struct tuning_plan plan = plan_sample("random", 40);
+		struct course course;
+
+		plan.seed = seed;
+		CHECK_INT(course_run(&course, &fake, plan), 0);
+		best_line(&course, &line);
+		origin_line(&course, &from);
+		tally.kept += strstr(buf_text(&line), name) != NULL;
+		tally.halved += strstr(buf_text(&line), "cb_nodes=4") != NULL;
+		tally.found += strstr(buf_text(from.len ? &from : &line), name) != NULL;
+		course_end(&course);
+	}
+	return tally;
+}
+
+static void noise_does_not_drop_what_brings_ten_per_cent(void)
+{
+	static const double tenth[] = { 0.5, 1, 1 / 1.1 };
+	struct tally calm = tally_take(tenth, 0.03, "romio_cb_write=enable");
+	struct tally noisy = tally_take(tenth, 0.12, "romio_cb_write=enable");
+
+	CHECK(calm.found >= 12 && calm.kept == calm.found);
+	CHECK(noisy.found >= 8 && noisy.kept >= noisy.found - 1);
+}
+
+static void ballast_is_dropped_though_runs_differ(void)
+{
+	static const double nothing[] = { 0.5, 1, 1 };
+	struct tally write = tally_take(nothing, 0.03, "romio_cb_write");
+
+	CHECK(write.found >= 8 && write.kept <= write.found / 2);
+	CHECK_INT(write.halved, 16);
+}
+
+/* From run 61 on, where the search is over. */
+static void a_winner_that_fails_when_it_is_simplified_is_replaced(void)
+{
+	struct fake fake = { .noise = 0.02, .crash = "4", .crashes_from = 61 };
+	struct course course;
+
+	CHECK_INT(course_run(&course, &fake, plan_sample("exhaustive", 60)), 0);
+	CHECK_INT(phase_count(&course, PHASE_SEARCH) + phase_count(&course, PHASE_DRIFT), 57);
+	CHECK(course.result->rejected >= 1);
+	CHECK_INT(course.result->rejected, course.result->counts[TRIAL_CRASHED]);
+	for (size_t i = 0; i < tuning_candidates(course.tuning)->count; i++) {
+		const struct candidate *c = &tuning_candidates(course.tuning)->list[i];
+
+		CHECK(c->state != TRIAL_CRASHED || (c->is_rejected && isinf(c->cost)));
+		CHECK(c != course.result->best || !c->is_rejected);
+	}
+	course_end(&course);
+}
+
+static void an_interrupt_while_simplifying_leaves_the_best_so_far(void)
+{
+	static const double weights[] = { 0.5, 1, 1 };
+	size_t simplified = 0;
+
+	for (size_t at = 42; at <= 45; at++) {
+		struct fake fake = { .noise = 0.05, .weights = weights, .stop_at = at };
+		AUTO_BUF struct buf line = { 0 };
+		struct course course;
+
+		CHECK_INT(course_run(&course, &fake, plan_sample("bayesian", 40)), -EINTR);
+		CHECK(!course.result->is_complete && !course.result->proof.holds);
+		best_line(&course, &line);
+		CHECK(strstr(buf_text(&line), "cb_nodes=4") != NULL);
+		simplified += course.result->phase == PHASE_SIMPLIFY;
+		course_end(&course);
+	}
+	CHECK_INT(simplified, 4);
+}
+
 /* ---- going on ---- */
 
 struct copied {
@@ -525,16 +716,18 @@ static void prefix_run(struct course *whole, struct fake fake, int64_t runs, str
 		free(copied.texts[i]);
 }
 
-static void every_prefix_ends_alike(const char *search, struct fake fake, uint64_t runs)
+/* How many runs it took to simplify the winner. */
+static size_t every_prefix_ends_alike(const char *search, struct fake fake, uint64_t runs)
 {
 	AUTO_BUF struct buf all = { 0 }, again = { 0 };
 	struct course course;
 	struct tuning_plan plan = plan_sample(search, runs);
 	struct fake first = fake;
-	size_t count;
+	size_t count, simplify;
 
 	plan.partial = true;
 	CHECK_INT(course_run(&course, &first, plan), 0);
+	simplify = phase_count(&course, PHASE_SIMPLIFY);
 	best_line(&course, &all);
 	buf_printf(&all, " %.17g\n", course.result->proof.gain);
 	course_text(course.store, 1, &all);
@@ -545,6 +738,7 @@ static void every_prefix_ends_alike(const char *search, struct fake fake, uint64
 		CHECK_TEXT(buf_text(&again), buf_text(&all));
 	}
 	course_end(&course);
+	return simplify;
 }
 
 static void cut_off_anywhere_it_ends_alike(void)
@@ -552,9 +746,13 @@ static void cut_off_anywhere_it_ends_alike(void)
 	struct fake exact = { .wrong = "8" };
 	struct fake noisy = { .noise = 0.1, .crash = "1", .drift = 1.5, .drifts = 15 };
 
-	every_prefix_ends_alike("bayesian", exact, 12);
+	static const double ballast[] = { 0.5, 1, 1 };
+	struct fake heavy = { .noise = 0.04, .weights = ballast };
+
+	CHECK(every_prefix_ends_alike("bayesian", exact, 12) > 0);
 	every_prefix_ends_alike("genetic", noisy, 35);
 	every_prefix_ends_alike("annealing", noisy, 25);
+	CHECK(every_prefix_ends_alike("random", heavy, 25) > 4);
 }
 
 static void parts_of_the_winner_are_told(void)
@@ -658,7 +856,7 @@ static void runs_of_another_course_are_refused(void)
 	course_end(&course);
 }
 
-TESTS(TEST(the_best_of_an_exact_bed_is_found_and_proved), TEST(budget_bounds_runs_before_the_proof),
+TESTS(TEST(the_best_of_an_exact_bed_is_found_and_proved), TEST(budget_bounds_runs_of_all_phases),
       TEST(noise_is_raced_and_the_winner_holds), TEST(nothing_is_claimed_where_nothing_helps),
       TEST(an_equal_exact_bed_has_no_winner), TEST(wrong_data_never_wins),
       TEST(without_the_check_data_does_not_matter),
@@ -669,4 +867,10 @@ TESTS(TEST(the_best_of_an_exact_bed_is_found_and_proved), TEST(budget_bounds_run
       TEST(a_calm_machine_has_no_drift), TEST(a_winner_that_fails_in_the_proof_is_replaced),
       TEST(parts_of_the_winner_are_told), TEST(no_time_means_no_search),
       TEST(other_objectives_are_minimised), TEST(cut_off_anywhere_it_ends_alike),
-      TEST(an_interrupt_leaves_the_best_so_far), TEST(runs_of_another_course_are_refused))
+      TEST(an_interrupt_leaves_the_best_so_far), TEST(runs_of_another_course_are_refused),
+      TEST(ballast_is_left_out_and_what_matters_stays), TEST(small_losses_do_not_add_up),
+      TEST(something_remains), TEST(what_cannot_be_left_alone_stays_and_what_hangs_on_it_goes),
+      TEST(noise_does_not_drop_what_brings_ten_per_cent),
+      TEST(ballast_is_dropped_though_runs_differ),
+      TEST(a_winner_that_fails_when_it_is_simplified_is_replaced),
+      TEST(an_interrupt_while_simplifying_leaves_the_best_so_far))
