@@ -11,7 +11,7 @@
 #include "capture/splice.h"
 #include "trace/calls.h"
 
-/* What we ask of the library: name, symbol when linked, type. */
+/* What we ask of the library: name, symbol when linked, type; see inject_hdf5.c. */
 #define USES(X)                                                                             \
 	X(H5Iget_type, H5Iget_type, int (*)(hid_t))                                         \
 	X(H5Iis_valid, H5Iis_valid, htri_t (*)(hid_t))                                      \
@@ -39,7 +39,7 @@
 	X(H5Tget_size, H5Tget_size, size_t (*)(hid_t))                                      \
 	X(H5Tget_class, H5Tget_class, int (*)(hid_t))                                       \
 	X(H5Pget_dxpl_mpio, H5Pget_dxpl_mpio, herr_t (*)(hid_t, H5FD_mpio_xfer_t *))        \
-	X(H5Pset_dxpl_mpio, __real_H5Pset_dxpl_mpio, herr_t (*)(hid_t, H5FD_mpio_xfer_t))
+	X(H5Pset_dxpl_mpio, absent_H5Pset_dxpl_mpio, herr_t (*)(hid_t, H5FD_mpio_xfer_t))
 
 LIBRARY_TYPED(USES)
 

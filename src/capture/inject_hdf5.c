@@ -27,7 +27,10 @@ struct cache_config {
 
 #define CACHE_CONFIG_VERSION 1
 
-/* What we ask of the library: name, symbol when linked, type. */
+/*
+ * What we ask of the library: name, symbol when linked, type. A linked program must have what has a
+ * wrapper and is named here; what serial HDF5 lacks is therefore absent from it.
+ */
 #define USES(X)                                                                                  \
 	X(H5open, H5open, herr_t (*)(void))                                                      \
 	X(H5get_libversion, H5get_libversion, herr_t (*)(unsigned *, unsigned *, unsigned *))    \
@@ -54,11 +57,11 @@ struct cache_config {
 	  herr_t (*)(hid_t, hsize_t *))                                                          \
 	X(H5Pset_mdc_config, __real_H5Pset_mdc_config, herr_t (*)(hid_t, struct cache_config *)) \
 	X(H5Pget_mdc_config, H5Pget_mdc_config, herr_t (*)(hid_t, struct cache_config *))        \
-	X(H5Pset_all_coll_metadata_ops, __real_H5Pset_all_coll_metadata_ops,                     \
+	X(H5Pset_all_coll_metadata_ops, absent_H5Pset_all_coll_metadata_ops,                     \
 	  herr_t (*)(hid_t, hbool_t))                                                            \
 	X(H5Pget_all_coll_metadata_ops, H5Pget_all_coll_metadata_ops,                            \
 	  herr_t (*)(hid_t, hbool_t *))                                                          \
-	X(H5Pset_coll_metadata_write, __real_H5Pset_coll_metadata_write,                         \
+	X(H5Pset_coll_metadata_write, absent_H5Pset_coll_metadata_write,                         \
 	  herr_t (*)(hid_t, hbool_t))                                                            \
 	X(H5Pget_coll_metadata_write, H5Pget_coll_metadata_write, herr_t (*)(hid_t, hbool_t *))  \
 	X(H5Pset_libver_bounds, __real_H5Pset_libver_bounds,                                     \

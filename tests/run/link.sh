@@ -58,3 +58,14 @@ for mpi in $(mpi_list); do
 	check_has "$(cat linked.txt)" "MPI_File_write_at(MPI/quantity/BytesToWrite=" "position and bytes under $mpi"
 	check_has "$(grep "MPI_File_write_at(" linked.txt)" "LINKED" "link to the open under $mpi"
 done
+
+# Parameters are applied by what is linked in as well, in a program whose HDF5 is serial.
+if flags_hdf5=$(pkg-config --cflags --libs hdf5-serial 2>/dev/null); then
+	# shellcheck disable=SC2086
+	$cc -O2 -I"$sources/mpi" -o inject "$sources/mpi/inject.c" "@$flags" "$archive" $flags_hdf5 2>messages ||
+		fail "HDF5: cannot link: $(cat messages)"
+	echo '{"schema": "sluice.params/1", "parameters": [{"name": "alignment", "value": "0,65536"}, {"name": "chunk_size", "value": 2048}]}' >params.json
+	check_rc 0 "$sluice" run --linked -p params.json -o linked.sluice ./inject a.h5
+	check_has "$(cat out)" "a.h5 access alignment=0,65536 " "parameters of a linked program"
+	check_has "$(cat out)" "a.h5 grid chunk=1,512 " "parameters of a linked program"
+fi
