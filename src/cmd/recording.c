@@ -192,6 +192,8 @@ static int collector_give(struct recording *r, struct collector_options *options
 	options->parameters = injection.text;
 	options->parameters_shared = is_part;
 	result = collector_open(&r->collector, options, err);
+	/* It has been copied; the options outlive it. */
+	options->parameters = NULL;
 	if (result >= 0)
 		injection_tell(&injection, r->collector);
 	injection_release(&injection);
