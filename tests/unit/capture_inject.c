@@ -188,7 +188,9 @@ static void a_shape_fits_its_dataset(void)
 	CHECK_TEXT(shape("1,26,3,4", 3, DIMS(4, 26, 100), 4), "none");
 	CHECK_TEXT(shape("1,0", 2, DIMS(4, 26), 4), "none");
 	CHECK_TEXT(shape("1,x", 2, DIMS(4, 26), 4), "none");
-	CHECK_TEXT(shape("4,", 1, DIMS(4), 4), "none");
+	CHECK_TEXT(shape("4,", 1, DIMS(4), 4), "4");
+	CHECK_TEXT(shape("4,,", 1, DIMS(4), 4), "none");
+	CHECK_TEXT(shape("4,", 2, DIMS(4, 4), 4), "none");
 	CHECK_TEXT(shape("1,4", 0, DIMS(4), 4), "none");
 	/* Four gigabytes are more than HDF5 can count. */
 	CHECK_TEXT(shape("65536,65536", 2, DIMS(65536, 65536), 1), "none");
