@@ -263,7 +263,7 @@ static const struct property {
 	bool (*set)(void *const *functions, hid_t list, const char *value);
 	bool (*get)(void *const *functions, hid_t list, char value[VALUE_BYTES]);
 } properties[] = {
-	{ "alignment", false, alignment_set, alignment_get },
+	{ PARAMETERS_ALIGNMENT, false, alignment_set, alignment_get },
 	{ "sieve_buf_size", false, sieve_buf_size_set, sieve_buf_size_get },
 	{ "meta_block_size", false, meta_block_size_set, meta_block_size_get },
 	{ "small_data_block_size", false, small_data_block_size_set, small_data_block_size_get },
@@ -412,7 +412,8 @@ void inject_file_slow(struct inject_file *file, const char *spelled)
 
 /*
  * A shared file is not asked: its list would bring a duplicate of its communicator, which all ranks
- * would have to make together. What counts is the list that it was opened with.
+ * would have to make together. What counts is the list that it was opened with, and of alignment
+ * what its datasets show (inject_dataset.c).
  */
 static void effective_read(const struct inject_file *file, void *const *functions, hid_t id,
 			   bool is_complete, struct info_text *effective)
@@ -423,6 +424,8 @@ static void effective_read(const struct inject_file *file, void *const *function
 
 	if (list < 0)
 		return;
+	info_text_put(effective, PARAMETERS_FROM,
+		      is_asked ? PARAMETERS_FROM_FILE : PARAMETERS_FROM_LIST);
 	for (size_t i = 0; i < PROPERTIES; i++)
 		if ((file->is_shared || !properties[i].is_shared) &&
 		    properties[i].get(functions, list, value))

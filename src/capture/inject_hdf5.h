@@ -30,6 +30,7 @@ struct inject_dataset {
 	hid_t creation; /* list to create it with */
 	bool is_copied;
 	bool is_ours;
+	bool is_aligned; /* its file is to be; valid, as the rest, if is_ours */
 	struct info_text requested;
 };
 
@@ -80,7 +81,8 @@ static inline void inject_dataset(struct inject_dataset *dataset, const void *ca
 	dataset->near = called;
 	dataset->creation = creation;
 	dataset->is_copied = dataset->is_ours = false;
-	if (unlikely(rules_has(PLACE_DATASET) || rules_places == RULES_ON))
+	if (unlikely(rules_has(PLACE_DATASET) || rules_places & RULES_ALIGN ||
+		     rules_places == RULES_ON))
 		inject_dataset_slow(dataset, place, name, type, space);
 }
 
