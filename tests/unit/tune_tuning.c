@@ -375,7 +375,7 @@ static void cut_off_anywhere_it_ends_alike(void)
 	CHECK(every_prefix_ends_alike("bayesian", exact, 12) > 0);
 	every_prefix_ends_alike("genetic", noisy, 35);
 	every_prefix_ends_alike("annealing", noisy, 25);
-	CHECK(every_prefix_ends_alike("random", heavy, 25) > 4);
+	CHECK(every_prefix_ends_alike("random", heavy, 16) > 4);
 }
 
 static void parts_of_the_winner_are_told(void)
