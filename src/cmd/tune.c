@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * sluice tune: finds parameters that make a program faster, proves it and remembers it. Options
- * become a plan, the work is done by tune/tuning.h, and what is printed comes from tune_show.c and
- * tune_list.c. Ctrl-C ends the running trial; what was found is shown, and can be gone on with.
+ * become a plan, the work is done by tune/tuning.h, and what is printed comes from tune_show.c,
+ * tune_plan.c and tune_list.c. Ctrl-C ends the running trial; what was found is shown, and can be
+ * gone on with.
  */
 #include "cmd/tune.h"
 
@@ -35,7 +36,7 @@ static const struct option tune_options[] = {
 	  OPTION_TEXT, FIELD(search) },
 	{ 0, "set-search", "KEY=VALUE", NULL, "a setting of the search; may be repeated",
 	  OPTION_LIST, FIELD(settings) },
-	{ 'n', "runs", "N", "40", "most runs before the proof, those of the default included",
+	{ 'n', "runs", "N", "40", "most runs to search, those of the default included",
 	  OPTION_COUNT, FIELD(runs) },
 	{ 't', "time", "TIME", NULL, "search no longer than that", OPTION_TIME, FIELD(time_ns) },
 	{ 0, "space", "FILE", NULL, "what to try; else what fits the program and the place",
@@ -741,11 +742,13 @@ const struct command_ops command_tune = {
 		"is run again; what fails, crashes, hangs or writes other data than the default "
 		"counts as bad and is never fatal. Every now and then the default is run again, "
 		"and where the machine has become slower or faster, that is taken into account. "
+		"What the best can do without is then left out of it, so that few changes remain. "
 		"At last the winner and the default are run in turn: only these fresh runs count, "
 		"and a gain is claimed only where its 95 % interval lies above 1. Then each part "
 		"of the winner is tried alone.\n\n"
 		"A proved winner is kept in the knowledge base (sluice kb), from which sluice run "
-		"takes it. --runs bounds the runs before the proof.\n\n"
+		"takes it. Where nothing better is found, that is told, and the exit code is 0. "
+		"--runs bounds the search; --plan tells what comes on top.\n\n"
 		"Files that a run makes are removed after it; files that were there before stay. "
 		"Parameters that are known to lose data are never tried; those that change what "
 		"readers see only with --allow semantics.\n\n"

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/term.h"
-#include "base/unit.h"
 #include "cmd/tune.h"
 
 static void costs_text(enum cost_kind kind, const struct proof *proof, struct buf *out)
@@ -114,6 +113,57 @@ static void parameters_table(const struct tune_outcome *o)
 	param_set_release(&set);
 }
 
+static bool text_is(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool set_has(const struct param_set *set, const struct param *param)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct param *p = &set->params[i];
+
+		if (p->tunable == param->tunable && text_is(p->file, param->file) &&
+		    text_is(p->object, param->object))
+			return true;
+	}
+	return false;
+}
+
+/* What the search had found beside the best, and nothing is lost without. */
+static void left_out_find(const struct tune_outcome *o, struct param_set *left)
+{
+	const struct space *space = &tuning_plan(o->tuning)->space;
+	const struct tuning_result *result = tuning_result(o->tuning);
+	struct param_set origin = { 0 }, best = { 0 };
+
+	if (!result->origin)
+		return;
+	space_set(space, result->origin->point, &origin);
+	space_set(space, result->best->point, &best);
+	for (size_t i = 0; i < origin.count; i++) {
+		const struct param *p = &origin.params[i];
+
+		if (!set_has(&best, p))
+			param_set_put(left, p->tunable, p->value, p->file, p->object, 0, NULL);
+	}
+	param_set_release(&origin);
+	param_set_release(&best);
+}
+
+static void left_out_text(const struct tune_outcome *o)
+{
+	AUTO_BUF struct buf line = { 0 };
+	struct param_set left = { 0 };
+
+	left_out_find(o, &left);
+	if (left.count) {
+		param_set_line(&left, &line);
+		printf("\nleft out, for it is as fast without: %s\n", buf_text(&line));
+	}
+	param_set_release(&left);
+}
+
 static void share_add(struct table *table, double share)
 {
 	if (isnan(share))
@@ -122,34 +172,96 @@ static void share_add(struct table *table, double share)
 		table_add(table, "%.0f%%", fabs(share) < 0.005 ? 0 : 100 * share);
 }
 
+/* Of rows with the same parameters one is shown: all of them, one of them, a layer, without one. */
+static bool row_is_shown(const struct partial *partial, size_t row)
+{
+	static const int ranks[] = { [PARTIAL_DEFAULT] = 0,
+				     [PARTIAL_FULL] = 1,
+				     [PARTIAL_ALONE] = 2,
+				     [PARTIAL_LAYER] = 3,
+				     [PARTIAL_WITHOUT] = 4 };
+	const struct partial_row *rows = partial->rows;
+
+	for (size_t i = 0; i < partial->count; i++)
+		if (rows[i].same == rows[row].same && ranks[rows[i].kind] < ranks[rows[row].kind])
+			return false;
+	return true;
+}
+
+static const char *partial_remark(const struct partial_row *row)
+{
+	return row->refusal ? row->refusal : isinf(row->cost) ? "failed or far slower" : "-";
+}
+
+/* With and without a column for remarks, of which there mostly is none. */
+#define PARTIAL_COLUMNS 5
+
+static void partial_init(struct table *table, const struct partial *partial)
+{
+	static const char *const titles[] = { "with only",	">cost",  ">faster",
+					      ">share of gain", "remark", NULL };
+	static const char *const plain[] = { "with only", ">cost", ">faster", ">share of gain",
+					     NULL };
+	bool remarks = false;
+
+	for (size_t i = 0; i < partial->count; i++)
+		remarks = remarks || *partial_remark(&partial->rows[i]) != '-';
+	table_init(table, remarks ? titles : plain);
+}
+
+static void partial_row_add(const struct tune_outcome *o, struct table *table,
+			    const struct partial_row *row)
+{
+	AUTO_BUF struct buf cost = { 0 };
+
+	cost_text(tuning_plan(o->tuning)->objective, row->cost, &cost);
+	table_add(table, "%s", row->label);
+	table_add(table, "%s", buf_text(&cost));
+	if (isfinite(row->factor))
+		table_add(table, "%.2f", row->factor);
+	else
+		table_add(table, "-");
+	share_add(table, row->share);
+	if (table->columns == PARTIAL_COLUMNS)
+		table_add(table, "%s", partial_remark(row));
+}
+
 static void partial_table(const struct tune_outcome *o, const struct partial *partial)
 {
-	static const char *const titles[] = { "with only",	">cost", ">faster",
-					      ">share of gain", "",	 NULL };
+	size_t shown = 0, without = 0;
 	struct table table;
 
-	table_init(&table, titles);
+	partial_init(&table, partial);
 	for (size_t i = 0; i < partial->count; i++) {
-		const struct partial_row *row = &partial->rows[i];
-		AUTO_BUF struct buf cost = { 0 };
-
-		cost_text(tuning_plan(o->tuning)->objective, row->cost, &cost);
-		table_add(&table, "%s", row->label);
-		table_add(&table, "%s", buf_text(&cost));
-		if (isfinite(row->factor))
-			table_add(&table, "%.2f", row->factor);
-		else
-			table_add(&table, "-");
-		share_add(&table, row->share);
-		table_add(&table, "%s",
-			  row->refusal	     ? row->refusal
-			  : isinf(row->cost) ? "failed or far slower"
-					     : "");
+		if (!row_is_shown(partial, i))
+			continue;
+		shown++;
+		without += partial->rows[i].kind == PARTIAL_WITHOUT;
+		partial_row_add(o, &table, &partial->rows[i]);
 	}
-	printf("\nwhat each part brings (rows \"without\": the winner lacking it, and what that "
-	       "loses)\n\n");
-	table_print(&table, stdout, 2);
+	/* One parameter is all, and the first line has told it. */
+	if (shown > 2) {
+		printf("\nwhat each part brings%s\n\n",
+		       without ? " (rows \"without\": the winner lacking it, and what that loses)"
+			       : "");
+		table_print(&table, stdout, 2);
+	}
 	table_release(&table);
+}
+
+/* "12% of the differences only combinations of them explain; 5% is noise, or more trials are
+ * needed." */
+static void unexplained_text(const struct importance *importance)
+{
+	double together = round(100 * importance->together);
+	double unexplained = round(100 * importance->unexplained);
+
+	if (together > 0)
+		printf("%.0f%% of the differences are explained by combinations only%s", together,
+		       unexplained > 0 ? "; " : "\n");
+	if (unexplained > 0)
+		printf("%.0f%% %s noise, or there were too few trials to explain it\n", unexplained,
+		       together > 0 ? "are" : "of the differences are");
 }
 
 static void importance_table(const struct tune_outcome *o)
@@ -161,6 +273,9 @@ static void importance_table(const struct tune_outcome *o)
 	struct err err = { 0 };
 	struct table table;
 
+	/* A single one explains everything. */
+	if (space->count < 2)
+		return;
 	if (tuning_importance(o->tuning, &importance, &err) < 0) {
 		printf("\nimportance of parameters: %s\n", err.text);
 		return;
@@ -174,9 +289,10 @@ static void importance_table(const struct tune_outcome *o)
 		table_add(&table, "%.2f", importance.parts[i].factor);
 		table_add(&table, "%s", best ? best : "left alone");
 	}
-	printf("\nimportance over all that was tried (together %.0f%%, not explained %.0f%%)\n\n",
-	       100 * importance.together, 100 * importance.unexplained);
+	printf("\nimportance: how much of the differences between all that was tried each "
+	       "parameter explains\n\n");
 	table_print(&table, stdout, 2);
+	unexplained_text(&importance);
 	table_release(&table);
 	importance_release(&importance);
 }
@@ -261,6 +377,7 @@ void tune_show(const struct tune_outcome *o)
 	printf("%s%s%s\n", term_bold(stdout), buf_text(&text), term_plain(stdout));
 	if (result->best)
 		parameters_table(o);
+	left_out_text(o);
 	if (result->partial)
 		partial_table(o, result->partial);
 	if (result->proof.holds)
@@ -304,6 +421,18 @@ static void best_json(struct json *json, const struct tune_outcome *o)
 	}
 	json_close(json);
 	param_set_release(&set);
+}
+
+static void left_out_json(struct json *json, const struct tune_outcome *o)
+{
+	struct param_set left = { 0 };
+
+	left_out_find(o, &left);
+	json_open(json, "left_out", '{');
+	for (size_t i = 0; i < left.count; i++)
+		json_text(json, left.params[i].tunable->name, left.params[i].value);
+	json_close(json);
+	param_set_release(&left);
 }
 
 static void partial_json(struct json *json, const struct partial *partial)
@@ -383,6 +512,7 @@ void tune_show_json(const struct tune_outcome *o)
 	json_count(&json, "seed", plan->seed);
 	json_real(&json, "default_cost", result->level);
 	best_json(&json, o);
+	left_out_json(&json, o);
 	proof_json(&json, &result->proof);
 	json_text(&json, "data", result->unchecked ? result->unchecked : "identical");
 	counts_json(&json, o);
@@ -393,71 +523,4 @@ void tune_show_json(const struct tune_outcome *o)
 	else
 		json_text(&json, "entry", NULL);
 	json_end(&json);
-}
-
-/* ---- --plan ---- */
-
-static void dimension_add(struct table *table, const struct space_dimension *d)
-{
-	AUTO_BUF struct buf values = { 0 };
-
-	for (size_t i = 0; i < d->count; i++)
-		buf_printf(&values, "%s%s", i ? " " : "", d->values[i] ? d->values[i] : "-");
-	table_add(table, "%s", d->tunable->name);
-	table_add(table, "%s", tunable_layer_name(d->tunable->layer));
-	table_add(table, "%s", tunable_safety_name(d->tunable->safety));
-	table_add(table, "%s", buf_text(&values));
-}
-
-static void plan_json(const struct tuning_plan *plan, double run_s, double runs)
-{
-	AUTO_FREE char *command = tuning_plan_command(plan);
-	AUTO_BUF struct buf space = { 0 };
-	struct json json;
-
-	space_write(&plan->space, &space);
-	json_start(&json, stdout, TUNE_SCHEMA);
-	json_text(&json, "command", command);
-	json_text(&json, "objective", cost_name(plan->objective));
-	json_text(&json, "search", plan->search);
-	json_count(&json, "dimensions", plan->space.count);
-	json_count(&json, "points", space_points(&plan->space));
-	json_text(&json, "space", buf_text(&space));
-	json_count(&json, "runs", plan->runs);
-	json_real(&json, "runs_most", runs);
-	json_real(&json, "seconds_most", runs * run_s);
-	json_end(&json);
-}
-
-void tune_show_plan(const struct tuning_plan *plan, double run_s, bool json)
-{
-	static const char *const titles[] = { "parameter", "layer", "safety",
-					      "values (- is left alone)", NULL };
-	/* The part after the proof takes at most half of the search. */
-	double runs = (double)plan->runs + 2.0 * plan->pairs +
-		      (plan->partial ? (double)plan->runs / 2 : 0);
-	uint64_t points = space_points(&plan->space);
-	char text[UNIT_TEXT];
-	struct table table;
-
-	if (json) {
-		plan_json(plan, run_s, runs);
-		return;
-	}
-	printf("%" PRIu64 " points%s, by %s search\n\n", points,
-	       plan->space_text ? "" : " at most: what fits is chosen after a first run",
-	       plan->search);
-	table_init(&table, titles);
-	for (size_t i = 0; i < plan->space.count; i++)
-		dimension_add(&table, &plan->space.dimensions[i]);
-	table_print(&table, stdout, 2);
-	table_release(&table);
-	printf("\nat most %" PRIu64 " runs to search, %u pairs to prove%s\n", plan->runs,
-	       plan->pairs, plan->partial ? ", and half as many to see what each part brings" : "");
-	if (isnan(run_s))
-		printf("how long a run takes is not known yet: the first one tells\n");
-	else
-		printf("a run took %s before, so about %s in all at most\n",
-		       unit_ns(text, (int64_t)(run_s * 1e9)),
-		       unit_ns((char[UNIT_TEXT]){ 0 }, (int64_t)(runs * run_s * 1e9)));
 }

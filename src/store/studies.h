@@ -22,7 +22,7 @@ struct study {
 /* What a run was for; its number in the study orders them. */
 struct study_run {
 	int64_t number;
-	const char *phase;	/* "default", "search", "drift", "proof", "partial" */
+	const char *phase;	/* "default", "search", "drift", "simplify", "proof", "partial" */
 	uint64_t point;		/* number in the space; UINT64_MAX: not of the space */
 	const char *parameters; /* JSON of params/set.h */
 	const char *effective;	/* KEY=VALUE;... */

@@ -37,6 +37,15 @@ struct candidate *candidates_add(struct candidates *candidates, const size_t *po
 	return made;
 }
 
+struct candidate *candidates_find(const struct candidates *candidates, const size_t *point,
+				  size_t width)
+{
+	for (size_t i = 0; i < candidates->count; i++)
+		if (memcmp(candidates->list[i].point, point, width * sizeof(*point)) == 0)
+			return &candidates->list[i];
+	return NULL;
+}
+
 static double median_of(const double *values, size_t count)
 {
 	AUTO_FREE double *copy = NULL;

@@ -27,6 +27,10 @@ void candidates_release(struct candidates *candidates);
 /* The pointer holds until the next is made. */
 struct candidate *candidates_add(struct candidates *candidates, const size_t *point, size_t width);
 
+/* The one of this point; NULL: it was not tried. */
+struct candidate *candidates_find(const struct candidates *candidates, const size_t *point,
+				  size_t width);
+
 /* One more good run: the median moves. */
 void candidate_run(struct candidate *candidate, double cost, double run_s);
 void candidate_release(struct candidate *candidate);

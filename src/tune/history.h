@@ -14,6 +14,7 @@
 	X(DEFAULT, "default") /* without parameters, at first */ \
 	X(SEARCH, "search")                                      \
 	X(DRIFT, "drift") /* without parameters, in between */   \
+	X(SIMPLIFY, "simplify")                                  \
 	X(PROOF, "proof")                                        \
 	X(PARTIAL, "partial")
 

@@ -12,6 +12,10 @@
 #define LOST 0.5
 /* Crossed by chance once in some 370 looks. */
 #define DRIFTED 3
+/* Crossed by chance once in some 40 comparisons. */
+#define SURELY 2
+/* A loss that nobody would call none: log(1.1). */
+#define LOSS 0.0953
 
 void noise_release(struct noise *noise)
 {
@@ -60,11 +64,33 @@ double noise_sigma(const struct noise *noise)
 	return sigma > NOISE_LEAST ? sigma : NOISE_LEAST;
 }
 
+/* Of the difference of two medians. */
+static double spread_of(double sigma, size_t runs, size_t other_runs)
+{
+	return sigma * sqrt(1 / (double)runs + 1 / (double)other_runs);
+}
+
 bool noise_is_lost(double sigma, double cost, size_t runs, double best, size_t best_runs)
 {
-	double spread = sigma * sqrt(1 / (double)runs + 1 / (double)best_runs);
+	return log(cost / best) > LOST * spread_of(sigma, runs, best_runs);
+}
 
-	return log(cost / best) > LOST * spread;
+enum noise_verdict noise_compare(double sigma, double cost, size_t runs, double other,
+				 size_t other_runs)
+{
+	double spread = spread_of(sigma, runs, other_runs), away = log(cost / other);
+
+	if (away > SURELY * spread)
+		return NOISE_WORSE;
+	return away <= spread && away + SURELY * spread <= LOSS ? NOISE_SAME : NOISE_OPEN;
+}
+
+size_t noise_runs(double sigma)
+{
+	/* Both conditions of SAME are equally strict then. */
+	double root = (1 + SURELY) * sigma / LOSS, runs = ceil(2 * root * root);
+
+	return runs > 2 ? (size_t)runs : 2;
 }
 
 bool noise_is_drift(double sigma, double cost, double level)

@@ -32,6 +32,18 @@ double noise_sigma(const struct noise *noise);
  */
 bool noise_is_lost(double sigma, double cost, size_t runs, double best, size_t best_runs);
 
+/*
+ * A candidate lacks something that another has: is it missed? SAME where the difference is within
+ * noise, and one of ten per cent is out of the question; WORSE where it is surely more than noise.
+ * More runs may decide what is OPEN.
+ */
+enum noise_verdict { NOISE_SAME, NOISE_WORSE, NOISE_OPEN };
+enum noise_verdict noise_compare(double sigma, double cost, size_t runs, double other,
+				 size_t other_runs);
+
+/* Runs of each that let it decide most cases; at least two. */
+size_t noise_runs(double sigma);
+
 /* Is one run of the default so far from the level that the machine must have changed? */
 bool noise_is_drift(double sigma, double cost, double level);
 

@@ -22,7 +22,7 @@ struct tuning_plan {
 	char *search, *settings; /* settings may be NULL */
 	uint64_t seed;
 	enum cost_kind objective;
-	uint64_t runs;	 /* most runs before the proof, those of the default included */
+	uint64_t runs;	 /* most runs to search, those of the default included */
 	double seconds;	 /* most time for them; INFINITY */
 	unsigned repeat; /* runs of a candidate that leads, and of the default at first */
 	unsigned pairs;	 /* of the proof */

@@ -36,7 +36,9 @@ static void conclude(struct tuning *t)
 	struct tuning_result *result = &t->result;
 
 	result->noise = noise_sigma(&t->noise);
-	result->best = t->basis.count ? candidates_best(&t->candidates, result->level) : NULL;
+	result->best = t->basis.count ? tuning_best(t) : NULL;
+	if (t->simple != t->origin && result->best == &t->candidates.list[t->simple - 1])
+		result->origin = &t->candidates.list[t->origin - 1];
 	if (t->partial.count)
 		result->partial = &t->partial;
 	if (t->search)
@@ -49,6 +51,8 @@ int tuning_run(struct tuning *t, struct err *err)
 
 	if (r >= 0)
 		r = tuning_search(t, err);
+	if (r >= 0)
+		r = tuning_simplify(t, err);
 	if (r >= 0)
 		r = tuning_prove(t, err);
 	if (r >= 0)

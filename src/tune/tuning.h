@@ -7,6 +7,7 @@
  *             who takes far too long is ended
  *   drift     the default again every now and then: where the machine has changed, costs are
  *             compared with the default of that time
+ *   simplify  what the best can do without is left out of it: fewer changes, the same gain
  *   proof     the winner and the default in turn, all fresh runs; only they count for the claim
  *   partial   what each layer and parameter of the winner brings
  *
@@ -28,14 +29,15 @@
 #include "tune/search/search.h"
 
 struct tuning_result {
-	enum history_phase phase;      /* how far it came */
-	bool is_complete;	       /* to the end of the plan */
-	double level;		       /* cost of the default at the beginning */
-	double noise;		       /* of one run, of the logarithm */
-	double drift;		       /* how far the default's cost went: 1.3 is 30 % slower */
-	const struct candidate *best;  /* better than the default so far; NULL: none is */
-	struct proof proof;	       /* of best; holds is false where there was none */
-	const struct partial *partial; /* NULL: there is none */
+	enum history_phase phase;	/* how far it came */
+	bool is_complete;		/* to the end of the plan */
+	double level;			/* cost of the default at the beginning */
+	double noise;			/* of one run, of the logarithm */
+	double drift;			/* how far the default's cost went: 1.3 is 30 % slower */
+	const struct candidate *best;	/* better than the default so far; NULL: none is */
+	const struct candidate *origin; /* what best was before it was simplified; NULL: the same */
+	struct proof proof;		/* of best; holds is false where there was none */
+	const struct partial *partial;	/* NULL: there is none */
 	const char *unchecked;	     /* why data was not compared; NULL: it was, and is the same */
 	size_t rejected;	     /* winners that failed when they were to be proved */
 	size_t counts[TRIAL_STATES]; /* of runs */
@@ -79,6 +81,9 @@ const struct tuning_plan *tuning_plan(const struct tuning *tuning);
 const struct tuning_result *tuning_result(const struct tuning *tuning);
 const struct history *tuning_history(const struct tuning *tuning);
 const struct candidates *tuning_candidates(const struct tuning *tuning);
+
+/* Most runs that simplifying takes; exact: as of the bed. */
+uint64_t tuning_simplify_most(const struct tuning_plan *plan, bool exact);
 
 /* Which parameters explain the costs of all that was tried; see importance.h. */
 int tuning_importance(const struct tuning *tuning, struct importance *importance, struct err *err);

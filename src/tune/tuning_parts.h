@@ -5,6 +5,7 @@
  *   tuning.c         begins, opens, goes through the phases
  *   tuning_run.c     one run: from the store, or measured, judged and kept
  *   tuning_search.c  default, search and drift
+ *   tuning_simplify.c the winner without what brings nothing
  *   tuning_proof.c   the winner against the default
  *   tuning_partial.c what each part of the winner brings, and what mattered
  */
@@ -16,6 +17,8 @@
 #include "tune/noise.h"
 #include "tune/tuning.h"
 
+#define TUNING_WINNERS 3 /* that are looked at; who fails is rejected */
+
 struct tuning {
 	struct tuning_plan plan;
 	struct bed *bed;
@@ -25,6 +28,8 @@ struct tuning {
 	struct candidates candidates;
 	struct noise noise;
 	struct partial partial;
+	size_t simple;			/* its place among candidates, plus one; 0: none */
+	size_t origin;			/* of what it was made simple from; likewise */
 	const struct candidate *winner; /* that was proved, or could not be */
 	struct tuning_result result;
 	struct param_set nothing;
@@ -39,6 +44,9 @@ struct tuning {
 };
 
 int64_t tuning_clock_ns(clockid_t clock);
+
+/* The one to prove: the simplified one unless it has failed, else the cheapest; NULL: none. */
+struct candidate *tuning_best(const struct tuning *t);
 
 /* What a candidate must beat: the best so far, or the default. */
 const struct candidate *tuning_leader(const struct tuning *t);
@@ -61,9 +69,17 @@ int tuning_measure(struct tuning *t, enum history_phase phase, uint64_t point,
 		   const struct param_set *set, double limit_s, struct history_run *run,
 		   struct err *err);
 
+/* One more run of a candidate, which gets its state and, where it is good, its cost. */
+int tuning_candidate_run(struct tuning *t, enum history_phase phase, struct candidate *c,
+			 double limit_s, struct err *err);
+
+/* What it counts as. Of a slow one it is only known that it is worse than all that counts. */
+double tuning_candidate_cost(const struct tuning *t, const struct candidate *c);
+
 /* The phases. Each may be cut off by -EINTR. */
 int tuning_default(struct tuning *t, struct err *err);
 int tuning_search(struct tuning *t, struct err *err);
+int tuning_simplify(struct tuning *t, struct err *err);
 int tuning_prove(struct tuning *t, struct err *err);
 int tuning_take_apart(struct tuning *t, struct err *err);
 

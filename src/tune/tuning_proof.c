@@ -3,8 +3,6 @@
 
 #include "base/mem.h"
 
-#define PROOFS_MOST 3 /* winners that are looked at */
-
 struct fresh {
 	double *before, *after;
 	size_t before_count, after_count;
@@ -73,8 +71,7 @@ int tuning_prove(struct tuning *t, struct err *err)
 	struct candidate *c;
 	int r;
 
-	while (t->result.rejected < PROOFS_MOST &&
-	       (c = candidates_best(&t->candidates, t->result.level))) {
+	while (t->result.rejected < TUNING_WINNERS && (c = tuning_best(t))) {
 		t->winner = c;
 		r = proof_try(t, c, err);
 		if (r < 0 || !c->is_rejected)

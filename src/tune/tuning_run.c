@@ -21,9 +21,18 @@ int64_t tuning_clock_ns(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+struct candidate *tuning_best(const struct tuning *t)
+{
+	struct candidate *simple = t->simple ? &t->candidates.list[t->simple - 1] : NULL;
+
+	if (simple && simple->state == TRIAL_GOOD && !simple->is_rejected)
+		return simple;
+	return candidates_best(&t->candidates, t->result.level);
+}
+
 const struct candidate *tuning_leader(const struct tuning *t)
 {
-	const struct candidate *best = candidates_best(&t->candidates, t->result.level);
+	const struct candidate *best = tuning_best(t);
 
 	return best ? best : &t->basis;
 }
@@ -168,4 +177,34 @@ double tuning_slow_limit(const struct tuning *t, const struct candidate *best)
 	double run_s = candidate_run_s(best), limit = t->plan.slow * run_s;
 
 	return limit > run_s + 1 ? limit : run_s + 1;
+}
+
+int tuning_candidate_run(struct tuning *t, enum history_phase phase, struct candidate *c,
+			 double limit_s, struct err *err)
+{
+	struct param_set set = { 0 };
+	struct history_run run;
+	int r;
+
+	space_set(&t->plan.space, c->point, &set);
+	r = tuning_measure(t, phase, space_number(&t->plan.space, c->point), &set, limit_s, &run,
+			   err);
+	param_set_release(&set);
+	if (r < 0)
+		return r;
+	c->state = run.state;
+	if (run.state == TRIAL_GOOD)
+		candidate_run(c, run.cost * t->result.level / t->level, run.run_s);
+	return 0;
+}
+
+double tuning_candidate_cost(const struct tuning *t, const struct candidate *c)
+{
+	double slow = t->plan.slow * tuning_leader(t)->cost;
+
+	if (c->state == TRIAL_GOOD)
+		return c->cost;
+	if (c->state != TRIAL_SLOW)
+		return INFINITY;
+	return slow > t->worst ? slow : t->worst;
 }

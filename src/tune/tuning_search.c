@@ -140,35 +140,13 @@ static bool is_worth_another(const struct tuning *t, const struct candidate *c)
 static int candidate_measure(struct tuning *t, struct candidate *c, struct err *err)
 {
 	double limit_s = tuning_slow_limit(t, tuning_leader(t));
-	struct param_set set = { 0 };
-	struct history_run run;
 	int r;
 
-	space_set(&t->plan.space, c->point, &set);
 	do {
-		r = tuning_measure(t, PHASE_SEARCH, space_number(&t->plan.space, c->point), &set,
-				   limit_s, &run, err);
-		if (r < 0)
-			break;
-		t->since++;
-		c->state = run.state;
-		if (run.state == TRIAL_GOOD)
-			candidate_run(c, run.cost * t->result.level / t->level, run.run_s);
-	} while (run.state == TRIAL_GOOD && is_worth_another(t, c));
-	param_set_release(&set);
+		r = tuning_candidate_run(t, PHASE_SEARCH, c, limit_s, err);
+		t->since += r >= 0;
+	} while (r >= 0 && c->state == TRIAL_GOOD && is_worth_another(t, c));
 	return r;
-}
-
-/* What the search is told. Of a slow one it is only known that it is worse than all that counts. */
-static double candidate_cost(const struct tuning *t, const struct candidate *c)
-{
-	double slow = t->plan.slow * tuning_leader(t)->cost;
-
-	if (c->state == TRIAL_GOOD)
-		return c->cost;
-	if (c->state != TRIAL_SLOW)
-		return INFINITY;
-	return slow > t->worst ? slow : t->worst;
 }
 
 static int candidate_try(struct tuning *t, const size_t *point, struct err *err)
@@ -183,7 +161,7 @@ static int candidate_try(struct tuning *t, const size_t *point, struct err *err)
 	}
 	if (c->state == TRIAL_GOOD)
 		noise_add(&t->noise, c->costs, c->count);
-	c->cost = candidate_cost(t, c);
+	c->cost = tuning_candidate_cost(t, c);
 	if (isfinite(c->cost) && c->cost > t->worst)
 		t->worst = c->cost;
 	search_tell(t->search, c->point, c->cost);

@@ -65,6 +65,39 @@ check_has "$(cat out)" "times faster"
 check_has "$(cat out)" "what each part brings"
 check_has "$(cat out)" "kept as entry"
 
+# Ballast does not get into the winner: what is left out is told and costs nothing, and nothing is told twice.
+cat >loose.json <<-'END'
+	{"schema": "sluice.space/1", "dimensions": [
+	 {"name": "striping_factor", "values": [null, 16, 64, 128]}, {"name": "striping_unit", "values": [null, "1M", "8M", "32M"]},
+	 {"name": "cb_nodes", "values": [null, 32, 128]}, {"name": "alignment", "values": [null, "4096,4096", "0,1048576"]}]}
+END
+loose=(-c store.path="$work/loose.db" tune "${hopper[@]}" --space loose.json --seed 4)
+check_rc 0 "$sluice" "${loose[@]}" --json
+python3 - out <<-'END' || fail "the winner has what brings nothing: $(cat out)"
+	import json, sys
+	all = json.load(open(sys.argv[1]))
+	best, left = all["best"]["parameters"], all["left_out"]
+	without = [row["factor"] for row in all["partial"] if row["kind"] == "without"]
+	print(best, left, without)
+	sys.exit(not left or set(best) & set(left) or "alignment" in best or
+	         any(factor * 1.001 >= all["proof"]["gain"] for factor in without))
+END
+check_rc 0 "$sluice" "${loose[@]}"
+check_has "$(cat out)" "left out, for it is as fast without: "
+check_eq "$(grep -c "^  without" out)" 0 "rows that say the same as others"
+check_eq "$(grep -c "^  all  " out)" 1 "rows of all"
+check_eq "$(grep -c ' $' out || true)" 0 "lines with blanks at their end"
+check_rc 0 "$sluice" "${loose[@]}" --plan --json
+check_eq "$(json_get out '["simplify_most"]')" 4 "runs to simplify"
+echo '{"schema": "sluice.space/1", "dimensions": [{"name": "striping_factor", "values": [null, 128]}]}' >one.json
+check_rc 0 "$sluice" -c store.path="$work/loose.db" tune "${hopper[@]}" --space one.json
+check_has "$(cat out)" "times faster"
+! grep -q "what each part brings\|importance" out || fail "one parameter needs no table"
+# Nothing better is an answer, too.
+echo '{"schema": "sluice.space/1", "dimensions": [{"name": "striping_factor", "values": [null, 1]}]}' >one.json
+check_rc 0 "$sluice" -c store.path="$work/loose.db" tune "${hopper[@]}" --space one.json
+check_eq "$(sed -n 1p out)" "nothing better than the default was found"
+
 # ---- looking at it ----
 check_rc 0 "$sluice" tune --list
 check_eq "$(grep -c "simulated:hopper" out)" 2 "tunings"

@@ -76,6 +76,30 @@ static void drift_is_more_than_noise_in_both_directions(void)
 	CHECK(!noise_is_drift(0.1, 1.2, 1.0));
 }
 
+static void what_is_not_missed_is_told_from_what_is(void)
+{
+	CHECK_INT(noise_compare(0.01, 1.005, 2, 1.0, 2), NOISE_SAME);
+	CHECK_INT(noise_compare(0.01, 0.7, 2, 1.0, 2), NOISE_SAME);
+	CHECK_INT(noise_compare(0.01, 1.015, 2, 1.0, 2), NOISE_OPEN);
+	CHECK_INT(noise_compare(0.01, 1.1, 1, 1.0, 2), NOISE_WORSE);
+	/* Noise could hide ten per cent here: more runs are needed. */
+	CHECK_INT(noise_compare(0.1, 1.0, 2, 1.0, 2), NOISE_OPEN);
+	CHECK_INT(noise_compare(0.1, 1.0, 20, 1.0, 20), NOISE_SAME);
+	CHECK_INT(noise_compare(0.1, 1.1, 20, 1.0, 20), NOISE_WORSE);
+}
+
+static void noise_asks_for_runs_and_they_are_enough(void)
+{
+	CHECK_INT(noise_runs(NOISE_LEAST), 2);
+	for (double sigma = 0.02; sigma < 0.5; sigma += 0.03) {
+		size_t runs = noise_runs(sigma);
+
+		CHECK_INT(noise_compare(sigma, 1.0, runs, 1.0, runs), NOISE_SAME);
+		CHECK(noise_compare(sigma, 1.1, runs, 1.0, runs) == NOISE_WORSE || runs == 2);
+	}
+}
+
 TESTS(TEST(noise_is_found_whatever_the_size_of_groups), TEST(one_disturbed_run_changes_little),
       TEST(without_repetitions_the_least_is_taken), TEST(who_is_behind_by_more_than_noise_has_lost),
-      TEST(drift_is_more_than_noise_in_both_directions))
+      TEST(drift_is_more_than_noise_in_both_directions),
+      TEST(what_is_not_missed_is_told_from_what_is), TEST(noise_asks_for_runs_and_they_are_enough))
