@@ -19,6 +19,7 @@
 #include "cmd/command.h"
 #include "params/set.h"
 #include "store/knowledge.h"
+#include "tune/cost.h"
 
 struct kb_args {
 	const char *to;
@@ -208,10 +209,25 @@ static int verb_list(struct command *command, struct store *store, int64_t id)
 	return r ? r : command_finish(command);
 }
 
+/* "I/O 1.42 s -> 614 ms"; figures of an objective that this version does not know have no unit. */
+static void costs_of(const struct knowledge *k, struct buf *out)
+{
+	int kind = option_choice(COST_WORDS, k->objective, strlen(k->objective));
+
+	if (kind < 0) {
+		buf_printf(out, "%s %.4g -> %.4g", k->objective, k->before, k->after);
+		return;
+	}
+	buf_printf(out, "%s ", cost_what((enum cost_kind)kind));
+	cost_text((enum cost_kind)kind, k->before, out);
+	buf_puts(out, " -> ");
+	cost_text((enum cost_kind)kind, k->after, out);
+}
+
 static int entry_print(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
-	AUTO_BUF struct buf line = { 0 };
+	AUTO_BUF struct buf line = { 0 }, costs = { 0 };
 	char when[32];
 
 	line_of(k, &line);
@@ -222,8 +238,9 @@ static int entry_print(void *arg, const struct knowledge *k)
 	printf("arguments    %s\n", *k->key.arguments ? k->key.arguments : "-");
 	printf("ranks        %u\n", k->key.ranks);
 	printf("platform     %s, %s\n", k->key.platform, k->key.filesystem);
-	printf("gain         %.2f times faster (%.2f to %.2f), by %s: %.4g -> %.4g\n", k->gain,
-	       k->gain_low, k->gain_high, k->objective, k->before, k->after);
+	costs_of(k, &costs);
+	printf("gain         %.2f times faster (%.2f to %.2f): %s\n", k->gain, k->gain_low,
+	       k->gain_high, buf_text(&costs));
 	printf("found        %s%s%s\n", when, *k->study ? ", by tuning " : "", k->study);
 	printf("parameters   %s\n", buf_text(&line));
 	l->rows++;
@@ -288,9 +305,11 @@ static int verb_import(struct command *command, struct store *store, int64_t id)
 	(void)id;
 	if (kb_import(store, command->argv[1], &done, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	fprintf(stderr, "sluice kb: %u entries taken in", done.added);
+	fprintf(stderr, "sluice kb: %u %s taken in", done.added,
+		done.added == 1 ? "entry" : "entries");
 	if (done.kept)
-		fprintf(stderr, ", %u left as they are pinned here", done.kept);
+		fprintf(stderr, ", %u left as %s pinned here", done.kept,
+			done.kept == 1 ? "it is" : "they are");
 	fputs("\n", stderr);
 	return COMMAND_GOOD;
 }

@@ -17,8 +17,7 @@
 #include "params/set.h"
 #include "store/knowledge.h"
 #include "store/outcomes.h"
-
-#define OBJECTIVES "io|run|read|write"
+#include "tune/cost.h"
 
 struct entry {
 	struct knowledge knowledge; /* texts are those of the document, but for: */
@@ -169,8 +168,8 @@ static int entry_read(const json_t *from, struct entry *entry, struct err *err)
 
 	if (r >= 0)
 		r = text_get(from, "objective", true, &k->objective, err);
-	if (r >= 0 && option_choice(OBJECTIVES, k->objective, strlen(k->objective)) < 0)
-		r = err_set(err, EINVAL, "\"objective\" is none of " OBJECTIVES);
+	if (r >= 0 && option_choice(COST_WORDS, k->objective, strlen(k->objective)) < 0)
+		r = err_set(err, EINVAL, "\"objective\" is none of " COST_WORDS);
 	if (r >= 0)
 		r = figures_read(from, k, err);
 	if (r >= 0)
@@ -196,11 +195,15 @@ static int entries_read(const json_t *root, struct entries *entries, struct err 
 	entries->items = xcalloc(json_array_size(list) + 1, sizeof(*entries->items));
 	json_array_foreach(list, i, from)
 	{
-		const char *program = json_string_value(json_object_get(from, "program"));
+		const char *program = NULL;
 
 		entries->count++;
-		if (entry_read(from, &entries->items[i], err) < 0)
-			return err_prefix(err, "entry %zu (%.40s)", i + 1, program ? program : "?");
+		if (entry_read(from, &entries->items[i], err) >= 0)
+			continue;
+		/* A name that a terminal would act on is not repeated. */
+		if (text_get(from, "program", true, &program, NULL) < 0)
+			program = "?";
+		return err_prefix(err, "entry %zu (%.40s)", i + 1, program);
 	}
 	return 0;
 }
@@ -208,15 +211,16 @@ static int entries_read(const json_t *root, struct entries *entries, struct err 
 static int entries_put(struct store *store, const struct entries *entries, struct kb_import *done,
 		       struct err *err)
 {
-	for (size_t i = 0; i < entries->count; i++) {
-		int r = knowledge_put(store, &entries->items[i].knowledge, NULL, err);
+	AUTO_FREE const struct knowledge **list = xcalloc(entries->count + 1, sizeof(*list));
+	size_t pinned = 0;
+	int r;
 
-		if (r < 0 && r != -EEXIST)
-			return r;
-		done->added += r >= 0;
-		done->kept += r == -EEXIST;
-	}
-	return 0;
+	for (size_t i = 0; i < entries->count; i++)
+		list[i] = &entries->items[i].knowledge;
+	r = knowledge_put_all(store, list, entries->count, &pinned, err);
+	if (r >= 0)
+		*done = (struct kb_import){ (unsigned)(entries->count - pinned), (unsigned)pinned };
+	return r;
 }
 
 int kb_import(struct store *store, const char *path, struct kb_import *done, struct err *err)
@@ -230,7 +234,6 @@ int kb_import(struct store *store, const char *path, struct kb_import *done, str
 		return wrong.line > 0
 			       ? err_set(err, EINVAL, "%s:%d: %s", path, wrong.line, wrong.text)
 			       : err_set(err, EINVAL, "%s", wrong.text);
-	*done = (struct kb_import){ 0 };
 	r = entries_read(root, &entries, err);
 	if (r < 0)
 		err_prefix(err, "%s", path);

@@ -436,6 +436,8 @@ static int kernel(struct command *c)
 				      c->argv[0]);
 	if (take_own(&args, c->argv + 1, &err) < 0)
 		return command_misuse(c, "%s", err.text);
+	if (!args.ranks)
+		return command_misuse(c, "--ranks: 1 at least");
 	if (args.plan)
 		return kernel_plan(c, &args, kind, c->argv + 1);
 	if (args.json)

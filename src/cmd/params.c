@@ -289,6 +289,23 @@ static void review_json(const struct review *review)
 	json_end(&json);
 }
 
+/* What is left must also fit into the text that a run hands on; else none of it is applied. */
+static void review_fit(struct review *review, const struct tunable_context *context)
+{
+	AUTO_FREE char *compiled = xmalloc(PARAMETERS_BYTES), *text = NULL;
+	struct param_set rest = { 0 };
+	struct err err = { 0 };
+
+	param_set_copy(&rest, review->set);
+	param_set_prune(&rest, context, NULL, NULL);
+	if (param_set_compile(&rest, false, compiled, &err) < 0) {
+		text = xprintf("%s: %s; nothing is applied", review->path, err.text);
+		review_add(review, NULL, true, text);
+		memset(review->dropped, true, review->set->count);
+	}
+	param_set_release(&rest);
+}
+
 static int verb_check(struct command *command)
 {
 	const struct params_args *args = command->args;
@@ -307,6 +324,7 @@ static int verb_check(struct command *command)
 	review.set = &set;
 	review.dropped = xcalloc(set.count + 1, sizeof(bool));
 	param_set_check(&set, &context, review_add, &review);
+	review_fit(&review, &context);
 	if (args->json)
 		review_json(&review);
 	else

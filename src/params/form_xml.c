@@ -28,7 +28,7 @@ static bool xml_is(const char *text, size_t bytes)
 
 /* mxml keeps no lines: the next start of an element, in the order of the text, is the next node. */
 struct lines {
-	const char *at;
+	const char *at, *counted; /* where to look on; up to where lines are counted */
 	unsigned line;
 };
 
@@ -66,8 +66,7 @@ static const char *markup_behind(const char *at)
 
 static unsigned line_next(struct lines *lines)
 {
-	const char *from = lines->at, *at = lines->at;
-	unsigned line = lines->line;
+	const char *at = lines->at;
 
 	for (;;) {
 		at += strcspn(at, "<");
@@ -75,11 +74,11 @@ static unsigned line_next(struct lines *lines)
 			break;
 		at = markup_behind(at);
 	}
-	for (; from < at; from++)
-		line += *from == '\n';
-	lines->at = *at ? at + 1 : at;
-	lines->line = line;
-	return line;
+	for (; lines->counted < at; lines->counted++)
+		lines->line += *lines->counted == '\n';
+	/* Attributes may hold a <, which is no start. */
+	lines->at = *at ? tag_behind(at) : at;
+	return lines->line;
 }
 
 static unsigned lines_of(const char *text, size_t bytes)
@@ -136,19 +135,30 @@ static void value_of(mxml_node_t *node, struct buf *value)
 	}
 }
 
-static void attributes_of(const struct form_reading *reading, mxml_node_t *node, unsigned line,
+/*
+ * One with an attribute that means nothing is left out: it may have been meant to narrow what the
+ * parameter is for, and then it must not count for everything.
+ */
+static bool attributes_of(const struct form_reading *reading, mxml_node_t *node, unsigned line,
 			  const char **file, const char **object)
 {
+	bool good = true;
+
 	for (int i = 0; i < mxmlElementGetAttrCount(node); i++) {
 		const char *name, *value = mxmlElementGetAttrByIndex(node, i, &name);
 
-		if (strcasecmp(name, "FileName") == 0)
+		if (strcasecmp(name, "FileName") == 0) {
 			*file = value;
-		else if (strcasecmp(name, "VariableName") == 0)
+		} else if (strcasecmp(name, "VariableName") == 0) {
 			*object = value;
-		else
-			form_tell(reading, NULL, false, line, "%.80s: has no meaning here", name);
+		} else {
+			form_tell(reading, NULL, true, line,
+				  "%.80s: the attribute %.80s is neither FileName nor VariableName",
+				  mxmlGetElement(node), name);
+			good = false;
+		}
 	}
+	return good;
 }
 
 static void element_read(const struct form_reading *reading, mxml_node_t *node, int section,
@@ -158,7 +168,8 @@ static void element_read(const struct form_reading *reading, mxml_node_t *node, 
 	AUTO_BUF struct buf value = { 0 };
 	const struct param *param;
 
-	attributes_of(reading, node, line, &file, &object);
+	if (!attributes_of(reading, node, line, &file, &object))
+		return;
 	value_of(node, &value);
 	param = form_put(reading, mxmlGetElement(node), buf_text(&value), file, object, line);
 	if (param && section >= 0 && section != (int)param->tunable->layer)
@@ -226,7 +237,7 @@ static int refuse(const char *name, unsigned before, struct err *err)
 static int root_read(const struct form_reading *reading, mxml_node_t *root, const char *text,
 		     struct err *err)
 {
-	struct lines lines = { text, 1 };
+	struct lines lines = { text, text, 1 };
 	unsigned line = line_next(&lines);
 
 	if (!root)

@@ -109,9 +109,6 @@ static int initial_find(struct space_dimension *dimension, const char *initial, 
 static int place_check(const struct space *space, const struct tunable *tunable, const char *file,
 		       const char *object, struct err *err)
 {
-	if (space->count == SPACE_DIMENSIONS)
-		return err_set(err, E2BIG, "%s: a space has %d dimensions at most", tunable->name,
-			       SPACE_DIMENSIONS);
 	for (size_t i = 0; i < space->count; i++) {
 		const struct space_dimension *d = &space->dimensions[i];
 
@@ -145,6 +142,9 @@ int space_add_for(struct space *space, const char *tunable, const char *const *v
 		return -ENOENT;
 	if (param_pattern(&file, tunable, err) < 0 || param_pattern(&object, tunable, err) < 0)
 		return -EINVAL;
+	if (space->count == SPACE_DIMENSIONS)
+		return err_set(err, E2BIG, "%s: a space has %d dimensions at most",
+			       dimension.tunable->name, SPACE_DIMENSIONS);
 	r = place_check(space, dimension.tunable, file, object, err);
 	if (r >= 0)
 		r = values_read(&dimension, values, err);

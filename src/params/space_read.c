@@ -170,8 +170,11 @@ static int root_read(struct space *space, const char *name, const json_t *root, 
 
 	if (!schema || strcmp(schema, SCHEMA) != 0)
 		return err_set(err, EINVAL, "%s: its \"schema\" is not %s", name, SCHEMA);
-	if (!json_is_array(list) || !json_array_size(list))
+	if (!json_is_array(list))
 		return err_set(err, EINVAL, "%s: there is no array \"dimensions\"", name);
+	if (!json_array_size(list))
+		return err_set(err, EINVAL, "%s: \"dimensions\" is empty: there is nothing to try",
+			       name);
 	form_lines_start(&lines, text);
 	json_array_foreach(list, i, dimension)
 	{

@@ -89,6 +89,29 @@ int knowledge_put(struct store *store, const struct knowledge *knowledge, int64_
 	return r;
 }
 
+int knowledge_put_all(struct store *store, const struct knowledge *const *list, size_t count,
+		      size_t *pinned, struct err *err)
+{
+	size_t left = 0;
+	int64_t id;
+	int r = store_begin(store, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count && (r >= 0 || r == -EEXIST); i++) {
+		r = put_locked(store, list[i], &id, err);
+		left += r == -EEXIST;
+	}
+	if (r < 0 && r != -EEXIST) {
+		store_end(store, 0, NULL);
+		return r;
+	}
+	r = store_end(store, 1, err);
+	if (r >= 0)
+		*pinned = left;
+	return r;
+}
+
 /* ---- looking ---- */
 
 static const char *text_at(struct sqlite3_stmt *statement, int column)

@@ -8,6 +8,7 @@
 #define SLUICE_STORE_KNOWLEDGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "store/store.h"
@@ -37,6 +38,9 @@ typedef int (*knowledge_seen)(void *arg, const struct knowledge *knowledge);
 /* Adds it, in place of what is known under the same key unless that is pinned (-EEXIST). */
 int knowledge_put(struct store *store, const struct knowledge *knowledge, int64_t *id,
 		  struct err *err);
+/* All of them or, if that fails, none; those whose keys are pinned are left out and counted. */
+int knowledge_put_all(struct store *store, const struct knowledge *const *list, size_t count,
+		      size_t *pinned, struct err *err);
 int knowledge_list(struct store *store, knowledge_seen seen, void *arg, struct err *err);
 int knowledge_get(struct store *store, int64_t id, knowledge_seen seen, void *arg,
 		  struct err *err); /* -ENOENT */

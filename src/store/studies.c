@@ -182,13 +182,22 @@ int study_find(struct store *store, const char *digest, study_seen seen, void *a
 	return r < 0 ? r : 0;
 }
 
+static int is_there(void *arg, const struct study *study)
+{
+	(void)arg;
+	(void)study;
+	return 1;
+}
+
 int study_forget(struct store *store, int64_t id, struct err *err)
 {
 	int r = store_begin(store, err);
 
 	if (r < 0)
 		return r;
-	r = store_run(store, err, "DELETE FROM study_run WHERE study = ?1", "i", id);
+	r = study_get(store, id, is_there, NULL, err);
+	if (r >= 0)
+		r = store_run(store, err, "DELETE FROM study_run WHERE study = ?1", "i", id);
 	if (r >= 0)
 		r = store_run(store, err, "DELETE FROM study WHERE id = ?1", "i", id);
 	if (r < 0) {

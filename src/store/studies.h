@@ -55,6 +55,6 @@ int study_get(struct store *store, int64_t id, study_seen seen, void *arg,
 /* The latest with this digest (NULL: any) that is not done; -ENOENT. */
 int study_find(struct store *store, const char *digest, study_seen seen, void *arg,
 	       struct err *err);
-int study_forget(struct store *store, int64_t id, struct err *err);
+int study_forget(struct store *store, int64_t id, struct err *err); /* -ENOENT */
 
 #endif

@@ -168,8 +168,8 @@ int importance_init(struct importance *importance, const struct space *space, co
 	for (size_t i = 0; i < count; i++)
 		good += isfinite(costs[i]);
 	if (good < TRIALS_LEAST)
-		return err_set(err, ENODATA,
-			       "%zu good trials are too few to tell which parameters matter", good);
+		return err_set(err, ENODATA, "%zu good %s too few to tell which parameters matter",
+			       good, good == 1 ? "trial is" : "trials are");
 	surrogate_init(&surrogate, space);
 	for (size_t i = 0; i < count; i++)
 		surrogate_add(&surrogate, points + i * space->count, costs[i]);

@@ -42,8 +42,37 @@ static bool makes_file(const struct trace_head *head, const struct activity *a)
 	       a->flags & O_CREAT;
 }
 
+/* A call that takes a name away from a file: there was one of this name, then. */
+static bool takes_name(const struct trace_head *head, const struct activity *a)
+{
+	static const char *const calls[] = { "unlink", "unlinkat", "remove",
+					     "rename", "renameat", "renameat2" };
+
+	if (a->error || a->result < 0 || a->file >= head->file_count || a->call >= head->call_count)
+		return false;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strcmp(head->calls[a->call].name, calls[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What is known of a file's name. */
+enum name_fate {
+	NAME_UNKNOWN,
+	NAME_MADE, /* it may have been new to the run */
+	NAME_OLD,  /* it was there before: the program has replaced the file */
+};
+
+static void name_look(unsigned char *names, const struct trace_head *head, const struct activity *a)
+{
+	if (makes_file(head, a) && names[a->file] == NAME_UNKNOWN)
+		names[a->file] = NAME_MADE;
+	else if (takes_name(head, a) && names[a->file] == NAME_UNKNOWN)
+		names[a->file] = NAME_OLD;
+}
+
 /* The second: the head is that of the first, which read the same file. */
-static int judge(struct objective *objective, struct trace *trace, bool *made,
+static int judge(struct objective *objective, struct trace *trace, unsigned char *names,
 		 struct remains *remains, struct err *err)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
@@ -53,8 +82,7 @@ static int judge(struct objective *objective, struct trace *trace, bool *made,
 		for (ssize_t i = 0; i < n; i++) {
 			objective_add(objective, &batch[i]);
 			remains_look(remains, objective->head, &batch[i]);
-			if (makes_file(objective->head, &batch[i]))
-				made[batch[i].file] = true;
+			name_look(names, objective->head, &batch[i]);
 		}
 	}
 	if (n >= 0)
@@ -63,7 +91,7 @@ static int judge(struct objective *objective, struct trace *trace, bool *made,
 }
 
 /* Written data first of all; and what else the run has written or made. */
-static void note_files(const struct objective *o, const bool *made, const char *directory,
+static void note_files(const struct objective *o, const unsigned char *names, const char *directory,
 		       struct remains *remains)
 {
 	size_t n = strlen(directory);
@@ -75,9 +103,12 @@ static void note_files(const struct objective *o, const bool *made, const char *
 
 		if (strncmp(path, directory, n) == 0 && path[n] == '/')
 			continue;
+		if (names[i] == NAME_OLD)
+			remains_keep(remains, path);
 		if (o->is_data[i] && o->is_written[i])
 			remains_add_file(remains, path, true);
-		else if (names_is_file(path) && (made[i] || (tally && tally->bytes_written)))
+		else if (names_is_file(path) &&
+			 (names[i] == NAME_MADE || (tally && tally->bytes_written)))
 			remains_add_file(remains, path, false);
 	}
 }
@@ -109,7 +140,7 @@ static int read_again(struct reading *reading, const struct summary *summary, co
 		      const char *path, const char *directory, struct remains *remains,
 		      struct err *err)
 {
-	AUTO_FREE bool *made = xcalloc(summary->head->file_count + 1, sizeof(*made));
+	AUTO_FREE unsigned char *names = xcalloc(summary->head->file_count + 1, sizeof(*names));
 	struct objective objective;
 	struct trace trace;
 	int r = trace_open(&trace, path, NULL, err);
@@ -117,9 +148,9 @@ static int read_again(struct reading *reading, const struct summary *summary, co
 	if (r < 0)
 		return r;
 	objective_init(&objective, summary, asked, directory);
-	r = judge(&objective, &trace, made, remains, err);
+	r = judge(&objective, &trace, names, remains, err);
 	if (r >= 0) {
-		note_files(&objective, made, directory, remains);
+		note_files(&objective, names, directory, remains);
 		fill(reading, &objective);
 	}
 	objective_release(&objective);

@@ -46,6 +46,7 @@ void remains_release(struct remains *remains)
 {
 	list_free(remains->files, remains->file_count);
 	list_free(remains->others, remains->other_count);
+	list_free(remains->kept, remains->kept_count);
 	list_free(remains->directories, remains->directory_count);
 	*remains = (struct remains){ 0 };
 }
@@ -58,6 +59,19 @@ void remains_add_file(struct remains *remains, const char *path, bool is_data)
 		list_add(&remains->files, &remains->file_count, &remains->file_cap, path);
 	else
 		list_add(&remains->others, &remains->other_count, &remains->other_cap, path);
+}
+
+void remains_keep(struct remains *remains, const char *path)
+{
+	list_add(&remains->kept, &remains->kept_count, &remains->kept_cap, path);
+}
+
+static bool is_kept(const struct remains *remains, const char *path)
+{
+	for (size_t i = 0; i < remains->kept_count; i++)
+		if (strcmp(remains->kept[i], path) == 0)
+			return true;
+	return false;
 }
 
 void remains_look(struct remains *remains, const struct trace_head *head,
@@ -106,7 +120,8 @@ static size_t remove_files(const struct remains *remains, char *const *list, siz
 	size_t removed = 0;
 
 	for (size_t i = 0; i < count; i++)
-		removed += remains_is_new(remains, list[i]) && unlink(list[i]) == 0;
+		removed += remains_is_new(remains, list[i]) && !is_kept(remains, list[i]) &&
+			   unlink(list[i]) == 0;
 	return removed;
 }
 

@@ -20,6 +20,8 @@ struct remains {
 	size_t file_count, file_cap;
 	char **others; /* written, but no data: of libraries, or what a program keeps for itself */
 	size_t other_count, other_cap;
+	char **kept; /* names that were there before, whatever they stand for now */
+	size_t kept_count, kept_cap;
 	char **directories; /* in the order they were made */
 	size_t directory_count, directory_cap;
 };
@@ -30,6 +32,9 @@ void remains_release(struct remains *remains);
 
 /* A file that was written to. Relative paths are left out. */
 void remains_add_file(struct remains *remains, const char *path, bool is_data);
+
+/* A name that was there before the trial, though it may stand for a new file: it stays. */
+void remains_keep(struct remains *remains, const char *path);
 
 /* Takes note of calls that make directories. */
 void remains_look(struct remains *remains, const struct trace_head *head,

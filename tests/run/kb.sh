@@ -34,7 +34,7 @@ check_eq "$(json_get out '["entries"][0]["program"]')" gcrm "first entry"
 id=$(json_get out '["entries"][1]["id"]')
 pinned=$(json_get out '["entries"][0]["id"]')
 check_rc 0 "$sluice" kb show "$id"
-check_has "$(cat out)" "2.33 times faster (2.05 to 2.60), by io: 1.42 -> 0.61"
+check_has "$(cat out)" "2.33 times faster (2.05 to 2.60): I/O 1.42 s -> 610 ms"
 check_rc 1 "$sluice" kb show 4711
 check_has "$(cat err)" "there is no entry 4711"
 
@@ -63,7 +63,7 @@ check_rc 0 env SLUICE_STORE_PATH="$work/other.db" "$sluice" kb export
 check_eq "$(sed 's/"id": [0-9]*//g' out)" "$(sed 's/"id": [0-9]*//g' all.json)" "knowledge that was elsewhere"
 sed 's/"gain_high": 3.1/"gain_high": 4.5/; s/"gain_high": 2.6/"gain_high": 2.9/' all.json >changed.json
 check_rc 0 "$sluice" kb import changed.json
-check_has "$(cat err)" "1 entries taken in, 1 left as they are pinned here"
+check_has "$(cat err)" "1 entry taken in, 1 left as it is pinned here"
 check_rc 0 "$sluice" kb list --json
 check_eq "$(json_get out '["entries"][0]["gain_high"]')" 3.1 "what is pinned"
 check_eq "$(json_get out '["entries"][1]["gain_high"]')" 2.9 "what is not"

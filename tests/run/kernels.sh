@@ -28,6 +28,7 @@ check_rc 2 "$sluice" kernel vpick
 check_has "$(cat err)" 'there is no kernel "vpick"'
 check_rc 2 "$sluice" kernel vpic --plan --ranks
 check_rc 2 "$sluice" kernel vpic --plan --ranks many
+check_rc 2 "$sluice" kernel vpic --ranks 0
 check_rc 2 "$sluice" kernel vpic --plan --ranks 2 --particles 0
 check_has "$(cat err)" "each rank must have at least one value"
 check_rc 2 "$sluice" kernel vorpal --plan --block 3x3

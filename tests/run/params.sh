@@ -79,6 +79,13 @@ check_rc 1 "$sluice" params check binary
 check_rc 1 "$sluice" params check no-such-file
 check_has "$(cat err)" "no-such-file: No such file"
 
+# More than a run can hand on: what check says is what run does.
+for i in $(seq 1000); do echo "<cb_nodes FileName=\"file$i\">4</cb_nodes>"; done >many
+{ echo "<Parameters>"; cat many; echo "</Parameters>"; } >many.xml
+check_rc 1 "$sluice" params check many.xml
+check_has "$(cat out)" "many.xml: 1000 parameters need"
+! grep -q ' applied$' out || fail "parameters that do not fit are called applied"
+
 # ---- convert: round trips ----
 check_rc 0 "$sluice" params convert sample.xml --to json -o sample.json
 check_json sample.json sluice.params/1

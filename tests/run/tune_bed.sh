@@ -70,6 +70,22 @@ check_eq "$(cat old | tr '\n' ' ')" "before appended appended " "a file that was
 [ "$(figure digest 1)" != "$(figure digest 2)" ] || fail "checksums of different data are equal"
 check_gone
 
+# A program that replaces its files: names that were there are there afterwards, others are not.
+echo before >replaced
+echo before >moved
+cat >replace.py <<'END'
+import os
+os.unlink("replaced")
+os.rename("moved", "moved.old")
+for name in "replaced", "moved", "fresh":
+	with open(name, "wb") as f:
+		f.write(b"x" * 100000)
+END
+trial -n 2 -- python3 -B replace.py
+check_eq "$(figure state 1) $(figure state 2)" "good good" "states of a program that replaces files"
+check_eq "$(ls -d replaced moved moved.old fresh 2>/dev/null | tr '\n' ' ')" "moved moved.old replaced " "names"
+rm replaced moved moved.old
+
 # Kept on demand.
 trial -c -k -- python3 -B writer.py
 [ -s made/deeper/new ] || fail "--keep does not keep"

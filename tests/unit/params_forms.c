@@ -94,9 +94,13 @@ static void bad_copies_of_the_sample_are_read_as_far_as_they_go(void)
 		   "cb_nodes=3\n"
 		   "f:3: cb_nods: there is no such parameter; see 'sluice params list'\n"
 		   "f:4: cb_nodes: \"x\" is not a whole number\n"
-		   "f:5: colour: has no meaning here\n"
-		   "f:6: cb_buffer_size: there is no value\n"
-		   "f:7: cb_nodes was set before; this value counts\n");
+		   "f:5: cb_nodes: the attribute colour is neither FileName nor VariableName\n"
+		   "f:6: cb_buffer_size: there is no value\n");
+	CHECK_TEXT(read_text("<Parameters>\n<cb_nodes FileName='a<b'>2</cb_nodes>\n<x>4</x>\n"
+			     "<cb_nodes>3</cb_nodes><cb_nodes>4</cb_nodes></Parameters>"),
+		   "cb_nodes=2@a<b cb_nodes=4\n"
+		   "f:3: x: there is no such parameter; see 'sluice params list'\n"
+		   "f:4: cb_nodes was set before; this value counts\n");
 	CHECK_TEXT(read_text("<Parameters><chunk VariableName=\"/x\" FileName='a>b'>1, 2"
 			     "</chunk></Parameters>"),
 		   "chunk_size=1,2@a>b:/x");

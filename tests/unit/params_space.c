@@ -223,6 +223,23 @@ static const char *refusal(const char *text)
 	return err.text;
 }
 
+static void the_last_dimension_can_have_ties(void)
+{
+	static const char *const values[] = { "1M", "2M", NULL };
+	struct space space = { 0 };
+	struct err err = { 0 };
+	char file[16];
+
+	for (int i = 0; i < SPACE_DIMENSIONS; i++) {
+		snprintf(file, sizeof(file), "f%d", i);
+		CHECK(space_add_for(&space, "striping_unit", values, NULL, file, NULL, &err) == 0);
+	}
+	CHECK(space_tie(&space, "cb_buffer_size", "striping_unit", &err) == 0);
+	CHECK(space_add(&space, "cb_nodes", values, NULL, &err) == -E2BIG);
+	CHECK_TEXT(err.text, "cb_nodes: a space has 32 dimensions at most");
+	space_release(&space);
+}
+
 #define DIMENSIONS "{\"schema\": \"sluice.space/1\", \"dimensions\": [\n"
 
 static void broken_files_are_refused_with_their_line(void)
@@ -231,6 +248,7 @@ static void broken_files_are_refused_with_their_line(void)
 	CHECK(strncmp(refusal("{\n\"a\": }"), "s:2: ", 5) == 0);
 	CHECK_TEXT(refusal("{\"schema\": \"sluice.space/1\"}"),
 		   "s: there is no array \"dimensions\"");
+	CHECK_TEXT(refusal(DIMENSIONS "]}"), "s: \"dimensions\" is empty: there is nothing to try");
 	CHECK_TEXT(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1]},\n"
 				      "{\"name\": \"x\", \"values\": [1]}]}"),
 		   "s:3: x: there is no such parameter; see 'sluice params list'");
@@ -384,6 +402,7 @@ static void programs_without_libraries_have_nothing_to_tune(void)
 TESTS(TEST(points_are_numbers_and_back), TEST(ties_follow_and_conditions_count),
       TEST(conditions_chain), TEST(wrong_dimensions_are_refused), TEST(huge_spaces_are_not_counted),
       TEST(what_makes_no_sense_is_not_allowed), TEST(written_spaces_are_read_back_the_same),
-      TEST(broken_files_are_refused_with_their_line), TEST(strided_writes_here_find_their_winner),
-      TEST(small_datasets_here_find_their_winner), TEST(nothing_unsafe_is_suggested),
-      TEST(layouts_need_leave_and_new_files), TEST(programs_without_libraries_have_nothing_to_tune))
+      TEST(the_last_dimension_can_have_ties), TEST(broken_files_are_refused_with_their_line),
+      TEST(strided_writes_here_find_their_winner), TEST(small_datasets_here_find_their_winner),
+      TEST(nothing_unsafe_is_suggested), TEST(layouts_need_leave_and_new_files),
+      TEST(programs_without_libraries_have_nothing_to_tune))

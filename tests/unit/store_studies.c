@@ -174,6 +174,7 @@ static void what_is_forgotten_is_gone_with_its_runs(void)
 	first = begin(store, "one", 10);
 	second = begin(store, "two", 20);
 	CHECK_INT(study_forget(store, first, NULL), 0);
+	CHECK_INT(study_forget(store, first, NULL), -ENOENT);
 	CHECK_INT(study_runs(store, first, keep_run, &found, NULL), 0);
 	CHECK_INT(found.text.len, 0);
 	CHECK_INT(study_list(store, keep_study, &found, NULL), 0);

@@ -133,7 +133,7 @@ static void child_mutate(struct genetic *genetic, size_t *child)
 static void generation_breed(struct genetic *genetic)
 {
 	size_t width = genetic->width, *swap;
-	size_t spare[SPACE_DIMENSIONS];
+	size_t spare[SPACE_DIMENSIONS] = { 0 };
 
 	order_make(genetic);
 	for (size_t i = genetic->elite; i < genetic->people; i += 2) {
