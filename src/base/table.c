@@ -66,29 +66,34 @@ static void measure(const struct table *table, int *widths)
 	}
 }
 
-static void print_cell(const struct table *table, const int *widths, size_t c, const char *text,
-		       FILE *out)
+/* Blanks are put off until something follows them. Returns those before the next cell. */
+static int print_cell(const struct table *table, const int *widths, size_t c, const char *text,
+		      int blanks, FILE *out)
 {
 	int pad = widths[c] - text_width(text);
-	bool last = c + 1 == table->columns;
+	bool right = is_right(table, c);
 
-	fprintf(out, "%s%*s%s%*s%s", c ? "  " : "", is_right(table, c) ? pad : 0, "", text,
-		is_right(table, c) || last ? 0 : pad, "", last ? "\n" : "");
+	if (*text)
+		fprintf(out, "%*s%s", blanks + (right ? pad : 0), "", text);
+	if (c + 1 == table->columns)
+		putc('\n', out);
+	return 2 + (!*text ? blanks + pad : right ? 0 : pad);
 }
 
 void table_print(const struct table *table, FILE *out, int indent)
 {
-	int widths[TABLE_COLUMNS_MAX];
+	int widths[TABLE_COLUMNS_MAX], blanks = indent;
 
 	if (!table->columns)
 		return;
 	measure(table, widths);
-	fprintf(out, "%*s", indent, "");
 	for (size_t c = 0; c < table->columns; c++)
-		print_cell(table, widths, c, table->titles[c] + is_right(table, c), out);
+		blanks = print_cell(table, widths, c, table->titles[c] + is_right(table, c), blanks,
+				    out);
 	for (size_t i = 0; i < table->count; i++) {
 		if (i % table->columns == 0)
-			fprintf(out, "%*s", indent, "");
-		print_cell(table, widths, i % table->columns, table->cells[i], out);
+			blanks = indent;
+		blanks =
+			print_cell(table, widths, i % table->columns, table->cells[i], blanks, out);
 	}
 }

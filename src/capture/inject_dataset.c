@@ -32,6 +32,10 @@
 	X(H5Pget_alloc_time, H5Pget_alloc_time, herr_t (*)(hid_t, H5D_alloc_time_t *))      \
 	X(H5Pget_nfilters, H5Pget_nfilters, int (*)(hid_t))                                 \
 	X(H5Dget_create_plist, __real_H5Dget_create_plist, hid_t (*)(hid_t))                \
+	X(H5Dget_offset, H5Dget_offset, haddr_t (*)(hid_t))                                 \
+	X(H5Dget_storage_size, __real_H5Dget_storage_size, hsize_t (*)(hid_t))              \
+	X(H5VLget_connector_id, H5VLget_connector_id, hid_t (*)(hid_t))                     \
+	X(H5VLobject_is_native, H5VLobject_is_native, herr_t (*)(hid_t, hbool_t *))         \
 	X(H5Sget_simple_extent_type, H5Sget_simple_extent_type, int (*)(hid_t))             \
 	X(H5Sget_simple_extent_ndims, H5Sget_simple_extent_ndims, int (*)(hid_t))           \
 	X(H5Sget_simple_extent_dims, H5Sget_simple_extent_dims,                             \
@@ -267,6 +271,8 @@ void inject_dataset_slow(struct inject_dataset *dataset, hid_t place, const char
 	    *file_of(functions, place, path)) {
 		dataset->is_ours = true;
 		dataset->requested.used = 0;
+		dataset->is_aligned = rules_value(&rules_own, PLACE_ACCESS, path, "",
+						  PARAMETERS_ALIGNMENT) != NULL;
 		dataset_apply(dataset, &site, path, name ? name : "");
 	}
 	errno = saved;
@@ -294,23 +300,73 @@ static void effective_read(void *const *functions, hid_t list, struct info_text 
 		info_text_put(effective, "alloc_time", alloc_times[time]);
 }
 
+static void number_tell(struct info_text *to, const char *key, uint64_t number)
+{
+	char value[24];
+
+	snprintf(value, sizeof(value), "%llu", (unsigned long long)number);
+	info_text_put(to, key, value);
+}
+
+/* Only HDF5's own files have offsets; other connectors would make an error of the question. */
+static bool has_offsets(void *const *functions, hid_t dataset)
+{
+	hbool_t is_native = false;
+
+	if (!OF(functions, H5Dget_offset) || !OF(functions, H5Dget_storage_size))
+		return false;
+	if (!OF(functions, H5VLget_connector_id))
+		return true; /* a version without connectors */
+	return OF(functions, H5VLobject_is_native) &&
+	       OF(functions, H5VLobject_is_native)(dataset, &is_native) >= 0 && is_native;
+}
+
+/* Data without a place is at -1, counted from the end of a user block: of 0 bytes, or a power of 2.
+ */
+static bool is_place(haddr_t offset)
+{
+	return (offset & (offset + 1)) != 0;
+}
+
+/*
+ * Where the data is: alignment by its effect. Of data in one piece the library answers both from
+ * memory, each rank on its own; the size of others may be in the file, so it is asked second.
+ */
+static void place_read(void *const *functions, hid_t dataset, struct info_text *effective)
+{
+	haddr_t offset;
+
+	if (!has_offsets(functions, dataset))
+		return;
+	offset = OF(functions, H5Dget_offset)(dataset);
+	if (!is_place(offset))
+		return;
+	number_tell(effective, PARAMETERS_OFFSET, offset);
+	number_tell(effective, PARAMETERS_SIZE, OF(functions, H5Dget_storage_size)(dataset));
+}
+
 void inject_dataset_created(struct inject_dataset *dataset, hid_t id, bool is_complete)
 {
 	void *const *functions = library_use(&uses, dataset->near);
 	uint64_t link = id < 0 ? 0 : hdf5_link(dataset->near, id);
+	bool is_told = dataset->requested.used || rules_places == RULES_ON;
 	struct info_text effective;
 	int saved = errno;
 	hid_t list;
 
-	if (link && (dataset->requested.used || rules_places == RULES_ON)) {
-		effective.used = 0;
-		list = is_complete ? OF(functions, H5Dget_create_plist)(id) : -1;
+	effective.used = 0;
+	if (link && is_complete && is_told) {
+		list = OF(functions, H5Dget_create_plist)(id);
 		if (list >= 0) {
 			effective_read(functions, list, &effective);
 			OF(functions, H5Pclose)(list);
 		}
-		inject_record(CALL_H5D_parameters, link, &dataset->requested, &effective);
 	}
+	if (link && is_complete && (dataset->is_aligned || rules_places == RULES_ON))
+		place_read(functions, id, &effective);
+	/* Of a dataset that nothing was asked for there may be nothing to tell. */
+	if (is_told || effective.used)
+		inject_record(CALL_H5D_parameters, link, &dataset->requested, &effective);
 	if (dataset->is_copied)
 		inject_list_close(dataset->near, dataset->creation, id < 0);
 	errno = saved;

@@ -40,6 +40,8 @@ struct cache_config {
 	X(H5Pclose, __real_H5Pclose, herr_t (*)(hid_t))                                          \
 	X(H5P_CLS_FILE_ACCESS_ID_g, H5P_CLS_FILE_ACCESS_ID_g, hid_t *)                           \
 	X(H5P_LST_FILE_ACCESS_ID_g, H5P_LST_FILE_ACCESS_ID_g, hid_t *)                           \
+	X(H5P_CLS_FILE_CREATE_ID_g, H5P_CLS_FILE_CREATE_ID_g, hid_t *)                           \
+	X(H5Pget_userblock, H5Pget_userblock, herr_t (*)(hid_t, hsize_t *))                      \
 	X(H5Pget_driver, H5Pget_driver, hid_t (*)(hid_t))                                        \
 	X(H5FD_mpio_init, H5FD_mpio_init, hid_t (*)(void))                                       \
 	X(H5Fget_access_plist, __real_H5Fget_access_plist, hid_t (*)(hid_t))                     \
@@ -263,7 +265,7 @@ static const struct property {
 	bool (*set)(void *const *functions, hid_t list, const char *value);
 	bool (*get)(void *const *functions, hid_t list, char value[VALUE_BYTES]);
 } properties[] = {
-	{ "alignment", false, alignment_set, alignment_get },
+	{ PARAMETERS_ALIGNMENT, false, alignment_set, alignment_get },
 	{ "sieve_buf_size", false, sieve_buf_size_set, sieve_buf_size_get },
 	{ "meta_block_size", false, meta_block_size_set, meta_block_size_get },
 	{ "small_data_block_size", false, small_data_block_size_set, small_data_block_size_get },
@@ -296,9 +298,8 @@ static bool property_is_open(const struct property *property, void *const *funct
 /* Files. */
 
 /* A list of this class, or the default: as far as can be told without an error. */
-static bool list_is_good(void *const *functions, hid_t list)
+static bool list_is_good(void *const *functions, hid_t list, const hid_t *class)
 {
-	hid_t *class = OF(functions, H5P_CLS_FILE_ACCESS_ID_g);
 	hid_t *defaults = OF(functions, H5P_LST_FILE_ACCESS_ID_g);
 
 	if (list == HDF5_DEFAULT)
@@ -322,6 +323,24 @@ static hid_t list_used(void *const *functions, const struct inject_file *file)
 					    : file->access;
 }
 
+/* HDF5 makes no file whose user block, if it has one, is not a multiple of its alignment. */
+static bool alignment_fits(const struct inject_file *file, void *const *functions,
+			   const char *value)
+{
+	const hid_t *class = OF(functions, H5P_CLS_FILE_CREATE_ID_g);
+	uint64_t threshold, boundary;
+	hsize_t block = 0;
+
+	if (file->creation == HDF5_DEFAULT)
+		return true;
+	if (!class || !OF(functions, H5Pget_userblock) ||
+	    !list_is_good(functions, file->creation, class) ||
+	    OF(functions, H5Pget_userblock)(file->creation, &block) < 0)
+		return false;
+	return !block || (rules_number(&value, &threshold) && *value++ == ',' &&
+			  number_get(value, &boundary) && boundary && block % boundary == 0);
+}
+
 static void property_apply(struct inject_file *file, void *const *functions,
 			   const struct rule *rule)
 {
@@ -334,6 +353,8 @@ static void property_apply(struct inject_file *file, void *const *functions,
 		refusal = "serial";
 	else if (rules_own.application_wins && !property_is_open(property, functions, file->access))
 		refusal = "application";
+	else if (property->set == alignment_set && !alignment_fits(file, functions, rule->value))
+		refusal = "userblock";
 	else if (!property->set(functions, file->access, rule->value))
 		refusal = "failed";
 	if (refusal)
@@ -394,7 +415,8 @@ void inject_file_slow(struct inject_file *file, const char *spelled)
 	int saved = errno;
 
 	/* The path is not proved yet. */
-	if (is_usable(functions) && list_is_good(functions, file->access) &&
+	if (is_usable(functions) &&
+	    list_is_good(functions, file->access, OF(functions, H5P_CLS_FILE_ACCESS_ID_g)) &&
 	    path_bytes(spelled, EINVAL)) {
 		file->is_ours = true;
 		file->requested.used = 0;
@@ -412,7 +434,8 @@ void inject_file_slow(struct inject_file *file, const char *spelled)
 
 /*
  * A shared file is not asked: its list would bring a duplicate of its communicator, which all ranks
- * would have to make together. What counts is the list that it was opened with.
+ * would have to make together. What counts is the list that it was opened with, and of alignment
+ * what its datasets show (inject_dataset.c).
  */
 static void effective_read(const struct inject_file *file, void *const *functions, hid_t id,
 			   bool is_complete, struct info_text *effective)
@@ -423,6 +446,8 @@ static void effective_read(const struct inject_file *file, void *const *function
 
 	if (list < 0)
 		return;
+	info_text_put(effective, PARAMETERS_FROM,
+		      is_asked ? PARAMETERS_FROM_FILE : PARAMETERS_FROM_LIST);
 	for (size_t i = 0; i < PROPERTIES; i++)
 		if ((file->is_shared || !properties[i].is_shared) &&
 		    properties[i].get(functions, list, value))

@@ -17,7 +17,8 @@
 /* A file being opened. */
 struct inject_file {
 	const void *near;
-	hid_t access; /* list to open it with */
+	hid_t access;	/* list to open it with */
+	hid_t creation; /* list to make it with, the default if it is opened */
 	bool is_copied;
 	bool is_ours;	/* the call is to be reported */
 	bool is_shared; /* by ranks: the driver is MPI-IO. Valid, as the rest, if is_ours */
@@ -30,6 +31,7 @@ struct inject_dataset {
 	hid_t creation; /* list to create it with */
 	bool is_copied;
 	bool is_ours;
+	bool is_aligned; /* its file is to be; valid, as the rest, if is_ours */
 	struct info_text requested;
 };
 
@@ -58,10 +60,11 @@ void inject_list_close(const void *near, hid_t list, bool has_failed);
 
 /* Around H5Fcreate and H5Fopen. is_complete: the file may be asked at once. Keep errno. */
 static inline void inject_file(struct inject_file *file, const void *called, const char *path,
-			       hid_t access)
+			       hid_t access, hid_t creation)
 {
 	file->near = called;
 	file->access = access;
+	file->creation = creation;
 	file->is_copied = file->is_ours = false;
 	if (unlikely(rules_places))
 		inject_file_slow(file, path);
@@ -80,7 +83,8 @@ static inline void inject_dataset(struct inject_dataset *dataset, const void *ca
 	dataset->near = called;
 	dataset->creation = creation;
 	dataset->is_copied = dataset->is_ours = false;
-	if (unlikely(rules_has(PLACE_DATASET) || rules_places == RULES_ON))
+	if (unlikely(rules_has(PLACE_DATASET) || rules_places & RULES_ALIGN ||
+		     rules_places == RULES_ON))
 		inject_dataset_slow(dataset, place, name, type, space);
 }
 

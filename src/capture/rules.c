@@ -69,8 +69,11 @@ uint32_t rules_read(struct rules *rules, const char page[PARAMETERS_BYTES])
 		return 0;
 	while (line && *line && rules->count < RULES_MAX)
 		line = rule_read(rules, line);
-	for (unsigned i = 0; i < rules->count; i++)
+	for (unsigned i = 0; i < rules->count; i++) {
 		places |= UINT32_C(1) << rules->rule[i].place;
+		if (strcmp(rules->rule[i].name, PARAMETERS_ALIGNMENT) == 0)
+			places |= RULES_ALIGN;
+	}
 	return places | RULES_ON;
 }
 

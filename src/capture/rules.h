@@ -32,9 +32,11 @@ struct rules {
 
 /*
  * Of which places there are rules, a bit per enum parameters_place; RULES_ON where the page has a
- * title: then effective values are read back. 0, and nothing else is looked at, for most programs.
+ * title: then effective values are read back; RULES_ALIGN where there is a rule for alignment,
+ * which is proved by datasets. 0, and nothing else is looked at, for most programs.
  */
 #define RULES_ON (UINT32_C(1) << 31)
+#define RULES_ALIGN (UINT32_C(1) << 30)
 extern uint32_t rules_places;
 extern struct rules rules_own;
 

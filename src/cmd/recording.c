@@ -178,9 +178,10 @@ static char *board_make(const struct recording *r)
 }
 
 /* With what the processes are to apply. A collector of the job stands for all ranks of its node. */
-static int collector_give(struct recording *r, struct collector_options *options, bool is_part,
-			  struct err *err)
+static int collector_give(struct recording *r, const struct collector_options *options,
+			  bool is_part, struct err *err)
 {
+	struct collector_options given = *options;
 	struct injection injection;
 	int result;
 
@@ -189,11 +190,9 @@ static int collector_give(struct recording *r, struct collector_options *options
 		injection_agree(&injection, r->container,
 				options->directory ? (uint32_t)r->job.locals : 1,
 				(uint32_t)r->job.size);
-	options->parameters = injection.text;
-	options->parameters_shared = is_part;
-	result = collector_open(&r->collector, options, err);
-	/* It has been copied; the options outlive it. */
-	options->parameters = NULL;
+	given.parameters = injection.text;
+	given.parameters_shared = is_part;
+	result = collector_open(&r->collector, &given, err);
 	if (result >= 0)
 		injection_tell(&injection, r->collector);
 	injection_release(&injection);

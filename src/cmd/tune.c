@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * sluice tune: finds parameters that make a program faster, proves it and remembers it. Options
- * become a plan, the work is done by tune/tuning.h, and what is printed comes from tune_show.c and
- * tune_list.c. Ctrl-C ends the running trial; what was found is shown, and can be gone on with.
+ * become a plan, the work is done by tune/tuning.h, and what is printed comes from tune_show.c,
+ * tune_plan.c and tune_list.c. Ctrl-C ends the running trial; what was found is shown, and can be
+ * gone on with.
  */
 #include "cmd/tune.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What the files of `sluice tune` share: tune.c reads options and does the work, tune_show.c tells
- * what came out, tune_list.c what is in the store.
+ * what came out, tune_plan.c what would be done, tune_list.c what is in the store.
  */
 #ifndef SLUICE_CMD_TUNE_H
 #define SLUICE_CMD_TUNE_H

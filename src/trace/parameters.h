@@ -18,7 +18,10 @@
  * What became of them is recorded once per opening, by calls of the names below and class CONTROL:
  * activity.name is what was asked for, "KEY=VALUE;KEY=VALUE", a refused one "KEY=!REASON";
  * activity.hints what was read back, in the same form. Of an MPI file the latter begins with, or
- * holds, PARAMETERS_MPI and one of the words behind it: who will honour hints there.
+ * holds, PARAMETERS_MPI and one of the words behind it: who will honour hints there. Of an HDF5
+ *file PARAMETERS_FROM says what was read: the list of the open file, or that which it was opened
+ *with. Of a dataset whose file has an alignment, PARAMETERS_OFFSET and PARAMETERS_SIZE say where in
+ *the file its data is and how many bytes that are, if it is in one piece and has its place already.
  *
  * An empty text: nothing is applied, nothing is read back. A title without lines: nothing is
  * applied, but effective values are read back and recorded (the default run of a tuning).
@@ -43,6 +46,13 @@
 #define PARAMETERS_MPICH "mpich"
 #define PARAMETERS_OPENMPI_ROMIO "openmpi-romio"
 #define PARAMETERS_OMPIO "ompio"
+
+#define PARAMETERS_ALIGNMENT "alignment"
+#define PARAMETERS_FROM "from"
+#define PARAMETERS_FROM_FILE "file"
+#define PARAMETERS_FROM_LIST "list"
+#define PARAMETERS_OFFSET "offset"
+#define PARAMETERS_SIZE "size"
 
 /* Where a parameter is applied: the words of PLACE. */
 #define PARAMETERS_PLACES(X)                                                              \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Makes files of HDF5, and under MPI plain ones, and prints what they are really made with:
- * `inject [own] FILE...`. With "own" it sets hints and properties itself. Its own lists and info
- * must be afterwards as it has made them, and the data must be what it has written. One source for
+ * `inject [own] FILE...`. With "own" it sets hints and properties itself. A FILE that is named
+ * "paged..." it makes of pages, in which HDF5 heeds no alignment. Its own lists and info must be
+ * afterwards as it has made them, and the data must be what it has written. One source for
  * serial and for parallel HDF5.
  */
 #include <hdf5.h>
@@ -203,6 +204,15 @@ static void layout_print(const char *path, const char *name, hid_t set)
 	H5_MUST(H5Pclose(list));
 }
 
+/* Where it is in the file, if that is decided; ranks decide it at once. */
+static void place_print(const char *path, const char *name, hid_t set)
+{
+	haddr_t offset = H5Dget_offset(set);
+
+	if (offset != HADDR_UNDEF)
+		printf("%s %s offset=%llu\n", path, name, (unsigned long long)offset);
+}
+
 /* Every rank has a row. */
 static void row_move(const char *path, const char *name, hid_t set, bool is_read)
 {
@@ -243,6 +253,7 @@ static void set_write(const char *path, hid_t file, const char *name, bool is_fi
 		set = H5_MUST(H5Dcreate2(file, name, H5T_NATIVE_INT, space, H5P_DEFAULT, list,
 					 H5P_DEFAULT));
 	layout_print(path, name, set);
+	place_print(path, name, set);
 	row_move(path, name, set, false);
 	H5_MUST(H5Dclose(set));
 	H5_MUST(H5Sclose(space));
@@ -250,9 +261,22 @@ static void set_write(const char *path, hid_t file, const char *name, bool is_fi
 		H5_MUST(H5Pclose(list));
 }
 
+static hid_t file_make(const char *path)
+{
+	hid_t list, file;
+
+	if (strncmp(path, "paged", 5) != 0)
+		return H5_MUST(H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, file_access));
+	list = H5_MUST(H5Pcreate(H5P_FILE_CREATE));
+	H5_MUST(H5Pset_file_space_strategy(list, H5F_FSPACE_STRATEGY_PAGE, false, 1));
+	file = H5_MUST(H5Fcreate(path, H5F_ACC_TRUNC, list, file_access));
+	H5_MUST(H5Pclose(list));
+	return file;
+}
+
 static void file_write(const char *path)
 {
-	hid_t file = H5_MUST(H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, file_access));
+	hid_t file = file_make(path);
 
 	own_check();
 	access_print(path, file);

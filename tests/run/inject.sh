@@ -98,6 +98,24 @@ sample() {
 		"cb_buffer_size=1048576;cb_nodes=$nodes;striping_factor=4;striping_unit=65536" striping_unit=65536
 	told MPI_File_parameters other.h5 \
 		"cb_buffer_size=1048576;cb_nodes=$nodes;striping_factor=16;striping_unit=65536" striping_unit=65536
+	placed 65536
+}
+
+# placed BOUNDARY: where datasets are. Of each that is in one piece there is one record by every rank, and it says what
+# the program sees. Chunks have no place.
+placed() {
+	check_trace "$1" out <<'END'
+seen = {}
+for line in open(arguments[1]):
+    name, what, value = (line.split() + ["", ""])[:3]
+    if value.startswith("offset="):
+        seen[name, what] = value
+same(len(seen), 4, "datasets that have a place")
+must(all(int(s[7:]) % int(arguments[0]) == 0 for s in seen.values()), "the program sees %s" % seen)
+sets = [c for c in calls if c.function == "H5D_parameters"]
+same(Counter((c.rank, base(c), tuple((c.hints or "").split(";"))) for c in sets),
+     {(rank, name, (value, "size=8192")): 1 for (name, what), value in seen.items() for rank in (0, 1)}, "records")
+END
 }
 
 # Everything at once, and the data is what it was without (H5T-AC-3).
@@ -170,6 +188,20 @@ unrecorded() {
 	has "a.h5 access alignment=0,65536 sieve=131072 meta=8192 small=4096 cache=8388608 libver=1"
 }
 
+# Nothing is asked for, but to be told: then places are told beside the rest.
+asked() {
+	echo '{"schema": "sluice.params/1", "parameters": []}' >none.json
+	SLUICE_PARAMS_FILE=$work/none.json injected outside "$mpi" 2 a.h5
+	check_trace <<'END'
+sets = [c for c in calls if c.function == "H5D_parameters"]
+same(len(sets), 6, "datasets that are told of")
+for call in sets:
+    pairs = dict(pair.split("=") for pair in call.hints.split(";"))
+    must(pairs["chunk_size"] == "contiguous" and pairs["size"] == "8192" and int(pairs["offset"]) > 0 or
+         pairs["chunk_size"] == "1,1024" and "offset" not in pairs, "what is told", call, call.hints)
+END
+}
+
 each() {
 	mpi_has "$mpi" inject || return 0
 	sample outside
@@ -179,6 +211,7 @@ each() {
 	authority
 	outsider
 	unrecorded
+	asked
 }
 
 mpis=$(mpi_list)

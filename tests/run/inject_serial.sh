@@ -65,6 +65,27 @@ fi
 
 # ---- Python, which has an HDF5 of its own
 if $python -c 'import h5py' 2>/dev/null; then
+	# HDF5 makes no file whose user block does not fit its alignment: then the block stays. Data without a place has
+	# none, though HDF5 says 65535 of it.
+	cat >block.py <<'END'
+import h5py
+early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+early.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+for size in 512, 65536:
+    with h5py.File("block%d.h5" % size, "w", userblock_size=size) as f:
+        for name, creation in (b"early", early), (b"late", None):
+            h5py.h5d.create(f.id, name, h5py.h5t.NATIVE_INT32, h5py.h5s.create_simple((4096,)), creation)
+END
+	echo '{"schema": "sluice.params/1", "parameters": [{"name": "alignment", "value": "0, 65536"}]}' >align.json
+	check_rc 0 "$sluice" run -p align.json -o trace $python block.py
+	check_trace <<'END'
+files = {base(c): c.name for c in calls if c.function == "H5F_parameters"}
+same(files, {"block512.h5": "alignment=!userblock", "block65536.h5": "alignment=0,65536"}, "requested")
+sets = [c for c in calls if c.function == "H5D_parameters"]
+same([base(c) for c in sets], ["block512.h5", "block65536.h5"], "datasets that have a place")
+must(all("size=16384" in c.hints for c in sets) and int(sets[1].hints.split(";")[0][7:]) % 65536 == 0, "places",
+     *[c.hints for c in sets])
+END
 	cat >io.py <<'END'
 import h5py, numpy
 with h5py.File("python.h5", "w") as f:

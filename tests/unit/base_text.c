@@ -147,6 +147,9 @@ static void write_table(FILE *out)
 	table_add(&t, "longer");
 	table_add(&t, "%d", 1234);
 	table_add(&t, "much longer");
+	table_add(&t, "%s", "");
+	table_add(&t, "%d", 6);
+	table_add(&t, "%s", "");
 	table_print(&t, out, 2);
 	table_release(&t);
 }
@@ -157,7 +160,8 @@ static void table_columns_line_up(void)
 
 	CHECK_TEXT(text, "  name       n  what\n"
 			 "  \xC3\xA4          5  x\n"
-			 "  longer  1234  much longer\n");
+			 "  longer  1234  much longer\n"
+			 "             6\n");
 }
 
 static void write_empty_table(FILE *out)

@@ -34,6 +34,8 @@ static void a_page_is_taken_apart(void)
 	CHECK_TEXT(rules.rule[1].value, "65536");
 	CHECK_INT(read_page(PARAMETERS_TITLE "application\n"), RULES_ON);
 	CHECK(rules.application_wins);
+	CHECK_INT(read_page(TITLE "access\t*\t*\talignment\t0,4096\n"),
+		  RULES_ON | RULES_ALIGN | 1u << PLACE_ACCESS);
 	/* A value may be empty, or have blanks in it. */
 	read_page(TITLE "hint\t*\t*\tk\t\nhint\t*\t*\tl\ta b\n");
 	CHECK_INT(rules.count, 2);
@@ -189,6 +191,8 @@ static void a_shape_fits_its_dataset(void)
 	CHECK_TEXT(shape("1,0", 2, DIMS(4, 26), 4), "none");
 	CHECK_TEXT(shape("1,x", 2, DIMS(4, 26), 4), "none");
 	CHECK_TEXT(shape("4,", 1, DIMS(4), 4), "4");
+	CHECK_TEXT(shape("4,,", 1, DIMS(4), 4), "none");
+	CHECK_TEXT(shape("4,", 2, DIMS(4, 4), 4), "none");
 	CHECK_TEXT(shape("1,4", 0, DIMS(4), 4), "none");
 	/* Four gigabytes are more than HDF5 can count. */
 	CHECK_TEXT(shape("65536,65536", 2, DIMS(65536, 65536), 1), "none");

@@ -232,13 +232,52 @@ static void stripes_need_a_file_system_that_has_them(void)
 static void hdf5_tells_alignment_and_chunks(void)
 {
 	begin();
-	all_opened(OF_FILE, "/d/a", "alignment=0, 65536", "alignment=0,65536");
+	all_opened(OF_FILE, "/d/a", "alignment=0, 65536;libver=v18",
+		   "alignment=0,65536;from=file;libver=v18");
 	all_opened(OF_DATASET, "/d/a", "chunk_size=1048576", "chunk_size=8,128,256");
-	CHECK_TEXT(judged("alignment"), "yes HDF5: ");
+	CHECK_TEXT(judged("alignment"), "yes HDF5: read back from the file");
+	CHECK_TEXT(judged("libver"), "yes HDF5: ");
 	CHECK_TEXT(judged("chunk_size"), "yes HDF5: as chunks of 8,128,256");
 	begin();
 	all_opened(OF_DATASET, "/d/a", "chunk_size=1,2,3", "chunk_size=1,2,4");
 	CHECK_TEXT(judged("chunk_size"), "no HDF5: HDF5 has 1,2,4");
+	begin();
+	all_opened(OF_FILE, "/d/a", "alignment=0,65536", "alignment=1,1;from=file");
+	CHECK_TEXT(judged("alignment"), "no HDF5: HDF5 has 1,1");
+}
+
+/* What is passed to a file that ranks share is no proof; where its datasets are is. */
+static void alignment_is_judged_by_where_datasets_are(void)
+{
+	begin();
+	all_opened(OF_FILE, "/d/a", "alignment=1000,4096", "alignment=1000,4096;from=list");
+	CHECK_TEXT(judged("alignment"), "unknown HDF5: no dataset shows it");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=2048;size=999");
+	CHECK_TEXT(judged("alignment"), "unknown HDF5: no dataset shows it");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=4096;size=1000");
+	all_opened(OF_DATASET, "/d/a", "fill_time=never",
+		   "chunk_size=contiguous;fill_time=never;offset=0;size=70000");
+	CHECK_TEXT(judged("alignment"), "yes HDF5: 2 of 2 datasets at multiples of 4096");
+	opened(0, OF_DATASET, "/d/b", NULL, "offset=1;size=70000"); /* of no concern */
+	opened(0, OF_DATASET, "/d/a", NULL, "offset=8191;size=70000");
+	CHECK_TEXT(judged("alignment"), "no HDF5: 2 of 3 datasets at multiples of 4096");
+	/* Places are no parameters. */
+	CHECK_TEXT(judged("offset"), "nothing");
+	CHECK_TEXT(judged("size"), "nothing");
+	CHECK_TEXT(judged("from"), "nothing");
+}
+
+static void a_place_that_makes_no_sense_is_none(void)
+{
+	begin();
+	all_opened(OF_FILE, "/d/a", "alignment=0,4096", "alignment=0,4096;from=list");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=4096");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=;size=1");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=-1;size=1");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=18446744073709551615;size=1");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=1x;size=1");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=1;size=0");
+	CHECK_TEXT(judged("alignment"), "unknown HDF5: no dataset shows it");
 }
 
 static void independent_transfers_have_no_collective_ones_beneath(void)
@@ -305,6 +344,25 @@ static void files_that_fared_alike_are_one_row(void)
 		   "  cb_nodes   c        4          1            4/4  nobody (ROMIO has 1)\n");
 }
 
+static void datasets_of_files_that_fared_alike_are_added_up(void)
+{
+	static const char *const paths[] = { "/d/a", "/d/b" };
+	AUTO_FREE char *out = NULL;
+
+	begin();
+	for (int i = 0; i < 2; i++) {
+		all_opened(OF_FILE, paths[i], "alignment=0,4096", "alignment=0,4096;from=list");
+		all_opened(OF_DATASET, paths[i], NULL, "offset=4096;size=10");
+	}
+	all_opened(OF_DATASET, "/d/b", NULL, "offset=8192;size=10");
+	out = rendered(render_parameters);
+	CHECK_TEXT(out,
+		   "\nParameters\n"
+		   "  parameter  file     requested  effective  alike  honoured by\n"
+		   "  alignment  2 files  0,4096     0,4096       8/8  HDF5 (3 of 3 datasets at "
+		   "multiples of 4096)\n");
+}
+
 static void what_was_only_read_back_is_in_the_json(void)
 {
 	AUTO_FREE char *out = NULL, *json = NULL;
@@ -355,6 +413,8 @@ static void the_brief_report_says_how_many_were_honoured(void)
 TESTS(TEST(mpich_tells_what_it_made_of_hints), TEST(open_mpi_is_believed_what_the_calls_show),
       TEST(without_buffering_every_rank_writes), TEST(what_the_guest_refused_says_why),
       TEST(stripes_need_a_file_system_that_has_them), TEST(hdf5_tells_alignment_and_chunks),
+      TEST(alignment_is_judged_by_where_datasets_are), TEST(a_place_that_makes_no_sense_is_none),
+      TEST(datasets_of_files_that_fared_alike_are_added_up),
       TEST(independent_transfers_have_no_collective_ones_beneath),
       TEST(ranks_that_differ_are_counted), TEST(files_that_fared_alike_are_one_row),
       TEST(what_was_only_read_back_is_in_the_json), TEST(a_run_without_parameters_has_no_section),

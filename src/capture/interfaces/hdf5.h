@@ -58,8 +58,8 @@ LIBRARY(HDF5)
 	RESULT(err ? ret : (int64_t)size) AFTER(capture_self.moved += size;)
 
 /* The run's parameters, on copies of the lists that the program passes; before OPENS and MOVES. */
-#define WITH_ACCESS(list, complete)                                                                    \
-	FIRST(struct inject_file injected; inject_file(&injected, called, filename, list);)         \
+#define WITH_ACCESS(list, creation, complete)                                                          \
+	FIRST(struct inject_file injected; inject_file(&injected, called, filename, list, creation);) \
 	PASS(list, injected.access) LAST(inject_file_end(&injected, ret, complete);)
 #define WITH_CREATION(name, complete)                                                                        \
 	FIRST(struct inject_dataset injected;                                                       \
@@ -70,10 +70,10 @@ LIBRARY(HDF5)
 	PASS(dxpl_id, transfer) LAST(inject_transferred(called, transfer, dxpl_id, ret);)
 
 /* Files. An open is linked to its access properties, a property to the list that it is in. */
-WITH_ACCESS(fapl_id, true) OPENS
+WITH_ACCESS(fapl_id, fcpl_id, true) OPENS
 hid_t H5Fcreate(PATH const char *filename, FLAGS unsigned flags, hid_t fcpl_id,
 		HANDLE hid_t fapl_id);
-WITH_ACCESS(fapl_id, true) OPENS
+WITH_ACCESS(fapl_id, HDF5_DEFAULT, true) OPENS
 hid_t H5Fopen(PATH const char *filename, FLAGS unsigned flags, HANDLE hid_t fapl_id);
 OPENS hid_t H5Freopen(HANDLE hid_t file_id);
 CLOSES(file_id) herr_t H5Fclose(HANDLE hid_t file_id);
@@ -688,11 +688,11 @@ SETS herr_t H5Pset_vol(HANDLE hid_t plist_id, hid_t new_vol_id, const void *new_
 #if SINCE(1, 14, 0)
 WALKS
 herr_t H5Dchunk_iter(HANDLE hid_t dset_id, hid_t dxpl_id, H5D_chunk_iter_op_t cb, void *op_data);
-WITH_ACCESS(fapl_id, false) OPENS
+WITH_ACCESS(fapl_id, fcpl_id, false) OPENS
 hid_t H5Fcreate_async(const char *app_file, const char *app_func, unsigned app_line,
 		      PATH const char *filename, FLAGS unsigned flags, hid_t fcpl_id,
 		      HANDLE hid_t fapl_id, hid_t es_id);
-WITH_ACCESS(access_plist, false) OPENS
+WITH_ACCESS(access_plist, HDF5_DEFAULT, false) OPENS
 hid_t H5Fopen_async(const char *app_file, const char *app_func, unsigned app_line,
 		    PATH const char *filename, FLAGS unsigned flags, HANDLE hid_t access_plist,
 		    hid_t es_id);

@@ -175,10 +175,75 @@ static bool is_shaped(const struct parameter *row)
 	       row->effective[0] <= '9' && !strchr(row->requested, ',');
 }
 
+/* "THRESHOLD,BOUNDARY" */
+static bool alignment_read(const char *text, uint64_t *threshold, uint64_t *boundary)
+{
+	char *end;
+
+	*threshold = strtoull(text, &end, 10);
+	end += strspn(end, " \t");
+	if (end == text || *end != ',')
+		return false;
+	*boundary = strtoull(end + 1, &end, 10);
+	return *boundary && !end[strspn(end, " \t")];
+}
+
+/* An opening that could ask the file proves what its list says, though not where data is. */
+static struct judgement by_list(const struct parameter *row, const struct evidence *e)
+{
+	struct judgement j = by_answer(row, "HDF5");
+
+	if (j.honour != HONOUR_SOMEBODY)
+		return j;
+	return e && e->is_read_back ? say(HONOUR_SOMEBODY, "HDF5", "read back from the file")
+				    : say(HONOUR_UNKNOWN, "HDF5", "no dataset shows it");
+}
+
+static void places_say(struct judgement *j)
+{
+	j->honour = j->aligned == j->datasets ? HONOUR_SOMEBODY : HONOUR_NOBODY;
+	snprintf(j->why, sizeof(j->why),
+		 "%" PRIu64 " of %" PRIu64 " datasets at multiples of %" PRIu64, j->aligned,
+		 j->datasets, j->boundary);
+}
+
+/* Datasets of the size that counts begin at multiples of the boundary, or they do not. */
+static struct judgement alignment_judge(const struct parameter *row, const struct evidence *e)
+{
+	struct judgement j = { .by = "HDF5" };
+	uint64_t threshold;
+
+	if (!e || !alignment_read(row->requested, &threshold, &j.boundary))
+		return by_list(row, e);
+	for (size_t i = 0; i < e->places.cap; i++) {
+		const struct map_entry *place = &e->places.entries[i];
+
+		if (!place->key || (uintptr_t)place->value < threshold)
+			continue;
+		j.datasets++;
+		j.aligned += (place->key - 1) % j.boundary == 0;
+	}
+	if (!j.datasets)
+		return by_list(row, e);
+	places_say(&j);
+	return j;
+}
+
+void honour_join(struct judgement *judgement, const struct judgement *other)
+{
+	if (!judgement->datasets || !other->datasets)
+		return;
+	judgement->datasets += other->datasets;
+	judgement->aligned += other->aligned;
+	places_say(judgement);
+}
+
 static struct judgement hdf5_judge(const struct parameter *row, const struct evidence *e)
 {
 	if (is_named(row, "transfer"))
 		return transfer_judge(row, e);
+	if (is_named(row, PARAMETERS_ALIGNMENT))
+		return alignment_judge(row, e);
 	if (is_shaped(row))
 		return say(HONOUR_SOMEBODY, "HDF5", "as chunks of %s", row->effective);
 	return by_answer(row, "HDF5");

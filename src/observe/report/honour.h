@@ -2,8 +2,9 @@
  *
  * Did anybody listen to a parameter? MPICH's ROMIO and HDF5 tell what they made of it when they are
  * asked. Open MPI repeats what it was told, so what counts there is what the calls beneath show:
- * how many ranks wrote to storage in collective writes, and how much at a time. Where nothing can
- * be shown the judgement says so.
+ * how many ranks wrote to storage in collective writes, and how much at a time. Of files that ranks
+ * share HDF5 cannot be asked either; their alignment is judged by where datasets are. Where nothing
+ * can be shown the judgement says so.
  */
 #ifndef SLUICE_OBSERVE_REPORT_HONOUR_H
 #define SLUICE_OBSERVE_REPORT_HONOUR_H
@@ -20,10 +21,15 @@ struct judgement {
 	enum honour honour;
 	const char *by; /* "ROMIO", "HDF5", "OMPIO": of SOMEBODY, else who was asked; may be "" */
 	char why[128];	/* what it is concluded from; of SOMEBODY it may be empty */
+	/* Of alignment, where it is concluded from them: large enough ones, and those in place. */
+	uint64_t datasets, aligned, boundary;
 };
 
 /* row is one that was asked for. */
 struct judgement honour_judge(const struct parameter *row, const struct evidence *evidence);
+
+/* Of one file and another that fared alike: makes it one judgement about both. */
+void honour_join(struct judgement *judgement, const struct judgement *other);
 
 /* "yes", "no", "unknown" */
 const char *honour_name(enum honour honour);

@@ -60,6 +60,7 @@ static void evidence_free(struct evidence *e)
 	free(e->took_part);
 	free(e->wrote);
 	free(e->driver);
+	map_release(&e->places);
 	free(e);
 }
 
@@ -121,7 +122,8 @@ static uint64_t record_key(const struct record *r)
 	return key ? key : 1;
 }
 
-static void record_count(struct parameters *p, const struct record *seen)
+/* True if it is the first of its kind. */
+static bool record_count(struct parameters *p, const struct record *seen)
 {
 	uint64_t key = record_key(seen);
 	struct record *first = map_get(&p->records, key), *r = first;
@@ -138,7 +140,7 @@ static void record_count(struct parameters *p, const struct record *seen)
 		p->order = xgrow(p->order, &p->cap, p->count + 1, sizeof(*p->order));
 		p->order[p->count++] = r;
 	}
-	r->count++;
+	return r->count++ == 0;
 }
 
 static const char *text_of(const struct parameters *p, file_id id)
@@ -176,18 +178,61 @@ static void middleware_learn(struct evidence *e, const char *effective)
 		e->driver = xstrndup(value, n);
 }
 
+static bool number_of(const char *text, const char *key, uint64_t *number)
+{
+	size_t n;
+	const char *value = value_of(text, key, &n);
+	char *end;
+
+	if (!value || !n || *value < '0' || *value > '9')
+		return false;
+	*number = strtoull(value, &end, 10);
+	return end == value + n;
+}
+
+/*
+ * Where a dataset is. All ranks that make it tell the same; at one place is one dataset, the larger
+ * where a file was made anew.
+ */
+static void place_learn(struct evidence *e, const char *effective)
+{
+	uint64_t offset, size;
+
+	if (number_of(effective, PARAMETERS_OFFSET, &offset) && offset != UINT64_MAX &&
+	    number_of(effective, PARAMETERS_SIZE, &size) &&
+	    size > (uintptr_t)map_get(&e->places, offset + 1))
+		map_put(&e->places, offset + 1, (void *)(uintptr_t)size);
+}
+
+static void source_learn(struct evidence *e, const char *effective)
+{
+	size_t n;
+	const char *value = value_of(effective, PARAMETERS_FROM, &n);
+
+	if (value && n == strlen(PARAMETERS_FROM_FILE) &&
+	    strncmp(value, PARAMETERS_FROM_FILE, n) == 0)
+		e->is_read_back = true;
+}
+
 static void record_add(struct parameters *p, const struct activity *a, enum parameters_of of)
 {
 	struct record seen = { .of = of, .file = a->file };
 	struct evidence *e = evidence_make(p, a->file);
+	const char *effective;
 
 	if (a->present & PRESENT(NAME))
 		seen.requested = a->name;
 	if (a->present & PRESENT(HINTS))
 		seen.effective = a->hints;
+	if (!record_count(p, &seen))
+		return;
+	effective = text_of(p, seen.effective);
 	if (of == PARAMETERS_FILE_MPI && !e->mpi)
-		middleware_learn(e, text_of(p, seen.effective));
-	record_count(p, &seen);
+		middleware_learn(e, effective);
+	else if (of == PARAMETERS_FILE_HDF5)
+		source_learn(e, effective);
+	else if (of == PARAMETERS_DATASET)
+		place_learn(e, effective);
 }
 
 /* Is it beneath a call of that kind? */
@@ -287,6 +332,13 @@ static void row_count(struct rows *rows, const struct record *r, const char *nam
 		row->agreeing += r->count;
 }
 
+/* What is told beside parameters, and is none. */
+static bool is_remark(const char *key)
+{
+	return strcmp(key, PARAMETERS_MPI) == 0 || strcmp(key, PARAMETERS_FROM) == 0 ||
+	       strcmp(key, PARAMETERS_OFFSET) == 0 || strcmp(key, PARAMETERS_SIZE) == 0;
+}
+
 /* Every key of a text; those that are in `before` as well were dealt with there. */
 static void keys_count(struct rows *rows, const struct record *r, const char *text,
 		       const char *before, const char *requested, const char *effective)
@@ -295,8 +347,7 @@ static void keys_count(struct rows *rows, const struct record *r, const char *te
 		size_t n = strcspn(text, "=;"), unused;
 		AUTO_FREE char *key = xstrndup(text, n);
 
-		if (n && text[n] == '=' && !value_of(before, key, &unused) &&
-		    strcmp(key, PARAMETERS_MPI) != 0)
+		if (n && text[n] == '=' && !value_of(before, key, &unused) && !is_remark(key))
 			row_count(rows, r, text, n, requested, effective);
 	}
 }

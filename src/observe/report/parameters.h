@@ -4,7 +4,8 @@
  * after each opening (records of trace/parameters.h), and what the calls beneath show of it, since
  * some MPIs repeat any hint that they were told. Who honoured what is judged by report/honour.h.
  *
- * Memory grows with the files that were opened under parameters, and a bit per process for each.
+ * Memory grows with the files that were opened under parameters, a bit per process for each, and
+ * with the datasets whose places are known.
  */
 #ifndef SLUICE_OBSERVE_REPORT_PARAMETERS_H
 #define SLUICE_OBSERVE_REPORT_PARAMETERS_H
@@ -42,6 +43,8 @@ struct evidence {
 	uint64_t *took_part, *wrote; /* bits of processes */
 	const char *mpi;	     /* of PARAMETERS_MPI; NULL: not told */
 	char *driver;		     /* of ROMIO, as it calls itself; NULL: not told */
+	bool is_read_back;	     /* some opening asked the HDF5 file itself for its list */
+	struct map places;	     /* of datasets: bytes, as a number, by offset + 1 */
 };
 
 struct parameters {

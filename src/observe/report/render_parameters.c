@@ -42,6 +42,7 @@ static bool is_alike(const struct alike *g, const struct parameter *row,
 	       same_text(p->requested, row->requested) && same_text(p->refusal, row->refusal) &&
 	       same_text(p->effective, row->effective) &&
 	       g->judgement.honour == judgement->honour &&
+	       !g->judgement.datasets == !judgement->datasets &&
 	       same_text(g->judgement.by, judgement->by);
 }
 
@@ -65,6 +66,8 @@ static struct alike *groups_new(const struct summary *s, const struct parameter 
 		if (g == groups + *count)
 			groups[(*count)++] =
 				(struct alike){ .first = &rows[i], .judgement = judgement };
+		else
+			honour_join(&g->judgement, &judgement);
 		g->files++;
 		g->openings += rows[i].openings;
 		g->agreeing += rows[i].agreeing;
