@@ -621,8 +621,9 @@ int digest_hdf5(XXH3_state_t *hash, const char *path, uint64_t *skipped, struct 
 	struct walk w = { .hash = hash, .skipped = skipped, .path = path, .err = err };
 	int r = library_load(&w.h, err);
 
-	if (r < 0)
-		return r;
+	/* clang-tidy does not see that the one goes with the other. */
+	if (r < 0 || !w.h.access_class)
+		return -ENOENT;
 	w.access = w.h.list_new(*w.h.access_class);
 	w.h.list_cache(w.access, 12421, CACHE_BYTES, 1.0);
 	w.piece = xmalloc(DIGEST_PIECE_BYTES);
