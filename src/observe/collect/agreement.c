@@ -29,9 +29,8 @@
 
 static int fail(const char *path, struct err *err)
 {
-	int code = errno;
-
-	return err_set(err, code, "%s: %s", path, strerror(code));
+	err_set(err, errno, "%s: %s", path, strerror(errno));
+	return -EIO;
 }
 
 static int file_write(const char *path, const char *text)
