@@ -133,7 +133,7 @@ static int run_live(struct tuning *t, enum history_phase phase, uint64_t point,
 	int64_t begun_ns = tuning_clock_ns(CLOCK_REALTIME);
 	struct trial trial = { 0 };
 	struct study_run row;
-	double cost;
+	double cost = NAN;
 	int r = tuning_try(t, phase, set, limit_s, &trial, &cost, err);
 
 	if (r >= 0) {

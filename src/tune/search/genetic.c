@@ -92,9 +92,9 @@ static void order_make(struct genetic *genetic)
 /* By rank only, whatever the distance in cost: the best of so many that are drawn. */
 static const size_t *parent_select(struct genetic *genetic)
 {
-	size_t rank = genetic->people;
+	size_t rank = genetic->people, draws = (size_t)genetic->settings[PRESSURE];
 
-	for (double i = 0; i < genetic->settings[PRESSURE]; i++) {
+	for (size_t i = 0; i < draws; i++) {
 		size_t drawn = random_below(&genetic->random, genetic->people);
 
 		rank = drawn < rank ? drawn : rank;
