@@ -172,7 +172,7 @@ static int decide(const char *name, const struct agreement_options *o, struct er
 	if (o->ranks && (r = file_write(seat, "")) < 0)
 		return err_set(err, -r, "%s: %s", seat, strerror(-r));
 	r = settle(verdict, o->ranks && all_come(name, verdict, o) ? YES : NO, &decided, err);
-	return r < 0 ? r : strcmp(decided, YES) == 0;
+	return r < 0 ? r : decided && strcmp(decided, YES) == 0;
 }
 
 /* "DIRECTORY/JOB-parameters" */
@@ -200,15 +200,16 @@ int agreement_reach(struct agreement *agreement, const struct agreement_options 
 	AUTO_FREE char *name = name_of(o->part);
 	struct agreement reached = { 0 };
 	int r = text_find(name, o->text, &reached.text, err);
+	bool any = r >= 0 && reached.text && *reached.text;
 
 	reached.is_ours = r > 0;
-	if (r >= 0 && *reached.text)
+	if (any)
 		r = decide(name, o, err);
 	if (r < 0) {
 		free(reached.text);
 		return r;
 	}
-	if (*reached.text && !r)
+	if (any && !r)
 		reached.refusal = o->ranks ? "not all ranks of the job are run under Sluice with "
 					     "parameters, or some took too long to start"
 					   : "the launcher does not tell how many ranks of the job "
