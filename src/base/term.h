@@ -17,10 +17,10 @@ const char *term_bold(FILE *out);
 const char *term_plain(FILE *out);
 
 struct progress {
-	FILE *out;         /* NULL: silent */
+	FILE *out; /* NULL: silent */
 	const char *label;
-	uint64_t total;    /* 0: unknown */
-	int64_t shown_ns;  /* when the line was last drawn */
+	uint64_t total;	  /* 0: unknown */
+	int64_t shown_ns; /* when the line was last drawn */
 	bool drawn;
 };
 

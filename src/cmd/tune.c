@@ -242,6 +242,18 @@ static int args_check(const struct command *command)
 	return search_check(command);
 }
 
+/* What cannot be written must not be noticed after hours. */
+static int output_check(const char *prefix, struct err *err)
+{
+	const char *slash = strrchr(prefix, '/');
+	AUTO_FREE char *folder =
+		slash ? xstrndup(prefix, (size_t)(slash - prefix) + 1) : xstrdup(".");
+
+	return access(folder, W_OK | X_OK) == 0
+		       ? 0
+		       : err_set(err, errno, "--output: %s: %s", folder, strerror(errno));
+}
+
 static int plan_make(struct job *job, struct err *err)
 {
 	const struct command *command = job->command;
@@ -408,8 +420,10 @@ static int job_prepare(struct job *job, struct err *err)
 	const struct tune_args *args = job->command->args;
 	bool any = args->resume && !args->on && !job->command->argc;
 	AUTO_FREE char *here = getcwd(NULL, 0);
-	int r = any ? resume_any(job, err) : plan_make(job, err);
+	int r = args->output ? output_check(args->output, err) : 0;
 
+	if (r >= 0)
+		r = any ? resume_any(job, err) : plan_make(job, err);
 	if (args->output)
 		job->output = *args->output == '/' || !here ? xstrdup(args->output)
 							    : place_join(here, args->output);

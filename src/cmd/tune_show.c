@@ -301,14 +301,16 @@ static void tried_text(const struct tune_outcome *o)
 {
 	const struct tuning_result *result = tuning_result(o->tuning);
 	const struct tuning_plan *plan = tuning_plan(o->tuning);
+	size_t tried = tuning_candidates(o->tuning)->count;
+	size_t runs = tuning_history(o->tuning)->next;
 	uint64_t points = space_points(&plan->space);
 	AUTO_BUF struct buf text = { 0 };
 
-	buf_printf(&text, "%zu points tried", tuning_candidates(o->tuning)->count);
+	buf_printf(&text, "%zu point%s tried", tried, tried == 1 ? "" : "s");
 	if (points)
 		buf_printf(&text, " of %" PRIu64, points);
-	buf_printf(&text, " by %s search, %zu runs in all", plan->search,
-		   tuning_history(o->tuning)->next);
+	buf_printf(&text, " by %s search, %zu run%s in all", plan->search, runs,
+		   runs == 1 ? "" : "s");
 	for (int s = TRIAL_GOOD + 1; s < TRIAL_STATES; s++)
 		if (result->counts[s])
 			buf_printf(&text, ", %zu %s", result->counts[s],

@@ -34,6 +34,8 @@ check_rc 0 "$sluice" tune --plan --json "${hopper[@]}"
 check_json out sluice.tune/1
 
 # ---- a described platform ----
+check_rc 1 "$sluice" tune "${hopper[@]}" -o nowhere/best
+check_has "$(cat err)" "nowhere/: No such file"
 check_rc 0 "$sluice" tune "${hopper[@]}" --json -o best
 check_json out sluice.tune/1
 cp out first.json
