@@ -10,12 +10,14 @@
  * - A directory for records under way, removed at close. Directories of our own that a killed one
  *   has left are removed by the next.
  * - After a trial, files that it has made are removed, so that every trial starts alike: regular
- *   files (never links) that are ours, that the trace shows as written, and whose time of birth is
- *   not before the start of the trial. Directories that it has made are removed if they are empty
- *   then. What was there before is never removed, nor a file whose name was: one that the program
- *   has deleted or moved away first and then made again stays. So does what lies on a file system
- *   that does not know when a file was born; and everything if `keep` is set. A file that a
- *   program writes under another name and then renames stays.
+ *   files (never links) that are ours, that the trace shows as written, and that were born after
+ *   the start of the trial: by the clock of the file system of the working directory, where a file
+ *   is made for a moment to learn it, or by ours on other local ones. Directories that it has made
+ *   are removed if they are empty then. What was there before is never removed, nor a file whose
+ *   name was: one that the program has deleted or moved away first and then made again stays. So
+ *   does what lies on another server, or on a file system that does not know when a file was born;
+ *   and everything if `keep` is set. A file that a program writes under another name and then
+ *   renames stays.
  * - The program itself does to its files what it always does: those that are there already are
  *   overwritten if it overwrites them.
  *

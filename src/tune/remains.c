@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "params/tunable.h"
 
 /* A run that makes more directories leaves the rest. */
 #define DIRECTORIES_MAX 65536
@@ -35,11 +36,42 @@ static void list_free(char **list, size_t count)
 	free(list);
 }
 
+/* False where there is no file, or its file system does not know when it was born. */
+static bool birth_of(const char *path, struct statx *st)
+{
+	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, st) ==
+		       0 &&
+	       st->stx_mask & STATX_BTIME;
+}
+
+/* Both halves shifted, so that no device is 0. */
+static uint64_t device_of(const struct statx *st)
+{
+	return ((uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor) + 1;
+}
+
+/* What time it is where the program's files are likely to be: a server has a clock of its own. */
+static void here_learn(struct remains *remains)
+{
+	char probe[] = "./.sluice-tune-XXXXXX";
+	AUTO_CLOSE int fd = mkostemp(probe, O_CLOEXEC);
+	struct statx st;
+
+	if (fd < 0)
+		return;
+	if (birth_of(probe, &st)) {
+		remains->here = device_of(&st);
+		remains->since_here.tv_sec = st.stx_btime.tv_sec;
+		remains->since_here.tv_nsec = st.stx_btime.tv_nsec;
+	}
+	unlink(probe);
+}
+
 void remains_begin(struct remains *remains)
 {
 	*remains = (struct remains){ 0 };
-	/* File systems take the time of the last tick, which may lie before the exact one. */
-	clock_gettime(CLOCK_REALTIME_COARSE, &remains->since);
+	here_learn(remains);
+	clock_gettime(CLOCK_REALTIME, &remains->since);
 }
 
 void remains_release(struct remains *remains)
@@ -88,18 +120,24 @@ void remains_look(struct remains *remains, const struct trace_head *head,
 		 head->files[activity->file]);
 }
 
-/* Born since the start, and ours? It is not where there is no telling. */
+static bool is_after(const struct statx_timestamp *a, const struct timespec *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && (long)a->tv_nsec > b->tv_nsec);
+}
+
+/*
+ * Born after the start, and ours? It is not where there is no telling: in the same tick of the
+ * clock, or by the clock of a server that we have not asked.
+ */
 static bool is_new(const struct remains *remains, const char *path, mode_t kind)
 {
 	struct statx st;
 
-	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st) != 0 ||
-	    !(st.stx_mask & STATX_BTIME) || (st.stx_mode & S_IFMT) != kind ||
-	    st.stx_uid != geteuid())
+	if (!birth_of(path, &st) || (st.stx_mode & S_IFMT) != kind || st.stx_uid != geteuid())
 		return false;
-	return st.stx_btime.tv_sec > remains->since.tv_sec ||
-	       (st.stx_btime.tv_sec == remains->since.tv_sec &&
-		st.stx_btime.tv_nsec >= (unsigned long)remains->since.tv_nsec);
+	if (device_of(&st) == remains->here)
+		return is_after(&st.stx_btime, &remains->since_here);
+	return filesystem_of(path) == FILESYSTEM_LOCAL && is_after(&st.stx_btime, &remains->since);
 }
 
 bool remains_is_new(const struct remains *remains, const char *path)

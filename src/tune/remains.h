@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "trace/format.h"
@@ -15,8 +16,14 @@
 struct err;
 
 struct remains {
-	struct timespec since; /* when the trial was about to start */
-	char **files;	       /* data that it wrote and that is there */
+	/*
+	 * When the trial was about to start, by our clock and by that of the file system of the
+	 * working directory, which may be a server's. There the file that was made to learn it was
+	 * on this device.
+	 */
+	struct timespec since, since_here;
+	uint64_t here; /* 0: not known */
+	char **files;  /* data that it wrote and that is there */
 	size_t file_count, file_cap;
 	char **others; /* written, but no data: of libraries, or what a program keeps for itself */
 	size_t other_count, other_cap;
@@ -26,7 +33,7 @@ struct remains {
 	size_t directory_count, directory_cap;
 };
 
-/* Before the trial starts. */
+/* Before the trial starts: what is there now is not its own. Makes a file and removes it again. */
 void remains_begin(struct remains *remains);
 void remains_release(struct remains *remains);
 
