@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/model/counts.h"
+
+#include <errno.h>
+
+#include "base/err.h"
+#include "predict/model/counts_parts.h"
+
+void counts_add(struct counts *counts, enum operation operation, const char *what, double count,
+		const struct elemental *at)
+{
+	if (count > 0)
+		counts->terms[counts->count++] = (struct term){ operation, what, count, *at };
+}
+
+uint64_t counts_aggregators(const struct machine *machine, const struct access *access,
+			    const struct settings *settings)
+{
+	uint64_t hint = settings->aggregators ? settings->aggregators : machine->aggregators;
+	uint64_t n = hint;
+
+	if (machine->bridges)
+		n = (hint + 1) * machine->bridges * access->nodes / machine->bridge_nodes;
+	if (n > access->ranks)
+		n = access->ranks;
+	return n ? n : 1;
+}
+
+int counts_of(struct counts *counts, const struct machine *machine, const struct access *access,
+	      const struct settings *settings, const struct rules *rules, struct err *err)
+{
+	static const struct rules published;
+	struct counts out = { 0 };
+	int r;
+
+	if (machine->romio != ROMIO_BLUEGENE)
+		return err_set(err, ENOTSUP, "accesses are counted for Blue Gene only");
+	r = counts_bluegene(&out, machine, access, settings, rules ? rules : &published, err);
+	if (r >= 0)
+		*counts = out;
+	return r;
+}
+
+double counts_price(const struct counts *counts, counts_cost cost, void *arg, double *terms)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < counts->count; i++) {
+		const struct term *term = &counts->terms[i];
+		double seconds = term->count * cost(arg, term->operation, &term->at);
+
+		if (terms)
+			terms[i] = seconds;
+		sum += seconds;
+	}
+	return sum;
+}

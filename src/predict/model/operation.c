@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/model/operation.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct operation_row operations[OPERATIONS] = {
+	[OPERATION_ALLREDUCE] = { "ar", "Allreduce", OPERATION_COLLECTIVE, false },
+	[OPERATION_ALLTOALL] = { "aa", "Alltoall", OPERATION_COLLECTIVE, false },
+	[OPERATION_ALLTOALLV] = { "aav", "Alltoallv", OPERATION_EXCHANGE, false },
+	[OPERATION_ALLGATHER] = { "ag", "Allgather", OPERATION_COLLECTIVE, false },
+	[OPERATION_BROADCAST] = { "bc", "Broadcast", OPERATION_COLLECTIVE, false },
+	[OPERATION_BARRIER] = { "ba", "Barrier", OPERATION_COLLECTIVE, false },
+	[OPERATION_WRITE_FIRST] = { "s_lock", "first write", OPERATION_STORAGE, false },
+	[OPERATION_WRITE_FULL] = { "s_nl_full", "full write", OPERATION_STORAGE, false },
+	[OPERATION_WRITE_PARTIAL] = { "s_nl_partial", "partial write", OPERATION_STORAGE, false },
+	[OPERATION_READ_FIRST] = { "r_first", "first read", OPERATION_STORAGE, true },
+	[OPERATION_READ_FULL] = { "r_full", "full read", OPERATION_STORAGE, true },
+	[OPERATION_READ_PARTIAL] = { "r_partial", "partial read", OPERATION_STORAGE, true },
+};
+
+int operation_by_name(const char *name)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		if (strcmp(operations[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+struct features {
+	double *values;
+	const char **names;
+	size_t count;
+};
+
+static void feature_add(struct features *f, const char *name, const char *log_name, double value)
+{
+	if (f->values) {
+		f->values[f->count] = value;
+		f->values[f->count + 1] = value > 0 ? log2(value) : 0;
+	}
+	if (f->names) {
+		f->names[f->count] = name;
+		f->names[f->count + 1] = log_name;
+	}
+	f->count += 2;
+}
+
+size_t operation_features(enum operation operation, const struct elemental *at, double *values,
+			  const char **names)
+{
+	static const struct elemental none;
+	struct features f = { values, names, 0 };
+
+	if (!at)
+		at = &none;
+	feature_add(&f, "nodes", "log_nodes", at->nodes);
+	feature_add(&f, "cores", "log_cores", at->cores);
+	if (operations[operation].kind == OPERATION_EXCHANGE) {
+		feature_add(&f, "senders", "log_senders", at->senders);
+		feature_add(&f, "receivers", "log_receivers", at->receivers);
+	}
+	if (operations[operation].kind == OPERATION_STORAGE)
+		feature_add(&f, "writers", "log_writers", at->writers);
+	feature_add(&f, "bytes", "log_bytes", at->bytes);
+	return f.count;
+}
