@@ -66,13 +66,14 @@ double counts_price(const struct counts *counts, counts_cost cost, void *arg, do
  * What one rank is seen to do in the library: what a trace of the real one is compared with. Exact,
  * and walks through all rounds.
  */
-struct tally {
+struct rank_calls {
 	uint64_t allreduces, alltoalls, alltoallvs, allgathers, broadcasts, barriers;
 	uint64_t sends, receives; /* single messages */
 	uint64_t reads, writes;	  /* storage calls */
 	uint64_t read_bytes, written_bytes;
 };
-int tally_of(struct tally *tally, const struct machine *machine, const struct access *access,
-	     const struct settings *settings, uint64_t rank, struct err *err);
+int rank_calls_of(struct rank_calls *calls, const struct machine *machine,
+		  const struct access *access, const struct settings *settings, uint64_t rank,
+		  struct err *err);
 
 #endif
