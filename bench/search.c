@@ -2,7 +2,11 @@
  *
  * How good the searches are where the best is known: on the toy stack of GA-13 and on every kernel
  * of the modelled platforms at 2048 ranks. Costs of all points are computed first; then every
- *method searches with many seeds. A search that only has to come near the best is stopped there.
+ * method searches with many seeds. A search that only has to come near the best is stopped there.
+ *
+ * What a prior brings: "rough" is the same model with every rate and time of the platform off by
+ * a factor of its own, anew for each seed (log-normal, deviation ROUGH; on the toy stack, which has
+ * no constants, every point is off so much); "inverted" prefers what is worst.
  *
  *	bench_search BUILD [SEEDS [PROBLEM]]
  */
@@ -13,10 +17,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "bench.h"
 #include "learn/data/parallel.h"
+#include "learn/data/random.h"
 #include "predict/simulate/workload.h"
 #include "toy_stack.h"
 #include "tune/search/search.h"
@@ -24,8 +30,13 @@
 #define RANKS 2048
 #define NEAR 1.05 /* of the least cost */
 
+#define ROUGH 0.5 /* of the logarithm: two thirds within a factor of 1.65 */
+
+enum prior_kind { PRIOR_NONE, PRIOR_ROUGH, PRIOR_INVERTED };
+
 struct problem {
 	char *name;
+	const char *platform, *kernel; /* NULL: the toy stack */
 	struct space space;
 	double *costs; /* by the number of a point; NAN: not allowed, or not settled */
 	uint64_t points;
@@ -37,15 +48,47 @@ struct method {
 	uint64_t runs[2];     /* share of seeds near the best within so many; 0: no more */
 	double toy[2], model; /* bars of them in percent, and of the last on models */
 	bool is_long;	      /* nothing is asked once it is near */
+	enum prior_kind prior;
 };
 
 static const struct method methods[] = {
-	{ "genetic, per individual", "genetic", "per_gene=0", { 600 }, { 84 }, 0, false },
-	{ "genetic, per gene", "genetic", "per_gene=1", { 600 }, { 99 }, 0, false },
-	{ "random, replaced", "random", "draws=600,replacement=1", { 600 }, { 0 }, 0, false },
-	{ "random", "random", "draws=600", { 600 }, { 0 }, 0, false },
-	{ "annealing", "annealing", "steps=600", { 600 }, { 0 }, 0, false },
-	{ "bayesian", "bayesian", "runs=100", { 60, 100 }, { 0, 95 }, 95, true },
+	{ "genetic, per individual",
+	  "genetic",
+	  "per_gene=0",
+	  { 600 },
+	  { 84 },
+	  0,
+	  false,
+	  PRIOR_NONE },
+	{ "genetic, per gene", "genetic", "per_gene=1", { 600 }, { 99 }, 0, false, PRIOR_NONE },
+	{ "random, replaced",
+	  "random",
+	  "draws=600,replacement=1",
+	  { 600 },
+	  { 0 },
+	  0,
+	  false,
+	  PRIOR_NONE },
+	{ "random", "random", "draws=600", { 600 }, { 0 }, 0, false, PRIOR_NONE },
+	{ "annealing", "annealing", "steps=600", { 600 }, { 0 }, 0, false, PRIOR_NONE },
+	{ "bayesian", "bayesian", "runs=100", { 60, 100 }, { 0, 95 }, 95, true, PRIOR_NONE },
+	{ "bayesian, rough prior",
+	  "bayesian",
+	  "runs=100",
+	  { 20, 100 },
+	  { 0, 95 },
+	  95,
+	  true,
+	  PRIOR_ROUGH },
+	{ "bayesian, inverted prior",
+	  "bayesian",
+	  "runs=100",
+	  { 60, 100 },
+	  { 0, 90 },
+	  90,
+	  true,
+	  PRIOR_INVERTED },
+	{ "model, rough prior", "model", "top=5", { 5 }, { 0 }, 0, true, PRIOR_ROUGH },
 };
 
 /* One search with one seed. */
@@ -70,16 +113,117 @@ static double cpu_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* ---- priors ---- */
+
+typedef double cost_of(void *arg, const struct space *space, const size_t *point);
+
+struct model {
+	struct platform *platform;
+	struct workload workload;
+};
+
+static double model_point(void *arg, const struct space *space, const size_t *point)
+{
+	struct model *model = arg;
+	struct param_set set;
+	struct simulated out;
+	struct err err = { 0 };
+
+	space_set(space, point, &set);
+	toy_need(workload_simulate(&model->workload, model->platform, &set, &out, &err), &err);
+	param_set_release(&set);
+	return out.total;
+}
+
+/* The description with all rates and times, which alone have an exponent, off. */
+static void platform_blur(const char *name, struct random *random, struct buf *out)
+{
+	AUTO_FREE char *path = xprintf("%s/%s.ini", getenv("SLUICE_PLATFORMS"), name);
+	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		char *equals = strchr(line, '='), *end = NULL;
+		double number = equals && *line != '#' ? strtod(equals + 1, &end) : 0;
+
+		if (number != 0 && memchr(equals, 'e', (size_t)(end - equals)))
+			buf_printf(out, "%.*s= %.9g\n", (int)(equals - line), line,
+				   number * exp(ROUGH * random_normal(random)));
+		else
+			buf_puts(out, line);
+	}
+}
+
+/* What the method is told beforehand, by the numbers of points. */
+struct expectation {
+	const struct problem *problem;
+	double *costs;
+};
+
+static void expect_blurred(struct expectation *e, struct random *random)
+{
+	const struct problem *problem = e->problem;
+	AUTO_BUF struct buf text = { 0 };
+	size_t point[SPACE_DIMENSIONS];
+	struct model model;
+	struct err err = { 0 };
+
+	platform_blur(problem->platform, random, &text);
+	toy_need(platform_read_text(&model.platform, problem->platform, buf_text(&text), text.len,
+				    &err),
+		 &err);
+	toy_need(workload_of(&model.workload, problem->kernel, RANKS, &err), &err);
+	for (uint64_t i = 0; i < space_points(&problem->space); i++) {
+		if (isnan(problem->costs[i]))
+			continue;
+		space_point(&problem->space, i, point);
+		e->costs[i] = model_point(&model, &problem->space, point);
+	}
+	platform_close(model.platform);
+}
+
+static void expect(struct expectation *e, enum prior_kind kind, uint64_t seed)
+{
+	uint64_t points = space_points(&e->problem->space);
+	struct random random;
+
+	random_init(&random, seed + 1000);
+	e->costs = xcalloc(points, sizeof(*e->costs));
+	if (kind == PRIOR_ROUGH && e->problem->platform) {
+		expect_blurred(e, &random);
+		return;
+	}
+	for (uint64_t i = 0; i < points; i++)
+		e->costs[i] = kind == PRIOR_INVERTED
+				      ? 1 / e->problem->costs[i]
+				      : e->problem->costs[i] * exp(ROUGH * random_normal(&random));
+}
+
+static double expected_of(void *arg, const size_t *point)
+{
+	const struct expectation *e = arg;
+
+	return e->costs[space_number(&e->problem->space, point)];
+}
+
+/* ---- courses ---- */
+
 static void course_run(const struct courses *courses, uint64_t seed, struct course *course)
 {
 	const struct problem *problem = courses->problem;
 	const struct method *method = courses->method;
+	struct expectation expectation = { problem, NULL };
+	struct search_prior prior = { expected_of, &expectation };
 	size_t point[SPACE_DIMENSIONS];
 	struct search *search;
 	struct err err = { 0 };
-	double start = cpu_now();
+	double start;
 
-	toy_need(search_new(&search, method->name, method->settings, &problem->space, seed, &err),
+	if (method->prior)
+		expect(&expectation, method->prior, seed);
+	start = cpu_now();
+	toy_need(search_new_with(&search, method->name, method->settings, &problem->space,
+				 method->prior ? &prior : NULL, seed, &err),
 		 &err);
 	for (uint64_t run = 1; search_ask(search, point); run++) {
 		double cost = problem->costs[space_number(&problem->space, point)];
@@ -94,6 +238,7 @@ static void course_run(const struct courses *courses, uint64_t seed, struct cour
 	course->measured = search_counted(search).measured;
 	search_free(search);
 	course->cpu_s = cpu_now() - start;
+	free(expectation.costs);
 }
 
 static void course_work(void *arg, size_t piece, unsigned worker)
@@ -208,8 +353,6 @@ static void problem_run(struct bench *b, const struct problem *problem, size_t s
 
 /* ---- problems ---- */
 
-typedef double cost_of(void *arg, const struct space *space, const size_t *point);
-
 static void problem_measure(struct problem *problem, cost_of *cost, void *arg)
 {
 	AUTO_FREE double *sorted = NULL;
@@ -254,24 +397,6 @@ static void toy_problem(struct problem *problem)
 	problem_measure(problem, toy_point, NULL);
 }
 
-struct model {
-	struct platform *platform;
-	struct workload workload;
-};
-
-static double model_point(void *arg, const struct space *space, const size_t *point)
-{
-	struct model *model = arg;
-	struct param_set set;
-	struct simulated out;
-	struct err err = { 0 };
-
-	space_set(space, point, &set);
-	toy_need(workload_simulate(&model->workload, model->platform, &set, &out, &err), &err);
-	param_set_release(&set);
-	return out.total;
-}
-
 static int model_problem(struct problem *problem, const char *platform, const char *kernel,
 			 struct err *err)
 {
@@ -280,7 +405,9 @@ static int model_problem(struct problem *problem, const char *platform, const ch
 
 	if (r < 0)
 		return r;
-	*problem = (struct problem){ .name = xprintf("%s-%s", platform, kernel) };
+	*problem = (struct problem){ .name = xprintf("%s-%s", platform, kernel),
+				     .platform = platform,
+				     .kernel = kernel };
 	r = workload_of(&model.workload, kernel, RANKS, err);
 	if (r >= 0)
 		r = workload_space(&model.workload, model.platform, &problem->space, err);

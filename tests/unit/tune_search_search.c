@@ -54,6 +54,32 @@ static void toy_stack_is_the_papers(void)
 	space_release(&space);
 }
 
+/* The model search needs a prior: what a point costs indeed. */
+static double small_prior(void *arg, const size_t *point)
+{
+	(void)arg;
+	return small_cost(point);
+}
+
+static double toy_prior(void *arg, const size_t *point)
+{
+	(void)arg;
+	return toy_cost(point);
+}
+
+static struct search *search_any(const char *name, const char *settings, const struct space *space,
+				 double (*cost)(void *, const size_t *), uint64_t seed)
+{
+	static struct search_prior prior;
+	bool wants = strcmp(name, "model") == 0;
+	struct search *search;
+
+	prior.cost = cost;
+	REQUIRE(search_new_with(&search, name, wants ? settings : NULL, space,
+				wants ? &prior : NULL, seed, NULL) == 0);
+	return search;
+}
+
 /* Any point of any method is settled, allowed, and was never asked before. */
 static void no_point_is_measured_twice(void)
 {
@@ -65,7 +91,7 @@ static void no_point_is_measured_twice(void)
 		size_t point[3], settled[3], measured = 0;
 		struct search *search;
 
-		REQUIRE(search_new(&search, searches[m]->name, NULL, &space, 3, NULL) == 0);
+		search = search_any(searches[m]->name, NULL, &space, small_prior, 3);
 		space_default(&space, point);
 		search_know(search, point, small_cost(point));
 		seen[space_number(&space, point)] = true;
@@ -104,7 +130,7 @@ static void course_check(const char *name, const struct space *space)
 		size_t point[TOY_DIMENSIONS];
 		uint64_t at = 0;
 
-		REQUIRE(search_new(&search, name, NULL, space, 7, NULL) == 0);
+		search = search_any(name, "top=40", space, toy_prior, 7);
 		for (; at < RUNS && search_ask(search, point); at++) {
 			uint64_t number = space_number(space, point);
 
@@ -162,7 +188,7 @@ static void failures_are_never_the_best(void)
 		struct search *search;
 		double cost;
 
-		REQUIRE(search_new(&search, searches[m]->name, NULL, &space, 3, NULL) == 0);
+		search = search_any(searches[m]->name, NULL, &space, small_prior, 3);
 		while (search_ask(search, point))
 			search_tell(search, point, searches[m]->name[0] == 'r' ? NAN : INFINITY);
 		CHECK(!search_best(search, point, &cost));
@@ -181,7 +207,7 @@ static void refusals_say_what_there_is(void)
 	small_space(&space);
 	CHECK_INT(search_new(&search, "clever", NULL, &space, 1, &err), -ENOENT);
 	CHECK_TEXT(err.text, "there is no search 'clever'; there are bayesian, genetic, annealing, "
-			     "random, exhaustive");
+			     "random, exhaustive, model");
 	CHECK_INT(search_new(&search, "random", "draw=3", &space, 1, &err), -EINVAL);
 	CHECK_TEXT(err.text, "the random search has no setting 'draw'; it has draws, replacement");
 	CHECK_INT(search_new(&search, "exhaustive", "draws=3", &space, 1, &err), -EINVAL);

@@ -38,11 +38,13 @@ struct annealing {
 	bool is_placed;
 };
 
-static int annealing_start(void **state, const struct space *space, const double *settings,
-			   uint64_t seed, struct err *err)
+static int annealing_start(void **state, const struct space *space,
+			   const struct search_prior *prior, const double *settings, uint64_t seed,
+			   struct err *err)
 {
 	struct annealing *annealing = xcalloc(1, sizeof(*annealing));
 
+	(void)prior;
 	(void)err;
 	annealing->space = space;
 	annealing->steps = (uint64_t)settings[STEPS];

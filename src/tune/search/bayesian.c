@@ -3,7 +3,8 @@
  * Bayesian optimisation (Jones, Schonlau and Welch 1998): after a first design that fills the space
  * evenly, always the point from which the most improvement is expected, by what a Gaussian process
  * makes of all trials. Where the space is small enough that is the best of all its points; else of
- * random ones and of the neighbours of the best trials.
+ * random ones and of the neighbours of the best trials. A prior is the mean of the process, and
+ * says where to begin.
  */
 #include <errno.h>
 #include <math.h>
@@ -39,6 +40,7 @@ struct pool {
 	bool *is_known;
 	double *x; /* width x count: input i of point p at x[i * count + p] */
 	double *mean, *deviation;
+	double *expected; /* by the prior; NULL: there is none */
 };
 
 struct bayesian {
@@ -66,6 +68,7 @@ static void pool_release(struct pool *pool)
 	free(pool->x);
 	free(pool->mean);
 	free(pool->deviation);
+	free(pool->expected);
 	*pool = (struct pool){ 0 };
 }
 
@@ -87,11 +90,15 @@ static void pool_encode(struct pool *pool, const struct surrogate *surrogate)
 	pool->x = xcalloc(pool->count * encoding->width + 1, sizeof(double));
 	pool->mean = xcalloc(pool->count + 1, sizeof(double));
 	pool->deviation = xcalloc(pool->count + 1, sizeof(double));
+	if (surrogate->prior)
+		pool->expected = xcalloc(pool->count + 1, sizeof(double));
 	for (size_t p = 0; p < pool->count; p++) {
 		const size_t *point = pool->points + p * dimensions;
 
 		encoding_row(encoding, point, pool->x + p, pool->count);
 		pool->is_known[p] = surrogate_has(surrogate, point);
+		if (pool->expected)
+			pool->expected[p] = surrogate_expects(surrogate, point);
 	}
 }
 
@@ -194,6 +201,47 @@ static void design_column(struct bayesian *bayesian, size_t dimension, size_t *o
 	}
 }
 
+/* By what the prior expects, the best first; where it cannot tell, last. */
+static void design_order(struct bayesian *bayesian)
+{
+	size_t dimensions = bayesian->space->count, row[SPACE_DIMENSIONS];
+	AUTO_FREE double *expected = xcalloc(bayesian->first + 1, sizeof(*expected));
+
+	for (size_t i = 0; i < bayesian->first; i++) {
+		size_t *at = bayesian->design + i * dimensions, to = i;
+		double cost;
+
+		space_settle(bayesian->space, at);
+		cost = surrogate_expects(&bayesian->surrogate, at);
+		cost = isnan(cost) ? INFINITY : cost;
+		memcpy(row, at, sizeof(*row) * dimensions);
+		for (; to && expected[to - 1] > cost; to--) {
+			expected[to] = expected[to - 1];
+			memcpy(bayesian->design + to * dimensions,
+			       bayesian->design + (to - 1) * dimensions, sizeof(*row) * dimensions);
+		}
+		expected[to] = cost;
+		memcpy(bayesian->design + to * dimensions, row, sizeof(*row) * dimensions);
+	}
+}
+
+/* The best of all, or of those looked at, by the prior in place of the design's first. */
+static void design_begin(struct bayesian *bayesian)
+{
+	const struct pool *pool = &bayesian->pool;
+	size_t best = pool->count, dimensions = bayesian->space->count;
+
+	if (!bayesian->is_whole)
+		pool_sample(bayesian);
+	for (size_t p = 0; p < pool->count; p++)
+		if (!pool->is_known[p] && !isnan(pool->expected[p]) &&
+		    (best == pool->count || pool->expected[p] < pool->expected[best]))
+			best = p;
+	if (best < pool->count)
+		memcpy(bayesian->design, pool->points + best * dimensions,
+		       dimensions * sizeof(size_t));
+}
+
 static void design_make(struct bayesian *bayesian)
 {
 	size_t dimensions = bayesian->space->count;
@@ -202,6 +250,10 @@ static void design_make(struct bayesian *bayesian)
 	bayesian->design = xcalloc(bayesian->first * dimensions + 1, sizeof(size_t));
 	for (size_t d = 0; d < dimensions; d++)
 		design_column(bayesian, d, order);
+	if (!bayesian->surrogate.prior)
+		return;
+	design_order(bayesian);
+	design_begin(bayesian);
 }
 
 /* The next of the design, or by chance where that is known or may not be. */
@@ -314,6 +366,8 @@ static size_t pool_choose(struct bayesian *bayesian)
 
 	gaussian_predict_points(&bayesian->surrogate.gaussian, &points, pool->mean,
 				pool->deviation);
+	for (size_t p = 0; pool->expected && p < pool->count; p++)
+		pool->mean[p] += surrogate_offset(&bayesian->surrogate, pool->expected[p]);
 	if (bayesian->explore && bayesian->asked % bayesian->explore == 0)
 		chosen = pool_new(bayesian);
 	bayesian->explores = chosen < pool->count;
@@ -353,8 +407,8 @@ static int question_make(struct bayesian *bayesian, size_t *point)
 	return 1;
 }
 
-static int bayesian_start(void **state, const struct space *space, const double *settings,
-			  uint64_t seed, struct err *err)
+static int bayesian_start(void **state, const struct space *space, const struct search_prior *prior,
+			  const double *settings, uint64_t seed, struct err *err)
 {
 	struct bayesian *bayesian;
 
@@ -374,6 +428,7 @@ static int bayesian_start(void **state, const struct space *space, const double 
 	bayesian->tried = xcalloc(bayesian->firsts[space->count] + 1, sizeof(bool));
 	random_init(&bayesian->random, seed);
 	surrogate_init(&bayesian->surrogate, space);
+	surrogate_set_prior(&bayesian->surrogate, prior);
 	bayesian->is_whole = pool_fill(&bayesian->pool, space);
 	if (bayesian->is_whole)
 		pool_encode(&bayesian->pool, &bayesian->surrogate);

@@ -25,13 +25,15 @@ static bool point_stands(const struct space *space, uint64_t number, size_t *poi
 	return space_number(space, point) == number && space_allows(space, point);
 }
 
-static int exhaustive_start(void **state, const struct space *space, const double *settings,
-			    uint64_t seed, struct err *err)
+static int exhaustive_start(void **state, const struct space *space,
+			    const struct search_prior *prior, const double *settings, uint64_t seed,
+			    struct err *err)
 {
 	uint64_t points = space_points(space);
 	size_t point[SPACE_DIMENSIONS];
 	struct exhaustive *exhaustive;
 
+	(void)prior;
 	(void)settings;
 	(void)seed;
 	if (!points)

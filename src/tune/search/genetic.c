@@ -50,12 +50,13 @@ static size_t *genome(const struct genetic *genetic, size_t individual)
 	return genetic->genomes + individual * genetic->width;
 }
 
-static int genetic_start(void **state, const struct space *space, const double *settings,
-			 uint64_t seed, struct err *err)
+static int genetic_start(void **state, const struct space *space, const struct search_prior *prior,
+			 const double *settings, uint64_t seed, struct err *err)
 {
 	struct genetic *genetic = xcalloc(1, sizeof(*genetic));
 	size_t people = (size_t)settings[POPULATION];
 
+	(void)prior;
 	(void)err;
 	genetic->space = space;
 	genetic->width = space->count;

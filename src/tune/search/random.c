@@ -56,11 +56,12 @@ static uint64_t permuted(const struct draws *draws, uint64_t number)
 	return number;
 }
 
-static int draws_start(void **state, const struct space *space, const double *settings,
-		       uint64_t seed, struct err *err)
+static int draws_start(void **state, const struct space *space, const struct search_prior *prior,
+		       const double *settings, uint64_t seed, struct err *err)
 {
 	struct draws *draws = xcalloc(1, sizeof(*draws));
 
+	(void)prior;
 	(void)err;
 	draws->space = space;
 	random_init(&draws->random, seed);

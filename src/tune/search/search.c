@@ -12,9 +12,13 @@
 #include "learn/data/real.h"
 #include "params/space.h"
 
-const struct search_ops *const searches[] = { &search_bayesian,	  &search_genetic,
-					      &search_annealing,  &search_random,
-					      &search_exhaustive, NULL };
+const struct search_ops *const searches[] = { &search_bayesian,
+					      &search_genetic,
+					      &search_annealing,
+					      &search_random,
+					      &search_exhaustive,
+					      &search_model,
+					      NULL };
 
 /* What was told, by its point: open addressing, grown by doubling. A space may have more points
  * than numbers, so the points themselves are kept. */
@@ -181,6 +185,13 @@ static int settings_read(const struct search_ops *ops, const char *text,
 int search_new(struct search **out, const char *name, const char *settings,
 	       const struct space *space, uint64_t seed, struct err *err)
 {
+	return search_new_with(out, name, settings, space, NULL, seed, err);
+}
+
+int search_new_with(struct search **out, const char *name, const char *settings,
+		    const struct space *space, const struct search_prior *prior, uint64_t seed,
+		    struct err *err)
+{
 	const struct search_ops *ops = ops_by_name(name);
 	double values[SEARCH_SETTINGS] = { 0 };
 	struct search *search;
@@ -192,7 +203,7 @@ int search_new(struct search **out, const char *name, const char *settings,
 	r = settings_read(ops, settings, values, err);
 	if (r < 0)
 		return r;
-	r = ops->start(&state, space, values, seed, err);
+	r = ops->start(&state, space, prior, values, seed, err);
 	if (r < 0)
 		return r;
 	search = xcalloc(1, sizeof(*search));

@@ -18,6 +18,16 @@
 struct err;
 struct space;
 
+/*
+ * What is expected of points before any is measured, as by a model of the machine. Only ratios
+ * count: a prior may be off by any factor.
+ */
+struct search_prior {
+	/* Of a settled point, above 0; NAN: it cannot tell. Always the same for the same point. */
+	double (*cost)(void *arg, const size_t *point);
+	void *arg;
+};
+
 /* One number of a method that may be set: name, default, legal, help. */
 struct search_setting {
 	const char *name;
@@ -31,10 +41,10 @@ struct search_setting {
 struct search_ops {
 	const char *name, *help;
 	const struct search_setting *settings; /* ends with a row without name; NULL: none */
-	/* settings in the order of the rows. *state is set on success only; err says what is
-	 * missing or too large. The space outlives the state. */
-	int (*start)(void **state, const struct space *space, const double *settings, uint64_t seed,
-		     struct err *err);
+	/* settings in the order of the rows; prior NULL: there is none. *state is set on success
+	 * only; err says what is missing or too large. Space and prior outlive the state. */
+	int (*start)(void **state, const struct space *space, const struct search_prior *prior,
+		     const double *settings, uint64_t seed, struct err *err);
 	/* 1 and the next point, or 0: no more. Any index within the space, settled or not. */
 	int (*ask)(void *state, size_t *point);
 	/* Always about the point that was asked for last, settled. Lower is better, above 0, for
@@ -47,7 +57,7 @@ struct search_ops {
 };
 
 extern const struct search_ops search_genetic, search_random, search_exhaustive, search_annealing,
-	search_bayesian;
+	search_bayesian, search_model;
 extern const struct search_ops *const searches[]; /* ends with NULL */
 
 struct search_counts {
@@ -60,6 +70,10 @@ struct search;
 /* settings: "population=15,generations=40" or NULL. Refusals name what there is. */
 int search_new(struct search **search, const char *name, const char *settings,
 	       const struct space *space, uint64_t seed, struct err *err);
+/* With a prior, which must outlive it; NULL: none. Searches that have no use for one ignore it. */
+int search_new_with(struct search **search, const char *name, const char *settings,
+		    const struct space *space, const struct search_prior *prior, uint64_t seed,
+		    struct err *err);
 void search_free(struct search *search);
 
 /* Before the first question. */

@@ -11,6 +11,9 @@
 #include "params/space.h"
 #include "tune/search/draw.h"
 
+#define DOUBT 2.0      /* trials that it takes to half overrule a prior's slope */
+#define SLOPE_MOST 1.5 /* few trials close together say nothing about more */
+
 void surrogate_init(struct surrogate *surrogate, const struct space *space)
 {
 	*surrogate = (struct surrogate){ 0 };
@@ -24,7 +27,30 @@ void surrogate_release(struct surrogate *surrogate)
 	free(surrogate->points);
 	free(surrogate->rows);
 	free(surrogate->costs);
+	free(surrogate->expected);
 	*surrogate = (struct surrogate){ 0 };
+}
+
+void surrogate_set_prior(struct surrogate *surrogate, const struct search_prior *prior)
+{
+	surrogate->prior = prior;
+	surrogate->slope = prior ? 1 : 0;
+}
+
+double surrogate_expects(const struct surrogate *surrogate, const size_t *point)
+{
+	double cost = NAN;
+
+	if (surrogate->prior)
+		cost = surrogate->prior->cost(surrogate->prior->arg, point);
+	return isfinite(cost) && cost > 0 ? log(cost) : NAN;
+}
+
+double surrogate_offset(const struct surrogate *surrogate, double expected)
+{
+	if (!surrogate->prior)
+		return 0;
+	return surrogate->slope * (isnan(expected) ? surrogate->neutral : expected);
 }
 
 void surrogate_add(struct surrogate *surrogate, const size_t *point, double cost)
@@ -40,6 +66,11 @@ void surrogate_add(struct surrogate *surrogate, const size_t *point, double cost
 	memcpy(surrogate->points + n * dimensions, point, dimensions * sizeof(*point));
 	encoding_row(&surrogate->encoding, point, surrogate->rows + n * width, 1);
 	surrogate->costs[n] = draw_log(cost);
+	if (surrogate->prior) {
+		surrogate->expected =
+			xgrow(surrogate->expected, &surrogate->expected_cap, n + 1, sizeof(double));
+		surrogate->expected[n] = surrogate_expects(surrogate, point);
+	}
 	surrogate->count++;
 }
 
@@ -82,6 +113,43 @@ static size_t targets_make(const struct surrogate *surrogate, double *targets)
 	return good;
 }
 
+/*
+ * The slope of costs over what was expected of them, drawn towards 1 by as many trials as DOUBT.
+ * Below 0 the prior is upside down, and is left alone: what is true is learnt without it.
+ */
+static void slope_learn(struct surrogate *surrogate)
+{
+	double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+
+	for (size_t i = 0; i < surrogate->count; i++) {
+		double expected = surrogate->expected[i], cost = surrogate->costs[i];
+
+		if (!isfinite(cost) || isnan(expected))
+			continue;
+		n++;
+		x += expected;
+		y += cost;
+		xx += expected * expected;
+		xy += expected * cost;
+	}
+	surrogate->neutral = n > 0 ? x / n : 0;
+	if (n < 2)
+		return;
+	xx -= x * x / n;
+	xy -= x * y / n;
+	if (!(xx > 1e-12 * n))
+		return;
+	surrogate->slope = (n * xy / xx + DOUBT) / (n + DOUBT);
+	surrogate->slope = fmin(fmax(surrogate->slope, 0), SLOPE_MOST);
+}
+
+static void targets_shift(struct surrogate *surrogate, double *targets)
+{
+	slope_learn(surrogate);
+	for (size_t i = 0; i < surrogate->count; i++)
+		targets[i] -= surrogate_offset(surrogate, surrogate->expected[i]);
+}
+
 int surrogate_fit(struct surrogate *surrogate, uint64_t seed, struct err *err)
 {
 	AUTO_FREE double *targets = xcalloc(surrogate->count + 1, sizeof(*targets));
@@ -98,6 +166,8 @@ int surrogate_fit(struct surrogate *surrogate, uint64_t seed, struct err *err)
 
 	if (targets_make(surrogate, targets) < 2)
 		return err_set(err, ENODATA, "fewer than two trials were good");
+	if (surrogate->prior)
+		targets_shift(surrogate, targets);
 	for (size_t i = 0; i < surrogate->encoding.width; i++)
 		scales[i] = surrogate->is_fitted ? surrogate->gaussian.hyper.scales[i] : 1;
 	if (surrogate->is_fitted) {

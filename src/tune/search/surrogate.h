@@ -3,6 +3,10 @@
  * What the trials so far say about all points of a space: a Gaussian process over its encoding, of
  * the logarithm of costs. A failure counts as the worst cost that was seen. For the Bayesian search
  * and for who asks which parameters matter (tune/importance.h).
+ *
+ * With a prior, its logarithm times a slope is the mean of the process, which then learns what is
+ * left. The slope is learnt, too, from 1 at first down to 0 where the prior proves wrong; a factor
+ * that it is off by does not matter.
  */
 #ifndef SLUICE_TUNE_SEARCH_SURROGATE_H
 #define SLUICE_TUNE_SEARCH_SURROGATE_H
@@ -11,6 +15,7 @@
 
 #include "learn/learners/gaussian.h"
 #include "tune/search/encoding.h"
+#include "tune/search/search.h"
 
 struct surrogate {
 	struct encoding encoding;
@@ -20,12 +25,25 @@ struct surrogate {
 	double *costs;	/* logarithms; INFINITY: failed */
 	struct gaussian gaussian;
 	bool is_fitted;
-	size_t fitted; /* trials at the last thorough fit */
+	size_t fitted;			  /* trials at the last thorough fit */
+	const struct search_prior *prior; /* NULL: none */
+	double *expected;		  /* per trial, see surrogate_expects() */
+	size_t expected_cap;
+	double slope, neutral; /* of the prior in the mean; what it expects where it cannot tell */
 };
 
 /* The space must outlive it. */
 void surrogate_init(struct surrogate *surrogate, const struct space *space);
 void surrogate_release(struct surrogate *surrogate);
+
+/* Before the first trial; the prior must outlive it. */
+void surrogate_set_prior(struct surrogate *surrogate, const struct search_prior *prior);
+
+/* The logarithm of what the prior expects of a settled point; NAN: it cannot tell, or is none. */
+double surrogate_expects(const struct surrogate *surrogate, const size_t *point);
+
+/* What is added to the mean of the Gaussian process for a point of which so much is expected. */
+double surrogate_offset(const struct surrogate *surrogate, double expected);
 
 /* A settled point and its cost, in seconds or the like; INFINITY: it failed. */
 void surrogate_add(struct surrogate *surrogate, const size_t *point, double cost);
