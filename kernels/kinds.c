@@ -241,6 +241,9 @@ const struct kind kinds[] = {
 	  NULL, strided_fixed },
 	{ "levels", "levels", "Writes and reads a file at the four levels of access of MPI-IO.",
 	  NULL, NULL, NULL },
+	{ "collective", "collective_io",
+	  "Writes or reads a shared file by collective calls of MPI-IO, as IOR does.", NULL, NULL,
+	  NULL },
 	{ 0 },
 };
 

@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A model as bytes: a line of JSON, the numbers, a checksum. We never read the JSON but for its
- * beginning, which tells the version: what we need is among the numbers as well.
+ * A model as a sealed file (data/sealed.h).
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <xxhash.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "learn/data/blob.h"
+#include "learn/data/sealed.h"
 #include "learn/model.h"
 
-#define MAGIC "{\"schema\": \"sluice.model/"
-#define CHECKSUM_BYTES 8
-#define FIT_AGAIN "fit it again (sluice learn fit)"
+static const struct sealed_kind kind = { "sluice.model", MODEL_VERSION, "model of Sluice",
+					 "fit it again (sluice learn fit)" };
 
 /* ---- writing ---- */
 
@@ -47,30 +40,19 @@ void model_tell(const struct model *model, struct json *json)
 	json_real(json, model->classes ? "auc" : "median_error", origin->second);
 }
 
-static void head_put(struct buf *buf, const struct model *model)
+static void head_tell(const void *arg, struct json *json)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
-	struct json json;
-	char schema[32];
+	const struct model *model = arg;
 
-	if (!out)
-		abort(); /* out of memory, as in base/mem.c */
-	snprintf(schema, sizeof(schema), "sluice.model/%d", MODEL_VERSION);
-	json_start(&json, out, schema);
-	model_tell(model, &json);
-	json_open(&json, "features", '[');
+	model_tell(model, json);
+	json_open(json, "features", '[');
 	for (size_t i = 0; i < model->schema.count; i++)
-		json_text(&json, NULL, model->schema.features[i].name);
-	json_close(&json);
-	json_open(&json, "classes", '[');
+		json_text(json, NULL, model->schema.features[i].name);
+	json_close(json);
+	json_open(json, "classes", '[');
 	for (size_t i = 0; i < model->pipeline.classes; i++)
-		json_text(&json, NULL, model->classes[i]);
-	json_end(&json);
-	fclose(out);
-	buf_add(buf, text, n);
-	free(text);
+		json_text(json, NULL, model->classes[i]);
+	json_close(json);
 }
 
 static void origin_put(struct buf *buf, const struct model_origin *origin)
@@ -93,7 +75,7 @@ static void origin_put(struct buf *buf, const struct model_origin *origin)
 
 static void model_put(struct buf *buf, const struct model *model)
 {
-	head_put(buf, model);
+	sealed_begin(buf, &kind, head_tell, model);
 	origin_put(buf, &model->origin);
 	schema_save(&model->schema, buf);
 	pipeline_save(&model->pipeline, buf);
@@ -102,50 +84,15 @@ static void model_put(struct buf *buf, const struct model *model)
 	calibration_save(&model->calibration, buf);
 	conformal_save(&model->conformal, buf);
 	blob_put_real(buf, model->softening);
-	blob_put_u64(buf, XXH64(buf->data, buf->len, 0));
-}
-
-static int bytes_write(int fd, const char *bytes, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, bytes, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		bytes += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-static int draft_write(const char *draft, const struct buf *buf)
-{
-	int fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	int r = fd < 0 ? -errno : bytes_write(fd, buf->data, buf->len);
-
-	if (fd >= 0 && close(fd) != 0 && r >= 0)
-		r = -errno;
-	return r;
+	sealed_end(buf);
 }
 
 int model_save(const struct model *model, const char *path, struct err *err)
 {
-	AUTO_FREE char *draft = xprintf("%s.new-%d", path, (int)getpid());
 	AUTO_BUF struct buf buf = { 0 };
-	int r;
 
 	model_put(&buf, model);
-	r = draft_write(draft, &buf);
-	if (r >= 0 && rename(draft, path) != 0)
-		r = -errno;
-	if (r < 0) {
-		if (r != -EEXIST)
-			unlink(draft);
-		return err_set(err, -r, "%s: %s", path, strerror(-r));
-	}
-	return 0;
+	return sealed_write(&buf, path, err);
 }
 
 /* ---- reading ---- */
@@ -218,96 +165,37 @@ static int parts_take(struct model *model, struct blob *blob, struct err *err)
 	return 0;
 }
 
-/* Offset of the numbers. */
-static ssize_t head_check(const char *name, const char *bytes, size_t n, struct err *err)
-{
-	size_t magic = strlen(MAGIC);
-	const char *end = memchr(bytes, '\n', n);
-	struct blob tail;
-	unsigned long version = 0;
-
-	if (n < magic || memcmp(bytes, MAGIC, magic) != 0)
-		return err_set(err, EBADMSG, "%s is no model of Sluice", name);
-	for (size_t i = magic; i < n && bytes[i] >= '0' && bytes[i] <= '9' && version < 1000000;
-	     i++)
-		version = 10 * version + (unsigned long)(bytes[i] - '0');
-	if (version > MODEL_VERSION)
-		return err_set(err, EPROTONOSUPPORT,
-			       "%s was made by a later version of Sluice (model version %lu, this "
-			       "one reads %d): update Sluice, or " FIT_AGAIN,
-			       name, version, MODEL_VERSION);
-	blob_init(&tail, n < CHECKSUM_BYTES ? bytes : bytes + n - CHECKSUM_BYTES,
-		  n < CHECKSUM_BYTES ? 0 : CHECKSUM_BYTES);
-	if (!end || version < 1 || blob_take_u64(&tail) != XXH64(bytes, n - CHECKSUM_BYTES, 0))
-		return err_set(err, EBADMSG,
-			       "%s is damaged or incomplete (its checksum is wrong): copy it "
-			       "again, or " FIT_AGAIN,
-			       name);
-	return end + 1 - bytes;
-}
-
 int model_parse(struct model *model, const char *name, const void *bytes, size_t n, struct err *err)
 {
-	ssize_t start = head_check(name, bytes, n, err);
 	struct model made = { 0 };
 	struct err inner = { 0 };
+	const void *numbers;
 	struct blob blob;
-	int r;
+	size_t count;
+	int r = sealed_open(&kind, name, bytes, n, &numbers, &count, err);
 
-	if (start < 0)
-		return (int)start;
-	if ((size_t)start + CHECKSUM_BYTES > n)
-		return err_set(err, EBADMSG, "%s is damaged: " FIT_AGAIN, name);
-	blob_init(&blob, (const char *)bytes + start, n - CHECKSUM_BYTES - (size_t)start);
+	if (r < 0)
+		return r;
+	blob_init(&blob, numbers, count);
 	r = parts_take(&made, &blob, &inner);
 	if (r < 0) {
 		model_release(&made);
-		return err_set(err, -r, "%s cannot be used (%s): " FIT_AGAIN, name,
-			       inner.code ? inner.text : "it is damaged");
+		return err_set(err, -r, "%s cannot be used (%s): %s", name,
+			       inner.code ? inner.text : "it is damaged", kind.again);
 	}
 	*model = made;
-	return 0;
-}
-
-/* All of a file. */
-#define FILE_BYTES_MAX ((size_t)1 << 32)
-
-static int file_read(struct buf *buf, const char *path, struct err *err)
-{
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 1;
-
-	if (fd < 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	while (n > 0) {
-		buf_reserve(buf, 1 << 16);
-		n = read(fd, buf->data + buf->len, buf->cap - buf->len - 1);
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n > 0)
-			buf->len += (size_t)n;
-		if (buf->len > FILE_BYTES_MAX)
-			return err_set(err, EFBIG, "%s is no model of Sluice: it is too large",
-				       path);
-	}
-	if (n < 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	return 0;
 }
 
 int model_load(struct model *model, const char *path, struct err *err)
 {
 	AUTO_BUF struct buf buf = { 0 };
-	int r = file_read(&buf, path, err);
+	int r = sealed_read(&buf, &kind, path, err);
 
 	return r < 0 ? r : model_parse(model, path, buf_text(&buf), buf.len, err);
 }
 
 bool model_probe(const char *path)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char start[sizeof(MAGIC) - 1];
-
-	return fd >= 0 && read(fd, start, sizeof(start)) == (ssize_t)sizeof(start) &&
-	       memcmp(start, MAGIC, sizeof(start)) == 0;
+	return sealed_probe(&kind, path);
 }

@@ -403,6 +403,16 @@ const struct tunable tunables[] = {
 	  .honoured = HONOUR_ROMIO_GPFS,
 	  .place = PLACE_HINT,
 	  .help = "aggregators on Blue Gene: what cb_nodes is elsewhere" },
+	{ .name = "bg_nodes_pset",
+	  .layer = TUNABLE_MPI,
+	  .kind = TUNABLE_COUNT,
+	  .unit = "aggregators",
+	  .min = 1,
+	  .max = 1000000,
+	  .safety = TUNABLE_SAFE,
+	  .honoured = HONOUR_ROMIO_GPFS,
+	  .place = PLACE_HINT,
+	  .help = "aggregators per pset on Blue Gene/Q, beside the bridge's own" },
 
 	/* ---- MPI-IO: OMPIO ---- */
 	{ .name = "collective_buffering",

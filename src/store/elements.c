@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "store/elements.h"
 
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "base/mem.h"
+
+#define ELEMENT_COLUMNS                                                                      \
+	"platform, operation, placement, cache, nodes, cores, senders, receivers, writers, " \
+	"bytes, round, repetition, seconds, time"
 
 void elements_add(struct elements *elements, const struct element *row)
 {
@@ -15,4 +23,125 @@ void elements_release(struct elements *elements)
 {
 	free(elements->rows);
 	*elements = (struct elements){ 0 };
+}
+
+static int save_one(struct store *store, const struct element *row, struct err *err)
+{
+	return store_run(store, err,
+			 "INSERT INTO element (" ELEMENT_COLUMNS ") VALUES "
+			 "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
+			 "ON CONFLICT DO UPDATE SET seconds = ?13, time = ?14",
+			 "ttttddddddiidi", row->platform, row->operation, row->placement,
+			 row->cache, row->nodes, row->cores, row->senders, row->receivers,
+			 row->writers, row->bytes, row->round, row->repetition, row->seconds,
+			 row->time_ns);
+}
+
+int elements_save(struct store *store, const struct element *rows, size_t count, struct err *err)
+{
+	int r = store_begin(store, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		r = save_one(store, &rows[i], err);
+	if (r < 0) {
+		store_end(store, 0, NULL);
+		return r;
+	}
+	return store_end(store, 1, err);
+}
+
+/* What does not fit was not written by us; it is cut, and nothing beyond is touched. */
+static void text_get(char *to, size_t cap, struct sqlite3_stmt *statement, int column)
+{
+	const unsigned char *text = sqlite3_column_text(statement, column);
+
+	snprintf(to, cap, "%s", text ? (const char *)text : "");
+}
+
+static void row_get(struct element *row, struct sqlite3_stmt *statement)
+{
+	double *const numbers[] = { &row->nodes,     &row->cores,   &row->senders,
+				    &row->receivers, &row->writers, &row->bytes };
+	int column = 4;
+
+	text_get(row->platform, sizeof(row->platform), statement, 0);
+	text_get(row->operation, sizeof(row->operation), statement, 1);
+	text_get(row->placement, sizeof(row->placement), statement, 2);
+	text_get(row->cache, sizeof(row->cache), statement, 3);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		*numbers[i] = sqlite3_column_double(statement, column++);
+	row->round = sqlite3_column_int64(statement, column++);
+	row->repetition = sqlite3_column_int64(statement, column++);
+	row->seconds = sqlite3_column_double(statement, column++);
+	row->time_ns = sqlite3_column_int64(statement, column);
+}
+
+int elements_load(struct store *store, const char *platform, const char *operation,
+		  struct elements *out, struct err *err)
+{
+	size_t before = out->count;
+	struct sqlite3_stmt *statement =
+		store_query(store, err,
+			    "SELECT " ELEMENT_COLUMNS " FROM element WHERE platform = ?1 "
+			    "AND (?2 IS NULL OR operation = ?2) ORDER BY id",
+			    "tt", platform, operation);
+	int r = statement ? 1 : -EIO;
+
+	while (r > 0) {
+		r = store_step(store, statement, err);
+		if (r > 0) {
+			struct element row = { 0 };
+
+			row_get(&row, statement);
+			elements_add(out, &row);
+		}
+	}
+	if (r < 0)
+		out->count = before;
+	return r;
+}
+
+int elements_platforms(struct store *store, elements_seen seen, void *arg, struct err *err)
+{
+	struct sqlite3_stmt *statement = store_query(store, err,
+						     "SELECT platform, count(*) FROM element "
+						     "GROUP BY platform ORDER BY platform",
+						     "");
+	int r = statement ? 1 : -EIO;
+
+	while (r > 0) {
+		r = store_step(store, statement, err);
+		if (r > 0 && seen(arg, (const char *)sqlite3_column_text(statement, 0),
+				  (uint64_t)sqlite3_column_int64(statement, 1))) {
+			store_done(statement);
+			return 0;
+		}
+	}
+	return r;
+}
+
+int elements_forget(struct store *store, const char *platform, struct err *err)
+{
+	struct sqlite3_stmt *statement;
+	int found, r = store_begin(store, err);
+
+	if (r < 0)
+		return r;
+	statement = store_query(store, err, "SELECT 1 FROM element WHERE platform = ?1 LIMIT 1",
+				"t", platform);
+	found = statement ? store_step(store, statement, err) : -EIO;
+	if (found > 0) {
+		store_done(statement);
+		r = store_run(store, err, "DELETE FROM element WHERE platform = ?1", "t", platform);
+	} else {
+		r = found < 0 ? found
+			      : err_set(err, ENOENT, "there are no benchmarks of \"%s\"", platform);
+	}
+	if (r < 0) {
+		store_end(store, 0, NULL);
+		return r;
+	}
+	return store_end(store, 1, err);
 }

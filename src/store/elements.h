@@ -19,6 +19,7 @@ struct element {
 	char platform[ELEMENT_PLATFORM];
 	char operation[ELEMENT_WORD]; /* "ar", "s_lock": predict/model/operation.h */
 	char placement[ELEMENT_WORD]; /* of writers: "uniform", "topology"; "": there are none */
+	char cache[ELEMENT_WORD]; /* of storage: "bypassed", "exceeded", "within"; "": unknown */
 	double nodes, cores;
 	double senders, receivers, writers, bytes; /* writers per node */
 	int64_t round;				   /* of storage: 0 is the first of a fresh file */
@@ -42,7 +43,7 @@ int elements_save(struct store *store, const struct element *rows, size_t count,
 int elements_load(struct store *store, const char *platform, const char *operation,
 		  struct elements *out, struct err *err);
 
-/* Platforms that have rows, with how many: for people who ask what there is. */
+/* Platforms that have rows, with how many; seen() returns other than 0 to stop. */
 typedef int (*elements_seen)(void *arg, const char *platform, uint64_t rows);
 int elements_platforms(struct store *store, elements_seen seen, void *arg, struct err *err);
 

@@ -67,6 +67,14 @@ static const char *const versions[] = {
 	" after REAL NOT NULL, gain REAL NOT NULL, gain_low REAL NOT NULL, gain_high REAL NOT NULL,"
 	" found INTEGER NOT NULL, study TEXT NOT NULL, pinned INTEGER NOT NULL,"
 	" UNIQUE (program, fingerprint, arguments, platform, filesystem, ranks, size));",
+	/* Benchmarks of elemental operations, see elements.h. */
+	"CREATE TABLE element (id INTEGER PRIMARY KEY, platform TEXT NOT NULL,"
+	" operation TEXT NOT NULL, placement TEXT NOT NULL, cache TEXT NOT NULL,"
+	" nodes REAL NOT NULL, cores REAL NOT NULL, senders REAL NOT NULL, receivers REAL NOT NULL,"
+	" writers REAL NOT NULL, bytes REAL NOT NULL, round INTEGER NOT NULL,"
+	" repetition INTEGER NOT NULL, seconds REAL NOT NULL, time INTEGER NOT NULL,"
+	" UNIQUE (platform, operation, placement, cache, nodes, cores, senders, receivers, writers,"
+	" bytes, round, repetition));",
 };
 enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 

@@ -137,6 +137,38 @@ check_has "$(cat err)" "--chunk: 1x27x10 is larger than a dataset"
 check_rc 2 mpi_run "$mpi" 2 small_io --hint nothing
 check_rc 2 mpi_run "$mpi" 2 small_io operand
 
+# Collective MPI-IO without a library: the same bytes under all MPIs, in one piece of each rank or in turn, in one call
+# or many; cases that differ in size and hints.
+rm -f first.dat
+printf '# size, hints\n40000 cb_buffer_size=9999\n\n24K cb_nodes=1 romio_cb_write=enable\n' >cases
+for mpi in $mpis; do
+	check_rc 0 mpi_run "$mpi" 3 collective_io -s 100000 -o whole.dat --repeat 2 --verify -H romio_cb_write=enable
+	check_eq "$(grep -c '^collective_io direction=write ranks=3 size=100000 transfer=100000 repetition=[01] bytes=300000 ' out)" 2
+	check_eq "$(grep -c '^collective_io direction=read ' out)" 2 "lines of what is read back"
+	check_rc 0 mpi_run "$mpi" 3 collective_io -s 100000 -t 30001 --strided 100 -o turns.dat --verify
+	cmp whole.dat turns.dat || fail "$mpi: pieces in turn make another file"
+	[ -e first.dat ] || cp whole.dat first.dat
+	cmp whole.dat first.dat || fail "collective: another file under $mpi"
+	check_rc 0 mpi_run "$mpi" 2 collective_io --read --verify -o first.dat -s 7 -t 2
+	check_rc 1 mpi_run "$mpi" 2 collective_io --read -o first.dat -s 150001
+	check_has "$(cat err)" "cut short after"
+	check_rc 0 mpi_run "$mpi" 2 collective_io --cases cases --repeat 3 --verify -o cases.dat --remove
+	check_eq "$(grep -c "direction=write.* size=40000 .* case=2 .* bytes=80000" out)" 3 "the first case under $mpi"
+	check_eq "$(grep -c "direction=write.* size=24576 .* case=4 " out)" 3 "the second case under $mpi"
+	[ ! -e cases.dat ] || fail "collective: --remove leaves the file"
+done
+printf '\125' | dd of=first.dat bs=1 seek=299999 conv=notrunc status=none
+check_rc 1 mpi_run "$mpi" 3 collective_io -s 100000 -o first.dat --read --verify
+check_has "$(cat err)" "collective_io: rank 2: read of first.dat: byte 299999 is not what was written"
+check_rc 2 mpi_run "$mpi" 2 collective_io -s 100 --strided 33
+check_has "$(cat err)" "--strided must divide the size of a rank, 100 bytes"
+check_rc 2 mpi_run "$mpi" 2 collective_io -s 3G
+check_has "$(cat err)" "use --transfer"
+printf '1K cb_nodes\n' >cases
+check_rc 2 mpi_run "$mpi" 2 collective_io --cases cases
+check_has "$(cat err)" 'cases:1: --hint: "cb_nodes" is not KEY=VALUE'
+check_rc 2 mpi_run "$mpi" 2 collective_io --cases nowhere
+
 # By `sluice kernel`, which starts the launcher itself or is started by it.
 for mpi in $mpis; do
 	check_rc 0 "$sluice" kernel small --mpi "$mpi" --ranks 3 --count 4 --verify --file by.h5
@@ -146,6 +178,8 @@ for mpi in $mpis; do
 	check_rc 0 "$sluice" kernel strided --mpi "$mpi" --ranks 2 --count 100
 	check_has "$(cat out)" "level=collective-noncontiguous direction=read ranks=2 block=64 count=100 bytes=12800"
 	check_eq "$(stat -c %s strided.dat)" 12800 "what strided leaves"
+	check_rc 0 "$sluice" kernel collective --mpi "$mpi" --ranks 2 --size 10K --verify --remove
+	check_has "$(cat out)" "collective_io direction=read ranks=2 size=10240 transfer=10240"
 	check_rc 0 "$sluice" kernel vpic --mpi "$mpi" --ranks 1 --help
 	check_has "$(cat out)" "--particles N"
 done

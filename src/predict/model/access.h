@@ -35,13 +35,25 @@ enum buffering { BUFFERING_AUTOMATIC, BUFFERING_ENABLED, BUFFERING_DISABLED };
 /* Hints, as numbers. 0: the machine's default. */
 struct settings {
 	uint64_t aggregators; /* per pset on Blue Gene, else cb_nodes */
+	/* cb_config_list *:K. 0: with aggregators, as few as hold them; else the default. */
+	uint64_t node_aggregators;
 	uint64_t buffer_bytes;
 	uint64_t stripes, stripe_bytes;
 	enum buffering buffering; /* romio_cb_write or romio_cb_read */
 };
 
-/* What to mend is in err: no ranks, ranks that do not fill nodes, a block that divides nothing. */
+/*
+ * What to mend is in err: no ranks, ranks that do not fill nodes, a block that divides nothing,
+ * more bytes than a file can have. All that count rely on it having been asked.
+ */
 int access_check(const struct access *access, struct err *err);
+
+/* From the first byte to behind the last one that is accessed. */
+uint64_t access_extent(const struct access *access);
+
+/* Does ROMIO see the accesses of ranks interleave? Where not, `automatic` does without buffering.
+ */
+bool access_interleaves(const struct access *access);
 
 /* The settings that a set of parameters means there; what it does not name is the default. */
 int settings_of(struct settings *settings, const struct machine *machine,

@@ -13,16 +13,34 @@ void counts_add(struct counts *counts, enum operation operation, const char *wha
 		counts->terms[counts->count++] = (struct term){ operation, what, count, *at };
 }
 
+static uint64_t at_most(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t counts_node_aggregators(const struct machine *machine, const struct access *access,
+				 const struct settings *settings)
+{
+	uint64_t cores = access->ranks / access->nodes, each = settings->node_aggregators;
+
+	if (!each && settings->aggregators)
+		each = (settings->aggregators + access->nodes - 1) / access->nodes;
+	else if (!each)
+		each = machine->node_aggregators ? machine->node_aggregators : cores;
+	return at_most(each, cores);
+}
+
 uint64_t counts_aggregators(const struct machine *machine, const struct access *access,
 			    const struct settings *settings)
 {
 	uint64_t hint = settings->aggregators ? settings->aggregators : machine->aggregators;
-	uint64_t n = hint;
+	uint64_t n = hint ? hint : access->ranks;
 
 	if (machine->bridges)
 		n = (hint + 1) * machine->bridges * access->nodes / machine->bridge_nodes;
-	if (n > access->ranks)
-		n = access->ranks;
+	else
+		n = at_most(n, counts_node_aggregators(machine, access, settings) * access->nodes);
+	n = at_most(n, access->ranks);
 	return n ? n : 1;
 }
 

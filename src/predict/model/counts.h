@@ -48,9 +48,14 @@ struct counts {
 	size_t count;
 };
 
-/* HYB-9, or the hint itself, cut down to what there is. */
+/*
+ * HYB-9, or the hint itself, cut down to what there is and to what cb_config_list allows on a node
+ * (*:K, the second: K). ROMIO fills node after node with them.
+ */
 uint64_t counts_aggregators(const struct machine *machine, const struct access *access,
 			    const struct settings *settings);
+uint64_t counts_node_aggregators(const struct machine *machine, const struct access *access,
+				 const struct settings *settings);
 
 /* rules NULL: as published; they matter for Blue Gene alone. counts is untouched on failure. */
 int counts_of(struct counts *counts, const struct machine *machine, const struct access *access,

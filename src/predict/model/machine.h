@@ -31,17 +31,37 @@ struct machine {
 	uint64_t pset_nodes;		/* compute nodes of one I/O node; 0: there are none */
 	uint64_t cache_bytes;		/* of an I/O node; without such, of a node */
 	uint64_t block_bytes;		/* of the file system */
-	/* The site's defaults of hints. */
-	uint64_t aggregators, buffer_bytes, stripes, stripe_bytes;
+	/* The site's defaults of hints; 0: nobody sets it. */
+	uint64_t aggregators;	   /* as many ranks as there are, else */
+	uint64_t node_aggregators; /* cb_config_list *:K: at most so many of them on a node */
+	uint64_t buffer_bytes, stripes, stripe_bytes;
 };
 
-/* As platform_open(): by name or path; err names file and line. */
+/*
+ * By name, or by the path of a description (it has a slash or ends in ".ini"). A name is looked for
+ * in $SLUICE_MACHINES, beside the binary (build tree), and in ../share/sluice/machines (installed).
+ * err names file and line. Section [replica] is the simulator's (predict/simulate/replica.h); with
+ * machine_text() it gets the same file.
+ */
 int machine_open(struct machine *machine, const char *name, struct err *err);
 int machine_read_text(struct machine *machine, const char *name, const char *text, size_t bytes,
 		      struct err *err);
 
-/* The same as text, as machine_read_text() takes it: it travels with a fitted model. */
+/* path, for messages, and text are the caller's to free and to release. */
 struct buf;
+int machine_text(const char *name, char **path, struct buf *text, struct err *err);
+
+/*
+ * This computer, for accesses to files in the directory: one node, the generic code of MPICH 4,
+ * which knows UFS, NFS and no others here. Memory is the cache, but of a file system that is memory
+ * itself there is none.
+ */
+int machine_here(struct machine *machine, const char *directory, struct err *err);
+
+/* What caches between so many nodes and the disks can hold (HYB-34). */
+uint64_t machine_cache_bytes(const struct machine *machine, uint64_t nodes);
+
+/* The same as text, as machine_read_text() takes it: it travels with a fitted model. */
 void machine_write(const struct machine *machine, struct buf *out);
 
 #endif

@@ -42,7 +42,16 @@ extern const struct operation_row operations[OPERATIONS];
 /* -1: there is none of that name. */
 int operation_by_name(const char *name);
 
-/* The arguments of one operation. What its kind does not have is 0. */
+/*
+ * The arguments of one operation. What its kind does not have is 0.
+ *
+ * An exchange is `senders` messages of `bytes` each to `receivers` ranks, which are spread over all
+ * as aggregators are. Up to as many senders as ranks, each sends one message to one receiver, and
+ * receivers get as many as one another to within one: the shuffle round of a contiguous access.
+ * Beyond, ranks send several, each to another receiver; ranks times receivers is the full matrix:
+ * every rank has something for every aggregator. Bytes of a COLLECTIVE are what MPI calls count:
+ * Allreduce, Broadcast: the whole vector; Alltoall, Allgather: what one rank has for one other.
+ */
 struct elemental {
 	double nodes, cores;	   /* n; c, the ranks of a node */
 	double senders, receivers; /* EXCHANGE: ranks that take part */

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Collective writes or reads of one shared file on plain MPI-IO, as IOR does them: every rank moves
+ * so many bytes by MPI_File_write_at_all, in calls of one size. Its part of the file is one piece,
+ * or with --strided many that take turns with those of the others.
+ *
+ * Every write begins with a fresh file; removing the old one, and making and checking data, is not
+ * in the times. Many cases, each a size and hints of its own, can be done by one start of the
+ * program, in an order that is shuffled anew in each repetition: what a machine does meanwhile then
+ * falls on all of them alike.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernels/kernel.h"
+
+#define DATA_SEED 7
+
+struct args {
+	uint64_t size, transfer, block, repeat, seed;
+	const char *file, *cases;
+	struct option_list hints;
+	bool read, verify, remove;
+};
+
+static const struct option options[] = {
+	{ 's', "size", "SIZE", "1M", "bytes of each rank", OPTION_SIZE,
+	  offsetof(struct args, size) },
+	{ 't', "transfer", "SIZE", NULL, "bytes of each rank in one call (default: all of them)",
+	  OPTION_SIZE, offsetof(struct args, transfer) },
+	{ 0, "strided", "SIZE", NULL, "pieces of this size in turn, not one piece of each rank",
+	  OPTION_SIZE, offsetof(struct args, block) },
+	{ 'o', "file", "PATH", "collective.dat", "the file; it stays", OPTION_TEXT,
+	  offsetof(struct args, file) },
+	{ 'H', "hint", "KEY=VALUE", NULL, "an MPI-IO hint; may be repeated", OPTION_LIST,
+	  offsetof(struct args, hints) },
+	{ 'n', "repeat", "N", "1", "so many times, each with a fresh file", OPTION_COUNT,
+	  offsetof(struct args, repeat) },
+	{ 0, "cases", "FILE", NULL,
+	  "each line is a SIZE for --size and KEY=VALUE hints besides those of --hint; all of them "
+	  "are done, in shuffled order",
+	  OPTION_TEXT, offsetof(struct args, cases) },
+	{ 0, "seed", "N", "1", "of the order of cases", OPTION_COUNT, offsetof(struct args, seed) },
+	{ 'r', "read", NULL, NULL, "only read the file that an earlier run has written",
+	  OPTION_FLAG, offsetof(struct args, read) },
+	{ 0, "verify", NULL, NULL, "read the file back and check every byte", OPTION_FLAG,
+	  offsetof(struct args, verify) },
+	{ 0, "remove", NULL, NULL, "remove the file in the end", OPTION_FLAG,
+	  offsetof(struct args, remove) },
+	{ 0 },
+};
+
+/* One size under some hints. */
+struct one {
+	uint64_t size, transfer;
+	size_t line; /* of the file of cases; 0: there is none */
+	MPI_Info info;
+};
+
+enum phase { PHASE_OPEN, PHASE_TRANSFER, PHASE_CLOSE, PHASES };
+
+struct run {
+	struct kernel *kernel;
+	const struct args *args;
+	struct one *cases;
+	size_t count, cap;
+	uint64_t largest; /* size of all cases */
+	char *data;
+	uint64_t filled; /* size whose data it holds, 0 for none */
+};
+
+static uint64_t piece_bytes(const struct run *run, const struct one *one)
+{
+	return run->args->block != OPTION_NONE ? run->args->block : one->size;
+}
+
+/* Where in the file the rank's piece number i is. */
+static uint64_t piece_place(const struct run *run, const struct one *one, uint64_t i)
+{
+	uint64_t ranks = (uint64_t)run->kernel->ranks, rank = (uint64_t)run->kernel->rank;
+
+	return (i * ranks + rank) * piece_bytes(run, one);
+}
+
+static void fill_data(struct run *run, const struct one *one)
+{
+	uint64_t piece = piece_bytes(run, one);
+
+	if (run->filled == one->size)
+		return;
+	for (uint64_t i = 0; i < one->size / piece; i++)
+		kernel_fill(run->data + i * piece, piece, piece_place(run, one, i), DATA_SEED);
+	run->filled = one->size;
+}
+
+static void verify_data(const struct run *run, const struct one *one, struct err *err)
+{
+	uint64_t piece = piece_bytes(run, one);
+
+	for (uint64_t i = 0; i < one->size / piece; i++) {
+		uint64_t at = piece_place(run, one, i);
+		int64_t wrong = kernel_verify(run->data + i * piece, piece, at, DATA_SEED);
+
+		if (wrong < 0)
+			continue;
+		err_set(err, EIO, "byte %llu is not what was written",
+			(unsigned long long)at + (unsigned long long)wrong);
+		return;
+	}
+}
+
+/* The rank's pieces as if they stood side by side. One piece needs no view. */
+static void set_view(const struct run *run, const struct one *one, MPI_File f, struct err *err)
+{
+	uint64_t piece = piece_bytes(run, one);
+	MPI_Datatype block, mine;
+	int code;
+
+	MPI_Type_contiguous((int)piece, MPI_BYTE, &block);
+	MPI_Type_vector((int)(one->size / piece), 1, run->kernel->ranks, block, &mine);
+	MPI_Type_commit(&mine);
+	code = MPI_File_set_view(f, (MPI_Offset)piece_place(run, one, 0), MPI_BYTE, mine, "native",
+				 one->info);
+	kernel_note(err, code, "MPI_File_set_view");
+	MPI_Type_free(&block);
+	MPI_Type_free(&mine);
+}
+
+/* An MPI may call a cut transfer a success. */
+static void note_short(struct err *err, const MPI_Status *status, uint64_t at, int wanted)
+{
+	int got;
+
+	MPI_Get_count(status, MPI_BYTE, &got);
+	if (got != wanted && !err->code)
+		err_set(err, EIO,
+			"cut short after %d of %d bytes at %llu: the file ends there, or "
+			"the device is full",
+			got, wanted, (unsigned long long)at);
+}
+
+/* All calls are made whatever fails: the other ranks wait for them. */
+static void transfer_all(const struct run *run, const struct one *one, bool write, MPI_File f,
+			 struct err *err)
+{
+	bool strided = run->args->block != OPTION_NONE;
+	uint64_t first = strided ? 0 : piece_place(run, one, 0);
+
+	for (uint64_t done = 0; done < one->size; done += one->transfer) {
+		uint64_t left = one->size - done;
+		int n = (int)(left < one->transfer ? left : one->transfer);
+		MPI_Offset at = (MPI_Offset)(first + done);
+		char *data = run->data + done;
+		MPI_Status status;
+		int code = write ? MPI_File_write_at_all(f, at, data, n, MPI_BYTE, &status)
+				 : MPI_File_read_at_all(f, at, data, n, MPI_BYTE, &status);
+
+		if (!kernel_note(err, code, "offset %llu", (unsigned long long)at))
+			note_short(err, &status, (uint64_t)at, n);
+	}
+}
+
+static void access_file(const struct run *run, const struct one *one, bool write,
+			double took[PHASES], struct err *err)
+{
+	int mode = write ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
+	double begin = MPI_Wtime(), opened, moved;
+	MPI_File f;
+
+	if (kernel_note(err, MPI_File_open(MPI_COMM_WORLD, run->args->file, mode, one->info, &f),
+			"open"))
+		return;
+	if (run->args->block != OPTION_NONE)
+		set_view(run, one, f, err);
+	opened = MPI_Wtime();
+	transfer_all(run, one, write, f, err);
+	moved = MPI_Wtime();
+	kernel_note(err, MPI_File_close(&f), "close");
+	took[PHASE_OPEN] = opened - begin;
+	took[PHASE_TRANSFER] = moved - opened;
+	took[PHASE_CLOSE] = MPI_Wtime() - moved;
+}
+
+static void remove_file(const struct run *run)
+{
+	if (!run->kernel->rank)
+		MPI_File_delete(run->args->file, MPI_INFO_NULL);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void print_result(const struct run *run, const struct one *one, bool write,
+			 uint64_t repetition, const double took[PHASES])
+{
+	double seconds =
+		kernel_slowest(took[PHASE_OPEN] + took[PHASE_TRANSFER] + took[PHASE_CLOSE]);
+	double open_s = kernel_slowest(took[PHASE_OPEN]),
+	       transfer_s = kernel_slowest(took[PHASE_TRANSFER]),
+	       close_s = kernel_slowest(took[PHASE_CLOSE]);
+	double bytes = (double)one->size * run->kernel->ranks;
+
+	if (run->kernel->rank)
+		return;
+	printf("collective_io direction=%s ranks=%d size=%llu transfer=%llu",
+	       write ? "write" : "read", run->kernel->ranks, (unsigned long long)one->size,
+	       (unsigned long long)one->transfer);
+	if (run->args->block != OPTION_NONE)
+		printf(" block=%llu", (unsigned long long)run->args->block);
+	if (one->line)
+		printf(" case=%zu", one->line);
+	printf(" repetition=%llu bytes=%.0f open_s=%.6f transfer_s=%.6f close_s=%.6f seconds=%.6f "
+	       "mib_per_s=%.1f\n",
+	       (unsigned long long)repetition, bytes, open_s, transfer_s, close_s, seconds,
+	       bytes / 0x1p20 / seconds);
+	fflush(stdout);
+}
+
+/* One case in one direction. Negative, on all ranks, where any of them failed. */
+static int run_case(struct run *run, const struct one *one, bool write, uint64_t repetition)
+{
+	struct err err = { 0 };
+	double took[PHASES] = { 0 };
+
+	if (write) {
+		remove_file(run);
+		fill_data(run, one);
+	} else {
+		memset(run->data, 0, one->size);
+		run->filled = 0;
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	access_file(run, one, write, took, &err);
+	if (!err.code && !write && run->args->verify)
+		verify_data(run, one, &err);
+	if (err.code)
+		err_prefix(&err, "%s of %s", write ? "write" : "read", run->args->file);
+	if (kernel_agree(run->kernel, &err) < 0)
+		return -EIO;
+	print_result(run, one, write, repetition, took);
+	return 0;
+}
+
+/* The same order on all ranks. */
+static void shuffle(size_t *order, size_t count, uint64_t seed)
+{
+	for (size_t i = count; i > 1; i--) {
+		uint64_t drawn;
+		size_t other;
+
+		kernel_fill(&drawn, sizeof(drawn), i * sizeof(drawn), seed);
+		other = (size_t)(drawn % i);
+		if (other != i - 1) {
+			size_t kept = order[i - 1];
+
+			order[i - 1] = order[other];
+			order[other] = kept;
+		}
+	}
+}
+
+static int run_cases(struct run *run)
+{
+	const struct args *args = run->args;
+	AUTO_FREE size_t *order = xcalloc(run->count, sizeof(*order));
+	int ret = 0;
+
+	for (uint64_t repetition = 0; repetition < args->repeat && !ret; repetition++) {
+		for (size_t i = 0; i < run->count; i++)
+			order[i] = i;
+		shuffle(order, run->count, args->seed + repetition);
+		for (size_t i = 0; i < run->count && !ret; i++) {
+			const struct one *one = &run->cases[order[i]];
+
+			if (!args->read)
+				ret = run_case(run, one, true, repetition);
+			if (!ret && (args->read || args->verify))
+				ret = run_case(run, one, false, repetition);
+		}
+	}
+	if (args->remove)
+		remove_file(run);
+	return ret;
+}
+
+static int check_size(const struct run *run, const struct one *one, struct err *err)
+{
+	uint64_t piece = piece_bytes(run, one);
+
+	if (!one->size || one->size >= UINT64_C(1) << 40)
+		return err_set(err, EINVAL, "the size of a rank must be above 0 and below 1T");
+	if (!one->transfer || one->transfer > INT_MAX)
+		return err_set(err, EINVAL,
+			       "a call moves from 1 to %d bytes of a rank: use --transfer",
+			       INT_MAX);
+	if (!piece || one->size % piece || (run->args->block != OPTION_NONE && piece > INT_MAX) ||
+	    one->size / piece > INT_MAX)
+		return err_set(err, EINVAL, "--strided must divide the size of a rank, %llu bytes",
+			       (unsigned long long)one->size);
+	return 0;
+}
+
+static int add_case(struct run *run, uint64_t size, size_t line, const struct option_list *hints,
+		    struct err *err)
+{
+	struct one one = { .size = size, .transfer = run->args->transfer, .line = line };
+	int ret;
+
+	if (one.transfer == OPTION_NONE)
+		one.transfer = size;
+	ret = check_size(run, &one, err);
+	if (!ret)
+		ret = kernel_hints(hints, &one.info, err);
+	if (ret)
+		return ret;
+	if (run->count == run->cap) {
+		run->cap = run->cap ? 2 * run->cap : 16;
+		run->cases = xrealloc(run->cases, run->cap, sizeof(*run->cases));
+	}
+	run->cases[run->count++] = one;
+	if (size > run->largest)
+		run->largest = size;
+	return 0;
+}
+
+/* "SIZE KEY=VALUE KEY=VALUE"; hints of the line come after those of the command line. */
+static int read_case(struct run *run, char *text, size_t line, struct err *err)
+{
+	const struct option_list *all = &run->args->hints;
+	struct option_list hints = { .count = all->count };
+	AUTO_FREE const char **items = xcalloc(all->count + strlen(text) + 1, sizeof(*items));
+	char *rest, *word = strtok_r(text, " \t\r\n", &rest);
+	uint64_t size;
+	int ret;
+
+	if (!word || *word == '#')
+		return 0;
+	ret = option_value(OPTION_SIZE, NULL, "size", word, &size, err);
+	if (ret)
+		return ret;
+	hints.items = items;
+	for (size_t i = 0; i < all->count; i++)
+		items[i] = all->items[i];
+	while ((word = strtok_r(NULL, " \t\r\n", &rest)))
+		items[hints.count++] = word;
+	return add_case(run, size, line, &hints, err);
+}
+
+static int read_cases(struct run *run, struct err *err)
+{
+	AUTO_FCLOSE FILE *f = fopen(run->args->cases, "re");
+	AUTO_FREE char *text = NULL;
+	size_t cap = 0, line = 0;
+	int ret = 0;
+
+	if (!f)
+		return err_set(err, errno, "--cases: %s: %s", run->args->cases, strerror(errno));
+	while (!ret && getline(&text, &cap, f) >= 0) {
+		ret = read_case(run, text, ++line, err);
+		if (ret)
+			err_prefix(err, "%s:%zu", run->args->cases, line);
+	}
+	if (!ret && !run->count)
+		ret = err_set(err, EINVAL, "--cases: %s has none", run->args->cases);
+	return ret;
+}
+
+/* Collective; what fails on one rank ends all. */
+static int run_open(struct run *run)
+{
+	struct err err = { 0 };
+
+	run->data = malloc(run->largest);
+	if (!run->data)
+		err_set(&err, ENOMEM, "no memory for %llu bytes: lower --size",
+			(unsigned long long)run->largest);
+	return kernel_agree(run->kernel, &err);
+}
+
+static void run_close(struct run *run)
+{
+	for (size_t i = 0; i < run->count; i++)
+		if (run->cases[i].info != MPI_INFO_NULL)
+			MPI_Info_free(&run->cases[i].info);
+	free(run->cases);
+	free(run->data);
+}
+
+int main(int argc, char **argv)
+{
+	struct kernel kernel = {
+		.name = "collective_io",
+		.about =
+			"Writes or reads a shared file by collective calls of MPI-IO, as IOR does.",
+		.options = options,
+	};
+	struct args args;
+	struct run run = { .kernel = &kernel, .args = &args };
+	struct err err = { 0 };
+	int code, ret;
+
+	if (!kernel_start(&kernel, &args, argc, argv, &code))
+		return code;
+	ret = args.cases ? read_cases(&run, &err) : add_case(&run, args.size, 0, &args.hints, &err);
+	if (ret) {
+		run_close(&run);
+		return kernel_misuse(&kernel, &args, &err);
+	}
+	code = run_open(&run) < 0 || run_cases(&run) < 0 ? KERNEL_FAILED : KERNEL_GOOD;
+	run_close(&run);
+	return kernel_end(&kernel, &args, code);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/model/machine.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "check.h"
+#include "predict/describe.h"
+
+static const char lustre[] = "[machine]\nname = mine\nromio = lustre\n"
+			     "[nodes]\ncores = 24\n"
+			     "[storage]\nblock = 1M\n"
+			     "[defaults]\ncb_buffer_size = 16M\nstriping_factor = 4\n"
+			     "striping_unit = 1M\n";
+
+/* The text with one piece replaced; the caller frees it. */
+static char *with(const char *text, const char *what, const char *by)
+{
+	const char *at = strstr(text, what);
+
+	REQUIRE(at);
+	return xprintf("%.*s%s%s", (int)(at - text), text, by, at + strlen(what));
+}
+
+static void refuse(const char *text, const char *message)
+{
+	struct machine machine = { .cores = 77 };
+	struct err err = { 0 };
+
+	CHECK(machine_read_text(&machine, "my.ini", text, strlen(text), &err) < 0);
+	CHECK_TEXT(err.text, message);
+	CHECK_INT(machine.cores, 77);
+}
+
+static void refuse_with(const char *what, const char *by, const char *message)
+{
+	AUTO_FREE char *text = with(lustre, what, by);
+
+	refuse(text, message);
+}
+
+static void vesta_is_what_was_published(void)
+{
+	struct machine vesta;
+	struct err err = { 0 };
+
+	CHECK_INT(machine_open(&vesta, "vesta", &err), 0);
+	CHECK_TEXT(err.text, "");
+	CHECK_TEXT(vesta.name, "vesta");
+	CHECK_INT(vesta.romio, ROMIO_BLUEGENE);
+	CHECK_INT(vesta.cores, 16);
+	CHECK_INT(vesta.bridges, 8);
+	CHECK_INT(vesta.bridge_nodes, 128);
+	CHECK_INT(vesta.block_bytes, 8 << 20);
+	CHECK_INT(vesta.aggregators, 64);
+	CHECK_INT(vesta.buffer_bytes, 16 << 20);
+}
+
+static void caches_grow_with_io_nodes(void)
+{
+	struct machine vesta;
+	struct machine plain = { .cache_bytes = 100 };
+
+	REQUIRE(machine_open(&vesta, "vesta", NULL) == 0);
+	CHECK_INT(machine_cache_bytes(&vesta, 128), 16384L << 20);
+	CHECK_INT(machine_cache_bytes(&vesta, 256), 32768L << 20);
+	CHECK_INT(machine_cache_bytes(&vesta, 512), 65536L << 20);
+	CHECK_INT(machine_cache_bytes(&vesta, 1), 4096L << 20);
+	CHECK_INT(machine_cache_bytes(&plain, 3), 300);
+}
+
+static void written_machine_is_read_again(void)
+{
+	AUTO_BUF struct buf text = { 0 }, again = { 0 };
+	struct machine vesta, other;
+	struct err err = { 0 };
+
+	REQUIRE(machine_open(&vesta, "vesta", NULL) == 0);
+	machine_write(&vesta, &text);
+	CHECK_INT(machine_read_text(&other, "text", buf_text(&text), text.len, &err), 0);
+	CHECK_TEXT(err.text, "");
+	machine_write(&other, &again);
+	CHECK_TEXT(buf_text(&again), buf_text(&text));
+	CHECK_INT(other.aggregators, 64);
+	CHECK_INT(other.cache_bytes, 4L << 30);
+}
+
+static void mistakes_are_told_with_line(void)
+{
+	refuse_with("cores = 24", "cores = many",
+		    "my.ini:5: cores is 'many', which is not a whole number");
+	refuse_with("cores = 24", "cores = 24\ncores = 25",
+		    "my.ini:6: cores is given twice; the first is in line 5");
+	refuse_with("cores = 24", "cores = 0",
+		    "my.ini:5: cores is '0'; it may be from 1 to 100000");
+	refuse_with("cores = 24", "kernels = 24", "my.ini:5: [nodes] has no 'kernels'");
+	refuse_with("romio = lustre", "romio = pvfs",
+		    "my.ini:3: romio is 'pvfs'; it may be one of bluegene|generic|lustre|gpfs");
+	refuse_with("[storage]", "[stores]",
+		    "my.ini:7: there is no section [stores]; there are machine, nodes, forwarding, "
+		    "storage, defaults and replica");
+	refuse("cores = 1\n", "my.ini:1: the line stands before any [section]");
+	refuse_with("name = mine", "name",
+		    "my.ini:2: the line is neither [section] nor key = value");
+}
+
+static void what_is_missing_is_named(void)
+{
+	refuse_with("cores = 24\n", "", "my.ini: [nodes] cores is missing: a whole number");
+	refuse_with("name = mine\n", "", "my.ini: [machine] name is missing");
+	refuse_with("romio = lustre\n", "", "my.ini: [machine] romio is missing");
+	refuse_with("striping_factor = 4\n", "",
+		    "my.ini: [defaults] striping_factor is missing: romio is lustre");
+	refuse_with("romio = lustre", "romio = bluegene",
+		    "my.ini: [forwarding] bridges is missing: romio is bluegene");
+	refuse_with("[storage]", "[forwarding]\nbridges = 8\n[storage]",
+		    "my.ini: [forwarding] bridge_nodes is missing: so many bridges belong to so "
+		    "many nodes");
+}
+
+struct guest {
+	double speed;
+};
+
+/* As the simulator's reader does it. */
+static void sections_of_others_are_left_alone(void)
+{
+	static const struct describe_row rows[] = { { "replica", "speed", DESCRIBE_NUMBER, 1, 0, 10,
+						      offsetof(struct guest, speed) } };
+	AUTO_FREE char *text = with(lustre, "[nodes]", "[replica]\nspeed = 2.5\n[nodes]");
+	struct guest guest = { 0 };
+	struct describe d = { .name = "my.ini", .into = &guest, .rows = rows, .row_count = 1 };
+	struct machine machine;
+
+	CHECK_INT(machine_read_text(&machine, "my.ini", text, strlen(text), NULL), 0);
+	CHECK_INT(describe_read(&d, text, strlen(text)), 0);
+	CHECK_INT(describe_complete(&d, 1), 0);
+	CHECK(guest.speed == 2.5);
+}
+
+static void unknown_name_tells_where_to_look(void)
+{
+	struct machine machine;
+	struct err err = { 0 };
+
+	CHECK_INT(machine_open(&machine, "nosuch", &err), -ENOENT);
+	CHECK_TEXT(err.text, "there is no description of a machine 'nosuch': name vesta or a file, "
+			     "or set SLUICE_MACHINES to where it is");
+	CHECK_INT(machine_open(&machine, "./nosuch.ini", &err), -ENOENT);
+}
+
+static void this_computer_is_generic(void)
+{
+	struct machine here, memory;
+
+	REQUIRE(machine_here(&here, "/", NULL) == 0);
+	CHECK_INT(here.romio, ROMIO_GENERIC);
+	CHECK_INT(here.cores, sysconf(_SC_NPROCESSORS_ONLN));
+	CHECK_INT(here.node_aggregators, 1);
+	CHECK_INT(here.buffer_bytes, 16 << 20);
+	CHECK(here.block_bytes >= 512);
+	CHECK(*here.name && *here.title);
+	CHECK_INT(machine_here(&memory, "/no/such/directory", NULL), -ENOENT);
+	if (machine_here(&memory, "/dev/shm", NULL) == 0)
+		CHECK_INT(memory.cache_bytes, 0);
+}
+
+TESTS(TEST(vesta_is_what_was_published), TEST(caches_grow_with_io_nodes),
+      TEST(written_machine_is_read_again), TEST(mistakes_are_told_with_line),
+      TEST(what_is_missing_is_named), TEST(sections_of_others_are_left_alone),
+      TEST(unknown_name_tells_where_to_look), TEST(this_computer_is_generic))
