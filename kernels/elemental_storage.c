@@ -19,6 +19,8 @@
 #include "kernels/elemental.h"
 
 #define ALIGNMENT 4096
+/* Of a long run of full rounds each row is the mean of several. */
+#define ROWS_MOST 64
 
 struct session {
 	const struct elemental *e;
@@ -131,37 +133,55 @@ static bool takes_part(const struct session *s, uint64_t writers)
 	return false;
 }
 
+/* Rank 0 gets the time of the slowest. */
 static int round_run(const struct session *s, bool is_read, uint64_t round, uint64_t writers,
-		     uint64_t repetition)
+		     double *slowest)
 {
 	const struct elemental_cell *cell = s->cell;
 	uint64_t region = (cell->rounds + cell->part_count) * cell->bytes;
 	off_t at = (off_t)((uint64_t)(s->mine < 0 ? 0 : s->mine) * region + round * cell->bytes);
-	enum round kind = round >= cell->rounds ? ROUND_PARTIAL : round ? ROUND_FULL : ROUND_FIRST;
 	bool is_in = takes_part(s, writers);
 	struct err err = { 0 };
-	double begin, slowest;
+	double begin;
 
 	MPI_Barrier(MPI_COMM_WORLD);
 	begin = MPI_Wtime();
 	if (is_in)
 		move(s, is_read, at, &err);
-	slowest = kernel_slowest(MPI_Wtime() - begin);
-	if (kernel_agree(s->e->kernel, &err) < 0)
-		return -EIO;
-	elemental_row(s->e, cell, round_names[is_read][kind], writers, round, repetition, slowest);
+	*slowest = kernel_slowest(MPI_Wtime() - begin);
+	return kernel_agree(s->e->kernel, &err);
+}
+
+static int row_run(const struct session *s, bool is_read, enum round kind, uint64_t round,
+		   uint64_t rounds, uint64_t writers, uint64_t repetition)
+{
+	double sum = 0;
+
+	for (uint64_t i = 0; i < rounds; i++) {
+		double slowest;
+		int r = round_run(s, is_read, round + i, writers, &slowest);
+
+		if (r < 0)
+			return r;
+		sum += slowest;
+	}
+	elemental_row(s->e, s->cell, round_names[is_read][kind], writers, round, repetition,
+		      sum / (double)rounds);
 	return 0;
 }
 
-/* All rounds of one direction: full ones, then partial ones. */
+/* All rounds of one direction: the first, full ones, then partial ones. */
 static int rounds_run(const struct session *s, bool is_read, uint64_t repetition)
 {
-	int r = 0;
+	uint64_t full = s->cell->rounds, block = (full + ROWS_MOST - 2) / ROWS_MOST;
+	int r = row_run(s, is_read, ROUND_FIRST, 0, 1, s->cell->writers, repetition);
 
-	for (uint64_t round = 0; r >= 0 && round < s->cell->rounds; round++)
-		r = round_run(s, is_read, round, s->cell->writers, repetition);
+	for (uint64_t round = 1; r >= 0 && round < full; round += block)
+		r = row_run(s, is_read, ROUND_FULL, round,
+			    block < full - round ? block : full - round, s->cell->writers,
+			    repetition);
 	for (size_t i = 0; r >= 0 && i < s->cell->part_count; i++)
-		r = round_run(s, is_read, s->cell->rounds + i, s->cell->parts[i], repetition);
+		r = row_run(s, is_read, ROUND_PARTIAL, full + i, 1, s->cell->parts[i], repetition);
 	return r;
 }
 
