@@ -40,6 +40,33 @@ void elemental_row(const struct elemental *e, const struct elemental_cell *cell,
 		       (unsigned long long)repetition, seconds);
 }
 
+/* ---- rounds ---- */
+
+#define APART_TIMES 200
+
+void elemental_apart(const struct elemental *e)
+{
+	MPI_Alltoall(e->told, 1, MPI_INT, e->told + e->kernel->ranks, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+double elemental_apart_seconds(const struct elemental *e)
+{
+	double begin;
+
+	elemental_apart(e);
+	begin = MPI_Wtime();
+	for (int i = 0; i < APART_TIMES; i++)
+		elemental_apart(e);
+	return (MPI_Wtime() - begin) / APART_TIMES;
+}
+
+double elemental_less(double passed, double apart_s)
+{
+	double left = passed - apart_s;
+
+	return left > passed / 1000 ? left : passed / 1000;
+}
+
 /* ---- cells ---- */
 
 #define WORDS_MAX 16
@@ -235,6 +262,7 @@ int main(int argc, char **argv)
 		return code;
 	e.file = args.file;
 	e.limit_s = (double)args.limit_ns / 1e9;
+	e.told = xcalloc(2 * (size_t)kernel.ranks, sizeof(*e.told));
 	elemental_place_find(&e.place, kernel.rank, kernel.ranks);
 	if (kernel.rank == 0) {
 		printf("@nodes %llu %d\n", (unsigned long long)e.place.node_count, kernel.ranks);
@@ -243,5 +271,6 @@ int main(int argc, char **argv)
 	text = cells_get(&kernel, args.cells);
 	code = text && cells_run(&e, text) >= 0 ? KERNEL_GOOD : KERNEL_FAILED;
 	elemental_place_release(&e.place);
+	free(e.told);
 	return kernel_end(&kernel, &args, code);
 }

@@ -46,6 +46,7 @@ struct elemental {
 	struct elemental_place place;
 	const char *file; /* of storage */
 	double limit_s;	  /* a cell of communication is repeated for no longer */
+	int *told;	  /* twice as many as ranks, for elemental_apart() */
 };
 
 /* Collective. */
@@ -56,6 +57,17 @@ void elemental_place_release(struct elemental_place *place);
 void elemental_row(const struct elemental *e, const struct elemental_cell *cell,
 		   const char *operation, uint64_t writers, uint64_t round, uint64_t repetition,
 		   double seconds);
+
+/* Keeps rounds apart, and those waiting who have nothing to do in one, as ROMIO does: each rank
+ * tells each other how much is to come. Collective. */
+void elemental_apart(const struct elemental *e);
+
+/* What it takes by itself, done many times on end. Collective. */
+double elemental_apart_seconds(const struct elemental *e);
+
+/* The time of an operation, of what passed until all were told apart again. It was something,
+ * however little: a thousandth of that. */
+double elemental_less(double passed, double apart_s);
 
 /* Collective; negative on all ranks, after one has said why. */
 int elemental_comm(const struct elemental *e, const struct elemental_cell *cell);

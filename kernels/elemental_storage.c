@@ -4,6 +4,8 @@
  * collective access do; the others wait in MPI meanwhile, as theirs do. Each writer has a region of
  * its own in which it goes forward. The first round of a fresh file is told apart from the full
  * rounds that follow, and from the last ones, in which only some write. Reading goes the same way.
+ * Rounds follow one another as those of an access do, and the time of one is what it adds to them
+ * (predict/model/operation.h).
  *
  * The file is gone as soon as the program is: on one node its name is removed once all have opened
  * it; on several, where that may make it stale, at the end and by signals.
@@ -133,56 +135,62 @@ static bool takes_part(const struct session *s, uint64_t writers)
 	return false;
 }
 
-/* Rank 0 gets the time of the slowest. */
-static int round_run(const struct session *s, bool is_read, uint64_t round, uint64_t writers,
-		     double *slowest)
+static uint64_t round_writers(const struct elemental_cell *cell, uint64_t round)
+{
+	return round < cell->rounds ? cell->writers : cell->parts[round - cell->rounds];
+}
+
+static enum round round_kind(const struct elemental_cell *cell, uint64_t round)
+{
+	if (round >= cell->rounds)
+		return ROUND_PARTIAL;
+	return round ? ROUND_FULL : ROUND_FIRST;
+}
+
+/* clock[i] and clock[i + 1] enclose round i. */
+static void rows_tell(const struct session *s, bool is_read, uint64_t repetition,
+		      const double *clock, double apart_s)
 {
 	const struct elemental_cell *cell = s->cell;
-	uint64_t region = (cell->rounds + cell->part_count) * cell->bytes;
-	off_t at = (off_t)((uint64_t)(s->mine < 0 ? 0 : s->mine) * region + round * cell->bytes);
-	bool is_in = takes_part(s, writers);
-	struct err err = { 0 };
-	double begin;
+	uint64_t rounds = cell->rounds + cell->part_count;
+	uint64_t block = (cell->rounds + ROWS_MOST - 2) / ROWS_MOST;
 
-	MPI_Barrier(MPI_COMM_WORLD);
-	begin = MPI_Wtime();
-	if (is_in)
-		move(s, is_read, at, &err);
-	*slowest = kernel_slowest(MPI_Wtime() - begin);
-	return kernel_agree(s->e->kernel, &err);
-}
+	for (uint64_t round = 0, end; round < rounds; round = end) {
+		enum round kind = round_kind(cell, round);
 
-static int row_run(const struct session *s, bool is_read, enum round kind, uint64_t round,
-		   uint64_t rounds, uint64_t writers, uint64_t repetition)
-{
-	double sum = 0;
-
-	for (uint64_t i = 0; i < rounds; i++) {
-		double slowest;
-		int r = round_run(s, is_read, round + i, writers, &slowest);
-
-		if (r < 0)
-			return r;
-		sum += slowest;
+		end = round + (kind == ROUND_FULL ? block : 1);
+		if (kind == ROUND_FULL && end > cell->rounds)
+			end = cell->rounds;
+		elemental_row(s->e, cell, round_names[is_read][kind], round_writers(cell, round),
+			      round, repetition,
+			      elemental_less((clock[end] - clock[round]) / (double)(end - round),
+					     apart_s));
 	}
-	elemental_row(s->e, s->cell, round_names[is_read][kind], writers, round, repetition,
-		      sum / (double)rounds);
-	return 0;
 }
 
-/* All rounds of one direction: the first, full ones, then partial ones. */
+/* All rounds of one direction: full ones, then partial ones; nothing but what keeps them apart is
+ * done between them. */
 static int rounds_run(const struct session *s, bool is_read, uint64_t repetition)
 {
-	uint64_t full = s->cell->rounds, block = (full + ROWS_MOST - 2) / ROWS_MOST;
-	int r = row_run(s, is_read, ROUND_FIRST, 0, 1, s->cell->writers, repetition);
+	const struct elemental_cell *cell = s->cell;
+	uint64_t rounds = cell->rounds + cell->part_count, region = rounds * cell->bytes;
+	off_t at = (off_t)((uint64_t)(s->mine < 0 ? 0 : s->mine) * region);
+	AUTO_FREE double *clock = xcalloc(rounds + 1, sizeof(*clock));
+	double apart_s = elemental_apart_seconds(s->e);
+	struct err err = { 0 };
 
-	for (uint64_t round = 1; r >= 0 && round < full; round += block)
-		r = row_run(s, is_read, ROUND_FULL, round,
-			    block < full - round ? block : full - round, s->cell->writers,
-			    repetition);
-	for (size_t i = 0; r >= 0 && i < s->cell->part_count; i++)
-		r = row_run(s, is_read, ROUND_PARTIAL, full + i, 1, s->cell->parts[i], repetition);
-	return r;
+	elemental_apart(s->e);
+	clock[0] = MPI_Wtime();
+	for (uint64_t round = 0; round < rounds; round++) {
+		if (!err.code && takes_part(s, round_writers(cell, round)))
+			move(s, is_read, at + (off_t)(round * cell->bytes), &err);
+		elemental_apart(s->e);
+		clock[round + 1] = MPI_Wtime();
+	}
+	if (kernel_agree(s->e->kernel, &err) < 0)
+		return -EIO;
+	rows_tell(s, is_read, repetition, clock, apart_s);
+	return 0;
 }
 
 /* What was written goes to the device and out of the cache, as far as the system lets it. */

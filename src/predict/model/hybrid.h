@@ -5,7 +5,25 @@
  * settings: those of least predicted time, or the default where a loss cannot be excluded
  * (HYB-L-13). It runs nothing (HYB-AC-18).
  *
- * As a file: one line of JSON for people, then the numbers, then a checksum, as learn/model.h.
+ * Intervals. Each term can be wrong by its operation's margin (costs_margin(), of logarithms). An
+ * error of one surrogate at one argument is the same in all `count` uses, and errors at arguments
+ * that are near each other go the same way, so those of one surrogate add up; different surrogates
+ * were learnt from different rows, so their errors are independent and add as squares:
+ *
+ *	high = t * (1 + sqrt(sum over operations of (sum over its terms of share * (e^m - 1))^2))
+ *
+ * and low alike with 1 - e^-m. An interval is about the mean of runs, not about a single one, and
+ * it knows nothing of what the counts themselves leave out (HYB-L-3, HYB-L-12).
+ *
+ * The gain of one setting over another is known better than either time: what both have in common
+ * is wrong in both. So each distinct (operation, arguments) of either is shifted by its margin,
+ * alone, and what that does to the logarithm of the gain is noted: nothing where the term has the
+ * same share of both times. Effects of one operation that come from shifts in the same direction
+ * add up, those from opposite directions (it is dearer here, cheaper there) and those of different
+ * operations add as squares. That overstates the uncertainty where near arguments err alike on both
+ * sides, never the reverse.
+ *
+ * As a file: one line of JSON for people, then the numbers, then a checksum (learn/data/sealed.h).
  */
 #ifndef SLUICE_PREDICT_MODEL_HYBRID_H
 #define SLUICE_PREDICT_MODEL_HYBRID_H
@@ -21,6 +39,9 @@ struct hybrid {
 	int64_t made; /* seconds since 1970 */
 };
 
+#define HYBRID_COVERAGE 0.9 /* where nobody says otherwise */
+
+/* The rules are as published; the caller may set others. */
 int hybrid_fit(struct hybrid *hybrid, const struct machine *machine, const struct elements *rows,
 	       const struct costs_plan *plan, struct err *err);
 void hybrid_release(struct hybrid *hybrid);
@@ -32,6 +53,7 @@ int hybrid_parse(struct hybrid *hybrid, const char *name, const void *bytes, siz
 struct prediction {
 	struct counts counts;
 	double each[COUNTS_TERMS], terms[COUNTS_TERMS]; /* of one operation; times count */
+	double margins[COUNTS_TERMS];			/* of the logarithm of each */
 	double seconds, low, high;
 	bool is_outside; /* some argument lies beyond what was benchmarked */
 };
@@ -41,15 +63,25 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 		   const struct settings *settings, double coverage, struct prediction *prediction,
 		   struct err *err);
 
-/* The times alone, of many settings at once; NAN where one makes no sense. For who is in a hurry.
+/*
+ * The times alone, of many settings at once; NAN where one makes no sense. Each distinct operation
+ * is priced once, on all cores. For who is in a hurry.
  */
 int hybrid_times(const struct hybrid *hybrid, const struct access *access,
 		 const struct settings *settings, size_t count, double *seconds, struct err *err);
 
+/* The time of `from` over that of `to`; both predicted with the same coverage. */
+struct gain {
+	double gain, low, high;
+};
+void hybrid_gain(const struct prediction *from, const struct prediction *to, struct gain *gain);
+
 struct recommendation {
 	size_t best;			  /* index of the settings of least predicted time */
 	double gain, gain_low, gain_high; /* predicted time of the default over that of the best */
-	bool keep; /* the interval of the gain does not exclude a loss: keep the default */
+	bool keep;	 /* the interval of the gain does not exclude a loss: keep the default */
+	bool is_outside; /* either reaches beyond what was benchmarked */
+	double seconds, initial_seconds;
 };
 
 /* Among count settings; initial: what counts now. */

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The model itself: fitting and one prediction. Many at once are in hybrid_times.c.
+ */
+#include "predict/model/hybrid.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "learn/data/blob.h"
+#include "learn/data/sealed.h"
+#include "predict/model/hybrid_parts.h"
+
+int hybrid_fit(struct hybrid *hybrid, const struct machine *machine, const struct elements *rows,
+	       const struct costs_plan *plan, struct err *err)
+{
+	struct hybrid made = { .machine = *machine,
+			       .seed = plan->seed,
+			       .made = (int64_t)time(NULL) };
+	int r = costs_fit(&made.costs, rows, plan, err);
+
+	if (r < 0)
+		return r;
+	*hybrid = made;
+	return 0;
+}
+
+void hybrid_release(struct hybrid *hybrid)
+{
+	costs_release(&hybrid->costs);
+	*hybrid = (struct hybrid){ 0 };
+}
+
+/* ---- prediction ---- */
+
+int hybrid_priced(const struct hybrid *hybrid, const struct counts *counts, struct err *err)
+{
+	for (size_t i = 0; i < counts->count; i++) {
+		enum operation operation = counts->terms[i].operation;
+
+		if (!hybrid->costs.of[operation].is_fitted)
+			return err_set(
+				err, ENODATA,
+				"this access needs to know what %s (%s) costs, which was not "
+				"benchmarked: sluice bench %s",
+				operations[operation].title, operations[operation].name,
+				operations[operation].kind == OPERATION_STORAGE ? "storage"
+										: "comm");
+	}
+	return 0;
+}
+
+/* From the deviations of terms, those of one operation added up, operations as squares. */
+static double deviations_join(const struct counts *counts, const double *deviations)
+{
+	double sums[OPERATIONS] = { 0 }, squares = 0;
+
+	for (size_t i = 0; i < counts->count; i++)
+		sums[counts->terms[i].operation] += deviations[i];
+	for (int i = 0; i < OPERATIONS; i++)
+		squares += sums[i] * sums[i];
+	return sqrt(squares);
+}
+
+static void interval_set(struct prediction *p)
+{
+	double up[COUNTS_TERMS], down[COUNTS_TERMS];
+
+	for (size_t i = 0; i < p->counts.count; i++) {
+		up[i] = p->terms[i] * expm1(p->margins[i]);
+		down[i] = -p->terms[i] * expm1(-p->margins[i]);
+	}
+	p->high = p->seconds + deviations_join(&p->counts, up);
+	p->low = fmax(p->seconds - deviations_join(&p->counts, down), 0);
+}
+
+int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
+		   const struct settings *settings, double coverage, struct prediction *prediction,
+		   struct err *err)
+{
+	struct prediction p = { 0 };
+	int r = counts_of(&p.counts, &hybrid->machine, access, settings, &hybrid->rules, err);
+
+	if (r >= 0)
+		r = hybrid_priced(hybrid, &p.counts, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < p.counts.count; i++) {
+		const struct term *term = &p.counts.terms[i];
+
+		p.each[i] = costs_price((void *)&hybrid->costs, term->operation, &term->at);
+		p.terms[i] = term->count * p.each[i];
+		p.margins[i] = costs_margin(&hybrid->costs, term->operation, &term->at, coverage);
+		p.seconds += p.terms[i];
+		p.is_outside |= costs_is_outside(&hybrid->costs, term->operation, &term->at);
+	}
+	interval_set(&p);
+	*prediction = p;
+	return 0;
+}
+
+/* ---- file ---- */
+
+static const struct sealed_kind kind = { "sluice.hybrid", 1, "model of `sluice model fit`",
+					 "fit it again (sluice model fit)" };
+
+static void head_tell(const void *arg, struct json *json)
+{
+	const struct hybrid *hybrid = arg;
+
+	json_text(json, "machine", hybrid->machine.name);
+	json_count(json, "seed", hybrid->seed);
+	json_number(json, "made", hybrid->made);
+	json_open(json, "operations", '[');
+	for (int i = 0; i < OPERATIONS; i++) {
+		const struct cost *cost = &hybrid->costs.of[i];
+
+		if (!cost->is_fitted)
+			continue;
+		json_open(json, NULL, '{');
+		json_text(json, "operation", operations[i].name);
+		json_count(json, "rows", cost->rows);
+		json_count(json, "cells", cost->cell_count);
+		json_text(json, "learner",
+			  cost->pipeline.learner ? cost->pipeline.learner->name : NULL);
+		json_real(json, "r2", cost->score.log_r2);
+		json_close(json);
+	}
+	json_close(json);
+}
+
+int hybrid_save(const struct hybrid *hybrid, const char *path, struct err *err)
+{
+	AUTO_BUF struct buf buf = { 0 }, machine = { 0 };
+
+	sealed_begin(&buf, &kind, head_tell, hybrid);
+	machine_write(&hybrid->machine, &machine);
+	blob_put_text(&buf, buf_text(&machine));
+	blob_put_u32(&buf, hybrid->rules.message);
+	blob_put_u32(&buf, hybrid->rules.incomplete);
+	blob_put_u32(&buf, hybrid->rules.single);
+	blob_put_u64(&buf, hybrid->seed);
+	blob_put_u64(&buf, (uint64_t)hybrid->made);
+	costs_save(&hybrid->costs, &buf);
+	sealed_end(&buf);
+	return sealed_write(&buf, path, err);
+}
+
+static int parts_take(struct hybrid *hybrid, struct blob *blob, struct err *err)
+{
+	AUTO_FREE char *machine = blob_take_text(blob);
+	uint32_t message = blob_take_u32(blob), incomplete = blob_take_u32(blob);
+	uint32_t single = blob_take_u32(blob);
+	int r = machine_read_text(&hybrid->machine, "its machine", machine, strlen(machine), err);
+
+	if (r < 0)
+		return r;
+	if (!blob_expect(blob, message <= MESSAGE_PROCESS && incomplete <= INCOMPLETE_NONE &&
+				       single <= SINGLE_CORRECTED))
+		return err_set(err, EBADMSG, "its rules are damaged");
+	hybrid->rules =
+		(struct rules){ (enum rule_message)message, (enum rule_incomplete)incomplete,
+				(enum rule_single)single };
+	hybrid->seed = blob_take_u64(blob);
+	hybrid->made = (int64_t)blob_take_u64(blob);
+	r = costs_load(&hybrid->costs, blob, err);
+	if (r >= 0 && (!blob_ok(blob) || blob->at != blob->end))
+		r = err_set(err, EBADMSG, "its parts do not fit");
+	return r;
+}
+
+int hybrid_parse(struct hybrid *hybrid, const char *name, const void *bytes, size_t n,
+		 struct err *err)
+{
+	struct hybrid made = { 0 };
+	struct err inner = { 0 };
+	const void *numbers;
+	struct blob blob;
+	size_t count;
+	int r = sealed_open(&kind, name, bytes, n, &numbers, &count, err);
+
+	if (r < 0)
+		return r;
+	blob_init(&blob, numbers, count);
+	r = parts_take(&made, &blob, &inner);
+	if (r < 0) {
+		hybrid_release(&made);
+		return err_set(err, -r, "%s cannot be used (%s): %s", name, inner.text, kind.again);
+	}
+	*hybrid = made;
+	return 0;
+}
+
+int hybrid_load(struct hybrid *hybrid, const char *path, struct err *err)
+{
+	AUTO_BUF struct buf buf = { 0 };
+	int r = sealed_read(&buf, &kind, path, err);
+
+	return r < 0 ? r : hybrid_parse(hybrid, path, buf_text(&buf), buf.len, err);
+}
