@@ -124,7 +124,7 @@ static int exchange_plan(struct comm *c, int64_t *from_bytes, int64_t *to_bytes,
 {
 	const struct elemental_cell *cell = c->cell;
 	int rank = c->e->kernel->rank, ranks = c->e->kernel->ranks;
-	struct selection receivers = { 0 };
+	struct chosen receivers = { 0 };
 	int r = selector_spread(&receivers, c->e->place.nodes, c->e->place.sockets, (uint64_t)ranks,
 				cell->receivers, err);
 
@@ -139,7 +139,7 @@ static int exchange_plan(struct comm *c, int64_t *from_bytes, int64_t *to_bytes,
 		if (receivers.ranks[receiver] == (uint64_t)rank)
 			c->takes[sender] += (int)cell->bytes;
 	}
-	selection_release(&receivers);
+	chosen_release(&receivers);
 	*from_bytes = places_fill(c->sends, c->send_at, ranks);
 	*to_bytes = places_fill(c->takes, c->take_at, ranks);
 	if (*from_bytes < 0 || *to_bytes < 0)

@@ -27,7 +27,7 @@
 struct session {
 	const struct elemental *e;
 	const struct elemental_cell *cell;
-	struct selection writers;
+	struct chosen writers;
 	int64_t mine; /* index among the writers, -1: none */
 	int fd;
 	char *data;
@@ -274,6 +274,6 @@ int elemental_storage(const struct elemental *e, const struct elemental_cell *ce
 		file_remove(e);
 	}
 	free(s.data);
-	selection_release(&s.writers);
+	chosen_release(&s.writers);
 	return r;
 }
