@@ -24,14 +24,21 @@ enum { RUNS, FIRST, EXPLORE };
 static const struct search_setting bayesian_settings[] = {
 	[RUNS] = { "runs", 100, 1, 1000, true, "points at most" },
 	[FIRST] = { "first", 0, 0, 1000, true,
-		    "of them, a design made beforehand; 0: two per dimension, 6 at least" },
+		    "of them, a design made beforehand; 0: two per dimension, 6 at least; 3 with a "
+		    "model" },
 	[EXPLORE] = { "explore", 2, 0, 1000, true,
 		      "every so many points one has a value that no other had; 0: none has to" },
 	{ 0 }
 };
 
 /* More points than that are not all looked at before every question. */
-enum { POOL_MOST = 30000, POOL_NUMBERS = 300000, POOL_RANDOM = 3000, POOL_BEST = 5 };
+enum {
+	POOL_MOST = 30000,
+	POOL_NUMBERS = 300000,
+	POOL_RANDOM = 3000,
+	POOL_BEST = 5,
+	FIRST_INFORMED = 3
+};
 
 /* Points to choose from. */
 struct pool {
@@ -419,7 +426,10 @@ static int bayesian_start(void **state, const struct space *space, const struct 
 	bayesian->seed = seed;
 	bayesian->runs = (uint64_t)settings[RUNS];
 	bayesian->first = (size_t)settings[FIRST];
-	if (!bayesian->first)
+	/* A prior knows already what a design would find out. */
+	if (!bayesian->first && prior)
+		bayesian->first = FIRST_INFORMED;
+	else if (!bayesian->first)
 		bayesian->first = 2 * space->count > 6 ? 2 * space->count : 6;
 	bayesian->explore = (uint64_t)settings[EXPLORE];
 	for (size_t d = 0; d < space->count; d++)

@@ -11,8 +11,9 @@
 #include "params/space.h"
 #include "tune/search/draw.h"
 
-#define DOUBT 2.0      /* trials that it takes to half overrule a prior's slope */
-#define SLOPE_MOST 1.5 /* few trials close together say nothing about more */
+#define DOUBT 2.0	 /* trials that it takes to half overrule a prior's slope */
+#define SLOPE_MOST 1.5	 /* few trials close together say nothing about more */
+#define COMPARE_LEAST 10 /* trials, to see whether it is better without */
 
 void surrogate_init(struct surrogate *surrogate, const struct space *space)
 {
@@ -23,7 +24,8 @@ void surrogate_init(struct surrogate *surrogate, const struct space *space)
 void surrogate_release(struct surrogate *surrogate)
 {
 	encoding_release(&surrogate->encoding);
-	gaussian_release(&surrogate->gaussian);
+	for (int which = 0; which < 2; which++)
+		gaussian_release(&surrogate->fits[which]);
 	free(surrogate->points);
 	free(surrogate->rows);
 	free(surrogate->costs);
@@ -143,18 +145,14 @@ static void slope_learn(struct surrogate *surrogate)
 	surrogate->slope = fmin(fmax(surrogate->slope, 0), SLOPE_MOST);
 }
 
-static void targets_shift(struct surrogate *surrogate, double *targets)
+/* With the prior or without, into fits[]. */
+static int fit_one(struct surrogate *surrogate, int which, const double *targets, uint64_t seed,
+		   struct err *err)
 {
-	slope_learn(surrogate);
-	for (size_t i = 0; i < surrogate->count; i++)
-		targets[i] -= surrogate_offset(surrogate, surrogate->expected[i]);
-}
-
-int surrogate_fit(struct surrogate *surrogate, uint64_t seed, struct err *err)
-{
-	AUTO_FREE double *targets = xcalloc(surrogate->count + 1, sizeof(*targets));
 	AUTO_FREE double *scales = xcalloc(surrogate->encoding.width + 1, sizeof(*scales));
-	bool thorough = !surrogate->is_fitted || 4 * surrogate->count >= 5 * surrogate->fitted;
+	struct gaussian *last = &surrogate->fits[which];
+	bool is_fitted = surrogate->is_fitted[which];
+	bool thorough = !is_fitted || 4 * surrogate->count >= 5 * surrogate->fitted[which];
 	struct gaussian_plan plan = { .family = COVARIANCE_MATERN52,
 				      .category = surrogate->encoding.category,
 				      .start = { 1, 1e-3, 0.1, scales },
@@ -164,24 +162,64 @@ int surrogate_fit(struct surrogate *surrogate, uint64_t seed, struct err *err)
 	struct gaussian made;
 	int r;
 
-	if (targets_make(surrogate, targets) < 2)
-		return err_set(err, ENODATA, "fewer than two trials were good");
-	if (surrogate->prior)
-		targets_shift(surrogate, targets);
 	for (size_t i = 0; i < surrogate->encoding.width; i++)
-		scales[i] = surrogate->is_fitted ? surrogate->gaussian.hyper.scales[i] : 1;
-	if (surrogate->is_fitted) {
-		plan.start = surrogate->gaussian.hyper;
+		scales[i] = is_fitted ? last->hyper.scales[i] : 1;
+	if (is_fitted) {
+		plan.start = last->hyper;
 		plan.start.scales = scales;
 	}
 	r = gaussian_init(&made, &plan, surrogate->rows, targets, surrogate->count,
 			  surrogate->encoding.width, err);
 	if (r < 0)
 		return r;
-	gaussian_release(&surrogate->gaussian);
-	surrogate->gaussian = made;
-	surrogate->is_fitted = true;
+	gaussian_release(last);
+	*last = made;
+	surrogate->is_fitted[which] = true;
 	if (thorough)
-		surrogate->fitted = surrogate->count;
+		surrogate->fitted[which] = surrogate->count;
+	return 0;
+}
+
+/* Of the trials as they are: a process keeps the likelihood of targets brought to deviation 1. */
+static double likelihood(const struct gaussian *gaussian)
+{
+	return gaussian->likelihood - (double)gaussian->rows * log(gaussian->scale);
+}
+
+/* Both, where there is enough to tell which is better. */
+static int fit_informed(struct surrogate *surrogate, double *targets, uint64_t seed,
+			struct err *err)
+{
+	bool compare = surrogate->count >= COMPARE_LEAST;
+	int r = compare ? fit_one(surrogate, SURROGATE_PLAIN, targets, seed, err) : 0;
+
+	slope_learn(surrogate);
+	for (size_t i = 0; i < surrogate->count; i++)
+		targets[i] -= surrogate_offset(surrogate, surrogate->expected[i]);
+	if (r >= 0)
+		r = fit_one(surrogate, SURROGATE_INFORMED, targets, seed, err);
+	if (r < 0)
+		return r;
+	if (!compare || likelihood(&surrogate->fits[SURROGATE_INFORMED]) >=
+				likelihood(&surrogate->fits[SURROGATE_PLAIN]))
+		return SURROGATE_INFORMED;
+	surrogate->slope = 0;
+	return SURROGATE_PLAIN;
+}
+
+int surrogate_fit(struct surrogate *surrogate, uint64_t seed, struct err *err)
+{
+	AUTO_FREE double *targets = xcalloc(surrogate->count + 1, sizeof(*targets));
+	int which;
+
+	if (targets_make(surrogate, targets) < 2)
+		return err_set(err, ENODATA, "fewer than two trials were good");
+	if (surrogate->prior)
+		which = fit_informed(surrogate, targets, seed, err);
+	else
+		which = fit_one(surrogate, SURROGATE_PLAIN, targets, seed, err);
+	if (which < 0)
+		return which;
+	surrogate->gaussian = surrogate->fits[which];
 	return 0;
 }

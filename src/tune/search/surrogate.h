@@ -6,7 +6,9 @@
  *
  * With a prior, its logarithm times a slope is the mean of the process, which then learns what is
  * left. The slope is learnt, too, from 1 at first down to 0 where the prior proves wrong; a factor
- * that it is off by does not matter.
+ * that it is off by does not matter. As soon as there are some trials, a process without the prior
+ * is fitted as well, and the one under which they are the more likely counts: a prior that is right
+ * on the whole and wrong from point to point is worth less than what has been learnt by then.
  */
 #ifndef SLUICE_TUNE_SEARCH_SURROGATE_H
 #define SLUICE_TUNE_SEARCH_SURROGATE_H
@@ -17,15 +19,18 @@
 #include "tune/search/encoding.h"
 #include "tune/search/search.h"
 
+enum { SURROGATE_PLAIN, SURROGATE_INFORMED };
+
 struct surrogate {
 	struct encoding encoding;
 	size_t count, cap, points_cap, rows_cap;
-	size_t *points; /* count x dimensions */
-	double *rows;	/* count x width */
-	double *costs;	/* logarithms; INFINITY: failed */
-	struct gaussian gaussian;
-	bool is_fitted;
-	size_t fitted;			  /* trials at the last thorough fit */
+	size_t *points;			  /* count x dimensions */
+	double *rows;			  /* count x width */
+	double *costs;			  /* logarithms; INFINITY: failed */
+	struct gaussian gaussian;	  /* the one of both that counts; not its owner */
+	struct gaussian fits[2];	  /* SURROGATE_PLAIN, SURROGATE_INFORMED */
+	bool is_fitted[2];		  /* likewise */
+	size_t fitted[2];		  /* trials at the last thorough fit */
 	const struct search_prior *prior; /* NULL: none */
 	double *expected;		  /* per trial, see surrogate_expects() */
 	size_t expected_cap;
