@@ -40,7 +40,8 @@
 	X(CONNECT, "connect", 0, 0)                                         \
 	X(START, "start", "quantity/BytesToTransfer", 0)                    \
 	X(WAIT, "wait", 0, "quantity/BytesTransferred")                     \
-	X(PROCESS, "process", 0, 0)
+	X(PROCESS, "process", 0, 0)                                         \
+	X(MESSAGE, "message", "quantity/BytesInMessage", 0)
 
 /*
  * One row per field a record can carry after its fixed head: enum name, attribute name in the
@@ -48,7 +49,8 @@
  * completion completes. SPAN is the distance from the first byte in the file to behind the last:
  * more than what was moved where a view has holes. COLLECTIVE is the same number on all ranks that
  * take part in a call. PATH, PATH2, NAME and HINTS are strings; NAME is an object inside a file,
- * HINTS the hints that a file was opened with: KEY=VALUE;KEY=VALUE, sorted by key.
+ * HINTS the hints that a file was opened with: KEY=VALUE;KEY=VALUE, sorted by key. FLAGS of a
+ * MESSAGE is the other rank, or the root.
  */
 #define FIELD_LIST(X)                      \
 	X(RESULT, "result")                \

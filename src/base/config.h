@@ -32,6 +32,8 @@ struct err;
 	  "names of programs to leave alone, separated by blanks or commas")                       \
 	X(CAPTURE_CLOCK, "capture", "clock", CHOICE, "auto|counter|monotonic", "auto",             \
 	  "source of time stamps: cycle counter where it is steady, or clock_gettime")             \
+	X(CAPTURE_MESSAGES, "capture", "messages", CHOICE, "off|on", "off",                        \
+	  "record what MPI sends inside calls on files")                                           \
 	X(SPOOL_DIR, "spool", "dir", TEXT, "PATH", "auto",                                         \
 	  "where processes hand over records; auto takes memory if there is room, else disk")      \
 	X(SPOOL_LIMIT, "spool", "limit", SIZE, "SIZE", "1G",                                       \
@@ -92,6 +94,7 @@ enum setting_id { SETTING_LIST(SETTING_ENUM) SETTING_COUNT };
 /* The words of CHOICE settings, in the order of their rows. */
 enum config_mode { CONFIG_MODE_TRACE, CONFIG_MODE_COUNTERS, CONFIG_MODE_OFF, CONFIG_MODE_FLIGHT };
 enum config_clock { CONFIG_CLOCK_AUTO, CONFIG_CLOCK_COUNTER, CONFIG_CLOCK_MONOTONIC };
+enum config_messages { CONFIG_MESSAGES_OFF, CONFIG_MESSAGES_ON };
 enum config_allow { CONFIG_ALLOW_SAFE, CONFIG_ALLOW_LAYOUT, CONFIG_ALLOW_SEMANTICS };
 enum config_authority {
 	CONFIG_AUTHORITY_AUTO,

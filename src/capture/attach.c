@@ -403,6 +403,7 @@ bool attach(void)
 	if (joined)
 		rules_join(capture_membership.control->parameters);
 	page->gate.clock = joined ? capture_membership.control->clock : 0;
+	page->gate.messages = joined ? capture_membership.control->messages : 0;
 	/* Before the gate opens: what plug-ins do to start is nobody's. */
 	if (mode >= CAPTURE_COUNTERS)
 		inline_start();

@@ -105,6 +105,7 @@ struct self {
 struct gate {
 	_Atomic uint32_t mode; /* enum capture_mode */
 	uint32_t clock;	       /* enum capture_clock */
+	uint32_t messages;     /* not 0: those of MPI-IO are recorded; see messages.h */
 	/* Of which calls a plug-in wants to be told: by layer, a bit per enum call_class. */
 	_Atomic uint32_t watched[LAYER_COUNT];
 };

@@ -211,6 +211,7 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		.spool_bytes = config_number(config, SETTING_SPOOL_LIMIT),
 		.mode = recording_mode(config),
 		.clock = clock_choose(config),
+		.messages = config_choice(config, SETTING_CAPTURE_MESSAGES) == CONFIG_MESSAGES_ON,
 		.skip = config_text(config, SETTING_CAPTURE_SKIP),
 		.run = &run,
 		.config = config,

@@ -36,7 +36,7 @@ struct run_args {
 	const char *params;
 	const char *tune;
 	int form;
-	bool wait, linked;
+	bool messages, wait, linked;
 	bool summary, quiet;
 };
 
@@ -47,6 +47,9 @@ static const struct option run_options[] = {
 	  offsetof(struct run_args, form) },
 	{ 'm', "mode", "MODE", NULL, "trace, counters, flight or off; overrides capture.mode",
 	  OPTION_TEXT, offsetof(struct run_args, mode) },
+	{ 0, "messages", NULL, NULL,
+	  "record what MPI sends inside calls on files; overrides capture.messages", OPTION_FLAG,
+	  offsetof(struct run_args, messages) },
 	{ 0, "spool-dir", "DIR", NULL, "where to hand over records; overrides spool.dir",
 	  OPTION_TEXT, offsetof(struct run_args, spool_dir) },
 	{ 0, "spool-limit", "SIZE", NULL, "most space for records under way; overrides spool.limit",
@@ -163,6 +166,9 @@ static int overrides_apply(struct command *c, struct err *err)
 	const struct run_args *args = c->args;
 	int r = config_set(c->config, SETTING_CAPTURE_MODE, args->mode, "--mode", err);
 
+	if (r >= 0)
+		r = config_set(c->config, SETTING_CAPTURE_MESSAGES, args->messages ? "on" : NULL,
+			       "--messages", err);
 	if (r >= 0)
 		r = config_set(c->config, SETTING_SPOOL_DIR, args->spool_dir, "--spool-dir", err);
 	if (r >= 0)

@@ -29,7 +29,7 @@
 #include "trace/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 4
+#define SPOOL_VERSION 5
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 
@@ -103,6 +103,7 @@ struct control {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t clock;		       /* enum capture_clock */
+	uint32_t messages;	       /* not 0: those of MPI-IO are recorded, too */
 	_Atomic uint32_t mode;	       /* enum capture_mode; guests look when they change chunks */
 	uint32_t chunks_max;	       /* bound of the whole run */
 	_Atomic uint32_t chunks;       /* allocated by all processes of the run */

@@ -73,6 +73,9 @@ against() # header mistake package...
 mpi='s/int MPI_File_close(HANDLE_AT MPI_File \*fh/int MPI_File_close(HANDLE_AT MPI_File fh/'
 against mpi.h "$mpi" mpich
 against mpi.h "$mpi" ompi-c
+messages='s/int MPI_Win_unlock(FLAGS int target/int MPI_Win_unlock(FLAGS long target/'
+against messages.h "$messages" mpich
+against messages.h "$messages" ompi-c
 hdf5='s/herr_t H5Dclose(HANDLE hid_t dset_id/herr_t H5Dclose(HANDLE int dset_id/'
 against hdf5.h "$hdf5" hdf5-serial
 against hdf5.h "$hdf5" hdf5-mpich

@@ -209,10 +209,11 @@ static void print_bare(struct buf *out, const struct row *row)
 	if (row->first)
 		buf_printf(out, "\t%s\n", row->first);
 	buf_puts(out, "\tif (");
-	if (row->has_twin)
-		buf_printf(out, "call_is_inner(CALL_%s) || ", row->call);
+	/* First, because it is what most calls end with that have it. */
 	if (row->only_if)
 		buf_printf(out, "!(%s) || ", row->only_if);
+	if (row->has_twin)
+		buf_printf(out, "call_is_inner(CALL_%s) || ", row->call);
 	buf_puts(out, "!frame_enter(&f)) {\n");
 	if (row->last) {
 		print_bare_framed(out, row);

@@ -62,6 +62,7 @@ static int control_make(struct collector *c, const struct collector_options *o, 
 	c->control = p;
 	c->control->version = SPOOL_VERSION;
 	c->control->clock = o->clock;
+	c->control->messages = o->messages;
 	c->control->chunks_max = (uint32_t)(o->spool_bytes / SPOOL_CHUNK_BYTES);
 	for (const char *s = o->skip ? o->skip : ""; *s && used + 1 < CONTROL_SKIP_BYTES; s++)
 		c->control->skip[used++] = strchr(", \t", *s) ? '\n' : *s;

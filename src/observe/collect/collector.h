@@ -28,6 +28,7 @@ struct collector_options {
 	uint64_t spool_bytes;  /* bound of all spools of the run together */
 	enum capture_mode mode;
 	enum capture_clock clock;
+	bool messages;	  /* record those of MPI-IO, too; see capture/messages.h */
 	const char *skip; /* program names to leave alone, separated by blanks or commas */
 	const struct run_info *run;  /* copied; started_ns is filled in */
 	const struct config *config; /* of plug-ins and all that watches; NULL: nobody does */

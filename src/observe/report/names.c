@@ -45,6 +45,8 @@ const char *names_field(unsigned class, enum field field)
 		return class_rows[class].size;
 	if (class < CLASS_COUNT && field == FIELD_RESULT && class_rows[class].result)
 		return class_rows[class].result;
+	if (class == CLASS_MESSAGE && field == FIELD_FLAGS)
+		return "message/peer";
 	return field_names[field];
 }
 

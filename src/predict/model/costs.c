@@ -176,6 +176,57 @@ static int race_run(struct fitting *f, struct err *err)
 	return r;
 }
 
+static int plan_of(struct pipeline_plan *plan, const struct cost_entry *entry, bool logarithm,
+		   struct err *err)
+{
+	const struct learner_ops *learner = learner_find(entry->learner, LEARNER_REGRESSES, err);
+
+	if (!learner)
+		return -EINVAL;
+	pipeline_plan_init(plan, learner);
+	plan->recipe = entry->recipe;
+	plan->log_target = logarithm;
+	return learner_parse(learner, entry->settings, plan->settings, err);
+}
+
+/* The method is known; how good it is here is judged all the same. */
+static int race_repeat(struct fitting *f, const struct cost_entry *winner, struct err *err)
+{
+	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
+	size_t count = f->plan->folds ? f->plan->folds : 10, rows = f->samples.rows;
+	AUTO_FREE double *guesses = xmalloc(rows * sizeof(*guesses));
+	struct pipeline_plan plan;
+	struct folds folds = { 0 };
+	int r = plan_of(&plan, winner, !f->plan->plain_target, err);
+
+	if (r >= 0)
+		r = folds_init(&folds, FOLDS_PLAIN, count < rows ? count : rows, rows, NULL,
+			       f->plan->seed, err);
+	if (r >= 0)
+		r = selection_guesses(&plan, &f->samples, &folds, &effort, guesses, NULL, err);
+	folds_release(&folds);
+	if (r >= 0)
+		r = cost_judge(f->cost, f->y, guesses, rows, err);
+	if (r < 0)
+		return r;
+	f->cost->entries = xcalloc(1, sizeof(*f->cost->entries));
+	f->cost->entries[f->cost->entry_count++] = (struct cost_entry){
+		.learner = xstrdup(winner->learner),
+		.settings = xstrdup(winner->settings),
+		.recipe = xstrdup(winner->recipe),
+		.rmse = plan.log_target ? f->cost->score.log_rmse : f->cost->score.rmse,
+		.r2 = plan.log_target ? f->cost->score.log_r2 : f->cost->score.r2,
+	};
+	return pipeline_fit(&f->cost->pipeline, &plan, &f->samples, NULL, 0, &effort, err);
+}
+
+static const struct cost_entry *winner_of(const struct fitting *f)
+{
+	const struct costs *like = f->plan->like;
+
+	return like && like->of[f->operation].entry_count ? like->of[f->operation].entries : NULL;
+}
+
 /* Between cells that were measured a cost lies between theirs; half of that is the deviation. */
 static int line_fit(struct fitting *f, struct err *err)
 {
@@ -204,6 +255,8 @@ static int cost_fit(struct fitting *f, struct err *err)
 		r = err_set(err, EINVAL, "no time of it is positive");
 	else if (f->samples.rows < CELLS_JUDGED || !f->samples.width)
 		r = line_fit(f, err);
+	else if (winner_of(f))
+		r = race_repeat(f, winner_of(f), err);
 	else
 		r = race_run(f, err);
 	free(f->x);

@@ -81,6 +81,9 @@ struct costs_plan {
 	size_t budget, folds;			   /* 0: 30 and 10 */
 	bool plain_target;			   /* learn seconds, not their logarithm */
 	bool surrogates_alone;			   /* never look up what was measured */
+	/* The methods that these were given by selection, instead of another one: for other rows
+	 * of the same benchmarks. NULL, and operations that these lack: by selection. */
+	const struct costs *like;
 	uint64_t seed;
 	unsigned threads; /* 0: as many as there are cores */
 	/* Called now and then from one thread; true stops (-ECANCELED). Optional. */

@@ -51,6 +51,16 @@ int operation_by_name(const char *name);
  * Beyond, ranks send several, each to another receiver; ranks times receivers is the full matrix:
  * every rank has something for every aggregator. Bytes of a COLLECTIVE are what MPI calls count:
  * Allreduce, Broadcast: the whole vector; Alltoall, Allgather: what one rank has for one other.
+ *
+ * The time of one is what it adds to a sequence of them, as an access is one. So a collective is
+ * done many times on end, and rounds are separated by an Alltoall of four bytes each, as ROMIO
+ * separates them: row k is the time from leaving one to leaving the next, taken on rank 0, less
+ * what such an Alltoall takes by itself. Those who neither send nor write wait in it. Barriers
+ * around each operation would tell another story where ranks share cores: each leaves its barrier
+ * when it gets a core, and the longest time of a rank holds waiting that an access does not have,
+ * but not that of ranks which begin when others are done. Cells are means of rows, not medians:
+ * what happens in few rounds is in the sum, too. Memory and file are as ROMIO has them: a buffer
+ * that was used in the round before, a file that is growing.
  */
 struct elemental {
 	double nodes, cores;	   /* n; c, the ranks of a node */

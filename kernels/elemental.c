@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Times elemental operations: it does the cells that it finds on standard input, one line each, and
+ * writes a line per row and one at the end of each cell. What a cell is made of is in elemental.h;
+ * which ones are worth doing is decided by `sluice bench`.
+ */
+#include "kernels/elemental.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/unit.h"
+
+struct args {
+	const char *file, *cells;
+	int64_t limit_ns;
+};
+
+static const struct option options[] = {
+	{ 'f', "file", "PATH", NULL, "the file that storage is measured with; it is removed",
+	  OPTION_TEXT, offsetof(struct args, file) },
+	{ 'c', "cells", "FILE", "-", "what to do, a line each; - is standard input of rank 0",
+	  OPTION_TEXT, offsetof(struct args, cells) },
+	{ 'l', "limit", "TIME", "1s", "repeat a cell of communication for no longer", OPTION_TIME,
+	  offsetof(struct args, limit_ns) },
+	{ 0 },
+};
+
+void elemental_row(const struct elemental *e, const struct elemental_cell *cell,
+		   const char *operation, uint64_t writers, uint64_t round, uint64_t repetition,
+		   double seconds)
+{
+	if (e->kernel->rank == 0)
+		printf("@row %lu %s %llu %llu %llu %.9g\n", cell->id, operation,
+		       (unsigned long long)writers, (unsigned long long)round,
+		       (unsigned long long)repetition, seconds);
+}
+
+/* ---- rounds ---- */
+
+#define APART_TIMES 200
+
+void elemental_apart(const struct elemental *e)
+{
+	MPI_Alltoall(e->told, 1, MPI_INT, e->told + e->kernel->ranks, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+double elemental_apart_seconds(const struct elemental *e)
+{
+	double begin;
+
+	elemental_apart(e);
+	begin = MPI_Wtime();
+	for (int i = 0; i < APART_TIMES; i++)
+		elemental_apart(e);
+	return (MPI_Wtime() - begin) / APART_TIMES;
+}
+
+double elemental_less(double passed, double apart_s)
+{
+	double left = passed - apart_s;
+
+	return left > passed / 1000 ? left : passed / 1000;
+}
+
+/* ---- cells ---- */
+
+#define WORDS_MAX 16
+
+static int number_read(const char *word, uint64_t *number, struct err *err)
+{
+	if (!word || unit_parse_count(word, number) < 0)
+		return err_set(err, EINVAL, "\"%s\" is no number", word ? word : "");
+	return 0;
+}
+
+static int numbers_read(char **words, uint64_t **to, size_t count, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		int r = number_read(words[i], to[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* "1,2,4" or "-" */
+static int parts_read(char *word, struct elemental_cell *cell, struct err *err)
+{
+	char *rest = word, *item;
+
+	if (!word || strcmp(word, "-") == 0)
+		return word ? 0 : err_set(err, EINVAL, "a word is missing");
+	while ((item = strsep(&rest, ","))) {
+		int r;
+
+		if (cell->part_count == ELEMENTAL_PARTS)
+			return err_set(err, E2BIG, "more than %d parts", ELEMENTAL_PARTS);
+		r = number_read(item, &cell->parts[cell->part_count], err);
+		if (r < 0)
+			return r;
+		if (!cell->parts[cell->part_count] || cell->parts[cell->part_count] > cell->writers)
+			return err_set(err, EINVAL, "%s is no part of the writers", item);
+		cell->part_count++;
+	}
+	return 0;
+}
+
+static int comm_read(char **words, struct elemental_cell *cell, struct err *err)
+{
+	uint64_t *numbers[] = { &cell->senders, &cell->receivers, &cell->bytes,
+				&cell->repetitions };
+
+	if (!words[0] || strlen(words[0]) >= sizeof(cell->operation))
+		return err_set(err, EINVAL, "the operation is missing");
+	strcpy(cell->operation, words[0]);
+	cell->kind = ELEMENTAL_COMM;
+	return numbers_read(words + 1, numbers, 4, err);
+}
+
+static int storage_read(char **words, struct elemental_cell *cell, struct err *err)
+{
+	uint64_t reads = 0;
+	uint64_t *numbers[] = { &cell->writers, &cell->bytes, &cell->rounds, &cell->repetitions,
+				&reads };
+	int cache, r;
+
+	if (!words[0] || !words[1])
+		return err_set(err, EINVAL, "a word is missing");
+	cell->kind = ELEMENTAL_STORAGE;
+	cell->is_uniform = strcmp(words[0], "uniform") == 0;
+	if (!cell->is_uniform && strcmp(words[0], "topology") != 0)
+		return err_set(err, EINVAL, "there is no placement \"%s\"", words[0]);
+	cache = option_choice(ELEMENTAL_CACHE_WORDS, words[1], strlen(words[1]));
+	if (cache < 0)
+		return err_set(err, EINVAL, "\"%s\" is none of " ELEMENTAL_CACHE_WORDS, words[1]);
+	cell->cache = (enum elemental_cache)cache;
+	r = numbers_read(words + 2, numbers, 5, err);
+	if (r < 0)
+		return r;
+	cell->reads = reads;
+	if (!cell->bytes || !cell->rounds)
+		return err_set(err, EINVAL, "there is nothing to write");
+	return parts_read(words[7], cell, err);
+}
+
+static int cell_read(char *line, struct elemental_cell *cell, struct err *err)
+{
+	char *words[WORDS_MAX + 1] = { 0 }, *rest = line, *word;
+	uint64_t id;
+	size_t n = 0;
+	int r;
+
+	while (n < WORDS_MAX && (word = strsep(&rest, " \t")))
+		if (*word)
+			words[n++] = word;
+	*cell = (struct elemental_cell){ 0 };
+	r = number_read(words[0], &id, err);
+	if (r < 0)
+		return r;
+	cell->id = (unsigned long)id;
+	if (words[1] && strcmp(words[1], "comm") == 0)
+		return comm_read(words + 2, cell, err);
+	if (words[1] && strcmp(words[1], "storage") == 0)
+		return storage_read(words + 2, cell, err);
+	return err_set(err, EINVAL, "neither comm nor storage");
+}
+
+static int cell_run(const struct elemental *e, const struct elemental_cell *cell)
+{
+	int r = cell->kind == ELEMENTAL_COMM ? elemental_comm(e, cell) : elemental_storage(e, cell);
+
+	if (r >= 0 && e->kernel->rank == 0) {
+		printf("@done %lu\n", cell->id);
+		fflush(stdout);
+	}
+	return r;
+}
+
+/* All ranks go through the same text, so they fail alike. */
+static int cells_run(const struct elemental *e, char *text)
+{
+	char *rest = text, *line;
+	size_t number = 0;
+	int r = 0;
+
+	while (r >= 0 && (line = strsep(&rest, "\n"))) {
+		struct elemental_cell cell;
+		struct err err = { 0 };
+
+		number++;
+		if (!*line || *line == '#')
+			continue;
+		if (cell_read(line, &cell, &err) < 0)
+			err_prefix(&err, "line %zu", number);
+		r = kernel_agree(e->kernel, &err);
+		if (r >= 0)
+			r = cell_run(e, &cell);
+	}
+	return r;
+}
+
+/* ---- start ---- */
+
+static void file_read(const char *path, struct buf *text, struct err *err)
+{
+	AUTO_FCLOSE FILE *file = strcmp(path, "-") == 0 ? fdopen(0, "r") : fopen(path, "re");
+	size_t n;
+
+	if (!file) {
+		err_set(err, errno, "%s: %s", path, strerror(errno));
+		return;
+	}
+	do {
+		buf_reserve(text, 4096);
+		n = fread(text->data + text->len, 1, 4096, file);
+		text->len += n;
+		text->data[text->len] = 0;
+	} while (n);
+}
+
+/* Rank 0 reads, all get it. NULL on all ranks where it cannot be read. */
+static char *cells_get(const struct kernel *kernel, const char *path)
+{
+	struct buf text = { 0 };
+	struct err err = { 0 };
+	uint64_t bytes;
+
+	if (kernel->rank == 0)
+		file_read(path, &text, &err);
+	if (kernel_agree(kernel, &err) < 0) {
+		buf_release(&text);
+		return NULL;
+	}
+	bytes = text.len;
+	MPI_Bcast(&bytes, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+	buf_reserve(&text, bytes + 1);
+	MPI_Bcast(text.data, (int)bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
+	text.data[bytes] = 0;
+	text.len = bytes;
+	return buf_take(&text);
+}
+
+int main(int argc, char **argv)
+{
+	struct kernel kernel = {
+		.name = "elemental",
+		.about = "Times elemental operations of communication and storage.",
+		.options = options,
+	};
+	struct elemental e = { .kernel = &kernel };
+	AUTO_FREE char *text = NULL;
+	struct args args;
+	int code;
+
+	if (!kernel_start(&kernel, &args, argc, argv, &code))
+		return code;
+	e.file = args.file;
+	e.limit_s = (double)args.limit_ns / 1e9;
+	e.told = xcalloc(2 * (size_t)kernel.ranks, sizeof(*e.told));
+	elemental_place_find(&e.place, kernel.rank, kernel.ranks);
+	if (kernel.rank == 0) {
+		printf("@nodes %llu\n", (unsigned long long)e.place.node_count);
+		fflush(stdout);
+	}
+	text = cells_get(&kernel, args.cells);
+	code = text && cells_run(&e, text) >= 0 ? KERNEL_GOOD : KERNEL_FAILED;
+	elemental_place_release(&e.place);
+	free(e.told);
+	return kernel_end(&kernel, &args, code);
+}

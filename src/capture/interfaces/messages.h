@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Messages and collective calls of MPI that an MPI-IO is made of: all that any driver of ROMIO
+ * calls, and what another may. Recorded on request and inside calls on files alone
+ * (capture/messages.h), so that the enclosing call is always the one on the file. FLAGS is the
+ * other rank, or the root; SIZE the bytes that this rank gives, or is ready to take.
+ */
+#ifndef SLUICE_INTERFACES_MESSAGES_H
+#define SLUICE_INTERFACES_MESSAGES_H
+
+#ifdef SLUICE_CHECK
+#include <mpi.h>
+#else
+#include "capture/messages.h"
+#endif
+#include "capture/interfaces/marks.h"
+
+LAYER(MPI)
+LIBRARY(MPI)
+ALSO(P)
+
+#define MESSAGE                                        \
+	ONLY_IF(message_is_wanted())                   \
+	ERROR(ret != MPI_SUCCESS, mpi_class(called, ret)) \
+	CALL(MESSAGE)
+
+#define BYTES(datatype, count) FIELD(SIZE, err ? 0 : mpi_bytes(called, datatype, count))
+/* Where the buffer may be the result's own. */
+#define BYTES_OF(buf, datatype, count) \
+	FIELD(SIZE, err ? 0 : message_bytes(called, buf, datatype, count))
+/* s is what the name of the function ends in, "_c" for large counts. */
+#define BYTES_EACH(s) \
+	FIELD(SIZE, err ? 0 : message_sum##s(called, sendbuf, sendcounts, sendtype, comm))
+#define BYTES_TYPES(s) \
+	FIELD(SIZE, err ? 0 : message_types##s(called, sendbuf, sendcounts, sendtypes, comm))
+
+/* From one rank to one: s is what the names end in, n the type of a count. */
+#define SINGLE(s, n)                                                                              \
+	MESSAGE BYTES(datatype, count)                                                            \
+	int MPI_Send##s(const void *buf, n count, MPI_Datatype datatype, FLAGS int dest, int tag, \
+			MPI_Comm comm);                                                           \
+	MESSAGE BYTES(datatype, count)                                                            \
+	int MPI_Ssend##s(const void *buf, n count, MPI_Datatype datatype, FLAGS int dest,         \
+			 int tag, MPI_Comm comm);                                                 \
+	MESSAGE BYTES(datatype, count)                                                            \
+	int MPI_Rsend##s(const void *buf, n count, MPI_Datatype datatype, FLAGS int dest,         \
+			 int tag, MPI_Comm comm);                                                 \
+	MESSAGE BYTES(datatype, count)                                                            \
+	int MPI_Bsend##s(const void *buf, n count, MPI_Datatype datatype, FLAGS int dest,         \
+			 int tag, MPI_Comm comm);                                                 \
+	MESSAGE BYTES(datatype, count)                                                            \
+	int MPI_Recv##s(void *buf, n count, MPI_Datatype datatype, FLAGS int source, int tag,     \
+			MPI_Comm comm, MPI_Status *status);                                       \
+	MESSAGE BYTES(sendtype, sendcount)                                                        \
+	int MPI_Sendrecv##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,              \
+			    FLAGS int dest, int sendtag, void *recvbuf, n recvcount,              \
+			    MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,        \
+			    MPI_Status *status);                                                  \
+	MESSAGE BYTES(datatype, count)                                                            \
+	int MPI_Isend##s(const void *buf, n count, MPI_Datatype datatype, FLAGS int dest,         \
+			 int tag, MPI_Comm comm, MPI_Request *request);                           \
+	MESSAGE BYTES(datatype, count)                                                            \
+	int MPI_Issend##s(const void *buf, n count, MPI_Datatype datatype, FLAGS int dest,        \
+			  int tag, MPI_Comm comm, MPI_Request *request);                          \
+	MESSAGE BYTES(datatype, count)                                                            \
+	int MPI_Irsend##s(const void *buf, n count, MPI_Datatype datatype, FLAGS int dest,        \
+			  int tag, MPI_Comm comm, MPI_Request *request);                          \
+	MESSAGE BYTES(datatype, count)                                                            \
+	int MPI_Ibsend##s(const void *buf, n count, MPI_Datatype datatype, FLAGS int dest,        \
+			  int tag, MPI_Comm comm, MPI_Request *request);                          \
+	MESSAGE BYTES(datatype, count)                                                            \
+	int MPI_Irecv##s(void *buf, n count, MPI_Datatype datatype, FLAGS int source, int tag,    \
+			 MPI_Comm comm, MPI_Request *request);
+
+/*
+ * Of all ranks. s as above, n the type of a count, d that of a displacement, and behind them what a
+ * call has at its end that does not wait.
+ */
+#define BCAST(name, s, n, d, ...)                                                             \
+	MESSAGE BYTES(datatype, count)                                                        \
+	int MPI_##name##s(void *buffer, n count, MPI_Datatype datatype, FLAGS int root,       \
+			  MPI_Comm comm __VA_ARGS__);
+#define REDUCE(name, s, n, d, ...)                                                            \
+	MESSAGE BYTES(datatype, count)                                                        \
+	int MPI_##name##s(const void *sendbuf, void *recvbuf, n count, MPI_Datatype datatype, \
+			  MPI_Op op, FLAGS int root, MPI_Comm comm __VA_ARGS__);
+#define ALLREDUCE(name, s, n, d, ...)                                                         \
+	MESSAGE BYTES(datatype, count)                                                        \
+	int MPI_##name##s(const void *sendbuf, void *recvbuf, n count, MPI_Datatype datatype, \
+			  MPI_Op op, MPI_Comm comm __VA_ARGS__);
+#define GATHER(name, s, n, d, ...)                                                            \
+	MESSAGE BYTES_OF(sendbuf, sendtype, sendcount)                                        \
+	int MPI_##name##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,            \
+			  void *recvbuf, n recvcount, MPI_Datatype recvtype, FLAGS int root,  \
+			  MPI_Comm comm __VA_ARGS__);
+#define GATHERV(name, s, n, d, ...)                                                           \
+	MESSAGE BYTES_OF(sendbuf, sendtype, sendcount)                                        \
+	int MPI_##name##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,            \
+			  void *recvbuf, const n *recvcounts, const d *displs,                \
+			  MPI_Datatype recvtype, FLAGS int root, MPI_Comm comm __VA_ARGS__);
+/* What it sends counts at the root alone; what it receives, everywhere. */
+#define SCATTER(name, s, n, d, ...)                                                           \
+	MESSAGE BYTES_OF(recvbuf, recvtype, recvcount)                                        \
+	int MPI_##name##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,            \
+			  void *recvbuf, n recvcount, MPI_Datatype recvtype, FLAGS int root,  \
+			  MPI_Comm comm __VA_ARGS__);
+#define SCATTERV(name, s, n, d, ...)                                                          \
+	MESSAGE BYTES_OF(recvbuf, recvtype, recvcount)                                        \
+	int MPI_##name##s(const void *sendbuf, const n *sendcounts, const d *displs,          \
+			  MPI_Datatype sendtype, void *recvbuf, n recvcount,                  \
+			  MPI_Datatype recvtype, FLAGS int root, MPI_Comm comm __VA_ARGS__);
+#define ALLGATHER(name, s, n, d, ...)                                                         \
+	MESSAGE BYTES_OF(sendbuf, sendtype, sendcount)                                        \
+	int MPI_##name##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,            \
+			  void *recvbuf, n recvcount, MPI_Datatype recvtype,                  \
+			  MPI_Comm comm __VA_ARGS__);
+#define ALLGATHERV(name, s, n, d, ...)                                                        \
+	MESSAGE BYTES_OF(sendbuf, sendtype, sendcount)                                        \
+	int MPI_##name##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,            \
+			  void *recvbuf, const n *recvcounts, const d *displs,                \
+			  MPI_Datatype recvtype, MPI_Comm comm __VA_ARGS__);
+/* So much to each rank. */
+#define ALLTOALL(name, s, n, d, ...)                                                          \
+	MESSAGE BYTES_OF(sendbuf, sendtype, sendcount)                                        \
+	int MPI_##name##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,            \
+			  void *recvbuf, n recvcount, MPI_Datatype recvtype,                  \
+			  MPI_Comm comm __VA_ARGS__);
+#define ALLTOALLV(name, s, n, d, ...)                                                         \
+	MESSAGE BYTES_EACH(s)                                                                 \
+	int MPI_##name##s(const void *sendbuf, const n *sendcounts, const d *sdispls,         \
+			  MPI_Datatype sendtype, void *recvbuf, const n *recvcounts,          \
+			  const d *rdispls, MPI_Datatype recvtype,                            \
+			  MPI_Comm comm __VA_ARGS__);
+#define ALLTOALLW(name, s, n, d, ...)                                                         \
+	MESSAGE BYTES_TYPES(s)                                                                \
+	int MPI_##name##s(const void *sendbuf, const n *sendcounts, const d *sdispls,         \
+			  const MPI_Datatype *sendtypes, void *recvbuf, const n *recvcounts,  \
+			  const d *rdispls, const MPI_Datatype *recvtypes,                    \
+			  MPI_Comm comm __VA_ARGS__);
+
+/* Each waits under its name, and does not under the other. */
+#define BOTH(shape, name, starting, s, n, d) \
+	shape(name, s, n, d) shape(starting, s, n, d, , MPI_Request *request)
+#define COLLECTIVE(s, n, d)                                    \
+	BOTH(BCAST, Bcast, Ibcast, s, n, d)                    \
+	BOTH(REDUCE, Reduce, Ireduce, s, n, d)                 \
+	BOTH(ALLREDUCE, Allreduce, Iallreduce, s, n, d)        \
+	BOTH(ALLREDUCE, Scan, Iscan, s, n, d)                  \
+	BOTH(ALLREDUCE, Exscan, Iexscan, s, n, d)              \
+	BOTH(ALLREDUCE, Reduce_scatter_block, Ireduce_scatter_block, s, n, d) \
+	BOTH(GATHER, Gather, Igather, s, n, d)                 \
+	BOTH(GATHERV, Gatherv, Igatherv, s, n, d)              \
+	BOTH(SCATTER, Scatter, Iscatter, s, n, d)              \
+	BOTH(SCATTERV, Scatterv, Iscatterv, s, n, d)           \
+	BOTH(ALLGATHER, Allgather, Iallgather, s, n, d)        \
+	BOTH(ALLGATHERV, Allgatherv, Iallgatherv, s, n, d)     \
+	BOTH(ALLTOALL, Alltoall, Ialltoall, s, n, d)           \
+	BOTH(ALLTOALLV, Alltoallv, Ialltoallv, s, n, d)        \
+	BOTH(ALLTOALLW, Alltoallw, Ialltoallw, s, n, d)
+
+/* Into and out of the memory of another rank. */
+#define ONE_SIDED(s, n)                                                                          \
+	MESSAGE BYTES(origin_datatype, origin_count)                                             \
+	int MPI_Put##s(const void *origin, n origin_count, MPI_Datatype origin_datatype,         \
+		       FLAGS int target, MPI_Aint displacement, n target_count,                  \
+		       MPI_Datatype target_datatype, MPI_Win win);                               \
+	MESSAGE BYTES(origin_datatype, origin_count)                                             \
+	int MPI_Get##s(void *origin, n origin_count, MPI_Datatype origin_datatype,               \
+		       FLAGS int target, MPI_Aint displacement, n target_count,                  \
+		       MPI_Datatype target_datatype, MPI_Win win);                               \
+	MESSAGE BYTES(origin_datatype, origin_count)                                             \
+	int MPI_Accumulate##s(const void *origin, n origin_count, MPI_Datatype origin_datatype,  \
+			      FLAGS int target, MPI_Aint displacement, n target_count,           \
+			      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
+
+SINGLE(, int)
+COLLECTIVE(, int, int)
+ONE_SIDED(, int)
+#if !defined(SLUICE_CHECK) || MPI_VERSION >= 4
+SINGLE(_c, MPI_Count)
+COLLECTIVE(_c, MPI_Count, MPI_Aint)
+ONE_SIDED(_c, MPI_Count)
+#endif
+
+MESSAGE int MPI_Barrier(MPI_Comm comm);
+MESSAGE int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
+MESSAGE int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made_comm);
+MESSAGE int MPI_Comm_split(MPI_Comm comm, int color, int key_of, MPI_Comm *made_comm);
+MESSAGE int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key_of, MPI_Info info,
+				MPI_Comm *made_comm);
+MESSAGE int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *made_comm);
+MESSAGE int MPI_Comm_free(MPI_Comm *comm);
+MESSAGE int MPI_Win_create(void *base, MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm,
+			   MPI_Win *win);
+MESSAGE int MPI_Win_free(MPI_Win *win);
+MESSAGE int MPI_Win_fence(int assertion, MPI_Win win);
+MESSAGE int MPI_Win_lock(int lock_type, FLAGS int target, int assertion, MPI_Win win);
+MESSAGE int MPI_Win_unlock(FLAGS int target, MPI_Win win);
+
+#endif

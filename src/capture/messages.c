@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/messages.h"
+
+#include "trace/calls.h"
+
+/*
+ * Calls that are no I/O: what is sent while a job starts or ends, and what a collective call is
+ * itself made of.
+ */
+#define NOT_INSIDE (1u << CLASS_PROCESS | 1u << CLASS_MESSAGE)
+
+bool message_is_inside(const void *at)
+{
+	const struct calling *c = &capture_self.calling;
+
+	/* A frame below ours was left by longjmp; where there is none, its place is NULL. Only
+	 * traces have messages: counters are kept per file. */
+	return frame_mode() == CAPTURE_TRACE && (uintptr_t)c->at > (uintptr_t)at &&
+	       !(NOT_INSIDE >> call_table[c->call].class & 1);
+}
+
+/* MPICH has -1 for it, Open MPI 1. */
+static bool is_in_place(const void *buf)
+{
+	return (intptr_t)buf == (mpi_kind.is_open ? 1 : -1);
+}
+
+uint64_t message_bytes(const void *near, const void *buf, MPI_Datatype datatype, int64_t count)
+{
+	return is_in_place(buf) ? 0 : mpi_bytes(near, datatype, count);
+}
+
+uint64_t message_sum(const void *near, const void *buf, const int *counts, MPI_Datatype datatype,
+		     MPI_Comm comm)
+{
+	int size = is_in_place(buf) ? 0 : mpi_size(near, comm);
+	int64_t sum = 0;
+
+	for (int i = 0; i < size; i++)
+		sum += counts[i];
+	return sum ? mpi_bytes(near, datatype, sum) : 0;
+}
+
+uint64_t message_sum_c(const void *near, const void *buf, const MPI_Count *counts,
+		       MPI_Datatype datatype, MPI_Comm comm)
+{
+	int size = is_in_place(buf) ? 0 : mpi_size(near, comm);
+	int64_t sum = 0;
+
+	for (int i = 0; i < size; i++)
+		sum += counts[i];
+	return sum ? mpi_bytes(near, datatype, sum) : 0;
+}
+
+/* Half a word where handles are ints. */
+static MPI_Datatype type_at(const MPI_Datatype *types, int i)
+{
+	return mpi_kind.is_open ? types[i] : (MPI_Datatype)((const uint32_t *)types)[i];
+}
+
+uint64_t message_types(const void *near, const void *buf, const int *counts,
+		       const MPI_Datatype *types, MPI_Comm comm)
+{
+	int size = is_in_place(buf) ? 0 : mpi_size(near, comm);
+	uint64_t sum = 0;
+
+	for (int i = 0; i < size; i++)
+		if (counts[i])
+			sum += mpi_bytes(near, type_at(types, i), counts[i]);
+	return sum;
+}
+
+uint64_t message_types_c(const void *near, const void *buf, const MPI_Count *counts,
+			 const MPI_Datatype *types, MPI_Comm comm)
+{
+	int size = is_in_place(buf) ? 0 : mpi_size(near, comm);
+	uint64_t sum = 0;
+
+	for (int i = 0; i < size; i++)
+		if (counts[i])
+			sum += mpi_bytes(near, type_at(types, i), counts[i]);
+	return sum;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the files of studies share. Work is cut into pieces, one repetition under one condition
+ * each; what a piece leaves depends on its number alone, so threads may take them in any order.
+ */
+#ifndef SLUICE_PREDICT_MODEL_STUDIES_PARTS_H
+#define SLUICE_PREDICT_MODEL_STUDIES_PARTS_H
+
+#include <pthread.h>
+
+#include "base/err.h"
+#include "predict/model/studies.h"
+
+/* Streams of random numbers that must not meet. */
+enum { SEED_DESIGN = 1000, SEED_RANDOM = 2000, SEED_NOISE = 3000, SEED_THIN = 4000 };
+
+struct pieces {
+	const struct study *study;
+	const char *stage;
+	int (*work)(struct pieces *pieces, size_t piece, struct err *err);
+	void *arg;
+	size_t count, done;
+	pthread_mutex_t lock; /* guards done, failed, err and who tells progress */
+	size_t failed;	      /* the first piece that did; SIZE_MAX: none */
+	struct err err;
+};
+int pieces_run(struct pieces *pieces, struct err *err);
+
+/* One repetition: learns from these rows, with the methods that were selected. */
+int study_learn(struct hybrid *hybrid, const struct study *study, const struct elements *rows,
+		size_t repetition, struct err *err);
+
+/* Times of all instances x choices, as the hybrid model and the black box have them. */
+int study_hybrid_say(const struct hybrid *hybrid, const struct contest *contest, double *predicted,
+		     struct err *err);
+int study_ml_say(const struct study *study, const struct training *training, bool logarithm,
+		 size_t repetition, double *predicted, struct err *err);
+
+void study_training(struct training *training, const struct study *study, size_t repetition);
+
+#endif
