@@ -144,8 +144,8 @@ static void add_offsets(struct counts *counts, const struct layout *l, const str
 	cuts *= (double)l->block / (double)l->spacing;
 	at.senders = ranks;
 	at.receivers = parts;
-	at.bytes = 16 * ((double)l->pieces + cuts / ranks);
-	counts_add(counts, OPERATION_ALLTOALLV, "offsets to aggregators", 1, &at);
+	at.bytes = 16 * ((double)l->pieces + cuts / ranks) / (double)l->lists;
+	counts_add(counts, OPERATION_ALLTOALLV, "offsets to aggregators", (double)l->lists, &at);
 }
 
 /* Of the two sorts of parts only those that are there. */
