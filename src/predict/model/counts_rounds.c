@@ -158,9 +158,9 @@ static void add_offsets(struct counts *counts, const struct layout *l, const str
 		window = at_most(window, (double)l->unit);
 	}
 	cuts *= (double)l->block / (double)l->spacing;
-	add_messages(counts, l, "offsets to aggregators", 1,
+	add_messages(counts, l, "offsets to aggregators", (double)l->lists,
 		     parts * at_most(ranks, windows * windows_meet(l, window).pieces), parts,
-		     16 * (ranks * (double)l->pieces + cuts));
+		     16 * (ranks * (double)l->pieces + cuts) / (double)l->lists);
 }
 
 /* Of the two sorts of parts only those that are there. */
