@@ -103,7 +103,7 @@ END
 done
 
 # The option is the setting; and counting is of calls on files alone.
-mpi=${mpis%% *}
+mpi=${mpis%%[[:space:]]*}
 unset SLUICE_CAPTURE_MESSAGES
 check_rc 0 "$sluice" run --messages -o "$work/trace" -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/collective" "$work/cases"
 "$sluice" print --layer MPI "$work/trace" | grep -q MPI_Alltoall || wrong "run --messages has recorded none"
