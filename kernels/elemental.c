@@ -265,7 +265,7 @@ int main(int argc, char **argv)
 	e.told = xcalloc(2 * (size_t)kernel.ranks, sizeof(*e.told));
 	elemental_place_find(&e.place, kernel.rank, kernel.ranks);
 	if (kernel.rank == 0) {
-		printf("@nodes %llu\n", (unsigned long long)e.place.node_count);
+		printf("@nodes %llu %d\n", (unsigned long long)e.place.node_count, kernel.ranks);
 		fflush(stdout);
 	}
 	text = cells_get(&kernel, args.cells);

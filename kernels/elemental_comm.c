@@ -2,7 +2,8 @@
  *
  * Communication, as predict/model/operation.h says what the time of one is: what it adds to a
  * sequence. A collective keeps ranks together by itself and is done many times on end. Exchanges
- * are single messages as those of ROMIO's rounds, and separated by an Alltoall as those are.
+ * are single messages as those of ROMIO's rounds, and separated by an Alltoall as those are; so are
+ * broadcasts, whose root would run ahead.
  */
 #include <errno.h>
 #include <limits.h>
@@ -30,6 +31,7 @@ struct method {
 	void (*run)(const struct comm *c, int bytes);
 	/* Room that a rank needs to send from and to receive into, in units of bytes. */
 	bool from_each, to_each;
+	bool is_apart; /* does not keep ranks together by itself: something must */
 };
 
 static void allreduce(const struct comm *c, int bytes)
@@ -78,9 +80,9 @@ static void exchange(const struct comm *c, int bytes)
 }
 
 static const struct method methods[] = {
-	{ "ar", allreduce, false, false }, { "aa", alltoall, true, true },
-	{ "ag", allgather, false, true },  { "bc", broadcast, false, false },
-	{ "ba", barrier, false, false },   { "aav", exchange, false, false },
+	{ "ar", allreduce, false, false, false }, { "aa", alltoall, true, true, false },
+	{ "ag", allgather, false, true, false },  { "bc", broadcast, false, false, true },
+	{ "ba", barrier, false, false, false },	  { "aav", exchange, false, false, true },
 };
 
 static const struct method *method_find(const char *name)
@@ -122,7 +124,7 @@ static int exchange_plan(struct comm *c, int64_t *from_bytes, int64_t *to_bytes,
 {
 	const struct elemental_cell *cell = c->cell;
 	int rank = c->e->kernel->rank, ranks = c->e->kernel->ranks;
-	struct selection receivers = { 0 };
+	struct chosen receivers = { 0 };
 	int r = selector_spread(&receivers, c->e->place.nodes, c->e->place.sockets, (uint64_t)ranks,
 				cell->receivers, err);
 
@@ -137,7 +139,7 @@ static int exchange_plan(struct comm *c, int64_t *from_bytes, int64_t *to_bytes,
 		if (receivers.ranks[receiver] == (uint64_t)rank)
 			c->takes[sender] += (int)cell->bytes;
 	}
-	selection_release(&receivers);
+	chosen_release(&receivers);
 	*from_bytes = places_fill(c->sends, c->send_at, ranks);
 	*to_bytes = places_fill(c->takes, c->take_at, ranks);
 	if (*from_bytes < 0 || *to_bytes < 0)
@@ -202,17 +204,16 @@ static void comm_close(struct comm *c)
 static void repeat_batch(const struct comm *c, const struct method *method, uint64_t count,
 			 double *took)
 {
-	bool is_apart = method->run == exchange;
 	double before, now;
 
 	elemental_apart(c->e);
 	before = MPI_Wtime();
 	for (uint64_t i = 0; i < count; i++) {
 		method->run(c, (int)c->cell->bytes);
-		if (is_apart)
+		if (method->is_apart)
 			elemental_apart(c->e);
 		now = MPI_Wtime();
-		took[i] = elemental_less(now - before, is_apart ? c->apart_s : 0);
+		took[i] = elemental_less(now - before, method->is_apart ? c->apart_s : 0);
 		before = now;
 	}
 }
@@ -249,7 +250,7 @@ int elemental_comm(const struct elemental *e, const struct elemental_cell *cell)
 		comm_open(&c, method, &err);
 	r = kernel_agree(e->kernel, &err);
 	if (r >= 0) {
-		c.apart_s = method->run == exchange ? elemental_apart_seconds(e) : 0;
+		c.apart_s = method->is_apart ? elemental_apart_seconds(e) : 0;
 		done = repeat(&c, method, took);
 		for (uint64_t i = 0; i < done; i++)
 			elemental_row(e, cell, cell->operation, 0, 0, i, took[i]);

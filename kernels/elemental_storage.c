@@ -21,11 +21,13 @@
 #include "kernels/elemental.h"
 
 #define ALIGNMENT 4096
+/* Of a long run of full rounds each row is the mean of several. */
+#define ROWS_MOST 64
 
 struct session {
 	const struct elemental *e;
 	const struct elemental_cell *cell;
-	struct selection writers;
+	struct chosen writers;
 	int64_t mine; /* index among the writers, -1: none */
 	int fd;
 	char *data;
@@ -145,6 +147,27 @@ static enum round round_kind(const struct elemental_cell *cell, uint64_t round)
 	return round ? ROUND_FULL : ROUND_FIRST;
 }
 
+/* clock[i] and clock[i + 1] enclose round i. */
+static void rows_tell(const struct session *s, bool is_read, uint64_t repetition,
+		      const double *clock, double apart_s)
+{
+	const struct elemental_cell *cell = s->cell;
+	uint64_t rounds = cell->rounds + cell->part_count;
+	uint64_t block = (cell->rounds + ROWS_MOST - 2) / ROWS_MOST;
+
+	for (uint64_t round = 0, end; round < rounds; round = end) {
+		enum round kind = round_kind(cell, round);
+
+		end = round + (kind == ROUND_FULL ? block : 1);
+		if (kind == ROUND_FULL && end > cell->rounds)
+			end = cell->rounds;
+		elemental_row(s->e, cell, round_names[is_read][kind], round_writers(cell, round),
+			      round, repetition,
+			      elemental_less((clock[end] - clock[round]) / (double)(end - round),
+					     apart_s));
+	}
+}
+
 /* All rounds of one direction: full ones, then partial ones; nothing but what keeps them apart is
  * done between them. */
 static int rounds_run(const struct session *s, bool is_read, uint64_t repetition)
@@ -166,10 +189,7 @@ static int rounds_run(const struct session *s, bool is_read, uint64_t repetition
 	}
 	if (kernel_agree(s->e->kernel, &err) < 0)
 		return -EIO;
-	for (uint64_t round = 0; round < rounds; round++)
-		elemental_row(s->e, cell, round_names[is_read][round_kind(cell, round)],
-			      round_writers(cell, round), round, repetition,
-			      elemental_less(clock[round + 1] - clock[round], apart_s));
+	rows_tell(s, is_read, repetition, clock, apart_s);
 	return 0;
 }
 
@@ -254,6 +274,6 @@ int elemental_storage(const struct elemental *e, const struct elemental_cell *ce
 		file_remove(e);
 	}
 	free(s.data);
-	selection_release(&s.writers);
+	chosen_release(&s.writers);
 	return r;
 }

@@ -81,6 +81,9 @@ struct err;
 	  "what to do with parameters that tuning has found for a program")                        \
 	X(TUNE_PLATFORM, "tune", "platform", TEXT, "NAME", "auto",                                 \
 	  "name that this machine is known by; auto for its kind and number of processors")        \
+	X(MODEL_PATH, "model", "path", TEXT, "PATH",                                               \
+	  "${XDG_DATA_HOME:-~/.local/share}/sluice/hybrid.model",                                  \
+	  "what collective accesses cost on this machine, learnt from benchmarks")                 \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
 	  "print a summary after a run; auto does if standard error is a terminal")
 

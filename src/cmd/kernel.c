@@ -13,9 +13,9 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/place.h"
 #include "base/table.h"
 #include "cmd/command.h"
+#include "cmd/parallel.h"
 #include "kernels/kinds.h"
 #include "kernels/shapes.h"
 
@@ -28,18 +28,13 @@ struct kernel_args {
 	int mpi;
 };
 
-enum mpi { MPI_AUTO, MPI_MPICH, MPI_OPENMPI, MPIS };
-
-static const char *const mpi_names[MPIS] = { "auto", "mpich", "openmpi" };
-
 static const struct option kernel_options[] = {
 	{ 'p', "plan", NULL, NULL, "tell what would be written, exactly; nothing runs", OPTION_FLAG,
 	  offsetof(struct kernel_args, plan) },
 	{ 'n', "ranks", "N", NULL, "ranks to start (default 4), or to plan for", OPTION_COUNT,
 	  offsetof(struct kernel_args, ranks) },
-	{ 'm', "mpi", "auto|mpich|openmpi", "auto",
-	  "whose kernel to run; auto: that of the launcher around", OPTION_CHOICE,
-	  offsetof(struct kernel_args, mpi) },
+	{ 'm', "mpi", MPI_WORDS, "auto", "whose kernel to run; auto: that of the launcher around",
+	  OPTION_CHOICE, offsetof(struct kernel_args, mpi) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.kernel/1", OPTION_FLAG,
 	  offsetof(struct kernel_args, json) },
 	{ 0 }
@@ -56,31 +51,6 @@ struct plan {
 	uint64_t least, most;	/* bytes of a rank */
 	uint64_t bytes;		/* of all */
 };
-
-/* The program in the build tree or installed; NULL where there is none for that MPI. */
-static char *program_find(const struct kind *kind, enum mpi mpi)
-{
-	static const char *const folders[] = { "mpi", "../libexec/sluice/kernels" };
-	AUTO_FREE char *binaries = place_binary_dir();
-
-	for (size_t i = 0; binaries && i < sizeof(folders) / sizeof(folders[0]); i++) {
-		char *path =
-			xprintf("%s/%s/%s/%s", binaries, folders[i], mpi_names[mpi], kind->program);
-
-		if (access(path, X_OK) == 0)
-			return path;
-		free(path);
-	}
-	return NULL;
-}
-
-/* The MPI whose launcher has started us; MPI_AUTO if none has. */
-static enum mpi launcher_around(void)
-{
-	if (getenv("OMPI_COMM_WORLD_SIZE"))
-		return MPI_OPENMPI;
-	return getenv("PMI_RANK") || getenv("PMI_SIZE") ? MPI_MPICH : MPI_AUTO;
-}
 
 static size_t words_count(const char *const *words)
 {
@@ -190,7 +160,7 @@ static void kind_json(struct json *json, const struct kind *kind, const struct p
 	json_text(json, "about", kind->about);
 	json_open(json, "mpis", '[');
 	for (int mpi = MPI_AUTO + 1; mpi < MPIS; mpi++) {
-		AUTO_FREE char *path = program_find(kind, (enum mpi)mpi);
+		AUTO_FREE char *path = parallel_program(kind->program, (enum mpi)mpi);
 
 		if (path)
 			json_text(json, NULL, mpi_names[mpi]);
@@ -259,7 +229,7 @@ static void kind_row(struct table *table, const struct kind *kind, const struct 
 	AUTO_BUF struct buf built = { 0 };
 
 	for (int mpi = MPI_AUTO + 1; mpi < MPIS; mpi++) {
-		AUTO_FREE char *path = program_find(kind, (enum mpi)mpi);
+		AUTO_FREE char *path = parallel_program(kind->program, (enum mpi)mpi);
 
 		if (path)
 			buf_printf(&built, "%s%s", built.len ? " " : "", mpi_names[mpi]);
@@ -306,40 +276,15 @@ static int kernel_list(struct command *c, const struct kernel_args *args)
 	return command_finish(c);
 }
 
-/* The MPI to run with and the path of the program; MPI_AUTO and NULL where there is none. */
-static enum mpi mpi_choose(const struct kind *kind, int wanted, char **path)
-{
-	enum mpi around = launcher_around();
-
-	for (int mpi = MPI_AUTO + 1; mpi < MPIS; mpi++) {
-		if (wanted != MPI_AUTO ? mpi != wanted : around != MPI_AUTO && mpi != (int)around)
-			continue;
-		*path = program_find(kind, (enum mpi)mpi);
-		if (*path)
-			return (enum mpi)mpi;
-	}
-	*path = NULL;
-	return MPI_AUTO;
-}
-
 static int program_missing(const struct command *c, const struct kind *kind, int mpi)
 {
 	if (mpi == MPI_AUTO)
-		mpi = (int)launcher_around();
+		mpi = (int)parallel_around();
 	return command_fail(c,
 			    "%s is not built%s%s: an MPI with parallel HDF5 must be there when "
 			    "Sluice is built; `sluice kernel` lists what there is",
 			    kind->program, mpi == MPI_AUTO ? "" : " for ",
 			    mpi == MPI_AUTO ? "" : mpi_names[mpi]);
-}
-
-/* mpiexec.mpich where there is one, else mpiexec; NULL where there is neither. */
-static char *launcher_find(enum mpi mpi)
-{
-	AUTO_FREE char *name = xprintf("mpiexec.%s", mpi_names[mpi]);
-	char *path = place_program(name);
-
-	return path ? path : place_program("mpiexec");
 }
 
 /* Replaces this process by the kernel, or by its launcher. */
@@ -349,15 +294,15 @@ static int kernel_run(struct command *c, const struct kernel_args *args, const s
 	uint64_t ranks = args->ranks == OPTION_NONE ? RANKS_DEFAULT : args->ranks;
 	AUTO_FREE char *program = NULL, *launcher = NULL;
 	AUTO_FREE char *count = xprintf("%llu", (unsigned long long)ranks);
-	enum mpi mpi = mpi_choose(kind, args->mpi, &program);
+	enum mpi mpi = parallel_choose(kind->program, args->mpi, &program);
 	size_t given = words_count((const char *const *)words), fixed = words_count(kind->fixed);
 	AUTO_FREE const char **argv = xcalloc(given + fixed + 5, sizeof(*argv));
 	size_t n = 0;
 
 	if (!program)
 		return program_missing(c, kind, args->mpi);
-	if (launcher_around() == MPI_AUTO) {
-		launcher = launcher_find(mpi);
+	if (parallel_around() == MPI_AUTO) {
+		launcher = parallel_launcher(mpi);
 		if (!launcher)
 			return command_fail(c, "neither mpiexec.%s nor mpiexec is in PATH",
 					    mpi_names[mpi]);

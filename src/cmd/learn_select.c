@@ -59,21 +59,12 @@ static void choice_release(struct choice *choice)
 static int learners_read(const struct command *command, struct choice *choice)
 {
 	const struct learn_args *args = command->args;
-	AUTO_FREE char *copy = xstrdup(args->learners);
 	unsigned task = args->classify ? LEARNER_CLASSIFIES : LEARNER_REGRESSES;
 	struct err err = { 0 };
-	char *rest = copy, *name;
-	size_t count = 0;
 
-	choice->learners = xcalloc(strlen(args->learners) + 2, sizeof(*choice->learners));
-	while ((name = strsep(&rest, ", "))) {
-		if (!*name)
-			continue;
-		choice->learners[count] = learner_find(name, task, &err);
-		if (!choice->learners[count++])
-			return command_misuse(command, "--learners: %s", err.text);
-	}
-	return count ? COMMAND_GOOD : command_misuse(command, "--learners: none is named");
+	if (learner_find_all(args->learners, task, &choice->learners, &err) < 0)
+		return command_misuse(command, "--learners: %s", err.text);
+	return COMMAND_GOOD;
 }
 
 static int recipes_read(const struct command *command, struct choice *choice)

@@ -103,6 +103,10 @@ extern const struct learner_ops *const learners[];
 /* NULL with a sentence that lists the methods for this task (0: any). */
 const struct learner_ops *learner_find(const char *name, unsigned task, struct err *err);
 
+/* "linear,svm" as a list that ends with NULL; the caller frees it. -EINVAL with a sentence. */
+int learner_find_all(const char *names, unsigned task, const struct learner_ops ***list,
+		     struct err *err);
+
 size_t learner_setting_count(const struct learner_ops *learner);
 void learner_defaults(const struct learner_ops *learner, double *settings);
 

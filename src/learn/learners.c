@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "learn/learner.h"
 
 extern const struct learner_ops learner_bayes, learner_boosting, learner_forest, learner_gaussian,
@@ -36,4 +37,26 @@ const struct learner_ops *learner_find(const char *name, unsigned task, struct e
 					    : "this",
 		buf_text(&known));
 	return NULL;
+}
+
+int learner_find_all(const char *names, unsigned task, const struct learner_ops ***list,
+		     struct err *err)
+{
+	AUTO_FREE const struct learner_ops **found = xcalloc(strlen(names) + 2, sizeof(*found));
+	AUTO_FREE char *copy = xstrdup(names);
+	char *rest = copy, *name;
+	size_t count = 0;
+
+	while ((name = strsep(&rest, ", "))) {
+		if (!*name)
+			continue;
+		found[count] = learner_find(name, task, err);
+		if (!found[count++])
+			return -EINVAL;
+	}
+	if (!count)
+		return err_set(err, EINVAL, "none is named");
+	*list = found;
+	found = NULL;
+	return 0;
 }

@@ -168,7 +168,7 @@ static void signals_reset(void)
 static _Noreturn void child_become(const struct child_options *options, int output, int report,
 				   pid_t parent)
 {
-	int input = open("/dev/null", O_RDONLY), code;
+	int input = open(options->input ? options->input : "/dev/null", O_RDONLY), code;
 
 	setsid();
 	signals_reset();
@@ -256,6 +256,8 @@ static void child_watch(struct child *child)
 	while (!child_ended(child) && !is_stopped(child)) {
 		double left = child->options->limit_s - child_age(child);
 
+		if (child->options->look)
+			child->options->look(child->options->look_arg);
 		if (left <= 0)
 			return;
 		sleep_for(fmin(left, pidfd >= 0 ? LOOK_S : DYING_S), pidfd);

@@ -3,9 +3,9 @@
  * Runs a command to its end, or ends it: nothing of it is left behind.
  *
  * The command gets a session of its own, so that neither the terminal's signals nor job control
- * reach it; standard input is empty, output goes to a file. While it runs, we are the reaper of its
- * orphans (PR_SET_CHILD_SUBREAPER): whatever it starts, also with setsid() or a double fork, stays
- * below us and can be found. Should we be killed ourselves, it gets SIGTERM.
+ * reach it; standard input is empty or a file, output goes to a file. While it runs, we are the
+ * reaper of its orphans (PR_SET_CHILD_SUBREAPER): whatever it starts, also with setsid() or a
+ * double fork, stays below us and can be found. Should we be killed ourselves, it gets SIGTERM.
  *
  * Ended in steps, because launchers have to clean up their ranks: SIGTERM to the command; as soon
  * as it has gone, or half of the grace, SIGTERM to what is left of it; after the grace SIGKILL
@@ -30,12 +30,16 @@ struct err;
 struct child_options {
 	char *const *argv;		   /* argv[0] is looked for in $PATH */
 	char *const *environment;	   /* "NAME=VALUE" to set, "NAME" to unset; NULL: as ours */
+	const char *input;		   /* file for stdin; NULL: empty */
 	const char *output;		   /* file for stdout and stderr, made anew */
 	double limit_s;			   /* INFINITY: none */
 	double grace_s;			   /* 0: CHILD_GRACE_S */
 	double linger_s;		   /* 0: CHILD_LINGER_S */
 	const volatile sig_atomic_t *stop; /* not 0: end it. Set by the caller's handlers. NULL:
 					      never */
+	void (*look)(void *arg); /* some times a second while it runs, e.g. at its output. NULL:
+				    nobody looks */
+	void *look_arg;
 };
 
 struct child_end {

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "check.h"
 
-static void rising_and_below(const struct selection *s, uint64_t ranks)
+static void rising_and_below(const struct chosen *s, uint64_t ranks)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		CHECK(s->ranks[i] < ranks);
@@ -30,14 +30,14 @@ static void uniform_strides_are_those_of_the_paper(void)
 
 	for (size_t i = 0; i < sizeof(golden) / sizeof(golden[0]); i++) {
 		uint64_t ranks = golden[i].nodes * 16;
-		struct selection s = { 0 };
+		struct chosen s = { 0 };
 
 		CHECK_INT(selector_uniform(&s, ranks, golden[i].wanted, NULL), 0);
 		CHECK_INT(s.stride, golden[i].stride);
 		CHECK_INT(s.by_stride, golden[i].by_stride);
 		CHECK_INT(s.count, golden[i].wanted);
 		rising_and_below(&s, ranks);
-		selection_release(&s);
+		chosen_release(&s);
 	}
 }
 
@@ -45,16 +45,16 @@ static void every_number_of_writers_can_be_had(void)
 {
 	for (uint64_t ranks = 1; ranks <= 33; ranks++)
 		for (uint64_t wanted = 1; wanted <= ranks; wanted++) {
-			struct selection s = { 0 };
+			struct chosen s = { 0 };
 
 			CHECK_INT(selector_uniform(&s, ranks, wanted, NULL), 0);
 			CHECK_INT(s.count, wanted);
 			rising_and_below(&s, ranks);
-			selection_release(&s);
+			chosen_release(&s);
 		}
 }
 
-static bool has(const struct selection *s, uint64_t rank)
+static bool has(const struct chosen *s, uint64_t rank)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (s->ranks[i] == rank)
@@ -67,7 +67,7 @@ static void psets_check(uint64_t nodes, uint64_t wanted)
 {
 	const struct selector_psets psets = { nodes, 16, 32, 2 };
 	uint64_t counts[16] = { 0 }, least = UINT64_MAX, most = 0;
-	struct selection s = { 0 };
+	struct chosen s = { 0 };
 
 	REQUIRE(nodes / 32 <= 16);
 	CHECK_INT(selector_bridges(&s, &psets, wanted, NULL), 0);
@@ -81,7 +81,7 @@ static void psets_check(uint64_t nodes, uint64_t wanted)
 		CHECK(wanted < nodes / 16 || (has(&s, pset * 512) && has(&s, pset * 512 + 256)));
 	}
 	CHECK(most - least <= 1);
-	selection_release(&s);
+	chosen_release(&s);
 }
 
 static void bridges_come_first_and_psets_are_even(void)
@@ -100,7 +100,7 @@ static void bridges_come_first_and_psets_are_even(void)
 static void nodes_of_a_pset_take_turns(void)
 {
 	const struct selector_psets psets = { 32, 16, 32, 2 };
-	struct selection s = { 0 };
+	struct chosen s = { 0 };
 	unsigned counts[32] = { 0 };
 
 	CHECK_INT(selector_bridges(&s, &psets, 34, NULL), 0);
@@ -108,20 +108,20 @@ static void nodes_of_a_pset_take_turns(void)
 		counts[s.ranks[i] / 16]++;
 	for (size_t i = 0; i < 32; i++)
 		CHECK(counts[i] == 1 || counts[i] == 2);
-	selection_release(&s);
+	chosen_release(&s);
 }
 
 static const char *spread(const uint32_t *nodes, const uint32_t *sockets, uint64_t ranks,
 			  uint64_t wanted)
 {
 	static struct buf text;
-	struct selection s = { 0 };
+	struct chosen s = { 0 };
 
 	buf_clear(&text);
 	CHECK_INT(selector_spread(&s, nodes, sockets, ranks, wanted, NULL), 0);
 	for (size_t i = 0; i < s.count; i++)
 		buf_printf(&text, "%llu ", (unsigned long long)s.ranks[i]);
-	selection_release(&s);
+	chosen_release(&s);
 	return buf_text(&text);
 }
 
@@ -148,7 +148,7 @@ static void writers_are_spread_over_nodes_then_sockets(void)
 static void what_cannot_be_chosen_is_refused(void)
 {
 	const struct selector_psets odd = { 48, 16, 32, 2 }, bridges = { 32, 16, 32, 5 };
-	struct selection s = { 0 };
+	struct chosen s = { 0 };
 	struct err err = { 0 };
 
 	CHECK_INT(selector_uniform(&s, 4, 5, &err), -EINVAL);

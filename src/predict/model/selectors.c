@@ -8,10 +8,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-void selection_release(struct selection *selection)
+void chosen_release(struct chosen *chosen)
 {
-	free(selection->ranks);
-	*selection = (struct selection){ 0 };
+	free(chosen->ranks);
+	*chosen = (struct chosen){ 0 };
 }
 
 static int wanted_check(uint64_t ranks, uint64_t wanted, struct err *err)
@@ -30,15 +30,15 @@ size_t selector_part(size_t whole, size_t part, size_t i)
 }
 
 /* Out of `taken`, one flag per rank. */
-static void selection_fill(struct selection *selection, const bool *taken, uint64_t ranks)
+static void chosen_fill(struct chosen *chosen, const bool *taken, uint64_t ranks)
 {
-	selection->count = 0;
+	chosen->count = 0;
 	for (uint64_t r = 0; r < ranks; r++)
-		selection->count += taken[r];
-	selection->ranks = xcalloc(selection->count + 1, sizeof(*selection->ranks));
+		chosen->count += taken[r];
+	chosen->ranks = xcalloc(chosen->count + 1, sizeof(*chosen->ranks));
 	for (uint64_t r = 0, n = 0; r < ranks; r++)
 		if (taken[r])
-			selection->ranks[n++] = r;
+			chosen->ranks[n++] = r;
 }
 
 /* Takes `more` of those ranks among from[0 .. count) that are free, evenly. */
@@ -55,7 +55,7 @@ static void take_evenly(bool *taken, const uint64_t *from, size_t count, size_t 
 		taken[left[selector_part(n, more, i)]] = true;
 }
 
-int selector_uniform(struct selection *selection, uint64_t ranks, uint64_t wanted, struct err *err)
+int selector_uniform(struct chosen *chosen, uint64_t ranks, uint64_t wanted, struct err *err)
 {
 	AUTO_FREE bool *taken = NULL;
 	AUTO_FREE uint64_t *all = NULL;
@@ -72,9 +72,9 @@ int selector_uniform(struct selection *selection, uint64_t ranks, uint64_t wante
 	for (uint64_t i = 0; i < ranks && given < wanted; i += stride, given++)
 		taken[i] = true;
 	take_evenly(taken, all, ranks, wanted - given);
-	selection_fill(selection, taken, ranks);
-	selection->stride = stride;
-	selection->by_stride = given;
+	chosen_fill(chosen, taken, ranks);
+	chosen->stride = stride;
+	chosen->by_stride = given;
 	return 0;
 }
 
@@ -124,8 +124,8 @@ static int psets_check(const struct selector_psets *p, struct err *err)
 	return 0;
 }
 
-int selector_bridges(struct selection *selection, const struct selector_psets *psets,
-		     uint64_t wanted, struct err *err)
+int selector_bridges(struct chosen *chosen, const struct selector_psets *psets, uint64_t wanted,
+		     struct err *err)
 {
 	AUTO_FREE bool *taken = NULL;
 	uint64_t count, ranks = psets->nodes * psets->cores;
@@ -149,7 +149,7 @@ int selector_bridges(struct selection *selection, const struct selector_psets *p
 		}
 		pset_take(taken, psets, pset, mine - bridges);
 	}
-	selection_fill(selection, taken, ranks);
+	chosen_fill(chosen, taken, ranks);
 	return 0;
 }
 
@@ -213,7 +213,7 @@ static void seats_order(struct seat *seats, uint64_t ranks)
 	qsort(seats, ranks, sizeof(*seats), by_turn);
 }
 
-int selector_spread(struct selection *selection, const uint32_t *nodes, const uint32_t *sockets,
+int selector_spread(struct chosen *chosen, const uint32_t *nodes, const uint32_t *sockets,
 		    uint64_t ranks, uint64_t wanted, struct err *err)
 {
 	AUTO_FREE struct seat *seats = NULL;
@@ -231,6 +231,6 @@ int selector_spread(struct selection *selection, const uint32_t *nodes, const ui
 	seats_order(seats, ranks);
 	for (uint64_t i = 0; i < wanted; i++)
 		taken[seats[i].rank] = true;
-	selection_fill(selection, taken, ranks);
+	chosen_fill(chosen, taken, ranks);
 	return 0;
 }

@@ -19,16 +19,16 @@
 
 struct err;
 
-struct selection {
+struct chosen {
 	uint64_t *ranks; /* rising */
 	size_t count;
 	/* Of uniform: the stride, and how many it gave before the rest was filled up. */
 	uint64_t stride, by_stride;
 };
-void selection_release(struct selection *selection);
+void chosen_release(struct chosen *chosen);
 
-/* -EINVAL where more are wanted than there are ranks, or none. selection is untouched then. */
-int selector_uniform(struct selection *selection, uint64_t ranks, uint64_t wanted, struct err *err);
+/* -EINVAL where more are wanted than there are ranks, or none. chosen is untouched then. */
+int selector_uniform(struct chosen *chosen, uint64_t ranks, uint64_t wanted, struct err *err);
 
 /* Nodes are numbered along psets; node k has ranks k * cores and those behind it. */
 struct selector_psets {
@@ -36,11 +36,11 @@ struct selector_psets {
 	uint64_t pset_nodes;   /* nodes of a pset; divides nodes */
 	uint64_t pset_bridges; /* bridges of a pset, spread over its nodes; divides pset_nodes */
 };
-int selector_bridges(struct selection *selection, const struct selector_psets *psets,
-		     uint64_t wanted, struct err *err);
+int selector_bridges(struct chosen *chosen, const struct selector_psets *psets, uint64_t wanted,
+		     struct err *err);
 
 /* Where rank r runs; sockets NULL: not known. Numbers of both may be any. */
-int selector_spread(struct selection *selection, const uint32_t *nodes, const uint32_t *sockets,
+int selector_spread(struct chosen *chosen, const uint32_t *nodes, const uint32_t *sockets,
 		    uint64_t ranks, uint64_t wanted, struct err *err);
 
 /*

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * For commands that run long and have something to put away: the first SIGINT, SIGTERM or SIGHUP
+ * sets a flag, the second ends the process. Signals that were ignored stay so.
+ */
+#ifndef SLUICE_CMD_STOP_H
+#define SLUICE_CMD_STOP_H
+
+#include <signal.h>
+
+#define STOP_SIGNALS 3
+
+struct stop {
+	struct sigaction old[STOP_SIGNALS];
+};
+
+void stop_catch(struct stop *stop);
+void stop_restore(const struct stop *stop);
+
+/* The signal that came, or 0; may be looked at from anywhere. */
+const volatile sig_atomic_t *stop_flag(void);
+
+#endif
