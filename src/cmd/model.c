@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "params/set.h"
 #include "predict/model/access.h"
+#include "predict/model/studies.h"
+#include "predict/simulate/replica.h"
 
 #define FIELD(name) offsetof(struct model_args, name)
 
@@ -36,8 +38,9 @@ static const struct option model_options[] = {
 	  FIELD(params) },
 	{ 'm', "model", "MODEL", NULL, "the model; else that of the setting model.path",
 	  OPTION_TEXT, FIELD(model) },
-	{ 0, "rows", "CSV", NULL, "fit: rows of elemental benchmarks; else those in the store",
-	  OPTION_TEXT, FIELD(rows) },
+	{ 0, "rows", "CSV", NULL,
+	  "fit, evaluate: rows of elemental benchmarks; else those in the store", OPTION_TEXT,
+	  FIELD(rows) },
 	{ 0, "platform", "NAME", NULL, "fit: whose rows; else those of this machine", OPTION_TEXT,
 	  FIELD(platform) },
 	{ 0, "machine", "NAME|FILE", NULL,
@@ -71,6 +74,20 @@ static const struct option model_options[] = {
 	{ 't', "top", "N", "5", "recommend: show so many of the best", OPTION_COUNT, FIELD(top) },
 	{ 0, "coverage", "SHARE", "0.9", "share of truths inside intervals", OPTION_TEXT,
 	  FIELD(coverage) },
+	{ 0, "on", "MACHINE", "vesta", "evaluate: the modelled machine to measure on", OPTION_TEXT,
+	  FIELD(on) },
+	{ 0, "law", REPLICA_LAW_WORDS, "queue", "evaluate: how that machine's storage is contended",
+	  OPTION_CHOICE, FIELD(law) },
+	{ 0, "times", "CSV", NULL,
+	  "evaluate: measured runs to judge by, instead of a modelled machine", OPTION_TEXT,
+	  FIELD(times) },
+	{ 0, "repetitions", "N", "10", "evaluate: repetitions of each study", OPTION_COUNT,
+	  FIELD(repetitions) },
+	{ 0, "policy", NOISE_POLICY_WORDS, "allow",
+	  "evaluate: what becomes of times that noise made negative", OPTION_CHOICE,
+	  FIELD(policy) },
+	{ 0, "full", NULL, NULL, "evaluate: select methods anew in each repetition; takes hours",
+	  OPTION_FLAG, FIELD(full) },
 	{ 'a', "all", NULL, NULL, "fit, describe: show every candidate of each operation",
 	  OPTION_FLAG, FIELD(all) },
 	{ 'o', "output", "FILE", NULL,
@@ -242,6 +259,7 @@ static const struct verb {
 	{ "counts", "", 0, 0, model_count_access },
 	{ "predict", "", 0, 0, model_predict_access },
 	{ "recommend", "", 0, 0, model_recommend_settings },
+	{ "evaluate", "", 0, 0, model_evaluate_choices },
 	{ 0 },
 };
 
@@ -271,7 +289,7 @@ static int model_run(struct command *command)
 const struct command_ops command_model = {
 	.name = "model",
 	.help = "predict collective I/O from benchmarks of the machine, and recommend settings",
-	.operands = "fit|describe|counts|predict|recommend [MODEL]",
+	.operands = "fit|describe|counts|predict|recommend|evaluate [MODEL]",
 	.operands_min = 1,
 	.operands_max = 2,
 	.about = "A collective read or write is made of elemental operations: messages between "
@@ -293,7 +311,14 @@ const struct command_ops command_model = {
 		 "for ROMIO_HINTS.\n\n"
 		 "Costs of rows with the same arguments are averaged. Methods and preparations "
 		 "compete for each operation, judged on arguments that they had not seen; the "
-		 "board of the race is kept with the model (describe --all).",
+		 "board of the race is kept with the model (describe --all).\n\n"
+		 "evaluate lets the model compete with a black box that learns from runs of the "
+		 "program, with random and default settings and with the best of all, and adds "
+		 "noise to what they learn from or takes rows away. It does so on a modelled "
+		 "machine (--on, --law), or judges by runs that were measured: --times names a CSV "
+		 "with columns nodes, rank_bytes, aggregators, buffer_bytes, seconds (and ranks), "
+		 "a row per run, --rows the benchmarks of that machine, --machine its "
+		 "description.",
 	.options = model_options,
 	.args_bytes = sizeof(struct model_args),
 	.run = model_run,

@@ -26,6 +26,11 @@ struct model_args {
 	uint64_t budget, folds, seed, threads, top, rank;
 	int message, incomplete, single;
 	bool plain, alone, all, json;
+	/* evaluate */
+	const char *on, *times;
+	uint64_t repetitions;
+	int law, policy;
+	bool full;
 };
 
 /* Verbs. They return exit codes. */
@@ -34,6 +39,7 @@ int model_describe_file(struct command *command, const struct model_args *args);
 int model_count_access(struct command *command, const struct model_args *args);
 int model_predict_access(struct command *command, const struct model_args *args);
 int model_recommend_settings(struct command *command, const struct model_args *args);
+int model_evaluate_choices(struct command *command, const struct model_args *args);
 
 /* Says what is wrong. COMMAND_NO_DATA where there are no rows or no model, else COMMAND_FAILED. */
 int model_fail(const struct command *command, int r, const struct err *err);
