@@ -29,6 +29,8 @@ static const struct option model_options[] = {
 	{ 0, "block", "SIZE", NULL, "strided: bytes of a piece", OPTION_SIZE, FIELD(block) },
 	{ 0, "stride", "SIZE", NULL, "strided: from piece to piece; else as the block", OPTION_SIZE,
 	  FIELD(stride) },
+	{ 0, "offset", "SIZE", "0", "of the access: where in the file it begins", OPTION_SIZE,
+	  FIELD(offset) },
 	{ 'p', "param", "NAME=VALUE", NULL,
 	  "a setting of the access, such as cb_nodes=4; recommend: what counts now", OPTION_LIST,
 	  FIELD(params) },
@@ -39,7 +41,7 @@ static const struct option model_options[] = {
 	{ 0, "platform", "NAME", NULL, "fit: whose rows; else those of this machine", OPTION_TEXT,
 	  FIELD(platform) },
 	{ 0, "machine", "NAME|FILE", NULL,
-	  "fit: description of the machine; else by the platform's name, or this machine",
+	  "fit, counts: description of the machine; else by the platform's name, or this machine",
 	  OPTION_TEXT, FIELD(machine) },
 	{ 0, "learners", "METHODS", NULL, "fit: methods to choose from, such as linear,svm",
 	  OPTION_TEXT, FIELD(learners) },
@@ -51,6 +53,8 @@ static const struct option model_options[] = {
 	{ 0, "alone", NULL, NULL,
 	  "fit: go by what was learnt alone, even where the very same was measured", OPTION_FLAG,
 	  FIELD(alone) },
+	{ 0, "rank", "N", NULL, "counts: the calls of this rank in the library", OPTION_COUNT,
+	  FIELD(rank) },
 	{ 0, "message", RULE_MESSAGE_WORDS, "literal",
 	  "Blue Gene: size of a message, as the paper has it or as a process has it", OPTION_CHOICE,
 	  FIELD(message) },
@@ -177,6 +181,7 @@ int model_access(const struct command *command, const struct model_args *args,
 		.nodes = args->nodes,
 		.ranks = args->ranks,
 		.rank_bytes = args->size,
+		.offset = args->offset,
 	};
 	if (args->nodes == OPTION_NONE)
 		access->nodes = nodes_for(args->ranks, machine, hybrid);
@@ -234,6 +239,7 @@ static const struct verb {
 } verbs[] = {
 	{ "fit", "", 0, 0, model_fit_costs },
 	{ "describe", "[MODEL]", 0, 1, model_describe_file },
+	{ "counts", "", 0, 0, model_count_access },
 	{ "predict", "", 0, 0, model_predict_access },
 	{ "recommend", "", 0, 0, model_recommend_settings },
 	{ 0 },
@@ -265,7 +271,7 @@ static int model_run(struct command *command)
 const struct command_ops command_model = {
 	.name = "model",
 	.help = "predict collective I/O from benchmarks of the machine, and recommend settings",
-	.operands = "fit|describe|predict|recommend [MODEL]",
+	.operands = "fit|describe|counts|predict|recommend [MODEL]",
 	.operands_min = 1,
 	.operands_max = 2,
 	.about = "A collective read or write is made of elemental operations: messages between "
@@ -278,6 +284,7 @@ const struct command_ops command_model = {
 		 "  sluice model recommend -n 64 -s 16M         best settings: 64 ranks, 16 MiB "
 		 "each\n"
 		 "  sluice model predict -n 64 -s 16M -p cb_nodes=4   what takes how long\n"
+		 "  sluice model counts -n 64 -s 16M            what the access is made of\n"
 		 "  sluice model describe                       how well each cost was learnt\n\n"
 		 "recommend prints the settings of least predicted time and the gain over those "
 		 "that count now (the machine's defaults, or --param) with its interval. Where the "
