@@ -33,6 +33,11 @@ static const struct option model_options[] = {
 	  FIELD(stride) },
 	{ 0, "offset", "SIZE", "0", "of the access: where in the file it begins", OPTION_SIZE,
 	  FIELD(offset) },
+	{ 0, "run", "TRACE|last", NULL,
+	  "the access of a recorded run that moves most, instead of --ranks and --size; export: "
+	  "all "
+	  "of its collective accesses",
+	  OPTION_TEXT, FIELD(run) },
 	{ 'p', "param", "NAME=VALUE", NULL,
 	  "a setting of the access, such as cb_nodes=4; recommend: what counts now", OPTION_LIST,
 	  FIELD(params) },
@@ -91,7 +96,8 @@ static const struct option model_options[] = {
 	{ 'a', "all", NULL, NULL, "fit, describe: show every candidate of each operation",
 	  OPTION_FLAG, FIELD(all) },
 	{ 'o', "output", "FILE", NULL,
-	  "fit: write the model there; recommend: write the settings, for run --params",
+	  "fit: write the model there; recommend: write the settings, for run --params; export: "
+	  "what names of files begin with",
 	  OPTION_TEXT, FIELD(output) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " MODEL_SCHEMA, OPTION_FLAG,
 	  FIELD(json) },
@@ -188,10 +194,13 @@ int model_access(const struct command *command, const struct model_args *args,
 {
 	struct err err = { 0 };
 
+	if (args->run)
+		return model_run_access(command, args, access);
 	if (args->ranks == OPTION_NONE || args->size == OPTION_NONE)
 		return command_misuse(command,
 				      "--ranks and --size: how many processes take part, and how "
-				      "many bytes does each move in one call?");
+				      "many bytes does each move in one call? Or --run: a recorded "
+				      "run that does it");
 	*access = (struct access){
 		.is_read = args->read,
 		.pattern = (enum access_pattern)args->pattern,
@@ -235,6 +244,8 @@ int model_settings(const struct command *command, const struct model_args *args,
 	struct err err = { 0 };
 	int r = 0;
 
+	if (args->run && model_run_hints(command, args, &made))
+		return COMMAND_NO_DATA;
 	for (size_t i = 0; r >= 0 && i < args->params.count; i++)
 		r = param_add(&made, args->params.items[i], &err);
 	if (r >= 0)
@@ -260,6 +271,7 @@ static const struct verb {
 	{ "predict", "", 0, 0, model_predict_access },
 	{ "recommend", "", 0, 0, model_recommend_settings },
 	{ "evaluate", "", 0, 0, model_evaluate_choices },
+	{ "export", "", 0, 0, model_export_settings },
 	{ 0 },
 };
 
@@ -289,7 +301,7 @@ static int model_run(struct command *command)
 const struct command_ops command_model = {
 	.name = "model",
 	.help = "predict collective I/O from benchmarks of the machine, and recommend settings",
-	.operands = "fit|describe|counts|predict|recommend|evaluate [MODEL]",
+	.operands = "fit|describe|counts|predict|recommend|evaluate|export [MODEL]",
 	.operands_min = 1,
 	.operands_max = 2,
 	.about = "A collective read or write is made of elemental operations: messages between "
@@ -309,6 +321,10 @@ const struct command_ops command_model = {
 		 "interval does not exclude a loss it says to keep what counts now. With --output "
 		 "the settings are written as a file of hints, for 'sluice run --params FILE' or "
 		 "for ROMIO_HINTS.\n\n"
+		 "export writes the best settings (--top of them) as files for 'sluice run "
+		 "--params' "
+		 "and 'sluice tune', and the values that they have as a space for --space. With "
+		 "--run it is about all collective accesses of a recorded run.\n\n"
 		 "Costs of rows with the same arguments are averaged. Methods and preparations "
 		 "compete for each operation, judged on arguments that they had not seen; the "
 		 "board of the race is kept with the model (describe --all).\n\n"
