@@ -41,9 +41,9 @@ fit=(model fit --learners linear --budget 2 --folds 3)
 rows 2e9 >rows.csv
 check_rc 0 "$sluice" "${fit[@]}" --rows rows.csv
 # Where the program does nothing that it knows, it says so; the first run is all that it costs.
-check_rc 3 "$sluice" tune --search model -- "$prog/plain" "$work/plain.out"
+check_rc 3 "$sluice" tune --search model -- cp "$sluice" copy
 check_has "$(cat err)" "no collective accesses"
-check_rc 0 "$sluice" run -o serial.sluice -- "$prog/plain" "$work/plain.out"
+check_rc 0 "$sluice" run -o serial.sluice -- cp "$sluice" copy
 check_rc 3 "$sluice" model recommend --run serial.sluice
 check_has "$(cat err)" "nothing to predict"
 check_rc 2 "$sluice" model recommend --run serial.sluice -n 4
@@ -51,7 +51,7 @@ check_rc 2 "$sluice" model recommend --run serial.sluice -n 4
 if ! mpi_has mpich collective_io || ! command -v mpiexec.mpich >/dev/null; then
 	exit 0
 fi
-io=(mpiexec.mpich -n 4 "$BUILD/mpi/mpich/collective_io" -s 64K -n 2 -o "$work/shared.dat")
+io=(mpiexec.mpich -n 4 "$BUILD/mpi/mpich/collective_io" -s 64K -o "$work/shared.dat")
 
 # ---- the accesses of a run ----
 check_rc 0 "$sluice" run -o strided.sluice -- "${io[@]}" --strided 4K
@@ -121,13 +121,16 @@ check_eq "$(json_get out '["data"]')" identical "data"
 check_eq "$(json_get out '["points_tried"]')" 3 "points tried"
 course "$work/killed.db" >after
 check_eq "$(head -n "$(wc -l <before)" after)" "$(cat before)" "runs before the kill"
-# The best first, without what the model does not know; then the proof.
+# The best first, without what the model does not know. What is better than the default is proved as ever; on a busy
+# machine nothing may be.
 check_has "$(grep search after | head -n 1)" 'cb_config_list=*:4'
 ! grep -q romio_ds_write after || fail "a parameter that the model does not know was tried"
-check_eq "$(grep -c proof after)" 8 "runs of the proof"
+proved=0
+[ "$(json_get out '["best"]')" = None ] || proved=8
+check_eq "$(grep -c proof after)" "$proved" "runs of the proof"
 
 # ---- and one that it begins ----
-check_rc 0 "$sluice" -c store.path="$work/prior.db" tune --model kept.model --space space.json --runs 5 --repeat 1 \
+check_rc 0 "$sluice" -c store.path="$work/prior.db" tune --model kept.model --space space.json --runs 3 --repeat 1 \
 	--pairs 4 --no-partial --json -- "${io[@]}" --strided 4K
 check_eq "$(json_get out '["complete"]')" True "complete"
 course "$work/prior.db" >prior
