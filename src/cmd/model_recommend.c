@@ -19,17 +19,17 @@
 #include "cmd/model.h"
 #include "params/set.h"
 #include "params/space.h"
-#include "predict/model/candidates.h"
+#include "predict/model/choices.h"
 
 struct advice {
 	const struct model_args *args;
 	struct hybrid hybrid;
 	struct access access;
 	struct settings initial;
-	struct candidates candidates;
+	struct choices choices;
 	struct recommendation recommendation;
-	double *seconds; /* per candidate */
-	size_t *order;	 /* candidates, best first */
+	double *seconds; /* per choice */
+	size_t *order;	 /* choices, best first */
 	double coverage;
 	double took; /* seconds, to recommend */
 };
@@ -37,27 +37,27 @@ struct advice {
 static void advice_release(struct advice *advice)
 {
 	hybrid_release(&advice->hybrid);
-	candidates_release(&advice->candidates);
+	choices_release(&advice->choices);
 	free(advice->seconds);
 	free(advice->order);
 }
 
 /* ---- finding ---- */
 
-static int candidates_find(struct advice *a, struct err *err)
+static int choices_find(struct advice *a, struct err *err)
 {
 	const struct machine *machine = &a->hybrid.machine;
 	struct space space = { 0 };
 	int r;
 
 	if (!a->args->space)
-		return candidates_catalogued(&a->candidates, &a->hybrid, &a->access, err);
+		return choices_catalogued(&a->choices, &a->hybrid, &a->access, err);
 	space.context = (struct tunable_context){ .allowed = TUNABLE_LAYOUT,
 						  .ranks = (uint32_t)a->access.ranks,
 						  .nodes = (uint32_t)a->access.nodes };
 	r = space_read(&space, a->args->space, err);
 	if (r >= 0)
-		r = candidates_of_space(&a->candidates, &space, machine, &a->access, err);
+		r = choices_of_space(&a->choices, &space, machine, &a->access, err);
 	space_release(&space);
 	return r;
 }
@@ -83,11 +83,11 @@ static double now(void)
 static int advice_find(struct advice *a, struct err *err)
 {
 	double began = now();
-	int r = candidates_find(a, err);
-	size_t count = a->candidates.count;
+	int r = choices_find(a, err);
+	size_t count = a->choices.count;
 
 	if (r >= 0)
-		r = hybrid_recommend(&a->hybrid, &a->access, a->candidates.list, count, &a->initial,
+		r = hybrid_recommend(&a->hybrid, &a->access, a->choices.list, count, &a->initial,
 				     a->coverage, &a->recommendation, err);
 	if (r < 0)
 		return r;
@@ -96,7 +96,7 @@ static int advice_find(struct advice *a, struct err *err)
 	a->order = xmalloc(count * sizeof(*a->order));
 	for (size_t i = 0; i < count; i++)
 		a->order[i] = i;
-	r = hybrid_times(&a->hybrid, &a->access, a->candidates.list, count, a->seconds, err);
+	r = hybrid_times(&a->hybrid, &a->access, a->choices.list, count, a->seconds, err);
 	if (r >= 0)
 		qsort_r(a->order, count, sizeof(*a->order), order_compare, a->seconds);
 	return r;
@@ -127,7 +127,7 @@ static void meaning_text(const struct advice *a, const struct settings *s)
 
 static bool is_nothing_new(const struct advice *a)
 {
-	const struct settings *best = &a->candidates.list[a->recommendation.best];
+	const struct settings *best = &a->choices.list[a->recommendation.best];
 
 	return a->recommendation.gain <= 1 || memcmp(best, &a->initial, sizeof(*best)) == 0;
 }
@@ -153,7 +153,7 @@ static void change_text(const struct advice *a, const char *line)
 	printf("It is predicted to be %.2f times as fast as now (%.0f%% sure: %.2f to %.2f "
 	       "times).\n",
 	       r->gain, 100 * a->coverage, r->gain_low, r->gain_high);
-	meaning_text(a, &a->candidates.list[r->best]);
+	meaning_text(a, &a->choices.list[r->best]);
 	if (a->args->output)
 		printf("To apply it: sluice run --params %s -- mpiexec ...\n", a->args->output);
 	else
@@ -166,7 +166,7 @@ static void top_table(const struct advice *a)
 	static const char *const titles[] = { ">predicted", ">as fast", "settings", NULL };
 	struct table table;
 	char time[32];
-	size_t shown = a->args->top < a->candidates.count ? a->args->top : a->candidates.count;
+	size_t shown = a->args->top < a->choices.count ? a->args->top : a->choices.count;
 
 	if (!shown)
 		return;
@@ -176,7 +176,7 @@ static void top_table(const struct advice *a)
 	table_add(&table, "what counts now");
 	for (size_t i = 0; i < shown; i++) {
 		size_t candidate = a->order[i];
-		AUTO_FREE char *line = settings_line(a, &a->candidates.list[candidate]);
+		AUTO_FREE char *line = settings_line(a, &a->choices.list[candidate]);
 
 		if (isnan(a->seconds[candidate]))
 			break;
@@ -185,14 +185,14 @@ static void top_table(const struct advice *a)
 			  a->recommendation.initial_seconds / a->seconds[candidate]);
 		table_add(&table, "%s", line);
 	}
-	printf("\nThe best of %zu:\n", a->candidates.count);
+	printf("\nThe best of %zu:\n", a->choices.count);
 	table_print(&table, stdout, 2);
 	table_release(&table);
 }
 
 static void advice_text(const struct advice *a)
 {
-	AUTO_FREE char *line = settings_line(a, &a->candidates.list[a->recommendation.best]);
+	AUTO_FREE char *line = settings_line(a, &a->choices.list[a->recommendation.best]);
 	char access[256];
 
 	model_show_access(&a->access, access);
@@ -205,9 +205,9 @@ static void advice_text(const struct advice *a)
 	if (a->recommendation.is_outside)
 		printf("\nPart of this access lies beyond what was benchmarked; intervals are "
 		       "wider for that.\n");
-	if (a->candidates.unknown.len)
+	if (a->choices.unknown.len)
 		printf("\nThe model knows nothing of %s: left as they are.\n",
-		       buf_text(&a->candidates.unknown));
+		       buf_text(&a->choices.unknown));
 }
 
 static void advice_json(const struct advice *a)
@@ -218,7 +218,7 @@ static void advice_json(const struct advice *a)
 	json_start(&json, stdout, MODEL_SCHEMA);
 	model_json_access(&json, &a->access);
 	json_bool(&json, "keep", r->keep);
-	model_json_settings(&json, &a->candidates.list[r->best], &a->hybrid.machine, &a->access);
+	model_json_settings(&json, &a->choices.list[r->best], &a->hybrid.machine, &a->access);
 	json_real(&json, "gain", r->gain);
 	json_real(&json, "gain_low", r->gain_low);
 	json_real(&json, "gain_high", r->gain_high);
@@ -226,14 +226,14 @@ static void advice_json(const struct advice *a)
 	json_real(&json, "predicted", r->seconds);
 	json_real(&json, "predicted_now", r->initial_seconds);
 	json_bool(&json, "outside", r->is_outside);
-	json_text(&json, "unknown", buf_text(&a->candidates.unknown));
-	json_count(&json, "candidates", a->candidates.count);
+	json_text(&json, "unknown", buf_text(&a->choices.unknown));
+	json_count(&json, "candidates", a->choices.count);
 	json_real(&json, "seconds", a->took);
 	json_open(&json, "best", '[');
-	for (size_t i = 0; i < a->candidates.count && i < a->args->top; i++) {
+	for (size_t i = 0; i < a->choices.count && i < a->args->top; i++) {
 		json_open(&json, NULL, '{');
 		json_real(&json, "predicted", a->seconds[a->order[i]]);
-		model_json_settings(&json, &a->candidates.list[a->order[i]], &a->hybrid.machine,
+		model_json_settings(&json, &a->choices.list[a->order[i]], &a->hybrid.machine,
 				    &a->access);
 		json_close(&json);
 	}
@@ -255,7 +255,7 @@ static int advice_write(const struct command *command, const struct advice *a)
 		command_warn(command, "%s is not written: what you have is kept", a->args->output);
 		return COMMAND_GOOD;
 	}
-	r = settings_params(&a->candidates.list[a->recommendation.best], &a->hybrid.machine,
+	r = settings_params(&a->choices.list[a->recommendation.best], &a->hybrid.machine,
 			    &a->access, &set, &err);
 	if (r >= 0)
 		r = param_hints.write(&set, &text, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "predict/model/candidates.h"
+#include "predict/model/choices.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,14 +10,14 @@
 #include "base/mem.h"
 #include "params/space.h"
 
-void candidates_release(struct candidates *candidates)
+void choices_release(struct choices *choices)
 {
-	free(candidates->list);
-	buf_release(&candidates->unknown);
-	*candidates = (struct candidates){ 0 };
+	free(choices->list);
+	buf_release(&choices->unknown);
+	*choices = (struct choices){ 0 };
 }
 
-static void candidate_add(struct candidates *c, const struct settings *settings)
+static void choice_add(struct choices *c, const struct settings *settings)
 {
 	c->list = xgrow(c->list, &c->cap, c->count + 1, sizeof(*c->list));
 	c->list[c->count++] = *settings;
@@ -65,7 +65,7 @@ static bool point_next(const struct space *space, const bool *is_free, size_t *p
 	return false;
 }
 
-static int point_add(struct candidates *c, const struct space *space, const size_t *point,
+static int point_add(struct choices *c, const struct space *space, const size_t *point,
 		     const struct machine *machine, const struct access *access, struct err *err)
 {
 	size_t settled[SPACE_DIMENSIONS];
@@ -83,7 +83,7 @@ static int point_add(struct candidates *c, const struct space *space, const size
 	r = settings_of(&settings, machine, access, &set, err);
 	param_set_release(&set);
 	if (r >= 0)
-		candidate_add(c, &settings);
+		choice_add(c, &settings);
 	return r;
 }
 
@@ -96,12 +96,12 @@ static double points_count(const struct space *space, const bool *is_free)
 	return count;
 }
 
-int candidates_of_space(struct candidates *candidates, const struct space *space,
-			const struct machine *machine, const struct access *access, struct err *err)
+int choices_of_space(struct choices *choices, const struct space *space,
+		     const struct machine *machine, const struct access *access, struct err *err)
 {
 	size_t point[SPACE_DIMENSIONS] = { 0 };
 	bool is_free[SPACE_DIMENSIONS];
-	struct candidates made = { 0 };
+	struct choices made = { 0 };
 	int r = 0;
 
 	for (size_t i = 0; i < space->count; i++) {
@@ -111,10 +111,10 @@ int candidates_of_space(struct candidates *candidates, const struct space *space
 			buf_printf(&made.unknown, "%s%s", made.unknown.len ? ", " : "",
 				   space->dimensions[i].tunable->name);
 	}
-	if (points_count(space, is_free) > CANDIDATES_MAX)
+	if (points_count(space, is_free) > CHOICES_MAX)
 		r = err_set(err, E2BIG,
 			    "the space has %.0f points, and %d can be listed: name fewer values",
-			    points_count(space, is_free), CANDIDATES_MAX);
+			    points_count(space, is_free), CHOICES_MAX);
 	if (r >= 0)
 		do {
 			r = point_add(&made, space, point, machine, access, err);
@@ -122,10 +122,10 @@ int candidates_of_space(struct candidates *candidates, const struct space *space
 	if (r >= 0 && !made.count)
 		r = err_set(err, ENODATA, "no point of the space makes sense here");
 	if (r < 0) {
-		candidates_release(&made);
+		choices_release(&made);
 		return r;
 	}
-	*candidates = made;
+	*choices = made;
 	return 0;
 }
 
@@ -137,7 +137,7 @@ int candidates_of_space(struct candidates *candidates, const struct space *space
 #define STRIPES_MOST 128
 
 struct catalogue {
-	struct candidates made;
+	struct choices made;
 	const struct hybrid *hybrid;
 	const struct access *access;
 };
@@ -172,7 +172,7 @@ static void buffering_add(struct catalogue *c, struct settings s)
 		if (b == BUFFERING_DISABLED && (s.aggregators || s.buffer_bytes))
 			continue;
 		if (is_benchmarked(c, &s))
-			candidate_add(&c->made, &s);
+			choice_add(&c->made, &s);
 	}
 }
 
@@ -214,8 +214,8 @@ static void stripes_add(struct catalogue *c)
 			aggregators_add(c, s);
 }
 
-int candidates_catalogued(struct candidates *candidates, const struct hybrid *hybrid,
-			  const struct access *access, struct err *err)
+int choices_catalogued(struct choices *choices, const struct hybrid *hybrid,
+		       const struct access *access, struct err *err)
 {
 	static const struct settings initial;
 	struct catalogue c = { .hybrid = hybrid, .access = access };
@@ -226,7 +226,7 @@ int candidates_catalogued(struct candidates *candidates, const struct hybrid *hy
 		return r;
 	stripes_add(&c);
 	if (!c.made.count || memcmp(&c.made.list[0], &initial, sizeof(initial)) != 0)
-		candidate_add(&c.made, &initial);
-	*candidates = c.made;
+		choice_add(&c.made, &initial);
+	*choices = c.made;
 	return 0;
 }
