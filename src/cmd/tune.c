@@ -25,6 +25,7 @@
 #include "store/knowledge.h"
 #include "store/outcomes.h"
 #include "store/studies.h"
+#include "tune/advice.h"
 #include "tune/bed_command.h"
 #include "tune/bed_simulated.h"
 #include "tune/identity.h"
@@ -32,8 +33,12 @@
 #define FIELD(name) offsetof(struct tune_args, name)
 
 static const struct option tune_options[] = {
-	{ 's', "search", "NAME", "bayesian", "bayesian, genetic, annealing, random or exhaustive",
-	  OPTION_TEXT, FIELD(search) },
+	{ 's', "search", "NAME", "bayesian",
+	  "bayesian, genetic, annealing, random, exhaustive or model", OPTION_TEXT, FIELD(search) },
+	{ 'm', "model", "FILE", NULL,
+	  "of 'sluice model fit': where to begin, bayesian; all that is tried, model (which takes "
+	  "that of the setting model.path if none is named)",
+	  OPTION_TEXT, FIELD(model) },
 	{ 0, "set-search", "KEY=VALUE", NULL, "a setting of the search; may be repeated",
 	  OPTION_LIST, FIELD(settings) },
 	{ 'n', "runs", "N", "40", "most runs to search, those of the default included",
@@ -200,9 +205,17 @@ static char *settings_text(const struct option_list *given)
 	return given->count ? buf_take(&text) : NULL;
 }
 
+static double any_prior(void *arg, const size_t *point)
+{
+	(void)arg;
+	(void)point;
+	return 1;
+}
+
 /* Before the program is run for the first time. */
 static int search_check(const struct command *command)
 {
+	static const struct search_prior prior = { any_prior, NULL };
 	const struct tune_args *args = command->args;
 	static const char *const values[] = { "1", "2", NULL };
 	struct space any = { 0 };
@@ -212,10 +225,28 @@ static int search_check(const struct command *command)
 	int r = space_add(&any, "cb_nodes", values, NULL, &err);
 
 	if (r >= 0)
-		r = search_new(&search, args->search, text, &any, args->seed, &err);
+		r = search_new_with(&search, args->search, text, &any, &prior, args->seed, &err);
 	search_free(search);
 	space_release(&any);
 	return r < 0 ? command_misuse(command, "--search: %s", err.text) : COMMAND_GOOD;
+}
+
+/* Models are of machines that can be benchmarked. */
+static int model_check(const struct command *command)
+{
+	const struct tune_args *args = command->args;
+	bool needs = strcmp(args->search, "model") == 0;
+
+	if (args->on && (needs || args->model))
+		return command_misuse(command,
+				      "--on: there is no model of a described platform; %s",
+				      needs ? "take another search" : "leave --model away");
+	for (size_t i = 0; args->model && searches[i]; i++)
+		if (strcmp(searches[i]->name, args->search) == 0 && !searches[i]->takes_prior)
+			return command_misuse(command,
+					      "--model: the %s search has no use for a model",
+					      args->search);
+	return COMMAND_GOOD;
 }
 
 static int args_check(const struct command *command)
@@ -239,6 +270,8 @@ static int args_check(const struct command *command)
 		return command_misuse(command, "--slow: from 2 to 1000");
 	if (args->seed > INT64_MAX)
 		return command_misuse(command, "--seed: is too large");
+	if (model_check(command))
+		return COMMAND_MISUSE;
 	return search_check(command);
 }
 
@@ -254,11 +287,38 @@ static int output_check(const char *prefix, struct err *err)
 		       : err_set(err, errno, "--output: %s: %s", folder, strerror(errno));
 }
 
+/* By its full name: the program may have to run elsewhere. */
+static int plan_model(struct tuning_plan *plan, const char *path, struct err *err)
+{
+	struct advice *advice;
+	int r = advice_open(&advice, path, err);
+
+	if (r < 0)
+		return r;
+	plan->model = realpath(path, NULL);
+	if (!plan->model)
+		plan->model = xstrdup(path);
+	plan->model_digest = xstrdup(advice_digest(advice));
+	advice_close(advice);
+	return 0;
+}
+
+/* The one that is named, or that the search cannot do without; NULL: none. */
+static const char *model_wanted(const struct command *command)
+{
+	const struct tune_args *args = command->args;
+
+	if (args->model || strcmp(args->search, "model") != 0)
+		return args->model;
+	return config_text(command->config, SETTING_MODEL_PATH);
+}
+
 static int plan_make(struct job *job, struct err *err)
 {
 	const struct command *command = job->command;
 	const struct tune_args *args = command->args;
 	struct tuning_plan *plan = &job->plan;
+	int r = 0;
 
 	*plan = (struct tuning_plan){
 		.directory = getcwd(NULL, 0),
@@ -284,7 +344,11 @@ static int plan_make(struct job *job, struct err *err)
 	} else {
 		plan->argv = argv_copy(command->argv);
 	}
-	return args->space ? plan_space(plan, args->space, err) : 0;
+	if (args->space)
+		r = plan_space(plan, args->space, err);
+	if (r >= 0 && model_wanted(command))
+		r = plan_model(plan, model_wanted(command), err);
+	return r;
 }
 
 /* ---- beds ---- */
@@ -561,6 +625,8 @@ static int outcome_show(const struct job *job, const struct tuning *tuning)
 
 	if (!tuning_plan(tuning)->on && tuning_plan(tuning)->check && bed_command_note(&job->bed))
 		command_warn(job->command, "data: %s", bed_command_note(&job->bed));
+	if (tuning_result(tuning)->note)
+		command_warn(job->command, "model: %s", tuning_result(tuning)->note);
 	if (tuning_result(tuning)->proof.holds && tuning_result(tuning)->is_complete)
 		ret = winner_keep(job, tuning, &outcome);
 	if (args->json)
@@ -763,6 +829,12 @@ const struct command_ops command_tune = {
 		"A proved winner is kept in the knowledge base (sluice kb), from which sluice run "
 		"takes it. Where nothing better is found, that is told, and the exit code is 0. "
 		"--runs bounds the search; --plan tells what comes on top.\n\n"
+		"A model of the machine (sluice model) may lead the search: it is told what the "
+		"first run was seen to do by collective MPI-IO, and predicts that under all "
+		"parameters that it knows. --search model then runs no more than the few points of "
+		"the shortest predicted times (--set-search top=5); with --model the bayesian "
+		"search begins there and goes on by what it learns, also where the model is "
+		"wrong.\n\n"
 		"Files that a run makes are removed after it; files that were there before stay. "
 		"Parameters that are known to lose data are never tried; those that change what "
 		"readers see only with --allow semantics.\n\n"

@@ -12,6 +12,8 @@
 #include "params/set.h"
 #include "params/space.h"
 
+struct accessed;
+
 enum trial_state {
 	TRIAL_GOOD,
 	TRIAL_FAILED,  /* the program returned an error */
@@ -58,6 +60,8 @@ struct bed {
 	char *program, *platform; /* of the knowledge base, see tune/identity.h */
 	char *fingerprint;
 	uint32_t ranks;
+	/* What the first good run was seen to access, for models; NULL: nothing is known. */
+	const struct accessed *accessed;
 };
 
 #endif

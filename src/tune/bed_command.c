@@ -32,6 +32,7 @@ struct command_bed {
 	struct bed *bed;
 	struct bed_command_options options;
 	struct identity identity;
+	struct accessed accessed; /* by the run that learn_place() learnt from */
 	char *scratch, *spools, *sluice;
 	int scratch_lock, spools_lock;		  /* of directories of our own; -1: none */
 	char *spool;				  /* in spools, emptied after each trial */
@@ -188,7 +189,7 @@ static enum filesystem filesystem_used(const struct command_bed *b, const struct
 }
 
 /* What is known of the place, from the first run that went well. */
-static void learn_place(struct command_bed *b, const struct reading *reading,
+static void learn_place(struct command_bed *b, struct reading *reading,
 			const struct remains *remains)
 {
 	struct bed *bed = b->bed;
@@ -206,6 +207,9 @@ static void learn_place(struct command_bed *b, const struct reading *reading,
 	bed->context.filesystem = filesystem_used(b, remains);
 	bed->context.ranks = bed->ranks;
 	bed->context.nodes = reading->nodes;
+	b->accessed = reading->accessed;
+	reading->accessed = (struct accessed){ 0 };
+	bed->accessed = &b->accessed;
 }
 
 /* The user's own opinion. */
@@ -361,6 +365,7 @@ static void bed_close(void *state)
 		free(b->argv[i]);
 	free(b->argv);
 	identity_release(&b->identity);
+	accessed_release(&b->accessed);
 	free(b->scratch);
 	free(b->spool);
 	free(b->spools);

@@ -24,6 +24,10 @@
 	X(search)      \
 	X(settings)    \
 	X(verify)
+/* Written only where they are set: plans from before they were thought of mean the same. */
+#define NEW_TEXTS(X) \
+	X(model)     \
+	X(model_digest)
 #define COUNTS(X)    \
 	X(on_ranks)  \
 	X(seed)      \
@@ -45,7 +49,9 @@ void tuning_plan_release(struct tuning_plan *plan)
 	free(plan->argv);
 #define X(name) free(plan->name);
 	TEXTS(X)
+	NEW_TEXTS(X)
 #undef X
+	accessed_release(&plan->accessed);
 	space_release(&plan->space);
 	*plan = (struct tuning_plan){ 0 };
 }
@@ -127,6 +133,11 @@ static json_t *asked_write(const struct tuning_plan *plan)
 #define X(name) json_object_set_new(asked, #name, text_write(plan->name));
 	TEXTS(X)
 #undef X
+#define X(name)         \
+	if (plan->name) \
+		json_object_set_new(asked, #name, text_write(plan->name));
+	NEW_TEXTS(X)
+#undef X
 #define X(name) json_object_set_new(asked, #name, json_integer((json_int_t)plan->name));
 	COUNTS(X)
 #undef X
@@ -161,6 +172,13 @@ static json_t *space_json(const struct space *space)
 	return json_loads(buf_text(&text), 0, NULL);
 }
 
+static json_t *accessed_json(const struct accessed *accessed)
+{
+	AUTO_FREE char *text = accessed_write(accessed);
+
+	return json_loads(text, 0, NULL);
+}
+
 char *tuning_plan_write(const struct tuning_plan *plan)
 {
 	const struct tunable_context *c = &plan->context;
@@ -175,6 +193,8 @@ char *tuning_plan_write(const struct tuning_plan *plan)
 				      "filesystem", (int)c->filesystem, "allowed", (int)c->allowed,
 				      "ranks", (json_int_t)c->ranks, "nodes",
 				      (json_int_t)c->nodes));
+	if (plan->model)
+		json_object_set_new(all, "accessed", accessed_json(&plan->accessed));
 	text = json_dumps(all, JSON_COMPACT);
 	copy = xstrdup(text);
 	free(text);
@@ -208,6 +228,7 @@ static void asked_read(struct tuning_plan *plan, const json_t *asked)
 	argv_read(plan, json_object_get(asked, "argv"));
 #define X(name) plan->name = text_read(json_object_get(asked, #name));
 	TEXTS(X)
+	NEW_TEXTS(X)
 #undef X
 #define X(name) plan->name = (__typeof__(plan->name))count_read(asked, #name);
 	COUNTS(X)
@@ -254,6 +275,15 @@ static int space_parse(struct tuning_plan *plan, const json_t *json, struct err 
 	return r;
 }
 
+static int accessed_take_json(struct accessed *accessed, const json_t *json, struct err *err)
+{
+	char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+	int r = accessed_parse(accessed, text ? text : "", err);
+
+	free(text);
+	return r;
+}
+
 int tuning_plan_read(struct tuning_plan *plan, const char *text, struct err *err)
 {
 	struct tuning_plan made = { 0 };
@@ -270,6 +300,8 @@ int tuning_plan_read(struct tuning_plan *plan, const char *text, struct err *err
 	r = plan_sane(&made, err);
 	if (r >= 0)
 		r = space_parse(&made, json_object_get(all, "space"), err);
+	if (r >= 0 && made.model)
+		r = accessed_take_json(&made.accessed, json_object_get(all, "accessed"), err);
 	json_decref(all);
 	if (r < 0)
 		tuning_plan_release(&made);

@@ -8,6 +8,7 @@
 #define SLUICE_TUNE_PLAN_H
 
 #include "params/space.h"
+#include "tune/accessed.h"
 #include "tune/cost.h"
 
 #define TUNING_DIGEST 33
@@ -20,6 +21,8 @@ struct tuning_plan {
 	char *fingerprint;	 /* of the program; NULL: unknown */
 	char *space_text;	 /* as given; NULL: suggested after the first run */
 	char *search, *settings; /* settings may be NULL */
+	/* Of a model that leads the search: its file and advice_digest(); NULL: none does. */
+	char *model, *model_digest;
 	uint64_t seed;
 	enum cost_kind objective;
 	uint64_t runs;	 /* most runs to search, those of the default included */
@@ -35,6 +38,7 @@ struct tuning_plan {
 
 	struct tunable_context context;
 	struct space space;
+	struct accessed accessed; /* of the default, with a model */
 };
 
 void tuning_plan_release(struct tuning_plan *plan);

@@ -16,6 +16,7 @@
 void reading_release(struct reading *reading)
 {
 	free(reading->effective);
+	accessed_release(&reading->accessed);
 	*reading = (struct reading){ 0 };
 }
 
@@ -72,8 +73,8 @@ static void name_look(unsigned char *names, const struct trace_head *head, const
 }
 
 /* The second: the head is that of the first, which read the same file. */
-static int judge(struct objective *objective, struct trace *trace, unsigned char *names,
-		 struct remains *remains, struct err *err)
+static int judge(struct objective *objective, struct accessing *accessing, struct trace *trace,
+		 unsigned char *names, struct remains *remains, struct err *err)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
 	ssize_t n;
@@ -81,6 +82,7 @@ static int judge(struct objective *objective, struct trace *trace, unsigned char
 	while ((n = trace_next(trace, batch, BATCH, err)) > 0) {
 		for (ssize_t i = 0; i < n; i++) {
 			objective_add(objective, &batch[i]);
+			accessing_add(accessing, &batch[i]);
 			remains_look(remains, objective->head, &batch[i]);
 			name_look(names, objective->head, &batch[i]);
 		}
@@ -141,6 +143,8 @@ static int read_again(struct reading *reading, const struct summary *summary, co
 		      struct err *err)
 {
 	AUTO_FREE unsigned char *names = xcalloc(summary->head->file_count + 1, sizeof(*names));
+	struct accessing accessing;
+	struct accessed accessed;
 	struct objective objective;
 	struct trace trace;
 	int r = trace_open(&trace, path, NULL, err);
@@ -148,10 +152,15 @@ static int read_again(struct reading *reading, const struct summary *summary, co
 	if (r < 0)
 		return r;
 	objective_init(&objective, summary, asked, directory);
-	r = judge(&objective, &trace, names, remains, err);
+	accessing_init(&accessing, summary->head);
+	r = judge(&objective, &accessing, &trace, names, remains, err);
+	accessing_end(&accessing, &accessed);
 	if (r >= 0) {
 		note_files(&objective, names, directory, remains);
 		fill(reading, &objective);
+		reading->accessed = accessed;
+	} else {
+		accessed_release(&accessed);
 	}
 	objective_release(&objective);
 	trace_close(&trace);

@@ -7,6 +7,7 @@
 #define SLUICE_TUNE_READING_H
 
 #include "params/space.h"
+#include "tune/accessed.h"
 
 struct err;
 struct remains;
@@ -19,6 +20,7 @@ struct reading {
 	uint32_t ranks, nodes;
 	struct space_uses uses; /* but `creates` */
 	enum middleware middleware;
+	struct accessed accessed;
 	char *effective; /* KEY=VALUE;...; NULL: nothing was read back */
 };
 

@@ -41,6 +41,8 @@ static void conclude(struct tuning *t)
 		result->origin = &t->candidates.list[t->origin - 1];
 	if (t->partial.count)
 		result->partial = &t->partial;
+	if (t->advice)
+		result->note = advice_note(t->advice);
 	if (t->search)
 		result->asked = search_counted(t->search);
 }
@@ -86,6 +88,7 @@ void tuning_close(struct tuning *t)
 	if (!t)
 		return;
 	search_free(t->search);
+	advice_close(t->advice);
 	tuning_plan_release(&t->plan);
 	history_release(&t->history);
 	candidates_release(&t->candidates);
@@ -117,6 +120,37 @@ static int space_take(struct tuning *t, struct err *err)
 			       "there is nothing to tune: no parameter is known for what the "
 			       "program was seen to do; name some by --space");
 	return 0;
+}
+
+/* A model decides the course: another one would lead it astray. */
+static int model_take(struct tuning *t, struct err *err)
+{
+	struct tuning_plan *plan = &t->plan;
+	int r;
+
+	if (!plan->model)
+		return 0;
+	r = advice_open(&t->advice, plan->model, err);
+	if (r < 0)
+		return r;
+	if (!plan->model_digest)
+		plan->model_digest = xstrdup(advice_digest(t->advice));
+	if (strcmp(plan->model_digest, advice_digest(t->advice)) != 0)
+		return err_set(err, ESTALE,
+			       "the model %s has changed since the tuning was begun: begin a new "
+			       "one",
+			       plan->model);
+	return 0;
+}
+
+/* What the first run was seen to do is what the model is asked about. */
+static int accessed_keep(struct tuning *t, struct err *err)
+{
+	if (!t->advice)
+		return 0;
+	if (t->bed->accessed)
+		accessed_copy(&t->plan.accessed, t->bed->accessed);
+	return advice_about(t->advice, &t->plan.accessed, err);
 }
 
 static int study_start(struct tuning *t, struct store *store, const struct trial *trial,
@@ -159,6 +193,8 @@ static int first_run(struct tuning *t, struct store *store, struct err *err)
 	if (r >= 0 && trial.state != TRIAL_GOOD)
 		r = tuning_default_failed(trial.state, trial.reason, 1, err);
 	if (r >= 0)
+		r = accessed_keep(t, err);
+	if (r >= 0)
 		r = space_take(t, err);
 	if (r >= 0)
 		r = study_start(t, store, &trial, cost, begun_ns, err);
@@ -170,8 +206,10 @@ int tuning_begin(struct tuning **tuning, struct tuning_plan *plan, struct bed *b
 		 struct store *store, const struct tuning_watch *watch, struct err *err)
 {
 	struct tuning *t = tuning_new(plan, bed, watch);
-	int r = first_run(t, store, err);
+	int r = model_take(t, err);
 
+	if (r >= 0)
+		r = first_run(t, store, err);
 	if (r < 0)
 		tuning_close(t);
 	else
@@ -183,8 +221,12 @@ int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan,
 		struct store *store, const struct tuning_watch *watch, struct err *err)
 {
 	struct tuning *t = tuning_new(plan, bed, watch);
-	int r = history_open(&t->history, store, study, err);
+	int r = model_take(t, err);
 
+	if (r >= 0 && t->advice)
+		r = advice_about(t->advice, &t->plan.accessed, err);
+	if (r >= 0)
+		r = history_open(&t->history, store, study, err);
 	/* The bed learns from a first run, which may be over. */
 	bed->context = t->plan.context;
 	if (r >= 0)

@@ -3,13 +3,12 @@
  * A tuning: runs a program under different parameters, finds the best and proves it.
  *
  *   default   without parameters, several times: what has to be beaten, and how noisy it is
- *   search    a search is asked for points; who leads is run again, who is clearly behind is not,
- *             who takes far too long is ended
- *   drift     the default again every now and then: where the machine has changed, costs are
- *             compared with the default of that time
- *   simplify  what the best can do without is left out of it: fewer changes, the same gain
- *   proof     the winner and the default in turn, all fresh runs; only they count for the claim
- *   partial   what each layer and parameter of the winner brings
+ *   search    a search is asked for points, maybe led by a model of the machine; who leads is run
+ * again, who is clearly behind is not, who takes far too long is ended drift     the default again
+ * every now and then: where the machine has changed, costs are compared with the default of that
+ * time simplify  what the best can do without is left out of it: fewer changes, the same gain proof
+ * the winner and the default in turn, all fresh runs; only they count for the claim partial   what
+ * each layer and parameter of the winner brings
  *
  * Whatever a candidate does wrong (fails, crashes, hangs, writes other data) is recorded and counts
  * against it; only the default must work. Every run is in the store before the next begins. What
@@ -42,7 +41,8 @@ struct tuning_result {
 	size_t rejected;	     /* winners that failed when they were to be proved */
 	size_t counts[TRIAL_STATES]; /* of runs */
 	struct search_counts asked;
-	double bytes; /* that the default run moves */
+	double bytes;	  /* that the default run moves */
+	const char *note; /* what the model leaves out; NULL: nothing, or there is none */
 };
 
 /* What is going on, for a line of progress. */

@@ -14,6 +14,7 @@
 
 #include <time.h>
 
+#include "tune/advice.h"
 #include "tune/noise.h"
 #include "tune/tuning.h"
 
@@ -25,6 +26,7 @@ struct tuning {
 	struct tuning_watch watch;
 	struct history history;
 	struct search *search;
+	struct advice *advice; /* of the plan's model; NULL: it has none */
 	struct candidates candidates;
 	struct noise noise;
 	struct partial partial;

@@ -185,8 +185,10 @@ int tuning_search(struct tuning *t, struct err *err)
 {
 	AUTO_FREE size_t *point = xcalloc(t->plan.space.count + 1, sizeof(*point));
 	bool drifts = !t->bed->ops->is_exact && t->plan.drift;
-	int r = search_new(&t->search, t->plan.search, t->plan.settings, &t->plan.space,
-			   t->plan.seed, err);
+	const struct search_prior *prior =
+		t->advice ? advice_prior(t->advice, &t->plan.space) : NULL;
+	int r = search_new_with(&t->search, t->plan.search, t->plan.settings, &t->plan.space, prior,
+				t->plan.seed, err);
 
 	if (r < 0)
 		return r;

@@ -73,6 +73,40 @@ static void a_plan_comes_back_as_it_was(void)
 	tuning_plan_release(&back);
 }
 
+/* The model decides the course, and so do the accesses that it is asked about. */
+static void a_model_comes_back_with_its_accesses(void)
+{
+	struct accessed_row row = {
+		{ .nodes = 1, .ranks = 4, .rank_bytes = 4096 }, 2.1, (char *)"/d/f", NULL
+	};
+	struct accessed accessed = { &row, 1, 1 };
+	struct tuning_plan plan, back = { 0 };
+	char without[TUNING_DIGEST], with[TUNING_DIGEST], other[TUNING_DIGEST];
+	AUTO_FREE char *text = NULL, *damaged = NULL;
+
+	plan_fill(&plan);
+	tuning_plan_digest(&plan, without);
+	plan.model = xstrdup("/m/hybrid.model");
+	plan.model_digest = xstrdup("00ff");
+	accessed_copy(&plan.accessed, &accessed);
+	tuning_plan_digest(&plan, with);
+	CHECK(strcmp(without, with) != 0);
+	text = tuning_plan_write(&plan);
+	REQUIRE(tuning_plan_read(&back, text, NULL) == 0);
+	CHECK_TEXT(back.model, "/m/hybrid.model");
+	CHECK_TEXT(back.model_digest, "00ff");
+	REQUIRE(back.accessed.count == 1);
+	CHECK(back.accessed.rows[0].calls == 2.1);
+	CHECK_INT(back.accessed.rows[0].access.rank_bytes, 4096);
+	tuning_plan_digest(&back, other);
+	CHECK_TEXT(with, other);
+	tuning_plan_release(&back);
+	damaged = xstrdup(text);
+	memcpy(strstr(damaged, "\"accessed\""), "\"accessex\"", 10);
+	CHECK_INT(tuning_plan_read(&back, damaged, NULL), -EBADMSG);
+	tuning_plan_release(&plan);
+}
+
 static void what_was_asked_for_decides_the_digest(void)
 {
 	struct tuning_plan plan;
@@ -118,5 +152,5 @@ static void damaged_plans_are_refused(void)
 	}
 }
 
-TESTS(TEST(a_plan_comes_back_as_it_was), TEST(what_was_asked_for_decides_the_digest),
-      TEST(damaged_plans_are_refused))
+TESTS(TEST(a_plan_comes_back_as_it_was), TEST(a_model_comes_back_with_its_accesses),
+      TEST(what_was_asked_for_decides_the_digest), TEST(damaged_plans_are_refused))

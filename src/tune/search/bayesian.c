@@ -511,6 +511,7 @@ const struct search_ops search_bayesian = {
 	.name = "bayesian",
 	.help = "where a model of all trials so far expects the most improvement",
 	.settings = bayesian_settings,
+	.takes_prior = true,
 	.start = bayesian_start,
 	.ask = bayesian_ask,
 	.tell = bayesian_tell,

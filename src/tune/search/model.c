@@ -235,6 +235,7 @@ const struct search_ops search_model = {
 	.name = "model",
 	.help = "only the few points that a model of the machine expects most of",
 	.settings = model_settings,
+	.takes_prior = true,
 	.start = model_start,
 	.ask = model_ask,
 	.tell = model_tell,

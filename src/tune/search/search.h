@@ -41,6 +41,7 @@ struct search_setting {
 struct search_ops {
 	const char *name, *help;
 	const struct search_setting *settings; /* ends with a row without name; NULL: none */
+	bool takes_prior;
 	/* settings in the order of the rows; prior NULL: there is none. *state is set on success
 	 * only; err says what is missing or too large. Space and prior outlive the state. */
 	int (*start)(void **state, const struct space *space, const struct search_prior *prior,
