@@ -160,9 +160,9 @@ static void add_offsets(const struct rounds *r, const struct shares *shares)
 		window = at_most(window, (double)l->unit);
 	}
 	cuts *= (double)l->block / (double)l->spacing;
-	add_messages(r->counts, l, "offsets to aggregators", 1,
+	add_messages(r->counts, l, "offsets to aggregators", (double)l->lists,
 		     parts * at_most(ranks, windows * windows_meet(r, window).pieces), parts,
-		     16 * (ranks * (double)l->pieces + cuts));
+		     16 * (ranks * (double)l->pieces + cuts) / (double)l->lists);
 }
 
 /* Of the two sorts of parts only those that are there. */

@@ -22,6 +22,7 @@
 
 /* Ranges keep the products of counts within 64 bits. */
 static const struct describe_row rows[] = {
+	{ "romio", "list_messages", DESCRIBE_WHOLE, 0, 1, 2, FIELD(list_messages) },
 	{ "nodes", "cores", DESCRIBE_WHOLE, 1, 1, 1e5, FIELD(cores) },
 	{ "forwarding", "bridges", DESCRIBE_WHOLE, 0, 1, 1e3, FIELD(bridges) },
 	{ "forwarding", "bridge_nodes", DESCRIBE_WHOLE, 0, 1, 1e6, FIELD(bridge_nodes) },
@@ -126,7 +127,7 @@ int machine_read_text(struct machine *machine, const char *name, const char *tex
 	struct describe d = { .name = name, .rows = rows, .row_count = ROWS, .take = take };
 
 	d.into = &reading;
-	d.sections = "machine, nodes, forwarding, storage, defaults and replica";
+	d.sections = "machine, romio, nodes, forwarding, storage, defaults and replica";
 	d.skipped = "replica";
 	if (describe_read(&d, text, bytes) < 0 || check(&d) < 0)
 		return err_set(err, d.err.code, "%s", d.err.text);
