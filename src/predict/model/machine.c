@@ -117,6 +117,8 @@ static int check(struct describe *d)
 			       machine->stripes ? "[defaults] striping_unit"
 						: "[defaults] striping_factor",
 			       ": romio is lustre");
+	if (!machine->bridges && !machine->node_aggregators)
+		machine->node_aggregators = 1; /* cb_config_list is *:1 where nobody says so */
 	if (!*machine->title)
 		memcpy(machine->title, machine->name, sizeof(machine->name));
 	return 0;
