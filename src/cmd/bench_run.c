@@ -29,6 +29,9 @@
 #define PROGRAM "elemental"
 /* Of what a job says that is not for us, so much is shown if it fails. */
 #define SAID_LINES 4
+/* A cell of communication is repeated for no longer, by a budget's share in between. */
+#define LIMIT_MOST_S 1.0
+#define LIMIT_LEAST_S 0.02
 
 struct runner {
 	struct bench *bench;
@@ -225,6 +228,14 @@ static void hosts_add(struct words *words, enum mpi mpi, const char *hosts, uint
 	words_add(words, buf_text(&list));
 }
 
+/* Estimates know little of this machine: no cell may use up what others need of the budget. */
+static double cell_limit(const struct bench *bench)
+{
+	double each = bench->wish.budget_s / (double)bench->campaign.count;
+
+	return fmin(LIMIT_MOST_S, fmax(LIMIT_LEAST_S, each));
+}
+
 static void job_words(const struct runner *run, struct words *words, uint64_t ranks)
 {
 	const struct bench_args *args = run->bench->args;
@@ -242,6 +253,12 @@ static void job_words(const struct runner *run, struct words *words, uint64_t ra
 	words_add(words, run->program);
 	words_add(words, "--file");
 	words_add(words, run->file);
+	if (run->bench->wish.budget_s > 0) {
+		AUTO_FREE char *limit = xprintf("%.3fs", cell_limit(run->bench));
+
+		words_add(words, "--limit");
+		words_add(words, limit);
+	}
 }
 
 /* More ranks than cores: Open MPI is to allow that, not to bind them, and to yield. */
