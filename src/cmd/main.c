@@ -15,21 +15,34 @@ extern const struct command_ops command_config, command_convert, command_doctor,
 	command_internal, command_kernel, command_last, command_learn, command_ls, command_merge,
 	command_print, command_recover, command_report, command_reproduce, command_run,
 	command_store, command_version;
-extern const struct command_ops command_kb, command_model, command_params, command_tune;
+extern const struct command_ops command_bench, command_kb, command_model, command_params,
+	command_tune;
 
 /* In the order in which a user meets them. */
 const struct command_ops *const commands[] = {
-	&command_run,	   &command_tune,
-	&command_report,   &command_print,
-	&command_ls,	   &command_last,
-	&command_convert,  &command_merge,
-	&command_recover,  &command_store,
-	&command_learn,	   &command_model,
-	&command_kernel,   &command_reproduce,
-	&command_params,   &command_kb,
-	&command_config,   &command_doctor,
-	&command_help,	   &command_version,
-	&command_internal, NULL,
+	&command_run,
+	&command_tune,
+	&command_report,
+	&command_print,
+	&command_ls,
+	&command_last,
+	&command_convert,
+	&command_merge,
+	&command_recover,
+	&command_store,
+	&command_learn,
+	&command_model,
+	&command_bench,
+	&command_kernel,
+	&command_reproduce,
+	&command_params,
+	&command_kb,
+	&command_config,
+	&command_doctor,
+	&command_help,
+	&command_version,
+	&command_internal,
+	NULL,
 };
 
 struct main_args {

@@ -16,23 +16,30 @@ struct param_set;
 
 struct model_args {
 	/* the access */
-	uint64_t ranks, nodes, size, block, stride;
+	uint64_t ranks, nodes, size, block, stride, offset;
 	int pattern;
 	bool read;
 	/* what counts now, or what is asked about: NAME=VALUE each */
 	struct option_list params;
 	/* the model, and what it is made of */
 	const char *run, *model, *rows, *platform, *machine, *learners, *output, *space, *coverage;
-	uint64_t budget, folds, seed, threads, top;
+	uint64_t budget, folds, seed, threads, top, rank;
 	int message, incomplete, single;
 	bool plain, alone, all, json;
+	/* evaluate */
+	const char *on, *times;
+	uint64_t repetitions;
+	int law, policy;
+	bool full;
 };
 
 /* Verbs. They return exit codes. */
 int model_fit_costs(struct command *command, const struct model_args *args);
 int model_describe_file(struct command *command, const struct model_args *args);
+int model_count_access(struct command *command, const struct model_args *args);
 int model_predict_access(struct command *command, const struct model_args *args);
 int model_recommend_settings(struct command *command, const struct model_args *args);
+int model_evaluate_choices(struct command *command, const struct model_args *args);
 
 int model_export_settings(struct command *command, const struct model_args *args);
 
