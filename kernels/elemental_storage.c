@@ -32,6 +32,7 @@ struct session {
 	int64_t mine; /* index among the writers, -1: none */
 	int fd;
 	char *data;
+	double apart_s; /* what keeps rounds apart takes by itself */
 };
 
 /* Operations by whether it is read, and by the kind of round. */
@@ -162,7 +163,7 @@ static double block_seconds(const double *clock, const double *own, uint64_t fro
 
 /* clock[i] and clock[i + 1] enclose round i. */
 static void rows_tell(const struct session *s, bool is_read, uint64_t repetition,
-		      const double *clock, const double *own, double apart_s)
+		      const double *clock, const double *own)
 {
 	const struct elemental_cell *cell = s->cell;
 	uint64_t rounds = cell->rounds + cell->part_count;
@@ -175,7 +176,7 @@ static void rows_tell(const struct session *s, bool is_read, uint64_t repetition
 		if (kind == ROUND_FULL && end > cell->rounds)
 			end = cell->rounds;
 		elemental_row(s->e, cell, round_names[is_read][kind], round_writers(cell, round),
-			      round, repetition, block_seconds(clock, own, round, end, apart_s));
+			      round, repetition, block_seconds(clock, own, round, end, s->apart_s));
 	}
 }
 
@@ -188,7 +189,6 @@ static int rounds_run(const struct session *s, bool is_read, uint64_t repetition
 	off_t at = (off_t)((uint64_t)(s->mine < 0 ? 0 : s->mine) * region);
 	AUTO_FREE double *clock = xcalloc(2 * (rounds + 1), sizeof(*clock));
 	double *own = clock + rounds + 1;
-	double apart_s = elemental_apart_seconds(s->e);
 	struct err err = { 0 };
 
 	elemental_apart(s->e);
@@ -206,7 +206,7 @@ static int rounds_run(const struct session *s, bool is_read, uint64_t repetition
 		return -EIO;
 	MPI_Reduce(s->e->kernel->rank ? own : MPI_IN_PLACE, own, (int)rounds, MPI_DOUBLE, MPI_MIN,
 		   0, MPI_COMM_WORLD);
-	rows_tell(s, is_read, repetition, clock, own, apart_s);
+	rows_tell(s, is_read, repetition, clock, own);
 	return 0;
 }
 
@@ -286,6 +286,7 @@ int elemental_storage(const struct elemental *e, const struct elemental_cell *ce
 	r = kernel_agree(e->kernel, &err);
 	if (r >= 0) {
 		file_guard(e);
+		s.apart_s = elemental_apart_seconds(e);
 		for (uint64_t i = 0; r >= 0 && i < cell->repetitions; i++)
 			r = repetition_run(&s, i);
 		file_remove(e);

@@ -188,16 +188,24 @@ static size_t ticks_logarithmic(const struct frame *frame, double *ticks)
 	return count;
 }
 
-static size_t ticks_of(const struct frame *frame, double *ticks)
+static size_t ticks_even(double low, double high, double *ticks)
 {
-	double step = step_of(frame->high - frame->low);
+	double step = step_of(high - low);
 	size_t count = 0;
 
-	if (frame->chart->logarithmic)
-		return ticks_logarithmic(frame, ticks);
-	for (double k = ceil(frame->low / step); k * step <= frame->high && count < TICKS_MAX; k++)
+	for (double k = ceil(low / step); k * step <= high && count < TICKS_MAX; k++)
 		ticks[count++] = k * step;
 	return count;
+}
+
+/* Within half a decade a logarithmic axis is nearly an even one. */
+static size_t ticks_of(const struct frame *frame, double *ticks)
+{
+	if (!frame->chart->logarithmic)
+		return ticks_even(frame->low, frame->high, ticks);
+	if (frame->high - frame->low < 0.5)
+		return ticks_even(pow(10, frame->low), pow(10, frame->high), ticks);
+	return ticks_logarithmic(frame, ticks);
 }
 
 static double category_width(const struct frame *frame)

@@ -9,13 +9,14 @@
  */
 #define NOT_INSIDE (1u << CLASS_PROCESS | 1u << CLASS_MESSAGE)
 
-bool message_is_inside(const void *at)
+bool message_is_inside(void)
 {
 	const struct calling *c = &capture_self.calling;
 
 	/* A frame below ours was left by longjmp; where there is none, its place is NULL. Only
 	 * traces have messages: counters are kept per file. */
-	return frame_mode() == CAPTURE_TRACE && (uintptr_t)c->at > (uintptr_t)at &&
+	return frame_mode() == CAPTURE_TRACE &&
+	       (uintptr_t)c->at > (uintptr_t)__builtin_frame_address(0) &&
 	       !(NOT_INSIDE >> call_table[c->call].class & 1);
 }
 

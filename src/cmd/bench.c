@@ -177,9 +177,12 @@ static int known_mark(struct bench *bench, struct err *err)
 
 /* ---- other sources of rows ---- */
 
-static int rows_store(struct bench *bench, const struct elements *rows, struct err *err)
+static int rows_store(struct bench *bench, struct elements *rows, struct err *err)
 {
-	int r = elements_save(bench->store, rows->rows, rows->count, err);
+	int r;
+
+	rows_number(rows);
+	r = elements_save(bench->store, rows->rows, rows->count, err);
 
 	if (r >= 0)
 		bench->saved += rows->count;
@@ -248,14 +251,32 @@ static int rows_tell(struct bench *bench, int code)
 	struct err err = { 0 };
 	int r = rows_load(bench, &rows, &err);
 
-	if (r >= 0 && bench->args->output)
+	bool is_out = bench->args->output && strcmp(bench->args->output, "-") == 0;
+
+	if (r >= 0 && bench->args->output && rows.count)
 		r = rows_save(&rows, bench->args->output, &err);
-	if (r >= 0 && !(bench->args->output && strcmp(bench->args->output, "-") == 0))
+	if (r >= 0 && rows.count && !is_out && (!code || bench->saved))
 		bench_show_rows(bench, &rows);
 	elements_release(&rows);
 	if (r < 0)
 		return command_fail(bench->command, "%s", err.text);
 	return code ? code : command_finish(bench->command);
+}
+
+static int rows_only(struct bench *bench)
+{
+	struct elements rows = { 0 };
+	struct err err = { 0 };
+	int r = rows_load(bench, &rows, &err);
+	size_t count = rows.count;
+
+	elements_release(&rows);
+	if (r < 0)
+		return command_fail(bench->command, "%s", err.text);
+	if (count)
+		return rows_tell(bench, COMMAND_GOOD);
+	command_fail(bench->command, "there are no benchmarks of \"%s\"", bench->platform);
+	return COMMAND_NO_DATA;
 }
 
 static int bench_forget(struct bench *bench)
@@ -285,6 +306,7 @@ static int bench_measure(struct bench *bench)
 		bench_show_plan(bench);
 		return command_finish(bench->command);
 	}
+	bench->is_measured = true;
 	stop_catch(&stop);
 	ret = bench_run(bench);
 	stop_restore(&stop);
@@ -315,9 +337,7 @@ static int bench_do(struct bench *bench, const char *what)
 		return bench_take(bench, rows_import);
 	if (args->on)
 		return bench_take(bench, rows_model);
-	if (!what)
-		return rows_tell(bench, COMMAND_GOOD);
-	return bench_measure(bench);
+	return what ? bench_measure(bench) : rows_only(bench);
 }
 
 static char *platform_name(const struct bench_args *args)

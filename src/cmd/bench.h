@@ -29,6 +29,7 @@ struct bench {
 	struct store *store;
 	struct campaign_wish wish;
 	struct campaign campaign;
+	bool is_measured;   /* here, by jobs; what follows is 0 otherwise, but for saved */
 	size_t known;	    /* cells that were there */
 	size_t done, saved; /* cells and rows that have come since */
 	double seconds;

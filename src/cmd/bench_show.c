@@ -241,10 +241,11 @@ void bench_show_rows(const struct bench *bench, const struct elements *rows)
 	platform_add(&table, NULL, bench->platform, rows);
 	table_print(&table, stdout, 0);
 	table_release(&table);
-	printf("\n%zu rows added, %zu cells measured in %s, %zu were there; spread: median over "
-	       "cells of deviation / mean\n",
-	       bench->saved, bench->done, unit_ns(time, (int64_t)(bench->seconds * 1e9)),
-	       bench->known);
+	printf("\n%zu rows added", bench->saved);
+	if (bench->is_measured)
+		printf(", %zu cells measured in %s, %zu were there", bench->done,
+		       unit_ns(time, (int64_t)(bench->seconds * 1e9)), bench->known);
+	printf("\nspread: the median over cells of deviation / mean\n");
 }
 
 /* ---- the list ---- */

@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "params/set.h"
 #include "predict/model/access.h"
+#include "predict/model/studies.h"
+#include "predict/simulate/replica.h"
 
 #define FIELD(name) offsetof(struct model_args, name)
 
@@ -29,17 +31,25 @@ static const struct option model_options[] = {
 	{ 0, "block", "SIZE", NULL, "strided: bytes of a piece", OPTION_SIZE, FIELD(block) },
 	{ 0, "stride", "SIZE", NULL, "strided: from piece to piece; else as the block", OPTION_SIZE,
 	  FIELD(stride) },
+	{ 0, "offset", "SIZE", "0", "of the access: where in the file it begins", OPTION_SIZE,
+	  FIELD(offset) },
+	{ 0, "run", "TRACE|last", NULL,
+	  "the access of a recorded run that moves most, instead of --ranks and --size; export: "
+	  "all "
+	  "of its collective accesses",
+	  OPTION_TEXT, FIELD(run) },
 	{ 'p', "param", "NAME=VALUE", NULL,
 	  "a setting of the access, such as cb_nodes=4; recommend: what counts now", OPTION_LIST,
 	  FIELD(params) },
 	{ 'm', "model", "MODEL", NULL, "the model; else that of the setting model.path",
 	  OPTION_TEXT, FIELD(model) },
-	{ 0, "rows", "CSV", NULL, "fit: rows of elemental benchmarks; else those in the store",
-	  OPTION_TEXT, FIELD(rows) },
+	{ 0, "rows", "CSV", NULL,
+	  "fit, evaluate: rows of elemental benchmarks; else those in the store", OPTION_TEXT,
+	  FIELD(rows) },
 	{ 0, "platform", "NAME", NULL, "fit: whose rows; else those of this machine", OPTION_TEXT,
 	  FIELD(platform) },
 	{ 0, "machine", "NAME|FILE", NULL,
-	  "fit: description of the machine; else by the platform's name, or this machine",
+	  "fit, counts: description of the machine; else by the platform's name, or this machine",
 	  OPTION_TEXT, FIELD(machine) },
 	{ 0, "learners", "METHODS", NULL, "fit: methods to choose from, such as linear,svm",
 	  OPTION_TEXT, FIELD(learners) },
@@ -51,6 +61,8 @@ static const struct option model_options[] = {
 	{ 0, "alone", NULL, NULL,
 	  "fit: go by what was learnt alone, even where the very same was measured", OPTION_FLAG,
 	  FIELD(alone) },
+	{ 0, "rank", "N", NULL, "counts: the calls of this rank in the library", OPTION_COUNT,
+	  FIELD(rank) },
 	{ 0, "message", RULE_MESSAGE_WORDS, "literal",
 	  "Blue Gene: size of a message, as the paper has it or as a process has it", OPTION_CHOICE,
 	  FIELD(message) },
@@ -67,10 +79,25 @@ static const struct option model_options[] = {
 	{ 't', "top", "N", "5", "recommend: show so many of the best", OPTION_COUNT, FIELD(top) },
 	{ 0, "coverage", "SHARE", "0.9", "share of truths inside intervals", OPTION_TEXT,
 	  FIELD(coverage) },
+	{ 0, "on", "MACHINE", "vesta", "evaluate: the modelled machine to measure on", OPTION_TEXT,
+	  FIELD(on) },
+	{ 0, "law", REPLICA_LAW_WORDS, "queue", "evaluate: how that machine's storage is contended",
+	  OPTION_CHOICE, FIELD(law) },
+	{ 0, "times", "CSV", NULL,
+	  "evaluate: measured runs to judge by, instead of a modelled machine", OPTION_TEXT,
+	  FIELD(times) },
+	{ 0, "repetitions", "N", "10", "evaluate: repetitions of each study", OPTION_COUNT,
+	  FIELD(repetitions) },
+	{ 0, "policy", NOISE_POLICY_WORDS, "allow",
+	  "evaluate: what becomes of times that noise made negative", OPTION_CHOICE,
+	  FIELD(policy) },
+	{ 0, "full", NULL, NULL, "evaluate: select methods anew in each repetition; takes hours",
+	  OPTION_FLAG, FIELD(full) },
 	{ 'a', "all", NULL, NULL, "fit, describe: show every candidate of each operation",
 	  OPTION_FLAG, FIELD(all) },
 	{ 'o', "output", "FILE", NULL,
-	  "fit: write the model there; recommend: write the settings, for run --params",
+	  "fit: write the model there; recommend: write the settings, for run --params; export: "
+	  "what names of files begin with",
 	  OPTION_TEXT, FIELD(output) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " MODEL_SCHEMA, OPTION_FLAG,
 	  FIELD(json) },
@@ -167,16 +194,20 @@ int model_access(const struct command *command, const struct model_args *args,
 {
 	struct err err = { 0 };
 
+	if (args->run)
+		return model_run_access(command, args, access);
 	if (args->ranks == OPTION_NONE || args->size == OPTION_NONE)
 		return command_misuse(command,
 				      "--ranks and --size: how many processes take part, and how "
-				      "many bytes does each move in one call?");
+				      "many bytes does each move in one call? Or --run: a recorded "
+				      "run that does it");
 	*access = (struct access){
 		.is_read = args->read,
 		.pattern = (enum access_pattern)args->pattern,
 		.nodes = args->nodes,
 		.ranks = args->ranks,
 		.rank_bytes = args->size,
+		.offset = args->offset,
 	};
 	if (args->nodes == OPTION_NONE)
 		access->nodes = nodes_for(args->ranks, machine, hybrid);
@@ -213,6 +244,8 @@ int model_settings(const struct command *command, const struct model_args *args,
 	struct err err = { 0 };
 	int r = 0;
 
+	if (args->run && model_run_hints(command, args, &made))
+		return COMMAND_NO_DATA;
 	for (size_t i = 0; r >= 0 && i < args->params.count; i++)
 		r = param_add(&made, args->params.items[i], &err);
 	if (r >= 0)
@@ -234,8 +267,11 @@ static const struct verb {
 } verbs[] = {
 	{ "fit", "", 0, 0, model_fit_costs },
 	{ "describe", "[MODEL]", 0, 1, model_describe_file },
+	{ "counts", "", 0, 0, model_count_access },
 	{ "predict", "", 0, 0, model_predict_access },
 	{ "recommend", "", 0, 0, model_recommend_settings },
+	{ "evaluate", "", 0, 0, model_evaluate_choices },
+	{ "export", "", 0, 0, model_export_settings },
 	{ 0 },
 };
 
@@ -265,7 +301,7 @@ static int model_run(struct command *command)
 const struct command_ops command_model = {
 	.name = "model",
 	.help = "predict collective I/O from benchmarks of the machine, and recommend settings",
-	.operands = "fit|describe|predict|recommend [MODEL]",
+	.operands = "fit|describe|counts|predict|recommend|evaluate|export [MODEL]",
 	.operands_min = 1,
 	.operands_max = 2,
 	.about = "A collective read or write is made of elemental operations: messages between "
@@ -278,15 +314,27 @@ const struct command_ops command_model = {
 		 "  sluice model recommend -n 64 -s 16M         best settings: 64 ranks, 16 MiB "
 		 "each\n"
 		 "  sluice model predict -n 64 -s 16M -p cb_nodes=4   what takes how long\n"
+		 "  sluice model counts -n 64 -s 16M            what the access is made of\n"
 		 "  sluice model describe                       how well each cost was learnt\n\n"
 		 "recommend prints the settings of least predicted time and the gain over those "
 		 "that count now (the machine's defaults, or --param) with its interval. Where the "
 		 "interval does not exclude a loss it says to keep what counts now. With --output "
 		 "the settings are written as a file of hints, for 'sluice run --params FILE' or "
 		 "for ROMIO_HINTS.\n\n"
+		 "export writes the best settings (--top of them) as files for 'sluice run "
+		 "--params' "
+		 "and 'sluice tune', and the values that they have as a space for --space. With "
+		 "--run it is about all collective accesses of a recorded run.\n\n"
 		 "Costs of rows with the same arguments are averaged. Methods and preparations "
 		 "compete for each operation, judged on arguments that they had not seen; the "
-		 "board of the race is kept with the model (describe --all).",
+		 "board of the race is kept with the model (describe --all).\n\n"
+		 "evaluate lets the model compete with a black box that learns from runs of the "
+		 "program, with random and default settings and with the best of all, and adds "
+		 "noise to what they learn from or takes rows away. It does so on a modelled "
+		 "machine (--on, --law), or judges by runs that were measured: --times names a CSV "
+		 "with columns nodes, rank_bytes, aggregators, buffer_bytes, seconds (and ranks), "
+		 "a row per run, --rows the benchmarks of that machine, --machine its "
+		 "description.",
 	.options = model_options,
 	.args_bytes = sizeof(struct model_args),
 	.run = model_run,

@@ -16,23 +16,44 @@ struct param_set;
 
 struct model_args {
 	/* the access */
-	uint64_t ranks, nodes, size, block, stride;
+	uint64_t ranks, nodes, size, block, stride, offset;
 	int pattern;
 	bool read;
 	/* what counts now, or what is asked about: NAME=VALUE each */
 	struct option_list params;
 	/* the model, and what it is made of */
-	const char *model, *rows, *platform, *machine, *learners, *output, *space, *coverage;
-	uint64_t budget, folds, seed, threads, top;
+	const char *run, *model, *rows, *platform, *machine, *learners, *output, *space, *coverage;
+	uint64_t budget, folds, seed, threads, top, rank;
 	int message, incomplete, single;
 	bool plain, alone, all, json;
+	/* evaluate */
+	const char *on, *times;
+	uint64_t repetitions;
+	int law, policy;
+	bool full;
 };
 
 /* Verbs. They return exit codes. */
 int model_fit_costs(struct command *command, const struct model_args *args);
 int model_describe_file(struct command *command, const struct model_args *args);
+int model_count_access(struct command *command, const struct model_args *args);
 int model_predict_access(struct command *command, const struct model_args *args);
 int model_recommend_settings(struct command *command, const struct model_args *args);
+int model_evaluate_choices(struct command *command, const struct model_args *args);
+
+int model_export_settings(struct command *command, const struct model_args *args);
+
+/* ---- model_run.c: --run ---- */
+
+/* All accesses of the run; the caller releases them. COMMAND_GOOD, or what is wrong was said. */
+struct accessed;
+int model_run_accessed(const struct command *command, const struct model_args *args,
+		       struct accessed *accessed);
+/* The one that moves most, and the hints that the program passes there. */
+int model_run_access(const struct command *command, const struct model_args *args,
+		     struct access *access);
+int model_run_hints(const struct command *command, const struct model_args *args,
+		    struct param_set *set);
 
 /* Says what is wrong. COMMAND_NO_DATA where there are no rows or no model, else COMMAND_FAILED. */
 int model_fail(const struct command *command, int r, const struct err *err);

@@ -19,6 +19,11 @@ struct reproduce_args {
 	const char *search;
 	uint64_t seed;
 	bool json;
+	/* isaila */
+	const char *plots; /* NULL: none */
+	uint64_t repetitions, budget;
+	int law, policy;
+	bool full;
 };
 
 struct reproduce_output {
@@ -55,6 +60,9 @@ int reproduce_table3(struct reproduce_output *output, struct err *err);
 int reproduce_table4(struct reproduce_output *output, struct err *err);
 int reproduce_table5(struct reproduce_output *output, struct err *err);
 int reproduce_figure7(struct reproduce_output *output, struct err *err);
+
+/* Of the paper on collective I/O. */
+int reproduce_isaila(struct reproduce_output *output, struct err *err);
 
 /* Figures 9 to 12: how a size changes the rate. */
 struct sweep {

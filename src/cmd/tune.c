@@ -22,6 +22,7 @@
 #include "base/place.h"
 #include "base/term.h"
 #include "base/unit.h"
+#include "cmd/forms.h"
 #include "store/knowledge.h"
 #include "store/outcomes.h"
 #include "store/studies.h"
@@ -499,38 +500,6 @@ static int job_prepare(struct job *job, struct err *err)
 }
 
 /* ---- afterwards ---- */
-
-static int form_write(const struct param_set *set, const struct param_form *form,
-		      const char *prefix, const char *ending, struct err *err)
-{
-	AUTO_FREE char *path = xprintf("%s.%s", prefix, ending);
-	AUTO_BUF struct buf text = { 0 };
-	AUTO_FCLOSE FILE *f = NULL;
-	int r = form->write(set, &text, err);
-
-	if (r < 0)
-		return r;
-	f = fopen(path, "we");
-	if (!f || fwrite(buf_text(&text), 1, text.len, f) != text.len || fflush(f) != 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	return 0;
-}
-
-static int forms_write(const struct param_set *set, const char *prefix, struct err *err)
-{
-	static const struct {
-		const struct param_form *form;
-		const char *ending;
-	} files[] = { { &param_xml, "xml" },
-		      { &param_json, "json" },
-		      { &param_hints, "hints" },
-		      { &param_shell, "sh" } };
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < sizeof(files) / sizeof(files[0]); i++)
-		r = form_write(set, files[i].form, prefix, files[i].ending, err);
-	return r;
-}
 
 /* The key is made as `sluice run` makes it, before a run. */
 static struct knowledge_key job_key(const struct job *job, double bytes)

@@ -10,6 +10,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "observe/report/traffic.h"
+#include "params/set.h"
+#include "trace/hints.h"
 
 #define SCHEMA "sluice.accessed/1"
 #define BATCH 1024
@@ -55,6 +57,19 @@ double accessed_bytes(const struct accessed *accessed)
 	for (size_t i = 0; i < accessed->count; i++)
 		bytes += row_bytes(&accessed->rows[i]);
 	return bytes;
+}
+
+void accessed_hints(const struct accessed_row *row, struct param_set *set)
+{
+	const char *hints = row->hints;
+	char key[64], value[512];
+
+	while (hints && hints_next(&hints, key, sizeof(key), value, sizeof(value))) {
+		const struct tunable *tunable = tunable_by_name(key);
+
+		if (tunable)
+			param_set_put(set, tunable, value, NULL, NULL, 0, NULL);
+	}
 }
 
 /* ---- rows ---- */

@@ -38,6 +38,10 @@ void accessed_copy(struct accessed *to, const struct accessed *from);
 /* Of all calls together. */
 double accessed_bytes(const struct accessed *accessed);
 
+/* The hints that the program passes, as far as they are parameters; adds to the set. */
+struct param_set;
+void accessed_hints(const struct accessed_row *row, struct param_set *set);
+
 /* From a trace. -ENODATA where it has no collective accesses, with a sentence. */
 int accessed_take(struct accessed *accessed, const char *trace, struct err *err);
 

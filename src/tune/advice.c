@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "params/space.h"
 #include "predict/model/hybrid.h"
-#include "trace/hints.h"
 
 /* One kind of access; most points of a space mean the same to it as some other. */
 struct subject {
@@ -107,6 +106,11 @@ void advice_close(struct advice *advice)
 	free(advice);
 }
 
+const struct hybrid *advice_model(const struct advice *advice)
+{
+	return &advice->hybrid;
+}
+
 const char *advice_digest(const struct advice *advice)
 {
 	return advice->digest;
@@ -118,19 +122,6 @@ const char *advice_note(const struct advice *advice)
 }
 
 /* ---- accesses ---- */
-
-/* What is no tunable, or no value of one, is nothing that the model knows. */
-static void own_read(struct param_set *own, const char *hints)
-{
-	char key[64], value[512];
-
-	while (hints && hints_next(&hints, key, sizeof(key), value, sizeof(value))) {
-		const struct tunable *tunable = tunable_by_name(key);
-
-		if (tunable)
-			param_set_put(own, tunable, value, NULL, NULL, 0, NULL);
-	}
-}
 
 /* Can it be predicted as the program does it? */
 static int subject_try(const struct advice *advice, const struct subject *subject, struct err *err)
@@ -159,7 +150,7 @@ int advice_about(struct advice *advice, const struct accessed *accessed, struct 
 		*subject = (struct subject){ .access = row->access,
 					     .calls = row->calls,
 					     .file = xstrdup(row->file) };
-		own_read(&subject->own, row->hints);
+		accessed_hints(row, &subject->own);
 		if (subject_try(advice, subject, &why) >= 0)
 			advice->count++;
 		else

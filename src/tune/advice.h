@@ -21,6 +21,10 @@ struct space;
 int advice_open(struct advice **advice, const char *path, struct err *err);
 void advice_close(struct advice *advice); /* NULL is fine */
 
+/* The model itself, which is the advice's. */
+struct hybrid;
+const struct hybrid *advice_model(const struct advice *advice);
+
 /* Of the file's bytes: another model has another one. */
 const char *advice_digest(const struct advice *advice);
 

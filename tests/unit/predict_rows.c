@@ -133,6 +133,25 @@ static void repetitions_make_one_cell(void)
 	elements_release(&means);
 }
 
+static void rows_that_would_replace_one_another_are_numbered(void)
+{
+	static const int64_t expected[] = { 0, 1, 5, 6, 0, 2 };
+	struct elements rows = { 0 };
+
+	add(&rows, "ar", 8, 0, 2);
+	add(&rows, "ar", 8, 0, 4);
+	add(&rows, "ar", 8, 5, 6);
+	add(&rows, "ar", 8, 5, 6);
+	add(&rows, "ar", 4, 0, 1);
+	add(&rows, "ar", 8, 0, 7);
+	for (int twice = 0; twice < 2; twice++) {
+		rows_number(&rows);
+		for (size_t i = 0; i < rows.count; i++)
+			CHECK_INT(rows.rows[i].repetition, expected[i]);
+	}
+	elements_release(&rows);
+}
+
 static void no_rows_make_no_cells(void)
 {
 	struct elements none = { 0 }, means = { 0 };
@@ -169,4 +188,5 @@ static void files_are_complete_or_not_there(void)
 
 TESTS(TEST(rows_read_back_as_they_were_written), TEST(columns_may_stand_in_any_order),
       TEST(what_is_wrong_is_told_with_its_line), TEST(repetitions_make_one_cell),
-      TEST(no_rows_make_no_cells), TEST(files_are_complete_or_not_there))
+      TEST(rows_that_would_replace_one_another_are_numbered), TEST(no_rows_make_no_cells),
+      TEST(files_are_complete_or_not_there))

@@ -257,6 +257,21 @@ static void both_names_are_recorded_as_one_call(void)
 	CHECK_HAS(print("flags", library_rows), "-Wl,--wrap=PMPI_Open\n");
 }
 
+static void what_is_mostly_none_of_ours_is_a_test_and_a_jump(void)
+{
+	const char *text = print("preload", "LAYER(MPI) LIBRARY(MPI) ALSO(P)\n"
+					    "CALL(MESSAGE) ERROR(ret != 0, ret) ONLY_IF(wanted())\n"
+					    "int MPI_Send(const void *buf, FLAGS int dest);\n");
+
+	CHECK_HAS(text, "static int seen_MPI_Send(const void *buf, int dest, "
+			"int (*called)(const void *buf, int dest))\n{\n\tstruct frame f;\n");
+	CHECK_HAS(text, "if (call_is_inner(CALL_MPI_Send) || !frame_enter(&f))");
+	CHECK_HAS(text, "wrap_PMPI_Send(const void *buf, int dest)\n{\n"
+			"\t__typeof__(&*REAL(PMPI_Send)) called = REAL(PMPI_Send);\n\n"
+			"\tif (likely(!(wanted())))\n\t\treturn called(buf, dest);\n"
+			"\treturn seen_PMPI_Send(buf, dest, called);\n}\n");
+}
+
 static void first_and_last_count_also_where_nothing_is_recorded(void)
 {
 	const char *text =
@@ -348,6 +363,7 @@ TESTS(TEST(table_lists_fields_in_order), TEST(numbers_start_after_those_of_our_o
       TEST(variadic_calls_go_to_the_function_with_a_list), TEST(unwanted_calls_stay_bare),
       TEST(what_libc_lacks_fails_in_its_own_way), TEST(function_of_a_library_is_found_when_called),
       TEST(both_names_are_recorded_as_one_call),
+      TEST(what_is_mostly_none_of_ours_is_a_test_and_a_jump),
       TEST(first_and_last_count_also_where_nothing_is_recorded),
       TEST(what_is_passed_instead_is_not_what_is_recorded),
       TEST(poll_that_found_nothing_is_dropped),

@@ -147,11 +147,20 @@ static const char *last_name(const struct row *row)
 	return row->args[row->arg_count - 1].name;
 }
 
+/*
+ * Where most calls are none of ours, those that are have a function of their own: for the others
+ * the wrapper is a test and a jump.
+ */
+static bool is_split(const struct row *row)
+{
+	return row->library && row->only_if && !row->first && !row->quiet && !row->leaves;
+}
+
 static void print_locals(struct buf *out, const struct row *row)
 {
 	if (!row->quiet)
 		buf_puts(out, "\tstruct frame f;\n");
-	if (row->library)
+	if (row->library && !is_split(row))
 		buf_printf(out, "\t__typeof__(&*REAL(%s)) called = REAL(%s);\n", row->name,
 			   row->name);
 	if (row->variadic)
@@ -209,8 +218,7 @@ static void print_bare(struct buf *out, const struct row *row)
 	if (row->first)
 		buf_printf(out, "\t%s\n", row->first);
 	buf_puts(out, "\tif (");
-	/* First, because it is what most calls end with that have it. */
-	if (row->only_if)
+	if (row->only_if && !is_split(row))
 		buf_printf(out, "!(%s) || ", row->only_if);
 	if (row->has_twin)
 		buf_printf(out, "call_is_inner(CALL_%s) || ", row->call);
@@ -692,6 +700,28 @@ static void print_head(struct buf *out, const struct row *row, const char *prefi
 	buf_puts(out, ")\n{\n");
 }
 
+static void print_seen_head(struct buf *out, const struct row *row)
+{
+	buf_printf(out, "\n__attribute__((noinline)) static %s%sseen_%s(", row->type,
+		   wrapper_space(row->type), row->name);
+	wrapper_parameters(out, row);
+	buf_printf(out, ", %s%s(*called)(", row->type, wrapper_space(row->type));
+	wrapper_parameters(out, row);
+	buf_puts(out, "))\n{\n");
+}
+
+/* What the library's function is replaced by, where the rest is in seen_NAME(). */
+static void print_chooser(struct buf *out, const struct row *row, const char *prefix)
+{
+	print_head(out, row, prefix);
+	buf_printf(out, "\t__typeof__(&*REAL(%s)) called = REAL(%s);\n\n", row->name, row->name);
+	buf_printf(out, "\tif (likely(!(%s)))\n\t\treturn ", row->only_if);
+	print_call(out, row, true);
+	buf_printf(out, ";\n\treturn seen_%s(", row->name);
+	print_arguments(out, row);
+	buf_puts(out, ", called);\n}\n");
+}
+
 /* All that comes after the real call. */
 static void print_after(struct buf *out, const struct row *row)
 {
@@ -748,7 +778,10 @@ static void print_leaving(struct buf *out, const struct row *row)
 
 void wrapper_print(struct buf *out, const struct row *row, const char *prefix)
 {
-	print_head(out, row, prefix);
+	if (is_split(row))
+		print_seen_head(out, row);
+	else
+		print_head(out, row, prefix);
 	print_locals(out, row);
 	print_off(out, row);
 	if (row->quiet) {
@@ -764,4 +797,6 @@ void wrapper_print(struct buf *out, const struct row *row, const char *prefix)
 	print_real_call(out, row);
 	print_after(out, row);
 	buf_puts(out, row->returns != RETURNS_VOID ? "\treturn ret;\n}\n" : "}\n");
+	if (is_split(row))
+		print_chooser(out, row, prefix);
 }

@@ -85,7 +85,7 @@ static void rank_messages(const struct layout *l, uint64_t rank, uint64_t *offse
 	for (uint64_t i = 0; i < l->aggregators; i++) {
 		uint64_t rounds = layout_own_rounds(l, i);
 
-		*offsets += layout_messages(l, rank, i) > 0;
+		*offsets += layout_messages(l, rank, i) ? l->lists : 0;
 		for (uint64_t m = 0; m < rounds; m++)
 			*data += layout_message(l, m, rank, i) > 0;
 	}
@@ -98,7 +98,7 @@ static void aggregator_messages(const struct layout *l, uint64_t i, uint64_t *of
 	uint64_t rounds = layout_own_rounds(l, i);
 
 	for (uint64_t rank = 0; rank < l->access.ranks; rank++) {
-		*offsets += layout_messages(l, rank, i) > 0;
+		*offsets += layout_messages(l, rank, i) ? l->lists : 0;
 		for (uint64_t m = 0; m < rounds; m++)
 			*data += layout_message(l, m, rank, i) > 0;
 	}

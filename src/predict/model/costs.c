@@ -138,6 +138,54 @@ static bool race_progress(void *arg, size_t done, size_t total)
 	return f->plan->progress(f->plan->progress_arg, f->operation, done, total);
 }
 
+/*
+ * Judges by other folds than those that the winner won on: of many candidates the best one was also
+ * lucky, the more so the fewer cells there are (HYB-L-6).
+ */
+static int winner_judge(struct fitting *f, const struct pipeline_plan *winner, size_t count,
+			struct err *err)
+{
+	struct effort effort = { .seed = f->plan->seed,
+				 .threads =
+					 f->plan->threads ? f->plan->threads : parallel_cores() };
+	AUTO_FREE double *guesses = xmalloc(f->samples.rows * sizeof(*guesses));
+	struct folds folds = { 0 };
+	int r = folds_init(&folds, FOLDS_PLAIN, count, f->samples.rows, NULL, f->plan->seed + 1,
+			   err);
+
+	if (r >= 0)
+		r = selection_guesses(winner, &f->samples, &folds, &effort, guesses, NULL, err);
+	if (r >= 0)
+		r = cost_judge(f->cost, f->y, guesses, f->samples.rows, err);
+	folds_release(&folds);
+	return r;
+}
+
+static size_t fold_count(const struct fitting *f)
+{
+	size_t count = f->plan->folds ? f->plan->folds : 10;
+
+	return count < f->samples.rows ? count : f->samples.rows;
+}
+
+/* A method that cannot cope with other folds is judged by those that it could. */
+static int race_end(struct fitting *f, struct selection *selection, struct err *err)
+{
+	int r;
+
+	if (selection->count < selection->planned)
+		return err_set(err, ECANCELED, "it was stopped");
+	r = winner_judge(f, &selection->entries[0].plan, fold_count(f), NULL);
+	if (r < 0)
+		r = cost_judge(f->cost, f->y, selection->guesses, f->samples.rows, err);
+	if (r < 0)
+		return r;
+	board_keep(f->cost, selection);
+	f->cost->pipeline = selection->best;
+	selection->best = (struct pipeline){ 0 };
+	return 0;
+}
+
 static int race_run(struct fitting *f, struct err *err)
 {
 	const struct costs_plan *plan = f->plan;
@@ -152,26 +200,16 @@ static int race_run(struct fitting *f, struct err *err)
 		.progress = plan->progress ? race_progress : NULL,
 		.progress_arg = f,
 	};
-	size_t count = plan->folds ? plan->folds : 10, rows = f->samples.rows;
 	struct selection selection = { 0 };
 	struct folds folds = { 0 };
-	int r = folds_init(&folds, FOLDS_PLAIN, count < rows ? count : rows, rows, NULL, plan->seed,
+	int r = folds_init(&folds, FOLDS_PLAIN, fold_count(f), f->samples.rows, NULL, plan->seed,
 			   err);
 
 	if (r >= 0)
 		r = selection_run(&selection, &wanted, &f->samples, &folds, err);
 	folds_release(&folds);
-	if (r < 0)
-		return r;
-	if (selection.count < selection.planned)
-		r = err_set(err, ECANCELED, "it was stopped");
 	if (r >= 0)
-		r = cost_judge(f->cost, f->y, selection.guesses, rows, err);
-	if (r >= 0) {
-		board_keep(f->cost, &selection);
-		f->cost->pipeline = selection.best;
-		selection.best = (struct pipeline){ 0 };
-	}
+		r = race_end(f, &selection, err);
 	selection_release(&selection);
 	return r;
 }
@@ -193,20 +231,11 @@ static int plan_of(struct pipeline_plan *plan, const struct cost_entry *entry, b
 static int race_repeat(struct fitting *f, const struct cost_entry *winner, struct err *err)
 {
 	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
-	size_t count = f->plan->folds ? f->plan->folds : 10, rows = f->samples.rows;
-	AUTO_FREE double *guesses = xmalloc(rows * sizeof(*guesses));
 	struct pipeline_plan plan;
-	struct folds folds = { 0 };
 	int r = plan_of(&plan, winner, !f->plan->plain_target, err);
 
 	if (r >= 0)
-		r = folds_init(&folds, FOLDS_PLAIN, count < rows ? count : rows, rows, NULL,
-			       f->plan->seed, err);
-	if (r >= 0)
-		r = selection_guesses(&plan, &f->samples, &folds, &effort, guesses, NULL, err);
-	folds_release(&folds);
-	if (r >= 0)
-		r = cost_judge(f->cost, f->y, guesses, rows, err);
+		r = winner_judge(f, &plan, fold_count(f), err);
 	if (r < 0)
 		return r;
 	f->cost->entries = xcalloc(1, sizeof(*f->cost->entries));

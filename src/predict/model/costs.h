@@ -56,6 +56,7 @@ struct cost_score {
 struct cost {
 	bool is_fitted;
 	bool alone;		 /* cells are not used but to learn from: the paper's way */
+	bool is_cached;		 /* of storage: no more was written than caches hold */
 	size_t rows;		 /* that it was learnt from */
 	size_t left_out;	 /* cells: a time that is not positive has no logarithm */
 	struct cost_cell *cells; /* ascending by arguments */

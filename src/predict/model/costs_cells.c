@@ -191,6 +191,9 @@ void cost_gather(struct cost *cost, const struct elements *rows, enum operation 
 			repeated += n - 1;
 		}
 	}
+	for (size_t i = 0; i < rows->count; i++)
+		cost->is_cached |= is_of(&rows->rows[i], operation) &&
+				   strcmp(rows->rows[i].cache, "within") == 0;
 	cost->noise = repeated ? sqrt(squares / (double)repeated) : NAN;
 }
 

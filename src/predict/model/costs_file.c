@@ -38,6 +38,7 @@ static void entries_put(struct buf *buf, const struct cost *cost)
 static void cost_put(struct buf *buf, const struct cost *cost)
 {
 	blob_put_u32(buf, cost->alone);
+	blob_put_u32(buf, cost->is_cached);
 	blob_put_u64(buf, cost->rows);
 	blob_put_u64(buf, cost->left_out);
 	blob_put_u64(buf, cost->cell_count);
@@ -159,6 +160,7 @@ static int cost_take(struct cost *cost, enum operation operation, struct blob *b
 	int r;
 
 	cost->alone = blob_take_u32(blob) != 0;
+	cost->is_cached = blob_take_u32(blob) != 0;
 	cost->rows = blob_take_u64(blob);
 	cost->left_out = blob_take_u64(blob);
 	cells_take(cost, blob);

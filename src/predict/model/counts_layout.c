@@ -295,6 +295,7 @@ void layout_of(struct layout *layout, const struct machine *machine, const struc
 	l.buffer = chosen(settings->buffer_bytes, machine->buffer_bytes);
 	l.hinted = l.aggregators = counts_aggregators(machine, access, settings);
 	l.node_aggregators = counts_node_aggregators(machine, access, settings);
+	l.lists = machine->list_messages == 2 ? 2 : 1;
 	divide_file(&l, machine, settings);
 	*layout = l;
 }

@@ -33,6 +33,7 @@ struct layout {
 	uint64_t node_aggregators, cores;
 	uint64_t buffer; /* of a round of one aggregator; on Lustre the stripe */
 	uint64_t unit;	 /* of ALIGNED, BLOCKS and STRIPES */
+	uint64_t lists;	 /* messages that tell an aggregator what it gets */
 	uint64_t domain; /* of EVEN and ALIGNED: bytes of a part before they are aligned */
 };
 

@@ -54,15 +54,22 @@ struct meeting {
 	double holes;  /* share of windows with some, but not all of it data */
 };
 
-/*
- * Windows begin at multiples of what divides their distance, the parts and the spacing of pieces;
- * at which of them is as good as chance.
- */
+/* All windows begin at multiples of it, counted from the first piece. */
+static double window_step(const struct layout *l)
+{
+	uint64_t step = common_divisor(l->spacing, l->buffer);
+
+	step = common_divisor(step, l->domains == LAYOUT_EVEN ? l->domain : l->unit);
+	if (l->domains != LAYOUT_EVEN)
+		step = common_divisor(step, l->first);
+	return (double)step;
+}
+
+/* At which of the multiples they begin is as good as chance. */
 static struct meeting windows_meet(const struct layout *l, double window)
 {
-	uint64_t divisor = common_divisor(common_divisor(l->spacing, l->buffer), l->domain);
 	double spacing = (double)l->spacing, block = (double)l->block, gap = spacing - block;
-	double step = (double)(divisor ? divisor : 1);
+	double step = window_step(l);
 	double inside = block >= window ? (floor((block - window) / step) + 1) * step / spacing : 0;
 	double empty = gap >= window ? (floor((gap - window) / step) + 1) * step / spacing : 0;
 	struct meeting m = { .pieces = (window + block - at_most(step, block)) / spacing };
@@ -72,21 +79,27 @@ static struct meeting windows_meet(const struct layout *l, double window)
 	return m;
 }
 
-/* One message per sender: all that it sends in a round (HYB-20), to whichever aggregators. */
+/* So many messages that carry so many bytes together. */
+static void add_messages(struct counts *counts, const struct layout *l, const char *what,
+			 double count, double messages, double aggregators, double bytes)
+{
+	struct elemental at = everybody(&l->access);
+
+	at.senders = messages > 1 ? messages : 1; /* a mean: need not be whole */
+	at.receivers = at_most(aggregators, at.senders);
+	at.bytes = bytes / at.senders;
+	counts_add(counts, OPERATION_ALLTOALLV, what, count, &at);
+}
+
 static void add_exchange(const struct rounds *r, const char *what, double count, double aggregators,
 			 double window)
 {
 	const struct layout *l = r->layout;
 	const struct meeting m = windows_meet(l, window);
-	struct elemental at = everybody(&l->access);
-	double ranks = (double)l->access.ranks;
+	double ranks = (double)l->access.ranks, share = (double)l->block / (double)l->spacing;
 
-	at.senders = at_most(ranks, ceil(aggregators * at_most(ranks, m.pieces)));
-	if (at.senders < 1)
-		at.senders = 1;
-	at.receivers = aggregators;
-	at.bytes = aggregators * window * (double)l->block / (double)l->spacing / at.senders;
-	counts_add(r->counts, OPERATION_ALLTOALLV, what, count, &at);
+	add_messages(r->counts, l, what, count, aggregators * at_most(ranks, m.pieces), aggregators,
+		     aggregators * window * share);
 }
 
 enum phase { PHASE_FIRST, PHASE_FULL, PHASE_PARTIAL };
@@ -135,17 +148,19 @@ static void add_phase(struct rounds *r, enum phase phase, uint64_t count, uint64
 /* Every rank tells aggregators what it has in their parts: offset and length of each request. */
 static void add_offsets(struct counts *counts, const struct layout *l, const struct shares *shares)
 {
-	struct elemental at = everybody(&l->access);
 	double parts = (double)(shares->many + shares->few), ranks = (double)l->access.ranks;
-	double cuts = parts - 1;
+	double extent = (double)(l->end - l->first), window = extent / parts, windows = 1;
+	double cuts = l->domain % l->spacing ? parts - 1 : 0; /* requests in two parts */
 
-	if (l->domains == LAYOUT_STRIPES)
-		cuts = (double)(l->end - l->first) / (double)l->unit;
+	if (l->domains == LAYOUT_STRIPES) {
+		cuts = l->unit % l->spacing ? extent / (double)l->unit : 0;
+		windows = (double)layout_rounds(l);
+		window = at_most(window, (double)l->unit);
+	}
 	cuts *= (double)l->block / (double)l->spacing;
-	at.senders = ranks;
-	at.receivers = parts;
-	at.bytes = 16 * ((double)l->pieces + cuts / ranks);
-	counts_add(counts, OPERATION_ALLTOALLV, "offsets to aggregators", 1, &at);
+	add_messages(counts, l, "offsets to aggregators", (double)l->lists,
+		     parts * at_most(ranks, windows * windows_meet(l, window).pieces), parts,
+		     16 * (ranks * (double)l->pieces + cuts) / (double)l->lists);
 }
 
 /* Of the two sorts of parts only those that are there. */

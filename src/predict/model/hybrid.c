@@ -74,10 +74,57 @@ static void interval_set(struct prediction *p)
 
 	for (size_t i = 0; i < p->counts.count; i++) {
 		up[i] = p->terms[i] * expm1(p->margins[i]);
-		down[i] = -p->terms[i] * expm1(-p->margins[i]);
+		down[i] = -p->terms[i] * expm1(-p->margins[i] - p->slacks[i]);
 	}
 	p->high = p->seconds + deviations_join(&p->counts, up);
 	p->low = fmax(p->seconds - deviations_join(&p->counts, down), 0);
+}
+
+/* Rounds after the first; -1: the term is none. */
+static int first_of(enum operation operation)
+{
+	if (operation == OPERATION_WRITE_FULL || operation == OPERATION_WRITE_PARTIAL)
+		return OPERATION_WRITE_FIRST;
+	if (operation == OPERATION_READ_FULL || operation == OPERATION_READ_PARTIAL)
+		return OPERATION_READ_FIRST;
+	return -1;
+}
+
+/* What so many bytes cost in a first round, beside its locks. */
+static double bytes_price(const struct hybrid *hybrid, enum operation first,
+			  const struct elemental *at)
+{
+	const struct cost *cost = &hybrid->costs.of[first];
+	bool upwards = 2 * at->bytes <= cost->most.bytes;
+	struct elemental more = *at, less = *at;
+
+	if (upwards)
+		more.bytes *= 2;
+	else
+		less.bytes /= 2;
+	return (upwards ? 1 : 2) * (costs_price((void *)&hybrid->costs, first, &more) -
+				    costs_price((void *)&hybrid->costs, first, &less));
+}
+
+/* By how much a term may be cheaper than its price for reasons of its own. */
+static double term_slack(const struct hybrid *hybrid, const struct access *access,
+			 const struct counts *counts, const struct term *term, double price)
+{
+	int first = first_of(term->operation);
+	double empty;
+
+	if (first < 0)
+		return 0;
+	if (!counts->rounds && hybrid->machine.romio == ROMIO_BLUEGENE)
+		return INFINITY;
+	if (hybrid->costs.of[term->operation].is_cached ||
+	    (double)counts->bytes >=
+		    2 * (double)machine_cache_bytes(&hybrid->machine, access->nodes))
+		return 0;
+	empty = bytes_price(hybrid, (enum operation)first, &term->at);
+	if (!(empty > 0)) /* also where first rounds were not benchmarked */
+		return INFINITY;
+	return empty < price ? log(price / empty) : 0;
 }
 
 int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
@@ -97,6 +144,7 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 		p.each[i] = costs_price((void *)&hybrid->costs, term->operation, &term->at);
 		p.terms[i] = term->count * p.each[i];
 		p.margins[i] = costs_margin(&hybrid->costs, term->operation, &term->at, coverage);
+		p.slacks[i] = term_slack(hybrid, access, &p.counts, term, p.each[i]);
 		p.seconds += p.terms[i];
 		p.is_outside |= costs_is_outside(&hybrid->costs, term->operation, &term->at);
 	}

@@ -13,7 +13,15 @@
  *	high = t * (1 + sqrt(sum over operations of (sum over its terms of share * (e^m - 1))^2))
  *
  * and low alike with 1 - e^-m. An interval is about the mean of runs, not about a single one, and
- * it knows nothing of what the counts themselves leave out (HYB-L-3, HYB-L-12).
+ * it knows nothing of what the counts themselves leave out (HYB-L-3, HYB-L-12), but for two things
+ * that make a round cheaper than its price, and that the machine or the counts tell of; they are
+ * added to the margin downwards as the term's slack:
+ *
+ *	- Benchmarks write more than the caches hold, so that rounds cost what they cost on average
+ *	  (HYB-24). An access of less than twice the caches finds them emptier: its later rounds may
+ *	  cost as little as a first round without its locks. What a first round costs more for
+ *	  twice the bytes is the bytes, the rest is locks.
+ *	- As published, an access of a single round is charged for two (HYB-28): one may be free.
  *
  * The gain of one setting over another is known better than either time: what both have in common
  * is wrong in both. So each distinct (operation, arguments) of either is shifted by its margin,
@@ -54,6 +62,7 @@ struct prediction {
 	struct counts counts;
 	double each[COUNTS_TERMS], terms[COUNTS_TERMS]; /* of one operation; times count */
 	double margins[COUNTS_TERMS];			/* of the logarithm of each */
+	double slacks[COUNTS_TERMS];			/* the same, more, downwards alone */
 	double seconds, low, high;
 	bool is_outside; /* some argument lies beyond what was benchmarked */
 };

@@ -15,18 +15,23 @@
 struct common {
 	enum operation operation;
 	struct elemental at;
-	double margin;
+	double margin, slack;
 	double from, to; /* shares of the two times */
 };
 
-static struct common *common_find(struct common *list, size_t *count, const struct term *term,
-				  double margin)
+static struct common *common_find(struct common *list, size_t *count, const struct prediction *p,
+				  size_t at)
 {
+	const struct term *term = &p->counts.terms[at];
+
 	for (size_t i = 0; i < *count; i++)
 		if (list[i].operation == term->operation &&
 		    memcmp(&list[i].at, &term->at, sizeof(term->at)) == 0)
 			return &list[i];
-	list[*count] = (struct common){ term->operation, term->at, margin, 0, 0 };
+	list[*count] = (struct common){ .operation = term->operation,
+					.at = term->at,
+					.margin = p->margins[at],
+					.slack = p->slacks[at] };
 	return &list[(*count)++];
 }
 
@@ -52,7 +57,7 @@ struct effects {
 static void effects_add(struct effects *effects, const struct common *common, double sign)
 {
 	double up = sign * shift_effect(common, common->margin);
-	double down = sign * shift_effect(common, -common->margin);
+	double down = sign * shift_effect(common, -common->margin - common->slack);
 
 	if (up > down)
 		effects->up[common->operation] += fmax(up, 0);
@@ -76,11 +81,9 @@ void hybrid_gain(const struct prediction *from, const struct prediction *to, str
 	size_t count = 0;
 
 	for (size_t i = 0; i < from->counts.count; i++)
-		common_find(list, &count, &from->counts.terms[i], from->margins[i])->from +=
-			from->terms[i] / from->seconds;
+		common_find(list, &count, from, i)->from += from->terms[i] / from->seconds;
 	for (size_t i = 0; i < to->counts.count; i++)
-		common_find(list, &count, &to->counts.terms[i], to->margins[i])->to +=
-			to->terms[i] / to->seconds;
+		common_find(list, &count, to, i)->to += to->terms[i] / to->seconds;
 	for (size_t i = 0; i < count; i++) {
 		effects_add(&lower, &list[i], -1);
 		effects_add(&higher, &list[i], 1);

@@ -22,6 +22,7 @@
 
 /* Ranges keep the products of counts within 64 bits. */
 static const struct describe_row rows[] = {
+	{ "romio", "list_messages", DESCRIBE_WHOLE, 0, 1, 2, FIELD(list_messages) },
 	{ "nodes", "cores", DESCRIBE_WHOLE, 1, 1, 1e5, FIELD(cores) },
 	{ "forwarding", "bridges", DESCRIBE_WHOLE, 0, 1, 1e3, FIELD(bridges) },
 	{ "forwarding", "bridge_nodes", DESCRIBE_WHOLE, 0, 1, 1e6, FIELD(bridge_nodes) },

@@ -24,6 +24,9 @@ enum romio {
 struct machine {
 	char name[64], title[128];
 	enum romio romio;
+	/* In how many messages a rank tells an aggregator offsets and lengths: 0 and 1 in one, 2 as
+	 * ROMIO did up to MPICH 3.2 and does in Open MPI (romio321). */
+	uint64_t list_messages;
 	uint64_t cores; /* c: ranks per node where nobody says otherwise */
 	/* HYB-9, of Blue Gene: the hint counts aggregators per pset beside the bridge's own. 0:
 	 * the hint is the number of aggregators. */

@@ -465,6 +465,34 @@ void rows_means(const struct elements *rows, struct elements *out)
 	}
 }
 
+static int round_compare(const void *a, const void *b)
+{
+	const struct element *x = *(struct element *const *)a, *y = *(struct element *const *)b;
+	int d = cell_compare(x, y);
+
+	if (!d)
+		d = (x->round > y->round) - (x->round < y->round);
+	if (!d)
+		d = (x->repetition > y->repetition) - (x->repetition < y->repetition);
+	return d ? d : (x > y) - (x < y);
+}
+
+void rows_number(struct elements *rows)
+{
+	AUTO_FREE struct element **sorted = xcalloc(rows->count + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < rows->count; i++)
+		sorted[i] = &rows->rows[i];
+	qsort(sorted, rows->count, sizeof(*sorted), round_compare);
+	for (size_t i = 1; i < rows->count; i++) {
+		const struct element *before = sorted[i - 1];
+
+		if (cell_compare(before, sorted[i]) == 0 && before->round == sorted[i]->round &&
+		    sorted[i]->repetition <= before->repetition)
+			sorted[i]->repetition = before->repetition + 1;
+	}
+}
+
 static int real_compare(const void *a, const void *b)
 {
 	return number_compare(*(const double *)a, *(const double *)b);

@@ -42,6 +42,12 @@ size_t rows_cells(const struct elements *rows, struct rows_cell **cells);
 void rows_means(const struct elements *rows, struct elements *out);
 
 /*
+ * Gives rows that agree in all but seconds and time repetitions of their own, rising: a store keeps
+ * one of them otherwise. Others keep theirs, so doing it twice is as good as once.
+ */
+void rows_number(struct elements *rows);
+
+/*
  * How steady the operation is (HYB-AC-17): the median over its cells of deviation over mean. NAN
  * where no cell was repeated.
  */

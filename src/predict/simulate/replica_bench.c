@@ -33,8 +33,26 @@ struct bench {
 	const struct replica *replica;
 	struct elements *out;
 	uint64_t seed, nodes;
+	size_t begin; /* of out, where ours are */
 	struct random random;
 };
+
+static bool is_same(const struct element *a, const struct element *b)
+{
+	return strcmp(a->operation, b->operation) == 0 && a->nodes == b->nodes &&
+	       a->senders == b->senders && a->receivers == b->receivers &&
+	       a->writers == b->writers && a->bytes == b->bytes;
+}
+
+/* Subsets of different settings may be of one size: then it was measured again. */
+static int64_t repetition_of(const struct bench *b, const struct element *row)
+{
+	int64_t repetition = 0;
+
+	for (size_t i = b->begin; i < b->out->count; i++)
+		repetition += is_same(&b->out->rows[i], row);
+	return repetition;
+}
 
 static void note(struct bench *b, enum operation operation, const struct elemental *at,
 		 int64_t round, double seconds)
@@ -54,6 +72,7 @@ static void note(struct bench *b, enum operation operation, const struct element
 	snprintf(row.operation, sizeof(row.operation), "%s", operations[operation].name);
 	if (operations[operation].kind == OPERATION_STORAGE)
 		snprintf(row.placement, sizeof(row.placement), "topology");
+	row.repetition = repetition_of(b, &row);
 	elements_add(b->out, &row);
 }
 
@@ -87,18 +106,19 @@ static uint64_t writers_of(const struct bench *b, uint64_t hint)
 	return (hint + 1) * m->bridges * b->nodes / m->bridge_nodes;
 }
 
-/* Messages of 1 byte up to a size, between so many ranks that lie as aggregators do. */
-static void bench_exchange(struct bench *b, double senders, double receivers, double up_to)
+/* Messages of a range of sizes between so many ranks; receivers lie as aggregators do. */
+static void bench_exchange(struct bench *b, double senders, double receivers, double from,
+			   double to)
 {
-	double cores = (double)b->replica->machine.cores;
-	struct elemental at = { .nodes = (double)b->nodes, .cores = cores };
+	struct elemental at = { .nodes = (double)b->nodes,
+				.cores = (double)b->replica->machine.cores,
+				.senders = floor(senders),
+				.receivers = floor(receivers) };
 	struct placement placement;
 
-	at.receivers = floor(receivers);
-	at.senders = fmin(floor(senders), at.nodes * cores);
 	placement_start(&placement, b->replica, b->nodes);
 	placement_topology(&placement, 0, (uint64_t)at.receivers, 1);
-	for (at.bytes = 1; at.bytes <= up_to; at.bytes *= 2) {
+	for (at.bytes = from; at.bytes <= to; at.bytes *= 2) {
 		struct exchange e = { at.nodes,	    at.cores, at.senders,
 				      at.receivers, at.bytes, placement_crowd(&placement) };
 
@@ -107,6 +127,10 @@ static void bench_exchange(struct bench *b, double senders, double receivers, do
 	}
 }
 
+/*
+ * One message for each aggregator, or for some of them; everybody to aggregators, up to what these
+ * have memory for; and two large ones for each.
+ */
 static void bench_exchanges(struct bench *b)
 {
 	double ranks = (double)(b->nodes * b->replica->machine.cores);
@@ -114,11 +138,11 @@ static void bench_exchanges(struct bench *b)
 	for (size_t i = 0; i < COUNT(hints_tried); i++) {
 		double all = (double)writers_of(b, hints_tried[i]);
 
-		bench_exchange(b, all, all, 64 * MIB);
-		bench_exchange(b, all / 2, all / 2, 64 * MIB);
-		bench_exchange(b, all / 8, all / 8, 64 * MIB);
-		bench_exchange(b, 4 * all, all, 64 * MIB);
-		bench_exchange(b, ranks, all, 128);
+		bench_exchange(b, all, all, 1, 64 * MIB);
+		bench_exchange(b, all / 2, all / 2, 1, 64 * MIB);
+		bench_exchange(b, all / 8, all / 8, 1, 64 * MIB);
+		bench_exchange(b, ranks, all, 1, 8 * MIB);
+		bench_exchange(b, 2 * all, all, MIB / 16, 64 * MIB);
 	}
 }
 
@@ -142,8 +166,7 @@ static void cell_make(struct cell *cell, const struct bench *b, double writers, 
 static void cell_start(struct course *course, const struct bench *b, const struct cell *cell,
 		       enum operation operation, uint64_t repetition)
 {
-	const uint64_t key[] = { 3,	      b->seed,	 b->nodes,  cell->writers,
-				 cell->bytes, operation, repetition };
+	const uint64_t key[] = { 3, b->seed, b->nodes, b->out->count, operation, repetition };
 
 	course_start(course, b->replica, cell->load.psets, replica_mix(key, COUNT(key)));
 }
@@ -217,7 +240,7 @@ static void bench_storage(struct bench *b, uint64_t hint, uint64_t blocks)
 int replica_benchmark(const struct replica *replica, uint64_t seed, struct elements *out,
 		      struct err *err)
 {
-	struct bench b = { .replica = replica, .out = out, .seed = seed };
+	struct bench b = { .replica = replica, .out = out, .seed = seed, .begin = out->count };
 
 	if (512 % replica->machine.pset_nodes ||
 	    512 / replica->machine.pset_nodes > REPLICA_PSETS_MAX)

@@ -70,16 +70,13 @@ static double server_rate(const struct course *c)
 	       -expm1(-blocks / p->targets) / (1 + c->burst);
 }
 
-/* What each I/O node flushes at its leisure and with all its might. Who presses gets more. */
+/* What each I/O node flushes with all its might, and at its leisure. The servers are fair. */
 static void share_servers(struct course *c)
 {
 	const struct physics *p = &c->replica->physics;
-	double rate = server_rate(c), asked = 0;
 
-	for (size_t i = 0; i < c->psets; i++)
-		asked += c->is_flushing[i] ? 1 : p->lazy;
-	c->might = fmin(p->client_rate, rate / asked);
-	c->leisure = c->might * p->lazy;
+	c->might = fmin(p->client_rate, server_rate(c) / (double)c->psets);
+	c->leisure = fmin(p->client_rate * p->lazy, c->might);
 }
 
 /* Time until an I/O node changes its mind, while its dirty bytes grow at a rate. */

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Compares what the ranks of tests/mpi/collective.c were seen to do inside each collective access
+ * with what the model of predict/model/counts.h says that they do:
+ *
+ *	internals TRACE CASES RANKS [LISTS]
+ *
+ * LISTS is list_messages of predict/model/machine.h, 1 where it is not given.
+ * CASES is the list that the program was given. Every rank, every access and every kind of call is
+ * compared; what differs is told. The last line is "equal E of N". Ends with 1 unless all are.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "predict/model/counts.h"
+#include "trace/format.h"
+
+#define CASES_MAX 1024
+#define BATCH 4096
+
+struct one {
+	struct access access;
+	struct settings settings;
+};
+
+/* What one rank did in one access. */
+struct seen {
+	struct rank_calls calls;
+	uint64_t accesses,
+		others; /* collective accesses; messages that the model has no name for */
+};
+
+struct job {
+	struct one cases[CASES_MAX];
+	size_t count;
+	uint64_t ranks;
+	struct seen *seen; /* by case, then rank */
+	struct map inside; /* of calls under way or over: the access that they are part of */
+};
+
+static const struct {
+	const char *name;
+	size_t place;
+} kinds[] = {
+#define KIND(name)                                       \
+	{                                                \
+#name, offsetof(struct rank_calls, name) \
+	}
+	KIND(allreduces), KIND(alltoalls), KIND(alltoallvs), KIND(allgathers),
+	KIND(broadcasts), KIND(barriers),  KIND(sends),	     KIND(receives),
+	KIND(reads),	  KIND(writes),	   KIND(read_bytes), KIND(written_bytes),
+#undef KIND
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static uint64_t *number(struct rank_calls *calls, size_t kind)
+{
+	return (uint64_t *)((char *)calls + kinds[kind].place);
+}
+
+/* The calls of MPI, and what the model counts them as. */
+static const struct {
+	const char *call;
+	size_t place;
+} messages[] = {
+	{ "MPI_Allreduce", offsetof(struct rank_calls, allreduces) },
+	{ "MPI_Alltoall", offsetof(struct rank_calls, alltoalls) },
+	{ "MPI_Alltoallv", offsetof(struct rank_calls, alltoallvs) },
+	{ "MPI_Allgather", offsetof(struct rank_calls, allgathers) },
+	{ "MPI_Bcast", offsetof(struct rank_calls, broadcasts) },
+	{ "MPI_Barrier", offsetof(struct rank_calls, barriers) },
+	{ "MPI_Send", offsetof(struct rank_calls, sends) },
+	{ "MPI_Isend", offsetof(struct rank_calls, sends) },
+	{ "MPI_Issend", offsetof(struct rank_calls, sends) },
+	{ "MPI_Recv", offsetof(struct rank_calls, receives) },
+	{ "MPI_Irecv", offsetof(struct rank_calls, receives) },
+};
+
+static void message_add(struct seen *seen, const char *call)
+{
+	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++)
+		if (strcmp(messages[i].call, call) == 0) {
+			++*(uint64_t *)((char *)&seen->calls + messages[i].place);
+			return;
+		}
+	seen->others++;
+}
+
+static void storage_add(struct rank_calls *calls, const struct call_info *call,
+			const struct activity *a)
+{
+	uint64_t bytes = a->result > 0 ? (uint64_t)a->result : 0;
+
+	if (call->class == CLASS_READ) {
+		calls->reads++;
+		calls->read_bytes += bytes;
+	} else if (call->class == CLASS_WRITE) {
+		calls->writes++;
+		calls->written_bytes += bytes;
+	}
+}
+
+/* 0: the file is none of the list's; else the number of its line. */
+static size_t case_of(const struct job *job, const char *file)
+{
+	const char *name = strrchr(file, '/');
+	size_t n = 0;
+
+	if (!name || sscanf(name, "/collective.%zu", &n) != 1 || n > job->count)
+		return 0;
+	return n;
+}
+
+static bool is_access(const struct call_info *call)
+{
+	return strcmp(call->name, "MPI_File_write_at_all") == 0 ||
+	       strcmp(call->name, "MPI_File_read_at_all") == 0;
+}
+
+static uint64_t key_of(const struct activity *a, uint64_t id)
+{
+	return id ^ (uint64_t)(a->process + 1) << 52;
+}
+
+static void activity_add(struct job *job, const struct trace_head *head, const struct activity *a)
+{
+	const struct call_info *call = &head->calls[a->call];
+	int32_t rank = head->processes[a->process].rank;
+	struct seen *seen = NULL;
+	size_t n;
+
+	if (rank < 0 || (uint64_t)rank >= job->ranks)
+		return;
+	if (is_access(call)) {
+		n = case_of(job, head->files[a->file]);
+		if (!n)
+			return;
+		seen = &job->seen[(n - 1) * job->ranks + (uint64_t)rank];
+		seen->accesses++;
+	} else {
+		seen = a->parent ? map_get(&job->inside, key_of(a, a->parent)) : NULL;
+		if (!seen)
+			return;
+		if (call->class == CLASS_MESSAGE)
+			message_add(seen, call->name);
+		else if (a->layer == LAYER_POSIX)
+			storage_add(&seen->calls, call, a);
+	}
+	map_put(&job->inside, key_of(a, a->id), seen);
+}
+
+static int trace_read(struct job *job, const char *path, struct err *err)
+{
+	struct activity *batch = xcalloc(BATCH, sizeof(*batch));
+	struct trace trace;
+	ssize_t n = trace_open(&trace, path, NULL, err);
+
+	if (n >= 0) {
+		while ((n = trace_next(&trace, batch, BATCH, err)) > 0)
+			for (ssize_t i = 0; i < n; i++)
+				activity_add(job, &trace.head, &batch[i]);
+		if (!n && (trace.head.loss_count || trace.head.damaged_blocks))
+			n = err_set(err, EIO, "%s: calls were lost", path);
+		trace_close(&trace);
+	}
+	free(batch);
+	return (int)n;
+}
+
+static int word_of(const char *word, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(words[i], word) == 0)
+			return i;
+	return -1;
+}
+
+/* A line as tests/mpi/collective.c reads it. */
+static bool case_parse(const char *line, uint64_t ranks, struct one *out)
+{
+	static const char *const ways[] = { "write", "read", NULL };
+	static const char *const patterns[] = { "contiguous", "strided", NULL };
+	static const char *const bufferings[] = { "automatic", "enable", "disable", NULL };
+	struct access *a = &out->access;
+	struct settings *s = &out->settings;
+	char way[8], pattern[16], buffering[16];
+
+	*out = (struct one){ 0 };
+	if (sscanf(line,
+		   "%7s %15s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %15s",
+		   way, pattern, &a->rank_bytes, &a->block_bytes, &a->stride_bytes, &a->offset,
+		   &s->aggregators, &s->buffer_bytes, buffering) != 9 ||
+	    word_of(way, ways) < 0 || word_of(pattern, patterns) < 0 ||
+	    word_of(buffering, bufferings) < 0)
+		return false;
+	a->is_read = word_of(way, ways) == 1;
+	a->pattern = word_of(pattern, patterns) == 1 ? ACCESS_STRIDED : ACCESS_CONTIGUOUS;
+	a->nodes = 1;
+	a->ranks = ranks;
+	s->buffering = (enum buffering)word_of(buffering, bufferings);
+	return true;
+}
+
+static int cases_read(struct job *job, const char *path, struct err *err)
+{
+	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	char line[256];
+
+	if (!f)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	while (job->count < CASES_MAX && fgets(line, sizeof(line), f)) {
+		if (!case_parse(line, job->ranks, &job->cases[job->count]))
+			return err_set(err, EINVAL, "%s:%zu: no case", path, job->count + 1);
+		job->count++;
+	}
+	return 0;
+}
+
+/* Tells what differs; true if nothing does. */
+static bool rank_compare(struct seen *seen, struct rank_calls *wanted, size_t n, uint64_t rank)
+{
+	bool equal = seen->accesses == 1 && !seen->others;
+
+	if (!equal)
+		printf("case %zu rank %" PRIu64 ": %" PRIu64 " accesses, %" PRIu64
+		       " messages of other kinds\n",
+		       n + 1, rank, seen->accesses, seen->others);
+	for (size_t i = 0; i < KINDS; i++) {
+		uint64_t is = *number(&seen->calls, i), should = *number(wanted, i);
+
+		if (is == should)
+			continue;
+		printf("case %zu rank %" PRIu64 ": %s: %" PRIu64 " seen, %" PRIu64 " expected\n",
+		       n + 1, rank, kinds[i].name, is, should);
+		equal = false;
+	}
+	return equal;
+}
+
+static int case_compare(struct job *job, const struct machine *machine, size_t n, struct err *err)
+{
+	const struct one *c = &job->cases[n];
+	bool equal = true;
+
+	for (uint64_t rank = 0; rank < job->ranks; rank++) {
+		struct rank_calls wanted = { 0 };
+		int r = rank_calls_of(&wanted, machine, &c->access, &c->settings, rank, err);
+
+		if (r < 0)
+			return r;
+		if (!rank_compare(&job->seen[n * job->ranks + rank], &wanted, n, rank))
+			equal = false;
+	}
+	return equal;
+}
+
+static int compare(struct job *job, const struct machine *machine, struct err *err)
+{
+	size_t equal = 0;
+
+	for (size_t n = 0; n < job->count; n++) {
+		int r = case_compare(job, machine, n, err);
+
+		if (r < 0)
+			return r;
+		equal += (size_t)r;
+	}
+	printf("equal %zu of %zu\n", equal, job->count);
+	return equal == job->count && job->count ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	/* Debian's: one aggregator on each node where nobody says otherwise. */
+	struct machine machine = { .name = "here",
+				   .romio = ROMIO_GENERIC,
+				   .aggregators = 1,
+				   .buffer_bytes = UINT64_C(16) << 20 };
+	struct job job = { 0 };
+	struct err err = { 0 };
+	int r;
+
+	if (argc < 4 || argc > 5) {
+		fprintf(stderr, "usage: internals TRACE CASES RANKS [LISTS]\n");
+		return 2;
+	}
+	machine.list_messages = argc == 5 ? strtoull(argv[4], NULL, 10) : 1;
+	job.ranks = machine.cores = strtoull(argv[3], NULL, 10);
+	r = cases_read(&job, argv[2], &err);
+	job.seen = xcalloc(job.count * job.ranks + 1, sizeof(*job.seen));
+	if (r >= 0)
+		r = trace_read(&job, argv[1], &err);
+	if (r >= 0)
+		r = compare(&job, &machine, &err);
+	if (r < 0)
+		fprintf(stderr, "internals: %s\n", err.text);
+	map_release(&job.inside);
+	free(job.seen);
+	return r < 0 ? 2 : r;
+}

@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Elemental benchmarks: real ranks under both MPIs, cut off and taken up again, and everything that can be wrong.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+
+mpis=$(mpi_list | tr "\n" " ")
+mpis=${mpis% }
+[ -n "$mpis" ] || skip "there is no MPI"
+export SLUICE_STORE_PATH=$work/store.db
+mkdir dir
+
+# bench ARGUMENT...: with tiny cells below $work
+bench() {
+	timeout 60 "$sluice" bench "$@"
+}
+
+# rows OPERATION: of rows.csv
+rows() {
+	grep -c "^[^,]*,$1," rows.csv || true
+}
+
+# No command needs ranks to tell what it would do.
+check_rc 0 bench all -n 2,3 -b 64K,128K -r 2 --plan --json
+check_json out sluice.bench/1
+check_eq "$(json_get out '["plan"][-1]["operation"]')" s_lock
+# 3 ranks: writers 1, 2, 3; 4 rounds; the largest also in parts of 1, 2 and 3; 192 KiB, twice.
+check_eq "$(json_get out '["plan"][-1]["written_bytes"]')" $((2 * 196608 * (4 * 6 + 6))) "bytes planned"
+check_eq "$(json_get out '["left"]')" "$(json_get out '["cells"]')"
+check_eq "$(ls dir)" "" "what a plan leaves"
+
+for mpi in $mpis; do
+	check_rc 0 bench all -n 3 -b 64K,128K -r 2 -d dir -P "on $mpi" -m "$mpi" --budget 1s -o rows.csv --json
+	check_json out sluice.bench/1
+	check_eq "$(json_get out '["cells_known"]')" 0
+	check_eq "$(json_get out '["rows_added"]')" "$(($(wc -l <rows.csv) - 1))"
+	# One, two and three writers, two sizes, two files each; three rounds after the first.
+	check_eq "$(rows s_lock)" 12 "first writes"
+	check_eq "$(rows s_nl_full)" 36 "full writes"
+	check_eq "$(rows s_nl_partial)" 12 "partial writes"
+	check_eq "$(rows r_first)" 12 "first reads"
+	check_eq "$(rows r_full)" 36 "full reads"
+	for operation in ar aa aav ag bc ba; do
+		[ "$(rows $operation)" -ge 3 ] || fail "$mpi: too few rows of $operation"
+	done
+	awk -F, -v name="on $mpi" 'NR > 1 && !($1 == name && $3 == 1 && $4 == 3 && $13 > 0 && $13 < 30) {
+		print "odd row: " $0; exit 1 }' rows.csv || fail "$mpi"
+	check_eq "$(ls dir)" "" "what $mpi leaves"
+	# Nothing is done twice; all of it is where that is wanted.
+	check_rc 0 bench all -n 3 -b 64K,128K -r 2 -d dir -P "on $mpi" -m "$mpi" --budget 1s -o again.csv --json
+	check_eq "$(json_get out '["cells_measured"]')" 0
+	cmp rows.csv again.csv || fail "$mpi: rows have changed"
+done
+check_rc 0 bench storage -n 2 -b 64K -r 1 -d dir -P "on $mpi" --again --writes-only --json
+check_eq "$(json_get out '["cells_measured"]')" 2
+check_rc 0 bench --list --json
+check_eq "$(json_get out '["platforms"][0]["platform"]')" "on ${mpis%% *}"
+
+# Rows go out and come in as they were.
+check_rc 0 bench -P "on $mpi" -o - --json
+mv out first.csv
+check_rc 0 bench --import first.csv -P other
+check_rc 0 bench -P other -o second.csv
+check_eq "$(sed 's/^other/on '"$mpi"'/' second.csv | cmp - first.csv)" "" "imported rows"
+sed -i '3s/,[0-9.]*$/,soon/' first.csv
+check_rc 1 bench --import first.csv -P other
+check_has "$(cat err)" 'first.csv:3: time_ns: "soon" is no whole number'
+check_rc 0 bench --forget -P other
+check_rc 3 bench --forget -P other
+check_rc 3 bench -P other -o second.csv
+
+# Killed without warning, and ended: what was complete stays and is not done again.
+cells() {
+	sqlite3 "$SLUICE_STORE_PATH" "SELECT count(DISTINCT bytes || operation) FROM element WHERE platform = 'cut'" 2>/dev/null || echo 0
+}
+# SIGTERM, as a shell starts what is in the background deaf to SIGINT.
+for signal in KILL TERM; do
+	before=$(cells)
+	# Not by bench(): the signal is for the command itself.
+	"$sluice" bench comm -n 3 -d dir -P cut --dense >out 2>err &
+	pid=$!
+	for _ in $(seq 200); do
+		[ "$(cells)" -ge $((before + 2)) ] && break
+		sleep 0.05
+	done
+	kill -s $signal $pid
+	rc=0
+	wait $pid 2>/dev/null || rc=$?
+	check_eq "$rc" $((128 + $(kill -l $signal))) "exit code after SIG$signal"
+	[ "$(cells)" -ge $((before + 2)) ] || fail "SIG$signal: no rows are kept"
+	for _ in $(seq 100); do
+		pgrep -f "elemental --file $work/dir" >/dev/null || break
+		sleep 0.05
+	done
+	pgrep -f "elemental --file $work/dir" && fail "SIG$signal: ranks are left"
+	check_eq "$(ls dir)" "" "what SIG$signal leaves"
+done
+check_rc 0 bench -P cut -o cut.csv
+check_rc 0 bench comm -n 3 -d dir -P cut --budget 1s -o whole.csv --json
+[ "$(json_get out '["cells_known"]')" -ge 1 ] || fail "nothing is taken up"
+[ "$(json_get out '["cells_measured"]')" -ge 1 ] || fail "nothing was left to do"
+head -n "$(wc -l <cut.csv)" whole.csv | cmp - cut.csv || fail "complete cells were done twice"
+
+# Ranks that die, files that cannot grow, launchers that are not there or of another kind.
+(ulimit -f 100 && bench storage -n 2 -b 1M -r 1 -d dir -P full >out 2>err) && fail "the file cannot grow"
+check_has "$(cat err)" "2 ranks, 2 cells left: "
+check_eq "$(ls dir)" "" "what a full disk leaves"
+check_rc 1 bench comm -n 2 -P none --launch "no-such-launcher -n {ranks}"
+check_has "$(cat err)" "no-such-launcher cannot be run"
+check_rc 1 bench comm -n 2 -P none --launch env
+check_has "$(cat err)" "jobs of 1 ranks, not 2"
+check_rc 1 bench comm -n 2 -P none --launch false
+check_has "$(cat err)" "cells left: exit code 1"
+check_rc 1 bench storage -n 2 -d nowhere -P none
+check_has "$(cat err)" "--dir: nowhere: No such file"
+check_rc 1 bench storage -n 2 -b 1T -d dir -P none
+check_has "$(cat err)" "the largest file takes"
+check_rc 1 bench storage -n 2 -d dir -P "on $mpi" --cache exceeded
+check_has "$(cat err)" "give them another --platform"
+check_rc 2 bench storage -n 2 -b 1000 -d "$work" --cache bypassed
+check_has "$(cat err)" "multiples of 4096"
+check_rc 2 bench storage -n two
+check_rc 2 bench nothing
+check_rc 2 bench
+check_rc 2 bench all --on vesta
+
+# A machine that we do not have, by the same command: the training sets of the paper.
+check_rc 0 bench all --on modelled:vesta -o vesta.csv
+check_eq "$(cut -d, -f2 vesta.csv | sort | uniq -c | awk '{ printf "%s %s,", $2, $1 }')" \
+	"aa 51,aav 1044,ar 57,operation 1,s_lock 270,s_nl_full 27,s_nl_partial 270,"
