@@ -59,6 +59,10 @@ less() {
 	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'
 }
 
+median() {
+	sort -g "$1" | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
 # told FILE EXPRESSION: of a JSON object d
 told() {
 	python3 -c 'import json, sys
@@ -69,6 +73,77 @@ print(eval(sys.argv[2], {"d": d}))' "$1" "$2"
 # percent FILE NAME: a share as a percentage
 percent() {
 	told "$1" "'%.1f' % (100 * d['$2'])"
+}
+
+# ---- a modelled machine ----
+
+# law NAME: the contest on Vesta with one law of contention
+law() {
+	local name=$1 line
+	say "modelled Vesta, law \"$name\""
+	if [ ! -e "evaluate.$name.json" ]; then
+		"$sluice" model evaluate --on vesta --law "$name" --json >"evaluate.$name.part" ||
+			{ miss "$name: sluice model evaluate fails"; return; }
+		mv "evaluate.$name.part" "evaluate.$name.json"
+	fi
+	python3 "$here/model_judge.py" modelled "evaluate.$name.json" >"evaluate.$name.bars" ||
+		{ miss "$name: it was not judged"; return; }
+	while read -r line; do
+		say "  ${line#missed: }"
+		case $line in
+		missed:*) miss "modelled Vesta, $name: ${line#missed: }" ;;
+		esac
+	done <"evaluate.$name.bars"
+	say
+}
+
+part_modelled() {
+	law queue
+	law share
+}
+
+# ---- speed ----
+
+# A model of support vector machines alone, which take longest to ask, is asked for the best of 100 x 100 settings.
+part_speed() {
+	local i begin answer
+	"$sluice" bench all --on modelled:vesta --platform vesta -o vesta.csv >/dev/null 2>&1 &&
+		"$sluice" model fit --rows vesta.csv --machine vesta --learners svm --budget 2 --folds 3 -o svm.model \
+			>/dev/null 2>&1 || { miss "speed: there is no model to ask"; return; }
+	python3 -c 'import json
+print(json.dumps({"schema": "sluice.space/1", "dimensions": [
+    {"name": "bg_nodes_pset", "values": list(range(1, 101)), "default": 64},
+    {"name": "cb_buffer_size", "values": [i << 20 for i in range(1, 101)], "default": 16 << 20}]}))' >space.json
+	rm -f answers walls
+	for i in 1 2 3 4 5 6 7 8 9 10 11; do
+		begin=$(date +%s%N)
+		"$sluice" model recommend --model svm.model --nodes 256 --ranks 4096 --size 24M --space space.json --json \
+			>answer.json || { miss "speed: no answer"; return; }
+		echo $((($(date +%s%N) - begin) / 1000)) >>walls
+		told answer.json '"%.3f" % (1e3 * d["seconds"])' >>answers
+	done
+	[ "$(told answer.json 'd["candidates"]')" -ge 10000 ] || miss "speed: there were not 10000 configurations"
+	answer=$(median answers)
+	say "the best of $(told answer.json 'd["candidates"]') configurations in $answer ms (bar $bar_answer_ms ms)," \
+		"the whole command in $(awk -v us="$(median walls)" 'BEGIN { print us / 1000 }') ms; medians of 11"
+	say
+	key answer_ms "$answer"
+	less $bar_answer_ms "$answer" && miss "speed: $answer ms, bar $bar_answer_ms ms"
+	return 0
+}
+
+# ---- counts ----
+
+part_counts() {
+	local line
+	SLUICE_LONG=1 BUILD=$BUILD bash "$here/../tests/run/model_counts.sh" >counts.out 2>counts.err ||
+		{ tail -3 counts.err >&2; miss "counts: they are not equal, or were not compared"; return; }
+	line=$(sed -n 's/^model_counts: mpich: equal //p' counts.out)
+	say "counts of calls beside those of the real library: $(grep '^model_counts: ' counts.out | cut -d' ' -f2- | paste -sd';')"
+	say
+	key counts "${line// /_}"
+	[ -n "$line" ] && [ "${line% of *}" = "${line#* of }" ] && [ "${line% of *}" -ge $bar_counts ] ||
+		miss "counts: ${line:-none} are equal, bar: all of at least $bar_counts"
 }
 
 # ---- this machine ----
