@@ -4,8 +4,10 @@
  * and a cell goes to the store as soon as it is complete. Cells and output are in memory: killed in
  * whatever way, we leave nothing behind.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -422,14 +424,40 @@ static int program_choose(struct runner *run)
 	return 0;
 }
 
-/* One name per node and process: several may run in one directory. */
-static char *file_name(const char *dir)
+/* Files are called by host and process: several may run in one directory. */
+static char *file_prefix(void)
 {
-	AUTO_FREE char *absolute = realpath(dir, NULL);
 	char host[64] = "";
 
 	gethostname(host, sizeof(host) - 1);
-	return xprintf("%s/sluice-bench.%s.%d", absolute ? absolute : dir, host, (int)getpid());
+	return xprintf("sluice-bench.%s.", host);
+}
+
+static char *file_name(const char *dir)
+{
+	AUTO_FREE char *absolute = realpath(dir, NULL), *prefix = file_prefix();
+
+	return xprintf("%s/%s%d", absolute ? absolute : dir, prefix, (int)getpid());
+}
+
+/* On several nodes a file may outlive a process that was killed without warning. */
+static void leftovers_remove(const char *dir)
+{
+	AUTO_FREE char *prefix = file_prefix();
+	DIR *entries = opendir(dir);
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		const char *number = entry->d_name + strlen(prefix);
+		uint64_t pid;
+
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+		    unit_parse_count(number, &pid) == 0 && pid > 0 && pid <= INT_MAX &&
+		    kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+			unlinkat(dirfd(entries), entry->d_name, 0);
+	}
+	if (entries)
+		closedir(entries);
 }
 
 int bench_run(struct bench *bench)
@@ -442,6 +470,7 @@ int bench_run(struct bench *bench)
 	run.begun_s = now_s(CLOCK_MONOTONIC);
 	run.planned_s = campaign_left(&bench->campaign, 0).seconds;
 	run.file = file_name(bench->args->dir);
+	leftovers_remove(bench->args->dir);
 	for (size_t i = 0; !ret && i < bench->wish.ranks.count; i++) {
 		uint64_t ranks = bench->wish.ranks.items[i];
 
