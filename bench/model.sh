@@ -106,7 +106,7 @@ part_modelled() {
 
 # A model of support vector machines alone, which take longest to ask, is asked for the best of 100 x 100 settings.
 part_speed() {
-	local i begin answer
+	local begin answer
 	"$sluice" bench all --on modelled:vesta --platform vesta -o vesta.csv >/dev/null 2>&1 &&
 		"$sluice" model fit --rows vesta.csv --machine vesta --learners svm --budget 2 --folds 3 -o svm.model \
 			>/dev/null 2>&1 || { miss "speed: there is no model to ask"; return; }
@@ -115,7 +115,7 @@ print(json.dumps({"schema": "sluice.space/1", "dimensions": [
     {"name": "bg_nodes_pset", "values": list(range(1, 101)), "default": 64},
     {"name": "cb_buffer_size", "values": [i << 20 for i in range(1, 101)], "default": 16 << 20}]}))' >space.json
 	rm -f answers walls
-	for i in 1 2 3 4 5 6 7 8 9 10 11; do
+	for _ in $(seq 11); do
 		begin=$(date +%s%N)
 		"$sluice" model recommend --model svm.model --nodes 256 --ranks 4096 --size 24M --space space.json --json \
 			>answer.json || { miss "speed: no answer"; return; }
@@ -154,14 +154,17 @@ measured() {
 	list=$(echo "$ranks" | tr ' ' ,)
 	if [ ! -e comm.csv ]; then
 		"$sluice" bench comm --mpi mpich --ranks "$list" --budget "$budget" --platform comm \
-			--buffers "$(echo "$buffers" | tr ' ' ,)" -o comm.part >&2
+			--buffers "$(echo "$buffers" | tr ' ' ,)" -o comm.part >&2 || return
 		mv comm.part comm.csv
 	fi
+	[ ! -e "$name.model" ] || return 0
 	# Files of the accesses fit the cache, and so do those of the benchmark: the condition is the same.
 	"$sluice" bench storage --mpi mpich --ranks "$list" --budget "$budget" --platform "$name" --dir "$place" \
-		--buffers "65536,$(echo "$buffers" | tr ' ' ,)" --cache within --writes-only --rounds 12 --repetitions 9 >&2
-	"$sluice" bench --import comm.csv --platform "$name" >&2
-	[ -e "$name.model" ] || (cd "$place" && "$sluice" model fit --platform "$name" -o "$work/$name.model")
+		--buffers "65536,$(echo "$buffers" | tr ' ' ,)" --cache within --writes-only --rounds 12 --repetitions 9 \
+		>&2 || return
+	"$sluice" bench --import comm.csv --platform "$name" >/dev/null || return
+	(cd "$place" && "$sluice" model fit --platform "$name" -o "$work/$name.model.part") || return
+	mv "$name.model.part" "$name.model"
 }
 
 # held_out NAME PLACE: runs that nothing was learnt from
