@@ -50,6 +50,8 @@ static void take_text(struct describe *d, char *to, size_t cap, const char *key,
 		describe_complain(d, "%s is given twice", key);
 	else if (!*text)
 		describe_complain(d, "%s is empty", key);
+	else if (*text == ';') /* written out again it would be a comment */
+		describe_complain(d, "%s must not begin with ';'", key);
 	else if (strlen(text) >= cap)
 		describe_complain(d, "%s is longer than %zu letters", key, cap - 1);
 	else
