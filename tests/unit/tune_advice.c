@@ -10,9 +10,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
+#include "model_sample.h"
 #include "params/space.h"
-#include "predict/model/hybrid.h"
-#include "store/elements.h"
 
 static const char small_machine[] = "[machine]\nname = small\ntitle = small\nromio = bluegene\n"
 				    "[nodes]\ncores = 4\n"
@@ -20,79 +19,12 @@ static const char small_machine[] = "[machine]\nname = small\ntitle = small\nrom
 				    "[storage]\ncache = 1G\nblock = 1M\n"
 				    "[defaults]\naggregators = 1\ncb_buffer_size = 1M\n";
 
-/* What an operation costs there: a latency, and a rate that more writers share. */
-static double truth(enum operation operation, const struct element *e)
-{
-	double rate = operations[operation].kind == OPERATION_STORAGE ? 1e8 : 1e9;
-
-	return 1e-4 + e->bytes / rate * (1 + 0.1 * e->writers + 0.01 * e->senders);
-}
-
-static void row_add(struct elements *rows, enum operation operation, double a, double bytes)
-{
-	struct element e = { .platform = "small", .nodes = 2, .cores = 4, .bytes = bytes };
-
-	snprintf(e.operation, sizeof(e.operation), "%s", operations[operation].name);
-	if (operations[operation].kind == OPERATION_EXCHANGE)
-		e.senders = a, e.receivers = a / 2;
-	if (operations[operation].kind == OPERATION_STORAGE)
-		e.writers = a;
-	e.seconds = truth(operation, &e);
-	elements_add(rows, &e);
-}
-
-/* Of writes only. */
-static void rows_make(struct elements *rows)
-{
-	static const enum operation list[] = { OPERATION_ALLREDUCE,  OPERATION_ALLTOALL,
-					       OPERATION_ALLTOALLV,  OPERATION_WRITE_FIRST,
-					       OPERATION_WRITE_FULL, OPERATION_WRITE_PARTIAL };
-
-	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
-		for (double a = 1; a <= 8; a *= 2)
-			for (double bytes = 4; bytes <= 4194304; bytes *= 16)
-				row_add(rows, list[i], a, bytes);
-}
-
-static void model_make(struct hybrid *hybrid, uint64_t seed)
-{
-	const struct learner_ops *const linear[] = {
-		learner_find("linear", LEARNER_REGRESSES, NULL), NULL
-	};
-	struct costs_plan plan = {
-		.learners = linear, .budget = 1, .folds = 3, .seed = seed, .threads = 1
-	};
-	struct elements rows = { 0 };
-	struct machine machine;
-	struct err err = { 0 };
-
-	REQUIRE(machine_read_text(&machine, "small.ini", small_machine, strlen(small_machine),
-				  &err) == 0);
-	rows_make(&rows);
-	if (hybrid_fit(hybrid, &machine, &rows, &plan, &err) < 0)
-		fprintf(stderr, "%s\n", err.text);
-	elements_release(&rows);
-}
-
-/* A file that is gone when the test is over. */
-static void model_save(struct hybrid *hybrid, uint64_t seed, char path[32])
-{
-	int fd;
-
-	strcpy(path, "/tmp/advice-XXXXXX");
-	fd = mkstemp(path);
-	REQUIRE(fd >= 0);
-	close(fd);
-	model_make(hybrid, seed);
-	REQUIRE(hybrid_save(hybrid, path, NULL) >= 0);
-}
-
 static struct advice *advice_make(struct hybrid *hybrid)
 {
 	struct advice *advice = NULL;
 	char path[32];
 
-	model_save(hybrid, 1, path);
+	model_save(hybrid, small_machine, 1, path);
 	CHECK_INT(advice_open(&advice, path, NULL), 0);
 	unlink(path);
 	REQUIRE(advice);
@@ -220,8 +152,8 @@ static void model_is_known_by_its_bytes(void)
 	char path[32], other[32];
 	struct err err = { 0 };
 
-	model_save(&one, 1, path);
-	model_save(&two, 2, other);
+	model_save(&one, small_machine, 1, path);
+	model_save(&two, small_machine, 2, other);
 	REQUIRE(advice_open(&a, path, NULL) == 0 && advice_open(&b, path, NULL) == 0 &&
 		advice_open(&c, other, NULL) == 0);
 	CHECK_TEXT(advice_digest(a), advice_digest(b));

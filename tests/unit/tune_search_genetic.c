@@ -18,7 +18,7 @@ static void six_hundred_questions_and_the_best_lives_on(void)
 	toy_space(&space);
 	for (size_t i = 0; search_genetic.settings[i].name; i++)
 		settings[i] = search_genetic.settings[i].initial;
-	REQUIRE(search_genetic.start(&state, &space, settings, 1, NULL) == 0);
+	REQUIRE(search_genetic.start(&state, &space, NULL, settings, 1, NULL) == 0);
 	CHECK_INT(search_genetic.planned(state), 600);
 	for (uint64_t generation = 0; generation < 40; generation++) {
 		double least = INFINITY;
@@ -65,7 +65,7 @@ static double mutants_share(const char *settings_text, double per_gene)
 	CHECK_TEXT(search_genetic.settings[6].name, settings_text);
 	toy_space(&space);
 	random_init(&random, 5);
-	REQUIRE(search_genetic.start(&state, &space, settings, 11, NULL) == 0);
+	REQUIRE(search_genetic.start(&state, &space, NULL, settings, 11, NULL) == 0);
 	for (int g = 0; g < GENERATIONS; g++) {
 		for (size_t i = 0; i < PEOPLE; i++) {
 			size_t *child = children + i * TOY_DIMENSIONS;

@@ -109,7 +109,7 @@ static void annealing_goes_to_neighbours(void)
 
 	toy_space(&space);
 	space.dimensions[TOY_ALIGNMENT].is_ordered = false;
-	REQUIRE(search_annealing.start(&state, &space, settings, 1, NULL) == 0);
+	REQUIRE(search_annealing.start(&state, &space, NULL, settings, 1, NULL) == 0);
 	search_annealing.know(state, here, toy_cost(here));
 	for (int i = 0; i < 300; i++) {
 		size_t changed = 0;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A hybrid model of a small machine, fitted to made-up benchmarks of writes, as a file.
+ */
+#ifndef SLUICE_TESTS_MODEL_SAMPLE_H
+#define SLUICE_TESTS_MODEL_SAMPLE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "check.h"
+#include "predict/model/hybrid.h"
+#include "store/elements.h"
+
+/* Two nodes of four cores. */
+static inline void model_row(struct elements *rows, enum operation operation, double a,
+			     double bytes)
+{
+	struct element e = { .platform = "small", .nodes = 2, .cores = 4, .bytes = bytes };
+	bool is_storage = operations[operation].kind == OPERATION_STORAGE;
+
+	snprintf(e.operation, sizeof(e.operation), "%s", operations[operation].name);
+	if (operations[operation].kind == OPERATION_EXCHANGE) {
+		e.senders = a;
+		e.receivers = a / 2;
+	}
+	if (is_storage)
+		e.writers = a;
+	/* A latency, and a rate that more writers or senders share. */
+	e.seconds =
+		1e-4 + bytes / (is_storage ? 1e8 : 1e9) * (1 + 0.1 * e.writers + 0.01 * e.senders);
+	elements_add(rows, &e);
+}
+
+static inline void model_rows(struct elements *rows)
+{
+	static const enum operation list[] = { OPERATION_ALLREDUCE,  OPERATION_ALLTOALL,
+					       OPERATION_ALLTOALLV,  OPERATION_ALLGATHER,
+					       OPERATION_BROADCAST,  OPERATION_WRITE_FIRST,
+					       OPERATION_WRITE_FULL, OPERATION_WRITE_PARTIAL };
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		for (double a = 1; a <= 8; a *= 2)
+			for (double bytes = 4; bytes <= 4194304; bytes *= 16)
+				model_row(rows, list[i], a, bytes);
+}
+
+/* Into a new file, whose name is given back. */
+static inline void model_save(struct hybrid *hybrid, const char *machine, uint64_t seed,
+			      char path[32])
+{
+	const struct learner_ops *const linear[] = {
+		learner_find("linear", LEARNER_REGRESSES, NULL), NULL
+	};
+	struct costs_plan plan = {
+		.learners = linear, .budget = 1, .folds = 3, .seed = seed, .threads = 1
+	};
+	struct elements rows = { 0 };
+	struct machine small;
+	int fd;
+
+	strcpy(path, "/tmp/sluice-model-XXXXXX");
+	fd = mkstemp(path);
+	REQUIRE(fd >= 0);
+	close(fd);
+	REQUIRE(machine_read_text(&small, "small.ini", machine, strlen(machine), NULL) == 0);
+	model_rows(&rows);
+	REQUIRE(hybrid_fit(hybrid, &small, &rows, &plan, NULL) >= 0);
+	REQUIRE(hybrid_save(hybrid, path, NULL) >= 0);
+	elements_release(&rows);
+}
+
+#endif
