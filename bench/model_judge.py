@@ -4,6 +4,7 @@
 
     model_judge.py cases RANKS SIZES BUFFERS             lines for collective_io --cases
     model_judge.py judge SLUICE MODEL OUT RESULTS...     predictions, orders, regrets; JSON into OUT
+    model_judge.py modelled EVALUATION                   bars of a modelled machine, as `model evaluate --json` has it
 
 A file of results is what collective_io has printed, and RESULTS.cases beside it what it was given. An instance is a
 number of ranks and a size; its configurations are the numbers of aggregators and the buffer sizes. What is measured is
@@ -119,11 +120,46 @@ def judge(sluice, model, out, paths):
         json.dump(dict(result, of=instances), f, indent=1)
 
 
+# Beside the clean outcome: what the mean and the quantiles of gains may differ by and still be called the same.
+UNCHANGED = 0.05
+
+
+def noise_change(rows, names):
+    """The greatest change of a mean or quantile up to sigma 0.5."""
+    hybrid = {r["sigma"]: r for r in rows if r["method"] == "hybrid"}
+    return max(abs(r[n] / hybrid[0][n] - 1) for sigma, r in hybrid.items() if sigma <= 0.5 for n in names)
+
+
+def modelled(path):
+    """Prints a line per bar; the words of a failed one begin with "missed"."""
+    with open(path) as f:
+        sheets = {s["name"]: s["rows"] for s in json.load(f)["sheets"]}
+    of = {r["method"]: r for r in sheets["figure9"]}
+    hybrid, keep = of["hybrid"], of["hybrid or default"]
+    means = [r["mean"] for r in sheets["figure10"] if r["method"].startswith("ml, ")]
+    change = noise_change(sheets["figure11"], ["mean", "q05", "q25", "q50", "q75", "q95"])
+    bars = [("hybrid is worse than the default on", hybrid["worse"], hybrid["worse"] <= 2, "at most 2 of 33"),
+            ("... with the rule to keep the default on", keep["worse"], keep["worse"] == 0, "0 of 33"),
+            ("hybrid gains more than 1.5x on", hybrid["most"], hybrid["most"] >= 6, "at least 6"),
+            ("mean gain of hybrid, % of the best", hybrid["optimal_percent"], hybrid["optimal_percent"] >= 95,
+             "at least 95"),
+            ("... with the rule, % of the best", keep["optimal_percent"], True, "none"),
+            ("noise up to 0.5 changes mean or quantiles by %", 100 * change, change <= UNCHANGED,
+             f"at most {100 * UNCHANGED:.0f}"),
+            ("mean gain of ml with 99, 66, 33 runs", " > ".join(f"{m:.3f}" for m in means),
+             all(a > b for a, b in zip(means, means[1:])), "falls")]
+    for what, value, is_good, bar in bars:
+        shown = value if isinstance(value, str) else f"{value:.4g}"
+        print(f"{'' if is_good else 'missed: '}{what}: {shown} (bar {bar})")
+
+
 def main(words):
     if words[:1] == ["cases"] and len(words) == 4:
         cases(int(words[1]), words[2].split(), words[3].split())
     elif words[:1] == ["judge"] and len(words) > 4:
         judge(words[1], words[2], words[3], words[4:])
+    elif words[:1] == ["modelled"] and len(words) == 2:
+        modelled(words[1])
     else:
         sys.exit(__doc__)
 

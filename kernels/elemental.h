@@ -65,8 +65,8 @@ void elemental_apart(const struct elemental *e);
 /* What it takes by itself, done many times on end. Collective. */
 double elemental_apart_seconds(const struct elemental *e);
 
-/* The time of an operation, of what passed until all were told apart again. It was something,
- * however little: a thousandth of that. */
+/* The time of an operation, of what passed until all were told apart again: a tenth of it at least,
+ * so that a few that were quicker than what is taken off cannot make a cell look free. */
 double elemental_less(double passed, double apart_s);
 
 /* Collective; negative on all ranks, after one has said why. */

@@ -4,8 +4,10 @@
  * and a cell goes to the store as soon as it is complete. Cells and output are in memory: killed in
  * whatever way, we leave nothing behind.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,9 @@
 #define PROGRAM "elemental"
 /* Of what a job says that is not for us, so much is shown if it fails. */
 #define SAID_LINES 4
+/* A cell of communication is repeated for no longer, by a budget's share in between. */
+#define LIMIT_MOST_S 1.0
+#define LIMIT_LEAST_S 0.02
 
 struct runner {
 	struct bench *bench;
@@ -225,6 +230,14 @@ static void hosts_add(struct words *words, enum mpi mpi, const char *hosts, uint
 	words_add(words, buf_text(&list));
 }
 
+/* Estimates know little of this machine: no cell may use up what others need of the budget. */
+static double cell_limit(const struct bench *bench)
+{
+	double each = bench->wish.budget_s / (double)bench->campaign.count;
+
+	return fmin(LIMIT_MOST_S, fmax(LIMIT_LEAST_S, each));
+}
+
 static void job_words(const struct runner *run, struct words *words, uint64_t ranks)
 {
 	const struct bench_args *args = run->bench->args;
@@ -242,6 +255,12 @@ static void job_words(const struct runner *run, struct words *words, uint64_t ra
 	words_add(words, run->program);
 	words_add(words, "--file");
 	words_add(words, run->file);
+	if (run->bench->wish.budget_s > 0) {
+		AUTO_FREE char *limit = xprintf("%.3fs", cell_limit(run->bench));
+
+		words_add(words, "--limit");
+		words_add(words, limit);
+	}
 }
 
 /* More ranks than cores: Open MPI is to allow that, not to bind them, and to yield. */
@@ -405,14 +424,40 @@ static int program_choose(struct runner *run)
 	return 0;
 }
 
-/* One name per node and process: several may run in one directory. */
-static char *file_name(const char *dir)
+/* Files are called by host and process: several may run in one directory. */
+static char *file_prefix(void)
 {
-	AUTO_FREE char *absolute = realpath(dir, NULL);
 	char host[64] = "";
 
 	gethostname(host, sizeof(host) - 1);
-	return xprintf("%s/sluice-bench.%s.%d", absolute ? absolute : dir, host, (int)getpid());
+	return xprintf("sluice-bench.%s.", host);
+}
+
+static char *file_name(const char *dir)
+{
+	AUTO_FREE char *absolute = realpath(dir, NULL), *prefix = file_prefix();
+
+	return xprintf("%s/%s%d", absolute ? absolute : dir, prefix, (int)getpid());
+}
+
+/* On several nodes a file may outlive a process that was killed without warning. */
+static void leftovers_remove(const char *dir)
+{
+	AUTO_FREE char *prefix = file_prefix();
+	DIR *entries = opendir(dir);
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		const char *number = entry->d_name + strlen(prefix);
+		uint64_t pid;
+
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+		    unit_parse_count(number, &pid) == 0 && pid > 0 && pid <= INT_MAX &&
+		    kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+			unlinkat(dirfd(entries), entry->d_name, 0);
+	}
+	if (entries)
+		closedir(entries);
 }
 
 int bench_run(struct bench *bench)
@@ -425,6 +470,7 @@ int bench_run(struct bench *bench)
 	run.begun_s = now_s(CLOCK_MONOTONIC);
 	run.planned_s = campaign_left(&bench->campaign, 0).seconds;
 	run.file = file_name(bench->args->dir);
+	leftovers_remove(bench->args->dir);
 	for (size_t i = 0; !ret && i < bench->wish.ranks.count; i++) {
 		uint64_t ranks = bench->wish.ranks.items[i];
 

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +27,9 @@ struct advice {
 	struct settings initial;
 	struct choices choices;
 	struct recommendation recommendation;
-	double *seconds; /* per choice */
-	size_t *order;	 /* choices, best first */
+	size_t *order;	 /* the best choices, as many as are shown */
+	double *seconds; /* of these */
+	size_t shown;
 	double coverage;
 	double took; /* seconds, to recommend */
 };
@@ -62,16 +62,6 @@ static int choices_find(struct advice *a, struct err *err)
 	return r;
 }
 
-static int order_compare(const void *x, const void *y, void *arg)
-{
-	const double *seconds = arg;
-	double a = seconds[*(const size_t *)x], b = seconds[*(const size_t *)y];
-
-	if (isnan(a) || isnan(b))
-		return isnan(a) - isnan(b);
-	return (a > b) - (a < b);
-}
-
 static double now(void)
 {
 	struct timespec t;
@@ -85,20 +75,19 @@ static int advice_find(struct advice *a, struct err *err)
 	double began = now();
 	int r = choices_find(a, err);
 	size_t count = a->choices.count;
+	size_t wanted = a->args->top < count ? a->args->top : count;
 
 	if (r >= 0)
 		r = hybrid_recommend(&a->hybrid, &a->access, a->choices.list, count, &a->initial,
 				     a->coverage, &a->recommendation, err);
-	if (r < 0)
-		return r;
+	if (r >= 0 && wanted) {
+		a->order = xmalloc(wanted * sizeof(*a->order));
+		a->seconds = xmalloc(wanted * sizeof(*a->seconds));
+		r = hybrid_best(&a->hybrid, &a->access, a->choices.list, count, wanted, a->order,
+				a->seconds, err);
+		a->shown = r < 0 ? 0 : (size_t)r;
+	}
 	a->took = now() - began;
-	a->seconds = xmalloc(count * sizeof(*a->seconds));
-	a->order = xmalloc(count * sizeof(*a->order));
-	for (size_t i = 0; i < count; i++)
-		a->order[i] = i;
-	r = hybrid_times(&a->hybrid, &a->access, a->choices.list, count, a->seconds, err);
-	if (r >= 0)
-		qsort_r(a->order, count, sizeof(*a->order), order_compare, a->seconds);
 	return r;
 }
 
@@ -166,23 +155,18 @@ static void top_table(const struct advice *a)
 	static const char *const titles[] = { ">predicted", ">as fast", "settings", NULL };
 	struct table table;
 	char time[32];
-	size_t shown = a->args->top < a->choices.count ? a->args->top : a->choices.count;
 
-	if (!shown)
+	if (!a->shown)
 		return;
 	table_init(&table, titles);
 	table_add(&table, "%s", model_show_seconds(time, a->recommendation.initial_seconds));
 	table_add(&table, "1.00");
 	table_add(&table, "what counts now");
-	for (size_t i = 0; i < shown; i++) {
-		size_t candidate = a->order[i];
-		AUTO_FREE char *line = settings_line(a, &a->choices.list[candidate]);
+	for (size_t i = 0; i < a->shown; i++) {
+		AUTO_FREE char *line = settings_line(a, &a->choices.list[a->order[i]]);
 
-		if (isnan(a->seconds[candidate]))
-			break;
-		table_add(&table, "%s", model_show_seconds(time, a->seconds[candidate]));
-		table_add(&table, "%.2f",
-			  a->recommendation.initial_seconds / a->seconds[candidate]);
+		table_add(&table, "%s", model_show_seconds(time, a->seconds[i]));
+		table_add(&table, "%.2f", a->recommendation.initial_seconds / a->seconds[i]);
 		table_add(&table, "%s", line);
 	}
 	printf("\nThe best of %zu:\n", a->choices.count);
@@ -230,9 +214,9 @@ static void advice_json(const struct advice *a)
 	json_count(&json, "candidates", a->choices.count);
 	json_real(&json, "seconds", a->took);
 	json_open(&json, "best", '[');
-	for (size_t i = 0; i < a->choices.count && i < a->args->top; i++) {
+	for (size_t i = 0; i < a->shown; i++) {
 		json_open(&json, NULL, '{');
-		json_real(&json, "predicted", a->seconds[a->order[i]]);
+		json_real(&json, "predicted", a->seconds[i]);
 		model_json_settings(&json, &a->choices.list[a->order[i]], &a->hybrid.machine,
 				    &a->access);
 		json_close(&json);

@@ -101,6 +101,29 @@ check_rc 0 bench comm -n 3 -d dir -P cut --budget 1s -o whole.csv --json
 [ "$(json_get out '["cells_measured"]')" -ge 1 ] || fail "nothing was left to do"
 head -n "$(wc -l <cut.csv)" whole.csv | cmp - cut.csv || fail "complete cells were done twice"
 
+# Hosts are given to the launcher as it wants them.
+for mpi in $mpis; do
+	check_rc 0 bench storage -n 2 -w 1 -b 64K -r 1 -d dir -P "hosts of $mpi" -m "$mpi" --hosts localhost --json
+	check_eq "$(json_get out '["cells_measured"]')" 1
+done
+
+# Two hosts, by their names: writers are spread over them, and the file is named until the end. What a benchmark
+# leaves that was killed without warning goes with the next.
+if mpi_has mpich elemental && unshare --uts true 2>/dev/null; then
+	cat >node <<'END'
+#!/bin/sh
+exec unshare --uts sh -c 'hostname host$((PMI_RANK / 2)) && exec "$0" "$@"' "$@"
+END
+	chmod +x node
+	touch "dir/sluice-bench.$(hostname).$(bash -c 'echo $$')" dir/sluice-bench.elsewhere.1
+	check_rc 0 bench storage -n 4 -w 1,2 -b 64K -r 1 -d dir -P two -m mpich --writes-only -o two.csv \
+		--launch "mpiexec.mpich -n {ranks} ./node"
+	# Nodes, ranks of each, writers of each.
+	check_eq "$(tail -n +2 two.csv | cut -d, -f3,4,7 | sort -u | tr '\n' ' ')" "2,2,0.5 2,2,1 " "nodes"
+	check_eq "$(ls dir)" sluice-bench.elsewhere.1 "what is left on two hosts"
+	rm dir/sluice-bench.elsewhere.1
+fi
+
 # Ranks that die, files that cannot grow, launchers that are not there or of another kind.
 (ulimit -f 100 && bench storage -n 2 -b 1M -r 1 -d dir -P full >out 2>err) && fail "the file cannot grow"
 check_has "$(cat err)" "2 ranks, 2 cells left: "

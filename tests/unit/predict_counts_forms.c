@@ -352,10 +352,37 @@ static void nonsense_is_refused(void)
 	CHECK_TEXT(err.text, "there is no rank 4 of 4");
 }
 
+/* Two aggregators, and rank 1 of three has data of both. */
+static void older_code_tells_offsets_and_lengths_apart(void)
+{
+	struct access access = { .nodes = 1, .ranks = 3, .rank_bytes = 10 * KIB };
+	struct settings settings = { .aggregators = 2,
+				     .buffer_bytes = 64 * KIB,
+				     .buffering = BUFFERING_ENABLED };
+	struct machine one = generic, two = generic;
+	struct rank_calls now, then;
+	struct counts new, old;
+
+	one.node_aggregators = two.node_aggregators = 0;
+	two.list_messages = 2;
+	CHECK_INT(rank_calls_of(&now, &one, &access, &settings, 1, NULL), 0);
+	CHECK_INT(rank_calls_of(&then, &two, &access, &settings, 1, NULL), 0);
+	CHECK_INT(now.sends, 2 + 2);
+	CHECK_INT(then.sends, 4 + 2);
+	CHECK_INT(now.receives, 2 + 2);
+	CHECK_INT(then.receives, 4 + 2);
+	CHECK_INT(then.alltoalls, now.alltoalls);
+	CHECK_INT(then.written_bytes, now.written_bytes);
+	new = count(&one, access, settings);
+	old = count(&two, access, settings);
+	CHECK(times(&old, OPERATION_ALLTOALLV) == times(&new, OPERATION_ALLTOALLV) + 1);
+}
+
 TESTS(TEST(generic_collectives_are_those_that_were_measured),
       TEST(contiguous_access_is_buffered_only_where_it_is_asked_for),
       TEST(strided_access_is_buffered_by_itself),
       TEST(lustre_goes_by_stripes_and_not_by_the_buffer),
       TEST(lustre_reads_are_generic_with_parts_of_whole_stripes),
       TEST(gpfs_rounds_are_alltoallv_of_whole_blocks), TEST(collectives_equal_those_of_ranks),
-      TEST(storage_and_messages_come_close_to_those_of_ranks), TEST(nonsense_is_refused))
+      TEST(storage_and_messages_come_close_to_those_of_ranks),
+      TEST(older_code_tells_offsets_and_lengths_apart), TEST(nonsense_is_refused))

@@ -283,19 +283,19 @@ static void try_form(enum romio romio, int times)
 static void generic_parts_and_messages_are_those_of_brute_force(void)
 {
 	draw_state = 1;
-	try_form(ROMIO_GENERIC, 1500);
+	try_form(ROMIO_GENERIC, 4000);
 }
 
 static void lustre_parts_and_messages_are_those_of_brute_force(void)
 {
 	draw_state = 2;
-	try_form(ROMIO_LUSTRE, 1500);
+	try_form(ROMIO_LUSTRE, 4000);
 }
 
 static void gpfs_parts_and_messages_are_those_of_brute_force(void)
 {
 	draw_state = 3;
-	try_form(ROMIO_GPFS, 1500);
+	try_form(ROMIO_GPFS, 4000);
 }
 
 /* What a rank's calls must add up to over all ranks, by the same brute force. */

@@ -227,6 +227,8 @@ static void times_of_many_are_those_of_each(void)
 	AUTO_FREE double *seconds = xcalloc(2000, sizeof(*seconds));
 	size_t count = settings_many(settings), best = 0;
 	struct access access = instance(19);
+	size_t order[40];
+	double ordered[40];
 	struct recommendation r;
 	struct hybrid hybrid;
 	struct prediction p;
@@ -237,6 +239,16 @@ static void times_of_many_are_those_of_each(void)
 		REQUIRE(hybrid_predict(&hybrid, &access, &settings[i], 0.9, &p, NULL) == 0);
 		CHECK(fabs(seconds[i] / p.seconds - 1) < 1e-12);
 		best = seconds[i] < seconds[best] ? i : best;
+	}
+	CHECK_INT(hybrid_best(&hybrid, &access, settings, count, 40, order, ordered, NULL), 40);
+	for (size_t i = 0; i < 40; i++) {
+		size_t faster = 0;
+
+		for (size_t j = 0; j < count; j++)
+			faster += seconds[j] < ordered[i];
+		CHECK(faster <= i);
+		CHECK(fabs(ordered[i] / seconds[order[i]] - 1) < 1e-12);
+		CHECK(!i || ordered[i - 1] <= ordered[i]);
 	}
 	REQUIRE(hybrid_recommend(&hybrid, &access, settings, count, &settings[0], 0.9, &r, NULL) ==
 		0);

@@ -100,8 +100,8 @@ static void mistakes_are_told_with_line(void)
 	refuse_with("romio = lustre", "romio = pvfs",
 		    "my.ini:3: romio is 'pvfs'; it may be one of bluegene|generic|lustre|gpfs");
 	refuse_with("[storage]", "[stores]",
-		    "my.ini:7: there is no section [stores]; there are machine, nodes, forwarding, "
-		    "storage, defaults and replica");
+		    "my.ini:7: there is no section [stores]; there are machine, romio, nodes, "
+		    "forwarding, storage, defaults and replica");
 	refuse("cores = 1\n", "my.ini:1: the line stands before any [section]");
 	refuse_with("name = mine", "name",
 		    "my.ini:2: the line is neither [section] nor key = value");

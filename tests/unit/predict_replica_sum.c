@@ -13,7 +13,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define CONFIGURATIONS 297
 #define WRITER_BYTES 1073741824.0
-#define REPETITIONS 5
+#define REPETITIONS 3
 
 static const uint64_t nodes_tried[] = { 128, 256, 512 };
 static const uint64_t sizes_tried[] = { 1, 2, 4, 8, 16, 32, 64, 96, 128, 196, 256 };

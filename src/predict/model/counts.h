@@ -17,10 +17,14 @@
 /* Where the texts of the paper differ or err. Zero is what was published. */
 enum rule_message { MESSAGE_LITERAL, MESSAGE_PROCESS };			       /* HYB-21 */
 enum rule_incomplete { INCOMPLETE_PARTIAL, INCOMPLETE_FULL, INCOMPLETE_NONE }; /* HYB-27 */
-enum rule_single { SINGLE_PUBLISHED, SINGLE_CORRECTED };		       /* HYB-28 */
+/*
+ * HYB-28; beyond the paper, "domains": all aggregators write once, a domain each, since ROMIO makes
+ * as many domains of whole blocks as there are aggregators (HYB-33).
+ */
+enum rule_single { SINGLE_PUBLISHED, SINGLE_CORRECTED, SINGLE_DOMAINS };
 #define RULE_MESSAGE_WORDS "literal|process"
 #define RULE_INCOMPLETE_WORDS "partial|full|none"
-#define RULE_SINGLE_WORDS "published|corrected"
+#define RULE_SINGLE_WORDS "published|corrected|domains"
 
 struct rules {
 	enum rule_message message;

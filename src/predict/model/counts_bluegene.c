@@ -57,8 +57,20 @@ static void count_communication(struct counts *counts, const struct access *acce
 		      (double)counts->incomplete_bytes);
 }
 
-static void count_storage(struct counts *counts, const struct access *access,
-			  const struct rules *rules, uint64_t buffer)
+/* A single round: a domain of whole blocks per aggregator, as far as there are bytes. */
+static struct elemental domains_of(const struct counts *counts, const struct machine *machine,
+				   struct elemental at)
+{
+	double bytes = (double)counts->bytes, block = (double)machine->block_bytes;
+	double domain = ceil(bytes / (double)counts->aggregators / block) * block;
+
+	at.bytes = at_most(domain, at.bytes);
+	at.writers = ceil(bytes / at.bytes) / at.nodes;
+	return at;
+}
+
+static void count_storage(struct counts *counts, const struct machine *machine,
+			  const struct access *access, const struct rules *rules, uint64_t buffer)
 {
 	double rounds = (double)counts->rounds;
 	struct elemental full = { .nodes = (double)access->nodes, .bytes = (double)buffer };
@@ -69,6 +81,11 @@ static void count_storage(struct counts *counts, const struct access *access,
 	part = full;
 	part.writers *= (double)counts->incomplete_bytes / (double)counts->round_bytes;
 	if (rules->single == SINGLE_CORRECTED && !counts->rounds) {
+		counts_add(counts, OPERATION_WRITE_FIRST, "the only round", 1, &part);
+		return;
+	}
+	if (rules->single == SINGLE_DOMAINS && !counts->rounds) {
+		part = domains_of(counts, machine, full);
 		counts_add(counts, OPERATION_WRITE_FIRST, "the only round", 1, &part);
 		return;
 	}
@@ -95,6 +112,6 @@ int counts_bluegene(struct counts *counts, const struct machine *machine,
 	counts->aggregators = counts_aggregators(machine, access, settings);
 	count_rounds(counts, access, buffer);
 	count_communication(counts, access, at_most((double)message, (double)buffer));
-	count_storage(counts, access, rules, buffer);
+	count_storage(counts, machine, access, rules, buffer);
 	return 0;
 }

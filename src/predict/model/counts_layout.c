@@ -160,29 +160,48 @@ uint64_t layout_own_rounds(const struct layout *l, uint64_t i)
 					    : divide_up(part.to - part.from, l->buffer);
 }
 
-/* No part is shorter than this in the end, if it is the longest; none is longer. */
-static struct range part_limits(const struct layout *l)
+static uint64_t part_length(const struct layout *l, uint64_t i)
 {
-	uint64_t mean = divide_up(l->end - l->first, l->aggregators), gap = l->spacing - l->block;
-	uint64_t more = 0;
+	uint64_t from = i ? part_end(l, i - 1) : l->first, to = at_most(part_end(l, i), l->end);
 
-	if (l->domains == LAYOUT_ALIGNED && (l->first % l->unit || l->domain % l->unit))
-		more = l->unit;
+	return from < to ? to - from : 0;
+}
+
+/* Between the first and the last, parts are so many units or one more. */
+static uint64_t longest_aligned(const struct layout *l)
+{
+	uint64_t from = aligned_end(l, 0), to = aligned_end(l, l->aggregators - 2);
+	uint64_t units = l->domain / l->unit, inner = l->aggregators - 2;
+
+	return to - from > inner * units * l->unit ? (units + 1) * l->unit : units * l->unit;
+}
+
+/* The longest part before its ends are trimmed; 0: it takes a walk through all to know. */
+static uint64_t longest_part(const struct layout *l)
+{
+	uint64_t last = l->aggregators - 1,
+		 longest = at_least(part_length(l, 0), part_length(l, last));
+
+	if (l->domains == LAYOUT_ALIGNED && last &&
+	    (part_end(l, 0) < l->first || part_end(l, last - 1) > l->end))
+		return 0;
+	if (last < 2 || l->domains == LAYOUT_EVEN)
+		return longest;
 	if (l->domains == LAYOUT_BLOCKS)
-		more = 2 * l->unit;
-	return (struct range){ mean > 2 * gap ? mean - 2 * gap : 1, mean + more };
+		return at_least(longest, part_length(l, 1));
+	return at_least(longest, longest_aligned(l));
 }
 
 uint64_t layout_rounds(const struct layout *l)
 {
-	struct range limits = part_limits(l);
-	uint64_t most = 0;
+	uint64_t gaps = 2 * (l->spacing - l->block), most = 0, longest;
 
 	if (l->domains == LAYOUT_STRIPES)
 		return stripe_rounds(l);
-	/* Walking through all parts is for those few whose number of rounds hangs on the rest. */
-	if (divide_up(limits.from, l->buffer) == divide_up(limits.to, l->buffer))
-		return divide_up(limits.to, l->buffer);
+	longest = longest_part(l);
+	/* Holes at its ends can make the longest part need a round less; then others count, too. */
+	if (longest > gaps && divide_up(longest, l->buffer) == divide_up(longest - gaps, l->buffer))
+		return divide_up(longest, l->buffer);
 	for (uint64_t i = 0; i < l->aggregators; i++)
 		most = at_least(most, layout_own_rounds(l, i));
 	return most;

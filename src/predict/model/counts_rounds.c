@@ -12,6 +12,7 @@
 struct rounds {
 	struct counts *counts;
 	const struct layout *layout;
+	double step;   /* windows begin at multiples of it, counted from the first piece */
 	bool is_first; /* nothing of the file has been touched yet */
 };
 
@@ -54,7 +55,6 @@ struct meeting {
 	double holes;  /* share of windows with some, but not all of it data */
 };
 
-/* All windows begin at multiples of it, counted from the first piece. */
 static double window_step(const struct layout *l)
 {
 	uint64_t step = common_divisor(l->spacing, l->buffer);
@@ -66,10 +66,11 @@ static double window_step(const struct layout *l)
 }
 
 /* At which of the multiples they begin is as good as chance. */
-static struct meeting windows_meet(const struct layout *l, double window)
+static struct meeting windows_meet(const struct rounds *r, double window)
 {
+	const struct layout *l = r->layout;
 	double spacing = (double)l->spacing, block = (double)l->block, gap = spacing - block;
-	double step = window_step(l);
+	double step = r->step;
 	double inside = block >= window ? (floor((block - window) / step) + 1) * step / spacing : 0;
 	double empty = gap >= window ? (floor((gap - window) / step) + 1) * step / spacing : 0;
 	struct meeting m = { .pieces = (window + block - at_most(step, block)) / spacing };
@@ -95,7 +96,7 @@ static void add_exchange(const struct rounds *r, const char *what, double count,
 			 double window)
 {
 	const struct layout *l = r->layout;
-	const struct meeting m = windows_meet(l, window);
+	const struct meeting m = windows_meet(r, window);
 	double ranks = (double)l->access.ranks, share = (double)l->block / (double)l->spacing;
 
 	add_messages(r->counts, l, what, count, aggregators * at_most(ranks, m.pieces), aggregators,
@@ -112,7 +113,7 @@ static void add_storage(const struct rounds *r, enum phase phase, double count, 
 	static const enum operation writes[] = { OPERATION_WRITE_FIRST, OPERATION_WRITE_FULL,
 						 OPERATION_WRITE_PARTIAL };
 	static const char *const names[] = { "first round", "full rounds", "incomplete round" };
-	const struct meeting m = windows_meet(r->layout, window);
+	const struct meeting m = windows_meet(r, window);
 	struct elemental at = everybody(&r->layout->access);
 
 	at.writers = aggregators / at.nodes;
@@ -146,8 +147,9 @@ static void add_phase(struct rounds *r, enum phase phase, uint64_t count, uint64
 }
 
 /* Every rank tells aggregators what it has in their parts: offset and length of each request. */
-static void add_offsets(struct counts *counts, const struct layout *l, const struct shares *shares)
+static void add_offsets(const struct rounds *r, const struct shares *shares)
 {
+	const struct layout *l = r->layout;
 	double parts = (double)(shares->many + shares->few), ranks = (double)l->access.ranks;
 	double extent = (double)(l->end - l->first), window = extent / parts, windows = 1;
 	double cuts = l->domain % l->spacing ? parts - 1 : 0; /* requests in two parts */
@@ -158,8 +160,8 @@ static void add_offsets(struct counts *counts, const struct layout *l, const str
 		window = at_most(window, (double)l->unit);
 	}
 	cuts *= (double)l->block / (double)l->spacing;
-	add_messages(counts, l, "offsets to aggregators", (double)l->lists,
-		     parts * at_most(ranks, windows * windows_meet(l, window).pieces), parts,
+	add_messages(r->counts, l, "offsets to aggregators", (double)l->lists,
+		     parts * at_most(ranks, windows * windows_meet(r, window).pieces), parts,
 		     16 * (ranks * (double)l->pieces + cuts) / (double)l->lists);
 }
 
@@ -179,7 +181,7 @@ static struct shares tidy(struct shares s)
 void counts_add_rounds(struct counts *counts, const struct layout *l, const struct shares *given)
 {
 	const struct shares s = tidy(*given);
-	struct rounds r = { .counts = counts, .layout = l, .is_first = true };
+	struct rounds r = { counts, l, window_step(l), true };
 	uint64_t buffer = l->buffer, own = s.many_bytes / buffer, rest = s.many_bytes % buffer;
 	uint64_t all = s.few ? s.few_bytes / buffer : own;
 	uint64_t alone = own - all; /* full rounds of those with longer parts */
@@ -192,7 +194,7 @@ void counts_add_rounds(struct counts *counts, const struct layout *l, const stru
 	counts->rounds = own - ends;
 	counts->incomplete = rest > 0 || ends;
 	counts->incomplete_bytes = ends ? s.many * buffer : rest * last;
-	add_offsets(counts, l, &s);
+	add_offsets(&r, &s);
 	add_phase(&r, PHASE_FULL, all, s.many + s.few, buffer);
 	add_phase(&r, PHASE_FULL, alone - ends, s.many, buffer);
 	add_phase(&r, PHASE_PARTIAL, ends, s.many, buffer);

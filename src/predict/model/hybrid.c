@@ -210,7 +210,7 @@ static int parts_take(struct hybrid *hybrid, struct blob *blob, struct err *err)
 	if (r < 0)
 		return r;
 	if (!blob_expect(blob, message <= MESSAGE_PROCESS && incomplete <= INCOMPLETE_NONE &&
-				       single <= SINGLE_CORRECTED))
+				       single <= SINGLE_DOMAINS))
 		return err_set(err, EBADMSG, "its rules are damaged");
 	hybrid->rules =
 		(struct rules){ (enum rule_message)message, (enum rule_incomplete)incomplete,

@@ -79,6 +79,15 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 int hybrid_times(const struct hybrid *hybrid, const struct access *access,
 		 const struct settings *settings, size_t count, double *seconds, struct err *err);
 
+/*
+ * The n best of many, exactly, best first: their indexes and times. Prices are positive, so what a
+ * setting pays for its first and full rounds alone is a bound; where that is above the n-th best
+ * time, the rest is not asked for. Returns how many there are: fewer than n where fewer make sense.
+ */
+int hybrid_best(const struct hybrid *hybrid, const struct access *access,
+		const struct settings *settings, size_t count, size_t n, size_t *best,
+		double *seconds, struct err *err);
+
 /* The time of `from` over that of `to`; both predicted with the same coverage. */
 struct gain {
 	double gain, low, high;

@@ -4,11 +4,9 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "predict/model/hybrid_parts.h"
 
 /* A distinct (operation, arguments) of two predictions. */
@@ -97,20 +95,15 @@ int hybrid_recommend(const struct hybrid *hybrid, const struct access *access,
 		     const struct settings *settings, size_t count, const struct settings *initial,
 		     double coverage, struct recommendation *recommendation, struct err *err)
 {
-	AUTO_FREE double *seconds = xmalloc((count + 1) * sizeof(*seconds));
-	struct recommendation made = { .best = SIZE_MAX };
+	struct recommendation made = { 0 };
 	struct prediction from, to;
 	struct gain gain;
-	int r = hybrid_times(hybrid, access, settings, count, seconds, err);
+	int r = hybrid_best(hybrid, access, settings, count, 1, &made.best, &made.seconds, err);
 
+	if (!r)
+		return err_set(err, ENODATA, "there are no settings to choose from");
 	if (r >= 0)
 		r = hybrid_predict(hybrid, access, initial, coverage, &from, err);
-	for (size_t i = 0; r >= 0 && i < count; i++)
-		if (!isnan(seconds[i]) &&
-		    (made.best == SIZE_MAX || seconds[i] < seconds[made.best]))
-			made.best = i;
-	if (r >= 0 && made.best == SIZE_MAX)
-		return err_set(err, ENODATA, "there are no settings to choose from");
 	if (r >= 0)
 		r = hybrid_predict(hybrid, access, &settings[made.best], coverage, &to, err);
 	if (r < 0)
@@ -121,7 +114,6 @@ int hybrid_recommend(const struct hybrid *hybrid, const struct access *access,
 	made.gain_high = gain.high;
 	made.keep = !(gain.low > 1);
 	made.is_outside = from.is_outside || to.is_outside;
-	made.seconds = to.seconds;
 	made.initial_seconds = from.seconds;
 	*recommendation = made;
 	return 0;

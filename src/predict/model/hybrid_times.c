@@ -16,7 +16,7 @@
 #include "predict/model/hybrid_parts.h"
 
 /* Enough that most terms of a block were seen before, few enough for several threads. */
-enum { BLOCK_SETTINGS = 512 };
+enum { BLOCK_SETTINGS = 256 };
 
 struct times {
 	const struct hybrid *hybrid;
@@ -24,6 +24,7 @@ struct times {
 	const struct settings *settings;
 	size_t count;
 	double *seconds;
+	bool bound;	    /* first and full rounds alone */
 	struct err *errors; /* one per block: why a setting could not be counted or priced */
 };
 
@@ -119,11 +120,20 @@ static uint32_t distinct_number(struct block *block, const struct term *term)
 
 /* ---- a block ---- */
 
-static void terms_note(struct block *block, const struct counts *counts, size_t setting)
+static bool is_bound(enum operation operation)
+{
+	return operations[operation].kind == OPERATION_STORAGE &&
+	       operation != OPERATION_WRITE_PARTIAL && operation != OPERATION_READ_PARTIAL;
+}
+
+static void terms_note(struct block *block, const struct counts *counts, size_t setting, bool bound)
 {
 	for (size_t i = 0; i < counts->count; i++) {
 		const struct term *term = &counts->terms[i];
 		enum operation o = term->operation;
+
+		if (bound && !is_bound(o))
+			continue;
 
 		block->uses[o] = xgrow(block->uses[o], &block->use_cap[o], block->use_count[o] + 1,
 				       sizeof(*block->uses[o]));
@@ -181,28 +191,125 @@ static void times_block(void *arg, size_t piece, unsigned worker)
 			r = hybrid_priced(times->hybrid, &counts, err);
 		times->seconds[from + i] = r < 0 ? NAN : 0;
 		if (r >= 0)
-			terms_note(&block, &counts, i);
+			terms_note(&block, &counts, i, times->bound);
 	}
 	block_price(&block, &times->hybrid->costs, times->seconds + from);
 	block_release(&block);
 }
 
-int hybrid_times(const struct hybrid *hybrid, const struct access *access,
-		 const struct settings *settings, size_t count, double *seconds, struct err *err)
+static int times_run(struct times *times, struct err *err)
 {
-	size_t blocks = (count + BLOCK_SETTINGS - 1) / BLOCK_SETTINGS;
-	AUTO_FREE double *made = xmalloc((count + 1) * sizeof(*made));
+	size_t blocks = (times->count + BLOCK_SETTINGS - 1) / BLOCK_SETTINGS, defined = 0;
 	AUTO_FREE struct err *errors = xcalloc(blocks + 1, sizeof(*errors));
-	struct times times = { hybrid, access, settings, count, made, errors };
-	size_t defined = 0;
 
-	parallel_for(parallel_cores(), blocks, times_block, &times);
-	for (size_t i = 0; i < count; i++)
-		defined += !isnan(made[i]);
+	times->errors = errors;
+	parallel_for(parallel_cores(), blocks, times_block, times);
+	for (size_t i = 0; i < times->count; i++)
+		defined += !isnan(times->seconds[i]);
 	for (size_t i = 0; !defined && i < blocks; i++) {
 		if (errors[i].code)
 			return err_set(err, errors[i].code, "%s", errors[i].text);
 	}
-	memcpy(seconds, made, count * sizeof(*made));
 	return 0;
+}
+
+int hybrid_times(const struct hybrid *hybrid, const struct access *access,
+		 const struct settings *settings, size_t count, double *seconds, struct err *err)
+{
+	AUTO_FREE double *made = xmalloc((count + 1) * sizeof(*made));
+	struct times times = { .hybrid = hybrid,
+			       .access = access,
+			       .settings = settings,
+			       .count = count,
+			       .seconds = made };
+	int r = times_run(&times, err);
+
+	if (r >= 0)
+		memcpy(seconds, made, count * sizeof(*made));
+	return r;
+}
+
+/* ---- the best ---- */
+
+/* Asked for at once: enough for all threads, few where the first ones are the best. */
+enum { BATCH_SETTINGS = 512 };
+
+struct ranked {
+	double seconds; /* a bound, or the time */
+	size_t at;
+};
+
+/* By time, then by index; NAN last. */
+static int ranked_compare(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (isnan(x->seconds) || isnan(y->seconds))
+		return isnan(x->seconds) - isnan(y->seconds);
+	if (x->seconds != y->seconds)
+		return x->seconds < y->seconds ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void rank(struct ranked *ranked, const double *seconds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		ranked[i] = (struct ranked){ seconds[i], i };
+	qsort(ranked, count, sizeof(*ranked), ranked_compare);
+}
+
+/* Times of some settings, which are merged into the n best so far. */
+static void batch_try(struct times *times, const struct settings *settings,
+		      const struct ranked *batch, size_t count, struct ranked *best, size_t *found,
+		      size_t n)
+{
+	AUTO_FREE struct settings *asked = xmalloc(count * sizeof(*asked));
+	AUTO_FREE double *seconds = xmalloc(count * sizeof(*seconds));
+
+	for (size_t i = 0; i < count; i++)
+		asked[i] = settings[batch[i].at];
+	times->settings = asked;
+	times->count = count;
+	times->seconds = seconds;
+	times_run(times, NULL);
+	for (size_t i = 0; i < count; i++) {
+		if (!isnan(seconds[i]))
+			best[(*found)++] = (struct ranked){ seconds[i], batch[i].at };
+	}
+	qsort(best, *found, sizeof(*best), ranked_compare);
+	if (*found > n)
+		*found = n;
+}
+
+int hybrid_best(const struct hybrid *hybrid, const struct access *access,
+		const struct settings *settings, size_t count, size_t n, size_t *best,
+		double *seconds, struct err *err)
+{
+	AUTO_FREE double *bounds = xmalloc((count + 1) * sizeof(*bounds));
+	AUTO_FREE struct ranked *order = xmalloc((count + 1) * sizeof(*order));
+	AUTO_FREE struct ranked *kept = xmalloc((n + BATCH_SETTINGS) * sizeof(*kept));
+	struct times times = { .hybrid = hybrid,
+			       .access = access,
+			       .settings = settings,
+			       .count = count,
+			       .seconds = bounds,
+			       .bound = true };
+	size_t found = 0;
+	int r = times_run(&times, err);
+
+	if (r < 0)
+		return r;
+	rank(order, bounds, count);
+	times.bound = false;
+	for (size_t i = 0, some; i < count && !isnan(order[i].seconds); i += some) {
+		if (found == n && order[i].seconds > kept[n - 1].seconds)
+			break;
+		some = count - i < BATCH_SETTINGS ? count - i : BATCH_SETTINGS;
+		batch_try(&times, settings, order + i, some, kept, &found, n);
+	}
+	for (size_t i = 0; i < found; i++) {
+		best[i] = kept[i].at;
+		seconds[i] = kept[i].seconds;
+	}
+	return (int)found;
 }

@@ -127,7 +127,7 @@ int machine_read_text(struct machine *machine, const char *name, const char *tex
 	struct describe d = { .name = name, .rows = rows, .row_count = ROWS, .take = take };
 
 	d.into = &reading;
-	d.sections = "machine, nodes, forwarding, storage, defaults and replica";
+	d.sections = "machine, romio, nodes, forwarding, storage, defaults and replica";
 	d.skipped = "replica";
 	if (describe_read(&d, text, bytes) < 0 || check(&d) < 0)
 		return err_set(err, d.err.code, "%s", d.err.text);

@@ -106,9 +106,12 @@ static int check_machine(const struct machine *m, const char *name, struct err *
 			       "%s: a model to run on needs romio = bluegene, cores, bridges, "
 			       "caches and blocks",
 			       name);
-	if (pset < 2 || pset > REPLICA_NODES_MAX || pset & (pset - 1))
-		return err_set(err, EINVAL, "%s: psets must be of 2, 4, ... %d nodes", name,
-			       REPLICA_NODES_MAX);
+	if (pset < 2 || pset > REPLICA_NODES_MAX || pset & (pset - 1) ||
+	    m->bridges * pset != 2 * m->bridge_nodes)
+		return err_set(err, EINVAL,
+			       "%s: a model to run on needs psets of 2, 4, ... %d nodes with two "
+			       "bridges each",
+			       name, REPLICA_NODES_MAX);
 	return 0;
 }
 

@@ -39,9 +39,9 @@ struct bench {
 
 static bool is_same(const struct element *a, const struct element *b)
 {
-	return strcmp(a->operation, b->operation) == 0 && a->nodes == b->nodes &&
-	       a->senders == b->senders && a->receivers == b->receivers &&
-	       a->writers == b->writers && a->bytes == b->bytes;
+	return a->bytes == b->bytes && a->writers == b->writers && a->senders == b->senders &&
+	       a->receivers == b->receivers && a->nodes == b->nodes &&
+	       strcmp(a->operation, b->operation) == 0;
 }
 
 /* Subsets of different settings may be of one size: then it was measured again. */

@@ -3,7 +3,8 @@
  * A run of the application: the rounds of the collective write as the driver for Blue Gene does
  * them. The file is cut into one domain of whole blocks per aggregator, some a block larger than
  * others; in a round every aggregator takes in up to a buffer of what is left of its domain, and
- * writes it. In the last rounds some have less, or nothing.
+ * writes it. In the last rounds some have less, or nothing. The file's last block counts as a
+ * whole.
  */
 #include <math.h>
 

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How long a recommendation among 10,000 settings takes, per method that may have won: the costs of
+ * modelled Vesta are learnt by that method alone, for all operations, so the slowest line is an
+ *upper bound of any mixture. On a machine that is busy the time of processors tells more than the
+ *clock.
+ *
+ *	bench_model_speed [MILLISECONDS]        1 if a recommendation takes longer than that
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/learner.h"
+#include "predict/model/hybrid.h"
+#include "predict/simulate/replica.h"
+#include "store/elements.h"
+
+enum { AGGREGATORS = 100, BUFFERS = 100, SETTINGS = AGGREGATORS * BUFFERS, TIMES = 7 };
+
+static double now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void settings_fill(struct settings *settings)
+{
+	for (uint64_t i = 0; i < SETTINGS; i++)
+		settings[i] = (struct settings){ .aggregators = 1 + i / BUFFERS,
+						 .buffer_bytes =
+							 (8 << 20) + (i % BUFFERS) * (256 << 10) };
+}
+
+/* The median of a few by a clock, in seconds: the machine may be busy. */
+static double recommend_time(clockid_t clock, const struct hybrid *hybrid,
+			     const struct settings *settings)
+{
+	struct access access = { .nodes = 512, .ranks = 8192, .rank_bytes = 64 << 20 };
+	static const struct settings initial;
+	struct recommendation r;
+	struct err err = { 0 };
+	double took[TIMES];
+
+	for (int i = 0; i < TIMES; i++) {
+		double began = now(clock);
+
+		if (hybrid_recommend(hybrid, &access, settings, SETTINGS, &initial, 0.9, &r, &err) <
+		    0) {
+			fprintf(stderr, "bench_model_speed: %s\n", err.text);
+			exit(1);
+		}
+		took[i] = now(clock) - began;
+		for (int j = i; j > 0 && took[j] < took[j - 1]; j--) {
+			double swap = took[j];
+
+			took[j] = took[j - 1];
+			took[j - 1] = swap;
+		}
+	}
+	return took[TIMES / 2];
+}
+
+/* A method, and the settings that make it slowest among those that a selection draws from. */
+static const struct method {
+	char *learner, *settings;
+} methods[] = {
+	{ "linear", "" },
+	{ "neighbours", "k=25" },
+	{ "rules", "" },
+	{ "rules", "committees=50,neighbours=9" },
+	{ "svm", "epsilon=0.001" },
+	{ "forest", "" },
+	{ "forest", "trees=200" },
+	{ "perceptron", "hidden=200" },
+};
+
+/* Learnt as costs would be whose races that method had won. */
+static void method_fit(struct hybrid *hybrid, const struct machine *machine,
+		       const struct elements *rows, const struct method *method)
+{
+	struct cost_entry entry = { .learner = method->learner,
+				    .settings = method->settings,
+				    .recipe = "centre,scale" };
+	struct costs won = { 0 };
+	struct costs_plan plan = { .like = &won, .folds = 2, .seed = 1 };
+	struct err err = { 0 };
+
+	for (int i = 0; i < OPERATIONS; i++)
+		won.of[i] = (struct cost){ .entries = &entry, .entry_count = 1 };
+	if (hybrid_fit(hybrid, machine, rows, &plan, &err) < 0) {
+		fprintf(stderr, "bench_model_speed: %s: %s\n", method->learner, err.text);
+		exit(1);
+	}
+}
+
+/* Milliseconds. */
+static double method_time(const struct machine *machine, const struct elements *rows,
+			  const struct settings *settings, const struct method *method)
+{
+	struct hybrid hybrid;
+	double seconds, cpu;
+
+	method_fit(&hybrid, machine, rows, method);
+	seconds = recommend_time(CLOCK_MONOTONIC, &hybrid, settings);
+	cpu = recommend_time(CLOCK_PROCESS_CPUTIME_ID, &hybrid, settings);
+	printf("  %-10s %-28s %6.1f, of processors %.1f\n", method->learner, method->settings,
+	       1e3 * seconds, 1e3 * cpu);
+	hybrid_release(&hybrid);
+	return 1e3 * seconds;
+}
+
+int main(int argc, char **argv)
+{
+	double limit = argc > 1 ? strtod(argv[1], NULL) : INFINITY, slowest = 0;
+	AUTO_FREE struct settings *settings = xcalloc(SETTINGS, sizeof(*settings));
+	struct elements rows = { 0 };
+	struct replica *replica;
+	struct err err = { 0 };
+
+	if (replica_open(&replica, "vesta", REPLICA_QUEUE, &err) < 0 ||
+	    replica_benchmark(replica, 1, &rows, &err) < 0) {
+		fprintf(stderr, "bench_model_speed: %s\n", err.text);
+		return 1;
+	}
+	settings_fill(settings);
+	printf("recommending among %d settings, milliseconds\n", SETTINGS);
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		slowest = fmax(slowest,
+			       method_time(replica_machine(replica), &rows, settings, &methods[i]));
+	printf("slowest: %.1f\n", slowest);
+	elements_release(&rows);
+	replica_close(replica);
+	return slowest > limit;
+}
