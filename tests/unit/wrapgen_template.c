@@ -257,6 +257,30 @@ static void both_names_are_recorded_as_one_call(void)
 	CHECK_HAS(print("flags", library_rows), "-Wl,--wrap=PMPI_Open\n");
 }
 
+static void name_with_a_prefix_alone_is_recorded_without_it(void)
+{
+	static const char rows[] = "LAYER(MPI) LIBRARY(MPI)\nONLY(P)\n"
+				   "CALL(MESSAGE) ERROR(ret != 0, ret) ONLY_IF(wanted())\n"
+				   "int MPI_Send(const void *buf, FLAGS int dest);\n"
+				   "ALSO(P)\n"
+				   "CALL(MESSAGE) FAILS(STATUS) int MPI_Put(FLAGS int target);\n"
+				   "ONLY(P)\n"
+				   "CALL(MESSAGE) FAILS(STATUS) int MPI_Get(FLAGS int target);\n";
+	const char *text = print("preload", rows);
+
+	CHECK_HAS(text, "__asm__(\"PMPI_Send\");");
+	CHECK_HAS(text, "frame_leave(&f, CALL_MPI_Send, ");
+	CHECK_HAS_NOT(text, "__asm__(\"MPI_Send\");");
+	CHECK_HAS_NOT(text, "REAL(MPI_Send)");
+	CHECK_HAS(text, "__asm__(\"MPI_Put\");");
+	CHECK_HAS(text, "__asm__(\"PMPI_Put\");");
+	CHECK_HAS_NOT(text, "__asm__(\"MPI_Get\");");
+	CHECK_HAS(print("numbers", rows), "\tCALL_MPI_Send,\n\tCALL_MPI_Put,\n\tCALL_MPI_Get,\n};");
+	CHECK_HAS(print("table", rows), "NAME(\"MPI_Send\")");
+	CHECK_HAS_NOT(print("flags", rows), "--wrap=MPI_Send\n");
+	CHECK_HAS(print("flags", rows), "--wrap=PMPI_Send\n");
+}
+
 static void what_is_mostly_none_of_ours_is_a_test_and_a_jump(void)
 {
 	const char *text = print("preload", "LAYER(MPI) LIBRARY(MPI) ALSO(P)\n"
@@ -363,6 +387,7 @@ TESTS(TEST(table_lists_fields_in_order), TEST(numbers_start_after_those_of_our_o
       TEST(variadic_calls_go_to_the_function_with_a_list), TEST(unwanted_calls_stay_bare),
       TEST(what_libc_lacks_fails_in_its_own_way), TEST(function_of_a_library_is_found_when_called),
       TEST(both_names_are_recorded_as_one_call),
+      TEST(name_with_a_prefix_alone_is_recorded_without_it),
       TEST(what_is_mostly_none_of_ours_is_a_test_and_a_jump),
       TEST(first_and_last_count_also_where_nothing_is_recorded),
       TEST(what_is_passed_instead_is_not_what_is_recorded),

@@ -13,6 +13,7 @@
 #define LAYER(layer)     /* their layer */
 #define LIBRARY(space)   /* they are of a library that may come late or not at all, as are handles */
 #define ALSO(prefix)     /* each exists once more, with this before its name */
+#define ONLY(prefix)     /* the same, and only those have wrappers */
 
 /* Before a prototype. */
 #define CALL(class)      /* what kind of call it is; required */

@@ -4,6 +4,9 @@
  * calls, and what another may. Recorded on request and inside calls on files alone
  * (capture/messages.h), so that the enclosing call is always the one on the file. FLAGS is the
  * other rank, or the root; SIZE the bytes that this rank gives, or is ready to take.
+ *
+ * ROMIO calls the names with a P and programs those without, so that what a program sends does not
+ * come here at all. What a ROMIO was found to call without has both.
  */
 #ifndef SLUICE_INTERFACES_MESSAGES_H
 #define SLUICE_INTERFACES_MESSAGES_H
@@ -17,7 +20,6 @@
 
 LAYER(MPI)
 LIBRARY(MPI)
-ALSO(P)
 
 #define MESSAGE                                        \
 	ONLY_IF(message_is_wanted())                   \
@@ -154,7 +156,7 @@ ALSO(P)
 	BOTH(SCATTERV, Scatterv, Iscatterv, s, n, d)           \
 	BOTH(ALLGATHER, Allgather, Iallgather, s, n, d)        \
 	BOTH(ALLGATHERV, Allgatherv, Iallgatherv, s, n, d)     \
-	BOTH(ALLTOALL, Alltoall, Ialltoall, s, n, d)           \
+	ALLTOALL(Alltoall, s, n, d)                            \
 	BOTH(ALLTOALLV, Alltoallv, Ialltoallv, s, n, d)        \
 	BOTH(ALLTOALLW, Alltoallw, Ialltoallw, s, n, d)
 
@@ -173,15 +175,15 @@ ALSO(P)
 			      FLAGS int target, MPI_Aint displacement, n target_count,           \
 			      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
 
+ONLY(P)
 SINGLE(, int)
 COLLECTIVE(, int, int)
-ONE_SIDED(, int)
 #if !defined(SLUICE_CHECK) || MPI_VERSION >= 4
 SINGLE(_c, MPI_Count)
 COLLECTIVE(_c, MPI_Count, MPI_Aint)
+ALLTOALL(Ialltoall, _c, MPI_Count, MPI_Aint, , MPI_Request *request)
 ONE_SIDED(_c, MPI_Count)
 #endif
-
 MESSAGE int MPI_Barrier(MPI_Comm comm);
 MESSAGE int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
 MESSAGE int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made_comm);
@@ -190,10 +192,15 @@ MESSAGE int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key_of, MPI_I
 				MPI_Comm *made_comm);
 MESSAGE int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *made_comm);
 MESSAGE int MPI_Comm_free(MPI_Comm *comm);
+MESSAGE int MPI_Win_fence(int assertion, MPI_Win win);
+
+/* The ROMIO of Open MPI 4.1 has no P before these. */
+ALSO(P)
+ALLTOALL(Ialltoall, , int, int, , MPI_Request *request)
+ONE_SIDED(, int)
 MESSAGE int MPI_Win_create(void *base, MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm,
 			   MPI_Win *win);
 MESSAGE int MPI_Win_free(MPI_Win *win);
-MESSAGE int MPI_Win_fence(int assertion, MPI_Win win);
 MESSAGE int MPI_Win_lock(int lock_type, FLAGS int target, int assertion, MPI_Win win);
 MESSAGE int MPI_Win_unlock(FLAGS int target, MPI_Win win);
 

@@ -96,7 +96,7 @@ struct arg {
 /* All texts belong to the interface. NULL and ROLE_NONE etc. where a mark is absent. */
 struct row {
 	const char *file, *name, *type;
-	const char *call;	    /* name that it is recorded under: its own, or the twin's */
+	const char *call;	    /* name that it is recorded under: without the prefix */
 	const char *library;	    /* LIBRARY() it belongs to, in capitals; NULL: libc */
 	const char *library_prefix; /* the same in small letters, for the names of helpers */
 	unsigned line;
@@ -108,7 +108,8 @@ struct row {
 	bool ends, variadic, has_class;
 	bool quiet;		  /* never recorded: has no number */
 	bool leaves;		  /* does not come back: recorded before the call */
-	bool has_twin;		  /* ALSO() gave it one, or it is one */
+	bool has_twin;		  /* exists under two names, ALSO() or ONLY() */
+	bool is_again;		  /* the second of them, where both have wrappers */
 	const char *first, *last; /* around everything, also a call that is not recorded */
 	const char *before, *after, *only_if, *keep_if, *forward, *implied;
 	const char *error_if, *error_value;
@@ -128,7 +129,7 @@ struct row {
 /* Does the row have a number, a line of the table, a record of its own? */
 static inline bool row_is_recorded(const struct row *row)
 {
-	return !row->quiet && row->call == row->name;
+	return !row->quiet && !row->is_again;
 }
 
 struct interface {

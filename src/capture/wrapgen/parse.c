@@ -2,13 +2,14 @@
  *
  * Reads annotated prototypes:
  *
- *	header    = { LAYER ( layer ) | LIBRARY ( space ) | ALSO ( prefix ) | row ; }
+ *	header    = { LAYER ( layer ) | LIBRARY ( space ) | ALSO ( prefix )
+ *	            | ONLY ( prefix ) | row ; }
  *	row       = { function mark } type name ( arguments )
  *	arguments = void | argument { , argument } [ , ... ]
  *	argument  = { argument mark } C declaration with a name
  *
  * There is no recursion: groups of parentheses are counted, so the depth of the input costs
- *nothing.
+ * nothing.
  */
 #include "capture/wrapgen/parse.h"
 
@@ -27,8 +28,9 @@ struct parser {
 	struct row *row; /* being read */
 	const char *file;
 	const struct token *at;
-	int layer;				     /* -1 before the first LAYER() */
-	const char *library, *library_prefix, *also; /* of what follows; NULL for none */
+	int layer;				       /* -1 before the first LAYER() */
+	const char *library, *library_prefix, *prefix; /* of what follows; NULL for none */
+	bool only;				       /* prefix is ONLY()'s, not ALSO()'s */
 	struct err *err;
 };
 
@@ -577,12 +579,15 @@ static int add_row(struct parser *p)
 	return 0;
 }
 
-/* The same function under its second name; it is recorded under the first. */
-static int add_twin(struct parser *p)
+/* The function under each name that has a wrapper; it is recorded under the first. */
+static int add_names(struct parser *p)
 {
-	if (!p->also)
-		return 0;
-	p->row->name = own(p, xprintf("%s%s", p->also, p->row->call));
+	int error = p->only ? 0 : add_row(p);
+
+	if (error || !p->prefix)
+		return error;
+	p->row->name = own(p, xprintf("%s%s", p->prefix, p->row->call));
+	p->row->is_again = !p->only;
 	return add_row(p);
 }
 
@@ -593,7 +598,7 @@ static int read_row(struct parser *p)
 			   .makes = MAKES_NOTHING,
 			   .library = p->library,
 			   .library_prefix = p->library_prefix,
-			   .has_twin = p->also };
+			   .has_twin = p->prefix };
 	int error;
 
 	if (p->layer < 0)
@@ -607,9 +612,7 @@ static int read_row(struct parser *p)
 	if (!error)
 		error = row_complete(&row, p->err);
 	if (!error)
-		error = add_row(p);
-	if (!error)
-		error = add_twin(p);
+		error = add_names(p);
 	p->row = NULL;
 	return error;
 }
@@ -654,7 +657,12 @@ static int read_header(struct parser *p)
 			error = read_library(p);
 		} else if (token_is(p->at, "ALSO")) {
 			p->at++;
-			error = read_word(p, "ALSO", &p->also);
+			error = read_word(p, "ALSO", &p->prefix);
+			p->only = false;
+		} else if (token_is(p->at, "ONLY")) {
+			p->at++;
+			error = read_word(p, "ONLY", &p->prefix);
+			p->only = true;
 		} else {
 			error = read_row(p);
 		}

@@ -137,7 +137,7 @@ static void print_own(struct buf *out)
 
 static void print_info(struct buf *out, const struct row *row)
 {
-	buf_printf(out, "\t{ NAME(\"%s\"), LAYER_%s, CLASS_%s, FAILS_%s, ", row->name,
+	buf_printf(out, "\t{ NAME(\"%s\"), LAYER_%s, CLASS_%s, FAILS_%s, ", row->call,
 		   layer_words[row->layer], class_words[row->class], failure_words[row->how]);
 	print_fields(out, row->fields, row->field_count);
 }
@@ -168,7 +168,7 @@ static void numbers_print(struct buf *out, const struct interface *interface)
 		buf_printf(out, "\tCALL_%s,\n", own_calls[i].number);
 	for (size_t i = 0; i < interface->count; i++)
 		if (row_is_recorded(&interface->rows[i]))
-			buf_printf(out, "\tCALL_%s,\n", interface->rows[i].name);
+			buf_printf(out, "\tCALL_%s,\n", interface->rows[i].call);
 	buf_printf(out,
 		   "};\n\n/* Numbers below are no function of anybody. */\n"
 		   "#define CALLS_OF_OUR_OWN %zu\n\n#endif\n",
