@@ -137,11 +137,12 @@ int blackbox_select(struct pipeline_plan *chosen, struct blackbox_score *score,
 	AUTO_FREE double *x = samples_make(&samples, contest, training);
 	struct selection selection = { 0 };
 	struct folds folds = { 0 };
+	size_t count = plan->folds ? plan->folds : 10;
 	int r = plan->learners ? 0 : methods_find(methods, err);
 
 	if (r >= 0)
-		r = folds_init(&folds, FOLDS_PLAIN, plan->folds ? plan->folds : 10, samples.rows,
-			       NULL, plan->seed, err);
+		r = folds_init(&folds, FOLDS_PLAIN, count < samples.rows ? count : samples.rows,
+			       samples.rows, NULL, plan->seed, err);
 	if (r >= 0)
 		r = selection_run(&selection, &race, &samples, &folds, err);
 	if (r >= 0) {
