@@ -96,11 +96,15 @@ static void progress_tell(struct runner *run)
 {
 	const struct campaign *campaign = &run->bench->campaign;
 	const struct campaign_cell *cell = &campaign->cells[run->intake.cell];
-	double left = campaign_left(campaign, 0).seconds, done = run->planned_s - left;
+	double left = campaign_left(campaign, 0).seconds, done;
 	double passed = now_s(CLOCK_MONOTONIC) - run->begun_s;
 	char time[UNIT_TEXT] = "?";
 	AUTO_FREE char *text = NULL;
 
+	/* The job runs already. */
+	if (campaign_left(campaign, cell->ranks).cells)
+		left -= campaign->start_s;
+	done = run->planned_s - left;
 	if (done > 0)
 		unit_ns(time, (int64_t)(passed * left / done * 1e9));
 	text = xprintf("%zu/%zu, %" PRIu64 " ranks, %s, %s left",

@@ -34,10 +34,8 @@ static const struct option model_options[] = {
 	{ 0, "offset", "SIZE", "0", "of the access: where in the file it begins", OPTION_SIZE,
 	  FIELD(offset) },
 	{ 0, "run", "TRACE|last", NULL,
-	  "the access of a recorded run that moves most, instead of --ranks and --size; export: "
-	  "all "
-	  "of its collective accesses",
-	  OPTION_TEXT, FIELD(run) },
+	  "the access of a recorded run that moves most; export: all collective ones", OPTION_TEXT,
+	  FIELD(run) },
 	{ 'p', "param", "NAME=VALUE", NULL,
 	  "a setting of the access, such as cb_nodes=4; recommend: what counts now", OPTION_LIST,
 	  FIELD(params) },
@@ -64,7 +62,7 @@ static const struct option model_options[] = {
 	{ 0, "rank", "N", NULL, "counts: the calls of this rank in the library", OPTION_COUNT,
 	  FIELD(rank) },
 	{ 0, "message", RULE_MESSAGE_WORDS, "literal",
-	  "Blue Gene: size of a message, as the paper has it or as a process has it", OPTION_CHOICE,
+	  "Blue Gene: size of a message, by the paper's text or by a process", OPTION_CHOICE,
 	  FIELD(message) },
 	{ 0, "incomplete", RULE_INCOMPLETE_WORDS, "partial",
 	  "Blue Gene: what the last, incomplete round costs", OPTION_CHOICE, FIELD(incomplete) },
@@ -96,8 +94,7 @@ static const struct option model_options[] = {
 	{ 'a', "all", NULL, NULL, "fit, describe: show every candidate of each operation",
 	  OPTION_FLAG, FIELD(all) },
 	{ 'o', "output", "FILE", NULL,
-	  "fit: write the model there; recommend: write the settings, for run --params; export: "
-	  "what names of files begin with",
+	  "fit: the model; recommend: settings for run --params; export: start of names",
 	  OPTION_TEXT, FIELD(output) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " MODEL_SCHEMA, OPTION_FLAG,
 	  FIELD(json) },

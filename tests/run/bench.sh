@@ -77,7 +77,7 @@ cells() {
 for signal in KILL TERM; do
 	before=$(cells)
 	# Not by bench(): the signal is for the command itself.
-	"$sluice" bench comm -n 3 -d dir -P cut --dense >out 2>err &
+	"$sluice" bench comm -n 2 -d dir -P cut --dense >out 2>err &
 	pid=$!
 	for _ in $(seq 200); do
 		[ "$(cells)" -ge $((before + 2)) ] && break
@@ -96,7 +96,7 @@ for signal in KILL TERM; do
 	check_eq "$(ls dir)" "" "what SIG$signal leaves"
 done
 check_rc 0 bench -P cut -o cut.csv
-check_rc 0 bench comm -n 3 -d dir -P cut --budget 1s -o whole.csv --json
+check_rc 0 bench comm -n 2 -d dir -P cut --budget 1s -o whole.csv --json
 [ "$(json_get out '["cells_known"]')" -ge 1 ] || fail "nothing is taken up"
 [ "$(json_get out '["cells_measured"]')" -ge 1 ] || fail "nothing was left to do"
 head -n "$(wc -l <cut.csv)" whole.csv | cmp - cut.csv || fail "complete cells were done twice"

@@ -70,7 +70,7 @@ for mpi in $mpis; do
 	equal=0 cases=0
 	for n in 2 3 4 6 8; do
 		which=all
-		[ $n -le 4 ] || [ "$long" ] || which=few
+		[ $n -le 3 ] || [ "$long" ] || which=few
 		[ "$mpi" = mpich ] || [ $n = 3 ] || [ "$long" ] || continue
 		compared "$mpi" $n $which
 	done

@@ -102,6 +102,7 @@ static void mistakes_are_told_with_line(void)
 	refuse_with("[storage]", "[stores]",
 		    "my.ini:7: there is no section [stores]; there are machine, romio, nodes, "
 		    "forwarding, storage, defaults and replica");
+	refuse_with("name = mine", "name =; mine", "my.ini:2: name must not begin with ';'");
 	refuse("cores = 1\n", "my.ini:1: the line stands before any [section]");
 	refuse_with("name = mine", "name",
 		    "my.ini:2: the line is neither [section] nor key = value");

@@ -226,6 +226,57 @@ static void what_cannot_be_run_is_an_error(void)
 	CHECK(strstr(err.text, "/nonexistent/output"));
 }
 
+/* Answers what the command says while it runs: it goes on when there is something in pids. */
+static void answer(void *arg)
+{
+	AUTO_FREE char *said = child_last_lines(output, 1);
+	FILE *f;
+
+	*(unsigned *)arg += 1;
+	if (strcmp(said, "heard word") != 0)
+		return;
+	f = fopen(pids, "we");
+	REQUIRE(f);
+	fputs("answer\n", f);
+	fclose(f);
+}
+
+static void a_command_that_has_input_is_looked_at_while_it_runs(void)
+{
+	char *argv[] = { (char *)"sh", (char *)"-c",
+			 (char *)"read a && echo heard $a && while ! [ -s \"$PIDS\" ]; do sleep "
+				 "0.02; done; cat \"$PIDS\"",
+			 NULL };
+	AUTO_FREE char *setting = NULL, *input = NULL, *said = NULL;
+	char *environment[] = { NULL, NULL };
+	struct child_end end = { 0 };
+	unsigned looks = 0;
+	FILE *f;
+
+	prepare();
+	unlink(pids);
+	setting = environment[0] = xprintf("PIDS=%s", pids);
+	input = xprintf("%s/input", directory);
+	f = fopen(input, "we");
+	REQUIRE(f);
+	fputs("word\n", f);
+	fclose(f);
+	CHECK_INT(child_run(&(struct child_options){ .argv = argv,
+						     .environment = environment,
+						     .input = input,
+						     .output = output,
+						     .limit_s = 60,
+						     .look = answer,
+						     .look_arg = &looks },
+			    &end, NULL),
+		  0);
+	CHECK(!end.is_late && end.status == 0);
+	CHECK(looks > 0);
+	said = child_last_lines(output, 1);
+	CHECK_TEXT(said, "answer");
+	unlink(input);
+}
+
 static void last_lines_are_few(void)
 {
 	struct child_end end;
@@ -249,4 +300,4 @@ TESTS(TEST(a_command_ends_by_itself), TEST(a_signal_that_ends_it_is_told),
       TEST(what_ignores_signals_is_killed), TEST(a_session_of_its_own_does_not_help),
       TEST(what_outlives_its_command_is_ended), TEST(an_interrupt_ends_it),
       TEST(children_of_the_caller_are_left_alone), TEST(what_cannot_be_run_is_an_error),
-      TEST(last_lines_are_few))
+      TEST(a_command_that_has_input_is_looked_at_while_it_runs), TEST(last_lines_are_few))

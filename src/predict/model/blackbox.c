@@ -81,18 +81,21 @@ static void inputs_of(const struct contest *contest, size_t point, double *x)
 	x[3] = (double)settings->buffer_bytes;
 }
 
-/* The rows are the caller's to free. */
-static double *samples_make(struct samples *samples, const struct contest *contest,
-			    const struct training *training)
+/* The caller's to free. */
+static double *inputs_make(const struct contest *contest, const struct training *training)
 {
 	double *x = xmalloc(training->count * INPUTS * sizeof(*x));
 
 	for (size_t i = 0; i < training->count; i++)
 		inputs_of(contest, training->points[i], x + i * INPUTS);
-	*samples = (struct samples){
+	return x;
+}
+
+static struct samples samples_of(const double *x, const struct training *training)
+{
+	return (struct samples){
 		.x = x, .y = training->seconds, .rows = training->count, .width = INPUTS
 	};
-	return x;
 }
 
 static int methods_find(const struct learner_ops **methods, struct err *err)
@@ -133,15 +136,16 @@ int blackbox_select(struct pipeline_plan *chosen, struct blackbox_score *score,
 		.progress = plan->progress,
 		.progress_arg = plan->progress_arg,
 	};
-	struct samples samples;
-	AUTO_FREE double *x = samples_make(&samples, contest, training);
+	AUTO_FREE double *x = inputs_make(contest, training);
+	struct samples samples = samples_of(x, training);
 	struct selection selection = { 0 };
 	struct folds folds = { 0 };
+	size_t count = plan->folds ? plan->folds : 10;
 	int r = plan->learners ? 0 : methods_find(methods, err);
 
 	if (r >= 0)
-		r = folds_init(&folds, FOLDS_PLAIN, plan->folds ? plan->folds : 10, samples.rows,
-			       NULL, plan->seed, err);
+		r = folds_init(&folds, FOLDS_PLAIN, count < samples.rows ? count : samples.rows,
+			       samples.rows, NULL, plan->seed, err);
 	if (r >= 0)
 		r = selection_run(&selection, &race, &samples, &folds, err);
 	if (r >= 0) {
@@ -161,8 +165,8 @@ int blackbox_predict(const struct pipeline_plan *chosen, const struct contest *c
 	size_t cells = contest->instance_count * contest->choice_count;
 	struct effort effort = { .seed = seed, .threads = 1 };
 	struct pipeline pipeline;
-	struct samples samples;
-	AUTO_FREE double *x = samples_make(&samples, contest, training);
+	AUTO_FREE double *x = inputs_make(contest, training);
+	struct samples samples = samples_of(x, training);
 	int r = pipeline_fit(&pipeline, chosen, &samples, NULL, samples.rows, &effort, err);
 
 	if (r < 0)

@@ -29,6 +29,9 @@
 /* Of what a budget leaves: repetitions at least, and cells of a series. */
 #define THIN_REPETITIONS 3
 #define THIN_CELLS 2
+/* What is tried: all cells, then each time a share of those before. */
+#define THIN_SHARE 0.8
+#define THIN_STEPS 20
 
 void campaign_release(struct campaign *campaign)
 {
@@ -328,8 +331,8 @@ static void budget_keep(struct campaign *campaign, double budget_s)
 	repetitions_thin(campaign, budget_s / total_seconds(campaign));
 	thin.cells = NULL;
 	thin.count = thin.cap = 0;
-	for (double share = 1; share > 0.01; share *= 0.8) {
-		cells_thin(&thin, campaign, share);
+	for (int i = 0; i < THIN_STEPS; i++) {
+		cells_thin(&thin, campaign, pow(THIN_SHARE, i));
 		if (total_seconds(&thin) <= budget_s)
 			break;
 	}

@@ -5,7 +5,8 @@
  * then the sum over terms of count times what one operation costs.
  *
  * counts_of() never walks through rounds or ranks where a formula does, so that ten thousand
- * settings are counted in milliseconds.
+ * settings are counted in milliseconds. Of the forms of ROMIO that are not the paper's, collectives
+ * are exact; storage and messages are means over rounds (docs/model.md tells how close they are).
  */
 #ifndef SLUICE_PREDICT_MODEL_COUNTS_H
 #define SLUICE_PREDICT_MODEL_COUNTS_H
@@ -73,7 +74,8 @@ double counts_price(const struct counts *counts, counts_cost cost, void *arg, do
 
 /*
  * What one rank is seen to do in the library: what a trace of the real one is compared with. Exact,
- * and walks through all rounds.
+ * and walks through all rounds. Storage calls are those that ROMIO means to do: where a read meets
+ * the end of the file it tries once more, and that is not counted.
  */
 struct rank_calls {
 	uint64_t allreduces, alltoalls, alltoallvs, allgathers, broadcasts, barriers;

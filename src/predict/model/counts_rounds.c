@@ -59,8 +59,10 @@ struct meeting {
 static double window_step(const struct layout *l)
 {
 	uint64_t step = common_divisor(l->spacing, l->buffer);
+	bool is_even = l->domains == LAYOUT_EVEN ||
+		       (l->domains == LAYOUT_ALIGNED && l->domain % l->unit == 0);
 
-	step = common_divisor(step, l->domains == LAYOUT_EVEN ? l->domain : l->unit);
+	step = common_divisor(step, is_even ? l->domain : l->unit);
 	if (l->domains != LAYOUT_EVEN)
 		step = common_divisor(step, l->first);
 	return (double)step;

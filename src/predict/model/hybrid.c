@@ -106,25 +106,53 @@ static double bytes_price(const struct hybrid *hybrid, enum operation first,
 				    costs_price((void *)&hybrid->costs, first, &less));
 }
 
-/* By how much a term may be cheaper than its price for reasons of its own. */
-static double term_slack(const struct hybrid *hybrid, const struct access *access,
-			 const struct counts *counts, const struct term *term, double price)
+/* An access of one round, charged for two: by how much its first may be too dear. */
+static double single_slack(const struct hybrid *hybrid, const struct access *access,
+			   const struct settings *settings, double price)
 {
-	int first = first_of(term->operation);
-	double empty;
+	struct rules rules = hybrid->rules;
+	struct counts counts;
 
-	if (first < 0)
+	rules.single = SINGLE_DOMAINS;
+	if (counts_of(&counts, &hybrid->machine, access, settings, &rules, NULL) < 0)
 		return 0;
-	if (!counts->rounds && hybrid->machine.romio == ROMIO_BLUEGENE)
-		return INFINITY;
-	if (hybrid->costs.of[term->operation].is_cached ||
-	    (double)counts->bytes >=
-		    2 * (double)machine_cache_bytes(&hybrid->machine, access->nodes))
+	for (size_t i = 0; i < counts.count; i++)
+		if (counts.terms[i].operation == OPERATION_WRITE_FIRST)
+			return fmax(log(price / costs_price((void *)&hybrid->costs,
+							    OPERATION_WRITE_FIRST,
+							    &counts.terms[i].at)),
+				    0);
+	return 0;
+}
+
+/* By how much a later round may be cheaper where caches hold it. */
+static double cache_slack(const struct hybrid *hybrid, const struct access *access,
+			  const struct counts *counts, const struct term *term, double price)
+{
+	enum operation first = (enum operation)first_of(term->operation);
+	double empty, held;
+
+	if (hybrid->costs.of[term->operation].is_cached)
 		return 0;
-	empty = bytes_price(hybrid, (enum operation)first, &term->at);
-	if (!(empty > 0)) /* also where first rounds were not benchmarked */
-		return INFINITY;
-	return empty < price ? log(price / empty) : 0;
+	held = (double)machine_cache_bytes(&hybrid->machine, access->nodes) / (double)counts->bytes;
+	empty = bytes_price(hybrid, first, &term->at);
+	if (!(empty < price)) /* also where first rounds were not benchmarked */
+		return 0;
+	return -log1p(fmin(held, 1) * (fmax(empty, 0) / price - 1));
+}
+
+static double term_slack(const struct hybrid *hybrid, const struct access *access,
+			 const struct settings *settings, const struct counts *counts,
+			 const struct term *term, double price)
+{
+	bool is_twice = !counts->rounds && hybrid->machine.romio == ROMIO_BLUEGENE &&
+			hybrid->rules.single == SINGLE_PUBLISHED;
+
+	if (is_twice && term->operation == OPERATION_WRITE_FIRST)
+		return single_slack(hybrid, access, settings, price);
+	if (first_of(term->operation) < 0)
+		return 0;
+	return is_twice ? INFINITY : cache_slack(hybrid, access, counts, term, price);
 }
 
 int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
@@ -144,7 +172,7 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 		p.each[i] = costs_price((void *)&hybrid->costs, term->operation, &term->at);
 		p.terms[i] = term->count * p.each[i];
 		p.margins[i] = costs_margin(&hybrid->costs, term->operation, &term->at, coverage);
-		p.slacks[i] = term_slack(hybrid, access, &p.counts, term, p.each[i]);
+		p.slacks[i] = term_slack(hybrid, access, settings, &p.counts, term, p.each[i]);
 		p.seconds += p.terms[i];
 		p.is_outside |= costs_is_outside(&hybrid->costs, term->operation, &term->at);
 	}

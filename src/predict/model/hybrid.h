@@ -18,10 +18,11 @@
  * added to the margin downwards as the term's slack:
  *
  *	- Benchmarks write more than the caches hold, so that rounds cost what they cost on average
- *	  (HYB-24). An access of less than twice the caches finds them emptier: its later rounds may
- *	  cost as little as a first round without its locks. What a first round costs more for
- *	  twice the bytes is the bytes, the rest is locks.
- *	- As published, an access of a single round is charged for two (HYB-28): one may be free.
+ *	  (HYB-24). Caches hold a larger share of a short access, and what they hold may cost as
+ *	  little as in a first round without its locks. What a first round costs more for twice the
+ *	  bytes is the bytes, the rest is locks.
+ *	- As published, an access of a single round is charged for two, of which the first is a full
+ *	  one (HYB-28). The second may be free, and the first as cheap as one of domains (counts.h).
  *
  * The gain of one setting over another is known better than either time: what both have in common
  * is wrong in both. So each distinct (operation, arguments) of either is shifted by its margin,
@@ -29,7 +30,8 @@
  * same share of both times. Effects of one operation that come from shifts in the same direction
  * add up, those from opposite directions (it is dearer here, cheaper there) and those of different
  * operations add as squares. That overstates the uncertainty where near arguments err alike on both
- * sides, never the reverse.
+ * sides, never the reverse. Slack is common to all settings of an access: the gain is computed with
+ * and without, and the interval spans both.
  *
  * As a file: one line of JSON for people, then the numbers, then a checksum (learn/data/sealed.h).
  */

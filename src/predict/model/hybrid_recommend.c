@@ -13,7 +13,7 @@
 struct common {
 	enum operation operation;
 	struct elemental at;
-	double margin, slack;
+	double margin;
 	double from, to; /* shares of the two times */
 };
 
@@ -28,8 +28,7 @@ static struct common *common_find(struct common *list, size_t *count, const stru
 			return &list[i];
 	list[*count] = (struct common){ .operation = term->operation,
 					.at = term->at,
-					.margin = p->margins[at],
-					.slack = p->slacks[at] };
+					.margin = p->margins[at] };
 	return &list[(*count)++];
 }
 
@@ -55,7 +54,7 @@ struct effects {
 static void effects_add(struct effects *effects, const struct common *common, double sign)
 {
 	double up = sign * shift_effect(common, common->margin);
-	double down = sign * shift_effect(common, -common->margin - common->slack);
+	double down = sign * shift_effect(common, -common->margin);
 
 	if (up > down)
 		effects->up[common->operation] += fmax(up, 0);
@@ -72,11 +71,22 @@ static double effects_join(const struct effects *effects)
 	return sqrt(squares);
 }
 
+/* With all that may be cheaper being so. */
+static double seconds_slack(const struct prediction *p)
+{
+	double seconds = 0;
+
+	for (size_t i = 0; i < p->counts.count; i++)
+		seconds += p->terms[i] * exp(-p->slacks[i]);
+	return seconds;
+}
+
 void hybrid_gain(const struct prediction *from, const struct prediction *to, struct gain *gain)
 {
 	struct common list[2 * COUNTS_TERMS];
 	struct effects lower = { 0 }, higher = { 0 };
 	size_t count = 0;
+	double slack;
 
 	for (size_t i = 0; i < from->counts.count; i++)
 		common_find(list, &count, from, i)->from += from->terms[i] / from->seconds;
@@ -87,8 +97,9 @@ void hybrid_gain(const struct prediction *from, const struct prediction *to, str
 		effects_add(&higher, &list[i], 1);
 	}
 	gain->gain = from->seconds / to->seconds;
-	gain->low = gain->gain * exp(-effects_join(&lower));
-	gain->high = gain->gain * exp(effects_join(&higher));
+	slack = seconds_slack(from) / seconds_slack(to);
+	gain->low = fmin(gain->gain, slack) * exp(-effects_join(&lower));
+	gain->high = fmax(gain->gain, slack) * exp(effects_join(&higher));
 }
 
 int hybrid_recommend(const struct hybrid *hybrid, const struct access *access,

@@ -50,6 +50,8 @@ static void take_text(struct describe *d, char *to, size_t cap, const char *key,
 		describe_complain(d, "%s is given twice", key);
 	else if (!*text)
 		describe_complain(d, "%s is empty", key);
+	else if (*text == ';') /* written out again it would be a comment */
+		describe_complain(d, "%s must not begin with ';'", key);
 	else if (strlen(text) >= cap)
 		describe_complain(d, "%s is longer than %zu letters", key, cap - 1);
 	else
@@ -115,6 +117,8 @@ static int check(struct describe *d)
 			       machine->stripes ? "[defaults] striping_unit"
 						: "[defaults] striping_factor",
 			       ": romio is lustre");
+	if (!machine->bridges && !machine->node_aggregators)
+		machine->node_aggregators = 1; /* cb_config_list is *:1 where nobody says so */
 	if (!*machine->title)
 		memcpy(machine->title, machine->name, sizeof(machine->name));
 	return 0;

@@ -36,7 +36,7 @@ struct machine {
 	uint64_t block_bytes;		/* of the file system */
 	/* The site's defaults of hints; 0: nobody sets it. */
 	uint64_t aggregators;	   /* as many ranks as there are, else */
-	uint64_t node_aggregators; /* cb_config_list *:K: at most so many of them on a node */
+	uint64_t node_aggregators; /* cb_config_list *:K: at most so many on a node; ROMIO: 1 */
 	uint64_t buffer_bytes, stripes, stripe_bytes;
 };
 

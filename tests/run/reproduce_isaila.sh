@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# sluice reproduce isaila and sluice model evaluate in a quick form: all counts are there and add up, plots are
+# XML, the same seed gives the same bytes, a site's own times are judged as those of the modelled machine.
+. "$(dirname "$0")/libtest.sh"
+
+quick="--budget 1 --repetitions 2"
+check_rc 0 "$sluice" reproduce isaila --law share $quick --plots figures --json
+mv out first
+check_json first sluice.reproduce/1
+for n in 4 5 6 7 8 9 10 11; do
+	python3 -c 'import sys, xml.etree.ElementTree as t
+root = t.parse(sys.argv[1]).getroot()
+assert root.tag.endswith("svg"), root.tag
+assert len(root) > 20, len(root)' "figures/figure$n-share.svg" || fail "figure$n-share.svg is not a picture"
+done
+
+python3 - first <<'PYTHON'
+import json, sys
+
+document = json.load(open(sys.argv[1]))
+sheets = {s["name"]: s["rows"] for s in document["sheets"]}
+names = ["figure4", "figure5", "figure6", "table2", "headroom", "figure7", "figure9", "figure10", "figure11"]
+assert [s["name"] for s in document["sheets"]] == [n + "_share" for n in names], list(sheets)
+assert len(sheets["figure4_share"]) == 32
+assert len(sheets["figure5_share"]) == len(sheets["figure6_share"]) == 9
+assert [r["model"] for r in sheets["table2_share"]] == ["ml", "aa", "aav", "ar", "s_nl_full", "s_lock",
+                                                        "s_nl_partial"]
+rows = {r["model"]: r["rows"] for r in sheets["table2_share"]}
+assert (rows["ml"], rows["s_lock"], rows["s_nl_full"], rows["ar"]) == (99, 270, 27, 57), rows
+# HYB-AC-9: bands of the headroom are those of all instances; the paper's, too.
+head = sheets["headroom_share"]
+for who in ("ours", "paper"):
+    assert sum(r[who] for r in head if r["what"].startswith("the ")) == 33, (who, head)
+# HYB-AC-10 to 12: so are those of each method; nobody beats the best, and the default is itself.
+methods = {r["method"]: r for r in sheets["figure9_share"]}
+for name, r in methods.items():
+    if not name.startswith("paper"):
+        assert r["worse"] + r["even"] + r["better"] + r["most"] == 33, r
+        assert r["optimal_percent"] <= 100.0001 and r["q05"] <= r["q50"] <= r["q95"], r
+assert methods["default"]["mean"] == 1 and abs(methods["optimal"]["optimal_percent"] - 100) < 1e-9
+assert methods["paper: hybrid"]["worse"] == 2 and methods["paper: ml"]["worse"] == 5
+assert methods["hybrid"]["mean"] > methods["ml"]["mean"] > methods["rs, expected"]["mean"], methods
+# HYB-AC-13, 14: sizes and all eleven sigmas, clean first.
+assert [r["method"] for r in sheets["figure10_share"]][:3] == ["ml, 99 runs", "ml, 66 runs", "ml, 33 runs"]
+for who in ("hybrid", "ml"):
+    sigmas = [r["sigma"] for r in sheets["figure11_share"] if r["method"] == who]
+    assert sigmas == [0, 0.001, 0.01, 0.1, 0.5, 1, 2, 3, 4, 5, 6, 7], sigmas
+instances = sheets["figure7_share"]
+assert len(instances) == 33
+for r in instances:
+    assert r["optimal"] >= r["hybrid"] - 1e-9 and r["optimal"] >= 1 and r["q05"] <= r["q95"] <= r["optimal"] + 1e-9, r
+PYTHON
+
+check_rc 0 "$sluice" model evaluate --law share $quick --json
+check_json out sluice.model/1
+mv out again
+# The same studies: the same numbers, whoever prints them.
+python3 - first again <<'PYTHON'
+import json, sys
+
+first, again = ({s["name"]: s["rows"] for s in json.load(open(f))["sheets"]} for f in sys.argv[1:])
+for name in ("figure9", "figure10", "figure11", "headroom"):
+    assert first[name + "_share"] == again[name], name
+PYTHON
+
+# Times and rows of one's own.
+cat >times.csv <<'CSV'
+nodes,rank_bytes,aggregators,buffer_bytes,seconds
+128,1048576,64,16777216,2
+128,1048576,4,16777216,slow
+CSV
+printf 'platform,operation,nodes,cores,bytes,seconds\nvesta,ar,128,16,4,0.1\n' >rows.csv
+check_rc 1 "$sluice" model evaluate --times times.csv --rows rows.csv --machine vesta
+check_has "$(cat err)" "times.csv: column seconds holds texts"
+sed -i s/slow/1/ times.csv
+check_rc 3 "$sluice" model evaluate --times times.csv --rows rows.csv --machine vesta
+check_has "$(cat err)" "aa"
+check_eq "$(cat out)" "" "data beside an error"
+check_rc 2 "$sluice" model evaluate --times times.csv
+check_has "$(cat err)" "--rows"
+check_rc 2 "$sluice" model evaluate --repetitions 0
+check_rc 2 "$sluice" model evaluate --law none
+check_rc 1 "$sluice" reproduce isaila --budget 0
+check_rc 1 "$sluice" reproduce isaila $quick --plots /proc/none
+check_has "$(cat err)" "/proc/none"
