@@ -37,8 +37,7 @@ static const struct option tune_options[] = {
 	{ 's', "search", "NAME", "bayesian",
 	  "bayesian, genetic, annealing, random, exhaustive or model", OPTION_TEXT, FIELD(search) },
 	{ 'm', "model", "FILE", NULL,
-	  "of 'sluice model fit': where to begin, bayesian; all that is tried, model (which takes "
-	  "that of the setting model.path if none is named)",
+	  "lets a model (sluice model fit) lead; --search model takes model.path unasked",
 	  OPTION_TEXT, FIELD(model) },
 	{ 0, "set-search", "KEY=VALUE", NULL, "a setting of the search; may be repeated",
 	  OPTION_LIST, FIELD(settings) },

@@ -116,6 +116,8 @@ static int row_compare(const void *a, const void *b)
 
 static void rows_cut(struct accessed *accessed, size_t most)
 {
+	if (!accessed->count)
+		return;
 	qsort(accessed->rows, accessed->count, sizeof(*accessed->rows), row_compare);
 	for (size_t i = most; i < accessed->count; i++) {
 		row_join(accessed, i, most);

@@ -226,6 +226,25 @@ static void gpfs_rounds_are_alltoallv_of_whole_blocks(void)
 	CHECK_INT(calls.written_bytes, 24 * MIB);
 }
 
+/* 4 ranks of 3 MiB, in parts of 6 MiB: buffers of 4 MiB leave 2 MiB to both aggregators. */
+static void last_round_of_all_is_a_full_one_of_less(void)
+{
+	struct access access = { .nodes = 1, .ranks = 4, .rank_bytes = 3 * MIB };
+	struct settings settings = { .aggregators = 2,
+				     .buffer_bytes = 4 * MIB,
+				     .buffering = BUFFERING_ENABLED };
+	struct machine two = generic;
+	struct counts c;
+
+	two.node_aggregators = 4;
+	c = count(&two, access, settings);
+	CHECK_INT(c.aggregators, 2);
+	CHECK_INT(c.incomplete, 1);
+	CHECK(times(&c, OPERATION_WRITE_FULL) == 1);
+	CHECK(times(&c, OPERATION_WRITE_PARTIAL) == 0);
+	CHECK(moved(&c, false) == 12.0 * MIB);
+}
+
 static uint64_t draw_state = 11;
 
 static uint64_t draw(uint64_t below)
@@ -384,5 +403,6 @@ TESTS(TEST(generic_collectives_are_those_that_were_measured),
       TEST(lustre_goes_by_stripes_and_not_by_the_buffer),
       TEST(lustre_reads_are_generic_with_parts_of_whole_stripes),
       TEST(gpfs_rounds_are_alltoallv_of_whole_blocks), TEST(collectives_equal_those_of_ranks),
+      TEST(last_round_of_all_is_a_full_one_of_less),
       TEST(storage_and_messages_come_close_to_those_of_ranks),
       TEST(older_code_tells_offsets_and_lengths_apart), TEST(nonsense_is_refused))

@@ -12,8 +12,9 @@
 struct rounds {
 	struct counts *counts;
 	const struct layout *layout;
-	double step;   /* windows begin at multiples of it, counted from the first piece */
-	bool is_first; /* nothing of the file has been touched yet */
+	double step;	      /* windows begin at multiples of it, counted from the first piece */
+	uint64_t aggregators; /* that have any work */
+	bool is_first;	      /* nothing of the file has been touched yet */
 };
 
 static double at_most(double a, double b)
@@ -144,6 +145,9 @@ static void add_phase(struct rounds *r, enum phase phase, uint64_t count, uint64
 		times--;
 	}
 	r->is_first = false;
+	/* Where all of them write, if only less, it is what a full round of smaller buffers is. */
+	if (phase == PHASE_PARTIAL && aggregators == r->aggregators)
+		phase = PHASE_FULL;
 	if (times > 0)
 		add_storage(r, phase, times, (double)aggregators, (double)window);
 }
@@ -183,7 +187,7 @@ static struct shares tidy(struct shares s)
 void counts_add_rounds(struct counts *counts, const struct layout *l, const struct shares *given)
 {
 	const struct shares s = tidy(*given);
-	struct rounds r = { counts, l, window_step(l), true };
+	struct rounds r = { counts, l, window_step(l), s.many + s.few, true };
 	uint64_t buffer = l->buffer, own = s.many_bytes / buffer, rest = s.many_bytes % buffer;
 	uint64_t all = s.few ? s.few_bytes / buffer : own;
 	uint64_t alone = own - all; /* full rounds of those with longer parts */
