@@ -326,6 +326,21 @@ static void put_axes(const struct frame *frame, struct buf *out)
 	put_text(out, frame->left, 24, "start", 0, 15, chart->title);
 }
 
+/* Is there the name of another one where the name of this would stand? */
+static bool level_is_low(const struct frame *frame, size_t level)
+{
+	const struct chart_level *levels = frame->chart->levels;
+	double y = y_of(frame, levels[level].value);
+
+	for (size_t i = 0; i < frame->chart->level_count; i++) {
+		double above = y - y_of(frame, levels[i].value);
+
+		if (levels[i].name && ((above > 0 && above < 14) || (above == 0 && i < level)))
+			return true;
+	}
+	return false;
+}
+
 static void put_levels(const struct frame *frame, struct buf *out)
 {
 	for (size_t i = 0; i < frame->chart->level_count; i++) {
@@ -337,7 +352,8 @@ static void put_levels(const struct frame *frame, struct buf *out)
 		y = y_of(frame, level->value);
 		put_line(out, frame->left, y, right, y, "#222", 1, " stroke-dasharray=\"5 4\"");
 		if (level->name)
-			put_text(out, right - 2, y - 4, "end", 0, 11, level->name);
+			put_text(out, right - 2, level_is_low(frame, i) ? y + 12 : y - 4, "end", 0,
+				 11, level->name);
 	}
 }
 

@@ -127,6 +127,34 @@ static void texts_are_escaped(void)
 	chart_release(&chart);
 }
 
+static void names_of_near_levels_do_not_meet(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	struct chart chart;
+	double y[2];
+	size_t s;
+
+	chart_init(&chart, "t", "x", "y");
+	chart_category(&chart, "a");
+	chart_category(&chart, "b");
+	s = chart_series(&chart, CHART_LINES, "");
+	chart_value(&chart, s, 0);
+	chart_value(&chart, s, 100);
+	chart_level(&chart, 50, "first");
+	chart_level(&chart, 51, "second");
+	chart_svg(&chart, &out);
+	for (int i = 0; i < 2; i++) {
+		char *at = strstr(out.data, i ? ">second<" : ">first<");
+
+		REQUIRE(at);
+		while (strncmp(at, "<text", 5) != 0)
+			at--;
+		REQUIRE(sscanf(at, "<text x=\"%*f\" y=\"%lf\"", &y[i]) == 1);
+	}
+	CHECK(y[0] - y[1] > 12);
+	chart_release(&chart);
+}
+
 static void an_empty_chart_says_so(void)
 {
 	AUTO_BUF struct buf out = { 0 };
@@ -198,6 +226,7 @@ static void what_cannot_be_written_is_told(void)
 }
 
 TESTS(TEST(a_bar_is_as_long_as_its_value), TEST(decades_are_equally_far_on_a_logarithmic_axis),
-      TEST(what_cannot_be_shown_is_left_out), TEST(texts_are_escaped), TEST(an_empty_chart_says_so),
+      TEST(what_cannot_be_shown_is_left_out), TEST(texts_are_escaped),
+      TEST(names_of_near_levels_do_not_meet), TEST(an_empty_chart_says_so),
       TEST(one_value_has_an_axis_with_ticks), TEST(many_categories_are_thinned),
       TEST(what_cannot_be_written_is_told))

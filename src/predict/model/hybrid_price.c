@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Prices of terms: those of operations that were benchmarked are in costs.h; here is what a round
+ * costs that caches hold, which no benchmark shows by itself.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "predict/model/costs_parts.h"
+#include "predict/model/hybrid_parts.h"
+
+/* Bytes are never free: what remains of a cached round where the difference says nothing. */
+#define LEAST_SHARE 1e-3
+
+/* What so many bytes cost in a first round, beside its locks, is the difference of two of them. */
+struct span {
+	struct elemental less, more;
+	double factor;
+};
+
+static struct span span_of(const struct costs *costs, enum operation first,
+			   const struct elemental *at)
+{
+	struct span span = { *at, *at, 1 };
+
+	if (2 * at->bytes <= costs->of[first].most.bytes) {
+		span.more.bytes *= 2;
+	} else {
+		span.less.bytes /= 2;
+		span.factor = 2;
+	}
+	return span;
+}
+
+double hybrid_bytes_price(const struct hybrid *hybrid, enum operation first,
+			  const struct elemental *at)
+{
+	struct span span = span_of(&hybrid->costs, first, at);
+
+	return span.factor * (costs_price((void *)&hybrid->costs, first, &span.more) -
+			      costs_price((void *)&hybrid->costs, first, &span.less));
+}
+
+/* Which round beyond caches a cached one is compared with: what was benchmarked there, or near. */
+static enum operation later_of(const struct costs *costs, const struct elemental *at)
+{
+	struct elemental cell = *at;
+
+	cell.writers = cost_round(at->writers);
+	if (costs->of[OPERATION_WRITE_PARTIAL].is_fitted &&
+	    !cost_find(&costs->of[OPERATION_WRITE_FULL], &cell))
+		return OPERATION_WRITE_PARTIAL;
+	return OPERATION_WRITE_FULL;
+}
+
+/* What a cached round is made of. */
+struct cached {
+	double first, later; /* it costs no more than either */
+	double bytes;
+};
+
+static double cached_settle(const struct cached *c)
+{
+	double most = fmin(c->first, c->later);
+
+	return fmax(fmin(c->bytes, most), LEAST_SHARE * most);
+}
+
+static struct cached cached_of(const struct hybrid *hybrid, const struct elemental *at)
+{
+	void *costs = (void *)&hybrid->costs;
+
+	return (struct cached){ costs_price(costs, OPERATION_WRITE_FIRST, at),
+				costs_price(costs, later_of(costs, at), at),
+				hybrid_bytes_price(hybrid, OPERATION_WRITE_FIRST, at) };
+}
+
+double hybrid_price(const struct hybrid *hybrid, enum operation operation,
+		    const struct elemental *at)
+{
+	struct cached cached;
+
+	if (operation != OPERATION_WRITE_CACHED)
+		return costs_price((void *)&hybrid->costs, operation, at);
+	cached = cached_of(hybrid, at);
+	return cached_settle(&cached);
+}
+
+/* Rounds beyond caches, those of each surrogate together. */
+static void later_prices(const struct costs *costs, const struct elemental *at, size_t count,
+			 double *seconds)
+{
+	static const enum operation kinds[] = { OPERATION_WRITE_FULL, OPERATION_WRITE_PARTIAL };
+	AUTO_FREE struct elemental *some = xmalloc((count + 1) * sizeof(*some));
+	AUTO_FREE double *prices = xmalloc((count + 1) * sizeof(*prices));
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < count; i++)
+			if (later_of(costs, &at[i]) == kinds[k])
+				some[n++] = at[i];
+		costs_prices(costs, kinds[k], some, n, prices);
+		n = 0;
+		for (size_t i = 0; i < count; i++)
+			if (later_of(costs, &at[i]) == kinds[k])
+				seconds[i] = prices[n++];
+	}
+}
+
+static void cached_prices(const struct costs *costs, const struct elemental *at, size_t count,
+			  double *seconds)
+{
+	AUTO_FREE struct elemental *spans = xmalloc((2 * count + 1) * sizeof(*spans));
+	AUTO_FREE double *prices = xmalloc((2 * count + 1) * sizeof(*prices));
+
+	for (size_t i = 0; i < count; i++) {
+		struct span span = span_of(costs, OPERATION_WRITE_FIRST, &at[i]);
+
+		spans[2 * i] = span.less;
+		spans[2 * i + 1] = span.more;
+	}
+	costs_prices(costs, OPERATION_WRITE_FIRST, spans, 2 * count, prices);
+	later_prices(costs, at, count, seconds);
+	for (size_t i = 0; i < count; i++) {
+		bool upwards = spans[2 * i].bytes == at[i].bytes;
+		double less = prices[2 * i], more = prices[2 * i + 1];
+		struct cached cached = { upwards ? less : more, seconds[i],
+					 (upwards ? 1 : 2) * (more - less) };
+
+		seconds[i] = cached_settle(&cached);
+	}
+}
+
+void hybrid_prices(const struct hybrid *hybrid, enum operation operation,
+		   const struct elemental *at, size_t count, double *seconds)
+{
+	if (operation == OPERATION_WRITE_CACHED)
+		cached_prices(&hybrid->costs, at, count, seconds);
+	else
+		costs_prices(&hybrid->costs, operation, at, count, seconds);
+}
+
+/* ---- trust ---- */
+
+/*
+ * The two prices of a difference may err against each other, so their errors add as squares; but
+ * what it is wrong by ends where a round beyond caches, or a first one, would be cheaper.
+ */
+static double cached_margin(const struct hybrid *hybrid, const struct elemental *at,
+			    double coverage)
+{
+	const struct costs *costs = &hybrid->costs;
+	struct span span = span_of(costs, OPERATION_WRITE_FIRST, at);
+	struct cached cached = cached_of(hybrid, at);
+	enum operation most =
+		cached.first < cached.later ? OPERATION_WRITE_FIRST : later_of(costs, at);
+	double price = cached_settle(&cached), squares = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const struct elemental *end = i ? &span.more : &span.less;
+		double error = expm1(costs_margin(costs, OPERATION_WRITE_FIRST, end, coverage)) *
+			       costs_price((void *)costs, OPERATION_WRITE_FIRST, end);
+
+		squares += error * error;
+	}
+	return fmin(log1p(span.factor * sqrt(squares) / price),
+		    log(fmin(cached.first, cached.later) / price) +
+			    costs_margin(costs, most, at, coverage));
+}
+
+double hybrid_margin(const struct hybrid *hybrid, enum operation operation,
+		     const struct elemental *at, double coverage)
+{
+	if (operation == OPERATION_WRITE_CACHED)
+		return cached_margin(hybrid, at, coverage);
+	return costs_margin(&hybrid->costs, operation, at, coverage);
+}
+
+bool hybrid_is_outside(const struct hybrid *hybrid, enum operation operation,
+		       const struct elemental *at)
+{
+	if (operation == OPERATION_WRITE_CACHED)
+		operation = OPERATION_WRITE_FIRST;
+	return costs_is_outside(&hybrid->costs, operation, at);
+}
