@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "predict/model/costs_parts.h"
 #include "predict/model/hybrid_parts.h"
 
 /* Bytes are never free: what remains of a cached round where the difference says nothing. */
@@ -43,18 +42,6 @@ double hybrid_bytes_price(const struct hybrid *hybrid, enum operation first,
 			      costs_price((void *)&hybrid->costs, first, &span.less));
 }
 
-/* Which round beyond caches a cached one is compared with: what was benchmarked there, or near. */
-static enum operation later_of(const struct costs *costs, const struct elemental *at)
-{
-	struct elemental cell = *at;
-
-	cell.writers = cost_round(at->writers);
-	if (costs->of[OPERATION_WRITE_PARTIAL].is_fitted &&
-	    !cost_find(&costs->of[OPERATION_WRITE_FULL], &cell))
-		return OPERATION_WRITE_PARTIAL;
-	return OPERATION_WRITE_FULL;
-}
-
 /* What a cached round is made of. */
 struct cached {
 	double first, later; /* it costs no more than either */
@@ -73,7 +60,7 @@ static struct cached cached_of(const struct hybrid *hybrid, const struct element
 	void *costs = (void *)&hybrid->costs;
 
 	return (struct cached){ costs_price(costs, OPERATION_WRITE_FIRST, at),
-				costs_price(costs, later_of(costs, at), at),
+				costs_price(costs, OPERATION_WRITE_FULL, at),
 				hybrid_bytes_price(hybrid, OPERATION_WRITE_FIRST, at) };
 }
 
@@ -86,28 +73,6 @@ double hybrid_price(const struct hybrid *hybrid, enum operation operation,
 		return costs_price((void *)&hybrid->costs, operation, at);
 	cached = cached_of(hybrid, at);
 	return cached_settle(&cached);
-}
-
-/* Rounds beyond caches, those of each surrogate together. */
-static void later_prices(const struct costs *costs, const struct elemental *at, size_t count,
-			 double *seconds)
-{
-	static const enum operation kinds[] = { OPERATION_WRITE_FULL, OPERATION_WRITE_PARTIAL };
-	AUTO_FREE struct elemental *some = xmalloc((count + 1) * sizeof(*some));
-	AUTO_FREE double *prices = xmalloc((count + 1) * sizeof(*prices));
-
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
-		size_t n = 0;
-
-		for (size_t i = 0; i < count; i++)
-			if (later_of(costs, &at[i]) == kinds[k])
-				some[n++] = at[i];
-		costs_prices(costs, kinds[k], some, n, prices);
-		n = 0;
-		for (size_t i = 0; i < count; i++)
-			if (later_of(costs, &at[i]) == kinds[k])
-				seconds[i] = prices[n++];
-	}
 }
 
 static void cached_prices(const struct costs *costs, const struct elemental *at, size_t count,
@@ -123,7 +88,7 @@ static void cached_prices(const struct costs *costs, const struct elemental *at,
 		spans[2 * i + 1] = span.more;
 	}
 	costs_prices(costs, OPERATION_WRITE_FIRST, spans, 2 * count, prices);
-	later_prices(costs, at, count, seconds);
+	costs_prices(costs, OPERATION_WRITE_FULL, at, count, seconds);
 	for (size_t i = 0; i < count; i++) {
 		bool upwards = spans[2 * i].bytes == at[i].bytes;
 		double less = prices[2 * i], more = prices[2 * i + 1];
@@ -156,7 +121,7 @@ static double cached_margin(const struct hybrid *hybrid, const struct elemental 
 	struct span span = span_of(costs, OPERATION_WRITE_FIRST, at);
 	struct cached cached = cached_of(hybrid, at);
 	enum operation most =
-		cached.first < cached.later ? OPERATION_WRITE_FIRST : later_of(costs, at);
+		cached.first < cached.later ? OPERATION_WRITE_FIRST : OPERATION_WRITE_FULL;
 	double price = cached_settle(&cached), squares = 0;
 
 	for (int i = 0; i < 2; i++) {
