@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/unit.h"
@@ -18,6 +17,7 @@
 #include "cmd/stop.h"
 #include "predict/model/rows.h"
 #include "predict/simulate/replica.h"
+#include "tune/identity.h"
 
 #define TMPFS_KIND 0x01021994
 #define RAMFS_KIND 0x858458f6
@@ -56,8 +56,9 @@ static const struct option bench_options[] = {
 	  offsetof(struct bench_args, dense) },
 	{ 0, "budget", "TIME", NULL, "thin the plan out until it is estimated to take no longer",
 	  OPTION_TIME, offsetof(struct bench_args, budget_ns) },
-	{ 'P', "platform", "NAME", NULL, "what the rows are kept under (default: the host's name)",
-	  OPTION_TEXT, offsetof(struct bench_args, platform) },
+	{ 'P', "platform", "NAME", NULL,
+	  "what the rows are kept under (default: as tune.platform has it)", OPTION_TEXT,
+	  offsetof(struct bench_args, platform) },
 	{ 'm', "mpi", MPI_WORDS, "auto", "whose program to run", OPTION_CHOICE,
 	  offsetof(struct bench_args, mpi) },
 	{ 0, "hosts", "NAME,...", NULL, "nodes to spread ranks over", OPTION_TEXT,
@@ -340,18 +341,13 @@ static int bench_do(struct bench *bench, const char *what)
 	return what ? bench_measure(bench) : rows_only(bench);
 }
 
-static char *platform_name(const struct bench_args *args)
+static char *platform_name(const struct command *command, const struct bench_args *args)
 {
-	char host[256] = "";
-
 	if (args->platform)
 		return xstrdup(args->platform);
-	if (args->on)
+	if (args->on && strncmp(args->on, MODELLED, strlen(MODELLED)) == 0)
 		return xstrdup(args->on + strlen(MODELLED));
-	if (gethostname(host, sizeof(host) - 1) != 0 || !*host)
-		strcpy(host, "localhost");
-	host[strcspn(host, ".")] = 0;
-	return xstrndup(host, ELEMENT_PLATFORM - 1);
+	return identity_platform(config_text(command->config, SETTING_TUNE_PLATFORM));
 }
 
 static int args_check(const struct bench *bench, const char *what)
@@ -373,8 +369,8 @@ static int args_check(const struct bench *bench, const char *what)
 				      args->on);
 	if (args->on && !what)
 		return command_misuse(bench->command, "--on needs comm, storage or all");
-	if (args->platform && (!*args->platform || strlen(args->platform) >= ELEMENT_PLATFORM))
-		return command_misuse(bench->command, "--platform: from 1 to %d characters",
+	if (!*bench->platform || strlen(bench->platform) >= ELEMENT_PLATFORM)
+		return command_misuse(bench->command, "a platform has a name of 1 to %d characters",
 				      ELEMENT_PLATFORM - 1);
 	if (args->import && args->platform && args->list)
 		return command_misuse(bench->command, "--import and --list do not go together");
@@ -386,13 +382,16 @@ static int bench(struct command *c)
 	struct bench b = { .command = c, .args = c->args };
 	const char *what = c->argc ? c->argv[0] : NULL;
 	struct err err = { 0 };
-	int ret = args_check(&b, what);
+	int ret;
 
-	if (ret)
+	b.platform = platform_name(c, b.args);
+	ret = args_check(&b, what);
+	if (!ret && what && wish_read(&b, what, &err) < 0)
+		ret = command_misuse(c, "%s", err.text);
+	if (ret) {
+		free(b.platform);
 		return ret;
-	if (what && wish_read(&b, what, &err) < 0)
-		return command_misuse(c, "%s", err.text);
-	b.platform = platform_name(b.args);
+	}
 	if (store_open(&b.store, config_text(c->config, SETTING_STORE_PATH), &err) < 0)
 		ret = command_fail(c, "%s", err.text);
 	else

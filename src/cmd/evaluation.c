@@ -20,10 +20,16 @@ static void evaluation_tell(void *arg, const char *stage, size_t done, size_t to
 	progress_show(&evaluation->progress, done);
 }
 
+#define RUNS 10
+
+/* Each seed has runs of its own. */
 static double replica_time(void *arg, const struct access *access, const struct settings *settings,
 			   uint64_t run)
 {
-	return replica_run(arg, access, settings, run);
+	const struct evaluation *evaluation = arg;
+
+	return replica_run(evaluation->replica, access, settings,
+			   evaluation->plan.study.seed * RUNS + run);
 }
 
 static int rows_draw(void *arg, uint64_t draw, struct elements *out, struct err *err)
@@ -37,8 +43,6 @@ static int rows_draw(void *arg, uint64_t draw, struct elements *out, struct err 
 		elements_add(out, &evaluation->rows.rows[i]);
 	return 0;
 }
-
-#define RUNS 10
 
 static int contest_make(struct evaluation *evaluation, struct err *err)
 {
@@ -66,7 +70,7 @@ static int contest_make(struct evaluation *evaluation, struct err *err)
 	r = contest_paper(&evaluation->contest, replica_machine(evaluation->replica), err);
 	if (r < 0)
 		return r;
-	return contest_measure(&evaluation->contest, RUNS, replica_time, evaluation->replica, err);
+	return contest_measure(&evaluation->contest, RUNS, replica_time, evaluation, err);
 }
 
 static int studies_run(struct evaluation *evaluation, struct err *err)
@@ -85,6 +89,17 @@ static int studies_run(struct evaluation *evaluation, struct err *err)
 		r = study_noise(study, &evaluation->comparison, evaluation->plan.policy,
 				noise_levels, NOISE_LEVELS, evaluation->noise, err);
 	return r;
+}
+
+const char *evaluation_title(const struct evaluation *evaluation, enum study_method method)
+{
+	if (evaluation->contest.machine.romio == ROMIO_BLUEGENE)
+		return study_method_titles[method];
+	if (method == STUDY_DOMAINS || method == STUDY_DOMAINS_KEEP)
+		return NULL;
+	return method == STUDY_HYBRID	     ? "hybrid"
+	       : method == STUDY_HYBRID_KEEP ? "hybrid or default"
+					     : study_method_titles[method];
 }
 
 int evaluation_open(struct evaluation *evaluation, const struct evaluation_plan *plan,

@@ -49,4 +49,10 @@ struct evaluation_sheet {
 };
 extern const struct evaluation_sheet evaluation_sheets[]; /* ends with one without name */
 
+/*
+ * What a method is called here; NULL: it is not shown. Rules of rounds are Blue Gene's: elsewhere
+ * there is one hybrid model.
+ */
+const char *evaluation_title(const struct evaluation *evaluation, enum study_method method);
+
 #endif

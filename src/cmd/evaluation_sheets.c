@@ -113,6 +113,8 @@ static void standing_put(struct sheet *sheet, const char *name, const struct sta
 {
 	sheet_text(sheet, "%s", name);
 	sheet_number(sheet, (double)s->worse);
+	sheet_number(sheet, (double)s->worse_surely);
+	sheet_number(sheet, (double)s->worse_much);
 	sheet_number(sheet, (double)s->even);
 	sheet_number(sheet, (double)s->better);
 	sheet_number(sheet, (double)s->most);
@@ -127,6 +129,8 @@ static void standing_put(struct sheet *sheet, const char *name, const struct sta
 
 static const struct sheet_column standing_columns[] = { { "choices by", "method", 0 },
 							{ ">worse", "worse", 0 },
+							{ ">surely", "worse_surely", 0 },
+							{ ">by 5 %", "worse_much", 0 },
 							{ ">to 1.1x", "even", 0 },
 							{ ">to 1.5x", "better", 0 },
 							{ ">above", "most", 0 },
@@ -148,6 +152,8 @@ static void printed_put(struct sheet *sheet, const char *name, double worse, dou
 {
 	sheet_text(sheet, "paper: %s", name);
 	sheet_number(sheet, worse);
+	sheet_number(sheet, NAN);
+	sheet_number(sheet, NAN);
 	sheet_number(sheet, even);
 	sheet_number(sheet, better);
 	sheet_number(sheet, most);
@@ -166,25 +172,44 @@ static void sheet_methods(const struct evaluation *evaluation, struct sheet *she
 		   "Figures 8 and 9: who gains how much over the default (HYB-AC-10 to 12)",
 		   standing_columns);
 	for (int i = 0; i < STUDY_METHODS; i++) {
+		const char *title = evaluation_title(evaluation, (enum study_method)i);
 		struct standing standing;
 
 		standing_of(&standing, &evaluation->comparison.of[i], &evaluation->contest);
-		standing_put(sheet, study_method_titles[i], &standing);
+		if (title)
+			standing_put(sheet, title, &standing);
 		if (i == STUDY_EXPECTED)
 			printed_put(sheet, "rs", 18, NAN, NAN, 2, NAN);
 		else if (i == STUDY_ML_LOG)
 			printed_put(sheet, "ml", 5, 17, 5, 6, NAN);
-		else if (i == STUDY_HYBRID_KEEP)
+		else if (i == STUDY_DOMAINS_KEEP)
 			printed_put(sheet, "hybrid", 2, 14, 11, 6, 0.25);
 	}
 	sheet_note(sheet,
-		   "Instances by mean gain of %zu repetitions; %% won: choices that beat the "
-		   "default; quantiles: of all choices; tau: Kendall's, of predicted and measured "
-		   "times of an instance.",
+		   "Instances by mean gain of %zu repetitions; surely: of the worse, those where "
+		   "the mean of single runs' ratios is below 1 by more than two standard errors; "
+		   "by 5 %%: below 0.95; %% won: choices that beat the default; quantiles: of all "
+		   "choices; tau: Kendall's, of predicted and measured times of an instance.",
 		   evaluation->plan.study.repetitions);
 }
 
 /* ---- studies ---- */
+
+static void hybrid_sizes_put(struct sheet *sheet, const struct evaluation *evaluation, int which)
+{
+	const char *title = evaluation_title(evaluation, (enum study_method)(STUDY_HYBRID + which));
+	struct standing standing;
+	char name[96];
+
+	for (size_t i = 0; title && i < EVALUATION_HYBRID_SIZES; i++) {
+		const struct size_result *result = &evaluation->hybrid_sizes[i];
+
+		snprintf(name, sizeof(name), "%s, %.0f %% (%zu rows)", title, 100 * result->share,
+			 result->rows);
+		standing_of(&standing, &result->hybrid[which], &evaluation->contest);
+		standing_put(sheet, name, &standing);
+	}
+}
 
 static void sheet_sizes(const struct evaluation *evaluation, struct sheet *sheet)
 {
@@ -197,15 +222,11 @@ static void sheet_sizes(const struct evaluation *evaluation, struct sheet *sheet
 		   standing_columns);
 	for (size_t i = 0; i < EVALUATION_ML_SIZES; i++) {
 		snprintf(name, sizeof(name), "ml, %zu runs", evaluation->ml_sizes[i].rows);
-		standing_of(&standing, &evaluation->ml_sizes[i].outcome, &evaluation->contest);
+		standing_of(&standing, &evaluation->ml_sizes[i].ml, &evaluation->contest);
 		standing_put(sheet, name, &standing);
 	}
-	for (size_t i = 0; i < EVALUATION_HYBRID_SIZES; i++) {
-		snprintf(name, sizeof(name), "hybrid, %.0f %% (%zu rows)",
-			 100 * evaluation->hybrid_sizes[i].share, evaluation->hybrid_sizes[i].rows);
-		standing_of(&standing, &evaluation->hybrid_sizes[i].outcome, &evaluation->contest);
-		standing_put(sheet, name, &standing);
-	}
+	for (int i = 0; i < HYBRID_OUTCOMES; i++)
+		hybrid_sizes_put(sheet, evaluation, i);
 	sheet_note(sheet, "The paper: ml becomes worse with each step; with 33 runs half of its "
 			  "choices beat the default, about as rs.");
 }
@@ -220,6 +241,8 @@ static void noise_put(struct sheet *sheet, const char *name, double sigma,
 	sheet_text(sheet, "%s", name);
 	sheet_number(sheet, sigma);
 	sheet_number(sheet, (double)s.worse);
+	sheet_number(sheet, (double)s.worse_surely);
+	sheet_number(sheet, (double)s.worse_much);
 	sheet_number(sheet, (double)s.most);
 	sheet_number(sheet, s.mean);
 	sheet_number(sheet, 100 * s.of_optimal);
@@ -229,11 +252,26 @@ static void noise_put(struct sheet *sheet, const char *name, double sigma,
 	sheet_number(sheet, kendall);
 }
 
+static void hybrid_noise_put(struct sheet *sheet, const struct evaluation *evaluation, int which)
+{
+	const char *title = evaluation_title(evaluation, (enum study_method)(STUDY_HYBRID + which));
+
+	if (!title)
+		return;
+	noise_put(sheet, title, 0, &evaluation->comparison.of[STUDY_HYBRID + which], 1, evaluation);
+	for (size_t i = 0; i < NOISE_LEVELS; i++)
+		noise_put(sheet, title, evaluation->noise[i].sigma,
+			  &evaluation->noise[i].hybrid[which],
+			  evaluation->noise[i].hybrid_kendall[which % ROUNDS_RULES], evaluation);
+}
+
 static void sheet_noise(const struct evaluation *evaluation, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = { { "choices by", "method", 0 },
 						       { ">sigma", "sigma", 3 },
 						       { ">worse", "worse", 0 },
+						       { ">surely", "worse_surely", 0 },
+						       { ">by 5 %", "worse_much", 0 },
 						       { ">above 1.5x", "most", 0 },
 						       { ">mean", "mean", 3 },
 						       { ">% of best", "optimal_percent", 1 },
@@ -250,10 +288,8 @@ static void sheet_noise(const struct evaluation *evaluation, struct sheet *sheet
 
 	sheet_init(sheet, "figure11",
 		   "Figure 11: noise in what is learnt from, N(0, sigma) (HYB-AC-14)", columns);
-	noise_put(sheet, "hybrid", 0, &clean->of[STUDY_HYBRID], 1, evaluation);
-	for (size_t i = 0; i < NOISE_LEVELS; i++)
-		noise_put(sheet, "hybrid", evaluation->noise[i].sigma, &evaluation->noise[i].hybrid,
-			  evaluation->noise[i].hybrid_kendall, evaluation);
+	for (int i = 0; i < HYBRID_OUTCOMES; i++)
+		hybrid_noise_put(sheet, evaluation, i);
 	noise_put(sheet, "ml", 0, &clean->of[STUDY_ML], 1, evaluation);
 	for (size_t i = 0; i < NOISE_LEVELS; i++)
 		noise_put(sheet, "ml", evaluation->noise[i].sigma, &evaluation->noise[i].ml,
@@ -291,10 +327,14 @@ static void sheet_instances(const struct evaluation *evaluation, struct sheet *s
 						       { ">ml", "ml", 2 },
 						       { ">hybrid", "hybrid", 2 },
 						       { ">or default", "hybrid_keep", 2 },
+						       { ">domains", "domains", 2 },
+						       { ">or default", "domains_keep", 2 },
 						       { ">optimal", "optimal", 2 },
 						       { 0 } };
-	static const enum study_method methods[] = { STUDY_RANDOM, STUDY_ML, STUDY_HYBRID,
-						     STUDY_HYBRID_KEEP, STUDY_OPTIMAL };
+	static const enum study_method methods[] = { STUDY_RANDOM,  STUDY_ML,
+						     STUDY_HYBRID,  STUDY_HYBRID_KEEP,
+						     STUDY_DOMAINS, STUDY_DOMAINS_KEEP,
+						     STUDY_OPTIMAL };
 	const struct contest *contest = &evaluation->contest;
 
 	sheet_init(sheet, "figure7",

@@ -68,6 +68,9 @@ static const struct option model_options[] = {
 	  "Blue Gene: what the last, incomplete round costs", OPTION_CHOICE, FIELD(incomplete) },
 	{ 0, "single", RULE_SINGLE_WORDS, "published",
 	  "Blue Gene: what an access of a single round costs", OPTION_CHOICE, FIELD(single) },
+	{ 0, "rounds", RULE_ROUNDS_WORDS, "published",
+	  "Blue Gene: rounds by the paper, or of domains and with caches, as ROMIO and GPFS do",
+	  OPTION_CHOICE, FIELD(rounds) },
 	{ 0, "seed", "N", "1", "fit: the same seed gives the same model", OPTION_COUNT,
 	  FIELD(seed) },
 	{ 'T', "threads", "N", NULL, "threads to work with; else as many as there are cores",
@@ -124,7 +127,7 @@ struct rules model_rules(const struct model_args *args)
 {
 	return (struct rules){ (enum rule_message)args->message,
 			       (enum rule_incomplete)args->incomplete,
-			       (enum rule_single)args->single };
+			       (enum rule_single)args->single, (enum rule_rounds)args->rounds };
 }
 
 /* ---- the model ---- */

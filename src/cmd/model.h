@@ -24,7 +24,7 @@ struct model_args {
 	/* the model, and what it is made of */
 	const char *run, *model, *rows, *platform, *machine, *learners, *output, *space, *coverage;
 	uint64_t budget, folds, seed, threads, top, rank;
-	int message, incomplete, single;
+	int message, incomplete, single, rounds;
 	bool plain, alone, all, json;
 	/* evaluate */
 	const char *on, *times;

@@ -23,11 +23,9 @@
 
 static char *platform_name(const struct command *command, const struct model_args *args)
 {
-	const char *setting = config_text(command->config, SETTING_TUNE_PLATFORM);
-
-	if (args->platform)
-		return xstrdup(args->platform);
-	return *setting && strcmp(setting, "auto") != 0 ? xstrdup(setting) : identity_machine();
+	return identity_platform(args->platform
+					 ? args->platform
+					 : config_text(command->config, SETTING_TUNE_PLATFORM));
 }
 
 static int platform_list(void *arg, const char *platform, uint64_t rows)

@@ -132,13 +132,14 @@ static void plot_figure7(const struct evaluation *evaluation, struct chart *char
 
 static void plot_figure8(const struct evaluation *evaluation, struct chart *chart)
 {
-	static const enum study_method methods[] = { STUDY_RANDOM, STUDY_ML, STUDY_HYBRID };
+	static const enum study_method methods[] = { STUDY_RANDOM, STUDY_ML, STUDY_HYBRID,
+						     STUDY_DOMAINS };
 	const struct contest *contest = &evaluation->contest;
 
 	gains_init(chart, "Figure 8: mean speed-up of each instance", "nodes x MiB per rank");
 	instances_name(contest, chart);
 	for (size_t m = 0; m < sizeof(methods) / sizeof(*methods); m++) {
-		size_t series = chart_series(chart, CHART_BARS, study_method_names[methods[m]]);
+		size_t series = chart_series(chart, CHART_BARS, study_method_titles[methods[m]]);
 
 		for (size_t i = 0; i < contest->instance_count; i++)
 			chart_value(chart, series,
@@ -148,9 +149,10 @@ static void plot_figure8(const struct evaluation *evaluation, struct chart *char
 
 static void plot_figure9(const struct evaluation *evaluation, struct chart *chart)
 {
-	static const enum study_method methods[] = {
-		STUDY_RANDOM, STUDY_ML, STUDY_ML_LOG, STUDY_HYBRID, STUDY_HYBRID_KEEP, STUDY_OPTIMAL
-	};
+	static const enum study_method methods[] = { STUDY_RANDOM,	 STUDY_ML,
+						     STUDY_ML_LOG,	 STUDY_HYBRID,
+						     STUDY_HYBRID_KEEP,	 STUDY_DOMAINS,
+						     STUDY_DOMAINS_KEEP, STUDY_OPTIMAL };
 	size_t series;
 
 	gains_init(chart, "Figure 9: all choices of all repetitions", "choices by");
@@ -171,29 +173,37 @@ static void plot_figure10(const struct evaluation *evaluation, struct chart *cha
 	series = chart_series(chart, CHART_BOXES, "");
 	for (size_t i = 0; i < EVALUATION_ML_SIZES; i++) {
 		chart_category(chart, "ml, %zu runs", evaluation->ml_sizes[i].rows);
-		outcome_box(chart, series, &evaluation->ml_sizes[i].outcome, &evaluation->contest);
+		outcome_box(chart, series, &evaluation->ml_sizes[i].ml, &evaluation->contest);
 	}
-	for (size_t i = 0; i < EVALUATION_HYBRID_SIZES; i++) {
-		chart_category(chart, "hybrid, %.0f %%", 100 * evaluation->hybrid_sizes[i].share);
-		outcome_box(chart, series, &evaluation->hybrid_sizes[i].outcome,
-			    &evaluation->contest);
+	for (size_t i = 0; i < ROUNDS_RULES * EVALUATION_HYBRID_SIZES; i++) {
+		const struct size_result *result =
+			&evaluation->hybrid_sizes[i % EVALUATION_HYBRID_SIZES];
+		size_t rule = i / EVALUATION_HYBRID_SIZES;
+
+		chart_category(chart, "%s, %.0f %%", study_method_names[STUDY_HYBRID + rule],
+			       100 * result->share);
+		outcome_box(chart, series, &result->hybrid[rule], &evaluation->contest);
 	}
 }
 
 static void plot_figure11(const struct evaluation *evaluation, struct chart *chart)
 {
 	const struct contest *contest = &evaluation->contest;
-	size_t hybrid, ml;
+	size_t hybrid[ROUNDS_RULES], ml;
 
 	gains_init(chart, "Figure 11: noise in what is learnt from", "sigma");
-	hybrid = chart_series(chart, CHART_BOXES, "hybrid");
+	for (int k = 0; k < ROUNDS_RULES; k++)
+		hybrid[k] = chart_series(chart, CHART_BOXES, study_method_titles[STUDY_HYBRID + k]);
 	ml = chart_series(chart, CHART_BOXES, "ml");
 	chart_category(chart, "none");
-	outcome_box(chart, hybrid, &evaluation->comparison.of[STUDY_HYBRID], contest);
+	for (int k = 0; k < ROUNDS_RULES; k++)
+		outcome_box(chart, hybrid[k], &evaluation->comparison.of[STUDY_HYBRID + k],
+			    contest);
 	outcome_box(chart, ml, &evaluation->comparison.of[STUDY_ML], contest);
 	for (size_t i = 0; i < NOISE_LEVELS; i++) {
 		chart_category(chart, "%g", evaluation->noise[i].sigma);
-		outcome_box(chart, hybrid, &evaluation->noise[i].hybrid, contest);
+		for (int k = 0; k < ROUNDS_RULES; k++)
+			outcome_box(chart, hybrid[k], &evaluation->noise[i].hybrid[k], contest);
 		outcome_box(chart, ml, &evaluation->noise[i].ml, contest);
 	}
 }

@@ -118,7 +118,7 @@ static void model_add(struct buf *out, char *model)
 	}
 }
 
-char *identity_machine(void)
+static char *machine_word(void)
 {
 	struct buf text = { 0 };
 	struct utsname names = { 0 };
@@ -129,6 +129,11 @@ char *identity_machine(void)
 	model_read(model);
 	model_add(&text, model);
 	return buf_take(&text);
+}
+
+char *identity_platform(const char *name)
+{
+	return name && *name && strcmp(name, "auto") != 0 ? xstrdup(name) : machine_word();
 }
 
 static uint32_t ranks_of(const struct launch *launch, const char *path)
@@ -162,9 +167,7 @@ void identity_of(struct identity *identity, char *const *argv, const char *platf
 		.arguments = arguments_of(&launch),
 		.launcher = xstrdup(launch.launcher),
 		.ranks = ranks_of(&launch, path),
-		.platform = platform && *platform && strcmp(platform, "auto") != 0
-				    ? xstrdup(platform)
-				    : identity_machine(),
+		.platform = identity_platform(platform),
 		.filesystem = filesystem_of("."),
 	};
 }

@@ -39,7 +39,11 @@ struct identity {
 void identity_of(struct identity *identity, char *const *argv, const char *platform);
 void identity_release(struct identity *identity);
 
-/* The machine as a word: type, processors and, where the kernel tells it, their name. */
-char *identity_machine(void);
+/*
+ * What a platform is called that has the name given by a user or the setting tune.platform; NULL,
+ * "" or "auto": the machine as a word, that is type, processors and, where the kernel tells it,
+ * their name.
+ */
+char *identity_platform(const char *name);
 
 #endif

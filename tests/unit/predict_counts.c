@@ -429,6 +429,132 @@ static void senders_are_whole_and_somebody_receives(void)
 	see_exchange(&(struct grid){ .nodes = 128, .counts = c }, &seen);
 }
 
+/* ---- rounds of domains ---- */
+
+static const struct rules domains = { .rounds = ROUNDS_DOMAINS };
+
+/* The sum of counts of an operation with so many writers of so many MiB; 0 MiB: any. */
+static double rounds_of(const struct counts *counts, enum operation operation, double writers,
+			double mib)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < counts->count; i++) {
+		const struct term *t = &counts->terms[i];
+
+		if (t->operation == operation && (!mib || (t->at.bytes == mib * (double)MIB &&
+							   t->at.writers * t->at.nodes == writers)))
+			sum += t->count;
+	}
+	return sum;
+}
+
+static const struct term *shuffle_of(const struct counts *counts, double bytes)
+{
+	for (size_t i = 0; i < counts->count; i++)
+		if (counts->terms[i].operation == OPERATION_ALLTOALLV &&
+		    counts->terms[i].at.bytes == bytes)
+			return &counts->terms[i];
+	return NULL;
+}
+
+/*
+ * By hand. (128, 16, 16, 16): 32768 MiB for 136 are 240.9 each, so domains of 248 and 133 writers;
+ * 15 rounds of 16 MiB and one of 8. A round is 2128 MiB, and the caches hold 16384: 7 of them.
+ */
+static void domains_are_whole_blocks_that_all_writers_fill_together(void)
+{
+	struct counts c = count(128, 16, 16, 16, &domains);
+	const struct term *shuffle;
+
+	CHECK_INT(c.aggregators, 136);
+	CHECK_INT(c.rounds, 15);
+	CHECK_INT(c.incomplete, 1);
+	CHECK_INT(c.round_bytes, 2128 * MIB);
+	CHECK_INT(c.incomplete_bytes, 133 * 8 * MIB);
+	CHECK(rounds_of(&c, OPERATION_WRITE_FIRST, 133, 16) == 1);
+	CHECK(rounds_of(&c, OPERATION_WRITE_CACHED, 133, 16) == 6);
+	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 133, 16) == 8);
+	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 133, 8) == 1);
+	CHECK(rounds_of(&c, OPERATION_WRITE_PARTIAL, 0, 0) == 0);
+	CHECK(rounds_of(&c, OPERATION_WRITE_FIRST, 0, 0) == 1);
+	CHECK(rounds_of(&c, OPERATION_ALLTOALL, 0, 0) == 17);
+	shuffle = shuffle_of(&c, 16 * (double)MIB);
+	REQUIRE(shuffle);
+	CHECK(shuffle->count == 15 && shuffle->at.senders == 133 && shuffle->at.receivers == 133);
+	shuffle = shuffle_of(&c, 8 * (double)MIB);
+	REQUIRE(shuffle);
+	CHECK(shuffle->count == 1 && shuffle->at.senders == 133 && shuffle->at.receivers == 133);
+	/* Messages are no larger than what a process has: 2048 of 1 MiB to 256 writers of 8. */
+	c = count(128, 1, 64, 16, &domains);
+	CHECK_INT(c.rounds, 0);
+	CHECK(rounds_of(&c, OPERATION_WRITE_FIRST, 256, 8) == 1);
+	shuffle = shuffle_of(&c, (double)MIB);
+	REQUIRE(shuffle);
+	CHECK(shuffle->count == 1 && shuffle->at.senders == 2048 && shuffle->at.receivers == 256);
+	for (int o = OPERATION_WRITE_FULL; o <= OPERATION_WRITE_PARTIAL; o++)
+		CHECK(rounds_of(&c, (enum operation)o, 0, 0) == 0);
+	CHECK(rounds_of(&c, OPERATION_WRITE_CACHED, 0, 0) == 0);
+	/* 196 MiB of 4096 for 80: 10035.2, 1255 blocks, all 80; 313 rounds of 32 and one of 24. */
+	c = count(256, 196, 4, 32, &domains);
+	CHECK_INT(c.rounds, 313);
+	CHECK(rounds_of(&c, OPERATION_WRITE_FIRST, 80, 32) == 1);
+	CHECK(rounds_of(&c, OPERATION_WRITE_CACHED, 80, 32) == 11);
+	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 80, 32) == 301);
+	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 80, 24) == 1);
+}
+
+/* The last round is the one that does not fit: what came before stays as cheap as it was. */
+static void caches_hold_rounds_up_to_their_last_byte(void)
+{
+	struct machine machine = vesta();
+	struct access access = access_of(128, 8); /* 16384 MiB: as much as there is of caches */
+	struct settings settings = settings_with(4, 8);
+	struct counts fits, over;
+
+	/* 40 writers, domains of 416 MiB: 52 rounds, 16640 in all; 51 of 320 fit into 16384. */
+	REQUIRE(counts_of(&over, &machine, &access, &settings, &domains, NULL) == 0);
+	CHECK(rounds_of(&over, OPERATION_WRITE_CACHED, 40, 8) == 50);
+	CHECK(rounds_of(&over, OPERATION_WRITE_FULL, 40, 8) == 1);
+	machine.cache_bytes = 16640 / 4 * MIB;
+	REQUIRE(counts_of(&fits, &machine, &access, &settings, &domains, NULL) == 0);
+	CHECK(rounds_of(&fits, OPERATION_WRITE_CACHED, 40, 8) == 51);
+	CHECK(rounds_of(&fits, OPERATION_WRITE_FULL, 0, 0) == 0);
+	machine.cache_bytes--;
+	REQUIRE(counts_of(&fits, &machine, &access, &settings, &domains, NULL) == 0);
+	CHECK(rounds_of(&fits, OPERATION_WRITE_CACHED, 40, 8) == 50);
+	machine.cache_bytes = 0;
+	REQUIRE(counts_of(&over, &machine, &access, &settings, &domains, NULL) == 0);
+	CHECK(rounds_of(&over, OPERATION_WRITE_CACHED, 0, 0) == 0);
+	CHECK(rounds_of(&over, OPERATION_WRITE_FULL, 40, 8) == 51);
+}
+
+static void see_domains(const struct grid *at, void *arg)
+{
+	double bytes = 0, times = 0;
+
+	(void)arg;
+	for (size_t i = 0; i < at->counts.count; i++) {
+		const struct term *t = &at->counts.terms[i];
+
+		if (operations[t->operation].kind != OPERATION_STORAGE)
+			continue;
+		times += t->count;
+		bytes += t->count * t->at.writers * t->at.nodes * t->at.bytes;
+		CHECK(t->at.writers * t->at.nodes <= (double)at->counts.aggregators);
+	}
+	CHECK(times == (double)(at->counts.rounds + at->counts.incomplete));
+	/* Up to a block less one byte per writer is rounded up, and one writer has less. */
+	CHECK(bytes >= (double)at->counts.bytes);
+	CHECK(bytes <
+	      (double)at->counts.bytes + 2 * 8 * (double)MIB * (double)at->counts.aggregators);
+}
+
+static void domains_hold_all_bytes_of_the_grid(void)
+{
+	grid_each(&domains, see_domains, NULL);
+}
+
 static void what_the_paper_leaves_out_is_refused(void)
 {
 	struct machine machine = vesta();
@@ -450,4 +576,6 @@ TESTS(TEST(aggregators_are_those_of_the_paper),
       TEST(toy_costs_give_the_printed_times_in_all_variants),
       TEST(messages_per_process_change_small_accesses_only),
       TEST(largest_round_alone_exceeds_the_caches), TEST(senders_are_whole_and_somebody_receives),
+      TEST(domains_are_whole_blocks_that_all_writers_fill_together),
+      TEST(caches_hold_rounds_up_to_their_last_byte), TEST(domains_hold_all_bytes_of_the_grid),
       TEST(what_the_paper_leaves_out_is_refused))

@@ -9,7 +9,8 @@ static void every_operation_is_found_by_its_name(void)
 {
 	for (int i = 0; i < OPERATIONS; i++) {
 		CHECK(operations[i].name && operations[i].title);
-		CHECK_INT(operation_by_name(operations[i].name), i);
+		/* What is derived has no rows, so none may name it. */
+		CHECK_INT(operation_by_name(operations[i].name), operations[i].is_derived ? -1 : i);
 	}
 	CHECK_INT(operation_by_name("s_nl"), -1);
 	CHECK_INT(operation_by_name(""), -1);

@@ -156,7 +156,9 @@ static bool is_benchmarked(const struct catalogue *c, const struct settings *set
 
 		if (o != OPERATION_WRITE_PARTIAL && o != OPERATION_READ_PARTIAL &&
 		    operations[o].kind == OPERATION_STORAGE &&
-		    costs_is_outside(&c->hybrid->costs, o, &term->at))
+		    costs_is_outside(&c->hybrid->costs,
+				     o == OPERATION_WRITE_CACHED ? OPERATION_WRITE_FIRST : o,
+				     &term->at))
 			return false;
 	}
 	return true;

@@ -18,19 +18,24 @@
 /* Where the texts of the paper differ or err. Zero is what was published. */
 enum rule_message { MESSAGE_LITERAL, MESSAGE_PROCESS };			       /* HYB-21 */
 enum rule_incomplete { INCOMPLETE_PARTIAL, INCOMPLETE_FULL, INCOMPLETE_NONE }; /* HYB-27 */
+enum rule_single { SINGLE_PUBLISHED, SINGLE_CORRECTED };		       /* HYB-28 */
 /*
- * HYB-28; beyond the paper, "domains": all aggregators write once, a domain each, since ROMIO makes
- * as many domains of whole blocks as there are aggregators (HYB-33).
+ * Beyond the paper, "domains": rounds as ROMIO makes them on GPFS. The file is cut into domains of
+ * whole blocks, one per aggregator as far as there are bytes (HYB-33), so all that write do so in
+ * every round, the last of which is shorter; and rounds after the first that the caches of the I/O
+ * nodes still hold are terms of their own (HYB-34). The other three rules then have no meaning.
  */
-enum rule_single { SINGLE_PUBLISHED, SINGLE_CORRECTED, SINGLE_DOMAINS };
+enum rule_rounds { ROUNDS_PUBLISHED, ROUNDS_DOMAINS, ROUNDS_RULES };
 #define RULE_MESSAGE_WORDS "literal|process"
 #define RULE_INCOMPLETE_WORDS "partial|full|none"
-#define RULE_SINGLE_WORDS "published|corrected|domains"
+#define RULE_SINGLE_WORDS "published|corrected"
+#define RULE_ROUNDS_WORDS "published|domains"
 
 struct rules {
 	enum rule_message message;
 	enum rule_incomplete incomplete;
 	enum rule_single single;
+	enum rule_rounds rounds;
 };
 
 struct term {
@@ -46,7 +51,7 @@ struct counts {
 	uint64_t aggregators;	   /* n_a, in all */
 	uint64_t bytes;		   /* s_t */
 	uint64_t round_bytes;	   /* s_r: of a full round */
-	uint64_t rounds;	   /* r_c: complete ones */
+	uint64_t rounds;	   /* r_c: complete ones, in which full buffers are written */
 	uint64_t incomplete;	   /* r_i: 1 or 0 */
 	uint64_t incomplete_bytes; /* s_i */
 	struct term terms[COUNTS_TERMS];

@@ -39,12 +39,21 @@ void hybrid_release(struct hybrid *hybrid)
 
 /* ---- prediction ---- */
 
+static bool is_known(const struct hybrid *hybrid, enum operation operation)
+{
+	const struct cost *of = hybrid->costs.of;
+
+	if (operation == OPERATION_WRITE_CACHED)
+		return of[OPERATION_WRITE_FIRST].is_fitted && of[OPERATION_WRITE_FULL].is_fitted;
+	return of[operation].is_fitted;
+}
+
 int hybrid_priced(const struct hybrid *hybrid, const struct counts *counts, struct err *err)
 {
 	for (size_t i = 0; i < counts->count; i++) {
 		enum operation operation = counts->terms[i].operation;
 
-		if (!hybrid->costs.of[operation].is_fitted)
+		if (!is_known(hybrid, operation))
 			return err_set(
 				err, ENODATA,
 				"this access needs to know what %s (%s) costs, which was not "
@@ -90,22 +99,6 @@ static int first_of(enum operation operation)
 	return -1;
 }
 
-/* What so many bytes cost in a first round, beside its locks. */
-static double bytes_price(const struct hybrid *hybrid, enum operation first,
-			  const struct elemental *at)
-{
-	const struct cost *cost = &hybrid->costs.of[first];
-	bool upwards = 2 * at->bytes <= cost->most.bytes;
-	struct elemental more = *at, less = *at;
-
-	if (upwards)
-		more.bytes *= 2;
-	else
-		less.bytes /= 2;
-	return (upwards ? 1 : 2) * (costs_price((void *)&hybrid->costs, first, &more) -
-				    costs_price((void *)&hybrid->costs, first, &less));
-}
-
 /* An access of one round, charged for two: by how much its first may be too dear. */
 static double single_slack(const struct hybrid *hybrid, const struct access *access,
 			   const struct settings *settings, double price)
@@ -113,7 +106,7 @@ static double single_slack(const struct hybrid *hybrid, const struct access *acc
 	struct rules rules = hybrid->rules;
 	struct counts counts;
 
-	rules.single = SINGLE_DOMAINS;
+	rules.rounds = ROUNDS_DOMAINS;
 	if (counts_of(&counts, &hybrid->machine, access, settings, &rules, NULL) < 0)
 		return 0;
 	for (size_t i = 0; i < counts.count; i++)
@@ -135,7 +128,7 @@ static double cache_slack(const struct hybrid *hybrid, const struct access *acce
 	if (hybrid->costs.of[term->operation].is_cached)
 		return 0;
 	held = (double)machine_cache_bytes(&hybrid->machine, access->nodes) / (double)counts->bytes;
-	empty = bytes_price(hybrid, first, &term->at);
+	empty = hybrid_bytes_price(hybrid, first, &term->at);
 	if (!(empty < price)) /* also where first rounds were not benchmarked */
 		return 0;
 	return -log1p(fmin(held, 1) * (fmax(empty, 0) / price - 1));
@@ -145,9 +138,11 @@ static double term_slack(const struct hybrid *hybrid, const struct access *acces
 			 const struct settings *settings, const struct counts *counts,
 			 const struct term *term, double price)
 {
-	bool is_twice = !counts->rounds && hybrid->machine.romio == ROMIO_BLUEGENE &&
-			hybrid->rules.single == SINGLE_PUBLISHED;
+	bool is_bluegene = hybrid->machine.romio == ROMIO_BLUEGENE;
+	bool is_twice = !counts->rounds && is_bluegene && hybrid->rules.single == SINGLE_PUBLISHED;
 
+	if (is_bluegene && hybrid->rules.rounds == ROUNDS_DOMAINS)
+		return 0; /* caches and single rounds are in the price */
 	if (is_twice && term->operation == OPERATION_WRITE_FIRST)
 		return single_slack(hybrid, access, settings, price);
 	if (first_of(term->operation) < 0)
@@ -169,12 +164,12 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 	for (size_t i = 0; i < p.counts.count; i++) {
 		const struct term *term = &p.counts.terms[i];
 
-		p.each[i] = costs_price((void *)&hybrid->costs, term->operation, &term->at);
+		p.each[i] = hybrid_price(hybrid, term->operation, &term->at);
 		p.terms[i] = term->count * p.each[i];
-		p.margins[i] = costs_margin(&hybrid->costs, term->operation, &term->at, coverage);
+		p.margins[i] = hybrid_margin(hybrid, term->operation, &term->at, coverage);
 		p.slacks[i] = term_slack(hybrid, access, settings, &p.counts, term, p.each[i]);
 		p.seconds += p.terms[i];
-		p.is_outside |= costs_is_outside(&hybrid->costs, term->operation, &term->at);
+		p.is_outside |= hybrid_is_outside(hybrid, term->operation, &term->at);
 	}
 	interval_set(&p);
 	*prediction = p;
@@ -224,6 +219,7 @@ int hybrid_save(const struct hybrid *hybrid, const char *path, struct err *err)
 	blob_put_u64(&buf, hybrid->seed);
 	blob_put_u64(&buf, (uint64_t)hybrid->made);
 	costs_save(&hybrid->costs, &buf);
+	blob_put_u32(&buf, hybrid->rules.rounds);
 	sealed_end(&buf);
 	return sealed_write(&buf, path, err);
 }
@@ -238,14 +234,21 @@ static int parts_take(struct hybrid *hybrid, struct blob *blob, struct err *err)
 	if (r < 0)
 		return r;
 	if (!blob_expect(blob, message <= MESSAGE_PROCESS && incomplete <= INCOMPLETE_NONE &&
-				       single <= SINGLE_DOMAINS))
+				       single <= SINGLE_CORRECTED))
 		return err_set(err, EBADMSG, "its rules are damaged");
 	hybrid->rules =
 		(struct rules){ (enum rule_message)message, (enum rule_incomplete)incomplete,
-				(enum rule_single)single };
+				(enum rule_single)single, ROUNDS_PUBLISHED };
 	hybrid->seed = blob_take_u64(blob);
 	hybrid->made = (int64_t)blob_take_u64(blob);
 	r = costs_load(&hybrid->costs, blob, err);
+	/* Models that are older than this rule end here. */
+	if (r >= 0 && blob_ok(blob) && blob->at != blob->end) {
+		uint32_t rounds = blob_take_u32(blob);
+
+		if (blob_expect(blob, rounds < ROUNDS_RULES))
+			hybrid->rules.rounds = (enum rule_rounds)rounds;
+	}
 	if (r >= 0 && (!blob_ok(blob) || blob->at != blob->end))
 		r = err_set(err, EBADMSG, "its parts do not fit");
 	return r;

@@ -15,14 +15,21 @@
  * and low alike with 1 - e^-m. An interval is about the mean of runs, not about a single one, and
  * it knows nothing of what the counts themselves leave out (HYB-L-3, HYB-L-12), but for two things
  * that make a round cheaper than its price, and that the machine or the counts tell of; they are
- * added to the margin downwards as the term's slack:
+ * added to the margin downwards as the term's slack, where the counts are as published (with rounds
+ *of domains, both are in the price):
  *
  *	- Benchmarks write more than the caches hold, so that rounds cost what they cost on average
  *	  (HYB-24). Caches hold a larger share of a short access, and what they hold may cost as
  *	  little as in a first round without its locks. What a first round costs more for twice the
  *	  bytes is the bytes, the rest is locks.
  *	- As published, an access of a single round is charged for two, of which the first is a full
- *	  one (HYB-28). The second may be free, and the first as cheap as one of domains (counts.h).
+ *	  one (HYB-28). The second may be free, and the first as cheap as that of domains
+ *(counts.h).
+ *
+ * A round that caches hold (s_cached, of domains alone) was not benchmarked. It costs what a first
+ * round costs beside its locks, but no more than a first one or one beyond caches. Errors of the
+ * two first rounds whose difference that is are taken to be independent of each other, because
+ * what they have in common cancels; and they are not taken to go with those of other terms.
  *
  * The gain of one setting over another is known better than either time: what both have in common
  * is wrong in both. So each distinct (operation, arguments) of either is shifted by its margin,
@@ -83,7 +90,7 @@ int hybrid_times(const struct hybrid *hybrid, const struct access *access,
 
 /*
  * The n best of many, exactly, best first: their indexes and times. Prices are positive, so what a
- * setting pays for its first and full rounds alone is a bound; where that is above the n-th best
+ * setting pays for storage alone is a bound; where that is above the n-th best
  * time, the rest is not asked for. Returns how many there are: fewer than n where fewer make sense.
  */
 int hybrid_best(const struct hybrid *hybrid, const struct access *access,

@@ -24,7 +24,7 @@ struct times {
 	const struct settings *settings;
 	size_t count;
 	double *seconds;
-	bool bound;	    /* first and full rounds alone */
+	bool bound;	    /* storage alone, as far as is_bound() says */
 	struct err *errors; /* one per block: why a setting could not be counted or priced */
 };
 
@@ -120,19 +120,23 @@ static uint32_t distinct_number(struct block *block, const struct term *term)
 
 /* ---- a block ---- */
 
-static bool is_bound(enum operation operation)
+/* Most of the time, and few distinct ones: what is left out is what differs in each setting. */
+static bool is_bound(enum operation operation, const struct rules *rules)
 {
+	if (rules->rounds == ROUNDS_DOMAINS)
+		return operations[operation].kind == OPERATION_STORAGE;
 	return operations[operation].kind == OPERATION_STORAGE &&
 	       operation != OPERATION_WRITE_PARTIAL && operation != OPERATION_READ_PARTIAL;
 }
 
-static void terms_note(struct block *block, const struct counts *counts, size_t setting, bool bound)
+static void terms_note(struct block *block, const struct counts *counts, size_t setting,
+		       const struct times *times)
 {
 	for (size_t i = 0; i < counts->count; i++) {
 		const struct term *term = &counts->terms[i];
 		enum operation o = term->operation;
 
-		if (bound && !is_bound(o))
+		if (times->bound && !is_bound(o, &times->hybrid->rules))
 			continue;
 
 		block->uses[o] = xgrow(block->uses[o], &block->use_cap[o], block->use_count[o] + 1,
@@ -154,7 +158,7 @@ static void block_release(struct block *block)
 	free(block->slot_operation);
 }
 
-static void block_price(struct block *block, const struct costs *costs, double *seconds)
+static void block_price(struct block *block, const struct hybrid *hybrid, double *seconds)
 {
 	for (int i = 0; i < OPERATIONS; i++) {
 		struct distinct *distinct = &block->of[i];
@@ -162,8 +166,8 @@ static void block_price(struct block *block, const struct costs *costs, double *
 		if (!distinct->count)
 			continue;
 		distinct->seconds = xmalloc(distinct->count * sizeof(double));
-		costs_prices(costs, (enum operation)i, distinct->at, distinct->count,
-			     distinct->seconds);
+		hybrid_prices(hybrid, (enum operation)i, distinct->at, distinct->count,
+			      distinct->seconds);
 		for (size_t j = 0; j < block->use_count[i]; j++) {
 			const struct use *use = &block->uses[i][j];
 
@@ -191,9 +195,9 @@ static void times_block(void *arg, size_t piece, unsigned worker)
 			r = hybrid_priced(times->hybrid, &counts, err);
 		times->seconds[from + i] = r < 0 ? NAN : 0;
 		if (r >= 0)
-			terms_note(&block, &counts, i, times->bound);
+			terms_note(&block, &counts, i, times);
 	}
-	block_price(&block, &times->hybrid->costs, times->seconds + from);
+	block_price(&block, times->hybrid, times->seconds + from);
 	block_release(&block);
 }
 

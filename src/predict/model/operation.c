@@ -5,24 +5,26 @@
 #include <string.h>
 
 const struct operation_row operations[OPERATIONS] = {
-	[OPERATION_ALLREDUCE] = { "ar", "Allreduce", OPERATION_COLLECTIVE, false },
-	[OPERATION_ALLTOALL] = { "aa", "Alltoall", OPERATION_COLLECTIVE, false },
-	[OPERATION_ALLTOALLV] = { "aav", "Alltoallv", OPERATION_EXCHANGE, false },
-	[OPERATION_ALLGATHER] = { "ag", "Allgather", OPERATION_COLLECTIVE, false },
-	[OPERATION_BROADCAST] = { "bc", "Broadcast", OPERATION_COLLECTIVE, false },
-	[OPERATION_BARRIER] = { "ba", "Barrier", OPERATION_COLLECTIVE, false },
-	[OPERATION_WRITE_FIRST] = { "s_lock", "first write", OPERATION_STORAGE, false },
-	[OPERATION_WRITE_FULL] = { "s_nl_full", "full write", OPERATION_STORAGE, false },
-	[OPERATION_WRITE_PARTIAL] = { "s_nl_partial", "partial write", OPERATION_STORAGE, false },
-	[OPERATION_READ_FIRST] = { "r_first", "first read", OPERATION_STORAGE, true },
-	[OPERATION_READ_FULL] = { "r_full", "full read", OPERATION_STORAGE, true },
-	[OPERATION_READ_PARTIAL] = { "r_partial", "partial read", OPERATION_STORAGE, true },
+	[OPERATION_ALLREDUCE] = { "ar", "Allreduce", OPERATION_COLLECTIVE, false, false },
+	[OPERATION_ALLTOALL] = { "aa", "Alltoall", OPERATION_COLLECTIVE, false, false },
+	[OPERATION_ALLTOALLV] = { "aav", "Alltoallv", OPERATION_EXCHANGE, false, false },
+	[OPERATION_ALLGATHER] = { "ag", "Allgather", OPERATION_COLLECTIVE, false, false },
+	[OPERATION_BROADCAST] = { "bc", "Broadcast", OPERATION_COLLECTIVE, false, false },
+	[OPERATION_BARRIER] = { "ba", "Barrier", OPERATION_COLLECTIVE, false, false },
+	[OPERATION_WRITE_FIRST] = { "s_lock", "first write", OPERATION_STORAGE, false, false },
+	[OPERATION_WRITE_FULL] = { "s_nl_full", "full write", OPERATION_STORAGE, false, false },
+	[OPERATION_WRITE_PARTIAL] = { "s_nl_partial", "partial write", OPERATION_STORAGE, false,
+				      false },
+	[OPERATION_READ_FIRST] = { "r_first", "first read", OPERATION_STORAGE, true, false },
+	[OPERATION_READ_FULL] = { "r_full", "full read", OPERATION_STORAGE, true, false },
+	[OPERATION_READ_PARTIAL] = { "r_partial", "partial read", OPERATION_STORAGE, true, false },
+	[OPERATION_WRITE_CACHED] = { "s_cached", "cached write", OPERATION_STORAGE, false, true },
 };
 
 int operation_by_name(const char *name)
 {
 	for (int i = 0; i < OPERATIONS; i++)
-		if (strcmp(operations[i].name, name) == 0)
+		if (!operations[i].is_derived && strcmp(operations[i].name, name) == 0)
 			return i;
 	return -1;
 }

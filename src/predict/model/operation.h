@@ -26,6 +26,7 @@ enum operation {
 	OPERATION_READ_FIRST,
 	OPERATION_READ_FULL,
 	OPERATION_READ_PARTIAL,
+	OPERATION_WRITE_CACHED, /* a later round that caches hold: derived from the others */
 	OPERATIONS
 };
 
@@ -36,10 +37,11 @@ struct operation_row {
 	const char *title; /* for people */
 	enum operation_kind kind;
 	bool is_read;
+	bool is_derived; /* never benchmarked: its cost follows from others (hybrid.h) */
 };
 extern const struct operation_row operations[OPERATIONS];
 
-/* -1: there is none of that name. */
+/* Of those that are benchmarked. -1: there is none of that name. */
 int operation_by_name(const char *name);
 
 /*

@@ -9,6 +9,8 @@
 #include "learn/judge/metrics.h"
 #include "predict/model/contest.h"
 
+#define WORSE_MUCH 0.95
+
 const double outcome_shares[OUTCOME_QUANTILES] = { 0.05, 0.25, 0.5, 0.75, 0.95 };
 
 void outcome_init(struct outcome *outcome, const struct contest *contest, size_t repetitions)
@@ -155,7 +157,33 @@ static double best_mean(const struct contest *contest)
 	return sum / (double)contest->instance_count;
 }
 
-static void bands_count(struct standing *standing, const struct outcome *outcome)
+/*
+ * The standard error of that mean. A repetition is a run of the default over a run of the choice;
+ * a gain is of their means, so the ratio is the gain times what these two runs were off by.
+ */
+static double outcome_error(const struct outcome *outcome, const struct contest *contest,
+			    size_t instance)
+{
+	double mean = 0, m2 = 0;
+	size_t count = 0;
+
+	for (size_t k = 0; k < outcome->repetitions; k++) {
+		size_t at = k * outcome->instances + instance, choice = outcome->chosen[at];
+		double ratio = outcome->gains[at], before = mean;
+
+		if (isnan(ratio))
+			continue;
+		ratio *= contest_seconds(contest, instance, contest->initial, k) /
+			 contest_seconds(contest, instance, choice, k) /
+			 contest_gain(contest, instance, choice);
+		mean += (ratio - mean) / (double)++count;
+		m2 += (ratio - before) * (ratio - mean);
+	}
+	return count > 1 ? sqrt(m2 / (double)(count - 1) / (double)count) : INFINITY;
+}
+
+static void bands_count(struct standing *standing, const struct outcome *outcome,
+			const struct contest *contest)
 {
 	double sum = 0;
 	size_t count = 0;
@@ -166,6 +194,9 @@ static void bands_count(struct standing *standing, const struct outcome *outcome
 		if (isnan(gain))
 			continue;
 		standing->worse += gain < 1;
+		standing->worse_surely +=
+			gain < 1 && gain + 2 * outcome_error(outcome, contest, i) < 1;
+		standing->worse_much += gain < WORSE_MUCH;
 		standing->even += gain >= 1 && gain <= 1.1;
 		standing->better += gain > 1.1 && gain <= 1.5;
 		standing->most += gain > 1.5;
@@ -185,7 +216,7 @@ void standing_of(struct standing *standing, const struct outcome *outcome,
 	double kendall = 0;
 
 	*standing = (struct standing){ 0 };
-	bands_count(standing, outcome);
+	bands_count(standing, outcome, contest);
 	standing->of_optimal = standing->mean / best_mean(contest);
 	for (size_t i = 0; i < all; i++) {
 		if (!isnan(outcome->gains[i]))

@@ -52,6 +52,9 @@ extern const double outcome_shares[OUTCOME_QUANTILES]; /* 0.05, 0.25, 0.5, 0.75,
 struct standing {
 	/* Instances by their mean gain: below 1, up to 1.1, up to 1.5, more. */
 	size_t worse, even, better, most;
+	/* Of the worse: below 1 by more than two standard errors of the mean of the repetitions'
+	 * ratios, each of one measured run (HYB-48); and below 0.95. */
+	size_t worse_surely, worse_much;
 	double least, greatest;		     /* of these means */
 	double mean;			     /* of these means */
 	double of_optimal;		     /* that mean over the one of the best choices */

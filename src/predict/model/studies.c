@@ -16,7 +16,9 @@ const char *const study_method_names[STUDY_METHODS] = {
 	[STUDY_ML_UNSEEN] = "ml_unseen",
 	[STUDY_ML_LOG] = "ml_log",
 	[STUDY_HYBRID] = "hybrid",
+	[STUDY_DOMAINS] = "domains",
 	[STUDY_HYBRID_KEEP] = "hybrid_keep",
+	[STUDY_DOMAINS_KEEP] = "domains_keep",
 	[STUDY_OPTIMAL] = "optimal",
 	[STUDY_DEFAULT] = "default",
 };
@@ -27,8 +29,10 @@ const char *const study_method_titles[STUDY_METHODS] = {
 	[STUDY_ML] = "ml",
 	[STUDY_ML_UNSEEN] = "ml, unseen choices",
 	[STUDY_ML_LOG] = "ml of logarithms",
-	[STUDY_HYBRID] = "hybrid",
-	[STUDY_HYBRID_KEEP] = "hybrid or default",
+	[STUDY_HYBRID] = "hybrid (published)",
+	[STUDY_DOMAINS] = "hybrid (domains)",
+	[STUDY_HYBRID_KEEP] = "hybrid (published) or default",
+	[STUDY_DOMAINS_KEEP] = "hybrid (domains) or default",
 	[STUDY_OPTIMAL] = "optimal",
 	[STUDY_DEFAULT] = "default",
 };
@@ -171,7 +175,8 @@ int study_init(struct study *study, const struct contest *contest, const struct 
 	*study = (struct study){ .contest = contest, .plan = *plan };
 	study->draws = xcalloc(plan->repetitions, sizeof(*study->draws));
 	for (size_t i = 0; i < plan->repetitions && r >= 0; i++)
-		r = plan->benchmark(plan->benchmark_arg, plan->seed + i, &study->draws[i], err);
+		r = plan->benchmark(plan->benchmark_arg, plan->seed * SEED_DRAWS + i,
+				    &study->draws[i], err);
 	if (r >= 0)
 		r = hybrid_select(study, err);
 	if (r >= 0)
@@ -203,14 +208,55 @@ int study_learn(struct hybrid *hybrid, const struct study *study, const struct e
 	return r;
 }
 
-int study_hybrid_say(const struct hybrid *hybrid, const struct contest *contest, double *predicted,
-		     struct err *err)
+static int hybrid_say(const struct hybrid *hybrid, const struct contest *contest, double *predicted,
+		      struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < contest->instance_count && r >= 0; i++)
 		r = hybrid_times(hybrid, &contest->instances[i], contest->choices,
 				 contest->choice_count, predicted + i * contest->choice_count, err);
+	return r;
+}
+
+static int hybrid_keep(const struct hybrid *hybrid, const struct study *study, size_t repetition,
+		       struct outcome *outcome, struct err *err)
+{
+	const struct contest *contest = study->contest;
+
+	for (size_t i = 0; i < contest->instance_count; i++) {
+		struct recommendation said;
+		int r = hybrid_recommend(hybrid, &contest->instances[i], contest->choices,
+					 contest->choice_count, &contest->choices[contest->initial],
+					 study->plan.coverage, &said, err);
+
+		if (r < 0)
+			return r;
+		outcome_choose(outcome, contest, repetition, i,
+			       said.keep ? contest->initial : said.best);
+	}
+	return 0;
+}
+
+int study_hybrid_choose(struct hybrid *hybrid, const struct study *study, size_t repetition,
+			struct outcome outcomes[HYBRID_OUTCOMES], double *predicted,
+			struct err *err)
+{
+	const struct contest *contest = study->contest;
+	size_t cells = contest->instance_count * contest->choice_count;
+	int r = 0;
+
+	for (int rounds = 0; rounds < ROUNDS_RULES && r >= 0; rounds++) {
+		double *said = predicted + (size_t)rounds * cells;
+
+		hybrid->rules.rounds = (enum rule_rounds)rounds;
+		r = hybrid_say(hybrid, contest, said, err);
+		if (r >= 0)
+			r = hybrid_keep(hybrid, study, repetition, &outcomes[ROUNDS_RULES + rounds],
+					err);
+		if (r >= 0)
+			outcome_predicted(&outcomes[rounds], contest, repetition, said, NULL);
+	}
 	return r;
 }
 
@@ -235,42 +281,18 @@ void study_training(struct training *training, const struct study *study, size_t
 
 /* ---- all side by side ---- */
 
-static int kept_take(struct comparison *comparison, const struct study *study,
-		     const struct hybrid *hybrid, size_t repetition, struct err *err)
-{
-	const struct contest *contest = study->contest;
-
-	for (size_t i = 0; i < contest->instance_count; i++) {
-		struct recommendation said;
-		int r = hybrid_recommend(hybrid, &contest->instances[i], contest->choices,
-					 contest->choice_count, &contest->choices[contest->initial],
-					 study->plan.coverage, &said, err);
-
-		if (r < 0)
-			return r;
-		outcome_choose(&comparison->of[STUDY_HYBRID_KEEP], contest, repetition, i,
-			       said.keep ? contest->initial : said.best);
-	}
-	return 0;
-}
-
 static int hybrid_compete(struct comparison *comparison, const struct study *study,
 			  size_t repetition, struct err *err)
 {
 	const struct contest *contest = study->contest;
-	size_t cells = contest->instance_count * contest->choice_count;
-	double *predicted = comparison->hybrid + repetition * cells;
+	size_t cells = ROUNDS_RULES * contest->instance_count * contest->choice_count;
 	struct hybrid hybrid;
 	int r = study_learn(&hybrid, study, &study->draws[repetition], repetition, err);
 
 	if (r < 0)
 		return r;
-	r = study_hybrid_say(&hybrid, contest, predicted, err);
-	if (r >= 0)
-		r = kept_take(comparison, study, &hybrid, repetition, err);
-	if (r >= 0)
-		outcome_predicted(&comparison->of[STUDY_HYBRID], contest, repetition, predicted,
-				  NULL);
+	r = study_hybrid_choose(&hybrid, study, repetition, &comparison->of[STUDY_HYBRID],
+				comparison->hybrid + repetition * cells, err);
 	hybrid_release(&hybrid);
 	return r;
 }
@@ -324,7 +346,7 @@ int study_compare(const struct study *study, struct comparison *comparison, stru
 	int r;
 
 	*comparison = (struct comparison){
-		.hybrid = xcalloc(cells, sizeof(*comparison->hybrid)),
+		.hybrid = xcalloc(ROUNDS_RULES * cells, sizeof(*comparison->hybrid)),
 		.ml = xcalloc(cells, sizeof(*comparison->ml)),
 	};
 	for (int i = 0; i < STUDY_METHODS; i++)

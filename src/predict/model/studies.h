@@ -4,10 +4,10 @@
  * to learn from (Figure 10) and noise in them (Figure 11); beyond the paper also for the hybrid
  * model (HYB-45 to HYB-52).
  *
- * Each repetition has benchmark rows and training runs of its own. Methods and their settings are
- * selected once, on what the first repetition has without noise; repetitions learn anew with them.
- * `full` selects in each, which takes hours. Everything follows from the seed, on any number of
- * threads.
+ * Each repetition has benchmark rows and training runs of its own, and so has each seed. Methods
+ * and their settings are selected once, on what the first repetition has without noise; repetitions
+ * learn anew with them. `full` selects in each, which takes hours. Everything follows from the
+ * seed, on any number of threads.
  */
 #ifndef SLUICE_PREDICT_MODEL_STUDIES_H
 #define SLUICE_PREDICT_MODEL_STUDIES_H
@@ -28,7 +28,7 @@ typedef void (*study_progress)(void *arg, const char *stage, size_t done, size_t
 struct study_plan {
 	study_benchmark benchmark;
 	void *benchmark_arg;
-	struct rules rules;
+	struct rules rules; /* rounds are counted by each rule, whatever it says */
 	double coverage;    /* of the intervals that the keep-default rule goes by */
 	size_t repetitions; /* 10 in the paper */
 	size_t budget, folds;
@@ -64,8 +64,12 @@ enum study_method {
 	STUDY_ML,
 	STUDY_ML_UNSEEN, /* choices that it was not trained by alone (HYB-49) */
 	STUDY_ML_LOG,
+	/* By each rule of rounds (counts.h); then with the default kept where a loss cannot be
+	 * excluded. One after the other, as arrays of HYBRID_OUTCOMES go. */
 	STUDY_HYBRID,
-	STUDY_HYBRID_KEEP, /* with the default kept where a loss cannot be excluded */
+	STUDY_DOMAINS,
+	STUDY_HYBRID_KEEP,
+	STUDY_DOMAINS_KEEP,
 	STUDY_OPTIMAL,
 	STUDY_DEFAULT,
 	STUDY_METHODS
@@ -73,9 +77,12 @@ enum study_method {
 extern const char *const study_method_names[STUDY_METHODS];
 extern const char *const study_method_titles[STUDY_METHODS];
 
+#define HYBRID_OUTCOMES (2 * ROUNDS_RULES)
+
 struct comparison {
 	struct outcome of[STUDY_METHODS];
-	double *hybrid, *ml; /* predicted: repetitions x instances x choices */
+	double *hybrid; /* predicted: repetitions x rules of rounds x instances x choices */
+	double *ml;	/* repetitions x instances x choices */
 };
 int study_compare(const struct study *study, struct comparison *comparison, struct err *err);
 void comparison_release(struct comparison *comparison);
@@ -93,9 +100,9 @@ double noise_apply(double seconds, double factor, enum noise_policy policy);
 
 struct noise_result {
 	double sigma;
-	struct outcome hybrid, ml;
+	struct outcome hybrid[HYBRID_OUTCOMES], ml;
 	/* Of the predictions with and without noise, mean over instances and repetitions. */
-	double hybrid_kendall, ml_kendall;
+	double hybrid_kendall[ROUNDS_RULES], ml_kendall;
 	size_t left_out; /* cells whose time has no logarithm, of all repetitions */
 };
 int study_noise(const struct study *study, const struct comparison *clean, enum noise_policy policy,
@@ -105,9 +112,9 @@ void noise_results_release(struct noise_result *results, size_t count);
 /* ---- sizes ---- */
 
 struct size_result {
-	double share; /* of what there is */
-	size_t rows;  /* of the first repetition */
-	struct outcome outcome;
+	double share;				    /* of what there is */
+	size_t rows;				    /* of the first repetition */
+	struct outcome ml, hybrid[HYBRID_OUTCOMES]; /* the one that is asked for */
 };
 
 /* Black box: a third of the points of the design is one per instance. */

@@ -25,7 +25,7 @@ struct noise_work {
 	const struct comparison *clean;
 	enum noise_policy policy;
 	struct noise_result *results;
-	double *kendalls; /* per piece and instance */
+	double *kendalls; /* per piece, rule of rounds and instance; ml: the first rule */
 	size_t *left_out; /* per piece */
 };
 
@@ -60,13 +60,11 @@ static int hybrid_noise(const struct study *study, const struct noise_work *work
 	elements_release(&rows);
 	if (r < 0)
 		return r;
-	r = study_hybrid_say(&hybrid, study->contest, predicted, err);
+	r = study_hybrid_choose(&hybrid, study, repetition, work->results[level].hybrid, predicted,
+				err);
 	for (int i = 0; i < OPERATIONS; i++)
 		work->left_out[piece] += hybrid.costs.of[i].left_out;
 	hybrid_release(&hybrid);
-	if (r >= 0)
-		outcome_predicted(&work->results[level].hybrid, study->contest, repetition,
-				  predicted, NULL);
 	return r;
 }
 
@@ -98,7 +96,8 @@ static int noise_piece(struct pieces *pieces, size_t piece, struct err *err)
 	size_t cells = contest->instance_count * contest->choice_count;
 	size_t repetition = piece / 2 % study->plan.repetitions;
 	size_t level = piece / 2 / study->plan.repetitions;
-	AUTO_FREE double *predicted = xmalloc(cells * sizeof(*predicted));
+	size_t rules = piece % 2 ? 1 : ROUNDS_RULES;
+	AUTO_FREE double *predicted = xmalloc(rules * cells * sizeof(*predicted));
 	const double *clean = piece % 2 ? work->clean->ml : work->clean->hybrid;
 	struct random random;
 	int r;
@@ -108,15 +107,16 @@ static int noise_piece(struct pieces *pieces, size_t piece, struct err *err)
 		r = ml_noise(study, work, level, repetition, &random, predicted, err);
 	else
 		r = hybrid_noise(study, work, piece, level, repetition, &random, predicted, err);
-	if (r >= 0)
-		orders_compare(contest, clean + repetition * cells, predicted,
-			       work->kendalls + piece * contest->instance_count);
+	for (size_t i = 0; i < rules && r >= 0; i++)
+		orders_compare(
+			contest, clean + (repetition * rules + i) * cells, predicted + i * cells,
+			work->kendalls + (piece * ROUNDS_RULES + i) * contest->instance_count);
 	return r;
 }
 
 /* Where all are equal there is no order. */
 static double kendalls_mean(const struct noise_work *work, const struct study *study, size_t level,
-			    size_t which)
+			    size_t which, size_t rule)
 {
 	size_t instances = study->contest->instance_count, count = 0;
 	double sum = 0;
@@ -125,7 +125,8 @@ static double kendalls_mean(const struct noise_work *work, const struct study *s
 		size_t piece = (level * study->plan.repetitions + k) * 2 + which;
 
 		for (size_t i = 0; i < instances; i++) {
-			double value = work->kendalls[piece * instances + i];
+			double value =
+				work->kendalls[(piece * ROUNDS_RULES + rule) * instances + i];
 
 			if (isnan(value))
 				continue;
@@ -140,8 +141,8 @@ int study_noise(const struct study *study, const struct comparison *clean, enum 
 		const double *sigmas, size_t count, struct noise_result *results, struct err *err)
 {
 	size_t repetitions = study->plan.repetitions, pieces_count = 2 * count * repetitions;
-	AUTO_FREE double *kendalls =
-		xcalloc(pieces_count * study->contest->instance_count, sizeof(*kendalls));
+	AUTO_FREE double *kendalls = xcalloc(
+		pieces_count * ROUNDS_RULES * study->contest->instance_count, sizeof(*kendalls));
 	AUTO_FREE size_t *left_out = xcalloc(pieces_count, sizeof(*left_out));
 	struct noise_work work = { clean, policy, results, kendalls, left_out };
 	struct pieces pieces = { .study = study,
@@ -153,13 +154,15 @@ int study_noise(const struct study *study, const struct comparison *clean, enum 
 
 	for (size_t i = 0; i < count; i++) {
 		results[i] = (struct noise_result){ .sigma = sigmas[i] };
-		outcome_init(&results[i].hybrid, study->contest, repetitions);
+		for (int k = 0; k < HYBRID_OUTCOMES; k++)
+			outcome_init(&results[i].hybrid[k], study->contest, repetitions);
 		outcome_init(&results[i].ml, study->contest, repetitions);
 	}
 	r = pieces_run(&pieces, err);
 	for (size_t i = 0; i < count && r >= 0; i++) {
-		results[i].hybrid_kendall = kendalls_mean(&work, study, i, 0);
-		results[i].ml_kendall = kendalls_mean(&work, study, i, 1);
+		for (size_t k = 0; k < ROUNDS_RULES; k++)
+			results[i].hybrid_kendall[k] = kendalls_mean(&work, study, i, 0, k);
+		results[i].ml_kendall = kendalls_mean(&work, study, i, 1, 0);
 		for (size_t k = 0; k < repetitions; k++)
 			results[i].left_out += left_out[(i * repetitions + k) * 2];
 	}
@@ -171,7 +174,8 @@ int study_noise(const struct study *study, const struct comparison *clean, enum 
 void noise_results_release(struct noise_result *results, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		outcome_release(&results[i].hybrid);
+		for (int k = 0; k < HYBRID_OUTCOMES; k++)
+			outcome_release(&results[i].hybrid[k]);
 		outcome_release(&results[i].ml);
 	}
 }

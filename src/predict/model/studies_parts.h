@@ -26,13 +26,22 @@ struct pieces {
 };
 int pieces_run(struct pieces *pieces, struct err *err);
 
+/* Campaigns of one seed; those of the next are others. */
+enum { SEED_DRAWS = 1000 };
+
 /* One repetition: learns from these rows, with the methods that were selected. */
 int study_learn(struct hybrid *hybrid, const struct study *study, const struct elements *rows,
 		size_t repetition, struct err *err);
 
-/* Times of all instances x choices, as the hybrid model and the black box have them. */
-int study_hybrid_say(const struct hybrid *hybrid, const struct contest *contest, double *predicted,
-		     struct err *err);
+/*
+ * What the hybrid model chooses, by each rule of rounds, without and with the rule to keep the
+ * default. predicted: rules of rounds x instances x choices.
+ */
+int study_hybrid_choose(struct hybrid *hybrid, const struct study *study, size_t repetition,
+			struct outcome outcomes[HYBRID_OUTCOMES], double *predicted,
+			struct err *err);
+
+/* Times of all instances x choices, as the black box has them. */
 int study_ml_say(const struct study *study, const struct training *training, bool logarithm,
 		 size_t repetition, double *predicted, struct err *err);
 

@@ -96,7 +96,7 @@ static int ml_size_piece(struct pieces *pieces, size_t piece, struct err *err)
 	r = study_ml_say(study, &training, false, repetition, predicted, err);
 	training_release(&training);
 	if (r >= 0)
-		outcome_predicted(&result->outcome, contest, repetition, predicted, NULL);
+		outcome_predicted(&result->ml, contest, repetition, predicted, NULL);
 	return r;
 }
 
@@ -108,8 +108,8 @@ static int hybrid_size_piece(struct pieces *pieces, size_t piece, struct err *er
 	struct size_result *result =
 		(struct size_result *)pieces->arg + piece / study->plan.repetitions;
 	const struct elements *from = &study->draws[repetition];
-	AUTO_FREE double *predicted =
-		xmalloc(contest->instance_count * contest->choice_count * sizeof(*predicted));
+	AUTO_FREE double *predicted = xmalloc(ROUNDS_RULES * contest->instance_count *
+					      contest->choice_count * sizeof(*predicted));
 	struct elements rows = { 0 };
 	struct hybrid hybrid;
 	int r;
@@ -123,10 +123,8 @@ static int hybrid_size_piece(struct pieces *pieces, size_t piece, struct err *er
 	elements_release(&rows);
 	if (r < 0)
 		return r;
-	r = study_hybrid_say(&hybrid, contest, predicted, err);
+	r = study_hybrid_choose(&hybrid, study, repetition, result->hybrid, predicted, err);
 	hybrid_release(&hybrid);
-	if (r >= 0)
-		outcome_predicted(&result->outcome, contest, repetition, predicted, NULL);
 	return r;
 }
 
@@ -143,7 +141,10 @@ static int sizes_run(const struct study *study, const char *stage,
 
 	for (size_t i = 0; i < count; i++) {
 		results[i] = (struct size_result){ .share = shares[i] };
-		outcome_init(&results[i].outcome, study->contest, study->plan.repetitions);
+		outcome_init(&results[i].ml, study->contest, study->plan.repetitions);
+		for (int k = 0; k < HYBRID_OUTCOMES; k++)
+			outcome_init(&results[i].hybrid[k], study->contest,
+				     study->plan.repetitions);
 	}
 	r = pieces_run(&pieces, err);
 	if (r < 0)
@@ -166,6 +167,9 @@ int study_hybrid_sizes(const struct study *study, const double *shares, size_t c
 
 void size_results_release(struct size_result *results, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		outcome_release(&results[i].outcome);
+	for (size_t i = 0; i < count; i++) {
+		outcome_release(&results[i].ml);
+		for (int k = 0; k < HYBRID_OUTCOMES; k++)
+			outcome_release(&results[i].hybrid[k]);
+	}
 }
