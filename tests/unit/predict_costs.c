@@ -201,7 +201,8 @@ static void what_was_measured_often_outweighs_the_surrogate(void)
 	often = odd_price(100, 0.1, false, &margin_often);
 	seldom = odd_price(1, 0.1, false, &margin_seldom);
 	CHECK(fabs(often - 2) < 0.1);
-	CHECK(seldom > 1.2 && seldom < 1.95);
+	/* Once, and ten times the noise beside the law that all others follow: it is noise. */
+	CHECK(seldom > 0.9 && seldom < 1.5);
 	CHECK(margin_often < margin_seldom);
 	CHECK(fabs(odd_price(100, 0.1, true, &margin_alone) - 1) < 0.2);
 	CHECK(margin_seldom < margin_alone);

@@ -25,6 +25,9 @@
 #define POINTS_TUNED 250
 #define ROUNDS_TUNED 40
 
+/* Guesses hardly change any more. */
+#define STEPS 3
+
 /*
  * Costs are nearly powers of their arguments, which the linear term takes, and what is left bends
  * slowly; operations of storage are much alike. In deviations of the inputs.
@@ -34,6 +37,9 @@
 /* Fewer cells tell nothing about noise. */
 #define CELLS_SMOOTHED 8
 
+/* Relative deviation below which cells are left as they are. */
+#define NOISE_LEAST 1e-3
+
 /* From here on a ratio counts by its logarithm, so that one wild time does not rule its place. */
 #define RATIO_WILD 3
 
@@ -42,7 +48,8 @@ struct smoothing {
 	size_t count;
 	struct cost_cell **cells; /* of all of them */
 	struct gaussian all;
-	double *guesses; /* logarithms, at cells */
+	double *guesses;	   /* logarithms, at cells */
+	double noises[OPERATIONS]; /* variances, of logarithms; of several operations */
 	uint64_t seed;
 };
 
@@ -254,6 +261,32 @@ static int guesses_make(struct smoothing *s, double *deviations)
 	return r;
 }
 
+/*
+ * Operations differ in noise, of which there was one so far: by what is left of each one's cells,
+ * per cell that the process did not use up, leaning to the common one. Counts as repetitions.
+ */
+static void noises_tell(struct smoothing *s, const double *deviations)
+{
+	struct gaussian *g = &s->all;
+	double common = g->hyper.noise * g->scale * g->scale;
+
+	for (size_t k = 0, p = 0; k < s->count; k++) {
+		size_t first = p, cells = s->costs[k]->cell_count;
+		double sum = common * CELLS_SMOOTHED, free_cells = CELLS_SMOOTHED;
+
+		for (; p < first + cells; p++) {
+			double off = g->centre + g->scale * g->target[p] - s->guesses[p];
+			double used = deviations[p] * deviations[p] * g->repeats[p] / common;
+
+			sum += off * off * g->repeats[p];
+			free_cells += fmax(0, 1 - used);
+		}
+		s->noises[k] = sum / free_cells;
+		for (p = first; p < first + cells; p++)
+			g->repeats[p] *= common / s->noises[k];
+	}
+}
+
 static int smooth_run(struct smoothing *s, double *deviations)
 {
 	int r;
@@ -263,14 +296,17 @@ static int smooth_run(struct smoothing *s, double *deviations)
 	r = hyper_find(s);
 	if (r >= 0)
 		r = guesses_make(s, NULL);
-	for (int i = 0; i < 3 && r >= 0; i++) {
+	for (int i = 0; i < STEPS && r >= 0; i++) {
 		targets_make(s, false);
 		if (i == 0)
 			r = hyper_find(s);
 		if (r >= 0)
-			r = guesses_make(s, i == 2 ? deviations : NULL);
+			r = guesses_make(s, i + 1 == STEPS ? deviations : NULL);
 	}
-	return r;
+	if (r < 0 || s->count < 2)
+		return r;
+	noises_tell(s, deviations);
+	return guesses_make(s, deviations);
 }
 
 /* ---- trials ---- */
@@ -322,14 +358,19 @@ static int trials_run(const struct smoothing *s, struct cost_trial *trials)
 
 /* ---- all ---- */
 
+/* Where there is next to no noise what was measured is right, to the last digit. */
 static void cells_settle(const struct smoothing *s, const double *deviations)
 {
+	double common = sqrt(s->all.hyper.noise) * s->all.scale;
+
 	for (size_t p = 0; p < s->all.points; p++) {
-		s->cells[p]->smooth = exp(s->guesses[p]);
-		s->cells[p]->deviation = deviations[p];
+		struct cost_cell *cell = s->cells[p];
+
+		cell->smooth = common < NOISE_LEAST ? cell->seconds : exp(s->guesses[p]);
+		cell->deviation = deviations[p];
 	}
 	for (size_t k = 0; k < s->count; k++)
-		s->costs[k]->noise = sqrt(s->all.hyper.noise) * s->all.scale;
+		s->costs[k]->noise = s->count > 1 ? sqrt(s->noises[k]) : common;
 }
 
 struct cost_trial *costs_smooth(struct cost *const *costs, size_t count, uint64_t seed)
