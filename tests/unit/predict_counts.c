@@ -474,9 +474,9 @@ static void domains_are_whole_blocks_that_all_writers_fill_together(void)
 	CHECK_INT(c.incomplete_bytes, 133 * 8 * MIB);
 	CHECK(rounds_of(&c, OPERATION_WRITE_FIRST, 133, 16) == 1);
 	CHECK(rounds_of(&c, OPERATION_WRITE_CACHED, 133, 16) == 6);
-	CHECK(rounds_of(&c, OPERATION_WRITE_PARTIAL, 133, 16) == 8);
-	CHECK(rounds_of(&c, OPERATION_WRITE_PARTIAL, 133, 8) == 1);
-	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 0, 0) == 0);
+	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 133, 16) == 8);
+	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 133, 8) == 1);
+	CHECK(rounds_of(&c, OPERATION_WRITE_PARTIAL, 0, 0) == 0);
 	CHECK(rounds_of(&c, OPERATION_WRITE_FIRST, 0, 0) == 1);
 	CHECK(rounds_of(&c, OPERATION_ALLTOALL, 0, 0) == 17);
 	shuffle = shuffle_of(&c, 16 * (double)MIB);

@@ -117,8 +117,9 @@ struct leg {
 
 /*
  * The first of all is a first one; then come those that caches hold together with all that was
- * written before; then the rest. Rounds in which not every aggregator writes are partial ones,
- * which were benchmarked with all kinds of subsets; full ones with all aggregators of a setting.
+ * written before; then the rest. The rest are full rounds even where not every aggregator writes:
+ * these were benchmarked far beyond the caches, partial ones over twice of what caches hold, half
+ * of which these took; and there are no fewer than four fifths of all where accesses exceed caches.
  */
 static void count_leg(struct counts *counts, const struct leg *leg, struct elemental at,
 		      uint64_t writers, uint64_t before, uint64_t cache)
@@ -126,8 +127,6 @@ static void count_leg(struct counts *counts, const struct leg *leg, struct eleme
 	bool is_first = !before && leg->rounds;
 	uint64_t round = writers * leg->bytes, held = 0;
 	uint64_t rounds = leg->rounds - is_first;
-	enum operation later =
-		writers < counts->aggregators ? OPERATION_WRITE_PARTIAL : OPERATION_WRITE_FULL;
 
 	before += is_first ? round : 0;
 	if (rounds && cache > before)
@@ -139,7 +138,8 @@ static void count_leg(struct counts *counts, const struct leg *leg, struct eleme
 		   counts->rounds + counts->incomplete > 1 ? "first round" : "the only round",
 		   is_first, &at);
 	counts_add(counts, OPERATION_WRITE_CACHED, "rounds that caches hold", (double)held, &at);
-	counts_add(counts, later, "rounds beyond caches", (double)(rounds - held), &at);
+	counts_add(counts, OPERATION_WRITE_FULL, "rounds beyond caches", (double)(rounds - held),
+		   &at);
 }
 
 static void count_domains(struct counts *counts, const struct machine *machine,

@@ -44,9 +44,7 @@ static bool is_known(const struct hybrid *hybrid, enum operation operation)
 	const struct cost *of = hybrid->costs.of;
 
 	if (operation == OPERATION_WRITE_CACHED)
-		return of[OPERATION_WRITE_FIRST].is_fitted &&
-		       (of[OPERATION_WRITE_FULL].is_fitted ||
-			of[OPERATION_WRITE_PARTIAL].is_fitted);
+		return of[OPERATION_WRITE_FIRST].is_fitted && of[OPERATION_WRITE_FULL].is_fitted;
 	return of[operation].is_fitted;
 }
 

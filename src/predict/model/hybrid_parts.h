@@ -21,10 +21,7 @@ double hybrid_margin(const struct hybrid *hybrid, enum operation operation,
 bool hybrid_is_outside(const struct hybrid *hybrid, enum operation operation,
 		       const struct elemental *at);
 
-/*
- * What so many bytes cost in a first round, beside its locks: what twice as many cost more, or the
- * double of what half as many cost less, where twice is beyond what was benchmarked.
- */
+/* What so many bytes cost in a first round, beside its locks; INFINITY: nobody can tell. */
 double hybrid_bytes_price(const struct hybrid *hybrid, enum operation first,
 			  const struct elemental *at);
 

@@ -8,51 +8,49 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "predict/model/costs_parts.h"
 #include "predict/model/hybrid_parts.h"
 
 /* Bytes are never free: what remains of a cached round where the difference says nothing. */
 #define LEAST_SHARE 1e-3
 
-/* What so many bytes cost in a first round, beside its locks, is the difference of two of them. */
+/*
+ * What so many bytes cost in a first round, beside its locks: locks do not depend on bytes, and
+ * bytes cost in proportion. So two first rounds tell, best those that are farthest apart: of the
+ * least bytes that were benchmarked, and of the most that caches hold of one round.
+ */
 struct span {
 	struct elemental less, more;
-	double factor;
+	double factor; /* of the difference; 0: the two are one */
 };
 
-static struct span span_of(const struct costs *costs, enum operation first,
+static struct span span_of(const struct hybrid *hybrid, enum operation first,
 			   const struct elemental *at)
 {
-	struct span span = { *at, *at, 1 };
+	const struct cost *cost = &hybrid->costs.of[first];
+	double cache = (double)machine_cache_bytes(&hybrid->machine, (uint64_t)at->nodes);
+	double held = cache / (at->writers * at->nodes);
+	struct span span = { *at, *at, 0 };
 
-	if (2 * at->bytes <= costs->of[first].most.bytes) {
-		span.more.bytes *= 2;
-	} else {
-		span.less.bytes /= 2;
-		span.factor = 2;
-	}
+	span.less.bytes = cost->least.bytes;
+	span.more.bytes = fmin(cost->most.bytes, fmax(held, 2 * cost->least.bytes));
+	if (span.more.bytes > span.less.bytes)
+		span.factor = at->bytes / (span.more.bytes - span.less.bytes);
 	return span;
+}
+
+/* Where it cannot be told, bytes may be all that there is. */
+static double span_price(const struct span *span, double less, double more)
+{
+	return span->factor > 0 ? span->factor * (more - less) : INFINITY;
 }
 
 double hybrid_bytes_price(const struct hybrid *hybrid, enum operation first,
 			  const struct elemental *at)
 {
-	struct span span = span_of(&hybrid->costs, first, at);
+	struct span span = span_of(hybrid, first, at);
 
-	return span.factor * (costs_price((void *)&hybrid->costs, first, &span.more) -
-			      costs_price((void *)&hybrid->costs, first, &span.less));
-}
-
-/* Which round beyond caches a cached one is compared with: what was benchmarked there, or near. */
-static enum operation later_of(const struct costs *costs, const struct elemental *at)
-{
-	struct elemental cell = *at;
-
-	cell.writers = cost_round(at->writers);
-	if (costs->of[OPERATION_WRITE_PARTIAL].is_fitted &&
-	    !cost_find(&costs->of[OPERATION_WRITE_FULL], &cell))
-		return OPERATION_WRITE_PARTIAL;
-	return OPERATION_WRITE_FULL;
+	return span_price(&span, costs_price((void *)&hybrid->costs, first, &span.less),
+			  costs_price((void *)&hybrid->costs, first, &span.more));
 }
 
 /* What a cached round is made of. */
@@ -73,7 +71,7 @@ static struct cached cached_of(const struct hybrid *hybrid, const struct element
 	void *costs = (void *)&hybrid->costs;
 
 	return (struct cached){ costs_price(costs, OPERATION_WRITE_FIRST, at),
-				costs_price(costs, later_of(costs, at), at),
+				costs_price(costs, OPERATION_WRITE_FULL, at),
 				hybrid_bytes_price(hybrid, OPERATION_WRITE_FIRST, at) };
 }
 
@@ -88,49 +86,27 @@ double hybrid_price(const struct hybrid *hybrid, enum operation operation,
 	return cached_settle(&cached);
 }
 
-/* Rounds beyond caches, those of each surrogate together. */
-static void later_prices(const struct costs *costs, const struct elemental *at, size_t count,
-			 double *seconds)
-{
-	static const enum operation kinds[] = { OPERATION_WRITE_FULL, OPERATION_WRITE_PARTIAL };
-	AUTO_FREE struct elemental *some = xmalloc((count + 1) * sizeof(*some));
-	AUTO_FREE double *prices = xmalloc((count + 1) * sizeof(*prices));
-
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
-		size_t n = 0;
-
-		for (size_t i = 0; i < count; i++)
-			if (later_of(costs, &at[i]) == kinds[k])
-				some[n++] = at[i];
-		costs_prices(costs, kinds[k], some, n, prices);
-		n = 0;
-		for (size_t i = 0; i < count; i++)
-			if (later_of(costs, &at[i]) == kinds[k])
-				seconds[i] = prices[n++];
-	}
-}
-
-static void cached_prices(const struct costs *costs, const struct elemental *at, size_t count,
+static void cached_prices(const struct hybrid *hybrid, const struct elemental *at, size_t count,
 			  double *seconds)
 {
-	AUTO_FREE struct elemental *spans = xmalloc((2 * count + 1) * sizeof(*spans));
-	AUTO_FREE double *prices = xmalloc((2 * count + 1) * sizeof(*prices));
+	AUTO_FREE struct elemental *firsts = xmalloc((3 * count + 1) * sizeof(*firsts));
+	AUTO_FREE double *prices = xmalloc((3 * count + 1) * sizeof(*prices));
 
 	for (size_t i = 0; i < count; i++) {
-		struct span span = span_of(costs, OPERATION_WRITE_FIRST, &at[i]);
+		struct span span = span_of(hybrid, OPERATION_WRITE_FIRST, &at[i]);
 
-		spans[2 * i] = span.less;
-		spans[2 * i + 1] = span.more;
+		firsts[3 * i] = at[i];
+		firsts[3 * i + 1] = span.less;
+		firsts[3 * i + 2] = span.more;
 	}
-	costs_prices(costs, OPERATION_WRITE_FIRST, spans, 2 * count, prices);
-	later_prices(costs, at, count, seconds);
+	costs_prices(&hybrid->costs, OPERATION_WRITE_FIRST, firsts, 3 * count, prices);
+	costs_prices(&hybrid->costs, OPERATION_WRITE_FULL, at, count, seconds);
 	for (size_t i = 0; i < count; i++) {
-		bool upwards = spans[2 * i].bytes == at[i].bytes;
-		double less = prices[2 * i], more = prices[2 * i + 1];
-		struct cached cached = { upwards ? less : more, seconds[i],
-					 (upwards ? 1 : 2) * (more - less) };
+		struct span span = span_of(hybrid, OPERATION_WRITE_FIRST, &at[i]);
+		const double *p = prices + 3 * i;
 
-		seconds[i] = cached_settle(&cached);
+		seconds[i] = cached_settle(
+			&(struct cached){ p[0], seconds[i], span_price(&span, p[1], p[2]) });
 	}
 }
 
@@ -138,7 +114,7 @@ void hybrid_prices(const struct hybrid *hybrid, enum operation operation,
 		   const struct elemental *at, size_t count, double *seconds)
 {
 	if (operation == OPERATION_WRITE_CACHED)
-		cached_prices(&hybrid->costs, at, count, seconds);
+		cached_prices(hybrid, at, count, seconds);
 	else
 		costs_prices(&hybrid->costs, operation, at, count, seconds);
 }
@@ -153,11 +129,11 @@ static double cached_margin(const struct hybrid *hybrid, const struct elemental 
 			    double coverage)
 {
 	const struct costs *costs = &hybrid->costs;
-	struct span span = span_of(costs, OPERATION_WRITE_FIRST, at);
+	struct span span = span_of(hybrid, OPERATION_WRITE_FIRST, at);
 	struct cached cached = cached_of(hybrid, at);
 	enum operation most =
-		cached.first < cached.later ? OPERATION_WRITE_FIRST : later_of(costs, at);
-	double price = cached_settle(&cached), squares = 0;
+		cached.first < cached.later ? OPERATION_WRITE_FIRST : OPERATION_WRITE_FULL;
+	double price = cached_settle(&cached), squares = 0, margin;
 
 	for (int i = 0; i < 2; i++) {
 		const struct elemental *end = i ? &span.more : &span.less;
@@ -166,9 +142,11 @@ static double cached_margin(const struct hybrid *hybrid, const struct elemental 
 
 		squares += error * error;
 	}
-	return fmin(log1p(span.factor * sqrt(squares) / price),
-		    log(fmin(cached.first, cached.later) / price) +
-			    costs_margin(costs, most, at, coverage));
+	margin = log(fmin(cached.first, cached.later) / price) +
+		 costs_margin(costs, most, at, coverage);
+	if (span.factor > 0)
+		margin = fmin(margin, log1p(span.factor * sqrt(squares) / price));
+	return margin;
 }
 
 double hybrid_margin(const struct hybrid *hybrid, enum operation operation,
