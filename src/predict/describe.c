@@ -217,12 +217,9 @@ static int read_file(struct buf *out, const char *path, struct err *err)
 	return 0;
 }
 
-/* Path of the description below one directory; NULL where it is not there. */
-static char *find_below(const char *directory, const char *below, const char *folder,
-			const char *name)
+/* The path itself, which was made for this; NULL where nothing is there. */
+static char *if_exists(char *path)
 {
-	char *path = xprintf("%s/%s%s/%s.ini", directory, below, folder, name);
-
 	if (place_exists(path))
 		return path;
 	free(path);
@@ -234,10 +231,10 @@ static char *find(const struct describe_folder *folder, const char *name)
 	static const char *const below[] = { "", "../", "../share/sluice/" };
 	const char *named = getenv(folder->variable);
 	AUTO_FREE char *bin = place_binary_dir();
-	char *path = named && *named ? find_below(named, "", ".", name) : NULL;
+	char *path = named && *named ? if_exists(xprintf("%s/%s.ini", named, name)) : NULL;
 
 	for (size_t i = 0; !path && bin && i < sizeof(below) / sizeof(below[0]); i++)
-		path = find_below(bin, below[i], folder->folder, name);
+		path = if_exists(xprintf("%s/%s%s/%s.ini", bin, below[i], folder->folder, name));
 	return path;
 }
 

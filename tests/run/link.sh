@@ -51,13 +51,29 @@ check_rc 0 ./linked file
 for mpi in $(mpi_list); do
 	"mpicc.$mpi" -O2 -I"$sources/mpi" -o blocking "$sources/mpi/blocking.c" "@$flags" "$archive" 2>messages ||
 		fail "$mpi: cannot link: $(cat messages)"
+	check_eq "$(cat messages)" "" "messages of the linker under $mpi"
 	check_rc 0 "$sluice" run -o preload.sluice -- mpiexec."$mpi" -n 1 "$BUILD/mpi/$mpi/blocking"
 	check_rc 0 "$sluice" run --linked -o linked.sluice -- mpiexec."$mpi" -n 1 ./blocking
 	# What the library does inside such a call is seen only by preloading.
 	same "$mpi" preload.sluice linked.sluice '^MPI +MPI_File_(read|write|open|close|seek|set_view|delete)' 10
 	check_has "$(cat linked.txt)" "MPI_File_write_at(MPI/quantity/BytesToWrite=" "position and bytes under $mpi"
 	check_has "$(grep "MPI_File_write_at(" linked.txt)" "LINKED" "link to the open under $mpi"
+	# What a program sends goes straight to MPI, also where messages are asked for.
+	check_rc 0 "$sluice" run --linked --messages -o asked.sluice -- mpiexec."$mpi" -n 1 ./blocking
+	same "$mpi with messages" linked.sluice asked.sluice '^MPI ' 10
 done
+
+# Where MPI itself is an archive, what is inside its calls is seen as well: the very messages that the model has.
+archive_mpi=$($cc -print-file-name=libmpich.a)
+if [ -e "$archive_mpi" ] && needs=$(pkg-config --static --libs-only-l mpich 2>/dev/null); then
+	# shellcheck disable=SC2046,SC2086
+	$cc -O2 -I"$sources/mpi" $(pkg-config --cflags mpich) -o collective "$sources/mpi/collective.c" "@$flags" \
+		-Wl,--start-group "$archive" "$archive_mpi" -Wl,--end-group ${needs//-lmpich/} 2>messages ||
+		fail "MPICH as an archive: cannot link: $(cat messages)"
+	printf '%s contiguous 10000 0 0 0 2 4096 enable\n' write read >cases
+	check_rc 0 "$sluice" run --linked --messages -o linked.sluice -- mpiexec.mpich -n 2 ./collective "$work/cases"
+	check_eq "$("$prog/internals" linked.sluice cases 2)" "equal 2 of 2" "messages of MPICH as an archive"
+fi
 
 # Parameters are applied by what is linked in as well, in a program whose HDF5 is serial.
 if flags_hdf5=$(pkg-config --cflags --libs hdf5-serial 2>/dev/null); then

@@ -173,7 +173,7 @@ static void a_launched_rank_knows_how_many_there_are(void)
 static void a_platform_is_a_word(void)
 {
 	char *argv[] = { (char *)"/proc/self/exe", NULL };
-	AUTO_FREE char *machine = identity_machine();
+	AUTO_FREE char *machine = identity_platform(NULL);
 	struct identity identity;
 	struct utsname names;
 
