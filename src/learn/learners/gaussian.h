@@ -36,6 +36,9 @@ struct gaussian_plan {
 	size_t limit;	 /* points at most; of more, a seeded choice [1000] */
 	size_t restarts; /* from seeded random places, on at most 256 points */
 	size_t rounds;	 /* of the fit [100] */
+	/* Logarithms of scales are believed to lie around this one, with that deviation. 0: scales
+	 * may be anything, which few or noisy measurements are apt to be led astray by. */
+	double scale_prior, scale_deviation;
 	uint64_t seed;
 };
 

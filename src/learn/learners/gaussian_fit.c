@@ -102,7 +102,26 @@ static void likelihood_slopes(struct gaussian *gaussian, const struct lapack *la
 struct search {
 	struct gaussian *gaussian;
 	const struct lapack *lapack;
+	const struct gaussian_plan *plan;
 };
+
+/* What the plan believes about scales, as a logarithm, negative; joins the slopes. */
+static double belief_negative(const struct gaussian *gaussian, const struct gaussian_plan *plan,
+			      const double *theta, double *gradient)
+{
+	size_t first = hyper_count(gaussian) - gaussian->width;
+	double sum = 0;
+
+	if (!(plan->scale_deviation > 0))
+		return 0;
+	for (size_t i = first; i < first + gaussian->width; i++) {
+		double off = (theta[i] - log(plan->scale_prior)) / plan->scale_deviation;
+
+		sum += off * off / 2;
+		gradient[i] += off / plan->scale_deviation;
+	}
+	return sum;
+}
 
 static double likelihood_negative(void *arg, const double *theta, double *gradient)
 {
@@ -112,20 +131,21 @@ static double likelihood_negative(void *arg, const double *theta, double *gradie
 	if (parts_root(search->gaussian, search->lapack) < 0)
 		return INFINITY;
 	likelihood_slopes(search->gaussian, search->lapack, gradient);
-	return -search->gaussian->likelihood;
+	return belief_negative(search->gaussian, search->plan, theta, gradient) -
+	       search->gaussian->likelihood;
 }
 
 /*
  * Follows the likelihood up from theta until a round gains less than the share `decrease`; returns
  * it. The root is spoilt.
  */
-static double hyper_climb(struct gaussian *gaussian, const struct lapack *lapack, double *theta,
-			  size_t rounds, double decrease)
+static double hyper_climb(struct gaussian *gaussian, const struct lapack *lapack,
+			  const struct gaussian_plan *wanted, double *theta, double decrease)
 {
 	size_t count = hyper_count(gaussian);
 	AUTO_FREE double *bounds = xmalloc(2 * count * sizeof(*bounds));
-	struct search search = { gaussian, lapack };
-	struct minimise_plan plan = { .rounds = rounds,
+	struct search search = { gaussian, lapack, wanted };
+	struct minimise_plan plan = { .rounds = wanted->rounds ? wanted->rounds : 100,
 				      .gradient = 1e-3,
 				      .decrease = decrease,
 				      .low = bounds,
@@ -186,8 +206,7 @@ static void hyper_scout(const struct gaussian *gaussian, const struct lapack *la
 
 		if (k)
 			theta_draw(gaussian, &random, place);
-		reached =
-			hyper_climb(&rough, lapack, place, plan->rounds ? plan->rounds : 100, 1e-5);
+		reached = hyper_climb(&rough, lapack, plan, place, 1e-5);
 		if (reached > best) {
 			best = reached;
 			memcpy(theta, place, count * sizeof(*place));
@@ -204,7 +223,7 @@ static void hyper_fit(struct gaussian *gaussian, const struct lapack *lapack,
 	hyper_write(gaussian, theta);
 	if (plan->restarts || gaussian->points > ROUGH_POINTS)
 		hyper_scout(gaussian, lapack, plan, theta);
-	hyper_climb(gaussian, lapack, theta, plan->rounds ? plan->rounds : 100, 1e-6);
+	hyper_climb(gaussian, lapack, plan, theta, 1e-6);
 	hyper_read(gaussian, theta);
 }
 

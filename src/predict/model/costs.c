@@ -39,6 +39,7 @@ struct fitting {
 	struct cost *cost;
 	double *x, *y;
 	struct samples samples;
+	const struct cost_trial *trials; /* NULL: its cells are not smoothed */
 };
 
 /* ---- inputs ---- */
@@ -274,6 +275,75 @@ static int line_fit(struct fitting *f, struct err *err)
 	return pipeline_fit(&f->cost->pipeline, &line, &f->samples, NULL, 0, &effort, err);
 }
 
+/* ---- noise ---- */
+
+/* The sum of squares of errors at the cells of a fold, of what is learnt from the others. */
+static int trial_judge(struct fitting *f, const struct pipeline_plan *plan, size_t fold,
+		       double *sum, struct err *err)
+{
+	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
+	AUTO_FREE size_t *rows = xmalloc(f->samples.rows * sizeof(*rows));
+	struct pipeline pipeline;
+	size_t count = 0;
+	int r;
+
+	for (size_t i = 0; i < f->samples.rows; i++)
+		if (!isnan(f->trials[i].without[fold]))
+			rows[count++] = i;
+	r = pipeline_fit(&pipeline, plan, &f->samples, rows, count, &effort, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < f->samples.rows; i++) {
+		double guess;
+
+		if (!isnan(f->trials[i].without[fold]))
+			continue;
+		pipeline_predict(&pipeline, f->x + i * f->samples.width, &guess);
+		guess = log(fmax(guess, f->cost->floor)) - f->trials[i].target;
+		*sum += guess * guess;
+	}
+	pipeline_release(&pipeline);
+	return 0;
+}
+
+/* Is what is learnt from smooth cells nearer to cells that it does not know? */
+static bool smooth_is_better(struct fitting *f, const struct pipeline_plan *plan)
+{
+	double raw = 0, smooth = 0;
+	int r = 0;
+
+	for (size_t fold = 0; fold < COST_TRIALS && r >= 0; fold++) {
+		for (size_t i = 0; i < f->samples.rows; i++)
+			f->y[i] = f->cost->cells[i].seconds;
+		r = trial_judge(f, plan, fold, &raw, NULL);
+		for (size_t i = 0; i < f->samples.rows; i++)
+			if (!isnan(f->trials[i].without[fold]))
+				f->y[i] = f->trials[i].without[fold];
+		if (r >= 0)
+			r = trial_judge(f, plan, fold, &smooth, NULL);
+	}
+	return r >= 0 && smooth < raw;
+}
+
+/* What won is learnt anew from smooth cells where that helps. Scores stay those of raw ones. */
+static int surrogate_smooth(struct fitting *f, struct err *err)
+{
+	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
+	struct pipeline_plan plan;
+	struct pipeline better;
+	int r = plan_of(&plan, f->cost->entries, !f->plan->plain_target, err);
+
+	if (r < 0 || !smooth_is_better(f, &plan))
+		return r;
+	for (size_t i = 0; i < f->samples.rows; i++)
+		f->y[i] = f->cost->cells[i].smooth;
+	if (pipeline_fit(&better, &plan, &f->samples, NULL, 0, &effort, NULL) < 0)
+		return 0;
+	pipeline_release(&f->cost->pipeline);
+	f->cost->pipeline = better;
+	return 0;
+}
+
 static int cost_fit(struct fitting *f, struct err *err)
 {
 	int r;
@@ -288,6 +358,8 @@ static int cost_fit(struct fitting *f, struct err *err)
 		r = race_repeat(f, winner_of(f), err);
 	else
 		r = race_run(f, err);
+	if (r >= 0 && f->trials && f->cost->entry_count)
+		r = surrogate_smooth(f, err);
 	free(f->x);
 	free(f->y);
 	f->cost->is_fitted = r >= 0;
@@ -297,22 +369,63 @@ static int cost_fit(struct fitting *f, struct err *err)
 	return r;
 }
 
+/* Operations that are learnt as one, from..to; their trials, which `room` holds. */
+static void group_smooth(struct costs *made, int from, int to, uint64_t seed,
+			 struct cost_trial **room, const struct cost_trial **trials)
+{
+	struct cost *group[OPERATIONS];
+	const struct cost_trial *next;
+	size_t count = 0;
+
+	for (int i = from; i < to; i++)
+		if (made->of[i].cell_count)
+			group[count++] = &made->of[i];
+	next = room[from] = count ? costs_smooth(group, count, seed) : NULL;
+	for (int i = from; i < to && next; i++) {
+		trials[i] = next;
+		next += made->of[i].cell_count;
+	}
+}
+
+/*
+ * What is written at a round, be it the first, a full or the last one, goes the same way to the
+ * same disks: cells of one say much about the others, the more so the more noise there is.
+ */
+static void all_smooth(struct costs *made, uint64_t seed, struct cost_trial **room,
+		       const struct cost_trial **trials)
+{
+	for (int i = 0; i < OPERATION_WRITE_FIRST; i++)
+		group_smooth(made, i, i + 1, seed, room, trials);
+	group_smooth(made, OPERATION_WRITE_FIRST, OPERATION_READ_FIRST, seed, room, trials);
+	group_smooth(made, OPERATION_READ_FIRST, OPERATIONS, seed, room, trials);
+}
+
 int costs_fit(struct costs *costs, const struct elements *rows, const struct costs_plan *plan,
 	      struct err *err)
 {
+	struct cost_trial *room[OPERATIONS] = { 0 };
+	const struct cost_trial *trials[OPERATIONS] = { 0 };
 	struct costs made = { 0 };
 	size_t fitted = 0;
 	int r = cost_check_rows(rows, err);
 
 	for (int i = 0; r >= 0 && i < OPERATIONS; i++) {
-		struct fitting f = { .plan = plan, .operation = i, .cost = &made.of[i] };
+		cost_gather(&made.of[i], rows, (enum operation)i, !plan->plain_target);
+		made.of[i].alone = plan->surrogates_alone;
+	}
+	if (r >= 0 && !plan->plain_target && !plan->surrogates_alone)
+		all_smooth(&made, plan->seed, room, trials);
+	for (int i = 0; r >= 0 && i < OPERATIONS; i++) {
+		struct fitting f = {
+			.plan = plan, .operation = i, .cost = &made.of[i], .trials = trials[i]
+		};
 
-		cost_gather(f.cost, rows, f.operation, !plan->plain_target);
-		f.cost->alone = plan->surrogates_alone;
 		if (f.cost->cell_count)
 			r = cost_fit(&f, err);
 		fitted += f.cost->is_fitted;
 	}
+	for (int i = 0; i < OPERATIONS; i++)
+		free(room[i]);
 	if (r >= 0 && !fitted)
 		r = err_set(err, ENODATA,
 			    "there are no rows of elemental benchmarks to learn from");

@@ -44,6 +44,9 @@ struct cost_cell {
 	struct elemental at;
 	double seconds; /* mean */
 	size_t repetitions;
+	double squares; /* of seconds of repetitions around their mean, which is 1; fitting only */
+	double smooth;	/* what it costs, noise taken out */
+	double deviation; /* of that, of its logarithm; NAN: not smoothed */
 };
 
 /* How good a surrogate is for cells that it had not seen, all folds together. NAN: not judged. */

@@ -184,10 +184,14 @@ void cost_gather(struct cost *cost, const struct elements *rows, enum operation 
 			cost->left_out++;
 			continue;
 		}
+		if (n > 1 && cell.seconds > 0)
+			cell.squares = samples_squares(samples + i, n, cell.seconds);
+		cell.smooth = cell.seconds;
+		cell.deviation = NAN;
 		cell_add(cost, &cap, &cell);
 		cost->rows += n;
 		if (n > 1 && cell.seconds > 0) {
-			squares += samples_squares(samples + i, n, cell.seconds);
+			squares += cell.squares;
 			repeated += n - 1;
 		}
 	}

@@ -46,6 +46,8 @@ static void cost_put(struct buf *buf, const struct cost *cost)
 		arguments_put(buf, &cost->cells[i].at);
 		blob_put_real(buf, cost->cells[i].seconds);
 		blob_put_u64(buf, cost->cells[i].repetitions);
+		blob_put_real(buf, cost->cells[i].smooth);
+		blob_put_real(buf, cost->cells[i].deviation);
 	}
 	arguments_put(buf, &cost->least);
 	arguments_put(buf, &cost->most);
@@ -93,7 +95,7 @@ static void arguments_take(struct elemental *at, struct blob *blob)
 /* A search by halves relies on their order. */
 static void cells_take(struct cost *cost, struct blob *blob)
 {
-	cost->cell_count = blob_take_count(blob, (COST_ARGUMENTS + 2) * sizeof(double));
+	cost->cell_count = blob_take_count(blob, (COST_ARGUMENTS + 4) * sizeof(double));
 	cost->cells = xcalloc(cost->cell_count + 1, sizeof(*cost->cells));
 	for (size_t i = 0; i < cost->cell_count; i++) {
 		struct cost_cell *cell = &cost->cells[i];
@@ -101,7 +103,11 @@ static void cells_take(struct cost *cost, struct blob *blob)
 		arguments_take(&cell->at, blob);
 		blob_take_finite(blob, &cell->seconds, 1);
 		cell->repetitions = blob_take_u64(blob);
+		blob_take_finite(blob, &cell->smooth, 1);
+		cell->deviation = blob_take_real(blob);
 		blob_expect(blob, cell->repetitions > 0);
+		blob_expect(blob, isnan(cell->deviation) ||
+					  (cell->smooth > 0 && cell->deviation >= 0));
 		blob_expect(blob, !i || cost_compare(&cell[-1].at, &cell->at) < 0);
 	}
 }

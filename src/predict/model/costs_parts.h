@@ -25,6 +25,22 @@ int cost_check_rows(const struct elements *rows, struct err *err);
 /* NULL: it was not measured with these arguments. */
 const struct cost_cell *cost_find(const struct cost *cost, const struct elemental *at);
 
+/* ---- costs_smooth.c ---- */
+
+/* To try whether a surrogate does better if it learns from smooth cells. */
+#define COST_TRIALS 3
+struct cost_trial {
+	double target;		     /* logarithm of what was measured, with the noise's mean */
+	double without[COST_TRIALS]; /* smooth seconds if a third were not known; NAN: of these */
+};
+
+/*
+ * Takes noise out of the cells of operations, which are learnt as one. Returns one trial per cell,
+ * those of the first operation first; the caller frees them. NULL, and nothing is changed, where
+ * that cannot be done.
+ */
+struct cost_trial *costs_smooth(struct cost *const *costs, size_t count, uint64_t seed);
+
 /* ---- costs_price.c ---- */
 
 /* The inputs of a learner: features that vary. */

@@ -76,6 +76,8 @@ static double share_left(const struct cost *cost, const struct cost_cell *cell)
 {
 	double measured = cell_variance(cost, cell), guessed = cost->spread * cost->spread;
 
+	if (!isnan(cell->deviation))
+		return fmin(1, cell->deviation * cell->deviation / fmax(guessed, 1e-300));
 	return measured + guessed > 0 ? measured / (measured + guessed) : 0;
 }
 
@@ -92,7 +94,10 @@ static double price_settle(const struct cost *cost, const struct place *place, d
 
 	if (!(guess >= cost->floor))
 		guess = cost->floor;
-	if (cell) {
+	/* A smooth cell is such a mean already, with a better guess. */
+	if (cell && !isnan(cell->deviation)) {
+		guess = cell->smooth;
+	} else if (cell) {
 		double weight = share_left(cost, cell);
 
 		guess = exp(weight * log(guess) + (1 - weight) * log(cell->seconds));
