@@ -2,8 +2,8 @@
  *
  * What MPI-IO sends: the messages and collective calls that a library makes inside a call on a
  * file. They are recorded on request (capture.messages) and then only while such a call is open in
- * the thread: what a program sends by itself is none of ours, and costs it one test of a word.
- * Guest.
+ * the thread. What a program sends by itself is none of ours: most of it has no wrapper
+ * (interfaces/messages.h), the rest costs one test of a word. Guest.
  *
  * Arguments are looked at after the call, and only those that counted: a type that the library has
  * not proved would end the program.

@@ -21,6 +21,12 @@ check_json out sluice.model/1
 check_eq "$(answer '[d["aggregators"], d["rounds"], d["incomplete"]]')" "520 0 1" "numbers"
 check_eq "$(answer '[t["writers"] for t in d["terms"] if t["operation"] == "s_lock"]')" 1 "writers per node"
 check_eq "$(answer 'sorted({t["operation"] for t in d["terms"]})')" "aa aav ar s_lock" "operations"
+# As ROMIO and GPFS do it: domains of whole blocks, and caches that hold the first rounds.
+check_rc 0 "$sluice" model counts -n 2048 -s 16M --machine vesta -p bg_nodes_pset=16 --rounds domains --json
+check_eq "$(answer '[[t["operation"], t["count"], t["writers"] * 128, t["bytes"] >> 20] for t in d["terms"]
+	if t["operation"].startswith("s_")]')" \
+	"['s_lock', 1, 133.0, 16] ['s_cached', 6, 133.0, 16] ['s_nl_full', 8, 133.0, 16] ['s_nl_full', 1, 133.0, 8]" "rounds"
+check_rc 2 "$sluice" model counts -n 2048 -s 16M --machine vesta --single domains
 
 # This computer: nothing is buffered unless it is asked for.
 check_rc 0 "$sluice" model counts -n 4 -N 1 -s 1M

@@ -23,7 +23,7 @@ captured_as() {
 	local name=$1
 	shift
 	mpi_captured "$1" $ranks "${@:2}"
-	mv report.json "$name.json"
+	"$sluice" report --json --top 1000 "$work/trace" >"$name.json"
 }
 
 # moved REPORT: bytes that were read and written, in all and by MPI. But what MPI asks the kernel when it starts is
@@ -90,12 +90,13 @@ END
 	"$sluice" print --tree --rank 0 "$work/trace" |
 		grep -q '   ID.* MPI    .*MPI_Isend(MPI/quantity/BytesInMessage=.*, MPI/message/peer=0)' ||
 		wrong "print does not show the messages"
-	check_eq "$(moved with.json)" "$(moved without.json)" "bytes in the report"
+	moved with.json >with && moved without.json >without || fail "$mpi: bytes of a report"
+	check_eq "$(cat with)" "$(cat without)" "bytes in the report"
 
 	# Calls that wait for what was begun on files have messages of their own; threads and Fortran are as good.
 	for program in nonblocking shared threads fortran; do
-		# Open MPI's ROMIO crashes in it, with us or without.
-		[ "$mpi $program" != "openmpi nonblocking" ] && mpi_has "$mpi" "$program" || continue
+		# Open MPI's ROMIO crashes in two of them, with us or without: sometimes where threads open files.
+		[[ "$mpi $program" != "openmpi "@(nonblocking|threads) ]] && mpi_has "$mpi" "$program" || continue
 		captured_as "$program" "$mpi" "$program"
 		check_trace <<'END'
 for c in calls:

@@ -216,6 +216,12 @@ static void stripes_add(struct catalogue *c)
 			aggregators_add(c, s);
 }
 
+static bool is_initial(const struct settings *s)
+{
+	return !s->aggregators && !s->node_aggregators && !s->buffer_bytes && !s->stripes &&
+	       !s->stripe_bytes && s->buffering == BUFFERING_AUTOMATIC;
+}
+
 int choices_catalogued(struct choices *choices, const struct hybrid *hybrid,
 		       const struct access *access, struct err *err)
 {
@@ -227,7 +233,7 @@ int choices_catalogued(struct choices *choices, const struct hybrid *hybrid,
 	if (r < 0)
 		return r;
 	stripes_add(&c);
-	if (!c.made.count || memcmp(&c.made.list[0], &initial, sizeof(initial)) != 0)
+	if (!c.made.count || !is_initial(&c.made.list[0]))
 		choice_add(&c.made, &initial);
 	*choices = c.made;
 	return 0;

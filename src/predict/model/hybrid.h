@@ -90,7 +90,7 @@ int hybrid_times(const struct hybrid *hybrid, const struct access *access,
 
 /*
  * The n best of many, exactly, best first: their indexes and times. Prices are positive, so what a
- * setting pays for storage alone is a bound; where that is above the n-th best
+ * setting pays for its first and full rounds alone is a bound; where that is above the n-th best
  * time, the rest is not asked for. Returns how many there are: fewer than n where fewer make sense.
  */
 int hybrid_best(const struct hybrid *hybrid, const struct access *access,

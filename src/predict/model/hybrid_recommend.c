@@ -24,7 +24,7 @@ static struct common *common_find(struct common *list, size_t *count, const stru
 
 	for (size_t i = 0; i < *count; i++)
 		if (list[i].operation == term->operation &&
-		    memcmp(&list[i].at, &term->at, sizeof(term->at)) == 0)
+		    elemental_is_same(&list[i].at, &term->at))
 			return &list[i];
 	list[*count] = (struct common){ .operation = term->operation,
 					.at = term->at,

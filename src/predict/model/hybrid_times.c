@@ -24,7 +24,7 @@ struct times {
 	const struct settings *settings;
 	size_t count;
 	double *seconds;
-	bool bound;	    /* storage alone, as far as is_bound() says */
+	bool bound;	    /* first and full rounds alone */
 	struct err *errors; /* one per block: why a setting could not be counted or priced */
 };
 
@@ -109,7 +109,7 @@ static uint32_t distinct_number(struct block *block, const struct term *term)
 		uint32_t number = block->slots[slot] - 1;
 
 		if (block->slot_operation[slot] == (uint8_t)term->operation &&
-		    memcmp(&distinct->at[number], &term->at, sizeof(term->at)) == 0)
+		    elemental_is_same(&distinct->at[number], &term->at))
 			return number;
 	}
 	block->used++;
@@ -120,13 +120,12 @@ static uint32_t distinct_number(struct block *block, const struct term *term)
 
 /* ---- a block ---- */
 
-/* Most of the time, and few distinct ones: what is left out is what differs in each setting. */
-static bool is_bound(enum operation operation, const struct rules *rules)
+/* Most of the time of an access, by few surrogates; what is left out differs in each setting. */
+static bool is_bound(enum operation operation)
 {
-	if (rules->rounds == ROUNDS_DOMAINS)
-		return operations[operation].kind == OPERATION_STORAGE;
 	return operations[operation].kind == OPERATION_STORAGE &&
-	       operation != OPERATION_WRITE_PARTIAL && operation != OPERATION_READ_PARTIAL;
+	       !operations[operation].is_derived && operation != OPERATION_WRITE_PARTIAL &&
+	       operation != OPERATION_READ_PARTIAL;
 }
 
 static void terms_note(struct block *block, const struct counts *counts, size_t setting,
@@ -136,7 +135,7 @@ static void terms_note(struct block *block, const struct counts *counts, size_t 
 		const struct term *term = &counts->terms[i];
 		enum operation o = term->operation;
 
-		if (times->bound && !is_bound(o, &times->hybrid->rules))
+		if (times->bound && !is_bound(o))
 			continue;
 
 		block->uses[o] = xgrow(block->uses[o], &block->use_cap[o], block->use_count[o] + 1,

@@ -44,7 +44,7 @@ static bool application_of(struct application *a, const struct replica *replica,
 	*a = (struct application){
 		.replica = replica,
 		.nodes = (double)access->nodes,
-		.cores = (double)(access->ranks / access->nodes),
+		.cores = (double)access->ranks / (double)access->nodes,
 		.ranks = (double)access->ranks,
 		.rank_bytes = (double)access->rank_bytes,
 		.aggregators = aggregators_of(replica, access, settings),
