@@ -228,6 +228,27 @@ static void fit_finds_the_most_likely(void)
 	}
 }
 
+static void scales_stay_near_what_is_believed(void)
+{
+	double x[3 * SMOOTH_ROWS], y[SMOOTH_ROWS];
+	struct gaussian_plan plan = { .category = no_category, .restarts = 1, .seed = 1 };
+	struct gaussian gaussian;
+
+	smooth_rows(x, y);
+	plan.scale_prior = 1.5;
+	plan.scale_deviation = 1e-3;
+	REQUIRE(gaussian_init(&gaussian, &plan, x, y, SMOOTH_ROWS, 3, NULL) == 0);
+	for (int i = 0; i < 3; i++)
+		CHECK(fabs(gaussian.hyper.scales[i] / 1.5 - 1) < 0.02);
+	gaussian_release(&gaussian);
+	/* A loose one gives way to the rows, and holds an idle input. */
+	plan.scale_deviation = 1;
+	REQUIRE(gaussian_init(&gaussian, &plan, x, y, SMOOTH_ROWS, 3, NULL) == 0);
+	CHECK(fabs(gaussian.hyper.scales[0] / 1.5 - 1) > 0.02);
+	CHECK(gaussian.hyper.scales[2] < 1.5 * exp(3));
+	gaussian_release(&gaussian);
+}
+
 static void same_check(const struct gaussian *a, const struct gaussian *b)
 {
 	double mean_a, mean_b, deviation_a, deviation_b;
@@ -632,10 +653,10 @@ static void damaged_models_are_survived(void)
 TESTS(TEST(exponential_is_libms), TEST(kernel_slopes_are_differences),
       TEST(process_is_scikit_learns), TEST(linear_term_is_scikit_learns),
       TEST(category_is_a_product), TEST(fit_finds_the_most_likely),
-      TEST(points_added_are_points_fitted), TEST(oldest_points_are_forgotten),
-      TEST(deviation_grows_with_distance), TEST(noise_free_neighbours_have_a_root),
-      TEST(many_points_are_answered_as_one), TEST(limit_is_kept_by_a_seeded_choice),
-      TEST(impossible_targets_are_refused), TEST(intervals_cover_what_they_promise),
-      TEST(threads_change_nothing), TEST(few_rows_and_constant_targets_are_learnt),
-      TEST(importance_and_description_name_inputs), TEST(saved_model_answers_the_same),
-      TEST(refresh_learns), TEST(damaged_models_are_survived))
+      TEST(scales_stay_near_what_is_believed), TEST(points_added_are_points_fitted),
+      TEST(oldest_points_are_forgotten), TEST(deviation_grows_with_distance),
+      TEST(noise_free_neighbours_have_a_root), TEST(many_points_are_answered_as_one),
+      TEST(limit_is_kept_by_a_seeded_choice), TEST(impossible_targets_are_refused),
+      TEST(intervals_cover_what_they_promise), TEST(threads_change_nothing),
+      TEST(few_rows_and_constant_targets_are_learnt), TEST(importance_and_description_name_inputs),
+      TEST(saved_model_answers_the_same), TEST(refresh_learns), TEST(damaged_models_are_survived))

@@ -426,9 +426,105 @@ static void saved_costs_are_the_same(void)
 	elements_release(&rows);
 }
 
-TESTS(TEST(a_law_is_learnt_and_priced), TEST(what_does_not_vary_is_no_input),
-      TEST(repetitions_are_one_cell_with_their_mean), TEST(a_cell_is_held_out_as_a_whole),
-      TEST(writers_by_topology_go_before_even_ones),
+/* Writes of so many per node, which cost less than in proportion. */
+static void storage_rows(struct elements *rows, const char *operation, double step, double factor,
+			 double noise, uint64_t seed)
+{
+	struct random random;
+
+	random_init(&random, seed);
+	for (double nodes = 2; nodes <= 32; nodes *= 2)
+		for (double writers = 0.25; writers <= 4; writers *= step)
+			for (double bytes = 1 << 20; bytes <= 1 << 24; bytes *= 4) {
+				struct elemental at = { .nodes = nodes,
+							.cores = 4,
+							.writers = writers,
+							.bytes = bytes };
+
+				row_add(rows, operation, at, "",
+					factor * power_law(&at) * pow(writers, 0.5) *
+						(1 + noise * random_normal(&random)));
+			}
+}
+
+/* Of prices of all cells from the law: the root of the mean square of logarithms, and their mean.
+ */
+static double cells_error(const struct costs *costs, enum operation operation, double factor,
+			  double *bias)
+{
+	const struct cost *cost = &costs->of[operation];
+	double squares = 0, sum = 0;
+
+	for (size_t i = 0; i < cost->cell_count; i++) {
+		const struct elemental *at = &cost->cells[i].at;
+		double law = factor * power_law(at) * pow(at->writers, 0.5);
+		double off = log(costs_price((void *)costs, operation, at) / law);
+
+		squares += off * off;
+		sum += off;
+	}
+	*bias = sum / (double)cost->cell_count;
+	return sqrt(squares / (double)cost->cell_count);
+}
+
+/* Noise of 30 % has a logarithm that is 5 % low in the mean, and the costs are not. */
+static void noise_is_taken_out_of_cells_that_were_measured_once(void)
+{
+	struct elements rows = { 0 };
+	struct costs costs;
+	double bias;
+
+	storage_rows(&rows, "s_nl_partial", 1.25, 1, 0.3, 4);
+	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
+	CHECK(cells_error(&costs, OPERATION_WRITE_PARTIAL, 1, &bias) < 0.1);
+	CHECK(fabs(bias) < 0.035);
+	CHECK(fabs(costs.of[OPERATION_WRITE_PARTIAL].noise / 0.3 - 1) < 0.25);
+	costs_release(&costs);
+	elements_release(&rows);
+}
+
+/* Few cells with much noise, whose shape is that of many with little. */
+static void writes_that_are_alike_lean_on_one_another(void)
+{
+	struct elements rows = { 0 }, few = { 0 };
+	struct costs costs;
+	double bias, alone, together;
+
+	storage_rows(&few, "s_nl_full", 16, 1.5, 0.4, 11);
+	storage_rows(&rows, "s_nl_full", 16, 1.5, 0.4, 11);
+	storage_rows(&rows, "s_nl_partial", 1.5, 1, 0.1, 6);
+	REQUIRE(costs_fit(&costs, &few, &quick_plan, NULL) == 0);
+	alone = cells_error(&costs, OPERATION_WRITE_FULL, 1.5, &bias);
+	costs_release(&costs);
+	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
+	together = cells_error(&costs, OPERATION_WRITE_FULL, 1.5, &bias);
+	CHECK(together < 0.2 && together < alone);
+	CHECK(costs.of[OPERATION_WRITE_FULL].noise > 2 * costs.of[OPERATION_WRITE_PARTIAL].noise);
+	costs_release(&costs);
+	elements_release(&rows);
+	elements_release(&few);
+}
+
+static void without_noise_a_cell_costs_what_was_measured(void)
+{
+	struct elements rows = { 0 };
+	struct costs costs;
+	double bias;
+
+	storage_rows(&rows, "s_lock", 2, 1, 0, 1);
+	storage_rows(&rows, "s_nl_full", 16, 1.5, 0, 1);
+	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
+	CHECK(cells_error(&costs, OPERATION_WRITE_FIRST, 1, &bias) < 1e-9);
+	CHECK(cells_error(&costs, OPERATION_WRITE_FULL, 1.5, &bias) < 1e-9);
+	costs_release(&costs);
+	elements_release(&rows);
+}
+
+TESTS(TEST(noise_is_taken_out_of_cells_that_were_measured_once),
+      TEST(writes_that_are_alike_lean_on_one_another),
+      TEST(without_noise_a_cell_costs_what_was_measured), TEST(a_law_is_learnt_and_priced),
+      TEST(what_does_not_vary_is_no_input), TEST(repetitions_are_one_cell_with_their_mean),
+      TEST(a_cell_is_held_out_as_a_whole), TEST(writers_by_topology_go_before_even_ones),
       TEST(what_was_measured_often_outweighs_the_surrogate),
       TEST(beyond_the_edge_bytes_cost_in_proportion), TEST(many_prices_are_the_single_ones),
       TEST(few_cells_make_a_line_or_a_constant),

@@ -8,10 +8,18 @@
  * repetition must not tell about its twin. Where writers were placed in both ways, those placed by
  * topology count, because that is what ROMIO does (HYB-24).
  *
- * Arguments that were benchmarked are known twice: by what was measured, as uncertain as a mean of
- * so many repetitions is, and by the surrogate, as uncertain as it was out of fold. The price is
- * the mean of both logarithms, weighted by precision. Where cells were measured only once their
- * noise is not known; it is then taken to be as large as errors out of fold, which hold it.
+ * Noise is taken out of cells, also of those that were measured only once: a Gaussian process over
+ * the logarithms of arguments tells it from the shape of the costs, and knows how sure that is. All
+ * writes of storage are one such process, all reads another, so that few full rounds lean on many
+ * partial ones. What was benchmarked is priced so. What was not is priced by the surrogate, which
+ * learns from smooth cells where it then guesses others better; how good it is said to be is about
+ * cells as they were measured.
+ *
+ * Where that cannot be done (few cells, no LAPACK), arguments that were benchmarked are known
+ * twice: by what was measured, as uncertain as a mean of so many repetitions is, and by the
+ * surrogate, as uncertain as it was out of fold. The price is the mean of both logarithms, weighted
+ * by precision. Where cells were measured only once their noise is not known; it is then taken to
+ * be as large as errors out of fold, which hold it.
  *
  * Arguments beyond those that were benchmarked are moved to the edge: what is smaller costs the
  * same, what is larger costs in proportion to its bytes (and writers). As long as twice as much of
