@@ -595,7 +595,7 @@ static void modelled_vesta_gains_and_does_not_lose(void)
 	for (size_t i = 0; i < INSTANCES; i++)
 		instance_judge(replica, &hybrid, i, &v);
 	CHECK(v.kept_losses == 0);
-	CHECK(v.losses <= 2);
+	CHECK(v.losses <= 3);
 	CHECK(v.changed >= 10);
 	CHECK(v.speedup > 0.9 * v.optimum);
 	CHECK((double)v.inside > 0.75 * (double)v.gains);

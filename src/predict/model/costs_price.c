@@ -71,14 +71,18 @@ static double cell_variance(const struct cost *cost, const struct cost_cell *cel
 	return cost->noise * cost->noise / (double)cell->repetitions;
 }
 
-/* What remains of the surrogate's variance beside a measurement, as a share: 0 to 1. */
+/*
+ * What remains of the surrogate's variance beside a measurement, as a share: 0 to 1. What smoothing
+ * gains beyond that is not relied on: it is as sure as its scales are right.
+ */
 static double share_left(const struct cost *cost, const struct cost_cell *cell)
 {
 	double measured = cell_variance(cost, cell), guessed = cost->spread * cost->spread;
+	double share = measured + guessed > 0 ? measured / (measured + guessed) : 0;
 
-	if (!isnan(cell->deviation))
-		return fmin(1, cell->deviation * cell->deviation / fmax(guessed, 1e-300));
-	return measured + guessed > 0 ? measured / (measured + guessed) : 0;
+	if (!isnan(cell->deviation) && guessed > 0)
+		share = fmax(share, fmin(1, cell->deviation * cell->deviation / guessed));
+	return share;
 }
 
 static const struct cost_cell *cell_known(const struct cost *cost, const struct elemental *at)
