@@ -116,9 +116,8 @@ static void meaning_text(const struct advice *a, const struct settings *s)
 
 static bool is_nothing_new(const struct advice *a)
 {
-	const struct settings *best = &a->choices.list[a->recommendation.best];
-
-	return a->recommendation.gain <= 1 || memcmp(best, &a->initial, sizeof(*best)) == 0;
+	return a->recommendation.gain < HYBRID_GAIN_LEAST ||
+	       settings_are_same(&a->choices.list[a->recommendation.best], &a->initial);
 }
 
 static void keep_text(const struct advice *a, const char *line)

@@ -113,8 +113,10 @@ static void sheet_ways(const struct replica *replica, struct sheet *sheet, const
 
 	sheet_init(sheet, name, title, columns);
 	for (size_t way = 0; way < 9; way++) {
-		sheet_number(sheet, (double)isaila_aggregators[way / 3]);
-		sheet_number(sheet, (double)isaila_buffers[way % 3]);
+		size_t hint = way / 3, buffer = way % 3;
+
+		sheet_number(sheet, (double)isaila_aggregators[hint]);
+		sheet_number(sheet, (double)isaila_buffers[buffer]);
 		for (uint64_t nodes = 128; nodes <= 512; nodes *= 2)
 			sheet_number(sheet, ratio(replica, nodes, way));
 	}

@@ -37,6 +37,13 @@ static int check_strided(const struct access *access, struct err *err)
 	return 0;
 }
 
+bool settings_are_same(const struct settings *a, const struct settings *b)
+{
+	return a->aggregators == b->aggregators && a->node_aggregators == b->node_aggregators &&
+	       a->buffer_bytes == b->buffer_bytes && a->stripes == b->stripes &&
+	       a->stripe_bytes == b->stripe_bytes && a->buffering == b->buffering;
+}
+
 int access_check(const struct access *access, struct err *err)
 {
 	if (!access->ranks || !access->nodes)

@@ -42,6 +42,8 @@ struct settings {
 	enum buffering buffering; /* romio_cb_write or romio_cb_read */
 };
 
+bool settings_are_same(const struct settings *a, const struct settings *b);
+
 /*
  * What to mend is in err: no ranks, ranks that do not fill nodes, a block that divides nothing,
  * more bytes than a file can have. All that count rely on it having been asked.

@@ -216,12 +216,6 @@ static void stripes_add(struct catalogue *c)
 			aggregators_add(c, s);
 }
 
-static bool is_initial(const struct settings *s)
-{
-	return !s->aggregators && !s->node_aggregators && !s->buffer_bytes && !s->stripes &&
-	       !s->stripe_bytes && s->buffering == BUFFERING_AUTOMATIC;
-}
-
 int choices_catalogued(struct choices *choices, const struct hybrid *hybrid,
 		       const struct access *access, struct err *err)
 {
@@ -233,7 +227,7 @@ int choices_catalogued(struct choices *choices, const struct hybrid *hybrid,
 	if (r < 0)
 		return r;
 	stripes_add(&c);
-	if (!c.made.count || !is_initial(&c.made.list[0]))
+	if (!c.made.count || !settings_are_same(&c.made.list[0], &initial))
 		choice_add(&c.made, &initial);
 	*choices = c.made;
 	return 0;

@@ -106,8 +106,8 @@ static void cells_take(struct cost *cost, struct blob *blob)
 		blob_take_finite(blob, &cell->smooth, 1);
 		cell->deviation = blob_take_real(blob);
 		blob_expect(blob, cell->repetitions > 0);
-		blob_expect(blob, isnan(cell->deviation) ||
-					  (cell->smooth > 0 && cell->deviation >= 0));
+		blob_expect(blob,
+			    isnan(cell->deviation) || (cell->smooth > 0 && cell->deviation >= 0));
 		blob_expect(blob, !i || cost_compare(&cell[-1].at, &cell->at) < 0);
 	}
 }

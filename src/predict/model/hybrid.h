@@ -103,10 +103,14 @@ struct gain {
 };
 void hybrid_gain(const struct prediction *from, const struct prediction *to, struct gain *gain);
 
+#define HYBRID_GAIN_LEAST 1.01 /* that is worth a change */
+
 struct recommendation {
 	size_t best;			  /* index of the settings of least predicted time */
 	double gain, gain_low, gain_high; /* predicted time of the default over that of the best */
-	bool keep;	 /* the interval of the gain does not exclude a loss: keep the default */
+	/* The interval of the gain does not exclude a loss, or it is not worth a change: keep the
+	 * default. */
+	bool keep;
 	bool is_outside; /* either reaches beyond what was benchmarked */
 	double seconds, initial_seconds;
 };

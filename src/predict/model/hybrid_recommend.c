@@ -24,7 +24,7 @@ static struct common *common_find(struct common *list, size_t *count, const stru
 
 	for (size_t i = 0; i < *count; i++)
 		if (list[i].operation == term->operation &&
-		    elemental_is_same(&list[i].at, &term->at))
+		    elementals_are_same(&list[i].at, &term->at))
 			return &list[i];
 	list[*count] = (struct common){ .operation = term->operation,
 					.at = term->at,
@@ -123,7 +123,7 @@ int hybrid_recommend(const struct hybrid *hybrid, const struct access *access,
 	made.gain = gain.gain;
 	made.gain_low = gain.low;
 	made.gain_high = gain.high;
-	made.keep = !(gain.low > 1);
+	made.keep = !(gain.low > 1) || !(made.gain >= HYBRID_GAIN_LEAST);
 	made.is_outside = from.is_outside || to.is_outside;
 	made.initial_seconds = from.seconds;
 	*recommendation = made;

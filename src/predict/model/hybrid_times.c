@@ -109,7 +109,7 @@ static uint32_t distinct_number(struct block *block, const struct term *term)
 		uint32_t number = block->slots[slot] - 1;
 
 		if (block->slot_operation[slot] == (uint8_t)term->operation &&
-		    elemental_is_same(&distinct->at[number], &term->at))
+		    elementals_are_same(&distinct->at[number], &term->at))
 			return number;
 	}
 	block->used++;

@@ -29,7 +29,7 @@ int operation_by_name(const char *name)
 	return -1;
 }
 
-bool elemental_is_same(const struct elemental *a, const struct elemental *b)
+bool elementals_are_same(const struct elemental *a, const struct elemental *b)
 {
 	return a->nodes == b->nodes && a->cores == b->cores && a->senders == b->senders &&
 	       a->receivers == b->receivers && a->writers == b->writers && a->bytes == b->bytes;

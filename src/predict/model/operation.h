@@ -71,7 +71,7 @@ struct elemental {
 	double bytes;		   /* of a message; of one writer's write */
 };
 
-bool elemental_is_same(const struct elemental *a, const struct elemental *b);
+bool elementals_are_same(const struct elemental *a, const struct elemental *b);
 
 /*
  * What a learner sees of them (HYB-38): counts and bytes, each also as its logarithm to base 2
