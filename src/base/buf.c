@@ -83,6 +83,44 @@ void buf_word(struct buf *buf, const char *word)
 	buf_putc(buf, '\'');
 }
 
+void buf_cell(struct buf *buf, const char *text)
+{
+	if (!strpbrk(text, ",\"\r\n")) {
+		buf_puts(buf, text);
+		return;
+	}
+	buf_putc(buf, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			buf_putc(buf, '"');
+		buf_putc(buf, *text);
+	}
+	buf_putc(buf, '"');
+}
+
+void buf_xml(struct buf *buf, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '&':
+			buf_puts(buf, "&amp;");
+			break;
+		case '<':
+			buf_puts(buf, "&lt;");
+			break;
+		case '>':
+			buf_puts(buf, "&gt;");
+			break;
+		case '"':
+			buf_puts(buf, "&quot;");
+			break;
+		default:
+			/* XML knows no control characters, not even escaped. */
+			buf_putc(buf, (unsigned char)*text < 32 ? ' ' : *text);
+		}
+	}
+}
+
 const char *buf_text(const struct buf *buf)
 {
 	return buf->data ? buf->data : "";

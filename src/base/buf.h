@@ -20,7 +20,10 @@ void buf_add(struct buf *buf, const void *bytes, size_t n);
 void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void buf_word(struct buf *buf, const char *word); /* for a shell: quoted where it must be */
+/* For another language, quoted or escaped where it must be. */
+void buf_word(struct buf *buf, const char *word); /* a shell's */
+void buf_cell(struct buf *buf, const char *text); /* a cell of CSV */
+void buf_xml(struct buf *buf, const char *text);  /* control characters become blanks */
 const char *buf_text(const struct buf *buf);	  /* never NULL */
 char *buf_take(struct buf *buf); /* the text, now the caller's; buf is empty again */
 

@@ -229,29 +229,6 @@ static double y_of(const struct frame *frame, double value)
 
 /* ---- text ---- */
 
-static void put_escaped(struct buf *out, const char *text)
-{
-	for (; text && *text; text++) {
-		switch (*text) {
-		case '&':
-			buf_puts(out, "&amp;");
-			break;
-		case '<':
-			buf_puts(out, "&lt;");
-			break;
-		case '>':
-			buf_puts(out, "&gt;");
-			break;
-		case '"':
-			buf_puts(out, "&quot;");
-			break;
-		default:
-			/* XML knows no other control characters, not even escaped. */
-			buf_putc(out, (unsigned char)*text < 32 ? ' ' : *text);
-		}
-	}
-}
-
 /* anchor: start, middle, end; turn: degrees around the point. */
 static void put_text(struct buf *out, double x, double y, const char *anchor, double turn, int size,
 		     const char *text)
@@ -261,7 +238,7 @@ static void put_text(struct buf *out, double x, double y, const char *anchor, do
 	if (turn != 0)
 		buf_printf(out, " transform=\"rotate(%g %.1f %.1f)\"", turn, x, y);
 	buf_puts(out, ">");
-	put_escaped(out, text);
+	buf_xml(out, text ? text : "");
 	buf_puts(out, "</text>\n");
 }
 

@@ -275,34 +275,12 @@ static int xml_read(struct param_set *set, const char *name, const char *text, s
 
 /* ---- writing ---- */
 
-static void escape(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			buf_puts(out, "&amp;");
-			break;
-		case '<':
-			buf_puts(out, "&lt;");
-			break;
-		case '>':
-			buf_puts(out, "&gt;");
-			break;
-		case '"':
-			buf_puts(out, "&quot;");
-			break;
-		default:
-			buf_putc(out, *text);
-		}
-	}
-}
-
 static void attribute_put(struct buf *out, const char *name, const char *value)
 {
 	if (!value)
 		return;
 	buf_printf(out, " %s=\"", name);
-	escape(out, value);
+	buf_xml(out, value);
 	buf_putc(out, '"');
 }
 
@@ -312,7 +290,7 @@ static void element_put(struct buf *out, const struct param *p)
 	attribute_put(out, "FileName", p->file);
 	attribute_put(out, "VariableName", p->object);
 	buf_putc(out, '>');
-	escape(out, p->value);
+	buf_xml(out, p->value);
 	buf_printf(out, "</%s>\n", p->tunable->name);
 }
 

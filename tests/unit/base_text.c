@@ -14,6 +14,19 @@
 #include "base/term.h"
 #include "check.h"
 
+static void text_is_escaped_for_csv_and_xml(void)
+{
+	AUTO_BUF struct buf b = { 0 };
+
+	buf_cell(&b, "plain");
+	buf_cell(&b, "a,b");
+	buf_cell(&b, "say \"no\"\n");
+	CHECK_TEXT(buf_text(&b), "plain\"a,b\"\"say \"\"no\"\"\n\"");
+	buf_clear(&b);
+	buf_xml(&b, "a<b & \"c\">\t.");
+	CHECK_TEXT(buf_text(&b), "a&lt;b &amp; &quot;c&quot;&gt; .");
+}
+
 static void a_buffer_grows_and_stays_a_string(void)
 {
 	AUTO_BUF struct buf b = { 0 };
@@ -198,8 +211,8 @@ static void no_terminal_means_no_colour_and_no_progress(void)
 	progress_end(&p);
 }
 
-TESTS(TEST(a_buffer_grows_and_stays_a_string), TEST(a_word_is_quoted_only_where_a_shell_needs_it),
-      TEST(an_error_carries_its_sentence), TEST(an_array_grows_by_doubling),
-      TEST(json_is_written_as_it_comes), TEST(json_texts_are_always_valid),
-      TEST(table_columns_line_up), TEST(an_empty_table_has_titles),
-      TEST(no_terminal_means_no_colour_and_no_progress))
+TESTS(TEST(a_buffer_grows_and_stays_a_string), TEST(text_is_escaped_for_csv_and_xml),
+      TEST(a_word_is_quoted_only_where_a_shell_needs_it), TEST(an_error_carries_its_sentence),
+      TEST(an_array_grows_by_doubling), TEST(json_is_written_as_it_comes),
+      TEST(json_texts_are_always_valid), TEST(table_columns_line_up),
+      TEST(an_empty_table_has_titles), TEST(no_terminal_means_no_colour_and_no_progress))

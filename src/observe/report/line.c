@@ -381,17 +381,7 @@ void line_csv_titles(struct buf *out)
 static void csv_text(struct buf *out, const char *text)
 {
 	buf_putc(out, ',');
-	if (!strpbrk(text, ",\"\n\r")) {
-		buf_puts(out, text);
-		return;
-	}
-	buf_putc(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			buf_putc(out, '"');
-		buf_putc(out, *text);
-	}
-	buf_putc(out, '"');
+	buf_cell(out, text);
 }
 
 static void csv_number(struct buf *out, bool present, int64_t number)

@@ -51,21 +51,6 @@ static const struct column columns[] = {
 
 /* ---- writing ---- */
 
-static void text_write(struct buf *out, const char *text)
-{
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		buf_puts(out, text);
-		return;
-	}
-	buf_putc(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			buf_putc(out, '"');
-		buf_putc(out, *text);
-	}
-	buf_putc(out, '"');
-}
-
 static void cell_write(struct buf *out, const struct column *column, const struct element *row)
 {
 	const void *field = (const char *)row + column->offset;
@@ -73,7 +58,7 @@ static void cell_write(struct buf *out, const struct column *column, const struc
 
 	switch (column->kind) {
 	case KIND_TEXT:
-		text_write(out, field);
+		buf_cell(out, field);
 		break;
 	case KIND_REAL:
 		real_format(*(const double *)field, number);
