@@ -70,23 +70,34 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The best ones in order, then what is to be said about the first of them. */
+static int best_find(struct advice *a, struct err *err)
+{
+	size_t wanted = a->args->top > 1 ? a->args->top : 1;
+	int r;
+
+	if (wanted > a->choices.count)
+		wanted = a->choices.count;
+	a->order = xmalloc((wanted + 1) * sizeof(*a->order));
+	a->seconds = xmalloc((wanted + 1) * sizeof(*a->seconds));
+	r = hybrid_best(&a->hybrid, &a->access, a->choices.list, a->choices.count, wanted, a->order,
+			a->seconds, err);
+	if (r <= 0)
+		return r < 0 ? r : err_set(err, ENODATA, "there are no settings to choose from");
+	a->shown = (size_t)r < a->args->top ? (size_t)r : a->args->top;
+	r = hybrid_recommend(&a->hybrid, &a->access, &a->choices.list[a->order[0]], 1, &a->initial,
+			     a->coverage, &a->recommendation, err);
+	a->recommendation.best = a->order[0];
+	return r;
+}
+
 static int advice_find(struct advice *a, struct err *err)
 {
 	double began = now();
 	int r = choices_find(a, err);
-	size_t count = a->choices.count;
-	size_t wanted = a->args->top < count ? a->args->top : count;
 
 	if (r >= 0)
-		r = hybrid_recommend(&a->hybrid, &a->access, a->choices.list, count, &a->initial,
-				     a->coverage, &a->recommendation, err);
-	if (r >= 0 && wanted) {
-		a->order = xmalloc(wanted * sizeof(*a->order));
-		a->seconds = xmalloc(wanted * sizeof(*a->seconds));
-		r = hybrid_best(&a->hybrid, &a->access, a->choices.list, count, wanted, a->order,
-				a->seconds, err);
-		a->shown = r < 0 ? 0 : (size_t)r;
-	}
+		r = best_find(a, err);
 	a->took = now() - began;
 	return r;
 }
