@@ -15,6 +15,8 @@ void table_init(struct table *table, const char *const *titles)
 		table->titles[table->columns] = titles[table->columns];
 		table->columns++;
 	}
+	if (titles[table->columns]) /* its rows would be torn */
+		abort();
 }
 
 void table_release(struct table *table)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define TABLE_COLUMNS_MAX 16
+#define TABLE_COLUMNS_MAX 24
 
 /* A title that begins with '>' makes a right-aligned column: numbers. The '>' is not printed. */
 struct table {
@@ -19,7 +19,7 @@ struct table {
 	size_t count, cap;
 };
 
-/* titles ends with NULL; the array and its texts must outlive the table. */
+/* titles ends with NULL, after TABLE_COLUMNS_MAX at most; the array and its texts must outlive the table. */
 void table_init(struct table *table, const char *const *titles);
 void table_release(struct table *table);
 
