@@ -21,7 +21,8 @@
 #define BOTTOM 58.0
 #define LETTER 6.6 /* mean width of one at 12 pixels */
 #define TICKS_MAX 64
-#define BOTTOM_SLANTED 96.0
+#define SLANTED_LETTER 4.7 /* how far one reaches down */
+#define SLANTED_MOST 200.0
 
 /* Apart for people who do not see all colours, and in grey (Okabe and Ito 2008). */
 static const char *const colours[CHART_SERIES_MAX] = { "#0072b2", "#e69f00", "#009e73", "#56b4e9",
@@ -465,7 +466,9 @@ void chart_svg(const struct chart *chart, struct buf *out)
 
 	frame.slanted = LETTER * (double)labels_longest(chart) + 8 > category_width(&frame) &&
 			labels_longest(chart) > 4;
-	frame.height = HEIGHT - TOP - (frame.slanted ? BOTTOM_SLANTED : BOTTOM);
+	frame.height = HEIGHT - TOP - BOTTOM;
+	if (frame.slanted)
+		frame.height -= fmin(SLANTED_LETTER * (double)labels_longest(chart), SLANTED_MOST);
 	frame_range(&frame);
 	frame_widen(&frame);
 	buf_printf(out,
