@@ -100,7 +100,14 @@ void buf_cell(struct buf *buf, const char *text)
 
 void buf_xml(struct buf *buf, const char *text)
 {
+	static const char mark[] = "\xEF\xBB\xBF"; /* of byte order: readers leave it out */
+
 	for (; *text; text++) {
+		if (strncmp(text, mark, 3) == 0) {
+			buf_puts(buf, "&#xFEFF;");
+			text += 2;
+			continue;
+		}
 		switch (*text) {
 		case '&':
 			buf_puts(buf, "&amp;");

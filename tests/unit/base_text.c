@@ -23,8 +23,8 @@ static void text_is_escaped_for_csv_and_xml(void)
 	buf_cell(&b, "say \"no\"\n");
 	CHECK_TEXT(buf_text(&b), "plain\"a,b\"\"say \"\"no\"\"\n\"");
 	buf_clear(&b);
-	buf_xml(&b, "a<b & \"c\">\t.");
-	CHECK_TEXT(buf_text(&b), "a&lt;b &amp; &quot;c&quot;&gt; .");
+	buf_xml(&b, "a<b & \"c\">\t.\xEF\xBB\xBF\xEF");
+	CHECK_TEXT(buf_text(&b), "a&lt;b &amp; &quot;c&quot;&gt; .&#xFEFF;\xEF");
 }
 
 static void a_buffer_grows_and_stays_a_string(void)
