@@ -35,7 +35,7 @@ int model_run_access(const struct command *command, const struct model_args *arg
 	struct accessed accessed = { 0 };
 	int ret = model_run_accessed(command, args, &accessed);
 
-	if (ret)
+	if (ret || !accessed.count) /* who succeeds has one at least */
 		return ret;
 	*access = accessed.rows[0].access;
 	if (accessed.count > 1)
@@ -55,7 +55,7 @@ int model_run_hints(const struct command *command, const struct model_args *args
 	struct accessed accessed = { 0 };
 	int ret = model_run_accessed(command, args, &accessed);
 
-	if (ret)
+	if (ret || !accessed.count) /* who succeeds has one at least */
 		return ret;
 	accessed_hints(&accessed.rows[0], set);
 	accessed_release(&accessed);

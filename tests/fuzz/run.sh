@@ -8,5 +8,5 @@ seeds=$SOURCE/tests/fuzz/corpus/$name
 found=$BUILD-fuzz/corpus/$name
 mkdir -p "$found"
 [ -d "$seeds" ] || { echo "there is no corpus $seeds" >&2; exit 1; }
-exec "$BUILD-fuzz/tests/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-15}" -timeout=10 -rss_limit_mb=1024 \
+exec "$BUILD-fuzz/tests/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=10 -rss_limit_mb=1024 \
 	-print_final_stats=1 -verbosity=0 -artifact_prefix="$found/" "$found" "$seeds"

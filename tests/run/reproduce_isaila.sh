@@ -66,11 +66,8 @@ for name in ("figure9", "figure10", "figure11", "headroom"):
 PYTHON
 
 # Another seed measures other runs.
-for seed in 1 2; do
-	check_rc 0 "$sluice" model evaluate --law share --budget 1 --repetitions 1 --learners linear --seed $seed --json
-	mv out "seed$seed"
-done
-python3 - seed1 seed2 <<'PYTHON'
+check_rc 0 "$sluice" model evaluate --law share $quick --learners linear --seed 2 --json
+python3 - again out <<'PYTHON'
 import json, sys
 
 one, two = ([r["default_s"] for s in json.load(open(f))["sheets"] if s["name"] == "figure7" for r in s["rows"]]
