@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 #include "base/term.h"
 #include "base/unit.h"
 #include "cmd/forms.h"
+#include "cmd/stop.h"
 #include "store/knowledge.h"
 #include "store/outcomes.h"
 #include "store/studies.h"
@@ -90,40 +90,12 @@ static const struct option tune_options[] = {
 /* After how many runs the default is run again, to see whether the machine has changed. */
 #define DRIFT_EVERY 10
 
-/* Which signal wants us to stop; the second one ends us. */
-static volatile sig_atomic_t stopped;
-
-static void on_stop(int signal)
-{
-	stopped = signal;
-}
-
-static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
-#define STOP_SIGNALS (sizeof(stop_signals) / sizeof(stop_signals[0]))
-
-static void stop_catch(struct sigaction old[STOP_SIGNALS])
-{
-	struct sigaction catch = { .sa_handler = on_stop, .sa_flags = SA_RESETHAND };
-
-	for (size_t i = 0; i < STOP_SIGNALS; i++) {
-		sigaction(stop_signals[i], &catch, &old[i]);
-		if (old[i].sa_handler == SIG_IGN)
-			sigaction(stop_signals[i], &old[i], NULL);
-	}
-}
-
-static void stop_restore(const struct sigaction old[STOP_SIGNALS])
-{
-	for (size_t i = 0; i < STOP_SIGNALS; i++)
-		sigaction(stop_signals[i], &old[i], NULL);
-}
-
 /* ---- progress ---- */
 
 static bool watch_stop(void *arg)
 {
 	(void)arg;
-	return stopped;
+	return *stop_flag();
 }
 
 /* "search 12/40, best 2.31 times faster, 1 min 3 s left" */
@@ -380,7 +352,7 @@ static int bed_open_command(struct job *job, struct err *err)
 		.platform = config_text(job->command->config, SETTING_TUNE_PLATFORM),
 		.verify = plan->verify,
 		.check = plan->check,
-		.stop = &stopped,
+		.stop = stop_flag(),
 	};
 
 	return bed_command_open(&job->bed, &options, err);
@@ -608,8 +580,8 @@ static int outcome_show(const struct job *job, const struct tuning *tuning)
 
 static int job_fail(const struct job *job, int r, const struct err *err)
 {
-	if (r == -EINTR && stopped)
-		return 128 + stopped;
+	if (r == -EINTR && *stop_flag())
+		return 128 + *stop_flag();
 	command_fail(job->command, "%s", err->text);
 	return r == -ENODATA ? COMMAND_NO_DATA : COMMAND_FAILED;
 }
@@ -641,7 +613,7 @@ static int job_tune(struct job *job, struct progress *progress)
 
 static int tune_work(struct job *job)
 {
-	struct sigaction old[STOP_SIGNALS];
+	struct stop stop;
 	struct progress progress;
 	struct err err = { 0 };
 	int r = store_open(&job->store, config_text(job->command->config, SETTING_STORE_PATH),
@@ -651,10 +623,10 @@ static int tune_work(struct job *job)
 		r = job_prepare(job, &err);
 	if (r < 0)
 		return job_fail(job, r, &err);
-	stop_catch(old);
+	stop_catch(&stop);
 	progress_start(&progress, "tuning", 0);
 	r = job_tune(job, &progress);
-	stop_restore(old);
+	stop_restore(&stop);
 	return r;
 }
 
