@@ -31,25 +31,20 @@ uint64_t message_bytes(const void *near, const void *buf, MPI_Datatype datatype,
 	return is_in_place(buf) ? 0 : mpi_bytes(near, datatype, count);
 }
 
-uint64_t message_sum(const void *near, const void *buf, const int *counts, MPI_Datatype datatype,
-		     MPI_Comm comm)
+/* int, or MPI_Count in calls for large counts. */
+static int64_t count_at(const void *counts, size_t bytes, int i)
 {
-	int size = is_in_place(buf) ? 0 : mpi_size(near, comm);
-	int64_t sum = 0;
-
-	for (int i = 0; i < size; i++)
-		sum += counts[i];
-	return sum ? mpi_bytes(near, datatype, sum) : 0;
+	return bytes == sizeof(int) ? ((const int *)counts)[i] : ((const MPI_Count *)counts)[i];
 }
 
-uint64_t message_sum_c(const void *near, const void *buf, const MPI_Count *counts,
-		       MPI_Datatype datatype, MPI_Comm comm)
+uint64_t message_sum(const void *near, const void *buf, const void *counts, size_t bytes,
+		     MPI_Datatype datatype, MPI_Comm comm)
 {
 	int size = is_in_place(buf) ? 0 : mpi_size(near, comm);
 	int64_t sum = 0;
 
 	for (int i = 0; i < size; i++)
-		sum += counts[i];
+		sum += count_at(counts, bytes, i);
 	return sum ? mpi_bytes(near, datatype, sum) : 0;
 }
 
@@ -59,26 +54,17 @@ static MPI_Datatype type_at(const MPI_Datatype *types, int i)
 	return mpi_kind.is_open ? types[i] : (MPI_Datatype)((const uint32_t *)types)[i];
 }
 
-uint64_t message_types(const void *near, const void *buf, const int *counts,
+uint64_t message_types(const void *near, const void *buf, const void *counts, size_t bytes,
 		       const MPI_Datatype *types, MPI_Comm comm)
 {
 	int size = is_in_place(buf) ? 0 : mpi_size(near, comm);
 	uint64_t sum = 0;
 
-	for (int i = 0; i < size; i++)
-		if (counts[i])
-			sum += mpi_bytes(near, type_at(types, i), counts[i]);
-	return sum;
-}
+	for (int i = 0; i < size; i++) {
+		int64_t count = count_at(counts, bytes, i);
 
-uint64_t message_types_c(const void *near, const void *buf, const MPI_Count *counts,
-			 const MPI_Datatype *types, MPI_Comm comm)
-{
-	int size = is_in_place(buf) ? 0 : mpi_size(near, comm);
-	uint64_t sum = 0;
-
-	for (int i = 0; i < size; i++)
-		if (counts[i])
-			sum += mpi_bytes(near, type_at(types, i), counts[i]);
+		if (count)
+			sum += mpi_bytes(near, type_at(types, i), count);
+	}
 	return sum;
 }

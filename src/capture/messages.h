@@ -23,17 +23,13 @@ __attribute__((cold, noinline)) bool message_is_inside(void);
 /* Bytes of so many items from a buffer; 0 where the buffer is MPI_IN_PLACE. */
 uint64_t message_bytes(const void *near, const void *buf, MPI_Datatype datatype, int64_t count);
 
-/* The same of one count for each rank of comm. */
-uint64_t message_sum(const void *near, const void *buf, const int *counts, MPI_Datatype datatype,
-		     MPI_Comm comm);
-uint64_t message_sum_c(const void *near, const void *buf, const MPI_Count *counts,
-		       MPI_Datatype datatype, MPI_Comm comm);
+/* The same of one count for each rank of comm, `bytes` each. */
+uint64_t message_sum(const void *near, const void *buf, const void *counts, size_t bytes,
+		     MPI_Datatype datatype, MPI_Comm comm);
 
 /* And of one type each. */
-uint64_t message_types(const void *near, const void *buf, const int *counts,
+uint64_t message_types(const void *near, const void *buf, const void *counts, size_t bytes,
 		       const MPI_Datatype *types, MPI_Comm comm);
-uint64_t message_types_c(const void *near, const void *buf, const MPI_Count *counts,
-			 const MPI_Datatype *types, MPI_Comm comm);
 
 #pragma GCC visibility pop
 

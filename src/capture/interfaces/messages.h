@@ -30,11 +30,12 @@ LIBRARY(MPI)
 /* Where the buffer may be the result's own. */
 #define BYTES_OF(buf, datatype, count) \
 	FIELD(SIZE, err ? 0 : message_bytes(called, buf, datatype, count))
-/* s is what the name of the function ends in, "_c" for large counts. */
-#define BYTES_EACH(s) \
-	FIELD(SIZE, err ? 0 : message_sum##s(called, sendbuf, sendcounts, sendtype, comm))
-#define BYTES_TYPES(s) \
-	FIELD(SIZE, err ? 0 : message_types##s(called, sendbuf, sendcounts, sendtypes, comm))
+#define BYTES_EACH                                                                        \
+	FIELD(SIZE, err ? 0 : message_sum(called, sendbuf, sendcounts, sizeof(*sendcounts), \
+					  sendtype, comm))
+#define BYTES_TYPES                                                                         \
+	FIELD(SIZE, err ? 0 : message_types(called, sendbuf, sendcounts, sizeof(*sendcounts), \
+					    sendtypes, comm))
 
 /* From one rank to one: s is what the names end in, n the type of a count. */
 #define SINGLE(s, n)                                                                              \
@@ -128,13 +129,13 @@ LIBRARY(MPI)
 			  void *recvbuf, n recvcount, MPI_Datatype recvtype,                  \
 			  MPI_Comm comm __VA_ARGS__);
 #define ALLTOALLV(name, s, n, d, ...)                                                         \
-	MESSAGE BYTES_EACH(s)                                                                 \
+	MESSAGE BYTES_EACH                                                                    \
 	int MPI_##name##s(const void *sendbuf, const n *sendcounts, const d *sdispls,         \
 			  MPI_Datatype sendtype, void *recvbuf, const n *recvcounts,          \
 			  const d *rdispls, MPI_Datatype recvtype,                            \
 			  MPI_Comm comm __VA_ARGS__);
 #define ALLTOALLW(name, s, n, d, ...)                                                         \
-	MESSAGE BYTES_TYPES(s)                                                                \
+	MESSAGE BYTES_TYPES                                                                   \
 	int MPI_##name##s(const void *sendbuf, const n *sendcounts, const d *sdispls,         \
 			  const MPI_Datatype *sendtypes, void *recvbuf, const n *recvcounts,  \
 			  const d *rdispls, const MPI_Datatype *recvtypes,                    \
