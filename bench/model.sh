@@ -14,6 +14,7 @@ set -eu
 BUILD=$(cd "${BUILD:-build}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tests/mpi/libmpi.sh"
+. "$here/libbench.sh"
 quick=${MODEL_QUICK:-}
 parts=${MODEL_PARTS:-modelled speed counts real}
 ranks=${MODEL_RANKS:-2 4 8}
@@ -38,30 +39,6 @@ for variable in $(compgen -e SLUICE_ || true); do
 done
 export LC_ALL=C HOME=$work SLUICE_ETC=/dev/null XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work
 export SLUICE_STORE_PATH=$work/store.db
-failed=0 keys=
-
-say() {
-	printf '%s\n' "$*"
-}
-
-# miss TEXT: a bar that does not hold
-miss() {
-	missed="${missed:-}missed: $*
-"
-	failed=$((failed + 1))
-}
-
-key() {
-	keys="$keys $1=$2"
-}
-
-less() {
-	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'
-}
-
-median() {
-	sort -g "$1" | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
 
 # told FILE EXPRESSION: of a JSON object d
 told() {

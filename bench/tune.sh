@@ -11,6 +11,7 @@
 set -eu
 BUILD=${BUILD:-build}
 . "$(dirname "$0")/../tests/mpi/libmpi.sh"
+. "$(dirname "$0")/libbench.sh"
 rounds=${TUNE_ROUNDS:-11} pairs=${TUNE_PAIRS:-21} scale=${TUNE_SCALE:-1} ranks=4 runs=40
 cases=${TUNE_CASES:-mpich/strided mpich/small ompio/strided ompio/small romio/strided romio/small}
 bar_share=80 bar_cost=1
@@ -26,34 +27,10 @@ for variable in $(compgen -e SLUICE_ || true); do
 done
 export LC_ALL=C HOME=$work SLUICE_ETC=/dev/null XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work SLUICE_OVERHEAD_BUDGET=0
 export SLUICE_TUNE_APPLY=off SLUICE_TRACE_DIR=$work/runs SLUICE_STORE_PATH=$work/store.db
-failed=0 keys=
-
-say() {
-	printf '%s\n' "$*"
-}
-
-# miss TEXT: a bar that does not hold
-miss() {
-	missed="${missed:-}missed: $*
-"
-	failed=$((failed + 1))
-}
-
-key() {
-	keys="$keys $1=$2"
-}
-
-median() {
-	sort -g "$1" | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
 
 # ratio A B: A / B, or 0
 ratio() {
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f\n", (b > 0 ? a / b : 0) }'
-}
-
-less() {
-	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'
 }
 
 # at WHERE: sets mpi, allow and the module that does MPI-IO
