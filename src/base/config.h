@@ -84,6 +84,9 @@ struct err;
 	X(MODEL_PATH, "model", "path", TEXT, "PATH",                                               \
 	  "${XDG_DATA_HOME:-~/.local/share}/sluice/hybrid.model",                                  \
 	  "what collective accesses cost on this machine, learnt from benchmarks")                 \
+	X(FORECAST_MODEL, "forecast", "model", TEXT, "PATH",                                       \
+	  "${XDG_DATA_HOME:-~/.local/share}/sluice/forecast.model",                                \
+	  "which storage targets are busy when, learnt from probes")                               \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
 	  "print a summary after a run; auto does if standard error is a terminal")
 
