@@ -17,6 +17,8 @@
 
 #include "store/store.h"
 
+#define PROBE_NAME 64 /* of a system or a target, with the end: what others can take */
+
 struct probe {
 	const char *target;
 	size_t number; /* of the target, in the order of probes_targets(); not looked at to save */
