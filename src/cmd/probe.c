@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice probe: how long writes to storage targets take, and which jobs run meanwhile. Here are the
+ * options and what the verbs share.
+ */
+#include "cmd/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "store/probes.h"
+
+#define FIELD(name) offsetof(struct probe_args, name)
+
+static const struct option probe_options[] = {
+	{ 's', "system", "NAME", NULL, "what rows are kept under; else as probe.system has it",
+	  OPTION_TEXT, FIELD(system) },
+	{ 0, "site", "NAME|FILE", NULL, "description of the site; else that of probe.site",
+	  OPTION_TEXT, FIELD(site) },
+	{ 't', "target", "[NAME=]PLACE", NULL,
+	  "run: a target, as the operands are; may be repeated", OPTION_LIST, FIELD(targets) },
+	{ 'e', "every", "TIME", "30s", "run: from probe to probe of a target", OPTION_TIME,
+	  FIELD(every_ns) },
+	{ 0, "truth-every", "TIME", "5m", "run: from ground truth to ground truth; 0 for none",
+	  OPTION_TIME, FIELD(truth_every_ns) },
+	{ 0, "sizes", "SIZE,...", "1M,64M,256M,1G",
+	  "run: bytes of a probe, then of the writes that are the ground truth", OPTION_TEXT,
+	  FIELD(sizes) },
+	{ 0, "together", NULL, NULL,
+	  "run: ground truth of all targets at once; else one target after the other", OPTION_FLAG,
+	  FIELD(together) },
+	{ 0, "budget", "SIZE", NULL, "run: most bytes a day in all; what does not fit is left out",
+	  OPTION_SIZE, FIELD(budget) },
+	{ 0, "target-budget", "SIZE", NULL, "run: most bytes a day per target", OPTION_SIZE,
+	  FIELD(target_budget) },
+	{ 0, "rate", "SIZE", NULL, "run: most bytes a second in all, on the average of a minute",
+	  OPTION_SIZE, FIELD(rate) },
+	{ 0, "timeout", "TIME", "20s", "run: a write that takes longer is given up", OPTION_TIME,
+	  FIELD(timeout_ns) },
+	{ 0, "method", "auto|direct|fsync", "auto",
+	  "run: past the cache, or through it with fsync; auto: direct where it can be done",
+	  OPTION_CHOICE, FIELD(method) },
+	{ 0, "jobs-every", "TIME", "5m", "run: ask the scheduler for running jobs; 0 for never",
+	  OPTION_TIME, FIELD(jobs_every_ns) },
+	{ 0, "for", "TIME", NULL, "run: end after this time; else when stopped", OPTION_TIME,
+	  FIELD(for_ns) },
+	{ 0, "beside", NULL, NULL, "run: the operands are a command; probe until it ends",
+	  OPTION_FLAG, FIELD(beside) },
+	{ 0, "core", "N", NULL, "run --beside: the core to probe on; else the last one",
+	  OPTION_COUNT, FIELD(core) },
+	{ 0, "per-rank", NULL, NULL, "run, started by mpiexec or srun: rank i takes target i",
+	  OPTION_FLAG, FIELD(per_rank) },
+	{ 0, "all-to-all", NULL, NULL, "run --per-rank: every rank takes every target", OPTION_FLAG,
+	  FIELD(all_to_all) },
+	{ 0, "spool", "DIR", NULL, "run: rows go to files in DIR, one per process, not the store",
+	  OPTION_TEXT, FIELD(spool) },
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema " PROBE_SCHEMA, OPTION_FLAG,
+	  FIELD(json) },
+	{ 0 }
+};
+
+#undef FIELD
+
+char *probe_system(const struct command *command, const struct probe_args *args)
+{
+	const char *name = args->system;
+	const char *cluster = getenv("SLURM_CLUSTER_NAME");
+	char host[PROBE_NAME] = "";
+
+	if (!name)
+		name = config_text(command->config, SETTING_PROBE_SYSTEM);
+	if (strcmp(name, "auto") != 0)
+		return xstrdup(name);
+	if (cluster && *cluster && strlen(cluster) < PROBE_NAME)
+		return xstrdup(cluster);
+	gethostname(host, sizeof(host) - 1);
+	return xstrdup(*host ? host : "here");
+}
+
+const char *probe_site(const struct command *command, const struct probe_args *args)
+{
+	return args->site ? args->site : config_text(command->config, SETTING_PROBE_SITE);
+}
+
+/* ---- verbs ---- */
+
+static const struct verb {
+	const char *name, *operands;
+	int least, most; /* operands behind it; most -1: any number */
+	int (*run)(struct command *command, const struct probe_args *args);
+} verbs[] = {
+	{ "run", "[TARGET...] | --beside -- COMMAND...", 0, -1, probe_run },
+	{ 0 },
+};
+
+static int probe(struct command *command)
+{
+	const struct verb *verb = verbs;
+
+	while (verb->name && strcmp(verb->name, command->argv[0]) != 0)
+		verb++;
+	if (!verb->name) {
+		AUTO_BUF struct buf names = { 0 };
+
+		for (size_t i = 0; verbs[i].name; i++)
+			buf_printf(&names, "%s%s", i ? ", " : "", verbs[i].name);
+		return command_misuse(command, "\"%s\" is none of %s", command->argv[0],
+				      buf_text(&names));
+	}
+	if (command->argc - 1 < verb->least || (verb->most >= 0 && command->argc - 1 > verb->most))
+		return command_misuse(command, "usage: sluice probe %s %s", verb->name,
+				      verb->operands);
+	return verb->run(command, command->args);
+}
+
+const struct command_ops command_probe = {
+	.name = "probe",
+	.help = "watch storage targets by small writes, and the jobs that run meanwhile",
+	.operands = "run [TARGET...]",
+	.operands_min = 1,
+	.operands_max = -1,
+	.about = "A target is a part of the storage that may be busy while others are idle: a "
+		 "Lustre OST or OSS, a pool of CephFS, or a directory on a device of its own. run "
+		 "writes 1 MiB to each every 30 seconds, and larger files every 5 minutes, and "
+		 "keeps "
+		 "how long that took; once in 5 minutes it asks the scheduler which jobs run. The "
+		 "rows are what 'sluice forecast' learns from.\n\n"
+		 "  sluice probe run a=/mnt/a b=/mnt/b\n"
+		 "  sluice probe run 'lustre:/scratch/me,ost=3' 'ceph:/mnt/ceph,pool=fast'\n"
+		 "  sluice probe run --beside -- mpiexec -n 64 ./program\n"
+		 "  mpiexec -n 288 sluice probe run --per-rank --site titan --spool rows\n\n"
+		 "Writes go past the cache (O_DIRECT) or are followed by fsync, so that storage is "
+		 "measured; which of them is kept with each row. Files are removed at every end, "
+		 "even when the process is killed. A target that does not answer in time is "
+		 "recorded so, delays no other and is left alone until it is back; a full disk is "
+		 "recorded and left as it was.",
+	.options = probe_options,
+	.args_bytes = sizeof(struct probe_args),
+	.run = probe,
+};

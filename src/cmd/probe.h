@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the verbs of `sluice probe` share: their options and how rows are named. A verb is a file
+ * probe_VERB.c with a function probe_VERB(), and a row of verbs[] in probe.c.
+ */
+#ifndef SLUICE_CMD_PROBE_H
+#define SLUICE_CMD_PROBE_H
+
+#include "cmd/command.h"
+
+#define PROBE_SCHEMA "sluice.probe/1"
+
+struct probe_args {
+	/* whose rows */
+	const char *system, *site;
+	bool json;
+	/* run: what is written, where and when */
+	struct option_list targets;
+	int64_t every_ns, truth_every_ns, jobs_every_ns, timeout_ns, for_ns;
+	const char *sizes, *spool;
+	uint64_t budget, target_budget, rate, core;
+	int method;
+	bool together, beside, per_rank, all_to_all;
+};
+
+/* Verbs. They return exit codes; command->argv[0] is the verb, its operands follow. */
+int probe_run(struct command *command, const struct probe_args *args);
+
+/* --system, else setting probe.system, else the cluster's name or that of this host. Caller frees.
+ */
+char *probe_system(const struct command *command, const struct probe_args *args);
+
+/* --site, else setting probe.site; "" where neither is given: the defaults count. */
+const char *probe_site(const struct command *command, const struct probe_args *args);
+
+#endif
