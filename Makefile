@@ -29,7 +29,7 @@ check-long: deps-check
 
 bench: all
 	@test -f "bench/$(NAME).sh" || { echo "usage: make bench NAME=x, where x is one of:" \
-		$(filter-out libbench,$(patsubst bench/%.sh,%,$(wildcard bench/*.sh))) >&2; exit 2; }
+		$(filter-out lib%,$(patsubst bench/%.sh,%,$(wildcard bench/*.sh))) >&2; exit 2; }
 	BUILD=$(abspath $(BUILD)) bash bench/$(NAME).sh
 
 install: deps-build

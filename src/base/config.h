@@ -88,6 +88,9 @@ struct err;
 	  "site that is probed, or a file that describes it; empty for none")                      \
 	X(PROBE_SYSTEM, "probe", "system", TEXT, "NAME", "auto",                                   \
 	  "what rows of probes are kept under; auto for the cluster's name or the host's")         \
+	X(FORECAST_MODEL, "forecast", "model", TEXT, "PATH",                                       \
+	  "${XDG_DATA_HOME:-~/.local/share}/sluice/forecast.model",                                \
+	  "which storage targets are busy when, learnt from probes")                               \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
 	  "print a summary after a run; auto does if standard error is a terminal")
 

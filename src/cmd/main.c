@@ -15,8 +15,8 @@ extern const struct command_ops command_config, command_convert, command_doctor,
 	command_internal, command_kernel, command_last, command_learn, command_ls, command_merge,
 	command_print, command_recover, command_report, command_reproduce, command_run,
 	command_store, command_version;
-extern const struct command_ops command_bench, command_kb, command_model, command_params,
-	command_probe, command_tune;
+extern const struct command_ops command_bench, command_forecast, command_kb, command_model,
+	command_params, command_probe, command_tune;
 
 /* In the order in which a user meets them. */
 const struct command_ops *const commands[] = {
@@ -33,6 +33,7 @@ const struct command_ops *const commands[] = {
 	&command_learn,
 	&command_model,
 	&command_probe,
+	&command_forecast,
 	&command_bench,
 	&command_kernel,
 	&command_reproduce,

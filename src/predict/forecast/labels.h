@@ -3,6 +3,10 @@
  * Idle or busy (WAN-17 to WAN-20): a mixture of two log-normal distributions per size of write,
  * over all targets or for each by itself, fitted to training days only; and the labels, drawn at
  * random from its posterior, which is kept beside them.
+ *
+ * A write that timed out took longer than is known. It does not count for the mixture, and it is
+ * busy for sure: its posterior is 1. Two states are the paper's; mixture.h finds more where BIC
+ * asks for them, which nothing here can make use of.
  */
 #ifndef SLUICE_PREDICT_FORECAST_LABELS_H
 #define SLUICE_PREDICT_FORECAST_LABELS_H
@@ -32,8 +36,11 @@ struct states {
 	bool *known;		  /* false: there was too little to fit one */
 };
 
-/* A target or size without enough writes has none (known is false); no mixture at all is -ENODATA.
+/*
+ * A target or size without enough writes has none (known is false); no mixture at all is -ENODATA.
+ * Of more than LABELS_MOST writes every n-th counts: a mixture of five numbers is as good then.
  */
+#define LABELS_MOST 262144
 int states_fit(struct states *states, const struct chronicle *chronicle,
 	       const struct labels_plan *plan, struct err *err);
 void states_release(struct states *states);
@@ -41,11 +48,33 @@ void states_release(struct states *states);
 /* NULL where there is none. */
 const struct mixture *states_mixture(const struct states *states, size_t target, size_t size);
 
+/* Writes to label; arrays of the caller's, one entry per write. */
+struct labels_writes {
+	const double *time_s, *seconds;
+	const bool *late; /* it timed out; NULL: none did */
+	size_t count;
+};
+
 /*
- * A label per write time: 0 idle, 1 busy. posterior: chance of busy. The draws depend on the seed,
- * the target and the size, and not on who asks first. Returns the ceiling of WAN-18.
+ * A label per write: 0 idle, 1 busy. posterior: chance of busy. A draw depends on the seed, the
+ * target, the size and the time of the write, and not on what else is asked for: a write has the
+ * same label in every window. Returns the ceiling of WAN-18; NAN, and all are 0, where there is no
+ * mixture.
  */
 double labels_draw(const struct states *states, size_t target, size_t size, uint64_t seed,
-		   const double *seconds, size_t count, double *labels, double *posterior);
+		   const struct labels_writes *writes, double *labels, double *posterior);
+
+/* The same for rows of features; labels and posterior have room for rows->rows. */
+struct feature_rows;
+double labels_draw_rows(const struct states *states, const struct chronicle *chronicle,
+			size_t target, size_t size, uint64_t seed, const struct feature_rows *rows,
+			double *labels, double *posterior);
+
+/* As parts of a model file; loading survives any bytes. */
+struct blob;
+struct buf;
+void states_save(const struct states *states, struct buf *buf);
+int states_load(struct states *states, struct blob *blob, size_t target_count, size_t size_count,
+		struct err *err);
 
 #endif

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Storage targets to experiment with: loop devices in memory, each with a file system of its own, throttled by the
+# blkio cgroup (version 1). Whatever is to be slowed, and whatever competes with it, runs in the bed's cgroup: a limit is
+# one of a cgroup on a device, and those in it share it. Writes past the page cache and fsync() are counted for the
+# process that asks for them.
+#
+# To be sourced by a script that bed_enter() has put into a mount namespace of its own. Mounts go with the namespace, loop
+# devices with the mounts, their files have no names any more: nothing stays, however the script ends, but an empty
+# cgroup, which bed_stop() or the next bed removes.
+bed_cgroups=/sys/fs/cgroup/blkio
+bed_group= bed_targets=()
+
+# bed_can: whether there can be a bed here; says why not
+bed_can() {
+	local what
+	[ "$(id -u)" = 0 ] || { echo "needs root" >&2; return 1; }
+	[ -e "$bed_cgroups/blkio.throttle.write_bps_device" ] ||
+		{ echo "needs the blkio controller of cgroups version 1 at $bed_cgroups" >&2; return 1; }
+	for what in mkfs.ext4 losetup unshare; do
+		command -v $what >/dev/null || { echo "needs $what" >&2; return 1; }
+	done
+	unshare -m true 2>/dev/null || { echo "needs a mount namespace of its own" >&2; return 1; }
+	[ -e /dev/loop-control ] || { echo "needs loop devices" >&2; return 1; }
+}
+
+# bed_enter SCRIPT [ARGUMENT]...: goes on in a mount namespace of its own, which ends with the script
+bed_enter() {
+	[ -z "${BED_INSIDE:-}" ] || return 0
+	BED_INSIDE=1 exec unshare -m --propagation private bash "$@"
+}
+
+# bed_start DIR COUNT MIB: COUNT targets DIR/t1 .. of MIB each; sets bed_targets
+bed_start() {
+	local dir=$1 count=$2 mib=$3 i image
+	for i in "$bed_cgroups"/sluice-bench.*; do
+		[ ! -d "$i" ] || [ -d "/proc/${i##*.}" ] || rmdir "$i" 2>/dev/null || true
+	done
+	bed_group=$bed_cgroups/sluice-bench.$$
+	mkdir "$bed_group" || return 1
+	bed_targets=()
+	for i in $(seq "$count"); do
+		image=$(mktemp /dev/shm/sluice-bed.XXXXXX) || return 1
+		truncate -s "${mib}M" "$image" &&
+			mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,lazy_journal_init=0,nodiscard "$image" &&
+			mkdir -p "$dir/t$i" && mount -o loop,noatime "$image" "$dir/t$i" || { rm -f "$image"; return 1; }
+		rm "$image"
+		bed_targets+=("$dir/t$i")
+	done
+}
+
+# bed_throttle MIB_PER_SECOND: of every target, for all in the cgroup together
+bed_throttle() {
+	local target
+	for target in "${bed_targets[@]}"; do
+		echo "$(mountpoint -d "$target") $(($1 << 20))" >"$bed_group/blkio.throttle.write_bps_device" || return 1
+	done
+}
+
+# bed_run COMMAND...: in the bed's cgroup
+bed_run() {
+	(echo "$BASHPID" >"$bed_group/cgroup.procs" && unset BED_INSIDE && exec "$@")
+}
+
+# bed_spawn COMMAND...: the same, without waiting; $! is the command itself
+bed_spawn() {
+	(echo "$BASHPID" >"$bed_group/cgroup.procs" && unset BED_INSIDE && exec "$@") &
+}
+
+# bed_stop: ends what is left in the cgroup, and removes it all
+bed_stop() {
+	local target pid
+	for _ in $(seq 50); do
+		[ -n "$bed_group" ] && [ -e "$bed_group/cgroup.procs" ] && read -r pid <"$bed_group/cgroup.procs" || break
+		kill "$pid" 2>/dev/null || true
+		sleep 0.1
+	done
+	for target in "${bed_targets[@]}"; do
+		umount "$target" 2>/dev/null || umount -l "$target" 2>/dev/null || true
+	done
+	bed_targets=()
+	[ -z "$bed_group" ] || rmdir "$bed_group" 2>/dev/null || true
+	bed_group=
+}
