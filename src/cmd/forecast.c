@@ -52,6 +52,13 @@ static const struct option forecast_options[] = {
 	  FIELD(folds) },
 	{ 0, "calibration", CALIBRATION_WORDS, "platt", "how scores become chances", OPTION_CHOICE,
 	  FIELD(calibration) },
+	{ 0, "size", "SIZE", NULL, "evaluate: writes of this size only", OPTION_SIZE, FIELD(size) },
+	{ 0, "bound", "SHARE", "0.7", "evaluate: count targets whose accuracy is above",
+	  OPTION_TEXT, FIELD(bound) },
+	{ 0, "each", NULL, NULL, "evaluate: every target by itself, too", OPTION_FLAG,
+	  FIELD(each) },
+	{ 0, "csv", "FILE", NULL, "evaluate: write the rows, with labels, folds and features",
+	  OPTION_TEXT, FIELD(csv) },
 	{ 0, "seed", "N", "1", "the same seed gives the same labels and models", OPTION_COUNT,
 	  FIELD(seed) },
 	{ 'T', "threads", "N", NULL, "threads to work with; else as many as there are cores",
@@ -74,6 +81,7 @@ static const struct verb {
 } verbs[] = {
 	{ "now", "", 0, 0, forecast_now },
 	{ "train", "", 0, 0, forecast_train },
+	{ "evaluate", "", 0, 0, forecast_evaluate },
 	{ 0 },
 };
 
