@@ -59,6 +59,12 @@ static const struct option forecast_options[] = {
 	  FIELD(each) },
 	{ 0, "csv", "FILE", NULL, "evaluate: write the rows, with labels, folds and features",
 	  OPTION_TEXT, FIELD(csv) },
+	{ 0, "every", "TIME", "5m", "watch: from check to check", OPTION_TIME, FIELD(every_ns) },
+	{ 0, "once", NULL, NULL, "watch: one check, for cron", OPTION_FLAG, FIELD(once) },
+	{ 0, "retrain", "TIME", "24h", "watch: train again by schedule; 0 for on drift only",
+	  OPTION_TIME, FIELD(retrain_ns) },
+	{ 0, "answers", "N", "2000", "watch: look for drift in the last so many forecasts",
+	  OPTION_COUNT, FIELD(answers) },
 	{ 0, "seed", "N", "1", "the same seed gives the same labels and models", OPTION_COUNT,
 	  FIELD(seed) },
 	{ 'T', "threads", "N", NULL, "threads to work with; else as many as there are cores",
@@ -82,6 +88,7 @@ static const struct verb {
 	{ "now", "", 0, 0, forecast_now },
 	{ "train", "", 0, 0, forecast_train },
 	{ "evaluate", "", 0, 0, forecast_evaluate },
+	{ "watch", "", 0, 0, forecast_watch },
 	{ 0 },
 };
 
@@ -119,14 +126,32 @@ static int forecast_run(struct command *command)
 const struct command_ops command_forecast = {
 	.name = "forecast",
 	.help = "tell which storage targets will be busy, and learn it from probes",
-	.operands = "[now|train|evaluate|watch|place]",
+	.operands = "[now|train|evaluate|watch]",
 	.operands_min = 0,
 	.operands_max = -1,
-	.about = "Learns from probes of storage targets and from the jobs that ran meanwhile "
-		 "('sluice "
-		 "probe') which targets will be busy for writes of which size.\n\n"
-		 "  sluice forecast train           learn from what is in the store\n"
-		 "  sluice forecast                 the forecast of this minute\n",
+	.about =
+		"Learns from probes of storage targets, and from the jobs that ran meanwhile "
+		"('sluice probe'), which targets will be idle or busy for writes of which size. "
+		"Idle and busy are found in the write times themselves, as two log-normal "
+		"distributions; so a forecast of the state is one of the time, too.\n\n"
+		"  sluice forecast train                     learn from what is in the store\n"
+		"  sluice forecast                           the forecast of this minute\n"
+		"  sluice forecast --now --json              the same for programs\n"
+		"  sluice forecast evaluate -M all -d 8      compare methods: 8 days train\n"
+		"  sluice forecast watch                     score forecasts, and train again\n\n"
+		"Every target and size has a model of its own. A target that has too few writes is "
+		"told by its shares of states. A forecast goes by probes of the last ten minutes "
+		"(--window); where the newest is older than two windows, it says so and exits "
+		"with 3.\n\n"
+		"train and evaluate print accuracy with two kinds of folds. Shuffled folds are "
+		"the paper's; they flatter, since neighbours in time are alike. Folds that are "
+		"blocks of time are honest, as are the days after the training. The ceiling is "
+		"what an oracle would reach that knows the write times: labels are drawn at "
+		"random where states overlap.\n\n"
+		"watch scores each forecast when the write that it was about has been measured, "
+		"trains again once a day, or when answers are worse than in training, or there "
+		"are new targets; the model before is kept as MODEL.previous. --once does one "
+		"check. Times are UTC.",
 	.options = forecast_options,
 	.args_bytes = sizeof(struct forecast_args),
 	.run = forecast_run,
