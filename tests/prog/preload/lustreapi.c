@@ -17,12 +17,20 @@
 #include <unistd.h>
 
 static int level = 4;
-static struct {
+#define OBJECTS 64
+
+/* A file's stripes, as lustre.lov has them: the head, and an object per stripe. */
+static struct stripes {
 	uint32_t magic, pattern;
 	uint64_t object[2];
 	uint32_t size;
 	uint16_t count, first;
+	struct {
+		uint64_t id[2];
+		uint32_t generation, target;
+	} objects[OBJECTS];
 } stripes;
+static char pool[64]; /* "": that of the directory, which nobody asks for */
 static uint64_t unit = 4194304, object = 4194304;
 
 static void note(const char *format, ...)
@@ -71,6 +79,68 @@ int llapi_file_create(const char *name, unsigned long long size, int offset, int
 	return 0;
 }
 
+/* Stripes on targets that the caller chooses, as from Lustre 2.7 on. One at a time will do. */
+static struct stripes wished;
+
+void *llapi_layout_alloc(void)
+{
+	wished = (struct stripes){ .magic = 0x0BD10BD0, .size = 1048576 };
+	return &wished;
+}
+
+void llapi_layout_free(void *layout)
+{
+	if (layout != &wished)
+		note("illegal free\n");
+}
+
+int llapi_layout_stripe_count_set(void *layout, uint64_t count)
+{
+	((struct stripes *)layout)->count = (uint16_t)count;
+	return count && count <= OBJECTS ? 0 : -1;
+}
+
+int llapi_layout_stripe_size_set(void *layout, uint64_t bytes)
+{
+	((struct stripes *)layout)->size = (uint32_t)bytes;
+	return bytes && bytes % 65536 == 0 ? 0 : -1;
+}
+
+/* The real one refuses a target that the file system does not have when the file is made. */
+int llapi_layout_ost_index_set(void *layout, int stripe, uint64_t target)
+{
+	struct stripes *to = layout;
+
+	if (stripe < 0 || stripe >= to->count)
+		return -1;
+	to->objects[stripe].target = (uint32_t)target;
+	return 0;
+}
+
+int llapi_layout_file_create(const char *path, int flags, int mode, const void *layout)
+{
+	const char *slash = strrchr(path, '/');
+	const struct stripes *from = layout;
+	int fd = -1;
+
+	for (int i = 0; i < from->count; i++)
+		if (from->objects[i].target >= OBJECTS) {
+			if (level)
+				fprintf(stderr, "llapi: no such target\n");
+			errno = EINVAL;
+			return -1;
+		}
+	fd = open(path, flags | O_CREAT | O_EXCL | O_NOCTTY | O_ASYNC, mode);
+	if (fd < 0)
+		return -1;
+	stripes = *from;
+	note("layout %s %u", slash ? slash + 1 : path, stripes.size);
+	for (int i = 0; i < stripes.count; i++)
+		note(" %u", stripes.objects[i].target);
+	note("\n");
+	return fd;
+}
+
 static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
 {
 	const char *field = name + strlen("ceph.file.layout.");
@@ -80,6 +150,8 @@ static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
 						       : NULL;
 	uint64_t was = of ? *of : 0;
 
+	if (!strcmp(field, "pool"))
+		snprintf(pool, sizeof(pool), "%.*s", (int)bytes, value);
 	if (of)
 		*of = number;
 	if (object % unit) {
@@ -98,6 +170,8 @@ static long fgetxattr_stand(const char *name, char *value, size_t bytes)
 		memcpy(value, &stripes, sizeof(stripes));
 		return sizeof(stripes);
 	}
+	if (pool[0] && !strcmp(name, "ceph.file.layout.pool"))
+		return snprintf(value, bytes, "%s", pool);
 	if (!strcmp(name, "ceph.file.layout.stripe_unit"))
 		return snprintf(value, bytes, "%llu", (unsigned long long)unit);
 	if (!strcmp(name, "ceph.file.layout.object_size"))
