@@ -2,8 +2,8 @@
  *
  * One I/O step of a parallel program: processes write a set of files into one directory, each its
  * own part of them one after another, and fsync each; the step is over when the last has ended.
- * Where the files come to lie is not its business. Prints "seconds bytes", from the moment at which
- * all processes are ready, and removes its files.
+ * Where the files come to lie is not its business, but it tells: prints "seconds bytes DEVICE=FILES
+ * ...", from the moment at which all processes are ready, and removes its files.
  *
  *	bench_forecast_writer DIRECTORY PROCESSES FILES_OF_EACH BYTES
  */
@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,9 +41,11 @@ static void path_make(char path[PATH_BYTES], const char *directory, int process,
 	snprintf(path, PATH_BYTES, "%s/out.%d.%d", directory, process, file);
 }
 
-static void file_write(const char *path, const char *data, size_t bytes)
+/* The device that it is on. */
+static dev_t file_write(const char *path, const char *data, size_t bytes)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	struct stat st;
 
 	if (fd < 0)
 		die(path);
@@ -51,59 +56,101 @@ static void file_write(const char *path, const char *data, size_t bytes)
 			die(path);
 		done += (size_t)n;
 	}
-	if (fsync(fd) < 0 || close(fd) < 0)
+	if (fsync(fd) < 0 || fstat(fd, &st) < 0 || close(fd) < 0)
 		die(path);
+	return st.st_dev;
 }
 
-/* Files of one process; ready is closed when it is, and start ends when all are. */
-static void process_main(const char *directory, int process, int files, size_t bytes,
-			 const int ready[2], const int start[2])
+/* What all processes know. */
+struct step {
+	const char *directory;
+	int processes, files;
+	size_t bytes;
+	dev_t *devices; /* shared: processes x files */
+	/* ready is closed by each process when it is; start ends when all are. */
+	int ready[2], start[2];
+};
+
+static void process_main(const struct step *step, int process)
 {
-	char *data = malloc(bytes), path[PATH_BYTES];
+	char *data = malloc(step->bytes), path[PATH_BYTES];
 	char none;
 
 	if (!data)
 		die("memory");
-	memset(data, 'a' + process % 26, bytes);
-	close(ready[0]);
-	close(ready[1]);
-	close(start[1]);
-	if (read(start[0], &none, 1) < 0)
+	memset(data, 'a' + process % 26, step->bytes);
+	close(step->ready[0]);
+	close(step->ready[1]);
+	close(step->start[1]);
+	if (read(step->start[0], &none, 1) < 0)
 		die("start");
-	for (int i = 0; i < files; i++) {
-		path_make(path, directory, process, i);
-		file_write(path, data, bytes);
+	for (int i = 0; i < step->files; i++) {
+		path_make(path, step->directory, process, i);
+		step->devices[process * step->files + i] = file_write(path, data, step->bytes);
 	}
 	_exit(0);
 }
 
-static void processes_start(const char *directory, int processes, int files, size_t bytes,
-			    const int ready[2], const int start[2])
+static void processes_start(const struct step *step)
 {
-	for (int i = 0; i < processes; i++) {
+	for (int i = 0; i < step->processes; i++) {
 		pid_t pid = fork();
 
 		if (pid < 0)
 			die("fork");
 		if (pid == 0)
-			process_main(directory, i, files, bytes, ready, start);
+			process_main(step, i);
 	}
 }
 
-static void files_remove(const char *directory, int processes, int files)
+static void files_remove(const struct step *step)
 {
 	char path[PATH_BYTES];
 
-	for (int i = 0; i < processes * files; i++) {
-		path_make(path, directory, i / files, i % files);
+	for (int i = 0; i < step->processes * step->files; i++) {
+		path_make(path, step->directory, i / step->files, i % step->files);
 		unlink(path);
 	}
 }
 
+/* Each device when it is met first. */
+static void devices_print(const dev_t *devices, int count)
+{
+	for (int i = 0; i < count; i++) {
+		int of_it = 0, seen = 0;
+
+		for (int k = 0; k < count; k++) {
+			seen += k < i && devices[k] == devices[i];
+			of_it += devices[k] == devices[i];
+		}
+		if (!seen)
+			printf(" %u:%u=%d", major(devices[i]), minor(devices[i]), of_it);
+	}
+	putchar('\n');
+}
+
+static void step_init(struct step *step, char **words)
+{
+	*step = (struct step){ .directory = words[0],
+			       .processes = atoi(words[1]),
+			       .files = atoi(words[2]),
+			       .bytes = strtoull(words[3], NULL, 10) };
+	if (step->processes < 1 || step->files < 1 || step->bytes < 1) {
+		fprintf(stderr, "bench_forecast_writer: nothing to write\n");
+		exit(2);
+	}
+	step->devices = mmap(NULL, (size_t)step->processes * (size_t)step->files * sizeof(dev_t),
+			     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (step->devices == MAP_FAILED)
+		die("memory");
+	if (pipe(step->ready) < 0 || pipe(step->start) < 0)
+		die("pipe");
+}
+
 int main(int argc, char **argv)
 {
-	int ready[2], start[2], processes, files, status, failed = 0;
-	size_t bytes;
+	struct step step;
+	int status, failed = 0;
 	double begin;
 	char none;
 
@@ -112,21 +159,19 @@ int main(int argc, char **argv)
 			"usage: bench_forecast_writer DIRECTORY PROCESSES FILES_OF_EACH BYTES\n");
 		return 2;
 	}
-	processes = atoi(argv[2]);
-	files = atoi(argv[3]);
-	bytes = strtoull(argv[4], NULL, 10);
-	if (pipe(ready) < 0 || pipe(start) < 0)
-		die("pipe");
-	processes_start(argv[1], processes, files, bytes, ready, start);
-	close(ready[1]);
-	if (read(ready[0], &none, 1) < 0)
+	step_init(&step, argv + 1);
+	processes_start(&step);
+	close(step.ready[1]);
+	if (read(step.ready[0], &none, 1) < 0)
 		die("ready");
 	begin = now_s();
-	close(start[0]);
-	close(start[1]);
-	for (int i = 0; i < processes; i++)
+	close(step.start[0]);
+	close(step.start[1]);
+	for (int i = 0; i < step.processes; i++)
 		failed += wait(&status) < 0 || status != 0;
-	printf("%.6f %zu\n", now_s() - begin, (size_t)processes * (size_t)files * bytes);
-	files_remove(argv[1], processes, files);
+	printf("%.6f %zu", now_s() - begin,
+	       (size_t)step.processes * (size_t)step.files * step.bytes);
+	devices_print(step.devices, step.processes * step.files);
+	files_remove(&step);
 	return failed != 0;
 }

@@ -43,31 +43,29 @@ slurm_auth() {
 	chmod 700 "$slurm/munge"
 	dd if=/dev/urandom of="$slurm/munge/key" bs=1 count=128 status=none
 	chmod 600 "$slurm/munge/key"
-	munged --force --key-file="$slurm/munge/key" --pid-file="$slurm/run/munged.pid" \
-		--log-file="$slurm/log/munged" --seed-file="$slurm/munge/seed" --socket="$slurm/munge/socket" >&2
+	munged --foreground --force --key-file="$slurm/munge/key" --pid-file="$slurm/run/munged.pid" \
+		--log-file="$slurm/log/munged" --seed-file="$slurm/munge/seed" --socket="$slurm/munge/socket" >&2 &
+	slurm_pids+=($!)
 	printf 'AuthType=auth/munge\nCredType=cred/munge\nAuthInfo=socket=%s\n' "$slurm/munge/socket"
 }
 
+# Daemons are children of the test, so that it can wait for them; steps of jobs are not, and would outlive them.
 slurm_stop() {
-	local file pid
-	for file in "$slurm"/run/*.pid; do
-		[ -s "$file" ] || continue
-		read -r pid <"$file" || true
-		kill -KILL "$pid" 2>/dev/null || true
-	done
-	# What jobs still run is below steps, which outlive slurmd.
-	for pid in $(pgrep -f "slurmstepd: \[.*\]" || true); do
+	local pid
+	for pid in $(pgrep -f '^slurmstepd: ' || true); do
 		if tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qxF "SLURM_CONF=$slurm/slurm.conf"; then
 			pkill -KILL -P "$pid" || true
 			kill -KILL "$pid" 2>/dev/null || true
 		fi
 	done
+	kill -TERM "${slurm_pids[@]}" 2>/dev/null || true
+	wait "${slurm_pids[@]}" 2>/dev/null || true
 }
 
 # slurm_start NODES: nodes n1..nN; partitions batch (all of them, default) and debug (the last)
 slurm_start() {
 	local count=$1 host ports i
-	slurm=$work/slurm
+	slurm=$work/slurm slurm_pids=()
 	host=$(hostname -s)
 	mkdir -p "$slurm"/{state,spool,log,run}
 	trap 'slurm_stop; cd /; rm -rf "$work"' EXIT
@@ -90,8 +88,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
-SchedulerType=sched/builtin
-SchedulerParameters=sched_min_interval=10000,sched_interval=1,defer_batch
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
@@ -110,9 +107,11 @@ END
 		echo "PartitionName=debug Nodes=n[1-$count] MaxTime=30 DefaultTime=5 State=UP"
 	} >"$slurm/slurm.conf"
 	export SLURM_CONF=$slurm/slurm.conf
-	slurmctld -c
+	slurmctld -D -c >"$slurm/log/slurmctld.err" 2>&1 &
+	slurm_pids=($!)
 	for ((i = 1; i <= count; i++)); do
-		slurmd -N "n$i"
+		slurmd -D -N "n$i" >"$slurm/log/slurmd.n$i.err" 2>&1 &
+		slurm_pids+=($!)
 	done
 	for ((i = 0; i < 300; i++)); do
 		[ "$(sinfo -h -p batch -t idle -o %D 2>/dev/null)" = "$count" ] && return

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The real experiment of forecast.sh: six throttled targets (libbed.sh), a load that moves between them, probes, a model,
+# and a program that writes a set of files with and without placement. To be sourced.
+#
+# Time is compressed: probes come every second instead of every 30, ground truth every 4 seconds, windows have 20 seconds
+# instead of 600, and the load stays at a target for tens of seconds instead of minutes to hours.
+#
+# While probes are collected the program runs already, its files spread equally: that is what a system looks like before
+# anything is placed. Then blocks follow, in each of which every rule has one step, in random order. All rules, equal
+# shares too, go the same way: a file of parameters, and `sluice run`.
+targets=${FORECAST_TARGETS:-6} target_mib=256 target_rate=40 movers=2 load_threads=16
+stay_s=${FORECAST_STAY:-25} rest_s=15
+collect_s=${FORECAST_COLLECT:-$([ -n "$quick" ] && echo 90 || echo 300)}
+step_s=${FORECAST_STEPS:-$([ -n "$quick" ] && echo 60 || echo 380)}
+rules="equal classes expected hedged"
+# The step: processes, files of each, bytes of a file; 32 MiB per target with six of them.
+writer_processes=24 writer_files=4 writer_bytes=2097152
+load_pid= probe_pid=
+
+experiment_end() {
+	local pid
+	for pid in $probe_pid $load_pid; do
+		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null || true
+	done
+	probe_pid= load_pid=
+	bed_stop
+}
+
+# experiment_start: targets, load and probes
+experiment_start() {
+	local i operands=()
+	mkdir -p bed out && bed_start "$work/bed" "$targets" "$target_mib" && bed_throttle "$target_rate" || return 1
+	for i in $(seq "$targets"); do
+		mkdir "bed/t$i/probe" "bed/t$i/files"
+		operands+=("t$i=$work/bed/t$i/probe")
+	done
+	bed_spawn "$BUILD/bench/bench_forecast_load" "${FORECAST_SEED:-1}" "$movers" "$load_threads" "$stay_s" "$rest_s" \
+		"${bed_targets[@]}" >load.log
+	load_pid=$!
+	bed_spawn "$sluice" probe run --system bed --every 1s --truth-every 4s --sizes 1M,8M --timeout 10s --jobs-every 0 \
+		"${operands[@]}" >probe.out 2>probe.err
+	probe_pid=$!
+	sleep 2
+	kill -0 "$probe_pid" 2>/dev/null && kill -0 "$load_pid" 2>/dev/null || { tail -3 probe.err >&2; return 1; }
+}
+
+# The site: targets that files may be put on. Probes of t1 tell of files there.
+experiment_site() {
+	local i
+	echo "[targets]"
+	for i in $(seq "$targets"); do
+		echo "t$i = $work/bed/t$i/files"
+	done
+}
+
+# parameters RULE: asks the model, writes rule.json; what it says comes into place.json
+parameters() {
+	"$sluice" forecast place --system bed --model bed.model --site bed.ini --rule "$1" --size 8M --window 20s \
+		--bytes $((writer_processes * writer_files * writer_bytes)) --stripe $writer_bytes --params rule.json --json \
+		>place.json 2>place.err || { tail -1 place.err >&2; return 1; }
+}
+
+# equal_parameters: without a model
+equal_parameters() {
+	local i list=
+	for i in $(seq "$targets"); do
+		list=$list${list:+,}$work/bed/t$i/files*1
+	done
+	echo "spread_directories=$list"
+}
+
+# step RULE FILE: a line "RULE BEGIN DECISION_MS SECONDS BYTES DEVICE=FILES ..." into the file
+step() {
+	local rule=$1 begin decided line
+	begin=$(date +%s%N)
+	rm -f place.json
+	if [ "$2" = collected ]; then
+		equal_parameters >rule.json
+	else
+		parameters "$rule" || return 1
+	fi
+	decided=$(date +%s%N)
+	line=$(bed_run "$sluice" run -p rule.json --allow semantics -- "$BUILD/bench/bench_forecast_writer" "$work/out" \
+		$writer_processes $writer_files $writer_bytes 2>run.err) || { tail -1 run.err >&2; return 1; }
+	echo "$rule $decided $((($decided - begin) / 1000000)) $line" >>"$2"
+	[ ! -e place.json ] || tr -d '\n' <place.json | sed "s/^/$rule $decided /; s/\$/\n/" >>forecasts
+	find out bed/t*/files -mindepth 1 -delete
+}
+
+# pause: until a probe has been made after the step, which probes would else see as load
+pause() {
+	sleep 2.2
+}
+
+# collect: probes, and steps with equal shares, for a while
+collect() {
+	local end=$(($(date +%s) + collect_s))
+	while [ "$(date +%s)" -lt $end ]; do
+		step equal collected && pause || return 1
+	done
+}
+
+# blocks: every rule once in each, in random order
+blocks() {
+	local end=$(($(date +%s) + step_s)) rule
+	while [ "$(date +%s)" -lt $end ]; do
+		for rule in $(printf '%s\n' $rules | shuf --random-source=<(yes "$end$RANDOM")); do
+			step "$rule" steps && pause || return 1
+		done
+		echo "end" >>steps
+	done
+}
+
+experiment() {
+	experiment_start || { miss "experiment: targets, load and probes do not run"; return; }
+	experiment_site >bed.ini
+	say "experiment: $targets targets of $target_rate MiB/s, $movers loads of $load_threads writers that stay for" \
+		"$stay_s s in the mean; $collect_s s of probes, then $step_s s of steps of" \
+		"$((writer_processes * writer_files)) files of $((writer_bytes >> 20)) MiB"
+	collect || { miss "experiment: the program does not run"; return; }
+	"$sluice" forecast train --system bed --window 20s --method svm -o bed.model >train.out 2>train.err ||
+		{ tail -2 train.err >&2; miss "experiment: nothing was learnt"; return; }
+	sed 's/^/  /' train.out
+	blocks || { miss "experiment: the program does not run with placement"; return; }
+	kill -INT "$probe_pid" && wait "$probe_pid" || miss "experiment: the probes ended with an error"
+	probe_pid=
+	$python "$here/forecast_judge.py" gain . "$(bed_devices)" || { miss "experiment: it was not judged"; return; }
+}
+
+# bed_devices: "7:0=t1 7:1=t2 ..."
+bed_devices() {
+	local target
+	for target in "${bed_targets[@]}"; do
+		printf '%s=%s ' "$(mountpoint -d "$target")" "${target##*/}"
+	done
+}
+
+part_experiment() {
+	bed_can || { echo "forecast: experiment is left out" >&2; key experiment left_out; return; }
+	trap 'experiment_end; work_remove' EXIT
+	experiment
+	experiment_end
+	trap work_remove EXIT
+	[ -e gain.bars ] || return 0
+	bars gain.bars
+}
