@@ -20,11 +20,19 @@ static const struct option forecast_options[] = {
 	  FIELD(system) },
 	{ 0, "site", "NAME|FILE", NULL, "description of the site: queues and size classes",
 	  OPTION_TEXT, FIELD(site) },
+	{ 0, "on", "modelled:NAME", NULL,
+	  "train, evaluate: go by a generated system, such as modelled:titan", OPTION_TEXT,
+	  FIELD(on) },
+	{ 0, "targets", "N", NULL, "evaluate, --on: so many targets only", OPTION_COUNT,
+	  FIELD(targets) },
 	{ 'm', "model", "MODEL", NULL, "the model; else that of the setting forecast.model",
 	  OPTION_TEXT, FIELD(model) },
 	{ 'M', "method", "METHODS", "svm",
 	  "train: how it is learnt; evaluate: methods with commas, or all", OPTION_TEXT,
 	  FIELD(method) },
+	{ 0, "settings", "NAME=VALUE,...", NULL,
+	  "train: settings of the method, such as cost=2 (see 'sluice learn')", OPTION_TEXT,
+	  FIELD(settings) },
 	{ 0, "features", "SETS", "paper", "what is gone by: paper, paper,ewm,clock or all",
 	  OPTION_TEXT, FIELD(features) },
 	{ 0, "window", "TIME", "10m", "probes that count for a forecast", OPTION_TIME,
@@ -35,7 +43,8 @@ static const struct option forecast_options[] = {
 	  FIELD(scope) },
 	{ 0, "from", "TIME", NULL, "first moment that counts, in seconds since 1970 or as a date",
 	  OPTION_TEXT, FIELD(from) },
-	{ 0, "to", "TIME", NULL, "and the end", OPTION_TEXT, FIELD(to) },
+	{ 0, "to", "TIME", NULL, "and the end; --now: the moment it is about", OPTION_TEXT,
+	  FIELD(to) },
 	{ 'd', "days", "DAYS", NULL,
 	  "train: go by the last so many days; evaluate: train on the first, test on the others",
 	  OPTION_TEXT, FIELD(days) },
@@ -63,6 +72,8 @@ static const struct verb {
 	int least, most; /* operands behind it */
 	int (*run)(struct command *command, const struct forecast_args *args);
 } verbs[] = {
+	{ "now", "", 0, 0, forecast_now },
+	{ "train", "", 0, 0, forecast_train },
 	{ 0 },
 };
 
