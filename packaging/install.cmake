@@ -11,7 +11,7 @@ install(FILES ${generated}/manual/sluice.bash
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sluice)
 install(FILES ${generated}/manual/_sluice DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES LICENSE README.md NEWS.md docs/plugins.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY share/platforms share/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice FILES_MATCHING PATTERN "*.ini")
+install(DIRECTORY share/platforms share/machines share/sites DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice FILES_MATCHING PATTERN "*.ini")
 install(DIRECTORY examples/plugins DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.c")
 
 configure_file(packaging/sluice.pc.in ${generated}/sluice.pc @ONLY)

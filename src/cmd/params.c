@@ -89,6 +89,7 @@ static void legal_put(struct buf *out, const struct tunable *t)
 	switch (t->kind) {
 	case TUNABLE_CHOICE:
 	case TUNABLE_TEXT:
+	case TUNABLE_SPREAD:
 		buf_puts(out, t->words);
 		break;
 	case TUNABLE_PAIR:
@@ -107,7 +108,7 @@ static void listeners_put(struct buf *out, unsigned bits, const char *between)
 {
 	bool any = false;
 
-	for (unsigned bit = 1; bit <= HONOUR_CEPH; bit <<= 1) {
+	for (unsigned bit = 1; bit <= HONOUR_LAST; bit <<= 1) {
 		if (!(bits & bit))
 			continue;
 		buf_printf(out, "%s%s", any ? between : "",
@@ -149,7 +150,7 @@ static void row_json(struct json *json, const struct tunable *t, unsigned listen
 	json_text(json, "warning", t->warning);
 	json_text(json, "help", t->help);
 	json_open(json, "honoured", '[');
-	for (unsigned bit = 1; bit <= HONOUR_CEPH; bit <<= 1)
+	for (unsigned bit = 1; bit <= HONOUR_LAST; bit <<= 1)
 		if (listeners & bit)
 			json_text(json, NULL, tunable_honour_name((enum tunable_honour)bit));
 	json_close(json);

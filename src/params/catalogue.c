@@ -67,6 +67,23 @@ static bool pool_fits(const char *value)
 	return *value && strlen(value) < 64 && !strpbrk(value, "'\"\\$`");
 }
 
+static bool ost_fits(const char *value)
+{
+	unsigned long number;
+
+	return number_passed(&value, &number) && !*value && number <= 65535;
+}
+
+/* An absolute path as the guest has paths: clean. */
+static bool directory_fits(const char *value)
+{
+	size_t n = strlen(value);
+
+	return value[0] == '/' && n > 1 && n < 1024 && value[n - 1] != '/' &&
+	       !strstr(value, "//") && !strstr(value, "/./") && !strstr(value, "/../") &&
+	       strcmp(value + n - 2, "/.") != 0 && (n < 3 || strcmp(value + n - 3, "/..") != 0);
+}
+
 const struct tunable tunables[] = {
 	/* ---- HDF5 ---- */
 	{ .name = "alignment",
@@ -556,6 +573,42 @@ const struct tunable tunables[] = {
 	  .honoured = HONOUR_CEPH,
 	  .place = PLACE_LAYOUT,
 	  .help = "pool of a new file",
+	  .warning = "pools differ in where and how often data is kept",
+	  .fits = pool_fits },
+
+	/* ---- storage: new files over several destinations ---- */
+	{ .name = PARAMETERS_SPREAD_DIRECTORIES,
+	  .layer = TUNABLE_STORAGE,
+	  .kind = TUNABLE_SPREAD,
+	  .unit = "",
+	  .words = "DIRECTORY*WEIGHT,..., such as /mnt/a*3,/mnt/b",
+	  .safety = TUNABLE_SEMANTICS,
+	  .honoured = HONOUR_FILES,
+	  .place = PLACE_LAYOUT,
+	  .help = "new files lie in these directories by turns, in proportion to the weights",
+	  .warning = "a symbolic link stands where the file was made",
+	  .fits = directory_fits },
+	{ .name = PARAMETERS_SPREAD_OSTS,
+	  .layer = TUNABLE_STORAGE,
+	  .kind = TUNABLE_SPREAD,
+	  .unit = "",
+	  .words = "TARGET*WEIGHT,..., such as 3*2,7",
+	  .safety = TUNABLE_LAYOUT,
+	  .honoured = HONOUR_LUSTRE,
+	  .place = PLACE_LAYOUT,
+	  .help = "stripes of new files lie on these targets by turns, in proportion to the "
+		  "weights",
+	  .warning = "the file lies on other servers",
+	  .fits = ost_fits },
+	{ .name = PARAMETERS_SPREAD_POOLS,
+	  .layer = TUNABLE_STORAGE,
+	  .kind = TUNABLE_SPREAD,
+	  .unit = "",
+	  .words = "POOL*WEIGHT,..., such as fast*2,slow",
+	  .safety = TUNABLE_SEMANTICS,
+	  .honoured = HONOUR_CEPH,
+	  .place = PLACE_LAYOUT,
+	  .help = "new files lie in these pools by turns, in proportion to the weights",
 	  .warning = "pools differ in where and how often data is kept",
 	  .fits = pool_fits },
 	{ 0 },

@@ -157,7 +157,8 @@ int space_add_for(struct space *space, const char *tunable, const char *const *v
 	dimension.file = xstrdup(file);
 	dimension.object = xstrdup(object);
 	dimension.is_ordered = dimension.tunable->kind != TUNABLE_CHOICE &&
-			       dimension.tunable->kind != TUNABLE_TEXT;
+			       dimension.tunable->kind != TUNABLE_TEXT &&
+			       dimension.tunable->kind != TUNABLE_SPREAD;
 	space->dimensions =
 		xgrow(space->dimensions, &space->cap, space->count + 1, sizeof(*space->dimensions));
 	space->dimensions[space->count++] = dimension;

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/option.h"
 #include "base/unit.h"
+#include "params/spread.h"
 
 #define SHAPE_RANK 32	/* H5S_MAX_RANK */
 #define TEXT_BYTES 191	/* trace/hints.h */
@@ -91,6 +92,8 @@ const char *tunable_honour_name(enum tunable_honour bit)
 		return "Lustre";
 	case HONOUR_CEPH:
 		return "CephFS";
+	case HONOUR_FILES:
+		return "any file system";
 	}
 	return "?";
 }
@@ -179,7 +182,7 @@ static unsigned drivers_of(enum filesystem filesystem)
 
 unsigned tunable_listeners(const struct tunable *tunable, const struct tunable_context *context)
 {
-	unsigned there = HONOUR_HDF5;
+	unsigned there = HONOUR_HDF5 | HONOUR_FILES;
 	enum filesystem fs = context->filesystem;
 
 	if (context->middleware != MIDDLEWARE_OMPIO)
@@ -371,9 +374,10 @@ static char *parse_text(const struct tunable *t, const char *text, struct err *e
 
 char *tunable_parse(const struct tunable *tunable, const char *text, struct err *err)
 {
-	AUTO_FREE char *copy = xstrndup(text, VALUE_BYTES + 1);
+	size_t most = tunable->kind == TUNABLE_SPREAD ? SPREAD_BYTES : VALUE_BYTES;
+	AUTO_FREE char *copy = xstrndup(text, most + 1);
 
-	if (strlen(copy) > VALUE_BYTES)
+	if (strlen(copy) > most)
 		return wrong(tunable, text, err, "a value: it is too long");
 	trim(copy);
 	if (!*copy) {
@@ -390,6 +394,8 @@ char *tunable_parse(const struct tunable *tunable, const char *text, struct err 
 		return parse_shape(tunable, copy, err);
 	case TUNABLE_CHOICE:
 		return parse_choice(tunable, copy, err);
+	case TUNABLE_SPREAD:
+		return spread_parse(tunable, copy, err);
 	default:
 		return parse_text(tunable, copy, err);
 	}

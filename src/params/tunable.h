@@ -29,6 +29,7 @@ enum tunable_kind {
 	TUNABLE_CHOICE, /* one of words */
 	TUNABLE_SHAPE,	/* extents of a chunk, "1,26,327680"; or a size in bytes to derive them */
 	TUNABLE_TEXT,	/* anything that a hint can hold */
+	TUNABLE_SPREAD, /* destinations with weights, "NAME*WEIGHT,...": params/spread.h */
 };
 
 enum tunable_safety {
@@ -49,14 +50,17 @@ enum tunable_honour {
 	HONOUR_OMPIO = 1 << 6,
 	HONOUR_LUSTRE = 1 << 7, /* the file system itself, without MPI */
 	HONOUR_CEPH = 1 << 8,
+	HONOUR_FILES = 1 << 9, /* we ourselves, on any file system */
+	HONOUR_LAST = HONOUR_FILES,
 };
 
 struct tunable {
 	const char *name; /* as in H5Tuner, or the key of the hint */
 	enum tunable_layer layer;
 	enum tunable_kind kind;
-	const char *unit;  /* "bytes", "stripes", "" */
-	const char *words; /* of CHOICE: "enable|disable|automatic"; of TEXT: what it looks like */
+	const char *unit; /* "bytes", "stripes", "" */
+	const char
+		*words; /* of CHOICE: "enable|disable|automatic"; of TEXT and SPREAD: its looks */
 	uint64_t min, max; /* of COUNT and BYTES, and of both of PAIR */
 	enum tunable_safety safety;
 	unsigned honoured; /* enum tunable_honour bits */
@@ -68,8 +72,8 @@ struct tunable {
 	const char *aliases; /* other names, "strp_fac|stripe_count"; NULL: none */
 	const char *layout;  /* a line of PLACE_LAYOUT with this key as well, for files that are
 			      * made without MPI; NULL: no */
-	bool (*fits)(
-		const char *value); /* of TEXT, where not all texts are legal; NULL: they are */
+	bool (*fits)(const char *value); /* of TEXT, where not all texts are legal; NULL: they are.
+					  * Of SPREAD: the name of one destination */
 };
 
 /* What has to be known about the place where parameters are to be applied. Zero: unknown. */

@@ -75,6 +75,25 @@ static const char *const versions[] = {
 	" repetition INTEGER NOT NULL, seconds REAL NOT NULL, time INTEGER NOT NULL,"
 	" UNIQUE (platform, operation, placement, cache, nodes, cores, senders, receivers, writers,"
 	" bytes, round, repetition));",
+	/* Probes of storage targets and jobs that ran meanwhile, see probes.h. */
+	"CREATE TABLE probe_system (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+	"CREATE TABLE probe_target (id INTEGER PRIMARY KEY, system INTEGER NOT NULL,"
+	" name TEXT NOT NULL, UNIQUE (system, name));"
+	"CREATE TABLE probe_round (id INTEGER PRIMARY KEY, system INTEGER NOT NULL,"
+	" time REAL NOT NULL, bytes INTEGER NOT NULL, UNIQUE (system, time, bytes));"
+	"CREATE TABLE probe (round INTEGER NOT NULL, target INTEGER NOT NULL,"
+	" seconds REAL NOT NULL, outcome INTEGER NOT NULL, PRIMARY KEY (round, target))"
+	" WITHOUT ROWID;"
+	"CREATE TABLE probe_snapshot (id INTEGER PRIMARY KEY, system INTEGER NOT NULL,"
+	" time REAL NOT NULL, UNIQUE (system, time));"
+	"CREATE TABLE probe_job (id INTEGER PRIMARY KEY, system INTEGER NOT NULL,"
+	" job TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL, queue TEXT NOT NULL,"
+	" UNIQUE (system, job, name, owner, queue));"
+	"CREATE TABLE probe_running (snapshot INTEGER NOT NULL, number INTEGER NOT NULL,"
+	" job INTEGER NOT NULL, nodes REAL, memory REAL, virtual REAL, used REAL, allocated REAL,"
+	" PRIMARY KEY (snapshot, number)) WITHOUT ROWID;"
+	"CREATE TABLE probe_node (system INTEGER NOT NULL, time REAL NOT NULL, a REAL, b REAL,"
+	" c REAL, d REAL, e REAL, f REAL, PRIMARY KEY (system, time)) WITHOUT ROWID;",
 };
 enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 

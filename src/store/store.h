@@ -10,6 +10,7 @@
  *   studies.h     tunings and their trials
  *   knowledge.h   parameters that were proved to be better
  *   elements.h    what elemental operations of a platform cost
+ *   probes.h      how long writes to storage targets took, and which jobs ran meanwhile
  *
  * A store is used from one thread, and by the process that opened it. A store made by a later
  * version is refused, as is a file of anything else; one of an earlier version is brought up to

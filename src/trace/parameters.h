@@ -30,6 +30,8 @@
 #define SLUICE_TRACE_PARAMETERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #define PARAMETERS_BYTES 16384
@@ -53,6 +55,13 @@
 #define PARAMETERS_FROM_LIST "list"
 #define PARAMETERS_OFFSET "offset"
 #define PARAMETERS_SIZE "size"
+
+/* Lists of destinations, of which each new file gets one: see parameters_destination(). */
+#define PARAMETERS_SPREAD_DIRECTORIES "spread_directories"
+#define PARAMETERS_SPREAD_OSTS "spread_osts"
+#define PARAMETERS_SPREAD_POOLS "spread_pools"
+#define PARAMETERS_DESTINATIONS 512 /* in a list, at most */
+#define PARAMETERS_WEIGHTS 4096	    /* what their weights sum up to, at most */
 
 /* Where a parameter is applied: the words of PLACE. */
 #define PARAMETERS_PLACES(X)                                                              \
@@ -98,6 +107,36 @@ static inline bool parameters_match(const char *pattern, const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return parameters_glob(pattern, strchr(pattern, '/') || !slash ? path : slash + 1);
+}
+
+struct parameters_destination {
+	const char *name;
+	size_t bytes;	 /* of the name */
+	uint32_t weight; /* 1 where the list does not say */
+};
+
+/*
+ * The next of "NAME*WEIGHT,NAME,...". Moves *at on; false at the end, and where the rest is not as
+ * it should be: then **at is not 0.
+ */
+static inline bool parameters_destination(const char **at, struct parameters_destination *next)
+{
+	const char *name = *at;
+	size_t n = strcspn(name, "*,");
+	const char *end = name + n;
+	uint32_t weight = *end != '*';
+
+	if (!n)
+		return false;
+	if (*end == '*')
+		for (end++; *end >= '0' && *end <= '9' && weight <= PARAMETERS_WEIGHTS; end++)
+			weight = weight * 10 + (uint32_t)(*end - '0');
+	if (!weight || weight > PARAMETERS_WEIGHTS || (*end && *end != ',') ||
+	    (*end == ',' && !end[1]))
+		return false;
+	*next = (struct parameters_destination){ name, n, weight };
+	*at = end + (*end == ',');
+	return true;
 }
 
 #endif

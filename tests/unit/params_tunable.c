@@ -26,7 +26,8 @@ static void rows_are_whole_and_names_are_one_parameter_each(void)
 		CHECK(t->help && t->unit && t->honoured);
 		CHECK((t->safety == TUNABLE_SAFE) == !t->warning);
 		CHECK(t->kind != TUNABLE_CHOICE || t->words);
-		CHECK(t->kind == TUNABLE_CHOICE || t->kind == TUNABLE_TEXT || t->max > t->min);
+		CHECK(t->kind == TUNABLE_CHOICE || t->kind == TUNABLE_TEXT ||
+		      t->kind == TUNABLE_SPREAD || t->max > t->min);
 		if (t->initial && strcmp(t->initial, "0") != 0) {
 			AUTO_FREE char *value = tunable_parse(t, t->initial, NULL);
 

@@ -9,6 +9,12 @@
 
 #include "base/mem.h"
 
+const char *const node_value_names[NODE_VALUES] = {
+#define X(word, name, help) [word] = name,
+	NODE_VALUE_LIST(X)
+#undef X
+};
+
 void chronicle_init(struct chronicle *chronicle, const char *system, const uint64_t *sizes,
 		    size_t size_count)
 {
@@ -33,6 +39,7 @@ void chronicle_release(struct chronicle *chronicle)
 	free(chronicle->targets);
 	free(chronicle->series);
 	free(chronicle->snapshots);
+	free(chronicle->nodes);
 	*chronicle = (struct chronicle){ 0 };
 }
 
@@ -70,6 +77,32 @@ int chronicle_size(const struct chronicle *chronicle, uint64_t bytes)
 	return -ENOENT;
 }
 
+int chronicle_size_add(struct chronicle *chronicle, uint64_t bytes)
+{
+	size_t at = 0, rest;
+
+	while (at < chronicle->size_count && chronicle->sizes[at] < bytes)
+		at++;
+	if (at < chronicle->size_count && chronicle->sizes[at] == bytes)
+		return (int)at;
+	if (chronicle->size_count == CHRONICLE_SIZES)
+		return -E2BIG;
+	rest = chronicle->size_count - at;
+	memmove(chronicle->sizes + at + 1, chronicle->sizes + at, rest * sizeof(bytes));
+	chronicle->sizes[at] = bytes;
+	chronicle->size_count++;
+	/* The series behind the last size is empty: it comes to the front. */
+	for (size_t target = 0; target < chronicle->target_count; target++) {
+		struct chronicle_series *series = chronicle_series(chronicle, target, at);
+
+		memmove(series + 1, series, rest * sizeof(*series));
+		*series = (struct chronicle_series){ 0 };
+	}
+	if (rest)
+		chronicle->edits++;
+	return (int)at;
+}
+
 static void series_reserve(struct chronicle_series *series)
 {
 	size_t cap;
@@ -103,6 +136,7 @@ void chronicle_add(struct chronicle *chronicle, size_t target, size_t size, doub
 	if (at && series->time_s[at - 1] > time_s) {
 		at = chronicle_until(series, time_s);
 		series_shift(series, at);
+		chronicle->edits++;
 	}
 	series->time_s[at] = time_s;
 	series->seconds[at] = (float)seconds;
@@ -119,8 +153,21 @@ void chronicle_add_jobs(struct chronicle *chronicle, struct jobs *jobs)
 	memmove(chronicle->snapshots + at + 1, chronicle->snapshots + at,
 		(chronicle->snapshot_count - at) * sizeof(*chronicle->snapshots));
 	chronicle->snapshots[at] = *jobs;
-	chronicle->snapshot_count++;
+	if (at < chronicle->snapshot_count++)
+		chronicle->edits++;
 	*jobs = (struct jobs){ 0 };
+}
+
+void chronicle_add_node(struct chronicle *chronicle, const struct node_state *node)
+{
+	size_t at = (size_t)(chronicle_node_at(chronicle, node->time_s) + 1);
+
+	chronicle->nodes = xgrow(chronicle->nodes, &chronicle->node_cap, chronicle->node_count + 1,
+				 sizeof(*chronicle->nodes));
+	memmove(chronicle->nodes + at + 1, chronicle->nodes + at,
+		(chronicle->node_count - at) * sizeof(*chronicle->nodes));
+	chronicle->nodes[at] = *node;
+	chronicle->node_count++;
 }
 
 size_t chronicle_until(const struct chronicle_series *series, double time_s)
@@ -153,6 +200,21 @@ ptrdiff_t chronicle_jobs_at(const struct chronicle *chronicle, double time_s)
 	return (ptrdiff_t)low - 1;
 }
 
+ptrdiff_t chronicle_node_at(const struct chronicle *chronicle, double time_s)
+{
+	size_t low = 0, high = chronicle->node_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (chronicle->nodes[middle].time_s <= time_s)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (ptrdiff_t)low - 1;
+}
+
 static void span_widen(double *from_s, double *to_s, double first_s, double last_s)
 {
 	*from_s = fmin(*from_s, first_s);
@@ -173,6 +235,9 @@ bool chronicle_span(const struct chronicle *chronicle, double *from_s, double *t
 	if (chronicle->snapshot_count)
 		span_widen(&first, &last, chronicle->snapshots[0].time_s,
 			   chronicle->snapshots[chronicle->snapshot_count - 1].time_s);
+	if (chronicle->node_count)
+		span_widen(&first, &last, chronicle->nodes[0].time_s,
+			   chronicle->nodes[chronicle->node_count - 1].time_s);
 	if (first > last)
 		return false;
 	*from_s = first;
@@ -195,12 +260,10 @@ static void series_forget(struct chronicle_series *series, double before_s)
 	series->count = rest;
 }
 
-void chronicle_forget(struct chronicle *chronicle, double before_s)
+static void snapshots_forget(struct chronicle *chronicle, double before_s)
 {
 	size_t old = 0;
 
-	for (size_t i = 0; i < chronicle->target_count * CHRONICLE_SIZES; i++)
-		series_forget(&chronicle->series[i], before_s);
 	while (old < chronicle->snapshot_count && chronicle->snapshots[old].time_s < before_s)
 		jobs_release(&chronicle->snapshots[old++]);
 	if (!old)
@@ -208,4 +271,26 @@ void chronicle_forget(struct chronicle *chronicle, double before_s)
 	chronicle->snapshot_count -= old;
 	memmove(chronicle->snapshots, chronicle->snapshots + old,
 		chronicle->snapshot_count * sizeof(*chronicle->snapshots));
+}
+
+static void nodes_forget(struct chronicle *chronicle, double before_s)
+{
+	size_t old = 0;
+
+	while (old < chronicle->node_count && chronicle->nodes[old].time_s < before_s)
+		old++;
+	if (!old)
+		return;
+	chronicle->node_count -= old;
+	memmove(chronicle->nodes, chronicle->nodes + old,
+		chronicle->node_count * sizeof(*chronicle->nodes));
+}
+
+void chronicle_forget(struct chronicle *chronicle, double before_s)
+{
+	for (size_t i = 0; i < chronicle->target_count * CHRONICLE_SIZES; i++)
+		series_forget(&chronicle->series[i], before_s);
+	snapshots_forget(chronicle, before_s);
+	nodes_forget(chronicle, before_s);
+	chronicle->edits++;
 }

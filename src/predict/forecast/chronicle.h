@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What was seen of a system's storage over time: how long writes of some sizes took on each target,
- * and snapshots of the jobs that ran. The first size is that of the probes, which are frequent; the
- * others are the ground truth. Samples of one round carry the round's time.
+ * snapshots of the jobs that ran, and how loaded the node was that asked. The first size is that of
+ * the probes, which are frequent; the others are the ground truth. Samples of one round carry the
+ * round's time.
  *
  * It comes from the store, from files of blocks (blocks.h), from a generated system
  * (simulate/system.h), and it grows while a probe runs. A sample takes 13 bytes. Used from one
@@ -18,6 +19,7 @@
 #include "predict/forecast/jobs.h"
 
 struct err;
+struct store;
 
 /* What became of a write. Only of DONE the seconds are those of the write. */
 enum sample_outcome {
@@ -53,6 +55,31 @@ static inline enum sample_method sample_method(const struct chronicle_series *se
 	return (enum sample_method)(series->outcome[i] >> 4);
 }
 
+/*
+ * What a node knows of itself, one row each: word, name in messages and features. Rows are only
+ * added at the end, as the store has them by their number.
+ */
+#define NODE_VALUE_LIST(X)                                                         \
+	X(NODE_LOAD, "load", "load average of the last minute")                    \
+	X(NODE_CPU, "cpu", "share of the cores' time that was not idle")           \
+	X(NODE_IOWAIT, "iowait", "share of the cores' time spent waiting for I/O") \
+	X(NODE_DIRTY, "dirty", "bytes of the page cache that are to be written")   \
+	X(NODE_WRITEBACK, "writeback", "bytes that are being written")             \
+	X(NODE_FREE, "free", "bytes of memory that are available")
+enum node_value {
+#define X(word, name, help) word,
+	NODE_VALUE_LIST(X)
+#undef X
+		NODE_VALUES
+};
+extern const char *const node_value_names[NODE_VALUES];
+
+/* At one time; NAN: unknown. */
+struct node_state {
+	double time_s;
+	double values[NODE_VALUES];
+};
+
 struct chronicle {
 	char system[CHRONICLE_NAME];
 	char (*targets)[CHRONICLE_NAME];
@@ -62,6 +89,10 @@ struct chronicle {
 	struct chronicle_series *series; /* target_count x CHRONICLE_SIZES */
 	struct jobs *snapshots;		 /* in the order of time */
 	size_t snapshot_count, snapshot_cap;
+	struct node_state *nodes; /* in the order of time */
+	size_t node_count, node_cap;
+	/* How often something was changed otherwise than by adding what is latest. */
+	uint64_t edits;
 };
 
 /* Zero-initialised is empty and has no sizes yet. */
@@ -75,6 +106,8 @@ size_t chronicle_target(struct chronicle *chronicle, const char *name);
 int chronicle_find(const struct chronicle *chronicle, const char *target);
 /* The number of a size, or -ENOENT. */
 int chronicle_size(const struct chronicle *chronicle, uint64_t bytes);
+/* The same, but a new one is put where it belongs; -E2BIG where there are too many. */
+int chronicle_size_add(struct chronicle *chronicle, uint64_t bytes);
 
 static inline struct chronicle_series *chronicle_series(const struct chronicle *chronicle,
 							size_t target, size_t size)
@@ -89,15 +122,30 @@ void chronicle_add(struct chronicle *chronicle, size_t target, size_t size, doub
 /* The snapshot becomes the chronicle's own; *jobs is empty afterwards. */
 void chronicle_add_jobs(struct chronicle *chronicle, struct jobs *jobs);
 
+void chronicle_add_node(struct chronicle *chronicle, const struct node_state *node);
+
 /* How many samples of a series are not later than time_s; by bisection. */
 size_t chronicle_until(const struct chronicle_series *series, double time_s);
 /* The last snapshot that is not later; -1: none. */
 ptrdiff_t chronicle_jobs_at(const struct chronicle *chronicle, double time_s);
+ptrdiff_t chronicle_node_at(const struct chronicle *chronicle, double time_s);
 
-/* First and last time of all samples and snapshots; false where there are none. */
+/* First and last time of all samples, snapshots and states; false where there are none. */
 bool chronicle_span(const struct chronicle *chronicle, double *from_s, double *to_s);
 
 /* Forgets what is older: for those who run for weeks. */
 void chronicle_forget(struct chronicle *chronicle, double before_s);
+
+/* ---- chronicle_store.c: from_s <= time < to_s ---- */
+
+/*
+ * All targets that the system ever had are in it, in the store's order. The chronicle is untouched
+ * on failure. -ENOENT: the store knows nothing of the system.
+ */
+int chronicle_load(struct chronicle *chronicle, struct store *store, const char *system,
+		   double from_s, double to_s, struct err *err);
+/* All of it or nothing; what is there already is replaced. */
+int chronicle_save(const struct chronicle *chronicle, struct store *store, double from_s,
+		   double to_s, struct err *err);
 
 #endif

@@ -25,7 +25,7 @@
  * inside (folds=0): the sign of the decision is what SVC.predict() goes by, and the forecaster
  * calibrates on rows that were held out in time, which costs a fifth of it.
  */
-const struct forecast_method forecast_methods[] = {
+const struct forecast_method forecast_methods[FORECAST_METHODS + 1] = {
 	{ "svm", "SVM, radial kernel", "folds=0" },
 	{ "forest", "random forest, 50 trees", "trees=50" },
 	{ "boosting", "gradient boosting", "" },

@@ -29,7 +29,8 @@ struct forecast_method {
 	const char *name, *title;
 	const char *settings; /* over the learner's defaults, which are scikit-learn's */
 };
-extern const struct forecast_method forecast_methods[]; /* ends with a row without name */
+#define FORECAST_METHODS 7
+extern const struct forecast_method forecast_methods[FORECAST_METHODS + 1]; /* ends without name */
 
 /* The plan of a method; settings come over those of its row (NULL: none). */
 int forecast_method_plan(struct pipeline_plan *plan, const char *name, const char *settings,

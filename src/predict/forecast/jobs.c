@@ -1,10 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "predict/forecast/jobs.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/place.h"
+#include "predict/forecast/jobs_text.h"
+
+/* Of a scheduler that has several, the one that is the least work for it goes first. */
+const struct jobs_reader *const jobs_readers[] = {
+	&jobs_reader_slurm_text, &jobs_reader_slurm_json, &jobs_reader_scontrol,
+	&jobs_reader_pbs,	 &jobs_reader_pbs_json,	  NULL,
+};
+
+const struct jobs_reader *jobs_reader_find(const char *name, struct err *err)
+{
+	AUTO_BUF struct buf names = { 0 };
+
+	for (size_t i = 0; jobs_readers[i]; i++) {
+		if (strcmp(jobs_readers[i]->name, name) == 0)
+			return jobs_readers[i];
+		buf_printf(&names, "%s%s", i ? ", " : "", jobs_readers[i]->name);
+	}
+	err_set(err, ENOENT, "'%s' is no form of job status that can be read; there are %s", name,
+		buf_text(&names));
+	return NULL;
+}
+
+const struct jobs_reader *jobs_reader_here(void)
+{
+	for (size_t i = 0; jobs_readers[i]; i++) {
+		const char *command = jobs_readers[i]->command;
+		AUTO_FREE char *program = xstrndup(command, strcspn(command, " "));
+		AUTO_FREE char *found = place_program(program);
+
+		if (found)
+			return jobs_readers[i];
+	}
+	return NULL;
+}
 
 struct job *jobs_add(struct jobs *jobs)
 {

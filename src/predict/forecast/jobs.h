@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "predict/forecast/owner.h"
+
 struct err;
 
 /* Texts are the job's own, never NULL; "" where unknown, as NAN is for numbers. */
@@ -33,25 +35,17 @@ struct jobs {
 struct job *jobs_add(struct jobs *jobs);
 void jobs_release(struct jobs *jobs);
 
-/* ---- owners ---- */
-
-#define OWNER_KEY_BYTES 16
-#define OWNER_TEXT 17 /* hexadecimal digits and the end */
-
-/* SipHash-2-4 of the name. */
-void owner_hide(char out[OWNER_TEXT], const char *name, const uint8_t key[OWNER_KEY_BYTES]);
-
-/* The key in a file that only its owner can read; it is made, at random, if it is not there. */
-int owner_key(uint8_t key[OWNER_KEY_BYTES], const char *path, struct err *err);
-
 /* ---- readers: one constant per scheduler and form ---- */
 
 struct jobs_reader {
-	const char *name;    /* "slurm-json", "slurm-text", "scontrol", "pbs" */
-	const char *command; /* what prints such a text, for a shell; NULL: none */
+	const char *name;    /* "slurm-text", "slurm-json", "scontrol", "pbs", "pbs-json" */
+	const char *help;    /* what it reads, for lists */
+	const char *command; /* what prints such a text, for a shell */
 	/*
 	 * Adds to jobs the running ones of a text, whose bytes may be anything; name stands for the
-	 * file in messages, which tell the line. jobs is as before on failure.
+	 * file in messages, which tell the line. jobs is as before on failure. A job that lacks a
+	 * field is kept without. Where the text has when a job was started rather than for how
+	 * long it runs, jobs->time_s tells until when; if that is 0, the text may.
 	 */
 	int (*read)(struct jobs *jobs, const char *name, const char *text, size_t bytes,
 		    const uint8_t key[OWNER_KEY_BYTES], struct err *err);
@@ -65,9 +59,12 @@ const struct jobs_reader *jobs_reader_find(const char *name, struct err *err);
 const struct jobs_reader *jobs_reader_here(void);
 
 /*
- * Runs the reader's command, or another that prints the same, for at most timeout_s, and reads what
- * it prints. -ETIMEDOUT, and the command is gone with all its children, if it takes longer.
+ * Runs the reader's command, or another that prints the same (NULL or "": its own), for at most
+ * timeout_s, and reads what it prints, JOBS_ASK_BYTES at most. jobs->time_s becomes the time of
+ * asking if it was 0. -ETIMEDOUT, and the command is gone with its process group, if it takes
+ * longer. What a command that fails says on stderr is in err.
  */
+#define JOBS_ASK_BYTES (64u << 20)
 int jobs_ask(struct jobs *jobs, const struct jobs_reader *reader, const char *command,
 	     double timeout_s, const uint8_t key[OWNER_KEY_BYTES], struct err *err);
 

@@ -57,30 +57,44 @@ static double clamped(double share, double low, double high)
 	return share < low ? low : share > high ? high : share;
 }
 
-/* The sum of shares if each is scale times its weight, within the limits. */
-static double filled(const double *weights, size_t count, double scale, double low, double high)
+/* The sum of shares if each is scale times its weight, within the limits; and how it grows. */
+static double filled(const double *weights, size_t count, double scale, double low, double high,
+		     double *slope)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (weights[i] > 0)
-			sum += clamped(scale * weights[i], low, high);
+	*slope = 0;
+	for (size_t i = 0; i < count; i++) {
+		double share = scale * weights[i];
+
+		if (weights[i] <= 0)
+			continue;
+		*slope += share > low && share < high ? weights[i] : 0;
+		sum += clamped(share, low, high);
+	}
 	return sum;
 }
 
-/* The sum grows with the scale, so the scale at which it is 1 is found by halving. */
+/*
+ * The scale at which the sum is 1. It grows with the scale along straight pieces, so Newton's steps
+ * end in the right piece soon; one that leaves what is still possible is replaced by halving.
+ */
 static double level(const double *weights, size_t count, double low, double high)
 {
-	double from = 0, to = 1;
+	double from = 0, to = INFINITY, scale = 1, slope;
 
-	while (filled(weights, count, to, low, high) < 1 && to < 1e300)
-		to *= 2;
-	for (int i = 0; i < 100 && to - from > to * 1e-16; i++) {
-		double middle = (from + to) / 2;
+	for (int i = 0; i < 200 && to - from > 1e-16 * from; i++) {
+		double sum = filled(weights, count, scale, low, high, &slope), next;
 
-		*(filled(weights, count, middle, low, high) < 1 ? &from : &to) = middle;
+		if (fabs(sum - 1) < 1e-15)
+			break;
+		*(sum < 1 ? &from : &to) = scale;
+		next = slope > 0 ? scale + (1 - sum) / slope : from;
+		if (!(next > from && next < to))
+			next = isinf(to) ? 2 * scale : (from + to) / 2;
+		scale = next;
 	}
-	return to;
+	return scale;
 }
 
 void placement_fill(const double *weights, size_t count, const struct placement_limits *limits,

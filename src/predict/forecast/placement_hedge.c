@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "learn/data/random.h"
 
-enum { SCENARIOS = 96, STEPS = 1024, POWERS = 4, BASES = 3, MEMBERS = 1 + BASES * POWERS };
+enum { SCENARIOS = 64, STEPS = 1024, POWERS = 4, BASES = 3, MEMBERS = 1 + BASES * POWERS };
 #define SEED 20190805u
 
 /*
@@ -36,7 +36,6 @@ static const struct guess guesses[] = {
 	{ 0, 1, 0 },
 	{ 0, 0.6, 0.01 },
 	{ 0.3, 1, 0.01 },
-	{ 0.3, 0.6, 0 },
 };
 enum { GUESSES = sizeof(guesses) / sizeof(guesses[0]) };
 
@@ -110,7 +109,7 @@ static double late_log(const struct normal *normal, const struct view *view, dou
 	double low = fmin(view->idle.mu - 6 * view->idle.s, view->late.mu - 6 * view->late.s);
 	double high = fmax(view->idle.mu + 6 * view->idle.s, view->late.mu + 6 * view->late.s);
 
-	for (int i = 0; i < 24; i++) {
+	for (int i = 0; i < 16; i++) {
 		double middle = (low + high) / 2;
 
 		*(late_chance(normal, view, middle) > chance ? &low : &high) = middle;
@@ -149,32 +148,50 @@ static void find_family(const double *bases, size_t n, const struct placement_li
 
 /* ---- the contest ---- */
 
+/* A target as a guess sees it. */
+struct luck {
+	double busy, mu[2], s[2];
+};
+
 struct contest {
-	const struct view *views;
 	const struct normal *normal;
 	const double *family; /* MEMBERS x n */
 	double *low, *high;   /* least and greatest share of a target in the family */
 	size_t n;
-	double busy;  /* mean chance */
+	struct luck *lucks;
 	double *late; /* of a scenario */
 	size_t *may;  /* who may be the slowest in it */
 };
 
+static void suppose(const struct guess *guess, const struct view *views, size_t n, double mean,
+		    struct luck *lucks)
+{
+	double narrow = guess->narrow, kept = (1 - narrow * narrow) / 2;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct state *idle = &views[i].idle, *late = &views[i].late;
+
+		lucks[i] = (struct luck){
+			views[i].busy + guess->doubt * (mean - views[i].busy),
+			{ idle->mu + kept * idle->s * idle->s,
+			  late->mu + kept * late->s * late->s },
+			{ narrow * idle->s, narrow * late->s },
+		};
+	}
+}
+
 /* How long the targets take in a scenario; the same words give the same luck to all guesses. */
-static void draw(const struct contest *contest, const struct guess *guess, const uint64_t *words)
+static void draw(const struct contest *contest, double held, const uint64_t *words)
 {
 	for (size_t i = 0; i < contest->n; i++) {
-		const struct view *view = &contest->views[i];
-		double busy = view->busy + guess->doubt * (contest->busy - view->busy);
-		bool is_busy = (double)(words[i] >> 40) * 0x1p-24 < busy;
-		double held = (double)(words[i] >> 10 & 0xffffff) * 0x1p-24;
-		const struct state *state = is_busy ? &view->late : &view->idle;
-		double kept = state->s * state->s * (1 - guess->narrow * guess->narrow) / 2;
+		const struct luck *luck = &contest->lucks[i];
+		bool is_busy = (double)(words[i] >> 40) * 0x1p-24 < luck->busy;
+		double hold = (double)(words[i] >> 10 & 0xffffff) * 0x1p-24;
 
-		contest->late[i] = state->mu + kept +
-				   state->s * guess->narrow * contest->normal->at[words[i] % STEPS];
-		if (held < guess->held)
-			contest->late[i] -= log(0.1 + 0.9 * held / guess->held);
+		contest->late[i] = luck->mu[is_busy] +
+				   luck->s[is_busy] * contest->normal->at[words[i] % STEPS];
+		if (hold < held)
+			contest->late[i] -= log(0.1 + 0.9 * hold / held);
 	}
 }
 
@@ -184,8 +201,11 @@ static size_t find_slow(const struct contest *contest)
 	double surely = -INFINITY;
 	size_t count = 0;
 
-	for (size_t i = 0; i < contest->n; i++)
-		surely = fmax(surely, contest->late[i] + contest->low[i]);
+	for (size_t i = 0; i < contest->n; i++) {
+		double least = contest->late[i] + contest->low[i];
+
+		surely = least > surely ? least : surely;
+	}
 	for (size_t i = 0; i < contest->n; i++)
 		if (contest->late[i] + contest->high[i] >= surely)
 			contest->may[count++] = i;
@@ -246,19 +266,21 @@ static size_t settle(const double sums[GUESSES][MEMBERS], double *gain)
 	return best;
 }
 
-static size_t compete(struct contest *contest, double *gain)
+static size_t compete(struct contest *contest, const struct view *views, double busy, double *gain)
 {
-	AUTO_FREE uint64_t *words = xcalloc(contest->n, sizeof(*words));
+	size_t n = contest->n;
+	AUTO_FREE uint64_t *words = xcalloc(SCENARIOS * n, sizeof(*words));
 	double sums[GUESSES][MEMBERS] = { 0 };
 	struct random random;
 
 	find_bounds(contest);
 	random_init(&random, SEED);
-	for (size_t s = 0; s < SCENARIOS; s++) {
-		for (size_t i = 0; i < contest->n; i++)
-			words[i] = random_u64(&random);
-		for (size_t g = 0; g < GUESSES; g++) {
-			draw(contest, &guesses[g], words);
+	for (size_t i = 0; i < SCENARIOS * n; i++)
+		words[i] = random_u64(&random);
+	for (size_t g = 0; g < GUESSES; g++) {
+		suppose(&guesses[g], views, n, busy, contest->lucks);
+		for (size_t s = 0; s < SCENARIOS; s++) {
+			draw(contest, guesses[g].held, words + s * n);
 			play(contest, sums[g]);
 		}
 	}
@@ -285,27 +307,21 @@ double placement_hedge(const struct placement_target *targets, size_t count,
 		       const struct placement_limits *limits, double *shares)
 {
 	AUTO_FREE struct view *views = xcalloc(count, sizeof(*views));
+	AUTO_FREE struct luck *lucks = xcalloc(count, sizeof(*lucks));
 	AUTO_FREE double *bases = xcalloc(count * BASES, sizeof(*bases));
 	AUTO_FREE double *family = xcalloc(count * MEMBERS, sizeof(*family));
 	AUTO_FREE double *late = xcalloc(count * 3, sizeof(*late));
 	AUTO_FREE size_t *may = xcalloc(count, sizeof(*may));
-	struct contest contest = { .views = views,
-				   .family = family,
-				   .n = count,
-				   .late = late,
-				   .low = late + count,
-				   .high = late + 2 * count,
-				   .may = may };
 	struct normal normal;
-	double gain;
+	struct contest contest = { &normal, family, late + count, late + 2 * count,
+				   count,   lucks,  late,	  may };
+	double gain, busy = look(targets, count, views);
 	size_t best;
 
 	normal_init(&normal);
-	contest.normal = &normal;
-	contest.busy = look(targets, count, views);
 	find_bases(targets, views, count, &normal, bases);
 	find_family(bases, count, limits, family);
-	best = compete(&contest, &gain);
+	best = compete(&contest, views, busy, &gain);
 	/* Equal shares to the last digit, so that they compare as such. */
 	for (size_t i = 0; i < count; i++)
 		shares[i] = best ? exp(family[best * count + i]) : 1 / (double)count;

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "store/probes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* ---- names ---- */
+
+/* The targets of a system by their numbers in the store. */
+struct names {
+	struct name {
+		int64_t id;
+		char *text;
+	} * rows;
+	size_t count, cap;
+};
+
+static void names_release(struct names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->rows[i].text);
+	free(names->rows);
+}
+
+#define AUTO_NAMES __attribute__((cleanup(names_release)))
+
+static const char *column_text(struct sqlite3_stmt *statement, int column)
+{
+	const unsigned char *text = sqlite3_column_text(statement, column);
+
+	return text ? (const char *)text : "";
+}
+
+static double column_real(struct sqlite3_stmt *statement, int column)
+{
+	return sqlite3_column_type(statement, column) == SQLITE_NULL
+		       ? NAN
+		       : sqlite3_column_double(statement, column);
+}
+
+/* The number of a system. */
+static int system_find(struct store *store, const char *system, int64_t *id, struct err *err)
+{
+	struct sqlite3_stmt *statement =
+		store_query(store, err, "SELECT id FROM probe_system WHERE name = ?1", "t", system);
+	int r = statement ? store_step(store, statement, err) : -EIO;
+
+	if (!r)
+		return err_set(err, ENOENT, "%s: there are no probes of a system \"%s\"",
+			       store_path(store), system);
+	if (r < 0)
+		return r;
+	*id = sqlite3_column_int64(statement, 0);
+	store_done(statement);
+	return 0;
+}
+
+static int names_load(struct names *names, struct store *store, int64_t system, struct err *err)
+{
+	struct sqlite3_stmt *statement = store_query(
+		store, err, "SELECT id, name FROM probe_target WHERE system = ?1 ORDER BY id", "i",
+		system);
+	int r = statement ? 1 : -EIO;
+
+	while (r > 0) {
+		r = store_step(store, statement, err);
+		if (r <= 0)
+			break;
+		names->rows =
+			xgrow(names->rows, &names->cap, names->count + 1, sizeof(*names->rows));
+		names->rows[names->count++] = (struct name){ sqlite3_column_int64(statement, 0),
+							     xstrdup(column_text(statement, 1)) };
+	}
+	return r;
+}
+
+static int name_compare(const void *key, const void *row)
+{
+	int64_t id = *(const int64_t *)key, other = ((const struct name *)row)->id;
+
+	return (id > other) - (id < other);
+}
+
+/* That which follows the one of the row before is tried first. */
+static const struct name *names_find(const struct names *names, const struct name *before,
+				     int64_t id)
+{
+	if (before && before + 1 < names->rows + names->count && before[1].id == id)
+		return before + 1;
+	if (!names->count)
+		return NULL;
+	return bsearch(&id, names->rows, names->count, sizeof(*names->rows), name_compare);
+}
+
+int probes_targets(struct store *store, const char *system, probes_target_seen seen, void *arg,
+		   struct err *err)
+{
+	AUTO_NAMES struct names names = { 0 };
+	int64_t id;
+	int r = system_find(store, system, &id, err);
+
+	if (r >= 0)
+		r = names_load(&names, store, id, err);
+	for (size_t i = 0; r >= 0 && i < names.count && !seen(arg, names.rows[i].text); i++)
+		;
+	return r;
+}
+
+/* ---- rows ---- */
+
+static int rows_pass(struct store *store, struct sqlite3_stmt *statement, const struct names *names,
+		     probes_seen seen, void *arg, struct err *err)
+{
+	const struct name *name = NULL;
+	int r = statement ? 1 : -EIO;
+
+	while (r > 0) {
+		struct probe row;
+
+		r = store_step(store, statement, err);
+		if (r <= 0)
+			break;
+		name = names_find(names, name, sqlite3_column_int64(statement, 2));
+		/* A target that nobody knows is damage; its rows say nothing. */
+		if (!name)
+			continue;
+		row.target = name->text;
+		row.number = (size_t)(name - names->rows);
+		row.time_s = sqlite3_column_double(statement, 0);
+		row.bytes = (uint64_t)sqlite3_column_int64(statement, 1);
+		row.seconds = sqlite3_column_double(statement, 3);
+		row.outcome = sqlite3_column_int(statement, 4);
+		if (seen(arg, &row)) {
+			store_done(statement);
+			return 0;
+		}
+	}
+	return r;
+}
+
+int probes_load(struct store *store, const char *system, double from_s, double to_s,
+		probes_seen seen, void *arg, struct err *err)
+{
+	AUTO_NAMES struct names names = { 0 };
+	struct sqlite3_stmt *statement;
+	int64_t id;
+	int r = system_find(store, system, &id, err);
+
+	if (r >= 0)
+		r = names_load(&names, store, id, err);
+	if (r < 0)
+		return r;
+	/* CROSS JOIN: in this order, whatever SQLite thinks of it. */
+	statement = store_query(store, err,
+				"SELECT r.time, r.bytes, p.target, p.seconds, p.outcome "
+				"FROM probe_round r CROSS JOIN probe p ON p.round = r.id "
+				"WHERE r.system = ?1 AND r.time >= ?2 AND r.time < ?3 "
+				"ORDER BY r.time, r.bytes, p.target",
+				"idd", id, from_s, to_s);
+	return rows_pass(store, statement, &names, seen, arg, err);
+}
+
+int probes_sizes(struct store *store, const char *system, double from_s, double to_s,
+		 uint64_t *sizes, size_t cap, struct err *err)
+{
+	struct sqlite3_stmt *statement;
+	int64_t id;
+	size_t count = 0;
+	int r = system_find(store, system, &id, err);
+
+	if (r < 0)
+		return r;
+	statement = store_query(store, err,
+				"SELECT DISTINCT bytes FROM probe_round WHERE system = ?1 "
+				"AND time >= ?2 AND time < ?3 ORDER BY bytes",
+				"idd", id, from_s, to_s);
+	r = statement ? 1 : -EIO;
+	while (r > 0) {
+		r = store_step(store, statement, err);
+		if (r > 0 && count++ < cap)
+			sizes[count - 1] = (uint64_t)sqlite3_column_int64(statement, 0);
+	}
+	return r < 0 ? r : (int)count;
+}
+
+/* ---- jobs and nodes ---- */
+
+static int job_pass(struct sqlite3_stmt *statement, probes_job_seen seen, void *arg)
+{
+	double time_s = sqlite3_column_double(statement, 0);
+	struct probe_job job;
+
+	if (sqlite3_column_type(statement, 1) == SQLITE_NULL)
+		return seen(arg, time_s, NULL);
+	job = (struct probe_job){ column_text(statement, 2), column_text(statement, 3),
+				  column_text(statement, 4), column_text(statement, 5),
+				  column_real(statement, 6), column_real(statement, 7),
+				  column_real(statement, 8), column_real(statement, 9),
+				  column_real(statement, 10) };
+	return seen(arg, time_s, &job);
+}
+
+int probes_load_jobs(struct store *store, const char *system, double from_s, double to_s,
+		     probes_job_seen seen, void *arg, struct err *err)
+{
+	struct sqlite3_stmt *statement;
+	int64_t id;
+	int r = system_find(store, system, &id, err);
+
+	if (r < 0)
+		return r;
+	statement = store_query(
+		store, err,
+		"SELECT s.time, n.number, j.job, j.name, j.owner, j.queue, n.nodes, n.memory, "
+		"n.virtual, n.used, n.allocated FROM probe_snapshot s "
+		"LEFT JOIN probe_running n ON n.snapshot = s.id LEFT JOIN probe_job j ON j.id = "
+		"n.job "
+		"WHERE s.system = ?1 AND s.time >= ?2 AND s.time < ?3 ORDER BY s.time, n.number",
+		"idd", id, from_s, to_s);
+	r = statement ? 1 : -EIO;
+	while (r > 0) {
+		r = store_step(store, statement, err);
+		if (r > 0 && job_pass(statement, seen, arg)) {
+			store_done(statement);
+			return 0;
+		}
+	}
+	return r;
+}
+
+int probes_load_nodes(struct store *store, const char *system, double from_s, double to_s,
+		      probes_node_seen seen, void *arg, struct err *err)
+{
+	struct sqlite3_stmt *statement;
+	int64_t id;
+	int r = system_find(store, system, &id, err);
+
+	if (r < 0)
+		return r;
+	statement = store_query(store, err,
+				"SELECT time, a, b, c, d, e, f FROM probe_node WHERE system = ?1 "
+				"AND time >= ?2 AND time < ?3 ORDER BY time",
+				"idd", id, from_s, to_s);
+	r = statement ? 1 : -EIO;
+	while (r > 0) {
+		double values[PROBE_NODE_VALUES];
+
+		r = store_step(store, statement, err);
+		if (r <= 0)
+			break;
+		for (int i = 0; i < PROBE_NODE_VALUES; i++)
+			values[i] = column_real(statement, i + 1);
+		if (seen(arg, sqlite3_column_double(statement, 0), values)) {
+			store_done(statement);
+			return 0;
+		}
+	}
+	return r;
+}
+
+/* ---- systems ---- */
+
+int probes_systems(struct store *store, probes_system_seen seen, void *arg, struct err *err)
+{
+	struct sqlite3_stmt *statement = store_query(
+		store, err,
+		"WITH times AS (SELECT system, time FROM probe_round "
+		"UNION ALL SELECT system, time FROM probe_snapshot) "
+		"SELECT name, (SELECT count(*) FROM probe_target t WHERE t.system = s.id), "
+		"(SELECT count(*) FROM probe_round r CROSS JOIN probe p ON p.round = r.id "
+		"WHERE r.system = s.id), "
+		"(SELECT count(*) FROM probe_snapshot n WHERE n.system = s.id), "
+		"(SELECT min(time) FROM times WHERE system = s.id), "
+		"(SELECT max(time) FROM times WHERE system = s.id) "
+		"FROM probe_system s ORDER BY name",
+		"");
+	int r = statement ? 1 : -EIO;
+
+	while (r > 0) {
+		struct probe_system system;
+
+		r = store_step(store, statement, err);
+		if (r <= 0)
+			break;
+		system.name = column_text(statement, 0);
+		system.targets = (uint64_t)sqlite3_column_int64(statement, 1);
+		system.rows = (uint64_t)sqlite3_column_int64(statement, 2);
+		system.snapshots = (uint64_t)sqlite3_column_int64(statement, 3);
+		system.from_s = column_real(statement, 4);
+		system.to_s = column_real(statement, 5);
+		if (seen(arg, &system)) {
+			store_done(statement);
+			return 0;
+		}
+	}
+	return r;
+}
+
+/* Statements have the same arguments; those of the system itself are for the case of all. */
+static int forget_run(struct store *store, int64_t system, double before_s, struct err *err)
+{
+	int r = store_run(store, err,
+			  "DELETE FROM probe WHERE round IN (SELECT id FROM probe_round "
+			  "WHERE system = ?1 AND time < ?2)",
+			  "id", system, before_s);
+
+	if (r >= 0)
+		r = store_run(store, err, "DELETE FROM probe_round WHERE system = ?1 AND time < ?2",
+			      "id", system, before_s);
+	if (r >= 0)
+		r = store_run(store, err,
+			      "DELETE FROM probe_running WHERE snapshot IN (SELECT id FROM "
+			      "probe_snapshot WHERE system = ?1 AND time < ?2)",
+			      "id", system, before_s);
+	if (r >= 0)
+		r = store_run(store, err,
+			      "DELETE FROM probe_snapshot WHERE system = ?1 AND time < ?2", "id",
+			      system, before_s);
+	if (r >= 0)
+		r = store_run(store, err, "DELETE FROM probe_node WHERE system = ?1 AND time < ?2",
+			      "id", system, before_s);
+	if (r >= 0)
+		r = store_run(store, err,
+			      "DELETE FROM probe_job WHERE system = ?1 AND id NOT IN "
+			      "(SELECT job FROM probe_running)",
+			      "i", system);
+	if (r < 0 || before_s < INFINITY)
+		return r;
+	r = store_run(store, err, "DELETE FROM probe_target WHERE system = ?1", "i", system);
+	return r < 0 ? r
+		     : store_run(store, err, "DELETE FROM probe_system WHERE id = ?1", "i", system);
+}
+
+/* Is there anything older? */
+static int forget_look(struct store *store, int64_t system, const char *name, double before_s,
+		       struct err *err)
+{
+	struct sqlite3_stmt *statement = store_query(
+		store, err,
+		"SELECT 1 FROM probe_round WHERE system = ?1 AND time < ?2 UNION ALL "
+		"SELECT 1 FROM probe_snapshot WHERE system = ?1 AND time < ?2 UNION ALL "
+		"SELECT 1 FROM probe_node WHERE system = ?1 AND time < ?2 LIMIT 1",
+		"id", system, before_s);
+	int r = statement ? store_step(store, statement, err) : -EIO;
+
+	if (r > 0)
+		store_done(statement);
+	if (r || before_s == INFINITY)
+		return r < 0 ? r : 0;
+	return err_set(err, ENOENT, "%s: there are no probes of \"%s\" that are as old as that",
+		       store_path(store), name);
+}
+
+int probes_forget(struct store *store, const char *system, double before_s, struct err *err)
+{
+	int64_t id = 0;
+	int r = store_begin(store, err);
+
+	if (r < 0)
+		return r;
+	r = system_find(store, system, &id, err);
+	if (r >= 0)
+		r = forget_look(store, id, system, before_s, err);
+	if (r >= 0)
+		r = forget_run(store, id, before_s, err);
+	if (r < 0) {
+		store_end(store, 0, NULL);
+		return r;
+	}
+	return store_end(store, 1, err);
+}

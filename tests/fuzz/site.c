@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A description of a site may hold anything: it is refused with a sentence, or its classes are in
+ * order and its targets have names.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "predict/forecast/site.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct err err = { 0 };
+	struct site site;
+
+	if (site_parse(&site, "test", (const char *)data, n, &err) < 0) {
+		if (!*err.text)
+			abort();
+		return 0;
+	}
+	for (size_t i = 0; i < SITE_CLASSES - 1; i++)
+		if (site_class(&site, site.bounds[i]) != i)
+			abort();
+	for (size_t i = 0; i < site.target_count; i++)
+		if (!*site.targets[i].name || !*site.targets[i].place)
+			abort();
+	site_fits(site.batch, site.debug);
+	site_fits(site.allow, site.files);
+	site_release(&site);
+	return 0;
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A real Slurm below $work: slurmctld and one slurmd per node on this machine; to be sourced behind libtest.sh.
+# Nothing of it is outside $work, ports are free ones, and all of it ends with the test, by process id.
+
+# slurm_here: is Slurm installed? Ends the test as skipped if not.
+slurm_here() {
+	PATH=$PATH:/usr/sbin:/sbin
+	local program
+	for program in slurmctld slurmd squeue sbatch scontrol sinfo; do
+		command -v "$program" >/dev/null || skip "there is no $program"
+	done
+	[ "$(id -u)" = 0 ] || skip "slurmd starts jobs as their owners: it needs root"
+}
+
+# slurm_ports N: as many ports that nobody listens on, below those that the kernel gives out itself
+slurm_ports() {
+	python3 - "$1" <<'END'
+import random, socket, sys
+wanted, found = int(sys.argv[1]), []
+while len(found) < wanted:
+    port = random.randrange(10000, 32000)
+    with socket.socket() as s:
+        try:
+            s.bind(("", port))
+        except OSError:
+            continue
+    if port not in found:
+        found.append(port)
+print(*found)
+END
+}
+
+# Without munge where Slurm can do that; else by a munged of our own.
+slurm_auth() {
+	local plugins
+	plugins=$(dirname "$(find /usr/lib /usr/lib64 /usr/local/lib -name select_cons_tres.so 2>/dev/null | head -n 1)")
+	if [ -e "$plugins/auth_none.so" ] && [ "${SLURM_TEST_AUTH:-none}" = none ]; then
+		printf 'AuthType=auth/none\nCredType=cred/none\n'
+		return
+	fi
+	command -v munged >/dev/null || skip "Slurm here needs munge, which is not there"
+	mkdir -p "$slurm/munge"
+	chmod 700 "$slurm/munge"
+	dd if=/dev/urandom of="$slurm/munge/key" bs=1 count=128 status=none
+	chmod 600 "$slurm/munge/key"
+	munged --foreground --force --key-file="$slurm/munge/key" --pid-file="$slurm/run/munged.pid" \
+		--log-file="$slurm/log/munged" --seed-file="$slurm/munge/seed" --socket="$slurm/munge/socket" >&2 &
+	slurm_pids+=($!)
+	printf 'AuthType=auth/munge\nCredType=cred/munge\nAuthInfo=socket=%s\n' "$slurm/munge/socket"
+}
+
+# Daemons are children of the test, so that it can wait for them; steps of jobs are not, and would outlive them.
+slurm_stop() {
+	local pid
+	for pid in $(pgrep -f '^slurmstepd: ' || true); do
+		if tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qxF "SLURM_CONF=$slurm/slurm.conf"; then
+			pkill -KILL -P "$pid" || true
+			kill -KILL "$pid" 2>/dev/null || true
+		fi
+	done
+	kill -TERM "${slurm_pids[@]}" 2>/dev/null || true
+	wait "${slurm_pids[@]}" 2>/dev/null || true
+}
+
+# slurm_start NODES: nodes n1..nN; partitions batch (all of them, default) and debug (the last)
+slurm_start() {
+	local count=$1 host ports i
+	slurm=$work/slurm slurm_pids=()
+	host=$(hostname -s)
+	mkdir -p "$slurm"/{state,spool,log,run}
+	trap 'slurm_stop; cd /; rm -rf "$work"' EXIT
+	read -r -a ports <<<"$(slurm_ports $((count + 1)))"
+	{
+		cat <<END
+ClusterName=test
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+$(slurm_auth)
+SlurmctldPort=${ports[0]}
+StateSaveLocation=$slurm/state
+SlurmdSpoolDir=$slurm/spool/%n
+SlurmctldPidFile=$slurm/run/slurmctld.pid
+SlurmdPidFile=$slurm/run/slurmd.%n.pid
+SlurmctldLogFile=$slurm/log/slurmctld
+SlurmdLogFile=$slurm/log/slurmd.%n
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+MpiDefault=none
+ReturnToService=2
+MinJobAge=2
+CompleteWait=0
+KillWait=1
+PropagateResourceLimits=NONE
+DefMemPerNode=100
+END
+		for ((i = 1; i <= count; i++)); do
+			echo "NodeName=n$i NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[i]} CPUs=2 RealMemory=500"
+		done
+		echo "PartitionName=batch Nodes=n[1-$count] Default=YES MaxTime=60 DefaultTime=10 State=UP"
+		echo "PartitionName=debug Nodes=n[1-$count] MaxTime=30 DefaultTime=5 State=UP"
+	} >"$slurm/slurm.conf"
+	export SLURM_CONF=$slurm/slurm.conf
+	slurmctld -D -c >"$slurm/log/slurmctld.err" 2>&1 &
+	slurm_pids=($!)
+	for ((i = 1; i <= count; i++)); do
+		slurmd -D -N "n$i" >"$slurm/log/slurmd.n$i.err" 2>&1 &
+		slurm_pids+=($!)
+	done
+	for ((i = 0; i < 300; i++)); do
+		[ "$(sinfo -h -p batch -t idle -o %D 2>/dev/null)" = "$count" ] && return
+		sleep 0.05
+	done
+	fail "Slurm does not start: $(tail -n 5 "$slurm"/log/*)"
+}
+
+# slurm_wait STATE N: until so many jobs are in that state
+slurm_wait() {
+	local i
+	for ((i = 0; i < 400; i++)); do
+		[ "$(squeue -h -t "$1" -o %i | wc -l)" = "$2" ] && return
+		sleep 0.05
+	done
+	fail "there are not $2 jobs $1: $(squeue -l; tail -n 5 "$slurm"/log/*)"
+}
