@@ -21,10 +21,16 @@ struct probe_args {
 	uint64_t budget, target_budget, rate, core;
 	int method;
 	bool together, beside, per_rank, all_to_all;
+	/* submit */
+	const char *name;
+	uint64_t times, failures;
+	int64_t shortest_ns;
+	bool cancel;
 };
 
 /* Verbs. They return exit codes; command->argv[0] is the verb, its operands follow. */
 int probe_run(struct command *command, const struct probe_args *args);
+int probe_submit(struct command *command, const struct probe_args *args);
 
 /* --system, else setting probe.system, else the cluster's name or that of this host. Caller frees.
  */
