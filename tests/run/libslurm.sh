@@ -33,8 +33,9 @@ END
 # Without munge where Slurm can do that; else by a munged of our own.
 slurm_auth() {
 	local plugins
-	plugins=$(dirname "$(find /usr/lib /usr/lib64 /usr/local/lib -name select_cons_tres.so 2>/dev/null | head -n 1)")
-	if [ -e "$plugins/auth_none.so" ] && [ "${SLURM_TEST_AUTH:-none}" = none ]; then
+	plugins=$(ls /usr/lib*/*/slurm*/auth_none.so /usr/lib*/slurm*/auth_none.so /usr/local/lib/slurm/auth_none.so \
+		2>/dev/null | head -n 1)
+	if [ "$plugins" ] && [ "${SLURM_TEST_AUTH:-none}" = none ]; then
 		printf 'AuthType=auth/none\nCredType=cred/none\n'
 		return
 	fi
@@ -112,6 +113,11 @@ END
 	for ((i = 1; i <= count; i++)); do
 		slurmd -D -N "n$i" >"$slurm/log/slurmd.n$i.err" 2>&1 &
 		slurm_pids+=($!)
+	done
+	# Who asks before anybody listens has to wait a second.
+	for ((i = 0; i < 300; i++)); do
+		(: <"/dev/tcp/127.0.0.1/${ports[0]}") 2>/dev/null && break
+		sleep 0.02
 	done
 	for ((i = 0; i < 300; i++)); do
 		[ "$(sinfo -h -p batch -t idle -o %D 2>/dev/null)" = "$count" ] && return
