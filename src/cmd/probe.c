@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "store/probes.h"
+#include "predict/forecast/chronicle.h"
 
 #define FIELD(name) offsetof(struct probe_args, name)
 
@@ -35,7 +35,7 @@ static const struct option probe_options[] = {
 	  FIELD(together) },
 	{ 0, "budget", "SIZE", NULL, "run: most bytes a day in all; what does not fit is left out",
 	  OPTION_SIZE, FIELD(budget) },
-	{ 0, "target-budget", "SIZE", NULL, "run: most bytes a day per target", OPTION_SIZE,
+	{ 0, "target-budget", "SIZE", "400G", "run: most bytes a day per target", OPTION_SIZE,
 	  FIELD(target_budget) },
 	{ 0, "rate", "SIZE", NULL, "run: most bytes a second in all, on the average of a minute",
 	  OPTION_SIZE, FIELD(rate) },
@@ -97,13 +97,13 @@ char *probe_system(const struct command *command, const struct probe_args *args)
 {
 	const char *name = args->system;
 	const char *cluster = getenv("SLURM_CLUSTER_NAME");
-	char host[PROBE_NAME] = "";
+	char host[CHRONICLE_NAME] = "";
 
 	if (!name)
 		name = config_text(command->config, SETTING_PROBE_SYSTEM);
 	if (strcmp(name, "auto") != 0)
 		return xstrdup(name);
-	if (cluster && *cluster && strlen(cluster) < PROBE_NAME)
+	if (cluster && *cluster && strlen(cluster) < CHRONICLE_NAME)
 		return xstrdup(cluster);
 	gethostname(host, sizeof(host) - 1);
 	return xstrdup(*host ? host : "here");
