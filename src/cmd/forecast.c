@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "learn/judge/calibration.h"
 #include "predict/forecast/labels.h"
+#include "predict/forecast/placement.h"
 
 #define FIELD(name) offsetof(struct forecast_args, name)
 
@@ -58,6 +59,25 @@ static const struct option forecast_options[] = {
 	  OPTION_COUNT, FIELD(threads) },
 	{ 'o', "output", "FILE", NULL, "train: the model; else as --model", OPTION_TEXT,
 	  FIELD(output) },
+	{ 'b', "bytes", "SIZE", NULL, "place: how much is to be written in all", OPTION_SIZE,
+	  FIELD(bytes) },
+	{ 0, "size", "SIZE", NULL,
+	  "place, simulate: size of write to go by; else the largest that is known", OPTION_SIZE,
+	  FIELD(size) },
+	{ 0, "rule", PLACEMENT_WORDS, "hedged", "place: how shares are made (docs/placement.md)",
+	  OPTION_CHOICE, FIELD(rule) },
+	{ 0, "stripe", "SIZE", "1M", "place: shares are rounded to multiples of it", OPTION_SIZE,
+	  FIELD(stripe) },
+	{ 0, "params", "FILE", NULL, "place: write parameters for 'sluice run --params'",
+	  OPTION_TEXT, FIELD(params) },
+	{ 0, "busy-from", "CHANCE", "0.5",
+	  "place, simulate: from this chance on a target counts as busy for the rule of classes",
+	  OPTION_TEXT, FIELD(busy_from) },
+	{ 0, "points", "N", "100", "simulate: steps of a run", OPTION_COUNT, FIELD(points) },
+	{ 0, "repetitions", "N", "100", "simulate: runs", OPTION_COUNT, FIELD(repetitions) },
+	{ 0, "feedback", "POWERS", "0",
+	  "simulate: how much a target slows by the load that is put on it, such as 0,0.5,1",
+	  OPTION_TEXT, FIELD(feedback) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " FORECAST_SCHEMA, OPTION_FLAG,
 	  FIELD(json) },
 	{ 0 }
@@ -74,6 +94,8 @@ static const struct verb {
 } verbs[] = {
 	{ "now", "", 0, 0, forecast_now },
 	{ "train", "", 0, 0, forecast_train },
+	{ "place", "", 0, 0, forecast_place },
+	{ "simulate", "", 0, 0, forecast_simulate },
 	{ 0 },
 };
 
@@ -111,14 +133,16 @@ static int forecast_run(struct command *command)
 const struct command_ops command_forecast = {
 	.name = "forecast",
 	.help = "tell which storage targets will be busy, and learn it from probes",
-	.operands = "[now|train|evaluate|watch|place]",
+	.operands = "[now|train|evaluate|watch|place|simulate]",
 	.operands_min = 0,
 	.operands_max = -1,
 	.about = "Learns from probes of storage targets and from the jobs that ran meanwhile "
 		 "('sluice "
 		 "probe') which targets will be busy for writes of which size.\n\n"
 		 "  sluice forecast train           learn from what is in the store\n"
-		 "  sluice forecast                 the forecast of this minute\n",
+		 "  sluice forecast                 the forecast of this minute\n"
+		 "  sluice forecast place -b 288G   how much to write where, to be done soonest\n"
+		 "  sluice forecast simulate        what placement would have gained\n",
 	.options = forecast_options,
 	.args_bytes = sizeof(struct forecast_args),
 	.run = forecast_run,
