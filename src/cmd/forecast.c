@@ -53,6 +53,21 @@ static const struct option forecast_options[] = {
 	  FIELD(folds) },
 	{ 0, "calibration", CALIBRATION_WORDS, "platt", "how scores become chances", OPTION_CHOICE,
 	  FIELD(calibration) },
+	{ 0, "size", "SIZE", NULL,
+	  "evaluate: writes of this size only; place, simulate: else the largest", OPTION_SIZE,
+	  FIELD(size) },
+	{ 0, "bound", "SHARE", "0.7", "evaluate: count targets whose accuracy is above",
+	  OPTION_TEXT, FIELD(bound) },
+	{ 0, "each", NULL, NULL, "evaluate: every target by itself, too", OPTION_FLAG,
+	  FIELD(each) },
+	{ 0, "csv", "FILE", NULL, "evaluate: write the rows, with labels, folds and features",
+	  OPTION_TEXT, FIELD(csv) },
+	{ 0, "every", "TIME", "5m", "watch: from check to check", OPTION_TIME, FIELD(every_ns) },
+	{ 0, "once", NULL, NULL, "watch: one check, for cron", OPTION_FLAG, FIELD(once) },
+	{ 0, "retrain", "TIME", "24h", "watch: train again by schedule; 0 for on drift only",
+	  OPTION_TIME, FIELD(retrain_ns) },
+	{ 0, "answers", "N", "2000", "watch: look for drift in the last so many forecasts",
+	  OPTION_COUNT, FIELD(answers) },
 	{ 0, "seed", "N", "1", "the same seed gives the same labels and models", OPTION_COUNT,
 	  FIELD(seed) },
 	{ 'T', "threads", "N", NULL, "threads to work with; else as many as there are cores",
@@ -61,9 +76,6 @@ static const struct option forecast_options[] = {
 	  FIELD(output) },
 	{ 'b', "bytes", "SIZE", NULL, "place: how much is to be written in all", OPTION_SIZE,
 	  FIELD(bytes) },
-	{ 0, "size", "SIZE", NULL,
-	  "place, simulate: size of write to go by; else the largest that is known", OPTION_SIZE,
-	  FIELD(size) },
 	{ 0, "rule", PLACEMENT_WORDS, "hedged", "place: how shares are made (docs/placement.md)",
 	  OPTION_CHOICE, FIELD(rule) },
 	{ 0, "stripe", "SIZE", "1M", "place: shares are rounded to multiples of it", OPTION_SIZE,
@@ -94,6 +106,8 @@ static const struct verb {
 } verbs[] = {
 	{ "now", "", 0, 0, forecast_now },
 	{ "train", "", 0, 0, forecast_train },
+	{ "evaluate", "", 0, 0, forecast_evaluate },
+	{ "watch", "", 0, 0, forecast_watch },
 	{ "place", "", 0, 0, forecast_place },
 	{ "simulate", "", 0, 0, forecast_simulate },
 	{ 0 },
@@ -136,13 +150,37 @@ const struct command_ops command_forecast = {
 	.operands = "[now|train|evaluate|watch|place|simulate]",
 	.operands_min = 0,
 	.operands_max = -1,
-	.about = "Learns from probes of storage targets and from the jobs that ran meanwhile "
-		 "('sluice "
-		 "probe') which targets will be busy for writes of which size.\n\n"
-		 "  sluice forecast train           learn from what is in the store\n"
-		 "  sluice forecast                 the forecast of this minute\n"
-		 "  sluice forecast place -b 288G   how much to write where, to be done soonest\n"
-		 "  sluice forecast simulate        what placement would have gained\n",
+	.about =
+		"Learns from probes of storage targets, and from the jobs that ran meanwhile "
+		"('sluice probe'), which targets will be idle or busy for writes of which size. "
+		"Idle and busy are found in the write times themselves, as two log-normal "
+		"distributions; so a forecast of the state is one of the time, too.\n\n"
+		"  sluice forecast train                     learn from what is in the store\n"
+		"  sluice forecast                           the forecast of this minute\n"
+		"  sluice forecast --now --json              the same for programs\n"
+		"  sluice forecast evaluate -M all -d 8      compare methods: 8 days train\n"
+		"  sluice forecast watch                     score forecasts, and train again\n"
+		"  sluice forecast place -b 288G             how much to write where\n"
+		"  sluice forecast simulate -d 8             what that would have gained\n\n"
+		"Every target and size has a model of its own. A target that has too few writes is "
+		"told by its shares of states. A forecast goes by probes of the last ten minutes "
+		"(--window); where the newest is older than two windows, it says so and exits "
+		"with 3.\n\n"
+		"train and evaluate print accuracy with two kinds of folds. Shuffled folds are "
+		"the paper's; they flatter, since neighbours in time are alike. Folds that are "
+		"blocks of time are honest, as are the days after the training. The ceiling is "
+		"what an oracle would reach that knows the write times: labels are drawn at "
+		"random where states overlap.\n\n"
+		"watch scores each forecast when the write that it was about has been measured, "
+		"trains again once a day, or when answers are worse than in training, or there "
+		"are new targets; the model before is kept as MODEL.previous. --once does one "
+		"check.\n\n"
+		"place divides bytes among the targets so that all is written soonest: in equal "
+		"shares, by classes (the paper's: idle or busy), by the time that is expected of "
+		"each target, or hedged, which does not lose where forecasts are wrong. It keeps "
+		"to the site's [placement]. simulate trains on the first days (4 of 5, or --days) "
+		"and replays the writes that were measured on the others.\n\n"
+		"Times are UTC.",
 	.options = forecast_options,
 	.args_bytes = sizeof(struct forecast_args),
 	.run = forecast_run,
