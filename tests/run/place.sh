@@ -127,16 +127,26 @@ check_rc 0 "$sluice" run -p bad.json -o trace -- bash -c 'for i in 1 2 3 4; do e
 check_eq "$(paste -sd ' ' out) $(find data -type l | wc -l)" "1 2 3 4 0" "plain files"
 check_has "$("$sluice" report trace)" "refused: failed" "the report"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-	chmod 755 "$work" && chmod 777 data && chmod 700 shut
+	chmod 755 "$work" && chmod 777 data && chmod 700 shut && mkdir -m 777 theirs
+	# another PARAMETERS SCRIPT: run by somebody who may not do everything
+	another() {
+		rm -f theirs/*
+		SLUICE_STORE_PATH=$work/theirs/store.db SLUICE_SPOOL_DIR=$work/theirs setpriv --reuid 65534 --regid 65534 \
+			--clear-groups "$sluice" run -p "$1" -o theirs/trace -- bash -c "$2"
+	}
 	list shut.json "$work/shut"
-	check_rc 0 "$sluice" run -p shut.json -o trace -- setpriv --reuid 65534 --clear-groups --regid 65534 \
-		bash -c 'echo mine >data/mine.dat; cat data/mine.dat'
+	check_rc 0 another shut.json 'echo mine >data/mine.dat; cat data/mine.dat'
 	check_eq "$(cat out) $(find data -type l | wc -l)" "mine 0" "a destination that is not ours"
+	check_has "$("$sluice" report theirs/trace)" "refused: failed" "the report"
 	rm -f data/mine.dat
+	# A file that its owner may not write to can be written by who has made it
+	chmod 777 d?
+	check_rc 0 another params.json 'umask 0377; echo mine >data/mine.dat; cat data/mine.dat'
+	check_eq "$(cat out) $(stat -Lc %a data/mine.dat) $(find data -type l | wc -l)" "mine 400 1" "a file of mode 400"
+	rm -f data/mine.dat d?/mine*
 	# A directory that the program may not write to: no file, no link, the same error
-	chmod 755 data && chmod 777 d?
-	check_rc 1 "$sluice" run -p params.json -o trace -- setpriv --reuid 65534 --clear-groups --regid 65534 \
-		bash -c 'echo mine >data/mine.dat'
+	chmod 755 data
+	check_rc 1 another params.json 'echo mine >data/mine.dat'
 	check_has "$(cat err)" "Permission denied"
 	check_eq "$(held)" "0 0 0 0" "files of a name that cannot be made"
 fi
