@@ -9,7 +9,7 @@
  *   frame.c     the slow halves of frame.h
  *   handles.c   descriptors that nobody opened
  *   cost.c      what all that costs the program
- *   rules.c     the parameters of the run; inject_*.c and layout.c apply them
+ *   rules.c     the parameters of the run; inject_*.c, layout.c and spread.c apply them
  *   inline/     plug-ins that act in the calling thread
  *   counters.c  calls that are counted instead of recorded
  *   vfork.S     vfork, which returns twice on one stack

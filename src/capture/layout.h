@@ -6,6 +6,8 @@
  *
  * On Lustre the file is made before the real open, by liblustreapi, which is loaded when the
  * process starts if there are rules; on CephFS the attributes are set on the empty file after it.
+ * Of several targets or pools with weights each new file gets its own (capture/turns.h); of several
+ * directories, on any file system, too (capture/spread.h): such a file gets no other layout.
  * Elsewhere, and on any trouble, it is the plain open: same result, same errno, same permissions.
  */
 #ifndef SLUICE_CAPTURE_LAYOUT_H
@@ -16,16 +18,21 @@
 
 #include "capture/frame.h"
 #include "capture/rules.h"
+#include "capture/turns.h"
+
+#define LAYOUT_ANY 1u
 
 /* A file being opened that may be made. Small: a signal handler's stack may be, too. */
 struct layout {
 	int flags;	/* what to open it with */
-	uint32_t magic; /* of its file system, where rules are for it; else 0, and no more is known
-			 */
+	uint32_t magic; /* of its file system, where rules are for it; LAYOUT_ANY where it is put
+			 * elsewhere on any; else 0, and no more is known */
 	int directory;	/* that the path starts from, or AT_FDCWD */
 	const char *path;
 	mode_t mode, mask; /* as the program wants it, and the process's mask */
-	bool is_made;	   /* by us */
+	bool is_made;	   /* by us: the permissions are put right after the open */
+	bool is_linked;	   /* it lies elsewhere: capture/spread.h */
+	uint64_t turn;	   /* of the list that it is spread by (capture/turns.h), or TURN_NONE */
 };
 
 #pragma GCC visibility push(hidden)
@@ -35,6 +42,9 @@ void layout_load(void);
 
 void layout_begin_slow(struct layout *layout);
 void layout_end_slow(struct layout *layout, int fd);
+
+/* Is there nothing by that name, not even a link? */
+bool layout_is_absent(const struct layout *layout);
 
 #pragma GCC visibility pop
 
@@ -47,9 +57,11 @@ static inline bool layout_is_wanted(void)
 static inline void layout_begin(struct layout *layout, int directory, const char *path, int flags,
 				mode_t mode)
 {
-	*layout = (struct layout){
-		.flags = flags, .directory = directory, .path = path, .mode = mode
-	};
+	*layout = (struct layout){ .flags = flags,
+				   .directory = directory,
+				   .path = path,
+				   .mode = mode,
+				   .turn = TURN_NONE };
 	if (unlikely(layout_is_wanted()) && flags & O_CREAT)
 		layout_begin_slow(layout);
 }

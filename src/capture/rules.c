@@ -73,6 +73,8 @@ uint32_t rules_read(struct rules *rules, const char page[PARAMETERS_BYTES])
 		places |= UINT32_C(1) << rules->rule[i].place;
 		if (strcmp(rules->rule[i].name, PARAMETERS_ALIGNMENT) == 0)
 			places |= RULES_ALIGN;
+		if (strcmp(rules->rule[i].name, PARAMETERS_SPREAD_DIRECTORIES) == 0)
+			places |= RULES_SPREAD;
 	}
 	return places | RULES_ON;
 }
@@ -180,13 +182,21 @@ const struct rule *rules_next(const struct rules *rules, const struct rule *at,
 	return NULL;
 }
 
-const char *rules_value(const struct rules *rules, enum parameters_place place, const char *path,
-			const char *object, const char *name)
+const struct rule *rules_find(const struct rules *rules, enum parameters_place place,
+			      const char *path, const char *object, const char *name)
 {
 	for (const struct rule *r = rules->rule; r < rules->rule + rules->count; r++)
 		if (!strcmp(r->name, name) && rule_fits(r, place, path, object))
-			return r->value;
+			return r;
 	return NULL;
+}
+
+const char *rules_value(const struct rules *rules, enum parameters_place place, const char *path,
+			const char *object, const char *name)
+{
+	const struct rule *rule = rules_find(rules, place, path, object, name);
+
+	return rule ? rule->value : NULL;
 }
 
 bool rules_number(const char **at, uint64_t *number)

@@ -33,10 +33,12 @@ struct rules {
 /*
  * Of which places there are rules, a bit per enum parameters_place; RULES_ON where the page has a
  * title: then effective values are read back; RULES_ALIGN where there is a rule for alignment,
- * which is proved by datasets. 0, and nothing else is looked at, for most programs.
+ * which is proved by datasets; RULES_SPREAD for one that puts links in the place of files. 0, and
+ * nothing else is looked at, for most programs.
  */
 #define RULES_ON (UINT32_C(1) << 31)
 #define RULES_ALIGN (UINT32_C(1) << 30)
+#define RULES_SPREAD (UINT32_C(1) << 29)
 extern uint32_t rules_places;
 extern struct rules rules_own;
 
@@ -66,7 +68,11 @@ bool rules_fit(const char *pattern, const char *path);
 const struct rule *rules_next(const struct rules *rules, const struct rule *at,
 			      enum parameters_place place, const char *path, const char *object);
 
-/* What counts for the name; NULL: nothing is said. */
+/* The rule that counts for the name; NULL: nothing is said. */
+const struct rule *rules_find(const struct rules *rules, enum parameters_place place,
+			      const char *path, const char *object, const char *name);
+
+/* What it says. */
 const char *rules_value(const struct rules *rules, enum parameters_place place, const char *path,
 			const char *object, const char *name);
 

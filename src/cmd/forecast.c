@@ -20,11 +20,19 @@ static const struct option forecast_options[] = {
 	  FIELD(system) },
 	{ 0, "site", "NAME|FILE", NULL, "description of the site: queues and size classes",
 	  OPTION_TEXT, FIELD(site) },
+	{ 0, "on", "modelled:NAME", NULL,
+	  "train, evaluate: go by a generated system, such as modelled:titan", OPTION_TEXT,
+	  FIELD(on) },
+	{ 0, "targets", "N", NULL, "evaluate, --on: so many targets only", OPTION_COUNT,
+	  FIELD(targets) },
 	{ 'm', "model", "MODEL", NULL, "the model; else that of the setting forecast.model",
 	  OPTION_TEXT, FIELD(model) },
 	{ 'M', "method", "METHODS", "svm",
 	  "train: how it is learnt; evaluate: methods with commas, or all", OPTION_TEXT,
 	  FIELD(method) },
+	{ 0, "settings", "NAME=VALUE,...", NULL,
+	  "train: settings of the method, such as cost=2 (see 'sluice learn')", OPTION_TEXT,
+	  FIELD(settings) },
 	{ 0, "features", "SETS", "paper", "what is gone by: paper, paper,ewm,clock or all",
 	  OPTION_TEXT, FIELD(features) },
 	{ 0, "window", "TIME", "10m", "probes that count for a forecast", OPTION_TIME,
@@ -35,7 +43,8 @@ static const struct option forecast_options[] = {
 	  FIELD(scope) },
 	{ 0, "from", "TIME", NULL, "first moment that counts, in seconds since 1970 or as a date",
 	  OPTION_TEXT, FIELD(from) },
-	{ 0, "to", "TIME", NULL, "and the end", OPTION_TEXT, FIELD(to) },
+	{ 0, "to", "TIME", NULL, "and the end; --now: the moment it is about", OPTION_TEXT,
+	  FIELD(to) },
 	{ 'd', "days", "DAYS", NULL,
 	  "train: go by the last so many days; evaluate: train on the first, test on the others",
 	  OPTION_TEXT, FIELD(days) },
@@ -43,6 +52,19 @@ static const struct option forecast_options[] = {
 	  FIELD(folds) },
 	{ 0, "calibration", CALIBRATION_WORDS, "platt", "how scores become chances", OPTION_CHOICE,
 	  FIELD(calibration) },
+	{ 0, "size", "SIZE", NULL, "evaluate: writes of this size only", OPTION_SIZE, FIELD(size) },
+	{ 0, "bound", "SHARE", "0.7", "evaluate: count targets whose accuracy is above",
+	  OPTION_TEXT, FIELD(bound) },
+	{ 0, "each", NULL, NULL, "evaluate: every target by itself, too", OPTION_FLAG,
+	  FIELD(each) },
+	{ 0, "csv", "FILE", NULL, "evaluate: write the rows, with labels, folds and features",
+	  OPTION_TEXT, FIELD(csv) },
+	{ 0, "every", "TIME", "5m", "watch: from check to check", OPTION_TIME, FIELD(every_ns) },
+	{ 0, "once", NULL, NULL, "watch: one check, for cron", OPTION_FLAG, FIELD(once) },
+	{ 0, "retrain", "TIME", "24h", "watch: train again by schedule; 0 for on drift only",
+	  OPTION_TIME, FIELD(retrain_ns) },
+	{ 0, "answers", "N", "2000", "watch: look for drift in the last so many forecasts",
+	  OPTION_COUNT, FIELD(answers) },
 	{ 0, "seed", "N", "1", "the same seed gives the same labels and models", OPTION_COUNT,
 	  FIELD(seed) },
 	{ 'T', "threads", "N", NULL, "threads to work with; else as many as there are cores",
@@ -63,6 +85,10 @@ static const struct verb {
 	int least, most; /* operands behind it */
 	int (*run)(struct command *command, const struct forecast_args *args);
 } verbs[] = {
+	{ "now", "", 0, 0, forecast_now },
+	{ "train", "", 0, 0, forecast_train },
+	{ "evaluate", "", 0, 0, forecast_evaluate },
+	{ "watch", "", 0, 0, forecast_watch },
 	{ 0 },
 };
 
@@ -100,14 +126,32 @@ static int forecast_run(struct command *command)
 const struct command_ops command_forecast = {
 	.name = "forecast",
 	.help = "tell which storage targets will be busy, and learn it from probes",
-	.operands = "[now|train|evaluate|watch|place]",
+	.operands = "[now|train|evaluate|watch]",
 	.operands_min = 0,
 	.operands_max = -1,
-	.about = "Learns from probes of storage targets and from the jobs that ran meanwhile "
-		 "('sluice "
-		 "probe') which targets will be busy for writes of which size.\n\n"
-		 "  sluice forecast train           learn from what is in the store\n"
-		 "  sluice forecast                 the forecast of this minute\n",
+	.about =
+		"Learns from probes of storage targets, and from the jobs that ran meanwhile "
+		"('sluice probe'), which targets will be idle or busy for writes of which size. "
+		"Idle and busy are found in the write times themselves, as two log-normal "
+		"distributions; so a forecast of the state is one of the time, too.\n\n"
+		"  sluice forecast train                     learn from what is in the store\n"
+		"  sluice forecast                           the forecast of this minute\n"
+		"  sluice forecast --now --json              the same for programs\n"
+		"  sluice forecast evaluate -M all -d 8      compare methods: 8 days train\n"
+		"  sluice forecast watch                     score forecasts, and train again\n\n"
+		"Every target and size has a model of its own. A target that has too few writes is "
+		"told by its shares of states. A forecast goes by probes of the last ten minutes "
+		"(--window); where the newest is older than two windows, it says so and exits "
+		"with 3.\n\n"
+		"train and evaluate print accuracy with two kinds of folds. Shuffled folds are "
+		"the paper's; they flatter, since neighbours in time are alike. Folds that are "
+		"blocks of time are honest, as are the days after the training. The ceiling is "
+		"what an oracle would reach that knows the write times: labels are drawn at "
+		"random where states overlap.\n\n"
+		"watch scores each forecast when the write that it was about has been measured, "
+		"trains again once a day, or when answers are worse than in training, or there "
+		"are new targets; the model before is kept as MODEL.previous. --once does one "
+		"check. Times are UTC.",
 	.options = forecast_options,
 	.args_bytes = sizeof(struct forecast_args),
 	.run = forecast_run,

@@ -71,6 +71,21 @@ static const struct option probe_options[] = {
 	{ 0, "cancel", NULL, NULL,
 	  "submit: at the end, take the job out of the queue; else it stays", OPTION_FLAG,
 	  FIELD(cancel) },
+	{ 'o', "output", "FILE", NULL,
+	  "export: where to; else to standard output, and compressed if it ends in .gz",
+	  OPTION_TEXT, FIELD(output) },
+	{ 0, "from", "TIME", NULL, "export: the first moment, in seconds since 1970 or as a date",
+	  OPTION_TEXT, FIELD(from) },
+	{ 0, "to", "TIME", NULL, "export: the end; forget: only what is before", OPTION_TEXT,
+	  FIELD(to) },
+	{ 0, "on", "modelled:NAME", NULL, "export: a generated system, such as modelled:titan",
+	  OPTION_TEXT, FIELD(on) },
+	{ 0, "days", "N", NULL, "export --on: so many days; else as the paper's", OPTION_TEXT,
+	  FIELD(days) },
+	{ 0, "count", "N", NULL, "export --on: the first N targets; else all", OPTION_COUNT,
+	  FIELD(count) },
+	{ 0, "seed", "N", "1", "export --on: the same seed gives the same system", OPTION_COUNT,
+	  FIELD(seed) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " PROBE_SCHEMA, OPTION_FLAG,
 	  FIELD(json) },
 	{ 0 }
@@ -99,6 +114,14 @@ const char *probe_site(const struct command *command, const struct probe_args *a
 	return args->site ? args->site : config_text(command->config, SETTING_PROBE_SITE);
 }
 
+int probe_owner_key(const struct command *command, uint8_t key[OWNER_KEY_BYTES], struct err *err)
+{
+	AUTO_FREE char *path =
+		xprintf("%s.owners", config_text(command->config, SETTING_STORE_PATH));
+
+	return owner_key(key, path, err);
+}
+
 /* ---- verbs ---- */
 
 static const struct verb {
@@ -108,6 +131,10 @@ static const struct verb {
 } verbs[] = {
 	{ "run", "[TARGET...] | --beside -- COMMAND...", 0, -1, probe_run },
 	{ "submit", "SCRIPT [-- OPTION...]", 1, -1, probe_submit },
+	{ "import", "FILE...", 1, -1, probe_import },
+	{ "export", "[--output FILE] [--from TIME] [--to TIME]", 0, 0, probe_export },
+	{ "list", "", 0, 0, probe_list },
+	{ "forget", "SYSTEM [--to TIME]", 1, 1, probe_forget },
 	{ 0 },
 };
 
@@ -134,29 +161,38 @@ static int probe(struct command *command)
 const struct command_ops command_probe = {
 	.name = "probe",
 	.help = "watch storage targets by small writes, and the jobs that run meanwhile",
-	.operands = "run|submit [OPERAND...]",
+	.operands =
+		"run [TARGET...] | import FILE... | export | list | forget SYSTEM | submit SCRIPT",
 	.operands_min = 1,
 	.operands_max = -1,
-	.about = "A target is a part of the storage that may be busy while others are idle: a "
-		 "Lustre OST or OSS, a pool of CephFS, or a directory on a device of its own. run "
-		 "writes 1 MiB to each every 30 seconds, and larger files every 5 minutes, and "
-		 "keeps "
-		 "how long that took; once in 5 minutes it asks the scheduler which jobs run. The "
-		 "rows are what 'sluice forecast' learns from.\n\n"
-		 "  sluice probe run a=/mnt/a b=/mnt/b\n"
-		 "  sluice probe run 'lustre:/scratch/me,ost=3' 'ceph:/mnt/ceph,pool=fast'\n"
-		 "  sluice probe run --beside -- mpiexec -n 64 ./program\n"
-		 "  mpiexec -n 288 sluice probe run --per-rank --site titan --spool rows\n\n"
-		 "Writes go past the cache (O_DIRECT) or are followed by fsync, so that storage is "
-		 "measured; which of them is kept with each row. Files are removed at every end, "
-		 "even when the process is killed. A target that does not answer in time is "
-		 "recorded so, delays no other and is left alone until it is back; a full disk is "
-		 "recorded and left as it was.\n\n"
-		 "submit keeps a collection job in the queue of Slurm or PBS, for sites whose jobs "
-		 "may not be as long as a campaign: whenever the job has ended it is handed in "
-		 "again. What follows -- goes to sbatch or qsub. The job is known by its name, so "
-		 "submit may be stopped and started again and hands in no second one.\n\n"
-		 "  sluice probe submit --for 240h collect.sh -- -A project",
+	.about =
+		"A target is a part of the storage that may be busy while others are idle: a "
+		"Lustre OST or OSS, a pool of CephFS, or a directory on a device of its own. run "
+		"writes 1 MiB to each every 30 seconds, and larger files every 5 minutes, and "
+		"keeps "
+		"how long that took; once in 5 minutes it asks the scheduler which jobs run. The "
+		"rows are what 'sluice forecast' learns from.\n\n"
+		"  sluice probe run a=/mnt/a b=/mnt/b\n"
+		"  sluice probe run 'lustre:/scratch/me,ost=3' 'ceph:/mnt/ceph,pool=fast'\n"
+		"  sluice probe run --beside -- mpiexec -n 64 ./program\n"
+		"  mpiexec -n 288 sluice probe run --per-rank --site titan --spool rows\n\n"
+		"Writes go past the cache (O_DIRECT) or are followed by fsync, so that storage is "
+		"measured; which of them is kept with each row. Files are removed at every end, "
+		"even when the process is killed. A target that does not answer in time is "
+		"recorded so, delays no other and is left alone until it is back; a full disk is "
+		"recorded and left as it was.\n\n"
+		"Rows are kept in the store by system. import takes files of blocks, such as those "
+		"that ranks spool, export writes them, list tells what there is and forget removes "
+		"it.\n\n"
+		"  sluice probe import rows/*\n"
+		"  sluice probe export --from 2018-03-10 -o titan.blocks.gz\n"
+		"  sluice probe export --on modelled:titan --days 1 | sluice probe import -\n"
+		"  sluice probe forget titan --to 2018-01-01\n\n"
+		"submit keeps a collection job in the queue of Slurm or PBS, for sites whose jobs "
+		"may not be as long as a campaign: whenever the job has ended it is handed in "
+		"again. What follows -- goes to sbatch or qsub. The job is known by its name, so "
+		"submit may be stopped and started again and hands in no second one.\n\n"
+		"  sluice probe submit --for 240h collect.sh -- -A project",
 	.options = probe_options,
 	.args_bytes = sizeof(struct probe_args),
 	.run = probe,

@@ -29,7 +29,7 @@
 #include "trace/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 5
+#define SPOOL_VERSION 6
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 
@@ -57,6 +57,7 @@ enum capture_clock {
 
 #define CONTROL_MAGIC UINT64_C(0x3152544e4f434c53) /* "SLCONTR1" */
 #define CONTROL_SKIP_BYTES 1024
+#define CONTROL_TURNS 16
 
 /*
  * In-line plug-ins of the run: named by the host, started by each process. Names without a slash
@@ -122,6 +123,8 @@ struct control {
 	char parameters[PARAMETERS_BYTES]; /* trace/parameters.h; empty: none */
 	/* Not 0: ranks of the job that are not in this page have one with the same parameters. */
 	uint32_t parameters_shared;
+	/* New files that were given one of several destinations, per list: capture/turns.h. */
+	_Atomic uint64_t turns[CONTROL_TURNS];
 	/* In-line plug-ins, and what they agree on: */
 	uint64_t
 		plugin_budget_ticks; /* a hook that takes longer is not called again; 0: no limit */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <sys/wait.h>
 
@@ -171,16 +170,12 @@ static void store_of_version_2_is_brought_up_to_date(void)
 	struct sample sample;
 	struct store *store;
 	int64_t id = 0;
-	sqlite3 *db;
 
 	sample_make(&sample);
 	store = sample_open(&sample);
 	CHECK_INT(study_begin(store, &study, &run, &id, NULL), 0);
 	store_close(store);
-	REQUIRE(sqlite3_open(sample.path, &db) == SQLITE_OK);
-	REQUIRE(sqlite3_exec(db, "DROP TABLE element; PRAGMA user_version = 2", NULL, NULL, NULL) ==
-		SQLITE_OK);
-	sqlite3_close(db);
+	sample_regress(&sample, 2);
 	store = sample_open(&sample);
 	CHECK_INT(elements_save(store, &row, 1, NULL), 0);
 	CHECK_INT(elements_load(store, "here", NULL, &out, NULL), 0);

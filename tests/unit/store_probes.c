@@ -267,11 +267,8 @@ static void store_of_the_version_before_gets_the_tables_and_keeps_its_rows(void)
 
 	sample_make(&sample);
 	store_close(sample_open(&sample));
-	execute(sample.path, "DROP TABLE probe; DROP TABLE probe_round; DROP TABLE probe_target;"
-			     "DROP TABLE probe_system; DROP TABLE probe_snapshot; DROP TABLE "
-			     "probe_job; DROP TABLE probe_running; DROP TABLE probe_node;"
-			     "INSERT INTO thing (kind, of, name) VALUES ('node', 0, 'n1');"
-			     "PRAGMA user_version = 3");
+	sample_regress(&sample, 3);
+	execute(sample.path, "INSERT INTO thing (kind, of, name) VALUES ('node', 0, 'n1')");
 	store = sample_open(&sample);
 	systems_save(store);
 	systems_listed(store, "here 2 4 2 5 50\nthere 1 1 0 10 10\n");

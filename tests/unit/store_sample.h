@@ -5,6 +5,7 @@
 #ifndef SLUICE_TESTS_STORE_SAMPLE_H
 #define SLUICE_TESTS_STORE_SAMPLE_H
 
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -33,6 +34,25 @@ static inline struct store *sample_open(const struct sample *sample)
 		printf("%s\n", err.text);
 	REQUIRE(store);
 	return store;
+}
+
+/* The store, which is closed, as an earlier version left it. */
+static inline void sample_regress(const struct sample *sample, int version)
+{
+	static const char *const later[] = {
+		[3] = "DROP TABLE element",
+		[4] = "DROP TABLE probe_system; DROP TABLE probe_target; DROP TABLE probe_round;"
+		      "DROP TABLE probe; DROP TABLE probe_snapshot; DROP TABLE probe_job;"
+		      "DROP TABLE probe_running; DROP TABLE probe_node",
+	};
+	AUTO_FREE char *mark = xprintf("PRAGMA user_version = %d", version);
+	sqlite3 *db;
+
+	REQUIRE(sqlite3_open(sample->path, &db) == SQLITE_OK);
+	for (size_t v = (size_t)version + 1; v < sizeof(later) / sizeof(later[0]); v++)
+		REQUIRE(sqlite3_exec(db, later[v], NULL, NULL, NULL) == SQLITE_OK);
+	REQUIRE(sqlite3_exec(db, mark, NULL, NULL, NULL) == SQLITE_OK);
+	sqlite3_close(db);
 }
 
 static inline void sample_remove(struct sample *sample)

@@ -45,6 +45,7 @@
 #include <utime.h>
 
 #include "capture/layout.h"
+#include "capture/spread.h"
 #include "capture/interfaces/marks.h"
 
 LAYER(POSIX)
@@ -309,10 +310,16 @@ CALL(META) int removexattr(PATH const char *path, PATH2 const char *name);
 CALL(META) int lremovexattr(PATH const char *path, PATH2 const char *name);
 CALL(META) int fremovexattr(FD int fd, PATH2 const char *name);
 
-/* Names. Where there are two folders, LINK2 is the first's. */
+/*
+ * Names. Where there are two folders, LINK2 is the first's. With a link of ours the file behind it
+ * goes, too (capture/spread.h).
+ */
+FIRST(SPREAD_REPLACES(AT_FDCWD, path, AT_FDCWD, to);) LAST(spread_removed(&removal, ret);)
 CALL(META) int rename(PATH const char *path, PATH2 const char *to);
+FIRST(SPREAD_REPLACES(dirfd, path, to_dirfd, to);) LAST(spread_removed(&removal, ret);)
 CALL(META) int renameat(DIRFD int dirfd, PATH const char *path, int to_dirfd, PATH2 const char *to);
-CALL(META)
+FIRST(SPREAD_REPLACES(dirfd, path, to_dirfd, flags & (unsigned)RENAME_EXCHANGE ? NULL : to);)
+LAST(spread_removed(&removal, ret);) CALL(META)
 int renameat2(DIRFD int dirfd, PATH const char *path, int to_dirfd, PATH2 const char *to,
 	      FLAGS unsigned flags);
 CALL(META) int link(PATH const char *path, PATH2 const char *to);
@@ -329,8 +336,11 @@ ssize_t __readlink_chk(PATH const char *path, char *target, SIZE size_t length, 
 CALL(META)
 ssize_t __readlinkat_chk(DIRFD int dirfd, PATH const char *path, char *target, SIZE size_t length,
 			 size_t room);
+FIRST(SPREAD_REMOVES(AT_FDCWD, path);) LAST(spread_removed(&removal, ret);)
 CALL(META) int unlink(PATH const char *path);
+FIRST(SPREAD_REMOVES(dirfd, path);) LAST(spread_removed(&removal, ret);)
 CALL(META) int unlinkat(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
+FIRST(SPREAD_REMOVES(AT_FDCWD, path);) LAST(spread_removed(&removal, ret);)
 CALL(META) int remove(PATH const char *path);
 CALL(META) int rmdir(PATH const char *path);
 CALL(META) int mkdir(PATH const char *path, MODE mode_t mode);

@@ -46,6 +46,19 @@ struct collector {
 	uint64_t lives_checked_ns, reaped_ns, taken_ns, clocked_ns, overhead_seen_ns;
 };
 
+/* Nodes of a job must not all begin with the same destination of new files. */
+static void turns_shift(struct control *control)
+{
+	char host[256] = "";
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	gethostname(host, sizeof(host) - 1);
+	for (const char *p = host; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+	for (int i = 0; i < CONTROL_TURNS; i++)
+		atomic_store(&control->turns[i], hash >> 32);
+}
+
 static int control_make(struct collector *c, const struct collector_options *o, struct err *err)
 {
 	AUTO_FREE char *path = xprintf("%s/%s", c->directory, CONTROL_NAME);
@@ -70,6 +83,8 @@ static int control_make(struct collector *c, const struct collector_options *o, 
 	if (o->parameters && strlen(o->parameters) < PARAMETERS_BYTES)
 		strcpy(c->control->parameters, o->parameters);
 	c->control->parameters_shared = o->parameters_shared;
+	if (o->parameters_shared)
+		turns_shift(c->control);
 	atomic_store(&c->control->mode, o->mode);
 	c->control->magic = CONTROL_MAGIC;
 	return 0;

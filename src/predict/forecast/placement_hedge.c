@@ -36,7 +36,6 @@ static const struct guess guesses[] = {
 	{ 0, 1, 0 },
 	{ 0, 0.6, 0.01 },
 	{ 0.3, 1, 0.01 },
-	{ 0.3, 0.6, 0 },
 };
 enum { GUESSES = sizeof(guesses) / sizeof(guesses[0]) };
 

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/spread.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "capture/inject.h"
+#include "capture/layout_parts.h"
+#include "capture/splice.h"
+#include "capture/turns.h"
+
+#define NAME_BYTES 255
+#define TAIL_BYTES (sizeof(SPREAD_MARK) - 1 + SPREAD_DIGITS)
+
+static const char digits[] = "0123456789abcdef";
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* ---- what is left alone ---- */
+
+/* Is the path in the directory, or below it? */
+static bool is_below(const char *path, const char *directory, size_t n)
+{
+	return !strncmp(path, directory, n) && path[n] == '/';
+}
+
+/* Is the path below a destination of the rule; with `just`, right in it? */
+static bool is_at_destination(const struct rule *rule, const char *path, bool just)
+{
+	struct parameters_destination next;
+	const char *list = rule->value;
+
+	while (parameters_destination(&list, &next))
+		if (is_below(path, next.name, next.bytes) &&
+		    (!just || !strchr(path + next.bytes + 1, '/')))
+			return true;
+	return false;
+}
+
+/* What MPIs and their launchers make for themselves: processes of a node meet there. */
+static bool is_of_session(const char *path)
+{
+	static const char *const names[] = { "/ompi.", "/openmpi-sessions-", "/pmix-", "/prte.",
+					     "/prterun." };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strstr(path, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_left_alone(const struct layout *layout, const struct rule *rule, const char *full)
+{
+	size_t n = strnlen(layout->path, RULES_PATH_BYTES);
+
+	return layout->flags & O_NOFOLLOW || !n || layout->path[n - 1] == '/' ||
+	       is_below(full, "/proc", 5) || is_below(full, "/sys", 4) ||
+	       is_below(full, "/dev", 4) || is_of_session(full) ||
+	       is_at_destination(rule, full, false);
+}
+
+/* ---- links ---- */
+
+/* "NAME.sluice.0123456789abcdef" right in one of the run's directories. */
+static bool is_ours(const char *target)
+{
+	const char *name = base_of(target);
+	size_t n = strlen(name);
+	const struct rule *r = rules_own.rule;
+
+	if (n <= TAIL_BYTES ||
+	    memcmp(name + n - TAIL_BYTES, SPREAD_MARK, sizeof(SPREAD_MARK) - 1) ||
+	    strspn(name + n - SPREAD_DIGITS, digits) != SPREAD_DIGITS)
+		return false;
+	for (; r < rules_own.rule + rules_own.count; r++)
+		if (!strcmp(r->name, PARAMETERS_SPREAD_DIRECTORIES) &&
+		    is_at_destination(r, target, true))
+			return true;
+	return false;
+}
+
+/* Where the link points to, if it is one of ours and has one name only. */
+static bool link_read(int directory, const char *path, char target[RULES_PATH_BYTES])
+{
+	long n = syscall(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
+	struct stat st;
+
+	if (n <= 0)
+		return false;
+	target[n] = 0;
+	return is_ours(target) &&
+	       syscall(SYS_newfstatat, directory, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_nlink == 1;
+}
+
+static uint64_t number_make(void)
+{
+	struct timespec now = { 0 };
+	uint64_t number = 0;
+
+	if (syscall(SYS_getrandom, &number, sizeof(number), 1) == (long)sizeof(number))
+		return number;
+	clock_gettime(CLOCK_REALTIME, &now);
+	number = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return number ^ (uint64_t)syscall(SYS_getpid) << 44;
+}
+
+static bool target_write(char to[RULES_PATH_BYTES], const struct parameters_destination *in,
+			 const char *name)
+{
+	size_t n = strlen(name), most = NAME_BYTES - TAIL_BYTES;
+	uint64_t number = number_make();
+	char *at = to + in->bytes;
+
+	n = n < most ? n : most;
+	if (in->bytes + 1 + n + TAIL_BYTES >= RULES_PATH_BYTES)
+		return false;
+	memcpy(to, in->name, in->bytes);
+	*at++ = '/';
+	memcpy(at, name, n);
+	memcpy(at + n, SPREAD_MARK, sizeof(SPREAD_MARK) - 1);
+	at += n + sizeof(SPREAD_MARK) - 1;
+	for (unsigned i = 0; i < SPREAD_DIGITS; i++, number >>= 4)
+		*at++ = digits[number & 15];
+	*at = 0;
+	return true;
+}
+
+/* ---- making ---- */
+
+/*
+ * The file itself, empty, with what the program wants of it. One that its owner may not read and
+ * write could not be opened a second time: that is put right after the open.
+ */
+static bool file_make(struct layout *layout, const char *target)
+{
+	int flags = (layout->flags & ~O_TRUNC) | O_CREAT | O_EXCL | O_CLOEXEC;
+	long fd = syscall(SYS_openat, AT_FDCWD, target, flags, layout->mode);
+	struct stat st;
+
+	if (fd < 0)
+		return false;
+	if (syscall(SYS_fstat, fd, &st) == 0 && (st.st_mode & 0600) != 0600) {
+		layout->mode = st.st_mode & 07777;
+		layout->is_made = syscall(SYS_fchmod, fd, layout->mode | 0600) == 0;
+	}
+	syscall(SYS_close, fd);
+	return true;
+}
+
+/* A handler that jumps away would leave a file without a link. */
+static bool link_put(struct layout *layout, const char *target)
+{
+	signal_mask held = signals_hold();
+	bool is_file = file_make(layout, target);
+	bool is_linked =
+		is_file && syscall(SYS_symlinkat, target, layout->directory, layout->path) == 0;
+
+	if (is_file && !is_linked)
+		syscall(SYS_unlinkat, AT_FDCWD, target, 0);
+	signals_release(held);
+	return is_linked;
+}
+
+bool spread_begin(struct layout *layout, const char *full)
+{
+	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_DIRECTORIES);
+	struct parameters_destination in;
+	char target[RULES_PATH_BYTES];
+
+	if (!rule || is_left_alone(layout, rule, full) || !layout_is_absent(layout))
+		return false;
+	layout->turn = turns_take(capture_membership.control->turns, rule, 1);
+	if (turns_destination(rule, layout->turn, &in) && target_write(target, &in, base_of(full)))
+		layout->is_linked = link_put(layout, target);
+	if (layout->is_linked)
+		layout->flags &= ~O_EXCL;
+	return true;
+}
+
+/* ---- after the open ---- */
+
+/* Nobody has it open, and nothing is in it: as if it had never been made. */
+static void link_undo(const struct layout *layout)
+{
+	char target[RULES_PATH_BYTES];
+	struct stat st;
+
+	if (!link_read(layout->directory, layout->path, target) ||
+	    syscall(SYS_newfstatat, AT_FDCWD, target, &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_size)
+		return;
+	syscall(SYS_unlinkat, layout->directory, layout->path, 0);
+	syscall(SYS_unlinkat, AT_FDCWD, target, 0);
+}
+
+/* The directory that the open file lies in, as far as its link leads there. */
+static void place_tell(const struct layout *layout, int fd, struct info_text *effective)
+{
+	char target[RULES_PATH_BYTES];
+	struct stat file, at;
+
+	if (!link_read(layout->directory, layout->path, target) ||
+	    syscall(SYS_fstat, fd, &file) != 0 ||
+	    syscall(SYS_newfstatat, AT_FDCWD, target, &at, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    file.st_ino != at.st_ino || file.st_dev != at.st_dev)
+		return;
+	*strrchr(target, '/') = 0;
+	info_text_put(effective, PARAMETERS_SPREAD_DIRECTORIES, target);
+}
+
+void spread_end(struct layout *layout, int fd, const char *full, struct info_text *requested,
+		struct info_text *effective)
+{
+	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_DIRECTORIES);
+	struct parameters_destination in;
+	char name[RULES_PATH_BYTES];
+
+	if (fd < 0 && layout->is_linked)
+		link_undo(layout);
+	if (fd < 0 || !rule || !turns_destination(rule, layout->turn, &in))
+		return;
+	if (layout->is_made && layout->is_linked)
+		syscall(SYS_fchmod, fd, layout->mode);
+	memcpy(name, in.name, in.bytes);
+	name[in.bytes] = 0;
+	if (!layout->is_linked) {
+		inject_refuse(requested, PARAMETERS_SPREAD_DIRECTORIES, "failed");
+		return;
+	}
+	info_text_put(requested, PARAMETERS_SPREAD_DIRECTORIES, name);
+	place_tell(layout, fd, effective);
+}
+
+/* ---- removing ---- */
+
+void spread_removes_slow(struct spread_removal *removal, int directory, const char *path)
+{
+	char target[RULES_PATH_BYTES];
+	int saved = errno;
+	char *page;
+
+	/* The path is not proved yet. */
+	if (!capture_self.vforked && path_bytes(path, EINVAL) &&
+	    link_read(directory, path, target)) {
+		page = (char *)syscall(SYS_mmap, NULL, RULES_PATH_BYTES, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (page != MAP_FAILED)
+			removal->target = strcpy(page, target);
+	}
+	errno = saved;
+}
+
+void spread_replaces_slow(struct spread_removal *removal, int directory, const char *path,
+			  int to_directory, const char *to)
+{
+	char target[RULES_PATH_BYTES];
+	int saved = errno;
+
+	spread_removes_slow(removal, to_directory, to);
+	/* Another link to the same file takes its place: the file is still wanted. */
+	if (removal->target && path_bytes(path, EINVAL)) {
+		long n = syscall(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
+
+		if (n > 0 && !strncmp(removal->target, target, (size_t)n) && !removal->target[n])
+			spread_removed_slow(removal, -1);
+	}
+	errno = saved;
+}
+
+void spread_removed_slow(struct spread_removal *removal, int result)
+{
+	int saved = errno;
+
+	if (result == 0)
+		syscall(SYS_unlinkat, AT_FDCWD, removal->target, 0);
+	syscall(SYS_munmap, removal->target, RULES_PATH_BYTES);
+	removal->target = NULL;
+	errno = saved;
+}
