@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Stands in for Lustre and CephFS, which cannot run here: as liblustreapi, and, preloaded, as the
- * kernel as far as the guest asks it (it does so by syscall()). Paths below STANDIN_ROOT are on a
- * file system with the magic STANDIN_MAGIC; what is done to files is written to STANDIN_LOG.
+ * kernel as far as the guest asks it (it does so by syscall()) and as probes do. Paths below
+ * STANDIN_ROOT are on a file system with the magic STANDIN_MAGIC; what is done to files is written
+ * to STANDIN_LOG. Objects are on OST STANDIN_OST where that is set, whatever is asked for.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,12 @@ static struct {
 	uint64_t object[2];
 	uint32_t size;
 	uint16_t count, first;
+	struct {
+		uint64_t object[2];
+		uint32_t generation, ost;
+	} objects[64];
 } stripes;
+static char pool[64];
 static uint64_t unit = 4194304, object = 4194304;
 
 static void note(const char *format, ...)
@@ -49,6 +56,15 @@ void llapi_msg_set_level(int new_level)
 	level = new_level;
 }
 
+/* One object per OST. */
+static void object_put(int at, uint32_t ost)
+{
+	const char *elsewhere = getenv("STANDIN_OST");
+
+	if (at < 64)
+		stripes.objects[at].ost = elsewhere ? (uint32_t)atoi(elsewhere) : ost;
+}
+
 /* As the real one does: it opens the file itself, and complains aloud. */
 int llapi_file_create(const char *name, unsigned long long size, int offset, int count, int pattern)
 {
@@ -67,8 +83,52 @@ int llapi_file_create(const char *name, unsigned long long size, int offset, int
 	stripes.magic = 0x0BD10BD0;
 	stripes.size = (uint32_t)size;
 	stripes.count = (uint16_t)count;
+	for (int i = 0; i < count; i++)
+		object_put(i, (uint32_t)(offset + i));
 	note("create %s %llu %d %d %d\n", slash ? slash + 1 : name, size, offset, count, pattern);
 	return 0;
+}
+
+/* Layouts by parts; there is one at a time. */
+void *llapi_layout_alloc(void)
+{
+	memset(&stripes, 0, sizeof(stripes));
+	stripes.magic = 0x0BD10BD0;
+	return &stripes;
+}
+
+void llapi_layout_free(void *layout)
+{
+	(void)layout;
+}
+
+int llapi_layout_stripe_count_set(void *layout, uint64_t count)
+{
+	(void)layout;
+	stripes.count = (uint16_t)count;
+	return 0;
+}
+
+int llapi_layout_stripe_size_set(void *layout, uint64_t bytes)
+{
+	(void)layout;
+	stripes.size = (uint32_t)bytes;
+	return 0;
+}
+
+int llapi_layout_ost_index_set(void *layout, int stripe, uint64_t ost)
+{
+	(void)layout;
+	object_put(stripe, (uint32_t)ost);
+	return 0;
+}
+
+int llapi_layout_file_create(const char *path, int flags, int mode, const void *layout)
+{
+	(void)layout;
+	note("layout %u %u..%u\n", stripes.count, stripes.objects[0].ost,
+	     stripes.objects[stripes.count - 1].ost);
+	return open(path, flags | O_CREAT, mode);
 }
 
 static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
@@ -80,6 +140,8 @@ static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
 						       : NULL;
 	uint64_t was = of ? *of : 0;
 
+	if (!strcmp(field, "pool"))
+		snprintf(pool, sizeof(pool), "%.*s", (int)bytes, value);
 	if (of)
 		*of = number;
 	if (object % unit) {
@@ -94,16 +156,33 @@ static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
 
 static long fgetxattr_stand(const char *name, char *value, size_t bytes)
 {
-	if (!strcmp(name, "lustre.lov") && stripes.magic && bytes >= sizeof(stripes)) {
-		memcpy(value, &stripes, sizeof(stripes));
-		return sizeof(stripes);
+	size_t used = offsetof(__typeof__(stripes), objects[stripes.count]);
+
+	if (!strcmp(name, "lustre.lov") && stripes.magic && bytes >= used) {
+		memcpy(value, &stripes, used);
+		return (long)used;
 	}
+	if (!strcmp(name, "ceph.file.layout.pool") && *pool)
+		return snprintf(value, bytes, "%s", pool);
 	if (!strcmp(name, "ceph.file.layout.stripe_unit"))
 		return snprintf(value, bytes, "%llu", (unsigned long long)unit);
 	if (!strcmp(name, "ceph.file.layout.object_size"))
 		return snprintf(value, bytes, "%llu", (unsigned long long)object);
 	errno = ENODATA;
 	return -1;
+}
+
+int fsetxattr(int fd, const char *name, const void *value, size_t bytes, int flags)
+{
+	(void)fd;
+	(void)flags;
+	return (int)fsetxattr_stand(name, value, bytes);
+}
+
+ssize_t fgetxattr(int fd, const char *name, void *value, size_t bytes)
+{
+	(void)fd;
+	return fgetxattr_stand(name, value, bytes);
 }
 
 long syscall(long number, ...)
