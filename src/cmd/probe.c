@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "store/probes.h"
+#include "predict/forecast/chronicle.h"
 
 #define FIELD(name) offsetof(struct probe_args, name)
 
@@ -35,7 +35,7 @@ static const struct option probe_options[] = {
 	  FIELD(together) },
 	{ 0, "budget", "SIZE", NULL, "run: most bytes a day in all; what does not fit is left out",
 	  OPTION_SIZE, FIELD(budget) },
-	{ 0, "target-budget", "SIZE", NULL, "run: most bytes a day per target", OPTION_SIZE,
+	{ 0, "target-budget", "SIZE", "400G", "run: most bytes a day per target", OPTION_SIZE,
 	  FIELD(target_budget) },
 	{ 0, "rate", "SIZE", NULL, "run: most bytes a second in all, on the average of a minute",
 	  OPTION_SIZE, FIELD(rate) },
@@ -58,19 +58,6 @@ static const struct option probe_options[] = {
 	  FIELD(all_to_all) },
 	{ 0, "spool", "DIR", NULL, "run: rows go to files in DIR, one per process, not the store",
 	  OPTION_TEXT, FIELD(spool) },
-	{ 0, "times", "N", NULL, "submit: end when N jobs have been submitted and have ended",
-	  OPTION_COUNT, FIELD(times) },
-	{ 0, "name", "NAME", NULL,
-	  "submit: what the job is called and found by; else made of the script's path",
-	  OPTION_TEXT, FIELD(name) },
-	{ 0, "failures", "N", "5",
-	  "submit: give up after N jobs in a row that were refused or ended too soon", OPTION_COUNT,
-	  FIELD(failures) },
-	{ 0, "shortest", "TIME", "1m", "submit: a job that is over sooner has failed", OPTION_TIME,
-	  FIELD(shortest_ns) },
-	{ 0, "cancel", NULL, NULL,
-	  "submit: at the end, take the job out of the queue; else it stays", OPTION_FLAG,
-	  FIELD(cancel) },
 	{ 'o', "output", "FILE", NULL,
 	  "export: where to; else to standard output, and compressed if it ends in .gz",
 	  OPTION_TEXT, FIELD(output) },
@@ -86,6 +73,19 @@ static const struct option probe_options[] = {
 	  FIELD(count) },
 	{ 0, "seed", "N", "1", "export --on: the same seed gives the same system", OPTION_COUNT,
 	  FIELD(seed) },
+	{ 0, "times", "N", NULL, "submit: end when N jobs have been submitted and have ended",
+	  OPTION_COUNT, FIELD(times) },
+	{ 0, "name", "NAME", NULL,
+	  "submit: what the job is called and found by; else made of the script's path",
+	  OPTION_TEXT, FIELD(name) },
+	{ 0, "failures", "N", "5",
+	  "submit: give up after N jobs in a row that were refused or ended too soon", OPTION_COUNT,
+	  FIELD(failures) },
+	{ 0, "shortest", "TIME", "1m", "submit: a job that is over sooner has failed", OPTION_TIME,
+	  FIELD(shortest_ns) },
+	{ 0, "cancel", NULL, NULL,
+	  "submit: at the end, take the job out of the queue; else it stays", OPTION_FLAG,
+	  FIELD(cancel) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " PROBE_SCHEMA, OPTION_FLAG,
 	  FIELD(json) },
 	{ 0 }
@@ -97,13 +97,13 @@ char *probe_system(const struct command *command, const struct probe_args *args)
 {
 	const char *name = args->system;
 	const char *cluster = getenv("SLURM_CLUSTER_NAME");
-	char host[PROBE_NAME] = "";
+	char host[CHRONICLE_NAME] = "";
 
 	if (!name)
 		name = config_text(command->config, SETTING_PROBE_SYSTEM);
 	if (strcmp(name, "auto") != 0)
 		return xstrdup(name);
-	if (cluster && *cluster && strlen(cluster) < PROBE_NAME)
+	if (cluster && *cluster && strlen(cluster) < CHRONICLE_NAME)
 		return xstrdup(cluster);
 	gethostname(host, sizeof(host) - 1);
 	return xstrdup(*host ? host : "here");
@@ -130,11 +130,11 @@ static const struct verb {
 	int (*run)(struct command *command, const struct probe_args *args);
 } verbs[] = {
 	{ "run", "[TARGET...] | --beside -- COMMAND...", 0, -1, probe_run },
-	{ "submit", "SCRIPT [-- OPTION...]", 1, -1, probe_submit },
 	{ "import", "FILE...", 1, -1, probe_import },
 	{ "export", "[--output FILE] [--from TIME] [--to TIME]", 0, 0, probe_export },
 	{ "list", "", 0, 0, probe_list },
 	{ "forget", "SYSTEM [--to TIME]", 1, 1, probe_forget },
+	{ "submit", "SCRIPT [-- OPTION...]", 1, -1, probe_submit },
 	{ 0 },
 };
 
@@ -189,9 +189,11 @@ const struct command_ops command_probe = {
 		"  sluice probe export --on modelled:titan --days 1 | sluice probe import -\n"
 		"  sluice probe forget titan --to 2018-01-01\n\n"
 		"submit keeps a collection job in the queue of Slurm or PBS, for sites whose jobs "
-		"may not be as long as a campaign: whenever the job has ended it is handed in "
-		"again. What follows -- goes to sbatch or qsub. The job is known by its name, so "
-		"submit may be stopped and started again and hands in no second one.\n\n"
+		"may "
+		"not be as long as a campaign: whenever the job has ended it is handed in again. "
+		"What "
+		"follows -- goes to sbatch or qsub. The job is known by its name, so submit may be "
+		"stopped and started again and hands in no second one.\n\n"
 		"  sluice probe submit --for 240h collect.sh -- -A project",
 	.options = probe_options,
 	.args_bytes = sizeof(struct probe_args),

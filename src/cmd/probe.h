@@ -22,19 +22,18 @@ struct probe_args {
 	uint64_t budget, target_budget, rate, core;
 	int method;
 	bool together, beside, per_rank, all_to_all;
+	/* import, export, forget: which rows, and where they go */
+	const char *output, *from, *to, *on, *days;
+	uint64_t seed, count;
 	/* submit */
 	const char *name;
 	uint64_t times, failures;
 	int64_t shortest_ns;
 	bool cancel;
-	/* import, export, forget: which rows, and where they go */
-	const char *output, *from, *to, *on, *days;
-	uint64_t seed, count;
 };
 
 /* Verbs. They return exit codes; command->argv[0] is the verb, its operands follow. */
 int probe_run(struct command *command, const struct probe_args *args);
-int probe_submit(struct command *command, const struct probe_args *args);
 int probe_import(struct command *command, const struct probe_args *args);
 int probe_export(struct command *command, const struct probe_args *args);
 int probe_list(struct command *command, const struct probe_args *args);
@@ -43,6 +42,7 @@ int probe_forget(struct command *command, const struct probe_args *args);
 /* --from and --to; everything where they are not given. COMMAND_GOOD, or what is wrong was said. */
 int probe_window(const struct command *command, const struct probe_args *args, double *from_s,
 		 double *to_s);
+int probe_submit(struct command *command, const struct probe_args *args);
 
 /* --system, else setting probe.system, else the cluster's name or that of this host. Caller frees.
  */
