@@ -303,8 +303,10 @@ static bool cell_parse(char *word, enum sample_method method, double *seconds, i
 		*outcome = *word == '>' ? SAMPLE_TIMEOUT : SAMPLE_DONE;
 	else
 		named = -1;
+	if (named < 0)
+		return false;
 	*outcome |= named << 4;
-	return named >= 0;
+	return true;
 }
 
 static int row_read(struct reading *reading, struct err *err)
