@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What bench/forecast.sh measures on generated systems, by the functions that commands use.
+ *
+ *	bench_forecast judge SYSTEM TARGETS TRAIN_DAYS DIR    every method on 1 GB writes; a line
+ *per target and method, and rows with labels and folds into DIR/SYSTEM.TARGET.csv bench_forecast
+ *train SYSTEM TARGETS METHOD            a forecaster of all sizes: wall and CPU seconds,
+ *microseconds per answer bench_forecast steps SYSTEM TARGETS TRAIN_DAYS        WAN-37: 100
+ *repetitions of 100 points bench_forecast generate SYSTEM                        rows per second
+ *
+ * TARGETS 0 is all. Lines are "key=value" words.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/judge/metrics.h"
+#include "predict/forecast/forecaster.h"
+#include "predict/forecast/judgement.h"
+#include "predict/forecast/placement.h"
+#include "predict/forecast/site.h"
+#include "predict/forecast/steps.h"
+#include "predict/simulate/system.h"
+
+#define DAY_S 86400.0
+#define GIB (UINT64_C(1) << 30)
+enum { SEED = 1, THREADS = 2, ASKS = 2000, ASK_BLOCKS = 15 };
+
+/* A generated system with its site. */
+struct bed {
+	struct generated generated;
+	struct site site;
+	size_t size; /* of 1 GB writes */
+	double from_s, to_s;
+};
+
+static double clock_s(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int bed_init(struct bed *bed, const char *name, size_t targets, struct err *err)
+{
+	struct system_wish wish = { .targets = targets, .seed = SEED, .threads = THREADS };
+	struct system *system;
+	int r = system_open(&system, name, err);
+
+	if (r < 0)
+		return r;
+	r = system_generate(&bed->generated, system, &wish, err);
+	system_close(system);
+	if (r < 0)
+		return r;
+	site_init(&bed->site);
+	r = site_load(&bed->site, name, err);
+	if (r < 0)
+		return r;
+	bed->size = (size_t)chronicle_size(&bed->generated.chronicle, GIB);
+	chronicle_span(&bed->generated.chronicle, &bed->from_s, &bed->to_s);
+	return 0;
+}
+
+static void bed_release(struct bed *bed)
+{
+	generated_release(&bed->generated);
+	site_release(&bed->site);
+}
+
+/* ---- judge ---- */
+
+static int rows_write(const struct judgement_rows *rows, const struct features_plan *features,
+		      const char *path)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		return -errno;
+	for (size_t i = 0; i < rows->rows.width; i++)
+		fprintf(f, "%s,", features_name(features, i));
+	fputs("label,posterior,busy,shuffled,blocked\n", f);
+	for (size_t i = 0; i < rows->rows.rows; i++) {
+		bool trains = i < rows->train;
+
+		for (size_t k = 0; k < rows->rows.width; k++)
+			fprintf(f, "%.17g,", rows->rows.x[i * rows->rows.width + k]);
+		fprintf(f, "%.0f,%.9g,%d,%d,%d\n", rows->labels[i], rows->posterior[i],
+			rows->busy ? rows->busy[i] : -1, trains ? (int)rows->shuffled[i] : -1,
+			trains ? (int)rows->blocked[i] : -1);
+	}
+	return fclose(f) < 0 ? -errno : 0;
+}
+
+static int rows_export(const struct bed *bed, const struct judgement *judgement,
+		       const struct judgement_plan *plan, const char *directory, const char *name,
+		       struct err *err)
+{
+	const struct chronicle *chronicle = &bed->generated.chronicle;
+	struct features features;
+	int r = 0;
+
+	features_init(&features, chronicle, &bed->site, &plan->features);
+	for (size_t target = 0; r >= 0 && target < chronicle->target_count; target++) {
+		AUTO_FREE char *path = xprintf("%s/%s.%zu.csv", directory, name, target);
+		struct judgement_rows rows;
+
+		r = judgement_rows_make(&rows, judgement, chronicle, &features, plan, target,
+					bed->size, err);
+		if (r < 0)
+			break;
+		r = rows_write(&rows, &plan->features, path);
+		if (r < 0)
+			err_set(err, -r, "%s: %s", path, strerror(-r));
+		judgement_rows_release(&rows);
+	}
+	features_release(&features);
+	return r;
+}
+
+static void case_print(const struct judgement_case *judged, const char *name)
+{
+	for (size_t m = 0; m < JUDGEMENT_METHODS; m++) {
+		const struct judgement_cell *cell = &judged->cells[m];
+
+		if (!cell->is_known)
+			continue;
+		printf("system=%s target=%zu method=%s train=%zu test=%zu ceiling=%.6f "
+		       "label_truth=%.6f busy=%.6f shuffled=%.6f shuffled_auc=%.6f blocked=%.6f "
+		       "blocked_auc=%.6f accuracy=%.6f auc=%.6f latent=%.6f error=%.6f fit_s=%.6f "
+		       "ask_us=%.3f\n",
+		       name, judged->target, judgement_method(m), judged->train, judged->test,
+		       judged->ceiling, judged->label_truth, judged->busy_share,
+		       cell->shuffled_accuracy, cell->shuffled_auc, cell->blocked_accuracy,
+		       cell->blocked_auc, cell->accuracy, cell->auc, cell->latent,
+		       cell->calibration_error, cell->fit_s, 1e6 * cell->ask_s);
+	}
+}
+
+static int run_judge(char **words, struct err *err)
+{
+	struct bed bed = { 0 };
+	struct judgement judgement = { 0 };
+	struct judgement_plan plan;
+	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), err);
+
+	if (r < 0)
+		return r;
+	judgement_plan_init(&plan);
+	plan.labels.from_s = bed.from_s;
+	plan.labels.to_s = bed.from_s + DAY_S * strtod(words[2], NULL);
+	plan.bytes = GIB;
+	plan.threads = THREADS;
+	plan.busy = bed.generated.busy;
+	r = judgement_run(&judgement, &bed.generated.chronicle, &bed.site, &plan, err);
+	for (size_t i = 0; r >= 0 && i < judgement.case_count; i++)
+		case_print(&judgement.cases[i], words[0]);
+	if (r >= 0 && strcmp(words[3], "-") != 0)
+		r = rows_export(&bed, &judgement, &plan, words[3], words[0], err);
+	judgement_release(&judgement);
+	bed_release(&bed);
+	return r;
+}
+
+/* ---- train ---- */
+
+/* Median over blocks; every answer is for another target, as they are asked for in turn. */
+static double ask_us(const struct bed *bed, const struct forecaster *forecaster,
+		     const struct features *features)
+{
+	size_t targets = bed->generated.chronicle.target_count,
+	       width = features_width(&features->plan);
+	AUTO_FREE double *rows = xmalloc(targets * width * sizeof(*rows));
+	double took[ASK_BLOCKS];
+	struct forecast forecast;
+
+	for (size_t i = 0; i < targets; i++)
+		features_at(features, i, bed->size, bed->to_s - 1000.0 * (double)(i % 50),
+			    rows + i * width);
+	for (size_t block = 0; block < ASK_BLOCKS; block++) {
+		double start = clock_s(CLOCK_THREAD_CPUTIME_ID);
+
+		for (size_t i = 0; i < ASKS; i++)
+			forecaster_ask(forecaster, i % targets, bed->size,
+				       rows + i % targets * width, &forecast);
+		took[block] = 1e6 * (clock_s(CLOCK_THREAD_CPUTIME_ID) - start) / ASKS;
+	}
+	return metrics_quantile(took, ASK_BLOCKS, 0.5);
+}
+
+/* The row of features, and the answer: what a question costs that begins with probes. */
+static double whole_us(const struct bed *bed, const struct forecaster *forecaster,
+		       const struct features *features)
+{
+	size_t targets = bed->generated.chronicle.target_count;
+	double row[FEATURES_MAX], start = clock_s(CLOCK_THREAD_CPUTIME_ID);
+	struct forecast forecast;
+
+	for (size_t i = 0; i < ASKS; i++) {
+		features_at(features, i % targets, bed->size, bed->to_s - 30.0 * (double)i, row);
+		forecaster_ask(forecaster, i % targets, bed->size, row, &forecast);
+	}
+	return 1e6 * (clock_s(CLOCK_THREAD_CPUTIME_ID) - start) / ASKS;
+}
+
+static int forecaster_make(struct forecaster *forecaster, const struct bed *bed, const char *method,
+			   double to_s, size_t folds, struct err *err)
+{
+	struct forecaster_plan plan;
+	int r;
+
+	forecaster_plan_init(&plan);
+	r = forecast_method_plan(&plan.pipeline, method, NULL, err);
+	if (r < 0)
+		return r;
+	plan.labels.from_s = bed->from_s;
+	plan.labels.to_s = to_s;
+	plan.labels.seed = plan.seed = SEED;
+	plan.folds = folds;
+	if (!folds)
+		plan.calibration = CALIBRATION_NONE;
+	plan.threads = THREADS;
+	return forecaster_fit(forecaster, &bed->generated.chronicle, &bed->site, &plan, err);
+}
+
+static int run_train(char **words, struct err *err)
+{
+	struct bed bed = { 0 };
+	struct forecaster forecaster = { 0 };
+	struct features features;
+	double wall, cpu;
+	size_t known = 0, rows = 0;
+	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), err);
+
+	if (r < 0)
+		return r;
+	wall = clock_s(CLOCK_MONOTONIC);
+	cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+	r = forecaster_make(&forecaster, &bed, words[2], bed.to_s + 1, 0, err);
+	if (r < 0)
+		return r;
+	wall = clock_s(CLOCK_MONOTONIC) - wall;
+	cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	for (size_t i = 0; i < forecaster.target_count * forecaster.size_count; i++) {
+		known += forecaster.models[i].is_known;
+		rows += forecaster.models[i].rows;
+	}
+	features_init(&features, &bed.generated.chronicle, &bed.site, &forecaster.features);
+	printf("method=%s models=%zu rows=%zu wall_s=%.3f cpu_s=%.3f ask_us=%.3f whole_us=%.3f\n",
+	       words[2], known, known ? rows / known : 0, wall, cpu,
+	       ask_us(&bed, &forecaster, &features), whole_us(&bed, &forecaster, &features));
+	features_release(&features);
+	forecaster_release(&forecaster);
+	bed_release(&bed);
+	return 0;
+}
+
+/* ---- steps ---- */
+
+static void row_print(const struct steps_row *row)
+{
+	for (size_t m = 0; m < PLACEMENT_METRICS; m++) {
+		const struct steps_gain *gain = &row->gains[m];
+
+		printf("rule=%s source=%s metric=%s mean=%.6f low=%.6f high=%.6f total=%.6f "
+		       "won=%.4f lost=%.4f\n",
+		       placement_names[row->rule], steps_sources[row->source], placement_metrics[m],
+		       gain->mean, gain->low, gain->high, gain->total, gain->won, gain->lost);
+	}
+}
+
+static int steps_print(const struct bed *bed, const struct forecaster *forecaster,
+		       const struct features *features, struct err *err)
+{
+	struct steps_origin origin = { .forecaster = forecaster,
+				       .features = features,
+				       .bytes = GIB,
+				       .from_s = forecaster->to_s,
+				       .to_s = bed->to_s,
+				       .busy = bed->generated.busy,
+				       .label_seed = SEED,
+				       .threads = THREADS };
+	struct steps_plan plan = { .seed = SEED, .threads = THREADS };
+	struct steps_row *rows = NULL;
+	struct steps steps = { 0 };
+	int r = steps_gather(&steps, &origin, err);
+
+	if (r < 0)
+		return r;
+	printf("points=%zu targets=%zu accuracy=%.6f label_accuracy=%.6f\n", steps.points,
+	       steps.targets, steps_accuracy(&steps, steps.truth),
+	       steps_accuracy(&steps, steps.labels));
+	r = steps_run(&steps, &plan, &rows, err);
+	for (int i = 0; i < r; i++)
+		row_print(&rows[i]);
+	free(rows);
+	steps_release(&steps);
+	return r;
+}
+
+static int run_steps(char **words, struct err *err)
+{
+	struct bed bed = { 0 };
+	struct forecaster forecaster = { 0 };
+	struct features features;
+	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), err);
+
+	if (r < 0)
+		return r;
+	/* The other sizes need no models. */
+	r = forecaster_make(&forecaster, &bed, "svm", bed.from_s + DAY_S * strtod(words[2], NULL),
+			    4, err);
+	if (r < 0)
+		return r;
+	features_init(&features, &bed.generated.chronicle, &bed.site, &forecaster.features);
+	r = steps_print(&bed, &forecaster, &features, err);
+	features_release(&features);
+	forecaster_release(&forecaster);
+	bed_release(&bed);
+	return r;
+}
+
+/* ---- generate ---- */
+
+static int run_generate(char **words, struct err *err)
+{
+	struct system_wish wish = { .seed = SEED, .threads = 1 };
+	struct generated generated = { 0 };
+	const struct chronicle *chronicle = &generated.chronicle;
+	struct system *system;
+	size_t rows = 0;
+	double start;
+	int r = system_open(&system, words[0], err);
+
+	if (r < 0)
+		return r;
+	start = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+	r = system_generate(&generated, system, &wish, err);
+	if (r < 0)
+		return r;
+	start = clock_s(CLOCK_PROCESS_CPUTIME_ID) - start;
+	for (size_t i = 0; i < chronicle->target_count; i++) {
+		for (size_t k = 0; k < chronicle->size_count; k++)
+			rows += chronicle_series(chronicle, i, k)->count;
+	}
+	printf("system=%s targets=%zu snapshots=%zu jobs=%zu rows=%zu cpu_s=%.3f per_s=%.0f\n",
+	       words[0], chronicle->target_count, chronicle->snapshot_count, generated.job_count,
+	       rows, start, (double)rows / start);
+	generated_release(&generated);
+	system_close(system);
+	return 0;
+}
+
+static const struct verb {
+	const char *name;
+	int operands;
+	int (*run)(char **words, struct err *err);
+} verbs[] = {
+	{ "judge", 4, run_judge },
+	{ "train", 3, run_train },
+	{ "steps", 3, run_steps },
+	{ "generate", 1, run_generate },
+};
+
+int main(int argc, char **argv)
+{
+	struct err err = { 0 };
+
+	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (strcmp(argv[1], verbs[i].name) != 0 || argc - 2 != verbs[i].operands)
+			continue;
+		if (verbs[i].run(argv + 2, &err) >= 0)
+			return 0;
+		fprintf(stderr, "bench_forecast: %s\n", err.text);
+		return 1;
+	}
+	fprintf(stderr, "usage: bench_forecast judge|train|steps|generate ...\n");
+	return 2;
+}
