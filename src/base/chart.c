@@ -23,7 +23,6 @@
 #define TICKS_MAX 64
 #define SLANTED_LETTER 4.7 /* how far one reaches down */
 #define SLANTED_MOST 200.0
-#define DOTS_MOST 60 /* a line of more points has no dots */
 
 /* Apart for people who do not see all colours, and in grey (Okabe and Ito 2008). */
 static const char *const colours[CHART_SERIES_MAX] = { "#0072b2", "#e69f00", "#009e73", "#56b4e9",
@@ -228,9 +227,8 @@ static size_t ticks_logarithmic(const struct frame *frame, double *ticks)
 	return count;
 }
 
-static size_t ticks_even(double low, double high, double *ticks)
+static size_t ticks_even(double low, double high, double step, double *ticks)
 {
-	double step = step_of(high - low);
 	size_t count = 0;
 
 	for (double k = ceil(low / step); k * step <= high && count < TICKS_MAX; k++)
@@ -242,9 +240,11 @@ static size_t ticks_even(double low, double high, double *ticks)
 static size_t ticks_of(const struct frame *frame, double *ticks)
 {
 	if (!frame->chart->logarithmic)
-		return ticks_even(frame->low, frame->high, ticks);
+		return ticks_even(frame->low, frame->high, step_of(frame->high - frame->low),
+				  ticks);
 	if (frame->high - frame->low < 0.5)
-		return ticks_even(pow(10, frame->low), pow(10, frame->high), ticks);
+		return ticks_even(pow(10, frame->low), pow(10, frame->high),
+				  step_of(pow(10, frame->high) - pow(10, frame->low)), ticks);
 	return ticks_logarithmic(frame, ticks);
 }
 
@@ -342,7 +342,9 @@ static void tick_text(char *text, size_t cap, double tick)
 static void put_numbers(const struct frame *frame, struct buf *out)
 {
 	double ticks[TICKS_MAX], y = frame->top + frame->height;
-	size_t count = ticks_even(frame->chart->from, frame->chart->to, ticks);
+	/* The picture is wider than high: there is room for some ten. */
+	double step = step_of(0.6 * (frame->chart->to - frame->chart->from));
+	size_t count = ticks_even(frame->chart->from, frame->chart->to, step, ticks);
 
 	for (size_t i = 0; i < count; i++) {
 		double x = across(frame, ticks[i]);
@@ -455,7 +457,7 @@ static void put_points(const struct frame *frame, size_t series, struct buf *out
 {
 	const struct chart_row *row = &frame->chart->series[series];
 	size_t count = shown_count(frame, row), run;
-	bool has_dots = !frame->chart->has_axis || count <= DOTS_MOST;
+	bool has_dots = !frame->chart->has_axis; /* curves have too many */
 
 	for (size_t k = 0; k < count; k += run + 1) {
 		for (run = 0; k + run < count && is_drawn(frame, row, k + run); run++)

@@ -174,9 +174,8 @@ static uint64_t generation_after(const char *path, const char *system)
 	return generation;
 }
 
-static int train_rows(const struct command *command, const struct forecast_args *args,
-		      const struct forecast_source *source, struct forecaster_plan *plan,
-		      struct forecaster *forecaster)
+int forecast_fit(const struct command *command, const struct forecast_source *source,
+		 struct forecaster_plan *plan, struct forecaster *forecaster)
 {
 	struct shown shown = { 0 };
 	struct err err = { 0 };
@@ -185,7 +184,6 @@ static int train_rows(const struct command *command, const struct forecast_args 
 
 	plan->progress = train_progress;
 	plan->progress_arg = &shown;
-	plan->shuffled = args->folds >= 2;
 	stop_catch(&stop);
 	r = forecaster_fit(forecaster, forecast_chronicle(source), &source->site, plan, &err);
 	stop_restore(&stop);
@@ -229,10 +227,11 @@ int forecast_train(struct command *command, const struct forecast_args *args)
 		ret = forecast_window(command, args, &plan.labels.from_s, &plan.labels.to_s);
 	if (!ret)
 		ret = forecast_open(command, args, plan.labels.from_s, plan.labels.to_s, &source);
+	plan.shuffled = args->folds >= 2;
 	start = wall_s();
 	if (!ret) {
 		window_choose(forecast_chronicle(&source), days_s, &plan.labels);
-		ret = train_rows(command, args, &source, &plan, &forecaster);
+		ret = forecast_fit(command, &source, &plan, &forecaster);
 	}
 	seconds = wall_s() - start;
 	if (!ret) {

@@ -25,6 +25,11 @@ struct probe_args {
 	/* import, export, forget: which rows, and where they go */
 	const char *output, *from, *to, *on, *days;
 	uint64_t seed, count;
+	/* submit */
+	const char *name;
+	uint64_t times, failures;
+	int64_t shortest_ns;
+	bool cancel;
 };
 
 /* Verbs. They return exit codes; command->argv[0] is the verb, its operands follow. */
@@ -37,6 +42,7 @@ int probe_forget(struct command *command, const struct probe_args *args);
 /* --from and --to; everything where they are not given. COMMAND_GOOD, or what is wrong was said. */
 int probe_window(const struct command *command, const struct probe_args *args, double *from_s,
 		 double *to_s);
+int probe_submit(struct command *command, const struct probe_args *args);
 
 /* --system, else setting probe.system, else the cluster's name or that of this host. Caller frees.
  */

@@ -45,7 +45,7 @@ quick=(--method logistic --window 20m --folds 4)
 
 # misuse
 check_rc 2 "$sluice" forecast guess
-check_has "$(cat err)" '"guess" is none of now, train, evaluate, watch'
+check_has "$(cat err)" '"guess" is none of now, train, evaluate, watch, '
 check_rc 2 "$sluice" forecast --now train
 check_rc 2 "$sluice" forecast train --method nope
 check_has "$(cat err)" 'no method "nope"'
