@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "learn/judge/calibration.h"
 #include "predict/forecast/labels.h"
+#include "predict/forecast/placement.h"
 
 #define FIELD(name) offsetof(struct forecast_args, name)
 
@@ -52,7 +53,9 @@ static const struct option forecast_options[] = {
 	  FIELD(folds) },
 	{ 0, "calibration", CALIBRATION_WORDS, "platt", "how scores become chances", OPTION_CHOICE,
 	  FIELD(calibration) },
-	{ 0, "size", "SIZE", NULL, "evaluate: writes of this size only", OPTION_SIZE, FIELD(size) },
+	{ 0, "size", "SIZE", NULL,
+	  "evaluate: writes of this size only; place, simulate: else the largest", OPTION_SIZE,
+	  FIELD(size) },
 	{ 0, "bound", "SHARE", "0.7", "evaluate: count targets whose accuracy is above",
 	  OPTION_TEXT, FIELD(bound) },
 	{ 0, "each", NULL, NULL, "evaluate: every target by itself, too", OPTION_FLAG,
@@ -71,6 +74,22 @@ static const struct option forecast_options[] = {
 	  OPTION_COUNT, FIELD(threads) },
 	{ 'o', "output", "FILE", NULL, "train: the model; else as --model", OPTION_TEXT,
 	  FIELD(output) },
+	{ 'b', "bytes", "SIZE", NULL, "place: how much is to be written in all", OPTION_SIZE,
+	  FIELD(bytes) },
+	{ 0, "rule", PLACEMENT_WORDS, "hedged", "place: how shares are made (docs/placement.md)",
+	  OPTION_CHOICE, FIELD(rule) },
+	{ 0, "stripe", "SIZE", "1M", "place: shares are rounded to multiples of it", OPTION_SIZE,
+	  FIELD(stripe) },
+	{ 0, "params", "FILE", NULL, "place: write parameters for 'sluice run --params'",
+	  OPTION_TEXT, FIELD(params) },
+	{ 0, "busy-from", "CHANCE", "0.5",
+	  "place, simulate: from this chance on a target counts as busy for the rule of classes",
+	  OPTION_TEXT, FIELD(busy_from) },
+	{ 0, "points", "N", "100", "simulate: steps of a run", OPTION_COUNT, FIELD(points) },
+	{ 0, "repetitions", "N", "100", "simulate: runs", OPTION_COUNT, FIELD(repetitions) },
+	{ 0, "feedback", "POWERS", "0",
+	  "simulate: how much a target slows by the load that is put on it, such as 0,0.5,1",
+	  OPTION_TEXT, FIELD(feedback) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " FORECAST_SCHEMA, OPTION_FLAG,
 	  FIELD(json) },
 	{ 0 }
@@ -89,6 +108,8 @@ static const struct verb {
 	{ "train", "", 0, 0, forecast_train },
 	{ "evaluate", "", 0, 0, forecast_evaluate },
 	{ "watch", "", 0, 0, forecast_watch },
+	{ "place", "", 0, 0, forecast_place },
+	{ "simulate", "", 0, 0, forecast_simulate },
 	{ 0 },
 };
 
@@ -126,7 +147,7 @@ static int forecast_run(struct command *command)
 const struct command_ops command_forecast = {
 	.name = "forecast",
 	.help = "tell which storage targets will be busy, and learn it from probes",
-	.operands = "[now|train|evaluate|watch]",
+	.operands = "[now|train|evaluate|watch|place|simulate]",
 	.operands_min = 0,
 	.operands_max = -1,
 	.about =
@@ -138,7 +159,9 @@ const struct command_ops command_forecast = {
 		"  sluice forecast                           the forecast of this minute\n"
 		"  sluice forecast --now --json              the same for programs\n"
 		"  sluice forecast evaluate -M all -d 8      compare methods: 8 days train\n"
-		"  sluice forecast watch                     score forecasts, and train again\n\n"
+		"  sluice forecast watch                     score forecasts, and train again\n"
+		"  sluice forecast place -b 288G             how much to write where\n"
+		"  sluice forecast simulate -d 8             what that would have gained\n\n"
 		"Every target and size has a model of its own. A target that has too few writes is "
 		"told by its shares of states. A forecast goes by probes of the last ten minutes "
 		"(--window); where the newest is older than two windows, it says so and exits "
@@ -151,7 +174,13 @@ const struct command_ops command_forecast = {
 		"watch scores each forecast when the write that it was about has been measured, "
 		"trains again once a day, or when answers are worse than in training, or there "
 		"are new targets; the model before is kept as MODEL.previous. --once does one "
-		"check. Times are UTC.",
+		"check.\n\n"
+		"place divides bytes among the targets so that all is written soonest: in equal "
+		"shares, by classes (the paper's: idle or busy), by the time that is expected of "
+		"each target, or hedged, which does not lose where forecasts are wrong. It keeps "
+		"to the site's [placement]. simulate trains on the first days (4 of 5, or --days) "
+		"and replays the writes that were measured on the others.\n\n"
+		"Times are UTC.",
 	.options = forecast_options,
 	.args_bytes = sizeof(struct forecast_args),
 	.run = forecast_run,

@@ -34,6 +34,10 @@ struct forecast_args {
 	bool once;
 	int64_t every_ns, retrain_ns;
 	uint64_t answers;
+	/* place, simulate */
+	uint64_t bytes, stripe, points, repetitions;
+	int rule;
+	const char *params, *busy_from, *feedback;
 	bool now, json;
 };
 
@@ -42,6 +46,15 @@ int forecast_now(struct command *command, const struct forecast_args *args);
 int forecast_train(struct command *command, const struct forecast_args *args);
 int forecast_evaluate(struct command *command, const struct forecast_args *args);
 int forecast_watch(struct command *command, const struct forecast_args *args);
+int forecast_place(struct command *command, const struct forecast_args *args);
+int forecast_simulate(struct command *command, const struct forecast_args *args);
+
+/* ---- forecast_place.c ---- */
+
+/* What the site lets be done, and --busy-from. Misuse is told. */
+struct placement_limits;
+int forecast_limits(const struct command *command, const struct forecast_args *args,
+		    const struct site *site, struct placement_limits *limits);
 
 /* ---- forecast_source.c ---- */
 
@@ -97,6 +110,10 @@ int forecast_fail(const struct command *command, int r, const struct err *err);
 /* The plan that options ask for; windows are the caller's. Misuse is told. */
 int forecast_plan(const struct command *command, const struct forecast_args *args,
 		  struct forecaster_plan *plan);
+
+/* Trains, tells how far it is, and can be stopped. COMMAND_GOOD, or what is wrong has been said. */
+int forecast_fit(const struct command *command, const struct forecast_source *source,
+		 struct forecaster_plan *plan, struct forecaster *forecaster);
 
 /* Writes a model and makes the folder of the default path. */
 int forecast_keep(const struct command *command, const struct forecast_args *args,

@@ -173,9 +173,8 @@ static uint64_t generation_after(const char *path, const char *system)
 	return generation;
 }
 
-static int train_rows(const struct command *command, const struct forecast_args *args,
-		      const struct forecast_source *source, struct forecaster_plan *plan,
-		      struct forecaster *forecaster)
+int forecast_fit(const struct command *command, const struct forecast_source *source,
+		 struct forecaster_plan *plan, struct forecaster *forecaster)
 {
 	struct shown shown = { 0 };
 	struct err err = { 0 };
@@ -184,7 +183,6 @@ static int train_rows(const struct command *command, const struct forecast_args 
 
 	plan->progress = train_progress;
 	plan->progress_arg = &shown;
-	plan->shuffled = args->folds >= 2;
 	stop_catch(&stop);
 	r = forecaster_fit(forecaster, forecast_chronicle(source), &source->site, plan, &err);
 	stop_restore(&stop);
@@ -230,9 +228,10 @@ int forecast_train(struct command *command, const struct forecast_args *args)
 		ret = forecast_open(command, args, plan.labels.from_s, plan.labels.to_s, &source);
 	if (!ret)
 		ret = window_choose(command, args, forecast_chronicle(&source), &plan.labels);
+	plan.shuffled = args->folds >= 2;
 	start = wall_s();
 	if (!ret)
-		ret = train_rows(command, args, &source, &plan, &forecaster);
+		ret = forecast_fit(command, &source, &plan, &forecaster);
 	seconds = wall_s() - start;
 	if (!ret) {
 		forecaster.generation = generation_after(path, forecaster.system);

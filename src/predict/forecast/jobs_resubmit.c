@@ -5,20 +5,21 @@
 
 #include "base/err.h"
 
-static void watch(struct resubmit *resubmit, const char *id, double now_s, int is_ours)
+static void watch(struct resubmit *resubmit, const char *id, double now_s, bool is_ours)
 {
 	memcpy(resubmit->id, id, sizeof(resubmit->id));
 	resubmit->since_s = now_s;
-	resubmit->is_there = 1;
+	resubmit->is_there = true;
 	resubmit->is_ours = is_ours;
 }
 
 static enum resubmit_event ended(struct resubmit *resubmit, double now_s)
 {
-	resubmit->is_there = 0;
+	resubmit->is_there = false;
 	/* Of one that was found nobody knows when it began. */
 	if (resubmit->is_ours && now_s - resubmit->since_s < resubmit->shortest_s) {
 		resubmit->failed++;
+		resubmit->is_short = true;
 		return RESUBMIT_SHORT;
 	}
 	resubmit->failed = 0;
@@ -35,11 +36,12 @@ static enum resubmit_event submit(struct resubmit *resubmit, double now_s, struc
 		return RESUBMIT_DONE;
 	if (batch_submit(resubmit->system, &resubmit->job, id, err) < 0) {
 		resubmit->failed++;
+		resubmit->is_short = false;
 		return resubmit->failed >= resubmit->failures ? RESUBMIT_GIVEN_UP
 							      : RESUBMIT_REFUSED;
 	}
 	resubmit->submitted++;
-	watch(resubmit, id, now_s, 1);
+	watch(resubmit, id, now_s, true);
 	return RESUBMIT_SUBMITTED;
 }
 
@@ -57,6 +59,6 @@ enum resubmit_event resubmit_step(struct resubmit *resubmit, double now_s, struc
 	if (resubmit->is_there && strcspn(id, ".") == strcspn(resubmit->id, ".") &&
 	    strncmp(id, resubmit->id, strcspn(id, ".")) == 0)
 		return RESUBMIT_WAIT;
-	watch(resubmit, id, now_s, 0);
+	watch(resubmit, id, now_s, false);
 	return RESUBMIT_FOUND;
 }

@@ -8,6 +8,7 @@
 #ifndef SLUICE_PREDICT_FORECAST_JOBS_RESUBMIT_H
 #define SLUICE_PREDICT_FORECAST_JOBS_RESUBMIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "predict/forecast/jobs_batch.h"
@@ -35,7 +36,8 @@ struct resubmit {
 	/* Its own. */
 	char id[BATCH_ID]; /* of the job that is watched, or the last one */
 	double since_s;	   /* when it was handed in, or found */
-	int is_there, is_ours;
+	bool is_there, is_ours;
+	bool is_short;		    /* the last failure was a short job, not a refusal */
 	uint64_t submitted, failed; /* failed: in a row */
 };
 
