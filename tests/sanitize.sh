@@ -7,9 +7,9 @@ set -eu
 kind=$1
 tree=$BUILD-$kind
 case $kind in
-asan) sanitizers=address,undefined targets=units tests='^unit/' ;;
+asan) sanitizers=address,undefined together=ON targets=units tests='^unit/' ;;
 tsan)
-	sanitizers=thread
+	sanitizers=thread together=OFF
 	names=$(cd "$SOURCE/tests/unit" && grep -lE 'thread|parallel' -- *.c | sed 's/\.c$//')
 	targets=$(printf 'unit_%s ' $names)
 	tests="^unit/($(echo $names | tr ' ' '|'))\$"
@@ -18,7 +18,7 @@ tsan)
 esac
 
 CC=clang cmake -S "$SOURCE" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSLUICE_WERROR=ON \
-	-DSLUICE_SANITIZE=$sanitizers >"$tree.log" 2>&1 || { cat "$tree.log"; exit 1; }
+	-DSLUICE_SANITIZE=$sanitizers -DSLUICE_TOGETHER=$together >"$tree.log" 2>&1 || { cat "$tree.log"; exit 1; }
 # shellcheck disable=SC2086 # a word each
 cmake --build "$tree" --target $targets
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:abort_on_error=0

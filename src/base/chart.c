@@ -48,6 +48,7 @@ void chart_release(struct chart *chart)
 	for (size_t i = 0; i < chart->series_count; i++) {
 		free(chart->series[i].name);
 		free(chart->series[i].boxes);
+		free(chart->series[i].spans);
 	}
 	for (size_t i = 0; i < chart->level_count; i++)
 		free(chart->levels[i].name);
@@ -92,6 +93,27 @@ void chart_value(struct chart *chart, size_t series, double value)
 	chart_box(chart, series, &(struct chart_box){ value, value, value, value, value });
 }
 
+void chart_axis(struct chart *chart, double from, double to)
+{
+	chart->has_axis = true;
+	chart->from = from;
+	chart->to = to;
+}
+
+void chart_bin(struct chart *chart, size_t series, double from, double to, double value)
+{
+	struct chart_row *row = &chart->series[series];
+
+	row->spans = xgrow(row->spans, &row->span_cap, row->count + 1, sizeof(*row->spans));
+	row->spans[row->count] = (struct chart_span){ from, to };
+	chart_value(chart, series, value);
+}
+
+void chart_point(struct chart *chart, size_t series, double x, double value)
+{
+	chart_bin(chart, series, x, x, value);
+}
+
 void chart_level(struct chart *chart, double value, const char *name)
 {
 	chart->levels = xgrow(chart->levels, &chart->level_cap, chart->level_count + 1,
@@ -124,6 +146,20 @@ static void frame_take(struct frame *frame, double value)
 	frame->is_empty = false;
 }
 
+/* How many of a series have a place, and whether one has: it may lie outside the axis. */
+static size_t shown_count(const struct frame *frame, const struct chart_row *row)
+{
+	size_t all = frame->chart->has_axis ? row->count : frame->chart->category_count;
+
+	return row->count < all ? row->count : all;
+}
+
+static bool is_shown(const struct frame *frame, const struct chart_row *row, size_t k)
+{
+	return !frame->chart->has_axis ||
+	       (row->spans[k].from >= frame->chart->from && row->spans[k].to <= frame->chart->to);
+}
+
 static void frame_range(struct frame *frame)
 {
 	const struct chart *chart = frame->chart;
@@ -132,7 +168,9 @@ static void frame_range(struct frame *frame)
 	for (size_t i = 0; i < chart->series_count; i++) {
 		const struct chart_row *row = &chart->series[i];
 
-		for (size_t k = 0; k < row->count && k < chart->category_count; k++) {
+		for (size_t k = 0; k < shown_count(frame, row); k++) {
+			if (!is_shown(frame, row, k))
+				continue;
 			frame_take(frame, row->boxes[k].low);
 			frame_take(frame, row->boxes[k].high);
 			if (row->mark == CHART_BARS)
@@ -189,9 +227,8 @@ static size_t ticks_logarithmic(const struct frame *frame, double *ticks)
 	return count;
 }
 
-static size_t ticks_even(double low, double high, double *ticks)
+static size_t ticks_even(double low, double high, double step, double *ticks)
 {
-	double step = step_of(high - low);
 	size_t count = 0;
 
 	for (double k = ceil(low / step); k * step <= high && count < TICKS_MAX; k++)
@@ -203,9 +240,11 @@ static size_t ticks_even(double low, double high, double *ticks)
 static size_t ticks_of(const struct frame *frame, double *ticks)
 {
 	if (!frame->chart->logarithmic)
-		return ticks_even(frame->low, frame->high, ticks);
+		return ticks_even(frame->low, frame->high, step_of(frame->high - frame->low),
+				  ticks);
 	if (frame->high - frame->low < 0.5)
-		return ticks_even(pow(10, frame->low), pow(10, frame->high), ticks);
+		return ticks_even(pow(10, frame->low), pow(10, frame->high),
+				  step_of(pow(10, frame->high) - pow(10, frame->low)), ticks);
 	return ticks_logarithmic(frame, ticks);
 }
 
@@ -219,6 +258,19 @@ static double category_width(const struct frame *frame)
 static double x_of(const struct frame *frame, size_t category)
 {
 	return frame->left + ((double)category + 0.5) * category_width(frame);
+}
+
+/* Of a number on the axis. */
+static double across(const struct frame *frame, double value)
+{
+	const struct chart *chart = frame->chart;
+
+	return frame->left + frame->width * (value - chart->from) / (chart->to - chart->from);
+}
+
+static double point_x(const struct frame *frame, const struct chart_row *row, size_t k)
+{
+	return frame->chart->has_axis ? across(frame, row->spans[k].from) : x_of(frame, k);
 }
 
 static double y_of(const struct frame *frame, double value)
@@ -281,6 +333,29 @@ static void put_categories(const struct frame *frame, struct buf *out)
 	}
 }
 
+/* A sum of steps may miss zero by a hair. */
+static void tick_text(char *text, size_t cap, double tick)
+{
+	snprintf(text, cap, "%g", fabs(tick) < 1e-12 ? 0 : tick);
+}
+
+static void put_numbers(const struct frame *frame, struct buf *out)
+{
+	double ticks[TICKS_MAX], y = frame->top + frame->height;
+	/* The picture is wider than high: there is room for some ten. */
+	double step = step_of(0.6 * (frame->chart->to - frame->chart->from));
+	size_t count = ticks_even(frame->chart->from, frame->chart->to, step, ticks);
+
+	for (size_t i = 0; i < count; i++) {
+		double x = across(frame, ticks[i]);
+		char text[32];
+
+		tick_text(text, sizeof(text), ticks[i]);
+		put_line(out, x, y, x, y + 4, "#444", 1, "");
+		put_text(out, x, y + 18, "middle", 0, 12, text);
+	}
+}
+
 static void put_axes(const struct frame *frame, struct buf *out)
 {
 	const struct chart *chart = frame->chart;
@@ -291,12 +366,14 @@ static void put_axes(const struct frame *frame, struct buf *out)
 		char text[32];
 		double y = y_of(frame, ticks[i]);
 
-		/* A sum of steps may miss zero by a hair. */
-		snprintf(text, sizeof(text), "%g", fabs(ticks[i]) < 1e-12 ? 0 : ticks[i]);
+		tick_text(text, sizeof(text), ticks[i]);
 		put_line(out, frame->left, y, frame->left + frame->width, y, "#ddd", 1, "");
 		put_text(out, frame->left - 7, y + 4, "end", 0, 12, text);
 	}
-	put_categories(frame, out);
+	if (chart->has_axis)
+		put_numbers(frame, out);
+	else
+		put_categories(frame, out);
 	put_line(out, frame->left, frame->top, frame->left, bottom, "#444", 1, "");
 	put_line(out, frame->left, bottom, frame->left + frame->width, bottom, "#444", 1, "");
 	put_text(out, frame->left + frame->width / 2, HEIGHT - 12, "middle", 0, 13, chart->x);
@@ -370,11 +447,9 @@ static void place_of(const struct frame *frame, size_t series, size_t category, 
 	*width *= places > 1 ? 0.88 : 1;
 }
 
-static size_t shown_count(const struct frame *frame, const struct chart_row *row)
+static bool is_drawn(const struct frame *frame, const struct chart_row *row, size_t k)
 {
-	size_t all = frame->chart->category_count;
-
-	return row->count < all ? row->count : all;
+	return !isnan(axis_value(frame->chart, row->boxes[k].middle)) && is_shown(frame, row, k);
 }
 
 /* A gap ends the line. */
@@ -382,24 +457,21 @@ static void put_points(const struct frame *frame, size_t series, struct buf *out
 {
 	const struct chart_row *row = &frame->chart->series[series];
 	size_t count = shown_count(frame, row), run;
+	bool has_dots = !frame->chart->has_axis; /* curves have too many */
 
 	for (size_t k = 0; k < count; k += run + 1) {
-		buf_puts(out, "<polyline points=\"");
-		for (run = 0; k + run < count; run++) {
-			double value = row->boxes[k + run].middle;
-
-			if (isnan(axis_value(frame->chart, value)))
-				break;
-			buf_printf(out, "%s%.1f,%.1f", run ? " " : "", x_of(frame, k + run),
-				   y_of(frame, value));
-		}
-		buf_printf(out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n",
-			   colours[series]);
+		for (run = 0; k + run < count && is_drawn(frame, row, k + run); run++)
+			buf_printf(out, "%s%.1f,%.1f", run ? " " : "<polyline points=\"",
+				   point_x(frame, row, k + run),
+				   y_of(frame, row->boxes[k + run].middle));
+		if (run)
+			buf_printf(out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n",
+				   colours[series]);
 	}
-	for (size_t k = 0; k < count; k++)
-		if (!isnan(axis_value(frame->chart, row->boxes[k].middle)))
+	for (size_t k = 0; has_dots && k < count; k++)
+		if (is_drawn(frame, row, k))
 			buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
-				   x_of(frame, k), y_of(frame, row->boxes[k].middle),
+				   point_x(frame, row, k), y_of(frame, row->boxes[k].middle),
 				   colours[series]);
 }
 
@@ -415,6 +487,23 @@ static void put_bar(const struct frame *frame, size_t series, size_t category, s
 	buf_printf(out,
 		   "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
 		   x - width / 2, fmin(y, base), width, fmax(fabs(y - base), 0.5), colours[series]);
+}
+
+/* As wide as it says; others are seen through it. */
+static void put_bin(const struct frame *frame, size_t series, size_t k, struct buf *out)
+{
+	const struct chart_row *row = &frame->chart->series[series];
+	double x = across(frame, row->spans[k].from), y, base;
+
+	if (isnan(axis_value(frame->chart, row->boxes[k].middle)))
+		return;
+	y = y_of(frame, row->boxes[k].middle);
+	base = y_of(frame, bars_base(frame->chart));
+	buf_printf(out,
+		   "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
+		   "fill-opacity=\"0.6\"/>\n",
+		   x, fmin(y, base), fmax(across(frame, row->spans[k].to) - x - 0.5, 0.5),
+		   fabs(y - base), colours[series]);
 }
 
 static void put_box(const struct frame *frame, size_t series, size_t category, struct buf *out)
@@ -451,7 +540,11 @@ static void put_series(const struct frame *frame, size_t series, struct buf *out
 		return;
 	}
 	for (size_t k = 0; k < shown_count(frame, row); k++) {
-		if (row->mark == CHART_BARS)
+		if (frame->chart->has_axis && !is_shown(frame, row, k))
+			continue;
+		if (frame->chart->has_axis)
+			put_bin(frame, series, k, out);
+		else if (row->mark == CHART_BARS)
 			put_bar(frame, series, k, out);
 		else
 			put_box(frame, series, k, out);

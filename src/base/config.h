@@ -91,6 +91,9 @@ struct err;
 	X(FORECAST_MODEL, "forecast", "model", TEXT, "PATH",                                       \
 	  "${XDG_DATA_HOME:-~/.local/share}/sluice/forecast.model",                                \
 	  "which storage targets are busy when, learnt from probes")                               \
+	X(PLACE_RULE, "place", "rule", CHOICE, "off|equal|classes|expected|hedged", "off",         \
+	  "how a forecast spreads the new files of a run over the site's targets; off: it does "   \
+	  "not")                                                                                   \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
 	  "print a summary after a run; auto does if standard error is a terminal")
 
@@ -109,6 +112,8 @@ enum config_authority {
 	CONFIG_AUTHORITY_APPLICATION
 };
 enum config_apply { CONFIG_APPLY_OFF, CONFIG_APPLY_SUGGEST, CONFIG_APPLY_APPLY };
+/* Behind the first as enum placement_rule of predict/forecast/placement.h. */
+enum config_place { CONFIG_PLACE_OFF, CONFIG_PLACE_EQUAL };
 enum config_when { CONFIG_WHEN_AUTO, CONFIG_WHEN_YES, CONFIG_WHEN_NO };
 
 struct setting {

@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "cmd/placed.h"
 #include "cmd/tuned.h"
 #include "observe/collect/agreement.h"
 #include "observe/collect/collector.h"
@@ -133,6 +134,40 @@ static bool application_wins(const struct config *config, bool is_learnt)
 	}
 }
 
+static bool is_placing(const struct config *config)
+{
+	return config_choice(config, SETTING_PLACE_RULE) != CONFIG_PLACE_OFF;
+}
+
+/* Is the tunable among the first of the set? */
+static bool is_spoken_of(const struct param_set *set, const struct tunable *tunable, size_t first)
+{
+	for (size_t i = 0; i < first; i++)
+		if (set->params[i].tunable == tunable)
+			return true;
+	return false;
+}
+
+/*
+ * What a forecast says of new files, where the set does not speak of it. It was asked for by name,
+ * so params.allow has no say, but params.forbid has.
+ */
+static void placed_add(struct injection *in, struct param_set *set, const struct config *config)
+{
+	struct param_set found = { 0 };
+	struct err err = { 0 };
+
+	if (placed_find(&found, config, &err) < 0)
+		sentence_add(in, "%s; new files are not placed", err.text);
+	for (size_t i = 0, given = set->count; i < found.count; i++) {
+		const struct param *p = &found.params[i];
+
+		if (!is_spoken_of(set, p->tunable, given))
+			param_set_put(set, p->tunable, p->value, p->file, p->object, 0, NULL);
+	}
+	param_set_release(&found);
+}
+
 /* Takes over what was read, as far as it may be applied. Which MPI and file system there will be
  * is not known before the run: the guest leaves out what they must not get. */
 static void take(struct injection *in, struct param_set *set, const struct config *config,
@@ -143,6 +178,8 @@ static void take(struct injection *in, struct param_set *set, const struct confi
 	struct buf line = { 0 };
 
 	param_set_prune(set, &context, problem_take, problems);
+	if (!is_learnt && is_placing(config))
+		placed_add(in, set, config);
 	set_forbid(set, config, problems);
 	problems_tell(in, problems);
 	if (param_set_compile(set, application_wins(config, is_learnt), in->text, &err) < 0) {
@@ -174,6 +211,20 @@ static void drop(struct injection *in)
 	in->text[0] = 0;
 	free(in->line);
 	in->line = NULL;
+}
+
+/* Without a file: what the forecast says alone. */
+static void placed_read(struct injection *in, const struct config *config)
+{
+	struct problems problems = { .origin = "forecast" };
+	struct param_set set = { 0 };
+
+	take(in, &set, config, &problems, false);
+	/* A page without rules would make every opening be recorded. */
+	if (!set.count)
+		drop(in);
+	param_set_release(&set);
+	free(problems.first);
 }
 
 static void notice_add(struct injection *in, const struct tuned *tuned, const char *what,
@@ -249,6 +300,8 @@ void injection_init(struct injection *in, const struct config *config, char **ar
 	*in = (struct injection){ .text = "" };
 	if (*path)
 		file_read(in, config, path);
+	else if (is_placing(config))
+		placed_read(in, config);
 	else
 		learnt_consult(in, config, argv);
 }

@@ -2,8 +2,9 @@
  *
  * What a run is given to apply: read once per run and node by whoever opens its collector, and put
  * into the control page before the first process starts. It comes from a file (`--params`,
- * params.file), else from what tuning has found (tune.apply). Whatever is wrong with it, the
- * program runs: it is told in one sentence, and nothing, or the rest, is applied.
+ * params.file), from a forecast (`--place`, place.rule), else from what tuning has found
+ * (tune.apply). Whatever is wrong with it, the program runs: it is told in one sentence, and
+ * nothing, or the rest, is applied.
  */
 #ifndef SLUICE_CMD_INJECTION_H
 #define SLUICE_CMD_INJECTION_H

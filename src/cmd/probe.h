@@ -7,6 +7,7 @@
 #define SLUICE_CMD_PROBE_H
 
 #include "cmd/command.h"
+#include "predict/forecast/owner.h"
 
 #define PROBE_SCHEMA "sluice.probe/1"
 
@@ -21,10 +22,27 @@ struct probe_args {
 	uint64_t budget, target_budget, rate, core;
 	int method;
 	bool together, beside, per_rank, all_to_all;
+	/* import, export, forget: which rows, and where they go */
+	const char *output, *from, *to, *on, *days;
+	uint64_t seed, count;
+	/* submit */
+	const char *name;
+	uint64_t times, failures;
+	int64_t shortest_ns;
+	bool cancel;
 };
 
 /* Verbs. They return exit codes; command->argv[0] is the verb, its operands follow. */
 int probe_run(struct command *command, const struct probe_args *args);
+int probe_import(struct command *command, const struct probe_args *args);
+int probe_export(struct command *command, const struct probe_args *args);
+int probe_list(struct command *command, const struct probe_args *args);
+int probe_forget(struct command *command, const struct probe_args *args);
+
+/* --from and --to; everything where they are not given. COMMAND_GOOD, or what is wrong was said. */
+int probe_window(const struct command *command, const struct probe_args *args, double *from_s,
+		 double *to_s);
+int probe_submit(struct command *command, const struct probe_args *args);
 
 /* --system, else setting probe.system, else the cluster's name or that of this host. Caller frees.
  */
@@ -32,5 +50,8 @@ char *probe_system(const struct command *command, const struct probe_args *args)
 
 /* --site, else setting probe.site; "" where neither is given: the defaults count. */
 const char *probe_site(const struct command *command, const struct probe_args *args);
+
+/* The key that owners of jobs are hidden by: beside the store, made when it is first needed. */
+int probe_owner_key(const struct command *command, uint8_t key[OWNER_KEY_BYTES], struct err *err);
 
 #endif

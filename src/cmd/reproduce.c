@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice reproduce: tables and figures of the papers on auto-tuning and on collective I/O, beside
- * what comes out on described platforms and machines. Nothing is run.
+ * sluice reproduce: tables and figures of the papers on auto-tuning, on collective I/O and on
+ * forecasts of storage targets, beside what comes out on described platforms, machines and systems.
+ * Nothing is run.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -22,7 +23,7 @@ static const struct option reproduce_options[] = {
 	  offsetof(struct reproduce_args, search) },
 	{ 0, "seed", "N", "1", "the same seed gives the same tables", OPTION_COUNT,
 	  offsetof(struct reproduce_args, seed) },
-	{ 0, "plots", "DIR", NULL, "isaila: draw the figures there, as SVG", OPTION_TEXT,
+	{ 0, "plots", "DIR", NULL, "isaila, wan: draw the figures there, as SVG", OPTION_TEXT,
 	  offsetof(struct reproduce_args, plots) },
 	{ 0, "law", REPLICA_LAW_WORDS "|both", "both",
 	  "isaila: how the storage of the modelled machine is contended", OPTION_CHOICE,
@@ -34,8 +35,14 @@ static const struct option reproduce_options[] = {
 	{ 0, "policy", NOISE_POLICY_WORDS, "allow",
 	  "isaila: what becomes of times that noise made negative", OPTION_CHOICE,
 	  offsetof(struct reproduce_args, policy) },
-	{ 0, "full", NULL, NULL, "isaila: select methods anew in each repetition; takes hours",
+	{ 0, "full", NULL, NULL,
+	  "isaila: select methods anew in each repetition; takes hours. wan: all targets",
 	  OPTION_FLAG, offsetof(struct reproduce_args, full) },
+	{ 0, "targets", "N", "12",
+	  "wan: storage targets that classifiers are tried on, of each system", OPTION_COUNT,
+	  offsetof(struct reproduce_args, targets) },
+	{ 0, "quick", NULL, NULL, "wan: two days and four targets: shapes, not numbers",
+	  OPTION_FLAG, offsetof(struct reproduce_args, quick) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.reproduce/1",
 	  OPTION_FLAG, offsetof(struct reproduce_args, json) },
 	{ 0 }
@@ -128,7 +135,7 @@ static bool is_known(const char *name)
 	for (const struct sweep *w = reproduce_sweeps; w->name; w++)
 		if (strcmp(w->name, name) == 0)
 			return true;
-	return strcmp(name, "all") == 0 || strcmp(name, "isaila") == 0;
+	return strcmp(name, "all") == 0 || strcmp(name, "isaila") == 0 || strcmp(name, "wan") == 0;
 }
 
 static bool is_named(const struct command *command, const char *name)
@@ -156,7 +163,7 @@ static int reproduce_run(struct command *command)
 		if (!is_known(command->argv[i]))
 			return command_misuse(command,
 					      "there is no \"%s\"; there are table2 to table5, "
-					      "figure7, figure9 to figure12, all, and isaila",
+					      "figure7, figure9 to figure12, all, isaila and wan",
 					      command->argv[i]);
 	if (args->json) {
 		json_start(&json, stdout, "sluice.reproduce/1");
@@ -171,9 +178,11 @@ static int reproduce_run(struct command *command)
 	for (const struct sweep *w = reproduce_sweeps; w->name && r >= 0; w++)
 		if (is_wanted(command, w->name))
 			r = reproduce_sweep(&output, w, &err);
-	/* Another paper, and minutes of work: only who asks for it gets it. */
+	/* Other papers, and minutes of work: only who asks for one gets it. */
 	if (r >= 0 && is_named(command, "isaila"))
 		r = reproduce_isaila(&output, &err);
+	if (r >= 0 && is_named(command, "wan"))
+		r = reproduce_wan(&output, &err);
 	if (args->json)
 		json_end(&json);
 	if (r < 0)
@@ -187,19 +196,26 @@ const struct command_ops command_reproduce = {
 	.operands = "WHAT...",
 	.operands_min = 1,
 	.operands_max = -1,
-	.about = "Computes tables 2 to 5 and figures 7 and 9 to 12 of the paper on auto-tuning "
-		 "parallel I/O (Behzad et al., SC 2013) on modelled platforms, and prints them "
-		 "beside what the paper has. WHAT is table2, table3, table4, table5, figure7, "
-		 "figure9, figure10, figure11, figure12 or all.\n\n"
-		 "isaila is another paper, on predicting collective I/O (Isaila et al., 2015): its "
-		 "table 2 and figures 4 to 11 on a modelled machine, Vesta, under two laws of "
-		 "contention. It learns what benchmarks of that machine teach, which takes "
-		 "minutes; --plots draws the figures.\n\n"
-		 "Nothing is run: Hopper, Intrepid and Stampede are descriptions that can be read "
-		 "and changed; SLUICE_PLATFORMS names the folder of others.\n\n"
-		 "  sluice reproduce table4\n"
-		 "  sluice reproduce all --json\n"
-		 "  sluice reproduce isaila --plots figures",
+	.about =
+		"Computes tables 2 to 5 and figures 7 and 9 to 12 of the paper on auto-tuning "
+		"parallel I/O (Behzad et al., SC 2013) on modelled platforms, and prints them "
+		"beside what the paper has. WHAT is table2, table3, table4, table5, figure7, "
+		"figure9, figure10, figure11, figure12 or all.\n\n"
+		"isaila is another paper, on predicting collective I/O (Isaila et al., 2015): its "
+		"table 2 and figures 4 to 11 on a modelled machine, Vesta, under two laws of "
+		"contention. It learns what benchmarks of that machine teach, which takes "
+		"minutes; --plots draws the figures.\n\n"
+		"wan is a third, on forecasting which storage targets are busy (Wan et al., 2019): "
+		"its table I and figures 4 to 12 on generated traces of Titan and Cori, with "
+		"baselines and ceilings. Every target of Titan gets a model for placement; "
+		"classifiers are compared on --targets of them, or all with --full. It takes a "
+		"minute or two.\n\n"
+		"Nothing is run: Hopper, Intrepid and Stampede are descriptions that can be read "
+		"and changed; SLUICE_PLATFORMS names the folder of others.\n\n"
+		"  sluice reproduce table4\n"
+		"  sluice reproduce all --json\n"
+		"  sluice reproduce isaila --plots figures\n"
+		"  sluice reproduce wan --plots figures",
 	.options = reproduce_options,
 	.args_bytes = sizeof(struct reproduce_args),
 	.run = reproduce_run,

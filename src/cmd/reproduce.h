@@ -19,11 +19,14 @@ struct reproduce_args {
 	const char *search;
 	uint64_t seed;
 	bool json;
-	/* isaila */
+	/* isaila; plots and full are wan's, too */
 	const char *plots; /* NULL: none */
 	uint64_t repetitions, budget;
 	int law, policy;
 	bool full;
+	/* wan */
+	uint64_t targets;
+	bool quick;
 };
 
 struct reproduce_output {
@@ -63,6 +66,9 @@ int reproduce_figure7(struct reproduce_output *output, struct err *err);
 
 /* Of the paper on collective I/O. */
 int reproduce_isaila(struct reproduce_output *output, struct err *err);
+
+/* Of the paper on forecasts of storage targets. */
+int reproduce_wan(struct reproduce_output *output, struct err *err);
 
 /* Figures 9 to 12: how a size changes the rate. */
 struct sweep {

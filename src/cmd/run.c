@@ -35,6 +35,7 @@ struct run_args {
 	const char *spool_limit;
 	const char *params;
 	const char *tune;
+	const char *place;
 	int form;
 	bool messages, wait, linked;
 	bool summary, quiet;
@@ -60,6 +61,10 @@ static const struct option run_options[] = {
 	{ 't', "tune", "WORD", NULL,
 	  "off, suggest or apply what tuning has found; overrides tune.apply", OPTION_TEXT,
 	  offsetof(struct run_args, tune) },
+	{ 0, "place", "RULE", NULL,
+	  "spread new files over the site's targets by forecast: equal, classes, expected or "
+	  "hedged; overrides place.rule",
+	  OPTION_TEXT, offsetof(struct run_args, place) },
 	{ 'w', "wait", NULL, NULL, "wait also for processes that outlive the command", OPTION_FLAG,
 	  offsetof(struct run_args, wait) },
 	{ 0, "linked", NULL, NULL, "preload nothing: the program has the wrappers linked in",
@@ -178,6 +183,8 @@ static int overrides_apply(struct command *c, struct err *err)
 		r = config_set(c->config, SETTING_PARAMS_FILE, args->params, "--params", err);
 	if (r >= 0)
 		r = config_set(c->config, SETTING_TUNE_APPLY, args->tune, "--tune", err);
+	if (r >= 0)
+		r = config_set(c->config, SETTING_PLACE_RULE, args->place, "--place", err);
 	return r;
 }
 
@@ -436,9 +443,11 @@ static int run(struct command *c)
 	}
 	program_explain(c, program);
 	if (is_recorded_already()) {
-		if (args->params)
-			warn(c, "the launcher is run under Sluice already, and what that was given "
-				"counts: --params is not used");
+		if (args->params || args->place)
+			warn(c, args->params ? "the launcher is run under Sluice already, and what "
+					       "that was given counts: --params is not used"
+					     : "the launcher is run under Sluice already, and what "
+					       "that was given counts: --place is not used");
 		return program_become(c->argv, program);
 	}
 	settings_check(c);

@@ -30,11 +30,12 @@ print(*found)
 END
 }
 
-# Without munge where Slurm can do that; else by a munged of our own.
+# Without munge where Slurm can do that, unless SLURM_TEST_AUTH=munge; else by a munged of our own.
 slurm_auth() {
-	local plugins
-	plugins=$(dirname "$(find /usr/lib /usr/lib64 /usr/local/lib -name select_cons_tres.so 2>/dev/null | head -n 1)")
-	if [ -e "$plugins/auth_none.so" ] && [ "${SLURM_TEST_AUTH:-none}" = none ]; then
+	local plugins i
+	plugins=$(ls /usr/lib*/*/slurm*/auth_none.so /usr/lib*/slurm*/auth_none.so /usr/local/lib/slurm/auth_none.so \
+		2>/dev/null | head -n 1)
+	if [ "$plugins" ] && [ "${SLURM_TEST_AUTH:-none}" = none ]; then
 		printf 'AuthType=auth/none\nCredType=cred/none\n'
 		return
 	fi
@@ -44,8 +45,12 @@ slurm_auth() {
 	dd if=/dev/urandom of="$slurm/munge/key" bs=1 count=128 status=none
 	chmod 600 "$slurm/munge/key"
 	munged --foreground --force --key-file="$slurm/munge/key" --pid-file="$slurm/run/munged.pid" \
-		--log-file="$slurm/log/munged" --seed-file="$slurm/munge/seed" --socket="$slurm/munge/socket" >&2 &
+		--log-file="$slurm/log/munged" --seed-file="$slurm/munge/seed" --socket="$slurm/munge/socket" >"$slurm/log/munged.err" 2>&1 &
 	slurm_pids+=($!)
+	for ((i = 0; i < 200; i++)); do
+		[ ! -S "$slurm/munge/socket" ] || break
+		sleep 0.02
+	done
 	printf 'AuthType=auth/munge\nCredType=cred/munge\nAuthInfo=socket=%s\n' "$slurm/munge/socket"
 }
 
@@ -53,7 +58,7 @@ slurm_auth() {
 slurm_stop() {
 	local pid
 	for pid in $(pgrep -f '^slurmstepd: ' || true); do
-		if tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qxF "SLURM_CONF=$slurm/slurm.conf"; then
+		if { tr '\0' '\n' <"/proc/$pid/environ"; } 2>/dev/null | grep -qxF "SLURM_CONF=$slurm/slurm.conf"; then
 			pkill -KILL -P "$pid" || true
 			kill -KILL "$pid" 2>/dev/null || true
 		fi
@@ -70,13 +75,14 @@ slurm_start() {
 	mkdir -p "$slurm"/{state,spool,log,run}
 	trap 'slurm_stop; cd /; rm -rf "$work"' EXIT
 	read -r -a ports <<<"$(slurm_ports $((count + 1)))"
+	slurm_auth >"$slurm/auth"
 	{
 		cat <<END
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
-$(slurm_auth)
+$(cat "$slurm/auth")
 SlurmctldPort=${ports[0]}
 StateSaveLocation=$slurm/state
 SlurmdSpoolDir=$slurm/spool/%n
@@ -108,10 +114,15 @@ END
 	} >"$slurm/slurm.conf"
 	export SLURM_CONF=$slurm/slurm.conf
 	slurmctld -D -c >"$slurm/log/slurmctld.err" 2>&1 &
-	slurm_pids=($!)
+	slurm_pids+=($!)
 	for ((i = 1; i <= count; i++)); do
 		slurmd -D -N "n$i" >"$slurm/log/slurmd.n$i.err" 2>&1 &
 		slurm_pids+=($!)
+	done
+	# Who asks before anybody listens has to wait a second.
+	for ((i = 0; i < 300; i++)); do
+		(: <"/dev/tcp/127.0.0.1/${ports[0]}") 2>/dev/null && break
+		sleep 0.02
 	done
 	for ((i = 0; i < 300; i++)); do
 		[ "$(sinfo -h -p batch -t idle -o %D 2>/dev/null)" = "$count" ] && return

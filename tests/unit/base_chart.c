@@ -207,6 +207,42 @@ static void many_categories_are_thinned(void)
 	chart_release(&chart);
 }
 
+static void bins_lie_where_their_numbers_are(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	struct chart chart;
+	double x[2], width[2];
+	const char *at;
+	size_t s, line;
+
+	chart_init(&chart, "t", "x", "y");
+	chart_axis(&chart, 0, 10);
+	s = chart_series(&chart, CHART_BARS, "bins");
+	chart_bin(&chart, s, 1, 2, 5);
+	chart_bin(&chart, s, 4, 6, 3);
+	chart_bin(&chart, s, 9, 11, 100); /* outside: neither drawn nor part of the range */
+	line = chart_series(&chart, CHART_LINES, "line");
+	for (int i = 0; i <= 100; i++)
+		chart_point(&chart, line, i / 5.0, 4);
+	chart_svg(&chart, &out);
+	is_well_formed(out.data);
+	at = strstr(out.data, "<rect x=");
+	for (int i = 0; i < 2; i++) {
+		REQUIRE(at && sscanf(at, "<rect x=\"%lf\" y=\"%*f\" width=\"%lf\"", &x[i],
+				     &width[i]) == 2);
+		at = strstr(at + 1, "<rect x=");
+	}
+	CHECK(fabs((x[1] - x[0]) / 3 - (width[0] + 0.5)) < 0.3);
+	CHECK(fabs(width[1] - 2 * width[0] - 0.5) < 0.3);
+	CHECK_INT(times(out.data, "<rect x="), 4); /* with two of the legend */
+	CHECK(!strstr(out.data, ">100<"));
+	CHECK(strstr(out.data, ">10<"));
+	/* Points end where the axis does, and many have no dots. */
+	CHECK_INT(times(out.data, "<circle"), 0);
+	CHECK(times(strstr(out.data, "<polyline"), ",") >= 51);
+	chart_release(&chart);
+}
+
 static void what_cannot_be_written_is_told(void)
 {
 	struct chart chart;
@@ -229,4 +265,4 @@ TESTS(TEST(a_bar_is_as_long_as_its_value), TEST(decades_are_equally_far_on_a_log
       TEST(what_cannot_be_shown_is_left_out), TEST(texts_are_escaped),
       TEST(names_of_near_levels_do_not_meet), TEST(an_empty_chart_says_so),
       TEST(one_value_has_an_axis_with_ticks), TEST(many_categories_are_thinned),
-      TEST(what_cannot_be_written_is_told))
+      TEST(bins_lie_where_their_numbers_are), TEST(what_cannot_be_written_is_told))

@@ -277,6 +277,27 @@ static void results_name_group_late_and_slowest(void)
 	NEAR(result.slower_group, (2 * sqrt(2) + 2) / 2, 1e-12);
 }
 
+static void foresight_goes_by_the_forecasts(void)
+{
+	struct placement_target targets[4];
+	double shares[4] = { 0.25, 0.25, 0.25, 0.25 };
+	struct placement_result result, again;
+
+	fill(targets, 2, 2, 1, 3);
+	for (int i = 0; i < 4; i++)
+		targets[i].busy = i >= 2, targets[i].idle_sd = targets[i].busy_sd = 0;
+	/* States that are certain and without width leave nothing to chance. */
+	placement_foresee(shares, targets, 4, NULL, &result);
+	NEAR(result.slower_group, 3, 1e-9);
+	NEAR(result.slowest, 3, 1e-9);
+	targets[2].busy_sd = targets[3].busy_sd = 1;
+	placement_foresee(shares, targets, 4, NULL, &result);
+	placement_foresee(shares, targets, 4, NULL, &again);
+	NEAR(result.slower_group, 3, 0.2);
+	CHECK(result.slowest > 3.2 && result.slowest < 4.5);
+	CHECK(memcmp(&result, &again, sizeof(result)) == 0);
+}
+
 /* ---- the hedge ---- */
 
 /* A world whose forecasts are right on average: the state is drawn from the chance. */
@@ -394,6 +415,7 @@ TESTS(TEST(golden_values_come_out_to_a_millionth),
       TEST(limits_hold_and_the_sum_stays_one), TEST(what_a_limit_cuts_off_is_shared_in_proportion),
       TEST(limits_that_leave_no_way_are_refused), TEST(units_sum_up_and_the_rest_is_spread),
       TEST(any_total_is_placed_to_the_last_byte), TEST(results_name_group_late_and_slowest),
+      TEST(foresight_goes_by_the_forecasts),
       TEST(hedge_gains_on_the_slowest_where_there_is_something_to_gain),
       TEST(hedge_does_not_lose_where_the_other_rules_do),
       TEST(hedge_is_the_same_every_time_and_fair),

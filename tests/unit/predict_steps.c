@@ -215,7 +215,34 @@ static void limits_bind_every_rule(void)
 	steps_release(&steps);
 }
 
-TESTS(TEST(rules_and_sources_come_in_the_order_that_theory_says),
+static void a_run_is_told_step_by_step(void)
+{
+	struct steps_plan plan = { .points = 20, .repetitions = 1, .seed = 3 };
+	struct steps_outcome outcomes[20];
+	struct steps_row *rows;
+	struct steps steps;
+	int n;
+
+	make(&steps, 0.06, 0.2, 0);
+	n = steps_run(&steps, &plan, &rows, &err);
+	for (int source = STEPS_FORECAST; source <= STEPS_RANDOM; source++) {
+		double gain = 0;
+
+		REQUIRE(steps_trace(&steps, &plan, PLACEMENT_EXPECTED, (enum steps_source)source,
+				    outcomes, &err) == 0);
+		for (int i = 0; i < 20; i++)
+			gain += (outcomes[i].equal.late / outcomes[i].placed.late - 1) / 20;
+		NEAR(gain,
+		     gain_of(rows, n, PLACEMENT_EXPECTED, (enum steps_source)source, LATE)->mean,
+		     1e-12);
+	}
+	CHECK_INT(steps_trace(&steps, &plan, PLACEMENT_EQUAL, STEPS_FORECAST, outcomes, &err),
+		  -ENOENT);
+	free(rows);
+	steps_release(&steps);
+}
+
+TESTS(TEST(a_run_is_told_step_by_step), TEST(rules_and_sources_come_in_the_order_that_theory_says),
       TEST(hedge_does_not_lose_on_the_slowest_where_the_paper_does),
       TEST(one_point_gives_what_is_computed_by_hand), TEST(load_that_slows_targets_eats_the_gain),
       TEST(results_do_not_depend_on_threads), TEST(limits_bind_every_rule))

@@ -139,7 +139,7 @@ void chronicle_add(struct chronicle *chronicle, size_t target, size_t size, doub
 		chronicle->edits++;
 	}
 	series->time_s[at] = time_s;
-	series->seconds[at] = (float)seconds;
+	series->seconds[at] = outcome <= SAMPLE_TIMEOUT ? (float)seconds : 0;
 	series->outcome[at] = (uint8_t)((unsigned)outcome | (unsigned)method << 4);
 	series->count++;
 }

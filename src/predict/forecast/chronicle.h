@@ -21,10 +21,10 @@
 struct err;
 struct store;
 
-/* What became of a write. Only of DONE the seconds are those of the write. */
+/* What became of a write. Seconds are 0 of what is neither done nor timed out. */
 enum sample_outcome {
 	SAMPLE_DONE,
-	SAMPLE_TIMEOUT, /* it took longer than seconds */
+	SAMPLE_TIMEOUT, /* it took longer than seconds, and was given up */
 	SAMPLE_FULL,	/* there was no room */
 	SAMPLE_FAILED,
 };

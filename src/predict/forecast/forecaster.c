@@ -387,8 +387,8 @@ void forecaster_ask(const struct forecaster *forecaster, size_t target, size_t s
 				       .busy_s = NAN,
 				       .idle_sd = NAN,
 				       .busy_sd = NAN,
-				       .is_model = model->is_known };
-	if (model->is_known) {
+				       .is_model = model->is_known && row };
+	if (forecast->is_model) {
 		pipeline_predict(&model->pipeline, row, chances);
 		forecast->busy = calibration_apply(&model->calibration, chances[1]);
 	}
@@ -398,4 +398,26 @@ void forecaster_ask(const struct forecaster *forecaster, size_t target, size_t s
 	forecast->busy_s = component_mean(mixture, 1, &forecast->busy_sd);
 	forecast->expected_s =
 		forecast->busy * forecast->busy_s + (1 - forecast->busy) * forecast->idle_s;
+}
+
+double forecaster_answer(const struct forecaster *forecaster, const struct features *features,
+			 size_t target, size_t size, double time_s, struct forecast *forecast)
+{
+	const struct chronicle *chronicle = features->chronicle;
+	int known = chronicle_find(chronicle, forecaster->targets[target]);
+	int known_size = chronicle_size(chronicle, forecaster->sizes[size]);
+	const struct chronicle_series *probes =
+		known < 0 ? NULL : chronicle_series(chronicle, (size_t)known, 0);
+	size_t until = probes ? chronicle_until(probes, time_s) : 0;
+	double age = until ? time_s - probes->time_s[until - 1] : INFINITY;
+	double row[FEATURES_MAX];
+	/* Of writes of a size that the chronicle lacks nothing is known but what probes tell. */
+	bool can = age < forecaster->features.window_s &&
+		   (known_size >= 0 || !(forecaster->features.groups & FEATURE_PAST));
+
+	if (can)
+		features_at(features, (size_t)known, known_size < 0 ? 0 : (size_t)known_size,
+			    time_s, row);
+	forecaster_ask(forecaster, target, size, can ? row : NULL, forecast);
+	return age;
 }

@@ -110,9 +110,20 @@ static inline const struct forecaster_model *forecaster_model(const struct forec
 int forecaster_find(const struct forecaster *forecaster, const char *target);
 int forecaster_size(const struct forecaster *forecaster, uint64_t bytes);
 
-/* row: features_at() with the forecaster's plan. Any thread, does not allocate. */
+/*
+ * row: features_at() with the forecaster's plan; NULL: nothing is known but shares. Any thread,
+ * does not allocate.
+ */
 void forecaster_ask(const struct forecaster *forecaster, size_t target, size_t size,
 		    const double *row, struct forecast *forecast);
+
+/*
+ * The same by what a chronicle has, whose numbers need not be the model's; features are of the
+ * forecaster's plan. Where the window before time_s has no probe of the target, shares answer.
+ * Returns how old its newest probe is; INFINITY: there is none.
+ */
+double forecaster_answer(const struct forecaster *forecaster, const struct features *features,
+			 size_t target, size_t size, double time_s, struct forecast *forecast);
 
 /* The file appears when it is complete. What stood there before is kept as PATH.previous. */
 int forecaster_save(const struct forecaster *forecaster, const char *path, struct err *err);

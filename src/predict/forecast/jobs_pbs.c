@@ -129,8 +129,8 @@ void pbs_job_add(const struct pbs_job *from, struct jobs *found, const uint8_t k
 struct reading {
 	const char *name, *text, *end;
 	unsigned line, next_line; /* of the line at hand, and behind it */
-	const uint8_t *key;
-	struct jobs found;
+	void (*each)(const struct pbs_job *job, void *arg);
+	void *arg;
 	struct pbs_job job;
 	bool in_job, was_empty; /* the line before was */
 };
@@ -163,7 +163,7 @@ static bool line_take(struct reading *reading, struct buf *line)
 static void job_end(struct reading *reading)
 {
 	if (reading->in_job)
-		pbs_job_add(&reading->job, &reading->found, reading->key);
+		reading->each(&reading->job, reading->arg);
 	pbs_job_release(&reading->job);
 	reading->in_job = false;
 }
@@ -212,14 +212,14 @@ static int line_read(struct reading *reading, const char *line, struct err *err)
 	return 0;
 }
 
-static int pbs_read(struct jobs *jobs, const char *name, const char *text, size_t bytes,
-		    const uint8_t key[OWNER_KEY_BYTES], struct err *err)
+int pbs_each(const char *name, const char *text, size_t bytes,
+	     void (*each)(const struct pbs_job *job, void *arg), void *arg, struct err *err)
 {
 	struct reading reading = { .name = name,
 				   .text = text,
 				   .end = text + bytes,
-				   .key = key,
-				   .found.time_s = jobs->time_s,
+				   .each = each,
+				   .arg = arg,
 				   .was_empty = true };
 	AUTO_BUF struct buf line = { 0 };
 	int r = 0;
@@ -229,7 +229,28 @@ static int pbs_read(struct jobs *jobs, const char *name, const char *text, size_
 	if (r >= 0)
 		job_end(&reading);
 	pbs_job_release(&reading.job);
-	return jobs_settle(jobs, &reading.found, r);
+	return r;
+}
+
+struct taking {
+	struct jobs found;
+	const uint8_t *key;
+};
+
+static void job_take(const struct pbs_job *job, void *arg)
+{
+	struct taking *taking = arg;
+
+	pbs_job_add(job, &taking->found, taking->key);
+}
+
+static int pbs_read(struct jobs *jobs, const char *name, const char *text, size_t bytes,
+		    const uint8_t key[OWNER_KEY_BYTES], struct err *err)
+{
+	struct taking taking = { .found.time_s = jobs->time_s, .key = key };
+	int r = pbs_each(name, text, bytes, job_take, &taking, err);
+
+	return jobs_settle(jobs, &taking.found, r);
 }
 
 const struct jobs_reader jobs_reader_pbs = {

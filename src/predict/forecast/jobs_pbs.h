@@ -47,6 +47,10 @@ int pbs_attribute(const char *name, size_t n);
 
 void pbs_job_release(struct pbs_job *job);
 
+/* Hands over every job of a text of qstat -f, whatever its state. err tells the line. */
+int pbs_each(const char *name, const char *text, size_t bytes,
+	     void (*each)(const struct pbs_job *job, void *arg), void *arg, struct err *err);
+
 /* Adds it to found unless it is told not to be running. */
 void pbs_job_add(const struct pbs_job *job, struct jobs *found, const uint8_t key[OWNER_KEY_BYTES]);
 

@@ -19,7 +19,10 @@ struct err;
 /* SipHash-2-4 of any bytes. */
 uint64_t owner_hash(const void *bytes, size_t n, const uint8_t key[OWNER_KEY_BYTES]);
 
-/* The hash of a name; what follows an '@' does not count: "ann@login3" is "ann". "" of "". */
+/*
+ * The hash of a name; what follows an '@' does not count: "ann@login3" is "ann". "" of "". What is
+ * hidden already stays as it is, so that files of ours can be read again under any key.
+ */
 void owner_hide(char out[OWNER_TEXT], const char *name, const uint8_t key[OWNER_KEY_BYTES]);
 
 /*

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "learn/data/random.h"
 #include "learn/judge/metrics.h"
 
 const char *const placement_names[PLACEMENT_RULES] = { "equal", "classes", "expected", "hedged" };
@@ -134,8 +135,8 @@ static double deviation(double sd)
 	return sd >= 0 && isfinite(sd) ? sd : 0;
 }
 
-/* Allowed targets alone, unknown ones as the mean of the others; returns how many. */
-static size_t gather(const struct placement_target *targets, size_t count,
+/* Allowed targets alone, or all; unknown ones as the mean of the others. Returns how many. */
+static size_t gather(const struct placement_target *targets, size_t count, bool all,
 		     struct placement_target *out)
 {
 	struct placement_target mean = { 0 };
@@ -154,7 +155,7 @@ static size_t gather(const struct placement_target *targets, size_t count,
 		mean.busy_sd += deviation(t->busy_sd);
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (!targets[i].is_allowed)
+		if (!targets[i].is_allowed && !all)
 			continue;
 		if (is_known(&targets[i])) {
 			out[n] = targets[i];
@@ -224,7 +225,7 @@ int placement_shares(enum placement_rule rule, const struct placement_target *ta
 
 	if (r < 0)
 		return r;
-	n = gather(targets, count, allowed);
+	n = gather(targets, count, false, allowed);
 	if (!n)
 		return err_set(err, EINVAL, "there is no target that files may be put on");
 	choose(rule, allowed, n, limits, found);
@@ -317,4 +318,44 @@ void placement_judge(const double *shares, const bool *busy, const double *secon
 			slower = sum[k] / (double)n[k];
 	*result =
 		(struct placement_result){ slower, metrics_quantile(finish, count, 0.95), slowest };
+}
+
+/* ---- foresight ---- */
+
+enum { FORESIGHTS = 200 };
+
+static double draw_seconds(const struct placement_target *target, struct random *random)
+{
+	bool is_busy = random_real(random) < target->busy;
+	double mean = is_busy ? target->busy_s : target->idle_s;
+	double sd = is_busy ? target->busy_sd : target->idle_sd;
+	double variance = log1p(sd / mean * (sd / mean));
+
+	return mean * exp(sqrt(variance) * random_normal(random) - variance / 2);
+}
+
+void placement_foresee(const double *shares, const struct placement_target *targets, size_t count,
+		       const struct placement_limits *limits, struct placement_result *result)
+{
+	AUTO_FREE struct placement_target *known = xcalloc(count + 1, sizeof(*known));
+	AUTO_FREE double *seconds = xcalloc(count + 1, sizeof(*seconds));
+	AUTO_FREE bool *groups = xcalloc(count + 1, sizeof(*groups));
+	struct placement_result sum = { 0 };
+	struct random random;
+
+	random_init(&random, 1);
+	gather(targets, count, true, known);
+	for (size_t i = 0; i < count; i++)
+		groups[i] = placement_is_busy(&known[i], limits);
+	for (int k = 0; k < FORESIGHTS; k++) {
+		struct placement_result step;
+
+		for (size_t i = 0; i < count; i++)
+			seconds[i] = draw_seconds(&known[i], &random);
+		placement_judge(shares, groups, seconds, count, 0, &step);
+		sum.slower_group += step.slower_group / FORESIGHTS;
+		sum.late += step.late / FORESIGHTS;
+		sum.slowest += step.slowest / FORESIGHTS;
+	}
+	*result = sum;
 }

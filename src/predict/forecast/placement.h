@@ -109,4 +109,12 @@ static inline double placement_metric(const struct placement_result *result, siz
 void placement_judge(const double *shares, const bool *busy, const double *seconds, size_t count,
 		     double feedback, struct placement_result *result);
 
+/*
+ * What is expected of a step before it is made: means over times that are drawn from the forecasts,
+ * the same for everybody who asks. Targets that nothing is known of count as the mean of the
+ * others.
+ */
+void placement_foresee(const double *shares, const struct placement_target *targets, size_t count,
+		       const struct placement_limits *limits, struct placement_result *result);
+
 #endif

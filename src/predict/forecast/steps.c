@@ -75,20 +75,16 @@ double steps_accuracy(const struct steps *steps, const bool *states)
 
 /* ---- a point ---- */
 
-struct outcome {
-	struct placement_result placed, equal;
-};
-
 struct run {
 	const struct steps *steps;
 	const struct steps_plan *plan;
 	const double *feedbacks;
 	size_t feedback_count;
-	struct outcome *outcomes; /* variant, deal, feedback, point */
+	struct steps_outcome *outcomes; /* variant, deal, feedback, point */
 };
 
-static struct outcome *run_outcome(const struct run *run, size_t variant, size_t deal,
-				   size_t feedback, size_t point)
+static struct steps_outcome *run_outcome(const struct run *run, size_t variant, size_t deal,
+					 size_t feedback, size_t point)
 {
 	size_t row = (variant * DEALS + deal) * run->feedback_count + feedback;
 
@@ -140,10 +136,12 @@ static void tell(const struct run *run, enum steps_source source, size_t deal, s
 	}
 }
 
-static void play(const struct run *run, size_t variant, size_t deal, size_t point,
-		 struct placement_target *targets, double *shares, bool *groups)
+static void play(const struct run *run, size_t variant, size_t deal, size_t point)
 {
 	size_t n = run->steps->targets;
+	AUTO_FREE struct placement_target *targets = xcalloc(n, sizeof(*targets));
+	AUTO_FREE double *shares = xcalloc(2 * n, sizeof(*shares));
+	AUTO_FREE bool *groups = xcalloc(n, sizeof(*groups));
 	const double *seconds = run->steps->seconds + point * n;
 	double *equal = shares + n;
 
@@ -152,7 +150,7 @@ static void play(const struct run *run, size_t variant, size_t deal, size_t poin
 	placement_shares(variants[variant].rule, targets, n, &run->plan->limits, shares, NULL);
 	placement_shares(PLACEMENT_EQUAL, targets, n, &run->plan->limits, equal, NULL);
 	for (size_t f = 0; f < run->feedback_count; f++) {
-		struct outcome *outcome = run_outcome(run, variant, deal, f, point);
+		struct steps_outcome *outcome = run_outcome(run, variant, deal, f, point);
 
 		placement_judge(shares, groups, seconds, n, run->feedbacks[f], &outcome->placed);
 		placement_judge(equal, groups, seconds, n, run->feedbacks[f], &outcome->equal);
@@ -162,16 +160,12 @@ static void play(const struct run *run, size_t variant, size_t deal, size_t poin
 static void play_point(void *arg, size_t point, unsigned worker)
 {
 	const struct run *run = arg;
-	size_t n = run->steps->targets;
-	AUTO_FREE struct placement_target *targets = xcalloc(n, sizeof(*targets));
-	AUTO_FREE double *shares = xcalloc(2 * n, sizeof(*shares));
-	AUTO_FREE bool *groups = xcalloc(n, sizeof(*groups));
 
 	(void)worker;
 	for (size_t v = 0; v < VARIANTS; v++)
 		if (has_source(run->steps, variants[v].source))
 			for (size_t d = 0; d < deals_of(v); d++)
-				play(run, v, d, point, targets, shares, groups);
+				play(run, v, d, point);
 }
 
 /* ---- repetitions ---- */
@@ -231,7 +225,7 @@ static void sum_up(const struct run *run, const struct draws *draws, size_t vari
 	gain->worst = INFINITY;
 	for (size_t k = 0; k < all; k++) {
 		size_t deal = deals_of(variant) > 1 ? draws->deal[k] : 0;
-		const struct outcome *o =
+		const struct steps_outcome *o =
 			run_outcome(run, variant, deal, feedback, draws->point[k]);
 		double placed = placement_metric(&o->placed, metric);
 		double equal = placement_metric(&o->equal, metric);
@@ -321,6 +315,35 @@ int steps_run(const struct steps *steps, const struct steps_plan *plan, struct s
 	free(draws.point);
 	free(draws.deal);
 	return (int)count;
+}
+
+int steps_trace(const struct steps *steps, const struct steps_plan *plan, enum placement_rule rule,
+		enum steps_source source, struct steps_outcome *outcomes, struct err *err)
+{
+	static const double none[] = { 0 };
+	size_t variant = 0, points = plan->points ? plan->points : 100;
+	AUTO_FREE struct steps_outcome *all = NULL;
+	AUTO_FREE uint32_t *point = xcalloc(points, sizeof(*point));
+	AUTO_FREE uint8_t *deal = xcalloc(points, sizeof(*deal));
+	struct run run = { steps, plan, none, 1, NULL };
+	int r = check(steps, plan, err);
+
+	while (variant < VARIANTS &&
+	       (variants[variant].rule != rule || variants[variant].source != source))
+		variant++;
+	if (r < 0)
+		return r;
+	if (variant == VARIANTS || !has_source(steps, source))
+		return err_set(err, ENOENT, "%s is not known", steps_sources[source]);
+	run.outcomes = all = xcalloc(VARIANTS * DEALS * steps->points, sizeof(*all));
+	draw(&(struct draws){ point, deal, points, 1 }, steps->points, plan->seed);
+	for (size_t i = 0; i < points; i++) {
+		size_t d = deals_of(variant) > 1 ? deal[i] : 0;
+
+		play(&run, variant, d, point[i]);
+		outcomes[i] = *run_outcome(&run, variant, d, 0, point[i]);
+	}
+	return 0;
 }
 
 const struct steps_row *steps_find(const struct steps_row *rows, size_t count,

@@ -103,6 +103,18 @@ struct steps_row {
 int steps_run(const struct steps *steps, const struct steps_plan *plan, struct steps_row **rows,
 	      struct err *err);
 
+/* Seconds of a step with the rule's shares and with equal ones. */
+struct steps_outcome {
+	struct placement_result placed, equal;
+};
+
+/*
+ * The steps of the first repetition one by one, which is a run of the paper's (Fig. 12): outcomes
+ * has room for the plan's points, without feedback. -ENOENT where the source is not known.
+ */
+int steps_trace(const struct steps *steps, const struct steps_plan *plan, enum placement_rule rule,
+		enum steps_source source, struct steps_outcome *outcomes, struct err *err);
+
 /* NULL where there is no such row. */
 const struct steps_row *steps_find(const struct steps_row *rows, size_t count,
 				   enum placement_rule rule, enum steps_source source,

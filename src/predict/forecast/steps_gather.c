@@ -79,16 +79,14 @@ static void ask(const struct gathering *g, size_t target, double time_s,
 		struct placement_target *out)
 {
 	const struct features *features = g->origin->features;
-	double row[FEATURES_MAX];
 	struct forecast forecast;
 
 	if (g->models[target] < 0) {
 		*out = (struct placement_target){ .busy = NAN, .idle_s = NAN, .is_allowed = true };
 		return;
 	}
-	features_at(features, target, (size_t)g->size, time_s - features->plan.horizon_s, row);
-	forecaster_ask(g->origin->forecaster, (size_t)g->models[target], (size_t)g->model_size, row,
-		       &forecast);
+	forecaster_answer(g->origin->forecaster, features, (size_t)g->models[target],
+			  (size_t)g->model_size, time_s - features->plan.horizon_s, &forecast);
 	*out = steps_target(&forecast);
 }
 

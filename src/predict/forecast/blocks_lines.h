@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The lines of a text from a file, a pipe or memory, one by one and numbered. Knows gzip.
+ */
+#ifndef SLUICE_PREDICT_FORECAST_BLOCKS_LINES_H
+#define SLUICE_PREDICT_FORECAST_BLOCKS_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+struct err;
+struct gzFile_s;
+
+struct lines {
+	const char *name; /* in messages; must outlive this */
+	struct buf line;  /* at hand, without blanks at its end; holds no zero byte */
+	size_t number;	  /* of it: 1, 2, ... */
+	bool is_cut;	  /* the text ends without the end of this line, or inside gzip data */
+
+	struct gzFile_s *file; /* NULL: memory */
+	char *chunk;
+	const char *at, *end;
+	bool is_broken; /* the gzip data ends too early */
+};
+
+int lines_open(struct lines *lines, const char *path, struct err *err); /* "-": standard input */
+void lines_parse(struct lines *lines, const char *name, const char *text, size_t bytes);
+void lines_close(struct lines *lines);
+
+/* 1: line is the next one; 0: there is none; -errno. */
+int lines_next(struct lines *lines, struct err *err);
+
+#endif

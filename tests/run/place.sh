@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# New files of unmodified programs over several directories (spread_directories): in proportion to the weights, with
+# the program seeing what it sees without us. What a destination refuses leaves the plain open; what the program removes
+# or replaces is removed where it lies; ranks of every MPI race for files, share them and have their own.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+export SLUICE_STORE_PATH=$work/store.db SLUICE_PARAMS_ALLOW=semantics
+case=place
+
+# list FILE DESTINATION...: parameters that spread *.dat
+list() {
+	local to=$1
+	shift
+	printf '{"schema": "sluice.params/1", "parameters": [\n {"name": "spread_directories", "value": "%s", "file": "*.dat"}]}\n' \
+		"$(IFS=,; echo "$*")" >"$to"
+}
+
+# fresh: empty destinations and an empty data directory
+fresh() {
+	rm -rf d0 d1 d2 d3 data
+	mkdir d0 d1 d2 d3 data
+}
+
+# held: how many files each destination has
+held() {
+	for i in 0 1 2 3; do find "d$i" -type f | wc -l; done | paste -sd ' '
+}
+
+list params.json "$work/d0*4" "$work/d1*3" "$work/d2*2" "$work/d3"
+
+# ---- 40 files by many processes, in proportion; the tenth, twentieth ... too
+fresh
+check_rc 0 "$sluice" run -p params.json -o trace -- bash -c 'for i in {1..10}; do echo $i >data/$i.dat; done'
+check_eq "$(held)" "4 3 2 1" "ten files"
+check_eq "$(cat data/7.dat)" 7
+[ -L data/1.dat ] || fail "no link where the file was made"
+fresh
+check_rc 0 "$sluice" run -p params.json -o trace -- bash -c 'for i in {1..8}; do
+	(for k in {1..5}; do echo $i.$k >data/$i.$k.dat; done) & done; wait; echo plain >data/plain.txt'
+check_eq "$(held)" "16 12 8 4" "forty files of eight processes at once"
+check_eq "$(cat data/3.4.dat) $(find data -type l | wc -l) $(find data -type f | wc -l)" "3.4 40 1" "links and plain files"
+"$sluice" report trace >report
+check_has "$(grep -m 1 '16 files' report)" "$work/d0  16/16" "Parameters in the report"
+
+# ---- every way to make a file, and what must be as without us; the names of links are not told
+cat >makes.py <<'END'
+import ctypes, os, stat
+os.umask(0o027)
+libc = ctypes.CDLL(None, use_errno=True)
+libc.fopen.restype = ctypes.c_void_p
+root = os.open("data", os.O_RDONLY)
+def mode(path):
+    return oct(stat.S_IMODE(os.stat(path).st_mode))
+fd = os.open("data/plain.dat", os.O_CREAT | os.O_WRONLY, 0o666)
+os.write(fd, b"abc")
+print(fd, mode("data/plain.dat"), os.stat("data/plain.dat").st_size)
+fd = os.open("data/bare.dat", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o400)
+print(mode("data/bare.dat"), os.write(fd, b"xy"), os.fstat(fd).st_nlink)
+try:
+    os.open("data/bare.dat", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+except FileExistsError:
+    print("exists")
+os.open("at.dat", os.O_CREAT | os.O_WRONLY, 0o777, dir_fd=root)
+print(mode("data/at.dat"))
+print(bool(libc.fopen(b"data/stream.dat", b"w")), mode("data/stream.dat"))
+print(bool(libc.fopen(b"data/exclusive.dat", b"wx")))
+print(libc.creat(b"data/creat.dat", 0o600) > 2, mode("data/creat.dat"))
+for path in b"data/none/x.dat", b"data/slash.dat/", None:
+    ctypes.set_errno(77)
+    print(libc.open(path, os.O_CREAT | os.O_WRONLY, 0o600), ctypes.get_errno())
+print(libc.open(b"data/nofollow.dat", os.O_CREAT | os.O_NOFOLLOW | os.O_WRONLY, 0o600) > 2, os.path.islink("data/nofollow.dat"))
+with open("data/here.dat", "a") as f:
+    f.write("more")
+print(open("data/here.dat").read(), os.path.islink("data/here.dat"))
+os.mkdir("data/sub")
+with open("data/sub/long" + "n" * 240 + ".dat", "w") as f:
+    f.write("long")
+# A new version is written beside the old one and takes its place; then it goes.
+for text in "one", "two", "three":
+    with open("data/new.dat", "w") as f:
+        f.write(text)
+    os.rename("data/new.dat", "data/version.dat")
+print(open("data/version.dat").read())
+os.link("data/version.dat", "data/second.dat", follow_symlinks=False)
+os.unlink("data/version.dat")
+print(open("data/second.dat").read())
+os.remove("data/second.dat")
+fd = os.open("data/open.dat", os.O_CREAT | os.O_RDWR, 0o600)
+os.unlink("data/open.dat")
+print(os.write(fd, b"gone"), os.pread(fd, 9, 0))
+try:
+    os.unlink("data/open.dat")
+except FileNotFoundError:
+    print("not there")
+print(sorted(os.listdir("data")))
+END
+
+# makes [COMMAND...]: what the program prints is in out
+makes() {
+	fresh
+	echo -n old >data/here.dat
+	check_rc 0 "$@" python3 makes.py
+}
+makes env
+cp out expected
+makes "$sluice" run -p params.json -o trace --
+diff expected out || fail "the program sees something else"
+check_eq "$(held | tr ' ' + | bc)" "$(find data -type l | wc -l)" "files behind links"
+check_eq "$(find d? -name 'version*' -o -name 'second*' -o -name 'new*' -o -name 'open*')" "" "what was removed"
+check_eq "$(cat data/sub/long*)" long
+makes "$sluice" run --mode off -p params.json --
+diff expected out || fail "unrecorded: the program sees something else"
+check_eq "$(find data -type l | wc -l)" 6 "links with recording off"
+makes env SLUICE_DISABLE=1 "$sluice" run -p params.json --
+diff expected out || fail "disabled: the program sees something else"
+check_eq "$(held)" "0 0 0 0" "files that were placed with SLUICE_DISABLE"
+SLUICE_PARAMS_ALLOW=layout makes "$sluice" run -p params.json --
+check_has "$(cat err)" "spread_directories" "what is said where it is not allowed"
+check_eq "$(held)" "0 0 0 0" "files that were placed though it is not allowed"
+
+# ---- destinations that refuse: missing, a file, full, not ours. Each leaves the plain open
+mkdir shut && touch taken
+list bad.json "$work/missing" "$work/taken"
+fresh
+check_rc 0 "$sluice" run -p bad.json -o trace -- bash -c 'for i in 1 2 3 4; do echo $i >data/$i.dat; done; cat data/*.dat'
+check_eq "$(paste -sd ' ' out) $(find data -type l | wc -l)" "1 2 3 4 0" "plain files"
+check_has "$("$sluice" report trace)" "refused: failed" "the report"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$work" && chmod 777 data && chmod 700 shut
+	list shut.json "$work/shut"
+	check_rc 0 "$sluice" run -p shut.json -o trace -- setpriv --reuid 65534 --clear-groups --regid 65534 \
+		bash -c 'echo mine >data/mine.dat; cat data/mine.dat'
+	check_eq "$(cat out) $(find data -type l | wc -l)" "mine 0" "a destination that is not ours"
+	rm -f data/mine.dat
+	# A directory that the program may not write to: no file, no link, the same error
+	chmod 755 data && chmod 777 d?
+	check_rc 1 "$sluice" run -p params.json -o trace -- setpriv --reuid 65534 --clear-groups --regid 65534 \
+		bash -c 'echo mine >data/mine.dat'
+	check_has "$(cat err)" "Permission denied"
+	check_eq "$(held)" "0 0 0 0" "files of a name that cannot be made"
+fi
+
+# ---- files in the destinations themselves stay where they are made
+fresh
+check_rc 0 "$sluice" run -p params.json -o trace -- bash -c "echo x >d0/x.dat; echo y >d1/../d2/y.dat"
+check_eq "$(find d? -type l | wc -l) $(held)" "0 1 0 1 0" "files made in destinations"
+
+# ---- killed in the middle: links that are there lead to files
+fresh
+check_rc 137 "$sluice" run -p params.json -o trace -- bash -c 'for ((i = 0; ; i++)); do echo $i >data/$i.dat
+	[ $i = 60 ] && (sleep 0.02; kill -9 $$) & done'
+for name in data/*.dat; do
+	[ -e "$name" ] || fail "$name leads nowhere"
+done
+
+# ---- ranks
+for mpi in $(mpi_list); do
+	for order in outside inside; do
+		fresh
+		export SLUICE_PARAMS_FILE=$work/params.json
+		mpi_order "$order" "$mpi" 3 places keep
+		(cd data && check_rc 0 timeout -k 5 60 "${command[@]}")
+		check_eq "$(cat err)" "" "$mpi $order: what is said on stderr"
+		unset SLUICE_PARAMS_FILE
+		check_eq "$(cd data && find . -type l | sort | paste -sd ' ')" \
+			"./own.0.dat ./own.1.dat ./own.2.dat ./shared.dat" "$mpi $order: links"
+		check_eq "$(held | tr ' ' + | bc)" 4 "$mpi $order: files behind links"
+		check_eq "$(stat -Lc %s data/shared.dat)" 12288 "$mpi $order: size of the shared file"
+	done
+done

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The jobs that a real Slurm runs, as all readers see them: squeue in columns and as JSON, scontrol on one line and
+# on many, and qstat -f as Slurm prints it.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/libslurm.sh"
+slurm_here
+slurm_start 4
+
+started=$(date +%s)
+submit() {
+	sbatch --parsable -o /dev/null --wrap 'sleep 60' "$@" >/dev/null
+}
+submit -N 1 -J one
+submit -N 2 -J $'two | words=3 \n x@site.edu' -t 7
+submit -N 3 -J "of-$(id -un)" -p debug -t 25 --mem 50
+submit -N 4 -J waits --exclusive
+slurm_wait RUNNING 3
+
+# id, queue, nodes, memory, allocated
+seen() {
+	"$prog/jobs" key "$@" >all || fail "the jobs cannot be read by $*"
+	sort -n all | cut -f 1-5
+}
+expected=$'1\tbatch\t1\t104857600\t600
+2\tbatch\t2\t209715200\t420
+3\tdebug\t3\t157286400\t1500'
+owner=
+check_reader() {
+	local used
+	check_eq "$(seen "$@")" "$expected" "what $* sees"
+	owner=${owner:-$(head -n 1 all | cut -f 6)}
+	[[ $owner =~ ^[0-9a-f]{16}$ ]] || fail "the owner is \"$owner\""
+	check_eq "$(cut -f 6 all | sort -u)" "$owner" "the owner as $* has it"
+	# Hidden in names, too.
+	check_eq "$(grep -c "	of-$owner\$" all)" 1 "names with the owner in it"
+	! grep -q 'x@site' all || fail "an address is shown: $(cat all)"
+	for used in $(cut -f 7 all); do
+		[ "$used" -ge 0 ] && [ "$used" -le $(($(date +%s) - started + 1)) ] || fail "$* has used times $used"
+	done
+}
+check_reader slurm-text
+check_reader slurm-json
+check_reader scontrol
+check_reader scontrol 'scontrol show job'
+if command -v qstat >/dev/null && qstat -f 2>/dev/null | grep -q '^Job Id:	'; then
+	expected=$(sed -E 's/[0-9]+(\t[0-9]+)$/nan\1/' <<<"$expected") # which tells no memory
+	check_reader pbs
+fi
+
+# Of all, the name that has a line break is one line of ours.
+"$prog/jobs" key slurm-json | cut -f 8 | sort >json
+"$prog/jobs" key slurm-text | cut -f 8 | sort | diff - json || fail "names differ"
+
+scancel 1 2 3 4
+slurm_wait RUNNING 0
+check_eq "$(seen slurm-text; seen slurm-json; seen scontrol)" "" "jobs that have ended"

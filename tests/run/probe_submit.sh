@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A collection job is handed in again whenever it has ended (WAN-11, WAN-AC-15): to a queue that is played by
+# scripts for PBS, and to a real Slurm. There is never a second one, even if the watcher is started again.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/libslurm.sh"
+
+# ---- PBS: a job ends when it has been looked at three times ----
+mkdir bin queue
+cat >bin/qsub <<'END'
+#!/bin/bash
+cd "$QUEUE"
+[ "$1" = -N ] || exit 2
+[ ! -e refuse ] || { echo "qsub: Job exceeds queue resource limits" >&2; exit 188; }
+ls [0-9]* >/dev/null 2>&1 && echo "two at once" >>violations
+id=$(($(cat last 2>/dev/null || echo 40) + 1))
+echo "$id" >last
+echo "$*" >>submitted
+echo "$2 0" >"$id"
+echo "$id.sdb"
+END
+cat >bin/qstat <<'END'
+#!/bin/bash
+cd "$QUEUE"
+[ ! -e down ] || { echo "qstat: cannot connect to server sdb (errno=15010)" >&2; exit 255; }
+for id in [0-9]*; do
+	[ -e "$id" ] || continue
+	read -r name looks <"$id"
+	state=R
+	[ "$looks" != 2 ] || state=C
+	printf 'Job Id: %s.sdb\n    Job_Name = %s\n    Job_Owner = %s@login1\n    job_state = %s\n    queue = batch\n\n' \
+		"$id" "$name" "$(id -un)" "$state"
+	if [ "$state" = C ]; then rm "$id"; else echo "$name $((looks + 1))" >"$id"; fi
+done
+printf 'Job Id: 7.sdb\n    Job_Name = %s\n    Job_Owner = somebody@login1\n    job_state = R\n\n' "$MINE"
+END
+cat >bin/qdel <<'END'
+#!/bin/bash
+rm "$QUEUE/${1%.sdb}"
+END
+chmod +x bin/*
+printf '[site]\nname = played\n[jobs]\nreader = pbs\n' >site.ini
+echo 'sleep 1' >collect.sh
+export QUEUE=$work/queue MINE=mine
+played() {
+	PATH=$work/bin:$PATH "$sluice" probe submit --site ./site.ini --every 10ms --shortest 0 --name mine "$@"
+}
+
+check_rc 0 played --times 3 collect.sh -- -q batch
+check_eq "$(cut -d' ' -f2- out)" "submitted job 41.sdb
+job 41.sdb ended
+submitted job 42.sdb
+job 42.sdb ended
+submitted job 43.sdb
+job 43.sdb ended" "what is told of three jobs"
+check_eq "$(sort -u queue/submitted)" "-N mine -q batch collect.sh" "how jobs are submitted"
+[ ! -e queue/violations ] || fail "$(cat queue/violations)"
+
+# Somebody's job is there already: it is found, and one more is wanted.
+echo "mine 0" >queue/50
+check_rc 0 played --times 1 --json collect.sh
+check_eq "$(python3 -c 'import json
+d = json.load(open("out"))
+print(d["schema"], d["submitted"], d["end"], [(job["id"], job["found"]) for job in d["jobs"]])')" \
+	"sluice.probe/1 1 times [('50.sdb', True), ('44.sdb', False)]" "what is told of a job that was there"
+[ ! -e queue/violations ] || fail "$(cat queue/violations)"
+
+# The scheduler refuses, in its own words; or every job ends at once.
+touch queue/refuse
+check_rc 1 played --failures 2 collect.sh
+check_has "$(cat err)" "qsub: Job exceeds queue resource limits"
+check_has "$(tail -n 1 err)" "given up after 2 failures"
+rm queue/refuse
+check_rc 1 played --failures 2 --shortest 1h collect.sh
+check_has "$(cat err)" "2 jobs in a row ended within 3600 s"
+
+# While the queue cannot be asked nothing is submitted.
+before=$(wc -l <queue/submitted)
+touch queue/down
+check_rc 0 played --for 100ms collect.sh
+check_has "$(cat err)" "cannot connect to server"
+check_eq "$(wc -l <queue/submitted)" "$before" "jobs that were submitted"
+rm queue/down
+
+# The end leaves the job where it is, unless told otherwise.
+check_rc 0 played --every 10s --for 100ms collect.sh
+check_has "$(tail -n 1 out)" "goes on"
+[ "$(ls queue/[0-9]* | wc -l)" = 1 ] || fail "the job is gone"
+rm queue/[0-9]*
+check_rc 0 played --every 10s --for 100ms --cancel collect.sh
+check_has "$(tail -n 1 out)" "cancelled job"
+[ "$(ls queue/[0-9]* 2>/dev/null | wc -l)" = 0 ] || fail "the job is still there"
+
+# What is wrong is told.
+check_rc 2 played --name 'a,b' collect.sh
+check_rc 1 played nowhere.sh
+check_has "$(cat err)" "nowhere.sh: No such file"
+check_rc 1 env PATH="$work" "$sluice" probe submit collect.sh
+check_has "$(cat err)" "neither sbatch nor qsub"
+
+# ---- Slurm: the real one ----
+slurm_here
+slurm_start 1
+printf '#!/bin/sh\necho "$SLURM_JOB_ID" >>%s/ran\n' "$work" >quick.sh
+printf '#!/bin/sh\nsleep 60\n' >long.sh
+check_rc 0 "$sluice" probe submit --times 3 --every 50ms --shortest 0 quick.sh -- -o /dev/null
+check_eq "$(cut -d' ' -f2- out | tr '\n' ' ')" \
+	"submitted job 1 job 1 ended submitted job 2 job 2 ended submitted job 3 job 3 ended " "what is told of Slurm"
+check_eq "$(tr '\n' ' ' <ran)" "1 2 3 " "jobs that ran"
+
+"$sluice" probe submit --every 50ms long.sh -- -o /dev/null >first 2>&1 &
+watcher=$!
+for ((i = 0; i < 200; i++)); do
+	grep -q submitted first && break
+	sleep 0.05
+done
+kill -TERM "$watcher"
+wait "$watcher" || fail "the watcher failed: $(cat first)"
+check_has "$(cat first)" "job 4 goes on"
+check_rc 0 "$sluice" probe submit --every 50ms --for 300ms --cancel long.sh -- -o /dev/null
+check_eq "$(cut -d' ' -f2- out)" "found job 4, which is watched
+cancelled job 4" "what a second watcher does"
+
+check_rc 1 "$sluice" probe submit --every 50ms --failures 2 long.sh -- -p nowhere
+check_has "$(cat err)" "invalid partition"
