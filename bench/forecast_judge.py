@@ -8,13 +8,17 @@
     forecast_judge.py fit DIR SYSTEM TARGETS          seconds that scikit-learn's SVM takes for one target, mean
     forecast_judge.py steps BARS RESULTS              `bench_forecast steps`: gains by rule, source and metric
     forecast_judge.py real BARS OUTPUT                keys of bench_forecast_real
+    forecast_judge.py outside FILE COMMAND...         runs it; what the kernel counts for it and its children, into FILE
+    forecast_judge.py probe BARS STATISTICS FILE      `sluice probe run --json` beside what was counted outside
     forecast_judge.py gain BARS DIR DEVICES           steps of the real experiment
 """
 import json
 import math
+import os
 import random
 import re
 import statistics
+import subprocess
 import sys
 import time
 from bisect import bisect_right
@@ -237,6 +241,45 @@ def real(bars, path):
              f" ({start[1]:.1f} % blocked in time; bar 90 %)")
 
 
+# ---- probes ----
+
+
+def io_counts():
+    with open("/proc/self/io") as f:
+        return {k: int(v) for k, v in (line.split(": ") for line in f)}
+
+
+def outside(path, *command):
+    """Bytes and CPU time of children that were waited for count for who waits."""
+    before, start = io_counts(), time.monotonic()
+    child = subprocess.Popen(command)
+    _, status, usage = os.wait4(child.pid, 0)
+    seconds, after = time.monotonic() - start, io_counts()
+    with open(path, "w") as f:
+        print(f"seconds={seconds:.3f} cpu_s={usage.ru_utime + usage.ru_stime:.4f}"
+              f" write_bytes={after['write_bytes'] - before['write_bytes']}", file=f)
+    sys.exit(os.waitstatus_to_exitcode(status))
+
+
+def probe(bars, statistics_path, outside_path):
+    bars = Bars(bars)
+    with open(statistics_path) as f:
+        told = json.load(f)
+    seen = lines(outside_path)[0]
+    own, kernel = 100 * told["cpu_share"], 100 * seen["cpu_s"] / seen["seconds"]
+    wrote = sum(t["bytes"] for t in told["targets"])
+    print(f"  {len(told['targets'])} targets, {told['rounds']} rounds in {told['seconds']:.1f} s: {wrote / 1e6:.1f} MB written,"
+          f" CPU {told['cpu_seconds']:.3f} s by its own statistics, {seen['cpu_s']:.3f} s by the kernel's;"
+          f" bytes to storage by the kernel's {seen['write_bytes'] / 1e6:.1f} MB")
+    bars.bar(own < 0.5 and kernel < 0.5, f"probe: {own:.3f} % of one core by its own statistics, {kernel:.3f} % by the"
+             f" kernel's (bar: below 0.5 %)")
+    # The store and its journal are written, too.
+    bars.bar(wrote <= seen["write_bytes"] <= 1.05 * wrote + 16e6,
+             f"probe: {wrote} bytes by its statistics, {seen['write_bytes']:.0f} by the kernel's, with the store")
+    bars.key("probe_cpu_percent", f"{own:.3f}/{kernel:.3f}")
+    bars.key("probe_bytes", f"{wrote}/{seen['write_bytes']:.0f}")
+
+
 # ---- the experiment ----
 
 BOOTSTRAPS = 4000
@@ -296,9 +339,9 @@ def forecasts_judge(directory, events):
     with open(f"{directory}/forecasts") as f:
         for line in f:
             _, when, text = line.split(" ", 2)
-            for target in json.loads(text)["targets"]:
-                said = target["busy"] > 0.5
-                right += said == is_loaded(events, int(target["name"][1:]) - 1, int(when) / 1e9)
+            for answer in json.loads(text)["forecasts"]:
+                said = answer["busy"] > 0.5
+                right += said == is_loaded(events, int(answer["target"][1:]) - 1, int(when) / 1e9)
                 total += 1
     return right / total if total else math.nan
 
@@ -313,7 +356,7 @@ def gain(bars, directory, devices):
     print(f"  {len(blocks)} steps of each rule in random order; forecasts agree with the load in"
           f" {100 * forecasts_judge(directory, events):.1f} %")
     print("  rule        MiB/s   median s   mean s   slowest s   gain, 95 % interval       files on loaded / free targets"
-          "   decision ms")
+          "   whole ms")
     for rule in rules:
         seconds = [b[rule][1] for b in blocks]
         loaded, free = [], []
@@ -345,7 +388,9 @@ def gain(bars, directory, devices):
 
 def main(words):
     verbs = {"learn": (learn, 4), "days": (days, 3), "fit": (fit, 3), "steps": (steps, 2), "real": (real, 2),
-             "gain": (gain, 3)}
+             "probe": (probe, 3), "gain": (gain, 3)}
+    if words[:1] == ["outside"] and len(words) > 2:
+        outside(*words[1:])
     if not words or words[0] not in verbs or len(words) - 1 != verbs[words[0]][1]:
         sys.exit(__doc__)
     verbs[words[0]][0](*words[1:])
