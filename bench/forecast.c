@@ -169,6 +169,27 @@ static int run_judge(char **words, struct err *err)
 	return r;
 }
 
+/* The states alone are fitted; folds are there for the form. */
+static int run_rows(char **words, struct err *err)
+{
+	struct bed bed = { 0 };
+	struct judgement judgement = { 0 };
+	struct judgement_plan plan;
+	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), err);
+
+	if (r < 0)
+		return r;
+	judgement_plan_init(&plan);
+	plan.labels.from_s = bed.from_s;
+	plan.labels.to_s = plan.test_to_s = bed.to_s + 1;
+	r = states_fit(&judgement.states, &bed.generated.chronicle, &plan.labels, err);
+	if (r >= 0)
+		r = rows_export(&bed, &judgement, &plan, words[2], words[0], err);
+	states_release(&judgement.states);
+	bed_release(&bed);
+	return r;
+}
+
 /* ---- train ---- */
 
 /* Median over blocks; every answer is for another target, as they are asked for in turn. */
@@ -363,10 +384,8 @@ static const struct verb {
 	int operands;
 	int (*run)(char **words, struct err *err);
 } verbs[] = {
-	{ "judge", 4, run_judge },
-	{ "train", 3, run_train },
-	{ "steps", 3, run_steps },
-	{ "generate", 1, run_generate },
+	{ "judge", 4, run_judge }, { "rows", 3, run_rows },	    { "train", 3, run_train },
+	{ "steps", 3, run_steps }, { "generate", 1, run_generate },
 };
 
 int main(int argc, char **argv)
