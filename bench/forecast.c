@@ -285,15 +285,27 @@ static int run_train(char **words, struct err *err)
 
 /* ---- steps ---- */
 
+/* A name of several words as one. */
+static const char *joined(const char *name, char text[64])
+{
+	snprintf(text, 64, "%s", name);
+	for (char *at = text; (at = strchr(at, ' ')) != NULL;)
+		*at = '_';
+	return text;
+}
+
 static void row_print(const struct steps_row *row)
 {
+	char source[64], metric[64];
+
 	for (size_t m = 0; m < PLACEMENT_METRICS; m++) {
 		const struct steps_gain *gain = &row->gains[m];
 
 		printf("rule=%s source=%s metric=%s mean=%.6f low=%.6f high=%.6f total=%.6f "
 		       "won=%.4f lost=%.4f\n",
-		       placement_names[row->rule], steps_sources[row->source], placement_metrics[m],
-		       gain->mean, gain->low, gain->high, gain->total, gain->won, gain->lost);
+		       placement_names[row->rule], joined(steps_sources[row->source], source),
+		       joined(placement_metrics[m], metric), gain->mean, gain->low, gain->high,
+		       gain->total, gain->won, gain->lost);
 	}
 }
 
@@ -326,6 +338,19 @@ static int steps_print(const struct bed *bed, const struct forecaster *forecaste
 	return r;
 }
 
+/* Probes and writes of 1 GB stay: models of the others would be made for nothing. */
+static void sizes_drop(struct bed *bed)
+{
+	struct chronicle *chronicle = &bed->generated.chronicle;
+
+	for (size_t target = 0; target < chronicle->target_count; target++) {
+		for (size_t size = 1; size < chronicle->size_count; size++) {
+			if (size != bed->size)
+				chronicle_series(chronicle, target, size)->count = 0;
+		}
+	}
+}
+
 static int run_steps(char **words, struct err *err)
 {
 	struct bed bed = { 0 };
@@ -335,7 +360,7 @@ static int run_steps(char **words, struct err *err)
 
 	if (r < 0)
 		return r;
-	/* The other sizes need no models. */
+	sizes_drop(&bed);
 	r = forecaster_make(&forecaster, &bed, "svm", bed.from_s + DAY_S * strtod(words[2], NULL),
 			    4, err);
 	if (r < 0)

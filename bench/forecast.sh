@@ -133,7 +133,7 @@ part_svm() {
 
 # Four directories at the paper's cadence; what the process and its children took is counted by the kernel as well.
 part_probe() {
-	local seconds=$([ -n "$quick" ] && echo 35 || echo 95) i operands=()
+	local seconds=$([ -n "$quick" ] && echo 65 || echo 330) i operands=()
 	for i in 1 2 3 4; do
 		mkdir -p "probed/d$i"
 		operands+=("d$i=$work/probed/d$i")

@@ -191,9 +191,6 @@ def fit(directory, system, targets):
 
 # ---- placement ----
 
-METRICS = ["slower_group", "late", "slowest"]
-
-
 def steps(bars, path):
     bars = Bars(bars)
     head, *rows = lines(path)
@@ -202,11 +199,11 @@ def steps(bars, path):
     print(f"  {head['targets']:.0f} targets, {head['points']:.0f} points to draw from; forecasts are the true state in"
           f" {100 * head['accuracy']:.1f} %, the label in {100 * head['label_accuracy']:.1f} %")
     print("  gain over equal shares, 95 % of repetitions, share of steps that gain")
-    print(f"  {'rule':9s} {'source':10s} " + "".join(f"{n:>34s}" for n in names))
+    print(f"  {'rule':9s} {'source':14s} " + "".join(f"{n:>34s}" for n in names))
     for rule, source in dict.fromkeys((r["rule"], r["source"]) for r in rows):
         cells = [of[rule, source, n] for n in names]
-        print(f"  {rule:9s} {source:10s} " + "".join(
-            f"{100 * c['mean']:+14.1f} % ({100 * c['low']:+5.1f} {100 * c['high']:+5.1f}) {100 * c['won']:3.0f} %"
+        print(f"  {rule:9s} {source:14s} " + "".join(
+            f"{100 * c['mean']:+10.1f} % ({100 * c['low']:+5.1f} {100 * c['high']:+5.1f}) {100 * c['won']:3.0f} %"
             for c in cells))
     group, slowest, source = names[0], names[-1], rows[0]["source"]
 
