@@ -38,7 +38,7 @@ experiment_start() {
 		"${bed_targets[@]}" >load.log
 	load_pid=$!
 	bed_spawn "$sluice" probe run --system bed --every 1s --truth-every 2s --sizes 1M,8M --timeout 10s --jobs-every 0 \
-		"${operands[@]}" >probe.out 2>probe.err
+		--for "$((collect_s + step_s + 300))s" "${operands[@]}" >probe.out 2>probe.err
 	probe_pid=$!
 	sleep 2
 	kill -0 "$probe_pid" 2>/dev/null && kill -0 "$load_pid" 2>/dev/null || { tail -3 probe.err >&2; return 1; }
