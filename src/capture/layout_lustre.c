@@ -279,7 +279,7 @@ static void objects_tell(const struct stripes *stripes, long bytes, struct info_
 	targets_tell(effective, targets, count);
 }
 
-static void stripes_tell(int fd, struct info_text *effective)
+static void stripes_tell(int fd, bool with_targets, struct info_text *effective)
 {
 	long bytes;
 	struct stripes *stripes =
@@ -293,7 +293,8 @@ static void stripes_tell(int fd, struct info_text *effective)
 	    (stripes->magic == STRIPES_1 || stripes->magic == STRIPES_3)) {
 		number_tell(effective, "striping_factor", stripes->count);
 		number_tell(effective, "striping_unit", stripes->size);
-		objects_tell(stripes, bytes, effective);
+		if (with_targets)
+			objects_tell(stripes, bytes, effective);
 	}
 	syscall(SYS_munmap, stripes, STRIPES_BYTES);
 }
@@ -302,14 +303,15 @@ void lustre_tell(const struct layout *layout, int fd, const char *full, struct i
 		 struct info_text *effective)
 {
 	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
+	bool is_spread = rule && layout->turn != TURN_NONE;
 	struct wish wish = { 0 };
 
-	if (rule && layout->turn != TURN_NONE && layout->is_made) {
+	if (is_spread && layout->is_made) {
 		wish_read(&wish, full);
 		targets_choose(&wish, rule, layout->turn);
 		targets_tell(requested, wish.target, wish.targets);
-	} else if (rule && layout->turn != TURN_NONE) {
+	} else if (is_spread) {
 		inject_refuse(requested, PARAMETERS_SPREAD_OSTS, "failed");
 	}
-	stripes_tell(fd, effective);
+	stripes_tell(fd, is_spread, effective);
 }

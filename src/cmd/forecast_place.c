@@ -7,14 +7,19 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "base/date.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/unit.h"
 #include "cmd/forecast.h"
 #include "cmd/sheet.h"
+#include "params/set.h"
 #include "predict/forecast/forecaster.h"
 #include "predict/forecast/steps.h"
+#include "tune/placing.h"
 
 /* A placement and what it was made from. */
 struct proposal {
@@ -149,6 +154,46 @@ static int propose(const struct command *command, const struct forecast_args *ar
 	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
 }
 
+/* ---- for the actuator ---- */
+
+static int write_file(const struct command *command, const char *path, const struct buf *text)
+{
+	FILE *out = fopen(path, "we");
+	bool bad;
+
+	if (!out)
+		return command_fail(command, "%s: %s", path, strerror(errno));
+	bad = fwrite(text->data, 1, text->len, out) != text->len;
+	if (fclose(out) != 0 || bad)
+		return command_fail(command, "%s: %s", path, strerror(errno));
+	return COMMAND_GOOD;
+}
+
+/* --params: what 'sluice run' spreads new files by. The site says how files get onto a target. */
+static int write_params(const struct command *command, const struct forecast_args *args,
+			const struct forecast_source *source, const struct proposal *proposal)
+{
+	AUTO_FREE struct placement_target *rows =
+		xcalloc(source->site.target_count + 1, sizeof(*rows));
+	AUTO_BUF struct buf text = { 0 };
+	struct param_set set = { 0 };
+	struct err err = { 0 };
+	struct features features;
+	int r;
+
+	features_init(&features, forecast_chronicle(source), &source->site,
+		      &proposal->forecaster->features);
+	placing_ask(proposal->forecaster, &features, &source->site, proposal->now_s, rows);
+	features_release(&features);
+	r = placing_set(&source->site, proposal->rule, rows, &set, &err);
+	if (r >= 0)
+		r = param_json.write(&set, &text, &err);
+	param_set_release(&set);
+	if (r < 0)
+		return forecast_fail(command, r, &err);
+	return write_file(command, args->params, &text);
+}
+
 /* ---- showing it ---- */
 
 static const struct sheet_column target_columns[] = {
@@ -166,18 +211,23 @@ static const struct sheet_column metric_columns[] = {
 	{ 0 },
 };
 
+static double finish_of(const struct proposal *p, size_t t)
+{
+	return placement_expects(&p->targets[t]) * (double)p->bytes[t] /
+	       (double)p->forecaster->sizes[p->size];
+}
+
 static void show_target(struct sheet *sheet, const struct proposal *p, size_t t)
 {
 	const struct placement_target *target = &p->targets[t];
-	double seconds = placement_expects(target);
 
 	sheet_text(sheet, "%s", p->forecaster->targets[t]);
 	sheet_number(sheet, target->busy);
-	sheet_number(sheet, seconds);
+	sheet_number(sheet, placement_expects(target));
 	sheet_number(sheet, p->shares[t]);
 	sheet_number(sheet, p->shares[t] * (double)p->allowed);
 	sheet_number(sheet, (double)p->bytes[t]);
-	sheet_number(sheet, seconds * (double)p->bytes[t] / (double)p->forecaster->sizes[p->size]);
+	sheet_number(sheet, finish_of(p, t));
 }
 
 static void show_metrics(struct sheet *sheet, const struct proposal *p)
@@ -200,11 +250,10 @@ static void show_policy(struct sheet *sheet, const struct proposal *p)
 	if (p->allowed < p->count)
 		sheet_note(sheet, "site %s: files may be put on %zu of %zu targets (%s)",
 			   p->site->name, p->allowed, p->count, p->site->allow);
-	if (p->limits.most > 0)
-		sheet_note(sheet, "site %s: a target gets at most %g times its equal share%s",
-			   p->site->name, p->limits.most, p->limits.least > 0 ? "," : "");
-	if (p->limits.least > 0)
-		sheet_note(sheet, "site %s: and at least %g times", p->site->name, p->limits.least);
+	if (p->limits.least > 0 || p->limits.most > 0)
+		sheet_note(sheet, "site %s: a target gets %g to %g times its equal share",
+			   p->site->name, p->limits.least,
+			   p->limits.most > 0 ? p->limits.most : INFINITY);
 	if (p->unknown)
 		sheet_note(sheet,
 			   "nothing is known of %zu targets: they count as the mean of the "
@@ -212,8 +261,24 @@ static void show_policy(struct sheet *sheet, const struct proposal *p)
 			   p->unknown);
 }
 
-static void show_json(const struct proposal *p, const struct sheet *targets,
-		      const struct sheet *metrics)
+/* Bytes in full: a sheet would round them. */
+static void json_target(struct json *json, const struct proposal *p, size_t t)
+{
+	const struct placement_target *target = &p->targets[t];
+
+	json_open(json, NULL, '{');
+	json_text(json, "target", p->forecaster->targets[t]);
+	json_bool(json, "is_allowed", target->is_allowed);
+	json_real(json, "busy", target->busy);
+	json_real(json, "seconds", placement_expects(target));
+	json_real(json, "share", p->shares[t]);
+	json_real(json, "of_equal", p->shares[t] * (double)p->allowed);
+	json_count(json, "bytes", p->bytes[t]);
+	json_real(json, "finish_s", finish_of(p, t));
+	json_close(json);
+}
+
+static void show_json(const struct proposal *p, const struct sheet *metrics)
 {
 	struct json json;
 
@@ -230,15 +295,18 @@ static void show_json(const struct proposal *p, const struct sheet *targets,
 	json_count(&json, "allowed", p->allowed);
 	json_real(&json, "most", p->limits.most);
 	json_real(&json, "least", p->limits.least);
+	json_open(&json, "placement", '[');
+	for (size_t t = 0; t < p->count; t++)
+		json_target(&json, p, t);
+	json_close(&json);
 	json_open(&json, "sheets", '[');
-	sheet_json(targets, &json);
 	sheet_json(metrics, &json);
 	json_end(&json);
 }
 
 static void show(const struct forecast_args *args, const struct proposal *p)
 {
-	char when[FORECAST_TIME], total[UNIT_TEXT], size[UNIT_TEXT];
+	char when[DATE_TEXT], total[UNIT_TEXT], size[UNIT_TEXT];
 	struct sheet targets, metrics;
 
 	sheet_init(&targets, "placement", "how much goes where", target_columns);
@@ -248,10 +316,10 @@ static void show(const struct forecast_args *args, const struct proposal *p)
 	sheet_init(&metrics, "metrics", "when it is expected to be done", metric_columns);
 	show_metrics(&metrics, p);
 	if (args->json) {
-		show_json(p, &targets, &metrics);
+		show_json(p, &metrics);
 	} else {
 		printf("%s at %s UTC: %s by the rule \"%s\", seconds per %s\n\n",
-		       p->forecaster->system, forecast_time(when, p->now_s),
+		       p->forecaster->system, date_text(when, p->now_s),
 		       unit_bytes(total, (double)p->total), placement_names[p->rule],
 		       unit_bytes(size, (double)p->forecaster->sizes[p->size]));
 		sheet_print(&targets, stdout);
@@ -287,6 +355,8 @@ int forecast_place(struct command *command, const struct forecast_args *args)
 		ret = forecast_latest(command, args, &forecaster, &source, &proposal.now_s);
 	if (!ret)
 		ret = propose(command, args, &source, &proposal);
+	if (!ret && args->params)
+		ret = write_params(command, args, &source, &proposal);
 	if (!ret) {
 		show(args, &proposal);
 		ret = command_finish(command);

@@ -487,6 +487,11 @@ const struct command_ops command_run = {
 		"Without --params, parameters that 'sluice tune' has found for the program are "
 		"told of, or applied with --tune=apply. What was applied is in the trace, and "
 		"'sluice report' shows what became of it.\n\n"
+		"--place spreads the files that the program makes over the targets of probe.site, "
+		"as the forecast of this moment has them (see 'sluice forecast') and the site's "
+		"file allows: over directories, with links in the place of the files, over OSTs "
+		"of Lustre or over pools of CephFS. Where there is no forecast the program runs "
+		"as without, with a warning.\n\n"
 		"SLUICE_DISABLE=1 in the environment keeps a process and its children from being "
 		"recorded.",
 	.options = run_options,

@@ -94,3 +94,43 @@ set stripe_unit 1572864
 set stripe_count 2"
 check_eq "$(grep -c illegal log || true)" 0 "illegal steps in: $(cat log)"
 check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" "ceph_object_size=3145728;ceph_stripe_unit=1572864" "effective layout"
+
+# ---- new files over pools: one in three is slow
+cat >spread.json <<'END'
+{"schema": "sluice.params/1", "parameters": [
+ {"name": "spread_osts", "value": "3*2,7,9"}, {"name": "striping_factor", "value": 2, "file": "wide.dat"},
+ {"name": "striping_unit", "value": 1048576}, {"name": "spread_pools", "value": "fast*2,slow"}]}
+END
+export SLUICE_PARAMS_ALLOW=semantics
+makes "$sluice" run -p spread.json -o trace --
+diff expected out || fail "pools: the program sees something else"
+check_eq "$(grep -c 'set pool fast' log) $(grep -c 'set pool slow' log)" "3 2" "pools in: $(cat log)"
+check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" 'spread_pools=fast"' "the pool of a file"
+SLUICE_PARAMS_ALLOW=layout makes "$sluice" run -p spread.json -o trace --
+[ ! -e log ] || fail "pools that are not allowed: $(cat log)"
+
+# ---- over targets of Lustre: a stripe each, two for the wide one, none twice in a file
+export STANDIN_MAGIC=0x0BD00BD0
+makes "$sluice" run -p spread.json -o trace --
+diff expected out || fail "targets: the program sees something else"
+check_eq "$(cut -d ' ' -f 2- log)" "plain.dat 1048576 3
+wide.dat 1048576 7 9
+at.dat 1048576 3
+stream.dat 1048576 3
+creat.dat 1048576 7" "what liblustreapi was asked for"
+"$sluice" print trace | grep posix_parameters >told
+check_has "$(sed -n 2p told)" 'spread_osts=7,9;striping_factor=2;striping_unit=1048576"' "what was requested"
+check_eq "$(grep -c 'hint/set="spread_osts=' told)" 5 "files whose targets are read back"
+"$sluice" report trace | grep -A 9 '^Parameters' >report
+check_has "$(grep spread_osts report)" "1/1" "targets in the report"
+# Targets that are not there, and a library that cannot choose: the plain open.
+sed 's/"3\*2,7,9"/"99"/' spread.json >none.json
+makes "$sluice" run -p none.json -o trace --
+diff expected out || fail "no such target: the program sees something else"
+check_eq "$(cat err)" "" "what is said on stderr"
+check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" 'spread_osts=!failed' "the refusal"
+ln -sf "$prog/lustreold.so" lib/liblustreapi.so.1
+makes "$sluice" run -p spread.json -o trace --
+diff expected out || fail "old library: the program sees something else"
+check_eq "$(head -n 2 log)" "old plain.dat 1048576 3 1 0
+old at.dat 1048576 3 1 0" "an old library: one stripe, and none of the file that wants two"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Stands in for Lustre and CephFS, which cannot run here: as liblustreapi, and, preloaded, as the
- * kernel as far as the guest asks it (it does so by syscall()). Paths below STANDIN_ROOT are on a
- * file system with the magic STANDIN_MAGIC; what is done to files is written to STANDIN_LOG.
+ * kernel as far as the guest asks it (it does so by syscall()) and as probes do. Paths below
+ * STANDIN_ROOT are on a file system with the magic STANDIN_MAGIC; what is done to files is written
+ * to STANDIN_LOG. Objects are on OST STANDIN_OST where that is set, whatever is asked for.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +19,20 @@
 #include <unistd.h>
 
 static int level = 4;
-static struct {
+#define OBJECTS 64
+
+/* A file's stripes, as lustre.lov has them: the head, and an object per stripe. */
+static struct stripes {
 	uint32_t magic, pattern;
 	uint64_t object[2];
 	uint32_t size;
 	uint16_t count, first;
+	struct {
+		uint64_t id[2];
+		uint32_t generation, target;
+	} objects[OBJECTS];
 } stripes;
+static char pool[64]; /* "": that of the directory, which nobody asks for */
 static uint64_t unit = 4194304, object = 4194304;
 
 static void note(const char *format, ...)
@@ -49,6 +59,14 @@ void llapi_msg_set_level(int new_level)
 	level = new_level;
 }
 
+static void object_put(struct stripes *to, int stripe, uint32_t target)
+{
+	const char *elsewhere = getenv("STANDIN_OST");
+
+	if (stripe < OBJECTS)
+		to->objects[stripe].target = elsewhere ? (uint32_t)atoi(elsewhere) : target;
+}
+
 /* As the real one does: it opens the file itself, and complains aloud. */
 int llapi_file_create(const char *name, unsigned long long size, int offset, int count, int pattern)
 {
@@ -67,8 +85,72 @@ int llapi_file_create(const char *name, unsigned long long size, int offset, int
 	stripes.magic = 0x0BD10BD0;
 	stripes.size = (uint32_t)size;
 	stripes.count = (uint16_t)count;
+	for (int i = 0; i < count; i++)
+		object_put(&stripes, i, (uint32_t)(offset + i));
 	note("create %s %llu %d %d %d\n", slash ? slash + 1 : name, size, offset, count, pattern);
 	return 0;
+}
+
+/* Stripes on targets that the caller chooses, as from Lustre 2.7 on. One at a time will do. */
+static struct stripes wished;
+
+void *llapi_layout_alloc(void)
+{
+	wished = (struct stripes){ .magic = 0x0BD10BD0, .size = 1048576 };
+	return &wished;
+}
+
+void llapi_layout_free(void *layout)
+{
+	if (layout != &wished)
+		note("illegal free\n");
+}
+
+int llapi_layout_stripe_count_set(void *layout, uint64_t count)
+{
+	((struct stripes *)layout)->count = (uint16_t)count;
+	return count && count <= OBJECTS ? 0 : -1;
+}
+
+int llapi_layout_stripe_size_set(void *layout, uint64_t bytes)
+{
+	((struct stripes *)layout)->size = (uint32_t)bytes;
+	return bytes && bytes % 65536 == 0 ? 0 : -1;
+}
+
+/* The real one refuses a target that the file system does not have when the file is made. */
+int llapi_layout_ost_index_set(void *layout, int stripe, uint64_t target)
+{
+	struct stripes *to = layout;
+
+	if (stripe < 0 || stripe >= to->count)
+		return -1;
+	object_put(to, stripe, (uint32_t)target);
+	return 0;
+}
+
+int llapi_layout_file_create(const char *path, int flags, int mode, const void *layout)
+{
+	const char *slash = strrchr(path, '/');
+	const struct stripes *from = layout;
+	int fd = -1;
+
+	for (int i = 0; i < from->count; i++)
+		if (from->objects[i].target >= OBJECTS) {
+			if (level)
+				fprintf(stderr, "llapi: no such target\n");
+			errno = EINVAL;
+			return -1;
+		}
+	fd = open(path, flags | O_CREAT | O_EXCL | O_NOCTTY | O_ASYNC, mode);
+	if (fd < 0)
+		return -1;
+	stripes = *from;
+	note("layout %s %u", slash ? slash + 1 : path, stripes.size);
+	for (int i = 0; i < stripes.count; i++)
+		note(" %u", stripes.objects[i].target);
+	note("\n");
+	return fd;
 }
 
 static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
@@ -80,6 +162,8 @@ static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
 						       : NULL;
 	uint64_t was = of ? *of : 0;
 
+	if (!strcmp(field, "pool"))
+		snprintf(pool, sizeof(pool), "%.*s", (int)bytes, value);
 	if (of)
 		*of = number;
 	if (object % unit) {
@@ -94,10 +178,14 @@ static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
 
 static long fgetxattr_stand(const char *name, char *value, size_t bytes)
 {
-	if (!strcmp(name, "lustre.lov") && stripes.magic && bytes >= sizeof(stripes)) {
-		memcpy(value, &stripes, sizeof(stripes));
-		return sizeof(stripes);
+	size_t used = offsetof(struct stripes, objects[stripes.count]);
+
+	if (!strcmp(name, "lustre.lov") && stripes.magic && bytes >= used) {
+		memcpy(value, &stripes, used);
+		return (long)used;
 	}
+	if (pool[0] && !strcmp(name, "ceph.file.layout.pool"))
+		return snprintf(value, bytes, "%s", pool);
 	if (!strcmp(name, "ceph.file.layout.stripe_unit"))
 		return snprintf(value, bytes, "%llu", (unsigned long long)unit);
 	if (!strcmp(name, "ceph.file.layout.object_size"))
@@ -129,4 +217,17 @@ long syscall(long number, ...)
 		((struct statfs *)a[1])->f_type =
 			(__typeof__(((struct statfs *)a[1])->f_type))strtoull(magic, NULL, 0);
 	return result;
+}
+
+int fsetxattr(int fd, const char *name, const void *value, size_t bytes, int flags)
+{
+	(void)fd;
+	(void)flags;
+	return (int)fsetxattr_stand(name, value, bytes);
+}
+
+ssize_t fgetxattr(int fd, const char *name, void *value, size_t bytes)
+{
+	(void)fd;
+	return fgetxattr_stand(name, value, bytes);
 }

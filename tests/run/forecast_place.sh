@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Placement by forecasts: shares and bytes add up, the site's policy counts, what is written for the actuator makes a
+# real program's files lie where the shares say, and the simulation tells all metrics.
+. "$(dirname "$0")/libtest.sh"
+export SLUICE_STORE_PATH=$work/store.db
+# A generated Cori of four targets, in the middle of its second day.
+of="--on modelled:cori --targets 4"
+
+check_rc 0 "$sluice" forecast train $of -M logistic -k 4 -o model
+now="$of -m model --to 2018-03-12T00:00"
+mkdir d0 d1 d2 d3
+cat >site.ini <<END
+[site]
+name = here
+[targets]
+cscratch-0 = $work/d0
+cscratch-1 = $work/d1
+cscratch-2 = $work/d2
+cscratch-3 = $work/d3
+[placement]
+most_extra = 1.2
+least = 0.5
+END
+
+# ---- shares: they sum up, stay within the limits, and follow the chances
+for rule in equal classes expected hedged; do
+	check_rc 0 "$sluice" forecast place $now --site site.ini -b 1000000007 --stripe 64K --rule $rule --json
+	check_json out sluice.forecast/1
+	python3 - out $rule <<'END' || fail "placement by $rule is wrong: $(cat out)"
+import json, sys
+d = json.load(open(sys.argv[1]))
+p = d["placement"]
+assert d["rule"] == sys.argv[2] and d["site"] == "here" and len(p) == 4
+assert sum(t["bytes"] for t in p) == 1000000007
+assert sum(t["bytes"] % 65536 != 0 for t in p) == 1
+assert abs(sum(t["share"] for t in p) - 1) < 1e-6
+assert all(0.5 - 1e-6 <= t["of_equal"] <= 1.2 + 1e-6 for t in p)
+p.sort(key=lambda t: t["busy"])
+assert p[0]["busy"] < 0.5 < p[-1]["busy"]
+if sys.argv[2] == "equal":
+    assert all(abs(t["share"] - 0.25) < 1e-9 for t in p)
+else:
+    assert all(a["share"] >= b["share"] for a, b in zip(p, p[1:])) and p[0]["share"] > p[-1]["share"]
+m = {r["metric"]: r for r in d["sheets"][0]["rows"]}
+assert list(m) == ["slower group", "95th percentile target", "slowest target"]
+assert sys.argv[2] == "equal" or m["slower group"]["gain"] > 0
+END
+done
+check_rc 0 "$sluice" forecast place $now --site site.ini -b 4G
+check_has "$(cat out)" 'by the rule "hedged"'
+check_has "$(cat out)" "site here: a target gets 0.5 to 1.2 times its equal share"
+
+# ---- policy: targets that are not allowed get nothing; nothing allowed, or no way to do it, is told
+sed 's/^least = .*/allow = cscratch-[123]/' site.ini >some.ini
+check_rc 0 "$sluice" forecast place $now --site some.ini -b 3G --json
+check_eq "$(json_get out '["allowed"]')" 3
+check_eq "$(json_get out '["placement"][0]["bytes"]')" 0
+sed 's/^least = .*/allow = nowhere/' site.ini >none.ini
+check_rc 1 "$sluice" forecast place $now --site none.ini -b 3G
+check_has "$(cat err)" "no target that files may be put on"
+check_rc 2 "$sluice" forecast place $now --site site.ini
+check_has "$(cat err)" "--bytes"
+check_rc 2 "$sluice" forecast place $now -b 1G --busy-from 2
+check_rc 3 "$sluice" forecast place $now -b 1G --size 3M
+check_has "$(cat err)" "3.00 MiB"
+check_rc 3 "$sluice" forecast place $of -b 1G
+check_has "$(cat err)" "no model yet"
+
+# ---- the actuator: 40 new files lie where the shares say
+check_rc 0 "$sluice" forecast place $now --site some.ini -b 4G --rule expected --params params.json --json
+cp out shares.json
+mkdir data
+check_rc 0 env SLUICE_PARAMS_ALLOW=semantics "$sluice" run -p params.json -o trace -- \
+	bash -c 'for i in {1..40}; do echo $i >data/$i; done'
+for i in 0 1 2 3; do find d$i -type f | wc -l; done >held
+python3 - <<'END' || fail "files lie elsewhere: $(paste -sd' ' held) $(cat params.json)"
+import json
+p = json.load(open("shares.json"))["placement"]
+held = [int(line) for line in open("held")]
+assert sum(held) == 40
+assert all(abs(n - 40 * t["share"]) < 2 for n, t in zip(held, p))
+END
+
+# ---- simulation: every metric is named, and an oracle gains
+check_rc 0 "$sluice" forecast simulate $of -M logistic -k 4 --days 1 --repetitions 5 --feedback 0,1 --json
+check_json out sluice.forecast/1
+python3 - out <<'END' || fail "the simulation is wrong: $(head -c 3000 out)"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["moments"] > 200 and d["targets"] == 4 and d["repetitions"] == 5
+assert [s["name"] for s in d["sheets"]] == ["slower_group", "late", "slowest"]
+for s in d["sheets"]:
+    rows = {(r["rule"], r["source"], r["feedback"]): r for r in s["rows"]}
+    assert len(rows) == 26
+    assert rows["classes", "true states", 0]["gain_percent"] > 2
+    assert rows["classes", "random labels", 0]["gain_percent"] < rows["classes", "true states", 0]["gain_percent"]
+    assert rows["expected", "measured times", 0]["slower_percent"] == 0
+    assert rows["classes", "forecast", 1]["gain_percent"] < rows["classes", "forecast", 0]["gain_percent"]
+END
+check_rc 2 "$sluice" forecast simulate $of --days 3
+check_has "$(cat err)" "no day is left to test on"
+check_rc 2 "$sluice" forecast simulate $of --feedback x

@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# New files go where the forecast says: `sluice run --place`, within the site's policy; without site, model or young
+# probes the program runs as without us, and one warning says why. What `sluice forecast place --params` writes does
+# the same by --params.
+. "$(dirname "$0")/libtest.sh"
+export SLUICE_STORE_PATH=$work/store.db SLUICE_FORECAST_MODEL=$work/model SLUICE_PROBE_SITE=$work/site.ini
+
+# site LINES: four directories, and what the site lets be done
+site() {
+	rm -rf t0 t1 t2 t3 data
+	mkdir t0 t1 t2 t3 data
+	{
+		echo "[targets]"
+		for i in 0 1 2 3; do echo "t$i = $work/t$i"; done
+		printf '[placement]\n%s\n' "$1"
+	} >site.ini
+}
+
+# held: how many files each target has
+held() {
+	for i in 0 1 2 3; do find "t$i" -type f | wc -l; done | paste -sd ' '
+}
+
+# probes END: three hours of probes until then. Targets are busy by turns; of the last half an hour t0 alone is.
+probes() {
+	python3 - "$1" <<'END'
+import random, sys
+end = int(sys.argv[1])
+random.seed(5)
+print("System: here")
+for time in range(end - 3 * 3600, end + 1, 60):
+    print("\nTimestamp: %d\nPerformance:\nOSS id 1MB 64MB" % time)
+    for i in range(4):
+        busy = i == 0 if time > end - 1800 else random.Random(time // 1200 * 4 + i).random() < 0.4
+        noise = random.lognormvariate(0, 0.1)
+        print("t%d %.5fs %.5fs" % (i, (0.05 if busy else 0.01) * noise, (3 if busy else 1) * random.lognormvariate(0, 0.1)))
+END
+}
+
+files='for i in {1..40}; do echo $i >data/$i.h5; done; echo log >data/log.txt; cat data/7.h5'
+
+# placed [ARGUMENT...]: forty files and a log
+placed() {
+	check_rc 0 "$sluice" run "$@" -o trace -- bash -c "$files"
+	check_eq "$(cat out)" 7 "what the program sees"
+}
+
+# ---- nothing to go by: the program runs, and one warning tells what to do
+site ""
+placed --place hedged
+check_eq "$(grep -c warning err) $(held)" "1 0 0 0 0" "without a model: $(cat err)"
+check_has "$(cat err)" "there is no model; 'sluice forecast train' makes one; new files are not placed"
+SLUICE_PROBE_SITE='' placed --place hedged
+check_has "$(cat err)" "probe.site names no site"
+check_rc 2 "$sluice" run --place best -- true
+check_has "$(cat err)" "place.rule"
+
+# ---- a forecast: the busy target gets less, by 1 / E[t] about a third of what the others get
+now=$(date +%s)
+probes "$now" >rows
+check_rc 0 "$sluice" probe import rows
+check_rc 0 "$sluice" forecast train -s here -M logistic -k 0
+site "files = *.h5"
+placed --place expected
+check_eq "$(cat err)" "" "what is said on stderr"
+read -r a b c d <<<"$(held)"
+[ "$a" -ge 2 ] && [ "$a" -le 6 ] && [ $((a + b + c + d)) = 40 ] && [ "$b" -ge 11 ] && [ "$c" -ge 11 ] && [ "$d" -ge 11 ] ||
+	fail "files of the targets, the first of which is busy: $a $b $c $d"
+[ ! -L data/log.txt ] || fail "a file was placed that the site does not name"
+check_has "$("$sluice" report trace)" "origin forecast" "where the parameters came from"
+
+# ---- the site's policy, and that of parameters
+site "files = *.h5
+allow = t1, t2"
+placed --place equal
+check_eq "$(held)" "0 20 20 0" "files where the site allows two targets"
+site "most_extra = 1.1"
+placed --place expected
+read -r a b c d <<<"$(held)"
+[ "$b" -le 12 ] && [ "$a" -ge 7 ] || fail "files where a target may get 1.1 times its equal share: $a $b $c $d"
+site ""
+SLUICE_PARAMS_FORBID=spread_directories placed --place expected
+check_has "$(cat err)" "params.forbid"
+check_eq "$(held)" "0 0 0 0" "files that were placed though it is forbidden"
+
+# ---- the same by a file of parameters; what the file says goes before the forecast
+check_rc 0 "$sluice" forecast place --rule expected --bytes 1G --params out.json
+site ""
+SLUICE_PARAMS_ALLOW=semantics placed -p out.json
+read -r a b c d <<<"$(held)"
+[ "$a" -le 6 ] && [ $((a + b + c + d)) = 40 ] || fail "files by parameters: $a $b $c $d"
+site ""
+printf '{"schema": "sluice.params/1", "parameters": [{"name": "spread_directories", "value": "%s", "file": "*.h5"}]}' \
+	"$work/t3" >mine.json
+SLUICE_PARAMS_ALLOW=semantics placed -p mine.json --place equal
+check_eq "$(held)" "0 0 0 40" "files where a file of parameters says so"
+
+# ---- probes that are too old
+rm store.db
+probes $((now - 7200)) >rows
+check_rc 0 "$sluice" probe import rows
+site ""
+placed --place expected
+check_eq "$(grep -c warning err) $(held)" "1 0 0 0 0" "with old probes"
+check_has "$(cat err)" "does 'sluice probe run' run?; new files are not placed"
