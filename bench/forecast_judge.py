@@ -3,7 +3,7 @@
 """Parts of bench/forecast.sh that compare and judge. Each prints words for people, and writes lines "key NAME VALUE" and
 "missed: TEXT" to the file BARS.
 
-    forecast_judge.py learn BARS SYSTEM RESULTS DIR   results of `bench_forecast judge` beside scikit-learn on its rows
+    forecast_judge.py learn BARS SYSTEM RESULTS DIR NAME   results of `bench_forecast judge` beside scikit-learn on its rows
     forecast_judge.py days BARS RESULTS RESULTS       8 training days beside 4
     forecast_judge.py fit DIR SYSTEM TARGETS          seconds that scikit-learn's SVM takes for one target, mean
     forecast_judge.py steps BARS RESULTS              `bench_forecast steps`: gains by rule, source and metric
@@ -118,7 +118,7 @@ def reference_test(make, x, y, fold):
 MEASURES = ["shuffled", "shuffled_auc", "blocked", "blocked_auc", "accuracy", "auc"]
 
 
-def learn(bars, system, results, directory):
+def learn(bars, system, results, directory, name_of):
     import warnings
     warnings.filterwarnings("ignore")
     bars = Bars(bars)
@@ -158,15 +158,15 @@ def learn(bars, system, results, directory):
         for kind, at in (("shuffled folds", 0), ("blocked folds", 2)):
             one, two = (mean(name, MEASURES[at + i]) - statistics.mean(theirs[name][MEASURES[at + i]]) for i in (0, 1))
             bars.bar(abs(one) <= CLOSE and abs(two) <= CLOSE,
-                     f"{system}, {name}, {kind}: accuracy {one:+.4f}, AUC {two:+.4f} beside scikit-learn's"
+                     f"{name_of}, {name}, {kind}: accuracy {one:+.4f}, AUC {two:+.4f} beside scikit-learn's"
                      f" (bar {CLOSE} to either side)")
     bound, word = (0.9, "90 %") if system == "cori" else (0.7, "70 %")
     above = sum(row["accuracy"] > bound for row in svm.values())
-    bars.bar(2 * above > len(targets), f"{system}: SVM above {word} on {above} of {len(targets)} targets (bar: most)")
-    bars.key(f"{system}_svm", f"{mean('svm', 'accuracy'):.3f}")
-    bars.key(f"{system}_svm_latent", f"{mean('svm', 'latent'):.3f}")
-    bars.key(f"{system}_ceiling", f"{mean('svm', 'ceiling'):.3f}")
-    bars.key(f"{system}_above", f"{above}/{len(targets)}")
+    bars.bar(2 * above > len(targets), f"{name_of}: SVM above {word} on {above} of {len(targets)} targets (bar: most)")
+    bars.key(f"{name_of}_svm", f"{mean('svm', 'accuracy'):.3f}")
+    bars.key(f"{name_of}_svm_latent", f"{mean('svm', 'latent'):.3f}")
+    bars.key(f"{name_of}_ceiling", f"{mean('svm', 'ceiling'):.3f}")
+    bars.key(f"{name_of}_above", f"{above}/{len(targets)}")
 
 
 def days(bars, eight, four):
@@ -387,7 +387,7 @@ def gain(bars, directory, devices):
 
 
 def main(words):
-    verbs = {"learn": (learn, 4), "days": (days, 3), "fit": (fit, 3), "steps": (steps, 2), "real": (real, 2),
+    verbs = {"learn": (learn, 5), "days": (days, 3), "fit": (fit, 3), "steps": (steps, 2), "real": (real, 2),
              "probe": (probe, 3), "gain": (gain, 3)}
     if words[:1] == ["outside"] and len(words) > 2:
         outside(*words[1:])
