@@ -14,10 +14,9 @@
  *	         started, and where its nodes are
  *	queue    and how many jobs and nodes were busy beside it. Counted while it ran: it is the
  *	         nearest that there is in the data to what a scheduler says at the start
- *	hours    and node hours of these jobs. They grow with the time that the run took, which is
- *what was to be predicted: beside nodes they tell it. For comparison with figures that were made
- *with all three columns of the job database during   and what servers counted while it ran: for
- *comparison, too
+ *	hours    and node hours of these jobs. They grow with the time that the run took, which
+ *	         was to be predicted: beside nodes they tell it. For comparison only
+ *	during   and what servers counted while it ran: for comparison, too
  */
 #include <errno.h>
 #include <math.h>
