@@ -32,7 +32,9 @@ static size_t probed_count(const struct chronicle *rows)
 /* By parts: a double has no room for nanoseconds since 1970. */
 static double time_of(int64_t ns)
 {
-	return (double)(ns / 1000000000) + (double)(ns % 1000000000) / 1e9;
+	int64_t seconds = ns / 1000000000, rest_ns = ns % 1000000000;
+
+	return (double)seconds + (double)rest_ns / 1e9;
 }
 
 static void node_take(struct running *run, int64_t round_ns)

@@ -122,6 +122,8 @@ for ((i = 0; i < 200; i++)); do
 	grep -q submitted first && break
 	sleep 0.05
 done
+check_rc 1 "$sluice" probe submit long.sh
+check_has "$(cat err)" "another 'sluice probe submit' watches job slc-"
 kill -TERM "$watcher"
 wait "$watcher" || fail "the watcher failed: $(cat first)"
 check_has "$(cat first)" "job 4 goes on"

@@ -84,7 +84,7 @@ static size_t target_find(struct reading *reading, const char *name)
 
 static int rows_keep(struct reading *reading, struct err *err)
 {
-	size_t number[CHRONICLE_SIZES];
+	size_t number[CHRONICLE_SIZES] = { 0 };
 
 	/* A new size moves others: all are added before any is looked up. */
 	for (size_t i = 0; i < reading->size_count; i++)
@@ -254,7 +254,7 @@ static int size_read(const struct reading *reading, const char *word, uint64_t *
 static int columns_read(struct reading *reading, const char *line, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(line);
-	uint64_t sizes[CHRONICLE_SIZES];
+	uint64_t sizes[CHRONICLE_SIZES] = { 0 };
 	size_t count = 0, titles = 0;
 	char *rest = copy, *word;
 	int r;

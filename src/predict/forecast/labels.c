@@ -91,13 +91,13 @@ int states_fit(struct states *states, const struct chronicle *chronicle,
 	for (size_t t = 0; t < states_rows(&made); t++) {
 		bool all = plan->scope == LABELS_SYSTEM;
 
-		for (size_t s = 0; s < made.size_count; s++) {
+		for (size_t s = 1; s < made.size_count; s++) {
 			size_t at = t * made.size_count + s;
 
 			made.known[at] = mixture_of(&made.mixtures[at], chronicle, t,
 						    all ? chronicle->target_count : t + 1, s, plan,
 						    &why) >= 0;
-			truths += s && made.known[at];
+			truths += made.known[at];
 		}
 	}
 	if (!truths) {

@@ -32,7 +32,7 @@ struct labels_plan {
 struct states {
 	enum labels_scope scope;
 	size_t target_count, size_count;
-	struct mixture *mixtures; /* targets (or one) x sizes; that of the probes, too */
+	struct mixture *mixtures; /* targets (or one) x sizes; the probes' are empty */
 	bool *known;		  /* false: there was too little to fit one */
 };
 
