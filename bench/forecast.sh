@@ -78,20 +78,24 @@ part_generator() {
 	done
 }
 
-# system NAME TARGETS DAYS: judged by us, then by scikit-learn on the same rows
+# system NAME TARGETS DAYS EVERY_S TAG: judged by us, then by scikit-learn on the same rows
 system() {
-	mkdir -p rows
-	"$bench" judge "$1" "$2" "$3" rows >"judge.$1" || { miss "learn: $1 was not judged"; return; }
+	mkdir -p "rows.$5"
+	"$bench" judge "$1" "$2" "$3" "$4" "rows.$5" >"judge.$5" || { miss "learn: $5 was not judged"; return; }
 	has_reference || return
-	$python "$here/forecast_judge.py" learn "learn.$1" "$1" "judge.$1" rows && bars "learn.$1" ||
-		miss "learn: $1 was not compared"
+	say "  ground truth every $4 s"
+	$python "$here/forecast_judge.py" learn "learn.$5" "$1" "judge.$5" "rows.$5" "$5" && bars "learn.$5" ||
+		miss "learn: $5 was not compared"
 	say
 }
 
+# Cori's campaign of two days is short: with rows every five minutes as well as every 30 seconds.
 part_learn() {
-	system titan "$([ -n "$quick" ] && echo 2 || echo 6)" 8
-	system cori "$([ -n "$quick" ] && echo 2 || echo 4)" 1
-	[ -e judge.titan ] && "$bench" judge titan "$([ -n "$quick" ] && echo 2 || echo 6)" 4 - >judge.titan4 &&
+	local titan=$([ -n "$quick" ] && echo 2 || echo 6) cori=$([ -n "$quick" ] && echo 2 || echo 4)
+	system titan "$titan" 8 300 titan
+	system cori "$cori" 1 300 cori
+	system cori "$cori" 1 30 cori30
+	[ -e judge.titan ] && "$bench" judge titan "$titan" 4 300 - >judge.titan4 &&
 		$python "$here/forecast_judge.py" days learn.days judge.titan judge.titan4 && bars learn.days ||
 		miss "learn: 4 days were not judged"
 }
@@ -133,7 +137,7 @@ part_svm() {
 
 # Four directories at the paper's cadence; what the process and its children took is counted by the kernel as well.
 part_probe() {
-	local seconds=$([ -n "$quick" ] && echo 35 || echo 95) i operands=()
+	local seconds=$([ -n "$quick" ] && echo 65 || echo 330) i operands=()
 	for i in 1 2 3 4; do
 		mkdir -p "probed/d$i"
 		operands+=("d$i=$work/probed/d$i")

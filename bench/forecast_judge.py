@@ -3,7 +3,7 @@
 """Parts of bench/forecast.sh that compare and judge. Each prints words for people, and writes lines "key NAME VALUE" and
 "missed: TEXT" to the file BARS.
 
-    forecast_judge.py learn BARS SYSTEM RESULTS DIR   results of `bench_forecast judge` beside scikit-learn on its rows
+    forecast_judge.py learn BARS SYSTEM RESULTS DIR NAME   results of `bench_forecast judge` beside scikit-learn on its rows
     forecast_judge.py days BARS RESULTS RESULTS       8 training days beside 4
     forecast_judge.py fit DIR SYSTEM TARGETS          seconds that scikit-learn's SVM takes for one target, mean
     forecast_judge.py steps BARS RESULTS              `bench_forecast steps`: gains by rule, source and metric
@@ -71,7 +71,7 @@ def reference_methods():
     def plain(model):
         return make_pipeline(SimpleImputer(strategy="median"), model)
 
-    return {"tree": lambda: plain(DecisionTreeClassifier(random_state=0)),
+    return {"tree": lambda seed=0: plain(DecisionTreeClassifier(random_state=seed)),
             "bayes": lambda: scaled(GaussianNB()),
             "boosting": lambda: plain(GradientBoostingClassifier(random_state=0)),
             "svm": lambda: scaled(SVC(C=1, gamma="scale", cache_size=200)),
@@ -118,7 +118,7 @@ def reference_test(make, x, y, fold):
 MEASURES = ["shuffled", "shuffled_auc", "blocked", "blocked_auc", "accuracy", "auc"]
 
 
-def learn(bars, system, results, directory):
+def learn(bars, system, results, directory, name_of):
     import warnings
     warnings.filterwarnings("ignore")
     bars = Bars(bars)
@@ -130,12 +130,14 @@ def learn(bars, system, results, directory):
     methods = reference_methods()
     for target in targets:
         x, y, shuffled, blocked = read_rows(f"{directory}/{system}.{target}.csv")
-        for name, make in methods.items():
-            for at, (one, two) in zip((0, 2, 4), (reference_judge(make, x, y, shuffled),
-                                                  reference_judge(make, x, y, blocked),
-                                                  reference_test(make, x, y, shuffled))):
-                theirs[name][MEASURES[at]].append(one)
-                theirs[name][MEASURES[at + 1]].append(two)
+        for name, method in methods.items():
+            # A single tree depends on how ties between splits are broken: the mean of several.
+            for make in [lambda seed=seed: method(seed) for seed in range(5)] if name == "tree" else [method]:
+                for at, (one, two) in zip((0, 2, 4), (reference_judge(make, x, y, shuffled),
+                                                      reference_judge(make, x, y, blocked),
+                                                      reference_test(make, x, y, shuffled))):
+                    theirs[name][MEASURES[at]].append(one)
+                    theirs[name][MEASURES[at + 1]].append(two)
 
     def mean(method, measure):
         return statistics.mean(row[measure] for row in ours[method].values())
@@ -156,15 +158,15 @@ def learn(bars, system, results, directory):
         for kind, at in (("shuffled folds", 0), ("blocked folds", 2)):
             one, two = (mean(name, MEASURES[at + i]) - statistics.mean(theirs[name][MEASURES[at + i]]) for i in (0, 1))
             bars.bar(abs(one) <= CLOSE and abs(two) <= CLOSE,
-                     f"{system}, {name}, {kind}: accuracy {one:+.4f}, AUC {two:+.4f} beside scikit-learn's"
+                     f"{name_of}, {name}, {kind}: accuracy {one:+.4f}, AUC {two:+.4f} beside scikit-learn's"
                      f" (bar {CLOSE} to either side)")
     bound, word = (0.9, "90 %") if system == "cori" else (0.7, "70 %")
     above = sum(row["accuracy"] > bound for row in svm.values())
-    bars.bar(2 * above > len(targets), f"{system}: SVM above {word} on {above} of {len(targets)} targets (bar: most)")
-    bars.key(f"{system}_svm", f"{mean('svm', 'accuracy'):.3f}")
-    bars.key(f"{system}_svm_latent", f"{mean('svm', 'latent'):.3f}")
-    bars.key(f"{system}_ceiling", f"{mean('svm', 'ceiling'):.3f}")
-    bars.key(f"{system}_above", f"{above}/{len(targets)}")
+    bars.bar(2 * above > len(targets), f"{name_of}: SVM above {word} on {above} of {len(targets)} targets (bar: most)")
+    bars.key(f"{name_of}_svm", f"{mean('svm', 'accuracy'):.3f}")
+    bars.key(f"{name_of}_svm_latent", f"{mean('svm', 'latent'):.3f}")
+    bars.key(f"{name_of}_ceiling", f"{mean('svm', 'ceiling'):.3f}")
+    bars.key(f"{name_of}_above", f"{above}/{len(targets)}")
 
 
 def days(bars, eight, four):
@@ -191,9 +193,6 @@ def fit(directory, system, targets):
 
 # ---- placement ----
 
-METRICS = ["slower_group", "late", "slowest"]
-
-
 def steps(bars, path):
     bars = Bars(bars)
     head, *rows = lines(path)
@@ -202,11 +201,11 @@ def steps(bars, path):
     print(f"  {head['targets']:.0f} targets, {head['points']:.0f} points to draw from; forecasts are the true state in"
           f" {100 * head['accuracy']:.1f} %, the label in {100 * head['label_accuracy']:.1f} %")
     print("  gain over equal shares, 95 % of repetitions, share of steps that gain")
-    print(f"  {'rule':9s} {'source':10s} " + "".join(f"{n:>34s}" for n in names))
+    print(f"  {'rule':9s} {'source':14s} " + "".join(f"{n:>34s}" for n in names))
     for rule, source in dict.fromkeys((r["rule"], r["source"]) for r in rows):
         cells = [of[rule, source, n] for n in names]
-        print(f"  {rule:9s} {source:10s} " + "".join(
-            f"{100 * c['mean']:+14.1f} % ({100 * c['low']:+5.1f} {100 * c['high']:+5.1f}) {100 * c['won']:3.0f} %"
+        print(f"  {rule:9s} {source:14s} " + "".join(
+            f"{100 * c['mean']:+10.1f} % ({100 * c['low']:+5.1f} {100 * c['high']:+5.1f}) {100 * c['won']:3.0f} %"
             for c in cells))
     group, slowest, source = names[0], names[-1], rows[0]["source"]
 
@@ -236,7 +235,8 @@ def real(bars, path):
                 _, name, value = line.split()
                 of[name] = [float(v) for v in value.split("/")]
                 bars.key(name, value)
-    start = of["real_likelier_start"]
+    start, hours = of["real_likelier_start"], of["real_likelier_hours"]
+    print(f"  with node hours of concurrent jobs, which tell how long a run took: {hours[0]:.1f} % ({hours[1]:.1f} % blocked)")
     bars.bar(start[0] >= 90, f"real: {start[0]:.1f} % of states from earlier runs and what is known at the start"
              f" ({start[1]:.1f} % blocked in time; bar 90 %)")
 
@@ -387,7 +387,7 @@ def gain(bars, directory, devices):
 
 
 def main(words):
-    verbs = {"learn": (learn, 4), "days": (days, 3), "fit": (fit, 3), "steps": (steps, 2), "real": (real, 2),
+    verbs = {"learn": (learn, 5), "days": (days, 3), "fit": (fit, 3), "steps": (steps, 2), "real": (real, 2),
              "probe": (probe, 3), "gain": (gain, 3)}
     if words[:1] == ["outside"] and len(words) > 2:
         outside(*words[1:])

@@ -14,8 +14,9 @@
  *	         started, and where its nodes are
  *	queue    and how many jobs and nodes were busy beside it. Counted while it ran: it is the
  *	         nearest that there is in the data to what a scheduler says at the start
- *	during   and node hours of these jobs, and what servers counted while it ran. This tells how
- *	         long the run took, which is what was to be predicted: for comparison only
+ *	hours    and node hours of these jobs. They grow with the time that the run took, which
+ *	         was to be predicted: beside nodes they tell it. For comparison only
+ *	during   and what servers counted while it ran: for comparison, too
  */
 #include <errno.h>
 #include <math.h>
@@ -48,11 +49,16 @@ enum { KIND_LEAST = 50, FOLDS = 8, BINS = 10, LAGS = 5, WINDOW = 10, HALF_LIFE =
 	PAST ",clock_*,topology_*,fshealth_ost_*_pct,fshealth_ost_*_kib," \
 	     "fshealth_ost_*_count,fshealth_ost_avg_overloaded_*"
 #define QUEUE START ",jobsdb_concurrent_jobs,jobsdb_concurrent_nodes"
-#define DURING QUEUE ",jobsdb_concurrent_nodehrs,fs_*"
+#define HOURS QUEUE ",jobsdb_concurrent_nodehrs"
+#define DURING HOURS ",fs_*"
 
 static const struct known {
 	const char *name, *list;
-} knowns[] = { { "past", PAST }, { "start", START }, { "queue", QUEUE }, { "during", DURING } };
+} knowns[] = { { "past", PAST },
+	       { "start", START },
+	       { "queue", QUEUE },
+	       { "hours", HOURS },
+	       { "during", DURING } };
 enum { KNOWNS = sizeof(knowns) / sizeof(knowns[0]) };
 
 static const struct method {

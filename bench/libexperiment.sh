@@ -2,7 +2,7 @@
 # The real experiment of forecast.sh: six throttled targets (libbed.sh), a load that moves between them, probes, a model,
 # and a program that writes a set of files with and without placement. To be sourced.
 #
-# Time is compressed: probes come every second instead of every 30, ground truth every 4 seconds, windows have 20 seconds
+# Time is compressed: probes come every second instead of every 30, ground truth every 2 seconds, windows have 20 seconds
 # instead of 600, and the load stays at a target for tens of seconds instead of minutes to hours.
 #
 # While probes are collected the program runs already, its files spread equally: that is what a system looks like before
@@ -37,8 +37,8 @@ experiment_start() {
 	bed_spawn "$BUILD/bench/bench_forecast_load" "${FORECAST_SEED:-1}" "$movers" "$load_threads" "$stay_s" "$rest_s" \
 		"${bed_targets[@]}" >load.log
 	load_pid=$!
-	bed_spawn "$sluice" probe run --system bed --every 1s --truth-every 4s --sizes 1M,8M --timeout 10s --jobs-every 0 \
-		"${operands[@]}" >probe.out 2>probe.err
+	bed_spawn "$sluice" probe run --system bed --every 1s --truth-every 2s --sizes 1M,8M --timeout 10s --jobs-every 0 \
+		--for "$((collect_s + step_s + 300))s" "${operands[@]}" >probe.out 2>probe.err
 	probe_pid=$!
 	sleep 2
 	kill -0 "$probe_pid" 2>/dev/null && kill -0 "$load_pid" 2>/dev/null || { tail -3 probe.err >&2; return 1; }
@@ -73,7 +73,7 @@ step() {
 		[ ! -s now.json ] || echo "$rule $(date +%s%N) $(cat now.json)" >>forecasts
 	fi
 	begin=$(date +%s%N)
-	line=$(bed_run "$sluice" run -q --allow semantics "${how[@]}" -- "$BUILD/bench/bench_forecast_writer" "$work/out" \
+	line=$(bed_run "$sluice" run -q "${how[@]}" -- "$BUILD/bench/bench_forecast_writer" "$work/out" \
 		$writer_processes $writer_files $writer_bytes 2>run.err) || { tail -1 run.err >&2; return 1; }
 	echo "$rule $begin $((($(date +%s%N) - begin) / 1000000)) $line" >>"$2"
 	find out bed/t*/files -mindepth 1 -delete
@@ -107,7 +107,7 @@ experiment() {
 	experiment_start || { miss "experiment: targets, load and probes do not run"; return; }
 	experiment_site >bed.ini
 	equal_parameters >equal.json
-	export SLUICE_PROBE_SITE=$work/bed.ini SLUICE_FORECAST_MODEL=$work/bed.model
+	export SLUICE_PARAMS_ALLOW=semantics SLUICE_PROBE_SITE=$work/bed.ini SLUICE_FORECAST_MODEL=$work/bed.model
 	say "experiment: $targets targets of $target_rate MiB/s, $movers loads of $load_threads writers that stay for" \
 		"$stay_s s in the mean; $collect_s s of probes, then $step_s s of steps of" \
 		"$((writer_processes * writer_files)) files of $((writer_bytes >> 20)) MiB"
