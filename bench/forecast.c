@@ -30,7 +30,7 @@
 
 #define DAY_S 86400.0
 #define GIB (UINT64_C(1) << 30)
-enum { SEED = 1, THREADS = 2, ASKS = 2000, ASK_BLOCKS = 15 };
+enum { TARGETS_MAX = 1024, SEED = 1, THREADS = 2, ASKS = 2000, ASK_BLOCKS = 15 };
 
 /* A generated system with its site. */
 struct bed {
@@ -48,9 +48,12 @@ static double clock_s(clockid_t clock)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int bed_init(struct bed *bed, const char *name, size_t targets, struct err *err)
+static int bed_init(struct bed *bed, const char *name, size_t targets, double truth_every_s,
+		    struct err *err)
 {
-	struct system_wish wish = { .targets = targets, .seed = SEED, .threads = THREADS };
+	struct system_wish wish = {
+		.targets = targets, .seed = SEED, .truth_every_s = truth_every_s, .threads = THREADS
+	};
 	struct system *system;
 	int r = system_open(&system, name, err);
 
@@ -100,15 +103,15 @@ static int rows_write(const struct judgement_rows *rows, const struct features_p
 }
 
 static int rows_export(const struct bed *bed, const struct judgement *judgement,
-		       const struct judgement_plan *plan, const char *directory, const char *name,
-		       struct err *err)
+		       const struct judgement_plan *plan, size_t targets, const char *directory,
+		       const char *name, struct err *err)
 {
 	const struct chronicle *chronicle = &bed->generated.chronicle;
 	struct features features;
 	int r = 0;
 
 	features_init(&features, chronicle, &bed->site, &plan->features);
-	for (size_t target = 0; r >= 0 && target < chronicle->target_count; target++) {
+	for (size_t target = 0; r >= 0 && target < targets; target++) {
 		AUTO_FREE char *path = xprintf("%s/%s.%zu.csv", directory, name, target);
 		struct judgement_rows rows;
 
@@ -149,11 +152,18 @@ static int run_judge(char **words, struct err *err)
 	struct bed bed = { 0 };
 	struct judgement judgement = { 0 };
 	struct judgement_plan plan;
-	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), err);
+	size_t targets[TARGETS_MAX];
+	int r = bed_init(&bed, words[0], 0, strtod(words[3], NULL), err);
 
 	if (r < 0)
 		return r;
 	judgement_plan_init(&plan);
+	plan.target_count = strtoul(words[1], NULL, 10);
+	if (!plan.target_count || plan.target_count > bed.generated.chronicle.target_count)
+		plan.target_count = bed.generated.chronicle.target_count;
+	for (size_t i = 0; i < plan.target_count; i++)
+		targets[i] = i;
+	plan.targets = targets;
 	plan.labels.from_s = bed.from_s;
 	plan.labels.to_s = bed.from_s + DAY_S * strtod(words[2], NULL);
 	plan.bytes = GIB;
@@ -162,9 +172,32 @@ static int run_judge(char **words, struct err *err)
 	r = judgement_run(&judgement, &bed.generated.chronicle, &bed.site, &plan, err);
 	for (size_t i = 0; r >= 0 && i < judgement.case_count; i++)
 		case_print(&judgement.cases[i], words[0]);
-	if (r >= 0 && strcmp(words[3], "-") != 0)
-		r = rows_export(&bed, &judgement, &plan, words[3], words[0], err);
+	if (r >= 0 && strcmp(words[4], "-") != 0)
+		r = rows_export(&bed, &judgement, &plan, plan.target_count, words[4], words[0],
+				err);
 	judgement_release(&judgement);
+	bed_release(&bed);
+	return r;
+}
+
+/* The states alone are fitted; folds are there for the form. */
+static int run_rows(char **words, struct err *err)
+{
+	struct bed bed = { 0 };
+	struct judgement judgement = { 0 };
+	struct judgement_plan plan;
+	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0, err);
+
+	if (r < 0)
+		return r;
+	judgement_plan_init(&plan);
+	plan.labels.from_s = bed.from_s;
+	plan.labels.to_s = plan.test_to_s = bed.to_s + 1;
+	r = states_fit(&judgement.states, &bed.generated.chronicle, &plan.labels, err);
+	if (r >= 0)
+		r = rows_export(&bed, &judgement, &plan, bed.generated.chronicle.target_count,
+				words[2], words[0], err);
+	states_release(&judgement.states);
 	bed_release(&bed);
 	return r;
 }
@@ -237,7 +270,7 @@ static int run_train(char **words, struct err *err)
 	struct features features;
 	double wall, cpu;
 	size_t known = 0, rows = 0;
-	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), err);
+	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0, err);
 
 	if (r < 0)
 		return r;
@@ -264,15 +297,27 @@ static int run_train(char **words, struct err *err)
 
 /* ---- steps ---- */
 
+/* A name of several words as one. */
+static const char *joined(const char *name, char text[64])
+{
+	snprintf(text, 64, "%s", name);
+	for (char *at = text; (at = strchr(at, ' ')) != NULL;)
+		*at = '_';
+	return text;
+}
+
 static void row_print(const struct steps_row *row)
 {
+	char source[64], metric[64];
+
 	for (size_t m = 0; m < PLACEMENT_METRICS; m++) {
 		const struct steps_gain *gain = &row->gains[m];
 
 		printf("rule=%s source=%s metric=%s mean=%.6f low=%.6f high=%.6f total=%.6f "
 		       "won=%.4f lost=%.4f\n",
-		       placement_names[row->rule], steps_sources[row->source], placement_metrics[m],
-		       gain->mean, gain->low, gain->high, gain->total, gain->won, gain->lost);
+		       placement_names[row->rule], joined(steps_sources[row->source], source),
+		       joined(placement_metrics[m], metric), gain->mean, gain->low, gain->high,
+		       gain->total, gain->won, gain->lost);
 	}
 }
 
@@ -305,16 +350,29 @@ static int steps_print(const struct bed *bed, const struct forecaster *forecaste
 	return r;
 }
 
+/* Probes and writes of 1 GB stay: models of the others would be made for nothing. */
+static void sizes_drop(struct bed *bed)
+{
+	struct chronicle *chronicle = &bed->generated.chronicle;
+
+	for (size_t target = 0; target < chronicle->target_count; target++) {
+		for (size_t size = 1; size < chronicle->size_count; size++) {
+			if (size != bed->size)
+				chronicle_series(chronicle, target, size)->count = 0;
+		}
+	}
+}
+
 static int run_steps(char **words, struct err *err)
 {
 	struct bed bed = { 0 };
 	struct forecaster forecaster = { 0 };
 	struct features features;
-	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), err);
+	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0, err);
 
 	if (r < 0)
 		return r;
-	/* The other sizes need no models. */
+	sizes_drop(&bed);
 	r = forecaster_make(&forecaster, &bed, "svm", bed.from_s + DAY_S * strtod(words[2], NULL),
 			    4, err);
 	if (r < 0)
@@ -363,10 +421,8 @@ static const struct verb {
 	int operands;
 	int (*run)(char **words, struct err *err);
 } verbs[] = {
-	{ "judge", 4, run_judge },
-	{ "train", 3, run_train },
-	{ "steps", 3, run_steps },
-	{ "generate", 1, run_generate },
+	{ "judge", 5, run_judge }, { "rows", 3, run_rows },	    { "train", 3, run_train },
+	{ "steps", 3, run_steps }, { "generate", 1, run_generate },
 };
 
 int main(int argc, char **argv)

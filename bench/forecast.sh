@@ -58,6 +58,98 @@ bars() {
 	done <"$1"
 }
 
+# word NAME FILE: the value of NAME=VALUE in the first line that has it
+word() {
+	grep -om1 "\b$1=[^ ]*" "$2" | cut -d= -f2
+}
+
+# has_reference: whether scikit-learn is there
+has_reference() {
+	$python -c 'import sklearn' 2>/dev/null || { echo "forecast: no scikit-learn for $python: not compared" >&2; return 1; }
+}
+
+part_generator() {
+	local system
+	for system in titan cori; do
+		"$bench" generate $system >generate.$system || { miss "generator: $system fails"; continue; }
+		say "  $(cat generate.$system)"
+		key "${system}_rows_per_s" "$(word per_s generate.$system)"
+		less "$(word per_s generate.$system)" 1000000 && miss "generator: $system: below a million rows a second"
+	done
+}
+
+# system NAME TARGETS DAYS EVERY_S TAG: judged by us, then by scikit-learn on the same rows
+system() {
+	mkdir -p "rows.$5"
+	"$bench" judge "$1" "$2" "$3" "$4" "rows.$5" >"judge.$5" || { miss "learn: $5 was not judged"; return; }
+	has_reference || return
+	say "  ground truth every $4 s"
+	$python "$here/forecast_judge.py" learn "learn.$5" "$1" "judge.$5" "rows.$5" "$5" && bars "learn.$5" ||
+		miss "learn: $5 was not compared"
+	say
+}
+
+# Cori's campaign of two days is short: with rows every five minutes as well as every 30 seconds.
+part_learn() {
+	local titan=$([ -n "$quick" ] && echo 2 || echo 6) cori=$([ -n "$quick" ] && echo 2 || echo 4)
+	system titan "$titan" 8 300 titan
+	system cori "$cori" 1 300 cori
+	system cori "$cori" 1 30 cori30
+	[ -e judge.titan ] && "$bench" judge titan "$titan" 4 300 - >judge.titan4 &&
+		$python "$here/forecast_judge.py" days learn.days judge.titan judge.titan4 && bars learn.days ||
+		miss "learn: 4 days were not judged"
+}
+
+part_real() {
+	[ -d "$SHARED/data/tokio-abc" ] ||
+		{ echo "forecast: real is left out: there is no $SHARED/data/tokio-abc (SHARED names another)" >&2; return; }
+	"$BUILD/bench/bench_forecast_real" "$SHARED/data" >real.out || { miss "real: it was not judged"; return; }
+	grep -v '^key ' real.out | sed 's/^/  /'
+	$python "$here/forecast_judge.py" real real.bars real.out && bars real.bars || miss "real: it was not judged"
+}
+
+part_placement() {
+	"$bench" steps titan "$([ -n "$quick" ] && echo 24 || echo 288)" 8 >steps.titan ||
+		{ miss "placement: it was not simulated"; return; }
+	$python "$here/forecast_judge.py" steps steps.bars steps.titan && bars steps.bars || miss "placement: it was not judged"
+}
+
+# One thread of scikit-learn's beside one of ours by CPU time; the wall time of ours is that of all cores.
+part_svm() {
+	local targets=$([ -n "$quick" ] && echo 6 || echo 288) some=$([ -n "$full" ] && echo 288 || echo 6) theirs
+	"$bench" train titan "$targets" svm >train.svm || { miss "svm: nothing was trained"; return; }
+	say "  ours: $(cat train.svm)"
+	key svm_wall_s "$(word wall_s train.svm)"
+	key svm_cpu_s "$(word cpu_s train.svm)"
+	key ask_us "$(word ask_us train.svm)"
+	less 10 "$(word ask_us train.svm)" && miss "svm: $(word ask_us train.svm) us per answer, bar 10 us"
+	has_reference || return 0
+	mkdir -p rows.all
+	"$bench" rows titan "$some" rows.all >/dev/null || { miss "svm: there are no rows to compare with"; return; }
+	theirs=$($python "$here/forecast_judge.py" fit rows.all titan "$some") || { miss "svm: not compared"; return; }
+	theirs=$(awk -v one="$theirs" -v n="$(word models train.svm)" 'BEGIN { printf "%.1f", one * n }')
+	say "  scikit-learn, CPU seconds for $(word models train.svm) models by $some targets of 1 GB writes: $theirs;" \
+		"ours $(word cpu_s train.svm)"
+	key svm_reference_cpu_s "$theirs"
+	less "$theirs" "$(word cpu_s train.svm)" && miss "svm: slower than scikit-learn"
+	return 0
+}
+
+# Four directories at the paper's cadence; what the process and its children took is counted by the kernel as well.
+part_probe() {
+	local seconds=$([ -n "$quick" ] && echo 65 || echo 330) i operands=()
+	for i in 1 2 3 4; do
+		mkdir -p "probed/d$i"
+		operands+=("d$i=$work/probed/d$i")
+	done
+	$python "$here/forecast_judge.py" outside outside.txt "$sluice" probe run --system cost --every 30s --truth-every 5m \
+		--sizes "$([ -n "$quick" ] && echo 1M,64M || echo 1M,64M,256M,1G)" --for "${seconds}s" --jobs-every 5m --json "${operands[@]}" >probe.json 2>probe.err ||
+		{ tail -2 probe.err >&2; miss "probe: it did not run"; return; }
+	$python "$here/forecast_judge.py" probe probe.bars probe.json outside.txt && bars probe.bars ||
+		miss "probe: it was not judged"
+}
+
+bench=$BUILD/bench/bench_forecast
 for part in $parts; do
 	say "---- $part ----"
 	"part_$part"

@@ -14,8 +14,9 @@
  *	         started, and where its nodes are
  *	queue    and how many jobs and nodes were busy beside it. Counted while it ran: it is the
  *	         nearest that there is in the data to what a scheduler says at the start
- *	during   and node hours of these jobs, and what servers counted while it ran. This tells how
- *	         long the run took, which is what was to be predicted: for comparison only
+ *	hours    and node hours of these jobs. They grow with the time that the run took, which
+ *	         was to be predicted: beside nodes they tell it. For comparison only
+ *	during   and what servers counted while it ran: for comparison, too
  */
 #include <errno.h>
 #include <math.h>
@@ -40,19 +41,24 @@
 #define DAY_S 86400.0
 enum { KIND_LEAST = 50, FOLDS = 8, BINS = 10, LAGS = 5, WINDOW = 10, HALF_LIFE = 3 };
 
-#define PAST                                                                            \
-	"program,write,shared,size,darshan_nprocs,rate_lag*,rate_mean,rate_deviation,"  \
-	"rate_ewm,level,relative_*,way_*,surplus_*,state_*,near_*,same_*,seen_*,age_*," \
+#define PAST                                                                                    \
+	"program,write,shared,size,darshan_nprocs,rate_lag*,rate_mean,rate_deviation,"          \
+	"rate_ewm,level,relative_*,way_*,surplus_*,state_*,near_*,same_*,slow*_*,seen_*,age_*," \
 	"server_*"
 #define START                                                             \
 	PAST ",clock_*,topology_*,fshealth_ost_*_pct,fshealth_ost_*_kib," \
 	     "fshealth_ost_*_count,fshealth_ost_avg_overloaded_*"
 #define QUEUE START ",jobsdb_concurrent_jobs,jobsdb_concurrent_nodes"
-#define DURING QUEUE ",jobsdb_concurrent_nodehrs,fs_*"
+#define HOURS QUEUE ",jobsdb_concurrent_nodehrs"
+#define DURING HOURS ",fs_*"
 
 static const struct known {
 	const char *name, *list;
-} knowns[] = { { "past", PAST }, { "start", START }, { "queue", QUEUE }, { "during", DURING } };
+} knowns[] = { { "past", PAST },
+	       { "start", START },
+	       { "queue", QUEUE },
+	       { "hours", HOURS },
+	       { "during", DURING } };
 enum { KNOWNS = sizeof(knowns) / sizeof(knowns[0]) };
 
 static const struct method {
@@ -69,6 +75,7 @@ struct task {
 	struct dataset table;
 	double *time, *known, *kind;
 	double *busy;		  /* chance of the state by the mixture */
+	double *margin;		  /* log of the time: 0 at the idle median, 1 at the busy */
 	double *likelier, *drawn; /* labels */
 	size_t rows, kinds;
 	double ceiling;
@@ -90,15 +97,16 @@ static size_t kind_times(const struct runs *runs, size_t kind, size_t *rows, dou
 	return count;
 }
 
-/* busy and drawn of all runs; NAN where a kind is too rare. */
-static int labels_make(const struct runs *runs, double *busy, double *drawn, struct err *err)
+/* busy, drawn and margin of all runs; NAN where a kind is too rare. */
+static int labels_make(const struct runs *runs, double *busy, double *drawn, double *margin,
+		       struct err *err)
 {
 	AUTO_FREE size_t *rows = xmalloc(runs->rows * sizeof(*rows));
 	AUTO_FREE double *work = xmalloc(4 * runs->rows * sizeof(*work));
 	double *seconds = work, *labels = work + runs->rows, *chances = work + 2 * runs->rows;
 
 	for (size_t i = 0; i < runs->rows; i++)
-		busy[i] = drawn[i] = NAN;
+		busy[i] = drawn[i] = margin[i] = NAN;
 	for (size_t kind = 0; kind < runs->kinds; kind++) {
 		struct mixture_plan plan = { .count = 2, .seed = 1 };
 		struct mixture mixture;
@@ -112,8 +120,12 @@ static int labels_make(const struct runs *runs, double *busy, double *drawn, str
 			return r;
 		mixture_draw(&mixture, seconds, count, kind + 1, labels, chances);
 		for (size_t i = 0; i < count; i++) {
+			double idle = mixture.components[0].first;
+
 			busy[rows[i]] = chances[2 * i + 1];
 			drawn[rows[i]] = labels[i];
+			margin[rows[i]] = (log(seconds[i]) - idle) /
+					  fmax(mixture.components[1].first - idle, 1e-3);
 		}
 	}
 	return 0;
@@ -140,12 +152,13 @@ static void column_copy(const struct dataset *table, const char *name, double **
 }
 
 /* Its own past under a name of its own: NAME_lag1 ... */
-static int state_past(struct task *task, const char *name, const double *group, struct err *err)
+static int value_past(struct task *task, const char *name, const double *values,
+		      const double *group, struct err *err)
 {
 	struct dataset *table = &task->table;
 	struct series_lags past = { .time = column(table, "darshan_start_time"),
 				    .known = column(table, "darshan_end_time"),
-				    .value = dataset_add(table, name, task->busy),
+				    .value = dataset_add(table, name, values),
 				    .group = group,
 				    .lags = LAGS,
 				    .window = WINDOW,
@@ -167,7 +180,7 @@ static size_t last_of(const struct task *task, double kind, double time)
 	return last;
 }
 
-/* seen_K: chance of busy of the last run of every kind. */
+/* seen_K: how slow the last run of every kind was. */
 static void seen_add(struct task *task, double kind)
 {
 	AUTO_FREE double *values = xmalloc(task->rows * sizeof(*values));
@@ -177,7 +190,7 @@ static void seen_add(struct task *task, double kind)
 	for (size_t i = 0; i < task->rows; i++) {
 		size_t last = last_of(task, kind, task->time[i]);
 
-		values[i] = last < task->rows ? task->busy[last] : NAN;
+		values[i] = last < task->rows ? task->margin[last] : NAN;
 		known += last < task->rows;
 	}
 	if (known)
@@ -256,11 +269,17 @@ static int features_make(struct task *task, struct err *err)
 	int r;
 
 	column_copy(&task->table, "write", &way);
-	r = state_past(task, "state", task->kind, err);
+	r = value_past(task, "state", task->busy, task->kind, err);
 	if (r >= 0)
-		r = state_past(task, "same", way, err);
+		r = value_past(task, "same", task->busy, way, err);
 	if (r >= 0)
-		r = state_past(task, "near", NULL, err);
+		r = value_past(task, "near", task->busy, NULL, err);
+	if (r >= 0)
+		r = value_past(task, "slow", task->margin, task->kind, err);
+	if (r >= 0)
+		r = value_past(task, "slowway", task->margin, way, err);
+	if (r >= 0)
+		r = value_past(task, "slowany", task->margin, NULL, err);
 	if (r < 0)
 		return r;
 	for (size_t kind = 0; kind < task->runs.kinds; kind++)
@@ -272,15 +291,17 @@ static int features_make(struct task *task, struct err *err)
 }
 
 static void labels_take(struct task *task, const size_t *rows, const double *busy,
-			const double *drawn)
+			const double *drawn, const double *margin)
 {
-	task->busy = xmalloc(3 * task->rows * sizeof(double));
+	task->busy = xmalloc(4 * task->rows * sizeof(double));
 	task->likelier = task->busy + task->rows;
 	task->drawn = task->likelier + task->rows;
+	task->margin = task->drawn + task->rows;
 	task->kind = xmalloc(task->rows * sizeof(double));
 	for (size_t i = 0; i < task->rows; i++) {
 		task->busy[i] = busy[rows[i]];
-		task->likelier[i] = task->busy[i] > 0.5;
+		task->margin[i] = margin[rows[i]];
+		task->likelier[i] = task->busy[i] > 0.5 && task->margin[i] > 0;
 		task->drawn[i] = drawn[rows[i]];
 		task->kind[i] = task->runs.kind[rows[i]];
 		task->ceiling += fmax(task->busy[i], 1 - task->busy[i]) / (double)task->rows;
@@ -296,9 +317,9 @@ static int task_init(struct task *task, const char *path, struct err *err)
 
 	if (r < 0)
 		return r;
-	labels = xmalloc(2 * all * sizeof(*labels));
+	labels = xmalloc(3 * all * sizeof(*labels));
 	rows = xmalloc(all * sizeof(*rows));
-	r = labels_make(&task->runs, labels, labels + all, err);
+	r = labels_make(&task->runs, labels, labels + all, labels + 2 * all, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < all; i++) {
@@ -308,7 +329,7 @@ static int task_init(struct task *task, const char *path, struct err *err)
 	dataset_take(&task->table, &task->runs.table, rows, task->rows);
 	column_copy(&task->table, "darshan_start_time", &task->time);
 	column_copy(&task->table, "darshan_end_time", &task->known);
-	labels_take(task, rows, labels, labels + all);
+	labels_take(task, rows, labels, labels + all, labels + 2 * all);
 	return features_make(task, err);
 }
 

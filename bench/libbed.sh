@@ -16,7 +16,7 @@ bed_can() {
 	[ "$(id -u)" = 0 ] || { echo "needs root" >&2; return 1; }
 	[ -e "$bed_cgroups/blkio.throttle.write_bps_device" ] ||
 		{ echo "needs the blkio controller of cgroups version 1 at $bed_cgroups" >&2; return 1; }
-	for what in mkfs.ext4 losetup unshare; do
+	for what in mkfs.ext4 losetup unshare setpriv; do
 		command -v $what >/dev/null || { echo "needs $what" >&2; return 1; }
 	done
 	unshare -m true 2>/dev/null || { echo "needs a mount namespace of its own" >&2; return 1; }
@@ -61,9 +61,9 @@ bed_run() {
 	(echo "$BASHPID" >"$bed_group/cgroup.procs" && unset BED_INSIDE && exec "$@")
 }
 
-# bed_spawn COMMAND...: the same, without waiting; $! is the command itself
+# bed_spawn COMMAND...: the same, without waiting; $! is the command itself, which ends when the script does
 bed_spawn() {
-	(echo "$BASHPID" >"$bed_group/cgroup.procs" && unset BED_INSIDE && exec "$@") &
+	(echo "$BASHPID" >"$bed_group/cgroup.procs" && unset BED_INSIDE && exec setpriv --pdeathsig TERM "$@") &
 }
 
 # bed_stop: ends what is left in the cgroup, and removes it all

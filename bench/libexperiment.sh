@@ -2,12 +2,12 @@
 # The real experiment of forecast.sh: six throttled targets (libbed.sh), a load that moves between them, probes, a model,
 # and a program that writes a set of files with and without placement. To be sourced.
 #
-# Time is compressed: probes come every second instead of every 30, ground truth every 4 seconds, windows have 20 seconds
+# Time is compressed: probes come every second instead of every 30, ground truth every 2 seconds, windows have 20 seconds
 # instead of 600, and the load stays at a target for tens of seconds instead of minutes to hours.
 #
 # While probes are collected the program runs already, its files spread equally: that is what a system looks like before
 # anything is placed. Then blocks follow, in each of which every rule has one step, in random order. All rules, equal
-# shares too, go the same way: a file of parameters, and `sluice run`.
+# shares too, go the same way: `sluice run --place RULE`.
 targets=${FORECAST_TARGETS:-6} target_mib=256 target_rate=40 movers=2 load_threads=16
 stay_s=${FORECAST_STAY:-25} rest_s=15
 collect_s=${FORECAST_COLLECT:-$([ -n "$quick" ] && echo 90 || echo 300)}
@@ -37,8 +37,8 @@ experiment_start() {
 	bed_spawn "$BUILD/bench/bench_forecast_load" "${FORECAST_SEED:-1}" "$movers" "$load_threads" "$stay_s" "$rest_s" \
 		"${bed_targets[@]}" >load.log
 	load_pid=$!
-	bed_spawn "$sluice" probe run --system bed --every 1s --truth-every 4s --sizes 1M,8M --timeout 10s --jobs-every 0 \
-		"${operands[@]}" >probe.out 2>probe.err
+	bed_spawn "$sluice" probe run --system bed --every 1s --truth-every 2s --sizes 1M,8M --timeout 10s --jobs-every 0 \
+		--for "$((collect_s + step_s + 300))s" "${operands[@]}" >probe.out 2>probe.err
 	probe_pid=$!
 	sleep 2
 	kill -0 "$probe_pid" 2>/dev/null && kill -0 "$load_pid" 2>/dev/null || { tail -3 probe.err >&2; return 1; }
@@ -53,37 +53,29 @@ experiment_site() {
 	done
 }
 
-# parameters RULE: asks the model, writes rule.json; what it says comes into place.json
-parameters() {
-	"$sluice" forecast place --system bed --model bed.model --site bed.ini --rule "$1" --size 8M --window 20s \
-		--bytes $((writer_processes * writer_files * writer_bytes)) --stripe $writer_bytes --params rule.json --json \
-		>place.json 2>place.err || { tail -1 place.err >&2; return 1; }
-}
-
-# equal_parameters: without a model
+# equal_parameters: before there is a model
 equal_parameters() {
 	local i list=
 	for i in $(seq "$targets"); do
-		list=$list${list:+,}$work/bed/t$i/files*1
+		list=$list${list:+,}$work/bed/t$i/files
 	done
-	echo "spread_directories=$list"
+	echo "{\"schema\": \"sluice.params/1\", \"parameters\": [{\"name\": \"spread_directories\", \"value\": \"$list\"}]}"
 }
 
-# step RULE FILE: a line "RULE BEGIN DECISION_MS SECONDS BYTES DEVICE=FILES ..." into the file
+# step RULE FILE: a line "RULE BEGIN WHOLE_MS SECONDS BYTES DEVICE=FILES ..." into the file. SECONDS is the program's own;
+# WHOLE_MS from the start of `sluice run`, with what it takes to ask the model, until its end.
 step() {
-	local rule=$1 begin decided line
-	begin=$(date +%s%N)
-	rm -f place.json
+	local rule=$1 begin line how=(--place "$1")
 	if [ "$2" = collected ]; then
-		equal_parameters >rule.json
+		how=(-p equal.json)
 	else
-		parameters "$rule" || return 1
+		"$sluice" forecast --now --json 2>now.err | tr -d '\n' >now.json
+		[ ! -s now.json ] || echo "$rule $(date +%s%N) $(cat now.json)" >>forecasts
 	fi
-	decided=$(date +%s%N)
-	line=$(bed_run "$sluice" run -p rule.json --allow semantics -- "$BUILD/bench/bench_forecast_writer" "$work/out" \
+	begin=$(date +%s%N)
+	line=$(bed_run "$sluice" run -q "${how[@]}" -- "$BUILD/bench/bench_forecast_writer" "$work/out" \
 		$writer_processes $writer_files $writer_bytes 2>run.err) || { tail -1 run.err >&2; return 1; }
-	echo "$rule $decided $((($decided - begin) / 1000000)) $line" >>"$2"
-	[ ! -e place.json ] || tr -d '\n' <place.json | sed "s/^/$rule $decided /; s/\$/\n/" >>forecasts
+	echo "$rule $begin $((($(date +%s%N) - begin) / 1000000)) $line" >>"$2"
 	find out bed/t*/files -mindepth 1 -delete
 }
 
@@ -114,6 +106,8 @@ blocks() {
 experiment() {
 	experiment_start || { miss "experiment: targets, load and probes do not run"; return; }
 	experiment_site >bed.ini
+	equal_parameters >equal.json
+	export SLUICE_PARAMS_ALLOW=semantics SLUICE_PROBE_SITE=$work/bed.ini SLUICE_FORECAST_MODEL=$work/bed.model
 	say "experiment: $targets targets of $target_rate MiB/s, $movers loads of $load_threads writers that stay for" \
 		"$stay_s s in the mean; $collect_s s of probes, then $step_s s of steps of" \
 		"$((writer_processes * writer_files)) files of $((writer_bytes >> 20)) MiB"
@@ -124,7 +118,7 @@ experiment() {
 	blocks || { miss "experiment: the program does not run with placement"; return; }
 	kill -INT "$probe_pid" && wait "$probe_pid" || miss "experiment: the probes ended with an error"
 	probe_pid=
-	$python "$here/forecast_judge.py" gain . "$(bed_devices)" || { miss "experiment: it was not judged"; return; }
+	$python "$here/forecast_judge.py" gain gain.bars . "$(bed_devices)" || { miss "experiment: it was not judged"; return; }
 }
 
 # bed_devices: "7:0=t1 7:1=t2 ..."

@@ -90,7 +90,7 @@ struct err;
 	  "what rows of probes are kept under; auto for the cluster's name or the host's")         \
 	X(FORECAST_MODEL, "forecast", "model", TEXT, "PATH",                                       \
 	  "${XDG_DATA_HOME:-~/.local/share}/sluice/forecast.model",                                \
-	  "which storage targets are busy when, learnt from probes")                               \
+	  "which storage targets will be busy when, learnt from probes and running jobs")          \
 	X(PLACE_RULE, "place", "rule", CHOICE, "off|equal|classes|expected|hedged", "off",         \
 	  "how a forecast spreads the new files of a run over the site's targets; off: it does "   \
 	  "not")                                                                                   \

@@ -20,6 +20,7 @@ struct json;
 struct forecast_args {
 	/* whose probes, and of when */
 	const char *system, *site, *on, *from, *to, *days;
+	struct option_list files;
 	uint64_t targets;
 	/* what is learnt */
 	const char *method, *settings, *features, *model, *output;
@@ -61,7 +62,7 @@ int forecast_limits(const struct command *command, const struct forecast_args *a
 /* A chronicle and what belongs to it. Zero-initialised is empty. */
 struct forecast_source {
 	char *system;		    /* its name; of the store's rows */
-	struct chronicle chronicle; /* of the store; generated.chronicle is where it is generated */
+	struct chronicle chronicle; /* of the store or files; else generated.chronicle counts */
 	struct generated generated;
 	bool is_generated;
 	struct site site;
@@ -74,8 +75,9 @@ static inline const struct chronicle *forecast_chronicle(const struct forecast_s
 }
 
 /*
- * Rows with from_s <= time < to_s; with --on they are generated, all of them. COMMAND_GOOD, or what
- * is wrong has been said: COMMAND_NO_DATA where there are none. Released in any case.
+ * Rows with from_s <= time < to_s of the store; with --on or --file all that there are.
+ * COMMAND_GOOD, or what is wrong has been said: COMMAND_NO_DATA where there are none. Closed in any
+ * case.
  */
 int forecast_open(const struct command *command, const struct forecast_args *args, double from_s,
 		  double to_s, struct forecast_source *source);
@@ -118,9 +120,5 @@ int forecast_fit(const struct command *command, const struct forecast_source *so
 /* Writes a model and makes the folder of the default path. */
 int forecast_keep(const struct command *command, const struct forecast_args *args,
 		  const struct forecaster *forecaster, const char *path);
-
-/* "2018-03-10 18:58:08", UTC. */
-#define FORECAST_TIME 32
-const char *forecast_time(char out[FORECAST_TIME], double time_s);
 
 #endif

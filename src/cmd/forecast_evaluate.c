@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/date.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/term.h"
@@ -294,7 +295,7 @@ static void sheets_show(const struct evaluated *evaluated, bool each, struct jso
 static void evaluated_show(const struct forecast_args *args, const struct evaluated *evaluated)
 {
 	const struct judgement *judgement = &evaluated->judgement;
-	char from[FORECAST_TIME], to[FORECAST_TIME], end[FORECAST_TIME];
+	char from[DATE_TEXT], to[DATE_TEXT], end[DATE_TEXT];
 	struct json json;
 
 	if (args->json) {
@@ -312,8 +313,8 @@ static void evaluated_show(const struct forecast_args *args, const struct evalua
 		return;
 	}
 	printf("%s, trained from %s to %s, tested until %s UTC\n\n", evaluated->chronicle->system,
-	       forecast_time(from, judgement->from_s), forecast_time(to, judgement->to_s),
-	       forecast_time(end, judgement->test_to_s));
+	       date_text(from, judgement->from_s), date_text(to, judgement->to_s),
+	       date_text(end, judgement->test_to_s));
 	sheets_show(evaluated, args->each, NULL);
 	printf("shuffled: folds as in the paper; they flatter, since neighbours in time are alike. "
 	       "blocked: folds are blocks of time.\nlater: days after the training. blocked and "

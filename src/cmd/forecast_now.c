@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/date.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -77,10 +78,10 @@ static void outlook_print(const struct outlook *outlook)
 	static const char *const titles[] = { "target", ">size",      "state", ">busy", ">expected",
 					      ">idle",	">when busy", "by",    ">age",	NULL };
 	const struct forecaster *forecaster = outlook->forecaster;
-	char when[FORECAST_TIME];
+	char when[DATE_TEXT];
 	struct table table;
 
-	printf("%s at %s UTC\n\n", forecaster->system, forecast_time(when, outlook->now_s));
+	printf("%s at %s UTC\n\n", forecaster->system, date_text(when, outlook->now_s));
 	table_init(&table, titles);
 	for (size_t t = 0; t < forecaster->target_count; t++)
 		for (size_t s = 1; s < forecaster->size_count; s++)

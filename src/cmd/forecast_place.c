@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/date.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/unit.h"
@@ -305,7 +306,7 @@ static void show_json(const struct proposal *p, const struct sheet *metrics)
 
 static void show(const struct forecast_args *args, const struct proposal *p)
 {
-	char when[FORECAST_TIME], total[UNIT_TEXT], size[UNIT_TEXT];
+	char when[DATE_TEXT], total[UNIT_TEXT], size[UNIT_TEXT];
 	struct sheet targets, metrics;
 
 	sheet_init(&targets, "placement", "how much goes where", target_columns);
@@ -318,7 +319,7 @@ static void show(const struct forecast_args *args, const struct proposal *p)
 		show_json(p, &metrics);
 	} else {
 		printf("%s at %s UTC: %s by the rule \"%s\", seconds per %s\n\n",
-		       p->forecaster->system, forecast_time(when, p->now_s),
+		       p->forecaster->system, date_text(when, p->now_s),
 		       unit_bytes(total, (double)p->total), placement_names[p->rule],
 		       unit_bytes(size, (double)p->forecaster->sizes[p->size]));
 		sheet_print(&targets, stdout);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/date.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/unit.h"
@@ -227,11 +228,11 @@ static void show_json(const struct findings *f, const struct sheet *sheets)
 
 static void show_text(const struct findings *f, const struct sheet *sheets)
 {
-	char from[FORECAST_TIME], to[FORECAST_TIME];
+	char from[DATE_TEXT], to[DATE_TEXT];
 	double latent = steps_accuracy(f->steps, f->steps->truth);
 
 	printf("%s, %s to %s UTC, by %s: %zu runs of %zu steps\n", f->forecaster->system,
-	       forecast_time(from, f->middle_s), forecast_time(to, f->to_s), f->forecaster->method,
+	       date_text(from, f->middle_s), date_text(to, f->to_s), f->forecaster->method,
 	       f->plan->repetitions, f->plan->points);
 	printf("%zu moments at which all %zu targets were measured, %zu left out; forecasts agree "
 	       "with %.1f %% of the labels",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where forecasts get their rows: the store, or a generated system; and their models.
+ * Where forecasts get their rows: the store, files or a generated system; and their models.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,10 +10,12 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/date.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "cmd/forecast.h"
 #include "cmd/probe.h"
+#include "predict/forecast/blocks.h"
 #include "predict/forecast/forecaster.h"
 #include "store/probes.h"
 
@@ -25,41 +27,6 @@ int forecast_fail(const struct command *command, int r, const struct err *err)
 
 /* ---- times ---- */
 
-const char *forecast_time(char out[FORECAST_TIME], double time_s)
-{
-	time_t seconds = (time_t)time_s;
-	struct tm tm;
-
-	if (!isfinite(time_s) || !gmtime_r(&seconds, &tm))
-		snprintf(out, FORECAST_TIME, "-");
-	else
-		strftime(out, FORECAST_TIME, "%Y-%m-%d %H:%M:%S", &tm);
-	return out;
-}
-
-/* Seconds since 1970, or a date with or without a time of day, UTC. */
-static bool time_parse(const char *text, double *time_s)
-{
-	static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S",
-					     "%Y-%m-%dT%H:%M",	  "%Y-%m-%d %H:%M",
-					     "%Y-%m-%d",	  NULL };
-	char *end;
-
-	*time_s = strtod(text, &end);
-	if (end != text && !*end && isfinite(*time_s))
-		return true;
-	for (size_t i = 0; forms[i]; i++) {
-		struct tm tm = { 0 };
-
-		end = strptime(text, forms[i], &tm);
-		if (end && !*end) {
-			*time_s = (double)timegm(&tm);
-			return true;
-		}
-	}
-	return false;
-}
-
 int forecast_window(const struct command *command, const struct forecast_args *args, double *from_s,
 		    double *to_s)
 {
@@ -67,9 +34,9 @@ int forecast_window(const struct command *command, const struct forecast_args *a
 
 	*from_s = -INFINITY;
 	*to_s = INFINITY;
-	if (args->from && !time_parse(args->from, from_s))
+	if (args->from && date_parse(args->from, from_s) < 0)
 		return command_misuse(command, "--from: \"%s\" %s", args->from, hint);
-	if (args->to && !time_parse(args->to, to_s))
+	if (args->to && date_parse(args->to, to_s) < 0)
 		return command_misuse(command, "--to: \"%s\" %s", args->to, hint);
 	if (!(*from_s < *to_s))
 		return command_misuse(command, "--from must be before --to");
@@ -166,6 +133,34 @@ static int source_stored(const struct command *command, const struct forecast_ar
 	return r;
 }
 
+/* ---- files ---- */
+
+/* Owners are no matter for a forecast: any key will do. */
+static int source_filed(const struct command *command, const struct forecast_args *args,
+			struct forecast_source *source, struct err *err)
+{
+	static const uint8_t key[OWNER_KEY_BYTES];
+	struct chronicle *chronicle = &source->chronicle;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < args->files.count; i++) {
+		struct blocks_facts facts = { 0 };
+
+		r = blocks_read(chronicle, args->files.items[i], key, &facts, err);
+		if (r >= 0 && facts.torn)
+			command_warn(command, "%s:%zu: a block is incomplete; it is left out",
+				     args->files.items[i], facts.torn_line);
+	}
+	if (r < 0)
+		return r;
+	if (args->system || !*chronicle->system)
+		snprintf(chronicle->system, sizeof(chronicle->system), "%s",
+			 args->system ? args->system : "file");
+	free(source->system);
+	source->system = xstrdup(chronicle->system);
+	return 0;
+}
+
 /* ---- generated systems ---- */
 
 #define MODELLED "modelled:"
@@ -221,8 +216,12 @@ int forecast_open(const struct command *command, const struct forecast_args *arg
 	r = site_find(command, args, &source->site, &err);
 	if (r < 0)
 		return forecast_fail(command, r, &err);
-	r = args->on ? source_generated(args, source, &err)
-		     : source_stored(command, args, from_s, to_s, source, &err);
+	if (args->on)
+		r = source_generated(args, source, &err);
+	else if (args->files.count)
+		r = source_filed(command, args, source, &err);
+	else
+		r = source_stored(command, args, from_s, to_s, source, &err);
 	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/date.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/term.h"
@@ -107,7 +108,7 @@ static void size_add(struct sheet *sheet, const struct forecaster *forecaster, s
 static void train_show(const struct forecast_args *args, const struct forecaster *forecaster,
 		       const char *path, double seconds)
 {
-	char from[FORECAST_TIME], to[FORECAST_TIME];
+	char from[DATE_TEXT], to[DATE_TEXT];
 	struct sheet sheet;
 	struct json json;
 
@@ -134,7 +135,7 @@ static void train_show(const struct forecast_args *args, const struct forecaster
 		json_end(&json);
 	} else {
 		printf("%s, %s to %s UTC, by %s\n\n", forecaster->system,
-		       forecast_time(from, forecaster->from_s), forecast_time(to, forecaster->to_s),
+		       date_text(from, forecaster->from_s), date_text(to, forecaster->to_s),
 		       forecaster->method);
 		sheet_print(&sheet, stdout);
 	}
@@ -192,17 +193,15 @@ int forecast_fit(const struct command *command, const struct forecast_source *so
 }
 
 /* The last so many days before the end, where days are given. */
-static int window_choose(const struct command *command, const struct forecast_args *args,
-			 const struct chronicle *chronicle, struct labels_plan *labels)
+static void window_choose(const struct chronicle *chronicle, double days_s,
+			  struct labels_plan *labels)
 {
-	double days, from = 0, to = 0;
-	int ret = forecast_days(command, args, &days);
+	double from = 0, to = 0;
 
-	if (ret || isnan(days))
-		return ret;
+	if (isnan(days_s))
+		return;
 	chronicle_span(chronicle, &from, &to);
-	labels->from_s = fmax(labels->from_s, fmin(labels->to_s, to) - days);
-	return COMMAND_GOOD;
+	labels->from_s = fmax(labels->from_s, fmin(labels->to_s, to) - days_s);
 }
 
 static double wall_s(void)
@@ -219,19 +218,21 @@ int forecast_train(struct command *command, const struct forecast_args *args)
 	struct forecast_source source = { 0 };
 	struct forecaster forecaster = { 0 };
 	struct forecaster_plan plan;
-	double start, seconds;
+	double start, seconds, days_s;
 	int ret = forecast_plan(command, args, &plan);
 
+	if (!ret)
+		ret = forecast_days(command, args, &days_s);
 	if (!ret)
 		ret = forecast_window(command, args, &plan.labels.from_s, &plan.labels.to_s);
 	if (!ret)
 		ret = forecast_open(command, args, plan.labels.from_s, plan.labels.to_s, &source);
-	if (!ret)
-		ret = window_choose(command, args, forecast_chronicle(&source), &plan.labels);
 	plan.shuffled = args->folds >= 2;
 	start = wall_s();
-	if (!ret)
+	if (!ret) {
+		window_choose(forecast_chronicle(&source), days_s, &plan.labels);
 		ret = forecast_fit(command, &source, &plan, &forecaster);
+	}
 	seconds = wall_s() - start;
 	if (!ret) {
 		forecaster.generation = generation_after(path, forecaster.system);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/date.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/forecast.h"
@@ -170,7 +171,7 @@ static double share_of(const struct watching *watching)
 
 static int check_tell(const struct watching *watching, const struct check *check, double share)
 {
-	char word[16], when[FORECAST_TIME];
+	char word[16], when[DATE_TEXT];
 	struct json json;
 
 	option_choice_name(RETRAINING_WORDS, (int)check->reason, word, sizeof(word));
@@ -186,7 +187,7 @@ static int check_tell(const struct watching *watching, const struct check *check
 		json_end(&json);
 		return command_finish(watching->command);
 	}
-	printf("%s  %zu forecasts scored", forecast_time(when, check->now_s), check->scored);
+	printf("%s  %zu forecasts scored", date_text(when, check->now_s), check->scored);
 	if (!isnan(share))
 		printf(", %.1f%% right since training", 100 * share);
 	if (check->is_trained)
@@ -253,7 +254,7 @@ int forecast_watch(struct command *command, const struct forecast_args *args)
 	struct stop stop;
 	int ret = forecast_window(command, args, &from_s, &to_s);
 
-	if (!ret && (args->on || args->output))
+	if (!ret && (args->on || args->output || args->files.count))
 		ret = command_misuse(command, "watch goes by the store, and writes to --model");
 	if (!ret && args->to && !args->once)
 		ret = command_misuse(command, "--to: only with --once");

@@ -141,9 +141,10 @@ void asker_step(struct running *run, int64_t wall_ns)
 void asker_stop(struct running *run)
 {
 	struct timespec pause = { 0, 1000000 };
+	int patience = run->args->beside ? 0 : STOP_MS; /* a command's end is not delayed */
 
-	for (int ms = 0; ms < 2 * STOP_MS && !asker_is_done(run); ms++) {
-		if (ms == STOP_MS)
+	for (int ms = 0; ms < patience + STOP_MS && !asker_is_done(run); ms++) {
+		if (ms == patience)
 			kill(run->asker.pid, SIGKILL);
 		nanosleep(&pause, NULL);
 	}

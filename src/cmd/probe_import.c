@@ -29,9 +29,9 @@ static void file_show(struct import *import, const char *path, const struct chro
 		      const struct blocks_facts *facts)
 {
 	if (!import->args->json) {
-		printf("%s: %zu samples of %zu targets and %zu snapshots of jobs, %s\n", path,
-		       facts->samples, chronicle->target_count, facts->snapshots,
-		       chronicle->system);
+		fprintf(stderr, "%s: %zu samples of %zu targets and %zu snapshots of jobs, %s\n",
+			path, facts->samples, chronicle->target_count, facts->snapshots,
+			chronicle->system);
 		return;
 	}
 	json_open(&import->json, NULL, '{');

@@ -96,11 +96,12 @@ int probe_forget(struct command *command, const struct probe_args *args)
 	struct store *store = NULL;
 	struct err err = { 0 };
 	double from_s, to_s;
-	int r = args->from ? command_misuse(command, "forget takes what is before --to: no --from")
-			   : probe_window(command, args, &from_s, &to_s);
+	int r = probe_window(command, args, &from_s, &to_s);
 
 	if (r != COMMAND_GOOD)
 		return r;
+	if (args->from)
+		return command_misuse(command, "forget takes what is before --to: no --from");
 	r = store_open_existing(&store, config_text(command->config, SETTING_STORE_PATH), &err);
 	if (r >= 0)
 		r = probes_forget(store, command->argv[1], to_s, &err);

@@ -29,9 +29,17 @@ static size_t probed_count(const struct chronicle *rows)
 	return count;
 }
 
+/* By parts: a double has no room for nanoseconds since 1970. */
+static double time_of(int64_t ns)
+{
+	int64_t seconds = ns / 1000000000, rest_ns = ns % 1000000000;
+
+	return (double)seconds + (double)rest_ns / 1e9;
+}
+
 static void node_take(struct running *run, int64_t round_ns)
 {
-	struct node_state state = { .time_s = (double)round_ns / 1e9 };
+	struct node_state state = { .time_s = time_of(round_ns) };
 
 	if (run->node_ns == round_ns || run->rank)
 		return;
@@ -46,8 +54,7 @@ void probed_take(struct running *run, const struct prober_sample *sample)
 	struct probe_times *times = &run->times[sample->target];
 
 	chronicle_add(&run->rows, chronicle_target(&run->rows, name), sample->size,
-		      (double)sample->round_ns / 1e9, sample->seconds, sample->outcome,
-		      sample->method);
+		      time_of(sample->round_ns), sample->seconds, sample->outcome, sample->method);
 	node_take(run, sample->round_ns);
 	if (!sample->size && sample->outcome == SAMPLE_DONE) {
 		times->sum_s += sample->seconds;
@@ -151,7 +158,7 @@ void probed_spent(struct running *run)
 {
 	const char *path = config_text(run->command->config, SETTING_STORE_PATH);
 	int64_t now_ns = prober_now().wall_ns;
-	double today_s = floor((double)now_ns / 1e9 / 86400) * 86400;
+	double today_s = floor(time_of(now_ns) / 86400) * 86400;
 	struct chronicle day = { 0 };
 	struct store *store = NULL;
 

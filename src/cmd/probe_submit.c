@@ -4,15 +4,18 @@
  * it is stopped (WAN-11).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "cmd/probe.h"
 #include "cmd/stop.h"
 #include "predict/forecast/jobs_resubmit.h"
@@ -33,6 +36,7 @@ struct submission {
 	struct entry *entries;
 	size_t count, cap;
 	double until_s;
+	int lock;	  /* -1: none */
 	bool was_unknown; /* the queue could not be asked the last time, and that was said */
 	const char *end;  /* why it ended, a word; NULL: it goes on */
 };
@@ -213,6 +217,28 @@ static bool is_name(const char *name)
 	return *name && *name != '-' && strlen(name) < BATCH_NAME && !name[strspn(name, letters)];
 }
 
+/*
+ * One watcher per name: two could each find the queue empty and hand in a job. The lock is beside
+ * the store, in a home that nodes share; where that cannot lock, it is gone without.
+ */
+static int lock(struct submission *s)
+{
+	const char *store = config_text(s->command->config, SETTING_STORE_PATH);
+	AUTO_FREE char *path = xprintf("%s.submit-%s", store, s->name), *folder = xstrdup(store);
+	char *slash = strrchr(folder, '/');
+
+	if (slash)
+		*slash = 0;
+	place_make_dir(slash ? folder : ".", 0700, NULL);
+	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->lock >= 0 && flock(s->lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return command_fail(s->command,
+				    "another 'sluice probe submit' watches job %s: stop that one "
+				    "first, or say --name",
+				    s->name);
+	return COMMAND_GOOD;
+}
+
 static int prepare(struct submission *s)
 {
 	const struct probe_args *args = s->args;
@@ -246,7 +272,7 @@ static int prepare(struct submission *s)
 
 int probe_submit(struct command *command, const struct probe_args *args)
 {
-	struct submission s = { .command = command, .args = args };
+	struct submission s = { .command = command, .args = args, .lock = -1 };
 	struct err err = { 0 };
 	struct stop stop;
 	int ret = prepare(&s);
@@ -255,11 +281,16 @@ int probe_submit(struct command *command, const struct probe_args *args)
 		return ret;
 	if (args->failures < 1 || args->every_ns <= 0)
 		return command_misuse(command, "--failures and --every must be more than 0");
-	stop_catch(&stop);
-	watch(&s, &err);
-	leave(&s);
-	stop_restore(&stop);
-	ret = finish(&s, &err);
+	ret = lock(&s);
+	if (ret == COMMAND_GOOD) {
+		stop_catch(&stop);
+		watch(&s, &err);
+		leave(&s);
+		stop_restore(&stop);
+		ret = finish(&s, &err);
+	}
+	if (s.lock >= 0)
+		close(s.lock);
 	free(s.entries);
 	return ret;
 }

@@ -100,7 +100,7 @@ void wan_modes(struct wan_modes *modes, const double *seconds, size_t count, dou
 	}
 	modes->first_s = ((double)first + 0.5) * modes->width_s;
 	/* Less is the unrest of a histogram. */
-	if (rise > 0.05 * modes->share[first])
+	if (rise > 0.1 * modes->share[second])
 		modes->second_s = ((double)second + 0.5) * modes->width_s;
 }
 

@@ -102,7 +102,7 @@ int probes_targets(struct store *store, const char *system, probes_target_seen s
 		   struct err *err)
 {
 	AUTO_NAMES struct names names = { 0 };
-	int64_t id;
+	int64_t id = 0;
 	int r = system_find(store, system, &id, err);
 
 	if (r >= 0)
@@ -149,7 +149,7 @@ int probes_load(struct store *store, const char *system, double from_s, double t
 {
 	AUTO_NAMES struct names names = { 0 };
 	struct sqlite3_stmt *statement;
-	int64_t id;
+	int64_t id = 0;
 	int r = system_find(store, system, &id, err);
 
 	if (r >= 0)
@@ -170,7 +170,7 @@ int probes_sizes(struct store *store, const char *system, double from_s, double 
 		 uint64_t *sizes, size_t cap, struct err *err)
 {
 	struct sqlite3_stmt *statement;
-	int64_t id;
+	int64_t id = 0;
 	size_t count = 0;
 	int r = system_find(store, system, &id, err);
 
@@ -210,7 +210,7 @@ int probes_load_jobs(struct store *store, const char *system, double from_s, dou
 		     probes_job_seen seen, void *arg, struct err *err)
 {
 	struct sqlite3_stmt *statement;
-	int64_t id;
+	int64_t id = 0;
 	int r = system_find(store, system, &id, err);
 
 	if (r < 0)
@@ -238,7 +238,7 @@ int probes_load_nodes(struct store *store, const char *system, double from_s, do
 		      probes_node_seen seen, void *arg, struct err *err)
 {
 	struct sqlite3_stmt *statement;
-	int64_t id;
+	int64_t id = 0;
 	int r = system_find(store, system, &id, err);
 
 	if (r < 0)

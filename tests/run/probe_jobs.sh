@@ -52,6 +52,17 @@ fi
 "$prog/jobs" key slurm-json | cut -f 8 | sort >json
 "$prog/jobs" key slurm-text | cut -f 8 | sort | diff - json || fail "names differ"
 
+# The probe takes them along, and what it keeps names nobody.
+mkdir target
+check_rc 0 "$sluice" probe run -s here --sizes 4K --every 200ms --truth-every 0 --jobs-every 1m --for 300ms a="$work/target"
+check_rc 0 "$sluice" probe export -s here
+check_eq "$(grep -A 99 '^All running jobs:' out | grep -c '^Job Id: [123]$')" 3 "jobs in the rows of the probe"
+key=$(find "$work" -name '*.owners')
+[ -s "$key" ] || fail "the probe has no key"
+"$prog/jobs" "$key" slurm-text >all || fail "the key of the probe is none"
+check_has "$(cat out)" "Job_Owner = $(head -n 1 all | cut -f 6)" "what the probe keeps"
+! grep -q "Job_Owner = $(id -un)" out || fail "an owner is named: $(cat out)"
+
 scancel 1 2 3 4
 slurm_wait RUNNING 0
 check_eq "$(seen slurm-text; seen slurm-json; seen scontrol)" "" "jobs that have ended"

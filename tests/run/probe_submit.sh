@@ -101,12 +101,20 @@ check_has "$(cat err)" "neither sbatch nor qsub"
 # ---- Slurm: the real one ----
 slurm_here
 slurm_start 1
-printf '#!/bin/sh\necho "$SLURM_JOB_ID" >>%s/ran\n' "$work" >quick.sh
+mkdir target
+cat >quick.sh <<END
+#!/bin/sh
+echo "\$SLURM_JOB_ID" >>$work/ran
+exec "$sluice" probe run -s campaign --sizes 4K --every 20ms --truth-every 0 --jobs-every 1m --for 100ms a=$work/target
+END
 printf '#!/bin/sh\nsleep 60\n' >long.sh
 check_rc 0 "$sluice" probe submit --times 3 --every 50ms --shortest 0 quick.sh -- -o /dev/null
 check_eq "$(cut -d' ' -f2- out | tr '\n' ' ')" \
 	"submitted job 1 job 1 ended submitted job 2 job 2 ended submitted job 3 job 3 ended " "what is told of Slurm"
 check_eq "$(tr '\n' ' ' <ran)" "1 2 3 " "jobs that ran"
+check_rc 0 "$sluice" probe export -s campaign
+check_eq "$(sed -n 's/^Job Id: //p' out | tr '\n' ' ')" "1 2 3 " "jobs that the collection has seen: itself"
+[ "$(grep -c '^a ' out)" -ge 3 ] || fail "the jobs have not probed: $(cat out)"
 
 "$sluice" probe submit --every 50ms long.sh -- -o /dev/null >first 2>&1 &
 watcher=$!
@@ -114,6 +122,8 @@ for ((i = 0; i < 200; i++)); do
 	grep -q submitted first && break
 	sleep 0.05
 done
+check_rc 1 "$sluice" probe submit long.sh
+check_has "$(cat err)" "another 'sluice probe submit' watches job slc-"
 kill -TERM "$watcher"
 wait "$watcher" || fail "the watcher failed: $(cat first)"
 check_has "$(cat first)" "job 4 goes on"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "store/probes.h"
 #include "store_sample.h"
 
 static const uint64_t sizes[] = { 1u << 20, 64u << 20, 1u << 30 };
@@ -201,6 +202,38 @@ static void only_the_window_is_saved_and_loaded(void)
 	chronicle_release(&chronicle);
 }
 
+static void damaged_rows_are_writes_that_failed(void)
+{
+	static const struct probe rows[] = {
+		{ .target = "a", .time_s = 1, .bytes = 9, .seconds = 1, .outcome = 0x7fffffff },
+		{ .target = "a", .time_s = 2, .bytes = 9, .seconds = -1 },
+		{ .target = "a", .time_s = 3, .bytes = 9, .seconds = 1e300 },
+		{ .target = "a", .time_s = 4, .bytes = 9, .seconds = 2, .outcome = -1 },
+	};
+	struct probe_writer *writer;
+	struct chronicle back = { 0 };
+	struct sample sample;
+	struct store *store;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	REQUIRE(probe_writer_open(&writer, store, "here", NULL) == 0);
+	for (size_t i = 0; i < 4; i++)
+		CHECK_INT(probe_writer_row(writer, &rows[i], NULL), 0);
+	CHECK_INT(probe_writer_close(writer, true, NULL), 0);
+	REQUIRE(chronicle_load(&back, store, "here", 0, 9, NULL) == 0);
+	REQUIRE(chronicle_series(&back, 0, 0)->count == 4);
+	for (size_t i = 0; i < 4; i++) {
+		CHECK_INT(sample_outcome(chronicle_series(&back, 0, 0), i), SAMPLE_FAILED);
+		CHECK_INT(sample_method(chronicle_series(&back, 0, 0), i), SAMPLE_UNKNOWN);
+		CHECK(chronicle_series(&back, 0, 0)->seconds[i] == 0);
+	}
+	chronicle_release(&back);
+	store_close(store);
+	sample_remove(&sample);
+}
+
 TESTS(TEST(late_sample_goes_where_it_belongs), TEST(bisection_counts_what_is_not_later),
       TEST(new_size_is_put_in_order_and_samples_stay_with_theirs), TEST(what_is_old_is_forgotten),
-      TEST(store_gives_back_what_was_saved), TEST(only_the_window_is_saved_and_loaded))
+      TEST(store_gives_back_what_was_saved), TEST(only_the_window_is_saved_and_loaded),
+      TEST(damaged_rows_are_writes_that_failed))

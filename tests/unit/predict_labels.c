@@ -57,7 +57,7 @@ static void label_frequencies_match_posteriors(void)
 	struct sample sample;
 	double drawn = 0, expected = 0, variance = 0, best = 0, ceiling;
 
-	sample_make(&sample, 2, 3, 0);
+	sample_make(&sample, 1, 3, 0);
 	REQUIRE(states_fit(&states, &sample.chronicle, &always, NULL) == 0);
 	for (int i = 0; i < N; i++) {
 		time_s[i] = 1e9 + 300 * i;
@@ -91,7 +91,7 @@ static void a_write_has_the_same_label_whoever_asks(void)
 	struct sample sample;
 	int differ = 0;
 
-	sample_make(&sample, 2, 3, 0);
+	sample_make(&sample, 1, 3, 0);
 	REQUIRE(states_fit(&states, &sample.chronicle, &always, NULL) == 0);
 	for (int i = 0; i < N; i++) {
 		time_s[i] = 1e9 + i;

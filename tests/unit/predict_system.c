@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
+#include "predict/describe.h"
 #include "predict/simulate/system_parts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -401,8 +403,52 @@ static void bad_descriptions_are_refused_with_their_line(void)
 	refuse("[jobs]\nnodes = 0:1 0.5:nan 1:80\n", "x.ini:2: nodes is a list");
 	refuse("[jobs]\nnodes = a lot\n", "x.ini:2: nodes is a list");
 	refuse("[system]\ntargets = atlas:0\n", "x.ini:2: targets is a list");
+	refuse("[system]\ntargets = atlas:-1\n", "x.ini:2: targets is a list");
 	CHECK_INT(system_open(&system, "no-such-system", &err), -ENOENT);
 	CHECK(strstr(err.text, "titan, cori"));
+}
+
+/* The text of the description that is installed; its folder is beside the binary's. */
+static char *described(size_t *bytes)
+{
+	static const struct describe_folder folder = { "machines", "SLUICE_MACHINES", "system",
+						       "" };
+	AUTO_BUF struct buf text = { 0 };
+	AUTO_FREE char *path = NULL;
+
+	REQUIRE(describe_load(&folder, "titan", &path, &text, NULL) == 0);
+	*bytes = text.len;
+	return xstrndup(buf_text(&text), text.len);
+}
+
+static void changed_bytes_are_refused_or_make_a_system(void)
+{
+	struct system_wish wish = { .days = 0.01, .targets = 1, .probe_every_s = 60 };
+	AUTO_FREE char *text = NULL;
+	size_t bytes, good = 0;
+	struct random random;
+
+	text = described(&bytes);
+	random_init(&random, 1);
+	for (int i = 0; i < 400; i++) {
+		size_t at = random_below(&random, bytes);
+		char old = text[at];
+		struct system *system = NULL;
+		struct err err = { 0 };
+
+		text[at] = (char)random_u64(&random);
+		if (system_parse(&system, "x.ini", text, bytes, &err) < 0) {
+			CHECK(!system && *err.text);
+		} else if (system->per_day < 2000 && system->warm_days < 10 && good++ < 20) {
+			struct generated g = made(system, &wish);
+
+			CHECK_INT(chronicle_series(&g.chronicle, 0, 0)->count, 15);
+			generated_release(&g);
+		}
+		system_close(system);
+		text[at] = old;
+	}
+	CHECK(good > 20);
 }
 
 static void wishes_beyond_the_system_are_refused(void)
@@ -425,4 +471,4 @@ TESTS(TEST(jobs_are_those_of_table_1), TEST(jobs_never_have_more_nodes_than_ther
       TEST(same_seed_gives_the_same_bytes_on_any_threads),
       TEST(chronicle_has_the_rounds_of_the_paper),
       TEST(bad_descriptions_are_refused_with_their_line),
-      TEST(wishes_beyond_the_system_are_refused))
+      TEST(changed_bytes_are_refused_or_make_a_system), TEST(wishes_beyond_the_system_are_refused))

@@ -95,14 +95,16 @@ static int size_stop(void *arg, const struct probe *row)
 
 static void reading_stops_when_told_and_the_store_can_be_written_then(void)
 {
+	struct probe rows[9];
 	struct sample sample;
 	struct store *store;
 	int count = 0;
 
+	for (int i = 0; i < 9; i++)
+		rows[i] = row_of("a", i, 1, 1);
 	sample_make(&sample);
 	store = sample_open(&sample);
-	for (int i = 0; i < 9; i++)
-		save(store, "here", &(struct probe){ .target = "a", .time_s = i, .bytes = 1 }, 1);
+	save(store, "here", rows, 9);
 	CHECK_INT(probes_load(store, "here", 0, 9, size_stop, &count, NULL), 0);
 	CHECK_INT(count, 2);
 	CHECK_INT(probes_forget(store, "here", INFINITY, NULL), 0);

@@ -84,7 +84,7 @@ static size_t target_find(struct reading *reading, const char *name)
 
 static int rows_keep(struct reading *reading, struct err *err)
 {
-	size_t number[CHRONICLE_SIZES];
+	size_t number[CHRONICLE_SIZES] = { 0 };
 
 	/* A new size moves others: all are added before any is looked up. */
 	for (size_t i = 0; i < reading->size_count; i++)
@@ -232,33 +232,41 @@ static int choice(const char *words, const char *word)
 
 /* ---- the table ---- */
 
-/* "OSS id 1MB 64MB": words before the first that begins with a digit are a title. */
-static int header_read(struct reading *reading, struct err *err)
+static int size_read(const struct reading *reading, const char *word, uint64_t *sizes, size_t count,
+		     struct err *err)
 {
-	AUTO_FREE char *copy = xstrdup(buf_text(&reading->lines.line));
-	char *rest = copy, *word;
-	size_t count = 0, titles = 0;
+	if (count == CHRONICLE_SIZES)
+		return err_set(err, E2BIG, "%s:%zu: has more than %d sizes", AT(reading),
+			       CHRONICLE_SIZES);
+	if (unit_parse_bytes(word, &sizes[count]) < 0 || !sizes[count])
+		return err_set(err, EINVAL,
+			       "%s:%zu: \"%.60s\" is no size such as 64MB: the line after "
+			       "Performance: names the columns, as \"OSS id 1MB 64MB\"",
+			       AT(reading), word);
+	for (size_t i = 0; i < count; i++)
+		if (sizes[i] == sizes[count])
+			return err_set(err, EINVAL, "%s:%zu: has the size %.60s twice", AT(reading),
+				       word);
+	return 0;
+}
 
-	reading->place = PLACE_ROWS;
-	if (reading->header.len && strcmp(buf_text(&reading->header), copy) == 0)
-		return 0;
+/* "OSS id 1MB 64MB": words before the first that begins with a digit are a title. */
+static int columns_read(struct reading *reading, const char *line, struct err *err)
+{
+	AUTO_FREE char *copy = xstrdup(line);
+	uint64_t sizes[CHRONICLE_SIZES] = { 0 };
+	size_t count = 0, titles = 0;
+	char *rest = copy, *word;
+	int r;
+
 	while ((word = word_take(&rest))) {
 		if (!count && !isdigit((unsigned char)*word)) {
 			titles++;
 			continue;
 		}
-		if (count == CHRONICLE_SIZES)
-			return err_set(err, E2BIG, "%s:%zu: has more than %d sizes", AT(reading),
-				       CHRONICLE_SIZES);
-		if (unit_parse_bytes(word, &reading->sizes[count]) < 0 || !reading->sizes[count])
-			return err_set(err, EINVAL,
-				       "%s:%zu: \"%.60s\" is no size such as 64MB: the line after "
-				       "Performance: names the columns, as \"OSS id 1MB 64MB\"",
-				       AT(reading), word);
-		for (size_t i = 0; i < count; i++)
-			if (reading->sizes[i] == reading->sizes[count])
-				return err_set(err, EINVAL, "%s:%zu: has the size %.60s twice",
-					       AT(reading), word);
+		r = size_read(reading, word, sizes, count, err);
+		if (r < 0)
+			return r;
 		count++;
 	}
 	if (!titles)
@@ -266,9 +274,25 @@ static int header_read(struct reading *reading, struct err *err)
 			       "%s:%zu: the line after Performance: names the columns, as \"OSS id "
 			       "1MB 64MB\"",
 			       AT(reading));
+	memcpy(reading->sizes, sizes, count * sizeof(*sizes));
 	reading->size_count = count;
-	buf_clear(&reading->header);
-	buf_puts(&reading->header, buf_text(&reading->lines.line));
+	return 0;
+}
+
+/* The header is mostly that of the block before. */
+static int header_read(struct reading *reading, struct err *err)
+{
+	const char *line = buf_text(&reading->lines.line);
+
+	if (!reading->header.len || strcmp(buf_text(&reading->header), line) != 0) {
+		int r = columns_read(reading, line, err);
+
+		if (r < 0)
+			return r;
+		buf_clear(&reading->header);
+		buf_puts(&reading->header, line);
+	}
+	reading->place = PLACE_ROWS;
 	return 0;
 }
 
@@ -303,8 +327,10 @@ static bool cell_parse(char *word, enum sample_method method, double *seconds, i
 		*outcome = *word == '>' ? SAMPLE_TIMEOUT : SAMPLE_DONE;
 	else
 		named = -1;
+	if (named < 0)
+		return false;
 	*outcome |= named << 4;
-	return named >= 0;
+	return true;
 }
 
 static int row_read(struct reading *reading, struct err *err)

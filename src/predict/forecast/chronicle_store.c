@@ -4,6 +4,7 @@
  * all targets and sizes that carry the same time are a round.
  */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,15 +30,20 @@ static int target_take(void *arg, const char *target)
 	return 0;
 }
 
+/* What no version of ours writes is damage: the write failed as far as anybody knows. */
 static int row_take(void *arg, const struct probe *row)
 {
 	struct chronicle *chronicle = &((struct loading *)arg)->chronicle;
 	int size = chronicle_size(chronicle, row->bytes);
+	unsigned outcome = (unsigned)row->outcome & 15, method = (unsigned)row->outcome >> 4;
 
-	if (size >= 0 && row->number < chronicle->target_count)
+	if (outcome > SAMPLE_FAILED || !(row->seconds >= 0 && row->seconds <= (double)FLT_MAX))
+		outcome = SAMPLE_FAILED;
+	if (method > SAMPLE_FSYNC)
+		method = SAMPLE_UNKNOWN;
+	if (size >= 0)
 		chronicle_add(chronicle, row->number, (size_t)size, row->time_s, row->seconds,
-			      (enum sample_outcome)(row->outcome & 15),
-			      (enum sample_method)(row->outcome >> 4 & 15));
+			      (enum sample_outcome)outcome, (enum sample_method)method);
 	return 0;
 }
 

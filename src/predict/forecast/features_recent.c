@@ -134,22 +134,30 @@ static void round_take(struct round_sum *round, const struct chronicle_series *p
 	}
 }
 
+/* All probes of that time. */
+static void round_add(struct features_cache *cache, const struct chronicle *chronicle,
+		      double time_s)
+{
+	struct round_sum round = { 0 };
+
+	if (cache->round_count)
+		round = cache->rounds[cache->round_count - 1];
+	round.time_s = time_s;
+	for (size_t i = 0; i < chronicle->target_count; i++)
+		round_take(&round, chronicle_series(chronicle, i, 0), &cache->taken[i]);
+	cache->rounds = xgrow(cache->rounds, &cache->round_cap, cache->round_count + 1,
+			      sizeof(*cache->rounds));
+	cache->rounds[cache->round_count++] = round;
+}
+
 void rounds_follow(struct features_cache *cache, const struct chronicle *chronicle)
 {
 	double time_s = time_next(cache, chronicle);
 
 	rounds_reopen(cache, chronicle, time_s);
-	for (; time_s < INFINITY; time_s = time_next(cache, chronicle)) {
-		struct round_sum round = { 0 };
-
-		if (cache->round_count)
-			round = cache->rounds[cache->round_count - 1];
-		round.time_s = time_s;
-		for (size_t i = 0; i < chronicle->target_count; i++)
-			round_take(&round, chronicle_series(chronicle, i, 0), &cache->taken[i]);
-		cache->rounds = xgrow(cache->rounds, &cache->round_cap, cache->round_count + 1,
-				      sizeof(*cache->rounds));
-		cache->rounds[cache->round_count++] = round;
+	while (time_s < INFINITY) {
+		round_add(cache, chronicle, time_s);
+		time_s = time_next(cache, chronicle);
 	}
 }
 

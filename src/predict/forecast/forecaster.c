@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -19,6 +18,7 @@
 #include "learn/data/parallel.h"
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
+#include "predict/forecast/forecaster_parts.h"
 
 /*
  * svm: scikit-learn's C = 1 and gamma "scale" are the learner's own. Its chances are not fitted
@@ -82,14 +82,6 @@ struct work {
 	atomic_bool stopped;
 	struct err *errors; /* per piece */
 };
-
-static double cpu_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void model_init(struct forecaster_model *model)
 {
@@ -201,8 +193,9 @@ static int model_learn(const struct work *work, size_t target, size_t size, stru
 	features_rows(work->features, target, size, plan->labels.from_s, plan->labels.to_s, &rows);
 	labels = xmalloc((rows.rows + 1) * sizeof(*labels));
 	posterior = xmalloc((rows.rows + 1) * sizeof(*posterior));
-	model->ceiling = labels_draw_rows(&forecaster->states, work->chronicle, target, size,
-					  plan->labels.seed, &rows, labels, posterior);
+	model->ceiling = labels_draw_rows(&forecaster->states, target, size, plan->labels.seed,
+					  chronicle_series(work->chronicle, target, size), &rows,
+					  labels, posterior);
 	busy = labels_busy(labels, rows.rows);
 	model->rows = rows.rows;
 	if (rows.rows) {

@@ -27,7 +27,7 @@ static void submit_words(const struct batch_job *job, struct buf *command)
 	buf_word(command, job->script);
 }
 
-/* The first word of a line, if it can be an id. */
+/* The first word of a line, if it can be an id: all of them begin with a digit. */
 static void id_take(char id[BATCH_ID], const char *line)
 {
 	size_t n = 0;
@@ -35,7 +35,7 @@ static void id_take(char id[BATCH_ID], const char *line)
 	line += strspn(line, " \t");
 	while (line[n] && (isalnum((unsigned char)line[n]) || strchr("._-[]", line[n])))
 		n++;
-	if (n >= BATCH_ID)
+	if (n >= BATCH_ID || !isdigit((unsigned char)*line))
 		n = 0;
 	memcpy(id, line, n);
 	id[n] = 0;

@@ -51,7 +51,10 @@ static void jobs_take(json_t *list, struct jobs *found, const uint8_t key[OWNER_
 	{
 		struct pbs_job job = { .id = xstrdup(id) };
 
-		json_object_foreach(entry, name, value) attributes_put(&job, name, value);
+		json_object_foreach(entry, name, value)
+		{
+			attributes_put(&job, name, value);
+		}
 		if (json_is_object(entry))
 			pbs_job_add(&job, found, key);
 		pbs_job_release(&job);

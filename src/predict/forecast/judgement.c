@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -21,6 +20,7 @@
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
 #include "predict/forecast/forecaster.h"
+#include "predict/forecast/forecaster_parts.h"
 #include "predict/forecast/judgement_parts.h"
 
 /* ---- methods ---- */
@@ -99,14 +99,6 @@ struct work {
 	atomic_bool stopped;
 	struct err *errors; /* per target of the work */
 };
-
-static double cpu_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static struct samples samples_of(const struct judgement_rows *rows)
 {

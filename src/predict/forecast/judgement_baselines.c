@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "learn/judge/metrics.h"
+#include "predict/forecast/forecaster_parts.h"
 #include "predict/forecast/judgement_parts.h"
 
 double score_accuracy(const double *labels, const double *score, size_t count)
@@ -133,14 +133,6 @@ static double probe_value(const struct chronicle_series *probes, size_t i)
 
 	return outcome == SAMPLE_DONE || outcome == SAMPLE_TIMEOUT ? (double)probes->seconds[i]
 								   : NAN;
-}
-
-static double cpu_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* First sample at or after a moment. */

@@ -62,8 +62,9 @@ int judgement_rows_make(struct judgement_rows *rows, const struct judgement *jud
 		made.train++;
 	made.labels = xmalloc((count + 1) * sizeof(*made.labels));
 	made.posterior = xmalloc((count + 1) * sizeof(*made.posterior));
-	labels_draw_rows(&judgement->states, chronicle, target, size, plan->labels.seed, &made.rows,
-			 made.labels, made.posterior);
+	labels_draw_rows(&judgement->states, target, size, plan->labels.seed,
+			 chronicle_series(chronicle, target, size), &made.rows, made.labels,
+			 made.posterior);
 	made.train_ceiling = ceiling_of(made.posterior, made.train);
 	made.ceiling = ceiling_of(made.posterior + made.train, count - made.train);
 	if (busy)

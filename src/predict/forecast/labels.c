@@ -91,13 +91,13 @@ int states_fit(struct states *states, const struct chronicle *chronicle,
 	for (size_t t = 0; t < states_rows(&made); t++) {
 		bool all = plan->scope == LABELS_SYSTEM;
 
-		for (size_t s = 0; s < made.size_count; s++) {
+		for (size_t s = 1; s < made.size_count; s++) {
 			size_t at = t * made.size_count + s;
 
 			made.known[at] = mixture_of(&made.mixtures[at], chronicle, t,
 						    all ? chronicle->target_count : t + 1, s, plan,
 						    &why) >= 0;
-			truths += s && made.known[at];
+			truths += made.known[at];
 		}
 	}
 	if (!truths) {
@@ -160,11 +160,10 @@ double labels_draw(const struct states *states, size_t target, size_t size, uint
 	return writes->count ? ceiling / (double)writes->count : NAN;
 }
 
-double labels_draw_rows(const struct states *states, const struct chronicle *chronicle,
-			size_t target, size_t size, uint64_t seed, const struct feature_rows *rows,
+double labels_draw_rows(const struct states *states, size_t target, size_t size, uint64_t seed,
+			const struct chronicle_series *series, const struct feature_rows *rows,
 			double *labels, double *posterior)
 {
-	const struct chronicle_series *series = chronicle_series(chronicle, target, size);
 	AUTO_FREE bool *late = xcalloc(rows->rows + 1, sizeof(*late));
 	struct labels_writes writes = {
 		.time_s = rows->time_s, .seconds = rows->seconds, .late = late, .count = rows->rows

@@ -32,7 +32,7 @@ struct labels_plan {
 struct states {
 	enum labels_scope scope;
 	size_t target_count, size_count;
-	struct mixture *mixtures; /* targets (or one) x sizes; that of the probes, too */
+	struct mixture *mixtures; /* targets (or one) x sizes; the probes' are empty */
 	bool *known;		  /* false: there was too little to fit one */
 };
 
@@ -64,10 +64,13 @@ struct labels_writes {
 double labels_draw(const struct states *states, size_t target, size_t size, uint64_t seed,
 		   const struct labels_writes *writes, double *labels, double *posterior);
 
-/* The same for rows of features; labels and posterior have room for rows->rows. */
+/*
+ * The same for rows of features, which were made of a series; labels and posterior have room for
+ * rows->rows. target and size are those of the states: a chronicle may number them otherwise.
+ */
 struct feature_rows;
-double labels_draw_rows(const struct states *states, const struct chronicle *chronicle,
-			size_t target, size_t size, uint64_t seed, const struct feature_rows *rows,
+double labels_draw_rows(const struct states *states, size_t target, size_t size, uint64_t seed,
+			const struct chronicle_series *series, const struct feature_rows *rows,
 			double *labels, double *posterior);
 
 /* As parts of a model file; loading survives any bytes. */

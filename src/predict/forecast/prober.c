@@ -14,6 +14,7 @@
 #define STOP_MS 200	  /* workers may take so long to end, and again to be killed */
 #define BACK_NS SECOND_NS /* how often a killed worker is looked for */
 #define GREET_NS (SECOND_NS / 10)
+#define GREETED_NS (2 * SECOND_NS) /* whoever has made no file by then is taken as stuck */
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -336,6 +337,7 @@ void prober_wait(const struct prober *prober, struct prober_now now, int fd, int
 static int slots_greet(struct prober *prober, struct err *err)
 {
 	const struct worker_order order = { 0 };
+	struct prober_now now = prober_now();
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < prober->count; i++) {
@@ -345,6 +347,7 @@ static int slots_greet(struct prober *prober, struct err *err)
 		r = worker_start(&slot->worker, target, &prober->payload, err);
 		if (r >= 0)
 			slot->is_busy = worker_tell(&slot->worker, &order) >= 0;
+		slot->begun_ns = now.monotonic_ns;
 	}
 	return r;
 }
@@ -374,7 +377,7 @@ static int slots_welcome(struct prober *prober, struct err *err)
 	int r = 0;
 
 	while (r >= 0 && prober_is_busy(prober) &&
-	       now.monotonic_ns - began.monotonic_ns < prober->plan.timeout_ns) {
+	       now.monotonic_ns - began.monotonic_ns < least(prober->plan.timeout_ns, GREETED_NS)) {
 		prober_wait(prober, now, -1, GREET_NS);
 		for (size_t i = 0; r >= 0 && i < prober->count; i++)
 			if (prober->slots[i].is_busy)
@@ -384,7 +387,6 @@ static int slots_welcome(struct prober *prober, struct err *err)
 	for (size_t i = 0; r >= 0 && i < prober->count; i++)
 		if (prober->slots[i].is_busy) {
 			prober->slots[i].is_busy = false;
-			prober->slots[i].begun_ns = began.monotonic_ns;
 			slot_give_up(&prober->slots[i]);
 		}
 	return r;

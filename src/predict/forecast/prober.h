@@ -84,8 +84,8 @@ struct prober {
 
 /*
  * Starts the workers and has each make a file. -errno with what to mend where one cannot; one that
- * does not answer in time is taken as stuck, and no failure. targets must outlive the prober; those
- * that are ours are `first`, `first` + `step` and so on, of all of them.
+ * does not answer within 2 s is taken as stuck, and no failure. targets must outlive the prober;
+ * those that are ours are `first`, `first` + `step` and so on, of all of them.
  */
 int prober_open(struct prober *prober, const struct targets *targets, size_t first, size_t step,
 		const struct prober_plan *plan,

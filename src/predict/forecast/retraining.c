@@ -88,23 +88,6 @@ struct place {
 	size_t known_target, known_size;
 };
 
-static void rows_label(const struct forecaster *forecaster, const struct chronicle *chronicle,
-		       const struct place *place, const struct feature_rows *rows, double *labels,
-		       double *posterior)
-{
-	const struct chronicle_series *series =
-		chronicle_series(chronicle, place->target, place->size);
-	AUTO_FREE bool *late = xcalloc(rows->rows + 1, sizeof(*late));
-	struct labels_writes writes = {
-		.time_s = rows->time_s, .seconds = rows->seconds, .late = late, .count = rows->rows
-	};
-
-	for (size_t i = 0; i < rows->rows; i++)
-		late[i] = sample_outcome(series, rows->sample[i]) == SAMPLE_TIMEOUT;
-	labels_draw(&forecaster->states, place->known_target, place->known_size, forecaster->seed,
-		    &writes, labels, posterior);
-}
-
 static void series_score(struct retraining *retraining, const struct forecaster *forecaster,
 			 const struct features *features, const struct place *place, double to_s,
 			 struct answers *answers)
@@ -119,7 +102,10 @@ static void series_score(struct retraining *retraining, const struct forecaster 
 		      nextafter(retraining->scored_s, INFINITY), nextafter(to_s, INFINITY), &rows);
 	labels = xmalloc((rows.rows + 1) * sizeof(*labels));
 	posterior = xmalloc((rows.rows + 1) * sizeof(*posterior));
-	rows_label(forecaster, features->chronicle, place, &rows, labels, posterior);
+	labels_draw_rows(&forecaster->states, place->known_target, place->known_size,
+			 forecaster->seed,
+			 chronicle_series(features->chronicle, place->target, place->size), &rows,
+			 labels, posterior);
 	answers->all = xgrow(answers->all, &answers->cap, answers->count + rows.rows + 1,
 			     sizeof(*answers->all));
 	for (size_t i = 0; i < rows.rows; i++) {

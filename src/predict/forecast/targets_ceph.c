@@ -17,6 +17,7 @@
 
 #define POOL_KEY "ceph.file.layout.pool"
 #define OBJECT_KEY "ceph.file.layout.object_size"
+#define UNIT_KEY "ceph.file.layout.stripe_unit"
 #define CEPH_STEP 65536 /* sizes are multiples of it */
 
 static int ceph_take(struct target *target, const char *key, const char *value, struct err *err)
@@ -50,18 +51,30 @@ static int layout_put(int fd, const char *path, const char *key, const char *val
 		       strerror(errno));
 }
 
+/* An object holds whole stripe units after every step; the smallest fits any. */
+static int object_put(int fd, const struct target *target, struct err *err)
+{
+	char bytes[24], step[24];
+	int r;
+
+	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)target->object_bytes);
+	snprintf(step, sizeof(step), "%d", CEPH_STEP);
+	r = layout_put(fd, target->path, UNIT_KEY, step, err);
+	if (r >= 0)
+		r = layout_put(fd, target->path, OBJECT_KEY, bytes, err);
+	return r < 0 ? r : layout_put(fd, target->path, UNIT_KEY, bytes, err);
+}
+
 static int ceph_make(const struct target *target, const char *path, size_t turn, struct err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), r;
-	char bytes[24];
 
 	(void)turn;
 	if (fd < 0)
 		return err_set(err, errno, "%s: %s", target->path, strerror(errno));
 	r = layout_put(fd, target->path, POOL_KEY, target->pool, err);
-	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)target->object_bytes);
 	if (r >= 0 && target->object_bytes)
-		r = layout_put(fd, target->path, OBJECT_KEY, bytes, err);
+		r = object_put(fd, target, err);
 	if (r >= 0)
 		return fd;
 	close(fd);

@@ -147,7 +147,7 @@ static void take_targets(struct describe *d, struct system *system, const char *
 		if (i == SYSTEM_NAMES ||
 		    sscanf(text, " %40[^: ]:%5zu %n", system->prefixes[i], &system->counts[i],
 			   &used) != 2 ||
-		    !used || !system->counts[i]) {
+		    !used || !system->counts[i] || system->counts[i] > 99999) {
 			describe_complain(d, "targets is a list of at most %d PREFIX:COUNT",
 					  SYSTEM_NAMES);
 			return;

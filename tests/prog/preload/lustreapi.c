@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Stands in for Lustre and CephFS, which cannot run here: as liblustreapi, and, preloaded, as the
- * kernel as far as the guest asks it (it does so by syscall()). Paths below STANDIN_ROOT are on a
- * file system with the magic STANDIN_MAGIC; what is done to files is written to STANDIN_LOG.
+ * kernel as far as the guest asks it (it does so by syscall()) and as probes do. Paths below
+ * STANDIN_ROOT are on a file system with the magic STANDIN_MAGIC; what is done to files is written
+ * to STANDIN_LOG. Objects are on OST STANDIN_OST where that is set, whatever is asked for.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +59,14 @@ void llapi_msg_set_level(int new_level)
 	level = new_level;
 }
 
+static void object_put(struct stripes *to, int stripe, uint32_t target)
+{
+	const char *elsewhere = getenv("STANDIN_OST");
+
+	if (stripe < OBJECTS)
+		to->objects[stripe].target = elsewhere ? (uint32_t)atoi(elsewhere) : target;
+}
+
 /* As the real one does: it opens the file itself, and complains aloud. */
 int llapi_file_create(const char *name, unsigned long long size, int offset, int count, int pattern)
 {
@@ -75,6 +85,8 @@ int llapi_file_create(const char *name, unsigned long long size, int offset, int
 	stripes.magic = 0x0BD10BD0;
 	stripes.size = (uint32_t)size;
 	stripes.count = (uint16_t)count;
+	for (int i = 0; i < count; i++)
+		object_put(&stripes, i, (uint32_t)(offset + i));
 	note("create %s %llu %d %d %d\n", slash ? slash + 1 : name, size, offset, count, pattern);
 	return 0;
 }
@@ -113,7 +125,7 @@ int llapi_layout_ost_index_set(void *layout, int stripe, uint64_t target)
 
 	if (stripe < 0 || stripe >= to->count)
 		return -1;
-	to->objects[stripe].target = (uint32_t)target;
+	object_put(to, stripe, (uint32_t)target);
 	return 0;
 }
 
@@ -166,9 +178,11 @@ static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
 
 static long fgetxattr_stand(const char *name, char *value, size_t bytes)
 {
-	if (!strcmp(name, "lustre.lov") && stripes.magic && bytes >= sizeof(stripes)) {
-		memcpy(value, &stripes, sizeof(stripes));
-		return sizeof(stripes);
+	size_t used = offsetof(struct stripes, objects[stripes.count]);
+
+	if (!strcmp(name, "lustre.lov") && stripes.magic && bytes >= used) {
+		memcpy(value, &stripes, used);
+		return (long)used;
 	}
 	if (pool[0] && !strcmp(name, "ceph.file.layout.pool"))
 		return snprintf(value, bytes, "%s", pool);
@@ -203,4 +217,17 @@ long syscall(long number, ...)
 		((struct statfs *)a[1])->f_type =
 			(__typeof__(((struct statfs *)a[1])->f_type))strtoull(magic, NULL, 0);
 	return result;
+}
+
+int fsetxattr(int fd, const char *name, const void *value, size_t bytes, int flags)
+{
+	(void)fd;
+	(void)flags;
+	return (int)fsetxattr_stand(name, value, bytes);
+}
+
+ssize_t fgetxattr(int fd, const char *name, void *value, size_t bytes)
+{
+	(void)fd;
+	return fgetxattr_stand(name, value, bytes);
 }

@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# sluice forecast on three targets whose states a script knows: train, this minute, evaluate and watch, what it says
+# where there is nothing to go by or only what is old, and of models that are damaged.
+. "$(dirname "$0")/libtest.sh"
+
+# Three targets for a day and a half, probes every minute (in windows of 20 minutes), writes every 10 minutes. Target c
+# is busy at the very end, a and b are idle. In the half day after it ("more") probes tell nothing any more.
+python3 - <<'PYTHON'
+import math, random
+random.seed(3)
+start, step = 1520700000, 60
+
+def blocks(first, last, tells):
+    state = [0, 0, 0]
+    for i in range(first, last):
+        now = start + i * step
+        print("Timestamp: %d\nSystem: little" % now, file=out)
+        for t in range(3):
+            if random.random() < (1 / 40 if state[t] else 1 / 80):
+                state[t] ^= 1
+            if last - i < 40:
+                state[t] = int(t == 2)
+        if i % 5 == 0:
+            print("All running jobs:", file=out)
+            for j in range(2 + 3 * sum(state)):
+                print("Job Id: %d\n    Job_Name = x\n    Job_Owner = u%d@h\n    job_state = R\n    queue = batch\n"
+                      "    Resource_List.nodect = %d\n    Resource_List.walltime = 02:00:00\n"
+                      "    resources_used.mem = 1024kb\n    resources_used.vmem = 2048kb\n"
+                      "    resources_used.walltime = 00:10:00" % (j, j, 8 if j < 2 else 4000), file=out)
+        print("Performance:\nOSS id 1MB 1GB", file=out)
+        for t in range(3):
+            shown = state[t] if tells else random.random() < 0.5
+            probe = math.exp(math.log(.016 if shown else .008) + .25 * random.gauss(0, 1))
+            truth = math.exp(math.log(2.7 if state[t] else 1.85) + (.15 if state[t] else .06) * random.gauss(0, 1))
+            print("oss-%s %.6gs %s" % ("abc"[t], probe, "%.6gs" % truth if i % 10 == 9 else "-"), file=out)
+
+with open("rows.txt", "w") as out:
+    blocks(0, 2160, True)
+with open("more.txt", "w") as out:
+    blocks(2160, 3600, False)
+PYTHON
+end=$((1520700000 + 2159 * 60))
+quick=(--method logistic --window 20m --folds 4)
+
+# misuse
+check_rc 2 "$sluice" forecast guess
+check_has "$(cat err)" '"guess" is none of now, train, evaluate, watch, '
+check_rc 2 "$sluice" forecast --now train
+check_rc 2 "$sluice" forecast train --method nope
+check_has "$(cat err)" 'no method "nope"'
+check_rc 2 "$sluice" forecast train --from soon
+check_has "$(cat err)" '--from: "soon" is no time such as'
+check_rc 2 "$sluice" forecast train --folds 1
+check_rc 2 "$sluice" forecast train --days -1
+
+# nothing to go by, and what to do about it
+check_rc 3 "$sluice" forecast
+check_has "$(cat err)" "there is no model yet ($XDG_DATA_HOME/sluice/forecast.model): collect with 'sluice probe run'"
+check_rc 3 "$sluice" forecast train
+check_has "$(cat err)" "there are no probes yet: 'sluice probe run' makes them"
+check_rc 3 "$sluice" forecast -m nowhere.model
+check_has "$(cat err)" "nowhere.model"
+
+check_rc 0 "$sluice" probe import rows.txt
+check_rc 3 "$sluice" forecast train --system other
+check_has "$(cat err)" "there are no probes of other; there are some of little (--system)"
+check_rc 3 "$sluice" forecast train --from 2001-01-01 --to 2001-01-02
+
+# train: the only system of the store needs no name
+check_rc 0 "$sluice" forecast train "${quick[@]}"
+check_has "$(cat err)" "written to $XDG_DATA_HOME/sluice/forecast.model"
+grep -q '^ *1.00 GiB  *3  *3  *648 ' out || fail "no line of 1 GiB: $(cat out)"
+check_rc 0 "$sluice" forecast train "${quick[@]}" --json
+check_json out sluice.forecast/1
+check_eq "$(json_get out '["generation"]')" 2
+python3 - <<'PYTHON'
+import json
+row = json.load(open("out"))["sheets"][0]["rows"][0]
+assert row["majority"] + 0.03 < row["blocked_accuracy"] < row["ceiling"], row
+assert abs(row["idle_s"] / 1.853 - 1) < 0.03 and abs(row["busy_s"] / 2.73 - 1) < 0.06, row
+PYTHON
+[ -f "$XDG_DATA_HOME/sluice/forecast.model.previous" ] || fail "the model before is gone"
+check_rc 0 "$sluice" forecast train "${quick[@]}" --file rows.txt -o filed.model
+check_eq "$(head -c 31 filed.model)" '{"schema": "sluice.forecaster/1'
+
+# this minute: what was seen last counts
+check_rc 0 "$sluice" forecast --now --to "$end"
+grep -q '^oss-c  *1.00 GiB  *busy ' out || fail "oss-c is not busy: $(cat out)"
+grep -q '^oss-a  *1.00 GiB  *idle .* logistic  *0 ns$' out || fail "oss-a is not idle: $(cat out)"
+check_rc 0 "$sluice" forecast --to $((end + 600)) --json
+check_json out sluice.forecast/1
+check_eq "$(json_get out '["is_stale"]')" False
+check_eq "$(json_get out '["age_s"]')" 600
+check_eq "$(json_get out '["forecasts"][2]["target"]')" oss-c
+check_eq "$(json_get out '["forecasts"][2]["state"]')" busy
+python3 - <<'PYTHON'
+import json
+for f in json.load(open("out"))["forecasts"]:
+    assert f["is_model"] and 0 < f["busy"] < 1, f
+    assert abs(f["expected_s"] - (f["busy"] * f["busy_s"] + (1 - f["busy"]) * f["idle_s"])) < 1e-6, f
+PYTHON
+
+# old probes: shares answer, and it is told
+check_rc 3 "$sluice" forecast --to $((end + 3600)) --json
+check_eq "$(json_get out '["is_stale"]')" True
+check_eq "$(json_get out '["forecasts"][0]["is_model"]')" False
+check_has "$(cat err)" "the newest probe is 1 h 0 min old"
+check_rc 3 "$sluice" forecast
+check_has "$(cat err)" "there are no probes of the last hours"
+
+# damaged and foreign models
+head -c 2000 filed.model >cut.model
+check_rc 1 "$sluice" forecast -m cut.model
+check_has "$(cat err)" "train it again (sluice forecast train)"
+echo garbage >garbage.model
+check_rc 1 "$sluice" forecast -m garbage.model
+check_has "$(cat err)" "garbage.model"
+
+# evaluate: methods beside baselines; the rows for others
+check_rc 0 "$sluice" forecast evaluate -M logistic,hidden,persistence,majority --window 20m -k 4 -d 1 --csv rows.csv --each
+check_has "$(cat out)" "blocked and later are honest"
+grep -q '^ *oss-b  *1073741824  *hidden ' out || fail "no line of oss-b: $(cat out)"
+check_rc 0 "$sluice" forecast evaluate -M logistic,majority --window 20m -k 4 -d 1 --json
+check_json out sluice.forecast/1
+python3 - <<'PYTHON'
+import csv, json
+sheets = {s["name"]: s for s in json.load(open("out"))["sheets"]}
+told = {r["method"]: r for r in sheets["methods"]["rows"]}
+rows = list(csv.DictReader(open("rows.csv")))
+test = [r for r in rows if r["set"] == "test"]
+assert len(rows) == 648 and len(test) == 216, (len(rows), len(test))
+right = sum((float(r["score_logistic"]) > 0.5) == (r["label"] == "1") for r in test) / len(test)
+assert abs(right - told["logistic"]["accuracy"]) < 1e-6, (right, told)
+assert told["logistic"]["accuracy"] > told["majority"]["accuracy"], told
+assert {r["blocked_fold"] for r in rows} == {"", "0", "1", "2", "3"}
+PYTHON
+check_rc 2 "$sluice" forecast evaluate -M svm,nope
+check_rc 2 "$sluice" forecast evaluate --days 9
+
+# watch: trains where there is none, keeps what is good, finds out what is not
+watch=(forecast watch --once -m watched.model "${quick[@]}" --answers 100)
+check_rc 0 "$sluice" "${watch[@]}" --to "$end" --json
+check_eq "$(json_get out '["reason"]') $(json_get out '["generation"]')" "missing 1"
+check_rc 0 "$sluice" "${watch[@]}" --to $((end + 1800)) --json
+check_eq "$(json_get out '["reason"]')" none
+check_rc 0 "$sluice" probe import more.txt
+check_rc 0 "$sluice" "${watch[@]}" --to $((end + 80000)) --json
+check_json out sluice.forecast/1
+check_eq "$(json_get out '["reason"]') $(json_get out '["generation"]')" "drift 2"
+[ -f watched.model.previous ] || fail "the model before is gone"
+check_rc 2 "$sluice" forecast watch --once --on modelled:titan
+
+# without --once it goes on until it is told to stop
+"$sluice" forecast watch -m watched.model --every 200ms >watched.txt 2>&1 &
+watcher=$!
+for _ in $(seq 100); do
+	[ "$(wc -l <watched.txt)" -ge 2 ] && break
+	sleep 0.1
+done
+kill -TERM $watcher
+rc=0
+wait $watcher || rc=$?
+check_eq "$rc" 0 "exit code of a watch that was stopped"
+[ "$(wc -l <watched.txt)" -ge 2 ] || fail "it did not go on: $(cat watched.txt)"

@@ -1,0 +1,219 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Probing: real writes to real targets, alone, by ranks of both MPIs and beside a command; what hangs, what dies and
+# what is full. Lustre and CephFS cannot run here, so tests/prog/preload/lustreapi.c stands in for both.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+export SLUICE_STORE_PATH=$work/store.db SLUICE_PROBE_SYSTEM=here
+mkdir a b c
+cat >site.ini <<'EOF'
+[jobs]
+reader = pbs
+command = cat jobs.txt
+[targets]
+a = a
+b = b
+c = c
+EOF
+cat >jobs.txt <<'EOF'
+Job Id: 3901500
+    Job_Name = run
+    Job_Owner = ann@login3
+    job_state = R
+    queue = batch
+    Resource_List.nodect = 4
+    Resource_List.walltime = 10:00:00
+    resources_used.mem = 8412kb
+    resources_used.vmem = 168948kb
+    resources_used.walltime = 03:55:35
+EOF
+
+# probe ARGUMENT...: quick rounds without ground truth or jobs, unless said otherwise
+probe() {
+	timeout 60 "$sluice" probe run --every 100ms --truth-every 0 --jobs-every 0 --sizes 64K,256K "$@"
+}
+
+# until_true COMMAND...: ends when it succeeds; the test fails where it never does
+until_true() {
+	for _ in $(seq 600); do
+		if "$@" >/dev/null 2>&1; then
+			return
+		fi
+		sleep 0.05
+	done
+	fail "never came true: $*"
+}
+
+# ---- three directories: rounds, ground truth, jobs, rows in the store
+check_rc 0 probe --site site.ini --truth-every 300ms --jobs-every 5m --for 1s --json
+check_json out sluice.probe/1
+check_has "$(cat err)" '"a" and "b" are on the same device'
+python3 - out <<'EOF' || fail "numbers do not agree: $(cat out)"
+import json, sys
+d = json.load(open(sys.argv[1]))
+t = d["targets"]
+assert [x["name"] for x in t] == ["a", "b", "c"]
+assert d["probes"] == sum(x["probes"] for x in t) > 0 and d["truths"] > 0
+assert d["bytes"] == 65536 * d["probes"] + 262144 * d["truths"] == sum(x["bytes"] for x in t)
+assert d["rows_saved"] == d["probes"] + d["truths"] and not d["rows_lost"]
+assert d["rounds"] > 0 and 0 < d["cpu_seconds"] < d["seconds"]
+assert d["jobs_asked"] == 1 and d["jobs_failed"] == 0 and d["jobs_reader"] == "pbs"
+assert not d["timeouts"] + d["failed"] + d["full"] + d["over_budget"]
+assert all(0 < x["probe_mean_s"] <= x["probe_worst_s"] for x in t)
+EOF
+rows=$(json_get out '["rows_saved"]')
+check_rc 0 "$sluice" probe export
+check_eq "$(grep -E '^[abc] ' out | grep -o '[0-9.e-]*s\b' | wc -l)" "$rows" "rows that are exported"
+check_has "$(cat out)" "Job Id: 3901500"
+check_eq "$(grep -c ann out || true)" 0 "names of owners"
+check_eq "$(ls -A a b c)" "$(printf 'a:\n\nb:\n\nc:')" "what is left"
+
+# ---- a budget of the day counts what was written before
+bytes=$((rows * 65536))
+check_rc 0 probe a --target-budget $((bytes * 64)) --for 250ms --json
+check_rc 3 probe a b c --budget 64K --for 500ms --json
+check_eq "$(json_get out '["bytes"]')" 0 "bytes of a day that has none left"
+[ "$(json_get out '["over_budget"]')" -gt 0 ] || fail "nothing was left out"
+
+# ---- what is wrong
+check_rc 2 "$sluice" probe run
+check_has "$(cat err)" "there is no target"
+check_rc 2 "$sluice" probe run gpfs:/x
+check_rc 2 "$sluice" probe run a a
+check_rc 2 "$sluice" probe run a --sizes 1000
+check_rc 2 "$sluice" probe run a --every 1ms
+check_rc 2 "$sluice" probe run a --per-rank
+check_rc 2 "$sluice" probe run a --all-to-all
+check_rc 2 "$sluice" probe run a --budget 0
+check_rc 1 "$sluice" probe run a nowhere --for 1s
+check_has "$(cat err)" 'target "nowhere": nowhere: No such file or directory'
+check_rc 1 "$sluice" probe run lustre:a,ost=1 --for 1s
+check_has "$(cat err)" liblustreapi
+check_rc 1 "$sluice" probe run ceph:a,pool=fast --for 1s
+check_has "$(cat err)" ceph.file.layout.pool
+check_rc 2 "$sluice" probe run --beside -t a --core 100000 -- true
+check_rc 2 "$sluice" probe run --beside -t a
+
+# ---- ranks: each has a target, a fourth has none; all have the same rounds
+for mpi in $(mpi_list); do
+	rm -rf rows
+	MPI_LIMIT=60 mpi_run "$mpi" 4 "$sluice" probe run --per-rank --site site.ini --every 250ms --truth-every 0 \
+		--sizes 64K --for 800ms --spool rows --system "$mpi" --json >out 2>err || fail "$mpi: $(cat err)"
+	check_eq "$(grep -c '"schema": "sluice.probe/1"' out)" 4 "$mpi: ranks"
+	check_eq "$(grep -o '"jobs_asked": 1' out | wc -l)" 1 "$mpi: ranks that ask for jobs"
+	check_eq "$(ls rows | grep -vc jobs)" 3 "$mpi: files of rows"
+	check_eq "$(cat rows/*.blocks | grep -oE '^[abc] ' | sort -u | tr -d '\n')" "a b c " "$mpi: targets"
+	check_rc 0 "$sluice" probe import rows/*.blocks
+	check_rc 0 "$sluice" probe export --system "$mpi"
+	awk '/^Timestamp:/ { t = $2 * 4 } /^[abc] / { if (int(t) != t) exit 1 }' out || fail "$mpi: rounds are not at multiples"
+	[ "$(grep -cE '^[abc] [0-9.e-]+s' out)" -ge 6 ] || fail "$mpi: too few rows"
+done
+
+# ---- beside a command: its cores, its exit code, its output; one core for us
+cat >command.sh <<'EOF'
+grep Cpus_allowed_list /proc/self/status
+for _ in $(seq 100); do
+	grep -q 'list:.[0-9]*$' /proc/$PPID/status && break
+	sleep 0.05
+done
+grep Cpus_allowed_list /proc/$PPID/status
+sleep 0.4
+exit 7
+EOF
+cores=$(grep Cpus_allowed_list /proc/self/status)
+check_rc 7 probe --beside -t a --json -- bash command.sh
+check_eq "$(head -1 out)" "$cores" "cores of the command"
+check_eq "$(tail -1 out | grep -c 'list:.[0-9]*$')" 1 "cores of the probe: $(tail -1 out)"
+check_eq "$(wc -l <out)" 2 "lines of the command"
+check_has "$(cat err)" '"rows_saved"'
+check_rc 0 probe --beside -t nowhere -- echo fine
+check_eq "$(cat out)" fine
+check_has "$(cat err)" "there will be no probes"
+check_rc 127 probe --beside -t a -- ./no-such-command
+check_rc 143 probe --beside -t a -- bash -c 'kill $$; sleep 9'
+# A signal is the command's.
+timeout 60 "$sluice" probe run --beside -t a --every 100ms -- bash -c 'trap "exit 5" TERM; touch up
+	while :; do sleep 0.05; done' 2>err &
+until_true test -e up
+until_true pgrep -P $!
+kill "$(pgrep -P $!)"
+rc=0
+wait $! || rc=$?
+check_eq "$rc" 5 "exit code after a signal"
+
+# ---- stopped: what was measured is saved; killed: nothing is left behind
+timeout 60 "$sluice" probe run a b --every 100ms --truth-every 0 --jobs-every 0 --system stopped >out 2>err &
+until_true "$sluice" probe export --system stopped
+kill $!
+wait $! || fail "a stopped probe failed: $(cat err)"
+check_has "$(cat out)" "rows saved"
+"$sluice" probe run a --every 100ms --truth-every 200ms --sizes 64K,8M --jobs-every 0 --system killed >out 2>err &
+until_true "$sluice" probe export --system killed
+{
+	kill -9 $!
+	wait $! || true
+} 2>/dev/null
+check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "what a killed probe leaves"
+
+# ---- a scheduler that hangs delays no round
+sed 's/^command.*/command = sleep 100/' site.ini >hangs.ini
+check_rc 0 probe --site hangs.ini --jobs-every 5m --for 500ms --json
+[ "$(json_get out '["probes"]')" -gt 0 ] || fail "no round was made"
+check_eq "$(json_get out '["jobs_failed"]')" 1 "questions that were given up"
+
+# ---- Lustre and CephFS
+mkdir lib
+ln -s "$prog/lustreapi.so" lib/liblustreapi.so.1
+standin() {
+	env LD_LIBRARY_PATH="$work/lib" LD_PRELOAD="$prog/lustreapi.so" STANDIN_MAGIC=1 STANDIN_LOG="$work/log" "$@"
+}
+check_rc 0 standin "$sluice" probe run lustre:a,ost=3 'lustre:a,osts=4|6' 'lustre:a,oss=7|8' \
+	'ceph:b,pool=fast,object_size=1M' --every 100ms --truth-every 0 --jobs-every 0 --for 450ms --json
+check_eq "$(json_get out '["failed"]')" 0
+check_eq "$(grep -c ' 1048576 3 1 0' log)" 1 "files on OST 3"
+check_has "$(grep ^layout log)" " 4 6"
+check_has "$(cat log)" " 1048576 7 1 0"
+check_has "$(cat log)" " 1048576 8 1 0"
+check_eq "$(grep -A3 'set pool fast' log | head -4 | tr '\n' ,)" \
+	"set pool fast,set stripe_unit 65536,set object_size 1048576,set stripe_unit 1048576," "layout of CephFS"
+check_eq "$(grep -c illegal log || true)" 0
+check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "what is left"
+check_rc 1 standin env STANDIN_OST=9 "$sluice" probe run lustre:a,ost=3 --for 1s
+check_has "$(cat err)" "was put on OST 9"
+
+# ---- storage that hangs: a frozen file system, where we may have one
+mkdir frozen
+truncate -s 16M image
+if ! { mkfs.ext4 -q image && mount -o loop image frozen; } 2>/dev/null; then
+	skip "the rest: no file system can be mounted"
+fi
+thawed() {
+	fsfreeze -u frozen 2>/dev/null || true
+}
+trap 'thawed; umount frozen || true; cd /; rm -rf "$work"' EXIT
+# lines PATTERN: of rows with it
+lines() {
+	cat hung/*.blocks | grep -cE "$1" || true
+}
+more() {
+	[ "$(lines "$1")" -gt "$2" ]
+}
+"$sluice" probe run frozen a --every 100ms --timeout 300ms --truth-every 0 --sizes 64K --jobs-every 0 --spool hung \
+	--system hung >out 2>err &
+until_true more '^frozen [0-9]' 0
+fsfreeze -f frozen
+until_true more '^frozen >' 1
+seen=$(lines '^a [0-9]')
+until_true more '^a [0-9]' "$seen" # the other goes on
+thawed
+seen=$(lines '^frozen [0-9]')
+until_true more '^frozen [0-9]' "$seen" # and it comes back
+fsfreeze -f frozen
+seen=$(lines '^frozen >')
+until_true more '^frozen >' "$seen"
+kill $!
+wait $! || fail "a probe of hanging storage failed: $(cat err)" # it ends while its worker hangs
+check_has "$(cat out)" "rows saved"
+thawed
+until_true umount frozen
+trap 'cd /; rm -rf "$work"' EXIT
