@@ -85,8 +85,8 @@ check_has "$(cat err)" "params.forbid"
 check_eq "$(held)" "0 0 0 0" "files that were placed though it is forbidden"
 
 # ---- the same by a file of parameters; what the file says goes before the forecast
+site "files = *.h5"
 check_rc 0 "$sluice" forecast place --rule expected --bytes 1G --params out.json
-site ""
 SLUICE_PARAMS_ALLOW=semantics placed -p out.json
 read -r a b c d <<<"$(held)"
 [ "$a" -le 6 ] && [ $((a + b + c + d)) = 40 ] || fail "files by parameters: $a $b $c $d"

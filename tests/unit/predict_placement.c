@@ -326,7 +326,7 @@ static double slowest_gain(enum placement_rule rule, double idle_s, double busy_
 	struct placement_target targets[TITAN];
 	double shares[TITAN], seconds[TITAN], gain = 0;
 	struct random random;
-	enum { STEPS = 60 };
+	enum { STEPS = 24 };
 
 	random_init(&random, 7);
 	*losing = 0;

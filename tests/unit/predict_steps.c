@@ -14,7 +14,7 @@
 #include "learn/data/random.h"
 
 #define NEAR(actual, expected, off) CHECK(fabs((actual) - (expected)) <= (off))
-enum { POINTS = 60, TARGETS = 64 };
+enum { POINTS = 40, TARGETS = 48 };
 
 static struct err err;
 
