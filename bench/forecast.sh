@@ -137,13 +137,14 @@ part_svm() {
 
 # Four directories at the paper's cadence; what the process and its children took is counted by the kernel as well.
 part_probe() {
-	local seconds=$([ -n "$quick" ] && echo 65 || echo 330) i operands=()
+	local seconds=$([ -n "$quick" ] && echo 65 || echo 330) i operands=() sizes
+	sizes=$([ -n "$quick" ] && echo 1M,64M || echo 1M,64M,256M,1G)
 	for i in 1 2 3 4; do
 		mkdir -p "probed/d$i"
 		operands+=("d$i=$work/probed/d$i")
 	done
 	$python "$here/forecast_judge.py" outside outside.txt "$sluice" probe run --system cost --every 30s --truth-every 5m \
-		--sizes "$([ -n "$quick" ] && echo 1M,64M || echo 1M,64M,256M,1G)" --for "${seconds}s" --jobs-every 5m --json "${operands[@]}" >probe.json 2>probe.err ||
+		--sizes "$sizes" --for "${seconds}s" --jobs-every 5m --json "${operands[@]}" >probe.json 2>probe.err ||
 		{ tail -2 probe.err >&2; miss "probe: it did not run"; return; }
 	$python "$here/forecast_judge.py" probe probe.bars probe.json outside.txt && bars probe.bars ||
 		miss "probe: it was not judged"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * One year of I/O benchmarks on Cori (tokio-abc): was the system idle or busy for a run, by what
- *was known when it started? A state is that of a mixture of two log-normal distributions of the
- *time per byte, one for each kind of run (program, direction, shared or not, size, ranks) that
- *there are enough runs of. Two labels are judged: the likelier state, and the paper's, which is
- *drawn at random from the chances of both and which nobody can predict better than its ceiling.
+ * was known when it started? A state is that of a mixture of two log-normal distributions of the
+ * time per byte, one for each kind of run (program, direction, shared or not, size, ranks) that
+ * there are enough runs of. Two labels are judged: the likelier state, and the paper's, which is
+ * drawn at random from the chances of both and which nobody can predict better than its ceiling.
+ * Busy means slow: of a run that is faster than the idle state's median the likelier state is idle,
+ * also where the busy component is so wide that Bayes' formula would have it.
  *
  * What is known:
  *	past     the kind, and how earlier runs went that had ended: their rates and states, of this
