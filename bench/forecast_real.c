@@ -10,15 +10,18 @@
  *
  * What is known:
  *	past     the kind, and how earlier runs went that had ended: their rates and states, of this
- *	         kind, of this direction, of any, the last one of every kind; what servers counted
- *	         during them
+ *	         kind, of this direction, of any, the last one of every kind, means that fade with
+ *	         the hours; what servers counted during them, and what others moved
  *	start    and the time of day and of the week, how full and how healthy servers were when it
  *	         started, and where its nodes are
  *	queue    and how many jobs and nodes were busy beside it. Counted while it ran: it is the
  *	         nearest that there is in the data to what a scheduler says at the start
  *	hours    and node hours of these jobs. They grow with the time that the run took, which
- *	         was to be predicted: beside nodes they tell it. For comparison only
- *	during   and what servers counted while it ran: for comparison, too
+ *	         was to be predicted. For comparison only
+ * How much a column tells of the run's own length is printed first.
+ *
+ * The last quarter of the year is a test of its own: what idle and busy mean is learned before it,
+ * and columns, method and settings were chosen by blocked folds of the three quarters before.
  */
 #include <errno.h>
 #include <math.h>
@@ -28,6 +31,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -41,35 +45,40 @@
 
 #define FILE_NAME "tokio-abc/cori-summaries_2017-02-14-2018-02-15.csv.gz"
 #define DAY_S 86400.0
-enum { KIND_LEAST = 50, FOLDS = 8, BINS = 10, LAGS = 5, WINDOW = 10, HALF_LIFE = 3 };
+enum { KIND_LEAST = 50, FOLDS = 8, BINS = 10, LAGS = 5, WINDOW = 10, HALF_LIFE = 3, FADED = 8 };
 
 #define PAST                                                                                    \
 	"program,write,shared,size,darshan_nprocs,rate_lag*,rate_mean,rate_deviation,"          \
 	"rate_ewm,level,relative_*,way_*,surplus_*,state_*,near_*,same_*,slow*_*,seen_*,age_*," \
-	"server_*"
+	"server_*,fading_*,others_*_*,cover_*"
 #define START                                                             \
 	PAST ",clock_*,topology_*,fshealth_ost_*_pct,fshealth_ost_*_kib," \
 	     "fshealth_ost_*_count,fshealth_ost_avg_overloaded_*"
-#define QUEUE START ",jobsdb_concurrent_jobs,jobsdb_concurrent_nodes"
-#define HOURS QUEUE ",jobsdb_concurrent_nodehrs"
-#define DURING HOURS ",fs_*"
+#define COUNTED START ",jobsdb_concurrent_jobs,jobsdb_concurrent_nodes"
+#define QUEUE COUNTED ",nodes_mean"
+#define HOURS COUNTED ",jobsdb_concurrent_nodehrs"
 
+/* Labels that are drawn are judged where it tells something new. */
 static const struct known {
 	const char *name, *list;
-} knowns[] = { { "past", PAST },
-	       { "start", START },
-	       { "queue", QUEUE },
-	       { "hours", HOURS },
-	       { "during", DURING } };
+	bool drawn;
+} knowns[] = { { "past", PAST, false },
+	       { "start", START, true },
+	       { "queue", QUEUE, false },
+	       { "hours", HOURS, false } };
+{
+	"during", DURING, false
+}
+}
+;
 enum { KNOWNS = sizeof(knowns) / sizeof(knowns[0]) };
 
-static const struct method {
-	const char *name, *settings;
-} methods[] = {
-	{ "forest", "trees=50,features=0.3,leaf=2" },
-	{ "boosting", "trees=100,depth=4,leaf=10,rate=0.12,features=0.3,sample=0.7" },
-};
-enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
+/*
+ * Learns the chance of busy, not the label: a run between both states teaches little of either.
+ * Small steps and few inputs per node, as most inputs are noise.
+ */
+#define METHOD "boosting"
+#define SETTINGS "trees=400,depth=6,leaf=20,rate=0.025,features=0.05,sample=0.5"
 
 /* Rows of kinds that have a mixture, in time order. */
 struct task {
@@ -79,8 +88,8 @@ struct task {
 	double *busy;		  /* chance of the state by the mixture */
 	double *margin;		  /* log of the time: 0 at the idle median, 1 at the busy */
 	double *likelier, *drawn; /* labels */
-	size_t rows, kinds;
-	double ceiling;
+	size_t rows;
+	size_t early; /* of the rows: in the first three quarters */
 };
 
 /* ---- labels ---- */
@@ -99,9 +108,20 @@ static size_t kind_times(const struct runs *runs, size_t kind, size_t *rows, dou
 	return count;
 }
 
-/* busy, drawn and margin of all runs; NAN where a kind is too rare. */
-static int labels_make(const struct runs *runs, double *busy, double *drawn, double *margin,
-		       struct err *err)
+/* How many of rows, which ascend, are before the cut. */
+static size_t rows_before(const size_t *rows, size_t count, size_t cut)
+{
+	while (count && rows[count - 1] >= cut)
+		count--;
+	return count;
+}
+
+/*
+ * busy, drawn and margin of all runs; NAN where a kind is too rare. What idle and busy mean is
+ * learned from the runs before the cut.
+ */
+static int labels_make(const struct runs *runs, size_t cut, double *busy, double *drawn,
+		       double *margin, struct err *err)
 {
 	AUTO_FREE size_t *rows = xmalloc(runs->rows * sizeof(*rows));
 	AUTO_FREE double *work = xmalloc(4 * runs->rows * sizeof(*work));
@@ -113,11 +133,12 @@ static int labels_make(const struct runs *runs, double *busy, double *drawn, dou
 		struct mixture_plan plan = { .count = 2, .seed = 1 };
 		struct mixture mixture;
 		size_t count = kind_times(runs, kind, rows, seconds);
+		size_t early = rows_before(rows, count, cut);
 		int r;
 
-		if (count < KIND_LEAST)
+		if (early < KIND_LEAST)
 			continue;
-		r = mixture_fit(&mixture, &plan, seconds, count, err);
+		r = mixture_fit(&mixture, &plan, seconds, early, err);
 		if (r < 0)
 			return r;
 		mixture_draw(&mixture, seconds, count, kind + 1, labels, chances);
@@ -247,6 +268,108 @@ static void servers_add(struct task *task)
 	}
 }
 
+/*
+ * NAME_H: mean margin of earlier runs of the group (NULL: of all), the weight of a run halved every
+ * H hours since it ended.
+ */
+static void fading_add(struct task *task, const char *group_name, const double *group, double hours)
+{
+	AUTO_FREE double *values = xmalloc(task->rows * sizeof(*values));
+	AUTO_FREE char *name = xprintf("fading_%s_%.0f", group_name, hours);
+
+	for (size_t i = 0; i < task->rows; i++) {
+		double sum = 0, weights = 0;
+
+		for (size_t j = i; j-- > 0;) {
+			double age = (task->time[i] - task->known[j]) / (3600 * hours);
+			double weight;
+
+			if (age > FADED && weights > 0)
+				break;
+			if (age <= 0 || (group && group[j] != group[i]))
+				continue;
+			weight = exp2(-fmin(age, 100));
+			weights += weight;
+			sum += weight * fmin(fmax(task->margin[j], -1), 2);
+		}
+		values[i] = weights > 0 ? sum / weights : NAN;
+	}
+	dataset_add(&task->table, name, values);
+}
+
+static int fadings_add(struct task *task, struct err *err)
+{
+	static const struct {
+		const char *name, *columns;
+	} groups[] = { { "kind", "program,write,shared,size,darshan_nprocs" },
+		       { "like", "program,write,shared" },
+		       { "mode", "write,shared" },
+		       { "way", "write" },
+		       { "any", "" } };
+	static const double hours[] = { 2, 12, 72, 400 };
+	AUTO_FREE double *group = xmalloc(task->rows * sizeof(*group));
+
+	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+		AUTO_FREE size_t *columns = NULL;
+		bool all = !groups[g].columns[0];
+		size_t count = 0;
+		int r = all ? 0
+			    : dataset_choose(&task->table, groups[g].columns, &columns, &count,
+					     err);
+
+		if (r < 0)
+			return r;
+		if (!all)
+			dataset_groups(&task->table, columns, count, group);
+		for (size_t h = 0; h < sizeof(hours) / sizeof(hours[0]); h++)
+			fading_add(task, groups[g].name, all ? NULL : group, hours[h]);
+	}
+	return 0;
+}
+
+/*
+ * What others moved while earlier runs ran: others_read_*, others_written_* (bytes per second as
+ * logarithms, those of the run itself taken off) and cover_* (the run's share of all).
+ */
+static int others_add(struct task *task, struct err *err)
+{
+	struct dataset *table = &task->table;
+	size_t n = task->rows, read = column(table, "fs_tot_bytes_read"),
+	       written = column(table, "fs_tot_bytes_written"),
+	       own_read = column(table, "darshan_tot_bytes_read_posix"),
+	       own_written = column(table, "darshan_tot_bytes_written_posix");
+	AUTO_FREE double *values = xmalloc(3 * n * sizeof(*values));
+	int r;
+
+	for (size_t i = 0; i < n; i++) {
+		const double *row = dataset_row(table, i);
+		double seconds = fmax(task->known[i] - task->time[i], 1);
+
+		values[i] = log1p(fmax(row[read] - row[own_read], 0) / seconds / 1e6);
+		values[n + i] = log1p(fmax(row[written] - row[own_written], 0) / seconds / 1e6);
+		values[2 * n + i] = fmin(
+			(row[own_read] + row[own_written]) / fmax(row[read] + row[written], 1), 2);
+	}
+	r = value_past(task, "others_read", values, NULL, err);
+	if (r >= 0)
+		r = value_past(task, "others_written", values + n, NULL, err);
+	if (r >= 0)
+		r = value_past(task, "cover", values + 2 * n, NULL, err);
+	return r;
+}
+
+/* Node hours beside the run over its hours: nodes that were busy, whatever the run's length. */
+static void nodes_add(struct task *task)
+{
+	AUTO_FREE double *values = xmalloc(task->rows * sizeof(*values));
+	size_t hours = column(&task->table, "jobsdb_concurrent_nodehrs");
+
+	for (size_t i = 0; i < task->rows; i++)
+		values[i] = dataset_row(&task->table, i)[hours] * 3600 /
+			    fmax(task->known[i] - task->time[i], 1);
+	dataset_add(&task->table, "nodes_mean", values);
+}
+
 static void clock_add(struct task *task)
 {
 	static const char *const names[] = { "clock_day_sin", "clock_day_cos", "clock_week_sin",
@@ -289,7 +412,9 @@ static int features_make(struct task *task, struct err *err)
 	ages_add(task);
 	servers_add(task);
 	clock_add(task);
-	return 0;
+	nodes_add(task);
+	r = others_add(task, err);
+	return r < 0 ? r : fadings_add(task, err);
 }
 
 static void labels_take(struct task *task, const size_t *rows, const double *busy,
@@ -306,7 +431,6 @@ static void labels_take(struct task *task, const size_t *rows, const double *bus
 		task->likelier[i] = task->busy[i] > 0.5 && task->margin[i] > 0;
 		task->drawn[i] = drawn[rows[i]];
 		task->kind[i] = task->runs.kind[rows[i]];
-		task->ceiling += fmax(task->busy[i], 1 - task->busy[i]) / (double)task->rows;
 	}
 }
 
@@ -315,18 +439,20 @@ static int task_init(struct task *task, const char *path, struct err *err)
 	AUTO_FREE double *labels = NULL;
 	AUTO_FREE size_t *rows = NULL;
 	int r = runs_read(&task->runs, path, RUNS_ALL, err);
-	size_t all = task->runs.rows;
+	size_t all = task->runs.rows, cut = 3 * all / 4;
 
 	if (r < 0)
 		return r;
 	labels = xmalloc(3 * all * sizeof(*labels));
 	rows = xmalloc(all * sizeof(*rows));
-	r = labels_make(&task->runs, labels, labels + all, labels + 2 * all, err);
+	r = labels_make(&task->runs, cut, labels, labels + all, labels + 2 * all, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < all; i++) {
-		if (!isnan(labels[i]))
-			rows[task->rows++] = i;
+		if (isnan(labels[i]))
+			continue;
+		rows[task->rows++] = i;
+		task->early += i < cut;
 	}
 	dataset_take(&task->table, &task->runs.table, rows, task->rows);
 	column_copy(&task->table, "darshan_start_time", &task->time);
@@ -347,37 +473,62 @@ static void task_release(struct task *task)
 
 /* ---- judgement ---- */
 
-/* Out-of-fold chances of busy. */
-static int chances_make(const struct task *task, const struct method *method, const double *x,
-			size_t width, const double *labels, const struct folds *folds, double *out,
-			struct err *err)
-{
-	struct samples samples = {
-		.x = x, .y = labels, .rows = task->rows, .width = width, .classes = 2, .gaps = true
-	};
-	AUTO_FREE size_t *train = xmalloc(2 * task->rows * sizeof(*train));
-	size_t *test = train + task->rows, trained, tested;
-	struct effort effort = { .seed = 1, .threads = 2 };
+/* What a forecast learns from. */
+struct lesson {
+	struct samples samples;
 	struct pipeline_plan plan;
-	int r;
+};
 
-	pipeline_plan_init(&plan, learner_find(method->name, LEARNER_CLASSIFIES, err));
-	r = learner_parse(plan.learner, method->settings, plan.settings, err);
+/* Chances of busy for the rows in test. */
+static int chances_make(const struct lesson *lesson, const size_t *train, size_t trained,
+			const size_t *test, size_t tested, double *out, struct err *err)
+{
+	const struct samples *samples = &lesson->samples;
+	struct effort effort = { .seed = 1, .threads = 1 };
+	struct pipeline pipeline;
+	int r = pipeline_fit(&pipeline, &lesson->plan, samples, train, trained, &effort, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < tested; i++) {
+		double chance;
+
+		pipeline_predict(&pipeline, samples->x + test[i] * samples->width, &chance);
+		out[test[i]] = fmin(fmax(chance, 0), 1);
+	}
+	pipeline_release(&pipeline);
+	return 0;
+}
+
+/* Of all rows, each by the other folds. */
+static int folds_guess(const struct lesson *lesson, const struct folds *folds, double *out,
+		       struct err *err)
+{
+	AUTO_FREE size_t *train = xmalloc(2 * folds->rows * sizeof(*train));
+	size_t *test = train + folds->rows, trained, tested;
+	int r = 0;
+
 	for (size_t fold = 0; r >= 0 && fold < folds->count; fold++) {
-		struct pipeline pipeline;
-		double chance[2];
-
 		folds_split(folds, fold, train, &trained, test, &tested);
-		r = pipeline_fit(&pipeline, &plan, &samples, train, trained, &effort, err);
-		if (r < 0)
-			break;
-		for (size_t i = 0; i < tested; i++) {
-			pipeline_predict(&pipeline, x + test[i] * width, chance);
-			out[test[i]] = chance[1];
-		}
-		pipeline_release(&pipeline);
+		r = chances_make(lesson, train, trained, test, tested, out, err);
 	}
 	return r;
+}
+
+/* Of the last quarter, by runs that had ended when it began. */
+static int last_guess(const struct task *task, const struct lesson *lesson, double *out,
+		      struct err *err)
+{
+	AUTO_FREE size_t *train = xmalloc(2 * task->rows * sizeof(*train));
+	size_t *test = train + task->rows, trained = 0, tested = 0;
+
+	for (size_t i = 0; i < task->rows; i++) {
+		if (i >= task->early)
+			test[tested++] = i;
+		else if (task->known[i] < task->time[task->early])
+			train[trained++] = i;
+	}
+	return chances_make(lesson, train, trained, test, tested, out, err);
 }
 
 static double accuracy(const double *truth, const double *busy, size_t count)
@@ -422,37 +573,46 @@ static double calibrated_error(const double *truth, const double *busy, const st
 /* What those say who have no model. */
 struct baselines {
 	double majority, majority_kind, last;
+	double ceiling; /* of what can be predicted */
 };
 
-static struct baselines baselines_make(const struct task *task, const double *labels)
+/* Of the rows from `from` on. */
+static struct baselines baselines_make(const struct task *task, const double *labels, size_t from)
 {
 	struct baselines of = { 0 };
-	double sum = 0, n = (double)task->rows;
+	double sum = 0, n = (double)(task->rows - from);
 
-	for (size_t i = 0; i < task->rows; i++)
+	for (size_t i = from; i < task->rows; i++)
 		sum += labels[i];
 	of.majority = fmax(sum, n - sum) / n;
 	for (size_t kind = 0; kind < task->runs.kinds; kind++) {
 		double busy = 0, rows = 0;
 
-		for (size_t i = 0; i < task->rows; i++) {
+		for (size_t i = from; i < task->rows; i++) {
 			busy += task->kind[i] == (double)kind ? labels[i] : 0;
 			rows += task->kind[i] == (double)kind;
 		}
 		of.majority_kind += fmax(busy, rows - busy) / n;
 	}
-	for (size_t i = 0; i < task->rows; i++) {
+	for (size_t i = from; i < task->rows; i++) {
 		size_t last = last_of(task, task->kind[i], task->time[i]);
+		double chance = task->busy[i];
 
 		of.last += (last < task->rows ? labels[last] : 0) == labels[i] ? 1 / n : 0;
+		of.ceiling += labels == task->drawn ? fmax(chance, 1 - chance) / n : 1 / n;
 	}
 	return of;
 }
 
-/* The best of methods, by name of what is known. */
-struct best {
-	double shuffled[KNOWNS], blocked[KNOWNS];
-};
+static void baselines_print(const struct task *task, const double *labels, size_t from,
+			    const char *name)
+{
+	struct baselines of = baselines_make(task, labels, from);
+
+	printf("%s: majority %.1f %%, of each kind %.1f %%; the last state of the kind %.1f %%; "
+	       "ceiling %.1f %%\n",
+	       name, 100 * of.majority, 100 * of.majority_kind, 100 * of.last, 100 * of.ceiling);
+}
 
 static int inputs_make(const struct task *task, const char *list, double **x, size_t *width,
 		       struct err *err)
@@ -473,47 +633,65 @@ static int inputs_make(const struct task *task, const char *list, double **x, si
 	return r;
 }
 
-static int method_judge(const struct task *task, const struct method *method, size_t known,
-			const double *labels, const struct folds folds[2], struct table *table,
-			struct best *best, struct err *err)
+/* What is learned: the chance, where the label is the likelier state on the label's side of 1/2. */
+static void targets_make(const struct task *task, const double *labels, double *out)
 {
-	AUTO_FREE double *x = NULL, *busy = xmalloc(task->rows * sizeof(*busy));
-	double right[2], auc[2], error[2], calibrated[2];
-	struct metrics_bin bins[BINS];
-	size_t width;
-	int r = inputs_make(task, knowns[known].list, &x, &width, err);
-
-	for (size_t k = 0; r >= 0 && k < 2; k++) {
-		r = chances_make(task, method, x, width, labels, &folds[k], busy, err);
-		right[k] = accuracy(labels, busy, task->rows);
-		auc[k] = metrics_auc(labels, busy, task->rows);
-		error[k] = metrics_reliability(labels, busy, task->rows, bins, BINS);
-		calibrated[k] = calibrated_error(labels, busy, &folds[k]);
-	}
-	if (r < 0)
-		return r;
-	table_add(table, "%s", knowns[known].name);
-	table_add(table, "%s", method->name);
-	table_add(table, "%zu", width);
-	for (size_t k = 0; k < 2; k++) {
-		table_add(table, "%.1f %%", 100 * right[k]);
-		table_add(table, "%.3f", auc[k]);
-		table_add(table, "%.3f", error[k]);
-		table_add(table, "%.3f", calibrated[k]);
-	}
-	best->shuffled[known] = fmax(best->shuffled[known], right[0]);
-	best->blocked[known] = fmax(best->blocked[known], right[1]);
-	return 0;
+	for (size_t i = 0; i < task->rows; i++)
+		out[i] = labels == task->drawn || task->margin[i] > 0 ? task->busy[i]
+								      : fmin(task->busy[i], 0.5);
 }
 
-static const char *const titles[] = { "known", "method", ">inputs", ">shuffled",
-				      ">AUC",  ">error", ">Platt",  ">blocked",
-				      ">AUC",  ">error", ">Platt",  NULL };
+static void scores_add(struct table *table, const double *truth, const double *busy, size_t count)
+{
+	struct metrics_bin bins[BINS];
+
+	table_add(table, "%.1f %%", 100 * accuracy(truth, busy, count));
+	table_add(table, "%.3f", metrics_auc(truth, busy, count));
+	table_add(table, "%.3f", metrics_reliability(truth, busy, count, bins, BINS));
+}
+
+static const char *const titles[] = { "known",	       ">inputs",  ">shuffled", ">AUC",	  ">error",
+				      ">Platt",	       ">blocked", ">AUC",	">error", ">Platt",
+				      ">last quarter", ">AUC",	   ">error",	NULL };
+
+/* One row of the table, and its key. */
+static int known_judge(const struct task *task, const struct known *known, const char *name,
+		       const double *labels, const struct folds folds[2], struct table *table,
+		       struct buf *keys, struct err *err)
+{
+	AUTO_FREE double *x = NULL, *work = xmalloc(2 * task->rows * sizeof(*work));
+	double *busy = work, *targets = work + task->rows;
+	size_t early = task->early;
+	struct lesson lesson = { .samples = { .y = targets, .rows = task->rows, .gaps = true } };
+	int r = inputs_make(task, known->list, &x, &lesson.samples.width, err);
+
+	if (r < 0)
+		return r;
+	lesson.samples.x = x;
+	targets_make(task, labels, targets);
+	pipeline_plan_init(&lesson.plan, learner_find(METHOD, LEARNER_REGRESSES, err));
+	r = learner_parse(lesson.plan.learner, SETTINGS, lesson.plan.settings, err);
+	table_add(table, "%s", known->name);
+	table_add(table, "%zu", lesson.samples.width);
+	buf_printf(keys, "key real_%s_%s ", name, known->name);
+	for (size_t k = 0; r >= 0 && k < 2; k++) {
+		r = folds_guess(&lesson, &folds[k], busy, err);
+		scores_add(table, labels, busy, task->rows);
+		table_add(table, "%.3f", calibrated_error(labels, busy, &folds[k]));
+		buf_printf(keys, "%.1f/", 100 * accuracy(labels, busy, task->rows));
+	}
+	if (r >= 0)
+		r = last_guess(task, &lesson, busy, err);
+	scores_add(table, labels + early, busy + early, task->rows - early);
+	buf_printf(keys, "%.1f\n",
+		   100 * accuracy(labels + early, busy + early, task->rows - early));
+	return r;
+}
 
 static int labels_judge(const struct task *task, const char *name, const double *labels,
-			struct best *best, struct err *err)
+			struct buf *keys, struct err *err)
 {
-	struct baselines of = baselines_make(task, labels);
+	bool drawn = labels == task->drawn;
 	struct folds folds[2] = { 0 };
 	struct table table;
 	int r = folds_init(&folds[0], FOLDS_STRATIFIED, FOLDS, task->rows, labels, 1, err);
@@ -521,16 +699,15 @@ static int labels_judge(const struct task *task, const char *name, const double 
 	if (r >= 0)
 		r = folds_init(&folds[1], FOLDS_BLOCKED, FOLDS, task->rows, task->time, 1, err);
 	table_init(&table, titles);
-	for (size_t known = 0; known < KNOWNS; known++) {
-		for (size_t m = 0; r >= 0 && m < METHODS; m++)
-			r = method_judge(task, &methods[m], known, labels, folds, &table, best,
-					 err);
+	for (size_t known = 0; r >= 0 && known < KNOWNS; known++) {
+		if (!drawn || knowns[known].drawn)
+			r = known_judge(task, &knowns[known], drawn ? "drawn" : "likelier", labels,
+					folds, &table, keys, err);
 	}
 	if (r >= 0) {
-		printf("label: %s; majority %.1f %%, of each kind %.1f %%; the last state of the "
-		       "kind %.1f %%; ceiling %.1f %%\n",
-		       name, 100 * of.majority, 100 * of.majority_kind, 100 * of.last,
-		       labels == task->drawn ? 100 * task->ceiling : 100.0);
+		printf("label: %s\n", name);
+		baselines_print(task, labels, 0, "the year");
+		baselines_print(task, labels, task->early, "last quarter");
 		table_print(&table, stdout, 2);
 	}
 	table_release(&table);
@@ -539,18 +716,59 @@ static int labels_judge(const struct task *task, const char *name, const double 
 	return r;
 }
 
-static void keys_print(const char *name, const struct best *best)
+/* ---- leaks ---- */
+
+/*
+ * Correlation of a column with the run's own length (both as logarithms) within kinds, in the first
+ * three quarters.
+ */
+static double length_correlation(const struct task *task, const char *name)
 {
-	for (size_t i = 0; i < KNOWNS; i++)
-		printf("key real_%s_%s %.1f/%.1f\n", name, knowns[i].name, 100 * best->shuffled[i],
-		       100 * best->blocked[i]);
+	size_t of = column(&task->table, name);
+	double both = 0, one = 0, other = 0;
+
+	for (size_t kind = 0; kind < task->runs.kinds; kind++) {
+		double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+
+		for (size_t i = 0; i < task->early; i++) {
+			double value = log1p(dataset_row(&task->table, i)[of]);
+			double length = log1p(task->known[i] - task->time[i]);
+
+			if (task->kind[i] != (double)kind || !isfinite(value))
+				continue;
+			n++;
+			x += value;
+			y += length;
+			xx += value * value;
+			yy += length * length;
+			xy += value * length;
+		}
+		both += n ? xy - x * y / n : 0;
+		one += n ? xx - x * x / n : 0;
+		other += n ? yy - y * y / n : 0;
+	}
+	return both / sqrt(one * other);
+}
+
+static void leaks_print(const struct task *task)
+{
+	static const char *const names[] = {
+		"fshealth_ost_avg_full_pct", "fshealth_ost_overloaded_ost_count",
+		"topology_job_max_radius",   "jobsdb_concurrent_jobs",
+		"jobsdb_concurrent_nodes",   "nodes_mean",
+		"jobsdb_concurrent_nodehrs"
+	};
+
+	printf("correlation with the run's own length, within kinds:\n");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		printf("  %-34s %6.2f\n", names[i], length_correlation(task, names[i]));
 }
 
 int main(int argc, char **argv)
 {
 	AUTO_FREE char *path = NULL;
 	struct task task = { 0 };
-	struct best likelier = { 0 }, drawn = { 0 };
+	struct buf keys = { 0 };
 	struct err err = { 0 };
 	int r;
 
@@ -562,19 +780,19 @@ int main(int argc, char **argv)
 	path = xprintf("%s/" FILE_NAME, argv[1]);
 	r = task_init(&task, path, &err);
 	if (r >= 0) {
-		printf("Cori, %zu runs of kinds with at least %d runs; %d folds, shuffled and "
-		       "blocked in time\n",
-		       task.rows, KIND_LEAST, FOLDS);
-		r = labels_judge(&task, "the likelier state", task.likelier, &likelier, &err);
+		printf("Cori, %zu runs of kinds with at least %d runs, %zu of them in the last "
+		       "quarter; %d folds, shuffled and blocked in time\n",
+		       task.rows, KIND_LEAST, task.rows - task.early, FOLDS);
+		leaks_print(&task);
+		r = labels_judge(&task, "the likelier state", task.likelier, &keys, &err);
 	}
 	if (r >= 0)
-		r = labels_judge(&task, "drawn at random", task.drawn, &drawn, &err);
-	if (r < 0) {
+		r = labels_judge(&task, "drawn at random", task.drawn, &keys, &err);
+	if (r < 0)
 		fprintf(stderr, "bench forecast_real: %s\n", err.text);
-	} else {
-		keys_print("likelier", &likelier);
-		keys_print("drawn", &drawn);
-	}
+	else
+		fputs(buf_text(&keys), stdout);
+	buf_release(&keys);
 	task_release(&task);
 	return r < 0;
 }
