@@ -302,6 +302,7 @@ static int simulate(const struct command *command, const struct forecast_args *a
 	findings->steps = &steps;
 	findings->plan = plan;
 	ret = show(command, args, findings);
+	findings->steps = NULL;
 	steps_release(&steps);
 	return ret;
 }

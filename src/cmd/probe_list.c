@@ -95,7 +95,7 @@ int probe_forget(struct command *command, const struct probe_args *args)
 {
 	struct store *store = NULL;
 	struct err err = { 0 };
-	double from_s, to_s;
+	double from_s = 0, to_s = 0;
 	int r = probe_window(command, args, &from_s, &to_s);
 
 	if (r != COMMAND_GOOD)
