@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd/stop.h"
 
-#include <stddef.h>
+#include "base/term.h"
 
 /* A handler has no other place. */
 static volatile sig_atomic_t stopped;
@@ -33,4 +33,13 @@ void stop_restore(const struct stop *stop)
 const volatile sig_atomic_t *stop_flag(void)
 {
 	return &stopped;
+}
+
+bool stop_tell(void *arg, size_t done, size_t total)
+{
+	struct progress *progress = arg;
+
+	progress->total = total;
+	progress_show(progress, done);
+	return stopped != 0;
 }
