@@ -31,6 +31,7 @@ struct asker {
 	uint64_t asked, failed;
 	double cpu_s;
 	bool has_warned;
+	bool is_guess; /* its command is there, and has never answered */
 };
 
 struct running {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * For commands that run long and have something to put away: the first SIGINT, SIGTERM or SIGHUP
- * sets a flag, the second ends the process. Signals that were ignored stay so.
+ * sets a flag, one that comes more than half a second later ends the process. What comes within
+ * that time is the same wish, told twice. Signals that were ignored stay so.
  */
 #ifndef SLUICE_CMD_STOP_H
 #define SLUICE_CMD_STOP_H
@@ -17,6 +18,7 @@ struct stop {
 };
 
 void stop_catch(struct stop *stop);
+/* Nothing is done where a signal has come: the process is about to end. */
 void stop_restore(const struct stop *stop);
 
 /* The signal that came, or 0; may be looked at from anywhere. */
