@@ -19,6 +19,7 @@ struct jobs_reader;
 struct probe_times {
 	double sum_s, worst_s;
 	uint64_t count;
+	bool has_warned; /* that a write was not done */
 };
 
 /* Who asks the scheduler: a process of its own, as a scheduler may take minutes to answer. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Asks a scheduler: runs a command and takes what it prints. The command has a process group of its
- * own, which is killed when it takes too long or prints too much; its stderr is for the message.
+ * own, which is killed when it takes too long or prints too much, and when whoever asks dies; its
+ * stderr is for the message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,14 +42,15 @@ static double now_s(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* In the child: only what may be called between fork and exec. */
+/* ---- in the child: only what may be called between fork and exec ---- */
+
 static _Noreturn void become(const char *command, int out, int err)
 {
 	int nothing = open("/dev/null", O_RDONLY);
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
-	setpgid(0, 0);
+	sigaction(SIGTERM, &usual, NULL);
 	dup2(nothing, 0);
 	dup2(out, 1);
 	dup2(err, 2);
@@ -58,8 +61,48 @@ static _Noreturn void become(const char *command, int out, int err)
 	_exit(127);
 }
 
+static void group_end(int number)
+{
+	(void)number;
+	kill(0, SIGKILL);
+}
+
+/*
+ * Leads the group of the command and ends as that does. Whoever asks may be killed, and a shell's
+ * own children would go on without end: the leader is told, and takes all of them along.
+ */
+static _Noreturn void lead(const char *command, int out, int err, pid_t parent)
+{
+	struct sigaction all = { .sa_handler = group_end }, usual = { .sa_handler = SIG_DFL };
+	int status = 0;
+	sigset_t term;
+	pid_t pid;
+
+	setpgid(0, 0);
+	sigaction(SIGTERM, &all, NULL);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &term, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	pid = fork();
+	if (pid == 0)
+		become(command, out, err);
+	close(out);
+	close(err);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status)) {
+		sigaction(WTERMSIG(status), &usual, NULL);
+		raise(WTERMSIG(status));
+	}
+	_exit(pid < 0 ? 126 : WEXITSTATUS(status));
+}
+
 static int start(struct asking *asking, const char *command)
 {
+	pid_t self = getpid();
 	int out[2], err[2];
 
 	if (pipe2(out, O_CLOEXEC) < 0)
@@ -71,7 +114,7 @@ static int start(struct asking *asking, const char *command)
 	}
 	asking->pid = fork();
 	if (asking->pid == 0)
-		become(command, out[1], err[1]);
+		lead(command, out[1], err[1], self);
 	close(out[1]);
 	close(err[1]);
 	asking->out = out[0];
@@ -171,8 +214,8 @@ static int judge(struct asking *asking, const char *command, double timeout_s, i
 	int n = asking->is_brief ? (int)strcspn(command, " \t\n") : 80;
 
 	if (r == -ETIMEDOUT)
-		return err_set(err, ETIMEDOUT, "'%.*s' has not answered within %g s", n,
-			       command, timeout_s);
+		return err_set(err, ETIMEDOUT, "'%.*s' has not answered within %g s", n, command,
+			       timeout_s);
 	if (r == -EFBIG)
 		return err_set(err, EFBIG, "'%.*s' prints more than %zu bytes", n, command,
 			       asking->most);
