@@ -66,11 +66,6 @@ static const struct known {
 	       { "start", START, true },
 	       { "queue", QUEUE, false },
 	       { "hours", HOURS, false } };
-{
-	"during", DURING, false
-}
-}
-;
 enum { KNOWNS = sizeof(knowns) / sizeof(knowns[0]) };
 
 /*
