@@ -408,6 +408,7 @@ static int evaluate_run(const struct command *command, const struct forecast_arg
 	r = judgement_run(&evaluated->judgement, evaluated->chronicle, &source->site, plan, &err);
 	stop_restore(&stop);
 	progress_end(&progress);
+	plan->progress_arg = NULL;
 	plan->targets = NULL;
 	free(some);
 	if (r == -EINVAL)

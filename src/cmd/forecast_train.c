@@ -174,6 +174,7 @@ int forecast_fit(const struct command *command, const struct forecast_source *so
 	r = forecaster_fit(forecaster, forecast_chronicle(source), &source->site, plan, &err);
 	stop_restore(&stop);
 	progress_end(&progress);
+	plan->progress_arg = NULL;
 	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
 }
 
