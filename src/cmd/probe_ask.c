@@ -18,6 +18,8 @@
 
 #define ASK_S 60.0
 #define STOP_MS 500
+/* A program of a scheduler may be installed where there is no cluster. */
+#define GUESS_NS (3600 * 1000000000ll)
 
 int asker_init(struct running *run, struct err *err)
 {
@@ -25,12 +27,15 @@ int asker_init(struct running *run, struct err *err)
 
 	if (run->rank || !run->args->jobs_every_ns || strcmp(run->site.reader, "none") == 0)
 		return 0;
-	if (strcmp(run->site.reader, "auto") == 0)
+	asker->is_guess = strcmp(run->site.reader, "auto") == 0;
+	if (asker->is_guess)
 		asker->reader = jobs_reader_here();
 	else
 		asker->reader = jobs_reader_find(run->site.reader, err);
 	if (!asker->reader)
-		return strcmp(run->site.reader, "auto") == 0 ? 0 : -EINVAL;
+		return asker->is_guess ? 0 : -EINVAL;
+	/* Whoever has a command for it knows that it answers. */
+	asker->is_guess = asker->is_guess && !*run->site.jobs_command;
 	return probe_owner_key(run->command, asker->key, err);
 }
 
@@ -100,13 +105,14 @@ static void asker_end(struct running *run, int status)
 	close(asker->words);
 	asker->pid = 0;
 	if (WIFEXITED(status) && !WEXITSTATUS(status)) {
-		asker->has_warned = false;
+		asker->has_warned = asker->is_guess = false;
 		return;
 	}
 	asker->failed++;
 	if (!asker->has_warned)
-		command_warn(run->command, "no jobs from the scheduler (%s): %s",
-			     asker->reader->name, *text ? text : "the process has died");
+		command_warn(run->command, "no jobs from the scheduler: %s%s",
+			     *text ? text : "the process has died",
+			     asker->is_guess ? "; asked again in an hour" : "");
 	asker->has_warned = true;
 }
 
@@ -133,6 +139,8 @@ void asker_step(struct running *run, int64_t wall_ns)
 		return;
 	period_ns = wall_ns / every_ns * every_ns;
 	if (run->asker.asked && period_ns <= run->asker.asked_ns)
+		return;
+	if (run->asker.asked && run->asker.is_guess && wall_ns - run->asker.asked_ns < GUESS_NS)
 		return;
 	run->asker.asked_ns = period_ns;
 	asker_start(run);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -19,6 +20,7 @@
 #include "base/unit.h"
 #include "cmd/stop.h"
 
+#define DESCRIPTORS 64	     /* for all but the targets */
 #define WAIT_NS 1000000000ll /* a signal that comes between two looks waits no longer */
 
 /* ---- ranks ---- */
@@ -91,6 +93,8 @@ static int site_targets(struct running *run, struct err *err)
 
 	for (size_t i = 0; r >= 0 && i < run->site.target_count; i++)
 		r = target_take(run, run->site.targets[i].name, run->site.targets[i].place, err);
+	if (r < 0)
+		err_prefix(err, "[targets] of site %s", probe_site(run->command, run->args));
 	return r;
 }
 
@@ -181,11 +185,24 @@ static void twins_warn(const struct running *run)
 			     run->targets.rows[one].name, run->targets.rows[other].name);
 }
 
+/* Each target takes two; what is missing beyond what we may have is told by who needs it. */
+static void descriptors_allow(const struct running *run)
+{
+	rlim_t wanted = 2 * run->targets.count + DESCRIPTORS;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
+		return;
+	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int running_open(struct running *run, struct err *err)
 {
 	bool all = !run->args->per_rank || run->args->all_to_all;
 	int r = probed_place(run, err);
 
+	descriptors_allow(run);
 	if (r >= 0)
 		r = asker_init(run, err);
 	if (r >= 0)

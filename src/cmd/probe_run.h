@@ -19,6 +19,7 @@ struct jobs_reader;
 struct probe_times {
 	double sum_s, worst_s;
 	uint64_t count;
+	bool has_warned; /* that a write was not done */
 };
 
 /* Who asks the scheduler: a process of its own, as a scheduler may take minutes to answer. */
@@ -31,6 +32,7 @@ struct asker {
 	uint64_t asked, failed;
 	double cpu_s;
 	bool has_warned;
+	bool is_guess; /* its command is there, and has never answered */
 };
 
 struct running {

@@ -48,6 +48,18 @@ static void node_take(struct running *run, int64_t round_ns)
 	run->node_ns = round_ns;
 }
 
+/* The first of a target is told; how many there were stands in the table at the end. */
+static void trouble_tell(struct running *run, const struct prober_sample *sample)
+{
+	struct probe_times *times = &run->times[sample->target];
+
+	if (sample->outcome == SAMPLE_DONE || times->has_warned || run->args->beside)
+		return;
+	command_warn(run->command, "target \"%s\": %s", run->targets.rows[sample->target].name,
+		     *sample->text ? sample->text : "no answer in time");
+	times->has_warned = true;
+}
+
 void probed_take(struct running *run, const struct prober_sample *sample)
 {
 	const char *name = run->targets.rows[sample->target].name;
@@ -56,6 +68,7 @@ void probed_take(struct running *run, const struct prober_sample *sample)
 	chronicle_add(&run->rows, chronicle_target(&run->rows, name), sample->size,
 		      time_of(sample->round_ns), sample->seconds, sample->outcome, sample->method);
 	node_take(run, sample->round_ns);
+	trouble_tell(run, sample);
 	if (!sample->size && sample->outcome == SAMPLE_DONE) {
 		times->sum_s += sample->seconds;
 		times->worst_s = fmax(times->worst_s, sample->seconds);

@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd/stop.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/term.h"
+
+#define ONCE_NS 500000000ll
 
 /* A handler has no other place. */
 static volatile sig_atomic_t stopped;
+static _Atomic int64_t stopped_ns;
 
 static const int signals[STOP_SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
 
-static void on_stop(int signal)
+static void on_stop(int number)
 {
-	stopped = signal;
+	struct timespec now;
+	int64_t now_ns, first_ns = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = now.tv_sec * 1000000000ll + now.tv_nsec;
+	/* timeout(1) and launchers signal the process, and then its whole group. */
+	if (!atomic_compare_exchange_strong(&stopped_ns, &first_ns, now_ns) &&
+	    now_ns - first_ns > ONCE_NS) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+	stopped = number;
 }
 
 void stop_catch(struct stop *stop)
 {
-	struct sigaction catch = { .sa_handler = on_stop, .sa_flags = SA_RESETHAND };
+	struct sigaction catch = { .sa_handler = on_stop };
 
 	for (size_t i = 0; i < STOP_SIGNALS; i++) {
 		sigaction(signals[i], &catch, &stop->old[i]);
@@ -26,6 +45,9 @@ void stop_catch(struct stop *stop)
 
 void stop_restore(const struct stop *stop)
 {
+	/* The end has begun, and its exit code shall be told even if the same wish comes again. */
+	if (stopped)
+		return;
 	for (size_t i = 0; i < STOP_SIGNALS; i++)
 		sigaction(signals[i], &stop->old[i], NULL);
 }
@@ -33,4 +55,13 @@ void stop_restore(const struct stop *stop)
 const volatile sig_atomic_t *stop_flag(void)
 {
 	return &stopped;
+}
+
+bool stop_tell(void *arg, size_t done, size_t total)
+{
+	struct progress *progress = arg;
+
+	progress->total = total;
+	progress_show(progress, done);
+	return stopped != 0;
 }

@@ -344,6 +344,9 @@ static void scheduler_is_asked(void)
 	CHECK(jobs.time_s >= now && jobs.time_s < now + 100);
 	CHECK_INT(jobs_ask(&jobs, pbs, "echo no server >&2; exit 3", 10, key, &err), -EIO);
 	CHECK(strstr(err.text, "exit code 3: no server"));
+	CHECK_INT(jobs_ask(&jobs, pbs, "printf '\\n  a: 1\\nb: 2\\n' >&2; false", 10, key, &err),
+		  -EIO);
+	CHECK_TEXT(err.text, "'printf' failed with exit code 1: a: 1");
 	CHECK_INT(jobs_ask(&jobs, pbs, "sluice-nowhere -f", 10, key, &err), -ENOENT);
 	CHECK_INT(jobs_ask(&jobs, pbs, "echo rubbish", 10, key, &err), -EINVAL);
 	CHECK(strstr(err.text, "pbs:1: "));

@@ -109,6 +109,7 @@ static void what_is_wrong_is_told_with_its_line(void)
 		{ "[classes]\nlarge = 20000\n", "extra_large is 11250 and large is 20000" },
 		{ "[targets]\na = /x\na = /y\n", "mine.ini:3: there are two targets 'a'" },
 		{ "[targets]\na b = /x\n", "mine.ini:2: a target's name" },
+		{ "[targets]\na@b = /x\n", "mine.ini:2: a target's name" },
 		{ "[targets]\na =\n", "mine.ini:2: the place of target 'a' is missing" },
 		{ "[placement]\nleast = 2\n", "mine.ini:2: least is '2'" },
 		{ "[placement]\nmost = 2\n", "mine.ini:2: [placement] has no 'most'" },

@@ -62,7 +62,7 @@ const struct jobs_reader *jobs_reader_here(void);
  * Runs the reader's command, or another that prints the same (NULL or "": its own), for at most
  * timeout_s, and reads what it prints, JOBS_ASK_BYTES at most. jobs->time_s becomes the time of
  * asking if it was 0. -ETIMEDOUT, and the command is gone with its process group, if it takes
- * longer. What a command that fails says on stderr is in err.
+ * longer. The first line of what a command that fails says on stderr is in err.
  */
 #define JOBS_ASK_BYTES (64u << 20)
 int jobs_ask(struct jobs *jobs, const struct jobs_reader *reader, const char *command,

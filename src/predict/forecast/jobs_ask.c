@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Asks a scheduler: runs a command and takes what it prints. The command has a process group of its
- * own, which is killed when it takes too long or prints too much; its stderr is for the message.
+ * own, which is killed when it takes too long or prints too much, and when whoever asks dies; its
+ * stderr is for the message.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +29,7 @@ struct asking {
 	int out, err; /* ends of pipes; -1: closed */
 	double until_s;
 	size_t most;
+	bool is_brief; /* whoever asks often tells little of what went wrong */
 	struct buf *text;
 	struct buf words;
 };
@@ -38,14 +42,15 @@ static double now_s(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* In the child: only what may be called between fork and exec. */
+/* ---- in the child: only what may be called between fork and exec ---- */
+
 static _Noreturn void become(const char *command, int out, int err)
 {
 	int nothing = open("/dev/null", O_RDONLY);
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
-	setpgid(0, 0);
+	sigaction(SIGTERM, &usual, NULL);
 	dup2(nothing, 0);
 	dup2(out, 1);
 	dup2(err, 2);
@@ -56,8 +61,48 @@ static _Noreturn void become(const char *command, int out, int err)
 	_exit(127);
 }
 
+static void group_end(int number)
+{
+	(void)number;
+	kill(0, SIGKILL);
+}
+
+/*
+ * Leads the group of the command and ends as that does. Whoever asks may be killed, and a shell's
+ * own children would go on without end: the leader is told, and takes all of them along.
+ */
+static _Noreturn void lead(const char *command, int out, int err, pid_t parent)
+{
+	struct sigaction all = { .sa_handler = group_end }, usual = { .sa_handler = SIG_DFL };
+	int status = 0;
+	sigset_t term;
+	pid_t pid;
+
+	setpgid(0, 0);
+	sigaction(SIGTERM, &all, NULL);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &term, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	pid = fork();
+	if (pid == 0)
+		become(command, out, err);
+	close(out);
+	close(err);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status)) {
+		sigaction(WTERMSIG(status), &usual, NULL);
+		raise(WTERMSIG(status));
+	}
+	_exit(pid < 0 ? 126 : WEXITSTATUS(status));
+}
+
 static int start(struct asking *asking, const char *command)
 {
+	pid_t self = getpid();
 	int out[2], err[2];
 
 	if (pipe2(out, O_CLOEXEC) < 0)
@@ -69,7 +114,7 @@ static int start(struct asking *asking, const char *command)
 	}
 	asking->pid = fork();
 	if (asking->pid == 0)
-		become(command, out[1], err[1]);
+		lead(command, out[1], err[1], self);
 	close(out[1]);
 	close(err[1]);
 	asking->out = out[0];
@@ -144,45 +189,54 @@ static void end(struct asking *asking)
 		;
 }
 
-/* What it said, on one line. */
-static const char *words_line(struct buf *words)
+/* What it said, on one line; of several only the first, if it is to be brief. */
+static const char *words_line(struct buf *words, bool is_brief)
 {
+	if (is_brief && words->len) {
+		size_t blank = strspn(words->data, "\r\n\t ");
+		size_t end = blank + strcspn(words->data + blank, "\r\n");
+
+		words->len = end < words->len ? end : words->len;
+		words->data[words->len] = 0;
+	}
 	for (size_t i = 0; i < words->len; i++)
 		if ((unsigned char)words->data[i] < ' ')
 			words->data[i] = ' ';
 	while (words->len && words->data[words->len - 1] == ' ')
 		words->data[--words->len] = 0;
-	return words->len ? words->data : "it said nothing";
+	return words->len ? words->data + strspn(words->data, " ") : "it said nothing";
 }
 
 static int judge(struct asking *asking, const char *command, double timeout_s, int r, int status,
 		 struct err *err)
 {
-	const char *said = words_line(&asking->words);
+	const char *said = words_line(&asking->words, asking->is_brief);
+	int n = asking->is_brief ? (int)strcspn(command, " \t\n") : 80;
 
 	if (r == -ETIMEDOUT)
-		return err_set(err, ETIMEDOUT, "'%.80s' has not answered within %g s", command,
+		return err_set(err, ETIMEDOUT, "'%.*s' has not answered within %g s", n, command,
 			       timeout_s);
 	if (r == -EFBIG)
-		return err_set(err, EFBIG, "'%.80s' prints more than %zu bytes", command,
+		return err_set(err, EFBIG, "'%.*s' prints more than %zu bytes", n, command,
 			       asking->most);
 	if (r < 0)
-		return err_set(err, -r, "'%.80s': %s", command, strerror(-r));
+		return err_set(err, -r, "'%.*s': %s", n, command, strerror(-r));
 	if (WIFSIGNALED(status))
-		return err_set(err, EIO, "'%.80s' was ended by signal %d: %s", command,
+		return err_set(err, EIO, "'%.*s' was ended by signal %d: %s", n, command,
 			       WTERMSIG(status), said);
 	if (WEXITSTATUS(status))
 		return err_set(err, WEXITSTATUS(status) == 127 ? ENOENT : EIO,
-			       "'%.80s' failed with exit code %d: %s", command, WEXITSTATUS(status),
-			       said);
+			       "'%.*s' failed with exit code %d: %s", n, command,
+			       WEXITSTATUS(status), said);
 	return 0;
 }
 
-int jobs_command(struct buf *text, const char *command, double timeout_s, size_t most,
-		 struct err *err)
+static int command_run(struct buf *text, const char *command, double timeout_s, size_t most,
+		       bool is_brief, struct err *err)
 {
 	struct asking asking = { .until_s = now_s(CLOCK_MONOTONIC) + timeout_s,
 				 .most = most,
+				 .is_brief = is_brief,
 				 .text = text };
 	int status = 0, r = start(&asking, command);
 
@@ -202,6 +256,12 @@ int jobs_command(struct buf *text, const char *command, double timeout_s, size_t
 	return r;
 }
 
+int jobs_command(struct buf *text, const char *command, double timeout_s, size_t most,
+		 struct err *err)
+{
+	return command_run(text, command, timeout_s, most, false, err);
+}
+
 int jobs_ask(struct jobs *jobs, const struct jobs_reader *reader, const char *command,
 	     double timeout_s, const uint8_t key[OWNER_KEY_BYTES], struct err *err)
 {
@@ -211,7 +271,7 @@ int jobs_ask(struct jobs *jobs, const struct jobs_reader *reader, const char *co
 
 	if (!command || !*command)
 		command = reader->command;
-	r = jobs_command(&text, command, timeout_s, JOBS_ASK_BYTES, err);
+	r = command_run(&text, command, timeout_s, JOBS_ASK_BYTES, true, err);
 	if (r < 0)
 		return r;
 	if (!(before_s > 0))

@@ -229,16 +229,19 @@ static bool truth_runs(const struct prober *prober)
 
 static void truths_begin(struct prober *prober, struct prober_now now)
 {
+	bool may = prober->plan.is_together || !truth_runs(prober);
 	size_t kept = 0;
 
 	for (size_t q = 0; q < prober->queued; q++) {
 		size_t task = prober->queue[q];
-		bool may = prober->plan.is_together || !truth_runs(prober);
 
-		if (may && task_begin(prober, task / CHRONICLE_SIZES, task % CHRONICLE_SIZES, now))
+		if (may &&
+		    task_begin(prober, task / CHRONICLE_SIZES, task % CHRONICLE_SIZES, now)) {
 			prober->truth_due[task] = 0;
-		else
+			may = prober->plan.is_together || !truth_runs(prober);
+		} else {
 			prober->queue[kept++] = task;
+		}
 	}
 	prober->queued = kept;
 }

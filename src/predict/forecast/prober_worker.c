@@ -65,6 +65,8 @@ struct writing {
 	const struct payload *payload;
 	int fd;	     /* -1: no file */
 	size_t turn; /* files that were made */
+	dev_t device;
+	ino_t directory; /* that the file was made in */
 };
 
 static double seconds_now(void)
@@ -82,12 +84,33 @@ static void file_drop(struct writing *w)
 	w->fd = -1;
 }
 
+/* A file without a name outlives its directory, and what is mounted there now is another target. */
+static bool file_is_there(const struct writing *w)
+{
+	struct stat st;
+
+	return stat(w->target->path, &st) == 0 && st.st_dev == w->device &&
+	       st.st_ino == w->directory;
+}
+
+static int file_make(struct writing *w, struct err *err)
+{
+	struct stat st;
+	int fd = target_make(w->target, w->turn++, err);
+
+	if (fd >= 0 && stat(w->target->path, &st) == 0) {
+		w->device = st.st_dev;
+		w->directory = st.st_ino;
+	}
+	return fd;
+}
+
 static int file_have(struct writing *w, struct err *err)
 {
-	if (w->fd >= 0 && !w->target->ops->is_lasting(w->target))
+	if (w->fd >= 0 && (!w->target->ops->is_lasting(w->target) || !file_is_there(w)))
 		file_drop(w);
 	if (w->fd < 0)
-		w->fd = target_make(w->target, w->turn++, err);
+		w->fd = file_make(w, err);
 	return w->fd < 0 ? w->fd : 0;
 }
 

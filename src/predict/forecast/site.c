@@ -89,7 +89,7 @@ static bool is_name(const char *text)
 	if (!*text || strlen(text) >= SITE_NAME)
 		return false;
 	for (; *text; text++)
-		if (!isalnum((unsigned char)*text) && !strchr("._-+@/", *text))
+		if (!isalnum((unsigned char)*text) && !strchr("._-", *text))
 			return false;
 	return true;
 }
@@ -104,8 +104,8 @@ static void take_target(struct describe *d, const char *name, const char *place)
 			describe_complain(d, "there are two targets '%s'", name);
 	if (!is_name(name))
 		describe_complain(d,
-				  "a target's name has letters, digits and . _ - + @ /, and %d at "
-				  "most; '%.64s' is none",
+				  "a target's name has letters, digits and . _ -, and %d at most; "
+				  "'%.64s' is none",
 				  SITE_NAME - 1, name);
 	else if (!*place || strlen(place) >= SITE_TEXT)
 		describe_complain(d, "the place of target '%s' is %s", name,

@@ -133,7 +133,8 @@ int llapi_layout_file_create(const char *path, int flags, int mode, const void *
 {
 	const char *slash = strrchr(path, '/');
 	const struct stripes *from = layout;
-	int fd = -1;
+	char list[OBJECTS * 12] = "";
+	int used = 0, fd = -1;
 
 	for (int i = 0; i < from->count; i++)
 		if (from->objects[i].target >= OBJECTS) {
@@ -146,10 +147,11 @@ int llapi_layout_file_create(const char *path, int flags, int mode, const void *
 	if (fd < 0)
 		return -1;
 	stripes = *from;
-	note("layout %s %u", slash ? slash + 1 : path, stripes.size);
+	/* A line is one write: several processes have the same log. */
 	for (int i = 0; i < stripes.count; i++)
-		note(" %u", stripes.objects[i].target);
-	note("\n");
+		used += snprintf(list + used, sizeof(list) - (size_t)used, " %u",
+				 stripes.objects[i].target);
+	note("layout %s %u%s\n", slash ? slash + 1 : path, stripes.size, list);
 	return fd;
 }
 
