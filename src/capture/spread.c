@@ -89,7 +89,8 @@ static bool is_ours(const char *target)
 	return false;
 }
 
-/* Where the link points to, if it is one of ours and has one name only. */
+/* Where the link points to, if it is one of ours and has one name only. "": directory is the link.
+ */
 static bool link_read(int directory, const char *path, char target[RULES_PATH_BYTES])
 {
 	long n = syscall(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
@@ -99,7 +100,8 @@ static bool link_read(int directory, const char *path, char target[RULES_PATH_BY
 		return false;
 	target[n] = 0;
 	return is_ours(target) &&
-	       syscall(SYS_newfstatat, directory, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       syscall(SYS_newfstatat, directory, path, &st,
+		       AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH)) == 0 &&
 	       st.st_nlink == 1;
 }
 
@@ -266,20 +268,48 @@ void spread_end(struct layout *layout, int fd, struct layout_desk *desk)
 
 /* ---- removing ---- */
 
+static char *page_take(void)
+{
+	void *page = (void *)syscall(SYS_mmap, NULL, RULES_PATH_BYTES, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return page == MAP_FAILED ? NULL : page;
+}
+
+static void removal_drop(struct spread_removal *removal)
+{
+	if (removal->link >= 0)
+		syscall(SYS_close, removal->link);
+	if (removal->target)
+		syscall(SYS_munmap, removal->target, RULES_PATH_BYTES);
+	*removal = (struct spread_removal){ NULL, -1 };
+}
+
+/* Holds the link itself: others may put another one in its place before the program's call. */
+static void link_hold(struct spread_removal *removal, int directory, const char *path)
+{
+	removal->link = (int)syscall(SYS_openat, directory, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	removal->target = removal->link >= 0 ? page_take() : NULL;
+	if (!removal->target || !link_read(removal->link, "", removal->target))
+		removal_drop(removal);
+}
+
+/* Is the link that is held nowhere any more? */
+static bool link_is_gone(int link)
+{
+	struct stat st;
+
+	return syscall(SYS_fstat, link, &st) == 0 ? st.st_nlink == 0 : errno == ESTALE;
+}
+
 void spread_removes_slow(struct spread_removal *removal, int directory, const char *path)
 {
 	char target[RULES_PATH_BYTES];
 	int saved = errno;
-	char *page;
 
 	/* The path is not proved yet. */
-	if (!capture_self.vforked && path_bytes(path, EINVAL) &&
-	    link_read(directory, path, target)) {
-		page = (char *)syscall(SYS_mmap, NULL, RULES_PATH_BYTES, PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (page != MAP_FAILED)
-			removal->target = strcpy(page, target);
-	}
+	if (!capture_self.vforked && path_bytes(path, EINVAL) && link_read(directory, path, target))
+		link_hold(removal, directory, path);
 	errno = saved;
 }
 
@@ -295,7 +325,7 @@ void spread_replaces_slow(struct spread_removal *removal, int directory, const c
 		long n = syscall(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
 
 		if (n > 0 && !strncmp(removal->target, target, (size_t)n) && !removal->target[n])
-			spread_removed_slow(removal, -1);
+			removal_drop(removal);
 	}
 	errno = saved;
 }
@@ -304,10 +334,9 @@ void spread_removed_slow(struct spread_removal *removal, int result)
 {
 	int saved = errno;
 
-	if (result == 0)
+	if (result == 0 && link_is_gone(removal->link))
 		syscall(SYS_unlinkat, AT_FDCWD, removal->target, 0);
-	syscall(SYS_munmap, removal->target, RULES_PATH_BYTES);
-	removal->target = NULL;
+	removal_drop(removal);
 	errno = saved;
 }
 
@@ -315,21 +344,28 @@ void spread_removed_slow(struct spread_removal *removal, int result)
 
 void spread_copies_slow(struct spread_removal *removal, const char *target)
 {
-	int saved = errno;
 	size_t n = !capture_self.vforked ? path_bytes(target, EINVAL) : 0;
-	char *page;
+	int saved = errno;
 
 	if (!n || n >= RULES_PATH_BYTES || !is_ours(target))
 		return;
-	page = (char *)syscall(SYS_mmap, NULL, RULES_PATH_BYTES, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page != MAP_FAILED) {
-		memcpy(page, target, n);
-		digits_write(page + n - SPREAD_DIGITS, number_make());
-		if (syscall(SYS_linkat, AT_FDCWD, target, AT_FDCWD, page, 0) == 0)
-			removal->target = page;
-		else
-			syscall(SYS_munmap, page, RULES_PATH_BYTES);
+	removal->link = -1;
+	removal->target = page_take();
+	if (removal->target) {
+		memcpy(removal->target, target, n);
+		digits_write(removal->target + n - SPREAD_DIGITS, number_make());
+		if (syscall(SYS_linkat, AT_FDCWD, target, AT_FDCWD, removal->target, 0) != 0)
+			removal_drop(removal);
 	}
+	errno = saved;
+}
+
+void spread_copied_slow(struct spread_removal *removal, int result)
+{
+	int saved = errno;
+
+	if (result != 0)
+		syscall(SYS_unlinkat, AT_FDCWD, removal->target, 0);
+	removal_drop(removal);
 	errno = saved;
 }

@@ -11,8 +11,8 @@
  * directories and ends in a mark and a random number. A program that copies a link (cp -a, mv to
  * another file system) gets one to a second name of the file, so that the file stays until both
  * are removed. What is done to links without us, or in a run without the parameter, leaves the file
- * behind. Files in directories that all may write to, as in /tmp, are left alone: others may not
- * follow links there.
+ * behind; so may processes that replace the same name at the same moment. Files in directories that
+ * all may write to, as in /tmp, are left alone: others may not follow links there.
  */
 #ifndef SLUICE_CAPTURE_SPREAD_H
 #define SLUICE_CAPTURE_SPREAD_H
@@ -33,6 +33,7 @@ struct layout_desk;
 /* What stood behind a name that is being removed; or what a copied link would point to. */
 struct spread_removal {
 	char *target; /* a page of its own; NULL: nothing of ours */
+	int link;     /* descriptor of the link that is being removed, or -1; set with target */
 };
 
 #pragma GCC visibility push(hidden)
@@ -51,6 +52,7 @@ void spread_replaces_slow(struct spread_removal *removal, int directory, const c
 			  int to_directory, const char *to);
 void spread_copies_slow(struct spread_removal *removal, const char *target);
 void spread_removed_slow(struct spread_removal *removal, int result);
+void spread_copied_slow(struct spread_removal *removal, int result);
 
 #pragma GCC visibility pop
 
@@ -88,7 +90,8 @@ static inline void spread_removed(struct spread_removal *removal, int result)
 /* After a link was made, or not: then its file has no second name. Keeps errno. */
 static inline void spread_copied(struct spread_removal *removal, int result)
 {
-	spread_removed(removal, result == 0 ? -1 : 0);
+	if (unlikely(removal->target))
+		spread_copied_slow(removal, result);
 }
 
 /* For rows of interfaces/. */

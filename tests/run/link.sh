@@ -36,6 +36,13 @@ check_eq "$(cat err)" "" "warnings about a static program that has the wrappers"
 same "static" preload.sluice static.sluice "$own" 18
 check_has "$("$sluice" print --tree static.sluice)" "    __read(" "what libc does beneath a stream"
 
+# Files that are made elsewhere, and go from there: in a static program as in any other.
+mkdir d0
+echo "{\"schema\": \"sluice.params/1\", \"parameters\": [{\"name\": \"spread_directories\", \"value\": \"$work/d0\"}]}" >spread.json
+SLUICE_PARAMS_ALLOW=semantics check_rc 0 "$sluice" run -p spread.json -o static.sluice ./static file
+check_has "$("$sluice" report static.sluice | grep '^  spread_directories ')" " $work/d0  $work/d0 " "files of a static program"
+check_eq "$(ls d0)" "" "what a static program leaves"
+
 # Where both are there the preloaded library records, and only it. What a linked wrapper passes on it sees under the
 # name of the function with a va_list.
 check_rc 0 "$sluice" run -o both.sluice ./linked file
