@@ -201,6 +201,17 @@ int place_make_dir(const char *path, mode_t mode, struct err *err)
 	return 0;
 }
 
+int place_make_parent(const char *file, mode_t mode, struct err *err)
+{
+	const char *slash = strrchr(file, '/');
+	AUTO_FREE char *directory = NULL;
+
+	if (!slash || slash == file)
+		return 0;
+	directory = xstrndup(file, (size_t)(slash - file));
+	return place_make_dir(directory, mode, err);
+}
+
 static bool runnable(const char *path)
 {
 	struct stat st;

@@ -39,6 +39,9 @@ char *place_join(const char *directory, const char *name);
 /* Makes the directory and its parents. Good if it is there already. */
 int place_make_dir(const char *path, mode_t mode, struct err *err);
 
+/* The same for the directory that a file is to stand in. */
+int place_make_parent(const char *file, mode_t mode, struct err *err);
+
 bool place_exists(const char *path);
 
 /* Full path of a program as execvp would find it; NULL where it would not. */

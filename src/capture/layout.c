@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -53,18 +54,36 @@ static bool path_join(char to[RULES_PATH_BYTES], const struct layout *layout)
 	return true;
 }
 
-static uint32_t magic_of_parent(const char *full)
+/* The magic of the parent's file system, 0 where there is none. The path is cut meanwhile. */
+static uint32_t parent_look(struct layout *layout, char *full)
 {
-	char parent[RULES_PATH_BYTES];
+	char *slash = strrchr(full, '/'), *end = slash ? slash + (slash == full) : NULL, was;
 	struct statfs fs = { 0 };
-	char *slash;
+	struct stat st;
+	bool is_there;
 
-	strcpy(parent, full);
-	slash = strrchr(parent, '/');
 	if (!slash)
 		return 0;
-	slash[slash == parent] = 0;
-	return syscall(SYS_statfs, parent, &fs) == 0 ? (uint32_t)fs.f_type : 0;
+	was = *end;
+	*end = 0;
+	is_there = syscall(SYS_statfs, full, &fs) == 0 &&
+		   syscall(SYS_newfstatat, AT_FDCWD, full, &st, 0) == 0;
+	*end = was;
+	layout->is_common = is_there && (st.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+	return is_there ? (uint32_t)fs.f_type : 0;
+}
+
+static struct layout_desk *desk_take(void)
+{
+	void *page = (void *)syscall(SYS_mmap, NULL, sizeof(struct layout_desk),
+				     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return page == MAP_FAILED ? NULL : page;
+}
+
+static void desk_drop(struct layout_desk *desk)
+{
+	syscall(SYS_munmap, desk, sizeof(*desk));
 }
 
 bool layout_is_absent(const struct layout *layout)
@@ -105,23 +124,33 @@ static void system_begin(struct layout *layout, uint32_t magic, const char *path
 		ceph_begin(layout, full);
 }
 
+static void file_begin(struct layout *layout, struct layout_desk *desk)
+{
+	uint32_t magic;
+
+	if (!path_join(desk->path, layout) ||
+	    !rules_next(&rules_own, NULL, PLACE_LAYOUT, rules_path(desk->full, desk->path), ""))
+		return;
+	magic = parent_look(layout, desk->full);
+	if (magic && spread_begin(layout, desk))
+		layout->magic = LAYOUT_ANY;
+	if (!layout->is_linked && (magic == MAGIC_LUSTRE || magic == MAGIC_CEPH))
+		system_begin(layout, magic, desk->path, desk->full);
+}
+
 void layout_begin_slow(struct layout *layout)
 {
-	char path[RULES_PATH_BYTES], full[RULES_PATH_BYTES];
+	struct layout_desk *desk;
 	int saved = errno;
-	uint32_t magic;
 
 	if (lustre_is_within() || capture_self.vforked || layout->flags & (O_PATH | O_DIRECTORY) ||
 	    (layout->flags & DELAYS_STRIPES) == DELAYS_STRIPES)
 		return;
 	/* The path is not proved yet. */
-	if (path_bytes(layout->path, EINVAL) && path_join(path, layout) &&
-	    rules_next(&rules_own, NULL, PLACE_LAYOUT, rules_path(full, path), "")) {
-		magic = magic_of_parent(full);
-		if (magic && spread_begin(layout, full))
-			layout->magic = LAYOUT_ANY;
-		if (!layout->is_linked && (magic == MAGIC_LUSTRE || magic == MAGIC_CEPH))
-			system_begin(layout, magic, path, full);
+	desk = path_bytes(layout->path, EINVAL) ? desk_take() : NULL;
+	if (desk) {
+		file_begin(layout, desk);
+		desk_drop(desk);
 	}
 	errno = saved;
 }
@@ -131,54 +160,57 @@ static bool is_recorded(int fd)
 	return fd >= 0 && capture_handles && handle_peek(fd);
 }
 
-static void spread_finish(struct layout *layout, int fd, const char *full)
+static void desk_record(struct layout_desk *desk, int fd)
 {
-	struct info_text requested, effective;
-
-	requested.used = effective.used = 0;
-	spread_end(layout, fd, full, &requested, &effective);
-	if (is_recorded(fd))
-		inject_record(CALL_posix_parameters, handle_peek(fd), &requested, &effective);
+	inject_record(CALL_posix_parameters, handle_peek(fd), &desk->requested, &desk->effective);
 }
 
-static void layout_record(const struct layout *layout, int fd, const char *full)
+static void layout_record(const struct layout *layout, int fd, struct layout_desk *desk)
 {
-	struct info_text requested, effective;
+	struct info_text *requested = &desk->requested, *effective = &desk->effective;
+	const char *full = desk->full;
 	const struct rule *rule = NULL;
 
-	requested.used = effective.used = 0;
 	while ((rule = rules_next(&rules_own, rule, PLACE_LAYOUT, full, "")))
 		if (strncmp(rule->name, "spread_", 7) &&
 		    !strncmp(rule->name, "ceph_", 5) == (layout->magic == MAGIC_CEPH))
-			info_text_put(&requested, rule->name, rule->value);
+			info_text_put(requested, rule->name, rule->value);
 	if (layout->magic == MAGIC_LUSTRE)
-		lustre_tell(layout, fd, full, &requested, &effective);
+		lustre_tell(layout, fd, full, requested, effective);
 	else
-		ceph_tell(layout, fd, full, &requested, &effective);
-	inject_record(CALL_posix_parameters, handle_peek(fd), &requested, &effective);
+		ceph_tell(layout, fd, full, requested, effective);
+	desk_record(desk, fd);
 }
 
-static void system_finish(struct layout *layout, int fd, const char *full)
+/* The desk's texts are empty. */
+static void file_end(struct layout *layout, int fd, struct layout_desk *desk)
 {
-	if (fd >= 0 && layout->magic == MAGIC_CEPH)
-		ceph_end(layout, fd, full);
-	if (is_recorded(fd))
-		layout_record(layout, fd, full);
+	if (!path_join(desk->path, layout))
+		return;
+	rules_path(desk->full, desk->path);
+	if (layout->magic == LAYOUT_ANY)
+		spread_end(layout, fd, desk);
+	else if (fd >= 0 && layout->magic == MAGIC_CEPH)
+		ceph_end(layout, fd, desk->full);
+	if (is_recorded(fd) && layout->magic == LAYOUT_ANY)
+		desk_record(desk, fd);
+	else if (is_recorded(fd))
+		layout_record(layout, fd, desk);
 }
 
 void layout_end_slow(struct layout *layout, int fd)
 {
-	char path[RULES_PATH_BYTES], full[RULES_PATH_BYTES];
+	struct layout_desk *desk;
 	int saved = errno;
 
 	if (layout->magic == MAGIC_LUSTRE && layout->is_made)
 		lustre_end(layout, fd);
-	if (path_join(path, layout)) {
-		rules_path(full, path);
-		if (layout->magic == LAYOUT_ANY)
-			spread_finish(layout, fd, full);
-		else
-			system_finish(layout, fd, full);
+	if (fd >= 0 && layout->is_linked && layout->is_made)
+		syscall(SYS_fchmod, fd, layout->mode);
+	desk = desk_take();
+	if (desk) {
+		file_end(layout, fd, desk);
+		desk_drop(desk);
 	}
 	errno = saved;
 }

@@ -32,7 +32,9 @@ struct layout {
 	mode_t mode, mask; /* as the program wants it, and the process's mask */
 	bool is_made;	   /* by us: the permissions are put right after the open */
 	bool is_linked;	   /* it lies elsewhere: capture/spread.h */
+	bool is_common;	   /* all may make files in its directory, as in /tmp */
 	uint64_t turn;	   /* of the list that it is spread by (capture/turns.h), or TURN_NONE */
+	uint64_t number;   /* of the file that lies elsewhere */
 };
 
 #pragma GCC visibility push(hidden)

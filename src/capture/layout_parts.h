@@ -12,6 +12,14 @@
 #define MAGIC_LUSTRE 0x0BD00BD0u
 #define MAGIC_CEPH 0x00C36400u
 
+/* Names and texts of one file, in pages of their own: they are more than a small stack holds. */
+struct layout_desk {
+	char path[RULES_PATH_BYTES]; /* as the kernel takes it */
+	char full[RULES_PATH_BYTES]; /* from rules_path() */
+	char target[RULES_PATH_BYTES];
+	struct info_text requested, effective; /* what is to be recorded */
+};
+
 #pragma GCC visibility push(hidden)
 
 /* Lustre: before the open, after it, and what is in effect. path is as the kernel takes it. */

@@ -126,18 +126,14 @@ static size_t parts_add(char *to, size_t used, const char *path)
 
 const char *rules_path(char to[RULES_PATH_BYTES], const char *path)
 {
-	char here[RULES_PATH_BYTES];
 	size_t used = 1;
 
 	path = prefix_skip(path);
+	/* The kernel's own path has no parts to be left out. */
+	if (path[0] != '/' && syscall(SYS_getcwd, to, RULES_PATH_BYTES) > 0 && to[0] == '/')
+		used = strlen(to);
 	to[0] = '/';
-	if (path[0] != '/') {
-		if (syscall(SYS_getcwd, here, sizeof(here)) <= 0 || here[0] != '/')
-			here[0] = 0;
-		used = parts_add(to, used, here);
-	}
-	if (used)
-		used = parts_add(to, used, path);
+	used = parts_add(to, used, path);
 	to[used] = 0;
 	return to;
 }

@@ -115,11 +115,17 @@ static uint64_t number_make(void)
 	return number ^ (uint64_t)syscall(SYS_getpid) << 44;
 }
 
+static void digits_write(char *at, uint64_t number)
+{
+	for (unsigned i = 0; i < SPREAD_DIGITS; i++, number >>= 4)
+		*at++ = digits[number & 15];
+	*at = 0;
+}
+
 static bool target_write(char to[RULES_PATH_BYTES], const struct parameters_destination *in,
-			 const char *name)
+			 const char *name, uint64_t number)
 {
 	size_t n = strlen(name), most = NAME_BYTES - TAIL_BYTES;
-	uint64_t number = number_make();
 	char *at = to + in->bytes;
 
 	n = n < most ? n : most;
@@ -129,10 +135,7 @@ static bool target_write(char to[RULES_PATH_BYTES], const struct parameters_dest
 	*at++ = '/';
 	memcpy(at, name, n);
 	memcpy(at + n, SPREAD_MARK, sizeof(SPREAD_MARK) - 1);
-	at += n + sizeof(SPREAD_MARK) - 1;
-	for (unsigned i = 0; i < SPREAD_DIGITS; i++, number >>= 4)
-		*at++ = digits[number & 15];
-	*at = 0;
+	digits_write(at + n + sizeof(SPREAD_MARK) - 1, number);
 	return true;
 }
 
@@ -148,8 +151,12 @@ static bool file_make(struct layout *layout, const char *target)
 	long fd = syscall(SYS_openat, AT_FDCWD, target, flags, layout->mode);
 	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* Flags that a file system does not know may be found after the file is made. */
+		if (errno == EINVAL)
+			syscall(SYS_unlinkat, AT_FDCWD, target, 0);
 		return false;
+	}
 	if (syscall(SYS_fstat, fd, &st) == 0 && (st.st_mode & 0600) != 0600) {
 		layout->mode = st.st_mode & 07777;
 		layout->is_made = syscall(SYS_fchmod, fd, layout->mode | 0600) == 0;
@@ -158,13 +165,24 @@ static bool file_make(struct layout *layout, const char *target)
 	return true;
 }
 
+/* The link, which a mount or the system's policy may forbid to follow. */
+static bool link_try(const struct layout *layout, const char *target)
+{
+	struct stat st;
+
+	if (syscall(SYS_symlinkat, target, layout->directory, layout->path) != 0)
+		return false;
+	if (syscall(SYS_newfstatat, layout->directory, layout->path, &st, 0) == 0)
+		return true;
+	syscall(SYS_unlinkat, layout->directory, layout->path, 0);
+	return false;
+}
+
 /* A handler that jumps away would leave a file without a link. */
 static bool link_put(struct layout *layout, const char *target)
 {
 	signal_mask held = signals_hold();
-	bool is_file = file_make(layout, target);
-	bool is_linked =
-		is_file && syscall(SYS_symlinkat, target, layout->directory, layout->path) == 0;
+	bool is_file = file_make(layout, target), is_linked = is_file && link_try(layout, target);
 
 	if (is_file && !is_linked)
 		syscall(SYS_unlinkat, AT_FDCWD, target, 0);
@@ -172,31 +190,37 @@ static bool link_put(struct layout *layout, const char *target)
 	return is_linked;
 }
 
-bool spread_begin(struct layout *layout, const char *full)
+bool spread_begin(struct layout *layout, struct layout_desk *desk)
 {
-	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_DIRECTORIES);
+	const struct rule *rule = layout_rule(desk->full, PARAMETERS_SPREAD_DIRECTORIES);
 	struct parameters_destination in;
-	char target[RULES_PATH_BYTES];
 
-	if (!rule || is_left_alone(layout, rule, full) || !layout_is_absent(layout))
+	if (!rule || is_left_alone(layout, rule, desk->full) || !layout_is_absent(layout))
 		return false;
+	if (layout->is_common)
+		return true;
 	layout->turn = turns_take(capture_membership.control->turns, rule, 1);
-	if (turns_destination(rule, layout->turn, &in) && target_write(target, &in, base_of(full)))
-		layout->is_linked = link_put(layout, target);
+	layout->number = number_make();
+	if (turns_destination(rule, layout->turn, &in) &&
+	    target_write(desk->target, &in, base_of(desk->full), layout->number))
+		layout->is_linked = link_put(layout, desk->target);
 	if (layout->is_linked)
 		layout->flags &= ~O_EXCL;
-	return true;
+	/* Somebody else has just made it: nothing was refused. */
+	return layout->is_linked || layout_is_absent(layout);
 }
 
 /* ---- after the open ---- */
 
-/* Nobody has it open, and nothing is in it: as if it had never been made. */
-static void link_undo(const struct layout *layout)
+/* Nothing is in it, and it is the one that was made for this open: as if it had never been. */
+static void link_undo(const struct layout *layout, char target[RULES_PATH_BYTES])
 {
-	char target[RULES_PATH_BYTES];
+	char number[SPREAD_DIGITS + 1];
 	struct stat st;
 
+	digits_write(number, layout->number);
 	if (!link_read(layout->directory, layout->path, target) ||
+	    strcmp(target + strlen(target) - SPREAD_DIGITS, number) != 0 ||
 	    syscall(SYS_newfstatat, AT_FDCWD, target, &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_size)
 		return;
 	syscall(SYS_unlinkat, layout->directory, layout->path, 0);
@@ -204,9 +228,9 @@ static void link_undo(const struct layout *layout)
 }
 
 /* The directory that the open file lies in, as far as its link leads there. */
-static void place_tell(const struct layout *layout, int fd, struct info_text *effective)
+static void place_tell(const struct layout *layout, int fd, struct layout_desk *desk)
 {
-	char target[RULES_PATH_BYTES];
+	char *target = desk->target;
 	struct stat file, at;
 
 	if (!link_read(layout->directory, layout->path, target) ||
@@ -215,30 +239,29 @@ static void place_tell(const struct layout *layout, int fd, struct info_text *ef
 	    file.st_ino != at.st_ino || file.st_dev != at.st_dev)
 		return;
 	*strrchr(target, '/') = 0;
-	info_text_put(effective, PARAMETERS_SPREAD_DIRECTORIES, target);
+	info_text_put(&desk->effective, PARAMETERS_SPREAD_DIRECTORIES, target);
 }
 
-void spread_end(struct layout *layout, int fd, const char *full, struct info_text *requested,
-		struct info_text *effective)
+void spread_end(struct layout *layout, int fd, struct layout_desk *desk)
 {
-	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_DIRECTORIES);
+	const struct rule *rule = layout_rule(desk->full, PARAMETERS_SPREAD_DIRECTORIES);
 	struct parameters_destination in;
-	char name[RULES_PATH_BYTES];
 
 	if (fd < 0 && layout->is_linked)
-		link_undo(layout);
-	if (fd < 0 || !rule || !turns_destination(rule, layout->turn, &in))
+		link_undo(layout, desk->target);
+	if (fd < 0 || !rule)
 		return;
-	if (layout->is_made && layout->is_linked)
-		syscall(SYS_fchmod, fd, layout->mode);
-	memcpy(name, in.name, in.bytes);
-	name[in.bytes] = 0;
 	if (!layout->is_linked) {
-		inject_refuse(requested, PARAMETERS_SPREAD_DIRECTORIES, "failed");
+		inject_refuse(&desk->requested, PARAMETERS_SPREAD_DIRECTORIES, "failed");
 		return;
 	}
-	info_text_put(requested, PARAMETERS_SPREAD_DIRECTORIES, name);
-	place_tell(layout, fd, effective);
+	/* It fits: it was part of a path. */
+	if (turns_destination(rule, layout->turn, &in)) {
+		memcpy(desk->target, in.name, in.bytes);
+		desk->target[in.bytes] = 0;
+		info_text_put(&desk->requested, PARAMETERS_SPREAD_DIRECTORIES, desk->target);
+	}
+	place_tell(layout, fd, desk);
 }
 
 /* ---- removing ---- */
@@ -285,5 +308,28 @@ void spread_removed_slow(struct spread_removal *removal, int result)
 		syscall(SYS_unlinkat, AT_FDCWD, removal->target, 0);
 	syscall(SYS_munmap, removal->target, RULES_PATH_BYTES);
 	removal->target = NULL;
+	errno = saved;
+}
+
+/* ---- copying ---- */
+
+void spread_copies_slow(struct spread_removal *removal, const char *target)
+{
+	int saved = errno;
+	size_t n = !capture_self.vforked ? path_bytes(target, EINVAL) : 0;
+	char *page;
+
+	if (!n || n >= RULES_PATH_BYTES || !is_ours(target))
+		return;
+	page = (char *)syscall(SYS_mmap, NULL, RULES_PATH_BYTES, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page != MAP_FAILED) {
+		memcpy(page, target, n);
+		digits_write(page + n - SPREAD_DIGITS, number_make());
+		if (syscall(SYS_linkat, AT_FDCWD, target, AT_FDCWD, page, 0) == 0)
+			removal->target = page;
+		else
+			syscall(SYS_munmap, page, RULES_PATH_BYTES);
+	}
 	errno = saved;
 }

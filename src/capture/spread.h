@@ -8,8 +8,11 @@
  * flags that its file system does not know) leaves the plain open. Who makes the link first has
  * made the file: O_EXCL is then fulfilled. A file that the program removes, or replaces by a
  * rename, is removed together with its link; a link is ours if it points into one of the
- * directories and ends in a mark and a random number. What is done to links without us, or in a
- * run without the parameter, leaves the file behind.
+ * directories and ends in a mark and a random number. A program that copies a link (cp -a, mv to
+ * another file system) gets one to a second name of the file, so that the file stays until both
+ * are removed. What is done to links without us, or in a run without the parameter, leaves the file
+ * behind. Files in directories that all may write to, as in /tmp, are left alone: others may not
+ * follow links there.
  */
 #ifndef SLUICE_CAPTURE_SPREAD_H
 #define SLUICE_CAPTURE_SPREAD_H
@@ -21,12 +24,13 @@
 #include "capture/rules.h"
 
 struct layout;
+struct layout_desk;
 
 /* Between a file's name and its number; the number has SPREAD_DIGITS hexadecimal digits. */
 #define SPREAD_MARK ".sluice."
 #define SPREAD_DIGITS 16
 
-/* What stood behind a name that is being removed. */
+/* What stood behind a name that is being removed; or what a copied link would point to. */
 struct spread_removal {
 	char *target; /* a page of its own; NULL: nothing of ours */
 };
@@ -34,18 +38,18 @@ struct spread_removal {
 #pragma GCC visibility push(hidden)
 
 /*
- * Makes the file and its link, if there is a rule for the path. full is from rules_path(). True:
- * there is something to tell, and spread_end() is to be called after the open.
+ * Makes the file and its link, if there is a rule for the path, which is on the desk. True: there
+ * is something to tell, and spread_end() is to be called after the open.
  */
-bool spread_begin(struct layout *layout, const char *full);
+bool spread_begin(struct layout *layout, struct layout_desk *desk);
 
 /* fd is what the open gave. Fills what is to be recorded. */
-void spread_end(struct layout *layout, int fd, const char *full, struct info_text *requested,
-		struct info_text *effective);
+void spread_end(struct layout *layout, int fd, struct layout_desk *desk);
 
 void spread_removes_slow(struct spread_removal *removal, int directory, const char *path);
 void spread_replaces_slow(struct spread_removal *removal, int directory, const char *path,
 			  int to_directory, const char *to);
+void spread_copies_slow(struct spread_removal *removal, const char *target);
 void spread_removed_slow(struct spread_removal *removal, int result);
 
 #pragma GCC visibility pop
@@ -66,11 +70,25 @@ static inline void spread_replaces(struct spread_removal *removal, int directory
 		spread_replaces_slow(removal, directory, path, to_directory, to);
 }
 
+/* Before a link to `target` is made; removal->target is then to be used, if there is one. */
+static inline void spread_copies(struct spread_removal *removal, const char *target)
+{
+	removal->target = NULL;
+	if (unlikely(rules_places & RULES_SPREAD))
+		spread_copies_slow(removal, target);
+}
+
 /* After it. Keeps errno. */
 static inline void spread_removed(struct spread_removal *removal, int result)
 {
 	if (unlikely(removal->target))
 		spread_removed_slow(removal, result);
+}
+
+/* After a link was made, or not: then its file has no second name. Keeps errno. */
+static inline void spread_copied(struct spread_removal *removal, int result)
+{
+	spread_removed(removal, result == 0 ? -1 : 0);
 }
 
 /* For rows of interfaces/. */
@@ -81,5 +99,9 @@ static inline void spread_removed(struct spread_removal *removal, int result)
 #define SPREAD_REPLACES(directory, path, to_directory, to) \
 	struct spread_removal removal;                     \
 	spread_replaces(&removal, directory, path, to_directory, to)
+
+#define SPREAD_COPIES(target)          \
+	struct spread_removal removal; \
+	spread_copies(&removal, target)
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/unit.h"
+#include "cmd/modelled.h"
 #include "cmd/parallel.h"
 #include "cmd/stop.h"
 #include "predict/model/rows.h"
@@ -21,7 +22,6 @@
 
 #define TMPFS_KIND 0x01021994
 #define RAMFS_KIND 0x858458f6
-#define MODELLED "modelled:"
 
 /* The words of --cache: those of a campaign behind one that is decided here. */
 #define CACHE_AUTO 0
@@ -228,7 +228,7 @@ static void rows_sift(const struct bench *bench, struct elements *rows)
 
 static int rows_model(struct bench *bench, struct err *err)
 {
-	const char *name = bench->args->on + strlen(MODELLED);
+	const char *name = modelled_name(bench->args->on);
 	struct elements rows = { 0 };
 	struct replica *replica = NULL;
 	int r = replica_open(&replica, name, (enum replica_law)bench->args->law, err);
@@ -345,8 +345,8 @@ static char *platform_name(const struct command *command, const struct bench_arg
 {
 	if (args->platform)
 		return xstrdup(args->platform);
-	if (args->on && strncmp(args->on, MODELLED, strlen(MODELLED)) == 0)
-		return xstrdup(args->on + strlen(MODELLED));
+	if (args->on && modelled_name(args->on) != args->on)
+		return xstrdup(modelled_name(args->on));
 	return identity_platform(config_text(command->config, SETTING_TUNE_PLATFORM));
 }
 
@@ -364,7 +364,7 @@ static int args_check(const struct bench *bench, const char *what)
 	if (!what && !elsewhere && !args->output)
 		return command_misuse(bench->command,
 				      "what is to be measured: comm, storage or all?");
-	if (args->on && strncmp(args->on, MODELLED, strlen(MODELLED)) != 0)
+	if (args->on && modelled_name(args->on) == args->on)
 		return command_misuse(bench->command, "--on: \"%s\" does not begin with " MODELLED,
 				      args->on);
 	if (args->on && !what)

@@ -5,9 +5,7 @@
  */
 #include "cmd/forecast.h"
 
-#include <string.h>
-
-#include "base/buf.h"
+#include "cmd/verb.h"
 #include "learn/judge/calibration.h"
 #include "predict/forecast/labels.h"
 #include "predict/forecast/placement.h"
@@ -101,49 +99,33 @@ static const struct option forecast_options[] = {
 
 /* ---- verbs ---- */
 
-static const struct verb {
-	const char *name, *operands;
-	int least, most; /* operands behind it */
+static const struct {
+	struct verb verb;
 	int (*run)(struct command *command, const struct forecast_args *args);
 } verbs[] = {
-	{ "now", "", 0, 0, forecast_now },
-	{ "train", "", 0, 0, forecast_train },
-	{ "evaluate", "", 0, 0, forecast_evaluate },
-	{ "watch", "", 0, 0, forecast_watch },
-	{ "place", "", 0, 0, forecast_place },
-	{ "simulate", "", 0, 0, forecast_simulate },
-	{ 0 },
+	{ { "now", "", 0, 0 }, forecast_now },
+	{ { "train", "", 0, 0 }, forecast_train },
+	{ { "evaluate", "", 0, 0 }, forecast_evaluate },
+	{ { "watch", "", 0, 0 }, forecast_watch },
+	{ { "place", "", 0, 0 }, forecast_place },
+	{ { "simulate", "", 0, 0 }, forecast_simulate },
+	{ .verb = { 0 } },
 };
-
-static int verb_unknown(const struct command *command)
-{
-	AUTO_BUF struct buf names = { 0 };
-
-	for (size_t i = 0; verbs[i].name; i++)
-		buf_printf(&names, "%s%s", i ? ", " : "", verbs[i].name);
-	return command_misuse(command, "\"%s\" is none of %s", command->argv[0], buf_text(&names));
-}
 
 static int forecast_run(struct command *command)
 {
 	const struct forecast_args *args = command->args;
-	const char *name = command->argc && !args->now ? command->argv[0] : "now";
-	const struct verb *verb = verbs;
-	int operands = command->argc ? command->argc - 1 : 0;
+	const char *name = command->argc ? command->argv[0] : "now";
+	int row;
 
-	while (verb->name && strcmp(verb->name, name) != 0)
-		verb++;
-	if (!verb->name)
-		return verb_unknown(command);
 	if (args->now && command->argc)
-		return command_misuse(command, "--now stands alone, without \"%s\"",
-				      command->argv[0]);
-	if (operands < verb->least || operands > verb->most)
-		return command_misuse(command, "usage: sluice forecast %s %s", verb->name,
-				      verb->operands);
+		return command_misuse(command, "--now stands alone, without \"%s\"", name);
+	row = verb_choose(command, name, &verbs[0].verb, sizeof(verbs[0]));
+	if (row < 0)
+		return COMMAND_MISUSE;
 	if (!args->threads)
 		return command_misuse(command, "--threads: there must be one at least");
-	return verb->run(command, args);
+	return verbs[row].run(command, args);
 }
 
 const struct command_ops command_forecast = {

@@ -83,12 +83,6 @@ int forecast_open(const struct command *command, const struct forecast_args *arg
 		  double to_s, struct forecast_source *source);
 void forecast_close(struct forecast_source *source);
 
-/* --from and --to; open ends are infinite. */
-int forecast_window(const struct command *command, const struct forecast_args *args, double *from_s,
-		    double *to_s);
-/* --days in seconds; NAN: not given. */
-int forecast_days(const struct command *command, const struct forecast_args *args, double *seconds);
-
 /* ---- models ---- */
 
 /* --model, else setting forecast.model; the caller's to free. */

@@ -19,6 +19,7 @@
 #include "cmd/forecast_parts.h"
 #include "cmd/sheet.h"
 #include "cmd/stop.h"
+#include "cmd/window.h"
 #include "learn/judge/metrics.h"
 #include "predict/forecast/forecaster.h"
 
@@ -325,31 +326,15 @@ static void evaluated_show(const struct forecast_args *args, const struct evalua
 
 /* ---- running ---- */
 
-struct shown {
-	struct progress progress;
-	bool started;
-};
-
-static bool evaluate_progress(void *arg, size_t done, size_t total)
-{
-	struct shown *shown = arg;
-
-	if (!shown->started)
-		progress_start(&shown->progress, "judging", total);
-	shown->started = true;
-	progress_show(&shown->progress, done);
-	return *stop_flag() != 0;
-}
-
 /* The first days train; 80 in 100 where none are named. */
 static int windows_choose(const struct command *command, const struct forecast_args *args,
 			  const struct chronicle *chronicle, struct judgement_plan *plan)
 {
 	double days, from = 0, to = 0, wanted_from, wanted_to;
-	int ret = forecast_days(command, args, &days);
+	int ret = window_days(command, args->days, &days);
 
 	if (!ret)
-		ret = forecast_window(command, args, &wanted_from, &wanted_to);
+		ret = window_take(command, args->from, args->to, &wanted_from, &wanted_to);
 	if (ret)
 		return ret;
 	chronicle_span(chronicle, &from, &to);
@@ -403,7 +388,7 @@ static int evaluate_run(const struct command *command, const struct forecast_arg
 			struct evaluated *evaluated)
 {
 	size_t *some = NULL, all = evaluated->chronicle->target_count;
-	struct shown shown = { 0 };
+	struct progress progress;
 	struct err err = { 0 };
 	struct stop stop;
 	int r;
@@ -416,13 +401,13 @@ static int evaluate_run(const struct command *command, const struct forecast_arg
 		plan->targets = some;
 		plan->target_count = args->targets;
 	}
-	plan->progress = evaluate_progress;
-	plan->progress_arg = &shown;
+	plan->progress = stop_tell;
+	plan->progress_arg = &progress;
+	progress_start(&progress, "judging", 0);
 	stop_catch(&stop);
 	r = judgement_run(&evaluated->judgement, evaluated->chronicle, &source->site, plan, &err);
 	stop_restore(&stop);
-	if (shown.started)
-		progress_end(&shown.progress);
+	progress_end(&progress);
 	plan->targets = NULL;
 	free(some);
 	if (r == -EINVAL)

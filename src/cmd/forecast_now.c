@@ -176,9 +176,11 @@ int forecast_now(struct command *command, const struct forecast_args *args)
 	if (!ret)
 		ret = forecast_latest(command, args, &forecaster, &source, &outlook.now_s);
 	if (!ret) {
-		outlook.answers = answers = xcalloc(
-			forecaster.target_count * forecaster.size_count + 1, sizeof(*answers));
-		outlook.ages = ages = xcalloc(forecaster.target_count + 1, sizeof(*ages));
+		answers = xcalloc(forecaster.target_count * forecaster.size_count + 1,
+				  sizeof(*answers));
+		ages = xcalloc(forecaster.target_count + 1, sizeof(*ages));
+		outlook.answers = answers;
+		outlook.ages = ages;
 		features_init(&features, forecast_chronicle(&source), &source.site,
 			      &forecaster.features);
 		outlook_ask(&outlook, &features);

@@ -15,6 +15,7 @@
 #include "base/unit.h"
 #include "cmd/forecast.h"
 #include "cmd/sheet.h"
+#include "cmd/window.h"
 #include "predict/forecast/forecaster.h"
 #include "predict/forecast/steps.h"
 
@@ -105,7 +106,7 @@ static int split(const struct command *command, const struct forecast_args *args
 		 const struct chronicle *chronicle, double *from_s, double *middle_s, double *to_s)
 {
 	double days;
-	int ret = forecast_days(command, args, &days);
+	int ret = window_days(command, args->days, &days);
 
 	if (ret)
 		return ret;
@@ -302,6 +303,7 @@ static int simulate(const struct command *command, const struct forecast_args *a
 	findings->steps = &steps;
 	findings->plan = plan;
 	ret = show(command, args, findings);
+	findings->steps = NULL;
 	steps_release(&steps);
 	return ret;
 }
@@ -313,7 +315,7 @@ int forecast_simulate(struct command *command, const struct forecast_args *args)
 	struct findings findings = { .forecaster = &forecaster };
 	struct steps_plan plan = { 0 };
 	double from_s, to_s;
-	int ret = forecast_window(command, args, &from_s, &to_s);
+	int ret = window_take(command, args->from, args->to, &from_s, &to_s);
 
 	if (!ret)
 		ret = forecast_open(command, args, from_s, to_s, &source);

@@ -10,11 +10,12 @@
 #include <time.h>
 
 #include "base/buf.h"
-#include "base/date.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "cmd/forecast.h"
+#include "cmd/modelled.h"
 #include "cmd/probe.h"
+#include "cmd/window.h"
 #include "predict/forecast/blocks.h"
 #include "predict/forecast/forecaster.h"
 #include "store/probes.h"
@@ -23,39 +24,6 @@ int forecast_fail(const struct command *command, int r, const struct err *err)
 {
 	command_fail(command, "%s", err->text);
 	return r == -ENODATA || r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
-}
-
-/* ---- times ---- */
-
-int forecast_window(const struct command *command, const struct forecast_args *args, double *from_s,
-		    double *to_s)
-{
-	static const char hint[] = "is no time such as 2018-03-10T18:58 or 1520708288";
-
-	*from_s = -INFINITY;
-	*to_s = INFINITY;
-	if (args->from && date_parse(args->from, from_s) < 0)
-		return command_misuse(command, "--from: \"%s\" %s", args->from, hint);
-	if (args->to && date_parse(args->to, to_s) < 0)
-		return command_misuse(command, "--to: \"%s\" %s", args->to, hint);
-	if (!(*from_s < *to_s))
-		return command_misuse(command, "--from must be before --to");
-	return COMMAND_GOOD;
-}
-
-int forecast_days(const struct command *command, const struct forecast_args *args, double *seconds)
-{
-	char *end;
-	double days;
-
-	*seconds = NAN;
-	if (!args->days)
-		return COMMAND_GOOD;
-	days = strtod(args->days, &end);
-	if (end == args->days || *end || !(days > 0 && days < 1e5))
-		return command_misuse(command, "--days: \"%s\" is no number of days", args->days);
-	*seconds = 86400 * days;
-	return COMMAND_GOOD;
 }
 
 /* ---- the store ---- */
@@ -163,8 +131,6 @@ static int source_filed(const struct command *command, const struct forecast_arg
 
 /* ---- generated systems ---- */
 
-#define MODELLED "modelled:"
-
 static int source_generated(const struct forecast_args *args, struct forecast_source *source,
 			    struct err *err)
 {
@@ -173,16 +139,8 @@ static int source_generated(const struct forecast_args *args, struct forecast_so
 		.seed = args->seed,
 		.threads = args->threads == OPTION_NONE ? 0 : (unsigned)args->threads,
 	};
-	struct system *system = NULL;
-	const char *name = args->on;
-	int r;
+	int r = modelled_generate(&source->generated, args->on, &wish, err);
 
-	if (strncmp(name, MODELLED, strlen(MODELLED)) == 0)
-		name += strlen(MODELLED);
-	r = system_open(&system, name, err);
-	if (r >= 0)
-		r = system_generate(&source->generated, system, &wish, err);
-	system_close(system);
 	if (r < 0)
 		return r;
 	source->is_generated = true;
@@ -198,9 +156,7 @@ static int site_find(const struct command *command, const struct forecast_args *
 	const char *name = probe_site(command, &wish);
 
 	if (args->on && !args->site)
-		name = strncmp(args->on, MODELLED, strlen(MODELLED)) == 0
-			       ? args->on + strlen(MODELLED)
-			       : args->on;
+		name = modelled_name(args->on);
 	if (args->on && !args->site && strchr(name, '/'))
 		name = "";
 	return *name ? site_load(site, name, err) : 0;
@@ -266,15 +222,8 @@ int forecast_keep(const struct command *command, const struct forecast_args *arg
 	struct err err = { 0 };
 	int r = 0;
 
-	if (!args->output && !args->model) {
-		AUTO_FREE char *folder = xstrdup(path);
-		char *end = strrchr(folder, '/');
-
-		if (end && end > folder) {
-			*end = '\0';
-			r = place_make_dir(folder, 0777, &err);
-		}
-	}
+	if (!args->output && !args->model)
+		r = place_make_parent(path, 0777, &err);
 	if (r >= 0)
 		r = forecaster_save(forecaster, path, &err);
 	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
@@ -286,7 +235,7 @@ int forecast_latest(const struct command *command, const struct forecast_args *a
 {
 	/* Slow features, such as long half-lives and the last writes, look back further. */
 	double back = fmax(6 * 3600, 4 * forecaster->features.window_s), from, to;
-	int ret = forecast_window(command, args, &from, &to);
+	int ret = window_take(command, args->from, args->to, &from, &to);
 
 	if (ret)
 		return ret;

@@ -17,6 +17,7 @@
 #include "cmd/forecast.h"
 #include "cmd/sheet.h"
 #include "cmd/stop.h"
+#include "cmd/window.h"
 #include "predict/forecast/forecaster.h"
 
 int forecast_plan(const struct command *command, const struct forecast_args *args,
@@ -144,22 +145,6 @@ static void train_show(const struct forecast_args *args, const struct forecaster
 
 /* ---- training ---- */
 
-struct shown {
-	struct progress progress;
-	bool started;
-};
-
-static bool train_progress(void *arg, size_t done, size_t total)
-{
-	struct shown *shown = arg;
-
-	if (!shown->started)
-		progress_start(&shown->progress, "training", total);
-	shown->started = true;
-	progress_show(&shown->progress, done);
-	return *stop_flag() != 0;
-}
-
 /* A model of the same system that is replaced is the generation before. */
 static uint64_t generation_after(const char *path, const char *system)
 {
@@ -177,18 +162,18 @@ static uint64_t generation_after(const char *path, const char *system)
 int forecast_fit(const struct command *command, const struct forecast_source *source,
 		 struct forecaster_plan *plan, struct forecaster *forecaster)
 {
-	struct shown shown = { 0 };
+	struct progress progress;
 	struct err err = { 0 };
 	struct stop stop;
 	int r;
 
-	plan->progress = train_progress;
-	plan->progress_arg = &shown;
+	plan->progress = stop_tell;
+	plan->progress_arg = &progress;
+	progress_start(&progress, "training", 0);
 	stop_catch(&stop);
 	r = forecaster_fit(forecaster, forecast_chronicle(source), &source->site, plan, &err);
 	stop_restore(&stop);
-	if (shown.started)
-		progress_end(&shown.progress);
+	progress_end(&progress);
 	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
 }
 
@@ -222,9 +207,10 @@ int forecast_train(struct command *command, const struct forecast_args *args)
 	int ret = forecast_plan(command, args, &plan);
 
 	if (!ret)
-		ret = forecast_days(command, args, &days_s);
+		ret = window_days(command, args->days, &days_s);
 	if (!ret)
-		ret = forecast_window(command, args, &plan.labels.from_s, &plan.labels.to_s);
+		ret = window_take(command, args->from, args->to, &plan.labels.from_s,
+				  &plan.labels.to_s);
 	if (!ret)
 		ret = forecast_open(command, args, plan.labels.from_s, plan.labels.to_s, &source);
 	plan.shuffled = args->folds >= 2;

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "cmd/forecast.h"
 #include "cmd/stop.h"
+#include "cmd/window.h"
 #include "predict/forecast/forecaster.h"
 #include "predict/forecast/retraining.h"
 
@@ -107,7 +108,7 @@ static int plan_again(struct watching *watching, struct forecaster_plan *plan, d
 	const struct forecaster *forecaster = &watching->forecaster;
 	struct err err = { 0 };
 	double days;
-	int r, ret = forecast_days(watching->command, watching->args, &days);
+	int r, ret = window_days(watching->command, watching->args->days, &days);
 
 	if (!ret)
 		ret = forecast_plan(watching->command, watching->args, plan);
@@ -252,7 +253,7 @@ int forecast_watch(struct command *command, const struct forecast_args *args)
 	struct watching watching = { .command = command, .args = args, .path = path };
 	double from_s, to_s;
 	struct stop stop;
-	int ret = forecast_window(command, args, &from_s, &to_s);
+	int ret = window_take(command, args->from, args->to, &from_s, &to_s);
 
 	if (!ret && (args->on || args->output || args->files.count))
 		ret = command_misuse(command, "watch goes by the store, and writes to --model");

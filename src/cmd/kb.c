@@ -17,6 +17,7 @@
 #include "base/table.h"
 #include "base/unit.h"
 #include "cmd/command.h"
+#include "cmd/verb.h"
 #include "params/set.h"
 #include "store/knowledge.h"
 #include "tune/cost.h"
@@ -344,23 +345,22 @@ static int verb_unpin(struct command *command, struct store *store, int64_t id)
 	return pin(command, store, id, false);
 }
 
-static const struct verb {
-	const char *name, *operands;
-	int least, most; /* operands behind it */
+static const struct kb_verb {
+	struct verb verb;
 	bool takes_id, makes_store;
 	int (*run)(struct command *command, struct store *store, int64_t id);
 } verbs[] = {
-	{ "list", "", 0, 0, false, false, verb_list },
-	{ "show", "ID", 1, 1, true, false, verb_show },
-	{ "export", "[ID]", 0, 1, true, false, verb_export },
-	{ "import", "FILE", 1, 1, false, true, verb_import },
-	{ "forget", "ID", 1, 1, true, false, verb_forget },
-	{ "pin", "ID", 1, 1, true, false, verb_pin },
-	{ "unpin", "ID", 1, 1, true, false, verb_unpin },
-	{ 0 },
+	{ { "list", "", 0, 0 }, false, false, verb_list },
+	{ { "show", "ID", 1, 1 }, true, false, verb_show },
+	{ { "export", "[ID]", 0, 1 }, true, false, verb_export },
+	{ { "import", "FILE", 1, 1 }, false, true, verb_import },
+	{ { "forget", "ID", 1, 1 }, true, false, verb_forget },
+	{ { "pin", "ID", 1, 1 }, true, false, verb_pin },
+	{ { "unpin", "ID", 1, 1 }, true, false, verb_unpin },
+	{ .verb = { 0 } },
 };
 
-static int verb_run(struct command *command, const struct verb *verb, int64_t id)
+static int verb_run(struct command *command, const struct kb_verb *verb, int64_t id)
 {
 	const char *path = config_text(command->config, SETTING_STORE_PATH);
 	struct store *store = NULL;
@@ -379,23 +379,16 @@ static int verb_run(struct command *command, const struct verb *verb, int64_t id
 
 static int kb_run(struct command *command)
 {
-	const struct verb *verb = verbs;
+	int row = verb_choose(command, command->argv[0], &verbs[0].verb, sizeof(verbs[0]));
 	uint64_t id = 0;
 
-	while (verb->name && strcmp(verb->name, command->argv[0]) != 0)
-		verb++;
-	if (!verb->name)
-		return command_misuse(
-			command, "\"%s\" is none of list, show, export, import, forget, pin, unpin",
-			command->argv[0]);
-	if (command->argc - 1 < verb->least || command->argc - 1 > verb->most)
-		return command_misuse(command, "usage: sluice kb %s %s", verb->name,
-				      verb->operands);
-	if (verb->takes_id && command->argc > 1 &&
+	if (row < 0)
+		return COMMAND_MISUSE;
+	if (verbs[row].takes_id && command->argc > 1 &&
 	    (unit_parse_count(command->argv[1], &id) < 0 || !id || id > INT64_MAX))
 		return command_misuse(command, "\"%s\" is no id; see 'sluice kb list'",
 				      command->argv[1]);
-	return verb_run(command, verb, (int64_t)id);
+	return verb_run(command, &verbs[row], (int64_t)id);
 }
 
 const struct command_ops command_kb = {

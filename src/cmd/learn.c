@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "cmd/learn_show.h"
+#include "cmd/verb.h"
 #include "learn/data/csv.h"
 #include "learn/data/dataset.h"
 #include "learn/data/folds.h"
@@ -276,34 +277,27 @@ static int verb_describe(struct command *command)
 	return command_finish(command);
 }
 
-static const struct verb {
-	const char *name, *operands;
-	int least, most; /* operands behind it */
+static const struct {
+	struct verb verb;
 	int (*run)(struct command *command);
 } verbs[] = {
-	{ "fit", "DATA", 1, 1, verb_fit },
-	{ "select", "DATA", 1, 1, learn_select },
-	{ "predict", "MODEL DATA", 2, 2, learn_predict },
-	{ "describe", "[MODEL|DATA]", 0, 1, verb_describe },
-	{ 0 },
+	{ { "fit", "DATA", 1, 1 }, verb_fit },
+	{ { "select", "DATA", 1, 1 }, learn_select },
+	{ { "predict", "MODEL DATA", 2, 2 }, learn_predict },
+	{ { "describe", "[MODEL|DATA]", 0, 1 }, verb_describe },
+	{ .verb = { 0 } },
 };
 
 static int learn_run(struct command *command)
 {
 	const struct learn_args *args = command->args;
-	const struct verb *verb = verbs;
+	int row = verb_choose(command, command->argv[0], &verbs[0].verb, sizeof(verbs[0]));
 
-	while (verb->name && strcmp(verb->name, command->argv[0]) != 0)
-		verb++;
-	if (!verb->name)
-		return command_misuse(command, "\"%s\" is none of fit, select, predict, describe",
-				      command->argv[0]);
-	if (command->argc - 1 < verb->least || command->argc - 1 > verb->most)
-		return command_misuse(command, "usage: sluice learn %s %s", verb->name,
-				      verb->operands);
+	if (row < 0)
+		return COMMAND_MISUSE;
 	if (!args->threads)
 		return command_misuse(command, "--threads: there must be one at least");
-	return verb->run(command);
+	return verbs[row].run(command);
 }
 
 const struct command_ops command_learn = {

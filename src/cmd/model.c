@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
+#include "cmd/verb.h"
 #include "params/set.h"
 #include "predict/model/access.h"
 #include "predict/model/studies.h"
@@ -260,42 +260,30 @@ int model_settings(const struct command *command, const struct model_args *args,
 
 /* ---- verbs ---- */
 
-static const struct verb {
-	const char *name, *operands;
-	int least, most; /* operands behind it */
+static const struct {
+	struct verb verb;
 	int (*run)(struct command *command, const struct model_args *args);
 } verbs[] = {
-	{ "fit", "", 0, 0, model_fit_costs },
-	{ "describe", "[MODEL]", 0, 1, model_describe_file },
-	{ "counts", "", 0, 0, model_count_access },
-	{ "predict", "", 0, 0, model_predict_access },
-	{ "recommend", "", 0, 0, model_recommend_settings },
-	{ "evaluate", "", 0, 0, model_evaluate_choices },
-	{ "export", "", 0, 0, model_export_settings },
-	{ 0 },
+	{ { "fit", "", 0, 0 }, model_fit_costs },
+	{ { "describe", "[MODEL]", 0, 1 }, model_describe_file },
+	{ { "counts", "", 0, 0 }, model_count_access },
+	{ { "predict", "", 0, 0 }, model_predict_access },
+	{ { "recommend", "", 0, 0 }, model_recommend_settings },
+	{ { "evaluate", "", 0, 0 }, model_evaluate_choices },
+	{ { "export", "", 0, 0 }, model_export_settings },
+	{ .verb = { 0 } },
 };
 
 static int model_run(struct command *command)
 {
 	const struct model_args *args = command->args;
-	const struct verb *verb = verbs;
+	int row = verb_choose(command, command->argv[0], &verbs[0].verb, sizeof(verbs[0]));
 
-	while (verb->name && strcmp(verb->name, command->argv[0]) != 0)
-		verb++;
-	if (!verb->name) {
-		AUTO_BUF struct buf names = { 0 };
-
-		for (size_t i = 0; verbs[i].name; i++)
-			buf_printf(&names, "%s%s", i ? ", " : "", verbs[i].name);
-		return command_misuse(command, "\"%s\" is none of %s", command->argv[0],
-				      buf_text(&names));
-	}
-	if (command->argc - 1 < verb->least || command->argc - 1 > verb->most)
-		return command_misuse(command, "usage: sluice model %s %s", verb->name,
-				      verb->operands);
+	if (row < 0)
+		return COMMAND_MISUSE;
 	if (!args->threads)
 		return command_misuse(command, "--threads: there must be one at least");
-	return verb->run(command, args);
+	return verbs[row].run(command, args);
 }
 
 const struct command_ops command_model = {

@@ -162,15 +162,8 @@ static int model_keep(const struct command *command, const struct model_args *ar
 	struct err err = { 0 };
 	int r = 0;
 
-	if (!args->output && !args->model) {
-		AUTO_FREE char *folder = xstrdup(path);
-		char *end = strrchr(folder, '/');
-
-		if (end && end > folder) {
-			*end = '\0';
-			r = place_make_dir(folder, 0777, &err);
-		}
-	}
+	if (!args->output && !args->model)
+		r = place_make_parent(path, 0777, &err);
 	if (r >= 0)
 		r = hybrid_save(hybrid, path, &err);
 	return r < 0 ? model_fail(command, r, &err) : COMMAND_GOOD;

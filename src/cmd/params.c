@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "cmd/command.h"
+#include "cmd/verb.h"
 #include "params/set.h"
 
 struct params_args {
@@ -383,30 +384,23 @@ static int verb_convert(struct command *command)
 	return text_write(command, args->output, &text);
 }
 
-static const struct verb {
-	const char *name, *operands;
-	int operand_count;
+static const struct {
+	struct verb verb;
 	int (*run)(struct command *command);
 } verbs[] = {
-	{ "list", "", 0, verb_list },
-	{ "check", "FILE", 1, verb_check },
-	{ "convert", "FILE --to FORM", 1, verb_convert },
-	{ 0 },
+	{ { "list", "", 0, 0 }, verb_list },
+	{ { "check", "FILE", 1, 1 }, verb_check },
+	{ { "convert", "FILE --to FORM", 1, 1 }, verb_convert },
+	{ .verb = { 0 } },
 };
 
 static int params_run(struct command *command)
 {
-	const struct verb *verb = verbs;
+	int row = verb_choose(command, command->argv[0], &verbs[0].verb, sizeof(verbs[0]));
 
-	while (verb->name && strcmp(verb->name, command->argv[0]) != 0)
-		verb++;
-	if (!verb->name)
-		return command_misuse(command, "\"%s\" is none of list, check, convert",
-				      command->argv[0]);
-	if (command->argc - 1 != verb->operand_count)
-		return command_misuse(command, "usage: sluice params %s %s", verb->name,
-				      verb->operands);
-	return verb->run(command);
+	if (row < 0)
+		return COMMAND_MISUSE;
+	return verbs[row].run(command);
 }
 
 const struct command_ops command_params = {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
+#include "cmd/verb.h"
 #include "predict/forecast/chronicle.h"
 
 #define FIELD(name) offsetof(struct probe_args, name)
@@ -124,38 +124,26 @@ int probe_owner_key(const struct command *command, uint8_t key[OWNER_KEY_BYTES],
 
 /* ---- verbs ---- */
 
-static const struct verb {
-	const char *name, *operands;
-	int least, most; /* operands behind it; most -1: any number */
+static const struct {
+	struct verb verb;
 	int (*run)(struct command *command, const struct probe_args *args);
 } verbs[] = {
-	{ "run", "[TARGET...] | --beside -- COMMAND...", 0, -1, probe_run },
-	{ "import", "FILE...", 1, -1, probe_import },
-	{ "export", "[--output FILE] [--from TIME] [--to TIME]", 0, 0, probe_export },
-	{ "list", "", 0, 0, probe_list },
-	{ "forget", "SYSTEM [--to TIME]", 1, 1, probe_forget },
-	{ "submit", "SCRIPT [-- OPTION...]", 1, -1, probe_submit },
-	{ 0 },
+	{ { "run", "[TARGET...] | --beside -- COMMAND...", 0, -1 }, probe_run },
+	{ { "import", "FILE...", 1, -1 }, probe_import },
+	{ { "export", "[--output FILE] [--from TIME] [--to TIME]", 0, 0 }, probe_export },
+	{ { "list", "", 0, 0 }, probe_list },
+	{ { "forget", "SYSTEM [--to TIME]", 1, 1 }, probe_forget },
+	{ { "submit", "SCRIPT [-- OPTION...]", 1, -1 }, probe_submit },
+	{ .verb = { 0 } },
 };
 
 static int probe(struct command *command)
 {
-	const struct verb *verb = verbs;
+	int row = verb_choose(command, command->argv[0], &verbs[0].verb, sizeof(verbs[0]));
 
-	while (verb->name && strcmp(verb->name, command->argv[0]) != 0)
-		verb++;
-	if (!verb->name) {
-		AUTO_BUF struct buf names = { 0 };
-
-		for (size_t i = 0; verbs[i].name; i++)
-			buf_printf(&names, "%s%s", i ? ", " : "", verbs[i].name);
-		return command_misuse(command, "\"%s\" is none of %s", command->argv[0],
-				      buf_text(&names));
-	}
-	if (command->argc - 1 < verb->least || (verb->most >= 0 && command->argc - 1 > verb->most))
-		return command_misuse(command, "usage: sluice probe %s %s", verb->name,
-				      verb->operands);
-	return verb->run(command, command->args);
+	if (row < 0)
+		return COMMAND_MISUSE;
+	return verbs[row].run(command, command->args);
 }
 
 const struct command_ops command_probe = {

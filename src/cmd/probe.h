@@ -38,10 +38,6 @@ int probe_import(struct command *command, const struct probe_args *args);
 int probe_export(struct command *command, const struct probe_args *args);
 int probe_list(struct command *command, const struct probe_args *args);
 int probe_forget(struct command *command, const struct probe_args *args);
-
-/* --from and --to; everything where they are not given. COMMAND_GOOD, or what is wrong was said. */
-int probe_window(const struct command *command, const struct probe_args *args, double *from_s,
-		 double *to_s);
 int probe_submit(struct command *command, const struct probe_args *args);
 
 /* --system, else setting probe.system, else the cluster's name or that of this host. Caller frees.

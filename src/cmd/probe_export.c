@@ -8,62 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/date.h"
 #include "base/mem.h"
+#include "cmd/modelled.h"
 #include "cmd/probe.h"
+#include "cmd/window.h"
 #include "predict/forecast/blocks.h"
 #include "predict/simulate/system.h"
 #include "store/store.h"
-
-#define MODELLED "modelled:"
-
-int probe_window(const struct command *command, const struct probe_args *args, double *from_s,
-		 double *to_s)
-{
-	static const char hint[] = "is no time such as 2018-03-10T18:58 or 1520708288";
-
-	*from_s = -INFINITY;
-	*to_s = INFINITY;
-	if (args->from && date_parse(args->from, from_s) < 0)
-		return command_misuse(command, "--from: \"%s\" %s", args->from, hint);
-	if (args->to && date_parse(args->to, to_s) < 0)
-		return command_misuse(command, "--to: \"%s\" %s", args->to, hint);
-	if (!(*from_s < *to_s))
-		return command_misuse(command, "--from must be before --to");
-	return COMMAND_GOOD;
-}
-
-static int days_parse(const char *text, double *days, struct err *err)
-{
-	char *end;
-
-	*days = 0;
-	if (!text)
-		return 0;
-	*days = strtod(text, &end);
-	if (end == text || *end || !(*days > 0 && *days < 1e5))
-		return err_set(err, EINVAL, "--days: \"%s\" is no number of days", text);
-	return 0;
-}
-
-static int generate(const struct probe_args *args, struct generated *generated, struct err *err)
-{
-	struct system_wish wish = { .targets = args->count == OPTION_NONE ? 0 : args->count,
-				    .seed = args->seed };
-	const char *name = args->on;
-	struct system *system = NULL;
-	int r = days_parse(args->days, &wish.days, err);
-
-	if (r < 0)
-		return r;
-	if (strncmp(name, MODELLED, strlen(MODELLED)) == 0)
-		name += strlen(MODELLED);
-	r = system_open(&system, name, err);
-	if (r >= 0)
-		r = system_generate(generated, system, &wish, err);
-	system_close(system);
-	return r;
-}
 
 static int chronicle_put(const struct chronicle *chronicle, const char *path, double from_s,
 			 double to_s, struct err *err)
@@ -76,11 +27,15 @@ static int chronicle_put(const struct chronicle *chronicle, const char *path, do
 	return blocks_write(chronicle, path ? path : "-", from_s, to_s, err);
 }
 
-static int generated_put(const struct probe_args *args, double from_s, double to_s, struct err *err)
+static int generated_put(const struct probe_args *args, double days_s, double from_s, double to_s,
+			 struct err *err)
 {
+	struct system_wish wish = { .targets = args->count == OPTION_NONE ? 0 : args->count,
+				    .days = isnan(days_s) ? 0 : days_s / 86400,
+				    .seed = args->seed };
 	struct generated generated = { 0 };
 	struct chronicle *chronicle = &generated.chronicle;
-	int r = generate(args, &generated, err);
+	int r = modelled_generate(&generated, args->on, &wish, err);
 
 	if (r < 0)
 		return r;
@@ -111,12 +66,14 @@ static int stored_put(const struct command *command, const struct probe_args *ar
 int probe_export(struct command *command, const struct probe_args *args)
 {
 	struct err err = { 0 };
-	double from_s, to_s;
-	int r = probe_window(command, args, &from_s, &to_s);
+	double from_s = 0, to_s = 0, days_s = NAN;
+	int r = window_take(command, args->from, args->to, &from_s, &to_s);
 
+	if (r == COMMAND_GOOD)
+		r = window_days(command, args->days, &days_s);
 	if (r != COMMAND_GOOD)
 		return r;
-	r = args->on ? generated_put(args, from_s, to_s, &err)
+	r = args->on ? generated_put(args, days_s, from_s, to_s, &err)
 		     : stored_put(command, args, from_s, to_s, &err);
 	if (r >= 0)
 		return COMMAND_GOOD;

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "cmd/probe.h"
+#include "cmd/window.h"
 #include "store/probes.h"
 
 static int row_add(void *arg, const struct probe_system *system)
@@ -95,8 +96,8 @@ int probe_forget(struct command *command, const struct probe_args *args)
 {
 	struct store *store = NULL;
 	struct err err = { 0 };
-	double from_s, to_s;
-	int r = probe_window(command, args, &from_s, &to_s);
+	double from_s = 0, to_s = 0;
+	int r = window_take(command, args->from, args->to, &from_s, &to_s);
 
 	if (r != COMMAND_GOOD)
 		return r;

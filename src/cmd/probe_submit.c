@@ -224,12 +224,9 @@ static bool is_name(const char *name)
 static int lock(struct submission *s)
 {
 	const char *store = config_text(s->command->config, SETTING_STORE_PATH);
-	AUTO_FREE char *path = xprintf("%s.submit-%s", store, s->name), *folder = xstrdup(store);
-	char *slash = strrchr(folder, '/');
+	AUTO_FREE char *path = xprintf("%s.submit-%s", store, s->name);
 
-	if (slash)
-		*slash = 0;
-	place_make_dir(slash ? folder : ".", 0700, NULL);
+	place_make_parent(store, 0700, NULL);
 	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (s->lock >= 0 && flock(s->lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return command_fail(s->command,

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "cmd/stop.h"
 #include "learn/data/parallel.h"
 #include "learn/data/random.h"
 
@@ -139,15 +140,6 @@ void wan_split(const struct wan *wan, double bound_s, struct wan_split *split)
 
 /* ---- the work ---- */
 
-static bool tell(void *arg, size_t done, size_t total)
-{
-	struct progress *progress = arg;
-
-	progress->total = total;
-	progress_show(progress, done);
-	return false;
-}
-
 static double train_to(const struct wan *wan, double share)
 {
 	return SYSTEM_START_S + share * wan->days * DAY_S;
@@ -167,7 +159,7 @@ static int judge(struct wan *wan, struct judgement *judgement, const char *metho
 	plan.bytes = bytes;
 	plan.folds = folds;
 	plan.busy = wan->generated.busy;
-	plan.progress = tell;
+	plan.progress = stop_tell;
 	plan.progress_arg = &wan->progress;
 	r = judgement_run(judgement, &wan->few, &wan->site, &plan, err);
 	progress_end(&wan->progress);
@@ -233,7 +225,7 @@ static int gather(struct wan *wan, const struct chronicle *view, uint8_t **busy,
 	plan.labels.to_s = to_s;
 	plan.labels.seed = plan.seed = wan->args->seed;
 	plan.folds = CALIBRATION_FOLDS;
-	plan.progress = tell;
+	plan.progress = stop_tell;
 	plan.progress_arg = &wan->progress;
 	progress_start(&wan->progress, "Titan: a model of each target", 0);
 	r = forecaster_fit(&forecaster, view, &wan->site, &plan, err);

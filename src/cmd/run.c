@@ -62,8 +62,7 @@ static const struct option run_options[] = {
 	  "off, suggest or apply what tuning has found; overrides tune.apply", OPTION_TEXT,
 	  offsetof(struct run_args, tune) },
 	{ 0, "place", "RULE", NULL,
-	  "spread new files over the site's targets by forecast: equal, classes, expected or "
-	  "hedged; overrides place.rule",
+	  "spread new files by forecast: equal, classes, expected, hedged; overrides place.rule",
 	  OPTION_TEXT, offsetof(struct run_args, place) },
 	{ 'w', "wait", NULL, NULL, "wait also for processes that outlive the command", OPTION_FLAG,
 	  offsetof(struct run_args, wait) },

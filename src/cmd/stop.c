@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/term.h"
+
 #define ONCE_NS 500000000ll
 
 /* A handler has no other place. */
@@ -53,4 +55,13 @@ void stop_restore(const struct stop *stop)
 const volatile sig_atomic_t *stop_flag(void)
 {
 	return &stopped;
+}
+
+bool stop_tell(void *arg, size_t done, size_t total)
+{
+	struct progress *progress = arg;
+
+	progress->total = total;
+	progress_show(progress, done);
+	return stopped != 0;
 }

@@ -8,6 +8,8 @@
 #define SLUICE_CMD_STOP_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #define STOP_SIGNALS 3
 
@@ -21,5 +23,8 @@ void stop_restore(const struct stop *stop);
 
 /* The signal that came, or 0; may be looked at from anywhere. */
 const volatile sig_atomic_t *stop_flag(void);
+
+/* For work that tells how far it is: shows it on a struct progress; true: a signal came. */
+bool stop_tell(void *progress, size_t done, size_t total);
 
 #endif

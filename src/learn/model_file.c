@@ -14,8 +14,22 @@
 #include "learn/data/sealed.h"
 #include "learn/model.h"
 
-static const struct sealed_kind kind = { "sluice.model", MODEL_VERSION, "model of Sluice",
-					 "fit it again (sluice learn fit)" };
+static int parts_take(void *made, struct blob *blob, struct err *err);
+
+static void parts_release(void *made)
+{
+	model_release(made);
+}
+
+static const struct sealed_kind kind = {
+	.schema = "sluice.model",
+	.version = MODEL_VERSION,
+	.what = "model of Sluice",
+	.again = "fit it again (sluice learn fit)",
+	.bytes = sizeof(struct model),
+	.take = parts_take,
+	.release = parts_release,
+};
 
 /* ---- writing ---- */
 
@@ -143,8 +157,9 @@ static bool parts_fit(const struct model *model)
 		(isfinite(model->softening) && model->softening > 0 && pipeline->learner->spread));
 }
 
-static int parts_take(struct model *model, struct blob *blob, struct err *err)
+static int parts_take(void *made, struct blob *blob, struct err *err)
 {
+	struct model *model = made;
 	int r;
 
 	origin_take(&model->origin, blob);
@@ -160,39 +175,19 @@ static int parts_take(struct model *model, struct blob *blob, struct err *err)
 	if (r < 0)
 		return r;
 	model->softening = blob_take_real(blob);
-	if (!blob_ok(blob) || blob->at != blob->end || !parts_fit(model))
+	if (!parts_fit(model))
 		return err_set(err, EBADMSG, "its parts do not fit");
 	return 0;
 }
 
 int model_parse(struct model *model, const char *name, const void *bytes, size_t n, struct err *err)
 {
-	struct model made = { 0 };
-	struct err inner = { 0 };
-	const void *numbers;
-	struct blob blob;
-	size_t count;
-	int r = sealed_open(&kind, name, bytes, n, &numbers, &count, err);
-
-	if (r < 0)
-		return r;
-	blob_init(&blob, numbers, count);
-	r = parts_take(&made, &blob, &inner);
-	if (r < 0) {
-		model_release(&made);
-		return err_set(err, -r, "%s cannot be used (%s): %s", name,
-			       inner.code ? inner.text : "it is damaged", kind.again);
-	}
-	*model = made;
-	return 0;
+	return sealed_parse(&kind, name, bytes, n, model, err);
 }
 
 int model_load(struct model *model, const char *path, struct err *err)
 {
-	AUTO_BUF struct buf buf = { 0 };
-	int r = sealed_read(&buf, &kind, path, err);
-
-	return r < 0 ? r : model_parse(model, path, buf_text(&buf), buf.len, err);
+	return sealed_load(&kind, path, model, err);
 }
 
 bool model_probe(const char *path)

@@ -241,17 +241,6 @@ static int migrate(struct store *store, struct err *err)
 	return store_end(store, 1, err);
 }
 
-static int folder_make(const char *path, struct err *err)
-{
-	const char *slash = strrchr(path, '/');
-	AUTO_FREE char *folder = NULL;
-
-	if (!slash || slash == path)
-		return 0;
-	folder = xstrndup(path, (size_t)(slash - path));
-	return place_make_dir(folder, 0700, err);
-}
-
 static int open_file(struct store **out, const char *path, int flags, struct err *err)
 {
 	struct store *store = xcalloc(1, sizeof(*store));
@@ -276,7 +265,7 @@ static int open_file(struct store **out, const char *path, int flags, struct err
 
 int store_open(struct store **store, const char *path, struct err *err)
 {
-	int r = folder_make(path, err);
+	int r = place_make_parent(path, 0700, err);
 
 	return r < 0 ? r : open_file(store, path, SQLITE_OPEN_CREATE, err);
 }

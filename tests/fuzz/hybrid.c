@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a hybrid model. An input whose first byte is odd gets a correct checksum,
- * which would keep nearly all others from the loaders. What is accepted must be able to answer: any
- * price, a prediction and a recommendation.
+ * Arbitrary bytes as a hybrid model. What is accepted must be able to answer: any price, a
+ * prediction and a recommendation.
  */
 #include <math.h>
 #include <stdint.h>
@@ -10,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "learn/data/sealed.h"
 #include "predict/model/hybrid.h"
+#include "sealed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -49,11 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct hybrid hybrid = { 0 };
 	struct err err = { 0 };
 
-	if (!size)
-		return 0;
-	buf_add(&file, data + 1, size - 1);
-	if (data[0] & 1)
-		sealed_end(&file);
+	sealed_make(&file, data, size);
 	if (hybrid_parse(&hybrid, "fuzz", buf_text(&file), file.len, &err) < 0) {
 		if (!err.code)
 			abort();

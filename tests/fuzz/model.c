@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a model. The checksum would keep nearly all of them from the loaders, so an
- * input whose first byte is odd gets a correct one; the others are read as they are. What is
- * accepted must be able to answer.
+ * Arbitrary bytes as a model. What is accepted must be able to answer.
  */
 #include <stdint.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/blob.h"
 #include "learn/model.h"
+#include "sealed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,11 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = { 0 };
 	int r;
 
-	if (!size)
-		return 0;
-	buf_add(&file, data + 1, size - 1);
-	if (data[0] & 1)
-		blob_put_u64(&file, XXH64(data + 1, size - 1, 0));
+	sealed_make(&file, data, size);
 	r = model_parse(&model, "fuzz", buf_text(&file), file.len, &err);
 	if (r < 0) {
 		if (!err.code)

@@ -8,12 +8,13 @@
 export SLUICE_STORE_PATH=$work/store.db SLUICE_PARAMS_ALLOW=semantics
 case=place
 
-# list FILE DESTINATION...: parameters that spread *.dat
+# list FILE DESTINATION...: parameters that spread $files
+files='*.dat'
 list() {
 	local to=$1
 	shift
-	printf '{"schema": "sluice.params/1", "parameters": [\n {"name": "spread_directories", "value": "%s", "file": "*.dat"}]}\n' \
-		"$(IFS=,; echo "$*")" >"$to"
+	printf '{"schema": "sluice.params/1", "parameters": [\n {"name": "spread_directories", "value": "%s", "file": "%s"}]}\n' \
+		"$(IFS=,; echo "$*")" "$files" >"$to"
 }
 
 # fresh: empty destinations and an empty data directory
@@ -45,7 +46,7 @@ check_has "$(grep -m 1 '16 files' report)" "$work/d0  16/16" "Parameters in the 
 
 # ---- every way to make a file, and what must be as without us; the names of links are not told
 cat >makes.py <<'END'
-import ctypes, os, stat
+import ctypes, os, resource, stat
 os.umask(0o027)
 libc = ctypes.CDLL(None, use_errno=True)
 libc.fopen.restype = ctypes.c_void_p
@@ -93,6 +94,28 @@ try:
     os.unlink("data/open.dat")
 except FileNotFoundError:
     print("not there")
+# The same name over and over; the one that was there stays what it is.
+for text in b"first", b"second":
+    stream = libc.fopen(b"data/again.dat", b"w")
+    libc.fputs(text, ctypes.c_void_p(stream))
+    libc.fclose(ctypes.c_void_p(stream))
+print(open("data/again.dat").read(), libc.creat(b"data/again.dat", 0o600) > 2, os.stat("data/again.dat").st_size)
+# No descriptor is left: nothing is made.
+limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (os.dup(0), limits[1]))
+print(libc.open(b"data/many.dat", os.O_CREAT | os.O_WRONLY, 0o600), ctypes.get_errno(), libc.fopen(b"data/many.dat", b"w"))
+resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+# Links that are not ours.
+os.symlink("nowhere.sluice.0123456789abcdef", "data/other.dat")
+print(os.readlink("data/other.dat"))
+os.unlink("data/other.dat")
+os.symlink("made.txt", "data/through.dat")
+open("data/through.dat", "w").close()
+print(os.path.exists("data/made.txt"))
+os.unlink("data/through.dat")
+# Temporary files have no name to be put elsewhere.
+fd = os.open("data", os.O_TMPFILE | os.O_RDWR, 0o600)
+print(os.write(fd, b"none"), os.fstat(fd).st_nlink)
 print(sorted(os.listdir("data")))
 END
 
@@ -111,7 +134,7 @@ check_eq "$(find d? -name 'version*' -o -name 'second*' -o -name 'new*' -o -name
 check_eq "$(cat data/sub/long*)" long
 makes "$sluice" run --mode off -p params.json --
 diff expected out || fail "unrecorded: the program sees something else"
-check_eq "$(find data -type l | wc -l)" 6 "links with recording off"
+check_eq "$(find data -type l | wc -l)" 7 "links with recording off"
 makes env SLUICE_DISABLE=1 "$sluice" run -p params.json --
 diff expected out || fail "disabled: the program sees something else"
 check_eq "$(held)" "0 0 0 0" "files that were placed with SLUICE_DISABLE"
@@ -151,6 +174,34 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	check_eq "$(held)" "0 0 0 0" "files of a name that cannot be made"
 fi
 
+# ---- links that are copied: a file stays until the last of its names is removed
+fresh
+other=$(mktemp -d /dev/shm/sluice-test.XXXXXX)
+check_rc 0 "$sluice" run -p params.json -o trace -- bash -c 'echo a >data/a.dat; cp -a data/a.dat data/copy.dat; rm data/a.dat
+	echo b >data/b.dat; mv data/b.dat "$0"; mv data/copy.dat data/c.txt; cat data/c.txt "$0/b.dat"; ln -s /nowhere/x data/x
+	readlink data/x' "$other"
+check_eq "$(paste -sd ' ' out) $(held | tr ' ' + | bc)" "a b /nowhere/x 2" "copies of links whose originals were removed"
+check_rc 0 "$sluice" run -p params.json -o trace -- rm -r data "$other"
+check_eq "$(held)" "0 0 0 0" "files whose copied links were removed"
+
+# ---- a directory that all may write to: others could not follow links there
+fresh
+chmod 1777 data
+check_rc 0 "$sluice" run -p params.json -o trace -- bash -c 'echo a >data/a.dat; cat data/a.dat'
+check_eq "$(cat out) $(find data -type l | wc -l) $(held)" "a 0 0 0 0 0" "a file in a directory of all"
+
+# ---- destinations without room: for a file, the plain open; for data, what the program is told
+if [ "$(id -u)" = 0 ] && mkdir full && mount -t tmpfs -o size=16k,nr_inodes=2 tmpfs full 2>/dev/null; then
+	trap 'umount "$work/full"; cd /; rm -rf "$work"' EXIT
+	list full.json "$work/full"
+	fresh
+	check_rc 1 "$sluice" run -p full.json -o trace -- bash -c 'echo a >data/a.dat; echo b >data/b.dat; cat data/?.dat
+		head -c 65536 /dev/zero >data/a.dat'
+	check_eq "$(paste -sd ' ' out) $(find data -type l)" "a b data/a.dat" "files of a full destination"
+	check_has "$(cat err)" "No space left"
+	check_has "$("$sluice" report trace)" "refused: failed" "the report"
+fi
+
 # ---- files in the destinations themselves stay where they are made
 fresh
 check_rc 0 "$sluice" run -p params.json -o trace -- bash -c "echo x >d0/x.dat; echo y >d1/../d2/y.dat"
@@ -166,16 +217,54 @@ done
 
 # ---- ranks
 for mpi in $(mpi_list); do
-	for order in outside inside; do
-		fresh
-		export SLUICE_PARAMS_FILE=$work/params.json
-		mpi_order "$order" "$mpi" 3 places keep
-		(cd data && check_rc 0 timeout -k 5 60 "${command[@]}")
-		check_eq "$(cat err)" "" "$mpi $order: what is said on stderr"
-		unset SLUICE_PARAMS_FILE
-		check_eq "$(cd data && find . -type l | sort | paste -sd ' ')" \
-			"./own.0.dat ./own.1.dat ./own.2.dat ./shared.dat" "$mpi $order: links"
-		check_eq "$(held | tr ' ' + | bc)" 4 "$mpi $order: files behind links"
-		check_eq "$(stat -Lc %s data/shared.dat)" 12288 "$mpi $order: size of the shared file"
-	done
+	order=outside
+	[ "$mpi" = mpich ] || order=inside
+	fresh
+	export SLUICE_PARAMS_FILE=$work/params.json
+	mpi_order "$order" "$mpi" 3 places keep
+	(cd data && check_rc 0 timeout -k 5 60 "${command[@]}")
+	check_eq "$(cat err)" "" "$mpi $order: what is said on stderr"
+	unset SLUICE_PARAMS_FILE
+	check_eq "$(cd data && find . -type l | sort | paste -sd ' ')" \
+		"./own.0.dat ./own.1.dat ./own.2.dat ./shared.dat" "$mpi $order: links"
+	check_eq "$(held | tr ' ' + | bc)" 4 "$mpi $order: files behind links"
+	check_eq "$(stat -Lc %s data/shared.dat)" 12288 "$mpi $order: size of the shared file"
 done
+
+# ---- HDF5 and NetCDF: the files of a library hold the same
+files='*.h5'
+list h5.json "$work/d1" "$work/d2"
+files='*.nc'
+list nc.json "$work/d1" "$work/d2"
+for mpi in $(mpi_list); do
+	mpi_has "$mpi" small_io || continue
+	fresh
+	[ -e plain.h5 ] || check_rc 0 mpi_run "$mpi" 2 small_io --count 3 --file plain.h5
+	check_rc 0 "$sluice" run -p h5.json -o trace -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/small_io" --count 3 --verify --file data/put.h5
+	check_eq "$(find data -type l) $(held)" "data/put.h5 0 1 0 0" "$mpi: HDF5 of ranks"
+	h5diff plain.h5 data/put.h5 || fail "$mpi: HDF5 of ranks holds something else"
+done
+for program in serial/netcdf openmpi/netcdf; do
+	[ -x "$BUILD/mpi/$program" ] || continue
+	fresh
+	command=("$BUILD/mpi/$program")
+	[ "${program%/*}" = serial ] || command=("mpiexec.${program%/*}" -n 2 "${command[@]}")
+	# They compare what they read with what they wrote, and remove their file.
+	(cd data && check_rc 0 timeout -k 5 60 "$sluice" run -p "$work/nc.json" -o "$work/trace" -- "${command[@]}")
+	check_has "$("$sluice" report trace | grep '^  spread_directories ')" " $work/d1  $work/d1 " "$program: Parameters in the report"
+	check_eq "$(find data -mindepth 1 | wc -l) $(held)" "0 0 0 0 0" "$program: what is left"
+done
+if /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("h5py"))'; then
+	cat >h5.py <<-'END'
+		import sys, h5py
+		with h5py.File(sys.argv[1], "w") as f:
+		    f["a"] = range(1000)
+		with h5py.File(sys.argv[1], "a") as f:
+		    f["b"] = [0.5] * 100
+	END
+	fresh
+	check_rc 0 /usr/bin/python3 h5.py data/plain.h5
+	check_rc 0 "$sluice" run -p h5.json -o trace -- /usr/bin/python3 h5.py data/put.h5
+	check_eq "$(find data -type l) $(held)" "data/put.h5 0 1 0 0" "h5py"
+	h5diff data/plain.h5 data/put.h5 || fail "h5py: the file holds something else"
+fi

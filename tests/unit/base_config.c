@@ -52,10 +52,11 @@ static void each_mistake_is_named_with_its_line(void)
 	} cases[] = {
 		{ "[captur]\nmode = off\n", "test.conf:2: there is no section [captur]; there are: "
 					    "[capture] [spool] [trace] [store] [plugins] [stats] "
-					    "[reason] [flight] [overhead] [params] [tune] [model] [run] "
-					    "[plugins.LAYER] [plugin.NAME]" },
-		{ "[capture]\nmoed = off\n",
-		  "test.conf:2: [capture] has no key \"moed\"; there are: mode skip clock messages" },
+					    "[reason] [flight] [overhead] [params] [tune] [model] "
+					    "[probe] [forecast] [place] [run] [plugins.LAYER] "
+					    "[plugin.NAME]" },
+		{ "[capture]\nmoed = off\n", "test.conf:2: [capture] has no key \"moed\"; there "
+					     "are: mode skip clock messages" },
 		{ "\n[capture]\nmode = maybe\n",
 		  "test.conf:3: capture.mode: \"maybe\" is not one of trace|counters|off|flight" },
 		{ "[spool]\nlimit = lots",

@@ -97,6 +97,17 @@ static void programs_are_found_as_the_shell_would(void)
 	CHECK(!place_program(root));
 }
 
+static void the_directory_of_a_file_is_made_and_not_the_file(void)
+{
+	AUTO_FREE char *file = place_join(root, "p/q/file"), *parent = place_join(root, "p/q");
+
+	CHECK_INT(place_make_parent(file, 0700, NULL), 0);
+	CHECK(place_exists(parent));
+	CHECK(!place_exists(file));
+	CHECK_INT(place_make_parent("file", 0700, NULL), 0);
+	CHECK_INT(place_make_parent("/file", 0700, NULL), 0);
+}
+
 static void the_temporary_directory_is_made(void)
 {
 	REQUIRE(mkdtemp(root));
@@ -104,7 +115,8 @@ static void the_temporary_directory_is_made(void)
 
 static void the_temporary_directory_is_removed(void)
 {
-	static const char *const names[] = { "a/b/c", "a/b", "a", "file", "lib.so", "tool", "" };
+	static const char *const names[] = { "a/b/c", "a/b",	"a",	"p/q", "p",
+					     "file",  "lib.so", "tool", "" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		AUTO_FREE char *path = xprintf("%s/%s", root, names[i]);
@@ -115,5 +127,6 @@ static void the_temporary_directory_is_removed(void)
 
 TESTS(TEST(the_temporary_directory_is_made), TEST(paths_expand_home_and_variables),
       TEST(joining_doubles_no_slash), TEST(directories_are_made_with_their_parents),
+      TEST(the_directory_of_a_file_is_made_and_not_the_file),
       TEST(the_library_is_found_by_variable_or_beside_us),
       TEST(programs_are_found_as_the_shell_would), TEST(the_temporary_directory_is_removed))

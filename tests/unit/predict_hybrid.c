@@ -504,7 +504,7 @@ static void a_saved_model_predicts_the_same(void)
 
 static void damaged_models_are_refused(void)
 {
-	static const struct sealed_kind kind = { "sluice.hybrid", 1, "model", "again" };
+	static const struct sealed_kind kind = { .schema = "sluice.hybrid", .version = 1 };
 	AUTO_FREE char *path = xprintf("/tmp/predict-hybrid-%d", (int)getpid());
 	AUTO_BUF struct buf bytes = { 0 };
 	struct hybrid hybrid, again = { .seed = 77 };

@@ -326,8 +326,12 @@ CALL(META) int link(PATH const char *path, PATH2 const char *to);
 CALL(META)
 int linkat(DIRFD int dirfd, PATH const char *path, int to_dirfd, PATH2 const char *to,
 	   FLAGS int flags);
-CALL(META) int symlink(PATH2 const char *target, PATH const char *path);
-CALL(META) int symlinkat(PATH2 const char *target, DIRFD int dirfd, PATH const char *path);
+FIRST(SPREAD_COPIES(target);) PASS(target, removal.target ? removal.target : target)
+LAST(spread_copied(&removal, ret);) CALL(META)
+int symlink(PATH2 const char *target, PATH const char *path);
+FIRST(SPREAD_COPIES(target);) PASS(target, removal.target ? removal.target : target)
+LAST(spread_copied(&removal, ret);) CALL(META)
+int symlinkat(PATH2 const char *target, DIRFD int dirfd, PATH const char *path);
 CALL(META) ssize_t readlink(PATH const char *path, char *target, SIZE size_t room);
 CALL(META)
 ssize_t readlinkat(DIRFD int dirfd, PATH const char *path, char *target, SIZE size_t room);

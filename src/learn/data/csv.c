@@ -7,7 +7,6 @@
 #include "learn/data/csv.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/buf.h"
@@ -24,6 +21,7 @@
 #include "base/mem.h"
 #include "learn/data/cells.h"
 #include "learn/data/dataset.h"
+#include "learn/data/export.h"
 #include "learn/data/lexicon.h"
 #include "learn/data/real.h"
 
@@ -394,8 +392,10 @@ static void value_write(gzFile file, const struct column *column, double value)
 	}
 }
 
-static void table_write(gzFile file, const struct dataset *dataset)
+static void table_write(gzFile file, const void *arg)
 {
+	const struct dataset *dataset = arg;
+
 	for (size_t i = 0; i < dataset->width; i++) {
 		if (i)
 			gzputc(file, ',');
@@ -412,56 +412,7 @@ static void table_write(gzFile file, const struct dataset *dataset)
 	}
 }
 
-/* Writes and closes fd. "T" is zlib's word for bytes as they are. */
-static int descriptor_write(const struct dataset *dataset, int fd, bool gzip)
-{
-	gzFile file = gzdopen(fd, gzip ? "w" : "wT");
-	int code, r;
-
-	if (!file) {
-		close(fd);
-		return -ENOMEM;
-	}
-	gzbuffer(file, 1 << 16);
-	errno = 0;
-	table_write(file, dataset);
-	gzerror(file, &code);
-	r = gzclose(file);
-	if (code == Z_OK && r == Z_OK)
-		return 0;
-	return errno ? -errno : -EIO;
-}
-
-/* A draft beside the file, unless its name is that of a device or a pipe. */
-static int draft_open(const char *path, char **draft)
-{
-	struct stat status;
-	int fd;
-
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-	} else {
-		*draft = xprintf("%s.%d.draft", path, (int)getpid());
-		fd = open(*draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	}
-	return fd < 0 ? -errno : fd;
-}
-
 int csv_write(const struct dataset *dataset, const char *path, struct err *err)
 {
-	bool standard = strcmp(path, "-") == 0;
-	size_t n = strlen(path);
-	AUTO_FREE char *draft = NULL;
-	int r = standard ? dup(STDOUT_FILENO) : draft_open(path, &draft);
-
-	if (r >= 0)
-		r = descriptor_write(dataset, r, n > 3 && strcmp(path + n - 3, ".gz") == 0);
-	if (r >= 0 && draft && rename(draft, path) != 0)
-		r = -errno;
-	if (r >= 0)
-		return 0;
-	if (draft)
-		unlink(draft);
-	return err_set(err, -r, "%s: cannot write: %s", standard ? "standard output" : path,
-		       strerror(-r));
+	return export_write(path, table_write, dataset, err);
 }

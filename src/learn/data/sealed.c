@@ -50,8 +50,9 @@ static char *magic_of(const struct sealed_kind *kind)
 	return xprintf("{\"schema\": \"%s/", kind->schema);
 }
 
-int sealed_open(const struct sealed_kind *kind, const char *name, const void *data, size_t n,
-		const void **numbers, size_t *count, struct err *err)
+/* Where the numbers are. */
+static int seal_open(const struct sealed_kind *kind, const char *name, const void *data, size_t n,
+		     struct blob *numbers, struct err *err)
 {
 	AUTO_FREE char *magic = magic_of(kind);
 	size_t start = strlen(magic);
@@ -79,8 +80,29 @@ int sealed_open(const struct sealed_kind *kind, const char *name, const void *da
 	/* The end of the line may be in the checksum. */
 	if ((size_t)(end + 1 - bytes) + CHECKSUM_BYTES > n)
 		return err_set(err, EBADMSG, "%s is damaged: %s", name, kind->again);
-	*numbers = end + 1;
-	*count = n - CHECKSUM_BYTES - (size_t)(end + 1 - bytes);
+	blob_init(numbers, end + 1, n - CHECKSUM_BYTES - (size_t)(end + 1 - bytes));
+	return 0;
+}
+
+int sealed_parse(const struct sealed_kind *kind, const char *name, const void *bytes, size_t n,
+		 void *made, struct err *err)
+{
+	AUTO_FREE void *draft = xcalloc(1, kind->bytes);
+	struct err inner = { 0 };
+	struct blob numbers;
+	int r = seal_open(kind, name, bytes, n, &numbers, err);
+
+	if (r < 0)
+		return r;
+	r = kind->take(draft, &numbers, &inner);
+	if (r >= 0 && (!blob_ok(&numbers) || numbers.at != numbers.end))
+		r = err_set(&inner, EBADMSG, "its parts do not fit");
+	if (r < 0) {
+		kind->release(draft);
+		return err_set(err, -r, "%s cannot be used (%s): %s", name,
+			       inner.code ? inner.text : "it is damaged", kind->again);
+	}
+	memcpy(made, draft, kind->bytes);
 	return 0;
 }
 
@@ -157,4 +179,12 @@ int sealed_read(struct buf *buf, const struct sealed_kind *kind, const char *pat
 	if (n < 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	return 0;
+}
+
+int sealed_load(const struct sealed_kind *kind, const char *path, void *made, struct err *err)
+{
+	AUTO_BUF struct buf buf = { 0 };
+	int r = sealed_read(&buf, kind, path, err);
+
+	return r < 0 ? r : sealed_parse(kind, path, buf_text(&buf), buf.len, made, err);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct blob;
 struct buf;
 struct err;
 struct json;
@@ -21,6 +22,10 @@ struct sealed_kind {
 	unsigned version;   /* the latest that is understood */
 	const char *what;   /* "model of Sluice" */
 	const char *again;  /* how to get another: "fit it again (sluice learn fit)" */
+	/* What is read: so many bytes, made from the numbers by take(), which leaves none over. */
+	size_t bytes;
+	int (*take)(void *made, struct blob *blob, struct err *err);
+	void (*release)(void *made); /* also what take() has begun */
 };
 
 /* The line of JSON; tell() adds what stands in it behind the schema. */
@@ -30,11 +35,14 @@ void sealed_begin(struct buf *buf, const struct sealed_kind *kind, sealed_tell *
 void sealed_end(struct buf *buf); /* the checksum */
 
 /*
- * Where the numbers are; else -EBADMSG or -EPROTONOSUPPORT (a later version), with a sentence that
- * says what to do. name is for the sentence.
+ * Reads into *made, kind->bytes of it; else -EBADMSG, -EPROTONOSUPPORT (a later version) or what
+ * take() returned, with a sentence that says what to do. name is for the sentence.
  */
-int sealed_open(const struct sealed_kind *kind, const char *name, const void *bytes, size_t n,
-		const void **numbers, size_t *count, struct err *err);
+int sealed_parse(const struct sealed_kind *kind, const char *name, const void *bytes, size_t n,
+		 void *made, struct err *err);
+
+/* The same from a file. */
+int sealed_load(const struct sealed_kind *kind, const char *path, void *made, struct err *err);
 
 /* Does a file begin as one of the kind? */
 bool sealed_probe(const struct sealed_kind *kind, const char *path);

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -137,4 +138,79 @@ int lines_next(struct lines *lines, struct err *err)
 	lines->number++;
 	lines->is_cut = !ended;
 	return line_check(lines, err);
+}
+
+/* ---- words ---- */
+
+static bool is_gap(char c)
+{
+	return c == ' ' || c == '\t' || c == ',';
+}
+
+char *word_take(char **line)
+{
+	char *word = *line, *end;
+
+	while (is_gap(*word))
+		word++;
+	if (!*word)
+		return NULL;
+	for (end = word; *end && !is_gap(*end);)
+		end++;
+	*line = end + (*end != 0);
+	*end = 0;
+	return word;
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)tolower((unsigned char)c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "%20" is a blank; a '%' before anything else is itself, as is one that would end the text. */
+static void name_decode(char *name)
+{
+	char *to = name;
+
+	for (; *name; name++) {
+		int high = *name == '%' ? hex(name[1]) : -1;
+		int low = high < 0 ? -1 : hex(name[2]);
+
+		if (low >= 0 && high * 16 + low) {
+			*to++ = (char)(high * 16 + low);
+			name += 2;
+		} else {
+			*to++ = *name;
+		}
+	}
+	*to = 0;
+}
+
+int word_name(const struct lines *lines, char *word, const char *what, char *name, size_t cap,
+	      struct err *err)
+{
+	name_decode(word);
+	if (!*word || strlen(word) >= cap)
+		return err_set(err, EINVAL,
+			       "%s:%zu: the name of a %s has 1 to %zu bytes: \"%.60s\"",
+			       LINE_AT(lines), what, cap - 1, word);
+	snprintf(name, cap, "%s", word);
+	return 0;
+}
+
+int word_choice(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (int i = 0; *words; i++) {
+		size_t length = strcspn(words, "|");
+
+		if (length == n && memcmp(words, word, n) == 0)
+			return i;
+		words += length + (words[length] == '|');
+	}
+	return -1;
 }

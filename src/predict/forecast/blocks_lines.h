@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The lines of a text from a file, a pipe or memory, one by one and numbered. Knows gzip.
+ * The lines of a text from a file, a pipe or memory, one by one and numbered, and the words of a
+ * line. Knows gzip.
  */
 #ifndef SLUICE_PREDICT_FORECAST_BLOCKS_LINES_H
 #define SLUICE_PREDICT_FORECAST_BLOCKS_LINES_H
@@ -31,5 +32,21 @@ void lines_close(struct lines *lines);
 
 /* 1: line is the next one; 0: there is none; -errno. */
 int lines_next(struct lines *lines, struct err *err);
+
+/* For a message that begins with "%s:%zu: ". */
+#define LINE_AT(lines) (lines)->name, (lines)->number
+
+/*
+ * The next word; NULL at the end. Blanks and commas are between words. *line is behind it, with a
+ * zero byte after the word.
+ */
+char *word_take(char **line);
+
+/* A word as a name, in which "%20" is a blank; what it is the name of is for the message. */
+int word_name(const struct lines *lines, char *word, const char *what, char *name, size_t cap,
+	      struct err *err);
+
+/* Its number among "a|b|c"; -1: none. */
+int word_choice(const char *words, const char *word);
 
 #endif

@@ -3,31 +3,19 @@
  * A block is collected and becomes part of the chronicle when it is complete: a writer that was
  * killed in the middle of a listing leaves no snapshot of half the jobs.
  */
-#include <ctype.h>
 #include <errno.h>
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/mem.h"
-#include "base/unit.h"
 #include "learn/data/real.h"
 #include "predict/forecast/blocks.h"
 #include "predict/forecast/blocks_lines.h"
+#include "predict/forecast/blocks_table.h"
 #include "predict/forecast/jobs_text.h"
 
 #define LISTING_BYTES_MAX (256u << 20)
-
-/* A line of the table. */
-struct row {
-	char target[CHRONICLE_NAME];
-	double seconds[CHRONICLE_SIZES];
-	/* As in a series; -1: nothing was written. */
-	int outcome[CHRONICLE_SIZES];
-};
 
 enum place {
 	PLACE_START,  /* before the first block */
@@ -50,12 +38,7 @@ struct reading {
 	bool has_jobs, has_node;
 	struct buf listing;
 	struct node_state node;
-	struct row *rows;
-	size_t row_count, row_cap;
-	/* The table's columns; they stay until there are others. */
-	struct buf header;
-	uint64_t sizes[CHRONICLE_SIZES];
-	size_t size_count;
+	struct blocks_table table;
 	size_t guess; /* the target that comes next, if all blocks have the same order */
 };
 
@@ -63,11 +46,10 @@ static void reading_release(struct reading *reading)
 {
 	lines_close(&reading->lines);
 	buf_release(&reading->listing);
-	buf_release(&reading->header);
-	free(reading->rows);
+	blocks_table_release(&reading->table);
 }
 
-#define AT(reading) (reading)->lines.name, (reading)->lines.number
+#define AT(reading) LINE_AT(&(reading)->lines)
 
 /* ---- the end of a block ---- */
 
@@ -87,19 +69,19 @@ static int rows_keep(struct reading *reading, struct err *err)
 	size_t number[CHRONICLE_SIZES] = { 0 };
 
 	/* A new size moves others: all are added before any is looked up. */
-	for (size_t i = 0; i < reading->size_count; i++)
-		if (chronicle_size_add(reading->chronicle, reading->sizes[i]) < 0)
+	for (size_t i = 0; i < reading->table.size_count; i++)
+		if (chronicle_size_add(reading->chronicle, reading->table.sizes[i]) < 0)
 			return err_set(err, E2BIG,
 				       "%s:%zu: there are more than %d sizes of writes in all: "
 				       "read files of other sizes under another --system",
 				       AT(reading), CHRONICLE_SIZES);
-	for (size_t i = 0; i < reading->size_count; i++)
-		number[i] = (size_t)chronicle_size(reading->chronicle, reading->sizes[i]);
-	for (size_t i = 0; i < reading->row_count; i++) {
-		const struct row *row = &reading->rows[i];
+	for (size_t i = 0; i < reading->table.size_count; i++)
+		number[i] = (size_t)chronicle_size(reading->chronicle, reading->table.sizes[i]);
+	for (size_t i = 0; i < reading->table.row_count; i++) {
+		const struct blocks_row *row = &reading->table.rows[i];
 		size_t target = target_find(reading, row->target);
 
-		for (size_t j = 0; j < reading->size_count; j++) {
+		for (size_t j = 0; j < reading->table.size_count; j++) {
 			if (row->outcome[j] < 0)
 				continue;
 			chronicle_add(reading->chronicle, target, number[j], reading->time_s,
@@ -154,215 +136,6 @@ static int block_end(struct reading *reading, struct err *err)
 	return 0;
 }
 
-/* ---- words of a line ---- */
-
-static bool is_gap(char c)
-{
-	return c == ' ' || c == '\t' || c == ',';
-}
-
-/* The next word; NULL at the end. *line is behind it, with a zero byte after the word. */
-static char *word_take(char **line)
-{
-	char *word = *line, *end;
-
-	while (is_gap(*word))
-		word++;
-	if (!*word)
-		return NULL;
-	for (end = word; *end && !is_gap(*end);)
-		end++;
-	*line = end + (*end != 0);
-	*end = 0;
-	return word;
-}
-
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* "%20" is a blank; a '%' before anything else is itself, as is one that would end the text. */
-static void name_decode(char *name)
-{
-	char *to = name;
-
-	for (; *name; name++) {
-		int high = *name == '%' ? hex(name[1]) : -1;
-		int low = high < 0 ? -1 : hex(name[2]);
-
-		if (low >= 0 && high * 16 + low) {
-			*to++ = (char)(high * 16 + low);
-			name += 2;
-		} else {
-			*to++ = *name;
-		}
-	}
-	*to = 0;
-}
-
-static int name_take(struct reading *reading, char name[CHRONICLE_NAME], char *word,
-		     const char *what, struct err *err)
-{
-	name_decode(word);
-	if (!*word || strlen(word) >= CHRONICLE_NAME)
-		return err_set(err, EINVAL, "%s:%zu: the name of a %s has 1 to %d bytes: \"%.60s\"",
-			       AT(reading), what, CHRONICLE_NAME - 1, word);
-	snprintf(name, CHRONICLE_NAME, "%s", word);
-	return 0;
-}
-
-/* Its number among "a|b|c"; -1: none. */
-static int choice(const char *words, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (int i = 0; *words; i++) {
-		size_t length = strcspn(words, "|");
-
-		if (length == n && memcmp(words, word, n) == 0)
-			return i;
-		words += length + (words[length] == '|');
-	}
-	return -1;
-}
-
-/* ---- the table ---- */
-
-static int size_read(const struct reading *reading, const char *word, uint64_t *sizes, size_t count,
-		     struct err *err)
-{
-	if (count == CHRONICLE_SIZES)
-		return err_set(err, E2BIG, "%s:%zu: has more than %d sizes", AT(reading),
-			       CHRONICLE_SIZES);
-	if (unit_parse_bytes(word, &sizes[count]) < 0 || !sizes[count])
-		return err_set(err, EINVAL,
-			       "%s:%zu: \"%.60s\" is no size such as 64MB: the line after "
-			       "Performance: names the columns, as \"OSS id 1MB 64MB\"",
-			       AT(reading), word);
-	for (size_t i = 0; i < count; i++)
-		if (sizes[i] == sizes[count])
-			return err_set(err, EINVAL, "%s:%zu: has the size %.60s twice", AT(reading),
-				       word);
-	return 0;
-}
-
-/* "OSS id 1MB 64MB": words before the first that begins with a digit are a title. */
-static int columns_read(struct reading *reading, const char *line, struct err *err)
-{
-	AUTO_FREE char *copy = xstrdup(line);
-	uint64_t sizes[CHRONICLE_SIZES] = { 0 };
-	size_t count = 0, titles = 0;
-	char *rest = copy, *word;
-	int r;
-
-	while ((word = word_take(&rest))) {
-		if (!count && !isdigit((unsigned char)*word)) {
-			titles++;
-			continue;
-		}
-		r = size_read(reading, word, sizes, count, err);
-		if (r < 0)
-			return r;
-		count++;
-	}
-	if (!titles)
-		return err_set(err, EINVAL,
-			       "%s:%zu: the line after Performance: names the columns, as \"OSS id "
-			       "1MB 64MB\"",
-			       AT(reading));
-	memcpy(reading->sizes, sizes, count * sizeof(*sizes));
-	reading->size_count = count;
-	return 0;
-}
-
-/* The header is mostly that of the block before. */
-static int header_read(struct reading *reading, struct err *err)
-{
-	const char *line = buf_text(&reading->lines.line);
-
-	if (!reading->header.len || strcmp(buf_text(&reading->header), line) != 0) {
-		int r = columns_read(reading, line, err);
-
-		if (r < 0)
-			return r;
-		buf_clear(&reading->header);
-		buf_puts(&reading->header, line);
-	}
-	reading->place = PLACE_ROWS;
-	return 0;
-}
-
-/* "0.5206s", ">30s"; with the unit, as a number that was cut off would be another number. */
-static bool seconds_parse(const char *text, double *seconds)
-{
-	size_t n = strlen(text);
-
-	return n > 1 && text[n - 1] == 's' && real_parse(text, n - 1, seconds) && *seconds >= 0 &&
-	       *seconds <= (double)FLT_MAX;
-}
-
-static bool cell_parse(char *word, enum sample_method method, double *seconds, int *outcome)
-{
-	char *slash = strchr(word, '/');
-	int named = (int)method;
-
-	if (strcmp(word, "-") == 0) {
-		*outcome = -1;
-		return true;
-	}
-	if (slash) {
-		*slash = 0;
-		named = choice(SAMPLE_METHODS, slash + 1);
-	}
-	*seconds = 0;
-	if (strcmp(word, "full") == 0)
-		*outcome = SAMPLE_FULL;
-	else if (strcmp(word, "failed") == 0)
-		*outcome = SAMPLE_FAILED;
-	else if (seconds_parse(word + (*word == '>'), seconds))
-		*outcome = *word == '>' ? SAMPLE_TIMEOUT : SAMPLE_DONE;
-	else
-		named = -1;
-	if (named < 0)
-		return false;
-	*outcome |= named << 4;
-	return true;
-}
-
-static int row_read(struct reading *reading, struct err *err)
-{
-	char *rest = reading->lines.line.data, *word = word_take(&rest), none[] = "";
-	struct row row = { 0 };
-	size_t count = 0;
-	int r = name_take(reading, row.target, word ? word : none, "target", err);
-
-	if (r < 0)
-		return r;
-	for (; (word = word_take(&rest)); count++) {
-		if (count == reading->size_count)
-			return err_set(err, EINVAL,
-				       "%s:%zu: has more cells than the table has sizes (%zu)",
-				       AT(reading), reading->size_count);
-		if (!cell_parse(word, reading->method, &row.seconds[count], &row.outcome[count]))
-			return err_set(
-				err, EINVAL,
-				"%s:%zu: \"%.60s\" is no cell: write seconds with their unit "
-				"as 0.5206s, >30s, full, failed or -",
-				AT(reading), word);
-	}
-	if (count < reading->size_count)
-		return err_set(err, EINVAL, "%s:%zu: has %zu cells where the table has %zu sizes",
-			       AT(reading), count, reading->size_count);
-	reading->rows = xgrow(reading->rows, &reading->row_cap, reading->row_count + 1,
-			      sizeof(*reading->rows));
-	reading->rows[reading->row_count++] = row;
-	return 0;
-}
-
 /* ---- the head ---- */
 
 static int time_take(struct reading *reading, const char *text, struct err *err)
@@ -390,7 +163,7 @@ static int block_begin(struct reading *reading, char *rest, struct err *err)
 		return r;
 	reading->has_jobs = reading->has_node = false;
 	reading->method = SAMPLE_UNKNOWN;
-	reading->row_count = 0;
+	reading->table.row_count = 0;
 	buf_clear(&reading->listing);
 	return time_take(reading, rest, err);
 }
@@ -399,7 +172,7 @@ static int system_take(struct reading *reading, char *rest, struct err *err)
 {
 	char name[CHRONICLE_NAME], *word = word_take(&rest);
 	struct chronicle *chronicle = reading->chronicle;
-	int r = word ? name_take(reading, name, word, "system", err)
+	int r = word ? word_name(&reading->lines, word, "system", name, sizeof(name), err)
 		     : err_set(err, EINVAL, "%s:%zu: names no system", AT(reading));
 
 	if (r < 0)
@@ -413,7 +186,7 @@ static int system_take(struct reading *reading, char *rest, struct err *err)
 static int method_take(struct reading *reading, char *rest, struct err *err)
 {
 	char *word = word_take(&rest);
-	int method = word ? choice(SAMPLE_METHODS, word) : -1;
+	int method = word ? word_choice(SAMPLE_METHODS, word) : -1;
 
 	if (method < 0)
 		return err_set(err, EINVAL, "%s:%zu: \"%.60s\" is none of " SAMPLE_METHODS,
@@ -513,15 +286,19 @@ static int listing_add(struct reading *reading, struct err *err)
 
 static int other_read(struct reading *reading, struct err *err)
 {
+	int r;
+
 	switch (reading->place) {
 	case PLACE_TIME:
 		return time_take(reading, buf_text(&reading->lines.line), err);
 	case PLACE_JOBS:
 		return listing_add(reading, err);
 	case PLACE_HEADER:
-		return header_read(reading, err);
+		r = blocks_table_header(&reading->table, &reading->lines, err);
+		reading->place = r < 0 ? PLACE_HEADER : PLACE_ROWS;
+		return r;
 	case PLACE_ROWS:
-		return row_read(reading, err);
+		return blocks_table_row(&reading->table, &reading->lines, reading->method, err);
 	case PLACE_START:
 	case PLACE_HEAD:
 		break;

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/mem.h"
+#include "learn/data/export.h"
 #include "learn/data/real.h"
 #include "predict/forecast/blocks.h"
 
@@ -324,76 +320,32 @@ void blocks_add(struct buf *out, const struct chronicle *chronicle, double from_
 
 /* ---- files ---- */
 
-static int all_write(const struct chronicle *chronicle, gzFile file, double from_s, double to_s)
+/* What of a chronicle is written. */
+struct part {
+	const struct chronicle *chronicle;
+	double from_s, to_s;
+};
+
+static void part_write(gzFile file, const void *arg)
 {
+	const struct part *part = arg;
 	AUTO_BUF struct buf block = { 0 };
 	struct blocks_writer writer;
-	int r = 0;
+	bool more = true;
 
-	blocks_begin(&block, chronicle);
-	blocks_writer_init(&writer, chronicle, from_s, to_s);
-	errno = 0;
-	do {
-		if (gzwrite(file, block.data, (unsigned)block.len) != (int)block.len)
-			r = errno ? -errno : -EIO;
+	blocks_begin(&block, part->chronicle);
+	blocks_writer_init(&writer, part->chronicle, part->from_s, part->to_s);
+	while (more && gzwrite(file, block.data, (unsigned)block.len) == (int)block.len) {
 		buf_clear(&block);
-	} while (!r && blocks_writer_next(&writer, &block));
+		more = blocks_writer_next(&writer, &block);
+	}
 	blocks_writer_release(&writer);
-	return r;
-}
-
-/* Writes and closes fd. "T" is zlib's word for bytes as they are. */
-static int descriptor_write(const struct chronicle *chronicle, int fd, bool gzip, double from_s,
-			    double to_s)
-{
-	gzFile file = gzdopen(fd, gzip ? "w" : "wT");
-	int r, closed;
-
-	if (!file) {
-		close(fd);
-		return -ENOMEM;
-	}
-	gzbuffer(file, 1 << 16);
-	r = all_write(chronicle, file, from_s, to_s);
-	errno = 0;
-	closed = gzclose(file);
-	if (!r && closed != Z_OK)
-		r = errno ? -errno : -EIO;
-	return r;
-}
-
-/* A draft beside the file, unless its name is that of a device or a pipe. */
-static int draft_open(const char *path, char **draft)
-{
-	struct stat status;
-	int fd;
-
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-	} else {
-		*draft = xprintf("%s.%d.draft", path, (int)getpid());
-		fd = open(*draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	}
-	return fd < 0 ? -errno : fd;
 }
 
 int blocks_write(const struct chronicle *chronicle, const char *path, double from_s, double to_s,
 		 struct err *err)
 {
-	bool standard = strcmp(path, "-") == 0;
-	size_t n = strlen(path);
-	AUTO_FREE char *draft = NULL;
-	int r = standard ? dup(STDOUT_FILENO) : draft_open(path, &draft);
+	struct part part = { chronicle, from_s, to_s };
 
-	if (r >= 0)
-		r = descriptor_write(chronicle, r, n > 3 && strcmp(path + n - 3, ".gz") == 0,
-				     from_s, to_s);
-	if (r >= 0 && draft && rename(draft, path) != 0)
-		r = -errno;
-	if (r >= 0)
-		return 0;
-	if (draft)
-		unlink(draft);
-	return err_set(err, -r, "%s: cannot write: %s", standard ? "standard output" : path,
-		       strerror(-r));
+	return export_write(path, part_write, &part, err);
 }

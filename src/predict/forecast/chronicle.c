@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "predict/forecast/times.h"
 
 const char *const node_value_names[NODE_VALUES] = {
 #define X(word, name, help) [word] = name,
@@ -172,47 +173,23 @@ void chronicle_add_node(struct chronicle *chronicle, const struct node_state *no
 
 size_t chronicle_until(const struct chronicle_series *series, double time_s)
 {
-	size_t low = 0, high = series->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (series->time_s[middle] <= time_s)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return times_until(series->time_s, sizeof(*series->time_s), 0, series->count, time_s);
 }
 
 ptrdiff_t chronicle_jobs_at(const struct chronicle *chronicle, double time_s)
 {
-	size_t low = 0, high = chronicle->snapshot_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (chronicle->snapshots[middle].time_s <= time_s)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (ptrdiff_t)low - 1;
+	return (ptrdiff_t)times_until(chronicle->snapshots, sizeof(*chronicle->snapshots),
+				      offsetof(struct jobs, time_s), chronicle->snapshot_count,
+				      time_s) -
+	       1;
 }
 
 ptrdiff_t chronicle_node_at(const struct chronicle *chronicle, double time_s)
 {
-	size_t low = 0, high = chronicle->node_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (chronicle->nodes[middle].time_s <= time_s)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (ptrdiff_t)low - 1;
+	return (ptrdiff_t)times_until(chronicle->nodes, sizeof(*chronicle->nodes),
+				      offsetof(struct node_state, time_s), chronicle->node_count,
+				      time_s) -
+	       1;
 }
 
 static void span_widen(double *from_s, double *to_s, double first_s, double last_s)

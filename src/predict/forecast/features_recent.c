@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "predict/forecast/features_parts.h"
+#include "predict/forecast/times.h"
 
 /* ---- averages that forget ---- */
 
@@ -164,17 +165,10 @@ void rounds_follow(struct features_cache *cache, const struct chronicle *chronic
 /* The sums of all probes that are not later. */
 static struct round_sum rounds_until(const struct features_cache *cache, double time_s)
 {
-	size_t low = 0, high = cache->round_count;
+	size_t until = times_until(cache->rounds, sizeof(*cache->rounds),
+				   offsetof(struct round_sum, time_s), cache->round_count, time_s);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (cache->rounds[middle].time_s <= time_s)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? cache->rounds[low - 1] : (struct round_sum){ 0 };
+	return until ? cache->rounds[until - 1] : (struct round_sum){ 0 };
 }
 
 /* What the target itself has in the sums of (from_s, now]. */

@@ -18,11 +18,21 @@
 #include "learn/data/sealed.h"
 #include "predict/forecast/forecaster.h"
 
+static int parts_take(void *made, struct blob *blob, struct err *err);
+
+static void parts_release(void *made)
+{
+	forecaster_release(made);
+}
+
 static const struct sealed_kind kind = {
 	.schema = "sluice.forecaster",
 	.version = FORECASTER_VERSION,
 	.what = "forecaster of Sluice",
 	.again = "train it again (sluice forecast train)",
+	.bytes = sizeof(struct forecaster),
+	.take = parts_take,
+	.release = parts_release,
 };
 
 /* ---- writing ---- */
@@ -204,9 +214,9 @@ static int models_take(struct forecaster *forecaster, struct blob *blob, struct 
 	return r;
 }
 
-static int parts_take(struct forecaster *forecaster, struct blob *blob, struct err *err)
+static int parts_take(void *made, struct blob *blob, struct err *err)
 {
-	int r = 0;
+	struct forecaster *forecaster = made;
 
 	text_take(forecaster->system, sizeof(forecaster->system), blob);
 	text_take(forecaster->method, sizeof(forecaster->method), blob);
@@ -218,39 +228,16 @@ static int parts_take(struct forecaster *forecaster, struct blob *blob, struct e
 	blob_take_finite(blob, &forecaster->to_s, 1);
 	features_take(&forecaster->features, blob);
 	lists_take(forecaster, blob);
-	if (blob_ok(blob))
-		r = models_take(forecaster, blob, err);
-	if (r >= 0 && (!blob_ok(blob) || blob->at != blob->end))
-		r = err_set(err, EBADMSG, "its numbers are damaged");
-	return r;
+	return blob_ok(blob) ? models_take(forecaster, blob, err) : 0;
 }
 
 int forecaster_parse(struct forecaster *forecaster, const char *name, const void *bytes, size_t n,
 		     struct err *err)
 {
-	struct forecaster made = { 0 };
-	struct err inner = { 0 };
-	const void *numbers;
-	struct blob blob;
-	size_t count;
-	int r = sealed_open(&kind, name, bytes, n, &numbers, &count, err);
-
-	if (r < 0)
-		return r;
-	blob_init(&blob, numbers, count);
-	r = parts_take(&made, &blob, &inner);
-	if (r < 0) {
-		forecaster_release(&made);
-		return err_set(err, -r, "%s cannot be used (%s): %s", name, inner.text, kind.again);
-	}
-	*forecaster = made;
-	return 0;
+	return sealed_parse(&kind, name, bytes, n, forecaster, err);
 }
 
 int forecaster_load(struct forecaster *forecaster, const char *path, struct err *err)
 {
-	AUTO_BUF struct buf buf = { 0 };
-	int r = sealed_read(&buf, &kind, path, err);
-
-	return r < 0 ? r : forecaster_parse(forecaster, path, buf_text(&buf), buf.len, err);
+	return sealed_load(&kind, path, forecaster, err);
 }

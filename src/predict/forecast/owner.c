@@ -203,16 +203,11 @@ static int key_write(int fd)
 /* Written aside and linked: whoever sees the file sees all of it, and the first one stays. */
 static int key_make(const char *path, struct err *err)
 {
-	AUTO_FREE char *directory = xstrdup(path), *aside = xprintf("%s.XXXXXX", path);
-	char *slash = strrchr(directory, '/');
-	int fd, r;
+	AUTO_FREE char *aside = xprintf("%s.XXXXXX", path);
+	int fd, r = place_make_parent(path, 0700, err);
 
-	if (slash && slash > directory) {
-		*slash = 0;
-		r = place_make_dir(directory, 0700, err);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	fd = mkostemp(aside, O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, errno, "%s cannot be made: %s", path, strerror(errno));

@@ -335,7 +335,8 @@ int steps_trace(const struct steps *steps, const struct steps_plan *plan, enum p
 		return r;
 	if (variant == VARIANTS || !has_source(steps, source))
 		return err_set(err, ENOENT, "%s is not known", steps_sources[source]);
-	run.outcomes = all = xcalloc(VARIANTS * DEALS * steps->points, sizeof(*all));
+	all = xcalloc(VARIANTS * DEALS * steps->points, sizeof(*all));
+	run.outcomes = all;
 	draw(&(struct draws){ point, deal, points, 1 }, steps->points, plan->seed);
 	for (size_t i = 0; i < points; i++) {
 		size_t d = deals_of(variant) > 1 ? deal[i] : 0;

@@ -178,8 +178,22 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 
 /* ---- file ---- */
 
-static const struct sealed_kind kind = { "sluice.hybrid", 1, "model of `sluice model fit`",
-					 "fit it again (sluice model fit)" };
+static int parts_take(void *made, struct blob *blob, struct err *err);
+
+static void parts_release(void *made)
+{
+	hybrid_release(made);
+}
+
+static const struct sealed_kind kind = {
+	.schema = "sluice.hybrid",
+	.version = 1,
+	.what = "model of `sluice model fit`",
+	.again = "fit it again (sluice model fit)",
+	.bytes = sizeof(struct hybrid),
+	.take = parts_take,
+	.release = parts_release,
+};
 
 static void head_tell(const void *arg, struct json *json)
 {
@@ -224,8 +238,9 @@ int hybrid_save(const struct hybrid *hybrid, const char *path, struct err *err)
 	return sealed_write(&buf, path, err);
 }
 
-static int parts_take(struct hybrid *hybrid, struct blob *blob, struct err *err)
+static int parts_take(void *made, struct blob *blob, struct err *err)
 {
+	struct hybrid *hybrid = made;
 	AUTO_FREE char *machine = blob_take_text(blob);
 	uint32_t message = blob_take_u32(blob), incomplete = blob_take_u32(blob);
 	uint32_t single = blob_take_u32(blob);
@@ -249,37 +264,16 @@ static int parts_take(struct hybrid *hybrid, struct blob *blob, struct err *err)
 		if (blob_expect(blob, rounds < ROUNDS_RULES))
 			hybrid->rules.rounds = (enum rule_rounds)rounds;
 	}
-	if (r >= 0 && (!blob_ok(blob) || blob->at != blob->end))
-		r = err_set(err, EBADMSG, "its parts do not fit");
 	return r;
 }
 
 int hybrid_parse(struct hybrid *hybrid, const char *name, const void *bytes, size_t n,
 		 struct err *err)
 {
-	struct hybrid made = { 0 };
-	struct err inner = { 0 };
-	const void *numbers;
-	struct blob blob;
-	size_t count;
-	int r = sealed_open(&kind, name, bytes, n, &numbers, &count, err);
-
-	if (r < 0)
-		return r;
-	blob_init(&blob, numbers, count);
-	r = parts_take(&made, &blob, &inner);
-	if (r < 0) {
-		hybrid_release(&made);
-		return err_set(err, -r, "%s cannot be used (%s): %s", name, inner.text, kind.again);
-	}
-	*hybrid = made;
-	return 0;
+	return sealed_parse(&kind, name, bytes, n, hybrid, err);
 }
 
 int hybrid_load(struct hybrid *hybrid, const char *path, struct err *err)
 {
-	AUTO_BUF struct buf buf = { 0 };
-	int r = sealed_read(&buf, &kind, path, err);
-
-	return r < 0 ? r : hybrid_parse(hybrid, path, buf_text(&buf), buf.len, err);
+	return sealed_load(&kind, path, hybrid, err);
 }

@@ -235,18 +235,20 @@ static void add_pressure(const struct system *system, const struct system_job *j
 			 size_t lead, size_t count)
 {
 	double weight = pow(job->nodes / system->nodes, system->power);
-	double from = ceil(job->start_s / SYSTEM_STEP_S) + (double)lead;
+	double from = fmax(ceil(job->start_s / SYSTEM_STEP_S) + (double)lead, 0);
 	double to = fmin(ceil(job->end_s / SYSTEM_STEP_S) + (double)lead, (double)(lead + count));
 
-	for (double k = fmax(from, 0); k < to; k++) {
-		double age_s = (k - (double)lead) * SYSTEM_STEP_S - job->start_s;
+	if (!(from < to))
+		return;
+	for (size_t k = (size_t)from; (double)k < to; k++) {
+		double age_s = ((double)k - (double)lead) * SYSTEM_STEP_S - job->start_s;
 		double level = system->running;
 
 		if (age_s < job->requested_s / 3)
 			level += system->fresh;
 		if (fmod(age_s + job->phase_s, job->period_s) < job->burst_s)
 			level += system->burst;
-		steps[(size_t)k] += weight * level;
+		steps[k] += weight * level;
 	}
 }
 

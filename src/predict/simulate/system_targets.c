@@ -63,14 +63,16 @@ static void draw_temper(const struct system *system, struct random *random, stru
 static double walk_idle(const struct temper *temper, const double *pressure, double step,
 			double last, double budget)
 {
-	for (; step < last; step = floor(step) + 1) {
+	while (step < last) {
+		double next = floor(step) + 1;
 		double felt = clipped(temper->coupling * pressure[(size_t)step], PRESSURE_MOST);
 		double rate = temper->hazard * exponential(felt);
-		double most = rate * (floor(step) + 1 - step);
+		double most = rate * (next - step);
 
 		if (budget < most)
 			return step + budget / rate;
 		budget -= most;
+		step = next;
 	}
 	return last;
 }
