@@ -108,13 +108,13 @@ echo "\$SLURM_JOB_ID" >>$work/ran
 exec "$sluice" probe run -s campaign --sizes 4K --every 20ms --truth-every 0 --jobs-every 1m --for 100ms a=$work/target
 END
 printf '#!/bin/sh\nsleep 60\n' >long.sh
-check_rc 0 "$sluice" probe submit --times 3 --every 50ms --shortest 0 quick.sh -- -o /dev/null
+check_rc 0 "$sluice" probe submit --times 2 --every 50ms --shortest 0 quick.sh -- -o /dev/null
 check_eq "$(cut -d' ' -f2- out | tr '\n' ' ')" \
-	"submitted job 1 job 1 ended submitted job 2 job 2 ended submitted job 3 job 3 ended " "what is told of Slurm"
-check_eq "$(tr '\n' ' ' <ran)" "1 2 3 " "jobs that ran"
+	"submitted job 1 job 1 ended submitted job 2 job 2 ended " "what is told of Slurm"
+check_eq "$(tr '\n' ' ' <ran)" "1 2 " "jobs that ran"
 check_rc 0 "$sluice" probe export -s campaign
-check_eq "$(sed -n 's/^Job Id: //p' out | tr '\n' ' ')" "1 2 3 " "jobs that the collection has seen: itself"
-[ "$(grep -c '^a ' out)" -ge 3 ] || fail "the jobs have not probed: $(cat out)"
+check_eq "$(sed -n 's/^Job Id: //p' out | tr '\n' ' ')" "1 2 " "jobs that the collection has seen: itself"
+[ "$(grep -c '^a ' out)" -ge 2 ] || fail "the jobs have not probed: $(cat out)"
 
 "$sluice" probe submit --every 50ms long.sh -- -o /dev/null >first 2>&1 &
 watcher=$!
@@ -126,10 +126,10 @@ check_rc 1 "$sluice" probe submit long.sh
 check_has "$(cat err)" "another 'sluice probe submit' watches job slc-"
 kill -TERM "$watcher"
 wait "$watcher" || fail "the watcher failed: $(cat first)"
-check_has "$(cat first)" "job 4 goes on"
+check_has "$(cat first)" "job 3 goes on"
 check_rc 0 "$sluice" probe submit --every 50ms --for 300ms --cancel long.sh -- -o /dev/null
-check_eq "$(cut -d' ' -f2- out)" "found job 4, which is watched
-cancelled job 4" "what a second watcher does"
+check_eq "$(cut -d' ' -f2- out)" "found job 3, which is watched
+cancelled job 3" "what a second watcher does"
 
 check_rc 1 "$sluice" probe submit --every 50ms --failures 2 long.sh -- -p nowhere
 check_has "$(cat err)" "invalid partition"

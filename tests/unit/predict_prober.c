@@ -403,6 +403,26 @@ static void dead_worker_is_a_failure_and_replaced(void)
 	bed_release(&bed);
 }
 
+/* The file that was made there has no name and would still take what is written. */
+static void directory_that_is_removed_is_a_failure_until_it_is_back(void)
+{
+	struct bed bed;
+
+	bed_init(&bed, 1);
+	bed.plan.truth_every_ns = 0;
+	bed_open(&bed);
+	bed_round(&bed);
+	REQUIRE(rmdir(bed.targets.rows[0].path) == 0);
+	bed_round(&bed);
+	REQUIRE(mkdir(bed.targets.rows[0].path, 0700) == 0);
+	bed_round(&bed);
+	REQUIRE(bed.count == 3);
+	CHECK_INT(bed.seen[0].outcome, SAMPLE_DONE);
+	CHECK_INT(bed.seen[1].outcome, SAMPLE_FAILED);
+	CHECK_INT(bed.seen[2].outcome, SAMPLE_DONE);
+	bed_release(&bed);
+}
+
 /* Limits of a process are inherited: the worker's file cannot grow beyond 128 KiB. */
 static void full_disk_is_recorded_and_left_as_it_was(void)
 {
@@ -557,6 +577,7 @@ TESTS(TEST(sizes_ascend_by_whole_blocks), TEST(larger_writes_get_more_time),
       TEST(what_does_not_fit_the_budget_is_left_out),
       TEST(stuck_target_is_recorded_and_delays_nobody),
       TEST(target_is_not_asked_while_its_worker_hangs), TEST(dead_worker_is_a_failure_and_replaced),
+      TEST(directory_that_is_removed_is_a_failure_until_it_is_back),
       TEST(full_disk_is_recorded_and_left_as_it_was), TEST(half_of_the_room_is_left_to_others),
       TEST(target_that_is_not_there_is_told_at_once), TEST(directories_on_one_device_are_found),
       TEST(ranks_share_the_targets), TEST(nothing_is_left_of_a_killed_prober))

@@ -440,6 +440,10 @@ void prober_stop(struct prober *prober)
 {
 	struct timespec pause = { 0, 1000000 };
 
+	/* What did not die then is not waited for twice. */
+	if (prober->is_stopped)
+		return;
+	prober->is_stopped = true;
 	for (size_t i = 0; i < prober->count; i++)
 		if (prober->slots[i].worker.pid)
 			worker_leave(&prober->slots[i].worker);

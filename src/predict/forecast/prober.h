@@ -78,6 +78,7 @@ struct prober {
 	uint8_t *truth_due; /* count x CHRONICLE_SIZES: place in the queue is by need */
 	size_t *queue;	    /* of truth: target x CHRONICLE_SIZES + size, oldest first */
 	size_t queued;
+	bool is_stopped;
 	void (*seen)(void *arg, const struct prober_sample *sample);
 	void *arg;
 };
