@@ -18,24 +18,16 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "learn/data/random.h"
 #include "predict/forecast/prober_plan.h"
 #include "predict/forecast/targets.h"
 
 /* ---- data ---- */
 
-/* Steele, Lea and Flood's SplitMix64: nothing compresses it, and it takes milliseconds. */
-static uint64_t mixed(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
 int payload_init(struct payload *payload, uint64_t largest, struct err *err)
 {
 	size_t size = largest < PAYLOAD_BYTES ? (size_t)largest : PAYLOAD_BYTES;
+	struct random random;
 	uint64_t seed = 0;
 	uint64_t *words =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -45,8 +37,9 @@ int payload_init(struct payload *payload, uint64_t largest, struct err *err)
 	/* Other bytes than another prober's, for storage that keeps equal blocks once. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		seed = (uint64_t)getpid();
+	random_init(&random, seed);
 	for (size_t i = 0; i < size / sizeof(*words); i++)
-		words[i] = mixed(&seed);
+		words[i] = random_u64(&random);
 	*payload = (struct payload){ words, size };
 	return 0;
 }
