@@ -75,17 +75,22 @@ cells() {
 }
 # SIGTERM, as a shell starts what is in the background deaf to SIGINT.
 for signal in KILL TERM; do
-	before=$(cells)
-	# Not by bench(): the signal is for the command itself.
-	"$sluice" bench comm -n 2 -d dir -P cut --dense >out 2>err &
-	pid=$!
-	for _ in $(seq 200); do
-		[ "$(cells)" -ge $((before + 2)) ] && break
-		sleep 0.05
+	# Again, if it was through before we looked.
+	for _ in 1 2 3; do
+		before=$(cells)
+		# Not by bench(): the signal is for the command itself.
+		"$sluice" bench comm -n 2 -d dir -P cut --dense >out 2>err &
+		pid=$!
+		for _ in $(seq 200); do
+			[ "$(cells)" -ge $((before + 2)) ] && break
+			sleep 0.05
+		done
+		rc=0
+		kill -s $signal $pid 2>/dev/null || true
+		wait $pid 2>/dev/null || rc=$?
+		[ $rc = 0 ] || break
+		check_rc 0 bench --forget -P cut
 	done
-	kill -s $signal $pid
-	rc=0
-	wait $pid 2>/dev/null || rc=$?
 	check_eq "$rc" $((128 + $(kill -l $signal))) "exit code after SIG$signal"
 	[ "$(cells)" -ge $((before + 2)) ] || fail "SIG$signal: no rows are kept"
 	for _ in $(seq 100); do
