@@ -268,9 +268,11 @@ void placement_units(const double *shares, size_t count, uint64_t total, uint64_
 		if (shares[i] > 0)
 			rest[n++] = (struct rest){ exact - (double)units[i], i };
 	}
+	if (!n)
+		return;
 	qsort(rest, n, sizeof(*rest), rest_order);
 	/* More than one round only where the total is beyond what a double can count. */
-	for (size_t i = 0; n && given < total; i = (i + 1) % n) {
+	for (size_t i = 0; given < total; i = (i + 1) % n) {
 		uint64_t each = (total - given + n - 1) / n;
 
 		units[rest[i].target] += each;
