@@ -22,7 +22,7 @@ endforeach()
 foreach(half ${halves})
 	file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${half}.c CONTENT
 "#include <stdio.h>\n${${half}_mains}int main(int argc, char **argv)
-{\n\tint failed = 0;\n\n${${half}_calls}\treturn failed;\n}\n")
+{\n\tint failed = 0;\n\n\tsetvbuf(stdout, NULL, _IOLBF, 0);\n${${half}_calls}\treturn failed;\n}\n")
 	add_executable(unit_${half} ${CMAKE_CURRENT_BINARY_DIR}/${half}.c ${${half}_sources})
 	target_compile_options(unit_${half} PRIVATE -Wno-missing-prototypes)
 	target_include_directories(unit_${half} PRIVATE unit)

@@ -27,7 +27,7 @@ static double memory_bytes(const char *memory, const char *key)
 
 	while (at && strncmp(at, key, n) != 0) {
 		at = strchr(at, '\n');
-		at += at ? 1 : 0;
+		at = at ? at + 1 : NULL;
 	}
 	return at && sscanf(at + n, " %lf", &kilobytes) == 1 ? kilobytes * 1024 : NAN;
 }
