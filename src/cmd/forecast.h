@@ -103,9 +103,10 @@ int forecast_latest(const struct command *command, const struct forecast_args *a
 /* Says what is wrong: COMMAND_NO_DATA for -ENODATA and -ENOENT, else COMMAND_FAILED. */
 int forecast_fail(const struct command *command, int r, const struct err *err);
 
-/* The plan that options ask for; windows are the caller's. Misuse is told. */
+/* The plan that options ask for; features: what is gone by where they are silent; windows are the
+ * caller's. Misuse is told. */
 int forecast_plan(const struct command *command, const struct forecast_args *args,
-		  struct forecaster_plan *plan);
+		  const char *features, struct forecaster_plan *plan);
 
 /* Trains, tells how far it is, and can be stopped. COMMAND_GOOD, or what is wrong has been said. */
 int forecast_fit(const struct command *command, const struct forecast_source *source,

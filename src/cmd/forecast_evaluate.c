@@ -356,7 +356,7 @@ static int plan_make(const struct command *command, const struct forecast_args *
 	int ret;
 
 	wish.method = "svm"; /* a list is none for a single model */
-	ret = forecast_plan(command, &wish, &common);
+	ret = forecast_plan(command, &wish, "paper", &common);
 	if (ret)
 		return ret;
 	judgement_plan_init(plan);

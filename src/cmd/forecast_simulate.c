@@ -137,7 +137,7 @@ static int get_model(const struct command *command, const struct forecast_args *
 		*middle_s = ret ? *middle_s : fmax(*middle_s, forecaster->to_s);
 		return ret;
 	}
-	ret = forecast_plan(command, args, &plan);
+	ret = forecast_plan(command, args, "paper", &plan);
 	if (ret)
 		return ret;
 	plan.labels.from_s = from_s;

@@ -21,14 +21,15 @@
 #include "predict/forecast/forecaster.h"
 
 int forecast_plan(const struct command *command, const struct forecast_args *args,
-		  struct forecaster_plan *plan)
+		  const char *features, struct forecaster_plan *plan)
 {
 	struct err err = { 0 };
 
 	forecaster_plan_init(plan);
 	if (forecast_method_plan(&plan->pipeline, args->method, args->settings, &err) < 0)
 		return command_misuse(command, "--method, --settings: %s", err.text);
-	if (features_plan_parse(&plan->features, args->features, &err) < 0)
+	if (features_plan_parse(&plan->features, args->features ? args->features : features, &err) <
+	    0)
 		return command_misuse(command, "--features: %s", err.text);
 	if (args->window_ns <= 0)
 		return command_misuse(command, "--window must be longer than nothing");
@@ -205,7 +206,7 @@ int forecast_train(struct command *command, const struct forecast_args *args)
 	struct forecaster forecaster = { 0 };
 	struct forecaster_plan plan;
 	double start, seconds, days_s;
-	int ret = forecast_plan(command, args, &plan);
+	int ret = forecast_plan(command, args, "recent", &plan);
 
 	if (!ret)
 		ret = window_days(command, args->days, &days_s);

@@ -111,7 +111,7 @@ static int plan_again(struct watching *watching, struct forecaster_plan *plan, d
 	int r, ret = window_days(watching->command, watching->args->days, &days);
 
 	if (!ret)
-		ret = forecast_plan(watching->command, watching->args, plan);
+		ret = forecast_plan(watching->command, watching->args, "recent", plan);
 	if (ret)
 		return ret;
 	if (watching->has_model) {

@@ -122,6 +122,8 @@ static void paper_has_sixteen_and_all_have_names(void)
 	for (size_t i = 0; i < features_width(&plan); i++)
 		for (size_t j = 0; j < i; j++)
 			CHECK(strcmp(features_name(&plan, i), features_name(&plan, j)) != 0);
+	CHECK_INT(features_plan_parse(&plan, "recent", &err), 0);
+	CHECK_INT(plan.groups, FEATURE_RECENT);
 	CHECK_INT(features_plan_parse(&plan, "latency,clock", &err), 0);
 	CHECK_INT(features_width(&plan), 7);
 	CHECK_INT(features_plan_parse(&plan, "paper,magic", &err), -EINVAL);

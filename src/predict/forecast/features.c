@@ -204,6 +204,8 @@ static unsigned word_groups(const char *word, size_t length)
 {
 	if (length == 5 && strncmp(word, "paper", length) == 0)
 		return FEATURE_PAPER;
+	if (length == 6 && strncmp(word, "recent", length) == 0)
+		return FEATURE_RECENT;
 	if (length == 3 && strncmp(word, "all", length) == 0)
 		return FEATURE_ALL;
 	for (size_t i = 0; i < FEATURE_GROUPS; i++)
@@ -221,10 +223,11 @@ int features_plan_parse(struct features_plan *plan, const char *text, struct err
 		unsigned bits = word_groups(at, length);
 
 		if (!bits)
-			return err_set(err, EINVAL,
-				       "\"%.*s\" is no group of features: name paper, all or some "
-				       "of " FEATURE_WORDS ", with commas between",
-				       (int)(length < 60 ? length : 60), at);
+			return err_set(
+				err, EINVAL,
+				"\"%.*s\" is no group of features: name paper, recent, all or some "
+				"of " FEATURE_WORDS ", with commas between",
+				(int)(length < 60 ? length : 60), at);
 		chosen |= bits;
 		at += length;
 		if (!*at)

@@ -38,6 +38,8 @@ enum feature_group {
 #define FEATURE_WORDS "status|latency|ewm|clock|neighbours|past|node"
 #define FEATURE_ALL ((1 << FEATURE_GROUPS) - 1)
 #define FEATURE_PAPER (FEATURE_STATUS | FEATURE_LATENCY)
+/* What storage itself did of late, whatever runs: holds better on days that come. */
+#define FEATURE_RECENT (FEATURE_LATENCY | FEATURE_EWM | FEATURE_PAST)
 #define FEATURES_MAX 48
 
 struct features_plan {
@@ -47,7 +49,7 @@ struct features_plan {
 };
 
 void features_plan_init(struct features_plan *plan); /* the paper's */
-/* "paper", "paper,ewm,clock", "all"; sets the groups and nothing else. */
+/* "paper", "recent", "paper,ewm,clock", "all"; sets the groups and nothing else. */
 int features_plan_parse(struct features_plan *plan, const char *text, struct err *err);
 
 size_t features_width(const struct features_plan *plan);
