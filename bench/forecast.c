@@ -2,11 +2,18 @@
  *
  * What bench/forecast.sh measures on generated systems, by the functions that commands use.
  *
- *	bench_forecast judge SYSTEM TARGETS TRAIN_DAYS DIR    every method on 1 GB writes; a line
- *per target and method, and rows with labels and folds into DIR/SYSTEM.TARGET.csv bench_forecast
- *train SYSTEM TARGETS METHOD            a forecaster of all sizes: wall and CPU seconds,
- *microseconds per answer bench_forecast steps SYSTEM TARGETS TRAIN_DAYS        WAN-37: 100
- *repetitions of 100 points bench_forecast generate SYSTEM                        rows per second
+ *	judge SYSTEM TARGETS TRAIN_DAYS TRUTH_S DIR
+ *		every method on 1 GB writes: a line per target and method, and rows with labels
+ *		and folds in DIR/SYSTEM.TARGET.csv
+ *	rows SYSTEM TARGETS DIR
+ *		such rows alone
+ *	train SYSTEM TARGETS METHOD DAYS
+ *		a forecaster of all sizes: wall and CPU seconds, microseconds per answer; DAYS 0:
+ *		of all of them
+ *	steps SYSTEM TARGETS TRAIN_DAYS
+ *		WAN-37: 100 repetitions of 100 points
+ *	generate SYSTEM
+ *		rows per second
  *
  * TARGETS 0 is all. Lines are "key=value" words.
  */
@@ -268,7 +275,7 @@ static int run_train(char **words, struct err *err)
 	struct bed bed = { 0 };
 	struct forecaster forecaster = { 0 };
 	struct features features;
-	double wall, cpu;
+	double wall, cpu, days = strtod(words[3], NULL);
 	size_t known = 0, rows = 0;
 	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0, err);
 
@@ -276,7 +283,8 @@ static int run_train(char **words, struct err *err)
 		return r;
 	wall = clock_s(CLOCK_MONOTONIC);
 	cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID);
-	r = forecaster_make(&forecaster, &bed, words[2], bed.to_s + 1, 0, err);
+	r = forecaster_make(&forecaster, &bed, words[2],
+			    days > 0 ? bed.from_s + DAY_S * days : bed.to_s + 1, 0, err);
 	if (r < 0)
 		return r;
 	wall = clock_s(CLOCK_MONOTONIC) - wall;
@@ -421,7 +429,7 @@ static const struct verb {
 	int operands;
 	int (*run)(char **words, struct err *err);
 } verbs[] = {
-	{ "judge", 5, run_judge }, { "rows", 3, run_rows },	    { "train", 3, run_train },
+	{ "judge", 5, run_judge }, { "rows", 3, run_rows },	    { "train", 4, run_train },
 	{ "steps", 3, run_steps }, { "generate", 1, run_generate },
 };
 

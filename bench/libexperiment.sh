@@ -112,7 +112,7 @@ experiment() {
 		"$stay_s s in the mean; $collect_s s of probes, then $step_s s of steps of" \
 		"$((writer_processes * writer_files)) files of $((writer_bytes >> 20)) MiB"
 	collect || { miss "experiment: the program does not run"; return; }
-	"$sluice" forecast train --system bed --window 20s --method svm --features paper -o bed.model >train.out 2>train.err ||
+	"$sluice" forecast train --system bed --window 20s --method svm -o bed.model >train.out 2>train.err ||
 		{ tail -2 train.err >&2; miss "experiment: nothing was learnt"; return; }
 	sed 's/^/  /' train.out
 	blocks || { miss "experiment: the program does not run with placement"; return; }
