@@ -49,6 +49,37 @@ static void writes_add(struct writes *writes, const struct chronicle_series *ser
 	}
 }
 
+/* Leaves out what is rather of the faster state than of the other. */
+static size_t fast_drop(const struct mixture *mixture, double *seconds, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double posterior[MIXTURE_MAX];
+
+		mixture_posterior(mixture, seconds[i], posterior);
+		if (posterior[0] < 0.5)
+			seconds[kept++] = seconds[i];
+	}
+	return kept;
+}
+
+/* A few writes that a cache took in, or a throttle on credit, are no state. */
+static int fit_without_few(struct mixture *mixture, const struct mixture_plan *plan,
+			   double *seconds, size_t count, struct err *err)
+{
+	int r = mixture_fit(mixture, plan, seconds, count, err);
+
+	for (int i = 0; r >= 0 && i < 3 && mixture->components[0].weight < LABELS_FEW; i++) {
+		size_t kept = fast_drop(mixture, seconds, count);
+
+		if (kept == count || mixture_fit(mixture, plan, seconds, kept, NULL) < 0)
+			break;
+		count = kept;
+	}
+	return r;
+}
+
 static int mixture_of(struct mixture *mixture, const struct chronicle *chronicle, size_t from,
 		      size_t to, size_t size, const struct labels_plan *plan, struct err *err)
 {
@@ -62,7 +93,7 @@ static int mixture_of(struct mixture *mixture, const struct chronicle *chronicle
 	writes.seconds = seconds;
 	for (size_t t = from; t < to; t++)
 		writes_add(&writes, chronicle_series(chronicle, t, size), plan);
-	return mixture_fit(mixture, &wanted, seconds, writes.count, err);
+	return fit_without_few(mixture, &wanted, seconds, writes.count, err);
 }
 
 static size_t states_rows(const struct states *states)

@@ -39,8 +39,11 @@ struct states {
 /*
  * A target or size without enough writes has none (known is false); no mixture at all is -ENODATA.
  * Of more than LABELS_MOST writes every n-th counts: a mixture of five numbers is as good then.
+ * Where the faster state has less than LABELS_FEW of the writes these are left out, and the others
+ * are fitted again: a few that a cache took in, or a throttle on credit, are no state.
  */
 #define LABELS_MOST 262144
+#define LABELS_FEW 0.05
 int states_fit(struct states *states, const struct chronicle *chronicle,
 	       const struct labels_plan *plan, struct err *err);
 void states_release(struct states *states);
