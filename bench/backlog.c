@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/spool.h"
+#include "contract/spool.h"
 
 #define DRAIN_TRIES 60000 /* of a millisecond each */
 

@@ -28,11 +28,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/judge/metrics.h"
-#include "predict/forecast/forecaster.h"
-#include "predict/forecast/judgement.h"
-#include "predict/forecast/placement.h"
+#include "predict/forecast/states/forecaster.h"
+#include "predict/forecast/states/judgement.h"
+#include "predict/forecast/place/placement.h"
 #include "predict/forecast/site.h"
-#include "predict/forecast/steps.h"
+#include "predict/forecast/place/steps.h"
 #include "predict/simulate/system.h"
 
 #define DAY_S 86400.0

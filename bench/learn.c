@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/parallel.h"
+#include "base/parallel.h"
 #include "learn/judge/metrics.h"
 #include "learn_exact.h"
 #include "learn_job.h"

@@ -8,8 +8,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/csv.h"
-#include "learn/data/dataset.h"
+#include "learn/table/csv.h"
+#include "learn/table/dataset.h"
 
 static int plan_init(struct job *job, struct err *err)
 {

@@ -13,8 +13,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/csv.h"
-#include "learn/series.h"
+#include "learn/table/csv.h"
+#include "lab/learn/series.h"
 
 #define RATE "darshan_agg_perf_by_slowest_posix"
 enum { LAGS = 5, WINDOW = 10, HALF_LIFE = 5 };

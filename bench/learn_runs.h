@@ -7,7 +7,7 @@
 #ifndef BENCH_LEARN_RUNS_H
 #define BENCH_LEARN_RUNS_H
 
-#include "learn/data/dataset.h"
+#include "learn/table/dataset.h"
 
 struct err;
 

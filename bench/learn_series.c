@@ -28,10 +28,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "learn/data/schema.h"
+#include "learn/table/schema.h"
 #include "learn/judge/conformal.h"
 #include "learn/judge/metrics.h"
-#include "learn/series.h"
+#include "lab/learn/series.h"
 #include "learn_runs.h"
 
 #define FILE_NAME "tokio-abc/cori-summaries_2017-02-14-2018-02-15.csv.gz"

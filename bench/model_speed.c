@@ -16,8 +16,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/learner.h"
-#include "predict/model/hybrid.h"
-#include "predict/simulate/replica.h"
+#include "predict/model/hybrid/hybrid.h"
+#include "lab/replica/replica.h"
 #include "store/elements.h"
 
 enum { AGGREGATORS = 100, BUFFERS = 100, SETTINGS = AGGREGATORS * BUFFERS, TIMES = 7 };

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "kernels/kernel.h"
-#include "predict/model/selectors.h"
+#include "predict/model/costs/selectors.h"
 
 #define ELEMENTAL_PARTS 64
 

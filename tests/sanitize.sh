@@ -10,8 +10,8 @@ case $kind in
 asan) sanitizers=address,undefined together=ON targets=units tests='^unit/' ;;
 tsan)
 	sanitizers=thread together=OFF
-	names=$(cd "$SOURCE/tests/unit" && grep -lE 'thread|parallel' -- *.c | sed 's/\.c$//')
-	targets=$(printf 'unit_%s ' $names)
+	names=$(cd "$SOURCE/tests/unit" && grep -rlE --include='*.c' 'thread|parallel' -- * | sed 's/\.c$//')
+	targets=$(printf 'unit_%s ' $names | tr / _)
 	tests="^unit/($(echo $names | tr ' ' '|'))\$"
 	;;
 *) echo "usage: sanitize.sh asan|tsan" >&2; exit 2 ;;

@@ -22,7 +22,7 @@ typedef uint32_t file_id;
 struct activity {
 	int64_t start_ns; /* since the start of the run */
 	int64_t duration_ns;
-	uint64_t id;	 /* thread and sequence number, see trace/record.h */
+	uint64_t id;	 /* thread and sequence number, see contract/record.h */
 	uint64_t parent; /* id of the enclosing call, or of that which a plug-in acted after; 0:
 			    none */
 	uint64_t link;	 /* id of the call that made the handle, 0 for none */

@@ -112,7 +112,7 @@ enum config_authority {
 	CONFIG_AUTHORITY_APPLICATION
 };
 enum config_apply { CONFIG_APPLY_OFF, CONFIG_APPLY_SUGGEST, CONFIG_APPLY_APPLY };
-/* Behind the first as enum placement_rule of predict/forecast/placement.h. */
+/* Behind the first as enum placement_rule of predict/forecast/place/placement.h. */
 enum config_place { CONFIG_PLACE_OFF, CONFIG_PLACE_EQUAL };
 enum config_when { CONFIG_WHEN_AUTO, CONFIG_WHEN_YES, CONFIG_WHEN_NO };
 

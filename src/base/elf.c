@@ -75,7 +75,7 @@ static bool note_is_of(const struct note *note, const char *owner)
 	return note->header.n_namesz == n && !memcmp(note->name, owner, n);
 }
 
-/* capture/attach.c makes it. */
+/* capture/record/attach.c makes it. */
 static bool has_our_note(FILE *f, const Elf64_Phdr *ph)
 {
 	unsigned char bytes[NOTES_MAX];

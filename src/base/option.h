@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Command-line options as rows of a table. The parser, --help, the man page and the shell
- * completions all read the rows (cmd/manual.h writes the texts), so an option is said once.
+ * completions all read the rows (cli/manual.h writes the texts), so an option is said once.
  *
  * A row names a field of the caller's args struct by its offset; option_parse() fills the defaults
  * in and then what the user gave. -h and --help belong to every table without being in it.

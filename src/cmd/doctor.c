@@ -18,11 +18,11 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/unit.h"
-#include "cmd/command.h"
-#include "learn/data/library.h"
-#include "observe/report/names.h"
-#include "trace/call.h"
-#include "trace/calls.h"
+#include "cli/command.h"
+#include "learn/maths/library.h"
+#include "observe/tally/names.h"
+#include "contract/call.h"
+#include "contract/calls.h"
 
 struct doctor_args {
 	bool coverage, verbose, json;

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "cmd/runs.h"
 
 struct last_args {

@@ -13,7 +13,7 @@
 #include "base/place.h"
 #include "base/table.h"
 #include "base/unit.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "cmd/runs.h"
 #include "observe/collect/parts.h"
 #include "observe/report/loss.h"

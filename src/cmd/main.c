@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cmd/command.h"
-#include "cmd/manual.h"
+#include "cli/command.h"
+#include "cli/manual.h"
 
 extern const struct command_ops command_config, command_convert, command_doctor, command_help,
 	command_internal, command_kernel, command_last, command_learn, command_ls, command_merge,

@@ -9,12 +9,12 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "cmd/runs.h"
 #include "observe/report/line.h"
 #include "observe/report/loss.h"
-#include "observe/report/names.h"
-#include "observe/report/nest.h"
+#include "observe/tally/names.h"
+#include "observe/tally/nest.h"
 
 #define BATCH 1024
 

@@ -7,11 +7,11 @@
 
 #include "base/mem.h"
 #include "base/term.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "cmd/runs.h"
 #include "observe/plugins/file_surveyor.h"
 #include "observe/report/render.h"
-#include "observe/report/summary.h"
+#include "observe/tally/summary.h"
 #include "observe/report/trace_host.h"
 #include "observe/watch/replay.h"
 #include "trace/facts.h"

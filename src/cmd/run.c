@@ -16,11 +16,11 @@
 #include "base/elf.h"
 #include "base/mem.h"
 #include "base/place.h"
-#include "cmd/command.h"
-#include "cmd/recording.h"
-#include "observe/collect/life.h"
+#include "cli/command.h"
+#include "run/recording.h"
+#include "base/process.h"
 #include "observe/report/brief.h"
-#include "trace/clock.h"
+#include "contract/clock.h"
 
 /* Pause between passes: short while records come, longer when the program does not do I/O. */
 #define PAUSE_MIN_US 500
@@ -289,7 +289,7 @@ static void ranks_watch(struct collector *collector)
 /* Collects until the child has ended; returns its exit code. */
 static int child_watch(pid_t pid, struct collector *collector, bool outlive)
 {
-	AUTO_CLOSE int pidfd = life_pidfd(pid);
+	AUTO_CLOSE int pidfd = process_pidfd(pid);
 	unsigned pause = PAUSE_MIN_US;
 	int status = 0;
 

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
-#include "cmd/command.h"
+#include "cli/command.h"
 #include "observe/report/loss.h"
 
 static bool is_run(const char *name)

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/option.h"
-#include "learn/data/real.h"
+#include "base/number.h"
 
 size_t learner_setting_count(const struct learner_ops *learner)
 {
@@ -111,7 +111,7 @@ void learner_format(const struct learner_ops *learner, const double *settings, s
 
 	for (size_t i = 0; learner->settings[i].name; i++) {
 		const struct learner_setting *setting = &learner->settings[i];
-		char word[64], number[REAL_TEXT_MAX];
+		char word[64], number[NUMBER_TEXT_MAX];
 
 		if (settings[i] == setting->fallback)
 			continue;
@@ -120,7 +120,7 @@ void learner_format(const struct learner_ops *learner, const double *settings, s
 			option_choice_name(setting->words, (int)settings[i], word, sizeof(word));
 			buf_puts(out, word);
 		} else {
-			real_format(settings[i], number);
+			number_format(settings[i], number);
 			buf_puts(out, number);
 		}
 	}

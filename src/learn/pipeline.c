@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/blob.h"
+#include "learn/file/blob.h"
 
 void pipeline_plan_init(struct pipeline_plan *plan, const struct learner_ops *learner)
 {

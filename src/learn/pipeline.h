@@ -6,7 +6,7 @@
 #ifndef SLUICE_LEARN_PIPELINE_H
 #define SLUICE_LEARN_PIPELINE_H
 
-#include "learn/data/preparation.h"
+#include "learn/table/preparation.h"
 #include "learn/learner.h"
 
 /* What to do. Texts must outlive the plan. */

@@ -9,7 +9,7 @@
 
 /* ---- one value at a place ---- */
 
-/* Values that do harm somewhere. Keep to what trace/hints.h refuses in the guest. */
+/* Values that do harm somewhere. Keep to what contract/hints.h refuses in the guest. */
 static const struct danger {
 	const char *name, *value;   /* NULL: any */
 	enum middleware middleware; /* MIDDLEWARE_ANY: everywhere */

@@ -61,7 +61,7 @@ int param_pattern(const char **pattern, const char *name, struct err *err)
 		*pattern = NULL;
 		return 0;
 	}
-	/* A tab or a line end would become another field of trace/parameters.h. */
+	/* A tab or a line end would become another field of contract/parameters.h. */
 	for (const char *p = text; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			return err_set(err, EINVAL, "%s: a pattern with control characters", name);

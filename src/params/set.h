@@ -61,7 +61,7 @@ size_t param_set_check(const struct param_set *set, const struct tunable_context
 void param_set_prune(struct param_set *set, const struct tunable_context *context,
 		     param_problem problem, void *arg);
 
-/* The text of trace/parameters.h. -ENOSPC with a sentence where it does not fit. */
+/* The text of contract/parameters.h. -ENOSPC with a sentence where it does not fit. */
 int param_set_compile(const struct param_set *set, bool application_wins,
 		      char text[PARAMETERS_BYTES], struct err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Values of the kind TUNABLE_SPREAD: destinations of new files with weights, "/mnt/a*3,/mnt/b".
- * The guest gives every new file one of them, in proportion to the weights (capture/spread.h); the
- * grammar is that of parameters_destination() in trace/parameters.h.
+ * The guest gives every new file one of them, in proportion to the weights (capture/apply/spread.h); the
+ * grammar is that of parameters_destination() in contract/parameters.h.
  */
 #ifndef SLUICE_PARAMS_SPREAD_H
 #define SLUICE_PARAMS_SPREAD_H

@@ -17,7 +17,7 @@
 #include "params/spread.h"
 
 #define SHAPE_RANK 32	/* H5S_MAX_RANK */
-#define TEXT_BYTES 191	/* trace/hints.h */
+#define TEXT_BYTES 191	/* contract/hints.h */
 #define VALUE_BYTES 512 /* of what anybody could mean by a value */
 
 static const char *const layer_names[] = { "hdf5", "mpi", "storage" };
@@ -74,25 +74,25 @@ int filesystem_by_name(const char *name)
 const char *tunable_honour_name(enum tunable_honour bit)
 {
 	switch (bit) {
-	case HONOUR_HDF5:
+	case EFFECT_HDF5:
 		return "HDF5";
-	case HONOUR_ROMIO:
+	case EFFECT_ROMIO:
 		return "ROMIO";
-	case HONOUR_ROMIO_UFS:
+	case EFFECT_ROMIO_UFS:
 		return "ROMIO (UFS)";
-	case HONOUR_ROMIO_NFS:
+	case EFFECT_ROMIO_NFS:
 		return "ROMIO (NFS)";
-	case HONOUR_ROMIO_LUSTRE:
+	case EFFECT_ROMIO_LUSTRE:
 		return "ROMIO (Lustre)";
-	case HONOUR_ROMIO_GPFS:
+	case EFFECT_ROMIO_GPFS:
 		return "ROMIO (GPFS)";
-	case HONOUR_OMPIO:
+	case EFFECT_OMPIO:
 		return "OMPIO";
-	case HONOUR_LUSTRE:
+	case EFFECT_LUSTRE:
 		return "Lustre";
-	case HONOUR_CEPH:
+	case EFFECT_CEPH:
 		return "CephFS";
-	case HONOUR_FILES:
+	case EFFECT_FILES:
 		return "any file system";
 	}
 	return "?";
@@ -167,32 +167,32 @@ static unsigned drivers_of(enum filesystem filesystem)
 {
 	switch (filesystem) {
 	case FILESYSTEM_NFS:
-		return HONOUR_ROMIO_NFS;
+		return EFFECT_ROMIO_NFS;
 	case FILESYSTEM_LUSTRE:
-		return HONOUR_ROMIO_LUSTRE;
+		return EFFECT_ROMIO_LUSTRE;
 	case FILESYSTEM_GPFS:
-		return HONOUR_ROMIO_GPFS;
+		return EFFECT_ROMIO_GPFS;
 	case FILESYSTEM_ANY:
-		return HONOUR_ROMIO_UFS | HONOUR_ROMIO_NFS | HONOUR_ROMIO_LUSTRE |
-		       HONOUR_ROMIO_GPFS;
+		return EFFECT_ROMIO_UFS | EFFECT_ROMIO_NFS | EFFECT_ROMIO_LUSTRE |
+		       EFFECT_ROMIO_GPFS;
 	default:
-		return HONOUR_ROMIO_UFS;
+		return EFFECT_ROMIO_UFS;
 	}
 }
 
 unsigned tunable_listeners(const struct tunable *tunable, const struct tunable_context *context)
 {
-	unsigned there = HONOUR_HDF5 | HONOUR_FILES;
+	unsigned there = EFFECT_HDF5 | EFFECT_FILES;
 	enum filesystem fs = context->filesystem;
 
 	if (context->middleware != MIDDLEWARE_OMPIO)
-		there |= HONOUR_ROMIO | drivers_of(fs);
+		there |= EFFECT_ROMIO | drivers_of(fs);
 	if (context->middleware == MIDDLEWARE_OMPIO || context->middleware == MIDDLEWARE_ANY)
-		there |= HONOUR_OMPIO;
+		there |= EFFECT_OMPIO;
 	if (fs == FILESYSTEM_LUSTRE || fs == FILESYSTEM_ANY)
-		there |= HONOUR_LUSTRE;
+		there |= EFFECT_LUSTRE;
 	if (fs == FILESYSTEM_CEPH || fs == FILESYSTEM_ANY)
-		there |= HONOUR_CEPH;
+		there |= EFFECT_CEPH;
 	return tunable->honoured & there;
 }
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/parameters.h"
+#include "contract/parameters.h"
 
 struct err;
 
@@ -41,17 +41,17 @@ enum tunable_safety {
 
 /* Who does something about it: bits. */
 enum tunable_honour {
-	HONOUR_HDF5 = 1 << 0,
-	HONOUR_ROMIO = 1 << 1, /* its generic code: every driver */
-	HONOUR_ROMIO_UFS = 1 << 2,
-	HONOUR_ROMIO_NFS = 1 << 3,
-	HONOUR_ROMIO_LUSTRE = 1 << 4,
-	HONOUR_ROMIO_GPFS = 1 << 5,
-	HONOUR_OMPIO = 1 << 6,
-	HONOUR_LUSTRE = 1 << 7, /* the file system itself, without MPI */
-	HONOUR_CEPH = 1 << 8,
-	HONOUR_FILES = 1 << 9, /* we ourselves, on any file system */
-	HONOUR_LAST = HONOUR_FILES,
+	EFFECT_HDF5 = 1 << 0,
+	EFFECT_ROMIO = 1 << 1, /* its generic code: every driver */
+	EFFECT_ROMIO_UFS = 1 << 2,
+	EFFECT_ROMIO_NFS = 1 << 3,
+	EFFECT_ROMIO_LUSTRE = 1 << 4,
+	EFFECT_ROMIO_GPFS = 1 << 5,
+	EFFECT_OMPIO = 1 << 6,
+	EFFECT_LUSTRE = 1 << 7, /* the file system itself, without MPI */
+	EFFECT_CEPH = 1 << 8,
+	EFFECT_FILES = 1 << 9, /* we ourselves, on any file system */
+	EFFECT_LAST = EFFECT_FILES,
 };
 
 struct tunable {
@@ -119,7 +119,7 @@ enum filesystem filesystem_of(const char *path);
  */
 char *tunable_parse(const struct tunable *tunable, const char *text, struct err *err);
 
-/* Does anybody listen to it there? HONOUR_ bits of those who do; 0: nobody. */
+/* Does anybody listen to it there? EFFECT_ bits of those who do; 0: nobody. */
 unsigned tunable_listeners(const struct tunable *tunable, const struct tunable_context *context);
 
 /* May it be applied there? 0, or -EPERM with the reason. */

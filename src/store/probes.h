@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What probes of storage targets took, which jobs ran meanwhile and how loaded the node was: the
- * rows of a chronicle (predict/forecast/chronicle.h), which is what others use. A row that is there
+ * rows of a chronicle (predict/forecast/chronicle/chronicle.h), which is what others use. A row that is there
  * already (system, time, bytes, target; the snapshot of a system and a time) is replaced, so that
  * saving twice is as good as once.
  *

@@ -10,8 +10,8 @@
 
 #include <sluice/activity.h>
 
-#include "trace/call.h"
-#include "trace/record.h"
+#include "contract/call.h"
+#include "contract/record.h"
 
 /* The order of every reader: by start, then process, then id. For qsort. */
 int activity_compare(const void *a, const void *b);

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "trace/activity.h"
-#include "trace/group.h"
+#include "contract/group.h"
 
 struct err;
 struct fact;

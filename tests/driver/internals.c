@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Compares what the ranks of tests/mpi/collective.c were seen to do inside each collective access
- * with what the model of predict/model/counts.h says that they do:
+ * with what the model of predict/model/counts/counts.h says that they do:
  *
  *	internals TRACE CASES RANKS [LISTS]
  *
@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "predict/model/counts.h"
+#include "predict/model/counts/counts.h"
 #include "trace/format.h"
 
 #define CASES_MAX 1024

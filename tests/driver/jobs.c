@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "predict/forecast/jobs.h"
+#include "predict/forecast/jobs/jobs.h"
 
 int main(int argc, char **argv)
 {

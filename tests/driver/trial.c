@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs a command as trials of the test bed (tune/bed_command.h) and prints what came out, one line
+ * Runs a command as trials of the test bed (tune/bed/bed_command.h) and prints what came out, one line
  * KEY=VALUE per figure: for tests/run/tune_bed.sh.
  *
  *	trial SLUICE [-p PARAMS] [-l SECONDS] [-v VERIFY] [-n RUNS] [-s SCRATCH] [-c] [-k] --
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "tune/bed_command.h"
+#include "tune/bed/bed_command.h"
 
 static volatile sig_atomic_t stop;
 

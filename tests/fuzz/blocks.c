@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "predict/forecast/blocks.h"
+#include "predict/forecast/chronicle/blocks.h"
 
 static const uint8_t key[OWNER_KEY_BYTES] = { 1, 2, 3 };
 

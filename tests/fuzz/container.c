@@ -12,8 +12,8 @@
 #include <xxhash.h>
 
 #include "base/err.h"
-#include "trace/container.h"
-#include "trace/wire.h"
+#include "trace/container/container.h"
+#include "trace/container/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "learn/data/csv.h"
-#include "learn/data/dataset.h"
+#include "learn/table/csv.h"
+#include "learn/table/dataset.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "predict/forecast/jobs.h"
+#include "predict/forecast/jobs/jobs.h"
 
 static void check_text(const char *text)
 {

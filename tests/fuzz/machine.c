@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "predict/model/counts.h"
+#include "predict/model/counts/counts.h"
 
 static void try_access(const struct machine *machine, bool is_read, enum access_pattern pattern)
 {

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "predict/model/rows.h"
+#include "predict/model/costs/rows.h"
 #include "store/elements.h"
 
 static void write_and_read(const struct elements *rows)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "learn/data/sealed.h"
+#include "learn/file/checked_file.h"
 
 static inline void sealed_make(struct buf *file, const uint8_t *data, size_t size)
 {

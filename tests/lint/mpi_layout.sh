@@ -45,7 +45,7 @@ checked=
 for mpi in mpich openmpi; do
 	command -v "mpicc.$mpi" >/dev/null || continue
 	"mpicc.$mpi" -std=gnu17 -Wall -Werror -o "$work/layout" "$work/layout.c"
-	"$work/layout" || { echo "mpi_layout: $mpi is not as capture/mpi.c thinks"; exit 1; }
+	"$work/layout" || { echo "mpi_layout: $mpi is not as capture/libraries/mpi.c thinks"; exit 1; }
 	checked+=" $mpi"
 done
 echo "mpi_layout: checked:${checked:- none, there is no MPI}"

@@ -19,7 +19,7 @@ compiles() { # file option...
 operations()
 {
 	local number name
-	sed -n 's|.*\[\([0-9]*\) /\* \([A-Z0-9_]*\) \*/\] = .*|\1 \2|p' "$SOURCE/src/capture/uring.c" |
+	sed -n 's|.*\[\([0-9]*\) /\* \([A-Z0-9_]*\) \*/\] = .*|\1 \2|p' "$SOURCE/src/capture/libraries/uring.c" |
 		while read -r number name; do
 			! grep -q "IORING_OP_$name\\b" "$header" || echo "SAME(IORING_OP_$name, $number);"
 		done
@@ -28,7 +28,7 @@ header=$(echo '#include <liburing.h>' | "$cc" -D_GNU_SOURCE -M -x c - | tr ' ' '
 
 cat >"$work/check.c" <<C
 #include <liburing.h>
-#include "capture/uring.h"
+#include "capture/libraries/uring.h"
 
 #define SAME(a, b) _Static_assert((a) == (b), #a " is not " #b)
 #define PLACE(theirs, ours, field) SAME(offsetof(struct theirs, field), offsetof(struct ours, field))

@@ -9,7 +9,7 @@
 # The H5Dwrite of rank r takes (r + 1) ms. A fifth rank was not recorded.
 cat >make.py <<'PYTHON'
 import sys
-RESULT, LINK, SIZE, OFFSET = 1, 2, 16, 32  # bits of the fields, trace/call.h
+RESULT, LINK, SIZE, OFFSET = 1, 2, 16, 32  # bits of the fields, contract/call.h
 calls = [("none", "POSIX", "control"), ("open", "POSIX", "open"), ("pread", "POSIX", "read"),
          ("pwrite", "POSIX", "write"), ("MPI_Init", "MPI", "process"), ("MPI_File_open", "MPI", "open"),
          ("MPI_File_write_at", "MPI", "write"), ("MPI_File_close", "MPI", "close"), ("H5Dwrite", "HDF5", "write")]

@@ -29,7 +29,7 @@ cat >partly.json <<'END'
  {"name": "no_such_thing", "value": 1}]}
 END
 
-# The program prints what processes find in the control page: texts of trace/parameters.h end there with a zero.
+# The program prints what processes find in the control page: texts of contract/parameters.h end there with a zero.
 cat >look.py <<'END'
 import os
 page = open(os.environ["SLUICE_SPOOL"] + "/control", "rb").read()

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "learn/data/random.h"
-#include "predict/forecast/chronicle.h"
+#include "learn/maths/random.h"
+#include "predict/forecast/chronicle/chronicle.h"
 
 #define SAMPLE_START 1520708400.0
 #define SAMPLE_TARGETS 4

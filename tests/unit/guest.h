@@ -12,9 +12,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "capture/capture.h"
+#include "capture/record/capture.h"
 #include "check.h"
-#include "trace/drain.h"
+#include "observe/collect/drain.h"
 
 struct membership capture_membership;
 static struct gate gate;

@@ -22,8 +22,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
-#include "learn/data/blob.h"
-#include "learn/data/random.h"
+#include "learn/file/blob.h"
+#include "learn/maths/random.h"
 #include "learn/learner.h"
 
 #define CHECK_NEAR(actual, expected, tolerance)                                                \

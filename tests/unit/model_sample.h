@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "check.h"
-#include "predict/model/hybrid.h"
+#include "predict/model/hybrid/hybrid.h"
 #include "store/elements.h"
 
 /* Two nodes of four cores. */

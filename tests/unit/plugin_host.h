@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "check.h"
-#include "trace/call.h"
+#include "contract/call.h"
 
 struct plugin_host {
 	struct sluice_host host;

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "store_sample.h"
-#include "tune/tuning.h"
+#include "tune/loop/tuning.h"
 
 /* 5 x 4 x 3 = 60 points, of which the cheapest costs 2.5 and the default 10. */
 static const char space_text[] =

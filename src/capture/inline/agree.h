@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/spool.h"
+#include "contract/spool.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -9,12 +9,12 @@
 
 #include <sluice/plugin.h>
 
-#include "capture/capture.h"
-#include "capture/info.h"
+#include "capture/record/capture.h"
+#include "capture/libraries/info.h"
 #include "capture/inline/agree.h"
 #include "capture/inline/host.h"
-#include "capture/splice.h"
-#include "trace/hints.h"
+#include "capture/libraries/wrapper_helpers.h"
+#include "contract/hints.h"
 
 /* Of this process, once it has joined its job. */
 static struct {
@@ -78,7 +78,7 @@ bool hints_job_is_here(void)
 
 	if (!hints_has_joined())
 		return true;
-	mpi_meet(own.near);
+	mpi_bind(own.near);
 	ranks = mpi_size(own.near, mpi_kind.world);
 	return ranks == 1 || control->parameters_shared || agree_all_here(control, own.job, ranks);
 }
@@ -223,7 +223,7 @@ MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *call
 	if (inner || !atomic_load_explicit(&own.joined, memory_order_acquire) ||
 	    !control->plugins[0].name[0])
 		return info;
-	mpi_meet(called);
+	mpi_bind(called);
 	settle(opening, &m);
 	errno = saved;
 	return opening->is_copied ? opening->copy : info;

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
-#include "trace/hints.h"
+#include "capture/record/capture.h"
+#include "contract/hints.h"
 
 enum { TEXT_UNREAD, TEXT_READING, TEXT_READ };
 

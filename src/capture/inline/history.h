@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The guest's half of history: answers MPI_File_open from what the host left in the run's directory
- * (HINTS_ANSWERS_NAME, trace/hints.h), by the extension of the file and the mode of access. The
+ * (HINTS_ANSWERS_NAME, contract/hints.h), by the extension of the file and the mode of access. The
  * host's half, which learns, is observe/plugins/history.h. Guest.
  *
  * Trials are a bounded share of the opens, counted over the runs that the file tells of and this

@@ -10,10 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
-#include "capture/handles.h"
-#include "trace/call.h"
-#include "trace/calls.h"
+#include "capture/record/capture.h"
+#include "capture/record/handles.h"
+#include "contract/call.h"
+#include "contract/calls.h"
 
 /* One that runs in this process. What hooks read is written before `active`, and then stays. */
 struct plugin {

@@ -24,7 +24,7 @@
 
 #include <sluice/plugin.h>
 
-#include "capture/frame.h"
+#include "capture/record/frame.h"
 
 #define INLINE_SUSPECT_CALLS 1000
 #define INLINE_FLUSH_CALLS 64

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The layer HDF5: files, datasets, groups, attributes, objects, links, and the properties that decide how
- * data is moved. docs/wrapgen.md explains the marks, capture/hdf5.h the helpers.
+ * data is moved. docs/wrapgen.md explains the marks, capture/libraries/hdf5.h the helpers.
  *
  * What only looks into memory is not here; tests/lint/not-io-hdf5.txt says why. Names are as the library
  * exports them: H5Dcreate is a macro for one of H5Dcreate1 and H5Dcreate2, H5Fopen_async one for a
  * function that has the caller's place before its arguments.
  */
-#ifndef SLUICE_INTERFACES_HDF5_H
-#define SLUICE_INTERFACES_HDF5_H
+#ifndef SLUICE_CAPTURE_INTERFACES_HDF5_H
+#define SLUICE_CAPTURE_INTERFACES_HDF5_H
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,7 +29,7 @@
 #define PARALLEL 1
 #endif
 #else
-#include "capture/inject_hdf5.h"
+#include "capture/apply/inject_hdf5.h"
 #define SINCE(major, minor, release) 1
 #define PARALLEL 1
 #endif

@@ -3,8 +3,8 @@
  * The marks of annotated prototypes. For the compiler they are nothing, so that it checks every line
  * against the library's own headers; wrapgen reads them. Include this last. Reference: docs/wrapgen.md.
  */
-#ifndef SLUICE_INTERFACES_MARKS_H
-#define SLUICE_INTERFACES_MARKS_H
+#ifndef SLUICE_CAPTURE_INTERFACES_MARKS_H
+#define SLUICE_CAPTURE_INTERFACES_MARKS_H
 
 /* wrapgen gets the header preprocessed, with the marks in it. */
 #ifndef SLUICE_WRAPGEN

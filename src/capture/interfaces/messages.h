@@ -2,19 +2,19 @@
  *
  * Messages and collective calls of MPI that an MPI-IO is made of: all that any driver of ROMIO
  * calls, and what another may. Recorded on request and inside calls on files alone
- * (capture/messages.h), so that the enclosing call is always the one on the file. FLAGS is the
+ * (capture/libraries/messages.h), so that the enclosing call is always the one on the file. FLAGS is the
  * other rank, or the root; SIZE the bytes that this rank gives, or is ready to take.
  *
  * ROMIO calls the names with a P and programs those without, so that what a program sends does not
  * come here at all. What a ROMIO was found to call without has both.
  */
-#ifndef SLUICE_INTERFACES_MESSAGES_H
-#define SLUICE_INTERFACES_MESSAGES_H
+#ifndef SLUICE_CAPTURE_INTERFACES_MESSAGES_H
+#define SLUICE_CAPTURE_INTERFACES_MESSAGES_H
 
 #ifdef SLUICE_CHECK
 #include <mpi.h>
 #else
-#include "capture/messages.h"
+#include "capture/libraries/messages.h"
 #endif
 #include "capture/interfaces/marks.h"
 

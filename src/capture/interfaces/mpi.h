@@ -3,19 +3,19 @@
  * MPI-IO, and what of MPI belongs to it: start and end, and the completion of I/O requests. All of
  * MPI 3.1, and the large counts of MPI 4. Reference of the marks: docs/wrapgen.md.
  *
- * The guest is built without any MPI (capture/mpi.h has the types); with SLUICE_CHECK the
+ * The guest is built without any MPI (capture/libraries/mpi.h has the types); with SLUICE_CHECK the
  * prototypes are compared with those of an installed one.
  */
-#ifndef SLUICE_INTERFACES_MPI_H
-#define SLUICE_INTERFACES_MPI_H
+#ifndef SLUICE_CAPTURE_INTERFACES_MPI_H
+#define SLUICE_CAPTURE_INTERFACES_MPI_H
 
 #ifdef SLUICE_CHECK
 #include <mpi.h>
 #else
-#include "capture/info.h"
-#include "capture/inject.h"
+#include "capture/libraries/info.h"
+#include "capture/apply/inject.h"
 #include "capture/inline/hints.h"
-#include "capture/mpi.h"
+#include "capture/libraries/mpi.h"
 #endif
 #include "capture/interfaces/marks.h"
 

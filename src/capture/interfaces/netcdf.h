@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The layer NetCDF: files, definitions and settings, and every family of put and get. docs/wrapgen.md
- * explains the marks, capture/netcdf.h the helpers.
+ * explains the marks, capture/libraries/netcdf.h the helpers.
  *
  * A group is a number beneath that of its file, so calls on it are linked to the opening of the file.
  * tests/lint/not-io-netcdf.txt says why the rest of the library is not here.
  */
-#ifndef SLUICE_INTERFACES_NETCDF_H
-#define SLUICE_INTERFACES_NETCDF_H
+#ifndef SLUICE_CAPTURE_INTERFACES_NETCDF_H
+#define SLUICE_CAPTURE_INTERFACES_NETCDF_H
 
 #include <stddef.h>
 
@@ -24,7 +24,7 @@
 #define SINCE(major, minor) \
 	(NC_VERSION_MAJOR > (major) || (NC_VERSION_MAJOR == (major) && NC_VERSION_MINOR >= (minor)))
 #else
-#include "capture/netcdf.h"
+#include "capture/libraries/netcdf.h"
 #define PARALLEL 1
 #define SINCE(major, minor) 1
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The layer PnetCDF: files, definitions and settings, every family of put and get, blocking, collective
- * and non-blocking, and the calls that wait. docs/wrapgen.md explains the marks, capture/netcdf.h the
+ * and non-blocking, and the calls that wait. docs/wrapgen.md explains the marks, capture/libraries/netcdf.h the
  * helpers; tests/lint/not-io-pnetcdf.txt says why the rest of the library is not here.
  *
  * The families are written once for each shape (what part of a variable), and that for each type.
  */
-#ifndef SLUICE_INTERFACES_PNETCDF_H
-#define SLUICE_INTERFACES_PNETCDF_H
+#ifndef SLUICE_CAPTURE_INTERFACES_PNETCDF_H
+#define SLUICE_CAPTURE_INTERFACES_PNETCDF_H
 
 /* The lint compiles this header against that of an installed PnetCDF; the guest needs none. */
 #ifdef SLUICE_CHECK
 #include <mpi.h>
 #include <pnetcdf.h>
 #else
-#include "capture/netcdf.h"
+#include "capture/libraries/netcdf.h"
 #endif
 
 #include "capture/interfaces/marks.h"

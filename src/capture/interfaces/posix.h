@@ -10,8 +10,8 @@
  * mmap is recorded for files only, because allocators live on anonymous mappings; munmap and mremap only
  * where a recorded mapping starts. tests/lint/not-io.txt says why the rest of libc is not here.
  */
-#ifndef SLUICE_INTERFACES_POSIX_H
-#define SLUICE_INTERFACES_POSIX_H
+#ifndef SLUICE_CAPTURE_INTERFACES_POSIX_H
+#define SLUICE_CAPTURE_INTERFACES_POSIX_H
 
 #include <aio.h>
 #include <dirent.h>
@@ -44,15 +44,15 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "capture/layout.h"
-#include "capture/spread.h"
+#include "capture/apply/layout.h"
+#include "capture/apply/spread.h"
 #include "capture/interfaces/marks.h"
 
 LAYER(POSIX)
 
 /*
  * Opening. libc itself decides by __OPEN_NEEDS_MODE whether a mode was passed. Where the run's
- * parameters say so, a file that is made gets its layout first (capture/layout.h).
+ * parameters say so, a file that is made gets its layout first (capture/apply/layout.h).
  */
 FIRST(LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
@@ -312,7 +312,7 @@ CALL(META) int fremovexattr(FD int fd, PATH2 const char *name);
 
 /*
  * Names. Where there are two folders, LINK2 is the first's. With a link of ours the file behind it
- * goes, too (capture/spread.h).
+ * goes, too (capture/apply/spread.h).
  */
 FIRST(SPREAD_REPLACES(AT_FDCWD, path, AT_FDCWD, to);) LAST(spread_removed(&removal, ret);)
 CALL(META) int rename(PATH const char *path, PATH2 const char *to);

@@ -7,8 +7,8 @@
  * on the locale. getc_unlocked and its like are inlined into optimised programs and then seen only as
  * __uflow and __overflow, when the buffer runs empty or full.
  */
-#ifndef SLUICE_INTERFACES_STDIO_H
-#define SLUICE_INTERFACES_STDIO_H
+#ifndef SLUICE_CAPTURE_INTERFACES_STDIO_H
+#define SLUICE_CAPTURE_INTERFACES_STDIO_H
 
 #include <err.h>
 #include <mntent.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "capture/layout.h"
+#include "capture/apply/layout.h"
 #include "capture/interfaces/marks.h"
 
 /* Macros of libc, the second lot in fortified programs; here only the functions matter. */

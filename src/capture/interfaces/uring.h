@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * io_uring by way of liburing: the functions that make rings, hand operations over, and take their
- * results. The operations themselves are records of our own beneath them: capture/uring.h.
+ * results. The operations themselves are records of our own beneath them: capture/libraries/uring.h.
  * Reference of the marks: docs/wrapgen.md.
  *
  * With SLUICE_CHECK the prototypes are compared with those of an installed liburing.
  */
-#ifndef SLUICE_INTERFACES_URING_H
-#define SLUICE_INTERFACES_URING_H
+#ifndef SLUICE_CAPTURE_INTERFACES_URING_H
+#define SLUICE_CAPTURE_INTERFACES_URING_H
 
 #ifdef SLUICE_CHECK
 #include <liburing.h>
 #else
-#include "capture/uring.h"
+#include "capture/libraries/uring.h"
 #endif
 #include "capture/interfaces/marks.h"
 

@@ -3,13 +3,13 @@
  * The rows that annotated headers describe: one per wrapped function, checked and complete, so that
  * a template only has to print. docs/wrapgen.md is the reference of the marks.
  */
-#ifndef SLUICE_WRAPGEN_INTERFACE_H
-#define SLUICE_WRAPGEN_INTERFACE_H
+#ifndef SLUICE_CAPTURE_WRAPGEN_INTERFACE_H
+#define SLUICE_CAPTURE_WRAPGEN_INTERFACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trace/call.h"
+#include "contract/call.h"
 
 struct err;
 

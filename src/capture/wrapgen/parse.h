@@ -3,8 +3,8 @@
  * Shared by the two halves of reading a header: parse.c reads what is written, interface.c
  * completes it.
  */
-#ifndef SLUICE_WRAPGEN_PARSE_H
-#define SLUICE_WRAPGEN_PARSE_H
+#ifndef SLUICE_CAPTURE_WRAPGEN_PARSE_H
+#define SLUICE_CAPTURE_WRAPGEN_PARSE_H
 
 #include "capture/wrapgen/interface.h"
 

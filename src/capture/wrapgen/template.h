@@ -2,8 +2,8 @@
  *
  * What can be printed from the rows. A template is one constant in the list of template.c.
  */
-#ifndef SLUICE_WRAPGEN_TEMPLATE_H
-#define SLUICE_WRAPGEN_TEMPLATE_H
+#ifndef SLUICE_CAPTURE_WRAPGEN_TEMPLATE_H
+#define SLUICE_CAPTURE_WRAPGEN_TEMPLATE_H
 
 #include <stddef.h>
 
@@ -19,7 +19,7 @@ extern const struct template_ops template_preload; /* wrappers for LD_PRELOAD */
 extern const struct template_ops template_link;	   /* wrappers for ld --wrap */
 extern const struct template_ops template_flags;   /* its options */
 extern const struct template_ops template_table;   /* trace/calls.c: the rows as data */
-extern const struct template_ops template_numbers; /* trace/calls.h: their numbers */
+extern const struct template_ops template_numbers; /* contract/calls.h: their numbers */
 
 extern const struct template_ops *const template_list[]; /* ends with NULL */
 

@@ -4,8 +4,8 @@
  * preprocessor lines are left out; line markers are followed. Tokens point into the text, which
  * must outlive them and need not end in a zero.
  */
-#ifndef SLUICE_WRAPGEN_TOKEN_H
-#define SLUICE_WRAPGEN_TOKEN_H
+#ifndef SLUICE_CAPTURE_WRAPGEN_TOKEN_H
+#define SLUICE_CAPTURE_WRAPGEN_TOKEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,17 +13,17 @@
 
 #include "base/buf.h"
 #include "capture/wrapgen/interface.h"
-#include "capture/wrapgen/wrapper_parts.h"
-#include "trace/record.h"
+#include "capture/wrapgen/wrapper_internal.h"
+#include "contract/record.h"
 
 static const char preamble[] =
 	"#include <errno.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
-	"#include \"capture/frame.h\"\n"
-	"#include \"capture/handles.h\"\n"
-	"#include \"capture/library.h\"\n"
-	"#include \"capture/named.h\"\n"
-	"#include \"capture/splice.h\"\n"
-	"#include \"trace/calls.h\"\n\n";
+	"#include \"capture/record/frame.h\"\n"
+	"#include \"capture/record/handles.h\"\n"
+	"#include \"capture/libraries/library.h\"\n"
+	"#include \"capture/record/handle_table.h\"\n"
+	"#include \"capture/libraries/wrapper_helpers.h\"\n"
+	"#include \"contract/calls.h\"\n\n";
 
 /* What is called where there is no such function. Called through other types: the result is what
  * counts. */
@@ -279,7 +279,7 @@ static void print_named(struct buf *out, const struct row *row, const struct arg
 static void print_entry(struct buf *out, const struct row *row)
 {
 	if (row->library)
-		buf_printf(out, "\t%s_meet((const void *)called);\n", row->library_prefix);
+		buf_printf(out, "\t%s_bind((const void *)called);\n", row->library_prefix);
 	if (!row_has_named(row))
 		return;
 	buf_puts(out, "\tuint64_t key = ");
@@ -382,7 +382,7 @@ static void print_quiet(struct buf *out, const struct row *row)
 {
 	bool returns = row->returns != RETURNS_VOID;
 
-	buf_printf(out, "\t%s_meet((const void *)called);\n", row->library_prefix);
+	buf_printf(out, "\t%s_bind((const void *)called);\n", row->library_prefix);
 	if (row->before)
 		buf_printf(out, "\t%s\n", row->before);
 	buf_putc(out, '\t');

@@ -4,8 +4,8 @@
  * finds the real function. Both come from `struct real real`, which the template has printed
  * before, and the macro REAL(function).
  */
-#ifndef SLUICE_WRAPGEN_WRAPPER_H
-#define SLUICE_WRAPGEN_WRAPPER_H
+#ifndef SLUICE_CAPTURE_WRAPGEN_WRAPPER_H
+#define SLUICE_CAPTURE_WRAPGEN_WRAPPER_H
 
 struct buf;
 struct interface;

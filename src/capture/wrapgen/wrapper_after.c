@@ -2,13 +2,13 @@
  *
  * What a wrapper does after the real call: the error, the links, the record, and who is told.
  */
-#include "capture/wrapgen/wrapper_parts.h"
+#include "capture/wrapgen/wrapper_internal.h"
 
 #include <string.h>
 
 #include "base/buf.h"
 #include "capture/wrapgen/interface.h"
-#include "trace/record.h"
+#include "contract/record.h"
 
 /* The test for failure that goes with a result type; EOF for integers, NULL for pointers. */
 static const char *end_test(const struct row *row)

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/blob.h"
+#include "learn/file/blob.h"
 
 /* 1 / (1 + exp(x)) without overflow. */
 static double falling(double x)

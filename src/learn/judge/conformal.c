@@ -14,8 +14,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/blob.h"
-#include "learn/data/vector.h"
+#include "learn/file/blob.h"
+#include "learn/maths/vector.h"
 
 /* Products such as 100 * 0.07 lie a few units above the whole number they mean. */
 static double order_statistic(const double *sorted, size_t count, double coverage)

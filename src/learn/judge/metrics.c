@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/data/vector.h"
+#include "learn/maths/vector.h"
 #include "learn/learner.h"
 
 struct pair {

@@ -18,9 +18,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/folds.h"
-#include "learn/data/parallel.h"
-#include "learn/data/random.h"
+#include "learn/table/folds.h"
+#include "base/parallel.h"
+#include "learn/maths/random.h"
 #include "learn/judge/metrics.h"
 
 /* Draws in a row that gave nothing new: the method has no more to offer. */

@@ -16,8 +16,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/blob.h"
-#include "learn/data/softmax.h"
+#include "learn/file/blob.h"
+#include "learn/maths/softmax.h"
 #include "learn/learner.h"
 
 extern const struct learner_ops learner_bayes;

@@ -22,8 +22,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/blob.h"
-#include "learn/data/vector.h"
+#include "learn/file/blob.h"
+#include "learn/maths/vector.h"
 #include "learn/learner.h"
 
 extern const struct learner_ops learner_linear;

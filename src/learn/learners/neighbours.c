@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/blob.h"
-#include "learn/data/nearest.h"
+#include "learn/file/blob.h"
+#include "learn/maths/nearest.h"
 #include "learn/learner.h"
 
 extern const struct learner_ops learner_neighbours;

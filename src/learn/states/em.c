@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/exponential.h"
+#include "learn/maths/exponential.h"
 
 /*
  * Densities relative to the largest sum to at most MIXTURE_MAX, so that a block's product of them

@@ -15,9 +15,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/blob.h"
-#include "learn/data/exponential.h"
-#include "learn/data/vector.h"
+#include "learn/file/blob.h"
+#include "learn/maths/exponential.h"
+#include "learn/maths/vector.h"
 #include "learn/states/mixture.h"
 
 enum { ROUNDS = 500, SEEN_LEAST = 16 };

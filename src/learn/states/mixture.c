@@ -13,9 +13,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/blob.h"
-#include "learn/data/random.h"
-#include "learn/data/vector.h"
+#include "learn/file/blob.h"
+#include "learn/maths/random.h"
+#include "learn/maths/vector.h"
 #include "learn/states/em.h"
 
 enum {

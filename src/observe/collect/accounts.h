@@ -7,7 +7,7 @@
 #define SLUICE_OBSERVE_COLLECT_ACCOUNTS_H
 
 #include "trace/format.h"
-#include "trace/spool.h"
+#include "contract/spool.h"
 
 #define ACCOUNTS_STATES (PLUGIN_SLOW + 1)
 

@@ -14,8 +14,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "observe/collect/parts.h"
-#include "trace/clock.h"
-#include "trace/parameters.h"
+#include "contract/clock.h"
+#include "contract/parameters.h"
 
 #define PARAMETERS "parameters"
 #define VERDICT "verdict"

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "trace/clock.h"
+#include "contract/clock.h"
 #include "trace/format.h"
 
 /* One moment on both clocks. */

@@ -16,7 +16,7 @@
 #include "observe/collect/calibrate.h"
 #include "observe/collect/flight.h"
 #include "observe/collect/intake.h"
-#include "observe/collect/life.h"
+#include "base/process.h"
 #include "observe/collect/overhead.h"
 #include "observe/watch/plugins.h"
 #include "observe/watch/watcher.h"
@@ -171,7 +171,7 @@ static void control_describe(struct collector *c, const char *trace)
 	AUTO_FREE char *path = realpath(trace, NULL);
 
 	control->collector_pid = (int32_t)getpid();
-	control->collector_start = life_start(getpid());
+	control->collector_start = process_start(getpid());
 	control->begin_ticks = c->intake.clock.tick0;
 	control->clock_num = c->intake.clock.num;
 	control->clock_den = c->intake.clock.den;
@@ -354,7 +354,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	c->clock = o->clock;
 	c->begin = calibrate_moment(o->clock);
 	c->run.started_ns = realtime_ns();
-	c->namespace = life_namespace();
+	c->namespace = process_namespace();
 	r = directory_make(c, o, err);
 	intake_init(&c->intake, c->directory, c->run.host);
 	c->intake.clock = clock_now(c);
@@ -366,7 +366,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 					   call_table, call_count, err);
 	if (r < 0) {
 		if (c->directory)
-			life_directory_remove(c->directory);
+			process_directory_remove(c->directory);
 		collector_free(c);
 		return r;
 	}
@@ -414,24 +414,24 @@ static bool is_replaced(const struct intake *in, size_t index)
 
 /* Is the process of this member gone? One of another pid namespace is looked for among all
  * processes. */
-static bool is_gone(struct collector *c, size_t i, struct life_scan *scan, bool *scanned)
+static bool is_gone(struct collector *c, size_t i, struct process_scan *scan, bool *scanned)
 {
 	const struct spool_header *h = c->intake.members[i]->spool.header;
 
 	if (is_replaced(&c->intake, i))
 		return true;
 	if (h->pid_namespace == c->namespace)
-		return life_start(h->pid) != h->process_start;
+		return process_start(h->pid) != h->process_start;
 	if (!*scanned)
-		life_scan(scan, c->namespace);
+		process_scan(scan, c->namespace);
 	*scanned = true;
-	return !life_scan_has(scan, h->pid_namespace, h->pid);
+	return !process_scan_has(scan, h->pid_namespace, h->pid);
 }
 
 /* Sees which processes have ended. */
 static void lives_check(struct collector *c, bool reap)
 {
-	struct life_scan scan = { .since = c->control->collector_start };
+	struct process_scan scan = { .since = c->control->collector_start };
 	bool scanned = false;
 
 	for (size_t i = 0; i < c->intake.member_count; i++) {
@@ -441,9 +441,9 @@ static void lives_check(struct collector *c, bool reap)
 			continue;
 		m->ended = is_gone(c, i, &scan, &scanned);
 		if (reap && !m->ended && m->spool.header->pid_namespace == c->namespace)
-			spool_reap(&m->spool, life_thread);
+			spool_reap(&m->spool, process_thread);
 	}
-	life_scan_release(&scan);
+	process_scan_release(&scan);
 }
 
 static void spools_find(struct collector *c)
@@ -605,7 +605,7 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 		r = err_set(err, late.code, "%s", late.text);
 	if (totals)
 		*totals = in->totals;
-	life_directory_remove(c->directory);
+	process_directory_remove(c->directory);
 	collector_free(c);
 	return r;
 }

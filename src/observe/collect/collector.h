@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "trace/format.h"
-#include "trace/spool.h"
+#include "contract/spool.h"
 
 struct config;
 struct err;
@@ -28,13 +28,13 @@ struct collector_options {
 	uint64_t spool_bytes;  /* bound of all spools of the run together */
 	enum capture_mode mode;
 	enum capture_clock clock;
-	bool messages;	  /* record those of MPI-IO, too; see capture/messages.h */
+	bool messages;	  /* record those of MPI-IO, too; see capture/libraries/messages.h */
 	const char *skip; /* program names to leave alone, separated by blanks or commas */
 	const struct run_info *run;  /* copied; started_ns is filled in */
 	const struct config *config; /* of plug-ins and all that watches; NULL: nobody does */
 	uint64_t flight_ring;	/* activities that a flight recorder keeps; 0: all are written */
 	const char *board;	/* see observe/reason/board.h; NULL: there is one node */
-	const char *parameters; /* text of trace/parameters.h; NULL: none */
+	const char *parameters; /* text of contract/parameters.h; NULL: none */
 	bool parameters_shared; /* the other nodes of the job have the same */
 	double overhead_budget; /* share of the run time, see overhead.h; 0: no limit */
 	int64_t overhead_grace_ns;

@@ -12,7 +12,7 @@
 #include "observe/collect/collector.h"
 #include "observe/collect/order.h"
 #include "observe/collect/resolve.h"
-#include "trace/drain.h"
+#include "observe/collect/drain.h"
 #include "trace/format.h"
 
 struct flight;

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "trace/format.h"
-#include "trace/spool.h"
+#include "contract/spool.h"
 
 struct err;
 

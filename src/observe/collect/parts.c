@@ -15,7 +15,7 @@
 #include "base/place.h"
 #include "observe/collect/agreement.h"
 #include "trace/format.h"
-#include "trace/merge.h"
+#include "trace/merge/merge.h"
 
 #define MERGING "merging"
 #define JOB_DIGITS 16

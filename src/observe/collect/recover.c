@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "observe/collect/collector.h"
 #include "observe/collect/intake.h"
-#include "observe/collect/life.h"
+#include "base/process.h"
 
 #define BATCH 4096
 
@@ -42,7 +42,7 @@ static struct control *control_open(const char *directory, struct err *err)
 
 static bool is_dead(const struct control *c)
 {
-	return life_start(c->collector_pid) != c->collector_start;
+	return process_start(c->collector_pid) != c->collector_start;
 }
 
 static bool collector_is(const char *directory, bool wanted_dead)
@@ -200,7 +200,7 @@ int collector_recover(const char *directory, char **trace, struct collector_tota
 	if (r >= 0) {
 		*trace = xstrdup(control->trace);
 		*totals = in.totals;
-		life_directory_remove(directory);
+		process_directory_remove(directory);
 	} else {
 		unlink(path);
 	}

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "observe/collect/job.h"
-#include "observe/collect/life.h"
-#include "trace/clock.h"
+#include "base/job.h"
+#include "base/process.h"
+#include "contract/clock.h"
 
 #define COLLECTOR "collector"
 #define READY "ready"
@@ -114,7 +114,7 @@ static void bury(int dir, const char *path)
 	if (fstat(dir, &seen) != 0 || lstat(path, &now) != 0 || seen.st_ino != now.st_ino)
 		return; /* somebody else has done it */
 	if (!has(dir, CONTROL_NAME)) {
-		life_directory_remove(path);
+		process_directory_remove(path);
 		return;
 	}
 	grave = beside(path);
@@ -232,9 +232,9 @@ static int found(const char *path, const struct share_options *o)
 	else if (rename(fresh, path) != 0)
 		r = errno == ENOTEMPTY ? -EEXIST : -errno;
 	else if ((r = collector_spawn(path, fd, o)) < 0)
-		life_directory_remove(path);
+		process_directory_remove(path);
 	if (fresh && r < 0)
-		life_directory_remove(fresh);
+		process_directory_remove(fresh);
 	return r;
 }
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "store/outcomes.h"
-#include "trace/hints.h"
+#include "contract/hints.h"
 
 #define KEY_BYTES 64
 #define VALUE_BYTES 256

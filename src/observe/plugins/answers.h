@@ -9,7 +9,7 @@
  * of rates would be that of the fastest. It must be better
  * by `margin`, and what was compared must be at least half of what the defaults were seen doing;
  * else, and when sets are equally good, the defaults stay. Sets with a hint that is not safe
- * (trace/hints.h) are never chosen.
+ * (contract/hints.h) are never chosen.
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_ANSWERS_H
 #define SLUICE_OBSERVE_PLUGINS_ANSWERS_H
@@ -60,7 +60,7 @@ void answers_release(struct answers *answers);
 /* The hints for a file; NULL: the defaults. */
 const char *answers_find(const struct answers *answers, const char *extension, char mode);
 
-/* Writes what guests read, see trace/hints.h. */
+/* Writes what guests read, see contract/hints.h. */
 int answers_write(const struct answers *answers, const struct history_options *options,
 		  const char *path, struct err *err);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "observe/report/names.h"
-#include "observe/report/traffic.h"
+#include "observe/tally/names.h"
+#include "observe/tally/traffic.h"
 
 /* More than a process may have open; of more, those opened first are taken for opened anew. */
 #define OPENS_MAX 65536

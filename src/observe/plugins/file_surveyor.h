@@ -35,9 +35,9 @@
 
 #include "base/map.h"
 #include "observe/plugins/survey.h"
-#include "observe/report/nest.h"
-#include "observe/report/ranks.h"
-#include "observe/report/recent.h"
+#include "observe/tally/nest.h"
+#include "observe/tally/ranks.h"
+#include "observe/tally/recent.h"
 
 struct file_surveyor {
 	const struct sluice_host *host;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/unit.h"
 #include "observe/plugins/grading.h"
-#include "observe/report/traffic.h"
+#include "observe/tally/traffic.h"
 #include "trace/facts.h"
 
 #define CLASSES_DEFAULT "open close read write copy sync"

@@ -14,11 +14,11 @@
 #include "base/place.h"
 #include "base/unit.h"
 #include "observe/plugins/answers.h"
-#include "observe/report/recent.h"
-#include "observe/report/traffic.h"
+#include "observe/tally/recent.h"
+#include "observe/tally/traffic.h"
 #include "store/outcomes.h"
-#include "trace/hints.h"
-#include "trace/record.h"
+#include "contract/hints.h"
+#include "contract/record.h"
 
 #define OPENS_MAX 65536	  /* files open at once, over all ranks */
 #define STARTED_MAX 65536 /* operations under way */

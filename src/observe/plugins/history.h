@@ -11,7 +11,7 @@
  * that in which any of its accesses was under way, from the start of a non-blocking one to its
  * completion; opening, closing and flushing are not in it. It is credited, once all have closed the
  * file or the run ends, to the operation, the user, the extension of the file's name
- * (trace/hints.h), the size class of an average access, and the hints in force, which includes what
+ * (contract/hints.h), the size class of an average access, and the hints in force, which includes what
  * the program sets itself.
  *
  * Options, in [plugin.history]:

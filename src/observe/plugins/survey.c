@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "observe/plugins/survey.h"
 
-#include "observe/report/traffic.h"
+#include "observe/tally/traffic.h"
 
 static const uint64_t stride_limits[SURVEY_STRIDES - 1] = { 4 << 10, 64 << 10, 1 << 20, 16 << 20 };
 static const uint64_t alignments[SURVEY_ALIGNMENTS] = { 512, 4 << 10, 1 << 20 };

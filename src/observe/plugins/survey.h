@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "observe/plugins/regions.h"
-#include "observe/report/measure.h"
+#include "observe/tally/measure.h"
 
 /* What file systems mostly have in memory by reading ahead, and disks reach without a head move. */
 #define SURVEY_SHORT_SEEK_BYTES (64 << 10)

@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "base/unit.h"
 #include "observe/plugins/file_surveyor.h"
-#include "observe/report/names.h"
-#include "observe/report/traffic.h"
+#include "observe/tally/names.h"
+#include "observe/tally/traffic.h"
 
 #define TOP_DEFAULT 20
 

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "observe/plugins/file_surveyor.h"
-#include "observe/report/traffic.h"
+#include "observe/tally/traffic.h"
 
 /* What one process did to a file, and to whom that counts. */
 struct part {

@@ -14,9 +14,9 @@
 #include "observe/collect/overhead.h"
 #include "observe/report/findings.h"
 #include "observe/report/loss.h"
-#include "observe/report/names.h"
+#include "observe/tally/names.h"
 #include "observe/report/render.h"
-#include "observe/report/summary.h"
+#include "observe/tally/summary.h"
 
 #define BATCH 4096
 #define LAYERS_MAX 3

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "observe/report/ranks.h"
+#include "observe/tally/ranks.h"
 #include "trace/format.h"
 
 struct finding {

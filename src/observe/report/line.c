@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "observe/report/names.h"
+#include "observe/tally/names.h"
 
 /* Columns of a tree: they hold an hour, a thousand processes and all layers. */
 #define TREE_ID 13

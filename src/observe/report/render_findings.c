@@ -14,7 +14,7 @@
 #include "base/unit.h"
 #include "observe/report/findings.h"
 #include "observe/report/render.h"
-#include "observe/report/summary.h"
+#include "observe/tally/summary.h"
 #include "observe/stats/window.h"
 
 #define SOURCE_GROUPS 40

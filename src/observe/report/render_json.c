@@ -3,10 +3,10 @@
 #include "base/mem.h"
 #include "observe/plugins/file_surveyor.h"
 #include "observe/report/loss.h"
-#include "observe/report/names.h"
+#include "observe/tally/names.h"
 #include "observe/report/render.h"
-#include "observe/report/summary.h"
-#include "observe/report/traffic.h"
+#include "observe/tally/summary.h"
+#include "observe/tally/traffic.h"
 
 static void put_run(struct json *json, const struct trace_head *head)
 {

@@ -11,9 +11,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "observe/report/honour.h"
+#include "observe/tally/effect.h"
 #include "observe/report/render.h"
-#include "observe/report/summary.h"
+#include "observe/tally/summary.h"
 
 /* Rows of several files that say the same. */
 struct alike {
@@ -60,14 +60,14 @@ static struct alike *groups_new(const struct summary *s, const struct parameter 
 		if (!is_asked(&rows[i]))
 			continue;
 		judgement =
-			honour_judge(&rows[i], parameters_evidence(&s->parameters, rows[i].file));
+			effect_judge(&rows[i], parameters_evidence(&s->parameters, rows[i].file));
 		while (g < groups + *count && !is_alike(g, &rows[i], &judgement))
 			g++;
 		if (g == groups + *count)
 			groups[(*count)++] =
 				(struct alike){ .first = &rows[i], .judgement = judgement };
 		else
-			honour_join(&g->judgement, &judgement);
+			effect_join(&g->judgement, &judgement);
 		g->files++;
 		g->openings += rows[i].openings;
 		g->agreeing += rows[i].agreeing;
@@ -89,8 +89,8 @@ static const char *name_of(const struct summary *s, file_id file)
 
 static void add_honour(struct table *table, const struct judgement *j)
 {
-	const char *who = j->honour == HONOUR_SOMEBODY ? j->by
-			  : j->honour == HONOUR_NOBODY ? "nobody"
+	const char *who = j->honour == EFFECT_APPLIED ? j->by
+			  : j->honour == EFFECT_IGNORED ? "nobody"
 						       : "not known";
 
 	if (j->why[0])
@@ -156,8 +156,8 @@ static void put_parameter(struct json *json, const struct summary *s, const stru
 	json_count(json, "openings", row->openings);
 	json_count(json, "agreeing", row->agreeing);
 	if (is_asked(row)) {
-		j = honour_judge(row, parameters_evidence(&s->parameters, row->file));
-		json_text(json, "honoured", honour_name(j.honour));
+		j = effect_judge(row, parameters_evidence(&s->parameters, row->file));
+		json_text(json, "honoured", effect_name(j.honour));
 		json_text(json, "by", j.by);
 		json_text(json, "why", j.why);
 	}
@@ -190,7 +190,7 @@ static bool is_honoured(const struct alike *groups, size_t count, const char *na
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(groups[i].first->name, name) == 0 &&
-		    groups[i].judgement.honour != HONOUR_SOMEBODY)
+		    groups[i].judgement.honour != EFFECT_APPLIED)
 			return false;
 	return true;
 }

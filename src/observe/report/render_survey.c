@@ -3,9 +3,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "observe/plugins/file_surveyor.h"
-#include "observe/report/names.h"
+#include "observe/tally/names.h"
 #include "observe/report/render.h"
-#include "observe/report/traffic.h"
+#include "observe/tally/traffic.h"
 
 static void print_prefix(FILE *out, const struct report *report, const struct survey_row *row)
 {

@@ -7,9 +7,9 @@
 #include "base/table.h"
 #include "base/term.h"
 #include "base/unit.h"
-#include "observe/report/names.h"
+#include "observe/tally/names.h"
 #include "observe/report/render.h"
-#include "observe/report/summary.h"
+#include "observe/tally/summary.h"
 
 /* Titles are collected column by column; the cells of a row come in the same order. */
 struct titles {

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/unit.h"
 #include "observe/report/render.h"
-#include "observe/report/summary.h"
+#include "observe/tally/summary.h"
 
 /* The verdict calls ranks uneven if the slowest takes so many times the average. */
 #define UNEVEN 1.1

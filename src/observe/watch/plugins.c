@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "observe/watch/library.h"
 #include "trace/facts.h"
-#include "trace/spool.h"
+#include "contract/spool.h"
 
 static struct plugin_choice *choice_new(struct plugin_choices *choices, const char *name,
 					uint32_t layers, const char *origin)

@@ -15,13 +15,13 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/mem.h"
-#include "observe/collect/life.h"
+#include "base/process.h"
 #include "observe/watch/message.h"
 #include "observe/watch/plugins.h"
 #include "observe/watch/queue.h"
 #include "observe/watch/watching.h"
-#include "trace/clock.h"
-#include "trace/spool.h"
+#include "contract/clock.h"
+#include "contract/spool.h"
 
 #define BACK_BYTES (1024u * 1024)
 /* Batches after which the watcher is woken, should it sleep: while it keeps up, what is passed
@@ -342,7 +342,7 @@ struct watcher_counts watcher_counts(const struct watcher *w)
 /* Waits for its end, and listens meanwhile. */
 static void end_await(struct watcher *w)
 {
-	AUTO_CLOSE int pidfd = life_pidfd(w->pid);
+	AUTO_CLOSE int pidfd = process_pidfd(w->pid);
 	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
 	uint64_t until = clock_monotonic_ns() + (uint64_t)w->stop_ms * 1000000;
 	bool finished = false;

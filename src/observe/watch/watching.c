@@ -25,7 +25,7 @@
 #include "observe/watch/plugins.h"
 #include "observe/watch/queue.h"
 #include "observe/watch/watcher.h"
-#include "trace/clock.h"
+#include "contract/clock.h"
 #include "trace/ticks.h"
 
 #define TICK_NS 100000000

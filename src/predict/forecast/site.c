@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "predict/describe.h"
-#include "predict/forecast/jobs.h"
+#include "predict/forecast/jobs/jobs.h"
 
 #define FIELD(name) offsetof(struct site, name)
 

@@ -43,7 +43,7 @@ struct machine {
 /*
  * By name, or by the path of a description (it has a slash or ends in ".ini"). A name is looked for
  * in $SLUICE_MACHINES, beside the binary (build tree), and in ../share/sluice/machines (installed).
- * err names file and line. Section [replica] is the simulator's (predict/simulate/replica.h); with
+ * err names file and line. Section [replica] is the simulator's (lab/replica/replica.h); with
  * machine_text() it gets the same file.
  */
 int machine_open(struct machine *machine, const char *name, struct err *err);

@@ -14,9 +14,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/parallel.h"
+#include "base/parallel.h"
 #include "predict/describe.h"
-#include "predict/simulate/system_parts.h"
+#include "predict/simulate/system_internal.h"
 
 #define DAY_S 86400.0
 #define FIRST_JOB 3901500u /* the paper's sample */

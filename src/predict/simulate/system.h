@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "predict/forecast/chronicle.h"
+#include "predict/forecast/chronicle/chronicle.h"
 
 struct err;
 

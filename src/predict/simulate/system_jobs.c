@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "predict/simulate/system_parts.h"
+#include "predict/simulate/system_internal.h"
 
 #define HOUR_S 3600.0
 #define DAY_S 86400.0

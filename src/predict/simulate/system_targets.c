@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "learn/data/exponential.h"
-#include "predict/simulate/system_parts.h"
+#include "learn/maths/exponential.h"
+#include "predict/simulate/system_internal.h"
 
 #define PRESSURE_MOST 3.0
 

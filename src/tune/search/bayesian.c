@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/data/library.h"
-#include "learn/data/random.h"
+#include "learn/maths/library.h"
+#include "learn/maths/random.h"
 #include "params/space.h"
 #include "tune/search/draw.h"
 #include "tune/search/search.h"

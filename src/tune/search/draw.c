@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/data/random.h"
+#include "learn/maths/random.h"
 #include "params/space.h"
 
 /* A space that allows less than one in so many is one to search with `exhaustive`. */

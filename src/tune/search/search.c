@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/data/real.h"
+#include "base/number.h"
 #include "params/space.h"
 
 const struct search_ops *const searches[] = { &search_bayesian,
@@ -137,7 +137,7 @@ static int setting_value(const struct search_ops *ops, const struct search_setti
 {
 	double number;
 
-	if (!real_parse(text, n, &number) || !(number >= setting->min) ||
+	if (!number_parse(text, n, &number) || !(number >= setting->min) ||
 	    !(number <= setting->max) || (setting->is_whole && number != floor(number)))
 		return err_set(err, EINVAL, "%s of the %s search is a %snumber from %g to %g",
 			       setting->name, ops->name, setting->is_whole ? "whole " : "",

@@ -2,7 +2,7 @@
  *
  * What the trials so far say about all points of a space: a Gaussian process over its encoding, of
  * the logarithm of costs. A failure counts as the worst cost that was seen. For the Bayesian search
- * and for who asks which parameters matter (tune/importance.h).
+ * and for who asks which parameters matter (tune/loop/importance.h).
  *
  * With a prior, its logarithm times a slope is the mean of the process, which then learns what is
  * left. The slope is learnt, too, from 1 at first down to 0 where the prior proves wrong; a factor
@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "learn/learners/gaussian.h"
+#include "learn/learners/gaussian/gaussian.h"
 #include "tune/search/encoding.h"
 #include "tune/search/search.h"
 

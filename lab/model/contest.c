@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab/model/contest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/table/csv.h"
+#include "learn/table/dataset.h"
+#include "learn/maths/random.h"
+
+#define MIB 1048576ull
+
+void contest_release(struct contest *contest)
+{
+	free(contest->instances);
+	free(contest->aggregators);
+	free(contest->buffers);
+	free(contest->choices);
+	free(contest->seconds);
+	free(contest->means);
+	*contest = (struct contest){ 0 };
+}
+
+static int choices_make(struct contest *contest, struct err *err)
+{
+	const struct machine *machine = &contest->machine;
+
+	contest->choice_count = contest->aggregator_count * contest->buffer_count;
+	contest->choices = xcalloc(contest->choice_count, sizeof(*contest->choices));
+	contest->initial = SIZE_MAX;
+	for (size_t i = 0; i < contest->choice_count; i++) {
+		struct settings *s = &contest->choices[i];
+
+		/* Asked for, since ROMIO leaves contiguous accesses alone otherwise. */
+		*s = (struct settings){
+			.aggregators = contest->aggregators[i / contest->buffer_count],
+			.buffer_bytes = contest->buffers[i % contest->buffer_count],
+			.buffering = BUFFERING_ENABLED,
+		};
+		if (s->aggregators == machine->aggregators &&
+		    s->buffer_bytes == machine->buffer_bytes)
+			contest->initial = i;
+	}
+	if (contest->initial == SIZE_MAX)
+		return err_set(err, EINVAL,
+			       "the default of %s, %" PRIu64 " aggregators with buffers of %" PRIu64
+			       " bytes, is not among the choices",
+			       machine->name, machine->aggregators, machine->buffer_bytes);
+	return 0;
+}
+
+static struct access access_of(uint64_t nodes, uint64_t ranks, uint64_t bytes)
+{
+	return (struct access){ .nodes = nodes, .ranks = ranks, .rank_bytes = bytes };
+}
+
+int contest_paper(struct contest *contest, const struct machine *machine, struct err *err)
+{
+	static const uint64_t nodes[] = { 128, 256, 512 }, aggregators[] = { 4, 16, 64 },
+			      buffers[] = { 8 * MIB, 16 * MIB, 32 * MIB };
+	static const uint64_t sizes[] = { 1, 2, 4, 8, 16, 32, 64, 96, 128, 196, 256 };
+	size_t n = sizeof(nodes) / sizeof(*nodes), s = sizeof(sizes) / sizeof(*sizes);
+	struct contest made = { .machine = *machine, .instance_count = n * s };
+	int r;
+
+	made.instances = xcalloc(n * s, sizeof(*made.instances));
+	for (size_t i = 0; i < n * s; i++)
+		made.instances[i] =
+			access_of(nodes[i / s], nodes[i / s] * machine->cores, sizes[i % s] * MIB);
+	made.aggregator_count = made.buffer_count = 3;
+	made.aggregators = xmalloc(sizeof(aggregators));
+	memcpy(made.aggregators, aggregators, sizeof(aggregators));
+	made.buffers = xmalloc(sizeof(buffers));
+	memcpy(made.buffers, buffers, sizeof(buffers));
+	r = choices_make(&made, err);
+	if (r < 0) {
+		contest_release(&made);
+		return r;
+	}
+	*contest = made;
+	return 0;
+}
+
+/* ---- times ---- */
+
+static void means_make(struct contest *contest)
+{
+	size_t cells = contest->instance_count * contest->choice_count;
+
+	free(contest->means);
+	contest->means = xcalloc(cells, sizeof(*contest->means));
+	for (size_t i = 0; i < cells; i++) {
+		for (size_t k = 0; k < contest->runs; k++)
+			contest->means[i] += contest->seconds[i * contest->runs + k];
+		contest->means[i] /= (double)contest->runs;
+	}
+}
+
+int contest_measure(struct contest *contest, size_t runs, contest_run run, void *arg,
+		    struct err *err)
+{
+	size_t cells = contest->instance_count * contest->choice_count;
+	double *seconds = xcalloc(cells * runs, sizeof(*seconds));
+
+	for (size_t i = 0; i < cells * runs; i++) {
+		size_t cell = i / runs;
+
+		seconds[i] = run(arg, &contest->instances[cell / contest->choice_count],
+				 &contest->choices[cell % contest->choice_count], i % runs);
+		if (!(seconds[i] > 0) || !isfinite(seconds[i])) {
+			int r = err_set(err, EDOM, "a run that takes %g seconds is none",
+					seconds[i]);
+
+			free(seconds);
+			return r;
+		}
+	}
+	free(contest->seconds);
+	contest->seconds = seconds;
+	contest->runs = runs;
+	means_make(contest);
+	return 0;
+}
+
+/* ---- tables ---- */
+
+enum { NODES, RANKS, BYTES, AGGREGATORS, BUFFER, SECONDS, COLUMNS };
+static const char *const column_names[COLUMNS] = { "nodes",	  "ranks",	  "rank_bytes",
+						   "aggregators", "buffer_bytes", "seconds" };
+
+/* What is being read: where columns are, and how many runs each cell has by now. */
+struct reading {
+	const struct dataset *table;
+	const char *name;
+	int columns[COLUMNS]; /* -1: there is none */
+	struct contest *made;
+	struct err *err;
+};
+
+static double cell_of(const struct reading *reading, size_t row, int column)
+{
+	int at = reading->columns[column];
+
+	return at < 0 ? NAN : dataset_row(reading->table, row)[at];
+}
+
+/* Rows are told as lines of the file; the names are its first. */
+static int row_check(const struct reading *reading, size_t row)
+{
+	for (int c = 0; c < COLUMNS; c++) {
+		double value = cell_of(reading, row, c);
+
+		if (reading->columns[c] < 0)
+			continue;
+		if (!(value > 0) || !isfinite(value) ||
+		    (c != SECONDS && (value != floor(value) || value > 0x1p53)))
+			return err_set(reading->err, EINVAL, "%s:%zu: %s must be a %s above 0",
+				       reading->name, row + 2, column_names[c],
+				       c == SECONDS ? "number" : "whole number");
+	}
+	return 0;
+}
+
+static int columns_find(struct reading *reading)
+{
+	const struct dataset *table = reading->table;
+
+	for (int c = 0; c < COLUMNS; c++) {
+		int at = dataset_find(table, column_names[c], reading->err);
+
+		if (at < 0 && c != RANKS)
+			return err_prefix(reading->err, "%s", reading->name);
+		if (at >= 0 && table->columns[at].levels)
+			return err_set(reading->err, EINVAL, "%s: column %s holds texts",
+				       reading->name, column_names[c]);
+		reading->columns[c] = at < 0 ? -1 : at;
+	}
+	for (size_t row = 0; row < table->rows; row++) {
+		int r = row_check(reading, row);
+
+		if (r < 0)
+			return r;
+	}
+	return table->rows ? 0
+			   : err_set(reading->err, ENODATA, "%s: there are no rows", reading->name);
+}
+
+static int count_compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t *levels_of(const struct reading *reading, int column, size_t *count)
+{
+	size_t rows = reading->table->rows, used = 0;
+	uint64_t *levels = xmalloc(rows * sizeof(*levels));
+
+	for (size_t i = 0; i < rows; i++)
+		levels[i] = (uint64_t)cell_of(reading, i, column);
+	qsort(levels, rows, sizeof(*levels), count_compare);
+	for (size_t i = 0; i < rows; i++)
+		if (!i || levels[i] != levels[i - 1])
+			levels[used++] = levels[i];
+	*count = used;
+	return levels;
+}
+
+static struct access row_access(const struct reading *reading, size_t row)
+{
+	double nodes = cell_of(reading, row, NODES), ranks = cell_of(reading, row, RANKS);
+
+	if (isnan(ranks))
+		ranks = nodes * (double)reading->made->machine.cores;
+	return access_of((uint64_t)nodes, (uint64_t)ranks, (uint64_t)cell_of(reading, row, BYTES));
+}
+
+/* Its number; a new one is added. */
+static size_t instance_of(struct contest *made, const struct access *access)
+{
+	size_t i = 0;
+
+	for (; i < made->instance_count; i++) {
+		const struct access *a = &made->instances[i];
+
+		if (a->nodes == access->nodes && a->ranks == access->ranks &&
+		    a->rank_bytes == access->rank_bytes)
+			return i;
+	}
+	made->instances = xrealloc(made->instances, i + 1, sizeof(*made->instances));
+	made->instances[made->instance_count++] = *access;
+	return i;
+}
+
+static size_t choice_of(const struct reading *reading, size_t row)
+{
+	const struct contest *made = reading->made;
+	size_t a = 0, b = 0;
+
+	while (made->aggregators[a] != (uint64_t)cell_of(reading, row, AGGREGATORS))
+		a++;
+	while (made->buffers[b] != (uint64_t)cell_of(reading, row, BUFFER))
+		b++;
+	return a * made->buffer_count + b;
+}
+
+/* Every cell must have as many runs as the first. */
+static int runs_check(const struct reading *reading, const size_t *runs)
+{
+	const struct contest *made = reading->made;
+
+	for (size_t i = 0; i < made->instance_count * made->choice_count; i++) {
+		const struct access *a = &made->instances[i / made->choice_count];
+		const struct settings *s = &made->choices[i % made->choice_count];
+
+		if (runs[i] != made->runs)
+			return err_set(reading->err, EINVAL,
+				       "%s: %zu runs of %" PRIu64 " nodes, %" PRIu64
+				       " bytes per rank with %" PRIu64
+				       " aggregators and buffers of %" PRIu64
+				       " bytes, %zu of others",
+				       reading->name, runs[i], a->nodes, a->rank_bytes,
+				       s->aggregators, s->buffer_bytes, made->runs);
+	}
+	return 0;
+}
+
+static int seconds_take(struct reading *reading)
+{
+	struct contest *made = reading->made;
+	size_t rows = reading->table->rows, cells;
+	AUTO_FREE size_t *cell = xmalloc(rows * sizeof(*cell)), *runs = NULL;
+	int r;
+
+	for (size_t i = 0; i < rows; i++) {
+		struct access access = row_access(reading, i);
+
+		cell[i] = instance_of(made, &access) * made->choice_count + choice_of(reading, i);
+	}
+	cells = made->instance_count * made->choice_count;
+	runs = xcalloc(cells, sizeof(*runs));
+	made->runs = rows / cells + !!(rows % cells);
+	for (size_t i = 0; i < rows; i++)
+		runs[cell[i]]++;
+	r = runs_check(reading, runs);
+	if (r < 0)
+		return r;
+	made->seconds = xcalloc(cells * made->runs, sizeof(*made->seconds));
+	memset(runs, 0, cells * sizeof(*runs));
+	for (size_t i = 0; i < rows; i++)
+		made->seconds[cell[i] * made->runs + runs[cell[i]]++] =
+			cell_of(reading, i, SECONDS);
+	means_make(made);
+	return 0;
+}
+
+int contest_table(struct contest *contest, const struct machine *machine,
+		  const struct dataset *table, const char *name, struct err *err)
+{
+	struct contest made = { .machine = *machine };
+	struct err silent = { 0 };
+	struct reading reading = {
+		.table = table, .name = name, .made = &made, .err = err ? err : &silent
+	};
+	int r = columns_find(&reading);
+
+	if (r < 0)
+		return r;
+	made.aggregators = levels_of(&reading, AGGREGATORS, &made.aggregator_count);
+	made.buffers = levels_of(&reading, BUFFER, &made.buffer_count);
+	r = choices_make(&made, reading.err);
+	if (r < 0)
+		err_prefix(reading.err, "%s", name);
+	else
+		r = seconds_take(&reading);
+	if (r < 0)
+		contest_release(&made);
+	else
+		*contest = made;
+	return r;
+}
+
+int contest_read(struct contest *contest, const struct machine *machine, const char *path,
+		 struct err *err)
+{
+	AUTO_DATASET struct dataset table = { 0 };
+	int r = csv_read(&table, path, err);
+
+	return r < 0 ? r : contest_table(contest, machine, &table, path, err);
+}
+
+int contest_write(const struct contest *contest, const char *path, struct err *err)
+{
+	AUTO_DATASET struct dataset table = { 0 };
+	size_t rows = contest->instance_count * contest->choice_count * contest->runs;
+
+	dataset_init(&table, rows, COLUMNS, column_names);
+	for (size_t i = 0; i < rows; i++) {
+		size_t cell = i / contest->runs;
+		const struct access *a = &contest->instances[cell / contest->choice_count];
+		const struct settings *s = &contest->choices[cell % contest->choice_count];
+		const double values[COLUMNS] = { (double)a->nodes,	  (double)a->ranks,
+						 (double)a->rank_bytes,	  (double)s->aggregators,
+						 (double)s->buffer_bytes, contest->seconds[i] };
+
+		memcpy(dataset_row(&table, i), values, sizeof(values));
+	}
+	return csv_write(&table, path, err);
+}
+
+/* ---- gains ---- */
+
+double contest_gain(const struct contest *contest, size_t instance, size_t choice)
+{
+	return contest_mean(contest, instance, contest->initial) /
+	       contest_mean(contest, instance, choice);
+}
+
+size_t contest_best(const struct contest *contest, size_t instance)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < contest->choice_count; i++)
+		if (contest_mean(contest, instance, i) < contest_mean(contest, instance, best))
+			best = i;
+	return best;
+}
+
+size_t contest_design(const struct contest *contest, uint64_t seed, size_t *points)
+{
+	size_t a = contest->aggregator_count, b = contest->buffer_count, count = 0;
+	size_t longer = a > b ? a : b, shorter = a > b ? b : a;
+
+	for (size_t instance = 0; instance < contest->instance_count; instance++) {
+		struct random random;
+		size_t k;
+
+		random_stream(&random, seed, instance);
+		k = random_below(&random, shorter);
+		for (size_t i = 0; i < longer; i++) {
+			size_t x = a >= b ? i : (i + k) % a, y = a >= b ? (i + k) % b : i;
+
+			points[count++] = instance * contest->choice_count + x * b + y;
+		}
+	}
+	return count;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Figures 4 and 5, Table I and Figure 6: what the generated systems are like.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "lab/reproduce/wan.h"
+#include "learn/judge/metrics.h"
+
+static const struct sheet_column columns[] = {
+	{ "number", "number", 0 }, { ">Titan, paper", "titan_paper", 4 },
+	{ ">Titan", "titan", 4 },  { ">Cori, paper", "cori_paper", 4 },
+	{ ">Cori", "cori", 4 },	   { 0 }
+};
+
+/* A number of the paper and ours, for both systems. */
+struct pair {
+	const char *name;
+	double paper[WAN_SYSTEMS], ours[WAN_SYSTEMS];
+};
+
+static void put_pairs(struct sheet *sheet, const struct pair *pairs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		sheet_text(sheet, "%s", pairs[i].name);
+		for (size_t k = 0; k < WAN_SYSTEMS; k++) {
+			sheet_number(sheet, pairs[i].paper[k]);
+			sheet_number(sheet, pairs[i].ours[k]);
+		}
+	}
+}
+
+/* ---- figures 4 and 5 ---- */
+
+enum {
+	TIME_FIRST,
+	TIME_SECOND,
+	TIME_WITHIN,
+	TIME_MEDIAN,
+	TIME_P95,
+	TIME_P99,
+	TIME_MOST,
+	TIME_LONG
+};
+#define TIMES 8
+
+static void times_of(const struct wan *wan, size_t k, size_t size, struct pair pairs[TIMES])
+{
+	size_t count, within = 0, longer = 0;
+	AUTO_FREE double *sorted = wan_seconds(wan, size, &count);
+	bool is_large = size == WAN_1G;
+	struct wan_modes modes;
+
+	wan_modes(&modes, sorted, count, is_large ? wan->paper->span_s : wan->paper->probe_span_s);
+	for (size_t i = 0; i < count; i++) {
+		within += sorted[i] < wan->paper->within_s;
+		longer += sorted[i] >= 50;
+	}
+	for (size_t i = 0; i < TIMES; i++)
+		pairs[i].paper[k] = NAN;
+	if (is_large) {
+		pairs[TIME_FIRST].paper[k] = wan->paper->modes_s[0];
+		pairs[TIME_SECOND].paper[k] = wan->paper->modes_s[1];
+	}
+	pairs[TIME_FIRST].ours[k] = modes.first_s;
+	pairs[TIME_SECOND].ours[k] = modes.second_s;
+	pairs[TIME_WITHIN].ours[k] = (double)within / (double)count;
+	pairs[TIME_MEDIAN].ours[k] = sorted[count / 2];
+	pairs[TIME_P95].ours[k] = sorted[count * 95 / 100];
+	pairs[TIME_P99].ours[k] = sorted[count * 99 / 100];
+	pairs[TIME_MOST].ours[k] = sorted[count - 1];
+	pairs[TIME_LONG].ours[k] = (double)longer;
+}
+
+static void put_times(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS],
+		      size_t size, const char *name, const char *title)
+{
+	struct pair pairs[TIMES] = { { .name = "first mode, s" },  { .name = "second mode, s" },
+				     { .name = "share within" },   { .name = "median, s" },
+				     { .name = "95 % within, s" }, { .name = "99 % within, s" },
+				     { .name = "longest, s" },	   { .name = "50 s and more" } };
+	struct sheet sheet;
+
+	for (size_t k = 0; k < WAN_SYSTEMS; k++)
+		times_of(&systems[k], k, size, pairs);
+	sheet_init(&sheet, name, title, columns);
+	put_pairs(&sheet, pairs, TIME_WITHIN);
+	if (size == WAN_1G)
+		put_pairs(&sheet, pairs + TIME_WITHIN, 1);
+	put_pairs(&sheet, pairs + TIME_MEDIAN, TIME_LONG - TIME_MEDIAN);
+	if (size == WAN_1G) {
+		put_pairs(&sheet, pairs + TIME_LONG, 1);
+		sheet_note(&sheet, "\"Within\" is 2 s on Titan and 3.5 s on Cori. The paper: most "
+				   "are, two modes, a long tail, some of 50 s and more.");
+	} else {
+		sheet_note(&sheet, "The paper: two modes; its sample row has 8.51 ms.");
+	}
+	reproduce_put(output, &sheet);
+}
+
+/* ---- table I ---- */
+
+#define JOB_ROWS 11
+
+static void job_three(const double *values, size_t count, const double *paper, size_t k,
+		      struct pair *pairs)
+{
+	static const double shares[] = { 0, 0.5, 1 };
+
+	for (size_t i = 0; i < 3; i++) {
+		pairs[i].paper[k] = paper[i];
+		pairs[i].ours[k] = metrics_quantile(values, count, shares[i]);
+	}
+}
+
+static void jobs_of(const struct wan *wan, size_t k, struct pair pairs[JOB_ROWS])
+{
+	const struct wan_paper *paper = wan->paper;
+	size_t count = wan->generated.job_count, kept = 0, small = 0;
+	AUTO_FREE double *nodes = xcalloc(count + 1, sizeof(*nodes));
+	AUTO_FREE double *memory = xcalloc(count + 1, sizeof(*memory));
+	AUTO_FREE double *hours = xcalloc(count + 1, sizeof(*hours));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct system_job *job = &wan->generated.jobs[i];
+
+		if (job->start_s < 0)
+			continue;
+		nodes[kept] = job->nodes;
+		memory[kept] = job->memory_bytes / 1e9;
+		hours[kept++] = (job->end_s - job->start_s) / 3600;
+		small += job->nodes < 10;
+	}
+	pairs[0].paper[k] = paper->per_day;
+	pairs[0].ours[k] = (double)kept / wan->days;
+	pairs[1].paper[k] = paper->small;
+	pairs[1].ours[k] = (double)small / (double)kept;
+	job_three(nodes, kept, paper->nodes, k, pairs + 2);
+	job_three(memory, kept, paper->memory_gb, k, pairs + 5);
+	job_three(hours, kept, paper->hours, k, pairs + 8);
+}
+
+static void put_jobs(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
+{
+	struct pair pairs[JOB_ROWS] = {
+		{ .name = "jobs a day" },	 { .name = "below 10 nodes" },
+		{ .name = "nodes, least" },	 { .name = "nodes, median" },
+		{ .name = "nodes, most" },	 { .name = "memory GB, least" },
+		{ .name = "memory GB, median" }, { .name = "memory GB, most" },
+		{ .name = "hours, least" },	 { .name = "hours, median" },
+		{ .name = "hours, most" },
+	};
+	struct sheet sheet;
+
+	for (size_t k = 0; k < WAN_SYSTEMS; k++)
+		jobs_of(&systems[k], k, pairs);
+	sheet_init(&sheet, "table1", "Table I: jobs", columns);
+	put_pairs(&sheet, pairs, JOB_ROWS);
+	sheet_note(&sheet, "Below 10 nodes on Cori, the paper: more than 50 %%.");
+	reproduce_put(output, &sheet);
+}
+
+/* ---- figure 6 ---- */
+
+#define MIXTURE_ROWS 7
+
+static void mixture_of(const struct wan *wan, size_t k, struct pair pairs[MIXTURE_ROWS])
+{
+	const struct mixture *mixture = states_mixture(&wan->judged.states, 0, WAN_1G);
+	struct judgement_sum ceiling, truth;
+
+	for (size_t i = 0; i < MIXTURE_ROWS; i++)
+		pairs[i].paper[k] = pairs[i].ours[k] = NAN;
+	judgement_sum_cases(&wan->judged, WAN_1G, offsetof(struct judgement_case, ceiling), 0,
+			    &ceiling);
+	judgement_sum_cases(&wan->judged, WAN_1G, offsetof(struct judgement_case, label_truth), 0,
+			    &truth);
+	for (size_t c = 0; mixture && c < 2; c++) {
+		double mu = mixture->components[c].first, s = mixture->components[c].second;
+
+		pairs[c].paper[k] = wan->paper->modes_s[c];
+		pairs[c].ours[k] = exp(mu - s * s);
+		pairs[2 + c].ours[k] = s;
+	}
+	pairs[4].ours[k] = mixture ? mixture->components[0].weight : NAN;
+	pairs[5].ours[k] = ceiling.mean;
+	pairs[6].ours[k] = truth.mean;
+}
+
+static void put_mixture(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
+{
+	struct pair pairs[MIXTURE_ROWS] = {
+		{ .name = "mode of idle, s" },
+		{ .name = "mode of busy, s" },
+		{ .name = "sigma of idle" },
+		{ .name = "sigma of busy" },
+		{ .name = "weight of idle" },
+		{ .name = "ceiling of random labels" },
+		{ .name = "labels that are the true state" },
+	};
+	struct sheet sheet;
+
+	for (size_t k = 0; k < WAN_SYSTEMS; k++)
+		mixture_of(&systems[k], k, pairs);
+	sheet_init(&sheet, "figure6", "Figure 6: two log-normal states of 1 GB writes", columns);
+	put_pairs(&sheet, pairs, MIXTURE_ROWS);
+	sheet_note(&sheet, "Fitted to the days to train on, of %zu and %zu targets.",
+		   systems[0].few.target_count, systems[1].few.target_count);
+	sheet_note(&sheet, "Labels are drawn from the posterior: who knew the write times would "
+			   "agree with the share of the ceiling, who knew the states with that of "
+			   "the last row.");
+	reproduce_put(output, &sheet);
+}
+
+void wan_put_trace(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
+{
+	put_times(output, systems, WAN_1G, "figure4", "Figure 4: seconds of 1 GB writes");
+	put_times(output, systems, WAN_PROBE, "figure5", "Figure 5: seconds of 1 MB probes");
+	put_jobs(output, systems);
+	put_mixture(output, systems);
+}

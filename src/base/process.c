@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+uint64_t process_start(int pid)
+{
+	AUTO_FREE char *path = xprintf("/proc/%d/stat", pid);
+	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	char text[1024], *fields;
+	uint64_t start = 0;
+	long threads = 0;
+	char state = 0;
+
+	if (!f || !fgets(text, sizeof(text), f))
+		return 0;
+	/* The name, which may hold anything, ends at the last bracket; the state is field 3. */
+	fields = strrchr(text, ')');
+	if (!fields ||
+	    sscanf(fields + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d "
+		   "%" SCNu64,
+		   &state, &threads, &start) != 3)
+		return 0;
+	/* A leader that has left while others go on looks like a zombie, but has threads. */
+	if (state == 'X' || (state == 'Z' && threads <= 1))
+		return 0;
+	return start;
+}
+
+int process_pidfd(int pid)
+{
+#ifdef SYS_pidfd_open
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+	(void)pid;
+	return -1;
+#endif
+}
+
+bool process_thread(int pid, int tid)
+{
+	AUTO_FREE char *path = xprintf("/proc/%d/task/%d", pid, tid);
+
+	return access(path, F_OK) == 0 || errno != ENOENT;
+}
+
+uint64_t process_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
+/* The last of the numbers in "NSpid:\t4711\t12": the process's own view. 0 where there is none. */
+static int inner_pid(const char *pid)
+{
+	AUTO_FREE char *path = xprintf("/proc/%s/status", pid);
+	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	char line[1024], *last;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
+			return atoi(last + 1);
+	return 0;
+}
+
+static void scan_add(struct process_scan *scan, const char *pid, uint64_t own)
+{
+	AUTO_FREE char *process = xprintf("/proc/%s", pid);
+	AUTO_FREE char *namespace = xprintf("/proc/%s/ns/pid", pid);
+	struct stat st;
+
+	if (stat(namespace, &st) == 0) {
+		if (st.st_ino == own)
+			return;
+		scan->list = xgrow(scan->list, &scan->cap, scan->count + 1, sizeof(*scan->list));
+		scan->list[scan->count++] = (struct process_foreign){ st.st_ino, inner_pid(pid) };
+	} else if (errno != ENOENT && stat(process, &st) == 0 && st.st_uid == getuid() &&
+		   process_start(atoi(pid)) >= scan->since) {
+		scan->blind = true;
+	}
+}
+
+void process_scan(struct process_scan *scan, uint64_t own)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	scan->count = 0;
+	scan->blind = !dir;
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			scan_add(scan, entry->d_name, own);
+	if (dir)
+		closedir(dir);
+}
+
+void process_scan_release(struct process_scan *scan)
+{
+	free(scan->list);
+	*scan = (struct process_scan){ 0 };
+}
+
+bool process_scan_has(const struct process_scan *scan, uint64_t namespace, int pid)
+{
+	for (size_t i = 0; i < scan->count; i++)
+		if (scan->list[i].namespace == namespace &&
+		    (!scan->list[i].pid || scan->list[i].pid == pid))
+			return true;
+	return scan->blind;
+}
+
+void process_directory_remove(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	rmdir(path);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/apply/inject.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "capture/inline/hints.h"
+#include "capture/libraries/wrapper_helpers.h"
+#include "contract/calls.h"
+#include "contract/hints.h"
+
+/* What we ask of the library: name, and the symbol when linked. */
+#define USES(X) X(PMPI_File_get_info, __real_PMPI_File_get_info)
+
+LIBRARY_TABLE(table, USES)
+static struct library_uses uses = LIBRARY_LISTED(table);
+
+#define MAGIC_GPFS 0x47504653
+
+void inject_record(unsigned call, uint64_t link, const struct info_text *requested,
+		   struct info_text *effective)
+{
+	size_t r = requested->used ? requested->used - 1 : 0; /* entries end with ';' each */
+	size_t e = strlen(info_text_end(effective));
+	unsigned words = RECORD_HEAD_WORDS + 1 + text_words(r) + text_words(e);
+	struct frame f;
+	uint64_t *w, *text;
+
+	if (!link || !frame_enter(&f))
+		return;
+	f.stop = f.start;
+	w = frame_leave(&f, call, words, 0);
+	w[RECORD_HEAD_WORDS] = link;
+	text = frame_text(&f, w + RECORD_HEAD_WORDS + 1, requested->text, r);
+	frame_text(&f, text, effective->text, e);
+	frame_commit(&f, w, words);
+}
+
+void inject_refuse(struct info_text *requested, const char *key, const char *reason)
+{
+	char text[32] = "!";
+
+	strncat(text, reason, sizeof(text) - 2);
+	info_text_put(requested, key, text);
+}
+
+/* The kind of file system that an absolute path is on, or will be; 0 where that is not known. */
+static uint64_t magic_of(const char *path)
+{
+	char text[RULES_PATH_BYTES];
+	struct statfs fs = { 0 };
+	char *slash;
+
+	strcpy(text, path);
+	while (syscall(SYS_statfs, text, &fs) != 0) {
+		slash = strrchr(text, '/');
+		if (!slash || slash == text)
+			return 0;
+		*slash = 0;
+	}
+	return (uint64_t)fs.f_type & UINT32_MAX;
+}
+
+/* OMPIO knows no prefixes, and ROMIO only those of drivers that it was built with. */
+static const char *prefix_refusal(const struct rule *rule, const char *path)
+{
+	if (hints_is_ompio())
+		return "ompio";
+	if (!strcmp(rule->name, "bglockless") && magic_of(path) != MAGIC_GPFS)
+		return "gpfs";
+	return NULL;
+}
+
+static void prefix_apply(struct inject_opening *opening, const char *path, const char *spelled)
+{
+	const struct rule *rule = rules_next(&rules_own, NULL, PLACE_PREFIX, path, "");
+	const char *refusal, *name;
+
+	if (!rule)
+		return;
+	name = rules_prefix(opening->prefixed, rule->name, rule->value, spelled);
+	refusal = name ? prefix_refusal(rule, path) : NULL;
+	if (refusal) {
+		inject_refuse(&opening->requested, rule->name, refusal);
+		return;
+	}
+	info_text_put(&opening->requested, rule->name, rule->value);
+	if (name)
+		opening->name = name;
+}
+
+/* Why a hint is not given; NULL: it is. */
+static const char *hint_refusal(const struct inject_opening *opening, const struct rule *rule,
+				MPI_Info info)
+{
+	if (!hints_is_safe(rule->name, rule->value, false))
+		return "unsafe";
+	if (!hints_is_safe(rule->name, rule->value, hints_is_ompio()))
+		return "ompio";
+	if (rules_own.application_wins && info_is_one(opening->near, info) &&
+	    info_has(opening->near, info, rule->name))
+		return "application";
+	return NULL;
+}
+
+static void hint_apply(struct inject_opening *opening, const struct rule *rule, MPI_Info info)
+{
+	const char *refusal = hint_refusal(opening, rule, info);
+
+	if (!refusal && !opening->is_copied)
+		opening->is_copied = info_copy(opening->near, info, &opening->copy);
+	if (!refusal && (!opening->is_copied ||
+			 !info_set(opening->near, opening->copy, rule->name, rule->value)))
+		refusal = "failed";
+	if (refusal)
+		inject_refuse(&opening->requested, rule->name, refusal);
+	else
+		info_text_put(&opening->requested, rule->name, rule->value);
+}
+
+/* Can all ranks that open the file be expected to pass the same? */
+static bool ranks_are_here(const struct inject_opening *opening, MPI_Comm comm, int ranks)
+{
+	bool known = true;
+
+	if (ranks == 1)
+		return true;
+	mpi_members(opening->near, comm, ranks, &known);
+	return known && hints_job_is_here();
+}
+
+static void refuse_all(struct inject_opening *opening, enum parameters_place place,
+		       const char *path)
+{
+	const struct rule *rule = NULL;
+
+	while ((rule = rules_next(&rules_own, rule, place, path, "")))
+		inject_refuse(&opening->requested, rule->name, "ranks");
+}
+
+static void opening_apply(struct inject_opening *opening, MPI_Comm comm, int ranks,
+			  const char *spelled, MPI_Info info)
+{
+	char path[RULES_PATH_BYTES];
+	const struct rule *rule = NULL;
+
+	rules_path(path, spelled);
+	if (!ranks_are_here(opening, comm, ranks)) {
+		refuse_all(opening, PLACE_HINT, path);
+		refuse_all(opening, PLACE_PREFIX, path);
+		return;
+	}
+	while ((rule = rules_next(&rules_own, rule, PLACE_HINT, path, "")))
+		hint_apply(opening, rule, info);
+	prefix_apply(opening, path, spelled);
+}
+
+MPI_Info inject_open_slow(struct inject_opening *opening, MPI_Comm comm, const char *path,
+			  MPI_Info info)
+{
+	int saved = errno, ranks;
+
+	mpi_bind(opening->near);
+	ranks = mpi_size(opening->near, comm);
+	/* Neither the communicator nor the path is proved yet. */
+	if (ranks && path_bytes(path, EINVAL)) {
+		opening->is_ours = true;
+		opening->requested.used = 0;
+		opening_apply(opening, comm, ranks, path, info);
+	}
+	errno = saved;
+	return opening->is_copied ? opening->copy : info;
+}
+
+/* Of the hints that an MPI reports: what was requested, and what decides about speed. */
+static bool hint_is_told(const struct info_text *requested, const char *key)
+{
+	static const char *const kinds[] = { "cb_", "romio_", "striping_", "ind_" };
+	size_t n = strlen(key);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strncmp(key, kinds[i], strlen(kinds[i])))
+			return true;
+	for (size_t at = 0; at < requested->used;) {
+		const char *entry = requested->text + at;
+
+		if (!strncmp(entry, key, n) && entry[n] == '=')
+			return true;
+		at += strcspn(entry, ";") + 1;
+	}
+	return false;
+}
+
+static void effective_read(struct inject_opening *opening, MPI_File file,
+			   struct info_text *effective)
+{
+	void *const *functions = library_use(&uses, opening->near);
+	int (*get)(MPI_File, MPI_Info *) =
+		functions ? (int (*)(MPI_File, MPI_Info *))(uintptr_t)functions[0] : NULL;
+	char key[64], value[256];
+	struct info_text all;
+	MPI_Info info = 0;
+	const char *at;
+
+	info_text_put(effective, PARAMETERS_MPI,
+		      !mpi_kind.is_open	 ? PARAMETERS_MPICH
+		      : hints_is_ompio() ? PARAMETERS_OMPIO
+					 : PARAMETERS_OPENMPI_ROMIO);
+	if (!get || get(file, &info) != MPI_SUCCESS)
+		return;
+	at = info_read(&all, opening->near, info, 0);
+	while (hints_next(&at, key, sizeof(key), value, sizeof(value)))
+		if (hint_is_told(&opening->requested, key))
+			info_text_put(effective, key, value);
+	info_free(opening->near, &info);
+}
+
+void inject_opened_slow(struct inject_opening *opening, const MPI_File *file)
+{
+	struct info_text effective;
+	uint64_t link = 0;
+	int saved = errno;
+
+	if (opening->is_copied)
+		info_free(opening->near, &opening->copy);
+	if (file)
+		link = named_link(
+			named_find(named_key(SPACE_MPI, mpi_handle_at(opening->near, file))));
+	if (link) {
+		effective.used = 0;
+		effective_read(opening, *file, &effective);
+		inject_record(CALL_MPI_File_parameters, link, &opening->requested, &effective);
+	}
+	errno = saved;
+}

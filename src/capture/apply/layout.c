@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/apply/layout.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "capture/record/handles.h"
+#include "capture/apply/inject.h"
+#include "capture/apply/layout_internal.h"
+#include "capture/libraries/wrapper_helpers.h"
+#include "capture/apply/spread.h"
+#include "contract/calls.h"
+
+/* Lustre's O_LOV_DELAY_CREATE: whoever opens so sets the stripes himself. */
+#define DELAYS_STRIPES (O_NOCTTY | O_ASYNC)
+
+char *number_put(char *to, unsigned number)
+{
+	char digits[16];
+	size_t n = 0;
+
+	do
+		digits[n++] = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	while (n)
+		*to++ = digits[--n];
+	*to = 0;
+	return to;
+}
+
+/* The path with the directory before it that it starts from; false if it does not fit. */
+static bool path_join(char to[RULES_PATH_BYTES], const struct layout *layout)
+{
+	size_t n = strnlen(layout->path, RULES_PATH_BYTES), used = 0;
+	char link[64] = "/proc/self/fd/";
+	long got;
+
+	if (layout->path[0] != '/' && layout->directory != AT_FDCWD) {
+		number_put(link + strlen(link), (unsigned)layout->directory);
+		got = syscall(SYS_readlinkat, AT_FDCWD, link, to, RULES_PATH_BYTES - 1);
+		if (got <= 0 || to[0] != '/')
+			return false;
+		used = (size_t)got;
+		to[used++] = '/';
+	}
+	if (used + n >= RULES_PATH_BYTES)
+		return false;
+	memcpy(to + used, layout->path, n + 1);
+	return true;
+}
+
+/* The magic of the parent's file system, 0 where there is none. The path is cut meanwhile. */
+static uint32_t parent_look(struct layout *layout, char *full)
+{
+	char *slash = strrchr(full, '/'), *end = slash ? slash + (slash == full) : NULL, was;
+	struct statfs fs = { 0 };
+	struct stat st;
+	bool is_there;
+
+	if (!slash)
+		return 0;
+	was = *end;
+	*end = 0;
+	is_there = syscall(SYS_statfs, full, &fs) == 0 &&
+		   syscall(SYS_newfstatat, AT_FDCWD, full, &st, 0) == 0;
+	*end = was;
+	layout->is_common = is_there && (st.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+	return is_there ? (uint32_t)fs.f_type : 0;
+}
+
+static struct layout_desk *desk_take(void)
+{
+	void *page = (void *)syscall(SYS_mmap, NULL, sizeof(struct layout_desk),
+				     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return page == MAP_FAILED ? NULL : page;
+}
+
+static void desk_drop(struct layout_desk *desk)
+{
+	syscall(SYS_munmap, desk, sizeof(*desk));
+}
+
+bool layout_is_absent(const struct layout *layout)
+{
+	struct stat st;
+
+	return syscall(SYS_newfstatat, layout->directory, layout->path, &st, AT_SYMLINK_NOFOLLOW) !=
+		       0 &&
+	       errno == ENOENT;
+}
+
+const struct rule *layout_rule(const char *full, const char *name)
+{
+	return rules_find(&rules_own, PLACE_LAYOUT, full, "", name);
+}
+
+bool layout_number(const char *full, const char *name, uint64_t *number)
+{
+	const struct rule *rule = layout_rule(full, name);
+	const char *value = rule ? rule->value : "";
+
+	return rules_number(&value, number) && !*value;
+}
+
+void layout_load(void)
+{
+	if (rules_has(PLACE_LAYOUT))
+		lustre_load();
+}
+
+static void system_begin(struct layout *layout, uint32_t magic, const char *path, const char *full)
+{
+	layout->magic = magic;
+	layout->turn = TURN_NONE;
+	if (magic == MAGIC_LUSTRE)
+		lustre_begin(layout, path, full);
+	else
+		ceph_begin(layout, full);
+}
+
+static void file_begin(struct layout *layout, struct layout_desk *desk)
+{
+	uint32_t magic;
+
+	if (!path_join(desk->path, layout) ||
+	    !rules_next(&rules_own, NULL, PLACE_LAYOUT, rules_path(desk->full, desk->path), ""))
+		return;
+	magic = parent_look(layout, desk->full);
+	if (magic && spread_begin(layout, desk))
+		layout->magic = LAYOUT_ANY;
+	if (!layout->is_linked && (magic == MAGIC_LUSTRE || magic == MAGIC_CEPH))
+		system_begin(layout, magic, desk->path, desk->full);
+}
+
+void layout_begin_slow(struct layout *layout)
+{
+	struct layout_desk *desk;
+	int saved = errno;
+
+	if (lustre_is_within() || capture_self.vforked || layout->flags & (O_PATH | O_DIRECTORY) ||
+	    (layout->flags & DELAYS_STRIPES) == DELAYS_STRIPES)
+		return;
+	/* The path is not proved yet. */
+	desk = path_bytes(layout->path, EINVAL) ? desk_take() : NULL;
+	if (desk) {
+		file_begin(layout, desk);
+		desk_drop(desk);
+	}
+	errno = saved;
+}
+
+static bool is_recorded(int fd)
+{
+	return fd >= 0 && capture_handles && handle_peek(fd);
+}
+
+static void desk_record(struct layout_desk *desk, int fd)
+{
+	inject_record(CALL_posix_parameters, handle_peek(fd), &desk->requested, &desk->effective);
+}
+
+static void layout_record(const struct layout *layout, int fd, struct layout_desk *desk)
+{
+	struct info_text *requested = &desk->requested, *effective = &desk->effective;
+	const char *full = desk->full;
+	const struct rule *rule = NULL;
+
+	while ((rule = rules_next(&rules_own, rule, PLACE_LAYOUT, full, "")))
+		if (strncmp(rule->name, "spread_", 7) &&
+		    !strncmp(rule->name, "ceph_", 5) == (layout->magic == MAGIC_CEPH))
+			info_text_put(requested, rule->name, rule->value);
+	if (layout->magic == MAGIC_LUSTRE)
+		lustre_tell(layout, fd, full, requested, effective);
+	else
+		ceph_tell(layout, fd, full, requested, effective);
+	desk_record(desk, fd);
+}
+
+/* The desk's texts are empty. */
+static void file_end(struct layout *layout, int fd, struct layout_desk *desk)
+{
+	if (!path_join(desk->path, layout))
+		return;
+	rules_path(desk->full, desk->path);
+	if (layout->magic == LAYOUT_ANY)
+		spread_end(layout, fd, desk);
+	else if (fd >= 0 && layout->magic == MAGIC_CEPH)
+		ceph_end(layout, fd, desk->full);
+	if (is_recorded(fd) && layout->magic == LAYOUT_ANY)
+		desk_record(desk, fd);
+	else if (is_recorded(fd))
+		layout_record(layout, fd, desk);
+}
+
+void layout_end_slow(struct layout *layout, int fd)
+{
+	struct layout_desk *desk;
+	int saved = errno;
+
+	if (layout->magic == MAGIC_LUSTRE && layout->is_made)
+		lustre_end(layout, fd);
+	if (fd >= 0 && layout->is_linked && layout->is_made)
+		syscall(SYS_fchmod, fd, layout->mode);
+	desk = desk_take();
+	if (desk) {
+		file_end(layout, fd, desk);
+		desk_drop(desk);
+	}
+	errno = saved;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/apply/layout_internal.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/record/capture.h"
+
+#define CEPH_KEY_BYTES 64
+#define CEPH_STEP 65536 /* every size is a multiple of it */
+
+static const char *ceph_key(char to[CEPH_KEY_BYTES], const char *field)
+{
+	strcpy(to, "ceph.file.layout.");
+	strncat(to, field, CEPH_KEY_BYTES - strlen(to) - 1);
+	return to;
+}
+
+static bool ceph_get(int fd, const char *field, char *value, size_t bytes)
+{
+	char key[CEPH_KEY_BYTES];
+	long n = syscall(SYS_fgetxattr, fd, ceph_key(key, field), value, bytes - 1);
+
+	if (n <= 0)
+		return false;
+	value[n] = 0;
+	return true;
+}
+
+static uint64_t ceph_number(int fd, const char *field)
+{
+	char value[24];
+	const char *at = value;
+	uint64_t number = 0;
+
+	if (!ceph_get(fd, field, value, sizeof(value)) || !rules_number(&at, &number))
+		return 0;
+	return number;
+}
+
+static void ceph_put(int fd, const char *field, const char *value)
+{
+	char key[CEPH_KEY_BYTES];
+
+	syscall(SYS_fsetxattr, fd, ceph_key(key, field), value, strlen(value), 0);
+}
+
+static void ceph_put_number(int fd, const char *field, uint64_t number)
+{
+	char value[24];
+
+	if (number > UINT32_MAX)
+		return;
+	number_put(value, (unsigned)number);
+	ceph_put(fd, field, value);
+}
+
+/* An object holds whole stripe units, after every step. */
+static void ceph_sizes_put(int fd, uint64_t unit, uint64_t object)
+{
+	uint64_t unit_now = ceph_number(fd, "stripe_unit");
+	uint64_t object_now = ceph_number(fd, "object_size");
+
+	unit = unit ? unit : unit_now;
+	object = object ? object : object_now;
+	if (!unit || !object || object % unit)
+		return;
+	if (unit_now && object % unit_now && object_now % unit)
+		ceph_put_number(fd, "stripe_unit", unit_now = CEPH_STEP);
+	if (unit_now && object % unit_now == 0) {
+		ceph_put_number(fd, "object_size", object);
+		ceph_put_number(fd, "stripe_unit", unit);
+	} else {
+		ceph_put_number(fd, "stripe_unit", unit);
+		ceph_put_number(fd, "object_size", object);
+	}
+}
+
+/* The pool whose turn it is; NULL: none is. */
+static const char *ceph_turn(const struct layout *layout, const char *full,
+			     char pool[CEPH_KEY_BYTES])
+{
+	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_POOLS);
+	struct parameters_destination in;
+
+	if (!rule || layout->turn == TURN_NONE || !turns_destination(rule, layout->turn, &in) ||
+	    in.bytes >= CEPH_KEY_BYTES)
+		return NULL;
+	memcpy(pool, in.name, in.bytes);
+	pool[in.bytes] = 0;
+	return pool;
+}
+
+void ceph_end(const struct layout *layout, int fd, const char *full)
+{
+	char name[CEPH_KEY_BYTES];
+	const char *turn = ceph_turn(layout, full, name),
+		   *pool = rules_value(&rules_own, PLACE_LAYOUT, full, "", "ceph_pool");
+	uint64_t unit = 0, object = 0, count = 0;
+	struct stat st;
+
+	/* Only what is empty can get another layout. */
+	if (syscall(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size)
+		return;
+	if (turn || pool)
+		ceph_put(fd, "pool", turn ? turn : pool);
+	layout_number(full, "ceph_stripe_unit", &unit);
+	layout_number(full, "ceph_object_size", &object);
+	if (unit || object)
+		ceph_sizes_put(fd, unit, object);
+	if (layout_number(full, "ceph_stripe_count", &count))
+		ceph_put_number(fd, "stripe_count", count);
+}
+
+void ceph_begin(struct layout *layout, const char *full)
+{
+	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_POOLS);
+
+	if (rule && layout_is_absent(layout))
+		layout->turn = turns_take(capture_membership.control->turns, rule, 1);
+}
+
+void ceph_tell(const struct layout *layout, int fd, const char *full, struct info_text *requested,
+	       struct info_text *effective)
+{
+	static const char *const fields[] = { "stripe_unit", "stripe_count", "object_size",
+					      "pool" };
+	char key[CEPH_KEY_BYTES], value[128], name[CEPH_KEY_BYTES];
+	const char *turn = ceph_turn(layout, full, name);
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (ceph_get(fd, fields[i], value, sizeof(value))) {
+			strcpy(key, "ceph_");
+			strcat(key, fields[i]);
+			info_text_put(effective, key, value);
+		}
+	if (turn)
+		info_text_put(requested, PARAMETERS_SPREAD_POOLS, turn);
+	if (turn && ceph_get(fd, "pool", value, sizeof(value)))
+		info_text_put(effective, PARAMETERS_SPREAD_POOLS, value);
+}

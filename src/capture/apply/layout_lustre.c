@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/apply/layout_internal.h"
+
+#ifndef SLUICE_LINKED
+#include <dlfcn.h>
+#endif
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/record/capture.h"
+#include "capture/record/handles.h"
+#include "capture/apply/inject.h"
+
+/* liblustreapi, as far as it is there. */
+static struct {
+	int (*create)(const char *name, unsigned long long stripe_size, int stripe_offset,
+		      int stripe_count, int stripe_pattern);
+	int (*level_get)(void);
+	void (*level_set)(int level); /* of messages, which it prints */
+	/* Stripes on targets of our choice: from 2.7 on. */
+	void *(*alloc)(void);
+	void (*release)(void *stripes);
+	int (*count_set)(void *stripes, uint64_t count);
+	int (*size_set)(void *stripes, uint64_t bytes);
+	int (*target_set)(void *stripes, int number, uint64_t target);
+	int (*file_create)(const char *path, int flags, mode_t mode, const void *stripes);
+} lustre;
+
+static __thread bool is_within TLS_FAST;
+
+void lustre_load(void)
+{
+#ifndef SLUICE_LINKED
+	void *library;
+
+	if (lustre.create)
+		return;
+	library = dlopen("liblustreapi.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		library = dlopen("liblustreapi.so", RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return;
+	lustre.level_get = (int (*)(void))(uintptr_t)dlsym(library, "llapi_msg_get_level");
+	lustre.level_set = (void (*)(int))(uintptr_t)dlsym(library, "llapi_msg_set_level");
+	lustre.alloc = (void *(*)(void))(uintptr_t)dlsym(library, "llapi_layout_alloc");
+	lustre.release = (void (*)(void *))(uintptr_t)dlsym(library, "llapi_layout_free");
+	lustre.count_set = (__typeof__(lustre.count_set))(uintptr_t)dlsym(
+		library, "llapi_layout_stripe_count_set");
+	lustre.size_set = (__typeof__(lustre.size_set))(uintptr_t)dlsym(
+		library, "llapi_layout_stripe_size_set");
+	lustre.target_set = (__typeof__(lustre.target_set))(uintptr_t)dlsym(
+		library, "llapi_layout_ost_index_set");
+	lustre.file_create = (__typeof__(lustre.file_create))(uintptr_t)dlsym(
+		library, "llapi_layout_file_create");
+	lustre.create = (__typeof__(lustre.create))(uintptr_t)dlsym(library, "llapi_file_create");
+#endif
+}
+
+bool lustre_is_within(void)
+{
+	return is_within;
+}
+
+/* The process's mask; umask() itself would change it for a moment. */
+static bool mask_read(mode_t *mask)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC), n;
+	char text[1024], *at;
+
+	if (fd < 0)
+		return false;
+	n = syscall(SYS_read, fd, text, sizeof(text) - 1);
+	syscall(SYS_close, fd);
+	text[n > 0 ? n : 0] = 0;
+	at = strstr(text, "\nUmask:\t");
+	if (!at)
+		return false;
+	*mask = 0;
+	for (at += 8; *at >= '0' && *at <= '7'; at++)
+		*mask = *mask << 3 | (mode_t)(*at - '0');
+	return true;
+}
+
+/* What a file on Lustre is to be made with. */
+struct wish {
+	uint64_t unit; /* 0: the default */
+	int first;     /* target, or -1 */
+	int count;     /* 0: the default */
+	unsigned targets;
+	uint32_t target[PARAMETERS_DESTINATIONS]; /* `targets` of them, one per stripe */
+};
+
+static int targets_create(const char *path, const struct wish *wish)
+{
+	void *stripes = lustre.alloc();
+	int fd = -1;
+	bool good = stripes && lustre.count_set(stripes, wish->targets) == 0 &&
+		    (!wish->unit || lustre.size_set(stripes, wish->unit) == 0);
+
+	for (unsigned i = 0; good && i < wish->targets; i++)
+		good = lustre.target_set(stripes, (int)i, wish->target[i]) == 0;
+	if (good)
+		fd = lustre.file_create(path, O_WRONLY | O_CLOEXEC, 0644, stripes);
+	if (stripes)
+		lustre.release(stripes);
+	if (fd < 0)
+		return -1;
+	handle_take(fd);
+	syscall(SYS_close, fd);
+	return 0;
+}
+
+static int stripes_create(const char *path, const struct wish *wish)
+{
+	bool is_new = lustre.alloc && lustre.release && lustre.count_set && lustre.size_set &&
+		      lustre.target_set && lustre.file_create;
+
+	if (wish->targets && is_new)
+		return targets_create(path, wish);
+	/* An older library can choose the first target only. */
+	if (wish->targets > 1 || !lustre.create)
+		return -1;
+	return lustre.create(path, wish->unit, wish->targets ? (int)wish->target[0] : wish->first,
+			     wish->targets ? 1 : wish->count, 0);
+}
+
+static int lustre_create(const char *path, const struct wish *wish)
+{
+	int level = lustre.level_get ? lustre.level_get() : 0, result;
+
+	is_within = true;
+	if (lustre.level_get && lustre.level_set)
+		lustre.level_set(0);
+	result = stripes_create(path, wish);
+	if (lustre.level_get && lustre.level_set)
+		lustre.level_set(level);
+	is_within = false;
+	return result;
+}
+
+static bool is_among(const uint32_t *targets, unsigned count, uint32_t target)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (targets[i] == target)
+			return true;
+	return false;
+}
+
+/* Those whose turns come next, each once; a file has one stripe on a target at most. */
+static void targets_choose(struct wish *wish, const struct rule *rule, uint64_t turn)
+{
+	struct parameters_destination next;
+	unsigned most = turns_count(rule), wanted = wish->count > 0 ? (unsigned)wish->count : 1;
+	uint64_t number;
+
+	wanted = wanted < most ? wanted : most;
+	for (uint64_t end = turn + PARAMETERS_WEIGHTS; wish->targets < wanted && turn < end;
+	     turn++) {
+		const char *at;
+
+		if (!turns_destination(rule, turn, &next))
+			return;
+		at = next.name;
+		if (rules_number(&at, &number) && number <= UINT16_MAX &&
+		    !is_among(wish->target, wish->targets, (uint32_t)number))
+			wish->target[wish->targets++] = (uint32_t)number;
+	}
+}
+
+/* False: nothing is wished. */
+static bool wish_read(struct wish *wish, const char *full)
+{
+	uint64_t count = 0, first = 0;
+	bool has_unit = layout_number(full, "striping_unit", &wish->unit);
+	bool has_count = layout_number(full, "striping_factor", &count) && count <= INT32_MAX;
+	bool has_first = layout_number(full, "start_iodevice", &first) && first < INT32_MAX;
+
+	wish->count = has_count ? (int)count : 0;
+	wish->first = has_first ? (int)first : -1;
+	return has_unit || has_count || has_first;
+}
+
+/* Makes the file with its stripes. Whoever makes it first decides: O_EXCL is then fulfilled. */
+void lustre_begin(struct layout *layout, const char *path, const char *full)
+{
+	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
+	struct wish wish = { 0 };
+	bool is_wished = wish_read(&wish, full);
+
+	if (!lustre.create || !(is_wished || rule) || !layout_is_absent(layout) ||
+	    !mask_read(&layout->mask))
+		return;
+	if (rule) {
+		layout->turn = turns_take(capture_membership.control->turns, rule,
+					  wish.count > 0 ? (unsigned)wish.count : 1);
+		targets_choose(&wish, rule, layout->turn);
+	}
+	if (lustre_create(path, &wish) != 0)
+		return;
+	layout->is_made = true;
+	layout->flags &= ~O_EXCL;
+}
+
+/* The permissions that the program wants; or no file, where it could not be opened after all. */
+void lustre_end(struct layout *layout, int fd)
+{
+	struct stat st;
+
+	if (fd >= 0)
+		syscall(SYS_fchmod, fd, layout->mode & ~layout->mask & 07777);
+	else if (syscall(SYS_newfstatat, layout->directory, layout->path, &st,
+			 AT_SYMLINK_NOFOLLOW) == 0 &&
+		 !st.st_size)
+		syscall(SYS_unlinkat, layout->directory, layout->path, 0);
+}
+
+/* struct lov_user_md of Lustre, versions 1 and 3, as far as they are alike. */
+struct stripes {
+	uint32_t magic, pattern;
+	uint64_t object[2];
+	uint32_t size;
+	uint16_t count, first;
+};
+
+/* struct lov_user_ost_data: one per stripe. */
+struct object {
+	uint64_t id[2];
+	uint32_t generation, target;
+};
+
+#define STRIPES_POOL 16 /* bytes of a name between head and objects of version 3 */
+#define STRIPES_1 0x0BD10BD0u
+#define STRIPES_3 0x0BD30BD0u
+#define STRIPES_BYTES 65536 /* with all objects, which are more than a stack need hold */
+
+static void number_tell(struct info_text *text, const char *key, uint64_t number)
+{
+	char value[24];
+
+	if (number <= UINT32_MAX) {
+		number_put(value, (unsigned)number);
+		info_text_put(text, key, value);
+	}
+}
+
+/* "3,7": a list that is too long for a record is left out whole. */
+#define TARGETS_BYTES 2048
+
+static void targets_tell(struct info_text *text, const uint32_t *targets, unsigned count)
+{
+	char list[TARGETS_BYTES], *at = list;
+
+	for (unsigned i = 0; i < count && at - list < TARGETS_BYTES - 16; i++) {
+		if (i)
+			*at++ = ',';
+		at = number_put(at, targets[i]);
+	}
+	if (count && at - list < TARGETS_BYTES - 16)
+		info_text_put(text, PARAMETERS_SPREAD_OSTS, list);
+}
+
+/* The targets of the file's objects, which follow the head. */
+static void objects_tell(const struct stripes *stripes, long bytes, struct info_text *effective)
+{
+	const struct object *objects =
+		(const struct object *)((const char *)(stripes + 1) +
+					(stripes->magic == STRIPES_3 ? STRIPES_POOL : 0));
+	uint32_t targets[PARAMETERS_DESTINATIONS];
+	unsigned count = stripes->count;
+
+	if (count > PARAMETERS_DESTINATIONS ||
+	    (const char *)(objects + count) > (const char *)stripes + bytes)
+		return;
+	for (unsigned i = 0; i < count; i++)
+		targets[i] = objects[i].target;
+	targets_tell(effective, targets, count);
+}
+
+static void stripes_tell(int fd, bool with_targets, struct info_text *effective)
+{
+	long bytes;
+	struct stripes *stripes =
+		(struct stripes *)syscall(SYS_mmap, NULL, STRIPES_BYTES, PROT_READ | PROT_WRITE,
+					  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (stripes == MAP_FAILED)
+		return;
+	bytes = syscall(SYS_fgetxattr, fd, "lustre.lov", stripes, STRIPES_BYTES);
+	if (bytes >= (long)sizeof(*stripes) &&
+	    (stripes->magic == STRIPES_1 || stripes->magic == STRIPES_3)) {
+		number_tell(effective, "striping_factor", stripes->count);
+		number_tell(effective, "striping_unit", stripes->size);
+		if (with_targets)
+			objects_tell(stripes, bytes, effective);
+	}
+	syscall(SYS_munmap, stripes, STRIPES_BYTES);
+}
+
+void lustre_tell(const struct layout *layout, int fd, const char *full, struct info_text *requested,
+		 struct info_text *effective)
+{
+	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
+	bool is_spread = rule && layout->turn != TURN_NONE;
+	struct wish wish = { 0 };
+
+	if (is_spread && layout->is_made) {
+		wish_read(&wish, full);
+		targets_choose(&wish, rule, layout->turn);
+		targets_tell(requested, wish.target, wish.targets);
+	} else if (is_spread) {
+		inject_refuse(requested, PARAMETERS_SPREAD_OSTS, "failed");
+	}
+	stripes_tell(fd, is_spread, effective);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/apply/rules.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+uint32_t rules_places;
+struct rules rules_own;
+
+/* Ends the field at `at` and gives what is behind it; NULL where the line ends first. */
+static char *field_end(char *at, char separator)
+{
+	char *end = strpbrk(at, "\t\n");
+
+	if (!end || *end != separator)
+		return NULL;
+	*end = 0;
+	return end + 1;
+}
+
+static bool place_find(const char *word, enum parameters_place *place)
+{
+#define WORD(name, text) text,
+	static const char *const words[] = { PARAMETERS_PLACES(WORD) };
+#undef WORD
+
+	for (unsigned i = 0; i < PLACE_COUNT; i++)
+		if (strcmp(words[i], word) == 0) {
+			*place = (enum parameters_place)i;
+			return true;
+		}
+	return false;
+}
+
+/* Takes one line apart; the next one, or NULL after one that is broken. */
+static char *rule_read(struct rules *rules, char *line)
+{
+	struct rule *rule = &rules->rule[rules->count];
+	char *file = field_end(line, '\t'), *object = file ? field_end(file, '\t') : NULL;
+	char *name = object ? field_end(object, '\t') : NULL;
+	char *value = name ? field_end(name, '\t') : NULL;
+	char *next = value ? field_end(value, '\n') : NULL;
+
+	if (!next)
+		return NULL;
+	*rule = (struct rule){ 0, file, object, name, value };
+	if (place_find(line, &rule->place) && *file && *object && *name)
+		rules->count++;
+	return next;
+}
+
+uint32_t rules_read(struct rules *rules, const char page[PARAMETERS_BYTES])
+{
+	size_t title = strlen(PARAMETERS_TITLE);
+	uint32_t places = 0;
+	char *line;
+
+	rules->count = 0;
+	memcpy(rules->text, page, PARAMETERS_BYTES);
+	rules->text[PARAMETERS_BYTES - 1] = 0;
+	if (strncmp(rules->text, PARAMETERS_TITLE, title) != 0)
+		return 0;
+	line = field_end(rules->text + title, '\n');
+	if (!line)
+		return 0;
+	rules->application_wins = strcmp(rules->text + title, PARAMETERS_APPLICATION) == 0;
+	if (!rules->application_wins && strcmp(rules->text + title, PARAMETERS_PARAMETERS) != 0)
+		return 0;
+	while (line && *line && rules->count < RULES_MAX)
+		line = rule_read(rules, line);
+	for (unsigned i = 0; i < rules->count; i++) {
+		places |= UINT32_C(1) << rules->rule[i].place;
+		if (strcmp(rules->rule[i].name, PARAMETERS_ALIGNMENT) == 0)
+			places |= RULES_ALIGN;
+		if (strcmp(rules->rule[i].name, PARAMETERS_SPREAD_DIRECTORIES) == 0)
+			places |= RULES_SPREAD;
+	}
+	return places | RULES_ON;
+}
+
+void rules_join(const char page[PARAMETERS_BYTES])
+{
+	/* A child has its parent's. */
+	if (!rules_places && page[0])
+		rules_places = rules_read(&rules_own, page);
+}
+
+/* ROMIO's "ufs:" and the like: letters alone, before the first slash. */
+static const char *prefix_skip(const char *path)
+{
+	size_t n = strspn(path, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return n && path[n] == ':' ? path + n + 1 : path;
+}
+
+/* Adds one part to an absolute path of `used` bytes; its new length, or 0 if it does not fit. */
+static size_t part_add(char *to, size_t used, const char *part, size_t n)
+{
+	if (!n || (n == 1 && part[0] == '.'))
+		return used;
+	if (n == 2 && !memcmp(part, "..", 2)) {
+		while (used > 1 && to[--used] != '/')
+			;
+		return used ? used : 1;
+	}
+	if (used + 1 + n >= RULES_PATH_BYTES)
+		return 0;
+	if (used > 1)
+		to[used++] = '/';
+	memcpy(to + used, part, n);
+	return used + n;
+}
+
+/* Adds all parts of a path to one of `used` bytes. */
+static size_t parts_add(char *to, size_t used, const char *path)
+{
+	while (*path && used) {
+		size_t n = strcspn(path, "/");
+
+		used = part_add(to, used, path, n);
+		path += n + (path[n] == '/');
+	}
+	return used;
+}
+
+const char *rules_path(char to[RULES_PATH_BYTES], const char *path)
+{
+	size_t used = 1;
+
+	path = prefix_skip(path);
+	/* The kernel's own path has no parts to be left out. */
+	if (path[0] != '/' && syscall(SYS_getcwd, to, RULES_PATH_BYTES) > 0 && to[0] == '/')
+		used = strlen(to);
+	to[0] = '/';
+	used = parts_add(to, used, path);
+	to[used] = 0;
+	return to;
+}
+
+bool rules_fit(const char *pattern, const char *path)
+{
+	if (!strncmp(pattern, "./", 2))
+		pattern += 2;
+	if (parameters_match(pattern, path))
+		return true;
+	if (!strchr(pattern, '/') || pattern[0] == '/' || pattern[0] == '*')
+		return false;
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/'))
+		if (parameters_glob(pattern, slash + 1))
+			return true;
+	return false;
+}
+
+static bool rule_fits(const struct rule *rule, enum parameters_place place, const char *path,
+		      const char *object)
+{
+	return rule->place == place && rules_fit(rule->file, path) &&
+	       (!strcmp(rule->object, "*") || parameters_match(rule->object, object));
+}
+
+/* Does an earlier rule that fits speak of the same name? */
+static bool rule_is_late(const struct rules *rules, const struct rule *rule, const char *path,
+			 const char *object)
+{
+	for (const struct rule *r = rules->rule; r < rule; r++)
+		if (!strcmp(r->name, rule->name) && rule_fits(r, rule->place, path, object))
+			return true;
+	return false;
+}
+
+const struct rule *rules_next(const struct rules *rules, const struct rule *at,
+			      enum parameters_place place, const char *path, const char *object)
+{
+	for (at = at ? at + 1 : rules->rule; at < rules->rule + rules->count; at++)
+		if (rule_fits(at, place, path, object) && !rule_is_late(rules, at, path, object))
+			return at;
+	return NULL;
+}
+
+const struct rule *rules_find(const struct rules *rules, enum parameters_place place,
+			      const char *path, const char *object, const char *name)
+{
+	for (const struct rule *r = rules->rule; r < rules->rule + rules->count; r++)
+		if (!strcmp(r->name, name) && rule_fits(r, place, path, object))
+			return r;
+	return NULL;
+}
+
+const char *rules_value(const struct rules *rules, enum parameters_place place, const char *path,
+			const char *object, const char *name)
+{
+	const struct rule *rule = rules_find(rules, place, path, object, name);
+
+	return rule ? rule->value : NULL;
+}
+
+bool rules_number(const char **at, uint64_t *number)
+{
+	const char *p = *at;
+	uint64_t n = 0;
+
+	for (; *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(n, 10, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
+			return false;
+	if (p == *at)
+		return false;
+	*at = p;
+	*number = n;
+	return true;
+}
+
+const char *rules_prefix(char to[RULES_PATH_BYTES], const char *key, const char *value,
+			 const char *path)
+{
+	size_t v, p = strnlen(path, RULES_PATH_BYTES);
+	bool is_key = !strcmp(value, "true");
+
+	if (is_key)
+		value = key;
+	v = strlen(value);
+	if (!v || !strcmp(value, "false") || strchr(path, ':') ||
+	    v + is_key + p >= RULES_PATH_BYTES)
+		return NULL;
+	memcpy(to, value, v);
+	if (is_key)
+		to[v++] = ':';
+	memcpy(to + v, path, p + 1);
+	return to;
+}

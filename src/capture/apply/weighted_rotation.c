@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/apply/weighted_rotation.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "contract/spool.h"
+
+/* A list taken apart. */
+struct list {
+	unsigned count;
+	uint32_t sum;
+	uint16_t weights[PARAMETERS_DESTINATIONS];
+};
+
+/*
+ * A list's sequence, worked out once per process by whoever comes first: nobody waits for it, and a
+ * child that was forked meanwhile does without.
+ */
+static struct {
+	_Atomic uint32_t is_taken;
+	_Atomic(uint16_t *) table;
+	const struct rule *rule; /* valid once there is a table */
+} known[CONTROL_TURNS];
+
+static bool list_read(struct list *list, const char *text)
+{
+	struct parameters_destination next;
+
+	list->count = list->sum = 0;
+	while (list->count < PARAMETERS_DESTINATIONS && parameters_destination(&text, &next)) {
+		list->weights[list->count++] = (uint16_t)next.weight;
+		list->sum += next.weight;
+	}
+	return !*text && list->count && list->sum <= PARAMETERS_WEIGHTS;
+}
+
+/*
+ * R. Tijdeman, The chairman assignment problem, Discrete Mathematics 32 (1980): of those whose
+ * share of n turns is ahead of what they had by 1 / (2k - 2) at least, the one that must be served
+ * first. Nobody is ever further from his share than 1 - 1 / (2k - 2).
+ */
+static unsigned list_next(const struct list *list, const uint16_t *had, uint32_t n)
+{
+	int64_t m = 2 * (int64_t)list->count - 2, due_best = 0;
+	unsigned best = 0;
+	bool is_found = false;
+
+	for (unsigned i = 0; i < list->count && m; i++) {
+		int64_t weight = list->weights[i], due = (had[i] + 1) * m - 1;
+
+		if ((weight * n - (int64_t)had[i] * list->sum) * m < list->sum)
+			continue;
+		if (is_found && due * list->weights[best] >= due_best * weight)
+			continue;
+		is_found = true;
+		due_best = due;
+		best = i;
+	}
+	return best;
+}
+
+/* The choice of the last of so many steps; all of them in table, unless that is NULL. */
+static unsigned list_run(const struct list *list, uint32_t steps, uint16_t *table)
+{
+	uint16_t had[PARAMETERS_DESTINATIONS];
+	unsigned next = 0;
+
+	for (unsigned i = 0; i < list->count; i++)
+		had[i] = 0;
+	for (uint32_t n = 1; n <= steps; n++) {
+		next = list_next(list, had, n);
+		had[next]++;
+		if (table)
+			table[n - 1] = (uint16_t)next;
+	}
+	return next;
+}
+
+/* The number of a list among all of the run, the same in every process. */
+static unsigned number_of(const struct rule *rule)
+{
+	unsigned number = 0;
+
+	for (const struct rule *r = rules_own.rule; r < rule; r++)
+		number += !strncmp(r->name, "spread_", 7);
+	return number < CONTROL_TURNS ? number : CONTROL_TURNS - 1;
+}
+
+/* The list's table; NULL where another list has the place or somebody else is making it. */
+static const uint16_t *table_of(const struct rule *rule, const struct list *list)
+{
+	unsigned i = number_of(rule);
+	/* Pairs with the release below. */
+	uint16_t *table = atomic_load_explicit(&known[i].table, memory_order_acquire);
+
+	if (table)
+		return known[i].rule == rule ? table : NULL;
+	if (atomic_exchange(&known[i].is_taken, 1))
+		return NULL;
+	table = (uint16_t *)syscall(SYS_mmap, NULL, PARAMETERS_WEIGHTS * sizeof(*table),
+				    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (table == MAP_FAILED)
+		return NULL;
+	list_run(list, list->sum, table);
+	known[i].rule = rule;
+	/* Publishes the table and whose it is; pairs with the acquire above. */
+	atomic_store_explicit(&known[i].table, table, memory_order_release);
+	return table;
+}
+
+uint64_t turns_take(_Atomic uint64_t *counters, const struct rule *rule, unsigned count)
+{
+	return atomic_fetch_add_explicit(&counters[number_of(rule)], count, memory_order_relaxed);
+}
+
+unsigned turns_count(const struct rule *rule)
+{
+	struct list list;
+
+	return list_read(&list, rule->value) ? list.count : 0;
+}
+
+bool turns_destination(const struct rule *rule, uint64_t turn,
+		       struct parameters_destination *destination)
+{
+	const char *text = rule->value;
+	const uint16_t *table;
+	struct list list;
+	unsigned chosen;
+
+	if (!list_read(&list, rule->value))
+		return false;
+	table = table_of(rule, &list);
+	turn %= list.sum;
+	chosen = table ? table[turn] : list_run(&list, (uint32_t)turn + 1, NULL);
+	for (unsigned i = 0; i <= chosen; i++)
+		parameters_destination(&text, destination);
+	return true;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sizes and handles of HDF5: what is not on the path of every read and write. Guest.
+ */
+#include "capture/libraries/hdf5.h"
+
+/* What we ask of the library: name, and the symbol when linked. */
+#define USES(X)                                                       \
+	X(H5Aget_space, H5Aget_space)                                 \
+	X(H5Dget_create_plist, __real_H5Dget_create_plist)            \
+	X(H5Dget_space, H5Dget_space)                                 \
+	X(H5Pclose, __real_H5Pclose)                                  \
+	X(H5Pget_layout, H5Pget_layout)                               \
+	X(H5Sclose, __real_H5Sclose)                                  \
+	X(H5Sget_select_npoints, H5Sget_select_npoints)               \
+	X(H5Sget_simple_extent_npoints, H5Sget_simple_extent_npoints) \
+	X(H5Tget_size, H5Tget_size)
+
+#define USE_ENUM(name, symbol) USE_##name,
+enum use { USES(USE_ENUM) USE_COUNT };
+
+_Static_assert(USE_COUNT <= LIBRARY_USES_MAX, "the table of uses is too small");
+
+LIBRARY_TABLE(table, USES)
+struct library_uses hdf5_uses = LIBRARY_LISTED(table);
+struct recall hdf5_types, hdf5_spaces, hdf5_datasets;
+
+#define LAYOUT_VIRTUAL 3 /* H5D_VIRTUAL */
+
+/* The kind of an id that caches know, in its upper bits; the same in all versions. */
+enum id_kind { ID_TYPE = 3, ID_SPACE = 4, ID_DATASET = 5 };
+
+/* Whether a dataset's extent is in its own hands, in the note of its handle. */
+enum layout {
+	LAYOUT_UNKNOWN,
+	LAYOUT_ASKED_FOR, /* its extent was needed once; the second time pays for the question */
+	LAYOUT_FIXED,
+	LAYOUT_MOVING, /* virtual: follows its sources */
+};
+
+/* Functions of the library with one id as argument; -1 where a copy lacks the function. */
+static int64_t ask(void *const *functions, enum use use, hid_t id)
+{
+	int64_t (*function)(hid_t) = (int64_t(*)(hid_t))(uintptr_t)functions[use];
+
+	return function ? function(id) : -1;
+}
+
+static int ask_int(void *const *functions, enum use use, hid_t id)
+{
+	int (*function)(hid_t) = (int (*)(hid_t))(uintptr_t)functions[use];
+
+	return function ? function(id) : -1;
+}
+
+/* Handles. */
+
+void hdf5_referenced(const void *called, hid_t id)
+{
+	struct named *entry = hdf5_find(called, id);
+
+	if (entry)
+		atomic_fetch_add_explicit(&entry->count, 1, memory_order_relaxed);
+}
+
+/* Gives one reference back; false if it was the last one, or the handle is not known. */
+static bool reference_left(const void *called, hid_t id)
+{
+	struct named *entry = hdf5_find(called, id);
+
+	if (!entry || !atomic_load_explicit(&entry->count, memory_order_relaxed))
+		return false;
+	atomic_fetch_sub_explicit(&entry->count, 1, memory_order_relaxed);
+	return true;
+}
+
+static void handle_gone(const void *called, hid_t id)
+{
+	void *const *functions = library_use(&hdf5_uses, called);
+
+	named_take(named_key(SPACE_HDF5, hdf5_handle(called, id)));
+	if (!functions)
+		return;
+	switch ((enum id_kind)(id >> 56)) {
+	case ID_TYPE:
+		recall_drop(&hdf5_types, hdf5_key(functions, id));
+		break;
+	case ID_SPACE:
+		recall_drop(&hdf5_spaces, hdf5_key(functions, id));
+		break;
+	case ID_DATASET:
+		recall_drop(&hdf5_datasets, hdf5_key(functions, id));
+		break;
+	}
+}
+
+void hdf5_released(const void *called, hid_t id, herr_t ret)
+{
+	if (ret >= 0 && !reference_left(called, id))
+		handle_gone(called, id);
+}
+
+bool hdf5_dereferenced(const void *called, hid_t id, int ret)
+{
+	if (ret > 0)
+		reference_left(called, id);
+	else if (ret == 0)
+		handle_gone(called, id);
+	return ret == 0;
+}
+
+void hdf5_ended(const void *called)
+{
+	uint64_t links[64], mask = named_key((enum space)0xf, UINT64_C(0xf) << HDF5_COPY_SHIFT);
+
+	recall_clear(&hdf5_types);
+	recall_clear(&hdf5_spaces);
+	recall_clear(&hdf5_datasets);
+	while (named_take_all(mask, named_key(SPACE_HDF5, hdf5_handle(called, 0)), links, 64) == 64)
+		;
+}
+
+/* Types. */
+
+uint64_t hdf5_type_ask(void *const *functions, hid_t type)
+{
+	int64_t bytes = ask(functions, USE_H5Tget_size, type);
+
+	if (bytes <= 0)
+		return 0;
+	recall_put(&hdf5_types, hdf5_key(functions, type), (uint64_t)bytes);
+	return (uint64_t)bytes;
+}
+
+void hdf5_type_changed(const void *called, hid_t type)
+{
+	void *const *functions = library_use(&hdf5_uses, called);
+
+	if (functions)
+		recall_drop(&hdf5_types, hdf5_key(functions, type));
+}
+
+/* Dataspaces. */
+
+/* The rank and a bit that is always set, beneath the points. */
+#define SPACE_RANK_UNKNOWN 0x7f
+#define SPACE_KNOWN 0x80
+#define SPACE_POINTS_MAX (UINT64_MAX >> HDF5_SPACE_SHIFT)
+
+_Static_assert(HDF5_RANK_MAX < SPACE_RANK_UNKNOWN, "a rank must be told from an unknown one");
+
+static uint64_t space_value(uint64_t points, unsigned rank)
+{
+	return points << HDF5_SPACE_SHIFT | SPACE_KNOWN | rank;
+}
+
+static unsigned space_rank(uint64_t value)
+{
+	return value ? value & ~SPACE_KNOWN & 0xff : SPACE_RANK_UNKNOWN;
+}
+
+uint64_t hdf5_space_ask(void *const *functions, hid_t space)
+{
+	int64_t points = ask(functions, USE_H5Sget_select_npoints, space);
+	uint64_t value;
+
+	if (points < 0 || (uint64_t)points > SPACE_POINTS_MAX)
+		return 0;
+	value = space_value((uint64_t)points, SPACE_RANK_UNKNOWN);
+	recall_put(&hdf5_spaces, hdf5_key(functions, space), value);
+	return value;
+}
+
+uint64_t hdf5_product(const hsize_t *dims, int rank)
+{
+	uint64_t product = 1;
+
+	for (int i = 0; i < rank; i++) {
+		if (__builtin_mul_overflow(product, dims[i], &product))
+			return UINT64_MAX;
+	}
+	return product;
+}
+
+void hdf5_space_made(const void *called, hid_t space, int rank, const hsize_t *dims)
+{
+	void *const *functions = library_use(&hdf5_uses, called);
+	uint64_t points;
+
+	if (!functions || rank < 0 || rank > HDF5_RANK_MAX)
+		return;
+	points = hdf5_product(dims, rank);
+	if (points <= SPACE_POINTS_MAX)
+		recall_put(&hdf5_spaces, hdf5_key(functions, space),
+			   space_value(points, (unsigned)rank));
+}
+
+/* Points of a hyperslab; more than SPACE_POINTS_MAX for one without end (H5S_UNLIMITED). */
+static uint64_t slab_points(unsigned rank, const hsize_t *count, const hsize_t *block)
+{
+	uint64_t counted = hdf5_product(count, (int)rank);
+	uint64_t each = block ? hdf5_product(block, (int)rank) : 1, points;
+
+	for (unsigned i = 0; i < rank; i++) {
+		if (count[i] == UINT64_MAX || (block && block[i] == UINT64_MAX))
+			return UINT64_MAX;
+	}
+	return __builtin_mul_overflow(counted, each, &points) ? UINT64_MAX : points;
+}
+
+void hdf5_space_selected(const void *called, hid_t space, H5S_seloper_t op, const hsize_t *count,
+			 const hsize_t *block)
+{
+	void *const *functions = library_use(&hdf5_uses, called);
+	uint64_t key, points;
+	unsigned rank;
+
+	if (!functions)
+		return;
+	key = hdf5_key(functions, space);
+	rank = space_rank(recall_get(&hdf5_spaces, key));
+	recall_drop(&hdf5_spaces, key);
+	if (op != HDF5_SELECT_SET || !count || rank == SPACE_RANK_UNKNOWN)
+		return;
+	points = slab_points(rank, count, block);
+	if (points <= SPACE_POINTS_MAX)
+		recall_put(&hdf5_spaces, key, space_value(points, rank));
+}
+
+void hdf5_space_changed(const void *called, hid_t space)
+{
+	void *const *functions = library_use(&hdf5_uses, called);
+
+	if (functions)
+		recall_drop(&hdf5_spaces, hdf5_key(functions, space));
+}
+
+/* Datasets and attributes. */
+
+/* The points of a dataspace that the library has just given us; -1 if it has not. */
+static int64_t points_of(void *const *functions, hid_t space)
+{
+	int64_t points;
+
+	if (space < 0)
+		return -1;
+	points = ask(functions, USE_H5Sget_simple_extent_npoints, space);
+	ask_int(functions, USE_H5Sclose, space);
+	return points;
+}
+
+static enum layout layout_ask(void *const *functions, hid_t dataset)
+{
+	hid_t properties = ask(functions, USE_H5Dget_create_plist, dataset);
+	int layout;
+
+	if (properties < 0)
+		return LAYOUT_MOVING;
+	layout = ask_int(functions, USE_H5Pget_layout, properties);
+	ask_int(functions, USE_H5Pclose, properties);
+	return layout < 0 || layout == LAYOUT_VIRTUAL ? LAYOUT_MOVING : LAYOUT_FIXED;
+}
+
+/*
+ * The extent of a virtual dataset changes behind our back. To ask for the layout costs more than to
+ * ask for the extent a few times, so the first use of an opened dataset does not.
+ */
+static bool extent_is_fixed(void *const *functions, hid_t dataset, struct named *entry)
+{
+	enum layout layout;
+
+	if (!entry)
+		return false;
+	layout = (enum layout)atomic_load_explicit(&entry->note, memory_order_relaxed);
+	if (layout == LAYOUT_UNKNOWN)
+		layout = LAYOUT_ASKED_FOR;
+	else if (layout == LAYOUT_ASKED_FOR)
+		layout = layout_ask(functions, dataset);
+	atomic_store_explicit(&entry->note, layout, memory_order_relaxed);
+	return layout == LAYOUT_FIXED;
+}
+
+uint64_t hdf5_dataset_ask(void *const *functions, hid_t dataset, struct named *entry)
+{
+	int64_t points = points_of(functions, ask(functions, USE_H5Dget_space, dataset));
+
+	if (points < 0)
+		return 0;
+	if (extent_is_fixed(functions, dataset, entry))
+		recall_put(&hdf5_datasets, hdf5_key(functions, dataset), (uint64_t)points + 1);
+	return (uint64_t)points;
+}
+
+void hdf5_created(struct named *opened, hid_t properties)
+{
+	if (opened && properties == HDF5_DEFAULT)
+		atomic_store_explicit(&opened->note, LAYOUT_FIXED, memory_order_relaxed);
+}
+
+void hdf5_extents_changed(void)
+{
+	recall_clear(&hdf5_datasets);
+}
+
+uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type, struct named *entry,
+			      int err)
+{
+	void *const *functions = err ? NULL : library_use(&hdf5_uses, called);
+	uint64_t known, element;
+	int64_t points;
+
+	if (!functions)
+		return 0;
+	/* The note of an attribute is one more than its points. */
+	known = entry ? atomic_load_explicit(&entry->note, memory_order_relaxed) : 0;
+	points = known ? (int64_t)known - 1
+		       : points_of(functions, ask(functions, USE_H5Aget_space, attribute));
+	if (points < 0)
+		return 0;
+	if (entry && !known)
+		atomic_store_explicit(&entry->note, (uint64_t)points + 1, memory_order_relaxed);
+	element = recall_get(&hdf5_types, hdf5_key(functions, type));
+	return (element ? element : hdf5_type_ask(functions, type)) * (uint64_t)points;
+}
+
+uint64_t hdf5_bytes_many(const void *called, size_t count, const hid_t *datasets,
+			 const hid_t *types, const hid_t *memory, const hid_t *file, int err)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; !err && i < count; i++)
+		sum += hdf5_bytes(called, datasets[i], types[i], memory[i], file[i],
+				  hdf5_find(called, datasets[i]), 0);
+	return sum;
+}

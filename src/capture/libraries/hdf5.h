@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the wrappers of HDF5 need: its types as far as a call passes them on, handles, and the bytes
+ * that a call moves. Guest.
+ *
+ * HDF5 has no call that says how many bytes H5Dwrite moves; its parts, the size of a type and the
+ * points of a selection, cost a third of a small write. So they are kept: asked once, and watched
+ * by rows that are never recorded (QUIET) for every call that changes them. An id is never given
+ * twice before H5close(). Several copies of HDF5 in one process count on their own, so all is kept
+ * by copy and id.
+ *
+ * The library is asked only after a call that succeeded, in the copy that did it, and only what it
+ * answers from memory: nothing that could read a file or talk to other ranks.
+ */
+#ifndef SLUICE_CAPTURE_LIBRARIES_HDF5_H
+#define SLUICE_CAPTURE_LIBRARIES_HDF5_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "capture/libraries/library.h"
+#include "capture/libraries/mpi.h"
+#include "capture/record/handle_table.h"
+#include "capture/record/answer_cache.h"
+
+/* Passed through unseen, so only their size matters. Callbacks are pointers, enums are ints. */
+typedef int64_t hid_t;
+typedef int herr_t;
+typedef int htri_t;
+typedef bool hbool_t;
+typedef unsigned long long hsize_t;
+typedef long long hssize_t;
+typedef uint64_t haddr_t;
+typedef struct {
+	uint8_t bytes[16];
+} H5O_token_t;
+
+typedef int H5D_alloc_time_t, H5D_fill_time_t, H5D_layout_t, H5D_selection_io_mode_t,
+	H5D_vds_view_t, H5FD_class_value_t, H5FD_mem_t, H5FD_mpio_chunk_opt_t,
+	H5FD_mpio_collective_opt_t, H5FD_mpio_xfer_t, H5F_close_degree_t, H5F_file_space_type_t,
+	H5F_fspace_strategy_t, H5F_libver_t, H5F_mem_t, H5F_scope_t, H5G_obj_t, H5L_type_t,
+	H5R_type_t, H5S_seloper_t, H5Z_EDC_t, H5Z_SO_scale_type_t, H5Z_filter_t, H5_index_t,
+	H5_iter_order_t;
+typedef void (*hdf5_callback)(void);
+typedef hdf5_callback H5A_operator1_t, H5A_operator2_t, H5D_append_cb_t, H5D_chunk_iter_op_t,
+	H5G_iterate_t, H5L_iterate1_t, H5L_iterate2_t, H5L_iterate_t, H5O_iterate2_t, H5O_iterate_t;
+typedef struct hdf5_opaque H5AC_cache_config_t, H5AC_cache_image_config_t, H5A_info_t,
+	H5D_chunk_index_t, H5D_space_status_t, H5FD_splitter_vfd_config_t, H5F_info1_t, H5F_info2_t,
+	H5F_sect_info_t, H5G_info_t, H5G_stat_t, H5L_info1_t, H5L_info2_t, H5L_info_t, H5O_info2_t,
+	H5O_info_t, H5O_native_info_t, H5O_type_t;
+
+/* Its constants that we look at. */
+#define HDF5_DEFAULT 0	  /* H5P_DEFAULT */
+#define HDF5_SELECT_SET 0 /* H5S_SELECT_SET: replaces what was selected */
+
+extern struct library_uses hdf5_uses __attribute__((visibility("hidden")));
+
+INLINE void hdf5_bind(const void *called)
+{
+	(void)called;
+}
+
+/* Handles. */
+
+/* Ids count up from 0 beneath the bits of their type, so there is room for the copy. */
+#define HDF5_COPY_SHIFT 48
+
+/* Of an id in the copy of the library that has these functions. */
+INLINE uint64_t hdf5_key(void *const *functions, hid_t id)
+{
+	return (uint64_t)id ^ (uint64_t)library_copy_of(&hdf5_uses, functions) << HDF5_COPY_SHIFT;
+}
+
+INLINE uint64_t hdf5_handle(const void *called, hid_t id)
+{
+	return hdf5_key(library_use(&hdf5_uses, called), id);
+}
+
+INLINE uint64_t hdf5_handle_at(const void *called, const hid_t *ids)
+{
+	return ids ? hdf5_handle(called, *ids) : 0;
+}
+
+/* What is known of an id beside the row's handle: a second place, or a list of properties. */
+INLINE struct named *hdf5_find(const void *called, hid_t id)
+{
+	if (id <= HDF5_DEFAULT)
+		return NULL;
+	return named_find(named_key(SPACE_HDF5, hdf5_handle(called, id)));
+}
+
+INLINE uint64_t hdf5_link(const void *called, hid_t id)
+{
+	return named_link(hdf5_find(called, id));
+}
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * After a call that took a reference, or gave one back: the handle lives as long as one is left.
+ * The last is for H5Idec_ref(), which returns how many are; true when the handle is gone.
+ */
+void hdf5_referenced(const void *called, hid_t id);
+void hdf5_released(const void *called, hid_t id, herr_t ret);
+bool hdf5_dereferenced(const void *called, hid_t id, int ret);
+
+/* After H5close(): every id is void, and numbers begin anew. */
+void hdf5_ended(const void *called);
+
+/* Sizes. */
+
+extern struct recall hdf5_types, hdf5_spaces, hdf5_datasets;
+
+/* Out of line: asks the library, and keeps what it says. 0 where it says nothing. */
+__attribute__((cold)) uint64_t hdf5_type_ask(void *const *functions, hid_t type);
+__attribute__((cold)) uint64_t hdf5_space_ask(void *const *functions, hid_t space);
+__attribute__((cold)) uint64_t hdf5_dataset_ask(void *const *functions, hid_t dataset,
+						struct named *entry);
+
+/* After a dataset was created: one with default properties cannot be virtual. */
+void hdf5_created(struct named *opened, hid_t properties);
+
+/* After a call that may have changed the extent of any dataset: one may be open twice. */
+void hdf5_extents_changed(void);
+
+/* After calls on dataspaces. `count` is NULL where the call has failed. */
+void hdf5_space_made(const void *called, hid_t space, int rank, const hsize_t *dims);
+void hdf5_space_selected(const void *called, hid_t space, H5S_seloper_t op, const hsize_t *count,
+			 const hsize_t *block);
+void hdf5_space_changed(const void *called, hid_t space);
+
+void hdf5_type_changed(const void *called, hid_t type);
+
+/* Bytes that H5Aread or H5Awrite has moved; an attribute's extent never changes. */
+uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type, struct named *entry,
+			      int err);
+
+/* The sum over several datasets. */
+uint64_t hdf5_bytes_many(const void *called, size_t count, const hid_t *datasets,
+			 const hid_t *types, const hid_t *memory, const hid_t *file, int err);
+
+/* Elements of a block; UINT64_MAX if that is more than can be counted. */
+uint64_t hdf5_product(const hsize_t *dims, int rank);
+
+#pragma GCC visibility pop
+
+/* What is kept of a dataspace: its points, and its rank as far as we know it. */
+#define HDF5_SPACE_SHIFT 8
+#define HDF5_RANK_MAX 32 /* H5S_MAX_RANK */
+
+INLINE uint64_t hdf5_space_points(uint64_t value)
+{
+	return value >> HDF5_SPACE_SHIFT;
+}
+
+/* An id of a dataspace, and none of the constants (H5S_ALL, H5S_BLOCK, H5S_PLIST). */
+INLINE bool hdf5_is_space(hid_t id)
+{
+	return id >> 56 > 0;
+}
+
+/* What is selected in memory and in the file is the same number of points, or the call fails. */
+INLINE uint64_t hdf5_points(void *const *functions, hid_t dataset, hid_t memory, hid_t file,
+			    struct named *entry)
+{
+	uint64_t value = 0;
+
+	if (hdf5_is_space(memory))
+		value = recall_get(&hdf5_spaces, hdf5_key(functions, memory));
+	if (!value && hdf5_is_space(file))
+		value = recall_get(&hdf5_spaces, hdf5_key(functions, file));
+	if (likely(value))
+		return hdf5_space_points(value);
+	if (hdf5_is_space(memory) || hdf5_is_space(file))
+		return hdf5_space_points(
+			hdf5_space_ask(functions, hdf5_is_space(memory) ? memory : file));
+	if (file) /* H5S_PLIST: the selection is in the transfer properties */
+		return 0;
+	value = recall_get(&hdf5_datasets, hdf5_key(functions, dataset));
+	return likely(value) ? value - 1 : hdf5_dataset_ask(functions, dataset, entry);
+}
+
+/* Bytes that H5Dread or H5Dwrite has moved, as they lie in memory; 0 where that cannot be known. */
+INLINE uint64_t hdf5_bytes(const void *called, hid_t dataset, hid_t type, hid_t memory, hid_t file,
+			   struct named *entry, int err)
+{
+	void *const *functions;
+	uint64_t element;
+
+	if (unlikely(err))
+		return 0;
+	functions = library_use(&hdf5_uses, called);
+	if (unlikely(!functions))
+		return 0; /* a fifth copy, or the first call of two threads at once */
+	element = recall_get(&hdf5_types, hdf5_key(functions, type));
+	if (unlikely(!element))
+		element = hdf5_type_ask(functions, type);
+	return element * hdf5_points(functions, dataset, memory, file, entry);
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/libraries/library.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+
+/*
+ * What was found for one caller alone: by function and place of the call. A lost entry is found
+ * again.
+ */
+#define CALLERS 256u
+
+static struct {
+	_Atomic(const void *) caller;
+	_Atomic(const char *) name;
+	_Atomic(void *) function;
+} callers[CALLERS];
+
+static void *own_base(void)
+{
+	static _Atomic(void *) base;
+	void *known = atomic_load_explicit(&base, memory_order_relaxed);
+	Dl_info info;
+
+	if (!known && dladdr((void *)(uintptr_t)library_find, &info)) {
+		known = info.dli_fbase;
+		atomic_store_explicit(&base, known, memory_order_relaxed);
+	}
+	return known;
+}
+
+/* The symbol as an object sees it, unless that is ourselves. */
+static void *symbol_of(void *handle, const char *name)
+{
+	void *found = dlsym(handle, name);
+	Dl_info info;
+
+	return found && dladdr(found, &info) && info.dli_fbase == own_base() ? NULL : found;
+}
+
+static void *symbol_in(const char *path, const char *name)
+{
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD), *found;
+
+	if (!handle)
+		return NULL;
+	found = symbol_of(handle, name);
+	dlclose(handle);
+	return found;
+}
+
+static void *symbol_for(const void *caller, const char *name)
+{
+	Dl_info info;
+
+	if (!dladdr(caller, &info) || !info.dli_fname || !info.dli_fname[0])
+		return NULL;
+	return symbol_in(info.dli_fname, name);
+}
+
+struct search {
+	const char *name;
+	void *found;
+};
+
+static int search_object(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	struct search *s = arg;
+
+	(void)size;
+	if (object->dlpi_name && object->dlpi_name[0])
+		s->found = symbol_in(object->dlpi_name, s->name);
+	return s->found != NULL;
+}
+
+void *library_find(const char *name, const void *caller, void **slot)
+{
+	unsigned i = (unsigned)((((uintptr_t)caller >> 2) ^ ((uintptr_t)name >> 1)) % CALLERS);
+	struct search search = { name, NULL };
+	void *found;
+
+	/* The name is read before the function and stored after it, so all three belong together
+	 * unless two callers race for the place; then the caller differs in the end. */
+	if (atomic_load(&callers[i].caller) == caller && atomic_load(&callers[i].name) == name) {
+		found = atomic_load(&callers[i].function);
+		if (atomic_load(&callers[i].caller) == caller)
+			return found;
+	}
+	found = dlsym(RTLD_NEXT, name);
+	if (found) {
+		__atomic_store_n(slot, found, __ATOMIC_RELAXED);
+		return found;
+	}
+	found = symbol_for(caller, name);
+	/* A tail call hides its caller: then any copy has to do. */
+	if (!found && dl_iterate_phdr(search_object, &search))
+		found = search.found;
+	if (found) {
+		atomic_store(&callers[i].caller, NULL);
+		atomic_store(&callers[i].function, found);
+		atomic_store(&callers[i].name, name);
+		atomic_store(&callers[i].caller, caller);
+	}
+	return found;
+}
+
+/* The end of an object's image, asked by its base. */
+struct image {
+	uintptr_t base, span;
+};
+
+static int image_measure(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	struct image *image = arg;
+	uintptr_t low = UINTPTR_MAX, high = 0;
+
+	(void)size;
+	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+		uintptr_t start = object->dlpi_addr + part->p_vaddr;
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		low = start < low ? start : low;
+		high = start + part->p_memsz > high ? start + part->p_memsz : high;
+	}
+	if (image->base < low || image->base >= high)
+		return 0;
+	image->span = high - image->base;
+	return 1;
+}
+
+/*
+ * Finds the functions of a copy that is ours to fill. Its library stays: we have addresses in it. A
+ * program that contains the library itself shows no symbols, and has no functions here.
+ */
+static void copy_fill(struct library_uses *uses, struct library_copy *copy, const Dl_info *info)
+{
+	struct image image = { (uintptr_t)info->dli_fbase, 0 };
+	void *handle = dlopen(info->dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+
+	for (unsigned i = 0; handle && i < uses->count; i++)
+		copy->functions[i] = symbol_of(handle, uses->names[i]);
+	if (handle)
+		dlclose(handle);
+	dl_iterate_phdr(image_measure, &image);
+	copy->span = image.span;
+	/* Pairs with the acquire in library_use(). */
+	atomic_store_explicit(&copy->ready, true, memory_order_release);
+}
+
+/* NULL while another thread fills it, too: a call without its size is better than one that waits.
+ */
+static struct library_copy *copy_find(struct library_uses *uses, const Dl_info *info)
+{
+	for (unsigned i = 0; i < LIBRARY_COPIES; i++) {
+		struct library_copy *copy = &uses->copies[i];
+		uintptr_t base = 0;
+
+		if (atomic_compare_exchange_strong(&copy->base, &base,
+						   (uintptr_t)info->dli_fbase)) {
+			copy_fill(uses, copy, info);
+			return copy;
+		}
+		if (base == (uintptr_t)info->dli_fbase)
+			return atomic_load_explicit(&copy->ready, memory_order_acquire) ? copy
+											: NULL;
+	}
+	return NULL;
+}
+
+void *const *library_use_slow(struct library_uses *uses, const void *real)
+{
+	struct library_copy *copy = NULL;
+	int saved = errno;
+	Dl_info info;
+
+	if (dladdr(real, &info) && info.dli_fname)
+		copy = copy_find(uses, &info);
+	errno = saved;
+	return copy ? copy->functions : NULL;
+}

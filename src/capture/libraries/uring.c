@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Operations are recorded before the call that hands them over, so that whichever thread meets the
+ * result finds what it belongs to. Then nothing has proved the addresses they hold: what is behind
+ * them (vectors, messages, paths) is only looked at where the kernel says that it can be read.
+ */
+#include "capture/libraries/uring.h"
+
+#include <sys/socket.h>
+
+#include "capture/record/capture.h"
+#include "capture/libraries/wrapper_helpers.h"
+#include "contract/call.h"
+#include "contract/calls.h"
+
+/*
+ * What is kept of a ring in its struct named. Several threads may be in calls on one ring: they
+ * share the work by moving these on.
+ */
+#define RING_MET note	     /* results looked at so far, a position of the completion ring */
+#define RING_OWNER count     /* process that uses it, counted from 1; 0: left alone */
+#define RING_BEGUN more[0]   /* operations recorded so far, a position of the submission ring */
+#define RING_SPILLED more[1] /* operations remembered under a second name */
+
+/* In a list of files to register: none at this index, where -2 leaves the index as it is. */
+#define FILE_NONE (-1)
+
+/* The kernel takes no longer vectors. */
+#define VECTOR_MAX 1024
+
+/*
+ * How many names there are for operations with the same user data; each takes a few. Even ones are
+ * of operations that move bytes, and the first of each kind has to be looked for always.
+ */
+#define NAMES 32
+#define FIRST_NAMES 2
+
+/* Where an operation has its size. */
+enum size { SIZE_NONE, SIZE_LEN, SIZE_VECTOR, SIZE_MESSAGE, SIZE_ADDR, SIZE_OFF };
+
+/*
+ * The kernel's numbers of operations. Those with call 0 are no I/O: time-outs, polls, futexes, and
+ * what only changes a ring. A number that is not here is recorded as io_uring_other.
+ */
+static const struct operation {
+	uint16_t call;
+	uint8_t size; /* enum size */
+} operations[] = {
+	[0 /* NOP */] = { 0, 0 },
+	[1 /* READV */] = { CALL_io_uring_readv, SIZE_VECTOR },
+	[2 /* WRITEV */] = { CALL_io_uring_writev, SIZE_VECTOR },
+	[3 /* FSYNC */] = { CALL_io_uring_fsync, 0 },
+	[4 /* READ_FIXED */] = { CALL_io_uring_read_fixed, SIZE_LEN },
+	[5 /* WRITE_FIXED */] = { CALL_io_uring_write_fixed, SIZE_LEN },
+	[6 /* POLL_ADD */] = { 0, 0 },
+	[7 /* POLL_REMOVE */] = { 0, 0 },
+	[8 /* SYNC_FILE_RANGE */] = { CALL_io_uring_sync_file_range, SIZE_LEN },
+	[9 /* SENDMSG */] = { CALL_io_uring_sendmsg, SIZE_MESSAGE },
+	[10 /* RECVMSG */] = { CALL_io_uring_recvmsg, SIZE_MESSAGE },
+	[11 /* TIMEOUT */] = { 0, 0 },
+	[12 /* TIMEOUT_REMOVE */] = { 0, 0 },
+	[13 /* ACCEPT */] = { CALL_io_uring_accept, 0 },
+	[14 /* ASYNC_CANCEL */] = { 0, 0 },
+	[15 /* LINK_TIMEOUT */] = { 0, 0 },
+	[16 /* CONNECT */] = { CALL_io_uring_connect, 0 },
+	[17 /* FALLOCATE */] = { CALL_io_uring_fallocate, SIZE_ADDR },
+	[18 /* OPENAT */] = { CALL_io_uring_openat, 0 },
+	[19 /* CLOSE */] = { CALL_io_uring_close, 0 },
+	[20 /* FILES_UPDATE */] = { 0, 0 },
+	[21 /* STATX */] = { CALL_io_uring_statx, 0 },
+	[22 /* READ */] = { CALL_io_uring_read, SIZE_LEN },
+	[23 /* WRITE */] = { CALL_io_uring_write, SIZE_LEN },
+	[24 /* FADVISE */] = { CALL_io_uring_fadvise, SIZE_LEN },
+	[25 /* MADVISE */] = { 0, 0 },
+	[26 /* SEND */] = { CALL_io_uring_send, SIZE_LEN },
+	[27 /* RECV */] = { CALL_io_uring_recv, SIZE_LEN },
+	[28 /* OPENAT2 */] = { CALL_io_uring_openat2, 0 },
+	[29 /* EPOLL_CTL */] = { 0, 0 },
+	[30 /* SPLICE */] = { CALL_io_uring_splice, SIZE_LEN },
+	[31 /* PROVIDE_BUFFERS */] = { 0, 0 },
+	[32 /* REMOVE_BUFFERS */] = { 0, 0 },
+	[33 /* TEE */] = { CALL_io_uring_tee, SIZE_LEN },
+	[34 /* SHUTDOWN */] = { CALL_io_uring_shutdown, 0 },
+	[35 /* RENAMEAT */] = { CALL_io_uring_renameat, 0 },
+	[36 /* UNLINKAT */] = { CALL_io_uring_unlinkat, 0 },
+	[37 /* MKDIRAT */] = { CALL_io_uring_mkdirat, 0 },
+	[38 /* SYMLINKAT */] = { CALL_io_uring_symlinkat, 0 },
+	[39 /* LINKAT */] = { CALL_io_uring_linkat, 0 },
+	[40 /* MSG_RING */] = { 0, 0 },
+	[41 /* FSETXATTR */] = { CALL_io_uring_other, 0 },
+	[42 /* SETXATTR */] = { CALL_io_uring_other, 0 },
+	[43 /* FGETXATTR */] = { CALL_io_uring_other, 0 },
+	[44 /* GETXATTR */] = { CALL_io_uring_other, 0 },
+	[45 /* SOCKET */] = { CALL_io_uring_socket, 0 },
+	[46 /* URING_CMD */] = { CALL_io_uring_other, 0 },
+	[47 /* SEND_ZC */] = { CALL_io_uring_send, SIZE_LEN },
+	[48 /* SENDMSG_ZC */] = { CALL_io_uring_sendmsg, SIZE_MESSAGE },
+	[49 /* READ_MULTISHOT */] = { CALL_io_uring_read, SIZE_LEN },
+	[50 /* WAITID */] = { 0, 0 },
+	[51 /* FUTEX_WAIT */] = { 0, 0 },
+	[52 /* FUTEX_WAKE */] = { 0, 0 },
+	[53 /* FUTEX_WAITV */] = { 0, 0 },
+	[54 /* FIXED_FD_INSTALL */] = { 0, 0 },
+	[55 /* FTRUNCATE */] = { CALL_io_uring_ftruncate, SIZE_OFF },
+	[56 /* BIND */] = { CALL_io_uring_other, 0 },
+	[57 /* LISTEN */] = { CALL_io_uring_other, 0 },
+	[58 /* RECV_ZC */] = { CALL_io_uring_recv, SIZE_LEN },
+	[59 /* EPOLL_WAIT */] = { 0, 0 },
+	[60 /* READV_FIXED */] = { CALL_io_uring_readv, SIZE_VECTOR },
+	[61 /* WRITEV_FIXED */] = { CALL_io_uring_writev, SIZE_VECTOR },
+};
+
+static struct operation operation_of(const struct uring_sqe *sqe)
+{
+	static const struct operation other = { CALL_io_uring_other, SIZE_NONE };
+
+	return sqe->opcode < sizeof(operations) / sizeof(operations[0]) ? operations[sqe->opcode]
+									: other;
+}
+
+/* Keys. The ring's part has its own bits, so that all that belongs to a ring can be forgotten. */
+
+#define RING_BITS 20
+#define RING_SHIFT 40
+#define RING_KEY_MASK (UINT64_MAX << RING_SHIFT)
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* A ring is known by its shared memory: the struct may be copied. */
+static uint64_t ring_key(const struct uring_ring *ring)
+{
+	return named_key(SPACE_URING, (uintptr_t)ring->cq.khead);
+}
+
+static uint64_t part_key(enum space space, const struct uring_ring *ring, uint64_t value)
+{
+	uint64_t hash = mix((uintptr_t)ring->cq.khead) & ((1u << RING_BITS) - 1);
+
+	return named_key(space, hash << RING_SHIFT) | (value & ~RING_KEY_MASK);
+}
+
+static uint64_t operation_key(const struct uring_ring *ring, uint64_t user_data, unsigned name)
+{
+	return part_key(SPACE_URING_REQUEST, ring, mix(mix(user_data) + name));
+}
+
+static void part_forget(enum space space, const struct uring_ring *ring)
+{
+	uint64_t links[64];
+
+	while (named_count(space) &&
+	       named_take_all(RING_KEY_MASK, part_key(space, ring, 0), links, 64) == 64)
+		;
+}
+
+/* Operations under way. */
+
+static void operation_keep(struct named *state, const struct uring_ring *ring, uint64_t user_data,
+			   uint64_t link, bool moves)
+{
+	for (unsigned name = moves ? 0 : 1; name < NAMES; name += 2) {
+		if (!named_add(operation_key(ring, user_data, name), link))
+			continue;
+		if (name >= FIRST_NAMES)
+			atomic_fetch_add_explicit(&state->RING_SPILLED, 1, memory_order_relaxed);
+		return;
+	}
+}
+
+static uint64_t operation_take(struct named *state, const struct uring_ring *ring,
+			       uint64_t user_data, bool *moves)
+{
+	for (unsigned name = 0; name < NAMES; name++) {
+		uint64_t link;
+
+		if (name == FIRST_NAMES &&
+		    !atomic_load_explicit(&state->RING_SPILLED, memory_order_relaxed))
+			return 0;
+		link = named_take(operation_key(ring, user_data, name));
+		if (!link)
+			continue;
+		if (name >= FIRST_NAMES)
+			atomic_fetch_sub_explicit(&state->RING_SPILLED, 1, memory_order_relaxed);
+		*moves = name % 2 == 0;
+		return link;
+	}
+	return 0;
+}
+
+static void operations_forget(struct named *state, const struct uring_ring *ring)
+{
+	part_forget(SPACE_URING_REQUEST, ring);
+	atomic_store_explicit(&state->RING_SPILLED, 0, memory_order_relaxed);
+}
+
+/* Descriptors. */
+
+static uint64_t file_link(const struct uring_ring *ring, int fd, bool is_index)
+{
+	if (!is_index)
+		return handle_link(fd, 0);
+	return named_link(named_find(part_key(SPACE_URING_FILE, ring, (uint32_t)fd)));
+}
+
+/* A descriptor is forgotten here and now: its number may be given away at any time from now on. */
+static uint64_t close_link(const struct uring_ring *ring, const struct uring_sqe *sqe)
+{
+	if (sqe->splice_fd_in)
+		return named_take(
+			part_key(SPACE_URING_FILE, ring, (uint32_t)sqe->splice_fd_in - 1));
+	return handle_take(sqe->fd);
+}
+
+static uint64_t link_of(const struct uring_ring *ring, const struct uring_sqe *sqe, unsigned call)
+{
+	if (call == CALL_io_uring_close)
+		return close_link(ring, sqe);
+	return file_link(ring, sqe->fd, sqe->flags & URING_SQE_FIXED_FILE);
+}
+
+#define SPLICE_FD_IN_FIXED (1u << 31)
+
+/* Where data comes from, or where a path starts. */
+static uint64_t link2_of(const struct uring_ring *ring, const struct uring_sqe *sqe, unsigned call)
+{
+	if (call == CALL_io_uring_splice || call == CALL_io_uring_tee)
+		return file_link(ring, sqe->splice_fd_in, sqe->op_flags & SPLICE_FD_IN_FIXED);
+	return handle_link(sqe->fd, 0);
+}
+
+/* Sizes. */
+
+static uint64_t vector_bytes(const void *at, uint64_t count)
+{
+	const struct iovec *iov = at;
+
+	if (count > VECTOR_MAX || !memory_is_readable(iov, count * sizeof(*iov)))
+		return 0;
+	return iov_bytes(iov, count, 0);
+}
+
+static uint64_t message_bytes(const void *at)
+{
+	const struct msghdr *msg = at;
+
+	return memory_is_readable(msg, sizeof(*msg)) ? vector_bytes(msg->msg_iov, msg->msg_iovlen)
+						     : 0;
+}
+
+static uint64_t size_of(const struct uring_sqe *sqe, enum size size)
+{
+	switch (size) {
+	case SIZE_LEN:
+		return sqe->len;
+	case SIZE_VECTOR:
+		return vector_bytes((const void *)(uintptr_t)sqe->addr, sqe->len);
+	case SIZE_MESSAGE:
+		return message_bytes((const void *)(uintptr_t)sqe->addr);
+	case SIZE_ADDR:
+		return sqe->addr;
+	case SIZE_OFF:
+		return sqe->off;
+	default:
+		return 0;
+	}
+}
+
+/* Records. */
+
+struct text {
+	const char *at;
+	size_t length;
+};
+
+/* Paths are in the order of the operation's own arguments: a symbolic link has its target first. */
+static struct text text_of(const struct uring_sqe *sqe, unsigned call, enum field field)
+{
+	bool second = (field == FIELD_PATH2) != (call == CALL_io_uring_symlinkat);
+	const char *at = (const char *)(uintptr_t)(second ? sqe->off : sqe->addr);
+
+	return (struct text){ at, path_bytes(at, -1) }; /* nothing has proved it */
+}
+
+static uint64_t value_of(const struct uring_ring *ring, const struct uring_sqe *sqe,
+			 struct operation op, enum field field)
+{
+	switch (field) {
+	case FIELD_LINK:
+		return link_of(ring, sqe, op.call);
+	case FIELD_LINK2:
+		return link2_of(ring, sqe, op.call);
+	case FIELD_SIZE:
+		return size_of(sqe, op.size);
+	case FIELD_OFFSET:
+		return sqe->off;
+	case FIELD_FLAGS:
+		return op.call == CALL_io_uring_other ? sqe->opcode : sqe->op_flags;
+	default: /* MODE */
+		return sqe->len;
+	}
+}
+
+/* What a record will hold. It is collected first: a descriptor met here for the first time gets a
+ * record of its own. */
+struct draft {
+	uint64_t values[CALL_FIELDS_MAX];
+	struct text texts[2];
+	unsigned value_count, text_count, words;
+	enum link_kind kind;
+};
+
+static void draft_make(struct draft *d, const struct uring_ring *ring, const struct uring_sqe *sqe,
+		       struct operation op)
+{
+	const struct call_info *info = &call_table[op.call];
+
+	*d = (struct draft){ .words = RECORD_HEAD_WORDS };
+	for (unsigned i = 0; i < info->field_count; i++) {
+		enum field field = info->fields[i];
+
+		if (field == FIELD_PATH || field == FIELD_PATH2) {
+			struct text text = text_of(sqe, op.call, field);
+
+			d->texts[d->text_count++] = text;
+			d->words += text_words(text.length);
+			continue;
+		}
+		d->values[d->value_count++] = value_of(ring, sqe, op, field);
+		d->words++;
+		if (field == FIELD_LINK)
+			d->kind = link_kind(d->values[d->value_count - 1]);
+	}
+}
+
+/* One record beneath the call in f, dated as its begin. Returns its LINK word, 0 for none. */
+static uint64_t draft_write(const struct draft *d, const struct frame *f, unsigned call)
+{
+	struct frame own;
+	uint64_t *w, *text, id;
+
+	if (!frame_enter(&own))
+		return 0;
+	own.start = own.stop = f->start;
+	w = frame_leave(&own, call, d->words, 0);
+	memcpy(w + RECORD_HEAD_WORDS, d->values, d->value_count * sizeof(d->values[0]));
+	text = w + RECORD_HEAD_WORDS + d->value_count;
+	for (unsigned i = 0; i < d->text_count; i++)
+		text = frame_text(&own, text, d->texts[i].at, d->texts[i].length);
+	frame_commit(&own, w, d->words);
+	id = frame_id(&own);
+	return id ? link_make(d->kind, id) : 0;
+}
+
+/* What makes a file may put it at an index instead of giving it a descriptor. */
+static void index_fill(const struct uring_ring *ring, const struct uring_sqe *sqe, unsigned call,
+		       uint64_t link)
+{
+	enum link_kind kind =
+		call == CALL_io_uring_openat || call == CALL_io_uring_openat2  ? LINK_FILE
+		: call == CALL_io_uring_accept || call == CALL_io_uring_socket ? LINK_NETWORK
+									       : LINK_UNKNOWN;
+
+	if (kind != LINK_UNKNOWN && sqe->splice_fd_in > 0)
+		named_put(part_key(SPACE_URING_FILE, ring, (uint32_t)sqe->splice_fd_in - 1),
+			  link_make(kind, link & ID_MASK));
+}
+
+static void operation_begin(struct uring_watch *watch, const struct uring_sqe *sqe)
+{
+	struct operation op = operation_of(sqe);
+	struct draft draft;
+	uint64_t link;
+
+	if (!op.call)
+		return;
+	draft_make(&draft, watch->ring, sqe, op);
+	link = draft_write(&draft, watch->f, op.call);
+	if (!link)
+		return;
+	watch->found = true;
+	index_fill(watch->ring, sqe, op.call, link);
+	if (!(sqe->flags & URING_SQE_SKIP_SUCCESS))
+		operation_keep(watch->state, watch->ring, sqe->user_data, link,
+			       op.size != SIZE_NONE);
+}
+
+/*
+ * Records what is handed over up to `end`. It begins where the call found the ring: what came to
+ * the kernel before, in ways that we do not see, was not this call's. What a call beneath has
+ * recorded is behind RING_BEGUN.
+ */
+static void begin_until(struct uring_watch *watch, uint32_t end)
+{
+	const struct uring_ring *ring = watch->ring;
+	uint32_t mask = *ring->sq.kring_mask;
+	unsigned shift = ring->flags & URING_SETUP_SQE128 ? 1 : 0;
+	uint64_t begun = atomic_load_explicit(&watch->state->RING_BEGUN, memory_order_relaxed);
+
+	for (;;) {
+		uint32_t at = (uint32_t)begun;
+
+		if ((int32_t)(watch->head - at) > 0)
+			at = watch->head;
+		if ((int32_t)(end - at) <= 0 || end - at > mask + 1)
+			return;
+		if (atomic_compare_exchange_strong_explicit(&watch->state->RING_BEGUN, &begun,
+							    (uint64_t)at + 1, memory_order_relaxed,
+							    memory_order_relaxed)) {
+			operation_begin(watch, &ring->sq.sqes[(at & mask) << shift]);
+			begun = (uint64_t)at + 1;
+		}
+	}
+}
+
+static void result_meet(struct uring_watch *watch, const struct uring_cqe *cqe)
+{
+	bool moves = false;
+	uint64_t link = operation_take(watch->state, watch->ring, cqe->user_data, &moves);
+
+	if (!link)
+		return;
+	if (cqe->flags & URING_CQE_MORE)
+		operation_keep(watch->state, watch->ring, cqe->user_data, link, moves);
+	if (cqe->flags & URING_CQE_NOTIF)
+		return;
+	frame_completed(watch->f, CALL_completed_POSIX, link, cqe->res,
+			cqe->res < 0 ? -cqe->res : 0);
+	watch->found = true;
+	watch->moved += moves && cqe->res > 0 ? (uint64_t)cqe->res : 0;
+}
+
+/*
+ * Records the results that have come since the last look. They stay readable after the program has
+ * taken them, until the kernel has filled the ring once more. What was overwritten is lost, and as
+ * user data may be used again, no operation of before can be told from a new one then.
+ */
+static void results_meet(struct uring_watch *watch)
+{
+	const struct uring_ring *ring = watch->ring;
+	uint32_t entries = *ring->cq.kring_entries, mask = *ring->cq.kring_mask, tail, at;
+	unsigned shift = ring->flags & URING_SETUP_CQE32 ? 1 : 0;
+	struct uring_cqe cqe;
+	uint64_t met;
+
+	for (;;) {
+		met = atomic_load_explicit(&watch->state->RING_MET, memory_order_relaxed);
+		at = (uint32_t)met;
+		/* Pairs with the kernel's release of new results. */
+		tail = __atomic_load_n(ring->cq.ktail, __ATOMIC_ACQUIRE);
+		if ((int32_t)(tail - at) <= 0)
+			return;
+		if (tail - at > entries) {
+			operations_forget(watch->state, ring);
+			atomic_compare_exchange_strong(&watch->state->RING_MET, &met,
+						       (uint64_t)(tail - entries));
+			continue;
+		}
+		cqe = ring->cq.cqes[(at & mask) << shift];
+		atomic_thread_fence(memory_order_acquire);
+		/* Another thread may have let it be overwritten while we read. */
+		if (__atomic_load_n(ring->cq.ktail, __ATOMIC_RELAXED) - at > entries)
+			continue;
+		if (atomic_compare_exchange_strong(&watch->state->RING_MET, &met,
+						   (uint64_t)(at + 1u)))
+			result_meet(watch, &cqe);
+	}
+}
+
+/* Rings. */
+
+static uint64_t process_number(void)
+{
+	return (uint64_t)capture_membership.number + 1;
+}
+
+/* From now on; what came before is another's. */
+static void state_start(struct named *state, const struct uring_ring *ring)
+{
+	atomic_store(&state->RING_MET, __atomic_load_n(ring->cq.ktail, __ATOMIC_ACQUIRE));
+	atomic_store(&state->RING_BEGUN, ring->sq.sqe_head);
+	atomic_store(&state->RING_OWNER, process_number());
+}
+
+static bool is_within(const void *at, const void *start, size_t bytes)
+{
+	return (uintptr_t)at - (uintptr_t)start < bytes;
+}
+
+/* Is the struct laid out as we think? Then what it points to is where it says the rings are. */
+static bool ring_fits(const struct uring_ring *ring)
+{
+	return !(ring->flags & ~URING_SETUP_KNOWN) &&
+	       is_within(ring->sq.khead, ring->sq.ring_ptr, ring->sq.ring_sz) &&
+	       is_within(ring->sq.kring_mask, ring->sq.ring_ptr, ring->sq.ring_sz) &&
+	       is_within(ring->cq.ktail, ring->cq.ring_ptr, ring->cq.ring_sz) &&
+	       is_within(ring->cq.kring_mask, ring->cq.ring_ptr, ring->cq.ring_sz) &&
+	       is_within(ring->cq.cqes, ring->cq.ring_ptr, ring->cq.ring_sz);
+}
+
+void uring_made(const struct frame *f, const struct io_uring *made, int err)
+{
+	const struct uring_ring *ring = (const struct uring_ring *)made;
+	uint64_t id = frame_id(f);
+	struct named *state;
+
+	if (err || !id || !ring_fits(ring))
+		return;
+	state = named_put(ring_key(ring), link_make(LINK_UNKNOWN, id));
+	if (state)
+		state_start(state, ring);
+}
+
+/*
+ * A forked child shares the ring with its parent, who has the results of what it has handed over.
+ */
+static struct named *state_of(const struct uring_ring *ring)
+{
+	struct named *state = named_count(SPACE_URING) ? named_find(ring_key(ring)) : NULL;
+	uint64_t owner = state ? atomic_load(&state->RING_OWNER) : 0;
+
+	if (owner && unlikely(owner != process_number())) {
+		operations_forget(state, ring);
+		state_start(state, ring);
+	}
+	return owner ? state : NULL;
+}
+
+struct uring_watch uring_watch(struct frame *f, const struct io_uring *watched)
+{
+	const struct uring_ring *ring = (const struct uring_ring *)watched;
+	struct uring_watch watch = { .f = f, .ring = ring, .state = state_of(ring) };
+
+	f->stop = f->start;
+	if (watch.state) {
+		watch.head = ring->sq.sqe_head;
+		results_meet(&watch);
+	}
+	return watch;
+}
+
+struct uring_watch uring_submits(struct frame *f, const struct io_uring *ring)
+{
+	struct uring_watch watch = uring_watch(f, ring);
+	int saved = errno;
+
+	if (watch.state)
+		begin_until(&watch, watch.ring->sq.sqe_tail);
+	errno = saved;
+	return watch;
+}
+
+bool uring_watched(struct uring_watch *watch)
+{
+	if (!watch->state)
+		return false;
+	begin_until(watch, watch->ring->sq.sqe_head);
+	results_meet(watch);
+	return watch->found;
+}
+
+void uring_ends(struct uring_watch *watch)
+{
+	if (!watch->state)
+		return;
+	operations_forget(watch->state, watch->ring);
+	part_forget(SPACE_URING_FILE, watch->ring);
+	named_take(ring_key(watch->ring));
+}
+
+void uring_files(const struct io_uring *of, unsigned first, const int *files, unsigned count,
+		 int err)
+{
+	const struct uring_ring *ring = (const struct uring_ring *)of;
+
+	if (err || !state_of(ring))
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t key = part_key(SPACE_URING_FILE, ring, first + i);
+
+		if (files[i] >= 0)
+			named_put(key, handle_link(files[i], 0));
+		else if (files[i] == FILE_NONE)
+			named_take(key);
+	}
+}
+
+void uring_files_end(const struct io_uring *ring, int err)
+{
+	if (!err)
+		part_forget(SPACE_URING_FILE, (const struct uring_ring *)ring);
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Joining a run: at start-up, on the first call if that comes before our constructor, and again in
+ * a child after any kind of fork. Whatever goes wrong here, the process runs as it would without
+ * us.
+ *
+ * All our own system calls go through syscall(2): they are never recorded and need no symbol of
+ * libc's I/O functions, which may not be resolved yet.
+ */
+#ifndef SLUICE_LINKED
+#include <dlfcn.h>
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/record/capture.h"
+#include "capture/record/handles.h"
+#include "capture/inline/host.h"
+#include "capture/apply/layout.h"
+#include "capture/apply/rules.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+struct membership capture_membership;
+
+/* What fork must reset lies in the gate's page, beside the gate. */
+struct gate_page {
+	struct gate gate;
+	atomic_bool attaching;
+};
+
+static struct gate_page *page; /* NULL until the first attach */
+static atomic_bool early;      /* taken by the first thread that makes the page */
+static bool resolved;	       /* the table of real functions is filled */
+
+#ifdef SLUICE_LINKED
+
+/* The linker has found everything. */
+void *real_find(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+/* Tells `sluice run` that the program needs no preloading: see elf_inspect(). */
+__asm__(".pushsection .note.sluice, \"a\", %note\n"
+	".balign 4\n"
+	".long 7, 0, 1\n"
+	".asciz \"Sluice\"\n"
+	".balign 4\n"
+	".popsection\n");
+
+/* The preloaded library sees more than the program's own calls, so it goes first. */
+static bool is_doubled(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return getauxval(AT_BASE) && preload && strstr(preload, "libsluice.so");
+}
+
+#else
+
+void *real_find(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
+static bool is_doubled(void)
+{
+	return false;
+}
+
+#endif
+
+static void *map_private(size_t bytes)
+{
+	void *p = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void gate_close(void)
+{
+	memset(page, 0, sizeof(*page));
+}
+
+/* The page is made once; from then on capture_gate never changes, only what is in it. */
+static bool page_make(void)
+{
+	struct gate_page *p;
+
+	if (page)
+		return true;
+	if (atomic_exchange(&early, true))
+		return false;
+	p = map_private(4096);
+	if (!p)
+		return false;
+	page = p;
+	if (syscall(SYS_madvise, p, 4096, MADV_WIPEONFORK) != 0)
+		pthread_atfork(NULL, NULL, gate_close);
+	capture_gate = &p->gate;
+	return true;
+}
+
+static void gate_set(uint32_t mode)
+{
+	/* Everything else of the membership was written before; other threads come through here or
+	 * a fork. */
+	atomic_store_explicit(&page->gate.mode, mode, memory_order_release);
+}
+
+/* Reads a small file into text, always terminated. Returns the number of bytes, 0 on any trouble.
+ */
+static size_t file_read(const char *path, char *text, size_t size)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+	long n;
+
+	text[0] = 0;
+	if (fd < 0)
+		return 0;
+	while (used < size - 1 && (n = syscall(SYS_read, fd, text + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	syscall(SYS_close, fd);
+	text[used] = 0;
+	return used;
+}
+
+/* Maps a whole file of at least so many bytes, shared; made with that size when flags say O_CREAT.
+ */
+static void *file_map(const char *path, int flags, size_t bytes)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | flags, 0600);
+	void *p = MAP_FAILED;
+	bool big;
+
+	if (fd < 0)
+		return NULL;
+	if (flags & O_CREAT)
+		big = file_allocate(fd, 0, bytes);
+	else
+		big = syscall(SYS_lseek, fd, (off_t)0, SEEK_END) >= (long)bytes;
+	if (big)
+		p = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				    0);
+	syscall(SYS_close, fd);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static bool is_skipped(const struct control *c)
+{
+	size_t n = strlen(program_invocation_short_name);
+	const char *p = c->skip, *end;
+
+	for (; (end = memchr(p, '\n', (size_t)(c->skip + CONTROL_SKIP_BYTES - p))); p = end + 1)
+		if ((size_t)(end - p) == n && !memcmp(p, program_invocation_short_name, n))
+			return true;
+	return false;
+}
+
+/* Joins two parts of a path; false if it would not fit. */
+static bool path_join(char *path, const char *directory, const char *name)
+{
+	size_t d = strlen(directory), n = strlen(name);
+
+	if (d + 1 + n + sizeof(COUNTERS_SUFFIX) > SPOOL_TEXT_BYTES)
+		return false;
+	memcpy(path, directory, d);
+	path[d] = '/';
+	memcpy(path + d + 1, name, n + 1);
+	return true;
+}
+
+static struct control *control_map(const char *directory)
+{
+	char path[SPOOL_TEXT_BYTES];
+	struct control *c;
+
+	if (directory[0] != '/' || !path_join(path, directory, CONTROL_NAME))
+		return NULL;
+	c = file_map(path, 0, sizeof(*c));
+	if (c && c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION && !is_skipped(c))
+		return c;
+	if (c)
+		syscall(SYS_munmap, c, sizeof(*c));
+	return NULL;
+}
+
+/* The run's control page as the environment names it; NULL if we are to do nothing. */
+static struct control *control_find(void)
+{
+	const char *disable, *directory;
+
+	if (getauxval(AT_SECURE) || is_doubled())
+		return NULL;
+	disable = getenv("SLUICE_DISABLE");
+	if (disable && disable[0] && strcmp(disable, "0") != 0)
+		return NULL;
+	directory = getenv("SLUICE_SPOOL");
+	if (!directory || strlen(directory) >= SPOOL_TEXT_BYTES)
+		return NULL;
+	strcpy(capture_membership.directory, directory);
+	return control_map(directory);
+}
+
+static char *put_number(char *p, uint32_t number, int digits)
+{
+	for (int i = digits - 1; i >= 0; i--, number /= 10)
+		p[i] = (char)('0' + number % 10);
+	return p + digits;
+}
+
+/* NNNNNNNN-PID.spool: unique in the run, and readable for a person who looks. */
+static bool spool_path(struct membership *m, int pid)
+{
+	char name[64], *p = put_number(name, m->number, 8);
+	int digits = 1;
+
+	for (int rest = pid; rest >= 10; rest /= 10)
+		digits++;
+	*p++ = '-';
+	p = put_number(p, (uint32_t)pid, digits);
+	memcpy(p, SPOOL_SUFFIX, sizeof(SPOOL_SUFFIX));
+	return path_join(m->path, m->directory, name);
+}
+
+/* Field 22 of /proc/self/stat, counted behind the name, which may contain anything. */
+static uint64_t process_start(void)
+{
+	char text[1024], *p;
+	int field = 2;
+
+	file_read("/proc/self/stat", text, sizeof(text));
+	p = strrchr(text, ')');
+	while (p && field < 22) {
+		p = strchr(p + 1, ' ');
+		field++;
+	}
+	return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+static void header_describe(struct spool_header *h)
+{
+	struct stat ns;
+	long n;
+
+	h->pid = (int32_t)syscall(SYS_getpid);
+	h->ppid = (int32_t)syscall(SYS_getppid);
+	h->process_start = process_start();
+	if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0)
+		h->pid_namespace = ns.st_ino;
+	n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", h->program, SPOOL_TEXT_BYTES - 1);
+	h->program[n > 0 ? n : 0] = 0;
+	if (syscall(SYS_getcwd, h->directory, SPOOL_TEXT_BYTES - 1) < 0)
+		h->directory[0] = 0;
+	h->command_bytes = (uint32_t)file_read("/proc/self/cmdline", h->command, SPOOL_TEXT_BYTES);
+}
+
+/*
+ * Stands in for the chunk of a record that was under way when its thread forked. Of full size: the
+ * code that was interrupted may just be about to take its place from lane->chunk.
+ */
+static union {
+	struct chunk chunk;
+	unsigned char bytes[SPOOL_CHUNK_BYTES];
+} orphan;
+
+/*
+ * Lets go of a part of the parent's spool. If a signal handler forked in the middle of our code,
+ * that code goes on in the child and finishes its record: into memory of nobody, at the same
+ * address.
+ */
+static void parent_unmap(void *base, size_t bytes, bool interrupted)
+{
+	if (!base)
+		return;
+	if (interrupted)
+		syscall(SYS_mmap, base, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	else
+		syscall(SYS_munmap, base, bytes);
+}
+
+/* What a child's header says of its parent. */
+struct ancestry {
+	int32_t parent; /* number of its spool, -1 for none */
+	uint32_t first_thread, forked_thread;
+	uint64_t forked_seq;
+};
+
+/* A child keeps nothing of its parent's spool but the numbers that its inherited links refer to. */
+static struct ancestry parent_leave(struct membership *m)
+{
+	struct self *s = &capture_self;
+	bool interrupted = s->level > 0;
+
+	struct ancestry from = { (int32_t)m->number, atomic_load(&m->header->threads),
+				 s->lanes[0].thread, interrupted ? 0 : s->lanes[0].seq };
+
+	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++)
+		parent_unmap(atomic_exchange(&m->segments[i], NULL),
+			     (size_t)spool_segment_chunks(i) * SPOOL_CHUNK_BYTES, interrupted);
+	parent_unmap(m->header, SPOOL_HEADER_BYTES, interrupted);
+	spool_forget();
+	counters_forget();
+	inline_forget();
+	/* Numbers go on: a call under way at the fork ends in the child with the one it had. */
+	for (int i = 0; i < LANES; i++)
+		s->lanes[i] = (struct lane){ .chunk = interrupted ? &orphan.chunk : NULL,
+					     .seq = s->lanes[i].seq,
+					     .costed = s->lanes[i].seq,
+					     .current = s->lanes[i].current,
+					     .current_at = s->lanes[i].current_at,
+					     .thread = s->lanes[i].thread };
+	s->tid = 0;
+	return from;
+}
+
+static bool spool_make(struct membership *m)
+{
+	struct ancestry from = { .parent = -1 };
+	struct spool_header *h;
+
+	if (m->header)
+		from = parent_leave(m);
+	m->header = NULL;
+	m->number = atomic_fetch_add(&m->control->sequence, 1);
+	if (!spool_path(m, (int)syscall(SYS_getpid)))
+		return false;
+	h = file_map(m->path, O_CREAT | O_EXCL, SPOOL_HEADER_BYTES);
+	if (!h)
+		return false;
+	h->magic = SPOOL_MAGIC;
+	h->version = SPOOL_VERSION;
+	h->number = m->number;
+	h->parent_number = from.parent;
+	h->first_thread = from.first_thread;
+	h->forked_thread = from.forked_thread;
+	h->forked_seq = from.forked_seq;
+	/* Nobody is a rank before MPI_Init, and the child of one is none. */
+	atomic_store(&h->rank, -1);
+	atomic_store(&h->ranks, 0);
+	atomic_store(&h->threads, from.first_thread);
+	h->attached = clock_ticks(m->control->clock);
+	header_describe(h);
+	m->header = h;
+	/* What the host takes for the thread that forked; not if our own code was just using it. */
+	if (from.forked_seq)
+		lane_number(&capture_self, &capture_self.lanes[0]);
+	spool_grow();
+	/* The header is complete; pairs with the acquire in header_check(). */
+	atomic_store_explicit(&h->state, SPOOL_LIVE, memory_order_release);
+	return true;
+}
+
+static bool membership_make(struct membership *m)
+{
+	if (!m->control)
+		m->control = control_find();
+	if (!m->control)
+		return false;
+	if (!capture_handles)
+		capture_handles = map_private(HANDLES_MAX * sizeof(*capture_handles));
+	if (!capture_handles)
+		return false;
+	return spool_make(m);
+}
+
+bool attach(void)
+{
+	int saved = errno;
+	signal_mask held;
+	uint32_t mode;
+	bool joined;
+
+	/* Before libc itself is ready there is no environment to ask: the next call will. */
+	if (!page && !environ)
+		return false;
+	if (!page_make())
+		return false;
+	/* Threads that come while one attaches go unrecorded: waiting is not for us. */
+	if (atomic_exchange(&page->attaching, true))
+		return false;
+	held = signals_hold();
+	/* Before any mode is set, also OFF: a wrapper then finds its function without asking. */
+	if (!resolved)
+		real_resolve(real_find);
+	resolved = true;
+	joined = membership_make(&capture_membership);
+	mode = joined ? atomic_load(&capture_membership.control->mode) : CAPTURE_OFF;
+	if (joined)
+		rules_join(capture_membership.control->parameters);
+	page->gate.clock = joined ? capture_membership.control->clock : 0;
+	page->gate.messages = joined ? capture_membership.control->messages : 0;
+	/* Before the gate opens: what plug-ins do to start is nobody's. */
+	if (mode >= CAPTURE_COUNTERS)
+		inline_start();
+	gate_set(mode);
+	signals_release(held);
+	errno = saved;
+	return true;
+}
+
+__attribute__((constructor(102))) static void attach_at_start(void)
+{
+	if (atomic_load(&capture_gate->mode) == CAPTURE_DETACHED)
+		attach();
+	inline_load();
+	layout_load();
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/record/cost.h"
+
+#include "capture/record/capture.h"
+
+#define REPLAYS 8      /* records at a time */
+#define REPLAY_WORDS 8 /* of each: the usual four fields */
+
+/*
+ * Ticks of REPLAYS records at w: what frame_enter() to frame_commit() do, to a lane of our own. The
+ * word in place of `committed` is one that nobody reads, in the same line.
+ */
+static uint64_t replay(struct chunk *chunk, uint64_t *w)
+{
+	volatile struct {
+		uint64_t level, seq, current;
+		const void *at;
+	} lane = { 0 };
+	volatile uint32_t *committed = &chunk->reserved[0];
+	uint32_t clock = capture_gate->clock;
+	uint64_t begin = clock_ticks(clock);
+
+	for (unsigned i = 0; i < REPLAYS; i++, w += REPLAY_WORDS) {
+		volatile uint64_t *to = w;
+		uint64_t start, stop;
+
+		lane.at = w;
+		lane.level = 1;
+		lane.seq = lane.seq + 1;
+		lane.current = lane.seq;
+		lane.level = 0;
+		start = clock_ticks(clock);
+		stop = clock_ticks(clock);
+		lane.level = 1;
+		to[0] = record_word0(lane.seq, 1);
+		to[1] = start;
+		to[2] = record_word2(stop - start, REPLAY_WORDS);
+		to[3] = record_word3(0, 0);
+		for (unsigned field = RECORD_HEAD_WORDS; field < REPLAY_WORDS; field++)
+			to[field] = field;
+		*committed = i;
+		lane.level = 0;
+		lane.current = 0;
+	}
+	return clock_ticks(clock) - begin;
+}
+
+void cost_measure(struct self *s, struct chunk *fresh)
+{
+	uint64_t first = replay(fresh, fresh->words);
+	uint64_t second = replay(fresh, fresh->words + REPLAYS * REPLAY_WORDS);
+	/* One of the two may have been interrupted. */
+	uint64_t ticks = 2 * (first < second ? first : second);
+
+	fresh->reserved[0] = 0;
+	s->record_ticks = s->record_ticks ? (3 * s->record_ticks + ticks + 2) / 4 : ticks;
+}
+
+static void add(_Atomic uint64_t *to, uint64_t n)
+{
+	if (n)
+		atomic_fetch_add_explicit(to, n, memory_order_relaxed);
+}
+
+void cost_flush(struct self *s, struct lane *l, uint64_t ticks)
+{
+	struct spool_header *h = capture_membership.header;
+	uint64_t calls = l->seq - l->costed;
+
+	l->costed = l->seq;
+	if (!h || frame_mode() == CAPTURE_DETACHED)
+		return;
+	add(&h->cost_ticks, ticks + calls * s->record_ticks / SELF_RECORDS);
+	add(&h->cost_records, calls);
+}
+
+void cost_count(struct self *s, struct frame *f)
+{
+	struct spool_header *h = capture_membership.header;
+	uint64_t ticks;
+
+	/* It is no record: the next flush must not take it for one. */
+	f->lane->costed++;
+	if (f->seq % COST_SAMPLE)
+		return;
+	/* What came before the call is about half of what a record costs. */
+	ticks = clock_ticks(capture_gate->clock) - f->stop + s->record_ticks / SELF_RECORDS / 2;
+	add(&h->cost_ticks, COST_SAMPLE * ticks);
+	add(&h->cost_records, COST_SAMPLE);
+}
+
+_Static_assert(SELF_RECORDS == 2 * REPLAYS, "what is measured is what record_ticks says it is");

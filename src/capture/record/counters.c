@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Calls that are counted instead of recorded: in counters mode, and when the spool is full. The
+ * table is a small file beside the spool, made at first need; without room for it only the loss
+ * itself is counted.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/record/capture.h"
+#include "contract/call.h"
+#include "contract/group.h"
+
+#define PROBES 64
+
+static _Atomic(struct counters_file *) counters;
+static atomic_bool making;
+
+/* path of the spool with the other suffix */
+static void path_make(char path[SPOOL_TEXT_BYTES])
+{
+	size_t n = strlen(capture_membership.path) - (sizeof(SPOOL_SUFFIX) - 1);
+
+	memcpy(path, capture_membership.path, n);
+	memcpy(path + n, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
+}
+
+static struct counters_file *counters_make(void)
+{
+	char path[SPOOL_TEXT_BYTES + sizeof(COUNTERS_SUFFIX)];
+	struct counters_file *file = MAP_FAILED;
+	long fd;
+
+	path_make(path);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return NULL;
+	if (file_allocate(fd, 0, sizeof(*file)))
+		file = (struct counters_file *)syscall(SYS_mmap, NULL, sizeof(*file),
+						       PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	syscall(SYS_close, fd);
+	if (file == MAP_FAILED)
+		return NULL;
+	file->magic = COUNTERS_MAGIC;
+	return file;
+}
+
+/* One thread makes the file; the others count nothing meanwhile, and a failure is final. */
+static struct counters_file *counters_get(void)
+{
+	struct counters_file *file = atomic_load_explicit(&counters, memory_order_acquire);
+	int saved = errno;
+	signal_mask held;
+
+	if (file || atomic_load_explicit(&making, memory_order_relaxed))
+		return file;
+	held = signals_hold();
+	if (!atomic_exchange(&making, true))
+		file = counters_make();
+	if (file)
+		atomic_store_explicit(&counters, file, memory_order_release);
+	signals_release(held);
+	errno = saved;
+	return file;
+}
+
+void counters_forget(void)
+{
+	memset(capture_self.counting, 0, sizeof(capture_self.counting));
+	atomic_store(&counters, NULL);
+	atomic_store(&making, false);
+}
+
+/* A slot whose key is set and whose whose is 0 is just being made. */
+static struct counters_slot *slot_find(struct counters_file *file, uint64_t link, uint64_t whose)
+{
+	uint64_t hash = (link ^ whose << 20) * UINT64_C(0x9e3779b97f4a7c15);
+
+	for (unsigned i = 0; link && i < PROBES; i++) {
+		struct counters_slot *slot =
+			&file->slots[COUNTERS_RESERVED +
+				     ((hash >> 40) + i) % (COUNTERS_SLOTS - COUNTERS_RESERVED)];
+		uint64_t key = atomic_load_explicit(&slot->key, memory_order_relaxed);
+
+		if (!key && atomic_compare_exchange_strong(&slot->key, &key, link)) {
+			atomic_store(&slot->whose, whose);
+			return slot;
+		}
+		if (key == link && atomic_load(&slot->whose) == whose)
+			return slot;
+	}
+	return NULL;
+}
+
+/* The lane's own slot for a handle and layer; NULL if it has none. */
+static struct counters_slot *slot_own(struct self *s, const struct frame *f, uint64_t link,
+				      unsigned layer)
+{
+	struct counting *c = &s->counting[f->level][(link ^ layer) % COUNTING_WAYS];
+	uint64_t whose = counters_whose(layer, f->lane->thread + 1);
+	struct counters_file *file;
+
+	if (likely(c->slot && c->key == link && c->whose == whose))
+		return c->slot;
+	file = counters_get();
+	if (!file || f->lane->thread - capture_membership.header->first_thread >= COUNTERS_OWNERS)
+		return NULL;
+	*c = (struct counting){ link, whose, slot_find(file, link, whose) };
+	return c->slot;
+}
+
+/* Nobody else adds: a handler that interrupts us has another lane. */
+static void add_own(_Atomic uint64_t *counter, uint64_t n)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+			      memory_order_relaxed);
+}
+
+static void add(_Atomic uint64_t *counter, uint64_t n)
+{
+	if (n)
+		atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+/* What a call adds to its counter. */
+struct addition {
+	uint64_t link, ticks, bytes;
+	unsigned layer, group;
+	bool error;
+};
+
+static struct addition addition_of(const uint64_t *w)
+{
+	const struct call_info *call = &call_table[record_call(w)];
+	struct addition a = { .ticks = record_duration(w),
+			      .layer = call->layer,
+			      .group = group_of_class(call->class),
+			      .error = record_error(w) != 0 };
+	int64_t result = 0;
+
+	/* Fields are in the order of their list, of which these two are the first. */
+	for (unsigned i = 0; i < call->field_count && call->fields[i] <= FIELD_LINK; i++) {
+		if (call->fields[i] == FIELD_RESULT)
+			result = (int64_t)w[RECORD_HEAD_WORDS + i];
+		else
+			a.link = w[RECORD_HEAD_WORDS + i];
+	}
+	if (link_kind(a.link) == LINK_NETWORK)
+		a.layer = LAYER_NETWORK;
+	if (class_moves_bytes(call->class) && result > 0)
+		a.bytes = (uint64_t)result;
+	return a;
+}
+
+static void add_shared(const struct addition *a)
+{
+	struct counters_file *file = counters_get();
+	struct counters_slot *slot;
+	struct counter *counter;
+
+	if (!file)
+		return;
+	slot = slot_find(file, a->link, counters_whose(a->layer, 0));
+	counter = &(slot ? slot : &file->slots[a->layer])->groups[a->group];
+	add(&counter->calls, 1);
+	add(&counter->errors, a->error);
+	add(&counter->ticks, a->ticks);
+	add(&counter->bytes, a->bytes);
+}
+
+void counters_add(struct self *s, const struct frame *f)
+{
+	struct addition a = addition_of(f->scratch);
+	struct counters_slot *slot = NULL;
+	struct counter *counter;
+
+	if (likely(a.link && lane_number(s, f->lane)))
+		slot = slot_own(s, f, a.link, a.layer);
+	if (unlikely(!slot)) {
+		add_shared(&a);
+		return;
+	}
+	counter = &slot->groups[a.group];
+	add_own(&counter->calls, 1);
+	if (unlikely(a.error))
+		add_own(&counter->errors, 1);
+	add_own(&counter->ticks, a.ticks);
+	add_own(&counter->bytes, a.bytes);
+}

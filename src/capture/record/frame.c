@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The slow halves of the hot path: entering when the gate is not simply open, and changing chunks.
+ */
+#include "capture/record/frame.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/record/capture.h"
+#include "capture/record/cost.h"
+#include "capture/inline/host.h"
+#include "contract/call.h"
+#include "contract/calls.h"
+
+/* Of so many counted calls one looks whether counting is still wanted. */
+#define FOLLOW_CALLS 64
+/* After a chunk was looked for in vain, the next one is looked for so many calls later. */
+#define STARVED_CALLS 32
+
+static struct gate detached;
+struct gate *capture_gate = &detached;
+__thread struct self capture_self TLS_FAST;
+
+static pthread_key_t leave_key;
+static bool leave_key_made;
+
+static void loss_count(void)
+{
+	atomic_fetch_add_explicit(&capture_membership.header->lost_records, 1,
+				  memory_order_relaxed);
+}
+
+/*
+ * A handler that left our code by longjmp left level raised, and the frame it interrupted is below
+ * any live one. On an alternate signal stack addresses say nothing, so there we believe level.
+ */
+static bool level_is_stale(const struct self *s, const struct frame *f)
+{
+	const void *at = s->lanes[s->level - 1].current_at;
+	stack_t stack;
+
+	if (s->level > LANES || !at || (uintptr_t)at > (uintptr_t)f)
+		return false;
+	return syscall(SYS_sigaltstack, NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
+}
+
+bool frame_enter_slow(struct frame *f)
+{
+	struct self *s = &capture_self;
+	uint32_t level;
+
+	if (s->vforked)
+		return false;
+	if (frame_mode() == CAPTURE_DETACHED && !attach())
+		return false;
+	if (frame_mode() < CAPTURE_COUNTERS)
+		return false;
+	while (s->level && level_is_stale(s, f))
+		s->level--;
+	level = s->level;
+	if (level >= LANES) {
+		loss_count();
+		return false;
+	}
+	if (frame_mode() == CAPTURE_COUNTERS)
+		s->lanes[level].limit = NULL;
+	frame_begin(f, s, level);
+	f->start = clock_ticks(capture_gate->clock);
+	return true;
+}
+
+/* What the thread has not yet added to the accounts of the spool. */
+static void accounts_flush(struct self *s)
+{
+	for (int i = 0; i < LANES; i++)
+		cost_flush(s, &s->lanes[i], 0);
+	inline_flush(s);
+}
+
+/* The thread ends: its chunks go to the collector. A later call of another destructor starts
+ * afresh. */
+static void thread_leave(void *unused)
+{
+	struct self *s = &capture_self;
+
+	(void)unused;
+	s->armed = false;
+	s->level++;
+	signal_fence();
+	for (int i = 0; i < LANES; i++)
+		spool_yield(&s->lanes[i]);
+	accounts_flush(s);
+	signal_fence();
+	s->level--;
+}
+
+/* The thread that ends the process does not end before it. */
+__attribute__((destructor)) static void process_leave(void)
+{
+	if (!capture_self.vforked)
+		accounts_flush(&capture_self);
+}
+
+__attribute__((constructor(101))) static void leave_key_make(void)
+{
+	leave_key_made = pthread_key_create(&leave_key, thread_leave) == 0;
+}
+
+/* Keys below 32 live in the thread's own block, so that setting one allocates nothing. */
+static void thread_arm(struct self *s)
+{
+	if (s->armed || !leave_key_made || leave_key >= 32)
+		return;
+	s->armed = pthread_setspecific(leave_key, s) == 0;
+}
+
+bool lane_number(struct self *s, struct lane *l)
+{
+	struct spool_header *h = capture_membership.header;
+	uint32_t number;
+
+	if (l->numbered)
+		return true;
+	if (!s->tid)
+		s->tid = (int32_t)syscall(SYS_gettid);
+	number = atomic_fetch_add(&h->threads, 1);
+	if (number > ID_THREAD_MAX) {
+		atomic_fetch_sub(&h->threads, 1);
+		atomic_fetch_add(&h->lost_threads, 1);
+		return false;
+	}
+	l->thread = number;
+	l->numbered = true;
+	return true;
+}
+
+/* In counters mode only calls that make handles are recorded: they give the counters their files.
+ */
+/* So are the parameters that they were opened with. */
+#define HANDLE_CLASSES (1u << CLASS_OPEN | 1u << CLASS_DUP | 1u << CLASS_CONNECT)
+
+INLINE bool is_recorded(uint32_t mode, unsigned call)
+{
+	return mode == CAPTURE_TRACE || HANDLE_CLASSES >> call_table[call].class & 1 ||
+	       (call >= CALL_MPI_File_parameters && call <= CALL_posix_parameters);
+}
+
+/* Follows what the collector has decided since we last looked. */
+static uint32_t mode_follow(void)
+{
+	uint32_t mode =
+		atomic_load_explicit(&capture_membership.control->mode, memory_order_relaxed);
+	uint32_t seen = frame_mode();
+
+	/* A child that a handler forked just here must find the gate closed, to attach by itself.
+	 */
+	if (mode != seen && seen != CAPTURE_DETACHED)
+		atomic_compare_exchange_strong(&capture_gate->mode, &seen, mode);
+	return mode;
+}
+
+/* A new chunk for the lane. Looking for one in vain is dear, so that is done only now and then. */
+static bool lane_feed(struct lane *l)
+{
+	struct self *s = &capture_self;
+	uint64_t start;
+	signal_mask held;
+	bool fed;
+
+	if (l->starved) {
+		l->starved--;
+		return false;
+	}
+	start = clock_ticks(capture_gate->clock);
+	held = signals_hold();
+	spool_yield(l);
+	thread_arm(s);
+	fed = spool_claim(l);
+	if (fed)
+		cost_measure(s, l->chunk);
+	else
+		l->starved = STARVED_CALLS;
+	signals_release(held);
+	s->hooking.late = clock_ticks(capture_gate->clock);
+	cost_flush(s, l, s->hooking.late - start);
+	return fed;
+}
+
+uint64_t *frame_refill(struct frame *f, unsigned call, unsigned words)
+{
+	struct lane *l = f->lane;
+	bool owns = l->numbered && l->chunk; /* after a fork it may be another process's */
+	uint32_t mode = CAPTURE_DETACHED, used;
+
+	/* Most calls of the mode; what the collector wants now is asked for now and then. */
+	if (likely(frame_mode() == CAPTURE_COUNTERS && !is_recorded(CAPTURE_COUNTERS, call) &&
+		   f->seq % FOLLOW_CALLS))
+		return f->scratch;
+	l->limit = NULL;
+	/* Not yet attached: a child of the process in which the call began, which has recorded it.
+	 */
+	if (frame_mode() != CAPTURE_DETACHED)
+		mode = mode_follow();
+	if (mode < CAPTURE_COUNTERS || !is_recorded(mode, call) || !lane_number(&capture_self, l))
+		return f->scratch;
+	used = owns ? atomic_load_explicit(&l->chunk->committed, memory_order_relaxed)
+		    : CHUNK_WORDS;
+	if (used + words > CHUNK_WORDS) {
+		if (!lane_feed(l))
+			return f->scratch;
+		used = 0;
+	}
+	l->write = l->chunk->words + used;
+	if (mode == CAPTURE_TRACE)
+		l->limit = l->chunk->words + CHUNK_WORDS;
+	return l->write;
+}
+
+void frame_count(struct frame *f)
+{
+	uint32_t mode = frame_mode();
+
+	if (mode >= CAPTURE_COUNTERS) {
+		unsigned call = record_call(f->scratch);
+
+		if (is_recorded(mode, call))
+			loss_count();
+		counters_add(&capture_self, f);
+		if (mode == CAPTURE_COUNTERS)
+			cost_count(&capture_self, f);
+		/* What hooks that follow are not to blame for. */
+		if (frame_watched(call_table[call].layer, call_table[call].class))
+			capture_self.hooking.late = clock_ticks(capture_gate->clock);
+	}
+	f->seq = 0;
+}
+
+void frame_completed(const struct frame *wait, unsigned call, uint64_t link, int64_t result,
+		     int error)
+{
+	uint64_t enclosing, *w;
+	struct frame f;
+
+	if (!wait->seq || !frame_enter(&f))
+		return;
+	f.start = f.stop = wait->stop;
+	enclosing = f.parent;
+	f.parent = f.lane == wait->lane ? wait->seq : 0;
+	w = frame_leave(&f, call, RECORD_HEAD_WORDS + 2, error);
+	f.parent = enclosing;
+	w[4] = (uint64_t)result;
+	w[5] = link;
+	frame_commit(&f, w, RECORD_HEAD_WORDS + 2);
+}
+
+/* The unhappy end of vfork.S. */
+__attribute__((visibility("hidden"))) long vfork_failed(long result);
+
+long vfork_failed(long result)
+{
+	errno = (int)-result;
+	return -1;
+}

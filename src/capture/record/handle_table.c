@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A key may be in any of the REACH slots from its own; all of them are always looked at, so that a
+ * slot can be emptied without a trace.
+ */
+#include "capture/record/handle_table.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SLOTS 32768u
+#define REACH 16u
+#define SPACES 16
+
+/*
+ * Keys lie together: a search in vain, which is the common one, touches two or three lines. Address
+ * space that is touched only where used; made with the first thing.
+ */
+struct table {
+	_Atomic uint64_t keys[SLOTS]; /* 0: empty */
+	struct named things[SLOTS];
+};
+
+static _Atomic(struct table *) table;
+static _Atomic uint32_t counts[SPACES];
+
+static struct table *table_make(void)
+{
+	struct table *made, *none = NULL;
+
+	made = (struct table *)syscall(SYS_mmap, NULL, sizeof(*made), PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (made == MAP_FAILED)
+		return NULL;
+	if (!atomic_compare_exchange_strong(&table, &none, made)) {
+		syscall(SYS_munmap, made, sizeof(*made));
+		return none;
+	}
+	return made;
+}
+
+/* The i-th place where the key may be. */
+static unsigned slot_of(uint64_t key, unsigned i)
+{
+	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (unsigned)(((hash >> 40) + i) % SLOTS);
+}
+
+static struct named *thing_find(struct table *t, uint64_t key)
+{
+	for (unsigned i = 0; t && i < REACH; i++) {
+		unsigned slot = slot_of(key, i);
+
+		if (atomic_load_explicit(&t->keys[slot], memory_order_relaxed) == key)
+			return &t->things[slot];
+	}
+	return NULL;
+}
+
+struct named *named_find(uint64_t key)
+{
+	return thing_find(atomic_load_explicit(&table, memory_order_acquire), key);
+}
+
+uint32_t named_count(enum space space)
+{
+	return atomic_load_explicit(&counts[space], memory_order_relaxed);
+}
+
+/* Empties a slot that still holds the key; of two threads that try, one gets the link. */
+static uint64_t slot_empty(struct table *t, size_t slot, uint64_t key)
+{
+	uint64_t link = atomic_exchange_explicit(&t->things[slot].link, 0, memory_order_relaxed);
+
+	if (!link)
+		return 0;
+	/* Pairs with the acquire in slot_claim(): a new key never meets the old link. */
+	atomic_store_explicit(&t->keys[slot], 0, memory_order_release);
+	atomic_fetch_sub_explicit(&counts[key >> 60], 1, memory_order_relaxed);
+	return link;
+}
+
+uint64_t named_take(uint64_t key)
+{
+	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
+
+	for (unsigned i = 0; t && i < REACH; i++) {
+		unsigned slot = slot_of(key, i);
+		uint64_t link = 0;
+
+		if (atomic_load_explicit(&t->keys[slot], memory_order_relaxed) == key)
+			link = slot_empty(t, slot, key);
+		if (link)
+			return link;
+	}
+	return 0;
+}
+
+static struct named *slot_claim(struct table *t, uint64_t key)
+{
+	for (unsigned i = 0; i < REACH; i++) {
+		unsigned slot = slot_of(key, i);
+		uint64_t none = 0;
+
+		/* Pairs with the release in slot_empty(). */
+		if (atomic_compare_exchange_strong_explicit(&t->keys[slot], &none, key,
+							    memory_order_acquire,
+							    memory_order_relaxed)) {
+			atomic_fetch_add_explicit(&counts[key >> 60], 1, memory_order_relaxed);
+			return &t->things[slot];
+		}
+	}
+	return NULL;
+}
+
+static struct table *table_get(void)
+{
+	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
+
+	return t ? t : table_make();
+}
+
+/* Gives it all that a thing starts with. */
+static struct named *slot_fill(struct named *n, uint64_t key, uint64_t link)
+{
+	if (!n)
+		return NULL;
+	atomic_store_explicit(&n->key, key, memory_order_relaxed);
+	atomic_store_explicit(&n->note, 0, memory_order_relaxed);
+	atomic_store_explicit(&n->count, 0, memory_order_relaxed);
+	for (size_t i = 0; i < sizeof(n->more) / sizeof(n->more[0]); i++)
+		atomic_store_explicit(&n->more[i], 0, memory_order_relaxed);
+	atomic_store_explicit(&n->link, link, memory_order_relaxed);
+	return n;
+}
+
+struct named *named_put(uint64_t key, uint64_t link)
+{
+	struct table *t = table_get();
+	struct named *n;
+
+	if (!t || !link)
+		return NULL;
+	n = thing_find(t, key);
+	return slot_fill(n ? n : slot_claim(t, key), key, link);
+}
+
+bool named_add(uint64_t key, uint64_t link)
+{
+	struct table *t = table_get();
+
+	return t && link && slot_fill(slot_claim(t, key), key, link);
+}
+
+unsigned named_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max)
+{
+	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
+	unsigned taken = 0;
+
+	for (size_t i = 0; t && i < SLOTS && taken < max; i++) {
+		uint64_t key = atomic_load_explicit(&t->keys[i], memory_order_relaxed);
+		uint64_t link = key && (key & mask) == bits ? slot_empty(t, i, key) : 0;
+
+		if (link)
+			links[taken++] = link;
+	}
+	return taken;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Descriptors that no wrapped call has made: inherited over exec, made inside libc, or received.
+ * The first successful call on one writes an "inherited" record that names it, dated just before
+ * that call.
+ */
+#include "capture/record/handles.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/record/capture.h"
+#include "contract/calls.h"
+
+_Atomic uint64_t *capture_handles;
+_Atomic int capture_handles_high = -1;
+
+/* Everything that is not in a file system counts as network: sockets, pipes, event descriptors. */
+static enum link_kind kind_of(int fd)
+{
+	struct stat st;
+
+	if (syscall(SYS_fstat, fd, &st) != 0)
+		return LINK_UNKNOWN;
+	switch (st.st_mode & S_IFMT) {
+	case S_IFREG:
+	case S_IFDIR:
+	case S_IFCHR:
+	case S_IFBLK:
+		return LINK_FILE;
+	default:
+		return LINK_NETWORK;
+	}
+}
+
+/* What /proc says the descriptor is. */
+static size_t name_of(int fd, char *name, size_t size)
+{
+	char path[32] = "/proc/self/fd/", digits[12];
+	int n = 0, at = 14;
+	long length;
+
+	for (unsigned rest = (unsigned)fd; rest || !n; rest /= 10)
+		digits[n++] = (char)('0' + rest % 10);
+	while (n)
+		path[at++] = digits[--n];
+	length = syscall(SYS_readlinkat, AT_FDCWD, path, name, size);
+	return length > 0 ? (size_t)length : 0;
+}
+
+/*
+ * Writes the record. The call that met the descriptor is still the innermost one of its lane; ours
+ * stands beside it, not beneath, and a tick earlier.
+ */
+static uint64_t inherited_record(int fd, const struct frame *met)
+{
+	char name[512];
+	size_t length = name_of(fd, name, sizeof(name));
+	unsigned words = RECORD_HEAD_WORDS + 3 + text_words(length);
+	uint64_t enclosing, *w;
+	struct frame f;
+
+	if (!frame_enter(&f))
+		return 0;
+	f.start = f.stop = met->start - 1;
+	enclosing = f.parent;
+	f.parent = met->parent;
+	w = frame_leave(&f, CALL_inherited, words, 0);
+	f.parent = enclosing;
+	w[4] = 0;
+	w[5] = (uint64_t)fd;
+	w[6] = (uint64_t)syscall(SYS_fcntl, fd, F_GETFL);
+	frame_text(&f, w + 7, name, length);
+	frame_commit(&f, w, words);
+	return frame_id(&f);
+}
+
+uint64_t handle_inherit(int fd)
+{
+	uint32_t level = capture_self.level;
+	const struct frame *met = level < LANES ? capture_self.lanes[level].current_at : NULL;
+	int saved = errno;
+	enum link_kind kind = met ? kind_of(fd) : LINK_UNKNOWN;
+	uint64_t id = kind != LINK_UNKNOWN ? inherited_record(fd, met) : 0, link = 0;
+
+	if (id) {
+		link = link_make(kind, id);
+		handle_put(fd, link);
+	}
+	errno = saved;
+	return link;
+}

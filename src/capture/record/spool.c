@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The guest's half of the spool: taking chunks and growing by segments. Lock-free throughout: a
+ * thread that finds nothing free grows the spool by itself, so nobody ever waits for anybody.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/record/capture.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* After a failure to grow we do not ask the kernel again for so long. */
+#define RETRY_NS 100000000u
+
+static _Atomic uint64_t claimed_segments[SPOOL_SEGMENTS_MAX / 64];
+static _Atomic uint64_t retry_at_ns;
+
+signal_mask signals_hold(void)
+{
+	signal_mask all = ~UINT64_C(0), old = 0;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(old));
+	return old;
+}
+
+void signals_release(signal_mask old)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+}
+
+bool file_allocate(long fd, uint64_t offset, uint64_t bytes)
+{
+	struct rlimit limit;
+
+	if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) != 0 ||
+	    offset + bytes > limit.rlim_cur)
+		return false;
+	return syscall(SYS_fallocate, fd, 0, (off_t)offset, (off_t)bytes) == 0;
+}
+
+static uint32_t segment_claim(void)
+{
+	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX / 64; i++) {
+		uint64_t taken = atomic_load(&claimed_segments[i]);
+
+		while (~taken) {
+			uint64_t bit = ~taken & (taken + 1);
+
+			taken = atomic_fetch_or(&claimed_segments[i], bit);
+			if (!(taken & bit))
+				return i * 64 + (uint32_t)__builtin_ctzll(bit);
+		}
+	}
+	return SPOOL_SEGMENTS_MAX;
+}
+
+static void segment_unclaim(uint32_t segment)
+{
+	atomic_fetch_and(&claimed_segments[segment / 64], ~(UINT64_C(1) << segment % 64));
+}
+
+/* Allocates the segment's part of the file, then maps it. */
+static unsigned char *segment_map(uint32_t segment)
+{
+	struct membership *m = &capture_membership;
+	off_t offset = (off_t)spool_chunk_offset(spool_segment_first(segment));
+	size_t bytes = (size_t)spool_segment_chunks(segment) * SPOOL_CHUNK_BYTES;
+	unsigned char *base = MAP_FAILED;
+	long fd = syscall(SYS_openat, AT_FDCWD, m->path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	if (file_allocate(fd, (uint64_t)offset, bytes))
+		base = (unsigned char *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+						MAP_SHARED, fd, offset);
+	syscall(SYS_close, fd);
+	if (base == MAP_FAILED)
+		return NULL;
+	/* One call instead of a fault per page; a kernel that does not know it faults as usual. */
+	if (segment)
+		syscall(SYS_madvise, base, bytes, MADV_POPULATE_WRITE);
+	return base;
+}
+
+/* Shows the segment's chunks to all threads of the process, and to the collector. */
+static void segment_publish(uint32_t segment, unsigned char *base)
+{
+	struct membership *m = &capture_membership;
+	uint32_t first = spool_segment_first(segment), end = first + spool_segment_chunks(segment);
+
+	atomic_store_explicit(&m->segments[segment], base, memory_order_release);
+	/* The chunks become visible as free first: allocated and not free means claimed. */
+	for (uint32_t chunk = first; chunk < end; chunk++)
+		atomic_fetch_or(&m->header->free_map[chunk / 64], UINT64_C(1) << chunk % 64);
+	atomic_fetch_or(&m->header->segment_map[segment / 64], UINT64_C(1) << segment % 64);
+}
+
+/* Reserves the segment's chunks of what the run may take. */
+static bool budget_take(uint32_t segment)
+{
+	struct control *c = capture_membership.control;
+	uint32_t chunks = spool_segment_chunks(segment);
+
+	if (atomic_fetch_add(&c->chunks, chunks) + chunks <= c->chunks_max)
+		return true;
+	atomic_fetch_sub(&c->chunks, chunks);
+	return false;
+}
+
+/* The segment, allocated and mapped within the budget; NULL if that cannot be. */
+static unsigned char *segment_make(uint32_t segment)
+{
+	unsigned char *base;
+
+	if (!budget_take(segment))
+		return NULL;
+	base = segment_map(segment);
+	if (!base)
+		atomic_fetch_sub(&capture_membership.control->chunks,
+				 spool_segment_chunks(segment));
+	return base;
+}
+
+bool spool_grow(void)
+{
+	uint64_t now = clock_monotonic_ns();
+	unsigned char *base = NULL;
+	uint32_t segment;
+	int saved = errno;
+
+	if (now < atomic_load_explicit(&retry_at_ns, memory_order_relaxed))
+		return false;
+	segment = segment_claim();
+	if (segment < SPOOL_SEGMENTS_MAX)
+		base = segment_make(segment);
+	if (base) {
+		segment_publish(segment, base);
+	} else {
+		if (segment < SPOOL_SEGMENTS_MAX)
+			segment_unclaim(segment);
+		atomic_store_explicit(&retry_at_ns, now + RETRY_NS, memory_order_relaxed);
+	}
+	errno = saved;
+	return base != NULL;
+}
+
+void spool_forget(void)
+{
+	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX / 64; i++)
+		atomic_store(&claimed_segments[i], 0);
+	atomic_store(&retry_at_ns, 0);
+}
+
+/* The lowest free chunk: the one most likely still warm in the cache. */
+static uint32_t chunk_claim(void)
+{
+	struct spool_header *h = capture_membership.header;
+
+	for (uint32_t i = 0; i < SPOOL_MAP_WORDS; i++) {
+		uint64_t free = atomic_load_explicit(&h->free_map[i], memory_order_relaxed);
+
+		while (free) {
+			uint64_t bit = free & -free;
+
+			/* Pairs with the release in chunk_free(), which emptied the chunk. */
+			free = atomic_fetch_and_explicit(&h->free_map[i], ~bit,
+							 memory_order_acquire);
+			if (free & bit)
+				return i * 64 + (uint32_t)__builtin_ctzll(bit);
+		}
+	}
+	return SPOOL_CHUNKS_MAX;
+}
+
+bool spool_claim(struct lane *lane)
+{
+	struct membership *m = &capture_membership;
+	uint32_t number = chunk_claim(), segment;
+	struct chunk *chunk;
+
+	if (number == SPOOL_CHUNKS_MAX && spool_grow())
+		number = chunk_claim();
+	if (number == SPOOL_CHUNKS_MAX)
+		return false;
+	segment = spool_segment_of(number);
+	chunk = (struct chunk *)(atomic_load_explicit(&m->segments[segment], memory_order_acquire) +
+				 (size_t)(number - spool_segment_first(segment)) *
+					 SPOOL_CHUNK_BYTES);
+	chunk->thread = lane->thread;
+	chunk->tid = capture_self.tid;
+	atomic_store_explicit(&chunk->committed, 0, memory_order_relaxed);
+	atomic_store_explicit(&chunk->state, CHUNK_OWNED, memory_order_release);
+	lane->chunk = chunk;
+	return true;
+}
+
+void spool_yield(struct lane *lane)
+{
+	if (!lane->chunk)
+		return;
+	/* After this the chunk is the collector's; pairs with the acquire in spool_pending(). */
+	atomic_store_explicit(&lane->chunk->state, CHUNK_FULL, memory_order_release);
+	lane->chunk = NULL;
+	lane->write = lane->limit = NULL;
+}

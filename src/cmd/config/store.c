@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice store: what is known from earlier runs. A topic is a row of topics[]: its columns and how
+ * its rows are found; the table and the JSON are made of the same cells.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/unit.h"
+#include "cli/command.h"
+#include "store/catalogue.h"
+#include "store/durations.h"
+#include "store/outcomes.h"
+
+struct store_args {
+	bool json, forget;
+};
+
+static const struct option store_options[] = {
+	{ 0, "forget", NULL, NULL, "delete what the topic holds, but not things and their ids",
+	  OPTION_FLAG, offsetof(struct store_args, forget) },
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.store/1", OPTION_FLAG,
+	  offsetof(struct store_args, json) },
+	{ 0 }
+};
+
+struct topic;
+
+/* Rows on their way out. NULL for table and json: they are only counted. */
+struct listing {
+	const struct topic *topic;
+	struct table *table;
+	struct json *json;
+	size_t rows, column;
+};
+
+struct topic {
+	const char *name;
+	/* As titles of a table; what JSON calls them, of a right-aligned one a number. */
+	const char *const *titles, *const *keys;
+	int (*list)(struct listing *listing, struct store *store, struct err *err);
+	int (*forget)(struct store *store, struct err *err); /* NULL: ids are for ever */
+};
+
+static void row_begin(struct listing *l)
+{
+	l->rows++;
+	l->column = 0;
+	if (l->json)
+		json_open(l->json, NULL, '{');
+}
+
+static void row_end(struct listing *l)
+{
+	if (l->json)
+		json_close(l->json);
+}
+
+static void cell_text(struct listing *l, const char *text)
+{
+	const char *key = l->topic->keys[l->column++];
+
+	if (l->json)
+		json_text(l->json, key, text);
+	else if (l->table)
+		table_add(l->table, "%s", text ? text : "-");
+}
+
+static void cell_number(struct listing *l, int64_t number)
+{
+	const char *key = l->topic->keys[l->column++];
+
+	if (l->json)
+		json_number(l->json, key, number);
+	else if (l->table)
+		table_add(l->table, "%" PRId64, number);
+}
+
+static void cell_ns(struct listing *l, int64_t ns)
+{
+	char text[UNIT_TEXT];
+
+	if (l->json)
+		cell_number(l, ns);
+	else
+		cell_text(l, unit_ns(text, ns));
+}
+
+static void cell_bytes(struct listing *l, uint64_t bytes)
+{
+	char text[UNIT_TEXT];
+
+	if (l->json)
+		cell_number(l, (int64_t)bytes);
+	else
+		cell_text(l, unit_bytes(text, (double)bytes));
+}
+
+/* ---- things ---- */
+
+static int list_thing(void *arg, int64_t id, int64_t of, const char *name, const char *of_name)
+{
+	struct listing *l = arg;
+
+	(void)of;
+	row_begin(l);
+	cell_number(l, id);
+	cell_text(l, name);
+	if (l->topic->keys[l->column])
+		cell_text(l, of_name);
+	row_end(l);
+	return 0;
+}
+
+static int list_nodes(struct listing *l, struct store *store, struct err *err)
+{
+	return catalogue_things(store, THING_NODE, list_thing, l, err);
+}
+
+static int list_devices(struct listing *l, struct store *store, struct err *err)
+{
+	return catalogue_things(store, THING_DEVICE, list_thing, l, err);
+}
+
+static int list_layers(struct listing *l, struct store *store, struct err *err)
+{
+	return catalogue_things(store, THING_LAYER, list_thing, l, err);
+}
+
+static int list_calls(struct listing *l, struct store *store, struct err *err)
+{
+	return catalogue_things(store, THING_CALL, list_thing, l, err);
+}
+
+static int list_attribute(void *arg, int64_t id, const char *domain, const char *name,
+			  const char *type)
+{
+	struct listing *l = arg;
+
+	row_begin(l);
+	cell_number(l, id);
+	cell_text(l, domain);
+	cell_text(l, name);
+	cell_text(l, type);
+	row_end(l);
+	return 0;
+}
+
+static int list_attributes(struct listing *l, struct store *store, struct err *err)
+{
+	return catalogue_attributes(store, list_attribute, l, err);
+}
+
+/* ---- runs ---- */
+
+enum { RUN_STARTED, RUN_USER, RUN_HOST, RUN_JOB, RUN_RANKS, RUN_COMMAND, RUN_FACTS };
+static const char *const run_facts[RUN_FACTS] = { "started", "user",  "host",
+						  "job",     "ranks", "command" };
+
+struct known_run {
+	char *run, *facts[RUN_FACTS];
+};
+
+struct known_runs {
+	struct known_run *list;
+	size_t count, cap;
+};
+
+static int run_gather(void *arg, const char *run, int32_t process, const char *key,
+		      const char *value)
+{
+	struct known_runs *runs = arg;
+	size_t i = 0;
+
+	if (process != -1)
+		return 0;
+	if (!runs->count || strcmp(runs->list[runs->count - 1].run, run) != 0) {
+		runs->list = xgrow(runs->list, &runs->cap, runs->count + 1, sizeof(*runs->list));
+		runs->list[runs->count++] = (struct known_run){ .run = xstrdup(run) };
+	}
+	while (i < RUN_FACTS && strcmp(run_facts[i], key) != 0)
+		i++;
+	if (i < RUN_FACTS)
+		runs->list[runs->count - 1].facts[i] = xstrdup(value);
+	return 0;
+}
+
+static int64_t run_started(const struct known_run *run)
+{
+	return run->facts[RUN_STARTED] ? strtoll(run->facts[RUN_STARTED], NULL, 10) : 0;
+}
+
+static int run_compare(const void *a, const void *b)
+{
+	int64_t x = run_started(a), y = run_started(b);
+
+	return (x < y) - (x > y);
+}
+
+static void list_run(struct listing *l, const struct known_run *run)
+{
+	time_t seconds = (time_t)run_started(run);
+	char when[32] = "-";
+	struct tm tm;
+
+	if (seconds && localtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%F %T", &tm);
+	row_begin(l);
+	cell_text(l, run->run);
+	if (l->json)
+		cell_number(l, run_started(run));
+	else
+		cell_text(l, when);
+	for (size_t i = RUN_USER; i < RUN_FACTS; i++)
+		cell_text(l, run->facts[i]);
+	row_end(l);
+}
+
+static int list_runs(struct listing *l, struct store *store, struct err *err)
+{
+	struct known_runs runs = { 0 };
+	int r = catalogue_facts(store, NULL, run_gather, &runs, err);
+
+	if (runs.count)
+		qsort(runs.list, runs.count, sizeof(*runs.list), run_compare);
+	for (size_t i = 0; i < runs.count; i++) {
+		if (r >= 0)
+			list_run(l, &runs.list[i]);
+		free(runs.list[i].run);
+		for (size_t f = 0; f < RUN_FACTS; f++)
+			free(runs.list[i].facts[f]);
+	}
+	free(runs.list);
+	return r;
+}
+
+static int list_fact(void *arg, const char *run, int32_t process, const char *key,
+		     const char *value)
+{
+	struct listing *l = arg;
+
+	row_begin(l);
+	cell_text(l, run);
+	cell_number(l, process);
+	cell_text(l, key);
+	cell_text(l, value);
+	row_end(l);
+	return 0;
+}
+
+static int list_facts(struct listing *l, struct store *store, struct err *err)
+{
+	return catalogue_facts(store, NULL, list_fact, l, err);
+}
+
+static int forget_runs(struct store *store, struct err *err)
+{
+	return catalogue_runs_keep(store, 0, err);
+}
+
+/* ---- durations ---- */
+
+static int list_duration(void *arg, const char *host, const char *layer, const char *call,
+			 unsigned size_class, const struct durations *durations)
+{
+	static const double shares[] = { 0.01, 0.5, 0.99 };
+	struct listing *l = arg;
+
+	row_begin(l);
+	cell_text(l, host);
+	cell_text(l, layer);
+	cell_text(l, call);
+	cell_bytes(l, durations_class_bytes(size_class));
+	cell_number(l, (int64_t)durations->calls);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		cell_ns(l, durations_quantile(durations, shares[i]));
+	row_end(l);
+	return 0;
+}
+
+static int list_durations(struct listing *l, struct store *store, struct err *err)
+{
+	return durations_list(store, NULL, list_duration, l, err);
+}
+
+/* ---- outcomes ---- */
+
+static void cell_rate(struct listing *l, double bytes_per_second)
+{
+	char text[UNIT_TEXT];
+
+	if (l->json)
+		cell_number(l, (int64_t)bytes_per_second);
+	else
+		cell_text(l, unit_rate(text, bytes_per_second, 1000000000));
+}
+
+static int list_outcome(void *arg, const struct outcome_key *key, const char *hints,
+			const struct outcome *outcome)
+{
+	struct listing *l = arg;
+
+	row_begin(l);
+	cell_text(l, key->operation);
+	cell_text(l, key->user);
+	cell_text(l, key->extension);
+	cell_bytes(l, (uint64_t)1 << (2 * (key->size_class & 31)));
+	cell_number(l, (int64_t)outcome->count);
+	cell_rate(l, outcome->rate);
+	cell_rate(l, outcome_deviation(outcome));
+	cell_text(l, hints);
+	row_end(l);
+	return 0;
+}
+
+static int list_outcomes(struct listing *l, struct store *store, struct err *err)
+{
+	return outcomes_list(store, NULL, list_outcome, l, err);
+}
+
+/* ---- all of it ---- */
+
+#define TITLES(...)               \
+	(const char *const[])     \
+	{                         \
+		__VA_ARGS__, NULL \
+	}
+
+static const struct topic topics[] = {
+	{ "nodes", TITLES(">id", "node"), TITLES("id", "name"), list_nodes, NULL },
+	{ "devices", TITLES(">id", "device", "node"), TITLES("id", "name", "node"), list_devices,
+	  NULL },
+	{ "layers", TITLES(">id", "layer"), TITLES("id", "name"), list_layers, NULL },
+	{ "calls", TITLES(">id", "call", "layer"), TITLES("id", "name", "layer"), list_calls,
+	  NULL },
+	{ "attributes", TITLES(">id", "domain", "attribute", "type"),
+	  TITLES("id", "domain", "name", "type"), list_attributes, NULL },
+	{ "runs", TITLES("run", "started", "user", "host", "job", ">ranks", "command"),
+	  TITLES("run", "started", "user", "host", "job", "ranks", "command"), list_runs,
+	  forget_runs },
+	{ "facts", TITLES("run", ">process", "fact", "value"),
+	  TITLES("run", "process", "key", "value"), list_facts, forget_runs },
+	{ "durations",
+	  TITLES("host", "layer", "call", ">from size", ">calls", ">1%", ">median", ">99%"),
+	  TITLES("host", "layer", "call", "bytes", "calls", "fast_ns", "median_ns", "slow_ns"),
+	  list_durations, durations_forget },
+	{ "outcomes",
+	  TITLES("operation", "user", "extension", ">from size", ">files", ">rate", ">+-", "hints"),
+	  TITLES("operation", "user", "extension", "bytes", "files", "bytes_per_second",
+		 "deviation", "hints"),
+	  list_outcomes, outcomes_forget },
+	{ 0 }
+};
+
+static const struct topic *topic_find(const char *name)
+{
+	for (const struct topic *t = topics; t->name; t++) {
+		if (strcmp(t->name, name) == 0)
+			return t;
+	}
+	return NULL;
+}
+
+static int topic_unknown(const struct command *command)
+{
+	AUTO_BUF struct buf names = { 0 };
+
+	for (const struct topic *t = topics; t->name; t++)
+		buf_printf(&names, "%s%s", names.len ? ", " : "", t->name);
+	return command_misuse(command, "there is no topic \"%s\"; there are %s", command->argv[0],
+			      buf_text(&names));
+}
+
+static int show_table(const struct topic *topic, struct store *store, size_t *rows, struct err *err)
+{
+	struct table table;
+	struct listing listing = { .topic = topic, .table = &table };
+	int r;
+
+	table_init(&table, topic->titles);
+	r = topic->list(&listing, store, err);
+	*rows = listing.rows;
+	if (r >= 0 && listing.rows)
+		table_print(&table, stdout, 0);
+	table_release(&table);
+	return r;
+}
+
+static int show_json(const struct topic *topic, struct store *store, size_t *rows, struct err *err)
+{
+	struct json json;
+	struct listing listing = { .topic = topic, .json = &json };
+	int r;
+
+	json_start(&json, stdout, "sluice.store/1");
+	json_text(&json, "path", store_path(store));
+	json_text(&json, "topic", topic->name);
+	json_open(&json, "rows", '[');
+	r = topic->list(&listing, store, err);
+	json_end(&json);
+	*rows = listing.rows;
+	return r;
+}
+
+/* How much is known of each topic. */
+static int show_overview(struct store *store, bool is_json, struct err *err)
+{
+	struct json json;
+	struct stat st;
+	int64_t bytes = stat(store_path(store), &st) == 0 ? st.st_size : 0;
+	char text[UNIT_TEXT];
+	int r = 0;
+
+	if (is_json) {
+		json_start(&json, stdout, "sluice.store/1");
+		json_text(&json, "path", store_path(store));
+		json_number(&json, "bytes", bytes);
+		json_open(&json, "topics", '{');
+	} else {
+		printf("%s (%s)\n", store_path(store), unit_bytes(text, (double)bytes));
+	}
+	for (const struct topic *t = topics; r >= 0 && t->name; t++) {
+		struct listing listing = { .topic = t };
+
+		r = t->list(&listing, store, err);
+		if (is_json)
+			json_count(&json, t->name, listing.rows);
+		else
+			printf("%10zu %s\n", listing.rows, t->name);
+	}
+	if (is_json)
+		json_end(&json);
+	return r;
+}
+
+static int forget(struct command *command, const struct topic *topic, struct store *store)
+{
+	struct err err = { 0 };
+
+	if (!topic->forget)
+		return command_misuse(command, "%s cannot be forgotten: their ids are for ever",
+				      topic->name);
+	if (topic->forget(store, &err) < 0)
+		return command_fail(command, "%s", err.text);
+	return COMMAND_GOOD;
+}
+
+static int show(struct command *command, const struct topic *topic, struct store *store)
+{
+	const struct store_args *args = command->args;
+	struct err err = { 0 };
+	size_t rows = 1;
+	int r;
+
+	if (!topic)
+		r = show_overview(store, args->json, &err);
+	else if (args->json)
+		r = show_json(topic, store, &rows, &err);
+	else
+		r = show_table(topic, store, &rows, &err);
+	if (r < 0)
+		return command_fail(command, "%s", err.text);
+	r = command_finish(command);
+	if (r == COMMAND_GOOD && !rows) {
+		command_warn(command, "nothing is known of %s yet", topic->name);
+		return COMMAND_NO_DATA;
+	}
+	return r;
+}
+
+static int store_main(struct command *command)
+{
+	const struct store_args *args = command->args;
+	const struct topic *topic = command->argc ? topic_find(command->argv[0]) : NULL;
+	struct store *store = NULL;
+	struct err err = { 0 };
+	int r;
+
+	if (command->argc && !topic)
+		return topic_unknown(command);
+	if (args->forget && !topic)
+		return command_misuse(command, "--forget needs to know what");
+	r = store_open_existing(&store, config_text(command->config, SETTING_STORE_PATH), &err);
+	if (r < 0) {
+		command_fail(command, "%s", err.text);
+		return r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
+	}
+	r = args->forget ? forget(command, topic, store) : show(command, topic, store);
+	store_close(store);
+	return r;
+}
+
+const struct command_ops command_store = {
+	.name = "store",
+	.help = "show what is known from earlier runs",
+	.operands = "[TOPIC]",
+	.operands_max = 1,
+	.about = "Runs leave what they have learnt in a store, the file of the setting store.path. "
+		 "Without TOPIC it is shown how much there is of each.\n\n"
+		 "TOPIC is one of\n\n"
+		 "  nodes, devices, layers, calls   things and their ids, which never change\n"
+		 "  attributes                      what records of calls carry, by layer\n"
+		 "  runs, facts                     who ran what, where and as which job\n"
+		 "  durations                       how long calls take, by host and size\n"
+		 "  outcomes                        which rate files reached under which hints",
+	.options = store_options,
+	.args_bytes = sizeof(struct store_args),
+	.run = store_main,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice forecast evaluate --csv: the rows that methods were judged on, with labels, folds,
+ * features and what each method said of later writes.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cmd/forecast/forecast_internal.h"
+
+static void head_write(FILE *out, const struct judgement *judgement,
+		       const struct features_plan *plan)
+{
+	fputs("target,bytes,time_s,seconds,set,label,posterior,busy,shuffled_fold,blocked_fold",
+	      out);
+	for (size_t i = 0; i < features_width(plan); i++)
+		fprintf(out, ",%s", features_name(plan, i));
+	for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
+		if (judgement->methods[m])
+			fprintf(out, ",score_%s", judgement_method(m));
+	putc('\n', out);
+}
+
+/* Empty where it is missing. */
+static void number_write(FILE *out, double value)
+{
+	if (isfinite(value))
+		fprintf(out, ",%.17g", value);
+	else
+		putc(',', out);
+}
+
+static void fold_write(FILE *out, const uint32_t *folds, size_t row, size_t train)
+{
+	if (folds && row < train)
+		fprintf(out, ",%u", folds[row]);
+	else
+		putc(',', out);
+}
+
+static void row_write(FILE *out, const struct evaluated *evaluated,
+		      const struct judgement_case *judged, const struct judgement_rows *rows,
+		      const char *target, size_t i)
+{
+	bool later = i >= rows->train;
+
+	fprintf(out, "%s,%llu,%.17g,%.17g,%s,%g,%.17g,", target,
+		(unsigned long long)evaluated->chronicle->sizes[judged->size], rows->rows.time_s[i],
+		rows->rows.seconds[i], later ? "test" : "train", rows->labels[i],
+		rows->posterior[i]);
+	if (rows->busy)
+		fprintf(out, "%d", rows->busy[i]);
+	fold_write(out, rows->shuffled, i, rows->train);
+	fold_write(out, rows->blocked, i, rows->train);
+	for (size_t k = 0; k < rows->rows.width; k++)
+		number_write(out, rows->rows.x[i * rows->rows.width + k]);
+	for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
+		if (evaluated->judgement.methods[m])
+			number_write(out, later && judged->cells[m].is_known
+						  ? judged->cells[m].score[i - rows->train]
+						  : NAN);
+	putc('\n', out);
+}
+
+static int case_write(FILE *out, const struct evaluated *evaluated,
+		      const struct judgement_case *judged, const struct features *features,
+		      const struct judgement_plan *plan, struct err *err)
+{
+	AUTO_BUF struct buf target = { 0 };
+	struct judgement_rows rows;
+	int r = judgement_rows_make(&rows, &evaluated->judgement, evaluated->chronicle, features,
+				    plan, judged->target, judged->size, err);
+
+	if (r < 0)
+		return r;
+	buf_cell(&target, evaluated->chronicle->targets[judged->target]);
+	for (size_t i = 0; i < rows.rows.rows; i++)
+		row_write(out, evaluated, judged, &rows, buf_text(&target), i);
+	judgement_rows_release(&rows);
+	return 0;
+}
+
+int forecast_csv(const struct command *command, const struct forecast_args *args,
+		 const struct evaluated *evaluated, const struct site *site,
+		 const struct judgement_plan *plan)
+{
+	AUTO_FCLOSE FILE *out = fopen(args->csv, "we");
+	struct features features;
+	struct err err = { 0 };
+	int r = 0;
+
+	if (!out)
+		return command_fail(command, "%s: %s", args->csv, strerror(errno));
+	features_init(&features, evaluated->chronicle, site, &plan->features);
+	head_write(out, &evaluated->judgement, &plan->features);
+	for (size_t i = 0; r >= 0 && i < evaluated->judgement.case_count; i++)
+		r = case_write(out, evaluated, &evaluated->judgement.cases[i], &features, plan,
+			       &err);
+	features_release(&features);
+	if (r < 0)
+		return forecast_fail(command, r, &err);
+	if (fflush(out) != 0 || ferror(out))
+		return command_fail(command, "%s cannot be written: %s", args->csv,
+				    strerror(errno));
+	return COMMAND_GOOD;
+}

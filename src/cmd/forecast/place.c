@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice forecast place: how much to write to which target, by the forecast of this minute and
+ * within the policy of the site, and what that is expected to bring.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/date.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/unit.h"
+#include "cmd/forecast/forecast.h"
+#include "cli/sheet.h"
+#include "params/set.h"
+#include "predict/forecast/states/forecaster.h"
+#include "predict/forecast/place/steps.h"
+#include "run/placing.h"
+
+/* A placement and what it was made from. */
+struct proposal {
+	const struct forecaster *forecaster;
+	const struct site *site;
+	enum placement_rule rule;
+	size_t size; /* number of the write size */
+	uint64_t total, stripe;
+	double now_s, age_s; /* of the newest probe; INFINITY: none */
+	struct placement_limits limits;
+	size_t count, allowed, unknown;
+	struct placement_target *targets;
+	double *shares;
+	uint64_t *bytes;
+	struct placement_result expected, equal; /* seconds for all bytes */
+};
+
+static void proposal_release(struct proposal *proposal)
+{
+	free(proposal->targets);
+	free(proposal->shares);
+	free(proposal->bytes);
+}
+
+int forecast_limits(const struct command *command, const struct forecast_args *args,
+		    const struct site *site, struct placement_limits *limits)
+{
+	char *end;
+
+	*limits = (struct placement_limits){ .most = site->most_extra, .least = site->least };
+	limits->busy_from = strtod(args->busy_from, &end);
+	if (end == args->busy_from || *end || !(limits->busy_from > 0 && limits->busy_from <= 1))
+		return command_misuse(command, "--busy-from: \"%s\" is no chance such as 0.5",
+				      args->busy_from);
+	return COMMAND_GOOD;
+}
+
+/* ---- making it ---- */
+
+/* The size to go by: that of --size, else the largest. */
+static int choose_size(const struct command *command, const struct forecast_args *args,
+		       struct proposal *proposal)
+{
+	const struct forecaster *forecaster = proposal->forecaster;
+	int size = (int)forecaster->size_count - 1;
+	char text[UNIT_TEXT];
+
+	if (args->size != OPTION_NONE)
+		size = forecaster_size(forecaster, args->size);
+	if (size < 1) {
+		command_fail(command, "the model knows nothing of writes of %s",
+			     unit_bytes(text, args->size == OPTION_NONE ? 0 : (double)args->size));
+		return COMMAND_NO_DATA;
+	}
+	proposal->size = (size_t)size;
+	return COMMAND_GOOD;
+}
+
+static void ask_all(struct proposal *proposal, const struct forecast_source *source)
+{
+	const struct forecaster *forecaster = proposal->forecaster;
+	struct features features;
+
+	features_init(&features, forecast_chronicle(source), &source->site, &forecaster->features);
+	for (size_t t = 0; t < proposal->count; t++) {
+		const char *name = forecaster->targets[t];
+		struct forecast answer;
+		double age = forecaster_answer(forecaster, &features, t, proposal->size,
+					       proposal->now_s, &answer);
+		struct placement_target *target = &proposal->targets[t];
+
+		proposal->age_s = fmin(proposal->age_s, age);
+		*target = steps_target(&answer);
+		target->is_allowed = !*source->site.allow || site_fits(source->site.allow, name);
+		proposal->allowed += target->is_allowed;
+		proposal->unknown += target->is_allowed && isnan(answer.busy);
+	}
+	features_release(&features);
+}
+
+static void scale(struct placement_result *result, double by)
+{
+	result->slower_group *= by;
+	result->late *= by;
+	result->slowest *= by;
+}
+
+/* What was found out for one unit per target becomes that of all bytes. */
+static int settle(struct proposal *proposal, struct err *err)
+{
+	AUTO_FREE double *equal = xcalloc(proposal->count + 1, sizeof(*equal));
+	double units = (double)proposal->total /
+		       (double)proposal->forecaster->sizes[proposal->size] /
+		       (double)proposal->count;
+	int r = placement_shares(proposal->rule, proposal->targets, proposal->count,
+				 &proposal->limits, proposal->shares, err);
+
+	if (r < 0)
+		return r;
+	r = placement_shares(PLACEMENT_EQUAL, proposal->targets, proposal->count, &proposal->limits,
+			     equal, err);
+	if (r < 0)
+		return r;
+	placement_bytes(proposal->shares, proposal->count, proposal->total, proposal->stripe,
+			proposal->bytes);
+	placement_foresee(proposal->shares, proposal->targets, proposal->count, &proposal->limits,
+			  &proposal->expected);
+	placement_foresee(equal, proposal->targets, proposal->count, &proposal->limits,
+			  &proposal->equal);
+	scale(&proposal->expected, units);
+	scale(&proposal->equal, units);
+	return 0;
+}
+
+static int propose(const struct command *command, const struct forecast_args *args,
+		   const struct forecast_source *source, struct proposal *proposal)
+{
+	struct err err = { 0 };
+	int ret = choose_size(command, args, proposal), r;
+
+	if (!ret)
+		ret = forecast_limits(command, args, &source->site, &proposal->limits);
+	if (ret)
+		return ret;
+	proposal->site = &source->site;
+	proposal->count = proposal->forecaster->target_count;
+	proposal->targets = xcalloc(proposal->count + 1, sizeof(*proposal->targets));
+	proposal->shares = xcalloc(proposal->count + 1, sizeof(*proposal->shares));
+	proposal->bytes = xcalloc(proposal->count + 1, sizeof(*proposal->bytes));
+	ask_all(proposal, source);
+	r = settle(proposal, &err);
+	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
+}
+
+/* ---- for the actuator ---- */
+
+static int write_file(const struct command *command, const char *path, const struct buf *text)
+{
+	FILE *out = fopen(path, "we");
+	bool bad;
+
+	if (!out)
+		return command_fail(command, "%s: %s", path, strerror(errno));
+	bad = fwrite(text->data, 1, text->len, out) != text->len;
+	if (fclose(out) != 0 || bad)
+		return command_fail(command, "%s: %s", path, strerror(errno));
+	return COMMAND_GOOD;
+}
+
+/* --params: what 'sluice run' spreads new files by. The site says how files get onto a target. */
+static int write_params(const struct command *command, const struct forecast_args *args,
+			const struct forecast_source *source, const struct proposal *proposal)
+{
+	AUTO_FREE struct placement_target *rows =
+		xcalloc(source->site.target_count + 1, sizeof(*rows));
+	AUTO_BUF struct buf text = { 0 };
+	struct param_set set = { 0 };
+	struct err err = { 0 };
+	struct features features;
+	int r;
+
+	features_init(&features, forecast_chronicle(source), &source->site,
+		      &proposal->forecaster->features);
+	placing_ask(proposal->forecaster, &features, &source->site, proposal->now_s, rows);
+	features_release(&features);
+	r = placing_set(&source->site, proposal->rule, rows, &set, &err);
+	if (r >= 0)
+		r = param_json.write(&set, &text, &err);
+	param_set_release(&set);
+	if (r < 0)
+		return forecast_fail(command, r, &err);
+	return write_file(command, args->params, &text);
+}
+
+/* ---- showing it ---- */
+
+static const struct sheet_column target_columns[] = {
+	{ "target", "target", 0 },	  { ">busy", "busy", 3 },
+	{ ">seconds", "seconds", 3 },	  { ">share", "share", 5 },
+	{ ">of equal", "of_equal", 3 },	  { ">bytes", "bytes", 0 },
+	{ ">finished s", "finish_s", 2 }, { 0 },
+};
+
+static const struct sheet_column metric_columns[] = {
+	{ "all is written, by", "metric", 0 },
+	{ ">equal s", "equal_s", 2 },
+	{ ">so s", "expected_s", 2 },
+	{ ">gain", "gain", 3 },
+	{ 0 },
+};
+
+static double finish_of(const struct proposal *p, size_t t)
+{
+	return placement_expects(&p->targets[t]) * (double)p->bytes[t] /
+	       (double)p->forecaster->sizes[p->size];
+}
+
+static void show_target(struct sheet *sheet, const struct proposal *p, size_t t)
+{
+	const struct placement_target *target = &p->targets[t];
+
+	sheet_text(sheet, "%s", p->forecaster->targets[t]);
+	sheet_number(sheet, target->busy);
+	sheet_number(sheet, placement_expects(target));
+	sheet_number(sheet, p->shares[t]);
+	sheet_number(sheet, p->shares[t] * (double)p->allowed);
+	sheet_number(sheet, (double)p->bytes[t]);
+	sheet_number(sheet, finish_of(p, t));
+}
+
+static void show_metrics(struct sheet *sheet, const struct proposal *p)
+{
+	for (size_t m = 0; m < PLACEMENT_METRICS; m++) {
+		double equal = placement_metric(&p->equal, m);
+		double expected = placement_metric(&p->expected, m);
+
+		sheet_text(sheet, "%s", placement_metrics[m]);
+		sheet_number(sheet, equal);
+		sheet_number(sheet, expected);
+		sheet_number(sheet, equal / expected - 1);
+	}
+	sheet_note(sheet, "means over times that are drawn from the forecasts: right if these are");
+}
+
+/* What the site asks for, where it asks for something. */
+static void show_policy(struct sheet *sheet, const struct proposal *p)
+{
+	if (p->allowed < p->count)
+		sheet_note(sheet, "site %s: files may be put on %zu of %zu targets (%s)",
+			   p->site->name, p->allowed, p->count, p->site->allow);
+	if (p->limits.least > 0 || p->limits.most > 0)
+		sheet_note(sheet, "site %s: a target gets %g to %g times its equal share",
+			   p->site->name, p->limits.least,
+			   p->limits.most > 0 ? p->limits.most : INFINITY);
+	if (p->unknown)
+		sheet_note(sheet,
+			   "nothing is known of %zu targets: they count as the mean of the "
+			   "others",
+			   p->unknown);
+}
+
+/* Bytes in full: a sheet would round them. */
+static void json_target(struct json *json, const struct proposal *p, size_t t)
+{
+	const struct placement_target *target = &p->targets[t];
+
+	json_open(json, NULL, '{');
+	json_text(json, "target", p->forecaster->targets[t]);
+	json_bool(json, "is_allowed", target->is_allowed);
+	json_real(json, "busy", target->busy);
+	json_real(json, "seconds", placement_expects(target));
+	json_real(json, "share", p->shares[t]);
+	json_real(json, "of_equal", p->shares[t] * (double)p->allowed);
+	json_count(json, "bytes", p->bytes[t]);
+	json_real(json, "finish_s", finish_of(p, t));
+	json_close(json);
+}
+
+static void show_json(const struct proposal *p, const struct sheet *metrics)
+{
+	struct json json;
+
+	json_start(&json, stdout, FORECAST_SCHEMA);
+	json_text(&json, "system", p->forecaster->system);
+	json_text(&json, "site", p->site->name);
+	json_text(&json, "rule", placement_names[p->rule]);
+	json_real(&json, "time", p->now_s);
+	json_real(&json, "age_s", p->age_s);
+	json_count(&json, "size", p->forecaster->sizes[p->size]);
+	json_count(&json, "bytes", p->total);
+	json_count(&json, "stripe", p->stripe);
+	json_count(&json, "targets", p->count);
+	json_count(&json, "allowed", p->allowed);
+	json_real(&json, "most", p->limits.most);
+	json_real(&json, "least", p->limits.least);
+	json_open(&json, "placement", '[');
+	for (size_t t = 0; t < p->count; t++)
+		json_target(&json, p, t);
+	json_close(&json);
+	json_open(&json, "sheets", '[');
+	sheet_json(metrics, &json);
+	json_end(&json);
+}
+
+static void show(const struct forecast_args *args, const struct proposal *p)
+{
+	char when[DATE_TEXT], total[UNIT_TEXT], size[UNIT_TEXT];
+	struct sheet targets, metrics;
+
+	sheet_init(&targets, "placement", "how much goes where", target_columns);
+	for (size_t t = 0; t < p->count; t++)
+		show_target(&targets, p, t);
+	show_policy(&targets, p);
+	sheet_init(&metrics, "metrics", "when it is expected to be done", metric_columns);
+	show_metrics(&metrics, p);
+	if (args->json) {
+		show_json(p, &metrics);
+	} else {
+		printf("%s at %s UTC: %s by the rule \"%s\", seconds per %s\n\n",
+		       p->forecaster->system, date_text(when, p->now_s),
+		       unit_bytes(total, (double)p->total), placement_names[p->rule],
+		       unit_bytes(size, (double)p->forecaster->sizes[p->size]));
+		sheet_print(&targets, stdout);
+		sheet_print(&metrics, stdout);
+	}
+	sheet_release(&targets);
+	sheet_release(&metrics);
+}
+
+static int check(const struct command *command, const struct forecast_args *args)
+{
+	if (args->bytes == OPTION_NONE || !args->bytes)
+		return command_misuse(command, "--bytes: how much is to be written?");
+	if (!args->stripe)
+		return command_misuse(command, "--stripe must be a byte or more");
+	return COMMAND_GOOD;
+}
+
+int forecast_place(struct command *command, const struct forecast_args *args)
+{
+	struct forecast_source source = { 0 };
+	struct forecaster forecaster = { 0 };
+	struct proposal proposal = { .forecaster = &forecaster,
+				     .rule = (enum placement_rule)args->rule,
+				     .total = args->bytes,
+				     .stripe = args->stripe,
+				     .age_s = INFINITY };
+	int ret = check(command, args);
+
+	if (!ret)
+		ret = forecast_model(command, args, &forecaster);
+	if (!ret)
+		ret = forecast_latest(command, args, &forecaster, &source, &proposal.now_s);
+	if (!ret)
+		ret = propose(command, args, &source, &proposal);
+	if (!ret && args->params)
+		ret = write_params(command, args, &source, &proposal);
+	if (!ret) {
+		show(args, &proposal);
+		ret = command_finish(command);
+		if (!ret && !(proposal.age_s <= 2 * forecaster.features.window_s))
+			command_warn(command,
+				     "there are no recent probes: this goes by what is usual, not "
+				     "by what is now; does 'sluice probe run' run?");
+	}
+	proposal_release(&proposal);
+	forecast_close(&source);
+	forecaster_release(&forecaster);
+	return ret;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice forecast simulate: what placement would have gained on days that the models had not seen
+ * (WAN-37, WAN-38), by rule, by what is known of the states, and by metric.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/date.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/unit.h"
+#include "cmd/forecast/forecast.h"
+#include "cli/sheet.h"
+#include "cli/window.h"
+#include "predict/forecast/states/forecaster.h"
+#include "predict/forecast/place/steps.h"
+
+/* Part of the days that trains where --days does not say: the paper's 8 of 10. */
+#define TRAINING 0.8
+
+/* ---- the plan ---- */
+
+static int plan_feedbacks(const struct command *command, const struct forecast_args *args,
+			  struct steps_plan *plan)
+{
+	const char *at = args->feedback;
+
+	plan->feedback_count = 0;
+	for (;;) {
+		char *end;
+		double power = strtod(at, &end);
+
+		if (end == at || (*end && *end != ',') || !(power >= 0 && power <= 10) ||
+		    plan->feedback_count == STEPS_FEEDBACKS)
+			return command_misuse(command,
+					      "--feedback: \"%s\" are no %d powers of 0 to 10 at "
+					      "most, such as 0,0.5,1",
+					      args->feedback, STEPS_FEEDBACKS);
+		plan->feedbacks[plan->feedback_count++] = power;
+		if (!*end)
+			return COMMAND_GOOD;
+		at = end + 1;
+	}
+}
+
+static int plan_make(const struct command *command, const struct forecast_args *args,
+		     const struct site *site, struct steps_plan *plan)
+{
+	int ret = forecast_limits(command, args, site, &plan->limits);
+
+	if (!args->points || !args->repetitions || args->points > 1000000 ||
+	    args->repetitions > 1000000)
+		return command_misuse(command, "--points, --repetitions: 1 to 1000000");
+	plan->points = args->points;
+	plan->repetitions = args->repetitions;
+	plan->seed = args->seed;
+	plan->threads = args->threads == OPTION_NONE ? 0 : (unsigned)args->threads;
+	return ret ? ret : plan_feedbacks(command, args, plan);
+}
+
+/* ---- the model ---- */
+
+/* Only the probes and the size in question are learnt from: other sizes would take their time. */
+static int narrow(const struct command *command, const struct forecast_args *args,
+		  struct forecast_source *source)
+{
+	struct chronicle *chronicle =
+		source->is_generated ? &source->generated.chronicle : &source->chronicle;
+	int size = (int)chronicle->size_count - 1;
+	char text[UNIT_TEXT];
+
+	if (args->size != OPTION_NONE)
+		size = chronicle_size(chronicle, args->size);
+	if (size < 1) {
+		command_fail(command, "there are no measured writes of %s",
+			     args->size == OPTION_NONE ? "any size but the probes'"
+						       : unit_bytes(text, (double)args->size));
+		return COMMAND_NO_DATA;
+	}
+	for (size_t t = 0; t < chronicle->target_count; t++) {
+		struct chronicle_series *series = chronicle_series(chronicle, t, 0);
+		struct chronicle_series wanted = series[size];
+		uint8_t **busy =
+			source->is_generated ? source->generated.busy + t * CHRONICLE_SIZES : NULL;
+		uint8_t *states = busy ? busy[size] : NULL;
+
+		/* Exchanged, so that all are still there to be released. */
+		series[size] = series[1];
+		series[1] = wanted;
+		if (busy) {
+			busy[size] = busy[1];
+			busy[1] = states;
+		}
+	}
+	chronicle->sizes[1] = chronicle->sizes[size];
+	chronicle->size_count = 2;
+	return COMMAND_GOOD;
+}
+
+/* Where training ends and the test begins. */
+static int split(const struct command *command, const struct forecast_args *args,
+		 const struct chronicle *chronicle, double *from_s, double *middle_s, double *to_s)
+{
+	double days;
+	int ret = window_days(command, args->days, &days);
+
+	if (ret)
+		return ret;
+	if (!chronicle_span(chronicle, from_s, to_s)) {
+		command_fail(command, "there are no rows to learn from");
+		return COMMAND_NO_DATA;
+	}
+	*to_s = nextafter(*to_s, INFINITY);
+	*middle_s = *from_s + (isnan(days) ? TRAINING * (*to_s - *from_s) : days);
+	if (*middle_s >= *to_s)
+		return command_misuse(command, "--days: no day is left to test on");
+	return COMMAND_GOOD;
+}
+
+/* A model that is given, or one that is trained on the first days. */
+static int get_model(const struct command *command, const struct forecast_args *args,
+		     const struct forecast_source *source, struct forecaster *forecaster,
+		     double *middle_s, double *to_s)
+{
+	struct forecaster_plan plan;
+	double from_s;
+	int ret = split(command, args, forecast_chronicle(source), &from_s, middle_s, to_s);
+
+	if (ret)
+		return ret;
+	if (args->model) {
+		ret = forecast_model(command, args, forecaster);
+		*middle_s = ret ? *middle_s : fmax(*middle_s, forecaster->to_s);
+		return ret;
+	}
+	ret = forecast_plan(command, args, "paper", &plan);
+	if (ret)
+		return ret;
+	plan.labels.from_s = from_s;
+	plan.labels.to_s = *middle_s;
+	return forecast_fit(command, source, &plan, forecaster);
+}
+
+/* ---- what came out ---- */
+
+static const struct sheet_column columns[] = {
+	{ "rule", "rule", 0 },
+	{ "by", "source", 0 },
+	{ ">feedback", "feedback", 2 },
+	{ ">gain %", "gain_percent", 1 },
+	{ ">from", "low_percent", 1 },
+	{ ">to", "high_percent", 1 },
+	{ ">faster %", "faster_percent", 1 },
+	{ ">slower %", "slower_percent", 1 },
+	{ ">worst %", "worst_percent", 1 },
+	{ ">in all %", "total_percent", 1 },
+	{ ">seconds", "seconds", 3 },
+	{ ">equal", "equal_seconds", 3 },
+	{ 0 },
+};
+
+static void show_row(struct sheet *sheet, const struct steps_row *row, size_t metric)
+{
+	const struct steps_gain *gain = &row->gains[metric];
+	const double shares[] = { gain->mean, gain->low,   gain->high, gain->won,
+				  gain->lost, gain->worst, gain->total };
+
+	sheet_text(sheet, "%s", placement_names[row->rule]);
+	sheet_text(sheet, "%s", steps_sources[row->source]);
+	sheet_number(sheet, row->feedback);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		sheet_number(sheet, 100 * shares[i]);
+	sheet_number(sheet, row->seconds[metric]);
+	sheet_number(sheet, row->equal_seconds[metric]);
+}
+
+static const struct metric_text {
+	const char *name, *title;
+} metric_texts[PLACEMENT_METRICS] = {
+	{ "slower_group", "slower group: mean finish of the slower of those that count as idle and "
+			  "as busy (the paper's metric)" },
+	{ "late", "95th percentile target: when 95 of 100 targets have finished" },
+	{ "slowest", "slowest target: when all have finished (the strict makespan)" },
+};
+
+static void show_notes(struct sheet *sheet)
+{
+	sheet_note(sheet,
+		   "gain of throughput over equal shares, mean over all steps; 95 of 100 runs "
+		   "lie between from and to; in all: by the time of all steps together");
+	sheet_note(sheet, "faster, slower: share of steps; seconds: for one write per target; by: "
+			  "what is known of states before a step (measured times: nobody can do "
+			  "better)");
+}
+
+struct findings {
+	const struct forecaster *forecaster;
+	const struct steps *steps;
+	const struct steps_plan *plan;
+	double middle_s, to_s;
+};
+
+static void show_json(const struct findings *f, const struct sheet *sheets)
+{
+	struct json json;
+
+	json_start(&json, stdout, FORECAST_SCHEMA);
+	json_text(&json, "system", f->forecaster->system);
+	json_text(&json, "method", f->forecaster->method);
+	json_real(&json, "from", f->middle_s);
+	json_real(&json, "to", f->to_s);
+	json_count(&json, "bytes", f->forecaster->sizes[f->forecaster->size_count - 1]);
+	json_count(&json, "targets", f->steps->targets);
+	json_count(&json, "moments", f->steps->points);
+	json_count(&json, "left_out", f->steps->left_out);
+	json_count(&json, "points", f->plan->points);
+	json_count(&json, "repetitions", f->plan->repetitions);
+	json_real(&json, "accuracy", steps_accuracy(f->steps, f->steps->labels));
+	json_real(&json, "latent", steps_accuracy(f->steps, f->steps->truth));
+	json_open(&json, "sheets", '[');
+	for (size_t m = 0; m < PLACEMENT_METRICS; m++)
+		sheet_json(&sheets[m], &json);
+	json_end(&json);
+}
+
+static void show_text(const struct findings *f, const struct sheet *sheets)
+{
+	char from[DATE_TEXT], to[DATE_TEXT];
+	double latent = steps_accuracy(f->steps, f->steps->truth);
+
+	printf("%s, %s to %s UTC, by %s: %zu runs of %zu steps\n", f->forecaster->system,
+	       date_text(from, f->middle_s), date_text(to, f->to_s), f->forecaster->method,
+	       f->plan->repetitions, f->plan->points);
+	printf("%zu moments at which all %zu targets were measured, %zu left out; forecasts agree "
+	       "with %.1f %% of the labels",
+	       f->steps->points, f->steps->targets, f->steps->left_out,
+	       100 * steps_accuracy(f->steps, f->steps->labels));
+	if (!isnan(latent))
+		printf(" and %.1f %% of the true states", 100 * latent);
+	printf("\n\n");
+	for (size_t m = 0; m < PLACEMENT_METRICS; m++)
+		sheet_print(&sheets[m], stdout);
+}
+
+static int show(const struct command *command, const struct forecast_args *args,
+		const struct findings *f)
+{
+	AUTO_FREE struct steps_row *rows = NULL;
+	struct err err = { 0 };
+	struct sheet sheets[PLACEMENT_METRICS];
+	int n = steps_run(f->steps, f->plan, &rows, &err);
+
+	if (n < 0)
+		return forecast_fail(command, n, &err);
+	for (size_t m = 0; m < PLACEMENT_METRICS; m++) {
+		sheet_init(&sheets[m], metric_texts[m].name, metric_texts[m].title, columns);
+		for (int i = 0; i < n; i++)
+			show_row(&sheets[m], &rows[i], m);
+	}
+	show_notes(&sheets[PLACEMENT_METRICS - 1]);
+	if (args->json)
+		show_json(f, sheets);
+	else
+		show_text(f, sheets);
+	for (size_t m = 0; m < PLACEMENT_METRICS; m++)
+		sheet_release(&sheets[m]);
+	return command_finish(command);
+}
+
+static int simulate(const struct command *command, const struct forecast_args *args,
+		    const struct forecast_source *source, const struct steps_plan *plan,
+		    struct findings *findings)
+{
+	const struct chronicle *chronicle = forecast_chronicle(source);
+	struct steps steps = { 0 };
+	struct err err = { 0 };
+	struct features features;
+	struct steps_origin origin = {
+		.forecaster = findings->forecaster,
+		.features = &features,
+		.bytes = chronicle->sizes[1],
+		.from_s = findings->middle_s,
+		.to_s = findings->to_s,
+		.busy = source->is_generated ? source->generated.busy : NULL,
+		.label_seed = args->seed,
+		.threads = plan->threads,
+	};
+	int r, ret;
+
+	features_init(&features, chronicle, &source->site, &findings->forecaster->features);
+	r = steps_gather(&steps, &origin, &err);
+	features_release(&features);
+	if (r < 0)
+		return forecast_fail(command, r, &err);
+	for (size_t i = 0; i < steps.points * steps.targets; i++)
+		steps.forecasts[i].is_allowed =
+			!*source->site.allow ||
+			site_fits(source->site.allow, chronicle->targets[i % steps.targets]);
+	findings->steps = &steps;
+	findings->plan = plan;
+	ret = show(command, args, findings);
+	findings->steps = NULL;
+	steps_release(&steps);
+	return ret;
+}
+
+int forecast_simulate(struct command *command, const struct forecast_args *args)
+{
+	struct forecast_source source = { 0 };
+	struct forecaster forecaster = { 0 };
+	struct findings findings = { .forecaster = &forecaster };
+	struct steps_plan plan = { 0 };
+	double from_s, to_s;
+	int ret = window_take(command, args->from, args->to, &from_s, &to_s);
+
+	if (!ret)
+		ret = forecast_open(command, args, from_s, to_s, &source);
+	if (!ret)
+		ret = plan_make(command, args, &source.site, &plan);
+	if (!ret)
+		ret = narrow(command, args, &source);
+	if (!ret)
+		ret = get_model(command, args, &source, &forecaster, &findings.middle_s,
+				&findings.to_s);
+	if (!ret)
+		ret = simulate(command, args, &source, &plan, &findings);
+	forecast_close(&source);
+	forecaster_release(&forecaster);
+	return ret;
+}

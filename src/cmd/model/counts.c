@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice model counts: what an access is made of, without any model: operations, how often, how
+ * large. With --rank, what one rank is seen to do in the library, as a trace of it would show.
+ */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/unit.h"
+#include "cmd/model/model.h"
+
+struct counted {
+	const struct model_args *args;
+	struct machine machine;
+	struct access access;
+	struct settings settings;
+	struct counts counts;
+};
+
+/* A number that may be 0 because the operation has no such thing. */
+static void cell_number(struct table *table, double value)
+{
+	if (value > 0)
+		table_add(table, "%.6g", value);
+	else
+		table_add(table, "-");
+}
+
+static void terms_table(const struct counts *counts)
+{
+	static const char *const titles[] = { "what",	    "operation", ">times", ">messages",
+					      ">receivers", ">writers",	 ">bytes", NULL };
+	struct table table;
+	char bytes[UNIT_TEXT];
+
+	table_init(&table, titles);
+	for (size_t i = 0; i < counts->count; i++) {
+		const struct term *term = &counts->terms[i];
+
+		table_add(&table, "%s", term->what);
+		table_add(&table, "%s", operations[term->operation].title);
+		table_add(&table, "%.10g", term->count);
+		cell_number(&table, term->at.senders);
+		cell_number(&table, term->at.receivers);
+		cell_number(&table, term->at.writers * term->at.nodes);
+		table_add(&table, "%s", unit_bytes(bytes, term->at.bytes));
+	}
+	table_print(&table, stdout, 2);
+	table_release(&table);
+}
+
+static void counts_text(const struct counted *c)
+{
+	AUTO_FREE char *line = model_show_settings(&c->settings, &c->machine, &c->access);
+	char access[256], bytes[UNIT_TEXT];
+
+	model_show_access(&c->access, access);
+	printf("%s, with %s, on %s\n\n", access, line, c->machine.title);
+	terms_table(&c->counts);
+	if (!c->counts.aggregators) {
+		printf("\nno aggregators: every rank accesses what is its own\n");
+		return;
+	}
+	printf("\n%lu aggregator%s, %lu full round%s of %s%s\n", c->counts.aggregators,
+	       c->counts.aggregators == 1 ? "" : "s", c->counts.rounds,
+	       c->counts.rounds == 1 ? "" : "s", unit_bytes(bytes, (double)c->counts.round_bytes),
+	       c->counts.incomplete ? " and an incomplete one" : "");
+}
+
+static void term_json(struct json *json, const struct term *term)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "what", term->what);
+	json_text(json, "operation", operations[term->operation].name);
+	json_real(json, "count", term->count);
+	json_real(json, "nodes", term->at.nodes);
+	json_real(json, "cores", term->at.cores);
+	json_real(json, "senders", term->at.senders);
+	json_real(json, "receivers", term->at.receivers);
+	json_real(json, "writers", term->at.writers);
+	json_real(json, "bytes", term->at.bytes);
+	json_close(json);
+}
+
+static void counts_json(const struct counted *c)
+{
+	struct json json;
+
+	json_start(&json, stdout, MODEL_SCHEMA);
+	json_text(&json, "machine", c->machine.name);
+	model_json_access(&json, &c->access);
+	model_json_settings(&json, &c->settings, &c->machine, &c->access);
+	json_count(&json, "aggregators", c->counts.aggregators);
+	json_count(&json, "bytes", c->counts.bytes);
+	json_count(&json, "round_bytes", c->counts.round_bytes);
+	json_count(&json, "rounds", c->counts.rounds);
+	json_count(&json, "incomplete", c->counts.incomplete);
+	json_count(&json, "incomplete_bytes", c->counts.incomplete_bytes);
+	json_open(&json, "terms", '[');
+	for (size_t i = 0; i < c->counts.count; i++)
+		term_json(&json, &c->counts.terms[i]);
+	json_end(&json);
+}
+
+/* One row per number of struct rank_calls. */
+static const struct call_row {
+	const char *name, *title;
+	size_t offset;
+} call_rows[] = {
+	{ "allreduces", "Allreduce", offsetof(struct rank_calls, allreduces) },
+	{ "alltoalls", "Alltoall", offsetof(struct rank_calls, alltoalls) },
+	{ "alltoallvs", "Alltoallv", offsetof(struct rank_calls, alltoallvs) },
+	{ "allgathers", "Allgather", offsetof(struct rank_calls, allgathers) },
+	{ "broadcasts", "Bcast", offsetof(struct rank_calls, broadcasts) },
+	{ "barriers", "Barrier", offsetof(struct rank_calls, barriers) },
+	{ "sends", "Isend", offsetof(struct rank_calls, sends) },
+	{ "receives", "Irecv", offsetof(struct rank_calls, receives) },
+	{ "reads", "pread", offsetof(struct rank_calls, reads) },
+	{ "writes", "pwrite", offsetof(struct rank_calls, writes) },
+	{ "read_bytes", "bytes read", offsetof(struct rank_calls, read_bytes) },
+	{ "written_bytes", "bytes written", offsetof(struct rank_calls, written_bytes) },
+};
+
+#define CALL_ROWS (sizeof(call_rows) / sizeof(call_rows[0]))
+
+static uint64_t call_value(const struct rank_calls *calls, size_t row)
+{
+	return *(const uint64_t *)((const char *)calls + call_rows[row].offset);
+}
+
+static void calls_text(const struct rank_calls *calls)
+{
+	static const char *const titles[] = { "call", ">times", NULL };
+	struct table table;
+
+	table_init(&table, titles);
+	for (size_t i = 0; i < CALL_ROWS; i++) {
+		table_add(&table, "%s", call_rows[i].title);
+		table_add(&table, "%lu", call_value(calls, i));
+	}
+	table_print(&table, stdout, 0);
+	table_release(&table);
+}
+
+static void calls_json(const struct rank_calls *calls, uint64_t rank)
+{
+	struct json json;
+
+	json_start(&json, stdout, MODEL_SCHEMA);
+	json_count(&json, "rank", rank);
+	for (size_t i = 0; i < CALL_ROWS; i++)
+		json_count(&json, call_rows[i].name, call_value(calls, i));
+	json_end(&json);
+}
+
+static int show_rank(const struct command *command, const struct counted *c)
+{
+	struct rank_calls calls;
+	struct err err = { 0 };
+	int r = rank_calls_of(&calls, &c->machine, &c->access, &c->settings, c->args->rank, &err);
+
+	if (r < 0)
+		return model_fail(command, r, &err);
+	if (c->args->json)
+		calls_json(&calls, c->args->rank);
+	else
+		calls_text(&calls);
+	return command_finish(command);
+}
+
+static int show_counts(const struct command *command, struct counted *c)
+{
+	const struct rules rules = model_rules(c->args);
+	struct err err = { 0 };
+	int r = counts_of(&c->counts, &c->machine, &c->access, &c->settings, &rules, &err);
+
+	if (r < 0)
+		return model_fail(command, r, &err);
+	if (c->args->json)
+		counts_json(c);
+	else
+		counts_text(c);
+	return command_finish(command);
+}
+
+int model_count_access(struct command *command, const struct model_args *args)
+{
+	struct counted c = { .args = args };
+	struct err err = { 0 };
+	int r = model_machine(args, args->platform, &c.machine, &err);
+
+	if (r < 0)
+		return model_fail(command, r, &err);
+	r = model_access(command, args, &c.machine, NULL, &c.access);
+	if (!r)
+		r = model_settings(command, args, &c.machine, &c.access, &c.settings, NULL);
+	if (r)
+		return r;
+	return args->rank == OPTION_NONE ? show_counts(command, &c) : show_rank(command, &c);
+}

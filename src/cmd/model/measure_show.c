@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What `sluice bench` shows: its plan, the rows that there are, and how steady they are.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/unit.h"
+#include "cmd/model/measure.h"
+#include "predict/model/costs/rows.h"
+
+/* ---- the plan ---- */
+
+/* Cells of one operation with one number of ranks. */
+struct group {
+	uint64_t ranks;
+	enum operation operation;
+	size_t cells, left;
+	uint64_t least, most; /* bytes */
+	uint64_t repetitions; /* of the cell that has most */
+	double seconds;	      /* of those left, as what follows */
+	uint64_t written;
+};
+
+static size_t groups_make(const struct campaign *campaign, struct group *groups)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < campaign->count; i++) {
+		const struct campaign_cell *c = &campaign->cells[i];
+		struct group *g = count ? &groups[count - 1] : NULL;
+
+		if (!g || g->ranks != c->ranks || g->operation != c->operation) {
+			g = &groups[count++];
+			*g = (struct group){ .ranks = c->ranks,
+					     .operation = c->operation,
+					     .least = UINT64_MAX };
+		}
+		g->cells++;
+		g->least = c->bytes < g->least ? c->bytes : g->least;
+		g->most = c->bytes > g->most ? c->bytes : g->most;
+		if (c->repetitions > g->repetitions)
+			g->repetitions = c->repetitions;
+		if (c->is_done)
+			continue;
+		g->left++;
+		g->seconds += c->seconds;
+		g->written += c->written;
+	}
+	return count;
+}
+
+static const char *group_title(const struct group *g)
+{
+	return operations[g->operation].kind == OPERATION_STORAGE ? "storage"
+								  : operations[g->operation].title;
+}
+
+static void group_row(struct table *table, const struct group *g)
+{
+	char text[UNIT_TEXT];
+
+	table_add(table, "%" PRIu64, g->ranks);
+	table_add(table, "%s", group_title(g));
+	table_add(table, "%zu", g->cells);
+	table_add(table, "%zu", g->left);
+	table_add(table, "%" PRIu64, g->repetitions);
+	table_add(table, "%s", unit_bytes(text, (double)g->least));
+	table_add(table, "%s", unit_bytes(text, (double)g->most));
+	table_add(table, "%s", unit_bytes(text, (double)g->written));
+	table_add(table, "%s", unit_ns(text, (int64_t)(g->seconds * 1e9)));
+}
+
+static void plan_table(const struct bench *bench, const struct group *groups, size_t count)
+{
+	static const char *const titles[] = { ">ranks", "operation", ">cells",	">left",  ">times",
+					      ">from",	">to",	     ">writes", ">about", NULL };
+	struct campaign_sum sum = campaign_left(&bench->campaign, 0);
+	char time[UNIT_TEXT], written[UNIT_TEXT], file[UNIT_TEXT];
+	struct table table;
+
+	table_init(&table, titles);
+	for (size_t i = 0; i < count; i++)
+		group_row(&table, &groups[i]);
+	table_print(&table, stdout, 2);
+	table_release(&table);
+	printf("\n%zu of %zu cells are left for \"%s\": about %s, %s written, the largest file "
+	       "%s\n",
+	       sum.cells, bench->campaign.count, bench->platform,
+	       unit_ns(time, (int64_t)(sum.seconds * 1e9)),
+	       unit_bytes(written, (double)sum.written), unit_bytes(file, (double)sum.file_bytes));
+	if (bench->campaign.is_over)
+		printf("this is the least that makes sense; it is estimated to exceed the "
+		       "budget\n");
+}
+
+static void plan_json(const struct bench *bench, const struct group *groups, size_t count)
+{
+	struct campaign_sum sum = campaign_left(&bench->campaign, 0);
+	struct json json;
+
+	json_start(&json, stdout, BENCH_SCHEMA);
+	json_text(&json, "platform", bench->platform);
+	json_open(&json, "plan", '[');
+	for (size_t i = 0; i < count; i++) {
+		json_open(&json, NULL, '{');
+		json_count(&json, "ranks", groups[i].ranks);
+		json_text(&json, "operation", operations[groups[i].operation].name);
+		json_count(&json, "cells", groups[i].cells);
+		json_count(&json, "left", groups[i].left);
+		json_count(&json, "repetitions", groups[i].repetitions);
+		json_count(&json, "bytes_least", groups[i].least);
+		json_count(&json, "bytes_most", groups[i].most);
+		json_count(&json, "written_bytes", groups[i].written);
+		json_real(&json, "seconds", groups[i].seconds);
+		json_close(&json);
+	}
+	json_close(&json);
+	json_count(&json, "cells", bench->campaign.count);
+	json_count(&json, "left", sum.cells);
+	json_real(&json, "seconds", sum.seconds);
+	json_count(&json, "written_bytes", sum.written);
+	json_count(&json, "file_bytes", sum.file_bytes);
+	json_bool(&json, "over_budget", bench->campaign.is_over);
+	json_end(&json);
+}
+
+void bench_show_plan(const struct bench *bench)
+{
+	AUTO_FREE struct group *groups = xcalloc(bench->campaign.count + 1, sizeof(*groups));
+	size_t count = groups_make(&bench->campaign, groups);
+
+	if (bench->args->json)
+		plan_json(bench, groups, count);
+	else
+		plan_table(bench, groups, count);
+}
+
+/* ---- rows ---- */
+
+struct standing {
+	size_t cells, rows;
+	double spread;	    /* NAN: nothing was repeated */
+	double least, most; /* means of cells, seconds */
+};
+
+static void standing_of(struct standing *s, const struct elements *rows,
+			const struct rows_cell *cells, size_t count, const char *operation)
+{
+	*s = (struct standing){ .least = INFINITY, .spread = rows_spread(rows, operation) };
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(rows->rows[cells[i].first].operation, operation) != 0)
+			continue;
+		s->cells++;
+		s->rows += cells[i].count;
+		s->least = fmin(s->least, cells[i].mean);
+		s->most = fmax(s->most, cells[i].mean);
+	}
+}
+
+static void standing_row(struct table *table, const char *platform, enum operation operation,
+			 const struct standing *s)
+{
+	char text[UNIT_TEXT];
+
+	table_add(table, "%s", platform);
+	table_add(table, "%s", operations[operation].name);
+	table_add(table, "%s", operations[operation].title);
+	table_add(table, "%zu", s->cells);
+	table_add(table, "%zu", s->rows);
+	table_add(table, "%s", unit_ns(text, (int64_t)(s->least * 1e9)));
+	table_add(table, "%s", unit_ns(text, (int64_t)(s->most * 1e9)));
+	if (isnan(s->spread))
+		table_add(table, "-");
+	else
+		table_add(table, "%.1f%%", 100 * s->spread);
+}
+
+static void standing_json(struct json *json, enum operation operation, const struct standing *s)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "operation", operations[operation].name);
+	json_text(json, "title", operations[operation].title);
+	json_count(json, "cells", s->cells);
+	json_count(json, "rows", s->rows);
+	json_real(json, "seconds_least", s->least);
+	json_real(json, "seconds_most", s->most);
+	json_real(json, "spread", s->spread);
+	json_close(json);
+}
+
+/* To one of them. */
+static void platform_add(struct table *table, struct json *json, const char *platform,
+			 const struct elements *rows)
+{
+	AUTO_FREE struct rows_cell *cells = NULL;
+	size_t count = rows_cells(rows, &cells);
+
+	for (int o = 0; o < OPERATIONS; o++) {
+		struct standing s;
+
+		standing_of(&s, rows, cells, count, operations[o].name);
+		if (!s.rows)
+			continue;
+		if (json)
+			standing_json(json, (enum operation)o, &s);
+		else
+			standing_row(table, platform, (enum operation)o, &s);
+	}
+}
+
+static const char *const standing_titles[] = { "platform", "",	      "operation",
+					       ">cells",   ">rows",   ">least mean",
+					       ">largest", ">spread", NULL };
+
+void bench_show_rows(const struct bench *bench, const struct elements *rows)
+{
+	char time[UNIT_TEXT];
+	struct table table;
+	struct json json;
+
+	if (bench->args->json) {
+		json_start(&json, stdout, BENCH_SCHEMA);
+		json_text(&json, "platform", bench->platform);
+		json_count(&json, "cells_known", bench->known);
+		json_count(&json, "cells_measured", bench->done);
+		json_count(&json, "rows_added", bench->saved);
+		json_real(&json, "seconds", bench->seconds);
+		json_open(&json, "operations", '[');
+		platform_add(NULL, &json, bench->platform, rows);
+		json_end(&json);
+		return;
+	}
+	table_init(&table, standing_titles);
+	platform_add(&table, NULL, bench->platform, rows);
+	table_print(&table, stdout, 0);
+	table_release(&table);
+	printf("\n%zu rows added", bench->saved);
+	if (bench->is_measured)
+		printf(", %zu cells measured in %s, %zu were there", bench->done,
+		       unit_ns(time, (int64_t)(bench->seconds * 1e9)), bench->known);
+	printf("\nspread: the median over cells of deviation / mean\n");
+}
+
+/* ---- the list ---- */
+
+struct list {
+	const char *only; /* NULL: all */
+	char **names;
+	size_t count, cap;
+};
+
+static int name_add(void *arg, const char *platform, uint64_t rows)
+{
+	struct list *list = arg;
+
+	(void)rows;
+	if (list->only && strcmp(list->only, platform) != 0)
+		return 0;
+	list->names = xgrow(list->names, &list->cap, list->count + 1, sizeof(*list->names));
+	list->names[list->count++] = xstrdup(platform);
+	return 0;
+}
+
+static int list_print(const struct list *list, struct store *store, bool as_json, struct err *err)
+{
+	struct table table;
+	struct json json;
+	int r = 0;
+
+	table_init(&table, standing_titles);
+	if (as_json) {
+		json_start(&json, stdout, BENCH_SCHEMA);
+		json_open(&json, "platforms", '[');
+	}
+	for (size_t i = 0; r >= 0 && i < list->count; i++) {
+		struct elements rows = { 0 };
+
+		r = elements_load(store, list->names[i], NULL, &rows, err);
+		if (as_json) {
+			json_open(&json, NULL, '{');
+			json_text(&json, "platform", list->names[i]);
+			json_open(&json, "operations", '[');
+		}
+		platform_add(&table, as_json ? &json : NULL, list->names[i], &rows);
+		if (as_json) {
+			json_close(&json);
+			json_close(&json);
+		}
+		elements_release(&rows);
+	}
+	if (as_json)
+		json_end(&json);
+	else
+		table_print(&table, stdout, 0);
+	table_release(&table);
+	return r;
+}
+
+int bench_show_list(struct command *command, const struct bench_args *args, struct store *store)
+{
+	struct list list = { .only = args->platform };
+	struct err err = { 0 };
+	int r = elements_platforms(store, name_add, &list, &err);
+
+	if (r >= 0 && !list.count && !args->json) {
+		command_fail(command, "there are no benchmarks%s%s yet", list.only ? " of " : "",
+			     list.only ? list.only : "");
+		free(list.names);
+		return COMMAND_NO_DATA;
+	}
+	if (r >= 0)
+		r = list_print(&list, store, args->json, &err);
+	for (size_t i = 0; i < list.count; i++)
+		free(list.names[i]);
+	free(list.names);
+	return r < 0 ? command_fail(command, "%s", err.text) : command_finish(command);
+}

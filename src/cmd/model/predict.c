@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice model predict: one access under given settings, term by term.
+ */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "cmd/model/model.h"
+#include "params/set.h"
+
+struct asked {
+	const struct model_args *args;
+	struct hybrid hybrid;
+	struct access access;
+	struct settings settings;
+	double coverage;
+	struct prediction prediction;
+};
+
+static void terms_table(const struct prediction *p)
+{
+	static const char *const titles[] = { "what",	   "operation", ">times", ">one",
+					      ">together", ">share",	NULL };
+	char each[32], sum[32];
+	struct table table;
+
+	table_init(&table, titles);
+	for (size_t i = 0; i < p->counts.count; i++) {
+		const struct term *term = &p->counts.terms[i];
+
+		table_add(&table, "%s", term->what);
+		table_add(&table, "%s", operations[term->operation].title);
+		table_add(&table, "%.10g", term->count);
+		table_add(&table, "%s", model_show_seconds(each, p->each[i]));
+		table_add(&table, "%s", model_show_seconds(sum, p->terms[i]));
+		table_add(&table, "%.1f%%", 100 * p->terms[i] / p->seconds);
+	}
+	table_print(&table, stdout, 2);
+	table_release(&table);
+}
+
+static void prediction_text(const struct asked *asked)
+{
+	const struct prediction *p = &asked->prediction;
+	AUTO_FREE char *line =
+		model_show_settings(&asked->settings, &asked->hybrid.machine, &asked->access);
+	char access[256], time[32], low[32], high[32];
+
+	model_show_access(&asked->access, access);
+	printf("%s, with %s\n", access, line);
+	printf("%s; %.0f%% sure that it is between %s and %s on average\n\n",
+	       model_show_seconds(time, p->seconds), 100 * asked->coverage,
+	       model_show_seconds(low, p->low), model_show_seconds(high, p->high));
+	terms_table(p);
+	printf("\n%lu aggregators, %lu full rounds%s\n", p->counts.aggregators, p->counts.rounds,
+	       p->counts.incomplete ? " and an incomplete one" : "");
+	if (p->is_outside)
+		printf("Part of this lies beyond what was benchmarked; the interval is wider "
+		       "for that.\n");
+}
+
+static void prediction_json(const struct asked *asked)
+{
+	const struct prediction *p = &asked->prediction;
+	struct json json;
+
+	json_start(&json, stdout, MODEL_SCHEMA);
+	model_json_access(&json, &asked->access);
+	model_json_settings(&json, &asked->settings, &asked->hybrid.machine, &asked->access);
+	json_real(&json, "seconds", p->seconds);
+	json_real(&json, "low", p->low);
+	json_real(&json, "high", p->high);
+	json_real(&json, "coverage", asked->coverage);
+	json_bool(&json, "outside", p->is_outside);
+	json_count(&json, "aggregators", p->counts.aggregators);
+	json_count(&json, "rounds", p->counts.rounds);
+	json_count(&json, "incomplete", p->counts.incomplete);
+	json_open(&json, "terms", '[');
+	for (size_t i = 0; i < p->counts.count; i++) {
+		const struct term *term = &p->counts.terms[i];
+
+		json_open(&json, NULL, '{');
+		json_text(&json, "what", term->what);
+		json_text(&json, "operation", operations[term->operation].name);
+		json_real(&json, "count", term->count);
+		json_real(&json, "each", p->each[i]);
+		json_real(&json, "seconds", p->terms[i]);
+		json_real(&json, "margin", p->margins[i]);
+		json_close(&json);
+	}
+	json_end(&json);
+}
+
+static int access_predict(const struct command *command, struct asked *asked)
+{
+	const struct model_args *args = asked->args;
+	struct err err = { 0 };
+	int r = model_access(command, args, &asked->hybrid.machine, &asked->hybrid, &asked->access);
+
+	if (!r)
+		r = model_settings(command, args, &asked->hybrid.machine, &asked->access,
+				   &asked->settings, NULL);
+	if (r)
+		return r;
+	r = hybrid_predict(&asked->hybrid, &asked->access, &asked->settings, asked->coverage,
+			   &asked->prediction, &err);
+	if (r < 0)
+		return model_fail(command, r, &err);
+	if (args->json)
+		prediction_json(asked);
+	else
+		prediction_text(asked);
+	return command_finish(command);
+}
+
+int model_predict_access(struct command *command, const struct model_args *args)
+{
+	struct asked asked = { .args = args };
+	int ret = model_coverage(command, args, &asked.coverage);
+
+	if (!ret)
+		ret = model_open(command, args, &asked.hybrid);
+	if (ret)
+		return ret;
+	ret = access_predict(command, &asked);
+	hybrid_release(&asked.hybrid);
+	return ret;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice model recommend: the settings of least predicted time, what they gain, and whether that is
+ * sure.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/unit.h"
+#include "cmd/model/model.h"
+#include "params/set.h"
+#include "params/space.h"
+#include "predict/model/hybrid/choices.h"
+
+struct advice {
+	const struct model_args *args;
+	struct hybrid hybrid;
+	struct access access;
+	struct settings initial;
+	struct choices choices;
+	struct recommendation recommendation;
+	size_t *order;	 /* the best choices, as many as are shown */
+	double *seconds; /* of these */
+	size_t shown;
+	double coverage;
+	double took; /* seconds, to recommend */
+};
+
+static void advice_release(struct advice *advice)
+{
+	hybrid_release(&advice->hybrid);
+	choices_release(&advice->choices);
+	free(advice->seconds);
+	free(advice->order);
+}
+
+/* ---- finding ---- */
+
+static int choices_find(struct advice *a, struct err *err)
+{
+	const struct machine *machine = &a->hybrid.machine;
+	struct space space = { 0 };
+	int r;
+
+	if (!a->args->space)
+		return choices_catalogued(&a->choices, &a->hybrid, &a->access, err);
+	space.context = (struct tunable_context){ .allowed = TUNABLE_LAYOUT,
+						  .ranks = (uint32_t)a->access.ranks,
+						  .nodes = (uint32_t)a->access.nodes };
+	r = space_read(&space, a->args->space, err);
+	if (r >= 0)
+		r = choices_of_space(&a->choices, &space, machine, &a->access, err);
+	space_release(&space);
+	return r;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The best ones in order, then what is to be said about the first of them. */
+static int best_find(struct advice *a, struct err *err)
+{
+	size_t wanted = a->args->top > 1 ? a->args->top : 1;
+	int r;
+
+	if (wanted > a->choices.count)
+		wanted = a->choices.count;
+	a->order = xmalloc((wanted + 1) * sizeof(*a->order));
+	a->seconds = xmalloc((wanted + 1) * sizeof(*a->seconds));
+	r = hybrid_best(&a->hybrid, &a->access, a->choices.list, a->choices.count, wanted, a->order,
+			a->seconds, err);
+	if (r <= 0)
+		return r < 0 ? r : err_set(err, ENODATA, "there are no settings to choose from");
+	a->shown = (size_t)r < a->args->top ? (size_t)r : a->args->top;
+	r = hybrid_recommend(&a->hybrid, &a->access, &a->choices.list[a->order[0]], 1, &a->initial,
+			     a->coverage, &a->recommendation, err);
+	a->recommendation.best = a->order[0];
+	return r;
+}
+
+static int advice_find(struct advice *a, struct err *err)
+{
+	double began = now();
+	int r = choices_find(a, err);
+
+	if (r >= 0)
+		r = best_find(a, err);
+	a->took = now() - began;
+	return r;
+}
+
+/* ---- telling ---- */
+
+static char *settings_line(const struct advice *a, const struct settings *chosen)
+{
+	return model_show_settings(chosen, &a->hybrid.machine, &a->access);
+}
+
+/* In words for who never heard of a collective buffer. */
+static void meaning_text(const struct advice *a, const struct settings *s)
+{
+	uint64_t aggregators = counts_aggregators(&a->hybrid.machine, &a->access, s);
+	uint64_t buffer = s->buffer_bytes ? s->buffer_bytes : a->hybrid.machine.buffer_bytes;
+	char bytes[UNIT_TEXT];
+
+	if (s->buffering == BUFFERING_DISABLED) {
+		printf("Every rank then accesses the file for itself.\n");
+		return;
+	}
+	printf("%" PRIu64 " of the %" PRIu64 " ranks (aggregators) then access the file for all, "
+	       "each with a buffer of %s.\n",
+	       aggregators, a->access.ranks, unit_bytes(bytes, (double)buffer));
+}
+
+static bool is_nothing_new(const struct advice *a)
+{
+	return a->recommendation.gain < HYBRID_GAIN_LEAST ||
+	       settings_are_same(&a->choices.list[a->recommendation.best], &a->initial);
+}
+
+static void keep_text(const struct advice *a, const char *line)
+{
+	const struct recommendation *r = &a->recommendation;
+
+	if (is_nothing_new(a)) {
+		printf("Keep what you have: nothing is predicted to be faster.\n");
+		return;
+	}
+	printf("Keep what you have. %s is predicted to be %.2f times as fast, but that is not "
+	       "sure: it may be anything from %.2f to %.2f times, and below 1 is a loss.\n",
+	       line, r->gain, r->gain_low, r->gain_high);
+}
+
+static void change_text(const struct advice *a, const char *line)
+{
+	const struct recommendation *r = &a->recommendation;
+
+	printf("Use %s\n", line);
+	printf("It is predicted to be %.2f times as fast as now (%.0f%% sure: %.2f to %.2f "
+	       "times).\n",
+	       r->gain, 100 * a->coverage, r->gain_low, r->gain_high);
+	meaning_text(a, &a->choices.list[r->best]);
+	if (a->args->output)
+		printf("To apply it: sluice run --params %s -- mpiexec ...\n", a->args->output);
+	else
+		printf("To apply it: repeat this with -o best.hints, then sluice run --params "
+		       "best.hints -- mpiexec ...\n");
+}
+
+static void top_table(const struct advice *a)
+{
+	static const char *const titles[] = { ">predicted", ">as fast", "settings", NULL };
+	struct table table;
+	char time[32];
+
+	if (!a->shown)
+		return;
+	table_init(&table, titles);
+	table_add(&table, "%s", model_show_seconds(time, a->recommendation.initial_seconds));
+	table_add(&table, "1.00");
+	table_add(&table, "what counts now");
+	for (size_t i = 0; i < a->shown; i++) {
+		AUTO_FREE char *line = settings_line(a, &a->choices.list[a->order[i]]);
+
+		table_add(&table, "%s", model_show_seconds(time, a->seconds[i]));
+		table_add(&table, "%.2f", a->recommendation.initial_seconds / a->seconds[i]);
+		table_add(&table, "%s", line);
+	}
+	printf("\nThe best of %zu:\n", a->choices.count);
+	table_print(&table, stdout, 2);
+	table_release(&table);
+}
+
+static void advice_text(const struct advice *a)
+{
+	AUTO_FREE char *line = settings_line(a, &a->choices.list[a->recommendation.best]);
+	char access[256];
+
+	model_show_access(&a->access, access);
+	printf("%s.\n", access);
+	if (a->recommendation.keep)
+		keep_text(a, line);
+	else
+		change_text(a, line);
+	top_table(a);
+	if (a->recommendation.is_outside)
+		printf("\nPart of this access lies beyond what was benchmarked; intervals are "
+		       "wider for that.\n");
+	if (a->choices.unknown.len)
+		printf("\nThe model knows nothing of %s: left as they are.\n",
+		       buf_text(&a->choices.unknown));
+}
+
+static void advice_json(const struct advice *a)
+{
+	const struct recommendation *r = &a->recommendation;
+	struct json json;
+
+	json_start(&json, stdout, MODEL_SCHEMA);
+	model_json_access(&json, &a->access);
+	json_bool(&json, "keep", r->keep);
+	model_json_settings(&json, &a->choices.list[r->best], &a->hybrid.machine, &a->access);
+	json_real(&json, "gain", r->gain);
+	json_real(&json, "gain_low", r->gain_low);
+	json_real(&json, "gain_high", r->gain_high);
+	json_real(&json, "coverage", a->coverage);
+	json_real(&json, "predicted", r->seconds);
+	json_real(&json, "predicted_now", r->initial_seconds);
+	json_bool(&json, "outside", r->is_outside);
+	json_text(&json, "unknown", buf_text(&a->choices.unknown));
+	json_count(&json, "candidates", a->choices.count);
+	json_real(&json, "seconds", a->took);
+	json_open(&json, "best", '[');
+	for (size_t i = 0; i < a->shown; i++) {
+		json_open(&json, NULL, '{');
+		json_real(&json, "predicted", a->seconds[i]);
+		model_json_settings(&json, &a->choices.list[a->order[i]], &a->hybrid.machine,
+				    &a->access);
+		json_close(&json);
+	}
+	json_end(&json);
+}
+
+/* A file of hints: what ROMIO and `sluice run --params` both read. Keeping needs none. */
+static int advice_write(const struct command *command, const struct advice *a)
+{
+	struct param_set set = { 0 };
+	AUTO_BUF struct buf text = { 0 };
+	struct err err = { 0 };
+	FILE *out;
+	int r;
+
+	if (!a->args->output)
+		return COMMAND_GOOD;
+	if (a->recommendation.keep) {
+		command_warn(command, "%s is not written: what you have is kept", a->args->output);
+		return COMMAND_GOOD;
+	}
+	r = settings_params(&a->choices.list[a->recommendation.best], &a->hybrid.machine,
+			    &a->access, &set, &err);
+	if (r >= 0)
+		r = param_hints.write(&set, &text, &err);
+	param_set_release(&set);
+	if (r < 0)
+		return model_fail(command, r, &err);
+	out = fopen(a->args->output, "we");
+	if (!out)
+		return command_fail(command, "%s: %s", a->args->output, strerror(errno));
+	fputs(buf_text(&text), out);
+	if (fclose(out) != 0)
+		return command_fail(command, "%s: %s", a->args->output, strerror(errno));
+	return COMMAND_GOOD;
+}
+
+static int advice_give(const struct command *command, struct advice *a)
+{
+	struct err err = { 0 };
+	int ret = model_access(command, a->args, &a->hybrid.machine, &a->hybrid, &a->access), r;
+
+	if (!ret)
+		ret = model_settings(command, a->args, &a->hybrid.machine, &a->access, &a->initial,
+				     NULL);
+	if (ret)
+		return ret;
+	r = advice_find(a, &err);
+	if (r < 0)
+		return model_fail(command, r, &err);
+	ret = advice_write(command, a);
+	if (ret)
+		return ret;
+	if (a->args->json)
+		advice_json(a);
+	else
+		advice_text(a);
+	return command_finish(command);
+}
+
+int model_recommend_settings(struct command *command, const struct model_args *args)
+{
+	struct advice advice = { .args = args };
+	int ret = model_coverage(command, args, &advice.coverage);
+
+	if (!ret)
+		ret = model_open(command, args, &advice.hybrid);
+	if (!ret)
+		ret = advice_give(command, &advice);
+	advice_release(&advice);
+	return ret;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice model --run: what a recorded run does by collective MPI-IO, instead of a description of
+ * it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cmd/model/model.h"
+#include "cmd/runs.h"
+#include "tune/bed/access_profile.h"
+
+int model_run_accessed(const struct command *command, const struct model_args *args,
+		       struct accessed *accessed)
+{
+	AUTO_FREE char *last = NULL;
+	struct err err = { 0 };
+	int r;
+
+	if (args->ranks != OPTION_NONE || args->size != OPTION_NONE)
+		return command_misuse(command, "--run: the run tells --ranks and --size");
+	if (strcmp(args->run, "last") == 0) {
+		last = runs_last(config_text(command->config, SETTING_TRACE_DIR), &err);
+		if (!last)
+			return model_fail(command, -ENODATA, &err);
+	}
+	r = accessed_take(accessed, last ? last : args->run, &err);
+	return r < 0 ? model_fail(command, r, &err) : COMMAND_GOOD;
+}
+
+int model_run_access(const struct command *command, const struct model_args *args,
+		     struct access *access)
+{
+	struct accessed accessed = { 0 };
+	int ret = model_run_accessed(command, args, &accessed);
+
+	if (ret || !accessed.count) /* who succeeds has one at least */
+		return ret;
+	*access = accessed.rows[0].access;
+	if (accessed.count > 1)
+		command_warn(command,
+			     "the run has %zu kinds of collective accesses; this is about the one "
+			     "that moves most, %.0f %% of the bytes",
+			     accessed.count,
+			     100 * accessed.rows[0].calls * (double)access->ranks *
+				     (double)access->rank_bytes / accessed_bytes(&accessed));
+	accessed_release(&accessed);
+	return COMMAND_GOOD;
+}
+
+int model_run_hints(const struct command *command, const struct model_args *args,
+		    struct param_set *set)
+{
+	struct accessed accessed = { 0 };
+	int ret = model_run_accessed(command, args, &accessed);
+
+	if (ret || !accessed.count) /* who succeeds has one at least */
+		return ret;
+	accessed_hints(&accessed.rows[0], set);
+	accessed_release(&accessed);
+	return COMMAND_GOOD;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice recover: completes traces whose `sluice run` was killed.
+ */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "observe/collect/collector.h"
+
+struct recover_args {
+	bool json;
+};
+
+static const struct option recover_options[] = { { 'j', "json", NULL, NULL,
+						   "print the result as JSON", OPTION_FLAG,
+						   offsetof(struct recover_args, json) },
+						 { 0 } };
+
+/* Adds the user's spool directories below `base` whose collector is gone. */
+static void dead_find(const char *base, glob_t *found)
+{
+	AUTO_FREE char *pattern = xprintf("%s/sluice-%u-*", base, (unsigned)getuid());
+
+	glob(pattern, (found->gl_pathc ? GLOB_APPEND : 0) | GLOB_ONLYDIR, NULL, found);
+}
+
+static int recover_one(const struct command *c, const char *directory, json_t *runs)
+{
+	const struct recover_args *args = c->args;
+	struct collector_totals totals = { 0 };
+	AUTO_FREE char *trace = NULL;
+	struct err err = { 0 };
+
+	if (collector_recover(directory, &trace, &totals, &err) < 0)
+		return command_fail(c, "%s", err.text);
+	json_array_append_new(runs,
+			      json_pack("{s:s, s:s, s:I, s:I}", "directory", directory, "trace",
+					trace, "activities", (json_int_t)totals.activities, "lost",
+					(json_int_t)totals.lost));
+	if (!args->json)
+		printf("%s: %llu calls, %llu lost\n", trace, (unsigned long long)totals.activities,
+		       (unsigned long long)totals.lost);
+	return COMMAND_GOOD;
+}
+
+static int recover(struct command *c)
+{
+	const struct recover_args *args = c->args;
+	const char *spool_dir = config_text(c->config, SETTING_SPOOL_DIR),
+		   *temporary = getenv("TMPDIR");
+	const char *bases[] = { "/dev/shm", "/tmp", temporary, spool_dir };
+	json_t *report = json_pack("{s:s, s:[]}", "schema", "sluice.recover/1", "runs");
+	json_t *runs = json_object_get(report, "runs");
+	glob_t found = { 0 };
+	int code = COMMAND_GOOD;
+
+	for (size_t i = 0; !c->argc && i < sizeof(bases) / sizeof(*bases); i++)
+		if (bases[i] && bases[i][0] == '/')
+			dead_find(bases[i], &found);
+	for (int i = 0; i < c->argc; i++)
+		if (recover_one(c, c->argv[i], runs) != COMMAND_GOOD)
+			code = COMMAND_FAILED;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		if (collector_is_dead(found.gl_pathv[i]) &&
+		    recover_one(c, found.gl_pathv[i], runs) != COMMAND_GOOD)
+			code = COMMAND_FAILED;
+	if (args->json)
+		json_dumpf(report, stdout, JSON_INDENT(2)), putchar('\n');
+	else if (code == COMMAND_GOOD && !json_array_size(runs))
+		fputs("sluice recover: nothing to recover\n", stderr);
+	if (code == COMMAND_GOOD && !json_array_size(runs))
+		code = COMMAND_NO_DATA;
+	json_decref(report);
+	globfree(&found);
+	return code;
+}
+
+const struct command_ops command_recover = {
+	.name = "recover",
+	.help = "complete the traces of runs whose collector was killed",
+	.operands = "[DIRECTORY...]",
+	.operands_min = 0,
+	.operands_max = -1,
+	.about = "When 'sluice run' itself is killed, the records that the program had committed "
+		 "stay in the run's "
+		 "spool directory. This command joins them with what was already written and puts "
+		 "the trace in its "
+		 "place. Without DIRECTORY it looks for such runs of the calling user.",
+	.options = recover_options,
+	.args_bytes = sizeof(struct recover_args),
+	.order = OPTION_ANYWHERE,
+	.run = recover,
+};

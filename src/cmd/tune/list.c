@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice tune --list and --show: tunings in the store, and the runs of one.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/unit.h"
+#include "cmd/tune/tune.h"
+#include "store/studies.h"
+
+static const char *when_text(char out[32], int64_t wall_ns)
+{
+	time_t seconds = (time_t)(wall_ns / 1000000000);
+	struct tm tm;
+
+	strcpy(out, "-");
+	if (localtime_r(&seconds, &tm))
+		strftime(out, 32, "%F %T", &tm);
+	return out;
+}
+
+/* What is kept of a study until its runs can be asked for. */
+struct listed {
+	int64_t id, begun_ns;
+	char *command, *state, *plan;
+	size_t runs;
+	double first, best; /* costs */
+};
+
+struct listing {
+	struct listed *list;
+	size_t count, cap;
+};
+
+static int listing_add(void *arg, const struct study *study)
+{
+	struct listing *listing = arg;
+
+	listing->list =
+		xgrow(listing->list, &listing->cap, listing->count + 1, sizeof(*listing->list));
+	listing->list[listing->count++] = (struct listed){
+		.id = study->id,
+		.begun_ns = study->begun_ns,
+		.command = xstrdup(study->command),
+		.state = xstrdup(study->state),
+		.plan = xstrdup(study->plan),
+		.first = NAN,
+		.best = NAN,
+	};
+	return 0;
+}
+
+static void listing_release(struct listing *listing)
+{
+	for (size_t i = 0; i < listing->count; i++) {
+		free(listing->list[i].command);
+		free(listing->list[i].state);
+		free(listing->list[i].plan);
+	}
+	free(listing->list);
+}
+
+static int run_count(void *arg, const struct study_run *run)
+{
+	struct listed *listed = arg;
+
+	listed->runs++;
+	if (isnan(run->cost))
+		return 0;
+	if (isnan(listed->first))
+		listed->first = run->cost;
+	if (!(listed->best <= run->cost))
+		listed->best = run->cost;
+	return 0;
+}
+
+static int studies_read(struct store *store, struct listing *listing, struct err *err)
+{
+	int r = study_list(store, listing_add, listing, err);
+
+	for (size_t i = 0; r >= 0 && i < listing->count; i++)
+		r = study_runs(store, listing->list[i].id, run_count, &listing->list[i], err);
+	return r;
+}
+
+static void studies_table(const struct listing *listing)
+{
+	static const char *const titles[] = { ">id",	    "begun",   "state", ">runs",
+					      ">best gain", "command", NULL };
+	struct table table;
+	char when[32];
+
+	table_init(&table, titles);
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct listed *l = &listing->list[i];
+
+		table_add(&table, "%" PRId64, l->id);
+		table_add(&table, "%s", when_text(when, l->begun_ns));
+		table_add(&table, "%s", l->state);
+		table_add(&table, "%zu", l->runs);
+		if (isnan(l->best))
+			table_add(&table, "-");
+		else
+			table_add(&table, "%.2f", l->first / l->best);
+		table_add(&table, "%s", l->command);
+	}
+	table_print(&table, stdout, 0);
+	table_release(&table);
+}
+
+static void studies_json(const struct listing *listing)
+{
+	struct json json;
+
+	json_start(&json, stdout, TUNE_SCHEMA);
+	json_open(&json, "tunings", '[');
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct listed *l = &listing->list[i];
+
+		json_open(&json, NULL, '{');
+		json_number(&json, "id", l->id);
+		json_number(&json, "begun_ns", l->begun_ns);
+		json_text(&json, "state", l->state);
+		json_count(&json, "runs", l->runs);
+		json_real(&json, "first_cost", l->first);
+		json_real(&json, "best_cost", l->best);
+		json_text(&json, "command", l->command);
+		json_close(&json);
+	}
+	json_end(&json);
+}
+
+int tune_list(struct command *command, struct store *store)
+{
+	const struct tune_args *args = command->args;
+	struct listing listing = { 0 };
+	struct err err = { 0 };
+	int r = studies_read(store, &listing, &err);
+
+	if (r < 0)
+		r = command_fail(command, "%s", err.text);
+	else if (args->json)
+		studies_json(&listing);
+	else if (listing.count)
+		studies_table(&listing);
+	if (!r && !listing.count) {
+		command_warn(command, "nothing has been tuned yet");
+		r = COMMAND_NO_DATA;
+	}
+	listing_release(&listing);
+	return r ? r : command_finish(command);
+}
+
+/* ---- runs of one ---- */
+
+struct showing {
+	struct table table;
+	struct json json;
+	bool is_json;
+	enum cost_kind objective;
+};
+
+/* "a=1 b=2" of the JSON of a set; as it is where it cannot be read. */
+static void parameters_line(const char *text, struct buf *out)
+{
+	struct param_set set = { 0 };
+
+	if (param_set_read_text(&set, "run", text, strlen(text), NULL, NULL, NULL) < 0)
+		buf_puts(out, text);
+	else if (set.count)
+		param_set_line(&set, out);
+	else
+		buf_puts(out, "-");
+	param_set_release(&set);
+}
+
+static void run_json(struct json *json, const struct study_run *run)
+{
+	AUTO_BUF struct buf line = { 0 };
+
+	parameters_line(run->parameters, &line);
+	json_open(json, NULL, '{');
+	json_number(json, "number", run->number);
+	json_text(json, "phase", run->phase);
+	json_text(json, "state", run->state);
+	json_real(json, "cost", run->cost);
+	json_real(json, "run_s", run->run_s);
+	json_real(json, "io_s", run->io_s);
+	json_real(json, "read_bytes", run->read_bytes);
+	json_real(json, "write_bytes", run->write_bytes);
+	json_text(json, "parameters", buf_text(&line));
+	json_text(json, "effective", run->effective);
+	json_text(json, "digest", run->digest);
+	json_text(json, "reason", *run->reason ? run->reason : NULL);
+	json_number(json, "begun_ns", run->begun_ns);
+	json_close(json);
+}
+
+static int run_show(void *arg, const struct study_run *run)
+{
+	struct showing *showing = arg;
+	AUTO_BUF struct buf line = { 0 }, cost = { 0 };
+	char text[UNIT_TEXT];
+
+	if (showing->is_json) {
+		run_json(&showing->json, run);
+		return 0;
+	}
+	parameters_line(run->parameters, &line);
+	cost_text(showing->objective, run->cost, &cost);
+	table_add(&showing->table, "%" PRId64, run->number);
+	table_add(&showing->table, "%s", run->phase);
+	table_add(&showing->table, "%s", run->state);
+	table_add(&showing->table, "%s", buf_text(&cost));
+	table_add(&showing->table, "%s", unit_ns(text, (int64_t)(run->run_s * 1e9)));
+	table_add(&showing->table, "%s", buf_text(&line));
+	return 0;
+}
+
+static int runs_show(const struct listed *study, struct store *store, bool json, struct err *err)
+{
+	static const char *const titles[] = { ">run",  "phase",	     "state", ">cost",
+					      ">took", "parameters", NULL };
+	struct showing showing = { .is_json = json };
+	struct tuning_plan plan = { 0 };
+	int r;
+
+	/* Runs can be shown also of a plan that this version cannot read. */
+	if (tuning_plan_read(&plan, study->plan, NULL) >= 0)
+		showing.objective = plan.objective;
+	table_init(&showing.table, titles);
+	if (json) {
+		json_start(&showing.json, stdout, TUNE_SCHEMA);
+		json_number(&showing.json, "id", study->id);
+		json_text(&showing.json, "command", study->command);
+		json_text(&showing.json, "state", study->state);
+		json_text(&showing.json, "objective", cost_name(showing.objective));
+		json_text(&showing.json, "plan", study->plan);
+		json_open(&showing.json, "runs", '[');
+	} else {
+		printf("tuning %" PRId64 " (%s) of %s, by %s time\n", study->id, study->state,
+		       study->command, cost_what(showing.objective));
+	}
+	r = study_runs(store, study->id, run_show, &showing, err);
+	if (json)
+		json_end(&showing.json);
+	else
+		table_print(&showing.table, stdout, 0);
+	table_release(&showing.table);
+	tuning_plan_release(&plan);
+	return r;
+}
+
+int tune_show_runs(struct command *command, struct store *store, int64_t id)
+{
+	const struct tune_args *args = command->args;
+	struct listing listing = { 0 };
+	struct err err = { 0 };
+	int r = study_get(store, id, listing_add, &listing, &err);
+
+	if (r >= 0)
+		r = runs_show(&listing.list[0], store, args->json, &err);
+	listing_release(&listing);
+	if (r < 0) {
+		command_fail(command, "%s", err.text);
+		return r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
+	}
+	return command_finish(command);
+}

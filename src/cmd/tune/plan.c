@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice tune --plan: what would be tried, how often, and how long that may take.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/unit.h"
+#include "cmd/tune/tune.h"
+
+static void dimension_add(struct table *table, const struct space_dimension *d)
+{
+	AUTO_BUF struct buf values = { 0 };
+
+	for (size_t i = 0; i < d->count; i++)
+		buf_printf(&values, "%s%s", i ? " " : "", d->values[i] ? d->values[i] : "-");
+	table_add(table, "%s", d->tunable->name);
+	table_add(table, "%s", tunable_layer_name(d->tunable->layer));
+	table_add(table, "%s", tunable_safety_name(d->tunable->safety));
+	table_add(table, "%s", buf_text(&values));
+}
+
+static void plan_json(const struct tuning_plan *plan, double run_s, uint64_t simplify, double runs)
+{
+	AUTO_FREE char *command = tuning_plan_command(plan);
+	AUTO_BUF struct buf space = { 0 };
+	struct json json;
+
+	space_write(&plan->space, &space);
+	json_start(&json, stdout, TUNE_SCHEMA);
+	json_text(&json, "command", command);
+	json_text(&json, "objective", cost_name(plan->objective));
+	json_text(&json, "search", plan->search);
+	json_count(&json, "dimensions", plan->space.count);
+	json_count(&json, "points", space_points(&plan->space));
+	json_text(&json, "space", buf_text(&space));
+	json_count(&json, "runs", plan->runs);
+	json_count(&json, "simplify_most", simplify);
+	json_real(&json, "runs_most", runs);
+	json_real(&json, "seconds_most", runs * run_s);
+	json_end(&json);
+}
+
+void tune_show_plan(const struct tuning_plan *plan, double run_s, bool json)
+{
+	static const char *const titles[] = { "parameter", "layer", "safety",
+					      "values (- is left alone)", NULL };
+	unsigned pairs = plan->on ? 1 : plan->pairs; /* what is calculated needs no second look */
+	/* The part after the proof takes at most half of the search. */
+	uint64_t simplify = tuning_simplify_most(plan, plan->on);
+	double runs = (double)plan->runs + (double)simplify + 2.0 * pairs +
+		      (plan->partial ? (double)plan->runs / 2 : 0);
+	uint64_t points = space_points(&plan->space);
+	char text[UNIT_TEXT];
+	struct table table;
+
+	if (json) {
+		plan_json(plan, run_s, simplify, runs);
+		return;
+	}
+	printf("%" PRIu64 " points%s, by %s search\n\n", points,
+	       plan->space_text ? "" : " at most: what fits is chosen after a first run",
+	       plan->search);
+	table_init(&table, titles);
+	for (size_t i = 0; i < plan->space.count; i++)
+		dimension_add(&table, &plan->space.dimensions[i]);
+	table_print(&table, stdout, 2);
+	table_release(&table);
+	printf("\nat most %" PRIu64 " runs to search, %" PRIu64
+	       " to leave out what brings nothing, "
+	       "%u pair%s to prove%s\n",
+	       plan->runs, simplify, pairs, pairs == 1 ? "" : "s",
+	       plan->partial ? ", and half as many as to search to see what each part brings" : "");
+	if (plan->on)
+		printf("runs are calculated: they take no time of a machine\n");
+	else if (isnan(run_s))
+		printf("how long a run takes is not known yet: the first one tells\n");
+	else
+		printf("a run took %s before, so about %s in all at most\n",
+		       unit_ns(text, (int64_t)(run_s * 1e9)),
+		       unit_ns((char[UNIT_TEXT]){ 0 }, (int64_t)(runs * run_s * 1e9)));
+}

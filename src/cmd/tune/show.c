@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a tuning has found: the verdict first, then the parameters, what each of them brings, what
+ * was tried, and the lines to copy.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/term.h"
+#include "cmd/tune/tune.h"
+
+static void costs_text(enum cost_kind kind, const struct proof *proof, struct buf *out)
+{
+	buf_printf(out, "%s ", cost_what(kind));
+	cost_text(kind, proof->before, out);
+	buf_puts(out, " -> ");
+	cost_text(kind, proof->after, out);
+}
+
+static void data_text(const struct tuning_result *result, struct buf *out)
+{
+	if (result->unchecked)
+		buf_printf(out, "data not compared: %s", result->unchecked);
+	else
+		buf_puts(out, "data identical");
+}
+
+/* "2.31 times faster (2.05 to 2.60): I/O 1.42 s -> 614 ms, 5 pairs of fresh runs; data identical"
+ */
+static void verdict_proved(const struct tune_outcome *o, struct buf *out)
+{
+	const struct tuning_result *result = tuning_result(o->tuning);
+	const struct proof *proof = &result->proof;
+
+	buf_printf(out, "%.2f times faster", proof->gain);
+	if (!o->is_exact)
+		buf_printf(out, " (%.2f to %.2f)", proof->low, proof->high);
+	buf_puts(out, ": ");
+	costs_text(tuning_plan(o->tuning)->objective, proof, out);
+	if (o->is_exact) {
+		buf_puts(out, ", as modelled");
+		return;
+	}
+	buf_printf(out, ", %zu pairs of fresh runs; ", proof->after_runs);
+	data_text(result, out);
+}
+
+static void verdict_unproved(const struct tune_outcome *o, struct buf *out)
+{
+	const struct tuning_result *result = tuning_result(o->tuning);
+	const struct proof *proof = &result->proof;
+
+	if (!result->is_complete) {
+		buf_puts(out, "not finished: ");
+		if (result->best)
+			buf_printf(out,
+				   "the best so far looks %.2f times faster, which is not proved",
+				   result->level / result->best->cost);
+		else
+			buf_puts(out, "nothing better was found so far");
+	} else if (!result->best && !result->rejected) {
+		buf_puts(out, "nothing better than the default was found");
+	} else if (!proof->after_runs) {
+		buf_printf(out,
+			   "nothing better was found that works: %zu candidates failed when "
+			   "they were run again",
+			   result->rejected);
+	} else if (proof->low == 0) {
+		buf_puts(out, "nothing is claimed: too few fresh runs of the default were good");
+	} else {
+		buf_printf(out,
+			   "nothing better was found that holds on fresh runs: %.2f times "
+			   "faster (%.2f to %.2f) may be chance",
+			   proof->gain, proof->low, proof->high);
+	}
+}
+
+static void verdict(const struct tune_outcome *o, struct buf *out)
+{
+	if (tuning_result(o->tuning)->proof.holds)
+		verdict_proved(o, out);
+	else
+		verdict_unproved(o, out);
+}
+
+static void parameters_table(const struct tune_outcome *o)
+{
+	static const char *const titles[] = { "parameter", "value", "layer", "safety", NULL };
+	const struct tuning_result *result = tuning_result(o->tuning);
+	struct param_set set = { 0 };
+	struct table table;
+
+	space_set(&tuning_plan(o->tuning)->space, result->best->point, &set);
+	table_init(&table, titles);
+	for (size_t i = 0; i < set.count; i++) {
+		const struct param *p = &set.params[i];
+
+		table_add(&table, "%s", p->tunable->name);
+		table_add(&table, "%s%s%s", p->value, p->file ? " for " : "",
+			  p->file ? p->file : "");
+		table_add(&table, "%s", tunable_layer_name(p->tunable->layer));
+		table_add(&table, "%s", tunable_safety_name(p->tunable->safety));
+	}
+	printf("\n");
+	table_print(&table, stdout, 2);
+	table_release(&table);
+	param_set_release(&set);
+}
+
+static bool text_is(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool set_has(const struct param_set *set, const struct param *param)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct param *p = &set->params[i];
+
+		if (p->tunable == param->tunable && text_is(p->file, param->file) &&
+		    text_is(p->object, param->object))
+			return true;
+	}
+	return false;
+}
+
+/* What the search had found beside the best, and nothing is lost without. */
+static void left_out_find(const struct tune_outcome *o, struct param_set *left)
+{
+	const struct space *space = &tuning_plan(o->tuning)->space;
+	const struct tuning_result *result = tuning_result(o->tuning);
+	struct param_set origin = { 0 }, best = { 0 };
+
+	if (!result->origin)
+		return;
+	space_set(space, result->origin->point, &origin);
+	space_set(space, result->best->point, &best);
+	for (size_t i = 0; i < origin.count; i++) {
+		const struct param *p = &origin.params[i];
+
+		if (!set_has(&best, p))
+			param_set_put(left, p->tunable, p->value, p->file, p->object, 0, NULL);
+	}
+	param_set_release(&origin);
+	param_set_release(&best);
+}
+
+static void left_out_text(const struct tune_outcome *o)
+{
+	AUTO_BUF struct buf line = { 0 };
+	struct param_set left = { 0 };
+
+	left_out_find(o, &left);
+	if (left.count) {
+		param_set_line(&left, &line);
+		printf("\nleft out, for it is as fast without: %s\n", buf_text(&line));
+	}
+	param_set_release(&left);
+}
+
+static void share_add(struct table *table, double share)
+{
+	if (isnan(share))
+		table_add(table, "-");
+	else
+		table_add(table, "%.0f%%", fabs(share) < 0.005 ? 0 : 100 * share);
+}
+
+/* Of rows with the same parameters one is shown: all of them, one of them, a layer, without one. */
+static bool row_is_shown(const struct partial *partial, size_t row)
+{
+	static const int ranks[] = { [PARTIAL_DEFAULT] = 0,
+				     [PARTIAL_FULL] = 1,
+				     [PARTIAL_ALONE] = 2,
+				     [PARTIAL_LAYER] = 3,
+				     [PARTIAL_WITHOUT] = 4 };
+	const struct partial_row *rows = partial->rows;
+
+	for (size_t i = 0; i < partial->count; i++)
+		if (rows[i].same == rows[row].same && ranks[rows[i].kind] < ranks[rows[row].kind])
+			return false;
+	return true;
+}
+
+static const char *partial_remark(const struct partial_row *row)
+{
+	return row->refusal ? row->refusal : isinf(row->cost) ? "failed or far slower" : "-";
+}
+
+/* With and without a column for remarks, of which there mostly is none. */
+#define PARTIAL_COLUMNS 5
+
+static void partial_init(struct table *table, const struct partial *partial)
+{
+	static const char *const titles[] = { "with only",	">cost",  ">faster",
+					      ">share of gain", "remark", NULL };
+	static const char *const plain[] = { "with only", ">cost", ">faster", ">share of gain",
+					     NULL };
+	bool remarks = false;
+
+	for (size_t i = 0; i < partial->count; i++)
+		remarks = remarks || *partial_remark(&partial->rows[i]) != '-';
+	table_init(table, remarks ? titles : plain);
+}
+
+static void partial_row_add(const struct tune_outcome *o, struct table *table,
+			    const struct partial_row *row)
+{
+	AUTO_BUF struct buf cost = { 0 };
+
+	cost_text(tuning_plan(o->tuning)->objective, row->cost, &cost);
+	table_add(table, "%s", row->label);
+	table_add(table, "%s", buf_text(&cost));
+	if (isfinite(row->factor))
+		table_add(table, "%.2f", row->factor);
+	else
+		table_add(table, "-");
+	share_add(table, row->share);
+	if (table->columns == PARTIAL_COLUMNS)
+		table_add(table, "%s", partial_remark(row));
+}
+
+static void partial_table(const struct tune_outcome *o, const struct partial *partial)
+{
+	size_t shown = 0, without = 0;
+	struct table table;
+
+	partial_init(&table, partial);
+	for (size_t i = 0; i < partial->count; i++) {
+		if (!row_is_shown(partial, i))
+			continue;
+		shown++;
+		without += partial->rows[i].kind == PARTIAL_WITHOUT;
+		partial_row_add(o, &table, &partial->rows[i]);
+	}
+	/* One parameter is all, and the first line has told it. */
+	if (shown > 2) {
+		printf("\nwhat each part brings%s\n\n",
+		       without ? " (rows \"without\": the winner lacking it, and what that loses)"
+			       : "");
+		table_print(&table, stdout, 2);
+	}
+	table_release(&table);
+}
+
+/* "12% of the differences only combinations of them explain; 5% is noise, or more trials are
+ * needed." */
+static void unexplained_text(const struct importance *importance)
+{
+	double together = round(100 * importance->together);
+	double unexplained = round(100 * importance->unexplained);
+
+	if (together > 0)
+		printf("%.0f%% of the differences are explained by combinations only%s", together,
+		       unexplained > 0 ? "; " : "\n");
+	if (unexplained > 0)
+		printf("%.0f%% %s noise, or there were too few trials to explain it\n", unexplained,
+		       together > 0 ? "are" : "of the differences are");
+}
+
+static void importance_table(const struct tune_outcome *o)
+{
+	static const char *const titles[] = { "parameter", ">explains", ">best to worst",
+					      "best on average", NULL };
+	const struct space *space = &tuning_plan(o->tuning)->space;
+	struct importance importance = { 0 };
+	struct err err = { 0 };
+	struct table table;
+
+	/* A single one explains everything. */
+	if (space->count < 2)
+		return;
+	if (tuning_importance(o->tuning, &importance, &err) < 0) {
+		printf("\nimportance of parameters: %s\n", err.text);
+		return;
+	}
+	table_init(&table, titles);
+	for (size_t i = 0; i < importance.count; i++) {
+		const char *best = space->dimensions[i].values[importance.parts[i].best];
+
+		table_add(&table, "%s", space->dimensions[i].tunable->name);
+		share_add(&table, importance.parts[i].share);
+		table_add(&table, "%.2f", importance.parts[i].factor);
+		table_add(&table, "%s", best ? best : "left alone");
+	}
+	printf("\nimportance: how much of the differences between all that was tried each "
+	       "parameter explains\n\n");
+	table_print(&table, stdout, 2);
+	unexplained_text(&importance);
+	table_release(&table);
+	importance_release(&importance);
+}
+
+static void tried_text(const struct tune_outcome *o)
+{
+	const struct tuning_result *result = tuning_result(o->tuning);
+	const struct tuning_plan *plan = tuning_plan(o->tuning);
+	size_t tried = tuning_candidates(o->tuning)->count;
+	size_t runs = tuning_history(o->tuning)->next;
+	uint64_t points = space_points(&plan->space);
+	AUTO_BUF struct buf text = { 0 };
+
+	buf_printf(&text, "%zu point%s tried", tried, tried == 1 ? "" : "s");
+	if (points)
+		buf_printf(&text, " of %" PRIu64, points);
+	buf_printf(&text, " by %s search, %zu run%s in all", plan->search, runs,
+		   runs == 1 ? "" : "s");
+	for (int s = TRIAL_GOOD + 1; s < TRIAL_STATES; s++)
+		if (result->counts[s])
+			buf_printf(&text, ", %zu %s", result->counts[s],
+				   trial_state_name((enum trial_state)s));
+	printf("\n%s\n", buf_text(&text));
+	if (!o->is_exact)
+		printf("noise: one run differs from the next by %.1f%%\n", 100 * result->noise);
+	if (result->drift != 1)
+		printf("drift: the default became %.2f times %s meanwhile; costs were compared "
+		       "with the default of their time\n",
+		       result->drift > 1 ? result->drift : 1 / result->drift,
+		       result->drift > 1 ? "slower" : "faster");
+}
+
+/* The first reason of each kind. */
+static void failures_text(const struct tune_outcome *o)
+{
+	const struct history *history = tuning_history(o->tuning);
+	bool told[TRIAL_STATES] = { [TRIAL_GOOD] = true };
+
+	for (size_t i = 0; i < history->next; i++) {
+		const struct history_run *run = &history->runs[i];
+
+		if (told[run->state] || !run->reason || !*run->reason)
+			continue;
+		told[run->state] = true;
+		printf("%s, first in run %zu: %s\n", trial_state_name(run->state), i + 1,
+		       run->reason);
+	}
+}
+
+static void apply_text(const struct tune_outcome *o)
+{
+	const struct tuning_plan *plan = tuning_plan(o->tuning);
+
+	printf("\n");
+	if (o->entry)
+		printf("kept as entry %" PRId64 " of the knowledge base\n", o->entry);
+	else if (o->pinned)
+		printf("not kept in the knowledge base: %s\n", o->pinned);
+	if (plan->on)
+		return;
+	printf("to apply it:\n");
+	if (o->entry)
+		printf("  sluice run --tune=apply -- %s\n", o->command);
+	if (o->output)
+		printf("  sluice run --params %s.xml -- %s\n", o->output, o->command);
+	if (!o->entry && !o->output)
+		printf("  sluice tune --show %" PRId64 "\n", o->study);
+}
+
+static void unfinished_text(const struct tune_outcome *o)
+{
+	const struct tuning_result *result = tuning_result(o->tuning);
+
+	if (!result->is_complete)
+		printf("\nto go on:\n  sluice tune --resume\n");
+}
+
+void tune_show(const struct tune_outcome *o)
+{
+	const struct tuning_result *result = tuning_result(o->tuning);
+	AUTO_BUF struct buf text = { 0 };
+
+	verdict(o, &text);
+	printf("%s%s%s\n", term_bold(stdout), buf_text(&text), term_plain(stdout));
+	if (result->best)
+		parameters_table(o);
+	left_out_text(o);
+	if (result->partial)
+		partial_table(o, result->partial);
+	if (result->proof.holds)
+		importance_table(o);
+	tried_text(o);
+	failures_text(o);
+	if (result->proof.holds)
+		apply_text(o);
+	unfinished_text(o);
+}
+
+/* ---- JSON ---- */
+
+static void proof_json(struct json *json, const struct proof *proof)
+{
+	json_open(json, "proof", '{');
+	json_bool(json, "holds", proof->holds);
+	json_count(json, "before_runs", proof->before_runs);
+	json_count(json, "after_runs", proof->after_runs);
+	json_real(json, "before", proof->before);
+	json_real(json, "after", proof->after);
+	json_real(json, "gain", proof->gain);
+	json_real(json, "gain_low", proof->low);
+	json_real(json, "gain_high", proof->high);
+	json_close(json);
+}
+
+static void best_json(struct json *json, const struct tune_outcome *o)
+{
+	const struct tuning_result *result = tuning_result(o->tuning);
+	struct param_set set = { 0 };
+
+	json_open(json, "best", '{');
+	if (result->best) {
+		space_set(&tuning_plan(o->tuning)->space, result->best->point, &set);
+		json_real(json, "cost", result->best->cost);
+		json_open(json, "parameters", '{');
+		for (size_t i = 0; i < set.count; i++)
+			json_text(json, set.params[i].tunable->name, set.params[i].value);
+		json_close(json);
+	}
+	json_close(json);
+	param_set_release(&set);
+}
+
+static void left_out_json(struct json *json, const struct tune_outcome *o)
+{
+	struct param_set left = { 0 };
+
+	left_out_find(o, &left);
+	json_open(json, "left_out", '{');
+	for (size_t i = 0; i < left.count; i++)
+		json_text(json, left.params[i].tunable->name, left.params[i].value);
+	json_close(json);
+	param_set_release(&left);
+}
+
+static void partial_json(struct json *json, const struct partial *partial)
+{
+	static const char *const kinds[] = { [PARTIAL_DEFAULT] = "default",
+					     [PARTIAL_LAYER] = "layer",
+					     [PARTIAL_ALONE] = "alone",
+					     [PARTIAL_WITHOUT] = "without",
+					     [PARTIAL_FULL] = "full" };
+
+	json_open(json, "partial", '[');
+	for (size_t i = 0; partial && i < partial->count; i++) {
+		const struct partial_row *row = &partial->rows[i];
+
+		json_open(json, NULL, '{');
+		json_text(json, "kind", kinds[row->kind]);
+		json_text(json, "label", row->label);
+		json_real(json, "cost", row->cost);
+		json_real(json, "factor", row->factor);
+		json_real(json, "share", row->share);
+		json_text(json, "refusal", row->refusal);
+		json_close(json);
+	}
+	json_close(json);
+}
+
+static void importance_json(struct json *json, const struct tune_outcome *o)
+{
+	const struct space *space = &tuning_plan(o->tuning)->space;
+	struct importance importance = { 0 };
+
+	if (tuning_importance(o->tuning, &importance, NULL) < 0)
+		return;
+	json_open(json, "importance", '{');
+	json_open(json, "parameters", '{');
+	for (size_t i = 0; i < importance.count; i++)
+		json_real(json, space->dimensions[i].tunable->name, importance.parts[i].share);
+	json_close(json);
+	json_real(json, "together", importance.together);
+	json_real(json, "unexplained", importance.unexplained);
+	json_close(json);
+	importance_release(&importance);
+}
+
+static void counts_json(struct json *json, const struct tune_outcome *o)
+{
+	const struct tuning_result *result = tuning_result(o->tuning);
+
+	json_count(json, "runs", tuning_history(o->tuning)->next);
+	json_count(json, "points_tried", tuning_candidates(o->tuning)->count);
+	json_count(json, "points", space_points(&tuning_plan(o->tuning)->space));
+	json_count(json, "questions", result->asked.asked);
+	json_open(json, "states", '{');
+	for (int s = 0; s < TRIAL_STATES; s++)
+		json_count(json, trial_state_name((enum trial_state)s), result->counts[s]);
+	json_close(json);
+	json_real(json, "noise", result->noise);
+	json_real(json, "drift", result->drift);
+	json_count(json, "rejected", result->rejected);
+}
+
+void tune_show_json(const struct tune_outcome *o)
+{
+	const struct tuning_result *result = tuning_result(o->tuning);
+	const struct tuning_plan *plan = tuning_plan(o->tuning);
+	AUTO_BUF struct buf text = { 0 };
+	struct json json;
+
+	verdict(o, &text);
+	json_start(&json, stdout, TUNE_SCHEMA);
+	json_number(&json, "id", o->study);
+	json_text(&json, "command", o->command);
+	json_text(&json, "verdict", buf_text(&text));
+	json_bool(&json, "complete", result->is_complete);
+	json_text(&json, "objective", cost_name(plan->objective));
+	json_text(&json, "search", plan->search);
+	json_count(&json, "seed", plan->seed);
+	json_real(&json, "default_cost", result->level);
+	best_json(&json, o);
+	left_out_json(&json, o);
+	proof_json(&json, &result->proof);
+	json_text(&json, "data", result->unchecked ? result->unchecked : "identical");
+	counts_json(&json, o);
+	partial_json(&json, result->partial);
+	importance_json(&json, o);
+	if (o->entry)
+		json_number(&json, "entry", o->entry);
+	else
+		json_text(&json, "entry", NULL);
+	json_end(&json);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The parameters of a run, as the host hands them to every process: a text in the control page,
+ * written before the first process starts and never changed. All processes of a node see the same
+ * bytes; of a job on several nodes the host sees to it that all pages hold the same. Guest-safe.
+ *
+ *	sluice-parameters 1 AUTHORITY
+ *	PLACE	FILE	OBJECT	NAME	VALUE
+ *	...
+ *
+ * Lines end with a newline, fields are separated by one tab. AUTHORITY says who wins where the
+ * program sets the same: "parameters" or "application". FILE is a pattern (parameters_match()), "*"
+ * for every file; OBJECT a pattern for the name of a dataset, "*" for all. Lines come the most
+ * specific first: of several for the same NAME the first that fits counts. The host has checked
+ * all values; what may not be applied under one MPI or the other the guest leaves out itself
+ * (contract/hints.h).
+ *
+ * What became of them is recorded once per opening, by calls of the names below and class CONTROL:
+ * activity.name is what was asked for, "KEY=VALUE;KEY=VALUE", a refused one "KEY=!REASON";
+ * activity.hints what was read back, in the same form. Of an MPI file the latter begins with, or
+ * holds, PARAMETERS_MPI and one of the words behind it: who will honour hints there. Of an HDF5
+ *file PARAMETERS_FROM says what was read: the list of the open file, or that which it was opened
+ *with. Of a dataset whose file has an alignment, PARAMETERS_OFFSET and PARAMETERS_SIZE say where in
+ *the file its data is and how many bytes that are, if it is in one piece and has its place already.
+ *
+ * An empty text: nothing is applied, nothing is read back. A title without lines: nothing is
+ * applied, but effective values are read back and recorded (the default run of a tuning).
+ */
+#ifndef SLUICE_CONTRACT_PARAMETERS_H
+#define SLUICE_CONTRACT_PARAMETERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PARAMETERS_BYTES 16384
+#define PARAMETERS_TITLE "sluice-parameters 1 "
+#define PARAMETERS_APPLICATION "application"
+#define PARAMETERS_PARAMETERS "parameters"
+
+#define PARAMETERS_OF_MPI "MPI_File_parameters"
+#define PARAMETERS_OF_HDF5_FILE "H5F_parameters"
+#define PARAMETERS_OF_DATASET "H5D_parameters"
+#define PARAMETERS_OF_POSIX "posix_parameters"
+
+#define PARAMETERS_MPI "mpi"
+#define PARAMETERS_MPICH "mpich"
+#define PARAMETERS_OPENMPI_ROMIO "openmpi-romio"
+#define PARAMETERS_OMPIO "ompio"
+
+#define PARAMETERS_ALIGNMENT "alignment"
+#define PARAMETERS_FROM "from"
+#define PARAMETERS_FROM_FILE "file"
+#define PARAMETERS_FROM_LIST "list"
+#define PARAMETERS_OFFSET "offset"
+#define PARAMETERS_SIZE "size"
+
+/* Lists of destinations, of which each new file gets one: see parameters_destination(). */
+#define PARAMETERS_SPREAD_DIRECTORIES "spread_directories"
+#define PARAMETERS_SPREAD_OSTS "spread_osts"
+#define PARAMETERS_SPREAD_POOLS "spread_pools"
+#define PARAMETERS_DESTINATIONS 512 /* in a list, at most */
+#define PARAMETERS_WEIGHTS 4096	    /* what their weights sum up to, at most */
+
+/* Where a parameter is applied: the words of PLACE. */
+#define PARAMETERS_PLACES(X)                                                              \
+	X(HINT, "hint")		/* MPI_Info of MPI_File_open; NAME is the key */          \
+	X(ACCESS, "access")	/* file access properties of H5Fcreate and H5Fopen */     \
+	X(CREATION, "creation") /* file creation properties of H5Fcreate */               \
+	X(DATASET, "dataset")	/* creation properties of H5Dcreate */                    \
+	X(TRANSFER, "transfer") /* of H5Dread and H5Dwrite */                             \
+	X(PREFIX, "prefix")	/* VALUE before the name that MPI_File_open gets, once */ \
+	X(LAYOUT, "layout")	/* of a file that is made: striping before the first open */
+
+#define PARAMETERS_ENUM(name, word) PLACE_##name,
+enum parameters_place { PARAMETERS_PLACES(PARAMETERS_ENUM) PLACE_COUNT };
+#undef PARAMETERS_ENUM
+
+/* "*" is any text, "?" any byte; all else is itself. */
+static inline bool parameters_glob(const char *pattern, const char *text)
+{
+	const char *star = NULL, *back = NULL;
+
+	while (*text) {
+		if (*pattern == '*') {
+			star = pattern++;
+			back = text;
+		} else if (*pattern == '?' || *pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star + 1;
+			text = ++back;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+/* A pattern with a slash is for the whole path as the program spells it, else for its base name. */
+static inline bool parameters_match(const char *pattern, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return parameters_glob(pattern, strchr(pattern, '/') || !slash ? path : slash + 1);
+}
+
+struct parameters_destination {
+	const char *name;
+	size_t bytes;	 /* of the name */
+	uint32_t weight; /* 1 where the list does not say */
+};
+
+/*
+ * The next of "NAME*WEIGHT,NAME,...". Moves *at on; false at the end, and where the rest is not as
+ * it should be: then **at is not 0.
+ */
+static inline bool parameters_destination(const char **at, struct parameters_destination *next)
+{
+	const char *name = *at;
+	size_t n = strcspn(name, "*,");
+	const char *end = name + n;
+	uint32_t weight = *end != '*';
+
+	if (!n)
+		return false;
+	if (*end == '*')
+		for (end++; *end >= '0' && *end <= '9' && weight <= PARAMETERS_WEIGHTS; end++)
+			weight = weight * 10 + (uint32_t)(*end - '0');
+	if (!weight || weight > PARAMETERS_WEIGHTS || (*end && *end != ',') ||
+	    (*end == ',' && !end[1]))
+		return false;
+	*next = (struct parameters_destination){ name, n, weight };
+	*at = end + (*end == ',');
+	return true;
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "learn/file/checked_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "learn/file/blob.h"
+
+#define CHECKSUM_BYTES 8
+#define FILE_BYTES_MAX ((size_t)1 << 32)
+
+/* ---- bytes ---- */
+
+void sealed_begin(struct buf *buf, const struct sealed_kind *kind, sealed_tell *tell,
+		  const void *arg)
+{
+	AUTO_FREE char *schema = xprintf("%s/%u", kind->schema, kind->version);
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+	struct json json;
+
+	if (!out)
+		abort(); /* out of memory, as in base/mem.c */
+	json_start(&json, out, schema);
+	tell(arg, &json);
+	json_end(&json);
+	fclose(out);
+	buf_add(buf, text, n);
+	free(text);
+}
+
+void sealed_end(struct buf *buf)
+{
+	blob_put_u64(buf, XXH64(buf->data, buf->len, 0));
+}
+
+/* How such a file begins; the version follows. */
+static char *magic_of(const struct sealed_kind *kind)
+{
+	return xprintf("{\"schema\": \"%s/", kind->schema);
+}
+
+/* Where the numbers are. */
+static int seal_open(const struct sealed_kind *kind, const char *name, const void *data, size_t n,
+		     struct blob *numbers, struct err *err)
+{
+	AUTO_FREE char *magic = magic_of(kind);
+	size_t start = strlen(magic);
+	const char *bytes = data, *end = memchr(bytes, '\n', n);
+	unsigned long version = 0;
+	struct blob tail;
+
+	if (n < start || memcmp(bytes, magic, start) != 0)
+		return err_set(err, EBADMSG, "%s is no %s", name, kind->what);
+	for (size_t i = start; i < n && bytes[i] >= '0' && bytes[i] <= '9' && version < 1000000;
+	     i++)
+		version = 10 * version + (unsigned long)(bytes[i] - '0');
+	if (version > kind->version)
+		return err_set(err, EPROTONOSUPPORT,
+			       "%s was made by a later version of Sluice (model version %lu, this "
+			       "one reads %u): update Sluice, or %s",
+			       name, version, kind->version, kind->again);
+	blob_init(&tail, n < CHECKSUM_BYTES ? bytes : bytes + n - CHECKSUM_BYTES,
+		  n < CHECKSUM_BYTES ? 0 : CHECKSUM_BYTES);
+	if (!end || version < 1 || blob_take_u64(&tail) != XXH64(bytes, n - CHECKSUM_BYTES, 0))
+		return err_set(err, EBADMSG,
+			       "%s is damaged or incomplete (its checksum is wrong): copy it "
+			       "again, or %s",
+			       name, kind->again);
+	/* The end of the line may be in the checksum. */
+	if ((size_t)(end + 1 - bytes) + CHECKSUM_BYTES > n)
+		return err_set(err, EBADMSG, "%s is damaged: %s", name, kind->again);
+	blob_init(numbers, end + 1, n - CHECKSUM_BYTES - (size_t)(end + 1 - bytes));
+	return 0;
+}
+
+int sealed_parse(const struct sealed_kind *kind, const char *name, const void *bytes, size_t n,
+		 void *made, struct err *err)
+{
+	AUTO_FREE void *draft = xcalloc(1, kind->bytes);
+	struct err inner = { 0 };
+	struct blob numbers;
+	int r = seal_open(kind, name, bytes, n, &numbers, err);
+
+	if (r < 0)
+		return r;
+	r = kind->take(draft, &numbers, &inner);
+	if (r >= 0 && (!blob_ok(&numbers) || numbers.at != numbers.end))
+		r = err_set(&inner, EBADMSG, "its parts do not fit");
+	if (r < 0) {
+		kind->release(draft);
+		return err_set(err, -r, "%s cannot be used (%s): %s", name,
+			       inner.code ? inner.text : "it is damaged", kind->again);
+	}
+	memcpy(made, draft, kind->bytes);
+	return 0;
+}
+
+/* ---- files ---- */
+
+bool sealed_probe(const struct sealed_kind *kind, const char *path)
+{
+	AUTO_FREE char *magic = magic_of(kind);
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_FREE char *start = xcalloc(1, strlen(magic));
+
+	return fd >= 0 && read(fd, start, strlen(magic)) == (ssize_t)strlen(magic) &&
+	       memcmp(start, magic, strlen(magic)) == 0;
+}
+
+static int bytes_write(int fd, const char *bytes, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, bytes, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		bytes += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int draft_write(const char *draft, const struct buf *buf)
+{
+	int fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int r = fd < 0 ? -errno : bytes_write(fd, buf->data, buf->len);
+
+	if (fd >= 0 && close(fd) != 0 && r >= 0)
+		r = -errno;
+	return r;
+}
+
+int sealed_write(const struct buf *buf, const char *path, struct err *err)
+{
+	AUTO_FREE char *draft = xprintf("%s.new-%d", path, (int)getpid());
+	int r = draft_write(draft, buf);
+
+	if (r >= 0 && rename(draft, path) != 0)
+		r = -errno;
+	if (r < 0) {
+		if (r != -EEXIST)
+			unlink(draft);
+		return err_set(err, -r, "%s: %s", path, strerror(-r));
+	}
+	return 0;
+}
+
+int sealed_read(struct buf *buf, const struct sealed_kind *kind, const char *path, struct err *err)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	while (n > 0) {
+		buf_reserve(buf, 1 << 16);
+		n = read(fd, buf->data + buf->len, buf->cap - buf->len - 1);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			buf->len += (size_t)n;
+		if (buf->len > FILE_BYTES_MAX)
+			return err_set(err, EFBIG, "%s is no %s: it is too large", path,
+				       kind->what);
+	}
+	if (n < 0)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+int sealed_load(const struct sealed_kind *kind, const char *path, void *made, struct err *err)
+{
+	AUTO_BUF struct buf buf = { 0 };
+	int r = sealed_read(&buf, kind, path, err);
+
+	return r < 0 ? r : sealed_parse(kind, path, buf_text(&buf), buf.len, made, err);
+}

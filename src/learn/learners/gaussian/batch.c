@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A Gaussian process at many points at once: what a search asks between two measurements. Points go
+ * through in tiles, so that a tile's values of the kernel stay in the cache while the root is
+ * applied to them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/learners/gaussian/gaussian.h"
+#include "learn/learners/gaussian/gaussian_internal.h"
+
+enum { TILE = 64, BLOCK = 8 };
+
+/* values[p][at .. at + BLOCK) becomes the solution of root * solution = values. */
+static void block_solve(const struct gaussian *gaussian, double (*values)[TILE], size_t at)
+{
+	for (size_t p = 0; p < gaussian->points; p++) {
+		const double *line = gaussian->root + p * gaussian->cap;
+		double sum[BLOCK] = { 0 };
+
+		for (size_t q = 0; q < p; q++)
+			for (size_t i = 0; i < BLOCK; i++)
+				sum[i] += line[q] * values[q][at + i];
+		for (size_t i = 0; i < BLOCK; i++)
+			values[p][at + i] = (values[p][at + i] - sum[i]) / line[p];
+	}
+}
+
+/* In place of the kernel's values: what is known about each place, as a variance. */
+static void tile_known(const struct gaussian *gaussian, double (*values)[TILE], double *known)
+{
+	memset(known, 0, TILE * sizeof(*known));
+	for (size_t at = 0; at < TILE; at += BLOCK)
+		block_solve(gaussian, values, at);
+	for (size_t p = 0; p < gaussian->points; p++)
+		for (size_t i = 0; i < TILE; i++)
+			known[i] += values[p][i] * values[p][i];
+}
+
+static double self_at(const struct covariance *covariance, const struct covariance_points *points,
+		      size_t at, double *row)
+{
+	if (!covariance->linear)
+		return covariance->signal;
+	for (size_t i = 0; i < covariance->width; i++)
+		row[i] = points->x[i * points->stride + at];
+	return covariance_self(covariance, row);
+}
+
+/* The kernel between the points and every point that was learnt, and the mean that follows. */
+static void tile_start(const struct gaussian *gaussian, const struct covariance *covariance,
+		       const struct covariance_points *points, double (*values)[TILE], double *row,
+		       double *mean)
+{
+	memset(mean, 0, TILE * sizeof(*mean));
+	for (size_t p = 0; p < gaussian->points; p++) {
+		parts_get(gaussian, p, row);
+		covariance_values(covariance, points, row, values[p]);
+		memset(values[p] + points->count, 0, (TILE - points->count) * sizeof(double));
+		for (size_t i = 0; i < TILE; i++)
+			mean[i] += gaussian->weights[p] * values[p][i];
+	}
+}
+
+void gaussian_predict_points(const struct gaussian *gaussian,
+			     const struct covariance_points *points, double *mean,
+			     double *deviation)
+{
+	struct covariance covariance = parts_covariance(gaussian);
+	AUTO_FREE double(*values)[TILE] = xmalloc(gaussian->points * sizeof(*values));
+	AUTO_FREE double *row = xmalloc((gaussian->width + 1) * sizeof(*row));
+	double means[TILE], known[TILE];
+
+	for (size_t at = 0; at < points->count; at += TILE) {
+		struct covariance_points some = { points->x + at, points->stride,
+						  points->count - at };
+
+		some.count = some.count < TILE ? some.count : TILE;
+		tile_start(gaussian, &covariance, &some, values, row, means);
+		for (size_t i = 0; i < some.count; i++)
+			mean[at + i] = gaussian->centre + gaussian->scale * means[i];
+		if (!deviation)
+			continue;
+		tile_known(gaussian, values, known);
+		for (size_t i = 0; i < some.count; i++) {
+			double rest = self_at(&covariance, &some, i, row) - known[i];
+
+			deviation[at + i] = rest > 0 ? gaussian->scale * sqrt(rest) : 0;
+		}
+	}
+}

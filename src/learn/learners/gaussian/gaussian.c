@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rasmussen and Williams (2006), chapters 2 and 5; repeats as Binois, Gramacy and Ludkovski (2018).
+ *
+ * The matrix is kept as rows of a lower triangle, which LAPACK reads as columns of an upper one.
+ * How hyper-parameters are found is gaussian_fit.c's.
+ */
+#include "learn/learners/gaussian/gaussian.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/maths/library.h"
+#include "learn/maths/random.h"
+#include "learn/learners/gaussian/gaussian_internal.h"
+#include "learn/learners/gaussian/repeats.h"
+
+static const double jitter_most = 1e-2;
+static const double log_2pi = 1.8378770664093454836;
+
+void gaussian_release(struct gaussian *gaussian)
+{
+	free(gaussian->category);
+	free(gaussian->hyper.scales);
+	free(gaussian->x);
+	free(gaussian->repeats);
+	free(gaussian->target);
+	free(gaussian->within);
+	free(gaussian->root);
+	free(gaussian->weights);
+	*gaussian = (struct gaussian){ 0 };
+}
+
+void gaussian_room(struct gaussian *gaussian, size_t width, size_t cap)
+{
+	gaussian->width = width;
+	gaussian->cap = cap;
+	gaussian->category = xcalloc(width, sizeof(bool));
+	gaussian->hyper.scales = xcalloc(width, sizeof(double));
+	gaussian->x = xcalloc(width * cap, sizeof(double));
+	gaussian->repeats = xcalloc(cap, sizeof(double));
+	gaussian->target = xcalloc(cap, sizeof(double));
+	gaussian->within = xcalloc(cap, sizeof(double));
+	gaussian->weights = xcalloc(cap, sizeof(double));
+}
+
+void parts_get(const struct gaussian *gaussian, size_t p, double *row)
+{
+	for (size_t i = 0; i < gaussian->width; i++)
+		row[i] = gaussian->x[i * gaussian->cap + p];
+}
+
+void parts_put(struct gaussian *gaussian, size_t p, const double *row)
+{
+	for (size_t i = 0; i < gaussian->width; i++)
+		gaussian->x[i * gaussian->cap + p] = row[i];
+}
+
+struct covariance parts_covariance(const struct gaussian *gaussian)
+{
+	return (struct covariance){ .family = gaussian->family,
+				    .linear = gaussian->linear,
+				    .width = gaussian->width,
+				    .category = gaussian->category,
+				    .signal = gaussian->hyper.signal,
+				    .slope = gaussian->hyper.slope,
+				    .scales = gaussian->hyper.scales };
+}
+
+struct covariance_points parts_points(const struct gaussian *gaussian, size_t count)
+{
+	return (struct covariance_points){ gaussian->x, gaussian->cap, count };
+}
+
+/* ---- points from rows ---- */
+
+static int size_compare(const void *a, const void *b)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A reservoir: holds no more than it yields. */
+size_t *parts_choose(size_t count, size_t *limit, uint64_t seed, uint64_t stream)
+{
+	size_t *chosen;
+	struct random random;
+
+	if (*limit > count)
+		*limit = count;
+	chosen = xmalloc(*limit * sizeof(*chosen));
+	random_stream(&random, seed, stream);
+	for (size_t i = 0; i < count; i++) {
+		size_t place = i < *limit ? i : random_below(&random, i + 1);
+
+		if (place < *limit)
+			chosen[place] = i;
+	}
+	qsort(chosen, *limit, sizeof(*chosen), size_compare);
+	return chosen;
+}
+
+/* Measurements of a point, row and the rows that repeat it, join those that it has. */
+static void point_join(struct gaussian *gaussian, size_t p, const struct repeats *repeats,
+		       uint32_t row, const double *y)
+{
+	double count = 0, mean = 0, within = 0, old = gaussian->repeats[p], apart;
+
+	for (uint32_t r = row; r != REPEATS_END; r = repeats->next[r]) {
+		mean += (y[r] - gaussian->centre) / gaussian->scale;
+		count++;
+	}
+	mean /= count;
+	for (uint32_t r = row; r != REPEATS_END; r = repeats->next[r]) {
+		double off = (y[r] - gaussian->centre) / gaussian->scale - mean;
+
+		within += off * off;
+	}
+	apart = mean - gaussian->target[p];
+	gaussian->repeats[p] += count;
+	gaussian->target[p] += old > 0 ? apart * count / (old + count) : mean;
+	gaussian->within[p] += within + (old > 0 ? apart * apart * old * count / (old + count) : 0);
+	gaussian->rows += (size_t)count;
+}
+
+static void target_scale(struct gaussian *gaussian, const double *y, size_t rows)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < rows; i++)
+		sum += y[i];
+	gaussian->centre = sum / (double)rows;
+	for (size_t i = 0; i < rows; i++)
+		squares += (y[i] - gaussian->centre) * (y[i] - gaussian->centre);
+	gaussian->scale = squares > 0 ? sqrt(squares / (double)rows) : 1;
+}
+
+static void points_collect(struct gaussian *gaussian, const struct gaussian_plan *plan,
+			   const double *x, const double *y, size_t rows, size_t width)
+{
+	size_t limit = plan->limit ? plan->limit : 1000;
+	AUTO_FREE size_t *chosen = NULL;
+	struct repeats repeats;
+
+	repeats_init(&repeats, x, rows, width);
+	chosen = parts_choose(repeats.count, &limit, plan->seed, 0);
+	gaussian_room(gaussian, width, limit);
+	target_scale(gaussian, y, rows);
+	gaussian->points = limit;
+	for (size_t p = 0; p < limit; p++) {
+		uint32_t row = repeats.first[chosen[p]];
+
+		parts_put(gaussian, p, x + row * width);
+		point_join(gaussian, p, &repeats, row, y);
+	}
+	repeats_release(&repeats);
+}
+
+static bool has_two_values(const double *x, size_t count)
+{
+	double first = x[0], second = NAN;
+
+	for (size_t p = 1; p < count; p++) {
+		if (x[p] == first || x[p] == second)
+			continue;
+		if (!isnan(second))
+			return false;
+		second = x[p];
+	}
+	return !isnan(second);
+}
+
+static void kinds_find(struct gaussian *gaussian, const struct gaussian_plan *plan)
+{
+	for (size_t i = 0; i < gaussian->width; i++)
+		gaussian->category[i] =
+			plan->category
+				? plan->category[i]
+				: has_two_values(gaussian->x + i * gaussian->cap, gaussian->points);
+}
+
+/* ---- the matrix ---- */
+
+static void matrix_fill(struct gaussian *gaussian)
+{
+	struct covariance covariance = parts_covariance(gaussian);
+	AUTO_FREE double *row = xmalloc(gaussian->width * sizeof(*row));
+
+	for (size_t p = 0; p < gaussian->points; p++) {
+		struct covariance_points before = parts_points(gaussian, p);
+		double *line = gaussian->root + p * gaussian->cap;
+
+		parts_get(gaussian, p, row);
+		covariance_values(&covariance, &before, row, line);
+		line[p] = covariance_self(&covariance, row) +
+			  (gaussian->hyper.noise + gaussian->jitter) / gaussian->repeats[p];
+	}
+}
+
+/* The weights, and the likelihood of the root and the weights. */
+static void weights_solve(struct gaussian *gaussian, const struct lapack *lapack)
+{
+	int n = (int)gaussian->points, lda = (int)gaussian->cap, one = 1, info;
+	double noise = gaussian->hyper.noise + gaussian->jitter, sum = 0;
+
+	memcpy(gaussian->weights, gaussian->target, gaussian->points * sizeof(double));
+	lapack->dpotrs("U", &n, &one, gaussian->root, &lda, gaussian->weights, &n, &info);
+	for (size_t p = 0; p < gaussian->points; p++) {
+		double repeats = gaussian->repeats[p];
+
+		sum += gaussian->target[p] * gaussian->weights[p] / 2;
+		sum += log(gaussian->root[p * gaussian->cap + p]) + log_2pi / 2;
+		/* What repeats of a point tell about the noise. */
+		sum += (repeats - 1) * (log_2pi + log(noise)) / 2 + log(repeats) / 2 +
+		       gaussian->within[p] / noise / 2;
+	}
+	gaussian->likelihood = -sum;
+}
+
+/* Once, with the jitter as it is. */
+int parts_root(struct gaussian *gaussian, const struct lapack *lapack)
+{
+	int n = (int)gaussian->points, lda = (int)gaussian->cap, info;
+
+	if (!gaussian->root)
+		gaussian->root = xmalloc(gaussian->cap * gaussian->cap * sizeof(double));
+	matrix_fill(gaussian);
+	lapack->dpotrf("U", &n, gaussian->root, &lda, &info);
+	if (info)
+		return -EDOM;
+	weights_solve(gaussian, lapack);
+	return isfinite(gaussian->likelihood) ? 0 : -EDOM;
+}
+
+int gaussian_root(struct gaussian *gaussian, struct err *err)
+{
+	const struct lapack *lapack = library_lapack(err);
+	double start = gaussian->jitter >= GAUSSIAN_JITTER ? gaussian->jitter : GAUSSIAN_JITTER;
+
+	if (!lapack)
+		return -ENOENT;
+	for (gaussian->jitter = start; gaussian->jitter <= jitter_most; gaussian->jitter *= 10) {
+		if (parts_root(gaussian, lapack) == 0)
+			return 0;
+	}
+	return err_set(err, EDOM,
+		       "gaussian: no root of a matrix of %zu points: inputs or target "
+		       "are out of range: centre and scale them",
+		       gaussian->points);
+}
+
+static void hyper_start(struct gaussian *gaussian, const struct gaussian_hyper *start)
+{
+	double *scales = gaussian->hyper.scales;
+
+	gaussian->hyper = (struct gaussian_hyper){ 1, 0.1, 0.1, scales };
+	if (start->scales) {
+		gaussian->hyper = *start;
+		gaussian->hyper.scales = scales;
+	}
+	for (size_t i = 0; i < gaussian->width; i++)
+		scales[i] = start->scales ? start->scales[i] : 1;
+}
+
+int gaussian_init(struct gaussian *gaussian, const struct gaussian_plan *plan, const double *x,
+		  const double *y, size_t rows, size_t width, struct err *err)
+{
+	struct gaussian made = { .family = plan->family, .linear = plan->linear };
+	int r;
+
+	if (!rows || !width)
+		return err_set(err, ENODATA, "gaussian: there are no rows to learn from");
+	if (rows >= REPEATS_END)
+		return err_set(err, E2BIG, "gaussian: %zu rows are too many", rows);
+	points_collect(&made, plan, x, y, rows, width);
+	kinds_find(&made, plan);
+	hyper_start(&made, &plan->start);
+	if (plan->fixed)
+		r = gaussian_root(&made, err);
+	else
+		r = gaussian_tune(&made, plan, err);
+	if (r < 0) {
+		gaussian_release(&made);
+		return r;
+	}
+	*gaussian = made;
+	return 0;
+}
+
+/* ---- use ---- */
+
+typedef double vector __attribute__((vector_size(16), aligned(8), may_alias));
+
+static double inner(const double *a, const double *b, size_t count)
+{
+	vector sum[4] = { 0 };
+	double total = 0;
+	size_t i = 0;
+
+	for (; i + 8 <= count; i += 8) {
+		for (size_t k = 0; k < 4; k++)
+			sum[k] +=
+				*(const vector *)(a + i + 2 * k) * *(const vector *)(b + i + 2 * k);
+	}
+	for (; i < count; i++)
+		total += a[i] * b[i];
+	sum[0] += sum[1] + (sum[2] + sum[3]);
+	return total + (sum[0][0] + sum[0][1]);
+}
+
+/* In place: values becomes the solution of root * solution = values. Returns its square. */
+static double root_solve(const struct gaussian *gaussian, double *values)
+{
+	double square = 0;
+
+	for (size_t p = 0; p < gaussian->points; p++) {
+		const double *line = gaussian->root + p * gaussian->cap;
+
+		values[p] = (values[p] - inner(line, values, p)) / line[p];
+		square += values[p] * values[p];
+	}
+	return square;
+}
+
+/* Bounds the stack; a multiple of what covariance_values() takes at a time. */
+enum { PREDICT_TILE = 256 };
+
+static double mean_at(const struct gaussian *gaussian, const struct covariance *covariance,
+		      const double *row)
+{
+	double values[PREDICT_TILE], sum = 0;
+
+	for (size_t at = 0; at < gaussian->points; at += PREDICT_TILE) {
+		struct covariance_points some = parts_points(gaussian, gaussian->points - at);
+
+		some.x += at;
+		if (some.count > PREDICT_TILE)
+			some.count = PREDICT_TILE;
+		covariance_values(covariance, &some, row, values);
+		sum += inner(values, gaussian->weights + at, some.count);
+	}
+	return sum;
+}
+
+void gaussian_predict(const struct gaussian *gaussian, const double *row, double *mean,
+		      double *deviation, bool noisy)
+{
+	struct covariance covariance = parts_covariance(gaussian);
+	struct covariance_points all;
+	AUTO_FREE double *values = NULL;
+	double variance;
+
+	*mean = gaussian->centre + gaussian->scale * mean_at(gaussian, &covariance, row);
+	if (!deviation)
+		return;
+	values = xmalloc(gaussian->points * sizeof(*values));
+	all = parts_points(gaussian, gaussian->points);
+	covariance_values(&covariance, &all, row, values);
+	variance = covariance_self(&covariance, row) - root_solve(gaussian, values);
+	if (!(variance > 0))
+		variance = 0; /* rounding, at a point that is known well */
+	if (noisy)
+		variance += gaussian->hyper.noise;
+	*deviation = gaussian->scale * sqrt(variance);
+}
+
+static double *column_grow(double *column, size_t count, size_t cap)
+{
+	double *grown = xcalloc(cap, sizeof(*grown));
+
+	memcpy(grown, column, count * sizeof(*grown));
+	free(column);
+	return grown;
+}
+
+static void room_grow(struct gaussian *gaussian)
+{
+	size_t old = gaussian->cap, n = gaussian->points, cap = old + old / 4 + 16;
+	double *x = xcalloc(gaussian->width * cap, sizeof(*x));
+	double *root = xmalloc(cap * cap * sizeof(*root));
+
+	for (size_t i = 0; i < gaussian->width; i++)
+		memcpy(x + i * cap, gaussian->x + i * old, n * sizeof(*x));
+	for (size_t p = 0; p < n; p++)
+		memcpy(root + p * cap, gaussian->root + p * old, (p + 1) * sizeof(*root));
+	free(gaussian->x);
+	free(gaussian->root);
+	gaussian->x = x;
+	gaussian->root = root;
+	gaussian->repeats = column_grow(gaussian->repeats, n, cap);
+	gaussian->target = column_grow(gaussian->target, n, cap);
+	gaussian->within = column_grow(gaussian->within, n, cap);
+	gaussian->weights = column_grow(gaussian->weights, n, cap);
+	gaussian->cap = cap;
+}
+
+/*
+ * The root of a larger matrix is the old one and one more line. A repeat is a point of its own
+ * here: that is as exact, and cheaper than to change an old line.
+ */
+int gaussian_add(struct gaussian *gaussian, const double *row, double y, struct err *err)
+{
+	const struct lapack *lapack = library_lapack(err);
+	struct covariance covariance = parts_covariance(gaussian);
+	size_t p = gaussian->points;
+	struct covariance_points before;
+	double *line, rest;
+
+	if (!lapack)
+		return -ENOENT;
+	if (p == gaussian->cap)
+		room_grow(gaussian);
+	before = parts_points(gaussian, p);
+	line = gaussian->root + p * gaussian->cap;
+	covariance_values(&covariance, &before, row, line);
+	rest = covariance_self(&covariance, row) + gaussian->hyper.noise + gaussian->jitter;
+	rest -= root_solve(gaussian, line);
+	if (!(rest > 0) || !isfinite(rest) || !isfinite(y))
+		return err_set(err, EDOM,
+			       "gaussian: the new point is out of range or adds nothing "
+			       "to those that are known");
+	line[p] = sqrt(rest);
+	parts_put(gaussian, p, row);
+	gaussian->repeats[p] = 1;
+	gaussian->target[p] = (y - gaussian->centre) / gaussian->scale;
+	gaussian->within[p] = 0;
+	gaussian->points++;
+	gaussian->rows++;
+	weights_solve(gaussian, lapack);
+	return 0;
+}
+
+/* The number of the point at a place; points where there is none. */
+static size_t point_find(const struct gaussian *gaussian, const double *row)
+{
+	for (size_t p = 0; p < gaussian->points; p++) {
+		size_t i = 0;
+
+		while (i < gaussian->width && gaussian->x[i * gaussian->cap + p] == row[i])
+			i++;
+		if (i == gaussian->width)
+			return p;
+	}
+	return gaussian->points;
+}
+
+/* The same process with `points` places, the newest old points in the first of them. */
+static void extended_init(struct gaussian *made, const struct gaussian *old, size_t points,
+			  size_t drop)
+{
+	size_t kept = drop < old->points ? old->points - drop : 0;
+
+	*made = *old;
+	made->root = NULL;
+	made->jitter = 0;
+	gaussian_room(made, old->width, points);
+	made->points = points;
+	memcpy(made->category, old->category, old->width * sizeof(bool));
+	memcpy(made->hyper.scales, old->hyper.scales, old->width * sizeof(double));
+	for (size_t i = 0; i < old->width; i++)
+		memcpy(made->x + i * points, old->x + i * old->cap + old->points - kept,
+		       kept * sizeof(double));
+	memcpy(made->repeats, old->repeats + old->points - kept, kept * sizeof(double));
+	memcpy(made->target, old->target + old->points - kept, kept * sizeof(double));
+	memcpy(made->within, old->within + old->points - kept, kept * sizeof(double));
+}
+
+int gaussian_extend(struct gaussian *gaussian, const double *x, const double *y, size_t rows,
+		    size_t limit, struct err *err)
+{
+	size_t width = gaussian->width, total = gaussian->points, drop;
+	AUTO_FREE size_t *places = NULL;
+	struct gaussian made;
+	struct repeats repeats;
+	int r;
+
+	if (rows >= REPEATS_END)
+		return err_set(err, E2BIG, "gaussian: %zu rows are too many", rows);
+	repeats_init(&repeats, x, rows, width);
+	places = xmalloc((repeats.count + 1) * sizeof(*places));
+	for (size_t g = 0; g < repeats.count; g++) {
+		places[g] = point_find(gaussian, x + repeats.first[g] * width);
+		if (places[g] == gaussian->points)
+			places[g] = total++;
+	}
+	drop = total > limit ? total - limit : 0;
+	extended_init(&made, gaussian, total - drop, drop);
+	for (size_t g = 0; g < repeats.count; g++) {
+		if (places[g] < drop)
+			continue;
+		parts_put(&made, places[g] - drop, x + repeats.first[g] * width);
+		point_join(&made, places[g] - drop, &repeats, repeats.first[g], y);
+	}
+	repeats_release(&repeats);
+	made.rows = 0;
+	for (size_t p = 0; p < made.points; p++)
+		made.rows += (size_t)made.repeats[p];
+	r = gaussian_root(&made, err);
+	gaussian_release(r < 0 ? &made : gaussian);
+	if (r >= 0)
+		*gaussian = made;
+	return r;
+}

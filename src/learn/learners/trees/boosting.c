@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Gradient boosting (Friedman 2001): small trees, each of which is grown on what those before it
+ * left over. Numbers, two classes (one tree per round) and more (one per class and round), with the
+ * rules of scikit-learn. A tree keeps its leaf values times the rate.
+ *
+ * Rows are sorted by every input once for all trees.
+ */
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/file/blob.h"
+#include "learn/maths/random.h"
+#include "learn/learners/trees/trees.h"
+
+extern const struct learner_ops learner_boosting;
+
+enum loss { LOSS_SQUARED, LOSS_ABSOLUTE, LOSS_HUBER };
+
+struct boosting {
+	struct trees trees;		   /* columns x rounds */
+	size_t columns, rounds;		   /* columns: a tree per round for each */
+	double start[LEARNER_CLASSES_MAX]; /* per column, before the first round */
+	double settings[LEARNER_SETTINGS_MAX];
+	uint64_t rows; /* of the first fit */
+};
+
+/* A fit on the way. */
+struct fitting {
+	const struct samples *samples;
+	enum loss loss;
+	double rate, bag, huber;
+	double *raw;	/* columns x rows: the sum of trees so far */
+	double *norm;	/* more than two classes: log of the sum of exp(raw), when a round began */
+	double *pull;	/* what is left over for the next tree */
+	double *sorted; /* scratch of the losses that need order */
+	double reach;	/* HUBER: beyond it an error counts by its size, not its square */
+	uint16_t *in;	/* rows of this round; NULL: all */
+	struct random random;
+	struct growth *growth;
+	double *gain;
+};
+
+static void boosting_free(void *model)
+{
+	struct boosting *boosting = model;
+
+	if (boosting)
+		trees_release(&boosting->trees);
+	free(boosting);
+}
+
+static double logistic(double x)
+{
+	return 1 / (1 + exp(-x));
+}
+
+static size_t columns_of(size_t classes)
+{
+	return classes > 2 ? classes : 1;
+}
+
+/* Number `rank` by size; reorders values. */
+static double values_pick(double *values, size_t count, size_t rank)
+{
+	size_t low = 0, high = count - 1;
+
+	while (low < high) {
+		double pivot = values[low + (high - low) / 2];
+		size_t i = low, j = high;
+
+		for (;;) {
+			while (values[i] < pivot)
+				i++;
+			while (values[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			double kept = values[i];
+
+			values[i++] = values[j];
+			values[j--] = kept;
+		}
+		if (rank <= j)
+			high = j;
+		else
+			low = j + 1;
+	}
+	return values[rank];
+}
+
+/* The least value that at least this share of all does not exceed. */
+static double values_quantile(double *values, size_t count, double share)
+{
+	double rank = ceil(share * (double)count) - 1;
+
+	return values_pick(values, count, rank < 0 ? 0 : (size_t)rank);
+}
+
+static double median_of(const double *values, size_t count)
+{
+	AUTO_FREE double *copy = xmalloc(count * sizeof(*copy));
+	double upper;
+
+	memcpy(copy, values, count * sizeof(*copy));
+	upper = values_pick(copy, count, count / 2);
+	return count % 2 ? upper : (upper + values_pick(copy, count, count / 2 - 1)) / 2;
+}
+
+/* The best constant, as log-odds for classes; a class that nobody has seen is very unlikely. */
+static void start_set(struct boosting *boosting, const struct samples *samples, enum loss loss)
+{
+	double counts[LEARNER_CLASSES_MAX] = { 0 }, sum = 0;
+
+	if (!samples->classes && loss != LOSS_SQUARED) {
+		boosting->start[0] = median_of(samples->y, samples->rows);
+		return;
+	}
+	for (size_t i = 0; i < samples->rows; i++) {
+		sum += samples->y[i];
+		if (samples->classes)
+			counts[(size_t)samples->y[i]]++;
+	}
+	if (!samples->classes) {
+		boosting->start[0] = sum / (double)samples->rows;
+		return;
+	}
+	for (size_t c = 0; c < samples->classes; c++) {
+		double share = counts[c] / (double)samples->rows;
+
+		share = fmin(fmax(share, FLT_EPSILON), 1 - FLT_EPSILON);
+		if (samples->classes > 2)
+			boosting->start[c] = log(share);
+		else if (c == 1)
+			boosting->start[0] = log(share / (1 - share));
+	}
+}
+
+static void norms_set(struct fitting *fit)
+{
+	size_t rows = fit->samples->rows;
+
+	for (size_t i = 0; i < rows; i++) {
+		double most = fit->raw[i], sum;
+
+		for (size_t c = 1; c < fit->samples->classes; c++)
+			most = fmax(most, fit->raw[c * rows + i]);
+		sum = exp(fit->raw[i] - most);
+		for (size_t c = 1; c < fit->samples->classes; c++)
+			sum += exp(fit->raw[c * rows + i] - most);
+		fit->norm[i] = most + log(sum);
+	}
+}
+
+static void pull_classes(struct fitting *fit, size_t column)
+{
+	size_t rows = fit->samples->rows;
+	const double *y = fit->samples->y, *raw = fit->raw + column * rows;
+
+	if (!fit->norm) {
+		for (size_t i = 0; i < rows; i++)
+			fit->pull[i] = y[i] - logistic(raw[i]);
+		return;
+	}
+	for (size_t i = 0; i < rows; i++)
+		fit->pull[i] = (y[i] == (double)column) - exp(raw[i] - fit->norm[i]);
+}
+
+static void pull_huber(struct fitting *fit)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < fit->samples->rows; i++) {
+		if (!fit->in || fit->in[i])
+			fit->sorted[count++] = fabs(fit->samples->y[i] - fit->raw[i]);
+	}
+	fit->reach = values_quantile(fit->sorted, count, fit->huber);
+	for (size_t i = 0; i < fit->samples->rows; i++) {
+		double left = fit->samples->y[i] - fit->raw[i];
+
+		fit->pull[i] = fabs(left) <= fit->reach ? left : copysign(fit->reach, left);
+	}
+}
+
+/* What a tree shall learn: the slope of the loss, downwards. */
+static void pull_set(struct fitting *fit, size_t column)
+{
+	const double *y = fit->samples->y;
+
+	if (fit->samples->classes) {
+		pull_classes(fit, column);
+		return;
+	}
+	if (fit->loss == LOSS_HUBER) {
+		pull_huber(fit);
+		return;
+	}
+	for (size_t i = 0; i < fit->samples->rows; i++) {
+		double left = y[i] - fit->raw[i];
+
+		fit->pull[i] = fit->loss == LOSS_SQUARED ? left : left > 0 ? 1 : -1;
+	}
+}
+
+/* One step of Newton's method from the sums of slope and bend. */
+static double leaf_classes(const struct fitting *fit, const uint32_t *rows, size_t count,
+			   size_t column)
+{
+	double classes = (double)fit->samples->classes, slope = 0, bend = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t row = rows[i];
+		double pull = fit->pull[row], y = fit->samples->y[row];
+		double chance = (classes > 2 ? y == (double)column : y) - pull;
+
+		slope += pull;
+		bend += chance * (1 - chance);
+	}
+	if (fabs(bend) < 1e-150)
+		return 0;
+	return classes > 2 ? slope * (classes - 1) / classes / bend : slope / bend;
+}
+
+/* The median of what is left over, and for HUBER the mean of what is within reach of it. */
+static double leaf_ordered(const struct fitting *fit, const uint32_t *rows, size_t count)
+{
+	double median, sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t row = rows[i];
+
+		fit->sorted[i] = fit->samples->y[row] - fit->raw[row];
+	}
+	median = values_quantile(fit->sorted, count, 0.5);
+	if (fit->loss == LOSS_ABSOLUTE)
+		return median;
+	for (size_t i = 0; i < count; i++) {
+		double off = fit->sorted[i] - median;
+
+		sum += copysign(fmin(fabs(off), fit->reach), off);
+	}
+	return median + sum / (double)count;
+}
+
+/* Sets the values of the leaves and moves the rows that are in them. */
+static void leaves_set(struct fitting *fit, struct wood *wood, size_t column)
+{
+	double *raw = fit->raw + column * fit->samples->rows;
+	size_t count;
+	const struct growth_leaf *leaves = growth_leaves(fit->growth, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		size_t size;
+		const uint32_t *rows = growth_rows(fit->growth, &leaves[i], &size);
+		double *value = &wood->values[leaves[i].node];
+
+		if (fit->samples->classes)
+			*value = leaf_classes(fit, rows, size, column);
+		else if (fit->loss != LOSS_SQUARED)
+			*value = leaf_ordered(fit, rows, size);
+		*value *= fit->rate;
+		for (size_t j = 0; j < size; j++)
+			raw[rows[j]] += *value;
+	}
+}
+
+static void outside_move(struct fitting *fit, const struct wood *wood, size_t column)
+{
+	const struct samples *samples = fit->samples;
+
+	for (size_t i = 0; i < samples->rows; i++) {
+		if (!fit->in[i])
+			fit->raw[column * samples->rows + i] +=
+				wood->values[wood_leaf(wood, samples->x + i * samples->width)];
+	}
+}
+
+/* So many rows of all, each set of them equally likely. */
+static void bag_draw(struct fitting *fit)
+{
+	size_t left = fit->samples->rows;
+	size_t wanted = (size_t)fmax(floor(fit->bag * (double)left), 1);
+
+	for (; left; left--) {
+		bool take = random_below(&fit->random, left) < wanted;
+
+		fit->in[left - 1] = take;
+		wanted -= take;
+	}
+}
+
+static void round_grow(struct fitting *fit, struct wood *const *woods, size_t columns)
+{
+	if (fit->in)
+		bag_draw(fit);
+	if (fit->norm)
+		norms_set(fit);
+	for (size_t column = 0; column < columns; column++) {
+		pull_set(fit, column);
+		growth_grow(fit->growth, fit->pull, fit->in, &fit->random, woods[column],
+			    fit->gain);
+		leaves_set(fit, woods[column], column);
+		if (fit->in)
+			outside_move(fit, woods[column], column);
+	}
+}
+
+static void fitting_init(struct fitting *fit, const struct boosting *boosting,
+			 const struct samples *samples)
+{
+	const double *settings = boosting->settings;
+	size_t rows = samples->rows;
+
+	*fit = (struct fitting){
+		.samples = samples,
+		.loss = (enum loss)learner_value(&learner_boosting, settings, "loss"),
+		.rate = learner_value(&learner_boosting, settings, "rate"),
+		.bag = learner_value(&learner_boosting, settings, "sample"),
+		.huber = learner_value(&learner_boosting, settings, "huber"),
+		.raw = xmalloc(boosting->columns * rows * sizeof(double)),
+		.pull = xmalloc(rows * sizeof(double)),
+		.gain = xcalloc(samples->width, sizeof(double)),
+	};
+	if (boosting->columns > 1)
+		fit->norm = xmalloc(rows * sizeof(double));
+	if (!samples->classes && fit->loss != LOSS_SQUARED)
+		fit->sorted = xmalloc(rows * sizeof(double));
+	if (fit->bag < 1)
+		fit->in = xmalloc(rows * sizeof(uint16_t));
+}
+
+static void fitting_release(struct fitting *fit)
+{
+	free(fit->raw);
+	free(fit->norm);
+	free(fit->pull);
+	free(fit->sorted);
+	free(fit->in);
+	free(fit->gain);
+}
+
+/* Rounds from `first` on; the woods are there and empty. Earlier ones are in fit->raw already. */
+static void rounds_grow(struct boosting *boosting, struct fitting *fit, size_t first)
+{
+	struct growth_plan plan;
+	struct growth_ranks ranks;
+
+	trees_plan(&plan, &learner_boosting, boosting->settings, fit->samples);
+	plan.criterion = SPLIT_VARIANCE;
+	plan.classes = 0;
+	plan.leaves = true;
+	growth_ranks_init(&ranks, fit->samples, true, true);
+	fit->growth = growth_new(&ranks, &plan, false);
+	for (size_t round = first; round < boosting->rounds; round++) {
+		struct wood *woods[LEARNER_CLASSES_MAX];
+
+		for (size_t c = 0; c < boosting->columns; c++)
+			woods[c] = &boosting->trees.woods[c * boosting->rounds + round];
+		round_grow(fit, woods, boosting->columns);
+	}
+	growth_free(fit->growth);
+	growth_ranks_release(&ranks);
+}
+
+static int boosting_fit(void **model, const struct samples *samples, const double *settings,
+			const struct effort *effort, struct err *err)
+{
+	struct boosting *boosting = xcalloc(1, sizeof(*boosting));
+	struct fitting fit;
+
+	(void)err;
+	memcpy(boosting->settings, settings,
+	       learner_setting_count(&learner_boosting) * sizeof(*settings));
+	boosting->columns = columns_of(samples->classes);
+	boosting->rounds = (size_t)learner_value(&learner_boosting, settings, "trees");
+	boosting->rows = samples->rows;
+	trees_init(&boosting->trees, samples->width, samples->classes, 1,
+		   boosting->columns * boosting->rounds);
+	fitting_init(&fit, boosting, samples);
+	start_set(boosting, samples, fit.loss);
+	for (size_t i = 0; i < boosting->columns * samples->rows; i++)
+		fit.raw[i] = boosting->start[i / samples->rows];
+	random_stream(&fit.random, effort->seed, 0);
+	rounds_grow(boosting, &fit, 0);
+	memcpy(boosting->trees.share, fit.gain, samples->width * sizeof(double));
+	trees_share(boosting->trees.share, samples->width);
+	fitting_release(&fit);
+	*model = boosting;
+	return 0;
+}
+
+/* From sums to probabilities, in place; out has room for all classes. */
+static void raw_answer(size_t classes, double *out)
+{
+	double most, sum = 0;
+
+	if (classes == 2) {
+		out[1] = logistic(out[0]);
+		out[0] = 1 - out[1];
+		return;
+	}
+	most = out[learner_best(out, classes)];
+	for (size_t c = 0; c < classes; c++)
+		sum += out[c] = exp(out[c] - most);
+	for (size_t c = 0; c < classes; c++)
+		out[c] /= sum;
+}
+
+static void boosting_predict(const void *model, const double *row, double *out)
+{
+	const struct boosting *boosting = model;
+	const struct wood *woods = boosting->trees.woods;
+
+	for (size_t c = 0; c < boosting->columns; c++, woods += boosting->rounds) {
+		out[c] = boosting->start[c];
+		wood_sum(woods, boosting->rounds, 1, row, &out[c]);
+	}
+	if (boosting->trees.classes)
+		raw_answer(boosting->trees.classes, out);
+}
+
+static void boosting_importance(const void *model, double *share)
+{
+	const struct trees *trees = &((const struct boosting *)model)->trees;
+
+	memcpy(share, trees->share, trees->width * sizeof(*share));
+}
+
+/* Room for further rounds behind those of every column. */
+static void rounds_add(struct boosting *boosting, size_t more)
+{
+	struct trees *trees = &boosting->trees;
+	size_t rounds = boosting->rounds + more;
+	struct wood *woods = xcalloc(boosting->columns * rounds, sizeof(*woods));
+
+	for (size_t c = 0; c < boosting->columns; c++)
+		memcpy(woods + c * rounds, trees->woods + c * boosting->rounds,
+		       boosting->rounds * sizeof(*woods));
+	free(trees->woods);
+	trees->woods = woods;
+	trees->count = boosting->columns * rounds;
+	boosting->rounds = rounds;
+}
+
+/* Adds rounds on the new rows, in proportion to the rows of the first fit. */
+static int boosting_refresh(void *model, const struct samples *more, const struct effort *effort,
+			    struct err *err)
+{
+	struct boosting *boosting = model;
+	size_t before = boosting->rounds, columns = boosting->columns;
+	double first = learner_value(&learner_boosting, boosting->settings, "trees");
+	double part = fmin((double)more->rows / (double)boosting->rows, 1), kept, added;
+	size_t rounds = (size_t)fmax(round(part * first), 1);
+	struct fitting fit;
+
+	if (!more->rows)
+		return err_set(err, ENODATA, "there are no rows to learn from");
+	if ((double)(before + rounds) > 3 * first)
+		return err_set(err, ENOSPC,
+			       "%zu rounds were added already: fit it anew on recent rows",
+			       before - (size_t)first);
+	fitting_init(&fit, boosting, more);
+	for (size_t c = 0; c < columns; c++) {
+		double *raw = fit.raw + c * more->rows;
+
+		for (size_t i = 0; i < more->rows; i++)
+			raw[i] = boosting->start[c];
+		wood_sum_rows(boosting->trees.woods + c * before, before, 1, more->x, more->width,
+			      more->rows, raw);
+	}
+	rounds_add(boosting, rounds);
+	random_stream(&fit.random, effort->seed, before);
+	rounds_grow(boosting, &fit, before);
+	trees_share(fit.gain, more->width);
+	kept = (double)before / (double)boosting->rounds;
+	added = (double)rounds / (double)boosting->rounds;
+	for (size_t i = 0; i < more->width; i++)
+		boosting->trees.share[i] = kept * boosting->trees.share[i] + added * fit.gain[i];
+	trees_share(boosting->trees.share, more->width);
+	fitting_release(&fit);
+	return 0;
+}
+
+static void boosting_save(const void *model, struct buf *buf)
+{
+	const struct boosting *boosting = model;
+
+	trees_settings_save(&learner_boosting, boosting->settings, buf);
+	blob_put_u64(buf, boosting->rows);
+	blob_put_reals(buf, boosting->start, boosting->columns);
+	trees_save(&boosting->trees, buf);
+}
+
+static int boosting_load(void **model, struct blob *blob, size_t width, size_t classes,
+			 struct err *err)
+{
+	struct boosting *boosting = xcalloc(1, sizeof(*boosting));
+
+	boosting->columns = columns_of(classes);
+	trees_settings_load(&learner_boosting, boosting->settings, blob);
+	boosting->rows = blob_take_u64(blob);
+	blob_expect(blob, boosting->rows > 0);
+	blob_take_reals(blob, boosting->start, boosting->columns);
+	for (size_t c = 0; c < boosting->columns; c++)
+		blob_expect(blob, isfinite(boosting->start[c]));
+	trees_load(&boosting->trees, width, classes, 1, blob);
+	boosting->rounds = boosting->trees.count / boosting->columns;
+	blob_expect(blob, boosting->trees.count % boosting->columns == 0);
+	if (!blob_ok(blob)) {
+		boosting_free(boosting);
+		return err_set(err, EBADMSG, "its trees are damaged");
+	}
+	*model = boosting;
+	return 0;
+}
+
+/* Ranges of a search are those that caret's gbm and a random search draw from. */
+static const struct learner_setting boosting_settings[] = {
+	{ .name = "trees",
+	  .help = "rounds",
+	  .fallback = 100,
+	  .least = 1,
+	  .most = 100000,
+	  .low = 50,
+	  .high = 600,
+	  .whole = true,
+	  .logarithmic = true },
+	{ .name = "depth",
+	  .help = "levels of a tree below the root",
+	  .fallback = 3,
+	  .least = 1,
+	  .most = 1000,
+	  .low = 1,
+	  .high = 10,
+	  .whole = true },
+	{ .name = "rate",
+	  .help = "part of a tree's answer that is taken",
+	  .fallback = 0.1,
+	  .least = 1e-6,
+	  .most = 1,
+	  .low = 0.01,
+	  .high = 0.6,
+	  .logarithmic = true },
+	{ .name = "leaf",
+	  .help = "fewest rows of a leaf",
+	  .fallback = 1,
+	  .least = 1,
+	  .most = 1e9,
+	  .low = 1,
+	  .high = 25,
+	  .whole = true },
+	TREES_SPLIT,
+	{ .name = "sample",
+	  .help = "share of the rows that a round sees, drawn at random",
+	  .fallback = 1,
+	  .least = 0.01,
+	  .most = 1,
+	  .low = 0.5,
+	  .high = 1 },
+	{ .name = "features",
+	  .help = "share of the inputs looked at in a node, drawn at random",
+	  .fallback = 1,
+	  .least = 1e-6,
+	  .most = 1,
+	  .low = 0.3,
+	  .high = 1 },
+	{ .name = "loss",
+	  .help = "error of a number that is made small; classes: the logarithmic one",
+	  .words = "squared|absolute|huber",
+	  .most = 2,
+	  .high = 2,
+	  .whole = true },
+	{ .name = "huber",
+	  .help = "share of the errors that huber squares",
+	  .fallback = 0.9,
+	  .least = 0.01,
+	  .most = 1,
+	  .low = 0.9,
+	  .high = 0.9 },
+	{ 0 },
+};
+
+const struct learner_ops learner_boosting = {
+	.name = "boosting",
+	.help = "gradient boosting of small trees; a refresh adds rounds on the new rows, up to "
+		"three times the first; memory: 8 bytes more per row, 8 for a loss other than "
+		"squared, 10 where rows are drawn, 8 for each of more than two classes",
+	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,
+	.recipe = "",
+	.settings = boosting_settings,
+	.fit = boosting_fit,
+	.predict = boosting_predict,
+	.importance = boosting_importance,
+	.refresh = boosting_refresh,
+	.save = boosting_save,
+	.load = boosting_load,
+	.free = boosting_free,
+};

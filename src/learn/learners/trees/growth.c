@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Nodes wait on a stack. Both children of a node are numbered when it is cut, so they lie side by
+ * side; the left one is grown next, so a subtree is close together.
+ */
+#include "learn/learners/trees/growth.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/maths/random.h"
+#include "learn/learner.h"
+#include "learn/learners/trees/ranks.h"
+
+/* So many nodes are not held twice. */
+enum { NODES_MANY = 8192 };
+
+/* Up to so many ranks per row of a node, adding up by rank is quicker than sorting. */
+enum { BIN_LEVELS_PER_ROW = 2 };
+
+struct waiting {
+	uint32_t node, begin, count, rows, depth, list;
+};
+
+struct growth {
+	const struct growth_ranks *ranks;
+	const struct growth_plan *plan;
+	const struct samples *samples;
+	size_t answers;
+	bool in_order, wide;
+
+	size_t size;		/* how many cells there are */
+	struct cells_sums sums; /* where rows are merged; a cell is a row else */
+	/* In order. */
+	uint32_t *lists; /* as those of ranks, cells of the tree only */
+	bool lists_owned;
+	uint8_t *side; /* per cell: does it go left? */
+	/* By need. */
+	uint32_t *rows;		/* cells */
+	double *pull, *heft;	/* target and weight of the node's cells */
+	uint32_t *tally;	/* and how many rows they are, where rows are merged */
+	void *entries;		/* of an input, narrow or wide */
+	size_t room;		/* for so many rows */
+	struct split_bin *bins; /* NULL: this criterion cannot be added up */
+	/* Both. */
+	void *spare;	    /* right halves while a list is cut; by need for sorting, too */
+	uint32_t *features; /* shuffled as needed */
+	uint32_t *members;  /* rows of a leaf, where they do not lie side by side */
+
+	/* The tree at hand. */
+	const double *target;
+	const uint16_t *weights;
+	struct random *random;
+	uint64_t order; /* of inputs, where all are looked at */
+	double *gain;
+	double pure, weight_root; /* a node of less variance than pure is a leaf */
+	bool from_ranks;	  /* lists of the root are still those of ranks */
+	struct wood_node *nodes;
+	double *values;
+	size_t count, room_nodes, nodes_most;
+	struct waiting *stack;
+	size_t waiting, cap_stack;
+	struct growth_leaf *leaves;
+	size_t leaf_count, cap_leaves;
+};
+
+void growth_ranks_init(struct growth_ranks *ranks, const struct samples *samples, bool in_order,
+		       bool merge)
+{
+	size_t rows, width = samples->width, levels;
+	AUTO_FREE uint64_t *scratch = NULL;
+
+	*ranks = (struct growth_ranks){ .samples = samples, .cells.count = samples->rows };
+	if (merge)
+		cells_init(&ranks->cells, samples);
+	rows = ranks->cells.count;
+	in_order &= rows <= RANKS_MOST;
+	scratch = xmalloc(2 * rows * sizeof(*scratch));
+	if (in_order)
+		ranks->lists = xmalloc(rows * width * sizeof(*ranks->lists));
+	else
+		ranks->ranks = xmalloc(rows * width * sizeof(*ranks->ranks));
+	ranks->levels = xmalloc(width * sizeof(*ranks->levels));
+	for (size_t f = 0; f < width; f++) {
+		const uint64_t *keys = ranks_sort(samples, &ranks->cells, f, scratch, &levels);
+
+		ranks->levels[f] = (uint32_t)levels;
+		for (size_t i = 0; in_order && i < rows; i++)
+			ranks->lists[f * rows + i] = (uint32_t)(keys[i] >> 16 | (keys[i] & 0xffff));
+		for (size_t i = 0; !in_order && i < rows; i++)
+			ranks->ranks[f * rows + (uint32_t)keys[i]] = (uint16_t)(keys[i] >> 32);
+	}
+}
+
+void growth_ranks_release(struct growth_ranks *ranks)
+{
+	free(ranks->lists);
+	free(ranks->ranks);
+	free(ranks->levels);
+	cells_release(&ranks->cells);
+	*ranks = (struct growth_ranks){ 0 };
+}
+
+/* By need: room for the rows of a tree, which are fewer than all where rows are drawn. */
+static void room_make(struct growth *growth, size_t rows)
+{
+	size_t bytes = growth->wide ? sizeof(uint64_t) : sizeof(uint32_t);
+	bool weighted = growth->weights || growth->sums.sum;
+
+	if (rows <= growth->room && (!weighted || growth->heft))
+		return;
+	if (rows < growth->room)
+		rows = growth->room;
+	rows += rows / 64;
+	if (rows > growth->size)
+		rows = growth->size;
+	growth->room = rows;
+	if (growth->sums.sum)
+		growth->tally = xrealloc(growth->tally, rows, sizeof(*growth->tally));
+	growth->rows = xrealloc(growth->rows, rows, sizeof(*growth->rows));
+	growth->pull = xrealloc(growth->pull, rows, sizeof(*growth->pull));
+	if (weighted || growth->heft)
+		growth->heft = xrealloc(growth->heft, rows, sizeof(*growth->heft));
+	growth->entries = xrealloc(growth->entries, rows, bytes);
+	growth->spare = xrealloc(growth->spare, rows, bytes);
+}
+
+struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *plan, bool keep)
+{
+	struct growth *growth = xcalloc(1, sizeof(*growth));
+	size_t rows = ranks->cells.count, width = ranks->samples->width;
+
+	growth->ranks = ranks;
+	growth->size = rows;
+	if (ranks->cells.rows)
+		cells_sums_init(&growth->sums, rows);
+	growth->plan = plan;
+	growth->samples = ranks->samples;
+	growth->answers = growth_answers(plan->classes);
+	growth->in_order = ranks->lists != NULL;
+	growth->wide = rows > RANKS_MOST;
+	growth->features = xmalloc(width * sizeof(*growth->features));
+	if (plan->criterion == SPLIT_VARIANCE && !growth->in_order)
+		growth->bins = xmalloc(SPLIT_BINS * sizeof(*growth->bins));
+	if (!growth->in_order)
+		return growth;
+	growth->spare = xmalloc(rows * sizeof(uint32_t));
+	growth->side = xmalloc(rows);
+	growth->lists_owned = !keep;
+	growth->lists = keep ? ranks->lists : xmalloc(rows * width * sizeof(*growth->lists));
+	return growth;
+}
+
+void growth_free(struct growth *growth)
+{
+	if (!growth)
+		return;
+	if (growth->lists_owned)
+		free(growth->lists);
+	cells_sums_release(&growth->sums);
+	free(growth->side);
+	free(growth->members);
+	free(growth->tally);
+	free(growth->rows);
+	free(growth->pull);
+	free(growth->heft);
+	free(growth->entries);
+	free(growth->bins);
+	free(growth->spare);
+	free(growth->features);
+	free(growth->nodes);
+	free(growth->values);
+	free(growth->stack);
+	free(growth->leaves);
+	free(growth);
+}
+
+/* The sorted rows of a node. The root's are not copied before they are cut. */
+static const uint32_t *node_list(const struct growth *growth, const struct waiting *at,
+				 uint32_t feature)
+{
+	const uint32_t *lists =
+		growth->from_ranks && at->node == 0 ? growth->ranks->lists : growth->lists;
+
+	return lists + (size_t)feature * growth->size + at->begin;
+}
+
+static inline bool cell_counts(const struct growth *growth, size_t cell)
+{
+	if (growth->sums.sum)
+		return growth->sums.tally[cell] != 0;
+	return !growth->weights || growth->weights[cell];
+}
+
+/* How many rows take part; puts them where the growing starts from. */
+static size_t root_gather(struct growth *growth)
+{
+	size_t rows = growth->size, count = 0;
+	const uint16_t *weights = growth->weights;
+
+	growth->from_ranks = growth->in_order && growth->lists_owned && !weights;
+	if (!growth->in_order) {
+		for (size_t i = 0; weights && i < rows; i++)
+			count += cell_counts(growth, i);
+		room_make(growth, weights ? count : rows);
+		for (size_t i = count = 0; i < rows; i++) {
+			if (cell_counts(growth, i))
+				growth->rows[count++] = (uint32_t)i;
+		}
+		return count;
+	}
+	if (!weights)
+		return rows;
+	for (size_t f = 0; f < growth->samples->width; f++) {
+		const uint32_t *from = growth->ranks->lists + f * rows;
+		uint32_t *to = growth->lists + f * rows;
+
+		count = 0;
+		for (size_t i = 0; i < rows; i++) {
+			to[count] = from[i];
+			count += cell_counts(growth, from[i] & 0xffff);
+		}
+	}
+	return count;
+}
+
+static inline uint32_t node_row(const struct growth *growth, const uint32_t *list, size_t i)
+{
+	return growth->in_order ? list[i] & 0xffff : list[i];
+}
+
+/*
+ * Sums of a node. By need its targets and weights are copied side by side. Returns the variance, or
+ * 0 where a node of classes is pure.
+ */
+static double numbers_gather(struct growth *growth, const uint32_t *list, struct split_node *node)
+{
+	double first = growth->target[node_row(growth, list, 0)], weight = 0, sum = 0, squares = 0;
+
+	for (size_t i = 0; i < node->count; i++) {
+		uint32_t row = node_row(growth, list, i);
+		double w = growth->weights && !growth->in_order ? growth->weights[row] : 1;
+		double difference = growth->target[row] - first;
+
+		weight += w;
+		sum += w * difference;
+		squares += w * difference * difference;
+		if (!growth->in_order) {
+			growth->pull[i] = w * growth->target[row];
+			if (growth->weights)
+				growth->heft[i] = w;
+		}
+	}
+	node->weight_all = weight;
+	node->sum_all = sum + first * weight;
+	return squares / weight - sum / weight * (sum / weight);
+}
+
+/* The same of merged rows. */
+static double cells_gather(struct growth *growth, const uint32_t *list, struct split_node *node)
+{
+	const struct cells_sums *sums = &growth->sums;
+	uint32_t cell = node_row(growth, list, 0);
+	double first = growth->target[cells_row(&growth->ranks->cells, cell)];
+	double weight = 0, sum = 0, squares = 0;
+
+	for (size_t i = 0; i < node->count; i++) {
+		double w, difference;
+
+		cell = node_row(growth, list, i);
+		w = sums->weight[cell];
+		difference = sums->sum[cell] - w * first;
+		weight += w;
+		sum += difference;
+		squares += sums->within[cell] + difference * difference / w;
+		if (!growth->in_order) {
+			growth->pull[i] = sums->sum[cell];
+			growth->heft[i] = w;
+			growth->tally[i] = sums->tally[cell];
+		}
+	}
+	node->weight_all = weight;
+	node->sum_all = sum + first * weight;
+	return squares / weight - sum / weight * (sum / weight);
+}
+
+static double classes_gather(struct growth *growth, const uint32_t *list, struct split_node *node)
+{
+	double most = 0;
+
+	memset(node->classes_all, 0, growth->plan->classes * sizeof(double));
+	node->weight_all = 0;
+	for (size_t i = 0; i < node->count; i++) {
+		uint32_t row = node_row(growth, list, i);
+		double w = growth->weights && !growth->in_order ? growth->weights[row] : 1;
+
+		node->weight_all += w;
+		node->classes_all[(size_t)growth->target[row]] += w;
+		if (!growth->in_order) {
+			growth->pull[i] = growth->target[row];
+			if (growth->weights)
+				growth->heft[i] = w;
+		}
+	}
+	for (size_t i = 0; i < growth->plan->classes; i++)
+		most = fmax(most, node->classes_all[i]);
+	return most == node->weight_all ? 0 : 1;
+}
+
+static double node_gather(struct growth *growth, const struct waiting *at, struct split_node *node)
+{
+	const uint32_t *list =
+		growth->in_order ? node_list(growth, at, at->list) : growth->rows + at->begin;
+
+	node->criterion = growth->plan->criterion;
+	node->classes = growth->plan->classes;
+	node->count = at->count;
+	node->rows = at->rows;
+	node->tally = NULL;
+	node->leaf_least = growth->plan->leaf_least;
+	node->target = growth->in_order ? growth->target : growth->pull;
+	node->weight = growth->in_order || !growth->weights ? NULL : growth->heft;
+	if (growth->sums.sum) {
+		node->tally = growth->in_order ? growth->sums.tally : growth->tally;
+		node->target = growth->in_order ? growth->sums.sum : growth->pull;
+		node->weight = growth->in_order ? growth->sums.weight : growth->heft;
+		return cells_gather(growth, list, node);
+	}
+	if (growth->plan->criterion == SPLIT_VARIANCE)
+		return numbers_gather(growth, list, node);
+	return classes_gather(growth, list, node);
+}
+
+static void value_set(struct growth *growth, uint32_t at, const struct split_node *node)
+{
+	double *value = growth->values + at * growth->answers;
+
+	if (node->criterion == SPLIT_VARIANCE)
+		value[0] = node->sum_all / node->weight_all + growth->plan->centre;
+	else if (growth->answers == 1)
+		value[0] = node->classes_all[1] / node->weight_all;
+	else
+		for (size_t i = 0; i < growth->answers; i++)
+			value[i] = node->classes_all[i] / node->weight_all;
+}
+
+/* Ranks of the node's rows in an input. False where all are the same. */
+static bool entries_fill(struct growth *growth, const struct waiting *at, uint32_t feature)
+{
+	const uint16_t *ranks = growth->ranks->ranks + (size_t)feature * growth->size;
+	const uint32_t *rows = growth->rows + at->begin;
+	uint32_t first = ranks[rows[0]], *narrow = growth->entries;
+	uint64_t *wide = growth->entries;
+	uint32_t differ = 0;
+
+	for (size_t i = 0; !growth->wide && i < at->count; i++) {
+		differ |= ranks[rows[i]] ^ first;
+		narrow[i] = (uint32_t)ranks[rows[i]] << 16 | (uint32_t)i;
+	}
+	for (size_t i = 0; growth->wide && i < at->count; i++) {
+		differ |= ranks[rows[i]] ^ first;
+		wide[i] = (uint64_t)ranks[rows[i]] << 32 | i;
+	}
+	return differ != 0;
+}
+
+/* Looks at one input. False where it is constant in the node. */
+static bool feature_try(struct growth *growth, const struct waiting *at,
+			const struct split_node *node, uint32_t feature, struct split *best)
+{
+	size_t levels = growth->ranks->levels[feature];
+	const uint32_t *list;
+
+	if (growth->in_order) {
+		list = node_list(growth, at, feature);
+		if (list[0] >> 16 == list[at->count - 1] >> 16)
+			return false;
+		split_scan(node, list, feature, best);
+		return true;
+	}
+	if (growth->bins && levels <= SPLIT_BINS && levels <= at->count * BIN_LEVELS_PER_ROW)
+		return split_scan_bins(node, growth->ranks->ranks + feature * growth->size,
+				       growth->rows + at->begin, levels, growth->bins, feature,
+				       best);
+	if (!entries_fill(growth, at, feature))
+		return false;
+	if (growth->wide)
+		split_scan_wide(node,
+				ranks_order_wide(growth->entries, growth->spare, at->count, levels),
+				feature, best);
+	else
+		split_scan(node, ranks_order(growth->entries, growth->spare, at->count, levels),
+			   feature, best);
+	return true;
+}
+
+/*
+ * All inputs in turn, from any one on and in either direction: of two equally good cuts, each has
+ * the same chance to be seen first. It hangs on the tree and the node only, so that it does not
+ * matter in which way the tree is grown.
+ */
+static struct split node_split_all(struct growth *growth, const struct waiting *at,
+				   const struct split_node *node)
+{
+	uint64_t drawn = (growth->order + at->node) * 0x9e3779b97f4a7c15u;
+	size_t width = growth->samples->width;
+	struct split best = split_none;
+	size_t feature;
+
+	drawn = (drawn ^ drawn >> 32) * 0xd6e8feb86659fd93u;
+	feature = (size_t)((drawn >> 33) * width >> 31);
+	for (size_t i = 0; i < width; i++) {
+		feature_try(growth, at, node, (uint32_t)feature, &best);
+		if (drawn & 1)
+			feature = feature + 1 == width ? 0 : feature + 1;
+		else
+			feature = feature == 0 ? width - 1 : feature - 1;
+	}
+	return best;
+}
+
+/* Inputs are drawn without putting back until enough were seen and one of them varied. */
+static struct split node_split(struct growth *growth, const struct waiting *at,
+			       const struct split_node *node)
+{
+	size_t width = growth->samples->width, tries = growth->plan->tries;
+	struct split best = split_none;
+	bool varied = false;
+
+	if (tries >= width)
+		return node_split_all(growth, at, node);
+	for (size_t i = 0; i < width && (i < tries || !varied); i++) {
+		size_t other = i + random_below(growth->random, width - i);
+		uint32_t feature = growth->features[other];
+
+		growth->features[other] = growth->features[i];
+		growth->features[i] = feature;
+		varied |= feature_try(growth, at, node, feature, &best);
+	}
+	return best;
+}
+
+static float cell_value(const struct growth *growth, uint32_t cell, uint32_t feature)
+{
+	size_t row = cells_row(&growth->ranks->cells, cell);
+
+	return ranks_value(growth->samples->x[row * growth->samples->width + feature]);
+}
+
+/*
+ * Beyond RANKS_MOST rows a rank may stand for several values: the neighbours of the cut are looked
+ * for then. rows are those of the node, cut already.
+ */
+static double rows_cut(const struct growth *growth, const uint32_t *rows, size_t count, size_t left,
+		       uint32_t feature)
+{
+	float below = -FLT_MAX, above = FLT_MAX;
+
+	for (size_t i = 0; i < left; i++)
+		below = fmaxf(below, cell_value(growth, rows[i], feature));
+	for (size_t i = left; i < count; i++)
+		above = fminf(above, cell_value(growth, rows[i], feature));
+	return wood_cut(below, above);
+}
+
+/* By need: rows with a rank up to that of the last one on the left go left. Yields the cut. */
+static double rows_part(struct growth *growth, const struct waiting *at, struct split *split)
+{
+	const uint16_t *ranks = growth->ranks->ranks + (size_t)split->feature * growth->size;
+	uint32_t *rows = growth->rows + at->begin, *spare = growth->spare;
+	float below = cell_value(growth, rows[split->below], split->feature);
+	float above = cell_value(growth, rows[split->above], split->feature);
+	size_t left = 0, right = 0;
+
+	for (size_t i = 0; i < at->count; i++) {
+		uint32_t row = rows[i];
+		size_t goes = ranks[row] <= split->rank;
+
+		rows[left] = row;
+		spare[right] = row;
+		left += goes;
+		right += 1 - goes;
+	}
+	memcpy(rows + left, spare, right * sizeof(*spare));
+	split->left = (uint32_t)left;
+	if (growth->wide)
+		return rows_cut(growth, rows, at->count, left, split->feature);
+	return wood_cut(below, above);
+}
+
+/* One list of a node, from wherever it is into growth->lists. */
+static void list_part(struct growth *growth, const struct waiting *at, uint32_t feature)
+{
+	const uint32_t *from = node_list(growth, at, feature);
+	uint32_t *to = growth->lists + (size_t)feature * growth->size + at->begin;
+	uint32_t *spare = growth->spare;
+	const uint8_t *side = growth->side;
+	size_t left = 0, right = 0;
+
+	for (size_t i = 0; i < at->count; i++) {
+		uint32_t entry = from[i];
+		size_t goes = side[entry & 0xffff];
+
+		to[left] = entry;
+		spare[right] = entry;
+		left += goes;
+		right += 1 - goes;
+	}
+	memcpy(to + left, spare, right * sizeof(*spare));
+}
+
+/* In order: which rows go left is read off the list of the chosen input, which is cut already. */
+static double lists_part(struct growth *growth, const struct waiting *at, const struct split *split,
+			 bool all)
+{
+	const uint32_t *list = node_list(growth, at, split->feature);
+	uint32_t *to = growth->lists + (size_t)split->feature * growth->size + at->begin;
+
+	for (uint32_t i = 0; all && i < at->count; i++)
+		growth->side[list[i] & 0xffff] = i < split->left;
+	for (uint32_t f = 0; all && f < growth->samples->width; f++) {
+		if (f != split->feature)
+			list_part(growth, at, f);
+	}
+	if (to != list)
+		memcpy(to, list, at->count * sizeof(*to));
+	return wood_cut(cell_value(growth, split->below, split->feature),
+			cell_value(growth, split->above, split->feature));
+}
+
+/* Can a node of that many rows be cut, for all that is known without looking at them? */
+static bool node_open(const struct growth *growth, uint32_t rows, uint32_t depth)
+{
+	const struct growth_plan *plan = growth->plan;
+
+	return depth < plan->depth_most && rows >= plan->split_least &&
+	       rows >= 2 * plan->leaf_least;
+}
+
+/* Twice as many, until they are many; never more than a tree of these cells can have. */
+static void nodes_room(struct growth *growth, size_t wanted)
+{
+	size_t room = growth->room_nodes;
+
+	if (wanted <= room)
+		return;
+	room += room > NODES_MANY ? room / 8 : room + 16;
+	if (room > growth->nodes_most)
+		room = growth->nodes_most;
+	growth->room_nodes = room;
+	growth->nodes = xrealloc(growth->nodes, room, sizeof(*growth->nodes));
+	growth->values = xrealloc(growth->values, room * growth->answers, sizeof(*growth->values));
+}
+
+static uint32_t nodes_add(struct growth *growth, size_t more)
+{
+	size_t first = growth->count;
+
+	growth->count += more;
+	nodes_room(growth, growth->count);
+	for (size_t i = first; i < growth->count; i++)
+		growth->nodes[i] = (struct wood_node){ .cut = INFINITY };
+	return (uint32_t)first;
+}
+
+static void stack_push(struct growth *growth, struct waiting waiting)
+{
+	growth->stack = xgrow(growth->stack, &growth->cap_stack, growth->waiting + 1,
+			      sizeof(*growth->stack));
+	growth->stack[growth->waiting++] = waiting;
+}
+
+static void node_cut(struct growth *growth, const struct waiting *at, const struct split_node *node,
+		     struct split *split)
+{
+	uint32_t child = nodes_add(growth, 2), right = at->rows - split->rows;
+	bool open = node_open(growth, split->rows, at->depth + 1) ||
+		    node_open(growth, right, at->depth + 1);
+
+	growth->nodes[at->node] = (struct wood_node){
+		.cut = growth->in_order ? lists_part(growth, at, split, open)
+					: rows_part(growth, at, split),
+		.child = child - at->node,
+		.feature = split->feature,
+	};
+	growth->gain[split->feature] += fmax(split_gain(node, split), 0) / growth->weight_root;
+	stack_push(growth, (struct waiting){ .node = child + 1,
+					     .begin = at->begin + split->left,
+					     .count = at->count - split->left,
+					     .rows = right,
+					     .depth = at->depth + 1,
+					     .list = split->feature });
+	stack_push(growth, (struct waiting){ .node = child,
+					     .begin = at->begin,
+					     .count = split->left,
+					     .rows = split->rows,
+					     .depth = at->depth + 1,
+					     .list = split->feature });
+}
+
+static void leaf_add(struct growth *growth, const struct waiting *at)
+{
+	if (!growth->plan->leaves)
+		return;
+	growth->leaves = xgrow(growth->leaves, &growth->cap_leaves, growth->leaf_count + 1,
+			       sizeof(*growth->leaves));
+	growth->leaves[growth->leaf_count++] = (struct growth_leaf){
+		.node = at->node, .begin = at->begin, .count = at->count, .list = at->list
+	};
+}
+
+/* Purity is scikit-learn's, but for numbers that vary little as a whole. */
+static void node_grow(struct growth *growth, const struct waiting *at)
+{
+	struct split_node node;
+	struct split split = split_none;
+	double variance = node_gather(growth, at, &node);
+
+	if (at->node == 0) {
+		growth->weight_root = node.weight_all;
+		growth->pure = DBL_EPSILON * fmin(variance, 1);
+	}
+	value_set(growth, at->node, &node);
+	if (at->count > 1 && node_open(growth, at->rows, at->depth) && variance > growth->pure)
+		split = node_split(growth, at, &node);
+	if (split.rows)
+		node_cut(growth, at, &node, &split);
+	else
+		leaf_add(growth, at);
+}
+
+/* Many nodes are handed over, few are copied and their room is kept for the next tree. */
+static void wood_give(struct growth *growth, struct wood *wood)
+{
+	size_t nodes = growth->count, values = nodes * growth->answers;
+	bool many = nodes > NODES_MANY;
+
+	wood->count = nodes;
+	wood->nodes = xrealloc(many ? growth->nodes : NULL, nodes, sizeof(*wood->nodes));
+	wood->values = xrealloc(many ? growth->values : NULL, values, sizeof(*wood->values));
+	if (many) {
+		growth->nodes = NULL;
+		growth->values = NULL;
+		growth->room_nodes = 0;
+		return;
+	}
+	memcpy(wood->nodes, growth->nodes, nodes * sizeof(*wood->nodes));
+	memcpy(wood->values, growth->values, values * sizeof(*wood->values));
+}
+
+void growth_grow(struct growth *growth, const double *target, const uint16_t *weights,
+		 struct random *random, struct wood *wood, double *gain)
+{
+	size_t rows, count;
+
+	growth->target = target;
+	growth->weights = weights;
+	growth->random = random;
+	growth->gain = gain;
+	growth->count = growth->leaf_count = growth->waiting = 0;
+	growth->order = random_u64(random);
+	/* Draws must not depend on the tree that this thread grew before. */
+	for (size_t f = 0; f < growth->samples->width; f++)
+		growth->features[f] = (uint32_t)f;
+	rows = growth->sums.sum
+		       ? cells_sums_fill(&growth->sums, &growth->ranks->cells, target, weights)
+		       : 0;
+	count = root_gather(growth);
+	growth->nodes_most = 2 * count - 1;
+	stack_push(growth, (struct waiting){ .node = nodes_add(growth, 1),
+					     .count = (uint32_t)count,
+					     .rows = (uint32_t)(rows ? rows : count) });
+	while (growth->waiting) {
+		struct waiting at = growth->stack[--growth->waiting];
+
+		node_grow(growth, &at);
+	}
+	wood_give(growth, wood);
+}
+
+const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *count)
+{
+	*count = growth->leaf_count;
+	return growth->leaves;
+}
+
+const uint32_t *growth_rows(struct growth *growth, const struct growth_leaf *leaf, size_t *count)
+{
+	const struct cells *cells = &growth->ranks->cells;
+	struct waiting at = { .node = leaf->node, .begin = leaf->begin };
+	const uint32_t *list =
+		growth->in_order ? node_list(growth, &at, leaf->list) : growth->rows + leaf->begin;
+	uint32_t *members = growth->members;
+	size_t found = 0;
+
+	*count = leaf->count;
+	if (!growth->in_order && !cells->rows)
+		return list;
+	if (!members)
+		members = growth->members = xmalloc(growth->samples->rows * sizeof(*members));
+	for (size_t i = 0; !cells->rows && i < leaf->count; i++)
+		members[i] = list[i] & 0xffff;
+	for (size_t i = 0; cells->rows && i < leaf->count; i++) {
+		uint32_t cell = node_row(growth, list, i);
+
+		for (size_t j = cells->starts[cell]; j < cells->starts[cell + 1]; j++) {
+			members[found] = cells->rows[j];
+			found += !growth->weights || growth->weights[cells->rows[j]];
+		}
+	}
+	if (cells->rows)
+		*count = found;
+	return members;
+}

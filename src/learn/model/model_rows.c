@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From a table and a plan to matrices: which columns, which rows, which classes, which folds.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/option.h"
+#include "learn/table/dataset.h"
+#include "learn/table/folds.h"
+#include "base/number.h"
+#include "learn/maths/vector.h"
+#include "learn/model/model.h"
+
+/* Sorted, each once, without what is missing. The array is the caller's. */
+static double *values_distinct(const double *values, size_t count, size_t *distinct)
+{
+	double *sorted = xmalloc((count ? count : 1) * sizeof(*sorted));
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (isfinite(values[i]))
+			sorted[n++] = values[i];
+	}
+	if (n)
+		vector_sort(sorted, n);
+	*distinct = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!i || sorted[i] != sorted[*distinct - 1])
+			sorted[(*distinct)++] = sorted[i];
+	}
+	return sorted;
+}
+
+/* Replaces each value by its place among the distinct ones. */
+static void values_number(double *values, size_t count, const double *sorted, size_t distinct)
+{
+	for (size_t i = 0; i < count; i++) {
+		const double *at =
+			bsearch(&values[i], sorted, distinct, sizeof(*sorted), vector_compare);
+
+		values[i] = at ? (double)(at - sorted) : NAN;
+	}
+}
+
+static char *number_name(double value)
+{
+	char text[NUMBER_TEXT_MAX];
+
+	number_format(value, text);
+	return xstrdup(text);
+}
+
+/* ---- features ---- */
+
+/* Takes a column out of the list. */
+static void column_drop(size_t *columns, size_t *count, int column)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *count; i++) {
+		if (column < 0 || columns[i] != (size_t)column)
+			columns[kept++] = columns[i];
+	}
+	*count = kept;
+}
+
+static bool wants_given(const struct model_plan *plan)
+{
+	return plan->split && plan->by && strcmp(plan->split, "given") == 0;
+}
+
+static int features_choose(const struct dataset *dataset, const struct model_plan *plan, int target,
+			   size_t **columns, size_t *count, struct err *err)
+{
+	/* A list that only takes away, or none, is about all columns that are inputs by nature. */
+	bool all = !plan->features || plan->features[0] == '-';
+	int time = plan->time ? dataset_find(dataset, plan->time, err) : -1;
+	int given = wants_given(plan) ? dataset_find(dataset, plan->by, err) : -1;
+	int r;
+
+	if ((plan->time && time < 0) || (wants_given(plan) && given < 0))
+		return -ENOENT;
+	r = dataset_choose(dataset, plan->features ? plan->features : "*", columns, count, err);
+	if (r < 0)
+		return r;
+	column_drop(*columns, count, target);
+	if (all) {
+		column_drop(*columns, count, time);
+		column_drop(*columns, count, given);
+	}
+	if (*count)
+		return 0;
+	free(*columns);
+	*columns = NULL;
+	return err_set(err, EINVAL, "no column is left to learn %s from", plan->target);
+}
+
+/* ---- classes ---- */
+
+static int classes_check(const char *target, size_t count, struct err *err)
+{
+	if (count < 2)
+		return err_set(err, EINVAL,
+			       "%s is the same in all rows: there is nothing to tell apart",
+			       target);
+	if (count > LEARNER_CLASSES_MAX)
+		return err_set(err, EINVAL,
+			       "%s has %zu different values, too many for classes (at most %d)",
+			       target, count, LEARNER_CLASSES_MAX);
+	return 0;
+}
+
+/* Numbers the classes that occur in y, which holds values or levels, and names them. */
+static int classes_make(struct model_rows *rows, const struct column *target, struct err *err)
+{
+	size_t count;
+	AUTO_FREE double *distinct = values_distinct(rows->y, rows->rows, &count);
+	int r = classes_check(target->name, count, err);
+
+	if (r < 0)
+		return r;
+	values_number(rows->y, rows->rows, distinct, count);
+	rows->classes = xcalloc(count, sizeof(*rows->classes));
+	for (size_t i = 0; i < count; i++)
+		rows->classes[i] = target->levels ? xstrdup(target->levels[(size_t)distinct[i]])
+						  : number_name(distinct[i]);
+	rows->class_count = count;
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static void rows_find(struct model_rows *rows, const struct dataset *dataset, size_t target)
+{
+	rows->from = xmalloc((dataset->rows ? dataset->rows : 1) * sizeof(*rows->from));
+	rows->y = xmalloc((dataset->rows ? dataset->rows : 1) * sizeof(*rows->y));
+	for (size_t i = 0; i < dataset->rows; i++) {
+		double y = dataset_row(dataset, i)[target];
+
+		if (!isfinite(y))
+			continue;
+		rows->from[rows->rows] = i;
+		rows->y[rows->rows++] = y;
+	}
+	rows->left_out = dataset->rows - rows->rows;
+}
+
+static int target_find(const struct dataset *dataset, const struct model_plan *plan,
+		       struct err *err)
+{
+	int target;
+
+	if (!plan->target)
+		return err_set(err, EINVAL, "the column to learn (target) is not named");
+	target = dataset_find(dataset, plan->target, err);
+	if (target >= 0 && dataset->columns[target].levels && !plan->classify)
+		return err_set(err, EINVAL,
+			       "%s holds texts such as \"%s\": these are classes, not numbers",
+			       plan->target, dataset->columns[target].levels[0]);
+	return target;
+}
+
+/* The inputs of the rows that are kept; the others' are overwritten. */
+static int inputs_make(struct model_rows *rows, const struct dataset *dataset, struct err *err)
+{
+	size_t width = rows->schema.width;
+	int r;
+
+	if (!width || width > PIPELINE_WIDTH_MAX)
+		return err_set(err, EINVAL,
+			       "these features make %zu inputs (a text makes one per level): there "
+			       "may be %d",
+			       width, PIPELINE_WIDTH_MAX);
+	rows->x = xmalloc(dataset->rows * width * sizeof(*rows->x));
+	r = schema_inputs(&rows->schema, dataset, false, rows->x, NULL, &rows->missing, err);
+	for (size_t i = 0; r >= 0 && i < rows->rows; i++) {
+		if (rows->from[i] != i)
+			memcpy(rows->x + i * width, rows->x + rows->from[i] * width,
+			       width * sizeof(*rows->x));
+	}
+	return r;
+}
+
+static void time_take(struct model_rows *rows, const struct dataset *dataset, size_t column)
+{
+	rows->time = xmalloc(rows->rows * sizeof(*rows->time));
+	for (size_t i = 0; i < rows->rows; i++)
+		rows->time[i] = dataset_row(dataset, rows->from[i])[column];
+}
+
+static int rows_make(struct model_rows *rows, const struct dataset *dataset,
+		     const struct model_plan *plan, struct err *err)
+{
+	int target = target_find(dataset, plan, err), r;
+	AUTO_FREE size_t *columns = NULL;
+	size_t count = 0;
+
+	if (target < 0)
+		return target;
+	rows_find(rows, dataset, (size_t)target);
+	if (!rows->rows)
+		return err_set(err, ENODATA, "no row has a value of %s", plan->target);
+	r = features_choose(dataset, plan, target, &columns, &count, err);
+	if (r >= 0)
+		r = schema_init(&rows->schema, dataset, columns, count, rows->from, rows->rows,
+				err);
+	if (r >= 0)
+		r = inputs_make(rows, dataset, err);
+	if (r >= 0 && plan->classify)
+		r = classes_make(rows, &dataset->columns[target], err);
+	if (r >= 0 && plan->time)
+		time_take(rows, dataset, (size_t)dataset_find(dataset, plan->time, err));
+	return r;
+}
+
+int model_rows_init(struct model_rows *rows, const struct dataset *dataset,
+		    const struct model_plan *plan, struct err *err)
+{
+	struct model_rows made = { 0 };
+	int r = rows_make(&made, dataset, plan, err);
+
+	if (r < 0) {
+		model_rows_release(&made);
+		return r;
+	}
+	*rows = made;
+	return 0;
+}
+
+void model_rows_release(struct model_rows *rows)
+{
+	schema_release(&rows->schema);
+	free(rows->x);
+	free(rows->y);
+	free(rows->time);
+	free(rows->from);
+	for (size_t i = 0; i < rows->class_count; i++)
+		free(rows->classes[i]);
+	free(rows->classes);
+	*rows = (struct model_rows){ 0 };
+}
+
+struct samples model_rows_samples(const struct model_rows *rows)
+{
+	return (struct samples){ .x = rows->x,
+				 .y = rows->y,
+				 .rows = rows->rows,
+				 .width = rows->schema.width,
+				 .classes = rows->class_count,
+				 .gaps = rows->missing > 0 };
+}
+
+/* ---- folds ---- */
+
+static int split_kind(const struct model_plan *plan, struct err *err)
+{
+	int kind;
+
+	if (!plan->split)
+		return plan->time	? FOLDS_FORWARD
+		       : plan->by	? FOLDS_GROUPED
+		       : plan->classify ? FOLDS_STRATIFIED
+					: FOLDS_PLAIN;
+	kind = option_choice(FOLDS_WORDS, plan->split, strlen(plan->split));
+	if (kind < 0)
+		return err_set(err, EINVAL, "there is no split \"%s\": there are %s", plan->split,
+			       FOLDS_WORDS);
+	return kind;
+}
+
+static int key_missing(enum folds_kind kind, struct err *err)
+{
+	const char *what = kind == FOLDS_GROUPED ? "grouped folds: which columns tell a group"
+			   : kind == FOLDS_GIVEN ? "given folds: which column has their numbers"
+						 : "stratified folds of a number: by which class";
+
+	return err_set(err, EINVAL, "%s?", what);
+}
+
+/* One number per row: the group of its values in the columns, or the value of the one column. */
+static int key_make(double *key, const struct model_rows *rows, const struct dataset *dataset,
+		    enum folds_kind kind, const char *by, struct err *err)
+{
+	AUTO_FREE size_t *columns = NULL;
+	AUTO_FREE double *all = xmalloc(dataset->rows * sizeof(*all));
+	size_t count;
+	int r = dataset_choose(dataset, by, &columns, &count, err);
+
+	if (r < 0)
+		return r;
+	if (kind == FOLDS_GROUPED)
+		dataset_groups(dataset, columns, count, all);
+	else if (count == 1)
+		dataset_column(dataset, columns[0], all);
+	else
+		return err_set(err, EINVAL, "\"%s\" must name one column, and names %zu", by,
+			       count);
+	for (size_t i = 0; i < rows->rows; i++)
+		key[i] = all[rows->from[i]];
+	return 0;
+}
+
+/* Folds may be named by any values: there is one per distinct value. */
+static int given_count(double *key, size_t rows, size_t *count, struct err *err)
+{
+	AUTO_FREE double *distinct = values_distinct(key, rows, count);
+
+	values_number(key, rows, distinct, *count);
+	if (*count < 2 || *count > 1000)
+		return err_set(err, EINVAL, "given folds: the column has %zu different values",
+			       *count);
+	return 0;
+}
+
+int model_rows_split(const struct model_rows *rows, const struct dataset *dataset,
+		     const struct model_plan *plan, struct folds *folds, struct err *err)
+{
+	int kind = split_kind(plan, err), r = 0;
+	bool in_time = kind == FOLDS_BLOCKED || kind == FOLDS_FORWARD;
+	AUTO_FREE double *made = NULL;
+	const double *key = NULL;
+	size_t count = plan->folds;
+
+	if (kind < 0)
+		return kind;
+	if (plan->by && kind != FOLDS_PLAIN) {
+		made = xmalloc(rows->rows * sizeof(*made));
+		r = key_make(made, rows, dataset, (enum folds_kind)kind, plan->by, err);
+		key = made;
+	} else if (in_time) {
+		key = rows->time;
+	} else if (kind == FOLDS_STRATIFIED && rows->class_count) {
+		key = rows->y;
+	} else if (kind != FOLDS_PLAIN) {
+		r = key_missing((enum folds_kind)kind, err);
+	}
+	if (r >= 0 && made && kind == FOLDS_GIVEN)
+		r = given_count(made, rows->rows, &count, err);
+	if (r >= 0)
+		r = folds_init(folds, (enum folds_kind)kind, count, rows->rows, key,
+			       plan->effort.seed, err);
+	return r;
+}
+
+/* ---- another table ---- */
+
+static int class_of(const struct model *model, const char *name)
+{
+	for (size_t i = 0; i < model->pipeline.classes; i++) {
+		if (strcmp(model->classes[i], name) == 0)
+			return (int)i;
+	}
+	return -ENOENT;
+}
+
+static int class_number(const struct model *model, const struct column *target, double value,
+			double *number, struct err *err)
+{
+	AUTO_FREE char *name =
+		target->levels ? xstrdup(target->levels[(size_t)value]) : number_name(value);
+	int class = class_of(model, name);
+
+	if (class < 0)
+		return err_set(err, EINVAL, "%s: \"%s\" is none of the %zu classes of the model",
+			       target->name, name, model->pipeline.classes);
+	*number = class;
+	return 0;
+}
+
+int model_truth(const struct model *model, const struct dataset *dataset, double *truth,
+		struct err *err)
+{
+	int column = dataset_find(dataset, model->origin.target, err), r = 0;
+	const struct column *target;
+
+	if (column < 0)
+		return column;
+	target = &dataset->columns[column];
+	if (target->levels && !model->classes)
+		return err_set(err, EINVAL, "%s holds texts, and the model predicts numbers",
+			       target->name);
+	dataset_column(dataset, (size_t)column, truth);
+	for (size_t i = 0; r >= 0 && i < dataset->rows; i++) {
+		if (!isfinite(truth[i]))
+			truth[i] = NAN;
+		else if (model->classes)
+			r = class_number(model, target, truth[i], &truth[i], err);
+	}
+	return r;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "learn/table/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* Writes and closes fd. "T" is zlib's word for bytes as they are. */
+static int descriptor_write(int fd, bool gzip, export_fill *fill, const void *arg)
+{
+	gzFile file = gzdopen(fd, gzip ? "w" : "wT");
+	int code, r;
+
+	if (!file) {
+		close(fd);
+		return -ENOMEM;
+	}
+	gzbuffer(file, 1 << 16);
+	errno = 0;
+	fill(file, arg);
+	gzerror(file, &code);
+	r = gzclose(file);
+	if (code == Z_OK && r == Z_OK)
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+/* A draft beside the file, unless its name is that of a device or a pipe. */
+static int draft_open(const char *path, char **draft)
+{
+	struct stat status;
+	int fd;
+
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	} else {
+		*draft = xprintf("%s.%d.draft", path, (int)getpid());
+		fd = open(*draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+int export_write(const char *path, export_fill *fill, const void *arg, struct err *err)
+{
+	bool standard = strcmp(path, "-") == 0;
+	size_t n = strlen(path);
+	AUTO_FREE char *draft = NULL;
+	int r = standard ? dup(STDOUT_FILENO) : draft_open(path, &draft);
+
+	if (r >= 0)
+		r = descriptor_write(r, n > 3 && strcmp(path + n - 3, ".gz") == 0, fill, arg);
+	if (r >= 0 && draft && rename(draft, path) != 0)
+		r = -errno;
+	if (r >= 0)
+		return 0;
+	if (draft)
+		unlink(draft);
+	return err_set(err, -r, "%s: cannot write: %s", standard ? "standard output" : path,
+		       strerror(-r));
+}

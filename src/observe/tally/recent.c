@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/tally/recent.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <uthash.h>
+
+#include "base/mem.h"
+
+/* Without gaps: uthash compares its bytes. */
+struct recent_key {
+	uint64_t id;
+	uint64_t process;
+};
+
+struct recent_entry {
+	struct recent_key key;
+	UT_hash_handle hh;
+	max_align_t value[];
+};
+
+void recent_init(struct recent *recent, size_t cap, size_t value_bytes)
+{
+	*recent = (struct recent){ .cap = cap, .value_bytes = value_bytes };
+}
+
+static void forget(struct recent *recent, struct recent_entry *entry)
+{
+	HASH_DEL(recent->entries, entry);
+	free(entry);
+	recent->count--;
+}
+
+void recent_release(struct recent *recent)
+{
+	while (recent->entries)
+		forget(recent, recent->entries);
+	*recent = (struct recent){ 0 };
+}
+
+static struct recent_entry *find(const struct recent *recent, struct call_ref call)
+{
+	struct recent_key key = { call.id, call.process };
+	struct recent_entry *entry;
+
+	HASH_FIND(hh, recent->entries, &key, sizeof(key), entry);
+	return entry;
+}
+
+void *recent_find(const struct recent *recent, struct call_ref call)
+{
+	struct recent_entry *entry = find(recent, call);
+
+	return entry ? entry->value : NULL;
+}
+
+void *recent_put(struct recent *recent, struct call_ref call)
+{
+	struct recent_entry *entry;
+
+	if (recent->count == recent->cap)
+		forget(recent, recent->entries);
+	entry = xcalloc(1, sizeof(*entry) + recent->value_bytes);
+	entry->key = (struct recent_key){ call.id, call.process };
+	HASH_ADD(hh, recent->entries, key, sizeof(entry->key), entry);
+	recent->count++;
+	return entry->value;
+}
+
+void recent_drop(struct recent *recent, struct call_ref call)
+{
+	struct recent_entry *entry = find(recent, call);
+
+	if (entry)
+		forget(recent, entry);
+}

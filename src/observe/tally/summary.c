@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/tally/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "observe/tally/names.h"
+#include "observe/tally/traffic.h"
+
+/* Operations under way at once; of more, the oldest count what they asked for. */
+#define STARTED_MAX 65536
+
+/* An operation that began and has not been seen to end. */
+struct started {
+	struct credits credits;
+	int64_t start_ns;
+	uint64_t asked;
+	unsigned ways;
+};
+
+/* The sums of the rank that the process belongs to; NULL in a run without ranks. */
+static struct sums *sums_of(struct summary *s, uint32_t process)
+{
+	int32_t rank = ranks_of_process(&s->ranks, process);
+
+	if (!s->ranks.count)
+		return NULL;
+	return rank < 0 ? &s->outside : &s->of_rank[rank];
+}
+
+static void add_aggregate(struct summary *s, const struct aggregate *row)
+{
+	struct sums *own = sums_of(s, row->process);
+
+	if (row->layer >= LAYER_COUNT || row->group >= GROUP_COUNT ||
+	    row->file >= s->head->file_count)
+		return;
+	s->has_aggregates = true;
+	if (own)
+		sums_add_aggregate(own, row);
+	if (own == &s->outside)
+		return;
+	s->file_layers[row->file] |= (uint8_t)(1u << row->layer);
+	sums_add_aggregate(&s->all, row);
+}
+
+void summary_init(struct summary *summary, const struct trace_head *head)
+{
+	*summary = (struct summary){ .head = head };
+	ranks_init(&summary->ranks, head);
+	summary->of_rank = xcalloc(summary->ranks.count + 1, sizeof(*summary->of_rank));
+	summary->file_layers = xcalloc(head->file_count + 1, sizeof(*summary->file_layers));
+	summary->ways = traffic_table(head);
+	parameters_init(&summary->parameters, head);
+	recent_init(&summary->started, STARTED_MAX, sizeof(struct started));
+	for (size_t i = 0; i < head->aggregate_count; i++)
+		add_aggregate(summary, &head->aggregates[i]);
+}
+
+void summary_release(struct summary *summary)
+{
+	for (size_t i = 0; i < summary->ranks.count; i++)
+		sums_release(&summary->of_rank[i]);
+	sums_release(&summary->all);
+	sums_release(&summary->outside);
+	ranks_release(&summary->ranks);
+	recent_release(&summary->started);
+	nest_release(&summary->nest);
+	parameters_release(&summary->parameters);
+	free(summary->of_rank);
+	free(summary->file_layers);
+	free(summary->ways);
+	*summary = (struct summary){ 0 };
+}
+
+static struct share share_of(const struct summary *s, const struct activity *a)
+{
+	const struct call_info *call = &s->head->calls[a->call];
+	uint64_t bytes = traffic_bytes(a, call);
+	unsigned ways = s->ways[a->call];
+	bool starts = call->class == CLASS_START;
+
+	return (struct share){
+		.time_ns = a->duration_ns,
+		.error = a->error != 0,
+		.is_process = call->class == CLASS_PROCESS,
+		.is_copy = call->class == CLASS_COPY,
+		.transfer = ways && (starts ? !a->error : a->result >= 0),
+		.pending = ways && starts,
+		.bytes_read = ways & 1u << READING ? bytes : 0,
+		.bytes_written = ways & 1u << WRITING ? bytes : 0,
+	};
+}
+
+/*
+ * A call that hands over many operations (io_uring_submit) has the time, and those beneath it have
+ * the bytes: they are not part of it.
+ */
+static bool hands_over(const struct summary *s, const struct nest_call *outer,
+		       const struct activity *a)
+{
+	const struct call_info *call = &s->head->calls[outer->call];
+	const struct call_info *operation = &s->head->calls[a->call];
+
+	return operation->class == CLASS_START && operation->layer == call->layer &&
+	       (call->class == CLASS_START || call->class == CLASS_WAIT) && !s->ways[outer->call];
+}
+
+static struct standing standing_of(const struct summary *s, const struct activity *a,
+				   const struct nest_call *enclosing, size_t depth)
+{
+	struct standing at = { 0 };
+
+	for (size_t i = 0; i < depth; i++) {
+		const struct nest_call *outer = &enclosing[i];
+		bool is_process = s->head->calls[outer->call].class == CLASS_PROCESS;
+		bool is_network = outer->layer == LAYER_NETWORK;
+
+		if (hands_over(s, outer, a))
+			continue;
+		at.in_process |= is_process;
+		at.in_network |= is_network;
+		at.in_layer |= outer->layer == a->layer && !is_process;
+		at.in_function |= outer->call == a->call;
+		at.in_file |= outer->file == a->file && !is_process;
+		at.in_file2 |= outer->file == a->file2 && !is_process;
+		if (is_process || is_network)
+			continue;
+		at.in_io = true;
+		at.in_storage |= outer->layer == LAYER_POSIX || outer->layer == LAYER_STDIO;
+		at.in_write |= s->ways[outer->call] == 1u << WRITING;
+	}
+	return at;
+}
+
+/*
+ * The start has counted what it asked for: that is corrected to what was moved, and the time of the
+ * transfer is known now.
+ */
+static void settle(const struct started *op, const struct activity *completion)
+{
+	uint64_t more = traffic_completed(completion, op->asked) - op->asked;
+
+	for (unsigned i = 0; i < op->credits.count; i++) {
+		struct tally *t = op->credits.to[i];
+
+		*(op->ways & 1u << READING ? &t->bytes_read : &t->bytes_written) += more;
+		t->transfer_ns += completion->start_ns + completion->duration_ns - op->start_ns;
+	}
+}
+
+static void complete(struct summary *s, const struct activity *a)
+{
+	struct call_ref start = traffic_start(&s->started, s->head, a);
+
+	if (!start.id)
+		return;
+	settle(recent_find(&s->started, start), a);
+	recent_drop(&s->started, start);
+}
+
+static void remember_start(struct summary *s, const struct activity *a, const struct share *share,
+			   const struct credits *credits)
+{
+	struct started *op = recent_put(&s->started, (struct call_ref){ a->process, a->id });
+
+	*op = (struct started){
+		.credits = *credits,
+		.start_ns = a->start_ns,
+		.asked = share->bytes_read + share->bytes_written,
+		.ways = s->ways[a->call],
+	};
+}
+
+static bool in_range(const struct summary *s, const struct activity *a)
+{
+	return a->call < s->head->call_count && a->file < s->head->file_count &&
+	       a->file2 < s->head->file_count && a->layer < LAYER_COUNT;
+}
+
+void summary_add(struct summary *summary, const struct activity *activity)
+{
+	struct summary *s = summary;
+	const struct nest_call *enclosing;
+	const struct call_info *call;
+	struct credits credits = { 0 };
+	struct standing standing;
+	struct sums *own;
+	struct share share;
+	size_t depth;
+
+	if (!in_range(s, activity))
+		return;
+	call = &s->head->calls[activity->call];
+	if (call->class == CLASS_WAIT) {
+		complete(s, activity);
+		if (traffic_is_notice(call))
+			return;
+	}
+	depth = nest_enter(&s->nest, activity, &enclosing);
+	parameters_add(&s->parameters, activity, enclosing, depth);
+	standing = standing_of(s, activity, enclosing, depth);
+	share = share_of(s, activity);
+	own = sums_of(s, activity->process);
+	if (own)
+		sums_add(own, activity, &share, &standing, &credits);
+	if (own != &s->outside) {
+		sums_add(&s->all, activity, &share, &standing, &credits);
+		if (!standing.in_process || activity->layer == LAYER_NETWORK)
+			s->file_layers[activity->file] |= (uint8_t)(1u << activity->layer);
+	}
+	if (share.pending && share.transfer)
+		remember_start(s, activity, &share, &credits);
+}
+
+bool summary_has_libraries(const struct summary *summary)
+{
+	for (unsigned layer = LAYER_NETWORK + 1; layer < LAYER_COUNT; layer++) {
+		if (summary->all.layers[layer].calls)
+			return true;
+	}
+	return false;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct summary_row *x = a, *y = b;
+
+	if (x->is_process != y->is_process)
+		return x->is_process ? 1 : -1;
+	if (x->tally->time_ns != y->tally->time_ns)
+		return x->tally->time_ns < y->tally->time_ns ? 1 : -1;
+	if (x->tally->calls != y->tally->calls)
+		return x->tally->calls < y->tally->calls ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static struct summary_row *layer_rows(const struct summary *s, size_t *count)
+{
+	struct summary_row *rows = xcalloc(LAYER_COUNT, sizeof(*rows));
+
+	*count = 0;
+	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
+		if (s->all.layers[layer].calls)
+			rows[(*count)++] = (struct summary_row){ .table = SUMMARY_LAYERS,
+								 .key = layer,
+								 .name = names_layer(layer),
+								 .layer = (uint8_t)layer,
+								 .tally = &s->all.layers[layer] };
+	}
+	return rows;
+}
+
+static struct summary_row function_row(const struct summary *s, const struct map_entry *entry)
+{
+	struct sums_function f = sums_function_of(entry->key);
+
+	return (struct summary_row){
+		.table = SUMMARY_FUNCTIONS,
+		.key = entry->key,
+		.name = f.counted ? names_group(f.number) : s->head->calls[f.number].name,
+		.layer = (uint8_t)f.layer,
+		.counted = f.counted,
+		.is_network = f.layer == LAYER_NETWORK,
+		.is_process = !f.counted && s->head->calls[f.number].class == CLASS_PROCESS,
+		.tally = entry->value,
+	};
+}
+
+static struct summary_row file_row(const struct summary *s, const struct map_entry *entry)
+{
+	return (struct summary_row){
+		.table = SUMMARY_FILES,
+		.key = entry->key,
+		.name = s->head->files[entry->key - 1],
+		.layers = s->file_layers[entry->key - 1],
+		.is_network = s->file_layers[entry->key - 1] == 1u << LAYER_NETWORK,
+		.tally = entry->value,
+	};
+}
+
+struct summary_row *summary_rows(const struct summary *summary, enum summary_table table,
+				 size_t *count)
+{
+	const struct sums *all = &summary->all;
+	const struct map *map = table == SUMMARY_FILES ? &all->files : &all->functions;
+	struct summary_row *rows;
+	size_t n = 0;
+
+	if (table == SUMMARY_LAYERS)
+		return layer_rows(summary, count);
+	rows = xcalloc(map->count + 1, sizeof(*rows));
+	for (size_t i = 0; i < map->cap; i++) {
+		const struct map_entry *entry = &map->entries[i];
+
+		if (!entry->key || (table == SUMMARY_FILES && entry->key == sums_file_key(0)))
+			continue;
+		rows[n++] = table == SUMMARY_FILES ? file_row(summary, entry)
+						   : function_row(summary, entry);
+	}
+	qsort(rows, n, sizeof(*rows), compare_rows);
+	*count = n;
+	return rows;
+}
+
+const struct tally *summary_of_rank(const struct summary *summary, const struct summary_row *row,
+				    size_t rank)
+{
+	const struct sums *sums = &summary->of_rank[rank];
+
+	switch (row->table) {
+	case SUMMARY_LAYERS:
+		return sums->layers[row->key].calls ? &sums->layers[row->key] : NULL;
+	case SUMMARY_FUNCTIONS:
+		return map_get(&sums->functions, row->key);
+	case SUMMARY_FILES:
+		break;
+	}
+	return map_get(&sums->files, row->key);
+}
+
+struct spread summary_spread(const struct summary *summary, const struct summary_row *row,
+			     const struct measure *measure)
+{
+	struct spread spread = { 0 };
+
+	for (size_t i = 0; i < summary->ranks.count; i++) {
+		const struct tally *tally = summary_of_rank(summary, row, i);
+
+		if (tally)
+			spread_add(&spread, summary->ranks.list[i].number, measure->get(tally));
+	}
+	return spread;
+}
+
+struct spread summary_rank_spread(const struct summary *summary, const struct measure *measure)
+{
+	struct spread spread = { 0 };
+
+	for (size_t i = 0; i < summary->ranks.count; i++)
+		spread_add(&spread, summary->ranks.list[i].number,
+			   measure->get(&summary->of_rank[i]));
+	return spread;
+}

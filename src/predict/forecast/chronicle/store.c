@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A chronicle goes to the store in the order of time, as the store is quickest then: the samples of
+ * all targets and sizes that carry the same time are a round.
+ */
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "predict/forecast/chronicle/chronicle.h"
+#include "store/probes.h"
+
+_Static_assert(NODE_VALUES == PROBE_NODE_VALUES, "the store has a column per value of a node");
+
+/* ---- reading ---- */
+
+struct loading {
+	struct chronicle chronicle;
+	struct jobs jobs; /* of the snapshot that is being read */
+	bool is_open;
+};
+
+static int target_take(void *arg, const char *target)
+{
+	chronicle_target(&((struct loading *)arg)->chronicle, target);
+	return 0;
+}
+
+/* What no version of ours writes is damage: the write failed as far as anybody knows. */
+static int row_take(void *arg, const struct probe *row)
+{
+	struct chronicle *chronicle = &((struct loading *)arg)->chronicle;
+	int size = chronicle_size(chronicle, row->bytes);
+	unsigned outcome = (unsigned)row->outcome & 15, method = (unsigned)row->outcome >> 4;
+
+	if (outcome > SAMPLE_FAILED || !(row->seconds >= 0 && row->seconds <= (double)FLT_MAX))
+		outcome = SAMPLE_FAILED;
+	if (method > SAMPLE_FSYNC)
+		method = SAMPLE_UNKNOWN;
+	if (size >= 0)
+		chronicle_add(chronicle, row->number, (size_t)size, row->time_s, row->seconds,
+			      (enum sample_outcome)outcome, (enum sample_method)method);
+	return 0;
+}
+
+static void text_set(char **text, const char *to)
+{
+	free(*text);
+	*text = xstrdup(to);
+}
+
+static void job_take(struct jobs *jobs, const struct probe_job *from)
+{
+	struct job *job = jobs_add(jobs);
+
+	text_set(&job->id, from->id);
+	text_set(&job->name, from->name);
+	text_set(&job->owner, from->owner);
+	text_set(&job->queue, from->queue);
+	job->nodes = from->nodes;
+	job->memory_bytes = from->memory_bytes;
+	job->virtual_bytes = from->virtual_bytes;
+	job->used_s = from->used_s;
+	job->allocated_s = from->allocated_s;
+}
+
+static void jobs_end(struct loading *loading)
+{
+	if (loading->is_open)
+		chronicle_add_jobs(&loading->chronicle, &loading->jobs);
+	loading->is_open = false;
+}
+
+static int jobs_take(void *arg, double time_s, const struct probe_job *job)
+{
+	struct loading *loading = arg;
+
+	if (loading->is_open && loading->jobs.time_s != time_s)
+		jobs_end(loading);
+	loading->is_open = true;
+	loading->jobs.time_s = time_s;
+	if (job)
+		job_take(&loading->jobs, job);
+	return 0;
+}
+
+static int node_take(void *arg, double time_s, const double values[PROBE_NODE_VALUES])
+{
+	struct node_state node = { .time_s = time_s };
+
+	memcpy(node.values, values, sizeof(node.values));
+	chronicle_add_node(&((struct loading *)arg)->chronicle, &node);
+	return 0;
+}
+
+static int loading_run(struct loading *loading, struct store *store, const char *system,
+		       double from_s, double to_s, struct err *err)
+{
+	uint64_t sizes[CHRONICLE_SIZES];
+	int r = probes_sizes(store, system, from_s, to_s, sizes, CHRONICLE_SIZES, err);
+
+	if (r > CHRONICLE_SIZES)
+		return err_set(err, E2BIG,
+			       "%s: probes of \"%s\" are of %d sizes, and %d can be used: forget "
+			       "what is old with 'sluice probe forget'",
+			       store_path(store), system, r, CHRONICLE_SIZES);
+	if (r < 0)
+		return r;
+	chronicle_init(&loading->chronicle, system, sizes, (size_t)r);
+	r = probes_targets(store, system, target_take, loading, err);
+	if (r >= 0)
+		r = probes_load(store, system, from_s, to_s, row_take, loading, err);
+	if (r >= 0)
+		r = probes_load_jobs(store, system, from_s, to_s, jobs_take, loading, err);
+	jobs_end(loading);
+	if (r >= 0)
+		r = probes_load_nodes(store, system, from_s, to_s, node_take, loading, err);
+	return r;
+}
+
+int chronicle_load(struct chronicle *chronicle, struct store *store, const char *system,
+		   double from_s, double to_s, struct err *err)
+{
+	struct loading loading = { 0 };
+	int r = loading_run(&loading, store, system, from_s, to_s, err);
+
+	if (r < 0) {
+		chronicle_release(&loading.chronicle);
+		return r;
+	}
+	*chronicle = loading.chronicle;
+	return 0;
+}
+
+/* ---- writing ---- */
+
+struct saving {
+	const struct chronicle *chronicle;
+	struct probe_writer *writer;
+	double to_s;
+	size_t *next; /* per series: its first sample that is still to be saved */
+};
+
+/* The earliest time of what is left; INFINITY: nothing is. */
+static double time_next(const struct saving *saving)
+{
+	const struct chronicle *chronicle = saving->chronicle;
+	double earliest = INFINITY;
+
+	for (size_t i = 0; i < chronicle->target_count * CHRONICLE_SIZES; i++) {
+		const struct chronicle_series *series = &chronicle->series[i];
+
+		if (saving->next[i] < series->count && series->time_s[saving->next[i]] < earliest)
+			earliest = series->time_s[saving->next[i]];
+	}
+	return earliest < saving->to_s ? earliest : INFINITY;
+}
+
+/* Samples of one series at that time; the last of several counts. */
+static int series_save(struct saving *saving, size_t target, size_t size, double time_s,
+		       struct err *err)
+{
+	const struct chronicle *chronicle = saving->chronicle;
+	const struct chronicle_series *series = chronicle_series(chronicle, target, size);
+	size_t *next = &saving->next[target * CHRONICLE_SIZES + size];
+	int r = 0;
+
+	for (; r >= 0 && *next < series->count && series->time_s[*next] == time_s; ++*next)
+		r = probe_writer_row(saving->writer,
+				     &(struct probe){ .target = chronicle->targets[target],
+						      .time_s = time_s,
+						      .bytes = chronicle->sizes[size],
+						      .seconds = series->seconds[*next],
+						      .outcome = series->outcome[*next] },
+				     err);
+	return r;
+}
+
+static int rounds_save(struct saving *saving, struct err *err)
+{
+	const struct chronicle *chronicle = saving->chronicle;
+	double time_s;
+	int r = 0;
+
+	while (r >= 0 && (time_s = time_next(saving)) < INFINITY)
+		for (size_t size = 0; size < chronicle->size_count; size++)
+			for (size_t i = 0; r >= 0 && i < chronicle->target_count; i++)
+				r = series_save(saving, i, size, time_s, err);
+	return r;
+}
+
+static int snapshot_save(struct saving *saving, const struct jobs *jobs, struct err *err)
+{
+	AUTO_FREE struct probe_job *rows = xcalloc(jobs->count + 1, sizeof(*rows));
+
+	for (size_t i = 0; i < jobs->count; i++) {
+		const struct job *job = &jobs->rows[i];
+
+		rows[i] = (struct probe_job){
+			job->id,	 job->name,	    job->owner,		job->queue,
+			job->nodes,	 job->memory_bytes, job->virtual_bytes, job->used_s,
+			job->allocated_s
+		};
+	}
+	return probe_writer_jobs(saving->writer, jobs->time_s, rows, jobs->count, err);
+}
+
+static int rest_save(struct saving *saving, double from_s, struct err *err)
+{
+	const struct chronicle *chronicle = saving->chronicle;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < chronicle->snapshot_count; i++) {
+		const struct jobs *jobs = &chronicle->snapshots[i];
+
+		if (jobs->time_s >= from_s && jobs->time_s < saving->to_s)
+			r = snapshot_save(saving, jobs, err);
+	}
+	for (size_t i = 0; r >= 0 && i < chronicle->node_count; i++) {
+		const struct node_state *node = &chronicle->nodes[i];
+
+		if (node->time_s >= from_s && node->time_s < saving->to_s)
+			r = probe_writer_node(saving->writer, node->time_s, node->values, err);
+	}
+	return r;
+}
+
+int chronicle_save(const struct chronicle *chronicle, struct store *store, double from_s,
+		   double to_s, struct err *err)
+{
+	size_t series = chronicle->target_count * CHRONICLE_SIZES;
+	AUTO_FREE size_t *next = xcalloc(series + 1, sizeof(*next));
+	struct saving saving = { .chronicle = chronicle, .to_s = to_s, .next = next };
+	int r = probe_writer_open(&saving.writer, store, chronicle->system, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < series; i++)
+		next[i] = chronicle_until(&chronicle->series[i], nextafter(from_s, -INFINITY));
+	r = rounds_save(&saving, err);
+	if (r >= 0)
+		r = rest_save(&saving, from_s, err);
+	if (r < 0) {
+		probe_writer_close(saving.writer, false, NULL);
+		return r;
+	}
+	return probe_writer_close(saving.writer, true, err);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/forecast/jobs/batch.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "predict/forecast/jobs/ask.h"
+#include "predict/forecast/jobs/pbs.h"
+
+static void submit_words(const struct batch_job *job, struct buf *command)
+{
+	for (size_t i = 0; job->options && job->options[i]; i++) {
+		buf_putc(command, ' ');
+		buf_word(command, job->options[i]);
+	}
+	buf_putc(command, ' ');
+	buf_word(command, job->script);
+}
+
+/* The first word of a line, if it can be an id: all of them begin with a digit. */
+static void id_take(char id[BATCH_ID], const char *line)
+{
+	size_t n = 0;
+
+	line += strspn(line, " \t");
+	while (line[n] && (isalnum((unsigned char)line[n]) || strchr("._-[]", line[n])))
+		n++;
+	if (n >= BATCH_ID || !isdigit((unsigned char)*line))
+		n = 0;
+	memcpy(id, line, n);
+	id[n] = 0;
+}
+
+/* ---- Slurm ---- */
+
+static void slurm_submit(const struct batch_job *job, struct buf *command)
+{
+	buf_printf(command, "sbatch --parsable --job-name=%s", job->name);
+	submit_words(job, command);
+}
+
+/* A job that completes is over: only its nodes are still cleaned. */
+static void slurm_ask(const struct batch_job *job, struct buf *command)
+{
+	buf_printf(command,
+		   "squeue -h -u %u -n %s -o %%i "
+		   "-t PENDING,RUNNING,SUSPENDED,CONFIGURING,REQUEUED,REQUEUE_HOLD,STOPPED",
+		   (unsigned)geteuid(), job->name);
+}
+
+static int slurm_find(const struct batch_job *job, const struct buf *printed, char id[BATCH_ID],
+		      struct err *err)
+{
+	(void)job;
+	(void)err;
+	id_take(id, buf_text(printed));
+	return 0;
+}
+
+static const struct batch_system slurm = {
+	.name = "slurm",
+	.program = "sbatch",
+	.submit = slurm_submit,
+	.ask = slurm_ask,
+	.find = slurm_find,
+	.cancel = "scancel",
+};
+
+/* ---- PBS ---- */
+
+static void pbs_submit(const struct batch_job *job, struct buf *command)
+{
+	buf_printf(command, "qsub -N %s", job->name);
+	submit_words(job, command);
+}
+
+static void pbs_ask(const struct batch_job *job, struct buf *command)
+{
+	(void)job;
+	buf_puts(command, "qstat -f");
+}
+
+struct finding {
+	const struct batch_job *job;
+	const char *user;
+	char *id;
+};
+
+static void pbs_look(const struct pbs_job *job, void *arg)
+{
+	struct finding *finding = arg;
+	const char *owner = job->of[PBS_OWNER], *name = job->of[PBS_NAME];
+	const char *state = job->of[PBS_STATE];
+
+	/* Completed, and finished in the history. */
+	if (*finding->id || !name || !owner || (state && strchr("CFX", *state)))
+		return;
+	if (strcmp(name, finding->job->name) == 0 && strcspn(owner, "@") == strlen(finding->user) &&
+	    strncmp(owner, finding->user, strlen(finding->user)) == 0)
+		id_take(finding->id, job->id);
+}
+
+static int pbs_find(const struct batch_job *job, const struct buf *printed, char id[BATCH_ID],
+		    struct err *err)
+{
+	const struct passwd *entry = getpwuid(geteuid());
+	AUTO_FREE char *user = entry ? xstrdup(entry->pw_name) : place_user();
+	struct finding finding = { job, user, id };
+
+	id[0] = 0;
+	return pbs_each("qstat -f", buf_text(printed), printed->len, pbs_look, &finding, err);
+}
+
+static const struct batch_system pbs = {
+	.name = "pbs",
+	.program = "qsub",
+	.submit = pbs_submit,
+	.ask = pbs_ask,
+	.find = pbs_find,
+	.cancel = "qdel",
+};
+
+/* Slurm may come with a qsub, PBS never with an sbatch. */
+const struct batch_system *const batch_systems[] = { &slurm, &pbs, NULL };
+
+/* ---- any ---- */
+
+const struct batch_system *batch_system_of(const char *reader, struct err *err)
+{
+	if (strncmp(reader, "slurm", 5) == 0 || strcmp(reader, "scontrol") == 0)
+		return &slurm;
+	if (strncmp(reader, "pbs", 3) == 0)
+		return &pbs;
+	for (size_t i = 0; batch_systems[i]; i++) {
+		AUTO_FREE char *found = place_program(batch_systems[i]->program);
+
+		if (found)
+			return batch_systems[i];
+	}
+	err_set(err, ENOENT,
+		"there is neither sbatch nor qsub: name a --site that has a scheduler");
+	return NULL;
+}
+
+void batch_name(char out[BATCH_NAME], const char *script)
+{
+	static const uint8_t key[OWNER_KEY_BYTES];
+	AUTO_FREE char *whole = realpath(script, NULL);
+	const char *path = whole ? whole : script;
+
+	snprintf(out, BATCH_NAME, "slc-%08x", (unsigned)owner_hash(path, strlen(path), key));
+}
+
+int batch_find(const struct batch_system *system, const struct batch_job *job, char id[BATCH_ID],
+	       struct err *err)
+{
+	AUTO_BUF struct buf command = { 0 }, printed = { 0 };
+	char found[BATCH_ID] = "";
+	int r;
+
+	system->ask(job, &command);
+	r = jobs_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
+	if (r >= 0)
+		r = system->find(job, &printed, found, err);
+	if (r < 0)
+		return r;
+	memcpy(id, found, sizeof(found));
+	return 0;
+}
+
+/* The id stands on the last line: a site may print news before. */
+static const char *last_line(struct buf *text)
+{
+	const char *newline;
+
+	while (text->len && isspace((unsigned char)text->data[text->len - 1]))
+		text->data[--text->len] = 0;
+	newline = strrchr(buf_text(text), '\n');
+	return newline ? newline + 1 : buf_text(text);
+}
+
+int batch_submit(const struct batch_system *system, const struct batch_job *job, char id[BATCH_ID],
+		 struct err *err)
+{
+	AUTO_BUF struct buf command = { 0 }, printed = { 0 };
+	char found[BATCH_ID];
+	int r;
+
+	system->submit(job, &command);
+	r = jobs_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
+	if (r < 0)
+		return r;
+	id_take(found, last_line(&printed));
+	if (!*found)
+		return err_set(err, EPROTO, "%s has not told the id of the job: \"%.200s\"",
+			       system->program, buf_text(&printed));
+	memcpy(id, found, sizeof(found));
+	return 0;
+}
+
+int batch_cancel(const struct batch_system *system, const char *id, struct err *err)
+{
+	AUTO_BUF struct buf command = { 0 }, printed = { 0 };
+
+	buf_printf(&command, "%s ", system->cancel);
+	buf_word(&command, id);
+	return jobs_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * qstat -f as text. A job is a line "Job Id: ID" and lines "    ATTRIBUTE = VALUE"; an empty line
+ * ends it. PBS breaks long lines anywhere, with a newline and a tab that are no part of the value.
+ * The qstat that comes with Slurm puts a tab before every attribute and breaks nothing, and a tab
+ * behind "Job Id:", by which it is known.
+ */
+#include "predict/forecast/jobs/pbs.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+/* ---- a job of attributes ---- */
+
+int pbs_attribute(const char *name, size_t n)
+{
+	static const char *const names[] = {
+#define PBS_NAME(id, name) [PBS_##id] = name,
+		PBS_ATTRIBUTES(PBS_NAME)
+#undef PBS_NAME
+	};
+
+	for (int i = 0; i < PBS_COUNT; i++)
+		if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0)
+			return i;
+	return -ENOENT;
+}
+
+void pbs_job_release(struct pbs_job *job)
+{
+	free(job->id);
+	for (int i = 0; i < PBS_COUNT; i++)
+		free(job->of[i]);
+	*job = (struct pbs_job){ 0 };
+}
+
+/* "4:ppn=8+2:gpus=1" are 6, "n1+n2:ppn=4" 2: each part has a number, or is one node by name. */
+static double parts_sum(const char *text)
+{
+	double sum = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, "+"), digits = strspn(text, "0123456789");
+
+		if (digits && (digits == n || text[digits] == ':'))
+			sum += strtod(text, NULL);
+		else if (n)
+			sum++;
+		text += n + (text[n] == '+');
+	}
+	return sum > 0 ? sum : NAN;
+}
+
+/* Of "n1/0*2+n1/1+n2/0": 2. Those of a node stand together. */
+static double hosts_count(const char *text)
+{
+	const char *last = "";
+	double hosts = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, "+"), name = strcspn(text, "/+");
+
+		if (strncmp(last, text, name) != 0 || (last[name] && !strchr("/+", last[name])))
+			hosts++;
+		last = text;
+		text += n + (text[n] == '+');
+	}
+	return hosts > 0 ? hosts : NAN;
+}
+
+static double node_count(const struct pbs_job *job)
+{
+	double count = jobs_bytes(jobs_span(job->of[PBS_NODE_COUNT]), 1);
+
+	if (isnan(count) && job->of[PBS_NODES])
+		count = parts_sum(job->of[PBS_NODES]);
+	if (isnan(count) && job->of[PBS_SELECT])
+		count = parts_sum(job->of[PBS_SELECT]);
+	if (isnan(count) && job->of[PBS_EXEC_HOST])
+		count = hosts_count(job->of[PBS_EXEC_HOST]);
+	return count;
+}
+
+static double either_bytes(const struct pbs_job *job, enum pbs_attribute used,
+			   enum pbs_attribute granted)
+{
+	double bytes = jobs_bytes(jobs_span(job->of[used]), 1);
+
+	return isnan(bytes) ? jobs_bytes(jobs_span(job->of[granted]), 1) : bytes;
+}
+
+static double used_seconds(const struct pbs_job *job, double now_s)
+{
+	double used = jobs_seconds(jobs_span(job->of[PBS_USED_TIME])), started;
+
+	if (!isnan(used) || !(now_s > 0))
+		return used;
+	started = jobs_clock(jobs_span(job->of[job->is_slurm ? PBS_MODIFIED : PBS_STARTED]));
+	return now_s > started ? now_s - started : isnan(started) ? NAN : 0;
+}
+
+void pbs_job_add(const struct pbs_job *from, struct jobs *found, const uint8_t key[OWNER_KEY_BYTES])
+{
+	struct job *job;
+
+	if (from->of[PBS_STATE] && strcmp(from->of[PBS_STATE], "R") != 0)
+		return;
+	job = jobs_add(found);
+	jobs_put(&job->id, jobs_span(from->id));
+	jobs_put(&job->name, jobs_span(from->of[PBS_NAME]));
+	jobs_put(&job->queue, jobs_span(from->of[PBS_QUEUE]));
+	jobs_own(job, jobs_span(from->of[PBS_OWNER]), key);
+	job->nodes = node_count(from);
+	job->memory_bytes = either_bytes(from, PBS_USED_MEMORY, PBS_GRANTED_MEMORY);
+	job->virtual_bytes = either_bytes(from, PBS_USED_VIRTUAL, PBS_GRANTED_VIRTUAL);
+	job->used_s = used_seconds(from, found->time_s);
+	job->allocated_s = jobs_seconds(jobs_span(from->of[PBS_GRANTED_TIME]));
+}
+
+/* ---- text ---- */
+
+struct reading {
+	const char *name, *text, *end;
+	unsigned line, next_line; /* of the line at hand, and behind it */
+	void (*each)(const struct pbs_job *job, void *arg);
+	void *arg;
+	struct pbs_job job;
+	bool in_job, was_empty; /* the line before was */
+};
+
+/* The next line with what was broken off it; false at the end. */
+static bool line_take(struct reading *reading, struct buf *line)
+{
+	buf_clear(line);
+	if (reading->text >= reading->end)
+		return false;
+	reading->line = ++reading->next_line;
+	for (;;) {
+		size_t left = (size_t)(reading->end - reading->text);
+		const char *newline = memchr(reading->text, '\n', left);
+		size_t n = newline ? (size_t)(newline - reading->text) : left;
+
+		buf_add(line, reading->text, n);
+		reading->text += n + (newline != NULL);
+		if (!reading->in_job || reading->job.is_slurm || reading->text >= reading->end ||
+		    *reading->text != '\t' || !line->len)
+			break;
+		reading->text++;
+		reading->next_line++;
+	}
+	while (line->len && isspace((unsigned char)line->data[line->len - 1]))
+		line->data[--line->len] = 0;
+	return true;
+}
+
+static void job_end(struct reading *reading)
+{
+	if (reading->in_job)
+		reading->each(&reading->job, reading->arg);
+	pbs_job_release(&reading->job);
+	reading->in_job = false;
+}
+
+static void job_start(struct reading *reading, const char *rest)
+{
+	job_end(reading);
+	reading->in_job = true;
+	reading->job.is_slurm = *rest == '\t';
+	jobs_put(&reading->job.id, jobs_span(rest));
+}
+
+/*
+ * Of attributes that are there twice one is forged: through the name of a job in Slurm, which comes
+ * first and may have line breaks in it; through what the job's environment holds in PBS, last.
+ */
+static void attribute_take(struct reading *reading, const char *line)
+{
+	const char *equals = strstr(line, " = ");
+	int i = equals ? pbs_attribute(line, (size_t)(equals - line)) : -ENOENT;
+
+	if (i < 0 || (reading->job.of[i] && !reading->job.is_slurm))
+		return;
+	jobs_put(&reading->job.of[i], jobs_span(equals + 3));
+}
+
+static int line_read(struct reading *reading, const char *line, struct err *err)
+{
+	static const char head[] = "Job Id:";
+	size_t blanks = strspn(line, " \t");
+	bool was_empty = reading->was_empty;
+
+	reading->was_empty = !line[blanks];
+	if (reading->was_empty)
+		return 0;
+	if ((was_empty || !reading->in_job || !reading->job.is_slurm) &&
+	    strncmp(line, head, sizeof(head) - 1) == 0)
+		job_start(reading, line + sizeof(head) - 1);
+	else if (!reading->in_job)
+		return err_set(err, EINVAL,
+			       "%s:%u: a job should begin here, with \"Job Id:\": is this what "
+			       "qstat -f prints?",
+			       reading->name, reading->line);
+	else if (blanks || !reading->job.is_slurm)
+		attribute_take(reading, line + blanks);
+	return 0;
+}
+
+int pbs_each(const char *name, const char *text, size_t bytes,
+	     void (*each)(const struct pbs_job *job, void *arg), void *arg, struct err *err)
+{
+	struct reading reading = { .name = name,
+				   .text = text,
+				   .end = text + bytes,
+				   .each = each,
+				   .arg = arg,
+				   .was_empty = true };
+	AUTO_BUF struct buf line = { 0 };
+	int r = 0;
+
+	while (r >= 0 && line_take(&reading, &line))
+		r = line_read(&reading, buf_text(&line), err);
+	if (r >= 0)
+		job_end(&reading);
+	pbs_job_release(&reading.job);
+	return r;
+}
+
+struct taking {
+	struct jobs found;
+	const uint8_t *key;
+};
+
+static void job_take(const struct pbs_job *job, void *arg)
+{
+	struct taking *taking = arg;
+
+	pbs_job_add(job, &taking->found, taking->key);
+}
+
+static int pbs_read(struct jobs *jobs, const char *name, const char *text, size_t bytes,
+		    const uint8_t key[OWNER_KEY_BYTES], struct err *err)
+{
+	struct taking taking = { .found.time_s = jobs->time_s, .key = key };
+	int r = pbs_each(name, text, bytes, job_take, &taking, err);
+
+	return jobs_settle(jobs, &taking.found, r);
+}
+
+const struct jobs_reader jobs_reader_pbs = {
+	.name = "pbs",
+	.help = "PBS, TORQUE: qstat -f",
+	.command = "qstat -f",
+	.read = pbs_read,
+};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * scontrol show job: NAME=VALUE with blanks between, a job on one line (-o) or on many. A job
+ * begins where a line begins with "JobId=". Its name is the one value that may hold anything: it
+ * ends where UserId and GroupId follow.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "predict/forecast/jobs/text.h"
+
+static const char first[] = "JobId=";
+
+/* The value of a field that begins at or behind from; at NULL: there is none. */
+static struct jobs_span field(const char *from, const char *end, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *p = from; p + n < end; p++) {
+		const char *value = p + n + 1, *stop = value;
+
+		if (*p != *key || (p > from && !isspace((unsigned char)p[-1])) ||
+		    memcmp(p, key, n) != 0 || p[n] != '=')
+			continue;
+		while (stop < end && !isspace((unsigned char)*stop))
+			stop++;
+		return (struct jobs_span){ value, (size_t)(stop - value) };
+	}
+	return (struct jobs_span){ 0 };
+}
+
+/* The value "ann(1000)" of UserId that GroupId follows; what comes before is the name. */
+static struct jobs_span user_field(const char *from, const char *end)
+{
+	static const char group[] = "GroupId=";
+
+	for (;;) {
+		struct jobs_span user = field(from, end, "UserId");
+		const char *behind = user.at ? user.at + user.n : end;
+
+		if (!user.at)
+			return user;
+		while (behind < end && isspace((unsigned char)*behind))
+			behind++;
+		if (user.n && user.at[user.n - 1] == ')' &&
+		    (size_t)(end - behind) >= sizeof(group) - 1 &&
+		    memcmp(behind, group, sizeof(group) - 1) == 0)
+			return user;
+		from = user.at;
+	}
+}
+
+static bool span_is(struct jobs_span text, const char *word)
+{
+	return text.n == strlen(word) && memcmp(text.at, word, text.n) == 0;
+}
+
+/* What was given to it; newer versions tell both. */
+static double memory_of(const char *from, const char *end)
+{
+	static const char *const keys[] = { "AllocTRES", "TRES", "ReqTRES" };
+	double bytes = NAN;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && isnan(bytes); i++) {
+		struct jobs_span tres = field(from, end, keys[i]);
+
+		if (tres.at)
+			bytes = jobs_tres_memory(tres);
+	}
+	return bytes;
+}
+
+/* Of "3" and, while it is not settled, "3-5". */
+static double nodes_of(const char *from, const char *end)
+{
+	struct jobs_span nodes = field(from, end, "NumNodes");
+	const char *dash = nodes.at ? memchr(nodes.at, '-', nodes.n) : NULL;
+
+	if (dash)
+		nodes.n = (size_t)(dash - nodes.at);
+	return nodes.at ? jobs_bytes(nodes, 1) : NAN;
+}
+
+static double time_of(const char *from, const char *end, const char *key)
+{
+	struct jobs_span text = field(from, end, key);
+
+	return text.at ? jobs_seconds(text) : NAN;
+}
+
+static void job_add(struct jobs *found, const char *at, const char *end,
+		    const uint8_t key[OWNER_KEY_BYTES])
+{
+	struct jobs_span name = field(at, end, "JobName"), user, id = field(at, end, "JobId");
+	const char *rest = name.at ? name.at : at, *bracket;
+	struct job *job;
+
+	user = user_field(rest, end);
+	if (user.at) {
+		if (name.at)
+			name.n = (size_t)(user.at - strlen("UserId=") - name.at);
+		rest = user.at;
+		bracket = memchr(user.at, '(', user.n);
+		user.n = bracket ? (size_t)(bracket - user.at) : user.n;
+	}
+	if (!span_is(field(rest, end, "JobState"), "RUNNING"))
+		return;
+	job = jobs_add(found);
+	jobs_put(&job->id, id);
+	jobs_put(&job->queue, field(rest, end, "Partition"));
+	jobs_put(&job->name, name);
+	jobs_own(job, user, key);
+	job->nodes = nodes_of(rest, end);
+	job->memory_bytes = memory_of(rest, end);
+	job->used_s = time_of(rest, end, "RunTime");
+	job->allocated_s = time_of(rest, end, "TimeLimit");
+}
+
+static bool is_first(const char *at, const char *end)
+{
+	return (size_t)(end - at) >= sizeof(first) - 1 && memcmp(at, first, sizeof(first) - 1) == 0;
+}
+
+/* The next line that a job begins on, or the end. */
+static const char *job_next(const char *at, const char *end)
+{
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		if (!newline)
+			return end;
+		at = newline + 1;
+		if (is_first(at, end))
+			return at;
+	}
+	return end;
+}
+
+static int scontrol_read(struct jobs *jobs, const char *name, const char *text, size_t bytes,
+			 const uint8_t key[OWNER_KEY_BYTES], struct err *err)
+{
+	static const char none[] = "No jobs in the system";
+	struct jobs found = { .time_s = jobs->time_s };
+	const char *at = text, *end = text + bytes;
+
+	while (at < end && isspace((unsigned char)*at))
+		at++;
+	if ((size_t)(end - at) >= sizeof(none) - 1 && memcmp(at, none, sizeof(none) - 1) == 0)
+		return 0;
+	if (at < end && !is_first(at, end))
+		return err_set(err, EINVAL,
+			       "%s:%u: a job should begin here, with \"JobId=\": is this what "
+			       "scontrol show job prints?",
+			       name, jobs_line(text, at));
+	while (at < end) {
+		const char *next = job_next(at, end);
+
+		job_add(&found, at, next, key);
+		at = next;
+	}
+	return jobs_settle(jobs, &found, 0);
+}
+
+const struct jobs_reader jobs_reader_scontrol = {
+	.name = "scontrol",
+	.help = "Slurm: scontrol show job, with -o or without",
+	.command = "scontrol show job -o",
+	.read = scontrol_read,
+};

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Shares and finishing times depend on the point alone, so they are found once per point; a
+ * repetition only draws.
+ */
+#include "predict/forecast/place/steps.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "learn/maths/random.h"
+#include "learn/judge/metrics.h"
+
+const char *const steps_sources[STEPS_SOURCES] = { "forecast", "true states", "drawn labels",
+						   "random labels", "measured times" };
+
+/* Rows of every table, in this order. */
+static const struct variant {
+	enum steps_source source;
+	enum placement_rule rule;
+} variants[] = {
+	{ STEPS_FORECAST, PLACEMENT_CLASSES },	{ STEPS_FORECAST, PLACEMENT_EXPECTED },
+	{ STEPS_FORECAST, PLACEMENT_HEDGED },	{ STEPS_TRUTH, PLACEMENT_CLASSES },
+	{ STEPS_TRUTH, PLACEMENT_EXPECTED },	{ STEPS_TRUTH, PLACEMENT_HEDGED },
+	{ STEPS_LABELS, PLACEMENT_CLASSES },	{ STEPS_LABELS, PLACEMENT_EXPECTED },
+	{ STEPS_LABELS, PLACEMENT_HEDGED },	{ STEPS_RANDOM, PLACEMENT_CLASSES },
+	{ STEPS_RANDOM, PLACEMENT_EXPECTED },	{ STEPS_RANDOM, PLACEMENT_HEDGED },
+	{ STEPS_MEASURED, PLACEMENT_EXPECTED },
+};
+enum {
+	VARIANTS = sizeof(variants) / sizeof(variants[0]),
+	DEALS = 4, /* ways in which forecasts are dealt out at random at a point */
+};
+
+void steps_init(struct steps *steps, size_t points, size_t targets, bool has_truth)
+{
+	size_t cells = points * targets;
+
+	*steps = (struct steps){
+		.targets = targets,
+		.points = points,
+		.time_s = xcalloc(points + 1, sizeof(double)),
+		.seconds = xcalloc(cells + 1, sizeof(double)),
+		.forecasts = xcalloc(cells + 1, sizeof(struct placement_target)),
+		.labels = xcalloc(cells + 1, sizeof(bool)),
+		.truth = has_truth ? xcalloc(cells + 1, sizeof(bool)) : NULL,
+	};
+}
+
+void steps_release(struct steps *steps)
+{
+	free(steps->time_s);
+	free(steps->seconds);
+	free(steps->forecasts);
+	free(steps->labels);
+	free(steps->truth);
+	*steps = (struct steps){ 0 };
+}
+
+double steps_accuracy(const struct steps *steps, const bool *states)
+{
+	size_t cells = steps->points * steps->targets, right = 0;
+
+	if (!states || !cells)
+		return NAN;
+	for (size_t i = 0; i < cells; i++)
+		right += placement_is_busy(&steps->forecasts[i], NULL) == states[i];
+	return (double)right / (double)cells;
+}
+
+/* ---- a point ---- */
+
+struct run {
+	const struct steps *steps;
+	const struct steps_plan *plan;
+	const double *feedbacks;
+	size_t feedback_count;
+	struct steps_outcome *outcomes; /* variant, deal, feedback, point */
+};
+
+static struct steps_outcome *run_outcome(const struct run *run, size_t variant, size_t deal,
+					 size_t feedback, size_t point)
+{
+	size_t row = (variant * DEALS + deal) * run->feedback_count + feedback;
+
+	return &run->outcomes[row * run->steps->points + point];
+}
+
+static bool has_source(const struct steps *steps, enum steps_source source)
+{
+	if (source == STEPS_TRUTH)
+		return steps->truth != NULL;
+	return source != STEPS_LABELS || steps->labels;
+}
+
+static size_t deals_of(size_t variant)
+{
+	return variants[variant].source == STEPS_RANDOM ? DEALS : 1;
+}
+
+static void deal_out(struct placement_target *targets, size_t count, uint64_t seed, uint64_t stream)
+{
+	struct random random;
+
+	random_stream(&random, seed, stream);
+	for (size_t i = count; i > 1; i--) {
+		size_t k = random_below(&random, i);
+		double busy = targets[k].busy;
+
+		targets[k].busy = targets[i - 1].busy;
+		targets[i - 1].busy = busy;
+	}
+}
+
+/* What the rule is told, and the groups that results are judged by. */
+static void tell(const struct run *run, enum steps_source source, size_t deal, size_t point,
+		 struct placement_target *targets, bool *groups)
+{
+	size_t n = run->steps->targets, at = point * n;
+	const bool *states = source == STEPS_TRUTH ? run->steps->truth : run->steps->labels;
+
+	memcpy(targets, run->steps->forecasts + at, n * sizeof(*targets));
+	if (source == STEPS_RANDOM)
+		deal_out(targets, n, run->plan->seed, point * DEALS + deal);
+	for (size_t i = 0; i < n; i++) {
+		if (source == STEPS_TRUTH || source == STEPS_LABELS)
+			targets[i].busy = states[at + i];
+		groups[i] = placement_is_busy(&targets[i], &run->plan->limits);
+		if (source == STEPS_MEASURED)
+			targets[i].idle_s = targets[i].busy_s = run->steps->seconds[at + i];
+	}
+}
+
+static void play(const struct run *run, size_t variant, size_t deal, size_t point)
+{
+	size_t n = run->steps->targets;
+	AUTO_FREE struct placement_target *targets = xcalloc(n, sizeof(*targets));
+	AUTO_FREE double *shares = xcalloc(2 * n, sizeof(*shares));
+	AUTO_FREE bool *groups = xcalloc(n, sizeof(*groups));
+	const double *seconds = run->steps->seconds + point * n;
+	double *equal = shares + n;
+
+	tell(run, variants[variant].source, deal, point, targets, groups);
+	/* Limits were checked, and that a target is allowed. */
+	placement_shares(variants[variant].rule, targets, n, &run->plan->limits, shares, NULL);
+	placement_shares(PLACEMENT_EQUAL, targets, n, &run->plan->limits, equal, NULL);
+	for (size_t f = 0; f < run->feedback_count; f++) {
+		struct steps_outcome *outcome = run_outcome(run, variant, deal, f, point);
+
+		placement_judge(shares, groups, seconds, n, run->feedbacks[f], &outcome->placed);
+		placement_judge(equal, groups, seconds, n, run->feedbacks[f], &outcome->equal);
+	}
+}
+
+static void play_point(void *arg, size_t point, unsigned worker)
+{
+	const struct run *run = arg;
+
+	(void)worker;
+	for (size_t v = 0; v < VARIANTS; v++)
+		if (has_source(run->steps, variants[v].source))
+			for (size_t d = 0; d < deals_of(v); d++)
+				play(run, v, d, point);
+}
+
+/* ---- repetitions ---- */
+
+/* Points, and a way to deal for each; the same for all variants, so that they compare. */
+struct draws {
+	uint32_t *point;
+	uint8_t *deal;
+	size_t points, repetitions;
+};
+
+/* Without replacement in a repetition, as long as there are points. */
+static void draw(struct draws *draws, size_t points, uint64_t seed)
+{
+	AUTO_FREE size_t *order = xcalloc(points, sizeof(*order));
+
+	for (size_t r = 0; r < draws->repetitions; r++) {
+		struct random random;
+
+		random_stream(&random, seed, ~(uint64_t)r);
+		for (size_t i = 0; i < points; i++)
+			order[i] = i;
+		random_shuffle(&random, order, points);
+		for (size_t i = 0; i < draws->points; i++) {
+			size_t k = r * draws->points + i;
+
+			draws->point[k] =
+				(uint32_t)(i < points ? order[i] : random_below(&random, points));
+			draws->deal[k] = (uint8_t)random_below(&random, DEALS);
+		}
+	}
+}
+
+/* Differences in the last digits are none. */
+#define SAME 1e-9
+
+static void count_step(struct steps_gain *gain, double placed, double equal)
+{
+	double won = equal / placed - 1;
+
+	gain->mean += won;
+	gain->won += won > SAME;
+	gain->lost += won < -SAME;
+	if (won < gain->worst)
+		gain->worst = won;
+}
+
+/* Sums of a metric over all draws, then their means; means of repetitions on the way. */
+static void sum_up(const struct run *run, const struct draws *draws, size_t variant,
+		   size_t feedback, size_t metric, struct steps_row *row)
+{
+	AUTO_FREE double *means = xcalloc(draws->repetitions, sizeof(*means));
+	size_t all = draws->points * draws->repetitions;
+	struct steps_gain *gain = &row->gains[metric];
+	double placed_sum = 0, equal_sum = 0;
+
+	gain->worst = INFINITY;
+	for (size_t k = 0; k < all; k++) {
+		size_t deal = deals_of(variant) > 1 ? draws->deal[k] : 0;
+		const struct steps_outcome *o =
+			run_outcome(run, variant, deal, feedback, draws->point[k]);
+		double placed = placement_metric(&o->placed, metric);
+		double equal = placement_metric(&o->equal, metric);
+
+		count_step(gain, placed, equal);
+		means[k / draws->points] += (equal / placed - 1) / (double)draws->points;
+		placed_sum += placed;
+		equal_sum += equal;
+	}
+	gain->mean /= (double)all;
+	gain->won /= (double)all;
+	gain->lost /= (double)all;
+	gain->total = equal_sum / placed_sum - 1;
+	gain->low = metrics_quantile(means, draws->repetitions, 0.025);
+	gain->high = metrics_quantile(means, draws->repetitions, 0.975);
+	row->seconds[metric] = placed_sum / (double)all;
+	row->equal_seconds[metric] = equal_sum / (double)all;
+}
+
+static int check(const struct steps *steps, const struct steps_plan *plan, struct err *err)
+{
+	AUTO_FREE double *shares = xcalloc(steps->targets + 1, sizeof(*shares));
+
+	if (!steps->points || !steps->targets)
+		return err_set(err, ENODATA,
+			       "there is no moment at which all targets were measured");
+	for (size_t i = 0; i < steps->points * steps->targets; i++)
+		if (!(steps->seconds[i] > 0) || !isfinite(steps->seconds[i]))
+			return err_set(err, EINVAL, "a measured time is %g seconds",
+				       steps->seconds[i]);
+	for (size_t p = 0; p < steps->points; p++) {
+		int r = placement_shares(PLACEMENT_EQUAL, steps->forecasts + p * steps->targets,
+					 steps->targets, &plan->limits, shares, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static size_t sum_rows(const struct run *run, const struct draws *draws, struct steps_row *rows)
+{
+	size_t count = 0;
+
+	for (size_t f = 0; f < run->feedback_count; f++) {
+		for (size_t v = 0; v < VARIANTS; v++) {
+			struct steps_row *row = &rows[count];
+
+			if (!has_source(run->steps, variants[v].source))
+				continue;
+			*row = (struct steps_row){ .rule = variants[v].rule,
+						   .source = variants[v].source,
+						   .feedback = run->feedbacks[f] };
+			for (size_t m = 0; m < PLACEMENT_METRICS; m++)
+				sum_up(run, draws, v, f, m, row);
+			count++;
+		}
+	}
+	return count;
+}
+
+int steps_run(const struct steps *steps, const struct steps_plan *plan, struct steps_row **rows,
+	      struct err *err)
+{
+	static const double none[] = { 0 };
+	struct run run = { .steps = steps,
+			   .plan = plan,
+			   .feedbacks = plan->feedback_count ? plan->feedbacks : none,
+			   .feedback_count = plan->feedback_count ? plan->feedback_count : 1 };
+	struct draws draws = { .points = plan->points ? plan->points : 100,
+			       .repetitions = plan->repetitions ? plan->repetitions : 100 };
+	size_t all = draws.points * draws.repetitions, count;
+	int r = check(steps, plan, err);
+
+	if (r < 0)
+		return r;
+	run.outcomes = xcalloc(VARIANTS * DEALS * run.feedback_count * steps->points,
+			       sizeof(*run.outcomes));
+	draws.point = xcalloc(all, sizeof(*draws.point));
+	draws.deal = xcalloc(all, sizeof(*draws.deal));
+	parallel_for(plan->threads ? plan->threads : parallel_cores(), steps->points, play_point,
+		     &run);
+	draw(&draws, steps->points, plan->seed);
+	*rows = xcalloc(VARIANTS * run.feedback_count, sizeof(**rows));
+	count = sum_rows(&run, &draws, *rows);
+	free(run.outcomes);
+	free(draws.point);
+	free(draws.deal);
+	return (int)count;
+}
+
+int steps_trace(const struct steps *steps, const struct steps_plan *plan, enum placement_rule rule,
+		enum steps_source source, struct steps_outcome *outcomes, struct err *err)
+{
+	static const double none[] = { 0 };
+	size_t variant = 0, points = plan->points ? plan->points : 100;
+	AUTO_FREE struct steps_outcome *all = NULL;
+	AUTO_FREE uint32_t *point = xcalloc(points, sizeof(*point));
+	AUTO_FREE uint8_t *deal = xcalloc(points, sizeof(*deal));
+	struct run run = { steps, plan, none, 1, NULL };
+	int r = check(steps, plan, err);
+
+	while (variant < VARIANTS &&
+	       (variants[variant].rule != rule || variants[variant].source != source))
+		variant++;
+	if (r < 0)
+		return r;
+	if (variant == VARIANTS || !has_source(steps, source))
+		return err_set(err, ENOENT, "%s is not known", steps_sources[source]);
+	all = xcalloc(VARIANTS * DEALS * steps->points, sizeof(*all));
+	run.outcomes = all;
+	draw(&(struct draws){ point, deal, points, 1 }, steps->points, plan->seed);
+	for (size_t i = 0; i < points; i++) {
+		size_t d = deals_of(variant) > 1 ? deal[i] : 0;
+
+		play(&run, variant, d, point[i]);
+		outcomes[i] = *run_outcome(&run, variant, d, 0, point[i]);
+	}
+	return 0;
+}
+
+const struct steps_row *steps_find(const struct steps_row *rows, size_t count,
+				   enum placement_rule rule, enum steps_source source,
+				   double feedback)
+{
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].rule == rule && rows[i].source == source &&
+		    rows[i].feedback == feedback)
+			return &rows[i];
+	return NULL;
+}

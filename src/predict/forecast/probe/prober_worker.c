@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/forecast/probe/prober_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "learn/maths/random.h"
+#include "predict/forecast/probe/prober_plan.h"
+#include "predict/forecast/probe/targets.h"
+
+/* ---- data ---- */
+
+int payload_init(struct payload *payload, uint64_t largest, struct err *err)
+{
+	size_t size = largest < PAYLOAD_BYTES ? (size_t)largest : PAYLOAD_BYTES;
+	struct random random;
+	uint64_t seed = 0;
+	uint64_t *words =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (words == MAP_FAILED)
+		return err_set(err, errno, "%zu bytes to write: %s", size, strerror(errno));
+	/* Other bytes than another prober's, for storage that keeps equal blocks once. */
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
+		seed = (uint64_t)getpid();
+	random_init(&random, seed);
+	for (size_t i = 0; i < size / sizeof(*words); i++)
+		words[i] = random_u64(&random);
+	*payload = (struct payload){ words, size };
+	return 0;
+}
+
+void payload_release(struct payload *payload)
+{
+	if (payload->bytes)
+		munmap(payload->bytes, payload->size);
+	*payload = (struct payload){ 0 };
+}
+
+/* ---- inside the worker ---- */
+
+struct writing {
+	const struct target *target;
+	const struct payload *payload;
+	int fd;	     /* -1: no file */
+	size_t turn; /* files that were made */
+	dev_t device;
+	ino_t directory; /* that the file was made in */
+};
+
+static double seconds_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static void file_drop(struct writing *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	w->fd = -1;
+}
+
+/* A file without a name outlives its directory, and what is mounted there now is another target. */
+static bool file_is_there(const struct writing *w)
+{
+	struct stat st;
+
+	return stat(w->target->path, &st) == 0 && st.st_dev == w->device &&
+	       st.st_ino == w->directory;
+}
+
+static int file_make(struct writing *w, struct err *err)
+{
+	struct stat st;
+	int fd = target_make(w->target, w->turn++, err);
+
+	if (fd >= 0 && stat(w->target->path, &st) == 0) {
+		w->device = st.st_dev;
+		w->directory = st.st_ino;
+	}
+	return fd;
+}
+
+static int file_have(struct writing *w, struct err *err)
+{
+	if (w->fd >= 0 && (!w->target->ops->is_lasting(w->target) || !file_is_there(w)))
+		file_drop(w);
+	if (w->fd < 0)
+		w->fd = file_make(w, err);
+	return w->fd < 0 ? w->fd : 0;
+}
+
+/* The flag can be set on an open file; -EINVAL where the file system has no such thing. */
+static int direct_set(int fd, bool is_direct)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0)
+		return -errno;
+	flags = is_direct ? flags | O_DIRECT : flags & ~O_DIRECT;
+	return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
+}
+
+static int bytes_write(const struct writing *w, uint64_t bytes)
+{
+	uint64_t at = 0;
+
+	while (at < bytes) {
+		uint64_t left = bytes - at;
+		size_t piece = left < w->payload->size ? (size_t)left : w->payload->size;
+		ssize_t n = pwrite(w->fd, w->payload->bytes, piece, (off_t)at);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		/* O_DIRECT goes on at whole blocks; less than one is the end of the room. */
+		if (n >= 0 && n < PROBER_SIZE_STEP)
+			return -ENOSPC;
+		at += n > 0 ? (uint64_t)n / PROBER_SIZE_STEP * PROBER_SIZE_STEP : 0;
+	}
+	return 0;
+}
+
+/* What is timed, and nothing else. */
+static int write_time(const struct writing *w, uint64_t bytes, enum sample_method method,
+		      double *seconds)
+{
+	double began = seconds_now();
+	int r = bytes_write(w, bytes);
+
+	if (r >= 0 && method == SAMPLE_FSYNC && fdatasync(w->fd) < 0)
+		r = -errno;
+	*seconds = seconds_now() - began;
+	return r;
+}
+
+/* By O_DIRECT if that is wanted or nobody minds, else, or where it cannot be done, with fsync. */
+static int write_do(const struct writing *w, const struct worker_order *order,
+		    struct worker_answer *answer)
+{
+	int r = -EINVAL;
+
+	answer->method = SAMPLE_DIRECT;
+	if (order->method != SAMPLE_FSYNC) {
+		r = direct_set(w->fd, true);
+		if (r >= 0)
+			r = write_time(w, order->bytes, SAMPLE_DIRECT, &answer->seconds);
+	}
+	if (order->method == SAMPLE_FSYNC || (order->method == SAMPLE_UNKNOWN && r == -EINVAL)) {
+		answer->method = SAMPLE_FSYNC;
+		direct_set(w->fd, false);
+		r = write_time(w, order->bytes, SAMPLE_FSYNC, &answer->seconds);
+	}
+	return r;
+}
+
+/* Others need the room, too: no write may take more than half of what is left. */
+static int room_check(int fd, uint64_t bytes)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(fd, &fs) < 0 || !fs.f_blocks)
+		return 0;
+	return (double)fs.f_bavail * (double)fs.f_frsize < 2.0 * (double)bytes ? -ENOSPC : 0;
+}
+
+static int order_do(struct writing *w, const struct worker_order *order,
+		    struct worker_answer *answer, struct err *err)
+{
+	struct stat st;
+	int r = file_have(w, err);
+
+	if (r < 0)
+		return r;
+	if (fstat(w->fd, &st) == 0)
+		answer->device = st.st_dev;
+	if (!order->bytes)
+		return 0;
+	r = room_check(w->fd, order->bytes);
+	if (r >= 0)
+		r = write_do(w, order, answer);
+	/* The room is given back before anybody is told. */
+	if (ftruncate(w->fd, 0) < 0 && r >= 0)
+		r = -errno;
+	if (r < 0)
+		err_set(err, -r, "%s: %s", w->target->path, strerror(-r));
+	return r;
+}
+
+static bool is_full(int r)
+{
+	return r == -ENOSPC || r == -EDQUOT || r == -EFBIG;
+}
+
+static void order_answer(struct writing *w, const struct worker_order *order,
+			 struct worker_answer *answer)
+{
+	struct err err = { 0 };
+	int r;
+
+	*answer = (struct worker_answer){ .method = order->method };
+	r = order_do(w, order, answer, &err);
+	answer->outcome = r >= 0 ? SAMPLE_DONE : is_full(r) ? SAMPLE_FULL : SAMPLE_FAILED;
+	answer->error = r < 0 ? -r : 0;
+	snprintf(answer->text, sizeof(answer->text), "%.239s", err.text);
+	/* A file that failed may never work again, as after a server's restart. */
+	if (answer->outcome == SAMPLE_FAILED)
+		file_drop(w);
+}
+
+/* Whoever waits for our output must not wait for a worker that hangs. */
+static void descriptors_close(int first, int second)
+{
+	unsigned low = (unsigned)(first < second ? first : second);
+	unsigned high = (unsigned)(first < second ? second : first);
+	int null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; null >= 0 && fd <= 2; fd++)
+		dup2(null, fd);
+	if (low > 3)
+		syscall(SYS_close_range, 3u, low - 1, 0);
+	if (high > low + 1)
+		syscall(SYS_close_range, low + 1, high - 1, 0);
+	syscall(SYS_close_range, high + 1, ~0u, 0);
+}
+
+/* It ends with its prober; what a user types is for that one. */
+static void signals_set(pid_t parent)
+{
+	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT,
+				       SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2 };
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void worker_live(const struct target *target, const struct payload *payload, int orders,
+			int answers)
+{
+	struct writing w = { .target = target, .payload = payload, .fd = -1 };
+	struct worker_order order;
+	struct worker_answer answer;
+
+	while (read(orders, &order, sizeof(order)) == (ssize_t)sizeof(order)) {
+		order_answer(&w, &order, &answer);
+		if (write(answers, &answer, sizeof(answer)) != (ssize_t)sizeof(answer))
+			break;
+	}
+	_exit(0);
+}
+
+/* ---- outside of it ---- */
+
+int worker_start(struct worker *worker, const struct target *target, const struct payload *payload,
+		 struct err *err)
+{
+	int orders[2] = { -1, -1 }, answers[2] = { -1, -1 };
+	pid_t self = getpid(), pid = -1;
+
+	if (pipe2(orders, O_CLOEXEC) == 0 && pipe2(answers, O_CLOEXEC) == 0 &&
+	    fcntl(answers[0], F_SETFL, O_NONBLOCK) == 0)
+		pid = fork();
+	if (pid == 0) {
+		signals_set(self);
+		descriptors_close(orders[0], answers[1]);
+		worker_live(target, payload, orders[0], answers[1]);
+	}
+	if (pid < 0)
+		err_set(err, errno, "no process for \"%s\": %s", target->name, strerror(errno));
+	for (int i = 0; i < 2; i++) {
+		/* Ours are [1] of orders and [0] of answers. */
+		if (orders[i] >= 0 && (pid < 0 || i == 0))
+			close(orders[i]);
+		if (answers[i] >= 0 && (pid < 0 || i == 1))
+			close(answers[i]);
+	}
+	if (pid < 0)
+		return -EAGAIN;
+	worker->pid = pid;
+	worker->orders = orders[1];
+	worker->answers = answers[0];
+	worker->is_killed = false;
+	return 0;
+}
+
+/* A worker that died must not take us along. */
+static ssize_t pipe_write(int fd, const void *bytes, size_t n)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
+	ssize_t r;
+
+	sigaction(SIGPIPE, &ignore, &old);
+	r = write(fd, bytes, n);
+	sigaction(SIGPIPE, &old, NULL);
+	return r;
+}
+
+int worker_tell(struct worker *worker, const struct worker_order *order)
+{
+	ssize_t n = pipe_write(worker->orders, order, sizeof(*order));
+
+	return n == (ssize_t)sizeof(*order) ? 0 : -EPIPE;
+}
+
+int worker_hear(struct worker *worker, struct worker_answer *answer)
+{
+	struct worker_answer heard;
+	ssize_t n = read(worker->answers, &heard, sizeof(heard));
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n != (ssize_t)sizeof(heard))
+		return -EPIPE;
+	*answer = heard;
+	return 1;
+}
+
+static void pipes_close(struct worker *worker)
+{
+	if (worker->orders >= 0)
+		close(worker->orders);
+	if (worker->answers >= 0)
+		close(worker->answers);
+	worker->orders = worker->answers = -1;
+}
+
+void worker_kill(struct worker *worker)
+{
+	if (!worker->pid || worker->is_killed)
+		return;
+	kill(worker->pid, SIGKILL);
+	worker->is_killed = true;
+	pipes_close(worker);
+}
+
+static double cpu_of(const struct rusage *usage)
+{
+	return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e-6;
+}
+
+bool worker_gone(struct worker *worker)
+{
+	struct rusage usage;
+
+	if (!worker->pid)
+		return true;
+	if (wait4(worker->pid, NULL, WNOHANG, &usage) != worker->pid)
+		return false;
+	worker->cpu_s += cpu_of(&usage);
+	pipes_close(worker);
+	worker->pid = 0;
+	return true;
+}
+
+void worker_leave(struct worker *worker)
+{
+	pipes_close(worker);
+}

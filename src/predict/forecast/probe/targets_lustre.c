@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Targets on Lustre: OSTs, and servers as sets of these. Files get their stripes from liblustreapi,
+ * which is loaded when it is first needed; where they went is read from the attribute lustre.lov.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/unit.h"
+#include "predict/forecast/probe/targets.h"
+
+#define STRIPE_BYTES (1u << 20)
+
+/* ---- the library, as far as we call it ---- */
+
+struct llapi_layout;
+
+struct llapi {
+	int (*file_create)(const char *name, unsigned long long stripe_size, int stripe_offset,
+			   int stripe_count, int stripe_pattern);
+	void (*level_set)(int level); /* of messages, which it prints */
+	struct llapi_layout *(*layout_alloc)(void);
+	void (*layout_free)(struct llapi_layout *layout);
+	int (*count_set)(struct llapi_layout *layout, uint64_t count);
+	int (*size_set)(struct llapi_layout *layout, uint64_t bytes);
+	int (*index_set)(struct llapi_layout *layout, int stripe, uint64_t ost);
+	int (*layout_create)(const char *path, int flags, int mode,
+			     const struct llapi_layout *layout);
+};
+
+/* Each function by its name and its place in struct llapi. */
+static const struct symbol {
+	const char *name;
+	size_t offset;
+} symbols[] = {
+	{ "llapi_file_create", offsetof(struct llapi, file_create) },
+	{ "llapi_msg_set_level", offsetof(struct llapi, level_set) },
+	{ "llapi_layout_alloc", offsetof(struct llapi, layout_alloc) },
+	{ "llapi_layout_free", offsetof(struct llapi, layout_free) },
+	{ "llapi_layout_stripe_count_set", offsetof(struct llapi, count_set) },
+	{ "llapi_layout_stripe_size_set", offsetof(struct llapi, size_set) },
+	{ "llapi_layout_ost_index_set", offsetof(struct llapi, index_set) },
+	{ "llapi_layout_file_create", offsetof(struct llapi, layout_create) },
+};
+
+/* The loader counts: to load it again costs nothing. */
+static int llapi_load(struct llapi *api, struct err *err)
+{
+	void *library = dlopen("liblustreapi.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		library = dlopen("liblustreapi.so", RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return err_set(err, ENOSYS,
+			       "liblustreapi.so cannot be loaded: files cannot be put on OSTs "
+			       "without it (package lustre-client)");
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+		void *symbol = dlsym(library, symbols[i].name);
+
+		memcpy((char *)api + symbols[i].offset, &symbol, sizeof(symbol));
+	}
+	if (api->level_set)
+		api->level_set(0);
+	return 0;
+}
+
+/* ---- places ---- */
+
+static int osts_take(struct target *target, const char *value, struct err *err)
+{
+	AUTO_FREE char *words = xstrdup(value);
+	char *save = NULL;
+
+	if (target->ost_count)
+		return err_set(err, EINVAL, "there is one of ost=, osts= and oss=");
+	for (char *w = strtok_r(words, "|", &save); w; w = strtok_r(NULL, "|", &save)) {
+		uint64_t ost;
+
+		if (unit_parse_count(w, &ost) < 0 || ost > UINT16_MAX)
+			return err_set(err, EINVAL, "\"%s\" is not the number of an OST", w);
+		if (target->ost_count == TARGET_OSTS)
+			return err_set(err, EINVAL, "there are more than %d OSTs", TARGET_OSTS);
+		target->osts[target->ost_count++] = (uint32_t)ost;
+	}
+	return 0;
+}
+
+static int lustre_take(struct target *target, const char *key, const char *value, struct err *err)
+{
+	target->is_server = target->is_server || strcmp(key, "oss") == 0;
+	if (strcmp(key, "ost") == 0 && strchr(value, '|'))
+		return err_set(err, EINVAL, "ost= is one; osts= are several");
+	if (strcmp(key, "ost") && strcmp(key, "osts") && strcmp(key, "oss"))
+		return -ENOENT;
+	return osts_take(target, value, err);
+}
+
+static int lustre_finish(struct target *target, struct err *err)
+{
+	size_t n = 0;
+
+	if (!target->ost_count)
+		return err_set(err, EINVAL, "which OST? %s", target->ops->options);
+	if (*target->name)
+		return 0;
+	n = (size_t)snprintf(target->name, sizeof(target->name), "%s",
+			     target->is_server ? "oss" : "ost");
+	for (size_t i = 0; i < target->ost_count && n < sizeof(target->name); i++)
+		n += (size_t)snprintf(target->name + n, sizeof(target->name) - n, "%s%u",
+				      i ? "-" : "", target->osts[i]);
+	return 0;
+}
+
+/* ---- files ---- */
+
+static int one_make(const struct llapi *api, const char *path, uint32_t ost, struct err *err)
+{
+	int r, fd;
+
+	if (!api->file_create)
+		return err_set(err, ENOSYS, "liblustreapi.so has no llapi_file_create");
+	r = api->file_create(path, STRIPE_BYTES, (int)ost, 1, 0);
+	if (r < 0)
+		return err_set(err, -r, "%s: no file can be put on OST %u: %s", path, ost,
+			       strerror(-r));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0) {
+		fd = err_set(err, errno, "%s: %s", path, strerror(errno));
+		unlink(path);
+	}
+	return fd;
+}
+
+static int many_make(const struct llapi *api, const struct target *target, const char *path,
+		     struct err *err)
+{
+	struct llapi_layout *layout;
+	int r, fd = -1;
+
+	if (!api->layout_alloc || !api->layout_free || !api->count_set || !api->size_set ||
+	    !api->index_set || !api->layout_create)
+		return err_set(err, ENOSYS,
+			       "liblustreapi.so is too old for osts=: name one ost=, or oss=");
+	layout = api->layout_alloc();
+	if (!layout)
+		return err_set(err, ENOMEM, "%s: %s", path, strerror(ENOMEM));
+	r = api->count_set(layout, target->ost_count);
+	if (r >= 0)
+		r = api->size_set(layout, STRIPE_BYTES);
+	for (size_t i = 0; r >= 0 && i < target->ost_count; i++)
+		r = api->index_set(layout, (int)i, target->osts[i]);
+	if (r >= 0)
+		fd = api->layout_create(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600,
+					layout);
+	if (fd < 0)
+		fd = err_set(err, errno ? errno : EIO, "%s: no file can be put on these OSTs: %s",
+			     path, strerror(errno));
+	api->layout_free(layout);
+	return fd;
+}
+
+static uint32_t ost_at(const struct target *target, size_t turn)
+{
+	return target->osts[target->is_server ? turn % target->ost_count : 0];
+}
+
+static int lustre_make(const struct target *target, const char *path, size_t turn, struct err *err)
+{
+	struct llapi api = { 0 };
+	int r = llapi_load(&api, err);
+
+	if (r < 0)
+		return r;
+	if (target->ost_count > 1 && !target->is_server)
+		return many_make(&api, target, path, err);
+	return one_make(&api, path, ost_at(target, turn), err);
+}
+
+/* struct lov_user_md of Lustre, versions 1 and 3; objects follow, in 3 behind the pool's name. */
+struct stripes {
+	uint32_t magic, pattern;
+	uint64_t object[2];
+	uint32_t size;
+	uint16_t count, first;
+};
+
+struct stripe {
+	uint64_t object[2];
+	uint32_t generation, ost;
+};
+
+#define STRIPES_1 0x0BD10BD0u
+#define STRIPES_3 0x0BD30BD0u
+#define STRIPES_POOL 16
+
+static bool ost_is_ours(const struct target *target, uint32_t ost, size_t turn)
+{
+	if (target->is_server || target->ost_count == 1)
+		return ost == ost_at(target, turn);
+	for (size_t i = 0; i < target->ost_count; i++)
+		if (target->osts[i] == ost)
+			return true;
+	return false;
+}
+
+static int lustre_verify(const struct target *target, int fd, size_t turn, struct err *err)
+{
+	_Alignas(8) char
+		bytes[sizeof(struct stripes) + STRIPES_POOL + TARGET_OSTS * sizeof(struct stripe)];
+	struct stripes head;
+	ssize_t n = fgetxattr(fd, "lustre.lov", bytes, sizeof(bytes));
+	size_t at = sizeof(head);
+
+	if (n < (ssize_t)sizeof(head))
+		return -ENODATA;
+	memcpy(&head, bytes, sizeof(head));
+	if (head.magic != STRIPES_1 && head.magic != STRIPES_3)
+		return -ENODATA;
+	at += head.magic == STRIPES_3 ? STRIPES_POOL : 0;
+	for (size_t i = 0; i < head.count; i++, at += sizeof(struct stripe)) {
+		struct stripe stripe;
+
+		if (at + sizeof(stripe) > (size_t)n)
+			return -ENODATA;
+		memcpy(&stripe, bytes + at, sizeof(stripe));
+		if (!ost_is_ours(target, stripe.ost, turn))
+			return err_set(err, EXDEV,
+				       "%s: the file for \"%s\" was put on OST %u: is its own out "
+				       "of service?",
+				       target->path, target->name, stripe.ost);
+	}
+	return 0;
+}
+
+static bool lustre_is_lasting(const struct target *target)
+{
+	return !target->is_server;
+}
+
+const struct target_ops target_lustre = {
+	.kind = "lustre",
+	.options = "ost=N, osts=N|N|... or oss=N|N|...",
+	.take = lustre_take,
+	.finish = lustre_finish,
+	.make = lustre_make,
+	.verify = lustre_verify,
+	.is_lasting = lustre_is_lasting,
+};

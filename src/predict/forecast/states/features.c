@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/forecast/states/features.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "predict/forecast/states/features_internal.h"
+#include "predict/forecast/site.h"
+
+/* ---- 1 .. 13 ---- */
+
+/* Places of the numbers of a snapshot; XL to XS as site_class() counts. */
+enum {
+	STATUS_JOBS,
+	STATUS_BATCH,
+	STATUS_DEBUG,
+	STATUS_XL,
+	STATUS_NEW = STATUS_XL + SITE_CLASSES,
+	STATUS_MIDDLE,
+	STATUS_OLD,
+	STATUS_VIRTUAL,
+	STATUS_MEMORY,
+};
+_Static_assert(STATUS_MEMORY + 1 == FEATURE_STATUS_COUNT, "13 numbers of a snapshot");
+
+/* Whole seconds times 2 or 3 are exact, thirds are not. */
+static size_t job_age(const struct job *job)
+{
+	double allocated_s = job->allocated_s, used_s = job->used_s;
+
+	if (!(allocated_s > 0) || isnan(used_s) || 3 * used_s < allocated_s)
+		return STATUS_NEW;
+	return 3 * used_s > 2 * allocated_s ? STATUS_OLD : STATUS_MIDDLE;
+}
+
+static double known(double value)
+{
+	return isnan(value) ? 0 : value;
+}
+
+void features_status(const struct jobs *jobs, const struct site *site,
+		     double status[FEATURE_STATUS_COUNT])
+{
+	memset(status, 0, FEATURE_STATUS_COUNT * sizeof(*status));
+	status[STATUS_JOBS] = (double)jobs->count;
+	for (size_t i = 0; i < jobs->count; i++) {
+		const struct job *job = &jobs->rows[i];
+
+		status[STATUS_BATCH] += site_fits(site->batch, job->queue);
+		status[STATUS_DEBUG] += site_fits(site->debug, job->queue);
+		status[STATUS_XL + site_class(site, known(job->nodes))]++;
+		status[job_age(job)]++;
+		status[STATUS_VIRTUAL] += known(job->virtual_bytes);
+		status[STATUS_MEMORY] += known(job->memory_bytes);
+	}
+}
+
+static void status_fill(const struct moment *moment, double *out)
+{
+	const struct features *features = moment->features;
+	ptrdiff_t last = chronicle_jobs_at(features->chronicle, moment->time_s);
+
+	if (last < 0)
+		for (int i = 0; i < FEATURE_STATUS_COUNT; i++)
+			out[i] = NAN;
+	else if ((size_t)last < features->cache->status_count)
+		memcpy(out, features->cache->status + last * FEATURE_STATUS_COUNT,
+		       FEATURE_STATUS_COUNT * sizeof(*out));
+	else
+		features_status(&features->chronicle->snapshots[last], features->site, out);
+}
+
+/* ---- 14 .. 16 ---- */
+
+static void latency_fill(const struct moment *moment, double *out)
+{
+	const struct chronicle_series *probes = moment->probes;
+	double last = NAN, sum = 0, squares = 0, mean;
+	size_t count = 0;
+
+	for (size_t i = moment->first; i < moment->until; i++)
+		if (sample_counts(probes, i)) {
+			last = (double)probes->seconds[i];
+			sum += last;
+			count++;
+		}
+	mean = count ? sum / (double)count : NAN;
+	for (size_t i = moment->first; i < moment->until; i++)
+		if (sample_counts(probes, i)) {
+			double off = (double)probes->seconds[i] - mean;
+
+			squares += off * off;
+		}
+	out[0] = last;
+	out[1] = mean;
+	out[2] = count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
+}
+
+/* ---- beyond the paper ---- */
+
+#define DAY_S 86400.0
+
+static void clock_fill(const struct moment *moment, double *out)
+{
+	double day = 2 * M_PI * fmod(moment->time_s, DAY_S) / DAY_S;
+	double week = 2 * M_PI * fmod(moment->time_s, 7 * DAY_S) / (7 * DAY_S);
+
+	out[0] = sin(day);
+	out[1] = cos(day);
+	out[2] = sin(week);
+	out[3] = cos(week);
+}
+
+#define PAST_WRITES 6
+
+/*
+ * Writes that had ended by then. One that begins at this very moment is what is asked about. Few
+ * can be under way: looking back ends soon.
+ */
+static void past_fill(const struct moment *moment, double *out)
+{
+	const struct chronicle_series *series =
+		chronicle_series(moment->features->chronicle, moment->target, moment->size);
+	size_t count = 0, at = chronicle_until(series, moment->time_s);
+	double sum = 0;
+
+	out[0] = out[1] = out[2] = out[3] = NAN;
+	for (size_t looked = 0; at-- > 0 && count < PAST_WRITES && looked < 10 * PAST_WRITES;
+	     looked++) {
+		double begun_s = series->time_s[at], seconds = (double)series->seconds[at];
+
+		if (begun_s >= moment->time_s || begun_s + seconds > moment->time_s ||
+		    !sample_counts(series, at))
+			continue;
+		if (count < 2)
+			out[count] = seconds;
+		if (!count)
+			out[3] = moment->time_s - begun_s;
+		sum += seconds;
+		count++;
+	}
+	if (count)
+		out[2] = sum / (double)count;
+}
+
+static void node_fill(const struct moment *moment, double *out)
+{
+	const struct features *features = moment->features;
+	ptrdiff_t last = chronicle_node_at(features->chronicle, moment->time_s);
+	const struct node_state *node = last < 0 ? NULL : &features->chronicle->nodes[last];
+
+	if (node && node->time_s <= moment->time_s - features->plan.window_s)
+		node = NULL;
+	for (int i = 0; i < NODE_VALUES; i++)
+		out[i] = node ? node->values[i] : NAN;
+}
+
+/* ---- groups ---- */
+
+#define GROUP_WIDTH 13
+
+/* In the order of their bits and of the columns of a row. */
+static const struct group {
+	const char *word;
+	void (*fill)(const struct moment *moment, double *out);
+	size_t width;
+	const char *names[GROUP_WIDTH];
+} groups[FEATURE_GROUPS] = {
+	{ "status",
+	  status_fill,
+	  FEATURE_STATUS_COUNT,
+	  { "jobs", "jobs_batch", "jobs_debug", "jobs_extra_large", "jobs_large", "jobs_medium",
+	    "jobs_small", "jobs_extra_small", "jobs_new", "jobs_middle_aged", "jobs_old",
+	    "virtual_bytes", "memory_bytes" } },
+	{ "latency", latency_fill, 3, { "latency", "latency_mean", "latency_sd" } },
+	{ "ewm", ewm_fill, EWM_COUNT, { "ewm_2min", "ewm_10min", "ewm_1h" } },
+	{ "clock", clock_fill, 4, { "day_sin", "day_cos", "week_sin", "week_cos" } },
+	{ "neighbours",
+	  neighbours_fill,
+	  4,
+	  { "others_mean", "others_sd", "others_now", "others_ratio" } },
+	{ "past", past_fill, 4, { "past_last", "past_before", "past_mean", "past_age_s" } },
+	{ "node",
+	  node_fill,
+	  NODE_VALUES,
+	  {
+#define X(word, name, help) "node_" name,
+		  NODE_VALUE_LIST(X)
+#undef X
+	  } },
+};
+
+void features_plan_init(struct features_plan *plan)
+{
+	*plan = (struct features_plan){ .groups = FEATURE_PAPER, .window_s = 600 };
+}
+
+/* The bits of a word; 0: it is none. */
+static unsigned word_groups(const char *word, size_t length)
+{
+	if (length == 5 && strncmp(word, "paper", length) == 0)
+		return FEATURE_PAPER;
+	if (length == 6 && strncmp(word, "recent", length) == 0)
+		return FEATURE_RECENT;
+	if (length == 3 && strncmp(word, "all", length) == 0)
+		return FEATURE_ALL;
+	for (size_t i = 0; i < FEATURE_GROUPS; i++)
+		if (strlen(groups[i].word) == length && strncmp(groups[i].word, word, length) == 0)
+			return 1u << i;
+	return 0;
+}
+
+int features_plan_parse(struct features_plan *plan, const char *text, struct err *err)
+{
+	unsigned chosen = 0;
+
+	for (const char *at = text;; at++) {
+		size_t length = strcspn(at, ",");
+		unsigned bits = word_groups(at, length);
+
+		if (!bits)
+			return err_set(
+				err, EINVAL,
+				"\"%.*s\" is no group of features: name paper, recent, all or some "
+				"of " FEATURE_WORDS ", with commas between",
+				(int)(length < 60 ? length : 60), at);
+		chosen |= bits;
+		at += length;
+		if (!*at)
+			break;
+	}
+	plan->groups = chosen;
+	return 0;
+}
+
+size_t features_width(const struct features_plan *plan)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < FEATURE_GROUPS; i++)
+		if (plan->groups & 1u << i)
+			width += groups[i].width;
+	return width;
+}
+
+const char *features_name(const struct features_plan *plan, size_t column)
+{
+	for (size_t i = 0; i < FEATURE_GROUPS; i++) {
+		if (!(plan->groups & 1u << i))
+			continue;
+		if (column < groups[i].width)
+			return groups[i].names[column];
+		column -= groups[i].width;
+	}
+	return NULL;
+}
+
+/* ---- what is made once ---- */
+
+static void cache_free(struct features_cache *cache)
+{
+	if (!cache)
+		return;
+	for (size_t i = 0; i < cache->target_count; i++)
+		free(cache->ewm[i].marks);
+	free(cache->ewm);
+	free(cache->taken);
+	free(cache->rounds);
+	free(cache->status);
+	free(cache);
+}
+
+static void targets_follow(struct features_cache *cache, size_t count)
+{
+	size_t more = count - cache->target_count;
+
+	if (!more)
+		return;
+	cache->ewm = xrealloc(cache->ewm, count, sizeof(*cache->ewm));
+	cache->taken = xrealloc(cache->taken, count, sizeof(*cache->taken));
+	memset(cache->ewm + cache->target_count, 0, more * sizeof(*cache->ewm));
+	memset(cache->taken + cache->target_count, 0, more * sizeof(*cache->taken));
+	cache->target_count = count;
+}
+
+static void status_follow(struct features *features)
+{
+	struct features_cache *cache = features->cache;
+	size_t count = features->chronicle->snapshot_count;
+
+	cache->status = xgrow(cache->status, &cache->status_cap, count + 1,
+			      FEATURE_STATUS_COUNT * sizeof(*cache->status));
+	for (; cache->status_count < count; cache->status_count++)
+		features_status(&features->chronicle->snapshots[cache->status_count],
+				features->site,
+				cache->status + cache->status_count * FEATURE_STATUS_COUNT);
+}
+
+void features_follow(struct features *features)
+{
+	const struct chronicle *chronicle = features->chronicle;
+
+	if (features->cache && features->cache->edits != chronicle->edits) {
+		cache_free(features->cache);
+		features->cache = NULL;
+	}
+	if (!features->cache) {
+		features->cache = xcalloc(1, sizeof(*features->cache));
+		features->cache->edits = chronicle->edits;
+	}
+	targets_follow(features->cache, chronicle->target_count);
+	if (features->plan.groups & FEATURE_STATUS)
+		status_follow(features);
+	if (features->plan.groups & FEATURE_EWM)
+		ewm_follow(features->cache, chronicle);
+	if (features->plan.groups & FEATURE_NEIGHBOURS)
+		rounds_follow(features->cache, chronicle);
+}
+
+void features_init(struct features *features, const struct chronicle *chronicle,
+		   const struct site *site, const struct features_plan *plan)
+{
+	*features = (struct features){ .chronicle = chronicle, .site = site, .plan = *plan };
+	features_follow(features);
+}
+
+void features_release(struct features *features)
+{
+	cache_free(features->cache);
+	*features = (struct features){ 0 };
+}
+
+/* ---- rows ---- */
+
+static void moment_init(struct moment *moment, const struct features *features, size_t target,
+			size_t size, double time_s)
+{
+	const struct chronicle_series *probes = chronicle_series(features->chronicle, target, 0);
+	size_t first = chronicle_until(probes, time_s), until = first;
+
+	while (first && probes->time_s[first - 1] > time_s - features->plan.window_s)
+		first--;
+	*moment = (struct moment){ features, target, size, time_s, probes, first, until };
+}
+
+size_t features_at(const struct features *features, size_t target, size_t size, double time_s,
+		   double *row)
+{
+	struct moment moment;
+	size_t width = 0, count = 0;
+
+	moment_init(&moment, features, target, size, time_s);
+	for (size_t i = 0; i < FEATURE_GROUPS; i++) {
+		if (!(features->plan.groups & 1u << i))
+			continue;
+		groups[i].fill(&moment, row + width);
+		width += groups[i].width;
+	}
+	for (size_t i = 0; i < width; i++)
+		count += !isnan(row[i]);
+	return count;
+}
+
+static void row_add(const struct features *features, size_t target, size_t size, size_t sample,
+		    struct feature_rows *rows)
+{
+	const struct chronicle_series *series = chronicle_series(features->chronicle, target, size);
+	double *x = rows->x + rows->rows * rows->width;
+
+	rows->gaps +=
+		rows->width - features_at(features, target, size,
+					  series->time_s[sample] - features->plan.horizon_s, x);
+	rows->time_s[rows->rows] = series->time_s[sample];
+	rows->seconds[rows->rows] = (double)series->seconds[sample];
+	rows->sample[rows->rows] = sample;
+	rows->timeouts += sample_outcome(series, sample) == SAMPLE_TIMEOUT;
+	rows->rows++;
+}
+
+void features_rows(const struct features *features, size_t target, size_t size, double from_s,
+		   double to_s, struct feature_rows *rows)
+{
+	const struct chronicle_series *series = chronicle_series(features->chronicle, target, size);
+	size_t first = chronicle_until(series, nextafter(from_s, -INFINITY));
+	size_t until = chronicle_until(series, nextafter(to_s, -INFINITY));
+	size_t most = until > first ? until - first : 0;
+
+	*rows = (struct feature_rows){ .width = features_width(&features->plan) };
+	rows->x = xcalloc(most * rows->width + 1, sizeof(*rows->x));
+	rows->time_s = xcalloc(most + 1, sizeof(*rows->time_s));
+	rows->seconds = xcalloc(most + 1, sizeof(*rows->seconds));
+	rows->sample = xcalloc(most + 1, sizeof(*rows->sample));
+	for (size_t i = first; i < until; i++)
+		if (sample_counts(series, i))
+			row_add(features, target, size, i, rows);
+}
+
+void feature_rows_release(struct feature_rows *rows)
+{
+	free(rows->x);
+	free(rows->time_s);
+	free(rows->seconds);
+	free(rows->sample);
+	*rows = (struct feature_rows){ 0 };
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Averages that forget, and what the probes of all other targets took.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "predict/forecast/states/features_internal.h"
+#include "predict/forecast/chronicle/times.h"
+
+/* ---- averages that forget ---- */
+
+static const double half_lives_s[EWM_COUNT] = { 120, 600, 3600 };
+/* What is older than so many half-lives says nothing any more. */
+#define EWM_STALE 10
+
+/* Probes come at a steady pace: the factors of the step before mostly serve again. */
+struct fading {
+	double gap_s, factors[EWM_COUNT];
+};
+
+static void ewm_add(struct ewm *ewm, struct fading *fading, double time_s, double seconds)
+{
+	double gap_s = time_s - ewm->last_s;
+
+	if (fading->gap_s != gap_s)
+		for (int i = 0; i < EWM_COUNT; i++)
+			fading->factors[i] = exp2(-gap_s / half_lives_s[i]);
+	fading->gap_s = gap_s;
+	for (int i = 0; i < EWM_COUNT; i++) {
+		ewm->sum[i] = ewm->sum[i] * fading->factors[i] + seconds;
+		ewm->weight[i] = ewm->weight[i] * fading->factors[i] + 1;
+	}
+	ewm->last_s = time_s;
+}
+
+static void ewm_pass(struct ewm *ewm, const struct chronicle_series *probes, size_t from,
+		     size_t until)
+{
+	struct fading fading = { .gap_s = NAN };
+
+	for (size_t i = from; i < until; i++)
+		if (sample_counts(probes, i))
+			ewm_add(ewm, &fading, probes->time_s[i], (double)probes->seconds[i]);
+}
+
+static void marks_follow(struct ewm_marks *marks, const struct chronicle_series *probes)
+{
+	while ((marks->count + 1) * EWM_STEP <= probes->count) {
+		struct ewm ewm = { 0 };
+
+		if (marks->count)
+			ewm = marks->marks[marks->count - 1];
+		ewm_pass(&ewm, probes, marks->count * EWM_STEP, (marks->count + 1) * EWM_STEP);
+		marks->marks =
+			xgrow(marks->marks, &marks->cap, marks->count + 1, sizeof(*marks->marks));
+		marks->marks[marks->count++] = ewm;
+	}
+}
+
+void ewm_follow(struct features_cache *cache, const struct chronicle *chronicle)
+{
+	for (size_t i = 0; i < chronicle->target_count; i++)
+		marks_follow(&cache->ewm[i], chronicle_series(chronicle, i, 0));
+}
+
+void ewm_fill(const struct moment *moment, double *out)
+{
+	const struct features_cache *cache = moment->features->cache;
+	struct ewm ewm = { 0 };
+	size_t from = 0;
+
+	if (moment->target < cache->target_count) {
+		const struct ewm_marks *marks = &cache->ewm[moment->target];
+
+		from = moment->until / EWM_STEP;
+		from = from < marks->count ? from : marks->count;
+		if (from)
+			ewm = marks->marks[from - 1];
+	}
+	ewm_pass(&ewm, moment->probes, from * EWM_STEP, moment->until);
+	for (int i = 0; i < EWM_COUNT; i++)
+		out[i] = ewm.weight[i] > 0 &&
+					 moment->time_s - ewm.last_s < EWM_STALE * half_lives_s[i]
+				 ? ewm.sum[i] / ewm.weight[i]
+				 : NAN;
+}
+
+/* ---- all targets together ---- */
+
+/* The earliest probe that is in no round yet. */
+static double time_next(const struct features_cache *cache, const struct chronicle *chronicle)
+{
+	double earliest = INFINITY;
+
+	for (size_t i = 0; i < chronicle->target_count; i++) {
+		const struct chronicle_series *probes = chronicle_series(chronicle, i, 0);
+
+		if (cache->taken[i] < probes->count && probes->time_s[cache->taken[i]] < earliest)
+			earliest = probes->time_s[cache->taken[i]];
+	}
+	return earliest;
+}
+
+/* Targets need not come in step: rounds that are not earlier than what has come are made anew. */
+static void rounds_reopen(struct features_cache *cache, const struct chronicle *chronicle,
+			  double from_s)
+{
+	if (!cache->round_count || cache->rounds[cache->round_count - 1].time_s < from_s)
+		return;
+	while (cache->round_count && cache->rounds[cache->round_count - 1].time_s >= from_s)
+		cache->round_count--;
+	for (size_t i = 0; i < chronicle->target_count; i++) {
+		size_t before = chronicle_until(chronicle_series(chronicle, i, 0),
+						nextafter(from_s, -INFINITY));
+
+		if (before < cache->taken[i])
+			cache->taken[i] = before;
+	}
+}
+
+static void round_take(struct round_sum *round, const struct chronicle_series *probes,
+		       size_t *taken)
+{
+	for (; *taken < probes->count && probes->time_s[*taken] == round->time_s; ++*taken) {
+		double seconds = (double)probes->seconds[*taken];
+
+		if (!sample_counts(probes, *taken))
+			continue;
+		round->count++;
+		round->sum += seconds;
+		round->squares += seconds * seconds;
+	}
+}
+
+/* All probes of that time. */
+static void round_add(struct features_cache *cache, const struct chronicle *chronicle,
+		      double time_s)
+{
+	struct round_sum round = { 0 };
+
+	if (cache->round_count)
+		round = cache->rounds[cache->round_count - 1];
+	round.time_s = time_s;
+	for (size_t i = 0; i < chronicle->target_count; i++)
+		round_take(&round, chronicle_series(chronicle, i, 0), &cache->taken[i]);
+	cache->rounds = xgrow(cache->rounds, &cache->round_cap, cache->round_count + 1,
+			      sizeof(*cache->rounds));
+	cache->rounds[cache->round_count++] = round;
+}
+
+void rounds_follow(struct features_cache *cache, const struct chronicle *chronicle)
+{
+	double time_s = time_next(cache, chronicle);
+
+	rounds_reopen(cache, chronicle, time_s);
+	while (time_s < INFINITY) {
+		round_add(cache, chronicle, time_s);
+		time_s = time_next(cache, chronicle);
+	}
+}
+
+/* The sums of all probes that are not later. */
+static struct round_sum rounds_until(const struct features_cache *cache, double time_s)
+{
+	size_t until = times_until(cache->rounds, sizeof(*cache->rounds),
+				   offsetof(struct round_sum, time_s), cache->round_count, time_s);
+
+	return until ? cache->rounds[until - 1] : (struct round_sum){ 0 };
+}
+
+/* What the target itself has in the sums of (from_s, now]. */
+static struct round_sum own_sum(const struct moment *moment, double from_s)
+{
+	const struct features_cache *cache = moment->features->cache;
+	struct round_sum own = { 0 };
+	size_t until = moment->until;
+
+	if (moment->target >= cache->target_count)
+		return own;
+	if (until > cache->taken[moment->target])
+		until = cache->taken[moment->target];
+	for (size_t i = until; i-- > 0 && moment->probes->time_s[i] > from_s;) {
+		double seconds = (double)moment->probes->seconds[i];
+
+		if (!sample_counts(moment->probes, i))
+			continue;
+		own.count++;
+		own.sum += seconds;
+		own.squares += seconds * seconds;
+	}
+	return own;
+}
+
+/* Of all others in (from_s, now]; own is left with what is the target's. */
+static struct round_sum others_sum(const struct moment *moment, double from_s,
+				   struct round_sum *own)
+{
+	struct round_sum now = rounds_until(moment->features->cache, moment->time_s);
+	struct round_sum before = rounds_until(moment->features->cache, from_s);
+
+	*own = own_sum(moment, from_s);
+	now.count -= before.count + own->count;
+	now.sum -= before.sum + own->sum;
+	now.squares -= before.squares + own->squares;
+	return now;
+}
+
+/* mean and deviation in the window; mean of its last tenth; own mean by that of the others. */
+void neighbours_fill(const struct moment *moment, double *out)
+{
+	double window_s = moment->features->plan.window_s;
+	struct round_sum own, own_now;
+	struct round_sum window = others_sum(moment, moment->time_s - window_s, &own);
+	struct round_sum now = others_sum(moment, moment->time_s - window_s / 10, &own_now);
+	double mean = window.count > 0 ? window.sum / window.count : NAN;
+	double spread = window.squares - window.count * mean * mean;
+
+	out[0] = mean;
+	out[1] = window.count > 1 ? sqrt(fmax(spread, 0) / (window.count - 1)) : NAN;
+	out[2] = now.count > 0 ? now.sum / now.count : NAN;
+	out[3] = own.count > 0 && mean > 0 ? own.sum / own.count / mean : NAN;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Fitting all models of a system, and asking them. Their file is in forecaster_file.c.
+ */
+#include "predict/forecast/states/forecaster.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/table/folds.h"
+#include "base/parallel.h"
+#include "learn/judge/metrics.h"
+#include "learn/judge/selection.h"
+#include "predict/forecast/states/forecaster_internal.h"
+
+/*
+ * svm: scikit-learn's C = 1 and gamma "scale" are the learner's own. Its chances are not fitted
+ * inside (folds=0): the sign of the decision is what SVC.predict() goes by, and the forecaster
+ * calibrates on rows that were held out in time, which costs a fifth of it.
+ */
+const struct forecast_method forecast_methods[FORECAST_METHODS + 1] = {
+	{ "svm", "SVM, radial kernel", "folds=0" },
+	{ "forest", "random forest, 50 trees", "trees=50" },
+	{ "boosting", "gradient boosting", "" },
+	{ "perceptron", "perceptron, 100 neurons", "hidden=100" },
+	{ "bayes", "Gaussian naive Bayes", "" },
+	{ "tree", "decision tree (CART)", "" },
+	{ "logistic", "logistic regression", "" },
+	{ 0 },
+};
+
+int forecast_method_plan(struct pipeline_plan *plan, const char *name, const char *settings,
+			 struct err *err)
+{
+	const struct learner_ops *learner = learner_find(name, LEARNER_CLASSIFIES, err);
+	const struct forecast_method *method = forecast_methods;
+	struct pipeline_plan made;
+	int r = 0;
+
+	if (!learner)
+		return -EINVAL;
+	pipeline_plan_init(&made, learner);
+	while (method->name && strcmp(method->name, name) != 0)
+		method++;
+	if (method->name)
+		r = learner_parse(learner, method->settings, made.settings, err);
+	if (r >= 0)
+		r = learner_parse(learner, settings, made.settings, err);
+	if (r >= 0)
+		*plan = made;
+	return r;
+}
+
+void forecaster_plan_init(struct forecaster_plan *plan)
+{
+	*plan = (struct forecaster_plan){
+		.labels = { .from_s = -INFINITY, .to_s = INFINITY, .seed = 1 },
+		.folds = 8,
+		.calibration = CALIBRATION_PLATT,
+		.seed = 1
+	};
+	forecast_method_plan(&plan->pipeline, "svm", NULL, NULL);
+	features_plan_init(&plan->features);
+}
+
+/* ---- one target and size ---- */
+
+/* What all pieces of the work look at. */
+struct work {
+	struct forecaster *forecaster;
+	const struct chronicle *chronicle;
+	const struct features *features;
+	const struct forecaster_plan *plan;
+	atomic_size_t done;
+	atomic_bool stopped;
+	struct err *errors; /* per piece */
+};
+
+static void model_init(struct forecaster_model *model)
+{
+	*model = (struct forecaster_model){ .busy_share = NAN,
+					    .accuracy = NAN,
+					    .auc = NAN,
+					    .shuffled_accuracy = NAN,
+					    .shuffled_auc = NAN,
+					    .ceiling = NAN,
+					    .majority = NAN,
+					    .seconds = NAN };
+}
+
+static void model_release(struct forecaster_model *model)
+{
+	pipeline_release(&model->pipeline);
+	calibration_release(&model->calibration);
+}
+
+/* Chances of busy that models say who have not seen the row: count x 2 -> count, packed. */
+static void busy_only(double *guesses, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		guesses[i] = guesses[2 * i + 1];
+}
+
+static int model_guess(const struct work *work, const struct samples *samples, const double *time_s,
+		       enum folds_kind kind, double *guesses, double *accuracy, double *auc,
+		       struct err *err)
+{
+	const double *key = kind == FOLDS_BLOCKED ? time_s : samples->y;
+	struct effort effort = { .seed = work->plan->seed, .threads = 1 };
+	struct folds folds;
+	int r = folds_init(&folds, kind, work->plan->folds, samples->rows, key, work->plan->seed,
+			   err);
+
+	if (r < 0)
+		return r;
+	r = selection_guesses(&work->plan->pipeline, samples, &folds, &effort, guesses, NULL, err);
+	folds_release(&folds);
+	if (r < 0)
+		return r;
+	*accuracy = metrics_accuracy(samples->y, guesses, samples->rows, 2);
+	busy_only(guesses, samples->rows);
+	*auc = metrics_auc(samples->y, guesses, samples->rows);
+	return 0;
+}
+
+/* Folds in time judge and calibrate; shuffled ones are for comparison with the paper. */
+static int model_judge(const struct work *work, struct forecaster_model *model,
+		       const struct samples *samples, const double *time_s, struct err *err)
+{
+	const struct forecaster_plan *plan = work->plan;
+	AUTO_FREE double *guesses = xmalloc(samples->rows * 2 * sizeof(*guesses));
+	int r = 0;
+
+	if (plan->folds < 2)
+		return 0;
+	if (plan->shuffled)
+		r = model_guess(work, samples, time_s, FOLDS_STRATIFIED, guesses,
+				&model->shuffled_accuracy, &model->shuffled_auc, err);
+	if (r >= 0)
+		r = model_guess(work, samples, time_s, FOLDS_BLOCKED, guesses, &model->accuracy,
+				&model->auc, err);
+	if (r >= 0)
+		r = calibration_fit(&model->calibration, plan->calibration, samples->y, guesses,
+				    samples->rows, err);
+	return r;
+}
+
+static int model_fit(const struct work *work, struct forecaster_model *model,
+		     const struct samples *samples, const double *time_s, struct err *err)
+{
+	struct effort effort = { .seed = work->plan->seed, .threads = 1 };
+	double start = cpu_s();
+	int r = pipeline_fit(&model->pipeline, &work->plan->pipeline, samples, NULL, 0, &effort,
+			     err);
+
+	model->seconds = cpu_s() - start;
+	if (r >= 0)
+		r = model_judge(work, model, samples, time_s, err);
+	model->is_known = r >= 0;
+	return r;
+}
+
+static size_t labels_busy(const double *labels, size_t count)
+{
+	size_t busy = 0;
+
+	for (size_t i = 0; i < count; i++)
+		busy += labels[i] == 1;
+	return busy;
+}
+
+static int model_learn(const struct work *work, size_t target, size_t size, struct err *err)
+{
+	const struct forecaster_plan *plan = work->plan;
+	struct forecaster *forecaster = work->forecaster;
+	struct forecaster_model *model =
+		&forecaster->models[target * forecaster->size_count + size];
+	AUTO_FREE double *labels = NULL, *posterior = NULL;
+	struct feature_rows rows = { 0 };
+	struct samples samples;
+	size_t busy;
+	int r = 0;
+
+	if (!states_mixture(&forecaster->states, target, size))
+		return 0;
+	features_rows(work->features, target, size, plan->labels.from_s, plan->labels.to_s, &rows);
+	labels = xmalloc((rows.rows + 1) * sizeof(*labels));
+	posterior = xmalloc((rows.rows + 1) * sizeof(*posterior));
+	model->ceiling = labels_draw_rows(&forecaster->states, target, size, plan->labels.seed,
+					  chronicle_series(work->chronicle, target, size), &rows,
+					  labels, posterior);
+	busy = labels_busy(labels, rows.rows);
+	model->rows = rows.rows;
+	if (rows.rows) {
+		model->busy_share = (double)busy / (double)rows.rows;
+		model->majority = fmax(model->busy_share, 1 - model->busy_share);
+	}
+	/* A forecast may lack what no row of the training did: values are filled in any case. */
+	samples = (struct samples){ .x = rows.x,
+				    .y = labels,
+				    .rows = rows.rows,
+				    .width = rows.width,
+				    .classes = 2,
+				    .gaps = true };
+	if (busy >= FORECASTER_LEAST && rows.rows - busy >= FORECASTER_LEAST &&
+	    rows.rows >= 2 * plan->folds)
+		r = model_fit(work, model, &samples, rows.time_s, err);
+	feature_rows_release(&rows);
+	return r;
+}
+
+/* ---- all ---- */
+
+static void piece_learn(void *arg, size_t piece, unsigned worker)
+{
+	struct work *work = arg;
+	const struct forecaster_plan *plan = work->plan;
+	size_t truths = work->forecaster->size_count - 1;
+	size_t total = work->forecaster->target_count * truths;
+
+	if (atomic_load_explicit(&work->stopped, memory_order_relaxed))
+		return;
+	if (model_learn(work, piece / truths, 1 + piece % truths, &work->errors[piece]) < 0) {
+		struct err *err = &work->errors[piece];
+
+		err_prefix(err, "%s", work->chronicle->targets[piece / truths]);
+		atomic_store_explicit(&work->stopped, true, memory_order_relaxed);
+	}
+	atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
+	if (!worker && plan->progress &&
+	    plan->progress(plan->progress_arg,
+			   atomic_load_explicit(&work->done, memory_order_relaxed), total))
+		atomic_store_explicit(&work->stopped, true, memory_order_relaxed);
+}
+
+/* Which of the failures is told does not depend on who came first. */
+static int models_learn(struct work *work, struct err *err)
+{
+	const struct forecaster_plan *plan = work->plan;
+	size_t pieces = work->forecaster->target_count * (work->forecaster->size_count - 1);
+	AUTO_FREE struct err *errors = xcalloc(pieces + 1, sizeof(*errors));
+	size_t known = 0;
+
+	work->errors = errors;
+	parallel_for(plan->threads ? plan->threads : parallel_cores(), pieces, piece_learn, work);
+	for (size_t i = 0; i < pieces; i++)
+		if (errors[i].code)
+			return err_set(err, errors[i].code, "%s", errors[i].text);
+	if (atomic_load(&work->stopped))
+		return err_set(err, ECANCELED, "training was stopped");
+	for (size_t i = 0; i < work->forecaster->target_count * work->forecaster->size_count; i++)
+		known += work->forecaster->models[i].is_known;
+	return known ? 0
+		     : err_set(err, ENODATA,
+			       "no target of %s has enough writes of both states to learn from: go "
+			       "on with 'sluice probe run'",
+			       work->forecaster->system);
+}
+
+static void window_of(struct forecaster *forecaster, const struct chronicle *chronicle,
+		      const struct labels_plan *labels)
+{
+	double from = 0, to = 0;
+
+	chronicle_span(chronicle, &from, &to);
+	forecaster->from_s = fmax(labels->from_s, from);
+	forecaster->to_s = fmin(labels->to_s, to);
+}
+
+static void forecaster_make(struct forecaster *forecaster, const struct chronicle *chronicle,
+			    const struct forecaster_plan *plan)
+{
+	AUTO_BUF struct buf settings = { 0 };
+	size_t models = chronicle->target_count * chronicle->size_count;
+
+	*forecaster = (struct forecaster){ .target_count = chronicle->target_count,
+					   .size_count = chronicle->size_count,
+					   .features = plan->features,
+					   .seed = plan->seed,
+					   .generation = 1 };
+	memcpy(forecaster->system, chronicle->system, sizeof(forecaster->system));
+	memcpy(forecaster->sizes, chronicle->sizes, sizeof(forecaster->sizes));
+	forecaster->targets = xcalloc(chronicle->target_count, sizeof(*forecaster->targets));
+	memcpy(forecaster->targets, chronicle->targets,
+	       chronicle->target_count * sizeof(*forecaster->targets));
+	forecaster->models = xcalloc(models, sizeof(*forecaster->models));
+	for (size_t i = 0; i < models; i++)
+		model_init(&forecaster->models[i]);
+	learner_format(plan->pipeline.learner, plan->pipeline.settings, &settings);
+	snprintf(forecaster->method, sizeof(forecaster->method), "%s",
+		 plan->pipeline.learner->name);
+	snprintf(forecaster->settings, sizeof(forecaster->settings), "%s", buf_text(&settings));
+	window_of(forecaster, chronicle, &plan->labels);
+}
+
+int forecaster_fit(struct forecaster *forecaster, const struct chronicle *chronicle,
+		   const struct site *site, const struct forecaster_plan *plan, struct err *err)
+{
+	struct forecaster made = { 0 };
+	struct features features;
+	struct work work = {
+		.forecaster = &made, .chronicle = chronicle, .features = &features, .plan = plan
+	};
+	int r;
+
+	if (!chronicle->target_count || chronicle->size_count < 2)
+		return err_set(err, ENODATA,
+			       "there are no writes beside the probes to learn from: 'sluice probe "
+			       "run' makes them");
+	if (plan->folds == 1)
+		return err_set(err, EINVAL, "there must be two folds at least, or none");
+	forecaster_make(&made, chronicle, plan);
+	features_init(&features, chronicle, site, &plan->features);
+	r = states_fit(&made.states, chronicle, &plan->labels, err);
+	if (r >= 0)
+		r = models_learn(&work, err);
+	features_release(&features);
+	if (r < 0) {
+		forecaster_release(&made);
+		return r;
+	}
+	*forecaster = made;
+	return 0;
+}
+
+void forecaster_release(struct forecaster *forecaster)
+{
+	for (size_t i = 0;
+	     forecaster->models && i < forecaster->target_count * forecaster->size_count; i++)
+		model_release(&forecaster->models[i]);
+	free(forecaster->models);
+	free(forecaster->targets);
+	states_release(&forecaster->states);
+	*forecaster = (struct forecaster){ 0 };
+}
+
+int forecaster_find(const struct forecaster *forecaster, const char *target)
+{
+	for (size_t i = 0; i < forecaster->target_count; i++)
+		if (strcmp(forecaster->targets[i], target) == 0)
+			return (int)i;
+	return -ENOENT;
+}
+
+int forecaster_size(const struct forecaster *forecaster, uint64_t bytes)
+{
+	for (size_t i = 0; i < forecaster->size_count; i++)
+		if (forecaster->sizes[i] == bytes)
+			return (int)i;
+	return -ENOENT;
+}
+
+/* ---- asking ---- */
+
+static double component_mean(const struct mixture *mixture, size_t k, double *deviation)
+{
+	double s = mixture->components[k].second, mean = mixture_mean(mixture, k);
+
+	*deviation = mean * sqrt(expm1(s * s));
+	return mean;
+}
+
+void forecaster_ask(const struct forecaster *forecaster, size_t target, size_t size,
+		    const double *row, struct forecast *forecast)
+{
+	const struct forecaster_model *model = forecaster_model(forecaster, target, size);
+	const struct mixture *mixture = states_mixture(&forecaster->states, target, size);
+	double chances[2];
+
+	*forecast = (struct forecast){ .busy = model->busy_share,
+				       .expected_s = NAN,
+				       .idle_s = NAN,
+				       .busy_s = NAN,
+				       .idle_sd = NAN,
+				       .busy_sd = NAN,
+				       .is_model = model->is_known && row };
+	if (forecast->is_model) {
+		pipeline_predict(&model->pipeline, row, chances);
+		forecast->busy = calibration_apply(&model->calibration, chances[1]);
+	}
+	if (!mixture)
+		return;
+	forecast->idle_s = component_mean(mixture, 0, &forecast->idle_sd);
+	forecast->busy_s = component_mean(mixture, 1, &forecast->busy_sd);
+	forecast->expected_s =
+		forecast->busy * forecast->busy_s + (1 - forecast->busy) * forecast->idle_s;
+}
+
+double forecaster_answer(const struct forecaster *forecaster, const struct features *features,
+			 size_t target, size_t size, double time_s, struct forecast *forecast)
+{
+	const struct chronicle *chronicle = features->chronicle;
+	int known = chronicle_find(chronicle, forecaster->targets[target]);
+	int known_size = chronicle_size(chronicle, forecaster->sizes[size]);
+	const struct chronicle_series *probes =
+		known < 0 ? NULL : chronicle_series(chronicle, (size_t)known, 0);
+	size_t until = probes ? chronicle_until(probes, time_s) : 0;
+	double age = until ? time_s - probes->time_s[until - 1] : INFINITY;
+	double row[FEATURES_MAX];
+	/* Of writes of a size that the chronicle lacks nothing is known but what probes tell. */
+	bool can = age < forecaster->features.window_s &&
+		   (known_size >= 0 || !(forecaster->features.groups & FEATURE_PAST));
+
+	if (can)
+		features_at(features, (size_t)known, known_size < 0 ? 0 : (size_t)known_size,
+			    time_s, row);
+	forecaster_ask(forecaster, target, size, can ? row : NULL, forecast);
+	return age;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A forecaster as a file. Loading trusts nothing: what it accepts can be asked for any target, size
+ * and row without reading outside.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "learn/file/blob.h"
+#include "learn/file/checked_file.h"
+#include "predict/forecast/states/forecaster.h"
+
+static int parts_take(void *made, struct blob *blob, struct err *err);
+
+static void parts_release(void *made)
+{
+	forecaster_release(made);
+}
+
+static const struct sealed_kind kind = {
+	.schema = "sluice.forecaster",
+	.version = FORECASTER_VERSION,
+	.what = "forecaster of Sluice",
+	.again = "train it again (sluice forecast train)",
+	.bytes = sizeof(struct forecaster),
+	.take = parts_take,
+	.release = parts_release,
+};
+
+/* ---- writing ---- */
+
+static size_t models_known(const struct forecaster *forecaster)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < forecaster->target_count * forecaster->size_count; i++)
+		known += forecaster->models[i].is_known;
+	return known;
+}
+
+static void head_tell(const void *arg, struct json *json)
+{
+	const struct forecaster *forecaster = arg;
+
+	json_text(json, "system", forecaster->system);
+	json_text(json, "method", forecaster->method);
+	json_text(json, "settings", forecaster->settings);
+	json_count(json, "targets", forecaster->target_count);
+	json_count(json, "models", models_known(forecaster));
+	json_open(json, "sizes", '[');
+	for (size_t i = 0; i < forecaster->size_count; i++)
+		json_count(json, NULL, forecaster->sizes[i]);
+	json_close(json);
+	json_real(json, "from", forecaster->from_s);
+	json_real(json, "to", forecaster->to_s);
+	json_count(json, "generation", forecaster->generation);
+	json_number(json, "made", forecaster->made_s);
+}
+
+static void model_put(struct buf *buf, const struct forecaster_model *model)
+{
+	const double numbers[] = { model->busy_share,	     model->accuracy,	  model->auc,
+				   model->shuffled_accuracy, model->shuffled_auc, model->ceiling,
+				   model->majority };
+
+	blob_put_u64(buf, model->rows);
+	blob_put_reals(buf, numbers, sizeof(numbers) / sizeof(numbers[0]));
+	blob_put_u32(buf, model->is_known);
+	if (!model->is_known)
+		return;
+	pipeline_save(&model->pipeline, buf);
+	calibration_save(&model->calibration, buf);
+}
+
+static void forecaster_put(struct buf *buf, const struct forecaster *forecaster)
+{
+	blob_put_text(buf, forecaster->system);
+	blob_put_text(buf, forecaster->method);
+	blob_put_text(buf, forecaster->settings);
+	blob_put_u64(buf, forecaster->seed);
+	blob_put_u64(buf, forecaster->generation);
+	blob_put_u64(buf, (uint64_t)forecaster->made_s);
+	blob_put_real(buf, forecaster->from_s);
+	blob_put_real(buf, forecaster->to_s);
+	blob_put_u32(buf, forecaster->features.groups);
+	blob_put_real(buf, forecaster->features.window_s);
+	blob_put_real(buf, forecaster->features.horizon_s);
+	blob_put_u64(buf, forecaster->size_count);
+	for (size_t i = 0; i < forecaster->size_count; i++)
+		blob_put_u64(buf, forecaster->sizes[i]);
+	blob_put_u64(buf, forecaster->target_count);
+	for (size_t i = 0; i < forecaster->target_count; i++)
+		blob_put_text(buf, forecaster->targets[i]);
+	states_save(&forecaster->states, buf);
+	for (size_t i = 0; i < forecaster->target_count * forecaster->size_count; i++)
+		model_put(buf, &forecaster->models[i]);
+}
+
+/* A hard link keeps the old file under its second name until the new one takes its place. */
+static void previous_keep(const char *path)
+{
+	AUTO_FREE char *previous = xprintf("%s" FORECASTER_PREVIOUS, path);
+	AUTO_FREE char *fresh = xprintf("%s.%d", previous, (int)getpid());
+
+	unlink(fresh);
+	if (link(path, fresh) == 0 && rename(fresh, previous) != 0)
+		unlink(fresh);
+}
+
+int forecaster_save(const struct forecaster *forecaster, const char *path, struct err *err)
+{
+	AUTO_BUF struct buf buf = { 0 };
+
+	sealed_begin(&buf, &kind, head_tell, forecaster);
+	forecaster_put(&buf, forecaster);
+	sealed_end(&buf);
+	previous_keep(path);
+	return sealed_write(&buf, path, err);
+}
+
+/* ---- reading ---- */
+
+static void text_take(char *out, size_t cap, struct blob *blob)
+{
+	AUTO_FREE char *text = blob_take_text(blob);
+
+	blob_expect(blob, strlen(text) < cap);
+	snprintf(out, cap, "%.*s", (int)(cap - 1), text);
+}
+
+static void features_take(struct features_plan *plan, struct blob *blob)
+{
+	const unsigned known = FEATURE_PAPER | FEATURE_EWM | FEATURE_CLOCK | FEATURE_NEIGHBOURS |
+			       FEATURE_PAST | FEATURE_NODE;
+
+	plan->groups = blob_take_u32(blob);
+	blob_take_finite(blob, &plan->window_s, 1);
+	blob_take_finite(blob, &plan->horizon_s, 1);
+	blob_expect(blob, plan->groups && !(plan->groups & ~known));
+	blob_expect(blob, plan->window_s > 0 && plan->horizon_s >= 0);
+}
+
+/* Names and sizes; a model takes 80 bytes at least. */
+static void lists_take(struct forecaster *forecaster, struct blob *blob)
+{
+	forecaster->size_count = blob_take_count(blob, sizeof(uint64_t));
+	if (!blob_expect(blob, forecaster->size_count >= 1 &&
+				       forecaster->size_count <= CHRONICLE_SIZES)) {
+		forecaster->size_count = 0;
+		return;
+	}
+	for (size_t i = 0; i < forecaster->size_count; i++)
+		forecaster->sizes[i] = blob_take_u64(blob);
+	forecaster->target_count = blob_take_count(blob, 80);
+	forecaster->targets = xcalloc(forecaster->target_count + 1, sizeof(*forecaster->targets));
+	for (size_t i = 0; i < forecaster->target_count; i++)
+		text_take(forecaster->targets[i], CHRONICLE_NAME, blob);
+}
+
+static bool is_share(double value)
+{
+	return isnan(value) || (value >= 0 && value <= 1);
+}
+
+static int model_take(struct forecaster_model *model, size_t width, struct blob *blob,
+		      struct err *err)
+{
+	double *const numbers[] = { &model->busy_share,	  &model->accuracy,
+				    &model->auc,	  &model->shuffled_accuracy,
+				    &model->shuffled_auc, &model->ceiling,
+				    &model->majority };
+	int r;
+
+	model->seconds = NAN;
+	model->rows = blob_take_u64(blob);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		*numbers[i] = blob_take_real(blob);
+		blob_expect(blob, is_share(*numbers[i]));
+	}
+	if (!blob_take_u32(blob) || !blob_ok(blob))
+		return 0;
+	r = pipeline_load(&model->pipeline, blob, err);
+	if (r < 0)
+		return r;
+	if (model->pipeline.width != width || model->pipeline.classes != 2 ||
+	    !(model->pipeline.learner->tasks & LEARNER_CLASSIFIES))
+		return err_set(err, EBADMSG, "a model is for other features");
+	r = calibration_load(&model->calibration, blob, err);
+	model->is_known = r >= 0;
+	return r;
+}
+
+static int models_take(struct forecaster *forecaster, struct blob *blob, struct err *err)
+{
+	size_t count = forecaster->target_count * forecaster->size_count;
+	size_t width = features_width(&forecaster->features);
+	int r;
+
+	r = states_load(&forecaster->states, blob, forecaster->target_count, forecaster->size_count,
+			err);
+	if (r < 0)
+		return r;
+	forecaster->models = xcalloc(count + 1, sizeof(*forecaster->models));
+	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < count; i++)
+		r = model_take(&forecaster->models[i], width, blob, err);
+	return r;
+}
+
+static int parts_take(void *made, struct blob *blob, struct err *err)
+{
+	struct forecaster *forecaster = made;
+
+	text_take(forecaster->system, sizeof(forecaster->system), blob);
+	text_take(forecaster->method, sizeof(forecaster->method), blob);
+	text_take(forecaster->settings, sizeof(forecaster->settings), blob);
+	forecaster->seed = blob_take_u64(blob);
+	forecaster->generation = blob_take_u64(blob);
+	forecaster->made_s = (int64_t)blob_take_u64(blob);
+	blob_take_finite(blob, &forecaster->from_s, 1);
+	blob_take_finite(blob, &forecaster->to_s, 1);
+	features_take(&forecaster->features, blob);
+	lists_take(forecaster, blob);
+	return blob_ok(blob) ? models_take(forecaster, blob, err) : 0;
+}
+
+int forecaster_parse(struct forecaster *forecaster, const char *name, const void *bytes, size_t n,
+		     struct err *err)
+{
+	return sealed_parse(&kind, name, bytes, n, forecaster, err);
+}
+
+int forecaster_load(struct forecaster *forecaster, const char *path, struct err *err)
+{
+	return sealed_load(&kind, path, forecaster, err);
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every method on every target and size. A target is one piece of the work: its probes' chain
+ * serves all sizes.
+ */
+#include "predict/forecast/states/judgement.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/table/folds.h"
+#include "base/parallel.h"
+#include "learn/judge/calibration.h"
+#include "learn/judge/metrics.h"
+#include "learn/judge/selection.h"
+#include "predict/forecast/states/forecaster.h"
+#include "predict/forecast/states/forecaster_internal.h"
+#include "predict/forecast/states/judgement_internal.h"
+
+/* ---- methods ---- */
+
+static const struct {
+	const char *name, *title;
+} baselines[] = {
+	{ "hidden", "hidden Markov filter on probes" },
+	{ "persistence", "the last label that was known" },
+	{ "majority", "the more frequent label" },
+};
+
+const char *judgement_method(size_t method)
+{
+	return method < JUDGEMENT_HIDDEN ? forecast_methods[method].name
+					 : baselines[method - JUDGEMENT_HIDDEN].name;
+}
+
+const char *judgement_method_title(size_t method)
+{
+	return method < JUDGEMENT_HIDDEN ? forecast_methods[method].title
+					 : baselines[method - JUDGEMENT_HIDDEN].title;
+}
+
+static int methods_unknown(const char *name, size_t n, struct err *err)
+{
+	AUTO_BUF struct buf names = { 0 };
+
+	for (size_t i = 0; i < JUDGEMENT_METHODS; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", judgement_method(i));
+	return err_set(err, EINVAL, "there is no method \"%.*s\": there are %s, or all", (int)n,
+		       name, buf_text(&names));
+}
+
+static int methods_parse(bool methods[JUDGEMENT_METHODS], const char *text, struct err *err)
+{
+	bool all = !text || strcmp(text, "all") == 0;
+
+	for (size_t i = 0; i < JUDGEMENT_METHODS; i++)
+		methods[i] = all;
+	while (!all && *text) {
+		size_t n = strcspn(text, ","), i = 0;
+
+		while (i < JUDGEMENT_METHODS && (strlen(judgement_method(i)) != n ||
+						 strncmp(judgement_method(i), text, n) != 0))
+			i++;
+		if (i == JUDGEMENT_METHODS)
+			return methods_unknown(text, n, err);
+		methods[i] = true;
+		text += n + (text[n] == ',');
+	}
+	return 0;
+}
+
+void judgement_plan_init(struct judgement_plan *plan)
+{
+	*plan = (struct judgement_plan){
+		.labels = { .from_s = -INFINITY, .to_s = INFINITY, .seed = 1 },
+		.test_to_s = INFINITY,
+		.folds = 8,
+		.seed = 1,
+	};
+	features_plan_init(&plan->features);
+}
+
+/* ---- a classifier on a target and size ---- */
+
+struct work {
+	struct judgement *judgement;
+	const struct chronicle *chronicle;
+	const struct features *features;
+	const struct judgement_plan *plan;
+	const size_t *targets;
+	size_t target_count, first_size, size_count;
+	atomic_size_t done;
+	atomic_bool stopped;
+	struct err *errors; /* per target of the work */
+};
+
+static struct samples samples_of(const struct judgement_rows *rows)
+{
+	return (struct samples){ .x = rows->rows.x,
+				 .y = rows->labels,
+				 .rows = rows->train,
+				 .width = rows->rows.width,
+				 .classes = 2,
+				 .gaps = true };
+}
+
+/* Scores of training rows out of fold; score has room for two per row. */
+static int folds_judge(const struct pipeline_plan *plan, const struct judgement_rows *rows,
+		       uint32_t *of, size_t count, uint64_t seed, double *score, double *accuracy,
+		       double *auc, struct err *err)
+{
+	struct samples samples = samples_of(rows);
+	struct folds folds = { .kind = FOLDS_GIVEN, .count = count, .rows = rows->train, .of = of };
+	struct effort effort = { .seed = seed, .threads = 1 };
+	int r = selection_guesses(plan, &samples, &folds, &effort, score, NULL, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < rows->train; i++)
+		score[i] = score[2 * i + 1];
+	*accuracy = score_accuracy(rows->labels, score, rows->train);
+	*auc = metrics_auc(rows->labels, score, rows->train);
+	return 0;
+}
+
+static void rows_answer(struct judgement_cell *cell, const struct judgement_rows *rows,
+			const struct pipeline *pipeline)
+{
+	size_t test = rows->rows.rows - rows->train, width = rows->rows.width;
+	double start = cpu_s(), chances[2];
+
+	for (size_t i = 0; i < test; i++) {
+		pipeline_predict(pipeline, rows->rows.x + (rows->train + i) * width, chances);
+		cell->score[i] = cell->chance[i] = chances[1];
+	}
+	cell->ask_s = test ? (cpu_s() - start) / (double)test : NAN;
+}
+
+static int classifier_folds(struct judgement_cell *cell, const struct pipeline_plan *plan,
+			    const struct judgement_rows *rows, const struct judgement_plan *wanted,
+			    struct calibration *calibration, struct err *err)
+{
+	AUTO_FREE double *score = NULL;
+	int r;
+
+	if (!rows->shuffled)
+		return 0;
+	score = xmalloc(rows->train * 2 * sizeof(*score));
+	r = folds_judge(plan, rows, rows->shuffled, wanted->folds, wanted->seed, score,
+			&cell->shuffled_accuracy, &cell->shuffled_auc, err);
+	if (r >= 0)
+		r = folds_judge(plan, rows, rows->blocked, wanted->folds, wanted->seed, score,
+				&cell->blocked_accuracy, &cell->blocked_auc, err);
+	return r < 0 ? r
+		     : calibration_fit(calibration, CALIBRATION_PLATT, rows->labels, score,
+				       rows->train, err);
+}
+
+static int classifier_judge(struct judgement_cell *cell, size_t method,
+			    const struct judgement_rows *rows, const struct judgement_plan *wanted,
+			    struct err *err)
+{
+	size_t test = rows->rows.rows - rows->train;
+	struct effort effort = { .seed = wanted->seed, .threads = 1 };
+	struct samples samples = samples_of(rows);
+	struct calibration calibration = { 0 };
+	struct pipeline_plan plan;
+	struct pipeline pipeline;
+	double start = cpu_s();
+	int r = forecast_method_plan(&plan, judgement_method(method), NULL, err);
+
+	if (r >= 0)
+		r = pipeline_fit(&pipeline, &plan, &samples, NULL, 0, &effort, err);
+	if (r < 0)
+		return r;
+	cell->fit_s = cpu_s() - start;
+	rows_answer(cell, rows, &pipeline);
+	pipeline_release(&pipeline);
+	r = classifier_folds(cell, &plan, rows, wanted, &calibration, err);
+	for (size_t i = 0; r >= 0 && i < test; i++)
+		cell->chance[i] = calibration_apply(&calibration, cell->score[i]);
+	calibration_release(&calibration);
+	cell->accuracy = score_accuracy(rows->labels + rows->train, cell->score, test);
+	cell->auc = metrics_auc(rows->labels + rows->train, cell->score, test);
+	cell->latent =
+		score_latent(rows->busy ? rows->busy + rows->train : NULL, cell->score, test);
+	cell->is_known = r >= 0;
+	return r;
+}
+
+/* ---- a target and size ---- */
+
+enum { RELIABILITY_BINS = 10 };
+
+static void cell_init(struct judgement_cell *cell, size_t test)
+{
+	*cell = (struct judgement_cell){ .shuffled_accuracy = NAN,
+					 .shuffled_auc = NAN,
+					 .blocked_accuracy = NAN,
+					 .blocked_auc = NAN,
+					 .accuracy = NAN,
+					 .auc = NAN,
+					 .calibrated_accuracy = NAN,
+					 .brier = NAN,
+					 .calibration_error = NAN,
+					 .latent = NAN,
+					 .fit_s = NAN,
+					 .ask_s = NAN };
+	cell->score = xcalloc(test + 1, sizeof(*cell->score));
+	cell->chance = xcalloc(test + 1, sizeof(*cell->chance));
+}
+
+static void cell_chances(struct judgement_cell *cell, const double *labels, size_t test)
+{
+	struct metrics_bin bins[RELIABILITY_BINS];
+	double brier = 0;
+
+	if (!cell->is_known || !test)
+		return;
+	for (size_t i = 0; i < test; i++)
+		brier += (cell->chance[i] - labels[i]) * (cell->chance[i] - labels[i]);
+	cell->brier = brier / (double)test;
+	cell->calibrated_accuracy = score_accuracy(labels, cell->chance, test);
+	cell->calibration_error =
+		metrics_reliability(labels, cell->chance, test, bins, RELIABILITY_BINS);
+}
+
+static double *copy_of(const double *values, size_t count)
+{
+	double *copy = xmalloc((count + 1) * sizeof(*copy));
+
+	memcpy(copy, values, count * sizeof(*copy));
+	return copy;
+}
+
+static void case_fill(struct judgement_case *judged, const struct judgement_rows *rows)
+{
+	size_t test = rows->rows.rows - rows->train, agree = 0;
+	double busy = 0;
+
+	judged->train = rows->train;
+	judged->test = test;
+	judged->ceiling = rows->ceiling;
+	judged->train_ceiling = rows->train_ceiling;
+	judged->time_s = copy_of(rows->rows.time_s + rows->train, test);
+	judged->seconds = copy_of(rows->rows.seconds + rows->train, test);
+	judged->labels = copy_of(rows->labels + rows->train, test);
+	judged->posterior = copy_of(rows->posterior + rows->train, test);
+	for (size_t i = 0; i < rows->train; i++)
+		busy += rows->labels[i];
+	judged->busy_share = busy / (double)rows->train;
+	judged->label_truth = NAN;
+	if (!rows->busy)
+		return;
+	judged->busy = xmalloc(test + 1);
+	memcpy(judged->busy, rows->busy + rows->train, test);
+	for (size_t i = 0; i < test; i++)
+		agree += (judged->labels[i] == 1) == (judged->busy[i] != 0);
+	judged->label_truth = test ? (double)agree / (double)test : NAN;
+}
+
+static bool rows_suffice(const struct judgement_rows *rows)
+{
+	size_t busy = 0;
+
+	for (size_t i = 0; i < rows->train; i++)
+		busy += rows->labels[i] == 1;
+	return busy >= FORECASTER_LEAST && rows->train - busy >= FORECASTER_LEAST;
+}
+
+static int case_methods(const struct work *work, struct judgement_case *judged,
+			const struct judgement_rows *rows, const struct chain *chain,
+			struct err *err)
+{
+	double horizon_s = work->plan->features.horizon_s;
+	int r = 0;
+
+	for (size_t m = 0; r >= 0 && m < JUDGEMENT_METHODS; m++) {
+		struct judgement_cell *cell = &judged->cells[m];
+
+		cell_init(cell, judged->test);
+		if (!work->judgement->methods[m] ||
+		    atomic_load_explicit(&work->stopped, memory_order_relaxed))
+			continue;
+		if (m == JUDGEMENT_HIDDEN)
+			baseline_hidden(cell, rows, chain, horizon_s);
+		else if (m == JUDGEMENT_PERSISTENCE)
+			baseline_persistence(cell, rows, horizon_s);
+		else if (m == JUDGEMENT_MAJORITY)
+			baseline_majority(cell, rows);
+		else
+			r = classifier_judge(cell, m, rows, work->plan, err);
+		cell_chances(cell, judged->labels, judged->test);
+	}
+	return r;
+}
+
+static int case_judge(const struct work *work, struct judgement_case *judged,
+		      const struct chain *chain, struct err *err)
+{
+	struct judgement_rows rows;
+	int r = 0;
+
+	if (!states_mixture(&work->judgement->states, judged->target, judged->size))
+		return 0;
+	r = judgement_rows_make(&rows, work->judgement, work->chronicle, work->features, work->plan,
+				judged->target, judged->size, err);
+	if (r < 0)
+		return r;
+	if (rows_suffice(&rows)) {
+		case_fill(judged, &rows);
+		r = case_methods(work, judged, &rows, chain, err);
+	}
+	judgement_rows_release(&rows);
+	return r;
+}
+
+/* ---- all ---- */
+
+static void target_judge(void *arg, size_t piece, unsigned worker)
+{
+	struct work *work = arg;
+	const struct judgement_plan *plan = work->plan;
+	size_t target = work->targets ? work->targets[piece] : piece;
+	struct err *err = &work->errors[piece];
+	struct chain chain = { 0 };
+	int r = 0;
+
+	if (atomic_load_explicit(&work->stopped, memory_order_relaxed))
+		return;
+	if (work->judgement->methods[JUDGEMENT_HIDDEN])
+		chain_init(&chain, work->chronicle, target, plan->labels.from_s, plan->labels.to_s,
+			   plan->test_to_s);
+	for (size_t s = 0; r >= 0 && s < work->size_count; s++) {
+		struct judgement_case *judged =
+			&work->judgement->cases[piece * work->size_count + s];
+
+		judged->target = target;
+		judged->size = work->first_size + s;
+		r = case_judge(work, judged, &chain, err);
+		atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
+		if (!worker && plan->progress &&
+		    plan->progress(plan->progress_arg,
+				   atomic_load_explicit(&work->done, memory_order_relaxed),
+				   work->target_count * work->size_count))
+			atomic_store_explicit(&work->stopped, true, memory_order_relaxed);
+	}
+	chain_release(&chain);
+	if (r < 0) {
+		err_prefix(err, "%s", work->chronicle->targets[target]);
+		atomic_store_explicit(&work->stopped, true, memory_order_relaxed);
+	}
+}
+
+static void case_release(struct judgement_case *judged)
+{
+	free(judged->time_s);
+	free(judged->seconds);
+	free(judged->labels);
+	free(judged->posterior);
+	free(judged->busy);
+	for (size_t m = 0; m < JUDGEMENT_METHODS; m++) {
+		free(judged->cells[m].score);
+		free(judged->cells[m].chance);
+	}
+}
+
+/* Leaves out cases that could not be judged. */
+static void cases_pack(struct judgement *judgement)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < judgement->case_count; i++) {
+		if (judgement->cases[i].train)
+			judgement->cases[kept++] = judgement->cases[i];
+		else
+			case_release(&judgement->cases[i]);
+	}
+	judgement->case_count = kept;
+}
+
+static int cases_judge(struct work *work, struct err *err)
+{
+	struct judgement *judgement = work->judgement;
+	AUTO_FREE struct err *errors = xcalloc(work->target_count + 1, sizeof(*errors));
+	unsigned threads = work->plan->threads ? work->plan->threads : parallel_cores();
+
+	work->errors = errors;
+	judgement->case_count = work->target_count * work->size_count;
+	judgement->cases = xcalloc(judgement->case_count + 1, sizeof(*judgement->cases));
+	parallel_for(threads, work->target_count, target_judge, work);
+	for (size_t i = 0; i < work->target_count; i++)
+		if (errors[i].code)
+			return err_set(err, errors[i].code, "%s", errors[i].text);
+	if (atomic_load(&work->stopped))
+		return err_set(err, ECANCELED, "judging was stopped");
+	cases_pack(judgement);
+	return judgement->case_count
+		       ? 0
+		       : err_set(err, ENODATA,
+				 "no target has enough writes of both states to train on and be "
+				 "judged by");
+}
+
+/* Which sizes: all beside the probes', or one. */
+static int sizes_choose(struct work *work, struct err *err)
+{
+	const struct chronicle *chronicle = work->chronicle;
+	int size = 1;
+
+	work->size_count = chronicle->size_count ? chronicle->size_count - 1 : 0;
+	if (work->plan->bytes) {
+		size = chronicle_size(chronicle, work->plan->bytes);
+		work->size_count = 1;
+	}
+	if (size < 1 || !work->size_count || !chronicle->target_count)
+		return err_set(err, ENODATA, "there are no such writes beside the probes");
+	work->first_size = (size_t)size;
+	return 0;
+}
+
+int judgement_run(struct judgement *judgement, const struct chronicle *chronicle,
+		  const struct site *site, const struct judgement_plan *plan, struct err *err)
+{
+	struct judgement made = { .from_s = plan->labels.from_s,
+				  .to_s = plan->labels.to_s,
+				  .test_to_s = plan->test_to_s };
+	struct features features;
+	struct work work = {
+		.judgement = &made,
+		.chronicle = chronicle,
+		.features = &features,
+		.plan = plan,
+		.targets = plan->targets,
+		.target_count = plan->targets ? plan->target_count : chronicle->target_count,
+	};
+	int r = methods_parse(made.methods, plan->methods, err);
+
+	if (r >= 0)
+		r = sizes_choose(&work, err);
+	if (r >= 0)
+		r = states_fit(&made.states, chronicle, &plan->labels, err);
+	if (r < 0)
+		return r;
+	features_init(&features, chronicle, site, &plan->features);
+	r = cases_judge(&work, err);
+	features_release(&features);
+	if (r < 0)
+		judgement_release(&made);
+	else
+		*judgement = made;
+	return r;
+}
+
+void judgement_release(struct judgement *judgement)
+{
+	for (size_t i = 0; i < judgement->case_count; i++)
+		case_release(&judgement->cases[i]);
+	free(judgement->cases);
+	states_release(&judgement->states);
+	*judgement = (struct judgement){ 0 };
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/forecast/states/labels.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/file/blob.h"
+#include "learn/maths/random.h"
+#include "predict/forecast/states/features.h"
+
+/* ---- mixtures ---- */
+
+/* Of one size: all targets, or one alone. */
+struct writes {
+	double *seconds;
+	size_t count, seen, stride;
+};
+
+static size_t writes_count(const struct chronicle *chronicle, size_t from, size_t to, size_t size,
+			   const struct labels_plan *plan)
+{
+	size_t count = 0;
+
+	for (size_t t = from; t < to; t++) {
+		const struct chronicle_series *series = chronicle_series(chronicle, t, size);
+
+		for (size_t i = 0; i < series->count; i++)
+			count +=
+				series->time_s[i] >= plan->from_s && series->time_s[i] < plan->to_s;
+	}
+	return count;
+}
+
+static void writes_add(struct writes *writes, const struct chronicle_series *series,
+		       const struct labels_plan *plan)
+{
+	for (size_t i = 0; i < series->count; i++) {
+		if (!(series->time_s[i] >= plan->from_s && series->time_s[i] < plan->to_s))
+			continue;
+		if (writes->seen++ % writes->stride || sample_outcome(series, i) != SAMPLE_DONE ||
+		    !(series->seconds[i] > 0) || !isfinite(series->seconds[i]))
+			continue;
+		writes->seconds[writes->count++] = (double)series->seconds[i];
+	}
+}
+
+/* Leaves out what is rather of the faster state than of the other. */
+static size_t fast_drop(const struct mixture *mixture, double *seconds, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double posterior[MIXTURE_MAX];
+
+		mixture_posterior(mixture, seconds[i], posterior);
+		if (posterior[0] < 0.5)
+			seconds[kept++] = seconds[i];
+	}
+	return kept;
+}
+
+/* A few writes that a cache took in, or a throttle on credit, are no state. */
+static int fit_without_few(struct mixture *mixture, const struct mixture_plan *plan,
+			   double *seconds, size_t count, struct err *err)
+{
+	int r = mixture_fit(mixture, plan, seconds, count, err);
+
+	for (int i = 0; r >= 0 && i < 3 && mixture->components[0].weight < LABELS_FEW; i++) {
+		size_t kept = fast_drop(mixture, seconds, count);
+
+		if (kept == count || mixture_fit(mixture, plan, seconds, kept, NULL) < 0)
+			break;
+		count = kept;
+	}
+	return r;
+}
+
+static int mixture_of(struct mixture *mixture, const struct chronicle *chronicle, size_t from,
+		      size_t to, size_t size, const struct labels_plan *plan, struct err *err)
+{
+	struct mixture_plan wanted = { .family = MIXTURE_LOGNORMAL,
+				       .count = 2,
+				       .seed = plan->seed };
+	size_t all = writes_count(chronicle, from, to, size, plan);
+	struct writes writes = { .stride = 1 + all / LABELS_MOST };
+	AUTO_FREE double *seconds = xmalloc((all / writes.stride + 1) * sizeof(*seconds));
+
+	writes.seconds = seconds;
+	for (size_t t = from; t < to; t++)
+		writes_add(&writes, chronicle_series(chronicle, t, size), plan);
+	return fit_without_few(mixture, &wanted, seconds, writes.count, err);
+}
+
+static size_t states_rows(const struct states *states)
+{
+	return states->scope == LABELS_SYSTEM ? 1 : states->target_count;
+}
+
+static void states_make(struct states *states, enum labels_scope scope, size_t target_count,
+			size_t size_count)
+{
+	*states = (struct states){ .scope = scope,
+				   .target_count = target_count,
+				   .size_count = size_count };
+	states->mixtures = xcalloc(states_rows(states) * size_count + 1, sizeof(*states->mixtures));
+	states->known = xcalloc(states_rows(states) * size_count + 1, sizeof(*states->known));
+}
+
+int states_fit(struct states *states, const struct chronicle *chronicle,
+	       const struct labels_plan *plan, struct err *err)
+{
+	struct states made;
+	struct err why = { 0 };
+	size_t truths = 0;
+
+	states_make(&made, plan->scope, chronicle->target_count, chronicle->size_count);
+	for (size_t t = 0; t < states_rows(&made); t++) {
+		bool all = plan->scope == LABELS_SYSTEM;
+
+		for (size_t s = 1; s < made.size_count; s++) {
+			size_t at = t * made.size_count + s;
+
+			made.known[at] = mixture_of(&made.mixtures[at], chronicle, t,
+						    all ? chronicle->target_count : t + 1, s, plan,
+						    &why) >= 0;
+			truths += made.known[at];
+		}
+	}
+	if (!truths) {
+		states_release(&made);
+		return err_set(err, ENODATA,
+			       "there are too few writes of %s beside the probes to tell busy from "
+			       "idle%s%s",
+			       *chronicle->system ? chronicle->system : "this system",
+			       *why.text ? ": " : "", why.text);
+	}
+	*states = made;
+	return 0;
+}
+
+void states_release(struct states *states)
+{
+	free(states->mixtures);
+	free(states->known);
+	*states = (struct states){ 0 };
+}
+
+const struct mixture *states_mixture(const struct states *states, size_t target, size_t size)
+{
+	size_t at = (states->scope == LABELS_SYSTEM ? 0 : target) * states->size_count + size;
+
+	return states->known[at] ? &states->mixtures[at] : NULL;
+}
+
+/* ---- labels ---- */
+
+/* The same everywhere, and unrelated for neighbours in any of the four. */
+static double draw_of(uint64_t seed, size_t target, size_t size, double time_s)
+{
+	struct random random;
+	uint64_t moment;
+
+	memcpy(&moment, &time_s, sizeof(moment));
+	random_stream(&random, seed, target * CHRONICLE_SIZES + size);
+	random_stream(&random, random_u64(&random), moment);
+	return random_real(&random);
+}
+
+double labels_draw(const struct states *states, size_t target, size_t size, uint64_t seed,
+		   const struct labels_writes *writes, double *labels, double *posterior)
+{
+	const struct mixture *mixture = states_mixture(states, target, size);
+	double chances[MIXTURE_MAX] = { 0 }, ceiling = 0;
+
+	if (!mixture) {
+		memset(labels, 0, writes->count * sizeof(*labels));
+		memset(posterior, 0, writes->count * sizeof(*posterior));
+		return NAN;
+	}
+	for (size_t i = 0; i < writes->count; i++) {
+		mixture_posterior(mixture, writes->seconds[i], chances);
+		posterior[i] = writes->late && writes->late[i] ? 1 : chances[1];
+		labels[i] = draw_of(seed, target, size, writes->time_s[i]) < posterior[i];
+		ceiling += fmax(posterior[i], 1 - posterior[i]);
+	}
+	return writes->count ? ceiling / (double)writes->count : NAN;
+}
+
+double labels_draw_rows(const struct states *states, size_t target, size_t size, uint64_t seed,
+			const struct chronicle_series *series, const struct feature_rows *rows,
+			double *labels, double *posterior)
+{
+	AUTO_FREE bool *late = xcalloc(rows->rows + 1, sizeof(*late));
+	struct labels_writes writes = {
+		.time_s = rows->time_s, .seconds = rows->seconds, .late = late, .count = rows->rows
+	};
+
+	for (size_t i = 0; i < rows->rows; i++)
+		late[i] = sample_outcome(series, rows->sample[i]) == SAMPLE_TIMEOUT;
+	return labels_draw(states, target, size, seed, &writes, labels, posterior);
+}
+
+/* ---- files ---- */
+
+void states_save(const struct states *states, struct buf *buf)
+{
+	blob_put_u32(buf, states->scope);
+	for (size_t i = 0; i < states_rows(states) * states->size_count; i++) {
+		blob_put_u32(buf, states->known[i]);
+		if (states->known[i])
+			mixture_save(&states->mixtures[i], buf);
+	}
+}
+
+/* Both means are needed, and only log-normal ones are understood. */
+static bool mixture_usable(const struct mixture *mixture)
+{
+	return mixture->family == MIXTURE_LOGNORMAL && mixture->count == 2 &&
+	       mixture->components[0].second > 0 && mixture->components[1].second > 0;
+}
+
+int states_load(struct states *states, struct blob *blob, size_t target_count, size_t size_count,
+		struct err *err)
+{
+	uint32_t scope = blob_take_u32(blob);
+	struct states made;
+	int r = 0;
+
+	if (!blob_expect(blob, scope <= LABELS_TARGET))
+		return err_set(err, EBADMSG, "its states are damaged");
+	states_make(&made, (enum labels_scope)scope, target_count, size_count);
+	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < states_rows(&made) * size_count; i++) {
+		made.known[i] = blob_take_u32(blob) != 0;
+		if (made.known[i])
+			r = mixture_load(&made.mixtures[i], blob, err);
+		if (r >= 0 && made.known[i])
+			blob_expect(blob, mixture_usable(&made.mixtures[i]));
+	}
+	if (r >= 0 && !blob_ok(blob))
+		r = err_set(err, EBADMSG, "its states are damaged");
+	if (r < 0)
+		states_release(&made);
+	else
+		*states = made;
+	return r;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A campaign and its rows: which cells are there already, what the program is told, and what it
+ * tells.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/option.h"
+#include "predict/model/costs/campaign.h"
+#include "predict/model/costs/rows.h"
+
+static bool is_near(double a, double b)
+{
+	return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b));
+}
+
+static void words_of(const struct campaign *campaign, char placement[ELEMENT_WORD],
+		     char cache[ELEMENT_WORD])
+{
+	option_choice_name(CAMPAIGN_PLACEMENT_WORDS, (int)campaign->placement, placement,
+			   ELEMENT_WORD);
+	option_choice_name(CAMPAIGN_CACHE_WORDS, (int)campaign->cache, cache, ELEMENT_WORD);
+}
+
+/* ---- what is there ---- */
+
+/* Rows know nodes, plans do not: both know how many ranks and writers there are in all. */
+static bool has_comm(const struct elements *rows, const struct campaign_cell *cell)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct element *row = &rows->rows[i];
+
+		if (strcmp(row->operation, operations[cell->operation].name) == 0 &&
+		    row->bytes == (double)cell->bytes && row->senders == (double)cell->senders &&
+		    row->receivers == (double)cell->receivers &&
+		    is_near(row->nodes * row->cores, (double)cell->ranks))
+			return true;
+	}
+	return false;
+}
+
+static bool has_storage(const struct elements *rows, const struct campaign *campaign,
+			const struct campaign_cell *cell, enum operation operation,
+			uint64_t writers)
+{
+	char placement[ELEMENT_WORD], cache[ELEMENT_WORD];
+
+	words_of(campaign, placement, cache);
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct element *row = &rows->rows[i];
+
+		if (strcmp(row->operation, operations[operation].name) == 0 &&
+		    row->bytes == (double)cell->bytes && strcmp(row->placement, placement) == 0 &&
+		    strcmp(row->cache, cache) == 0 &&
+		    is_near(row->nodes * row->cores, (double)cell->ranks) &&
+		    is_near(row->nodes * row->writers, (double)writers))
+			return true;
+	}
+	return false;
+}
+
+static bool has_cell(const struct elements *rows, const struct campaign *campaign,
+		     const struct campaign_cell *cell)
+{
+	if (operations[cell->operation].kind != OPERATION_STORAGE)
+		return has_comm(rows, cell);
+	if (!has_storage(rows, campaign, cell, OPERATION_WRITE_FIRST, cell->writers) ||
+	    (campaign->reads &&
+	     !has_storage(rows, campaign, cell, OPERATION_READ_FIRST, cell->writers)))
+		return false;
+	for (size_t i = 0; i < cell->part_count; i++)
+		if (!has_storage(rows, campaign, cell, OPERATION_WRITE_PARTIAL, cell->parts[i]))
+			return false;
+	return true;
+}
+
+size_t campaign_known(struct campaign *campaign, const struct elements *rows)
+{
+	struct elements means = { 0 };
+	size_t known = 0;
+
+	rows_means(rows, &means);
+	for (size_t i = 0; i < campaign->count; i++) {
+		campaign->cells[i].is_done = has_cell(&means, campaign, &campaign->cells[i]);
+		known += campaign->cells[i].is_done;
+	}
+	elements_release(&means);
+	return known;
+}
+
+/* ---- to the program ---- */
+
+static void storage_line(const struct campaign *campaign, const struct campaign_cell *c,
+			 struct buf *out)
+{
+	char placement[ELEMENT_WORD], cache[ELEMENT_WORD];
+
+	words_of(campaign, placement, cache);
+	buf_printf(out, "storage %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d ",
+		   placement, cache, c->writers, c->bytes, c->rounds, c->repetitions,
+		   campaign->reads);
+	for (size_t i = 0; i < c->part_count; i++)
+		buf_printf(out, "%s%" PRIu64, i ? "," : "", c->parts[i]);
+	buf_puts(out, c->part_count ? "\n" : "-\n");
+}
+
+void campaign_lines(const struct campaign *campaign, uint64_t ranks, struct buf *out)
+{
+	for (size_t i = 0; i < campaign->count; i++) {
+		const struct campaign_cell *c = &campaign->cells[i];
+
+		if (c->is_done || c->ranks != ranks)
+			continue;
+		buf_printf(out, "%zu ", i);
+		if (operations[c->operation].kind == OPERATION_STORAGE)
+			storage_line(campaign, c, out);
+		else
+			buf_printf(out, "comm %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+				   operations[c->operation].name, c->senders, c->receivers,
+				   c->bytes, c->repetitions);
+	}
+}
+
+/* ---- from the program ---- */
+
+static int garbled(const char *line, struct err *err)
+{
+	return err_set(err, EPROTO, "the benchmark says what makes no sense: %.80s", line);
+}
+
+static int nodes_take(struct campaign_intake *intake, const char *line, struct err *err)
+{
+	uint64_t nodes, ranks;
+
+	if (sscanf(line, "@nodes %" SCNu64 " %" SCNu64, &nodes, &ranks) != 2 || !nodes)
+		return garbled(line, err);
+	if (ranks != intake->ranks)
+		return err_set(err, EPROTO,
+			       "the launcher has started jobs of %" PRIu64 " ranks, not %" PRIu64
+			       ": is it that of another MPI?",
+			       ranks, intake->ranks);
+	intake->nodes = (double)nodes;
+	return CAMPAIGN_OTHER;
+}
+
+/* A cell of ours that was started; else NULL. */
+static const struct campaign_cell *cell_at(const struct campaign_intake *intake, size_t i)
+{
+	const struct campaign *campaign = intake->campaign;
+
+	if (i >= campaign->count || campaign->cells[i].ranks != intake->ranks || !intake->nodes)
+		return NULL;
+	return &campaign->cells[i];
+}
+
+static void row_fill(struct element *row, const struct campaign_intake *intake,
+		     const struct campaign_cell *cell, uint64_t writers)
+{
+	snprintf(row->platform, sizeof(row->platform), "%s", intake->platform);
+	row->nodes = intake->nodes;
+	row->cores = (double)intake->ranks / intake->nodes;
+	row->senders = (double)cell->senders;
+	row->receivers = (double)cell->receivers;
+	row->writers = (double)writers / intake->nodes;
+	row->bytes = (double)cell->bytes;
+	if (operations[cell->operation].kind == OPERATION_STORAGE)
+		words_of(intake->campaign, row->placement, row->cache);
+}
+
+static int row_take(struct campaign_intake *intake, const char *line, int64_t now_ns,
+		    struct err *err)
+{
+	struct element row = { .time_ns = now_ns };
+	const struct campaign_cell *cell;
+	uint64_t writers;
+	size_t id;
+
+	if (sscanf(line, "@row %zu %15s %" SCNu64 " %" SCNd64 " %" SCNd64 " %lf", &id,
+		   row.operation, &writers, &row.round, &row.repetition, &row.seconds) != 6 ||
+	    operation_by_name(row.operation) < 0 || !isfinite(row.seconds) || row.seconds < 0)
+		return garbled(line, err);
+	cell = cell_at(intake, id);
+	if (!cell || (intake->rows.count && intake->cell != id))
+		return garbled(line, err);
+	row_fill(&row, intake, cell, writers);
+	intake->cell = id;
+	elements_add(&intake->rows, &row);
+	return CAMPAIGN_ROW;
+}
+
+int campaign_take(struct campaign_intake *intake, const char *line, int64_t now_ns, struct err *err)
+{
+	size_t id;
+
+	if (strncmp(line, "@nodes ", 7) == 0)
+		return nodes_take(intake, line, err);
+	if (strncmp(line, "@row ", 5) == 0)
+		return row_take(intake, line, now_ns, err);
+	if (strncmp(line, "@done ", 6) != 0)
+		return CAMPAIGN_OTHER;
+	if (sscanf(line, "@done %zu", &id) != 1 || !cell_at(intake, id) || !intake->rows.count ||
+	    intake->cell != id)
+		return garbled(line, err);
+	intake->campaign->cells[id].is_done = true;
+	return CAMPAIGN_CELL;
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Fitting: per operation a race of the paper's methods under the paper's preparations.
+ */
+#include "predict/model/costs/costs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/table/folds.h"
+#include "base/parallel.h"
+#include "learn/judge/metrics.h"
+#include "learn/judge/selection.h"
+#include "predict/model/costs/costs_internal.h"
+#include "store/elements.h"
+
+extern const struct learner_ops learner_forest, learner_linear, learner_neighbours,
+	learner_perceptron, learner_rules, learner_svm;
+
+/* HYB-40; rules are what cubist makes. */
+static const struct learner_ops *const paper_learners[] = {
+	&learner_linear, &learner_neighbours, &learner_rules, &learner_svm,
+	&learner_forest, &learner_perceptron, NULL,
+};
+static const char *const paper_recipes[] = { "centre,scale", "boxcox,centre,scale",
+					     "boxcox,centre,scale,pca", NULL };
+
+/* With fewer cells nothing can be held out: a line through them must do. */
+#define CELLS_JUDGED 4
+
+struct fitting {
+	const struct costs_plan *plan;
+	enum operation operation;
+	struct cost *cost;
+	double *x, *y;
+	struct samples samples;
+	const struct cost_trial *trials; /* NULL: its cells are not smoothed */
+};
+
+/* ---- inputs ---- */
+
+static void inputs_choose(struct fitting *f)
+{
+	struct cost *cost = f->cost;
+	double least[OPERATION_FEATURES], most[OPERATION_FEATURES];
+	size_t features = operation_features(f->operation, &cost->least, least, NULL);
+
+	operation_features(f->operation, &cost->most, most, NULL);
+	cost->input_count = 0;
+	for (size_t i = 0; i < features; i++)
+		if (least[i] != most[i])
+			cost->inputs[cost->input_count++] = i;
+}
+
+static void matrices_make(struct fitting *f)
+{
+	struct cost *cost = f->cost;
+
+	f->x = xmalloc((cost->cell_count * cost->input_count + 1) * sizeof(*f->x));
+	f->y = xmalloc((cost->cell_count + 1) * sizeof(*f->y));
+	cost->floor = INFINITY;
+	for (size_t i = 0; i < cost->cell_count; i++) {
+		cost_inputs(cost, f->operation, &cost->cells[i].at, f->x + i * cost->input_count);
+		f->y[i] = cost->cells[i].seconds;
+		if (f->y[i] > 0)
+			cost->floor = fmin(cost->floor, f->y[i]);
+	}
+	f->samples = (struct samples){
+		.x = f->x, .y = f->y, .rows = cost->cell_count, .width = cost->input_count
+	};
+}
+
+/* ---- judgement ---- */
+
+/* Of the positive ones: the way to learn plain seconds may guess others. */
+static size_t logarithms(const double *truth, const double *guess, size_t count, double floor,
+			 double *log_truth, double *log_guess)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!(truth[i] > 0))
+			continue;
+		log_truth[n] = log(truth[i]);
+		log_guess[n++] = log(fmax(guess[i], floor));
+	}
+	return n;
+}
+
+static int cost_judge(struct cost *cost, const double *truth, const double *guess, size_t count,
+		      struct err *err)
+{
+	AUTO_FREE double *log_truth = xmalloc(2 * count * sizeof(*log_truth));
+	double *log_guess = log_truth + count;
+	size_t n = logarithms(truth, guess, count, cost->floor, log_truth, log_guess);
+
+	cost->score = (struct cost_score){
+		.rmse = metrics_rmse(truth, guess, count),
+		.r2 = metrics_r2(truth, guess, count),
+		.log_rmse = metrics_rmse(log_truth, log_guess, n),
+		.log_r2 = metrics_r2(log_truth, log_guess, n),
+		.median_error = metrics_median_error(truth, guess, count),
+	};
+	cost->spread = cost->score.log_rmse;
+	return conformal_fit(&cost->conformal, log_truth, log_guess, NULL, n, err);
+}
+
+static void board_keep(struct cost *cost, const struct selection *selection)
+{
+	cost->entries = xcalloc(selection->count + 1, sizeof(*cost->entries));
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct selection_entry *from = &selection->entries[i];
+		AUTO_BUF struct buf settings = { 0 };
+
+		learner_format(from->plan.learner, from->plan.settings, &settings);
+		cost->entries[cost->entry_count++] = (struct cost_entry){
+			.learner = xstrdup(from->plan.learner->name),
+			.settings = xstrdup(buf_text(&settings)),
+			.recipe = xstrdup(from->plan.recipe ? from->plan.recipe
+							    : from->plan.learner->recipe),
+			.rmse = from->failure ? NAN : from->mean_first,
+			.r2 = from->failure ? NAN : from->mean_second,
+			.failure = xstrdup(from->failure),
+		};
+	}
+}
+
+/* ---- the race ---- */
+
+static bool race_progress(void *arg, size_t done, size_t total)
+{
+	const struct fitting *f = arg;
+
+	return f->plan->progress(f->plan->progress_arg, f->operation, done, total);
+}
+
+/*
+ * Judges by other folds than those that the winner won on: of many candidates the best one was also
+ * lucky, the more so the fewer cells there are (HYB-L-6).
+ */
+static int winner_judge(struct fitting *f, const struct pipeline_plan *winner, size_t count,
+			struct err *err)
+{
+	struct effort effort = { .seed = f->plan->seed,
+				 .threads =
+					 f->plan->threads ? f->plan->threads : parallel_cores() };
+	AUTO_FREE double *guesses = xmalloc(f->samples.rows * sizeof(*guesses));
+	struct folds folds = { 0 };
+	int r = folds_init(&folds, FOLDS_PLAIN, count, f->samples.rows, NULL, f->plan->seed + 1,
+			   err);
+
+	if (r >= 0)
+		r = selection_guesses(winner, &f->samples, &folds, &effort, guesses, NULL, err);
+	if (r >= 0)
+		r = cost_judge(f->cost, f->y, guesses, f->samples.rows, err);
+	folds_release(&folds);
+	return r;
+}
+
+static size_t fold_count(const struct fitting *f)
+{
+	size_t count = f->plan->folds ? f->plan->folds : 10;
+
+	return count < f->samples.rows ? count : f->samples.rows;
+}
+
+/* A method that cannot cope with other folds is judged by those that it could. */
+static int race_end(struct fitting *f, struct selection *selection, struct err *err)
+{
+	int r;
+
+	if (selection->count < selection->planned)
+		return err_set(err, ECANCELED, "it was stopped");
+	r = winner_judge(f, &selection->entries[0].plan, fold_count(f), NULL);
+	if (r < 0)
+		r = cost_judge(f->cost, f->y, selection->guesses, f->samples.rows, err);
+	if (r < 0)
+		return r;
+	board_keep(f->cost, selection);
+	f->cost->pipeline = selection->best;
+	selection->best = (struct pipeline){ 0 };
+	return 0;
+}
+
+static int race_run(struct fitting *f, struct err *err)
+{
+	const struct costs_plan *plan = f->plan;
+	struct selection_plan wanted = {
+		.learners = plan->learners ? plan->learners : paper_learners,
+		.recipes = paper_recipes,
+		.log_target = !plan->plain_target,
+		.budget = plan->budget ? plan->budget : 30,
+		.score = SELECT_RMSE,
+		.seed = plan->seed,
+		.threads = plan->threads ? plan->threads : parallel_cores(),
+		.progress = plan->progress ? race_progress : NULL,
+		.progress_arg = f,
+	};
+	struct selection selection = { 0 };
+	struct folds folds = { 0 };
+	int r = folds_init(&folds, FOLDS_PLAIN, fold_count(f), f->samples.rows, NULL, plan->seed,
+			   err);
+
+	if (r >= 0)
+		r = selection_run(&selection, &wanted, &f->samples, &folds, err);
+	folds_release(&folds);
+	if (r >= 0)
+		r = race_end(f, &selection, err);
+	selection_release(&selection);
+	return r;
+}
+
+static int plan_of(struct pipeline_plan *plan, const struct cost_entry *entry, bool logarithm,
+		   struct err *err)
+{
+	const struct learner_ops *learner = learner_find(entry->learner, LEARNER_REGRESSES, err);
+
+	if (!learner)
+		return -EINVAL;
+	pipeline_plan_init(plan, learner);
+	plan->recipe = entry->recipe;
+	plan->log_target = logarithm;
+	return learner_parse(learner, entry->settings, plan->settings, err);
+}
+
+/* The method is known; how good it is here is judged all the same. */
+static int race_repeat(struct fitting *f, const struct cost_entry *winner, struct err *err)
+{
+	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
+	struct pipeline_plan plan;
+	int r = plan_of(&plan, winner, !f->plan->plain_target, err);
+
+	if (r >= 0)
+		r = winner_judge(f, &plan, fold_count(f), err);
+	if (r < 0)
+		return r;
+	f->cost->entries = xcalloc(1, sizeof(*f->cost->entries));
+	f->cost->entries[f->cost->entry_count++] = (struct cost_entry){
+		.learner = xstrdup(winner->learner),
+		.settings = xstrdup(winner->settings),
+		.recipe = xstrdup(winner->recipe),
+		.rmse = plan.log_target ? f->cost->score.log_rmse : f->cost->score.rmse,
+		.r2 = plan.log_target ? f->cost->score.log_r2 : f->cost->score.r2,
+	};
+	return pipeline_fit(&f->cost->pipeline, &plan, &f->samples, NULL, 0, &effort, err);
+}
+
+static const struct cost_entry *winner_of(const struct fitting *f)
+{
+	const struct costs *like = f->plan->like;
+
+	return like && like->of[f->operation].entry_count ? like->of[f->operation].entries : NULL;
+}
+
+/* Between cells that were measured a cost lies between theirs; half of that is the deviation. */
+static int line_fit(struct fitting *f, struct err *err)
+{
+	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
+	struct pipeline_plan line;
+	double most = 0;
+
+	for (size_t i = 0; i < f->samples.rows; i++)
+		most = fmax(most, f->y[i]);
+	f->cost->spread = most > 0 ? log(most / f->cost->floor) / 2 : 0;
+	f->cost->score = (struct cost_score){ NAN, NAN, NAN, NAN, NAN };
+	if (f->samples.rows < 2 || !f->samples.width)
+		return 0;
+	pipeline_plan_init(&line, &learner_linear);
+	line.log_target = !f->plan->plain_target;
+	return pipeline_fit(&f->cost->pipeline, &line, &f->samples, NULL, 0, &effort, err);
+}
+
+/* ---- noise ---- */
+
+/* The sum of squares of errors at the cells of a fold, of what is learnt from the others. */
+static int trial_judge(struct fitting *f, const struct pipeline_plan *plan, size_t fold,
+		       double *sum, struct err *err)
+{
+	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
+	AUTO_FREE size_t *rows = xmalloc(f->samples.rows * sizeof(*rows));
+	struct pipeline pipeline;
+	size_t count = 0;
+	int r;
+
+	for (size_t i = 0; i < f->samples.rows; i++)
+		if (!isnan(f->trials[i].without[fold]))
+			rows[count++] = i;
+	r = pipeline_fit(&pipeline, plan, &f->samples, rows, count, &effort, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < f->samples.rows; i++) {
+		double guess;
+
+		if (!isnan(f->trials[i].without[fold]))
+			continue;
+		pipeline_predict(&pipeline, f->x + i * f->samples.width, &guess);
+		guess = log(fmax(guess, f->cost->floor)) - f->trials[i].target;
+		*sum += guess * guess;
+	}
+	pipeline_release(&pipeline);
+	return 0;
+}
+
+/* Is what is learnt from smooth cells nearer to cells that it does not know? */
+static bool smooth_is_better(struct fitting *f, const struct pipeline_plan *plan)
+{
+	double raw = 0, smooth = 0;
+	int r = 0;
+
+	for (size_t fold = 0; fold < COST_TRIALS && r >= 0; fold++) {
+		for (size_t i = 0; i < f->samples.rows; i++)
+			f->y[i] = f->cost->cells[i].seconds;
+		r = trial_judge(f, plan, fold, &raw, NULL);
+		for (size_t i = 0; i < f->samples.rows; i++)
+			if (!isnan(f->trials[i].without[fold]))
+				f->y[i] = f->trials[i].without[fold];
+		if (r >= 0)
+			r = trial_judge(f, plan, fold, &smooth, NULL);
+	}
+	return r >= 0 && smooth < raw;
+}
+
+/* What won is learnt anew from smooth cells where that helps. Scores stay those of raw ones. */
+static int surrogate_smooth(struct fitting *f, struct err *err)
+{
+	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
+	struct pipeline_plan plan;
+	struct pipeline better;
+	int r = plan_of(&plan, f->cost->entries, !f->plan->plain_target, err);
+
+	if (r < 0 || !smooth_is_better(f, &plan))
+		return r;
+	for (size_t i = 0; i < f->samples.rows; i++)
+		f->y[i] = f->cost->cells[i].smooth;
+	if (pipeline_fit(&better, &plan, &f->samples, NULL, 0, &effort, NULL) < 0)
+		return 0;
+	pipeline_release(&f->cost->pipeline);
+	f->cost->pipeline = better;
+	return 0;
+}
+
+static int cost_fit(struct fitting *f, struct err *err)
+{
+	int r;
+
+	inputs_choose(f);
+	matrices_make(f);
+	if (!isfinite(f->cost->floor))
+		r = err_set(err, EINVAL, "no time of it is positive");
+	else if (f->samples.rows < CELLS_JUDGED || !f->samples.width)
+		r = line_fit(f, err);
+	else if (winner_of(f))
+		r = race_repeat(f, winner_of(f), err);
+	else
+		r = race_run(f, err);
+	if (r >= 0 && f->trials && f->cost->entry_count)
+		r = surrogate_smooth(f, err);
+	free(f->x);
+	free(f->y);
+	f->cost->is_fitted = r >= 0;
+	if (r < 0 && err)
+		err_prefix(err, "%s (%s)", operations[f->operation].name,
+			   operations[f->operation].title);
+	return r;
+}
+
+/* Operations that are learnt as one, from..to; their trials, which `room` holds. */
+static void group_smooth(struct costs *made, int from, int to, uint64_t seed,
+			 struct cost_trial **room, const struct cost_trial **trials)
+{
+	struct cost *group[OPERATIONS];
+	const struct cost_trial *next;
+	size_t count = 0;
+
+	for (int i = from; i < to; i++)
+		if (made->of[i].cell_count)
+			group[count++] = &made->of[i];
+	next = room[from] = count ? costs_smooth(group, count, seed) : NULL;
+	for (int i = from; i < to && next; i++) {
+		trials[i] = next;
+		next += made->of[i].cell_count;
+	}
+}
+
+/*
+ * What is written at a round, be it the first, a full or the last one, goes the same way to the
+ * same disks: cells of one say much about the others, the more so the more noise there is.
+ */
+static void all_smooth(struct costs *made, uint64_t seed, struct cost_trial **room,
+		       const struct cost_trial **trials)
+{
+	for (int i = 0; i < OPERATION_WRITE_FIRST; i++)
+		group_smooth(made, i, i + 1, seed, room, trials);
+	group_smooth(made, OPERATION_WRITE_FIRST, OPERATION_READ_FIRST, seed, room, trials);
+	group_smooth(made, OPERATION_READ_FIRST, OPERATIONS, seed, room, trials);
+}
+
+int costs_fit(struct costs *costs, const struct elements *rows, const struct costs_plan *plan,
+	      struct err *err)
+{
+	struct cost_trial *room[OPERATIONS] = { 0 };
+	const struct cost_trial *trials[OPERATIONS] = { 0 };
+	struct costs made = { 0 };
+	size_t fitted = 0;
+	int r = cost_check_rows(rows, err);
+
+	for (int i = 0; r >= 0 && i < OPERATIONS; i++) {
+		cost_gather(&made.of[i], rows, (enum operation)i, !plan->plain_target);
+		made.of[i].alone = plan->surrogates_alone;
+	}
+	if (r >= 0 && !plan->plain_target && !plan->surrogates_alone)
+		all_smooth(&made, plan->seed, room, trials);
+	for (int i = 0; r >= 0 && i < OPERATIONS; i++) {
+		struct fitting f = {
+			.plan = plan, .operation = i, .cost = &made.of[i], .trials = trials[i]
+		};
+
+		if (f.cost->cell_count)
+			r = cost_fit(&f, err);
+		fitted += f.cost->is_fitted;
+	}
+	for (int i = 0; i < OPERATIONS; i++)
+		free(room[i]);
+	if (r >= 0 && !fitted)
+		r = err_set(err, ENODATA,
+			    "there are no rows of elemental benchmarks to learn from");
+	if (r < 0) {
+		costs_release(&made);
+		return r;
+	}
+	*costs = made;
+	return 0;
+}
+
+void cost_release(struct cost *cost)
+{
+	for (size_t i = 0; i < cost->entry_count; i++) {
+		free(cost->entries[i].learner);
+		free(cost->entries[i].settings);
+		free(cost->entries[i].recipe);
+		free(cost->entries[i].failure);
+	}
+	free(cost->entries);
+	free(cost->cells);
+	pipeline_release(&cost->pipeline);
+	conformal_release(&cost->conformal);
+	*cost = (struct cost){ 0 };
+}
+
+void costs_release(struct costs *costs)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		cost_release(&costs->of[i]);
+}

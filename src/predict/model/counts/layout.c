@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/model/counts/layout.h"
+
+#include "predict/model/counts/counts.h"
+
+static uint64_t at_most(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t at_least(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+/* Bytes before x of `count` pieces that begin at `first` and follow one another every `period`. */
+static uint64_t bytes_before(uint64_t x, uint64_t first, uint64_t period, uint64_t block,
+			     uint64_t count)
+{
+	uint64_t done;
+
+	if (x <= first)
+		return 0;
+	done = (x - first) / period;
+	if (done >= count)
+		return count * block;
+	return done * block + at_most((x - first) % period, block);
+}
+
+uint64_t layout_rank_bytes(const struct layout *l, uint64_t rank, uint64_t from, uint64_t to)
+{
+	uint64_t first = l->first + rank * l->spacing;
+
+	if (from >= to)
+		return 0;
+	return bytes_before(to, first, l->period, l->block, l->pieces) -
+	       bytes_before(from, first, l->period, l->block, l->pieces);
+}
+
+uint64_t layout_bytes(const struct layout *l, uint64_t from, uint64_t to)
+{
+	uint64_t count = l->pieces * l->access.ranks;
+
+	if (from >= to)
+		return 0;
+	return bytes_before(to, l->first, l->spacing, l->block, count) -
+	       bytes_before(from, l->first, l->spacing, l->block, count);
+}
+
+/* The range without what is no data at its ends. */
+static struct range trim(const struct layout *l, uint64_t from, uint64_t to)
+{
+	struct range r = { at_least(from, l->first), at_most(to, l->end) };
+	uint64_t into;
+
+	if (r.from >= r.to)
+		return (struct range){ 0, 0 };
+	into = (r.from - l->first) % l->spacing;
+	if (into >= l->block)
+		r.from += l->spacing - into;
+	into = (r.to - 1 - l->first) % l->spacing;
+	if (into >= l->block)
+		r.to -= into - l->block + 1;
+	return r.from < r.to ? r : (struct range){ 0, 0 };
+}
+
+uint64_t layout_aggregator(const struct layout *l, uint64_t i)
+{
+	return i / l->node_aggregators * l->cores + i % l->node_aggregators;
+}
+
+int64_t layout_number(const struct layout *l, uint64_t rank)
+{
+	uint64_t i = rank / l->cores * l->node_aggregators + rank % l->cores;
+
+	return rank % l->cores < l->node_aggregators && i < l->aggregators ? (int64_t)i : -1;
+}
+
+/* Where part i would end, and the next begin, were it not for the end of the data. */
+static uint64_t aligned_end(const struct layout *l, uint64_t i)
+{
+	uint64_t end = l->first + l->domain * (i + 1), over = end % l->unit;
+
+	if (i + 1 == l->aggregators)
+		return l->end;
+	return over < l->unit - over ? end - over : end + l->unit - over;
+}
+
+/* The driver counts blocks up to the one of the last byte; where that is the first of its block,
+ * it is left to the last aggregator. */
+static uint64_t block_end(const struct layout *l, uint64_t i)
+{
+	uint64_t low = l->first / l->unit, high = divide_up(l->end - 1, l->unit);
+	uint64_t blocks = high > low ? high - low : 0;
+	uint64_t each = blocks / l->aggregators, larger = blocks % l->aggregators;
+
+	if (i + 1 == l->aggregators)
+		return l->end;
+	return (low + (i + 1) * each + at_most(i + 1, larger)) * l->unit;
+}
+
+static uint64_t part_end(const struct layout *l, uint64_t i)
+{
+	if (l->domains == LAYOUT_ALIGNED)
+		return aligned_end(l, i);
+	if (l->domains == LAYOUT_BLOCKS)
+		return block_end(l, i);
+	return l->first + l->domain * (i + 1);
+}
+
+/* The first stripe of aggregator i at or behind the given one. */
+static uint64_t own_stripe(const struct layout *l, uint64_t i, uint64_t stripe)
+{
+	uint64_t turn = stripe % l->aggregators;
+
+	return stripe + (i + l->aggregators - turn) % l->aggregators;
+}
+
+/* From the first byte of data in its stripes to the last. */
+static struct range striped_part(const struct layout *l, uint64_t i)
+{
+	uint64_t first = l->first / l->unit, last = (l->end - 1) / l->unit;
+	uint64_t stripe = own_stripe(l, i, first),
+		 back = (last + l->aggregators - i) % l->aggregators;
+	struct range front = { 0, 0 }, rear = { 0, 0 };
+
+	for (; stripe <= last && front.from == front.to; stripe += l->aggregators)
+		front = trim(l, stripe * l->unit, (stripe + 1) * l->unit);
+	if (front.from == front.to)
+		return front;
+	for (stripe = last - back; rear.from == rear.to; stripe -= l->aggregators)
+		rear = trim(l, stripe * l->unit, (stripe + 1) * l->unit);
+	return (struct range){ front.from, rear.to };
+}
+
+struct range layout_part(const struct layout *l, uint64_t i)
+{
+	if (l->domains == LAYOUT_STRIPES)
+		return striped_part(l, i);
+	return trim(l, i ? part_end(l, i - 1) : l->first, part_end(l, i));
+}
+
+static uint64_t stripe_rounds(const struct layout *l)
+{
+	return divide_up(l->end - l->first / l->unit * l->unit, l->unit * l->aggregators);
+}
+
+uint64_t layout_own_rounds(const struct layout *l, uint64_t i)
+{
+	struct range part = layout_part(l, i);
+
+	if (part.from == part.to)
+		return 0;
+	return l->domains == LAYOUT_STRIPES ? stripe_rounds(l)
+					    : divide_up(part.to - part.from, l->buffer);
+}
+
+static uint64_t part_length(const struct layout *l, uint64_t i)
+{
+	uint64_t from = i ? part_end(l, i - 1) : l->first, to = at_most(part_end(l, i), l->end);
+
+	return from < to ? to - from : 0;
+}
+
+/* Between the first and the last, parts are so many units or one more. */
+static uint64_t longest_aligned(const struct layout *l)
+{
+	uint64_t from = aligned_end(l, 0), to = aligned_end(l, l->aggregators - 2);
+	uint64_t units = l->domain / l->unit, inner = l->aggregators - 2;
+
+	return to - from > inner * units * l->unit ? (units + 1) * l->unit : units * l->unit;
+}
+
+/* The longest part before its ends are trimmed; 0: it takes a walk through all to know. */
+static uint64_t longest_part(const struct layout *l)
+{
+	uint64_t last = l->aggregators - 1,
+		 longest = at_least(part_length(l, 0), part_length(l, last));
+
+	if (l->domains == LAYOUT_ALIGNED && last &&
+	    (part_end(l, 0) < l->first || part_end(l, last - 1) > l->end))
+		return 0;
+	if (last < 2 || l->domains == LAYOUT_EVEN)
+		return longest;
+	if (l->domains == LAYOUT_BLOCKS)
+		return at_least(longest, part_length(l, 1));
+	return at_least(longest, longest_aligned(l));
+}
+
+uint64_t layout_rounds(const struct layout *l)
+{
+	uint64_t gaps = 2 * (l->spacing - l->block), most = 0, longest;
+
+	if (l->domains == LAYOUT_STRIPES)
+		return stripe_rounds(l);
+	longest = longest_part(l);
+	/* Holes at its ends can make the longest part need a round less; then others count, too. */
+	if (longest > gaps && divide_up(longest, l->buffer) == divide_up(longest - gaps, l->buffer))
+		return divide_up(longest, l->buffer);
+	for (uint64_t i = 0; i < l->aggregators; i++)
+		most = at_least(most, layout_own_rounds(l, i));
+	return most;
+}
+
+/* It begins at the first byte of data and, data or not, goes on to the end of the stripe, but not
+ * beyond the last byte of its aggregator. */
+static struct range striped_window(const struct layout *l, uint64_t i, uint64_t round)
+{
+	uint64_t stripe = own_stripe(l, i, l->first / l->unit + round * l->aggregators);
+	struct range r = trim(l, stripe * l->unit, (stripe + 1) * l->unit);
+
+	if (r.from == r.to)
+		return r;
+	return (struct range){ r.from, at_most((stripe + 1) * l->unit, layout_part(l, i).to) };
+}
+
+struct range layout_window(const struct layout *l, uint64_t i, uint64_t round)
+{
+	struct range part, window;
+
+	if (l->domains == LAYOUT_STRIPES)
+		return striped_window(l, i, round);
+	part = layout_part(l, i);
+	if (part.from == part.to || round >= divide_up(part.to - part.from, l->buffer))
+		return (struct range){ 0, 0 };
+	window.from = part.from + round * l->buffer;
+	window.to = at_most(window.from + l->buffer, part.to);
+	return window;
+}
+
+uint64_t layout_message(const struct layout *l, uint64_t round, uint64_t rank, uint64_t i)
+{
+	struct range window = layout_window(l, i, round);
+
+	return layout_rank_bytes(l, rank, window.from, window.to);
+}
+
+uint64_t layout_messages(const struct layout *l, uint64_t rank, uint64_t i)
+{
+	struct range part = layout_part(l, i);
+	uint64_t sum = 0;
+
+	if (l->domains != LAYOUT_STRIPES)
+		return layout_rank_bytes(l, rank, part.from, part.to);
+	for (uint64_t round = 0; round < stripe_rounds(l); round++)
+		sum += layout_message(l, round, rank, i);
+	return sum;
+}
+
+/* As many as are a multiple or a divisor of the stripes, so that no target is met by two (the
+ * driver's search finds no others). */
+static uint64_t lustre_aggregators(uint64_t hinted, uint64_t stripes)
+{
+	uint64_t best = 1;
+
+	if (hinted >= stripes)
+		return stripes;
+	for (uint64_t divisor = 2; divisor * divisor <= stripes; divisor++) {
+		if (stripes % divisor)
+			continue;
+		if (stripes / divisor <= hinted)
+			return stripes / divisor;
+		if (divisor <= hinted)
+			best = divisor;
+	}
+	return best;
+}
+
+static uint64_t chosen(uint64_t hint, uint64_t initial)
+{
+	return hint ? hint : initial;
+}
+
+static void divide_file(struct layout *l, const struct machine *machine,
+			const struct settings *settings)
+{
+	uint64_t stripe = chosen(settings->stripe_bytes, machine->stripe_bytes);
+
+	l->domain = divide_up(l->end - l->first, l->hinted);
+	if (machine->romio == ROMIO_GPFS) {
+		l->domains = LAYOUT_BLOCKS;
+		l->unit = machine->block_bytes;
+	} else if (machine->romio == ROMIO_LUSTRE && !l->access.is_read) {
+		l->domains = LAYOUT_STRIPES;
+		l->unit = l->buffer = stripe;
+		l->aggregators =
+			lustre_aggregators(l->hinted, chosen(settings->stripes, machine->stripes));
+	} else if (stripe) {
+		l->domains = LAYOUT_ALIGNED;
+		l->unit = stripe;
+	}
+}
+
+void layout_of(struct layout *layout, const struct machine *machine, const struct access *access,
+	       const struct settings *settings)
+{
+	bool is_strided = access->pattern == ACCESS_STRIDED;
+	struct layout l = { .access = *access, .first = access->offset, .pieces = 1 };
+
+	l.block = l.spacing = access->rank_bytes;
+	if (is_strided) {
+		l.block = access->block_bytes;
+		l.spacing = access->stride_bytes;
+		l.pieces = access->rank_bytes / access->block_bytes;
+	}
+	l.period = l.spacing * access->ranks;
+	l.end = l.first + access_extent(access);
+	l.cores = access->ranks / access->nodes;
+	l.buffer = chosen(settings->buffer_bytes, machine->buffer_bytes);
+	l.hinted = l.aggregators = counts_aggregators(machine, access, settings);
+	l.node_aggregators = counts_node_aggregators(machine, access, settings);
+	l.lists = machine->list_messages == 2 ? 2 : 1;
+	divide_file(&l, machine, settings);
+	*layout = l;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/model/hybrid/choices.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "params/space.h"
+
+void choices_release(struct choices *choices)
+{
+	free(choices->list);
+	buf_release(&choices->unknown);
+	*choices = (struct choices){ 0 };
+}
+
+static void choice_add(struct choices *c, const struct settings *settings)
+{
+	c->list = xgrow(c->list, &c->cap, c->count + 1, sizeof(*c->list));
+	c->list[c->count++] = *settings;
+}
+
+/* ---- of a space ---- */
+
+/* What settings_of() reads. */
+static bool is_known(const struct tunable *tunable, const struct machine *machine,
+		     const struct access *access)
+{
+	const char *names[] = { "cb_buffer_size",
+				"striping_factor",
+				"striping_unit",
+				access->is_read ? "romio_cb_read" : "romio_cb_write",
+				machine->bridges ? "bg_nodes_pset" : "cb_nodes",
+				machine->bridges ? "bg_nodes_pset" : "cb_config_list" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(tunable->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool dimension_is_known(const struct space_dimension *dimension,
+			       const struct machine *machine, const struct access *access)
+{
+	bool known = is_known(dimension->tunable, machine, access);
+
+	for (size_t i = 0; i < dimension->tie_count; i++)
+		known |= is_known(dimension->ties[i], machine, access);
+	return known;
+}
+
+/* The next point in which only the dimensions that are free differ. False: there is none. */
+static bool point_next(const struct space *space, const bool *is_free, size_t *point)
+{
+	for (size_t i = 0; i < space->count; i++) {
+		if (!is_free[i])
+			continue;
+		if (++point[i] < space->dimensions[i].count)
+			return true;
+		point[i] = 0;
+	}
+	return false;
+}
+
+static int point_add(struct choices *c, const struct space *space, const size_t *point,
+		     const struct machine *machine, const struct access *access, struct err *err)
+{
+	size_t settled[SPACE_DIMENSIONS];
+	struct param_set set = { 0 };
+	struct settings settings;
+	int r;
+
+	memcpy(settled, point, sizeof(settled));
+	space_settle(space, settled);
+	/* Points that mean the same are taken once: in their settled form. */
+	if (memcmp(settled, point, space->count * sizeof(*point)) != 0 ||
+	    !space_allows(space, settled))
+		return 0;
+	space_set(space, settled, &set);
+	r = settings_of(&settings, machine, access, &set, err);
+	param_set_release(&set);
+	if (r >= 0)
+		choice_add(c, &settings);
+	return r;
+}
+
+static double points_count(const struct space *space, const bool *is_free)
+{
+	double count = 1;
+
+	for (size_t i = 0; i < space->count; i++)
+		count *= is_free[i] ? (double)space->dimensions[i].count : 1;
+	return count;
+}
+
+int choices_of_space(struct choices *choices, const struct space *space,
+		     const struct machine *machine, const struct access *access, struct err *err)
+{
+	size_t point[SPACE_DIMENSIONS] = { 0 };
+	bool is_free[SPACE_DIMENSIONS];
+	struct choices made = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < space->count; i++) {
+		is_free[i] = dimension_is_known(&space->dimensions[i], machine, access);
+		point[i] = is_free[i] ? 0 : space->dimensions[i].initial;
+		if (!is_free[i])
+			buf_printf(&made.unknown, "%s%s", made.unknown.len ? ", " : "",
+				   space->dimensions[i].tunable->name);
+	}
+	if (points_count(space, is_free) > CHOICES_MAX)
+		r = err_set(err, E2BIG,
+			    "the space has %.0f points, and %d can be listed: name fewer values",
+			    points_count(space, is_free), CHOICES_MAX);
+	if (r >= 0)
+		do {
+			r = point_add(&made, space, point, machine, access, err);
+		} while (r >= 0 && point_next(space, is_free, point));
+	if (r >= 0 && !made.count)
+		r = err_set(err, ENODATA, "no point of the space makes sense here");
+	if (r < 0) {
+		choices_release(&made);
+		return r;
+	}
+	*choices = made;
+	return 0;
+}
+
+/* ---- catalogued ---- */
+
+/* Sizes of a collective buffer; it is an int to ROMIO. */
+#define BUFFER_LEAST (UINT64_C(1) << 20)
+#define BUFFER_MOST (UINT64_C(1) << 30)
+#define STRIPES_MOST 128
+
+struct catalogue {
+	struct choices made;
+	const struct hybrid *hybrid;
+	const struct access *access;
+};
+
+/* Partial rounds may be as small as they like; what counts is what is done again and again. */
+static bool is_benchmarked(const struct catalogue *c, const struct settings *settings)
+{
+	struct counts counts;
+
+	if (counts_of(&counts, &c->hybrid->machine, c->access, settings, &c->hybrid->rules, NULL) <
+	    0)
+		return false;
+	for (size_t i = 0; i < counts.count; i++) {
+		const struct term *term = &counts.terms[i];
+		enum operation o = term->operation;
+
+		if (o != OPERATION_WRITE_PARTIAL && o != OPERATION_READ_PARTIAL &&
+		    operations[o].kind == OPERATION_STORAGE &&
+		    costs_is_outside(&c->hybrid->costs,
+				     o == OPERATION_WRITE_CACHED ? OPERATION_WRITE_FIRST : o,
+				     &term->at))
+			return false;
+	}
+	return true;
+}
+
+static void buffering_add(struct catalogue *c, struct settings s)
+{
+	bool may_choose = c->hybrid->machine.romio != ROMIO_BLUEGENE;
+
+	for (int b = BUFFERING_AUTOMATIC; b <= (may_choose ? BUFFERING_DISABLED : 0); b++) {
+		s.buffering = (enum buffering)b;
+		/* Without buffers there is nothing to choose about them. */
+		if (b == BUFFERING_DISABLED && (s.aggregators || s.buffer_bytes))
+			continue;
+		if (is_benchmarked(c, &s))
+			choice_add(&c->made, &s);
+	}
+}
+
+/* 0 is the default; Lustre's driver takes the stripe for its buffer. */
+static void buffers_add(struct catalogue *c, struct settings s)
+{
+	buffering_add(c, s);
+	if (c->hybrid->machine.romio == ROMIO_LUSTRE && !c->access->is_read)
+		return;
+	for (s.buffer_bytes = BUFFER_LEAST; s.buffer_bytes <= BUFFER_MOST; s.buffer_bytes *= 2)
+		buffering_add(c, s);
+}
+
+static void aggregators_add(struct catalogue *c, struct settings s)
+{
+	const struct machine *machine = &c->hybrid->machine;
+	uint64_t most = c->access->ranks;
+
+	if (machine->bridges)
+		most = machine->cores * machine->bridge_nodes / machine->bridges;
+	buffers_add(c, s);
+	for (s.aggregators = 1; s.aggregators < most; s.aggregators *= 2)
+		buffers_add(c, s);
+	s.aggregators = most;
+	if (!machine->bridges)
+		buffers_add(c, s);
+}
+
+static void stripes_add(struct catalogue *c)
+{
+	struct settings s = { 0 };
+
+	aggregators_add(c, s);
+	if (c->hybrid->machine.romio != ROMIO_LUSTRE || c->access->is_read)
+		return;
+	for (s.stripes = 1; s.stripes <= STRIPES_MOST; s.stripes *= 2)
+		for (s.stripe_bytes = BUFFER_LEAST; s.stripe_bytes <= 64 * BUFFER_LEAST;
+		     s.stripe_bytes *= 4)
+			aggregators_add(c, s);
+}
+
+int choices_catalogued(struct choices *choices, const struct hybrid *hybrid,
+		       const struct access *access, struct err *err)
+{
+	static const struct settings initial;
+	struct catalogue c = { .hybrid = hybrid, .access = access };
+	struct prediction prediction;
+	int r = hybrid_predict(hybrid, access, &initial, HYBRID_COVERAGE, &prediction, err);
+
+	if (r < 0)
+		return r;
+	stripes_add(&c);
+	if (!c.made.count || !settings_are_same(&c.made.list[0], &initial))
+		choice_add(&c.made, &initial);
+	*choices = c.made;
+	return 0;
+}

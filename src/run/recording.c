@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "run/injection.h"
+#include "observe/collect/calibrate.h"
+#include "observe/collect/overhead.h"
+#include "observe/collect/parts.h"
+#include "observe/reason/board.h"
+
+/* Pauses of the job's collector: as long as nothing comes, and between looks at the members. */
+#define PAUSE_MIN_US 500
+#define PAUSE_MAX_US 10000
+
+static char *uuid_make(void)
+{
+	unsigned char bytes[16];
+	struct buf text = { 0 };
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		memset(bytes, 0, sizeof(bytes));
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		buf_printf(&text, "%02x", bytes[i]);
+	return buf_take(&text);
+}
+
+static char *host_name(void)
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	return xstrdup(host);
+}
+
+/* Parts of a job are known by having the same uuid. */
+static struct run_info run_describe(const struct recording *r, bool is_part)
+{
+	struct buf command = { 0 };
+
+	for (int i = 0; r->options.argv[i]; i++) {
+		if (i)
+			buf_putc(&command, ' ');
+		buf_word(&command, r->options.argv[i]);
+	}
+	return (struct run_info){
+		.uuid = is_part ? job_uuid(&r->job) : uuid_make(),
+		.command = buf_take(&command),
+		.directory = getcwd(NULL, 0),
+		.host = host_name(),
+		.user = place_user(),
+		.version = xstrdup(SLUICE_VERSION),
+	};
+}
+
+/* What is not good in a file's name becomes an underscore. */
+static char *name_of_job(const struct job *job)
+{
+	char *name = xstrdup(job->id);
+
+	for (char *p = name; *p; p++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-", *p))
+			*p = '_';
+	return name;
+}
+
+/*
+ * trace.dir/20260102-030405-program-PID.sluice; made if need be. Of a job on several nodes it is
+ * trace.dir/job-ID-program.sluice, which all of them find. NULL with a message in err.
+ */
+static char *trace_path(const struct recording *r, bool is_part, struct err *err)
+{
+	const char *directory = config_text(r->options.config, SETTING_TRACE_DIR);
+	const char *slash = strrchr(r->options.program, '/');
+	const char *base = slash ? slash + 1 : r->options.program;
+	AUTO_FREE char *name = NULL;
+	time_t now = time(NULL);
+	struct tm local;
+	char stamp[32];
+
+	if (r->options.output)
+		return xstrdup(r->options.output);
+	if (place_make_dir(directory, 0700, err) < 0)
+		return NULL;
+	if (is_part) {
+		name = name_of_job(&r->job);
+		return xprintf("%s/job-%s-%s.sluice", directory, name, base);
+	}
+	localtime_r(&now, &local);
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
+	return xprintf("%s/%s-%s-%d.sluice", directory, stamp, base, (int)getpid());
+}
+
+static char *container_path(const struct recording *r, bool is_part, struct err *err)
+{
+	AUTO_FREE char *host = host_name();
+
+	if (is_part)
+		return parts_begin(r->path, job_hash(&r->job), host, err);
+	return r->options.form != &trace_container ? xprintf("%s.partial", r->path)
+						   : xstrdup(r->path);
+}
+
+static enum capture_clock clock_choose(const struct config *config)
+{
+	const char *name;
+
+	switch (config_choice(config, SETTING_CAPTURE_CLOCK)) {
+	case CONFIG_CLOCK_COUNTER:
+		return CLOCK_SOURCE_COUNTER;
+	case CONFIG_CLOCK_MONOTONIC:
+		return CLOCK_SOURCE_MONOTONIC;
+	default:
+		return calibrate_counter_is_steady(&name) ? CLOCK_SOURCE_COUNTER
+							  : CLOCK_SOURCE_MONOTONIC;
+	}
+}
+
+enum capture_mode recording_mode(const struct config *config)
+{
+	switch (config_choice(config, SETTING_CAPTURE_MODE)) {
+	case CONFIG_MODE_COUNTERS:
+		return CAPTURE_COUNTERS;
+	case CONFIG_MODE_OFF:
+		return CAPTURE_OFF;
+	default:
+		return CAPTURE_TRACE;
+	}
+}
+
+double recording_budget(const struct config *config, struct err *err)
+{
+	double share = 0;
+
+	if (overhead_parse(config_text(config, SETTING_OVERHEAD_BUDGET), &share, err) < 0)
+		overhead_parse(settings[SETTING_OVERHEAD_BUDGET].fallback, &share, NULL);
+	return share;
+}
+
+/* 0: there is no flight recorder. */
+static uint64_t flight_ring(const struct config *config)
+{
+	uint64_t ring = config_number(config, SETTING_FLIGHT_RING);
+
+	if (config_choice(config, SETTING_CAPTURE_MODE) != CONFIG_MODE_FLIGHT)
+		return 0;
+	return ring ? ring : 1;
+}
+
+/* NULL lets the collector choose. */
+static const char *spool_dir(const struct config *config)
+{
+	const char *dir = config_text(config, SETTING_SPOOL_DIR);
+
+	return strcmp(dir, "auto") ? dir : NULL;
+}
+
+/* Where nodes of the job tell their health; NULL: they do without. */
+static char *board_make(const struct recording *r)
+{
+	const char *slash = strrchr(r->container, '/');
+	int directory = slash ? (int)(slash - r->container) : 0;
+	char *board = xprintf("%.*s%s%016llx-board", directory, r->container, slash ? "/" : "",
+			      (unsigned long long)job_hash(&r->job));
+
+	if (place_make_dir(board, 0700, NULL) >= 0)
+		return board;
+	free(board);
+	return NULL;
+}
+
+/* With what the processes are to apply. A collector of the job stands for all ranks of its node. */
+static int collector_give(struct recording *r, const struct collector_options *options,
+			  bool is_part, struct err *err)
+{
+	struct collector_options given = *options;
+	struct injection injection;
+	int result;
+
+	injection_init(&injection, r->options.config, r->options.argv);
+	if (is_part)
+		injection_agree(&injection, r->container,
+				options->directory ? (uint32_t)r->job.locals : 1,
+				(uint32_t)r->job.size);
+	given.parameters = injection.text;
+	given.parameters_shared = is_part;
+	result = collector_open(&r->collector, &given, err);
+	if (result >= 0)
+		injection_tell(&injection, r->collector);
+	injection_release(&injection);
+	return result;
+}
+
+/* Opens a collector, in the job's directory if there is one. */
+static int collector_start(struct recording *r, const char *directory, bool is_part,
+			   struct err *err)
+{
+	const struct config *config = r->options.config;
+	struct run_info run = run_describe(r, is_part);
+	struct collector_options options = {
+		.spool_dir = spool_dir(config),
+		.directory = directory,
+		.spool_bytes = config_number(config, SETTING_SPOOL_LIMIT),
+		.mode = recording_mode(config),
+		.clock = clock_choose(config),
+		.messages = config_choice(config, SETTING_CAPTURE_MESSAGES) == CONFIG_MESSAGES_ON,
+		.skip = config_text(config, SETTING_CAPTURE_SKIP),
+		.run = &run,
+		.config = config,
+		.flight_ring = flight_ring(config),
+		.overhead_budget = recording_budget(config, NULL),
+		.overhead_grace_ns = (int64_t)config_number(config, SETTING_OVERHEAD_GRACE),
+	};
+	int result = -1;
+
+	r->path = trace_path(r, is_part, err);
+	if (r->path)
+		r->container = container_path(r, is_part, err);
+	options.trace = r->container;
+	if (r->container && is_part)
+		r->board = board_make(r);
+	options.board = r->board;
+	if (r->container)
+		result = collector_give(r, &options, is_part, err);
+	run_info_release(&run);
+	return result;
+}
+
+/* Turns the container into the form that was asked for. */
+static int form_convert(const struct recording *r, struct err *err)
+{
+	struct trace trace;
+	int result = trace_open(&trace, r->container, NULL, err);
+
+	if (result < 0)
+		return result;
+	result = trace_convert(&trace, r->options.form, r->path, err);
+	trace_close(&trace);
+	if (result >= 0)
+		unlink(r->container);
+	return result;
+}
+
+/* Completes the trace of our own collector, which holds so many ranks of the job. */
+static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_part,
+			 struct share_outcome *out)
+{
+	struct parts_whole whole = { r->path, r->options.form, r->options.output != NULL,
+				     (uint32_t)r->job.size };
+	AUTO_FREE char *part = NULL;
+	const char *trace = r->path;
+	int result = collector_close(r->collector, code, &out->totals, &out->err);
+
+	r->collector = NULL;
+	if (r->board) {
+		AUTO_FREE char *host = host_name();
+
+		board_leave(r->board, host);
+	}
+	if (result >= 0 && is_part) {
+		result = parts_end(r->container, &whole, ranks, &part, &out->err);
+		trace = part;
+	} else if (result >= 0 && strcmp(r->container, r->path) != 0) {
+		result = form_convert(r, &out->err);
+	}
+	if (result >= 0)
+		out->err.code = 0;
+	snprintf(out->trace, sizeof(out->trace), "%s", trace ? trace : r->container);
+	return result;
+}
+
+/* Are there ranks of the job on other nodes? */
+static bool is_spread(const struct job *job)
+{
+	return job->locals < job->size;
+}
+
+static void pause_for(unsigned microseconds)
+{
+	struct timespec pause = { 0, microseconds * 1000L };
+
+	nanosleep(&pause, NULL);
+}
+
+/* The job's collector on this node, from its start to its end, in a process of its own. */
+static void collect(const struct share *share, void *arg)
+{
+	struct recording *r = arg;
+	struct share_outcome out = { 0 };
+	uint64_t began_ns = clock_monotonic_ns();
+	bool spread = is_spread(&r->job);
+	struct share_count count;
+	unsigned pause = PAUSE_MIN_US;
+
+	if (collector_start(r, share->directory, spread, &out.err) < 0 ||
+	    share_ready(share, &out.err) < 0)
+		return;
+	for (;;) {
+		size_t taken = collector_poll(r->collector);
+
+		if (!taken && share_is_over(share, &r->job, r->collector, began_ns, &count))
+			break;
+		pause = taken ? PAUSE_MIN_US : pause < PAUSE_MAX_US ? 2 * pause : PAUSE_MAX_US;
+		pause_for(pause);
+	}
+	collector_end(r, count.code, count.ranks, spread, &out);
+	share_tell(share, &out);
+}
+
+static int shared_start(struct recording *r, struct err *err)
+{
+	struct share_options options = {
+		.job = &r->job,
+		.spool_dir = spool_dir(r->options.config),
+		.spool_bytes = config_number(r->options.config, SETTING_SPOOL_LIMIT),
+		.outlive = r->options.outlive,
+		.collect = collect,
+		.arg = r,
+	};
+
+	return share_join(&r->share, &options, err);
+}
+
+static void release(struct recording *r)
+{
+	job_release(&r->job);
+	free(r->path);
+	free(r->container);
+	free(r->board);
+	*r = (struct recording){ 0 };
+}
+
+int recording_start(struct recording *r, const struct recording_options *options, struct err *err)
+{
+	int result;
+
+	*r = (struct recording){ .options = *options };
+	if (job_find(&r->job) && r->job.size < 2)
+		job_release(&r->job);
+	/* Why it failed we hear again from a collector of our own, if it matters to that one. */
+	if (r->job.id && shared_start(r, NULL) >= 0)
+		return 0;
+	result = collector_start(r, NULL, r->job.id != NULL, err);
+	if (result < 0)
+		release(r);
+	return result;
+}
+
+const char *recording_warnings(const struct recording *r)
+{
+	return r->collector ? collector_warnings(r->collector) : "";
+}
+
+const char *recording_directory(const struct recording *r)
+{
+	return r->collector ? collector_directory(r->collector) : r->share.directory;
+}
+
+int recording_end(struct recording *r, int code, struct recording_result *result, struct err *err)
+{
+	struct share_outcome out = { 0 };
+	int failed = 0;
+
+	if (r->collector) {
+		result->ours = true;
+		failed = collector_end(r, code, 1, r->job.id != NULL, &out);
+	} else {
+		result->ours = share_leave(&r->share, code, &out);
+		failed = result->ours ? -out.err.code : 0;
+	}
+	result->totals = out.totals;
+	snprintf(result->trace, sizeof(result->trace), "%s", out.trace);
+	if (failed < 0)
+		*err = out.err;
+	release(r);
+	return failed;
+}

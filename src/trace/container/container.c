@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The binary container as a trace format; the work is done in container_*.c.
+ */
+#include "trace/container/container.h"
+
+#include <string.h>
+
+static bool recognise(const unsigned char *head, size_t n)
+{
+	return n >= CONTAINER_MAGIC_BYTES && !memcmp(head, CONTAINER_MAGIC, CONTAINER_MAGIC_BYTES);
+}
+
+const struct trace_format trace_container = {
+	.name = "container",
+	.suffix = ".sluice",
+	.help = "compressed and indexed binary file; what `sluice run` writes",
+	.recognise = recognise,
+	.create = container_create,
+	.add_process = container_add_process,
+	.add_file = container_add_file,
+	.add_activities = container_add_activities,
+	.add_aggregate = container_add_aggregate,
+	.add_loss = container_add_loss,
+	.add_host = container_add_host,
+	.add_fact = container_add_fact,
+	.flush = container_flush,
+	.finish = container_finish,
+	.open = container_open,
+	.next = container_next,
+	.close = container_close,
+};

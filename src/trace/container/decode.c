@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Decodes the activities of a block. The block stays in columns until its rows are asked for:
+ * merging needs no more than times and ids, and the caller's batch is the only place where whole
+ * activities are. Nothing here trusts the payload, though its checksum was right: a file may be
+ * forged.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/container/rows.h"
+#include "trace/head.h"
+#include "trace/ticks.h"
+
+/* The trace's present bits as this build numbers them; false when a field is unknown. */
+static bool present_translate(const struct head_maker *maker, uint64_t bits, uint16_t *present)
+{
+	*present = 0;
+	for (unsigned i = 0; i < FIELDS_MAX; i++) {
+		if (!(bits >> i & 1))
+			continue;
+		if (maker->fields[i] < 0)
+			return false;
+		*present |= (uint16_t)(1u << maker->fields[i]);
+	}
+	return bits >> FIELDS_MAX == 0;
+}
+
+static bool group_fill(struct row_group *group, const struct head_maker *maker,
+		       const struct column *table, size_t i)
+{
+	uint64_t process = column_at(&table[0], i), thread = column_at(&table[1], i);
+	uint64_t call = column_at(&table[2], i), layer = column_at(&table[4], i);
+
+	if (process >= maker->head->process_count || call >= maker->head->call_count ||
+	    thread >> (64 - RECORD_SEQ_BITS) || layer >= LAYERS_MAX || maker->layers[layer] < 0)
+		return false;
+	group->process = (uint32_t)process;
+	group->thread = thread << RECORD_SEQ_BITS;
+	group->call = (uint16_t)call;
+	group->layer = (uint8_t)maker->layers[layer];
+	return present_translate(maker, column_at(&table[3], i), &group->present);
+}
+
+static int table_get(struct rows_out *rows, struct wire *in, const struct head_maker *maker)
+{
+	struct column table[5] = { 0 };
+	int r = 0;
+
+	rows->group_count = wire_varint(in);
+	if (in->bad || !rows->group_count || rows->group_count > rows->count)
+		return -EBADMSG;
+	for (int i = 0; i < 5 && !r; i++)
+		r = column_get(in, &table[i], rows->group_count, NULL, GUESS_NONE);
+	rows->groups = xcalloc(rows->group_count, sizeof(*rows->groups));
+	for (size_t i = 0; i < rows->group_count && !r; i++)
+		if (!group_fill(&rows->groups[i], maker, table, i))
+			r = -EBADMSG;
+	for (int i = 0; i < 5; i++)
+		column_release(&table[i]);
+	return r;
+}
+
+/* The same counting sort as the encoder's tells where each row lies within the columns. */
+static int places_find(struct rows_out *rows, const struct column *groups)
+{
+	AUTO_FREE uint32_t *fill = xcalloc(rows->group_count + 1, sizeof(*fill));
+
+	rows->group_of = xmalloc(rows->count * sizeof(*rows->group_of));
+	rows->place = xmalloc(rows->count * sizeof(*rows->place));
+	for (size_t i = 0; i < rows->count; i++) {
+		uint64_t group = column_at(groups, i);
+
+		if (group >= rows->group_count)
+			return -EBADMSG;
+		rows->group_of[i] = (uint16_t)group;
+		fill[group + 1]++;
+	}
+	for (size_t i = 1; i <= rows->group_count; i++)
+		fill[i] += fill[i - 1];
+	for (size_t i = 0; i < rows->count; i++)
+		rows->place[i] = fill[rows->group_of[i]]++;
+	return 0;
+}
+
+static int order_get(struct rows_out *rows, struct wire *in)
+{
+	struct column groups;
+	int r = column_get(in, &groups, rows->count, NULL, GUESS_NONE);
+
+	if (!r && rows->group_count > 1)
+		r = places_find(rows, &groups);
+	column_release(&groups);
+	return r;
+}
+
+static size_t place_of(const struct rows_out *rows, size_t row)
+{
+	return rows->place ? rows->place[row] : row;
+}
+
+static const struct row_group *group_of(const struct rows_out *rows, size_t row)
+{
+	return &rows->groups[rows->group_of ? rows->group_of[row] : 0];
+}
+
+static void duration_expand(struct rows_out *rows)
+{
+	struct column *column = &rows->columns[ROW_DURATION];
+	uint64_t value = column->constant;
+
+	if (column->mask)
+		return;
+	column->values = xmalloc(rows->count * sizeof(*column->values));
+	column->mask = SIZE_MAX;
+	for (size_t i = 0; i < rows->count; i++)
+		column->values[i] = value;
+}
+
+/* Ticks to nanoseconds, in place. Times that fall or contradict the header are forged. */
+static int times_convert(struct rows_out *rows, const struct block *block,
+			 const struct ticks *ticks)
+{
+	int64_t *start = rows->start_ns;
+	uint64_t *duration;
+
+	if (start[0] != block->tmin || start[rows->count - 1] != block->tmax)
+		return -EBADMSG;
+	for (size_t i = 1; i < rows->count; i++)
+		if (start[i] < start[i - 1])
+			return -EBADMSG;
+	if (ticks->identity)
+		return 0;
+	duration_expand(rows);
+	duration = rows->columns[ROW_DURATION].values;
+	for (size_t i = 0; i < rows->count; i++) {
+		size_t place = place_of(rows, i);
+		int64_t ns = ticks_ns(ticks, start[i]);
+
+		duration[place] =
+			(uint64_t)ticks_span_ns(ticks, start[i], ns, (int64_t)duration[place]);
+		start[i] = ns;
+	}
+	return 0;
+}
+
+static int start_get(struct rows_out *rows, struct wire *in)
+{
+	struct column start;
+	int r = column_get(in, &start, rows->count, NULL, GUESS_NONE);
+
+	if (!r && !start.mask) {
+		rows->start_ns = xmalloc(rows->count * sizeof(*rows->start_ns));
+		for (size_t i = 0; i < rows->count; i++)
+			rows->start_ns[i] = (int64_t)start.constant;
+	} else if (!r) {
+		rows->start_ns = (int64_t *)start.values;
+		start.values = NULL;
+	}
+	column_release(&start);
+	return r;
+}
+
+/* A column that its version does not have stays 0. */
+static int columns_get(struct rows_out *rows, struct wire *in, unsigned version)
+{
+	int count = version < 2 ? ROW_COUNT_1 : version < 3 ? ROW_COUNT_2 : ROW_COUNT;
+
+	for (int i = 0; i < count; i++) {
+		const struct row_layout *layout = &row_layout[i];
+		const struct column *other = &rows->columns[layout->other];
+
+		if (column_get(in, &rows->columns[i], rows->count, other, layout->guess) < 0)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+/* Files whose names were damaged become unknown; a sequence number must leave the thread alone. */
+static int columns_check(struct rows_out *rows, size_t file_count)
+{
+	static const enum row_column files[] = { ROW_FILE, ROW_FILE2, ROW_NAME, ROW_HINTS };
+
+	for (int i = 0; i < 4; i++) {
+		struct column *column = &rows->columns[files[i]];
+
+		for (size_t j = 0; j < (column->mask ? rows->count : 1); j++)
+			if (column->values[j] >= file_count)
+				column->values[j] = 0;
+	}
+	for (size_t i = 0; i < (rows->columns[ROW_SEQ].mask ? rows->count : 1); i++)
+		if (rows->columns[ROW_SEQ].values[i] > RECORD_SEQ_MASK)
+			return -EBADMSG;
+	return 0;
+}
+
+static uint64_t id_of(const struct rows_out *rows, size_t row)
+{
+	return group_of(rows, row)->thread |
+	       column_at(&rows->columns[ROW_SEQ], place_of(rows, row));
+}
+
+static bool tie_before(const struct rows_out *x, size_t a, const struct rows_out *y, size_t b)
+{
+	uint32_t process_a = group_of(x, a)->process, process_b = group_of(y, b)->process;
+
+	if (process_a != process_b)
+		return process_a < process_b;
+	return id_of(x, a) < id_of(y, b);
+}
+
+bool rows_before(const struct rows_out *x, size_t a, const struct rows_out *y, size_t b)
+{
+	if (x->start_ns[a] != y->start_ns[b])
+		return x->start_ns[a] < y->start_ns[b];
+	if (tie_before(x, a, y, b))
+		return true;
+	return !tie_before(y, b, x, a) && x->number < y->number;
+}
+
+struct tie {
+	uint32_t process, place;
+	uint64_t id;
+	uint16_t group;
+};
+
+static int tie_compare(const void *a, const void *b)
+{
+	const struct tie *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void tie_sort(struct rows_out *rows, size_t from, size_t to)
+{
+	AUTO_FREE struct tie *ties = xmalloc((to - from) * sizeof(*ties));
+
+	for (size_t i = from; i < to; i++)
+		ties[i - from] = (struct tie){ .process = group_of(rows, i)->process,
+					       .place = rows->place[i],
+					       .id = id_of(rows, i),
+					       .group = rows->group_of[i] };
+	qsort(ties, to - from, sizeof(*ties), tie_compare);
+	for (size_t i = from; i < to; i++) {
+		rows->place[i] = ties[i - from].place;
+		rows->group_of[i] = ties[i - from].group;
+	}
+}
+
+static void places_expand(struct rows_out *rows)
+{
+	if (rows->place)
+		return;
+	rows->place = xmalloc(rows->count * sizeof(*rows->place));
+	rows->group_of = xcalloc(rows->count, sizeof(*rows->group_of));
+	for (size_t i = 0; i < rows->count; i++)
+		rows->place[i] = (uint32_t)i;
+}
+
+/* Different ticks can be the same nanosecond: then process and id decide, as everywhere. */
+static void ties_settle(struct rows_out *rows)
+{
+	for (size_t from = 0, to; from < rows->count; from = to) {
+		bool wrong = false;
+
+		for (to = from + 1; to < rows->count && rows->start_ns[to] == rows->start_ns[from];
+		     to++)
+			wrong |= tie_before(rows, to, rows, to - 1);
+		if (!wrong)
+			continue;
+		places_expand(rows);
+		tie_sort(rows, from, to);
+	}
+}
+
+struct rows_out *rows_out_new(const struct block *block, const struct buf *raw,
+			      const struct head_maker *maker, const struct ticks *ticks)
+{
+	struct rows_out *rows = xcalloc(1, sizeof(*rows));
+	const uint8_t *at = (const uint8_t *)buf_text(raw);
+	struct wire in = { at, at + raw->len, false };
+	int r;
+
+	rows->count = block->count;
+	for (int i = 0; i < ROW_COUNT; i++)
+		column_set_constant(&rows->columns[i], 0);
+	r = table_get(rows, &in, maker);
+	if (!r)
+		r = order_get(rows, &in);
+	if (!r)
+		r = start_get(rows, &in);
+	if (!r)
+		r = columns_get(rows, &in, block->version);
+	if (!r)
+		r = columns_check(rows, maker->head->file_count);
+	if (!r)
+		r = times_convert(rows, block, ticks);
+	if (r < 0) {
+		rows_out_free(rows);
+		return NULL;
+	}
+	for (int i = ROW_COUNT_1; i < ROW_COUNT; i++)
+		rows->libraries |= rows->columns[i].mask || rows->columns[i].constant;
+	ties_settle(rows);
+	return rows;
+}
+
+void rows_out_free(struct rows_out *rows)
+{
+	if (!rows)
+		return;
+	for (int i = 0; i < ROW_COUNT; i++)
+		column_release(&rows->columns[i]);
+	free(rows->groups);
+	free(rows->start_ns);
+	free(rows->group_of);
+	free(rows->place);
+	free(rows);
+}
+
+/* Most blocks hold none of this: then there is nothing to look up. */
+static inline void library_take(const struct rows_out *rows, size_t at, struct activity *to)
+{
+	const struct column *c = rows->columns;
+
+	to->span = to->variable = 0;
+	to->collective = 0;
+	to->name = to->hints = 0;
+	if (!rows->libraries)
+		return;
+	to->span = (int64_t)column_at(&c[ROW_SPAN], at);
+	to->variable = (int64_t)column_at(&c[ROW_VARIABLE], at);
+	to->collective = column_at(&c[ROW_COLLECTIVE], at);
+	to->name = (file_id)column_at(&c[ROW_NAME], at);
+	to->hints = (file_id)column_at(&c[ROW_HINTS], at);
+}
+
+void rows_out_take(struct rows_out *rows, struct activity *to, size_t n)
+{
+	const struct column *c = rows->columns;
+
+	for (size_t i = 0; i < n; i++, to++, rows->at++) {
+		const struct row_group *group = group_of(rows, rows->at);
+		size_t at = place_of(rows, rows->at);
+
+		to->start_ns = rows->start_ns[rows->at];
+		to->duration_ns = (int64_t)column_at(&c[ROW_DURATION], at);
+		to->id = group->thread | column_at(&c[ROW_SEQ], at);
+		to->parent = row_parent(column_at(&c[ROW_PARENT], at), group->thread);
+		to->link = column_at(&c[ROW_LINK], at);
+		to->link2 = column_at(&c[ROW_LINK2], at);
+		to->result = (int64_t)column_at(&c[ROW_RESULT], at);
+		to->handle = group->present & PRESENT(HANDLE)
+				     ? (int64_t)column_at(&c[ROW_HANDLE], at)
+				     : -1;
+		to->size = (int64_t)column_at(&c[ROW_SIZE], at);
+		to->offset = (int64_t)column_at(&c[ROW_OFFSET], at);
+		to->flags = (int64_t)column_at(&c[ROW_FLAGS], at);
+		to->mode = (int64_t)column_at(&c[ROW_MODE], at);
+		to->process = group->process;
+		to->file = (file_id)column_at(&c[ROW_FILE], at);
+		to->file2 = (file_id)column_at(&c[ROW_FILE2], at);
+		to->error = (int32_t)column_at(&c[ROW_ERROR], at);
+		to->call = group->call;
+		to->present = group->present;
+		to->layer = group->layer;
+		library_take(rows, at, to);
+	}
+}

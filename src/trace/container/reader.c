@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reads a container in order of time. Blocks overlap, as threads hand in their records when they
+ * please; a block is decoded when the merge reaches its first activity and freed behind its last
+ * one, so memory depends on how many overlap, not on how many there are. What the index says about
+ * a block lets whole blocks be skipped.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "trace/container/rows.h"
+#include "trace/head.h"
+#include "trace/ticks.h"
+#include "trace/container/wire.h"
+
+#define OPEN_MAX 512 /* blocks that may overlap: some 2 GiB */
+
+struct reader {
+	char *path;
+	int fd;
+	struct block_list list; /* after opening: blocks of activities that pass, by tmin */
+	size_t next;		/* of the list to be opened */
+	struct head_maker maker;
+	struct ticks ticks;
+	struct buf packed, raw;
+	struct rows_out *heap[OPEN_MAX]; /* the block with the earliest next row on top */
+	size_t open;
+};
+
+static void reader_free(struct reader *r)
+{
+	for (size_t i = 0; i < r->open; i++)
+		rows_out_free(r->heap[i]);
+	block_list_release(&r->list);
+	buf_release(&r->packed);
+	buf_release(&r->raw);
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r->path);
+	free(r);
+}
+
+void container_close(void *reader)
+{
+	if (reader)
+		reader_free(reader);
+}
+
+static int file_check(struct reader *r, uint64_t *bytes, struct err *err)
+{
+	uint8_t head[CONTAINER_HEADER_BYTES];
+	struct stat st;
+	ssize_t got;
+
+	if (fstat(r->fd, &st) < 0)
+		return err_set(err, errno, "%s: %s", r->path, strerror(errno));
+	got = read_at(r->fd, head, sizeof(head), 0);
+	if (got < 0)
+		return err_set(err, (int)-got, "%s: cannot read: %s", r->path, strerror((int)-got));
+	if (got < (ssize_t)sizeof(head) || memcmp(head, CONTAINER_MAGIC, CONTAINER_MAGIC_BYTES))
+		return err_set(err, EINVAL, "%s: not a Sluice trace", r->path);
+	if (load_u32(head + 8) != CONTAINER_VERSION)
+		return err_set(err, ENOTSUP,
+			       "%s: container version %u, but this Sluice reads version %d: use a "
+			       "newer one",
+			       r->path, load_u32(head + 8), CONTAINER_VERSION);
+	*bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+/* Numbers of lost rows, as far as the header tells them: places are kept free for them. */
+static void facts_stand_in(struct reader *r, const struct block *block)
+{
+	uint64_t count = (uint64_t)block->tmax + 1;
+
+	if (block->tmin < 0 || block->tmax < block->tmin || block->tmax > INT32_MAX ||
+	    count - (uint64_t)block->tmin > block->count)
+		return;
+	if (block->type == BLOCK_PROCESSES && (uint64_t)block->tmin == r->maker.head->process_count)
+		head_fill_processes(&r->maker, count);
+	if (block->type == BLOCK_FILES && (uint64_t)block->tmin == r->maker.head->file_count)
+		head_fill_files(&r->maker, count);
+	if (block->type == BLOCK_STATISTICS &&
+	    (uint64_t)block->tmin == r->maker.head->statistic_count)
+		head_fill_statistics(&r->maker, count);
+}
+
+/* Makes room for rows that must have been in a block of which nothing is left. */
+static void facts_close_gap(struct reader *r, const struct block *block)
+{
+	const struct trace_head *head = r->maker.head;
+	uint64_t limit = block->offset / BLOCK_HEADER_BYTES * BLOCK_FACTS_ROWS;
+
+	if (block->tmin < 0)
+		return;
+	if (block->type == BLOCK_PROCESSES && (uint64_t)block->tmin - head->process_count <= limit)
+		head_fill_processes(&r->maker, (size_t)block->tmin);
+	if (block->type == BLOCK_FILES && (uint64_t)block->tmin - head->file_count <= limit)
+		head_fill_files(&r->maker, (size_t)block->tmin);
+	if (block->type == BLOCK_STATISTICS &&
+	    (uint64_t)block->tmin - head->statistic_count <= limit)
+		head_fill_statistics(&r->maker, (size_t)block->tmin);
+}
+
+/* -EBADMSG where the block is damaged. */
+static int facts_read(struct reader *r, const struct block *block, struct err *err)
+{
+	const struct fact *fact = block_fact(block->type);
+	struct sample_chain chain = { 0 };
+	struct wire in;
+	int code = block_unpack(block, r->fd, &r->packed, &r->raw);
+
+	if (code < 0)
+		return err_set(err, -code, "%s",
+			       code == -EBADMSG ? "checksum is wrong" : strerror(-code));
+	facts_close_gap(r, block);
+	in = (struct wire){ (const uint8_t *)r->raw.data, (const uint8_t *)r->raw.data + r->raw.len,
+			    false };
+	for (uint32_t i = 0; i < block->count; i++) {
+		union fact_row row;
+
+		if (facts_get(&in, fact, &row) < 0)
+			return err_set(err, EBADMSG, "row %u of the %s facts makes no sense", i,
+				       fact->name);
+		if (fact == &fact_sample)
+			row.sample = sample_of_difference(&chain, &row.sample);
+		code = head_take(&r->maker, fact, &row, err);
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
+/* A version we do not know would be read as damage, or worse, as something else. */
+static int versions_check(const struct reader *r, struct err *err)
+{
+	for (size_t i = 0; i < r->list.count; i++) {
+		const struct block *block = &r->list.blocks[i];
+		unsigned known = block_version(block->type);
+
+		if (known && block->version > known)
+			return err_set(err, ENOTSUP,
+				       "%s: the block at offset %llu has version %u, but this "
+				       "Sluice reads up to %u: use a newer one",
+				       r->path, (unsigned long long)block->offset, block->version,
+				       known);
+	}
+	return 0;
+}
+
+/* Facts without which the activities say nothing must be whole; others are counted as damaged. */
+static int facts_load(struct reader *r, struct err *err)
+{
+	for (size_t i = 0; i < r->list.count; i++) {
+		const struct block *block = &r->list.blocks[i];
+		int code;
+
+		if (!block_fact(block->type))
+			continue;
+		code = facts_read(r, block, err);
+		if (code == -EBADMSG && block->type != BLOCK_NAMES && block->type != BLOCK_CALLS) {
+			r->maker.head->damaged_blocks++;
+			facts_stand_in(r, block);
+		} else if (code < 0) {
+			return err_prefix(err, "%s: block at offset %llu", r->path,
+					  (unsigned long long)block->offset);
+		}
+	}
+	head_settle(&r->maker);
+	return 0;
+}
+
+static bool sets_meet(const uint64_t *a, const uint64_t *b, unsigned words)
+{
+	uint64_t common = 0;
+
+	for (unsigned i = 0; i < words; i++)
+		common |= a[i] & b[i];
+	return common;
+}
+
+/* What the filter asks for, in the terms of a block's header. */
+struct wanted {
+	uint64_t layers;
+	uint64_t processes[BLOCK_PROCESS_WORDS], files[BLOCK_FILE_WORDS];
+};
+
+static void wanted_processes(struct wanted *wanted, const struct trace_filter *filter,
+			     const struct trace_head *head)
+{
+	for (size_t i = 0; i < head->process_count; i++)
+		if ((!filter->process || (size_t)filter->process - 1 == i) &&
+		    (!filter->rank || head->processes[i].rank == filter->rank - 1))
+			block_set_add(wanted->processes, BLOCK_PROCESS_WORDS, i);
+}
+
+static void wanted_files(struct wanted *wanted, const struct trace_filter *filter,
+			 const struct trace_head *head)
+{
+	AUTO_FREE char *match = head_match_files(head, filter->file);
+
+	for (size_t i = 0; i < head->file_count; i++)
+		if (match[i])
+			block_set_add(wanted->files, BLOCK_FILE_WORDS, i);
+}
+
+static struct wanted wanted_make(const struct reader *r, const struct trace_filter *filter)
+{
+	struct wanted wanted = { .layers = filter->layers ? 0 : UINT64_MAX };
+
+	for (unsigned i = 0; i < LAYERS_MAX && filter->layers; i++)
+		if (r->maker.layers[i] >= 0 && filter->layers >> r->maker.layers[i] & 1)
+			wanted.layers |= UINT64_C(1) << i;
+	if (filter->process || filter->rank)
+		wanted_processes(&wanted, filter, r->maker.head);
+	else
+		memset(wanted.processes, 0xff, sizeof(wanted.processes));
+	if (filter->file)
+		wanted_files(&wanted, filter, r->maker.head);
+	else
+		memset(wanted.files, 0xff, sizeof(wanted.files));
+	return wanted;
+}
+
+static bool block_wanted(const struct reader *r, const struct block *block,
+			 const struct trace_filter *filter, const struct wanted *wanted)
+{
+	if (ticks_ns(&r->ticks, block->tmax) < filter->from_ns ||
+	    (filter->to_ns && ticks_ns(&r->ticks, block->tmin) >= filter->to_ns))
+		return false;
+	return block->layers & wanted->layers &&
+	       sets_meet(block->processes, wanted->processes, BLOCK_PROCESS_WORDS) &&
+	       sets_meet(block->files, wanted->files, BLOCK_FILE_WORDS);
+}
+
+static int block_compare(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	if (x->tmin != y->tmin)
+		return x->tmin < y->tmin ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Leaves in the list what is to be read, in the order of reading. */
+static int blocks_select(struct reader *r, const struct trace_filter *filter, struct err *err)
+{
+	struct wanted wanted = wanted_make(r, filter);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->list.count; i++) {
+		struct block *block = &r->list.blocks[i];
+
+		if (block->type != BLOCK_ACTIVITIES)
+			continue;
+		if (!r->maker.head->call_count)
+			return err_set(err, EBADMSG,
+				       "%s: the call table is damaged: no activity can be read",
+				       r->path);
+		r->maker.head->activities += block->count;
+		if (block_wanted(r, block, filter, &wanted))
+			r->list.blocks[kept++] = *block;
+	}
+	r->list.count = kept;
+	if (kept)
+		qsort(r->list.blocks, kept, sizeof(*r->list.blocks), block_compare);
+	return 0;
+}
+
+static int reader_start(struct reader *r, const struct trace_filter *filter, struct err *err)
+{
+	struct trace_head *head = r->maker.head;
+	uint64_t bytes = 0;
+	int code = file_check(r, &bytes, err);
+
+	if (code < 0)
+		return code;
+	code = block_list_load(&r->list, r->fd, bytes, err);
+	if (code < 0)
+		return err_prefix(err, "%s", r->path);
+	head->damaged_blocks = r->list.damaged;
+	code = versions_check(r, err);
+	if (!code)
+		code = facts_load(r, err);
+	if (code < 0)
+		return code;
+	head->end.complete = head->end.complete && r->list.sealed;
+	ticks_init(&r->ticks, &head->clock);
+	return blocks_select(r, filter, err);
+}
+
+int container_open(void **reader, const char *path, const struct trace_filter *filter,
+		   struct trace_head *head, struct err *err)
+{
+	static const struct trace_filter everything = { 0 };
+	struct reader *r = xcalloc(1, sizeof(*r));
+	int code;
+
+	head_init(&r->maker, head);
+	r->path = xstrdup(path);
+	r->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0)
+		code = err_set(err, errno, "%s: %s", path, strerror(errno));
+	else
+		code = reader_start(r, filter ? filter : &everything, err);
+	if (code < 0) {
+		reader_free(r);
+		return code;
+	}
+	*reader = r;
+	return 0;
+}
+
+static bool heap_before(const struct rows_out *a, const struct rows_out *b)
+{
+	return rows_before(a, a->at, b, b->at);
+}
+
+static void heap_sink(struct reader *r, size_t i)
+{
+	struct rows_out *moved = r->heap[i];
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= r->open)
+			break;
+		if (child + 1 < r->open && heap_before(r->heap[child + 1], r->heap[child]))
+			child++;
+		if (!heap_before(r->heap[child], moved))
+			break;
+		r->heap[i] = r->heap[child];
+		i = child;
+	}
+	r->heap[i] = moved;
+}
+
+static void heap_push(struct reader *r, struct rows_out *rows)
+{
+	size_t i = r->open++;
+
+	while (i && heap_before(rows, r->heap[(i - 1) / 2])) {
+		r->heap[i] = r->heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	r->heap[i] = rows;
+}
+
+/* The earliest row of the open blocks, but for those of the top one. */
+static const struct rows_out *heap_second(const struct reader *r)
+{
+	if (r->open < 3)
+		return r->open == 2 ? r->heap[1] : NULL;
+	return heap_before(r->heap[1], r->heap[2]) ? r->heap[1] : r->heap[2];
+}
+
+static void block_damaged(struct reader *r, const struct block *block)
+{
+	r->maker.head->damaged_blocks++;
+	r->maker.head->activities -= block->count;
+}
+
+/* Decodes the next block of the list onto the heap; a damaged one is counted and left out. */
+static int block_open(struct reader *r, struct err *err)
+{
+	const struct block *block = &r->list.blocks[r->next++];
+	struct rows_out *rows = NULL;
+	int code;
+
+	if (r->open == OPEN_MAX)
+		return err_set(err, EOVERFLOW,
+			       "%s: block at offset %llu: more than %d blocks overlap in time",
+			       r->path, (unsigned long long)block->offset, OPEN_MAX);
+	code = block_unpack(block, r->fd, &r->packed, &r->raw);
+	if (code < 0 && code != -EBADMSG)
+		return err_set(err, -code, "%s: cannot read at offset %llu: %s", r->path,
+			       (unsigned long long)block->offset, strerror(-code));
+	if (!code)
+		rows = rows_out_new(block, &r->raw, &r->maker, &r->ticks);
+	if (!rows) {
+		block_damaged(r, block);
+		return 0;
+	}
+	rows->number = block->offset;
+	heap_push(r, rows);
+	return 0;
+}
+
+/* Opens every block that may hold an activity before or at the earliest one at hand. */
+static int blocks_reach(struct reader *r, struct err *err)
+{
+	while (r->next < r->list.count) {
+		int64_t tmin_ns = ticks_ns(&r->ticks, r->list.blocks[r->next].tmin);
+		int code;
+
+		if (r->open && tmin_ns > r->heap[0]->start_ns[r->heap[0]->at])
+			return 0;
+		code = block_open(r, err);
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
+/* How many rows of the top block come before anything else, at most cap. */
+static size_t run_length(const struct reader *r, size_t cap)
+{
+	const struct rows_out *top = r->heap[0], *second = heap_second(r);
+	size_t end = top->count - top->at < cap ? top->count : top->at + cap, i;
+	bool more = r->next < r->list.count;
+	int64_t limit = more ? ticks_ns(&r->ticks, r->list.blocks[r->next].tmin) : 0;
+
+	/* The usual case: nothing else begins before the last row that can be given. */
+	if ((!second || top->start_ns[end - 1] < second->start_ns[second->at]) &&
+	    (!more || top->start_ns[end - 1] < limit))
+		return end - top->at;
+	for (i = top->at + 1; i < end; i++) {
+		if (second && !rows_before(top, i, second, second->at))
+			break;
+		if (more && top->start_ns[i] >= limit)
+			break;
+	}
+	return i - top->at;
+}
+
+ssize_t container_next(void *reader, struct activity *batch, size_t cap, struct err *err)
+{
+	struct reader *r = reader;
+	size_t given = 0;
+
+	while (given < cap) {
+		size_t n;
+		int code = blocks_reach(r, err);
+
+		if (code < 0)
+			return code;
+		if (!r->open)
+			break;
+		n = run_length(r, cap - given);
+		rows_out_take(r->heap[0], batch + given, n);
+		given += n;
+		if (r->heap[0]->at == r->heap[0]->count) {
+			rows_out_free(r->heap[0]);
+			r->heap[0] = r->heap[--r->open];
+		}
+		if (r->open)
+			heap_sink(r, 0);
+	}
+	return (ssize_t)given;
+}

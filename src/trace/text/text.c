@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The text form: one line per activity, to be read by people, grep and scripts. Writes it; the
+ * reader is in text_reader.c. The file appears under its name when it is complete.
+ */
+#include "trace/text/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "trace/facts.h"
+
+#define FLUSH_BYTES (256u << 10)
+
+struct writer {
+	char *path, *draft; /* its name, and the name it has until it is complete */
+	int fd;
+	int failed; /* -errno of the first failure */
+	struct buf out;
+	char **calls; /* how each call is written */
+	size_t call_count;
+};
+
+static bool recognise(const unsigned char *head, size_t n)
+{
+	return n >= strlen(TEXT_MAGIC) && !memcmp(head, TEXT_MAGIC, strlen(TEXT_MAGIC));
+}
+
+static int out_flush(struct writer *w, struct err *err)
+{
+	for (size_t done = 0; done < w->out.len && !w->failed;) {
+		ssize_t n = write(w->fd, w->out.data + done, w->out.len - done);
+
+		if (n < 0 && errno != EINTR)
+			w->failed = -errno;
+		else if (n > 0)
+			done += (size_t)n;
+	}
+	buf_clear(&w->out);
+	if (w->failed)
+		return err_set(err, -w->failed, "%s: cannot write: %s", w->draft,
+			       strerror(-w->failed));
+	return 0;
+}
+
+static int out_written(struct writer *w, struct err *err)
+{
+	return w->out.len < FLUSH_BYTES ? 0 : out_flush(w, err);
+}
+
+static int fact_put(struct writer *w, const struct fact *fact, const void *row, struct err *err)
+{
+	buf_putc(&w->out, '#');
+	buf_puts(&w->out, fact->name);
+	for (size_t i = 0; i < fact->count; i++) {
+		const struct fact_field *field = &fact->fields[i];
+
+		buf_putc(&w->out, '\t');
+		buf_puts(&w->out, field->name);
+		buf_putc(&w->out, '=');
+		if (field->type == FACT_TEXT)
+			text_escape(&w->out, fact_text(field, row));
+		else
+			text_put_number(&w->out, fact_number(field, row), field->type == FACT_U64);
+	}
+	buf_putc(&w->out, '\n');
+	return out_written(w, err);
+}
+
+/* A call is written as its name, or as =NUMBER where that would be mistaken for another. */
+static char *call_text(const struct call_info *calls, size_t number)
+{
+	AUTO_BUF struct buf text = { 0 };
+	const char *name = calls[number].name ? calls[number].name : "";
+	bool plain = *name && *name != '=';
+
+	for (size_t i = 0; i < number && plain; i++)
+		plain = !calls[i].name || strcmp(calls[i].name, name) != 0;
+	if (plain)
+		text_escape(&text, name);
+	else
+		buf_printf(&text, "=%zu", number);
+	return buf_take(&text);
+}
+
+static int start_put(struct writer *w, const struct run_info *run, const struct run_clock *clock,
+		     const struct call_info *calls, struct err *err)
+{
+	int r;
+
+	buf_printf(&w->out, "%s\t%d\n", TEXT_MAGIC, TEXT_VERSION);
+	r = fact_put(w, &fact_run, run, err);
+	if (!r)
+		r = fact_put(w, &fact_clock, clock, err);
+	for (size_t i = 0; i < w->call_count && !r; i++) {
+		struct call_row row = call_row_of(&calls[i], i);
+
+		w->calls[i] = call_text(calls, i);
+		r = fact_put(w, &fact_call, &row, err);
+		fact_release(&fact_call, &row);
+	}
+	for (size_t i = 0; i < fact_activity.count; i++)
+		buf_printf(&w->out, "%s%s", i ? "\t" : "", fact_activity.fields[i].name);
+	buf_putc(&w->out, '\n');
+	return r;
+}
+
+static void writer_free(struct writer *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	for (size_t i = 0; i < w->call_count; i++)
+		free(w->calls[i]);
+	free(w->calls);
+	buf_release(&w->out);
+	free(w->draft);
+	free(w->path);
+	free(w);
+}
+
+static int create(void **writer, const char *path, const struct run_info *run,
+		  const struct run_clock *clock, const struct call_info *calls, size_t count,
+		  struct err *err)
+{
+	struct writer *w;
+	int r;
+
+	if (clock->tick0 || clock->num != clock->den)
+		return err_set(err, EINVAL, "%s: a text trace takes nanoseconds only", path);
+	w = xcalloc(1, sizeof(*w));
+	w->path = xstrdup(path);
+	w->draft = xprintf("%s.%d.tmp", path, (int)getpid());
+	w->calls = xcalloc(count, sizeof(*w->calls));
+	w->call_count = count;
+	w->fd = open(w->draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (w->fd < 0)
+		r = err_set(err, errno, "%s: cannot create: %s", w->draft, strerror(errno));
+	else
+		r = start_put(w, run, clock, calls, err);
+	if (r < 0) {
+		if (w->fd >= 0)
+			unlink(w->draft);
+		writer_free(w);
+		return r;
+	}
+	*writer = w;
+	return 0;
+}
+
+static int add_process(void *writer, const struct process_info *process, struct err *err)
+{
+	return fact_put(writer, &fact_process, process, err);
+}
+
+static int add_file(void *writer, file_id id, const char *path, struct err *err)
+{
+	return fact_put(writer, &fact_file, &(struct file_row){ id, (char *)path }, err);
+}
+
+static int add_aggregate(void *writer, const struct aggregate *aggregate, struct err *err)
+{
+	struct aggregate_row row = aggregate_row_of(aggregate);
+	int r = fact_put(writer, &fact_aggregate, &row, err);
+
+	fact_release(&fact_aggregate, &row);
+	return r;
+}
+
+static int add_loss(void *writer, const struct loss_info *row, struct err *err)
+{
+	return fact_put(writer, &fact_loss, row, err);
+}
+
+static int add_host(void *writer, const struct host_info *row, struct err *err)
+{
+	return fact_put(writer, &fact_host, row, err);
+}
+
+static int add_fact(void *writer, const struct fact *fact, const void *row, struct err *err)
+{
+	return fact_put(writer, fact, row, err);
+}
+
+static void activity_put(struct writer *w, const struct activity *a)
+{
+	for (size_t i = 0; i < fact_activity.count; i++) {
+		const struct fact_field *field = &fact_activity.fields[i];
+
+		if (i)
+			buf_putc(&w->out, '\t');
+		if (field->present && !(a->present >> field->present & 1))
+			buf_putc(&w->out, '-');
+		else if (field->type == FACT_CALL && a->call < w->call_count)
+			buf_puts(&w->out, w->calls[a->call]);
+		else if (field->type == FACT_LAYER)
+			buf_puts(&w->out, layer_name(a->layer));
+		else
+			text_put_number(&w->out, fact_number(field, a), field->type == FACT_U64);
+	}
+	buf_putc(&w->out, '\n');
+}
+
+static int add_activities(void *writer, const struct activity *batch, size_t n, struct err *err)
+{
+	struct writer *w = writer;
+	int r = 0;
+
+	for (size_t i = 0; i < n && !r; i++) {
+		activity_put(w, &batch[i]);
+		r = out_written(w, err);
+	}
+	return r;
+}
+
+static int finish(void *writer, const struct run_end *end, const struct run_clock *clock,
+		  struct err *err)
+{
+	struct writer *w = writer;
+	int r = fact_put(w, &fact_end, end, err);
+
+	(void)clock; /* the one given at the start: nanoseconds */
+	if (!r)
+		r = out_flush(w, err);
+	if (!r && fsync(w->fd) < 0 && errno != EINVAL)
+		r = err_set(err, errno, "%s: cannot write: %s", w->draft, strerror(errno));
+	if (!r && rename(w->draft, w->path) < 0)
+		r = err_set(err, errno, "%s: cannot rename to %s: %s", w->draft, w->path,
+			    strerror(errno));
+	if (r < 0)
+		unlink(w->draft);
+	writer_free(w);
+	return r;
+}
+
+const struct trace_format trace_text = {
+	.name = "text",
+	.suffix = ".txt",
+	.help = "one line per activity, separated by tabs",
+	.recognise = recognise,
+	.create = create,
+	.add_process = add_process,
+	.add_file = add_file,
+	.add_activities = add_activities,
+	.add_aggregate = add_aggregate,
+	.add_loss = add_loss,
+	.add_host = add_host,
+	.add_fact = add_fact,
+	.finish = finish,
+	.open = text_open,
+	.next = text_next,
+	.close = text_close,
+};

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/bed/access_profile.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "observe/tally/traffic.h"
+#include "params/set.h"
+#include "contract/hints.h"
+
+#define SCHEMA "sluice.accessed/1"
+#define BATCH 1024
+/* Calls of which not all ranks were seen yet. Ranks are seldom so far apart. */
+#define OPEN_MOST 4096
+#define ROWS_MOST 64 /* on the way */
+
+void accessed_release(struct accessed *accessed)
+{
+	for (size_t i = 0; i < accessed->count; i++) {
+		free(accessed->rows[i].file);
+		free(accessed->rows[i].hints);
+	}
+	free(accessed->rows);
+	*accessed = (struct accessed){ 0 };
+}
+
+void accessed_copy(struct accessed *to, const struct accessed *from)
+{
+	*to = (struct accessed){ .count = from->count, .cap = from->count };
+	to->rows = xcalloc(from->count + 1, sizeof(*to->rows));
+	for (size_t i = 0; i < from->count; i++) {
+		to->rows[i] = from->rows[i];
+		to->rows[i].file = xstrdup(from->rows[i].file);
+		to->rows[i].hints = xstrdup(from->rows[i].hints);
+	}
+}
+
+static double call_bytes(const struct access *access)
+{
+	return (double)access->ranks * (double)access->rank_bytes;
+}
+
+static double row_bytes(const struct accessed_row *row)
+{
+	return row->calls * call_bytes(&row->access);
+}
+
+double accessed_bytes(const struct accessed *accessed)
+{
+	double bytes = 0;
+
+	for (size_t i = 0; i < accessed->count; i++)
+		bytes += row_bytes(&accessed->rows[i]);
+	return bytes;
+}
+
+void accessed_hints(const struct accessed_row *row, struct param_set *set)
+{
+	const char *hints = row->hints;
+	char key[64], value[512];
+
+	while (hints && hints_next(&hints, key, sizeof(key), value, sizeof(value))) {
+		const struct tunable *tunable = tunable_by_name(key);
+
+		if (tunable)
+			param_set_put(set, tunable, value, NULL, NULL, 0, NULL);
+	}
+}
+
+/* ---- rows ---- */
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Where in the file does not matter to what it costs. */
+static bool is_same(const struct access *a, const struct access *b)
+{
+	return a->is_read == b->is_read && a->pattern == b->pattern && a->ranks == b->ranks &&
+	       a->nodes == b->nodes && a->rank_bytes == b->rank_bytes &&
+	       a->block_bytes == b->block_bytes && a->stride_bytes == b->stride_bytes;
+}
+
+/* How unlike two are: first of all what they do, then their size. */
+static double distance(const struct access *a, const struct access *b)
+{
+	return fabs(log2(call_bytes(a) / call_bytes(b))) + 100 * (a->is_read != b->is_read) +
+	       20 * (a->pattern != b->pattern) + 10 * (a->ranks != b->ranks);
+}
+
+/* Calls of one kind are counted as calls of another, by their bytes. */
+static void row_join(struct accessed *accessed, size_t from, size_t count)
+{
+	const struct accessed_row *row = &accessed->rows[from];
+	size_t best = 0;
+
+	for (size_t i = 1; i < count; i++)
+		if (distance(&row->access, &accessed->rows[i].access) <
+		    distance(&row->access, &accessed->rows[best].access))
+			best = i;
+	accessed->rows[best].calls += row_bytes(row) / call_bytes(&accessed->rows[best].access);
+}
+
+static int row_compare(const void *a, const void *b)
+{
+	double x = row_bytes(a), y = row_bytes(b);
+
+	return x > y ? -1 : x < y;
+}
+
+static void rows_cut(struct accessed *accessed, size_t most)
+{
+	if (!accessed->count)
+		return;
+	qsort(accessed->rows, accessed->count, sizeof(*accessed->rows), row_compare);
+	for (size_t i = most; i < accessed->count; i++) {
+		row_join(accessed, i, most);
+		free(accessed->rows[i].file);
+		free(accessed->rows[i].hints);
+	}
+	if (accessed->count > most)
+		accessed->count = most;
+}
+
+static void row_add(struct accessed *accessed, const struct access *access, const char *file,
+		    const char *hints)
+{
+	for (size_t i = 0; i < accessed->count; i++) {
+		struct accessed_row *row = &accessed->rows[i];
+
+		if (!is_same(&row->access, access) || !is_same_text(row->hints, hints))
+			continue;
+		row->calls++;
+		return;
+	}
+	if (accessed->count == ROWS_MOST)
+		rows_cut(accessed, ROWS_MOST / 2);
+	accessed->rows =
+		xgrow(accessed->rows, &accessed->cap, accessed->count + 1, sizeof(*accessed->rows));
+	accessed->rows[accessed->count++] = (struct accessed_row){
+		.access = *access,
+		.calls = 1,
+		.file = xstrdup(file),
+		.hints = xstrdup(hints),
+	};
+}
+
+/* ---- one call of all ranks ---- */
+
+struct accessing_call {
+	bool is_read;
+	file_id file;
+	uint64_t ranks, active; /* that were seen; that move anything */
+	uint64_t bytes;		/* of all */
+	uint64_t low, high;	/* offsets of the first and the last rank's first byte */
+	uint64_t span;		/* of the rank that reaches farthest */
+};
+
+/*
+ * The block of a rank that moves `size` bytes in pieces, reaches over `span` and has the others
+ * begin `stride` behind it: of k = size / block pieces the last begins (k - 1) * ranks * stride
+ * after the first. Of the two solutions the smaller; 0: there is none.
+ */
+static double block_of(double size, double span, double stride, double ranks)
+{
+	double turn = ranks * stride, half = (span + turn) / 2, root = half * half - size * turn;
+	/* As half - sqrt(root), but for what cancels out. */
+	double block = root >= 0 ? size * turn / (half + sqrt(root)) : 0;
+
+	return block >= 0.5 && block <= stride * (1 + 1e-9) ? block : 0;
+}
+
+/* Pieces of equal size whose number is the nearest. */
+static void pieces_set(struct access *access, double block, double stride)
+{
+	uint64_t pieces = (uint64_t)fmax(1, round((double)access->rank_bytes / block));
+
+	if (pieces > access->rank_bytes)
+		pieces = access->rank_bytes;
+	access->pattern = ACCESS_STRIDED;
+	access->block_bytes = access->rank_bytes / pieces;
+	access->rank_bytes = access->block_bytes * pieces;
+	access->stride_bytes = (uint64_t)fmax(round(stride), (double)access->block_bytes);
+}
+
+static void pattern_set(struct access *access, const struct accessing_call *call)
+{
+	double size = (double)call->bytes / (double)call->active, ranks = (double)call->active;
+	double stride = call->active > 1 ? (double)(call->high - call->low) / (ranks - 1) : 0;
+	double block;
+
+	access->pattern = ACCESS_CONTIGUOUS;
+	if (call->active < 2)
+		return;
+	if ((double)call->span <= size * 1.0001) {
+		/* One piece each, side by side or with gaps. */
+		if (stride > size * 1.0001)
+			pieces_set(access, (double)access->rank_bytes, stride);
+		return;
+	}
+	block = block_of(size, (double)call->span, stride, ranks);
+	if (block > 0) {
+		pieces_set(access, block, stride);
+		return;
+	}
+	/* Some other order: as if they took turns without holes. */
+	block = (size * ranks - (double)call->span) / (ranks - 1);
+	block = fmin(fmax(block, 1), (double)access->rank_bytes / 2);
+	pieces_set(access, block, block);
+}
+
+/* Every node has equally many ranks. */
+static uint64_t nodes_of(uint64_t ranks, uint64_t hosts)
+{
+	uint64_t nodes = hosts < ranks ? hosts : ranks;
+
+	while (nodes > 1 && ranks % nodes)
+		nodes--;
+	return nodes ? nodes : 1;
+}
+
+static void call_close(struct accessing *a, uint64_t number)
+{
+	struct accessing_call *call = map_remove(&a->calls, number);
+	struct access access;
+	file_id hints;
+
+	if (!call)
+		return;
+	access = (struct access){
+		.is_read = call->is_read,
+		.ranks = call->ranks,
+		.nodes = nodes_of(call->ranks, a->ranks.hosts),
+		.rank_bytes = (call->bytes + call->ranks - 1) / call->ranks,
+		.offset = call->low,
+	};
+	hints = a->hints[call->file];
+	if (call->bytes)
+		pattern_set(&access, call);
+	if (call->bytes && access_check(&access, NULL) == 0)
+		row_add(&a->accessed, &access, call->file ? a->head->files[call->file] : NULL,
+			hints ? a->head->files[hints] : NULL);
+	free(call);
+}
+
+static struct accessing_call *call_open(struct accessing *a, const struct activity *activity)
+{
+	struct accessing_call *call = map_get(&a->calls, activity->collective);
+
+	if (call)
+		return call;
+	if (a->open == OPEN_MOST) {
+		call_close(a, a->order[a->first]);
+		a->first = (a->first + 1) % OPEN_MOST;
+		a->open--;
+	}
+	a->order[(a->first + a->open++) % OPEN_MOST] = activity->collective;
+	call = xcalloc(1, sizeof(*call));
+	call->low = UINT64_MAX;
+	call->is_read = (a->ways[activity->call] & 1u << READING) != 0;
+	call->file = activity->file;
+	map_put(&a->calls, activity->collective, call);
+	return call;
+}
+
+/* ---- the trace ---- */
+
+void accessing_init(struct accessing *accessing, const struct trace_head *head)
+{
+	*accessing = (struct accessing){ .head = head };
+	accessing->ways = traffic_table(head);
+	accessing->hints = xcalloc(head->file_count + 1, sizeof(file_id));
+	accessing->order = xcalloc(OPEN_MOST, sizeof(uint64_t));
+	ranks_init(&accessing->ranks, head);
+}
+
+static bool is_access(const struct accessing *a, const struct activity *activity)
+{
+	return activity->collective && !activity->error && a->ways[activity->call] &&
+	       activity->present & PRESENT(SIZE) &&
+	       ranks_of_process(&a->ranks, activity->process) >= 0;
+}
+
+static void call_add(struct accessing_call *call, const struct activity *activity)
+{
+	uint64_t size = activity->size > 0 ? (uint64_t)activity->size : 0;
+	uint64_t offset = activity->present & PRESENT(OFFSET) && activity->offset > 0
+				  ? (uint64_t)activity->offset
+				  : 0;
+	uint64_t span = activity->present & PRESENT(SPAN) && activity->span > 0
+				? (uint64_t)activity->span
+				: size;
+
+	call->ranks++;
+	if (!size)
+		return;
+	call->active++;
+	call->bytes += size;
+	call->low = offset < call->low ? offset : call->low;
+	call->high = offset > call->high ? offset : call->high;
+	call->span = span > call->span ? span : call->span;
+}
+
+void accessing_add(struct accessing *accessing, const struct activity *activity)
+{
+	struct accessing *a = accessing;
+	struct accessing_call *call;
+
+	if (activity->layer != LAYER_MPI || activity->call >= a->head->call_count ||
+	    activity->file >= a->head->file_count)
+		return;
+	if (a->head->calls[activity->call].class == CLASS_OPEN &&
+	    activity->hints < a->head->file_count)
+		a->hints[activity->file] = activity->hints;
+	if (!is_access(a, activity))
+		return;
+	call = call_open(a, activity);
+	call_add(call, activity);
+	/* All that there are: nothing more can come. */
+	if (a->ranks.world && call->ranks == a->ranks.world)
+		call_close(a, activity->collective);
+}
+
+void accessing_end(struct accessing *accessing, struct accessed *accessed)
+{
+	struct accessing *a = accessing;
+
+	for (size_t i = 0; i < a->open; i++)
+		call_close(a, a->order[(a->first + i) % OPEN_MOST]);
+	rows_cut(&a->accessed, ACCESSED_ROWS);
+	*accessed = a->accessed;
+	map_release(&a->calls);
+	ranks_release(&a->ranks);
+	free(a->ways);
+	free(a->hints);
+	free(a->order);
+	*a = (struct accessing){ 0 };
+}
+
+int accessed_take(struct accessed *accessed, const char *trace, struct err *err)
+{
+	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
+	struct accessed found = { 0 };
+	struct accessing accessing;
+	struct trace reading;
+	ssize_t n;
+	int r = trace_open(&reading, trace, NULL, err);
+
+	if (r < 0)
+		return r;
+	accessing_init(&accessing, &reading.head);
+	while ((n = trace_next(&reading, batch, BATCH, err)) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			accessing_add(&accessing, &batch[i]);
+	accessing_end(&accessing, &found);
+	trace_close(&reading);
+	if (n >= 0 && !found.count)
+		n = err_set(err, ENODATA,
+			    "%s: no rank has written or read a file together with others "
+			    "(MPI_File_write_at_all and the like), so there is nothing to predict",
+			    trace);
+	if (n < 0) {
+		accessed_release(&found);
+		return (int)n;
+	}
+	*accessed = found;
+	return 0;
+}
+
+/* ---- as text ---- */
+
+#define NUMBERS(X)      \
+	X(nodes)        \
+	X(ranks)        \
+	X(rank_bytes)   \
+	X(block_bytes)  \
+	X(stride_bytes) \
+	X(offset)
+
+static json_t *text_json(const char *text)
+{
+	json_t *json = text ? json_string(text) : NULL;
+
+	/* A name that is no text is left out: nothing depends on it. */
+	return json ? json : json_null();
+}
+
+char *accessed_write(const struct accessed *accessed)
+{
+	json_t *all = json_object(), *rows = json_array();
+	char *text, *copy;
+
+	json_object_set_new(all, "schema", json_string(SCHEMA));
+	for (size_t i = 0; i < accessed->count; i++) {
+		const struct accessed_row *row = &accessed->rows[i];
+		json_t *json = json_pack("{s:b, s:b, s:f}", "read", (int)row->access.is_read,
+					 "strided", (int)(row->access.pattern == ACCESS_STRIDED),
+					 "calls", row->calls);
+
+#define X(name) json_object_set_new(json, #name, json_integer((json_int_t)row->access.name));
+		NUMBERS(X)
+#undef X
+		json_object_set_new(json, "file", text_json(row->file));
+		json_object_set_new(json, "hints", text_json(row->hints));
+		json_array_append_new(rows, json);
+	}
+	json_object_set_new(all, "accesses", rows);
+	text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	copy = xstrdup(text);
+	free(text);
+	json_decref(all);
+	return copy;
+}
+
+static int row_parse(struct accessed_row *row, const json_t *json, struct err *err)
+{
+	*row = (struct accessed_row){
+		.access = { .is_read = json_is_true(json_object_get(json, "read")),
+			    .pattern = json_is_true(json_object_get(json, "strided"))
+					       ? ACCESS_STRIDED
+					       : ACCESS_CONTIGUOUS },
+		.calls = json_number_value(json_object_get(json, "calls")),
+	};
+#define X(name) row->access.name = (uint64_t)json_integer_value(json_object_get(json, #name));
+	NUMBERS(X)
+#undef X
+	if (!(row->calls > 0) || access_check(&row->access, NULL) < 0)
+		return err_set(err, EBADMSG, "the accesses of the run are damaged");
+	row->file = xstrdup(json_string_value(json_object_get(json, "file")));
+	row->hints = xstrdup(json_string_value(json_object_get(json, "hints")));
+	return 0;
+}
+
+int accessed_parse(struct accessed *accessed, const char *text, struct err *err)
+{
+	json_t *all = json_loads(text, 0, NULL), *rows = json_object_get(all, "accesses");
+	const char *schema = json_string_value(json_object_get(all, "schema"));
+	struct accessed made = { 0 };
+	int r = 0;
+
+	if (!schema || strcmp(schema, SCHEMA) != 0 || !json_array_size(rows) ||
+	    json_array_size(rows) > ACCESSED_ROWS)
+		r = err_set(err, EBADMSG, "the accesses of the run are not of schema " SCHEMA);
+	for (size_t i = 0; r >= 0 && i < json_array_size(rows); i++) {
+		made.rows = xgrow(made.rows, &made.cap, made.count + 1, sizeof(*made.rows));
+		r = row_parse(&made.rows[made.count], json_array_get(rows, i), err);
+		made.count += r >= 0;
+	}
+	json_decref(all);
+	if (r < 0)
+		accessed_release(&made);
+	else
+		*accessed = made;
+	return r;
+}

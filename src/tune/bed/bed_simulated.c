@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/bed/bed_simulated.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/maths/random.h"
+#include "predict/simulate/knobs.h"
+#include "predict/simulate/workload.h"
+
+#define NOISE_MAX 2
+
+struct simulation {
+	struct platform *platform;
+	struct workload workload;
+	double noise;
+	uint64_t seed, runs;
+	char *program, *platform_name, *fingerprint; /* the bed points at them */
+};
+
+/* What the model took, as a real run reads it back. */
+static char *effective_of(const struct simulation *s, const struct knobs *k)
+{
+	struct tunable_context context;
+	struct buf out = { 0 };
+
+	platform_context(s->platform, &context);
+	if (context.filesystem == FILESYSTEM_LUSTRE)
+		buf_printf(&out, "striping_factor=%.0f;striping_unit=%.0f;", k->stripes, k->unit);
+	if (s->workload.collective)
+		buf_printf(&out, "%s=%.0f;cb_buffer_size=%.0f;",
+			   context.filesystem == FILESYSTEM_LUSTRE ? "cb_nodes" : "bgl_nodes_pset",
+			   k->aggregators, k->buffer);
+	if (k->chunk > 0)
+		buf_printf(&out, "chunk_size=%.0f;", k->chunk);
+	buf_printf(&out, "alignment=%.0f,%.0f", k->threshold, k->boundary);
+	return buf_take(&out);
+}
+
+/* A run that takes longer than it may is over when its time is. */
+static void trial_fill(const struct simulation *s, const struct bed_limits *limits, double seconds,
+		       struct trial *trial)
+{
+	trial->state = TRIAL_GOOD;
+	if (limits && seconds > limits->seconds) {
+		trial->state = TRIAL_SLOW;
+		trial->reason = xprintf("it would have taken %.1f s", seconds);
+		trial->run_s = trial->io_s = trial->write_s = limits->seconds;
+		return;
+	}
+	trial->run_s = trial->io_s = trial->write_s = seconds;
+	trial->write_bytes = (double)workload_bytes(&s->workload);
+}
+
+static double noise_of(struct simulation *s)
+{
+	struct random random;
+
+	if (!(s->noise > 0))
+		return 1;
+	random_stream(&random, s->seed, s->runs++);
+	return exp(s->noise * random_normal(&random));
+}
+
+static int simulation_run(void *bed, const struct param_set *set, const struct bed_limits *limits,
+			  struct trial *trial, struct err *err)
+{
+	struct simulation *s = bed;
+	struct simulated simulated;
+	struct err told = { 0 };
+	struct knobs knobs;
+
+	(void)err;
+	*trial = (struct trial){ 0 };
+	if (knobs_of(&knobs, &s->workload, s->platform, set, &told) < 0 ||
+	    workload_simulate(&s->workload, s->platform, set, &simulated, &told) < 0) {
+		trial->state = TRIAL_FAILED;
+		trial->reason = xstrdup(told.text);
+		return 0;
+	}
+	simulated.total *= noise_of(s);
+	trial_fill(s, limits, simulated.total, trial);
+	trial->effective = effective_of(s, &knobs);
+	return 0;
+}
+
+static void simulation_close(void *bed)
+{
+	struct simulation *s = bed;
+
+	if (!s)
+		return;
+	platform_close(s->platform);
+	free(s->program);
+	free(s->platform_name);
+	free(s->fingerprint);
+	free(s);
+}
+
+static const struct bed_ops exact_ops = {
+	.run = simulation_run,
+	.close = simulation_close,
+	.is_exact = true,
+};
+
+static const struct bed_ops noisy_ops = {
+	.run = simulation_run,
+	.close = simulation_close,
+};
+
+static void bed_fill(struct bed *bed, struct simulation *s)
+{
+	const struct workload *w = &s->workload;
+
+	s->program = xprintf("%s_io", w->name);
+	s->platform_name = xprintf("simulated:%s", platform_name(s->platform));
+	/* The kernel and its volume per rank are all there is to know it by. */
+	s->fingerprint = xprintf("model:%s-%" PRIu64, w->name, w->rank_bytes);
+	*bed = (struct bed){ .ops = s->noise > 0 ? &noisy_ops : &exact_ops,
+			     .state = s,
+			     .program = s->program,
+			     .platform = s->platform_name,
+			     .fingerprint = s->fingerprint,
+			     .ranks = (uint32_t)w->ranks };
+	platform_context(s->platform, &bed->context);
+	bed->context.ranks = (uint32_t)w->ranks;
+	bed->uses = (struct space_uses){ .hdf5 = true,
+					 .hdf5_parallel = w->collective,
+					 .mpi = true,
+					 .collective = w->collective,
+					 .creates = true,
+					 .collective_hdf5 = w->collective };
+}
+
+int bed_simulated_open(struct bed *bed, const char *platform, const char *kernel, uint64_t ranks,
+		       double noise, uint64_t seed, struct err *err)
+{
+	struct simulation *s;
+	struct workload workload;
+	int r = workload_of(&workload, kernel, ranks, err);
+
+	if (r < 0)
+		return r;
+	if (!(noise >= 0 && noise <= NOISE_MAX))
+		return err_set(err, EINVAL, "noise is a number from 0 to %d", NOISE_MAX);
+	s = xcalloc(1, sizeof(*s));
+	r = platform_open(&s->platform, platform, err);
+	if (r < 0) {
+		simulation_close(s);
+		return r;
+	}
+	s->workload = workload;
+	s->noise = noise;
+	s->seed = seed;
+	bed_fill(bed, s);
+	return 0;
+}
+
+void bed_simulated_skip(struct bed *bed, uint64_t runs)
+{
+	struct simulation *s = bed->state;
+
+	s->runs += runs;
+}
+
+int bed_simulated_space(const struct bed *bed, struct space *space, struct err *err)
+{
+	const struct simulation *s = bed->state;
+
+	return workload_space(&s->workload, s->platform, space, err);
+}
+
+double bed_simulated_peak(const struct bed *bed)
+{
+	const struct simulation *s = bed->state;
+
+	return platform_peak(s->platform);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/bed/cleanup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "params/tunable.h"
+
+/* A run that makes more directories leaves the rest. */
+#define DIRECTORIES_MAX 65536
+#define OWN_NAME "sluice-tune-"
+/* A directory that is younger may not have got its lock yet. */
+#define OWN_AGE_S 60
+
+static void list_add(char ***list, size_t *count, size_t *cap, const char *path)
+{
+	*list = xgrow(*list, cap, *count + 1, sizeof(**list));
+	(*list)[(*count)++] = xstrdup(path);
+}
+
+static void list_free(char **list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(list[i]);
+	free(list);
+}
+
+/* False where there is no file, or its file system does not know when it was born. */
+static bool birth_of(const char *path, struct statx *st)
+{
+	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, st) ==
+		       0 &&
+	       st->stx_mask & STATX_BTIME;
+}
+
+/* Both halves shifted, so that no device is 0. */
+static uint64_t device_of(const struct statx *st)
+{
+	return ((uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor) + 1;
+}
+
+/* What time it is where the program's files are likely to be: a server has a clock of its own. */
+static void here_learn(struct remains *remains)
+{
+	char probe[] = "./.sluice-tune-XXXXXX";
+	AUTO_CLOSE int fd = mkostemp(probe, O_CLOEXEC);
+	struct statx st;
+
+	if (fd < 0)
+		return;
+	if (birth_of(probe, &st)) {
+		remains->here = device_of(&st);
+		remains->since_here.tv_sec = st.stx_btime.tv_sec;
+		remains->since_here.tv_nsec = st.stx_btime.tv_nsec;
+	}
+	unlink(probe);
+}
+
+void remains_begin(struct remains *remains)
+{
+	*remains = (struct remains){ 0 };
+	here_learn(remains);
+	clock_gettime(CLOCK_REALTIME, &remains->since);
+}
+
+void remains_release(struct remains *remains)
+{
+	list_free(remains->files, remains->file_count);
+	list_free(remains->others, remains->other_count);
+	list_free(remains->kept, remains->kept_count);
+	list_free(remains->directories, remains->directory_count);
+	*remains = (struct remains){ 0 };
+}
+
+void remains_add_file(struct remains *remains, const char *path, bool is_data)
+{
+	if (path[0] != '/')
+		return;
+	if (is_data)
+		list_add(&remains->files, &remains->file_count, &remains->file_cap, path);
+	else
+		list_add(&remains->others, &remains->other_count, &remains->other_cap, path);
+}
+
+void remains_keep(struct remains *remains, const char *path)
+{
+	list_add(&remains->kept, &remains->kept_count, &remains->kept_cap, path);
+}
+
+static bool is_kept(const struct remains *remains, const char *path)
+{
+	for (size_t i = 0; i < remains->kept_count; i++)
+		if (strcmp(remains->kept[i], path) == 0)
+			return true;
+	return false;
+}
+
+void remains_look(struct remains *remains, const struct trace_head *head,
+		  const struct activity *activity)
+{
+	const struct call_info *call = &head->calls[activity->call];
+
+	if (activity->error || activity->result < 0 || activity->file >= head->file_count ||
+	    remains->directory_count >= DIRECTORIES_MAX ||
+	    (strcmp(call->name, "mkdir") != 0 && strcmp(call->name, "mkdirat") != 0) ||
+	    head->files[activity->file][0] != '/')
+		return;
+	list_add(&remains->directories, &remains->directory_count, &remains->directory_cap,
+		 head->files[activity->file]);
+}
+
+static bool is_after(const struct statx_timestamp *a, const struct timespec *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && (long)a->tv_nsec > b->tv_nsec);
+}
+
+/*
+ * Born after the start, and ours? It is not where there is no telling: in the same tick of the
+ * clock, or by the clock of a server that we have not asked.
+ */
+static bool is_new(const struct remains *remains, const char *path, mode_t kind)
+{
+	struct statx st;
+
+	if (!birth_of(path, &st) || (st.stx_mode & S_IFMT) != kind || st.stx_uid != geteuid())
+		return false;
+	if (device_of(&st) == remains->here)
+		return is_after(&st.stx_btime, &remains->since_here);
+	return filesystem_of(path) == FILESYSTEM_LOCAL && is_after(&st.stx_btime, &remains->since);
+}
+
+bool remains_is_new(const struct remains *remains, const char *path)
+{
+	return is_new(remains, path, S_IFREG);
+}
+
+bool remains_has_new(const struct remains *remains)
+{
+	for (size_t i = 0; i < remains->file_count; i++)
+		if (remains_is_new(remains, remains->files[i]))
+			return true;
+	return false;
+}
+
+static size_t remove_files(const struct remains *remains, char *const *list, size_t count)
+{
+	size_t removed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		removed += remains_is_new(remains, list[i]) && !is_kept(remains, list[i]) &&
+			   unlink(list[i]) == 0;
+	return removed;
+}
+
+size_t remains_remove(const struct remains *remains)
+{
+	size_t removed = remove_files(remains, remains->files, remains->file_count) +
+			 remove_files(remains, remains->others, remains->other_count);
+
+	for (size_t i = remains->directory_count; i-- > 0;)
+		if (is_new(remains, remains->directories[i], S_IFDIR))
+			rmdir(remains->directories[i]);
+	return removed;
+}
+
+static int clear_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+	(void)st;
+	(void)kind;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+void remains_clear(const char *directory)
+{
+	nftw(directory, clear_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* Was it left by one of us that was killed? */
+static bool is_stale(const char *directory)
+{
+	AUTO_FREE char *lock = place_join(directory, "lock");
+	AUTO_CLOSE int fd = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	       st.st_mtime + OWN_AGE_S < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void clear_stale(const char *base)
+{
+	DIR *dir = opendir(base);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		AUTO_FREE char *path = place_join(base, entry->d_name);
+
+		if (strncmp(entry->d_name, OWN_NAME, strlen(OWN_NAME)) == 0 && is_stale(path))
+			remains_clear(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+char *remains_directory(const char *base, int *lock, struct err *err)
+{
+	char *path = xprintf("%s/" OWN_NAME "XXXXXX", base);
+	AUTO_FREE char *name = NULL;
+
+	clear_stale(base);
+	if (mkdtemp(path)) {
+		name = place_join(path, "lock");
+		*lock = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) == 0)
+			return path;
+	}
+	err_set(err, errno, "%s cannot be made: %s", path, strerror(errno));
+	free(path);
+	return NULL;
+}

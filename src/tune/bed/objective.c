@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/bed/objective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "observe/tally/names.h"
+#include "observe/tally/traffic.h"
+
+#define STARTED_MAX 65536
+#define LIBRARIES (1u << LAYER_MPI | 1u << LAYER_HDF5 | 1u << LAYER_NETCDF | 1u << LAYER_PNETCDF)
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_within(const char *path, const char *directory)
+{
+	size_t n = directory ? strlen(directory) : 0;
+
+	return n && strncmp(path, directory, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* Could it hold data at all? */
+static bool may_be_data(const char *path, const char *directory)
+{
+	static const char *const places[] = { "/proc/", "/sys/", "/dev/", NULL };
+	static const char *const code[] = { ".so", ".py", ".pyc", NULL };
+
+	if (!*path || !names_is_file(path) || is_within(path, directory))
+		return false;
+	for (const char *const *p = places; *p; p++)
+		if (begins_with(path, *p) && !begins_with(path, "/dev/shm/"))
+			return false;
+	for (const char *const *c = code; *c; c++)
+		if (ends_with(path, *c))
+			return false;
+	return !strstr(path, ".so.");
+}
+
+static bool is_data(const struct summary_row *row)
+{
+	return row->tally->bytes_written || row->layers & LIBRARIES ||
+	       row->tally->bytes_read >= OBJECTIVE_READ_BYTES;
+}
+
+/* all: whether it is data or not. The number of files. */
+static size_t choose_files(struct objective *o, const struct summary_row *rows, size_t count,
+			   const bool *asked, const char *directory, bool all)
+{
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t file = (size_t)(rows[i].key - sums_file_key(0));
+
+		if (rows[i].is_network || file >= o->head->file_count || !asked[file] ||
+		    !may_be_data(rows[i].name, directory) || (!all && !is_data(&rows[i])))
+			continue;
+		o->is_data[file] = true;
+		o->is_written[file] = rows[i].tally->bytes_written > 0;
+		o->read_bytes += (double)rows[i].tally->bytes_read;
+		o->write_bytes += (double)rows[i].tally->bytes_written;
+		chosen++;
+	}
+	return chosen;
+}
+
+void objective_ask(bool *asked, const struct trace_head *head, const struct activity *activity)
+{
+	if (activity->parent)
+		return;
+	if (activity->file < head->file_count)
+		asked[activity->file] = true;
+	if (activity->file2 < head->file_count)
+		asked[activity->file2] = true;
+}
+
+void objective_init(struct objective *objective, const struct summary *summary, const bool *asked,
+		    const char *directory)
+{
+	struct objective *o = objective;
+	const struct ranks *ranks = &summary->ranks;
+	AUTO_FREE struct summary_row *rows = NULL;
+	size_t count;
+
+	*o = (struct objective){
+		.head = summary->head,
+		.summary = summary,
+		.ranks = (uint32_t)(ranks->world ? ranks->world : ranks->count),
+		.nodes = (uint32_t)(ranks->hosts ? ranks->hosts : 1),
+		.count = ranks->count ? ranks->count : summary->head->process_count,
+	};
+	o->is_data = xcalloc(o->head->file_count + 1, sizeof(*o->is_data));
+	o->is_written = xcalloc(o->head->file_count + 1, sizeof(*o->is_written));
+	o->list = xcalloc(o->count + 1, sizeof(*o->list));
+	recent_init(&o->started, STARTED_MAX, sizeof(unsigned));
+	rows = summary_rows(summary, SUMMARY_FILES, &count);
+	if (!choose_files(o, rows, count, asked, directory, false))
+		choose_files(o, rows, count, asked, directory, true);
+}
+
+void objective_release(struct objective *objective)
+{
+	usage_release(&objective->usage);
+	recent_release(&objective->started);
+	nest_release(&objective->nest);
+	free(objective->is_data);
+	free(objective->is_written);
+	free(objective->list);
+	*objective = (struct objective){ 0 };
+}
+
+/* NULL: the launcher, a script around the ranks. */
+static struct objective_rank *rank_of(struct objective *o, uint32_t process)
+{
+	int32_t rank = ranks_of_process(&o->summary->ranks, process);
+
+	if (!o->summary->ranks.count)
+		return process < o->count ? &o->list[process] : NULL;
+	return rank < 0 ? NULL : &o->list[rank];
+}
+
+/* Calls that wait have no file, and transfers of libraries not always: they are about data. */
+static bool counts(const struct objective *o, uint16_t number, uint8_t layer, file_id file)
+{
+	const struct call_info *call = &o->head->calls[number];
+
+	if (layer == LAYER_NETWORK || call->class == CLASS_PROCESS)
+		return false;
+	if (file)
+		return o->is_data[file];
+	return call->class == CLASS_WAIT || call->class == CLASS_START ||
+	       (LIBRARIES & 1u << layer && (o->summary->ways[number] || call->class == CLASS_SYNC));
+}
+
+/* What a call is part of. */
+struct place {
+	bool in_startup; /* of a library */
+	bool in_counted; /* of a call that counts: the direction is that one's */
+};
+
+static struct place place_of(const struct objective *o, const struct nest_call *enclosing,
+			     size_t depth)
+{
+	struct place place = { 0 };
+
+	for (size_t i = 0; i < depth; i++) {
+		const struct nest_call *outer = &enclosing[i];
+
+		place.in_startup |= o->head->calls[outer->call].class == CLASS_PROCESS;
+		place.in_counted |= counts(o, outer->call, outer->layer, outer->file);
+	}
+	return place;
+}
+
+/* A call that completes has the way of what it completes; if that is not told, of all begun. */
+static unsigned ways_of_wait(struct objective *o, const struct activity *a,
+			     const struct objective_rank *rank)
+{
+	struct call_ref start = traffic_start(&o->started, o->head, a);
+	unsigned ways = rank->started;
+
+	if (start.id) {
+		ways = *(unsigned *)recent_find(&o->started, start);
+		recent_drop(&o->started, start);
+	}
+	return ways;
+}
+
+static unsigned ways_of(struct objective *o, const struct activity *a, struct objective_rank *rank)
+{
+	const struct call_info *call = &o->head->calls[a->call];
+	unsigned ways = o->summary->ways[a->call];
+
+	if (call->class == CLASS_WAIT)
+		return ways_of_wait(o, a, rank);
+	if (call->class == CLASS_START && ways) {
+		rank->started |= ways;
+		*(unsigned *)recent_put(&o->started, (struct call_ref){ a->process, a->id }) = ways;
+	}
+	/* It hands over operations that are told of after it. */
+	if (call->class == CLASS_START && !ways)
+		return rank->started ? rank->started : 1u << READING | 1u << WRITING;
+	return ways ? ways : 1u << (o->is_written[a->file] ? WRITING : READING);
+}
+
+static void busy_add(struct objective_busy *busy, const struct activity *a)
+{
+	int64_t end = a->start_ns + a->duration_ns;
+	int64_t from = a->start_ns > busy->until_ns ? a->start_ns : busy->until_ns;
+
+	if (end <= from)
+		return;
+	busy->ns += end - from;
+	busy->until_ns = end;
+}
+
+void objective_add(struct objective *objective, const struct activity *activity)
+{
+	struct objective *o = objective;
+	const struct activity *a = activity;
+	const struct nest_call *enclosing;
+	struct objective_rank *rank = rank_of(o, a->process);
+	struct place place;
+	unsigned ways;
+	size_t depth;
+
+	if (!rank || a->call >= o->head->call_count || a->file >= o->head->file_count ||
+	    a->file2 >= o->head->file_count || a->layer >= LAYER_COUNT)
+		return;
+	depth = nest_enter(&o->nest, a, &enclosing);
+	place = place_of(o, enclosing, depth);
+	if (place.in_startup)
+		return;
+	usage_add(&o->usage, o->head, o->summary->ways, a, enclosing, depth);
+	if (!counts(o, a->call, a->layer, a->file) &&
+	    !(a->file2 && counts(o, a->call, a->layer, a->file2)))
+		return;
+	o->calls++;
+	busy_add(&rank->busy[OBJECTIVE_ALL], a);
+	ways = ways_of(o, a, rank);
+	if (!place.in_counted && ways & 1u << READING)
+		busy_add(&rank->busy[OBJECTIVE_READ], a);
+	if (!place.in_counted && ways & 1u << WRITING)
+		busy_add(&rank->busy[OBJECTIVE_WRITE], a);
+}
+
+/* Calls that were counted and not recorded: of layers on top of each other the lowest counts. */
+static void add_counted(struct objective *o, const struct aggregate *row)
+{
+	struct objective_rank *rank = rank_of(o, row->process);
+	bool written = row->group == GROUP_WRITE ||
+		       (row->group != GROUP_READ && row->file < o->head->file_count &&
+			o->is_written[row->file]);
+
+	if (!rank || row->file >= o->head->file_count || !o->is_data[row->file] ||
+	    (row->layer != LAYER_POSIX && row->layer != LAYER_STDIO))
+		return;
+	o->calls += row->calls;
+	rank->busy[OBJECTIVE_ALL].ns += row->duration_ns;
+	rank->busy[written ? OBJECTIVE_WRITE : OBJECTIVE_READ].ns += row->duration_ns;
+}
+
+static double slowest(const struct objective *o, int which)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < o->count; i++)
+		if (o->list[i].busy[which].ns > most)
+			most = o->list[i].busy[which].ns;
+	return (double)most / 1e9;
+}
+
+void objective_end(struct objective *objective)
+{
+	for (size_t i = 0; i < objective->head->aggregate_count; i++)
+		add_counted(objective, &objective->head->aggregates[i]);
+	objective->io_s = slowest(objective, OBJECTIVE_ALL);
+	objective->read_s = slowest(objective, OBJECTIVE_READ);
+	objective->write_s = slowest(objective, OBJECTIVE_WRITE);
+}

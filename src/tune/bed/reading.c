@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/bed/reading.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "observe/tally/names.h"
+#include "tune/bed/objective.h"
+#include "tune/bed/cleanup.h"
+
+#define BATCH 1024
+
+void reading_release(struct reading *reading)
+{
+	free(reading->effective);
+	accessed_release(&reading->accessed);
+	*reading = (struct reading){ 0 };
+}
+
+/* The first pass: which files hold data is known at its end. */
+static int add_up(struct summary *summary, bool *asked, struct trace *trace, struct err *err)
+{
+	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
+	ssize_t n;
+
+	while ((n = trace_next(trace, batch, BATCH, err)) > 0)
+		for (ssize_t i = 0; i < n; i++) {
+			summary_add(summary, &batch[i]);
+			objective_ask(asked, &trace->head, &batch[i]);
+		}
+	return (int)n;
+}
+
+/* A plain open that may make its file; what libraries do ends in one, too. */
+static bool makes_file(const struct trace_head *head, const struct activity *a)
+{
+	return a->layer == LAYER_POSIX && !a->error && a->result >= 0 &&
+	       a->file < head->file_count && a->call < head->call_count &&
+	       head->calls[a->call].class == CLASS_OPEN && a->present & PRESENT(FLAGS) &&
+	       a->flags & O_CREAT;
+}
+
+/* A call that takes a name away from a file: there was one of this name, then. */
+static bool takes_name(const struct trace_head *head, const struct activity *a)
+{
+	static const char *const calls[] = { "unlink", "unlinkat", "remove",
+					     "rename", "renameat", "renameat2" };
+
+	if (a->error || a->result < 0 || a->file >= head->file_count || a->call >= head->call_count)
+		return false;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strcmp(head->calls[a->call].name, calls[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What is known of a file's name. */
+enum name_fate {
+	NAME_UNKNOWN,
+	NAME_MADE, /* it may have been new to the run */
+	NAME_OLD,  /* it was there before: the program has replaced the file */
+};
+
+static void name_look(unsigned char *names, const struct trace_head *head, const struct activity *a)
+{
+	if (makes_file(head, a) && names[a->file] == NAME_UNKNOWN)
+		names[a->file] = NAME_MADE;
+	else if (takes_name(head, a) && names[a->file] == NAME_UNKNOWN)
+		names[a->file] = NAME_OLD;
+}
+
+/* The second: the head is that of the first, which read the same file. */
+static int judge(struct objective *objective, struct accessing *accessing, struct trace *trace,
+		 unsigned char *names, struct remains *remains, struct err *err)
+{
+	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
+	ssize_t n;
+
+	while ((n = trace_next(trace, batch, BATCH, err)) > 0) {
+		for (ssize_t i = 0; i < n; i++) {
+			objective_add(objective, &batch[i]);
+			accessing_add(accessing, &batch[i]);
+			remains_look(remains, objective->head, &batch[i]);
+			name_look(names, objective->head, &batch[i]);
+		}
+	}
+	if (n >= 0)
+		objective_end(objective);
+	return (int)n;
+}
+
+/* Written data first of all; and what else the run has written or made. */
+static void note_files(const struct objective *o, const unsigned char *names, const char *directory,
+		       struct remains *remains)
+{
+	size_t n = strlen(directory);
+
+	for (size_t i = 1; i < o->head->file_count; i++) {
+		const char *path = o->head->files[i];
+		const struct tally *tally =
+			map_get(&o->summary->all.files, sums_file_key((file_id)i));
+
+		if (strncmp(path, directory, n) == 0 && path[n] == '/')
+			continue;
+		if (names[i] == NAME_OLD)
+			remains_keep(remains, path);
+		if (o->is_data[i] && o->is_written[i])
+			remains_add_file(remains, path, true);
+		else if (names_is_file(path) &&
+			 (names[i] == NAME_MADE || (tally && tally->bytes_written)))
+			remains_add_file(remains, path, false);
+	}
+}
+
+static void fill(struct reading *reading, const struct objective *o)
+{
+	const struct run_end *end = &o->head->end;
+	struct buf effective = { 0 };
+
+	usage_effective(&o->usage, &effective);
+	*reading = (struct reading){
+		.run_s = end->complete ? (double)end->duration_ns / 1e9 : 0,
+		.io_s = o->io_s,
+		.read_s = o->read_s,
+		.write_s = o->write_s,
+		.read_bytes = o->read_bytes,
+		.write_bytes = o->write_bytes,
+		.calls = o->calls,
+		.ranks = o->ranks,
+		.nodes = o->nodes,
+		.uses = o->usage.uses,
+		.middleware = o->usage.middleware,
+		.effective = effective.len ? buf_take(&effective) : NULL,
+	};
+	buf_release(&effective);
+}
+
+static int read_again(struct reading *reading, const struct summary *summary, const bool *asked,
+		      const char *path, const char *directory, struct remains *remains,
+		      struct err *err)
+{
+	AUTO_FREE unsigned char *names = xcalloc(summary->head->file_count + 1, sizeof(*names));
+	struct accessing accessing;
+	struct accessed accessed;
+	struct objective objective;
+	struct trace trace;
+	int r = trace_open(&trace, path, NULL, err);
+
+	if (r < 0)
+		return r;
+	objective_init(&objective, summary, asked, directory);
+	accessing_init(&accessing, summary->head);
+	r = judge(&objective, &accessing, &trace, names, remains, err);
+	accessing_end(&accessing, &accessed);
+	if (r >= 0) {
+		note_files(&objective, names, directory, remains);
+		fill(reading, &objective);
+		reading->accessed = accessed;
+	} else {
+		accessed_release(&accessed);
+	}
+	objective_release(&objective);
+	trace_close(&trace);
+	return r;
+}
+
+int reading_take(struct reading *reading, const char *trace, const char *directory,
+		 struct remains *remains, struct err *err)
+{
+	AUTO_FREE bool *asked = NULL;
+	struct summary summary;
+	struct trace first;
+	int r = trace_open(&first, trace, NULL, err);
+
+	if (r < 0)
+		return r;
+	asked = xcalloc(first.head.file_count + 1, sizeof(*asked));
+	summary_init(&summary, &first.head);
+	r = add_up(&summary, asked, &first, err);
+	/* Calls that were only counted do not tell; there the program is believed. */
+	for (size_t i = 0; i < first.head.aggregate_count; i++)
+		if (first.head.aggregates[i].file < first.head.file_count)
+			asked[first.head.aggregates[i].file] = true;
+	if (r >= 0)
+		r = read_again(reading, &summary, asked, trace, directory, remains, err);
+	summary_release(&summary);
+	trace_close(&first);
+	return r;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/loop/advice.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "params/space.h"
+#include "predict/model/hybrid/hybrid.h"
+
+/* One kind of access; most points of a space mean the same to it as some other. */
+struct subject {
+	struct access access;
+	double calls;
+	char *file;
+	struct param_set own; /* hints of the program itself */
+	struct map known;     /* seconds of one call, boxed, by the hash of settings */
+};
+
+struct advice {
+	struct hybrid hybrid;
+	char digest[ADVICE_DIGEST];
+	struct subject *subjects;
+	size_t count;
+	char *note;
+	const struct space *space;
+	struct search_prior prior;
+};
+
+/* ---- the model ---- */
+
+static int file_read(struct buf *buf, const char *path, struct err *err)
+{
+	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	char bytes[65536];
+	size_t n;
+
+	if (!f && errno == ENOENT)
+		return err_set(err, ENOENT,
+			       "there is no model of this machine at %s: benchmark it once with "
+			       "'sluice bench', then 'sluice model fit'",
+			       path);
+	if (!f)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0)
+		buf_add(buf, bytes, n);
+	return ferror(f) ? err_set(err, EIO, "%s: %s", path, strerror(EIO)) : 0;
+}
+
+int advice_open(struct advice **advice, const char *path, struct err *err)
+{
+	AUTO_BUF struct buf bytes = { 0 };
+	struct advice *a;
+	XXH128_hash_t hash;
+	int r = file_read(&bytes, path, err);
+
+	if (r < 0)
+		return r;
+	a = xcalloc(1, sizeof(*a));
+	r = hybrid_parse(&a->hybrid, path, buf_text(&bytes), bytes.len, err);
+	if (r < 0) {
+		free(a);
+		return r;
+	}
+	hash = XXH3_128bits(buf_text(&bytes), bytes.len);
+	snprintf(a->digest, sizeof(a->digest), "%016llx%016llx", (unsigned long long)hash.high64,
+		 (unsigned long long)hash.low64);
+	*advice = a;
+	return 0;
+}
+
+static void subject_release(struct subject *subject)
+{
+	for (size_t i = 0; i < subject->known.cap; i++)
+		if (subject->known.entries[i].key)
+			free(subject->known.entries[i].value);
+	map_release(&subject->known);
+	param_set_release(&subject->own);
+	free(subject->file);
+}
+
+static void subjects_clear(struct advice *advice)
+{
+	for (size_t i = 0; i < advice->count; i++)
+		subject_release(&advice->subjects[i]);
+	free(advice->subjects);
+	free(advice->note);
+	advice->subjects = NULL;
+	advice->count = 0;
+	advice->note = NULL;
+}
+
+void advice_close(struct advice *advice)
+{
+	if (!advice)
+		return;
+	subjects_clear(advice);
+	hybrid_release(&advice->hybrid);
+	free(advice);
+}
+
+const struct hybrid *advice_model(const struct advice *advice)
+{
+	return &advice->hybrid;
+}
+
+const char *advice_digest(const struct advice *advice)
+{
+	return advice->digest;
+}
+
+const char *advice_note(const struct advice *advice)
+{
+	return advice->note;
+}
+
+/* ---- accesses ---- */
+
+/* Can it be predicted as the program does it? */
+static int subject_try(const struct advice *advice, const struct subject *subject, struct err *err)
+{
+	struct prediction prediction;
+	struct settings settings;
+	int r = settings_of(&settings, &advice->hybrid.machine, &subject->access, &subject->own,
+			    err);
+
+	if (r < 0)
+		return r;
+	return hybrid_predict(&advice->hybrid, &subject->access, &settings, HYBRID_COVERAGE,
+			      &prediction, err);
+}
+
+int advice_about(struct advice *advice, const struct accessed *accessed, struct err *err)
+{
+	struct err why = { 0 };
+
+	subjects_clear(advice);
+	advice->subjects = xcalloc(accessed->count + 1, sizeof(*advice->subjects));
+	for (size_t i = 0; i < accessed->count; i++) {
+		const struct accessed_row *row = &accessed->rows[i];
+		struct subject *subject = &advice->subjects[advice->count];
+
+		*subject = (struct subject){ .access = row->access,
+					     .calls = row->calls,
+					     .file = xstrdup(row->file) };
+		accessed_hints(row, &subject->own);
+		if (subject_try(advice, subject, &why) >= 0)
+			advice->count++;
+		else
+			subject_release(subject);
+	}
+	if (!advice->count)
+		return err_set(err, ENODATA, "the model cannot predict what the program does: %s",
+			       accessed->count ? why.text
+					       : "it makes no collective accesses to files");
+	if (advice->count < accessed->count)
+		advice->note = xprintf("%zu of %zu kinds of accesses are left out: %s",
+				       accessed->count - advice->count, accessed->count, why.text);
+	return 0;
+}
+
+/* ---- predictions ---- */
+
+static uint64_t settings_hash(const struct settings *s)
+{
+	const uint64_t numbers[] = { s->aggregators, s->node_aggregators, s->buffer_bytes,
+				     s->stripes,     s->stripe_bytes,	  (uint64_t)s->buffering };
+	uint64_t hash = XXH3_64bits(numbers, sizeof(numbers));
+
+	return hash ? hash : 1;
+}
+
+static double call_seconds(const struct hybrid *hybrid, struct subject *subject,
+			   const struct settings *settings)
+{
+	uint64_t key = settings_hash(settings);
+	double *known = map_get(&subject->known, key);
+
+	if (known)
+		return *known;
+	known = xmalloc(sizeof(*known));
+	if (hybrid_times(hybrid, &subject->access, settings, 1, known, NULL) < 0)
+		*known = NAN;
+	map_put(&subject->known, key, known);
+	return *known;
+}
+
+/* What counts for the file: the parameters, and the program's own where they say nothing. */
+static void set_for(const struct subject *subject, const struct param_set *set,
+		    struct param_set *out)
+{
+	param_set_copy(out, &subject->own);
+	for (size_t i = 0; i < set->count; i++) {
+		const struct param *param =
+			param_set_find(set, set->params[i].tunable, subject->file, NULL);
+
+		if (param)
+			param_set_put(out, param->tunable, param->value, NULL, NULL, 0, NULL);
+	}
+}
+
+static double subject_seconds(const struct hybrid *hybrid, struct subject *subject,
+			      const struct param_set *set)
+{
+	struct param_set here = { 0 };
+	struct settings settings;
+	int r;
+
+	set_for(subject, set, &here);
+	r = settings_of(&settings, &hybrid->machine, &subject->access, &here, NULL);
+	param_set_release(&here);
+	return r < 0 ? NAN : subject->calls * call_seconds(hybrid, subject, &settings);
+}
+
+double advice_seconds(struct advice *advice, const struct param_set *set)
+{
+	double seconds = 0;
+
+	for (size_t i = 0; i < advice->count; i++)
+		seconds += subject_seconds(&advice->hybrid, &advice->subjects[i], set);
+	return advice->count ? seconds : NAN;
+}
+
+static double point_seconds(void *arg, const size_t *point)
+{
+	struct advice *advice = arg;
+	struct param_set set = { 0 };
+	double seconds;
+
+	space_set(advice->space, point, &set);
+	seconds = advice_seconds(advice, &set);
+	param_set_release(&set);
+	return seconds;
+}
+
+const struct search_prior *advice_prior(struct advice *advice, const struct space *space)
+{
+	advice->space = space;
+	advice->prior = (struct search_prior){ point_seconds, advice };
+	return &advice->prior;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a tuning makes smaller: one number per run, of which less is better. Of bandwidths it is the
+ * time per byte, so that all objectives are costs and ratios of costs are gains.
+ */
+#ifndef SLUICE_TUNE_LOOP_COST_H
+#define SLUICE_TUNE_LOOP_COST_H
+
+struct buf;
+struct trial;
+
+#define COST_WORDS "io|run|read|write"
+
+enum cost_kind {
+	COST_IO,    /* seconds in open, transfer and close of the slowest rank */
+	COST_RUN,   /* seconds from start to end */
+	COST_READ,  /* seconds per byte read */
+	COST_WRITE, /* seconds per byte written */
+	COST_KINDS,
+};
+
+const char *cost_name(enum cost_kind kind); /* a word of COST_WORDS */
+const char *cost_what(enum cost_kind kind); /* for people: "I/O", "run", "reading", "writing" */
+
+/* Always above 0; NAN where the run moved nothing that way or took no time. */
+double cost_of(enum cost_kind kind, const struct trial *trial);
+
+/* "1.42 s", "350 MiB/s" */
+void cost_text(enum cost_kind kind, double cost, struct buf *out);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/loop/history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#define REASON_MAX 300 /* bytes of it that are held in memory */
+
+#define WORD(name, word) word,
+static const char *const phase_words[PHASES] = { HISTORY_PHASES(WORD) };
+#undef WORD
+
+const char *history_phase_name(enum history_phase phase)
+{
+	return phase_words[phase];
+}
+
+void history_release(struct history *history)
+{
+	for (size_t i = 0; i < history->count; i++)
+		free(history->runs[i].reason);
+	free(history->runs);
+	*history = (struct history){ 0 };
+}
+
+static uint64_t text_hash(const char *text)
+{
+	return XXH3_64bits(text, strlen(text));
+}
+
+/* Its place among words, or count. */
+static int phase_of(const char *word)
+{
+	int i = 0;
+
+	while (i < PHASES && strcmp(phase_words[i], word) != 0)
+		i++;
+	return i;
+}
+
+static int state_of(const char *word)
+{
+	int i = 0;
+
+	while (i < TRIAL_STATES && strcmp(trial_state_name((enum trial_state)i), word) != 0)
+		i++;
+	return i;
+}
+
+static void run_from(struct history_run *run, const struct study_run *row)
+{
+	*run = (struct history_run){
+		.phase = (enum history_phase)phase_of(row->phase),
+		.point = row->point,
+		.parameters = text_hash(row->parameters),
+		.state = (enum trial_state)state_of(row->state),
+		.cost = row->cost,
+		.run_s = row->run_s,
+		.io_s = row->io_s,
+		.read_bytes = row->read_bytes,
+		.write_bytes = row->write_bytes,
+	};
+	if (row->digest)
+		strncpy(run->digest, row->digest, sizeof(run->digest) - 1);
+	if (run->state != TRIAL_GOOD)
+		run->reason = xstrndup(row->reason ? row->reason : "",
+				       row->reason ? strnlen(row->reason, REASON_MAX) : 0);
+}
+
+static void keep(struct history *history, const struct study_run *row)
+{
+	history->runs =
+		xgrow(history->runs, &history->cap, history->count + 1, sizeof(*history->runs));
+	run_from(&history->runs[history->count++], row);
+}
+
+struct reading {
+	struct history *history;
+	int r;
+};
+
+static int read_run(void *arg, const struct study_run *row)
+{
+	struct reading *reading = arg;
+
+	/* Anybody may have written to the file. */
+	if (row->number != (int64_t)reading->history->count + 1 || phase_of(row->phase) >= PHASES ||
+	    state_of(row->state) >= TRIAL_STATES ||
+	    (state_of(row->state) == TRIAL_GOOD && !(row->cost > 0))) {
+		reading->r = -EBADMSG;
+		return 1;
+	}
+	keep(reading->history, row);
+	return 0;
+}
+
+int history_open(struct history *history, struct store *store, int64_t study, struct err *err)
+{
+	struct history made = { .store = store, .study = study };
+	struct reading reading = { .history = &made };
+	int r = study_runs(store, study, read_run, &reading, err);
+
+	if (r >= 0 && (reading.r < 0 || !made.count))
+		r = err_set(err, EBADMSG,
+			    "run %zu of tuning %lld is missing or damaged: begin a "
+			    "new one",
+			    made.count + 1, (long long)study);
+	if (r < 0)
+		history_release(&made);
+	else
+		*history = made;
+	return r;
+}
+
+int history_begin(struct history *history, struct store *store, const struct study *study,
+		  const struct study_run *first, struct err *err)
+{
+	struct history made = { .store = store };
+	int r = study_begin(store, study, first, &made.study, err);
+
+	if (r < 0)
+		return r;
+	keep(&made, first);
+	*history = made;
+	return 0;
+}
+
+const struct history_run *history_waiting(const struct history *history)
+{
+	return history->next < history->count ? &history->runs[history->next] : NULL;
+}
+
+int history_take(struct history *history, enum history_phase phase, const char *parameters,
+		 struct history_run *run, struct err *err)
+{
+	const struct history_run *waiting = history_waiting(history);
+
+	if (!waiting)
+		return 0;
+	if (waiting->phase != phase || waiting->parameters != text_hash(parameters))
+		return err_set(err, EBADMSG,
+			       "run %zu of tuning %lld was for something else (%s): it was begun "
+			       "by another version; begin a new one",
+			       history->next + 1, (long long)history->study,
+			       history_phase_name(waiting->phase));
+	*run = *waiting;
+	history->next++;
+	return 1;
+}
+
+int history_add(struct history *history, const struct study_run *row, struct history_run *run,
+		struct err *err)
+{
+	struct study_run numbered = *row;
+	int r;
+
+	numbered.number = (int64_t)history->count + 1;
+	r = study_add_run(history->store, history->study, &numbered, err);
+	if (r < 0)
+		return r;
+	keep(history, &numbered);
+	*run = history->runs[history->count - 1];
+	history->next = history->count;
+	return 0;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/loop/tuning.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "tune/loop/tuning_internal.h"
+
+const struct tuning_plan *tuning_plan(const struct tuning *t)
+{
+	return &t->plan;
+}
+
+const struct tuning_result *tuning_result(const struct tuning *t)
+{
+	return &t->result;
+}
+
+const struct history *tuning_history(const struct tuning *t)
+{
+	return &t->history;
+}
+
+const struct candidates *tuning_candidates(const struct tuning *t)
+{
+	return &t->candidates;
+}
+
+static void conclude(struct tuning *t)
+{
+	struct tuning_result *result = &t->result;
+
+	result->noise = noise_sigma(&t->noise);
+	result->best = t->basis.count ? tuning_best(t) : NULL;
+	if (t->simple != t->origin && result->best == &t->candidates.list[t->simple - 1])
+		result->origin = &t->candidates.list[t->origin - 1];
+	if (t->partial.count)
+		result->partial = &t->partial;
+	if (t->advice)
+		result->note = advice_note(t->advice);
+	if (t->search)
+		result->asked = search_counted(t->search);
+}
+
+int tuning_run(struct tuning *t, struct err *err)
+{
+	int r = tuning_default(t, err);
+
+	if (r >= 0)
+		r = tuning_search(t, err);
+	if (r >= 0)
+		r = tuning_simplify(t, err);
+	if (r >= 0)
+		r = tuning_prove(t, err);
+	if (r >= 0)
+		r = tuning_take_apart(t, err);
+	conclude(t);
+	if (r >= 0)
+		r = study_set_state(t->history.store, t->history.study, "done",
+				    tuning_clock_ns(CLOCK_REALTIME), err);
+	t->result.is_complete = r >= 0;
+	return r;
+}
+
+static struct tuning *tuning_new(struct tuning_plan *plan, struct bed *bed,
+				 const struct tuning_watch *watch)
+{
+	struct tuning *t = xcalloc(1, sizeof(*t));
+
+	t->plan = *plan;
+	*plan = (struct tuning_plan){ 0 };
+	t->bed = bed;
+	if (watch)
+		t->watch = *watch;
+	t->check = t->plan.check;
+	t->result.unchecked = t->check ? NULL : "it was not asked for";
+	t->result.drift = 1;
+	return t;
+}
+
+void tuning_close(struct tuning *t)
+{
+	if (!t)
+		return;
+	search_free(t->search);
+	advice_close(t->advice);
+	tuning_plan_release(&t->plan);
+	history_release(&t->history);
+	candidates_release(&t->candidates);
+	noise_release(&t->noise);
+	param_set_release(&t->nothing);
+	candidate_release(&t->basis);
+	partial_release(&t->partial);
+	free(t);
+}
+
+static int space_take(struct tuning *t, struct err *err)
+{
+	struct tuning_plan *plan = &t->plan;
+	int r = 0;
+
+	plan->context = t->bed->context;
+	plan->context.allowed = plan->allowed;
+	plan->space.context = plan->context;
+	if (plan->space_text)
+		r = space_read_text(&plan->space, "the space", plan->space_text,
+				    strlen(plan->space_text), err);
+	else
+		r = space_suggest(&plan->space, &plan->context, &t->bed->uses, err);
+	if (r < 0)
+		return r;
+	plan->space.context = plan->context;
+	if (!plan->space.count)
+		return err_set(err, ENODATA,
+			       "there is nothing to tune: no parameter is known for what the "
+			       "program was seen to do; name some by --space");
+	return 0;
+}
+
+/* A model decides the course: another one would lead it astray. */
+static int model_take(struct tuning *t, struct err *err)
+{
+	struct tuning_plan *plan = &t->plan;
+	int r;
+
+	if (!plan->model)
+		return 0;
+	r = advice_open(&t->advice, plan->model, err);
+	if (r < 0)
+		return r;
+	if (!plan->model_digest)
+		plan->model_digest = xstrdup(advice_digest(t->advice));
+	if (strcmp(plan->model_digest, advice_digest(t->advice)) != 0)
+		return err_set(err, ESTALE,
+			       "the model %s has changed since the tuning was begun: begin a new "
+			       "one",
+			       plan->model);
+	return 0;
+}
+
+/* What the first run was seen to do is what the model is asked about. */
+static int accessed_keep(struct tuning *t, struct err *err)
+{
+	if (!t->advice)
+		return 0;
+	if (t->bed->accessed)
+		accessed_copy(&t->plan.accessed, t->bed->accessed);
+	return advice_about(t->advice, &t->plan.accessed, err);
+}
+
+static int study_start(struct tuning *t, struct store *store, const struct trial *trial,
+		       double cost, int64_t begun_ns, struct err *err)
+{
+	AUTO_BUF struct buf parameters = { 0 };
+	AUTO_FREE char *command = tuning_plan_command(&t->plan), *text = NULL;
+	char digest[TUNING_DIGEST];
+	struct study_run first;
+	int r = param_json.write(&t->nothing, &parameters, err);
+
+	if (r < 0)
+		return r;
+	text = tuning_plan_write(&t->plan);
+	tuning_plan_digest(&t->plan, digest);
+	first = tuning_row(PHASE_DEFAULT, HISTORY_NO_POINT, buf_text(&parameters), trial, cost,
+			   begun_ns);
+	return history_begin(&t->history, store,
+			     &(struct study){ .command = command,
+					      .plan = text,
+					      .digest = digest,
+					      .state = "running",
+					      .begun_ns = begun_ns,
+					      .changed_ns = begun_ns },
+			     &first, err);
+}
+
+/* Where a program runs, and what it does, is known from its first run. */
+static int first_run(struct tuning *t, struct store *store, struct err *err)
+{
+	int64_t begun_ns = tuning_clock_ns(CLOCK_REALTIME);
+	struct trial trial = { 0 };
+	double cost;
+	int r;
+
+	t->phase_planned = t->plan.runs;
+	r = tuning_try(t, PHASE_DEFAULT, &t->nothing, INFINITY, &trial, &cost, err);
+	/* It is counted when it is taken from the history. */
+	t->elapsed_s = 0;
+	if (r >= 0 && trial.state != TRIAL_GOOD)
+		r = tuning_default_failed(trial.state, trial.reason, 1, err);
+	if (r >= 0)
+		r = accessed_keep(t, err);
+	if (r >= 0)
+		r = space_take(t, err);
+	if (r >= 0)
+		r = study_start(t, store, &trial, cost, begun_ns, err);
+	trial_release(&trial);
+	return r;
+}
+
+int tuning_begin(struct tuning **tuning, struct tuning_plan *plan, struct bed *bed,
+		 struct store *store, const struct tuning_watch *watch, struct err *err)
+{
+	struct tuning *t = tuning_new(plan, bed, watch);
+	int r = model_take(t, err);
+
+	if (r >= 0)
+		r = first_run(t, store, err);
+	if (r < 0)
+		tuning_close(t);
+	else
+		*tuning = t;
+	return r;
+}
+
+int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan, struct bed *bed,
+		struct store *store, const struct tuning_watch *watch, struct err *err)
+{
+	struct tuning *t = tuning_new(plan, bed, watch);
+	int r = model_take(t, err);
+
+	if (r >= 0 && t->advice)
+		r = advice_about(t->advice, &t->plan.accessed, err);
+	if (r >= 0)
+		r = history_open(&t->history, store, study, err);
+	/* The bed learns from a first run, which may be over. */
+	bed->context = t->plan.context;
+	if (r >= 0)
+		r = study_set_state(store, study, "running", tuning_clock_ns(CLOCK_REALTIME), err);
+	if (r < 0)
+		tuning_close(t);
+	else
+		*tuning = t;
+	return r;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/loop/tuning_internal.h"
+
+#include "base/mem.h"
+
+struct fresh {
+	double *before, *after;
+	size_t before_count, after_count;
+};
+
+/* One run of either; 0 where the winner did not do it, which then is none. */
+static int proof_run(struct tuning *t, const struct candidate *c, const struct param_set *set,
+		     bool tuned, struct fresh *fresh, struct err *err)
+{
+	struct history_run run;
+	int r;
+
+	if (tuned)
+		r = tuning_measure(t, PHASE_PROOF, space_number(&t->plan.space, c->point), set,
+				   tuning_slow_limit(t, &t->basis), &run, err);
+	else
+		r = tuning_measure(t, PHASE_PROOF, HISTORY_NO_POINT, &t->nothing,
+				   tuning_default_limit(t), &run, err);
+	if (r < 0)
+		return r;
+	if (run.state != TRIAL_GOOD)
+		return !tuned;
+	if (tuned)
+		fresh->after[fresh->after_count++] = run.cost;
+	else
+		fresh->before[fresh->before_count++] = run.cost;
+	return 1;
+}
+
+/* Pairs in turn, the order within a pair changing: what comes and goes meets both. */
+static int proof_pairs(struct tuning *t, const struct candidate *c, size_t pairs,
+		       struct fresh *fresh, struct err *err)
+{
+	struct param_set set = { 0 };
+	int r = 1;
+
+	space_set(&t->plan.space, c->point, &set);
+	t->phase_runs = 0;
+	t->phase_planned = 2 * pairs;
+	for (size_t i = 0; r > 0 && i < 2 * pairs; i++)
+		r = proof_run(t, c, &set, (i / 2 + i) & 1, fresh, err);
+	param_set_release(&set);
+	return r;
+}
+
+static int proof_try(struct tuning *t, struct candidate *c, struct err *err)
+{
+	bool exact = t->bed->ops->is_exact;
+	size_t pairs = exact ? 1 : t->plan.pairs;
+	AUTO_FREE double *costs = xcalloc(2 * pairs, sizeof(*costs));
+	struct fresh fresh = { .before = costs, .after = costs + pairs };
+	int r = proof_pairs(t, c, pairs, &fresh, err);
+
+	if (r < 0)
+		return r;
+	c->is_rejected = r == 0;
+	t->result.rejected += c->is_rejected;
+	if (!c->is_rejected)
+		proof_judge(&t->result.proof, fresh.before, fresh.before_count, fresh.after,
+			    fresh.after_count, exact);
+	return 0;
+}
+
+int tuning_prove(struct tuning *t, struct err *err)
+{
+	struct candidate *c;
+	int r;
+
+	while (t->result.rejected < TUNING_WINNERS && (c = tuning_best(t))) {
+		t->winner = c;
+		r = proof_try(t, c, err);
+		if (r < 0 || !c->is_rejected)
+			return r;
+	}
+	return 0;
+}

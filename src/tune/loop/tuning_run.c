@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/loop/tuning_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+/* The default may take long, but a hanging one must not keep us for ever. */
+#define DEFAULT_PATIENCE 10
+
+int64_t tuning_clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+struct candidate *tuning_best(const struct tuning *t)
+{
+	struct candidate *simple = t->simple ? &t->candidates.list[t->simple - 1] : NULL;
+
+	if (simple && simple->state == TRIAL_GOOD && !simple->is_rejected)
+		return simple;
+	return candidates_best(&t->candidates, t->result.level);
+}
+
+const struct candidate *tuning_leader(const struct tuning *t)
+{
+	const struct candidate *best = tuning_best(t);
+
+	return best ? best : &t->basis;
+}
+
+/* A run without cost is not good; neither is one that wrote other data than the default. */
+static double trial_judge(const struct tuning *t, const struct param_set *set, struct trial *trial)
+{
+	double cost = NAN;
+
+	if (trial->state != TRIAL_GOOD)
+		return cost;
+	cost = cost_of(t->plan.objective, trial);
+	if (isnan(cost)) {
+		trial->state = TRIAL_UNSEEN;
+		free(trial->reason);
+		trial->reason = xprintf("no time of %s was seen", cost_what(t->plan.objective));
+	} else if (t->check && set->count && *t->digest && *trial->digest &&
+		   strcmp(t->digest, trial->digest) != 0) {
+		trial->state = TRIAL_WRONG;
+		free(trial->reason);
+		trial->reason = xstrdup("its data differs from the default run's");
+		cost = NAN;
+	}
+	return cost;
+}
+
+struct study_run tuning_row(enum history_phase phase, uint64_t point, const char *parameters,
+			    const struct trial *trial, double cost, int64_t begun_ns)
+{
+	return (struct study_run){
+		.number = 1,
+		.phase = history_phase_name(phase),
+		.point = point,
+		.parameters = parameters,
+		.effective = trial->effective,
+		.state = trial_state_name(trial->state),
+		.reason = trial->reason,
+		.cost = cost,
+		.run_s = trial->run_s,
+		.io_s = trial->io_s,
+		.read_bytes = trial->read_bytes,
+		.write_bytes = trial->write_bytes,
+		.digest = trial->digest,
+		.begun_ns = begun_ns,
+	};
+}
+
+/* Of this phase only: what comes after it depends on what it finds. */
+static double eta_of(const struct tuning *t)
+{
+	double left = (double)t->phase_planned - (double)t->phase_runs, eta;
+
+	if (!t->history.next || !t->phase_planned || left < 0)
+		return NAN;
+	eta = left * t->elapsed_s / (double)t->history.next;
+	if (t->phase_planned == t->plan.runs && eta > t->plan.seconds - t->elapsed_s)
+		eta = t->plan.seconds - t->elapsed_s;
+	return eta > 0 ? eta : 0;
+}
+
+static void show(const struct tuning *t, enum history_phase phase)
+{
+	struct tuning_progress progress = {
+		.phase = phase,
+		.run = t->phase_runs + 1,
+		.planned = t->phase_planned,
+		.gain = t->basis.count ? t->result.level / tuning_leader(t)->cost : 1,
+		.eta_s = eta_of(t),
+	};
+
+	if (t->watch.show)
+		t->watch.show(t->watch.arg, &progress);
+}
+
+int tuning_try(struct tuning *t, enum history_phase phase, const struct param_set *set,
+	       double limit_s, struct trial *trial, double *cost, struct err *err)
+{
+	struct bed_limits limits = { .seconds = limit_s };
+	int64_t start;
+	int r;
+
+	if (t->watch.stop && t->watch.stop(t->watch.arg))
+		return err_set(err, EINTR, "stopped");
+	show(t, phase);
+	start = tuning_clock_ns(CLOCK_MONOTONIC);
+	r = t->bed->ops->run(t->bed->state, set, &limits, trial, err);
+	t->elapsed_s += (double)(tuning_clock_ns(CLOCK_MONOTONIC) - start) / 1e9;
+	if (r < 0)
+		return r;
+	*cost = trial_judge(t, set, trial);
+	return 0;
+}
+
+static int run_live(struct tuning *t, enum history_phase phase, uint64_t point,
+		    const struct param_set *set, const char *parameters, double limit_s,
+		    struct history_run *run, struct err *err)
+{
+	int64_t begun_ns = tuning_clock_ns(CLOCK_REALTIME);
+	struct trial trial = { 0 };
+	struct study_run row;
+	double cost = NAN;
+	int r = tuning_try(t, phase, set, limit_s, &trial, &cost, err);
+
+	if (r >= 0) {
+		row = tuning_row(phase, point, parameters, &trial, cost, begun_ns);
+		r = history_add(&t->history, &row, run, err);
+	}
+	trial_release(&trial);
+	return r;
+}
+
+int tuning_measure(struct tuning *t, enum history_phase phase, uint64_t point,
+		   const struct param_set *set, double limit_s, struct history_run *run,
+		   struct err *err)
+{
+	AUTO_BUF struct buf parameters = { 0 };
+	int r = param_json.write(set, &parameters, err);
+
+	if (r < 0)
+		return r;
+	r = history_take(&t->history, phase, buf_text(&parameters), run, err);
+	/* What is calculated takes no time. */
+	if (r > 0 && !t->bed->ops->is_exact)
+		t->elapsed_s += run->run_s;
+	else if (r == 0)
+		r = run_live(t, phase, point, set, buf_text(&parameters), limit_s, run, err);
+	if (r < 0)
+		return r;
+	t->phase_runs++;
+	t->result.phase = phase;
+	t->result.counts[run->state]++;
+	return 0;
+}
+
+double tuning_default_limit(const struct tuning *t)
+{
+	return DEFAULT_PATIENCE * (candidate_run_s(&t->basis) + 1);
+}
+
+double tuning_slow_limit(const struct tuning *t, const struct candidate *best)
+{
+	double run_s = candidate_run_s(best), limit = t->plan.slow * run_s;
+
+	return limit > run_s + 1 ? limit : run_s + 1;
+}
+
+int tuning_candidate_run(struct tuning *t, enum history_phase phase, struct candidate *c,
+			 double limit_s, struct err *err)
+{
+	struct param_set set = { 0 };
+	struct history_run run;
+	int r;
+
+	space_set(&t->plan.space, c->point, &set);
+	r = tuning_measure(t, phase, space_number(&t->plan.space, c->point), &set, limit_s, &run,
+			   err);
+	param_set_release(&set);
+	if (r < 0)
+		return r;
+	c->state = run.state;
+	if (run.state == TRIAL_GOOD)
+		candidate_run(c, run.cost * t->result.level / t->level, run.run_s);
+	return 0;
+}
+
+double tuning_candidate_cost(const struct tuning *t, const struct candidate *c)
+{
+	double slow = t->plan.slow * tuning_leader(t)->cost;
+
+	if (c->state == TRIAL_GOOD)
+		return c->cost;
+	if (c->state != TRIAL_SLOW)
+		return INFINITY;
+	return slow > t->worst ? slow : t->worst;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/program/launch.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/place.h"
+#include "base/unit.h"
+
+enum starter_kind {
+	LAUNCHES,   /* many copies */
+	WRAPS,	    /* one */
+	INTERPRETS, /* a script */
+};
+
+/*
+ * A command that starts what stands behind its own options. Options are named without their dashes,
+ * blanks around each.
+ */
+struct starter {
+	const char *name; /* base name; fnmatch() pattern */
+	enum starter_kind kind;
+	const char *one, *two;	 /* options with one and with two words behind them */
+	const char *ranks;	 /* of `one`: how many copies, */
+	const char *groups, *in; /* or so many groups of so many */
+	const char *variable;	 /* of the environment, if no option tells */
+	const char *ends;	 /* of an interpreter: behind this option there is no script */
+	const char *verb;	 /* the word that must come first, "run" */
+	unsigned operands;	 /* words of its own before the program */
+	bool joined;		 /* -n4 is -n 4 */
+	bool assigns;		 /* NAME=VALUE may come before the program */
+	bool segments;		 /* ":" begins another program */
+};
+
+#define MPIEXEC_ONE                                                                                \
+	" n np c host hosts H f machinefile hostfile machine default-hostfile configfile wdir wd " \
+	"path x ppn perhost bind-to bind map-by rank-by iface launcher launcher-exec bootstrap "   \
+	"bootstrap-exec rmk gpus-per-proc topolib demux outfile-pattern errfile-pattern envlist "  \
+	"genvlist prefix am tune npernode npersocket N rf rankfile output-filename output "        \
+	"report-uri stdin timeout personality ess-args app "
+
+#define MPIEXEC(pattern)                                                           \
+	{                                                                          \
+		.name = pattern, .kind = LAUNCHES, .one = MPIEXEC_ONE,             \
+		.two = " env genv mca gmca pmixmca prtemca ", .ranks = " n np c ", \
+		.segments = true                                                   \
+	}
+
+static const struct starter starters[] = {
+	MPIEXEC("mpiexec*"),
+	MPIEXEC("mpirun*"),
+	MPIEXEC("orterun"),
+	MPIEXEC("prterun"),
+	{ .name = "srun",
+	  .kind = LAUNCHES,
+	  .one = " n ntasks N nodes c cpus-per-task p partition A account t time J job-name o "
+		 "output e error i input w nodelist x exclude m distribution D chdir mpi export "
+		 "ntasks-per-node ntasks-per-core ntasks-per-socket mem mem-per-cpu gres gpus G "
+		 "gpus-per-task gpus-per-node C constraint q qos reservation cpu-bind mem-bind "
+		 "hint L licenses threads-per-core het-group r relative W wait T threads d "
+		 "dependency M clusters B extra-node-info ",
+	  .ranks = " n ntasks ",
+	  .groups = " N nodes ",
+	  .in = " ntasks-per-node ",
+	  .variable = "SLURM_NTASKS",
+	  .joined = true },
+	{ .name = "aprun",
+	  .kind = LAUNCHES,
+	  .one = " n N d S m cc e L l p r j a sn sl E ",
+	  .ranks = " n ",
+	  .joined = true,
+	  .segments = true },
+	{ .name = "jsrun",
+	  .kind = LAUNCHES,
+	  .one = " n nrs a tasks_per_rs p np c cpu_per_rs g gpu_per_rs r rs_per_host b bind d "
+		 "launch_distribution l latency_priority E env M smpiargs o stdio_stdout k "
+		 "stdio_stderr h chdir ",
+	  .ranks = " p np ",
+	  .groups = " n nrs ",
+	  .in = " a tasks_per_rs ",
+	  .joined = true },
+	{ .name = "sluice",
+	  .kind = WRAPS,
+	  .one = " o output f format m mode spool-dir spool-limit params tune set ",
+	  .verb = "run" },
+	{ .name = "env", .kind = WRAPS, .one = " u unset C chdir ", .assigns = true },
+	{ .name = "time", .kind = WRAPS, .one = " f format o output " },
+	{ .name = "nice", .kind = WRAPS, .one = " n adjustment " },
+	{ .name = "ionice", .kind = WRAPS, .one = " c n class classdata ", .joined = true },
+	{ .name = "chrt", .kind = WRAPS, .one = " T P D ", .operands = 1 },
+	{ .name = "taskset", .kind = WRAPS, .operands = 1 },
+	{ .name = "timeout",
+	  .kind = WRAPS,
+	  .one = " k s kill-after signal ",
+	  .operands = 1,
+	  .joined = true },
+	{ .name = "stdbuf", .kind = WRAPS, .one = " i o e input output error ", .joined = true },
+	{ .name = "numactl",
+	  .kind = WRAPS,
+	  .one = " m N i C p membind cpunodebind interleave physcpubind preferred ",
+	  .joined = true },
+	{ .name = "strace", .kind = WRAPS, .one = " o e s E a O S u P I b X U ", .joined = true },
+	{ .name = "valgrind", .kind = WRAPS },
+	{ .name = "nohup", .kind = WRAPS },
+	{ .name = "setsid", .kind = WRAPS },
+	{ .name = "python*", .kind = INTERPRETS, .one = " W X Q ", .ends = " c " },
+	{ .name = "perl", .kind = INTERPRETS, .one = " I M ", .ends = " e E " },
+	{ .name = "Rscript", .kind = INTERPRETS, .ends = " e " },
+	{ .name = "julia", .kind = INTERPRETS, .one = " t p L J ", .ends = " e E " },
+	{ .name = "*sh", .kind = INTERPRETS, .one = " o O ", .ends = " c s " },
+};
+
+/* The words that are left. */
+struct words {
+	char *const *at;
+	size_t count;
+};
+
+static void words_drop(struct words *words, size_t n)
+{
+	n = n < words->count ? n : words->count;
+	words->at += n;
+	words->count -= n;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool launch_is_shell(const char *program)
+{
+	static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh" };
+
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+		if (strcmp(base_of(program), shells[i]) == 0)
+			return true;
+	return false;
+}
+
+static const struct starter *starter_of(const char *word)
+{
+	const char *base = base_of(word);
+
+	for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++) {
+		if (fnmatch(starters[i].name, base, 0) != 0)
+			continue;
+		/* A program that merely ends like a shell is none. */
+		if (strcmp(starters[i].name, "*sh") == 0 && !launch_is_shell(base))
+			return NULL;
+		return &starters[i];
+	}
+	return NULL;
+}
+
+/* Is " name " one of the words of the list? */
+static bool is_in(const char *list, const char *name, size_t n)
+{
+	for (const char *at = list; at && n && (at = strstr(at, " ")) && at[1]; at++)
+		if (strncmp(at + 1, name, n) == 0 && at[1 + n] == ' ')
+			return true;
+	return false;
+}
+
+struct counts {
+	uint64_t ranks, groups, in; /* 0: not told */
+};
+
+static void count_take(const struct starter *starter, const char *name, size_t n, const char *value,
+		       struct counts *counts)
+{
+	uint64_t number = 0;
+
+	if (!value || unit_parse_count(value, &number) < 0 || number > UINT32_MAX)
+		return;
+	if (is_in(starter->ranks, name, n))
+		counts->ranks = number;
+	else if (is_in(starter->groups, name, n))
+		counts->groups = number;
+	else if (is_in(starter->in, name, n))
+		counts->in = number;
+}
+
+/* Behind a launcher's option that we do not know: its value, or the program already? */
+static bool looks_like_value(const char *word)
+{
+	AUTO_FREE char *program = NULL;
+
+	if (word[0] == '-' || strchr(word, '/') || starter_of(word))
+		return false;
+	program = place_program(word);
+	return !program;
+}
+
+/* How many words an option takes up. */
+static size_t option_take(const struct starter *starter, const struct words *words,
+			  struct counts *counts)
+{
+	const char *word = words->at[0], *name = word + 1 + (word[1] == '-');
+	const char *next = words->count > 1 ? words->at[1] : NULL;
+	size_t n = strcspn(name, "=");
+
+	if (name[n] == '=') {
+		count_take(starter, name, n, name + n + 1, counts);
+		return 1;
+	}
+	/* MPICH's -genv takes NAME=VALUE as well as NAME VALUE. */
+	if (is_in(starter->two, name, n))
+		return next && strchr(next, '=') ? 2 : 3;
+	if (is_in(starter->one, name, n)) {
+		count_take(starter, name, n, next, counts);
+		return 2;
+	}
+	if (starter->joined && word[1] != '-' && is_in(starter->one, name, 1)) {
+		count_take(starter, name, 1, name + 1, counts);
+		return 1;
+	}
+	if (starter->kind == LAUNCHES && words->count > 2 && looks_like_value(next))
+		return 2;
+	return 1;
+}
+
+/* Python's -m runs a module as the program; that of mpi4py runs a script. */
+static bool is_module(const struct starter *starter, const struct words *words)
+{
+	return starter->kind == INTERPRETS && strcmp(words->at[0], "-m") == 0 &&
+	       strncmp(starter->name, "python", 6) == 0 && words->count > 1;
+}
+
+/*
+ * Moves on behind the options of the starter. False: there is no program behind, the starter is it
+ * itself.
+ */
+static bool options_skip(const struct starter *starter, struct words *words, struct counts *counts)
+{
+	while (words->count) {
+		const char *word = words->at[0];
+
+		if (strcmp(word, "--") == 0) {
+			words_drop(words, 1);
+			break;
+		}
+		if (is_module(starter, words)) {
+			if (strncmp(words->at[1], "mpi4py", 6) != 0)
+				return false;
+			words_drop(words, 2);
+		} else if (word[0] == '-' && word[1]) {
+			if (is_in(starter->ends, word + 1, strlen(word + 1)))
+				return false;
+			words_drop(words, option_take(starter, words, counts));
+		} else if (starter->assigns && strchr(word, '=')) {
+			words_drop(words, 1);
+		} else {
+			break;
+		}
+	}
+	words_drop(words, starter->operands);
+	return words->count > 0;
+}
+
+static uint64_t counts_total(const struct starter *starter, const struct counts *counts)
+{
+	const char *text = starter->variable ? getenv(starter->variable) : NULL;
+	uint64_t number = 0;
+
+	if (counts->ranks)
+		return counts->ranks;
+	if (counts->groups)
+		return counts->groups * (counts->in ? counts->in : 1);
+	return text && unit_parse_count(text, &number) >= 0 ? number : 0;
+}
+
+/* Up to the ":" that begins another program. */
+static struct words first_segment(const struct words *words)
+{
+	struct words first = { words->at, 0 };
+
+	while (first.count < words->count && strcmp(words->at[first.count], ":") != 0)
+		first.count++;
+	return first;
+}
+
+/*
+ * Ranks of all segments. words is at the options of the first; at its program afterwards. False:
+ * there is none.
+ */
+static bool segments_take(const struct starter *starter, struct words *words, uint64_t *ranks)
+{
+	struct words rest = *words, program = { 0 };
+	bool known = true;
+
+	*ranks = 0;
+	while (rest.count) {
+		struct words segment = starter->segments ? first_segment(&rest) : rest;
+		size_t all = segment.count;
+		struct counts counts = { 0 };
+		uint64_t own;
+
+		if (options_skip(starter, &segment, &counts) && !program.count)
+			program = segment;
+		own = counts_total(starter, &counts);
+		known = known && own;
+		*ranks += own;
+		words_drop(&rest, all + 1);
+	}
+	if (!known || *ranks > UINT32_MAX)
+		*ranks = 0;
+	*words = program;
+	return program.count > 0;
+}
+
+/* What the starter at the front starts; false: it is itself what runs. */
+static bool starter_enter(const struct starter *starter, struct words *words, struct launch *launch)
+{
+	struct words rest = { words->at + 1, words->count - 1 };
+	struct counts counts = { 0 };
+	uint64_t ranks;
+
+	if (starter->verb && (!rest.count || strcmp(rest.at[0], starter->verb) != 0))
+		return false;
+	words_drop(&rest, starter->verb != NULL);
+	if (starter->kind == LAUNCHES) {
+		launch->launcher = base_of(words->at[0]);
+		if (!segments_take(starter, &rest, &ranks)) {
+			launch->ranks = 0;
+			return false;
+		}
+		launch->ranks = (uint32_t)ranks;
+	} else if (!options_skip(starter, &rest, &counts)) {
+		return false;
+	}
+	*words = rest;
+	return true;
+}
+
+void launch_parse(struct launch *launch, char *const *argv)
+{
+	struct words words = { argv, 0 };
+	const struct starter *starter;
+
+	*launch = (struct launch){ .ranks = 1 };
+	while (argv[words.count])
+		words.count++;
+	while (words.count && (starter = starter_of(words.at[0]))) {
+		const char *name = words.at[0];
+		bool shell = starter->kind == INTERPRETS && launch_is_shell(name);
+
+		if (shell && !launch->launcher)
+			launch->ranks = 0;
+		if (!starter_enter(starter, &words, launch))
+			break;
+		if (starter->kind == INTERPRETS) {
+			launch->interpreter = name;
+			break;
+		}
+	}
+	launch->argv = words.at;
+	launch->argc = words.count;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the guest makes of parameters: the page taken apart, which rule is for which file, prefixes
+ * of names, and shapes of chunks.
+ */
+#include "check.h"
+
+#include <unistd.h>
+
+#include "capture/apply/chunk.c"
+#include "capture/apply/rules.c"
+
+static struct rules rules;
+static char page[PARAMETERS_BYTES];
+
+/* The places that a page with this text has. */
+static uint32_t read_page(const char *text)
+{
+	memset(page, 'x', sizeof(page));
+	snprintf(page, sizeof(page), "%s", text);
+	return rules_read(&rules, page);
+}
+
+#define TITLE PARAMETERS_TITLE "parameters\n"
+
+static void a_page_is_taken_apart(void)
+{
+	CHECK_INT(
+		read_page(TITLE "hint\t*\t*\tcb_nodes\t4\nlayout\ta.h5\t*\tstriping_unit\t65536\n"),
+		RULES_ON | 1u << PLACE_HINT | 1u << PLACE_LAYOUT);
+	CHECK_INT(rules.count, 2);
+	CHECK(!rules.application_wins);
+	CHECK_TEXT(rules.rule[1].file, "a.h5");
+	CHECK_TEXT(rules.rule[1].value, "65536");
+	CHECK_INT(read_page(PARAMETERS_TITLE "application\n"), RULES_ON);
+	CHECK(rules.application_wins);
+	CHECK_INT(read_page(TITLE "access\t*\t*\talignment\t0,4096\n"),
+		  RULES_ON | RULES_ALIGN | 1u << PLACE_ACCESS);
+	/* A value may be empty, or have blanks in it. */
+	read_page(TITLE "hint\t*\t*\tk\t\nhint\t*\t*\tl\ta b\n");
+	CHECK_INT(rules.count, 2);
+	CHECK_TEXT(rules.rule[0].value, "");
+	CHECK_TEXT(rules.rule[1].value, "a b");
+}
+
+static void what_is_not_as_it_should_be_is_no_rule(void)
+{
+	CHECK_INT(read_page(""), 0);
+	CHECK_INT(read_page("sluice-parameters 2 parameters\nhint\t*\t*\ta\t1\n"), 0);
+	CHECK_INT(read_page(PARAMETERS_TITLE "somebody\n"), 0);
+	CHECK_INT(read_page(PARAMETERS_TITLE "parameters"), 0);
+	CHECK_INT(read_page(TITLE "nowhere\t*\t*\ta\t1\nhint\t*\t*\tb\t2\n"),
+		  RULES_ON | 1u << PLACE_HINT);
+	CHECK_INT(rules.count, 1);
+	/* After a line that is broken nothing can be relied on. */
+	read_page(TITLE "hint\t*\t*\ta\t1\nhint\t*\ta\nhint\t*\t*\tb\t2\n");
+	CHECK_INT(rules.count, 1);
+	read_page(TITLE "hint\t*\t*\ta\t1\nhint\t*\t*\tcut");
+	CHECK_INT(rules.count, 1);
+	read_page(TITLE "hint\t\t*\ta\t1\n");
+	CHECK_INT(rules.count, 0);
+}
+
+static void a_full_page_is_read_to_its_end(void)
+{
+	size_t used;
+
+	memset(page, 0, sizeof(page));
+	strcpy(page, TITLE);
+	used = strlen(page);
+	while (used + 16 < sizeof(page))
+		used += (size_t)sprintf(page + used, "hint\t*\t*\tk\t1\n");
+	CHECK(rules_read(&rules, page) == (RULES_ON | 1u << PLACE_HINT));
+	CHECK_INT(rules.count, RULES_MAX);
+	memset(page, 'h', sizeof(page));
+	CHECK_INT(rules_read(&rules, page), 0);
+}
+
+static const char *value(const char *path, const char *object, const char *name)
+{
+	char full[RULES_PATH_BYTES];
+
+	return rules_value(&rules, PLACE_DATASET, rules_path(full, path), object, name);
+}
+
+static void the_first_rule_that_fits_counts(void)
+{
+	read_page(TITLE "dataset\t/data/*.h5\trho\tc\t1\ndataset\tspecial.h5\t*\tc\t2\n"
+			"dataset\t*\t*\tc\t3\ndataset\t*\t*\td\t4\nhint\t*\t*\tc\t5\n");
+	CHECK_TEXT(value("/data/x.h5", "rho", "c"), "1");
+	CHECK_TEXT(value("/data/x.h5", "/group/rho", "c"), "1");
+	CHECK_TEXT(value("/data/x.h5", "p", "c"), "3");
+	CHECK_TEXT(value("/data/special.h5", "p", "c"), "2");
+	CHECK_TEXT(value("/data/special.h5", "p", "d"), "4");
+	CHECK(!value("/data/special.h5", "p", "e"));
+}
+
+static void each_name_comes_once(void)
+{
+	const struct rule *rule = NULL;
+	char seen[64] = "";
+
+	read_page(TITLE
+		  "hint\ta*\t*\tx\t1\nhint\t*\t*\ty\t2\nhint\t*\t*\tx\t3\nprefix\t*\t*\tz\t4\n");
+	while ((rule = rules_next(&rules, rule, PLACE_HINT, "/d/a.h5", "")))
+		strcat(strcat(seen, rule->value), " ");
+	CHECK_TEXT(seen, "1 2 ");
+	CHECK(!rules_next(&rules, NULL, PLACE_LAYOUT, "/d/a.h5", ""));
+}
+
+/* Ranks may spell the same file in different ways, and must find the same rules. */
+static void a_path_is_the_same_however_it_is_spelled(void)
+{
+	char here[RULES_PATH_BYTES], one[RULES_PATH_BYTES], two[RULES_PATH_BYTES];
+
+	CHECK_TEXT(rules_path(one, "/a//b/./c/../d"), "/a/b/d");
+	CHECK_TEXT(rules_path(one, "/.."), "/");
+	CHECK_TEXT(rules_path(one, "/a/../../b"), "/b");
+	CHECK_TEXT(rules_path(one, "ufs:/a/b"), "/a/b");
+	CHECK_TEXT(rules_path(one, "/a:b"), "/a:b");
+	REQUIRE(getcwd(here, sizeof(here)));
+	CHECK_TEXT(rules_path(one, "x.h5"), rules_path(two, "./y/../x.h5"));
+	CHECK(!strncmp(one, here, strlen(here)));
+	memset(here, 'a', sizeof(here) - 1);
+	here[0] = '/';
+	here[sizeof(here) - 1] = 0;
+	CHECK_TEXT(rules_path(one, here), "");
+}
+
+static void patterns_are_for_names_ends_or_whole_paths(void)
+{
+	CHECK(rules_fit("*", "/a/b.h5"));
+	CHECK(rules_fit("b.h5", "/a/b.h5"));
+	CHECK(!rules_fit("b.h5", "/b.h5/c"));
+	CHECK(rules_fit("a/b.h5", "/x/a/b.h5"));
+	CHECK(rules_fit("./a/b.h5", "/x/a/b.h5"));
+	CHECK(!rules_fit("a/b.h5", "/x/aa/b.h5"));
+	CHECK(rules_fit("/x/*/b.h5", "/x/a/b.h5"));
+	CHECK(!rules_fit("/a/b.h5", "/x/a/b.h5"));
+	CHECK(rules_fit("*/out?.h5", "/x/out1.h5"));
+}
+
+static const char *prefixed(const char *value, const char *path)
+{
+	static char to[RULES_PATH_BYTES];
+
+	return rules_prefix(to, "bglockless", value, path);
+}
+
+static void a_prefix_is_added_once(void)
+{
+	char *path = malloc(RULES_PATH_BYTES);
+
+	CHECK_TEXT(prefixed("bglockless:", "/gpfs/x"), "bglockless:/gpfs/x");
+	CHECK_TEXT(prefixed("true", "x"), "bglockless:x");
+	CHECK(!prefixed("false", "x"));
+	CHECK(!prefixed("", "x"));
+	CHECK(!prefixed("bglockless:", "bglockless:/gpfs/x"));
+	CHECK(!prefixed("bglockless:", "ufs:/gpfs/x"));
+	memset(path, 'a', RULES_PATH_BYTES - 1);
+	path[RULES_PATH_BYTES - 1] = 0;
+	CHECK(!prefixed("bglockless:", path));
+	path[RULES_PATH_BYTES - 12] = 0;
+	CHECK(prefixed("bglockless:", path));
+	free(path);
+}
+
+#define DIMS(...) ((const unsigned long long[]){ __VA_ARGS__ })
+
+static const char *shape(const char *value, int rank, const unsigned long long *dims,
+			 uint64_t bytes)
+{
+	static char text[256];
+	unsigned long long chunk[CHUNK_RANK_MAX];
+	size_t used = 0;
+
+	if (!chunk_shape(value, rank, dims, bytes, chunk))
+		return "none";
+	for (int i = 0; i < rank; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%llu", i ? "," : "",
+					 chunk[i]);
+	return text;
+}
+
+static void a_shape_fits_its_dataset(void)
+{
+	CHECK_TEXT(shape("1,26,327680", 3, DIMS(4, 26, 1000000), 4), "1,26,327680");
+	CHECK_TEXT(shape("1,26,327680", 3, DIMS(4, 25, 1000000), 4), "none");
+	CHECK_TEXT(shape("1,26", 3, DIMS(4, 26, 100), 4), "none");
+	CHECK_TEXT(shape("1,26,3,4", 3, DIMS(4, 26, 100), 4), "none");
+	CHECK_TEXT(shape("1,0", 2, DIMS(4, 26), 4), "none");
+	CHECK_TEXT(shape("1,x", 2, DIMS(4, 26), 4), "none");
+	CHECK_TEXT(shape("4,", 1, DIMS(4), 4), "4");
+	CHECK_TEXT(shape("4,,", 1, DIMS(4), 4), "none");
+	CHECK_TEXT(shape("4,", 2, DIMS(4, 4), 4), "none");
+	CHECK_TEXT(shape("1,4", 0, DIMS(4), 4), "none");
+	/* Four gigabytes are more than HDF5 can count. */
+	CHECK_TEXT(shape("65536,65536", 2, DIMS(65536, 65536), 1), "none");
+	CHECK_TEXT(shape("65536,65535", 2, DIMS(65536, 65536), 1), "65536,65535");
+}
+
+static void a_shape_is_made_from_a_size(void)
+{
+	CHECK_TEXT(shape("1048576", 1, DIMS(1048576), 4), "262144");
+	CHECK_TEXT(shape("4096", 2, DIMS(8, 512), 4), "2,512");
+	CHECK_TEXT(shape("1024", 2, DIMS(8, 512), 4), "1,256");
+	CHECK_TEXT(shape("1000000", 2, DIMS(8, 512), 4), "8,512");
+	CHECK_TEXT(shape("3", 2, DIMS(8, 512), 4), "1,1");
+	CHECK_TEXT(shape("100", 1, DIMS(7), 8), "7");
+	CHECK_TEXT(shape("24", 1, DIMS(7), 8), "2");
+	CHECK_TEXT(shape("0", 1, DIMS(7), 8), "none");
+	CHECK_TEXT(shape("4096", 2, DIMS(0, 5), 4), "none");
+	CHECK_TEXT(shape("4K", 1, DIMS(7), 8), "none");
+	/* Larger than anything: one chunk of what can be counted, or none. */
+	CHECK_TEXT(shape("99999999999", 1, DIMS(8589934592), 8), "none");
+	CHECK_TEXT(shape("1048576", 2, DIMS(UINT64_MAX, UINT64_MAX), 8), "1,131072");
+}
+
+TESTS(TEST(a_page_is_taken_apart), TEST(what_is_not_as_it_should_be_is_no_rule),
+      TEST(a_full_page_is_read_to_its_end), TEST(the_first_rule_that_fits_counts),
+      TEST(each_name_comes_once), TEST(a_path_is_the_same_however_it_is_spelled),
+      TEST(patterns_are_for_names_ends_or_whole_paths), TEST(a_prefix_is_added_once),
+      TEST(a_shape_fits_its_dataset), TEST(a_shape_is_made_from_a_size))

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Whose turn it is: every destination has had its share after every turn, whoever asks, and however
+ * many take turns at once.
+ */
+#include "check.h"
+
+#include <pthread.h>
+
+#include "capture/apply/rules.c"
+#include "capture/apply/weighted_rotation.c"
+
+static char page[PARAMETERS_BYTES];
+static _Atomic uint64_t counters[CONTROL_TURNS];
+
+/* The rule of a list, as the only one of the run. */
+static const struct rule *rule_of(const char *list)
+{
+	memset(known, 0, sizeof(known));
+	memset(counters, 0, sizeof(counters));
+	snprintf(page, sizeof(page), PARAMETERS_TITLE "parameters\nlayout\t*\t*\tspread_osts\t%s\n",
+		 list);
+	REQUIRE(rules_read(&rules_own, page));
+	return &rules_own.rule[0];
+}
+
+static unsigned index_of(const struct rule *rule, const struct parameters_destination *one)
+{
+	struct parameters_destination next;
+	const char *text = rule->value;
+	unsigned i = 0;
+
+	while (parameters_destination(&text, &next) && next.name != one->name)
+		i++;
+	return i;
+}
+
+/* The furthest that any destination is from its share after any turn, in turns. */
+static double furthest(const struct rule *rule, const struct list *list, uint64_t turns)
+{
+	double had[PARAMETERS_DESTINATIONS] = { 0 }, most = 0;
+	struct parameters_destination one;
+
+	for (uint64_t n = 0; n < turns; n++) {
+		REQUIRE(turns_destination(rule, n, &one));
+		had[index_of(rule, &one)]++;
+		for (unsigned i = 0; i < list->count; i++) {
+			double share = (double)(n + 1) * list->weights[i] / list->sum;
+			double off = had[i] > share ? had[i] - share : share - had[i];
+
+			most = off > most ? off : most;
+		}
+	}
+	return most;
+}
+
+static void check_list(const char *text)
+{
+	const struct rule *rule = rule_of(text);
+	struct list list;
+	double off;
+
+	REQUIRE(list_read(&list, rule->value));
+	off = furthest(rule, &list, 2 * list.sum + 3);
+	if (off >= 1)
+		printf("%s: off by %g\n", text, off);
+	CHECK(off < 1);
+}
+
+static void after_every_turn_all_have_had_their_share(void)
+{
+	check_list("1");
+	check_list("1*7");
+	check_list("1,2");
+	check_list("1*3,2*1");
+	check_list("1*1,2*2,3*3,4*4");
+	check_list("1*100,2,3,4,5,6,7");
+	check_list("1*5,2*5,3*5,4*1,5*1,6*13,7*64");
+	check_list("1*97,2*89,3*83,4*79,5*73,6*71,7*67,8*61,9*59,10*53");
+}
+
+static void many_destinations_with_odd_weights_too(void)
+{
+	static char text[PARAMETERS_BYTES];
+	size_t used = 0;
+
+	for (unsigned i = 0, seed = 1; i < 60; i++) {
+		seed = seed * 1103515245u + 12345;
+		used += (size_t)sprintf(text + used, "%s%u*%u", i ? "," : "", i,
+					1 + (seed >> 16) % 14);
+	}
+	check_list(text);
+}
+
+/* The largest list that there may be, by its table and by steps. */
+static void the_table_says_what_the_steps_say(void)
+{
+	static char text[PARAMETERS_BYTES];
+	static uint16_t table[PARAMETERS_WEIGHTS];
+	const struct rule *rule;
+	struct parameters_destination one;
+	struct list list;
+	size_t used = 0;
+
+	for (unsigned i = 0; i < PARAMETERS_DESTINATIONS; i++)
+		used += (size_t)sprintf(text + used, "%s%u*%u", i ? "," : "", i, 1 + i % 15);
+	rule = rule_of(text);
+	REQUIRE(list_read(&list, rule->value));
+	CHECK_INT(turns_count(rule), PARAMETERS_DESTINATIONS);
+	list_run(&list, 600, table);
+	for (uint64_t n = 0; n < 600; n += 7) {
+		REQUIRE(turns_destination(rule, n, &one));
+		CHECK_INT(index_of(rule, &one), table[n]);
+		/* As for one who comes while another makes the table. */
+		CHECK_INT(list_run(&list, (uint32_t)n + 1, NULL), table[n]);
+	}
+}
+
+static void a_broken_list_gives_no_turn(void)
+{
+	static const char *const broken[] = { "", "1*0", "1,,2", "1*9999", "1*4000,2*4000", "*3" };
+	struct parameters_destination one;
+
+	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
+		const struct rule *rule = rule_of(broken[i]);
+
+		CHECK(!turns_destination(rule, 0, &one));
+		CHECK_INT(turns_count(rule), 0);
+	}
+}
+
+static void every_list_has_turns_of_its_own(void)
+{
+	const struct rule *first, *second;
+	struct parameters_destination one;
+
+	rule_of("1");
+	strcpy(page, PARAMETERS_TITLE "parameters\nlayout\ta\t*\tspread_osts\t1,2\n"
+				      "layout\t*\t*\tstriping_unit\t65536\n"
+				      "layout\t*\t*\tspread_osts\t3*2,4\n");
+	REQUIRE(rules_read(&rules_own, page));
+	first = &rules_own.rule[0];
+	second = &rules_own.rule[2];
+	CHECK_INT(turns_take(counters, first, 1), 0);
+	CHECK_INT(turns_take(counters, first, 2), 1);
+	CHECK_INT(turns_take(counters, second, 1), 0);
+	CHECK_INT(turns_take(counters, first, 1), 3);
+	CHECK(turns_destination(first, 1, &one) && one.name[0] == '2');
+	CHECK(turns_destination(second, 0, &one) && one.name[0] == '3');
+}
+
+#define THREADS 8
+#define EACH 300
+
+static unsigned had[THREADS][3];
+
+static void *turns_use(void *arg)
+{
+	unsigned *own = arg;
+	struct parameters_destination one;
+
+	for (int i = 0; i < EACH; i++) {
+		REQUIRE(turns_destination(&rules_own.rule[0],
+					  turns_take(counters, &rules_own.rule[0], 1), &one));
+		own[index_of(&rules_own.rule[0], &one)]++;
+	}
+	return NULL;
+}
+
+static void threads_share_the_turns(void)
+{
+	pthread_t threads[THREADS];
+	unsigned sums[3] = { 0 };
+
+	rule_of("1*3,2*2,3*1");
+	for (int i = 0; i < THREADS; i++)
+		REQUIRE(!pthread_create(&threads[i], NULL, turns_use, had[i]));
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		for (int k = 0; k < 3; k++)
+			sums[k] += had[i][k];
+	}
+	CHECK_INT(sums[0], THREADS * EACH / 2);
+	CHECK_INT(sums[1], THREADS * EACH / 3);
+	CHECK_INT(sums[2], THREADS * EACH / 6);
+}
+
+TESTS(TEST(after_every_turn_all_have_had_their_share), TEST(many_destinations_with_odd_weights_too),
+      TEST(the_table_says_what_the_steps_say), TEST(a_broken_list_gives_no_turn),
+      TEST(every_list_has_turns_of_its_own), TEST(threads_share_the_turns))

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Hints as text: in order, bounded, and without what could be misread. The library's half is tested
+ * with real ones (tests/run/mpi_history.sh).
+ */
+#include "check.h"
+
+#include "capture/libraries/info.c"
+
+struct mpi_kind mpi_kind;
+
+void *const *library_use_slow(struct library_uses *table, const void *real)
+{
+	(void)table;
+	(void)real;
+	return NULL;
+}
+
+static void hints_are_sorted_by_key(void)
+{
+	struct info_text text = { 0 };
+
+	CHECK(info_text_put(&text, "striping_unit", "1048576"));
+	CHECK(info_text_put(&text, "cb_nodes", "2"));
+	CHECK(info_text_put(&text, "cb", ""));
+	CHECK(info_text_put(&text, "romio_ds_read", "a=b"));
+	CHECK_TEXT(info_text_end(&text), "cb=;cb_nodes=2;romio_ds_read=a=b;striping_unit=1048576");
+}
+
+static void no_hints_are_an_empty_text(void)
+{
+	struct info_text text = { 0 };
+
+	CHECK_TEXT(info_text_end(&text), "");
+}
+
+static void what_could_be_misread_is_left_out(void)
+{
+	struct info_text text = { 0 };
+
+	CHECK(!info_text_put(&text, "", "1"));
+	CHECK(!info_text_put(&text, "a=b", "1"));
+	CHECK(!info_text_put(&text, "a;b", "1"));
+	CHECK(!info_text_put(&text, "a", "1;b=2"));
+	CHECK(!info_text_put(&text, "a", "1\n"));
+	CHECK(info_text_put(&text, "a", "1"));
+	CHECK_TEXT(info_text_end(&text), "a=1");
+}
+
+static void what_does_not_fit_is_left_out_whole(void)
+{
+	struct info_text text = { 0 };
+	char value[1025];
+	size_t put = 0;
+
+	memset(value, 'x', sizeof(value) - 1);
+	value[sizeof(value) - 1] = 0;
+	for (int i = 0; i < 5; i++)
+		put += info_text_put(&text, (char[]){ (char)('a' + i), 0 }, value);
+	CHECK_INT(put, 3);
+	CHECK(info_text_put(&text, "z", "short"));
+	info_text_end(&text);
+	CHECK(strlen(text.text) <= RECORD_STRING_MAX);
+	CHECK_TEXT(strrchr(text.text, ';'), ";z=short");
+}
+
+/* Handles of MPICH say what they are; the other half of the word may hold anything. */
+static void only_what_can_be_an_info_is_asked_about(void)
+{
+	CHECK(!info_is_one(NULL, 0x1c000000)); /* MPI_INFO_NULL */
+	CHECK(!info_is_one(NULL, 0));
+	CHECK(!info_is_one(NULL, 0x44000000)); /* a communicator */
+	CHECK(!info_is_one(NULL, INT64_C(0x7fff1c000000)));
+	CHECK(info_is_one(NULL, 0x5c000001)); /* MPI_INFO_ENV */
+	CHECK(info_is_one(NULL, (intptr_t)(int32_t)0x9c000000));
+}
+
+TESTS(TEST(hints_are_sorted_by_key), TEST(no_hints_are_an_empty_text),
+      TEST(what_could_be_misread_is_left_out), TEST(what_does_not_fit_is_left_out_whole),
+      TEST(only_what_can_be_an_info_is_asked_about))

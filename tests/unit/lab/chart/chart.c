@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab/chart/chart.h"
+
+#include <math.h>
+#include <mxml.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "check.h"
+
+static size_t times(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, part)); text += strlen(part))
+		count++;
+	return count;
+}
+
+/* A parser that is not ours agrees that it is XML. */
+static void is_well_formed(const char *text)
+{
+	mxml_node_t *tree = mxmlLoadString(NULL, text, MXML_OPAQUE_CALLBACK);
+
+	CHECK(tree && mxmlFindElement(tree, tree, "svg", NULL, NULL, MXML_DESCEND));
+	CHECK(!strstr(text, "nan") && !strstr(text, "inf"));
+	mxmlDelete(tree);
+}
+
+static void a_bar_is_as_long_as_its_value(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	struct chart chart;
+	double y[2], height[2];
+	const char *at;
+	size_t s;
+
+	chart_init(&chart, "t", "x", "y");
+	s = chart_series(&chart, CHART_BARS, "one");
+	for (int i = 1; i <= 2; i++) {
+		chart_category(&chart, "%d", i);
+		chart_value(&chart, s, i);
+	}
+	chart_svg(&chart, &out);
+	is_well_formed(out.data);
+	/* The first rect is the paper, the last one the legend. */
+	at = strstr(out.data, "<rect x=");
+	for (int i = 0; i < 2; i++) {
+		REQUIRE(at && sscanf(at, "<rect x=\"%*f\" y=\"%lf\" width=\"%*f\" height=\"%lf\"",
+				     &y[i], &height[i]) == 2);
+		at = strstr(at + 1, "<rect x=");
+	}
+	CHECK(fabs(height[1] - 2 * height[0]) < 0.3);
+	CHECK(fabs(y[0] + height[0] - y[1] - height[1]) < 0.3);
+	CHECK_INT(times(out.data, "<rect x="), 3);
+	chart_release(&chart);
+}
+
+static void decades_are_equally_far_on_a_logarithmic_axis(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	struct chart chart;
+	double x[3], y[3];
+	size_t s;
+
+	chart_init(&chart, "t", "x", "y");
+	chart.logarithmic = true;
+	s = chart_series(&chart, CHART_LINES, "one");
+	for (int i = 0; i < 3; i++) {
+		chart_category(&chart, "%d", i);
+		chart_value(&chart, s, pow(10, i));
+	}
+	chart_svg(&chart, &out);
+	is_well_formed(out.data);
+	REQUIRE(strstr(out.data, "points=\"") &&
+		sscanf(strstr(out.data, "points=\""), "points=\"%lf,%lf %lf,%lf %lf,%lf", &x[0],
+		       &y[0], &x[1], &y[1], &x[2], &y[2]) == 6);
+	CHECK(fabs((y[0] - y[1]) - (y[1] - y[2])) < 0.3 && y[0] > y[1]);
+	CHECK(fabs((x[1] - x[0]) - (x[2] - x[1])) < 0.3 && x[1] > x[0]);
+	CHECK(strstr(out.data, ">1</text>") && strstr(out.data, ">100</text>"));
+	chart_release(&chart);
+}
+
+static void what_cannot_be_shown_is_left_out(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	static const double values[] = { 1, NAN, 2, 3, 0, INFINITY, -1, 4 };
+	struct chart chart;
+	size_t line, box;
+
+	chart_init(&chart, "t", "x", "y");
+	chart.logarithmic = true;
+	line = chart_series(&chart, CHART_LINES, "line");
+	box = chart_series(&chart, CHART_BOXES, "box");
+	for (size_t i = 0; i < 8; i++) {
+		double v = values[i];
+
+		chart_category(&chart, "%zu", i);
+		chart_value(&chart, line, v);
+		chart_box(&chart, box, &(struct chart_box){ v, v, v * 2, v * 3, v * 4 });
+	}
+	chart_value(&chart, line, 1e9); /* beyond the categories */
+	chart_svg(&chart, &out);
+	is_well_formed(out.data);
+	CHECK_INT(times(out.data, "<circle"), 4);
+	CHECK_INT(times(out.data, "fill-opacity"), 4);
+	CHECK_INT(times(out.data, "<polyline"), times(out.data, "fill=\"none\""));
+	CHECK(!strstr(out.data, "1e+"));
+	chart_release(&chart);
+}
+
+static void texts_are_escaped(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	struct chart chart;
+
+	chart_init(&chart, "a < b & \"c\" > d\x01", "x", "y");
+	chart_category(&chart, "<script>");
+	chart_value(&chart, chart_series(&chart, CHART_BARS, "</svg>"), 1);
+	chart_level(&chart, 1, "<&");
+	chart_svg(&chart, &out);
+	is_well_formed(out.data);
+	CHECK(strstr(out.data, "a &lt; b &amp; &quot;c&quot; &gt; d </text>"));
+	CHECK(!strstr(out.data, "<script>"));
+	CHECK_INT(times(out.data, "</svg>"), 1);
+	chart_release(&chart);
+}
+
+static void names_of_near_levels_do_not_meet(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	struct chart chart;
+	double y[2];
+	size_t s;
+
+	chart_init(&chart, "t", "x", "y");
+	chart_category(&chart, "a");
+	chart_category(&chart, "b");
+	s = chart_series(&chart, CHART_LINES, "");
+	chart_value(&chart, s, 0);
+	chart_value(&chart, s, 100);
+	chart_level(&chart, 50, "first");
+	chart_level(&chart, 51, "second");
+	chart_svg(&chart, &out);
+	for (int i = 0; i < 2; i++) {
+		char *at = strstr(out.data, i ? ">second<" : ">first<");
+
+		REQUIRE(at);
+		while (strncmp(at, "<text", 5) != 0)
+			at--;
+		REQUIRE(sscanf(at, "<text x=\"%*f\" y=\"%lf\"", &y[i]) == 1);
+	}
+	CHECK(y[0] - y[1] > 12);
+	chart_release(&chart);
+}
+
+static void an_empty_chart_says_so(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	struct chart chart;
+
+	chart_init(&chart, "t", "x", "y");
+	chart_series(&chart, CHART_BOXES, "none");
+	chart_level(&chart, 1, NULL);
+	chart_svg(&chart, &out);
+	is_well_formed(out.data);
+	CHECK(strstr(out.data, "no values"));
+	chart_release(&chart);
+	chart_release(&chart);
+}
+
+static void one_value_has_an_axis_with_ticks(void)
+{
+	static const double values[] = { 0, 5, -3, 1e-300, 1e300 };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		AUTO_BUF struct buf out = { 0 };
+		struct chart chart;
+
+		chart_init(&chart, "t", "x", "y");
+		chart_category(&chart, "only");
+		chart_value(&chart, chart_series(&chart, CHART_LINES, ""), values[i]);
+		chart_svg(&chart, &out);
+		is_well_formed(out.data);
+		CHECK(times(out.data, "text-anchor=\"end\"") >= 2);
+		chart_release(&chart);
+	}
+}
+
+static void many_categories_are_thinned(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	struct chart chart;
+	size_t s;
+
+	chart_init(&chart, "t", "x", "y");
+	s = chart_series(&chart, CHART_LINES, "many");
+	for (int i = 0; i < 500; i++) {
+		chart_category(&chart, "instance %d", i);
+		chart_value(&chart, s, i);
+	}
+	chart_svg(&chart, &out);
+	is_well_formed(out.data);
+	CHECK(times(out.data, ">instance ") > 20 && times(out.data, ">instance ") < 100);
+	CHECK_INT(times(out.data, "<circle"), 500);
+	chart_release(&chart);
+}
+
+static void bins_lie_where_their_numbers_are(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+	struct chart chart;
+	double x[2], width[2];
+	const char *at;
+	size_t s, line;
+
+	chart_init(&chart, "t", "x", "y");
+	chart_axis(&chart, 0, 10);
+	s = chart_series(&chart, CHART_BARS, "bins");
+	chart_bin(&chart, s, 1, 2, 5);
+	chart_bin(&chart, s, 4, 6, 3);
+	chart_bin(&chart, s, 9, 11, 100); /* outside: neither drawn nor part of the range */
+	line = chart_series(&chart, CHART_LINES, "line");
+	for (int i = 0; i <= 100; i++)
+		chart_point(&chart, line, i / 5.0, 4);
+	chart_svg(&chart, &out);
+	is_well_formed(out.data);
+	at = strstr(out.data, "<rect x=");
+	for (int i = 0; i < 2; i++) {
+		REQUIRE(at && sscanf(at, "<rect x=\"%lf\" y=\"%*f\" width=\"%lf\"", &x[i],
+				     &width[i]) == 2);
+		at = strstr(at + 1, "<rect x=");
+	}
+	CHECK(fabs((x[1] - x[0]) / 3 - (width[0] + 0.5)) < 0.3);
+	CHECK(fabs(width[1] - 2 * width[0] - 0.5) < 0.3);
+	CHECK_INT(times(out.data, "<rect x="), 4); /* with two of the legend */
+	CHECK(!strstr(out.data, ">100<"));
+	CHECK(strstr(out.data, ">10<"));
+	/* Points end where the axis does, and many have no dots. */
+	CHECK_INT(times(out.data, "<circle"), 0);
+	CHECK(times(strstr(out.data, "<polyline"), ",") >= 51);
+	chart_release(&chart);
+}
+
+static void what_cannot_be_written_is_told(void)
+{
+	struct chart chart;
+	struct err err = { 0 };
+	char path[] = "/tmp/sluice-chart-XXXXXX";
+	int fd = mkstemp(path);
+
+	REQUIRE(fd >= 0);
+	chart_init(&chart, "t", "x", "y");
+	CHECK(chart_write(&chart, "/nonexistent/a.svg", &err) < 0);
+	CHECK(strstr(err.text, "/nonexistent/a.svg"));
+	CHECK_INT(chart_write(&chart, path, &err), 0);
+	CHECK(lseek(fd, 0, SEEK_END) > 200);
+	close(fd);
+	unlink(path);
+	chart_release(&chart);
+}
+
+TESTS(TEST(a_bar_is_as_long_as_its_value), TEST(decades_are_equally_far_on_a_logarithmic_axis),
+      TEST(what_cannot_be_shown_is_left_out), TEST(texts_are_escaped),
+      TEST(names_of_near_levels_do_not_meet), TEST(an_empty_chart_says_so),
+      TEST(one_value_has_an_axis_with_ticks), TEST(many_categories_are_thinned),
+      TEST(bins_lie_where_their_numbers_are), TEST(what_cannot_be_written_is_told))

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Modelled Vesta has the shapes that were published of the machine: headroom of its default over 33
+ * instances, first rounds and later ones, near and far writers, quiet torus. What a model makes of
+ * it is tested elsewhere.
+ */
+#include "lab/replica/replica.h"
+
+#include <errno.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "check.h"
+#include "lab/replica/replica_internal.h"
+#include "store/elements.h"
+
+#define MIB 1048576.0
+#define REPETITIONS 10
+#define DEFAULT 7 /* of the nine: 64 aggregators per pset, 16 MB */
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const uint64_t nodes_tried[] = { 128, 256, 512 };
+static const uint64_t sizes_tried[] = { 1, 2, 4, 8, 16, 32, 64, 96, 128, 196, 256 };
+static const uint64_t hints_tried[] = { 4, 16, 64 };
+static const uint64_t buffers_tried[] = { 8, 16, 32 };
+
+static struct replica *opened(enum replica_law law)
+{
+	struct replica *replica = NULL;
+	struct err err = { 0 };
+
+	CHECK_INT(replica_open(&replica, "vesta", law, &err), 0);
+	CHECK_TEXT(err.text, "");
+	REQUIRE(replica);
+	return replica;
+}
+
+static double run(const struct replica *replica, uint64_t nodes, uint64_t mib, size_t choice,
+		  uint64_t repetition)
+{
+	const struct access access = { .nodes = nodes,
+				       .ranks = nodes * 16,
+				       .rank_bytes = mib << 20 };
+	const struct settings settings = { .aggregators = hints_tried[choice / 3],
+					   .buffer_bytes = buffers_tried[choice % 3] << 20 };
+
+	return replica_run(replica, &access, &settings, repetition);
+}
+
+static double mean_run(const struct replica *replica, uint64_t nodes, uint64_t mib, size_t choice)
+{
+	double sum = 0;
+
+	for (uint64_t i = 0; i < REPETITIONS; i++)
+		sum += run(replica, nodes, mib, choice, i);
+	return sum / REPETITIONS;
+}
+
+static uint64_t writers_of(uint64_t nodes, uint64_t hint)
+{
+	return (hint + 1) * 8 * nodes / 128;
+}
+
+/* Mean seconds of the rounds after the first, as many as make 1 GiB per writer (HYB-55). */
+static double later(const struct replica *replica, uint64_t nodes, size_t choice, bool topology)
+{
+	uint64_t mib = buffers_tried[choice % 3], rounds = 1024 / mib;
+	double seconds[128], sum = 0;
+
+	for (uint64_t k = 0; k < REPETITIONS; k++) {
+		replica_rounds(replica, nodes, writers_of(nodes, hints_tried[choice / 3]),
+			       mib << 20, topology, k, seconds, rounds);
+		for (uint64_t i = 1; i < rounds; i++)
+			sum += seconds[i] / (double)(rounds - 1);
+	}
+	return sum / REPETITIONS;
+}
+
+static double first(const struct replica *replica, uint64_t nodes, size_t choice)
+{
+	double sum = 0, seconds;
+
+	for (uint64_t k = 0; k < REPETITIONS; k++) {
+		replica_rounds(replica, nodes, writers_of(nodes, hints_tried[choice / 3]),
+			       buffers_tried[choice % 3] << 20, true, k, &seconds, 1);
+		sum += seconds;
+	}
+	return sum / REPETITIONS;
+}
+
+static const char *const operations_wanted[] = { "s_lock", "s_nl_full", "s_nl_partial",
+						 "ar",	   "aa",	"aav" };
+
+/* HYB-AC-7. */
+static void training_sets_are_as_large_as_published(void)
+{
+	static const size_t wanted[] = { 270, 27, 270, 57, 51, 1044 };
+
+	for (int law = REPLICA_QUEUE; law <= REPLICA_SHARE; law++) {
+		struct replica *replica = opened(law);
+		struct elements rows = { 0 };
+		size_t found[COUNT(wanted)] = { 0 };
+
+		CHECK_INT(replica_benchmark(replica, 1, &rows, NULL), 0);
+		for (size_t i = 0; i < rows.count; i++) {
+			CHECK(rows.rows[i].seconds > 0 && isfinite(rows.rows[i].seconds));
+			CHECK_TEXT(rows.rows[i].platform, "vesta");
+			for (size_t k = 0; k < COUNT(wanted); k++)
+				found[k] +=
+					strcmp(rows.rows[i].operation, operations_wanted[k]) == 0;
+		}
+		CHECK_INT(rows.count, 1719);
+		for (size_t k = 0; k < COUNT(wanted); k++)
+			CHECK_INT(found[k], wanted[k]);
+		elements_release(&rows);
+		replica_close(replica);
+	}
+}
+
+/* Otherwise some of them would be lost in the store, which knows rows by all but their time. */
+static void no_two_rows_have_the_same_arguments(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	struct elements rows = { 0 };
+	size_t same = 0;
+
+	CHECK_INT(replica_benchmark(replica, 1, &rows, NULL), 0);
+	for (size_t i = 0; i < rows.count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct element *a = &rows.rows[i], *b = &rows.rows[k];
+
+			same += a->bytes == b->bytes && a->writers == b->writers &&
+				a->senders == b->senders && a->receivers == b->receivers &&
+				a->nodes == b->nodes && a->repetition == b->repetition &&
+				strcmp(a->operation, b->operation) == 0;
+		}
+	CHECK_INT(same, 0);
+	elements_release(&rows);
+	replica_close(replica);
+}
+
+static void everything_is_repeated_by_its_seed(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	struct elements a = { 0 }, b = { 0 }, c = { 0 };
+	size_t differ = 0;
+
+	replica_benchmark(replica, 5, &a, NULL);
+	replica_benchmark(replica, 5, &b, NULL);
+	replica_benchmark(replica, 6, &c, NULL);
+	REQUIRE(a.count == b.count && a.count == c.count);
+	CHECK(memcmp(a.rows, b.rows, a.count * sizeof(*a.rows)) == 0);
+	for (size_t i = 0; i < a.count; i++)
+		differ += a.rows[i].seconds != c.rows[i].seconds;
+	CHECK(differ > a.count * 9 / 10);
+	CHECK(run(replica, 256, 16, 4, 3) == run(replica, 256, 16, 4, 3));
+	CHECK(run(replica, 256, 16, 4, 3) != run(replica, 256, 16, 4, 4));
+	elements_release(&a);
+	elements_release(&b);
+	elements_release(&c);
+	replica_close(replica);
+}
+
+/* Headroom of the default over 33 instances. */
+struct headroom {
+	size_t near, low, high, top; /* up to 1.1, 1.5, 3, above */
+	size_t chance;		     /* the mean of nine speed-ups is above 1 */
+};
+
+static struct headroom headroom_of(const struct replica *replica)
+{
+	struct headroom h = { 0 };
+
+	for (size_t i = 0; i < COUNT(nodes_tried) * COUNT(sizes_tried); i++) {
+		double seconds[9], best = INFINITY, chance = 0;
+
+		for (size_t k = 0; k < 9; k++) {
+			seconds[k] = mean_run(replica, nodes_tried[i / COUNT(sizes_tried)],
+					      sizes_tried[i % COUNT(sizes_tried)], k);
+			CHECK(seconds[k] > 0 && isfinite(seconds[k]));
+			best = fmin(best, seconds[k]);
+		}
+		for (size_t k = 0; k < 9; k++)
+			chance += seconds[DEFAULT] / seconds[k] / 9;
+		best = seconds[DEFAULT] / best;
+		h.near += best <= 1.1;
+		h.low += best > 1.1 && best <= 1.5;
+		h.high += best > 1.5 && best <= 3;
+		h.top += best > 3;
+		h.chance += chance > 1;
+	}
+	return h;
+}
+
+/* HYB-AC-9 and 10: 12, 13, 6, 2; a choice by chance is better on 15. */
+static void default_leaves_as_much_room_as_published(void)
+{
+	for (int law = REPLICA_QUEUE; law <= REPLICA_SHARE; law++) {
+		struct replica *replica = opened(law);
+		struct headroom h = headroom_of(replica);
+
+		CHECK(h.near >= 8 && h.near <= 15);
+		CHECK(h.low >= 9 && h.low <= 17);
+		CHECK(h.high + h.top >= 6 && h.high + h.top <= 11);
+		CHECK(h.chance >= 11 && h.chance <= 19);
+		replica_close(replica);
+	}
+}
+
+/* HYB-AC-15: tokens make the first round slow, unless the cache absorbs what later ones cannot. */
+static void first_rounds_are_slower_for_few_writers_and_faster_for_many(void)
+{
+	for (int law = REPLICA_QUEUE; law <= REPLICA_SHARE; law++) {
+		struct replica *replica = opened(law);
+
+		for (size_t n = 0; n < 3; n++)
+			for (size_t k = 0; k < 9; k++) {
+				double ratio = first(replica, nodes_tried[n], k) /
+					       later(replica, nodes_tried[n], k, true);
+
+				if (k < 3)
+					CHECK(ratio > 1.05);
+				if (k > 6)
+					CHECK(ratio < 1);
+			}
+		replica_close(replica);
+	}
+}
+
+/* HYB-AC-16. */
+static void near_writers_are_faster_unless_all_nodes_write(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	double most = 0;
+
+	for (size_t n = 0; n < 3; n++)
+		for (size_t k = 0; k < 9; k++) {
+			double gain = later(replica, nodes_tried[n], k, false) /
+				      later(replica, nodes_tried[n], k, true);
+
+			most = fmax(most, gain);
+			CHECK(gain > 0.9);
+			if (k >= 6)
+				CHECK(gain < 1.15);
+		}
+	CHECK(most > 1.35 && most < 1.75);
+	replica_close(replica);
+}
+
+/* How much longer than it must a round takes that finds caches dirty to a part. */
+static double delay(const struct replica *replica, uint64_t nodes, size_t choice, double dirty)
+{
+	double bytes = (double)buffers_tried[choice % 3] * MIB;
+	struct placement placement;
+	struct course course;
+	struct load load;
+
+	REQUIRE(placement_start(&placement, replica, nodes));
+	placement_topology(&placement, 0, writers_of(nodes, hints_tried[choice / 3]), bytes);
+	load_of(&load, replica, &placement);
+	course_start(&course, replica, placement.psets, 1);
+	for (size_t i = 0; i < course.psets; i++)
+		course.dirty[i] = dirty * (double)replica->machine.cache_bytes;
+	return course_write(&course, &load, false) / load.seconds[0];
+}
+
+/* HYB-AC-5 and HYB-34: only (64, 32 MB) brings more in a round than all caches hold. */
+static void only_the_largest_round_exceeds_the_cache(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	double cache = (double)replica_machine(replica)->cache_bytes;
+
+	for (size_t n = 0; n < 3; n++)
+		for (size_t k = 0; k < 9; k++) {
+			double writers = (double)writers_of(nodes_tried[n], hints_tried[k / 3]);
+			double bytes = writers * (double)buffers_tried[k % 3] * MIB;
+
+			CHECK((bytes > cache * (double)nodes_tried[n] / 32) == (k == 8));
+			if (k < 8)
+				CHECK(delay(replica, nodes_tried[n], k, 0.3) < 1.25);
+		}
+	/* Where servers keep up with much of what comes, it fits after all; here they do not. */
+	CHECK(delay(replica, 512, 8, 0.3) > 1.5);
+	replica_close(replica);
+}
+
+/* HYB-54, Figure 4: 544 writers of 16 MB on 512 nodes, 32 times, in two runs. */
+static void rounds_of_equal_runs_differ_and_are_out_of_phase(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	double a[32], b[32], ma = 0, mb = 0, ab = 0, aa = 0, bb = 0, least = INFINITY, most = 0;
+	size_t slow = 0;
+
+	replica_rounds(replica, 512, 544, 16 << 20, true, 0, a, 32);
+	replica_rounds(replica, 512, 544, 16 << 20, true, 1, b, 32);
+	for (size_t i = 0; i < 32; i++) {
+		ma += 1 / a[i] / 32;
+		mb += 1 / b[i] / 32;
+		least = fmin(least, a[i]);
+		most = fmax(most, a[i]);
+	}
+	for (size_t i = 1; i < 32; i++) {
+		ab += (1 / a[i] - ma) * (1 / b[i] - mb);
+		aa += (1 / a[i] - ma) * (1 / a[i] - ma);
+		bb += (1 / b[i] - mb) * (1 / b[i] - mb);
+	}
+	CHECK(most / least > 2);
+	CHECK(ab / sqrt(aa * bb) < 0.8);
+	for (uint64_t k = 0; k < REPETITIONS; k++) {
+		double mean = 0;
+
+		replica_rounds(replica, 512, 544, 16 << 20, true, k, a, 32);
+		for (size_t i = 0; i < 32; i++)
+			mean += 1 / a[i] / 32;
+		slow += 1 / a[0] < 0.8 * mean;
+	}
+	CHECK(slow >= 8);
+	replica_close(replica);
+}
+
+/* HYB-33. */
+static void tokens_cost_more_the_more_writers_touch_a_fresh_file(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	double before = 0;
+
+	for (size_t n = 0; n < 3; n++)
+		for (size_t k = 0; k < 3; k++) {
+			uint64_t writers = writers_of(nodes_tried[n], hints_tried[k]);
+			double cost = 0;
+
+			for (uint64_t i = 0; i < 40; i++) {
+				struct placement placement;
+				struct course fresh, old;
+				struct load load;
+
+				placement_start(&placement, replica, nodes_tried[n]);
+				placement_topology(&placement, 0, writers, 8 * MIB);
+				load_of(&load, replica, &placement);
+				course_start(&fresh, replica, placement.psets, i);
+				course_start(&old, replica, placement.psets, i);
+				cost += course_write(&fresh, &load, true) -
+					course_write(&old, &load, false);
+			}
+			CHECK(cost > 0);
+			CHECK(k == 0 || cost > before);
+			before = cost;
+		}
+	replica_close(replica);
+}
+
+/* HYB-31, HYB-AC-17. */
+static void torus_is_quiet(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	double alone = network_alltoall(replica, 512, 16, 4), sum = 0, square = 0;
+	struct random random;
+
+	random_init(&random, 1);
+	for (int i = 0; i < 1000; i++) {
+		double t = network_noisy(replica, &random, alone);
+
+		sum += t;
+		square += t * t;
+	}
+	sum /= 1000;
+	CHECK(sum >= alone);
+	CHECK(sqrt(fmax(square / 1000 - sum * sum, 0)) / sum <= 0.001);
+	CHECK(sqrt(fmax(square / 1000 - sum * sum, 0)) > 0);
+	replica_close(replica);
+}
+
+/* A cache that is full when a run begins is one that absorbs nothing. */
+static void what_was_before_counts(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+
+	for (size_t n = 0; n < 3; n++)
+		CHECK(delay(replica, nodes_tried[n], DEFAULT, 0.85) >
+		      1.15 * delay(replica, nodes_tried[n], DEFAULT, 0));
+	CHECK(delay(replica, 512, DEFAULT, 0.85) > 3 * delay(replica, 512, DEFAULT, 0));
+	replica_close(replica);
+}
+
+static void caches_never_hold_less_than_nothing_or_more_than_all(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	double cache = (double)replica->machine.cache_bytes;
+
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct placement placement;
+		struct course course;
+		struct load load;
+
+		placement_start(&placement, replica, 256);
+		placement_topology(&placement, 0, 1040, 32 * MIB);
+		load_of(&load, replica, &placement);
+		course_start(&course, replica, placement.psets, seed);
+		for (int i = 0; i < 60; i++) {
+			CHECK(course_write(&course, &load, i == 0) > 0);
+			for (size_t k = 0; k < course.psets; k++)
+				CHECK(course.dirty[k] >= 0 && course.dirty[k] <= cache);
+			course_wait(&course, i % 3);
+		}
+	}
+	replica_close(replica);
+}
+
+/* Cores of a node wait for one another: the same bytes from fewer nodes take longer. */
+static void cores_of_a_node_are_served_one_after_the_other(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	struct placement spread, heaped;
+	struct load a, b;
+
+	placement_start(&spread, replica, 128);
+	placement_start(&heaped, replica, 128);
+	placement_topology(&spread, 0, 4 * 8, 8 * MIB);
+	for (int i = 0; i < 4; i++)
+		placement_topology(&heaped, 0, 4 * 2, 8 * MIB);
+	load_of(&a, replica, &spread);
+	load_of(&b, replica, &heaped);
+	CHECK(a.bytes[0] == b.bytes[0] && a.writers == b.writers);
+	CHECK(b.seconds[0] > 1.3 * a.seconds[0]);
+	replica_close(replica);
+}
+
+static void topology_fills_bridges_first_and_psets_alike(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	struct placement placement;
+
+	placement_start(&placement, replica, 512);
+	placement_topology(&placement, 0, 544, 1);
+	CHECK_INT(placement.writers, 544);
+	for (size_t i = 0; i < 16; i++) {
+		double sum = 0;
+
+		for (size_t k = 0; k < 32; k++)
+			sum += placement.count[i][k];
+		CHECK(sum == 34 && placement.count[i][0] == 2 && placement.count[i][31] == 2);
+	}
+	placement_start(&placement, replica, 512);
+	placement_uniform(&placement, 16, 544, 1);
+	CHECK_INT(placement.writers, 544);
+	CHECK(placement_crowd(&placement) == 2);
+	placement_start(&placement, replica, 256);
+	placement_uniform(&placement, 16, 1040, 1);
+	CHECK_INT(placement.writers, 1040);
+	CHECK(placement_crowd(&placement) == 5);
+	replica_close(replica);
+}
+
+/* More data never come for less, on average. */
+static void time_grows_with_what_is_written(void)
+{
+	struct replica *replica = opened(REPLICA_SHARE);
+
+	for (size_t k = 0; k < 9; k++)
+		for (size_t i = 3; i < COUNT(sizes_tried); i += 2)
+			CHECK(mean_run(replica, 256, sizes_tried[i], k) >
+			      mean_run(replica, 256, sizes_tried[i - 2], k));
+	replica_close(replica);
+}
+
+static void laws_differ(void)
+{
+	struct replica *queue = opened(REPLICA_QUEUE), *share = opened(REPLICA_SHARE);
+	size_t differ = 0;
+
+	for (size_t k = 0; k < 9; k++) {
+		double ratio = mean_run(queue, 512, 64, k) / mean_run(share, 512, 64, k);
+
+		differ += fabs(log(ratio)) > 0.02;
+	}
+	CHECK(differ >= 5);
+	replica_close(queue);
+	replica_close(share);
+}
+
+static void what_it_cannot_run_has_no_time(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	struct access access = { .nodes = 128, .ranks = 2048, .rank_bytes = 1 << 20 };
+	const struct settings settings = { 0 };
+	double seconds = 0;
+
+	CHECK(replica_run(replica, &access, &settings, 0) > 0);
+	access.is_read = true;
+	CHECK(isnan(replica_run(replica, &access, &settings, 0)));
+	access = (struct access){ .nodes = 100, .ranks = 1600, .rank_bytes = 1 << 20 };
+	CHECK(isnan(replica_run(replica, &access, &settings, 0)));
+	access = (struct access){ .nodes = 128, .ranks = 2048 };
+	CHECK(isnan(replica_run(replica, &access, &settings, 0)));
+	replica_rounds(replica, 128, 128 * 16 + 1, 1 << 20, true, 0, &seconds, 1);
+	CHECK(isnan(seconds));
+	replica_close(replica);
+}
+
+static void defaults_are_those_of_the_machine(void)
+{
+	struct replica *replica = opened(REPLICA_QUEUE);
+	const struct access access = { .nodes = 128, .ranks = 2048, .rank_bytes = 16 << 20 };
+	const struct settings settings = { 0 };
+
+	CHECK(replica_run(replica, &access, &settings, 2) == run(replica, 128, 16, DEFAULT, 2));
+	replica_close(replica);
+}
+
+static char *written(const char *text)
+{
+	char *path = xstrdup("/tmp/replicaXXXXXX.ini");
+	int fd = mkstemps(path, 4);
+
+	REQUIRE(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+	return path;
+}
+
+#define MACHINE                                                                              \
+	"[machine]\nname = small\nromio = bluegene\n[nodes]\ncores = 4\n[forwarding]\n"      \
+	"bridges = 2\nbridge_nodes = 8\npset_nodes = 8\n[storage]\ncache = 1G\nblock = 1M\n" \
+	"[defaults]\naggregators = 2\ncb_buffer_size = 4M\n"
+
+static void descriptions_without_it_or_with_holes_are_refused(void)
+{
+	static const struct {
+		const char *text, *part;
+		int code;
+	} cases[] = {
+		{ MACHINE, "has no section [replica]", ENODATA },
+		{ MACHINE "[replica]\ntargets = 40\n", "is missing", EINVAL },
+		{ MACHINE "[replica]\ntargets = many\n", "which is not a whole number", EINVAL },
+		{ MACHINE "[replica]\ntarget = 40\n", "[replica] has no 'target'", EINVAL },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		AUTO_FREE char *path = written(cases[i].text);
+		struct replica *replica = NULL;
+		struct err err = { 0 };
+
+		CHECK_INT(replica_open(&replica, path, REPLICA_QUEUE, &err), -cases[i].code);
+		CHECK(!replica && strstr(err.text, cases[i].part));
+		if (!strstr(err.text, cases[i].part))
+			printf("%s\n", err.text);
+		unlink(path);
+	}
+	replica_close(NULL);
+}
+
+TESTS(TEST(training_sets_are_as_large_as_published), TEST(no_two_rows_have_the_same_arguments),
+      TEST(everything_is_repeated_by_its_seed), TEST(default_leaves_as_much_room_as_published),
+      TEST(first_rounds_are_slower_for_few_writers_and_faster_for_many),
+      TEST(near_writers_are_faster_unless_all_nodes_write),
+      TEST(only_the_largest_round_exceeds_the_cache),
+      TEST(rounds_of_equal_runs_differ_and_are_out_of_phase),
+      TEST(tokens_cost_more_the_more_writers_touch_a_fresh_file), TEST(torus_is_quiet),
+      TEST(what_was_before_counts), TEST(caches_never_hold_less_than_nothing_or_more_than_all),
+      TEST(cores_of_a_node_are_served_one_after_the_other),
+      TEST(topology_fills_bridges_first_and_psets_alike), TEST(time_grows_with_what_is_written),
+      TEST(laws_differ), TEST(what_it_cannot_run_has_no_time),
+      TEST(defaults_are_those_of_the_machine),
+      TEST(descriptions_without_it_or_with_holes_are_refused))

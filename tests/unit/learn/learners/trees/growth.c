@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The growing of trees against what can be said without it: sorting, exhaustive search, repetition.
+ * Values are small whole numbers, so that ties are common and sums are exact.
+ */
+#include "check.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "learn/file/blob.h"
+#include "learn/maths/random.h"
+#include "learn/learners/trees/growth.h"
+#include "learn/learners/trees/ranks.h"
+
+enum { ROWS = 400, WIDTH = 4 };
+
+struct table {
+	double x[ROWS * WIDTH], y[ROWS];
+	struct samples samples;
+};
+
+/* Columns of 4, 40, 400 and as many values as there are. */
+static void table_init(struct table *table, size_t rows, size_t classes, struct random *random)
+{
+	static const size_t values[WIDTH] = { 4, 40, 400, 1000000 };
+
+	for (size_t i = 0; i < rows; i++) {
+		for (size_t f = 0; f < WIDTH; f++)
+			table->x[i * WIDTH + f] = (double)random_below(random, values[f]) - 2;
+		table->y[i] = (double)random_below(random, classes ? classes : 9);
+	}
+	table->samples = (struct samples){
+		.x = table->x, .y = table->y, .rows = rows, .width = WIDTH, .classes = classes
+	};
+}
+
+static void table_grow_as(struct table *table, const struct growth_plan *plan, bool in_order,
+			  bool merge, const uint16_t *weights, struct wood *wood)
+{
+	struct growth_ranks ranks;
+	struct growth *growth;
+	struct random random;
+	double gain[WIDTH] = { 0 };
+
+	random_init(&random, 1);
+	growth_ranks_init(&ranks, &table->samples, in_order, merge);
+	growth = growth_new(&ranks, plan, false);
+	growth_grow(growth, table->y, weights, &random, wood, gain);
+	growth_free(growth);
+	growth_ranks_release(&ranks);
+}
+
+static void table_grow(struct table *table, const struct growth_plan *plan, bool in_order,
+		       const uint16_t *weights, struct wood *wood)
+{
+	table_grow_as(table, plan, in_order, false, weights, wood);
+}
+
+static struct growth_plan plan_of(enum split_criterion criterion, size_t classes, size_t leaf)
+{
+	return (struct growth_plan){ .criterion = criterion,
+				     .classes = classes,
+				     .tries = WIDTH,
+				     .depth_most = UINT32_MAX,
+				     .split_least = 2,
+				     .leaf_least = leaf };
+}
+
+static bool woods_same(const struct wood *a, const struct wood *b, size_t answers)
+{
+	return a->count == b->count &&
+	       memcmp(a->nodes, b->nodes, a->count * sizeof(*a->nodes)) == 0 &&
+	       memcmp(a->values, b->values, a->count * answers * sizeof(*a->values)) == 0;
+}
+
+static const struct {
+	enum split_criterion criterion;
+	size_t classes, leaf;
+} cases[] = {
+	{ SPLIT_VARIANCE, 0, 1 }, { SPLIT_VARIANCE, 0, 7 }, { SPLIT_VARIANCE, 2, 1 },
+	{ SPLIT_GINI, 3, 1 },	  { SPLIT_GINI, 3, 5 },	    { SPLIT_ENTROPY, 2, 1 },
+	{ SPLIT_ENTROPY, 3, 4 },
+};
+
+#define CASES (sizeof(cases) / sizeof(cases[0]))
+
+static void both_ways_grow_the_same_tree(void)
+{
+	static struct table table;
+	struct random random;
+
+	random_init(&random, 11);
+	for (size_t i = 0; i < CASES; i++) {
+		for (size_t rows = 2; rows <= ROWS; rows += 1 + rows / 3) {
+			struct growth_plan plan =
+				plan_of(cases[i].criterion, cases[i].classes, cases[i].leaf);
+			struct wood in_order, by_need;
+
+			table_init(&table, rows, cases[i].classes, &random);
+			table_grow(&table, &plan, true, NULL, &in_order);
+			table_grow(&table, &plan, false, NULL, &by_need);
+			CHECK(woods_same(&in_order, &by_need, growth_answers(plan.classes)));
+			wood_release(&in_order);
+			wood_release(&by_need);
+		}
+	}
+}
+
+/* A row of weight 3 is as good as three rows; one of weight 0 is not there. */
+static void weights_are_repetitions(void)
+{
+	static struct table once, often;
+	struct random random;
+
+	random_init(&random, 12);
+	for (size_t i = 0; i < CASES; i++) {
+		struct growth_plan plan = plan_of(cases[i].criterion, cases[i].classes, 1);
+		uint16_t weights[100];
+		struct wood a, b;
+		size_t rows = 0;
+
+		table_init(&once, 100, cases[i].classes, &random);
+		often = once;
+		for (size_t row = 0; row < 100; row++) {
+			weights[row] = (uint16_t)random_below(&random, 4);
+			for (int n = 0; n < weights[row]; n++, rows++) {
+				memcpy(often.x + rows * WIDTH, once.x + row * WIDTH,
+				       WIDTH * sizeof(double));
+				often.y[rows] = once.y[row];
+			}
+		}
+		often.samples.x = often.x;
+		often.samples.y = often.y;
+		often.samples.rows = rows;
+		table_grow(&once, &plan, false, weights, &a);
+		table_grow(&often, &plan, false, NULL, &b);
+		CHECK(woods_same(&a, &b, growth_answers(plan.classes)));
+		wood_release(&a);
+		wood_release(&b);
+	}
+}
+
+/* Few values, so that many rows are the same. */
+static void table_repeat(struct table *table, size_t rows, struct random *random)
+{
+	table_init(table, rows, 0, random);
+	for (size_t i = 0; i < rows * WIDTH; i++)
+		table->x[i] = (double)random_below(random, 3) * 0.5;
+}
+
+static void merged_rows_grow_the_same_tree(void)
+{
+	static struct table table;
+	struct random random;
+
+	random_init(&random, 16);
+	for (int round = 0; round < 64; round++) {
+		bool in_order = round & 1, weighted = round & 2;
+		struct growth_plan plan = plan_of(SPLIT_VARIANCE, 0, round & 4 ? 7 : 1);
+		uint16_t weights[ROWS];
+		struct wood merged, apart;
+
+		table_repeat(&table, round & 8 ? ROWS : 170, &random);
+		/* In order rows are in or out. */
+		for (size_t i = 0; i < ROWS; i++)
+			weights[i] = (uint16_t)random_below(&random, in_order ? 2 : 4);
+		plan.split_least = round & 16 ? 30 : 2;
+		/* Rows apart that are the same draw inputs in vain; large nodes are not that. */
+		plan.tries = round & 16 && round & 32 ? 2 : WIDTH;
+		table_grow_as(&table, &plan, in_order, true, weighted ? weights : NULL, &merged);
+		table_grow_as(&table, &plan, in_order, false, weighted ? weights : NULL, &apart);
+		CHECK(merged.count > 3 && woods_same(&merged, &apart, 1));
+		wood_release(&merged);
+		wood_release(&apart);
+	}
+}
+
+/* The leaves have the rows that walk there, and all that take part. */
+static void leaves_know_their_rows(void)
+{
+	static struct table table;
+	struct growth_plan plan = plan_of(SPLIT_VARIANCE, 0, 1);
+	struct random random;
+
+	random_init(&random, 17);
+	for (int round = 0; round < 8; round++) {
+		size_t seen = 0, in = 0, leaf_count, count;
+		uint16_t weights[ROWS];
+		double gain[WIDTH] = { 0 };
+		struct growth_ranks ranks;
+		struct growth *growth;
+		struct wood wood;
+
+		plan.leaves = true;
+		table_repeat(&table, ROWS, &random);
+		for (size_t i = 0; i < ROWS; i++)
+			in += weights[i] = round & 4 ? (uint16_t)random_below(&random, 2) : 1;
+		growth_ranks_init(&ranks, &table.samples, round & 1, round & 2);
+		growth = growth_new(&ranks, &plan, false);
+		growth_grow(growth, table.y, round & 4 ? weights : NULL, &random, &wood, gain);
+		const struct growth_leaf *leaves = growth_leaves(growth, &leaf_count);
+
+		for (size_t i = 0; i < leaf_count; i++) {
+			const uint32_t *rows = growth_rows(growth, &leaves[i], &count);
+
+			for (size_t j = 0; j < count; j++) {
+				CHECK(wood_leaf(&wood, table.x + rows[j] * WIDTH) ==
+				      leaves[i].node);
+				seen += weights[rows[j]];
+			}
+		}
+		CHECK_INT(seen, in);
+		wood_release(&wood);
+		growth_free(growth);
+		growth_ranks_release(&ranks);
+	}
+}
+
+static void equal_rows_are_one_cell(void)
+{
+	static const double x[] = { 1, 2, 0.0, 1, 1, 2, -0.0, 1, 1, 2, 1 + 1e-12, 2 };
+	static const uint32_t rows[] = { 0, 2, 4, 5, 1, 3 };
+	struct samples samples = { .x = x, .rows = 6, .width = 2 };
+	struct cells cells;
+
+	REQUIRE(cells_init(&cells, &samples));
+	CHECK_INT(cells.count, 2);
+	CHECK_INT(cells.starts[1], 4);
+	for (uint32_t i = 0; i < 6; i++)
+		CHECK_INT(cells.rows[i], rows[i]);
+	cells_release(&cells);
+	samples.rows = 3; /* two cells of three rows are not worth it */
+	CHECK(!cells_init(&cells, &samples));
+	CHECK(!cells.rows && cells.count == 3);
+	cells_release(&cells);
+}
+
+/* Weight times impurity of the rows on one side of a cut. */
+static double side_impurity(const struct table *table, const struct growth_plan *plan,
+			    size_t feature, double cut, bool right, size_t *count)
+{
+	double classes[9] = { 0 }, sum = 0, squares = 0, n = 0, impurity = 0;
+
+	for (size_t i = 0; i < table->samples.rows; i++) {
+		if ((table->x[i * WIDTH + feature] > cut) != right)
+			continue;
+		n++;
+		sum += table->y[i];
+		squares += table->y[i] * table->y[i];
+		classes[(size_t)table->y[i]]++;
+	}
+	*count = (size_t)n;
+	if (n == 0)
+		return 0;
+	if (plan->criterion == SPLIT_VARIANCE)
+		return squares - sum * sum / n;
+	for (size_t c = 0; c < plan->classes; c++) {
+		double share = classes[c] / n;
+
+		if (plan->criterion == SPLIT_GINI)
+			impurity += share * (1 - share);
+		else if (share > 0)
+			impurity -= share * log2(share);
+	}
+	return impurity * n;
+}
+
+static double cut_impurity(const struct table *table, const struct growth_plan *plan,
+			   size_t feature, double cut)
+{
+	size_t left, right;
+	double sum = side_impurity(table, plan, feature, cut, false, &left) +
+		     side_impurity(table, plan, feature, cut, true, &right);
+
+	return left < plan->leaf_least || right < plan->leaf_least ? INFINITY : sum;
+}
+
+static void no_cut_is_better(void)
+{
+	static struct table table;
+	struct random random;
+
+	random_init(&random, 13);
+	for (size_t i = 0; i < CASES; i++) {
+		struct growth_plan plan =
+			plan_of(cases[i].criterion, cases[i].classes, cases[i].leaf);
+		double best = INFINITY;
+		struct wood wood;
+
+		plan.depth_most = 1;
+		table_init(&table, 90, cases[i].classes, &random);
+		table_grow(&table, &plan, i % 2, NULL, &wood);
+		for (size_t f = 0; f < WIDTH; f++) {
+			for (size_t row = 0; row < 90; row++)
+				best = fmin(best, cut_impurity(&table, &plan, f,
+							       table.x[row * WIDTH + f]));
+		}
+		CHECK_INT(wood.count, 3);
+		CHECK(fabs(cut_impurity(&table, &plan, wood.nodes[0].feature, wood.nodes[0].cut) -
+			   best) < 1e-9);
+		wood_release(&wood);
+	}
+}
+
+/* Fewer tries than inputs, but the only one that varies is found. */
+static void constant_inputs_are_passed_over(void)
+{
+	static struct table table;
+	struct growth_plan plan = plan_of(SPLIT_VARIANCE, 0, 1);
+	struct random random;
+
+	random_init(&random, 14);
+	table_init(&table, 50, 0, &random);
+	for (size_t i = 0; i < 50; i++)
+		table.x[i * WIDTH] = table.x[i * WIDTH + 1] = table.x[i * WIDTH + 2] = 7;
+	plan.tries = 1;
+	plan.depth_most = 1;
+	for (int in_order = 0; in_order < 2; in_order++) {
+		struct wood wood;
+
+		table_grow(&table, &plan, in_order, NULL, &wood);
+		CHECK_INT(wood.count, 3);
+		CHECK_INT(wood.nodes[0].feature, 3);
+		wood_release(&wood);
+	}
+}
+
+static void columns_are_ranked_by_value(void)
+{
+	static const double x[] = { 3, -1, 0, -0.0, 3, 1e300, -1e300, 1e-30, -1e-30, 2.5 };
+	static const unsigned rank[] = { 6, 1, 3, 3, 6, 7, 0, 4, 2, 5 };
+	struct samples samples = { .x = x, .rows = 10, .width = 1 };
+	uint64_t scratch[20];
+	size_t levels;
+	struct cells cells = { .count = 10 };
+	const uint64_t *keys = ranks_sort(&samples, &cells, 0, scratch, &levels);
+
+	CHECK_INT(levels, 8);
+	for (size_t i = 0; i < 10; i++) {
+		CHECK_INT(keys[i] >> 32, rank[(uint32_t)keys[i]]);
+		CHECK(i == 0 || keys[i] > keys[i - 1]);
+	}
+}
+
+static void entries_are_sorted_by_rank(void)
+{
+	uint32_t narrow[300], narrow2[300], *found;
+	uint64_t wide[300], wide2[300], *found_wide;
+	struct random random;
+
+	random_init(&random, 15);
+	for (size_t levels = 1; levels <= RANKS_MOST; levels = levels * 3 + 1) {
+		for (size_t count = 1; count <= 300; count += 13) {
+			for (size_t i = 0; i < count; i++) {
+				uint32_t rank = (uint32_t)random_below(&random, levels);
+
+				narrow[i] = rank << 16 | (uint32_t)i;
+				wide[i] = (uint64_t)rank << 32 | i;
+			}
+			found = ranks_order(narrow, narrow2, count, levels);
+			found_wide = ranks_order_wide(wide, wide2, count, levels);
+			for (size_t i = 0; i < count; i++) {
+				CHECK(i == 0 || found[i - 1] < found[i]);
+				CHECK(found_wide[i] ==
+				      ((uint64_t)(found[i] >> 16) << 32 | (found[i] & 0xffff)));
+			}
+		}
+	}
+}
+
+static bool wood_loads(const struct wood *wood)
+{
+	AUTO_BUF struct buf saved = { 0 };
+	struct wood loaded;
+	struct blob blob;
+
+	wood_save(wood, 1, &saved);
+	blob_init(&blob, saved.data, saved.len);
+	wood_load(&loaded, 1, WIDTH, &blob);
+	wood_release(&loaded);
+	return blob_ok(&blob);
+}
+
+static void wood_that_leads_astray_is_refused(void)
+{
+	struct wood_node nodes[] = { { .cut = 1, .child = 1, .feature = WIDTH - 1 },
+				     { .cut = INFINITY },
+				     { .cut = INFINITY } };
+	double values[] = { 1, 2, 3 };
+	struct wood wood = { .nodes = nodes, .values = values, .count = 3 };
+
+	CHECK(wood_loads(&wood));
+	nodes[0].child = 2; /* the right one would be the fourth */
+	CHECK(!wood_loads(&wood));
+	nodes[0].child = UINT32_MAX; /* upwards */
+	CHECK(!wood_loads(&wood));
+	nodes[0].child = 1;
+	nodes[0].feature = WIDTH;
+	CHECK(!wood_loads(&wood));
+	nodes[0].feature = 0;
+	nodes[0].cut = NAN;
+	CHECK(!wood_loads(&wood));
+	nodes[0].cut = 1;
+	nodes[2].cut = 1; /* a leaf that is left to the right */
+	CHECK(!wood_loads(&wood));
+	nodes[2].cut = INFINITY;
+	values[1] = INFINITY;
+	CHECK(!wood_loads(&wood));
+	values[1] = 2;
+	CHECK(wood_loads(&wood));
+}
+
+TESTS(TEST(both_ways_grow_the_same_tree), TEST(weights_are_repetitions),
+      TEST(merged_rows_grow_the_same_tree), TEST(leaves_know_their_rows),
+      TEST(equal_rows_are_one_cell), TEST(no_cut_is_better), TEST(constant_inputs_are_passed_over),
+      TEST(columns_are_ranked_by_value), TEST(entries_are_sorted_by_rank),
+      TEST(wood_that_leads_astray_is_refused))

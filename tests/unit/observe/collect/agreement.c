@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/collect/agreement.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "check.h"
+#include "base/process.h"
+#include "observe/collect/parts.h"
+
+#define JOB UINT64_C(0x1234)
+/* Where nobody comes; elsewhere the usual patience, whatever the machine does meanwhile. */
+#define SHORT_NS UINT64_C(50000000)
+
+static char directory[64], trace[80];
+
+static void begin(void)
+{
+	strcpy(directory, "/tmp/sluice-agreement-XXXXXX");
+	REQUIRE(mkdtemp(directory));
+	snprintf(trace, sizeof(trace), "%s/t.sluice", directory);
+}
+
+static void end(void)
+{
+	AUTO_FREE char *parts = xprintf("%s%s", trace, PARTS_SUFFIX);
+
+	process_directory_remove(parts);
+	CHECK_INT(rmdir(directory), 0);
+}
+
+static size_t entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	size_t n = 0;
+
+	while (dir && (entry = readdir(dir)))
+		n += entry->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* As each node does. */
+static int reach(uint64_t job, const char *host, const char *text, uint32_t ranks,
+		 uint64_t patience_ns, struct agreement *agreement)
+{
+	struct err err = { 0 };
+	AUTO_FREE char *part = parts_begin(trace, job, host, &err);
+	struct agreement_options options = { part, text, ranks, 4, patience_ns };
+
+	REQUIRE(part);
+	return agreement_reach(agreement, &options, &err);
+}
+
+/* A node in a process of its own: its exit code tells what it has come to. */
+static pid_t node_start(uint64_t job, const char *host, const char *text, uint32_t ranks,
+			const char *expected)
+{
+	pid_t pid = fork();
+	struct agreement a = { 0 };
+	struct err err = { 0 };
+	AUTO_FREE char *part = NULL;
+
+	if (pid)
+		return pid;
+	part = parts_begin(trace, job, host, &err);
+	if (agreement_reach(&a, &(struct agreement_options){ part, text, ranks, 4, 0 }, &err) < 0)
+		_exit(3);
+	_exit(a.refusal ? 2 : strcmp(a.text, expected) == 0 ? 0 : 1);
+}
+
+static int node_end(pid_t pid)
+{
+	int status = 0;
+
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void text_of_the_first_counts_for_all(void)
+{
+	struct agreement a = { 0 }, b = { 0 };
+	pid_t other;
+
+	begin();
+	other = node_start(JOB, "two", "second\n", 2, "first\n");
+	/* It may well be the first: then it is we who take its text. */
+	REQUIRE(reach(JOB, "one", "first\n", 2, 0, &a) == 0);
+	CHECK(!a.refusal);
+	CHECK_TEXT(a.text, a.is_ours ? "first\n" : "second\n");
+	CHECK_INT(node_end(other), a.is_ours ? 0 : 1);
+	/* One that comes late finds the same. */
+	REQUIRE(reach(JOB, "three", "third\n", 1, 0, &b) == 0);
+	CHECK_TEXT(b.text, a.text);
+	CHECK(!b.is_ours && !b.refusal);
+	free(a.text);
+	free(b.text);
+	end();
+}
+
+static void many_nodes_come_to_one_text(void)
+{
+	pid_t nodes[4];
+	int same = 0;
+
+	begin();
+	for (int i = 0; i < 4; i++) {
+		AUTO_FREE char *host = xprintf("n%d", i);
+
+		nodes[i] = node_start(JOB + 1, host, i % 2 ? "odd\n" : "even\n", 1, "odd\n");
+	}
+	for (int i = 0; i < 4; i++) {
+		int code = node_end(nodes[i]);
+
+		REQUIRE(code == 0 || code == 1);
+		same += code;
+	}
+	CHECK(same == 0 || same == 4);
+	end();
+}
+
+static void nobody_applies_what_some_ranks_would_not_have(void)
+{
+	struct agreement a = { 0 }, late = { 0 };
+
+	begin();
+	REQUIRE(reach(JOB + 2, "one", "text\n", 2, SHORT_NS, &a) == 0);
+	CHECK(a.refusal && strstr(a.refusal, "not all ranks"));
+	/* Too late: it was decided without them. */
+	REQUIRE(reach(JOB + 2, "two", "text\n", 2, 0, &late) == 0);
+	CHECK(late.refusal != NULL);
+	free(a.text);
+	free(late.text);
+	end();
+}
+
+static void a_node_that_cannot_count_its_ranks_refuses(void)
+{
+	struct agreement a = { 0 };
+
+	begin();
+	REQUIRE(reach(JOB + 3, "one", "text\n", 0, 0, &a) == 0);
+	CHECK(a.refusal && strstr(a.refusal, "does not tell"));
+	free(a.text);
+	end();
+}
+
+static void no_parameters_wait_for_nobody(void)
+{
+	struct agreement a = { 0 }, b = { 0 };
+	AUTO_FREE char *parts = NULL;
+
+	begin();
+	parts = xprintf("%s%s", trace, PARTS_SUFFIX);
+	REQUIRE(reach(JOB + 4, "one", "", 1, 0, &a) == 0);
+	CHECK_TEXT(a.text, "");
+	CHECK(a.is_ours && !a.refusal);
+	CHECK_INT(entries(parts), 0);
+	/* And who has some must not apply them. */
+	REQUIRE(reach(JOB + 4, "two", "text\n", 3, SHORT_NS, &b) == 0);
+	CHECK(b.is_ours && b.refusal);
+	free(a.text);
+	free(b.text);
+	end();
+}
+
+static void who_has_none_takes_what_there_is(void)
+{
+	struct agreement a = { 0 }, late = { 0 };
+	pid_t other;
+
+	begin();
+	other = node_start(JOB + 5, "one", "text\n", 3, "text\n");
+	/* As long as it is not there nothing is taken, and nothing is left. */
+	do {
+		free(a.text);
+		REQUIRE(reach(JOB + 5, "two", "", 1, 0, &a) == 0);
+	} while (a.is_ours);
+	CHECK_TEXT(a.text, "text\n");
+	CHECK(!a.refusal);
+	CHECK_INT(node_end(other), 0);
+	REQUIRE(reach(JOB + 5, "three", "", 1, 0, &late) == 0);
+	CHECK_TEXT(late.text, "text\n");
+	free(a.text);
+	free(late.text);
+	end();
+}
+
+static void a_folder_that_cannot_be_used_is_told(void)
+{
+	struct err err = { 0 };
+	struct agreement a = { 0 };
+	AUTO_FREE char *part = NULL;
+
+	begin();
+	part = xprintf("%s/none/0000000000001234-x-1.sluice", directory);
+	CHECK(agreement_reach(&a, &(struct agreement_options){ part, "text\n", 4, 4, SHORT_NS },
+			      &err) < 0);
+	CHECK(strstr(err.text, "No such file"));
+	CHECK(!a.text);
+	CHECK_INT(rmdir(directory), 0);
+}
+
+static void a_job_takes_its_own_files_away_only(void)
+{
+	struct err err = { 0 };
+	struct agreement a = { 0 };
+	AUTO_FREE char *parts = NULL;
+	AUTO_FREE char *part = NULL;
+
+	begin();
+	parts = xprintf("%s%s", trace, PARTS_SUFFIX);
+	part = parts_begin(trace, JOB, "one", &err);
+	REQUIRE(reach(JOB, "one", "text\n", 4, 0, &a) == 0);
+	free(a.text);
+	REQUIRE(reach(JOB + 1, "one", "text\n", 4, 0, &a) == 0);
+	free(a.text);
+	CHECK_INT(entries(parts), 6);
+	agreement_remove(part);
+	CHECK_INT(entries(parts), 3);
+	end();
+}
+
+TESTS(TEST(text_of_the_first_counts_for_all), TEST(many_nodes_come_to_one_text),
+      TEST(nobody_applies_what_some_ranks_would_not_have),
+      TEST(a_node_that_cannot_count_its_ranks_refuses), TEST(no_parameters_wait_for_nobody),
+      TEST(who_has_none_takes_what_there_is), TEST(a_folder_that_cannot_be_used_is_told),
+      TEST(a_job_takes_its_own_files_away_only))

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What history learns from activities, and what it makes of it: SIOX-AC-9.
+ */
+#include "observe/plugins/history.h"
+
+#include <fcntl.h>
+#include <math.h>
+
+#include "base/config.h"
+#include "base/place.h"
+#include "observe/plugins/answers.h"
+#include "plugin_host.h"
+#include "store/outcomes.h"
+#include "store_sample.h"
+#include "contract/hints.h"
+#include "contract/record.h"
+
+#define MIB (INT64_C(1) << 20)
+#define SECOND INT64_C(1000000000)
+
+enum { NO_FILE, DATA_NC, OTHER_H5, NONE, SET_1, SET_2, CHANGED, UNSAFE, FILES };
+static const char *const files[FILES] = {
+	[NO_FILE] = "",
+	[DATA_NC] = "/data/out.nc",
+	[OTHER_H5] = "/data/out.h5",
+	[NONE] = "none",
+	[SET_1] = "cb_buffer_size=4194304",
+	[SET_2] = "cb_buffer_size=200000000;romio_ds_write=disable",
+	[CHANGED] = "cb_buffer_size=8388608;striping_unit=4096",
+	[UNSAFE] = "cb_buffer_size=0",
+};
+
+/* A run: the plug-in with a store, fed by hand. */
+struct run {
+	struct plugin_host host;
+	const struct sluice_async *ops;
+	void *state;
+	uint64_t seq, collective;
+	int64_t now_ns;
+	const char *options[8];
+	char *store;
+};
+
+static void run_start(struct run *run, const struct sample *sample, const char *const *options)
+{
+	static const struct sluice_process processes[4] = { { .index = 0, .rank = 0 },
+							    { .index = 1, .rank = 1 },
+							    { .index = 2, .rank = 2 },
+							    { .index = 3, .rank = 3 } };
+	size_t n = 0;
+
+	*run = (struct run){ .ops = plugin_history.async, .collective = 1000 };
+	run->store = xprintf("store=%s", sample->path);
+	run->options[n++] = run->store;
+	for (; options && *options; options++)
+		run->options[n++] = *options;
+	plugin_host_init(&run->host, run->options, processes, 4);
+	run->host.files = files;
+	run->host.file_count = FILES;
+	if (run->ops->start(&run->host.host, &run->state) < 0)
+		run->state = NULL;
+}
+
+static void run_end(struct run *run)
+{
+	run->ops->report(run->state);
+	CHECK_TEXT(buf_text(&run->host.warned), "");
+	run->ops->stop(run->state);
+	plugin_host_release(&run->host);
+	free(run->store);
+}
+
+static uint64_t feed(struct run *run, struct activity a, const char *call)
+{
+	a.layer = LAYER_MPI;
+	a.call = plugin_host_call_number(call);
+	a.id = id_make(1, ++run->seq);
+	a.present |= PRESENT(RESULT);
+	run->ops->batch(run->state, &a, 1);
+	return a.id;
+}
+
+static uint64_t open_as(struct run *run, uint32_t process, file_id file, file_id hints,
+			uint64_t collective)
+{
+	return feed(run,
+		    (struct activity){ .process = process,
+				       .start_ns = run->now_ns,
+				       .duration_ns = 1000,
+				       .file = file,
+				       .hints = hints,
+				       .flags = HINTS_RDWR | 1,
+				       .handle = 1,
+				       .collective = collective,
+				       .present = PRESENT(HINTS) | PRESENT(COLLECTIVE) |
+						  PRESENT(HANDLE) | PRESENT(FLAGS) },
+		    "MPI_File_open");
+}
+
+static void moved(struct run *run, uint32_t process, uint64_t open, const char *call, int64_t bytes,
+		  int64_t start_ns, int64_t duration_ns)
+{
+	feed(run,
+	     (struct activity){ .process = process,
+				.link = open,
+				.start_ns = start_ns,
+				.duration_ns = duration_ns,
+				.result = bytes,
+				.size = bytes,
+				.present = PRESENT(LINK) | PRESENT(SIZE) |
+					   (strstr(call, "_all") ? PRESENT(COLLECTIVE) : 0) },
+	     call);
+}
+
+static void closed(struct run *run, uint32_t process, uint64_t open)
+{
+	feed(run,
+	     (struct activity){ .process = process,
+				.link = open,
+				.start_ns = run->now_ns,
+				.duration_ns = 1000,
+				.present = PRESENT(LINK) },
+	     "MPI_File_close");
+}
+
+/* A file that one rank opens, writes at so many MiB/s, and closes. */
+static void write_file(struct run *run, file_id file, file_id hints, int64_t rate)
+{
+	uint64_t open = open_as(run, 0, file, hints, 0);
+
+	moved(run, 0, open, "MPI_File_write_at", rate * MIB, run->now_ns + 5000, SECOND);
+	run->now_ns += 2 * SECOND;
+	closed(run, 0, open);
+}
+
+/* One run that writes a file under each of these hints. */
+static void train(const struct sample *sample, const char *const *options, file_id file,
+		  file_id hints, int64_t rate)
+{
+	struct run run;
+
+	run_start(&run, sample, options);
+	REQUIRE(run.state);
+	write_file(&run, file, hints, rate);
+	run_end(&run);
+}
+
+/* What would be answered now; NULL: the defaults. */
+static char *best_for(const struct sample *sample, const char *const *options, const char *user,
+		      const char *extension, char mode)
+{
+	struct plugin_host host;
+	struct history_options read;
+	struct answers answers;
+	const char *found;
+	char *best;
+
+	plugin_host_init(&host, options, NULL, 0);
+	REQUIRE(history_options_read(&read, plugin_host_option, &host, NULL) >= 0);
+	free(read.store);
+	read.store = xstrdup(sample->path);
+	REQUIRE(answers_make(&answers, &read, user, NULL) >= 0);
+	found = answers_find(&answers, extension, mode);
+	best = found ? xstrdup(found) : NULL;
+	answers_release(&answers);
+	history_options_release(&read);
+	plugin_host_release(&host);
+	return best;
+}
+
+static void check_best(const struct sample *sample, const char *const *options,
+		       const char *extension, char mode, file_id expected)
+{
+	AUTO_FREE char *best = best_for(sample, options, "somebody", extension, mode);
+
+	CHECK_TEXT(best ? best : files[NONE], files[expected]);
+}
+
+static void after_training_the_better_set_is_answered(void)
+{
+	struct sample sample;
+
+	sample_make(&sample);
+	check_best(&sample, NULL, "nc", 'w', NONE);
+	train(&sample, NULL, DATA_NC, NO_FILE, 100);
+	check_best(&sample, NULL, "nc", 'w', NONE);
+	train(&sample, NULL, DATA_NC, SET_1, 150);
+	check_best(&sample, NULL, "nc", 'w', SET_1);
+	train(&sample, NULL, DATA_NC, SET_2, 200);
+	check_best(&sample, NULL, "nc", 'w', SET_2);
+	/* It wrote: nothing is known of reading. */
+	check_best(&sample, NULL, "nc", 'r', NONE);
+	check_best(&sample, NULL, "nc", 'b', SET_2);
+	sample_remove(&sample);
+}
+
+static void ties_and_small_gains_keep_the_defaults(void)
+{
+	static const char *const margin[] = { "margin=25%", NULL };
+	struct sample sample;
+
+	sample_make(&sample);
+	train(&sample, NULL, DATA_NC, NO_FILE, 100);
+	train(&sample, NULL, DATA_NC, SET_1, 100);
+	check_best(&sample, NULL, "nc", 'w', NONE);
+	train(&sample, NULL, DATA_NC, SET_2, 104);
+	check_best(&sample, NULL, "nc", 'w', NONE);
+	train(&sample, NULL, DATA_NC, SET_2, 134); /* on average 119 */
+	check_best(&sample, NULL, "nc", 'w', SET_2);
+	check_best(&sample, margin, "nc", 'w', NONE);
+	sample_remove(&sample);
+}
+
+static void too_little_evidence_keeps_the_defaults(void)
+{
+	static const char *const learn[] = { "learn=2", NULL };
+	struct sample sample;
+
+	sample_make(&sample);
+	train(&sample, NULL, DATA_NC, NO_FILE, 100);
+	train(&sample, NULL, DATA_NC, SET_2, 200);
+	check_best(&sample, NULL, "nc", 'w', SET_2);
+	check_best(&sample, learn, "nc", 'w', NONE);
+	train(&sample, NULL, DATA_NC, SET_2, 200);
+	check_best(&sample, learn, "nc", 'w', NONE);
+	train(&sample, NULL, DATA_NC, NO_FILE, 100);
+	check_best(&sample, learn, "nc", 'w', SET_2);
+	sample_remove(&sample);
+}
+
+/* A set that was only seen with other sizes of access says nothing. */
+static void only_the_same_is_compared(void)
+{
+	struct sample sample;
+	struct store *store;
+	struct outcome_key key = { "write", "somebody", "nc", 10 };
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	outcomes_credit(store, &key, "", 100, 1, NULL);
+	key.size_class = 3;
+	outcomes_credit(store, &key, files[SET_2], 1000, 1, NULL);
+	check_best(&sample, NULL, "nc", 'w', NONE);
+	/* Nor one that was seen with a small part of what the defaults do. */
+	outcomes_credit(store, &key, "", 10, 1, NULL);
+	key.size_class = 10;
+	outcomes_credit(store, &key, "", 300, 3, NULL);
+	check_best(&sample, NULL, "nc", 'w', NONE);
+	/* Slower in one, faster in the other: by bytes. */
+	outcomes_credit(store, &key, files[SET_2], 90, 1, NULL);
+	check_best(&sample, NULL, "nc", 'w', SET_2);
+	sample_remove(&sample);
+	store_close(store);
+}
+
+static void extensions_are_kept_apart_unless_told_otherwise(void)
+{
+	static const char *const any[] = { "by_extension=no", NULL };
+	struct sample sample;
+
+	sample_make(&sample);
+	train(&sample, NULL, DATA_NC, NO_FILE, 100);
+	train(&sample, NULL, DATA_NC, SET_2, 200);
+	check_best(&sample, NULL, "h5", 'w', NONE);
+	check_best(&sample, any, "h5", 'w', SET_2);
+	train(&sample, NULL, OTHER_H5, NO_FILE, 100);
+	train(&sample, NULL, OTHER_H5, SET_1, 150);
+	check_best(&sample, NULL, "h5", 'w', SET_1);
+	check_best(&sample, NULL, "nc", 'w', SET_2);
+	sample_remove(&sample);
+}
+
+static void users_are_kept_apart_unless_told_otherwise(void)
+{
+	static const char *const any[] = { "by_user=no", NULL };
+	AUTO_FREE char *own = NULL, *shared = NULL;
+	struct sample sample;
+
+	sample_make(&sample);
+	train(&sample, NULL, DATA_NC, NO_FILE, 100); /* as somebody */
+	train(&sample, NULL, DATA_NC, SET_2, 200);
+	own = best_for(&sample, NULL, "ann", "nc", 'w');
+	CHECK(!own);
+	shared = best_for(&sample, any, "ann", "nc", 'w');
+	CHECK_TEXT(shared, files[SET_2]);
+	sample_remove(&sample);
+}
+
+static void sets_known_to_harm_are_never_answered(void)
+{
+	struct sample sample;
+
+	sample_make(&sample);
+	train(&sample, NULL, DATA_NC, NO_FILE, 100);
+	train(&sample, NULL, DATA_NC, UNSAFE, 900);
+	check_best(&sample, NULL, "nc", 'w', NONE);
+	sample_remove(&sample);
+}
+
+struct credited {
+	char *text;
+	size_t rows;
+};
+
+static int credited_keep(void *arg, const struct outcome_key *key, const char *hints,
+			 const struct outcome *outcome)
+{
+	struct credited *c = arg;
+	char *text = xprintf("%s%s %s/%u [%s] %llu x %.0f; ", c->text ? c->text : "",
+			     key->operation, key->extension, key->size_class, hints,
+			     (unsigned long long)outcome->count, outcome->rate / MIB);
+
+	free(c->text);
+	c->text = text;
+	c->rows++;
+	return 0;
+}
+
+static void check_credited(const struct sample *sample, const char *expected)
+{
+	struct store *store = sample_open(sample);
+	struct credited credited = { 0 };
+
+	CHECK_INT(outcomes_list(store, NULL, credited_keep, &credited, NULL), 0);
+	CHECK_TEXT(credited.text ? credited.text : "", expected);
+	free(credited.text);
+	store_close(store);
+}
+
+/* Two ranks: 30 and 10 MiB, in 1 and 2 seconds. Together that is 20 MiB/s. */
+static void ranks_that_open_together_are_one_sample(void)
+{
+	struct sample sample;
+	struct run run;
+	uint64_t first, second;
+
+	sample_make(&sample);
+	run_start(&run, &sample, NULL);
+	first = open_as(&run, 0, DATA_NC, SET_1, run.collective);
+	second = open_as(&run, 1, DATA_NC, SET_1, run.collective);
+	moved(&run, 0, first, "MPI_File_write_at_all", 30 * MIB, 0, SECOND);
+	moved(&run, 1, second, "MPI_File_write_at_all", 10 * MIB, 0, 2 * SECOND);
+	/* Reading is judged by itself; calls that overlap in time take it once. */
+	moved(&run, 1, second, "MPI_File_read_at", 4 * MIB, 3 * SECOND, SECOND);
+	moved(&run, 1, second, "MPI_File_read_at", 4 * MIB, 3 * SECOND + SECOND / 2, SECOND / 2);
+	run.now_ns = 5 * SECOND;
+	closed(&run, 0, first);
+	closed(&run, 1, second);
+	run_end(&run);
+	check_credited(&sample, "read nc/11 [cb_buffer_size=4194304] 1 x 8; "
+				"write_all nc/12 [cb_buffer_size=4194304] 1 x 20; ");
+	sample_remove(&sample);
+}
+
+static void closed_files_are_credited_while_the_run_goes_on(void)
+{
+	struct sample sample;
+	struct run run;
+	uint64_t left;
+
+	sample_make(&sample);
+	run_start(&run, &sample, NULL);
+	write_file(&run, DATA_NC, NO_FILE, 16);
+	left = open_as(&run, 0, OTHER_H5, NO_FILE, 0);
+	moved(&run, 0, left, "MPI_File_write_at", 16 * MIB, run.now_ns, SECOND);
+	run.ops->tick(run.state, run.now_ns + SECOND);
+	check_credited(&sample, "");
+	run.ops->tick(run.state, run.now_ns + 60 * SECOND);
+	check_credited(&sample, "write nc/12 [] 1 x 16; ");
+	/* What is never closed is credited at the end. */
+	run_end(&run);
+	check_credited(&sample, "write h5/12 [] 1 x 16; write nc/12 [] 1 x 16; ");
+	sample_remove(&sample);
+}
+
+static void non_blocking_accesses_last_until_they_are_complete(void)
+{
+	struct sample sample;
+	struct run run;
+	uint64_t open, one, two;
+
+	sample_make(&sample);
+	run_start(&run, &sample, NULL);
+	open = open_as(&run, 0, DATA_NC, NO_FILE, 0);
+	moved(&run, 0, open, "MPI_File_iwrite_at", 16 * MIB, 0, 1000);
+	one = id_make(1, run.seq);
+	moved(&run, 0, open, "MPI_File_iwrite_at", 16 * MIB, 2000, 1000);
+	two = id_make(1, run.seq);
+	moved(&run, 0, one, "MPI_Wait", 16 * MIB, SECOND, SECOND);
+	moved(&run, 0, two, "MPI_Wait", 16 * MIB, 2 * SECOND, 2 * SECOND);
+	closed(&run, 0, open);
+	run_end(&run);
+	check_credited(&sample, "write nc/12 [] 1 x 8; ");
+	sample_remove(&sample);
+}
+
+static void hints_that_change_later_count(void)
+{
+	struct sample sample;
+	struct run run;
+	uint64_t open;
+
+	sample_make(&sample);
+	run_start(&run, &sample, NULL);
+	open = open_as(&run, 0, DATA_NC, SET_2, 0);
+	feed(&run,
+	     (struct activity){
+		     .link = open, .hints = CHANGED, .present = PRESENT(LINK) | PRESENT(HINTS) },
+	     "MPI_File_set_info");
+	moved(&run, 0, open, "MPI_File_write", 16 * MIB, 0, SECOND);
+	closed(&run, 0, open);
+	run_end(&run);
+	check_credited(&sample, "write nc/12 [cb_buffer_size=8388608;romio_ds_write=disable;"
+				"striping_unit=4096] 1 x 16; ");
+	sample_remove(&sample);
+}
+
+/* The numbers of openings are the same in each job of a run. */
+static void another_job_is_another_opening(void)
+{
+	struct sample sample;
+	struct run run;
+
+	sample_make(&sample);
+	run_start(&run, &sample, NULL);
+	for (uint32_t job = 0; job < 2; job++) {
+		uint64_t open = open_as(&run, job, DATA_NC, NO_FILE, run.collective);
+
+		moved(&run, job, open, "MPI_File_write_at", 16 * MIB, run.now_ns, SECOND);
+		run.now_ns += 2 * SECOND;
+		closed(&run, job, open);
+		run.now_ns += SECOND;
+	}
+	run_end(&run);
+	check_credited(&sample, "write nc/12 [] 2 x 16; ");
+	sample_remove(&sample);
+}
+
+static char *prepared(const struct sample *sample, const char *const *options, struct err *err)
+{
+	AUTO_FREE char *path = place_join(sample->directory, HINTS_ANSWERS_NAME);
+	char text[4096] = "";
+	struct config config;
+	FILE *f;
+	int r;
+
+	config_init(&config);
+	for (; options && *options; options++)
+		REQUIRE(config_assign(&config, *options, "test", NULL) >= 0);
+	REQUIRE(config_set(&config, SETTING_STORE_PATH, sample->path, "test", NULL) >= 0);
+	r = history_prepare(&config, sample->directory, err);
+	config_release(&config);
+	if (r < 0)
+		return NULL;
+	f = fopen(path, "re");
+	REQUIRE(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+	fclose(f);
+	return xstrdup(text);
+}
+
+static void guests_are_told_before_the_run(void)
+{
+	static const char *const options[] = { "plugin.history.explore=10%",
+					       "plugin.history.sets=b=2;a=1 | cb_nodes=2", NULL };
+	AUTO_FREE char *first = NULL, *second = NULL;
+	struct sample sample;
+	struct store *store;
+
+	setenv("USER", "somebody", 1);
+	sample_make(&sample);
+	first = prepared(&sample, NULL, NULL);
+	CHECK_TEXT(first, "sluice-answers 1\n");
+	train(&sample, NULL, DATA_NC, NO_FILE, 100);
+	train(&sample, NULL, DATA_NC, SET_2, 200);
+	store = sample_open(&sample);
+	outcomes_credit(store, &(struct outcome_key){ "read", "somebody", "x", 1 }, "a=1;b=2", 1, 1,
+			NULL);
+	store_close(store);
+	second = prepared(&sample, options, NULL);
+	CHECK_TEXT(second, "sluice-answers 1\nexplore 100000 2 0\ntry cb_nodes=2\ntry a=1;b=2\n"
+			   "best nc w cb_buffer_size=200000000;romio_ds_write=disable\n"
+			   "best nc b cb_buffer_size=200000000;romio_ds_write=disable\n");
+	sample_remove(&sample);
+}
+
+static void wrong_options_are_told(void)
+{
+	static const struct {
+		const char *option, *complaint;
+	} cases[] = {
+		{ "plugin.history.learn=0", "learn: \"0\" is not a number above 0" },
+		{ "plugin.history.learn=-1", "learn: \"-1\" is not a number above 0" },
+		{ "plugin.history.by_user=maybe", "by_user: \"maybe\" is not yes or no" },
+		{ "plugin.history.margin=5", "margin: \"5\" is not a percentage" },
+		{ "plugin.history.explore=101%", "explore: \"101%\" is not a percentage" },
+		{ "plugin.history.sets=cb_buffer_size=16M", "sets: \"cb_buffer_size=16M\" is not" },
+		{ "plugin.history.sets=a=1|b", "sets: \"b\" is not a set of hints" },
+	};
+	struct sample sample;
+
+	sample_make(&sample);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *const options[] = { cases[i].option, NULL };
+		struct err err = { 0 };
+
+		CHECK(!prepared(&sample, options, &err));
+		if (!strstr(err.text, cases[i].complaint))
+			printf("%s\n", err.text);
+		CHECK(strstr(err.text, cases[i].complaint));
+	}
+	sample_remove(&sample);
+}
+
+static void trials_are_counted_over_runs(void)
+{
+	static const char *const options[] = {
+		"explore=10%", "sets=cb_buffer_size=200000000;romio_ds_write=disable", NULL
+	};
+	uint64_t opens = 0, explored = 0;
+	struct sample sample;
+	struct store *store;
+	struct run run;
+
+	sample_make(&sample);
+	run_start(&run, &sample, options);
+	write_file(&run, DATA_NC, NO_FILE, 100);
+	write_file(&run, DATA_NC, SET_1, 100);
+	write_file(&run, DATA_NC, SET_2, 200);
+	run_end(&run);
+	store = sample_open(&sample);
+	CHECK_INT(outcomes_opens(store, "somebody", &opens, &explored, NULL), 0);
+	CHECK_INT(opens, 3);
+	CHECK_INT(explored, 1);
+	/* Now it is the best, and no trial any more. */
+	train(&sample, options, DATA_NC, SET_2, 200);
+	CHECK_INT(outcomes_opens(store, "somebody", &opens, &explored, NULL), 0);
+	CHECK_INT(opens, 4);
+	CHECK_INT(explored, 1);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+TESTS(TEST(after_training_the_better_set_is_answered), TEST(ties_and_small_gains_keep_the_defaults),
+      TEST(too_little_evidence_keeps_the_defaults), TEST(only_the_same_is_compared),
+      TEST(extensions_are_kept_apart_unless_told_otherwise),
+      TEST(users_are_kept_apart_unless_told_otherwise), TEST(sets_known_to_harm_are_never_answered),
+      TEST(ranks_that_open_together_are_one_sample),
+      TEST(closed_files_are_credited_while_the_run_goes_on),
+      TEST(non_blocking_accesses_last_until_they_are_complete), TEST(hints_that_change_later_count),
+      TEST(another_job_is_another_opening), TEST(guests_are_told_before_the_run),
+      TEST(wrong_options_are_told), TEST(trials_are_counted_over_runs))

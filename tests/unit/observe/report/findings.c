@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/report/findings.h"
+
+#include "base/mem.h"
+#include "check.h"
+#include "observe/report/render.h"
+#include "observe/tally/summary.h"
+
+#define S INT64_C(1000000000)
+
+/* Two ranks, started by a launcher. */
+static struct process_info processes[] = {
+	{ .parent = -1, .rank = -1 },
+	{ .parent = -1, .rank = 0, .ranks = 2 },
+	{ .parent = -1, .rank = 1, .ranks = 2 },
+};
+static struct note notes[64];
+static struct trace_head head = { .processes = processes, .process_count = 3, .notes = notes };
+static struct ranks ranks;
+
+static void begin(void)
+{
+	head.note_count = 0;
+	head.end.duration_ns = 10 * S;
+	ranks_release(&ranks);
+	ranks_init(&ranks, &head);
+}
+
+static void note(int32_t process, const char *source, const char *kind, const char *name,
+		 const char *value)
+{
+	notes[head.note_count++] = (struct note){ .time_ns = -1,
+						  .process = process,
+						  .host = "n0",
+						  .source = (char *)source,
+						  .kind = (char *)kind,
+						  .name = (char *)name,
+						  .value = (char *)value };
+}
+
+static void numbers_of_ranks_become_a_spread(void)
+{
+	AUTO_FREE struct finding *found = NULL;
+	const struct finding *f;
+	size_t n;
+
+	begin();
+	note(0, "p", NOTE_REPORT, "reads", "100"); /* the launcher's */
+	note(1, "p", NOTE_REPORT, "reads", "10");
+	note(1, "p", NOTE_COST, "reads", "77"); /* another kind */
+	note(2, "p", NOTE_REPORT, "reads", "20");
+	note(-1, "p", NOTE_REPORT, "nodes", "5");
+	note(0, "p", NOTE_REPORT, "launched", "6");
+	found = findings_new(&head, &ranks, NOTE_REPORT, &n);
+	REQUIRE(n == 3);
+	f = findings_find(found, n, "p", "reads");
+	REQUIRE(f && f->is_number);
+	CHECK_INT(f->spread.count, 2);
+	CHECK_INT(spread_average(&f->spread), 15);
+	CHECK_INT(f->spread.maximum_rank, 1);
+	CHECK_INT(f->sum, 130);
+	/* What no rank gave is of processes, what no process gave is of nodes. */
+	CHECK_INT(findings_find(found, n, "p", "nodes")->spread.maximum, 5);
+	CHECK_INT(findings_find(found, n, "p", "launched")->spread.maximum, 6);
+	CHECK(!findings_find(found, n, "q", "reads"));
+}
+
+static void what_a_process_gives_twice_is_two_findings(void)
+{
+	AUTO_FREE struct finding *found = NULL;
+	size_t n;
+
+	begin();
+	note(1, "p", NOTE_REPORT, "reads", "1");
+	note(2, "p", NOTE_REPORT, "reads", "2");
+	note(1, "p", NOTE_REPORT, "reads", "30");
+	note(2, "p", NOTE_REPORT, "reads", "40");
+	found = findings_new(&head, &ranks, NOTE_REPORT, &n);
+	REQUIRE(n == 2);
+	CHECK_INT(found[0].spread.maximum, 2);
+	CHECK_INT(found[1].spread.minimum, 30);
+}
+
+static void texts_that_are_the_same_become_one(void)
+{
+	AUTO_FREE struct finding *found = NULL;
+	size_t n;
+
+	begin();
+	note(1, "p", NOTE_REPORT, "mode", "fast");
+	note(2, "p", NOTE_REPORT, "mode", "fast");
+	note(1, "p", NOTE_REPORT, "mode", "12 monkeys"); /* no number */
+	note(1, NULL, NOTE_REPORT, NULL, NULL);
+	found = findings_new(&head, &ranks, NOTE_REPORT, &n);
+	REQUIRE(n == 3);
+	CHECK_INT(found[0].count, 2);
+	CHECK_TEXT(finding_value(&found[0]), "fast");
+	CHECK(!found[1].is_number);
+	CHECK_TEXT(finding_source(&found[2]), "");
+}
+
+static char *rendered(void (*render)(FILE *, const struct report *))
+{
+	struct summary summary;
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	summary_init(&summary, &head);
+	render(out, &(struct report){ .summary = &summary, .top = 2 });
+	fclose(out);
+	summary_release(&summary);
+	return text;
+}
+
+static void what_happened_has_its_time_and_place(void)
+{
+	AUTO_FREE char *text = NULL;
+
+	begin();
+	for (int i = 0; i < 4; i++) {
+		note(i < 3 ? i : -1, "reasoner", NOTE_ANOMALY, "bad", "slow calls");
+		notes[i].time_ns = (i + 1) * S;
+	}
+	note(-1, "mine", NOTE_REFUSED, "", "ABI 7");
+	note(1, "read_ahead", NOTE_APPLIED, "advice given", "10");
+	note(2, "read_ahead", NOTE_APPLIED, "advice given", "30");
+	text = rendered(render_events);
+	CHECK_TEXT(text, "\nAnomalies\n"
+			 "  at 1.00 s, process 0, reasoner: bad: slow calls\n"
+			 "  at 2.00 s, rank 0, reasoner: bad: slow calls\n"
+			 "  ... and 2 more (--top 4 shows all)\n"
+			 "\nPlug-ins left out\n"
+			 "  n0, mine: ABI 7\n"
+			 "\nApplied\n"
+			 "  [read_ahead] advice given (20,10,30)\n");
+}
+
+static void reports_and_costs_are_grouped(void)
+{
+	AUTO_FREE char *text = NULL;
+
+	begin();
+	note(1, "surveyor", NOTE_REPORT, "POSIX \"/a\"/Accesses", "1");
+	note(2, "surveyor", NOTE_REPORT, "POSIX \"/a\"/Accesses", "2");
+	note(-1, "surveyor", NOTE_REPORT, "POSIX \"/a\"/Sharing", "disjoint");
+	note(1, "surveyor", NOTE_REPORT, "POSIX \"/b\"/Accesses", "7");
+	note(1, "overhead", NOTE_COST, "guest_ns", "1500000");
+	note(1, "overhead", NOTE_COST, "guest_share", "0.00125");
+	text = rendered(render_findings);
+	CHECK_TEXT(text, "\nReports of plug-ins (average,minimum,maximum)\n"
+			 "  [surveyor] POSIX \"/a\": Accesses (1.5,1,2), Sharing disjoint\n"
+			 "  [surveyor] POSIX \"/b\": Accesses 7\n"
+			 "\nCost of recording (average,minimum,maximum)\n"
+			 "  [overhead] guest_ns 1.50 ms, guest_share 0.12%\n");
+}
+
+static void fields_of_a_group_go_on_on_the_next_line(void)
+{
+	static char names[30][32];
+	AUTO_FREE char *text = NULL;
+
+	begin();
+	for (int i = 0; i < 30; i++) {
+		snprintf(names[i], sizeof(names[i]), "group/field%d", i);
+		note(1, "p", NOTE_REPORT, names[i], "123456");
+	}
+	text = rendered(render_findings);
+	CHECK(strstr(text, "\n  [p] group: field0 123456, field1 123456, "));
+	CHECK(strstr(text, ",\n      field"));
+	CHECK(strstr(text, " field29 123456\n"));
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		CHECK(strcspn(line, "\n") <= 118);
+}
+
+static void a_long_report_is_cut_and_says_so(void)
+{
+	static char names[50][8];
+	AUTO_FREE char *text = NULL;
+
+	begin();
+	for (int i = 0; i < 50; i++) {
+		snprintf(names[i], sizeof(names[i]), "n%d/f", i);
+		note(1, i < 45 ? "long" : "short", NOTE_REPORT, names[i], "1");
+	}
+	text = rendered(render_findings);
+	CHECK(strstr(text, "  [long] n39: f 1\n  ... and 5 more of long (--top 45 shows all)\n"
+			   "  [short] n45: f 1\n"));
+}
+
+static void the_node_is_joined_by_time(void)
+{
+	static struct statistic_info statistics[] = {
+		{ .number = 0,
+		  .host = "n0",
+		  .name = "utilisation/io",
+		  .unit = "%",
+		  .reduction = "mean",
+		  .scale = 10 },
+		{ .number = 1,
+		  .host = "n0",
+		  .name = "io/vda/read",
+		  .unit = "bytes",
+		  .reduction = "sum",
+		  .scale = 1 },
+		{ .number = 2,
+		  .host = "n0",
+		  .name = "swap",
+		  .unit = "bytes",
+		  .reduction = "mean",
+		  .scale = 1 },
+	};
+	static struct stat_sample samples[] = {
+		{ .statistic = 0, .time_ns = 5 * S, .period_ns = 5 * S, .value = 300 },
+		{ .statistic = 0, .time_ns = 10 * S, .period_ns = 5 * S, .value = 900 },
+		{ .statistic = 1, .time_ns = 10 * S, .period_ns = 10 * S, .value = 10 << 20 },
+		{ .statistic = 2, .time_ns = 10 * S, .period_ns = 10 * S, .value = 0 },
+	};
+	AUTO_FREE char *text = NULL;
+
+	begin();
+	head.statistics = statistics;
+	head.statistic_count = 3;
+	head.samples = samples;
+	head.sample_count = 4;
+	text = rendered(render_findings);
+	CHECK(strstr(text, "\nThe node while the program did I/O, from 0 ns to 10.0 s\n") == text);
+	CHECK(strstr(text, "utilisation/io       60.0%       30.0%       90.0%         -  n0\n"));
+	CHECK(strstr(text, "io/vda/read     1.00 MiB/s  1.00 MiB/s  1.00 MiB/s  10.0 MiB  n0\n"));
+	CHECK(!strstr(text, "swap")); /* 0 all the time */
+	head.statistic_count = head.sample_count = 0;
+}
+
+TESTS(TEST(numbers_of_ranks_become_a_spread), TEST(what_a_process_gives_twice_is_two_findings),
+      TEST(texts_that_are_the_same_become_one), TEST(what_happened_has_its_time_and_place),
+      TEST(reports_and_costs_are_grouped), TEST(fields_of_a_group_go_on_on_the_next_line),
+      TEST(a_long_report_is_cut_and_says_so), TEST(the_node_is_joined_by_time))

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/tally/parameters.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "check.h"
+#include "observe/report/brief.h"
+#include "observe/tally/effect.h"
+#include "observe/report/render.h"
+#include "observe/tally/summary.h"
+
+enum { OF_MPI = 1, OF_FILE, OF_DATASET, OF_POSIX, WRITE_ALL, WRITE_AT, PWRITE, H5_WRITE };
+
+static struct call_info calls[] = {
+	[0] = { .name = "none" },
+	[OF_MPI] = { .name = "MPI_File_parameters", .layer = LAYER_MPI, .class = CLASS_CONTROL },
+	[OF_FILE] = { .name = "H5F_parameters", .layer = LAYER_HDF5, .class = CLASS_CONTROL },
+	[OF_DATASET] = { .name = "H5D_parameters", .layer = LAYER_HDF5, .class = CLASS_CONTROL },
+	[OF_POSIX] = { .name = "posix_parameters", .class = CLASS_CONTROL },
+	[WRITE_ALL] = { .name = "MPI_File_write_at_all", .layer = LAYER_MPI, .class = CLASS_WRITE },
+	[WRITE_AT] = { .name = "MPI_File_write_at", .layer = LAYER_MPI, .class = CLASS_WRITE },
+	[PWRITE] = { .name = "pwrite", .class = CLASS_WRITE },
+	[H5_WRITE] = { .name = "H5Dwrite", .layer = LAYER_HDF5, .class = CLASS_WRITE },
+};
+static struct process_info processes[] = {
+	{ .parent = -1, .rank = 0, .ranks = 4 },
+	{ .parent = -1, .rank = 1, .ranks = 4 },
+	{ .parent = -1, .rank = 2, .ranks = 4 },
+	{ .parent = -1, .rank = 3, .ranks = 4 },
+};
+static struct note notes[4];
+static char *files[32];
+static size_t used; /* of the table */
+static struct trace_head head = {
+	.run = { .command = "prog" },
+	.end = { .duration_ns = 1000, .complete = true },
+	.calls = calls,
+	.call_count = sizeof(calls) / sizeof(calls[0]),
+	.processes = processes,
+	.process_count = 4,
+	.notes = notes,
+	.files = files,
+	.file_count = sizeof(files) / sizeof(files[0]),
+};
+static struct summary summary;
+static uint64_t ids;
+static int64_t now_ns;
+
+static void begin(void)
+{
+	summary_release(&summary);
+	head.note_count = 0;
+	for (used = 0; used < head.file_count; used++)
+		files[used] = "";
+	used = 1;
+	summary_init(&summary, &head);
+	ids = 0;
+	now_ns = 0;
+}
+
+/* Its number in the table, where texts are kept as well. */
+static file_id text(const char *text)
+{
+	for (size_t i = 1; i < used; i++)
+		if (strcmp(files[i], text) == 0)
+			return (file_id)i;
+	REQUIRE(used < head.file_count);
+	files[used] = (char *)text;
+	return (file_id)used++;
+}
+
+static void opened(uint32_t process, unsigned call, const char *path, const char *requested,
+		   const char *effective)
+{
+	summary_add(&summary, &(struct activity){
+				      .process = process,
+				      .id = ++ids,
+				      .start_ns = now_ns++,
+				      .call = (uint16_t)call,
+				      .layer = calls[call].layer,
+				      .file = text(path),
+				      .name = requested ? text(requested) : 0,
+				      .hints = effective ? text(effective) : 0,
+				      .present = (uint16_t)((requested ? PRESENT(NAME) : 0) |
+							    (effective ? PRESENT(HINTS) : 0)),
+			      });
+}
+
+/* A call of a process, inside another one of it. Returns its id. */
+static uint64_t called(uint32_t process, unsigned call, const char *path, uint64_t parent,
+		       int64_t bytes)
+{
+	summary_add(&summary, &(struct activity){ .process = process,
+						  .id = ++ids,
+						  .parent = parent,
+						  .start_ns = now_ns++,
+						  .call = (uint16_t)call,
+						  .layer = calls[call].layer,
+						  .file = text(path),
+						  .result = bytes });
+	return ids;
+}
+
+/* All ranks write together; so many of them to storage, in pieces of that size. */
+static void write_together(const char *path, unsigned writers, int64_t bytes)
+{
+	for (uint32_t rank = 0; rank < 4; rank++) {
+		uint64_t id = called(rank, WRITE_ALL, path, 0, 1000);
+
+		if (rank < writers)
+			called(rank, PWRITE, path, id, bytes);
+	}
+}
+
+static void all_opened(unsigned call, const char *path, const char *requested,
+		       const char *effective)
+{
+	for (uint32_t rank = 0; rank < 4; rank++)
+		opened(rank, call, path, requested, effective);
+}
+
+/* What is said of a parameter: "yes ROMIO why". */
+static const char *judged(const char *name)
+{
+	static char said[256];
+	size_t n;
+	struct parameter *rows = parameters_rows(&summary.parameters, &n);
+
+	strcpy(said, "nothing");
+	for (size_t i = 0; i < n; i++) {
+		struct judgement j;
+
+		if (strcmp(rows[i].name, name) != 0)
+			continue;
+		j = effect_judge(&rows[i], parameters_evidence(&summary.parameters, rows[i].file));
+		snprintf(said, sizeof(said), "%s %s: %s", effect_name(j.honour), j.by, j.why);
+	}
+	parameters_rows_release(rows, n);
+	return said;
+}
+
+static void mpich_tells_what_it_made_of_hints(void)
+{
+	size_t n;
+	struct parameter *rows;
+
+	begin();
+	all_opened(OF_MPI, "/d/a", "cb_buffer_size=1048576;cb_nodes=4;foo=1",
+		   "cb_buffer_size=1048576;cb_nodes=1;mpi=mpich");
+	rows = parameters_rows(&summary.parameters, &n);
+	REQUIRE(n == 3);
+	CHECK_TEXT(rows[1].name, "cb_nodes");
+	CHECK_TEXT(rows[1].requested, "4");
+	CHECK_TEXT(rows[1].effective, "1");
+	CHECK_INT(rows[1].openings, 4);
+	CHECK_INT(rows[1].agreeing, 4);
+	parameters_rows_release(rows, n);
+	CHECK_TEXT(judged("cb_buffer_size"), "yes ROMIO: ");
+	CHECK_TEXT(judged("cb_nodes"), "no ROMIO: ROMIO has 1");
+	CHECK_TEXT(judged("foo"), "no ROMIO: ROMIO does not know it");
+}
+
+static void open_mpi_is_believed_what_the_calls_show(void)
+{
+	static const char given[] = "cb_buffer_size=4096;cb_nodes=2;foo=1;romio_cb_write=enable";
+
+	begin();
+	all_opened(OF_MPI, "/d/a", given,
+		   "cb_buffer_size=4096;cb_nodes=2;foo=1;mpi=openmpi-romio;romio_cb_write=enable");
+	CHECK_TEXT(judged("cb_nodes"), "unknown ROMIO: no collective write was seen");
+	write_together("/d/a", 2, 4096);
+	called(3, PWRITE, "/d/a", 0, 1 << 20); /* not beneath a collective call */
+	CHECK_TEXT(judged("cb_nodes"), "yes ROMIO: 2 of 4 ranks wrote");
+	CHECK_TEXT(judged("cb_buffer_size"), "yes ROMIO: the largest write has 4096");
+	CHECK_TEXT(judged("romio_cb_write"), "yes ROMIO: 2 of 4 ranks wrote");
+	CHECK_TEXT(judged("foo"), "unknown ROMIO: ROMIO repeats any hint");
+	write_together("/d/a", 4, 65536);
+	CHECK_TEXT(judged("cb_nodes"), "no ROMIO: 4 of 4 ranks wrote");
+	CHECK_TEXT(judged("cb_buffer_size"), "no ROMIO: the largest write has 65536");
+	CHECK_TEXT(judged("romio_cb_write"), "no ROMIO: 4 of 4 ranks wrote");
+}
+
+static void without_buffering_every_rank_writes(void)
+{
+	begin();
+	all_opened(OF_MPI, "/d/a", "romio_cb_write=disable",
+		   "mpi=openmpi-romio;romio_cb_write=disable");
+	write_together("/d/a", 4, 10);
+	CHECK_TEXT(judged("romio_cb_write"), "yes ROMIO: 4 of 4 ranks wrote");
+	begin();
+	all_opened(OF_MPI, "/d/a", "cb_buffer_size=4096;romio_cb_write=disable",
+		   "cb_buffer_size=4096;mpi=ompio;romio_cb_write=disable");
+	write_together("/d/a", 4, 10);
+	CHECK_TEXT(judged("romio_cb_write"), "no OMPIO: OMPIO knows no hints of ROMIO");
+	/* There was no more to write. */
+	CHECK_TEXT(judged("cb_buffer_size"), "unknown OMPIO: the largest write has 10");
+}
+
+static void what_the_guest_refused_says_why(void)
+{
+	size_t n;
+	struct parameter *rows;
+
+	begin();
+	all_opened(OF_MPI, "/d/a", "cb_nodes=!ompio", "mpi=ompio");
+	CHECK_TEXT(judged("cb_nodes"), "no : refused: ompio");
+	rows = parameters_rows(&summary.parameters, &n);
+	REQUIRE(n == 1);
+	CHECK(!rows[0].requested);
+	CHECK_TEXT(rows[0].refusal, "ompio");
+	CHECK_INT(rows[0].agreeing, 4);
+	parameters_rows_release(rows, n);
+}
+
+static void stripes_need_a_file_system_that_has_them(void)
+{
+	begin();
+	all_opened(OF_MPI, "/d/a", "striping_factor=4", "mpi=mpich;striping_factor=4");
+	CHECK_TEXT(judged("striping_factor"), "no : local file system");
+	begin();
+	all_opened(OF_MPI, "/d/a", "striping_factor=4",
+		   "mpi=mpich;romio_filesystem_type=LUSTRE:;striping_factor=4");
+	CHECK_TEXT(judged("striping_factor"), "yes ROMIO: ");
+	begin();
+	opened(0, OF_POSIX, "/d/a", "striping_factor=4", NULL);
+	CHECK_TEXT(judged("striping_factor"), "no : local file system");
+	begin();
+	opened(0, OF_POSIX, "/d/a", "striping_factor=4", "striping_factor=4");
+	CHECK_TEXT(judged("striping_factor"), "yes the file system: ");
+}
+
+static void hdf5_tells_alignment_and_chunks(void)
+{
+	begin();
+	all_opened(OF_FILE, "/d/a", "alignment=0, 65536;libver=v18",
+		   "alignment=0,65536;from=file;libver=v18");
+	all_opened(OF_DATASET, "/d/a", "chunk_size=1048576", "chunk_size=8,128,256");
+	CHECK_TEXT(judged("alignment"), "yes HDF5: read back from the file");
+	CHECK_TEXT(judged("libver"), "yes HDF5: ");
+	CHECK_TEXT(judged("chunk_size"), "yes HDF5: as chunks of 8,128,256");
+	begin();
+	all_opened(OF_DATASET, "/d/a", "chunk_size=1,2,3", "chunk_size=1,2,4");
+	CHECK_TEXT(judged("chunk_size"), "no HDF5: HDF5 has 1,2,4");
+	begin();
+	all_opened(OF_FILE, "/d/a", "alignment=0,65536", "alignment=1,1;from=file");
+	CHECK_TEXT(judged("alignment"), "no HDF5: HDF5 has 1,1");
+}
+
+/* What is passed to a file that ranks share is no proof; where its datasets are is. */
+static void alignment_is_judged_by_where_datasets_are(void)
+{
+	begin();
+	all_opened(OF_FILE, "/d/a", "alignment=1000,4096", "alignment=1000,4096;from=list");
+	CHECK_TEXT(judged("alignment"), "unknown HDF5: no dataset shows it");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=2048;size=999");
+	CHECK_TEXT(judged("alignment"), "unknown HDF5: no dataset shows it");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=4096;size=1000");
+	all_opened(OF_DATASET, "/d/a", "fill_time=never",
+		   "chunk_size=contiguous;fill_time=never;offset=0;size=70000");
+	CHECK_TEXT(judged("alignment"), "yes HDF5: 2 of 2 datasets at multiples of 4096");
+	opened(0, OF_DATASET, "/d/b", NULL, "offset=1;size=70000"); /* of no concern */
+	opened(0, OF_DATASET, "/d/a", NULL, "offset=8191;size=70000");
+	CHECK_TEXT(judged("alignment"), "no HDF5: 2 of 3 datasets at multiples of 4096");
+	/* Places are no parameters. */
+	CHECK_TEXT(judged("offset"), "nothing");
+	CHECK_TEXT(judged("size"), "nothing");
+	CHECK_TEXT(judged("from"), "nothing");
+}
+
+static void a_place_that_makes_no_sense_is_none(void)
+{
+	begin();
+	all_opened(OF_FILE, "/d/a", "alignment=0,4096", "alignment=0,4096;from=list");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=4096");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=;size=1");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=-1;size=1");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=18446744073709551615;size=1");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=1x;size=1");
+	all_opened(OF_DATASET, "/d/a", NULL, "offset=1;size=0");
+	CHECK_TEXT(judged("alignment"), "unknown HDF5: no dataset shows it");
+}
+
+static void independent_transfers_have_no_collective_ones_beneath(void)
+{
+	uint64_t id;
+
+	begin();
+	all_opened(OF_FILE, "/d/a", "transfer=independent", "transfer=independent");
+	CHECK_TEXT(judged("transfer"), "unknown HDF5: no data was moved");
+	id = called(0, H5_WRITE, "/d/a", 0, 10);
+	called(0, WRITE_AT, "/d/a", id, 10);
+	CHECK_TEXT(judged("transfer"), "yes HDF5: 0 collective transfers beneath 1");
+	id = called(0, H5_WRITE, "/d/a", 0, 10);
+	called(0, WRITE_ALL, "/d/a", id, 10);
+	CHECK_TEXT(judged("transfer"), "no HDF5: 1 collective transfers beneath 2");
+}
+
+static void ranks_that_differ_are_counted(void)
+{
+	size_t n;
+	struct parameter *rows;
+
+	begin();
+	opened(0, OF_MPI, "/d/a", "cb_nodes=4", "cb_nodes=4;mpi=mpich");
+	opened(1, OF_MPI, "/d/a", "cb_nodes=4", "cb_nodes=2;mpi=mpich");
+	opened(2, OF_MPI, "/d/a", "cb_nodes=4", "cb_nodes=4;mpi=mpich");
+	opened(0, OF_MPI, "/d/b", "cb_nodes=4", "cb_nodes=4;mpi=mpich");
+	rows = parameters_rows(&summary.parameters, &n);
+	REQUIRE(n == 2);
+	CHECK_INT(rows[0].openings, 3);
+	CHECK_INT(rows[0].agreeing, 2);
+	CHECK_INT(rows[1].openings, 1);
+	parameters_rows_release(rows, n);
+}
+
+static char *rendered(void (*render)(FILE *, const struct report *))
+{
+	char *out = NULL;
+	size_t n;
+	FILE *f = open_memstream(&out, &n);
+
+	render(f, &(struct report){ .summary = &summary, .ranks = &summary.ranks, .top = 10 });
+	fclose(f);
+	return out;
+}
+
+static void files_that_fared_alike_are_one_row(void)
+{
+	AUTO_FREE char *out = NULL;
+
+	begin();
+	all_opened(OF_MPI, "/d/a", "cb_nodes=4;foo=1",
+		   "cb_nodes=4;mpi=mpich;romio_ds_read=automatic");
+	all_opened(OF_MPI, "/d/b", "cb_nodes=4;foo=1",
+		   "cb_nodes=4;mpi=mpich;romio_ds_read=automatic");
+	all_opened(OF_MPI, "/d/c", "cb_nodes=4", "cb_nodes=1;mpi=mpich;romio_ds_read=automatic");
+	out = rendered(render_parameters);
+	CHECK_TEXT(out,
+		   "\nParameters\n"
+		   "  parameter  file     requested  effective  alike  honoured by\n"
+		   "  cb_nodes   2 files  4          4            8/8  ROMIO\n"
+		   "  foo        2 files  1          -            8/8  nobody (ROMIO does not "
+		   "know it)\n"
+		   "  cb_nodes   c        4          1            4/4  nobody (ROMIO has 1)\n");
+}
+
+static void datasets_of_files_that_fared_alike_are_added_up(void)
+{
+	static const char *const paths[] = { "/d/a", "/d/b" };
+	AUTO_FREE char *out = NULL;
+
+	begin();
+	for (int i = 0; i < 2; i++) {
+		all_opened(OF_FILE, paths[i], "alignment=0,4096", "alignment=0,4096;from=list");
+		all_opened(OF_DATASET, paths[i], NULL, "offset=4096;size=10");
+	}
+	all_opened(OF_DATASET, "/d/b", NULL, "offset=8192;size=10");
+	out = rendered(render_parameters);
+	CHECK_TEXT(out,
+		   "\nParameters\n"
+		   "  parameter  file     requested  effective  alike  honoured by\n"
+		   "  alignment  2 files  0,4096     0,4096       8/8  HDF5 (3 of 3 datasets at "
+		   "multiples of 4096)\n");
+}
+
+static void what_was_only_read_back_is_in_the_json(void)
+{
+	AUTO_FREE char *out = NULL, *json = NULL;
+
+	begin();
+	all_opened(OF_MPI, "/d/a", NULL, "cb_nodes=4;mpi=mpich");
+	out = rendered(render_parameters);
+	CHECK(strstr(out, "none was asked for; 1 values were read back"));
+	json = rendered(render_json);
+	CHECK(strstr(json, "\"parameters\":"));
+	CHECK(strstr(json, "\"effective\": \"4\"") || strstr(json, "\"effective\":\"4\""));
+	CHECK(!strstr(json, "\"honoured\""));
+}
+
+static void a_run_without_parameters_has_no_section(void)
+{
+	AUTO_FREE char *out = NULL;
+
+	begin();
+	called(0, PWRITE, "/d/a", 0, 10);
+	out = rendered(render_parameters);
+	CHECK_TEXT(out, "");
+}
+
+static void the_brief_report_says_how_many_were_honoured(void)
+{
+	char *out = NULL;
+	size_t n;
+	FILE *f = open_memstream(&out, &n);
+
+	begin();
+	notes[head.note_count++] = (struct note){ .time_ns = -1,
+						  .process = -1,
+						  .host = "n0",
+						  .source = PARAMETERS_SOURCE,
+						  .kind = NOTE_APPLIED,
+						  .name = PARAMETERS_GIVEN,
+						  .value = "cb_nodes=4 foo=1" };
+	all_opened(OF_MPI, "/d/a", "cb_nodes=4;foo=1", "cb_nodes=4;mpi=mpich");
+	all_opened(OF_MPI, "/d/b", "cb_nodes=4;foo=1", "cb_nodes=4;mpi=mpich");
+	brief_render(f, &summary, "t", true);
+	fclose(f);
+	CHECK(strstr(out, "  applied    cb_nodes=4 foo=1 (1 of 2 honoured)\n"));
+	free(out);
+	summary_release(&summary);
+}
+
+TESTS(TEST(mpich_tells_what_it_made_of_hints), TEST(open_mpi_is_believed_what_the_calls_show),
+      TEST(without_buffering_every_rank_writes), TEST(what_the_guest_refused_says_why),
+      TEST(stripes_need_a_file_system_that_has_them), TEST(hdf5_tells_alignment_and_chunks),
+      TEST(alignment_is_judged_by_where_datasets_are), TEST(a_place_that_makes_no_sense_is_none),
+      TEST(datasets_of_files_that_fared_alike_are_added_up),
+      TEST(independent_transfers_have_no_collective_ones_beneath),
+      TEST(ranks_that_differ_are_counted), TEST(files_that_fared_alike_are_one_row),
+      TEST(what_was_only_read_back_is_in_the_json), TEST(a_run_without_parameters_has_no_section),
+      TEST(the_brief_report_says_how_many_were_honoured))

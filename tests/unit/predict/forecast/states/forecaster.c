@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/forecast/states/forecaster.h"
+
+#include <errno.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "check.h"
+#include "forecast_sample.h"
+#include "learn/file/checked_file.h"
+#include "predict/forecast/site.h"
+
+/* Made when it is first needed; one chronicle for all. */
+static struct sample sample;
+static struct site site;
+static struct features features;
+
+static void sample_need(void)
+{
+	struct features_plan plan;
+
+	if (sample.chronicle.target_count)
+		return;
+	site_init(&site);
+	sample_make(&sample, 2, 1, 0);
+	features_plan_init(&plan);
+	features_init(&features, &sample.chronicle, &site, &plan);
+}
+
+static void plan_quick(struct forecaster_plan *plan, const char *method)
+{
+	sample_need();
+	forecaster_plan_init(plan);
+	REQUIRE(forecast_method_plan(&plan->pipeline, method, NULL, NULL) == 0);
+	plan->folds = 4;
+	plan->threads = 2;
+}
+
+static void fit(struct forecaster *forecaster, const char *method, size_t folds)
+{
+	struct forecaster_plan plan;
+	struct err err = { 0 };
+
+	plan_quick(&plan, method);
+	plan.folds = folds;
+	plan.shuffled = true;
+	*forecaster = (struct forecaster){ 0 };
+	if (forecaster_fit(forecaster, &sample.chronicle, &site, &plan, &err) < 0) {
+		printf("%s\n", err.text);
+		exit(1);
+	}
+}
+
+static void it_is_better_than_the_majority_and_below_the_ceiling(void)
+{
+	struct forecaster f;
+
+	fit(&f, "svm", 4);
+	CHECK_INT(f.target_count, SAMPLE_TARGETS);
+	for (size_t t = 0; t < f.target_count; t++) {
+		CHECK(!forecaster_model(&f, t, 0)->is_known);
+		for (size_t s = 1; s < 3; s++) {
+			const struct forecaster_model *m = forecaster_model(&f, t, s);
+
+			CHECK(m->is_known);
+			CHECK_INT(m->rows, 576);
+			CHECK(m->accuracy > m->majority + 0.03);
+			CHECK(m->accuracy < m->ceiling + 0.02);
+			CHECK(m->shuffled_accuracy > m->majority + 0.03);
+			CHECK(m->auc > 0.75 && m->auc < 1);
+			CHECK(m->seconds >= 0);
+		}
+	}
+	CHECK_TEXT(f.method, "svm");
+	CHECK_TEXT(f.settings, "folds=0");
+	CHECK(f.from_s == SAMPLE_START && f.to_s > SAMPLE_START + 2 * 86400 - 60);
+	forecaster_release(&f);
+}
+
+static double *row_at(size_t target, size_t size, double time_s)
+{
+	static double row[FEATURES_MAX];
+
+	sample_need();
+	features_at(&features, target, size, time_s, row);
+	return row;
+}
+
+static bool same(const struct forecast *a, const struct forecast *b)
+{
+	return memcmp(&a->busy, &b->busy, sizeof(double)) == 0 && a->expected_s == b->expected_s &&
+	       a->idle_s == b->idle_s && a->busy_s == b->busy_s && a->is_model == b->is_model;
+}
+
+static void threads_do_not_change_the_answers(void)
+{
+	struct forecaster one = { 0 }, two = { 0 };
+	struct forecaster_plan plan;
+
+	plan_quick(&plan, "tree");
+	plan.threads = 1;
+	REQUIRE(forecaster_fit(&one, &sample.chronicle, &site, &plan, NULL) == 0);
+	plan.threads = 3;
+	REQUIRE(forecaster_fit(&two, &sample.chronicle, &site, &plan, NULL) == 0);
+	for (size_t t = 0; t < one.target_count; t++)
+		for (int i = 0; i < 20; i++) {
+			const double *row = row_at(t, 2, SAMPLE_START + 5000 + 7000 * i);
+			struct forecast a, b;
+
+			forecaster_ask(&one, t, 2, row, &a);
+			forecaster_ask(&two, t, 2, row, &b);
+			CHECK(same(&a, &b));
+		}
+	forecaster_release(&one);
+	forecaster_release(&two);
+}
+
+static void answers_agree_with_the_states_of_the_mixture(void)
+{
+	struct forecaster f;
+	struct forecast answer;
+	const struct mixture *mixture;
+
+	fit(&f, "logistic", 4);
+	mixture = states_mixture(&f.states, 0, 2);
+	forecaster_ask(&f, 0, 2, row_at(0, 2, SAMPLE_START + 86400), &answer);
+	CHECK(answer.is_model && answer.busy >= 0 && answer.busy <= 1);
+	CHECK(answer.idle_s == mixture_mean(mixture, 0) &&
+	      answer.busy_s == mixture_mean(mixture, 1));
+	CHECK(fabs(answer.idle_s / 1.853 - 1) < 0.03 && fabs(answer.busy_s / 2.75 - 1) < 0.05);
+	CHECK(fabs(answer.expected_s -
+		   (answer.busy * answer.busy_s + (1 - answer.busy) * answer.idle_s)) < 1e-12);
+	CHECK(answer.idle_sd > 0 && answer.idle_sd < answer.busy_sd);
+	forecaster_release(&f);
+}
+
+/* Chances mean what they say: of writes that were called 80 % busy, 80 % were. */
+static void chances_are_calibrated(void)
+{
+	struct forecaster f;
+	double said = 0, was = 0;
+	size_t rows = 0;
+
+	fit(&f, "svm", 4);
+	for (size_t t = 0; t < f.target_count; t++) {
+		const struct chronicle_series *series = chronicle_series(&sample.chronicle, t, 2);
+		const struct mixture *mixture = states_mixture(&f.states, t, 2);
+
+		for (size_t i = 40; i < series->count; i += 3, rows++) {
+			double posterior[MIXTURE_MAX];
+			struct forecast a;
+
+			forecaster_ask(&f, t, 2, row_at(t, 2, series->time_s[i]), &a);
+			mixture_posterior(mixture, (double)series->seconds[i], posterior);
+			said += a.busy;
+			was += posterior[1];
+		}
+	}
+	CHECK(rows > 600);
+	CHECK(fabs(said - was) / (double)rows < 0.03);
+	forecaster_release(&f);
+}
+
+static void missing_features_do_not_stop_an_answer(void)
+{
+	struct forecaster f;
+	struct forecast answer;
+	double row[FEATURES_MAX];
+
+	for (size_t i = 0; i < FEATURES_MAX; i++)
+		row[i] = NAN;
+	for (const struct forecast_method *m = forecast_methods; m->name; m++) {
+		if (strcmp(m->name, "perceptron") == 0 || strcmp(m->name, "boosting") == 0)
+			continue; /* as the others, and slow */
+		fit(&f, m->name, 0);
+		forecaster_ask(&f, 1, 1, row, &answer);
+		CHECK(answer.busy >= 0 && answer.busy <= 1);
+		forecaster_release(&f);
+	}
+}
+
+static void a_target_without_enough_writes_answers_by_shares(void)
+{
+	struct forecaster_plan plan;
+	struct forecaster f = { 0 };
+	struct forecast answer;
+	struct sample small;
+	size_t target;
+
+	sample_make(&small, 1, 5, 0);
+	target = chronicle_target(&small.chronicle, "late");
+	for (int i = 0; i < 4; i++)
+		chronicle_add(&small.chronicle, target, 2, SAMPLE_START + 300 * i, i ? 1.8 : 3.5,
+			      SAMPLE_DONE, SAMPLE_DIRECT);
+	plan_quick(&plan, "bayes");
+	REQUIRE(forecaster_fit(&f, &small.chronicle, &site, &plan, NULL) == 0);
+	CHECK_INT(forecaster_find(&f, "late"), target);
+	forecaster_ask(&f, target, 2, row_at(0, 2, SAMPLE_START + 600), &answer);
+	CHECK(!answer.is_model && fabs(answer.busy - 0.25) < 1e-12 && answer.expected_s > 1.85);
+	forecaster_ask(&f, target, 1, row_at(0, 1, SAMPLE_START + 600), &answer);
+	CHECK(!answer.is_model && isnan(answer.busy) && answer.idle_s > 0);
+	forecaster_release(&f);
+	sample_release(&small);
+}
+
+static void nothing_to_learn_from_is_no_data(void)
+{
+	struct chronicle empty = { 0 };
+	struct forecaster_plan plan;
+	struct forecaster f = { 0 };
+	struct err err = { 0 };
+
+	plan_quick(&plan, "bayes");
+	CHECK_INT(forecaster_fit(&f, &empty, &site, &plan, &err), -ENODATA);
+	CHECK(strstr(err.text, "sluice probe run"));
+	plan.labels.to_s = SAMPLE_START + 600;
+	CHECK_INT(forecaster_fit(&f, &sample.chronicle, &site, &plan, &err), -ENODATA);
+}
+
+static bool stop_at_once(void *arg, size_t done, size_t total)
+{
+	*(size_t *)arg = total;
+	return done >= 1;
+}
+
+static void it_can_be_stopped(void)
+{
+	struct forecaster_plan plan;
+	struct forecaster f = { 0 };
+	size_t total = 0;
+
+	plan_quick(&plan, "svm");
+	plan.threads = 1;
+	plan.progress = stop_at_once;
+	plan.progress_arg = &total;
+	CHECK_INT(forecaster_fit(&f, &sample.chronicle, &site, &plan, NULL), -ECANCELED);
+	CHECK_INT(total, SAMPLE_TARGETS * 2);
+	CHECK(!f.models);
+}
+
+/* ---- files ---- */
+
+static void a_file_gives_the_same_answers(void)
+{
+	char path[] = "/tmp/sluice-forecaster-XXXXXX";
+	AUTO_FREE char *previous = NULL;
+	struct forecaster f, loaded = { 0 };
+	struct err err = { 0 };
+
+	close(mkstemp(path));
+	unlink(path);
+	previous = xprintf("%s" FORECASTER_PREVIOUS, path);
+	fit(&f, "svm", 4);
+	f.made_s = 1600000000;
+	REQUIRE(forecaster_save(&f, path, &err) == 0);
+	CHECK(access(previous, F_OK) != 0);
+	REQUIRE(forecaster_load(&loaded, path, &err) == 0);
+	CHECK_TEXT(loaded.system, "little");
+	CHECK_TEXT(loaded.targets[3], "oss3");
+	CHECK(loaded.made_s == f.made_s && loaded.generation == 1 && loaded.to_s == f.to_s);
+	CHECK(loaded.features.window_s == 600 && loaded.sizes[2] == SAMPLE_LARGE);
+	for (size_t t = 0; t < f.target_count; t++)
+		for (size_t s = 1; s < 3; s++) {
+			const double *row = row_at(t, s, SAMPLE_START + 40000);
+			struct forecast a, b;
+
+			forecaster_ask(&f, t, s, row, &a);
+			forecaster_ask(&loaded, t, s, row, &b);
+			CHECK(same(&a, &b));
+			CHECK(forecaster_model(&loaded, t, s)->accuracy ==
+			      forecaster_model(&f, t, s)->accuracy);
+		}
+	forecaster_release(&loaded);
+	/* The next one keeps the one before. */
+	f.generation = 2;
+	REQUIRE(forecaster_save(&f, path, &err) == 0);
+	REQUIRE(forecaster_load(&loaded, previous, &err) == 0);
+	CHECK_INT(loaded.generation, 1);
+	forecaster_release(&loaded);
+	REQUIRE(forecaster_load(&loaded, path, &err) == 0);
+	CHECK_INT(loaded.generation, 2);
+	forecaster_release(&loaded);
+	forecaster_release(&f);
+	unlink(path);
+	unlink(previous);
+}
+
+/* With a checksum that fits, so that the loaders see the damage. */
+static void damaged_files_are_refused_or_answer(void)
+{
+	char path[] = "/tmp/sluice-forecaster-XXXXXX";
+	static const struct sealed_kind kind = { .schema = "sluice.forecaster", .version = 1 };
+	AUTO_BUF struct buf whole = { 0 };
+	struct forecaster f, loaded = { 0 };
+	struct err err = { 0 };
+	struct random random;
+	size_t refused = 0;
+	AUTO_FREE char *previous = NULL;
+
+	close(mkstemp(path));
+	previous = xprintf("%s" FORECASTER_PREVIOUS, path);
+	fit(&f, "bayes", 4);
+	REQUIRE(forecaster_save(&f, path, &err) == 0);
+	REQUIRE(sealed_read(&whole, &kind, path, &err) >= 0);
+	CHECK(forecaster_parse(&loaded, "cut", whole.data, whole.len / 2, &err) < 0);
+	CHECK(strstr(err.text, "train it again"));
+	random_init(&random, 1);
+	for (int i = 0; i < 400; i++) {
+		AUTO_BUF struct buf broken = { 0 };
+		size_t skip = strcspn(whole.data, "\n") + 1;
+
+		buf_add(&broken, whole.data, whole.len - 8);
+		for (int k = 0; k < 3; k++)
+			broken.data[skip + random_below(&random, broken.len - skip)] ^=
+				(char)(1 << random_below(&random, 8));
+		sealed_end(&broken);
+		err = (struct err){ 0 };
+		if (forecaster_parse(&loaded, "broken", broken.data, broken.len, &err) < 0) {
+			CHECK(err.code && !loaded.models);
+			refused++;
+			continue;
+		}
+		for (size_t t = 0; t < loaded.target_count; t++)
+			for (size_t s = 0; s < loaded.size_count; s++) {
+				struct forecast answer;
+
+				forecaster_ask(&loaded, t, s, row_at(0, 1, SAMPLE_START), &answer);
+			}
+		forecaster_release(&loaded);
+	}
+	CHECK(refused > 20);
+	forecaster_release(&f);
+	unlink(path);
+	unlink(previous);
+}
+
+static void methods_are_those_of_the_paper(void)
+{
+	struct pipeline_plan plan;
+	struct err err = { 0 };
+
+	REQUIRE(forecast_method_plan(&plan, "svm", "cost=2", NULL) == 0);
+	CHECK(learner_value(plan.learner, plan.settings, "cost") == 2);
+	CHECK(learner_value(plan.learner, plan.settings, "gamma") == 0);
+	REQUIRE(forecast_method_plan(&plan, "forest", NULL, NULL) == 0);
+	CHECK(learner_value(plan.learner, plan.settings, "trees") == 50);
+	REQUIRE(forecast_method_plan(&plan, "perceptron", NULL, NULL) == 0);
+	CHECK(learner_value(plan.learner, plan.settings, "hidden") == 100);
+	CHECK(learner_value(plan.learner, plan.settings, "hidden2") == 0);
+	REQUIRE(forecast_method_plan(&plan, "boosting", NULL, NULL) == 0);
+	CHECK(learner_value(plan.learner, plan.settings, "trees") == 100);
+	CHECK(learner_value(plan.learner, plan.settings, "depth") == 3);
+	CHECK(learner_value(plan.learner, plan.settings, "rate") == 0.1);
+	CHECK_INT(forecast_method_plan(&plan, "linear", NULL, &err), -EINVAL);
+	CHECK_INT(forecast_method_plan(&plan, "svm", "trees=1", &err), -EINVAL);
+	for (const struct forecast_method *m = forecast_methods; m->name; m++)
+		CHECK_INT(forecast_method_plan(&plan, m->name, NULL, &err), 0);
+}
+
+TESTS(TEST(it_is_better_than_the_majority_and_below_the_ceiling),
+      TEST(threads_do_not_change_the_answers), TEST(answers_agree_with_the_states_of_the_mixture),
+      TEST(chances_are_calibrated), TEST(missing_features_do_not_stop_an_answer),
+      TEST(a_target_without_enough_writes_answers_by_shares),
+      TEST(nothing_to_learn_from_is_no_data), TEST(it_can_be_stopped),
+      TEST(a_file_gives_the_same_answers), TEST(damaged_files_are_refused_or_answer),
+      TEST(methods_are_those_of_the_paper))

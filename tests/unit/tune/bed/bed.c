@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the bed of commands is made of: the reading of a trace and the remains of a trial. The bed
+ * itself needs the real command: tests/run/tune_bed.sh.
+ */
+#include "tune/bed/bed_command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/place.h"
+#include "trace_sample.h"
+#include "tune/bed/reading.h"
+#include "tune/bed/cleanup.h"
+
+static char directory[] = "/tmp/sluice-bed-XXXXXX";
+
+static char *path_in(const char *name)
+{
+	if (strstr(directory, "XXXXXX"))
+		REQUIRE(mkdtemp(directory));
+	return place_join(directory, name);
+}
+
+static void touch(const char *path)
+{
+	FILE *f = fopen(path, "we");
+
+	REQUIRE(f);
+	fputs("x", f);
+	fclose(f);
+}
+
+/* Some file systems do not know when a file was born: nothing can be removed there. */
+static bool knows_birth(const char *path)
+{
+	struct statx st;
+
+	return statx(AT_FDCWD, path, 0, STATX_BTIME, &st) == 0 && st.stx_mask & STATX_BTIME;
+}
+
+/* The clock that file systems use moves on by ticks. */
+static void wait_tick(void)
+{
+	usleep(20000);
+}
+
+static void only_what_is_new_is_removed(void)
+{
+	AUTO_FREE char *old = path_in("old"), *new = path_in("new"), *link = path_in("link");
+	AUTO_FREE char *other = path_in("other");
+	struct remains remains;
+
+	/* In the same tick even: it was there. */
+	touch(old);
+	remains_begin(&remains);
+	wait_tick();
+	touch(new);
+	touch(other);
+	touch(old);
+	REQUIRE(symlink(old, link) == 0);
+	remains_add_file(&remains, old, true);
+	remains_add_file(&remains, new, true);
+	remains_add_file(&remains, link, true);
+	remains_add_file(&remains, other, false);
+	remains_add_file(&remains, "relative", true);
+	remains_add_file(&remains, "/nonexistent/file", true);
+	CHECK_INT(remains.file_count, 4);
+	CHECK(!remains_is_new(&remains, old) && !remains_is_new(&remains, link));
+	if (knows_birth(new)) {
+		CHECK(remains_has_new(&remains));
+		CHECK_INT(remains_remove(&remains), 2);
+		CHECK(!place_exists(new) && !place_exists(other));
+		CHECK(!remains_has_new(&remains));
+	} else {
+		CHECK_INT(remains_remove(&remains), 0);
+	}
+	CHECK(place_exists(old) && place_exists(link));
+	remains_release(&remains);
+	unlink(old);
+	unlink(link);
+}
+
+static void a_directory_of_one_that_was_killed_goes(void)
+{
+	AUTO_FREE char *base = path_in("base"), *file = NULL, *first = NULL, *second = NULL;
+	struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	struct err err = { 0 };
+	int one = -1, two = -1;
+
+	REQUIRE(mkdir(base, 0700) == 0);
+	first = remains_directory(base, &one, &err);
+	REQUIRE(first && one >= 0);
+	file = place_join(first, "file");
+	touch(file);
+	CHECK_INT(futimens(one, old), 0);
+	/* Held: it stays, however old it is. */
+	second = remains_directory(base, &two, &err);
+	CHECK(second && place_exists(file));
+	close(two);
+	free(second);
+	/* Its holder is gone: it goes. The one just made is too young. */
+	close(one);
+	second = remains_directory(base, &two, &err);
+	CHECK(second && !place_exists(first));
+	close(two);
+	remains_clear(base);
+	CHECK(!remains_directory("/nonexistent", &one, &err) && err.code == ENOENT);
+}
+
+static struct call_info mkdir_call[] = { { .name = "none" },
+					 { .name = "mkdir", .class = CLASS_DIR } };
+
+static void directories_go_when_they_are_empty(void)
+{
+	AUTO_FREE char *outer = path_in("outer"), *inner = path_in("outer/inner");
+	AUTO_FREE char *full = path_in("full"), *file = path_in("full/file");
+	char *files[] = { (char *)"", outer, inner, full };
+	struct trace_head head = {
+		.calls = mkdir_call, .call_count = 2, .files = files, .file_count = 4
+	};
+	struct remains remains;
+
+	remains_begin(&remains);
+	wait_tick();
+	for (file_id i = 1; i < 4; i++) {
+		REQUIRE(mkdir(files[i], 0700) == 0);
+		remains_look(&remains, &head, &(struct activity){ .call = 1, .file = i });
+	}
+	/* It was there: the call failed. */
+	remains_look(&remains, &head,
+		     &(struct activity){ .call = 1, .file = 1, .result = -1, .error = EEXIST });
+	CHECK_INT(remains.directory_count, 3);
+	touch(file);
+	remains_remove(&remains);
+	CHECK(!knows_birth(full) || !place_exists(outer));
+	CHECK(place_exists(file));
+	remains_release(&remains);
+	remains_clear(full);
+	CHECK(!place_exists(full));
+	remains_clear(outer);
+}
+
+static void a_trace_is_read(void)
+{
+	AUTO_FREE char *path = path_in("trace"), *out = path_in("out");
+	struct process_info process = { .parent = -1, .rank = 0, .ranks = 4, .host = (char *)"a" };
+	struct activity all[] = {
+		{ .start_ns = 1000,
+		  .duration_ns = 500,
+		  .id = id_make(1, 1),
+		  .call = 2,
+		  .file = 1,
+		  .result = 77,
+		  .present = PRESENT(RESULT) },
+		{ .start_ns = 2000,
+		  .duration_ns = 500,
+		  .id = id_make(1, 2),
+		  .call = 2,
+		  .file = 2,
+		  .result = 5,
+		  .present = PRESENT(RESULT) },
+	};
+	struct run_end end = { .duration_ns = 3000000000, .complete = true };
+	struct reading reading = { 0 };
+	struct remains remains;
+	struct err err = { 0 };
+	void *w = NULL;
+
+	REQUIRE(trace_container.create(&w, path, &sample_run, &sample_clock, sample_calls,
+				       SAMPLE_CALLS, &err) == 0);
+	REQUIRE(trace_container.add_process(w, &process, &err) == 0);
+	REQUIRE(trace_container.add_file(w, 1, out, &err) == 0);
+	REQUIRE(trace_container.add_file(w, 2, "/scratch/trial.log", &err) == 0);
+	REQUIRE(trace_container.add_activities(w, all, 2, &err) == 0);
+	REQUIRE(trace_container.finish(w, &end, &sample_clock, &err) == 0);
+	remains_begin(&remains);
+	CHECK_INT(reading_take(&reading, path, "/scratch", &remains, &err), 0);
+	CHECK_INT(reading.run_s, 3);
+	CHECK_INT(reading.io_s * 1e9 + 0.5, 500);
+	CHECK_INT(reading.write_bytes, 77);
+	CHECK_INT(reading.calls, 1);
+	CHECK_INT(reading.ranks, 4);
+	CHECK(!reading.effective);
+	CHECK_INT(remains.file_count, 1);
+	CHECK_INT(remains.other_count, 0);
+	CHECK_TEXT(remains.files[0], out);
+	reading_release(&reading);
+	remains_release(&remains);
+	unlink(path);
+}
+
+static void what_is_no_trace_is_an_error(void)
+{
+	AUTO_FREE char *path = path_in("trace");
+	struct reading reading = { .ranks = 9 };
+	struct remains remains;
+	struct err err = { 0 };
+
+	remains_begin(&remains);
+	CHECK(reading_take(&reading, path, "/scratch", &remains, &err) < 0);
+	touch(path);
+	CHECK(reading_take(&reading, path, "/scratch", &remains, &err) < 0);
+	CHECK_INT(reading.ranks, 9);
+	remains_release(&remains);
+	unlink(path);
+}
+
+static void a_bed_knows_its_program_and_cleans_up(void)
+{
+	AUTO_FREE char *scratch = path_in("scratch");
+	char *argv[] = { (char *)"mpiexec", (char *)"-n", (char *)"3", (char *)"/nonexistent/app",
+			 NULL };
+	struct bed_command_options options = { .argv = argv,
+					       .scratch = scratch,
+					       .sluice = "/nonexistent/sluice",
+					       .platform = "here" };
+	struct bed_limits limits = { .seconds = INFINITY };
+	struct trial trial = { .io_s = 7 };
+	struct param_set set = { 0 };
+	struct err err = { 0 };
+	struct bed bed;
+
+	CHECK_INT(bed_command_open(&bed, &options, &err), 0);
+	CHECK_TEXT(bed.program, "app");
+	CHECK_TEXT(bed.platform, "here");
+	CHECK_INT(bed.ranks, 3);
+	CHECK(!bed.ops->is_exact);
+	/* Without the command there are no trials. */
+	CHECK_INT(bed.ops->run(bed.state, &set, &limits, &trial, &err), -ENOENT);
+	CHECK(strstr(err.text, "/nonexistent/sluice"));
+	CHECK_INT(trial.io_s, 7);
+	CHECK(!bed_command_note(&bed));
+	bed.ops->close(bed.state);
+	CHECK(place_exists(scratch));
+	remains_clear(scratch);
+	options.scratch = "/proc/nonexistent/scratch";
+	CHECK(bed_command_open(&bed, &options, &err) < 0);
+	CHECK(strstr(err.text, "/proc/nonexistent"));
+	CHECK_INT(rmdir(directory), 0);
+}
+
+static void states_have_names(void)
+{
+	CHECK_TEXT(trial_state_name(TRIAL_GOOD), "good");
+	CHECK_TEXT(trial_state_name(TRIAL_UNSEEN), "unseen");
+	CHECK_TEXT(trial_state_name(TRIAL_STATES), "?");
+}
+
+TESTS(TEST(states_have_names), TEST(only_what_is_new_is_removed),
+      TEST(a_directory_of_one_that_was_killed_goes), TEST(directories_go_when_they_are_empty),
+      TEST(a_trace_is_read), TEST(what_is_no_trace_is_an_error),
+      TEST(a_bed_knows_its_program_and_cleans_up))

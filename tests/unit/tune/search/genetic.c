@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
+#include "base/mem.h"
+#include "check.h"
+#include "learn/maths/random.h"
+#include "toy_search.h"
+
+/* GA-AC-1. Questions are asked of the method itself, so that repeated ones are seen, too. */
+static void six_hundred_questions_and_the_best_lives_on(void)
+{
+	double settings[SEARCH_SETTINGS] = { 0 }, best = INFINITY;
+	struct space space;
+	void *state;
+	size_t point[TOY_DIMENSIONS];
+	uint64_t asked = 0;
+
+	toy_space(&space);
+	for (size_t i = 0; search_genetic.settings[i].name; i++)
+		settings[i] = search_genetic.settings[i].initial;
+	REQUIRE(search_genetic.start(&state, &space, NULL, settings, 1, NULL) == 0);
+	CHECK_INT(search_genetic.planned(state), 600);
+	for (uint64_t generation = 0; generation < 40; generation++) {
+		double least = INFINITY;
+
+		for (int i = 0; i < 15; i++) {
+			REQUIRE(search_genetic.ask(state, point) == 1);
+			asked++;
+			least = fmin(least, toy_cost(point));
+			search_genetic.tell(state, point, toy_cost(point));
+		}
+		/* With an elite, the best of a generation is that of all before. */
+		CHECK(least <= best);
+		best = least;
+	}
+	CHECK(search_genetic.ask(state, point) == 0);
+	CHECK_INT(asked, 600);
+	search_genetic.stop(state);
+	space_release(&space);
+}
+
+/* Whether the point is one of the generation before. */
+static bool is_clone(const size_t *people, size_t count, const size_t *point)
+{
+	for (size_t i = 0; i < count; i++)
+		if (memcmp(people + i * TOY_DIMENSIONS, point, TOY_DIMENSIONS * sizeof(*point)) ==
+		    0)
+			return true;
+	return false;
+}
+
+/* Without crossover a child is its parent unless it is mutated. The share of those that are not
+ * among the parents: a mutant rarely is. */
+static double mutants_share(const char *settings_text, double per_gene)
+{
+	enum { PEOPLE = 200, GENERATIONS = 30 };
+	double settings[SEARCH_SETTINGS] = { PEOPLE, GENERATIONS, 0.15, per_gene, 0, 1, 0 };
+	AUTO_FREE size_t *people = xcalloc(PEOPLE * TOY_DIMENSIONS, sizeof(*people));
+	AUTO_FREE size_t *children = xcalloc(PEOPLE * TOY_DIMENSIONS, sizeof(*children));
+	size_t mutants = 0;
+	struct random random;
+	struct space space;
+	void *state;
+
+	CHECK_TEXT(search_genetic.settings[6].name, settings_text);
+	toy_space(&space);
+	random_init(&random, 5);
+	REQUIRE(search_genetic.start(&state, &space, NULL, settings, 11, NULL) == 0);
+	for (int g = 0; g < GENERATIONS; g++) {
+		for (size_t i = 0; i < PEOPLE; i++) {
+			size_t *child = children + i * TOY_DIMENSIONS;
+
+			REQUIRE(search_genetic.ask(state, child) == 1);
+			mutants += g && !is_clone(people, PEOPLE, child);
+			/* Chance costs, so that nothing is selected for. */
+			search_genetic.tell(state, child, random_real(&random));
+		}
+		memcpy(people, children, PEOPLE * TOY_DIMENSIONS * sizeof(*people));
+	}
+	search_genetic.stop(state);
+	space_release(&space);
+	return (double)mutants / (PEOPLE * (GENERATIONS - 1));
+}
+
+/* GA-AC-6, of 5,800 children: a deviation is 0.0047. */
+static void mutation_touches_one_in_seven(void)
+{
+	double share = mutants_share("elite", 0);
+
+	CHECK(share > 0.15 - 0.015 && share < 0.15 + 0.01);
+	/* Of four genes each: 1 - 0.85^4. */
+	share = mutants_share("elite", 1);
+	CHECK(share > 0.478 - 0.03 && share < 0.478 + 0.02);
+}
+
+/* GA-AC-3 with the figures of GA-13. */
+static void toy_stack_is_solved_as_in_the_trial(void)
+{
+	size_t individual = 0, gene = 0, chance = 0;
+	struct space space;
+
+	toy_space(&space);
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct toy_course a = toy_search(&space, "genetic", "per_gene=0", seed, 600, false);
+		struct toy_course b = toy_search(&space, "genetic", "per_gene=1", seed, 600, false);
+		struct toy_course c =
+			toy_search(&space, "random", "draws=600,replacement=1", seed, 600, false);
+
+		individual += a.near > 0;
+		gene += b.near > 0;
+		chance += c.near > 0;
+		CHECK(a.counts.asked <= 600 && b.counts.asked <= 600 && c.counts.asked == 600);
+	}
+	printf("of 100 within 5 %%: per individual %zu, per gene %zu, random %zu\n", individual,
+	       gene, chance);
+	CHECK(individual >= 84);
+	CHECK(gene >= 99);
+	CHECK(chance < individual / 2);
+	space_release(&space);
+}
+
+/* It was measured anyway, and nothing better may be found. */
+static void what_is_known_is_of_the_first_generation(void)
+{
+	struct space space;
+	struct search *search;
+	size_t best[TOY_DIMENSIONS] = { 9, 5, 8, 0 }, point[TOY_DIMENSIONS], close = 0;
+
+	toy_space(&space);
+	REQUIRE(search_new(&search, "genetic", "per_gene=0,generations=3", &space, 1, NULL) == 0);
+	search_know(search, best, toy_cost(best));
+	for (size_t i = 0; search_ask(search, point); i++) {
+		size_t alike = 0;
+
+		for (size_t d = 0; d < TOY_DIMENSIONS; d++)
+			alike += point[d] == best[d];
+		close += alike >= 2;
+		CHECK(i >= 14 || search_counted(search).asked == i + 1);
+		search_tell(search, point, toy_cost(point));
+	}
+	CHECK(close >= 5);
+	search_free(search);
+	space_release(&space);
+}
+
+TESTS(TEST(six_hundred_questions_and_the_best_lives_on), TEST(mutation_touches_one_in_seven),
+      TEST(toy_stack_is_solved_as_in_the_trial), TEST(what_is_known_is_of_the_first_generation))
