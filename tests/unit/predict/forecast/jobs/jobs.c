@@ -27,7 +27,7 @@ static void sample(struct buf *out, const char *name)
 {
 	const char *slash = strrchr(__FILE__, '/');
 	AUTO_FREE char *path =
-		xprintf("%.*s/../fuzz/corpus/jobs/%s", (int)(slash - __FILE__), __FILE__, name);
+		xprintf("%.*s/../../../../fuzz/corpus/jobs/%s", (int)(slash - __FILE__), __FILE__, name);
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
 	char piece[4096];
 	size_t n;
