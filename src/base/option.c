@@ -7,15 +7,42 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/spelling.h"
 #include "base/unit.h"
 
 struct parser {
 	const struct option *rows;
 	char *args;
-	int argc, at; /* at: the next word to look at */
+	int argc, at; /* argv[at] is the next word */
 	char **argv;
 	struct err *err;
 };
+
+void option_walk_start(struct option_walk *walk, const struct option *rows)
+{
+	*walk = (struct option_walk){ .next = { rows }, .depth = rows ? 0 : -1 };
+}
+
+const struct option *option_walk_next(struct option_walk *walk)
+{
+	while (walk->depth >= 0) {
+		const struct option *row = walk->next[walk->depth]++;
+
+		if (row->name) {
+			walk->offset = walk->base[walk->depth] + row->offset;
+			return row;
+		}
+		if (row->kind != OPTION_INCLUDED) {
+			walk->depth--;
+			continue;
+		}
+		if (walk->depth + 1 == OPTION_DEPTH)
+			abort(); /* a mistake in a constant table */
+		walk->base[walk->depth + 1] = walk->base[walk->depth] + row->offset;
+		walk->next[++walk->depth] = (const void *)row->value;
+	}
+	return NULL;
+}
 
 int option_choice(const char *words, const char *word, size_t n)
 {
@@ -68,7 +95,7 @@ static int parse_span(const char *text, struct option_span *span)
 	return ret;
 }
 
-/* Only what its kind says is written; *out stays untouched on failure. */
+/* Leaves *out untouched on failure. */
 static int parse_kind(enum option_kind kind, const char *words, const char *text, void *out)
 {
 	int choice;
@@ -101,11 +128,13 @@ static int parse_kind(enum option_kind kind, const char *words, const char *text
 		list->items[list->count++] = text;
 		return 0;
 	}
+	case OPTION_INCLUDED:
+		break;
 	}
 	return -EINVAL;
 }
 
-static const char *kind_wants(enum option_kind kind)
+static const char *kind_example(enum option_kind kind)
 {
 	switch (kind) {
 	case OPTION_COUNT:
@@ -113,9 +142,9 @@ static const char *kind_wants(enum option_kind kind)
 	case OPTION_SIZE:
 		return "a size such as 64K or 1G";
 	case OPTION_TIME:
-		return "a time such as 250us, 10ms or 1.5s";
+		return "a time such as 250us, 10ms, 1.5s or 2d";
 	case OPTION_SPAN:
-		return "times such as 1.5:3 or 10ms:, the end after the start";
+		return "a range such as 1.5:3 or 10ms: whose end is after its start";
 	default:
 		return "a value";
 	}
@@ -132,102 +161,141 @@ int option_value(enum option_kind kind, const char *words, const char *name, con
 		return err_set(err, EINVAL, "%s: %s is too large", name, text);
 	if (kind == OPTION_CHOICE)
 		return err_set(err, EINVAL, "%s: \"%s\" is not one of %s", name, text, words);
-	return err_set(err, EINVAL, "%s: \"%s\" is not %s", name, text, kind_wants(kind));
+	return err_set(err, EINVAL, "%s: \"%s\" is not %s", name, text, kind_example(kind));
 }
 
-static void fill_defaults(const struct option *rows, char *args)
+static void set_default(const struct option *row, void *field)
 {
-	for (const struct option *row = rows; row && row->name; row++) {
-		void *field = args + row->offset;
-
-		if (row->fallback && row->kind != OPTION_LIST)
-			option_value(row->kind, row->value, row->name, row->fallback, field, NULL);
-		else if (row->kind == OPTION_COUNT || row->kind == OPTION_SIZE)
-			*(uint64_t *)field = OPTION_NONE;
-		else if (row->kind == OPTION_CHOICE)
-			*(int *)field = -1;
-		else if (row->kind == OPTION_FLAG)
-			*(bool *)field = false;
-		else if (row->kind == OPTION_TEXT)
-			*(const char **)field = NULL;
-		else if (row->kind == OPTION_TIME)
-			*(int64_t *)field = 0;
-		else if (row->kind == OPTION_SPAN)
-			*(struct option_span *)field = (struct option_span){ 0 };
-		else
-			*(struct option_list *)field = (struct option_list){ 0 };
-	}
+	if (row->fallback && row->kind != OPTION_LIST)
+		option_value(row->kind, row->value, row->name, row->fallback, field, NULL);
+	else if (row->kind == OPTION_COUNT || row->kind == OPTION_SIZE)
+		*(uint64_t *)field = OPTION_NONE;
+	else if (row->kind == OPTION_CHOICE)
+		*(int *)field = -1;
+	else if (row->kind == OPTION_FLAG)
+		*(bool *)field = false;
+	else if (row->kind == OPTION_TEXT)
+		*(const char **)field = NULL;
+	else if (row->kind == OPTION_TIME)
+		*(int64_t *)field = 0;
+	else if (row->kind == OPTION_SPAN)
+		*(struct option_span *)field = (struct option_span){ 0 };
+	else
+		*(struct option_list *)field = (struct option_list){ 0 };
 }
 
-static const struct option *find_long(const struct option *rows, const char *name, size_t n)
+static void set_defaults(const struct option *rows, char *args)
 {
-	for (const struct option *row = rows; row && row->name; row++) {
+	struct option_walk walk;
+	const struct option *row;
+
+	option_walk_start(&walk, rows);
+	while ((row = option_walk_next(&walk)))
+		set_default(row, args + walk.offset);
+}
+
+/* Finds the row of a long option; *offset receives the offset of its field. */
+static const struct option *find_long(const struct option *rows, const char *name, size_t n,
+				      size_t *offset)
+{
+	struct option_walk walk;
+	const struct option *row;
+
+	option_walk_start(&walk, rows);
+	while ((row = option_walk_next(&walk))) {
+		*offset = walk.offset;
 		if (strlen(row->name) == n && memcmp(row->name, name, n) == 0)
 			return row;
 	}
 	return NULL;
 }
 
-static const struct option *find_short(const struct option *rows, char letter)
+static const struct option *find_short(const struct option *rows, char letter, size_t *offset)
 {
-	for (const struct option *row = rows; row && row->name; row++) {
+	struct option_walk walk;
+	const struct option *row;
+
+	option_walk_start(&walk, rows);
+	while ((row = option_walk_next(&walk))) {
+		*offset = walk.offset;
 		if (row->letter == letter)
 			return row;
 	}
 	return NULL;
 }
 
-/* Gives row its value: the one attached to the word, or the next word. */
-static int take(struct parser *p, const struct option *row, const char *attached, const char *shown)
+static int fail_unknown(const struct parser *p, const char *shown)
+{
+	struct spelling spelling;
+	struct option_walk walk;
+	const struct option *row;
+
+	spelling_start(&spelling, shown + strspn(shown, "-"));
+	option_walk_start(&walk, p->rows);
+	while ((row = option_walk_next(&walk)))
+		spelling_offer(&spelling, row->name);
+	spelling_offer(&spelling, "help");
+	if (shown[1] == '-' && spelling.best)
+		return err_set(p->err, EINVAL, "unknown option %s; did you mean --%s?", shown,
+			       spelling.best);
+	return err_set(p->err, EINVAL, "unknown option %s", shown);
+}
+
+/* Stores the value that is attached to the option's word, or the next word. */
+static int store_value(struct parser *p, const struct option *row, size_t offset,
+		       const char *attached, const char *shown)
 {
 	const char *text = attached;
 
 	if (row->kind != OPTION_FLAG && !text) {
 		if (p->at >= p->argc)
-			return err_set(p->err, EINVAL, "%s needs a value: %s", shown, row->value);
+			return err_set(p->err, EINVAL, "option %s requires a value: %s", shown,
+				       row->value);
 		text = p->argv[p->at++];
 	}
-	return option_value(row->kind, row->value, shown, text, p->args + row->offset, p->err);
+	return option_value(row->kind, row->value, shown, text, p->args + offset, p->err);
 }
 
 static int parse_long(struct parser *p, char *word)
 {
 	size_t n = strcspn(word + 2, "=");
 	const char *attached = word[2 + n] ? word + 3 + n : NULL;
-	const struct option *row = find_long(p->rows, word + 2, n);
+	size_t offset = 0;
+	const struct option *row = find_long(p->rows, word + 2, n, &offset);
 	AUTO_FREE char *shown = xstrndup(word, 2 + n);
 
 	if (!row && strcmp(shown, "--help") == 0)
 		return OPTION_HELP_WANTED;
 	if (!row)
-		return err_set(p->err, EINVAL, "there is no option %s", shown);
+		return fail_unknown(p, shown);
 	if (attached && row->kind == OPTION_FLAG)
-		return err_set(p->err, EINVAL, "%s takes no value", shown);
-	return take(p, row, attached, shown);
+		return err_set(p->err, EINVAL, "option %s takes no value", shown);
+	return store_value(p, row, offset, attached, shown);
 }
 
 /* -v, -vj, -n5, -n 5 */
 static int parse_short(struct parser *p, char *word)
 {
 	for (char *c = word + 1; *c; c++) {
-		const struct option *row = find_short(p->rows, *c);
+		size_t offset = 0;
+		const struct option *row = find_short(p->rows, *c, &offset);
 		char shown[3] = { '-', *c, 0 };
 		int ret;
 
 		if (!row && *c == 'h')
 			return OPTION_HELP_WANTED;
 		if (!row)
-			return err_set(p->err, EINVAL, "there is no option %s", shown);
+			return fail_unknown(p, shown);
 		if (row->kind != OPTION_FLAG)
-			return take(p, row, c[1] ? c + 1 : NULL, shown);
-		ret = take(p, row, NULL, shown);
+			return store_value(p, row, offset, c[1] ? c + 1 : NULL, shown);
+		ret = store_value(p, row, offset, NULL, shown);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-/* Walks over the words; operands are moved to the front. Returns their number. */
+/* Parses all words, moves the operands to the front and returns their number. */
 static int parse_words(struct parser *p, enum option_order order)
 {
 	int operands = 0;
@@ -264,7 +332,7 @@ int option_parse(const struct option *rows, enum option_order order, void *args,
 	struct parser p = { .rows = rows, .args = args, .argc = argc, .argv = argv, .err = err };
 	int ret;
 
-	fill_defaults(rows, args);
+	set_defaults(rows, args);
 	ret = parse_words(&p, order);
 	if (ret < 0)
 		option_release(rows, args);
@@ -273,8 +341,12 @@ int option_parse(const struct option *rows, enum option_order order, void *args,
 
 void option_release(const struct option *rows, void *args)
 {
-	for (const struct option *row = rows; row && row->name; row++) {
-		struct option_list *list = (void *)((char *)args + row->offset);
+	struct option_walk walk;
+	const struct option *row;
+
+	option_walk_start(&walk, rows);
+	while ((row = option_walk_next(&walk))) {
+		struct option_list *list = (void *)((char *)args + walk.offset);
 
 		if (row->kind != OPTION_LIST)
 			continue;

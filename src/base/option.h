@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Command-line options as rows of a table. The parser, --help, the man page and the shell
- * completions all read the rows (cli/manual.h writes the texts), so an option is said once.
+ * Command-line options as rows of a table. The parser, --help, the man pages and the shell
+ * completion all read the rows (cli/manual.h, cli/completion.h), so an option is described once.
  *
- * A row names a field of the caller's args struct by its offset; option_parse() fills the defaults
- * in and then what the user gave. -h and --help belong to every table without being in it.
+ * A row names a field of the caller's args struct by its offset. option_parse() first stores the
+ * defaults and then the values that the user gave. A row may include another table, so commands
+ * that accept the same options share their rows. Every table accepts -h and --help implicitly.
  */
 #ifndef SLUICE_BASE_OPTION_H
 #define SLUICE_BASE_OPTION_H
@@ -15,16 +16,20 @@
 
 struct err;
 
-/* What a value looks like, and the type of the field that takes it. */
+/*
+ * The syntax of a value and the type of the field that receives it. "Unset" is what the field holds
+ * if the user gave no value and the row has no default.
+ */
 enum option_kind {
-	OPTION_FLAG,   /* bool; takes no value */
-	OPTION_TEXT,   /* const char *, points into argv or at the default; NULL when neither */
-	OPTION_COUNT,  /* uint64_t, decimal; OPTION_NONE when neither given nor defaulted */
-	OPTION_SIZE,   /* uint64_t bytes: 512, 64K, 1G; OPTION_NONE as above */
-	OPTION_TIME,   /* int64_t ns: 10ms, 1.5s, 2m; a bare number is seconds; 0 when neither */
-	OPTION_SPAN,   /* struct option_span: FROM:TO, either may be missing; 0 there means open */
-	OPTION_CHOICE, /* int, index among the words of `value`: "auto|yes|no"; -1 when neither */
-	OPTION_LIST,   /* struct option_list: one item each time the option is given */
+	OPTION_FLAG,	 /* bool; takes no value; unset: false */
+	OPTION_TEXT,	 /* const char * into argv or to the default; unset: NULL */
+	OPTION_COUNT,	 /* uint64_t, decimal; unset: OPTION_NONE */
+	OPTION_SIZE,	 /* uint64_t bytes: 512, 64K, 1G; unset: OPTION_NONE */
+	OPTION_TIME,	 /* int64_t ns: 10ms, 1.5s, 2m, 30d; a bare number is seconds; unset: 0 */
+	OPTION_SPAN,	 /* struct option_span: FROM:TO, either may be missing; 0 means open */
+	OPTION_CHOICE,	 /* int: index among the words of `value`, "auto|yes|no"; unset: -1 */
+	OPTION_LIST,	 /* struct option_list: one item for each use of the option */
+	OPTION_INCLUDED, /* only in rows of OPTION_INCLUDE() */
 };
 
 #define OPTION_NONE UINT64_MAX
@@ -34,33 +39,57 @@ struct option_span {
 };
 
 struct option_list {
-	const char **items; /* point into argv; the array is freed by option_release() */
+	const char **items; /* pointers into argv; option_release() frees the array */
 	size_t count;
 };
 
-/* A table ends with a row without a name. */
+/* A table ends with an empty row. */
 struct option {
-	char letter;          /* 0: the long form only */
-	const char *name;     /* without the dashes */
-	const char *value;    /* its name in --help; the words of a choice; NULL for a flag */
+	char letter;	      /* 0: the option has a long form only */
+	const char *name;     /* without the dashes; NULL in a row of OPTION_INCLUDE() */
+	const char *value;    /* placeholder in --help; the words of a choice; NULL for a flag */
 	const char *fallback; /* the default as the user would type it; NULL for none */
-	const char *help;     /* one line, lower case, no full stop */
+	const char *help;     /* one line, lower case, starts with a verb, no period */
 	enum option_kind kind;
-	size_t offset;
+	size_t offset; /* of the field in the args struct */
 };
 
+/*
+ * A row that includes all rows of another table, whose args struct is a member of ours at
+ * `member_offset`. `value` carries the table, so that ordinary rows need no further field.
+ */
+#define OPTION_INCLUDE(table, member_offset)                                           \
+	{                                                                              \
+		.value = (const char *)(const void *)(table), .kind = OPTION_INCLUDED, \
+		.offset = (member_offset),                                             \
+	}
+
+/* Visits the rows of a table, included ones as well, in order. */
+#define OPTION_DEPTH 4
+struct option_walk {
+	const struct option *next[OPTION_DEPTH];
+	size_t base[OPTION_DEPTH];
+	int depth;
+	size_t offset; /* of the current row's field in the outermost args struct */
+};
+
+void option_walk_start(struct option_walk *walk, const struct option *rows);
+/* The next row that is an option; NULL at the end. */
+const struct option *option_walk_next(struct option_walk *walk);
+
 enum option_order {
-	OPTION_ANYWHERE,   /* options and operands may be mixed, until "--" */
-	OPTION_STOP_FIRST, /* the first operand ends the options: another program's begin there */
+	OPTION_ANYWHERE,   /* options and operands may be mixed, up to "--" */
+	OPTION_STOP_FIRST, /* the first operand ends the options, because another program's follow
+			    */
 };
 
 #define OPTION_HELP_WANTED 0x40000000 /* returned instead of a number of operands */
 
 /*
- * Reads argv[0..argc), which does not include the name of the command. Returns the number of
- * operands and moves them to the front of argv, followed by NULL; argv must have room for that
- * NULL, as main's has. On failure returns -EINVAL with a sentence for the user in err; args then
- * holds nothing to release.
+ * Parses argv[0..argc), which does not include the name of the command. Returns the number of
+ * operands, moves them to the front of argv and terminates them with NULL; argv must have room for
+ * that NULL, as main's has. On failure returns -EINVAL and sets err; args then holds nothing that
+ * must be released.
  */
 int option_parse(const struct option *rows, enum option_order order, void *args, int argc,
 		 char **argv, struct err *err);
@@ -68,14 +97,14 @@ int option_parse(const struct option *rows, enum option_order order, void *args,
 /* Frees the arrays of OPTION_LIST fields. */
 void option_release(const struct option *rows, void *args);
 
-/* Reads one value as option_parse() would. `out` is the field; name is for the message. */
+/* Parses one value as option_parse() would and stores it in *out; `name` is for the message. */
 int option_value(enum option_kind kind, const char *words, const char *name, const char *text,
 		 void *out, struct err *err);
 
 /* Index of word[0..n) in a list such as "auto|yes|no", or -1. */
 int option_choice(const char *words, const char *word, size_t n);
 
-/* Copies word number `index` of such a list; the empty string where there is none. */
+/* Copies word number `index` of such a list; copies the empty string if there is no such word. */
 void option_choice_name(const char *words, int index, char *out, size_t cap);
 
 #endif

@@ -8,12 +8,22 @@
 #include <unistd.h>
 
 #define REDRAW_NS 100000000
+#define LOG_NS (PROGRESS_LOG_S * INT64_C(1000000000))
 
-bool term_color(FILE *out)
+static enum term_color_when color_when = TERM_COLOR_AUTO;
+
+void term_set_color(enum term_color_when when)
+{
+	color_when = when;
+}
+
+static bool has_color(FILE *out)
 {
 	const char *no = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
 
+	if (color_when != TERM_COLOR_AUTO)
+		return color_when == TERM_COLOR_ALWAYS;
 	if (no && *no)
 		return false;
 	return isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
@@ -21,12 +31,12 @@ bool term_color(FILE *out)
 
 const char *term_bold(FILE *out)
 {
-	return term_color(out) ? "\033[1m" : "";
+	return has_color(out) ? "\033[1m" : "";
 }
 
 const char *term_plain(FILE *out)
 {
-	return term_color(out) ? "\033[0m" : "";
+	return has_color(out) ? "\033[0m" : "";
 }
 
 static int64_t now_ns(void)
@@ -39,42 +49,57 @@ static int64_t now_ns(void)
 
 void progress_start(struct progress *progress, const char *label, uint64_t total)
 {
-	*progress = (struct progress){ .label = label, .total = total, .shown_ns = now_ns() };
-	if (isatty(STDERR_FILENO))
-		progress->out = stderr;
+	*progress = (struct progress){ .label = label,
+				       .total = total,
+				       .shown_ns = now_ns(),
+				       .is_terminal = isatty(STDERR_FILENO) };
+}
+
+/* True if the line was last printed longer ago than a terminal or a log wants. */
+static bool is_due(struct progress *progress, int64_t terminal_ns)
+{
+	int64_t now = now_ns();
+
+	if (!progress->label ||
+	    now - progress->shown_ns < (progress->is_terminal ? terminal_ns : LOG_NS))
+		return false;
+	progress->shown_ns = now;
+	progress->is_drawn = progress->is_terminal;
+	return true;
+}
+
+static void print_line(const struct progress *progress, const char *separator, const char *text)
+{
+	if (progress->is_terminal)
+		fprintf(stderr, "\r%s%s %s\033[K", progress->label, separator, text);
+	else
+		fprintf(stderr, "%s%s %s\n", progress->label, separator, text);
+	fflush(stderr);
 }
 
 void progress_show(struct progress *progress, uint64_t done)
 {
-	int64_t now;
+	char text[32];
 
-	if (!progress->out)
+	if (!is_due(progress, REDRAW_NS))
 		return;
-	now = now_ns();
-	if (now - progress->shown_ns < REDRAW_NS)
-		return;
-	progress->shown_ns = now;
-	progress->drawn = true;
 	if (progress->total)
-		fprintf(progress->out, "\r%s %.0f%%\033[K", progress->label,
-			100.0 * (double)done / (double)progress->total);
+		snprintf(text, sizeof(text), "%.0f%%",
+			 100.0 * (double)done / (double)progress->total);
 	else
-		fprintf(progress->out, "\r%s %" PRIu64 "\033[K", progress->label, done);
-	fflush(progress->out);
+		snprintf(text, sizeof(text), "%" PRIu64, done);
+	print_line(progress, "", text);
 }
 
 void progress_line(struct progress *progress, const char *line)
 {
-	if (!progress->out)
-		return;
-	progress->drawn = true;
-	fprintf(progress->out, "\r%s: %s\033[K", progress->label, line);
-	fflush(progress->out);
+	if (is_due(progress, 0))
+		print_line(progress, ":", line);
 }
 
 void progress_end(struct progress *progress)
 {
-	if (progress->out && progress->drawn)
-		fputs("\r\033[K", progress->out);
+	if (progress->is_drawn)
+		fputs("\r\033[K", stderr);
 	*progress = (struct progress){ 0 };
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is right for a terminal only: colour, and a line that tells how far a long job has come.
- * Colour obeys NO_COLOR and TERM=dumb; both are silent when the stream is no terminal.
+ * Color, and progress of long operations.
+ *
+ * Color is used on a terminal unless NO_COLOR is set or TERM is "dumb"; --color overrides that.
+ * Progress is one line that is redrawn on a terminal. Elsewhere (a log file, a batch job) it is a
+ * line every PROGRESS_LOG_S seconds, so that short operations print nothing.
  */
 #ifndef SLUICE_BASE_TERM_H
 #define SLUICE_BASE_TERM_H
@@ -10,30 +13,36 @@
 #include <stdint.h>
 #include <stdio.h>
 
-bool term_color(FILE *out);
+enum term_color_when { TERM_COLOR_AUTO, TERM_COLOR_ALWAYS, TERM_COLOR_NEVER };
+#define TERM_COLOR_WORDS "auto|always|never"
 
-/* Sequences for bold and back; empty strings where there is no colour. */
+/* Applies to the whole process; the default is auto. */
+void term_set_color(enum term_color_when when);
+
+/* Escape sequences for bold and normal text; empty strings if `out` gets no color. */
 const char *term_bold(FILE *out);
 const char *term_plain(FILE *out);
 
+#define PROGRESS_LOG_S 30
+
 struct progress {
-	FILE *out; /* NULL: silent */
 	const char *label;
 	uint64_t total;	  /* 0: unknown */
-	int64_t shown_ns; /* when the line was last drawn */
-	bool drawn;
+	int64_t shown_ns; /* when the line was last printed */
+	bool is_terminal;
+	bool is_drawn; /* the terminal shows a line that progress_end() must erase */
 };
 
 /* label must outlive the progress. */
 void progress_start(struct progress *progress, const char *label, uint64_t total);
 
-/* Redraws at most ten times a second; cheap enough to be called per batch. */
+/* Prints the share of the work that is done. Cheap enough to be called for each batch. */
 void progress_show(struct progress *progress, uint64_t done);
 
-/* The same with a line of the caller's instead of label and share; drawn at once. */
+/* The same with the caller's own text after the label. A terminal shows it at once. */
 void progress_line(struct progress *progress, const char *line);
 
-/* Wipes the line. */
+/* Erases the line on a terminal. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A subcommand: one file, one constant `command_NAME`, one entry in the list in main.c.
+ * Commands form a tree. A leaf has one option table and one run() function; a group has
+ * subcommands. Each is a constant `command_NAME`, listed by its parent: the program's root is the
+ * list in main.c.
  *
- * main() parses the options into a struct of args_bytes, reads the configuration and calls run().
- * What the command prints on stdout is its data; everything else goes to stderr through the
- * functions below.
+ * cli_main() (cli/dispatch.c) finds the leaf, parses its options into a struct of args_bytes, reads
+ * the configuration and calls run(). A command prints its data on stdout. Everything else goes to
+ * stderr through the functions below.
  */
 #ifndef SLUICE_CLI_COMMAND_H
 #define SLUICE_CLI_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/config.h"
 #include "base/err.h"
@@ -24,52 +28,106 @@ enum command_exit {
 };
 
 enum command_flags {
-	COMMAND_HIDDEN = 1,        /* not in the list that help prints */
-	COMMAND_JUDGES_CONFIG = 2, /* tells problems of the settings itself; main() does not warn */
+	COMMAND_HIDDEN = 1, /* help does not list it */
+	COMMAND_CHECKS_CONFIG =
+		2,	     /* reports problems of the settings itself; no warnings before it */
+	COMMAND_NO_JSON = 4, /* its standard output belongs to another program */
 };
 
 struct command {
 	const struct command_ops *ops;
+	const char *name;      /* with its parents, without the program: "model fit" */
+	const char *program;   /* "sluice", "sluice lab" */
 	const void *args;      /* the struct that ops->options fill */
-	int argc;              /* operands only */
-	char **argv;           /* ends with NULL */
+	int argc;	       /* number of operands */
+	char **argv;	       /* the operands, terminated by NULL */
 	struct config *config; /* never NULL; the command may set values in it */
 };
 
 struct command_ops {
 	const char *name;
-	const char *help;             /* one line, lower case, no full stop */
-	const char *operands;         /* as in the usage line: "[TRACE]"; "" for none */
-	int operands_min, operands_max; /* checked by main(); max -1 for any number */
-	const char *about;            /* paragraphs with empty lines between; two blanks: example */
+	const char *help;  /* one line, lower case, starts with a verb, no period */
+	const char *about; /* paragraphs separated by empty lines; two leading blanks: an example */
+	unsigned flags;	   /* enum command_flags */
+
+	/* A group. */
+	const struct command_ops *const *subcommands; /* ends with NULL; NULL: this is a leaf */
+	const char *fallback; /* subcommand to run if the user names none; NULL: show the help */
+
+	/* A leaf. */
+	const char *operands;		/* as in the usage line: "[RUN]"; "" or NULL for none */
+	int operands_min, operands_max; /* checked before run(); max -1 for any number */
 	const struct option *options;
 	size_t args_bytes;
 	enum option_order order;
-	unsigned flags;               /* enum command_flags */
 	int (*run)(struct command *command); /* returns the exit code */
+
+	/* Optional; for shell completion (cli/completion.h). */
+	/* Offers values for a placeholder such as "RUN"; false: it knows none for it. */
+	bool (*complete)(FILE *out, const char *placeholder, const char *prefix);
+	/* Completes the operands itself, because they are those of another program. */
+	void (*complete_words)(FILE *out, int count, char **words, const char *prefix);
 };
 
-/* "sluice NAME: message" on stderr. Returns COMMAND_FAILED. */
+/* A heading of the overview and the names of the root's commands below it. */
+struct command_section {
+	const char *title;
+	const char *names; /* separated by blanks */
+};
+
+/* An old or short spelling: the words that are replaced, and their replacement. */
+struct command_alias {
+	const char *from, *to;
+};
+
+/* A program: "sluice", or "sluice lab", which is a program of its own. */
+struct program {
+	const char *name;    /* as the user types it */
+	const char *page;    /* name of its man page; prefix of those of its commands */
+	const char *summary; /* one line for help and man page */
+	const struct command_ops *const *commands;
+	const struct command_section *sections; /* ends with an empty row */
+	const struct command_alias *aliases;	/* ends with an empty row; NULL for none */
+};
+
+/* The program that is running; defined beside its main(). */
+extern const struct program cli_program;
+
+/* Runs the command that argv names. Returns the exit code. */
+int cli_main(int argc, char **argv);
+
+/* Prints "sluice NAME: message" on stderr. Returns COMMAND_FAILED. */
 int command_fail(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The same, with a pointer to the help. Returns COMMAND_MISUSE. */
+/* The same, followed by a reference to the help. Returns COMMAND_MISUSE. */
 int command_misuse(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The same, for what the user should know but need not act on: "sluice NAME: warning: message". */
+/* Prints "sluice NAME: warning: message" on stderr. */
 void command_warn(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Ends what was written to stdout; COMMAND_FAILED with a message if it could not be written. */
+/* Flushes stdout. Returns COMMAND_FAILED, with a message, if it could not be written. */
 int command_finish(const struct command *command);
 
-/* The list of all commands; ends with NULL. */
-extern const struct command_ops *const commands[];
+/* The command with that name in a list; NULL if there is none. */
+const struct command_ops *command_find(const struct command_ops *const *list, const char *name);
 
-const struct command_ops *command_find(const char *name);
+/*
+ * Follows words[0..count) down the tree as far as they name commands. *used receives the number of
+ * words that did. NULL if the first word names no command.
+ */
+const struct command_ops *command_descend(char **words, int count, int *used);
 
-/* Options that stand before the name of the command. */
+/* Options that precede the command: --set, --color, --version. */
 const struct option *command_main_options(void);
+
+/*
+ * Calls visit() for every command that help lists, groups before their members. `path` is its name
+ * with its parents.
+ */
+void command_visit(void (*visit)(const char *path, const struct command_ops *ops, void *arg),
+		   void *arg);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice help: the manual of the program or of one command.
+ * sluice help: the overview, or the help of one command.
  */
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/manual.h"
@@ -12,51 +13,74 @@ struct help_args {
 	bool json;
 };
 
-static const struct option help_options[] = {
-	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.help/1", OPTION_FLAG,
-	  offsetof(struct help_args, json) },
-	{ 0 }
-};
+static const struct option help_options[] = { { 'j', "json", NULL, NULL,
+						"print one JSON object of schema sluice.help/2",
+						OPTION_FLAG, offsetof(struct help_args, json) },
+					      { 0 } };
 
-static void help_json(const struct command_ops *only)
+static void json_option(struct json *json, const struct option *row)
+{
+	char letter[2] = { row->letter, 0 };
+
+	json_open(json, NULL, '{');
+	json_text(json, "name", row->name);
+	json_text(json, "letter", *letter ? letter : NULL);
+	json_text(json, "value", row->value);
+	json_text(json, "default", row->fallback);
+	json_text(json, "help", row->help);
+	json_close(json);
+}
+
+static void json_command(const char *path, const struct command_ops *ops, void *arg)
+{
+	struct json *json = arg;
+	struct option_walk walk;
+	const struct option *row;
+
+	if (ops->subcommands)
+		return;
+	json_open(json, NULL, '{');
+	json_text(json, "name", path);
+	json_text(json, "help", ops->help);
+	json_text(json, "operands", ops->operands ? ops->operands : "");
+	json_bool(json, "json", !(ops->flags & COMMAND_NO_JSON));
+	json_open(json, "options", '[');
+	option_walk_start(&walk, ops->options);
+	while ((row = option_walk_next(&walk)))
+		json_option(json, row);
+	json_close(json);
+	json_close(json);
+}
+
+static void print_json(const char *path, const struct command_ops *only)
 {
 	struct json json;
 
-	json_start(&json, stdout, "sluice.help/1");
+	json_start(&json, stdout, "sluice.help/2");
 	json_open(&json, "commands", '[');
-	for (size_t i = 0; commands[i]; i++) {
-		if (only ? commands[i] != only : commands[i]->flags & COMMAND_HIDDEN)
-			continue;
-		json_open(&json, NULL, '{');
-		json_text(&json, "name", commands[i]->name);
-		json_text(&json, "help", commands[i]->help);
-		json_text(&json, "operands", commands[i]->operands);
-		json_open(&json, "options", '[');
-		for (const struct option *row = commands[i]->options; row && row->name; row++) {
-			json_open(&json, NULL, '{');
-			json_text(&json, "name", row->name);
-			json_text(&json, "value", row->value);
-			json_text(&json, "default", row->fallback);
-			json_text(&json, "help", row->help);
-			json_close(&json);
-		}
-		json_close(&json);
-		json_close(&json);
-	}
+	if (only)
+		json_command(path, only, &json);
+	else
+		command_visit(json_command, &json);
 	json_end(&json);
 }
 
 static int help_run(struct command *command)
 {
 	const struct help_args *args = command->args;
-	const struct command_ops *ops = command->argc ? command_find(command->argv[0]) : NULL;
+	AUTO_BUF struct buf path = { 0 };
+	const struct command_ops *ops;
+	int used;
 
-	if (command->argc && !ops)
-		return command_misuse(command, "there is no command \"%s\"", command->argv[0]);
+	ops = command_descend(command->argv, command->argc, &used);
+	if (used < command->argc)
+		return command_misuse(command, "unknown command \"%s\"", command->argv[used]);
+	for (int i = 0; i < used; i++)
+		buf_printf(&path, "%s%s", i ? " " : "", command->argv[i]);
 	if (args->json)
-		help_json(ops);
+		print_json(buf_text(&path), ops);
 	else if (ops)
-		manual_help(stdout, ops);
+		manual_help(stdout, buf_text(&path), ops);
 	else
 		manual_overview(stdout);
 	return command_finish(command);
@@ -65,8 +89,8 @@ static int help_run(struct command *command)
 const struct command_ops command_help = {
 	.name = "help",
 	.help = "explain sluice or one of its commands",
-	.operands = "[COMMAND]",
-	.operands_max = 1,
+	.operands = "[COMMAND [SUBCOMMAND]...]",
+	.operands_max = -1,
 	.options = help_options,
 	.args_bytes = sizeof(struct help_args),
 	.run = help_run,

@@ -12,30 +12,24 @@
 #include "cli/command.h"
 
 #define HELP_COLUMNS 96
+#define HELP_INDENT 32 /* column of the descriptions of options */
 #define LAYER_WORD(name, text) " " text
-#define SUMMARY "see, explain and report what a program does to its storage"
 
-/* Every command has it; it is no row of any. */
+/* Every command accepts it, although no table contains it. */
 static const struct option help_row = {
-	'h', "help", NULL, NULL, "print this text", OPTION_FLAG, 0
+	.letter = 'h', .name = "help", .help = "print this help", .kind = OPTION_FLAG
 };
 
-/* Walks over a command's rows and then help_row. Start with NULL. */
-static const struct option *next_row(const struct option *rows, const struct option *row)
+/* Visits the rows of a table and then help_row. */
+static const struct option *next_row(struct option_walk *walk, const struct option *last)
 {
-	if (row == &help_row)
-		return NULL;
-	row = row ? row + 1 : rows;
-	return row && row->name ? row : &help_row;
+	const struct option *row = option_walk_next(walk);
+
+	return row || last == &help_row ? row : &help_row;
 }
 
-static bool is_hidden(const struct command_ops *ops)
-{
-	return ops->flags & COMMAND_HIDDEN;
-}
-
-/* "-n, --top N" */
-static void row_syntax(struct buf *out, const struct option *row)
+/* "-n, --ranks N" */
+static void append_syntax(struct buf *out, const struct option *row)
 {
 	if (row->letter)
 		buf_printf(out, "-%c, ", row->letter);
@@ -44,27 +38,72 @@ static void row_syntax(struct buf *out, const struct option *row)
 		buf_printf(out, " %s", row->value);
 }
 
+/* Prints text in columns [indent, HELP_COLUMNS); the cursor is at `column` of the first line. */
+static void print_wrapped(FILE *out, const char *text, size_t indent, size_t column)
+{
+	bool is_first = true;
+
+	while (*text) {
+		size_t n = strcspn(text, " \n");
+
+		if (n && !is_first && column + 1 + n > HELP_COLUMNS) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+			is_first = true;
+		}
+		if (n) {
+			fprintf(out, "%s%.*s", is_first ? "" : " ", (int)n, text);
+			column += n + !is_first;
+			is_first = false;
+		}
+		text += n + strspn(text + n, " \n");
+	}
+	putc('\n', out);
+}
+
+static void help_row_print(FILE *out, const struct option *row)
+{
+	AUTO_BUF struct buf syntax = { 0 }, help = { 0 };
+	int width;
+
+	append_syntax(&syntax, row);
+	buf_printf(&help, "%s", row->help);
+	if (row->fallback && *row->fallback)
+		buf_printf(&help, " (default %s)", row->fallback);
+	width = fprintf(out, "  %s%s", row->letter ? "" : "    ", buf_text(&syntax));
+	if (width + 2 > HELP_INDENT) {
+		putc('\n', out);
+		width = 0;
+	}
+	fprintf(out, "%*s", HELP_INDENT - width, "");
+	print_wrapped(out, buf_text(&help), HELP_INDENT, HELP_INDENT);
+}
+
 static void help_rows(FILE *out, const struct option *rows)
 {
-	for (const struct option *row = next_row(rows, NULL); row; row = next_row(rows, row)) {
-		AUTO_BUF struct buf syntax = { 0 };
+	const struct option *row = NULL;
+	struct option_walk walk;
 
-		row_syntax(&syntax, row);
-		fprintf(out, "  %s%-*s  %s", row->letter ? "" : "    ", row->letter ? 28 : 24,
-			buf_text(&syntax), row->help);
-		if (row->fallback && *row->fallback)
-			fprintf(out, " (default %s)", row->fallback);
-		putc('\n', out);
-	}
+	fputs("\nOptions:\n", out);
+	option_walk_start(&walk, rows);
+	while ((row = next_row(&walk, row)))
+		help_row_print(out, row);
 }
 
-static void put_usage(FILE *out, const struct command_ops *ops)
+static const char *operands_of(const struct command_ops *ops)
 {
-	fprintf(out, "sluice %s [OPTION]...%s%s", ops->name, *ops->operands ? " " : "",
-		ops->operands);
+	return ops->operands ? ops->operands : "";
 }
 
-/* Takes the next paragraph off *about; NULL at the end. The caller frees. */
+static void print_usage(FILE *out, const char *path, const struct command_ops *ops)
+{
+	const char *operands = ops->subcommands ? "SUBCOMMAND [ARGUMENT]..." : operands_of(ops);
+
+	fprintf(out, "%s %s%s%s%s", cli_program.name, path, ops->subcommands ? "" : " [OPTION]...",
+		*operands ? " " : "", operands);
+}
+
+/* Returns the next paragraph and advances *about; NULL at the end. The caller frees. */
 static char *next_paragraph(const char **about)
 {
 	const char *from = *about, *end;
@@ -76,26 +115,10 @@ static char *next_paragraph(const char **about)
 	return end ? xstrndup(from, (size_t)(end - from)) : xstrdup(from);
 }
 
-/* A paragraph that begins with two blanks is an example, kept as it stands. */
+/* A paragraph that begins with two blanks is an example and is printed as it is. */
 static bool is_example(const char *paragraph)
 {
 	return strncmp(paragraph, "  ", 2) == 0;
-}
-
-static void put_wrapped(FILE *out, char *paragraph)
-{
-	size_t column = 0;
-	char *rest = NULL;
-
-	for (char *word = strtok_r(paragraph, " \n", &rest); word;
-	     word = strtok_r(NULL, " \n", &rest)) {
-		size_t n = strlen(word);
-		bool fits = column + 1 + n <= HELP_COLUMNS;
-
-		fprintf(out, "%s%s", !column ? "" : fits ? " " : "\n", word);
-		column = column && fits ? column + 1 + n : n;
-	}
-	putc('\n', out);
 }
 
 static void help_about(FILE *out, const char *about)
@@ -107,45 +130,75 @@ static void help_about(FILE *out, const char *about)
 		if (is_example(paragraph))
 			fprintf(out, "%s\n", paragraph);
 		else
-			put_wrapped(out, paragraph);
+			print_wrapped(out, paragraph, 0, 0);
 		free(paragraph);
 	}
 }
 
-/* A row's help begins in lower case and has no full stop; here it is a sentence. */
-static void put_sentence(FILE *out, const char *help)
+/* Prints the one-line help of a table as a sentence. */
+static void print_sentence(FILE *out, const char *help)
 {
 	fprintf(out, "%c%s.\n", toupper((unsigned char)help[0]), help + 1);
 }
 
-void manual_help(FILE *out, const struct command_ops *ops)
+static void help_subcommands(FILE *out, const struct command_ops *ops)
+{
+	fputs("\nSubcommands:\n", out);
+	for (const struct command_ops *const *list = ops->subcommands; *list; list++) {
+		AUTO_BUF struct buf help = { 0 };
+
+		if ((*list)->flags & COMMAND_HIDDEN)
+			continue;
+		buf_printf(&help, "%s", (*list)->help);
+		if (ops->fallback && strcmp((*list)->name, ops->fallback) == 0)
+			buf_printf(&help, " (default)");
+		fprintf(out, "  %-12s  ", (*list)->name);
+		print_wrapped(out, buf_text(&help), 16, 16);
+	}
+}
+
+void manual_help(FILE *out, const char *path, const struct command_ops *ops)
 {
 	fputs("Usage: ", out);
-	put_usage(out, ops);
+	print_usage(out, path, ops);
 	fputs("\n\n", out);
-	put_sentence(out, ops->help);
+	print_sentence(out, ops->help);
 	help_about(out, ops->about);
-	fputs("\nOptions:\n", out);
-	help_rows(out, ops->options);
+	if (ops->subcommands) {
+		help_subcommands(out, ops);
+		fprintf(out, "\n'%s %s SUBCOMMAND --help' explains one of them.\n",
+			cli_program.name, path);
+	} else {
+		help_rows(out, ops->options);
+	}
+}
+
+static void overview_section(FILE *out, const struct command_section *section)
+{
+	AUTO_FREE char *names = xstrdup(section->names);
+	char *rest = NULL;
+
+	fprintf(out, "\n%s\n", section->title);
+	for (char *name = strtok_r(names, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+		fprintf(out, "  %-10s  ", name);
+		print_wrapped(out, command_find(cli_program.commands, name)->help, 14, 14);
+	}
 }
 
 void manual_overview(FILE *out)
 {
-	fputs("Usage: sluice [OPTION]... COMMAND [ARGUMENT]...\n\nsluice: " SUMMARY
-	      ".\n\nCommands:\n",
-	      out);
-	for (size_t i = 0; commands[i]; i++) {
-		if (!is_hidden(commands[i]))
-			fprintf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->help);
-	}
-	fputs("\nOptions:\n", out);
+	fprintf(out, "Usage: %s [OPTION]... COMMAND [ARGUMENT]...\n\n", cli_program.name);
+	print_sentence(out, cli_program.summary);
+	for (const struct command_section *section = cli_program.sections; section->title;
+	     section++)
+		overview_section(out, section);
 	help_rows(out, command_main_options());
-	fputs("\n`sluice help COMMAND` tells more.\n", out);
+	fprintf(out, "\n'%s help COMMAND' explains a command.\n", cli_program.name);
 }
 
 /*
- * Text for roff: a dash is a minus, a backslash is spelt out, no line begins with a control
- * character.
+ * Escapes text for roff: a dash is a minus sign, a backslash is spelled out, and no line begins
+ * with a control character.
  */
 static void roff_text(FILE *out, const char *text)
 {
@@ -180,11 +233,15 @@ static void roff_about(FILE *out, const char *about)
 
 static void roff_rows(FILE *out, const struct option *rows)
 {
+	const struct option *row = NULL;
+	struct option_walk walk;
+
 	fputs(".SH OPTIONS\n", out);
-	for (const struct option *row = next_row(rows, NULL); row; row = next_row(rows, row)) {
+	option_walk_start(&walk, rows);
+	while ((row = next_row(&walk, row))) {
 		AUTO_BUF struct buf syntax = { 0 };
 
-		row_syntax(&syntax, row);
+		append_syntax(&syntax, row);
 		fputs(".TP\n.B ", out);
 		roff_text(out, buf_text(&syntax));
 		putc('\n', out);
@@ -212,7 +269,8 @@ static void roff_head(FILE *out, const char *page, const char *help)
 
 static void roff_exit(FILE *out)
 {
-	fputs(".SH EXIT STATUS\n0 good, 1 failed, 2 misuse, 3 no data, 4 a threshold was hit.\n",
+	fputs(".SH EXIT STATUS\n0: success. 1: failure. 2: incorrect usage. 3: no data. 4: a "
+	      "threshold was exceeded.\n",
 	      out);
 }
 
@@ -220,8 +278,8 @@ static void roff_settings(FILE *out)
 {
 	fputs(".SH SETTINGS\nA later source wins: the default, /etc/sluice.conf, "
 	      "$XDG_CONFIG_HOME/sluice/config, the file that $SLUICE_CONFIG names, the "
-	      "environment, "
-	      "the command line.\nFiles have [section] headings and key = value lines.\n",
+	      "environment, the command line.\nFiles have [section] headings and key = value "
+	      "lines.\n",
 	      out);
 	for (int id = 0; id < SETTING_COUNT; id++) {
 		const struct setting *row = &settings[id];
@@ -234,59 +292,91 @@ static void roff_settings(FILE *out)
 		roff_text(out, *row->fallback ? row->fallback : "none");
 		fprintf(out, "; $%s)\n", row->environment);
 	}
-	fputs(".PP\nWhat one plug\\-in is told, or plug\\-ins of one layer, has sections of its "
-	      "own, which have no environment form:\n"
+	fputs(".PP\nPlug\\-ins have sections of their own, without an environment form:\n"
 	      ".TP\n.B plugins.LAYER.load NAMES\n"
-	      "plug\\-ins for one layer only:" LAYER_LIST(LAYER_WORD) "\n"
-	      ".TP\n.B plugin.NAME.KEY TEXT\nan option of the plug\\-in NAME\n",
+	      "plug\\-ins for one layer:" LAYER_LIST(
+		      LAYER_WORD) "\n"
+				  ".TP\n.B plugin.NAME.KEY TEXT\nan option of the plug\\-in NAME\n",
 	      out);
 }
 
-static void main_page(FILE *out)
+char *manual_page_name(const char *path)
 {
-	roff_head(out, "sluice", SUMMARY);
-	fputs("sluice\n[OPTION]... COMMAND [ARGUMENT]...\n.SH COMMANDS\n", out);
-	for (size_t i = 0; commands[i]; i++) {
-		if (is_hidden(commands[i]))
+	char *name = path ? xprintf("%s-%s", cli_program.page, path) : xstrdup(cli_program.page);
+
+	for (char *c = name; *c; c++) {
+		if (*c == ' ')
+			*c = '-';
+	}
+	return name;
+}
+
+/* The entries of a list of commands, as references to their pages. */
+static void roff_commands(FILE *out, const char *parent, const struct command_ops *const *list)
+{
+	for (; *list; list++) {
+		AUTO_FREE char *path = xprintf("%s%s%s", parent, *parent ? " " : "", (*list)->name);
+		AUTO_FREE char *page = manual_page_name(path);
+
+		if ((*list)->flags & COMMAND_HIDDEN)
 			continue;
-		fprintf(out, ".TP\n.BR sluice\\-%s (1)\n", commands[i]->name);
-		roff_text(out, commands[i]->help);
+		fputs(".TP\n.BR ", out);
+		roff_text(out, page);
+		fputs(" (1)\n", out);
+		roff_text(out, (*list)->help);
 		putc('\n', out);
 	}
+}
+
+static void program_page(FILE *out)
+{
+	roff_head(out, cli_program.page, cli_program.summary);
+	fprintf(out, "%s\n[OPTION]... COMMAND [ARGUMENT]...\n.SH COMMANDS\n", cli_program.name);
+	roff_commands(out, "", cli_program.commands);
 	roff_rows(out, command_main_options());
 	roff_settings(out);
 	roff_exit(out);
 }
 
-void manual_page(FILE *out, const struct command_ops *ops)
+void manual_page(FILE *out, const char *path, const struct command_ops *ops)
 {
-	AUTO_FREE char *page = NULL;
+	AUTO_FREE char *page = manual_page_name(path);
 
 	if (!ops) {
-		main_page(out);
+		program_page(out);
 		return;
 	}
-	page = xprintf("sluice-%s", ops->name);
 	roff_head(out, page, ops->help);
-	fprintf(out, "sluice %s\n[OPTION]... ", ops->name);
-	roff_text(out, ops->operands);
+	fprintf(out, "%s %s\n", cli_program.name, path);
+	roff_text(out, ops->subcommands ? "SUBCOMMAND [ARGUMENT]..." : "[OPTION]... ");
+	if (!ops->subcommands)
+		roff_text(out, operands_of(ops));
 	fputs("\n.SH DESCRIPTION\n", out);
 	putc(toupper((unsigned char)ops->help[0]), out);
 	roff_text(out, ops->help + 1);
 	fputs(".\n", out);
 	roff_about(out, ops->about);
-	roff_rows(out, ops->options);
-	roff_exit(out);
-	fputs(".SH SEE ALSO\n.BR sluice (1)\n", out);
+	if (ops->subcommands) {
+		fputs(".SH SUBCOMMANDS\n", out);
+		roff_commands(out, path, ops->subcommands);
+	} else {
+		roff_rows(out, ops->options);
+		roff_exit(out);
+	}
+	fprintf(out, ".SH SEE ALSO\n.BR %s (1)\n", cli_program.page);
 }
 
 static void markdown_rows(FILE *out, const struct option *rows)
 {
+	const struct option *row = NULL;
+	struct option_walk walk;
+
 	fputs("\n| option | meaning | default |\n|---|---|---|\n", out);
-	for (const struct option *row = next_row(rows, NULL); row; row = next_row(rows, row)) {
+	option_walk_start(&walk, rows);
+	while ((row = next_row(&walk, row))) {
 		AUTO_BUF struct buf syntax = { 0 };
 
-		row_syntax(&syntax, row);
+		append_syntax(&syntax, row);
 		fputs("| `", out);
 		for (const char *c = buf_text(&syntax); *c; c++)
 			fprintf(out, *c == '|' ? "\\%c" : "%c", *c);
@@ -294,26 +384,31 @@ static void markdown_rows(FILE *out, const struct option *rows)
 	}
 }
 
+static void markdown_command(const char *path, const struct command_ops *ops, void *arg)
+{
+	FILE *out = arg;
+
+	fprintf(out, "\n## %s %s\n\n    ", cli_program.name, path);
+	print_usage(out, path, ops);
+	fputs("\n\n", out);
+	print_sentence(out, ops->help);
+	help_about(out, ops->about);
+	if (!ops->subcommands)
+		markdown_rows(out, ops->options);
+}
+
 void manual_markdown(FILE *out)
 {
-	fputs("# sluice\n\n" SUMMARY "\n", out);
-	for (size_t i = 0; commands[i]; i++) {
-		if (is_hidden(commands[i]))
-			continue;
-		fprintf(out, "\n## sluice %s\n\n    ", commands[i]->name);
-		put_usage(out, commands[i]);
-		fputs("\n\n", out);
-		put_sentence(out, commands[i]->help);
-		help_about(out, commands[i]->about);
-		markdown_rows(out, commands[i]->options);
-	}
+	fprintf(out, "# %s\n\n", cli_program.name);
+	print_sentence(out, cli_program.summary);
+	command_visit(markdown_command, out);
 	fputs("\n## Settings\n\n| setting | environment | meaning | default |\n|---|---|---|---|\n",
 	      out);
 	for (int id = 0; id < SETTING_COUNT; id++)
 		fprintf(out, "| `%s.%s` | `%s` | %s | `%s` |\n", settings[id].section,
 			settings[id].key, settings[id].environment, settings[id].help,
 			settings[id].fallback);
-	fputs("| `plugins.LAYER.load` | | plug-ins for this layer only | |\n"
+	fputs("| `plugins.LAYER.load` | | plug-ins for one layer | |\n"
 	      "| `plugin.NAME.KEY` | | an option of the plug-in NAME | |\n",
 	      out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The manual, written from the rows: --help, man pages, shell completions, and the settings. What a
- * row says is said nowhere else.
+ * Help texts, man pages and the reference, all generated from the tables of commands, options and
+ * settings, so that each option is described once. `path` is a command's name with its parents.
  */
 #ifndef SLUICE_CLI_MANUAL_H
 #define SLUICE_CLI_MANUAL_H
@@ -10,12 +10,16 @@
 
 struct command_ops;
 
-void manual_overview(FILE *out);                             /* `sluice help` */
-void manual_help(FILE *out, const struct command_ops *ops);  /* `sluice COMMAND --help` */
+void manual_overview(FILE *out);					      /* `sluice help` */
+void manual_help(FILE *out, const char *path, const struct command_ops *ops); /* `... --help` */
 
-void manual_page(FILE *out, const struct command_ops *ops);  /* roff; ops NULL: sluice(1) itself */
-void manual_markdown(FILE *out); /* all commands and settings on one page */
-void manual_bash(FILE *out);
-void manual_zsh(FILE *out);
+/* A man page in roff; ops NULL: the page of the program itself. */
+void manual_page(FILE *out, const char *path, const struct command_ops *ops);
+
+/* "sluice-model-fit" for "model fit"; "sluice" for NULL. The caller frees. */
+char *manual_page_name(const char *path);
+
+/* Every command and every setting in one Markdown document. */
+void manual_markdown(FILE *out);
 
 #endif

@@ -34,7 +34,7 @@ int verb_choose(const struct command *command, const char *name, const struct ve
 		return -1;
 	}
 	if (operands < verb->least || (verb->most >= 0 && operands > verb->most)) {
-		command_misuse(command, "usage: sluice %s %s%s%s", command->ops->name, verb->name,
+		command_misuse(command, "usage: sluice %s %s%s%s", command->name, verb->name,
 			       *verb->operands ? " " : "", verb->operands);
 		return -1;
 	}

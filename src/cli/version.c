@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice version.
+ * sluice version: the version of the program.
  */
 #include <stdio.h>
 

@@ -333,6 +333,6 @@ const struct command_ops command_doctor = {
 		 "bad.",
 	.options = doctor_options,
 	.args_bytes = sizeof(struct doctor_args),
-	.flags = COMMAND_JUDGES_CONFIG,
+	.flags = COMMAND_CHECKS_CONFIG,
 	.run = doctor_run,
 };

@@ -132,6 +132,6 @@ const struct command_ops command_config = {
 		 "What [plugins.LAYER] and [plugin.NAME] hold is shown as well, after the rest.",
 	.options = config_options,
 	.args_bytes = sizeof(struct config_args),
-	.flags = COMMAND_JUDGES_CONFIG,
+	.flags = COMMAND_CHECKS_CONFIG,
 	.run = config_run,
 };

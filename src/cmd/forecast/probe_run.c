@@ -237,7 +237,7 @@ static void rounds_run(struct running *run, int pidfd)
 		asker_step(run, now.wall_ns);
 		if (prober_has_probed(&run->prober))
 			probed_save(run);
-		if (progress.out && !run->args->beside) {
+		if (!run->args->beside) {
 			AUTO_FREE char *line = running_line(run);
 
 			progress_line(&progress, line);
