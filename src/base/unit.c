@@ -26,7 +26,7 @@ static const struct unit byte_units[] = {
 
 static const struct unit time_units[] = {
 	{ "", 1e9 },  { "ns", 1 },    { "us", 1e3 },     { "ms", 1e6 },    { "s", 1e9 },
-	{ "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { 0 },
+	{ "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 }, { 0 },
 };
 
 /* strtod() alone would also take "inf", "0x1p3", signs and leading blanks. */

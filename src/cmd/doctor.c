@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice doctor: can this machine be observed, and what would be seen? One row per check.
+ * sluice doctor: checks whether programs can be observed on this machine. One row per check.
  */
 #include <gnu/libc-version.h>
 #include <inttypes.h>
@@ -19,19 +19,19 @@
 #include "base/place.h"
 #include "base/unit.h"
 #include "cli/command.h"
-#include "learn/maths/library.h"
-#include "observe/tally/names.h"
 #include "contract/call.h"
 #include "contract/calls.h"
+#include "learn/maths/library.h"
+#include "observe/tally/names.h"
 
 struct doctor_args {
 	bool coverage, verbose, json;
 };
 
 static const struct option doctor_options[] = {
-	{ 'c', "coverage", NULL, NULL, "show how many calls of each layer are recorded",
+	{ 0, "coverage", NULL, NULL, "show how many functions of each layer are recorded",
 	  OPTION_FLAG, offsetof(struct doctor_args, coverage) },
-	{ 'v', "verbose", NULL, NULL, "with --coverage, name the calls", OPTION_FLAG,
+	{ 'v', "verbose", NULL, NULL, "with --coverage, list the functions", OPTION_FLAG,
 	  offsetof(struct doctor_args, verbose) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.doctor/1", OPTION_FLAG,
 	  offsetof(struct doctor_args, json) },
@@ -42,7 +42,7 @@ enum health { HEALTH_GOOD, HEALTH_NOTE, HEALTH_BAD };
 
 static const char *const health_names[] = { "good", "note", "bad" };
 
-/* A check tells its finding in out and returns how good it is. */
+/* A check describes its finding in `out` and rates it. */
 struct check {
 	const char *name;
 	enum health (*run)(const struct config *config, struct buf *out);
@@ -62,13 +62,14 @@ static enum health check_library(const struct config *config, struct buf *out)
 	}
 	buf_puts(out, path);
 	/*
-	 * A library has no interpreter, so to elf_inspect() a good one looks like a static
+	 * A library has no interpreter, so elf_inspect() takes a good one for a static
 	 * program.
 	 */
 	kind = elf_inspect(path, &interpreter);
 	if (kind == ELF_STATIC || kind == ELF_DYNAMIC)
 		return HEALTH_GOOD;
-	buf_puts(out, kind == ELF_FOREIGN ? " is built for another machine" : " is no library");
+	buf_puts(out,
+		 kind == ELF_FOREIGN ? " is built for another architecture" : " is not a library");
 	return HEALTH_BAD;
 }
 
@@ -91,8 +92,8 @@ static enum health check_clock(const struct config *config, struct buf *out)
 	bool steady = false;
 
 	if (config_choice(config, SETTING_CAPTURE_CLOCK) == CONFIG_CLOCK_MONOTONIC) {
-		buf_puts(out,
-			 "clock_gettime, as capture.clock asks for; the cycle counter costs less");
+		buf_puts(out, "clock_gettime, as set by capture.clock; the cycle counter has less "
+			      "overhead");
 		return HEALTH_NOTE;
 	}
 #if defined(__aarch64__)
@@ -103,7 +104,7 @@ static enum health check_clock(const struct config *config, struct buf *out)
 	buf_puts(out, steady ? "invariant time-stamp counter"
 			     : "clock_gettime: the counter is not invariant here");
 #else
-	buf_puts(out, "clock_gettime: no counter is known for this machine");
+	buf_puts(out, "clock_gettime: no cycle counter is supported on this architecture");
 #endif
 	return steady ? HEALTH_GOOD : HEALTH_NOTE;
 }
@@ -118,8 +119,7 @@ static enum health check_spool(const struct config *config, struct buf *out)
 	if (strcmp(dir, "auto") == 0)
 		dir = "/dev/shm";
 	if (statvfs(dir, &fs) < 0 || access(dir, W_OK) < 0) {
-		buf_printf(out, "%s cannot be written; set spool.dir to a directory in memory",
-			   dir);
+		buf_printf(out, "%s is not writable; set spool.dir to a directory in memory", dir);
 		return HEALTH_NOTE;
 	}
 	space = (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -127,14 +127,13 @@ static enum health check_spool(const struct config *config, struct buf *out)
 		   unit_bytes(free_text, (double)space), unit_bytes(limit_text, (double)limit));
 	if (space >= limit)
 		return HEALTH_GOOD;
-	buf_puts(out,
-		 ": a fast program may lose records; lower spool.limit or name another spool.dir");
+	buf_puts(
+		out,
+		"; a fast program may lose records: lower spool.limit or choose another spool.dir");
 	return HEALTH_NOTE;
 }
 
-/*
- * A check changes nothing: where the directory is not there yet, its nearest parent answers for
- * it.
+/* If the directory does not exist yet, its nearest existing parent is checked; nothing is created.
  */
 static enum health check_traces(const struct config *config, struct buf *out)
 {
@@ -147,7 +146,7 @@ static enum health check_traces(const struct config *config, struct buf *out)
 	     !place_exists(parent) && (slash = strrchr(parent, '/')) && slash > parent;)
 		*slash = 0;
 	if (access(parent, W_OK) < 0 || statvfs(parent, &fs) < 0) {
-		buf_printf(out, "%s cannot be written; set trace.dir", dir);
+		buf_printf(out, "%s is not writable; set trace.dir to another directory", dir);
 		return HEALTH_BAD;
 	}
 	buf_printf(out, "%s has %s free", dir,
@@ -170,7 +169,7 @@ static enum health check_system(const struct config *config, struct buf *out)
 static enum health check_config(const struct config *config, struct buf *out)
 {
 	if (!config->problem_count) {
-		buf_puts(out, "no problem in files and environment");
+		buf_puts(out, "files and environment are valid");
 		return HEALTH_GOOD;
 	}
 	for (size_t i = 0; i < config->problem_count; i++)
@@ -184,11 +183,11 @@ static enum health check_environment(const struct config *config, struct buf *ou
 
 	(void)config;
 	if (disable && *disable && strcmp(disable, "0") != 0) {
-		buf_puts(out, "SLUICE_DISABLE is set: nothing will be recorded");
+		buf_puts(out, "SLUICE_DISABLE is set; nothing will be recorded");
 		return HEALTH_NOTE;
 	}
 	if (preload && *preload)
-		buf_printf(out, "LD_PRELOAD is %s; it is kept and ours is added", preload);
+		buf_printf(out, "LD_PRELOAD is %s; Sluice adds its library to it", preload);
 	else
 		buf_puts(out, "neither SLUICE_DISABLE nor LD_PRELOAD is set");
 	return HEALTH_GOOD;
@@ -197,14 +196,13 @@ static enum health check_environment(const struct config *config, struct buf *ou
 static enum health check_limits(const struct config *config, struct buf *out)
 {
 	(void)config;
-	buf_puts(out, "not seen: statically linked programs (the loader is what brings us in), "
-		      "setuid and setgid "
-		      "programs (the kernel drops the preload), direct system calls, io_uring "
-		      "without liburing, accesses to mapped memory");
+	buf_puts(out,
+		 "not recorded: statically linked programs, setuid and setgid programs, direct "
+		 "system calls, io_uring without liburing, accesses to mapped memory");
 	return HEALTH_NOTE;
 }
 
-/* What `sluice learn` loads when a method needs it. */
+/* Libraries that are loaded when a learning method first needs them. */
 static enum health check_learning(const struct config *config, struct buf *out)
 {
 	struct err lapack = { 0 }, svm = { 0 };
@@ -215,7 +213,7 @@ static enum health check_learning(const struct config *config, struct buf *out)
 		buf_puts(out, lapack.code ? lapack.text : svm.text);
 		return HEALTH_NOTE;
 	}
-	buf_puts(out, "OpenBLAS (or LAPACK) and libsvm are there");
+	buf_puts(out, "OpenBLAS (or LAPACK) and libsvm are installed");
 	return HEALTH_GOOD;
 }
 
@@ -232,7 +230,7 @@ static const struct check checks[] = {
 };
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
-static unsigned calls_of(unsigned layer)
+static unsigned count_calls(unsigned layer)
 {
 	unsigned n = 0;
 
@@ -246,8 +244,8 @@ static void coverage_text(bool names)
 	unsigned sum = 0;
 
 	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
-		sum += calls_of(layer);
-		printf("%-14s %4u calls\n", names_layer(layer), calls_of(layer));
+		sum += count_calls(layer);
+		printf("%-14s %4u calls\n", names_layer(layer), count_calls(layer));
 		for (unsigned i = CALLS_OF_OUR_OWN; names && i < call_count; i++) {
 			if (call_table[i].layer == layer)
 				printf("  %-24s %s\n", call_table[i].name,
@@ -263,7 +261,7 @@ static void coverage_json(struct json *json)
 	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
 		json_open(json, NULL, '{');
 		json_text(json, "layer", names_layer(layer));
-		json_count(json, "calls", calls_of(layer));
+		json_count(json, "calls", count_calls(layer));
 		json_open(json, "names", '[');
 		for (unsigned i = CALLS_OF_OUR_OWN; i < call_count; i++) {
 			if (call_table[i].layer == layer)
@@ -327,10 +325,9 @@ static int doctor_run(struct command *command)
 
 const struct command_ops command_doctor = {
 	.name = "doctor",
-	.help = "check whether programs can be observed here, and tell what can be seen",
+	.help = "check whether programs can be observed on this machine",
 	.operands = "",
-	.about = "Each line is good, a note, or bad; exit status 1 tells that something is "
-		 "bad.",
+	.about = "Each check is good, a note, or bad. The exit status is 1 if one is bad.",
 	.options = doctor_options,
 	.args_bytes = sizeof(struct doctor_args),
 	.flags = COMMAND_CHECKS_CONFIG,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice ls: the runs that were kept, newest first.
+ * sluice ls: the recorded runs, newest first.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -14,21 +14,25 @@
 #include "base/table.h"
 #include "base/unit.h"
 #include "cli/command.h"
-#include "cmd/runs.h"
 #include "observe/collect/parts.h"
 #include "observe/report/loss.h"
+#include "trace/format.h"
+#include "trace/runs/runs.h"
+
+#define SIGNAL_CODES 128 /* 'sluice run' returns 128 + N if signal N ended the program */
 
 struct ls_args {
 	uint64_t limit;
 	bool json;
 };
 
-static const struct option ls_options[] = { { 'n', "limit", "N", NULL, "show the newest N only",
-					      OPTION_COUNT, offsetof(struct ls_args, limit) },
-					    { 'j', "json", NULL, NULL,
-					      "print one JSON object of schema sluice.ls/1",
-					      OPTION_FLAG, offsetof(struct ls_args, json) },
-					    { 0 } };
+static const struct option ls_options[] = {
+	{ 'l', "limit", "N", NULL, "list the newest N runs only", OPTION_COUNT,
+	  offsetof(struct ls_args, limit) },
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.ls/1", OPTION_FLAG,
+	  offsetof(struct ls_args, json) },
+	{ 0 }
+};
 
 static const char *base_name(const char *path)
 {
@@ -37,17 +41,29 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* What became of the run, in one word or two. */
-static const char *state_of(const struct trace_head *head)
+static const char *describe_state(const struct trace_head *head)
 {
 	struct loss_total loss = loss_sum(head);
 
 	if (!head->end.complete)
-		return "cut off";
+		return "truncated";
 	return loss.records || loss.threads ? "with losses" : "complete";
 }
 
-static void table_run(struct table *table, const struct run_file *file,
+/* "0", "7", or "137 (KILL)" if a signal may have ended the program. */
+static void add_exit_status(struct table *table, int32_t status)
+{
+	const char *signal = status > SIGNAL_CODES ? sigabbrev_np(status - SIGNAL_CODES) : NULL;
+
+	if (status < 0)
+		table_add(table, "?");
+	else if (signal)
+		table_add(table, "%d (%s)", (int)status, signal);
+	else
+		table_add(table, "%d", (int)status);
+}
+
+static void table_run(struct table *table, const struct runs *runs, const struct run_file *file,
 		      const struct trace_head *head)
 {
 	time_t seconds = (time_t)(head->run.started_ns / 1000000000);
@@ -56,25 +72,27 @@ static void table_run(struct table *table, const struct run_file *file,
 
 	if (localtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%F %T", &tm);
+	table_add(table, "%.*s", runs->id_digits, file->id);
 	table_add(table, "%s", when);
 	table_add(table, "%s", unit_ns(text, head->end.duration_ns));
+	add_exit_status(table, head->end.exit_status);
 	table_add(table, "%" PRIu64, head->activities);
 	table_add(table, "%" PRIu64, loss_sum(head).records);
 	table_add(table, "%s", unit_bytes(text, (double)file->bytes));
-	table_add(table, "%s", state_of(head));
-	table_add(table, "%s", base_name(file->path));
+	table_add(table, "%s", describe_state(head));
 	table_add(table, "%s", head->run.command ? head->run.command : "");
 }
 
-static void table_broken(struct table *table, const struct run_file *file, const struct err *err)
+static void table_unreadable(struct table *table, const struct runs *runs,
+			     const struct run_file *file, const struct err *err)
 {
 	char text[UNIT_TEXT];
 
-	for (int i = 0; i < 4; i++)
+	table_add(table, "%.*s", runs->id_digits, file->id);
+	for (int i = 0; i < 5; i++)
 		table_add(table, "-");
 	table_add(table, "%s", unit_bytes(text, (double)file->bytes));
 	table_add(table, "unreadable");
-	table_add(table, "%s", base_name(file->path));
 	table_add(table, "%s", err->text);
 }
 
@@ -91,7 +109,7 @@ static void json_run(struct json *json, const struct trace_head *head)
 	loss_json(json, head);
 }
 
-/* Jobs on several nodes whose parts have not come together: directories T.parts. */
+/* A job on several nodes whose parts were not merged: a directory TRACE.parts. */
 struct unmerged {
 	char *path;
 	size_t parts;
@@ -103,7 +121,7 @@ struct unmerged_list {
 	size_t count, cap;
 };
 
-static void unmerged_find(struct unmerged_list *list, const char *directory)
+static void find_unmerged(struct unmerged_list *list, const char *directory)
 {
 	DIR *dir = opendir(directory);
 	struct dirent *entry;
@@ -137,12 +155,11 @@ static void unmerged_release(struct unmerged_list *list)
 
 static void table_unmerged(struct table *table, const struct unmerged *job)
 {
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 7; i++)
 		table_add(table, "-");
 	table_add(table, "unmerged");
-	table_add(table, "%s", base_name(job->path));
-	table_add(table, "%zu parts with %" PRIu64 " ranks; try: sluice merge %s", job->parts,
-		  job->ranks, job->path);
+	table_add(table, "%s: %zu parts with %" PRIu64 " ranks; try 'sluice trace merge %s'",
+		  base_name(job->path), job->parts, job->ranks, job->path);
 }
 
 static void json_unmerged(struct json *json, const struct unmerged_list *list)
@@ -158,11 +175,10 @@ static void json_unmerged(struct json *json, const struct unmerged_list *list)
 	json_close(json);
 }
 
-static void show_table(const struct run_file *runs, size_t count, const struct unmerged_list *list)
+static void show_table(const struct runs *runs, size_t count, const struct unmerged_list *list)
 {
-	static const char *const titles[] = { "started", ">duration", ">activities",
-					      ">lost",	 ">size",     "state",
-					      "trace",	 "command",   NULL };
+	static const char *const titles[] = { "id",    "started", ">duration", "exit",	  ">calls",
+					      ">lost", ">size",	  "state",     "command", NULL };
 	struct table table;
 
 	table_init(&table, titles);
@@ -172,17 +188,17 @@ static void show_table(const struct run_file *runs, size_t count, const struct u
 		struct err err = { 0 };
 		struct trace trace;
 
-		if (trace_open(&trace, runs[i].path, NULL, &err) < 0)
-			table_broken(&table, &runs[i], &err);
+		if (trace_open(&trace, runs->list[i].path, NULL, &err) < 0)
+			table_unreadable(&table, runs, &runs->list[i], &err);
 		else
-			table_run(&table, &runs[i], &trace.head);
+			table_run(&table, runs, &runs->list[i], &trace.head);
 		trace_close(&trace);
 	}
 	table_print(&table, stdout, 0);
 	table_release(&table);
 }
 
-static void show_json(const struct run_file *runs, size_t count, const struct unmerged_list *list,
+static void show_json(const struct runs *runs, size_t count, const struct unmerged_list *list,
 		      const char *directory)
 {
 	struct json json;
@@ -195,9 +211,10 @@ static void show_json(const struct run_file *runs, size_t count, const struct un
 		struct trace trace;
 
 		json_open(&json, NULL, '{');
-		json_text(&json, "path", runs[i].path);
-		json_count(&json, "bytes", runs[i].bytes);
-		if (trace_open(&trace, runs[i].path, NULL, &err) < 0)
+		json_text(&json, "id", runs->list[i].id);
+		json_text(&json, "path", runs->list[i].path);
+		json_count(&json, "bytes", runs->list[i].bytes);
+		if (trace_open(&trace, runs->list[i].path, NULL, &err) < 0)
 			json_text(&json, "error", err.text);
 		else
 			json_run(&json, &trace.head);
@@ -215,33 +232,38 @@ static int ls_run(struct command *command)
 	const char *directory =
 		command->argc ? command->argv[0] : config_text(command->config, SETTING_TRACE_DIR);
 	struct unmerged_list unmerged = { 0 };
-	struct run_file *runs;
+	struct runs runs;
 	struct err err = { 0 };
-	size_t count, shown;
+	size_t shown;
 
-	if (runs_list(directory, &runs, &count, &err) < 0)
+	if (runs_read(&runs, directory, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	shown = count < args->limit ? count : (size_t)args->limit;
-	unmerged_find(&unmerged, directory);
+	shown = runs.count < args->limit ? runs.count : (size_t)args->limit;
+	find_unmerged(&unmerged, directory);
 	if (args->json)
-		show_json(runs, shown, &unmerged, directory);
-	else if (count || unmerged.count)
-		show_table(runs, shown, &unmerged);
+		show_json(&runs, shown, &unmerged, directory);
+	else if (runs.count || unmerged.count)
+		show_table(&runs, shown, &unmerged);
 	else
-		command_warn(command, "there is no run in %s yet", directory);
+		command_warn(command, "no run in %s yet; record one with 'sluice run -- PROGRAM'",
+			     directory);
 	unmerged_release(&unmerged);
-	runs_free(runs, count);
+	runs_release(&runs);
 	return command_finish(command);
 }
 
 const struct command_ops command_ls = {
 	.name = "ls",
-	.help = "list the runs that were kept, newest first",
+	.help = "list recorded runs, newest first",
 	.operands = "[DIRECTORY]",
 	.operands_max = 1,
-	.about = "Without DIRECTORY, the setting trace.dir is taken. A job on several nodes whose "
-		 "parts "
-		 "did not all come together is shown as unmerged; 'sluice merge' completes it.",
+	.about = "DIRECTORY defaults to the setting trace.dir. Every command that takes a RUN "
+		 "accepts the id in the first column, or a unique prefix of it:\n\n"
+		 "  sluice report 3f9a1\n\n"
+		 "The column \"exit\" shows the exit status of the program; a status above 128 "
+		 "usually means that a signal ended it. \"truncated\" means that the collector was "
+		 "killed; 'sluice trace recover' may find more. A job on several nodes whose parts "
+		 "were not merged is shown as \"unmerged\"; 'sluice trace merge' completes it.",
 	.options = ls_options,
 	.args_bytes = sizeof(struct ls_args),
 	.run = ls_run,

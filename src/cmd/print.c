@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice print: every activity of a trace, in order, as text, CSV or JSON. Nothing is kept but one
- * batch.
+ * sluice print: every activity of a trace, in order, as text, CSV or JSON. Only one batch of
+ * activities is in memory at a time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cmd/runs.h"
+#include "cmd/run_argument.h"
 #include "observe/report/line.h"
 #include "observe/report/loss.h"
 #include "observe/tally/names.h"
@@ -21,7 +21,7 @@
 struct print_args {
 	uint64_t rank, limit;
 	const char *layers, *file, *collective;
-	struct option_span time;
+	struct option_span between;
 	int64_t min_duration_ns;
 	bool tree, csv, json;
 };
@@ -29,25 +29,25 @@ struct print_args {
 #define LAYER_WORD(name, text) " " text
 
 static const struct option print_options[] = {
-	{ 'r', "rank", "N", NULL, "only processes of this MPI rank", OPTION_COUNT,
+	{ 'r', "rank", "N", NULL, "print only processes of this MPI rank", OPTION_COUNT,
 	  offsetof(struct print_args, rank) },
-	{ 'l', "layer", "NAME,...", NULL, "only these layers of:" LAYER_LIST(LAYER_WORD),
+	{ 0, "layer", "NAME,...", NULL, "print only these layers:" LAYER_LIST(LAYER_WORD),
 	  OPTION_TEXT, offsetof(struct print_args, layers) },
-	{ 'f', "file", "PATTERN", NULL, "only calls on files whose path or base name matches",
+	{ 0, "file", "PATTERN", NULL, "print only calls on files whose path or base name matches",
 	  OPTION_TEXT, offsetof(struct print_args, file) },
-	{ 't', "time", "FROM:TO", NULL,
-	  "only calls that start in this part of the run; either may be missing", OPTION_SPAN,
-	  offsetof(struct print_args, time) },
-	{ 'd', "min-dur", "TIME", NULL, "only calls that took at least this long", OPTION_TIME,
-	  offsetof(struct print_args, min_duration_ns) },
+	{ 0, "between", "FROM:TO", NULL,
+	  "print only calls that start in this part of the run; either end may be omitted",
+	  OPTION_SPAN, offsetof(struct print_args, between) },
+	{ 0, "min-duration", "TIME", NULL, "print only calls that took at least this long",
+	  OPTION_TIME, offsetof(struct print_args, min_duration_ns) },
 	{ 0, "collective", "HEX", NULL,
-	  "only this collective call on all its ranks, and what it caused", OPTION_TEXT,
+	  "print only this collective call on all its ranks, and the calls it caused", OPTION_TEXT,
 	  offsetof(struct print_args, collective) },
-	{ 'n', "limit", "N", NULL, "stop after N activities", OPTION_COUNT,
+	{ 'l', "limit", "N", NULL, "stop after N activities", OPTION_COUNT,
 	  offsetof(struct print_args, limit) },
 	{ 0, "tree", NULL, NULL, "indent each call below the call that caused it", OPTION_FLAG,
 	  offsetof(struct print_args, tree) },
-	{ 0, "csv", NULL, NULL, "print comma-separated values with a title line", OPTION_FLAG,
+	{ 0, "csv", NULL, NULL, "print comma-separated values with a header line", OPTION_FLAG,
 	  offsetof(struct print_args, csv) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.print/1", OPTION_FLAG,
 	  offsetof(struct print_args, json) },
@@ -63,7 +63,7 @@ struct printer {
 	uint64_t left;
 };
 
-/* Bits of a list such as "POSIX,STDIO"; 0 for all. */
+/* Sets a bit for each layer of a list such as "POSIX,STDIO"; 0 for all. */
 static int parse_layers(const struct command *command, const char *list, uint64_t *layers)
 {
 	*layers = 0;
@@ -72,15 +72,15 @@ static int parse_layers(const struct command *command, const char *list, uint64_
 		int layer = names_find_layer(list, n);
 
 		if (layer < 0)
-			return command_misuse(command, "--layer: there is no layer \"%.*s\"",
-					      (int)n, list);
+			return command_misuse(command, "--layer: unknown layer \"%.*s\"", (int)n,
+					      list);
 		*layers |= UINT64_C(1) << layer;
 		list += n + (list[n] == ',');
 	}
 	return COMMAND_GOOD;
 }
 
-/* The number that a line shows behind group/collective=. */
+/* Parses the number that a line shows after group/collective=. */
 static int parse_collective(const struct command *command, const char *text, uint64_t *collective)
 {
 	size_t digits = text ? strspn(text, "0123456789abcdefABCDEF") : 0;
@@ -89,7 +89,7 @@ static int parse_collective(const struct command *command, const char *text, uin
 	if (text && (!digits || digits > 16 || text[digits] || !*collective))
 		return command_misuse(command,
 				      "--collective: \"%s\" is not the number of a collective "
-				      "call: up to 16 hexadecimal digits, not 0",
+				      "call (up to 16 hexadecimal digits, not 0)",
 				      text);
 	return COMMAND_GOOD;
 }
@@ -163,8 +163,8 @@ static int print_run(struct command *command)
 {
 	const struct print_args *args = command->args;
 	struct trace_filter filter = {
-		.from_ns = args->time.from_ns,
-		.to_ns = args->time.to_ns,
+		.from_ns = args->between.from_ns,
+		.to_ns = args->between.to_ns,
 		.rank = args->rank < INT32_MAX ? (int32_t)args->rank + 1 : 0,
 		.file = args->file,
 		.min_duration_ns = args->min_duration_ns,
@@ -174,12 +174,12 @@ static int print_run(struct command *command)
 	int ret;
 
 	if (args->json + args->csv + args->tree > 1)
-		return command_misuse(command, "--json, --csv and --tree exclude each other");
+		return command_misuse(command, "--json, --csv and --tree cannot be combined");
 	ret = parse_layers(command, args->layers, &filter.layers);
 	if (!ret)
 		ret = parse_collective(command, args->collective, &filter.collective);
 	if (!ret)
-		ret = runs_open(command, &trace, &filter);
+		ret = run_argument_open(command, &trace, &filter);
 	if (ret)
 		return ret;
 	printer.head = &trace.head;
@@ -188,29 +188,35 @@ static int print_run(struct command *command)
 	print_end(&printer);
 	if (!ret)
 		ret = command_finish(command);
-	runs_tell_losses(command, &trace.head);
+	run_argument_warn_losses(command, &trace.head);
 	trace_close(&trace);
 	return ret;
 }
 
 const struct command_ops command_print = {
 	.name = "print",
-	.help = "print every activity of a trace",
-	.operands = "[TRACE]",
+	.help = "print every recorded call of a run",
+	.operands = "[RUN]",
 	.operands_max = 1,
 	.about =
-		"Without TRACE, the last run is taken. A line holds: start in seconds, id, "
-		"layer, call with its attributes, error number, then the ids of the cause and "
-		"of the calls that made its handles:\n\n"
+		"Without RUN, the latest run is printed. Each line shows the start in seconds, the "
+		"id, the layer, the call with its attributes, the error number, and then the ids "
+		"of "
+		"the call that caused it and of the calls that created its handles:\n\n"
 		"  0.0036336 ID2 POSIX write(POSIX/quantity/BytesToWrite=10, ...) = 0 ID1\n\n"
-		"An id is ID[PROCESS:][THREAD.]NUMBER; what is missing is 0. The error is an errno "
-		"or a library's own code, which may be negative.\n\n"
-		"With --tree the call that caused another one is looked for above it among what is "
-		"printed: a layer that is filtered out leaves what it caused without indentation. "
-		"In a parallel run the lines of all ranks are in one order of time; --rank shows "
-		"one of them, --collective what all of them did together:\n\n"
+		"An id is ID[PROCESS:][THREAD.]NUMBER; a missing part is 0. The error is an errno "
+		"or "
+		"a library's own code, which may be negative.\n\n"
+		"--tree looks for the cause of a call among the printed calls. If a layer is "
+		"filtered "
+		"out, the calls it caused are not indented. In a parallel run the calls of all "
+		"ranks "
+		"are printed in order of time; --rank selects one rank, --collective one "
+		"collective "
+		"call on all of them:\n\n"
 		"  sluice print --tree --collective 5f0c9d4e00000007",
 	.options = print_options,
 	.args_bytes = sizeof(struct print_args),
 	.run = print_run,
+	.complete = run_argument_complete,
 };

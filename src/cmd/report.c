@@ -8,11 +8,11 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "cli/command.h"
-#include "cmd/runs.h"
+#include "cmd/run_argument.h"
 #include "observe/plugins/file_surveyor.h"
 #include "observe/report/render.h"
-#include "observe/tally/summary.h"
 #include "observe/report/trace_host.h"
+#include "observe/tally/summary.h"
 #include "observe/watch/replay.h"
 #include "trace/facts.h"
 
@@ -25,14 +25,14 @@ struct report_args {
 };
 
 static const struct option report_options[] = {
-	{ 'n', "top", "N", "15", "how many functions and files to show", OPTION_COUNT,
+	{ 't', "top", "N", "15", "show the N functions and files with the most time", OPTION_COUNT,
 	  offsetof(struct report_args, top) },
-	{ 0, "by-rank", NULL, NULL, "show a row for each rank of a parallel run, too", OPTION_FLAG,
+	{ 0, "by-rank", NULL, NULL, "add a table with one row per MPI rank", OPTION_FLAG,
 	  offsetof(struct report_args, by_rank) },
-	{ 0, "survey", NULL, NULL, "print how each file was accessed, and nothing else",
-	  OPTION_FLAG, offsetof(struct report_args, survey) },
-	{ 'p', "plugin", "NAMES", NULL,
-	  "play the trace to these plug-ins and print what they report, nothing else", OPTION_TEXT,
+	{ 0, "survey", NULL, NULL, "print only how each file was accessed", OPTION_FLAG,
+	  offsetof(struct report_args, survey) },
+	{ 0, "plugin", "NAMES", NULL,
+	  "replay the trace to these plug-ins and print only their reports", OPTION_TEXT,
 	  offsetof(struct report_args, plugins) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.report/1", OPTION_FLAG,
 	  offsetof(struct report_args, json) },
@@ -40,8 +40,8 @@ static const struct option report_options[] = {
 };
 
 /* surveyor may be NULL. */
-static int add_all(const struct command *command, struct summary *summary,
-		   struct file_surveyor *surveyor, struct trace *trace)
+static int read_activities(const struct command *command, struct summary *summary,
+			   struct file_surveyor *surveyor, struct trace *trace)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
 	struct progress progress;
@@ -95,8 +95,8 @@ static int report_trace(const struct command *command, struct trace *trace)
 		report.surveyor = &surveyor;
 	}
 	if (args->by_rank && !summary.ranks.count)
-		command_warn(command, "--by-rank: no process of this run has an MPI rank");
-	ret = add_all(command, &summary, report.surveyor ? &surveyor : NULL, trace);
+		command_warn(command, "--by-rank: this run has no MPI ranks");
+	ret = read_activities(command, &summary, report.surveyor ? &surveyor : NULL, trace);
 	if (!ret)
 		ret = render(command, &report);
 	file_surveyor_release(&surveyor);
@@ -104,19 +104,19 @@ static int report_trace(const struct command *command, struct trace *trace)
 	return ret;
 }
 
-/* What plug-ins say while a trace is played to them. */
+/* The notes of plug-ins while a trace is replayed to them. */
 struct played {
 	const struct command *command;
 	struct note *notes;
 	size_t count, cap;
 };
 
-static char *copy_of(const char *text)
+static char *copy_text(const char *text)
 {
 	return xstrdup(text ? text : "");
 }
 
-static void note_take(void *arg, const struct note *note)
+static void collect_note(void *arg, const struct note *note)
 {
 	struct played *p = arg;
 
@@ -126,9 +126,9 @@ static void note_take(void *arg, const struct note *note)
 	}
 	p->notes = xgrow(p->notes, &p->cap, p->count + 1, sizeof(*p->notes));
 	p->notes[p->count++] = (struct note){
-		note->time_ns,	       note->process,	    copy_of(note->host),
-		copy_of(note->source), copy_of(note->kind), copy_of(note->name),
-		copy_of(note->value),
+		note->time_ns,		 note->process,		copy_text(note->host),
+		copy_text(note->source), copy_text(note->kind), copy_text(note->name),
+		copy_text(note->value),
 	};
 }
 
@@ -137,7 +137,7 @@ static int report_plugins(const struct command *command, struct trace *trace)
 	const struct report_args *args = command->args;
 	struct played played = { .command = command };
 	struct replay_options options = { command->config, args->plugins, "--plugin", &played,
-					  note_take };
+					  collect_note };
 	struct trace_head head = trace->head;
 	struct summary summary;
 	struct err err = { 0 };
@@ -167,12 +167,12 @@ static int report_run(struct command *command)
 
 	if (args->survey + args->by_rank + (args->plugins != NULL) > 1)
 		return command_misuse(command,
-				      "--survey, --by-rank and --plugin exclude each other");
-	ret = runs_open(command, &trace, NULL);
+				      "--survey, --by-rank and --plugin cannot be combined");
+	ret = run_argument_open(command, &trace, NULL);
 	if (ret)
 		return ret;
 	ret = args->plugins ? report_plugins(command, &trace) : report_trace(command, &trace);
-	runs_tell_losses(command, &trace.head);
+	run_argument_warn_losses(command, &trace.head);
 	trace_close(&trace);
 	return ret;
 }
@@ -180,35 +180,44 @@ static int report_run(struct command *command)
 const struct command_ops command_report = {
 	.name = "report",
 	.help = "explain a run: time and bytes by layer, function, file and rank",
-	.operands = "[TRACE]",
+	.operands = "[RUN]",
 	.operands_max = 1,
-	.about = "Without TRACE, the last run is taken. The first line is the verdict. \"In "
-		 "I/O\" is the part of the run's time in which at least one thread was inside "
-		 "an I/O call of any layer; sockets and pipes, which mostly wait for others, "
-		 "are told apart, and so is what happens inside MPI_Init and other calls that "
-		 "start or end processes. Times in the tables are summed over threads. A call "
-		 "inside another one of the same layer, function or file does not count its "
-		 "time and bytes again. Bytes are those that the program asked for; the line "
-		 "\"storage\" tells what libraries made of them.\n\n"
-		 "Of a parallel run, the tables hold the calls of its ranks: calls and bytes of "
-		 "all of them, the time as average, minimum and maximum over those that took "
-		 "part, and which one is slowest. The launcher is told apart.\n\n"
-		 "--survey prints, for each file and layer, what SIOX's file surveyor does: "
-		 "each number as (average,minimum,maximum) over ranks, or over processes "
-		 "where there are none. Times are in nanoseconds. An access is sequential "
-		 "where it starts behind the one before (after an open, at 0), short are seeks "
-		 "of up to 64 KiB, and a non-contiguous access counts as a long seek:\n\n"
-		 "  [FileSurveyor:MPI] \"/data/out\"/Accesses/Reading/Sequential = (0.2,0,2)\n\n"
-		 "--plugin plays the recorded calls to asynchronous plug-ins, named as in the "
-		 "settings (plugins.load), and prints their reports. Nothing is left out, and "
-		 "what is known from earlier runs is neither used nor changed.\n\n"
-		 "A name in parentheses stands for calls that were counted and not recorded "
-		 "one by one.\n\n"
-		 "What was noted while the program ran is told, too: anomalies, what was "
-		 "applied, what was recorded less closely and which plug-ins were left out; "
-		 "and behind the tables the node's statistics in the time of the I/O, the "
-		 "reports of plug-ins, and what recording cost.",
+	.about =
+		"Without RUN, the latest run is reported. The first line is the verdict. \"In "
+		"I/O\" "
+		"is the part of the run time in which at least one thread was inside an I/O call "
+		"of "
+		"any layer. Sockets and pipes, which mostly wait for other programs, are counted "
+		"separately, and so are MPI_Init and other calls that start or end processes. The "
+		"tables sum times over threads. A call inside another call of the same layer, "
+		"function or file does not count its time and bytes again. Bytes are those that "
+		"the "
+		"program requested; the line \"storage\" shows the accesses that libraries made of "
+		"them.\n\n"
+		"For a parallel run, the tables show the calls and bytes of all ranks; the time as "
+		"average, minimum and maximum over the ranks that took part; and the slowest rank. "
+		"The launcher is shown separately.\n\n"
+		"--survey prints the figures of SIOX's file surveyor for each file and layer: each "
+		"number as (average,minimum,maximum) over ranks, or over processes in a serial "
+		"run. "
+		"Times are in nanoseconds. An access is sequential if it starts where the previous "
+		"one ended (or at 0 after an open). A seek of up to 64 KiB is short. A "
+		"non-contiguous access counts as a long seek:\n\n"
+		"  [FileSurveyor:MPI] \"/data/out\"/Accesses/Reading/Sequential = (0.2,0,2)\n\n"
+		"--plugin replays the recorded calls to asynchronous plug-ins, named as in the "
+		"setting plugins.load, and prints their reports. It neither uses nor changes what "
+		"is "
+		"known from earlier runs.\n\n"
+		"A name in parentheses stands for calls that were counted but not recorded "
+		"individually.\n\n"
+		"The report also lists the notes of the run: anomalies, applied parameters and "
+		"hints, reduced recording, and plug-ins that were switched off. After the tables "
+		"it "
+		"shows the node's statistics during I/O, the reports of plug-ins, and the overhead "
+		"of "
+		"recording.",
 	.options = report_options,
 	.args_bytes = sizeof(struct report_args),
 	.run = report_run,
+	.complete = run_argument_complete,
 };

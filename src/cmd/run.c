@@ -16,11 +16,11 @@
 #include "base/elf.h"
 #include "base/mem.h"
 #include "base/place.h"
-#include "cli/command.h"
-#include "run/recording.h"
 #include "base/process.h"
-#include "observe/report/brief.h"
+#include "cli/command.h"
 #include "contract/clock.h"
+#include "observe/report/brief.h"
+#include "run/recording.h"
 
 /* Pause between passes: short while records come, longer when the program does not do I/O. */
 #define PAUSE_MIN_US 500

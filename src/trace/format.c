@@ -31,6 +31,19 @@ const struct trace_format *trace_format_by_name(const char *name)
 	return NULL;
 }
 
+const struct trace_format *trace_format_by_suffix(const char *path)
+{
+	size_t n = strlen(path);
+
+	for (size_t i = 0; trace_formats[i]; i++) {
+		size_t suffix = strlen(trace_formats[i]->suffix);
+
+		if (n > suffix && strcmp(path + n - suffix, trace_formats[i]->suffix) == 0)
+			return trace_formats[i];
+	}
+	return NULL;
+}
+
 static int format_find(const char *path, const struct trace_format **format, struct err *err)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -225,6 +225,8 @@ extern const struct trace_format trace_container, trace_text, trace_sqlite;
 extern const struct trace_format *const trace_formats[]; /* ends with NULL */
 
 const struct trace_format *trace_format_by_name(const char *name);
+/* The format whose suffix the path has; NULL if there is none. */
+const struct trace_format *trace_format_by_suffix(const char *path);
 
 /* A trace opened for reading, whatever its form. Must not be moved while it is open. */
 struct trace {

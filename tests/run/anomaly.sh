@@ -24,7 +24,7 @@ slow() {
 	SLOW_FROM=$1 SLOW_MS=$2 check_rc 0 "$sluice" "${@:4}" run -o t.sluice -- \
 		sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$prog/slow.so" "$prog/writes" alike "$3"
 	check_eq "$(cat out)" "$3" "what the program printed"
-	"$sluice" convert t.sluice t.txt
+	"$sluice" trace convert t.sluice t.txt
 }
 
 # notes KIND NAME: how many notes of the trace
@@ -36,7 +36,7 @@ notes() {
 slow 100000 0 3000
 check_eq "$(notes anomaly '.*')" 0 "anomalies of a usual run"
 check_eq "$(notes report 'POSIX pwrite/normal')" 1 "reports on pwrite"
-check_rc 0 "$sluice" store durations --json
+check_rc 0 "$sluice" config store durations --json
 check_json out sluice.store/1
 check_eq "$(python3 -c 'import json
 print(max(r["calls"] for r in json.load(open("out"))["rows"] if r["call"] == "pwrite"))')" 3000 "calls that are known"
@@ -51,14 +51,14 @@ check_eq "$order" "process node system " "order of the signals"
 check_has "$(grep '	name=process bad	' t.txt)" "60 of 60 calls were very slow" "reason"
 
 # Most of a run was slow, so it is learnt; all is forgotten, and the next run learns by itself.
-check_rc 0 "$sluice" store durations --forget
-check_rc 3 "$sluice" store durations
+check_rc 0 "$sluice" config store durations --forget
+check_rc 3 "$sluice" config store durations
 slow 1000 2 1100
 check_eq "$(notes anomaly 'process bad')" 1 "anomalies of a run that learnt by itself"
 check_eq "$(notes anomaly 'system bad')" 1 "anomalies of its system"
 
 # While the program runs: the signal comes before its end.
-check_rc 0 "$sluice" store durations --forget
+check_rc 0 "$sluice" config store durations --forget
 slow 2000 5 2200 --set reason.cycle=100ms --set reason.calls=5
 [ "$(notes anomaly 'process bad')" -ge 1 ] || fail "no anomaly while the program runs"
 [ "$(notes anomaly 'system bad')" -ge 1 ] || fail "no anomaly of the system while the program runs"
@@ -71,7 +71,7 @@ assert first < last, (first, last)
 PYTHON
 
 # The flight recorder: without an anomaly nothing is kept, with one exactly what the ring held (SIOX-AC-8).
-check_rc 0 "$sluice" store durations --forget
+check_rc 0 "$sluice" config store durations --forget
 flight="--set capture.mode=flight --set flight.ring=50"
 slow 100000 0 3000 $flight
 check_eq "$(grep -c '	POSIX	pwrite	' t.txt || true)" 0 "calls of a flight without an anomaly"

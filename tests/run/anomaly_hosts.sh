@@ -41,7 +41,7 @@ timeout -k 5 60 mpiexec.mpich -n 1 ./node one "$sluice" run -o both.sluice -- ./
 	wrong "exit code $?: $(cat err)"
 [ -f both.sluice ] || wrong "there is no trace: $(ls)"
 [ ! -e both.sluice.parts ] || wrong "parts or a board are left: $(find both.sluice.parts)"
-"$sluice" convert both.sluice both.txt
+"$sluice" trace convert both.sluice both.txt
 
 # anomalies HOST NAME: how many of that name were signalled there
 anomalies() {

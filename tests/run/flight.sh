@@ -47,7 +47,7 @@ EOF
 
 # flight NAME: a number of the recorder's report
 flight() {
-	"$sluice" convert -t text t.sluice t.txt
+	"$sluice" trace convert --format text t.sluice t.txt
 	sed -n "s|^#note.*source=flight_recorder.*name=$1	value=||p" t.txt
 	rm t.txt
 }
@@ -91,7 +91,7 @@ check_eq "$(flight calls/shipped)" 300
 check_eq "$(flight shipments)" 1
 check_eq "$(flight 'calls/kept back')" 300
 check_eq "$(($(flight calls/overwritten) + 600))" "$(flight calls/seen)"
-"$sluice" convert -t text t.sluice t.txt
+"$sluice" trace convert --format text t.sluice t.txt
 grep -q 'kind=anomaly.*name=process bad' t.txt || fail "the anomaly is not noted: $(grep '#note' t.txt)"
 grep -q 'kind=anomaly.*name=system bad' t.txt || fail "the anomaly did not reach the system"
 
@@ -100,7 +100,7 @@ shipped_wait
 kill -KILL "$(pgrep -P $run -x sluice)"
 : >go
 wait $run || true
-"$sluice" recover "$SLUICE_SPOOL_DIR"/sluice-* >out
+"$sluice" trace recover "$SLUICE_SPOOL_DIR"/sluice-* >out
 check_has "$(cat out)" "300 calls"
 check_eq "$("$sluice" print t.sluice | wc -l)" 300
 

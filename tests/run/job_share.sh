@@ -95,7 +95,7 @@ for rank in 0 1; do
 done
 wait
 [ -f other ] || wrong "the job's name was not free"
-check_rc 0 "$sluice" recover "$spools"/sluice-*
+check_rc 0 "$sluice" trace recover "$spools"/sluice-*
 check_eq "$("$sluice" print trace --file /etc/passwd 2>/dev/null | grep -c open)" 4 "$this: opens"
 
 case_is "sharing fails: each has a collector of its own, and the last one merges the parts"

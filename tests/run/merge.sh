@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice merge: parts that were left, parts that are none, and what it says about them.
+# sluice trace merge: parts that were left, parts that are none, and what it says about them.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 
@@ -25,7 +25,7 @@ case_is "the node that completes the set merges"
 node 0
 check_eq "$(ls runs)" "job-nodes-sh.sluice.parts" "$this: after the first"
 check_has "$("$sluice" ls)" "unmerged" "$this"
-check_has "$("$sluice" ls)" "1 parts with 2 ranks; try: sluice merge $work/runs/job-nodes-sh.sluice.parts" "$this"
+check_has "$("$sluice" ls)" "1 parts with 2 ranks; try 'sluice trace merge $work/runs/job-nodes-sh.sluice.parts" "$this"
 "$sluice" ls --json >ls.json
 check_eq "$(json_get ls.json '["unmerged"][0]["ranks"]')" 2 "$this: ranks"
 node 1
@@ -50,7 +50,7 @@ check_eq "$(opens runs/job-nodes-sh.sluice)" 4 "$this: opens"
 case_is "a node is lost: merge completes by hand"
 node 0 -o lost.sluice
 [ ! -e lost.sluice ] || wrong "half of the job passes for the whole"
-check_rc 0 "$sluice" merge --json lost.sluice.parts
+check_rc 0 "$sluice" trace merge --json lost.sluice.parts
 check_json out sluice.merge/1
 check_eq "$(json_get out '["parts"]')" 1 "$this: parts"
 check_eq "$(opens lost.sluice)" 2 "$this: opens"
@@ -70,44 +70,44 @@ mv hand.sluice.parts/*.sluice a.sluice
 job_name=hand node 1 -o hand.sluice
 mv hand.sluice.parts/*.sluice b.sluice
 for form in container text sqlite; do
-	check_rc 0 "$sluice" merge -f $form -o merged.$form a.sluice b.sluice
+	check_rc 0 "$sluice" trace merge -f $form -o merged.$form a.sluice b.sluice
 	check_eq "$(opens merged.$form)" 4 "$this: opens in $form"
 	check_has "$(cat out)" "from 2 parts" "$this"
 done
-check_rc 0 "$sluice" merge -o merged.txt a.sluice b.sluice
+check_rc 0 "$sluice" trace merge -o merged.txt a.sluice b.sluice
 check_eq "$("$sluice" print merged.txt)" "$("$sluice" print merged.container)" "$this: by suffix"
 [ -f a.sluice ] || wrong "a part was removed"
 
 case_is "misuse"
-check_rc 2 "$sluice" merge
-check_rc 2 "$sluice" merge a.sluice b.sluice
+check_rc 2 "$sluice" trace merge
+check_rc 2 "$sluice" trace merge a.sluice b.sluice
 check_has "$(cat err)" "--output" "$this"
-check_rc 2 "$sluice" merge -o x -f nonsense a.sluice
+check_rc 2 "$sluice" trace merge -o x -f nonsense a.sluice
 check_has "$(cat err)" 'there is no form "nonsense"' "$this"
 mkdir empty.parts
-check_rc 1 "$sluice" merge empty.parts
+check_rc 1 "$sluice" trace merge empty.parts
 check_has "$(cat err)" "empty.parts: there is no .sluice file in it" "$this"
-check_rc 1 "$sluice" merge -o x a.sluice missing.sluice
+check_rc 1 "$sluice" trace merge -o x a.sluice missing.sluice
 check_has "$(cat err)" "missing.sluice: No such file" "$this"
 echo nonsense >garbage.sluice
-check_rc 1 "$sluice" merge -o x a.sluice garbage.sluice
+check_rc 1 "$sluice" trace merge -o x a.sluice garbage.sluice
 check_has "$(cat err)" "garbage.sluice: not a Sluice trace" "$this"
-check_rc 1 "$sluice" merge -o x a.sluice b.sluice a.sluice
+check_rc 1 "$sluice" trace merge -o x a.sluice b.sluice a.sluice
 check_has "$(cat err)" "a.sluice and a.sluice are the same part; give it once" "$this"
-check_rc 1 "$sluice" merge -o /nonexistent/x a.sluice b.sluice
+check_rc 1 "$sluice" trace merge -o /nonexistent/x a.sluice b.sluice
 check_has "$(cat err)" "/nonexistent/x" "$this"
 "$sluice" run -o stranger.sluice -- true
-check_rc 1 "$sluice" merge -o x a.sluice stranger.sluice
+check_rc 1 "$sluice" trace merge -o x a.sluice stranger.sluice
 check_has "$(cat err)" "are not parts of one job" "$this"
 [ ! -e x ] || wrong "a refused merge has left a file"
-check_rc 0 "$sluice" merge --force -o x a.sluice stranger.sluice
+check_rc 0 "$sluice" trace merge --force -o x a.sluice stranger.sluice
 
 case_is "a part that was cut off"
 head -c $(($(stat -c %s b.sluice) - 100)) b.sluice >cut.sluice
-check_rc 0 "$sluice" merge -o x a.sluice cut.sluice
+check_rc 0 "$sluice" trace merge -o x a.sluice cut.sluice
 check_has "$(cat err)" "1 of the parts were cut off" "$this"
 mkdir kept.sluice.parts
 cp cut.sluice a.sluice kept.sluice.parts
-check_rc 0 "$sluice" merge kept.sluice.parts
+check_rc 0 "$sluice" trace merge kept.sluice.parts
 check_eq "$(ls kept.sluice.parts | wc -l)" 2 "$this: parts that are kept"
 check_has "$("$sluice" ls . 2>&1)" "cut off" "$this"

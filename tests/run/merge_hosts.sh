@@ -28,7 +28,7 @@ hosts_run() {
 
 # time_check TRACE SKEW_NS: of the second host's time of day
 time_check() {
-	"$sluice" convert --to sqlite "$1" time.db
+	"$sluice" trace convert --format sqlite "$1" time.db
 	python3 - "$2" <<'END' || wrong "times do not fit"
 import sqlite3, sys
 skew = int(sys.argv[1])
@@ -71,10 +71,10 @@ case_is "parts of different jobs stay apart, unless the user insists"
 sed -i 's/^export/export SLUICE_JOB=$name/' node
 hosts_run -o apart.sluice
 check_eq "$(ls apart.sluice.parts | wc -l)" 2 "$this: parts"
-check_rc 1 "$sluice" merge apart.sluice.parts
+check_rc 1 "$sluice" trace merge apart.sluice.parts
 check_has "$(cat err)" "are not parts of one job: their uuids are" "$this"
 check_has "$(cat err)" "--force" "$this"
-check_rc 0 "$sluice" merge --force -o forced.sluice apart.sluice.parts
+check_rc 0 "$sluice" trace merge --force -o forced.sluice apart.sluice.parts
 time_check forced.sluice 0
 
 for skew in 40000000000 -40000000000; do
@@ -82,7 +82,7 @@ for skew in 40000000000 -40000000000; do
 	rm -rf wrong
 	mkdir wrong
 	for part in apart.sluice.parts/*.sluice; do
-		"$sluice" convert --to text "$part" "wrong/$(basename "$part").txt"
+		"$sluice" trace convert --format text "$part" "wrong/$(basename "$part").txt"
 	done
 	python3 - $skew wrong/*-two-*.txt <<'END'
 import re, sys
@@ -93,6 +93,6 @@ moved, n = re.subn(r"\b(1[0-9]{18})\b", lambda m: str(int(m[1]) + int(sys.argv[1
 assert n == 1
 open(path, "w", encoding="latin-1").write(moved)
 END
-	check_rc 0 "$sluice" merge --force -o wrong/merged.sluice wrong/*.txt
+	check_rc 0 "$sluice" trace merge --force -o wrong/merged.sluice wrong/*.txt
 	time_check wrong/merged.sluice $skew
 done

@@ -43,7 +43,7 @@ EOF
 
 # notes: kind, source, name and value of each
 notes() {
-	"$sluice" convert -t text t.sluice t.txt
+	"$sluice" trace convert --format text t.sluice t.txt
 	sed -n 's/^#note\t.*\tsource=\(.*\)\tkind=\(.*\)\tname=\(.*\)\tvalue=\(.*\)/\2 \1 \3: \4/p' t.txt
 	rm t.txt
 }

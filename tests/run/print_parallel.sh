@@ -48,7 +48,7 @@ cat >expected <<'END'
 END
 diff expected out || fail "print differs from what is expected"
 for form in container sqlite text; do
-	check_rc 0 "$sluice" convert two.txt "two.$form" --to $form
+	check_rc 0 "$sluice" trace convert two.txt "two.$form" --format $form
 	check_rc 0 "$sluice" print "two.$form"
 	diff expected out || fail "print of the $form differs"
 done

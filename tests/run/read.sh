@@ -6,11 +6,11 @@
 printf 'hello\n' >input
 check_rc 0 "$sluice" run --quiet -- cp input output
 check_eq "$(cat output)" hello
-check_rc 0 "$sluice" last
+check_rc 0 "$sluice" trace path
 trace=$(cat out)
 check_has "$trace" "$work/runs/"
-check_rc 0 "$sluice" last --json
-check_json out sluice.last/1
+check_rc 0 "$sluice" trace path --json
+check_json out sluice.trace.path/1
 
 # print: the layout of each line, and one file's story
 check_rc 0 "$sluice" print
@@ -29,9 +29,9 @@ check_has "$(cat out)" "= 0"
 check_eq "$(grep -c input out || true)" 0 "lines on another file"
 check_rc 0 "$sluice" print --layer stdio,POSIX.Network
 check_eq "$(grep -cE 'ID[0-9:.]+ POSIX ' out || true)" 0 "lines of another layer"
-check_rc 0 "$sluice" print --time 1h:2h
+check_rc 0 "$sluice" print --between 1h:2h
 check_eq "$(cat out)" ""
-check_rc 0 "$sluice" print --min-dur 1h
+check_rc 0 "$sluice" print --min-duration 1h
 check_eq "$(cat out)" ""
 check_rc 0 "$sluice" print --tree
 check_eq "$(wc -l <out)" "$lines" "lines of the tree"
@@ -68,19 +68,19 @@ check_eq "$(wc -l <out)" 2
 head -c 100 "$trace" >"$work/runs/broken.sluice"
 touch -d '2001-01-01' "$work/runs/broken.sluice"
 check_rc 0 "$sluice" ls
-check_has "$(cat out)" "broken.sluice"
+check_has "$(cat out)" "truncated"
 check_eq "$(wc -l <out)" 4
 rm "$work/runs/broken.sluice"
 
 # convert there and back: the same activities
 "$sluice" print "$trace" >before
 for form in text sqlite container; do
-	check_rc 0 "$sluice" convert "$trace" "copy.$form" --to $form --json
+	check_rc 0 "$sluice" trace convert "$trace" "copy.$form" --format $form --json
 	check_json out sluice.convert/1
 	check_rc 0 "$sluice" print "copy.$form"
 	cmp out before || fail "print of the $form differs"
-	check_rc 0 "$sluice" convert "copy.$form" back.sluice
+	check_rc 0 "$sluice" trace convert "copy.$form" back.sluice
 	"$sluice" print back.sluice | cmp - before || fail "print after the way back from $form differs"
 done
-check_rc 2 "$sluice" convert "$trace" copy.unknown
-check_rc 2 "$sluice" convert "$trace" "$trace"
+check_rc 2 "$sluice" trace convert "$trace" copy.unknown
+check_rc 2 "$sluice" trace convert "$trace" "$trace"

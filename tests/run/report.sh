@@ -151,7 +151,7 @@ new = [note("anomaly", "reasoner", "process 0", "9 of 10 calls were very slow", 
 at = next(i for i, line in enumerate(lines) if line.startswith("#end"))
 open("noted.txt", "w").write("\n".join(lines[:at] + new + lines[at:]) + "\n")
 PYTHON
-"$sluice" convert noted.txt noted.sluice
+"$sluice" trace convert noted.txt noted.sluice
 check_rc 0 "$sluice" report noted.sluice
 check_has "$(cat out)" "  at 1.50 s, process 0, reasoner: process 0: 9 of 10 calls were very slow"
 check_has "$(cat out)" "  [read_ahead] advice given 12"

@@ -17,7 +17,7 @@ time.sleep(max(0, 2 - (time.time() - began)))
 END
 
 check_rc 0 "$sluice" run --quiet --output run.sluice -- python3 writes.py
-check_rc 0 "$sluice" convert run.sluice run.db
+check_rc 0 "$sluice" trace convert run.sluice run.db
 
 # Asks the trace in SQL: one value.
 ask() {
@@ -79,7 +79,7 @@ check_rc 0 "$sluice" run --quiet --output short.db --format sqlite -- true
 [ "$(ask short.db "SELECT count(*) FROM $named WHERE name = 'memory/used'")" -ge 1 ] || fail "no sample of a short run"
 
 # All forms tell the same.
-check_rc 0 "$sluice" convert run.db run.txt
+check_rc 0 "$sluice" trace convert run.db run.txt
 check_eq "$(grep -c '^#sample' run.txt)" "$(ask run.db "SELECT count(*) FROM samples")" "samples in text"
 
 # Settings choose what is looked at, and whether.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What runs leave in the store, and `sluice store` shows. A store that cannot be used costs its knowledge and a
+# What runs leave in the store, and `sluice config store` shows. A store that cannot be used costs its knowledge and a
 # warning, never the run.
 . "$(dirname "$0")/libtest.sh"
 
@@ -13,17 +13,17 @@ SETTINGS
 
 # rows TOPIC EXPRESSION: of the rows r of a topic
 rows() {
-	"$sluice" store "$1" --json >rows.json || fail "sluice store $1"
+	"$sluice" config store "$1" --json >rows.json || fail "sluice config store $1"
 	check_json rows.json sluice.store/1
 	python3 -c 'import json, sys
 r = json.load(open("rows.json"))["rows"]
 print(eval(sys.argv[1]))' "$2"
 }
 
-check_rc 3 "$sluice" store
+check_rc 3 "$sluice" config store
 check_has "$(cat err)" "there is no store yet"
 [ ! -e "$work/known" ] || fail "looking made a store"
-check_rc 2 "$sluice" store nothing
+check_rc 2 "$sluice" config store nothing
 check_has "$(cat err)" "nodes, devices, layers, calls, attributes, runs"
 
 # Eight runs at once make the store, and give the same things the same ids.
@@ -56,17 +56,17 @@ check_rc 23 "$sluice" run -o t9.sluice "$prog/plain"
 check_eq "$(rows calls r)" "$before" "calls after one more run"
 check_eq "$(rows runs 'len(r)')" 9 "runs"
 
-check_rc 0 "$sluice" store
+check_rc 0 "$sluice" config store
 check_has "$(cat out)" "         9 runs"
-check_rc 0 "$sluice" store --json
+check_rc 0 "$sluice" config store --json
 check_json out sluice.store/1
 check_eq "$(json_get out '["topics"]["nodes"]')" 1 "nodes"
-check_rc 0 "$sluice" store durations
+check_rc 0 "$sluice" config store durations
 check_has "$(cat out)" "fopen"
-check_rc 2 "$sluice" store nodes --forget
-check_has "$(cat err)" "for ever"
-check_rc 0 "$sluice" store runs --forget
-check_rc 3 "$sluice" store runs
+check_rc 2 "$sluice" config store nodes --forget
+check_has "$(cat err)" ids
+check_rc 0 "$sluice" config store runs --forget
+check_rc 3 "$sluice" config store runs
 check_eq "$(rows calls r)" "$before" "calls after runs were forgotten"
 
 # What the plug-in history leaves there (run/mpi_history has the real thing).
@@ -82,10 +82,10 @@ db.commit()
 PYTHON
 check_eq "$(rows outcomes '[(x["hints"], x["files"], x["bytes"], x["bytes_per_second"]) for x in r]')" \
 	"[('cb_nodes=2', 3, 65536, 2097152)]" "outcomes"
-check_rc 0 "$sluice" store outcomes
+check_rc 0 "$sluice" config store outcomes
 check_has "$(cat out)" "2.00 MiB/s"
-check_rc 0 "$sluice" store outcomes --forget
-check_rc 3 "$sluice" store outcomes
+check_rc 0 "$sluice" config store outcomes --forget
+check_rc 3 "$sluice" config store outcomes
 
 # unusable WHAT WORDS: the run goes on as without a store, and says once why there is none
 unusable() {
@@ -100,7 +100,7 @@ unusable() {
 head -c 100000 /dev/urandom >"$work/noise"
 export SLUICE_STORE_PATH=$work/noise
 unusable "noise" "move it away, or set store.path to another file" "$work/noise"
-check_rc 1 "$sluice" store
+check_rc 1 "$sluice" config store
 check_has "$(cat err)" "move it away"
 export SLUICE_STORE_PATH=/proc/store.db
 unusable "a place that cannot be written" "/proc/store.db: " "/proc/store.db"

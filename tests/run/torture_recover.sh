@@ -41,7 +41,7 @@ for pause in "" 2; do
 	[ "$end" -gt "$at_kill" ] || wrong "the program stopped at $at_kill when the collector died"
 	[ -n "$(ls "$spools")" ] || wrong "there is nothing to recover from"
 	# Without a name it looks for itself, and may find others' runs as well.
-	"$sluice" recover --json >out 2>err || wrong "recover failed: $(cat err)"
+	"$sluice" trace recover --json >out 2>err || wrong "recover failed: $(cat err)"
 	check_json out sluice.recover/1
 	grep -q "\"$work/trace\"" out || wrong "the run was not found: $(cat out)"
 	spools_gone
@@ -51,12 +51,12 @@ for pause in "" 2; do
 	[ $((n + $(lost))) -ge "$end" ] || wrong "the program wrote $end times; recorded $n, lost $(lost)"
 	[ "$n" -ge "$at_kill" ] || wrong "$at_kill writes before the collector died, only $n are there"
 	# What the dead collector had heard of the node is kept.
-	"$sluice" convert trace recovered.txt 2>err || wrong "the trace cannot be converted: $(cat err)"
+	"$sluice" trace convert trace recovered.txt 2>err || wrong "the trace cannot be converted: $(cat err)"
 	grep -q "^#sample" recovered.txt || wrong "no statistics are left"
 	[ -z "$pause" ] || check_rows 0 'function == "pwrite" and not relation'
 	check_eq "$(json_get report.json '["complete"]')" False "complete"
 	[ -z "$pause" ] || "$python" rows.py "$work" sound 100000000 >sound || wrong "$(cat sound)"
-	"$sluice" recover --json >out 2>err || true
+	"$sluice" trace recover --json >out 2>err || true
 	! grep -q "\"$work/trace\"" out || wrong "the run was recovered twice"
 done
 
@@ -66,7 +66,7 @@ kill -KILL -- -$pid
 wait $pid 2>/dev/null || true
 at_kill=$(cat captured/count)
 finished
-check_rc 0 "$sluice" recover "$spools"/sluice-*
+check_rc 0 "$sluice" trace recover "$spools"/sluice-*
 spools_gone
 trace_read
 # It may have died after a write and before its record was complete.
@@ -77,9 +77,9 @@ check_eq "$(lost)" 0 "lost"
 
 case_begin "a run that goes on is not recovered"
 start 1500 2
-"$sluice" recover --json >out 2>err || true
+"$sluice" trace recover --json >out 2>err || true
 ! grep -q "\"$work/trace\"" out || wrong "a living run was recovered"
-check_rc 1 "$sluice" recover "$spools"/sluice-*
+check_rc 1 "$sluice" trace recover "$spools"/sluice-*
 check_has "$(cat err)" "$spools/sluice-" "message"
 wait $pid || rc=$?
 check_eq "${rc:-0}" 15 "exit code"

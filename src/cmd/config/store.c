@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice store: what is known from earlier runs. A topic is a row of topics[]: its columns and how
- * its rows are found; the table and the JSON are made of the same cells.
+ * sluice config store: the contents of the store. A topic is a row of topics[], which has its
+ * columns and the function that lists its rows. The table and the JSON contain the same cells.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ struct store_args {
 };
 
 static const struct option store_options[] = {
-	{ 0, "forget", NULL, NULL, "delete what the topic holds, but not things and their ids",
+	{ 0, "forget", NULL, NULL, "delete the topic's measurements; names and ids are kept",
 	  OPTION_FLAG, offsetof(struct store_args, forget) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.store/1", OPTION_FLAG,
 	  offsetof(struct store_args, json) },
@@ -34,7 +34,7 @@ static const struct option store_options[] = {
 
 struct topic;
 
-/* Rows on their way out. NULL for table and json: they are only counted. */
+/* The rows that are being printed. If table and json are NULL, they are only counted. */
 struct listing {
 	const struct topic *topic;
 	struct table *table;
@@ -44,10 +44,10 @@ struct listing {
 
 struct topic {
 	const char *name;
-	/* As titles of a table; what JSON calls them, of a right-aligned one a number. */
+	/* Column titles, and JSON keys; a right-aligned column is a number in JSON. */
 	const char *const *titles, *const *keys;
 	int (*list)(struct listing *listing, struct store *store, struct err *err);
-	int (*forget)(struct store *store, struct err *err); /* NULL: ids are for ever */
+	int (*forget)(struct store *store, struct err *err); /* NULL: ids cannot be deleted */
 };
 
 static void row_begin(struct listing *l)
@@ -410,7 +410,7 @@ static int show_json(const struct topic *topic, struct store *store, size_t *row
 	return r;
 }
 
-/* How much is known of each topic. */
+/* Shows the number of rows of each topic. */
 static int show_overview(struct store *store, bool is_json, struct err *err)
 {
 	struct json json;
@@ -441,19 +441,20 @@ static int show_overview(struct store *store, bool is_json, struct err *err)
 	return r;
 }
 
-static int forget(struct command *command, const struct topic *topic, struct store *store)
+static int forget_topic(struct command *command, const struct topic *topic, struct store *store)
 {
 	struct err err = { 0 };
 
 	if (!topic->forget)
-		return command_misuse(command, "%s cannot be forgotten: their ids are for ever",
-				      topic->name);
+		return command_misuse(
+			command, "%s cannot be deleted, because other data refers to their ids",
+			topic->name);
 	if (topic->forget(store, &err) < 0)
 		return command_fail(command, "%s", err.text);
 	return COMMAND_GOOD;
 }
 
-static int show(struct command *command, const struct topic *topic, struct store *store)
+static int show_topic(struct command *command, const struct topic *topic, struct store *store)
 {
 	const struct store_args *args = command->args;
 	struct err err = { 0 };
@@ -470,13 +471,13 @@ static int show(struct command *command, const struct topic *topic, struct store
 		return command_fail(command, "%s", err.text);
 	r = command_finish(command);
 	if (r == COMMAND_GOOD && !rows) {
-		command_warn(command, "nothing is known of %s yet", topic->name);
+		command_warn(command, "the store has no %s yet", topic->name);
 		return COMMAND_NO_DATA;
 	}
 	return r;
 }
 
-static int store_main(struct command *command)
+static int config_store_run(struct command *command)
 {
 	const struct store_args *args = command->args;
 	const struct topic *topic = command->argc ? topic_find(command->argv[0]) : NULL;
@@ -487,31 +488,31 @@ static int store_main(struct command *command)
 	if (command->argc && !topic)
 		return topic_unknown(command);
 	if (args->forget && !topic)
-		return command_misuse(command, "--forget needs to know what");
+		return command_misuse(command, "--forget requires a TOPIC");
 	r = store_open_existing(&store, config_text(command->config, SETTING_STORE_PATH), &err);
 	if (r < 0) {
 		command_fail(command, "%s", err.text);
 		return r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
 	}
-	r = args->forget ? forget(command, topic, store) : show(command, topic, store);
+	r = args->forget ? forget_topic(command, topic, store) : show_topic(command, topic, store);
 	store_close(store);
 	return r;
 }
 
-const struct command_ops command_store = {
+const struct command_ops command_config_store = {
 	.name = "store",
-	.help = "show what is known from earlier runs",
+	.help = "show what earlier runs have stored",
 	.operands = "[TOPIC]",
 	.operands_max = 1,
-	.about = "Runs leave what they have learnt in a store, the file of the setting store.path. "
-		 "Without TOPIC it is shown how much there is of each.\n\n"
+	.about = "Runs save what they have learned in a SQLite file (setting store.path). Without "
+		 "TOPIC, the number of rows of each topic is shown.\n\n"
 		 "TOPIC is one of\n\n"
-		 "  nodes, devices, layers, calls   things and their ids, which never change\n"
-		 "  attributes                      what records of calls carry, by layer\n"
-		 "  runs, facts                     who ran what, where and as which job\n"
+		 "  nodes, devices, layers, calls   names and their permanent ids\n"
+		 "  attributes                      attributes of recorded calls, by layer\n"
+		 "  runs, facts                     who ran what, where, and in which job\n"
 		 "  durations                       how long calls take, by host and size\n"
-		 "  outcomes                        which rate files reached under which hints",
+		 "  outcomes                        rates that files reached, by hints",
 	.options = store_options,
 	.args_bytes = sizeof(struct store_args),
-	.run = store_main,
+	.run = config_store_run,
 };

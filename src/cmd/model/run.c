@@ -8,24 +8,22 @@
 
 #include "base/mem.h"
 #include "cmd/model/model.h"
-#include "cmd/runs.h"
+#include "cmd/run_argument.h"
 #include "tune/bed/access_profile.h"
 
 int model_run_accessed(const struct command *command, const struct model_args *args,
 		       struct accessed *accessed)
 {
-	AUTO_FREE char *last = NULL;
+	AUTO_FREE char *path = NULL;
 	struct err err = { 0 };
 	int r;
 
 	if (args->ranks != OPTION_NONE || args->size != OPTION_NONE)
 		return command_misuse(command, "--run: the run tells --ranks and --size");
-	if (strcmp(args->run, "last") == 0) {
-		last = runs_last(config_text(command->config, SETTING_TRACE_DIR), &err);
-		if (!last)
-			return model_fail(command, -ENODATA, &err);
-	}
-	r = accessed_take(accessed, last ? last : args->run, &err);
+	r = run_argument_path(command, strcmp(args->run, "last") == 0 ? NULL : args->run, &path);
+	if (r)
+		return r;
+	r = accessed_take(accessed, path, &err);
 	return r < 0 ? model_fail(command, r, &err) : COMMAND_GOOD;
 }
 

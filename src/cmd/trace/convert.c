@@ -1,52 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice convert: the same trace in another form. Forms are told by name or by the suffix of the
- * output.
+ * sluice trace convert: writes a trace in another file format.
  */
-#include <string.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "cli/command.h"
-#include "cmd/runs.h"
+#include "cmd/run_argument.h"
 #include "trace/format.h"
 
 struct convert_args {
-	const char *to;
+	const char *format;
 	bool json;
 };
 
 static const struct option convert_options[] = {
-	{ 't', "to", "FORM", NULL,
-	  "form to write: container, text or sqlite; else by the suffix of OUT", OPTION_TEXT,
-	  offsetof(struct convert_args, to) },
+	{ 'f', "format", "FORM", NULL,
+	  "write this format: container, text or sqlite (default: by the suffix of OUT)",
+	  OPTION_TEXT, offsetof(struct convert_args, format) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.convert/1", OPTION_FLAG,
 	  offsetof(struct convert_args, json) },
 	{ 0 }
 };
 
-static const struct trace_format *form_by_suffix(const char *path)
-{
-	size_t n = strlen(path);
-
-	for (size_t i = 0; trace_formats[i]; i++) {
-		size_t suffix = strlen(trace_formats[i]->suffix);
-
-		if (n > suffix && strcmp(path + n - suffix, trace_formats[i]->suffix) == 0)
-			return trace_formats[i];
-	}
-	return NULL;
-}
-
-/* Writing over the trace that is being read would destroy it. */
-static bool same_file(const char *a, const char *b)
+/* Overwriting the trace that is being read would destroy it. */
+static bool is_same_file(const char *a, const char *b)
 {
 	struct stat x, y;
 
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static void tell(const struct trace *trace, const struct trace_format *form, const char *path)
+static void print_json(const struct trace *trace, const struct trace_format *form, const char *path)
 {
 	struct json json;
 
@@ -60,41 +47,47 @@ static void tell(const struct trace *trace, const struct trace_format *form, con
 static int convert_run(struct command *command)
 {
 	const struct convert_args *args = command->args;
-	const char *from = command->argv[0], *to = command->argv[1];
+	const char *to = command->argv[1];
 	const struct trace_format *form =
-		args->to ? trace_format_by_name(args->to) : form_by_suffix(to);
+		args->format ? trace_format_by_name(args->format) : trace_format_by_suffix(to);
+	AUTO_FREE char *from = NULL;
 	struct err err = { 0 };
 	struct trace trace;
 	int ret;
 
-	if (!form && args->to)
-		return command_misuse(command, "--to: there is no form \"%s\"", args->to);
+	if (!form && args->format)
+		return command_misuse(command, "--format: unknown format \"%s\"", args->format);
 	if (!form)
-		return command_misuse(command, "the suffix of %s tells no form; name it by --to",
+		return command_misuse(command, "%s: unknown suffix; name the format with --format",
 				      to);
-	if (same_file(from, to))
+	ret = run_argument_path(command, command->argv[0], &from);
+	if (ret)
+		return ret;
+	if (is_same_file(from, to))
 		return command_misuse(command, "%s and %s are the same file", from, to);
-	ret = runs_open(command, &trace, NULL);
+	ret = run_argument_open(command, &trace, NULL);
 	if (ret)
 		return ret;
 	if (trace_convert(&trace, form, to, &err) < 0)
 		ret = command_fail(command, "%s", err.text);
 	else if (args->json)
-		tell(&trace, form, to);
-	runs_tell_losses(command, &trace.head);
+		print_json(&trace, form, to);
+	run_argument_warn_losses(command, &trace.head);
 	trace_close(&trace);
 	return ret ? ret : command_finish(command);
 }
 
-const struct command_ops command_convert = {
+const struct command_ops command_trace_convert = {
 	.name = "convert",
-	.help = "write a trace in another form",
-	.operands = "IN OUT",
+	.help = "write a trace in another file format",
+	.operands = "RUN OUT",
 	.operands_min = 2,
 	.operands_max = 2,
-	.about = "The form of IN is recognised. All forms hold the same facts: converting back "
-		 "gives the identical sequence of activities.",
+	.about = "The format of the input is detected. All formats hold the same information, so "
+		 "converting back gives the identical sequence of activities.\n\n"
+		 "  sluice trace convert 3f9a1 run.db    a SQLite database",
 	.options = convert_options,
 	.args_bytes = sizeof(struct convert_args),
 	.run = convert_run,
+	.complete = run_argument_complete,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice recover: completes traces whose `sluice run` was killed.
+ * sluice trace recover: completes the traces of runs whose `sluice run` was killed.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -17,13 +17,14 @@ struct recover_args {
 	bool json;
 };
 
-static const struct option recover_options[] = { { 'j', "json", NULL, NULL,
-						   "print the result as JSON", OPTION_FLAG,
-						   offsetof(struct recover_args, json) },
-						 { 0 } };
+static const struct option recover_options[] = {
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.recover/1", OPTION_FLAG,
+	  offsetof(struct recover_args, json) },
+	{ 0 }
+};
 
-/* Adds the user's spool directories below `base` whose collector is gone. */
-static void dead_find(const char *base, glob_t *found)
+/* Appends the user's spool directories below `base`. */
+static void find_spools(const char *base, glob_t *found)
 {
 	AUTO_FREE char *pattern = xprintf("%s/sluice-%u-*", base, (unsigned)getuid());
 
@@ -49,7 +50,7 @@ static int recover_one(const struct command *c, const char *directory, json_t *r
 	return COMMAND_GOOD;
 }
 
-static int recover(struct command *c)
+static int recover_run(struct command *c)
 {
 	const struct recover_args *args = c->args;
 	const char *spool_dir = config_text(c->config, SETTING_SPOOL_DIR),
@@ -62,7 +63,7 @@ static int recover(struct command *c)
 
 	for (size_t i = 0; !c->argc && i < sizeof(bases) / sizeof(*bases); i++)
 		if (bases[i] && bases[i][0] == '/')
-			dead_find(bases[i], &found);
+			find_spools(bases[i], &found);
 	for (int i = 0; i < c->argc; i++)
 		if (recover_one(c, c->argv[i], runs) != COMMAND_GOOD)
 			code = COMMAND_FAILED;
@@ -73,7 +74,7 @@ static int recover(struct command *c)
 	if (args->json)
 		json_dumpf(report, stdout, JSON_INDENT(2)), putchar('\n');
 	else if (code == COMMAND_GOOD && !json_array_size(runs))
-		fputs("sluice recover: nothing to recover\n", stderr);
+		fputs("sluice trace recover: nothing to recover\n", stderr);
 	if (code == COMMAND_GOOD && !json_array_size(runs))
 		code = COMMAND_NO_DATA;
 	json_decref(report);
@@ -81,19 +82,19 @@ static int recover(struct command *c)
 	return code;
 }
 
-const struct command_ops command_recover = {
+const struct command_ops command_trace_recover = {
 	.name = "recover",
 	.help = "complete the traces of runs whose collector was killed",
-	.operands = "[DIRECTORY...]",
-	.operands_min = 0,
+	.operands = "[DIRECTORY]...",
 	.operands_max = -1,
-	.about = "When 'sluice run' itself is killed, the records that the program had committed "
-		 "stay in the run's "
-		 "spool directory. This command joins them with what was already written and puts "
-		 "the trace in its "
-		 "place. Without DIRECTORY it looks for such runs of the calling user.",
+	.about =
+		"If 'sluice run' itself is killed, the records that the program had committed "
+		"remain "
+		"in the spool directory of the run. This command adds them to the records that "
+		"were "
+		"already written and completes the trace. Without DIRECTORY it looks for such runs "
+		"of the calling user.",
 	.options = recover_options,
 	.args_bytes = sizeof(struct recover_args),
-	.order = OPTION_ANYWHERE,
-	.run = recover,
+	.run = recover_run,
 };

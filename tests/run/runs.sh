@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs have ids: `ls` shows them, every command that takes a RUN accepts them, and `rm` deletes runs and nothing else.
+source "$(dirname "$0")/libtest.sh"
+
+run_id() {
+	"$sluice" ls | awk -v row="$1" 'NR == row + 1 { print $1 }'
+}
+
+check_rc 3 "$sluice" report
+check_rc 3 "$sluice" trace path
+"$sluice" run -- cat /etc/hostname >/dev/null
+sleep 0.02
+check_rc 7 "$sluice" run -- sh -c 'exit 7'
+sleep 0.02
+check_rc 137 "$sluice" run -- sh -c 'kill -9 $$'
+
+# The list: newest first, with exit status or signal.
+"$sluice" ls >list
+check_eq "$(wc -l <list)" 4 "lines of ls"
+check_has "$(sed -n 2p list)" "137 (KILL)" "the run that was killed"
+check_has "$(sed -n 3p list)" " 7 " "the run that failed"
+check_has "$(sed -n 4p list)" " 0 " "the run that succeeded"
+check_eq "$("$sluice" ls --limit 1 | wc -l)" 2 "lines of ls --limit 1"
+
+# By id, by a longer id, by the name in the directory, by path.
+id=$(run_id 3)
+full=$("$sluice" ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][2]["id"])')
+path=$("$sluice" trace path "$id")
+check_has "$full" "$id" "the whole id"
+for run in "$id" "$full" "$path" "$(basename "$path")" "$(basename "$path" .sluice)"; do
+	check_eq "$("$sluice" trace path "$run")" "$path" "path of $run"
+	check_has "$("$sluice" report "$run")" "cat /etc/hostname" "report of $run"
+	check_has "$("$sluice" print "$run")" open "print of $run"
+done
+check_eq "$("$sluice" trace path)" "$("$sluice" trace path "$(run_id 1)")" "the latest run"
+check_rc 0 "$sluice" trace convert "$id" copy.txt
+check_rc 1 "$sluice" report zzzz
+check_has "$(cat err)" zzzz "error for an unknown run"
+check_rc 1 "$sluice" report ''
+# Two of 17 ids begin with the same digit.
+for i in $(seq 17); do
+	cp "$path" "$SLUICE_TRACE_DIR/copy-$i.sluice"
+done
+digit=$("$sluice" ls | awk 'NR > 1 { print substr($1, 1, 1) }' | sort | uniq -d | head -n 1)
+check_rc 1 "$sluice" report "$digit"
+check_has "$(cat err)" ambiguous "error for an ambiguous run"
+"$sluice" rm "$SLUICE_TRACE_DIR"/copy-*.sluice >/dev/null
+check_eq "$("$sluice" ls | wc -l)" 4 "lines of ls"
+
+# Nothing but traces is deleted, and nothing if one of several runs is not found.
+echo precious >file.sluice
+cp file.sluice "$SLUICE_TRACE_DIR/precious.sluice"
+ln -s "$path" link.sluice
+check_rc 1 "$sluice" rm file.sluice
+check_rc 1 "$sluice" rm link.sluice
+check_rc 1 "$sluice" rm --keep 0 --dry-run
+check_has "$(cat err)" precious.sluice "error for a file that is not a trace"
+check_rc 1 "$sluice" rm "$id" zzzz
+[ -f file.sluice ] && [ -f "$SLUICE_TRACE_DIR/precious.sluice" ] && [ -f "$path" ] || fail "rm deleted too much"
+rm "$SLUICE_TRACE_DIR/precious.sluice"
+
+check_rc 2 "$sluice" rm
+check_rc 2 "$sluice" rm --keep 1 "$id"
+check_rc 0 "$sluice" rm --keep 1 --dry-run --json
+check_json out sluice.rm/1
+check_eq "$(json_get out '["dry_run"]')" True "dry run"
+check_eq "$("$sluice" ls | wc -l)" 4 "lines of ls after a dry run"
+check_rc 0 "$sluice" rm --older 1d
+check_eq "$("$sluice" ls | wc -l)" 4 "lines of ls after deleting old runs"
+touch -d '40 days ago' "$path"
+check_rc 0 "$sluice" rm --older 30d --keep 3
+[ -f "$path" ] || fail "--keep did not keep a run"
+check_rc 0 "$sluice" rm --older 30d --keep 2
+[ ! -f "$path" ] || fail "--older did not delete a run"
+check_rc 0 "$sluice" rm "$(run_id 2)"
+check_eq "$("$sluice" ls | wc -l)" 2 "lines of ls in the end"
