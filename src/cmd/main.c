@@ -5,22 +5,15 @@
 #include "cli/command.h"
 
 extern const struct command_ops command_bench, command_config, command_doctor, command_forecast,
-	command_help, command_internal, command_kb, command_kernel, command_learn, command_ls,
-	command_model, command_params, command_print, command_probe, command_report,
-	command_reproduce, command_rm, command_run, command_trace, command_tune, command_version;
+	command_help, command_internal, command_kb, command_lab, command_ls, command_model,
+	command_params, command_print, command_probe, command_report, command_rm, command_run,
+	command_trace, command_tune, command_version;
 
 static const struct command_ops *const commands[] = {
-	&command_run,	   &command_report,
-	&command_print,	   &command_ls,
-	&command_rm,	   &command_trace,
-	&command_tune,	   &command_kb,
-	&command_params,   &command_model,
-	&command_bench,	   &command_forecast,
-	&command_probe,	   &command_config,
-	&command_doctor,   &command_help,
-	&command_version,  &command_learn,
-	&command_kernel,   &command_reproduce,
-	&command_internal, NULL,
+	&command_run,	&command_report,   &command_print, &command_ls,	      &command_rm,
+	&command_trace, &command_tune,	   &command_kb,	   &command_params,   &command_model,
+	&command_bench, &command_forecast, &command_probe, &command_config,   &command_doctor,
+	&command_help,	&command_version,  &command_lab,   &command_internal, NULL,
 };
 
 static const struct command_section sections[] = {
@@ -28,7 +21,7 @@ static const struct command_section sections[] = {
 	{ "Make it faster:", "tune kb params model bench" },
 	{ "Shared storage:", "forecast probe" },
 	{ "Set up:", "config doctor help version" },
-	{ "Research:", "learn kernel reproduce" },
+	{ "Research:", "lab" },
 	{ 0 },
 };
 

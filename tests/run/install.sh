@@ -26,7 +26,7 @@ for program in "$BUILD"/mpi/*/vpic_io; do
 	grep -q "^vpic .*\<$mpi\>" out || fail "vpic_io of $mpi is not installed: $(cat out)"
 done
 # Descriptions of platforms are found from where they stand.
-check_rc 0 "$root/bin/sluice" reproduce table3
+check_rc 0 "$root/bin/sluice" lab reproduce table3
 library=$(find "$root" -name libsluice.so)
 for file in libsluice-link.a sluice-link.flags; do
 	[ -s "$(dirname "$library")/$file" ] || fail "$file is not beside libsluice.so"

@@ -11,29 +11,29 @@ word() {
 }
 
 # The volumes of the papers, without a rank (KRN-AC-1).
-check_rc 0 "$sluice" kernel vpic --plan --paper --json
+check_rc 0 "$sluice" lab kernel vpic --plan --paper --json
 check_json out sluice.kernel/1
 check_eq "$(json_get out '["kernels"][0]["plans"][0]["bytes"]')" 34359738368
 check_eq "$(json_get out '["kernels"][0]["plans"][2]["bytes"]')" 1099511627776
-check_rc 0 "$sluice" kernel --plan --ranks 2048 vorpal --paper
+check_rc 0 "$sluice" lab kernel --plan --ranks 2048 vorpal --paper
 check_has "$(tail -1 out)" "480 x 1600 x 1600"
 check_has "$(tail -1 out)" "589824000000  549.32"
-check_rc 0 "$sluice" kernel gcrm --plan --paper --ranks=4096
+check_rc 0 "$sluice" lab kernel gcrm --plan --paper --ranks=4096
 check_has "$(tail -1 out)" "1300.00"
 check_rc 0 "$sluice" kernel
 check_has "$(grep '^vpic ' out | tr -s ' ')" " 32.00 512.00 1024.00 "
-check_rc 0 "$sluice" kernel --json
+check_rc 0 "$sluice" lab kernel --json
 check_json out sluice.kernel/1
-check_rc 2 "$sluice" kernel vpick
+check_rc 2 "$sluice" lab kernel vpick
 check_has "$(cat err)" 'there is no kernel "vpick"'
-check_rc 2 "$sluice" kernel vpic --plan --ranks
-check_rc 2 "$sluice" kernel vpic --plan --ranks many
-check_rc 2 "$sluice" kernel vpic --ranks 0
-check_rc 2 "$sluice" kernel vpic --plan --ranks 2 --particles 0
+check_rc 2 "$sluice" lab kernel vpic --plan --ranks
+check_rc 2 "$sluice" lab kernel vpic --plan --ranks many
+check_rc 2 "$sluice" lab kernel vpic --ranks 0
+check_rc 2 "$sluice" lab kernel vpic --plan --ranks 2 --particles 0
 check_has "$(cat err)" "each rank must have at least one value"
-check_rc 2 "$sluice" kernel vorpal --plan --block 3x3
+check_rc 2 "$sluice" lab kernel vorpal --plan --block 3x3
 check_has "$(cat err)" '--block: "3x3" is not 3 numbers'
-check_rc 2 "$sluice" kernel strided --plan
+check_rc 2 "$sluice" lab kernel strided --plan
 
 # kernel MPI RANKS NAME OPTION...: written, then read by another run, and checked; the result is NAME.h5
 kernel() {
@@ -62,7 +62,7 @@ PYTHON
 planned() {
 	local name=$1 ranks=$2
 	shift 2
-	"$sluice" kernel "$name" --plan --json --ranks "$ranks" "$@" >plan.json
+	"$sluice" lab kernel "$name" --plan --json --ranks "$ranks" "$@" >plan.json
 	json_get plan.json '["kernels"][0]["plans"][0]["bytes"]'
 }
 
@@ -171,15 +171,15 @@ check_rc 2 mpi_run "$mpi" 2 collective_io --cases nowhere
 
 # By `sluice kernel`, which starts the launcher itself or is started by it.
 for mpi in $mpis; do
-	check_rc 0 "$sluice" kernel small --mpi "$mpi" --ranks 3 --count 4 --verify --file by.h5
+	check_rc 0 "$sluice" lab kernel small --mpi "$mpi" --ranks 3 --count 4 --verify --file by.h5
 	check_has "$(cat out)" "small_io direction=read transfer=collective ranks=3"
-	check_rc 0 timeout 60 "mpiexec.$mpi" -n 2 "$sluice" kernel vpic -n 10 --file by.h5
+	check_rc 0 timeout 60 "mpiexec.$mpi" -n 2 "$sluice" lab kernel vpic -n 10 --file by.h5
 	check_has "$(cat out)" "vpic_io direction=write transfer=collective ranks=2"
-	check_rc 0 "$sluice" kernel strided --mpi "$mpi" --ranks 2 --count 100
+	check_rc 0 "$sluice" lab kernel strided --mpi "$mpi" --ranks 2 --count 100
 	check_has "$(cat out)" "level=collective-noncontiguous direction=read ranks=2 block=64 count=100 bytes=12800"
 	check_eq "$(stat -c %s strided.dat)" 12800 "what strided leaves"
-	check_rc 0 "$sluice" kernel collective --mpi "$mpi" --ranks 2 --size 10K --verify --remove
+	check_rc 0 "$sluice" lab kernel collective --mpi "$mpi" --ranks 2 --size 10K --verify --remove
 	check_has "$(cat out)" "collective_io direction=read ranks=2 size=10240 transfer=10240"
-	check_rc 0 "$sluice" kernel vpic --mpi "$mpi" --ranks 1 --help
+	check_rc 0 "$sluice" lab kernel vpic --mpi "$mpi" --ranks 1 --help
 	check_has "$(cat out)" "--particles N"
 done

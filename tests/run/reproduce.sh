@@ -4,7 +4,7 @@
 # the rest, that the same seed gives the same and that the search comes near to the best of all.
 . "$(dirname "$0")/libtest.sh"
 
-check_rc 0 "$sluice" reproduce table2
+check_rc 0 "$sluice" lab reproduce table2
 check_eq "$(cat out)" "Table 2: what the kernels write
   kernel  ranks   paper          bytes      GiB  MB per rank
   vpic      128   32 GB    34359738368    32.00      268.435
@@ -17,7 +17,7 @@ check_eq "$(cat out)" "Table 2: what the kernels write
   gcrm     2048  650 GB   697932185600   650.00      340.787
   gcrm     4096  1.3 TB  1395864371200  1300.00      340.787" "table 2"
 
-check_rc 0 "$sluice" reproduce table3
+check_rc 0 "$sluice" lab reproduce table3
 check_eq "$(sed -n '/^Sizes/,$p' out)" "Sizes of the spaces
   kernel  platform  points  600 runs are %
   vpic    hopper     13440             4.5
@@ -31,12 +31,12 @@ check_eq "$(sed -n '/^Sizes/,$p' out)" "Sizes of the spaces
   gcrm    stampede   28000             2.1" "sizes of the spaces"
 
 # The whole, twice: the same seed gives the same bytes; another one another search, and the same rest.
-check_rc 0 "$sluice" reproduce all --json
+check_rc 0 "$sluice" lab reproduce all --json
 mv out first
 check_json first sluice.reproduce/1
-check_rc 0 "$sluice" reproduce all --json --seed 1
+check_rc 0 "$sluice" lab reproduce all --json --seed 1
 cmp -s out first || fail "the same seed gave something else"
-check_rc 0 "$sluice" reproduce table4 --json --seed 2
+check_rc 0 "$sluice" lab reproduce table4 --json --seed 2
 mv out second
 
 python3 - first second <<'PYTHON'
@@ -80,7 +80,7 @@ mkdir mine
 for name in hopper intrepid stampede; do
 	sed 's/^share = .*/share = 0.01/' "$BUILD/platforms/$name.ini" >"mine/$name.ini"
 done
-SLUICE_PLATFORMS=$work/mine check_rc 0 "$sluice" reproduce table4 --json
+SLUICE_PLATFORMS=$work/mine check_rc 0 "$sluice" lab reproduce table4 --json
 python3 - out <<'PYTHON'
 import json, sys
 
@@ -89,12 +89,12 @@ assert max(c["peak_percent"] for c in cells) <= 1, max(c["peak_percent"] for c i
 PYTHON
 line=$(grep -n '^share' mine/hopper.ini | cut -d: -f1)
 sed -i "${line}s/.*/share = most/" mine/hopper.ini
-SLUICE_PLATFORMS=$work/mine check_rc 1 "$sluice" reproduce figure9
+SLUICE_PLATFORMS=$work/mine check_rc 1 "$sluice" lab reproduce figure9
 check_has "$(cat err)" "mine/hopper.ini:$line: share is 'most', which is not a number"
 check_eq "$(cat out)" "" "data beside an error"
 
-check_rc 2 "$sluice" reproduce table9
+check_rc 2 "$sluice" lab reproduce table9
 check_has "$(cat err)" "table2 to table5"
-check_rc 1 "$sluice" reproduce table4 --search divination
+check_rc 1 "$sluice" lab reproduce table4 --search divination
 check_has "$(cat err)" "divination"
 check_rc 2 "$sluice" reproduce

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice reproduce isaila and sluice model evaluate in a quick form: all counts are there and add up, plots are
+# sluice lab reproduce isaila and sluice model evaluate in a quick form: all counts are there and add up, plots are
 # XML, the same seed gives the same bytes, a site's own times are judged as those of the modelled machine.
 . "$(dirname "$0")/libtest.sh"
 
 quick="--budget 1 --repetitions 1"
-check_rc 0 "$sluice" reproduce isaila --law share $quick --plots figures --json
+check_rc 0 "$sluice" lab reproduce isaila --law share $quick --plots figures --json
 mv out first
 check_json first sluice.reproduce/1
 for n in 4 5 6 7 8 9 10 11; do
@@ -92,6 +92,6 @@ check_rc 2 "$sluice" model evaluate --times times.csv
 check_has "$(cat err)" "--rows"
 check_rc 2 "$sluice" model evaluate --repetitions 0
 check_rc 2 "$sluice" model evaluate --law none
-check_rc 1 "$sluice" reproduce isaila --budget 0
-check_rc 1 "$sluice" reproduce isaila $quick --plots /proc/none
+check_rc 1 "$sluice" lab reproduce isaila --budget 0
+check_rc 1 "$sluice" lab reproduce isaila $quick --plots /proc/none
 check_has "$(cat err)" "/proc/none"

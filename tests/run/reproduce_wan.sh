@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice reproduce wan in its quick form: all figures are there with their methods, sizes, rules and metrics, plots
+# sluice lab reproduce wan in its quick form: all figures are there with their methods, sizes, rules and metrics, plots
 # are XML, shares are shares; numbers belong to docs/systems.md.
 . "$(dirname "$0")/libtest.sh"
 
-check_rc 0 "$sluice" reproduce wan --quick --targets 3 --plots figures --json
+check_rc 0 "$sluice" lab reproduce wan --quick --targets 3 --plots figures --json
 mv out first
 check_json first sluice.reproduce/1
 for name in 4-titan 4-tail-cori 5-titan 6-cori 7-titan 7-cori 8-titan 9-1-titan 10-3-cori 11-titan 12-titan \
@@ -57,6 +57,6 @@ for rule in ("classes", "expected", "hedged"):
 assert len(sheets["figure12_run"]) == 100 and all(r["equal"] > 0 for r in sheets["figure12_run"])
 PYTHON
 
-check_rc 2 "$sluice" reproduce wann
-check_rc 1 "$sluice" reproduce wan --targets 2
+check_rc 2 "$sluice" lab reproduce wann
+check_rc 1 "$sluice" lab reproduce wan --targets 2
 check_has "$(cat err)" "--targets must be 3 at least"

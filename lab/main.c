@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice-lab: research code that the product does not need, invoked as `sluice lab`. It reproduces
+ * the tables and figures of the papers, runs the I/O kernels, and learns from any table.
+ */
+#include "cli/command.h"
+
+extern const struct command_ops command_help, command_internal, command_kernel, command_learn,
+	command_reproduce, command_version;
+
+static const struct command_ops *const commands[] = {
+	&command_reproduce, &command_kernel,   &command_learn, &command_help,
+	&command_version,   &command_internal, NULL,
+};
+
+static const struct command_section sections[] = {
+	{ "Commands:", "reproduce kernel learn help version" },
+	{ 0 },
+};
+
+const struct program cli_program = {
+	.name = "sluice lab",
+	.page = "sluice-lab",
+	.summary = "reproduce published results, run I/O kernels and learn from tables",
+	.commands = commands,
+	.sections = sections,
+};
+
+int main(int argc, char **argv)
+{
+	return cli_main(argc, argv);
+}
