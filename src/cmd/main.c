@@ -6,19 +6,34 @@
 
 extern const struct command_ops command_bench, command_config, command_doctor, command_forecast,
 	command_help, command_internal, command_kb, command_lab, command_ls, command_model,
-	command_params, command_print, command_probe, command_report, command_rm, command_run,
-	command_trace, command_tune, command_version;
+	command_print, command_probe, command_report, command_rm, command_run, command_trace,
+	command_tune, command_version;
 
 static const struct command_ops *const commands[] = {
-	&command_run,	&command_report,   &command_print, &command_ls,	      &command_rm,
-	&command_trace, &command_tune,	   &command_kb,	   &command_params,   &command_model,
-	&command_bench, &command_forecast, &command_probe, &command_config,   &command_doctor,
-	&command_help,	&command_version,  &command_lab,   &command_internal, NULL,
+	&command_run,
+	&command_report,
+	&command_print,
+	&command_ls,
+	&command_rm,
+	&command_trace,
+	&command_tune,
+	&command_kb,
+	&command_model,
+	&command_bench,
+	&command_forecast,
+	&command_probe,
+	&command_config,
+	&command_doctor,
+	&command_help,
+	&command_version,
+	&command_lab,
+	&command_internal,
+	NULL,
 };
 
 static const struct command_section sections[] = {
 	{ "Record and explain:", "run report print ls rm trace" },
-	{ "Make it faster:", "tune kb params model bench" },
+	{ "Make it faster:", "tune kb model bench" },
 	{ "Shared storage:", "forecast probe" },
 	{ "Set up:", "config doctor help version" },
 	{ "Research:", "lab" },
@@ -26,8 +41,17 @@ static const struct command_section sections[] = {
 };
 
 static const struct command_alias aliases[] = {
-	{ "last", "trace path" },	{ "convert", "trace convert" }, { "merge", "trace merge" },
-	{ "recover", "trace recover" }, { "store", "config store" },	{ 0 },
+	{ "last", "trace path" },
+	{ "convert", "trace convert" },
+	{ "merge", "trace merge" },
+	{ "recover", "trace recover" },
+	{ "store", "config store" },
+	{ "params", "kb params" },
+	{ "learn describe", "lab learn show" },
+	{ "learn", "lab learn" },
+	{ "kernel", "lab kernel" },
+	{ "reproduce", "lab reproduce" },
+	{ 0 },
 };
 
 const struct program cli_program = {

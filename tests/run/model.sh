@@ -107,7 +107,7 @@ check_has "$(cat err)" "contiguous writes only"
 check_rc 0 "$sluice" model recommend -n 8192 -s 256M -p bg_nodes_pset=4 -p cb_buffer_size=8M -o best.hints
 check_has "$(cat out)" "times as fast as now"
 check_has "$(cat out)" "To apply it: sluice run --params best.hints"
-check_rc 0 "$sluice" params check best.hints
+check_rc 0 "$sluice" kb params check best.hints
 check_rc 0 "$sluice" model recommend -n 8192 -s 256M -p bg_nodes_pset=4 -p cb_buffer_size=8M --json
 check_json out sluice.model/1
 python3 - "$sluice" <<'PYTHON' || fail "the recommendation is not that of predict: $(cat out)"

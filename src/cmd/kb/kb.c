@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice kb: the knowledge base, which parameters programs are best run with. 'sluice tune' fills
- * it and 'sluice run' goes by it; here it is looked at, kept in order and exchanged.
+ * sluice kb: the knowledge base of parameters that made programs faster. 'sluice tune' fills it and
+ * 'sluice run' applies it; these commands show, edit and exchange its entries.
  */
 #include "cmd/kb/kb.h"
 
@@ -17,26 +17,32 @@
 #include "base/table.h"
 #include "base/unit.h"
 #include "cli/command.h"
-#include "cli/verb.h"
 #include "params/set.h"
 #include "store/knowledge.h"
 #include "tune/loop/cost.h"
 
 struct kb_args {
-	const char *to;
+	const char *format; /* of export */
 	bool json;
 };
 
-static const struct option kb_options[] = {
-	{ 't', "to", "FORM", NULL,
-	  "export: the parameters of one entry alone, as xml, json, hints or shell", OPTION_TEXT,
-	  offsetof(struct kb_args, to) },
-	{ 'j', "json", NULL, NULL, "list, show: print one JSON object of schema " KB_SCHEMA,
-	  OPTION_FLAG, offsetof(struct kb_args, json) },
+#define JSON_OPTION                                                                    \
+	{                                                                              \
+		'j', "json", NULL, NULL, "print one JSON object of schema " KB_SCHEMA, \
+			OPTION_FLAG, offsetof(struct kb_args, json)                    \
+	}
+
+static const struct option show_options[] = { JSON_OPTION, { 0 } };
+
+static const struct option export_options[] = {
+	{ 'f', "format", "FORM", NULL,
+	  "write only the parameters of entry ID, as xml, json, hints or shell", OPTION_TEXT,
+	  offsetof(struct kb_args, format) },
+	JSON_OPTION,
 	{ 0 }
 };
 
-/* A row on its way out. */
+/* The entries that are being printed. */
 struct listing {
 	const struct command *command;
 	struct table *table;
@@ -46,8 +52,8 @@ struct listing {
 	int failed; /* exit code */
 };
 
-/* Its parameters; anybody may have written to the file, so they may be none. */
-static int set_of(const struct knowledge *k, struct param_set *set, struct err *err)
+/* Parses the parameters of an entry. The store may have been edited, so they may be invalid. */
+static int parse_parameters(const struct knowledge *k, struct param_set *set, struct err *err)
 {
 	AUTO_FREE char *name = xprintf("entry %" PRId64, k->id);
 
@@ -56,18 +62,18 @@ static int set_of(const struct knowledge *k, struct param_set *set, struct err *
 				   err);
 }
 
-static void line_of(const struct knowledge *k, struct buf *line)
+static void append_parameters(const struct knowledge *k, struct buf *line)
 {
 	struct param_set set;
 
-	if (set_of(k, &set, NULL) < 0)
-		buf_puts(line, "(not readable)");
+	if (parse_parameters(k, &set, NULL) < 0)
+		buf_puts(line, "(invalid)");
 	else
 		param_set_line(&set, line);
 	param_set_release(&set);
 }
 
-static void when_of(int64_t ns, char *text, size_t bytes)
+static void format_date(int64_t ns, char *text, size_t bytes)
 {
 	time_t seconds = (time_t)(ns / 1000000000);
 	struct tm tm;
@@ -77,13 +83,11 @@ static void when_of(int64_t ns, char *text, size_t bytes)
 		strftime(text, bytes, "%F %H:%M", &tm);
 }
 
-/* ---- JSON ---- */
-
-static void parameters_json(struct json *json, const struct knowledge *k)
+static void json_parameters(struct json *json, const struct knowledge *k)
 {
 	struct param_set set;
 
-	if (set_of(k, &set, NULL) < 0) {
+	if (parse_parameters(k, &set, NULL) < 0) {
 		json_text(json, "parameters", NULL);
 		return;
 	}
@@ -104,7 +108,7 @@ static void parameters_json(struct json *json, const struct knowledge *k)
 	param_set_release(&set);
 }
 
-static int row_json(void *arg, const struct knowledge *k)
+static int json_entry(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
 	struct json *json = l->json;
@@ -128,13 +132,13 @@ static int row_json(void *arg, const struct knowledge *k)
 	json_number(json, "found_ns", k->found_ns);
 	json_text(json, "study", k->study);
 	json_bool(json, "pinned", k->pinned);
-	parameters_json(json, k);
+	json_parameters(json, k);
 	json_close(json);
 	return 0;
 }
 
-/* All entries, or the one with an id above 0. */
-static int entries_json(const struct command *command, struct store *store, int64_t id)
+/* Prints all entries, or the one with an id above 0. */
+static int print_json(const struct command *command, struct store *store, int64_t id)
 {
 	AUTO_FREE char *text = NULL;
 	size_t bytes;
@@ -148,8 +152,8 @@ static int entries_json(const struct command *command, struct store *store, int6
 		abort();
 	json_start(&json, stream, KB_SCHEMA);
 	json_open(&json, "entries", '[');
-	r = id > 0 ? knowledge_get(store, id, row_json, &l, &err)
-		   : knowledge_list(store, row_json, &l, &err);
+	r = id > 0 ? knowledge_get(store, id, json_entry, &l, &err)
+		   : knowledge_list(store, json_entry, &l, &err);
 	json_end(&json);
 	fclose(stream);
 	if (r < 0)
@@ -158,17 +162,15 @@ static int entries_json(const struct command *command, struct store *store, int6
 	return command_finish(command);
 }
 
-/* ---- text ---- */
-
-static int row_table(void *arg, const struct knowledge *k)
+static int table_entry(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
 	AUTO_BUF struct buf line = { 0 };
 	char when[32];
 
 	l->rows++;
-	line_of(k, &line);
-	when_of(k->found_ns, when, sizeof(when));
+	append_parameters(k, &line);
+	format_date(k->found_ns, when, sizeof(when));
 	table_add(l->table, "%" PRId64 "%s", k->id, k->pinned ? " pinned" : "");
 	table_add(l->table, "%s", k->key.program);
 	table_add(l->table, "%u", k->key.ranks);
@@ -184,9 +186,11 @@ static int row_table(void *arg, const struct knowledge *k)
 
 static int verb_list(struct command *command, struct store *store, int64_t id)
 {
-	static const char *const titles[] = { "id",	 "program",    ">ranks", "platform",
-					      "storage", ">gain",      "95 %",	 "of",
-					      "found",	 "parameters", NULL };
+	static const char *const titles[] = {
+		"id",	    "program",	     ">ranks",	  "platform", "storage",
+		">speedup", "95 % interval", "objective", "found",    "parameters",
+		NULL
+	};
 	const struct kb_args *args = command->args;
 	struct listing l = { .command = command };
 	struct err err = { 0 };
@@ -194,10 +198,10 @@ static int verb_list(struct command *command, struct store *store, int64_t id)
 	int r;
 
 	if (args->json)
-		return entries_json(command, store, id);
+		return print_json(command, store, id);
 	table_init(&table, titles);
 	l.table = &table;
-	r = knowledge_list(store, row_table, &l, &err);
+	r = knowledge_list(store, table_entry, &l, &err);
 	if (r < 0)
 		r = command_fail(command, "%s", err.text);
 	else if (!l.rows)
@@ -206,12 +210,13 @@ static int verb_list(struct command *command, struct store *store, int64_t id)
 		table_print(&table, stdout, 0);
 	table_release(&table);
 	if (r == COMMAND_NO_DATA)
-		fputs("sluice kb: nothing is known yet; 'sluice tune' finds out\n", stderr);
+		fputs("sluice kb list: the knowledge base is empty; 'sluice tune' fills it\n",
+		      stderr);
 	return r ? r : command_finish(command);
 }
 
-/* "I/O 1.42 s -> 614 ms"; figures of an objective that this version does not know have no unit. */
-static void costs_of(const struct knowledge *k, struct buf *out)
+/* "I/O 1.42 s -> 614 ms"; without units if this version does not know the objective. */
+static void append_costs(const struct knowledge *k, struct buf *out)
 {
 	int kind = option_choice(COST_WORDS, k->objective, strlen(k->objective));
 
@@ -225,22 +230,22 @@ static void costs_of(const struct knowledge *k, struct buf *out)
 	cost_text((enum cost_kind)kind, k->after, out);
 }
 
-static int entry_print(void *arg, const struct knowledge *k)
+static int print_entry(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
 	AUTO_BUF struct buf line = { 0 }, costs = { 0 };
 	char when[32];
 
-	line_of(k, &line);
-	when_of(k->found_ns, when, sizeof(when));
+	append_parameters(k, &line);
+	format_date(k->found_ns, when, sizeof(when));
 	printf("entry        %" PRId64 "%s\n", k->id, k->pinned ? ", pinned" : "");
 	printf("program      %s (%s)\n", k->key.program,
 	       *k->key.fingerprint ? k->key.fingerprint : "any code");
 	printf("arguments    %s\n", *k->key.arguments ? k->key.arguments : "-");
 	printf("ranks        %u\n", k->key.ranks);
 	printf("platform     %s, %s\n", k->key.platform, k->key.filesystem);
-	costs_of(k, &costs);
-	printf("gain         %.2f times faster (%.2f to %.2f): %s\n", k->gain, k->gain_low,
+	append_costs(k, &costs);
+	printf("speedup      %.2f (95 %% interval %.2f to %.2f): %s\n", k->gain, k->gain_low,
 	       k->gain_high, buf_text(&costs));
 	printf("found        %s%s%s\n", when, *k->study ? ", by tuning " : "", k->study);
 	printf("parameters   %s\n", buf_text(&line));
@@ -255,15 +260,13 @@ static int verb_show(struct command *command, struct store *store, int64_t id)
 	struct err err = { 0 };
 
 	if (args->json)
-		return entries_json(command, store, id);
-	if (knowledge_get(store, id, entry_print, &l, &err) < 0)
+		return print_json(command, store, id);
+	if (knowledge_get(store, id, print_entry, &l, &err) < 0)
 		return command_fail(command, "%s", err.text);
 	return command_finish(command);
 }
 
-/* ---- exchange ---- */
-
-static int parameters_print(void *arg, const struct knowledge *k)
+static int print_parameters(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
 	AUTO_BUF struct buf text = { 0 };
@@ -271,7 +274,7 @@ static int parameters_print(void *arg, const struct knowledge *k)
 	struct err err = { 0 };
 
 	l->rows++;
-	if (set_of(k, &set, &err) < 0 || l->form->write(&set, &text, &err) < 0)
+	if (parse_parameters(k, &set, &err) < 0 || l->form->write(&set, &text, &err) < 0)
 		l->failed = command_fail(l->command, "%s", err.text);
 	else
 		fwrite(buf_text(&text), 1, text.len, stdout);
@@ -285,15 +288,17 @@ static int verb_export(struct command *command, struct store *store, int64_t id)
 	struct listing l = { .command = command };
 	struct err err = { 0 };
 
-	if (!args->to)
-		return entries_json(command, store, id);
-	l.form = param_form_by_name(args->to);
+	if (!args->format)
+		return print_json(command, store, id);
+	l.form = param_form_by_name(args->format);
 	if (!l.form)
-		return command_misuse(command, "--to: xml, json, hints or shell?");
+		return command_misuse(
+			command,
+			"--format: unknown format \"%s\" (expected xml, json, hints or shell)",
+			args->format);
 	if (id <= 0)
-		return command_misuse(command, "--to: of which entry? sluice kb export ID --to %s",
-				      args->to);
-	if (knowledge_get(store, id, parameters_print, &l, &err) < 0)
+		return command_misuse(command, "--format requires the ID of an entry");
+	if (knowledge_get(store, id, print_parameters, &l, &err) < 0)
 		return command_fail(command, "%s", err.text);
 	return l.failed ? l.failed : command_finish(command);
 }
@@ -304,18 +309,16 @@ static int verb_import(struct command *command, struct store *store, int64_t id)
 	struct err err = { 0 };
 
 	(void)id;
-	if (kb_import(store, command->argv[1], &done, &err) < 0)
+	if (kb_import(store, command->argv[0], &done, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	fprintf(stderr, "sluice kb: %u %s taken in", done.added,
+	fprintf(stderr, "sluice kb import: imported %u %s", done.added,
 		done.added == 1 ? "entry" : "entries");
 	if (done.kept)
-		fprintf(stderr, ", %u left as %s pinned here", done.kept,
-			done.kept == 1 ? "it is" : "they are");
+		fprintf(stderr, "; kept %u pinned %s", done.kept,
+			done.kept == 1 ? "entry" : "entries");
 	fputs("\n", stderr);
 	return COMMAND_GOOD;
 }
-
-/* ---- order ---- */
 
 static int verb_forget(struct command *command, struct store *store, int64_t id)
 {
@@ -326,7 +329,7 @@ static int verb_forget(struct command *command, struct store *store, int64_t id)
 	return COMMAND_GOOD;
 }
 
-static int pin(struct command *command, struct store *store, int64_t id, bool pinned)
+static int set_pinned(struct command *command, struct store *store, int64_t id, bool pinned)
 {
 	struct err err = { 0 };
 
@@ -337,82 +340,148 @@ static int pin(struct command *command, struct store *store, int64_t id, bool pi
 
 static int verb_pin(struct command *command, struct store *store, int64_t id)
 {
-	return pin(command, store, id, true);
+	return set_pinned(command, store, id, true);
 }
 
 static int verb_unpin(struct command *command, struct store *store, int64_t id)
 {
-	return pin(command, store, id, false);
+	return set_pinned(command, store, id, false);
 }
 
-static const struct kb_verb {
-	struct verb verb;
-	bool takes_id, makes_store;
-	int (*run)(struct command *command, struct store *store, int64_t id);
-} verbs[] = {
-	{ { "list", "", 0, 0 }, false, false, verb_list },
-	{ { "show", "ID", 1, 1 }, true, false, verb_show },
-	{ { "export", "[ID]", 0, 1 }, true, false, verb_export },
-	{ { "import", "FILE", 1, 1 }, false, true, verb_import },
-	{ { "forget", "ID", 1, 1 }, true, false, verb_forget },
-	{ { "pin", "ID", 1, 1 }, true, false, verb_pin },
-	{ { "unpin", "ID", 1, 1 }, true, false, verb_unpin },
-	{ .verb = { 0 } },
-};
-
-static int verb_run(struct command *command, const struct kb_verb *verb, int64_t id)
+/* Opens the store and calls `run` with the id that the first operand names. */
+static int with_store(struct command *command, bool create,
+		      int (*run)(struct command *command, struct store *store, int64_t id))
 {
 	const char *path = config_text(command->config, SETTING_STORE_PATH);
 	struct store *store = NULL;
 	struct err err = { 0 };
-	int r = verb->makes_store ? store_open(&store, path, &err)
-				  : store_open_existing(&store, path, &err);
+	uint64_t id = 0;
+	int r;
 
+	if (!create && command->argc &&
+	    (unit_parse_count(command->argv[0], &id) < 0 || !id || id > INT64_MAX))
+		return command_misuse(command, "\"%s\" is not an id; see 'sluice kb list'",
+				      command->argv[0]);
+	r = create ? store_open(&store, path, &err) : store_open_existing(&store, path, &err);
 	if (r < 0) {
 		command_fail(command, "%s", err.text);
 		return r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
 	}
-	r = verb->run(command, store, id);
+	r = run(command, store, (int64_t)id);
 	store_close(store);
 	return r;
 }
 
-static int kb_run(struct command *command)
-{
-	int row = verb_choose(command, command->argv[0], &verbs[0].verb, sizeof(verbs[0]));
-	uint64_t id = 0;
+#define KB_RUN(name, create)                                     \
+	static int name##_run(struct command *command)           \
+	{                                                        \
+		return with_store(command, create, verb_##name); \
+	}
 
-	if (row < 0)
-		return COMMAND_MISUSE;
-	if (verbs[row].takes_id && command->argc > 1 &&
-	    (unit_parse_count(command->argv[1], &id) < 0 || !id || id > INT64_MAX))
-		return command_misuse(command, "\"%s\" is no id; see 'sluice kb list'",
-				      command->argv[1]);
-	return verb_run(command, &verbs[row], (int64_t)id);
-}
+KB_RUN(list, false)
+KB_RUN(show, false)
+KB_RUN(export, false)
+KB_RUN(import, true)
+KB_RUN(forget, false)
+KB_RUN(pin, false)
+KB_RUN(unpin, false)
+
+static const struct command_ops command_list = {
+	.name = "list",
+	.help = "list the entries",
+	.options = show_options,
+	.args_bytes = sizeof(struct kb_args),
+	.run = list_run,
+};
+
+static const struct command_ops command_show = {
+	.name = "show",
+	.help = "show one entry",
+	.operands = "ID",
+	.operands_min = 1,
+	.operands_max = 1,
+	.options = show_options,
+	.args_bytes = sizeof(struct kb_args),
+	.run = show_run,
+};
+
+static const struct command_ops command_export = {
+	.name = "export",
+	.help = "write entries for another machine, or the parameters of one entry",
+	.operands = "[ID]",
+	.operands_max = 1,
+	.about = "Prints all entries, or entry ID, as JSON that 'sluice kb import' reads. With "
+		 "--format it prints only the parameters of entry ID, as a file for 'sluice run "
+		 "--params'.\n\n"
+		 "  sluice kb export > known.json\n"
+		 "  sluice kb export 3 --format xml > best.xml",
+	.options = export_options,
+	.args_bytes = sizeof(struct kb_args),
+	.run = export_run,
+};
+
+static const struct command_ops command_import = {
+	.name = "import",
+	.help = "add entries from another machine",
+	.operands = "FILE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.about = "The whole file is checked first. If an entry has an unknown or dangerous "
+		 "parameter "
+		 "or implausible figures, it is named and nothing is imported. Entries for another "
+		 "platform are kept but not applied on this one. Pinned entries are not replaced.",
+	.args_bytes = sizeof(struct kb_args),
+	.flags = COMMAND_NO_JSON,
+	.run = import_run,
+};
+
+static const struct command_ops command_forget = {
+	.name = "forget",
+	.help = "delete an entry, so that it is no longer applied",
+	.operands = "ID",
+	.operands_min = 1,
+	.operands_max = 1,
+	.args_bytes = sizeof(struct kb_args),
+	.flags = COMMAND_NO_JSON,
+	.run = forget_run,
+};
+
+static const struct command_ops command_pin = {
+	.name = "pin",
+	.help = "protect an entry from being replaced by later tunings",
+	.operands = "ID",
+	.operands_min = 1,
+	.operands_max = 1,
+	.args_bytes = sizeof(struct kb_args),
+	.flags = COMMAND_NO_JSON,
+	.run = pin_run,
+};
+
+static const struct command_ops command_unpin = {
+	.name = "unpin",
+	.help = "allow later tunings to replace an entry",
+	.operands = "ID",
+	.operands_min = 1,
+	.operands_max = 1,
+	.args_bytes = sizeof(struct kb_args),
+	.flags = COMMAND_NO_JSON,
+	.run = unpin_run,
+};
+
+extern const struct command_ops command_kb_params;
+
+static const struct command_ops *const subcommands[] = {
+	&command_list,	 &command_show,	     &command_export,
+	&command_import, &command_forget,    &command_pin,
+	&command_unpin,	 &command_kb_params, NULL,
+};
 
 const struct command_ops command_kb = {
 	.name = "kb",
-	.help = "the knowledge base: parameters that were found to make programs faster",
-	.operands = "list|show|export|import|forget|pin|unpin [ID|FILE]",
-	.operands_min = 1,
-	.operands_max = 2,
-	.about =
-		"'sluice tune' enters what it has proved, 'sluice run --tune apply' goes by it. An "
-		"entry is for one program with its code and arguments, number of ranks, size of "
-		"data, platform and file system.\n\n"
-		"  sluice kb list                     what is known\n"
-		"  sluice kb show 3                   one entry\n"
-		"  sluice kb export 3 --to xml        its parameters as a file for --params\n"
-		"  sluice kb export >known.json       all entries, for another machine\n"
-		"  sluice kb import known.json        and there\n"
-		"  sluice kb pin 3                    later tunings do not replace it\n"
-		"  sluice kb forget 3                 it is no longer applied\n\n"
-		"What is imported is checked as a whole first: an entry with an unknown or "
-		"dangerous parameter, or figures that make no sense, is refused with its number, "
-		"and nothing is taken in. Entries for another platform do no harm: they are not "
-		"applied here.",
-	.options = kb_options,
-	.args_bytes = sizeof(struct kb_args),
-	.run = kb_run,
+	.help = "show and exchange parameters that made programs faster",
+	.about = "'sluice tune' adds the parameters that it has confirmed to the knowledge base, "
+		 "and "
+		 "'sluice run --tune apply' applies them. An entry belongs to one program with its "
+		 "code and arguments, number of ranks, data size, platform and file system.",
+	.subcommands = subcommands,
 };

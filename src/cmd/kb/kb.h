@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What kb.c and kb_import.c share: an import is a file of its own because jansson and base/json.h
- * name functions alike.
+ * Shared by kb.c and import.c. They are separate files because jansson and base/json.h have
+ * functions with the same names.
  */
 #ifndef SLUICE_CMD_KB_KB_H
 #define SLUICE_CMD_KB_KB_H
@@ -13,10 +13,11 @@
 struct store;
 
 struct kb_import {
-	unsigned added, kept; /* kept: those that are pinned here */
+	unsigned added;
+	unsigned kept; /* pinned entries that were not replaced */
 };
 
-/* Takes all entries of the file in, or none: what is wrong is told with the entry. */
+/* Imports all entries of the file. If one is invalid, err names it and nothing is imported. */
 int kb_import(struct store *store, const char *path, struct kb_import *done, struct err *err);
 
 #endif

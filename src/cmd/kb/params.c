@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice params: what can be tuned, and files of parameters looked at and turned into one another.
- * Nothing is applied here.
+ * sluice kb params: the catalog of tunable parameters; checks and converts parameter files. Nothing
+ * is applied here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,42 +12,69 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "cli/command.h"
-#include "cli/verb.h"
 #include "params/set.h"
 
-struct params_args {
-	const char *place, *to, *output;
-	int layer, allow;
+/* Where parameters are to be applied. */
+struct place_args {
+	const char *environment;
 	uint64_t ranks, nodes;
+	int allow;
+};
+
+struct list_args {
+	struct place_args place;
+	int layer;
 	bool json;
 };
 
-#define FIELD(name) offsetof(struct params_args, name)
+struct check_args {
+	struct place_args place;
+	bool json;
+};
 
-static const struct option params_options[] = {
-	{ 0, "layer", "hdf5|mpi|storage", NULL, "list: parameters of this layer only",
-	  OPTION_CHOICE, FIELD(layer) },
-	{ 'f', "for", "PLACE", NULL,
-	  "list, check: the MPI, the file system, or both: mpich,lustre; else any", OPTION_TEXT,
-	  FIELD(place) },
-	{ 0, "ranks", "N", NULL, "check: ranks of the program", OPTION_COUNT, FIELD(ranks) },
-	{ 0, "nodes", "N", NULL, "check: nodes that they run on", OPTION_COUNT, FIELD(nodes) },
-	{ 0, "allow", "safe|layout|semantics", NULL,
-	  "check: what may change; else as params.allow says", OPTION_CHOICE, FIELD(allow) },
-	{ 't', "to", "FORM", NULL, "convert: xml, json, hints or shell", OPTION_TEXT, FIELD(to) },
-	{ 'o', "output", "FILE", NULL, "convert: write to this file", OPTION_TEXT, FIELD(output) },
-	{ 'j', "json", NULL, NULL,
-	  "list, check: print one JSON object of schema sluice.params.list/1, "
-	  "sluice.params.check/1",
-	  OPTION_FLAG, FIELD(json) },
+struct convert_args {
+	const char *format, *output;
+};
+
+#define ENVIRONMENT_OPTION(type)                                                                 \
+	{                                                                                        \
+		0, "environment", "MPI,FS", NULL,                                                \
+			"the MPI, the file system, or both, such as mpich,lustre (default any)", \
+			OPTION_TEXT, offsetof(type, place.environment)                           \
+	}
+
+static const struct option list_options[] = {
+	{ 0, "layer", "hdf5|mpi|storage", NULL, "list only parameters of this layer", OPTION_CHOICE,
+	  offsetof(struct list_args, layer) },
+	ENVIRONMENT_OPTION(struct list_args),
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.params.list/1",
+	  OPTION_FLAG, offsetof(struct list_args, json) },
 	{ 0 }
 };
 
-#undef FIELD
+static const struct option check_options[] = {
+	ENVIRONMENT_OPTION(struct check_args),
+	{ 'n', "ranks", "N", NULL, "number of MPI ranks of the program", OPTION_COUNT,
+	  offsetof(struct check_args, place.ranks) },
+	{ 'N', "nodes", "N", NULL, "number of nodes they run on", OPTION_COUNT,
+	  offsetof(struct check_args, place.nodes) },
+	{ 0, "allow", "safe|layout|semantics", NULL,
+	  "what parameters may change (default: setting params.allow)", OPTION_CHOICE,
+	  offsetof(struct check_args, place.allow) },
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.params.check/1",
+	  OPTION_FLAG, offsetof(struct check_args, json) },
+	{ 0 }
+};
 
-/* ---- the place ---- */
+static const struct option convert_options[] = {
+	{ 'f', "format", "FORM", NULL, "write this format: xml, json, hints or shell", OPTION_TEXT,
+	  offsetof(struct convert_args, format) },
+	{ 'o', "output", "FILE", NULL, "write to FILE (default: standard output)", OPTION_TEXT,
+	  offsetof(struct convert_args, output) },
+	{ 0 }
+};
 
-static int word_take(struct tunable_context *context, const char *word)
+static int parse_environment_word(struct tunable_context *context, const char *word)
 {
 	int middleware = middleware_by_name(word), filesystem = filesystem_by_name(word);
 
@@ -60,32 +87,31 @@ static int word_take(struct tunable_context *context, const char *word)
 	return 0;
 }
 
-static int place_read(const struct command *command, struct tunable_context *context)
+static int parse_place(const struct command *command, const struct place_args *args,
+		       struct tunable_context *context)
 {
-	const struct params_args *args = command->args;
-	AUTO_FREE char *copy = xstrdup(args->place ? args->place : "any");
+	AUTO_FREE char *copy = xstrdup(args->environment ? args->environment : "any");
 	char *next = copy;
-	int allow = args->allow < 0 ? config_choice(command->config, SETTING_PARAMS_ALLOW)
-				    : args->allow;
 
 	*context = (struct tunable_context){
-		.allowed = (enum tunable_safety)allow,
+		.allowed = (enum tunable_safety)args->allow,
 		.ranks = args->ranks == OPTION_NONE ? 0 : (uint32_t)args->ranks,
 		.nodes = args->nodes == OPTION_NONE ? 0 : (uint32_t)args->nodes,
 	};
+	if (args->allow < 0)
+		context->allowed =
+			(enum tunable_safety)config_choice(command->config, SETTING_PARAMS_ALLOW);
 	for (char *word; (word = strsep(&next, ","));)
-		if (word_take(context, word) < 0)
-			return command_misuse(
-				command,
-				"--for: \"%s\" is none of mpich, openmpi-romio, ompio, local, nfs, "
-				"lustre, gpfs, ceph",
-				word);
+		if (parse_environment_word(context, word) < 0)
+			return command_misuse(command,
+					      "--environment: unknown MPI or file system \"%s\" "
+					      "(expected mpich, openmpi-romio, ompio, local, nfs, "
+					      "lustre, gpfs or ceph)",
+					      word);
 	return COMMAND_GOOD;
 }
 
-/* ---- list ---- */
-
-static void legal_put(struct buf *out, const struct tunable *t)
+static void append_values(struct buf *out, const struct tunable *t)
 {
 	switch (t->kind) {
 	case TUNABLE_CHOICE:
@@ -105,7 +131,7 @@ static void legal_put(struct buf *out, const struct tunable *t)
 	}
 }
 
-static void listeners_put(struct buf *out, unsigned bits, const char *between)
+static void append_consumers(struct buf *out, unsigned bits, const char *between)
 {
 	bool any = false;
 
@@ -117,15 +143,15 @@ static void listeners_put(struct buf *out, unsigned bits, const char *between)
 		any = true;
 	}
 	if (!any)
-		buf_puts(out, "nobody");
+		buf_puts(out, "none");
 }
 
-static void row_table(struct table *table, const struct tunable *t, unsigned listeners)
+static void table_parameter(struct table *table, const struct tunable *t, unsigned listeners)
 {
 	AUTO_BUF struct buf legal = { 0 }, who = { 0 };
 
-	legal_put(&legal, t);
-	listeners_put(&who, listeners, ", ");
+	append_values(&legal, t);
+	append_consumers(&who, listeners, ", ");
 	table_add(table, "%s", t->name);
 	table_add(table, "%s", tunable_layer_name(t->layer));
 	table_add(table, "%s", buf_text(&legal));
@@ -135,11 +161,11 @@ static void row_table(struct table *table, const struct tunable *t, unsigned lis
 	table_add(table, "%s", t->help);
 }
 
-static void row_json(struct json *json, const struct tunable *t, unsigned listeners)
+static void json_parameter(struct json *json, const struct tunable *t, unsigned listeners)
 {
 	AUTO_BUF struct buf legal = { 0 };
 
-	legal_put(&legal, t);
+	append_values(&legal, t);
 	json_open(json, NULL, '{');
 	json_text(json, "name", t->name);
 	json_text(json, "aliases", t->aliases);
@@ -158,16 +184,20 @@ static void row_json(struct json *json, const struct tunable *t, unsigned listen
 	json_close(json);
 }
 
-static int verb_list(struct command *command)
+static int list_run(struct command *command)
 {
-	static const char *const titles[] = { "parameter", "layer",	  "values",	  "default",
-					      "class",	   "honoured by", "what it does", NULL };
-	const struct params_args *args = command->args;
+	static const char *const titles[] = { "parameter", "layer",   "values", "default",
+					      "class",	   "used by", "effect", NULL };
+	const struct list_args *args = command->args;
+	struct place_args place = args->place;
 	struct tunable_context context;
 	struct table table;
 	struct json json;
-	int r = place_read(command, &context);
+	int r;
 
+	place.ranks = place.nodes = OPTION_NONE;
+	place.allow = -1;
+	r = parse_place(command, &place, &context);
 	if (r)
 		return r;
 	table_init(&table, titles);
@@ -179,12 +209,12 @@ static int verb_list(struct command *command)
 		unsigned listeners = tunable_listeners(t, &context);
 
 		if ((args->layer >= 0 && args->layer != (int)t->layer) ||
-		    (args->place && !listeners))
+		    (place.environment && !listeners))
 			continue;
 		if (args->json)
-			row_json(&json, t, listeners);
+			json_parameter(&json, t, listeners);
 		else
-			row_table(&table, t, listeners);
+			table_parameter(&table, t, listeners);
 	}
 	if (args->json)
 		json_end(&json);
@@ -194,14 +224,12 @@ static int verb_list(struct command *command)
 	return command_finish(command);
 }
 
-/* ---- check ---- */
-
 struct problem {
 	char *text;
 	bool drop;
 };
 
-/* What was said about a file, in reading it and about its values. */
+/* The problems found in a file while it was read and checked. */
 struct review {
 	const char *path;
 	const struct param_set *set; /* once it is read */
@@ -218,7 +246,7 @@ static void review_release(struct review *review)
 	free(review->dropped);
 }
 
-static void review_add(void *arg, const struct param *param, bool drop, const char *text)
+static void add_problem(void *arg, const struct param *param, bool drop, const char *text)
 {
 	struct review *review = arg;
 	bool known = review->set && param;
@@ -234,10 +262,10 @@ static void review_add(void *arg, const struct param *param, bool drop, const ch
 		review->dropped[param - review->set->params] = true;
 }
 
-static void review_print(const struct review *review)
+static void print_review(const struct review *review)
 {
-	static const char *const titles[] = { "parameter", "value", "file", "object",
-					      ">line",	   "is",    NULL };
+	static const char *const titles[] = { "parameter", "value",  "file", "object",
+					      ">line",	   "status", NULL };
 	struct table table;
 
 	table_init(&table, titles);
@@ -249,7 +277,7 @@ static void review_print(const struct review *review)
 		table_add(&table, "%s", p->file ? p->file : "*");
 		table_add(&table, "%s", p->object ? p->object : "*");
 		table_add(&table, "%u", p->line);
-		table_add(&table, "%s", review->dropped[i] ? "left out" : "applied");
+		table_add(&table, "%s", review->dropped[i] ? "ignored" : "applied");
 	}
 	if (review->set->count)
 		table_print(&table, stdout, 0);
@@ -258,10 +286,10 @@ static void review_print(const struct review *review)
 	table_release(&table);
 	for (size_t i = 0; i < review->count; i++)
 		printf("%s%s%s\n", i ? "" : "\n", review->problems[i].text,
-		       review->problems[i].drop ? "; left out" : "");
+		       review->problems[i].drop ? "; ignored" : "");
 }
 
-static void review_json(const struct review *review)
+static void print_review_json(const struct review *review)
 {
 	struct json json;
 
@@ -291,8 +319,8 @@ static void review_json(const struct review *review)
 	json_end(&json);
 }
 
-/* What is left must also fit into the text that a run hands on; else none of it is applied. */
-static void review_fit(struct review *review, const struct tunable_context *context)
+/* The remaining parameters must fit into the text that a run passes on; else none is applied. */
+static void check_compiled_size(struct review *review, const struct tunable_context *context)
 {
 	AUTO_FREE char *compiled = xmalloc(PARAMETERS_BYTES), *text = NULL;
 	struct param_set rest = { 0 };
@@ -302,35 +330,35 @@ static void review_fit(struct review *review, const struct tunable_context *cont
 	param_set_prune(&rest, context, NULL, NULL);
 	if (param_set_compile(&rest, false, compiled, &err) < 0) {
 		text = xprintf("%s: %s; nothing is applied", review->path, err.text);
-		review_add(review, NULL, true, text);
+		add_problem(review, NULL, true, text);
 		memset(review->dropped, true, review->set->count);
 	}
 	param_set_release(&rest);
 }
 
-static int verb_check(struct command *command)
+static int check_run(struct command *command)
 {
-	const struct params_args *args = command->args;
-	struct review review = { .path = command->argv[1] };
+	const struct check_args *args = command->args;
+	struct review review = { .path = command->argv[0] };
 	struct tunable_context context;
 	struct param_set set = { 0 };
 	struct err err = { 0 };
-	int r = place_read(command, &context);
+	int r = parse_place(command, &args->place, &context);
 
 	if (r)
 		return r;
-	if (param_set_read(&set, review.path, review_add, &review, &err) < 0) {
+	if (param_set_read(&set, review.path, add_problem, &review, &err) < 0) {
 		review_release(&review);
 		return command_fail(command, "%s", err.text);
 	}
 	review.set = &set;
 	review.dropped = xcalloc(set.count + 1, sizeof(bool));
-	param_set_check(&set, &context, review_add, &review);
-	review_fit(&review, &context);
+	param_set_check(&set, &context, add_problem, &review);
+	check_compiled_size(&review, &context);
 	if (args->json)
-		review_json(&review);
+		print_review_json(&review);
 	else
-		review_print(&review);
+		print_review(&review);
 	r = command_finish(command);
 	if (!r && review.drops)
 		r = COMMAND_FAILED;
@@ -339,15 +367,13 @@ static int verb_check(struct command *command)
 	return r;
 }
 
-/* ---- convert ---- */
-
-static void tell(void *arg, const struct param *param, bool drop, const char *text)
+static void warn_problem(void *arg, const struct param *param, bool drop, const char *text)
 {
 	(void)param;
-	command_warn(arg, "%s%s", text, drop ? "; left out" : "");
+	command_warn(arg, "%s%s", text, drop ? "; ignored" : "");
 }
 
-static int text_write(const struct command *command, const char *path, const struct buf *text)
+static int write_text(const struct command *command, const char *path, const struct buf *text)
 {
 	FILE *out;
 
@@ -360,69 +386,81 @@ static int text_write(const struct command *command, const char *path, const str
 		return command_fail(command, "%s: %s", path, strerror(errno));
 	fwrite(buf_text(text), 1, text->len, out);
 	if (ferror(out) | fclose(out))
-		return command_fail(command, "%s: could not be written", path);
+		return command_fail(command, "%s: write failed", path);
 	return COMMAND_GOOD;
 }
 
-static int verb_convert(struct command *command)
+static int convert_run(struct command *command)
 {
-	const struct params_args *args = command->args;
-	const struct param_form *form = args->to ? param_form_by_name(args->to) : NULL;
+	const struct convert_args *args = command->args;
+	const struct param_form *form = args->format ? param_form_by_name(args->format) : NULL;
 	AUTO_BUF struct buf text = { 0 };
 	struct param_set set = { 0 };
 	struct err err = { 0 };
 	int r;
 
 	if (!form)
-		return command_misuse(command, "--to: xml, json, hints or shell?");
-	if (param_set_read(&set, command->argv[1], tell, command, &err) < 0)
+		return command_misuse(command, "--format must be xml, json, hints or shell");
+	if (param_set_read(&set, command->argv[0], warn_problem, command, &err) < 0)
 		return command_fail(command, "%s", err.text);
 	r = form->write(&set, &text, &err);
 	param_set_release(&set);
 	if (r < 0)
 		return command_fail(command, "%s", err.text);
-	return text_write(command, args->output, &text);
+	return write_text(command, args->output, &text);
 }
 
-static const struct {
-	struct verb verb;
-	int (*run)(struct command *command);
-} verbs[] = {
-	{ { "list", "", 0, 0 }, verb_list },
-	{ { "check", "FILE", 1, 1 }, verb_check },
-	{ { "convert", "FILE --to FORM", 1, 1 }, verb_convert },
-	{ .verb = { 0 } },
+static const struct command_ops command_list = {
+	.name = "list",
+	.help = "list tunable parameters of HDF5, MPI-IO and file systems",
+	.about = "Each parameter has a class. safe: only run time changes. layout: files are laid "
+		 "out "
+		 "differently, with the same contents. semantics: readers may see a difference; "
+		 "applied only if the setting params.allow permits it. dangerous: known to lose "
+		 "data "
+		 "or to abort the program; never applied.\n\n"
+		 "  sluice kb params list --environment mpich,lustre",
+	.options = list_options,
+	.args_bytes = sizeof(struct list_args),
+	.run = list_run,
 };
 
-static int params_run(struct command *command)
-{
-	int row = verb_choose(command, command->argv[0], &verbs[0].verb, sizeof(verbs[0]));
-
-	if (row < 0)
-		return COMMAND_MISUSE;
-	return verbs[row].run(command);
-}
-
-const struct command_ops command_params = {
-	.name = "params",
-	.help = "parameters of HDF5, MPI-IO and file systems: list, check and convert them",
-	.operands = "list|check|convert [FILE]",
+static const struct command_ops command_check = {
+	.name = "check",
+	.help = "show which parameters of a file would be applied",
+	.operands = "FILE",
 	.operands_min = 1,
-	.operands_max = 2,
-	.about = "A file of parameters is given to a program by 'sluice run --params FILE', and "
-		 "written by 'sluice tune'. It is the XML of H5Tuner, JSON of schema "
-		 "sluice.params/1, or a hints file of ROMIO; its contents tell which.\n\n"
-		 "  sluice params list --for mpich,lustre      what does something there?\n"
-		 "  sluice params check FILE --for ompio       what would be applied, what not, "
-		 "why?\n"
-		 "  sluice params convert FILE --to json       another form of it\n\n"
-		 "A parameter is of one of four classes. safe: only time changes. layout: files "
-		 "are laid out otherwise, with the same contents. semantics: readers may see a "
-		 "difference; applied only where params.allow says so. dangerous: known to lose "
-		 "data or to end the program; never applied.\n\n"
-		 "check exits with 1 if something would be left out. The form shell, lines of lfs "
-		 "setstripe, setfattr and ROMIO_HINTS, is written only.",
-	.options = params_options,
-	.args_bytes = sizeof(struct params_args),
-	.run = params_run,
+	.operands_max = 1,
+	.about = "The exit status is 1 if a parameter would be ignored.",
+	.options = check_options,
+	.args_bytes = sizeof(struct check_args),
+	.run = check_run,
+};
+
+static const struct command_ops command_convert = {
+	.name = "convert",
+	.help = "write a parameter file in another format",
+	.operands = "FILE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.about = "The format shell, which contains lfs setstripe, setfattr and ROMIO_HINTS "
+		 "commands, "
+		 "can only be written.",
+	.options = convert_options,
+	.args_bytes = sizeof(struct convert_args),
+	.flags = COMMAND_NO_JSON,
+	.run = convert_run,
+};
+
+static const struct command_ops *const subcommands[] = { &command_list, &command_check,
+							 &command_convert, NULL };
+
+const struct command_ops command_kb_params = {
+	.name = "params",
+	.help = "list parameters; check and convert parameter files",
+	.about = "'sluice run --params FILE' applies a parameter file, and 'sluice tune' writes "
+		 "one. "
+		 "It is H5Tuner's XML, JSON of schema sluice.params/1, or a ROMIO hints file; the "
+		 "format is detected.",
+	.subcommands = subcommands,
 };
