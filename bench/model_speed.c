@@ -15,9 +15,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "lab/model/bluegene.h"
+#include "lab/replica/replica.h"
 #include "learn/learner.h"
 #include "predict/model/hybrid/hybrid.h"
-#include "lab/replica/replica.h"
 #include "store/elements.h"
 
 enum { AGGREGATORS = 100, BUFFERS = 100, SETTINGS = AGGREGATORS * BUFFERS, TIMES = 7 };
@@ -109,7 +110,8 @@ static double method_time(const struct machine *machine, const struct elements *
 
 	method_fit(&hybrid, machine, rows, method);
 	for (int rounds = 0; rounds < ROUNDS_RULES; rounds++) {
-		hybrid.rules.rounds = (enum rule_rounds)rounds;
+		bluegene_attach(&hybrid.machine,
+				&(struct bluegene_rules){ .rounds = (enum rule_rounds)rounds });
 		seconds = recommend_time(CLOCK_MONOTONIC, &hybrid, settings);
 		cpu = recommend_time(CLOCK_PROCESS_CPUTIME_ID, &hybrid, settings);
 		printf("  %-10s %-28s rounds %-10s %6.1f, of processors %.1f\n", method->learner,

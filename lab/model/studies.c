@@ -131,16 +131,14 @@ static int hybrid_select(struct study *study, struct err *err)
 	struct telling telling = { plan, "hybrid" };
 	struct costs_plan costs =
 		costs_plan_of(plan, NULL, 0, plan->threads ? plan->threads : parallel_cores());
-	int r;
+	struct machine machine = study->contest->machine;
 
+	bluegene_attach(&machine, &plan->rules);
 	if (plan->progress) {
 		costs.progress = costs_tell;
 		costs.progress_arg = &telling;
 	}
-	r = hybrid_fit(&study->hybrid, &study->contest->machine, &study->draws[0], &costs, err);
-	if (r >= 0)
-		study->hybrid.rules = plan->rules;
-	return r;
+	return hybrid_fit(&study->hybrid, &machine, &study->draws[0], &costs, err);
 }
 
 static int blackboxes_select(struct study *study, struct err *err)
@@ -201,11 +199,10 @@ int study_learn(struct hybrid *hybrid, const struct study *study, const struct e
 		size_t repetition, struct err *err)
 {
 	struct costs_plan plan = costs_plan_of(&study->plan, &study->hybrid.costs, repetition, 1);
-	int r = hybrid_fit(hybrid, &study->contest->machine, rows, &plan, err);
+	struct machine machine = study->contest->machine;
 
-	if (r >= 0)
-		hybrid->rules = study->plan.rules;
-	return r;
+	bluegene_attach(&machine, &study->plan.rules);
+	return hybrid_fit(hybrid, &machine, rows, &plan, err);
 }
 
 static int hybrid_say(const struct hybrid *hybrid, const struct contest *contest, double *predicted,
@@ -247,9 +244,11 @@ int study_hybrid_choose(struct hybrid *hybrid, const struct study *study, size_t
 	int r = 0;
 
 	for (int rounds = 0; rounds < ROUNDS_RULES && r >= 0; rounds++) {
+		struct bluegene_rules rules = study->plan.rules;
 		double *said = predicted + (size_t)rounds * cells;
 
-		hybrid->rules.rounds = (enum rule_rounds)rounds;
+		rules.rounds = (enum rule_rounds)rounds;
+		bluegene_attach(&hybrid->machine, &rules);
 		r = hybrid_say(hybrid, contest, said, err);
 		if (r >= 0)
 			r = hybrid_keep(hybrid, study, repetition, &outcomes[ROUNDS_RULES + rounds],

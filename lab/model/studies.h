@@ -13,8 +13,9 @@
 #define SLUICE_LAB_MODEL_STUDIES_H
 
 #include "lab/model/blackbox.h"
-#include "predict/model/hybrid/hybrid.h"
+#include "lab/model/bluegene.h"
 #include "lab/model/outcome.h"
+#include "predict/model/hybrid/hybrid.h"
 #include "store/elements.h"
 
 struct contest;
@@ -28,9 +29,9 @@ typedef void (*study_progress)(void *arg, const char *stage, size_t done, size_t
 struct study_plan {
 	study_benchmark benchmark;
 	void *benchmark_arg;
-	struct rules rules; /* rounds are counted by each rule, whatever it says */
-	double coverage;    /* of the intervals that the keep-default rule goes by */
-	size_t repetitions; /* 10 in the paper */
+	struct bluegene_rules rules; /* rounds are counted by each rule, whatever it says */
+	double coverage;	     /* of the intervals that the keep-default rule goes by */
+	size_t repetitions;	     /* 10 in the paper */
 	size_t budget, folds;
 	bool full;
 	bool surrogates_alone; /* hybrid: as the paper, cells are not looked up */

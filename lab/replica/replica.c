@@ -8,8 +8,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "predict/describe.h"
+#include "lab/model/bluegene.h"
 #include "lab/replica/replica_internal.h"
+#include "predict/describe.h"
 
 #define FIELD(name) offsetof(struct physics, name)
 #define NUMBER(key, kind, min, max, field)                      \
@@ -120,6 +121,7 @@ int replica_open(struct replica **out, const char *name, enum replica_law law, s
 	struct replica *replica = xcalloc(1, sizeof(*replica));
 	int r = machine_open(&replica->machine, name, err);
 
+	bluegene_attach(&replica->machine, NULL);
 	replica->law = law;
 	if (r >= 0)
 		r = read_physics(&replica->physics, name, err);

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "lab/model/bluegene.h"
 #include "predict/model/hybrid/hybrid.h"
 #include "sealed.h"
 
@@ -54,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		return 0;
 	}
+	bluegene_attach(&hybrid.machine, NULL);
 	hybrid_ask(&hybrid);
 	hybrid_release(&hybrid);
 	return 0;

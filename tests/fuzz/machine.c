@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "predict/model/counts/counts.h"
+#include "lab/model/bluegene.h"
 
 static void try_access(const struct machine *machine, bool is_read, enum access_pattern pattern)
 {
@@ -26,7 +26,7 @@ static void try_access(const struct machine *machine, bool is_read, enum access_
 
 	for (int i = BUFFERING_AUTOMATIC; i <= BUFFERING_DISABLED; i++) {
 		settings.buffering = (enum buffering)i;
-		if (counts_of(&counts, machine, &access, &settings, NULL, NULL) < 0)
+		if (counts_of(&counts, machine, &access, &settings, NULL) < 0)
 			continue;
 		for (size_t k = 0; k < counts.count; k++)
 			if (!isfinite(counts.terms[k].count) || !(counts.terms[k].count > 0) ||
@@ -59,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		return 0;
 	}
 	try_written(&machine);
+	bluegene_attach(&machine, NULL);
 	for (int i = 0; i < 4; i++)
 		try_access(&machine, i & 1, i & 2 ? ACCESS_STRIDED : ACCESS_CONTIGUOUS);
 	return 0;

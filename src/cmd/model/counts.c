@@ -172,9 +172,8 @@ static int show_rank(const struct command *command, const struct counted *c)
 
 static int show_counts(const struct command *command, struct counted *c)
 {
-	const struct rules rules = model_rules(c->args);
 	struct err err = { 0 };
-	int r = counts_of(&c->counts, &c->machine, &c->access, &c->settings, &rules, &err);
+	int r = counts_of(&c->counts, &c->machine, &c->access, &c->settings, &err);
 
 	if (r < 0)
 		return model_fail(command, r, &err);

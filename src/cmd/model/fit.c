@@ -10,10 +10,10 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/place.h"
 #include "base/term.h"
 #include "cmd/model/model.h"
-#include "base/parallel.h"
 #include "learn/learner.h"
 #include "predict/model/costs/rows.h"
 #include "store/elements.h"
@@ -151,7 +151,6 @@ static int costs_learn(const struct command *command, const struct model_args *a
 		progress_end(&shown.progress);
 	if (r < 0)
 		return model_fail(command, r, &err);
-	hybrid->rules = model_rules(args);
 	return COMMAND_GOOD;
 }
 

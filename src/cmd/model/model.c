@@ -11,10 +11,10 @@
 
 #include "base/mem.h"
 #include "cli/verb.h"
-#include "params/set.h"
-#include "predict/model/access.h"
 #include "lab/model/studies.h"
 #include "lab/replica/replica.h"
+#include "params/set.h"
+#include "predict/model/access.h"
 
 #define FIELD(name) offsetof(struct model_args, name)
 
@@ -123,11 +123,12 @@ int model_coverage(const struct command *command, const struct model_args *args,
 	return COMMAND_GOOD;
 }
 
-struct rules model_rules(const struct model_args *args)
+struct bluegene_rules model_rules(const struct model_args *args)
 {
-	return (struct rules){ (enum rule_message)args->message,
-			       (enum rule_incomplete)args->incomplete,
-			       (enum rule_single)args->single, (enum rule_rounds)args->rounds };
+	return (struct bluegene_rules){ (enum rule_message)args->message,
+					(enum rule_incomplete)args->incomplete,
+					(enum rule_single)args->single,
+					(enum rule_rounds)args->rounds };
 }
 
 /* ---- the model ---- */

@@ -7,6 +7,7 @@
 #define SLUICE_CMD_MODEL_MODEL_H
 
 #include "cli/command.h"
+#include "lab/model/bluegene.h"
 #include "predict/model/hybrid/hybrid.h"
 
 struct json;
@@ -81,7 +82,7 @@ int model_settings(const struct command *command, const struct model_args *args,
 		   struct settings *chosen, struct param_set *set);
 
 int model_coverage(const struct command *command, const struct model_args *args, double *coverage);
-struct rules model_rules(const struct model_args *args);
+struct bluegene_rules model_rules(const struct model_args *args);
 
 /* ---- model_show.c ---- */
 

@@ -15,12 +15,12 @@
 #include "base/option.h"
 #include "predict/describe.h"
 
-/* What MPICH takes where nobody says otherwise. */
-#define BUFFER_BYTES (16 << 20)
+/* MPICH's default of cb_buffer_size. */
+#define DEFAULT_BUFFER_BYTES (16 << 20)
 
 #define FIELD(name) offsetof(struct machine, name)
 
-/* Ranges keep the products of counts within 64 bits. */
+/* The ranges keep products of counts within 64 bits. */
 static const struct describe_row rows[] = {
 	{ "romio", "list_messages", DESCRIBE_WHOLE, 0, 1, 2, FIELD(list_messages) },
 	{ "nodes", "cores", DESCRIBE_WHOLE, 1, 1, 1e5, FIELD(cores) },
@@ -38,40 +38,41 @@ static const struct describe_row rows[] = {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* [machine] name, title and romio, until the machine is known to be good. */
+/* The machine while it is being read; it is copied to the caller once it is valid. */
 struct reading {
-	struct machine machine; /* first: rows point into it */
+	struct machine machine; /* must be the first member: rows hold offsets into it */
 	bool has_romio;
 };
 
-static void take_text(struct describe *d, char *to, size_t cap, const char *key, const char *text)
+static void set_text(struct describe *d, char *to, size_t cap, const char *key, const char *text)
 {
 	if (*to)
 		describe_complain(d, "%s is given twice", key);
 	else if (!*text)
 		describe_complain(d, "%s is empty", key);
-	else if (*text == ';') /* written out again it would be a comment */
+	else if (*text == ';') /* machine_write() would turn it into a comment */
 		describe_complain(d, "%s must not begin with ';'", key);
 	else if (strlen(text) >= cap)
-		describe_complain(d, "%s is longer than %zu letters", key, cap - 1);
+		describe_complain(d, "%s is longer than %zu bytes", key, cap - 1);
 	else
 		memcpy(to, text, strlen(text) + 1);
 }
 
-static void take_romio(struct describe *d, struct reading *reading, const char *text)
+static void set_romio(struct describe *d, struct reading *reading, const char *text)
 {
 	int romio = option_choice(ROMIO_WORDS, text, strlen(text));
 
 	if (reading->has_romio)
 		describe_complain(d, "romio is given twice");
 	else if (romio < 0)
-		describe_complain(d, "romio is '%s'; it may be one of " ROMIO_WORDS, text);
+		describe_complain(d, "romio is '%s'; expected one of " ROMIO_WORDS, text);
 	else
 		reading->machine.romio = (enum romio)romio;
 	reading->has_romio = true;
 }
 
-static bool take(struct describe *d, const char *section, const char *key, const char *text)
+static bool take_machine_key(struct describe *d, const char *section, const char *key,
+			     const char *text)
 {
 	struct reading *reading = d->into;
 	struct machine *machine = &reading->machine;
@@ -79,22 +80,23 @@ static bool take(struct describe *d, const char *section, const char *key, const
 	if (strcmp(section, "machine") != 0)
 		return false;
 	if (strcmp(key, "name") == 0)
-		take_text(d, machine->name, sizeof(machine->name), key, text);
+		set_text(d, machine->name, sizeof(machine->name), key, text);
 	else if (strcmp(key, "title") == 0)
-		take_text(d, machine->title, sizeof(machine->title), key, text);
+		set_text(d, machine->title, sizeof(machine->title), key, text);
 	else if (strcmp(key, "romio") == 0)
-		take_romio(d, reading, text);
+		set_romio(d, reading, text);
 	else
-		describe_complain(d, "[machine] has no '%s'; it has name, title and romio", key);
+		describe_complain(d, "unknown key '%s' in [machine]; expected name, title or romio",
+				  key);
 	return true;
 }
 
-static int missing(struct describe *d, const char *what, const char *why)
+static int report_missing(struct describe *d, const char *what, const char *why)
 {
 	return err_set(&d->err, EINVAL, "%s: %s is missing%s", d->name, what, why);
 }
 
-static int check(struct describe *d)
+static int check_machine(struct describe *d)
 {
 	struct reading *reading = d->into;
 	struct machine *machine = &reading->machine;
@@ -103,22 +105,23 @@ static int check(struct describe *d)
 	if (r < 0)
 		return r;
 	if (!*machine->name || !reading->has_romio)
-		return missing(d, *machine->name ? "[machine] romio" : "[machine] name", "");
+		return report_missing(d, *machine->name ? "[machine] romio" : "[machine] name", "");
 	if (!machine->bridges != !machine->bridge_nodes)
-		return missing(
+		return report_missing(
 			d, machine->bridges ? "[forwarding] bridge_nodes" : "[forwarding] bridges",
-			": so many bridges belong to so many nodes");
+			"; bridges and bridge_nodes belong together");
 	if (machine->bridges && !machine->aggregators)
-		return missing(d, "[defaults] aggregators", ": with bridges they are per pset");
+		return report_missing(d, "[defaults] aggregators",
+				      "; machines with bridges need a default per pset");
 	if (machine->romio == ROMIO_BLUEGENE && !machine->bridges)
-		return missing(d, "[forwarding] bridges", ": romio is bluegene");
+		return report_missing(d, "[forwarding] bridges", "; romio = bluegene needs it");
 	if (machine->romio == ROMIO_LUSTRE && (!machine->stripes || !machine->stripe_bytes))
-		return missing(d,
-			       machine->stripes ? "[defaults] striping_unit"
-						: "[defaults] striping_factor",
-			       ": romio is lustre");
+		return report_missing(d,
+				      machine->stripes ? "[defaults] striping_unit"
+						       : "[defaults] striping_factor",
+				      "; romio = lustre needs it");
 	if (!machine->bridges && !machine->node_aggregators)
-		machine->node_aggregators = 1; /* cb_config_list is *:1 where nobody says so */
+		machine->node_aggregators = 1; /* ROMIO's default of cb_config_list is *:1 */
 	if (!*machine->title)
 		memcpy(machine->title, machine->name, sizeof(machine->name));
 	return 0;
@@ -128,21 +131,23 @@ int machine_read_text(struct machine *machine, const char *name, const char *tex
 		      struct err *err)
 {
 	struct reading reading = { 0 };
-	struct describe d = { .name = name, .rows = rows, .row_count = ROWS, .take = take };
+	struct describe d = {
+		.name = name, .rows = rows, .row_count = ROWS, .take = take_machine_key
+	};
 
 	d.into = &reading;
 	d.sections = "machine, romio, nodes, forwarding, storage, defaults and replica";
 	d.skipped = "replica";
-	if (describe_read(&d, text, bytes) < 0 || check(&d) < 0)
+	if (describe_read(&d, text, bytes) < 0 || check_machine(&d) < 0)
 		return err_set(err, d.err.code, "%s", d.err.text);
 	*machine = reading.machine;
 	return 0;
 }
 
-int machine_text(const char *name, char **path, struct buf *text, struct err *err)
+static int load_text(const char *name, char **path, struct buf *text, struct err *err)
 {
 	static const struct describe_folder folder = { "machines", "SLUICE_MACHINES", "machine",
-						       "vesta" };
+						       NULL };
 
 	return describe_load(&folder, name, path, text, err);
 }
@@ -151,7 +156,7 @@ int machine_open(struct machine *machine, const char *name, struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
 	AUTO_FREE char *path = NULL;
-	int r = machine_text(name, &path, &text, err);
+	int r = load_text(name, &path, &text, err);
 
 	return r < 0 ? r : machine_read_text(machine, path, buf_text(&text), text.len, err);
 }
@@ -176,7 +181,7 @@ int machine_here(struct machine *machine, const char *directory, struct err *err
 {
 	struct machine here = { .romio = ROMIO_GENERIC,
 				.node_aggregators = 1,
-				.buffer_bytes = BUFFER_BYTES };
+				.buffer_bytes = DEFAULT_BUFFER_BYTES };
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	struct statfs fs;
 	struct stat st;
@@ -196,7 +201,7 @@ int machine_here(struct machine *machine, const char *directory, struct err *err
 	return 0;
 }
 
-/* Rows of a section stand together, so a heading is due where it changes. */
+/* Rows of the same section are consecutive, so a heading is written when the section changes. */
 void machine_write(const struct machine *machine, struct buf *out)
 {
 	const char *section = "";

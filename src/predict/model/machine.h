@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A machine as far as a collective access cares: which form of ROMIO it runs, how hints become
- * aggregators, how large caches and blocks are (HYB-10). A description is an INI file
- * (share/machines/NAME.ini); the keys are the rows of machine.c.
+ * The properties of a machine that matter to a collective access: the form of ROMIO it runs, how
+ * hints translate to aggregators, and the sizes of caches and blocks. A description is an INI file
+ * (share/machines/NAME.ini); machine.c has one row per key.
  */
 #ifndef SLUICE_PREDICT_MODEL_MACHINE_H
 #define SLUICE_PREDICT_MODEL_MACHINE_H
@@ -10,61 +10,67 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
+struct counts_form;
 struct err;
 
-/* Whose calls are counted. */
+/* The form of ROMIO whose operations are counted. */
 enum romio {
-	ROMIO_BLUEGENE, /* of the paper: MPICH 3.1 on Blue Gene/Q */
-	ROMIO_GENERIC,	/* ADIO's generic code, MPICH 4: UFS, NFS, most others */
+	ROMIO_BLUEGENE, /* MPICH 3.1 on Blue Gene/Q; only the lab can count it */
+	ROMIO_GENERIC,	/* ADIO's generic code in MPICH 4: UFS, NFS and most other file systems */
 	ROMIO_LUSTRE,
 	ROMIO_GPFS, /* since MPICH 3.3 */
 };
 #define ROMIO_WORDS "bluegene|generic|lustre|gpfs"
 
+#define MACHINE_FORM_OPTIONS 4
+#define MACHINE_FORM_OPTION_VALUES 3 /* every option is less */
+
 struct machine {
 	char name[64], title[128];
 	enum romio romio;
-	/* In how many messages a rank tells an aggregator offsets and lengths: 0 and 1 in one, 2 as
-	 * ROMIO did up to MPICH 3.2 and does in Open MPI (romio321). */
+	/* NULL: the product's form for romio. The lab sets its own form and its options here; the
+	 * product's forms have no options. */
+	const struct counts_form *form;
+	uint32_t form_options[MACHINE_FORM_OPTIONS];
+	/* Messages in which a rank sends offsets and lengths to an aggregator. 0 and 1: one; 2: as
+	 * ROMIO did until MPICH 3.2 and still does in Open MPI (romio321). */
 	uint64_t list_messages;
-	uint64_t cores; /* c: ranks per node where nobody says otherwise */
-	/* HYB-9, of Blue Gene: the hint counts aggregators per pset beside the bridge's own. 0:
-	 * the hint is the number of aggregators. */
-	uint64_t bridges, bridge_nodes; /* so many bridges for so many nodes */
-	uint64_t pset_nodes;		/* compute nodes of one I/O node; 0: there are none */
-	uint64_t cache_bytes;		/* of an I/O node; without such, of a node */
-	uint64_t block_bytes;		/* of the file system */
-	/* The site's defaults of hints; 0: nobody sets it. */
-	uint64_t aggregators;	   /* as many ranks as there are, else */
-	uint64_t node_aggregators; /* cb_config_list *:K: at most so many on a node; ROMIO: 1 */
+	uint64_t cores; /* ranks per node unless the user says otherwise */
+	/* Blue Gene: the hint is the number of aggregators per pset in addition to the bridge node,
+	 * and `bridge_nodes` compute nodes have `bridges` bridges. 0: the hint is the number of
+	 * aggregators. */
+	uint64_t bridges, bridge_nodes;
+	uint64_t pset_nodes;  /* compute nodes per I/O node; 0: the machine has no I/O nodes */
+	uint64_t cache_bytes; /* of an I/O node, or of a compute node if there are no I/O nodes */
+	uint64_t block_bytes; /* of the file system */
+	/* The site's defaults of hints; 0: not set. */
+	uint64_t aggregators;	   /* 0: one per rank, as far as node_aggregators allows */
+	uint64_t node_aggregators; /* K of cb_config_list=*:K; ROMIO's default is 1 */
 	uint64_t buffer_bytes, stripes, stripe_bytes;
 };
 
 /*
- * By name, or by the path of a description (it has a slash or ends in ".ini"). A name is looked for
- * in $SLUICE_MACHINES, beside the binary (build tree), and in ../share/sluice/machines (installed).
- * err names file and line. Section [replica] is the simulator's (lab/replica/replica.h); with
- * machine_text() it gets the same file.
+ * Opens a description by name, or by path if the argument contains a slash or ends in ".ini". Names
+ * are searched in $SLUICE_MACHINES, beside the binary (build tree), and in
+ * ../share/sluice/machines (installation). Errors name file and line. Section [replica] belongs to
+ * the simulator (lab/replica/replica.h) and is skipped.
  */
 int machine_open(struct machine *machine, const char *name, struct err *err);
 int machine_read_text(struct machine *machine, const char *name, const char *text, size_t bytes,
 		      struct err *err);
 
-/* path, for messages, and text are the caller's to free and to release. */
-struct buf;
-int machine_text(const char *name, char **path, struct buf *text, struct err *err);
-
 /*
- * This computer, for accesses to files in the directory: one node, the generic code of MPICH 4,
- * which knows UFS, NFS and no others here. Memory is the cache, but of a file system that is memory
- * itself there is none.
+ * This computer, for files in the directory: one node that runs the generic code of MPICH 4. The
+ * cache is the physical memory; it is 0 if the file system itself is in memory.
  */
 int machine_here(struct machine *machine, const char *directory, struct err *err);
 
-/* What caches between so many nodes and the disks can hold (HYB-34). */
+/* The bytes that the caches between this many nodes and the disks hold together. */
 uint64_t machine_cache_bytes(const struct machine *machine, uint64_t nodes);
 
-/* The same as text, as machine_read_text() takes it: it travels with a fitted model. */
+/* Writes the description in the format that machine_read_text() reads. A fitted model contains it.
+ */
 void machine_write(const struct machine *machine, struct buf *out);
 
 #endif

@@ -175,15 +175,22 @@ int rank_calls_of(struct rank_calls *out, const struct machine *machine,
 		  struct err *err)
 {
 	struct rank_calls calls = { 0 };
+	const struct counts_form *form;
 	struct layout layout;
 	int r = access_check(access, err);
 
 	if (r < 0)
 		return r;
-	if (machine->romio == ROMIO_BLUEGENE)
-		return err_set(err, ENOTSUP, "the calls of ranks on Blue Gene are not known");
+	form = counts_form_of(machine, err);
+	if (!form)
+		return -ENOTSUP;
+	if (!form->has_layout)
+		return err_set(err, ENOTSUP, "calls of single ranks are not known for romio = %s",
+			       form->name);
 	if (rank >= access->ranks)
-		return err_set(err, EINVAL, "there is no rank %lu of %lu", rank, access->ranks);
+		return err_set(err, EINVAL,
+			       "rank %lu is out of range: the access has ranks 0 to %lu", rank,
+			       access->ranks - 1);
 	layout_of(&layout, machine, access, settings);
 	if (settings->buffering != BUFFERING_DISABLED)
 		opening_calls(&calls, &layout, machine);

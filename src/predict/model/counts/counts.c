@@ -2,8 +2,28 @@
 #include "predict/model/counts/counts.h"
 
 #include <assert.h>
+#include <errno.h>
 
+#include "base/err.h"
 #include "predict/model/counts/counts_internal.h"
+
+static const struct counts_form *const forms[] = {
+	[ROMIO_BLUEGENE] = NULL, /* lab/model/bluegene.c */
+	[ROMIO_GENERIC] = &counts_form_generic,
+	[ROMIO_LUSTRE] = &counts_form_lustre,
+	[ROMIO_GPFS] = &counts_form_gpfs,
+};
+
+const struct counts_form *counts_form_of(const struct machine *machine, struct err *err)
+{
+	const struct counts_form *form = machine->form ? machine->form : forms[machine->romio];
+
+	if (!form)
+		err_set(err, ENOTSUP,
+			"machine %s has romio = bluegene, which only 'sluice lab' can model",
+			machine->name);
+	return form;
+}
 
 void counts_add(struct counts *counts, enum operation operation, const char *what, double count,
 		const struct elemental *at)
@@ -13,7 +33,7 @@ void counts_add(struct counts *counts, enum operation operation, const char *wha
 		counts->terms[counts->count++] = (struct term){ operation, what, count, *at };
 }
 
-static uint64_t at_most(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -27,7 +47,7 @@ uint64_t counts_node_aggregators(const struct machine *machine, const struct acc
 		each = (settings->aggregators + access->nodes - 1) / access->nodes;
 	else if (!each)
 		each = machine->node_aggregators ? machine->node_aggregators : cores;
-	return at_most(each, cores);
+	return min_u64(each, cores);
 }
 
 uint64_t counts_aggregators(const struct machine *machine, const struct access *access,
@@ -39,12 +59,12 @@ uint64_t counts_aggregators(const struct machine *machine, const struct access *
 	if (machine->bridges)
 		n = (hint + 1) * machine->bridges * access->nodes / machine->bridge_nodes;
 	else
-		n = at_most(n, counts_node_aggregators(machine, access, settings) * access->nodes);
-	n = at_most(n, access->ranks);
+		n = min_u64(n, counts_node_aggregators(machine, access, settings) * access->nodes);
+	n = min_u64(n, access->ranks);
 	return n ? n : 1;
 }
 
-/* Lustre's driver goes by the mean size of requests, and by default none is too large for it. */
+/* The Lustre driver decides by the mean size of requests; its default limit accepts every size. */
 bool counts_is_independent(const struct machine *machine, const struct access *access,
 			   const struct settings *settings)
 {
@@ -55,12 +75,13 @@ bool counts_is_independent(const struct machine *machine, const struct access *a
 	return !access_interleaves(access);
 }
 
-/* Ranks find out that they had better go alone by telling one another their offsets. */
-static void count_alone(struct counts *counts, const struct machine *machine,
-			const struct layout *layout, const struct settings *settings)
+bool counts_begin(struct counts *counts, struct layout *layout, const struct machine *machine,
+		  const struct access *access, const struct settings *settings)
 {
-	const struct access *access = &layout->access;
-
+	layout_of(layout, machine, access, settings);
+	if (!counts_is_independent(machine, access, settings))
+		return false;
+	/* With automatic buffering, ranks exchange their offsets before they decide. */
 	if (settings->buffering == BUFFERING_AUTOMATIC && machine->romio == ROMIO_GPFS)
 		counts_add_collective(counts, access, OPERATION_ALLREDUCE, "offsets of all ranks",
 				      1, 16 * (double)access->ranks);
@@ -68,36 +89,20 @@ static void count_alone(struct counts *counts, const struct machine *machine,
 		counts_add_collective(counts, access, OPERATION_ALLGATHER, "first and last offsets",
 				      2, 8);
 	counts_independent(counts, machine, layout);
-}
-
-static void count_access(struct counts *counts, const struct machine *machine,
-			 const struct access *access, const struct settings *settings)
-{
-	struct layout layout;
-
-	layout_of(&layout, machine, access, settings);
-	if (counts_is_independent(machine, access, settings))
-		count_alone(counts, machine, &layout, settings);
-	else if (machine->romio == ROMIO_GPFS)
-		counts_gpfs(counts, &layout);
-	else if (machine->romio == ROMIO_LUSTRE && !access->is_read)
-		counts_lustre(counts, &layout);
-	else
-		counts_generic(counts, &layout);
+	return true;
 }
 
 int counts_of(struct counts *counts, const struct machine *machine, const struct access *access,
-	      const struct settings *settings, const struct rules *rules, struct err *err)
+	      const struct settings *settings, struct err *err)
 {
-	static const struct rules published;
+	const struct counts_form *form;
 	struct counts out = { 0 };
 	int r = access_check(access, err);
 
-	if (r == 0 && machine->romio == ROMIO_BLUEGENE)
-		r = counts_bluegene(&out, machine, access, settings, rules ? rules : &published,
-				    err);
-	else if (r == 0)
-		count_access(&out, machine, access, settings);
+	if (r < 0)
+		return r;
+	form = counts_form_of(machine, err);
+	r = form ? form->count(&out, machine, access, settings, err) : -ENOTSUP;
 	if (r >= 0)
 		*counts = out;
 	return r;

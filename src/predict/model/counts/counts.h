@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How many elemental operations of which size a collective access is made of: plain arithmetic
- * after the code of ROMIO, nothing is learnt here (HYB-14 to HYB-28). The price of an access is
- * then the sum over terms of count times what one operation costs.
+ * The elemental operations that a collective access consists of: how many of each kind and of which
+ * size. The counts are plain arithmetic that follows the code of ROMIO; nothing is learned here.
+ * The time of an access is the sum over all terms of the count times the cost of one operation.
  *
- * counts_of() never walks through rounds or ranks where a formula does, so that ten thousand
- * settings are counted in milliseconds. Of the forms of ROMIO that are not the paper's, collectives
- * are exact; storage and messages are means over rounds (docs/model.md tells how close they are).
+ * counts_of() evaluates formulas instead of stepping through rounds and ranks, so ten thousand
+ * settings take milliseconds. Counts of collectives are exact. Counts of storage operations and of
+ * messages are means over rounds; docs/model.md states how close they are.
  */
 #ifndef SLUICE_PREDICT_MODEL_COUNTS_COUNTS_H
 #define SLUICE_PREDICT_MODEL_COUNTS_COUNTS_H
@@ -15,32 +15,9 @@
 #include "predict/model/machine.h"
 #include "predict/model/operation.h"
 
-/* Where the texts of the paper differ or err. Zero is what was published. */
-enum rule_message { MESSAGE_LITERAL, MESSAGE_PROCESS };			       /* HYB-21 */
-enum rule_incomplete { INCOMPLETE_PARTIAL, INCOMPLETE_FULL, INCOMPLETE_NONE }; /* HYB-27 */
-enum rule_single { SINGLE_PUBLISHED, SINGLE_CORRECTED };		       /* HYB-28 */
-/*
- * Beyond the paper, "domains": rounds as ROMIO makes them on GPFS. The file is cut into domains of
- * whole blocks, one per aggregator as far as there are bytes (HYB-33), so all that write do so in
- * every round, the last of which is shorter; and rounds after the first that the caches of the I/O
- * nodes still hold are terms of their own (HYB-34). The other three rules then have no meaning.
- */
-enum rule_rounds { ROUNDS_PUBLISHED, ROUNDS_DOMAINS, ROUNDS_RULES };
-#define RULE_MESSAGE_WORDS "literal|process"
-#define RULE_INCOMPLETE_WORDS "partial|full|none"
-#define RULE_SINGLE_WORDS "published|corrected"
-#define RULE_ROUNDS_WORDS "published|domains"
-
-struct rules {
-	enum rule_message message;
-	enum rule_incomplete incomplete;
-	enum rule_single single;
-	enum rule_rounds rounds;
-};
-
 struct term {
 	enum operation operation;
-	const char *what; /* for people: "offsets of all ranks" */
+	const char *what; /* a label for people: "offsets of all ranks" */
 	double count;
 	struct elemental at;
 };
@@ -48,43 +25,79 @@ struct term {
 #define COUNTS_TERMS 24
 
 struct counts {
-	uint64_t aggregators;	   /* n_a, in all */
-	uint64_t bytes;		   /* s_t */
-	uint64_t round_bytes;	   /* s_r: of a full round */
-	uint64_t rounds;	   /* r_c: complete ones, in which full buffers are written */
-	uint64_t incomplete;	   /* r_i: 1 or 0 */
-	uint64_t incomplete_bytes; /* s_i */
+	uint64_t aggregators; /* in the whole job */
+	uint64_t bytes;	      /* of all ranks */
+	uint64_t round_bytes; /* moved in a full round, by all aggregators */
+	uint64_t rounds;      /* complete rounds, in which every aggregator moves a full buffer */
+	uint64_t incomplete;  /* 1 if an incomplete round follows, else 0 */
+	uint64_t incomplete_bytes; /* moved in the incomplete round */
 	struct term terms[COUNTS_TERMS];
 	size_t count;
 };
 
+/* Returns the seconds that one operation takes. */
+typedef double (*counts_cost)(void *arg, enum operation operation, const struct elemental *at);
+
+/* One prediction, as a form sees it. All pointers are borrowed. */
+struct counts_case {
+	const struct machine *machine;
+	const struct access *access;
+	const struct settings *settings;
+	const struct counts *counts;
+	counts_cost cost; /* the fitted cost of an operation */
+	void *cost_arg;
+};
+
 /*
- * HYB-9, or the hint itself, cut down to what there is and to what cb_config_list allows on a node
- * (*:K, the second: K). ROMIO fills node after node with them.
+ * A form of ROMIO: the code path whose operations are counted. The product has one constant per
+ * value of enum romio, except for Blue Gene, which only the lab has (lab/model/bluegene.h). A
+ * machine uses the form in machine->form, or the product's form for machine->romio if that is NULL.
+ */
+struct counts_form {
+	const char *name; /* the word after "romio =" in a machine description */
+	/* The form divides files as layout.h does: collective buffering can be disabled, and
+	 * rank_calls_of() can list the calls of a single rank. */
+	bool has_layout;
+	/* Appends the terms to zeroed counts. access_check() has accepted the access. */
+	int (*count)(struct counts *counts, const struct machine *machine,
+		     const struct access *access, const struct settings *settings, struct err *err);
+	/* Optional. Sets *slack to how much cheaper a term may be than its price (see hybrid.h).
+	 * Returns false to leave that to the rules that all forms share. */
+	bool (*term_slack)(const struct counts_case *prediction, const struct term *term,
+			   double price, double *slack);
+};
+
+extern const struct counts_form counts_form_generic, counts_form_lustre, counts_form_gpfs;
+
+/* The form that counts accesses on this machine. NULL with ENOTSUP in err: the form is known only
+ * to 'sluice lab'. */
+const struct counts_form *counts_form_of(const struct machine *machine, struct err *err);
+
+/*
+ * The number of aggregators of the job: the hint, limited by the number of ranks and by the
+ * aggregators that cb_config_list (*:K) allows on a node. counts_node_aggregators() returns that K.
+ * ROMIO fills one node after the other.
  */
 uint64_t counts_aggregators(const struct machine *machine, const struct access *access,
 			    const struct settings *settings);
 uint64_t counts_node_aggregators(const struct machine *machine, const struct access *access,
 				 const struct settings *settings);
 
-/* rules NULL: as published; they matter for Blue Gene alone. counts is untouched on failure. */
+/* Leaves counts untouched on failure. */
 int counts_of(struct counts *counts, const struct machine *machine, const struct access *access,
-	      const struct settings *settings, const struct rules *rules, struct err *err);
+	      const struct settings *settings, struct err *err);
 
-/* Seconds of one operation. */
-typedef double (*counts_cost)(void *arg, enum operation operation, const struct elemental *at);
-
-/* The sum; terms NULL, or per term count times cost. */
+/* Returns the sum over all terms of count times cost. terms: NULL, or receives each product. */
 double counts_price(const struct counts *counts, counts_cost cost, void *arg, double *terms);
 
 /*
- * What one rank is seen to do in the library: what a trace of the real one is compared with. Exact,
- * and walks through all rounds. Storage calls are those that ROMIO means to do: where a read meets
- * the end of the file it tries once more, and that is not counted.
+ * The calls of one rank inside the MPI library, to compare with a trace of the real library. The
+ * numbers are exact: the function steps through all rounds. Storage calls are those that ROMIO
+ * intends: the second attempt of a read that hits the end of the file is not counted.
  */
 struct rank_calls {
 	uint64_t allreduces, alltoalls, alltoallvs, allgathers, broadcasts, barriers;
-	uint64_t sends, receives; /* single messages */
+	uint64_t sends, receives; /* point-to-point messages */
 	uint64_t reads, writes;	  /* storage calls */
 	uint64_t read_bytes, written_bytes;
 };

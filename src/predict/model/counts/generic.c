@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ADIO's generic code in MPICH 4 (ad_write_coll.c, ad_read_coll.c, ad_aggregate.c): UFS, NFS and
- * most others, and reads on Lustre, whose parts end at stripes.
+ * ADIO's generic code in MPICH 4 (ad_write_coll.c, ad_read_coll.c, ad_aggregate.c). UFS, NFS and
+ * most other file systems use it, and so do reads on Lustre, whose parts end at stripes.
  */
 #include "predict/model/counts/counts_internal.h"
 
-/* Equal parts but for the last; where parts end at stripes, none is shorter than one. */
-static struct shares share_out(const struct layout *l)
+/* All parts are equal except for the last one. Parts that end at stripes are at least one stripe
+ * long. */
+static struct shares divide_file(const struct layout *l)
 {
 	uint64_t extent = l->end - l->first, each = l->domain, count;
 
@@ -16,9 +17,9 @@ static struct shares share_out(const struct layout *l)
 	return (struct shares){ count - 1, each, 1, extent - (count - 1) * each };
 }
 
-void counts_generic(struct counts *counts, const struct layout *l)
+void counts_add_generic(struct counts *counts, const struct layout *l)
 {
-	const struct shares shares = share_out(l);
+	const struct shares shares = divide_file(l);
 	const struct access *access = &l->access;
 	double rounds = (double)layout_rounds(l);
 
@@ -33,3 +34,21 @@ void counts_generic(struct counts *counts, const struct layout *l)
 			      l->hinted == 1 ? OPERATION_BROADCAST : OPERATION_ALLREDUCE,
 			      "errors of aggregators", 1, 4);
 }
+
+static int count_generic(struct counts *counts, const struct machine *machine,
+			 const struct access *access, const struct settings *settings,
+			 struct err *err)
+{
+	struct layout layout;
+
+	(void)err;
+	if (!counts_begin(counts, &layout, machine, access, settings))
+		counts_add_generic(counts, &layout);
+	return 0;
+}
+
+const struct counts_form counts_form_generic = {
+	.name = "generic",
+	.has_layout = true,
+	.count = count_generic,
+};

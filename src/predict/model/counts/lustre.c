@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Writes of ROMIO's driver for Lustre in MPICH 4 (ad_lustre_wrcoll.c, ad_lustre_aggregate.c):
- * stripes are dealt out to aggregators in turns, and a round is one stripe of each, whatever the
- * buffer. Its reads are the generic ones.
+ * aggregators get stripes round-robin, and each round moves one stripe per aggregator, whatever the
+ * size of the buffer is. Reads use the generic code.
  */
 #include "predict/model/counts/counts_internal.h"
 
-static struct shares share_out(const struct layout *l)
+static struct shares divide_file(const struct layout *l)
 {
 	uint64_t extent = l->end - l->first, stripe = l->unit;
 	uint64_t stripes = (l->end - 1) / stripe - l->first / stripe + 1;
@@ -17,9 +17,9 @@ static struct shares share_out(const struct layout *l)
 	return (struct shares){ more, (each + 1) * stripe, l->aggregators - more, each * stripe };
 }
 
-void counts_lustre(struct counts *counts, const struct layout *l)
+static void add_collective_write(struct counts *counts, const struct layout *l)
 {
-	const struct shares shares = share_out(l);
+	const struct shares shares = divide_file(l);
 	const struct access *access = &l->access;
 	double ranks = (double)access->ranks;
 
@@ -35,3 +35,25 @@ void counts_lustre(struct counts *counts, const struct layout *l)
 			      l->hinted == 1 ? OPERATION_BROADCAST : OPERATION_ALLREDUCE,
 			      "errors of aggregators", 1, 4);
 }
+
+static int count_lustre(struct counts *counts, const struct machine *machine,
+			const struct access *access, const struct settings *settings,
+			struct err *err)
+{
+	struct layout layout;
+
+	(void)err;
+	if (counts_begin(counts, &layout, machine, access, settings))
+		return 0;
+	if (access->is_read)
+		counts_add_generic(counts, &layout);
+	else
+		add_collective_write(counts, &layout);
+	return 0;
+}
+
+const struct counts_form counts_form_lustre = {
+	.name = "lustre",
+	.has_layout = true,
+	.count = count_lustre,
+};

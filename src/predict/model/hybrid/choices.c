@@ -147,8 +147,7 @@ static bool is_benchmarked(const struct catalogue *c, const struct settings *set
 {
 	struct counts counts;
 
-	if (counts_of(&counts, &c->hybrid->machine, c->access, settings, &c->hybrid->rules, NULL) <
-	    0)
+	if (counts_of(&counts, &c->hybrid->machine, c->access, settings, NULL) < 0)
 		return false;
 	for (size_t i = 0; i < counts.count; i++) {
 		const struct term *term = &counts.terms[i];
@@ -166,7 +165,8 @@ static bool is_benchmarked(const struct catalogue *c, const struct settings *set
 
 static void buffering_add(struct catalogue *c, struct settings s)
 {
-	bool may_choose = c->hybrid->machine.romio != ROMIO_BLUEGENE;
+	const struct counts_form *form = counts_form_of(&c->hybrid->machine, NULL);
+	bool may_choose = form && form->has_layout;
 
 	for (int b = BUFFERING_AUTOMATIC; b <= (may_choose ? BUFFERING_DISABLED : 0); b++) {
 		s.buffering = (enum buffering)b;

@@ -1,46 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The hybrid model (Isaila et al. 2015): operation counts times learned costs. It predicts accesses
- * of programs that were never run, with a term by term account and an interval, and recommends
- * settings: those of least predicted time, or the default where a loss cannot be excluded
- * (HYB-L-13). It runs nothing (HYB-AC-18).
+ * The hybrid model (Isaila et al. 2015): counts of operations times learned costs. It predicts the
+ * time of accesses of programs that were never run, with one term per operation and a prediction
+ * interval. It recommends the settings with the least predicted time, or the default if a loss
+ * cannot be excluded. It runs nothing.
  *
- * Intervals. Each term can be wrong by its operation's margin (costs_margin(), of logarithms). An
- * error of one surrogate at one argument is the same in all `count` uses, and errors at arguments
- * that are near each other go the same way, so those of one surrogate add up; different surrogates
- * were learnt from different rows, so their errors are independent and add as squares:
+ * Prediction intervals. Each term may be wrong by the margin of its operation (costs_margin(), of
+ * the logarithm). An error of one surrogate at one argument is the same in all `count` uses, and
+ * errors at neighboring arguments have the same sign, so errors of one surrogate add up. Different
+ * surrogates were learned from different rows, so their errors are independent and their squares
+ * add up:
  *
  *	high = t * (1 + sqrt(sum over operations of (sum over its terms of share * (e^m - 1))^2))
  *
- * and low alike with 1 - e^-m. An interval is about the mean of runs, not about a single one, and
- * it knows nothing of what the counts themselves leave out (HYB-L-3, HYB-L-12), but for two things
- * that make a round cheaper than its price, and that the machine or the counts tell of; they are
- * added to the margin downwards as the term's slack, where the counts are as published (with rounds
- *of domains, both are in the price):
+ * and low with 1 - e^-m in the same way. An interval is about the mean of runs, not about a single
+ * run. It does not cover what the counts leave out, with two exceptions that make a round cheaper
+ * than its price. They are added to the lower margin as the slack of the term:
  *
- *	- Benchmarks write more than the caches hold, so that rounds cost what they cost on average
- *	  (HYB-24). Caches hold a larger share of a short access, and what they hold may cost as
- *	  little as in a first round without its locks. What a first round costs more for twice the
- *	  bytes is the bytes, the rest is locks.
- *	- As published, an access of a single round is charged for two, of which the first is a full
- *	  one (HYB-28). The second may be free, and the first as cheap as that of domains
- *(counts.h).
+ *	- Benchmarks write more than the caches hold, so the cost of a round is an average. Caches
+ *	  hold a larger share of a short access, and a round that they hold may cost as little as a
+ *	  first round without its locks. The cost of the bytes is the difference between first
+ *	  rounds of twice the bytes and of the bytes; the remainder is the cost of locks.
+ *	- The form of ROMIO may know that it charges too much (term_slack of struct counts_form).
  *
- * A round that caches hold (s_cached, of domains alone) was not benchmarked. It costs what a first
- * round costs beside its locks, but no more than a first one or one beyond caches. Errors of the
- * two first rounds whose difference that is are taken to be independent of each other, because
- * what they have in common cancels; and they are not taken to go with those of other terms.
+ * A round that caches hold (s_cached; only some forms count such rounds) was not benchmarked. It
+ * costs as much as a first round without its locks, but no more than a first round or a round
+ * beyond the caches. Errors of the two first rounds whose difference this is count as independent,
+ * because what they have in common cancels; errors of other terms are independent of them.
  *
- * The gain of one setting over another is known better than either time: what both have in common
- * is wrong in both. So each distinct (operation, arguments) of either is shifted by its margin,
- * alone, and what that does to the logarithm of the gain is noted: nothing where the term has the
- * same share of both times. Effects of one operation that come from shifts in the same direction
- * add up, those from opposite directions (it is dearer here, cheaper there) and those of different
- * operations add as squares. That overstates the uncertainty where near arguments err alike on both
- * sides, never the reverse. Slack is common to all settings of an access: the gain is computed with
- * and without, and the interval spans both.
+ * The gain of one setting over another is known better than either time, because a common error
+ * cancels. Therefore each distinct pair of operation and arguments of either setting is shifted by
+ * its margin, alone, and the change of the logarithm of the gain is noted: it is 0 if the term has
+ * the same share of both times. Within one operation, changes by shifts in the same direction add
+ * up; changes by shifts in opposite directions, and changes of different operations, add up as
+ * squares. This may overstate the uncertainty but never understates it. Slack is common to all
+ * settings of an access: the gain is computed with and without it, and the interval spans both.
  *
- * As a file: one line of JSON for people, then the numbers, then a checksum (learn/file/checked_file.h).
+ * A model file is one line of JSON for people, the numbers, and a checksum
+ * (learn/file/checked_file.h).
  */
 #ifndef SLUICE_PREDICT_MODEL_HYBRID_HYBRID_H
 #define SLUICE_PREDICT_MODEL_HYBRID_HYBRID_H
@@ -48,74 +45,84 @@
 #include "predict/model/costs/costs.h"
 #include "predict/model/counts/counts.h"
 
+struct json;
+
 struct hybrid {
 	struct machine machine;
 	struct costs costs;
-	struct rules rules;
 	uint64_t seed;
 	int64_t made; /* seconds since 1970 */
 };
 
-#define HYBRID_COVERAGE 0.9 /* where nobody says otherwise */
+#define HYBRID_COVERAGE 0.9 /* default coverage of prediction intervals */
 
-/* The rules are as published; the caller may set others. */
+/* -ENOTSUP if the product has no form for the machine's ROMIO. */
 int hybrid_fit(struct hybrid *hybrid, const struct machine *machine, const struct elements *rows,
 	       const struct costs_plan *plan, struct err *err);
 void hybrid_release(struct hybrid *hybrid);
+
+/* hybrid_parse() reads the bytes of a file; name is used in messages. */
 int hybrid_save(const struct hybrid *hybrid, const char *path, struct err *err);
 int hybrid_load(struct hybrid *hybrid, const char *path, struct err *err);
 int hybrid_parse(struct hybrid *hybrid, const char *name, const void *bytes, size_t n,
 		 struct err *err);
 
+/*
+ * Adds machine, made, seed and the list of fitted operations to the open JSON object. is_full: each
+ * operation with all scores and its candidates; else only rows, cells, learner and R2.
+ */
+void hybrid_json(const struct hybrid *hybrid, struct json *json, bool is_full);
+
 struct prediction {
 	struct counts counts;
-	double each[COUNTS_TERMS], terms[COUNTS_TERMS]; /* of one operation; times count */
-	double margins[COUNTS_TERMS];			/* of the logarithm of each */
-	double slacks[COUNTS_TERMS];			/* the same, more, downwards alone */
+	double each[COUNTS_TERMS];    /* seconds of one operation of the term */
+	double terms[COUNTS_TERMS];   /* seconds of the term: count times each */
+	double margins[COUNTS_TERMS]; /* of the logarithm of each */
+	double slacks[COUNTS_TERMS];  /* added to the margin downwards only */
 	double seconds, low, high;
-	bool is_outside; /* some argument lies beyond what was benchmarked */
+	bool is_outside; /* some argument lies outside the benchmarked range */
 };
 
-/* -ENODATA where a term's operation was not benchmarked, with its name in err. */
+/* -ENODATA if the operation of a term was not benchmarked; err names it. */
 int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 		   const struct settings *settings, double coverage, struct prediction *prediction,
 		   struct err *err);
 
 /*
- * The times alone, of many settings at once; NAN where one makes no sense. Each distinct operation
- * is priced once, on all cores. For who is in a hurry.
+ * Predicts the times of many settings, without intervals; NAN for settings that make no sense. Each
+ * distinct operation is priced once, and the work is spread over all cores.
  */
 int hybrid_times(const struct hybrid *hybrid, const struct access *access,
 		 const struct settings *settings, size_t count, double *seconds, struct err *err);
 
 /*
- * The n best of many, exactly, best first: their indexes and times. Prices are positive, so what a
- * setting pays for its first and full rounds alone is a bound; where that is above the n-th best
- * time, the rest is not asked for. Returns how many there are: fewer than n where fewer make sense.
+ * Finds the n fastest settings exactly, fastest first: their indexes and times. Prices are
+ * positive, so the price of the first and the full rounds is a lower bound of the time; settings
+ * whose bound exceeds the n-th best time are not priced further. Returns the number found, which is
+ * less than n if fewer settings make sense.
  */
 int hybrid_best(const struct hybrid *hybrid, const struct access *access,
 		const struct settings *settings, size_t count, size_t n, size_t *best,
 		double *seconds, struct err *err);
 
-/* The time of `from` over that of `to`; both predicted with the same coverage. */
+/* The speedup: time of `from` over time of `to`. Both were predicted with the same coverage. */
 struct gain {
 	double gain, low, high;
 };
 void hybrid_gain(const struct prediction *from, const struct prediction *to, struct gain *gain);
 
-#define HYBRID_GAIN_LEAST 1.01 /* that is worth a change */
+#define HYBRID_GAIN_LEAST 1.01 /* a smaller gain is not worth a change */
 
 struct recommendation {
-	size_t best;			  /* index of the settings of least predicted time */
+	size_t best;			  /* index of the settings with the least predicted time */
 	double gain, gain_low, gain_high; /* predicted time of the default over that of the best */
-	/* The interval of the gain does not exclude a loss, or it is not worth a change: keep the
-	 * default. */
+	/* Keep the default: the interval of the gain includes a loss, or the gain is too small. */
 	bool keep;
-	bool is_outside; /* either reaches beyond what was benchmarked */
+	bool is_outside; /* an argument of either lies outside the benchmarked range */
 	double seconds, initial_seconds;
 };
 
-/* Among count settings; initial: what counts now. */
+/* Chooses among count settings; initial is what is in effect without a recommendation. */
 int hybrid_recommend(const struct hybrid *hybrid, const struct access *access,
 		     const struct settings *settings, size_t count, const struct settings *initial,
 		     double coverage, struct recommendation *recommendation, struct err *err);

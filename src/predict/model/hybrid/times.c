@@ -188,7 +188,7 @@ static void times_block(void *arg, size_t piece, unsigned worker)
 		n = BLOCK_SETTINGS;
 	for (size_t i = 0; i < n; i++) {
 		int r = counts_of(&counts, &times->hybrid->machine, times->access,
-				  &times->settings[from + i], &times->hybrid->rules, err);
+				  &times->settings[from + i], err);
 
 		if (r >= 0)
 			r = hybrid_priced(times->hybrid, &counts, err);

@@ -11,13 +11,14 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
-#include "learn/maths/random.h"
 #include "lab/model/contest.h"
+#include "learn/maths/random.h"
 
 #define MIB 1048576ull
 
 static const struct machine toy = { .name = "toy",
 				    .romio = ROMIO_BLUEGENE,
+				    .form = &counts_form_bluegene,
 				    .cores = 16,
 				    .bridges = 8,
 				    .bridge_nodes = 128,
@@ -44,7 +45,7 @@ static double toy_run(void *arg, const struct access *access, const struct setti
 
 	(void)arg;
 	(void)run;
-	REQUIRE(counts_of(&counts, &toy, access, settings, NULL, NULL) == 0);
+	REQUIRE(counts_of(&counts, &toy, access, settings, NULL) == 0);
 	return counts_price(&counts, toy_cost, NULL, NULL);
 }
 
@@ -150,12 +151,14 @@ static void who_knows_the_operations_chooses_well(void)
 static double toy_domains_run(void *arg, const struct access *access,
 			      const struct settings *settings, uint64_t run)
 {
-	static const struct rules domains = { .rounds = ROUNDS_DOMAINS };
+	static const struct bluegene_rules domains = { .rounds = ROUNDS_DOMAINS };
+	struct machine machine = toy;
 	struct counts counts;
 
 	(void)arg;
 	(void)run;
-	REQUIRE(counts_of(&counts, &toy, access, settings, &domains, NULL) == 0);
+	bluegene_attach(&machine, &domains);
+	REQUIRE(counts_of(&counts, &machine, access, settings, NULL) == 0);
 	/* Cached rounds as costs have them: first ones have no locks here that bytes do not. */
 	for (size_t i = 0; i < counts.count; i++)
 		if (counts.terms[i].operation == OPERATION_WRITE_CACHED)

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "check.h"
-#include "predict/model/counts/counts.h"
+#include "lab/model/bluegene.h"
 #include "lab/replica/replica_internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -63,7 +63,7 @@ static double price(void *arg, enum operation operation, const struct elemental 
 }
 
 /* Sum of true means over the mean time of runs. */
-static double ratio_of(struct replica *replica, size_t i, const struct rules *rules)
+static double ratio_of(struct replica *replica, size_t i, const struct bluegene_rules *rules)
 {
 	uint64_t nodes = nodes_tried[i / 99];
 	const struct access access = { .nodes = nodes,
@@ -71,10 +71,12 @@ static double ratio_of(struct replica *replica, size_t i, const struct rules *ru
 				       .rank_bytes = sizes_tried[i / 9 % 11] << 20 };
 	const struct settings settings = { .aggregators = hints_tried[i / 3 % 3],
 					   .buffer_bytes = buffers_tried[i % 3] << 20 };
+	struct machine machine = *replica_machine(replica);
 	struct counts counts;
 	double sum = 0;
 
-	REQUIRE(counts_of(&counts, replica_machine(replica), &access, &settings, rules, NULL) == 0);
+	bluegene_attach(&machine, rules);
+	REQUIRE(counts_of(&counts, &machine, &access, &settings, NULL) == 0);
 	for (uint64_t k = 0; k < REPETITIONS; k++)
 		sum += replica_run(replica, &access, &settings, k);
 	return counts_price(&counts, price, replica, NULL) / (sum / REPETITIONS);
@@ -91,7 +93,7 @@ static void sum_of_true_means_is_close_in_the_middle_and_off_at_the_ends(void)
 {
 	for (int law = REPLICA_QUEUE; law <= REPLICA_SHARE; law++)
 		for (int single = SINGLE_PUBLISHED; single <= SINGLE_CORRECTED; single++) {
-			const struct rules rules = { .single = single };
+			const struct bluegene_rules rules = { .single = single };
 			struct replica *replica = NULL;
 			double ratios[CONFIGURATIONS], factors[CONFIGURATIONS];
 

@@ -13,11 +13,11 @@
 #include "model_sample.h"
 #include "params/space.h"
 
-static const char small_machine[] = "[machine]\nname = small\ntitle = small\nromio = bluegene\n"
-				    "[nodes]\ncores = 4\n"
-				    "[forwarding]\nbridges = 1\nbridge_nodes = 2\npset_nodes = 2\n"
-				    "[storage]\ncache = 1G\nblock = 1M\n"
-				    "[defaults]\naggregators = 1\ncb_buffer_size = 1M\n";
+/* Lustre: contiguous writes are collective. */
+static const char small_machine[] = "[machine]\nname = small\nromio = lustre\n[nodes]\ncores = 4\n"
+				    "[storage]\nblock = 4K\n"
+				    "[defaults]\nnode_aggregators = 4\ncb_buffer_size = 1M\n"
+				    "striping_factor = 8\nstriping_unit = 1M\n";
 
 static struct advice *advice_make(struct hybrid *hybrid)
 {
@@ -64,7 +64,7 @@ static void times_of_all_calls_are_added_up(void)
 	CHECK(!advice_note(advice));
 	CHECK(advice_seconds(advice, &set) ==
 	      3 * time_of(&hybrid, &writes, 0, 0) + 2 * time_of(&hybrid, &large, 0, 0));
-	set_put(&set, "bg_nodes_pset", "3", NULL);
+	set_put(&set, "cb_nodes", "3", NULL);
 	set_put(&set, "cb_buffer_size", "4M", NULL);
 	CHECK(advice_seconds(advice, &set) ==
 	      3 * time_of(&hybrid, &writes, 3, 4 << 20) + 2 * time_of(&hybrid, &large, 3, 4 << 20));
@@ -81,7 +81,7 @@ static void times_of_all_calls_are_added_up(void)
 static void hints_of_the_program_count_until_a_parameter_does(void)
 {
 	struct accessed_row row = { writes, 1, (char *)"/d/out.h5",
-				    (char *)"bg_nodes_pset=3;access_style=write_once" };
+				    (char *)"cb_nodes=3;access_style=write_once" };
 	struct accessed accessed = { &row, 1, 1 };
 	struct hybrid hybrid = { 0 };
 	struct advice *advice = advice_make(&hybrid);
@@ -90,9 +90,9 @@ static void hints_of_the_program_count_until_a_parameter_does(void)
 	REQUIRE(advice_about(advice, &accessed, NULL) == 0);
 	CHECK(advice_seconds(advice, &set) == time_of(&hybrid, &writes, 3, 0));
 	/* Of another file, and of this one. */
-	set_put(&set, "bg_nodes_pset", "1", "other.h5");
+	set_put(&set, "cb_nodes", "1", "other.h5");
 	CHECK(advice_seconds(advice, &set) == time_of(&hybrid, &writes, 3, 0));
-	set_put(&set, "bg_nodes_pset", "1", "out.h5");
+	set_put(&set, "cb_nodes", "1", "out.h5");
 	CHECK(advice_seconds(advice, &set) == time_of(&hybrid, &writes, 1, 0));
 	param_set_release(&set);
 	advice_close(advice);
@@ -111,7 +111,7 @@ static void prior_is_of_the_points_of_a_space(void)
 	struct space space = { 0 };
 
 	REQUIRE(advice_about(advice, &accessed, NULL) == 0);
-	REQUIRE(space_add(&space, "bg_nodes_pset", nodes, NULL, NULL) >= 0);
+	REQUIRE(space_add(&space, "cb_nodes", nodes, NULL, NULL) >= 0);
 	REQUIRE(space_add(&space, "cb_buffer_size", sizes, NULL, NULL) >= 0);
 	prior = advice_prior(advice, &space);
 	CHECK(prior->cost(prior->arg, (size_t[]){ 0, 0 }) == time_of(&hybrid, &writes, 0, 1 << 20));

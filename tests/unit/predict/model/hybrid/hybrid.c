@@ -13,10 +13,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
+#include "lab/model/bluegene.h"
+#include "lab/replica/replica.h"
 #include "learn/file/checked_file.h"
 #include "params/space.h"
 #include "predict/model/hybrid/choices.h"
-#include "lab/replica/replica.h"
 #include "store/elements.h"
 
 extern const struct learner_ops learner_linear, learner_perceptron, learner_rules;
@@ -109,6 +110,7 @@ static void toy_fit(struct hybrid *hybrid, price_of *price)
 	struct err err = { 0 };
 
 	REQUIRE(machine_open(&machine, "vesta", &err) == 0);
+	bluegene_attach(&machine, NULL);
 	for (double nodes = 128; nodes <= 512; nodes *= 2) {
 		rows_collective(&rows, nodes, price);
 		rows_storage(&rows, nodes, price);
@@ -234,7 +236,7 @@ static void many_check(enum rule_rounds rounds)
 	struct prediction p;
 
 	toy_fit(&hybrid, price_toy);
-	hybrid.rules.rounds = rounds;
+	bluegene_attach(&hybrid.machine, &(struct bluegene_rules){ .rounds = rounds });
 	REQUIRE(hybrid_times(&hybrid, &access, settings, count, seconds, NULL) == 0);
 	for (size_t i = 0; i < count; i++) {
 		REQUIRE(hybrid_predict(&hybrid, &access, &settings[i], 0.9, &p, NULL) == 0);
@@ -266,7 +268,12 @@ static void times_of_many_are_those_of_each(void)
 
 /* ---- rounds that caches hold ---- */
 
-/* Of full buffers: the first such term. */
+static void use_domains(struct hybrid *hybrid)
+{
+	bluegene_attach(&hybrid->machine, &(struct bluegene_rules){ .rounds = ROUNDS_DOMAINS });
+}
+
+/* The price of the first term of cached rounds, which has full buffers. */
 static double cached_each(const struct hybrid *hybrid, size_t chosen)
 {
 	size_t at = 0;
@@ -304,7 +311,7 @@ static void a_cached_round_costs_a_first_one_without_its_locks(void)
 	struct hybrid hybrid;
 
 	toy_fit(&hybrid, price_toy);
-	hybrid.rules.rounds = ROUNDS_DOMAINS;
+	use_domains(&hybrid);
 	/* What was measured alone: the line does not bend as the toy does. */
 	cells_forget(&hybrid);
 	for (int i = 0; i < OPERATIONS; i++)
@@ -321,7 +328,7 @@ static void a_cached_round_costs_no_more_than_others_and_not_nothing(void)
 
 	/* Whatever the bytes, one second: the difference says that bytes are free. */
 	toy_fit(&hybrid, price_one);
-	hybrid.rules.rounds = ROUNDS_DOMAINS;
+	use_domains(&hybrid);
 	each = cached_each(&hybrid, 0);
 	CHECK(each > 0 && each < 0.01);
 	hybrid_release(&hybrid);
@@ -340,7 +347,7 @@ static void what_was_not_benchmarked_is_named(void)
 	toy_fit(&hybrid, price_toy);
 	hybrid.costs.of[OPERATION_WRITE_PARTIAL].is_fitted = false;
 	CHECK_INT(hybrid_predict(&hybrid, &access, &settings, 0.9, &p, &err), -ENODATA);
-	CHECK(strstr(err.text, "s_nl_partial") && strstr(err.text, "sluice bench storage"));
+	CHECK(strstr(err.text, "s_nl_partial") && strstr(err.text, "storage"));
 	CHECK_INT(hybrid_times(&hybrid, &access, &settings, 1, &seconds, &err), -ENODATA);
 	CHECK_INT(hybrid_recommend(&hybrid, &access, &settings, 1, &settings, 0.9, &r, &err),
 		  -ENODATA);
@@ -479,21 +486,24 @@ static void a_saved_model_predicts_the_same(void)
 {
 	AUTO_FREE char *path = xprintf("/tmp/predict-hybrid-%d", (int)getpid());
 	struct hybrid hybrid, again;
+	const struct bluegene_rules rules = { .single = SINGLE_CORRECTED,
+					      .rounds = ROUNDS_DOMAINS };
 	struct settings settings = choice(5);
 	struct access access = instance(12);
 	struct prediction a, b;
 	struct err err = { 0 };
 
 	toy_fit(&hybrid, price_toy);
-	hybrid.rules.single = SINGLE_CORRECTED;
-	hybrid.rules.rounds = ROUNDS_DOMAINS;
+	bluegene_attach(&hybrid.machine, &rules);
 	REQUIRE(hybrid_save(&hybrid, path, &err) == 0);
 	REQUIRE(hybrid_load(&again, path, &err) == 0);
+	CHECK_INT(hybrid_predict(&again, &access, &settings, 0.9, &b, NULL), -ENOTSUP);
+	bluegene_attach(&again.machine, NULL);
 	REQUIRE(hybrid_predict(&hybrid, &access, &settings, 0.9, &a, NULL) == 0);
 	REQUIRE(hybrid_predict(&again, &access, &settings, 0.9, &b, NULL) == 0);
 	CHECK(a.seconds == b.seconds && a.low == b.low && a.high == b.high);
-	CHECK_INT(again.rules.single, SINGLE_CORRECTED);
-	CHECK_INT(again.rules.rounds, ROUNDS_DOMAINS);
+	CHECK_INT(bluegene_rules(&again.machine).single, SINGLE_CORRECTED);
+	CHECK_INT(bluegene_rules(&again.machine).rounds, ROUNDS_DOMAINS);
 	CHECK_TEXT(again.machine.title, hybrid.machine.title);
 	CHECK_INT(again.made, hybrid.made);
 	unlink(path);

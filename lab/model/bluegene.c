@@ -1,15 +1,39 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * The paper's own form: MPICH 3.1 on Blue Gene/Q, contiguous writes (HYB-14 to HYB-28). The names
- * of its symbols stand in comments.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab/model/bluegene.h"
+
 #include <errno.h>
 #include <math.h>
 
 #include "base/err.h"
 #include "predict/model/counts/counts_internal.h"
 
-static double at_most(double a, double b)
+/* Indexes into machine.form_options. A fitted model stores the options in this order. */
+enum { OPTION_MESSAGE, OPTION_INCOMPLETE, OPTION_SINGLE, OPTION_ROUNDS };
+
+struct bluegene_rules bluegene_rules(const struct machine *machine)
+{
+	const uint32_t *options = machine->form_options;
+
+	return (struct bluegene_rules){ (enum rule_message)options[OPTION_MESSAGE],
+					(enum rule_incomplete)options[OPTION_INCOMPLETE],
+					(enum rule_single)options[OPTION_SINGLE],
+					(enum rule_rounds)options[OPTION_ROUNDS] };
+}
+
+void bluegene_attach(struct machine *machine, const struct bluegene_rules *rules)
+{
+	if (machine->romio != ROMIO_BLUEGENE)
+		return;
+	machine->form = &counts_form_bluegene;
+	if (!rules)
+		return;
+	machine->form_options[OPTION_MESSAGE] = rules->message;
+	machine->form_options[OPTION_INCOMPLETE] = rules->incomplete;
+	machine->form_options[OPTION_SINGLE] = rules->single;
+	machine->form_options[OPTION_ROUNDS] = rules->rounds;
+}
+
+static double min_double(double a, double b)
 {
 	return a < b ? a : b;
 }
@@ -23,19 +47,19 @@ static void count_rounds(struct counts *counts, const struct access *access, uin
 	counts->incomplete = counts->incomplete_bytes > 0;
 }
 
-/* One round of the shuffle that moves so many bytes (HYB-20, HYB-22). */
+/* Appends the shuffle of one kind of round, which moves `bytes` to `receivers` aggregators. */
 static void count_shuffle(struct counts *counts, const char *what, double times,
 			  struct elemental at, double bytes, double receivers)
 {
 	double ranks = at.nodes * at.cores;
 
-	at.senders = at_most(ceil(bytes / at.bytes), ranks);
-	at.receivers = at_most(at.senders, receivers);
+	at.senders = min_double(ceil(bytes / at.bytes), ranks);
+	at.receivers = min_double(at.senders, receivers);
 	counts_add(counts, OPERATION_ALLTOALLV, what, times, &at);
 }
 
-/* What ranks tell one another before anything is written, and ahead of each round. */
-static void count_talk(struct counts *counts, const struct access *access)
+/* Appends what ranks exchange before anything is written and before each round. */
+static void count_metadata(struct counts *counts, const struct access *access)
 {
 	double ranks = (double)access->ranks, steps = (double)(counts->rounds + counts->incomplete);
 	struct elemental at = { .nodes = (double)access->nodes };
@@ -53,8 +77,6 @@ static void count_talk(struct counts *counts, const struct access *access)
 	counts_add(counts, OPERATION_ALLTOALLV, "offsets to aggregators", 1, &at);
 }
 
-/* ---- as published ---- */
-
 static void count_shuffles(struct counts *counts, const struct access *access, double message)
 {
 	struct elemental at = { .nodes = (double)access->nodes, .bytes = message };
@@ -67,7 +89,7 @@ static void count_shuffles(struct counts *counts, const struct access *access, d
 }
 
 static void count_storage(struct counts *counts, const struct access *access,
-			  const struct rules *rules, uint64_t buffer)
+			  const struct bluegene_rules *rules, uint64_t buffer)
 {
 	double rounds = (double)counts->rounds;
 	struct elemental full = { .nodes = (double)access->nodes, .bytes = (double)buffer };
@@ -91,35 +113,35 @@ static void count_storage(struct counts *counts, const struct access *access,
 }
 
 static void count_published(struct counts *counts, const struct access *access,
-			    const struct rules *rules, uint64_t buffer)
+			    const struct bluegene_rules *rules, uint64_t buffer)
 {
 	uint64_t message = rules->message == MESSAGE_PROCESS ? access->rank_bytes
 							     : access->ranks * access->rank_bytes;
 
 	count_rounds(counts, access, buffer);
-	count_talk(counts, access);
-	count_shuffles(counts, access, at_most((double)message, (double)buffer));
+	count_metadata(counts, access);
+	count_shuffles(counts, access, min_double((double)message, (double)buffer));
 	count_storage(counts, access, rules, buffer);
 }
 
-/* ---- as ROMIO does it ---- */
-
-static uint64_t ratio_up(uint64_t a, uint64_t b)
+static uint64_t divide_up(uint64_t a, uint64_t b)
 {
 	return a / b + (a % b > 0);
 }
 
-/* Rounds of a kind, one after the other, in which all writers move so many bytes each. */
+/* Consecutive rounds in each of which every writer moves `bytes`. */
 struct leg {
 	uint64_t rounds, bytes;
 	const char *shuffle;
 };
 
 /*
- * The first of all is a first one; then come those that caches hold together with all that was
- * written before; then the rest. The rest are full rounds even where not every aggregator writes:
- * these were benchmarked far beyond the caches, partial ones over twice of what caches hold, half
- * of which these took; and there are no fewer than four fifths of all where accesses exceed caches.
+ * Appends the storage operations of a leg. The very first round of the access is a first write. The
+ * rounds that the caches hold together with everything written before are cached writes. The
+ * remaining rounds are full writes, even if not every aggregator writes: full writes were
+ * benchmarked far beyond the size of the caches, but partial writes only over twice that size, half
+ * of which the caches absorbed. In accesses that exceed the caches, at least four fifths of all
+ * aggregators write.
  */
 static void count_leg(struct counts *counts, const struct leg *leg, struct elemental at,
 		      uint64_t writers, uint64_t before, uint64_t cache)
@@ -147,8 +169,8 @@ static void count_domains(struct counts *counts, const struct machine *machine,
 {
 	uint64_t total = access->ranks * access->rank_bytes;
 	uint64_t block = machine->block_bytes ? machine->block_bytes : 1;
-	uint64_t domain = ratio_up(ratio_up(total, counts->aggregators), block) * block;
-	uint64_t writers = ratio_up(total, domain);
+	uint64_t domain = divide_up(divide_up(total, counts->aggregators), block) * block;
+	uint64_t writers = divide_up(total, domain);
 	uint64_t cache = machine_cache_bytes(machine, access->nodes);
 	const struct leg legs[] = { { domain / buffer, buffer, "shuffle of a full round" },
 				    { domain % buffer > 0, domain % buffer,
@@ -161,11 +183,11 @@ static void count_domains(struct counts *counts, const struct machine *machine,
 	counts->rounds = legs[0].rounds;
 	counts->incomplete = legs[1].rounds;
 	counts->incomplete_bytes = writers * legs[1].bytes;
-	count_talk(counts, access);
+	count_metadata(counts, access);
 	for (size_t i = 0; i < 2; i++) {
 		if (!legs[i].rounds)
 			continue;
-		at.bytes = at_most((double)legs[i].bytes, (double)access->rank_bytes);
+		at.bytes = min_double((double)legs[i].bytes, (double)access->rank_bytes);
 		count_shuffle(counts, legs[i].shuffle, (double)legs[i].rounds, at,
 			      (double)(writers * legs[i].bytes), (double)writers);
 	}
@@ -175,19 +197,66 @@ static void count_domains(struct counts *counts, const struct machine *machine,
 			  i ? legs[0].rounds * counts->round_bytes : 0, cache);
 }
 
-int counts_bluegene(struct counts *counts, const struct machine *machine,
-		    const struct access *access, const struct settings *settings,
-		    const struct rules *rules, struct err *err)
+static int count_bluegene(struct counts *counts, const struct machine *machine,
+			  const struct access *access, const struct settings *settings,
+			  struct err *err)
 {
 	uint64_t buffer = settings->buffer_bytes ? settings->buffer_bytes : machine->buffer_bytes;
+	const struct bluegene_rules rules = bluegene_rules(machine);
 
 	if (access->is_read || access->pattern != ACCESS_CONTIGUOUS)
 		return err_set(err, ENOTSUP,
-			       "the Blue Gene form is that of the paper: contiguous writes only");
+			       "romio = bluegene supports contiguous writes only, as in the paper");
 	counts->aggregators = counts_aggregators(machine, access, settings);
-	if (rules->rounds == ROUNDS_DOMAINS)
+	if (rules.rounds == ROUNDS_DOMAINS)
 		count_domains(counts, machine, access, buffer);
 	else
-		count_published(counts, access, rules, buffer);
+		count_published(counts, access, &rules, buffer);
 	return 0;
 }
+
+/* The slack of the first write of an access of one round that is charged for two: the published
+ * rules charge it for all aggregators, the rules of domains only for those that write. */
+static double single_round_slack(const struct counts_case *p, double price)
+{
+	struct bluegene_rules rules = bluegene_rules(p->machine);
+	struct machine machine = *p->machine;
+	struct counts counts;
+
+	rules.rounds = ROUNDS_DOMAINS;
+	bluegene_attach(&machine, &rules);
+	if (counts_of(&counts, &machine, p->access, p->settings, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < counts.count; i++) {
+		const struct term *term = &counts.terms[i];
+
+		if (term->operation == OPERATION_WRITE_FIRST)
+			return fmax(log(price / p->cost(p->cost_arg, term->operation, &term->at)),
+				    0);
+	}
+	return 0;
+}
+
+static bool term_slack(const struct counts_case *p, const struct term *term, double price,
+		       double *slack)
+{
+	const struct bluegene_rules rules = bluegene_rules(p->machine);
+
+	*slack = 0;
+	if (rules.rounds == ROUNDS_DOMAINS)
+		return true; /* the price includes caches and single rounds */
+	if (p->counts->rounds || rules.single != SINGLE_PUBLISHED)
+		return false;
+	if (term->operation == OPERATION_WRITE_FIRST)
+		*slack = single_round_slack(p, price);
+	else if (term->operation == OPERATION_WRITE_FULL ||
+		 term->operation == OPERATION_WRITE_PARTIAL)
+		*slack = INFINITY; /* the second round does not exist */
+	return true;
+}
+
+const struct counts_form counts_form_bluegene = {
+	.name = "bluegene",
+	.count = count_bluegene,
+	.term_slack = term_slack,
+};

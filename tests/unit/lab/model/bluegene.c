@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Counts of the paper's platform: what HYB-9 to HYB-30 print, to the last digit. Nothing here calls
- * the code that it checks to find out what to expect.
+ * Counts on the paper's platform: the values that the paper prints, to the last digit. The expected
+ * values were computed without the code under test.
  */
-#include "predict/model/counts/counts.h"
+#include "lab/model/bluegene.h"
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "check.h"
@@ -22,6 +23,7 @@ static struct machine vesta(void)
 {
 	return (struct machine){ .name = "vesta",
 				 .romio = ROMIO_BLUEGENE,
+				 .form = &counts_form_bluegene,
 				 .cores = 16,
 				 .bridges = 8,
 				 .bridge_nodes = 128,
@@ -32,29 +34,29 @@ static struct machine vesta(void)
 				 .buffer_bytes = 16 * MIB };
 }
 
-static struct access access_of(uint64_t nodes, uint64_t mib)
+static struct access make_access(uint64_t nodes, uint64_t mib)
 {
 	return (struct access){ .nodes = nodes, .ranks = 16 * nodes, .rank_bytes = mib * MIB };
 }
 
-static struct settings settings_with(uint64_t pset, uint64_t mib)
+static struct settings make_settings(uint64_t pset, uint64_t mib)
 {
 	return (struct settings){ .aggregators = pset, .buffer_bytes = mib * MIB };
 }
 
 static struct counts count(uint64_t nodes, uint64_t size, uint64_t pset, uint64_t buffer,
-			   const struct rules *rules)
+			   const struct bluegene_rules *rules)
 {
 	struct machine machine = vesta();
-	struct access access = access_of(nodes, size);
-	struct settings settings = settings_with(pset, buffer);
+	struct access access = make_access(nodes, size);
+	struct settings settings = make_settings(pset, buffer);
 	struct counts counts = { 0 };
 
-	REQUIRE(counts_of(&counts, &machine, &access, &settings, rules, NULL) == 0);
+	bluegene_attach(&machine, rules);
+	REQUIRE(counts_of(&counts, &machine, &access, &settings, NULL) == 0);
 	return counts;
 }
 
-/* HYB-9 */
 static void aggregators_are_those_of_the_paper(void)
 {
 	static const uint64_t expected[3][3] = { { 40, 80, 160 },
@@ -64,14 +66,14 @@ static void aggregators_are_those_of_the_paper(void)
 
 	for (int i = 0; i < 3; i++)
 		for (int k = 0; k < 3; k++) {
-			struct access access = access_of(grid_nodes[k], 1);
-			struct settings settings = settings_with(grid_pset[i], 8);
+			struct access access = make_access(grid_nodes[k], 1);
+			struct settings settings = make_settings(grid_pset[i], 8);
 
 			CHECK_INT(counts_aggregators(&machine, &access, &settings), expected[i][k]);
 		}
 }
 
-/* HYB-16: complete rounds; the share of the incomplete one in ten thousandths. */
+/* Complete rounds, and the share of the incomplete round in ten thousandths. */
 static const struct {
 	unsigned complete, share;
 } rounds[11][9] = {
@@ -182,8 +184,8 @@ struct grid {
 	struct counts counts;
 };
 
-static void grid_each(const struct rules *rules, void (*see)(const struct grid *at, void *arg),
-		      void *arg)
+static void for_each_configuration(const struct bluegene_rules *rules,
+				   void (*see)(const struct grid *at, void *arg), void *arg)
 {
 	for (int i = 0; i < 297; i++) {
 		struct grid at = { .node = i / 99, .size = i % 99 / 9, .column = i % 9 };
@@ -212,7 +214,7 @@ static void rounds_are_those_of_the_table_on_any_number_of_nodes(void)
 {
 	int seen = 0;
 
-	grid_each(NULL, see_golden, &seen);
+	for_each_configuration(NULL, see_golden, &seen);
 	CHECK_INT(seen, 297);
 }
 
@@ -231,12 +233,11 @@ static void see_single(const struct grid *at, void *arg)
 		singles->of_default[at->size] = at->counts.rounds == 0;
 }
 
-/* HYB-17 */
 static void every_access_has_an_incomplete_round_and_36_nothing_else(void)
 {
 	struct singles singles = { 0 };
 
-	grid_each(NULL, see_single, &singles);
+	for_each_configuration(NULL, see_single, &singles);
 	CHECK_INT(singles.incomplete, 297);
 	CHECK_INT(singles.alone, 36);
 	for (int i = 0; i < 11; i++)
@@ -257,18 +258,17 @@ static void see_unit(const struct grid *at, void *arg)
 	CHECK(counts_price(c, unit_cost, NULL, NULL) == expected - *(double *)arg);
 }
 
-/* HYB-29 */
 static void unit_costs_add_up_on_the_whole_grid(void)
 {
-	const struct rules preprint = { .incomplete = INCOMPLETE_NONE };
+	const struct bluegene_rules preprint = { .incomplete = INCOMPLETE_NONE };
 	double less = 0;
 
-	grid_each(NULL, see_unit, &less);
+	for_each_configuration(NULL, see_unit, &less);
 	less = 1;
-	grid_each(&preprint, see_unit, &less);
+	for_each_configuration(&preprint, see_unit, &less);
 }
 
-/* The toy costs of HYB-30. */
+/* The toy costs for which the paper prints times. */
 static double toy_cost(void *arg, enum operation operation, const struct elemental *at)
 {
 	double wb = at->writers * at->bytes / (double)MIB;
@@ -314,7 +314,7 @@ static const struct {
 
 #define VECTORS (sizeof(vectors) / sizeof(vectors[0]))
 
-static double toy_price(size_t i, const struct rules *rules)
+static double toy_price(size_t i, const struct bluegene_rules *rules)
 {
 	struct counts c =
 		count(vectors[i].nodes, vectors[i].size, vectors[i].pset, vectors[i].buffer, rules);
@@ -352,12 +352,11 @@ static void check_parts(size_t i)
 	CHECK(counts_price(&c, unit_cost, NULL, NULL) == vectors[i].unit);
 }
 
-/* HYB-30 */
 static void toy_costs_give_the_printed_times_in_all_variants(void)
 {
-	const struct rules full = { .incomplete = INCOMPLETE_FULL };
-	const struct rules none = { .incomplete = INCOMPLETE_NONE };
-	const struct rules corrected = { .single = SINGLE_CORRECTED };
+	const struct bluegene_rules full = { .incomplete = INCOMPLETE_FULL };
+	const struct bluegene_rules none = { .incomplete = INCOMPLETE_NONE };
+	const struct bluegene_rules corrected = { .single = SINGLE_CORRECTED };
 
 	for (size_t i = 0; i < VECTORS; i++) {
 		check_parts(i);
@@ -368,10 +367,9 @@ static void toy_costs_give_the_printed_times_in_all_variants(void)
 	}
 }
 
-/* HYB-21 */
 static void messages_per_process_change_small_accesses_only(void)
 {
-	const struct rules process = { .message = MESSAGE_PROCESS };
+	const struct bluegene_rules process = { .message = MESSAGE_PROCESS };
 
 	for (size_t i = 0; i < VECTORS; i++)
 		if (i == 1) {
@@ -395,10 +393,9 @@ static void see_cache(const struct grid *at, void *arg)
 		CHECK_INT(at->counts.round_bytes, 16640 * MIB);
 }
 
-/* HYB-34 */
 static void largest_round_alone_exceeds_the_caches(void)
 {
-	grid_each(NULL, see_cache, NULL);
+	for_each_configuration(NULL, see_cache, NULL);
 }
 
 static void see_exchange(const struct grid *at, void *arg)
@@ -416,26 +413,24 @@ static void see_exchange(const struct grid *at, void *arg)
 	}
 }
 
-/* HYB-22 */
-static void senders_are_whole_and_somebody_receives(void)
+static void exchanges_have_whole_senders_and_at_least_one_receiver(void)
 {
-	const struct rules process = { .message = MESSAGE_PROCESS };
+	const struct bluegene_rules process = { .message = MESSAGE_PROCESS };
 	struct counts c = count(128, 1, 4, 17, NULL); /* off the grid */
 	int seen = 0;
 
-	grid_each(NULL, see_exchange, &seen);
-	grid_each(&process, see_exchange, &seen);
+	for_each_configuration(NULL, see_exchange, &seen);
+	for_each_configuration(&process, see_exchange, &seen);
 	CHECK(seen > 4 * 297);
 	see_exchange(&(struct grid){ .nodes = 128, .counts = c }, &seen);
 }
 
-/* ---- rounds of domains ---- */
+static const struct bluegene_rules domains = { .rounds = ROUNDS_DOMAINS };
 
-static const struct rules domains = { .rounds = ROUNDS_DOMAINS };
-
-/* The sum of counts of an operation with so many writers of so many MiB; 0 MiB: any. */
-static double rounds_of(const struct counts *counts, enum operation operation, double writers,
-			double mib)
+/* The sum of counts of an operation, of terms with this number of writers and MiB; 0 MiB: of all
+ * terms. */
+static double count_rounds(const struct counts *counts, enum operation operation, double writers,
+			   double mib)
 {
 	double sum = 0;
 
@@ -449,7 +444,7 @@ static double rounds_of(const struct counts *counts, enum operation operation, d
 	return sum;
 }
 
-static const struct term *shuffle_of(const struct counts *counts, double bytes)
+static const struct term *find_shuffle(const struct counts *counts, double bytes)
 {
 	for (size_t i = 0; i < counts->count; i++)
 		if (counts->terms[i].operation == OPERATION_ALLTOALLV &&
@@ -459,8 +454,9 @@ static const struct term *shuffle_of(const struct counts *counts, double bytes)
 }
 
 /*
- * By hand. (128, 16, 16, 16): 32768 MiB for 136 are 240.9 each, so domains of 248 and 133 writers;
- * 15 rounds of 16 MiB and one of 8. A round is 2128 MiB, and the caches hold 16384: 7 of them.
+ * Computed by hand. (128, 16, 16, 16): 32768 MiB over 136 aggregators are 240.9 MiB each, so
+ * domains have 248 MiB and there are 133 writers with 15 rounds of 16 MiB and one of 8. A round
+ * moves 2128 MiB, and the caches hold 16384 MiB: 7 rounds.
  */
 static void domains_are_whole_blocks_that_all_writers_fill_together(void)
 {
@@ -472,61 +468,64 @@ static void domains_are_whole_blocks_that_all_writers_fill_together(void)
 	CHECK_INT(c.incomplete, 1);
 	CHECK_INT(c.round_bytes, 2128 * MIB);
 	CHECK_INT(c.incomplete_bytes, 133 * 8 * MIB);
-	CHECK(rounds_of(&c, OPERATION_WRITE_FIRST, 133, 16) == 1);
-	CHECK(rounds_of(&c, OPERATION_WRITE_CACHED, 133, 16) == 6);
-	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 133, 16) == 8);
-	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 133, 8) == 1);
-	CHECK(rounds_of(&c, OPERATION_WRITE_PARTIAL, 0, 0) == 0);
-	CHECK(rounds_of(&c, OPERATION_WRITE_FIRST, 0, 0) == 1);
-	CHECK(rounds_of(&c, OPERATION_ALLTOALL, 0, 0) == 17);
-	shuffle = shuffle_of(&c, 16 * (double)MIB);
+	CHECK(count_rounds(&c, OPERATION_WRITE_FIRST, 133, 16) == 1);
+	CHECK(count_rounds(&c, OPERATION_WRITE_CACHED, 133, 16) == 6);
+	CHECK(count_rounds(&c, OPERATION_WRITE_FULL, 133, 16) == 8);
+	CHECK(count_rounds(&c, OPERATION_WRITE_FULL, 133, 8) == 1);
+	CHECK(count_rounds(&c, OPERATION_WRITE_PARTIAL, 0, 0) == 0);
+	CHECK(count_rounds(&c, OPERATION_WRITE_FIRST, 0, 0) == 1);
+	CHECK(count_rounds(&c, OPERATION_ALLTOALL, 0, 0) == 17);
+	shuffle = find_shuffle(&c, 16 * (double)MIB);
 	REQUIRE(shuffle);
 	CHECK(shuffle->count == 15 && shuffle->at.senders == 133 && shuffle->at.receivers == 133);
-	shuffle = shuffle_of(&c, 8 * (double)MIB);
+	shuffle = find_shuffle(&c, 8 * (double)MIB);
 	REQUIRE(shuffle);
 	CHECK(shuffle->count == 1 && shuffle->at.senders == 133 && shuffle->at.receivers == 133);
-	/* Messages are no larger than what a process has: 2048 of 1 MiB to 256 writers of 8. */
+	/* A message is at most what one process holds: 2048 of 1 MiB to 256 writers of 8 MiB. */
 	c = count(128, 1, 64, 16, &domains);
 	CHECK_INT(c.rounds, 0);
-	CHECK(rounds_of(&c, OPERATION_WRITE_FIRST, 256, 8) == 1);
-	shuffle = shuffle_of(&c, (double)MIB);
+	CHECK(count_rounds(&c, OPERATION_WRITE_FIRST, 256, 8) == 1);
+	shuffle = find_shuffle(&c, (double)MIB);
 	REQUIRE(shuffle);
 	CHECK(shuffle->count == 1 && shuffle->at.senders == 2048 && shuffle->at.receivers == 256);
 	for (int o = OPERATION_WRITE_FULL; o <= OPERATION_WRITE_PARTIAL; o++)
-		CHECK(rounds_of(&c, (enum operation)o, 0, 0) == 0);
-	CHECK(rounds_of(&c, OPERATION_WRITE_CACHED, 0, 0) == 0);
-	/* 196 MiB of 4096 for 80: 10035.2, 1255 blocks, all 80; 313 rounds of 32 and one of 24. */
+		CHECK(count_rounds(&c, (enum operation)o, 0, 0) == 0);
+	CHECK(count_rounds(&c, OPERATION_WRITE_CACHED, 0, 0) == 0);
+	/* 4096 ranks of 196 MiB over 80: 10035.2 MiB, 1255 blocks; 313 rounds of 32 MiB, one of 24.
+	 */
 	c = count(256, 196, 4, 32, &domains);
 	CHECK_INT(c.rounds, 313);
-	CHECK(rounds_of(&c, OPERATION_WRITE_FIRST, 80, 32) == 1);
-	CHECK(rounds_of(&c, OPERATION_WRITE_CACHED, 80, 32) == 11);
-	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 80, 32) == 301);
-	CHECK(rounds_of(&c, OPERATION_WRITE_FULL, 80, 24) == 1);
+	CHECK(count_rounds(&c, OPERATION_WRITE_FIRST, 80, 32) == 1);
+	CHECK(count_rounds(&c, OPERATION_WRITE_CACHED, 80, 32) == 11);
+	CHECK(count_rounds(&c, OPERATION_WRITE_FULL, 80, 32) == 301);
+	CHECK(count_rounds(&c, OPERATION_WRITE_FULL, 80, 24) == 1);
 }
 
-/* The last round is the one that does not fit: what came before stays as cheap as it was. */
+/* If only the last round exceeds the caches, all earlier rounds stay cached. */
 static void caches_hold_rounds_up_to_their_last_byte(void)
 {
 	struct machine machine = vesta();
-	struct access access = access_of(128, 8); /* 16384 MiB: as much as there is of caches */
-	struct settings settings = settings_with(4, 8);
+	struct access access = make_access(128, 8); /* 16384 MiB: exactly the size of all caches */
+	struct settings settings = make_settings(4, 8);
 	struct counts fits, over;
 
-	/* 40 writers, domains of 416 MiB: 52 rounds, 16640 in all; 51 of 320 fit into 16384. */
-	REQUIRE(counts_of(&over, &machine, &access, &settings, &domains, NULL) == 0);
-	CHECK(rounds_of(&over, OPERATION_WRITE_CACHED, 40, 8) == 50);
-	CHECK(rounds_of(&over, OPERATION_WRITE_FULL, 40, 8) == 1);
+	bluegene_attach(&machine, &domains);
+	/* 40 writers, domains of 416 MiB: 52 rounds, 16640 MiB; 51 rounds of 320 MiB fit into
+	 * 16384. */
+	REQUIRE(counts_of(&over, &machine, &access, &settings, NULL) == 0);
+	CHECK(count_rounds(&over, OPERATION_WRITE_CACHED, 40, 8) == 50);
+	CHECK(count_rounds(&over, OPERATION_WRITE_FULL, 40, 8) == 1);
 	machine.cache_bytes = 16640 / 4 * MIB;
-	REQUIRE(counts_of(&fits, &machine, &access, &settings, &domains, NULL) == 0);
-	CHECK(rounds_of(&fits, OPERATION_WRITE_CACHED, 40, 8) == 51);
-	CHECK(rounds_of(&fits, OPERATION_WRITE_FULL, 0, 0) == 0);
+	REQUIRE(counts_of(&fits, &machine, &access, &settings, NULL) == 0);
+	CHECK(count_rounds(&fits, OPERATION_WRITE_CACHED, 40, 8) == 51);
+	CHECK(count_rounds(&fits, OPERATION_WRITE_FULL, 0, 0) == 0);
 	machine.cache_bytes--;
-	REQUIRE(counts_of(&fits, &machine, &access, &settings, &domains, NULL) == 0);
-	CHECK(rounds_of(&fits, OPERATION_WRITE_CACHED, 40, 8) == 50);
+	REQUIRE(counts_of(&fits, &machine, &access, &settings, NULL) == 0);
+	CHECK(count_rounds(&fits, OPERATION_WRITE_CACHED, 40, 8) == 50);
 	machine.cache_bytes = 0;
-	REQUIRE(counts_of(&over, &machine, &access, &settings, &domains, NULL) == 0);
-	CHECK(rounds_of(&over, OPERATION_WRITE_CACHED, 0, 0) == 0);
-	CHECK(rounds_of(&over, OPERATION_WRITE_FULL, 40, 8) == 51);
+	REQUIRE(counts_of(&over, &machine, &access, &settings, NULL) == 0);
+	CHECK(count_rounds(&over, OPERATION_WRITE_CACHED, 0, 0) == 0);
+	CHECK(count_rounds(&over, OPERATION_WRITE_FULL, 40, 8) == 51);
 }
 
 static void see_domains(const struct grid *at, void *arg)
@@ -544,7 +543,7 @@ static void see_domains(const struct grid *at, void *arg)
 		CHECK(t->at.writers * t->at.nodes <= (double)at->counts.aggregators);
 	}
 	CHECK(times == (double)(at->counts.rounds + at->counts.incomplete));
-	/* Up to a block less one byte per writer is rounded up, and one writer has less. */
+	/* Domains are rounded up to whole blocks, and the last writer has less. */
 	CHECK(bytes >= (double)at->counts.bytes);
 	CHECK(bytes <
 	      (double)at->counts.bytes + 2 * 8 * (double)MIB * (double)at->counts.aggregators);
@@ -552,19 +551,35 @@ static void see_domains(const struct grid *at, void *arg)
 
 static void domains_hold_all_bytes_of_the_grid(void)
 {
-	grid_each(&domains, see_domains, NULL);
+	for_each_configuration(&domains, see_domains, NULL);
 }
 
-static void what_the_paper_leaves_out_is_refused(void)
+/* The product has no Blue Gene form: it refuses the machine and names the command that has. */
+static void the_product_refers_blue_gene_to_the_lab(void)
+{
+	struct access access = make_access(128, 1);
+	struct settings settings = { 0 };
+	struct machine machine = vesta();
+	struct counts counts;
+	struct err err = { 0 };
+
+	machine.form = NULL;
+	CHECK_INT(counts_of(&counts, &machine, &access, &settings, &err), -ENOTSUP);
+	CHECK(strstr(err.text, "sluice lab"));
+	bluegene_attach(&machine, NULL);
+	CHECK_INT(counts_of(&counts, &machine, &access, &settings, NULL), 0);
+}
+
+static void reads_are_refused(void)
 {
 	struct machine machine = vesta();
-	struct access access = access_of(128, 1);
+	struct access access = make_access(128, 1);
 	struct settings settings = { 0 };
 	struct counts counts = { .rounds = 77 };
 	struct err err = { 0 };
 
 	access.is_read = true;
-	CHECK_INT(counts_of(&counts, &machine, &access, &settings, NULL, &err), -ENOTSUP);
+	CHECK_INT(counts_of(&counts, &machine, &access, &settings, &err), -ENOTSUP);
 	CHECK(*err.text);
 	CHECK_INT(counts.rounds, 77);
 }
@@ -575,7 +590,8 @@ TESTS(TEST(aggregators_are_those_of_the_paper),
       TEST(unit_costs_add_up_on_the_whole_grid),
       TEST(toy_costs_give_the_printed_times_in_all_variants),
       TEST(messages_per_process_change_small_accesses_only),
-      TEST(largest_round_alone_exceeds_the_caches), TEST(senders_are_whole_and_somebody_receives),
+      TEST(largest_round_alone_exceeds_the_caches),
+      TEST(exchanges_have_whole_senders_and_at_least_one_receiver),
       TEST(domains_are_whole_blocks_that_all_writers_fill_together),
       TEST(caches_hold_rounds_up_to_their_last_byte), TEST(domains_hold_all_bytes_of_the_grid),
-      TEST(what_the_paper_leaves_out_is_refused))
+      TEST(reads_are_refused), TEST(the_product_refers_blue_gene_to_the_lab))
