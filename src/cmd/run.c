@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice run: starts a program under capture and collects what it does. The program must not
- * notice: its exit code, output and signals are its own, and whatever fails on our side, it runs
- * all the same.
+ * sluice run: runs a program under capture. This file reads the options and prints; run/session.h
+ * does the work.
  */
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/elf.h"
-#include "base/mem.h"
-#include "base/place.h"
-#include "base/process.h"
 #include "cli/command.h"
-#include "contract/clock.h"
 #include "observe/report/brief.h"
-#include "run/recording.h"
-
-/* Pause between passes: short while records come, longer when the program does not do I/O. */
-#define PAUSE_MIN_US 500
-#define PAUSE_MAX_US 20000
-/* How long ranks may take to die after their launcher. */
-#define RANKS_DIE_NS UINT64_C(2000000000)
+#include "run/session.h"
+#include "trace/format.h"
 
 struct run_args {
 	const char *output;
@@ -75,94 +58,23 @@ static const struct option run_options[] = {
 	{ 0 }
 };
 
-static volatile pid_t run_child;
-
-/* Signals sent to us alone are meant for the program. */
-static void forward(int signal)
+/* A warning of the session. */
+static void show_warning(void *arg, const char *sentence)
 {
-	int saved = errno;
-
-	if (run_child > 0)
-		kill(run_child, signal);
-	errno = saved;
-}
-
-static void warn(const struct command *c, const char *text)
-{
+	const struct command *c = arg;
 	const struct run_args *args = c->args;
 
 	if (!args->quiet)
-		command_warn(c, "%s", text);
+		command_warn(c, "%s", sentence);
 }
 
-static void notify(const struct command *c, const char *text)
+static void show_notice(void *arg, const char *sentence)
 {
+	const struct command *c = arg;
 	const struct run_args *args = c->args;
 
 	if (!args->quiet)
-		fprintf(stderr, "sluice: %s\n", text);
-}
-
-/* Tells each line of text. */
-static void warn_lines(const struct command *c, const char *text)
-{
-	while (*text) {
-		size_t n = strcspn(text, "\n"), notice = strlen(COLLECTOR_NOTICE);
-		AUTO_FREE char *line = xstrndup(text, n);
-
-		if (strncmp(line, COLLECTOR_NOTICE, notice) == 0)
-			notify(c, line + notice);
-		else
-			warn(c, line);
-		text += n + (text[n] != 0);
-	}
-}
-
-/* Says beforehand why a program cannot be recorded; it runs in any case. */
-static void program_explain(const struct command *c, const char *path)
-{
-	AUTO_FREE char *interpreter = NULL;
-	AUTO_FREE char *text = NULL;
-
-	switch (elf_inspect(path, &interpreter)) {
-	case ELF_STATIC:
-		text = xprintf("%s is statically linked, so no library can be preloaded into it: "
-			       "it runs, but "
-			       "nothing is recorded. Link it dynamically to record it",
-			       path);
-		break;
-	case ELF_SETUID:
-		text = xprintf("%s is set-user-id or set-group-id, so the loader refuses to "
-			       "preload: it runs, "
-			       "but nothing is recorded",
-			       path);
-		break;
-	case ELF_FOREIGN:
-		text = xprintf("%s is for another machine type than Sluice: it runs, but nothing "
-			       "is recorded",
-			       path);
-		break;
-	case ELF_SCRIPT:
-		if (strcmp(interpreter, path) != 0)
-			program_explain(c, interpreter);
-		break;
-	case ELF_DYNAMIC:
-	case ELF_LINKED:
-	case ELF_UNKNOWN:
-		break;
-	}
-	if (text)
-		warn(c, text);
-}
-
-/* A wrong setting must not keep a program from running. */
-static void settings_check(const struct command *c)
-{
-	struct err err = { 0 };
-
-	recording_budget(c->config, &err);
-	if (err.code)
-		warn(c, err.text);
+		fprintf(stderr, "sluice: %s\n", sentence);
 }
 
 static int overrides_apply(struct command *c, struct err *err)
@@ -187,141 +99,19 @@ static int overrides_apply(struct command *c, struct err *err)
 	return r;
 }
 
-/* Our library goes first, before what the user preloads already. NULL: it is linked in. */
-static void environment_set(const char *library, const char *spool)
-{
-	const char *before = getenv("LD_PRELOAD");
-	AUTO_FREE char *preload = NULL;
-
-	setenv("SLUICE_SPOOL", spool, 1);
-	if (!library)
-		return;
-	preload = before && before[0] ? xprintf("%s:%s", library, before) : xstrdup(library);
-	setenv("LD_PRELOAD", preload, 1);
-}
-
-/*
- * The signals we treat specially: the terminal sends the first two to the program as well, and a
- * limit on file sizes is for its files, not for our trace.
- */
-static const int ignored[] = { SIGINT, SIGQUIT, SIGXFSZ };
-static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* How the program shall find them. */
-struct signals {
-	struct sigaction ignored[COUNT(ignored)], forwarded[COUNT(forwarded)];
-};
-
-static void signals_set(struct signals *old)
-{
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	struct sigaction pass = { .sa_handler = forward, .sa_flags = SA_RESTART };
-
-	for (size_t i = 0; i < COUNT(ignored); i++)
-		sigaction(ignored[i], &ignore, &old->ignored[i]);
-	for (size_t i = 0; i < COUNT(forwarded); i++)
-		sigaction(forwarded[i], &pass, &old->forwarded[i]);
-}
-
-static void signals_restore(const struct signals *old)
-{
-	for (size_t i = 0; i < COUNT(ignored); i++)
-		sigaction(ignored[i], &old->ignored[i], NULL);
-	for (size_t i = 0; i < COUNT(forwarded); i++)
-		sigaction(forwarded[i], &old->forwarded[i], NULL);
-}
-
-/* Becomes the program. Returns only if that fails, with the exit code that a shell would give. */
-static int program_become(char **argv, const char *program)
-{
-	int code;
-
-	execv(program, argv);
-	/* What a shell does with a file that is no program: it reads it. */
-	if (errno == ENOEXEC)
-		execvp(argv[0], argv);
-	code = errno == ENOENT ? 127 : 126;
-	fprintf(stderr, "sluice run: %s: %s\n", program, strerror(errno));
-	return code;
-}
-
-/* spool NULL: the program runs without us. */
-static pid_t child_start(char **argv, const char *program, const char *library, const char *spool,
-			 const struct signals *signals)
-{
-	pid_t pid = fork();
-
-	if (pid)
-		return pid;
-	signals_restore(signals);
-	if (spool)
-		environment_set(library, spool);
-	_exit(program_become(argv, program));
-}
-
-/* Sleeps until the child ends or the pause is over. */
-static void pause_for(int pidfd, unsigned microseconds)
-{
-	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
-	struct timespec pause = { 0, microseconds * 1000L };
-
-	ppoll(&fd, pidfd >= 0, &pause, NULL);
-}
-
-static int status_code(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* A launcher that has killed its ranks returns while they are still dying, and recording. */
-static void ranks_watch(struct collector *collector)
-{
-	uint64_t until = clock_monotonic_ns() + RANKS_DIE_NS;
-
-	while (collector_live_ranks(collector) && clock_monotonic_ns() < until) {
-		collector_poll(collector);
-		pause_for(-1, PAUSE_MIN_US);
-	}
-}
-
-/* Collects until the child has ended; returns its exit code. */
-static int child_watch(pid_t pid, struct collector *collector, bool outlive)
-{
-	AUTO_CLOSE int pidfd = process_pidfd(pid);
-	unsigned pause = PAUSE_MIN_US;
-	int status = 0;
-
-	while (waitpid(pid, &status, collector ? WNOHANG : 0) == 0) {
-		if (collector_poll(collector))
-			pause = PAUSE_MIN_US;
-		else if (pause < PAUSE_MAX_US)
-			pause *= 2;
-		pause_for(pidfd, pause);
-	}
-	run_child = 0;
-	if (collector)
-		ranks_watch(collector);
-	while (outlive && collector && (collector_poll(collector) || collector_live(collector)))
-		pause_for(-1, PAUSE_MAX_US);
-	return status_code(status);
-}
-
-/* In short what the program did, for whoever looks at a terminal. */
-static void brief_tell(const struct command *c, const struct collector_totals *t, const char *trace)
+static void brief_show(const struct command *c, const struct session_result *result)
 {
 	struct err err = { 0 };
 
-	if (brief_print(stderr, trace, &err) >= 0)
+	if (brief_print(stderr, result->trace, &err) >= 0)
 		return;
 	command_warn(c, "%s", err.text);
 	fprintf(stderr, "sluice: %llu calls of %u processes recorded in %s\n",
-		(unsigned long long)t->activities, t->processes, trace);
+		(unsigned long long)result->totals.activities, result->totals.processes,
+		result->trace);
 }
 
-static void summary_print(const struct command *c, const struct collector_totals *t,
-			  const char *trace)
+static void summary_show(const struct command *c, const struct session_result *result)
 {
 	const struct run_args *args = c->args;
 	int when = config_choice(c->config, SETTING_RUN_SUMMARY);
@@ -331,126 +121,43 @@ static void summary_print(const struct command *c, const struct collector_totals
 	if (args->quiet)
 		return;
 	if (wanted)
-		brief_tell(c, t, trace);
-	else if (t->lost)
+		brief_show(c, result);
+	else if (result->totals.lost)
 		command_warn(c,
 			     "%llu calls were lost because the spool was full (see spool.limit); "
-			     "they are "
-			     "counted in the report",
-			     (unsigned long long)t->lost);
-	if (!t->processes && recording_mode(c->config) != CAPTURE_OFF && !getenv("SLUICE_DISABLE"))
-		command_warn(c,
-			     "no process of the run could be recorded; 'sluice doctor' tells more");
-}
-
-/* Completes the trace; trouble is told, but for what was told before, and changes nothing for the
- * program. */
-static void finish(const struct command *c, struct recording *recording, int code, size_t warned)
-{
-	struct recording_result result = { 0 };
-	struct err err = { 0 };
-	int failed = recording_end(recording, code, &result, &err);
-
-	if (result.ours && strlen(result.totals.warnings) > warned)
-		warn_lines(c, result.totals.warnings + warned);
-	if (failed < 0)
-		warn(c, err.text);
-	else if (result.ours)
-		summary_print(c, &result.totals, result.trace);
-}
-
-/* Prepares all that recording needs. On failure it says so, and the program runs without. */
-static bool begin(const struct command *c, const char *program, const char *library,
-		  struct recording *recording, struct err *err)
-{
-	const struct run_args *args = c->args;
-	char form[16];
-	struct recording_options options = {
-		.config = c->config,
-		.argv = c->argv,
-		.program = program,
-		.output = args->output,
-		.outlive = args->wait,
-	};
-	AUTO_FREE char *text = NULL;
-
-	option_choice_name("container|text|sqlite", args->form, form, sizeof(form));
-	options.form = trace_format_by_name(form);
-	if (library && recording_start(recording, &options, err) >= 0)
-		return true;
-	text = xprintf("%s; the program runs unrecorded%s", err->text,
-		       config_text(c->config, SETTING_PARAMS_FILE)[0] ? " and without parameters"
-								      : "");
-	warn(c, text);
-	return false;
-}
-
-/* Runs the program, recorded if that can be had. Returns its exit code. */
-static int record(const struct command *c, const char *program)
-{
-	const struct run_args *args = c->args;
-	struct recording recording;
-	struct signals signals;
-	struct err err = { 0 };
-	AUTO_FREE char *library = place_library(&err);
-	size_t warned = 0;
-	bool recorded;
-	pid_t pid;
-	int code;
-
-	signals_set(&signals);
-	recorded = begin(c, program, library, &recording, &err);
-	if (recorded) {
-		warned = strlen(recording_warnings(&recording));
-		warn_lines(c, recording_warnings(&recording));
-	}
-	pid = child_start(c->argv, program, args->linked ? NULL : library,
-			  recorded ? recording_directory(&recording) : NULL, &signals);
-	if (pid < 0) {
-		code = command_fail(c, "cannot start a process: %s", strerror(errno));
-	} else {
-		run_child = pid;
-		code = child_watch(pid, recorded ? recording.collector : NULL, args->wait);
-	}
-	if (recorded)
-		finish(c, &recording, code, warned);
-	return code;
-}
-
-/* Is the whole launcher run under Sluice already? Then its ranks are recorded as they are. */
-static bool is_recorded_already(void)
-{
-	const char *spool = getenv("SLUICE_SPOOL");
-	struct job job;
-	bool launched = job_find(&job);
-
-	job_release(&job);
-	return launched && spool && collector_is_alive(spool);
+			     "the report counts them",
+			     (unsigned long long)result->totals.lost);
+	if (result->is_empty)
+		command_warn(c, "no process of the run could be recorded; run 'sluice doctor' to "
+				"find out why");
 }
 
 static int run(struct command *c)
 {
 	const struct run_args *args = c->args;
-	AUTO_FREE char *program = place_program(c->argv[0]);
+	struct session_options options = {
+		.config = c->config,
+		.argv = c->argv,
+		.output = args->output,
+		.wait_for_descendants = args->wait,
+		.is_linked = args->linked,
+		.warn = show_warning,
+		.notify = show_notice,
+		.arg = c,
+	};
+	struct session_result result;
 	struct err err = { 0 };
+	char form[16];
 
 	if (overrides_apply(c, &err) < 0)
 		return command_misuse(c, "%s", err.text);
-	if (!program) {
-		command_fail(c, "%s: command not found", c->argv[0]);
-		return 127;
-	}
-	program_explain(c, program);
-	if (is_recorded_already()) {
-		if (args->params || args->place)
-			warn(c, args->params ? "the launcher is run under Sluice already, and what "
-					       "that was given counts: --params is not used"
-					     : "the launcher is run under Sluice already, and what "
-					       "that was given counts: --place is not used");
-		return program_become(c->argv, program);
-	}
-	settings_check(c);
-	return record(c, program);
+	option_choice_name("container|text|sqlite", args->form, form, sizeof(form));
+	options.form = trace_format_by_name(form);
+	if (session_run(&options, &result, &err) < 0)
+		command_fail(c, "%s", err.text);
+	if (result.has_trace)
+		summary_show(c, &result);
+	return result.exit_code;
 }
 
 const struct command_ops command_run = {
