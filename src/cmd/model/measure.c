@@ -6,22 +6,22 @@
 #include "cmd/model/measure.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
+#include <unistd.h>
 
+#include "base/interrupt.h"
+#include "base/launcher.h"
 #include "base/mem.h"
 #include "base/unit.h"
 #include "cmd/modelled.h"
-#include "base/launcher.h"
-#include "base/interrupt.h"
-#include "predict/model/costs/rows.h"
 #include "lab/replica/replica.h"
+#include "predict/model/costs/rows.h"
+#include "predict/model/measure/measure.h"
 #include "tune/program/identity.h"
-
-#define TMPFS_KIND 0x01021994
-#define RAMFS_KIND 0x858458f6
 
 /* The words of --cache: those of a campaign behind one that is decided here. */
 #define CACHE_AUTO 0
@@ -89,28 +89,11 @@ static const struct option bench_options[] = {
 	{ 0 }
 };
 
-/* ---- the plan ---- */
-
-static bool is_memory(const char *dir)
-{
-	struct statfs fs;
-
-	return statfs(dir, &fs) == 0 &&
-	       ((unsigned long)fs.f_type == TMPFS_KIND || (unsigned long)fs.f_type == RAMFS_KIND);
-}
-
 static enum campaign_cache cache_choose(const struct bench_args *args)
 {
-	if (args->cache != CACHE_AUTO)
-		return (enum campaign_cache)(args->cache - 1);
-	return is_memory(args->dir) ? CAMPAIGN_WITHIN : CAMPAIGN_BYPASSED;
-}
-
-static uint64_t memory_bytes(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-
-	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+	if (args->cache == CACHE_AUTO)
+		return measure_cache_choose(args->dir);
+	return (enum campaign_cache)(args->cache - 1);
 }
 
 static int wish_read(struct bench *bench, const char *what, struct err *err)
@@ -134,7 +117,7 @@ static int wish_read(struct bench *bench, const char *what, struct err *err)
 	if (!args->hosts && !args->launch)
 		wish->cores = cores > 0 ? (uint64_t)cores : 0;
 	if (wish->cache_bytes == OPTION_NONE)
-		wish->cache_bytes = memory_bytes();
+		wish->cache_bytes = measure_memory_bytes();
 	r = campaign_numbers(&wish->ranks, "ranks", args->ranks, err);
 	if (r >= 0)
 		r = campaign_numbers(&wish->buffers, "buffers", args->buffers, err);
@@ -143,40 +126,10 @@ static int wish_read(struct bench *bench, const char *what, struct err *err)
 	return r < 0 ? r : campaign_make(&bench->campaign, wish, err);
 }
 
-/* Rows that were seen past the cache and such that were not make no sense together. */
-static int caches_compare(const struct bench *bench, const struct elements *rows, struct err *err)
-{
-	char cache[ELEMENT_WORD];
-
-	option_choice_name(CAMPAIGN_CACHE_WORDS, (int)bench->wish.cache, cache, sizeof(cache));
-	for (size_t i = 0; bench->wish.storage && i < rows->count; i++)
-		if (*rows->rows[i].cache && strcmp(rows->rows[i].cache, cache) != 0)
-			return err_set(err, EINVAL,
-				       "\"%s\" has rows with the cache %s, these would be %s: give "
-				       "them another --platform, or --forget those",
-				       bench->platform, rows->rows[i].cache, cache);
-	return 0;
-}
-
 static int rows_load(const struct bench *bench, struct elements *rows, struct err *err)
 {
 	return elements_load(bench->store, bench->platform, NULL, rows, err);
 }
-
-static int known_mark(struct bench *bench, struct err *err)
-{
-	struct elements rows = { 0 };
-	int r = rows_load(bench, &rows, err);
-
-	if (r >= 0)
-		r = caches_compare(bench, &rows, err);
-	if (r >= 0 && !bench->args->again)
-		bench->known = campaign_known(&bench->campaign, &rows);
-	elements_release(&rows);
-	return r;
-}
-
-/* ---- other sources of rows ---- */
 
 static int rows_store(struct bench *bench, struct elements *rows, struct err *err)
 {
@@ -244,8 +197,6 @@ static int rows_model(struct bench *bench, struct err *err)
 	return r;
 }
 
-/* ---- the command ---- */
-
 static int rows_tell(struct bench *bench, int code)
 {
 	struct elements rows = { 0 };
@@ -295,21 +246,76 @@ static int bench_forget(struct bench *bench)
 	return r < 0 ? command_fail(bench->command, "%s", err.text) : COMMAND_GOOD;
 }
 
+/* "41/170, 4 ranks, Alltoallv, 2 min 3 s left" */
+static void show_progress(void *arg, const struct measure_progress *p)
+{
+	struct bench *bench = arg;
+	char time[UNIT_TEXT] = "?";
+	AUTO_FREE char *text = NULL;
+
+	if (!isnan(p->left_s))
+		unit_ns(time, (int64_t)(p->left_s * 1e9));
+	text = xprintf("%zu/%zu, %" PRIu64 " ranks, %s, %s left", p->cells_done, p->cells, p->ranks,
+		       p->operation, time);
+	progress_line(&bench->progress, text);
+}
+
+static void show_warning(void *arg, const char *sentence)
+{
+	struct bench *bench = arg;
+
+	progress_end(&bench->progress);
+	command_warn(bench->command, "%s", sentence);
+}
+
+/* Measures what is left of the campaign; returns the exit code. */
+static int campaign_run(struct bench *bench)
+{
+	const struct bench_args *args = bench->args;
+	struct measure_options options = { .store = bench->store,
+					   .platform = bench->platform,
+					   .wish = &bench->wish,
+					   .campaign = &bench->campaign,
+					   .known = bench->known,
+					   .dir = args->dir,
+					   .mpi = (enum mpi)args->mpi,
+					   .hosts = args->hosts,
+					   .launcher = args->launch,
+					   .stop = interrupt_flag(),
+					   .show = show_progress,
+					   .warn = show_warning,
+					   .arg = bench };
+	struct measure_result result;
+	struct err err = { 0 };
+	int r;
+
+	progress_start(&bench->progress, "measure", 0);
+	r = measure_run(&options, &result, &err);
+	progress_end(&bench->progress);
+	bench->is_measured = true;
+	bench->done = result.cells;
+	bench->saved = result.rows;
+	bench->seconds = result.seconds;
+	if (r == -EINTR && *interrupt_flag())
+		return 128 + *interrupt_flag();
+	return r < 0 ? command_fail(bench->command, "%s", err.text) : COMMAND_GOOD;
+}
+
 static int bench_measure(struct bench *bench)
 {
 	struct err err = { 0 };
 	struct interrupt stop;
 	int ret;
 
-	if (known_mark(bench, &err) < 0)
+	if (measure_resume(&bench->campaign, &bench->wish, bench->store, bench->platform,
+			   bench->args->again, &bench->known, &err) < 0)
 		return command_fail(bench->command, "%s", err.text);
 	if (bench->args->plan) {
 		bench_show_plan(bench);
 		return command_finish(bench->command);
 	}
-	bench->is_measured = true;
 	interrupt_catch(&stop);
-	ret = bench_run(bench);
+	ret = campaign_run(bench);
 	interrupt_restore(&stop);
 	return rows_tell(bench, ret);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of `sluice bench`: options and sources of rows (bench.c), the jobs that measure
- * (bench_run.c), what is shown (bench_show.c).
+ * The parts of `sluice model measure`: options and sources of rows (measure.c), and what is shown
+ * (measure_show.c). The jobs are run by predict/model/measure/measure.h.
  */
 #ifndef SLUICE_CMD_MODEL_MEASURE_H
 #define SLUICE_CMD_MODEL_MEASURE_H
 
+#include "base/term.h"
 #include "cli/command.h"
 #include "predict/model/costs/campaign.h"
 
@@ -33,11 +34,8 @@ struct bench {
 	size_t known;	    /* cells that were there */
 	size_t done, saved; /* cells and rows that have come since */
 	double seconds;
+	struct progress progress;
 };
-
-/* Measures what is left of the campaign. The exit code; rows that came before a failure are kept.
- */
-int bench_run(struct bench *bench);
 
 void bench_show_plan(const struct bench *bench);
 /* What there is of the platform now, and how steady it is. */

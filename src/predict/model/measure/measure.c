@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "predict/model/measure/measure.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/child.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/option.h"
+#include "base/unit.h"
+#include "predict/model/measure/job_command.h"
+
+#define PROGRAM "elemental"
+/* The last lines of a job's other output, which are shown if it fails. */
+#define OUTPUT_LINES 4
+/* Bounds on the time for the repetitions of one cell of communication; a time limit of the campaign
+ * sets it in between. */
+#define CELL_LIMIT_MAX_S 1.0
+#define CELL_LIMIT_MIN_S 0.02
+/* The file system must have this share of the largest file free beyond its size. */
+#define SPARE_SHARE 20
+
+#define TMPFS_TYPE 0x01021994
+#define RAMFS_TYPE 0x858458f6
+#define NS_PER_S 1000000000
+
+struct runner {
+	const struct measure_options *options;
+	struct measure_result *result;
+	enum mpi mpi;
+	char *program, *launcher;
+	char *file; /* that the jobs write and read */
+	struct campaign_intake intake;
+	int output;  /* descriptor of what the job prints */
+	off_t taken; /* bytes of it that were read */
+	struct buf line;
+	char *lines[OUTPUT_LINES]; /* the last lines that are not rows, a ring */
+	size_t line_count;
+	char *own_error; /* the first error that the benchmark program itself reported */
+	struct err err;	 /* of a row: the job is stopped */
+	volatile sig_atomic_t stop;
+	double begun_s, planned_s; /* when the runner began, and its estimate then */
+};
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / NS_PER_S;
+}
+
+static int64_t wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+static void keep_line(struct runner *run, const char *line)
+{
+	char **place = &run->lines[run->line_count++ % OUTPUT_LINES];
+
+	free(*place);
+	*place = xstrdup(line);
+	if (!run->own_error && strncmp(line, PROGRAM ": ", strlen(PROGRAM ": ")) == 0)
+		run->own_error = xstrdup(line);
+}
+
+static void clear_lines(struct runner *run)
+{
+	for (size_t i = 0; i < OUTPUT_LINES; i++) {
+		free(run->lines[i]);
+		run->lines[i] = NULL;
+	}
+	free(run->own_error);
+	run->own_error = NULL;
+	run->line_count = 0;
+}
+
+static void report_progress(const struct runner *run)
+{
+	const struct campaign *campaign = run->options->campaign;
+	const struct campaign_cell *cell = &campaign->cells[run->intake.cell];
+	double left_s = campaign_left(campaign, 0).seconds, done_s;
+	bool is_storage = operations[cell->operation].kind == OPERATION_STORAGE;
+
+	if (!run->options->show)
+		return;
+	/* The time to start this job is already spent. */
+	if (campaign_left(campaign, cell->ranks).cells)
+		left_s -= campaign->start_s;
+	done_s = run->planned_s - left_s;
+	run->options->show(
+		run->options->arg,
+		&(struct measure_progress){
+			.cells_done = run->options->known + run->result->cells,
+			.cells = campaign->count,
+			.ranks = cell->ranks,
+			.operation = is_storage ? "storage" : operations[cell->operation].title,
+			.left_s = done_s > 0 ? (now_s() - run->begun_s) * left_s / done_s : NAN,
+		});
+}
+
+static int save_cell(struct runner *run)
+{
+	struct elements *rows = &run->intake.rows;
+	int r = elements_save(run->options->store, rows->rows, rows->count, &run->err);
+
+	if (r < 0)
+		return r;
+	run->result->rows += rows->count;
+	run->result->cells++;
+	rows->count = 0;
+	report_progress(run);
+	return 0;
+}
+
+static void read_line(struct runner *run, const char *line)
+{
+	int r = campaign_take(&run->intake, line, wall_ns(), &run->err);
+
+	if (r == CAMPAIGN_OTHER && *line && *line != '@')
+		keep_line(run, line);
+	if (r == CAMPAIGN_CELL)
+		r = save_cell(run);
+	if (r < 0)
+		run->stop = SIGTERM;
+}
+
+/* Reads what the job has printed since the last call; called while the job runs, and after it. */
+static void read_output(void *arg)
+{
+	struct runner *run = arg;
+	char text[4096];
+	ssize_t n;
+
+	if (run->options->stop && *run->options->stop)
+		run->stop = *run->options->stop;
+	while (!run->err.code && (n = pread(run->output, text, sizeof(text), run->taken)) > 0) {
+		run->taken += n;
+		for (ssize_t i = 0; i < n && !run->err.code; i++) {
+			if (text[i] != '\n') {
+				buf_putc(&run->line, text[i]);
+				continue;
+			}
+			read_line(run, buf_text(&run->line));
+			buf_clear(&run->line);
+		}
+	}
+}
+
+/* The estimates know little of this machine: no cell may use up the time that others need. */
+static double cell_limit_s(const struct measure_options *options)
+{
+	double share = options->wish->budget_s / (double)options->campaign->count;
+
+	return fmin(CELL_LIMIT_MAX_S, fmax(CELL_LIMIT_MIN_S, share));
+}
+
+static void job_words(const struct runner *run, uint64_t ranks, struct words *words,
+		      struct words *environment)
+{
+	const struct measure_options *options = run->options;
+	struct job_command command = { .launcher_command = options->launcher,
+				       .launcher = run->launcher,
+				       .mpi = run->mpi,
+				       .hosts = options->hosts,
+				       .ranks = ranks,
+				       .cores = options->wish->cores };
+
+	job_command_line(&command, words);
+	words_add(words, run->program);
+	words_add(words, "--file");
+	words_add(words, run->file);
+	if (options->wish->budget_s > 0) {
+		AUTO_FREE char *limit = xprintf("%.3fs", cell_limit_s(options));
+
+		words_add(words, "--limit");
+		words_add(words, limit);
+	}
+	job_command_environment(&command, environment);
+}
+
+/* A file in memory that can be opened by its path; -1 if there can be none. */
+static int memory_file(const char *name, char path[64])
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static char *failure_reason(const struct runner *run, int status)
+{
+	AUTO_BUF struct buf text = { 0 };
+	size_t from = run->line_count > OUTPUT_LINES ? run->line_count - OUTPUT_LINES : 0;
+
+	if (run->own_error)
+		return xstrdup(run->own_error);
+	for (size_t i = from; i < run->line_count; i++)
+		buf_printf(&text, "%s%s", i > from ? "\n" : "", run->lines[i % OUTPUT_LINES]);
+	if (text.len)
+		return buf_take(&text);
+	if (WIFSIGNALED(status))
+		return xprintf("killed by signal %d", WTERMSIG(status));
+	return xprintf("exit code %d without any output", WEXITSTATUS(status));
+}
+
+/* After the job: has it measured everything? */
+static int check_job(struct runner *run, uint64_t ranks, const struct child_end *end,
+		     struct err *err)
+{
+	const struct measure_options *options = run->options;
+	size_t left = campaign_left(options->campaign, ranks).cells;
+	AUTO_FREE char *reason = NULL, *warning = NULL;
+
+	if (run->err.code) {
+		*err = run->err;
+		return -run->err.code;
+	}
+	if (!left && end->status == 0)
+		return 0;
+	reason = failure_reason(run, end->status);
+	if (left)
+		return err_set(err, EIO,
+			       "the job of %" PRIu64 " ranks failed with %zu cells left: %s", ranks,
+			       left, reason);
+	warning = xprintf("the job of %" PRIu64 " ranks measured everything, but failed then: %s",
+			  ranks, reason);
+	if (options->warn)
+		options->warn(options->arg, warning);
+	return 0;
+}
+
+static int job_start(struct runner *run, uint64_t ranks, const char *input, const char *output,
+		     struct child_end *end, struct err *err)
+{
+	struct words words = { 0 }, environment = { 0 };
+	struct child_options options = { .input = input,
+					 .output = output,
+					 .limit_s = INFINITY,
+					 .stop = &run->stop,
+					 .look = read_output,
+					 .look_arg = run };
+	int r;
+
+	job_words(run, ranks, &words, &environment);
+	options.argv = words.items;
+	options.environment = environment.items;
+	r = child_run(&options, end, err);
+	words_release(&words);
+	words_release(&environment);
+	return r;
+}
+
+static int job_run(struct runner *run, uint64_t ranks, struct err *err)
+{
+	struct campaign *campaign = run->options->campaign;
+	AUTO_BUF struct buf cells = { 0 };
+	char input_path[64], output_path[64];
+	AUTO_CLOSE int input = memory_file("cells", input_path);
+	AUTO_CLOSE int output = memory_file("output", output_path);
+	struct child_end end = { 0 };
+	int r;
+
+	campaign_lines(campaign, ranks, &cells);
+	if (input < 0 || output < 0 ||
+	    pwrite(input, cells.data, cells.len, 0) != (ssize_t)cells.len)
+		return err_set(err, ENOMEM, "not enough memory for the list of cells");
+	run->intake = (struct campaign_intake){ .campaign = campaign,
+						.platform = run->options->platform,
+						.ranks = ranks };
+	run->output = output;
+	run->taken = 0;
+	clear_lines(run);
+	buf_clear(&run->line);
+	r = job_start(run, ranks, input_path, output_path, &end, err);
+	read_output(run);
+	elements_release(&run->intake.rows);
+	unlink(run->file);
+	if (r < 0 && !run->err.code)
+		return r;
+	return check_job(run, ranks, &end, err);
+}
+
+static int check_space(const struct measure_options *options, struct err *err)
+{
+	uint64_t needed = campaign_left(options->campaign, 0).file_bytes, available;
+	char need[UNIT_TEXT], have[UNIT_TEXT];
+	struct statvfs fs;
+
+	if (!needed)
+		return 0;
+	if (access(options->dir, W_OK | X_OK) != 0 || statvfs(options->dir, &fs) != 0)
+		return err_set(err, errno, "--dir: %s: %s", options->dir, strerror(errno));
+	available = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (available >= needed + needed / SPARE_SHARE)
+		return 0;
+	return err_set(err, ENOSPC,
+		       "%s has %s free, but the largest file takes %s; use another --dir, smaller "
+		       "--buffers or fewer --rounds",
+		       options->dir, unit_bytes(have, (double)available),
+		       unit_bytes(need, (double)needed));
+}
+
+static int choose_program(struct runner *run, struct err *err)
+{
+	enum mpi wanted = run->options->mpi;
+
+	if (launcher_mpi_around() != MPI_AUTO)
+		return err_set(err, EINVAL,
+			       "sluice model measure launches its own ranks; do not run it under "
+			       "mpiexec");
+	run->mpi = launcher_choose(PROGRAM, wanted, &run->program);
+	if (!run->program)
+		return err_set(err, ENOENT,
+			       "the benchmark program is not built%s%s; build Sluice where an MPI "
+			       "compiler is installed",
+			       wanted ? " for " : "", wanted ? mpi_names[wanted] : "");
+	if (run->options->launcher)
+		return 0;
+	run->launcher = launcher_path(run->mpi);
+	if (!run->launcher)
+		return err_set(err, ENOENT,
+			       "neither mpiexec.%s nor mpiexec is in PATH; name a launcher with "
+			       "--launcher",
+			       mpi_names[run->mpi]);
+	return 0;
+}
+
+/* File names contain host and process id: several runners may share a directory. */
+static char *file_prefix(void)
+{
+	char host[64] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	return xprintf("sluice-bench.%s.", host);
+}
+
+static char *file_name(const char *dir)
+{
+	AUTO_FREE char *absolute = realpath(dir, NULL), *prefix = file_prefix();
+
+	return xprintf("%s/%s%d", absolute ? absolute : dir, prefix, (int)getpid());
+}
+
+/* On several nodes a file may outlive a runner that was killed. */
+static void remove_leftover_files(const char *dir)
+{
+	AUTO_FREE char *prefix = file_prefix();
+	DIR *entries = opendir(dir);
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		const char *number = entry->d_name + strlen(prefix);
+		uint64_t pid;
+
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+		    unit_parse_count(number, &pid) == 0 && pid > 0 && pid <= INT_MAX &&
+		    kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+			unlinkat(dirfd(entries), entry->d_name, 0);
+	}
+	if (entries)
+		closedir(entries);
+}
+
+int measure_run(const struct measure_options *options, struct measure_result *result,
+		struct err *err)
+{
+	const struct campaign *campaign = options->campaign;
+	struct runner run = { .options = options, .result = result, .output = -1 };
+	int r;
+
+	*result = (struct measure_result){ 0 };
+	r = check_space(options, err);
+	if (r >= 0 && campaign_left(campaign, 0).cells)
+		r = choose_program(&run, err);
+	run.begun_s = now_s();
+	run.planned_s = campaign_left(campaign, 0).seconds;
+	run.file = file_name(options->dir);
+	remove_leftover_files(options->dir);
+	for (size_t i = 0; r >= 0 && i < options->wish->ranks.count; i++) {
+		uint64_t ranks = options->wish->ranks.items[i];
+
+		if (campaign_left(campaign, ranks).cells)
+			r = job_run(&run, ranks, err);
+	}
+	result->seconds = now_s() - run.begun_s;
+	clear_lines(&run);
+	buf_release(&run.line);
+	free(run.program);
+	free(run.launcher);
+	free(run.file);
+	return r < 0 ? r : 0;
+}
+
+/* Rows that were measured around the page cache and rows that were not cannot be compared. */
+static int check_same_cache(const struct campaign_wish *wish, const char *platform,
+			    const struct elements *rows, struct err *err)
+{
+	char cache[ELEMENT_WORD];
+
+	option_choice_name(CAMPAIGN_CACHE_WORDS, (int)wish->cache, cache, sizeof(cache));
+	for (size_t i = 0; wish->storage && i < rows->count; i++)
+		if (*rows->rows[i].cache && strcmp(rows->rows[i].cache, cache) != 0)
+			return err_set(err, EINVAL,
+				       "\"%s\" has rows measured with the cache %s, but these "
+				       "would be %s; use another --platform, or delete the rows "
+				       "with 'sluice model data forget'",
+				       platform, rows->rows[i].cache, cache);
+	return 0;
+}
+
+int measure_resume(struct campaign *campaign, const struct campaign_wish *wish, struct store *store,
+		   const char *platform, bool remeasure, size_t *known, struct err *err)
+{
+	struct elements rows = { 0 };
+	int r = elements_load(store, platform, NULL, &rows, err);
+
+	if (r >= 0)
+		r = check_same_cache(wish, platform, &rows, err);
+	if (r >= 0)
+		*known = remeasure ? 0 : campaign_known(campaign, &rows);
+	elements_release(&rows);
+	return r;
+}
+
+enum campaign_cache measure_cache_choose(const char *dir)
+{
+	struct statfs fs;
+	bool is_memory = statfs(dir, &fs) == 0 && ((unsigned long)fs.f_type == TMPFS_TYPE ||
+						   (unsigned long)fs.f_type == RAMFS_TYPE);
+
+	return is_memory ? CAMPAIGN_WITHIN : CAMPAIGN_BYPASSED;
+}
+
+uint64_t measure_memory_bytes(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+}
