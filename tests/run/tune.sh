@@ -8,7 +8,7 @@ hopper=(--on simulated:hopper --kernel vpic --ranks 2048)
 
 # ---- what is wrong is said, and costs nothing ----
 check_rc 2 "$sluice" tune
-check_has "$(cat err)" "what is to be tuned"
+check_has "$(cat err)" "missing COMMAND"
 check_rc 2 "$sluice" tune --on hopper
 check_rc 2 "$sluice" tune "${hopper[@]}" -- ls
 check_rc 2 "$sluice" tune --pairs 3 -- ls

@@ -12,9 +12,9 @@ check_has "$(cat err)" "sluice model fit"
 check_rc 1 "$sluice" tune --model nowhere.model -- ls
 check_has "$(cat err)" "nowhere.model"
 check_rc 2 "$sluice" tune --search model --on simulated:hopper
-check_has "$(cat err)" "no model of a described platform"
+check_has "$(cat err)" "have no model"
 check_rc 2 "$sluice" tune --search genetic --model nowhere.model -- ls
-check_has "$(cat err)" "no use for a model"
+check_has "$(cat err)" "cannot be used with --search genetic"
 check_rc 2 "$sluice" tune --search model --set-search top=0 -- ls
 check_rc 3 "$sluice" model export -n 4 -s 1M -o best
 

@@ -102,7 +102,7 @@ static void memory_put(struct memory *memory, const size_t *point, double cost)
 	memory->costs[at] = cost;
 }
 
-static const struct search_ops *ops_by_name(const char *name)
+const struct search_ops *search_find(const char *name)
 {
 	for (size_t i = 0; searches[i]; i++)
 		if (strcmp(searches[i]->name, name) == 0)
@@ -182,6 +182,14 @@ static int settings_read(const struct search_ops *ops, const char *text,
 	return 0;
 }
 
+int search_check_settings(const char *name, const char *settings, struct err *err)
+{
+	const struct search_ops *ops = search_find(name);
+	double values[SEARCH_SETTINGS];
+
+	return ops ? settings_read(ops, settings, values, err) : ops_unknown(name, err);
+}
+
 int search_new(struct search **out, const char *name, const char *settings,
 	       const struct space *space, uint64_t seed, struct err *err)
 {
@@ -192,7 +200,7 @@ int search_new_with(struct search **out, const char *name, const char *settings,
 		    const struct space *space, const struct search_prior *prior, uint64_t seed,
 		    struct err *err)
 {
-	const struct search_ops *ops = ops_by_name(name);
+	const struct search_ops *ops = search_find(name);
 	double values[SEARCH_SETTINGS] = { 0 };
 	struct search *search;
 	void *state;

@@ -68,6 +68,12 @@ struct search_counts {
 
 struct search;
 
+/* The search of this name; NULL: there is none. */
+const struct search_ops *search_find(const char *name);
+
+/* Checks a name and its settings as search_new() does, but without a space: -ENOENT or -EINVAL. */
+int search_check_settings(const char *name, const char *settings, struct err *err);
+
 /* settings: "population=15,generations=40" or NULL. Refusals name what there is. */
 int search_new(struct search **search, const char *name, const char *settings,
 	       const struct space *space, uint64_t seed, struct err *err);

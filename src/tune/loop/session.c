@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/loop/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/config.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "params/form_files.h"
+#include "store/knowledge.h"
+#include "store/outcomes.h"
+#include "store/studies.h"
+#include "tune/bed/bed_command.h"
+#include "tune/program/identity.h"
+
+#define NS_PER_S 1000000000
+
+struct tuning_session {
+	const struct tuning_request *request;
+	const struct config *config;
+	struct store *store;
+	struct bed bed;
+	struct tuning_plan plan;  /* until the tuning takes it over */
+	struct identity identity; /* of argv; empty on a simulated platform */
+	char *output;	    /* absolute prefix, as the working directory changes; NULL: none */
+	int64_t study;	    /* to resume; 0: a new one */
+	int64_t unfinished; /* with the same plan; 0: none */
+	struct tuning *tuning;
+};
+
+static int open_command(struct tuning_session *session, struct err *err)
+{
+	struct tuning_plan *plan = &session->plan;
+	const char *platform = config_text(session->config, SETTING_TUNE_PLATFORM);
+	struct bed_command_options options = {
+		.argv = plan->argv,
+		.platform = platform,
+		.verify = plan->verify,
+		.check = plan->check,
+		.stop = session->request->stop,
+	};
+
+	if (chdir(plan->directory) < 0)
+		return err_set(err, errno, "cannot enter the working directory %s: %s",
+			       plan->directory, strerror(errno));
+	identity_of(&session->identity, plan->argv, platform);
+	/* A plan that is resumed has its fingerprint already. */
+	if (!plan->fingerprint)
+		plan->fingerprint = xstrdup(session->identity.fingerprint);
+	else if (strcmp(plan->fingerprint, session->identity.fingerprint) != 0)
+		return err_set(err, ESTALE,
+			       "%s has changed since the tuning was started; start a new tuning",
+			       session->identity.program);
+	return bed_command_open(&session->bed, &options, err);
+}
+
+struct unfinished {
+	int64_t id;
+	char *plan;
+};
+
+static int unfinished_keep(void *arg, const struct study *study)
+{
+	struct unfinished *u = arg;
+
+	u->id = study->id;
+	u->plan = xstrdup(study->plan);
+	return 1;
+}
+
+/* Reads the plan of the last unfinished tuning, whatever its command was. */
+static int resume_last(struct tuning_session *session, struct err *err)
+{
+	struct unfinished u = { 0 };
+	int r = study_find(session->store, NULL, unfinished_keep, &u, err);
+
+	if (r == -ENOENT)
+		return -ENODATA;
+	if (r >= 0)
+		r = tuning_plan_read(&session->plan, u.plan, err);
+	free(u.plan);
+	if (r >= 0)
+		session->study = u.id;
+	return r;
+}
+
+/* Looks for an unfinished tuning with the same plan, and takes its plan if the request asks so. */
+static int resume_same(struct tuning_session *session, struct err *err)
+{
+	struct unfinished u = { 0 };
+	char digest[TUNING_DIGEST];
+	int r = 0;
+
+	tuning_plan_digest(&session->plan, digest);
+	if (study_find(session->store, digest, unfinished_keep, &u, NULL) < 0)
+		return 0;
+	session->unfinished = u.id;
+	if (session->request->resume) {
+		tuning_plan_release(&session->plan);
+		r = tuning_plan_read(&session->plan, u.plan, err);
+		session->study = u.id;
+	}
+	free(u.plan);
+	return r;
+}
+
+/* A directory that cannot be written to must not be noticed after hours. */
+static int output_check(const char *prefix, struct err *err)
+{
+	const char *slash = strrchr(prefix, '/');
+	AUTO_FREE char *folder =
+		slash ? xstrndup(prefix, (size_t)(slash - prefix) + 1) : xstrdup(".");
+
+	return access(folder, W_OK | X_OK) == 0
+		       ? 0
+		       : err_set(err, errno, "--output: %s: %s", folder, strerror(errno));
+}
+
+static char *absolute_prefix(const char *prefix)
+{
+	AUTO_FREE char *here = getcwd(NULL, 0);
+
+	return *prefix == '/' || !here ? xstrdup(prefix) : place_join(here, prefix);
+}
+
+static int session_prepare(struct tuning_session *session, struct err *err)
+{
+	const struct tuning_request *request = session->request;
+	bool is_named = request->simulate || request->argv;
+	int r = store_open(&session->store, config_text(session->config, SETTING_STORE_PATH), err);
+
+	if (r >= 0 && request->output)
+		r = output_check(request->output, err);
+	if (r >= 0)
+		r = is_named ? tuning_request_plan(request, session->config, &session->plan, err)
+			     : resume_last(session, err);
+	if (r < 0)
+		return r;
+	if (request->output)
+		session->output = absolute_prefix(request->output);
+	r = session->plan.on ? tuning_request_open_simulated(&session->bed, &session->plan, err)
+			     : open_command(session, err);
+	if (r >= 0 && is_named)
+		r = resume_same(session, err);
+	return r;
+}
+
+int tuning_session_open(struct tuning_session **out, const struct tuning_request *request,
+			const struct config *config, struct err *err)
+{
+	struct tuning_session *session = xcalloc(1, sizeof(*session));
+	int r;
+
+	session->request = request;
+	session->config = config;
+	r = session_prepare(session, err);
+	if (r < 0)
+		tuning_session_close(session);
+	else
+		*out = session;
+	return r < 0 ? r : 0;
+}
+
+void tuning_session_close(struct tuning_session *session)
+{
+	if (!session)
+		return;
+	tuning_close(session->tuning);
+	if (session->bed.ops)
+		session->bed.ops->close(session->bed.state);
+	tuning_plan_release(&session->plan);
+	identity_release(&session->identity);
+	free(session->output);
+	store_close(session->store);
+	free(session);
+}
+
+int64_t tuning_session_unfinished(const struct tuning_session *session)
+{
+	return session->unfinished;
+}
+
+int tuning_session_run(struct tuning_session *session, const struct tuning_watch *watch,
+		       struct err *err)
+{
+	int r;
+
+	if (session->study)
+		r = tuning_open(&session->tuning, session->study, &session->plan, &session->bed,
+				session->store, watch, err);
+	else
+		r = tuning_begin(&session->tuning, &session->plan, &session->bed, session->store,
+				 watch, err);
+	return r < 0 ? r : tuning_run(session->tuning, err);
+}
+
+const struct tuning *tuning_session_tuning(const struct tuning_session *session)
+{
+	return session->tuning;
+}
+
+bool tuning_session_is_exact(const struct tuning_session *session)
+{
+	return session->bed.ops->is_exact;
+}
+
+const char *tuning_session_data_note(const struct tuning_session *session)
+{
+	const struct tuning_plan *plan = tuning_plan(session->tuning);
+
+	return !plan->on && plan->check ? bed_command_note(&session->bed) : NULL;
+}
+
+bool tuning_session_has_winner(const struct tuning_session *session)
+{
+	const struct tuning_result *result = tuning_result(session->tuning);
+
+	return result->proof.holds && result->is_complete;
+}
+
+/* The key is made as `sluice run` makes it before a run (run/knowledge.h). */
+static struct knowledge_key winner_key(const struct tuning_session *session)
+{
+	const struct identity *id = &session->identity;
+	const struct bed *bed = &session->bed;
+	unsigned size_class = outcomes_size_class(tuning_result(session->tuning)->bytes);
+
+	/* A kernel on a simulated platform has no command line. */
+	if (!id->program)
+		return (struct knowledge_key){
+			.program = bed->program,
+			.fingerprint = bed->fingerprint,
+			.arguments = "",
+			.platform = bed->platform,
+			.filesystem = filesystem_name(bed->context.filesystem),
+			.ranks = bed->ranks,
+			.size_class = size_class,
+		};
+	return (struct knowledge_key){
+		.program = id->program,
+		.fingerprint = id->fingerprint,
+		.arguments = id->arguments,
+		.platform = id->platform,
+		.filesystem = filesystem_name(id->filesystem),
+		.ranks = id->ranks,
+		.size_class = size_class,
+	};
+}
+
+static void winner_set(const struct tuning_session *session, struct param_set *set)
+{
+	space_set(&tuning_plan(session->tuning)->space, tuning_result(session->tuning)->best->point,
+		  set);
+}
+
+int tuning_session_remember(const struct tuning_session *session, int64_t *entry, struct err *err)
+{
+	const struct tuning *tuning = session->tuning;
+	const struct proof *proof = &tuning_result(tuning)->proof;
+	AUTO_FREE char *study = xprintf("%" PRId64, tuning_history(tuning)->study);
+	AUTO_BUF struct buf parameters = { 0 };
+	struct param_set set = { 0 };
+	struct timespec now;
+	int r;
+
+	winner_set(session, &set);
+	r = param_json.write(&set, &parameters, err);
+	param_set_release(&set);
+	if (r < 0)
+		return r;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return knowledge_put(session->store,
+			     &(struct knowledge){
+				     .key = winner_key(session),
+				     .parameters = buf_text(&parameters),
+				     .objective = cost_name(tuning_plan(tuning)->objective),
+				     .before = proof->before,
+				     .after = proof->after,
+				     .gain = proof->gain,
+				     .gain_low = proof->low,
+				     .gain_high = proof->high,
+				     .found_ns = (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec,
+				     .study = study,
+			     },
+			     entry, err);
+}
+
+int tuning_session_write(const struct tuning_session *session, struct err *err)
+{
+	struct param_set set = { 0 };
+	int r;
+
+	if (!session->output)
+		return 0;
+	winner_set(session, &set);
+	r = forms_write(&set, session->output, err);
+	param_set_release(&set);
+	return r;
+}
+
+const char *tuning_session_output(const struct tuning_session *session)
+{
+	return session->output;
+}
