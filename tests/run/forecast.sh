@@ -56,15 +56,15 @@ check_rc 2 "$sluice" forecast train --days -1
 
 # nothing to go by, and what to do about it
 check_rc 3 "$sluice" forecast
-check_has "$(cat err)" "there is no model yet ($XDG_DATA_HOME/sluice/forecast.model): collect with 'sluice probe run'"
+check_has "$(cat err)" "no model yet ($XDG_DATA_HOME/sluice/forecast.model)"
 check_rc 3 "$sluice" forecast train
-check_has "$(cat err)" "there are no probes yet: 'sluice probe run' makes them"
+check_has "$(cat err)" "no probe data yet"
 check_rc 3 "$sluice" forecast -m nowhere.model
 check_has "$(cat err)" "nowhere.model"
 
 check_rc 0 "$sluice" probe import rows.txt
 check_rc 3 "$sluice" forecast train --system other
-check_has "$(cat err)" "there are no probes of other; there are some of little (--system)"
+check_has "$(cat err)" "the store has data of little"
 check_rc 3 "$sluice" forecast train --from 2001-01-01 --to 2001-01-02
 
 # train: the only system of the store needs no name

@@ -58,9 +58,9 @@ d = json.load(open(sys.argv[1]))
 t = d["targets"]
 assert d["schema"] == "sluice.probe/1"
 assert [x["name"] for x in t] == ["a", "b", "c"]
-assert d["probes"] == sum(x["probes"] for x in t) > 0 and d["truths"] > 0
-assert d["bytes"] == 65536 * d["probes"] + 262144 * d["truths"] == sum(x["bytes"] for x in t)
-assert d["rows_saved"] == d["probes"] + d["truths"] and not d["rows_lost"]
+assert d["probes"] == sum(x["probes"] for x in t) > 0 and d["reference_writes"] > 0
+assert d["bytes"] == 65536 * d["probes"] + 262144 * d["reference_writes"] == sum(x["bytes"] for x in t)
+assert d["rows_saved"] == d["probes"] + d["reference_writes"] and not d["rows_lost"]
 assert d["rounds"] > 0 and 0 < d["cpu_seconds"] < d["seconds"]
 assert d["jobs_asked"] == 1 and d["jobs_failed"] == 0 and d["jobs_reader"] == "pbs"
 assert not d["timeouts"] + d["failed"] + d["full"] + d["over_budget"]
@@ -82,7 +82,7 @@ check_eq "$(number bytes)" 0 "bytes of a day that has none left"
 
 # ---- what is wrong
 check_rc 2 "$sluice" probe run
-check_has "$(cat err)" "there is no target"
+check_has "$(cat err)" "missing TARGET"
 check_rc 2 "$sluice" probe run gpfs:/x
 check_rc 2 "$sluice" probe run a a
 check_rc 2 "$sluice" probe run a --sizes 1000
@@ -138,7 +138,7 @@ check_eq "$(wc -l <out)" 2 "lines of the command"
 check_has "$(cat err)" '"rows_saved"'
 check_rc 0 probe --beside -t nowhere -- echo fine
 check_eq "$(cat out)" fine
-check_has "$(cat err)" "there will be no probes"
+check_has "$(cat err)" "no probes: "
 check_rc 127 probe --beside -t a -- ./no-such-command
 check_rc 143 probe --beside -t a -- bash -c 'kill $$; sleep 9'
 # A signal is the command's.
@@ -174,13 +174,14 @@ mkdir bin
 printf '#!/bin/sh\nprintf "error: no cluster\\nand more\\n" >&2\nexit 1\n' >bin/squeue
 chmod +x bin/squeue
 PATH=$work/bin:$PATH check_rc 0 probe a --jobs-every 50ms --for 250ms --json
-check_eq "$(cat err)" "sluice probe: warning: no jobs from the scheduler: 'squeue' failed with exit code 1: \
-error: no cluster; asked again in an hour" "what is told of a scheduler that is not there"
+check_eq "$(wc -l <err)" 1 "warnings about a scheduler without a cluster"
+check_has "$(cat err)" "error: no cluster"
+check_has "$(cat err)" "an hour"
 check_eq "$(number jobs_asked)" 1 "questions to it"
 printf '[jobs]\nreader = slurm-text\n' >named.ini
 PATH=$work/bin:$PATH check_rc 0 probe a --site named.ini --jobs-every 100ms --for 450ms --json
-check_eq "$(cat err)" "sluice probe: warning: no jobs from the scheduler: 'squeue' failed with exit code 1: \
-error: no cluster" "what is told of a scheduler that fails"
+check_eq "$(wc -l <err)" 1 "warnings about a scheduler that the site names"
+check_has "$(cat err)" "error: no cluster"
 [ "$(number jobs_asked)" -gt 1 ] || fail "a scheduler that the site names was asked only once"
 
 # ---- Lustre and CephFS

@@ -69,7 +69,7 @@ print(d["schema"], d["submitted"], d["end"], [(job["id"], job["found"]) for job 
 touch queue/refuse
 check_rc 1 played --failures 2 collect.sh
 check_has "$(cat err)" "qsub: Job exceeds queue resource limits"
-check_has "$(tail -n 1 err)" "given up after 2 failures"
+check_has "$(tail -n 1 err)" "after 2 failures"
 rm queue/refuse
 check_rc 1 played --failures 2 --shortest 1h collect.sh
 check_has "$(cat err)" "2 jobs in a row ended within 3600 s"
@@ -84,11 +84,11 @@ rm queue/down
 
 # The end leaves the job where it is, unless told otherwise.
 check_rc 0 played --every 10s --for 100ms collect.sh
-check_has "$(tail -n 1 out)" "goes on"
+check_has "$(tail -n 1 out)" "stays in the queue"
 [ "$(ls queue/[0-9]* | wc -l)" = 1 ] || fail "the job is gone"
 rm queue/[0-9]*
 check_rc 0 played --every 10s --for 100ms --cancel collect.sh
-check_has "$(tail -n 1 out)" "cancelled job"
+check_has "$(tail -n 1 out)" "canceled job"
 [ "$(ls queue/[0-9]* 2>/dev/null | wc -l)" = 0 ] || fail "the job is still there"
 
 # What is wrong is told.
@@ -123,13 +123,13 @@ for ((i = 0; i < 200; i++)); do
 	sleep 0.05
 done
 check_rc 1 "$sluice" probe submit long.sh
-check_has "$(cat err)" "another 'sluice probe submit' watches job slc-"
+check_has "$(cat err)" "already manages job slc-"
 kill -TERM "$watcher"
 wait "$watcher" || fail "the watcher failed: $(cat first)"
-check_has "$(cat first)" "job 3 goes on"
+check_has "$(cat first)" "job 3 stays"
 check_rc 0 "$sluice" probe submit --every 50ms --for 300ms --cancel long.sh -- -o /dev/null
-check_eq "$(cut -d' ' -f2- out)" "found job 3, which is watched
-cancelled job 3" "what a second watcher does"
+check_eq "$(cut -d' ' -f2- out)" "found job 3 in the queue
+canceled job 3" "what a second watcher does"
 
 check_rc 1 "$sluice" probe submit --every 50ms --failures 2 long.sh -- -p nowhere
 check_has "$(cat err)" "invalid partition"

@@ -349,7 +349,7 @@ static int windows_choose(const struct command *command, const struct forecast_a
 }
 
 static int plan_make(const struct command *command, const struct forecast_args *args,
-		     const struct forecast_source *source, struct judgement_plan *plan)
+		     const struct forecast_data *source, struct judgement_plan *plan)
 {
 	struct forecast_args wish = *args;
 	struct forecaster_plan common;
@@ -368,7 +368,7 @@ static int plan_make(const struct command *command, const struct forecast_args *
 	plan->seed = common.seed;
 	plan->threads = common.threads;
 	plan->busy = source->is_generated ? source->generated.busy : NULL;
-	return windows_choose(command, args, forecast_chronicle(source), plan);
+	return windows_choose(command, args, forecast_data_rows(source), plan);
 }
 
 static int bound_parse(const struct command *command, const struct forecast_args *args,
@@ -384,7 +384,7 @@ static int bound_parse(const struct command *command, const struct forecast_args
 }
 
 static int evaluate_run(const struct command *command, const struct forecast_args *args,
-			const struct forecast_source *source, struct judgement_plan *plan,
+			const struct forecast_data *source, struct judgement_plan *plan,
 			struct evaluated *evaluated)
 {
 	size_t *some = NULL, all = evaluated->chronicle->target_count;
@@ -418,14 +418,14 @@ static int evaluate_run(const struct command *command, const struct forecast_arg
 
 int forecast_evaluate(struct command *command, const struct forecast_args *args)
 {
-	struct forecast_source source = { 0 };
+	struct forecast_data source = { 0 };
 	struct evaluated evaluated = { 0 };
 	struct judgement_plan plan = { 0 };
 	int ret = bound_parse(command, args, &evaluated.bound);
 
 	if (!ret)
 		ret = forecast_open(command, args, -INFINITY, INFINITY, &source);
-	evaluated.chronicle = forecast_chronicle(&source);
+	evaluated.chronicle = forecast_data_rows(&source);
 	if (!ret)
 		ret = plan_make(command, args, &source, &plan);
 	if (!ret)
@@ -437,6 +437,6 @@ int forecast_evaluate(struct command *command, const struct forecast_args *args)
 		ret = command_finish(command);
 	}
 	judgement_release(&evaluated.judgement);
-	forecast_close(&source);
+	forecast_data_close(&source);
 	return ret;
 }

@@ -7,9 +7,9 @@
 #define SLUICE_CMD_FORECAST_FORECAST_H
 
 #include "cli/command.h"
-#include "predict/forecast/states/features.h"
+#include "predict/forecast/service/forecast_data.h"
 #include "predict/forecast/site.h"
-#include "predict/simulate/system.h"
+#include "predict/forecast/states/features.h"
 
 struct forecaster;
 struct forecaster_plan;
@@ -57,33 +57,17 @@ struct placement_limits;
 int forecast_limits(const struct command *command, const struct forecast_args *args,
 		    const struct site *site, struct placement_limits *limits);
 
-/* ---- forecast_source.c ---- */
-
-/* A chronicle and what belongs to it. Zero-initialised is empty. */
-struct forecast_source {
-	char *system;		    /* its name; of the store's rows */
-	struct chronicle chronicle; /* of the store or files; else generated.chronicle counts */
-	struct generated generated;
-	bool is_generated;
-	struct site site;
-	double newest_s; /* the last row that the store has of the system */
-};
-
-static inline const struct chronicle *forecast_chronicle(const struct forecast_source *source)
-{
-	return source->is_generated ? &source->generated.chronicle : &source->chronicle;
-}
+/* Fills in what the options and settings choose; the times are not limited. */
+void forecast_query_init(struct forecast_query *query, const struct command *command,
+			 const struct forecast_args *args);
 
 /*
- * Rows with from_s <= time < to_s of the store; with --on or --file all that there are.
- * COMMAND_GOOD, or what is wrong has been said: COMMAND_NO_DATA where there are none. Closed in any
- * case.
+ * Loads rows with from_s <= time < to_s of the store, or all rows with --on or --file. Returns
+ * COMMAND_GOOD, or prints the error and returns COMMAND_NO_DATA or COMMAND_FAILED. The caller
+ * closes the data in any case.
  */
 int forecast_open(const struct command *command, const struct forecast_args *args, double from_s,
-		  double to_s, struct forecast_source *source);
-void forecast_close(struct forecast_source *source);
-
-/* ---- models ---- */
+		  double to_s, struct forecast_data *data);
 
 /* --model, else setting forecast.model; the caller's to free. */
 char *forecast_path(const struct command *command, const struct forecast_args *args);
@@ -97,7 +81,7 @@ int forecast_model(const struct command *command, const struct forecast_args *ar
  * *now_s is the moment.
  */
 int forecast_latest(const struct command *command, const struct forecast_args *args,
-		    const struct forecaster *forecaster, struct forecast_source *source,
+		    const struct forecaster *forecaster, struct forecast_data *source,
 		    double *now_s);
 
 /* Says what is wrong: COMMAND_NO_DATA for -ENODATA and -ENOENT, else COMMAND_FAILED. */
@@ -109,7 +93,7 @@ int forecast_plan(const struct command *command, const struct forecast_args *arg
 		  const char *features, struct forecaster_plan *plan);
 
 /* Trains, tells how far it is, and can be stopped. COMMAND_GOOD, or what is wrong has been said. */
-int forecast_fit(const struct command *command, const struct forecast_source *source,
+int forecast_fit(const struct command *command, const struct forecast_data *source,
 		 struct forecaster_plan *plan, struct forecaster *forecaster);
 
 /* Writes a model and makes the folder of the default path. */

@@ -165,7 +165,7 @@ static int outlook_tell(const struct command *command, const struct forecast_arg
 int forecast_now(struct command *command, const struct forecast_args *args)
 {
 	AUTO_FREE char *path = forecast_path(command, args);
-	struct forecast_source source = { 0 };
+	struct forecast_data source = { 0 };
 	struct forecaster forecaster = { 0 };
 	struct outlook outlook = { .forecaster = &forecaster, .path = path, .age_s = INFINITY };
 	AUTO_FREE struct forecast *answers = NULL;
@@ -181,14 +181,14 @@ int forecast_now(struct command *command, const struct forecast_args *args)
 		ages = xcalloc(forecaster.target_count + 1, sizeof(*ages));
 		outlook.answers = answers;
 		outlook.ages = ages;
-		features_init(&features, forecast_chronicle(&source), &source.site,
+		features_init(&features, forecast_data_rows(&source), &source.site,
 			      &forecaster.features);
 		outlook_ask(&outlook, &features);
 		features_release(&features);
 		outlook.is_stale = !(outlook.age_s <= 2 * forecaster.features.window_s);
 		ret = outlook_tell(command, args, &outlook);
 	}
-	forecast_close(&source);
+	forecast_data_close(&source);
 	forecaster_release(&forecaster);
 	return ret;
 }

@@ -78,12 +78,12 @@ static int choose_size(const struct command *command, const struct forecast_args
 	return COMMAND_GOOD;
 }
 
-static void ask_all(struct proposal *proposal, const struct forecast_source *source)
+static void ask_all(struct proposal *proposal, const struct forecast_data *source)
 {
 	const struct forecaster *forecaster = proposal->forecaster;
 	struct features features;
 
-	features_init(&features, forecast_chronicle(source), &source->site, &forecaster->features);
+	features_init(&features, forecast_data_rows(source), &source->site, &forecaster->features);
 	for (size_t t = 0; t < proposal->count; t++) {
 		const char *name = forecaster->targets[t];
 		struct forecast answer;
@@ -135,7 +135,7 @@ static int settle(struct proposal *proposal, struct err *err)
 }
 
 static int propose(const struct command *command, const struct forecast_args *args,
-		   const struct forecast_source *source, struct proposal *proposal)
+		   const struct forecast_data *source, struct proposal *proposal)
 {
 	struct err err = { 0 };
 	int ret = choose_size(command, args, proposal), r;
@@ -171,7 +171,7 @@ static int write_file(const struct command *command, const char *path, const str
 
 /* --params: what 'sluice run' spreads new files by. The site says how files get onto a target. */
 static int write_params(const struct command *command, const struct forecast_args *args,
-			const struct forecast_source *source, const struct proposal *proposal)
+			const struct forecast_data *source, const struct proposal *proposal)
 {
 	AUTO_FREE struct placement_target *rows =
 		xcalloc(source->site.target_count + 1, sizeof(*rows));
@@ -181,7 +181,7 @@ static int write_params(const struct command *command, const struct forecast_arg
 	struct features features;
 	int r;
 
-	features_init(&features, forecast_chronicle(source), &source->site,
+	features_init(&features, forecast_data_rows(source), &source->site,
 		      &proposal->forecaster->features);
 	placing_ask(proposal->forecaster, &features, &source->site, proposal->now_s, rows);
 	features_release(&features);
@@ -340,7 +340,7 @@ static int check(const struct command *command, const struct forecast_args *args
 
 int forecast_place(struct command *command, const struct forecast_args *args)
 {
-	struct forecast_source source = { 0 };
+	struct forecast_data source = { 0 };
 	struct forecaster forecaster = { 0 };
 	struct proposal proposal = { .forecaster = &forecaster,
 				     .rule = (enum placement_rule)args->rule,
@@ -366,7 +366,7 @@ int forecast_place(struct command *command, const struct forecast_args *args)
 				     "by what is now; does 'sluice probe run' run?");
 	}
 	proposal_release(&proposal);
-	forecast_close(&source);
+	forecast_data_close(&source);
 	forecaster_release(&forecaster);
 	return ret;
 }

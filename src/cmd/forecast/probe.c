@@ -5,13 +5,8 @@
  */
 #include "cmd/forecast/probe.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 #include "cli/verb.h"
-#include "predict/forecast/chronicle/chronicle.h"
+#include "predict/forecast/service/forecast_data.h"
 
 #define FIELD(name) offsetof(struct probe_args, name)
 
@@ -94,18 +89,8 @@ static const struct option probe_options[] = {
 
 char *probe_system(const struct command *command, const struct probe_args *args)
 {
-	const char *name = args->system;
-	const char *cluster = getenv("SLURM_CLUSTER_NAME");
-	char host[CHRONICLE_NAME] = "";
-
-	if (!name)
-		name = config_text(command->config, SETTING_PROBE_SYSTEM);
-	if (strcmp(name, "auto") != 0)
-		return xstrdup(name);
-	if (cluster && *cluster && strlen(cluster) < CHRONICLE_NAME)
-		return xstrdup(cluster);
-	gethostname(host, sizeof(host) - 1);
-	return xstrdup(*host ? host : "here");
+	return forecast_system_name(
+		args->system ? args->system : config_text(command->config, SETTING_PROBE_SYSTEM));
 }
 
 const char *probe_site(const struct command *command, const struct probe_args *args)
@@ -115,10 +100,7 @@ const char *probe_site(const struct command *command, const struct probe_args *a
 
 int probe_owner_key(const struct command *command, uint8_t key[OWNER_KEY_BYTES], struct err *err)
 {
-	AUTO_FREE char *path =
-		xprintf("%s.owners", config_text(command->config, SETTING_STORE_PATH));
-
-	return owner_key(key, path, err);
+	return forecast_owner_key(key, config_text(command->config, SETTING_STORE_PATH), err);
 }
 
 /* ---- verbs ---- */

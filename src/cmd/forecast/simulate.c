@@ -66,7 +66,7 @@ static int plan_make(const struct command *command, const struct forecast_args *
 
 /* Only the probes and the size in question are learnt from: other sizes would take their time. */
 static int narrow(const struct command *command, const struct forecast_args *args,
-		  struct forecast_source *source)
+		  struct forecast_data *source)
 {
 	struct chronicle *chronicle =
 		source->is_generated ? &source->generated.chronicle : &source->chronicle;
@@ -123,12 +123,12 @@ static int split(const struct command *command, const struct forecast_args *args
 
 /* A model that is given, or one that is trained on the first days. */
 static int get_model(const struct command *command, const struct forecast_args *args,
-		     const struct forecast_source *source, struct forecaster *forecaster,
+		     const struct forecast_data *source, struct forecaster *forecaster,
 		     double *middle_s, double *to_s)
 {
 	struct forecaster_plan plan;
 	double from_s;
-	int ret = split(command, args, forecast_chronicle(source), &from_s, middle_s, to_s);
+	int ret = split(command, args, forecast_data_rows(source), &from_s, middle_s, to_s);
 
 	if (ret)
 		return ret;
@@ -272,10 +272,10 @@ static int show(const struct command *command, const struct forecast_args *args,
 }
 
 static int simulate(const struct command *command, const struct forecast_args *args,
-		    const struct forecast_source *source, const struct steps_plan *plan,
+		    const struct forecast_data *source, const struct steps_plan *plan,
 		    struct findings *findings)
 {
-	const struct chronicle *chronicle = forecast_chronicle(source);
+	const struct chronicle *chronicle = forecast_data_rows(source);
 	struct steps steps = { 0 };
 	struct err err = { 0 };
 	struct features features;
@@ -310,7 +310,7 @@ static int simulate(const struct command *command, const struct forecast_args *a
 
 int forecast_simulate(struct command *command, const struct forecast_args *args)
 {
-	struct forecast_source source = { 0 };
+	struct forecast_data source = { 0 };
 	struct forecaster forecaster = { 0 };
 	struct findings findings = { .forecaster = &forecaster };
 	struct steps_plan plan = { 0 };
@@ -328,7 +328,7 @@ int forecast_simulate(struct command *command, const struct forecast_args *args)
 				&findings.to_s);
 	if (!ret)
 		ret = simulate(command, args, &source, &plan, &findings);
-	forecast_close(&source);
+	forecast_data_close(&source);
 	forecaster_release(&forecaster);
 	return ret;
 }

@@ -160,7 +160,7 @@ static uint64_t generation_after(const char *path, const char *system)
 	return generation;
 }
 
-int forecast_fit(const struct command *command, const struct forecast_source *source,
+int forecast_fit(const struct command *command, const struct forecast_data *source,
 		 struct forecaster_plan *plan, struct forecaster *forecaster)
 {
 	struct progress progress;
@@ -172,7 +172,7 @@ int forecast_fit(const struct command *command, const struct forecast_source *so
 	plan->progress_arg = &progress;
 	progress_start(&progress, "training", 0);
 	interrupt_catch(&stop);
-	r = forecaster_fit(forecaster, forecast_chronicle(source), &source->site, plan, &err);
+	r = forecaster_fit(forecaster, forecast_data_rows(source), &source->site, plan, &err);
 	interrupt_restore(&stop);
 	progress_end(&progress);
 	plan->progress_arg = NULL;
@@ -202,7 +202,7 @@ static double wall_s(void)
 int forecast_train(struct command *command, const struct forecast_args *args)
 {
 	AUTO_FREE char *path = args->output ? xstrdup(args->output) : forecast_path(command, args);
-	struct forecast_source source = { 0 };
+	struct forecast_data source = { 0 };
 	struct forecaster forecaster = { 0 };
 	struct forecaster_plan plan;
 	double start, seconds, days_s;
@@ -218,7 +218,7 @@ int forecast_train(struct command *command, const struct forecast_args *args)
 	plan.shuffled = args->folds >= 2;
 	start = wall_s();
 	if (!ret) {
-		window_choose(forecast_chronicle(&source), days_s, &plan.labels);
+		window_choose(forecast_data_rows(&source), days_s, &plan.labels);
 		ret = forecast_fit(command, &source, &plan, &forecaster);
 	}
 	seconds = wall_s() - start;
@@ -234,6 +234,6 @@ int forecast_train(struct command *command, const struct forecast_args *args)
 	if (!ret)
 		fprintf(stderr, "sluice forecast: written to %s\n", path);
 	forecaster_release(&forecaster);
-	forecast_close(&source);
+	forecast_data_close(&source);
 	return ret;
 }

@@ -10,18 +10,19 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define SECOND_NS 1000000000ll
-#define STOP_MS 200	  /* workers may take so long to end, and again to be killed */
-#define BACK_NS SECOND_NS /* how often a killed worker is looked for */
-#define GREET_NS (SECOND_NS / 10)
-#define GREETED_NS (2 * SECOND_NS) /* whoever has made no file by then is taken as stuck */
+#define NS_PER_S 1000000000ll
+/* Time for workers to exit by themselves, and again after SIGKILL. */
+#define STOP_MS 200
+#define STUCK_POLL_NS NS_PER_S /* interval of checks whether a killed worker has exited */
+#define START_POLL_NS (NS_PER_S / 10)
+#define START_TIMEOUT_NS (2 * NS_PER_S) /* a worker without a file by then counts as stuck */
 
 static int64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
 	clock_gettime(clock, &ts);
-	return ts.tv_sec * SECOND_NS + ts.tv_nsec;
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
 struct prober_now prober_now(void)
@@ -29,8 +30,8 @@ struct prober_now prober_now(void)
 	return (struct prober_now){ clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC) };
 }
 
-static void sample_tell(struct prober *prober, size_t i, double seconds,
-			enum sample_outcome outcome, enum sample_method method, const char *text)
+static void report_sample(struct prober *prober, size_t i, double seconds,
+			  enum sample_outcome outcome, enum sample_method method, const char *text)
 {
 	const struct prober_slot *slot = &prober->slots[i];
 	struct prober_sample sample = { .target = prober->number[i],
@@ -41,19 +42,17 @@ static void sample_tell(struct prober *prober, size_t i, double seconds,
 					.method = method,
 					.text = text };
 
-	if (prober->seen)
-		prober->seen(prober->arg, &sample);
+	if (prober->on_sample)
+		prober->on_sample(prober->arg, &sample);
 }
 
-/* ---- answers ---- */
-
-static void counts_take(struct prober *prober, struct prober_slot *slot,
-			enum sample_outcome outcome)
+static void count_outcome(struct prober *prober, struct prober_slot *slot,
+			  enum sample_outcome outcome)
 {
 	struct prober_counts *counts = &slot->counts;
 
 	if (outcome == SAMPLE_DONE && slot->size)
-		counts->truths++;
+		counts->reference_writes++;
 	else if (outcome == SAMPLE_DONE)
 		counts->probes++;
 	else if (outcome == SAMPLE_TIMEOUT)
@@ -66,14 +65,14 @@ static void counts_take(struct prober *prober, struct prober_slot *slot,
 		counts->bytes += prober->plan.sizes[slot->size];
 }
 
-static void slot_end(struct prober *prober, size_t i, double seconds, enum sample_outcome outcome,
-		     enum sample_method method, const char *text)
+static void slot_finish(struct prober *prober, size_t i, double seconds,
+			enum sample_outcome outcome, enum sample_method method, const char *text)
 {
 	struct prober_slot *slot = &prober->slots[i];
 
-	counts_take(prober, slot, outcome);
+	count_outcome(prober, slot, outcome);
 	slot->is_busy = false;
-	sample_tell(prober, i, seconds, outcome, method, text);
+	report_sample(prober, i, seconds, outcome, method, text);
 }
 
 static void slot_give_up(struct prober_slot *slot)
@@ -82,30 +81,28 @@ static void slot_give_up(struct prober_slot *slot)
 	slot->is_stuck = !worker_gone(&slot->worker);
 }
 
-static void slot_hear(struct prober *prober, size_t i, int64_t monotonic_ns)
+static void slot_receive(struct prober *prober, size_t i, int64_t monotonic_ns)
 {
 	struct prober_slot *slot = &prober->slots[i];
 	double seconds = (double)(monotonic_ns - slot->begun_ns) / 1e9;
 	struct worker_answer answer;
-	int r = worker_hear(&slot->worker, &answer);
+	int r = worker_receive(&slot->worker, &answer);
 
 	if (r > 0) {
 		slot->device = answer.device ? answer.device : slot->device;
-		slot_end(prober, i, answer.seconds, answer.outcome, answer.method, answer.text);
+		slot_finish(prober, i, answer.seconds, answer.outcome, answer.method, answer.text);
 	} else if (r < 0) {
 		slot_give_up(slot);
-		slot_end(prober, i, seconds, SAMPLE_FAILED, SAMPLE_UNKNOWN,
-			 "the process that wrote has died");
+		slot_finish(prober, i, seconds, SAMPLE_FAILED, SAMPLE_UNKNOWN,
+			    "the worker process died during the write");
 	} else if (monotonic_ns - slot->begun_ns >=
 		   prober_plan_timeout(&prober->plan, slot->size)) {
 		slot_give_up(slot);
-		slot_end(prober, i, seconds, SAMPLE_TIMEOUT, prober->plan.method, "");
+		slot_finish(prober, i, seconds, SAMPLE_TIMEOUT, prober->plan.method, "");
 	}
 }
 
-/* ---- orders ---- */
-
-static int slot_have_worker(struct prober *prober, size_t i)
+static int slot_ensure_worker(struct prober *prober, size_t i)
 {
 	struct prober_slot *slot = &prober->slots[i];
 
@@ -118,7 +115,7 @@ static int slot_have_worker(struct prober *prober, size_t i)
 			    NULL);
 }
 
-static void slot_begin(struct prober *prober, size_t i, size_t size, struct prober_now now)
+static void slot_write(struct prober *prober, size_t i, size_t size, struct prober_now now)
 {
 	struct prober_slot *slot = &prober->slots[i];
 	uint64_t bytes = prober->plan.sizes[size];
@@ -129,45 +126,45 @@ static void slot_begin(struct prober *prober, size_t i, size_t size, struct prob
 	slot->begun_ns = now.monotonic_ns;
 	prober_ledger_spend(&prober->ledger, now.wall_ns, i, bytes);
 	slot->is_busy = true;
-	if (worker_tell(&slot->worker, &order) < 0) {
+	if (worker_send(&slot->worker, &order) < 0) {
 		slot_give_up(slot);
-		slot_end(prober, i, 0, SAMPLE_FAILED, SAMPLE_UNKNOWN,
-			 "the process that writes has died");
+		slot_finish(prober, i, 0, SAMPLE_FAILED, SAMPLE_UNKNOWN,
+			    "the worker process died before the write");
 	}
 }
 
-/* A probe of a target that hangs would take at least as long as what hangs there. */
-static void slot_tell_stuck(struct prober *prober, size_t i, int64_t monotonic_ns)
+/* A probe of a stuck target would take at least as long as the write that is stuck there. */
+static void slot_report_stuck(struct prober *prober, size_t i, int64_t monotonic_ns)
 {
 	struct prober_slot *slot = &prober->slots[i];
 
 	slot->counts.stuck++;
 	slot->size = 0;
 	slot->round_ns = prober->round_ns;
-	sample_tell(prober, i, (double)(monotonic_ns - slot->begun_ns) / 1e9, SAMPLE_TIMEOUT,
-		    prober->plan.method, "");
+	report_sample(prober, i, (double)(monotonic_ns - slot->begun_ns) / 1e9, SAMPLE_TIMEOUT,
+		      prober->plan.method, "");
 }
 
-/* There is no process to write: the old one hangs, or none could be made. */
-static void slot_pass_over(struct prober *prober, size_t i, size_t size, bool hangs,
-			   int64_t monotonic_ns)
+/* No worker is available: the previous one is stuck, or fork() failed. */
+static void slot_skip(struct prober *prober, size_t i, size_t size, bool is_stuck,
+		      int64_t monotonic_ns)
 {
 	struct prober_slot *slot = &prober->slots[i];
 
-	if (hangs && !size) {
-		slot_tell_stuck(prober, i, monotonic_ns);
-	} else if (hangs) {
+	if (is_stuck && !size) {
+		slot_report_stuck(prober, i, monotonic_ns);
+	} else if (is_stuck) {
 		slot->counts.stuck++;
 	} else {
 		slot->size = size;
 		slot->round_ns = prober->round_ns;
-		slot_end(prober, i, 0, SAMPLE_FAILED, SAMPLE_UNKNOWN,
-			 "no process could be made to write");
+		slot_finish(prober, i, 0, SAMPLE_FAILED, SAMPLE_UNKNOWN,
+			    "cannot start a worker process");
 	}
 }
 
-/* True: it has been begun, or need not be any more; false: not yet. */
-static bool task_begin(struct prober *prober, size_t i, size_t size, struct prober_now now)
+/* Returns true if the write was started or is no longer due; false if it must wait. */
+static bool slot_try_write(struct prober *prober, size_t i, size_t size, struct prober_now now)
 {
 	struct prober_slot *slot = &prober->slots[i];
 	int r;
@@ -181,29 +178,27 @@ static bool task_begin(struct prober *prober, size_t i, size_t size, struct prob
 	}
 	if (prober_ledger_wait(&prober->ledger, &prober->plan, now.monotonic_ns) > 0)
 		return false;
-	r = slot_have_worker(prober, i);
+	r = slot_ensure_worker(prober, i);
 	if (r < 0)
-		slot_pass_over(prober, i, size, r == -EBUSY, now.monotonic_ns);
+		slot_skip(prober, i, size, r == -EBUSY, now.monotonic_ns);
 	else
-		slot_begin(prober, i, size, now);
+		slot_write(prober, i, size, now);
 	return true;
 }
 
-/* ---- rounds ---- */
-
-static void truth_queue(struct prober *prober, size_t i, size_t size)
+static void queue_reference_write(struct prober *prober, size_t i, size_t size)
 {
 	size_t task = i * CHRONICLE_SIZES + size;
 
-	if (prober->truth_due[task]) {
+	if (prober->reference_due[task]) {
 		prober->slots[i].counts.late++;
 		return;
 	}
-	prober->truth_due[task] = 1;
+	prober->reference_due[task] = 1;
 	prober->queue[prober->queued++] = task;
 }
 
-static void round_begin(struct prober *prober, int64_t round_ns)
+static void begin_round(struct prober *prober, int64_t round_ns)
 {
 	uint64_t missed = (uint64_t)((round_ns - prober->round_ns) / prober->plan.every_ns) - 1;
 
@@ -213,13 +208,13 @@ static void round_begin(struct prober *prober, int64_t round_ns)
 		prober->slots[i].counts.late += missed + prober->slots[i].is_probe_due;
 		prober->slots[i].is_probe_due = true;
 		for (size_t size = 1; size < prober->plan.size_count; size++)
-			if (prober_plan_truth(&prober->plan, round_ns, prober->number[i],
-					      prober->all, size))
-				truth_queue(prober, i, size);
+			if (prober_plan_reference_due(&prober->plan, round_ns, prober->number[i],
+						      prober->all, size))
+				queue_reference_write(prober, i, size);
 	}
 }
 
-static bool truth_runs(const struct prober *prober)
+static bool reference_write_is_running(const struct prober *prober)
 {
 	for (size_t i = 0; i < prober->count; i++)
 		if (prober->slots[i].is_busy && prober->slots[i].size)
@@ -227,18 +222,19 @@ static bool truth_runs(const struct prober *prober)
 	return false;
 }
 
-static void truths_begin(struct prober *prober, struct prober_now now)
+static void begin_reference_writes(struct prober *prober, struct prober_now now)
 {
-	bool may = prober->plan.is_together || !truth_runs(prober);
+	bool may_start = prober->plan.is_simultaneous || !reference_write_is_running(prober);
 	size_t kept = 0;
 
 	for (size_t q = 0; q < prober->queued; q++) {
 		size_t task = prober->queue[q];
 
-		if (may &&
-		    task_begin(prober, task / CHRONICLE_SIZES, task % CHRONICLE_SIZES, now)) {
-			prober->truth_due[task] = 0;
-			may = prober->plan.is_together || !truth_runs(prober);
+		if (may_start &&
+		    slot_try_write(prober, task / CHRONICLE_SIZES, task % CHRONICLE_SIZES, now)) {
+			prober->reference_due[task] = 0;
+			may_start =
+				prober->plan.is_simultaneous || !reference_write_is_running(prober);
 		} else {
 			prober->queue[kept++] = task;
 		}
@@ -252,20 +248,19 @@ void prober_step(struct prober *prober, struct prober_now now)
 
 	for (size_t i = 0; i < prober->count; i++)
 		if (prober->slots[i].is_busy)
-			slot_hear(prober, i, now.monotonic_ns);
+			slot_receive(prober, i, now.monotonic_ns);
 		else if (prober->slots[i].is_stuck)
 			prober->slots[i].is_stuck = !worker_gone(&prober->slots[i].worker);
-	/* A round that is under way is not joined; nor is one waited for if the clock was set back.
-	 */
+	/* Do not join a round in progress, and do not wait for one if the clock was set back. */
 	if (!prober->round_ns || round_ns < prober->round_ns)
 		prober->round_ns = round_ns;
 	if (round_ns > prober->round_ns)
-		round_begin(prober, round_ns);
+		begin_round(prober, round_ns);
 	for (size_t i = 0; i < prober->count; i++)
-		if (prober->slots[i].is_probe_due && task_begin(prober, i, 0, now))
+		if (prober->slots[i].is_probe_due && slot_try_write(prober, i, 0, now))
 			prober->slots[i].is_probe_due = false;
 	if (prober_has_probed(prober))
-		truths_begin(prober, now);
+		begin_reference_writes(prober, now);
 }
 
 bool prober_is_busy(const struct prober *prober)
@@ -276,7 +271,7 @@ bool prober_is_busy(const struct prober *prober)
 	return false;
 }
 
-/* A probe that waits for a large write to the same target keeps nobody else waiting. */
+/* A probe that waits for a reference write to its own target does not delay the others. */
 bool prober_has_probed(const struct prober *prober)
 {
 	for (size_t i = 0; i < prober->count; i++) {
@@ -288,41 +283,40 @@ bool prober_has_probed(const struct prober *prober)
 	return true;
 }
 
-/* ---- waiting ---- */
-
-static int64_t least(int64_t a, int64_t b)
+static int64_t earlier(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
-static int64_t pause_of(const struct prober *prober, struct prober_now now)
+static int64_t time_to_next_event(const struct prober *prober, struct prober_now now)
 {
 	const struct prober_plan *plan = &prober->plan;
 	int64_t pause = plan->every_ns - now.wall_ns % plan->every_ns;
-	bool has_waiting = prober->queued > 0;
+	bool has_queued = prober->queued > 0;
 
 	for (size_t i = 0; i < prober->count; i++) {
 		const struct prober_slot *slot = &prober->slots[i];
 
 		if (slot->is_busy)
-			pause = least(pause, slot->begun_ns +
-						     prober_plan_timeout(plan, slot->size) -
-						     now.monotonic_ns);
+			pause = earlier(pause, slot->begun_ns +
+						       prober_plan_timeout(plan, slot->size) -
+						       now.monotonic_ns);
 		if (slot->is_stuck)
-			pause = least(pause, BACK_NS);
-		has_waiting = has_waiting || slot->is_probe_due;
+			pause = earlier(pause, STUCK_POLL_NS);
+		has_queued = has_queued || slot->is_probe_due;
 	}
-	if (has_waiting && plan->rate_bytes && prober->ledger.room < 0)
-		pause = least(pause,
-			      (int64_t)(-prober->ledger.room / (double)plan->rate_bytes * 1e9) + 1);
+	if (has_queued && plan->rate_bytes && prober->ledger.room < 0)
+		pause = earlier(pause,
+				(int64_t)(-prober->ledger.room / (double)plan->rate_bytes * 1e9) +
+					1);
 	return pause > 0 ? pause : 0;
 }
 
-void prober_wait(const struct prober *prober, struct prober_now now, int fd, int64_t most_ns)
+void prober_wait(const struct prober *prober, struct prober_now now, int fd, int64_t max_ns)
 {
 	AUTO_FREE struct pollfd *fds = xcalloc(prober->count + 1, sizeof(*fds));
-	int64_t pause = least(pause_of(prober, now), most_ns);
-	struct timespec ts = { pause / SECOND_NS, pause % SECOND_NS };
+	int64_t pause = earlier(time_to_next_event(prober, now), max_ns);
+	struct timespec ts = { pause / NS_PER_S, pause % NS_PER_S };
 	nfds_t n = 0;
 
 	for (size_t i = 0; i < prober->count; i++)
@@ -334,10 +328,8 @@ void prober_wait(const struct prober *prober, struct prober_now now, int fd, int
 	ppoll(fds, n, &ts, NULL);
 }
 
-/* ---- begin and end ---- */
-
-/* Every worker makes a file, so that what is wrong with a target is told at once. */
-static int slots_greet(struct prober *prober, struct err *err)
+/* Orders every worker to create a file, so that errors of a target appear at once. */
+static int workers_start(struct prober *prober, struct err *err)
 {
 	const struct worker_order order = { 0 };
 	struct prober_now now = prober_now();
@@ -349,23 +341,23 @@ static int slots_greet(struct prober *prober, struct err *err)
 
 		r = worker_start(&slot->worker, target, &prober->payload, err);
 		if (r >= 0)
-			slot->is_busy = worker_tell(&slot->worker, &order) >= 0;
+			slot->is_busy = worker_send(&slot->worker, &order) >= 0;
 		slot->begun_ns = now.monotonic_ns;
 	}
 	return r;
 }
 
-static int slot_welcome(struct prober *prober, size_t i, struct err *err)
+static int worker_await(struct prober *prober, size_t i, struct err *err)
 {
 	struct prober_slot *slot = &prober->slots[i];
 	struct worker_answer answer;
-	int r = worker_hear(&slot->worker, &answer);
+	int r = worker_receive(&slot->worker, &answer);
 
 	if (r == 0)
 		return 0;
 	slot->is_busy = false;
 	if (r < 0)
-		return err_set(err, EPIPE, "the process for \"%s\" has died",
+		return err_set(err, EPIPE, "target \"%s\": the worker process died",
 			       prober->targets[prober->number[i]].name);
 	slot->device = answer.device;
 	if (answer.outcome != SAMPLE_FAILED)
@@ -374,17 +366,18 @@ static int slot_welcome(struct prober *prober, size_t i, struct err *err)
 		       prober->targets[prober->number[i]].name, answer.text);
 }
 
-static int slots_welcome(struct prober *prober, struct err *err)
+static int workers_await(struct prober *prober, struct err *err)
 {
 	struct prober_now began = prober_now(), now = began;
 	int r = 0;
 
 	while (r >= 0 && prober_is_busy(prober) &&
-	       now.monotonic_ns - began.monotonic_ns < least(prober->plan.timeout_ns, GREETED_NS)) {
-		prober_wait(prober, now, -1, GREET_NS);
+	       now.monotonic_ns - began.monotonic_ns <
+		       earlier(prober->plan.timeout_ns, START_TIMEOUT_NS)) {
+		prober_wait(prober, now, -1, START_POLL_NS);
 		for (size_t i = 0; r >= 0 && i < prober->count; i++)
 			if (prober->slots[i].is_busy)
-				r = slot_welcome(prober, i, err);
+				r = worker_await(prober, i, err);
 		now = prober_now();
 	}
 	for (size_t i = 0; r >= 0 && i < prober->count; i++)
@@ -395,9 +388,18 @@ static int slots_welcome(struct prober *prober, struct err *err)
 	return r;
 }
 
-int prober_open(struct prober *prober, const struct targets *targets, size_t first, size_t step,
-		const struct prober_plan *plan,
-		void (*seen)(void *arg, const struct prober_sample *sample), void *arg,
+/* Selects the plan's slice of the targets. */
+static void select_targets(struct prober *prober, const struct targets *targets)
+{
+	const struct prober_plan *plan = &prober->plan;
+
+	prober->number = xcalloc(targets->count + 1, sizeof(*prober->number));
+	for (size_t i = plan->first_target; i < targets->count; i += plan->target_step)
+		prober->number[prober->count++] = i;
+}
+
+int prober_open(struct prober *prober, const struct targets *targets,
+		const struct prober_plan *plan, prober_on_sample *on_sample, void *arg,
 		struct err *err)
 {
 	struct prober made = { .plan = *plan, .targets = targets->rows, .all = targets->count };
@@ -407,27 +409,25 @@ int prober_open(struct prober *prober, const struct targets *targets, size_t fir
 		r = payload_init(&made.payload, plan->sizes[plan->size_count - 1], err);
 	if (r < 0)
 		return r;
-	made.number = xcalloc(targets->count + 1, sizeof(*made.number));
-	for (size_t i = first; i < targets->count; i += step)
-		made.number[made.count++] = i;
+	select_targets(&made, targets);
 	made.slots = xcalloc(made.count + 1, sizeof(*made.slots));
-	made.truth_due = xcalloc(made.count + 1, CHRONICLE_SIZES);
+	made.reference_due = xcalloc(made.count + 1, CHRONICLE_SIZES);
 	made.queue = xcalloc((made.count + 1) * CHRONICLE_SIZES, sizeof(*made.queue));
 	prober_ledger_init(&made.ledger, made.count);
-	r = slots_greet(&made, err);
+	r = workers_start(&made, err);
 	if (r >= 0)
-		r = slots_welcome(&made, err);
+		r = workers_await(&made, err);
 	if (r < 0) {
 		prober_close(&made);
 		return r;
 	}
-	made.seen = seen;
+	made.on_sample = on_sample;
 	made.arg = arg;
 	*prober = made;
 	return 0;
 }
 
-static bool all_gone(struct prober *prober)
+static bool all_workers_gone(struct prober *prober)
 {
 	bool gone = true;
 
@@ -440,14 +440,14 @@ void prober_stop(struct prober *prober)
 {
 	struct timespec pause = { 0, 1000000 };
 
-	/* What did not die then is not waited for twice. */
+	/* A second call must not wait again for a worker that did not exit. */
 	if (prober->is_stopped)
 		return;
 	prober->is_stopped = true;
 	for (size_t i = 0; i < prober->count; i++)
 		if (prober->slots[i].worker.pid)
 			worker_leave(&prober->slots[i].worker);
-	for (int ms = 0; ms < 2 * STOP_MS && !all_gone(prober); ms++) {
+	for (int ms = 0; ms < 2 * STOP_MS && !all_workers_gone(prober); ms++) {
 		for (size_t i = 0; ms == STOP_MS && i < prober->count; i++)
 			worker_kill(&prober->slots[i].worker);
 		nanosleep(&pause, NULL);
@@ -461,12 +461,10 @@ void prober_close(struct prober *prober)
 	prober_ledger_release(&prober->ledger);
 	free(prober->number);
 	free(prober->slots);
-	free(prober->truth_due);
+	free(prober->reference_due);
 	free(prober->queue);
 	*prober = (struct prober){ 0 };
 }
-
-/* ---- what came of it ---- */
 
 void prober_sum(const struct prober *prober, struct prober_counts *sum)
 {
@@ -475,7 +473,7 @@ void prober_sum(const struct prober *prober, struct prober_counts *sum)
 		const struct prober_counts *counts = &prober->slots[i].counts;
 
 		sum->probes += counts->probes;
-		sum->truths += counts->truths;
+		sum->reference_writes += counts->reference_writes;
 		sum->timeouts += counts->timeouts;
 		sum->full += counts->full;
 		sum->failed += counts->failed;
@@ -495,7 +493,7 @@ double prober_cpu(const struct prober *prober)
 	return cpu;
 }
 
-bool prober_twins(const struct prober *prober, size_t *one, size_t *other)
+bool prober_shared_device(const struct prober *prober, size_t *one, size_t *other)
 {
 	for (size_t i = 0; i < prober->count; i++)
 		for (size_t k = i + 1; k < prober->count; k++) {

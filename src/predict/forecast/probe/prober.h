@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The rounds of writes to storage targets (WAN-6 to WAN-9). Each target has a worker process
- * (prober_worker.h); the prober gives orders when they are due (prober_plan.h) and hears what
- * became of them. It never touches storage itself and never waits for a target: one that does not
- * answer in time is recorded as such, its worker is killed, and it is not asked again before that
- * worker is gone, so that there is at most one stuck process per target.
+ * Runs the rounds of writes to storage targets (WAN-6 to WAN-9). Each target has a worker process
+ * (prober_worker.h). The prober sends orders when the plan says that they are due (prober_plan.h)
+ * and collects the answers. The prober itself never accesses storage and never blocks on a target.
+ * If a write exceeds its timeout, the prober records a timeout and kills the worker; the target
+ * gets no further orders until that process has exited, so at most one stuck process per target
+ * exists.
  *
- * A target never has more than one write at a time. Ground truth begins when the probes of the
- * round are done, and, unless all are to be written together, one write after the other. Samples
- * carry the time of the round in which they were begun: what was probed in the same round was known
- * before.
+ * A target has at most one write in progress. Reference writes start when the probes of the round
+ * are complete, and run one at a time unless the plan asks for simultaneous ones. A sample carries
+ * the time of the round in which its write started, so a probe of the same round never has a later
+ * time than a reference write.
  *
- * The caller passes the time in, and does something else, or prober_wait(), between steps. Used
- * from one thread.
+ * The caller passes the current time to each step and calls prober_wait() between steps. A prober
+ * must be used from one thread.
  */
 #ifndef SLUICE_PREDICT_FORECAST_PROBE_PROBER_H
 #define SLUICE_PREDICT_FORECAST_PROBE_PROBER_H
@@ -28,92 +29,93 @@
 
 struct err;
 
-/* Both clocks; deadlines go by the one that nobody sets. */
+/* Rounds follow the wall clock; timeouts follow the monotonic clock. */
 struct prober_now {
 	int64_t wall_ns, monotonic_ns;
 };
 struct prober_now prober_now(void);
 
 struct prober_sample {
-	size_t target, size;
+	size_t target, size; /* indices into the targets and into plan.sizes */
 	int64_t round_ns;
 	double seconds;
 	enum sample_outcome outcome;
 	enum sample_method method;
-	const char *text; /* what is wrong; "" */
+	const char *text; /* the reason of a failure, or "" */
 };
 
-/* What became of what was due. */
+typedef void prober_on_sample(void *arg, const struct prober_sample *sample);
+
+/* Outcomes of the writes that were due. */
 struct prober_counts {
-	uint64_t probes, truths; /* writes that were done */
+	uint64_t probes, reference_writes; /* completed writes */
 	uint64_t timeouts, full, failed;
-	uint64_t bytes;	      /* of writes that were begun and not refused */
-	uint64_t over_budget; /* left out: no room in the day's budget */
-	uint64_t late;	      /* left out: not begun before it was due again */
-	uint64_t stuck;	      /* left out: its worker had not come back */
+	uint64_t bytes;	      /* of completed and timed-out writes */
+	uint64_t over_budget; /* skipped: the daily limit was reached */
+	uint64_t late;	      /* skipped: not started before the next one was due */
+	uint64_t stuck;	      /* skipped: the previous worker had not exited */
 };
 
-/* A target of the prober. */
+/* The state of one target. */
 struct prober_slot {
 	struct worker worker;
 	bool is_busy, is_probe_due, is_stuck;
-	size_t size;	  /* that is being written */
-	int64_t round_ns; /* it belongs to */
-	int64_t begun_ns; /* monotonic */
-	uint64_t device;  /* 0: not known */
+	size_t size;	  /* index of the size being written */
+	int64_t round_ns; /* round of the write in progress */
+	int64_t begun_ns; /* monotonic start time of the write */
+	uint64_t device;  /* device number of the file, 0 if unknown */
 	struct prober_counts counts;
 };
 
 struct prober {
 	struct prober_plan plan;
 	const struct target *targets;
-	size_t count;	/* of the targets that are ours */
-	size_t *number; /* each one's among all, for the plan */
-	size_t all;
+	size_t count;	/* number of targets that this prober writes to */
+	size_t *number; /* index in `targets` of each of them */
+	size_t all;	/* number of targets in the whole plan */
 	struct prober_slot *slots;
 	struct payload payload;
 	struct prober_ledger ledger;
-	int64_t round_ns; /* the last round that was begun; 0: none */
+	int64_t round_ns; /* start of the latest round, 0 before the first */
 	uint64_t rounds;
-	uint8_t *truth_due; /* count x CHRONICLE_SIZES: place in the queue is by need */
-	size_t *queue;	    /* of truth: target x CHRONICLE_SIZES + size, oldest first */
+	uint8_t *reference_due; /* count x CHRONICLE_SIZES: 1 if the write is queued */
+	size_t *queue; /* queued reference writes, oldest first: target x CHRONICLE_SIZES + size */
 	size_t queued;
 	bool is_stopped;
-	void (*seen)(void *arg, const struct prober_sample *sample);
+	prober_on_sample *on_sample;
 	void *arg;
 };
 
 /*
- * Starts the workers and has each make a file. -errno with what to mend where one cannot; one that
- * does not answer within 2 s is taken as stuck, and no failure. targets must outlive the prober;
- * those that are ours are `first`, `first` + `step` and so on, of all of them.
+ * Starts a worker for each target of the plan's slice and makes each create a file. Returns -errno
+ * and says which target must be corrected if a worker cannot create its file. A worker that does
+ * not answer within 2 s counts as stuck, which is not an error. `targets` must outlive the prober.
  */
-int prober_open(struct prober *prober, const struct targets *targets, size_t first, size_t step,
-		const struct prober_plan *plan,
-		void (*seen)(void *arg, const struct prober_sample *sample), void *arg,
+int prober_open(struct prober *prober, const struct targets *targets,
+		const struct prober_plan *plan, prober_on_sample *on_sample, void *arg,
 		struct err *err);
-/* Ends the workers; one that storage holds is left behind and dies when that lets go. */
+/* Ends the workers. A worker that is blocked by the storage exits when the storage releases it. */
 void prober_close(struct prober *prober);
 
-/* Hears answers, gives up what takes too long, begins what is due. Does not wait. */
+/* Collects answers, enforces timeouts and starts the writes that are due. Does not block. */
 void prober_step(struct prober *prober, struct prober_now now);
 
-/* Sleeps until the next step has something to do, fd can be read (-1: none), or most_ns. */
-void prober_wait(const struct prober *prober, struct prober_now now, int fd, int64_t most_ns);
+/* Sleeps until the next step is due, fd is readable (-1: no fd) or max_ns have passed. */
+void prober_wait(const struct prober *prober, struct prober_now now, int fd, int64_t max_ns);
 
-/* Is any write under way? */
+/* True while any write is in progress. */
 bool prober_is_busy(const struct prober *prober);
-/* Are all probes of the round answered, and given up? */
+/* True when every probe of the current round has completed, failed or timed out. */
 bool prober_has_probed(const struct prober *prober);
 
-/* The sum over targets. */
+/* Adds up the counts of all targets. */
 void prober_sum(const struct prober *prober, struct prober_counts *sum);
-/* Processor seconds of workers that have ended: all of them after prober_stop(). */
+/* CPU seconds of the workers that have exited; complete after prober_stop(). */
 double prober_cpu(const struct prober *prober);
-/* Ends the workers, and keeps what was counted until prober_close(). */
+/* Ends the workers; the counts stay valid until prober_close(). */
 void prober_stop(struct prober *prober);
 
-/* Two directories on one device are one target: true, with their numbers. */
-bool prober_twins(const struct prober *prober, size_t *one, size_t *other);
+/* True if two directory targets are on the same device; *one and *other are their indices. */
+bool prober_shared_device(const struct prober *prober, size_t *one, size_t *other);
 
 #endif

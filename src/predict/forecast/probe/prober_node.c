@@ -68,7 +68,7 @@ void node_read(struct node_watch *watch, struct node_state *state, const char *l
 	state->values[NODE_FREE] = memory_bytes(memory, "MemAvailable:");
 }
 
-void node_look(struct node_watch *watch, struct node_state *state)
+void node_watch_read(struct node_watch *watch, struct node_state *state)
 {
 	char load[FILE_BYTES], stat[FILE_BYTES], memory[FILE_BYTES];
 

@@ -16,7 +16,7 @@ struct node_watch {
 };
 
 /* values[] of the state; NAN where the kernel does not tell, and shares at the first look. */
-void node_look(struct node_watch *watch, struct node_state *state);
+void node_watch_read(struct node_watch *watch, struct node_state *state);
 
 /* The same from the texts of /proc/loadavg, /proc/stat and /proc/meminfo. */
 void node_read(struct node_watch *watch, struct node_state *state, const char *load,

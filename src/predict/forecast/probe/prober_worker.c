@@ -22,8 +22,6 @@
 #include "predict/forecast/probe/prober_plan.h"
 #include "predict/forecast/probe/targets.h"
 
-/* ---- data ---- */
-
 int payload_init(struct payload *payload, uint64_t largest, struct err *err)
 {
 	size_t size = largest < PAYLOAD_BYTES ? (size_t)largest : PAYLOAD_BYTES;
@@ -50,8 +48,6 @@ void payload_release(struct payload *payload)
 		munmap(payload->bytes, payload->size);
 	*payload = (struct payload){ 0 };
 }
-
-/* ---- inside the worker ---- */
 
 struct writing {
 	const struct target *target;
@@ -272,8 +268,6 @@ static void worker_live(const struct target *target, const struct payload *paylo
 	_exit(0);
 }
 
-/* ---- outside of it ---- */
-
 int worker_start(struct worker *worker, const struct target *target, const struct payload *payload,
 		 struct err *err)
 {
@@ -318,14 +312,14 @@ static ssize_t pipe_write(int fd, const void *bytes, size_t n)
 	return r;
 }
 
-int worker_tell(struct worker *worker, const struct worker_order *order)
+int worker_send(struct worker *worker, const struct worker_order *order)
 {
 	ssize_t n = pipe_write(worker->orders, order, sizeof(*order));
 
 	return n == (ssize_t)sizeof(*order) ? 0 : -EPIPE;
 }
 
-int worker_hear(struct worker *worker, struct worker_answer *answer)
+int worker_receive(struct worker *worker, struct worker_answer *answer)
 {
 	struct worker_answer heard;
 	ssize_t n = read(worker->answers, &heard, sizeof(heard));

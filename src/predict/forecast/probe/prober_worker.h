@@ -57,9 +57,9 @@ struct worker {
 int worker_start(struct worker *worker, const struct target *target, const struct payload *payload,
 		 struct err *err);
 /* -EPIPE where it is gone. */
-int worker_tell(struct worker *worker, const struct worker_order *order);
+int worker_send(struct worker *worker, const struct worker_order *order);
 /* 1: there was an answer; 0: not yet; -EPIPE: it has died. Does not wait. */
-int worker_hear(struct worker *worker, struct worker_answer *answer);
+int worker_receive(struct worker *worker, struct worker_answer *answer);
 /* Kills it; it may take its time to die. */
 void worker_kill(struct worker *worker);
 /* Has it gone? Then another can be started. Does not wait. */

@@ -16,8 +16,6 @@
 const struct target_ops *const target_kinds[] = { &target_directory, &target_lustre, &target_ceph,
 						  NULL };
 
-/* ---- words of a place ---- */
-
 /* Names stand in files whose columns have blanks between, and in lists with commas. */
 static int name_check(const char *name, struct err *err)
 {
@@ -132,8 +130,6 @@ void target_release(struct target *target)
 	*target = (struct target){ 0 };
 }
 
-/* ---- files ---- */
-
 int target_make(const struct target *target, size_t turn, struct err *err)
 {
 	char host[64] = "";
@@ -156,8 +152,6 @@ int target_make(const struct target *target, size_t turn, struct err *err)
 	}
 	return fd;
 }
-
-/* ---- directories ---- */
 
 static int directory_finish(struct target *target, struct err *err)
 {
@@ -200,8 +194,6 @@ const struct target_ops target_directory = {
 	.make = directory_make,
 	.is_lasting = always,
 };
-
-/* ---- the list ---- */
 
 int targets_add(struct targets *targets, struct target *target, struct err *err)
 {

@@ -71,8 +71,6 @@ void target_release(struct target *target);
  */
 int target_make(const struct target *target, size_t turn, struct err *err);
 
-/* ---- a list of them ---- */
-
 struct targets {
 	struct target *rows;
 	size_t count, cap;

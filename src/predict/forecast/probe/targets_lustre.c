@@ -19,8 +19,6 @@
 
 #define STRIPE_BYTES (1u << 20)
 
-/* ---- the library, as far as we call it ---- */
-
 struct llapi_layout;
 
 struct llapi {
@@ -72,8 +70,6 @@ static int llapi_load(struct llapi *api, struct err *err)
 	return 0;
 }
 
-/* ---- places ---- */
-
 static int osts_take(struct target *target, const char *value, struct err *err)
 {
 	AUTO_FREE char *words = xstrdup(value);
@@ -118,8 +114,6 @@ static int lustre_finish(struct target *target, struct err *err)
 				      i ? "-" : "", target->osts[i]);
 	return 0;
 }
-
-/* ---- files ---- */
 
 static int one_make(const struct llapi *api, const char *path, uint32_t ost, struct err *err)
 {

@@ -23,8 +23,6 @@
 #define DAY (86400 * SECOND)
 #define NOON (20000 * DAY + DAY / 2)
 
-/* ---- plan ---- */
-
 static void sizes_ascend_by_whole_blocks(void)
 {
 	struct prober_plan plan;
@@ -42,7 +40,7 @@ static void sizes_ascend_by_whole_blocks(void)
 	CHECK_INT(prober_plan_sizes(&plan, "", &err), -EINVAL);
 	CHECK_INT(prober_plan_sizes(&plan, "4K,8K,12K,16K,20K,24K,28K,32K,36K", &err), -EINVAL);
 	CHECK_INT(plan.size_count, 2);
-	plan.truth_every_ns = plan.every_ns - 1;
+	plan.reference_every_ns = plan.every_ns - 1;
 	CHECK_INT(prober_plan_check(&plan, &err), -EINVAL);
 }
 
@@ -68,8 +66,8 @@ static void truth_is_spread_over_the_rounds(void)
 
 		for (size_t target = 0; target < 3; target++)
 			for (size_t size = 0; size < 4; size++) {
-				bool is = prober_plan_truth(&plan, start + round * plan.every_ns,
-							    target, 3, size);
+				bool is = prober_plan_reference_due(
+					&plan, start + round * plan.every_ns, target, 3, size);
 
 				due[target][size] += is;
 				now += is;
@@ -79,12 +77,12 @@ static void truth_is_spread_over_the_rounds(void)
 	for (size_t target = 0; target < 3; target++)
 		for (size_t size = 0; size < 4; size++)
 			CHECK_INT(due[target][size], size ? 1 : 0);
-	plan.is_together = true;
-	CHECK(prober_plan_truth(&plan, start, 0, 3, 1));
-	CHECK(prober_plan_truth(&plan, start, 2, 3, 3));
-	CHECK(!prober_plan_truth(&plan, start + plan.every_ns, 2, 3, 3));
-	plan.truth_every_ns = 0;
-	CHECK(!prober_plan_truth(&plan, start, 0, 3, 1));
+	plan.is_simultaneous = true;
+	CHECK(prober_plan_reference_due(&plan, start, 0, 3, 1));
+	CHECK(prober_plan_reference_due(&plan, start, 2, 3, 3));
+	CHECK(!prober_plan_reference_due(&plan, start + plan.every_ns, 2, 3, 3));
+	plan.reference_every_ns = 0;
+	CHECK(!prober_plan_reference_due(&plan, start, 0, 3, 1));
 }
 
 /* 288 targets, 3 sizes, 10 rounds: 864 writes, none of them forgotten; odd periods, too. */
@@ -98,11 +96,12 @@ static void no_truth_is_forgotten(void)
 
 		prober_plan_init(&plan);
 		plan.every_ns = every;
-		plan.truth_every_ns = truth;
+		plan.reference_every_ns = truth;
 		for (int64_t round = 0; round < 300 * every; round += every)
 			for (size_t target = 0; target < 288; target++)
 				for (size_t size = 1; size < 4; size++)
-					due += prober_plan_truth(&plan, round, target, 288, size);
+					due += prober_plan_reference_due(&plan, round, target, 288,
+									 size);
 		CHECK(due >= 864 * (300 * every / truth) - 864);
 		CHECK(due <= 864 * (300 * every / truth) + 864);
 	}
@@ -146,8 +145,6 @@ static void rate_is_an_average(void)
 	CHECK_INT(prober_ledger_wait(&ledger, &plan, 62 * SECOND), 0);
 	prober_ledger_release(&ledger);
 }
-
-/* ---- rounds ---- */
 
 #define SEEN 256
 
@@ -195,7 +192,7 @@ static void bed_init(struct bed *bed, size_t targets)
 static void bed_open(struct bed *bed)
 {
 	struct err err = { 0 };
-	int r = prober_open(&bed->prober, &bed->targets, 0, 1, &bed->plan, seen, bed, &err);
+	int r = prober_open(&bed->prober, &bed->targets, &bed->plan, seen, bed, &err);
 
 	if (r < 0)
 		printf("%s\n", err.text);
@@ -241,7 +238,7 @@ static void round_writes_once_to_each_target(void)
 	struct prober_counts sum;
 
 	bed_init(&bed, 3);
-	bed.plan.truth_every_ns = 0;
+	bed.plan.reference_every_ns = 0;
 	bed_open(&bed);
 	CHECK_INT(bed.count, 0);
 	bed_round(&bed);
@@ -269,7 +266,7 @@ static void truth_follows_the_probes_one_by_one(void)
 	struct bed bed;
 
 	bed_init(&bed, 2);
-	bed.plan.truth_every_ns = bed.plan.every_ns;
+	bed.plan.reference_every_ns = bed.plan.every_ns;
 	bed_open(&bed);
 	bed_round(&bed);
 	REQUIRE(bed.count == 6);
@@ -279,7 +276,7 @@ static void truth_follows_the_probes_one_by_one(void)
 	CHECK_INT(bed.seen[3].size, 2);
 	CHECK_INT(bed.seen[5].target, 1);
 	CHECK_INT(bed.seen[5].size, 2);
-	CHECK_INT(bed.prober.slots[1].counts.truths, 2);
+	CHECK_INT(bed.prober.slots[1].counts.reference_writes, 2);
 	CHECK_INT(bed.prober.slots[1].counts.bytes, 65536 + (5 << 20));
 	bed_release(&bed);
 }
@@ -290,7 +287,7 @@ static void method_is_as_wanted(void)
 
 	bed_init(&bed, 1);
 	bed.plan.method = SAMPLE_FSYNC;
-	bed.plan.truth_every_ns = 0;
+	bed.plan.reference_every_ns = 0;
 	bed_open(&bed);
 	bed_round(&bed);
 	CHECK_INT(bed.seen[0].method, SAMPLE_FSYNC);
@@ -304,13 +301,13 @@ static void what_does_not_fit_the_budget_is_left_out(void)
 	struct prober_counts sum;
 
 	bed_init(&bed, 2);
-	bed.plan.truth_every_ns = bed.plan.every_ns;
+	bed.plan.reference_every_ns = bed.plan.every_ns;
 	bed.plan.budget_bytes = 2 * 65536 + (1 << 20);
 	bed_open(&bed);
 	bed_round(&bed);
 	prober_sum(&bed.prober, &sum);
 	CHECK_INT(sum.probes, 2);
-	CHECK_INT(sum.truths, 1);
+	CHECK_INT(sum.reference_writes, 1);
 	CHECK_INT(sum.over_budget, 3);
 	CHECK_INT(sum.bytes, bed.plan.budget_bytes);
 	bed_round(&bed);
@@ -330,7 +327,7 @@ static void stuck_target_is_recorded_and_delays_nobody(void)
 	pid_t stuck;
 
 	bed_init(&bed, 2);
-	bed.plan.truth_every_ns = 0;
+	bed.plan.reference_every_ns = 0;
 	bed.plan.timeout_ns = SECOND / 5;
 	bed_open(&bed);
 	stuck = bed.prober.slots[0].worker.pid;
@@ -364,7 +361,7 @@ static void target_is_not_asked_while_its_worker_hangs(void)
 	pid_t own;
 
 	bed_init(&bed, 2);
-	bed.plan.truth_every_ns = 0;
+	bed.plan.reference_every_ns = 0;
 	bed_open(&bed);
 	slot = &bed.prober.slots[0];
 	own = slot->worker.pid;
@@ -391,7 +388,7 @@ static void dead_worker_is_a_failure_and_replaced(void)
 	struct bed bed;
 
 	bed_init(&bed, 1);
-	bed.plan.truth_every_ns = 0;
+	bed.plan.reference_every_ns = 0;
 	bed_open(&bed);
 	kill(bed.prober.slots[0].worker.pid, SIGKILL);
 	bed_round(&bed);
@@ -409,7 +406,7 @@ static void directory_that_is_removed_is_a_failure_until_it_is_back(void)
 	struct bed bed;
 
 	bed_init(&bed, 1);
-	bed.plan.truth_every_ns = 0;
+	bed.plan.reference_every_ns = 0;
 	bed_open(&bed);
 	bed_round(&bed);
 	REQUIRE(rmdir(bed.targets.rows[0].path) == 0);
@@ -430,7 +427,7 @@ static void full_disk_is_recorded_and_left_as_it_was(void)
 	struct bed bed;
 
 	bed_init(&bed, 1);
-	bed.plan.truth_every_ns = bed.plan.every_ns;
+	bed.plan.reference_every_ns = bed.plan.every_ns;
 	getrlimit(RLIMIT_FSIZE, &old);
 	small = old;
 	small.rlim_cur = 131072;
@@ -458,7 +455,7 @@ static void half_of_the_room_is_left_to_others(void)
 		bed_release(&bed);
 		return;
 	}
-	bed.plan.truth_every_ns = bed.plan.every_ns;
+	bed.plan.reference_every_ns = bed.plan.every_ns;
 	bed_open(&bed);
 	bed_round(&bed);
 	CHECK_INT(bed.count, 3);
@@ -478,8 +475,7 @@ static void target_that_is_not_there_is_told_at_once(void)
 
 	bed_init(&bed, 2);
 	REQUIRE(rmdir(bed.targets.rows[1].path) == 0);
-	CHECK_INT(prober_open(&bed.prober, &bed.targets, 0, 1, &bed.plan, seen, &bed, &err),
-		  -ENOENT);
+	CHECK_INT(prober_open(&bed.prober, &bed.targets, &bed.plan, seen, &bed, &err), -ENOENT);
 	CHECK(strstr(err.text, "\"b\""));
 	CHECK(strstr(err.text, bed.targets.rows[1].path));
 	bed_release(&bed);
@@ -492,7 +488,7 @@ static void directories_on_one_device_are_found(void)
 
 	bed_init(&bed, 2);
 	bed_open(&bed);
-	CHECK(prober_twins(&bed.prober, &one, &other));
+	CHECK(prober_shared_device(&bed.prober, &one, &other));
 	CHECK_INT(one, 0);
 	CHECK_INT(other, 1);
 	bed_release(&bed);
@@ -504,8 +500,10 @@ static void ranks_share_the_targets(void)
 	struct err err = { 0 };
 
 	bed_init(&bed, 3);
-	bed.plan.truth_every_ns = 0;
-	REQUIRE(prober_open(&bed.prober, &bed.targets, 1, 2, &bed.plan, seen, &bed, &err) == 0);
+	bed.plan.reference_every_ns = 0;
+	bed.plan.first_target = 1;
+	bed.plan.target_step = 2;
+	REQUIRE(prober_open(&bed.prober, &bed.targets, &bed.plan, seen, &bed, &err) == 0);
 	CHECK_INT(bed.prober.count, 1);
 	bed_step(&bed);
 	bed_round(&bed);
@@ -513,7 +511,9 @@ static void ranks_share_the_targets(void)
 	CHECK_INT(bed.seen[0].target, 1);
 	prober_close(&bed.prober);
 	/* A rank that has no target is none the worse. */
-	REQUIRE(prober_open(&bed.prober, &bed.targets, 3, 4, &bed.plan, seen, &bed, &err) == 0);
+	bed.plan.first_target = 3;
+	bed.plan.target_step = 4;
+	REQUIRE(prober_open(&bed.prober, &bed.targets, &bed.plan, seen, &bed, &err) == 0);
 	CHECK_INT(bed.prober.count, 0);
 	bed_round(&bed);
 	bed_release(&bed);

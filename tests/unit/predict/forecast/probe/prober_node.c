@@ -43,7 +43,7 @@ static void this_node_is_known(void)
 	struct node_watch watch = { 0 };
 	struct node_state state;
 
-	node_look(&watch, &state);
+	node_watch_read(&watch, &state);
 	CHECK(state.values[NODE_LOAD] >= 0);
 	CHECK(state.values[NODE_FREE] > 0);
 	CHECK(watch.total > 0);
