@@ -31,7 +31,7 @@ static void show_progress(void *arg, const struct probing *probing)
 	struct run *run = arg;
 	AUTO_FREE char *line = NULL;
 
-	if (!run->progress.out || run->args->beside)
+	if (run->args->beside)
 		return;
 	line = probing_line(probing);
 	progress_line(&run->progress, line);
