@@ -63,7 +63,7 @@ search() {
 	local name=$1
 	shift
 	rm -f "$name".*
-	"$sluice" tune --json --no-partial --allow $allow -o "$name" "$@" -- "${command[@]}" >"$name.report" 2>"$name.err" ||
+	"$sluice" tune --json --no-ablation --allow $allow -o "$name" "$@" -- "${command[@]}" >"$name.report" 2>"$name.err" ||
 		{ echo "tune: $(tail -3 "$name.err")" >&2; return 1; }
 }
 

@@ -32,16 +32,16 @@ show sluice doctor
 # A program that writes 300 small datasets with parallel HDF5, as it is.
 ranks=4
 ln -s "$build/mpi/mpich/small_io" small_io
-keep sluice run -s -- mpiexec.mpich -n $ranks ./small_io -f fields.h5
+keep sluice run --summary -- mpiexec.mpich -n $ranks ./small_io -f fields.h5
 before=$(seconds)
 show sluice report --top 4 | sed '/^By file/,$d'
 show sluice print --tree --rank 0 --file '*fields.h5' --limit 12
 
 # Find parameters that make it faster, and prove it.
-show sluice tune --runs 24 --time 1m -- mpiexec.mpich -n $ranks ./small_io -f fields.h5
+show sluice tune --runs 24 --max-time 1m -- mpiexec.mpich -n $ranks ./small_io -f fields.h5
 
 # From now on they are known.
-keep sluice run -s --tune=apply -- mpiexec.mpich -n $ranks ./small_io -f fields.h5
+keep sluice run --summary --tune=apply -- mpiexec.mpich -n $ranks ./small_io -f fields.h5
 after=$(seconds)
 
 echo "$before $after" | awk '{ printf "\nbefore %.3f s, after %.3f s: %.1f times faster, by the clock of the program itself\n", $1, $2, $1 / $2 }'

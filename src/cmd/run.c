@@ -25,40 +25,43 @@ struct run_args {
 };
 
 static const struct option run_options[] = {
-	{ 'o', "output", "FILE", NULL, "write the trace there instead of into trace.dir",
+	{ 'o', "output", "FILE", NULL, "write the trace to FILE instead of a new file in trace.dir",
 	  OPTION_TEXT, offsetof(struct run_args, output) },
-	{ 'f', "format", "container|text|sqlite", "container", "form of the trace", OPTION_CHOICE,
-	  offsetof(struct run_args, form) },
-	{ 'm', "mode", "MODE", NULL, "trace, counters, flight or off; overrides capture.mode",
+	{ 'f', "format", "container|text|sqlite", "container", "file format of the trace",
+	  OPTION_CHOICE, offsetof(struct run_args, form) },
+	{ 0, "mode", "MODE", NULL,
+	  "record calls (trace), count them (counters), keep the latest (flight), or off; "
+	  "overrides "
+	  "capture.mode",
 	  OPTION_TEXT, offsetof(struct run_args, mode) },
 	{ 0, "messages", NULL, NULL,
-	  "record what MPI sends inside calls on files; overrides capture.messages", OPTION_FLAG,
-	  offsetof(struct run_args, messages) },
-	{ 0, "spool-dir", "DIR", NULL, "where to hand over records; overrides spool.dir",
-	  OPTION_TEXT, offsetof(struct run_args, spool_dir) },
-	{ 0, "spool-limit", "SIZE", NULL, "most space for records under way; overrides spool.limit",
-	  OPTION_TEXT, offsetof(struct run_args, spool_limit) },
+	  "record the messages that MPI-IO sends internally; overrides capture.messages",
+	  OPTION_FLAG, offsetof(struct run_args, messages) },
 	{ 'p', "params", "FILE", NULL,
-	  "apply the parameters of FILE (XML, JSON or hints); overrides params.file", OPTION_TEXT,
+	  "apply the parameters in FILE (XML, JSON or hints); overrides params.file", OPTION_TEXT,
 	  offsetof(struct run_args, params) },
-	{ 't', "tune", "WORD", NULL,
-	  "off, suggest or apply what tuning has found; overrides tune.apply", OPTION_TEXT,
-	  offsetof(struct run_args, tune) },
+	{ 0, "tune", "WHEN", NULL,
+	  "apply parameters that 'sluice tune' found, suggest them, or off; overrides tune.apply",
+	  OPTION_TEXT, offsetof(struct run_args, tune) },
 	{ 0, "place", "RULE", NULL,
-	  "spread new files by forecast: equal, classes, expected, hedged; overrides place.rule",
+	  "place new files by forecast: equal, classes, expected or hedged; overrides place.rule",
 	  OPTION_TEXT, offsetof(struct run_args, place) },
-	{ 'w', "wait", NULL, NULL, "wait also for processes that outlive the command", OPTION_FLAG,
+	{ 0, "wait", NULL, NULL, "also wait for processes that outlive the program", OPTION_FLAG,
 	  offsetof(struct run_args, wait) },
-	{ 0, "linked", NULL, NULL, "preload nothing: the program has the wrappers linked in",
+	{ 0, "linked", NULL, NULL, "do not preload the library: it is linked into the program",
 	  OPTION_FLAG, offsetof(struct run_args, linked) },
-	{ 's', "summary", NULL, NULL, "print a summary also when stderr is not a terminal",
+	{ 0, "spool-dir", "DIR", NULL,
+	  "directory for records on their way to the trace; overrides spool.dir", OPTION_TEXT,
+	  offsetof(struct run_args, spool_dir) },
+	{ 0, "spool-limit", "SIZE", NULL, "maximum size of these records; overrides spool.limit",
+	  OPTION_TEXT, offsetof(struct run_args, spool_limit) },
+	{ 0, "summary", NULL, NULL, "print a summary even if standard error is not a terminal",
 	  OPTION_FLAG, offsetof(struct run_args, summary) },
-	{ 'q', "quiet", NULL, NULL, "print nothing of our own", OPTION_FLAG,
+	{ 'q', "quiet", NULL, NULL, "print no messages of Sluice", OPTION_FLAG,
 	  offsetof(struct run_args, quiet) },
 	{ 0 }
 };
 
-/* A warning of the session. */
 static void show_warning(void *arg, const char *sentence)
 {
 	const struct command *c = arg;
@@ -77,7 +80,7 @@ static void show_notice(void *arg, const char *sentence)
 		fprintf(stderr, "sluice: %s\n", sentence);
 }
 
-static int overrides_apply(struct command *c, struct err *err)
+static int apply_overrides(struct command *c, struct err *err)
 {
 	const struct run_args *args = c->args;
 	int r = config_set(c->config, SETTING_CAPTURE_MODE, args->mode, "--mode", err);
@@ -99,7 +102,7 @@ static int overrides_apply(struct command *c, struct err *err)
 	return r;
 }
 
-static void brief_show(const struct command *c, const struct session_result *result)
+static void print_brief(const struct command *c, const struct session_result *result)
 {
 	struct err err = { 0 };
 
@@ -111,7 +114,7 @@ static void brief_show(const struct command *c, const struct session_result *res
 		result->trace);
 }
 
-static void summary_show(const struct command *c, const struct session_result *result)
+static void print_summary(const struct command *c, const struct session_result *result)
 {
 	const struct run_args *args = c->args;
 	int when = config_choice(c->config, SETTING_RUN_SUMMARY);
@@ -121,7 +124,7 @@ static void summary_show(const struct command *c, const struct session_result *r
 	if (args->quiet)
 		return;
 	if (wanted)
-		brief_show(c, result);
+		print_brief(c, result);
 	else if (result->totals.lost)
 		command_warn(c,
 			     "%llu calls were lost because the spool was full (see spool.limit); "
@@ -149,59 +152,68 @@ static int run(struct command *c)
 	struct err err = { 0 };
 	char form[16];
 
-	if (overrides_apply(c, &err) < 0)
+	if (apply_overrides(c, &err) < 0)
 		return command_misuse(c, "%s", err.text);
 	option_choice_name("container|text|sqlite", args->form, form, sizeof(form));
 	options.form = trace_format_by_name(form);
 	if (session_run(&options, &result, &err) < 0)
 		command_fail(c, "%s", err.text);
 	if (result.has_trace)
-		summary_show(c, &result);
+		print_summary(c, &result);
 	return result.exit_code;
 }
 
 const struct command_ops command_run = {
 	.name = "run",
 	.help = "run a program and record its I/O",
-	.operands = "[--] PROGRAM [ARGUMENT...]",
+	.operands = "[--] PROGRAM [ARGUMENT]...",
 	.operands_min = 1,
 	.operands_max = -1,
 	.about =
-		"Runs PROGRAM and records every POSIX and STDIO call that it and its children "
-		"make, without "
-		"changing them. The exit code is the program's own; its output is untouched.\n\n"
-		"The trace goes into trace.dir, where 'sluice last' and 'sluice ls' find it; "
-		"'sluice report' and "
-		"'sluice print' show it. If anything fails on Sluice's side the program runs as "
-		"it would without, "
-		"and a warning says so.\n\n"
-		"A parallel job gives one trace, either way:\n\n"
+		"Runs PROGRAM and records the I/O calls that it and its child processes make: "
+		"POSIX, "
+		"STDIO, MPI-IO, HDF5, NetCDF and PnetCDF. The program is not modified; its exit "
+		"code "
+		"and its output are unchanged. If recording fails, the program runs as usual and a "
+		"warning is printed.\n\n"
+		"The trace is stored in trace.dir. 'sluice ls' lists the runs; 'sluice report' and "
+		"'sluice print' show the latest one.\n\n"
+		"A parallel job produces one trace, either way:\n\n"
 		"  sluice run -- mpiexec -n 8 ./app\n"
 		"  mpiexec -n 8 sluice run -- ./app\n\n"
-		"In the second form, which also serves several nodes, the options of the first "
-		"rank "
-		"to start count. Each node writes a part into TRACE.parts, and the last one merges "
-		"them; see 'sluice merge'.\n\n"
-		"--params hands parameters of HDF5, MPI-IO and the file system to the program's "
-		"libraries when it opens files, without changing the program. FILE is read once, "
-		"and all ranks get the same; see 'sluice params'. What may not be applied is left "
-		"out with a warning: parameters that change more than params.allow says, those "
-		"that params.forbid names, and those that are known to lose data. A parameter "
-		"goes before what the program sets itself unless params.authority says otherwise. "
-		"Without recording:\n\n"
+		"In the second form, which also works on several nodes, the options of the rank "
+		"that "
+		"starts first apply. Each node writes a part into TRACE.parts and the last node "
+		"merges "
+		"them; see 'sluice trace merge'.\n\n"
+		"--params passes parameters of HDF5, MPI-IO and the file system to the program's "
+		"libraries when it opens files. FILE is read once and all ranks get the same "
+		"values; "
+		"see 'sluice kb params'. A parameter is ignored, with a warning, if it changes "
+		"more "
+		"than params.allow permits, if params.forbid lists it, or if it is known to lose "
+		"data. "
+		"A parameter overrides the value that the program sets unless params.authority "
+		"says "
+		"otherwise. To apply parameters without recording:\n\n"
 		"  sluice run --mode off --params FILE -- ./app\n\n"
-		"Without --params, parameters that 'sluice tune' has found for the program are "
-		"told of, or applied with --tune=apply. What was applied is in the trace, and "
-		"'sluice report' shows what became of it.\n\n"
-		"--place spreads the files that the program makes over the targets of probe.site, "
-		"as the forecast of this moment has them (see 'sluice forecast') and the site's "
-		"file allows: over directories, with links in the place of the files, over OSTs "
-		"of Lustre or over pools of CephFS. Where there is no forecast the program runs "
-		"as without, with a warning.\n\n"
-		"SLUICE_DISABLE=1 in the environment keeps a process and its children from being "
-		"recorded.",
+		"Without --params, Sluice suggests parameters that 'sluice tune' has found for "
+		"this "
+		"program, or applies them with --tune=apply. 'sluice report' shows what was "
+		"applied "
+		"and whether it took effect.\n\n"
+		"--place distributes the files that the program creates over the storage targets "
+		"of "
+		"probe.site, according to the current forecast (see 'sluice forecast') and the "
+		"site's "
+		"policy: over directories, with symbolic links at the original names; over Lustre "
+		"OSTs; or over CephFS pools. Without a forecast, files are created as usual and a "
+		"warning is printed.\n\n"
+		"SLUICE_DISABLE=1 in the environment disables recording for a process and its "
+		"children.",
 	.options = run_options,
 	.args_bytes = sizeof(struct run_args),
 	.order = OPTION_STOP_FIRST,
+	.flags = COMMAND_NO_JSON,
 	.run = run,
 };

@@ -37,7 +37,7 @@ check_eq "$(json_get ls.json '["runs"][0]["processes"]')" 12 "$this: processes"
 case_is "the last one tells, once"
 rm -f trace
 for rank in 0 1 2; do
-	as $rank 3 3 -- "$sluice" run -s -o trace -- sleep 0.3 2>"err.$rank" &
+	as $rank 3 3 -- "$sluice" run --summary -o trace -- sleep 0.3 2>"err.$rank" &
 done
 wait
 check_eq "$(cat err.0 err.1 err.2 | grep -c '^  more ')" 1 "$this: summaries"

@@ -86,6 +86,6 @@ check_has "$(cat out)" "Invalid argument" "what is said of a wrong option"
 rm "$XDG_CONFIG_HOME/sluice/config"
 SLUICE_PLUGINS_LOAD= observed forward 20480 12
 check_eq "$(advised)" "" "advice without the plug-in"
-check_rc 0 "$sluice" run -q -m counters -o t.sluice -- "$prog/strides" forward data 20480 12
+check_rc 0 "$sluice" run -q --mode counters -o t.sluice -- "$prog/strides" forward data 20480 12
 check_rc 0 "$sluice" report t.sluice
 grep -Eq 'advice given( =)? [1-9]' out || fail "no advice in counters mode: $(cat out)"

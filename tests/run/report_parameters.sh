@@ -20,7 +20,7 @@ recorded() {
 	local program=$1
 	shift
 	[ -n "$program" ] || return 1
-	check_rc 0 timeout -k 5 60 "$sluice" run -s -o trace --params params.json -- "$@" "$program" "${arguments[@]}"
+	check_rc 0 timeout -k 5 60 "$sluice" run --summary -o trace --params params.json -- "$@" "$program" "${arguments[@]}"
 	cp err brief
 	"$sluice" report --json trace >report.json
 	"$sluice" report trace >report.txt

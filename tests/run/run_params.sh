@@ -144,7 +144,7 @@ done
 check_rc 3 "$sluice" run -q --params good.json -- sh -c 'exit 3'
 
 # ---- the brief report says what was applied
-given -s --params good.json
+given --summary --params good.json
 check_has "$(cat err)" "  applied    cb_nodes=4 alignment=0,65536"
 
 # ---- a rank inside a run that is under way gets what that was given

@@ -11,11 +11,11 @@ check_has "$(cat err)" "sluice bench"
 check_has "$(cat err)" "sluice model fit"
 check_rc 1 "$sluice" tune --model nowhere.model -- ls
 check_has "$(cat err)" "nowhere.model"
-check_rc 2 "$sluice" tune --search model --on simulated:hopper
+check_rc 2 "$sluice" tune --search model --simulate hopper
 check_has "$(cat err)" "have no model"
 check_rc 2 "$sluice" tune --search genetic --model nowhere.model -- ls
 check_has "$(cat err)" "cannot be used with --search genetic"
-check_rc 2 "$sluice" tune --search model --set-search top=0 -- ls
+check_rc 2 "$sluice" tune --search model --search-option top=0 -- ls
 check_rc 3 "$sluice" model export -n 4 -s 1M -o best
 
 # ---- a model: more aggregators are faster, as each has less to do ----
@@ -79,7 +79,7 @@ check_rc 0 "$sluice" model export --run strided.sluice -o best --top 3 --json
 check_json out sluice.model/1
 check_eq "$(json_get out '["exported"][0]["predicted"] <= d["exported"][1]["predicted"] < d["predicted_now"]')" True "order"
 check_eq "$(json_get out '["exported"][0]["file"]')" best.json
-check_rc 0 "$sluice" tune --plan --space best.space.json -- ls
+check_rc 0 "$sluice" tune --dry-run --space best.space.json -- ls
 check_has "$(cat out)" cb_nodes
 for form in json xml hints; do
 	check_rc 0 "$sluice" kb params check "best.$form"
@@ -98,11 +98,11 @@ cat >space.json <<-'END'
 	 {"name": "romio_ds_write", "values": [null, "disable"]}]}
 END
 course() {
-	"$sluice" -c store.path="$1" tune --show 1 --json | python3 -c 'import json, sys
+	"$sluice" -c store.path="$1" kb tunings 1 --json | python3 -c 'import json, sys
 for run in json.load(sys.stdin)["runs"]:
     print(run["number"], run["phase"], run["parameters"])'
 }
-tune=(tune --search model --set-search top=3 --space space.json --repeat 1 --pairs 4 --no-partial)
+tune=(tune --search model --search-option top=3 --space space.json --repeat 1 --pairs 4 --no-ablation)
 # The program itself ends the tuning at its fourth run; what it notes for that is no data of its own.
 cat >app <<-END
 	#!/bin/sh
@@ -145,7 +145,7 @@ check_eq "$(grep -c proof after)" "$proved" "runs of the proof"
 
 # ---- and one that it begins ----
 check_rc 0 "$sluice" -c store.path="$work/prior.db" tune --model kept.model --space space.json --runs 3 --repeat 1 \
-	--pairs 4 --no-partial --json -- "${io[@]}" --strided 4K
+	--pairs 4 --no-ablation --json -- "${io[@]}" --strided 4K
 check_eq "$(json_get out '["complete"]')" True "complete"
 course "$work/prior.db" >prior
 check_eq "$(grep search prior | head -n 1 | cut -d ' ' -f 3-)" "$(grep search after | head -n 1 | cut -d ' ' -f 3-)" "first point"

@@ -6,13 +6,13 @@
 
 # All that decides a course: numbers, phases, points, states and costs.
 course() {
-	"$sluice" -c store.path="$1" tune --show 1 --json | python3 -c 'import json, sys
+	"$sluice" -c store.path="$1" kb tunings 1 --json | python3 -c 'import json, sys
 for run in json.load(sys.stdin)["runs"]:
     print(run["number"], run["phase"], run["parameters"], run["state"], run["cost"])'
 }
 
 # ---- killed ----
-genetic=(tune --on simulated:stampede --kernel vorpal --ranks 2048 --search genetic --seed 5 --runs 150 --json)
+genetic=(tune --simulate stampede --kernel vorpal --ranks 2048 --search genetic --seed 5 --runs 150 --json)
 begun=$(date +%s.%N)
 "$sluice" -c store.path="$work/whole.db" "${genetic[@]}" >whole.json
 took=$(echo "$(date +%s.%N) $begun" | awk '{ print $1 - $2 }')
@@ -63,7 +63,7 @@ for part in best proof entry; do
 	check_eq "$(json_get killed.json "[\"$part\"]")" "$(json_get whole.json "[\"$part\"]")" "$part"
 done
 check_rc 3 "$sluice" -c store.path="$work/killed.db" tune --resume
-check_eq "$("$sluice" -c store.path="$work/killed.db" tune --list --json | grep -o '"id"' | wc -l)" 1 "tunings"
+check_eq "$("$sluice" -c store.path="$work/killed.db" kb tunings --json | grep -o '"id"' | wc -l)" 1 "tunings"
 
 # ---- interrupted ----
 cat >program <<-'END'
@@ -76,7 +76,7 @@ echo '{"schema": "sluice.space/1", "dimensions": [{"name": "cb_nodes", "values":
 export TMPDIR=$work
 # The count is there before, so that it is not taken for a file of a trial.
 : >data.count
-real=(tune --space space.json --search exhaustive --repeat 1 --pairs 4 --no-partial --no-check -- ./program data)
+real=(tune --space space.json --search exhaustive --repeat 1 --pairs 4 --no-ablation --no-check -- ./program data)
 rc=0
 # Not in the background of a shell, which would make it ignore SIGINT.
 python3 - "$sluice" "${real[@]}" >out 2>err <<'END' || rc=$?
@@ -90,10 +90,10 @@ child.send_signal(signal.SIGINT)
 sys.exit(child.wait())
 END
 check_eq "$rc" 130 "exit code when interrupted"
-check_has "$(cat out)" "not finished"
+check_has "$(cat out)" unfinished
 check_has "$(cat out)" "sluice tune --resume"
 check_eq "$(pgrep -f "$work/program" || true)" "" "what is left of it"
-check_rc 0 "$sluice" tune --list
+check_rc 0 "$sluice" kb tunings
 check_has "$(cat out)" running
 before=$(wc -l <data.count)
 # From elsewhere: it knows where it was.

@@ -468,12 +468,12 @@ static const struct command_ops command_unpin = {
 	.run = unpin_run,
 };
 
-extern const struct command_ops command_kb_params;
+extern const struct command_ops command_kb_params, command_kb_tunings;
 
 static const struct command_ops *const subcommands[] = {
-	&command_list,	 &command_show,	     &command_export,
-	&command_import, &command_forget,    &command_pin,
-	&command_unpin,	 &command_kb_params, NULL,
+	&command_list, &command_show,  &command_export,	    &command_import,	 &command_forget,
+	&command_pin,  &command_unpin, &command_kb_tunings, &command_kb_tunings, &command_kb_params,
+	NULL,
 };
 
 const struct command_ops command_kb = {

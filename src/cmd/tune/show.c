@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a tuning has found: the verdict first, then the parameters, what each of them brings, what
- * was tried, and the lines to copy.
+ * The result of a tuning: the verdict, the parameters, the contribution of each, what was tried,
+ * and the commands that apply it.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "base/term.h"
 #include "cmd/tune/tune.h"
 
-static void costs_text(enum cost_kind kind, const struct proof *proof, struct buf *out)
+static void append_costs(enum cost_kind kind, const struct proof *proof, struct buf *out)
 {
 	buf_printf(out, "%s ", cost_what(kind));
 	cost_text(kind, proof->before, out);
@@ -23,7 +23,7 @@ static void costs_text(enum cost_kind kind, const struct proof *proof, struct bu
 	cost_text(kind, proof->after, out);
 }
 
-static void data_text(const struct tuning_result *result, struct buf *out)
+static void append_data_check(const struct tuning_result *result, struct buf *out)
 {
 	if (result->unchecked)
 		buf_printf(out, "data not compared: %s", result->unchecked);
@@ -31,65 +31,67 @@ static void data_text(const struct tuning_result *result, struct buf *out)
 		buf_puts(out, "data identical");
 }
 
-/* "2.31 times faster (2.05 to 2.60): I/O 1.42 s -> 614 ms, 5 pairs of fresh runs; data identical"
+/*
+ * "2.31 times faster (95 % interval 2.05 to 2.60): I/O 1.42 s -> 614 ms, 5 interleaved pairs of
+ * runs; data identical"
  */
-static void verdict_proved(const struct tune_outcome *o, struct buf *out)
+static void append_confirmed(const struct tune_outcome *o, struct buf *out)
 {
 	const struct tuning_result *result = tuning_result(o->tuning);
 	const struct proof *proof = &result->proof;
 
 	buf_printf(out, "%.2f times faster", proof->gain);
 	if (!o->is_exact)
-		buf_printf(out, " (%.2f to %.2f)", proof->low, proof->high);
+		buf_printf(out, " (95 %% interval %.2f to %.2f)", proof->low, proof->high);
 	buf_puts(out, ": ");
-	costs_text(tuning_plan(o->tuning)->objective, proof, out);
+	append_costs(tuning_plan(o->tuning)->objective, proof, out);
 	if (o->is_exact) {
-		buf_puts(out, ", as modelled");
+		buf_puts(out, " in the simulation");
 		return;
 	}
-	buf_printf(out, ", %zu pairs of fresh runs; ", proof->after_runs);
-	data_text(result, out);
+	buf_printf(out, ", %zu interleaved pairs of runs; ", proof->after_runs);
+	append_data_check(result, out);
 }
 
-static void verdict_unproved(const struct tune_outcome *o, struct buf *out)
+static void append_unconfirmed(const struct tune_outcome *o, struct buf *out)
 {
 	const struct tuning_result *result = tuning_result(o->tuning);
 	const struct proof *proof = &result->proof;
 
 	if (!result->is_complete) {
-		buf_puts(out, "not finished: ");
+		buf_puts(out, "unfinished: ");
 		if (result->best)
-			buf_printf(out,
-				   "the best so far looks %.2f times faster, which is not proved",
-				   result->level / result->best->cost);
+			buf_printf(
+				out,
+				"the best candidate so far looks %.2f times faster, which is not "
+				"confirmed",
+				result->level / result->best->cost);
 		else
-			buf_puts(out, "nothing better was found so far");
+			buf_puts(out, "no improvement found so far");
 	} else if (!result->best && !result->rejected) {
-		buf_puts(out, "nothing better than the default was found");
+		buf_puts(out, "no improvement found");
 	} else if (!proof->after_runs) {
-		buf_printf(out,
-			   "nothing better was found that works: %zu candidates failed when "
-			   "they were run again",
+		buf_printf(out, "no improvement confirmed: %zu candidates failed when re-run",
 			   result->rejected);
 	} else if (proof->low == 0) {
-		buf_puts(out, "nothing is claimed: too few fresh runs of the default were good");
+		buf_puts(out, "no improvement confirmed: too few runs of the baseline succeeded");
 	} else {
 		buf_printf(out,
-			   "nothing better was found that holds on fresh runs: %.2f times "
-			   "faster (%.2f to %.2f) may be chance",
+			   "no improvement confirmed: %.2f times faster (95 %% interval %.2f to "
+			   "%.2f) is not significant",
 			   proof->gain, proof->low, proof->high);
 	}
 }
 
-static void verdict(const struct tune_outcome *o, struct buf *out)
+static void append_verdict(const struct tune_outcome *o, struct buf *out)
 {
 	if (tuning_result(o->tuning)->proof.holds)
-		verdict_proved(o, out);
+		append_confirmed(o, out);
 	else
-		verdict_unproved(o, out);
+		append_unconfirmed(o, out);
 }
 
-static void parameters_table(const struct tune_outcome *o)
+static void print_parameters(const struct tune_outcome *o)
 {
 	static const char *const titles[] = { "parameter", "value", "layer", "safety", NULL };
 	const struct tuning_result *result = tuning_result(o->tuning);
@@ -113,25 +115,25 @@ static void parameters_table(const struct tune_outcome *o)
 	param_set_release(&set);
 }
 
-static bool text_is(const char *a, const char *b)
+static bool is_same_text(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool set_has(const struct param_set *set, const struct param *param)
+static bool contains_parameter(const struct param_set *set, const struct param *param)
 {
 	for (size_t i = 0; i < set->count; i++) {
 		const struct param *p = &set->params[i];
 
-		if (p->tunable == param->tunable && text_is(p->file, param->file) &&
-		    text_is(p->object, param->object))
+		if (p->tunable == param->tunable && is_same_text(p->file, param->file) &&
+		    is_same_text(p->object, param->object))
 			return true;
 	}
 	return false;
 }
 
-/* What the search had found beside the best, and nothing is lost without. */
-static void left_out_find(const struct tune_outcome *o, struct param_set *left)
+/* Parameters of the best candidate that were dropped because they have no effect. */
+static void find_dropped(const struct tune_outcome *o, struct param_set *left)
 {
 	const struct space *space = &tuning_plan(o->tuning)->space;
 	const struct tuning_result *result = tuning_result(o->tuning);
@@ -144,27 +146,27 @@ static void left_out_find(const struct tune_outcome *o, struct param_set *left)
 	for (size_t i = 0; i < origin.count; i++) {
 		const struct param *p = &origin.params[i];
 
-		if (!set_has(&best, p))
+		if (!contains_parameter(&best, p))
 			param_set_put(left, p->tunable, p->value, p->file, p->object, 0, NULL);
 	}
 	param_set_release(&origin);
 	param_set_release(&best);
 }
 
-static void left_out_text(const struct tune_outcome *o)
+static void print_dropped(const struct tune_outcome *o)
 {
 	AUTO_BUF struct buf line = { 0 };
 	struct param_set left = { 0 };
 
-	left_out_find(o, &left);
+	find_dropped(o, &left);
 	if (left.count) {
 		param_set_line(&left, &line);
-		printf("\nleft out, for it is as fast without: %s\n", buf_text(&line));
+		printf("\ndropped, no effect: %s\n", buf_text(&line));
 	}
 	param_set_release(&left);
 }
 
-static void share_add(struct table *table, double share)
+static void add_share(struct table *table, double share)
 {
 	if (isnan(share))
 		table_add(table, "-");
@@ -172,7 +174,7 @@ static void share_add(struct table *table, double share)
 		table_add(table, "%.0f%%", fabs(share) < 0.005 ? 0 : 100 * share);
 }
 
-/* Of rows with the same parameters one is shown: all of them, one of them, a layer, without one. */
+/* Of rows with the same parameters only the first is shown: full, alone, layer, without. */
 static bool row_is_shown(const struct partial *partial, size_t row)
 {
 	static const int ranks[] = { [PARTIAL_DEFAULT] = 0,
@@ -190,17 +192,17 @@ static bool row_is_shown(const struct partial *partial, size_t row)
 
 static const char *partial_remark(const struct partial_row *row)
 {
-	return row->refusal ? row->refusal : isinf(row->cost) ? "failed or far slower" : "-";
+	return row->refusal ? row->refusal : isinf(row->cost) ? "failed or much slower" : "-";
 }
 
-/* With and without a column for remarks, of which there mostly is none. */
+/* The column for remarks is shown only if there is a remark. */
 #define PARTIAL_COLUMNS 5
 
-static void partial_init(struct table *table, const struct partial *partial)
+static void init_ablation_table(struct table *table, const struct partial *partial)
 {
-	static const char *const titles[] = { "with only",	">cost",  ">faster",
+	static const char *const titles[] = { "parameters",	">cost",  ">speedup",
 					      ">share of gain", "remark", NULL };
-	static const char *const plain[] = { "with only", ">cost", ">faster", ">share of gain",
+	static const char *const plain[] = { "parameters", ">cost", ">speedup", ">share of gain",
 					     NULL };
 	bool remarks = false;
 
@@ -209,8 +211,8 @@ static void partial_init(struct table *table, const struct partial *partial)
 	table_init(table, remarks ? titles : plain);
 }
 
-static void partial_row_add(const struct tune_outcome *o, struct table *table,
-			    const struct partial_row *row)
+static void add_ablation_row(const struct tune_outcome *o, struct table *table,
+			     const struct partial_row *row)
 {
 	AUTO_BUF struct buf cost = { 0 };
 
@@ -221,59 +223,59 @@ static void partial_row_add(const struct tune_outcome *o, struct table *table,
 		table_add(table, "%.2f", row->factor);
 	else
 		table_add(table, "-");
-	share_add(table, row->share);
+	add_share(table, row->share);
 	if (table->columns == PARTIAL_COLUMNS)
 		table_add(table, "%s", partial_remark(row));
 }
 
-static void partial_table(const struct tune_outcome *o, const struct partial *partial)
+static void print_ablation(const struct tune_outcome *o, const struct partial *partial)
 {
 	size_t shown = 0, without = 0;
 	struct table table;
 
-	partial_init(&table, partial);
+	init_ablation_table(&table, partial);
 	for (size_t i = 0; i < partial->count; i++) {
 		if (!row_is_shown(partial, i))
 			continue;
 		shown++;
 		without += partial->rows[i].kind == PARTIAL_WITHOUT;
-		partial_row_add(o, &table, &partial->rows[i]);
+		add_ablation_row(o, &table, &partial->rows[i]);
 	}
-	/* One parameter is all, and the first line has told it. */
+	/* With one parameter the verdict says it all. */
 	if (shown > 2) {
-		printf("\nwhat each part brings%s\n\n",
-		       without ? " (rows \"without\": the winner lacking it, and what that loses)"
+		printf("\ncontribution per parameter%s\n\n",
+		       without ? " (rows \"without\": all others, and the share of the gain that "
+				 "is lost)"
 			       : "");
 		table_print(&table, stdout, 2);
 	}
 	table_release(&table);
 }
 
-/* "12% of the differences only combinations of them explain; 5% is noise, or more trials are
- * needed." */
-static void unexplained_text(const struct importance *importance)
+/* "12% is explained only by combinations; 5% is noise, or needs more trials to explain" */
+static void print_unexplained(const struct importance *importance)
 {
 	double together = round(100 * importance->together);
 	double unexplained = round(100 * importance->unexplained);
 
 	if (together > 0)
-		printf("%.0f%% of the differences are explained by combinations only%s", together,
+		printf("%.0f%% of the variance is explained only by combinations%s", together,
 		       unexplained > 0 ? "; " : "\n");
 	if (unexplained > 0)
-		printf("%.0f%% %s noise, or there were too few trials to explain it\n", unexplained,
-		       together > 0 ? "are" : "of the differences are");
+		printf("%.0f%% %s noise, or needs more trials to be explained\n", unexplained,
+		       together > 0 ? "is" : "of the variance is");
 }
 
-static void importance_table(const struct tune_outcome *o)
+static void print_importance(const struct tune_outcome *o)
 {
-	static const char *const titles[] = { "parameter", ">explains", ">best to worst",
+	static const char *const titles[] = { "parameter", ">explains", ">best vs. worst",
 					      "best on average", NULL };
 	const struct space *space = &tuning_plan(o->tuning)->space;
 	struct importance importance = { 0 };
 	struct err err = { 0 };
 	struct table table;
 
-	/* A single one explains everything. */
+	/* A single parameter explains everything. */
 	if (space->count < 2)
 		return;
 	if (tuning_importance(o->tuning, &importance, &err) < 0) {
@@ -285,19 +287,18 @@ static void importance_table(const struct tune_outcome *o)
 		const char *best = space->dimensions[i].values[importance.parts[i].best];
 
 		table_add(&table, "%s", space->dimensions[i].tunable->name);
-		share_add(&table, importance.parts[i].share);
+		add_share(&table, importance.parts[i].share);
 		table_add(&table, "%.2f", importance.parts[i].factor);
-		table_add(&table, "%s", best ? best : "left alone");
+		table_add(&table, "%s", best ? best : "unset");
 	}
-	printf("\nimportance: how much of the differences between all that was tried each "
-	       "parameter explains\n\n");
+	printf("\nimportance: share of the variance of all trials that a parameter explains\n\n");
 	table_print(&table, stdout, 2);
-	unexplained_text(&importance);
+	print_unexplained(&importance);
 	table_release(&table);
 	importance_release(&importance);
 }
 
-static void tried_text(const struct tune_outcome *o)
+static void print_tried(const struct tune_outcome *o)
 {
 	const struct tuning_result *result = tuning_result(o->tuning);
 	const struct tuning_plan *plan = tuning_plan(o->tuning);
@@ -309,7 +310,7 @@ static void tried_text(const struct tune_outcome *o)
 	buf_printf(&text, "%zu point%s tried", tried, tried == 1 ? "" : "s");
 	if (points)
 		buf_printf(&text, " of %" PRIu64, points);
-	buf_printf(&text, " by %s search, %zu run%s in all", plan->search, runs,
+	buf_printf(&text, " by %s search, %zu run%s in total", plan->search, runs,
 		   runs == 1 ? "" : "s");
 	for (int s = TRIAL_GOOD + 1; s < TRIAL_STATES; s++)
 		if (result->counts[s])
@@ -317,16 +318,16 @@ static void tried_text(const struct tune_outcome *o)
 				   trial_state_name((enum trial_state)s));
 	printf("\n%s\n", buf_text(&text));
 	if (!o->is_exact)
-		printf("noise: one run differs from the next by %.1f%%\n", 100 * result->noise);
+		printf("noise: run times vary by %.1f%%\n", 100 * result->noise);
 	if (result->drift != 1)
-		printf("drift: the default became %.2f times %s meanwhile; costs were compared "
-		       "with the default of their time\n",
+		printf("drift: the baseline became %.2f times %s during the tuning; each run was "
+		       "compared with the baseline of its time\n",
 		       result->drift > 1 ? result->drift : 1 / result->drift,
 		       result->drift > 1 ? "slower" : "faster");
 }
 
-/* The first reason of each kind. */
-static void failures_text(const struct tune_outcome *o)
+/* Prints the first reason of each kind of failure. */
+static void print_failures(const struct tune_outcome *o)
 {
 	const struct history *history = tuning_history(o->tuning);
 	bool told[TRIAL_STATES] = { [TRIAL_GOOD] = true };
@@ -342,15 +343,15 @@ static void failures_text(const struct tune_outcome *o)
 	}
 }
 
-static void apply_text(const struct tune_outcome *o)
+static void print_apply(const struct tune_outcome *o)
 {
 	const struct tuning_plan *plan = tuning_plan(o->tuning);
 
 	printf("\n");
 	if (o->entry)
-		printf("kept as entry %" PRId64 " of the knowledge base\n", o->entry);
+		printf("stored as entry %" PRId64 " of the knowledge base\n", o->entry);
 	else if (o->pinned)
-		printf("not kept in the knowledge base: %s\n", o->pinned);
+		printf("not stored in the knowledge base: %s\n", o->pinned);
 	if (plan->on)
 		return;
 	printf("to apply it:\n");
@@ -359,15 +360,15 @@ static void apply_text(const struct tune_outcome *o)
 	if (o->output)
 		printf("  sluice run --params %s.xml -- %s\n", o->output, o->command);
 	if (!o->entry && !o->output)
-		printf("  sluice tune --show %" PRId64 "\n", o->study);
+		printf("  sluice kb tunings %" PRId64 "\n", o->study);
 }
 
-static void unfinished_text(const struct tune_outcome *o)
+static void print_unfinished(const struct tune_outcome *o)
 {
 	const struct tuning_result *result = tuning_result(o->tuning);
 
 	if (!result->is_complete)
-		printf("\nto go on:\n  sluice tune --resume\n");
+		printf("\nto continue:\n  sluice tune --resume\n");
 }
 
 void tune_show(const struct tune_outcome *o)
@@ -375,23 +376,21 @@ void tune_show(const struct tune_outcome *o)
 	const struct tuning_result *result = tuning_result(o->tuning);
 	AUTO_BUF struct buf text = { 0 };
 
-	verdict(o, &text);
+	append_verdict(o, &text);
 	printf("%s%s%s\n", term_bold(stdout), buf_text(&text), term_plain(stdout));
 	if (result->best)
-		parameters_table(o);
-	left_out_text(o);
+		print_parameters(o);
+	print_dropped(o);
 	if (result->partial)
-		partial_table(o, result->partial);
+		print_ablation(o, result->partial);
 	if (result->proof.holds)
-		importance_table(o);
-	tried_text(o);
-	failures_text(o);
+		print_importance(o);
+	print_tried(o);
+	print_failures(o);
 	if (result->proof.holds)
-		apply_text(o);
-	unfinished_text(o);
+		print_apply(o);
+	print_unfinished(o);
 }
-
-/* ---- JSON ---- */
 
 static void proof_json(struct json *json, const struct proof *proof)
 {
@@ -425,11 +424,11 @@ static void best_json(struct json *json, const struct tune_outcome *o)
 	param_set_release(&set);
 }
 
-static void left_out_json(struct json *json, const struct tune_outcome *o)
+static void json_dropped(struct json *json, const struct tune_outcome *o)
 {
 	struct param_set left = { 0 };
 
-	left_out_find(o, &left);
+	find_dropped(o, &left);
 	json_open(json, "left_out", '{');
 	for (size_t i = 0; i < left.count; i++)
 		json_text(json, left.params[i].tunable->name, left.params[i].value);
@@ -503,7 +502,7 @@ void tune_show_json(const struct tune_outcome *o)
 	AUTO_BUF struct buf text = { 0 };
 	struct json json;
 
-	verdict(o, &text);
+	append_verdict(o, &text);
 	json_start(&json, stdout, TUNE_SCHEMA);
 	json_number(&json, "id", o->study);
 	json_text(&json, "command", o->command);
@@ -514,7 +513,7 @@ void tune_show_json(const struct tune_outcome *o)
 	json_count(&json, "seed", plan->seed);
 	json_real(&json, "default_cost", result->level);
 	best_json(&json, o);
-	left_out_json(&json, o);
+	json_dropped(&json, o);
 	proof_json(&json, &result->proof);
 	json_text(&json, "data", result->unchecked ? result->unchecked : "identical");
 	counts_json(&json, o);

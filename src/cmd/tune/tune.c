@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * sluice tune: finds parameters that make a program faster and proves the gain. This file turns
- * options into a request; tune/loop/session.h does the work, and show.c, plan.c and list.c print.
+ * options into a request; tune/loop/session.h does the work; show.c and dry_run.c print.
  * Ctrl-C aborts the running trial; what was found is shown, and the tuning can be resumed.
  */
 #include "cmd/tune/tune.h"
@@ -17,58 +17,58 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/unit.h"
-#include "store/studies.h"
 #include "tune/loop/session.h"
 
 #define FIELD(name) offsetof(struct tune_args, name)
 
 static const struct option tune_options[] = {
-	{ 's', "search", "NAME", "bayesian",
-	  "bayesian, genetic, annealing, random, exhaustive or model", OPTION_TEXT, FIELD(search) },
-	{ 'm', "model", "FILE", NULL,
-	  "lets a model (sluice model fit) lead; --search model takes model.path unasked",
-	  OPTION_TEXT, FIELD(model) },
-	{ 0, "set-search", "KEY=VALUE", NULL, "a setting of the search; may be repeated",
-	  OPTION_LIST, FIELD(settings) },
-	{ 'n', "runs", "N", "40", "most runs to search, those of the default included",
+	{ 0, "runs", "N", "40", "maximum number of runs for the search, baseline included",
 	  OPTION_COUNT, FIELD(runs) },
-	{ 't', "time", "TIME", NULL, "search no longer than that", OPTION_TIME, FIELD(time_ns) },
-	{ 0, "space", "FILE", NULL, "what to try; else what fits the program and the place",
-	  OPTION_TEXT, FIELD(space) },
+	{ 0, "max-time", "TIME", NULL, "stop the search after TIME", OPTION_TIME, FIELD(time_ns) },
 	{ 0, "objective", COST_WORDS, "io",
-	  "time of I/O or of the run, or per byte read or written", OPTION_CHOICE,
+	  "minimize I/O time, run time, or time per byte read or written", OPTION_CHOICE,
 	  FIELD(objective) },
-	{ 'r', "repeat", "N", "3", "runs of what leads, and at first without parameters",
-	  OPTION_COUNT, FIELD(repeat) },
-	{ 0, "pairs", "N", "5", "pairs of fresh runs to prove the winner by", OPTION_COUNT,
-	  FIELD(pairs) },
-	{ 0, "slow", "N", "3", "end a run that takes N times as long as the best", OPTION_COUNT,
-	  FIELD(slow) },
-	{ 0, "seed", "N", "1", "the same seed and the same times give the same course",
-	  OPTION_COUNT, FIELD(seed) },
-	{ 0, "verify", "CMD", NULL, "shell command after each run; if it fails, so has the run",
-	  OPTION_TEXT, FIELD(verify) },
-	{ 0, "no-check", NULL, NULL, "do not compare the data written with that of the default",
-	  OPTION_FLAG, FIELD(no_check) },
-	{ 0, "no-partial", NULL, NULL, "do not find out what each part of the winner brings",
-	  OPTION_FLAG, FIELD(no_partial) },
+	{ 0, "search", "NAME", "bayesian",
+	  "search method: bayesian, genetic, annealing, random, exhaustive or model", OPTION_TEXT,
+	  FIELD(search) },
+	{ 0, "search-option", "KEY=VALUE", NULL, "set an option of the search; may be repeated",
+	  OPTION_LIST, FIELD(settings) },
+	{ 'm', "model", "FILE", NULL,
+	  "guide the search with a fitted model (--search model defaults to model.path)",
+	  OPTION_TEXT, FIELD(model) },
+	{ 0, "space", "FILE", NULL,
+	  "search space as JSON (default: derived from the program and the file system)",
+	  OPTION_TEXT, FIELD(space) },
 	{ 0, "allow", "safe|layout|semantics", "layout",
-	  "only time may change, or layouts of files, or what readers see", OPTION_CHOICE,
-	  FIELD(allow) },
-	{ 'o', "output", "PREFIX", NULL, "write the winner as PREFIX.xml, .json, .hints and .sh",
-	  OPTION_TEXT, FIELD(output) },
-	{ 0, "on", "simulated:PLATFORM", NULL, "tune a kernel on a described platform", OPTION_TEXT,
-	  FIELD(on) },
-	{ 0, "kernel", "NAME", "vpic", "with --on: vpic, vorpal or gcrm", OPTION_TEXT,
+	  "what parameters may change: run time only, file layout, or what readers see",
+	  OPTION_CHOICE, FIELD(allow) },
+	{ 0, "repeat", "N", "3", "repetitions of the baseline and of each new best", OPTION_COUNT,
+	  FIELD(repeat) },
+	{ 0, "pairs", "N", "5", "interleaved pairs of runs that confirm the winner", OPTION_COUNT,
+	  FIELD(pairs) },
+	{ 0, "timeout-factor", "N", "3", "abort a run that takes N times as long as the best",
+	  OPTION_COUNT, FIELD(slow) },
+	{ 0, "verify", "CMD", NULL,
+	  "run this shell command after each run; reject the run if it fails", OPTION_TEXT,
+	  FIELD(verify) },
+	{ 0, "no-check", NULL, NULL, "do not compare the data written with that of the baseline",
+	  OPTION_FLAG, FIELD(no_check) },
+	{ 0, "no-ablation", NULL, NULL, "do not measure the contribution of each parameter",
+	  OPTION_FLAG, FIELD(no_partial) },
+	{ 0, "seed", "N", "1", "seed of the search; the same seed and times give the same course",
+	  OPTION_COUNT, FIELD(seed) },
+	{ 0, "simulate", "PLATFORM", NULL, "tune a kernel on a simulated platform, such as hopper",
+	  OPTION_TEXT, FIELD(simulate) },
+	{ 0, "kernel", "NAME", "vpic", "with --simulate: vpic, vorpal or gcrm", OPTION_TEXT,
 	  FIELD(kernel) },
-	{ 0, "ranks", "N", "2048", "with --on: its ranks", OPTION_COUNT, FIELD(ranks) },
-	{ 0, "resume", NULL, NULL, "go on with the last unfinished tuning, or with that of COMMAND",
+	{ 'n', "ranks", "N", "2048", "with --simulate: number of MPI ranks", OPTION_COUNT,
+	  FIELD(ranks) },
+	{ 0, "resume", NULL, NULL, "continue the last unfinished tuning, or that of COMMAND",
 	  OPTION_FLAG, FIELD(resume) },
-	{ 0, "plan", NULL, NULL, "show what would be tried and how often; run nothing", OPTION_FLAG,
-	  FIELD(plan) },
-	{ 'l', "list", NULL, NULL, "list tunings", OPTION_FLAG, FIELD(list) },
-	{ 0, "show", "ID", NULL, "show the runs of a tuning", OPTION_COUNT, FIELD(show) },
-	{ 0, "forget", "ID", NULL, "delete a tuning and its runs", OPTION_COUNT, FIELD(forget) },
+	{ 0, "dry-run", NULL, NULL, "show the search space and the number of runs; run nothing",
+	  OPTION_FLAG, FIELD(dry_run) },
+	{ 'o', "output", "PREFIX", NULL, "write the winner to PREFIX.xml, .json, .hints and .sh",
+	  OPTION_TEXT, FIELD(output) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " TUNE_SCHEMA, OPTION_FLAG,
 	  FIELD(json) },
 	{ 0 }
@@ -76,14 +76,14 @@ static const struct option tune_options[] = {
 
 #undef FIELD
 
-static bool watch_stop(void *arg)
+static bool is_interrupted(void *arg)
 {
 	(void)arg;
 	return *interrupt_flag();
 }
 
-/* "search 12/40, best 2.31 times faster, 1 min 3 s left" */
-static void watch_show(void *arg, const struct tuning_progress *p)
+/* "search 12/40, best speedup 2.31, 1 min 3 s left" */
+static void show_progress(void *arg, const struct tuning_progress *p)
 {
 	AUTO_BUF struct buf line = { 0 };
 	char text[UNIT_TEXT];
@@ -92,16 +92,14 @@ static void watch_show(void *arg, const struct tuning_progress *p)
 	if (p->planned)
 		buf_printf(&line, "/%" PRIu64, p->planned);
 	if (p->gain > 1)
-		buf_printf(&line, ", best %.2f times faster", p->gain);
+		buf_printf(&line, ", best speedup %.2f", p->gain);
 	if (!isnan(p->eta_s))
 		buf_printf(&line, ", %s left", unit_ns(text, (int64_t)p->eta_s * 1000000000));
 	progress_line(arg, buf_text(&line));
 }
 
-#define SIMULATED "simulated:"
-
 /* The settings of the search as one text; NULL: none. The caller frees it. */
-static char *settings_text(const struct option_list *given)
+static char *join_search_options(const struct option_list *given)
 {
 	struct buf text = { 0 };
 
@@ -110,14 +108,14 @@ static char *settings_text(const struct option_list *given)
 	return given->count ? buf_take(&text) : NULL;
 }
 
-static struct tuning_request request_make(const struct command *command,
+static struct tuning_request make_request(const struct command *command,
 					  const char *search_settings)
 {
 	const struct tune_args *args = command->args;
 
 	return (struct tuning_request){
 		.argv = command->argc ? command->argv : NULL,
-		.simulate = args->on ? args->on + strlen(SIMULATED) : NULL,
+		.simulate = args->simulate,
 		.kernel = args->kernel,
 		.ranks = args->ranks,
 		.search = args->search,
@@ -141,16 +139,13 @@ static struct tuning_request request_make(const struct command *command,
 	};
 }
 
-static int args_check(const struct command *command)
+static int check_args(const struct command *command)
 {
 	const struct tune_args *args = command->args;
 
-	if (args->on && command->argc)
-		return command_misuse(command, "--on tunes a kernel and takes no COMMAND");
-	if (args->on && strncmp(args->on, SIMULATED, strlen(SIMULATED)) != 0)
-		return command_misuse(command, "--on: expected simulated:PLATFORM, got \"%s\"",
-				      args->on);
-	if (!args->on && !command->argc && (!args->resume || args->plan))
+	if (args->simulate && command->argc)
+		return command_misuse(command, "--simulate tunes a kernel and takes no COMMAND");
+	if (!args->simulate && !command->argc && (!args->resume || args->dry_run))
 		return command_misuse(command,
 				      "missing COMMAND; usage: sluice tune [--] COMMAND [ARG]...");
 	return COMMAND_GOOD;
@@ -165,7 +160,7 @@ static int tune_fail(const struct command *command, int r, const struct err *err
 }
 
 /* Saves a proved winner. A failure is reported, and the result is shown all the same. */
-static int winner_save(const struct command *command, const struct tuning_session *session,
+static int save_winner(const struct command *command, const struct tuning_session *session,
 		       struct tune_outcome *outcome)
 {
 	struct err err = { 0 };
@@ -183,7 +178,7 @@ static int winner_save(const struct command *command, const struct tuning_sessio
 	return ret;
 }
 
-static int outcome_show(const struct command *command, const struct tuning_session *session)
+static int show_outcome(const struct command *command, const struct tuning_session *session)
 {
 	const struct tune_args *args = command->args;
 	const struct tuning *tuning = tuning_session_tuning(session);
@@ -201,7 +196,7 @@ static int outcome_show(const struct command *command, const struct tuning_sessi
 	if (tuning_result(tuning)->note)
 		command_warn(command, "model: %s", tuning_result(tuning)->note);
 	if (tuning_session_has_winner(session))
-		ret = winner_save(command, session, &outcome);
+		ret = save_winner(command, session, &outcome);
 	if (args->json)
 		tune_show_json(&outcome);
 	else
@@ -209,7 +204,8 @@ static int outcome_show(const struct command *command, const struct tuning_sessi
 	return ret ? ret : command_finish(command);
 }
 
-static void resume_show(const struct tuning_request *request, const struct tuning_session *session)
+static void show_unfinished(const struct tuning_request *request,
+			    const struct tuning_session *session)
 {
 	int64_t unfinished = tuning_session_unfinished(session);
 
@@ -224,10 +220,10 @@ static void resume_show(const struct tuning_request *request, const struct tunin
 				"options; starting a new one\n");
 }
 
-static int session_run(const struct command *command, struct tuning_session *session)
+static int run_session(const struct command *command, struct tuning_session *session)
 {
 	struct progress progress;
-	struct tuning_watch watch = { watch_stop, watch_show, &progress };
+	struct tuning_watch watch = { is_interrupted, show_progress, &progress };
 	struct interrupt stop;
 	struct err err = { 0 };
 	int r, ret = COMMAND_GOOD;
@@ -240,7 +236,7 @@ static int session_run(const struct command *command, struct tuning_session *ses
 		ret = tune_fail(command, r, &err);
 	/* What was found before an interrupt is shown. */
 	if (tuning_session_tuning(session) && (r >= 0 || r == -EINTR)) {
-		r = outcome_show(command, session);
+		r = show_outcome(command, session);
 		ret = ret ? ret : r;
 	}
 	interrupt_restore(&stop);
@@ -255,13 +251,13 @@ static int tune_run(const struct command *command, const struct tuning_request *
 
 	if (r < 0)
 		return tune_fail(command, r, &err);
-	resume_show(request, session);
-	r = session_run(command, session);
+	show_unfinished(request, session);
+	r = run_session(command, session);
 	tuning_session_close(session);
 	return r;
 }
 
-static int tune_plan(const struct command *command, const struct tuning_request *request)
+static int tune_dry_run(const struct command *command, const struct tuning_request *request)
 {
 	const struct tune_args *args = command->args;
 	struct tuning_plan plan = { 0 };
@@ -271,88 +267,72 @@ static int tune_plan(const struct command *command, const struct tuning_request 
 
 	if (r < 0)
 		return tune_fail(command, r, &err);
-	tune_show_plan(&plan, run_s, args->json);
+	tune_show_dry_run(&plan, run_s, args->json);
 	tuning_plan_release(&plan);
 	return command_finish(command);
-}
-
-/* --list, --show, --forget */
-static int tune_look(struct command *command)
-{
-	const struct tune_args *args = command->args;
-	struct store *store = NULL;
-	struct err err = { 0 };
-	int r = store_open_existing(&store, config_text(command->config, SETTING_STORE_PATH), &err);
-
-	if (r < 0) {
-		command_fail(command, "%s", err.text);
-		return r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
-	}
-	if (args->list)
-		r = tune_list(command, store);
-	else if (args->show != OPTION_NONE)
-		r = tune_show_runs(command, store, (int64_t)args->show);
-	else if (study_forget(store, (int64_t)args->forget, &err) < 0)
-		r = command_fail(command, "%s", err.text);
-	else
-		r = COMMAND_GOOD;
-	store_close(store);
-	return r;
 }
 
 static int tune_main(struct command *command)
 {
 	const struct tune_args *args = command->args;
-	AUTO_FREE char *search_settings = settings_text(&args->settings);
+	AUTO_FREE char *search_settings = join_search_options(&args->settings);
 	struct tuning_request request;
 	struct err err = { 0 };
 	int r;
 
-	if (args->list || args->show != OPTION_NONE || args->forget != OPTION_NONE)
-		return tune_look(command);
-	r = args_check(command);
+	r = check_args(command);
 	if (r)
 		return r;
-	request = request_make(command, search_settings);
+	request = make_request(command, search_settings);
 	if (tuning_request_check(&request, &err) < 0)
 		return command_misuse(command, "--%s", err.text);
-	return args->plan ? tune_plan(command, &request) : tune_run(command, &request);
+	return args->dry_run ? tune_dry_run(command, &request) : tune_run(command, &request);
 }
 
 const struct command_ops command_tune = {
 	.name = "tune",
-	.help = "find parameters that make a program's I/O faster, and prove it",
+	.help = "find parameters that make a program's I/O faster, and confirm the gain",
 	.operands = "[--] [COMMAND [ARG]...]",
 	.operands_max = -1,
 	.about =
-		"Runs COMMAND again and again under different parameters of HDF5, MPI-IO and the "
-		"file system, without changing the program, and keeps the best.\n\n"
+		"Runs COMMAND repeatedly with different parameters of HDF5, MPI-IO and the file "
+		"system, without modifying the program, and keeps the best.\n\n"
 		"  sluice tune -- mpiexec -n 4 ./app\n"
 		"  sluice run --tune=apply -- mpiexec -n 4 ./app\n\n"
-		"First it is run without parameters, to know what has to be beaten and how much "
-		"times vary. Then a search chooses what to try. What looks better than all before "
-		"is run again; what fails, crashes, hangs or writes other data than the default "
-		"counts as bad and is never fatal. Every now and then the default is run again, "
-		"and where the machine has become slower or faster, that is taken into account. "
-		"What the best can do without is then left out of it, so that few changes remain. "
-		"At last the winner and the default are run in turn: only these fresh runs count, "
-		"and a gain is claimed only where its 95 % interval lies above 1. Then each part "
-		"of the winner is tried alone.\n\n"
-		"A proved winner is kept in the knowledge base (sluice kb), from which sluice run "
-		"takes it. Where nothing better is found, that is told, and the exit code is 0. "
-		"--runs bounds the search; --plan tells what comes on top.\n\n"
-		"A model of the machine (sluice model) may lead the search: it is told what the "
-		"first run was seen to do by collective MPI-IO, and predicts that under all "
-		"parameters that it knows. --search model then runs no more than the few points of "
-		"the shortest predicted times (--set-search top=5); with --model the bayesian "
-		"search begins there and goes on by what it learns, also where the model is "
-		"wrong.\n\n"
-		"Files that a run makes are removed after it; files that were there before stay. "
-		"Parameters that are known to lose data are never tried; those that change what "
-		"readers see only with --allow semantics.\n\n"
-		"Every run is in the store before the next begins. Ctrl-C ends the running one, "
-		"shows the best so far and leaves the exit code 130; sluice tune --resume goes on, "
-		"also after a crash of the machine.",
+		"The first runs use no parameters. They are the baseline and show how much run "
+		"times "
+		"vary. Then a search chooses parameters to try. A candidate that looks better than "
+		"all "
+		"others is repeated. A run that fails, crashes, hangs or writes different data is "
+		"rejected and does not end the search. From time to time the baseline is repeated "
+		"to "
+		"correct for a machine that becomes slower or faster. Parameters without effect "
+		"are "
+		"dropped from the winner. Finally the winner and the baseline run alternately: "
+		"only "
+		"these runs count, and a gain is reported only if its 95 % confidence interval "
+		"lies "
+		"above 1. Then the contribution of each parameter is measured.\n\n"
+		"A confirmed winner is stored in the knowledge base (see 'sluice kb'), from which "
+		"'sluice run' takes it. If nothing better is found, the result says so and the "
+		"exit "
+		"code is 0. --runs limits the search; --dry-run shows how many runs follow it.\n\n"
+		"A model of the machine (see 'sluice model') can guide the search. It predicts the "
+		"collective MPI-IO of the first run for all parameters it knows. --search model "
+		"tries "
+		"only the few points with the shortest predicted times (--search-option top=5). "
+		"With "
+		"--model, the Bayesian search starts there and corrects the model by what it "
+		"measures.\n\n"
+		"Files that a run creates are removed afterwards; files that existed before are "
+		"kept. "
+		"Parameters that are known to lose data are never tried. Parameters that change "
+		"what "
+		"readers see are tried only with --allow semantics.\n\n"
+		"Every run is stored before the next one starts. Ctrl-C aborts the current run, "
+		"shows "
+		"the best result so far and exits with 130. 'sluice tune --resume' continues, even "
+		"after a crash of the machine. 'sluice kb tunings' lists earlier tunings.",
 	.options = tune_options,
 	.args_bytes = sizeof(struct tune_args),
 	.order = OPTION_STOP_FIRST,

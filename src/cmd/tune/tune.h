@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of `sluice tune` share: tune.c reads options and does the work, tune_show.c tells
- * what came out, tune_plan.c what would be done, tune_list.c what is in the store.
+ * Shared by the files of `sluice tune`: tune.c parses options and runs the tuning, show.c prints
+ * its result, and dry_run.c prints what would be done.
  */
 #ifndef SLUICE_CMD_TUNE_TUNE_H
 #define SLUICE_CMD_TUNE_TUNE_H
@@ -18,30 +18,26 @@ struct tune_args {
 	int64_t time_ns;
 	int objective, allow;
 	bool no_check, no_partial;
-	const char *on, *kernel;
+	const char *simulate, *kernel;
 	uint64_t ranks;
-	bool resume, plan, list, json;
-	uint64_t show, forget;
+	bool resume, dry_run, json;
 };
 
-/* What became of the winner beside the result itself. */
+/* The result of a tuning and what was done with it. */
 struct tune_outcome {
 	const struct tuning *tuning;
-	int64_t study, entry; /* of the knowledge base; 0: none */
-	const char *pinned;   /* why there is no entry; NULL */
-	const char *output;   /* prefix of the written files; NULL */
-	const char *command;  /* as the user would type it */
-	bool is_exact;
+	int64_t study;	     /* id of the tuning */
+	int64_t entry;	     /* id in the knowledge base; 0: not stored */
+	const char *pinned;  /* why it was not stored; NULL if it was */
+	const char *output;  /* prefix of the written files; NULL: none */
+	const char *command; /* as the user would type it */
+	bool is_exact;	     /* simulated: there is no noise */
 };
 
 void tune_show(const struct tune_outcome *outcome);
 void tune_show_json(const struct tune_outcome *outcome);
 
-/* --plan: space, budget and how long it may take; nothing is run. run_s: of the program, NAN. */
-void tune_show_plan(const struct tuning_plan *plan, double run_s, bool json);
-
-/* --list, --show and --forget: exit codes. */
-int tune_list(struct command *command, struct store *store);
-int tune_show_runs(struct command *command, struct store *store, int64_t id);
+/* Prints the space and the number of runs. run_s: duration of one run; NAN if unknown. */
+void tune_show_dry_run(const struct tuning_plan *plan, double run_s, bool json);
 
 #endif

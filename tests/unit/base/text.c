@@ -194,20 +194,22 @@ static void an_empty_table_has_titles(void)
 	CHECK_TEXT(text, "a  b\n");
 }
 
-static void no_terminal_means_no_colour_and_no_progress(void)
+static void color_and_progress_need_a_terminal(void)
 {
 	FILE *f = tmpfile();
 	struct progress p;
 
 	REQUIRE(f);
-	CHECK(!term_color(f));
 	CHECK_TEXT(term_bold(f), "");
+	CHECK_TEXT(term_plain(f), "");
+	term_set_color(TERM_COLOR_ALWAYS);
+	CHECK_TEXT(term_plain(f), "\033[0m");
+	term_set_color(TERM_COLOR_AUTO);
 	CHECK_TEXT(term_plain(f), "");
 	fclose(f);
 	progress_start(&p, "x", 10);
-	if (!isatty(STDERR_FILENO))
-		CHECK(!p.out);
 	progress_show(&p, 5);
+	CHECK(!p.is_drawn);
 	progress_end(&p);
 }
 
@@ -215,4 +217,4 @@ TESTS(TEST(a_buffer_grows_and_stays_a_string), TEST(text_is_escaped_for_csv_and_
       TEST(a_word_is_quoted_only_where_a_shell_needs_it), TEST(an_error_carries_its_sentence),
       TEST(an_array_grows_by_doubling), TEST(json_is_written_as_it_comes),
       TEST(json_texts_are_always_valid), TEST(table_columns_line_up),
-      TEST(an_empty_table_has_titles), TEST(no_terminal_means_no_colour_and_no_progress))
+      TEST(an_empty_table_has_titles), TEST(color_and_progress_need_a_terminal))

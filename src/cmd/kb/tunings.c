@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice tune --list and --show: tunings in the store, and the runs of one.
+ * sluice kb tunings: the tunings in the store, and the runs of one of them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +14,25 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/unit.h"
-#include "cmd/tune/tune.h"
+#include "cli/command.h"
 #include "store/studies.h"
+#include "tune/loop/tuning.h"
 
-static const char *when_text(char out[32], int64_t wall_ns)
+#define TUNE_SCHEMA "sluice.tune/1"
+
+struct tunings_args {
+	bool forget, json;
+};
+
+static const struct option tunings_options[] = {
+	{ 0, "forget", NULL, NULL, "delete tuning ID and its runs", OPTION_FLAG,
+	  offsetof(struct tunings_args, forget) },
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema " TUNE_SCHEMA, OPTION_FLAG,
+	  offsetof(struct tunings_args, json) },
+	{ 0 }
+};
+
+static const char *format_time(char out[32], int64_t wall_ns)
 {
 	time_t seconds = (time_t)(wall_ns / 1000000000);
 	struct tm tm;
@@ -28,7 +43,7 @@ static const char *when_text(char out[32], int64_t wall_ns)
 	return out;
 }
 
-/* What is kept of a study until its runs can be asked for. */
+/* A study, kept until its runs can be read. */
 struct listed {
 	int64_t id, begun_ns;
 	char *command, *state, *plan;
@@ -41,7 +56,7 @@ struct listing {
 	size_t count, cap;
 };
 
-static int listing_add(void *arg, const struct study *study)
+static int append_study(void *arg, const struct study *study)
 {
 	struct listing *listing = arg;
 
@@ -69,7 +84,7 @@ static void listing_release(struct listing *listing)
 	free(listing->list);
 }
 
-static int run_count(void *arg, const struct study_run *run)
+static int count_run(void *arg, const struct study_run *run)
 {
 	struct listed *listed = arg;
 
@@ -83,19 +98,19 @@ static int run_count(void *arg, const struct study_run *run)
 	return 0;
 }
 
-static int studies_read(struct store *store, struct listing *listing, struct err *err)
+static int read_studies(struct store *store, struct listing *listing, struct err *err)
 {
-	int r = study_list(store, listing_add, listing, err);
+	int r = study_list(store, append_study, listing, err);
 
 	for (size_t i = 0; r >= 0 && i < listing->count; i++)
-		r = study_runs(store, listing->list[i].id, run_count, &listing->list[i], err);
+		r = study_runs(store, listing->list[i].id, count_run, &listing->list[i], err);
 	return r;
 }
 
-static void studies_table(const struct listing *listing)
+static void print_studies(const struct listing *listing)
 {
-	static const char *const titles[] = { ">id",	    "begun",   "state", ">runs",
-					      ">best gain", "command", NULL };
+	static const char *const titles[] = { ">id",	       "begun",	  "state", ">runs",
+					      ">best speedup", "command", NULL };
 	struct table table;
 	char when[32];
 
@@ -104,7 +119,7 @@ static void studies_table(const struct listing *listing)
 		const struct listed *l = &listing->list[i];
 
 		table_add(&table, "%" PRId64, l->id);
-		table_add(&table, "%s", when_text(when, l->begun_ns));
+		table_add(&table, "%s", format_time(when, l->begun_ns));
 		table_add(&table, "%s", l->state);
 		table_add(&table, "%zu", l->runs);
 		if (isnan(l->best))
@@ -117,7 +132,7 @@ static void studies_table(const struct listing *listing)
 	table_release(&table);
 }
 
-static void studies_json(const struct listing *listing)
+static void print_studies_json(const struct listing *listing)
 {
 	struct json json;
 
@@ -139,28 +154,26 @@ static void studies_json(const struct listing *listing)
 	json_end(&json);
 }
 
-int tune_list(struct command *command, struct store *store)
+static int list_tunings(struct command *command, struct store *store)
 {
-	const struct tune_args *args = command->args;
+	const struct tunings_args *args = command->args;
 	struct listing listing = { 0 };
 	struct err err = { 0 };
-	int r = studies_read(store, &listing, &err);
+	int r = read_studies(store, &listing, &err);
 
 	if (r < 0)
 		r = command_fail(command, "%s", err.text);
 	else if (args->json)
-		studies_json(&listing);
+		print_studies_json(&listing);
 	else if (listing.count)
-		studies_table(&listing);
+		print_studies(&listing);
 	if (!r && !listing.count) {
-		command_warn(command, "nothing has been tuned yet");
+		command_warn(command, "no tuning yet; start one with 'sluice tune -- COMMAND'");
 		r = COMMAND_NO_DATA;
 	}
 	listing_release(&listing);
 	return r ? r : command_finish(command);
 }
-
-/* ---- runs of one ---- */
 
 struct showing {
 	struct table table;
@@ -169,8 +182,8 @@ struct showing {
 	enum cost_kind objective;
 };
 
-/* "a=1 b=2" of the JSON of a set; as it is where it cannot be read. */
-static void parameters_line(const char *text, struct buf *out)
+/* Appends "a=1 b=2" for the JSON of a parameter set, or the text itself if it is invalid. */
+static void append_parameters(const char *text, struct buf *out)
 {
 	struct param_set set = { 0 };
 
@@ -183,11 +196,11 @@ static void parameters_line(const char *text, struct buf *out)
 	param_set_release(&set);
 }
 
-static void run_json(struct json *json, const struct study_run *run)
+static void print_run_json(struct json *json, const struct study_run *run)
 {
 	AUTO_BUF struct buf line = { 0 };
 
-	parameters_line(run->parameters, &line);
+	append_parameters(run->parameters, &line);
 	json_open(json, NULL, '{');
 	json_number(json, "number", run->number);
 	json_text(json, "phase", run->phase);
@@ -205,17 +218,17 @@ static void run_json(struct json *json, const struct study_run *run)
 	json_close(json);
 }
 
-static int run_show(void *arg, const struct study_run *run)
+static int print_run(void *arg, const struct study_run *run)
 {
 	struct showing *showing = arg;
 	AUTO_BUF struct buf line = { 0 }, cost = { 0 };
 	char text[UNIT_TEXT];
 
 	if (showing->is_json) {
-		run_json(&showing->json, run);
+		print_run_json(&showing->json, run);
 		return 0;
 	}
-	parameters_line(run->parameters, &line);
+	append_parameters(run->parameters, &line);
 	cost_text(showing->objective, run->cost, &cost);
 	table_add(&showing->table, "%" PRId64, run->number);
 	table_add(&showing->table, "%s", run->phase);
@@ -226,15 +239,15 @@ static int run_show(void *arg, const struct study_run *run)
 	return 0;
 }
 
-static int runs_show(const struct listed *study, struct store *store, bool json, struct err *err)
+static int print_runs(const struct listed *study, struct store *store, bool json, struct err *err)
 {
-	static const char *const titles[] = { ">run",  "phase",	     "state", ">cost",
-					      ">took", "parameters", NULL };
+	static const char *const titles[] = { ">run",	   "phase",	 "state", ">cost",
+					      ">duration", "parameters", NULL };
 	struct showing showing = { .is_json = json };
 	struct tuning_plan plan = { 0 };
 	int r;
 
-	/* Runs can be shown also of a plan that this version cannot read. */
+	/* Runs are shown even if this version cannot read the plan. */
 	if (tuning_plan_read(&plan, study->plan, NULL) >= 0)
 		showing.objective = plan.objective;
 	table_init(&showing.table, titles);
@@ -250,7 +263,7 @@ static int runs_show(const struct listed *study, struct store *store, bool json,
 		printf("tuning %" PRId64 " (%s) of %s, by %s time\n", study->id, study->state,
 		       study->command, cost_what(showing.objective));
 	}
-	r = study_runs(store, study->id, run_show, &showing, err);
+	r = study_runs(store, study->id, print_run, &showing, err);
 	if (json)
 		json_end(&showing.json);
 	else
@@ -260,15 +273,15 @@ static int runs_show(const struct listed *study, struct store *store, bool json,
 	return r;
 }
 
-int tune_show_runs(struct command *command, struct store *store, int64_t id)
+static int show_tuning(struct command *command, struct store *store, int64_t id)
 {
-	const struct tune_args *args = command->args;
+	const struct tunings_args *args = command->args;
 	struct listing listing = { 0 };
 	struct err err = { 0 };
-	int r = study_get(store, id, listing_add, &listing, &err);
+	int r = study_get(store, id, append_study, &listing, &err);
 
 	if (r >= 0)
-		r = runs_show(&listing.list[0], store, args->json, &err);
+		r = print_runs(&listing.list[0], store, args->json, &err);
 	listing_release(&listing);
 	if (r < 0) {
 		command_fail(command, "%s", err.text);
@@ -276,3 +289,50 @@ int tune_show_runs(struct command *command, struct store *store, int64_t id)
 	}
 	return command_finish(command);
 }
+
+static int forget_tuning(struct command *command, struct store *store, int64_t id)
+{
+	struct err err = { 0 };
+
+	if (study_forget(store, id, &err) < 0)
+		return command_fail(command, "%s", err.text);
+	return COMMAND_GOOD;
+}
+
+static int tunings_run(struct command *command)
+{
+	const struct tunings_args *args = command->args;
+	struct store *store = NULL;
+	struct err err = { 0 };
+	uint64_t id = 0;
+	int r;
+
+	if (command->argc && (unit_parse_count(command->argv[0], &id) < 0 || id > INT64_MAX))
+		return command_misuse(command, "\"%s\" is not the id of a tuning",
+				      command->argv[0]);
+	if (args->forget && !command->argc)
+		return command_misuse(command, "--forget requires the ID of a tuning");
+	r = store_open_existing(&store, config_text(command->config, SETTING_STORE_PATH), &err);
+	if (r < 0) {
+		command_fail(command, "%s", err.text);
+		return r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
+	}
+	if (args->forget)
+		r = forget_tuning(command, store, (int64_t)id);
+	else if (command->argc)
+		r = show_tuning(command, store, (int64_t)id);
+	else
+		r = list_tunings(command, store);
+	store_close(store);
+	return r;
+}
+
+const struct command_ops command_kb_tunings = {
+	.name = "tunings",
+	.help = "list tunings, or show the runs of one",
+	.operands = "[ID]",
+	.operands_max = 1,
+	.options = tunings_options,
+	.args_bytes = sizeof(struct tunings_args),
+	.run = tunings_run,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice tune --plan: what would be tried, how often, and how long that may take.
+ * sluice tune --dry-run: the search space, the number of runs, and an estimate of the time.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "base/unit.h"
 #include "cmd/tune/tune.h"
 
-static void dimension_add(struct table *table, const struct space_dimension *d)
+static void add_dimension(struct table *table, const struct space_dimension *d)
 {
 	AUTO_BUF struct buf values = { 0 };
 
@@ -24,7 +24,7 @@ static void dimension_add(struct table *table, const struct space_dimension *d)
 	table_add(table, "%s", buf_text(&values));
 }
 
-static void plan_json(const struct tuning_plan *plan, double run_s, uint64_t simplify, double runs)
+static void print_json(const struct tuning_plan *plan, double run_s, uint64_t simplify, double runs)
 {
 	AUTO_FREE char *command = tuning_plan_command(plan);
 	AUTO_BUF struct buf space = { 0 };
@@ -45,12 +45,12 @@ static void plan_json(const struct tuning_plan *plan, double run_s, uint64_t sim
 	json_end(&json);
 }
 
-void tune_show_plan(const struct tuning_plan *plan, double run_s, bool json)
+void tune_show_dry_run(const struct tuning_plan *plan, double run_s, bool json)
 {
-	static const char *const titles[] = { "parameter", "layer", "safety",
-					      "values (- is left alone)", NULL };
-	unsigned pairs = plan->on ? 1 : plan->pairs; /* what is calculated needs no second look */
-	/* The part after the proof takes at most half of the search. */
+	static const char *const titles[] = { "parameter", "layer", "safety", "values (-: unset)",
+					      NULL };
+	unsigned pairs = plan->on ? 1 : plan->pairs; /* a simulation needs no repetition */
+	/* The ablation takes at most half as many runs as the search. */
 	uint64_t simplify = tuning_simplify_most(plan, plan->on);
 	double runs = (double)plan->runs + (double)simplify + 2.0 * pairs +
 		      (plan->partial ? (double)plan->runs / 2 : 0);
@@ -59,28 +59,27 @@ void tune_show_plan(const struct tuning_plan *plan, double run_s, bool json)
 	struct table table;
 
 	if (json) {
-		plan_json(plan, run_s, simplify, runs);
+		print_json(plan, run_s, simplify, runs);
 		return;
 	}
-	printf("%" PRIu64 " points%s, by %s search\n\n", points,
-	       plan->space_text ? "" : " at most: what fits is chosen after a first run",
+	printf("%" PRIu64 " points%s, %s search\n\n", points,
+	       plan->space_text ? "" : " at most (the space is narrowed after the first run)",
 	       plan->search);
 	table_init(&table, titles);
 	for (size_t i = 0; i < plan->space.count; i++)
-		dimension_add(&table, &plan->space.dimensions[i]);
+		add_dimension(&table, &plan->space.dimensions[i]);
 	table_print(&table, stdout, 2);
 	table_release(&table);
-	printf("\nat most %" PRIu64 " runs to search, %" PRIu64
-	       " to leave out what brings nothing, "
-	       "%u pair%s to prove%s\n",
+	printf("\nat most %" PRIu64 " runs for the search, %" PRIu64
+	       " to drop parameters without effect, %u pair%s to confirm the winner%s\n",
 	       plan->runs, simplify, pairs, pairs == 1 ? "" : "s",
-	       plan->partial ? ", and half as many as to search to see what each part brings" : "");
+	       plan->partial ? ", and half as many as for the search for the ablation" : "");
 	if (plan->on)
-		printf("runs are calculated: they take no time of a machine\n");
+		printf("simulated runs take no machine time\n");
 	else if (isnan(run_s))
-		printf("how long a run takes is not known yet: the first one tells\n");
+		printf("the duration of a run is unknown until the first one\n");
 	else
-		printf("a run took %s before, so about %s in all at most\n",
+		printf("a run took %s before: at most about %s in total\n",
 		       unit_ns(text, (int64_t)(run_s * 1e9)),
 		       unit_ns((char[UNIT_TEXT]){ 0 }, (int64_t)(runs * run_s * 1e9)));
 }
