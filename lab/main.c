@@ -5,16 +5,17 @@
  */
 #include "cli/command.h"
 
-extern const struct command_ops command_help, command_internal, command_kernel, command_learn,
-	command_reproduce, command_version;
+extern const struct command_ops command_evaluate, command_help, command_internal, command_kernel,
+	command_learn, command_measure, command_reproduce, command_version;
 
 static const struct command_ops *const commands[] = {
-	&command_reproduce, &command_kernel,   &command_learn, &command_help,
+	&command_reproduce, &command_kernel,   &command_learn,
+	&command_evaluate,  &command_measure,  &command_help,
 	&command_version,   &command_internal, NULL,
 };
 
 static const struct command_section sections[] = {
-	{ "Commands:", "reproduce kernel learn help version" },
+	{ "Commands:", "reproduce kernel learn evaluate measure help version" },
 	{ 0 },
 };
 

@@ -4,36 +4,23 @@
  */
 #include "cli/command.h"
 
-extern const struct command_ops command_bench, command_config, command_doctor, command_forecast,
-	command_help, command_internal, command_kb, command_lab, command_ls, command_model,
-	command_print, command_probe, command_report, command_rm, command_run, command_trace,
-	command_tune, command_version;
+extern const struct command_ops command_config, command_doctor, command_forecast, command_help,
+	command_internal, command_kb, command_lab, command_ls, command_model, command_print,
+	command_probe, command_report, command_rm, command_run, command_trace, command_tune,
+	command_version;
 
 static const struct command_ops *const commands[] = {
-	&command_run,
-	&command_report,
-	&command_print,
-	&command_ls,
-	&command_rm,
-	&command_trace,
-	&command_tune,
-	&command_kb,
-	&command_model,
-	&command_bench,
-	&command_forecast,
-	&command_probe,
-	&command_config,
-	&command_doctor,
-	&command_help,
-	&command_version,
-	&command_lab,
-	&command_internal,
-	NULL,
+	&command_run,	   &command_report,   &command_print,
+	&command_ls,	   &command_rm,	      &command_trace,
+	&command_tune,	   &command_kb,	      &command_model,
+	&command_forecast, &command_probe,    &command_config,
+	&command_doctor,   &command_help,     &command_version,
+	&command_lab,	   &command_internal, NULL,
 };
 
 static const struct command_section sections[] = {
 	{ "Record and explain:", "run report print ls rm trace" },
-	{ "Make it faster:", "tune kb model bench" },
+	{ "Make it faster:", "tune kb model" },
 	{ "Shared storage:", "forecast probe" },
 	{ "Set up:", "config doctor help version" },
 	{ "Research:", "lab" },
@@ -47,6 +34,10 @@ static const struct command_alias aliases[] = {
 	{ "recover", "trace recover" },
 	{ "store", "config store" },
 	{ "params", "kb params" },
+	{ "bench --list", "model data list" },
+	{ "bench", "model measure" },
+	{ "model describe", "model show" },
+	{ "model evaluate", "lab evaluate" },
 	{ "tune --list", "kb tunings" },
 	{ "tune --show", "kb tunings" },
 	{ "tune --forget", "kb tunings --forget" },

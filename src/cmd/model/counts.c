@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model counts: what an access is made of, without any model: operations, how often, how
- * large. With --rank, what one rank is seen to do in the library, as a trace of it would show.
+ * sluice model counts: the number and size of the operations of an access, without a model. With
+ * --rank, the calls of one rank inside the MPI library, as a trace would show them.
  */
 #include <stdio.h>
 
@@ -10,6 +10,17 @@
 #include "base/table.h"
 #include "base/unit.h"
 #include "cmd/model/model.h"
+#include "cmd/run_argument.h"
+
+static const struct option counts_options[] = {
+	OPTION_INCLUDE(model_access_options, 0),
+	{ 0, "machine", "NAME|FILE", NULL, "machine description (default: this machine)",
+	  OPTION_TEXT, offsetof(struct model_args, machine) },
+	{ 0, "rank", "N", NULL, "show the calls of this rank in the MPI library", OPTION_COUNT,
+	  offsetof(struct model_args, rank) },
+	OPTION_INCLUDE(model_json_options, 0),
+	{ 0 }
+};
 
 struct counted {
 	const struct model_args *args;
@@ -19,8 +30,8 @@ struct counted {
 	struct counts counts;
 };
 
-/* A number that may be 0 because the operation has no such thing. */
-static void cell_number(struct table *table, double value)
+/* Adds a number; 0 means that it does not apply to the operation. */
+static void add_number(struct table *table, double value)
 {
 	if (value > 0)
 		table_add(table, "%.6g", value);
@@ -30,7 +41,7 @@ static void cell_number(struct table *table, double value)
 
 static void terms_table(const struct counts *counts)
 {
-	static const char *const titles[] = { "what",	    "operation", ">times", ">messages",
+	static const char *const titles[] = { "step",	    "operation", ">count", ">messages",
 					      ">receivers", ">writers",	 ">bytes", NULL };
 	struct table table;
 	char bytes[UNIT_TEXT];
@@ -42,9 +53,9 @@ static void terms_table(const struct counts *counts)
 		table_add(&table, "%s", term->what);
 		table_add(&table, "%s", operations[term->operation].title);
 		table_add(&table, "%.10g", term->count);
-		cell_number(&table, term->at.senders);
-		cell_number(&table, term->at.receivers);
-		cell_number(&table, term->at.writers * term->at.nodes);
+		add_number(&table, term->at.senders);
+		add_number(&table, term->at.receivers);
+		add_number(&table, term->at.writers * term->at.nodes);
 		table_add(&table, "%s", unit_bytes(bytes, term->at.bytes));
 	}
 	table_print(&table, stdout, 2);
@@ -60,7 +71,7 @@ static void counts_text(const struct counted *c)
 	printf("%s, with %s, on %s\n\n", access, line, c->machine.title);
 	terms_table(&c->counts);
 	if (!c->counts.aggregators) {
-		printf("\nno aggregators: every rank accesses what is its own\n");
+		printf("\nno aggregators: every rank accesses its own data\n");
 		return;
 	}
 	printf("\n%lu aggregator%s, %lu full round%s of %s%s\n", c->counts.aggregators,
@@ -104,7 +115,7 @@ static void counts_json(const struct counted *c)
 	json_end(&json);
 }
 
-/* One row per number of struct rank_calls. */
+/* One row per field of struct rank_calls. */
 static const struct call_row {
 	const char *name, *title;
 	size_t offset;
@@ -132,7 +143,7 @@ static uint64_t call_value(const struct rank_calls *calls, size_t row)
 
 static void calls_text(const struct rank_calls *calls)
 {
-	static const char *const titles[] = { "call", ">times", NULL };
+	static const char *const titles[] = { "call", ">count", NULL };
 	struct table table;
 
 	table_init(&table, titles);
@@ -184,11 +195,12 @@ static int show_counts(const struct command *command, struct counted *c)
 	return command_finish(command);
 }
 
-int model_count_access(struct command *command, const struct model_args *args)
+static int counts_run(struct command *command)
 {
+	const struct model_args *args = command->args;
 	struct counted c = { .args = args };
 	struct err err = { 0 };
-	int r = model_machine(args, args->platform, &c.machine, &err);
+	int r = model_machine(args, NULL, &c.machine, &err);
 
 	if (r < 0)
 		return model_fail(command, r, &err);
@@ -199,3 +211,12 @@ int model_count_access(struct command *command, const struct model_args *args)
 		return r;
 	return args->rank == OPTION_NONE ? show_counts(command, &c) : show_rank(command, &c);
 }
+
+const struct command_ops command_model_counts = {
+	.name = "counts",
+	.help = "show the operations that a collective access consists of",
+	.options = counts_options,
+	.args_bytes = sizeof(struct model_args),
+	.run = counts_run,
+	.complete = run_argument_complete,
+};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model export: the best settings as files that other commands take: each as parameters, and
- * the values of all of them as a space. Times are those of all accesses in question together. Only
- * what is predicted to be better than what counts now is worth a file, and of settings that are
- * predicted to be alike the one that changes least.
+ * sluice model export: writes the best settings as files for other commands: each as a parameter
+ * file, and the values of all of them as a search space. Times are the sums over all accesses. Only
+ * settings that are predicted to be faster than the current ones are written; of settings with
+ * equal predictions, the one that changes the fewest parameters.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,14 +15,26 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "params/form_files.h"
 #include "cmd/model/model.h"
+#include "cmd/run_argument.h"
+#include "params/form_files.h"
 #include "params/set.h"
 #include "params/space.h"
 #include "predict/model/hybrid/choices.h"
 #include "tune/loop/advice.h"
 
 #define TOP_MOST 1000
+
+static const struct option export_options[] = { OPTION_INCLUDE(model_access_options, 0),
+						OPTION_INCLUDE(model_file_options, 0),
+						OPTION_INCLUDE(model_space_options, 0),
+						{ 't', "top", "N", "5", "write the N best settings",
+						  OPTION_COUNT, offsetof(struct model_args, top) },
+						{ 'o', "output", "PREFIX", NULL,
+						  "prefix of the files to write", OPTION_TEXT,
+						  offsetof(struct model_args, output) },
+						OPTION_INCLUDE(model_json_options, 0),
+						{ 0 } };
 
 struct ranked {
 	struct settings *choice;
@@ -60,9 +72,7 @@ static void export_release(struct exporting *e)
 	advice_close(e->advice);
 }
 
-/* ---- finding ---- */
-
-static int accesses_take(struct exporting *e)
+static int load_accesses(struct exporting *e)
 {
 	const struct hybrid *hybrid = advice_model(e->advice);
 	struct access access;
@@ -79,7 +89,7 @@ static int accesses_take(struct exporting *e)
 	return COMMAND_GOOD;
 }
 
-static int choices_take(struct exporting *e, struct err *err)
+static int load_choices(struct exporting *e, struct err *err)
 {
 	const struct hybrid *hybrid = advice_model(e->advice);
 	const struct access *access = &e->accessed.rows[0].access;
@@ -98,14 +108,14 @@ static int choices_take(struct exporting *e, struct err *err)
 	return r;
 }
 
-static int set_of(const struct exporting *e, const struct settings *choice, struct param_set *set,
-		  struct err *err)
+static int make_params(const struct exporting *e, const struct settings *choice,
+		       struct param_set *set, struct err *err)
 {
 	return settings_params(choice, &advice_model(e->advice)->machine,
 			       &e->accessed.rows[0].access, set, err);
 }
 
-static int ranked_compare(const void *a, const void *b)
+static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
@@ -116,8 +126,8 @@ static int ranked_compare(const void *a, const void *b)
 	return x->choice < y->choice ? -1 : x->choice > y->choice;
 }
 
-/* Of settings that are predicted alike the first stays, which changes least. */
-static void ranked_thin(struct exporting *e)
+/* Keeps the first of settings with equal predictions, which changes the fewest parameters. */
+static void drop_equal_predictions(struct exporting *e)
 {
 	size_t kept = 0;
 
@@ -127,8 +137,8 @@ static void ranked_thin(struct exporting *e)
 	e->count = kept;
 }
 
-/* All that is better, by what it takes. */
-static int choices_rank(struct exporting *e, struct err *err)
+/* Ranks the settings that are faster than the current ones. */
+static int rank_choices(struct exporting *e, struct err *err)
 {
 	static const struct param_set nothing;
 	int r = 0;
@@ -140,36 +150,34 @@ static int choices_rank(struct exporting *e, struct err *err)
 		struct param_set set = { 0 };
 
 		ranked->choice = &e->choices.list[i];
-		r = set_of(e, ranked->choice, &set, err);
+		r = make_params(e, ranked->choice, &set, err);
 		ranked->seconds = advice_seconds(e->advice, &set);
 		ranked->changes = set.count;
 		e->count += ranked->seconds < e->now;
 		param_set_release(&set);
 	}
-	qsort(e->ranked, e->count, sizeof(*e->ranked), ranked_compare);
-	ranked_thin(e);
+	qsort(e->ranked, e->count, sizeof(*e->ranked), compare_ranked);
+	drop_equal_predictions(e);
 	return r;
 }
 
-static int top_find(struct exporting *e, struct err *err)
+static int find_top(struct exporting *e, struct err *err)
 {
-	int r = choices_take(e, err);
+	int r = load_choices(e, err);
 
 	if (r >= 0)
-		r = choices_rank(e, err);
+		r = rank_choices(e, err);
 	if (r < 0)
 		return r;
 	e->top = e->args->top < e->count ? e->args->top : e->count;
 	e->sets = xcalloc(e->top + 1, sizeof(*e->sets));
 	e->files = xcalloc(e->top + 1, sizeof(*e->files));
 	for (size_t i = 0; r >= 0 && i < e->top; i++)
-		r = set_of(e, e->ranked[i].choice, &e->sets[i], err);
+		r = make_params(e, e->ranked[i].choice, &e->sets[i], err);
 	return r;
 }
 
-/* ---- writing ---- */
-
-static int value_compare(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
 	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
 	double p = strtod(x, NULL), q = strtod(y, NULL);
@@ -177,8 +185,8 @@ static int value_compare(const void *a, const void *b)
 	return p < q ? -1 : p > q ? 1 : strcmp(x, y);
 }
 
-/* A parameter with the values that it has in the top, and left alone. */
-static int dimension_add(struct exporting *e, const struct tunable *tunable, struct space *space,
+/* Adds a parameter with the values it has in the top settings, and unset. */
+static int add_dimension(struct exporting *e, const struct tunable *tunable, struct space *space,
 			 struct err *err)
 {
 	AUTO_FREE const char **values = xcalloc(e->top + 2, sizeof(*values));
@@ -194,7 +202,7 @@ static int dimension_add(struct exporting *e, const struct tunable *tunable, str
 		if (param && at == count)
 			values[count++] = param->value;
 	}
-	qsort(values + 1, count - 1, sizeof(*values), value_compare);
+	qsort(values + 1, count - 1, sizeof(*values), compare_values);
 	return space_add(space, tunable->name, values, NULL, err);
 }
 
@@ -206,24 +214,24 @@ static bool has_dimension(const struct space *space, const struct tunable *tunab
 	return false;
 }
 
-static int space_make(struct exporting *e, struct space *space, struct err *err)
+static int make_space(struct exporting *e, struct space *space, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < e->top; i++)
 		for (size_t j = 0; r >= 0 && j < e->sets[i].count; j++)
 			if (!has_dimension(space, e->sets[i].params[j].tunable))
-				r = dimension_add(e, e->sets[i].params[j].tunable, space, err);
+				r = add_dimension(e, e->sets[i].params[j].tunable, space, err);
 	return r;
 }
 
-static int space_save(struct exporting *e, struct err *err)
+static int save_space(struct exporting *e, struct err *err)
 {
 	AUTO_FREE char *path = xprintf("%s.space.json", e->args->output);
 	AUTO_BUF struct buf text = { 0 };
 	AUTO_FCLOSE FILE *f = NULL;
 	struct space space = { 0 };
-	int r = space_make(e, &space, err);
+	int r = make_space(e, &space, err);
 
 	if (r >= 0 && space.count)
 		r = space_write(&space, &text);
@@ -237,8 +245,8 @@ static int space_save(struct exporting *e, struct err *err)
 	return 0;
 }
 
-/* The best in all forms under the plain name, the others as JSON with their rank. */
-static int top_save(struct exporting *e, struct err *err)
+/* Writes the best in all formats under the plain prefix, the others as JSON with their rank. */
+static int save_top(struct exporting *e, struct err *err)
 {
 	int r = 0;
 
@@ -248,19 +256,17 @@ static int top_save(struct exporting *e, struct err *err)
 		r = i ? forms_write_one(&e->sets[i], &param_json, e->files[i], "json", err)
 		      : forms_write(&e->sets[i], e->files[i], err);
 	}
-	return r < 0 ? r : space_save(e, err);
+	return r < 0 ? r : save_space(e, err);
 }
-
-/* ---- telling ---- */
 
 static void export_text(const struct exporting *e)
 {
-	static const char *const titles[] = { ">predicted", ">as fast", "file", "settings", NULL };
+	static const char *const titles[] = { ">predicted", ">speedup", "file", "settings", NULL };
 	struct table table;
 	char time[32];
 
 	if (!e->top) {
-		printf("nothing is predicted to be better than what counts now\n");
+		printf("no settings are predicted to be faster than the current ones\n");
 		return;
 	}
 	table_init(&table, titles);
@@ -275,7 +281,7 @@ static void export_text(const struct exporting *e)
 	}
 	table_print(&table, stdout, 0);
 	table_release(&table);
-	printf("\ntheir values, to be tried: sluice tune --space %s -- COMMAND\n", e->space);
+	printf("\nto try their values: sluice tune --space %s -- COMMAND\n", e->space);
 }
 
 static void export_json(const struct exporting *e)
@@ -300,10 +306,10 @@ static void export_json(const struct exporting *e)
 	json_end(&json);
 }
 
-static int export_do(struct exporting *e)
+static int export_settings(struct exporting *e)
 {
 	struct err err = { 0 };
-	int ret = accesses_take(e), r;
+	int ret = load_accesses(e), r;
 
 	if (ret)
 		return ret;
@@ -311,9 +317,9 @@ static int export_do(struct exporting *e)
 	if (r >= 0 && advice_note(e->advice))
 		command_warn(e->command, "%s", advice_note(e->advice));
 	if (r >= 0)
-		r = top_find(e, &err);
+		r = find_top(e, &err);
 	if (r >= 0)
-		r = top_save(e, &err);
+		r = save_top(e, &err);
 	if (r < 0)
 		return model_fail(e->command, r, &err);
 	if (e->args->json)
@@ -323,19 +329,34 @@ static int export_do(struct exporting *e)
 	return command_finish(e->command);
 }
 
-int model_export_settings(struct command *command, const struct model_args *args)
+static int export_run(struct command *command)
 {
+	const struct model_args *args = command->args;
 	AUTO_FREE char *path = model_path(command, args);
 	struct exporting exporting = { .command = command, .args = args };
 	struct err err = { 0 };
 	int ret, r;
 
 	if (!args->output)
-		return command_misuse(command, "--output: what are names of files to begin with?");
+		return command_misuse(command, "missing --output PREFIX");
 	if (!args->top || args->top > TOP_MOST)
-		return command_misuse(command, "--top: from 1 to %d", TOP_MOST);
+		return command_misuse(command, "--top must be from 1 to %d", TOP_MOST);
 	r = advice_open(&exporting.advice, path, &err);
-	ret = r < 0 ? model_fail(command, r, &err) : export_do(&exporting);
+	ret = r < 0 ? model_fail(command, r, &err) : export_settings(&exporting);
 	export_release(&exporting);
 	return ret;
 }
+
+const struct command_ops command_model_export = {
+	.name = "export",
+	.help = "write the best settings as files for run and tune",
+	.about = "Writes PREFIX.xml, .json, .hints and .sh for the best settings, PREFIX-2.json "
+		 "and so on "
+		 "for the next ones, and PREFIX.space.json with the values of all of them for "
+		 "'sluice "
+		 "tune --space'. With --run, all collective accesses of the run are considered.",
+	.options = export_options,
+	.args_bytes = sizeof(struct model_args),
+	.run = export_run,
+	.complete = run_argument_complete,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model fit and describe: costs of operations from rows of benchmarks.
+ * sluice model fit and show: the cost of elemental operations, learned from measurements.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,50 @@
 #include "store/elements.h"
 #include "tune/program/identity.h"
 
-/* ---- rows ---- */
+#define FIELD(name) offsetof(struct model_args, name)
+#define ALL_OPTION                                                                      \
+	{                                                                               \
+		'a', "all", NULL, NULL, "show every candidate model of each operation", \
+			OPTION_FLAG, FIELD(all)                                         \
+	}
+
+static const struct option fit_options[] = {
+	{ 0, "rows", "CSV", NULL, "read measurements from CSV (default: the store)", OPTION_TEXT,
+	  FIELD(rows) },
+	{ 0, "platform", "NAME", NULL,
+	  "use the measurements of this platform (default: this machine)", OPTION_TEXT,
+	  FIELD(platform) },
+	{ 0, "machine", "NAME|FILE", NULL,
+	  "machine description (default: by the platform's name, else this machine)", OPTION_TEXT,
+	  FIELD(machine) },
+	{ 0, "learners", "METHODS", NULL, "choose among these methods, such as linear,svm",
+	  OPTION_TEXT, FIELD(learners) },
+	{ 0, "candidates", "N", "30", "candidate models per method", OPTION_COUNT,
+	  FIELD(candidates) },
+	{ 'k', "folds", "N", "10", "cross-validation folds", OPTION_COUNT, FIELD(folds) },
+	{ 0, "no-log", NULL, NULL, "learn seconds instead of their logarithm", OPTION_FLAG,
+	  FIELD(no_log) },
+	{ 0, "no-lookup", NULL, NULL,
+	  "predict from the learned model even for measured configurations", OPTION_FLAG,
+	  FIELD(no_lookup) },
+	{ 0, "seed", "N", "1", "seed; the same seed gives the same model", OPTION_COUNT,
+	  FIELD(seed) },
+	{ 'T', "threads", "N", NULL, "number of threads (default: all cores)", OPTION_COUNT,
+	  FIELD(threads) },
+	{ 'm', "model", "FILE", NULL, "write the model to FILE (default: setting model.path)",
+	  OPTION_TEXT, FIELD(model) },
+	{ 'o', "output", "FILE", NULL, "the same as --model", OPTION_TEXT, FIELD(output) },
+	ALL_OPTION,
+	OPTION_INCLUDE(model_json_options, 0),
+	{ 0 }
+};
+
+static const struct option show_options[] = { OPTION_INCLUDE(model_file_options, 0),
+					      ALL_OPTION,
+					      OPTION_INCLUDE(model_json_options, 0),
+					      { 0 } };
+
+#undef FIELD
 
 static char *platform_name(const struct command *command, const struct model_args *args)
 {
@@ -28,7 +71,7 @@ static char *platform_name(const struct command *command, const struct model_arg
 					 : config_text(command->config, SETTING_TUNE_PLATFORM));
 }
 
-static int platform_list(void *arg, const char *platform, uint64_t rows)
+static int append_platform(void *arg, const char *platform, uint64_t rows)
 {
 	struct buf *names = arg;
 
@@ -37,42 +80,42 @@ static int platform_list(void *arg, const char *platform, uint64_t rows)
 	return 0;
 }
 
-/* What there is instead, for who mistyped a name. */
-static int rows_missing(struct store *store, const char *platform, struct err *err)
+/* Reports that a platform has no rows, and which platforms have some. */
+static int fail_without_rows(struct store *store, const char *platform, struct err *err)
 {
 	AUTO_BUF struct buf names = { 0 };
 
 	if (store)
-		elements_platforms(store, platform_list, &names, NULL);
+		elements_platforms(store, append_platform, &names, NULL);
 	if (names.len)
 		return err_set(err, ENODATA,
-			       "there are no benchmarks of %s; there are some of %s (--platform)",
-			       platform, buf_text(&names));
+			       "no measurements of %s; choose one of %s with --platform", platform,
+			       buf_text(&names));
 	return err_set(err, ENODATA,
-		       "there are no benchmarks of %s yet: run 'sluice bench comm' and 'sluice "
-		       "bench storage' once, or name rows by --rows",
+		       "no measurements of %s yet: run 'sluice model measure' once, or name a "
+		       "file with --rows",
 		       platform);
 }
 
-static int rows_stored(const struct command *command, const char *platform, struct elements *rows,
-		       struct err *err)
+static int load_stored_rows(const struct command *command, const char *platform,
+			    struct elements *rows, struct err *err)
 {
 	struct store *store = NULL;
 	int r = store_open_existing(&store, config_text(command->config, SETTING_STORE_PATH), err);
 
 	if (r == -ENOENT)
-		return rows_missing(NULL, platform, err);
+		return fail_without_rows(NULL, platform, err);
 	if (r >= 0)
 		r = elements_load(store, platform, NULL, rows, err);
 	if (r >= 0 && !rows->count)
-		r = rows_missing(store, platform, err);
+		r = fail_without_rows(store, platform, err);
 	store_close(store);
 	return r;
 }
 
-/* Those of one platform; *platform becomes its name. */
-static int rows_filed(const struct model_args *args, char **platform, struct elements *rows,
-		      struct err *err)
+/* Reads the rows of one platform from --rows; *platform becomes its name. */
+static int load_rows_file(const struct model_args *args, char **platform, struct elements *rows,
+			  struct err *err)
 {
 	const char *wanted = args->platform;
 	size_t kept = 0;
@@ -87,7 +130,7 @@ static int rows_filed(const struct model_args *args, char **platform, struct ele
 			rows->rows[kept++] = rows->rows[i];
 		else if (!args->platform)
 			return err_set(err, EINVAL,
-				       "%s has rows of %s and of %s: choose by --platform",
+				       "%s has rows of %s and of %s; choose one with --platform",
 				       args->rows, wanted, rows->rows[i].platform);
 	}
 	rows->count = kept;
@@ -99,14 +142,12 @@ static int rows_filed(const struct model_args *args, char **platform, struct ele
 	return 0;
 }
 
-/* ---- fit ---- */
-
 struct shown {
 	struct progress progress;
 	int operation; /* -1: none yet */
 };
 
-static bool fit_progress(void *arg, enum operation operation, size_t done, size_t total)
+static bool show_progress(void *arg, enum operation operation, size_t done, size_t total)
 {
 	struct shown *shown = arg;
 
@@ -120,28 +161,32 @@ static bool fit_progress(void *arg, enum operation operation, size_t done, size_
 	return false;
 }
 
-static int costs_learn(const struct command *command, const struct model_args *args,
+static int learn_costs(const struct command *command, const struct model_args *args,
 		       const struct machine *machine, const struct elements *rows,
 		       struct hybrid *hybrid)
 {
 	AUTO_FREE const struct learner_ops **methods = NULL;
 	struct shown shown = { .operation = -1 };
 	struct costs_plan plan = {
-		.budget = args->budget,
+		.budget = args->candidates,
 		.folds = args->folds,
-		.plain_target = args->plain,
-		.surrogates_alone = args->alone,
+		.plain_target = args->no_log,
+		.surrogates_alone = args->no_lookup,
 		.seed = args->seed,
 		.threads =
 			args->threads == OPTION_NONE ? parallel_cores() : (unsigned)args->threads,
-		.progress = fit_progress,
+		.progress = show_progress,
 		.progress_arg = &shown,
 	};
 	struct err err = { 0 };
 	int r;
 
-	if (!args->budget || args->folds < 2)
-		return command_misuse(command, "--budget must be 1 at least, --folds 2");
+	if (!args->candidates)
+		return command_misuse(command, "--candidates must be at least 1");
+	if (args->folds < 2)
+		return command_misuse(command, "--folds must be at least 2");
+	if (!args->threads)
+		return command_misuse(command, "--threads must be at least 1");
 	if (args->learners &&
 	    learner_find_all(args->learners, LEARNER_REGRESSES, &methods, &err) < 0)
 		return command_misuse(command, "--learners: %s", err.text);
@@ -154,8 +199,8 @@ static int costs_learn(const struct command *command, const struct model_args *a
 	return COMMAND_GOOD;
 }
 
-/* The folder of the default path may not be there yet. */
-static int model_keep(const struct command *command, const struct model_args *args,
+/* Creates the directory of the default path if necessary. */
+static int save_model(const struct command *command, const struct model_args *args,
 		      const struct hybrid *hybrid, const char *path)
 {
 	struct err err = { 0 };
@@ -168,8 +213,8 @@ static int model_keep(const struct command *command, const struct model_args *ar
 	return r < 0 ? model_fail(command, r, &err) : COMMAND_GOOD;
 }
 
-static int fit_show(const struct command *command, const struct model_args *args,
-		    const struct hybrid *hybrid, const char *path)
+static int show_model(const struct command *command, const struct model_args *args,
+		      const struct hybrid *hybrid, const char *path)
 {
 	struct json json;
 
@@ -189,26 +234,27 @@ static int fit_rows(const struct command *command, const struct model_args *args
 {
 	AUTO_FREE char *path = args->output ? xstrdup(args->output) : model_path(command, args);
 	struct hybrid hybrid = { 0 };
-	int ret = costs_learn(command, args, machine, rows, &hybrid);
+	int ret = learn_costs(command, args, machine, rows, &hybrid);
 
 	if (!ret)
-		ret = model_keep(command, args, &hybrid, path);
+		ret = save_model(command, args, &hybrid, path);
 	if (!ret)
-		ret = fit_show(command, args, &hybrid, path);
+		ret = show_model(command, args, &hybrid, path);
 	if (!ret)
-		fprintf(stderr, "sluice model: written to %s\n", path);
+		fprintf(stderr, "sluice model fit: wrote %s\n", path);
 	hybrid_release(&hybrid);
 	return ret;
 }
 
-int model_fit_costs(struct command *command, const struct model_args *args)
+static int fit_run(struct command *command)
 {
+	const struct model_args *args = command->args;
 	AUTO_FREE char *platform = platform_name(command, args);
 	struct elements rows = { 0 };
 	struct machine machine;
 	struct err err = { 0 };
-	int r = args->rows ? rows_filed(args, &platform, &rows, &err)
-			   : rows_stored(command, platform, &rows, &err);
+	int r = args->rows ? load_rows_file(args, &platform, &rows, &err)
+			   : load_stored_rows(command, platform, &rows, &err);
 
 	if (r >= 0)
 		r = model_machine(args, platform, &machine, &err);
@@ -217,24 +263,46 @@ int model_fit_costs(struct command *command, const struct model_args *args)
 	return r;
 }
 
-/* ---- describe ---- */
-
-int model_describe_file(struct command *command, const struct model_args *args)
+static int show_run(struct command *command)
 {
+	const struct model_args *args = command->args;
 	struct model_args wanted = *args;
 	struct hybrid hybrid = { 0 };
 	AUTO_FREE char *path = NULL;
 	int ret;
 
-	if (command->argc > 1)
-		wanted.model = command->argv[1];
+	if (command->argc)
+		wanted.model = command->argv[0];
 	path = model_path(command, &wanted);
 	ret = model_open(command, &wanted, &hybrid);
 	if (ret)
 		return ret;
 	if (!args->json)
 		printf("%s: costs on %s\n\n", path, hybrid.machine.title);
-	ret = fit_show(command, args, &hybrid, path);
+	ret = show_model(command, args, &hybrid, path);
 	hybrid_release(&hybrid);
 	return ret;
 }
+
+const struct command_ops command_model_fit = {
+	.name = "fit",
+	.help = "learn the cost of elemental operations from measurements",
+	.about = "Several methods compete for each operation, judged by cross-validation on "
+		 "arguments "
+		 "that they had not seen. Repeated measurements with the same arguments are "
+		 "averaged. "
+		 "The ranking is stored with the model ('sluice model show --all').",
+	.options = fit_options,
+	.args_bytes = sizeof(struct model_args),
+	.run = fit_run,
+};
+
+const struct command_ops command_model_show = {
+	.name = "show",
+	.help = "show how well each cost was learned",
+	.operands = "[MODEL]",
+	.operands_max = 1,
+	.options = show_options,
+	.args_bytes = sizeof(struct model_args),
+	.run = show_run,
+};

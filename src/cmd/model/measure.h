@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of `sluice model measure`: options and sources of rows (measure.c), and what is shown
- * (measure_show.c). The jobs are run by predict/model/measure/measure.h.
+ * Shared by `sluice model measure`, which runs the benchmarks (predict/model/measure/measure.h),
+ * and `sluice model data`, which manages their rows.
  */
 #ifndef SLUICE_CMD_MODEL_MEASURE_H
 #define SLUICE_CMD_MODEL_MEASURE_H
@@ -12,35 +12,29 @@
 
 struct store;
 
-#define BENCH_SCHEMA "sluice.bench/1"
+#define MEASURE_SCHEMA "sluice.bench/1"
 
-struct bench_args {
-	const char *ranks, *buffers, *writers, *dir, *platform, *hosts, *launch, *on, *output,
-		*import;
-	int placement, cache, law, mpi;
-	uint64_t cache_bytes, rounds, repetitions, seed;
-	int64_t budget_ns;
-	bool writes_only, dense, again, plan, list, forget, json;
-};
-
-struct bench {
+/* A campaign of benchmarks, and what it has measured so far. */
+struct campaign_run {
 	struct command *command;
-	const struct bench_args *args;
 	char *platform;
 	struct store *store;
 	struct campaign_wish wish;
 	struct campaign campaign;
-	bool is_measured;   /* here, by jobs; what follows is 0 otherwise, but for saved */
-	size_t known;	    /* cells that were there */
-	size_t done, saved; /* cells and rows that have come since */
+	size_t known;	 /* cells that the store had before */
+	size_t measured; /* cells that were measured now */
+	size_t rows;	 /* rows that they added to the store */
 	double seconds;
 	struct progress progress;
 };
 
-void bench_show_plan(const struct bench *bench);
-/* What there is of the platform now, and how steady it is. */
-void bench_show_rows(const struct bench *bench, const struct elements *rows);
-/* Of all platforms, or of the one that was named. */
-int bench_show_list(struct command *command, const struct bench_args *args, struct store *store);
+void measure_show_plan(const struct campaign_run *run, bool json);
+/* Prints the rows of the platform and their spread. */
+void measure_show_rows(const struct campaign_run *run, const struct elements *rows, bool json);
+/* Lists all platforms, or the one named `only` (NULL: all). Returns an exit code. */
+int measure_show_list(struct command *command, const char *only, bool json, struct store *store);
+
+/* The name of the platform: --platform, else setting tune.platform. The caller frees. */
+char *measure_platform(const struct command *command, const char *platform);
 
 #endif

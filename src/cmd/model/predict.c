@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model predict: one access under given settings, term by term.
+ * sluice model predict: the time of one access with given settings, operation by operation.
  */
 #include <stdio.h>
 
@@ -8,7 +8,14 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "cmd/model/model.h"
+#include "cmd/run_argument.h"
 #include "params/set.h"
+
+static const struct option predict_options[] = { OPTION_INCLUDE(model_access_options, 0),
+						 OPTION_INCLUDE(model_file_options, 0),
+						 OPTION_INCLUDE(model_coverage_options, 0),
+						 OPTION_INCLUDE(model_json_options, 0),
+						 { 0 } };
 
 struct asked {
 	const struct model_args *args;
@@ -21,8 +28,8 @@ struct asked {
 
 static void terms_table(const struct prediction *p)
 {
-	static const char *const titles[] = { "what",	   "operation", ">times", ">one",
-					      ">together", ">share",	NULL };
+	static const char *const titles[] = { "step",	"operation", ">count", ">each",
+					      ">total", ">share",    NULL };
 	char each[32], sum[32];
 	struct table table;
 
@@ -50,15 +57,15 @@ static void prediction_text(const struct asked *asked)
 
 	model_show_access(&asked->access, access);
 	printf("%s, with %s\n", access, line);
-	printf("%s; %.0f%% sure that it is between %s and %s on average\n\n",
+	printf("%s (%.0f %% prediction interval of the mean: %s to %s)\n\n",
 	       model_show_seconds(time, p->seconds), 100 * asked->coverage,
 	       model_show_seconds(low, p->low), model_show_seconds(high, p->high));
 	terms_table(p);
 	printf("\n%lu aggregators, %lu full rounds%s\n", p->counts.aggregators, p->counts.rounds,
 	       p->counts.incomplete ? " and an incomplete one" : "");
 	if (p->is_outside)
-		printf("Part of this lies beyond what was benchmarked; the interval is wider "
-		       "for that.\n");
+		printf("Part of this access is outside the measured range, which widens the "
+		       "interval.\n");
 }
 
 static void prediction_json(const struct asked *asked)
@@ -93,7 +100,7 @@ static void prediction_json(const struct asked *asked)
 	json_end(&json);
 }
 
-static int access_predict(const struct command *command, struct asked *asked)
+static int predict_access(const struct command *command, struct asked *asked)
 {
 	const struct model_args *args = asked->args;
 	struct err err = { 0 };
@@ -115,8 +122,9 @@ static int access_predict(const struct command *command, struct asked *asked)
 	return command_finish(command);
 }
 
-int model_predict_access(struct command *command, const struct model_args *args)
+static int predict_run(struct command *command)
 {
+	const struct model_args *args = command->args;
 	struct asked asked = { .args = args };
 	int ret = model_coverage(command, args, &asked.coverage);
 
@@ -124,7 +132,18 @@ int model_predict_access(struct command *command, const struct model_args *args)
 		ret = model_open(command, args, &asked.hybrid);
 	if (ret)
 		return ret;
-	ret = access_predict(command, &asked);
+	ret = predict_access(command, &asked);
 	hybrid_release(&asked.hybrid);
 	return ret;
 }
+
+const struct command_ops command_model_predict = {
+	.name = "predict",
+	.help = "predict the time of a collective access",
+	.about = "  sluice model predict -n 64 -s 16M --param cb_nodes=4\n"
+		 "  sluice model predict --run 3f9a1",
+	.options = predict_options,
+	.args_bytes = sizeof(struct model_args),
+	.run = predict_run,
+	.complete = run_argument_complete,
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model recommend: the settings of least predicted time, what they gain, and whether that is
- * sure.
+ * sluice model recommend: the settings with the shortest predicted time, their speedup, and whether
+ * it is significant.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,9 +16,23 @@
 #include "base/table.h"
 #include "base/unit.h"
 #include "cmd/model/model.h"
+#include "cmd/run_argument.h"
 #include "params/set.h"
 #include "params/space.h"
 #include "predict/model/hybrid/choices.h"
+
+static const struct option recommend_options[] = {
+	OPTION_INCLUDE(model_access_options, 0),
+	OPTION_INCLUDE(model_file_options, 0),
+	OPTION_INCLUDE(model_space_options, 0),
+	OPTION_INCLUDE(model_coverage_options, 0),
+	{ 't', "top", "N", "5", "show the N best settings", OPTION_COUNT,
+	  offsetof(struct model_args, top) },
+	{ 'o', "output", "FILE", NULL, "write the settings as a hints file", OPTION_TEXT,
+	  offsetof(struct model_args, output) },
+	OPTION_INCLUDE(model_json_options, 0),
+	{ 0 }
+};
 
 struct advice {
 	const struct model_args *args;
@@ -27,7 +41,7 @@ struct advice {
 	struct settings initial;
 	struct choices choices;
 	struct recommendation recommendation;
-	size_t *order;	 /* the best choices, as many as are shown */
+	size_t *order;	 /* the choices that are shown, best first */
 	double *seconds; /* of these */
 	size_t shown;
 	double coverage;
@@ -42,9 +56,7 @@ static void advice_release(struct advice *advice)
 	free(advice->order);
 }
 
-/* ---- finding ---- */
-
-static int choices_find(struct advice *a, struct err *err)
+static int find_choices(struct advice *a, struct err *err)
 {
 	const struct machine *machine = &a->hybrid.machine;
 	struct space space = { 0 };
@@ -62,7 +74,7 @@ static int choices_find(struct advice *a, struct err *err)
 	return r;
 }
 
-static double now(void)
+static double monotonic_seconds(void)
 {
 	struct timespec t;
 
@@ -70,8 +82,8 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The best ones in order, then what is to be said about the first of them. */
-static int best_find(struct advice *a, struct err *err)
+/* Ranks the choices and compares the best one with the current settings. */
+static int find_best(struct advice *a, struct err *err)
 {
 	size_t wanted = a->args->top > 1 ? a->args->top : 1;
 	int r;
@@ -83,7 +95,8 @@ static int best_find(struct advice *a, struct err *err)
 	r = hybrid_best(&a->hybrid, &a->access, a->choices.list, a->choices.count, wanted, a->order,
 			a->seconds, err);
 	if (r <= 0)
-		return r < 0 ? r : err_set(err, ENODATA, "there are no settings to choose from");
+		return r < 0 ? r
+			     : err_set(err, ENODATA, "the space has no settings to choose from");
 	a->shown = (size_t)r < a->args->top ? (size_t)r : a->args->top;
 	r = hybrid_recommend(&a->hybrid, &a->access, &a->choices.list[a->order[0]], 1, &a->initial,
 			     a->coverage, &a->recommendation, err);
@@ -91,78 +104,75 @@ static int best_find(struct advice *a, struct err *err)
 	return r;
 }
 
-static int advice_find(struct advice *a, struct err *err)
+static int find_advice(struct advice *a, struct err *err)
 {
-	double began = now();
-	int r = choices_find(a, err);
+	double began = monotonic_seconds();
+	int r = find_choices(a, err);
 
 	if (r >= 0)
-		r = best_find(a, err);
-	a->took = now() - began;
+		r = find_best(a, err);
+	a->took = monotonic_seconds() - began;
 	return r;
 }
-
-/* ---- telling ---- */
 
 static char *settings_line(const struct advice *a, const struct settings *chosen)
 {
 	return model_show_settings(chosen, &a->hybrid.machine, &a->access);
 }
 
-/* In words for who never heard of a collective buffer. */
-static void meaning_text(const struct advice *a, const struct settings *s)
+/* Explains the settings to readers who do not know collective buffering. */
+static void print_meaning(const struct advice *a, const struct settings *s)
 {
 	uint64_t aggregators = counts_aggregators(&a->hybrid.machine, &a->access, s);
 	uint64_t buffer = s->buffer_bytes ? s->buffer_bytes : a->hybrid.machine.buffer_bytes;
 	char bytes[UNIT_TEXT];
 
 	if (s->buffering == BUFFERING_DISABLED) {
-		printf("Every rank then accesses the file for itself.\n");
+		printf("Every rank then accesses the file itself.\n");
 		return;
 	}
 	printf("%" PRIu64 " of the %" PRIu64 " ranks (aggregators) then access the file for all, "
-	       "each with a buffer of %s.\n",
+	       "with a buffer of %s each.\n",
 	       aggregators, a->access.ranks, unit_bytes(bytes, (double)buffer));
 }
 
-static bool is_nothing_new(const struct advice *a)
+static bool is_no_change(const struct advice *a)
 {
 	return a->recommendation.gain < HYBRID_GAIN_LEAST ||
 	       settings_are_same(&a->choices.list[a->recommendation.best], &a->initial);
 }
 
-static void keep_text(const struct advice *a, const char *line)
+static void print_keep(const struct advice *a, const char *line)
 {
 	const struct recommendation *r = &a->recommendation;
 
-	if (is_nothing_new(a)) {
-		printf("Keep what you have: nothing is predicted to be faster.\n");
+	if (is_no_change(a)) {
+		printf("No change recommended: no other settings are predicted to be faster.\n");
 		return;
 	}
-	printf("Keep what you have. %s is predicted to be %.2f times as fast, but that is not "
-	       "sure: it may be anything from %.2f to %.2f times, and below 1 is a loss.\n",
-	       line, r->gain, r->gain_low, r->gain_high);
+	printf("No change recommended. The predicted speedup of %s is %.2f, but it is not "
+	       "significant (%.0f %% prediction interval %.2f to %.2f).\n",
+	       line, r->gain, 100 * a->coverage, r->gain_low, r->gain_high);
 }
 
-static void change_text(const struct advice *a, const char *line)
+static void print_change(const struct advice *a, const char *line)
 {
 	const struct recommendation *r = &a->recommendation;
 
 	printf("Use %s\n", line);
-	printf("It is predicted to be %.2f times as fast as now (%.0f%% sure: %.2f to %.2f "
-	       "times).\n",
-	       r->gain, 100 * a->coverage, r->gain_low, r->gain_high);
-	meaning_text(a, &a->choices.list[r->best]);
+	printf("Predicted speedup: %.2f (%.0f %% prediction interval %.2f to %.2f)\n", r->gain,
+	       100 * a->coverage, r->gain_low, r->gain_high);
+	print_meaning(a, &a->choices.list[r->best]);
 	if (a->args->output)
 		printf("To apply it: sluice run --params %s -- mpiexec ...\n", a->args->output);
 	else
-		printf("To apply it: repeat this with -o best.hints, then sluice run --params "
-		       "best.hints -- mpiexec ...\n");
+		printf("To apply it, write the settings with -o best.hints, then: sluice run "
+		       "--params best.hints -- mpiexec ...\n");
 }
 
-static void top_table(const struct advice *a)
+static void print_top(const struct advice *a)
 {
-	static const char *const titles[] = { ">predicted", ">as fast", "settings", NULL };
+	static const char *const titles[] = { ">predicted", ">speedup", "settings", NULL };
 	struct table table;
 	char time[32];
 
@@ -171,7 +181,7 @@ static void top_table(const struct advice *a)
 	table_init(&table, titles);
 	table_add(&table, "%s", model_show_seconds(time, a->recommendation.initial_seconds));
 	table_add(&table, "1.00");
-	table_add(&table, "what counts now");
+	table_add(&table, "current settings");
 	for (size_t i = 0; i < a->shown; i++) {
 		AUTO_FREE char *line = settings_line(a, &a->choices.list[a->order[i]]);
 
@@ -179,7 +189,7 @@ static void top_table(const struct advice *a)
 		table_add(&table, "%.2f", a->recommendation.initial_seconds / a->seconds[i]);
 		table_add(&table, "%s", line);
 	}
-	printf("\nThe best of %zu:\n", a->choices.count);
+	printf("\nTop %zu of %zu:\n", a->shown, a->choices.count);
 	table_print(&table, stdout, 2);
 	table_release(&table);
 }
@@ -192,15 +202,15 @@ static void advice_text(const struct advice *a)
 	model_show_access(&a->access, access);
 	printf("%s.\n", access);
 	if (a->recommendation.keep)
-		keep_text(a, line);
+		print_keep(a, line);
 	else
-		change_text(a, line);
-	top_table(a);
+		print_change(a, line);
+	print_top(a);
 	if (a->recommendation.is_outside)
-		printf("\nPart of this access lies beyond what was benchmarked; intervals are "
-		       "wider for that.\n");
+		printf("\nPart of this access is outside the measured range, which widens the "
+		       "intervals.\n");
 	if (a->choices.unknown.len)
-		printf("\nThe model knows nothing of %s: left as they are.\n",
+		printf("\nThe model does not know %s; they were left unset.\n",
 		       buf_text(&a->choices.unknown));
 }
 
@@ -234,8 +244,9 @@ static void advice_json(const struct advice *a)
 	json_end(&json);
 }
 
-/* A file of hints: what ROMIO and `sluice run --params` both read. Keeping needs none. */
-static int advice_write(const struct command *command, const struct advice *a)
+/* Writes a hints file, which ROMIO and `sluice run --params` read, unless no change is recommended.
+ */
+static int write_advice(const struct command *command, const struct advice *a)
 {
 	struct param_set set = { 0 };
 	AUTO_BUF struct buf text = { 0 };
@@ -246,7 +257,8 @@ static int advice_write(const struct command *command, const struct advice *a)
 	if (!a->args->output)
 		return COMMAND_GOOD;
 	if (a->recommendation.keep) {
-		command_warn(command, "%s is not written: what you have is kept", a->args->output);
+		command_warn(command, "%s was not written because no change is recommended",
+			     a->args->output);
 		return COMMAND_GOOD;
 	}
 	r = settings_params(&a->choices.list[a->recommendation.best], &a->hybrid.machine,
@@ -265,7 +277,7 @@ static int advice_write(const struct command *command, const struct advice *a)
 	return COMMAND_GOOD;
 }
 
-static int advice_give(const struct command *command, struct advice *a)
+static int give_advice(const struct command *command, struct advice *a)
 {
 	struct err err = { 0 };
 	int ret = model_access(command, a->args, &a->hybrid.machine, &a->hybrid, &a->access), r;
@@ -275,10 +287,10 @@ static int advice_give(const struct command *command, struct advice *a)
 				     NULL);
 	if (ret)
 		return ret;
-	r = advice_find(a, &err);
+	r = find_advice(a, &err);
 	if (r < 0)
 		return model_fail(command, r, &err);
-	ret = advice_write(command, a);
+	ret = write_advice(command, a);
 	if (ret)
 		return ret;
 	if (a->args->json)
@@ -288,15 +300,31 @@ static int advice_give(const struct command *command, struct advice *a)
 	return command_finish(command);
 }
 
-int model_recommend_settings(struct command *command, const struct model_args *args)
+static int recommend_run(struct command *command)
 {
+	const struct model_args *args = command->args;
 	struct advice advice = { .args = args };
 	int ret = model_coverage(command, args, &advice.coverage);
 
 	if (!ret)
 		ret = model_open(command, args, &advice.hybrid);
 	if (!ret)
-		ret = advice_give(command, &advice);
+		ret = give_advice(command, &advice);
 	advice_release(&advice);
 	return ret;
 }
+
+const struct command_ops command_model_recommend = {
+	.name = "recommend",
+	.help = "recommend settings for a collective access",
+	.about = "Prints the settings with the shortest predicted time and their speedup over the "
+		 "current settings: the machine's defaults, or --param. If the prediction interval "
+		 "includes a loss, no change is recommended. --output writes the settings as a "
+		 "hints "
+		 "file for 'sluice run --params FILE' or for ROMIO_HINTS.\n\n"
+		 "  sluice model recommend -n 64 -s 16M -o best.hints",
+	.options = recommend_options,
+	.args_bytes = sizeof(struct model_args),
+	.run = recommend_run,
+	.complete = run_argument_complete,
+};

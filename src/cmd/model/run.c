@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model --run: what a recorded run does by collective MPI-IO, instead of a description of
- * it.
+ * The option --run of `sluice model`: takes the collective accesses from a recorded run.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,7 +18,7 @@ int model_run_accessed(const struct command *command, const struct model_args *a
 	int r;
 
 	if (args->ranks != OPTION_NONE || args->size != OPTION_NONE)
-		return command_misuse(command, "--run: the run tells --ranks and --size");
+		return command_misuse(command, "--run cannot be combined with --ranks or --size");
 	r = run_argument_path(command, strcmp(args->run, "last") == 0 ? NULL : args->run, &path);
 	if (r)
 		return r;
@@ -33,16 +32,17 @@ int model_run_access(const struct command *command, const struct model_args *arg
 	struct accessed accessed = { 0 };
 	int ret = model_run_accessed(command, args, &accessed);
 
-	if (ret || !accessed.count) /* who succeeds has one at least */
+	if (ret || !accessed.count) /* success implies at least one */
 		return ret;
 	*access = accessed.rows[0].access;
 	if (accessed.count > 1)
-		command_warn(command,
-			     "the run has %zu kinds of collective accesses; this is about the one "
-			     "that moves most, %.0f %% of the bytes",
-			     accessed.count,
-			     100 * accessed.rows[0].calls * (double)access->ranks *
-				     (double)access->rank_bytes / accessed_bytes(&accessed));
+		command_warn(
+			command,
+			"the run has %zu kinds of collective accesses; using the largest, which "
+			"transfers %.0f %% of the bytes",
+			accessed.count,
+			100 * accessed.rows[0].calls * (double)access->ranks *
+				(double)access->rank_bytes / accessed_bytes(&accessed));
 	accessed_release(&accessed);
 	return COMMAND_GOOD;
 }
@@ -53,7 +53,7 @@ int model_run_hints(const struct command *command, const struct model_args *args
 	struct accessed accessed = { 0 };
 	int ret = model_run_accessed(command, args, &accessed);
 
-	if (ret || !accessed.count) /* who succeeds has one at least */
+	if (ret || !accessed.count) /* success implies at least one */
 		return ret;
 	accessed_hints(&accessed.rows[0], set);
 	accessed_release(&accessed);

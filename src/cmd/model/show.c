@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Accesses, settings and costs for people and for programs.
+ * Accesses, settings and costs as text and as JSON.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -37,9 +37,9 @@ void model_show_access(const struct access *access, char out[256])
 	char each[UNIT_TEXT], all[UNIT_TEXT], block[UNIT_TEXT], pieces[64] = "";
 
 	if (access->pattern == ACCESS_STRIDED)
-		snprintf(pieces, sizeof(pieces), ", in pieces of %s by turns",
+		snprintf(pieces, sizeof(pieces), ", in interleaved blocks of %s",
 			 unit_bytes(block, (double)access->block_bytes));
-	snprintf(out, 256, "%" PRIu64 " rank%s on %" PRIu64 " node%s %s%s %s each%s (%s in all)",
+	snprintf(out, 256, "%" PRIu64 " rank%s on %" PRIu64 " node%s %s%s %s each%s (%s in total)",
 		 access->ranks, plural(access->ranks), access->nodes, plural(access->nodes),
 		 access->is_read ? "read" : "write", access->ranks == 1 ? "s" : "",
 		 unit_bytes(each, (double)access->rank_bytes), pieces,
@@ -91,14 +91,12 @@ void model_json_settings(struct json *json, const struct settings *chosen,
 	json_close(json);
 }
 
-/* ---- costs ---- */
-
-static const char *learner_of(const struct cost *cost)
+static const char *learner_name(const struct cost *cost)
 {
 	return cost->pipeline.learner ? cost->pipeline.learner->name : "constant";
 }
 
-static void real_cell(struct table *table, const char *format, double value)
+static void add_real(struct table *table, const char *format, double value)
 {
 	char text[32];
 
@@ -106,7 +104,7 @@ static void real_cell(struct table *table, const char *format, double value)
 	table_add(table, "%s", isfinite(value) ? text : "-");
 }
 
-static void costs_table(const struct hybrid *hybrid)
+static void print_costs(const struct hybrid *hybrid)
 {
 	static const char *const titles[] = { "operation", "",	  ">rows", ">cells",
 					      "method",	   ">R2", ">RMSE", ">median error",
@@ -123,17 +121,17 @@ static void costs_table(const struct hybrid *hybrid)
 		table_add(&table, "%s", operations[i].title);
 		table_add(&table, "%zu", cost->rows);
 		table_add(&table, "%zu", cost->cell_count);
-		table_add(&table, "%s", learner_of(cost));
-		real_cell(&table, "%.3f", cost->score.log_r2);
-		real_cell(&table, "%.3f", cost->score.log_rmse);
-		real_cell(&table, "%.1f%%", 100 * cost->score.median_error);
-		real_cell(&table, "%.1f%%", 100 * cost->noise);
+		table_add(&table, "%s", learner_name(cost));
+		add_real(&table, "%.3f", cost->score.log_r2);
+		add_real(&table, "%.3f", cost->score.log_rmse);
+		add_real(&table, "%.1f%%", 100 * cost->score.median_error);
+		add_real(&table, "%.1f%%", 100 * cost->noise);
 	}
 	table_print(&table, stdout, 0);
 	table_release(&table);
 }
 
-/* Is there a better one of the same method? */
+/* True if a better candidate of the same method precedes it. */
 static bool is_beaten(const struct cost *cost, size_t entry)
 {
 	for (size_t i = 0; i < entry; i++)
@@ -142,7 +140,7 @@ static bool is_beaten(const struct cost *cost, size_t entry)
 	return false;
 }
 
-static void board_table(const struct cost *cost, enum operation operation, bool all)
+static void print_candidates(const struct cost *cost, enum operation operation, bool all)
 {
 	static const char *const titles[] = { "method",	     ">RMSE",	 ">R2",
 					      "preparation", "settings", NULL };
@@ -156,8 +154,8 @@ static void board_table(const struct cost *cost, enum operation operation, bool 
 		if (!all && is_beaten(cost, i))
 			continue;
 		table_add(&table, "%s", entry->learner);
-		real_cell(&table, "%.4f", entry->rmse);
-		real_cell(&table, "%.3f", entry->r2);
+		add_real(&table, "%.4f", entry->rmse);
+		add_real(&table, "%.3f", entry->r2);
 		table_add(&table, "%s", *entry->recipe ? entry->recipe : "none");
 		table_add(&table, "%s",
 			  entry->failure     ? entry->failure
@@ -170,19 +168,20 @@ static void board_table(const struct cost *cost, enum operation operation, bool 
 
 void model_show_costs(const struct hybrid *hybrid, bool all)
 {
-	costs_table(hybrid);
-	printf("\nR2, RMSE (of logarithms) and median error: for arguments that were held out. "
-	       "noise: of one repetition.\n");
+	print_costs(hybrid);
+	printf("\nR2, RMSE (of logarithms) and median error are those of held-out arguments; noise "
+	       "is that of one repetition.\n");
 	for (int i = 0; i < OPERATIONS; i++) {
 		const struct cost *cost = &hybrid->costs.of[i];
 
 		if (cost->left_out)
-			printf("%s: %zu cells whose mean time is not positive were left out\n",
+			printf("%s: %zu cells were ignored because their mean time is not "
+			       "positive\n",
 			       operations[i].name, cost->left_out);
 	}
 	for (int i = 0; all && i < OPERATIONS; i++)
 		if (hybrid->costs.of[i].entry_count)
-			board_table(&hybrid->costs.of[i], (enum operation)i, true);
+			print_candidates(&hybrid->costs.of[i], (enum operation)i, true);
 }
 
 static void entry_json(struct json *json, const struct cost_entry *entry)
@@ -213,7 +212,7 @@ void model_json_costs(struct json *json, const struct hybrid *hybrid)
 		json_count(json, "rows", cost->rows);
 		json_count(json, "cells", cost->cell_count);
 		json_count(json, "left_out", cost->left_out);
-		json_text(json, "learner", learner_of(cost));
+		json_text(json, "learner", learner_name(cost));
 		json_real(json, "rmse_seconds", cost->score.rmse);
 		json_real(json, "r2_seconds", cost->score.r2);
 		json_real(json, "rmse", cost->score.log_rmse);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What `sluice bench` shows: its plan, the rows that there are, and how steady they are.
+ * Prints the plan of a campaign, the rows of a platform and their spread, and the list of
+ * platforms.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,20 +16,18 @@
 #include "cmd/model/measure.h"
 #include "predict/model/costs/rows.h"
 
-/* ---- the plan ---- */
-
-/* Cells of one operation with one number of ranks. */
+/* The cells of one operation with one number of ranks. */
 struct group {
 	uint64_t ranks;
 	enum operation operation;
 	size_t cells, left;
 	uint64_t least, most; /* bytes */
-	uint64_t repetitions; /* of the cell that has most */
-	double seconds;	      /* of those left, as what follows */
-	uint64_t written;
+	uint64_t repetitions; /* the most of any cell */
+	double seconds;	      /* estimate for the remaining cells */
+	uint64_t written;     /* bytes that the remaining cells write */
 };
 
-static size_t groups_make(const struct campaign *campaign, struct group *groups)
+static size_t group_cells(const struct campaign *campaign, struct group *groups)
 {
 	size_t count = 0;
 
@@ -62,7 +61,7 @@ static const char *group_title(const struct group *g)
 								  : operations[g->operation].title;
 }
 
-static void group_row(struct table *table, const struct group *g)
+static void add_group(struct table *table, const struct group *g)
 {
 	char text[UNIT_TEXT];
 
@@ -77,36 +76,37 @@ static void group_row(struct table *table, const struct group *g)
 	table_add(table, "%s", unit_ns(text, (int64_t)(g->seconds * 1e9)));
 }
 
-static void plan_table(const struct bench *bench, const struct group *groups, size_t count)
+static void print_plan(const struct campaign_run *run, const struct group *groups, size_t count)
 {
-	static const char *const titles[] = { ">ranks", "operation", ">cells",	">left",  ">times",
-					      ">from",	">to",	     ">writes", ">about", NULL };
-	struct campaign_sum sum = campaign_left(&bench->campaign, 0);
+	static const char *const titles[] = { ">ranks",	   "operation", ">cells", ">remaining",
+					      ">repeat",   ">from",	">to",	  ">written",
+					      ">estimate", NULL };
+	struct campaign_sum sum = campaign_left(&run->campaign, 0);
 	char time[UNIT_TEXT], written[UNIT_TEXT], file[UNIT_TEXT];
 	struct table table;
 
 	table_init(&table, titles);
 	for (size_t i = 0; i < count; i++)
-		group_row(&table, &groups[i]);
+		add_group(&table, &groups[i]);
 	table_print(&table, stdout, 2);
 	table_release(&table);
-	printf("\n%zu of %zu cells are left for \"%s\": about %s, %s written, the largest file "
-	       "%s\n",
-	       sum.cells, bench->campaign.count, bench->platform,
+	printf("\n%zu of %zu cells of \"%s\" remain: about %s, %s written, largest file %s\n",
+	       sum.cells, run->campaign.count, run->platform,
 	       unit_ns(time, (int64_t)(sum.seconds * 1e9)),
 	       unit_bytes(written, (double)sum.written), unit_bytes(file, (double)sum.file_bytes));
-	if (bench->campaign.is_over)
-		printf("this is the least that makes sense; it is estimated to exceed the "
-		       "budget\n");
+	if (run->campaign.is_over)
+		printf("the campaign cannot be reduced further; it is estimated to exceed "
+		       "--max-time\n");
 }
 
-static void plan_json(const struct bench *bench, const struct group *groups, size_t count)
+static void print_plan_json(const struct campaign_run *run, const struct group *groups,
+			    size_t count)
 {
-	struct campaign_sum sum = campaign_left(&bench->campaign, 0);
+	struct campaign_sum sum = campaign_left(&run->campaign, 0);
 	struct json json;
 
-	json_start(&json, stdout, BENCH_SCHEMA);
-	json_text(&json, "platform", bench->platform);
+	json_start(&json, stdout, MEASURE_SCHEMA);
+	json_text(&json, "platform", run->platform);
 	json_open(&json, "plan", '[');
 	for (size_t i = 0; i < count; i++) {
 		json_open(&json, NULL, '{');
@@ -122,38 +122,36 @@ static void plan_json(const struct bench *bench, const struct group *groups, siz
 		json_close(&json);
 	}
 	json_close(&json);
-	json_count(&json, "cells", bench->campaign.count);
+	json_count(&json, "cells", run->campaign.count);
 	json_count(&json, "left", sum.cells);
 	json_real(&json, "seconds", sum.seconds);
 	json_count(&json, "written_bytes", sum.written);
 	json_count(&json, "file_bytes", sum.file_bytes);
-	json_bool(&json, "over_budget", bench->campaign.is_over);
+	json_bool(&json, "over_budget", run->campaign.is_over);
 	json_end(&json);
 }
 
-void bench_show_plan(const struct bench *bench)
+void measure_show_plan(const struct campaign_run *run, bool json)
 {
-	AUTO_FREE struct group *groups = xcalloc(bench->campaign.count + 1, sizeof(*groups));
-	size_t count = groups_make(&bench->campaign, groups);
+	AUTO_FREE struct group *groups = xcalloc(run->campaign.count + 1, sizeof(*groups));
+	size_t count = group_cells(&run->campaign, groups);
 
-	if (bench->args->json)
-		plan_json(bench, groups, count);
+	if (json)
+		print_plan_json(run, groups, count);
 	else
-		plan_table(bench, groups, count);
+		print_plan(run, groups, count);
 }
 
-/* ---- rows ---- */
-
-struct standing {
+struct statistics {
 	size_t cells, rows;
-	double spread;	    /* NAN: nothing was repeated */
+	double spread;	    /* NAN: no repetitions */
 	double least, most; /* means of cells, seconds */
 };
 
-static void standing_of(struct standing *s, const struct elements *rows,
-			const struct rows_cell *cells, size_t count, const char *operation)
+static void compute_statistics(struct statistics *s, const struct elements *rows,
+			       const struct rows_cell *cells, size_t count, const char *operation)
 {
-	*s = (struct standing){ .least = INFINITY, .spread = rows_spread(rows, operation) };
+	*s = (struct statistics){ .least = INFINITY, .spread = rows_spread(rows, operation) };
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(rows->rows[cells[i].first].operation, operation) != 0)
 			continue;
@@ -164,8 +162,8 @@ static void standing_of(struct standing *s, const struct elements *rows,
 	}
 }
 
-static void standing_row(struct table *table, const char *platform, enum operation operation,
-			 const struct standing *s)
+static void add_statistics(struct table *table, const char *platform, enum operation operation,
+			   const struct statistics *s)
 {
 	char text[UNIT_TEXT];
 
@@ -182,7 +180,8 @@ static void standing_row(struct table *table, const char *platform, enum operati
 		table_add(table, "%.1f%%", 100 * s->spread);
 }
 
-static void standing_json(struct json *json, enum operation operation, const struct standing *s)
+static void print_statistics_json(struct json *json, enum operation operation,
+				  const struct statistics *s)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "operation", operations[operation].name);
@@ -195,60 +194,56 @@ static void standing_json(struct json *json, enum operation operation, const str
 	json_close(json);
 }
 
-/* To one of them. */
-static void platform_add(struct table *table, struct json *json, const char *platform,
+/* Adds a platform to the table or, if json is not NULL, to the JSON. */
+static void add_platform(struct table *table, struct json *json, const char *platform,
 			 const struct elements *rows)
 {
 	AUTO_FREE struct rows_cell *cells = NULL;
 	size_t count = rows_cells(rows, &cells);
 
 	for (int o = 0; o < OPERATIONS; o++) {
-		struct standing s;
+		struct statistics s;
 
-		standing_of(&s, rows, cells, count, operations[o].name);
+		compute_statistics(&s, rows, cells, count, operations[o].name);
 		if (!s.rows)
 			continue;
 		if (json)
-			standing_json(json, (enum operation)o, &s);
+			print_statistics_json(json, (enum operation)o, &s);
 		else
-			standing_row(table, platform, (enum operation)o, &s);
+			add_statistics(table, platform, (enum operation)o, &s);
 	}
 }
 
-static const char *const standing_titles[] = { "platform", "",	      "operation",
-					       ">cells",   ">rows",   ">least mean",
-					       ">largest", ">spread", NULL };
+static const char *const statistics_titles[] = { "platform",  "",	 "operation",
+						 ">cells",    ">rows",	 ">min mean",
+						 ">max mean", ">spread", NULL };
 
-void bench_show_rows(const struct bench *bench, const struct elements *rows)
+void measure_show_rows(const struct campaign_run *run, const struct elements *rows, bool json)
 {
 	char time[UNIT_TEXT];
 	struct table table;
-	struct json json;
+	struct json out;
 
-	if (bench->args->json) {
-		json_start(&json, stdout, BENCH_SCHEMA);
-		json_text(&json, "platform", bench->platform);
-		json_count(&json, "cells_known", bench->known);
-		json_count(&json, "cells_measured", bench->done);
-		json_count(&json, "rows_added", bench->saved);
-		json_real(&json, "seconds", bench->seconds);
-		json_open(&json, "operations", '[');
-		platform_add(NULL, &json, bench->platform, rows);
-		json_end(&json);
+	if (json) {
+		json_start(&out, stdout, MEASURE_SCHEMA);
+		json_text(&out, "platform", run->platform);
+		json_count(&out, "cells_known", run->known);
+		json_count(&out, "cells_measured", run->measured);
+		json_count(&out, "rows_added", run->rows);
+		json_real(&out, "seconds", run->seconds);
+		json_open(&out, "operations", '[');
+		add_platform(NULL, &out, run->platform, rows);
+		json_end(&out);
 		return;
 	}
-	table_init(&table, standing_titles);
-	platform_add(&table, NULL, bench->platform, rows);
+	table_init(&table, statistics_titles);
+	add_platform(&table, NULL, run->platform, rows);
 	table_print(&table, stdout, 0);
 	table_release(&table);
-	printf("\n%zu rows added", bench->saved);
-	if (bench->is_measured)
-		printf(", %zu cells measured in %s, %zu were there", bench->done,
-		       unit_ns(time, (int64_t)(bench->seconds * 1e9)), bench->known);
-	printf("\nspread: the median over cells of deviation / mean\n");
+	printf("\n%zu rows added, %zu cells measured in %s, %zu were stored before\n", run->rows,
+	       run->measured, unit_ns(time, (int64_t)(run->seconds * 1e9)), run->known);
+	printf("spread: median over cells of standard deviation / mean\n");
 }
-
-/* ---- the list ---- */
 
 struct list {
 	const char *only; /* NULL: all */
@@ -256,7 +251,7 @@ struct list {
 	size_t count, cap;
 };
 
-static int name_add(void *arg, const char *platform, uint64_t rows)
+static int append_name(void *arg, const char *platform, uint64_t rows)
 {
 	struct list *list = arg;
 
@@ -268,15 +263,15 @@ static int name_add(void *arg, const char *platform, uint64_t rows)
 	return 0;
 }
 
-static int list_print(const struct list *list, struct store *store, bool as_json, struct err *err)
+static int print_list(const struct list *list, struct store *store, bool as_json, struct err *err)
 {
 	struct table table;
 	struct json json;
 	int r = 0;
 
-	table_init(&table, standing_titles);
+	table_init(&table, statistics_titles);
 	if (as_json) {
-		json_start(&json, stdout, BENCH_SCHEMA);
+		json_start(&json, stdout, MEASURE_SCHEMA);
 		json_open(&json, "platforms", '[');
 	}
 	for (size_t i = 0; r >= 0 && i < list->count; i++) {
@@ -288,7 +283,7 @@ static int list_print(const struct list *list, struct store *store, bool as_json
 			json_text(&json, "platform", list->names[i]);
 			json_open(&json, "operations", '[');
 		}
-		platform_add(&table, as_json ? &json : NULL, list->names[i], &rows);
+		add_platform(&table, as_json ? &json : NULL, list->names[i], &rows);
 		if (as_json) {
 			json_close(&json);
 			json_close(&json);
@@ -303,20 +298,20 @@ static int list_print(const struct list *list, struct store *store, bool as_json
 	return r;
 }
 
-int bench_show_list(struct command *command, const struct bench_args *args, struct store *store)
+int measure_show_list(struct command *command, const char *only, bool json, struct store *store)
 {
-	struct list list = { .only = args->platform };
+	struct list list = { .only = only };
 	struct err err = { 0 };
-	int r = elements_platforms(store, name_add, &list, &err);
+	int r = elements_platforms(store, append_name, &list, &err);
 
-	if (r >= 0 && !list.count && !args->json) {
-		command_fail(command, "there are no benchmarks%s%s yet", list.only ? " of " : "",
+	if (r >= 0 && !list.count && !json) {
+		command_fail(command, "no measurements%s%s yet", list.only ? " of " : "",
 			     list.only ? list.only : "");
 		free(list.names);
 		return COMMAND_NO_DATA;
 	}
 	if (r >= 0)
-		r = list_print(&list, store, args->json, &err);
+		r = print_list(&list, store, json, &err);
 	for (size_t i = 0; i < list.count; i++)
 		free(list.names[i]);
 	free(list.names);
