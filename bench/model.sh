@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The hybrid model of collective I/O, in four parts:
-#   modelled   `sluice model evaluate` on a modelled Vesta, with both laws of contention
+#   modelled   `sluice lab evaluate` on a modelled Vesta, with both laws of contention
 #   speed      `sluice model recommend` among 10,000 configurations
 #   counts     the model's counts of calls beside those of the real library (tests/run/model_counts.sh)
-#   real       this machine: `sluice bench`, `sluice model fit`, then runs of collective_io that the model has not seen
+#   real       this machine: `sluice model measure`, `sluice model fit`, then runs of collective_io that the model has not seen
 # BUILD names the build tree, MODEL_PARTS which parts are done, MODEL_DIR a directory of the file system that the real
 # part writes to (else two are taken: /dev/shm, and TMPDIR or /var/tmp), MODEL_RANKS, MODEL_SIZES and MODEL_BUFFERS what
 # is run there, MODEL_REPEAT how often, MODEL_BUDGET how long each benchmark may take. MODEL_QUICK=1 is for a look.
@@ -59,8 +59,8 @@ law() {
 	local name=$1 line
 	say "modelled Vesta, law \"$name\""
 	if [ ! -e "evaluate.$name.json" ]; then
-		"$sluice" model evaluate --on vesta --law "$name" --json >"evaluate.$name.part" ||
-			{ miss "$name: sluice model evaluate fails"; return; }
+		"$sluice" lab evaluate --machine vesta --contention "$name" --json >"evaluate.$name.part" ||
+			{ miss "$name: sluice lab evaluate fails"; return; }
 		mv "evaluate.$name.part" "evaluate.$name.json"
 	fi
 	python3 "$here/model_judge.py" modelled "evaluate.$name.json" >"evaluate.$name.bars" ||
@@ -84,8 +84,8 @@ part_modelled() {
 # A model of support vector machines alone, which take longest to ask, is asked for the best of 100 x 100 settings.
 part_speed() {
 	local begin answer
-	"$sluice" bench all --on modelled:vesta --platform vesta -o vesta.csv >/dev/null 2>&1 &&
-		"$sluice" model fit --rows vesta.csv --machine vesta --learners svm --budget 2 --folds 3 -o svm.model \
+	"$sluice" lab measure all -o vesta.csv >/dev/null 2>&1 &&
+		"$sluice" model fit --rows vesta.csv --machine vesta --learners svm --candidates 2 --folds 3 -o svm.model \
 			>/dev/null 2>&1 || { miss "speed: there is no model to ask"; return; }
 	python3 -c 'import json
 print(json.dumps({"schema": "sluice.space/1", "dimensions": [
@@ -130,16 +130,16 @@ measured() {
 	local name=$1 place=$2 list
 	list=$(echo "$ranks" | tr ' ' ,)
 	if [ ! -e comm.csv ]; then
-		"$sluice" bench comm --mpi mpich --ranks "$list" --budget "$budget" --platform comm \
+		"$sluice" model measure comm --mpi mpich --ranks "$list" --max-time "$budget" --platform comm \
 			--buffers "$(echo "$buffers" | tr ' ' ,)" -o comm.part >&2 || return
 		mv comm.part comm.csv
 	fi
 	[ ! -e "$name.model" ] || return 0
 	# Files of the accesses fit the cache, and so do those of the benchmark: the condition is the same.
-	"$sluice" bench storage --mpi mpich --ranks "$list" --budget "$budget" --platform "$name" --dir "$place" \
-		--buffers "65536,$(echo "$buffers" | tr ' ' ,)" --cache within --writes-only --rounds 12 --repetitions 9 \
+	"$sluice" model measure storage --mpi mpich --ranks "$list" --max-time "$budget" --platform "$name" --dir "$place" \
+		--buffers "65536,$(echo "$buffers" | tr ' ' ,)" --cache use --writes-only --rounds 12 --repeat 9 \
 		>&2 || return
-	"$sluice" bench --import comm.csv --platform "$name" >/dev/null || return
+	"$sluice" model measure --import comm.csv --platform "$name" >/dev/null || return
 	(cd "$place" && "$sluice" model fit --platform "$name" -o "$work/$name.model.part") || return
 	mv "$name.model.part" "$name.model"
 }

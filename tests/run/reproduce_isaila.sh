@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice lab reproduce isaila and sluice model evaluate in a quick form: all counts are there and add up, plots are
+# sluice lab reproduce isaila and sluice lab evaluate in a quick form: all counts are there and add up, plots are
 # XML, the same seed gives the same bytes, a site's own times are judged as those of the modelled machine.
 . "$(dirname "$0")/libtest.sh"
 
 quick="--budget 1 --repetitions 1"
+quick_evaluate="--candidates 1 --repeat 1"
 check_rc 0 "$sluice" lab reproduce isaila --law share $quick --plots figures --json
 mv out first
 check_json first sluice.reproduce/1
@@ -53,7 +54,7 @@ for r in instances:
     assert r["optimal"] >= max(r["hybrid"], r["domains"]) - 1e-9 and r["optimal"] >= 1 and r["q05"] <= r["q95"] <= r["optimal"] + 1e-9, r
 PYTHON
 
-check_rc 0 "$sluice" model evaluate --law share $quick --json
+check_rc 0 "$sluice" lab evaluate --contention share $quick_evaluate --json
 check_json out sluice.model/1
 mv out again
 # The same studies: the same numbers, whoever prints them.
@@ -66,7 +67,7 @@ for name in ("figure9", "figure10", "figure11", "headroom"):
 PYTHON
 
 # Another seed measures other runs.
-check_rc 0 "$sluice" model evaluate --law share $quick --learners linear --seed 2 --json
+check_rc 0 "$sluice" lab evaluate --contention share $quick_evaluate --learners linear --seed 2 --json
 python3 - again out <<'PYTHON'
 import json, sys
 
@@ -82,16 +83,16 @@ nodes,rank_bytes,aggregators,buffer_bytes,seconds
 128,1048576,4,16777216,slow
 CSV
 printf 'platform,operation,nodes,cores,bytes,seconds\nvesta,ar,128,16,4,0.1\n' >rows.csv
-check_rc 1 "$sluice" model evaluate --times times.csv --rows rows.csv --machine vesta
+check_rc 1 "$sluice" lab evaluate --measured times.csv --rows rows.csv --machine vesta
 check_has "$(cat err)" "times.csv: column seconds holds texts"
 sed -i s/slow/1/ times.csv
-check_rc 3 "$sluice" model evaluate --times times.csv --rows rows.csv --machine vesta
+check_rc 3 "$sluice" lab evaluate --measured times.csv --rows rows.csv --machine vesta
 check_has "$(cat err)" "aa"
 check_eq "$(cat out)" "" "data beside an error"
-check_rc 2 "$sluice" model evaluate --times times.csv
+check_rc 2 "$sluice" lab evaluate --measured times.csv
 check_has "$(cat err)" "--rows"
-check_rc 2 "$sluice" model evaluate --repetitions 0
-check_rc 2 "$sluice" model evaluate --law none
+check_rc 2 "$sluice" lab evaluate --repeat 0
+check_rc 2 "$sluice" lab evaluate --contention none
 check_rc 1 "$sluice" lab reproduce isaila --budget 0
 check_rc 1 "$sluice" lab reproduce isaila $quick --plots /proc/none
 check_has "$(cat err)" "/proc/none"

@@ -7,7 +7,7 @@
 
 # ---- without a model ----
 check_rc 1 "$sluice" tune --search model -- ls
-check_has "$(cat err)" "sluice bench"
+check_has "$(cat err)" "sluice model fit"
 check_has "$(cat err)" "sluice model fit"
 check_rc 1 "$sluice" tune --model nowhere.model -- ls
 check_has "$(cat err)" "nowhere.model"
@@ -37,7 +37,7 @@ rows() {
 		            row(op, w=w, b=b)
 	END
 }
-fit=(model fit --learners linear --budget 2 --folds 3)
+fit=(model fit --learners linear --candidates 2 --folds 3)
 rows 2e9 >rows.csv
 check_rc 0 "$sluice" "${fit[@]}" --rows rows.csv
 # Where the program does nothing that it knows, it says so; the first run is all that it costs.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Elemental benchmarks: real ranks under both MPIs, cut off and taken up again, and everything that can be wrong.
+# sluice model measure and data: real ranks under both MPIs, interrupted and resumed campaigns, and errors.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
@@ -10,18 +10,23 @@ mpis=${mpis% }
 export SLUICE_STORE_PATH=$work/store.db
 mkdir dir
 
-# bench ARGUMENT...: with tiny cells below $work
+# bench ARGUMENT...: measures tiny cells below $work
 bench() {
-	timeout 60 "$sluice" bench "$@"
+	timeout 60 "$sluice" model measure "$@"
 }
 
-# rows OPERATION: of rows.csv
+# data ARGUMENT...: the rows of earlier measurements
+data() {
+	"$sluice" model data "$@"
+}
+
+# rows OPERATION: how many rows of it rows.csv has
 rows() {
 	grep -c "^[^,]*,$1," rows.csv || true
 }
 
 # No command needs ranks to tell what it would do.
-check_rc 0 bench all -n 2,3 -b 64K,128K -r 2 --plan --json
+check_rc 0 bench all -n 2,3 --buffers 64K,128K --repeat 2 --dry-run --json
 check_json out sluice.bench/1
 check_eq "$(json_get out '["plan"][-1]["operation"]')" s_lock
 # 3 ranks: writers 1, 2, 3; 4 rounds; the largest also in parts of 1, 2 and 3; 192 KiB, twice.
@@ -30,7 +35,7 @@ check_eq "$(json_get out '["left"]')" "$(json_get out '["cells"]')"
 check_eq "$(ls dir)" "" "what a plan leaves"
 
 for mpi in $mpis; do
-	check_rc 0 bench all -n 3 -b 64K,128K -r 2 -d dir -P "on $mpi" -m "$mpi" --budget 1s -o rows.csv --json
+	check_rc 0 bench all -n 3 --buffers 64K,128K --repeat 2 --dir dir --platform "on $mpi" --mpi "$mpi" --max-time 1s -o rows.csv --json
 	check_json out sluice.bench/1
 	check_eq "$(json_get out '["cells_known"]')" 0
 	check_eq "$(json_get out '["rows_added"]')" "$(($(wc -l <rows.csv) - 1))"
@@ -47,27 +52,27 @@ for mpi in $mpis; do
 		print "odd row: " $0; exit 1 }' rows.csv || fail "$mpi"
 	check_eq "$(ls dir)" "" "what $mpi leaves"
 	# Nothing is done twice; all of it is where that is wanted.
-	check_rc 0 bench all -n 3 -b 64K,128K -r 2 -d dir -P "on $mpi" -m "$mpi" --budget 1s -o again.csv --json
+	check_rc 0 bench all -n 3 --buffers 64K,128K --repeat 2 --dir dir --platform "on $mpi" --mpi "$mpi" --max-time 1s -o again.csv --json
 	check_eq "$(json_get out '["cells_measured"]')" 0
 	cmp rows.csv again.csv || fail "$mpi: rows have changed"
 done
-check_rc 0 bench storage -n 2 -b 64K -r 1 -d dir -P "on $mpi" --again --writes-only --json
+check_rc 0 bench storage -n 2 --buffers 64K --repeat 1 --dir dir --platform "on $mpi" --remeasure --writes-only --json
 check_eq "$(json_get out '["cells_measured"]')" 2
-check_rc 0 bench --list --json
+check_rc 0 data list --json
 check_eq "$(json_get out '["platforms"][0]["platform"]')" "on ${mpis%% *}"
 
 # Rows go out and come in as they were.
-check_rc 0 bench -P "on $mpi" -o - --json
+check_rc 0 data export --platform "on $mpi"
 mv out first.csv
-check_rc 0 bench --import first.csv -P other
-check_rc 0 bench -P other -o second.csv
+check_rc 0 data import first.csv --platform other
+check_rc 0 data export --platform other -o second.csv
 check_eq "$(sed 's/^other/on '"$mpi"'/' second.csv | cmp - first.csv)" "" "imported rows"
 sed -i '3s/,[0-9.]*$/,soon/' first.csv
-check_rc 1 bench --import first.csv -P other
-check_has "$(cat err)" 'first.csv:3: time_ns: "soon" is no whole number'
-check_rc 0 bench --forget -P other
-check_rc 3 bench --forget -P other
-check_rc 3 bench -P other -o second.csv
+check_rc 1 data import first.csv --platform other
+check_has "$(cat err)" first.csv:3:
+check_rc 0 data forget other
+check_rc 3 data forget other
+check_rc 3 data export --platform other -o second.csv
 
 # Killed without warning, and ended: what was complete stays and is not done again.
 cells() {
@@ -79,7 +84,7 @@ for signal in KILL TERM; do
 	for _ in 1 2 3; do
 		before=$(cells)
 		# Not by bench(): the signal is for the command itself.
-		"$sluice" bench comm -n 2 -d dir -P cut --dense >out 2>err &
+		"$sluice" model measure comm -n 2 --dir dir --platform cut --dense >out 2>err &
 		pid=$!
 		for _ in $(seq 200); do
 			[ "$(cells)" -ge $((before + 2)) ] && break
@@ -89,7 +94,7 @@ for signal in KILL TERM; do
 		kill -s $signal $pid 2>/dev/null || true
 		wait $pid 2>/dev/null || rc=$?
 		[ $rc = 0 ] || break
-		check_rc 0 bench --forget -P cut
+		check_rc 0 bench --forget --platform cut
 	done
 	check_eq "$rc" $((128 + $(kill -l $signal))) "exit code after SIG$signal"
 	[ "$(cells)" -ge $((before + 2)) ] || fail "SIG$signal: no rows are kept"
@@ -100,15 +105,15 @@ for signal in KILL TERM; do
 	pgrep -f "elemental --file $work/dir" && fail "SIG$signal: ranks are left"
 	check_eq "$(ls dir)" "" "what SIG$signal leaves"
 done
-check_rc 0 bench -P cut -o cut.csv
-check_rc 0 bench comm -n 2 -d dir -P cut --budget 1s -o whole.csv --json
+check_rc 0 data export --platform cut -o cut.csv
+check_rc 0 bench comm -n 2 --dir dir --platform cut --max-time 1s -o whole.csv --json
 [ "$(json_get out '["cells_known"]')" -ge 1 ] || fail "nothing is taken up"
 [ "$(json_get out '["cells_measured"]')" -ge 1 ] || fail "nothing was left to do"
 head -n "$(wc -l <cut.csv)" whole.csv | cmp - cut.csv || fail "complete cells were done twice"
 
 # Hosts are given to the launcher as it wants them.
 for mpi in $mpis; do
-	check_rc 0 bench storage -n 2 -w 1 -b 64K -r 1 -d dir -P "hosts of $mpi" -m "$mpi" --hosts localhost --json
+	check_rc 0 bench storage -n 2 --writers 1 --buffers 64K --repeat 1 --dir dir --platform "hosts of $mpi" --mpi "$mpi" --hosts localhost --json
 	check_eq "$(json_get out '["cells_measured"]')" 1
 done
 
@@ -121,8 +126,8 @@ exec unshare --uts sh -c 'hostname host$((PMI_RANK / 2)) && exec "$0" "$@"' "$@"
 END
 	chmod +x node
 	touch "dir/sluice-bench.$(hostname).$(bash -c 'echo $$')" dir/sluice-bench.elsewhere.1
-	check_rc 0 bench storage -n 4 -w 1,2 -b 64K -r 1 -d dir -P two -m mpich --writes-only -o two.csv \
-		--launch "mpiexec.mpich -n {ranks} ./node"
+	check_rc 0 bench storage -n 4 --writers 1,2 --buffers 64K --repeat 1 --dir dir --platform two --mpi mpich --writes-only -o two.csv \
+		--launcher "mpiexec.mpich -n {ranks} ./node"
 	# Nodes, ranks of each, writers of each.
 	check_eq "$(tail -n +2 two.csv | cut -d, -f3,4,7 | sort -u | tr '\n' ' ')" "2,2,0.5 2,2,1 " "nodes"
 	check_eq "$(ls dir)" sluice-bench.elsewhere.1 "what is left on two hosts"
@@ -130,29 +135,28 @@ END
 fi
 
 # Ranks that die, files that cannot grow, launchers that are not there or of another kind.
-(ulimit -f 100 && bench storage -n 2 -b 1M -r 1 -d dir -P full >out 2>err) && fail "the file cannot grow"
+(ulimit -f 100 && bench storage -n 2 --buffers 1M --repeat 1 --dir dir --platform full >out 2>err) && fail "the file cannot grow"
 check_has "$(cat err)" "2 cells left: "
 check_eq "$(ls dir)" "" "what a full disk leaves"
-check_rc 1 bench comm -n 2 -P none --launch "no-such-launcher -n {ranks}"
+check_rc 1 bench comm -n 2 --platform none --launcher "no-such-launcher -n {ranks}"
 check_has "$(cat err)" "no-such-launcher cannot be run"
-check_rc 1 bench comm -n 2 -P none --launch env
+check_rc 1 bench comm -n 2 --platform none --launcher env
 check_has "$(cat err)" "jobs of 1 ranks, not 2"
-check_rc 1 bench comm -n 2 -P none --launch false
+check_rc 1 bench comm -n 2 --platform none --launcher false
 check_has "$(cat err)" "exit code 1"
-check_rc 1 bench storage -n 2 -d nowhere -P none
+check_rc 1 bench storage -n 2 --dir nowhere --platform none
 check_has "$(cat err)" "--dir: nowhere: No such file"
-check_rc 1 bench storage -n 2 -b 1T -d dir -P none
+check_rc 1 bench storage -n 2 --buffers 1T --dir dir --platform none
 check_has "$(cat err)" "the largest file takes"
-check_rc 1 bench storage -n 2 -d dir -P "on $mpi" --cache exceeded
+check_rc 1 bench storage -n 2 --dir dir --platform "on $mpi" --cache exceed
 check_has "$(cat err)" "use another --platform"
-check_rc 2 bench storage -n 2 -b 1000 -d "$work" --cache bypassed
+check_rc 2 bench storage -n 2 --buffers 1000 --dir "$work" --cache bypass
 check_has "$(cat err)" "multiples of 4096"
 check_rc 2 bench storage -n two
 check_rc 2 bench nothing
-check_rc 2 bench
-check_rc 2 bench all --on vesta
+check_rc 2 bench all --machine vesta
 
-# A machine that we do not have, by the same command: the training sets of the paper.
-check_rc 0 bench all --on modelled:vesta -o vesta.csv
+# A simulated machine: the training sets of the paper.
+check_rc 0 "$sluice" lab measure -o vesta.csv
 check_eq "$(cut -d, -f2 vesta.csv | sort | uniq -c | awk '{ printf "%s %s,", $2, $1 }')" \
 	"aa 51,aav 1044,ar 57,operation 1,s_lock 270,s_nl_full 27,s_nl_partial 270,"
