@@ -55,7 +55,7 @@ for r in instances:
 PYTHON
 
 check_rc 0 "$sluice" lab evaluate --contention share $quick_evaluate --json
-check_json out sluice.model/1
+check_json out sluice.lab.evaluate/1
 mv out again
 # The same studies: the same numbers, whoever prints them.
 python3 - first again <<'PYTHON'
