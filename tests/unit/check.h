@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The smallest harness that can fail usefully. A test is a function whose name is a sentence; a
- *file ends with
+ * A minimal test harness. A test is a function whose name is a sentence; a file ends with
  *
  *	TESTS(TEST(full_ring_loses_and_counts), TEST(empty_ring_gives_nothing))
  *
- * CHECK goes on after a failure so that one run shows them all; the program exits 1 if any failed.
- * An argument runs only the tests whose name contains it.
+ * The CHECK macros continue after a failure, so that one run shows all failures. The program exits
+ * with 1 if a check failed. With an argument it runs only the tests whose name contains it.
  */
 #ifndef SLUICE_TESTS_CHECK_H
 #define SLUICE_TESTS_CHECK_H
 
+#include <ftw.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int check_failures;
 
@@ -36,6 +38,17 @@ static int check_failures;
 		}                                                                            \
 	} while (0)
 
+/* Passes if the numbers differ by at most the tolerance, or are equal infinities. NAN fails. */
+#define CHECK_NEAR(actual, expected, tolerance)                                                \
+	do {                                                                                   \
+		double check_a = (actual), check_e = (expected), check_t = (tolerance);        \
+		if (!(fabs(check_a - check_e) <= check_t || check_a == check_e)) {             \
+			check_failures++;                                                      \
+			printf("%s:%d: %s: %s is %.17g, expected %.17g within %g\n", __FILE__, \
+			       __LINE__, __func__, #actual, check_a, check_e, check_t);        \
+		}                                                                              \
+	} while (0)
+
 #define CHECK_TEXT(actual, expected)                                                             \
 	do {                                                                                     \
 		const char *check_a = (actual), *check_e = (expected);                           \
@@ -46,7 +59,7 @@ static int check_failures;
 		}                                                                                \
 	} while (0)
 
-/* For what makes going on pointless. */
+/* Ends the program if the condition is false, because the rest of the test makes no sense then. */
 #define REQUIRE(condition)                                                                \
 	do {                                                                              \
 		if (!(condition)) {                                                       \
@@ -55,6 +68,49 @@ static int check_failures;
 			exit(1);                                                          \
 		}                                                                         \
 	} while (0)
+
+static char check_directory_path[256];
+static pid_t check_directory_owner;
+
+static inline int check_remove_entry(const char *path, const struct stat *st, int type,
+				     struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static inline void check_remove_directory(void)
+{
+	if (check_directory_owner == getpid()) /* not in a child that calls exit() */
+		nftw(check_directory_path, check_remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/*
+ * A temporary directory, the same for all tests of the program. It is created by the first call and
+ * removed with its content when the program exits.
+ */
+static inline const char *check_directory(void)
+{
+	const char *parent = getenv("TMPDIR");
+
+	if (check_directory_owner)
+		return check_directory_path;
+	snprintf(check_directory_path, sizeof(check_directory_path), "%s/sluice-test-XXXXXX",
+		 parent ? parent : "/tmp");
+	REQUIRE(mkdtemp(check_directory_path));
+	check_directory_owner = getpid();
+	atexit(check_remove_directory);
+	return check_directory_path;
+}
+
+/* The path of a file in that directory. The caller frees it. */
+static inline char *check_path(const char *name)
+{
+	char *path = NULL;
+
+	REQUIRE(asprintf(&path, "%s/%s", check_directory(), name) > 0);
+	return path;
+}
 
 struct check_test {
 	const char *name;

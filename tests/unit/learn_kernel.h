@@ -23,18 +23,8 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
 #include "learn/learner.h"
-
-#define CHECK_NEAR(actual, expected, tolerance)                                                \
-	do {                                                                                   \
-		double check_a = (actual), check_e = (expected);                               \
-		if (!(fabs(check_a - check_e) <= (tolerance))) {                               \
-			check_failures++;                                                      \
-			printf("%s:%d: %s: %s is %.17g, expected %.17g\n", __FILE__, __LINE__, \
-			       __func__, #actual, check_a, check_e);                           \
-		}                                                                              \
-	} while (0)
+#include "learn/maths/random.h"
 
 /* numpy's rows(n, p, seed) above. */
 static inline double *rows_make(size_t n, size_t p, uint32_t seed)

@@ -5,6 +5,7 @@
 
 #include "stats_tree.h"
 
+#undef CHECK_NEAR
 #define CHECK_NEAR(actual, expected) CHECK(fabs((actual) - (expected)) < 1e-6)
 
 static void the_shares_of_all_cores_add_up_to_100(void)
