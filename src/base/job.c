@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Launchers as rows of a table, the innermost first: mpiexec inside a Slurm job sets its own
- * variables beside those of Slurm.
+ * One row per launcher, the innermost first: mpiexec inside a Slurm job sets its own variables in
+ * addition to those of Slurm.
  */
 #include "base/job.h"
 
@@ -19,17 +19,23 @@
 #define ANCESTORS_MAX 16
 #define PROC_TEXT 4096
 
-/* The steps that Slurm makes for scripts and for its own use, which have no ranks. */
+/* Step ids from here on are those of batch scripts and of Slurm itself; such steps have no ranks.
+ */
 #define SLURM_STEP_SPECIAL UINT32_C(0xfffffff0)
 
 struct launcher {
 	const char *name;
+	const char *mpi;		  /* "mpich", "openmpi" or NULL: any */
 	const char *rank, *size, *locals; /* variables; locals may be NULL */
 	char *(*id)(void);		  /* the caller frees; NULL: it was not this launcher */
 };
 
-/* The number in a variable; -1 if it is unset or no number. */
-static int64_t number_of(const char *variable)
+struct ranks {
+	int32_t rank, size;
+};
+
+/* The value of a variable; -1 if it is unset or not a number from 0 to INT32_MAX. */
+static int64_t read_variable(const char *variable)
 {
 	const char *text = variable ? getenv(variable) : NULL;
 	char *end;
@@ -41,7 +47,7 @@ static int64_t number_of(const char *variable)
 	return *end || n < 0 || n > INT32_MAX ? -1 : n;
 }
 
-/* The jobid is a hash of 16 bits only; the key of the transports is drawn anew for each job. */
+/* The job id is a hash of only 16 bits; the transport key is drawn at random for each job. */
 static char *openmpi_id(void)
 {
 	const char *space = getenv("PMIX_NAMESPACE"), *jobid = getenv("OMPI_MCA_ess_base_jobid");
@@ -52,7 +58,7 @@ static char *openmpi_id(void)
 	return space ? xprintf("%s.%s", space, key ? key : "") : NULL;
 }
 
-static size_t proc_read(int pid, const char *name, char text[PROC_TEXT])
+static size_t read_proc_file(int pid, const char *name, char text[PROC_TEXT])
 {
 	AUTO_FREE char *path = xprintf("/proc/%d/%s", pid, name);
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
@@ -62,21 +68,21 @@ static size_t proc_read(int pid, const char *name, char text[PROC_TEXT])
 	return n;
 }
 
-static int parent_of(int pid)
+static int find_parent(int pid)
 {
 	char text[PROC_TEXT], *fields;
 	int parent = 0;
 
-	proc_read(pid, "stat", text);
+	read_proc_file(pid, "stat", text);
 	fields = strrchr(text, ')');
 	return fields && sscanf(fields + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
-/* The word behind an option of a process's command line. */
-static char *argument_of(int pid, const char *option)
+/* The argument of an option in the command line of a process. */
+static char *find_argument(int pid, const char *option)
 {
 	char text[PROC_TEXT];
-	size_t n = proc_read(pid, "cmdline", text);
+	size_t n = read_proc_file(pid, "cmdline", text);
 
 	for (const char *word = text; word < text + n; word += strlen(word) + 1)
 		if (!strcmp(word, option) && word + strlen(word) + 1 < text + n)
@@ -85,15 +91,15 @@ static char *argument_of(int pid, const char *option)
 }
 
 /*
- * Hydra puts no name of the job into the environment. Its proxies on all nodes are told where
- * mpiexec listens, and nobody else listens there as long as it does.
+ * Hydra puts no job id into the environment. The proxies on all nodes have the address on which
+ * mpiexec listens in their command line, and that address is unique while mpiexec runs.
  */
 static char *hydra_id(void)
 {
 	int pid = (int)getppid();
 
-	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++, pid = parent_of(pid)) {
-		char *port = argument_of(pid, "--control-port");
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++, pid = find_parent(pid)) {
+		char *port = find_argument(pid, "--control-port");
 
 		if (port)
 			return port;
@@ -101,13 +107,20 @@ static char *hydra_id(void)
 	return NULL;
 }
 
+static bool slurm_step_has_ranks(void)
+{
+	const char *step = getenv("SLURM_STEP_ID");
+
+	return step && strtoull(step, NULL, 10) < SLURM_STEP_SPECIAL;
+}
+
 static char *slurm_id(void)
 {
-	const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
+	const char *job = getenv("SLURM_JOB_ID");
 
-	if (!job || !step || strtoull(step, NULL, 10) >= SLURM_STEP_SPECIAL)
+	if (!job || !slurm_step_has_ranks())
 		return NULL;
-	return xprintf("%s.%s", job, step);
+	return xprintf("%s.%s", job, getenv("SLURM_STEP_ID"));
 }
 
 static char *pals_id(void)
@@ -115,8 +128,7 @@ static char *pals_id(void)
 	return xstrdup(getenv("PALS_APID"));
 }
 
-/* Any process manager that speaks PMI: its child processes have one parent, which is on one node.
- */
+/* Any process manager that uses PMI: the ranks of a node are children of the same process. */
 static char *pmi_id(void)
 {
 	const char *batch = getenv("PBS_JOBID");
@@ -130,13 +142,23 @@ static char *pmi_id(void)
 }
 
 static const struct launcher launchers[] = {
-	{ "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
-	  openmpi_id },
-	{ "Hydra", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", hydra_id },
-	{ "PALS", "PMI_RANK", "PMI_SIZE", "PALS_LOCAL_SIZE", pals_id },
-	{ "Slurm", "SLURM_PROCID", "SLURM_NTASKS", NULL, slurm_id },
-	{ "PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", pmi_id },
+	{ "Open MPI", "openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+	  "OMPI_COMM_WORLD_LOCAL_SIZE", openmpi_id },
+	{ "Hydra", "mpich", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", hydra_id },
+	{ "PALS", "mpich", "PMI_RANK", "PMI_SIZE", "PALS_LOCAL_SIZE", pals_id },
+	/* srun sets SLURM_NTASKS to the number of tasks of the step. */
+	{ "Slurm", NULL, "SLURM_PROCID", "SLURM_NTASKS", NULL, slurm_id },
+	{ "PMI", "mpich", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", pmi_id },
 };
+#define LAUNCHERS (sizeof(launchers) / sizeof(launchers[0]))
+
+static bool read_ranks(const struct launcher *l, struct ranks *ranks)
+{
+	int64_t rank = read_variable(l->rank), size = read_variable(l->size);
+
+	*ranks = (struct ranks){ (int32_t)rank, (int32_t)size };
+	return rank >= 0 && size > rank;
+}
 
 int32_t job_tasks_of_node(const char *text, int32_t node)
 {
@@ -158,9 +180,9 @@ int32_t job_tasks_of_node(const char *text, int32_t node)
 	return 0;
 }
 
-static int32_t locals_of(const struct launcher *l)
+static int32_t count_local_ranks(const struct launcher *l)
 {
-	int64_t locals = number_of(l->locals), node = number_of("SLURM_NODEID");
+	int64_t locals = read_variable(l->locals), node = read_variable("SLURM_NODEID");
 	const char *tasks = getenv("SLURM_STEP_TASKS_PER_NODE");
 
 	if (l->id == slurm_id)
@@ -173,14 +195,14 @@ bool job_find(struct job *job)
 	const char *own = getenv(JOB_VARIABLE);
 
 	*job = (struct job){ 0 };
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
+	for (size_t i = 0; i < LAUNCHERS; i++) {
 		const struct launcher *l = &launchers[i];
-		int64_t rank = number_of(l->rank), size = number_of(l->size);
-		char *id = rank >= 0 && size > rank ? l->id() : NULL;
+		struct ranks ranks;
+		char *id = read_ranks(l, &ranks) ? l->id() : NULL;
 
 		if (!id)
 			continue;
-		*job = (struct job){ l->name, id, (int32_t)rank, (int32_t)size, locals_of(l) };
+		*job = (struct job){ l->name, id, ranks.rank, ranks.size, count_local_ranks(l) };
 		if (own && *own) {
 			free(job->id);
 			job->id = xstrdup(own);
@@ -188,6 +210,35 @@ bool job_find(struct job *job)
 		return true;
 	}
 	return false;
+}
+
+/* The first launcher whose variables are set. */
+static const struct launcher *find_launcher(struct ranks *ranks)
+{
+	for (size_t i = 0; i < LAUNCHERS; i++)
+		if (read_ranks(&launchers[i], ranks) &&
+		    (launchers[i].id != slurm_id || slurm_step_has_ranks()))
+			return &launchers[i];
+	return NULL;
+}
+
+bool job_find_rank(int32_t *rank, int32_t *size)
+{
+	struct ranks ranks;
+
+	if (!find_launcher(&ranks))
+		return false;
+	*rank = ranks.rank;
+	*size = ranks.size;
+	return true;
+}
+
+const char *job_mpi_name(void)
+{
+	struct ranks ranks;
+	const struct launcher *l = find_launcher(&ranks);
+
+	return l ? l->mpi : NULL;
 }
 
 void job_release(struct job *job)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a parallel launcher tells the processes it starts: that they belong together. Read from the
- * environment (and, for MPICH's Hydra, from the command line of its proxy); no launcher is talked
- * to.
+ * Identifies the parallel job that this process belongs to. The information comes from environment
+ * variables that the launcher sets and, for MPICH's Hydra, from the command line of its proxy; no
+ * launcher is contacted. The table in job.c is the only place that names launcher variables.
  */
 #ifndef SLUICE_BASE_JOB_H
 #define SLUICE_BASE_JOB_H
@@ -10,25 +10,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The user's own name for a job; goes before what the launcher says. */
+/* The user's own id for a job; it replaces the id that the launcher gives. */
 #define JOB_VARIABLE "SLUICE_JOB"
 
 struct job {
 	const char *launcher; /* "Open MPI", "Hydra", ... */
-	char *id;	      /* equal on all ranks and nodes, and unlike that of other jobs */
+	char *id;	      /* the same on all ranks and nodes, and different from other jobs */
 	int32_t rank, size;
-	int32_t locals; /* how many of them are on this node; 0: not told */
+	int32_t locals; /* ranks on this node; 0: unknown */
 };
 
-/* True if a launcher started us; the caller releases. Else *job is zeroed. */
+/* True if a launcher started this process; the caller releases *job. Otherwise *job is zeroed. */
 bool job_find(struct job *job);
 void job_release(struct job *job);
 
-/* A number for names of files, and 32 hexadecimal digits for the traces of its parts. */
+/* Only the rank and size, even if the job has no id. False, with both untouched, outside a job. */
+bool job_find_rank(int32_t *rank, int32_t *size);
+
+/* The MPI that the launcher belongs to, "mpich" or "openmpi"; NULL if none or unknown. */
+const char *job_mpi_name(void);
+
+/* A hash for file names, and 32 hexadecimal digits that identify the job in its traces. */
 uint64_t job_hash(const struct job *job);
 char *job_uuid(const struct job *job);
 
-/* Tasks of one node in Slurm's notation, such as "4(x2),3"; 0 where it does not tell. */
+/* The number of tasks on one node, from Slurm's notation such as "4(x2),3"; 0: unknown. */
 int32_t job_tasks_of_node(const char *tasks_per_node, int32_t node);
 
 #endif

@@ -3,8 +3,10 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/job.h"
 #include "base/mem.h"
 #include "base/place.h"
 
@@ -27,9 +29,12 @@ char *launcher_program(const char *name, enum mpi mpi)
 
 enum mpi launcher_mpi_around(void)
 {
-	if (getenv("OMPI_COMM_WORLD_SIZE"))
-		return MPI_OPENMPI;
-	return getenv("PMI_RANK") || getenv("PMI_SIZE") ? MPI_MPICH : MPI_AUTO;
+	const char *name = job_mpi_name();
+
+	for (int mpi = MPI_AUTO + 1; name && mpi < MPIS; mpi++)
+		if (strcmp(mpi_names[mpi], name) == 0)
+			return (enum mpi)mpi;
+	return MPI_AUTO;
 }
 
 enum mpi launcher_choose(const char *name, int wanted, char **path)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Programs of ours that are built once per MPI (kernels/), and what starts them.
+ * Finds Sluice's own MPI programs (kernels/), which are built once per MPI, and the matching
+ * mpiexec.
  */
 #ifndef SLUICE_BASE_LAUNCHER_H
 #define SLUICE_BASE_LAUNCHER_H
@@ -10,16 +11,20 @@ enum mpi { MPI_AUTO, MPI_MPICH, MPI_OPENMPI, MPIS };
 
 extern const char *const mpi_names[MPIS];
 
-/* The program in the build tree or installed; NULL where there is none for that MPI. */
+/* Path of the program in the build tree or the installed tree, or NULL. The caller frees it. */
 char *launcher_program(const char *name, enum mpi mpi);
 
-/* The MPI whose launcher has started us; MPI_AUTO if none has. */
+/* The MPI whose launcher started this process, or MPI_AUTO. */
 enum mpi launcher_mpi_around(void);
 
-/* The MPI to run with and the path of the program; MPI_AUTO and NULL where there is none. */
+/*
+ * Chooses the MPI to run the program with: `wanted`, or for MPI_AUTO the one whose launcher started
+ * this process, else the first one that has the program. Sets *path, which the caller frees.
+ * Returns MPI_AUTO, with *path NULL, if the program was not built for that MPI.
+ */
 enum mpi launcher_choose(const char *name, int wanted, char **path);
 
-/* mpiexec.mpich where there is one, else mpiexec; NULL where there is neither. */
+/* Path of mpiexec.MPI, else of mpiexec, or NULL. The caller frees it. */
 char *launcher_path(enum mpi mpi);
 
 #endif

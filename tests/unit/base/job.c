@@ -29,32 +29,32 @@ static const char *const variables[] = {
 	"OMPI_MCA_orte_precondition_transports",
 };
 
-/* An environment of these "NAME=value" and none other that matters. */
-static bool find(struct job *job, const char *const *environment)
+/* Replaces all launcher variables of the environment by these "NAME=value". */
+static void set_variables(const char *const *environment)
 {
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
 		unsetenv(variables[i]);
 	for (; *environment; environment++)
 		putenv((char *)*environment);
-	return job_find(job);
 }
 
-#define FIND(job, ...) find(job, (const char *const[]){ __VA_ARGS__, NULL })
+#define SET(...) set_variables((const char *const[]){ __VA_ARGS__, NULL })
+#define FIND(job, ...) (SET(__VA_ARGS__), job_find(job))
 
-static void nothing_is_no_job(void)
+static void without_a_launcher_there_is_no_job(void)
 {
 	struct job job;
 
 	CHECK(!FIND(&job, "HOME=/"));
 	CHECK(!job.id);
 	CHECK(!FIND(&job, "SLUICE_JOB=alone"));
-	/* Numbers that cannot be. */
+	/* Invalid numbers. */
 	CHECK(!FIND(&job, "OMPI_COMM_WORLD_RANK=4", "OMPI_COMM_WORLD_SIZE=4", "PMIX_NAMESPACE=1"));
 	CHECK(!FIND(&job, "OMPI_COMM_WORLD_RANK=x", "OMPI_COMM_WORLD_SIZE=4", "PMIX_NAMESPACE=1"));
 	CHECK(!FIND(&job, "PMI_RANK=-1", "PMI_SIZE=4"));
 }
 
-static void open_mpi_is_known_by_namespace_and_key(void)
+static void open_mpi_is_identified_by_namespace_and_key(void)
 {
 	struct job a, b;
 
@@ -79,7 +79,7 @@ static void open_mpi_is_known_by_namespace_and_key(void)
 	job_release(&b);
 }
 
-static void slurm_is_known_by_job_and_step(void)
+static void slurm_is_identified_by_job_and_step(void)
 {
 	struct job job;
 
@@ -91,7 +91,7 @@ static void slurm_is_known_by_job_and_step(void)
 	job_release(&job);
 }
 
-static void a_batch_script_of_slurm_is_no_rank(void)
+static void a_batch_script_of_slurm_has_no_rank(void)
 {
 	struct job job;
 
@@ -100,7 +100,7 @@ static void a_batch_script_of_slurm_is_no_rank(void)
 		    "SLURM_STEP_ID=4294967291"));
 }
 
-static void mpiexec_inside_of_slurm_goes_first(void)
+static void mpiexec_inside_of_slurm_takes_precedence(void)
 {
 	struct job job;
 
@@ -108,14 +108,14 @@ static void mpiexec_inside_of_slurm_goes_first(void)
 		     "OMPI_COMM_WORLD_RANK=9", "OMPI_COMM_WORLD_SIZE=16", "PMIX_NAMESPACE=x"));
 	CHECK_INT(job.size, 16);
 	job_release(&job);
-	/* srun --mpi=pmi2 speaks PMI, but there is no proxy of Hydra's. */
+	/* srun --mpi=pmi2 sets PMI variables, but there is no Hydra proxy. */
 	REQUIRE(FIND(&job, "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_JOB_ID=42", "SLURM_STEP_ID=0",
 		     "PMI_RANK=1", "PMI_SIZE=2"));
 	CHECK_TEXT(job.id, "42.0");
 	job_release(&job);
 }
 
-static void the_users_own_name_goes_before_all(void)
+static void the_id_of_the_user_takes_precedence(void)
 {
 	struct job job;
 
@@ -154,7 +154,39 @@ static void a_uuid_has_32_digits(void)
 	free(y);
 }
 
-TESTS(TEST(nothing_is_no_job), TEST(open_mpi_is_known_by_namespace_and_key),
-      TEST(slurm_is_known_by_job_and_step), TEST(a_batch_script_of_slurm_is_no_rank),
-      TEST(mpiexec_inside_of_slurm_goes_first), TEST(the_users_own_name_goes_before_all),
+static void the_rank_is_found_without_an_id(void)
+{
+	int32_t rank = -1, size = -1;
+
+	SET("HOME=/");
+	CHECK(!job_find_rank(&rank, &size));
+	CHECK_INT(rank, -1);
+	SET("OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4");
+	CHECK(job_find_rank(&rank, &size));
+	CHECK_INT(rank, 3);
+	CHECK_INT(size, 4);
+	SET("SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_STEP_ID=0");
+	CHECK(job_find_rank(&rank, &size));
+	CHECK_INT(rank, 1);
+	CHECK_INT(size, 2);
+	SET("SLURM_PROCID=0", "SLURM_NTASKS=2");
+	CHECK(!job_find_rank(&rank, &size));
+}
+
+static void the_launcher_names_its_mpi(void)
+{
+	SET("HOME=/");
+	CHECK(!job_mpi_name());
+	SET("OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1");
+	CHECK_TEXT(job_mpi_name(), "openmpi");
+	SET("PMI_RANK=0", "PMI_SIZE=1", "SLURM_PROCID=0", "SLURM_NTASKS=1", "SLURM_STEP_ID=0");
+	CHECK_TEXT(job_mpi_name(), "mpich");
+	SET("SLURM_PROCID=0", "SLURM_NTASKS=1", "SLURM_STEP_ID=0");
+	CHECK(!job_mpi_name());
+}
+
+TESTS(TEST(the_rank_is_found_without_an_id), TEST(the_launcher_names_its_mpi),
+      TEST(without_a_launcher_there_is_no_job), TEST(open_mpi_is_identified_by_namespace_and_key),
+      TEST(slurm_is_identified_by_job_and_step), TEST(a_batch_script_of_slurm_has_no_rank),
+      TEST(mpiexec_inside_of_slurm_takes_precedence), TEST(the_id_of_the_user_takes_precedence),
       TEST(tasks_per_node_are_read_as_slurm_writes_them), TEST(a_uuid_has_32_digits))
