@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * inih splits the lines; it knows neither line numbers in its handler nor lines longer than its
- * buffer, so our reader feeds it from memory and keeps count.
+ * inih splits the lines. Its handler gets no line numbers, and it cannot handle lines longer than
+ * its buffer, so our own reader feeds it from memory and counts lines.
  */
 #include "base/config.h"
 
@@ -9,13 +9,13 @@
 #include <errno.h>
 #include <ini.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
 
@@ -24,11 +24,25 @@
 const struct setting settings[SETTING_COUNT] = { SETTING_LIST(SETTING_ROW) };
 #undef SETTING_ROW
 
-/* inih cuts longer names, and says nothing. */
+/* inih silently truncates longer names. */
 #define CONFIG_SECTION_MAX 49
 
-/* A settings file is short; anything larger is a mistake such as a device or a data file. */
+/* A settings file is short; a larger file is a mistake, such as a device or a data file. */
 #define CONFIG_BYTES_MAX (1 << 20)
+
+/* Names that settings had in earlier versions. They are accepted everywhere but never listed. */
+static const struct setting_alias {
+	const char *section, *key, *environment;
+	enum setting_id id;
+} aliases[] = {
+	{ "reason", "cycle", "SLUICE_REASON_CYCLE", SETTING_HEALTH_INTERVAL },
+	{ "reason", "calls", "SLUICE_REASON_CALLS", SETTING_HEALTH_MIN_CALLS },
+	{ "reason", "slow", "SLUICE_REASON_SLOW", SETTING_HEALTH_SLOW_PERCENT },
+	{ "reason", "load", "SLUICE_REASON_LOAD", SETTING_HEALTH_BUSY_PERCENT },
+	{ "stats", "network", "SLUICE_STATS_NETWORK", SETTING_STATS_LINK_SPEED },
+	{ "flight", "ring", "SLUICE_FLIGHT_RING", SETTING_FLIGHT_CALLS },
+};
+#define ALIASES (sizeof(aliases) / sizeof(aliases[0]))
 
 static void problem_add(struct config *config, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -73,13 +87,13 @@ int config_set(struct config *config, enum setting_id id, const char *text, cons
 	return 0;
 }
 
-/* Sections whose keys we do not know beforehand. */
+/* Open sections accept any key. */
 static bool section_is_open(const char *section)
 {
 	return strncmp(section, "plugin.", 7) == 0 || strncmp(section, "plugins.", 8) == 0;
 }
 
-static int extra_find(const struct config *config, const char *section, const char *key)
+static int find_extra(const struct config *config, const char *section, const char *key)
 {
 	for (size_t i = 0; i < config->extra_count; i++)
 		if (strcmp(config->extras[i].section, section) == 0 &&
@@ -88,18 +102,18 @@ static int extra_find(const struct config *config, const char *section, const ch
 	return -1;
 }
 
-static int extra_set(struct config *config, const char *section, const char *key, const char *text,
+static int set_extra(struct config *config, const char *section, const char *key, const char *text,
 		     const char *origin, struct err *err)
 {
-	int at = extra_find(config, section, key);
+	int at = find_extra(config, section, key);
 	struct config_extra *extra;
 
 	if (!strchr(section, '.')[1] || !*key)
-		return err_set(err, EINVAL, "[%s]: a name is missing after the dot, or a key",
+		return err_set(err, EINVAL, "[%s]: missing name after the dot, or missing key",
 			       section);
 	if (section[6] == 's' && strcmp(key, "load") != 0)
-		return err_set(err, EINVAL, "[%s] has no key \"%s\"; there are: load", section,
-			       key);
+		return err_set(err, EINVAL, "unknown key \"%s\" in [%s]; expected: load", key,
+			       section);
 	if (at < 0) {
 		config->extras = xgrow(config->extras, &config->extra_cap, config->extra_count + 1,
 				       sizeof(*config->extras));
@@ -117,7 +131,7 @@ static int extra_set(struct config *config, const char *section, const char *key
 
 const char *config_extra(const struct config *config, const char *section, const char *key)
 {
-	int at = extra_find(config, section, key);
+	int at = find_extra(config, section, key);
 
 	return at < 0 ? NULL : config->extras[at].text;
 }
@@ -148,20 +162,12 @@ void config_release(struct config *config)
 	*config = (struct config){ 0 };
 }
 
-/* -1 where the section or key is unknown; err then says which names there are. */
-static int setting_find(const char *section, const char *key, struct err *err)
+/* Fails, with a list of the valid names: those of sections, or of the keys in a known section. */
+static int refuse_name(const char *section, const char *key, bool section_known, struct err *err)
 {
 	AUTO_BUF struct buf known = { 0 };
 	const char *last = "";
-	bool section_known = false;
 
-	for (int id = 0; id < SETTING_COUNT; id++) {
-		if (strcmp(settings[id].section, section) == 0) {
-			if (strcmp(settings[id].key, key) == 0)
-				return id;
-			section_known = true;
-		}
-	}
 	for (int id = 0; id < SETTING_COUNT; id++) {
 		const struct setting *row = &settings[id];
 
@@ -172,42 +178,58 @@ static int setting_find(const char *section, const char *key, struct err *err)
 		last = row->section;
 	}
 	if (section_known)
-		err_set(err, EINVAL, "[%s] has no key \"%s\"; there are:%s", section, key,
-			buf_text(&known));
-	else
-		err_set(err, EINVAL,
-			"there is no section [%s]; there are:%s [plugins.LAYER] [plugin.NAME]",
-			section, buf_text(&known));
-	return -1;
+		return err_set(err, EINVAL, "unknown key \"%s\" in [%s]; expected one of:%s", key,
+			       section, buf_text(&known));
+	return err_set(err, EINVAL,
+		       "unknown section [%s]; expected one of:%s [plugins.LAYER] [plugin.NAME]",
+		       section, buf_text(&known));
 }
 
-/* Sets what the section and key name, be it a setting or a plug-in's own. */
-static int pair_set(struct config *config, const char *section, const char *key, const char *text,
-		    const char *origin, struct err *err)
+/* The setting of that name, or -EINVAL. */
+static int find_setting(const char *section, const char *key, struct err *err)
+{
+	bool section_known = false;
+
+	for (int id = 0; id < SETTING_COUNT; id++) {
+		if (strcmp(settings[id].section, section) == 0) {
+			if (strcmp(settings[id].key, key) == 0)
+				return id;
+			section_known = true;
+		}
+	}
+	for (size_t i = 0; i < ALIASES; i++)
+		if (strcmp(aliases[i].section, section) == 0 && strcmp(aliases[i].key, key) == 0)
+			return aliases[i].id;
+	return refuse_name(section, key, section_known, err);
+}
+
+/* Sets a setting, or a key of an open section. */
+static int set_by_name(struct config *config, const char *section, const char *key,
+		       const char *text, const char *origin, struct err *err)
 {
 	int id;
 
 	if (section_is_open(section))
-		return extra_set(config, section, key, text, origin, err);
-	id = setting_find(section, key, err);
-	return id < 0 ? -EINVAL : config_set(config, id, text, origin, err);
+		return set_extra(config, section, key, text, origin, err);
+	id = find_setting(section, key, err);
+	return id < 0 ? id : config_set(config, id, text, origin, err);
 }
 
 int config_assign(struct config *config, const char *assignment, const char *origin,
 		  struct err *err)
 {
 	const char *equals = strchr(assignment, '=');
-	/* The last one: sections of plug-ins have dots of their own. */
+	/* The last dot counts: sections of plug-ins contain dots. */
 	const char *dot = equals ? memrchr(assignment, '.', (size_t)(equals - assignment)) : NULL;
 	AUTO_FREE char *section = NULL;
 	AUTO_FREE char *key = NULL;
 
 	if (!dot)
-		return err_set(err, EINVAL, "\"%s\" is not of the form section.key=value",
+		return err_set(err, EINVAL, "invalid setting \"%s\"; expected SECTION.KEY=VALUE",
 			       assignment);
 	section = xstrndup(assignment, (size_t)(dot - assignment));
 	key = xstrndup(dot + 1, (size_t)(equals - dot - 1));
-	return pair_set(config, section, key, equals + 1, origin, err);
+	return set_by_name(config, section, key, equals + 1, origin, err);
 }
 
 struct source {
@@ -218,12 +240,12 @@ struct source {
 	unsigned line;
 };
 
-static void source_problem(struct source *source, const char *what)
+static void report_line(struct source *source, const char *what)
 {
 	problem_add(source->config, "%s:%u: %s", source->name, source->line, what);
 }
 
-/* True for what inih would call an error or misread: neither comment, heading nor assignment. */
+/* Whether inih would reject or misread the line: it is no comment, heading or assignment. */
 static bool line_is_broken(const char *line)
 {
 	if (!*line || *line == ';' || *line == '#')
@@ -233,8 +255,8 @@ static bool line_is_broken(const char *line)
 	return !strpbrk(line, "=:") || *line == '=' || *line == ':';
 }
 
-/* Takes the next line, without blanks at its ends, as far as it fits. False if it does not. */
-static bool line_take(struct source *s, char *out, size_t cap)
+/* Copies the next line without its leading and trailing blanks. False if it cannot be used. */
+static bool read_source_line(struct source *s, char *out, size_t cap)
 {
 	const char *newline = memchr(s->text, '\n', s->left);
 	size_t n = newline ? (size_t)(newline - s->text) : s->left;
@@ -251,10 +273,8 @@ static bool line_take(struct source *s, char *out, size_t cap)
 	s->left -= consumed;
 	s->line++;
 	if (n >= cap || memchr(from, 0, n)) {
-		source_problem(
-			s, n >= cap
-				   ? "the line is too long for a settings file; use the environment"
-				   : "the line holds a zero byte");
+		report_line(s, n >= cap ? "line too long; set this value in the environment instead"
+					: "line contains a zero byte");
 		return false;
 	}
 	memcpy(out, from, n);
@@ -263,23 +283,23 @@ static bool line_take(struct source *s, char *out, size_t cap)
 }
 
 /*
- * inih's reader. Leading blanks are gone, so that an indented key is a key and no continuation; a
- * line that cannot be used becomes an empty one, which keeps inih's count equal to ours.
+ * The reader that inih calls. Leading blanks are removed, so that an indented key is not taken for
+ * a continuation. A line that cannot be used becomes an empty one.
  */
-static char *read_line(char *out, int cap, void *user)
+static char *feed_line(char *out, int cap, void *user)
 {
 	struct source *s = user;
 	bool usable;
 
 	if (!s->left)
 		return NULL;
-	usable = line_take(s, out, (size_t)cap);
+	usable = read_source_line(s, out, (size_t)cap);
 	if (usable && line_is_broken(out)) {
-		source_problem(s, *out == '[' ? "the heading has no closing ]"
-					      : "the line is neither [section] nor key = value");
+		report_line(s, *out == '[' ? "missing ] after the section name"
+					   : "expected [section] or key = value");
 		usable = false;
 	} else if (usable && *out == '[' && strcspn(out + 1, "]") > CONFIG_SECTION_MAX) {
-		source_problem(s, "the name of the section is too long");
+		report_line(s, "section name too long");
 		usable = false;
 	}
 	if (!usable)
@@ -287,16 +307,16 @@ static char *read_line(char *out, int cap, void *user)
 	return out;
 }
 
-static int take_pair(void *user, const char *section, const char *key, const char *value)
+static int handle_assignment(void *user, const char *section, const char *key, const char *value)
 {
 	struct source *s = user;
 	struct err err = { 0 };
 	AUTO_FREE char *origin = xprintf("%s:%u", s->name, s->line);
 
 	if (!*section)
-		source_problem(s, "the line stands before any [section]");
-	else if (pair_set(s->config, section, key, value, origin, &err) < 0)
-		source_problem(s, err.text);
+		report_line(s, "assignment before the first [section]");
+	else if (set_by_name(s->config, section, key, value, origin, &err) < 0)
+		report_line(s, err.text);
 	return 1;
 }
 
@@ -308,60 +328,54 @@ void config_read_text(struct config *config, const char *name, const char *text,
 		source.text += 3;
 		source.left -= 3;
 	}
-	ini_parse_stream(read_line, &source, take_pair, &source);
-}
-
-static int read_whole(FILE *f, struct buf *out)
-{
-	char piece[4096];
-	size_t n;
-
-	while ((n = fread(piece, 1, sizeof(piece), f)) > 0) {
-		if (out->len + n > CONFIG_BYTES_MAX)
-			return -EFBIG;
-		buf_add(out, piece, n);
-	}
-	return ferror(f) ? -errno : 0;
+	ini_parse_stream(feed_line, &source, handle_assignment, &source);
 }
 
 void config_read_file(struct config *config, const char *path, bool named)
 {
-	AUTO_FCLOSE FILE *f = fopen(path, "re");
 	AUTO_BUF struct buf text = { 0 };
-	int ret;
+	struct err err = { 0 };
+	int ret = file_read_all(&text, path, CONFIG_BYTES_MAX, &err);
 
-	if (!f) {
-		if (named || (errno != ENOENT && errno != ENOTDIR))
-			problem_add(config, "%s: the settings file cannot be read: %s", path,
-				    strerror(errno));
-		return;
-	}
-	ret = read_whole(f, &text);
-	if (ret)
-		problem_add(config, "%s: the settings file cannot be read: %s", path,
-			    strerror(-ret));
-	else
+	if (!ret)
 		config_read_text(config, path, buf_text(&text), text.len);
+	else if (named || (ret != -ENOENT && ret != -ENOTDIR))
+		problem_add(config, "cannot read the settings file %s", err.text);
 }
 
-/*
- * A misspelt key must not pass in silence: SLUICE_CAPTURE_MOED is a problem, SLUICE_DISABLE is
- * not.
- */
+static bool is_variable(const char *variable, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(variable, name, n) == 0 && variable[n] == '=';
+}
+
+/* A misspelled key must be reported: SLUICE_CAPTURE_MOED is a problem, SLUICE_DISABLE is not. */
 static bool is_unknown_setting(const char *variable)
 {
-	size_t n = strcspn(variable, "=");
 	bool section_known = false;
 
 	for (int id = 0; id < SETTING_COUNT; id++) {
 		const char *name = settings[id].environment;
 		size_t section = strlen("SLUICE_") + strlen(settings[id].section) + 1;
 
-		if (strlen(name) == n && memcmp(name, variable, n) == 0)
+		if (is_variable(variable, name))
 			return false;
 		section_known |= strncmp(name, variable, section) == 0;
 	}
+	for (size_t i = 0; i < ALIASES; i++)
+		if (is_variable(variable, aliases[i].environment))
+			return false;
 	return section_known;
+}
+
+static void read_variable(struct config *config, enum setting_id id, const char *name)
+{
+	const char *text = getenv(name);
+	struct err err = { 0 };
+
+	if (text && config_set(config, id, text, name, &err) < 0)
+		problem_add(config, "environment variable %s: %s", name, err.text);
 }
 
 static void read_environment(struct config *config)
@@ -369,18 +383,14 @@ static void read_environment(struct config *config)
 	for (char **variable = environ; *variable; variable++) {
 		if (is_unknown_setting(*variable))
 			problem_add(config,
-				    "environment variable %.*s is no setting; `sluice config` "
-				    "lists them",
+				    "unknown environment variable %.*s; 'sluice config' lists all "
+				    "settings",
 				    (int)strcspn(*variable, "="), *variable);
 	}
-	for (int id = 0; id < SETTING_COUNT; id++) {
-		const char *name = settings[id].environment;
-		const char *text = getenv(name);
-		struct err err = { 0 };
-
-		if (text && config_set(config, id, text, name, &err) < 0)
-			problem_add(config, "environment variable %s: %s", name, err.text);
-	}
+	for (size_t i = 0; i < ALIASES; i++)
+		read_variable(config, aliases[i].id, aliases[i].environment);
+	for (int id = 0; id < SETTING_COUNT; id++)
+		read_variable(config, id, settings[id].environment);
 }
 
 const char *config_site_file(void)

@@ -45,36 +45,26 @@ static void a_file_sets_values_and_their_origin(void)
 	config_release(&c);
 }
 
-static void each_mistake_is_named_with_its_line(void)
+static void each_mistake_is_reported_with_its_line(void)
 {
 	static const struct {
-		const char *text, *problem;
+		const char *text, *problem; /* a part of the message */
 	} cases[] = {
-		{ "[captur]\nmode = off\n", "test.conf:2: there is no section [captur]; there are: "
-					    "[capture] [spool] [trace] [store] [plugins] [stats] "
-					    "[reason] [flight] [overhead] [params] [tune] [model] "
-					    "[probe] [forecast] [place] [run] [plugins.LAYER] "
-					    "[plugin.NAME]" },
-		{ "[capture]\nmoed = off\n", "test.conf:2: [capture] has no key \"moed\"; there "
-					     "are: mode skip clock messages" },
-		{ "\n[capture]\nmode = maybe\n",
-		  "test.conf:3: capture.mode: \"maybe\" is not one of trace|counters|off|flight" },
-		{ "[spool]\nlimit = lots",
-		  "test.conf:2: spool.limit: \"lots\" is not a size such as 64K or 1G" },
-		{ "mode = off\n", "test.conf:1: the line stands before any [section]" },
-		{ "[capture\nmode = off\n", "test.conf:1: the heading has no closing ]" },
-		{ "[capture]\nmode off\n",
-		  "test.conf:2: the line is neither [section] nor key = value" },
-		{ "[plugins.POSIX]\nlaod = x\n",
-		  "test.conf:2: [plugins.POSIX] has no key \"laod\"; there are: load" },
-		{ "[plugin.]\nkey = x\n",
-		  "test.conf:2: [plugin.]: a name is missing after the dot, or a key" },
+		{ "[captur]\nmode = off\n", "2: unknown section [captur]" },
+		{ "[captur]\nmode = off\n", "[spool] [trace] [store] [plugins]" },
+		{ "[capture]\nmoed = off\n", "2: unknown key \"moed\" in [capture]" },
+		{ "[capture]\nmoed = off\n", "mode skip clock messages" },
+		{ "\n[capture]\nmode = maybe\n", "3: capture.mode: \"maybe\"" },
+		{ "[spool]\nlimit = lots", "2: spool.limit: \"lots\"" },
+		{ "mode = off\n", "1: assignment before" },
+		{ "[capture\nmode = off\n", "1: missing ]" },
+		{ "[capture]\nmode off\n", "2: expected" },
+		{ "[plugins.POSIX]\nlaod = x\n", "2: unknown key \"laod\"" },
+		{ "[plugin.]\nkey = x\n", "2: [plugin.]" },
 		{ "[plugin.0123456789012345678901234567890123456789012345]\nkey = x\n",
-		  "test.conf:1: the name of the section is too long" },
-		{ "[stats]\nperiod = soon\n",
-		  "test.conf:2: stats.period: \"soon\" is not a time such as 250us, 10ms or 1.5s" },
-		{ "[capture]\n= off\n",
-		  "test.conf:2: the line is neither [section] nor key = value" },
+		  "1: section name" },
+		{ "[stats]\nperiod = soon\n", "2: stats.period: \"soon\"" },
+		{ "[capture]\n= off\n", "2: expected" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -82,13 +72,14 @@ static void each_mistake_is_named_with_its_line(void)
 
 		read_text(&c, cases[i].text);
 		REQUIRE(c.problem_count >= 1);
-		CHECK_TEXT(c.problems[0], cases[i].problem);
+		CHECK(strncmp(c.problems[0], "test.conf:", 10) == 0);
+		CHECK(strstr(c.problems[0], cases[i].problem));
 		CHECK_INT(config_choice(&c, SETTING_CAPTURE_MODE), CONFIG_MODE_TRACE);
 		config_release(&c);
 	}
 }
 
-static void good_lines_count_beside_broken_ones(void)
+static void valid_lines_are_used_despite_invalid_ones(void)
 {
 	struct config c;
 
@@ -120,7 +111,7 @@ static void long_lines_and_zero_bytes_are_problems(void)
 	config_release(&c);
 }
 
-static void foreign_line_ends_and_marks_are_accepted(void)
+static void windows_line_ends_and_byte_order_marks_are_accepted(void)
 {
 	struct config c;
 
@@ -140,7 +131,7 @@ static void the_command_line_assigns(void)
 	CHECK_INT(config_number(&c, SETTING_SPOOL_LIMIT), 4096);
 	CHECK_TEXT(c.values[SETTING_SPOOL_LIMIT].origin, "--set");
 	CHECK_INT(config_assign(&c, "spool.limit", "--set", &err), -EINVAL);
-	CHECK_TEXT(err.text, "\"spool.limit\" is not of the form section.key=value");
+	CHECK(strstr(err.text, "SECTION.KEY=VALUE"));
 	CHECK_INT(config_assign(&c, "spool.limit=x", "--set", &err), -EINVAL);
 	CHECK_INT(config_number(&c, SETTING_SPOOL_LIMIT), 4096);
 	CHECK_INT(config_set(&c, SETTING_SPOOL_LIMIT, NULL, "--x", &err), 0);
@@ -155,7 +146,7 @@ static void times_are_nanoseconds(void)
 	read_text(&c, "[stats]\nperiod = 250ms\n");
 	CHECK_INT(c.problem_count, 0);
 	CHECK_INT(config_number(&c, SETTING_STATS_PERIOD), 250000000);
-	CHECK_INT(config_number(&c, SETTING_REASON_CYCLE), 1000000000);
+	CHECK_INT(config_number(&c, SETTING_HEALTH_INTERVAL), 1000000000);
 	config_release(&c);
 }
 
@@ -184,7 +175,7 @@ static void sections_of_plugins_hold_any_key_and_the_last_counts(void)
 
 static char *write_file(const char *text)
 {
-	char *path = xstrdup("/tmp/sluice-config-XXXXXX");
+	char *path = check_path("config-XXXXXX");
 	int fd = mkstemp(path);
 
 	REQUIRE(fd >= 0);
@@ -221,7 +212,7 @@ static void later_sources_win(void)
 	unsetenv("SLUICE_CAPTURE_SKIP");
 }
 
-static void misspelt_variables_are_problems(void)
+static void misspelled_variables_are_problems(void)
 {
 	struct config c;
 
@@ -230,14 +221,47 @@ static void misspelt_variables_are_problems(void)
 	setenv("SLUICE_DISABLE", "1", 1);
 	config_load(&c);
 	REQUIRE(c.problem_count == 2);
-	CHECK_TEXT(c.problems[0], "environment variable SLUICE_CAPTURE_MOED is no setting; `sluice "
-				  "config` lists them");
-	CHECK_TEXT(c.problems[1], "environment variable SLUICE_RUN_SUMMARY: run.summary: "
-				  "\"perhaps\" is not one of auto|yes|no");
+	CHECK(strstr(c.problems[0], "SLUICE_CAPTURE_MOED"));
+	CHECK(strstr(c.problems[1], "SLUICE_RUN_SUMMARY: run.summary: \"perhaps\""));
 	config_release(&c);
 	unsetenv("SLUICE_CAPTURE_MOED");
 	unsetenv("SLUICE_RUN_SUMMARY");
 	unsetenv("SLUICE_DISABLE");
+}
+
+static void old_names_still_set_their_settings(void)
+{
+	struct err err = { 0 };
+	struct config c;
+
+	read_text(&c, "[reason]\ncycle = 2s\ncalls = 3\nslow = 4\nload = 5\n[flight]\nring = 6\n");
+	CHECK_INT(c.problem_count, 0);
+	CHECK_INT(config_number(&c, SETTING_HEALTH_INTERVAL), 2000000000);
+	CHECK_INT(config_number(&c, SETTING_HEALTH_MIN_CALLS), 3);
+	CHECK_INT(config_number(&c, SETTING_HEALTH_SLOW_PERCENT), 4);
+	CHECK_INT(config_number(&c, SETTING_HEALTH_BUSY_PERCENT), 5);
+	CHECK_INT(config_number(&c, SETTING_FLIGHT_CALLS), 6);
+	CHECK_INT(config_assign(&c, "stats.network=1K", "--set", &err), 0);
+	CHECK_INT(config_number(&c, SETTING_STATS_LINK_SPEED), 1024);
+	config_release(&c);
+}
+
+static void an_old_variable_yields_to_the_new_one(void)
+{
+	struct config c;
+
+	setenv("SLUICE_FLIGHT_RING", "7", 1);
+	config_load(&c);
+	CHECK_INT(c.problem_count, 0);
+	CHECK_INT(config_number(&c, SETTING_FLIGHT_CALLS), 7);
+	config_release(&c);
+	setenv("SLUICE_FLIGHT_CALLS", "8", 1);
+	config_load(&c);
+	CHECK_INT(config_number(&c, SETTING_FLIGHT_CALLS), 8);
+	CHECK_TEXT(c.values[SETTING_FLIGHT_CALLS].origin, "SLUICE_FLIGHT_CALLS");
+	config_release(&c);
+	unsetenv("SLUICE_FLIGHT_RING");
+	unsetenv("SLUICE_FLIGHT_CALLS");
 }
 
 static void paths_are_expanded(void)
@@ -256,8 +280,9 @@ static void paths_are_expanded(void)
 }
 
 TESTS(TEST(defaults_are_valid), TEST(a_file_sets_values_and_their_origin),
-      TEST(each_mistake_is_named_with_its_line), TEST(good_lines_count_beside_broken_ones),
-      TEST(long_lines_and_zero_bytes_are_problems), TEST(foreign_line_ends_and_marks_are_accepted),
-      TEST(the_command_line_assigns), TEST(times_are_nanoseconds),
-      TEST(sections_of_plugins_hold_any_key_and_the_last_counts), TEST(later_sources_win),
-      TEST(misspelt_variables_are_problems), TEST(paths_are_expanded))
+      TEST(each_mistake_is_reported_with_its_line), TEST(valid_lines_are_used_despite_invalid_ones),
+      TEST(long_lines_and_zero_bytes_are_problems),
+      TEST(windows_line_ends_and_byte_order_marks_are_accepted), TEST(the_command_line_assigns),
+      TEST(times_are_nanoseconds), TEST(sections_of_plugins_hold_any_key_and_the_last_counts),
+      TEST(later_sources_win), TEST(misspelled_variables_are_problems), TEST(paths_are_expanded),
+      TEST(old_names_still_set_their_settings), TEST(an_old_variable_yields_to_the_new_one))
