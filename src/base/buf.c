@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 
+#define PRINTF_ROOM 64 /* bytes; most formatted texts fit */
+
 void buf_release(struct buf *buf)
 {
 	free(buf->data);
@@ -45,14 +47,14 @@ void buf_putc(struct buf *buf, char c)
 	buf_add(buf, &c, 1);
 }
 
-/* Formats straight into the free space; only what does not fit costs a second pass. */
+/* Formats into the free space; a text that does not fit is formatted a second time. */
 void buf_printf(struct buf *buf, const char *format, ...)
 {
 	va_list ap, again;
 	size_t space;
 	int n;
 
-	buf_reserve(buf, 64);
+	buf_reserve(buf, PRINTF_ROOM);
 	space = buf->cap - buf->len;
 	va_start(ap, format);
 	va_copy(again, ap);
@@ -100,7 +102,8 @@ void buf_cell(struct buf *buf, const char *text)
 
 void buf_xml(struct buf *buf, const char *text)
 {
-	static const char mark[] = "\xEF\xBB\xBF"; /* of byte order: readers leave it out */
+	/* XML readers drop a byte order mark unless it is escaped. */
+	static const char mark[] = "\xEF\xBB\xBF";
 
 	for (; *text; text++) {
 		if (strncmp(text, mark, 3) == 0) {
@@ -122,7 +125,7 @@ void buf_xml(struct buf *buf, const char *text)
 			buf_puts(buf, "&quot;");
 			break;
 		default:
-			/* XML knows no control characters, not even escaped. */
+			/* XML allows no control characters, not even escaped ones. */
 			buf_putc(buf, (unsigned char)*text < 32 ? ' ' : *text);
 		}
 	}

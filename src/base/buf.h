@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A growing byte string. data is always followed by a zero byte that does not count, so it can be
- * used as a C string when it holds text. Zero-initialised is empty; buf_release() accepts that.
+ * used as a C string when it holds text. A zero-initialized buf is empty and may be released.
  */
 #ifndef SLUICE_BASE_BUF_H
 #define SLUICE_BASE_BUF_H
@@ -9,23 +9,23 @@
 #include <stddef.h>
 
 struct buf {
-	char *data; /* NULL while nothing was ever added; buf_text() is safe then */
+	char *data; /* NULL until something is added; buf_text() returns "" then */
 	size_t len, cap;
 };
 
 void buf_release(struct buf *buf);
-void buf_clear(struct buf *buf);		/* keeps the memory */
-void buf_reserve(struct buf *buf, size_t more); /* room for more bytes after len */
+void buf_clear(struct buf *buf);		/* empties it but keeps the memory */
+void buf_reserve(struct buf *buf, size_t more); /* ensures room for `more` bytes after len */
 void buf_add(struct buf *buf, const void *bytes, size_t n);
 void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* For another language, quoted or escaped where it must be. */
-void buf_word(struct buf *buf, const char *word); /* a shell's */
-void buf_cell(struct buf *buf, const char *text); /* a cell of CSV */
-void buf_xml(struct buf *buf, const char *text);  /* control characters become blanks */
+/* Append text for another language, quoted or escaped only where necessary. */
+void buf_word(struct buf *buf, const char *word); /* a word for a shell */
+void buf_cell(struct buf *buf, const char *text); /* a CSV cell */
+void buf_xml(struct buf *buf, const char *text);  /* XML text; control characters become blanks */
 const char *buf_text(const struct buf *buf);	  /* never NULL */
-char *buf_take(struct buf *buf); /* the text, now the caller's; buf is empty again */
+char *buf_take(struct buf *buf); /* empties buf and returns its text, which the caller frees */
 
 #define AUTO_BUF __attribute__((cleanup(buf_release)))
 

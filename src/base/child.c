@@ -13,18 +13,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/process.h"
-#include "contract/clock.h"
 
-/* A flag that was set just before we slept is seen so late. */
-#define LOOK_S 0.2
-/* While processes are dying they are looked at so often, */
-#define DYING_S 0.01
-/* and given up after SIGKILL so late. */
-#define KILL_S 10.0
-#define TAIL_BYTES 4096
+#define WATCH_S 0.2	/* interval at which *stop and the limit are checked */
+#define DYING_S 0.01	/* interval at which processes that are terminating are checked */
+#define KILL_S 10.0	/* give up on processes that survive SIGKILL for this long */
+#define TAIL_BYTES 4096 /* child_last_lines() reads at most this many bytes */
+#define EXIT_NOT_RUN 127
 
 struct pids {
 	pid_t *list;
@@ -34,7 +32,7 @@ struct pids {
 struct process {
 	pid_t pid, parent;
 	char state;
-	bool is_dead; /* but perhaps not yet reaped */
+	bool is_dead; /* it may still have to be reaped */
 };
 
 struct processes {
@@ -45,8 +43,8 @@ struct processes {
 struct child {
 	const struct child_options *options;
 	pid_t pid;
-	struct pids before; /* our children from earlier: not our business */
-	uint64_t started_ns;
+	struct pids before; /* children that the caller had before; never signaled */
+	int64_t started_ns;
 	int status;
 	bool ended;
 	double seconds;
@@ -80,12 +78,12 @@ static bool process_read(const char *name, struct process *process)
 		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
 		   &process->state, &process->parent, &threads) != 3)
 		return false;
-	/* A leader that has left while its threads go on looks like a zombie. */
+	/* A thread group leader that exited before its threads looks like a zombie. */
 	process->is_dead = process->state == 'X' || (process->state == 'Z' && threads <= 1);
 	return true;
 }
 
-/* All that run on this machine, as far as /proc shows them. */
+/* Lists all processes that /proc shows. */
 static void processes_read(struct processes *all)
 {
 	DIR *dir = opendir("/proc");
@@ -105,10 +103,10 @@ static void processes_read(struct processes *all)
 }
 
 /*
- * What descends from us but from none of our earlier children. Zombies that have fallen to us are
- * reaped on the way.
+ * Finds the living descendants of the caller, except those of its earlier children. Zombies that
+ * were reparented to the caller are reaped.
  */
-static void descendants(const struct child *child, struct pids *found)
+static void find_descendants(const struct child *child, struct pids *found)
 {
 	struct processes all = { 0 };
 	size_t before = (size_t)-1;
@@ -132,7 +130,7 @@ static void descendants(const struct child *child, struct pids *found)
 	free(all.list);
 }
 
-static void children_note(struct pids *before)
+static void list_own_children(struct pids *before)
 {
 	struct processes all = { 0 };
 
@@ -143,7 +141,7 @@ static void children_note(struct pids *before)
 	free(all.list);
 }
 
-static void environment_change(char *const *changes)
+static void change_environment(char *const *changes)
 {
 	for (; changes && *changes; changes++) {
 		if (strchr(*changes, '='))
@@ -153,8 +151,8 @@ static void environment_change(char *const *changes)
 	}
 }
 
-/* The program is not to notice how we treat signals. */
-static void signals_reset(void)
+/* The program must not inherit our handlers, ignored signals or signal mask. */
+static void reset_signals(void)
 {
 	sigset_t none;
 
@@ -164,26 +162,26 @@ static void signals_reset(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* In the child: tells errno through the pipe if there is nothing to run. */
-static _Noreturn void child_become(const struct child_options *options, int output, int report,
+/* Runs in the child. Writes errno to the pipe `report` if the program cannot be executed. */
+static _Noreturn void exec_command(const struct child_options *options, int output, int report,
 				   pid_t parent)
 {
 	int input = open(options->input ? options->input : "/dev/null", O_RDONLY), code;
 
 	setsid();
-	signals_reset();
+	reset_signals();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
-		_exit(127);
+		_exit(EXIT_NOT_RUN);
 	if (input >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
 	    dup2(output, STDERR_FILENO) >= 0) {
-		environment_change(options->environment);
+		change_environment(options->environment);
 		execvp(options->argv[0], options->argv);
 	}
 	code = errno;
 	if (write(report, &code, sizeof(code)) < 0)
-		code = 127;
-	_exit(127);
+		code = EXIT_NOT_RUN;
+	_exit(EXIT_NOT_RUN);
 }
 
 static int child_start(struct child *child, struct err *err)
@@ -198,11 +196,11 @@ static int child_start(struct child *child, struct err *err)
 	if (output < 0)
 		return err_set(err, errno, "%s: %s", o->output, strerror(errno));
 	if (pipe2(ends, O_CLOEXEC) != 0)
-		return err_set(err, errno, "cannot make a pipe: %s", strerror(errno));
-	child->started_ns = clock_monotonic_ns();
+		return err_set(err, errno, "cannot create a pipe: %s", strerror(errno));
+	child->started_ns = clock_now_ns();
 	child->pid = fork();
 	if (child->pid == 0)
-		child_become(o, output, ends[1], parent);
+		exec_command(o, output, ends[1], parent);
 	close(ends[1]);
 	if (child->pid < 0) {
 		code = errno;
@@ -216,29 +214,30 @@ static int child_start(struct child *child, struct err *err)
 	if (n != sizeof(code))
 		return 0;
 	waitpid(child->pid, NULL, 0);
-	return err_set(err, code, "%s cannot be run: %s", o->argv[0], strerror(code));
+	return err_set(err, code, "cannot run %s: %s", o->argv[0], strerror(code));
 }
 
-static double child_age(const struct child *child)
+static double child_age_s(const struct child *child)
 {
-	return (double)(clock_monotonic_ns() - child->started_ns) / 1e9;
+	return (double)(clock_now_ns() - child->started_ns) / (double)NS_PER_S;
 }
 
-/* Looks whether the command itself has ended. */
-static bool child_ended(struct child *child)
+/* Checks whether the command itself has exited, and notes its status and run time. */
+static bool child_has_exited(struct child *child)
 {
 	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid) {
 		child->ended = true;
-		child->seconds = child_age(child);
+		child->seconds = child_age_s(child);
 	}
 	return child->ended;
 }
 
-static void sleep_for(double seconds, int pidfd)
+/* Returns early when the process of pidfd exits, or a signal arrives. */
+static void sleep_or_exit(double seconds, int pidfd)
 {
 	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
-	long ns = (long)(seconds * 1e9);
-	struct timespec time = { ns / 1000000000, ns % 1000000000 };
+	int64_t ns = (int64_t)(seconds * (double)NS_PER_S);
+	struct timespec time = { ns / NS_PER_S, ns % NS_PER_S };
 
 	ppoll(&fd, pidfd >= 0, &time, NULL);
 }
@@ -248,19 +247,19 @@ static bool is_stopped(const struct child *child)
 	return child->options->stop && *child->options->stop;
 }
 
-/* Until it has ended, may go on no longer, or is to be stopped. */
-static void child_watch(struct child *child)
+/* Waits until the command exits, reaches its limit, or *stop is set. */
+static void wait_for_command(struct child *child)
 {
 	AUTO_CLOSE int pidfd = process_pidfd(child->pid);
 
-	while (!child_ended(child) && !is_stopped(child)) {
-		double left = child->options->limit_s - child_age(child);
+	while (!child_has_exited(child) && !is_stopped(child)) {
+		double left = child->options->limit_s - child_age_s(child);
 
 		if (child->options->look)
 			child->options->look(child->options->look_arg);
 		if (left <= 0)
 			return;
-		sleep_for(fmin(left, pidfd >= 0 ? LOOK_S : DYING_S), pidfd);
+		sleep_or_exit(fmin(left, pidfd >= 0 ? WATCH_S : DYING_S), pidfd);
 	}
 }
 
@@ -270,74 +269,78 @@ static void signal_all(const struct pids *pids, int signal)
 		kill(pids->list[i], signal);
 }
 
-/* Waits until nothing is left, or for so long. The number of those that are. */
-static size_t wait_gone(struct child *child, struct pids *alive, double seconds, bool leader_only)
+/*
+ * Waits at most `seconds` until the command and its descendants have exited, or with leader_only
+ * the command alone. Returns the number of descendants still alive and lists them.
+ */
+static size_t wait_until_gone(struct child *child, struct pids *alive, double seconds,
+			      bool leader_only)
 {
-	double until = child_age(child) + seconds;
+	double until = child_age_s(child) + seconds;
 
 	for (;;) {
-		bool ended = child_ended(child);
+		bool ended = child_has_exited(child);
 
 		if (!leader_only || ended)
-			descendants(child, alive);
+			find_descendants(child, alive);
 		if (ended && (leader_only || !alive->count))
 			return alive->count;
-		if (child_age(child) >= until)
+		if (child_age_s(child) >= until)
 			break;
-		sleep_for(DYING_S, -1);
+		clock_sleep_s(DYING_S);
 	}
-	descendants(child, alive);
+	find_descendants(child, alive);
 	return alive->count;
 }
 
-/* Ends what is there, gently first. The number of processes that cannot be ended. */
-static size_t child_finish(struct child *child)
+/* Terminates the command and its descendants. Returns how many processes survived. */
+static size_t terminate_all(struct child *child)
 {
 	double grace = child->options->grace_s > 0 ? child->options->grace_s : CHILD_GRACE_S;
 	struct pids alive = { 0 };
 	double give_up;
 	size_t left;
 
-	if (!child_ended(child)) {
+	if (!child_has_exited(child)) {
 		kill(child->pid, SIGTERM);
-		wait_gone(child, &alive, grace / 2, true);
+		wait_until_gone(child, &alive, grace / 2, true);
 	}
-	descendants(child, &alive);
+	find_descendants(child, &alive);
 	signal_all(&alive, SIGTERM);
-	left = wait_gone(child, &alive, grace / 2, false);
-	/* New ones may come as long as old ones live. */
-	for (give_up = child_age(child) + KILL_S; left && child_age(child) < give_up;) {
+	left = wait_until_gone(child, &alive, grace / 2, false);
+	/* A process that is still alive may start new ones. */
+	for (give_up = child_age_s(child) + KILL_S; left && child_age_s(child) < give_up;) {
 		signal_all(&alive, SIGKILL);
-		left = wait_gone(child, &alive, DYING_S, false);
+		left = wait_until_gone(child, &alive, DYING_S, false);
 	}
 	free(alive.list);
 	return left;
 }
 
-/* Whatever outlives a command that has ended by itself gets a little time. */
-static bool child_outlived(struct child *child)
+/* Gives descendants time to exit after the command. Returns true if some are still alive. */
+static bool linger_for_descendants(struct child *child)
 {
 	double linger = child->options->linger_s > 0 ? child->options->linger_s : CHILD_LINGER_S;
 	struct pids alive = { 0 };
-	size_t left = wait_gone(child, &alive, linger, false);
+	size_t left = wait_until_gone(child, &alive, linger, false);
 
 	free(alive.list);
 	return left > 0;
 }
 
-static void child_attend(struct child *child, struct child_end *end)
+static void child_supervise(struct child *child, struct child_end *end)
 {
 	bool was_ended, was_stopped;
 
-	child_watch(child);
+	wait_for_command(child);
 	was_ended = child->ended;
 	was_stopped = is_stopped(child);
 	*end = (struct child_end){ .is_late = !was_ended && !was_stopped };
-	end->was_alive = was_ended && child_outlived(child);
+	end->was_alive = was_ended && linger_for_descendants(child);
 	if (!was_ended || end->was_alive)
-		end->left = child_finish(child);
+		end->left = terminate_all(child);
 	end->status = child->status;
-	end->seconds = child->ended ? child->seconds : child_age(child);
+	end->seconds = child->ended ? child->seconds : child_age_s(child);
 }
 
 int child_run(const struct child_options *options, struct child_end *end, struct err *err)
@@ -350,10 +353,10 @@ int child_run(const struct child_options *options, struct child_end *end, struct
 		return err_set(err, EINTR, "interrupted");
 	prctl(PR_GET_CHILD_SUBREAPER, &reaper);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	children_note(&child.before);
+	list_own_children(&child.before);
 	r = child_start(&child, err);
 	if (r >= 0) {
-		child_attend(&child, &ended);
+		child_supervise(&child, &ended);
 		*end = ended;
 		if (is_stopped(&child))
 			r = err_set(err, EINTR, "interrupted");

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs a command to its end, or ends it: nothing of it is left behind.
+ * Runs a command until it exits or has to be terminated, and leaves none of its processes behind.
  *
- * The command gets a session of its own, so that neither the terminal's signals nor job control
- * reach it; standard input is empty or a file, output goes to a file. While it runs, we are the
- * reaper of its orphans (PR_SET_CHILD_SUBREAPER): whatever it starts, also with setsid() or a
- * double fork, stays below us and can be found. Should we be killed ourselves, it gets SIGTERM.
+ * The command gets a session of its own, so that neither terminal signals nor job control reach it.
+ * Its standard input is empty or a file; its output goes to a file. While it runs, the caller is
+ * the reaper of its orphans (PR_SET_CHILD_SUBREAPER): all processes that it starts, even with
+ * setsid() or a double fork, remain descendants of the caller and can be found. If the caller is
+ * killed, the command receives SIGTERM.
  *
- * Ended in steps, because launchers have to clean up their ranks: SIGTERM to the command; as soon
- * as it has gone, or half of the grace, SIGTERM to what is left of it; after the grace SIGKILL
- * until nothing is left. Only processes are signalled that descend from the command: children that
- * the caller had before are left alone. The caller starts no others meanwhile.
+ * A command is terminated in steps, because launchers have to clean up their ranks. The command
+ * receives SIGTERM. When it has exited, or after half of the grace period, its remaining
+ * descendants receive SIGTERM. After the grace period they receive SIGKILL until none is left. Only
+ * descendants of the command are signaled, never children that the caller had before. The caller
+ * must not start other processes while child_run() is active.
  *
- * On other nodes it is the launcher that ends its ranks: they are out of our reach.
+ * Ranks on other nodes cannot be reached; their launcher has to terminate them.
  */
 #ifndef SLUICE_BASE_CHILD_H
 #define SLUICE_BASE_CHILD_H
@@ -24,39 +26,42 @@
 struct err;
 
 #define CHILD_GRACE_S 4.0
-/* How long what outlives the command may go on: ranks that are dying, a collector that writes. */
+/* How long descendants may outlive the command: ranks that exit late, a collector that writes. */
 #define CHILD_LINGER_S 2.0
 
 struct child_options {
-	char *const *argv;		   /* argv[0] is looked for in $PATH */
-	char *const *environment;	   /* "NAME=VALUE" to set, "NAME" to unset; NULL: as ours */
-	const char *input;		   /* file for stdin; NULL: empty */
-	const char *output;		   /* file for stdout and stderr, made anew */
-	double limit_s;			   /* INFINITY: none */
-	double grace_s;			   /* 0: CHILD_GRACE_S */
-	double linger_s;		   /* 0: CHILD_LINGER_S */
-	const volatile sig_atomic_t *stop; /* not 0: end it. Set by the caller's handlers. NULL:
-					      never */
-	void (*look)(void *arg); /* some times a second while it runs, e.g. at its output. NULL:
-				    nobody looks */
+	char *const *argv;	  /* argv[0] is searched in $PATH */
+	char *const *environment; /* "NAME=VALUE" sets, "NAME" unsets; NULL: no changes */
+	const char *input;	  /* file for stdin; NULL: empty */
+	const char *output;	  /* file for stdout and stderr; it is overwritten */
+	double limit_s;		  /* INFINITY: no limit */
+	double grace_s;		  /* 0: CHILD_GRACE_S */
+	double linger_s;	  /* 0: CHILD_LINGER_S */
+	/* The command is terminated when *stop is not 0. A signal handler may set it. May be NULL.
+	 */
+	const volatile sig_atomic_t *stop;
+	/* Called a few times per second while the command runs. May be NULL. */
+	void (*look)(void *arg);
 	void *look_arg;
 };
 
 struct child_end {
-	int status;	/* as waitpid() has it */
-	double seconds; /* from start to end of the command itself */
-	bool is_late;	/* it was ended because of the limit */
-	bool was_alive; /* something outlived it and had to be ended */
-	size_t left;	/* processes that even SIGKILL has not ended (a dead file server): 0 */
+	int status;	/* as waitpid() returns it */
+	double seconds; /* run time of the command itself */
+	bool is_late;	/* the command was terminated because of limit_s */
+	bool was_alive; /* descendants outlived the command and had to be terminated */
+	size_t left;	/* processes that survived SIGKILL, e.g. while a file server hangs */
 };
 
 /*
- * 0 when the command has run, whatever came of it. -EINTR: *stop was set, and it was ended. Else it
- * was not started.
+ * Returns 0 if the command ran, whatever its status. Returns -EINTR if *stop was set; the command
+ * was then terminated or not started. Any other error means that the command was not started.
  */
 int child_run(const struct child_options *options, struct child_end *end, struct err *err);
 
-/* The last lines of a file of text, at most so many, without the final newline; the caller frees.
+/*
+ * The last lines of a text file, at most `lines` of them, without the final newline; "" if the file
+ * cannot be read. The caller frees the text.
  */
 char *child_last_lines(const char *path, unsigned lines);
 

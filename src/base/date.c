@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#define MAX_S 2e11 /* later years have more than four digits */
+
 int date_parse(const char *text, double *time_s)
 {
 	static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S",
@@ -16,7 +18,7 @@ int date_parse(const char *text, double *time_s)
 	size_t n = strlen(text);
 	char *end;
 
-	/* strtod() alone would also take "inf" and "0x1p3". */
+	/* strtod() alone would also accept "inf" and "0x1p3". */
 	if (n && strspn(text, "0123456789.") == n) {
 		double number = strtod(text, &end);
 
@@ -43,8 +45,7 @@ const char *date_text(char out[DATE_TEXT], double time_s)
 	struct tm tm;
 
 	snprintf(out, DATE_TEXT, "-");
-	/* Years of more than four digits are nobody's. */
-	if (!(fabs(time_s) < 2e11))
+	if (!(fabs(time_s) < MAX_S))
 		return out;
 	seconds = (time_t)floor(time_s);
 	if (gmtime_r(&seconds, &tm))

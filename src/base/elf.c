@@ -18,7 +18,7 @@
 #define OWN_MACHINE EM_NONE
 #endif
 
-/* The first word behind "#!", as the kernel reads it. */
+/* The first word after "#!", as the kernel reads it. */
 static char *script_interpreter(FILE *f)
 {
 	char line[256], *p, *end;
@@ -31,15 +31,15 @@ static char *script_interpreter(FILE *f)
 	return end > p ? xstrndup(p, (size_t)(end - p)) : NULL;
 }
 
-#define NOTES_MAX 4096 /* bytes of a segment that are looked at */
+#define NOTES_MAX 4096 /* only this many bytes of a segment are read */
 
 struct note {
-	const char *name;	    /* as long as header.n_namesz says */
-	const unsigned char *bytes; /* header.n_descsz of them */
+	const char *name;	    /* header.n_namesz bytes */
+	const unsigned char *bytes; /* header.n_descsz bytes */
 	Elf64_Nhdr header;
 };
 
-/* The notes of a segment, which may hold several; the number of bytes read. */
+/* Reads the notes of a segment and returns the number of bytes read. */
 static size_t notes_read(FILE *f, const Elf64_Phdr *ph, unsigned char bytes[NOTES_MAX])
 {
 	size_t n = ph->p_filesz < NOTES_MAX ? (size_t)ph->p_filesz : NOTES_MAX;
@@ -49,7 +49,7 @@ static size_t notes_read(FILE *f, const Elf64_Phdr *ph, unsigned char bytes[NOTE
 	return n;
 }
 
-/* The note at *at, which moves on to the next; false where there is no whole one. */
+/* Decodes the note at *at and advances *at to the next one. False if no complete note is left. */
 static bool notes_next(const unsigned char *bytes, size_t n, size_t *at, struct note *note)
 {
 	size_t name = *at + sizeof(note->header), data;
@@ -75,8 +75,8 @@ static bool note_is_of(const struct note *note, const char *owner)
 	return note->header.n_namesz == n && !memcmp(note->name, owner, n);
 }
 
-/* capture/record/attach.c makes it. */
-static bool has_our_note(FILE *f, const Elf64_Phdr *ph)
+/* capture/record/attach.c puts this note into programs that are linked with the wrappers. */
+static bool has_sluice_note(FILE *f, const Elf64_Phdr *ph)
 {
 	unsigned char bytes[NOTES_MAX];
 	size_t n = notes_read(f, ph, bytes), at = 0;
@@ -94,7 +94,7 @@ static bool header_read(FILE *f, const Elf64_Ehdr *header, unsigned i, Elf64_Phd
 	       fread(ph, sizeof(*ph), 1, f) == 1;
 }
 
-static enum elf_kind linkage(FILE *f, const Elf64_Ehdr *header)
+static enum elf_kind find_linkage(FILE *f, const Elf64_Ehdr *header)
 {
 	bool ours = false;
 	Elf64_Phdr ph;
@@ -102,7 +102,7 @@ static enum elf_kind linkage(FILE *f, const Elf64_Ehdr *header)
 	for (unsigned i = 0; i < header->e_phnum; i++) {
 		if (!header_read(f, header, i, &ph) || ph.p_type == PT_INTERP)
 			return ELF_DYNAMIC;
-		ours = ours || (ph.p_type == PT_NOTE && has_our_note(f, &ph));
+		ours = ours || (ph.p_type == PT_NOTE && has_sluice_note(f, &ph));
 	}
 	return ours ? ELF_LINKED : ELF_STATIC;
 }
@@ -113,7 +113,7 @@ static enum elf_kind elf_kind(FILE *f, const Elf64_Ehdr *header)
 		return ELF_FOREIGN;
 	if (header->e_phentsize != sizeof(Elf64_Phdr))
 		return ELF_UNKNOWN;
-	return linkage(f, header);
+	return find_linkage(f, header);
 }
 
 enum elf_kind elf_inspect(const char *path, char **interpreter)
@@ -138,7 +138,7 @@ enum elf_kind elf_inspect(const char *path, char **interpreter)
 	return elf_kind(f, &header);
 }
 
-static char *id_in_segment(FILE *f, const Elf64_Phdr *ph)
+static char *read_build_id(FILE *f, const Elf64_Phdr *ph)
 {
 	unsigned char bytes[NOTES_MAX];
 	size_t n = notes_read(f, ph, bytes), at = 0;
@@ -167,6 +167,6 @@ char *elf_build_id(const char *path)
 		return NULL;
 	for (unsigned i = 0; !id && i < header.e_phnum && header_read(f, &header, i, &ph); i++)
 		if (ph.p_type == PT_NOTE)
-			id = id_in_segment(f, &ph);
+			id = read_build_id(f, &ph);
 	return id;
 }

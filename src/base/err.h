@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An error that tells the user what to mend. Functions return -errno; where errno alone cannot say
- * it, they take a trailing `struct err *` (NULL is fine) and fill in one sentence without a final
- * newline.
+ * An error message for the user. Functions return -errno; where errno alone does not explain the
+ * problem, they take a trailing `struct err *` (which may be NULL) and fill in one sentence without
+ * a final newline.
  */
 #ifndef SLUICE_BASE_ERR_H
 #define SLUICE_BASE_ERR_H
 
 struct err {
-	int code;	/* positive errno, 0 when nothing is wrong */
-	char text[512]; /* names the file and line and what to mend */
+	int code;	/* positive errno; 0: no error */
+	char text[512]; /* what is wrong, where, and what to do about it */
 };
 
-/* Fills err and returns -code, so that a caller fails in one statement. An earlier message is
- * replaced. */
+/*
+ * Fills err and returns -code, so that a caller fails in one statement. It replaces an earlier
+ * message. A code of 0 becomes EIO.
+ */
 int err_set(struct err *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -4,28 +4,24 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/term.h"
 
-#define ONCE_NS 500000000ll
+#define SAME_REQUEST_NS (500 * NS_PER_MS)
 
-/* A handler has no other place. */
+/* Global because a signal handler takes no argument. */
 static volatile sig_atomic_t stopped;
 static _Atomic int64_t stopped_ns;
 
 static const int signals[INTERRUPT_SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
 
-static void on_stop(int number)
+static void handle_signal(int number)
 {
-	struct timespec now;
-	int64_t now_ns, first_ns = 0;
+	int64_t now_ns = clock_now_ns(), first_ns = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = now.tv_sec * 1000000000ll + now.tv_nsec;
-	/* timeout(1) and launchers signal the process, and then its whole group. */
 	if (!atomic_compare_exchange_strong(&stopped_ns, &first_ns, now_ns) &&
-	    now_ns - first_ns > ONCE_NS) {
+	    now_ns - first_ns > SAME_REQUEST_NS) {
 		signal(number, SIG_DFL);
 		raise(number);
 	}
@@ -34,7 +30,7 @@ static void on_stop(int number)
 
 void interrupt_catch(struct interrupt *stop)
 {
-	struct sigaction catch = { .sa_handler = on_stop };
+	struct sigaction catch = { .sa_handler = handle_signal };
 
 	for (size_t i = 0; i < INTERRUPT_SIGNALS; i++) {
 		sigaction(signals[i], &catch, &stop->old[i]);
@@ -45,7 +41,7 @@ void interrupt_catch(struct interrupt *stop)
 
 void interrupt_restore(const struct interrupt *stop)
 {
-	/* The end has begun, and its exit code shall be told even if the same wish comes again. */
+	/* A repeated signal must not change the exit code of a process that is cleaning up. */
 	if (stopped)
 		return;
 	for (size_t i = 0; i < INTERRUPT_SIGNALS; i++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * For commands that run long and have something to put away: the first SIGINT, SIGTERM or SIGHUP
- * sets a flag, one that comes more than half a second later ends the process. What comes within
- * that time is the same wish, told twice. Signals that were ignored stay so.
+ * For long-running commands that have to clean up: the first SIGINT, SIGTERM or SIGHUP sets a flag,
+ * and another one more than half a second later terminates the process. Signals within that time
+ * are treated as one, because timeout(1) and launchers signal both the process and its group.
+ * Signals that were ignored stay ignored.
  */
 #ifndef SLUICE_BASE_INTERRUPT_H
 #define SLUICE_BASE_INTERRUPT_H
@@ -18,13 +19,16 @@ struct interrupt {
 };
 
 void interrupt_catch(struct interrupt *stop);
-/* Nothing is done where a signal has come: the process is about to end. */
+/* Does nothing after a signal has arrived: the process is about to exit. */
 void interrupt_restore(const struct interrupt *stop);
 
-/* The signal that came, or 0; may be looked at from anywhere. */
+/* The signal that arrived, or 0. Any thread may read it. */
 const volatile sig_atomic_t *interrupt_flag(void);
 
-/* For work that tells how far it is: shows it on a struct progress; true: a signal came. */
+/*
+ * A progress callback: draws a struct progress and returns true if a signal has arrived, so that
+ * the work stops.
+ */
 bool interrupt_show_progress(void *progress, size_t done, size_t total);
 
 #endif

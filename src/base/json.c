@@ -5,9 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * Bytes of the valid UTF-8 sequence at s, 0 if it is none: overlong forms and surrogates are none.
- */
+/* Length of the UTF-8 sequence at s, or 0 if it is invalid, overlong or a surrogate. */
 static size_t utf8_length(const unsigned char *s)
 {
 	size_t n = s[0] < 0x80			 ? 1

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * JSON written as it comes, so that memory does not grow with what is written. It is valid
- * whatever bytes the texts hold: a byte that is not UTF-8 becomes U+FFFD, a number that is not
- * finite becomes null.
+ * A streaming JSON writer: memory does not grow with the output. The output is valid whatever bytes
+ * the texts hold: a byte that is not UTF-8 becomes U+FFFD, and a number that is not finite becomes
+ * null.
  *
  *	struct json j;
  *
  *	json_start(&j, stdout, "sluice.last/1");   // {"schema": "sluice.last/1"
  *	json_text(&j, "path", path);
  *	json_open(&j, "files", '[');
- *	json_text(&j, NULL, "a");                  // in an array there is no key
+ *	json_text(&j, NULL, "a");                  // elements of arrays have no key
  *	json_close(&j);
- *	json_end(&j);                              // closes what is open and ends the line
+ *	json_end(&j);                              // closes all brackets and ends the line
  */
 #ifndef SLUICE_BASE_JSON_H
 #define SLUICE_BASE_JSON_H
@@ -25,23 +25,23 @@
 struct json {
 	FILE *out;
 	int depth;
-	bool used[JSON_DEPTH_MAX + 1]; /* something stands at this depth already */
+	bool used[JSON_DEPTH_MAX + 1]; /* an element was written at this depth */
 	char closing[JSON_DEPTH_MAX + 1];
 };
 
-void json_start(struct json *json, FILE *out, const char *schema); /* schema NULL: just the brace */
+void json_start(struct json *json, FILE *out, const char *schema); /* schema NULL: only '{' */
 void json_end(struct json *json);
 
 void json_open(struct json *json, const char *key, char bracket); /* '{' or '[' */
 void json_close(struct json *json);
 
-void json_text(struct json *json, const char *key, const char *text); /* NULL gives null */
+void json_text(struct json *json, const char *key, const char *text); /* NULL is written as null */
 void json_number(struct json *json, const char *key, int64_t number);
 void json_count(struct json *json, const char *key, uint64_t number);
 void json_real(struct json *json, const char *key, double number);
 void json_bool(struct json *json, const char *key, bool truth);
 
-/* Only the quoted text. */
+/* Writes the quoted text alone, without a struct json. */
 void json_quote(FILE *out, const char *text);
 
 #endif

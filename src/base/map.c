@@ -5,13 +5,16 @@
 
 #include "base/mem.h"
 
+#define FIRST_CAP 16
+#define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
+
 static size_t slot_of(const struct map *map, uint64_t key)
 {
-	return (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (map->cap - 1);
+	return (key * HASH_FACTOR >> 32) & (map->cap - 1);
 }
 
-/* The key's entry, or the free one where it would go. */
-static struct map_entry *find(const struct map *map, uint64_t key)
+/* The entry of the key, or the free entry where it would be inserted. */
+static struct map_entry *find_entry(const struct map *map, uint64_t key)
 {
 	size_t i = slot_of(map, key);
 
@@ -20,15 +23,15 @@ static struct map_entry *find(const struct map *map, uint64_t key)
 	return &map->entries[i];
 }
 
-static void grow(struct map *map)
+static void grow_map(struct map *map)
 {
 	struct map old = *map;
 
-	map->cap = old.cap ? 2 * old.cap : 16;
+	map->cap = old.cap ? 2 * old.cap : FIRST_CAP;
 	map->entries = xcalloc(map->cap, sizeof(*map->entries));
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.entries[i].key)
-			*find(map, old.entries[i].key) = old.entries[i];
+			*find_entry(map, old.entries[i].key) = old.entries[i];
 	free(old.entries);
 }
 
@@ -40,7 +43,7 @@ void map_release(struct map *map)
 
 void *map_get(const struct map *map, uint64_t key)
 {
-	return map->cap ? find(map, key)->value : NULL;
+	return map->cap ? find_entry(map, key)->value : NULL;
 }
 
 void map_put(struct map *map, uint64_t key, void *value)
@@ -48,13 +51,14 @@ void map_put(struct map *map, uint64_t key, void *value)
 	struct map_entry *e;
 
 	if (4 * (map->count + 1) > 3 * map->cap)
-		grow(map);
-	e = find(map, key);
+		grow_map(map);
+	e = find_entry(map, key);
 	map->count += !e->key;
 	*e = (struct map_entry){ key, value };
 }
 
-/* Closes the gap by moving back what had to probe past it, so that no tombstones are needed. */
+/* Closes the gap by moving back the entries that probed past it, so that no tombstones are needed.
+ */
 void *map_remove(struct map *map, uint64_t key)
 {
 	struct map_entry *gap;
@@ -62,7 +66,7 @@ void *map_remove(struct map *map, uint64_t key)
 
 	if (!map->cap)
 		return NULL;
-	gap = find(map, key);
+	gap = find_entry(map, key);
 	value = gap->value;
 	if (!gap->key)
 		return NULL;

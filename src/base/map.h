@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A map from 64-bit keys to pointers: open addressing, for the collector's inner loop. Key 0 is
- * reserved. Zero-initialised is empty.
+ * A hash map from 64-bit keys to pointers with open addressing, for the collector's inner loop. Key
+ * 0 is reserved. A zero-initialized map is empty.
  */
 #ifndef SLUICE_BASE_MAP_H
 #define SLUICE_BASE_MAP_H
@@ -19,9 +19,9 @@ struct map {
 	size_t count, cap; /* cap is 0 or a power of two */
 };
 
-void map_release(struct map *map);			  /* the values are the caller's */
+void map_release(struct map *map);			  /* does not free the values */
 void *map_get(const struct map *map, uint64_t key);	  /* NULL if absent */
-void map_put(struct map *map, uint64_t key, void *value); /* replaces */
-void *map_remove(struct map *map, uint64_t key);	  /* the value it had, or NULL */
+void map_put(struct map *map, uint64_t key, void *value); /* replaces an old value */
+void *map_remove(struct map *map, uint64_t key);	  /* returns the value, or NULL */
 
 #endif

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static void *or_die(void *p)
+#define FIRST_CAP 16
+
+static void *abort_if_null(void *p)
 {
 	if (p)
 		return p;
@@ -18,12 +20,12 @@ static void *or_die(void *p)
 
 void *xmalloc(size_t bytes)
 {
-	return or_die(malloc(bytes ? bytes : 1));
+	return abort_if_null(malloc(bytes ? bytes : 1));
 }
 
 void *xcalloc(size_t count, size_t bytes)
 {
-	return or_die(calloc(count ? count : 1, bytes ? bytes : 1));
+	return abort_if_null(calloc(count ? count : 1, bytes ? bytes : 1));
 }
 
 void *xrealloc(void *old, size_t count, size_t bytes)
@@ -31,18 +33,18 @@ void *xrealloc(void *old, size_t count, size_t bytes)
 	size_t total;
 
 	if (__builtin_mul_overflow(count, bytes, &total))
-		return or_die(NULL);
-	return or_die(realloc(old, total ? total : 1));
+		return abort_if_null(NULL);
+	return abort_if_null(realloc(old, total ? total : 1));
 }
 
 char *xstrdup(const char *text)
 {
-	return text ? or_die(strdup(text)) : NULL;
+	return text ? abort_if_null(strdup(text)) : NULL;
 }
 
 char *xstrndup(const char *text, size_t n)
 {
-	return or_die(strndup(text, n));
+	return abort_if_null(strndup(text, n));
 }
 
 char *xvprintf(const char *format, va_list ap)
@@ -50,7 +52,7 @@ char *xvprintf(const char *format, va_list ap)
 	char *text = NULL;
 
 	if (vasprintf(&text, format, ap) < 0)
-		or_die(NULL);
+		abort_if_null(NULL);
 	return text;
 }
 
@@ -67,7 +69,7 @@ char *xprintf(const char *format, ...)
 
 void *xgrow(void *array, size_t *cap, size_t need, size_t bytes)
 {
-	size_t n = *cap ? *cap : 16;
+	size_t n = *cap ? *cap : FIRST_CAP;
 
 	if (need <= *cap && array)
 		return array;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Allocation for the host: it either succeeds or ends the program (STYLE: the host dies on
- * out-of-memory). Release by scope for the usual handles.
+ * Memory allocation for host programs: it succeeds or aborts the program. AUTO_FREE, AUTO_FCLOSE
+ * and AUTO_CLOSE release a variable when it goes out of scope.
  */
 #ifndef SLUICE_BASE_MEM_H
 #define SLUICE_BASE_MEM_H
@@ -14,14 +14,14 @@
 NEVER_NULL void *xmalloc(size_t bytes);
 NEVER_NULL void *xcalloc(size_t count, size_t bytes);
 NEVER_NULL void *xrealloc(void *old, size_t count, size_t bytes);
-char *xstrdup(const char *text); /* NULL gives NULL */
+char *xstrdup(const char *text); /* returns NULL for NULL */
 NEVER_NULL char *xstrndup(const char *text, size_t n);
 NEVER_NULL char *xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 NEVER_NULL char *xvprintf(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
 
 /*
- * Makes room for at least `need` elements of `bytes` each; *cap grows by doubling. Returns the
- * array.
+ * Makes room for at least `need` elements of `bytes` each and returns the array. The capacity *cap
+ * doubles as often as necessary.
  */
 NEVER_NULL void *xgrow(void *array, size_t *cap, size_t need, size_t bytes);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Most numbers of a table have few digits: their digits and the power of ten are exact in a double,
- * so one multiplication or division rounds correctly (Clinger 1990). The rest is strtod's, which is
- * safe here because sluice never leaves the C locale for numbers.
+ * Most numbers in tables have few digits: their digits and the power of ten are exact in a double,
+ * so one multiplication or division rounds correctly (Clinger 1990). strtod() parses all others,
+ * which is safe because sluice never leaves the C locale for numbers.
  */
 #include "base/number.h"
 
@@ -13,18 +13,23 @@
 #include <string.h>
 #include <strings.h>
 
-/* A number taken apart: digits * 10^exponent. */
+#define DIGITS_MAX 19		      /* decimal digits that always fit into 64 bits */
+#define EXPONENT_MAX 100000	      /* a larger one is infinity or 0 in any case */
+#define EXACT_MAX ((uint64_t)1 << 53) /* integers up to this one are exact in a double */
+#define EXACT_TENS 22		      /* and so are powers of ten up to this one */
+
+/* digits * 10^exponent */
 struct decimal {
 	uint64_t digits;
-	int count;    /* of digits that matter; more than 19 do not fit */
-	int exponent; /* of ten */
+	int count; /* significant digits seen; at most DIGITS_MAX are in `digits` */
+	int exponent;
 	bool negative;
 };
 
-static const char *digits_read(struct decimal *number, const char *at, int *seen, int shift)
+static const char *read_digits(struct decimal *number, const char *at, int *seen, int shift)
 {
 	for (; *at >= '0' && *at <= '9'; at++, (*seen)++) {
-		if (number->count < 19)
+		if (number->count < DIGITS_MAX)
 			number->digits = number->digits * 10 + (uint64_t)(*at - '0');
 		number->count += number->count || *at != '0';
 		number->exponent += shift;
@@ -32,8 +37,8 @@ static const char *digits_read(struct decimal *number, const char *at, int *seen
 	return at;
 }
 
-/* The end of the exponent, or where it would begin if there is none. */
-static const char *exponent_read(struct decimal *number, const char *at)
+/* Returns the end of the exponent, or `at` if there is none. */
+static const char *read_exponent(struct decimal *number, const char *at)
 {
 	const char *from = at + 1;
 	bool negative;
@@ -46,29 +51,29 @@ static const char *exponent_read(struct decimal *number, const char *at)
 	if (*from < '0' || *from > '9')
 		return at;
 	for (; *from >= '0' && *from <= '9'; from++) {
-		if (exponent < 100000)
+		if (exponent < EXPONENT_MAX)
 			exponent = exponent * 10 + (*from - '0');
 	}
 	number->exponent += negative ? -exponent : exponent;
 	return from;
 }
 
-static bool decimal_read(struct decimal *number, const char *text, size_t n)
+static bool read_decimal(struct decimal *number, const char *text, size_t n)
 {
 	const char *at = text;
 	int seen = 0;
 
 	*number = (struct decimal){ .negative = *at == '-' };
 	at += *at == '-' || *at == '+';
-	at = digits_read(number, at, &seen, 0);
+	at = read_digits(number, at, &seen, 0);
 	if (*at == '.')
-		at = digits_read(number, at + 1, &seen, -1);
+		at = read_digits(number, at + 1, &seen, -1);
 	if (!seen)
 		return false;
-	return exponent_read(number, at) == text + n;
+	return read_exponent(number, at) == text + n;
 }
 
-static bool word_read(const char *text, size_t n, double *value)
+static bool read_word(const char *text, size_t n, double *value)
 {
 	static const struct {
 		const char *word;
@@ -89,17 +94,17 @@ static bool word_read(const char *text, size_t n, double *value)
 
 bool number_parse(const char *text, size_t n, double *value)
 {
-	static const double tens[] = { 1e0,  1e1,  1e2,	 1e3,  1e4,  1e5,  1e6,	 1e7,
-				       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-				       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+	static const double tens[EXACT_TENS + 1] = { 1e0,  1e1,	 1e2,  1e3,  1e4,  1e5,	 1e6,  1e7,
+						     1e8,  1e9,	 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+						     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 	struct decimal number;
 
 	if (!n)
 		return false;
-	if (!decimal_read(&number, text, n))
-		return word_read(text, n, value);
-	if (number.count <= 19 && number.digits <= (uint64_t)1 << 53 && number.exponent >= -22 &&
-	    number.exponent <= 22) {
+	if (!read_decimal(&number, text, n))
+		return read_word(text, n, value);
+	if (number.count <= DIGITS_MAX && number.digits <= EXACT_MAX &&
+	    abs(number.exponent) <= EXACT_TENS) {
 		double digits = (double)number.digits;
 
 		digits = number.exponent < 0 ? digits / tens[-number.exponent]
@@ -111,7 +116,7 @@ bool number_parse(const char *text, size_t n, double *value)
 	return true;
 }
 
-/* %.15g drops zeros at the end, so it gives the fewest digits wherever 15 are enough. */
+/* %.15g drops trailing zeros, so it gives the shortest text wherever 15 digits are enough. */
 size_t number_format(double value, char text[NUMBER_TEXT_MAX])
 {
 	char shortest[NUMBER_TEXT_MAX];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads live for one call: pieces are milliseconds at least, and a pool would be a global.
+ * Threads live for one call of parallel_for(): pieces take milliseconds, and a pool would need
+ * global state.
  */
 #include "base/parallel.h"
 
@@ -29,7 +30,7 @@ static void *worker_run(void *arg)
 	struct crew *crew = worker->crew;
 	size_t piece;
 
-	/* What a piece wrote is published by the join. */
+	/* pthread_join() publishes the results. */
 	while ((piece = atomic_fetch_add_explicit(&crew->next, 1, memory_order_relaxed)) <
 	       crew->pieces)
 		crew->work(crew->arg, piece, worker->number);

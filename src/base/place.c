@@ -37,7 +37,7 @@ bool place_exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-/* lib, lib64 and Debian's lib/<architecture> all occur; the pattern names each of them. */
+/* Distributions use lib, lib64 or, like Debian, lib/<architecture>. */
 static char *find_installed(const char *bin)
 {
 	static const char *const patterns[] = { "../lib/sluice", "../lib64/sluice",
@@ -65,23 +65,23 @@ char *place_library(struct err *err)
 	if (named && *named) {
 		path = realpath(named, NULL);
 		if (!path)
-			err_set(err, errno, "SLUICE_LIBRARY names %s, which cannot be used: %s",
-				named, strerror(errno));
+			err_set(err, errno, "SLUICE_LIBRARY: cannot use %s: %s", named,
+				strerror(errno));
 		return path;
 	}
 	bin = place_binary_dir();
 	if (!bin) {
 		err_set(err, ENOENT,
-			"/proc/self/exe cannot be read; set SLUICE_LIBRARY to the path "
-			"of " LIBRARY_NAME);
+			"cannot find " LIBRARY_NAME " because /proc/self/exe cannot be read; set "
+			"SLUICE_LIBRARY to its path");
 		return NULL;
 	}
 	beside = place_join(bin, LIBRARY_NAME);
 	path = place_exists(beside) ? xstrdup(beside) : find_installed(bin);
 	if (!path)
 		err_set(err, ENOENT,
-			LIBRARY_NAME " is neither in %s nor in ../lib/sluice beside it; install it "
-				     "again or set SLUICE_LIBRARY to its path",
+			LIBRARY_NAME " not found in %s or its ../lib/sluice; reinstall Sluice or "
+				     "set SLUICE_LIBRARY to the path of the library",
 			bin);
 	return path;
 }
@@ -97,7 +97,7 @@ char *place_user(void)
 	return entry ? xstrdup(entry->pw_name) : xprintf("%u", (unsigned)getuid());
 }
 
-char *place_home(void)
+static char *find_home(void)
 {
 	const char *home = getenv("HOME");
 	struct passwd *entry;
@@ -115,7 +115,7 @@ char *place_join(const char *directory, const char *name)
 	return xprintf("%s%s%s", directory, n && directory[n - 1] == '/' ? "" : "/", name);
 }
 
-/* Length of "${NAME}" or "${NAME:-text}" at the start of text; 0 if it is neither. */
+/* Length of "${NAME}" or "${NAME:-text}" at the start of text, else 0. */
 static size_t variable_length(const char *text)
 {
 	const char *end;
@@ -151,7 +151,7 @@ char *place_expand(const char *path)
 	struct buf out = { 0 };
 
 	if (path[0] == '~' && (path[1] == '/' || !path[1])) {
-		AUTO_FREE char *home = place_home();
+		AUTO_FREE char *home = find_home();
 
 		buf_puts(&out, home);
 		path++;
@@ -168,7 +168,7 @@ char *place_expand(const char *path)
 	return buf_take(&out);
 }
 
-static int make_one(const char *path, mode_t mode)
+static int make_single_dir(const char *path, mode_t mode)
 {
 	struct stat st;
 
@@ -191,13 +191,13 @@ int place_make_dir(const char *path, mode_t mode, struct err *err)
 			continue;
 		*c = 0;
 		if (c > copy)
-			ret = make_one(copy, mode);
+			ret = make_single_dir(copy, mode);
 		*c = was;
 		if (!was)
 			break;
 	}
 	if (ret)
-		return err_set(err, -ret, "%s cannot be made: %s", path, strerror(-ret));
+		return err_set(err, -ret, "cannot create directory %s: %s", path, strerror(-ret));
 	return 0;
 }
 
@@ -212,7 +212,7 @@ int place_make_parent(const char *file, mode_t mode, struct err *err)
 	return place_make_dir(directory, mode, err);
 }
 
-static bool runnable(const char *path)
+static bool is_executable(const char *path)
 {
 	struct stat st;
 
@@ -224,7 +224,7 @@ char *place_program(const char *name)
 	const char *search = getenv("PATH");
 
 	if (strchr(name, '/'))
-		return runnable(name) ? xstrdup(name) : NULL;
+		return is_executable(name) ? xstrdup(name) : NULL;
 	if (!*name)
 		return NULL;
 	for (const char *p = search ? search : "/bin:/usr/bin";;) {
@@ -232,7 +232,7 @@ char *place_program(const char *name)
 		AUTO_FREE char *directory = n ? xstrndup(p, n) : xstrdup(".");
 		char *path = place_join(directory, name);
 
-		if (runnable(path))
+		if (is_executable(path))
 			return path;
 		free(path);
 		if (!p[n])

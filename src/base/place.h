@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where things are: the running binary, the preload library that belongs to it, the user's
- * directories. Nothing is compiled in, so that an installed tree can be moved. Results are the
- * caller's to free.
+ * Finds files and directories: the running binary, its preload library, the user's directories. No
+ * path is compiled in, so that an installed tree can be moved. The caller frees returned paths.
  */
 #ifndef SLUICE_BASE_PLACE_H
 #define SLUICE_BASE_PLACE_H
@@ -12,39 +11,36 @@
 
 struct err;
 
-/* Directory of the running binary. NULL where /proc does not tell. */
+/* Directory of the running binary, or NULL if /proc/self/exe cannot be read. */
 char *place_binary_dir(void);
 
 /*
- * The preload library: $SLUICE_LIBRARY, or beside the binary (build tree), or below ../lib
- * (installed). NULL with a sentence in err that lists where it was looked for.
+ * The preload library: $SLUICE_LIBRARY, else beside the binary (build tree), else below ../lib
+ * (installed). Returns NULL with a message that lists the places searched.
  */
 char *place_library(struct err *err);
 
-/* Who runs this: $USER, else the number of the user. */
+/* The user's name: $USER, else from the password file, else the user ID as a number. */
 char *place_user(void);
 
-/* The user's home: $HOME, else the password file, else "/". */
-char *place_home(void);
-
 /*
- * A leading "~" or "~/", and ${NAME} or ${NAME:-text} anywhere; an unset NAME without text is
- * empty.
+ * Expands a leading "~" or "~/" ($HOME, else the home of the password file), and ${NAME} or
+ * ${NAME:-text} anywhere. An unset variable without text becomes empty.
  */
 char *place_expand(const char *path);
 
-/* directory/name, without a doubled slash. */
+/* directory/name; a slash at the end of directory is not doubled. */
 char *place_join(const char *directory, const char *name);
 
-/* Makes the directory and its parents. Good if it is there already. */
+/* Creates the directory and its parents. Succeeds if it exists already. */
 int place_make_dir(const char *path, mode_t mode, struct err *err);
 
-/* The same for the directory that a file is to stand in. */
+/* Creates the parent directories of a file that is about to be created. */
 int place_make_parent(const char *file, mode_t mode, struct err *err);
 
 bool place_exists(const char *path);
 
-/* Full path of a program as execvp would find it; NULL where it would not. */
+/* Path of a program as execvp() would find it, or NULL. */
 char *place_program(const char *name);
 
 #endif

@@ -24,7 +24,7 @@ uint64_t process_start(int pid)
 
 	if (!f || !fgets(text, sizeof(text), f))
 		return 0;
-	/* The name, which may hold anything, ends at the last bracket; the state is field 3. */
+	/* The name may contain anything and ends at the last parenthesis; the state is field 3. */
 	fields = strrchr(text, ')');
 	if (!fields ||
 	    sscanf(fields + 1,
@@ -32,7 +32,7 @@ uint64_t process_start(int pid)
 		   "%" SCNu64,
 		   &state, &threads, &start) != 3)
 		return 0;
-	/* A leader that has left while others go on looks like a zombie, but has threads. */
+	/* A thread group leader that exited before its threads looks like a zombie. */
 	if (state == 'X' || (state == 'Z' && threads <= 1))
 		return 0;
 	return start;
@@ -62,8 +62,8 @@ uint64_t process_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
-/* The last of the numbers in "NSpid:\t4711\t12": the process's own view. 0 where there is none. */
-static int inner_pid(const char *pid)
+/* The pid in the process's own namespace: the last number of "NSpid:\t4711\t12". 0: unknown. */
+static int read_inner_pid(const char *pid)
 {
 	AUTO_FREE char *path = xprintf("/proc/%s/status", pid);
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
@@ -75,7 +75,7 @@ static int inner_pid(const char *pid)
 	return 0;
 }
 
-static void scan_add(struct process_scan *scan, const char *pid, uint64_t own)
+static void scan_process(struct process_scan *scan, const char *pid, uint64_t own)
 {
 	AUTO_FREE char *process = xprintf("/proc/%s", pid);
 	AUTO_FREE char *namespace = xprintf("/proc/%s/ns/pid", pid);
@@ -85,7 +85,8 @@ static void scan_add(struct process_scan *scan, const char *pid, uint64_t own)
 		if (st.st_ino == own)
 			return;
 		scan->list = xgrow(scan->list, &scan->cap, scan->count + 1, sizeof(*scan->list));
-		scan->list[scan->count++] = (struct process_foreign){ st.st_ino, inner_pid(pid) };
+		scan->list[scan->count++] =
+			(struct process_foreign){ st.st_ino, read_inner_pid(pid) };
 	} else if (errno != ENOENT && stat(process, &st) == 0 && st.st_uid == getuid() &&
 		   process_start(atoi(pid)) >= scan->since) {
 		scan->blind = true;
@@ -101,7 +102,7 @@ void process_scan(struct process_scan *scan, uint64_t own)
 	scan->blind = !dir;
 	while (dir && (entry = readdir(dir)))
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-			scan_add(scan, entry->d_name, own);
+			scan_process(scan, entry->d_name, own);
 	if (dir)
 		closedir(dir);
 }

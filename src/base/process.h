@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who is still there: processes and threads as the kernel shows them, and the directory they leave
- * behind.
+ * Processes and threads as /proc shows them. Used to find out whether the processes of a run are
+ * still alive.
  */
 #ifndef SLUICE_BASE_PROCESS_H
 #define SLUICE_BASE_PROCESS_H
@@ -10,20 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Start time of a process in clock ticks since boot: with the pid it is unique. 0 when it is gone.
+/* Start time in clock ticks since boot; with the pid it identifies a process. 0 if it has exited.
  */
 uint64_t process_start(int pid);
 
-/* A descriptor that is readable once the child has ended; -1 where the kernel has no such thing. */
+/* A descriptor that becomes readable when the process exits; -1 if the kernel has no pidfds. */
 int process_pidfd(int pid);
 
-/* False only if the thread is certainly gone. */
+/* Whether a thread exists. False only if it has certainly exited. */
 bool process_thread(int pid, int tid);
 
-/* Inode of our pid namespace; 0 where unknown. */
+/* Inode of the caller's PID namespace; 0: unknown. */
 uint64_t process_namespace(void);
 
-/* The processes of other pid namespaces that we can see, by the number they have in there. */
+/* A process of another PID namespace, with its pid there (0: unknown). */
 struct process_foreign {
 	uint64_t namespace;
 	int pid;
@@ -32,18 +32,18 @@ struct process_foreign {
 struct process_scan {
 	struct process_foreign *list;
 	size_t count, cap;
-	uint64_t since; /* who started before is none of ours; as process_start() tells it */
-	bool blind;	/* there are some of ours that we may not look at */
+	uint64_t since; /* processes that started earlier are ignored; as process_start() */
+	bool blind;	/* some processes of the user could not be inspected */
 };
 
-/* Looks at all processes, those of our own namespace left out. */
+/* Lists the visible processes of all PID namespaces but `own`. */
 void process_scan(struct process_scan *scan, uint64_t own);
 void process_scan_release(struct process_scan *scan);
 
-/* False only if there is certainly no such process. */
+/* False only if the process has certainly exited. */
 bool process_scan_has(const struct process_scan *scan, uint64_t namespace, int pid);
 
-/* Unlinks the files of a spool directory and the directory itself. */
+/* Removes a spool directory and the files in it, but no subdirectories. */
 void process_directory_remove(const char *path);
 
 #endif

@@ -15,7 +15,7 @@ void table_init(struct table *table, const char *const *titles)
 		table->titles[table->columns] = titles[table->columns];
 		table->columns++;
 	}
-	if (titles[table->columns]) /* its rows would be torn */
+	if (titles[table->columns]) /* too many columns: a bug of the caller */
 		abort();
 }
 
@@ -35,13 +35,13 @@ void table_add(struct table *table, const char *format, ...)
 	va_start(ap, format);
 	table->cells[table->count] = xvprintf(format, ap);
 	va_end(ap);
-	/* A command of several lines is one cell all the same. */
+	/* A line break, e.g. in a command, must not break the row. */
 	for (char *p = table->cells[table->count++]; *p; p++)
 		if ((unsigned char)*p < ' ')
 			*p = ' ';
 }
 
-/* Columns of a terminal that the text takes, near enough: one per UTF-8 character. */
+/* Width on a terminal, approximated as one column per UTF-8 character. */
 static int text_width(const char *text)
 {
 	int width = 0;
@@ -51,15 +51,15 @@ static int text_width(const char *text)
 	return width;
 }
 
-static bool is_right(const struct table *table, size_t column)
+static bool is_right_aligned(const struct table *table, size_t column)
 {
 	return table->titles[column][0] == '>';
 }
 
-static void measure(const struct table *table, int *widths)
+static void measure_columns(const struct table *table, int *widths)
 {
 	for (size_t c = 0; c < table->columns; c++)
-		widths[c] = text_width(table->titles[c] + is_right(table, c));
+		widths[c] = text_width(table->titles[c] + is_right_aligned(table, c));
 	for (size_t i = 0; i < table->count; i++) {
 		int width = text_width(table->cells[i]);
 
@@ -68,12 +68,15 @@ static void measure(const struct table *table, int *widths)
 	}
 }
 
-/* Blanks are put off until something follows them. Returns those before the next cell. */
+/*
+ * Prints a cell after `blanks` blanks. Blanks are delayed until a text follows them; the function
+ * returns the number of blanks before the next cell.
+ */
 static int print_cell(const struct table *table, const int *widths, size_t c, const char *text,
 		      int blanks, FILE *out)
 {
 	int pad = widths[c] - text_width(text);
-	bool right = is_right(table, c);
+	bool right = is_right_aligned(table, c);
 
 	if (*text)
 		fprintf(out, "%*s%s", blanks + (right ? pad : 0), "", text);
@@ -88,10 +91,10 @@ void table_print(const struct table *table, FILE *out, int indent)
 
 	if (!table->columns)
 		return;
-	measure(table, widths);
+	measure_columns(table, widths);
 	for (size_t c = 0; c < table->columns; c++)
-		blanks = print_cell(table, widths, c, table->titles[c] + is_right(table, c), blanks,
-				    out);
+		blanks = print_cell(table, widths, c, table->titles[c] + is_right_aligned(table, c),
+				    blanks, out);
 	for (size_t i = 0; i < table->count; i++) {
 		if (i % table->columns == 0)
 			blanks = indent;

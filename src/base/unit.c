@@ -9,19 +9,20 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
+
 struct unit {
 	const char *name;
 	double factor;
 };
 
 static const struct unit byte_units[] = {
-	{ "", 1 },      { "B", 1 },
-	{ "K", 0x1p10 }, { "KB", 0x1p10 }, { "KiB", 0x1p10 },
-	{ "M", 0x1p20 }, { "MB", 0x1p20 }, { "MiB", 0x1p20 },
-	{ "G", 0x1p30 }, { "GB", 0x1p30 }, { "GiB", 0x1p30 },
-	{ "T", 0x1p40 }, { "TB", 0x1p40 }, { "TiB", 0x1p40 },
-	{ "P", 0x1p50 }, { "PB", 0x1p50 }, { "PiB", 0x1p50 },
-	{ 0 },
+	{ "", 1 },	  { "B", 1 },	     { "K", 0x1p10 },
+	{ "KB", 0x1p10 }, { "KiB", 0x1p10 }, { "M", 0x1p20 },
+	{ "MB", 0x1p20 }, { "MiB", 0x1p20 }, { "G", 0x1p30 },
+	{ "GB", 0x1p30 }, { "GiB", 0x1p30 }, { "T", 0x1p40 },
+	{ "TB", 0x1p40 }, { "TiB", 0x1p40 }, { "P", 0x1p50 },
+	{ "PB", 0x1p50 }, { "PiB", 0x1p50 }, { 0 },
 };
 
 static const struct unit time_units[] = {
@@ -29,7 +30,7 @@ static const struct unit time_units[] = {
 	{ "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 }, { 0 },
 };
 
-/* strtod() alone would also take "inf", "0x1p3", signs and leading blanks. */
+/* strtod() alone would also accept "inf", "0x1p3", signs and leading blanks. */
 static int parse_scaled(const char *text, const struct unit *units, double *value)
 {
 	char *end;
@@ -59,7 +60,7 @@ int unit_parse_bytes(const char *text, uint64_t *bytes)
 	double value;
 	int ret;
 
-	/* A plain number is read exactly: a double keeps 53 bits only. */
+	/* A plain number is parsed as an integer: a double holds 53 bits only. */
 	if (!unit_parse_count(text, bytes))
 		return 0;
 	ret = parse_scaled(text, byte_units, &value);
@@ -101,7 +102,7 @@ int unit_parse_count(const char *text, uint64_t *count)
 	return 0;
 }
 
-static const char *three_digits(char out[UNIT_TEXT], double value, const char *unit)
+static const char *print_three_digits(char out[UNIT_TEXT], double value, const char *unit)
 {
 	int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 
@@ -119,25 +120,25 @@ const char *unit_bytes(char out[UNIT_TEXT], double bytes)
 		i++;
 	}
 	if (i)
-		return three_digits(out, bytes, names[i]);
+		return print_three_digits(out, bytes, names[i]);
 	snprintf(out, UNIT_TEXT, "%.0f B", bytes);
 	return out;
 }
 
 const char *unit_ns(char out[UNIT_TEXT], int64_t ns)
 {
-	long long seconds = ns / 1000000000;
+	long long seconds = ns / NS_PER_S;
 
 	if (seconds >= 3600)
 		snprintf(out, UNIT_TEXT, "%lld h %lld min", seconds / 3600, seconds / 60 % 60);
 	else if (seconds >= 100)
 		snprintf(out, UNIT_TEXT, "%lld min %lld s", seconds / 60, seconds % 60);
 	else if (ns >= 999500000)
-		three_digits(out, (double)ns / 1e9, "s");
+		print_three_digits(out, (double)ns / NS_PER_S, "s");
 	else if (ns >= 999500)
-		three_digits(out, (double)ns / 1e6, "ms");
-	else if (ns >= 1000)
-		three_digits(out, (double)ns / 1e3, "us");
+		print_three_digits(out, (double)ns / NS_PER_MS, "ms");
+	else if (ns >= NS_PER_US)
+		print_three_digits(out, (double)ns / NS_PER_US, "us");
 	else
 		snprintf(out, UNIT_TEXT, "%lld ns", (long long)ns);
 	return out;
@@ -147,8 +148,8 @@ const char *unit_rate(char out[UNIT_TEXT], double bytes, int64_t ns)
 {
 	if (ns <= 0 || bytes <= 0)
 		return strcpy(out, "-");
-	unit_bytes(out, bytes * 1e9 / (double)ns);
-	strcat(out, "/s"); /* the longest size is 13 bytes shorter than UNIT_TEXT */
+	unit_bytes(out, bytes * NS_PER_S / (double)ns);
+	strcat(out, "/s"); /* fits: the longest size leaves 13 bytes of UNIT_TEXT free */
 	return out;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The commands are small shell scripts. What they have started is known by its pid, which they
- * write into a file.
+ * The commands are small shell scripts. They write the pids of the processes that they start into a
+ * file.
  */
 #include "base/child.h"
 
@@ -16,27 +16,12 @@
 #include "base/mem.h"
 #include "check.h"
 
-static char directory[] = "/tmp/sluice-child-XXXXXX";
-static char *output, *pids;
+static char output[300], pids[300];
 
-static void prepare(void)
+static void prepare_paths(void)
 {
-	if (output)
-		return;
-	REQUIRE(mkdtemp(directory));
-	output = xprintf("%s/output", directory);
-	pids = xprintf("%s/pids", directory);
-}
-
-static void tidy(void)
-{
-	if (!output)
-		return;
-	unlink(output);
-	unlink(pids);
-	rmdir(directory);
-	free(output);
-	free(pids);
+	snprintf(output, sizeof(output), "%s/output", check_directory());
+	snprintf(pids, sizeof(pids), "%s/pids", check_directory());
 }
 
 static int run_shell(const char *script, double limit_s, struct child_end *end)
@@ -54,7 +39,7 @@ static int run_shell(const char *script, double limit_s, struct child_end *end)
 	struct err err = { 0 };
 	int r;
 
-	prepare();
+	prepare_paths();
 	unlink(pids);
 	setting = xprintf("PIDS=%s", pids);
 	environment[0] = setting;
@@ -65,8 +50,8 @@ static int run_shell(const char *script, double limit_s, struct child_end *end)
 	return r;
 }
 
-/* How many of those that the script has noted in $PIDS live. */
-static unsigned living(unsigned expected)
+/* How many of the processes that the script listed in $PIDS are alive. */
+static unsigned count_living(unsigned expected)
 {
 	FILE *f = fopen(pids, "re");
 	unsigned alive = 0, seen = 0;
@@ -80,7 +65,7 @@ static unsigned living(unsigned expected)
 	return alive;
 }
 
-static void a_command_ends_by_itself(void)
+static void a_command_exits_by_itself(void)
 {
 	struct child_end end;
 	AUTO_FREE char *last = NULL;
@@ -89,13 +74,15 @@ static void a_command_ends_by_itself(void)
 	CHECK_INT(run_shell("echo one; echo \"two $TO_REMOVE\" >&2; cat; exit 3", INFINITY, &end),
 		  0);
 	CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 3);
-	CHECK(!end.is_late && !end.was_alive && end.left == 0);
+	CHECK(!end.is_late);
+	CHECK(!end.was_alive);
+	CHECK_INT(end.left, 0);
 	CHECK(end.seconds > 0 && end.seconds < 60);
 	last = child_last_lines(output, 1);
 	CHECK_TEXT(last, "two ");
 }
 
-static void a_signal_that_ends_it_is_told(void)
+static void a_signal_that_kills_the_command_is_reported(void)
 {
 	struct child_end end;
 
@@ -104,17 +91,17 @@ static void a_signal_that_ends_it_is_told(void)
 	CHECK(!end.is_late);
 }
 
-static void what_takes_too_long_is_ended(void)
+static void a_command_that_exceeds_its_limit_is_terminated(void)
 {
 	struct child_end end;
 
 	CHECK_INT(run_shell("echo $$ >$PIDS; sleep 300 & echo $! >>$PIDS; wait", 0.2, &end), 0);
 	CHECK(end.is_late);
 	CHECK(end.seconds >= 0.2 && end.seconds < 60);
-	CHECK_INT(living(2), 0);
+	CHECK_INT(count_living(2), 0);
 }
 
-static void what_cleans_up_on_a_signal_may(void)
+static void a_command_may_clean_up_on_sigterm(void)
 {
 	struct child_end end;
 	AUTO_FREE char *last = NULL;
@@ -128,7 +115,7 @@ static void what_cleans_up_on_a_signal_may(void)
 	CHECK_TEXT(last, "clean");
 }
 
-static void what_ignores_signals_is_killed(void)
+static void a_command_that_ignores_signals_is_killed(void)
 {
 	struct child_end end;
 
@@ -138,24 +125,24 @@ static void what_ignores_signals_is_killed(void)
 		  0);
 	CHECK(end.is_late);
 	CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGKILL);
-	CHECK_INT(living(2), 0);
+	CHECK_INT(count_living(2), 0);
 }
 
-static void a_session_of_its_own_does_not_help(void)
+static void a_daemon_with_its_own_session_is_terminated(void)
 {
 	struct child_end end;
 
-	/* A daemon: its parents have gone, its session is another, and it ignores signals. */
+	/* A daemon: its parents have exited, it has its own session, and it ignores signals. */
 	CHECK_INT(
 		run_shell("(trap '' TERM HUP; setsid sh -c 'echo $$ >>$PIDS; exec sleep 300' &) & "
 			  "while [ ! -s $PIDS ]; do sleep 0.01; done; echo $$ >>$PIDS; sleep 300",
 			  0.3, &end),
 		0);
 	CHECK(end.is_late);
-	CHECK_INT(living(2), 0);
+	CHECK_INT(count_living(2), 0);
 }
 
-static void what_outlives_its_command_is_ended(void)
+static void a_process_that_outlives_its_command_is_terminated(void)
 {
 	struct child_end end;
 
@@ -163,8 +150,10 @@ static void what_outlives_its_command_is_ended(void)
 			    "while [ ! -s $PIDS ]; do sleep 0.01; done; exit 0",
 			    INFINITY, &end),
 		  0);
-	CHECK(!end.is_late && end.was_alive && WIFEXITED(end.status));
-	CHECK_INT(living(1), 0);
+	CHECK(!end.is_late);
+	CHECK(end.was_alive);
+	CHECK(WIFEXITED(end.status));
+	CHECK_INT(count_living(1), 0);
 }
 
 static volatile sig_atomic_t stop;
@@ -175,20 +164,20 @@ static void set_stop(int signal)
 	stop = 1;
 }
 
-static void an_interrupt_ends_it(void)
+static void an_interrupt_terminates_the_command(void)
 {
 	char *argv[] = { (char *)"sleep", (char *)"300", NULL };
 	struct child_options options = { .argv = argv, .limit_s = INFINITY, .stop = &stop };
 	struct child_end end;
 	struct err err = { 0 };
 
-	prepare();
+	prepare_paths();
 	options.output = output;
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = set_stop }, NULL);
 	ualarm(100000, 0);
 	CHECK_INT(child_run(&options, &end, &err), -EINTR);
 	CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGTERM);
-	/* And nothing is started after it. */
+	/* After the interrupt no other command is started. */
 	CHECK_INT(child_run(&options, &end, &err), -EINTR);
 	stop = 0;
 }
@@ -210,14 +199,14 @@ static void children_of_the_caller_are_left_alone(void)
 	CHECK_INT(waitpid(other, NULL, 0), other);
 }
 
-static void what_cannot_be_run_is_an_error(void)
+static void a_missing_program_is_an_error(void)
 {
 	char *argv[] = { (char *)"/nonexistent/program", NULL };
 	struct child_options options = { .argv = argv, .limit_s = INFINITY };
 	struct child_end end;
 	struct err err = { 0 };
 
-	prepare();
+	prepare_paths();
 	options.output = output;
 	CHECK_INT(child_run(&options, &end, &err), -ENOENT);
 	CHECK(strstr(err.text, "/nonexistent/program"));
@@ -226,8 +215,8 @@ static void what_cannot_be_run_is_an_error(void)
 	CHECK(strstr(err.text, "/nonexistent/output"));
 }
 
-/* Answers what the command says while it runs: it goes on when there is something in pids. */
-static void answer(void *arg)
+/* Answers the command while it runs: it continues when the file `pids` is not empty. */
+static void answer_command(void *arg)
 {
 	AUTO_FREE char *said = child_last_lines(output, 1);
 	FILE *f;
@@ -241,7 +230,7 @@ static void answer(void *arg)
 	fclose(f);
 }
 
-static void a_command_that_has_input_is_looked_at_while_it_runs(void)
+static void the_callback_is_called_while_a_command_with_input_runs(void)
 {
 	char *argv[] = { (char *)"sh", (char *)"-c",
 			 (char *)"read a && echo heard $a && while ! [ -s \"$PIDS\" ]; do sleep "
@@ -253,10 +242,10 @@ static void a_command_that_has_input_is_looked_at_while_it_runs(void)
 	unsigned looks = 0;
 	FILE *f;
 
-	prepare();
+	prepare_paths();
 	unlink(pids);
 	setting = environment[0] = xprintf("PIDS=%s", pids);
-	input = xprintf("%s/input", directory);
+	input = check_path("input");
 	f = fopen(input, "we");
 	REQUIRE(f);
 	fputs("word\n", f);
@@ -266,7 +255,7 @@ static void a_command_that_has_input_is_looked_at_while_it_runs(void)
 						     .input = input,
 						     .output = output,
 						     .limit_s = 60,
-						     .look = answer,
+						     .look = answer_command,
 						     .look_arg = &looks },
 			    &end, NULL),
 		  0);
@@ -274,10 +263,9 @@ static void a_command_that_has_input_is_looked_at_while_it_runs(void)
 	CHECK(looks > 0);
 	said = child_last_lines(output, 1);
 	CHECK_TEXT(said, "answer");
-	unlink(input);
 }
 
-static void last_lines_are_few(void)
+static void only_the_last_lines_are_returned(void)
 {
 	struct child_end end;
 	AUTO_FREE char *two = NULL, *all = NULL, *none = NULL;
@@ -292,12 +280,14 @@ static void last_lines_are_few(void)
 	CHECK_TEXT(all, "a\nb");
 	none = child_last_lines("/nonexistent", 3);
 	CHECK_TEXT(none, "");
-	tidy();
 }
 
-TESTS(TEST(a_command_ends_by_itself), TEST(a_signal_that_ends_it_is_told),
-      TEST(what_takes_too_long_is_ended), TEST(what_cleans_up_on_a_signal_may),
-      TEST(what_ignores_signals_is_killed), TEST(a_session_of_its_own_does_not_help),
-      TEST(what_outlives_its_command_is_ended), TEST(an_interrupt_ends_it),
-      TEST(children_of_the_caller_are_left_alone), TEST(what_cannot_be_run_is_an_error),
-      TEST(a_command_that_has_input_is_looked_at_while_it_runs), TEST(last_lines_are_few))
+TESTS(TEST(a_command_exits_by_itself), TEST(a_signal_that_kills_the_command_is_reported),
+      TEST(a_command_that_exceeds_its_limit_is_terminated), TEST(a_command_may_clean_up_on_sigterm),
+      TEST(a_command_that_ignores_signals_is_killed),
+      TEST(a_daemon_with_its_own_session_is_terminated),
+      TEST(a_process_that_outlives_its_command_is_terminated),
+      TEST(an_interrupt_terminates_the_command), TEST(children_of_the_caller_are_left_alone),
+      TEST(a_missing_program_is_an_error),
+      TEST(the_callback_is_called_while_a_command_with_input_runs),
+      TEST(only_the_last_lines_are_returned))

@@ -9,10 +9,10 @@
 #include "base/mem.h"
 #include "check.h"
 
-/* A file of its own with these bytes; the caller frees the path and removes the file. */
+/* Creates a file with these bytes. The caller frees its path. */
 static char *make_file(const void *bytes, size_t n, mode_t mode)
 {
-	char *path = xstrdup("/tmp/sluice-elf-XXXXXX");
+	char *path = check_path("elf-XXXXXX");
 	int fd = mkstemp(path);
 
 	REQUIRE(fd >= 0);
@@ -33,10 +33,9 @@ static void check_kind(const void *bytes, size_t n, mode_t mode, enum elf_kind k
 		CHECK_TEXT(found, interpreter);
 	else
 		CHECK(!found);
-	unlink(path);
 }
 
-/* Our own header, followed by nothing, with what the test changes. */
+/* The ELF header of this test program. */
 static Elf64_Ehdr own_header(void)
 {
 	Elf64_Ehdr header = { 0 };
@@ -48,7 +47,7 @@ static Elf64_Ehdr own_header(void)
 	return header;
 }
 
-static void a_usual_program_is_dynamic(void)
+static void this_program_is_dynamic(void)
 {
 	char *interpreter = NULL;
 
@@ -81,16 +80,16 @@ static void a_script_names_its_interpreter(void)
 	check_kind("#! /usr/bin/env python3\n", 24, 0755, ELF_SCRIPT, "/usr/bin/env");
 }
 
-static void setuid_is_seen_first(void)
+static void setuid_is_checked_first(void)
 {
 	Elf64_Ehdr header = own_header();
 
 	header.e_phnum = 0;
-	if (geteuid() == 0) /* others may not be able to set the bit usefully */
+	if (geteuid() == 0) /* other users may not be allowed to set the bit */
 		check_kind(&header, sizeof(header), 04755, ELF_SETUID, NULL);
 }
 
-static void rubbish_is_unknown(void)
+static void files_of_other_formats_are_unknown(void)
 {
 	char *interpreter = NULL;
 
@@ -100,7 +99,7 @@ static void rubbish_is_unknown(void)
 	CHECK_INT(elf_inspect("/nonexistent", &interpreter), ELF_UNKNOWN);
 }
 
-/* A program of two segments of notes, the second of which has the build id. */
+/* A program with two note segments; the second one has the build ID. */
 static char *make_noted(uint32_t id_bytes)
 {
 	struct {
@@ -141,10 +140,9 @@ static void a_build_id_is_found_among_other_notes(void)
 	AUTO_FREE char *id = elf_build_id(path);
 
 	CHECK_TEXT(id, "01ab00ff");
-	unlink(path);
 }
 
-static void a_build_id_that_is_cut_off_or_missing_is_none(void)
+static void a_truncated_or_missing_build_id_is_not_returned(void)
 {
 	AUTO_FREE char *cut = make_noted(UINT32_MAX);
 	AUTO_FREE char *script = make_file("#!/bin/sh\n", 10, 0755);
@@ -152,12 +150,10 @@ static void a_build_id_that_is_cut_off_or_missing_is_none(void)
 	CHECK(!elf_build_id(cut));
 	CHECK(!elf_build_id(script));
 	CHECK(!elf_build_id("/nonexistent"));
-	unlink(cut);
-	unlink(script);
 }
 
-TESTS(TEST(a_usual_program_is_dynamic), TEST(a_program_without_interpreter_is_static),
+TESTS(TEST(this_program_is_dynamic), TEST(a_program_without_interpreter_is_static),
       TEST(another_machine_or_word_size_is_foreign), TEST(a_script_names_its_interpreter),
-      TEST(setuid_is_seen_first), TEST(rubbish_is_unknown),
+      TEST(setuid_is_checked_first), TEST(files_of_other_formats_are_unknown),
       TEST(a_build_id_is_found_among_other_notes),
-      TEST(a_build_id_that_is_cut_off_or_missing_is_none))
+      TEST(a_truncated_or_missing_build_id_is_not_returned))

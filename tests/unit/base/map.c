@@ -7,22 +7,22 @@
 
 static int values[KEYS + 1];
 
-/* Spread over the whole range, and with many equal low bits. */
-static uint64_t key_of(int i)
+/* Keys spread over the whole range, half of them with equal low bits. */
+static uint64_t make_key(int i)
 {
 	return i % 2 ? (uint64_t)i << 40 : (uint64_t)i * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-static void what_was_put_is_found(void)
+static void inserted_keys_are_found(void)
 {
 	struct map map = { 0 };
 
 	CHECK(!map_get(&map, 1));
 	for (int i = 1; i <= KEYS; i++)
-		map_put(&map, key_of(i), &values[i]);
+		map_put(&map, make_key(i), &values[i]);
 	CHECK_INT(map.count, KEYS);
 	for (int i = 1; i <= KEYS; i++)
-		CHECK(map_get(&map, key_of(i)) == &values[i]);
+		CHECK(map_get(&map, make_key(i)) == &values[i]);
 	CHECK(!map_get(&map, 12345));
 	map_release(&map);
 }
@@ -38,23 +38,23 @@ static void a_second_put_replaces(void)
 	map_release(&map);
 }
 
-static void what_was_removed_is_gone_and_the_rest_stays(void)
+static void removed_keys_are_gone_and_the_others_stay(void)
 {
 	struct map map = { 0 };
 
 	for (int i = 1; i <= KEYS; i++)
-		map_put(&map, key_of(i), &values[i]);
+		map_put(&map, make_key(i), &values[i]);
 	for (int i = 1; i <= KEYS; i += 3)
-		CHECK(map_remove(&map, key_of(i)) == &values[i]);
-	CHECK(!map_remove(&map, key_of(1)));
+		CHECK(map_remove(&map, make_key(i)) == &values[i]);
+	CHECK(!map_remove(&map, make_key(1)));
 	for (int i = 1; i <= KEYS; i++)
-		CHECK(map_get(&map, key_of(i)) == (i % 3 == 1 ? NULL : &values[i]));
+		CHECK(map_get(&map, make_key(i)) == (i % 3 == 1 ? NULL : &values[i]));
 	map_release(&map);
 	CHECK(!map.entries && !map.count);
 	CHECK(!map_remove(&map, 1));
 }
 
-static void a_map_that_breathes_stays_small(void)
+static void alternating_insertion_and_removal_keeps_the_map_small(void)
 {
 	struct map map = { 0 };
 
@@ -67,5 +67,6 @@ static void a_map_that_breathes_stays_small(void)
 	map_release(&map);
 }
 
-TESTS(TEST(what_was_put_is_found), TEST(a_second_put_replaces),
-      TEST(what_was_removed_is_gone_and_the_rest_stays), TEST(a_map_that_breathes_stays_small))
+TESTS(TEST(inserted_keys_are_found), TEST(a_second_put_replaces),
+      TEST(removed_keys_are_gone_and_the_others_stay),
+      TEST(alternating_insertion_and_removal_keeps_the_map_small))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * buf, err, mem, json, table and term: what makes text.
+ * buf, err, mem, json, table, term and text: the modules that produce and compare text.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/term.h"
+#include "base/text.h"
 #include "check.h"
 
 static void text_is_escaped_for_csv_and_xml(void)
@@ -64,14 +65,14 @@ static void a_word_is_quoted_only_where_a_shell_needs_it(void)
 	CHECK_TEXT(buf_text(&b), "plain-1.0/x=y,z '' 'it'\\''s $5'");
 }
 
-static void an_error_carries_its_sentence(void)
+static void an_error_carries_its_message(void)
 {
 	struct err err = { 0 };
 
 	CHECK_INT(err_set(&err, ENOENT, "%s is gone", "x"), -ENOENT);
 	CHECK_INT(err_prefix(&err, "line %d", 3), -ENOENT);
 	CHECK_TEXT(err.text, "line 3: x is gone");
-	CHECK_INT(err_set(NULL, EINVAL, "nobody listens"), -EINVAL);
+	CHECK_INT(err_set(NULL, EINVAL, "the message is dropped"), -EINVAL);
 	CHECK_INT(err_set(&err, 0, "an error is never 0"), -EIO);
 }
 
@@ -87,7 +88,7 @@ static void an_array_grows_by_doubling(void)
 	free(array);
 }
 
-/* What write() puts on the stream, as text the caller frees. */
+/* The output of write() as text, which the caller frees. */
 static char *capture(void (*write)(FILE *out))
 {
 	char *text = NULL;
@@ -119,7 +120,7 @@ static void write_object(FILE *out)
 	json_end(&j);
 }
 
-static void json_is_written_as_it_comes(void)
+static void json_is_written_piece_by_piece(void)
 {
 	AUTO_FREE char *text = capture(write_object);
 
@@ -132,7 +133,7 @@ static void write_texts(FILE *out)
 {
 	json_quote(out, "a\"b\\c\n\x01\x7F");
 	json_quote(out, "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80");
-	json_quote(out, "\xFFx\xC3");		 /* stray and cut off */
+	json_quote(out, "\xFFx\xC3");		 /* a stray byte, and a truncated sequence */
 	json_quote(out, "\xC0\xAF\xED\xA0\x80"); /* overlong, surrogate */
 	json_quote(out, "\xF4\x90\x80\x80");	 /* beyond Unicode */
 }
@@ -213,8 +214,27 @@ static void color_and_progress_need_a_terminal(void)
 	progress_end(&p);
 }
 
-TESTS(TEST(a_buffer_grows_and_stays_a_string), TEST(text_is_escaped_for_csv_and_xml),
-      TEST(a_word_is_quoted_only_where_a_shell_needs_it), TEST(an_error_carries_its_sentence),
-      TEST(an_array_grows_by_doubling), TEST(json_is_written_as_it_comes),
+static void texts_are_compared_with_null(void)
+{
+	CHECK(text_equal(NULL, NULL));
+	CHECK(!text_equal(NULL, ""));
+	CHECK(!text_equal("a", NULL));
+	CHECK(text_equal("a", "a"));
+	CHECK(!text_equal("a", "b"));
+}
+
+static void starts_and_ends_are_compared(void)
+{
+	CHECK(text_starts_with("file.txt", "file"));
+	CHECK(!text_starts_with("fi", "file"));
+	CHECK(text_ends_with("file.txt", ".txt"));
+	CHECK(text_ends_with("file", ""));
+	CHECK(!text_ends_with("txt", ".txt"));
+}
+
+TESTS(TEST(texts_are_compared_with_null), TEST(starts_and_ends_are_compared),
+      TEST(a_buffer_grows_and_stays_a_string), TEST(text_is_escaped_for_csv_and_xml),
+      TEST(a_word_is_quoted_only_where_a_shell_needs_it), TEST(an_error_carries_its_message),
+      TEST(an_array_grows_by_doubling), TEST(json_is_written_piece_by_piece),
       TEST(json_texts_are_always_valid), TEST(table_columns_line_up),
       TEST(an_empty_table_has_titles), TEST(color_and_progress_need_a_terminal))
