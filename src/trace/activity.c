@@ -12,7 +12,7 @@ int activity_compare(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Either absent in both, or the same. */
+/* An absent field is ignored: activity_equal() compares the present bits as well. */
 #define SAME(name, member) (!(a->present & PRESENT(name)) || a->member == b->member)
 
 bool activity_equal(const struct activity *a, const struct activity *b)

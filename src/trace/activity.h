@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Activities (sluice/activity.h) in order and compared. In the collector their times are ticks;
- * they become nanoseconds in readers, and before plug-ins see them.
+ * Comparison of activities (sluice/activity.h). In the collector the times of an activity are
+ * ticks; readers convert them to nanoseconds, and so does the collector before it calls plug-ins.
  */
 #ifndef SLUICE_TRACE_ACTIVITY_H
 #define SLUICE_TRACE_ACTIVITY_H
@@ -13,10 +13,10 @@
 #include "contract/call.h"
 #include "contract/record.h"
 
-/* The order of every reader: by start, then process, then id. For qsort. */
+/* The order in which every reader returns activities: by start, process, id. For qsort(). */
 int activity_compare(const void *a, const void *b);
 
-/* True when the two are the same in every field that is present. */
+/* True if both have the same fields present, with the same values. */
 bool activity_equal(const struct activity *a, const struct activity *b);
 
 #endif

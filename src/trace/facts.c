@@ -7,9 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-/*
- * A row's name, type, place and version; an optional one counts where its PRESENT() bit is set.
- */
+/* Field tables: name, type, offset, presence bit (OPTIONAL fields only) and first version. */
 #define FIELD_SINCE(since, type, kind, member) \
 #member, FACT_##kind, offsetof(type, member), 0, since
 #define FIELD(type, kind, member) FIELD_SINCE(1, type, kind, member)
@@ -249,4 +247,14 @@ void fact_release(const struct fact *fact, void *row)
 		if (fact->fields[i].type == FACT_TEXT)
 			free(*(char **)((char *)row + fact->fields[i].offset));
 	memset(row, 0, fact->bytes);
+}
+
+void run_info_release(struct run_info *run)
+{
+	fact_release(&fact_run, run);
+}
+
+void process_info_release(struct process_info *process)
+{
+	fact_release(&fact_process, process);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The facts of a trace besides its activities, described once: one table of fields per kind of
- * fact. The container, the text form and the database read and write their facts by these tables.
+ * The facts of a trace: everything besides its activities. Each kind of fact has one table of
+ * fields, and the container, the text form and the SQLite form read and write facts by these
+ * tables.
  *
- * Numbers that belong to one build of Sluice (layers, classes, fields, groups) are written as
- * names, so that a trace stays readable when later builds number them otherwise.
+ * Numbers that are specific to a build of Sluice (layers, classes, fields, groups) are written as
+ * names, so that a trace stays readable when later builds use other numbers.
  */
 #ifndef SLUICE_TRACE_FACTS_H
 #define SLUICE_TRACE_FACTS_H
@@ -16,46 +17,46 @@
 #include "trace/format.h"
 
 /*
- * Version of the tables below, which text and SQLite traces carry. Fields are only added, each at
- * the end of what the container writes in order: a row of an earlier version ends before them.
+ * Version of the tables below; text and SQLite traces store it. Fields are only ever added, and
+ * only at the end of a table, so that a row of an earlier version is a prefix of the current one.
  */
 #define FACTS_VERSION 3
 
 enum fact_type {
-	FACT_TEXT, /* char *, owned; NULL is written as "" */
+	FACT_TEXT, /* char *, owned by the row; NULL is written as "" */
 	FACT_I64,
 	FACT_U64,
 	FACT_I32,
 	FACT_U32,
 	FACT_U16,
 	FACT_BOOL,
-	FACT_LAYER, /* uint8_t, enum layer; written by name where people read it */
-	FACT_CALL,  /* uint16_t, index in the call table; likewise */
+	FACT_LAYER, /* uint8_t, enum layer; the text and SQLite forms write its name */
+	FACT_CALL,  /* uint16_t, index in the call table; the text form writes its name */
 };
 
 struct fact_field {
 	const char *name;
 	enum fact_type type;
 	size_t offset;
-	int present; /* enum field whose PRESENT() bit must be set for it to count; 0: always */
-	int since;   /* first FACTS_VERSION that has it: a file of an earlier one does not */
+	int present; /* enum field whose PRESENT() bit says that the field is set; 0: always set */
+	int since;   /* first FACTS_VERSION that has the field */
 };
 
 struct fact {
 	const char *name;
 	const struct fact_field *fields;
 	size_t count;
-	size_t bytes; /* of the row */
+	size_t bytes; /* size of a row in memory */
 };
 
-/* A number of this trace and what it means: list is "layer" or "field". */
+/* The name of a number in this trace; list is "layer" or "field". */
 struct name_row {
 	char *list;
 	uint32_t number;
 	char *name;
 };
 
-/* A struct call_info with everything by name; fields is a list with blanks between. */
+/* A struct call_info with names instead of numbers; fields are separated by blanks. */
 struct call_row {
 	uint32_t number;
 	char *name, *layer, *class, *failure, *fields;
@@ -92,32 +93,36 @@ union fact_row {
 extern const struct fact fact_name, fact_call, fact_run, fact_clock, fact_process, fact_file,
 	fact_aggregate, fact_loss, fact_host, fact_statistic, fact_sample, fact_note, fact_end;
 
-/* The columns of an activity, where they are written one by one. Its rows are struct activity. */
+/* The fields of a struct activity, for the forms that write them one by one. */
 extern const struct fact fact_activity;
 
-const struct fact *fact_by_name(const char *name); /* of a fact_row; NULL where unknown */
+const struct fact *fact_by_name(const char *name); /* a fact of union fact_row, or NULL */
 
-/* Numbers travel as int64_t; a uint64_t keeps its bits. Setting fails when out of range. */
+/*
+ * Access to one field of a row. Numbers are passed as int64_t; a uint64_t keeps its bits.
+ * fact_set_number() returns false if the value is out of range for the field.
+ */
 int64_t fact_number(const struct fact_field *field, const void *row);
 bool fact_set_number(const struct fact_field *field, void *row, int64_t value);
 const char *fact_text(const struct fact_field *field, const void *row); /* never NULL */
 void fact_set_text(const struct fact_field *field, void *row, const char *text, size_t n);
-void fact_release(const struct fact *fact, void *row); /* frees its texts and zeroes it */
+void fact_release(const struct fact *fact, void *row); /* frees the texts of a row and zeroes it */
 
-/* Rows for what is kept otherwise in memory. Release with fact_release(). */
+/* Convert to rows; the caller releases them with fact_release(). */
 struct call_row call_row_of(const struct call_info *call, size_t number);
 struct aggregate_row aggregate_row_of(const struct aggregate *aggregate);
 
 /*
- * Back from names: NULL, or what is unknown ("layer", "class", ...) with the output untouched. The
- * name of the call is left out: it stays the row's.
+ * Convert back from rows. They return NULL, or the kind of a name that is unknown ("layer",
+ * "class",
+ * ...); the output is then untouched. call->name is not set: the row keeps its name.
  */
 const char *call_of_row(const struct call_row *row, struct call_info *call);
 const char *aggregate_of_row(const struct aggregate_row *row, struct aggregate *aggregate);
 
-const char *layer_name(unsigned layer); /* "?" beyond the list */
+const char *layer_name(unsigned layer); /* "?" if unknown */
 const char *field_name(unsigned field);
-int layer_by_name(const char *name); /* -1 where unknown */
+int layer_by_name(const char *name); /* -1 if unknown */
 int field_by_name(const char *name);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Traces of any form: the list of forms, opening and filtering, and copying from one form to
- * another.
+ * Traces of any form: the list of forms, opening, filtering and conversion.
  */
 #include "trace/format.h"
 
@@ -17,8 +16,8 @@
 #include "trace/facts.h"
 #include "trace/head.h"
 
-#define RECOGNISE_BYTES 64
-#define CONVERT_BATCH 4096
+#define RECOGNIZE_BYTES 64 /* of the start of a file; enough for every form */
+#define CONVERT_BATCH 4096 /* activities */
 
 const struct trace_format *const trace_formats[] = { &trace_container, &trace_text, &trace_sqlite,
 						     NULL };
@@ -44,10 +43,10 @@ const struct trace_format *trace_format_by_suffix(const char *path)
 	return NULL;
 }
 
-static int format_find(const char *path, const struct trace_format **format, struct err *err)
+static int recognize_format(const char *path, const struct trace_format **format, struct err *err)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	unsigned char head[RECOGNISE_BYTES];
+	unsigned char head[RECOGNIZE_BYTES];
 	ssize_t n;
 
 	if (fd < 0)
@@ -56,10 +55,10 @@ static int format_find(const char *path, const struct trace_format **format, str
 	if (n < 0)
 		return err_set(err, errno, "%s: cannot read: %s", path, strerror(errno));
 	if (!n)
-		return err_set(err, EINVAL, "%s: the file is empty: not a Sluice trace", path);
+		return err_set(err, EINVAL, "%s: not a Sluice trace: the file is empty", path);
 	for (size_t i = 0; trace_formats[i]; i++) {
 		*format = trace_formats[i];
-		if (trace_formats[i]->recognise(head, (size_t)n))
+		if (trace_formats[i]->recognize(head, (size_t)n))
 			return 0;
 	}
 	return err_set(err, EINVAL, "%s: not a Sluice trace", path);
@@ -74,18 +73,19 @@ int trace_open(struct trace *trace, const char *path, const struct trace_filter 
 	*trace = (struct trace){ 0 };
 	if (filter)
 		trace->filter = *filter;
-	/* What a collective call has caused is found by its cause, which must not be skipped. */
+	/* The calls that a collective call caused are found by their parents, so no block may be
+	 * skipped. */
 	wanted = filter && !filter->collective ? filter : NULL;
-	r = format_find(path, &trace->format, err);
+	r = recognize_format(path, &trace->format, err);
 	if (!r)
 		r = trace->format->open(&trace->reader, path, wanted, &trace->head, err);
 	if (r < 0) {
-		trace_head_release(&trace->head);
+		head_release(&trace->head);
 		*trace = (struct trace){ 0 };
 		return r;
 	}
 	trace->head.format = trace->format->name;
-	trace->filter.file = NULL; /* the caller's string may not live as long */
+	trace->filter.file = NULL; /* the caller's string may be freed */
 	if (filter && filter->file)
 		trace->file_match = head_match_files(&trace->head, filter->file);
 	if (trace->filter.collective)
@@ -100,12 +100,12 @@ void trace_close(struct trace *trace)
 	for (size_t i = 0; trace->involved && i < trace->head.process_count; i++)
 		map_release(&trace->involved[i]);
 	free(trace->involved);
-	trace_head_release(&trace->head);
+	head_release(&trace->head);
 	free(trace->file_match);
 	*trace = (struct trace){ 0 };
 }
 
-/* A cause starts before what it causes, so it has been seen. Asked for every activity, once. */
+/* Must be called once for each activity, in order: a parent starts before the calls it causes. */
 static bool is_involved(struct trace *trace, const struct activity *a)
 {
 	struct map *ids = &trace->involved[a->process];
@@ -117,7 +117,7 @@ static bool is_involved(struct trace *trace, const struct activity *a)
 	return true;
 }
 
-static bool passes(struct trace *trace, const struct activity *a)
+static bool passes_filter(struct trace *trace, const struct activity *a)
 {
 	const struct trace_filter *filter = &trace->filter;
 
@@ -150,7 +150,7 @@ ssize_t trace_next(struct trace *trace, struct activity *batch, size_t cap, stru
 		if (n <= 0 || all)
 			return n;
 		for (ssize_t i = 0; i < n; i++)
-			if (passes(trace, &batch[i]))
+			if (passes_filter(trace, &batch[i]))
 				batch[kept++] = batch[i];
 	}
 	return (ssize_t)kept;
@@ -160,7 +160,7 @@ uint32_t trace_owner(const struct trace_head *head, uint32_t process, uint64_t i
 {
 	uint32_t thread = id_thread(id);
 
-	/* A parent's index is below its child's, so this ends. */
+	/* The index of a parent is smaller than that of its child, so the loop ends. */
 	while (process < head->process_count && thread < head->processes[process].first_thread &&
 	       head->processes[process].parent >= 0)
 		process = (uint32_t)head->processes[process].parent;
@@ -231,47 +231,10 @@ int trace_convert(struct trace *trace, const struct trace_format *form, const ch
 	r = convert_facts(trace, form, writer, err);
 	if (!r)
 		r = convert_activities(trace, form, writer, err);
-	end.complete = end.complete && !head->damaged_blocks; /* the copy has no damage to show */
+	end.complete =
+		end.complete && !head->damaged_blocks; /* the copy does not show the damage */
 	finished = form->finish(writer, &end, &clock, r ? &ignored : err);
 	if (r < 0 && !finished)
-		unlink(path); /* a part of the trace must not pass for the whole */
+		unlink(path); /* an incomplete copy must not be taken for the trace */
 	return r ? r : finished;
-}
-
-void run_info_release(struct run_info *run)
-{
-	fact_release(&fact_run, run);
-}
-
-void process_info_release(struct process_info *process)
-{
-	fact_release(&fact_process, process);
-}
-
-void trace_head_release(struct trace_head *head)
-{
-	for (size_t i = 0; i < head->call_count; i++)
-		free((char *)head->calls[i].name);
-	for (size_t i = 0; i < head->process_count; i++)
-		process_info_release(&head->processes[i]);
-	for (size_t i = 0; i < head->file_count; i++)
-		free(head->files[i]);
-	for (size_t i = 0; i < head->host_count; i++)
-		fact_release(&fact_host, &head->hosts[i]);
-	for (size_t i = 0; i < head->statistic_count; i++)
-		fact_release(&fact_statistic, &head->statistics[i]);
-	for (size_t i = 0; i < head->note_count; i++)
-		fact_release(&fact_note, &head->notes[i]);
-	run_info_release(&head->run);
-	fact_release(&fact_clock, &head->clock);
-	free(head->calls);
-	free(head->processes);
-	free(head->files);
-	free(head->aggregates);
-	free(head->losses);
-	free(head->hosts);
-	free(head->statistics);
-	free(head->samples);
-	free(head->notes);
-	*head = (struct trace_head){ 0 };
 }

@@ -2,9 +2,10 @@
  *
  * A trace on disk, in any of its forms: binary container, text, SQLite.
  *
- * A form is one constant `struct trace_format` in the visible list trace_formats[]; all of them
- * carry the same facts, so that converting a trace and back gives the identical sequence of
- * activities. Writers and readers are used from one thread. Strings handed to a writer are copied.
+ * A form is one constant `struct trace_format` in the list trace_formats[]. All forms store the
+ * same information: converting a trace to another form and back gives an identical sequence of
+ * activities. A writer or reader is used by one thread only. Writers copy the strings they are
+ * given.
  */
 #ifndef SLUICE_TRACE_FORMAT_H
 #define SLUICE_TRACE_FORMAT_H
@@ -12,27 +13,28 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "trace/activity.h"
 #include "contract/group.h"
+#include "trace/activity.h"
 
 struct err;
 struct fact;
 struct map;
 
-/* Who ran what, where and when: known at the start of a run. */
+/* The facts that are known at the start of a run. */
 struct run_info {
 	char *uuid;	 /* 32 hexadecimal digits */
 	char *command;	 /* the command line, shell-quoted */
-	char *directory; /* where it was started */
+	char *directory; /* working directory at the start */
 	char *host, *user;
-	char *version;	    /* of Sluice */
+	char *version;	    /* of the Sluice that recorded it */
 	int64_t started_ns; /* CLOCK_REALTIME at time 0 of the trace */
 };
 
 /*
- * Ticks of the capture clock against nanoseconds since the start of the run: ns = (ticks - tick0) *
- * num / den. Two points are measured, at the start and at the end of the run; a text or SQLite
- * trace has 0, 1, 1.
+ * Converts ticks of the capture clock to nanoseconds since the start of the run: ns = (ticks -
+ * tick0)
+ * * num / den. The clock is measured at the start and at the end of the run. Text and SQLite traces
+ * are in nanoseconds: tick0 = 0, num = den = 1.
  */
 struct run_clock {
 	char *source; /* "cntvct_el0", "tsc", "monotonic" */
@@ -42,8 +44,9 @@ struct run_clock {
 };
 
 struct process_info {
-	uint32_t index; /* its number in this trace, counted from 0 in order of attachment */
-	int32_t parent; /* index of the process it was forked from with its handles, -1 for none */
+	uint32_t index; /* number in this trace, from 0 in order of attachment */
+	int32_t parent; /* index of the process that forked it and whose handles it inherited; -1:
+			   none */
 	uint32_t first_thread;
 	int32_t pid, ppid;
 	int32_t rank;	     /* in MPI_COMM_WORLD, -1 outside MPI or before MPI_Init */
@@ -51,48 +54,46 @@ struct process_info {
 	int64_t attached_ns; /* since the start of the run */
 	char *host;
 	char *program; /* path of the executable */
-	char *command; /* its command line, as far as it was kept */
+	char *command; /* command line; it may be truncated */
 	char *directory;
 };
 
-/* What one process did not get into the trace. Known at the end; one per process that lost
- * anything. */
+/* Activities of one process that are missing in the trace. Known at the end of the run. */
 struct loss_info {
 	uint32_t process;
-	uint64_t records; /* activities without a record of their own (counted in aggregates where
-			     possible) */
-	uint64_t threads; /* threads that were never recorded: numbers exhausted */
+	uint64_t records; /* activities that were not recorded; aggregates count them if possible */
+	uint64_t threads; /* threads that were not recorded because thread numbers ran out */
 };
 
-/* Calls that were counted instead of recorded (counters mode, or spool full). */
+/* Sums of calls that were counted but not recorded (counters mode, or the spool was full). */
 struct aggregate {
 	uint32_t process;
-	file_id file;  /* 0: files beyond the table, and calls without a file */
+	file_id file;  /* 0: calls without a file, and files beyond the table */
 	uint8_t group; /* enum group */
 	uint8_t layer;
 	uint64_t calls, errors;
 	int64_t bytes, duration_ns;
 };
 
-/* How the clock of a host was brought to that of the trace: one per host of a merged trace. */
+/* How the clock of a host was aligned with that of the trace; one per host of a merged trace. */
 struct host_info {
 	char *host;
 	char *method;	   /* "reference", "collective calls", "time of day" */
-	int64_t offset_ns; /* what was added to its time of day */
-	int64_t error_ns;  /* its times are right to within so much; -1: not known */
+	int64_t offset_ns; /* correction that was added to the host's time of day */
+	int64_t error_ns;  /* maximum error of the corrected times; -1: unknown */
 };
 
-/* A number that was sampled while the run went on, such as a node's load. */
+/* A quantity that was sampled during the run, such as the load of a node. */
 struct statistic_info {
-	uint32_t number; /* counted from 0 in this trace */
+	uint32_t number; /* in this trace, from 0 */
 	char *host;
 	char *name;	 /* topology path: "cpu/user", "io/vda/read", "utilisation/network" */
 	char *unit;	 /* "bytes", "operations", "ns", "%" */
 	char *reduction; /* "sum": samples are increments, "mean": they are levels */
-	uint32_t scale;	 /* value / scale is in that unit */
+	uint32_t scale;	 /* a sample in this unit is value / scale */
 };
 
-/* It held in the `period_ns` before time_ns. Samples of one statistic come in order. */
+/* The value for the `period_ns` before time_ns. Samples of a statistic are in order of time. */
 struct stat_sample {
 	uint32_t statistic;
 	int64_t time_ns; /* since the start of the run */
@@ -101,48 +102,46 @@ struct stat_sample {
 };
 
 /*
- * Something that was found, done or measured: lines of plug-ins' reports, anomalies, what was
- * applied, what Sluice itself cost or left out. source is the module, kind one of the words below.
+ * A finding or event: a line of a plug-in's report, an anomaly, an applied parameter, an overhead
+ * of Sluice, or data that Sluice did not record.
  */
 struct note {
-	int64_t time_ns; /* -1: of the whole run */
-	int32_t process; /* -1: of the node */
+	int64_t time_ns; /* since the start of the run; -1: concerns the whole run */
+	int32_t process; /* -1: concerns the node */
 	char *host;
-	char *source; /* "histogram", "reasoner", "overhead", "read_ahead" */
+	char *source; /* module: "histogram", "reasoner", "overhead", "read_ahead" */
 	char *kind;   /* NOTE_* */
-	char *name;   /* "group/field" of a report, else in few words what it is */
+	char *name;   /* "group/field" of a report, else a short description */
 	char *value;  /* a number as %.17g, or a text */
 };
 
-#define NOTE_REPORT "report"	 /* a plug-in's figure */
+#define NOTE_REPORT "report"	 /* a result of a plug-in */
 #define NOTE_ANOMALY "anomaly"	 /* signalled by a reasoner */
-#define NOTE_APPLIED "applied"	 /* changed for the program: hints, advice */
-#define NOTE_DEGRADED "degraded" /* what Sluice did less of, and why */
-#define NOTE_WARNING "warning"	 /* name of a degraded note that a plug-in wants the user to hear */
+#define NOTE_APPLIED "applied"	 /* changed for the program, such as hints and advice */
+#define NOTE_DEGRADED "degraded" /* work that Sluice reduced, and why */
+#define NOTE_WARNING "warning"	 /* name of a degraded note that the user should see */
 #define NOTE_REFUSED "refused"	 /* a plug-in that was not loaded or was switched off */
-#define NOTE_COST "cost"	 /* what Sluice itself took */
+#define NOTE_COST "cost"	 /* overhead of Sluice itself */
 
-/* How the run ended: known at its end. */
+/* The facts that are known at the end of a run. */
 struct run_end {
 	int64_t duration_ns;
-	int32_t exit_status; /* as `sluice run` returned it; -1 where unknown (recovered after a
-				crash) */
-	bool complete;	     /* false: the collector was cut off */
+	int32_t exit_status; /* as `sluice run` returned it; -1: unknown, e.g. after a crash */
+	bool complete;	     /* false: the collector did not finish the trace */
 };
 
-/* Everything in a trace but its activities. Owned by the reader; valid until trace_close(). */
+/* Everything in a trace except its activities. Owned by the reader; valid until trace_close(). */
 struct trace_head {
 	struct run_info run;
 	struct run_end end;
 	struct run_clock clock;
-	struct call_info
-		*calls; /* the trace's own call table, names owned; index is activity.call */
+	struct call_info *calls; /* call table of the trace, by activity.call; names are owned */
 	size_t call_count;
 	struct process_info *processes;
 	size_t process_count;
 	char **files; /* files[0] is "" */
 	size_t file_count;
-	struct host_info *hosts; /* none unless the trace was merged from several */
+	struct host_info *hosts; /* only in a merged trace */
 	size_t host_count;
 	struct aggregate *aggregates;
 	size_t aggregate_count;
@@ -150,17 +149,19 @@ struct trace_head {
 	size_t loss_count;
 	struct statistic_info *statistics; /* by number */
 	size_t statistic_count;
-	struct stat_sample *samples; /* by statistic, then time */
+	struct stat_sample *samples; /* sorted by statistic, then time */
 	size_t sample_count;
-	struct note *notes; /* in the order they were written */
+	struct note *notes; /* in the order of writing */
 	size_t note_count;
-	uint64_t activities; /* how many the trace holds; less by those of a block found damaged */
-	uint64_t damaged_blocks; /* skipped and counted; final when next() has given its last */
+	uint64_t activities;	 /* number of activities, without those of damaged blocks */
+	uint64_t damaged_blocks; /* skipped blocks; final when next() has returned 0 */
 	const char *format;	 /* name of the trace_format it was read with */
 };
 
-/* What a reader is asked for; zero means everything. A form may use it to skip, never to return
- * less. */
+/*
+ * Selects activities; a zeroed filter selects all. trace_next() applies it. A form may use it to
+ * skip data, but need not.
+ */
 struct trace_filter {
 	int64_t from_ns, to_ns; /* activities that start in [from, to); to 0 means no end */
 	uint64_t layers;	/* bit per enum layer; 0 means all */
@@ -168,52 +169,53 @@ struct trace_filter {
 	int32_t rank;		/* rank + 1; 0 means all */
 	const char *file;	/* glob on the whole path or the base name; NULL means all */
 	int64_t min_duration_ns;
-	/* Calls that took part in this one, and all that these caused; 0 means all. */
+	/* The calls of all ranks that took part in this collective call, and all calls that these
+	 * caused; 0 means all. */
 	uint64_t collective;
 };
 
 struct trace_format {
 	const char *name, *suffix, *help;
-	bool (*recognise)(const unsigned char *head, size_t n);
+	bool (*recognize)(const unsigned char *head, size_t n); /* by the first n bytes of a file */
 
 	/*
-	 * Writing. calls is the table that activity.call indexes (call_table of this build, or a
-	 * read trace's). clock is what is known at the start: readers of a trace that was cut off
-	 * make do with it. Text and SQLite take only nanoseconds: 0, 1, 1. After a failed call only
-	 * finish() makes sense.
+	 * Writing. calls is the table that activity.call indexes: the call_table of this build, or
+	 * that of a trace. clock is the calibration known at the start; it is used if the trace is
+	 * never finished. Text and SQLite accept nanoseconds only (0, 1, 1). After a failed call,
+	 * only finish() may be called.
 	 */
 	int (*create)(void **writer, const char *path, const struct run_info *run,
 		      const struct run_clock *clock, const struct call_info *calls,
 		      size_t call_count, struct err *err);
 	/*
-	 * Indices in order from 0, ids in order from 1, each before the first activity that names
-	 * it. A process that was added before may be added again: what is known last counts (its
-	 * rank, above all); parent and first_thread never change.
+	 * Process indices ascend from 0 and file ids from 1; each is added before the first
+	 * activity that refers to it. A process may be added again to update it, e.g. its rank;
+	 * parent and first_thread do not change.
 	 */
 	int (*add_process)(void *writer, const struct process_info *process, struct err *err);
 	int (*add_file)(void *writer, file_id id, const char *path, struct err *err);
-	/* Times are in ticks of the clock given to finish(). Sorted within one call, not across
-	 * calls. */
+	/* Times are in ticks of the clock given to finish(). Each batch is sorted; batches may
+	 * overlap. */
 	int (*add_activities)(void *writer, const struct activity *batch, size_t n,
 			      struct err *err);
 	int (*add_aggregate)(void *writer, const struct aggregate *row, struct err *err);
 	int (*add_loss)(void *writer, const struct loss_info *row, struct err *err);
 	int (*add_host)(void *writer, const struct host_info *row, struct err *err);
-	/* One of fact_statistic (numbers in order from 0, each before its samples), fact_sample and
+	/* Adds a fact_statistic (numbers ascend from 0, each before its samples), fact_sample or
 	 * fact_note of trace/facts.h. */
 	int (*add_fact)(void *writer, const struct fact *fact, const void *row, struct err *err);
-	/* Optional: what was added so far reaches the file, so that a killed writer loses only what
-	 * came after. */
+	/* Optional. Writes all added data to the file, so that it survives if the writer is killed.
+	 */
 	int (*flush)(void *writer, struct err *err);
-	/* Completes the file, makes it durable and frees the writer, also on failure. */
+	/* Completes the file, syncs it to disk and frees the writer, even on failure. */
 	int (*finish)(void *writer, const struct run_end *end, const struct run_clock *clock,
 		      struct err *err);
 
 	/*
-	 * Reading: open fills head, which must stay where it is until close: next counts damage
-	 * there, and gives up to cap activities in order (activity_compare), 0 at the end. Every
-	 * index in an activity is within its table of head, whatever the file says. A failed open
-	 * leaves head to be released.
+	 * Reading. open() fills head, which must not be moved before close(), because next() counts
+	 * damaged blocks there. next() returns up to cap activities in the order of
+	 * activity_compare(), 0 at the end. Every index in an activity is valid for its table in
+	 * head, even if the file is corrupt. After a failed open() the caller releases head.
 	 */
 	int (*open)(void **reader, const char *path, const struct trace_filter *filter,
 		    struct trace_head *head, struct err *err);
@@ -228,41 +230,38 @@ const struct trace_format *trace_format_by_name(const char *name);
 /* The format whose suffix the path has; NULL if there is none. */
 const struct trace_format *trace_format_by_suffix(const char *path);
 
-/* A trace opened for reading, whatever its form. Must not be moved while it is open. */
+/* A trace opened for reading, in any form. It must not be moved while it is open. */
 struct trace {
 	const struct trace_format *format;
 	void *reader;
 	struct trace_head head;
 	struct trace_filter filter;
-	char *file_match; /* one byte per file: does it pass filter.file? NULL without that filter
-			   */
+	char *file_match;     /* per file: 1 if it passes filter.file; NULL without that filter */
 	struct map *involved; /* per process: ids that pass filter.collective; NULL without it */
 };
 
-/* Opens path, recognising its form. The filter may be NULL. On failure *trace is zeroed and -errno
- * returned. */
+/* Opens a trace of any form. The filter may be NULL. On failure *trace is zeroed. */
 int trace_open(struct trace *trace, const char *path, const struct trace_filter *filter,
 	       struct err *err);
 
-/* Up to cap activities that pass the filter, in order. 0 at the end, -errno on failure. */
+/* Returns up to cap activities that pass the filter, in order; 0 at the end. */
 ssize_t trace_next(struct trace *trace, struct activity *batch, size_t cap, struct err *err);
 
 void trace_close(struct trace *trace);
 
-/* Index of the process that made the call with this id, seen from process: itself, or an ancestor.
- */
+/* The process that made the call `id`, which `process` refers to: itself or an ancestor. */
 uint32_t trace_owner(const struct trace_head *head, uint32_t process, uint64_t id);
 
-/* Copies the whole of an open, unfiltered trace into a new file of the given form. */
+/* Copies an open, unfiltered trace to a new file of the given form. */
 int trace_convert(struct trace *trace, const struct trace_format *form, const char *path,
 		  struct err *err);
 
-/* Copies the statistics, samples and notes of a head as they are; processes are there already. */
+/* Writes the statistics, samples and notes of a head unchanged. Processes must have been written.
+ */
 int trace_copy_findings(const struct trace_head *head, const struct trace_format *form,
 			void *writer, struct err *err);
 
 void run_info_release(struct run_info *run);
 void process_info_release(struct process_info *process);
-void trace_head_release(struct trace_head *head);
 
 #endif

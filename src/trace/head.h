@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Builds a trace_head from facts as a reader meets them, and checks what no file is trusted with:
- * that numbers follow each other and that every index points into its table.
+ * Builds a trace_head from the facts that a reader finds. Files are not trusted: the functions
+ * check that numbers are consecutive and that every index is valid for its table.
  */
 #ifndef SLUICE_TRACE_HEAD_H
 #define SLUICE_TRACE_HEAD_H
@@ -12,41 +12,46 @@
 
 struct err;
 
-#define LAYERS_MAX 64 /* of a trace: bits of a filter's mask */
-#define FIELDS_MAX 16 /* of a trace: bits of activity.present */
+#define LAYERS_MAX 64 /* layers of a trace; one bit each in a filter's mask */
+#define FIELDS_MAX 16 /* fields of a trace; one bit each in activity.present */
 
-struct head_maker {
+struct head_builder {
 	struct trace_head *head;
 	size_t call_cap, process_cap, file_cap, aggregate_cap, loss_cap, host_cap;
 	size_t statistic_cap, sample_cap, note_cap;
-	/* The trace's own numbers to this build's, from its name facts; -1: not named. */
+	/* Numbers of this build by those of the trace, from its name facts; -1: unknown. */
 	int8_t layers[LAYERS_MAX], fields[FIELDS_MAX];
 };
 
-/* Starts an empty head: file 0 is there, texts are "", the clock counts nanoseconds. */
-void head_init(struct head_maker *maker, struct trace_head *head);
+/* Starts a head that has only file 0; its texts are "" and its clock counts nanoseconds. */
+void head_init(struct head_builder *builder, struct trace_head *head);
 
 /*
- * Moves the row into the head; *row is left empty, also on failure. Fails with -EBADMSG where the
- * row cannot be true; the message says why, without naming the file. A process that is already
- * there gets the row's rank, ranks and texts; where it came from stays.
+ * Moves the row into the head; *row is empty afterwards, even on failure. Fails with -EBADMSG if
+ * the row is invalid; the message does not name the file. A process that exists already takes the
+ * rank, ranks and texts of the row.
  */
-int head_take(struct head_maker *maker, const struct fact *fact, union fact_row *row,
-	      struct err *err);
+int head_add(struct head_builder *builder, const struct fact *fact, union fact_row *row,
+	     struct err *err);
 
-/* Stands in for processes, files and statistics whose facts were damaged, up to count of them in
- * all. */
-void head_fill_processes(struct head_maker *maker, size_t count);
-void head_fill_files(struct head_maker *maker, size_t count);
-void head_fill_statistics(struct head_maker *maker, size_t count);
+/* Add placeholders for facts that were lost in damaged blocks, until there are `count` of a kind.
+ */
+void head_fill_processes(struct head_builder *builder, size_t count);
+void head_fill_files(struct head_builder *builder, size_t count);
+void head_fill_statistics(struct head_builder *builder, size_t count);
 
 /*
- * Drops what the facts say about processes, files and statistics that are not there, and brings
- * samples into their order. Call when all are in.
+ * Removes facts that refer to missing processes, files or statistics, and sorts samples. Call it
+ * after the last fact.
  */
-void head_settle(struct head_maker *maker);
+void head_finish(struct head_builder *builder);
 
-/* One byte per file of the head, 1 where the glob matches its whole path or its base name. */
+void head_release(struct trace_head *head);
+
+/*
+ * Returns one byte per file: 1 if the glob matches its whole path or its base name. The caller
+ * frees the array.
+ */
 char *head_match_files(const struct trace_head *head, const char *glob);
 
 #endif

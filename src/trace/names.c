@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbers of this build as names and back: layers, classes, fields, groups, ways to fail.
+ * Converts the numbers of this build to names and back: layers, classes, fields, groups, and the
+ * ways in which calls report failure.
  */
 #include <string.h>
 
@@ -27,7 +28,7 @@ static const char *const failures[] = {
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define NAME_OF(list, number) ((number) < COUNT(list) ? (list)[number] : "?")
 
-static int find(const char *const *list, size_t count, const char *name, size_t n)
+static int find_name(const char *const *list, size_t count, const char *name, size_t n)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strncmp(list[i], name, n) && !list[i][n])
@@ -35,7 +36,7 @@ static int find(const char *const *list, size_t count, const char *name, size_t 
 	return -1;
 }
 
-#define FIND(list, name) find(list, COUNT(list), name, strlen(name))
+#define FIND(list, name) find_name(list, COUNT(list), name, strlen(name))
 
 const char *layer_name(unsigned layer)
 {
@@ -76,11 +77,11 @@ struct call_row call_row_of(const struct call_info *call, size_t number)
 	};
 }
 
-static const char *fields_of_row(const char *list, struct call_info *call)
+static const char *parse_fields(const char *list, struct call_info *call)
 {
 	while (*list) {
 		size_t n = strcspn(list, " ");
-		int field = find(fields, COUNT(fields), list, n);
+		int field = find_name(fields, COUNT(fields), list, n);
 
 		if (field < 0 || call->field_count == CALL_FIELDS_MAX)
 			return "field";
@@ -95,16 +96,15 @@ const char *call_of_row(const struct call_row *row, struct call_info *call)
 	int layer = FIND(layers, row->layer);
 	int class = FIND(classes, row->class);
 	int failure = FIND(failures, row->failure);
-
 	struct call_info found = { 0 };
 	const char *unknown;
 
 	if (layer < 0 || class < 0 || failure < 0)
-		return layer < 0 ? "layer" : class < 0 ? "class" : "way to fail";
+		return layer < 0 ? "layer" : class < 0 ? "class" : "failure";
 	found.layer = (uint8_t)layer;
 	found.class = (uint8_t) class;
 	found.failure = (uint8_t)failure;
-	unknown = fields_of_row(row->fields, &found);
+	unknown = parse_fields(row->fields, &found);
 	if (!unknown)
 		*call = found;
 	return unknown;

@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Division by an invariant: the quotient is estimated with a precomputed reciprocal, which is at
- * most one too low, and mended with the exact remainder. A 128-bit division would cost ten times as
- * much.
+ * Division by an invariant: the quotient is estimated with a precomputed reciprocal, is at most one
+ * too low, and is corrected with the exact remainder. A 128-bit division would take ten times as
+ * long.
  */
 #include "trace/ticks.h"
 
+#include "base/integer.h"
 #include "trace/format.h"
 
 typedef unsigned __int128 u128;
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
 
 bool ticks_init(struct ticks *ticks, const struct run_clock *clock)
 {
@@ -28,7 +18,7 @@ bool ticks_init(struct ticks *ticks, const struct run_clock *clock)
 	*ticks = (struct ticks){ .num = 1, .den = 1, .whole = 1, .identity = true };
 	if (!clock->num || !clock->den)
 		return false;
-	divisor = common_divisor(clock->num, clock->den);
+	divisor = u64_gcd(clock->num, clock->den);
 	ticks->tick0 = clock->tick0;
 	ticks->num = clock->num / divisor;
 	ticks->den = clock->den / divisor;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Traces to test with: a small table of calls, activities of every kind, and their way into a file.
+ * Sample traces for tests: a small call table, random activities, and functions that write and read
+ * them.
  */
 #ifndef SLUICE_TESTS_TRACE_SAMPLE_H
 #define SLUICE_TESTS_TRACE_SAMPLE_H
@@ -28,7 +29,7 @@ static const struct call_info sample_calls[] = {
 	  .field_count = 4,
 	  .fields = { FIELD_RESULT, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET } },
 	{ .name = "fread", .layer = LAYER_STDIO, .class = CLASS_READ },
-	{ .name = "pwrite", .layer = LAYER_NETWORK, .class = CLASS_WRITE }, /* a name given twice */
+	{ .name = "pwrite", .layer = LAYER_NETWORK, .class = CLASS_WRITE }, /* a duplicate name */
 	{ .name = "MPI_File_write_at_all",
 	  .layer = LAYER_MPI,
 	  .class = CLASS_WRITE,
@@ -66,7 +67,7 @@ static UNUSED uint64_t sample_random(void)
 	return sample_seed;
 }
 
-/* Any value, the extreme ones often. */
+/* Any value; extreme values are frequent. */
 static UNUSED int64_t sample_value(void)
 {
 	switch (sample_random() % 8) {
@@ -85,7 +86,7 @@ static UNUSED int64_t sample_value(void)
 	}
 }
 
-/* An activity with every field drawn at random; ids are unique by number. */
+/* An activity with random fields; its id is unique for each number. */
 static UNUSED struct activity sample_activity(uint64_t number)
 {
 	uint16_t present = (uint16_t)(sample_random() % (1u << FIELD_COUNT)) | PRESENT(RESULT);
@@ -139,7 +140,7 @@ static UNUSED struct activity *sample_many(size_t n)
 	return all;
 }
 
-/* What a loop of strided writes looks like. */
+/* An activity of a loop of strided writes. */
 static UNUSED struct activity sample_strided(uint64_t number)
 {
 	return (struct activity){
@@ -158,13 +159,12 @@ static UNUSED struct activity sample_strided(uint64_t number)
 	};
 }
 
+/* A new path in the temporary directory; the caller frees it. */
 static UNUSED char *sample_path(const char *suffix)
 {
-	const char *directory = getenv("TMPDIR");
 	static int number;
 
-	return xprintf("%s/sluice-test-%d-%d%s", directory ? directory : "/tmp", (int)getpid(),
-		       number++, suffix);
+	return xprintf("%s/trace-%d%s", check_directory(), number++, suffix);
 }
 
 static UNUSED struct process_info sample_process(uint32_t index)
@@ -205,7 +205,7 @@ static UNUSED void *sample_create(const struct trace_format *form, const char *p
 	return w;
 }
 
-/* A process that has got its rank only after it was first told of. */
+/* A process that is updated with its rank after it was added. */
 #define SAMPLE_LATE 4
 static UNUSED struct process_info sample_late_process(void)
 {
@@ -213,13 +213,13 @@ static UNUSED struct process_info sample_late_process(void)
 
 	process.rank = 1;
 	process.ranks = 2;
-	process.command = (char *)"it calls itself otherwise now";
+	process.command = (char *)"a changed command line";
 	return process;
 }
 
-/* What was found out while the run went on: poll by poll, as it comes. */
+/* Statistics, samples and notes, in the order in which a run adds them. */
 #define SAMPLE_STATISTICS 3
-#define SAMPLE_POLLS 2000 /* more than a block holds */
+#define SAMPLE_POLLS 2000 /* samples of more than one block */
 #define SAMPLE_NOTES 3
 
 static UNUSED void sample_findings(const struct trace_format *form, void *w)
@@ -275,7 +275,7 @@ static UNUSED void sample_finish(const struct trace_format *form, void *w)
 	REQUIRE(r == 0);
 }
 
-/* Writes the activities, already in an order that the form takes, in batches of the given size. */
+/* Writes the activities in batches of the given size; each batch must be sorted. */
 static UNUSED void sample_write(const struct trace_format *form, const char *path,
 				struct activity *all, size_t n, size_t batch)
 {
@@ -298,7 +298,7 @@ static UNUSED void sample_open(struct trace *trace, const char *path,
 	REQUIRE(r == 0);
 }
 
-/* All that is left in the trace; *n is how many. In odd batches, to cross every border. */
+/* Reads the rest of the trace, *n activities. An odd batch size makes batches cross blocks. */
 static UNUSED struct activity *sample_rest(struct trace *trace, size_t *n)
 {
 	struct activity *all = NULL;

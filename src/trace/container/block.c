@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A block as bytes: its header, its compressed payload, and the rows of a block of facts.
+ * Encodes and decodes a block: its header, its compressed payload, and the rows of a block of
+ * facts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include "trace/container/wire.h"
 
 #define CHECKSUM_AT (BLOCK_HEADER_BYTES - 8)
+#define ACTIVITIES_VERSION 3
+#define COMPRESSION_LEVEL 1 /* the fastest level of zstd's standard range */
 
 const struct fact *block_fact(unsigned type)
 {
@@ -38,7 +41,7 @@ const struct fact *block_fact(unsigned type)
 unsigned block_version(unsigned type)
 {
 	if (type == BLOCK_ACTIVITIES)
-		return 3;
+		return ACTIVITIES_VERSION;
 	return type == BLOCK_INDEX || block_fact(type) ? 1 : 0;
 }
 
@@ -62,10 +65,10 @@ void block_put(uint8_t bytes[BLOCK_HEADER_BYTES], const struct block *block)
 	store_u64(bytes + CHECKSUM_AT, XXH64(bytes, CHECKSUM_AT, 0));
 }
 
-static bool sizes_are_sane(const struct block *block)
+static bool sizes_are_valid(const struct block *block)
 {
 	if (block->type == BLOCK_INDEX)
-		return true; /* bounded by the file: it holds a header per block */
+		return true; /* block_list_load() compares it with the size of the file */
 	if (block->raw_bytes > BLOCK_RAW_MAX || block->packed_bytes > BLOCK_RAW_MAX)
 		return false;
 	if (block->type == BLOCK_ACTIVITIES)
@@ -94,7 +97,7 @@ bool block_get(struct block *block, const uint8_t bytes[BLOCK_HEADER_BYTES])
 		block->processes[i] = load_u64(bytes + 56 + 8 * i);
 	for (unsigned i = 0; i < BLOCK_FILE_WORDS; i++)
 		block->files[i] = load_u64(bytes + 88 + 8 * i);
-	return sizes_are_sane(block);
+	return sizes_are_valid(block);
 }
 
 int block_pack(struct block *block, void *context, const struct buf *raw, unsigned ratio,
@@ -104,11 +107,12 @@ int block_pack(struct block *block, void *context, const struct buf *raw, unsign
 
 	buf_clear(packed);
 	buf_reserve(packed, ZSTD_compressBound(raw->len));
-	n = ZSTD_compressCCtx(context, packed->data, packed->cap, buf_text(raw), raw->len, 1);
+	n = ZSTD_compressCCtx(context, packed->data, packed->cap, buf_text(raw), raw->len,
+			      COMPRESSION_LEVEL);
 	if (ZSTD_isError(n))
 		return -EIO;
 	packed->len = n;
-	/* Equal sizes say that the payload is stored as it is. */
+	/* Equal sizes mean that the payload is stored uncompressed. */
 	if (n >= raw->len || (ratio && raw->len > n * ratio)) {
 		buf_clear(packed);
 		buf_add(packed, buf_text(raw), raw->len);
@@ -117,6 +121,24 @@ int block_pack(struct block *block, void *context, const struct buf *raw, unsign
 	block->packed_bytes = (uint32_t)packed->len;
 	block->checksum = XXH64(buf_text(packed), packed->len, 0);
 	return 0;
+}
+
+ssize_t read_at(int fd, void *to, size_t n, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t got = pread(fd, (char *)to + done, n - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
 }
 
 int block_unpack(const struct block *block, int fd, struct buf *packed, struct buf *raw)
@@ -173,7 +195,7 @@ void facts_put(struct buf *out, const struct fact *fact, const void *row)
 	buf_add(out, buf_text(&fields), fields.len);
 }
 
-/* Fields that the row does not reach were added after it was written: they stay zero. */
+/* Fields beyond the end of the row were added in later versions; they stay zero. */
 int facts_get(struct wire *in, const struct fact *fact, union fact_row *row)
 {
 	size_t bytes = wire_varint(in), n;
@@ -202,8 +224,8 @@ int facts_get(struct wire *in, const struct fact *fact, union fact_row *row)
 	return -EBADMSG;
 }
 
-/* Differences wrap: any two values have one, and it leads back. */
-static int64_t difference(int64_t value, int64_t *before)
+/* Differences wrap around, so that any two values can be restored. */
+static int64_t encode_difference(int64_t value, int64_t *before)
 {
 	uint64_t d = (uint64_t)value - (uint64_t)*before;
 
@@ -211,7 +233,7 @@ static int64_t difference(int64_t value, int64_t *before)
 	return (int64_t)d;
 }
 
-static int64_t sum(int64_t difference, int64_t *before)
+static int64_t decode_difference(int64_t difference, int64_t *before)
 {
 	*before = (int64_t)((uint64_t)*before + (uint64_t)difference);
 	return *before;
@@ -221,16 +243,18 @@ struct stat_sample sample_to_difference(struct sample_chain *chain, const struct
 {
 	int64_t *value = &chain->values[row->statistic % SAMPLE_CHAIN];
 
-	return (struct stat_sample){ row->statistic, difference(row->time_ns, &chain->time_ns),
-				     difference(row->period_ns, &chain->period_ns),
-				     difference(row->value, value) };
+	return (struct stat_sample){ row->statistic,
+				     encode_difference(row->time_ns, &chain->time_ns),
+				     encode_difference(row->period_ns, &chain->period_ns),
+				     encode_difference(row->value, value) };
 }
 
 struct stat_sample sample_of_difference(struct sample_chain *chain, const struct stat_sample *row)
 {
 	int64_t *value = &chain->values[row->statistic % SAMPLE_CHAIN];
 
-	return (struct stat_sample){ row->statistic, sum(row->time_ns, &chain->time_ns),
-				     sum(row->period_ns, &chain->period_ns),
-				     sum(row->value, value) };
+	return (struct stat_sample){ row->statistic,
+				     decode_difference(row->time_ns, &chain->time_ns),
+				     decode_difference(row->period_ns, &chain->period_ns),
+				     decode_difference(row->value, value) };
 }

@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The codec of columns. A page is coded in the one of three ways that needs the fewest bytes per
- * value; the bytes of a page are written plane by plane, so that high bytes which are mostly zero
- * lie together and cost the compressor nothing. Loops are kept free of branches on values: they run
- * once per value and column, and there are tens of millions of both per second.
+ * The column codec. Each page uses the one of three encodings that needs the fewest bytes per
+ * value. The bytes of a page are written plane by plane, so that the high bytes, which are mostly
+ * zero, are adjacent and compress well. Loops do not branch on values, because they run tens of
+ * millions of times per second.
  */
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc uses vectors for these loops at -O3 only; clang does at -O2. */
+/* gcc vectorizes these loops only at -O3; clang does at -O2. */
 #pragma GCC optimize("O3")
 #endif
 
 #include "trace/container/column.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/integer.h"
 #include "base/mem.h"
 
 enum form { FORM_CONSTANT, FORM_PAGES };
 
-/* High half of a page's first byte; the low half is the bytes per value, 0 for "all are alike". */
+/* The high half of a page's first byte. The low half is the bytes per value; 0: all are equal. */
 enum way {
 	WAY_VALUE, /* the value itself */
-	WAY_DELTA, /* zigzag of the difference to the row before */
+	WAY_DELTA, /* zigzag of the difference to the previous row */
 	WAY_GUESS, /* zigzag of the difference to the guess */
 	WAY_COUNT
 };
 
-/* A page in one of the ways: its words, all their bits, and the bits in which they differ. */
+/* A page in one encoding: its words, the union of their bits, and the bits in which they differ. */
 struct words {
 	const uint64_t *at;
 	uint64_t bits, differ;
 };
 
-static unsigned bytes_for(uint64_t bits)
+static unsigned count_bytes(uint64_t bits)
 {
 	return bits ? (unsigned)(71 - __builtin_clzll(bits)) / 8 : 0;
 }
 
-static void buf_ends_at(struct buf *out, const uint8_t *end)
+static void set_buf_end(struct buf *out, const uint8_t *end)
 {
 	out->len = (size_t)(end - (uint8_t *)out->data);
 	out->data[out->len] = 0;
@@ -52,10 +54,10 @@ void column_put_constant(struct buf *out, uint64_t value)
 	buf_reserve(out, 1 + VARINT_MAX);
 	at = (uint8_t *)out->data + out->len;
 	*at++ = FORM_CONSTANT;
-	buf_ends_at(out, wire_put_varint(at, value));
+	set_buf_end(out, wire_put_varint(at, value));
 }
 
-static struct words words_scan(const uint64_t *at, size_t n)
+static struct words scan_words(const uint64_t *at, size_t n)
 {
 	uint64_t bits = 0, differ = 0, first = n ? at[0] : 0;
 
@@ -66,17 +68,18 @@ static struct words words_scan(const uint64_t *at, size_t n)
 	return (struct words){ at, bits, differ };
 }
 
-static struct words words_minus(uint64_t *restrict to, const uint64_t *values,
-				const uint64_t *guess, size_t n)
+static struct words subtract_words(uint64_t *restrict to, const uint64_t *values,
+				   const uint64_t *guess, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		to[i] = zigzag(values[i] - guess[i]);
-	return words_scan(to, n);
+	return scan_words(to, n);
 }
 
-static uint8_t *words_put(uint8_t *restrict to, enum way way, const struct words *words, size_t n)
+static uint8_t *encode_words(uint8_t *restrict to, enum way way, const struct words *words,
+			     size_t n)
 {
-	unsigned width = words->differ ? bytes_for(words->bits) : 0;
+	unsigned width = words->differ ? count_bytes(words->bits) : 0;
 
 	*to++ = (uint8_t)(way << 4 | width);
 	if (!width)
@@ -87,13 +90,14 @@ static uint8_t *words_put(uint8_t *restrict to, enum way way, const struct words
 	return to;
 }
 
-/* Fewest bytes win; on a tie the earlier way, which needs the least work to undo. */
-static enum way words_choose(const struct words *words, unsigned ways)
+/* Chooses the encoding with the fewest bytes; on a tie the first, which is the fastest to decode.
+ */
+static enum way choose_way(const struct words *words, unsigned ways)
 {
-	unsigned best = 0, least = 99;
+	unsigned best = 0, least = UINT_MAX;
 
 	for (unsigned way = 0; way < ways; way++) {
-		unsigned cost = words[way].differ ? bytes_for(words[way].bits) : 0;
+		unsigned cost = words[way].differ ? count_bytes(words[way].bits) : 0;
 
 		if (cost < least) {
 			least = cost;
@@ -104,10 +108,10 @@ static enum way words_choose(const struct words *words, unsigned ways)
 }
 
 /*
- * Brings up a page. window[1..n] are its values and window[0] the one before; guess[] likewise
- * holds what the other column has to say, one row late for GUESS_NEXT.
+ * Collects a page. window[1..n] are its values and window[0] is the value before them; guess[] gets
+ * the predictions from the other column.
  */
-static void page_gather(const struct column_source *from, size_t base, size_t n, uint64_t *window,
+static void gather_page(const struct column_source *from, size_t base, size_t n, uint64_t *window,
 			uint64_t *guess)
 {
 	const uint64_t *values = from->values, *other = from->other;
@@ -128,19 +132,19 @@ static void page_gather(const struct column_source *from, size_t base, size_t n,
 	}
 }
 
-/* guess is NULL where there is none. */
-static uint8_t *page_put(uint8_t *to, const uint64_t *window, const uint64_t *guess, size_t n)
+/* guess may be NULL. */
+static uint8_t *encode_page(uint8_t *to, const uint64_t *window, const uint64_t *guess, size_t n)
 {
 	uint64_t delta[COLUMN_PAGE], miss[COLUMN_PAGE];
 	struct words words[WAY_COUNT];
 	enum way way;
 
-	words[WAY_VALUE] = words_scan(window + 1, n);
-	words[WAY_DELTA] = words_minus(delta, window + 1, window, n);
+	words[WAY_VALUE] = scan_words(window + 1, n);
+	words[WAY_DELTA] = subtract_words(delta, window + 1, window, n);
 	if (guess)
-		words[WAY_GUESS] = words_minus(miss, window + 1, guess, n);
-	way = words_choose(words, guess ? WAY_COUNT : WAY_GUESS);
-	return words_put(to, way, &words[way], n);
+		words[WAY_GUESS] = subtract_words(miss, window + 1, guess, n);
+	way = choose_way(words, guess ? WAY_COUNT : WAY_GUESS);
+	return encode_words(to, way, &words[way], n);
 }
 
 void column_put(struct buf *out, const struct column_source *source)
@@ -154,12 +158,12 @@ void column_put(struct buf *out, const struct column_source *source)
 	to = (uint8_t *)out->data + out->len;
 	*to++ = FORM_PAGES;
 	for (size_t base = 0, n; base < source->count; base += n) {
-		n = source->count - base < COLUMN_PAGE ? source->count - base : COLUMN_PAGE;
-		page_gather(source, base, n, window, guess);
-		to = page_put(to, window, guessed, n);
+		n = size_min(source->count - base, COLUMN_PAGE);
+		gather_page(source, base, n, window, guess);
+		to = encode_page(to, window, guessed, n);
 		window[0] = window[n];
 	}
-	buf_ends_at(out, to);
+	set_buf_end(out, to);
 }
 
 void column_set_constant(struct column *column, uint64_t value)
@@ -176,7 +180,7 @@ void column_release(struct column *column)
 	*column = (struct column){ 0 };
 }
 
-static int words_get(struct wire *in, uint64_t *restrict to, unsigned width, size_t n)
+static int decode_words(struct wire *in, uint64_t *restrict to, unsigned width, size_t n)
 {
 	const uint8_t *planes;
 	uint64_t all;
@@ -220,12 +224,12 @@ static void undo_guess(uint64_t *values, size_t base, size_t n, const struct col
 	}
 }
 
-static int page_get(struct wire *in, uint64_t *values, size_t base, size_t n,
-		    const struct column *other, enum column_guess guess)
+static int decode_page(struct wire *in, uint64_t *values, size_t base, size_t n,
+		       const struct column *other, enum column_guess guess)
 {
 	const uint8_t *head = wire_bytes(in, 1);
 
-	if (!head || words_get(in, values + base, *head & 15, n) < 0)
+	if (!head || decode_words(in, values + base, *head & 15, n) < 0)
 		return -EBADMSG;
 	switch (*head >> 4) {
 	case WAY_VALUE:
@@ -255,15 +259,15 @@ int column_get(struct wire *in, struct column *column, size_t count, const struc
 		column_set_constant(column, wire_varint(in));
 		return in->bad ? -EBADMSG : 0;
 	}
-	/* A page has two bytes at least: a few bytes cannot make us allocate much. */
+	/* A page has at least two bytes, so a short input cannot cause a large allocation. */
 	if (wire_left(in) / 2 < (count + COLUMN_PAGE - 1) / COLUMN_PAGE)
 		return -EBADMSG;
 	column->values = xmalloc(count * sizeof(*column->values));
 	column->mask = SIZE_MAX;
 	for (size_t base = 0; base < count; base += COLUMN_PAGE) {
-		size_t n = count - base < COLUMN_PAGE ? count - base : COLUMN_PAGE;
+		size_t n = size_min(count - base, COLUMN_PAGE);
 
-		if (page_get(in, column->values, base, n, other, guess) < 0)
+		if (decode_page(in, column->values, base, n, other, guess) < 0)
 			return -EBADMSG;
 	}
 	return 0;

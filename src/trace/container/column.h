@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One column of numbers as bytes, made small for what I/O looks like: constants, constant steps,
- * small differences. Every 64-bit value is exact. Described byte by byte in docs/trace-format.md.
+ * Encodes one column of numbers as bytes, compactly for patterns that are typical of I/O:
+ * constants, constant steps, small differences. It is lossless for all 64-bit values.
+ * docs/trace-format.md describes the bytes.
  *
- * Decoding trusts nothing: it stays within its input and fails where the bytes make no sense.
+ * Decoding does not trust its input: it never reads beyond the end and fails if the bytes are
+ * invalid.
  */
 #ifndef SLUICE_TRACE_CONTAINER_COLUMN_H
 #define SLUICE_TRACE_CONTAINER_COLUMN_H
@@ -16,16 +18,16 @@
 
 struct buf;
 
-#define COLUMN_PAGE 256 /* values that are coded alike */
+#define COLUMN_PAGE 256 /* values per page; a page has one encoding */
 
-/* What a column's values can be told from. */
+/* How the values of a column can be predicted from another column. */
 enum column_guess {
 	GUESS_NONE,
-	GUESS_SAME, /* the other column in the same row: a result is mostly the size */
-	GUESS_NEXT, /* the sum of both columns in the row before: a position after a read */
+	GUESS_SAME, /* the other column in the same row: a result mostly equals the size */
+	GUESS_NEXT, /* the sum of both columns in the previous row: an offset after a read */
 };
 
-/* Where the encoder finds the values: row i is values[order[i]], without order values[i]. */
+/* The input of the encoder: row i is values[order[i]], or values[i] if order is NULL. */
 struct column_source {
 	const uint64_t *values;
 	const uint64_t *other; /* for the guess */
@@ -37,7 +39,7 @@ struct column_source {
 void column_put_constant(struct buf *out, uint64_t value);
 void column_put(struct buf *out, const struct column_source *source);
 
-/* A decoded column: row i is values[i & mask]; of a constant one the mask is 0. */
+/* A decoded column: row i is values[i & mask]. The mask of a constant column is 0. */
 struct column {
 	uint64_t *values;
 	size_t mask;
@@ -49,12 +51,12 @@ static inline uint64_t column_at(const struct column *column, size_t row)
 	return column->values[row & column->mask];
 }
 
-/* A column points into itself when it is constant: it must not be moved. */
+/* A constant column points into itself, so it must not be moved. */
 void column_set_constant(struct column *column, uint64_t value);
 
 /*
- * Decodes count values. other is the column of the guess, already decoded, NULL where the column
- * has none. Returns 0 or -EBADMSG; either way column_release() is due.
+ * Decodes count values. other is the decoded column that the guess is based on, or NULL. Returns 0
+ * or -EBADMSG; the caller calls column_release() in both cases.
  */
 int column_get(struct wire *in, struct column *column, size_t count, const struct column *other,
 	       enum column_guess guess);

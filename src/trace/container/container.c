@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The binary container as a trace format; the work is done in container_*.c.
+ * The binary container as a trace format: the table of its functions. writer.c and reader.c
+ * implement them.
  */
 #include "trace/container/container.h"
 
 #include <string.h>
 
-static bool recognise(const unsigned char *head, size_t n)
+static bool recognize(const unsigned char *head, size_t n)
 {
 	return n >= CONTAINER_MAGIC_BYTES && !memcmp(head, CONTAINER_MAGIC, CONTAINER_MAGIC_BYTES);
 }
@@ -14,8 +15,8 @@ static bool recognise(const unsigned char *head, size_t n)
 const struct trace_format trace_container = {
 	.name = "container",
 	.suffix = ".sluice",
-	.help = "compressed and indexed binary file; what `sluice run` writes",
-	.recognise = recognise,
+	.help = "compressed binary file with an index; the default of 'sluice run'",
+	.recognize = recognize,
 	.create = container_create,
 	.add_process = container_add_process,
 	.add_file = container_add_file,

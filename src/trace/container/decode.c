@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Decodes the activities of a block. The block stays in columns until its rows are asked for:
- * merging needs no more than times and ids, and the caller's batch is the only place where whole
- * activities are. Nothing here trusts the payload, though its checksum was right: a file may be
- * forged.
+ * Decodes the activities of a block. A block stays in columns until its rows are requested: merging
+ * needs only times and ids, and only the caller's batch holds whole activities. The payload is not
+ * trusted even if its checksum is right, because a file may be forged.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,57 +12,63 @@
 #include "trace/head.h"
 #include "trace/ticks.h"
 
-/* The trace's present bits as this build numbers them; false when a field is unknown. */
-static bool present_translate(const struct head_maker *maker, uint64_t bits, uint16_t *present)
+/* Columns of the group table. */
+enum { GROUP_PROCESS, GROUP_THREAD, GROUP_CALL, GROUP_PRESENT, GROUP_LAYER, GROUP_COLUMNS };
+
+/* Converts present bits of the trace to those of this build. False if a field is unknown. */
+static bool translate_present(const struct head_builder *builder, uint64_t bits, uint16_t *present)
 {
 	*present = 0;
 	for (unsigned i = 0; i < FIELDS_MAX; i++) {
 		if (!(bits >> i & 1))
 			continue;
-		if (maker->fields[i] < 0)
+		if (builder->fields[i] < 0)
 			return false;
-		*present |= (uint16_t)(1u << maker->fields[i]);
+		*present |= (uint16_t)(1u << builder->fields[i]);
 	}
 	return bits >> FIELDS_MAX == 0;
 }
 
-static bool group_fill(struct row_group *group, const struct head_maker *maker,
+static bool fill_group(struct row_group *group, const struct head_builder *builder,
 		       const struct column *table, size_t i)
 {
-	uint64_t process = column_at(&table[0], i), thread = column_at(&table[1], i);
-	uint64_t call = column_at(&table[2], i), layer = column_at(&table[4], i);
+	uint64_t process = column_at(&table[GROUP_PROCESS], i);
+	uint64_t thread = column_at(&table[GROUP_THREAD], i);
+	uint64_t call = column_at(&table[GROUP_CALL], i);
+	uint64_t layer = column_at(&table[GROUP_LAYER], i);
 
-	if (process >= maker->head->process_count || call >= maker->head->call_count ||
-	    thread >> (64 - RECORD_SEQ_BITS) || layer >= LAYERS_MAX || maker->layers[layer] < 0)
+	if (process >= builder->head->process_count || call >= builder->head->call_count ||
+	    thread >> (64 - RECORD_SEQ_BITS) || layer >= LAYERS_MAX || builder->layers[layer] < 0)
 		return false;
 	group->process = (uint32_t)process;
 	group->thread = thread << RECORD_SEQ_BITS;
 	group->call = (uint16_t)call;
-	group->layer = (uint8_t)maker->layers[layer];
-	return present_translate(maker, column_at(&table[3], i), &group->present);
+	group->layer = (uint8_t)builder->layers[layer];
+	return translate_present(builder, column_at(&table[GROUP_PRESENT], i), &group->present);
 }
 
-static int table_get(struct rows_out *rows, struct wire *in, const struct head_maker *maker)
+static int read_group_table(struct rows_out *rows, struct wire *in,
+			    const struct head_builder *builder)
 {
-	struct column table[5] = { 0 };
+	struct column table[GROUP_COLUMNS] = { 0 };
 	int r = 0;
 
 	rows->group_count = wire_varint(in);
 	if (in->bad || !rows->group_count || rows->group_count > rows->count)
 		return -EBADMSG;
-	for (int i = 0; i < 5 && !r; i++)
+	for (int i = 0; i < GROUP_COLUMNS && !r; i++)
 		r = column_get(in, &table[i], rows->group_count, NULL, GUESS_NONE);
 	rows->groups = xcalloc(rows->group_count, sizeof(*rows->groups));
 	for (size_t i = 0; i < rows->group_count && !r; i++)
-		if (!group_fill(&rows->groups[i], maker, table, i))
+		if (!fill_group(&rows->groups[i], builder, table, i))
 			r = -EBADMSG;
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < GROUP_COLUMNS; i++)
 		column_release(&table[i]);
 	return r;
 }
 
-/* The same counting sort as the encoder's tells where each row lies within the columns. */
-static int places_find(struct rows_out *rows, const struct column *groups)
+/* Repeats the encoder's counting sort to find the index of each row in the columns. */
+static int find_places(struct rows_out *rows, const struct column *groups)
 {
 	AUTO_FREE uint32_t *fill = xcalloc(rows->group_count + 1, sizeof(*fill));
 
@@ -84,13 +89,13 @@ static int places_find(struct rows_out *rows, const struct column *groups)
 	return 0;
 }
 
-static int order_get(struct rows_out *rows, struct wire *in)
+static int read_order(struct rows_out *rows, struct wire *in)
 {
 	struct column groups;
 	int r = column_get(in, &groups, rows->count, NULL, GUESS_NONE);
 
 	if (!r && rows->group_count > 1)
-		r = places_find(rows, &groups);
+		r = find_places(rows, &groups);
 	column_release(&groups);
 	return r;
 }
@@ -105,7 +110,7 @@ static const struct row_group *group_of(const struct rows_out *rows, size_t row)
 	return &rows->groups[rows->group_of ? rows->group_of[row] : 0];
 }
 
-static void duration_expand(struct rows_out *rows)
+static void expand_durations(struct rows_out *rows)
 {
 	struct column *column = &rows->columns[ROW_DURATION];
 	uint64_t value = column->constant;
@@ -118,8 +123,8 @@ static void duration_expand(struct rows_out *rows)
 		column->values[i] = value;
 }
 
-/* Ticks to nanoseconds, in place. Times that fall or contradict the header are forged. */
-static int times_convert(struct rows_out *rows, const struct block *block,
+/* Converts ticks to nanoseconds in place. Fails if times descend or contradict the header. */
+static int convert_times(struct rows_out *rows, const struct block *block,
 			 const struct ticks *ticks)
 {
 	int64_t *start = rows->start_ns;
@@ -132,7 +137,7 @@ static int times_convert(struct rows_out *rows, const struct block *block,
 			return -EBADMSG;
 	if (ticks->identity)
 		return 0;
-	duration_expand(rows);
+	expand_durations(rows);
 	duration = rows->columns[ROW_DURATION].values;
 	for (size_t i = 0; i < rows->count; i++) {
 		size_t place = place_of(rows, i);
@@ -145,7 +150,7 @@ static int times_convert(struct rows_out *rows, const struct block *block,
 	return 0;
 }
 
-static int start_get(struct rows_out *rows, struct wire *in)
+static int read_starts(struct rows_out *rows, struct wire *in)
 {
 	struct column start;
 	int r = column_get(in, &start, rows->count, NULL, GUESS_NONE);
@@ -162,8 +167,8 @@ static int start_get(struct rows_out *rows, struct wire *in)
 	return r;
 }
 
-/* A column that its version does not have stays 0. */
-static int columns_get(struct rows_out *rows, struct wire *in, unsigned version)
+/* Columns that the version of the payload does not have stay 0. */
+static int read_columns(struct rows_out *rows, struct wire *in, unsigned version)
 {
 	int count = version < 2 ? ROW_COUNT_1 : version < 3 ? ROW_COUNT_2 : ROW_COUNT;
 
@@ -177,8 +182,8 @@ static int columns_get(struct rows_out *rows, struct wire *in, unsigned version)
 	return 0;
 }
 
-/* Files whose names were damaged become unknown; a sequence number must leave the thread alone. */
-static int columns_check(struct rows_out *rows, size_t file_count)
+/* Invalid file ids become 0 (unknown file); an invalid sequence number is an error. */
+static int check_columns(struct rows_out *rows, size_t file_count)
 {
 	static const enum row_column files[] = { ROW_FILE, ROW_FILE2, ROW_NAME, ROW_HINTS };
 
@@ -236,7 +241,7 @@ static int tie_compare(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static void tie_sort(struct rows_out *rows, size_t from, size_t to)
+static void sort_tie(struct rows_out *rows, size_t from, size_t to)
 {
 	AUTO_FREE struct tie *ties = xmalloc((to - from) * sizeof(*ties));
 
@@ -252,7 +257,7 @@ static void tie_sort(struct rows_out *rows, size_t from, size_t to)
 	}
 }
 
-static void places_expand(struct rows_out *rows)
+static void expand_places(struct rows_out *rows)
 {
 	if (rows->place)
 		return;
@@ -262,8 +267,8 @@ static void places_expand(struct rows_out *rows)
 		rows->place[i] = (uint32_t)i;
 }
 
-/* Different ticks can be the same nanosecond: then process and id decide, as everywhere. */
-static void ties_settle(struct rows_out *rows)
+/* Different ticks can become the same nanosecond; such rows are sorted by process and id. */
+static void sort_ties(struct rows_out *rows)
 {
 	for (size_t from = 0, to; from < rows->count; from = to) {
 		bool wrong = false;
@@ -273,13 +278,13 @@ static void ties_settle(struct rows_out *rows)
 			wrong |= tie_before(rows, to, rows, to - 1);
 		if (!wrong)
 			continue;
-		places_expand(rows);
-		tie_sort(rows, from, to);
+		expand_places(rows);
+		sort_tie(rows, from, to);
 	}
 }
 
 struct rows_out *rows_out_new(const struct block *block, const struct buf *raw,
-			      const struct head_maker *maker, const struct ticks *ticks)
+			      const struct head_builder *builder, const struct ticks *ticks)
 {
 	struct rows_out *rows = xcalloc(1, sizeof(*rows));
 	const uint8_t *at = (const uint8_t *)buf_text(raw);
@@ -289,24 +294,24 @@ struct rows_out *rows_out_new(const struct block *block, const struct buf *raw,
 	rows->count = block->count;
 	for (int i = 0; i < ROW_COUNT; i++)
 		column_set_constant(&rows->columns[i], 0);
-	r = table_get(rows, &in, maker);
+	r = read_group_table(rows, &in, builder);
 	if (!r)
-		r = order_get(rows, &in);
+		r = read_order(rows, &in);
 	if (!r)
-		r = start_get(rows, &in);
+		r = read_starts(rows, &in);
 	if (!r)
-		r = columns_get(rows, &in, block->version);
+		r = read_columns(rows, &in, block->version);
 	if (!r)
-		r = columns_check(rows, maker->head->file_count);
+		r = check_columns(rows, builder->head->file_count);
 	if (!r)
-		r = times_convert(rows, block, ticks);
+		r = convert_times(rows, block, ticks);
 	if (r < 0) {
 		rows_out_free(rows);
 		return NULL;
 	}
 	for (int i = ROW_COUNT_1; i < ROW_COUNT; i++)
 		rows->libraries |= rows->columns[i].mask || rows->columns[i].constant;
-	ties_settle(rows);
+	sort_ties(rows);
 	return rows;
 }
 
@@ -323,8 +328,8 @@ void rows_out_free(struct rows_out *rows)
 	free(rows);
 }
 
-/* Most blocks hold none of this: then there is nothing to look up. */
-static inline void library_take(const struct rows_out *rows, size_t at, struct activity *to)
+/* Copies the fields that only calls of I/O libraries have; most blocks have none. */
+static inline void copy_library_fields(const struct rows_out *rows, size_t at, struct activity *to)
 {
 	const struct column *c = rows->columns;
 
@@ -340,7 +345,7 @@ static inline void library_take(const struct rows_out *rows, size_t at, struct a
 	to->hints = (file_id)column_at(&c[ROW_HINTS], at);
 }
 
-void rows_out_take(struct rows_out *rows, struct activity *to, size_t n)
+void rows_out_read(struct rows_out *rows, struct activity *to, size_t n)
 {
 	const struct column *c = rows->columns;
 
@@ -369,6 +374,6 @@ void rows_out_take(struct rows_out *rows, struct activity *to, size_t n)
 		to->call = group->call;
 		to->present = group->present;
 		to->layer = group->layer;
-		library_take(rows, at, to);
+		copy_library_fields(rows, at, to);
 	}
 }

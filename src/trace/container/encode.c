@@ -2,32 +2,34 @@
  *
  * Collects the activities of a block and encodes them.
  *
- * This is the collector's busiest code. Activities are turned into columns as they come in, a tile
- * at a time so that the tile stays in the nearest cache; a column that never changes is noticed on
- * the way and costs nothing later. What comes from one thread is in order, and then nothing is
- * sorted.
+ * This is the hottest code of the collector. Activities are split into columns as they arrive, one
+ * tile at a time so that the tile stays in the L1 cache. Constant columns are detected on the way
+ * and cost nothing later. Activities of a single thread are in order already and are not sorted.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/integer.h"
 #include "base/mem.h"
 #include "trace/container/rows.h"
 
 #define TILE 128      /* activities: 19 KiB */
 #define DIGIT_BITS 11 /* of the radix sort */
 #define SLOTS (2 * BLOCK_ROWS_MAX)
-/* Bits of the columns that are filled whatever is in them. */
+/* Bits of the columns that are always filled in. */
 #define ROWS_ALWAYS \
 	(1u << ROW_SEQ | 1u << ROW_DURATION | 1u << ROW_PARENT | 1u << ROW_RESULT | 1u << ROW_FILE)
-/* A key's bits from here on are the id's; below are layer, present bits and call. */
+/* A group key: the thread bits of the id, then layer, present bits and call. */
 #define KEY_THREAD RECORD_SEQ_BITS
+#define KEY_LAYER 32
+#define KEY_PRESENT 16
 
 #define ROW_GUESS(name, guess, other) [ROW_##name] = { GUESS_##guess, ROW_##other },
 const struct row_layout row_layout[ROW_COUNT] = { ROW_LIST(ROW_GUESS) };
 #undef ROW_GUESS
 
 struct sort_key {
-	uint64_t start; /* since the earliest of the block */
+	uint64_t start; /* ticks since the earliest start of the block */
 	uint32_t row;
 };
 
@@ -36,7 +38,7 @@ struct rows_scratch {
 	uint32_t digits[1 << DIGIT_BITS];
 	uint32_t sorted[BLOCK_ROWS_MAX];   /* rows in order of time */
 	uint32_t grouped[BLOCK_ROWS_MAX];  /* rows group after group */
-	uint32_t slots[SLOTS];		   /* hash of groups: number + 1, or 0 */
+	uint32_t slots[SLOTS];		   /* hash table of groups: number + 1, or 0 */
 	uint32_t fill[BLOCK_ROWS_MAX + 1]; /* where the next row of a group goes */
 	uint64_t group_of[BLOCK_ROWS_MAX]; /* in order of time */
 	uint64_t group_key[BLOCK_ROWS_MAX], group_process[BLOCK_ROWS_MAX];
@@ -65,45 +67,45 @@ void rows_in_release(struct rows_in *rows)
 	*rows = (struct rows_in){ 0 };
 }
 
-static uint64_t key_of(const struct activity *a)
+static uint64_t make_group_key(const struct activity *a)
 {
-	return (a->id & ~RECORD_SEQ_MASK) | (uint64_t)a->layer << 32 | (uint64_t)a->present << 16 |
-	       a->call;
+	return (a->id & ~RECORD_SEQ_MASK) | (uint64_t)a->layer << KEY_LAYER |
+	       (uint64_t)a->present << KEY_PRESENT | a->call;
 }
 
 #define UNROLL _Pragma("GCC unroll 4")
 
-/* One pass over a tile for one column; the value is an expression in `a`. */
-#define TAKE(to, changes, value)                                                             \
+/* Copies one column of a tile. The value is an expression in `a`. */
+#define COPY(to, changes, value)                                                             \
 	do {                                                                                 \
 		const struct activity *a = batch;                                            \
-		uint64_t *take_to = (to) + rows->count, take_changes = 0;                    \
-		uint64_t take_first = rows->count ? (to)[0] : (uint64_t)(value);             \
-		UNROLL for (const struct activity *end = batch + n; a < end; a++, take_to++) \
+		uint64_t *copy_to = (to) + rows->count, copy_changes = 0;                    \
+		uint64_t copy_first = rows->count ? (to)[0] : (uint64_t)(value);             \
+		UNROLL for (const struct activity *end = batch + n; a < end; a++, copy_to++) \
 		{                                                                            \
-			*take_to = (uint64_t)(value);                                        \
-			take_changes |= *take_to ^ take_first;                               \
+			*copy_to = (uint64_t)(value);                                        \
+			copy_changes |= *copy_to ^ copy_first;                               \
 		}                                                                            \
-		(changes) |= take_changes;                                                   \
+		(changes) |= copy_changes;                                                   \
 	} while (0)
 
-#define TAKE_COLUMN(name, value) TAKE(rows->columns[ROW_##name], rows->differ[ROW_##name], value)
+#define COPY_COLUMN(name, value) COPY(rows->columns[ROW_##name], rows->differ[ROW_##name], value)
 
-#define TAKE_OPTIONAL(name, member)                                                          \
+#define COPY_OPTIONAL(name, member)                                                          \
 	do {                                                                                 \
 		if (!column_wanted(rows, ROW_##name, any & PRESENT(name), n))                \
 			break;                                                               \
 		if (all & PRESENT(name))                                                     \
-			TAKE_COLUMN(name, a->member);                                        \
+			COPY_COLUMN(name, a->member);                                        \
 		else                                                                         \
-			TAKE_COLUMN(name, if_present(a, FIELD_##name, (uint64_t)a->member)); \
+			COPY_COLUMN(name, if_present(a, FIELD_##name, (uint64_t)a->member)); \
 	} while (0)
 
-/* For what is 0 in most tiles; seen are all bits of its values in this one. */
-#define TAKE_SELDOM(name, seen, member)                                   \
+/* For columns that are 0 in most tiles. `seen` is the union of the tile's values. */
+#define COPY_RARE(name, seen, member)                                     \
 	do {                                                              \
 		if (column_wanted(rows, ROW_##name, (uint64_t)(seen), n)) \
-			TAKE_COLUMN(name, a->member);                     \
+			COPY_COLUMN(name, a->member);                     \
 	} while (0)
 
 static uint64_t if_present(const struct activity *a, enum field field, uint64_t value)
@@ -116,7 +118,10 @@ static bool is_used(const struct rows_in *rows, enum row_column column)
 	return rows->used >> column & 1;
 }
 
-/* A column nobody uses in a block is not even cleared; its first user finds zeros before him. */
+/*
+ * Whether the tile has values for the column. A column is cleared only when its first value
+ * arrives; once it is used, tiles without values are filled with zeros.
+ */
 static bool column_wanted(struct rows_in *rows, enum row_column column, uint64_t any, size_t n)
 {
 	uint64_t *values = rows->columns[column];
@@ -134,7 +139,7 @@ static bool column_wanted(struct rows_in *rows, enum row_column column, uint64_t
 	return false;
 }
 
-static void take_optional(struct rows_in *rows, const struct activity *batch, size_t n)
+static void copy_optional_columns(struct rows_in *rows, const struct activity *batch, size_t n)
 {
 	unsigned any = 0, all = ~0u, files2 = 0, names = 0, hints = 0;
 	int errors = 0;
@@ -147,38 +152,38 @@ static void take_optional(struct rows_in *rows, const struct activity *batch, si
 		names |= batch[i].name;
 		hints |= batch[i].hints;
 	}
-	TAKE_SELDOM(ERROR, errors, error);
-	TAKE_SELDOM(FILE2, files2, file2);
-	TAKE_SELDOM(NAME, names, name);
-	TAKE_SELDOM(HINTS, hints, hints);
-	TAKE_OPTIONAL(LINK, link);
-	TAKE_OPTIONAL(LINK2, link2);
-	TAKE_OPTIONAL(HANDLE, handle);
-	TAKE_OPTIONAL(SIZE, size);
-	TAKE_OPTIONAL(OFFSET, offset);
-	TAKE_OPTIONAL(FLAGS, flags);
-	TAKE_OPTIONAL(MODE, mode);
-	TAKE_OPTIONAL(SPAN, span);
-	TAKE_OPTIONAL(VARIABLE, variable);
-	TAKE_OPTIONAL(COLLECTIVE, collective);
+	COPY_RARE(ERROR, errors, error);
+	COPY_RARE(FILE2, files2, file2);
+	COPY_RARE(NAME, names, name);
+	COPY_RARE(HINTS, hints, hints);
+	COPY_OPTIONAL(LINK, link);
+	COPY_OPTIONAL(LINK2, link2);
+	COPY_OPTIONAL(HANDLE, handle);
+	COPY_OPTIONAL(SIZE, size);
+	COPY_OPTIONAL(OFFSET, offset);
+	COPY_OPTIONAL(FLAGS, flags);
+	COPY_OPTIONAL(MODE, mode);
+	COPY_OPTIONAL(SPAN, span);
+	COPY_OPTIONAL(VARIABLE, variable);
+	COPY_OPTIONAL(COLLECTIVE, collective);
 }
 
-static void take_tile(struct rows_in *rows, const struct activity *batch, size_t n)
+static void copy_tile(struct rows_in *rows, const struct activity *batch, size_t n)
 {
 	uint64_t start_differ = 0;
 
-	TAKE(rows->start, start_differ, a->start_ns);
-	TAKE(rows->key, rows->key_differ, key_of(a));
-	TAKE(rows->process, rows->process_differ, a->process);
-	TAKE_COLUMN(SEQ, a->id & RECORD_SEQ_MASK);
-	TAKE_COLUMN(DURATION, a->duration_ns);
-	TAKE_COLUMN(PARENT, row_parent(a->parent, a->id & ~RECORD_SEQ_MASK));
-	TAKE_COLUMN(RESULT, a->result);
-	TAKE_COLUMN(FILE, a->file);
-	take_optional(rows, batch, n);
+	COPY(rows->start, start_differ, a->start_ns);
+	COPY(rows->key, rows->key_differ, make_group_key(a));
+	COPY(rows->process, rows->process_differ, a->process);
+	COPY_COLUMN(SEQ, a->id & RECORD_SEQ_MASK);
+	COPY_COLUMN(DURATION, a->duration_ns);
+	COPY_COLUMN(PARENT, row_parent(a->parent, a->id & ~RECORD_SEQ_MASK));
+	COPY_COLUMN(RESULT, a->result);
+	COPY_COLUMN(FILE, a->file);
+	copy_optional_columns(rows, batch, n);
 }
 
-/* activity_compare() between rows of equal start. */
+/* The order of activity_compare() for rows with equal start. */
 static bool tie_before(const struct rows_in *rows, size_t a, size_t b)
 {
 	uint64_t thread_a = rows->key[a] >> KEY_THREAD, thread_b = rows->key[b] >> KEY_THREAD;
@@ -197,7 +202,7 @@ static bool row_before(const struct rows_in *rows, size_t a, size_t b)
 	return start_a < start_b || (start_a == start_b && tie_before(rows, a, b));
 }
 
-static bool tile_unsorted(const struct rows_in *rows, size_t n)
+static bool tile_is_unsorted(const struct rows_in *rows, size_t n)
 {
 	size_t first = rows->count ? rows->count : 1;
 
@@ -215,18 +220,18 @@ size_t rows_in_add(struct rows_in *rows, const struct activity *batch, size_t n)
 	if (n > room)
 		n = room;
 	for (size_t done = 0; done < n; done += tile) {
-		tile = n - done < TILE ? n - done : TILE;
-		take_tile(rows, batch + done, tile);
+		tile = size_min(n - done, TILE);
+		copy_tile(rows, batch + done, tile);
 		if (!rows->unsorted)
-			rows->unsorted = tile_unsorted(rows, tile);
+			rows->unsorted = tile_is_unsorted(rows, tile);
 		rows->count += tile;
 	}
 	return n;
 }
 
-/* One pass of the radix sort; false when all keys have the same digit and nothing was moved. */
-static bool digit_sort(struct rows_scratch *scratch, const struct sort_key *from,
-		       struct sort_key *to, size_t n, unsigned shift)
+/* One pass of the radix sort. Returns false if all keys have the same digit and nothing moved. */
+static bool sort_by_digit(struct rows_scratch *scratch, const struct sort_key *from,
+			  struct sort_key *to, size_t n, unsigned shift)
 {
 	const uint32_t mask = (1u << DIGIT_BITS) - 1;
 	uint32_t total = 0, size;
@@ -254,8 +259,8 @@ static int tie_compare(const void *a, const void *b, void *rows)
 	return tie_before(rows, y, x) ? 1 : (x > y) - (x < y);
 }
 
-/* Among rows of the same start, process and id decide. */
-static void ties_sort(struct rows_in *rows, const struct sort_key *keys, uint32_t *sorted)
+/* Sorts rows with the same start by process and id. */
+static void sort_ties(struct rows_in *rows, const struct sort_key *keys, uint32_t *sorted)
 {
 	for (size_t i = 0, j; i < rows->count; i = j) {
 		for (j = i + 1; j < rows->count && keys[j].start == keys[i].start;)
@@ -265,8 +270,8 @@ static void ties_sort(struct rows_in *rows, const struct sort_key *keys, uint32_
 	}
 }
 
-/* Fills scratch->sorted. */
-static void rows_sort(struct rows_in *rows, struct rows_scratch *scratch)
+/* Fills in scratch->sorted. */
+static void sort_rows(struct rows_in *rows, struct rows_scratch *scratch)
 {
 	struct sort_key *from = scratch->keys[0], *to = scratch->keys[1], *swap;
 	int64_t first = INT64_MAX;
@@ -280,7 +285,7 @@ static void rows_sort(struct rows_in *rows, struct rows_scratch *scratch)
 		bits |= from[i].start;
 	}
 	for (unsigned shift = 0; shift < 64 && bits >> shift; shift += DIGIT_BITS) {
-		if (!digit_sort(scratch, from, to, rows->count, shift))
+		if (!sort_by_digit(scratch, from, to, rows->count, shift))
 			continue;
 		swap = from;
 		from = to;
@@ -288,10 +293,10 @@ static void rows_sort(struct rows_in *rows, struct rows_scratch *scratch)
 	}
 	for (size_t i = 0; i < rows->count; i++)
 		scratch->sorted[i] = from[i].row;
-	ties_sort(rows, from, scratch->sorted);
+	sort_ties(rows, from, scratch->sorted);
 }
 
-static uint32_t group_find(struct rows_scratch *scratch, uint64_t key, uint64_t process)
+static uint32_t find_group(struct rows_scratch *scratch, uint64_t key, uint64_t process)
 {
 	uint64_t hash = (key ^ process << 17) * UINT64_C(0x9e3779b97f4a7c15);
 	uint32_t *slot;
@@ -310,8 +315,8 @@ static uint32_t group_find(struct rows_scratch *scratch, uint64_t key, uint64_t 
 	return *slot - 1;
 }
 
-/* Fills group_of and grouped: a counting sort by group of the rows in the given order. */
-static void rows_group(const struct rows_in *rows, struct rows_scratch *scratch,
+/* Fills in group_of and grouped by a stable counting sort of the rows by group. */
+static void group_rows(const struct rows_in *rows, struct rows_scratch *scratch,
 		       const uint32_t *order)
 {
 	uint32_t group = 0, total = 0, size;
@@ -324,7 +329,7 @@ static void rows_group(const struct rows_in *rows, struct rows_scratch *scratch,
 
 		if (!i || scratch->group_key[group] != rows->key[row] ||
 		    scratch->group_process[group] != rows->process[row])
-			group = group_find(scratch, rows->key[row], rows->process[row]);
+			group = find_group(scratch, rows->key[row], rows->process[row]);
 		scratch->group_of[i] = group;
 		scratch->fill[group]++;
 	}
@@ -337,8 +342,9 @@ static void rows_group(const struct rows_in *rows, struct rows_scratch *scratch,
 			(uint32_t)(order ? order[i] : i);
 }
 
-/* A column of the table of groups: some bits of each key. */
-static void groups_put(struct rows_scratch *scratch, struct buf *raw, unsigned shift, uint64_t mask)
+/* Writes one column of the group table: some bits of each key. */
+static void put_key_bits(struct rows_scratch *scratch, struct buf *raw, unsigned shift,
+			 uint64_t mask)
 {
 	for (size_t i = 0; i < scratch->group_count; i++)
 		scratch->column[i] = scratch->group_key[i] >> shift & mask;
@@ -346,24 +352,24 @@ static void groups_put(struct rows_scratch *scratch, struct buf *raw, unsigned s
 						 .count = scratch->group_count });
 }
 
-static void table_put(struct rows_scratch *scratch, struct buf *raw, struct block *block)
+static void put_group_table(struct rows_scratch *scratch, struct buf *raw, struct block *block)
 {
 	uint8_t count[VARINT_MAX];
 
 	buf_add(raw, count, (size_t)(wire_put_varint(count, scratch->group_count) - count));
 	column_put(raw, &(struct column_source){ .values = scratch->group_process,
 						 .count = scratch->group_count });
-	groups_put(scratch, raw, KEY_THREAD, UINT64_MAX);
-	groups_put(scratch, raw, 0, UINT16_MAX);
-	groups_put(scratch, raw, 16, UINT16_MAX);
-	groups_put(scratch, raw, 32, UINT8_MAX);
+	put_key_bits(scratch, raw, KEY_THREAD, UINT64_MAX);
+	put_key_bits(scratch, raw, 0, UINT16_MAX);
+	put_key_bits(scratch, raw, KEY_PRESENT, UINT16_MAX);
+	put_key_bits(scratch, raw, KEY_LAYER, UINT8_MAX);
 	for (size_t i = 0; i < scratch->group_count; i++) {
-		block->layers |= UINT64_C(1) << (scratch->group_key[i] >> 32) % 64;
+		block->layers |= UINT64_C(1) << (scratch->group_key[i] >> KEY_LAYER) % 64;
 		block_set_add(block->processes, BLOCK_PROCESS_WORDS, scratch->group_process[i]);
 	}
 }
 
-static void columns_put(const struct rows_in *rows, const uint32_t *order, struct buf *raw)
+static void put_columns(const struct rows_in *rows, const uint32_t *order, struct buf *raw)
 {
 	for (enum row_column i = 0; i < ROW_COUNT; i++) {
 		struct column_source source = { .values = rows->columns[i],
@@ -386,7 +392,7 @@ static void columns_put(const struct rows_in *rows, const uint32_t *order, struc
 	}
 }
 
-static void files_note(const struct rows_in *rows, enum row_column column, struct block *block)
+static void note_files(const struct rows_in *rows, enum row_column column, struct block *block)
 {
 	size_t n = rows->differ[column] ? rows->count : 1;
 
@@ -398,20 +404,20 @@ static void files_note(const struct rows_in *rows, enum row_column column, struc
 		block_set_add(block->files, BLOCK_FILE_WORDS, rows->columns[column][i]);
 }
 
-/* The groups, and which row belongs to which. Returns the rows in the order of the columns. */
-static const uint32_t *groups_encode(const struct rows_in *rows, const uint32_t *order,
+/* Writes the groups and the group of each row. Returns the order of the rows in the columns. */
+static const uint32_t *encode_groups(const struct rows_in *rows, const uint32_t *order,
 				     struct buf *raw, struct block *block)
 {
 	struct rows_scratch *scratch = rows->scratch;
 
 	if (rows->key_differ || rows->process_differ) {
-		rows_group(rows, scratch, order);
+		group_rows(rows, scratch, order);
 	} else {
 		scratch->group_count = 1;
 		scratch->group_key[0] = rows->key[0];
 		scratch->group_process[0] = rows->process[0];
 	}
-	table_put(scratch, raw, block);
+	put_group_table(scratch, raw, block);
 	if (scratch->group_count == 1) {
 		column_put_constant(raw, 0);
 		return order;
@@ -436,7 +442,7 @@ void rows_in_encode(struct rows_in *rows, struct buf *raw, struct block *block)
 	size_t first = 0, last = rows->count - 1;
 
 	if (rows->unsorted) {
-		rows_sort(rows, rows->scratch);
+		sort_rows(rows, rows->scratch);
 		order = rows->scratch->sorted;
 		first = order[0];
 		last = order[last];
@@ -445,11 +451,11 @@ void rows_in_encode(struct rows_in *rows, struct buf *raw, struct block *block)
 	block->count = (uint32_t)rows->count;
 	block->tmin = (int64_t)rows->start[first];
 	block->tmax = (int64_t)rows->start[last];
-	grouped = groups_encode(rows, order, raw, block);
+	grouped = encode_groups(rows, order, raw, block);
 	column_put(raw, &(struct column_source){
 				.values = rows->start, .order = order, .count = rows->count });
-	columns_put(rows, grouped, raw);
-	files_note(rows, ROW_FILE, block);
-	files_note(rows, ROW_FILE2, block);
+	put_columns(rows, grouped, raw);
+	note_files(rows, ROW_FILE, block);
+	note_files(rows, ROW_FILE2, block);
 	rows_in_clear(rows);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Finds the blocks of a file: by the index that the trailer points to, or, where the writer was cut
- * off or the index is damaged, by walking from header to header. Where no header is, it looks for
- * the next one.
+ * Finds the blocks of a file by the index that the trailer points to. If the writer was killed or
+ * the index is damaged, it walks from header to header and searches for the next one where a header
+ * is invalid.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,28 +15,10 @@
 #include "trace/container/container.h"
 #include "trace/container/wire.h"
 
-#define ENTRY_BYTES (8 + BLOCK_HEADER_BYTES) /* of the index: offset, header */
-#define SEARCH_BYTES (64u << 10)
+#define ENTRY_BYTES (8 + BLOCK_HEADER_BYTES) /* an index entry: offset, header */
+#define SEARCH_BYTES (64u << 10)	     /* the search reads this much at a time */
 
-ssize_t read_at(int fd, void *to, size_t n, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t got = pread(fd, (char *)to + done, n - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (!got)
-			break;
-		done += (size_t)got;
-	}
-	return (ssize_t)done;
-}
-
-void block_list_add(struct block_list *list, const struct block *block)
+static void append_block(struct block_list *list, const struct block *block)
 {
 	list->blocks = xgrow(list->blocks, &list->cap, list->count + 1, sizeof(*block));
 	list->blocks[list->count++] = *block;
@@ -48,8 +30,8 @@ void block_list_release(struct block_list *list)
 	*list = (struct block_list){ 0 };
 }
 
-/* The header at offset: 1 if there is one, 0 if not, -errno. */
-static int header_at(int fd, uint64_t offset, struct block *block)
+/* Reads the header at offset. Returns 1, 0 if it is invalid, or -errno. */
+static int read_header(int fd, uint64_t offset, struct block *block)
 {
 	uint8_t bytes[BLOCK_HEADER_BYTES];
 	ssize_t got = read_at(fd, bytes, sizeof(bytes), offset);
@@ -60,8 +42,8 @@ static int header_at(int fd, uint64_t offset, struct block *block)
 	return got == sizeof(bytes) && block_get(block, bytes);
 }
 
-/* The offset of the index, 0 where the file does not end in a trailer. */
-static int trailer_get(int fd, uint64_t file_bytes, uint64_t *index)
+/* Sets *index to the offset of the index, or to 0 if the file has no valid trailer. */
+static int read_trailer(int fd, uint64_t file_bytes, uint64_t *index)
 {
 	uint8_t bytes[CONTAINER_TRAILER_BYTES];
 	ssize_t got;
@@ -78,8 +60,8 @@ static int trailer_get(int fd, uint64_t file_bytes, uint64_t *index)
 	return 0;
 }
 
-/* Takes the index over if its blocks fill the file without gap or overlap up to itself. */
-static bool index_get(struct block_list *list, const struct buf *raw, const struct block *index)
+/* Accepts the index only if its blocks fill the file up to the index without gap or overlap. */
+static bool parse_index(struct block_list *list, const struct buf *raw, const struct block *index)
 {
 	uint64_t expected = CONTAINER_HEADER_BYTES;
 	const uint8_t *at = (const uint8_t *)raw->data;
@@ -93,17 +75,17 @@ static bool index_get(struct block_list *list, const struct buf *raw, const stru
 		    block_end(&block) > index->offset)
 			return false;
 		expected = block_end(&block);
-		block_list_add(list, &block);
+		append_block(list, &block);
 	}
 	return expected == index->offset;
 }
 
-/* 1 where the list was filled by the index, 0 where that is no good, -errno. */
-static int index_load(struct block_list *list, int fd, uint64_t file_bytes, uint64_t offset)
+/* Returns 1 if the index filled the list, 0 if the index is invalid, or -errno. */
+static int load_index(struct block_list *list, int fd, uint64_t file_bytes, uint64_t offset)
 {
 	AUTO_BUF struct buf packed = { 0 }, raw = { 0 };
 	struct block index;
-	int r = header_at(fd, offset, &index);
+	int r = read_header(fd, offset, &index);
 
 	if (r <= 0)
 		return r;
@@ -113,14 +95,14 @@ static int index_load(struct block_list *list, int fd, uint64_t file_bytes, uint
 	r = block_unpack(&index, fd, &packed, &raw);
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
-	if (index_get(list, &raw, &index))
+	if (parse_index(list, &raw, &index))
 		return 1;
 	list->count = 0;
 	return 0;
 }
 
-/* The first header at or after offset: 1 with the block, 0 where there is none, -errno. */
-static int search(int fd, uint64_t offset, struct block *block)
+/* Finds the first valid header at or after offset. Returns 1, 0 if there is none, or -errno. */
+static int search_header(int fd, uint64_t offset, struct block *block)
 {
 	AUTO_FREE uint8_t *window = xmalloc(SEARCH_BYTES);
 	const size_t step = SEARCH_BYTES - BLOCK_HEADER_BYTES + 1;
@@ -141,24 +123,24 @@ static int search(int fd, uint64_t offset, struct block *block)
 	}
 }
 
-static int scan(struct block_list *list, int fd, uint64_t file_bytes)
+static int scan_blocks(struct block_list *list, int fd, uint64_t file_bytes)
 {
 	uint64_t offset = CONTAINER_HEADER_BYTES;
 	struct block block;
 	int r;
 
 	while (offset + BLOCK_HEADER_BYTES <= file_bytes) {
-		r = header_at(fd, offset, &block);
+		r = read_header(fd, offset, &block);
 		if (!r) {
 			list->damaged++;
-			r = search(fd, offset + 1, &block);
+			r = search_header(fd, offset + 1, &block);
 		}
 		if (r <= 0)
 			return r;
 		if (block_end(&block) > file_bytes)
-			return 0; /* cut off in the midst of this block */
+			return 0; /* the file ends within this block */
 		if (block.type != BLOCK_INDEX)
-			block_list_add(list, &block);
+			append_block(list, &block);
 		offset = block_end(&block);
 	}
 	return 0;
@@ -167,19 +149,19 @@ static int scan(struct block_list *list, int fd, uint64_t file_bytes)
 int block_list_load(struct block_list *list, int fd, uint64_t file_bytes, struct err *err)
 {
 	uint64_t index;
-	int r = trailer_get(fd, file_bytes, &index);
+	int r = read_trailer(fd, file_bytes, &index);
 
 	*list = (struct block_list){ 0 };
 	if (r >= 0 && index) {
 		list->sealed = true;
-		r = index_load(list, fd, file_bytes, index);
+		r = load_index(list, fd, file_bytes, index);
 		if (r > 0)
 			return 0;
 	}
 	if (r >= 0)
-		r = scan(list, fd, file_bytes);
+		r = scan_blocks(list, fd, file_bytes);
 	if (list->sealed && !list->damaged)
-		list->damaged = 1; /* the index itself */
+		list->damaged = 1; /* the index itself is damaged */
 	if (r < 0)
 		return err_set(err, -r, "cannot read: %s", strerror(-r));
 	return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads a container in order of time. Blocks overlap, as threads hand in their records when they
- * please; a block is decoded when the merge reaches its first activity and freed behind its last
- * one, so memory depends on how many overlap, not on how many there are. What the index says about
- * a block lets whole blocks be skipped.
+ * Reads a container in order of time. Blocks overlap in time, because threads deliver their records
+ * independently. A block is decoded when the merge reaches its first activity and freed after its
+ * last one, so memory use depends on the number of overlapping blocks, not on their total. The
+ * block headers allow a filter to skip whole blocks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,21 +15,22 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "trace/container/rows.h"
+#include "trace/container/wire.h"
 #include "trace/head.h"
 #include "trace/ticks.h"
-#include "trace/container/wire.h"
 
-#define OPEN_MAX 512 /* blocks that may overlap: some 2 GiB */
+#define OPEN_BLOCKS_MAX 512 /* blocks that may overlap: about 2 GiB of memory */
 
 struct reader {
 	char *path;
 	int fd;
-	struct block_list list; /* after opening: blocks of activities that pass, by tmin */
-	size_t next;		/* of the list to be opened */
-	struct head_maker maker;
+	struct block_list list; /* after opening: the selected activity blocks, sorted by tmin */
+	size_t next;		/* the next block of the list to open */
+	struct head_builder builder;
 	struct ticks ticks;
 	struct buf packed, raw;
-	struct rows_out *heap[OPEN_MAX]; /* the block with the earliest next row on top */
+	struct rows_out
+		*heap[OPEN_BLOCKS_MAX]; /* heap[0] is the block with the earliest next row */
 	size_t open;
 };
 
@@ -52,7 +53,7 @@ void container_close(void *reader)
 		reader_free(reader);
 }
 
-static int file_check(struct reader *r, uint64_t *bytes, struct err *err)
+static int check_file(struct reader *r, uint64_t *bytes, struct err *err)
 {
 	uint8_t head[CONTAINER_HEADER_BYTES];
 	struct stat st;
@@ -67,49 +68,50 @@ static int file_check(struct reader *r, uint64_t *bytes, struct err *err)
 		return err_set(err, EINVAL, "%s: not a Sluice trace", r->path);
 	if (load_u32(head + 8) != CONTAINER_VERSION)
 		return err_set(err, ENOTSUP,
-			       "%s: container version %u, but this Sluice reads version %d: use a "
-			       "newer one",
+			       "%s: container version %u is not supported (expected %d); use a "
+			       "newer version of Sluice",
 			       r->path, load_u32(head + 8), CONTAINER_VERSION);
 	*bytes = (uint64_t)st.st_size;
 	return 0;
 }
 
-/* Numbers of lost rows, as far as the header tells them: places are kept free for them. */
-static void facts_stand_in(struct reader *r, const struct block *block)
+/* Adds placeholders for the rows of a damaged block, by the numbers in its header. */
+static void replace_lost_facts(struct reader *r, const struct block *block)
 {
 	uint64_t count = (uint64_t)block->tmax + 1;
 
 	if (block->tmin < 0 || block->tmax < block->tmin || block->tmax > INT32_MAX ||
 	    count - (uint64_t)block->tmin > block->count)
 		return;
-	if (block->type == BLOCK_PROCESSES && (uint64_t)block->tmin == r->maker.head->process_count)
-		head_fill_processes(&r->maker, count);
-	if (block->type == BLOCK_FILES && (uint64_t)block->tmin == r->maker.head->file_count)
-		head_fill_files(&r->maker, count);
+	if (block->type == BLOCK_PROCESSES &&
+	    (uint64_t)block->tmin == r->builder.head->process_count)
+		head_fill_processes(&r->builder, count);
+	if (block->type == BLOCK_FILES && (uint64_t)block->tmin == r->builder.head->file_count)
+		head_fill_files(&r->builder, count);
 	if (block->type == BLOCK_STATISTICS &&
-	    (uint64_t)block->tmin == r->maker.head->statistic_count)
-		head_fill_statistics(&r->maker, count);
+	    (uint64_t)block->tmin == r->builder.head->statistic_count)
+		head_fill_statistics(&r->builder, count);
 }
 
-/* Makes room for rows that must have been in a block of which nothing is left. */
-static void facts_close_gap(struct reader *r, const struct block *block)
+/* Adds placeholders for rows that must have been in a block whose header is lost, too. */
+static void fill_number_gap(struct reader *r, const struct block *block)
 {
-	const struct trace_head *head = r->maker.head;
+	const struct trace_head *head = r->builder.head;
 	uint64_t limit = block->offset / BLOCK_HEADER_BYTES * BLOCK_FACTS_ROWS;
 
 	if (block->tmin < 0)
 		return;
 	if (block->type == BLOCK_PROCESSES && (uint64_t)block->tmin - head->process_count <= limit)
-		head_fill_processes(&r->maker, (size_t)block->tmin);
+		head_fill_processes(&r->builder, (size_t)block->tmin);
 	if (block->type == BLOCK_FILES && (uint64_t)block->tmin - head->file_count <= limit)
-		head_fill_files(&r->maker, (size_t)block->tmin);
+		head_fill_files(&r->builder, (size_t)block->tmin);
 	if (block->type == BLOCK_STATISTICS &&
 	    (uint64_t)block->tmin - head->statistic_count <= limit)
-		head_fill_statistics(&r->maker, (size_t)block->tmin);
+		head_fill_statistics(&r->builder, (size_t)block->tmin);
 }
 
-/* -EBADMSG where the block is damaged. */
-static int facts_read(struct reader *r, const struct block *block, struct err *err)
+/* Returns -EBADMSG if the block is damaged. */
+static int read_facts(struct reader *r, const struct block *block, struct err *err)
 {
 	const struct fact *fact = block_fact(block->type);
 	struct sample_chain chain = { 0 };
@@ -118,44 +120,44 @@ static int facts_read(struct reader *r, const struct block *block, struct err *e
 
 	if (code < 0)
 		return err_set(err, -code, "%s",
-			       code == -EBADMSG ? "checksum is wrong" : strerror(-code));
-	facts_close_gap(r, block);
+			       code == -EBADMSG ? "wrong checksum" : strerror(-code));
+	fill_number_gap(r, block);
 	in = (struct wire){ (const uint8_t *)r->raw.data, (const uint8_t *)r->raw.data + r->raw.len,
 			    false };
 	for (uint32_t i = 0; i < block->count; i++) {
 		union fact_row row;
 
 		if (facts_get(&in, fact, &row) < 0)
-			return err_set(err, EBADMSG, "row %u of the %s facts makes no sense", i,
+			return err_set(err, EBADMSG, "row %u of the %s facts is invalid", i,
 				       fact->name);
 		if (fact == &fact_sample)
 			row.sample = sample_of_difference(&chain, &row.sample);
-		code = head_take(&r->maker, fact, &row, err);
+		code = head_add(&r->builder, fact, &row, err);
 		if (code < 0)
 			return code;
 	}
 	return 0;
 }
 
-/* A version we do not know would be read as damage, or worse, as something else. */
-static int versions_check(const struct reader *r, struct err *err)
+/* A payload of an unknown version could be misread, so it is refused. */
+static int check_versions(const struct reader *r, struct err *err)
 {
 	for (size_t i = 0; i < r->list.count; i++) {
 		const struct block *block = &r->list.blocks[i];
 		unsigned known = block_version(block->type);
 
 		if (known && block->version > known)
-			return err_set(err, ENOTSUP,
-				       "%s: the block at offset %llu has version %u, but this "
-				       "Sluice reads up to %u: use a newer one",
-				       r->path, (unsigned long long)block->offset, block->version,
-				       known);
+			return err_set(
+				err, ENOTSUP,
+				"%s: version %u of the block at offset %llu is not supported "
+				"(maximum %u); use a newer version of Sluice",
+				r->path, block->version, (unsigned long long)block->offset, known);
 	}
 	return 0;
 }
 
-/* Facts without which the activities say nothing must be whole; others are counted as damaged. */
-static int facts_load(struct reader *r, struct err *err)
+/* Damaged names and calls are an error, because activities need them; other damage is counted. */
+static int load_facts(struct reader *r, struct err *err)
 {
 	for (size_t i = 0; i < r->list.count; i++) {
 		const struct block *block = &r->list.blocks[i];
@@ -163,20 +165,20 @@ static int facts_load(struct reader *r, struct err *err)
 
 		if (!block_fact(block->type))
 			continue;
-		code = facts_read(r, block, err);
+		code = read_facts(r, block, err);
 		if (code == -EBADMSG && block->type != BLOCK_NAMES && block->type != BLOCK_CALLS) {
-			r->maker.head->damaged_blocks++;
-			facts_stand_in(r, block);
+			r->builder.head->damaged_blocks++;
+			replace_lost_facts(r, block);
 		} else if (code < 0) {
 			return err_prefix(err, "%s: block at offset %llu", r->path,
 					  (unsigned long long)block->offset);
 		}
 	}
-	head_settle(&r->maker);
+	head_finish(&r->builder);
 	return 0;
 }
 
-static bool sets_meet(const uint64_t *a, const uint64_t *b, unsigned words)
+static bool sets_intersect(const uint64_t *a, const uint64_t *b, unsigned words)
 {
 	uint64_t common = 0;
 
@@ -185,14 +187,14 @@ static bool sets_meet(const uint64_t *a, const uint64_t *b, unsigned words)
 	return common;
 }
 
-/* What the filter asks for, in the terms of a block's header. */
+/* The filter in terms of block headers. */
 struct wanted {
 	uint64_t layers;
 	uint64_t processes[BLOCK_PROCESS_WORDS], files[BLOCK_FILE_WORDS];
 };
 
-static void wanted_processes(struct wanted *wanted, const struct trace_filter *filter,
-			     const struct trace_head *head)
+static void want_processes(struct wanted *wanted, const struct trace_filter *filter,
+			   const struct trace_head *head)
 {
 	for (size_t i = 0; i < head->process_count; i++)
 		if ((!filter->process || (size_t)filter->process - 1 == i) &&
@@ -200,8 +202,8 @@ static void wanted_processes(struct wanted *wanted, const struct trace_filter *f
 			block_set_add(wanted->processes, BLOCK_PROCESS_WORDS, i);
 }
 
-static void wanted_files(struct wanted *wanted, const struct trace_filter *filter,
-			 const struct trace_head *head)
+static void want_files(struct wanted *wanted, const struct trace_filter *filter,
+		       const struct trace_head *head)
 {
 	AUTO_FREE char *match = head_match_files(head, filter->file);
 
@@ -210,33 +212,33 @@ static void wanted_files(struct wanted *wanted, const struct trace_filter *filte
 			block_set_add(wanted->files, BLOCK_FILE_WORDS, i);
 }
 
-static struct wanted wanted_make(const struct reader *r, const struct trace_filter *filter)
+static struct wanted make_wanted(const struct reader *r, const struct trace_filter *filter)
 {
 	struct wanted wanted = { .layers = filter->layers ? 0 : UINT64_MAX };
 
 	for (unsigned i = 0; i < LAYERS_MAX && filter->layers; i++)
-		if (r->maker.layers[i] >= 0 && filter->layers >> r->maker.layers[i] & 1)
+		if (r->builder.layers[i] >= 0 && filter->layers >> r->builder.layers[i] & 1)
 			wanted.layers |= UINT64_C(1) << i;
 	if (filter->process || filter->rank)
-		wanted_processes(&wanted, filter, r->maker.head);
+		want_processes(&wanted, filter, r->builder.head);
 	else
 		memset(wanted.processes, 0xff, sizeof(wanted.processes));
 	if (filter->file)
-		wanted_files(&wanted, filter, r->maker.head);
+		want_files(&wanted, filter, r->builder.head);
 	else
 		memset(wanted.files, 0xff, sizeof(wanted.files));
 	return wanted;
 }
 
-static bool block_wanted(const struct reader *r, const struct block *block,
-			 const struct trace_filter *filter, const struct wanted *wanted)
+static bool is_wanted(const struct reader *r, const struct block *block,
+		      const struct trace_filter *filter, const struct wanted *wanted)
 {
 	if (ticks_ns(&r->ticks, block->tmax) < filter->from_ns ||
 	    (filter->to_ns && ticks_ns(&r->ticks, block->tmin) >= filter->to_ns))
 		return false;
 	return block->layers & wanted->layers &&
-	       sets_meet(block->processes, wanted->processes, BLOCK_PROCESS_WORDS) &&
-	       sets_meet(block->files, wanted->files, BLOCK_FILE_WORDS);
+	       sets_intersect(block->processes, wanted->processes, BLOCK_PROCESS_WORDS) &&
+	       sets_intersect(block->files, wanted->files, BLOCK_FILE_WORDS);
 }
 
 static int block_compare(const void *a, const void *b)
@@ -248,10 +250,10 @@ static int block_compare(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Leaves in the list what is to be read, in the order of reading. */
-static int blocks_select(struct reader *r, const struct trace_filter *filter, struct err *err)
+/* Keeps only the activity blocks that the filter needs, in the order of reading. */
+static int select_blocks(struct reader *r, const struct trace_filter *filter, struct err *err)
 {
-	struct wanted wanted = wanted_make(r, filter);
+	struct wanted wanted = make_wanted(r, filter);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->list.count; i++) {
@@ -259,12 +261,12 @@ static int blocks_select(struct reader *r, const struct trace_filter *filter, st
 
 		if (block->type != BLOCK_ACTIVITIES)
 			continue;
-		if (!r->maker.head->call_count)
+		if (!r->builder.head->call_count)
 			return err_set(err, EBADMSG,
-				       "%s: the call table is damaged: no activity can be read",
+				       "%s: cannot read activities: the call table is damaged",
 				       r->path);
-		r->maker.head->activities += block->count;
-		if (block_wanted(r, block, filter, &wanted))
+		r->builder.head->activities += block->count;
+		if (is_wanted(r, block, filter, &wanted))
 			r->list.blocks[kept++] = *block;
 	}
 	r->list.count = kept;
@@ -273,11 +275,11 @@ static int blocks_select(struct reader *r, const struct trace_filter *filter, st
 	return 0;
 }
 
-static int reader_start(struct reader *r, const struct trace_filter *filter, struct err *err)
+static int start_reader(struct reader *r, const struct trace_filter *filter, struct err *err)
 {
-	struct trace_head *head = r->maker.head;
+	struct trace_head *head = r->builder.head;
 	uint64_t bytes = 0;
-	int code = file_check(r, &bytes, err);
+	int code = check_file(r, &bytes, err);
 
 	if (code < 0)
 		return code;
@@ -285,14 +287,14 @@ static int reader_start(struct reader *r, const struct trace_filter *filter, str
 	if (code < 0)
 		return err_prefix(err, "%s", r->path);
 	head->damaged_blocks = r->list.damaged;
-	code = versions_check(r, err);
+	code = check_versions(r, err);
 	if (!code)
-		code = facts_load(r, err);
+		code = load_facts(r, err);
 	if (code < 0)
 		return code;
 	head->end.complete = head->end.complete && r->list.sealed;
 	ticks_init(&r->ticks, &head->clock);
-	return blocks_select(r, filter, err);
+	return select_blocks(r, filter, err);
 }
 
 int container_open(void **reader, const char *path, const struct trace_filter *filter,
@@ -302,13 +304,13 @@ int container_open(void **reader, const char *path, const struct trace_filter *f
 	struct reader *r = xcalloc(1, sizeof(*r));
 	int code;
 
-	head_init(&r->maker, head);
+	head_init(&r->builder, head);
 	r->path = xstrdup(path);
 	r->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (r->fd < 0)
 		code = err_set(err, errno, "%s: %s", path, strerror(errno));
 	else
-		code = reader_start(r, filter ? filter : &everything, err);
+		code = start_reader(r, filter ? filter : &everything, err);
 	if (code < 0) {
 		reader_free(r);
 		return code;
@@ -352,7 +354,7 @@ static void heap_push(struct reader *r, struct rows_out *rows)
 	r->heap[i] = rows;
 }
 
-/* The earliest row of the open blocks, but for those of the top one. */
+/* The open block with the second earliest next row, or NULL. */
 static const struct rows_out *heap_second(const struct reader *r)
 {
 	if (r->open < 3)
@@ -360,31 +362,31 @@ static const struct rows_out *heap_second(const struct reader *r)
 	return heap_before(r->heap[1], r->heap[2]) ? r->heap[1] : r->heap[2];
 }
 
-static void block_damaged(struct reader *r, const struct block *block)
+static void count_damaged_block(struct reader *r, const struct block *block)
 {
-	r->maker.head->damaged_blocks++;
-	r->maker.head->activities -= block->count;
+	r->builder.head->damaged_blocks++;
+	r->builder.head->activities -= block->count;
 }
 
-/* Decodes the next block of the list onto the heap; a damaged one is counted and left out. */
-static int block_open(struct reader *r, struct err *err)
+/* Decodes the next block of the list and pushes it onto the heap. Damaged blocks are skipped. */
+static int open_next_block(struct reader *r, struct err *err)
 {
 	const struct block *block = &r->list.blocks[r->next++];
 	struct rows_out *rows = NULL;
 	int code;
 
-	if (r->open == OPEN_MAX)
+	if (r->open == OPEN_BLOCKS_MAX)
 		return err_set(err, EOVERFLOW,
 			       "%s: block at offset %llu: more than %d blocks overlap in time",
-			       r->path, (unsigned long long)block->offset, OPEN_MAX);
+			       r->path, (unsigned long long)block->offset, OPEN_BLOCKS_MAX);
 	code = block_unpack(block, r->fd, &r->packed, &r->raw);
 	if (code < 0 && code != -EBADMSG)
 		return err_set(err, -code, "%s: cannot read at offset %llu: %s", r->path,
 			       (unsigned long long)block->offset, strerror(-code));
 	if (!code)
-		rows = rows_out_new(block, &r->raw, &r->maker, &r->ticks);
+		rows = rows_out_new(block, &r->raw, &r->builder, &r->ticks);
 	if (!rows) {
-		block_damaged(r, block);
+		count_damaged_block(r, block);
 		return 0;
 	}
 	rows->number = block->offset;
@@ -392,8 +394,8 @@ static int block_open(struct reader *r, struct err *err)
 	return 0;
 }
 
-/* Opens every block that may hold an activity before or at the earliest one at hand. */
-static int blocks_reach(struct reader *r, struct err *err)
+/* Opens every block that may contain the next activity. */
+static int open_due_blocks(struct reader *r, struct err *err)
 {
 	while (r->next < r->list.count) {
 		int64_t tmin_ns = ticks_ns(&r->ticks, r->list.blocks[r->next].tmin);
@@ -401,22 +403,22 @@ static int blocks_reach(struct reader *r, struct err *err)
 
 		if (r->open && tmin_ns > r->heap[0]->start_ns[r->heap[0]->at])
 			return 0;
-		code = block_open(r, err);
+		code = open_next_block(r, err);
 		if (code < 0)
 			return code;
 	}
 	return 0;
 }
 
-/* How many rows of the top block come before anything else, at most cap. */
-static size_t run_length(const struct reader *r, size_t cap)
+/* The number of rows of the top block, at most cap, that precede the rows of all other blocks. */
+static size_t count_leading_rows(const struct reader *r, size_t cap)
 {
 	const struct rows_out *top = r->heap[0], *second = heap_second(r);
 	size_t end = top->count - top->at < cap ? top->count : top->at + cap, i;
 	bool more = r->next < r->list.count;
 	int64_t limit = more ? ticks_ns(&r->ticks, r->list.blocks[r->next].tmin) : 0;
 
-	/* The usual case: nothing else begins before the last row that can be given. */
+	/* The usual case: no other block starts before the last of these rows. */
 	if ((!second || top->start_ns[end - 1] < second->start_ns[second->at]) &&
 	    (!more || top->start_ns[end - 1] < limit))
 		return end - top->at;
@@ -436,14 +438,14 @@ ssize_t container_next(void *reader, struct activity *batch, size_t cap, struct 
 
 	while (given < cap) {
 		size_t n;
-		int code = blocks_reach(r, err);
+		int code = open_due_blocks(r, err);
 
 		if (code < 0)
 			return code;
 		if (!r->open)
 			break;
-		n = run_length(r, cap - given);
-		rows_out_take(r->heap[0], batch + given, n);
+		n = count_leading_rows(r, cap - given);
+		rows_out_read(r->heap[0], batch + given, n);
 		given += n;
 		if (r->heap[0]->at == r->heap[0]->count) {
 			rows_out_free(r->heap[0]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The activities of one block, column by column: collected and encoded for the writer, decoded for
- * the reader.
+ * The activities of one block, column by column. encode.c collects and encodes them for the writer;
+ * decode.c decodes them for the reader.
  *
- * Rows are sorted by time. Calls of the same kind by the same thread form a group; within a group
- * the columns hardly change, so all columns but the times are stored group after group. What the
- * members of a group have in common, which fields are absent among it, is stored once per group.
+ * Rows are sorted by time. Calls of the same kind by the same thread form a group. Columns hardly
+ * change within a group, so all columns except the start are stored group after group. Properties
+ * that the rows of a group share, such as the present bits, are stored once per group.
  */
 #ifndef SLUICE_TRACE_CONTAINER_ROWS_H
 #define SLUICE_TRACE_CONTAINER_ROWS_H
@@ -13,10 +13,10 @@
 #include "trace/container/column.h"
 #include "trace/container/container.h"
 
-struct head_maker;
+struct head_builder;
 struct ticks;
 
-/* The columns stored group after group, in this order; the guess names an earlier column. */
+/* The columns in the order of storage, with the kind of guess and the column it is based on. */
 #define ROW_LIST(X)              \
 	X(SEQ, NONE, SEQ)        \
 	X(DURATION, NONE, SEQ)   \
@@ -42,7 +42,7 @@ struct ticks;
 enum row_column { ROW_LIST(ROW_ENUM) ROW_COUNT };
 #undef ROW_ENUM
 
-/* Columns of payloads of versions 1 and 2: those before this one. */
+/* Number of columns in payloads of versions 1 and 2. */
 #define ROW_COUNT_1 ROW_SPAN
 #define ROW_COUNT_2 ROW_HINTS
 
@@ -54,22 +54,23 @@ struct row_layout {
 extern const struct row_layout row_layout[ROW_COUNT];
 
 /*
- * A parent as it is stored: without the bits of the thread, which is nearly always the call's own.
- * Its own inverse; 0, no parent, stays 0.
+ * Removes the thread bits from a parent before it is stored: its thread is nearly always that of
+ * the call. The function is its own inverse; 0 (no parent) stays 0.
  */
 static inline uint64_t row_parent(uint64_t parent, uint64_t thread)
 {
 	return parent && parent != thread ? parent ^ thread : parent;
 }
 
-/* A block being filled. */
+/* A block that the writer is filling. */
 struct rows_in {
 	size_t count;
 	uint64_t *columns[ROW_COUNT];
 	uint64_t *start, *key, *process;
-	uint64_t differ[ROW_COUNT]; /* bits in which a column's values differ from its first */
+	uint64_t differ[ROW_COUNT]; /* per column: bits in which values differ from the first one */
 	uint64_t key_differ, process_differ;
-	uint32_t used; /* bit per column: the others are 0 throughout and not even filled */
+	uint32_t
+		used; /* one bit per column; a column that is not used is all 0 and not filled in */
 	bool unsorted;
 	struct rows_scratch *scratch;
 };
@@ -77,44 +78,44 @@ struct rows_in {
 void rows_in_init(struct rows_in *rows);
 void rows_in_release(struct rows_in *rows);
 
-/* Copies as many as fit and returns how many. */
+/* Copies as many activities as fit and returns their number. */
 size_t rows_in_add(struct rows_in *rows, const struct activity *batch, size_t n);
 
-/* Sorts and encodes what was added, describes it in the block, and starts anew. */
+/* Sorts and encodes the rows, fills in the block header, and empties *rows. */
 void rows_in_encode(struct rows_in *rows, struct buf *raw, struct block *block);
 
 struct row_group {
 	uint32_t process;
-	uint64_t thread; /* the bits above the sequence number, in place */
+	uint64_t thread; /* the thread bits of the ids; the sequence number is 0 */
 	uint16_t call, present;
 	uint8_t layer;
 };
 
-/* A block being read. */
+/* A block that the reader has decoded. */
 struct rows_out {
-	size_t count, at; /* rows in all, and the next one to be given */
+	size_t count, at; /* number of rows, and the next row to return */
 	size_t group_count;
 	struct row_group *groups;
 	int64_t *start_ns;
-	uint16_t *group_of; /* of each row; NULL when there is one group */
-	uint32_t *place;    /* of each row within the columns; NULL when that is its own number */
+	uint16_t *group_of; /* group of each row; NULL if there is only one group */
+	uint32_t *place;    /* index of each row in the columns; NULL: its own number */
 	struct column columns[ROW_COUNT];
-	bool libraries;	 /* any column that only calls of libraries fill is not 0 */
-	uint64_t number; /* of the block, to keep equal activities in the order of the file */
+	bool libraries;	 /* a column that only calls of I/O libraries fill is not 0 */
+	uint64_t number; /* of the block; keeps equal activities in the order of the file */
 };
 
 /*
- * Decodes a block, converting times. The maker has the trace's own numbering, and the tables that
- * indices must lie within. Returns NULL where the payload makes no sense.
+ * Decodes a block and converts its times. The builder has the numbering of the trace and the tables
+ * that indices refer to. Returns NULL if the payload is invalid.
  */
 struct rows_out *rows_out_new(const struct block *block, const struct buf *raw,
-			      const struct head_maker *maker, const struct ticks *ticks);
+			      const struct head_builder *builder, const struct ticks *ticks);
 void rows_out_free(struct rows_out *rows);
 
-/* Gives the next n rows; there are as many. */
-void rows_out_take(struct rows_out *rows, struct activity *to, size_t n);
+/* Copies the next n rows; the caller ensures that there are as many. */
+void rows_out_read(struct rows_out *rows, struct activity *to, size_t n);
 
-/* The order of activity_compare() between row a of one block and row b of another. */
+/* Whether row a of block x precedes row b of block y in the order of activity_compare(). */
 bool rows_before(const struct rows_out *x, size_t a, const struct rows_out *y, size_t b);
 
 #endif

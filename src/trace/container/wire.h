@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbers as bytes: little-endian words and varints (7 bits per byte, lowest first, the top bit
- * says that another byte follows). Reading never passes the end of what it was given: it sets `bad`
- * and goes on with zeros, so that a decoder checks once where it matters.
+ * Encodes numbers as bytes: little-endian words, and varints (7 bits per byte, lowest bits first;
+ * the top bit says that another byte follows). Reading never exceeds the input: it sets `bad` and
+ * returns zeros, so that a decoder can check for errors once at the end.
  */
 #ifndef SLUICE_TRACE_CONTAINER_WIRE_H
 #define SLUICE_TRACE_CONTAINER_WIRE_H
@@ -17,7 +17,7 @@
 
 struct wire {
 	const uint8_t *at, *end;
-	bool bad; /* something reached past the end, or was no varint */
+	bool bad; /* the input ended too early or had an invalid varint */
 };
 
 static inline size_t wire_left(const struct wire *in)
@@ -25,7 +25,7 @@ static inline size_t wire_left(const struct wire *in)
 	return (size_t)(in->end - in->at);
 }
 
-/* The next n bytes, NULL where fewer are left. */
+/* The next n bytes, or NULL if fewer are left. */
 static inline const uint8_t *wire_bytes(struct wire *in, size_t n)
 {
 	const uint8_t *here = in->at;
@@ -54,7 +54,7 @@ static inline uint64_t wire_varint(struct wire *in)
 	return 0;
 }
 
-/* Writes at `to`, which has room for VARINT_MAX bytes; returns the place behind. */
+/* Writes to `to`, which has room for VARINT_MAX bytes. Returns the end of the varint. */
 static inline uint8_t *wire_put_varint(uint8_t *to, uint64_t value)
 {
 	while (value >= 128) {
@@ -65,7 +65,7 @@ static inline uint8_t *wire_put_varint(uint8_t *to, uint64_t value)
 	return to;
 }
 
-/* Small numbers of either sign become small numbers: 0, -1, 1, -2 ... are 0, 1, 2, 3 ... */
+/* Maps small numbers of either sign to small unsigned ones: 0, -1, 1, -2 become 0, 1, 2, 3. */
 static inline uint64_t zigzag(uint64_t value)
 {
 	return value << 1 ^ (0 - (value >> 63));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writes a container. The file has its final name from the start and every block is written whole,
- * so a collector that is killed leaves a trace that is readable up to its last block. Memory is
- * that of one block, plus a header per block for the index.
+ * Writes a container. The file has its final name from the start, and every block is written
+ * completely, so that a collector that is killed leaves a trace that can be read up to its last
+ * block. The writer needs memory for one block of activities, and for one header per block for the
+ * index.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,26 +19,26 @@
 #include "trace/container/rows.h"
 #include "trace/container/wire.h"
 
-/* Facts on their way into a block. */
+/* Facts that wait for their block to be written. */
 struct pending {
 	enum block_type type;
 	struct buf rows;
 	uint32_t count;
-	uint32_t repeated; /* rows among them whose number was there before */
-	int64_t first;	   /* number of the first new row in the trace */
+	uint32_t repeated; /* rows that update an earlier row of the same number */
+	int64_t first;	   /* number of the first row that is not an update */
 };
 
 struct writer {
 	char *path;
 	int fd;
-	uint64_t offset; /* end of what was written whole */
+	uint64_t offset; /* end of the last complete block */
 	int failed;	 /* -errno of the first failure; nothing is written after it */
 	ZSTD_CCtx *zstd;
 	struct rows_in rows;
 	struct buf raw, packed;
 	struct pending processes, files, aggregates, losses, hosts, statistics, samples, notes,
 		other;
-	struct sample_chain chain; /* of the samples that are pending */
+	struct sample_chain chain; /* of the pending samples */
 	struct buf index;
 	uint32_t blocks;
 	uint32_t process_count, file_count, statistic_count;
@@ -57,8 +58,9 @@ static int write_all(struct writer *w, const void *bytes, size_t n, uint64_t at)
 	return 0;
 }
 
-/* Remembers the failure and cuts away what was half written, so that the file stays readable. */
-static int fail(struct writer *w, int code, struct err *err)
+/* Notes the failure and truncates the file to its last complete block, so that it stays readable.
+ */
+static int fail_write(struct writer *w, int code, struct err *err)
 {
 	w->failed = -code;
 	if (ftruncate(w->fd, (off_t)w->offset) < 0)
@@ -67,50 +69,50 @@ static int fail(struct writer *w, int code, struct err *err)
 		       (unsigned long long)w->offset, strerror(code));
 }
 
-static int refuse(const struct writer *w, struct err *err)
+static int refuse_write(const struct writer *w, struct err *err)
 {
-	return err_set(err, -w->failed, "%s: an earlier write has failed: %s", w->path,
+	return err_set(err, -w->failed, "%s: an earlier write failed: %s", w->path,
 		       strerror(-w->failed));
 }
 
-/* Writes w->raw as a block; the caller has filled in what the header says about it. */
-static int block_write(struct writer *w, struct block *block, struct err *err)
+/* Writes w->raw as a block. The caller has filled in type, count, times and sets. */
+static int write_block(struct writer *w, struct block *block, struct err *err)
 {
 	unsigned ratio = block_fact(block->type) ? BLOCK_FACTS_RATIO : 0;
 	uint8_t entry[8 + BLOCK_HEADER_BYTES];
 	int r;
 
 	if (w->failed)
-		return refuse(w, err);
+		return refuse_write(w, err);
 	block->version = (uint16_t)block_version(block->type);
 	block->offset = w->offset;
 	r = block_pack(block, w->zstd, &w->raw, ratio, &w->packed);
 	if (r < 0)
-		return fail(w, -r, err);
+		return fail_write(w, -r, err);
 	store_u64(entry, w->offset);
 	block_put(entry + 8, block);
 	r = write_all(w, entry + 8, BLOCK_HEADER_BYTES, w->offset);
 	if (!r)
 		r = write_all(w, w->packed.data, w->packed.len, w->offset + BLOCK_HEADER_BYTES);
 	if (r < 0)
-		return fail(w, -r, err);
+		return fail_write(w, -r, err);
 	w->offset = block_end(block);
 	w->blocks++;
 	buf_add(&w->index, entry, sizeof(entry));
 	return 0;
 }
 
-/* What the rows name goes first: a reader of a cut file finds it. */
-static struct pending *pending_named(struct writer *w, const struct pending *pending)
+/* The facts that these rows refer to. They are written first, in case the writer is killed. */
+static struct pending *find_referenced(struct writer *w, const struct pending *pending)
 {
 	if (pending == &w->samples)
 		return &w->statistics;
 	return pending == &w->notes ? &w->processes : NULL;
 }
 
-static int pending_flush(struct writer *w, struct pending *pending, struct err *err)
+static int flush_pending(struct writer *w, struct pending *pending, struct err *err)
 {
-	struct pending *named = pending_named(w, pending);
+	struct pending *referenced = find_referenced(w, pending);
 	uint32_t fresh = pending->count - pending->repeated;
 	struct block block = { .type = (uint16_t)pending->type,
 			       .count = pending->count,
@@ -121,11 +123,11 @@ static int pending_flush(struct writer *w, struct pending *pending, struct err *
 
 	if (!pending->count)
 		return 0;
-	r = named ? pending_flush(w, named, err) : 0;
+	r = referenced ? flush_pending(w, referenced, err) : 0;
 	if (r < 0)
 		return r;
 	w->raw = pending->rows;
-	r = block_write(w, &block, err);
+	r = write_block(w, &block, err);
 	pending->rows = w->raw;
 	w->raw = swap;
 	buf_clear(&pending->rows);
@@ -134,26 +136,26 @@ static int pending_flush(struct writer *w, struct pending *pending, struct err *
 	return r;
 }
 
-static int pending_add(struct writer *w, struct pending *pending, const void *row, struct err *err)
+static int add_pending(struct writer *w, struct pending *pending, const void *row, struct err *err)
 {
 	facts_put(&pending->rows, block_fact(pending->type), row);
 	pending->count++;
 	if (pending->count < BLOCK_FACTS_ROWS && pending->rows.len < BLOCK_FACTS_BYTES)
 		return 0;
-	return pending_flush(w, pending, err);
+	return flush_pending(w, pending, err);
 }
 
-/* A block of its own for what comes once. */
-static int single_write(struct writer *w, enum block_type type, const void *row, struct err *err)
+/* Writes a block with a single row. */
+static int write_single(struct writer *w, enum block_type type, const void *row, struct err *err)
 {
 	w->other.type = type;
 	w->other.first = 0;
 	facts_put(&w->other.rows, block_fact(type), row);
 	w->other.count = 1;
-	return pending_flush(w, &w->other, err);
+	return flush_pending(w, &w->other, err);
 }
 
-static int names_write(struct writer *w, struct err *err)
+static int write_names(struct writer *w, struct err *err)
 {
 	w->other.type = BLOCK_NAMES;
 	for (uint32_t i = 0; i < LAYER_COUNT; i++, w->other.count++)
@@ -162,25 +164,25 @@ static int names_write(struct writer *w, struct err *err)
 	for (uint32_t i = 0; i < FIELD_COUNT; i++, w->other.count++)
 		facts_put(&w->other.rows, &fact_name,
 			  &(struct name_row){ (char *)"field", i, (char *)field_name(i) });
-	return pending_flush(w, &w->other, err);
+	return flush_pending(w, &w->other, err);
 }
 
-static int calls_write(struct writer *w, const struct call_info *calls, size_t count,
+static int write_calls(struct writer *w, const struct call_info *calls, size_t count,
 		       struct err *err)
 {
 	w->other.type = BLOCK_CALLS;
 	for (size_t i = 0; i < count; i++) {
 		struct call_row row = call_row_of(&calls[i], i);
-		int r = pending_add(w, &w->other, &row, err);
+		int r = add_pending(w, &w->other, &row, err);
 
 		fact_release(&fact_call, &row);
 		if (r < 0)
 			return r;
 	}
-	return pending_flush(w, &w->other, err);
+	return flush_pending(w, &w->other, err);
 }
 
-static int start_write(struct writer *w, const struct run_info *run, const struct run_clock *clock,
+static int write_start(struct writer *w, const struct run_info *run, const struct run_clock *clock,
 		       const struct call_info *calls, size_t count, struct err *err)
 {
 	uint8_t head[CONTAINER_HEADER_BYTES] = CONTAINER_MAGIC;
@@ -190,15 +192,15 @@ static int start_write(struct writer *w, const struct run_info *run, const struc
 	store_u32(head + 12, 0);
 	r = write_all(w, head, sizeof(head), 0);
 	if (r < 0)
-		return fail(w, -r, err);
+		return fail_write(w, -r, err);
 	w->offset = sizeof(head);
-	r = names_write(w, err);
+	r = write_names(w, err);
 	if (!r)
-		r = calls_write(w, calls, count, err);
+		r = write_calls(w, calls, count, err);
 	if (!r)
-		r = single_write(w, BLOCK_RUN, run, err);
+		r = write_single(w, BLOCK_RUN, run, err);
 	if (!r)
-		r = single_write(w, BLOCK_CLOCK, clock, err);
+		r = write_single(w, BLOCK_CLOCK, clock, err);
 	return r;
 }
 
@@ -224,8 +226,8 @@ static void writer_free(struct writer *w)
 	free(w);
 }
 
-/* A trace that is replaced keeps its bytes for those who read it, be it to write this one. */
-static int file_create(const char *path)
+/* Unlinks an old trace instead of truncating it, because somebody may be reading it. */
+static int create_file(const char *path)
 {
 	struct stat st;
 
@@ -238,7 +240,7 @@ int container_create(void **writer, const char *path, const struct run_info *run
 		     const struct run_clock *clock, const struct call_info *calls, size_t count,
 		     struct err *err)
 {
-	int fd = file_create(path), r;
+	int fd = create_file(path), r;
 	struct writer *w;
 
 	if (fd < 0)
@@ -257,7 +259,7 @@ int container_create(void **writer, const char *path, const struct run_info *run
 	w->statistics.type = BLOCK_STATISTICS;
 	w->samples.type = BLOCK_SAMPLES;
 	w->notes.type = BLOCK_NOTES;
-	r = w->zstd ? start_write(w, run, clock, calls, count, err) : fail(w, ENOMEM, err);
+	r = w->zstd ? write_start(w, run, clock, calls, count, err) : fail_write(w, ENOMEM, err);
 	if (r < 0) {
 		writer_free(w);
 		return r;
@@ -271,13 +273,14 @@ int container_add_process(void *writer, const struct process_info *process, stru
 	struct writer *w = writer;
 
 	if (process->index > w->process_count)
-		return err_set(err, EINVAL, "%s: process %u was added after %u others", w->path,
+		return err_set(err, EINVAL,
+			       "%s: process %u was added out of order, after %u others", w->path,
 			       process->index, w->process_count);
 	if (process->index < w->process_count)
 		w->processes.repeated++;
 	else
 		w->process_count++;
-	return pending_add(w, &w->processes, process, err);
+	return add_pending(w, &w->processes, process, err);
 }
 
 int container_add_file(void *writer, file_id id, const char *path, struct err *err)
@@ -285,24 +288,24 @@ int container_add_file(void *writer, file_id id, const char *path, struct err *e
 	struct writer *w = writer;
 
 	if (id != w->file_count + 1)
-		return err_set(err, EINVAL, "%s: file %u was added after %u others", w->path, id,
-			       w->file_count);
+		return err_set(err, EINVAL, "%s: file %u was added out of order, after %u others",
+			       w->path, id, w->file_count);
 	w->file_count++;
-	return pending_add(w, &w->files, &(struct file_row){ id, (char *)path }, err);
+	return add_pending(w, &w->files, &(struct file_row){ id, (char *)path }, err);
 }
 
-/* What the activities name goes first: a reader of a cut file finds it. */
-static int rows_flush(struct writer *w, struct err *err)
+/* Processes and files that activities refer to are written first, in case the writer is killed. */
+static int flush_rows(struct writer *w, struct err *err)
 {
 	struct block block = { .type = BLOCK_ACTIVITIES };
-	int r = pending_flush(w, &w->processes, err);
+	int r = flush_pending(w, &w->processes, err);
 
 	if (!r)
-		r = pending_flush(w, &w->files, err);
+		r = flush_pending(w, &w->files, err);
 	if (r || !w->rows.count)
 		return r;
 	rows_in_encode(&w->rows, &w->raw, &block);
-	return block_write(w, &block, err);
+	return write_block(w, &block, err);
 }
 
 int container_add_activities(void *writer, const struct activity *batch, size_t n, struct err *err)
@@ -311,7 +314,7 @@ int container_add_activities(void *writer, const struct activity *batch, size_t 
 	int r;
 
 	if (w->failed)
-		return refuse(w, err);
+		return refuse_write(w, err);
 	while (n) {
 		size_t taken = rows_in_add(&w->rows, batch, n);
 
@@ -319,7 +322,7 @@ int container_add_activities(void *writer, const struct activity *batch, size_t 
 		n -= taken;
 		if (w->rows.count < BLOCK_ROWS_MAX)
 			continue;
-		r = rows_flush(w, err);
+		r = flush_rows(w, err);
 		if (r < 0)
 			return r;
 	}
@@ -330,7 +333,7 @@ int container_add_aggregate(void *writer, const struct aggregate *aggregate, str
 {
 	struct writer *w = writer;
 	struct aggregate_row row = aggregate_row_of(aggregate);
-	int r = pending_add(w, &w->aggregates, &row, err);
+	int r = add_pending(w, &w->aggregates, &row, err);
 
 	fact_release(&fact_aggregate, &row);
 	return r;
@@ -340,23 +343,24 @@ int container_add_loss(void *writer, const struct loss_info *row, struct err *er
 {
 	struct writer *w = writer;
 
-	return pending_add(w, &w->losses, row, err);
+	return add_pending(w, &w->losses, row, err);
 }
 
 int container_add_host(void *writer, const struct host_info *row, struct err *err)
 {
 	struct writer *w = writer;
 
-	return pending_add(w, &w->hosts, row, err);
+	return add_pending(w, &w->hosts, row, err);
 }
 
 static int add_statistic(struct writer *w, const struct statistic_info *row, struct err *err)
 {
 	if (row->number != w->statistic_count)
-		return err_set(err, EINVAL, "%s: statistic %u was added after %u others", w->path,
+		return err_set(err, EINVAL,
+			       "%s: statistic %u was added out of order, after %u others", w->path,
 			       row->number, w->statistic_count);
 	w->statistic_count++;
-	return pending_add(w, &w->statistics, row, err);
+	return add_pending(w, &w->statistics, row, err);
 }
 
 static int add_sample(struct writer *w, const struct stat_sample *row, struct err *err)
@@ -364,12 +368,13 @@ static int add_sample(struct writer *w, const struct stat_sample *row, struct er
 	struct stat_sample difference;
 
 	if (row->statistic >= w->statistic_count)
-		return err_set(err, EINVAL, "%s: a sample of statistic %u, of %u", w->path,
-			       row->statistic, w->statistic_count);
+		return err_set(err, EINVAL,
+			       "%s: a sample refers to statistic %u, but only %u were added",
+			       w->path, row->statistic, w->statistic_count);
 	if (!w->samples.count)
 		w->chain = (struct sample_chain){ 0 };
 	difference = sample_to_difference(&w->chain, row);
-	return pending_add(w, &w->samples, &difference, err);
+	return add_pending(w, &w->samples, &difference, err);
 }
 
 int container_add_fact(void *writer, const struct fact *fact, const void *row, struct err *err)
@@ -381,11 +386,11 @@ int container_add_fact(void *writer, const struct fact *fact, const void *row, s
 	if (fact == &fact_sample)
 		return add_sample(w, row, err);
 	if (fact == &fact_note)
-		return pending_add(w, &w->notes, row, err);
-	return err_set(err, EINVAL, "%s: %s is not added this way", w->path, fact->name);
+		return add_pending(w, &w->notes, row, err);
+	return err_set(err, EINVAL, "%s: add_fact() does not accept %s", w->path, fact->name);
 }
 
-static int index_write(struct writer *w, struct err *err)
+static int write_index(struct writer *w, struct err *err)
 {
 	uint8_t trailer[CONTAINER_TRAILER_BYTES];
 	struct block block = { .type = BLOCK_INDEX, .count = w->blocks };
@@ -397,32 +402,32 @@ static int index_write(struct writer *w, struct err *err)
 	memcpy(trailer + 24, CONTAINER_END_MAGIC, 8);
 	buf_clear(&w->raw);
 	buf_add(&w->raw, w->index.data, w->index.len);
-	r = block_write(w, &block, err);
+	r = write_block(w, &block, err);
 	if (r < 0)
 		return r;
 	r = write_all(w, trailer, sizeof(trailer), w->offset);
 	if (r < 0)
-		return fail(w, -r, err);
-	return fsync(w->fd) < 0 && errno != EINVAL ? fail(w, errno, err) : 0;
+		return fail_write(w, -r, err);
+	return fsync(w->fd) < 0 && errno != EINVAL ? fail_write(w, errno, err) : 0;
 }
 
 int container_flush(void *writer, struct err *err)
 {
 	struct writer *w = writer;
-	int r = w->failed ? refuse(w, err) : rows_flush(w, err);
+	int r = w->failed ? refuse_write(w, err) : flush_rows(w, err);
 
 	if (!r)
-		r = pending_flush(w, &w->aggregates, err);
+		r = flush_pending(w, &w->aggregates, err);
 	if (!r)
-		r = pending_flush(w, &w->losses, err);
+		r = flush_pending(w, &w->losses, err);
 	if (!r)
-		r = pending_flush(w, &w->hosts, err);
+		r = flush_pending(w, &w->hosts, err);
 	if (!r)
-		r = pending_flush(w, &w->statistics, err);
+		r = flush_pending(w, &w->statistics, err);
 	if (!r)
-		r = pending_flush(w, &w->samples, err);
+		r = flush_pending(w, &w->samples, err);
 	if (!r)
-		r = pending_flush(w, &w->notes, err);
+		r = flush_pending(w, &w->notes, err);
 	return r;
 }
 
@@ -433,11 +438,11 @@ int container_finish(void *writer, const struct run_end *end, const struct run_c
 	int r = container_flush(w, err);
 
 	if (!r)
-		r = single_write(w, BLOCK_CLOCK, clock, err);
+		r = write_single(w, BLOCK_CLOCK, clock, err);
 	if (!r)
-		r = single_write(w, BLOCK_END, end, err);
+		r = write_single(w, BLOCK_END, end, err);
 	if (!r)
-		r = index_write(w, err);
+		r = write_index(w, err);
 	if (!r && close(w->fd) < 0)
 		r = err_set(err, errno, "%s: cannot close: %s", w->path, strerror(errno));
 	else if (r < 0)

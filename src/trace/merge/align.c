@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/merge/align.h"
 
-/* Half the range: sums of two bounds cannot overflow, and no span of time comes near. */
+/* Half of the range, so that the sum of two bounds cannot overflow. */
 #define BOUND (INT64_MAX / 2)
 
 struct range {
@@ -24,7 +24,7 @@ static struct range event_range(const struct align_event *e)
 			       bounded_difference(e->a.exit_ns, e->b.enter_ns), 1 };
 }
 
-static struct range intersect(const struct align_event *events, size_t count, bool firm_only)
+static struct range intersect_ranges(const struct align_event *events, size_t count, bool firm_only)
 {
 	struct range all = { -BOUND, BOUND, 0 };
 
@@ -42,9 +42,9 @@ static struct range intersect(const struct align_event *events, size_t count, bo
 	return all;
 }
 
-/* How far the true offset may have been from this one at the worst of the events. */
-static int64_t farthest(const struct align_event *events, size_t count, bool firm_only,
-			int64_t offset)
+/* The largest distance of `offset` from the range of any event. */
+static int64_t find_largest_error(const struct align_event *events, size_t count, bool firm_only,
+				  int64_t offset)
 {
 	int64_t worst = 0;
 
@@ -63,7 +63,8 @@ static int64_t farthest(const struct align_event *events, size_t count, bool fir
 
 bool align_clocks(const struct align_event *events, size_t count, struct align_offset *out)
 {
-	struct range all = intersect(events, count, false), firm = intersect(events, count, true);
+	struct range all = intersect_ranges(events, count, false),
+		     firm = intersect_ranges(events, count, true);
 	struct range best = all.low <= all.high || !firm.used ? all : firm;
 	int64_t middle = best.low + (best.high - best.low) / 2;
 
@@ -71,6 +72,6 @@ bool align_clocks(const struct align_event *events, size_t count, struct align_o
 		return false;
 	*out = (struct align_offset){ middle, best.high - middle, best.used };
 	if (best.low > best.high)
-		out->error_ns = farthest(events, count, firm.used != 0, middle);
+		out->error_ns = find_largest_error(events, count, firm.used != 0, middle);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two readings of the parts: one for the calls that tell the clocks apart (merge_time.c), one in
- * which the activities of all parts are taken in order and numbered anew.
+ * Reads the parts twice: first the calls that synchronize the clocks (merge_time.c), then the
+ * activities of all parts in order, which are renumbered.
  */
 #include "trace/merge/merge.h"
 
@@ -10,28 +10,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <xxhash.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "trace/facts.h"
 #include "trace/merge/merge_time.h"
 
-#define BATCH 4096
-/* Clocks of a cluster's nodes are hardly farther apart; parts of one job overlap. */
-#define OVERLAP_SLACK_NS INT64_C(60000000000)
+#define BATCH 4096 /* activities */
+/* Parts of one job overlap in time; the clocks of their nodes may differ by this much. */
+#define OVERLAP_SLACK_NS (60 * NS_PER_S)
 
 struct part {
 	struct trace trace;
 	uint32_t first_process, first_statistic;
 	int64_t shift_ns;
-	file_id *files;		/* its ids to those of the merged trace */
-	uint16_t *calls;	/* likewise */
-	struct activity *batch; /* numbered anew already */
+	file_id *files;		/* ids of the merged trace by those of the part */
+	uint16_t *calls;	/* call numbers of the merged trace by those of the part */
+	struct activity *batch; /* renumbered already */
 	size_t count, at;
 };
 
@@ -40,12 +41,12 @@ struct merger {
 	size_t part_count;
 	const struct trace_head **heads;
 	struct merge_times times;
-	struct call_info *calls; /* names are the parts' */
+	struct call_info *calls; /* the parts own the names */
 	size_t call_count, call_cap;
-	const char **files; /* paths are the parts'; the first is "" */
+	const char **files; /* the parts own the paths; the first is "" */
 	size_t file_count, file_cap;
 	struct map file_ids; /* by hash of the path */
-	struct part **heap;  /* parts with activities left, the next one first */
+	struct part **heap;  /* parts with activities left; heap[0] has the next one */
 	size_t heap_count;
 	const struct trace_format *form;
 	void *writer;
@@ -61,9 +62,9 @@ static bool call_equal(const struct call_info *a, const struct call_info *b)
 	       !strcmp(a->name, b->name);
 }
 
-static size_t call_find(struct merger *m, const struct call_info *call, size_t guess)
+static size_t find_call(struct merger *m, const struct call_info *call, size_t guess)
 {
-	/* Parts of one build have the same table. */
+	/* Parts that were recorded by the same build have the same table. */
 	if (guess < m->call_count && call_equal(&m->calls[guess], call))
 		return guess;
 	for (size_t i = 0; i < m->call_count; i++)
@@ -74,29 +75,29 @@ static size_t call_find(struct merger *m, const struct call_info *call, size_t g
 	return m->call_count++;
 }
 
-static int calls_take(struct merger *m, struct part *p, const char *path, struct err *err)
+static int map_calls(struct merger *m, struct part *p, const char *path, struct err *err)
 {
 	const struct trace_head *head = &p->trace.head;
 
 	p->calls = xcalloc(head->call_count + 1, sizeof(*p->calls));
 	for (size_t i = 0; i < head->call_count; i++) {
-		size_t number = call_find(m, &head->calls[i], i);
+		size_t number = find_call(m, &head->calls[i], i);
 
 		if (number > UINT16_MAX)
-			return err_set(err, EOVERFLOW, "%s: too many different calls to be merged",
+			return err_set(err, EOVERFLOW, "%s: cannot merge: too many different calls",
 				       path);
 		p->calls[i] = (uint16_t)number;
 	}
 	return 0;
 }
 
-static file_id file_find(struct merger *m, const char *path)
+static file_id find_file(struct merger *m, const char *path)
 {
 	uint64_t key = XXH64(path, strlen(path), 0);
 	size_t id;
 
 	for (;; key++) {
-		key += !key; /* which a map has no place for */
+		key += !key; /* 0 is not a valid key of a map */
 		id = (size_t)(uintptr_t)map_get(&m->file_ids, key);
 		if (!id || !strcmp(m->files[id], path))
 			break;
@@ -109,16 +110,16 @@ static file_id file_find(struct merger *m, const char *path)
 	return (file_id)m->file_count++;
 }
 
-static void files_take(struct merger *m, struct part *p)
+static void map_files(struct merger *m, struct part *p)
 {
 	const struct trace_head *head = &p->trace.head;
 
 	p->files = xcalloc(head->file_count + 1, sizeof(*p->files));
 	for (size_t i = 1; i < head->file_count; i++)
-		p->files[i] = file_find(m, head->files[i]);
+		p->files[i] = find_file(m, head->files[i]);
 }
 
-static int parts_open(struct merger *m, const char *const *paths, struct err *err)
+static int open_parts(struct merger *m, const char *const *paths, struct err *err)
 {
 	uint64_t processes = 0, statistics = 0;
 
@@ -127,16 +128,16 @@ static int parts_open(struct merger *m, const char *const *paths, struct err *er
 		int r = trace_open(&p->trace, paths[i], NULL, err);
 
 		if (r >= 0)
-			r = calls_take(m, p, paths[i], err);
+			r = map_calls(m, p, paths[i], err);
 		if (r < 0)
 			return r;
-		files_take(m, p);
+		map_files(m, p);
 		p->first_process = (uint32_t)processes;
 		p->first_statistic = (uint32_t)statistics;
 		processes += p->trace.head.process_count;
 		statistics += p->trace.head.statistic_count;
 		if (processes > INT32_MAX || statistics > INT32_MAX)
-			return err_set(err, EOVERFLOW, "%s: too many %s to be merged", paths[i],
+			return err_set(err, EOVERFLOW, "%s: cannot merge: too many %s", paths[i],
 				       processes > INT32_MAX ? "processes" : "statistics");
 		m->heads[i] = &p->trace.head;
 	}
@@ -175,8 +176,8 @@ static void merger_release(struct merger *m)
 	free(m->calls);
 }
 
-/* The merged run is none of its parts, and the same parts always give the same. */
-static char *uuid_of(const struct merger *m)
+/* The uuid of a merged run depends on its parts only and differs from theirs. */
+static char *make_uuid(const struct merger *m)
 {
 	AUTO_BUF struct buf text = { 0 };
 
@@ -189,7 +190,8 @@ static char *uuid_of(const struct merger *m)
 		       (uint64_t)XXH64(text.data, text.len, 1));
 }
 
-static const struct trace_head *first_head(const struct merger *m)
+/* The head of the part that started first. */
+static const struct trace_head *find_first_head(const struct merger *m)
 {
 	size_t first = 0;
 
@@ -198,18 +200,18 @@ static const struct trace_head *first_head(const struct merger *m)
 	return m->heads[first];
 }
 
-static int writer_create(struct merger *m, const char *path, const struct run_clock *clock,
+static int create_writer(struct merger *m, const char *path, const struct run_clock *clock,
 			 struct err *err)
 {
-	AUTO_FREE char *uuid = uuid_of(m);
-	struct run_info run = first_head(m)->run;
+	AUTO_FREE char *uuid = make_uuid(m);
+	struct run_info run = find_first_head(m)->run;
 
 	run.uuid = uuid;
 	run.started_ns = m->times.started_ns;
 	return m->form->create(&m->writer, path, &run, clock, m->calls, m->call_count, err);
 }
 
-static int processes_add(struct merger *m, const struct part *p, struct err *err)
+static int add_processes(struct merger *m, const struct part *p, struct err *err)
 {
 	const struct trace_head *head = &p->trace.head;
 	int r = 0;
@@ -225,7 +227,7 @@ static int processes_add(struct merger *m, const struct part *p, struct err *err
 	return r;
 }
 
-static int counts_add(struct merger *m, const struct part *p, struct err *err)
+static int add_counts(struct merger *m, const struct part *p, struct err *err)
 {
 	const struct trace_head *head = &p->trace.head;
 	int r = 0;
@@ -246,13 +248,13 @@ static int counts_add(struct merger *m, const struct part *p, struct err *err)
 	return r;
 }
 
-/* Of which node it speaks must be said where there are several. */
-static char *host_of(const struct trace_head *head, char *host)
+/* In a trace of several nodes, every statistic and note must name its host. */
+static char *find_host(const struct trace_head *head, char *host)
 {
 	return host && *host ? host : head->run.host;
 }
 
-static int statistics_add(struct merger *m, const struct part *p, struct err *err)
+static int add_statistics(struct merger *m, const struct part *p, struct err *err)
 {
 	const struct trace_head *head = &p->trace.head;
 	int r = 0;
@@ -261,7 +263,7 @@ static int statistics_add(struct merger *m, const struct part *p, struct err *er
 		struct statistic_info row = head->statistics[i];
 
 		row.number += p->first_statistic;
-		row.host = host_of(head, row.host);
+		row.host = find_host(head, row.host);
 		r = m->form->add_fact(m->writer, &fact_statistic, &row, err);
 	}
 	for (size_t i = 0; r >= 0 && i < head->sample_count; i++) {
@@ -274,7 +276,7 @@ static int statistics_add(struct merger *m, const struct part *p, struct err *er
 	return r;
 }
 
-static int notes_add(struct merger *m, const struct part *p, struct err *err)
+static int add_notes(struct merger *m, const struct part *p, struct err *err)
 {
 	const struct trace_head *head = &p->trace.head;
 	int r = 0;
@@ -283,7 +285,7 @@ static int notes_add(struct merger *m, const struct part *p, struct err *err)
 		struct note row = head->notes[i];
 
 		row.process += row.process >= 0 ? (int32_t)p->first_process : 0;
-		row.host = host_of(head, row.host);
+		row.host = find_host(head, row.host);
 		if (row.time_ns >= 0)
 			row.time_ns = ns_add(row.time_ns, p->shift_ns);
 		r = m->form->add_fact(m->writer, &fact_note, &row, err);
@@ -291,8 +293,8 @@ static int notes_add(struct merger *m, const struct part *p, struct err *err)
 	return r;
 }
 
-/* A part that was merged itself brings its own hosts, one of them the reference of the others. */
-static int hosts_add_merged(struct merger *m, const struct trace_head *head,
+/* A part that is a merged trace itself has several hosts; one of them is their reference. */
+static int add_merged_hosts(struct merger *m, const struct trace_head *head,
 			    const struct host_info *around, struct err *err)
 {
 	int r = 0;
@@ -312,7 +314,7 @@ static int hosts_add_merged(struct merger *m, const struct trace_head *head,
 	return r;
 }
 
-static int hosts_add(struct merger *m, struct err *err)
+static int add_hosts(struct merger *m, struct err *err)
 {
 	int r = 0;
 
@@ -324,31 +326,31 @@ static int hosts_add(struct merger *m, struct err *err)
 					 clock->error_ns };
 
 		if (head->host_count)
-			r = hosts_add_merged(m, head, &row, err);
+			r = add_merged_hosts(m, head, &row, err);
 		else
 			r = m->form->add_host(m->writer, &row, err);
 	}
 	return r;
 }
 
-static int facts_add(struct merger *m, struct err *err)
+static int add_facts(struct merger *m, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < m->part_count; i++)
-		r = processes_add(m, &m->parts[i], err);
+		r = add_processes(m, &m->parts[i], err);
 	for (size_t i = 1; r >= 0 && i < m->file_count; i++)
 		r = m->form->add_file(m->writer, (file_id)i, m->files[i], err);
 	for (size_t i = 0; r >= 0 && i < m->part_count; i++)
-		r = counts_add(m, &m->parts[i], err);
+		r = add_counts(m, &m->parts[i], err);
 	for (size_t i = 0; r >= 0 && i < m->part_count; i++)
-		r = statistics_add(m, &m->parts[i], err);
+		r = add_statistics(m, &m->parts[i], err);
 	for (size_t i = 0; r >= 0 && i < m->part_count; i++)
-		r = notes_add(m, &m->parts[i], err);
-	return r < 0 ? r : hosts_add(m, err);
+		r = add_notes(m, &m->parts[i], err);
+	return r < 0 ? r : add_hosts(m, err);
 }
 
-static void renumber(const struct part *p, struct activity *a)
+static void renumber_activity(const struct part *p, struct activity *a)
 {
 	a->start_ns = ns_add(a->start_ns, p->shift_ns);
 	a->process += p->first_process;
@@ -359,7 +361,7 @@ static void renumber(const struct part *p, struct activity *a)
 	a->call = p->calls[a->call];
 }
 
-/* More of the part, numbered anew. 0 at its end. */
+/* Reads and renumbers the next batch of the part. Returns 0 at its end. */
 static int part_fill(struct part *p, struct err *err)
 {
 	ssize_t n = trace_next(&p->trace, p->batch, BATCH, err);
@@ -367,18 +369,18 @@ static int part_fill(struct part *p, struct err *err)
 	if (n < 0)
 		return (int)n;
 	for (ssize_t i = 0; i < n; i++)
-		renumber(p, &p->batch[i]);
+		renumber_activity(p, &p->batch[i]);
 	p->count = (size_t)n;
 	p->at = 0;
 	return n > 0;
 }
 
-static bool is_before(const struct part *a, const struct part *b)
+static bool part_is_before(const struct part *a, const struct part *b)
 {
 	return activity_compare(&a->batch[a->at], &b->batch[b->at]) < 0;
 }
 
-/* Brings the part at i down to where none below it comes earlier. */
+/* Moves the part at i down until no part below it has an earlier activity. */
 static void heap_sink(struct merger *m, size_t i)
 {
 	for (;;) {
@@ -386,7 +388,7 @@ static void heap_sink(struct merger *m, size_t i)
 		struct part *p;
 
 		for (size_t child = 2 * i + 1; child <= 2 * i + 2; child++)
-			if (child < m->heap_count && is_before(m->heap[child], m->heap[least]))
+			if (child < m->heap_count && part_is_before(m->heap[child], m->heap[least]))
 				least = child;
 		if (least == i)
 			return;
@@ -397,7 +399,7 @@ static void heap_sink(struct merger *m, size_t i)
 	}
 }
 
-static int heap_make(struct merger *m, struct err *err)
+static int fill_heap(struct merger *m, struct err *err)
 {
 	for (size_t i = 0; i < m->part_count; i++) {
 		struct part *p = &m->parts[i];
@@ -415,7 +417,7 @@ static int heap_make(struct merger *m, struct err *err)
 	return 0;
 }
 
-static int batch_write(struct merger *m, struct err *err)
+static int write_batch(struct merger *m, struct err *err)
 {
 	size_t n = m->batch_count;
 
@@ -424,16 +426,16 @@ static int batch_write(struct merger *m, struct err *err)
 	return n ? m->form->add_activities(m->writer, m->batch, n, err) : 0;
 }
 
-static int activities_add(struct merger *m, struct err *err)
+static int add_activities(struct merger *m, struct err *err)
 {
-	int r = heap_make(m, err);
+	int r = fill_heap(m, err);
 
 	while (r >= 0 && m->heap_count) {
 		struct part *p = m->heap[0];
 
 		m->batch[m->batch_count++] = p->batch[p->at++];
 		if (m->batch_count == BATCH)
-			r = batch_write(m, err);
+			r = write_batch(m, err);
 		if (r >= 0 && p->at == p->count) {
 			r = part_fill(p, err);
 			if (!r)
@@ -441,10 +443,10 @@ static int activities_add(struct merger *m, struct err *err)
 		}
 		heap_sink(m, 0);
 	}
-	return r < 0 ? r : batch_write(m, err);
+	return r < 0 ? r : write_batch(m, err);
 }
 
-static struct run_end end_of(const struct merger *m)
+static struct run_end make_run_end(const struct merger *m)
 {
 	struct run_end end = { .complete = true };
 
@@ -461,7 +463,7 @@ static struct run_end end_of(const struct merger *m)
 	return end;
 }
 
-static struct merge_totals totals_of(const struct merger *m)
+static struct merge_totals compute_totals(const struct merger *m)
 {
 	struct merge_totals t = { .activities = m->activities };
 
@@ -479,22 +481,22 @@ static int merge_write(struct merger *m, const char *path, struct err *err)
 	struct run_clock clock = { of->source, 0, 1, 1, of->error_ns };
 	struct run_end end;
 	struct err ignored;
-	int finished, r = writer_create(m, path, &clock, err);
+	int finished, r = create_writer(m, path, &clock, err);
 
 	if (r < 0)
 		return r;
-	r = facts_add(m, err);
+	r = add_facts(m, err);
 	if (r >= 0)
-		r = activities_add(m, err);
-	end = end_of(m); /* damage is known when all was read */
+		r = add_activities(m, err);
+	end = make_run_end(m); /* damage is known only after all parts were read */
 	finished = m->form->finish(m->writer, &end, &clock, r < 0 ? &ignored : err);
 	return r < 0 ? r : finished;
 }
 
 static int merge_into(struct merger *m, const char *const *paths, const char *path, struct err *err)
 {
-	AUTO_FREE char *fresh = xprintf("%s.merging-%d", path, (int)getpid());
-	int r = parts_open(m, paths, err);
+	struct file_draft draft;
+	int r = open_parts(m, paths, err);
 
 	if (r >= 0)
 		r = merge_times_find(&m->times, m->heads, paths, m->part_count, err);
@@ -502,11 +504,11 @@ static int merge_into(struct merger *m, const char *const *paths, const char *pa
 		return r;
 	for (size_t i = 0; i < m->part_count; i++)
 		m->parts[i].shift_ns = m->times.shift_ns[i];
-	r = merge_write(m, fresh, err);
-	if (r >= 0 && rename(fresh, path) != 0)
-		r = err_set(err, errno, "%s: %s", path, strerror(errno));
-	if (r < 0)
-		unlink(fresh);
+	file_draft_init(&draft, path);
+	r = merge_write(m, draft.temporary, err);
+	if (r >= 0)
+		r = file_draft_commit(&draft, err);
+	file_draft_discard(&draft);
 	return r < 0 ? r : 0;
 }
 
@@ -519,12 +521,12 @@ int trace_merge(const char *const *parts, size_t count, const struct trace_forma
 	merger_init(&m, count, form);
 	r = merge_into(&m, parts, path, err);
 	if (r >= 0 && totals)
-		*totals = totals_of(&m);
+		*totals = compute_totals(&m);
 	merger_release(&m);
 	return r;
 }
 
-/* What tells parts of one job from others. */
+/* The facts by which the parts of one job are recognized. */
 struct identity {
 	char uuid[64], host[256];
 	int64_t from_ns, to_ns;
@@ -541,22 +543,22 @@ static int identity_read(struct identity *id, const char *path, struct err *err)
 	snprintf(id->host, sizeof(id->host), "%s", trace.head.run.host);
 	id->from_ns = trace.head.run.started_ns;
 	id->to_ns = ns_add(id->from_ns, trace.head.end.duration_ns);
-	/* The end of a part that was cut off is not known. */
+	/* The end of an incomplete part is unknown. */
 	if (!trace.head.end.complete)
 		id->to_ns = INT64_MAX;
 	trace_close(&trace);
 	return 0;
 }
 
-static int identity_compare(const struct identity *a, const char *a_path, const struct identity *b,
-			    const char *b_path, struct err *err)
+static int check_same_job(const struct identity *a, const char *a_path, const struct identity *b,
+			  const char *b_path, struct err *err)
 {
 	if (!strcmp(a->host, b->host) && a->from_ns == b->from_ns)
-		return err_set(err, EINVAL, "%s and %s are the same part; give it once", a_path,
+		return err_set(err, EINVAL, "%s and %s are the same part; name it once", a_path,
 			       b_path);
 	if (strcmp(a->uuid, b->uuid) != 0)
 		return err_set(err, EINVAL,
-			       "%s and %s are not parts of one job: their uuids are %s and %s",
+			       "%s and %s are not parts of one job: their uuids differ (%s, %s)",
 			       a_path, b_path, a->uuid, b->uuid);
 	if (a->from_ns > ns_add(b->to_ns, OVERLAP_SLACK_NS) ||
 	    b->from_ns > ns_add(a->to_ns, OVERLAP_SLACK_NS))
@@ -575,7 +577,7 @@ int trace_merge_check(const char *const *parts, size_t count, struct err *err)
 	for (size_t i = 0; r >= 0 && i < count; i++) {
 		r = identity_read(&ids[i], parts[i], err);
 		for (size_t k = 0; r >= 0 && k < i; k++)
-			r = identity_compare(&ids[k], parts[k], &ids[i], parts[i], err);
+			r = check_same_job(&ids[k], parts[k], &ids[i], parts[i], err);
 	}
 	return r;
 }

@@ -6,21 +6,22 @@
 
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "trace/merge/align.h"
 #include "trace/ticks.h"
 
-#define BATCH 4096
-/* Ticks and time of day of one host may disagree by so much: the time of day can be set. */
-#define SAME_CLOCK_NS 1000000000
+#define BATCH 4096 /* activities */
+/* Ticks and time of day of one host may differ by this much, because the time of day can be set. */
+#define SAME_CLOCK_NS NS_PER_S
 
-/* Keys of the calls that every rank makes once; those of others have more bits. */
+/* Keys of calls that every rank makes once. The keys of other calls are larger. */
 enum { KEY_INIT = 1, KEY_FINALIZE };
 
 enum sync_kind { SYNC_NONE, SYNC_INIT, SYNC_FINALIZE, SYNC_COLLECTIVE };
 
-/* What the processes of one clock saw of a synchronising call. */
+/* A synchronizing call as seen by the processes of one clock. */
 struct view {
 	struct align_view view;
 	struct view *next;
@@ -61,9 +62,11 @@ static void views_add(struct views *views, uint64_t key, int64_t enter_ns, int64
 		v->view.exit_ns = exit_ns;
 }
 
-/* Moving data may be over for one rank before another begins; all else that is collective asks for
- * everybody's consent. */
-static enum sync_kind sync_kind_of(const struct call_info *call)
+/*
+ * A rank may finish a data transfer before another one starts it. All other collective calls wait
+ * for every rank.
+ */
+static enum sync_kind classify_call(const struct call_info *call)
 {
 	const char *name = call->name[0] == 'P' ? call->name + 1 : call->name;
 
@@ -85,8 +88,8 @@ static enum sync_kind sync_kind_of(const struct call_info *call)
 	}
 }
 
-/* 0: it does not synchronise, or failed. */
-static uint64_t key_of(enum sync_kind kind, const struct activity *a)
+/* The key of a synchronizing call; 0 if the call does not synchronize or failed. */
+static uint64_t make_sync_key(enum sync_kind kind, const struct activity *a)
 {
 	uint64_t key;
 
@@ -100,8 +103,8 @@ static uint64_t key_of(enum sync_kind kind, const struct activity *a)
 	return key > KEY_FINALIZE ? key : KEY_FINALIZE + 1;
 }
 
-/* Reads the synchronising calls of a part whose time 0 is at zero_ns of its clock. */
-static int views_read(struct views *views, const char *path, int64_t zero_ns, struct err *err)
+/* Reads the synchronizing calls of a part whose time 0 is at zero_ns of its clock. */
+static int read_views(struct views *views, const char *path, int64_t zero_ns, struct err *err)
 {
 	struct trace_filter mpi = { .layers = UINT64_C(1) << LAYER_MPI };
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
@@ -114,11 +117,11 @@ static int views_read(struct views *views, const char *path, int64_t zero_ns, st
 		return r;
 	kinds = xcalloc(trace.head.call_count + 1, sizeof(*kinds));
 	for (size_t i = 0; i < trace.head.call_count; i++)
-		kinds[i] = sync_kind_of(&trace.head.calls[i]);
+		kinds[i] = classify_call(&trace.head.calls[i]);
 	while ((n = trace_next(&trace, batch, BATCH, err)) > 0)
 		for (ssize_t i = 0; i < n; i++) {
 			const struct activity *a = &batch[i];
-			uint64_t key = key_of(kinds[a->call], a);
+			uint64_t key = make_sync_key(kinds[a->call], a);
 			int64_t enter_ns = ns_add(a->start_ns, zero_ns);
 
 			if (key)
@@ -135,12 +138,12 @@ static int clock_read(struct views *views, const struct merge_times *times, size
 
 	for (size_t i = 0; r >= 0 && i < count; i++)
 		if (times->clock_of[i] == clock)
-			r = views_read(views, paths[i], times->shift_ns[i], err);
+			r = read_views(views, paths[i], times->shift_ns[i], err);
 	return r;
 }
 
-/* Left by somebody before all of the same clock had entered: it did not synchronise. */
-static bool is_sound(const struct view *v)
+/* False if a process left the call before all processes of the same clock had entered it. */
+static bool has_synchronized(const struct view *v)
 {
 	return v->view.enter_ns <= v->view.exit_ns;
 }
@@ -155,7 +158,7 @@ static void clock_align(struct merge_clock *clock, const struct views *reference
 	for (const struct view *b = own->list; b; b = b->next) {
 		const struct view *a = map_get(&reference->by_key, b->key);
 
-		if (a && is_sound(a) && is_sound(b))
+		if (a && has_synchronized(a) && has_synchronized(b))
 			events[n++] =
 				(struct align_event){ a->view, b->view, b->key <= KEY_FINALIZE };
 	}
@@ -187,10 +190,11 @@ static int clocks_align(struct merge_times *times, const char *const *paths, siz
 }
 
 /*
- * Time 0 of `head` on the clock that `first` was recorded by; false if it is another clock. Ticks
- * tell exactly, where both have kept theirs; the time of day must not contradict them.
+ * Finds time 0 of `head` on the clock of `first`. Returns false if `head` has another clock. Ticks
+ * give the exact time if both traces have them; the time of day must not contradict them.
  */
-static bool zero_on(const struct trace_head *first, const struct trace_head *head, int64_t *zero_ns)
+static bool find_zero(const struct trace_head *first, const struct trace_head *head,
+		      int64_t *zero_ns)
 {
 	int64_t day_ns = ns_subtract(head->run.started_ns, first->run.started_ns), off_ns;
 	struct ticks ticks;
@@ -208,14 +212,15 @@ static bool zero_on(const struct trace_head *first, const struct trace_head *hea
 	return off_ns < SAME_CLOCK_NS && off_ns > -SAME_CLOCK_NS;
 }
 
-/* Finds the clock of part i, or makes one. For now shift_ns is the part's time 0 on that clock. */
+/* Finds or creates the clock of part i. At this stage shift_ns is the part's time 0 on its clock.
+ */
 static void clock_assign(struct merge_times *times, const struct trace_head *const *heads, size_t i)
 {
 	struct merge_clock *c;
 
 	for (size_t k = 0; k < times->clock_count; k++) {
 		c = &times->clocks[k];
-		if (zero_on(heads[c->first], heads[i], &times->shift_ns[i])) {
+		if (find_zero(heads[c->first], heads[i], &times->shift_ns[i])) {
 			times->clock_of[i] = k;
 			return;
 		}
@@ -225,7 +230,7 @@ static void clock_assign(struct merge_times *times, const struct trace_head *con
 	times->clocks[times->clock_count++] = (struct merge_clock){ .first = i };
 }
 
-static size_t earliest(const struct trace_head *const *heads, size_t count)
+static size_t find_earliest(const struct trace_head *const *heads, size_t count)
 {
 	size_t best = 0;
 
@@ -235,15 +240,16 @@ static size_t earliest(const struct trace_head *const *heads, size_t count)
 	return best;
 }
 
-static int64_t day_apart_ns(const struct merge_times *times, const struct trace_head *const *heads,
-			    size_t clock)
+/* The difference of the two clocks according to the time of day. */
+static int64_t compare_time_of_day_ns(const struct merge_times *times,
+				      const struct trace_head *const *heads, size_t clock)
 {
 	return ns_subtract(heads[times->clocks[clock].first]->run.started_ns,
 			   heads[times->clocks[times->reference].first]->run.started_ns);
 }
 
-static void shifts_settle(struct merge_times *times, const struct trace_head *const *heads,
-			  size_t count)
+static void compute_shifts(struct merge_times *times, const struct trace_head *const *heads,
+			   size_t count)
 {
 	const struct trace_head *reference = heads[times->clocks[times->reference].first];
 	int64_t least = INT64_MAX;
@@ -271,9 +277,9 @@ int merge_times_find(struct merge_times *times, const struct trace_head *const *
 	};
 	for (size_t i = 0; i < count; i++)
 		clock_assign(times, heads, i);
-	times->reference = times->clock_of[earliest(heads, count)];
+	times->reference = times->clock_of[find_earliest(heads, count)];
 	for (size_t i = 0; i < times->clock_count; i++) {
-		times->clocks[i].offset_ns = day_apart_ns(times, heads, i);
+		times->clocks[i].offset_ns = compare_time_of_day_ns(times, heads, i);
 		times->clocks[i].error_ns = -1;
 		times->clocks[i].method = "time of day";
 	}
@@ -281,7 +287,7 @@ int merge_times_find(struct merge_times *times, const struct trace_head *const *
 	times->clocks[times->reference].error_ns = 0;
 	if (times->clock_count > 1)
 		r = clocks_align(times, paths, count, err);
-	shifts_settle(times, heads, count);
+	compute_shifts(times, heads, count);
 	if (r < 0)
 		merge_times_release(times);
 	return r;
@@ -298,5 +304,6 @@ void merge_times_release(struct merge_times *times)
 int64_t merge_times_correction_ns(const struct merge_times *times,
 				  const struct trace_head *const *heads, size_t clock)
 {
-	return ns_subtract(times->clocks[clock].offset_ns, day_apart_ns(times, heads, clock));
+	return ns_subtract(times->clocks[clock].offset_ns,
+			   compare_time_of_day_ns(times, heads, clock));
 }

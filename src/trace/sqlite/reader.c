@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads the SQLite form. A database of other origin is refused by its application id; what a row of
- * ours says is checked like that of any other file, since anybody may have changed it.
+ * Reads the SQLite form. A database of another application is refused by its application id. Rows
+ * are checked like those of any other file, because users can edit the database.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -18,7 +18,7 @@ struct reader {
 	sqlite3 *db;
 	sqlite3_stmt *activities;
 	int64_t version;
-	struct head_maker maker;
+	struct head_builder builder;
 };
 
 static void reader_free(struct reader *r)
@@ -35,12 +35,12 @@ void sqlite_close(void *reader)
 		reader_free(reader);
 }
 
-static int fail(const struct reader *r, struct err *err)
+static int fail_read(const struct reader *r, struct err *err)
 {
 	return err_set(err, EBADMSG, "%s: cannot read: %s", r->path, sqlite3_errmsg(r->db));
 }
 
-static int pragma_get(struct reader *r, const char *sql, int64_t *value, struct err *err)
+static int query_number(struct reader *r, const char *sql, int64_t *value, struct err *err)
 {
 	sqlite3_stmt *query;
 	int code = sqlite3_prepare_v2(r->db, sql, -1, &query, NULL);
@@ -50,30 +50,31 @@ static int pragma_get(struct reader *r, const char *sql, int64_t *value, struct 
 	else
 		code = SQLITE_ERROR;
 	sqlite3_finalize(query);
-	return code == SQLITE_OK ? 0 : fail(r, err);
+	return code == SQLITE_OK ? 0 : fail_read(r, err);
 }
 
-static int origin_check(struct reader *r, struct err *err)
+static int check_origin(struct reader *r, struct err *err)
 {
 	int64_t id = 0;
-	int code = pragma_get(r, "PRAGMA application_id", &id, err);
+	int code = query_number(r, "PRAGMA application_id", &id, err);
 
 	if (!code)
-		code = pragma_get(r, "PRAGMA user_version", &r->version, err);
+		code = query_number(r, "PRAGMA user_version", &r->version, err);
 	if (code < 0)
 		return code;
 	if (id != SQLITE_APPLICATION_ID)
-		return err_set(err, EINVAL, "%s: an SQLite database, but not a Sluice trace",
+		return err_set(err, EINVAL,
+			       "%s: not a Sluice trace: an SQLite database of another application",
 			       r->path);
 	if (r->version < 1 || r->version > SQLITE_SCHEMA_VERSION)
 		return err_set(err, ENOTSUP,
-			       "%s: schema version %lld, but this Sluice reads up to %d: use a "
-			       "newer one",
+			       "%s: schema version %lld is not supported (maximum %d); use a "
+			       "newer version of Sluice",
 			       r->path, (long long)r->version, SQLITE_SCHEMA_VERSION);
 	return 0;
 }
 
-static bool value_get(sqlite3_stmt *query, int column, const struct fact_field *field, void *row)
+static bool read_value(sqlite3_stmt *query, int column, const struct fact_field *field, void *row)
 {
 	const char *text;
 
@@ -84,7 +85,7 @@ static bool value_get(sqlite3_stmt *query, int column, const struct fact_field *
 	return true;
 }
 
-static int row_take(struct reader *r, sqlite3_stmt *query, const struct sqlite_table *table,
+static int load_row(struct reader *r, sqlite3_stmt *query, const struct sqlite_table *table,
 		    struct err *err)
 {
 	union fact_row row;
@@ -93,21 +94,21 @@ static int row_take(struct reader *r, sqlite3_stmt *query, const struct sqlite_t
 	for (size_t i = 0; i < table->fact->count; i++) {
 		const struct fact_field *field = &table->fact->fields[i];
 
-		if (value_get(query, (int)i, field, &row))
+		if (read_value(query, (int)i, field, &row))
 			continue;
 		fact_release(table->fact, &row);
 		return err_set(err, EBADMSG, "%s: table %s: %s is out of range", r->path,
 			       table->name, field->name);
 	}
-	if (head_take(&r->maker, table->fact, &row, err) < 0) {
+	if (head_add(&r->builder, table->fact, &row, err) < 0) {
 		err_prefix(err, "%s: table %s", r->path, table->name);
 		return -EBADMSG;
 	}
 	return 0;
 }
 
-/* The columns of a fact with commas between. Those that came after the file are NULL. */
-static void columns_select(struct buf *out, const struct fact *fact, int64_t version)
+/* Selects the columns of a fact; NULL for columns that the version of the file does not have. */
+static void select_columns(struct buf *out, const struct fact *fact, int64_t version)
 {
 	for (size_t i = 0; i < fact->count; i++) {
 		const struct fact_field *field = &fact->fields[i];
@@ -117,57 +118,59 @@ static void columns_select(struct buf *out, const struct fact *fact, int64_t ver
 	}
 }
 
-static int table_load(struct reader *r, const struct sqlite_table *table, struct err *err)
+static int load_table(struct reader *r, const struct sqlite_table *table, struct err *err)
 {
 	AUTO_BUF struct buf sql = { 0 };
 	sqlite3_stmt *query;
 	int code = 0, step = SQLITE_DONE;
 
-	columns_select(&sql, table->fact, r->version);
+	select_columns(&sql, table->fact, r->version);
 	buf_printf(&sql, " FROM %s ORDER BY rowid", table->name);
 	if (sqlite3_prepare_v2(r->db, sql.data, -1, &query, NULL) != SQLITE_OK)
-		return fail(r, err);
+		return fail_read(r, err);
 	while (!code && (step = sqlite3_step(query)) == SQLITE_ROW)
-		code = row_take(r, query, table, err);
+		code = load_row(r, query, table, err);
 	if (!code && step != SQLITE_DONE)
-		code = fail(r, err);
+		code = fail_read(r, err);
 	sqlite3_finalize(query);
 	return code;
 }
 
-static int activities_prepare(struct reader *r, struct err *err)
+static int prepare_activities(struct reader *r, struct err *err)
 {
 	AUTO_BUF struct buf sql = { 0 };
 	int64_t count = 0;
-	int code = pragma_get(r, "SELECT count(*) FROM activities", &count, err);
+	int code = query_number(r, "SELECT count(*) FROM activities", &count, err);
 
 	if (code < 0)
 		return code;
-	r->maker.head->activities = (uint64_t)count;
-	columns_select(&sql, &fact_activity, r->version);
-	/* The row number keeps equal ones in the order in which they were written. */
+	r->builder.head->activities = (uint64_t)count;
+	select_columns(&sql, &fact_activity, r->version);
+	/* rowid keeps equal activities in the order of writing. */
 	buf_puts(&sql, " FROM activities ORDER BY " SQLITE_ORDER ", rowid");
 	if (sqlite3_prepare_v2(r->db, sql.data, -1, &r->activities, NULL) != SQLITE_OK)
-		return fail(r, err);
+		return fail_read(r, err);
 	return 0;
 }
 
-static int reader_start(struct reader *r, struct err *err)
+static int start_reader(struct reader *r, struct err *err)
 {
 	int code;
 
 	if (sqlite3_open_v2(r->path, &r->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-		return fail(r, err);
-	code = origin_check(r, err);
+		return fail_read(r, err);
+	code = check_origin(r, err);
 	for (size_t i = 0; sqlite_tables[i].name && !code; i++)
 		if (sqlite_tables[i].since <= r->version)
-			code = table_load(r, &sqlite_tables[i], err);
+			code = load_table(r, &sqlite_tables[i], err);
 	if (code < 0)
 		return code;
-	if (r->maker.head->clock.tick0 || r->maker.head->clock.num != r->maker.head->clock.den)
-		return err_set(err, EBADMSG, "%s: table clock: times must be nanoseconds", r->path);
-	head_settle(&r->maker);
-	return activities_prepare(r, err);
+	if (r->builder.head->clock.tick0 ||
+	    r->builder.head->clock.num != r->builder.head->clock.den)
+		return err_set(err, EBADMSG, "%s: table clock: times must be in nanoseconds",
+			       r->path);
+	head_finish(&r->builder);
+	return prepare_activities(r, err);
 }
 
 int sqlite_open(void **reader, const char *path, const struct trace_filter *filter,
@@ -176,10 +179,10 @@ int sqlite_open(void **reader, const char *path, const struct trace_filter *filt
 	struct reader *r = xcalloc(1, sizeof(*r));
 	int code;
 
-	(void)filter; /* applied by trace_next(); a database is for those who ask it themselves */
-	head_init(&r->maker, head);
+	(void)filter; /* trace_next() applies it */
+	head_init(&r->builder, head);
 	r->path = xstrdup(path);
-	code = reader_start(r, err);
+	code = start_reader(r, err);
 	if (code < 0) {
 		reader_free(r);
 		return code;
@@ -188,10 +191,10 @@ int sqlite_open(void **reader, const char *path, const struct trace_filter *filt
 	return 0;
 }
 
-/* NULL, or the name of the column that cannot be. */
-static const char *activity_get(const struct reader *r, struct activity *a)
+/* Returns NULL, or the name of a column with an invalid value. */
+static const char *read_activity(const struct reader *r, struct activity *a)
 {
-	const struct trace_head *head = r->maker.head;
+	const struct trace_head *head = r->builder.head;
 
 	*a = (struct activity){ .handle = -1 };
 	for (size_t i = 0; i < fact_activity.count; i++) {
@@ -202,7 +205,7 @@ static const char *activity_get(const struct reader *r, struct activity *a)
 		if (field->present && sqlite3_column_type(r->activities, (int)i) == SQLITE_NULL)
 			continue;
 		if (field->type != FACT_LAYER) {
-			if (!value_get(r->activities, (int)i, field, a))
+			if (!read_value(r->activities, (int)i, field, a))
 				return field->name;
 			continue;
 		}
@@ -230,7 +233,7 @@ ssize_t sqlite_next(void *reader, struct activity *batch, size_t cap, struct err
 	int step = SQLITE_ROW;
 
 	while (r->activities && given < cap && (step = sqlite3_step(r->activities)) == SQLITE_ROW) {
-		const char *wrong = activity_get(r, &batch[given]);
+		const char *wrong = read_activity(r, &batch[given]);
 
 		if (wrong)
 			return err_set(err, EBADMSG, "%s: table activities: %s is out of range",
@@ -238,8 +241,8 @@ ssize_t sqlite_next(void *reader, struct activity *batch, size_t cap, struct err
 		given++;
 	}
 	if (step != SQLITE_ROW && step != SQLITE_DONE)
-		return fail(r, err);
-	/* Stepping on behind the end would start again. */
+		return fail_read(r, err);
+	/* Another step after the end would restart the query. */
 	if (step == SQLITE_DONE) {
 		sqlite3_finalize(r->activities);
 		r->activities = NULL;

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The SQLite form: a trace to be asked in SQL. Writes it; the reader is in sqlite_reader.c. The
- * database is filled under another name and gets its own when it is complete, so it needs no
- * journal.
+ * Writes the SQLite form, for queries in SQL. reader.c reads it. The database is filled under a
+ * temporary name and gets its final name when it is complete, so it needs no journal.
  */
 #include "trace/sqlite/sqlite.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 enum table {
@@ -51,25 +49,27 @@ const struct sqlite_table sqlite_tables[] = {
 
 static const struct sqlite_table activities_table = { "activities", &fact_activity, 1 };
 
-/* A process that is added again: what head_take() would replace is replaced. */
-#define PROCESS_AGAIN                                                                        \
+/* Adding a process again updates the same columns as head_add(). */
+#define UPDATE_PROCESS                                                                       \
 	" ON CONFLICT (process) DO UPDATE SET rank = excluded.rank, ranks = excluded.ranks," \
 	" host = excluded.host, program = excluded.program, command = excluded.command,"     \
 	" directory = excluded.directory"
 
 struct writer {
-	char *path, *draft; /* its name, and the name it has until it is complete */
+	struct file_draft draft;
 	sqlite3 *db;
 	sqlite3_stmt *insert[TABLE_COUNT], *insert_activity;
 	bool failed;
 };
 
-static bool recognise(const unsigned char *head, size_t n)
+static bool recognize(const unsigned char *head, size_t n)
 {
-	return n >= 16 && !memcmp(head, "SQLite format 3", 16);
+	static const char magic[] = "SQLite format 3"; /* with the final zero byte */
+
+	return n >= sizeof(magic) && !memcmp(head, magic, sizeof(magic));
 }
 
-static void columns_declare(struct buf *out, const struct fact *fact)
+static void declare_columns(struct buf *out, const struct fact *fact)
 {
 	for (size_t i = 0; i < fact->count; i++) {
 		const struct fact_field *field = &fact->fields[i];
@@ -82,29 +82,30 @@ static void columns_declare(struct buf *out, const struct fact *fact)
 		buf_puts(out, ", PRIMARY KEY (process)");
 }
 
-/* What SQLite says, with the errno that fits best. */
-static int fail(struct writer *w, struct err *err)
+/* Reports the error of SQLite with the best matching errno. */
+static int fail_write(struct writer *w, struct err *err)
 {
 	int primary = sqlite3_errcode(w->db) & 0xff;
 	int code = primary == SQLITE_FULL ? ENOSPC : primary == SQLITE_NOMEM ? ENOMEM : EIO;
 
 	w->failed = true;
-	return err_set(err, code, "%s: cannot write: %s", w->draft, sqlite3_errmsg(w->db));
+	return err_set(err, code, "%s: cannot write: %s", w->draft.temporary,
+		       sqlite3_errmsg(w->db));
 }
 
 static int run_sql(struct writer *w, const char *sql, struct err *err)
 {
-	return sqlite3_exec(w->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(w, err);
+	return sqlite3_exec(w->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail_write(w, err);
 }
 
-static int table_create(struct writer *w, const struct sqlite_table *table, sqlite3_stmt **insert,
+static int create_table(struct writer *w, const struct sqlite_table *table, sqlite3_stmt **insert,
 			struct err *err)
 {
 	AUTO_BUF struct buf sql = { 0 };
 	int r;
 
 	buf_printf(&sql, "CREATE TABLE %s (", table->name);
-	columns_declare(&sql, table->fact);
+	declare_columns(&sql, table->fact);
 	buf_puts(&sql, ")");
 	r = run_sql(w, sql.data, err);
 	if (r < 0)
@@ -113,18 +114,19 @@ static int table_create(struct writer *w, const struct sqlite_table *table, sqli
 	buf_printf(&sql, "INSERT INTO %s VALUES (", table->name);
 	for (size_t i = 0; i < table->fact->count; i++)
 		buf_puts(&sql, i ? ",?" : "?");
-	buf_puts(&sql, table->fact == &fact_process ? ")" PROCESS_AGAIN : ")");
-	return sqlite3_prepare_v2(w->db, sql.data, -1, insert, NULL) == SQLITE_OK ? 0
-										  : fail(w, err);
+	buf_puts(&sql, table->fact == &fact_process ? ")" UPDATE_PROCESS : ")");
+	return sqlite3_prepare_v2(w->db, sql.data, -1, insert, NULL) == SQLITE_OK
+		       ? 0
+		       : fail_write(w, err);
 }
 
-static int row_insert(struct writer *w, sqlite3_stmt *insert, const struct fact *fact,
+static int insert_row(struct writer *w, sqlite3_stmt *insert, const struct fact *fact,
 		      const void *row, struct err *err)
 {
 	for (size_t i = 0; i < fact->count; i++) {
 		const struct fact_field *field = &fact->fields[i];
 
-		/* Texts need not live longer than the step below. */
+		/* SQLITE_STATIC: the text is used only until the sqlite3_step() below. */
 		if (field->type == FACT_TEXT)
 			sqlite3_bind_text(insert, (int)i + 1, fact_text(field, row), -1,
 					  SQLITE_STATIC);
@@ -132,12 +134,12 @@ static int row_insert(struct writer *w, sqlite3_stmt *insert, const struct fact 
 			sqlite3_bind_int64(insert, (int)i + 1, fact_number(field, row));
 	}
 	if (sqlite3_step(insert) != SQLITE_DONE)
-		return fail(w, err);
+		return fail_write(w, err);
 	sqlite3_reset(insert);
 	return 0;
 }
 
-static int tables_create(struct writer *w, struct err *err)
+static int create_tables(struct writer *w, struct err *err)
 {
 	AUTO_BUF struct buf sql = { 0 };
 	int r;
@@ -151,31 +153,31 @@ static int tables_create(struct writer *w, struct err *err)
 		   SQLITE_APPLICATION_ID, SQLITE_SCHEMA_VERSION, SQLITE_SCHEMA_VERSION);
 	r = run_sql(w, sql.data, err);
 	for (int i = 0; i < TABLE_COUNT && !r; i++)
-		r = table_create(w, &sqlite_tables[i], &w->insert[i], err);
+		r = create_table(w, &sqlite_tables[i], &w->insert[i], err);
 	if (!r)
-		r = table_create(w, &activities_table, &w->insert_activity, err);
+		r = create_table(w, &activities_table, &w->insert_activity, err);
 	return r;
 }
 
-static int start_insert(struct writer *w, const struct run_info *run, const struct run_clock *clock,
+static int insert_start(struct writer *w, const struct run_info *run, const struct run_clock *clock,
 			const struct call_info *calls, size_t count, struct err *err)
 {
-	int r = tables_create(w, err);
+	int r = create_tables(w, err);
 
 	if (!r)
-		r = row_insert(w, w->insert[TABLE_RUN], &fact_run, run, err);
+		r = insert_row(w, w->insert[TABLE_RUN], &fact_run, run, err);
 	if (!r)
-		r = row_insert(w, w->insert[TABLE_CLOCK], &fact_clock, clock, err);
+		r = insert_row(w, w->insert[TABLE_CLOCK], &fact_clock, clock, err);
 	for (size_t i = 0; i < count && !r; i++) {
 		struct call_row row = call_row_of(&calls[i], i);
 
-		r = row_insert(w, w->insert[TABLE_CALLS], &fact_call, &row, err);
+		r = insert_row(w, w->insert[TABLE_CALLS], &fact_call, &row, err);
 		fact_release(&fact_call, &row);
 	}
 	return r;
 }
 
-static void statements_close(struct writer *w)
+static void close_statements(struct writer *w)
 {
 	for (int i = 0; i < TABLE_COUNT; i++) {
 		sqlite3_finalize(w->insert[i]);
@@ -187,10 +189,8 @@ static void statements_close(struct writer *w)
 
 static void writer_free(struct writer *w)
 {
-	statements_close(w);
+	close_statements(w);
 	sqlite3_close(w->db);
-	free(w->draft);
-	free(w->path);
 	free(w);
 }
 
@@ -202,18 +202,20 @@ static int create(void **writer, const char *path, const struct run_info *run,
 	int r;
 
 	if (clock->tick0 || clock->num != clock->den)
-		return err_set(err, EINVAL, "%s: an SQLite trace takes nanoseconds only", path);
+		return err_set(err, EINVAL,
+			       "%s: the times of an SQLite trace must be in nanoseconds", path);
 	w = xcalloc(1, sizeof(*w));
-	w->path = xstrdup(path);
-	w->draft = xprintf("%s.%d.tmp", path, (int)getpid());
-	unlink(w->draft);
-	r = sqlite3_open_v2(w->draft, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	file_draft_init(&w->draft, path);
+	unlink(w->draft.temporary); /* of a crashed process with the same pid */
+	r = sqlite3_open_v2(w->draft.temporary, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+			    NULL);
 	if (r != SQLITE_OK)
-		r = err_set(err, EIO, "%s: cannot create: %s", w->draft, sqlite3_errmsg(w->db));
+		r = err_set(err, EIO, "%s: cannot create: %s", w->draft.temporary,
+			    sqlite3_errmsg(w->db));
 	else
-		r = start_insert(w, run, clock, calls, count, err);
+		r = insert_start(w, run, clock, calls, count, err);
 	if (r < 0) {
-		unlink(w->draft);
+		file_draft_discard(&w->draft);
 		writer_free(w);
 		return r;
 	}
@@ -225,14 +227,14 @@ static int add_process(void *writer, const struct process_info *process, struct 
 {
 	struct writer *w = writer;
 
-	return row_insert(w, w->insert[TABLE_PROCESSES], &fact_process, process, err);
+	return insert_row(w, w->insert[TABLE_PROCESSES], &fact_process, process, err);
 }
 
 static int add_file(void *writer, file_id id, const char *path, struct err *err)
 {
 	struct writer *w = writer;
 
-	return row_insert(w, w->insert[TABLE_FILES], &fact_file,
+	return insert_row(w, w->insert[TABLE_FILES], &fact_file,
 			  &(struct file_row){ id, (char *)path }, err);
 }
 
@@ -240,7 +242,7 @@ static int add_aggregate(void *writer, const struct aggregate *aggregate, struct
 {
 	struct writer *w = writer;
 	struct aggregate_row row = aggregate_row_of(aggregate);
-	int r = row_insert(w, w->insert[TABLE_AGGREGATES], &fact_aggregate, &row, err);
+	int r = insert_row(w, w->insert[TABLE_AGGREGATES], &fact_aggregate, &row, err);
 
 	fact_release(&fact_aggregate, &row);
 	return r;
@@ -250,14 +252,14 @@ static int add_loss(void *writer, const struct loss_info *row, struct err *err)
 {
 	struct writer *w = writer;
 
-	return row_insert(w, w->insert[TABLE_LOSSES], &fact_loss, row, err);
+	return insert_row(w, w->insert[TABLE_LOSSES], &fact_loss, row, err);
 }
 
 static int add_host(void *writer, const struct host_info *row, struct err *err)
 {
 	struct writer *w = writer;
 
-	return row_insert(w, w->insert[TABLE_HOSTS], &fact_host, row, err);
+	return insert_row(w, w->insert[TABLE_HOSTS], &fact_host, row, err);
 }
 
 static int add_fact(void *writer, const struct fact *fact, const void *row, struct err *err)
@@ -266,11 +268,12 @@ static int add_fact(void *writer, const struct fact *fact, const void *row, stru
 
 	for (int i = 0; i < TABLE_COUNT; i++)
 		if (sqlite_tables[i].fact == fact)
-			return row_insert(w, w->insert[i], fact, row, err);
-	return err_set(err, EINVAL, "%s: no table of %s", w->draft, fact->name);
+			return insert_row(w, w->insert[i], fact, row, err);
+	return err_set(err, EINVAL, "%s: there is no table for the fact %s", w->draft.path,
+		       fact->name);
 }
 
-static int activity_insert(struct writer *w, const struct activity *a, struct err *err)
+static int insert_activity(struct writer *w, const struct activity *a, struct err *err)
 {
 	sqlite3_stmt *insert = w->insert_activity;
 
@@ -286,7 +289,7 @@ static int activity_insert(struct writer *w, const struct activity *a, struct er
 			sqlite3_bind_int64(insert, (int)i + 1, fact_number(field, a));
 	}
 	if (sqlite3_step(insert) != SQLITE_DONE)
-		return fail(w, err);
+		return fail_write(w, err);
 	sqlite3_reset(insert);
 	return 0;
 }
@@ -297,46 +300,33 @@ static int add_activities(void *writer, const struct activity *batch, size_t n, 
 	int r = 0;
 
 	for (size_t i = 0; i < n && !r; i++)
-		r = activity_insert(w, &batch[i], err);
+		r = insert_activity(w, &batch[i], err);
 	return r;
 }
 
-/* SQLite was told not to wait for the disk: once is enough. */
-static int draft_sync(struct writer *w, struct err *err)
-{
-	AUTO_CLOSE int fd = open(w->draft, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
-		return err_set(err, errno, "%s: cannot write: %s", w->draft, strerror(errno));
-	return 0;
-}
-
+/* SQLite itself does not sync (PRAGMA synchronous = OFF); committing the draft does. */
 static int finish(void *writer, const struct run_end *end, const struct run_clock *clock,
 		  struct err *err)
 {
 	struct writer *w = writer;
-	int r = w->failed ? err_set(err, EIO, "%s: an earlier write has failed", w->draft) : 0;
+	int r = w->failed ? err_set(err, EIO, "%s: an earlier write failed", w->draft.path) : 0;
 
-	(void)clock; /* the one given at the start: nanoseconds */
+	(void)clock; /* nanoseconds, as given to create() */
 	if (!r)
-		r = row_insert(w, w->insert[TABLE_END], &fact_end, end, err);
-	statements_close(w);
+		r = insert_row(w, w->insert[TABLE_END], &fact_end, end, err);
+	close_statements(w);
 	if (!r)
 		r = run_sql(w,
 			    "CREATE INDEX activities_in_order ON activities (" SQLITE_ORDER
 			    "); COMMIT",
 			    err);
 	if (!r && sqlite3_close(w->db) != SQLITE_OK)
-		r = fail(w, err);
+		r = fail_write(w, err);
 	else if (!r)
 		w->db = NULL;
 	if (!r)
-		r = draft_sync(w, err);
-	if (!r && rename(w->draft, w->path) < 0)
-		r = err_set(err, errno, "%s: cannot rename to %s: %s", w->draft, w->path,
-			    strerror(errno));
-	if (r < 0)
-		unlink(w->draft);
+		r = file_draft_commit(&w->draft, err);
+	file_draft_discard(&w->draft);
 	writer_free(w);
 	return r;
 }
@@ -344,8 +334,8 @@ static int finish(void *writer, const struct run_end *end, const struct run_cloc
 const struct trace_format trace_sqlite = {
 	.name = "sqlite",
 	.suffix = ".db",
-	.help = "an SQLite database, to be asked in SQL",
-	.recognise = recognise,
+	.help = "SQLite database, for queries in SQL",
+	.recognize = recognize,
 	.create = create,
 	.add_process = add_process,
 	.add_file = add_file,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of the SQLite form, shared by its writer and its reader: one table per kind of fact,
- * named in the plural where there can be many, and one of activities; their columns are the fields
- * of trace/facts.h. Unsigned 64-bit values keep their bits and look negative above 2^63. An absent
- * field is NULL.
+ * The SQLite form of a trace: declarations that its writer and reader share. The database has one
+ * table per kind of fact, with a plural name if it may have several rows, and one table of
+ * activities. Columns are the fields of trace/facts.h. Unsigned 64-bit values keep their bits, so
+ * values from 2^63 on appear negative. An absent field is NULL.
  */
 #ifndef SLUICE_TRACE_SQLITE_SQLITE_H
 #define SLUICE_TRACE_SQLITE_SQLITE_H
@@ -18,13 +18,13 @@
 struct sqlite_table {
 	const char *name;
 	const struct fact *fact;
-	int since; /* first schema version that has it */
+	int since; /* first schema version that has the table */
 };
 
-/* In the order in which a reader takes them; ends with a NULL name. */
+/* In the order in which the reader loads them; ends with a NULL name. */
 extern const struct sqlite_table sqlite_tables[];
 
-/* The reader. */
+/* The functions of the reader, for the table in sqlite.c. */
 int sqlite_open(void **reader, const char *path, const struct trace_filter *filter,
 		struct trace_head *head, struct err *err);
 ssize_t sqlite_next(void *reader, struct activity *batch, size_t cap, struct err *err);

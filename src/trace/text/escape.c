@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Values of the text form: escapes and decimal numbers.
+ * The values of the text form: escaped texts and decimal numbers.
  */
 #include "trace/text/text.h"
 
 #include <string.h>
 
-/* Bytes of the UTF-8 character at text, 0 where there is none. */
-static size_t character_bytes(const unsigned char *text)
+/* Length of the UTF-8 character at text, or 0 if it is invalid. */
+static size_t utf8_length(const unsigned char *text)
 {
 	size_t n = text[0] < 0x80   ? 1
 		   : text[0] < 0xc2 ? 0
@@ -20,7 +20,7 @@ static size_t character_bytes(const unsigned char *text)
 	for (size_t i = 1; i < n; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
-	/* Forms that are too long, surrogates, and beyond the last plane. */
+	/* Overlong forms, surrogates, and code points beyond U+10FFFF are invalid. */
 	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
 	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
 		return 0;
@@ -30,7 +30,7 @@ static size_t character_bytes(const unsigned char *text)
 void text_escape(struct buf *out, const char *text)
 {
 	for (const unsigned char *at = (const unsigned char *)text; *at;) {
-		size_t n = character_bytes(at);
+		size_t n = utf8_length(at);
 
 		if (*at == '\\' || *at == '\t' || *at == '\n') {
 			buf_putc(out, '\\');

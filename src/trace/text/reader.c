@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads the text form, twice: first its facts, which may stand behind the activities, then the
- * activities, line by line. People edit such files, so a mistake is named with its line and what to
- * do about it.
+ * Reads the text form in two passes: first the facts, which may follow the activities, then the
+ * activities line by line. People edit such files, so error messages give the line and what to do.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,15 +25,15 @@ struct reader {
 	FILE *file;
 	char *line;
 	size_t line_cap;
-	unsigned long number; /* of the line */
+	unsigned long number; /* of the current line, from 1 */
 	int64_t version;
-	struct head_maker maker;
+	struct head_builder builder;
 	const struct fact_field *columns[COLUMNS_MAX];
 	size_t column_count;
-	struct call_name *calls; /* by name */
+	struct call_name *calls; /* sorted by name */
 	struct activity last;
-	bool any;    /* last is one */
-	bool headed; /* the line that names the columns was passed, in the second reading */
+	bool any;    /* `last` is valid */
+	bool headed; /* the second pass is beyond the line that names the columns */
 };
 
 static void reader_free(struct reader *r)
@@ -61,8 +60,8 @@ static int fail_at(const struct reader *r, struct err *err)
 	return -EBADMSG;
 }
 
-/* The next line without its end: 1, 0 at the end of the file, -errno. */
-static int line_get(struct reader *r, struct err *err)
+/* Reads the next line and removes its line end. Returns 1, 0 at the end of the file, or -errno. */
+static int read_line(struct reader *r, struct err *err)
 {
 	ssize_t n;
 
@@ -74,7 +73,7 @@ static int line_get(struct reader *r, struct err *err)
 		return 0;
 	r->number++;
 	if ((size_t)n != strlen(r->line))
-		return FAIL(r, err, "the line has a zero byte in it");
+		return FAIL(r, err, "the line contains a zero byte");
 	if (n && r->line[n - 1] == '\n')
 		r->line[--n] = 0;
 	if (n && r->line[n - 1] == '\r')
@@ -82,8 +81,8 @@ static int line_get(struct reader *r, struct err *err)
 	return 1;
 }
 
-/* Cuts the next field off *at. NULL when there is none. */
-static char *field_cut(char **at)
+/* Cuts the next field off *at. Returns NULL if there is none. */
+static char *cut_field(char **at)
 {
 	char *field = *at;
 
@@ -92,53 +91,53 @@ static char *field_cut(char **at)
 	return field;
 }
 
-static int value_get(struct reader *r, const struct fact_field *field, char *text, void *row,
-		     struct err *err)
+static int parse_value(struct reader *r, const struct fact_field *field, char *text, void *row,
+		       struct err *err)
 {
 	int64_t value = 0;
 
 	if (field->type == FACT_TEXT) {
 		if (!text_unescape(text))
-			return FAIL(r, err, "%s has a backslash that begins no escape: write \\\\",
+			return FAIL(r, err, "%s has an invalid escape; write \\\\ for a backslash",
 				    field->name);
 		fact_set_text(field, row, text, strlen(text));
 		return 0;
 	}
 	if (!text_get_number(text, field->type == FACT_U64, &value))
-		return FAIL(r, err, "%s is \"%.40s\", which is not a number that fits", field->name,
+		return FAIL(r, err, "%s is \"%.40s\"; expected a number in range", field->name,
 			    text);
 	if (!fact_set_number(field, row, value))
-		return FAIL(r, err, "%s is %.40s, which is out of range", field->name, text);
+		return FAIL(r, err, "%s is out of range: %.40s", field->name, text);
 	return 0;
 }
 
-static int assignment_get(struct reader *r, const struct fact *fact, char *text, void *row,
-			  struct err *err)
+static int parse_assignment(struct reader *r, const struct fact *fact, char *text, void *row,
+			    struct err *err)
 {
 	char *value = strchr(text, '=');
 
 	if (!value)
-		return FAIL(r, err, "\"%.40s\" is not of the form field=value", text);
+		return FAIL(r, err, "expected field=value, got \"%.40s\"", text);
 	*value++ = 0;
 	for (size_t i = 0; i < fact->count; i++)
 		if (!strcmp(fact->fields[i].name, text))
-			return value_get(r, &fact->fields[i], value, row, err);
-	return FAIL(r, err, "#%s has no field \"%.40s\"", fact->name, text);
+			return parse_value(r, &fact->fields[i], value, row, err);
+	return FAIL(r, err, "unknown field of #%s: \"%.40s\"", fact->name, text);
 }
 
-static int fact_get(struct reader *r, struct err *err)
+static int read_fact(struct reader *r, struct err *err)
 {
-	char *at = r->line + 1, *name = field_cut(&at), *field;
+	char *at = r->line + 1, *name = cut_field(&at), *field;
 	const struct fact *fact = fact_by_name(name);
 	union fact_row row;
 	int code = 0;
 
 	if (!fact)
-		return FAIL(r, err, "no fact is called \"#%.40s\"; a comment begins with \"# \"",
+		return FAIL(r, err, "unknown fact \"#%.40s\"; a comment must begin with \"# \"",
 			    name);
 	memset(&row, 0, sizeof(row));
-	while (!code && (field = field_cut(&at)))
-		code = assignment_get(r, fact, field, &row, err);
+	while (!code && (field = cut_field(&at)))
+		code = parse_assignment(r, fact, field, &row, err);
 	if (code < 0) {
 		fact_release(fact, &row);
 		return code;
@@ -147,7 +146,7 @@ static int fact_get(struct reader *r, struct err *err)
 		fact_release(fact, &row);
 		return FAIL(r, err, "the clock must be in nanoseconds: tick0=0 num=1 den=1");
 	}
-	return head_take(&r->maker, fact, &row, err) < 0 ? fail_at(r, err) : 0;
+	return head_add(&r->builder, fact, &row, err) < 0 ? fail_at(r, err) : 0;
 }
 
 static bool line_is_comment(const char *line)
@@ -155,7 +154,7 @@ static bool line_is_comment(const char *line)
 	return !*line || !strncmp(line, "# ", 2) || !strcmp(line, "#");
 }
 
-static const struct fact_field *column_find(const char *name)
+static const struct fact_field *find_column(const char *name)
 {
 	for (size_t i = 0; i < fact_activity.count; i++)
 		if (!strcmp(fact_activity.fields[i].name, name))
@@ -163,62 +162,63 @@ static const struct fact_field *column_find(const char *name)
 	return NULL;
 }
 
-static int columns_get(struct reader *r, struct err *err)
+static int read_columns(struct reader *r, struct err *err)
 {
 	char *at = r->line, *name;
 	uint64_t seen = 0, bit;
 
-	while ((name = field_cut(&at))) {
-		const struct fact_field *column = column_find(name);
+	while ((name = cut_field(&at))) {
+		const struct fact_field *column = find_column(name);
 
 		if (!column)
-			return FAIL(r, err, "no column is called \"%.40s\"", name);
+			return FAIL(r, err, "unknown column \"%.40s\"", name);
 		bit = UINT64_C(1) << (column - fact_activity.fields);
 		if (seen & bit)
-			return FAIL(r, err, "column %s is there twice", name);
+			return FAIL(r, err, "duplicate column %s", name);
 		seen |= bit;
 		r->columns[r->column_count++] = column;
 	}
 	for (size_t i = 0; i < fact_activity.count; i++)
 		if (!(seen >> i & 1) && fact_activity.fields[i].since <= r->version)
-			return FAIL(r, err, "column %s is missing", fact_activity.fields[i].name);
+			return FAIL(r, err, "missing column %s", fact_activity.fields[i].name);
 	return 0;
 }
 
-static int magic_check(struct reader *r, struct err *err)
+static int check_magic(struct reader *r, struct err *err)
 {
 	char *at;
-	int code = line_get(r, err);
+	int code = read_line(r, err);
 
 	if (code < 0)
 		return code;
 	at = code ? r->line : NULL;
-	if (!at || strcmp(field_cut(&at), TEXT_MAGIC) || !at ||
+	if (!at || strcmp(cut_field(&at), TEXT_MAGIC) || !at ||
 	    !text_get_number(at, false, &r->version))
 		return err_set(err, EINVAL, "%s: not a Sluice trace", r->path);
 	if (r->version < 1 || r->version > TEXT_VERSION)
-		return err_set(
-			err, ENOTSUP,
-			"%s: text version %lld, but this Sluice reads up to %d: use a newer one",
-			r->path, (long long)r->version, TEXT_VERSION);
+		return err_set(err, ENOTSUP,
+			       "%s: text version %lld is not supported (maximum %d); use a newer "
+			       "version of "
+			       "Sluice",
+			       r->path, (long long)r->version, TEXT_VERSION);
 	return 0;
 }
 
-static int facts_load(struct reader *r, struct err *err)
+static int load_facts(struct reader *r, struct err *err)
 {
-	int code = magic_check(r, err), more;
+	int code = check_magic(r, err), more;
 
-	while (!code && (more = line_get(r, err))) {
+	while (!code && (more = read_line(r, err))) {
 		if (more < 0)
 			return more;
 		if (line_is_comment(r->line))
 			continue;
 		if (*r->line == '#')
-			code = fact_get(r, err);
+			code = read_fact(r, err);
 		else if (!r->column_count)
-			code = columns_get(r, err);
+			code = read_columns(r, err);
 		else
-			r->maker.head->activities++;
+			r->builder.head->activities++;
 	}
 	return code;
 }
@@ -236,9 +236,9 @@ static int name_compare(const void *key, const void *element)
 	return strcmp(key, ((const struct call_name *)element)->name);
 }
 
-static void calls_sort(struct reader *r)
+static void sort_calls(struct reader *r)
 {
-	const struct trace_head *head = r->maker.head;
+	const struct trace_head *head = r->builder.head;
 
 	r->calls = xcalloc(head->call_count, sizeof(*r->calls));
 	for (size_t i = 0; i < head->call_count; i++)
@@ -246,14 +246,14 @@ static void calls_sort(struct reader *r)
 	qsort(r->calls, head->call_count, sizeof(*r->calls), call_compare);
 }
 
-static int reader_start(struct reader *r, struct err *err)
+static int start_reader(struct reader *r, struct err *err)
 {
-	int code = facts_load(r, err);
+	int code = load_facts(r, err);
 
 	if (code < 0)
 		return code;
-	head_settle(&r->maker);
-	calls_sort(r);
+	head_finish(&r->builder);
+	sort_calls(r);
 	rewind(r->file);
 	r->number = 0;
 	return 0;
@@ -265,14 +265,14 @@ int text_open(void **reader, const char *path, const struct trace_filter *filter
 	struct reader *r = xcalloc(1, sizeof(*r));
 	int code;
 
-	(void)filter; /* every line has to be read anyway */
-	head_init(&r->maker, head);
+	(void)filter; /* trace_next() applies it; every line has to be read anyway */
+	head_init(&r->builder, head);
 	r->path = xstrdup(path);
 	r->file = fopen(path, "re");
 	if (!r->file)
 		code = err_set(err, errno, "%s: %s", path, strerror(errno));
 	else
-		code = reader_start(r, err);
+		code = start_reader(r, err);
 	if (code < 0) {
 		reader_free(r);
 		return code;
@@ -281,52 +281,52 @@ int text_open(void **reader, const char *path, const struct trace_filter *filter
 	return 0;
 }
 
-static int call_get(struct reader *r, char *text, struct activity *a, struct err *err)
+static int parse_call(struct reader *r, char *text, struct activity *a, struct err *err)
 {
-	const struct trace_head *head = r->maker.head;
+	const struct trace_head *head = r->builder.head;
 	const struct call_name *found;
 	int64_t number;
 
 	if (*text == '=') {
 		if (!text_get_number(text + 1, false, &number) || number < 0 ||
 		    (uint64_t)number >= head->call_count)
-			return FAIL(r, err, "call \"%.40s\" is not in the table of calls", text);
+			return FAIL(r, err, "call \"%.40s\" is not in the call table", text);
 		a->call = (uint16_t)number;
 		return 0;
 	}
 	if (!text_unescape(text))
-		return FAIL(r, err, "call has a backslash that begins no escape: write \\\\");
+		return FAIL(r, err, "call has an invalid escape; write \\\\ for a backslash");
 	found = bsearch(text, r->calls, head->call_count, sizeof(*found), name_compare);
 	if (!found)
 		return FAIL(r, err, "call \"%.40s\" has no #call line", text);
-	/* Of calls with the same name the first is meant. */
+	/* The name refers to the first of several calls with the same name. */
 	while (found > r->calls && !strcmp(found[-1].name, text))
 		found--;
 	a->call = found->number;
 	return 0;
 }
 
-static int column_value(struct reader *r, const struct fact_field *column, char *text,
+static int parse_column(struct reader *r, const struct fact_field *column, char *text,
 			struct activity *a, struct err *err)
 {
 	int layer;
 
 	if (column->type == FACT_CALL)
-		return call_get(r, text, a, err);
+		return parse_call(r, text, a, err);
 	if (column->type != FACT_LAYER)
-		return value_get(r, column, text, a, err);
+		return parse_value(r, column, text, a, err);
 	layer = layer_by_name(text);
 	if (layer < 0)
-		return FAIL(r, err, "layer \"%.40s\" is unknown", text);
+		return FAIL(r, err, "unknown layer \"%.40s\"", text);
 	a->layer = (uint8_t)layer;
 	return 0;
 }
 
-/* Indices must lie within their tables, and the columns must agree with the present mask. */
-static int activity_check(struct reader *r, const struct activity *a, unsigned given,
+/* Indices must be valid, and the given columns must agree with the present bits. */
+static int check_activity(struct reader *r, const struct activity *a, unsigned given,
 			  struct err *err)
 {
-	const struct trace_head *head = r->maker.head;
+	const struct trace_head *head = r->builder.head;
 
 	if (a->process >= head->process_count)
 		return FAIL(r, err, "process %u has no #process line", a->process);
@@ -338,8 +338,7 @@ static int activity_check(struct reader *r, const struct activity *a, unsigned g
 	if (a->hints >= head->file_count)
 		return FAIL(r, err, "hints %u has no #file line", a->hints);
 	if (a->present >> FIELD_COUNT)
-		return FAIL(r, err, "present is %u, which names fields that do not exist",
-			    a->present);
+		return FAIL(r, err, "present is %u, which has bits of unknown fields", a->present);
 	for (size_t i = 0; i < fact_activity.count; i++) {
 		int field = fact_activity.fields[i].present;
 
@@ -351,12 +350,12 @@ static int activity_check(struct reader *r, const struct activity *a, unsigned g
 	}
 	if (r->any && activity_compare(&r->last, a) > 0)
 		return FAIL(r, err,
-			    "starts before the activity above: sort the lines by start_ns, "
-			    "process and id");
+			    "the activity starts before the previous one; sort the lines by "
+			    "start_ns, process and id");
 	return 0;
 }
 
-static int activity_get(struct reader *r, struct activity *a, struct err *err)
+static int parse_activity(struct reader *r, struct activity *a, struct err *err)
 {
 	char *at = r->line, *text;
 	unsigned given = 0;
@@ -366,20 +365,20 @@ static int activity_get(struct reader *r, struct activity *a, struct err *err)
 	for (size_t i = 0; i < r->column_count; i++) {
 		const struct fact_field *column = r->columns[i];
 
-		text = field_cut(&at);
+		text = cut_field(&at);
 		if (!text)
-			return FAIL(r, err, "the line has %zu columns instead of %zu", i,
+			return FAIL(r, err, "the line has %zu columns; expected %zu", i,
 				    r->column_count);
 		if (column->present && !strcmp(text, "-"))
 			continue;
 		given |= column->present ? 1u << column->present : 0;
-		code = column_value(r, column, text, a, err);
+		code = parse_column(r, column, text, a, err);
 		if (code < 0)
 			return code;
 	}
 	if (at)
-		return FAIL(r, err, "the line has more than %zu columns", r->column_count);
-	code = activity_check(r, a, given, err);
+		return FAIL(r, err, "the line has too many columns; expected %zu", r->column_count);
+	code = check_activity(r, a, given, err);
 	r->last = *a;
 	r->any = true;
 	return code;
@@ -391,7 +390,7 @@ ssize_t text_next(void *reader, struct activity *batch, size_t cap, struct err *
 	size_t given = 0;
 	int code;
 
-	while (given < cap && (code = line_get(r, err))) {
+	while (given < cap && (code = read_line(r, err))) {
 		if (code < 0)
 			return code;
 		if (*r->line == '#' || line_is_comment(r->line))
@@ -400,7 +399,7 @@ ssize_t text_next(void *reader, struct activity *batch, size_t cap, struct err *
 			r->headed = true;
 			continue;
 		}
-		code = activity_get(r, &batch[given], err);
+		code = parse_activity(r, &batch[given], err);
 		if (code < 0)
 			return code;
 		given++;

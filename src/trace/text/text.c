@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The text form: one line per activity, to be read by people, grep and scripts. Writes it; the
- * reader is in text_reader.c. The file appears under its name when it is complete.
+ * Writes the text form: one line per activity, for people, grep and scripts. reader.c reads it. The
+ * file gets its final name when it is complete.
  */
 #include "trace/text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "trace/facts.h"
 
-#define FLUSH_BYTES (256u << 10)
+#define FLUSH_BYTES (256u << 10) /* output is written when this much is buffered */
 
 struct writer {
-	char *path, *draft; /* its name, and the name it has until it is complete */
-	int fd;
+	struct file_draft draft;
+	int fd;	    /* of the temporary file */
 	int failed; /* -errno of the first failure */
 	struct buf out;
-	char **calls; /* how each call is written */
+	char **calls; /* the text for each call */
 	size_t call_count;
 };
 
-static bool recognise(const unsigned char *head, size_t n)
+static bool recognize(const unsigned char *head, size_t n)
 {
 	return n >= strlen(TEXT_MAGIC) && !memcmp(head, TEXT_MAGIC, strlen(TEXT_MAGIC));
 }
 
-static int out_flush(struct writer *w, struct err *err)
+static int flush_output(struct writer *w, struct err *err)
 {
 	for (size_t done = 0; done < w->out.len && !w->failed;) {
 		ssize_t n = write(w->fd, w->out.data + done, w->out.len - done);
@@ -44,17 +44,17 @@ static int out_flush(struct writer *w, struct err *err)
 	}
 	buf_clear(&w->out);
 	if (w->failed)
-		return err_set(err, -w->failed, "%s: cannot write: %s", w->draft,
+		return err_set(err, -w->failed, "%s: cannot write: %s", w->draft.temporary,
 			       strerror(-w->failed));
 	return 0;
 }
 
-static int out_written(struct writer *w, struct err *err)
+static int flush_if_full(struct writer *w, struct err *err)
 {
-	return w->out.len < FLUSH_BYTES ? 0 : out_flush(w, err);
+	return w->out.len < FLUSH_BYTES ? 0 : flush_output(w, err);
 }
 
-static int fact_put(struct writer *w, const struct fact *fact, const void *row, struct err *err)
+static int write_fact(struct writer *w, const struct fact *fact, const void *row, struct err *err)
 {
 	buf_putc(&w->out, '#');
 	buf_puts(&w->out, fact->name);
@@ -70,11 +70,11 @@ static int fact_put(struct writer *w, const struct fact *fact, const void *row, 
 			text_put_number(&w->out, fact_number(field, row), field->type == FACT_U64);
 	}
 	buf_putc(&w->out, '\n');
-	return out_written(w, err);
+	return flush_if_full(w, err);
 }
 
-/* A call is written as its name, or as =NUMBER where that would be mistaken for another. */
-static char *call_text(const struct call_info *calls, size_t number)
+/* A call is written as its name, or as =NUMBER if the name is empty or ambiguous. */
+static char *make_call_text(const struct call_info *calls, size_t number)
 {
 	AUTO_BUF struct buf text = { 0 };
 	const char *name = calls[number].name ? calls[number].name : "";
@@ -89,20 +89,20 @@ static char *call_text(const struct call_info *calls, size_t number)
 	return buf_take(&text);
 }
 
-static int start_put(struct writer *w, const struct run_info *run, const struct run_clock *clock,
-		     const struct call_info *calls, struct err *err)
+static int write_start(struct writer *w, const struct run_info *run, const struct run_clock *clock,
+		       const struct call_info *calls, struct err *err)
 {
 	int r;
 
 	buf_printf(&w->out, "%s\t%d\n", TEXT_MAGIC, TEXT_VERSION);
-	r = fact_put(w, &fact_run, run, err);
+	r = write_fact(w, &fact_run, run, err);
 	if (!r)
-		r = fact_put(w, &fact_clock, clock, err);
+		r = write_fact(w, &fact_clock, clock, err);
 	for (size_t i = 0; i < w->call_count && !r; i++) {
 		struct call_row row = call_row_of(&calls[i], i);
 
-		w->calls[i] = call_text(calls, i);
-		r = fact_put(w, &fact_call, &row, err);
+		w->calls[i] = make_call_text(calls, i);
+		r = write_fact(w, &fact_call, &row, err);
 		fact_release(&fact_call, &row);
 	}
 	for (size_t i = 0; i < fact_activity.count; i++)
@@ -119,8 +119,6 @@ static void writer_free(struct writer *w)
 		free(w->calls[i]);
 	free(w->calls);
 	buf_release(&w->out);
-	free(w->draft);
-	free(w->path);
 	free(w);
 }
 
@@ -132,20 +130,20 @@ static int create(void **writer, const char *path, const struct run_info *run,
 	int r;
 
 	if (clock->tick0 || clock->num != clock->den)
-		return err_set(err, EINVAL, "%s: a text trace takes nanoseconds only", path);
+		return err_set(err, EINVAL, "%s: the times of a text trace must be in nanoseconds",
+			       path);
 	w = xcalloc(1, sizeof(*w));
-	w->path = xstrdup(path);
-	w->draft = xprintf("%s.%d.tmp", path, (int)getpid());
+	file_draft_init(&w->draft, path);
 	w->calls = xcalloc(count, sizeof(*w->calls));
 	w->call_count = count;
-	w->fd = open(w->draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	w->fd = open(w->draft.temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (w->fd < 0)
-		r = err_set(err, errno, "%s: cannot create: %s", w->draft, strerror(errno));
+		r = err_set(err, errno, "%s: cannot create: %s", w->draft.temporary,
+			    strerror(errno));
 	else
-		r = start_put(w, run, clock, calls, err);
+		r = write_start(w, run, clock, calls, err);
 	if (r < 0) {
-		if (w->fd >= 0)
-			unlink(w->draft);
+		file_draft_discard(&w->draft);
 		writer_free(w);
 		return r;
 	}
@@ -155,18 +153,18 @@ static int create(void **writer, const char *path, const struct run_info *run,
 
 static int add_process(void *writer, const struct process_info *process, struct err *err)
 {
-	return fact_put(writer, &fact_process, process, err);
+	return write_fact(writer, &fact_process, process, err);
 }
 
 static int add_file(void *writer, file_id id, const char *path, struct err *err)
 {
-	return fact_put(writer, &fact_file, &(struct file_row){ id, (char *)path }, err);
+	return write_fact(writer, &fact_file, &(struct file_row){ id, (char *)path }, err);
 }
 
 static int add_aggregate(void *writer, const struct aggregate *aggregate, struct err *err)
 {
 	struct aggregate_row row = aggregate_row_of(aggregate);
-	int r = fact_put(writer, &fact_aggregate, &row, err);
+	int r = write_fact(writer, &fact_aggregate, &row, err);
 
 	fact_release(&fact_aggregate, &row);
 	return r;
@@ -174,20 +172,20 @@ static int add_aggregate(void *writer, const struct aggregate *aggregate, struct
 
 static int add_loss(void *writer, const struct loss_info *row, struct err *err)
 {
-	return fact_put(writer, &fact_loss, row, err);
+	return write_fact(writer, &fact_loss, row, err);
 }
 
 static int add_host(void *writer, const struct host_info *row, struct err *err)
 {
-	return fact_put(writer, &fact_host, row, err);
+	return write_fact(writer, &fact_host, row, err);
 }
 
 static int add_fact(void *writer, const struct fact *fact, const void *row, struct err *err)
 {
-	return fact_put(writer, fact, row, err);
+	return write_fact(writer, fact, row, err);
 }
 
-static void activity_put(struct writer *w, const struct activity *a)
+static void write_activity(struct writer *w, const struct activity *a)
 {
 	for (size_t i = 0; i < fact_activity.count; i++) {
 		const struct fact_field *field = &fact_activity.fields[i];
@@ -212,8 +210,8 @@ static int add_activities(void *writer, const struct activity *batch, size_t n, 
 	int r = 0;
 
 	for (size_t i = 0; i < n && !r; i++) {
-		activity_put(w, &batch[i]);
-		r = out_written(w, err);
+		write_activity(w, &batch[i]);
+		r = flush_if_full(w, err);
 	}
 	return r;
 }
@@ -222,18 +220,14 @@ static int finish(void *writer, const struct run_end *end, const struct run_cloc
 		  struct err *err)
 {
 	struct writer *w = writer;
-	int r = fact_put(w, &fact_end, end, err);
+	int r = write_fact(w, &fact_end, end, err);
 
-	(void)clock; /* the one given at the start: nanoseconds */
+	(void)clock; /* nanoseconds, as given to create() */
 	if (!r)
-		r = out_flush(w, err);
-	if (!r && fsync(w->fd) < 0 && errno != EINVAL)
-		r = err_set(err, errno, "%s: cannot write: %s", w->draft, strerror(errno));
-	if (!r && rename(w->draft, w->path) < 0)
-		r = err_set(err, errno, "%s: cannot rename to %s: %s", w->draft, w->path,
-			    strerror(errno));
-	if (r < 0)
-		unlink(w->draft);
+		r = flush_output(w, err);
+	if (!r)
+		r = file_draft_commit(&w->draft, err);
+	file_draft_discard(&w->draft);
 	writer_free(w);
 	return r;
 }
@@ -241,8 +235,8 @@ static int finish(void *writer, const struct run_end *end, const struct run_cloc
 const struct trace_format trace_text = {
 	.name = "text",
 	.suffix = ".txt",
-	.help = "one line per activity, separated by tabs",
-	.recognise = recognise,
+	.help = "text with one line per activity and tabs between fields",
+	.recognize = recognize,
 	.create = create,
 	.add_process = add_process,
 	.add_file = add_file,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of the text form, shared by its writer and its reader.
+ * The text form of a trace: declarations that its writer and reader share.
  *
- *   #sluice-text TAB 2                   the first line: what it is, and the version
+ *   #sluice-text TAB 2                   the first line: magic and version
  *   #FACT TAB field=value TAB ...        run, clock, call, process, file, host, ...
  *   # anything                           a comment
  *   start_ns TAB duration_ns TAB ...     the first other line names the columns
- *   1200 TAB 350 TAB ...                 one line per activity, in order; - where absent
+ *   1200 TAB 350 TAB ...                 one line per activity, in order; - if a field is absent
  *
- * Facts may stand anywhere. Texts are UTF-8; backslash, control characters and bytes that are not
- * UTF-8 are written as \\, \t, \n and \xHH.
+ * Facts may appear on any line. Texts are UTF-8; backslash, control characters and bytes that are
+ * not UTF-8 are written as \\, \t, \n and \xHH.
  */
 #ifndef SLUICE_TRACE_TEXT_TEXT_H
 #define SLUICE_TRACE_TEXT_TEXT_H
@@ -21,14 +21,14 @@
 #define TEXT_VERSION FACTS_VERSION
 
 void text_escape(struct buf *out, const char *text);
-/* Undoes it in place. False where an escape is none. */
+/* Reverts text_escape() in place. False if the text has an invalid escape. */
 bool text_unescape(char *text);
 
 void text_put_number(struct buf *out, int64_t value, bool is_unsigned);
-/* The whole of text as a decimal number; false where it is none or does not fit. */
+/* Parses the whole text as a decimal number. False if it is not a number or out of range. */
 bool text_get_number(const char *text, bool is_unsigned, int64_t *value);
 
-/* The reader. */
+/* The functions of the reader, for the table in text.c. */
 int text_open(void **reader, const char *path, const struct trace_filter *filter,
 	      struct trace_head *head, struct err *err);
 ssize_t text_next(void *reader, struct activity *batch, size_t cap, struct err *err);

@@ -85,9 +85,10 @@ static void check_same_heads(const struct trace_head *a, const struct trace_head
 	check_same_findings(a, b);
 }
 
-/* Converts, and checks that nothing has changed. */
-static char *check_step(char *from, const struct trace_format *form, const struct activity *all,
-			size_t n)
+/* Converts the trace and checks that the copy is equal. Returns its path and removes the original.
+ */
+static char *convert_and_check(char *from, const struct trace_format *form,
+			       const struct activity *all, size_t n)
 {
 	char *to = sample_path(form->suffix);
 	struct err err = { 0 };
@@ -123,12 +124,12 @@ static void every_form_keeps_every_value(void)
 
 	sample_write(&trace_container, path, all, n, 1);
 	qsort(all, n, sizeof(*all), activity_compare);
-	path = check_step(path, &trace_text, all, n);
-	path = check_step(path, &trace_sqlite, all, n);
-	path = check_step(path, &trace_container, all, n);
-	path = check_step(path, &trace_sqlite, all, n);
-	path = check_step(path, &trace_text, all, n);
-	path = check_step(path, &trace_container, all, n);
+	path = convert_and_check(path, &trace_text, all, n);
+	path = convert_and_check(path, &trace_sqlite, all, n);
+	path = convert_and_check(path, &trace_container, all, n);
+	path = convert_and_check(path, &trace_sqlite, all, n);
+	path = convert_and_check(path, &trace_text, all, n);
+	path = convert_and_check(path, &trace_container, all, n);
 	unlink(path);
 	free(path);
 }
@@ -138,14 +139,14 @@ static void empty_trace_is_a_trace_in_every_form(void)
 	char *path = sample_path(".sluice");
 
 	sample_write(&trace_container, path, NULL, 0, 1);
-	path = check_step(path, &trace_text, NULL, 0);
-	path = check_step(path, &trace_sqlite, NULL, 0);
-	path = check_step(path, &trace_container, NULL, 0);
+	path = convert_and_check(path, &trace_text, NULL, 0);
+	path = convert_and_check(path, &trace_sqlite, NULL, 0);
+	path = convert_and_check(path, &trace_container, NULL, 0);
 	unlink(path);
 	free(path);
 }
 
-static void every_form_tells_of_hosts(void)
+static void every_form_stores_hosts(void)
 {
 	for (size_t i = 0; trace_formats[i]; i++) {
 		AUTO_FREE char *path = sample_path(trace_formats[i]->suffix);
@@ -163,7 +164,7 @@ static void every_form_tells_of_hosts(void)
 	}
 }
 
-static void every_form_tells_what_was_found(void)
+static void every_form_stores_statistics_and_notes(void)
 {
 	for (size_t i = 0; trace_formats[i]; i++) {
 		AUTO_FREE char *path = sample_path(trace_formats[i]->suffix);
@@ -181,7 +182,7 @@ static void every_form_tells_what_was_found(void)
 		CHECK_INT(trace.head.statistics[2].scale, UINT32_MAX);
 		REQUIRE(trace.head.sample_count == (size_t)SAMPLE_STATISTICS * SAMPLE_POLLS);
 		samples = trace.head.samples;
-		sample_seed = seed; /* the values come again, poll by poll */
+		sample_seed = seed; /* draws the same values again */
 		for (size_t poll = 0; poll < SAMPLE_POLLS; poll++)
 			for (size_t k = 0; k < SAMPLE_STATISTICS; k++) {
 				const struct stat_sample *s = &samples[k * SAMPLE_POLLS + poll];
@@ -204,7 +205,7 @@ static void every_form_tells_what_was_found(void)
 	}
 }
 
-static void what_a_process_tells_last_counts(void)
+static void a_process_can_be_updated(void)
 {
 	struct process_info first = sample_process(SAMPLE_LATE), last = sample_late_process();
 
@@ -214,7 +215,7 @@ static void what_a_process_tells_last_counts(void)
 		struct trace trace;
 		void *w = sample_create(trace_formats[i], path);
 
-		/* Before its last word: another rank, and an attempt at what never changes. */
+		/* An update with another rank, and with fields that must not change. */
 		last.rank = 77;
 		last.parent = -1;
 		last.first_thread = 1;
@@ -262,8 +263,8 @@ static void errors_of_libraries_may_be_negative(void)
 	}
 }
 
-/* Two ranks write together twice; the second collective call is asked for. */
-static void a_collective_call_is_found_with_all_it_caused(void)
+/* Two ranks make two collective writes; the filter selects the second one. */
+static void a_collective_call_is_found_with_the_calls_it_caused(void)
 {
 	enum { CALLS = 10, MINE = 0x5eed };
 	static const struct {
@@ -275,7 +276,8 @@ static void a_collective_call_is_found_with_all_it_caused(void)
 		{ 1, 0, 0x1111, 0, LAYER_MPI, false },
 		{ 1, 0, 0x1111, 1, LAYER_MPI, false },
 		{ 2, 1, 0, 0, LAYER_POSIX, false },
-		{ 3, 0, 0, 0, LAYER_HDF5, false }, /* the cause took part in nothing itself */
+		{ 3, 0, 0, 0, LAYER_HDF5,
+		  false }, /* the parent is not part of the collective call */
 		{ 4, 3, MINE, 0, LAYER_MPI, true },
 		{ 2, 0, MINE, 1, LAYER_MPI, true },
 		{ 5, 4, 0, 0, LAYER_POSIX, true },
@@ -315,7 +317,7 @@ static void a_collective_call_is_found_with_all_it_caused(void)
 	unlink(path);
 }
 
-static void store(const char *path, const char *text, size_t n)
+static void write_file(const char *path, const char *text, size_t n)
 {
 	FILE *f = fopen(path, "w");
 
@@ -328,13 +330,13 @@ static void other_files_are_not_traces(void)
 	struct err err = { 0 };
 	struct trace trace;
 
-	store(path, "", 0);
+	write_file(path, "", 0);
 	CHECK(trace_open(&trace, path, NULL, &err) < 0);
 	CHECK(strstr(err.text, "empty") && strstr(err.text, "not a Sluice trace"));
-	store(path, "what is this\n", 13);
+	write_file(path, "what is this\n", 13);
 	CHECK(trace_open(&trace, path, NULL, &err) < 0);
 	CHECK(strstr(err.text, path) && strstr(err.text, "not a Sluice trace"));
-	store(path, "\211SLUICE\n", 8);
+	write_file(path, "\211SLUICE\n", 8);
 	CHECK(trace_open(&trace, path, NULL, &err) < 0);
 	CHECK(strstr(err.text, "not a Sluice trace"));
 	unlink(path);
@@ -343,7 +345,7 @@ static void other_files_are_not_traces(void)
 	CHECK_INT(trace_open(&trace, "/", NULL, &err), -EISDIR);
 }
 
-static void unwritable_places_are_told_by_name(void)
+static void errors_name_the_path_that_cannot_be_created(void)
 {
 	struct err err = { 0 };
 	void *w = NULL;
@@ -393,7 +395,7 @@ static bool reference_passes(const struct trace_head *head, const struct trace_f
 	return a->duration_ns >= f->min_duration_ns;
 }
 
-static void filters_give_what_passes_and_nothing_else(void)
+static void filters_select_exactly_the_matching_activities(void)
 {
 	static const struct trace_filter filters[] = {
 		{ .from_ns = 100000, .to_ns = 150000 },
@@ -517,12 +519,12 @@ static void a_trace_can_be_converted_onto_itself(void)
 }
 
 TESTS(TEST(every_form_keeps_every_value), TEST(empty_trace_is_a_trace_in_every_form),
-      TEST(every_form_tells_of_hosts), TEST(every_form_tells_what_was_found),
-      TEST(what_a_process_tells_last_counts), TEST(errors_of_libraries_may_be_negative),
-      TEST(a_collective_call_is_found_with_all_it_caused), TEST(other_files_are_not_traces),
-      TEST(unwritable_places_are_told_by_name), TEST(forms_are_found_by_name),
+      TEST(every_form_stores_hosts), TEST(every_form_stores_statistics_and_notes),
+      TEST(a_process_can_be_updated), TEST(errors_of_libraries_may_be_negative),
+      TEST(a_collective_call_is_found_with_the_calls_it_caused), TEST(other_files_are_not_traces),
+      TEST(errors_name_the_path_that_cannot_be_created), TEST(forms_are_found_by_name),
       TEST(calls_before_a_fork_belong_to_the_ancestor),
-      TEST(filters_give_what_passes_and_nothing_else), TEST(order_is_start_process_id),
+      TEST(filters_select_exactly_the_matching_activities), TEST(order_is_start_process_id),
       TEST(absent_fields_do_not_differ),
       TEST(a_disk_that_fills_up_leaves_nothing_that_passes_for_whole),
       TEST(a_trace_can_be_converted_onto_itself))

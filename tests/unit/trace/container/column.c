@@ -65,7 +65,7 @@ static void constant_steps_take_two_bytes_per_page(void)
 	check_round_trip(GUESS_NONE);
 }
 
-static void a_guess_that_holds_costs_nothing(void)
+static void a_correct_guess_needs_no_space(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 
@@ -99,7 +99,7 @@ static void order_selects_the_rows(void)
 	column_release(&column);
 }
 
-static void cut_bytes_are_refused(void)
+static void truncated_bytes_are_refused(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 	struct column column;
@@ -116,5 +116,5 @@ static void cut_bytes_are_refused(void)
 }
 
 TESTS(TEST(every_value_is_exact), TEST(constant_steps_take_two_bytes_per_page),
-      TEST(a_guess_that_holds_costs_nothing), TEST(order_selects_the_rows),
-      TEST(cut_bytes_are_refused))
+      TEST(a_correct_guess_needs_no_space), TEST(order_selects_the_rows),
+      TEST(truncated_bytes_are_refused))

@@ -9,7 +9,7 @@
 
 #include "trace_sample.h"
 
-static size_t file_bytes(const char *path)
+static size_t file_size(const char *path)
 {
 	struct stat st;
 
@@ -17,37 +17,37 @@ static size_t file_bytes(const char *path)
 	return (size_t)st.st_size;
 }
 
-static char *file_load(const char *path, size_t *n)
+static char *load_file(const char *path, size_t *n)
 {
 	int fd = open(path, O_RDONLY);
 	char *bytes;
 
-	*n = file_bytes(path);
+	*n = file_size(path);
 	bytes = xmalloc(*n);
 	REQUIRE(fd >= 0 && read_at(fd, bytes, *n, 0) == (ssize_t)*n);
 	close(fd);
 	return bytes;
 }
 
-static void file_store(const char *path, const char *bytes, size_t n)
+static void store_file(const char *path, const char *bytes, size_t n)
 {
 	FILE *f = fopen(path, "w");
 
 	REQUIRE(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
 }
 
-static struct block_list blocks_of(const char *path)
+static struct block_list list_blocks(const char *path)
 {
 	int fd = open(path, O_RDONLY);
 	struct block_list list;
 
-	REQUIRE(fd >= 0 && block_list_load(&list, fd, file_bytes(path), NULL) == 0);
+	REQUIRE(fd >= 0 && block_list_load(&list, fd, file_size(path), NULL) == 0);
 	close(fd);
 	return list;
 }
 
-/* Small blocks would be simpler to test with, but what is tested is what is used. */
-static struct activity *overlapping(size_t n)
+/* Activities in sorted batches of 1000, so that the times of their blocks overlap. */
+static struct activity *make_overlapping(size_t n)
 {
 	struct activity *all = sample_many(n);
 
@@ -56,11 +56,11 @@ static struct activity *overlapping(size_t n)
 	return all;
 }
 
-static void overlapping_blocks_come_out_in_one_order(void)
+static void overlapping_blocks_are_read_in_one_order(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	const size_t n = 300000;
-	AUTO_FREE struct activity *all = overlapping(n), *back = NULL;
+	AUTO_FREE struct activity *all = make_overlapping(n), *back = NULL;
 	size_t got;
 
 	sample_write(&trace_container, path, all, n, 1000);
@@ -96,7 +96,7 @@ static void ticks_that_share_a_nanosecond_are_ordered_by_id(void)
 	unlink(path);
 }
 
-/* A cut file gives what its whole blocks hold. */
+/* A truncated file must give the activities of its complete blocks. */
 static void check_cut(const char *path, const char *bytes, size_t cut,
 		      const struct block_list *list)
 {
@@ -106,7 +106,7 @@ static void check_cut(const char *path, const char *bytes, size_t cut,
 	for (size_t i = 0; i < list->count; i++)
 		if (list->blocks[i].type == BLOCK_ACTIVITIES && block_end(&list->blocks[i]) <= cut)
 			expected += list->blocks[i].count;
-	file_store(path, bytes, cut);
+	store_file(path, bytes, cut);
 	sample_open(&trace, path, NULL);
 	free(sample_rest(&trace, &got));
 	CHECK_INT(got, expected);
@@ -115,18 +115,18 @@ static void check_cut(const char *path, const char *bytes, size_t cut,
 	trace_close(&trace);
 }
 
-static void cut_file_is_readable_up_to_the_cut(void)
+static void a_truncated_file_is_readable_up_to_its_end(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	const size_t n = 150000;
-	AUTO_FREE struct activity *all = overlapping(n);
+	AUTO_FREE struct activity *all = make_overlapping(n);
 	AUTO_FREE char *bytes = NULL;
 	struct block_list list;
 	size_t size;
 
 	sample_write(&trace_container, path, all, n, 1000);
-	bytes = file_load(path, &size);
-	list = blocks_of(path);
+	bytes = load_file(path, &size);
+	list = list_blocks(path);
 	CHECK(list.sealed && list.count >= 12);
 	check_cut(path, bytes, CONTAINER_HEADER_BYTES, &list);
 	for (size_t i = 0; i < list.count; i++) {
@@ -141,7 +141,7 @@ static void cut_file_is_readable_up_to_the_cut(void)
 	unlink(path);
 }
 
-static void cut_file_uses_the_clock_known_at_the_start(void)
+static void a_truncated_file_uses_the_clock_known_at_the_start(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	struct run_clock clock = { (char *)"tsc", 100, 10, 1, 0 };
@@ -161,11 +161,11 @@ static void cut_file_uses_the_clock_known_at_the_start(void)
 	REQUIRE(trace_container.add_process(w, &process, NULL) == 0);
 	REQUIRE(trace_container.add_activities(w, &a, 1, NULL) == 0);
 	REQUIRE(trace_container.finish(w, &sample_end, &sample_clock, NULL) == 0);
-	bytes = file_load(path, &size);
-	list = blocks_of(path);
+	bytes = load_file(path, &size);
+	list = list_blocks(path);
 	for (size_t i = 0; i < list.count; i++)
 		if (list.blocks[i].type == BLOCK_ACTIVITIES)
-			file_store(path, bytes, block_end(&list.blocks[i]));
+			store_file(path, bytes, block_end(&list.blocks[i]));
 	sample_open(&trace, path, NULL);
 	CHECK_INT(trace_next(&trace, &back, 1, NULL), 1);
 	CHECK_INT(back.start_ns, 50);
@@ -174,7 +174,7 @@ static void cut_file_uses_the_clock_known_at_the_start(void)
 	unlink(path);
 }
 
-/* Damages one byte and says what is left. */
+/* Damages one byte and returns the number of activities that can still be read. */
 static size_t read_damaged(const char *path, const char *bytes, size_t size, size_t at,
 			   uint64_t *damaged)
 {
@@ -184,7 +184,7 @@ static size_t read_damaged(const char *path, const char *bytes, size_t size, siz
 
 	memcpy(copy, bytes, size);
 	copy[at] ^= 0x10;
-	file_store(path, copy, size);
+	store_file(path, copy, size);
 	sample_open(&trace, path, NULL);
 	free(sample_rest(&trace, &got));
 	CHECK_INT(trace.head.activities, got);
@@ -193,19 +193,19 @@ static size_t read_damaged(const char *path, const char *bytes, size_t size, siz
 	return got;
 }
 
-static void flipped_byte_costs_one_block_and_is_counted(void)
+static void a_damaged_byte_loses_one_block_and_is_counted(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	const size_t n = 150000;
-	AUTO_FREE struct activity *all = overlapping(n);
+	AUTO_FREE struct activity *all = make_overlapping(n);
 	AUTO_FREE char *bytes = NULL;
 	struct block_list list;
 	uint64_t damaged;
 	size_t size;
 
 	sample_write(&trace_container, path, all, n, 1000);
-	bytes = file_load(path, &size);
-	list = blocks_of(path);
+	bytes = load_file(path, &size);
+	list = list_blocks(path);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct block *block = &list.blocks[i];
 		bool rows = block->type == BLOCK_ACTIVITIES;
@@ -215,7 +215,7 @@ static void flipped_byte_costs_one_block_and_is_counted(void)
 		CHECK_INT(read_damaged(path, bytes, size, block_end(block) - 3, &damaged),
 			  n - (rows ? block->count : 0));
 		CHECK_INT(damaged, 1);
-		/* A header is in the index as well. */
+		/* The index has a copy of each header. */
 		CHECK_INT(read_damaged(path, bytes, size, block->offset + 10, &damaged), n);
 		CHECK_INT(damaged, 0);
 	}
@@ -223,25 +223,25 @@ static void flipped_byte_costs_one_block_and_is_counted(void)
 	unlink(path);
 }
 
-static void damaged_header_is_skipped_without_an_index(void)
+static void a_damaged_header_is_skipped_without_an_index(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	const size_t n = 150000;
-	AUTO_FREE struct activity *all = overlapping(n);
+	AUTO_FREE struct activity *all = make_overlapping(n);
 	AUTO_FREE char *bytes = NULL;
 	struct block_list list;
 	uint64_t damaged;
 	size_t size;
 
 	sample_write(&trace_container, path, all, n, 1000);
-	bytes = file_load(path, &size);
-	list = blocks_of(path);
+	bytes = load_file(path, &size);
+	list = list_blocks(path);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct block *block = &list.blocks[i];
 
 		if (block->type != BLOCK_ACTIVITIES)
 			continue;
-		/* Without the trailer the headers are all there is. */
+		/* Without the trailer only the headers in the file are left. */
 		CHECK_INT(read_damaged(path, bytes, size - 1, block->offset + 10, &damaged),
 			  n - block->count);
 		CHECK_INT(damaged, 1);
@@ -250,7 +250,7 @@ static void damaged_header_is_skipped_without_an_index(void)
 	unlink(path);
 }
 
-static void damaged_call_table_is_an_error_with_its_offset(void)
+static void a_damaged_call_table_is_an_error_with_its_offset(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	AUTO_FREE char *bytes = NULL;
@@ -261,18 +261,18 @@ static void damaged_call_table_is_an_error_with_its_offset(void)
 	size_t size;
 
 	sample_write(&trace_container, path, &a, 1, 1);
-	bytes = file_load(path, &size);
-	list = blocks_of(path);
+	bytes = load_file(path, &size);
+	list = list_blocks(path);
 	CHECK_INT(list.blocks[1].type, BLOCK_CALLS);
 	bytes[block_end(&list.blocks[1]) - 1] ^= 1;
-	file_store(path, bytes, size);
+	store_file(path, bytes, size);
 	CHECK_INT(trace_open(&trace, path, NULL, &err), -EBADMSG);
 	CHECK(strstr(err.text, path) && strstr(err.text, "offset"));
 	block_list_release(&list);
 	unlink(path);
 }
 
-static void index_gives_the_same_as_reading_everything(void)
+static void skipping_blocks_by_header_changes_no_result(void)
 {
 	static const struct trace_filter filters[] = {
 		{ .from_ns = 100000, .to_ns = 150000 },
@@ -290,7 +290,7 @@ static void index_gives_the_same_as_reading_everything(void)
 	AUTO_FREE struct activity *all = sample_many(n);
 	struct trace trace;
 
-	/* Each stretch has its own time, process, layer and file: there is something to skip. */
+	/* Each range has its own time, process, layer and file, so that blocks can be skipped. */
 	qsort(all, n, sizeof(*all), activity_compare);
 	for (size_t i = 0; i < n; i++) {
 		all[i].process = (uint32_t)(i / 70000);
@@ -299,7 +299,7 @@ static void index_gives_the_same_as_reading_everything(void)
 		all[i].file2 = 0;
 	}
 	sample_write(&trace_container, path, all, n, 1000);
-	/* The text form skips nothing. */
+	/* The text form does not skip anything. */
 	sample_open(&trace, path, NULL);
 	REQUIRE(trace_convert(&trace, &trace_text, text, NULL) == 0);
 	trace_close(&trace);
@@ -316,7 +316,7 @@ static void index_gives_the_same_as_reading_everything(void)
 	unlink(path);
 }
 
-static void two_million_stream_through_little_memory(void)
+static void two_million_activities_need_little_memory(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	AUTO_FREE struct activity *batch = xcalloc(1000, sizeof(*batch));
@@ -332,7 +332,7 @@ static void two_million_stream_through_little_memory(void)
 		REQUIRE(trace_container.add_activities(w, batch, 1000, NULL) == 0);
 	}
 	sample_finish(&trace_container, w);
-	CHECK(file_bytes(path) <= n * 4);
+	CHECK(file_size(path) <= n * 4);
 	before = mallinfo2().uordblks + mallinfo2().hblkhd;
 	sample_open(&trace, path, NULL);
 	while ((got = trace_next(&trace, batch, 1000, NULL)) > 0) {
@@ -350,7 +350,7 @@ static void two_million_stream_through_little_memory(void)
 	unlink(path);
 }
 
-static void future_version_is_refused_clearly(void)
+static void a_future_version_is_refused(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	AUTO_FREE char *bytes = NULL;
@@ -359,20 +359,20 @@ static void future_version_is_refused_clearly(void)
 	size_t size;
 
 	sample_write(&trace_container, path, NULL, 0, 1);
-	bytes = file_load(path, &size);
+	bytes = load_file(path, &size);
 	bytes[8] = 9;
-	file_store(path, bytes, size);
+	store_file(path, bytes, size);
 	CHECK_INT(trace_open(&trace, path, NULL, &err), -ENOTSUP);
 	CHECK(strstr(err.text, "version 9") && strstr(err.text, "newer"));
 	CHECK(!trace.reader);
 	unlink(path);
 }
 
-/* Gives the first block of activities another payload and cuts the file behind it. */
-static void activities_replace(const char *path, unsigned version, size_t cut_bytes)
+/* Replaces the payload of the first activity block and truncates the file after it. */
+static void replace_activities(const char *path, unsigned version, size_t cut_bytes)
 {
 	AUTO_BUF struct buf packed = { 0 }, raw = { 0 }, out = { 0 };
-	struct block_list list = blocks_of(path);
+	struct block_list list = list_blocks(path);
 	struct block *block = list.blocks;
 	uint8_t header[BLOCK_HEADER_BYTES];
 	AUTO_FREE char *bytes = NULL;
@@ -390,15 +390,15 @@ static void activities_replace(const char *path, unsigned version, size_t cut_by
 	block->raw_bytes = block->packed_bytes = (uint32_t)raw.len;
 	block->checksum = XXH64(raw.data, raw.len, 0);
 	block_put(header, block);
-	bytes = file_load(path, &size);
+	bytes = load_file(path, &size);
 	buf_add(&out, bytes, block->offset);
 	buf_add(&out, header, sizeof(header));
 	buf_add(&out, raw.data, raw.len);
-	file_store(path, out.data, out.len);
+	store_file(path, out.data, out.len);
 	block_list_release(&list);
 }
 
-/* Version 1 is the same without the last columns: empty ones have two bytes each. */
+/* Version 1 lacks the last columns; an empty column has two bytes. */
 static void activities_of_version_1_are_read(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
@@ -412,7 +412,7 @@ static void activities_of_version_1_are_read(void)
 		all[i].name = all[i].hints = 0;
 	}
 	sample_write(&trace_container, path, all, n, n);
-	activities_replace(path, 1, 2 * (ROW_COUNT - ROW_COUNT_1));
+	replace_activities(path, 1, 2 * (ROW_COUNT - ROW_COUNT_1));
 	qsort(all, n, sizeof(*all), activity_compare);
 	back = sample_read(path, NULL, &got);
 	REQUIRE(got == n);
@@ -432,7 +432,7 @@ static void activities_of_version_2_are_read(void)
 	for (size_t i = 0; i < n; i++)
 		all[i].hints = 0;
 	sample_write(&trace_container, path, all, n, n);
-	activities_replace(path, 2, 2 * (ROW_COUNT - ROW_COUNT_2));
+	replace_activities(path, 2, 2 * (ROW_COUNT - ROW_COUNT_2));
 	qsort(all, n, sizeof(*all), activity_compare);
 	back = sample_read(path, NULL, &got);
 	REQUIRE(got == n);
@@ -440,7 +440,7 @@ static void activities_of_version_2_are_read(void)
 	unlink(path);
 }
 
-static void activities_of_a_future_version_are_refused_clearly(void)
+static void activities_of_a_future_version_are_refused(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	struct activity a = sample_strided(0);
@@ -448,13 +448,13 @@ static void activities_of_a_future_version_are_refused_clearly(void)
 	struct trace trace;
 
 	sample_write(&trace_container, path, &a, 1, 1);
-	activities_replace(path, 4, 0);
+	replace_activities(path, 4, 0);
 	CHECK_INT(trace_open(&trace, path, NULL, &err), -ENOTSUP);
 	CHECK(strstr(err.text, path) && strstr(err.text, "version 4") && strstr(err.text, "newer"));
 	unlink(path);
 }
 
-static void a_rank_told_later_survives_damage_to_the_first_row(void)
+static void an_updated_rank_survives_damage_to_the_first_row(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	AUTO_FREE char *bytes = NULL;
@@ -466,19 +466,19 @@ static void a_rank_told_later_survives_damage_to_the_first_row(void)
 	struct trace trace;
 	size_t size, i = 0;
 
-	/* Three blocks: new ones, a repeated one with a new one, a repeated one alone. */
+	/* Three blocks: new processes; an update and a new process; an update alone. */
 	REQUIRE(trace_container.add_activities(w, &a, 1, NULL) == 0);
 	REQUIRE(trace_container.flush(w, NULL) == 0);
 	REQUIRE(trace_container.add_process(w, &late, NULL) == 0);
 	REQUIRE(trace_container.add_process(w, &another, NULL) == 0);
 	REQUIRE(trace_container.flush(w, NULL) == 0);
 	sample_finish(&trace_container, w);
-	bytes = file_load(path, &size);
-	list = blocks_of(path);
+	bytes = load_file(path, &size);
+	list = list_blocks(path);
 	while (list.blocks[i].type != BLOCK_PROCESSES)
 		i++;
 	bytes[block_end(&list.blocks[i]) - 1] ^= 1;
-	file_store(path, bytes, size);
+	store_file(path, bytes, size);
 	sample_open(&trace, path, NULL);
 	CHECK_INT(trace.head.damaged_blocks, 1);
 	REQUIRE(trace.head.process_count == SAMPLE_PROCESSES + 1);
@@ -491,7 +491,7 @@ static void a_rank_told_later_survives_damage_to_the_first_row(void)
 	unlink(path);
 }
 
-static void fields_that_nobody_uses_cost_next_to_nothing(void)
+static void unused_fields_need_almost_no_space(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	AUTO_BUF struct buf packed = { 0 }, raw = { 0 };
@@ -502,7 +502,7 @@ static void fields_that_nobody_uses_cost_next_to_nothing(void)
 	for (size_t i = 0; i < BLOCK_ROWS_MAX; i++)
 		all[i] = sample_strided(i);
 	sample_write(&trace_container, path, all, BLOCK_ROWS_MAX, 1000);
-	list = blocks_of(path);
+	list = list_blocks(path);
 	fd = open(path, O_RDONLY);
 	for (size_t i = 0; i < list.count; i++) {
 		if (list.blocks[i].type != BLOCK_ACTIVITIES)
@@ -516,8 +516,8 @@ static void fields_that_nobody_uses_cost_next_to_nothing(void)
 	unlink(path);
 }
 
-/* The names of a build that numbers layers from one on and has swapped two fields. */
-static void other_names(struct buf *raw, struct block *block)
+/* The names of a build whose layers start at 1 and whose first two fields are swapped. */
+static void put_other_names(struct buf *raw, struct block *block)
 {
 	for (uint32_t i = 0; i < LAYER_COUNT; i++)
 		facts_put(raw, &fact_name,
@@ -528,7 +528,7 @@ static void other_names(struct buf *raw, struct block *block)
 		facts_put(raw, &fact_name,
 			  &(struct name_row){ (char *)"field", number, (char *)field_name(i) });
 	}
-	facts_put(raw, &fact_name, &(struct name_row){ (char *)"colour", 1, (char *)"red" });
+	facts_put(raw, &fact_name, &(struct name_row){ (char *)"color", 1, (char *)"red" });
 	*block = (struct block){ .type = BLOCK_NAMES,
 				 .version = (uint16_t)block_version(BLOCK_NAMES),
 				 .raw_bytes = (uint32_t)raw->len,
@@ -537,25 +537,25 @@ static void other_names(struct buf *raw, struct block *block)
 				 .checksum = XXH64(raw->data, raw->len, 0) };
 }
 
-/* Puts other names in front of the blocks and leaves the index out. */
-static void names_replace(const char *path)
+/* Replaces the names block and removes the index. */
+static void replace_names(const char *path)
 {
 	AUTO_BUF struct buf raw = { 0 }, out = { 0 };
 	AUTO_FREE char *bytes = NULL;
-	struct block_list list = blocks_of(path);
+	struct block_list list = list_blocks(path);
 	uint8_t header[BLOCK_HEADER_BYTES];
 	struct block names;
 	size_t size, from = block_end(&list.blocks[0]);
 
 	REQUIRE(list.blocks[0].type == BLOCK_NAMES);
-	bytes = file_load(path, &size);
-	other_names(&raw, &names);
+	bytes = load_file(path, &size);
+	put_other_names(&raw, &names);
 	block_put(header, &names);
 	buf_add(&out, bytes, CONTAINER_HEADER_BYTES);
 	buf_add(&out, header, sizeof(header));
 	buf_add(&out, raw.data, raw.len);
 	buf_add(&out, bytes + from, size - from - 1);
-	file_store(path, out.data, out.len);
+	store_file(path, out.data, out.len);
 	block_list_release(&list);
 }
 
@@ -571,7 +571,7 @@ static void numbers_of_another_build_are_translated_by_name(void)
 	a.mode = 17;
 	a.present = PRESENT(RESULT) | PRESENT(MODE);
 	sample_write(&trace_container, path, &a, 1, 1);
-	names_replace(path);
+	replace_names(path);
 	back = sample_read(path, &filter, &got);
 	REQUIRE(got == 1);
 	CHECK_INT(back->layer, LAYER_POSIX);
@@ -579,7 +579,7 @@ static void numbers_of_another_build_are_translated_by_name(void)
 	unlink(path);
 }
 
-static void calls_keep_the_names_they_were_written_with(void)
+static void calls_keep_the_names_of_the_writer(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	struct trace trace;
@@ -597,7 +597,7 @@ static void calls_keep_the_names_they_were_written_with(void)
 	unlink(path);
 }
 
-static void a_full_disk_is_told_with_the_name_of_the_file(void)
+static void a_full_disk_is_reported_with_the_file_name(void)
 {
 	struct err err = { 0 };
 	void *w = NULL;
@@ -609,29 +609,29 @@ static void a_full_disk_is_told_with_the_name_of_the_file(void)
 	CHECK(!w);
 }
 
-/* Finds the first block of a type and damages its payload. */
-static void block_damage(const char *path, unsigned type)
+/* Damages the payload of the first block of a type. */
+static void damage_block(const char *path, unsigned type)
 {
 	AUTO_FREE char *bytes = NULL;
-	struct block_list list = blocks_of(path);
+	struct block_list list = list_blocks(path);
 	size_t size, i = 0;
 
-	bytes = file_load(path, &size);
+	bytes = load_file(path, &size);
 	while (i < list.count && list.blocks[i].type != type)
 		i++;
 	REQUIRE(i < list.count);
 	bytes[block_end(&list.blocks[i]) - 1] ^= 1;
-	file_store(path, bytes, size);
+	store_file(path, bytes, size);
 	block_list_release(&list);
 }
 
-static void damage_costs_the_samples_of_one_block_only(void)
+static void damage_loses_the_samples_of_one_block_only(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	struct trace trace;
 
 	sample_write(&trace_container, path, NULL, 0, 1);
-	block_damage(path, BLOCK_SAMPLES);
+	damage_block(path, BLOCK_SAMPLES);
 	sample_open(&trace, path, NULL);
 	CHECK_INT(trace.head.damaged_blocks, 1);
 	CHECK_INT(trace.head.sample_count, SAMPLE_STATISTICS * SAMPLE_POLLS - BLOCK_FACTS_ROWS);
@@ -642,7 +642,7 @@ static void damage_costs_the_samples_of_one_block_only(void)
 	unlink(path);
 }
 
-static void statistics_whose_names_are_lost_keep_their_numbers(void)
+static void statistics_with_lost_names_keep_their_numbers(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	struct statistic_info late = { .number = SAMPLE_STATISTICS,
@@ -657,7 +657,7 @@ static void statistics_whose_names_are_lost_keep_their_numbers(void)
 	REQUIRE(trace_container.add_fact(w, &fact_statistic, &late, NULL) == 0);
 	REQUIRE(trace_container.add_fact(w, &fact_sample, &sample, NULL) == 0);
 	REQUIRE(trace_container.finish(w, &sample_end, &sample_clock, NULL) == 0);
-	block_damage(path, BLOCK_STATISTICS);
+	damage_block(path, BLOCK_STATISTICS);
 	sample_open(&trace, path, NULL);
 	REQUIRE(trace.head.statistic_count == SAMPLE_STATISTICS + 1);
 	CHECK_TEXT(trace.head.statistics[0].name, "");
@@ -669,7 +669,7 @@ static void statistics_whose_names_are_lost_keep_their_numbers(void)
 	unlink(path);
 }
 
-/* A node's sixty statistics for a minute, ten times a second, must not outweigh the trace. */
+/* Samples of 60 statistics, ten times per second, must be small compared with the activities. */
 static void a_sample_takes_few_bytes(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
@@ -693,7 +693,7 @@ static void a_sample_takes_few_bytes(void)
 		REQUIRE(trace_container.add_fact(w, &fact_sample, &row, NULL) == 0);
 	}
 	REQUIRE(trace_container.finish(w, &sample_end, &sample_clock, NULL) == 0);
-	list = blocks_of(path);
+	list = list_blocks(path);
 	for (size_t i = 0; i < list.count; i++)
 		if (list.blocks[i].type == BLOCK_SAMPLES) {
 			bytes += BLOCK_HEADER_BYTES + list.blocks[i].packed_bytes;
@@ -705,7 +705,7 @@ static void a_sample_takes_few_bytes(void)
 	unlink(path);
 }
 
-static void numbers_out_of_turn_are_refused(void)
+static void numbers_out_of_order_are_refused(void)
 {
 	AUTO_FREE char *path = sample_path(".sluice");
 	void *w = sample_create(&trace_container, path);
@@ -722,20 +722,20 @@ static void numbers_out_of_turn_are_refused(void)
 	unlink(path);
 }
 
-TESTS(TEST(overlapping_blocks_come_out_in_one_order),
+TESTS(TEST(overlapping_blocks_are_read_in_one_order),
       TEST(ticks_that_share_a_nanosecond_are_ordered_by_id),
-      TEST(cut_file_is_readable_up_to_the_cut), TEST(cut_file_uses_the_clock_known_at_the_start),
-      TEST(flipped_byte_costs_one_block_and_is_counted),
-      TEST(damaged_header_is_skipped_without_an_index),
-      TEST(damaged_call_table_is_an_error_with_its_offset),
-      TEST(index_gives_the_same_as_reading_everything),
-      TEST(two_million_stream_through_little_memory), TEST(future_version_is_refused_clearly),
+      TEST(a_truncated_file_is_readable_up_to_its_end),
+      TEST(a_truncated_file_uses_the_clock_known_at_the_start),
+      TEST(a_damaged_byte_loses_one_block_and_is_counted),
+      TEST(a_damaged_header_is_skipped_without_an_index),
+      TEST(a_damaged_call_table_is_an_error_with_its_offset),
+      TEST(skipping_blocks_by_header_changes_no_result),
+      TEST(two_million_activities_need_little_memory), TEST(a_future_version_is_refused),
       TEST(activities_of_version_1_are_read), TEST(activities_of_version_2_are_read),
-      TEST(activities_of_a_future_version_are_refused_clearly),
-      TEST(a_rank_told_later_survives_damage_to_the_first_row),
-      TEST(fields_that_nobody_uses_cost_next_to_nothing),
+      TEST(activities_of_a_future_version_are_refused),
+      TEST(an_updated_rank_survives_damage_to_the_first_row),
+      TEST(unused_fields_need_almost_no_space),
       TEST(numbers_of_another_build_are_translated_by_name),
-      TEST(calls_keep_the_names_they_were_written_with),
-      TEST(damage_costs_the_samples_of_one_block_only),
-      TEST(statistics_whose_names_are_lost_keep_their_numbers), TEST(a_sample_takes_few_bytes),
-      TEST(a_full_disk_is_told_with_the_name_of_the_file), TEST(numbers_out_of_turn_are_refused))
+      TEST(calls_keep_the_names_of_the_writer), TEST(damage_loses_the_samples_of_one_block_only),
+      TEST(statistics_with_lost_names_keep_their_numbers), TEST(a_sample_takes_few_bytes),
+      TEST(a_full_disk_is_reported_with_the_file_name), TEST(numbers_out_of_order_are_refused))

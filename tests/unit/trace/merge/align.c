@@ -7,7 +7,7 @@
 
 static uint64_t seed = 42;
 
-/* From 0 to below n. */
+/* A random number from 0 to n - 1. */
 static int64_t draw(int64_t n)
 {
 	seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -15,8 +15,9 @@ static int64_t draw(int64_t n)
 }
 
 /*
- * A call at true time t, when the last rank enters it, of either host; those of the other host have
- * come up to `early` before. All leave within `late` after it. Clock b is behind clock a by offset.
+ * A call whose last rank, on a random host, enters at true time t. The ranks of the other host
+ * enter up to `early` before. All ranks leave within `late` after t. Clock b is behind clock a by
+ * offset.
  */
 static struct align_event event_make(int64_t t, int64_t early, int64_t late, int64_t offset)
 {
@@ -61,7 +62,7 @@ static void known_skews_are_found_within_the_error(void)
 			events[i] = event_make(i * SECOND, 50000000, 200000, offsets[o]);
 		CHECK(align_clocks(events, 50, &out));
 		CHECK(llabs(out.offset_ns - offsets[o]) <= out.error_ns);
-		/* Fifty draws of jitter up to 200 us leave next to nothing of it. */
+		/* With 50 events the jitter of up to 200 us nearly cancels out. */
 		CHECK(out.error_ns < 200000);
 		CHECK_INT(out.used, 50);
 	}
@@ -84,11 +85,11 @@ static void more_events_never_widen_the_error(void)
 	}
 }
 
-static void a_call_that_did_not_synchronise_is_outvoted_by_firm_ones(void)
+static void firm_events_overrule_a_call_that_did_not_synchronize(void)
 {
 	struct align_event events[3] = {
 		event_make(0, 1000, 1000, 777),
-		/* b left half a second before a entered. */
+		/* Clock b left half a second before clock a entered. */
 		{ { SECOND, SECOND + 10 }, { SECOND / 2 - 777, SECOND / 2 + 10 - 777 }, false },
 		event_make(2 * SECOND, 1000, 1000, 777),
 	};
@@ -110,7 +111,7 @@ static void a_drifting_clock_has_an_error_that_covers_the_drift(void)
 	events[0].firm = events[1].firm = true;
 	CHECK(align_clocks(events, 2, &out));
 	CHECK(llabs(out.offset_ns - 25000000) <= 2000);
-	/* True at the first event and at the last. */
+	/* The error covers the offsets at the first and at the last event. */
 	CHECK(llabs(out.offset_ns - 0) <= out.error_ns);
 	CHECK(llabs(out.offset_ns - 50000000) <= out.error_ns);
 	CHECK(out.error_ns <= 25000000 + 4000);
@@ -144,7 +145,7 @@ static void times_at_the_ends_of_the_range_do_not_overflow(void)
 
 TESTS(TEST(no_event_gives_no_offset), TEST(one_event_bounds_from_both_sides),
       TEST(known_skews_are_found_within_the_error), TEST(more_events_never_widen_the_error),
-      TEST(a_call_that_did_not_synchronise_is_outvoted_by_firm_ones),
+      TEST(firm_events_overrule_a_call_that_did_not_synchronize),
       TEST(a_drifting_clock_has_an_error_that_covers_the_drift),
       TEST(contradictions_without_a_firm_event_are_balanced),
       TEST(times_at_the_ends_of_the_range_do_not_overflow))

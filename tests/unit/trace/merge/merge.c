@@ -9,7 +9,7 @@
 #define SECOND INT64_C(1000000000)
 #define DAY INT64_C(1700000000000000000)
 
-/* Numbers in calls_here; the second table has them in another order, and one more. */
+/* Numbers in calls_here. calls_there has the same calls in another order, and one more. */
 enum { HERE_INIT = 1, HERE_OPEN, HERE_WRITE_ALL, HERE_PWRITE, HERE_FINALIZE };
 
 static const struct call_info calls_here[] = {
@@ -37,7 +37,7 @@ struct made {
 	const struct trace_format *form;
 	void *writer;
 	struct run_clock clock;
-	bool there; /* has the other table of calls */
+	bool there; /* uses calls_there */
 };
 
 struct made_options {
@@ -150,7 +150,8 @@ static char *merge_two(struct trace *trace, const char *a, const char *b,
 
 static void parts_of_one_host_are_placed_by_their_ticks(void)
 {
-	/* The time of day says 400 ns apart, the counter says 1000: it knows better. */
+	/* By the time of day the parts are 400 ns apart, by the counter 1000 ns; the counter wins.
+	 */
 	struct made a =
 		made_begin((struct made_options){ .host = "n1", .started_ns = DAY, .tick0 = 5000 });
 	struct made b = made_begin(
@@ -190,7 +191,7 @@ static void parts_of_one_host_are_placed_by_their_ticks(void)
 	discard(path);
 }
 
-static void everything_is_numbered_anew(void)
+static void everything_is_renumbered(void)
 {
 	struct made a = made_begin((struct made_options){ .host = "n1", .started_ns = DAY });
 	struct made b = made_begin(
@@ -270,7 +271,7 @@ static void made_findings(struct made *m, const char *host, int32_t process)
 		REQUIRE(!m->form->add_fact(m->writer, &fact_note, &notes[i], &err));
 }
 
-static void findings_are_numbered_anew_and_moved_in_time(void)
+static void findings_are_renumbered_and_shifted_in_time(void)
 {
 	struct made a = made_begin((struct made_options){ .host = "n1", .started_ns = DAY });
 	struct made b = made_begin((struct made_options){ .host = "n2", .started_ns = DAY + 1000 });
@@ -317,7 +318,7 @@ static void findings_are_numbered_anew_and_moved_in_time(void)
 	discard(b.path);
 }
 
-/* Two ranks on a host whose time of day is wrong by skew_ns; true times are those of "n1". */
+/* A part with two ranks on a host whose time of day is off by skew_ns compared with "n1". */
 static struct made host_begin(const char *host, int64_t zero_ns, int64_t skew_ns)
 {
 	struct made m = made_begin((struct made_options){
@@ -335,17 +336,17 @@ static struct made two_hosts(struct made *a, int64_t skew_ns)
 	struct made b = host_begin("n2", zero, skew_ns);
 
 	*a = host_begin("n1", 0, 0);
-	/* MPI_Init: the last one enters at 4 s, all are out 50 ms later. */
+	/* MPI_Init: the last rank enters at 4 s; all have left 50 ms later. */
 	made_call(a, 0, HERE_INIT, 1 * SECOND, 4 * SECOND + 40000000, 0);
 	made_call(a, 1, HERE_INIT, 2 * SECOND, 4 * SECOND + 30000000, 0);
 	made_call(&b, 0, HERE_INIT, SECOND - 5, SECOND + 50000000, 0);
 	made_call(&b, 1, HERE_INIT, SECOND, SECOND + 45000000, 0);
-	/* An open, all enter by 5 s and are out within 100 us. */
+	/* An open: all ranks enter before 5 s and leave within 100 us. */
 	made_call(a, 0, HERE_OPEN, 5 * SECOND - 500, 5 * SECOND + 90000, 77);
 	made_call(a, 1, HERE_OPEN, 5 * SECOND, 5 * SECOND + 80000, 77);
 	made_call(&b, 0, HERE_OPEN, 2 * SECOND - 100, 2 * SECOND + 100000, 77);
 	made_call(&b, 1, HERE_OPEN, 2 * SECOND - 90, 2 * SECOND + 95000, 77);
-	/* A write that nobody waits for: it must not count. */
+	/* A write does not synchronize the ranks, so it must be ignored. */
 	made_call(a, 0, HERE_WRITE_ALL, 6 * SECOND, 6 * SECOND + 10, 78);
 	made_call(&b, 0, HERE_WRITE_ALL, 5 * SECOND, 5 * SECOND + 10, 78);
 	made_call(a, 0, HERE_FINALIZE, 9 * SECOND, 9 * SECOND + 2000000, 0);
@@ -355,7 +356,7 @@ static struct made two_hosts(struct made *a, int64_t skew_ns)
 	return b;
 }
 
-static void clocks_of_two_hosts_meet_within_the_error(void)
+static void clocks_of_two_hosts_are_aligned_within_the_error(void)
 {
 	static const int64_t skews[] = { 0, 7 * SECOND, -40 * SECOND, 3600 * SECOND, 123 };
 
@@ -367,7 +368,7 @@ static void clocks_of_two_hosts_meet_within_the_error(void)
 		size_t which = strcmp(merged.head.hosts[0].host, "n2") == 0 ? 0 : 1;
 
 		REQUIRE(merged.head.host_count == 2);
-		/* The one whose time of day is earlier is the reference. */
+		/* The host whose time of day is earlier is the reference. */
 		moved = !strcmp(merged.head.hosts[which].method, "reference")
 				? &merged.head.hosts[1 - which]
 				: &merged.head.hosts[which];
@@ -413,7 +414,7 @@ static void calls_of_a_collective_overlap_when_merged(void)
 	discard(path);
 }
 
-static void without_a_common_call_the_time_of_day_has_to_do(void)
+static void without_a_common_call_the_time_of_day_is_used(void)
 {
 	struct made a = host_begin("n1", 0, 0), b = host_begin("n2", 2 * SECOND, 0);
 	struct activity *all;
@@ -461,7 +462,7 @@ static void merging_again_keeps_the_hosts_apart(void)
 	discard(twice);
 }
 
-static void large_parts_come_out_whole_and_in_order(void)
+static void large_parts_are_merged_completely_and_in_order(void)
 {
 	enum { PARTS = 5, EACH = 20000 };
 	const char *paths[PARTS];
@@ -494,7 +495,7 @@ static void large_parts_come_out_whole_and_in_order(void)
 	unlink(out);
 }
 
-static void file_poke(const char *path, long offset)
+static void damage_byte(const char *path, long offset)
 {
 	FILE *f = fopen(path, "r+b");
 
@@ -503,7 +504,7 @@ static void file_poke(const char *path, long offset)
 	fclose(f);
 }
 
-static void damage_of_a_part_is_counted_and_shown(void)
+static void damage_of_a_part_is_counted(void)
 {
 	struct activity *some = sample_many(300000);
 	char *whole = sample_path(".sluice"), *hurt = sample_path(".sluice"),
@@ -518,7 +519,7 @@ static void damage_of_a_part_is_counted_and_shown(void)
 	sample_write(&trace_container, whole, some, 300000, 10000);
 	sample_write(&trace_container, hurt, some, 300000, 10000);
 	REQUIRE(stat(hurt, &st) == 0);
-	file_poke(hurt, st.st_size / 2);
+	damage_byte(hurt, st.st_size / 2);
 	REQUIRE(trace_merge(parts, 2, &trace_container, out, &totals, &err) == 0);
 	CHECK(totals.damaged_blocks >= 1);
 	CHECK(totals.activities > 300000 && totals.activities < 600000);
@@ -532,7 +533,7 @@ static void damage_of_a_part_is_counted_and_shown(void)
 	discard(out);
 }
 
-static void garbage_is_refused_by_name_and_leaves_nothing(void)
+static void an_invalid_part_is_named_and_leaves_no_file(void)
 {
 	struct made a = host_begin("n1", 0, 0);
 	char *garbage = sample_path(".sluice"), *out = sample_path(".sluice");
@@ -555,7 +556,7 @@ static void garbage_is_refused_by_name_and_leaves_nothing(void)
 	discard(out);
 }
 
-static void strangers_are_told_apart(void)
+static void parts_of_other_jobs_are_refused(void)
 {
 	struct made a = host_begin("n1", 0, 0), b = host_begin("n2", 0, 0),
 		    later = host_begin("n3", 3600 * SECOND, 0);
@@ -580,11 +581,11 @@ static void strangers_are_told_apart(void)
 	discard(other.path);
 }
 
-TESTS(TEST(parts_of_one_host_are_placed_by_their_ticks), TEST(everything_is_numbered_anew),
-      TEST(findings_are_numbered_anew_and_moved_in_time),
-      TEST(clocks_of_two_hosts_meet_within_the_error),
+TESTS(TEST(parts_of_one_host_are_placed_by_their_ticks), TEST(everything_is_renumbered),
+      TEST(findings_are_renumbered_and_shifted_in_time),
+      TEST(clocks_of_two_hosts_are_aligned_within_the_error),
       TEST(calls_of_a_collective_overlap_when_merged),
-      TEST(without_a_common_call_the_time_of_day_has_to_do),
-      TEST(merging_again_keeps_the_hosts_apart), TEST(large_parts_come_out_whole_and_in_order),
-      TEST(damage_of_a_part_is_counted_and_shown),
-      TEST(garbage_is_refused_by_name_and_leaves_nothing), TEST(strangers_are_told_apart))
+      TEST(without_a_common_call_the_time_of_day_is_used),
+      TEST(merging_again_keeps_the_hosts_apart),
+      TEST(large_parts_are_merged_completely_and_in_order), TEST(damage_of_a_part_is_counted),
+      TEST(an_invalid_part_is_named_and_leaves_no_file), TEST(parts_of_other_jobs_are_refused))

@@ -6,7 +6,7 @@
 
 #include "trace_sample.h"
 
-static void change(const char *path, const char *sql)
+static void change_database(const char *path, const char *sql)
 {
 	sqlite3 *db;
 
@@ -15,8 +15,8 @@ static void change(const char *path, const char *sql)
 	sqlite3_close(db);
 }
 
-/* What opening and reading complains about after the change. */
-static const char *complaint(const char *sql)
+/* The error message of opening and reading the database after the change, or "". */
+static const char *read_error(const char *sql)
 {
 	static struct err err;
 	AUTO_FREE char *path = sample_path(".db");
@@ -25,7 +25,7 @@ static const char *complaint(const char *sql)
 
 	err = (struct err){ 0 };
 	sample_write(&trace_sqlite, path, &a, 1, 1);
-	change(path, sql);
+	change_database(path, sql);
 	if (trace_open(&trace, path, NULL, &err) == 0) {
 		while (trace_next(&trace, &back, 1, &err) > 0)
 			;
@@ -41,7 +41,7 @@ static void foreign_databases_are_refused(void)
 	struct err err = { 0 };
 	struct trace trace;
 
-	change(path, "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+	change_database(path, "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
 	CHECK_INT(trace_open(&trace, path, NULL, &err), -EINVAL);
 	CHECK(strstr(err.text, path) && strstr(err.text, "not a Sluice trace"));
 	unlink(path);
@@ -49,26 +49,26 @@ static void foreign_databases_are_refused(void)
 
 static void forged_rows_are_refused(void)
 {
-	CHECK_TEXT(complaint("SELECT 1"), "");
-	CHECK(strstr(complaint("UPDATE activities SET process = 99"), "activities: process"));
-	CHECK(strstr(complaint("UPDATE activities SET file = -1"), "activities: file"));
-	CHECK(strstr(complaint("UPDATE activities SET call = 77"), "activities: call"));
-	CHECK(strstr(complaint("UPDATE activities SET layer = 'AIR'"), "activities: layer"));
-	CHECK(strstr(complaint("UPDATE files SET id = 7 WHERE id = 3"),
+	CHECK_TEXT(read_error("SELECT 1"), "");
+	CHECK(strstr(read_error("UPDATE activities SET process = 99"), "activities: process"));
+	CHECK(strstr(read_error("UPDATE activities SET file = -1"), "activities: file"));
+	CHECK(strstr(read_error("UPDATE activities SET call = 77"), "activities: call"));
+	CHECK(strstr(read_error("UPDATE activities SET layer = 'AIR'"), "activities: layer"));
+	CHECK(strstr(read_error("UPDATE files SET id = 7 WHERE id = 3"),
 		     "table files: file number 7"));
-	CHECK(strstr(complaint("UPDATE clock SET den = 0"), "table clock"));
-	CHECK(strstr(complaint("UPDATE activities SET name = 40"), "activities: name"));
-	CHECK(strstr(complaint("UPDATE activities SET hints = 40"), "activities: hints"));
-	CHECK(strstr(complaint("UPDATE processes SET ranks = 5000000000"),
+	CHECK(strstr(read_error("UPDATE clock SET den = 0"), "table clock"));
+	CHECK(strstr(read_error("UPDATE activities SET name = 40"), "activities: name"));
+	CHECK(strstr(read_error("UPDATE activities SET hints = 40"), "activities: hints"));
+	CHECK(strstr(read_error("UPDATE processes SET ranks = 5000000000"),
 		     "ranks is out of range"));
-	CHECK(strstr(complaint("DROP TABLE losses"), "losses"));
-	CHECK(strstr(complaint("DROP TABLE hosts"), "hosts"));
-	CHECK(strstr(complaint("UPDATE statistics SET scale = 0 WHERE number = 1"),
+	CHECK(strstr(read_error("DROP TABLE losses"), "losses"));
+	CHECK(strstr(read_error("DROP TABLE hosts"), "hosts"));
+	CHECK(strstr(read_error("UPDATE statistics SET scale = 0 WHERE number = 1"),
 		     "table statistics: statistic 1 has scale 0"));
-	CHECK(strstr(complaint("UPDATE samples SET statistic = -1"), "statistic is out of range"));
-	CHECK_TEXT(complaint("UPDATE samples SET statistic = 77; UPDATE notes SET process = 99"),
+	CHECK(strstr(read_error("UPDATE samples SET statistic = -1"), "statistic is out of range"));
+	CHECK_TEXT(read_error("UPDATE samples SET statistic = 77; UPDATE notes SET process = 99"),
 		   "");
-	CHECK(strstr(complaint("PRAGMA user_version = 8"), "schema version 8"));
+	CHECK(strstr(read_error("PRAGMA user_version = 8"), "schema version 8"));
 }
 
 static void databases_of_schema_1_are_read(void)
@@ -79,13 +79,13 @@ static void databases_of_schema_1_are_read(void)
 	size_t got;
 
 	sample_write(&trace_sqlite, path, &a, 1, 1);
-	change(path, "DROP TABLE statistics; DROP TABLE samples; DROP TABLE notes;"
-		     "DROP TABLE hosts; ALTER TABLE processes DROP COLUMN ranks;"
-		     "ALTER TABLE activities DROP COLUMN span;"
-		     "ALTER TABLE activities DROP COLUMN variable;"
-		     "ALTER TABLE activities DROP COLUMN collective;"
-		     "ALTER TABLE activities DROP COLUMN hints;"
-		     "ALTER TABLE activities DROP COLUMN name; PRAGMA user_version = 1");
+	change_database(path, "DROP TABLE statistics; DROP TABLE samples; DROP TABLE notes;"
+			      "DROP TABLE hosts; ALTER TABLE processes DROP COLUMN ranks;"
+			      "ALTER TABLE activities DROP COLUMN span;"
+			      "ALTER TABLE activities DROP COLUMN variable;"
+			      "ALTER TABLE activities DROP COLUMN collective;"
+			      "ALTER TABLE activities DROP COLUMN hints;"
+			      "ALTER TABLE activities DROP COLUMN name; PRAGMA user_version = 1");
 	back = sample_read(path, NULL, &got);
 	REQUIRE(got == 1);
 	CHECK(activity_equal(&a, back));
@@ -102,14 +102,14 @@ static void databases_of_schema_2_are_read(void)
 
 	a.hints = 0;
 	sample_write(&trace_sqlite, path, &a, 1, 1);
-	change(path, "ALTER TABLE activities DROP COLUMN hints; PRAGMA user_version = 2");
+	change_database(path, "ALTER TABLE activities DROP COLUMN hints; PRAGMA user_version = 2");
 	back = sample_read(path, NULL, &got);
 	REQUIRE(got == 1);
 	CHECK(activity_equal(&a, back));
 	unlink(path);
 }
 
-static void rows_come_in_order_whatever_order_they_were_added_in(void)
+static void rows_are_read_in_order_of_time(void)
 {
 	AUTO_FREE char *path = sample_path(".db");
 	AUTO_FREE struct activity *all = sample_many(3000), *back = NULL;
@@ -123,7 +123,7 @@ static void rows_come_in_order_whatever_order_they_were_added_in(void)
 	unlink(path);
 }
 
-static void nothing_is_left_of_an_attempt_that_failed(void)
+static void the_temporary_file_is_removed_at_the_end(void)
 {
 	AUTO_FREE char *path = sample_path(".db");
 	AUTO_FREE char *draft = xprintf("%s.%d.tmp", path, (int)getpid());
@@ -143,5 +143,4 @@ static void nothing_is_left_of_an_attempt_that_failed(void)
 
 TESTS(TEST(foreign_databases_are_refused), TEST(forged_rows_are_refused),
       TEST(databases_of_schema_1_are_read), TEST(databases_of_schema_2_are_read),
-      TEST(rows_come_in_order_whatever_order_they_were_added_in),
-      TEST(nothing_is_left_of_an_attempt_that_failed))
+      TEST(rows_are_read_in_order_of_time), TEST(the_temporary_file_is_removed_at_the_end))

@@ -11,7 +11,7 @@
 #define COLUMNS                                                                               \
 	"start_ns\tduration_ns\tprocess\tid\tparent\tlayer\tcall\tresult\terror\tfile\tfile2" \
 	"\tpresent\tlink\tlink2\thandle\tsize\toffset\tflags\tmode"
-/* As the first version had it, which is still read. */
+/* The first version of the form, which can still be read. */
 #define HEAD "#sluice-text\t1\n" FACTS COLUMNS "\n"
 #define LINE(start) start "\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"
 #define HEAD_2 "#sluice-text\t2\n" FACTS COLUMNS "\tspan\tvariable\tcollective\tname\n"
@@ -20,7 +20,7 @@
 	"1\t5\t0\t1\t0\tPOSIX\tread\t7\t" error "\t0\t0\t" present "\t-\t-\t-\t-\t-\t-\t-\t" rest \
 	"\n"
 
-static void escapes_undo_themselves(void)
+static void unescape_reverts_escape(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 	char every[256];
@@ -35,7 +35,7 @@ static void escapes_undo_themselves(void)
 	CHECK_TEXT(out.data, every);
 }
 
-static void proper_utf8_stays_readable(void)
+static void valid_utf8_is_not_escaped(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 
@@ -43,7 +43,7 @@ static void proper_utf8_stays_readable(void)
 	CHECK_TEXT(out.data, "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80 \\xed\\xa0\\x80 \\xc0\\xaf");
 }
 
-static void wrong_escapes_are_refused(void)
+static void invalid_escapes_are_refused(void)
 {
 	static const char *const wrong[] = { "\\", "\\q", "\\x", "\\x1", "\\xg0", "\\x00" };
 
@@ -54,7 +54,7 @@ static void wrong_escapes_are_refused(void)
 	}
 }
 
-static void numbers_must_fit(void)
+static void numbers_out_of_range_are_refused(void)
 {
 	int64_t value;
 
@@ -69,8 +69,8 @@ static void numbers_must_fit(void)
 	CHECK(!text_get_number("1x", false, &value));
 }
 
-/* Reads the text as a trace; the message of the failure, or "" where there is none. */
-static const char *complaint(const char *text)
+/* Reads the text as a trace. Returns the part of the error message after the path, or "". */
+static const char *read_error(const char *text)
 {
 	static struct err err;
 	AUTO_FREE char *path = sample_path(".txt");
@@ -91,69 +91,66 @@ static const char *complaint(const char *text)
 	return at ? at + 4 : err.text;
 }
 
-static void mistakes_are_named_with_their_line(void)
+static void mistakes_are_reported_with_their_line(void)
 {
-	CHECK_TEXT(complaint(HEAD LINE("10") LINE("20")), "");
-	CHECK_TEXT(complaint(HEAD "\n# a remark\n" LINE("10") "#end\tcomplete=1\n"), "");
-	CHECK(strstr(complaint(HEAD LINE("20") LINE("10")),
-		     ":6: starts before the activity above: sort"));
-	CHECK(strstr(complaint(HEAD "10\t5\n"), ":5: the line has 2 columns instead of 19"));
-	CHECK(strstr(complaint(HEAD LINE("x")), ":5: start_ns is \"x\""));
-	CHECK(strstr(complaint(HEAD "#wrong\ta=b\n"), ":5: no fact is called \"#wrong\""));
-	CHECK(strstr(complaint(HEAD "#loss\tcolour=red\n"), ":5: #loss has no field \"colour\""));
-	CHECK(strstr(complaint(HEAD "#file\tid=2\tpath=x\n"),
-		     ":5: file number 2 follows number 0"));
-	CHECK(strstr(complaint(HEAD "#process\tprocess=1\tparent=1\n"),
+	CHECK_TEXT(read_error(HEAD LINE("10") LINE("20")), "");
+	CHECK_TEXT(read_error(HEAD "\n# a remark\n" LINE("10") "#end\tcomplete=1\n"), "");
+	CHECK(strstr(read_error(HEAD LINE("20") LINE("10")), ":6: the activity starts before"));
+	CHECK(strstr(read_error(HEAD "10\t5\n"), ":5: the line has 2 columns"));
+	CHECK(strstr(read_error(HEAD LINE("x")), ":5: start_ns is \"x\""));
+	CHECK(strstr(read_error(HEAD "#wrong\ta=b\n"), ":5: unknown fact \"#wrong\""));
+	CHECK(strstr(read_error(HEAD "#loss\tcolor=red\n"), ":5: unknown field"));
+	CHECK(strstr(read_error(HEAD "#file\tid=2\tpath=x\n"), ":5: file number 2"));
+	CHECK(strstr(read_error(HEAD "#process\tprocess=1\tparent=1\n"),
 		     ":5: process 1 has parent 1"));
-	CHECK(strstr(complaint(HEAD "#statistic\tnumber=1\tscale=1\n"),
-		     ":5: statistic number 1 follows number -1"));
-	CHECK(strstr(complaint(HEAD "#statistic\tnumber=0\tname=x\n"),
+	CHECK(strstr(read_error(HEAD "#statistic\tnumber=1\tscale=1\n"), ":5: statistic number 1"));
+	CHECK(strstr(read_error(HEAD "#statistic\tnumber=0\tname=x\n"),
 		     ":5: statistic 0 has scale 0"));
-	CHECK(strstr(complaint(HEAD "#sample\tstatistic=-1\n"), ":5: statistic is -1"));
-	CHECK(strstr(complaint(HEAD "#clock\tnum=2\tden=1\n"),
+	CHECK(strstr(read_error(HEAD "#sample\tstatistic=-1\n"), ":5: statistic is out of range"));
+	CHECK(strstr(read_error(HEAD "#clock\tnum=2\tden=1\n"),
 		     ":5: the clock must be in nanoseconds"));
-	CHECK(strstr(complaint("#sluice-text\t1\nstart_ns\n"),
-		     ":2: column duration_ns is missing"));
-	CHECK(strstr(complaint("#sluice-text\t2\n" COLUMNS "\n"), ":2: column span is missing"));
-	CHECK(strstr(complaint("#sluice-text\t7\n"), "version 7"));
-	CHECK(strstr(complaint("#sluice-text\t0\n"), "version 0"));
+	CHECK(strstr(read_error("#sluice-text\t1\nstart_ns\n"), ":2: missing column duration_ns"));
+	CHECK(strstr(read_error("#sluice-text\t2\n" COLUMNS "\n"), ":2: missing column span"));
+	CHECK(strstr(read_error("#sluice-text\t7\n"), "version 7"));
+	CHECK(strstr(read_error("#sluice-text\t0\n"), "version 0"));
 }
 
-static void values_that_contradict_each_other_are_named(void)
+static void inconsistent_values_are_refused(void)
 {
 	CHECK(strstr(
-		complaint(HEAD "1\t5\t9\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"),
+		read_error(HEAD "1\t5\t9\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"),
 		"process 9 has no #process line"));
 	CHECK(strstr(
-		complaint(HEAD "1\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t4\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"),
+		read_error(HEAD "1\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t4\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"),
 		"file 4 has no #file line"));
 	CHECK(strstr(
-		complaint(HEAD "1\t5\t0\t1\t0\tPOSIX\tfly\t7\t0\t0\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"),
+		read_error(HEAD "1\t5\t0\t1\t0\tPOSIX\tfly\t7\t0\t0\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"),
 		"call \"fly\" has no #call line"));
 	CHECK(strstr(
-		complaint(HEAD "1\t5\t0\t1\t0\tAIR\tread\t7\t0\t0\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"),
-		"layer \"AIR\" is unknown"));
+		read_error(HEAD "1\t5\t0\t1\t0\tAIR\tread\t7\t0\t0\t0\t1\t-\t-\t-\t-\t-\t-\t-\n"),
+		"layer \"AIR\""));
 	CHECK(strstr(
-		complaint(HEAD "1\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t1\t-\t-\t-\t8\t-\t-\t-\n"),
+		read_error(HEAD "1\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t1\t-\t-\t-\t8\t-\t-\t-\n"),
 		"size is given, but bit 4 of present is not set"));
-	CHECK_TEXT(complaint(HEAD_2 LINE_2("-36", "1793", "1\t2\t18446744073709551615\t0")), "");
-	CHECK(strstr(complaint(HEAD_2 LINE_2("0", "1", "1\t-\t-\t0")),
+	CHECK_TEXT(read_error(HEAD_2 LINE_2("-36", "1793", "1\t2\t18446744073709551615\t0")), "");
+	CHECK(strstr(read_error(HEAD_2 LINE_2("0", "1", "1\t-\t-\t0")),
 		     "span is given, but bit 8 of present is not set"));
-	CHECK(strstr(complaint(HEAD_2 LINE_2("0", "1", "-\t-\t-\t3")), "name 3 has no #file line"));
-	CHECK_TEXT(complaint(HEAD_3 LINE_2("0", "1", "-\t-\t-\t0\t0")), "");
-	CHECK(strstr(complaint(HEAD_3 LINE_2("0", "1", "-\t-\t-\t0\t3")),
+	CHECK(strstr(read_error(HEAD_2 LINE_2("0", "1", "-\t-\t-\t3")),
+		     "name 3 has no #file line"));
+	CHECK_TEXT(read_error(HEAD_3 LINE_2("0", "1", "-\t-\t-\t0\t0")), "");
+	CHECK(strstr(read_error(HEAD_3 LINE_2("0", "1", "-\t-\t-\t0\t3")),
 		     "hints 3 has no #file line"));
-	CHECK(strstr(complaint(HEAD_2 LINE_2("4294967296", "1", "-\t-\t-\t0")),
-		     "error is 4294967296, which is out of range"));
-	/* What the first version had no column for cannot be there. */
+	CHECK(strstr(read_error(HEAD_2 LINE_2("4294967296", "1", "-\t-\t-\t0")),
+		     "error is out of range"));
+	/* The first version has no column for this field. */
 	CHECK(strstr(
-		complaint(HEAD
-			  "1\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t257\t-\t-\t-\t-\t-\t-\t-\n"),
+		read_error(HEAD
+			   "1\t5\t0\t1\t0\tPOSIX\tread\t7\t0\t0\t0\t257\t-\t-\t-\t-\t-\t-\t-\n"),
 		"span is absent, but bit 8 of present is set"));
 }
 
-/* Facts may stand anywhere, so this is known only when all are in. */
-static void samples_and_notes_of_nobody_are_left_out(void)
+/* Facts may appear on any line, so their references are checked at the end. */
+static void samples_and_notes_with_invalid_references_are_dropped(void)
 {
 	AUTO_FREE char *path = sample_path(".txt");
 	FILE *f = fopen(path, "w");
@@ -180,7 +177,7 @@ static void samples_and_notes_of_nobody_are_left_out(void)
 	unlink(path);
 }
 
-static void text_takes_nanoseconds_only(void)
+static void only_nanoseconds_are_accepted(void)
 {
 	struct run_clock clock = { (char *)"tsc", 0, 1, 3, 0 };
 	void *w;
@@ -190,7 +187,8 @@ static void text_takes_nanoseconds_only(void)
 		  -EINVAL);
 }
 
-TESTS(TEST(escapes_undo_themselves), TEST(proper_utf8_stays_readable),
-      TEST(wrong_escapes_are_refused), TEST(numbers_must_fit),
-      TEST(mistakes_are_named_with_their_line), TEST(values_that_contradict_each_other_are_named),
-      TEST(samples_and_notes_of_nobody_are_left_out), TEST(text_takes_nanoseconds_only))
+TESTS(TEST(unescape_reverts_escape), TEST(valid_utf8_is_not_escaped),
+      TEST(invalid_escapes_are_refused), TEST(numbers_out_of_range_are_refused),
+      TEST(mistakes_are_reported_with_their_line), TEST(inconsistent_values_are_refused),
+      TEST(samples_and_notes_with_invalid_references_are_dropped),
+      TEST(only_nanoseconds_are_accepted))
