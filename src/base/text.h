@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Comparisons of strings that libc lacks.
+ * Small functions on strings that libc lacks.
  */
 #ifndef SLUICE_BASE_TEXT_H
 #define SLUICE_BASE_TEXT_H
@@ -12,6 +12,11 @@
 static inline bool text_equal(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static inline const char *text_or_empty(const char *text)
+{
+	return text ? text : "";
 }
 
 static inline bool text_starts_with(const char *text, const char *start)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows are looked for before they are added, so that what is known already needs no lock for
- * writing; who comes second finds the row of who came first.
+ * A row is searched before it is added, so that known rows need no write lock. If two processes add
+ * the same row, the second one finds the row of the first.
  */
 #include "store/catalogue.h"
 
@@ -9,51 +9,29 @@
 #include <sqlite3.h>
 
 #include "base/err.h"
+#include "store/store_internal.h"
 
 const char *const thing_kind_names[THING_KINDS] = { "node", "device", "layer", "call" };
 
-/* The first column of the first row: an id; 0 where there is none, -errno. */
-static int64_t id_get(struct store *store, sqlite3_stmt *statement, struct err *err)
+static int64_t fail_lost_row(const struct store *store, struct err *err)
 {
-	int64_t id;
-	int r;
-
-	if (!statement)
-		return -EIO;
-	r = store_step(store, statement, err);
-	if (r <= 0)
-		return r;
-	id = sqlite3_column_int64(statement, 0);
-	store_done(statement);
-	return id;
+	return err_set(err, EIO, "%s: cannot find a row that was just added", store_path(store));
 }
 
-static const char *column(sqlite3_stmt *statement, int i)
-{
-	const char *text = (const char *)sqlite3_column_text(statement, i);
-
-	return text ? text : "";
-}
-
-static int64_t id_lost(const struct store *store, struct err *err)
-{
-	return err_set(err, EIO, "%s: a row that was just added is not there", store_path(store));
-}
-
-static int64_t attribute_find(struct store *store, const char *domain, const char *name,
+static int64_t find_attribute(struct store *store, const char *domain, const char *name,
 			      struct err *err)
 {
-	return id_get(store,
-		      store_query(store, err,
-				  "SELECT id FROM attribute WHERE domain = ? AND name = ?", "tt",
-				  domain, name),
-		      err);
+	return store_first_number(
+		store,
+		store_query(store, err, "SELECT id FROM attribute WHERE domain = ? AND name = ?",
+			    "tt", domain, name),
+		err);
 }
 
 int64_t catalogue_attribute(struct store *store, const char *domain, const char *name,
 			    const char *type, struct err *err)
 {
-	int64_t id = attribute_find(store, domain, name, err);
+	int64_t id = find_attribute(store, domain, name, err);
 
 	if (id)
 		return id;
@@ -62,40 +40,25 @@ int64_t catalogue_attribute(struct store *store, const char *domain, const char 
 		       "ttt", domain, name, type);
 	if (id < 0)
 		return id;
-	id = attribute_find(store, domain, name, err);
-	return id ? id : id_lost(store, err);
+	id = find_attribute(store, domain, name, err);
+	return id ? id : fail_lost_row(store, err);
 }
 
-int64_t catalogue_attribute_find(struct store *store, const char *domain, const char *name,
-				 struct err *err)
-{
-	return attribute_find(store, domain, name, err);
-}
-
-int catalogue_attribute_set(struct store *store, int64_t id, const char *key, const char *value,
-			    struct err *err)
-{
-	return store_run(store, err,
-			 "INSERT INTO attribute_note (attribute, key, value) VALUES (?, ?, ?)"
-			 " ON CONFLICT (attribute, key) DO UPDATE SET value = excluded.value"
-			 " WHERE value <> excluded.value",
-			 "itt", id, key, value);
-}
-
-static int64_t thing_find(struct store *store, enum thing_kind kind, int64_t of, const char *name,
+static int64_t find_thing(struct store *store, enum thing_kind kind, int64_t of, const char *name,
 			  struct err *err)
 {
-	return id_get(store,
-		      store_query(store, err,
-				  "SELECT id FROM thing WHERE kind = ? AND of = ? AND name = ?",
-				  "tit", thing_kind_names[kind], of, name),
-		      err);
+	return store_first_number(
+		store,
+		store_query(store, err,
+			    "SELECT id FROM thing WHERE kind = ? AND of = ? AND name = ?", "tit",
+			    thing_kind_names[kind], of, name),
+		err);
 }
 
 int64_t catalogue_thing(struct store *store, enum thing_kind kind, int64_t of, const char *name,
 			struct err *err)
 {
-	int64_t id = thing_find(store, kind, of, name, err);
+	int64_t id = find_thing(store, kind, of, name, err);
 
 	if (id)
 		return id;
@@ -103,8 +66,8 @@ int64_t catalogue_thing(struct store *store, enum thing_kind kind, int64_t of, c
 		       "tit", thing_kind_names[kind], of, name);
 	if (id < 0)
 		return id;
-	id = thing_find(store, kind, of, name, err);
-	return id ? id : id_lost(store, err);
+	id = find_thing(store, kind, of, name, err);
+	return id ? id : fail_lost_row(store, err);
 }
 
 int catalogue_fact_set(struct store *store, const char *run, int32_t process, const char *key,
@@ -134,23 +97,8 @@ int catalogue_attributes(struct store *store, catalogue_attribute_seen seen, voi
 	int r = rows ? 0 : -EIO, stop = 0;
 
 	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
-		stop = seen(arg, sqlite3_column_int64(rows, 0), column(rows, 1), column(rows, 2),
-			    column(rows, 3));
-	if (stop)
-		store_done(rows);
-	return stop ? 0 : r;
-}
-
-int catalogue_attribute_notes(struct store *store, int64_t id, catalogue_note_seen seen, void *arg,
-			      struct err *err)
-{
-	sqlite3_stmt *rows = store_query(
-		store, err,
-		"SELECT key, value FROM attribute_note WHERE attribute = ? ORDER BY key", "i", id);
-	int r = rows ? 0 : -EIO, stop = 0;
-
-	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
-		stop = seen(arg, column(rows, 0), column(rows, 1));
+		stop = seen(arg, sqlite3_column_int64(rows, 0), store_text(rows, 1),
+			    store_text(rows, 2), store_text(rows, 3));
 	if (stop)
 		store_done(rows);
 	return stop ? 0 : r;
@@ -168,7 +116,7 @@ int catalogue_things(struct store *store, enum thing_kind kind, catalogue_thing_
 
 	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
 		stop = seen(arg, sqlite3_column_int64(rows, 0), sqlite3_column_int64(rows, 1),
-			    column(rows, 2), column(rows, 3));
+			    store_text(rows, 2), store_text(rows, 3));
 	if (stop)
 		store_done(rows);
 	return stop ? 0 : r;
@@ -185,8 +133,8 @@ int catalogue_facts(struct store *store, const char *run, catalogue_fact_seen se
 	int r = rows ? 0 : -EIO, stop = 0;
 
 	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
-		stop = seen(arg, column(rows, 0), sqlite3_column_int(rows, 1), column(rows, 2),
-			    column(rows, 3));
+		stop = seen(arg, store_text(rows, 0), sqlite3_column_int(rows, 1),
+			    store_text(rows, 2), store_text(rows, 3));
 	if (stop)
 		store_done(rows);
 	return stop ? 0 : r;

@@ -9,10 +9,12 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "store/store_internal.h"
 
-/* Bins per power of two, as a power of two. Durations below 2^BITS ns have a bin each. */
+/* There are 2^BITS bins per power of two. Durations below 2^BITS ns have a bin each. */
 #define BITS 3
 #define PER_OCTAVE (1 << BITS)
+#define SIZE_CLASS_MAX 32
 
 unsigned durations_bin(int64_t ns)
 {
@@ -82,8 +84,8 @@ uint64_t durations_class_bytes(unsigned size_class)
 	return size_class ? (uint64_t)1 << (2 * (size_class - 1)) : 0;
 }
 
-static int bin_add(struct store *store, const char *host, const char *layer, const char *call,
-		   unsigned size_class, unsigned bin, uint64_t count, struct err *err)
+static int add_to_bin(struct store *store, const char *host, const char *layer, const char *call,
+		      unsigned size_class, unsigned bin, uint64_t count, struct err *err)
 {
 	return store_run(store, err,
 			 "INSERT INTO duration (host, layer, call, size, bin, count)"
@@ -93,25 +95,19 @@ static int bin_add(struct store *store, const char *host, const char *layer, con
 			 (int64_t)count);
 }
 
-static int64_t calls_kept(struct store *store, const char *host, const char *layer,
-			  const char *call, unsigned size_class, struct err *err)
+static int64_t count_calls(struct store *store, const char *host, const char *layer,
+			   const char *call, unsigned size_class, struct err *err)
 {
-	sqlite3_stmt *row = store_query(store, err,
-					"SELECT sum(count) FROM duration WHERE host = ? AND"
-					" layer = ? AND call = ? AND size = ?",
-					"ttti", host, layer, call, (int64_t)size_class);
-	int64_t calls;
-	int r = row ? store_step(store, row, err) : -EIO;
-
-	if (r <= 0)
-		return r;
-	calls = sqlite3_column_int64(row, 0);
-	store_done(row);
-	return calls;
+	return store_first_number(store,
+				  store_query(store, err,
+					      "SELECT sum(count) FROM duration WHERE host = ? AND"
+					      " layer = ? AND call = ? AND size = ?",
+					      "ttti", host, layer, call, (int64_t)size_class),
+				  err);
 }
 
-static int halve(struct store *store, const char *host, const char *layer, const char *call,
-		 unsigned size_class, struct err *err)
+static int halve_counts(struct store *store, const char *host, const char *layer, const char *call,
+			unsigned size_class, struct err *err)
 {
 	int r = store_run(store, err,
 			  "UPDATE duration SET count = count / 2 WHERE host = ? AND layer = ?"
@@ -138,13 +134,13 @@ int durations_merge(struct store *store, const char *host, const char *layer, co
 		if (seen->calls > DURATIONS_RUN_MAX)
 			count = (count * DURATIONS_RUN_MAX + seen->calls / 2) / seen->calls;
 		if (count)
-			r = bin_add(store, host, layer, call, size_class, i, count, err);
+			r = add_to_bin(store, host, layer, call, size_class, i, count, err);
 	}
 	while (r >= 0) {
-		calls = calls_kept(store, host, layer, call, size_class, err);
+		calls = count_calls(store, host, layer, call, size_class, err);
 		if (calls <= DURATIONS_KEPT_MAX)
 			return calls < 0 ? (int)calls : 0;
-		r = halve(store, host, layer, call, size_class, err);
+		r = halve_counts(store, host, layer, call, size_class, err);
 	}
 	return r;
 }
@@ -154,19 +150,12 @@ int durations_forget(struct store *store, struct err *err)
 	return store_run(store, err, "DELETE FROM duration", "");
 }
 
-/* The histogram that is being read, bin by bin. */
+/* A histogram that is being read bin by bin. */
 struct reading {
 	char *host, *layer, *call;
 	int64_t size_class;
 	struct durations durations;
 };
-
-static const char *column(sqlite3_stmt *row, int i)
-{
-	const char *text = (const char *)sqlite3_column_text(row, i);
-
-	return text ? text : "";
-}
 
 static void reading_release(struct reading *reading)
 {
@@ -176,18 +165,18 @@ static void reading_release(struct reading *reading)
 	*reading = (struct reading){ 0 };
 }
 
-static bool reading_is(const struct reading *reading, sqlite3_stmt *row)
+static bool reading_matches(const struct reading *reading, sqlite3_stmt *row)
 {
-	return reading->host && strcmp(reading->host, column(row, 0)) == 0 &&
-	       strcmp(reading->layer, column(row, 1)) == 0 &&
-	       strcmp(reading->call, column(row, 2)) == 0 &&
+	return reading->host && strcmp(reading->host, store_text(row, 0)) == 0 &&
+	       strcmp(reading->layer, store_text(row, 1)) == 0 &&
+	       strcmp(reading->call, store_text(row, 2)) == 0 &&
 	       reading->size_class == sqlite3_column_int64(row, 3);
 }
 
-static int reading_hand_over(const struct reading *reading, durations_seen seen, void *arg)
+static int report_reading(const struct reading *reading, durations_seen seen, void *arg)
 {
 	if (!reading->host || !reading->durations.calls || reading->size_class < 0 ||
-	    reading->size_class > 32)
+	    reading->size_class > SIZE_CLASS_MAX)
 		return 0;
 	return seen(arg, reading->host, reading->layer, reading->call,
 		    (unsigned)reading->size_class, &reading->durations);
@@ -196,13 +185,13 @@ static int reading_hand_over(const struct reading *reading, durations_seen seen,
 static void reading_begin(struct reading *reading, sqlite3_stmt *row)
 {
 	reading_release(reading);
-	reading->host = xstrdup(column(row, 0));
-	reading->layer = xstrdup(column(row, 1));
-	reading->call = xstrdup(column(row, 2));
+	reading->host = xstrdup(store_text(row, 0));
+	reading->layer = xstrdup(store_text(row, 1));
+	reading->call = xstrdup(store_text(row, 2));
 	reading->size_class = sqlite3_column_int64(row, 3);
 }
 
-/* A file may hold anything: what is out of range is left out. */
+/* Ignores values out of range, because other programs can change the file. */
 static void reading_add(struct reading *reading, sqlite3_stmt *row)
 {
 	int64_t bin = sqlite3_column_int64(row, 4), count = sqlite3_column_int64(row, 5);
@@ -225,8 +214,8 @@ int durations_list(struct store *store, const char *host, durations_seen seen, v
 	int r = rows ? 0 : -EIO, stop = 0;
 
 	while (rows && !stop && (r = store_step(store, rows, err)) > 0) {
-		if (!reading_is(&reading, rows)) {
-			stop = reading_hand_over(&reading, seen, arg);
+		if (!reading_matches(&reading, rows)) {
+			stop = report_reading(&reading, seen, arg);
 			reading_begin(&reading, rows);
 		}
 		reading_add(&reading, rows);
@@ -234,7 +223,7 @@ int durations_list(struct store *store, const char *host, durations_seen seen, v
 	if (stop)
 		store_done(rows);
 	else if (r >= 0)
-		reading_hand_over(&reading, seen, arg);
+		report_reading(&reading, seen, arg);
 	reading_release(&reading);
 	return stop ? 0 : r;
 }

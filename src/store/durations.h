@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How long calls take: a histogram of durations per host, layer, call and size class. Eight bins
- * per power of two, so that a duration is known to 12 %; 336 bins reach from 1 ns to beyond an
- * hour.
+ * Histograms of call durations per host, layer, call and size class. There are eight bins per power
+ * of two, which gives a resolution of 12 %; 336 bins cover 1 ns to more than an hour.
  *
- * What is kept is bounded, and forgets: a run adds at most DURATIONS_RUN_MAX calls to a histogram,
- * which is halved when it holds more than DURATIONS_KEPT_MAX. So a machine that has changed is
- * learnt anew within a few runs.
+ * The histograms are bounded and forget old runs: a run adds at most DURATIONS_RUN_MAX calls to a
+ * histogram, and all counts are halved when a histogram has more than DURATIONS_KEPT_MAX calls. So
+ * the store adapts to a changed machine within a few runs.
  */
 #ifndef SLUICE_STORE_DURATIONS_H
 #define SLUICE_STORE_DURATIONS_H
@@ -25,26 +24,31 @@ struct durations {
 };
 
 unsigned durations_bin(int64_t ns);
-/* Where a bin begins; that of DURATIONS_BINS is where the last one ends. */
+/* The start of a bin; durations_bin_ns(DURATIONS_BINS) is the end of the last one. */
 int64_t durations_bin_ns(unsigned bin);
 
 void durations_add(struct durations *durations, int64_t ns);
 void durations_join(struct durations *sum, const struct durations *more);
-/* The duration that this share (0 to 1) of the calls does not exceed, interpolated; 0 of none. */
+/* The interpolated quantile of the durations; share is 0 to 1. Returns 0 if there are no calls. */
 int64_t durations_quantile(const struct durations *durations, double share);
 
-/* Powers of four: 0 for no bytes, 1 for 1 to 3 bytes, 2 for 4 to 15, ... */
+/* Size classes are powers of four: class 0 is no bytes, 1 is 1 to 3 bytes, 2 is 4 to 15 bytes, etc.
+ */
 unsigned durations_size_class(uint64_t bytes);
 /* The smallest size of a class. */
 uint64_t durations_class_bytes(unsigned size_class);
 
-/* Adds what a run has seen. */
+/* Adds the durations of a run to the store. */
 int durations_merge(struct store *store, const char *host, const char *layer, const char *call,
 		    unsigned size_class, const struct durations *seen, struct err *err);
 
+/* Deletes all histograms. */
 int durations_forget(struct store *store, struct err *err);
 
-/* All that is known of a host (NULL: of all), by host, layer, call and class. Non-zero stops. */
+/*
+ * Calls `seen` for each histogram of a host (NULL: all hosts), ordered by host, layer, call and
+ * size class. A result other than 0 stops.
+ */
 typedef int (*durations_seen)(void *arg, const char *host, const char *layer, const char *call,
 			      unsigned size_class, const struct durations *durations);
 int durations_list(struct store *store, const char *host, durations_seen seen, void *arg,

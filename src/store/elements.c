@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "store/store_internal.h"
 
 #define ELEMENT_COLUMNS                                                                      \
 	"platform, operation, placement, cache, nodes, cores, senders, receivers, writers, " \
@@ -25,7 +26,7 @@ void elements_release(struct elements *elements)
 	*elements = (struct elements){ 0 };
 }
 
-static int save_one(struct store *store, const struct element *row, struct err *err)
+static int save_row(struct store *store, const struct element *row, struct err *err)
 {
 	return store_run(store, err,
 			 "INSERT INTO element (" ELEMENT_COLUMNS ") VALUES "
@@ -44,32 +45,26 @@ int elements_save(struct store *store, const struct element *rows, size_t count,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r >= 0 && i < count; i++)
-		r = save_one(store, &rows[i], err);
-	if (r < 0) {
-		store_end(store, 0, NULL);
-		return r;
-	}
-	return store_end(store, 1, err);
+		r = save_row(store, &rows[i], err);
+	return store_end_with(store, r, err);
 }
 
-/* What does not fit was not written by us; it is cut, and nothing beyond is touched. */
-static void text_get(char *to, size_t cap, struct sqlite3_stmt *statement, int column)
+/* Truncates texts that do not fit, because other programs can change the file. */
+static void copy_text(char *to, size_t cap, struct sqlite3_stmt *statement, int column)
 {
-	const unsigned char *text = sqlite3_column_text(statement, column);
-
-	snprintf(to, cap, "%s", text ? (const char *)text : "");
+	snprintf(to, cap, "%s", store_text(statement, column));
 }
 
-static void row_get(struct element *row, struct sqlite3_stmt *statement)
+static void read_row(struct element *row, struct sqlite3_stmt *statement)
 {
 	double *const numbers[] = { &row->nodes,     &row->cores,   &row->senders,
 				    &row->receivers, &row->writers, &row->bytes };
 	int column = 4;
 
-	text_get(row->platform, sizeof(row->platform), statement, 0);
-	text_get(row->operation, sizeof(row->operation), statement, 1);
-	text_get(row->placement, sizeof(row->placement), statement, 2);
-	text_get(row->cache, sizeof(row->cache), statement, 3);
+	copy_text(row->platform, sizeof(row->platform), statement, 0);
+	copy_text(row->operation, sizeof(row->operation), statement, 1);
+	copy_text(row->placement, sizeof(row->placement), statement, 2);
+	copy_text(row->cache, sizeof(row->cache), statement, 3);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		*numbers[i] = sqlite3_column_double(statement, column++);
 	row->round = sqlite3_column_int64(statement, column++);
@@ -94,7 +89,7 @@ int elements_load(struct store *store, const char *platform, const char *operati
 		if (r > 0) {
 			struct element row = { 0 };
 
-			row_get(&row, statement);
+			read_row(&row, statement);
 			elements_add(out, &row);
 		}
 	}
@@ -113,7 +108,7 @@ int elements_platforms(struct store *store, elements_seen seen, void *arg, struc
 
 	while (r > 0) {
 		r = store_step(store, statement, err);
-		if (r > 0 && seen(arg, (const char *)sqlite3_column_text(statement, 0),
+		if (r > 0 && seen(arg, store_text(statement, 0),
 				  (uint64_t)sqlite3_column_int64(statement, 1))) {
 			store_done(statement);
 			return 0;
@@ -124,24 +119,21 @@ int elements_platforms(struct store *store, elements_seen seen, void *arg, struc
 
 int elements_forget(struct store *store, const char *platform, struct err *err)
 {
-	struct sqlite3_stmt *statement;
-	int found, r = store_begin(store, err);
+	int64_t found;
+	int r = store_begin(store, err);
 
 	if (r < 0)
 		return r;
-	statement = store_query(store, err, "SELECT 1 FROM element WHERE platform = ?1 LIMIT 1",
-				"t", platform);
-	found = statement ? store_step(store, statement, err) : -EIO;
+	found = store_first_number(store,
+				   store_query(store, err,
+					       "SELECT 1 FROM element WHERE platform = ?1 LIMIT 1",
+					       "t", platform),
+				   err);
 	if (found > 0) {
-		store_done(statement);
 		r = store_run(store, err, "DELETE FROM element WHERE platform = ?1", "t", platform);
 	} else {
-		r = found < 0 ? found
-			      : err_set(err, ENOENT, "there are no benchmarks of \"%s\"", platform);
+		r = found < 0 ? (int)found
+			      : err_set(err, ENOENT, "no benchmarks of platform \"%s\"", platform);
 	}
-	if (r < 0) {
-		store_end(store, 0, NULL);
-		return r;
-	}
-	return store_end(store, 1, err);
+	return store_end_with(store, r, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What elemental operations of a platform took when it was benchmarked (HYB-38): one row per
- * repetition. Cells that are complete are in the store before the next begins, so that a benchmark
- * that was cut off goes on where it was.
+ * Benchmarks of elementary I/O operations of a platform ('sluice model measure'): one row per
+ * repetition. The rows of a complete cell are saved before the next cell starts, so that an
+ * interrupted benchmark can be resumed.
  */
 #ifndef SLUICE_STORE_ELEMENTS_H
 #define SLUICE_STORE_ELEMENTS_H
@@ -18,17 +18,17 @@
 struct element {
 	char platform[ELEMENT_PLATFORM];
 	char operation[ELEMENT_WORD]; /* "ar", "s_lock": predict/model/operation.h */
-	char placement[ELEMENT_WORD]; /* of writers: "uniform", "topology"; "": there are none */
-	char cache[ELEMENT_WORD]; /* of storage: "bypassed", "exceeded", "within"; "": unknown */
+	char placement[ELEMENT_WORD]; /* of writers: "uniform", "topology"; "": no writers */
+	char cache[ELEMENT_WORD]; /* page cache: "bypassed", "exceeded", "within"; "": unknown */
 	double nodes, cores;
 	double senders, receivers, writers, bytes; /* writers per node */
-	int64_t round;				   /* of storage: 0 is the first of a fresh file */
-	int64_t repetition;			   /* from 0 */
+	int64_t round;	    /* storage operations: 0 is the first round of a new file */
+	int64_t repetition; /* from 0 */
 	double seconds;
 	int64_t time_ns; /* wall clock */
 };
 
-/* Rows by value, any number. Zero-initialised is empty. */
+/* A list of rows. A zero-initialized list is empty. */
 struct elements {
 	struct element *rows;
 	size_t count, cap;
@@ -36,17 +36,20 @@ struct elements {
 void elements_add(struct elements *elements, const struct element *row);
 void elements_release(struct elements *elements);
 
-/* All of them or none. A row that is there already (all but seconds and time equal) is replaced. */
+/* Saves all rows or none. A row that exists already (all but seconds and time equal) is replaced.
+ */
 int elements_save(struct store *store, const struct element *rows, size_t count, struct err *err);
 
-/* Of a platform, in the order in which they were saved; operation NULL: of all. Adds to out. */
+/* Appends the rows of a platform to `out` in the order of saving. operation NULL: all operations.
+ */
 int elements_load(struct store *store, const char *platform, const char *operation,
 		  struct elements *out, struct err *err);
 
-/* Platforms that have rows, with how many; seen() returns other than 0 to stop. */
+/* Calls `seen` for each platform, with its number of rows. A result other than 0 stops. */
 typedef int (*elements_seen)(void *arg, const char *platform, uint64_t rows);
 int elements_platforms(struct store *store, elements_seen seen, void *arg, struct err *err);
 
-int elements_forget(struct store *store, const char *platform, struct err *err); /* -ENOENT */
+/* Deletes the rows of a platform. -ENOENT if there are none. */
+int elements_forget(struct store *store, const char *platform, struct err *err);
 
 #endif

@@ -3,18 +3,17 @@
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <string.h>
 
 #include "base/err.h"
+#include "base/text.h"
+#include "store/store_internal.h"
 
 #define COLUMNS                                                                                \
 	"id, program, fingerprint, arguments, platform, filesystem, ranks, size, parameters, " \
 	"objective, before, after, gain, gain_low, gain_high, found, study, pinned"
 
-/* ---- putting ---- */
-
-/* What is known under the key: 1 with its id, 0 if nothing is. */
-static int key_look(struct store *store, const struct knowledge_key *key, int64_t *id, bool *pinned,
+/* Finds the entry of a key. Returns 1, 0 if there is none, or -errno. */
+static int find_key(struct store *store, const struct knowledge_key *key, int64_t *id, bool *pinned,
 		    struct err *err)
 {
 	struct sqlite3_stmt *statement = store_query(
@@ -36,7 +35,7 @@ static int key_look(struct store *store, const struct knowledge_key *key, int64_
 	return r;
 }
 
-static int row_write(struct store *store, const struct knowledge *k, struct err *err)
+static int write_row(struct store *store, const struct knowledge *k, struct err *err)
 {
 	return store_run(
 		store, err,
@@ -58,15 +57,17 @@ static int row_write(struct store *store, const struct knowledge *k, struct err 
 static int put_locked(struct store *store, const struct knowledge *k, int64_t *id, struct err *err)
 {
 	bool pinned = false;
-	int r = key_look(store, &k->key, id, &pinned, err);
+	int r = find_key(store, &k->key, id, &pinned, err);
 
 	if (r > 0 && pinned)
-		return err_set(err, EEXIST, "entry %lld, of %s with %u ranks, is pinned and stays",
-			       (long long)*id, k->key.program, k->key.ranks);
+		return err_set(
+			err, EEXIST,
+			"entry %lld (%s, %u ranks) is pinned; unpin it with 'sluice kb unpin'",
+			(long long)*id, k->key.program, k->key.ranks);
 	if (r >= 0)
-		r = row_write(store, k, err);
+		r = write_row(store, k, err);
 	if (r >= 0)
-		r = key_look(store, &k->key, id, &pinned, err);
+		r = find_key(store, &k->key, id, &pinned, err);
 	return r < 0 ? r : 0;
 }
 
@@ -112,48 +113,39 @@ int knowledge_put_all(struct store *store, const struct knowledge *const *list, 
 	return r;
 }
 
-/* ---- looking ---- */
-
-static const char *text_at(struct sqlite3_stmt *statement, int column)
-{
-	const unsigned char *text = sqlite3_column_text(statement, column);
-
-	return text ? (const char *)text : "";
-}
-
-static void row_read(struct sqlite3_stmt *s, struct knowledge *k)
+static void read_row(struct sqlite3_stmt *s, struct knowledge *k)
 {
 	*k = (struct knowledge){
 		.id = sqlite3_column_int64(s, 0),
-		.key = { .program = text_at(s, 1),
-			 .fingerprint = text_at(s, 2),
-			 .arguments = text_at(s, 3),
-			 .platform = text_at(s, 4),
-			 .filesystem = text_at(s, 5),
+		.key = { .program = store_text(s, 1),
+			 .fingerprint = store_text(s, 2),
+			 .arguments = store_text(s, 3),
+			 .platform = store_text(s, 4),
+			 .filesystem = store_text(s, 5),
 			 .ranks = (uint32_t)sqlite3_column_int64(s, 6),
 			 .size_class = (unsigned)sqlite3_column_int64(s, 7) },
-		.parameters = text_at(s, 8),
-		.objective = text_at(s, 9),
+		.parameters = store_text(s, 8),
+		.objective = store_text(s, 9),
 		.before = sqlite3_column_double(s, 10),
 		.after = sqlite3_column_double(s, 11),
 		.gain = sqlite3_column_double(s, 12),
 		.gain_low = sqlite3_column_double(s, 13),
 		.gain_high = sqlite3_column_double(s, 14),
 		.found_ns = sqlite3_column_int64(s, 15),
-		.study = text_at(s, 16),
+		.study = store_text(s, 16),
 		.pinned = sqlite3_column_int(s, 17) != 0,
 	};
 }
 
-/* Gives rows to seen() until it has enough. The number of rows that it saw. */
-static int rows_give(struct store *store, struct sqlite3_stmt *statement, knowledge_seen seen,
-		     void *arg, struct err *err)
+/* Calls seen() for each row until it stops. Returns the number of rows it was called for. */
+static int report_rows(struct store *store, struct sqlite3_stmt *statement, knowledge_seen seen,
+		       void *arg, struct err *err)
 {
 	struct knowledge knowledge;
 	int r, count = 0;
 
 	while ((r = store_step(store, statement, err)) > 0) {
-		row_read(statement, &knowledge);
+		read_row(statement, &knowledge);
 		count++;
 		if (seen(arg, &knowledge)) {
 			store_done(statement);
@@ -171,13 +163,14 @@ int knowledge_list(struct store *store, knowledge_seen seen, void *arg, struct e
 
 	if (!statement)
 		return -EIO;
-	r = rows_give(store, statement, seen, arg, err);
+	r = report_rows(store, statement, seen, arg, err);
 	return r < 0 ? r : 0;
 }
 
-static int missing(int64_t id, struct err *err)
+static int fail_missing(int64_t id, struct err *err)
 {
-	return err_set(err, ENOENT, "there is no entry %lld; see 'sluice kb list'", (long long)id);
+	return err_set(err, ENOENT, "unknown entry %lld; 'sluice kb list' shows all",
+		       (long long)id);
 }
 
 int knowledge_get(struct store *store, int64_t id, knowledge_seen seen, void *arg, struct err *err)
@@ -188,49 +181,43 @@ int knowledge_get(struct store *store, int64_t id, knowledge_seen seen, void *ar
 
 	if (!statement)
 		return -EIO;
-	r = rows_give(store, statement, seen, arg, err);
-	return r < 0 ? r : r ? 0 : missing(id, err);
+	r = report_rows(store, statement, seen, arg, err);
+	return r < 0 ? r : r ? 0 : fail_missing(id, err);
 }
 
-/* ---- changing ---- */
-
-static int is_there(void *arg, const struct knowledge *knowledge)
+static int stop_at_first(void *arg, const struct knowledge *knowledge)
 {
 	(void)arg;
 	(void)knowledge;
 	return 1;
 }
 
-/* What is not there is told; looked at and changed at one moment. */
-static int change(struct store *store, int64_t id, const char *sql, const char *format,
-		  int64_t value, struct err *err)
+/* Changes an entry, in one transaction with the check that it exists. */
+static int change_entry(struct store *store, int64_t id, const char *sql, const char *format,
+			int64_t value, struct err *err)
 {
 	int r = store_begin(store, err);
 
 	if (r < 0)
 		return r;
-	r = knowledge_get(store, id, is_there, NULL, err);
+	r = knowledge_get(store, id, stop_at_first, NULL, err);
 	if (r >= 0)
 		r = store_run(store, err, sql, format, id, value);
-	if (r < 0) {
-		store_end(store, 0, NULL);
-		return r;
-	}
-	return store_end(store, 1, err);
+	return store_end_with(store, r, err);
 }
 
 int knowledge_forget(struct store *store, int64_t id, struct err *err)
 {
-	return change(store, id, "DELETE FROM knowledge WHERE id = ?1", "i", 0, err);
+	return change_entry(store, id, "DELETE FROM knowledge WHERE id = ?1", "i", 0, err);
 }
 
 int knowledge_pin(struct store *store, int64_t id, bool pinned, struct err *err)
 {
-	return change(store, id, "UPDATE knowledge SET pinned = ?2 WHERE id = ?1", "ii", pinned,
-		      err);
+	return change_entry(store, id, "UPDATE knowledge SET pinned = ?2 WHERE id = ?1", "ii",
+			    pinned, err);
 }
 
-/* ---- finding ---- */
+enum { FIT_NONE, FIT_OTHER_CODE, FIT_OTHER_ARGUMENTS, FIT_SAME };
 
 struct found {
 	const struct knowledge_key *key;
@@ -239,18 +226,19 @@ struct found {
 	int fit;
 };
 
-static int fit_of(const struct knowledge_key *a, const struct knowledge_key *b)
+static int rate_fit(const struct knowledge_key *a, const struct knowledge_key *b)
 {
-	if (!a->fingerprint || !b->fingerprint || strcmp(a->fingerprint, b->fingerprint) != 0)
-		return 1;
-	return a->arguments && b->arguments && strcmp(a->arguments, b->arguments) == 0 ? 3 : 2;
+	if (!a->fingerprint || !text_equal(a->fingerprint, b->fingerprint))
+		return FIT_OTHER_CODE;
+	return a->arguments && text_equal(a->arguments, b->arguments) ? FIT_SAME
+								      : FIT_OTHER_ARGUMENTS;
 }
 
-static int found_give(void *arg, const struct knowledge *knowledge)
+static int report_found(void *arg, const struct knowledge *knowledge)
 {
 	struct found *found = arg;
 
-	found->fit = fit_of(found->key, &knowledge->key);
+	found->fit = rate_fit(found->key, &knowledge->key);
 	found->seen(found->arg, knowledge);
 	return 1;
 }
@@ -258,8 +246,8 @@ static int found_give(void *arg, const struct knowledge *knowledge)
 int knowledge_find(struct store *store, const struct knowledge_key *key, knowledge_seen seen,
 		   void *arg, struct err *err)
 {
-	struct found found = { key, seen, arg, 0 };
-	/* Of entries that fit alike: the nearest size, then what is pinned, then the latest. */
+	struct found found = { key, seen, arg, FIT_NONE };
+	/* Among equal matches the nearest size wins, then a pinned entry, then the latest one. */
 	struct sqlite3_stmt *statement = store_query(
 		store, err,
 		"SELECT " COLUMNS " FROM knowledge WHERE program = ?1 AND ranks = ?2 AND "
@@ -272,6 +260,6 @@ int knowledge_find(struct store *store, const struct knowledge_key *key, knowled
 
 	if (!statement)
 		return -EIO;
-	r = rows_give(store, statement, found_give, &found, err);
+	r = report_rows(store, statement, report_found, &found, err);
 	return r < 0 ? r : found.fit;
 }

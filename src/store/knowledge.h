@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The knowledge base: which parameters a program is best run with, as tuning has found and proved.
- * One entry per (program, fingerprint, arguments, ranks, size class, platform, file system). What
- * is pinned is not replaced by later tunings.
+ * The knowledge base: the best parameters for each program, as found and proved by tuning. There is
+ * one entry per program, fingerprint, arguments, ranks, size class, platform and file system. Later
+ * tunings do not replace a pinned entry.
  */
 #ifndef SLUICE_STORE_KNOWLEDGE_H
 #define SLUICE_STORE_KNOWLEDGE_H
@@ -17,7 +17,7 @@ struct knowledge_key {
 	const char *program, *fingerprint, *arguments;
 	const char *platform, *filesystem;
 	uint32_t ranks;
-	unsigned size_class; /* of bytes moved: outcomes_size_class() */
+	unsigned size_class; /* of the bytes transferred, see outcomes_size_class() */
 };
 
 struct knowledge {
@@ -25,20 +25,20 @@ struct knowledge {
 	struct knowledge_key key;
 	const char *parameters;		  /* JSON of params/set.h */
 	const char *objective;		  /* "io", "run", "read", "write" */
-	double before, after;		  /* medians of fresh runs */
-	double gain, gain_low, gain_high; /* before / after, with 95 % confidence */
-	int64_t found_ns;		  /* wall clock */
-	const char *study;		  /* its number in studies.h, as text; "" if imported */
+	double before, after;		  /* medians of the objective in proof runs */
+	double gain, gain_low, gain_high; /* before / after, with its 95 % confidence interval */
+	int64_t found_ns;		  /* time of day */
+	const char *study;		  /* id of the tuning as text; "" if imported */
 	bool pinned;
 };
 
-/* Non-zero of seen() stops. Texts live as long as the call. */
+/* Called for each entry. Texts are valid during the call. A result other than 0 stops. */
 typedef int (*knowledge_seen)(void *arg, const struct knowledge *knowledge);
 
-/* Adds it, in place of what is known under the same key unless that is pinned (-EEXIST). */
+/* Adds an entry or replaces the one with the same key. Fails with -EEXIST if that one is pinned. */
 int knowledge_put(struct store *store, const struct knowledge *knowledge, int64_t *id,
 		  struct err *err);
-/* All of them or, if that fails, none; those whose keys are pinned are left out and counted. */
+/* Adds all entries or none. Entries whose keys are pinned are skipped and counted in *pinned. */
 int knowledge_put_all(struct store *store, const struct knowledge *const *list, size_t count,
 		      size_t *pinned, struct err *err);
 int knowledge_list(struct store *store, knowledge_seen seen, void *arg, struct err *err);
@@ -48,9 +48,10 @@ int knowledge_forget(struct store *store, int64_t id, struct err *err);
 int knowledge_pin(struct store *store, int64_t id, bool pinned, struct err *err);
 
 /*
- * What fits a run best: the same program, ranks, platform and file system; of these the same code
- * before other code, and the same arguments before others. How well: 0 nothing fits, 1 other code,
- * 2 other arguments (the size may be another), 3 all the same.
+ * Finds the best entry for a run. Program, ranks, platform and file system must match; entries with
+ * the same fingerprint are preferred, then entries with the same arguments. Returns how well the
+ * entry matches: 0 no entry, 1 other fingerprint, 2 other arguments, 3 all the same. The size class
+ * may differ.
  */
 int knowledge_find(struct store *store, const struct knowledge_key *key, knowledge_seen seen,
 		   void *arg, struct err *err);

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "base/err.h"
+#include "store/store_internal.h"
 
 unsigned outcomes_size_class(double bytes)
 {
@@ -20,8 +21,8 @@ int outcomes_credit(struct store *store, const struct outcome_key *key, const ch
 		    double bytes, double seconds, struct err *err)
 {
 	if (!(bytes > 0) || !(seconds > 0))
-		return err_set(err, EINVAL, "nothing was moved, or in no time");
-	/* Welford's update; the columns on the right are those before it. */
+		return err_set(err, EINVAL, "bytes and seconds of an outcome must be positive");
+	/* Welford's algorithm; the columns on the right-hand side have the old values. */
 	return store_run(
 		store, err,
 		"INSERT INTO outcome (operation, user, extension, size, hints, count, bytes, "
@@ -53,26 +54,20 @@ double outcome_deviation(const struct outcome *outcome)
 	return outcome->count < 2 ? 0 : sqrt(outcome->spread / (double)(outcome->count - 1));
 }
 
-static const char *text_at(struct sqlite3_stmt *statement, int column)
-{
-	const unsigned char *text = sqlite3_column_text(statement, column);
-
-	return text ? (const char *)text : "";
-}
-
-static int row_give(struct sqlite3_stmt *s, outcomes_seen seen, void *arg)
+static int report_row(struct sqlite3_stmt *s, outcomes_seen seen, void *arg)
 {
 	int64_t size = sqlite3_column_int64(s, 3), count = sqlite3_column_int64(s, 5);
-	struct outcome_key key = { text_at(s, 0), text_at(s, 1), text_at(s, 2), (unsigned)size };
+	struct outcome_key key = { store_text(s, 0), store_text(s, 1), store_text(s, 2),
+				   (unsigned)size };
 	struct outcome outcome = { (uint64_t)count, sqlite3_column_double(s, 6),
 				   sqlite3_column_double(s, 7), sqlite3_column_double(s, 8),
 				   sqlite3_column_double(s, 9) };
 
-	/* Anybody may have written to the file. */
+	/* Other programs can change the file. */
 	if (size < 0 || size >= OUTCOMES_SIZE_CLASSES || count < 1 || !(outcome.bytes > 0) ||
 	    !(outcome.seconds > 0) || !(outcome.rate > 0) || !(outcome.spread >= 0))
 		return 0;
-	return seen(arg, &key, text_at(s, 4), &outcome);
+	return seen(arg, &key, store_text(s, 4), &outcome);
 }
 
 int outcomes_list(struct store *store, const char *user, outcomes_seen seen, void *arg,
@@ -84,15 +79,15 @@ int outcomes_list(struct store *store, const char *user, outcomes_seen seen, voi
 		"spread FROM outcome WHERE ?1 IS NULL OR user = ?1 "
 		"ORDER BY operation, user, extension, size, hints",
 		"t", user);
-	int r, stop = 0;
+	int r = 0, stop = 0;
 
 	if (!statement)
 		return -EIO;
-	/* To the end also when it is to stop: then the statement is done with. */
-	while ((r = store_step(store, statement, err)) > 0)
-		if (!stop)
-			stop = row_give(statement, seen, arg);
-	return r;
+	while (!stop && (r = store_step(store, statement, err)) > 0)
+		stop = report_row(statement, seen, arg);
+	if (stop)
+		store_done(statement);
+	return stop ? 0 : r;
 }
 
 int outcomes_opened(struct store *store, const char *user, const char *extension, uint64_t opens,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What files did under which hints: for each operation, user, file-name extension and size class,
- * per set of hints, how often it was seen and which rate it reached. Crediting adds to what is
- * there; many runs may do so at once, each within store_begin() and store_end().
+ * Transfer rates of files by their hints: for each operation, user, file-name extension, size class
+ * and set of hints, the number of files and the mean rate. Several runs may add outcomes at the
+ * same time, each within store_begin() and store_end().
  *
- * A set of hints is KEY=VALUE;KEY=VALUE sorted by key; "" are the defaults.
+ * A set of hints is KEY=VALUE;KEY=VALUE sorted by key; "" means the defaults.
  */
 #ifndef SLUICE_STORE_OUTCOMES_H
 #define SLUICE_STORE_OUTCOMES_H
@@ -13,7 +13,7 @@
 
 #include "store/store.h"
 
-/* Sizes of accesses by powers of 4: 0 up to 3 bytes, 1 up to 15, ... */
+/* Size classes of accesses are powers of 4: class 0 is up to 3 bytes, 1 up to 15 bytes, etc. */
 #define OUTCOMES_SIZE_CLASSES 32
 
 struct outcome_key {
@@ -23,36 +23,37 @@ struct outcome_key {
 };
 
 struct outcome {
-	uint64_t count; /* openings of files */
+	uint64_t count; /* number of file opens */
 	double bytes, seconds;
-	double rate;   /* mean of their bytes per second */
-	double spread; /* sum of the squared differences from it */
+	double rate;   /* mean of the bytes per second of each open */
+	double spread; /* sum of the squared differences from the mean */
 };
 
 unsigned outcomes_size_class(double bytes);
 
-/* One more opening. Needs bytes and seconds above 0. */
+/* Adds one file open. bytes and seconds must be positive. */
 int outcomes_credit(struct store *store, const struct outcome_key *key, const char *hints,
 		    double bytes, double seconds, struct err *err);
 
-/* Two that were seen apart, as if they had been seen together. */
+/* Adds `more` to `sum`; the result is that of all opens together. */
 void outcome_join(struct outcome *sum, const struct outcome *more);
-double outcome_deviation(const struct outcome *outcome); /* of one from the mean; 0 for one */
+double outcome_deviation(
+	const struct outcome *outcome); /* standard deviation of the rates; 0 for a single open */
 
-/* In the order of their keys, then hints; user NULL: of all. Non-zero of seen() stops. */
+/* Calls `seen` for each outcome, by key and hints. user NULL: all users. Non-zero stops. */
 typedef int (*outcomes_seen)(void *arg, const struct outcome_key *key, const char *hints,
 			     const struct outcome *outcome);
 int outcomes_list(struct store *store, const char *user, outcomes_seen seen, void *arg,
 		  struct err *err);
 
-/* All of it, trials as well. */
+/* Deletes all outcomes and the counters below. */
 int outcomes_forget(struct store *store, struct err *err);
 
-/* Files opened, and those of them that were trials of other hints: adds. */
+/* Adds to the counters of file opens and of those opens that tried out other hints. */
 int outcomes_opened(struct store *store, const char *user, const char *extension, uint64_t opens,
 		    uint64_t explored, struct err *err);
 
-/* All of a user's so far. */
+/* Reads the sums of these counters over all extensions of a user. */
 int outcomes_opens(struct store *store, const char *user, uint64_t *opens, uint64_t *explored,
 		   struct err *err);
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reads and deletes probe data; probes_writer.c saves it.
+ */
 #include "store/probes.h"
 
 #include <errno.h>
@@ -9,10 +12,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "store/store_internal.h"
 
-/* ---- names ---- */
-
-/* The targets of a system by their numbers in the store. */
+/* The targets of a system, sorted by id. */
 struct names {
 	struct name {
 		int64_t id;
@@ -30,30 +32,23 @@ static void names_release(struct names *names)
 
 #define AUTO_NAMES __attribute__((cleanup(names_release)))
 
-static const char *column_text(struct sqlite3_stmt *statement, int column)
-{
-	const unsigned char *text = sqlite3_column_text(statement, column);
-
-	return text ? (const char *)text : "";
-}
-
-static double column_real(struct sqlite3_stmt *statement, int column)
+static double read_real(struct sqlite3_stmt *statement, int column)
 {
 	return sqlite3_column_type(statement, column) == SQLITE_NULL
 		       ? NAN
 		       : sqlite3_column_double(statement, column);
 }
 
-/* The number of a system. */
-static int system_find(struct store *store, const char *system, int64_t *id, struct err *err)
+/* Finds the id of a system. */
+static int find_system(struct store *store, const char *system, int64_t *id, struct err *err)
 {
 	struct sqlite3_stmt *statement =
 		store_query(store, err, "SELECT id FROM probe_system WHERE name = ?1", "t", system);
 	int r = statement ? store_step(store, statement, err) : -EIO;
 
 	if (!r)
-		return err_set(err, ENOENT, "%s: there are no probes of a system \"%s\"",
-			       store_path(store), system);
+		return err_set(err, ENOENT, "%s: no probe data of system \"%s\"", store_path(store),
+			       system);
 	if (r < 0)
 		return r;
 	*id = sqlite3_column_int64(statement, 0);
@@ -61,7 +56,7 @@ static int system_find(struct store *store, const char *system, int64_t *id, str
 	return 0;
 }
 
-static int names_load(struct names *names, struct store *store, int64_t system, struct err *err)
+static int load_names(struct names *names, struct store *store, int64_t system, struct err *err)
 {
 	struct sqlite3_stmt *statement = store_query(
 		store, err, "SELECT id, name FROM probe_target WHERE system = ?1 ORDER BY id", "i",
@@ -75,7 +70,7 @@ static int names_load(struct names *names, struct store *store, int64_t system, 
 		names->rows =
 			xgrow(names->rows, &names->cap, names->count + 1, sizeof(*names->rows));
 		names->rows[names->count++] = (struct name){ sqlite3_column_int64(statement, 0),
-							     xstrdup(column_text(statement, 1)) };
+							     xstrdup(store_text(statement, 1)) };
 	}
 	return r;
 }
@@ -87,9 +82,9 @@ static int name_compare(const void *key, const void *row)
 	return (id > other) - (id < other);
 }
 
-/* That which follows the one of the row before is tried first. */
-static const struct name *names_find(const struct names *names, const struct name *before,
-				     int64_t id)
+/* Tries the target after that of the previous row first. */
+static const struct name *find_name(const struct names *names, const struct name *before,
+				    int64_t id)
 {
 	if (before && before + 1 < names->rows + names->count && before[1].id == id)
 		return before + 1;
@@ -103,19 +98,17 @@ int probes_targets(struct store *store, const char *system, probes_target_seen s
 {
 	AUTO_NAMES struct names names = { 0 };
 	int64_t id = 0;
-	int r = system_find(store, system, &id, err);
+	int r = find_system(store, system, &id, err);
 
 	if (r >= 0)
-		r = names_load(&names, store, id, err);
+		r = load_names(&names, store, id, err);
 	for (size_t i = 0; r >= 0 && i < names.count && !seen(arg, names.rows[i].text); i++)
 		;
 	return r;
 }
 
-/* ---- rows ---- */
-
-static int rows_pass(struct store *store, struct sqlite3_stmt *statement, const struct names *names,
-		     probes_seen seen, void *arg, struct err *err)
+static int report_rows(struct store *store, struct sqlite3_stmt *statement,
+		       const struct names *names, probes_seen seen, void *arg, struct err *err)
 {
 	const struct name *name = NULL;
 	int r = statement ? 1 : -EIO;
@@ -126,8 +119,8 @@ static int rows_pass(struct store *store, struct sqlite3_stmt *statement, const 
 		r = store_step(store, statement, err);
 		if (r <= 0)
 			break;
-		name = names_find(names, name, sqlite3_column_int64(statement, 2));
-		/* A target that nobody knows is damage; its rows say nothing. */
+		name = find_name(names, name, sqlite3_column_int64(statement, 2));
+		/* An unknown target means that the store is damaged; the row is useless. */
 		if (!name)
 			continue;
 		row.target = name->text;
@@ -150,20 +143,20 @@ int probes_load(struct store *store, const char *system, double from_s, double t
 	AUTO_NAMES struct names names = { 0 };
 	struct sqlite3_stmt *statement;
 	int64_t id = 0;
-	int r = system_find(store, system, &id, err);
+	int r = find_system(store, system, &id, err);
 
 	if (r >= 0)
-		r = names_load(&names, store, id, err);
+		r = load_names(&names, store, id, err);
 	if (r < 0)
 		return r;
-	/* CROSS JOIN: in this order, whatever SQLite thinks of it. */
+	/* CROSS JOIN makes SQLite use the tables in this order. */
 	statement = store_query(store, err,
 				"SELECT r.time, r.bytes, p.target, p.seconds, p.outcome "
 				"FROM probe_round r CROSS JOIN probe p ON p.round = r.id "
 				"WHERE r.system = ?1 AND r.time >= ?2 AND r.time < ?3 "
 				"ORDER BY r.time, r.bytes, p.target",
 				"idd", id, from_s, to_s);
-	return rows_pass(store, statement, &names, seen, arg, err);
+	return report_rows(store, statement, &names, seen, arg, err);
 }
 
 int probes_sizes(struct store *store, const char *system, double from_s, double to_s,
@@ -172,7 +165,7 @@ int probes_sizes(struct store *store, const char *system, double from_s, double 
 	struct sqlite3_stmt *statement;
 	int64_t id = 0;
 	size_t count = 0;
-	int r = system_find(store, system, &id, err);
+	int r = find_system(store, system, &id, err);
 
 	if (r < 0)
 		return r;
@@ -189,20 +182,18 @@ int probes_sizes(struct store *store, const char *system, double from_s, double 
 	return r < 0 ? r : (int)count;
 }
 
-/* ---- jobs and nodes ---- */
-
-static int job_pass(struct sqlite3_stmt *statement, probes_job_seen seen, void *arg)
+static int report_job(struct sqlite3_stmt *statement, probes_job_seen seen, void *arg)
 {
 	double time_s = sqlite3_column_double(statement, 0);
 	struct probe_job job;
 
 	if (sqlite3_column_type(statement, 1) == SQLITE_NULL)
 		return seen(arg, time_s, NULL);
-	job = (struct probe_job){ column_text(statement, 2), column_text(statement, 3),
-				  column_text(statement, 4), column_text(statement, 5),
-				  column_real(statement, 6), column_real(statement, 7),
-				  column_real(statement, 8), column_real(statement, 9),
-				  column_real(statement, 10) };
+	job = (struct probe_job){ store_text(statement, 2), store_text(statement, 3),
+				  store_text(statement, 4), store_text(statement, 5),
+				  read_real(statement, 6),  read_real(statement, 7),
+				  read_real(statement, 8),  read_real(statement, 9),
+				  read_real(statement, 10) };
 	return seen(arg, time_s, &job);
 }
 
@@ -211,7 +202,7 @@ int probes_load_jobs(struct store *store, const char *system, double from_s, dou
 {
 	struct sqlite3_stmt *statement;
 	int64_t id = 0;
-	int r = system_find(store, system, &id, err);
+	int r = find_system(store, system, &id, err);
 
 	if (r < 0)
 		return r;
@@ -226,7 +217,7 @@ int probes_load_jobs(struct store *store, const char *system, double from_s, dou
 	r = statement ? 1 : -EIO;
 	while (r > 0) {
 		r = store_step(store, statement, err);
-		if (r > 0 && job_pass(statement, seen, arg)) {
+		if (r > 0 && report_job(statement, seen, arg)) {
 			store_done(statement);
 			return 0;
 		}
@@ -239,7 +230,7 @@ int probes_load_nodes(struct store *store, const char *system, double from_s, do
 {
 	struct sqlite3_stmt *statement;
 	int64_t id = 0;
-	int r = system_find(store, system, &id, err);
+	int r = find_system(store, system, &id, err);
 
 	if (r < 0)
 		return r;
@@ -255,7 +246,7 @@ int probes_load_nodes(struct store *store, const char *system, double from_s, do
 		if (r <= 0)
 			break;
 		for (int i = 0; i < PROBE_NODE_VALUES; i++)
-			values[i] = column_real(statement, i + 1);
+			values[i] = read_real(statement, i + 1);
 		if (seen(arg, sqlite3_column_double(statement, 0), values)) {
 			store_done(statement);
 			return 0;
@@ -263,8 +254,6 @@ int probes_load_nodes(struct store *store, const char *system, double from_s, do
 	}
 	return r;
 }
-
-/* ---- systems ---- */
 
 int probes_systems(struct store *store, probes_system_seen seen, void *arg, struct err *err)
 {
@@ -288,12 +277,12 @@ int probes_systems(struct store *store, probes_system_seen seen, void *arg, stru
 		r = store_step(store, statement, err);
 		if (r <= 0)
 			break;
-		system.name = column_text(statement, 0);
+		system.name = store_text(statement, 0);
 		system.targets = (uint64_t)sqlite3_column_int64(statement, 1);
 		system.rows = (uint64_t)sqlite3_column_int64(statement, 2);
 		system.snapshots = (uint64_t)sqlite3_column_int64(statement, 3);
-		system.from_s = column_real(statement, 4);
-		system.to_s = column_real(statement, 5);
+		system.from_s = read_real(statement, 4);
+		system.to_s = read_real(statement, 5);
 		if (seen(arg, &system)) {
 			store_done(statement);
 			return 0;
@@ -302,8 +291,8 @@ int probes_systems(struct store *store, probes_system_seen seen, void *arg, stru
 	return r;
 }
 
-/* Statements have the same arguments; those of the system itself are for the case of all. */
-static int forget_run(struct store *store, int64_t system, double before_s, struct err *err)
+/* Deletes the rows older than before_s and, if that is INFINITY, the system. */
+static int delete_rows(struct store *store, int64_t system, double before_s, struct err *err)
 {
 	int r = store_run(store, err,
 			  "DELETE FROM probe WHERE round IN (SELECT id FROM probe_round "
@@ -337,23 +326,23 @@ static int forget_run(struct store *store, int64_t system, double before_s, stru
 		     : store_run(store, err, "DELETE FROM probe_system WHERE id = ?1", "i", system);
 }
 
-/* Is there anything older? */
-static int forget_look(struct store *store, int64_t system, const char *name, double before_s,
-		       struct err *err)
+/* Fails with -ENOENT if there is nothing to delete. */
+static int check_older_rows(struct store *store, int64_t system, const char *name, double before_s,
+			    struct err *err)
 {
-	struct sqlite3_stmt *statement = store_query(
-		store, err,
-		"SELECT 1 FROM probe_round WHERE system = ?1 AND time < ?2 UNION ALL "
-		"SELECT 1 FROM probe_snapshot WHERE system = ?1 AND time < ?2 UNION ALL "
-		"SELECT 1 FROM probe_node WHERE system = ?1 AND time < ?2 LIMIT 1",
-		"id", system, before_s);
-	int r = statement ? store_step(store, statement, err) : -EIO;
+	int64_t found = store_first_number(
+		store,
+		store_query(
+			store, err,
+			"SELECT 1 FROM probe_round WHERE system = ?1 AND time < ?2 UNION ALL "
+			"SELECT 1 FROM probe_snapshot WHERE system = ?1 AND time < ?2 UNION ALL "
+			"SELECT 1 FROM probe_node WHERE system = ?1 AND time < ?2 LIMIT 1",
+			"id", system, before_s),
+		err);
 
-	if (r > 0)
-		store_done(statement);
-	if (r || before_s == INFINITY)
-		return r < 0 ? r : 0;
-	return err_set(err, ENOENT, "%s: there are no probes of \"%s\" that are as old as that",
+	if (found || before_s == INFINITY)
+		return found < 0 ? (int)found : 0;
+	return err_set(err, ENOENT, "%s: no probe data of system \"%s\" is that old",
 		       store_path(store), name);
 }
 
@@ -364,14 +353,10 @@ int probes_forget(struct store *store, const char *system, double before_s, stru
 
 	if (r < 0)
 		return r;
-	r = system_find(store, system, &id, err);
+	r = find_system(store, system, &id, err);
 	if (r >= 0)
-		r = forget_look(store, id, system, before_s, err);
+		r = check_older_rows(store, id, system, before_s, err);
 	if (r >= 0)
-		r = forget_run(store, id, before_s, err);
-	if (r < 0) {
-		store_end(store, 0, NULL);
-		return r;
-	}
-	return store_end(store, 1, err);
+		r = delete_rows(store, id, before_s, err);
+	return store_end_with(store, r, err);
 }

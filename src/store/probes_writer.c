@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows of a round come one after the other and its targets in the same order every time: the round
- * of the row before, and the target that followed last time, are tried first, so that millions of
- * rows are one statement each.
+ * Saves probe data. The rows of a round are added one after the other, with the targets in the same
+ * order each time. So the round of the previous row and the target that followed last time are
+ * tried first, and each of millions of rows needs a single statement.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "store/probes.h"
+#include "store/store_internal.h"
 
 struct target {
 	char *name;
@@ -24,40 +26,27 @@ struct probe_writer {
 	int64_t system;
 	struct target *targets;
 	size_t target_count, target_cap, target_next;
-	/* The round of the last row; 0: none. */
+	/* The round of the previous row; 0: none. */
 	int64_t round;
 	double time_s;
 	uint64_t bytes;
 };
 
-/* The number in the first column of the first row; 0: there is none. */
-static int64_t number_get(struct store *store, struct sqlite3_stmt *statement, struct err *err)
+static int64_t find_system(struct store *store, const char *system, struct err *err)
 {
-	int64_t number = 0;
-	int r = statement ? store_step(store, statement, err) : -EIO;
-
-	if (r > 0) {
-		number = sqlite3_column_int64(statement, 0);
-		store_done(statement);
-	}
-	return r < 0 ? r : number;
-}
-
-static int64_t system_find(struct store *store, const char *system, struct err *err)
-{
-	return number_get(
+	return store_first_number(
 		store,
 		store_query(store, err, "SELECT id FROM probe_system WHERE name = ?1", "t", system),
 		err);
 }
 
-static int64_t system_get(struct store *store, const char *system, struct err *err)
+static int64_t register_system(struct store *store, const char *system, struct err *err)
 {
 	int r = store_run(store, err,
 			  "INSERT INTO probe_system (name) VALUES (?1) ON CONFLICT DO NOTHING", "t",
 			  system);
 
-	return r < 0 ? r : system_find(store, system, err);
+	return r < 0 ? r : find_system(store, system, err);
 }
 
 int probe_writer_open(struct probe_writer **out, struct store *store, const char *system,
@@ -69,7 +58,7 @@ int probe_writer_open(struct probe_writer **out, struct store *store, const char
 
 	if (r < 0)
 		return r;
-	id = system_get(store, system, err);
+	id = register_system(store, system, err);
 	if (id < 0) {
 		store_end(store, 0, NULL);
 		return (int)id;
@@ -81,9 +70,7 @@ int probe_writer_open(struct probe_writer **out, struct store *store, const char
 	return 0;
 }
 
-/* ---- targets ---- */
-
-static int64_t target_known(struct probe_writer *writer, const char *name)
+static int64_t find_known_target(struct probe_writer *writer, const char *name)
 {
 	for (size_t tried = 0; tried < writer->target_count; tried++) {
 		size_t i = (writer->target_next + tried) % writer->target_count;
@@ -96,9 +83,9 @@ static int64_t target_known(struct probe_writer *writer, const char *name)
 	return 0;
 }
 
-static int64_t target_get(struct probe_writer *writer, const char *name, struct err *err)
+static int64_t register_target(struct probe_writer *writer, const char *name, struct err *err)
 {
-	int64_t id = target_known(writer, name);
+	int64_t id = find_known_target(writer, name);
 	int r;
 
 	if (id)
@@ -109,11 +96,12 @@ static int64_t target_get(struct probe_writer *writer, const char *name, struct 
 		      "it", writer->system, name);
 	if (r < 0)
 		return r;
-	id = number_get(writer->store,
-			store_query(writer->store, err,
-				    "SELECT id FROM probe_target WHERE system = ?1 AND name = ?2",
-				    "it", writer->system, name),
-			err);
+	id = store_first_number(
+		writer->store,
+		store_query(writer->store, err,
+			    "SELECT id FROM probe_target WHERE system = ?1 AND name = ?2", "it",
+			    writer->system, name),
+		err);
 	if (id < 0)
 		return id;
 	writer->targets = xgrow(writer->targets, &writer->target_cap, writer->target_count + 1,
@@ -122,29 +110,28 @@ static int64_t target_get(struct probe_writer *writer, const char *name, struct 
 	return id;
 }
 
-/* ---- rows ---- */
-
-static int64_t round_find(struct probe_writer *writer, double time_s, uint64_t bytes,
+static int64_t find_round(struct probe_writer *writer, double time_s, uint64_t bytes,
 			  struct err *err)
 {
-	return number_get(writer->store,
-			  store_query(writer->store, err,
-				      "SELECT id FROM probe_round WHERE system = ?1 AND time = ?2 "
-				      "AND bytes = ?3",
-				      "idi", writer->system, time_s, (int64_t)bytes),
-			  err);
+	return store_first_number(
+		writer->store,
+		store_query(writer->store, err,
+			    "SELECT id FROM probe_round WHERE system = ?1 AND time = ?2 "
+			    "AND bytes = ?3",
+			    "idi", writer->system, time_s, (int64_t)bytes),
+		err);
 }
 
-static int round_enter(struct probe_writer *writer, double time_s, uint64_t bytes, struct err *err)
+static int start_round(struct probe_writer *writer, double time_s, uint64_t bytes, struct err *err)
 {
-	int64_t id = round_find(writer, time_s, bytes, err);
+	int64_t id = find_round(writer, time_s, bytes, err);
 	int r;
 
 	if (!id) {
 		r = store_run(writer->store, err,
 			      "INSERT INTO probe_round (system, time, bytes) VALUES (?1, ?2, ?3)",
 			      "idi", writer->system, time_s, (int64_t)bytes);
-		id = r < 0 ? r : round_find(writer, time_s, bytes, err);
+		id = r < 0 ? r : find_round(writer, time_s, bytes, err);
 	}
 	if (id < 0)
 		return (int)id;
@@ -156,13 +143,13 @@ static int round_enter(struct probe_writer *writer, double time_s, uint64_t byte
 
 int probe_writer_row(struct probe_writer *writer, const struct probe *row, struct err *err)
 {
-	int64_t target = target_get(writer, row->target, err);
+	int64_t target = register_target(writer, row->target, err);
 	int r = 0;
 
 	if (target < 0)
 		return (int)target;
 	if (!writer->round || writer->time_s != row->time_s || writer->bytes != row->bytes)
-		r = round_enter(writer, row->time_s, row->bytes, err);
+		r = start_round(writer, row->time_s, row->bytes, err);
 	if (r < 0)
 		return r;
 	return store_run(writer->store, err,
@@ -171,17 +158,11 @@ int probe_writer_row(struct probe_writer *writer, const struct probe *row, struc
 			 "iidi", writer->round, target, row->seconds, (int64_t)row->outcome);
 }
 
-/* ---- snapshots ---- */
-
-static const char *text_of(const char *text)
+static int64_t register_job(struct probe_writer *writer, const struct probe_job *job,
+			    struct err *err)
 {
-	return text ? text : "";
-}
-
-static int64_t job_get(struct probe_writer *writer, const struct probe_job *job, struct err *err)
-{
-	const char *id = text_of(job->id), *name = text_of(job->name);
-	const char *owner = text_of(job->owner), *queue = text_of(job->queue);
+	const char *id = text_or_empty(job->id), *name = text_or_empty(job->name);
+	const char *owner = text_or_empty(job->owner), *queue = text_or_empty(job->queue);
 	int r = store_run(writer->store, err,
 			  "INSERT INTO probe_job (system, job, name, owner, queue) "
 			  "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
@@ -189,19 +170,19 @@ static int64_t job_get(struct probe_writer *writer, const struct probe_job *job,
 
 	if (r < 0)
 		return r;
-	return number_get(writer->store,
-			  store_query(writer->store, err,
-				      "SELECT id FROM probe_job WHERE system = ?1 AND job = ?2 "
-				      "AND name = ?3 AND owner = ?4 AND queue = ?5",
-				      "itttt", writer->system, id, name, owner, queue),
-			  err);
+	return store_first_number(
+		writer->store,
+		store_query(writer->store, err,
+			    "SELECT id FROM probe_job WHERE system = ?1 AND job = ?2 "
+			    "AND name = ?3 AND owner = ?4 AND queue = ?5",
+			    "itttt", writer->system, id, name, owner, queue),
+		err);
 }
 
-/* What is not a number is NULL in SQLite, and comes back as such. */
-static int job_save(struct probe_writer *writer, int64_t snapshot, size_t number,
+static int save_job(struct probe_writer *writer, int64_t snapshot, size_t number,
 		    const struct probe_job *job, struct err *err)
 {
-	int64_t id = job_get(writer, job, err);
+	int64_t id = register_job(writer, job, err);
 
 	if (id < 0)
 		return (int)id;
@@ -212,7 +193,7 @@ static int job_save(struct probe_writer *writer, int64_t snapshot, size_t number
 			 job->virtual_bytes, job->used_s, job->allocated_s);
 }
 
-static int64_t snapshot_get(struct probe_writer *writer, double time_s, struct err *err)
+static int64_t start_snapshot(struct probe_writer *writer, double time_s, struct err *err)
 {
 	int64_t id;
 	int r = store_run(writer->store, err,
@@ -222,11 +203,12 @@ static int64_t snapshot_get(struct probe_writer *writer, double time_s, struct e
 
 	if (r < 0)
 		return r;
-	id = number_get(writer->store,
-			store_query(writer->store, err,
-				    "SELECT id FROM probe_snapshot WHERE system = ?1 AND time = ?2",
-				    "id", writer->system, time_s),
-			err);
+	id = store_first_number(
+		writer->store,
+		store_query(writer->store, err,
+			    "SELECT id FROM probe_snapshot WHERE system = ?1 AND time = ?2", "id",
+			    writer->system, time_s),
+		err);
 	if (id < 0)
 		return id;
 	r = store_run(writer->store, err, "DELETE FROM probe_running WHERE snapshot = ?1", "i", id);
@@ -236,13 +218,13 @@ static int64_t snapshot_get(struct probe_writer *writer, double time_s, struct e
 int probe_writer_jobs(struct probe_writer *writer, double time_s, const struct probe_job *jobs,
 		      size_t count, struct err *err)
 {
-	int64_t snapshot = snapshot_get(writer, time_s, err);
+	int64_t snapshot = start_snapshot(writer, time_s, err);
 	int r = 0;
 
 	if (snapshot < 0)
 		return (int)snapshot;
 	for (size_t i = 0; r >= 0 && i < count; i++)
-		r = job_save(writer, snapshot, i, &jobs[i], err);
+		r = save_job(writer, snapshot, i, &jobs[i], err);
 	return r;
 }
 

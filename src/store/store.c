@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The journal is SQLite's own, rolled back: write-ahead logging needs memory shared between all
- * users of the file, which home directories on a network do not have.
+ * Opens and migrates the store, and prepares statements. The store uses SQLite's rollback journal:
+ * write-ahead logging needs memory that all users of the file share, which does not work for home
+ * directories on a network file system.
  */
 #include "store/store.h"
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "store/store_internal.h"
 
-/* Statements that are kept prepared: one per place that asks. */
+/* Prepared statements that are kept for reuse; more than all callers together have. */
 #define STATEMENTS_MAX 64
 
 struct store {
 	sqlite3 *db;
 	char *path;
 	struct {
-		const char *sql; /* the caller's literal: the address is the key */
+		const char *sql; /* the caller's literal; its address is the key */
 		sqlite3_stmt *statement;
 	} kept[STATEMENTS_MAX];
 };
 
 /*
- * One row per version: what brings a store of the version before up to it. Rows are only added.
+ * versions[n] migrates a store from version n to version n + 1. Rows are only added, never changed.
  */
 static const char *const versions[] = {
 	"CREATE TABLE attribute (id INTEGER PRIMARY KEY, domain TEXT NOT NULL, name TEXT NOT NULL,"
@@ -39,11 +42,11 @@ static const char *const versions[] = {
 	" name TEXT NOT NULL, UNIQUE (kind, of, name));"
 	"CREATE TABLE fact (run TEXT NOT NULL, process INTEGER NOT NULL, key TEXT NOT NULL,"
 	" value TEXT NOT NULL, PRIMARY KEY (run, process, key)) WITHOUT ROWID;"
-	/* Calls of one kind and size class by duration: counts of bins, see durations.h. */
+	/* Histograms of call durations, see durations.h. */
 	"CREATE TABLE duration (host TEXT NOT NULL, layer TEXT NOT NULL, call TEXT NOT NULL,"
 	" size INTEGER NOT NULL, bin INTEGER NOT NULL, count INTEGER NOT NULL,"
 	" PRIMARY KEY (host, layer, call, size, bin)) WITHOUT ROWID;"
-	/* What was reached under a set of hints, see outcomes.h. */
+	/* Transfer rates by hints, see outcomes.h. */
 	"CREATE TABLE outcome (operation TEXT NOT NULL, user TEXT NOT NULL, extension TEXT NOT "
 	"NULL,"
 	" size INTEGER NOT NULL, hints TEXT NOT NULL, count INTEGER NOT NULL, bytes REAL NOT NULL,"
@@ -51,7 +54,7 @@ static const char *const versions[] = {
 	" PRIMARY KEY (operation, user, extension, size, hints)) WITHOUT ROWID;"
 	"CREATE TABLE trial (user TEXT NOT NULL, extension TEXT NOT NULL, opens INTEGER NOT NULL,"
 	" explored INTEGER NOT NULL, PRIMARY KEY (user, extension)) WITHOUT ROWID;",
-	/* Tunings, see studies.h, and what they have found, see knowledge.h. */
+	/* Tunings, see studies.h, and the knowledge base, see knowledge.h. */
 	"CREATE TABLE study (id INTEGER PRIMARY KEY, command TEXT NOT NULL, plan TEXT NOT NULL,"
 	" digest TEXT NOT NULL, state TEXT NOT NULL, begun INTEGER NOT NULL,"
 	" changed INTEGER NOT NULL);"
@@ -67,7 +70,7 @@ static const char *const versions[] = {
 	" after REAL NOT NULL, gain REAL NOT NULL, gain_low REAL NOT NULL, gain_high REAL NOT NULL,"
 	" found INTEGER NOT NULL, study TEXT NOT NULL, pinned INTEGER NOT NULL,"
 	" UNIQUE (program, fingerprint, arguments, platform, filesystem, ranks, size));",
-	/* Benchmarks of elemental operations, see elements.h. */
+	/* Benchmarks of elementary operations, see elements.h. */
 	"CREATE TABLE element (id INTEGER PRIMARY KEY, platform TEXT NOT NULL,"
 	" operation TEXT NOT NULL, placement TEXT NOT NULL, cache TEXT NOT NULL,"
 	" nodes REAL NOT NULL, cores REAL NOT NULL, senders REAL NOT NULL, receivers REAL NOT NULL,"
@@ -75,7 +78,7 @@ static const char *const versions[] = {
 	" repetition INTEGER NOT NULL, seconds REAL NOT NULL, time INTEGER NOT NULL,"
 	" UNIQUE (platform, operation, placement, cache, nodes, cores, senders, receivers, writers,"
 	" bytes, round, repetition));",
-	/* Probes of storage targets and jobs that ran meanwhile, see probes.h. */
+	/* Probes of storage targets, and the jobs that ran meanwhile, see probes.h. */
 	"CREATE TABLE probe_system (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
 	"CREATE TABLE probe_target (id INTEGER PRIMARY KEY, system INTEGER NOT NULL,"
 	" name TEXT NOT NULL, UNIQUE (system, name));"
@@ -97,10 +100,11 @@ static const char *const versions[] = {
 };
 enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 
-/* Of SQLite's header, so that nobody's file is taken for ours: "slst". */
-#define APPLICATION 0x736c7374
+/* The application id in the SQLite header, which tells our file from others: "slst". */
+#define APPLICATION_ID 0x736c7374
+#define DIRECTORY_MODE 0700 /* the store is private to the user */
 
-static int number_of(int code)
+static int errno_of_sqlite(int code)
 {
 	switch (code & 0xff) {
 	case SQLITE_BUSY:
@@ -120,47 +124,55 @@ static int number_of(int code)
 	}
 }
 
-static int fail(const struct store *store, int code, struct err *err)
+static int fail_sqlite(const struct store *store, int code, struct err *err)
 {
-	const char *mend = "";
+	const char *advice = "";
 
-	switch (number_of(code)) {
+	switch (errno_of_sqlite(code)) {
 	case EBADMSG:
-		mend = "; move it away, or set store.path to another file";
+		advice = "; move the file away, or set store.path to another file";
 		break;
 	case EACCES:
-		mend = "; make it writable, or set store.path to another file";
+		advice = "; make the file writable, or set store.path to another file";
 		break;
 	case EBUSY:
-		mend = ": another process has been writing for too long";
+		advice = "; another process has been writing for too long, try again later";
 		break;
 	}
-	return err_set(err, number_of(code), "%s: %s%s", store->path, sqlite3_errmsg(store->db),
-		       mend);
+	return err_set(err, errno_of_sqlite(code), "%s: %s%s", store->path,
+		       sqlite3_errmsg(store->db), advice);
 }
 
-static int execute(struct store *store, const char *sql, struct err *err)
+static int execute_sql(struct store *store, const char *sql, struct err *err)
 {
 	int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
 
-	return code == SQLITE_OK ? 0 : fail(store, code, err);
+	return code == SQLITE_OK ? 0 : fail_sqlite(store, code, err);
 }
 
 int store_begin(struct store *store, struct err *err)
 {
-	return execute(store, "BEGIN IMMEDIATE", err);
+	return execute_sql(store, "BEGIN IMMEDIATE", err);
 }
 
 int store_end(struct store *store, int commit, struct err *err)
 {
-	int r = execute(store, commit ? "COMMIT" : "ROLLBACK", err);
+	int r = execute_sql(store, commit ? "COMMIT" : "ROLLBACK", err);
 
 	if (r < 0 && commit)
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 	return r;
 }
 
-static int number_get(struct store *store, const char *sql, int *number, struct err *err)
+int store_end_with(struct store *store, int result, struct err *err)
+{
+	if (result >= 0)
+		return store_end(store, 1, err);
+	store_end(store, 0, NULL);
+	return result;
+}
+
+static int query_number(struct store *store, const char *sql, int *number, struct err *err)
 {
 	sqlite3_stmt *statement = NULL;
 	int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
@@ -170,30 +182,31 @@ static int number_get(struct store *store, const char *sql, int *number, struct 
 	if (code == SQLITE_ROW)
 		*number = sqlite3_column_int(statement, 0);
 	sqlite3_finalize(statement);
-	return code == SQLITE_ROW ? 0 : fail(store, code, err);
+	return code == SQLITE_ROW ? 0 : fail_sqlite(store, code, err);
 }
 
-/* The version of the store, 0 of a new file; fails where it is not one that we can use. */
-static int version_get(struct store *store, int *version, struct err *err)
+/* Reads the version of the store, 0 for a new file. Fails if the file cannot be used. */
+static int read_version(struct store *store, int *version, struct err *err)
 {
 	int application = 0, tables = 0, r;
 
-	r = number_get(store, "PRAGMA user_version", version, err);
+	r = query_number(store, "PRAGMA user_version", version, err);
 	if (r >= 0)
-		r = number_get(store, "PRAGMA application_id", &application, err);
+		r = query_number(store, "PRAGMA application_id", &application, err);
 	if (r >= 0)
-		r = number_get(store, "SELECT count(*) FROM sqlite_master", &tables, err);
+		r = query_number(store, "SELECT count(*) FROM sqlite_master", &tables, err);
 	if (r < 0)
 		return r;
-	if (application != APPLICATION && (tables || application || *version))
+	if (application != APPLICATION_ID && (tables || application || *version))
 		return err_set(
 			err, EBADMSG,
-			"%s: is a database of something else; set store.path to another file",
+			"%s: this is a database of another application; set store.path to another "
+			"file",
 			store->path);
 	if (*version > VERSION)
 		return err_set(err, EPROTO,
-			       "%s: made by a later version of Sluice (store version %d, this one "
-			       "knows %d); set store.path to another file",
+			       "%s: made by a later version of Sluice (store version %d, this "
+			       "version supports up to %d); set store.path to another file",
 			       store->path, *version, VERSION);
 	return 0;
 }
@@ -201,44 +214,40 @@ static int version_get(struct store *store, int *version, struct err *err)
 static int migrate_from(struct store *store, int version, struct err *err)
 {
 	AUTO_FREE char *sql = xprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
-				      APPLICATION, VERSION);
+				      APPLICATION_ID, VERSION);
 	int r = 0;
 
 	for (; r >= 0 && version < VERSION; version++)
-		r = execute(store, versions[version], err);
-	return r < 0 ? r : execute(store, sql, err);
+		r = execute_sql(store, versions[version], err);
+	return r < 0 ? r : execute_sql(store, sql, err);
 }
 
-/* All of it at one moment: another process may be making the store. */
-static int version_look(struct store *store, int *version, struct err *err)
+/* Reads the version in a transaction, because another process may be creating the store. */
+static int read_version_consistently(struct store *store, int *version, struct err *err)
 {
-	int r = execute(store, "BEGIN", err);
+	int r = execute_sql(store, "BEGIN", err);
 
 	if (r < 0)
 		return r;
-	r = version_get(store, version, err);
+	r = read_version(store, version, err);
 	store_end(store, 0, NULL);
 	return r;
 }
 
-/* Brings the schema up to date; under the lock, as another process may be at it. */
+/* Migrates the schema. It reads the version again under the write lock: others may migrate, too. */
 static int migrate(struct store *store, struct err *err)
 {
-	int version = 0, r = version_look(store, &version, err);
+	int version = 0, r = read_version_consistently(store, &version, err);
 
 	if (r < 0 || version == VERSION)
 		return r;
 	r = store_begin(store, err);
 	if (r < 0)
 		return r;
-	r = version_get(store, &version, err);
+	r = read_version(store, &version, err);
 	if (r >= 0)
 		r = migrate_from(store, version, err);
-	if (r < 0) {
-		store_end(store, 0, NULL);
-		return r;
-	}
-	return store_end(store, 1, err);
+	return store_end_with(store, r, err);
 }
 
 static int open_file(struct store **out, const char *path, int flags, struct err *err)
@@ -250,7 +259,7 @@ static int open_file(struct store **out, const char *path, int flags, struct err
 	code = sqlite3_open_v2(path, &store->db,
 			       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | flags, NULL);
 	if (code != SQLITE_OK) {
-		r = fail(store, code, err);
+		r = fail_sqlite(store, code, err);
 	} else {
 		sqlite3_busy_timeout(store->db, STORE_WAIT_MS);
 		r = migrate(store, err);
@@ -265,7 +274,7 @@ static int open_file(struct store **out, const char *path, int flags, struct err
 
 int store_open(struct store **store, const char *path, struct err *err)
 {
-	int r = place_make_parent(path, 0700, err);
+	int r = place_make_parent(path, DIRECTORY_MODE, err);
 
 	return r < 0 ? r : open_file(store, path, SQLITE_OPEN_CREATE, err);
 }
@@ -273,8 +282,8 @@ int store_open(struct store **store, const char *path, struct err *err)
 int store_open_existing(struct store **store, const char *path, struct err *err)
 {
 	if (!place_exists(path))
-		return err_set(err, ENOENT, "%s: there is no store yet; 'sluice run' makes it",
-			       path);
+		return err_set(err, ENOENT,
+			       "%s: the store does not exist yet; 'sluice run' creates it", path);
 	return open_file(store, path, 0, err);
 }
 
@@ -294,12 +303,13 @@ const char *store_path(const struct store *store)
 	return store->path;
 }
 
-static int prepare(struct store *store, const char *sql, sqlite3_stmt **out, struct err *err)
+static int prepare_statement(struct store *store, const char *sql, sqlite3_stmt **out,
+			     struct err *err)
 {
 	size_t i = 0;
 	int code;
 
-	/* The last place is everybody's. */
+	/* The last slot is shared by all statements that find no free one. */
 	while (i < STATEMENTS_MAX - 1 && store->kept[i].sql && store->kept[i].sql != sql)
 		i++;
 	if (store->kept[i].sql != sql) {
@@ -308,7 +318,7 @@ static int prepare(struct store *store, const char *sql, sqlite3_stmt **out, str
 		store->kept[i].sql = NULL;
 		code = sqlite3_prepare_v2(store->db, sql, -1, &store->kept[i].statement, NULL);
 		if (code != SQLITE_OK)
-			return fail(store, code, err);
+			return fail_sqlite(store, code, err);
 		store->kept[i].sql = sql;
 	}
 	*out = store->kept[i].statement;
@@ -316,7 +326,7 @@ static int prepare(struct store *store, const char *sql, sqlite3_stmt **out, str
 	return 0;
 }
 
-static void bind(sqlite3_stmt *statement, const char *format, va_list ap)
+static void bind_arguments(sqlite3_stmt *statement, const char *format, va_list ap)
 {
 	for (int i = 1; *format; format++, i++) {
 		switch (*format) {
@@ -339,10 +349,10 @@ struct sqlite3_stmt *store_query(struct store *store, struct err *err, const cha
 	sqlite3_stmt *statement = NULL;
 	va_list ap;
 
-	if (prepare(store, sql, &statement, err) < 0)
+	if (prepare_statement(store, sql, &statement, err) < 0)
 		return NULL;
 	va_start(ap, format);
-	bind(statement, format, ap);
+	bind_arguments(statement, format, ap);
 	va_end(ap);
 	return statement;
 }
@@ -354,7 +364,7 @@ int store_step(struct store *store, struct sqlite3_stmt *statement, struct err *
 	if (code == SQLITE_ROW)
 		return 1;
 	if (code != SQLITE_DONE)
-		r = fail(store, code, err);
+		r = fail_sqlite(store, code, err);
 	sqlite3_reset(statement);
 	return r;
 }
@@ -363,12 +373,12 @@ int store_run(struct store *store, struct err *err, const char *sql, const char 
 {
 	sqlite3_stmt *statement = NULL;
 	va_list ap;
-	int r = prepare(store, sql, &statement, err);
+	int r = prepare_statement(store, sql, &statement, err);
 
 	if (r < 0)
 		return r;
 	va_start(ap, format);
-	bind(statement, format, ap);
+	bind_arguments(statement, format, ap);
 	va_end(ap);
 	do {
 		r = store_step(store, statement, err);
@@ -379,4 +389,23 @@ int store_run(struct store *store, struct err *err, const char *sql, const char 
 void store_done(struct sqlite3_stmt *statement)
 {
 	sqlite3_reset(statement);
+}
+
+int64_t store_first_number(struct store *store, struct sqlite3_stmt *statement, struct err *err)
+{
+	int64_t number;
+	int r = statement ? store_step(store, statement, err) : -EIO;
+
+	if (r <= 0)
+		return r;
+	number = sqlite3_column_int64(statement, 0);
+	store_done(statement);
+	return number;
+}
+
+const char *store_text(struct sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	return text ? text : "";
 }

@@ -8,20 +8,10 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/text.h"
+#include "store/store_internal.h"
 
 #define STUDY_COLUMNS "SELECT id, command, plan, digest, state, begun, changed FROM study "
-
-static const char *text_at(struct sqlite3_stmt *statement, int column)
-{
-	const unsigned char *text = sqlite3_column_text(statement, column);
-
-	return text ? (const char *)text : "";
-}
-
-static const char *or_empty(const char *text)
-{
-	return text ? text : "";
-}
 
 int study_begin(struct store *store, const struct study *study, const struct study_run *first,
 		int64_t *id, struct err *err)
@@ -44,11 +34,7 @@ int study_begin(struct store *store, const struct study *study, const struct stu
 	}
 	if (r >= 0 && first)
 		r = study_add_run(store, made, first, err);
-	if (r < 0) {
-		store_end(store, 0, NULL);
-		return r;
-	}
-	r = store_end(store, 1, err);
+	r = store_end_with(store, r, err);
 	if (r >= 0)
 		*id = made;
 	return r;
@@ -61,7 +47,6 @@ int study_set_state(struct store *store, int64_t id, const char *state, int64_t 
 			 "iti", id, state, changed_ns);
 }
 
-/* What is not a number is kept as NULL: SQLite does so by itself. */
 int study_add_run(struct store *store, int64_t id, const struct study_run *run, struct err *err)
 {
 	return store_run(store, err,
@@ -70,28 +55,29 @@ int study_add_run(struct store *store, int64_t id, const struct study_run *run, 
 			 "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
 			 "?15)",
 			 "iitittttdddddti", id, run->number, run->phase, (int64_t)run->point,
-			 run->parameters, or_empty(run->effective), run->state,
-			 or_empty(run->reason), run->cost, run->run_s, run->io_s, run->read_bytes,
-			 run->write_bytes, or_empty(run->digest), run->begun_ns);
+			 run->parameters, text_or_empty(run->effective), run->state,
+			 text_or_empty(run->reason), run->cost, run->run_s, run->io_s,
+			 run->read_bytes, run->write_bytes, text_or_empty(run->digest),
+			 run->begun_ns);
 }
 
-static int run_give(struct sqlite3_stmt *s, study_run_seen seen, void *arg)
+static int report_run(struct sqlite3_stmt *s, study_run_seen seen, void *arg)
 {
-	bool costless = sqlite3_column_type(s, 7) == SQLITE_NULL;
+	bool has_no_cost = sqlite3_column_type(s, 7) == SQLITE_NULL;
 	struct study_run run = {
 		.number = sqlite3_column_int64(s, 0),
-		.phase = text_at(s, 1),
+		.phase = store_text(s, 1),
 		.point = (uint64_t)sqlite3_column_int64(s, 2),
-		.parameters = text_at(s, 3),
-		.effective = text_at(s, 4),
-		.state = text_at(s, 5),
-		.reason = text_at(s, 6),
-		.cost = costless ? NAN : sqlite3_column_double(s, 7),
+		.parameters = store_text(s, 3),
+		.effective = store_text(s, 4),
+		.state = store_text(s, 5),
+		.reason = store_text(s, 6),
+		.cost = has_no_cost ? NAN : sqlite3_column_double(s, 7),
 		.run_s = sqlite3_column_double(s, 8),
 		.io_s = sqlite3_column_double(s, 9),
 		.read_bytes = sqlite3_column_double(s, 10),
 		.write_bytes = sqlite3_column_double(s, 11),
-		.digest = text_at(s, 12),
+		.digest = store_text(s, 12),
 		.begun_ns = sqlite3_column_int64(s, 13),
 	};
 
@@ -112,19 +98,19 @@ int study_runs(struct store *store, int64_t id, study_run_seen seen, void *arg, 
 		return -EIO;
 	while ((r = store_step(store, statement, err)) > 0) {
 		if (!stop)
-			stop = run_give(statement, seen, arg);
+			stop = report_run(statement, seen, arg);
 	}
 	return r;
 }
 
-static int study_give(struct sqlite3_stmt *s, study_seen seen, void *arg)
+static int report_study(struct sqlite3_stmt *s, study_seen seen, void *arg)
 {
 	struct study study = {
 		.id = sqlite3_column_int64(s, 0),
-		.command = text_at(s, 1),
-		.plan = text_at(s, 2),
-		.digest = text_at(s, 3),
-		.state = text_at(s, 4),
+		.command = store_text(s, 1),
+		.plan = store_text(s, 2),
+		.digest = store_text(s, 3),
+		.state = store_text(s, 4),
 		.begun_ns = sqlite3_column_int64(s, 5),
 		.changed_ns = sqlite3_column_int64(s, 6),
 	};
@@ -132,9 +118,9 @@ static int study_give(struct sqlite3_stmt *s, study_seen seen, void *arg)
 	return seen(arg, &study);
 }
 
-/* Gives all rows; how many. */
-static int studies_give(struct store *store, struct sqlite3_stmt *statement, study_seen seen,
-			void *arg, struct err *err)
+/* Calls seen() for each row until it stops. Returns the number of rows. */
+static int report_studies(struct store *store, struct sqlite3_stmt *statement, study_seen seen,
+			  void *arg, struct err *err)
 {
 	int r, stop = 0, count = 0;
 
@@ -143,46 +129,48 @@ static int studies_give(struct store *store, struct sqlite3_stmt *statement, stu
 	while ((r = store_step(store, statement, err)) > 0) {
 		count++;
 		if (!stop)
-			stop = study_give(statement, seen, arg);
+			stop = report_study(statement, seen, arg);
 	}
 	return r < 0 ? r : count;
 }
 
 int study_list(struct store *store, study_seen seen, void *arg, struct err *err)
 {
-	int r = studies_give(store, store_query(store, err, STUDY_COLUMNS "ORDER BY id", ""), seen,
-			     arg, err);
+	int r = report_studies(store, store_query(store, err, STUDY_COLUMNS "ORDER BY id", ""),
+			       seen, arg, err);
 
 	return r < 0 ? r : 0;
 }
 
 int study_get(struct store *store, int64_t id, study_seen seen, void *arg, struct err *err)
 {
-	int r = studies_give(store, store_query(store, err, STUDY_COLUMNS "WHERE id = ?1", "i", id),
-			     seen, arg, err);
+	int r = report_studies(store,
+			       store_query(store, err, STUDY_COLUMNS "WHERE id = ?1", "i", id),
+			       seen, arg, err);
 
 	if (!r)
-		return err_set(err, ENOENT, "there is no tuning %lld", (long long)id);
+		return err_set(err, ENOENT, "unknown tuning %lld; 'sluice kb tunings' shows all",
+			       (long long)id);
 	return r < 0 ? r : 0;
 }
 
 int study_find(struct store *store, const char *digest, study_seen seen, void *arg, struct err *err)
 {
-	int r = studies_give(store,
-			     store_query(store, err,
-					 STUDY_COLUMNS
-					 "WHERE state = 'running' AND (?1 IS NULL OR digest = ?1) "
-					 "ORDER BY changed DESC, id DESC LIMIT 1",
-					 "t", digest),
-			     seen, arg, err);
+	int r = report_studies(
+		store,
+		store_query(store, err,
+			    STUDY_COLUMNS "WHERE state = 'running' AND (?1 IS NULL OR digest = ?1) "
+					  "ORDER BY changed DESC, id DESC LIMIT 1",
+			    "t", digest),
+		seen, arg, err);
 
 	if (!r)
-		return err_set(err, ENOENT, "there is no unfinished tuning%s",
+		return err_set(err, ENOENT, "no unfinished tuning%s",
 			       digest ? " of this command with these options" : "");
 	return r < 0 ? r : 0;
 }
 
-static int is_there(void *arg, const struct study *study)
+static int stop_at_first(void *arg, const struct study *study)
 {
 	(void)arg;
 	(void)study;
@@ -195,14 +183,10 @@ int study_forget(struct store *store, int64_t id, struct err *err)
 
 	if (r < 0)
 		return r;
-	r = study_get(store, id, is_there, NULL, err);
+	r = study_get(store, id, stop_at_first, NULL, err);
 	if (r >= 0)
 		r = store_run(store, err, "DELETE FROM study_run WHERE study = ?1", "i", id);
 	if (r >= 0)
 		r = store_run(store, err, "DELETE FROM study WHERE id = ?1", "i", id);
-	if (r < 0) {
-		store_end(store, 0, NULL);
-		return r;
-	}
-	return store_end(store, 1, err);
+	return store_end_with(store, r, err);
 }

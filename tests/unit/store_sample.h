@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A store in a directory of its own, which goes with it.
+ * A store in a directory of its own, below the temporary directory of the test program.
  */
 #ifndef SLUICE_TESTS_STORE_SAMPLE_H
 #define SLUICE_TESTS_STORE_SAMPLE_H
@@ -14,13 +14,14 @@
 #include "store/store.h"
 
 struct sample {
-	char directory[64];
-	char *path; /* of the store, which need not be there yet */
+	char directory[300];
+	char *path; /* of the store, which may not exist yet */
 };
 
 static inline void sample_make(struct sample *sample)
 {
-	strcpy(sample->directory, "/tmp/sluice-store.XXXXXX");
+	snprintf(sample->directory, sizeof(sample->directory), "%s/store-XXXXXX",
+		 check_directory());
 	REQUIRE(mkdtemp(sample->directory));
 	sample->path = xprintf("%s/folder/store.db", sample->directory);
 }
@@ -36,7 +37,7 @@ static inline struct store *sample_open(const struct sample *sample)
 	return store;
 }
 
-/* The store, which is closed, as an earlier version left it. */
+/* Turns the store, which must be closed, into one of an earlier version. */
 static inline void sample_regress(const struct sample *sample, int version)
 {
 	static const char *const later[] = {
@@ -57,10 +58,7 @@ static inline void sample_regress(const struct sample *sample, int version)
 
 static inline void sample_remove(struct sample *sample)
 {
-	AUTO_FREE char *command = xprintf("rm -rf '%s'", sample->directory);
-
-	CHECK(system(command) == 0);
-	free(sample->path);
+	free(sample->path); /* check_directory() is removed with its content at exit */
 }
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "store/durations.h"
 
+#include "store/store_internal.h"
 #include "store_sample.h"
 
-static void bins_have_no_gap_and_an_eighth_of_an_octave(void)
+static void bins_are_contiguous_and_an_eighth_of_an_octave_wide(void)
 {
 	CHECK_INT(durations_bin(-5), 0);
 	CHECK_INT(durations_bin(INT64_MAX), DURATIONS_BINS - 1);
@@ -18,7 +19,7 @@ static void bins_have_no_gap_and_an_eighth_of_an_octave(void)
 	CHECK(durations_bin_ns(DURATIONS_BINS) > 3600ll * 1000000000);
 }
 
-static void quantiles_are_those_of_what_was_added(void)
+static void quantiles_match_the_durations_added(void)
 {
 	static struct durations d, none;
 
@@ -30,7 +31,7 @@ static void quantiles_are_those_of_what_was_added(void)
 		int64_t expected = percent * 10000;
 		int64_t off = durations_quantile(&d, percent / 100.0) - expected;
 
-		/* Even within a bin: the calls are spread evenly, but in the last one. */
+		/* Interpolation is accurate, because the calls are spread evenly within a bin. */
 		CHECK(llabs(off) <= expected / 100);
 	}
 }
@@ -54,8 +55,8 @@ struct found {
 	char name[64];
 };
 
-static int find(void *arg, const char *host, const char *layer, const char *call,
-		unsigned size_class, const struct durations *durations)
+static int note_histogram(void *arg, const char *host, const char *layer, const char *call,
+			  unsigned size_class, const struct durations *durations)
 {
 	struct found *found = arg;
 
@@ -83,18 +84,18 @@ static void runs_add_up_in_the_store(void)
 	CHECK_INT(durations_merge(store, "n1", "POSIX", "read", 7, &b, NULL), 0);
 	CHECK_INT(durations_merge(store, "n1", "POSIX", "read", 8, &a, NULL), 0);
 	CHECK_INT(durations_merge(store, "n2", "POSIX", "write", 0, &a, NULL), 0);
-	CHECK_INT(durations_list(store, NULL, find, &found, NULL), 0);
+	CHECK_INT(durations_list(store, NULL, note_histogram, &found, NULL), 0);
 	CHECK_INT(found.count, 3);
 	CHECK_TEXT(found.name, "n2 POSIX write 0");
 	found.count = 0;
-	CHECK_INT(durations_list(store, "n1", find, &found, NULL), 0);
+	CHECK_INT(durations_list(store, "n1", note_histogram, &found, NULL), 0);
 	CHECK_INT(found.count, 2);
 	CHECK_INT(found.last.calls, 100);
 	store_close(store);
 	sample_remove(&sample);
 }
 
-static void what_is_known_is_bounded_and_forgets(void)
+static void histograms_are_bounded_and_forget(void)
 {
 	static struct durations old, fresh;
 	static struct found found;
@@ -110,13 +111,13 @@ static void what_is_known_is_bounded_and_forgets(void)
 	}
 	for (int i = 0; i < 5; i++)
 		CHECK_INT(durations_merge(store, "n1", "POSIX", "read", 7, &old, NULL), 0);
-	CHECK_INT(durations_list(store, "n1", find, &found, NULL), 0);
+	CHECK_INT(durations_list(store, "n1", note_histogram, &found, NULL), 0);
 	CHECK(found.last.calls <= DURATIONS_KEPT_MAX);
 	CHECK(found.last.calls >= DURATIONS_KEPT_MAX / 4);
-	/* The machine has changed: soon the median is the new one. */
+	/* The machine has changed: the median must follow within a few runs. */
 	while (runs < 10 && durations_quantile(&found.last, 0.5) < 50000) {
 		CHECK_INT(durations_merge(store, "n1", "POSIX", "read", 7, &fresh, NULL), 0);
-		CHECK_INT(durations_list(store, "n1", find, &found, NULL), 0);
+		CHECK_INT(durations_list(store, "n1", note_histogram, &found, NULL), 0);
 		runs++;
 	}
 	CHECK(runs >= 1 && runs <= 4);
@@ -124,7 +125,7 @@ static void what_is_known_is_bounded_and_forgets(void)
 	sample_remove(&sample);
 }
 
-static void rows_out_of_range_are_left_out(void)
+static void rows_out_of_range_are_ignored(void)
 {
 	static struct found found;
 	struct sample sample;
@@ -139,14 +140,14 @@ static void rows_out_of_range_are_left_out(void)
 			    " ('n', 'L', 'd', 1, 4, 'x')",
 			    ""),
 		  0);
-	CHECK_INT(durations_list(store, "n", find, &found, NULL), 0);
+	CHECK_INT(durations_list(store, "n", note_histogram, &found, NULL), 0);
 	CHECK_INT(found.count, 1);
 	CHECK_INT(found.last.calls, 7);
 	store_close(store);
 	sample_remove(&sample);
 }
 
-TESTS(TEST(bins_have_no_gap_and_an_eighth_of_an_octave),
-      TEST(quantiles_are_those_of_what_was_added), TEST(size_classes_are_powers_of_four),
-      TEST(runs_add_up_in_the_store), TEST(what_is_known_is_bounded_and_forgets),
-      TEST(rows_out_of_range_are_left_out))
+TESTS(TEST(bins_are_contiguous_and_an_eighth_of_an_octave_wide),
+      TEST(quantiles_match_the_durations_added), TEST(size_classes_are_powers_of_four),
+      TEST(runs_add_up_in_the_store), TEST(histograms_are_bounded_and_forget),
+      TEST(rows_out_of_range_are_ignored))

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
+#include "store/store_internal.h"
 #include "store_sample.h"
 
 #define MIB 1048576.0
@@ -55,7 +56,7 @@ static void mean_and_spread_of_rates_are_kept(void)
 	sample_remove(&sample);
 }
 
-static void joining_is_as_seeing_together(void)
+static void joined_outcomes_equal_those_of_all_opens(void)
 {
 	static const double rates[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
 	struct outcome all = { 0 }, parts[2] = { { 0 }, { 0 } };
@@ -75,7 +76,7 @@ static void joining_is_as_seeing_together(void)
 	CHECK(outcome_deviation(&(struct outcome){ .count = 1 }) == 0);
 }
 
-static void each_key_and_set_is_kept_apart(void)
+static void each_key_and_set_of_hints_has_its_own_row(void)
 {
 	struct outcome_key other = writes;
 	struct found found = { 0 };
@@ -114,7 +115,7 @@ static void classes_are_powers_of_four(void)
 	CHECK_INT(outcomes_size_class(1e30), OUTCOMES_SIZE_CLASSES - 1);
 }
 
-static void nothing_in_no_time_is_no_outcome(void)
+static void outcomes_without_bytes_or_time_are_refused(void)
 {
 	struct found found = { 0 };
 	struct err err = { 0 };
@@ -126,7 +127,7 @@ static void nothing_in_no_time_is_no_outcome(void)
 	CHECK(outcomes_credit(store, &writes, "", 0, 1, &err) < 0);
 	CHECK(outcomes_credit(store, &writes, "", 1, 0, &err) < 0);
 	CHECK(outcomes_credit(store, &writes, "", NAN, 1, &err) < 0);
-	/* Nor is what somebody else has written into the file. */
+	/* Invalid rows in the file are ignored. */
 	CHECK_INT(
 		store_run(store, NULL,
 			  "INSERT INTO outcome VALUES ('write', 'x', '', -3, 'a=1', 0, 1, 1, 1, 0)",
@@ -161,7 +162,7 @@ static void credit_often(const char *path, int times)
 	_exit(err.code != 0);
 }
 
-static void processes_that_credit_at_once_lose_nothing(void)
+static void concurrent_processes_lose_no_outcome(void)
 {
 	enum { PROCESSES = 4, TIMES = 50 };
 	struct found found = { 0 };
@@ -186,7 +187,7 @@ static void processes_that_credit_at_once_lose_nothing(void)
 	CHECK_INT(outcomes_list(store, NULL, keep, &found, NULL), 0);
 	CHECK_INT(found.outcome.count, PROCESSES * TIMES);
 	CHECK(fabs(found.outcome.rate - 2) < 1e-9);
-	CHECK(fabs(found.outcome.spread - PROCESSES * TIMES) < 1e-6);
+	CHECK_NEAR(found.outcome.spread, PROCESSES * TIMES, 1e-6);
 	CHECK_INT(outcomes_opens(store, "ann", &opens, &explored, NULL), 0);
 	CHECK_INT(opens, 2 * PROCESSES * TIMES);
 	CHECK_INT(explored, PROCESSES * TIMES);
@@ -197,6 +198,6 @@ static void processes_that_credit_at_once_lose_nothing(void)
 	sample_remove(&sample);
 }
 
-TESTS(TEST(mean_and_spread_of_rates_are_kept), TEST(joining_is_as_seeing_together),
-      TEST(each_key_and_set_is_kept_apart), TEST(classes_are_powers_of_four),
-      TEST(nothing_in_no_time_is_no_outcome), TEST(processes_that_credit_at_once_lose_nothing))
+TESTS(TEST(mean_and_spread_of_rates_are_kept), TEST(joined_outcomes_equal_those_of_all_opens),
+      TEST(each_key_and_set_of_hints_has_its_own_row), TEST(classes_are_powers_of_four),
+      TEST(outcomes_without_bytes_or_time_are_refused), TEST(concurrent_processes_lose_no_outcome))

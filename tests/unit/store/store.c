@@ -12,7 +12,7 @@
 #include "store/catalogue.h"
 #include "store_sample.h"
 
-static void execute(const char *path, const char *sql)
+static void execute_sql(const char *path, const char *sql)
 {
 	sqlite3 *db;
 
@@ -21,7 +21,7 @@ static void execute(const char *path, const char *sql)
 	sqlite3_close(db);
 }
 
-static void refused(const struct sample *sample, int code, const char *why)
+static void check_refused(const struct sample *sample, int code, const char *why)
 {
 	struct store *store = NULL;
 	struct err err = { 0 };
@@ -33,7 +33,7 @@ static void refused(const struct sample *sample, int code, const char *why)
 	CHECK(strstr(err.text, why) && strstr(err.text, sample->path));
 }
 
-static void what_was_put_is_there_after_reopening(void)
+static void rows_are_there_after_reopening(void)
 {
 	struct sample sample;
 	struct store *store;
@@ -51,33 +51,43 @@ static void what_was_put_is_there_after_reopening(void)
 	sample_remove(&sample);
 }
 
-static void what_was_rolled_back_is_gone(void)
+static int count_attribute(void *arg, int64_t id, const char *domain, const char *name,
+			   const char *type)
+{
+	(void)id, (void)domain, (void)name, (void)type;
+	++*(int *)arg;
+	return 0;
+}
+
+static void a_rolled_back_row_is_gone(void)
 {
 	struct sample sample;
 	struct store *store;
+	int count = 0;
 
 	sample_make(&sample);
 	store = sample_open(&sample);
 	CHECK_INT(store_begin(store, NULL), 0);
 	CHECK(catalogue_attribute(store, "POSIX", "x", "bytes", NULL) > 0);
 	CHECK_INT(store_end(store, 0, NULL), 0);
-	CHECK_INT(catalogue_attribute_find(store, "POSIX", "x", NULL), 0);
+	CHECK_INT(catalogue_attributes(store, count_attribute, &count, NULL), 0);
+	CHECK_INT(count, 0);
 	store_close(store);
 	sample_remove(&sample);
 }
 
-static void later_version_is_refused(void)
+static void a_later_version_is_refused(void)
 {
 	struct sample sample;
 
 	sample_make(&sample);
 	store_close(sample_open(&sample));
-	execute(sample.path, "PRAGMA user_version = 999");
-	refused(&sample, EPROTO, "later version of Sluice (store version 999");
+	execute_sql(sample.path, "PRAGMA user_version = 999");
+	check_refused(&sample, EPROTO, "store version 999");
 	sample_remove(&sample);
 }
 
-static void database_of_something_else_is_left_alone(void)
+static void a_database_of_another_application_is_not_changed(void)
 {
 	struct sample sample;
 	struct stat before, after;
@@ -85,15 +95,15 @@ static void database_of_something_else_is_left_alone(void)
 	sample_make(&sample);
 	free(sample.path);
 	sample.path = xprintf("%s/other.db", sample.directory);
-	execute(sample.path, "CREATE TABLE theirs (x)");
+	execute_sql(sample.path, "CREATE TABLE theirs (x)");
 	REQUIRE(stat(sample.path, &before) == 0);
-	refused(&sample, EBADMSG, "something else; set store.path");
+	check_refused(&sample, EBADMSG, "set store.path");
 	REQUIRE(stat(sample.path, &after) == 0);
 	CHECK(before.st_size == after.st_size && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
 	sample_remove(&sample);
 }
 
-static void file_that_is_no_database_is_refused(void)
+static void a_file_that_is_not_a_database_is_refused(void)
 {
 	struct sample sample;
 	FILE *f;
@@ -106,12 +116,12 @@ static void file_that_is_no_database_is_refused(void)
 	for (int i = 0; i < 1000; i++)
 		fputs("this is not a database\n", f);
 	fclose(f);
-	refused(&sample, EBADMSG, "move it away, or set store.path");
+	check_refused(&sample, EBADMSG, "set store.path");
 	sample_remove(&sample);
 }
 
-/* Pages behind the first are overwritten: it opens, but its rows cannot be read. */
-static void damage_is_told_with_what_to_mend(void)
+/* All pages but the first are overwritten: the store opens, but its rows cannot be read. */
+static void damage_is_reported_with_advice(void)
 {
 	struct sample sample;
 	struct store *store = NULL;
@@ -130,14 +140,14 @@ static void damage_is_told_with_what_to_mend(void)
 	close(fd);
 	if (store_open(&store, sample.path, &err) >= 0)
 		CHECK(catalogue_thing(store, THING_NODE, 0, "n1", &err) < 0);
-	CHECK(strstr(err.text, sample.path) && strstr(err.text, "move it away"));
+	CHECK(strstr(err.text, sample.path) && strstr(err.text, "store.path"));
 	CHECK_INT(err.code, EBADMSG);
 	store_close(store);
 	sample_remove(&sample);
 }
 
-/* In a process of its own, as its rights are taken away. */
-static int as_nobody(void (*act)(const struct sample *), const struct sample *sample)
+/* Runs a test in a child without privileges and returns its exit code. */
+static int run_unprivileged(void (*act)(const struct sample *), const struct sample *sample)
 {
 	int status;
 	pid_t pid;
@@ -156,19 +166,19 @@ static int as_nobody(void (*act)(const struct sample *), const struct sample *sa
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-static void read_only(const struct sample *sample)
+static void use_read_only_store(const struct sample *sample)
 {
 	struct store *store = sample_open(sample);
 	struct err err = { 0 };
 
-	/* What is known is read and registered again; what is new is refused. */
+	/* Known names can be registered again; new names are refused. */
 	CHECK(catalogue_thing(store, THING_NODE, 0, "n1", NULL) > 0);
 	CHECK_INT(catalogue_thing(store, THING_NODE, 0, "n2", &err), -EACCES);
-	CHECK(strstr(err.text, "make it writable, or set store.path"));
+	CHECK(strstr(err.text, "writable"));
 	store_close(store);
 }
 
-static void store_that_may_only_be_read_can_be_read(void)
+static void a_read_only_store_can_be_read(void)
 {
 	struct sample sample;
 	AUTO_FREE char *folder = NULL;
@@ -180,13 +190,13 @@ static void store_that_may_only_be_read_can_be_read(void)
 	store_close(store);
 	folder = xprintf("%s/folder", sample.directory);
 	REQUIRE(chmod(sample.path, 0444) == 0 && chmod(folder, 0555) == 0 &&
-		chmod(sample.directory, 0755) == 0);
-	CHECK_INT(as_nobody(read_only, &sample), 0);
+		chmod(sample.directory, 0755) == 0 && chmod(check_directory(), 0755) == 0);
+	CHECK_INT(run_unprivileged(use_read_only_store, &sample), 0);
 	REQUIRE(chmod(folder, 0755) == 0);
 	sample_remove(&sample);
 }
 
-static void no_room(const struct sample *sample)
+static void fill_disk(const struct sample *sample)
 {
 	struct rlimit limit = { 256 << 10, 256 << 10 };
 	struct store *store = sample_open(sample);
@@ -194,7 +204,7 @@ static void no_room(const struct sample *sample)
 	int64_t id = 1;
 	char name[600];
 
-	/* No file may grow beyond: as on a full disk, writes fail in the middle. */
+	/* A limit of the file size makes writes fail as on a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 	REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 	memset(name, 'x', sizeof(name));
@@ -207,7 +217,7 @@ static void no_room(const struct sample *sample)
 	store_close(store);
 }
 
-static void full_disk_is_told_and_what_was_there_stays(void)
+static void a_full_disk_is_reported_and_old_rows_stay(void)
 {
 	struct sample sample;
 	struct store *store;
@@ -217,13 +227,14 @@ static void full_disk_is_told_and_what_was_there_stays(void)
 	store = sample_open(&sample);
 	id = catalogue_thing(store, THING_NODE, 0, "n1", NULL);
 	store_close(store);
-	REQUIRE(chmod(sample.path, 0666) == 0 && chmod(sample.directory, 0755) == 0);
+	REQUIRE(chmod(sample.path, 0666) == 0 && chmod(sample.directory, 0755) == 0 &&
+		chmod(check_directory(), 0755) == 0);
 	{
 		AUTO_FREE char *folder = xprintf("%s/folder", sample.directory);
 
 		REQUIRE(chmod(folder, 0777) == 0);
 	}
-	CHECK_INT(as_nobody(no_room, &sample), 0);
+	CHECK_INT(run_unprivileged(fill_disk, &sample), 0);
 	store = sample_open(&sample);
 	CHECK_INT(catalogue_thing(store, THING_NODE, 0, "n1", NULL), id);
 	CHECK(catalogue_thing(store, THING_NODE, 0, "n2", NULL) > 0);
@@ -231,7 +242,7 @@ static void full_disk_is_told_and_what_was_there_stays(void)
 	sample_remove(&sample);
 }
 
-static void looking_makes_no_store(void)
+static void opening_an_existing_store_creates_none(void)
 {
 	struct sample sample;
 	struct store *store = NULL;
@@ -239,7 +250,6 @@ static void looking_makes_no_store(void)
 
 	sample_make(&sample);
 	CHECK_INT(store_open_existing(&store, sample.path, &err), -ENOENT);
-	CHECK(strstr(err.text, "there is no store yet"));
 	CHECK(access(sample.path, F_OK) != 0);
 	store_close(sample_open(&sample));
 	CHECK_INT(store_open_existing(&store, sample.path, &err), 0);
@@ -247,8 +257,8 @@ static void looking_makes_no_store(void)
 	sample_remove(&sample);
 }
 
-TESTS(TEST(what_was_put_is_there_after_reopening), TEST(what_was_rolled_back_is_gone),
-      TEST(later_version_is_refused), TEST(database_of_something_else_is_left_alone),
-      TEST(file_that_is_no_database_is_refused), TEST(damage_is_told_with_what_to_mend),
-      TEST(store_that_may_only_be_read_can_be_read),
-      TEST(full_disk_is_told_and_what_was_there_stays), TEST(looking_makes_no_store))
+TESTS(TEST(rows_are_there_after_reopening), TEST(a_rolled_back_row_is_gone),
+      TEST(a_later_version_is_refused), TEST(a_database_of_another_application_is_not_changed),
+      TEST(a_file_that_is_not_a_database_is_refused), TEST(damage_is_reported_with_advice),
+      TEST(a_read_only_store_can_be_read), TEST(a_full_disk_is_reported_and_old_rows_stay),
+      TEST(opening_an_existing_store_creates_none))
