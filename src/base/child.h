@@ -37,8 +37,7 @@ struct child_options {
 	double limit_s;		  /* INFINITY: no limit */
 	double grace_s;		  /* 0: CHILD_GRACE_S */
 	double linger_s;	  /* 0: CHILD_LINGER_S */
-	/* The command is terminated when *stop is not 0. A signal handler may set it. May be NULL.
-	 */
+	/* If not NULL, the command is terminated when a signal handler sets *stop. */
 	const volatile sig_atomic_t *stop;
 	/* Called a few times per second while the command runs. May be NULL. */
 	void (*look)(void *arg);

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "base/text.h"
 
 #define SETTING_ROW(name, section, key, kind, value, fallback, help) \
 	[SETTING_##name] = { section, key, "SLUICE_" #name, OPTION_##kind, value, fallback, help },
@@ -90,7 +91,7 @@ int config_set(struct config *config, enum setting_id id, const char *text, cons
 /* Open sections accept any key. */
 static bool section_is_open(const char *section)
 {
-	return strncmp(section, "plugin.", 7) == 0 || strncmp(section, "plugins.", 8) == 0;
+	return text_starts_with(section, "plugin.") || text_starts_with(section, "plugins.");
 }
 
 static int find_extra(const struct config *config, const char *section, const char *key)
@@ -111,7 +112,7 @@ static int set_extra(struct config *config, const char *section, const char *key
 	if (!strchr(section, '.')[1] || !*key)
 		return err_set(err, EINVAL, "[%s]: missing name after the dot, or missing key",
 			       section);
-	if (section[6] == 's' && strcmp(key, "load") != 0)
+	if (text_starts_with(section, "plugins.") && strcmp(key, "load") != 0)
 		return err_set(err, EINVAL, "unknown key \"%s\" in [%s]; expected: load", key,
 			       section);
 	if (at < 0) {
@@ -245,7 +246,7 @@ static void report_line(struct source *source, const char *what)
 	problem_add(source->config, "%s:%u: %s", source->name, source->line, what);
 }
 
-/* Whether inih would reject or misread the line: it is no comment, heading or assignment. */
+/* Whether the line is neither a comment nor a heading nor an assignment; inih would misread it. */
 static bool line_is_broken(const char *line)
 {
 	if (!*line || *line == ';' || *line == '#')

@@ -79,8 +79,8 @@ struct err;
 	X(PARAMS_FORBID, "params", "forbid", TEXT, "NAMES", "",                                    \
 	  "parameters never to apply; those that the site's file forbids are always included")     \
 	X(PARAMS_AUTHORITY, "params", "authority", CHOICE, "auto|parameters|application", "auto",  \
-	  "who wins if the program sets the same parameter; auto: a file wins, learned values do " \
-	  "not")                                                                                   \
+	  "which value wins if the program sets the parameter, too; auto: a file wins, learned "   \
+	  "values do not")                                                                         \
 	X(TUNE_APPLY, "tune", "apply", CHOICE, "off|suggest|apply", "suggest",                     \
 	  "what to do with parameters that tuning has found for a program")                        \
 	X(TUNE_PLATFORM, "tune", "platform", TEXT, "NAME", "auto",                                 \

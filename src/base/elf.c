@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/integer.h"
 #include "base/mem.h"
 
 #if defined(__aarch64__)
@@ -42,7 +43,7 @@ struct note {
 /* Reads the notes of a segment and returns the number of bytes read. */
 static size_t notes_read(FILE *f, const Elf64_Phdr *ph, unsigned char bytes[NOTES_MAX])
 {
-	size_t n = ph->p_filesz < NOTES_MAX ? (size_t)ph->p_filesz : NOTES_MAX;
+	size_t n = size_min(ph->p_filesz, NOTES_MAX);
 
 	if (fseeko(f, (off_t)ph->p_offset, SEEK_SET) != 0 || fread(bytes, 1, n, f) != n)
 		return 0;

@@ -19,8 +19,7 @@
 #define ANCESTORS_MAX 16
 #define PROC_TEXT 4096
 
-/* Step ids from here on are those of batch scripts and of Slurm itself; such steps have no ranks.
- */
+/* Step ids from here on belong to batch scripts and to Slurm itself; such steps have no ranks. */
 #define SLURM_STEP_SPECIAL UINT32_C(0xfffffff0)
 
 struct launcher {

@@ -57,8 +57,7 @@ void map_put(struct map *map, uint64_t key, void *value)
 	*e = (struct map_entry){ key, value };
 }
 
-/* Closes the gap by moving back the entries that probed past it, so that no tombstones are needed.
- */
+/* Moves back the entries that probed past the gap, so that no tombstones are needed. */
 void *map_remove(struct map *map, uint64_t key)
 {
 	struct map_entry *gap;

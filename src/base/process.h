@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Start time in clock ticks since boot; with the pid it identifies a process. 0 if it has exited.
- */
+/* Start time in clock ticks since boot, which with the pid identifies a process. 0: it exited. */
 uint64_t process_start(int pid);
 
 /* A descriptor that becomes readable when the process exits; -1 if the kernel has no pidfds. */

@@ -10,8 +10,7 @@
 
 #define TABLE_COLUMNS_MAX 24
 
-/* A title that begins with '>' makes its column right-aligned, for numbers. The '>' is not printed.
- */
+/* A title that begins with '>' right-aligns its column, for numbers. The '>' is not printed. */
 struct table {
 	const char *titles[TABLE_COLUMNS_MAX];
 	size_t columns;

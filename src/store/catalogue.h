@@ -22,8 +22,7 @@ int64_t catalogue_attribute(struct store *store, const char *domain, const char 
 enum thing_kind { THING_NODE, THING_DEVICE, THING_LAYER, THING_CALL, THING_KINDS };
 extern const char *const thing_kind_names[THING_KINDS]; /* "node", "device", "layer", "call" */
 
-/* Registers a thing. `of` is the id of its parent (the node of a device, the layer of a call) or 0.
- */
+/* Registers a thing. `of` is the id of its parent, e.g. the node of a device, or 0. */
 int64_t catalogue_thing(struct store *store, enum thing_kind kind, int64_t of, const char *name,
 			struct err *err);
 
@@ -34,8 +33,7 @@ int64_t catalogue_thing(struct store *store, enum thing_kind kind, int64_t of, c
 int catalogue_fact_set(struct store *store, const char *run, int32_t process, const char *key,
 		       const char *value, struct err *err);
 
-/* Deletes the facts of all but the newest `count` runs, by the fact "started" (seconds) of a run.
- */
+/* Deletes the facts of all but the newest `count` runs, by their fact "started" (seconds). */
 int catalogue_runs_keep(struct store *store, int64_t count, struct err *err);
 
 /*

@@ -32,8 +32,7 @@ void durations_join(struct durations *sum, const struct durations *more);
 /* The interpolated quantile of the durations; share is 0 to 1. Returns 0 if there are no calls. */
 int64_t durations_quantile(const struct durations *durations, double share);
 
-/* Size classes are powers of four: class 0 is no bytes, 1 is 1 to 3 bytes, 2 is 4 to 15 bytes, etc.
- */
+/* Size classes are powers of four: 0 is no bytes, 1 is 1 to 3 bytes, 2 is 4 to 15 bytes, etc. */
 unsigned durations_size_class(uint64_t bytes);
 /* The smallest size of a class. */
 uint64_t durations_class_bytes(unsigned size_class);

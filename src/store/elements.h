@@ -36,12 +36,10 @@ struct elements {
 void elements_add(struct elements *elements, const struct element *row);
 void elements_release(struct elements *elements);
 
-/* Saves all rows or none. A row that exists already (all but seconds and time equal) is replaced.
- */
+/* Saves all rows or none. An existing row (all but seconds and time equal) is replaced. */
 int elements_save(struct store *store, const struct element *rows, size_t count, struct err *err);
 
-/* Appends the rows of a platform to `out` in the order of saving. operation NULL: all operations.
- */
+/* Appends the rows of a platform to `out` in the order of saving. operation NULL: all. */
 int elements_load(struct store *store, const char *platform, const char *operation,
 		  struct elements *out, struct err *err);
 

@@ -100,7 +100,7 @@ static const char *const versions[] = {
 };
 enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 
-/* The application id in the SQLite header, which tells our file from others: "slst". */
+/* The application id in the SQLite header, which distinguishes our file: "slst". */
 #define APPLICATION_ID 0x736c7374
 #define DIRECTORY_MODE 0700 /* the store is private to the user */
 

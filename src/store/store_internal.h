@@ -20,8 +20,7 @@ struct sqlite3_stmt;
 struct sqlite3_stmt *store_query(struct store *store, struct err *err, const char *sql,
 				 const char *format, ...);
 
-/* Steps to the next row. Returns 1, 0 after the last row, or -errno; then the statement is reset.
- */
+/* Steps to the next row. Returns 1, or 0 after the last row or -errno with the statement reset. */
 int store_step(struct store *store, struct sqlite3_stmt *statement, struct err *err);
 
 /* Resets a statement before its last row, because an active statement blocks writers. */

@@ -109,16 +109,16 @@ void fact_set_text(const struct fact_field *field, void *row, const char *text, 
 void fact_release(const struct fact *fact, void *row); /* frees the texts of a row and zeroes it */
 
 /* Convert to rows; the caller releases them with fact_release(). */
-struct call_row call_row_of(const struct call_info *call, size_t number);
-struct aggregate_row aggregate_row_of(const struct aggregate *aggregate);
+struct call_row call_row_make(const struct call_info *call, size_t number);
+struct aggregate_row aggregate_row_make(const struct aggregate *aggregate);
 
 /*
  * Convert back from rows. They return NULL, or the kind of a name that is unknown ("layer",
  * "class",
  * ...); the output is then untouched. call->name is not set: the row keeps its name.
  */
-const char *call_of_row(const struct call_row *row, struct call_info *call);
-const char *aggregate_of_row(const struct aggregate_row *row, struct aggregate *aggregate);
+const char *call_row_parse(const struct call_row *row, struct call_info *call);
+const char *aggregate_row_parse(const struct aggregate_row *row, struct aggregate *aggregate);
 
 const char *layer_name(unsigned layer); /* "?" if unknown */
 const char *field_name(unsigned field);

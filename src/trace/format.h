@@ -204,8 +204,7 @@ struct trace_format {
 	/* Adds a fact_statistic (numbers ascend from 0, each before its samples), fact_sample or
 	 * fact_note of trace/facts.h. */
 	int (*add_fact)(void *writer, const struct fact *fact, const void *row, struct err *err);
-	/* Optional. Writes all added data to the file, so that it survives if the writer is killed.
-	 */
+	/* Optional. Writes all added data to the file, so that it survives a kill. */
 	int (*flush)(void *writer, struct err *err);
 	/* Completes the file, syncs it to disk and frees the writer, even on failure. */
 	int (*finish)(void *writer, const struct run_end *end, const struct run_clock *clock,
@@ -256,8 +255,7 @@ uint32_t trace_owner(const struct trace_head *head, uint32_t process, uint64_t i
 int trace_convert(struct trace *trace, const struct trace_format *form, const char *path,
 		  struct err *err);
 
-/* Writes the statistics, samples and notes of a head unchanged. Processes must have been written.
- */
+/* Writes the statistics, samples and notes of a head; its processes must have been added. */
 int trace_copy_findings(const struct trace_head *head, const struct trace_format *form,
 			void *writer, struct err *err);
 

@@ -55,7 +55,7 @@ static int add_call(struct head_builder *builder, struct call_row *row, struct e
 	if (row->number != head->call_count || row->number > UINT16_MAX)
 		return err_set(err, EBADMSG, "call number %u follows number %zu", row->number,
 			       head->call_count - 1);
-	unknown = call_of_row(row, &call);
+	unknown = call_row_parse(row, &call);
 	if (unknown)
 		return err_set(err, EBADMSG,
 			       "call \"%s\" has an unknown %s; use a newer version of Sluice",
@@ -120,7 +120,7 @@ static int add_aggregate(struct head_builder *builder, const struct aggregate_ro
 {
 	struct trace_head *head = builder->head;
 	struct aggregate aggregate;
-	const char *unknown = aggregate_of_row(row, &aggregate);
+	const char *unknown = aggregate_row_parse(row, &aggregate);
 
 	if (unknown)
 		return err_set(

@@ -34,8 +34,7 @@ void head_init(struct head_builder *builder, struct trace_head *head);
 int head_add(struct head_builder *builder, const struct fact *fact, union fact_row *row,
 	     struct err *err);
 
-/* Add placeholders for facts that were lost in damaged blocks, until there are `count` of a kind.
- */
+/* Add placeholders for facts of damaged blocks, until there are `count` of the kind. */
 void head_fill_processes(struct head_builder *builder, size_t count);
 void head_fill_files(struct head_builder *builder, size_t count);
 void head_fill_statistics(struct head_builder *builder, size_t count);

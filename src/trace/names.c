@@ -58,7 +58,7 @@ int field_by_name(const char *name)
 	return FIND(fields, name);
 }
 
-struct call_row call_row_of(const struct call_info *call, size_t number)
+struct call_row call_row_make(const struct call_info *call, size_t number)
 {
 	AUTO_BUF struct buf list = { 0 };
 
@@ -91,7 +91,7 @@ static const char *parse_fields(const char *list, struct call_info *call)
 	return NULL;
 }
 
-const char *call_of_row(const struct call_row *row, struct call_info *call)
+const char *call_row_parse(const struct call_row *row, struct call_info *call)
 {
 	int layer = FIND(layers, row->layer);
 	int class = FIND(classes, row->class);
@@ -110,7 +110,7 @@ const char *call_of_row(const struct call_row *row, struct call_info *call)
 	return unknown;
 }
 
-struct aggregate_row aggregate_row_of(const struct aggregate *aggregate)
+struct aggregate_row aggregate_row_make(const struct aggregate *aggregate)
 {
 	return (struct aggregate_row){
 		.process = aggregate->process,
@@ -124,7 +124,7 @@ struct aggregate_row aggregate_row_of(const struct aggregate *aggregate)
 	};
 }
 
-const char *aggregate_of_row(const struct aggregate_row *row, struct aggregate *aggregate)
+const char *aggregate_row_parse(const struct aggregate_row *row, struct aggregate *aggregate)
 {
 	int group = FIND(groups, row->group), layer = FIND(layers, row->layer);
 

@@ -35,7 +35,7 @@ static void block_add(struct buf *out, struct wire *in)
 	block.tmax = block.tmin + head[7];
 	payload = wire_bytes(in, block.packed_bytes);
 	block.checksum = XXH64(payload, block.packed_bytes, 0);
-	block_put(bytes, &block);
+	block_encode_header(bytes, &block);
 	buf_add(out, bytes, sizeof(bytes));
 	buf_add(out, payload, block.packed_bytes);
 }

@@ -45,7 +45,7 @@ unsigned block_version(unsigned type)
 	return type == BLOCK_INDEX || block_fact(type) ? 1 : 0;
 }
 
-void block_put(uint8_t bytes[BLOCK_HEADER_BYTES], const struct block *block)
+void block_encode_header(uint8_t bytes[BLOCK_HEADER_BYTES], const struct block *block)
 {
 	memset(bytes, 0, BLOCK_HEADER_BYTES);
 	store_u32(bytes, BLOCK_MAGIC);
@@ -79,7 +79,7 @@ static bool sizes_are_valid(const struct block *block)
 	       block->raw_bytes <= (uint64_t)block->packed_bytes * BLOCK_FACTS_RATIO;
 }
 
-bool block_get(struct block *block, const uint8_t bytes[BLOCK_HEADER_BYTES])
+bool block_decode_header(struct block *block, const uint8_t bytes[BLOCK_HEADER_BYTES])
 {
 	if (load_u32(bytes) != BLOCK_MAGIC ||
 	    load_u64(bytes + CHECKSUM_AT) != XXH64(bytes, CHECKSUM_AT, 0))
@@ -175,7 +175,7 @@ static void put_varint(struct buf *out, uint64_t value)
 	buf_add(out, bytes, (size_t)(wire_put_varint(bytes, value) - bytes));
 }
 
-void facts_put(struct buf *out, const struct fact *fact, const void *row)
+void fact_row_encode(struct buf *out, const struct fact *fact, const void *row)
 {
 	AUTO_BUF struct buf fields = { 0 };
 
@@ -196,7 +196,7 @@ void facts_put(struct buf *out, const struct fact *fact, const void *row)
 }
 
 /* Fields beyond the end of the row were added in later versions; they stay zero. */
-int facts_get(struct wire *in, const struct fact *fact, union fact_row *row)
+int fact_row_decode(struct wire *in, const struct fact *fact, union fact_row *row)
 {
 	size_t bytes = wire_varint(in), n;
 	const uint8_t *at = wire_bytes(in, bytes), *text;
@@ -249,7 +249,7 @@ struct stat_sample sample_to_difference(struct sample_chain *chain, const struct
 				     encode_difference(row->value, value) };
 }
 
-struct stat_sample sample_of_difference(struct sample_chain *chain, const struct stat_sample *row)
+struct stat_sample sample_from_difference(struct sample_chain *chain, const struct stat_sample *row)
 {
 	int64_t *value = &chain->values[row->statistic % SAMPLE_CHAIN];
 

@@ -90,8 +90,7 @@ static uint8_t *encode_words(uint8_t *restrict to, enum way way, const struct wo
 	return to;
 }
 
-/* Chooses the encoding with the fewest bytes; on a tie the first, which is the fastest to decode.
- */
+/* Chooses the encoding with the fewest bytes; on a tie the one that is the fastest to decode. */
 static enum way choose_way(const struct words *words, unsigned ways)
 {
 	unsigned best = 0, least = UINT_MAX;

@@ -95,9 +95,9 @@ static inline uint64_t block_end(const struct block *block)
 	return block->offset + BLOCK_HEADER_BYTES + block->packed_bytes;
 }
 
-void block_put(uint8_t bytes[BLOCK_HEADER_BYTES], const struct block *block);
+void block_encode_header(uint8_t bytes[BLOCK_HEADER_BYTES], const struct block *block);
 /* False if the bytes are not a valid header. Does not change block->offset. */
-bool block_get(struct block *block, const uint8_t bytes[BLOCK_HEADER_BYTES]);
+bool block_decode_header(struct block *block, const uint8_t bytes[BLOCK_HEADER_BYTES]);
 
 /*
  * Compresses raw into packed and sets the block's sizes and checksum. ratio is the maximum
@@ -109,9 +109,9 @@ int block_pack(struct block *block, void *context, const struct buf *raw, unsign
 int block_unpack(const struct block *block, int fd, struct buf *packed, struct buf *raw);
 
 /* Encode and decode one row of a facts block. */
-void facts_put(struct buf *out, const struct fact *fact, const void *row);
+void fact_row_encode(struct buf *out, const struct fact *fact, const void *row);
 struct wire;
-int facts_get(struct wire *in, const struct fact *fact, union fact_row *row);
+int fact_row_decode(struct wire *in, const struct fact *fact, union fact_row *row);
 
 /*
  * Samples are stored as differences, because samples of one poll share their time and values change
@@ -126,7 +126,8 @@ struct sample_chain {
 };
 
 struct stat_sample sample_to_difference(struct sample_chain *chain, const struct stat_sample *row);
-struct stat_sample sample_of_difference(struct sample_chain *chain, const struct stat_sample *row);
+struct stat_sample sample_from_difference(struct sample_chain *chain,
+					  const struct stat_sample *row);
 
 /* The blocks of a file. */
 struct block_list {

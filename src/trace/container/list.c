@@ -39,7 +39,7 @@ static int read_header(int fd, uint64_t offset, struct block *block)
 	if (got < 0)
 		return (int)got;
 	block->offset = offset;
-	return got == sizeof(bytes) && block_get(block, bytes);
+	return got == sizeof(bytes) && block_decode_header(block, bytes);
 }
 
 /* Sets *index to the offset of the index, or to 0 if the file has no valid trailer. */
@@ -71,7 +71,7 @@ static bool parse_index(struct block_list *list, const struct buf *raw, const st
 	for (uint32_t i = 0; i < index->count; i++, at += ENTRY_BYTES) {
 		struct block block = { .offset = load_u64(at) };
 
-		if (block.offset != expected || !block_get(&block, at + 8) ||
+		if (block.offset != expected || !block_decode_header(&block, at + 8) ||
 		    block_end(&block) > index->offset)
 			return false;
 		expected = block_end(&block);
@@ -113,7 +113,8 @@ static int search_header(int fd, uint64_t offset, struct block *block)
 		if (got < 0)
 			return (int)got;
 		for (ssize_t i = 0; i + BLOCK_HEADER_BYTES <= got; i++) {
-			if (load_u32(window + i) != BLOCK_MAGIC || !block_get(block, window + i))
+			if (load_u32(window + i) != BLOCK_MAGIC ||
+			    !block_decode_header(block, window + i))
 				continue;
 			block->offset = offset + (uint64_t)i;
 			return 1;

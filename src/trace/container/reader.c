@@ -127,11 +127,11 @@ static int read_facts(struct reader *r, const struct block *block, struct err *e
 	for (uint32_t i = 0; i < block->count; i++) {
 		union fact_row row;
 
-		if (facts_get(&in, fact, &row) < 0)
+		if (fact_row_decode(&in, fact, &row) < 0)
 			return err_set(err, EBADMSG, "row %u of the %s facts is invalid", i,
 				       fact->name);
 		if (fact == &fact_sample)
-			row.sample = sample_of_difference(&chain, &row.sample);
+			row.sample = sample_from_difference(&chain, &row.sample);
 		code = head_add(&r->builder, fact, &row, err);
 		if (code < 0)
 			return code;

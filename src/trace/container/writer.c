@@ -58,8 +58,7 @@ static int write_all(struct writer *w, const void *bytes, size_t n, uint64_t at)
 	return 0;
 }
 
-/* Notes the failure and truncates the file to its last complete block, so that it stays readable.
- */
+/* Notes the failure and truncates the file after its last complete block to keep it readable. */
 static int fail_write(struct writer *w, int code, struct err *err)
 {
 	w->failed = -code;
@@ -90,7 +89,7 @@ static int write_block(struct writer *w, struct block *block, struct err *err)
 	if (r < 0)
 		return fail_write(w, -r, err);
 	store_u64(entry, w->offset);
-	block_put(entry + 8, block);
+	block_encode_header(entry + 8, block);
 	r = write_all(w, entry + 8, BLOCK_HEADER_BYTES, w->offset);
 	if (!r)
 		r = write_all(w, w->packed.data, w->packed.len, w->offset + BLOCK_HEADER_BYTES);
@@ -138,7 +137,7 @@ static int flush_pending(struct writer *w, struct pending *pending, struct err *
 
 static int add_pending(struct writer *w, struct pending *pending, const void *row, struct err *err)
 {
-	facts_put(&pending->rows, block_fact(pending->type), row);
+	fact_row_encode(&pending->rows, block_fact(pending->type), row);
 	pending->count++;
 	if (pending->count < BLOCK_FACTS_ROWS && pending->rows.len < BLOCK_FACTS_BYTES)
 		return 0;
@@ -150,7 +149,7 @@ static int write_single(struct writer *w, enum block_type type, const void *row,
 {
 	w->other.type = type;
 	w->other.first = 0;
-	facts_put(&w->other.rows, block_fact(type), row);
+	fact_row_encode(&w->other.rows, block_fact(type), row);
 	w->other.count = 1;
 	return flush_pending(w, &w->other, err);
 }
@@ -159,11 +158,11 @@ static int write_names(struct writer *w, struct err *err)
 {
 	w->other.type = BLOCK_NAMES;
 	for (uint32_t i = 0; i < LAYER_COUNT; i++, w->other.count++)
-		facts_put(&w->other.rows, &fact_name,
-			  &(struct name_row){ (char *)"layer", i, (char *)layer_name(i) });
+		fact_row_encode(&w->other.rows, &fact_name,
+				&(struct name_row){ (char *)"layer", i, (char *)layer_name(i) });
 	for (uint32_t i = 0; i < FIELD_COUNT; i++, w->other.count++)
-		facts_put(&w->other.rows, &fact_name,
-			  &(struct name_row){ (char *)"field", i, (char *)field_name(i) });
+		fact_row_encode(&w->other.rows, &fact_name,
+				&(struct name_row){ (char *)"field", i, (char *)field_name(i) });
 	return flush_pending(w, &w->other, err);
 }
 
@@ -172,7 +171,7 @@ static int write_calls(struct writer *w, const struct call_info *calls, size_t c
 {
 	w->other.type = BLOCK_CALLS;
 	for (size_t i = 0; i < count; i++) {
-		struct call_row row = call_row_of(&calls[i], i);
+		struct call_row row = call_row_make(&calls[i], i);
 		int r = add_pending(w, &w->other, &row, err);
 
 		fact_release(&fact_call, &row);
@@ -226,7 +225,7 @@ static void writer_free(struct writer *w)
 	free(w);
 }
 
-/* Unlinks an old trace instead of truncating it, because somebody may be reading it. */
+/* Unlinks an old trace instead of truncating it, because another process may be reading it. */
 static int create_file(const char *path)
 {
 	struct stat st;
@@ -332,7 +331,7 @@ int container_add_activities(void *writer, const struct activity *batch, size_t 
 int container_add_aggregate(void *writer, const struct aggregate *aggregate, struct err *err)
 {
 	struct writer *w = writer;
-	struct aggregate_row row = aggregate_row_of(aggregate);
+	struct aggregate_row row = aggregate_row_make(aggregate);
 	int r = add_pending(w, &w->aggregates, &row, err);
 
 	fact_release(&fact_aggregate, &row);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Aligns two clocks by synchronizing calls that both have seen, that is, calls that no process can
- * leave before all have entered. With t_a = t_b + offset, the last process to enter by clock a did
- *so before the first process left by clock b, and vice versa. Each such call bounds the offset from
- * both sides:
+ * leave before all have entered. With t_a = t_b + offset, the last process to enter by clock a
+ * entered before the first process left by clock b, and vice versa. Each such call bounds the
+ * offset from both sides:
  *
  *	enter_a - exit_b <= offset <= exit_a - enter_b
  */

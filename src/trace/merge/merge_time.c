@@ -212,8 +212,7 @@ static bool find_zero(const struct trace_head *first, const struct trace_head *h
 	return off_ns < SAME_CLOCK_NS && off_ns > -SAME_CLOCK_NS;
 }
 
-/* Finds or creates the clock of part i. At this stage shift_ns is the part's time 0 on its clock.
- */
+/* Finds or creates the clock of part i, and sets shift_ns to the part's time 0 on that clock. */
 static void clock_assign(struct merge_times *times, const struct trace_head *const *heads, size_t i)
 {
 	struct merge_clock *c;

@@ -169,7 +169,7 @@ static int insert_start(struct writer *w, const struct run_info *run, const stru
 	if (!r)
 		r = insert_row(w, w->insert[TABLE_CLOCK], &fact_clock, clock, err);
 	for (size_t i = 0; i < count && !r; i++) {
-		struct call_row row = call_row_of(&calls[i], i);
+		struct call_row row = call_row_make(&calls[i], i);
 
 		r = insert_row(w, w->insert[TABLE_CALLS], &fact_call, &row, err);
 		fact_release(&fact_call, &row);
@@ -241,7 +241,7 @@ static int add_file(void *writer, file_id id, const char *path, struct err *err)
 static int add_aggregate(void *writer, const struct aggregate *aggregate, struct err *err)
 {
 	struct writer *w = writer;
-	struct aggregate_row row = aggregate_row_of(aggregate);
+	struct aggregate_row row = aggregate_row_make(aggregate);
 	int r = insert_row(w, w->insert[TABLE_AGGREGATES], &fact_aggregate, &row, err);
 
 	fact_release(&fact_aggregate, &row);

@@ -99,7 +99,7 @@ static int write_start(struct writer *w, const struct run_info *run, const struc
 	if (!r)
 		r = write_fact(w, &fact_clock, clock, err);
 	for (size_t i = 0; i < w->call_count && !r; i++) {
-		struct call_row row = call_row_of(&calls[i], i);
+		struct call_row row = call_row_make(&calls[i], i);
 
 		w->calls[i] = make_call_text(calls, i);
 		r = write_fact(w, &fact_call, &row, err);
@@ -163,7 +163,7 @@ static int add_file(void *writer, file_id id, const char *path, struct err *err)
 
 static int add_aggregate(void *writer, const struct aggregate *aggregate, struct err *err)
 {
-	struct aggregate_row row = aggregate_row_of(aggregate);
+	struct aggregate_row row = aggregate_row_make(aggregate);
 	int r = write_fact(writer, &fact_aggregate, &row, err);
 
 	fact_release(&fact_aggregate, &row);

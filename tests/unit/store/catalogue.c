@@ -101,8 +101,7 @@ static void a_stopped_list_does_not_block_writers(void)
 #define SHARED 16
 #define OWN 4
 
-/* Registers names that all writers share and some of its own; reports the ids of the shared names.
- */
+/* Registers shared names and some of its own, and reports the ids of the shared names. */
 static void run_writer(const struct sample *sample, int number, int out)
 {
 	struct store *store = sample_open(sample);

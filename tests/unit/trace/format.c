@@ -85,8 +85,7 @@ static void check_same_heads(const struct trace_head *a, const struct trace_head
 	check_same_findings(a, b);
 }
 
-/* Converts the trace and checks that the copy is equal. Returns its path and removes the original.
- */
+/* Converts a trace, checks the copy, removes the original and returns the path of the copy. */
 static char *convert_and_check(char *from, const struct trace_format *form,
 			       const struct activity *all, size_t n)
 {

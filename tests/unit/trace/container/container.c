@@ -389,7 +389,7 @@ static void replace_activities(const char *path, unsigned version, size_t cut_by
 	block->version = (uint16_t)version;
 	block->raw_bytes = block->packed_bytes = (uint32_t)raw.len;
 	block->checksum = XXH64(raw.data, raw.len, 0);
-	block_put(header, block);
+	block_encode_header(header, block);
 	bytes = load_file(path, &size);
 	buf_add(&out, bytes, block->offset);
 	buf_add(&out, header, sizeof(header));
@@ -520,15 +520,17 @@ static void unused_fields_need_almost_no_space(void)
 static void put_other_names(struct buf *raw, struct block *block)
 {
 	for (uint32_t i = 0; i < LAYER_COUNT; i++)
-		facts_put(raw, &fact_name,
-			  &(struct name_row){ (char *)"layer", i + 1, (char *)layer_name(i) });
+		fact_row_encode(
+			raw, &fact_name,
+			&(struct name_row){ (char *)"layer", i + 1, (char *)layer_name(i) });
 	for (uint32_t i = 0; i < FIELD_COUNT; i++) {
 		uint32_t number = i == FIELD_SIZE ? FIELD_MODE : i == FIELD_MODE ? FIELD_SIZE : i;
 
-		facts_put(raw, &fact_name,
-			  &(struct name_row){ (char *)"field", number, (char *)field_name(i) });
+		fact_row_encode(
+			raw, &fact_name,
+			&(struct name_row){ (char *)"field", number, (char *)field_name(i) });
 	}
-	facts_put(raw, &fact_name, &(struct name_row){ (char *)"color", 1, (char *)"red" });
+	fact_row_encode(raw, &fact_name, &(struct name_row){ (char *)"color", 1, (char *)"red" });
 	*block = (struct block){ .type = BLOCK_NAMES,
 				 .version = (uint16_t)block_version(BLOCK_NAMES),
 				 .raw_bytes = (uint32_t)raw->len,
@@ -550,7 +552,7 @@ static void replace_names(const char *path)
 	REQUIRE(list.blocks[0].type == BLOCK_NAMES);
 	bytes = load_file(path, &size);
 	put_other_names(&raw, &names);
-	block_put(header, &names);
+	block_encode_header(header, &names);
 	buf_add(&out, bytes, CONTAINER_HEADER_BYTES);
 	buf_add(&out, header, sizeof(header));
 	buf_add(&out, raw.data, raw.len);

@@ -150,8 +150,7 @@ static char *merge_two(struct trace *trace, const char *a, const char *b,
 
 static void parts_of_one_host_are_placed_by_their_ticks(void)
 {
-	/* By the time of day the parts are 400 ns apart, by the counter 1000 ns; the counter wins.
-	 */
+	/* The time of day says 400 ns apart, the counter 1000 ns; the counter wins. */
 	struct made a =
 		made_begin((struct made_options){ .host = "n1", .started_ns = DAY, .tick0 = 5000 });
 	struct made b = made_begin(
@@ -542,7 +541,7 @@ static void an_invalid_part_is_named_and_leaves_no_file(void)
 	FILE *f = fopen(garbage, "w");
 
 	made_end(&a, SECOND, 0);
-	fputs("this is no trace at all", f);
+	fputs("this is not a trace", f);
 	fclose(f);
 	CHECK(trace_merge(parts, 2, &trace_container, out, NULL, &err) < 0);
 	CHECK(strstr(err.text, garbage) != NULL);
