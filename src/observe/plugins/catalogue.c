@@ -17,10 +17,10 @@
 #include "store/catalogue.h"
 #include "trace/facts.h"
 
-#define CALLS_MAX 65536 /* of activity.call */
+#define CALLS_MAX 65536 /* activity.call has 16 bits */
 #define DEVICES "/sys/block"
 
-/* A set of hints that a process has opened a file with. */
+/* A hint set with which a process opened a file. */
 struct hint_set {
 	uint32_t process;
 	file_id hints;
@@ -30,17 +30,15 @@ struct catalogue {
 	const struct sluice_host *host;
 	char *store;
 	char node[256];
-	uint8_t used[CALLS_MAX]; /* per call: bit per layer */
+	uint8_t used[CALLS_MAX]; /* for each call, one bit per layer */
 	bool processes[CATALOGUE_PROCESSES_MAX];
-	struct hint_set sets[CATALOGUE_HINT_SETS_MAX]; /* each once, as they came */
+	struct hint_set sets[CATALOGUE_HINT_SETS_MAX]; /* distinct sets in order of arrival */
 	size_t set_count;
-	struct map attributes; /* ids that this run has to do with */
+	struct map attributes; /* ids of the attributes that this run used */
 	unsigned calls, devices;
 };
 
-/* ---- attributes ---- */
-
-/* Type of a field, by its number; those without a name are no attributes. */
+/* Type of a field. Fields without a name are not attributes. */
 static const char *field_type(enum field field)
 {
 	switch (field) {
@@ -61,7 +59,7 @@ static const char *field_type(enum field field)
 	}
 }
 
-/* The name of a field in records of this class: sizes and results of transfers have their own. */
+/* Name of a field in records of this class. Sizes and results of transfers have their own names. */
 static const char *attribute_name(enum field field, enum call_class class)
 {
 #define SIZE_NAME(name, text, size, result) size,
@@ -130,10 +128,8 @@ static int calls_put(struct catalogue *c, struct store *store, struct err *err)
 	return 0;
 }
 
-/* ---- the node ---- */
-
-/* Places for devices that hold none, such as loop devices, have size 0. */
-static bool device_is_there(const char *name)
+/* Unused device nodes, such as free loop devices, have size 0. */
+static bool device_has_media(const char *name)
 {
 	AUTO_FREE char *path = xprintf(DEVICES "/%s/size", name);
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
@@ -149,7 +145,7 @@ static int node_put(struct catalogue *c, struct store *store, struct err *err)
 	struct dirent *entry;
 
 	while (id >= 0 && dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.' || !device_is_there(entry->d_name))
+		if (entry->d_name[0] == '.' || !device_has_media(entry->d_name))
 			continue;
 		id = catalogue_thing(store, THING_DEVICE, node, entry->d_name, err);
 		c->devices++;
@@ -159,8 +155,6 @@ static int node_put(struct catalogue *c, struct store *store, struct err *err)
 	return node < 0 ? (int)node : id < 0 ? (int)id : 0;
 }
 
-/* ---- facts of the run ---- */
-
 static int fact_put(struct catalogue *c, struct store *store, int32_t process, const char *key,
 		    const char *value, struct err *err)
 {
@@ -169,7 +163,7 @@ static int fact_put(struct catalogue *c, struct store *store, int32_t process, c
 	return catalogue_fact_set(store, c->host->run(c->host->self), process, key, value, err);
 }
 
-/* What batch systems call the job; the first that says it is believed. */
+/* Returns the job id of the batch system: the first of these variables that is set. */
 static const char *job_id(void)
 {
 	static const char *const names[] = { "SLURM_JOB_ID", "PBS_JOBID",   "LSB_JOBID",
@@ -184,7 +178,7 @@ static const char *job_id(void)
 	return NULL;
 }
 
-static int start_put(struct catalogue *c, struct store *store, struct err *err)
+static int put_start_facts(struct catalogue *c, struct store *store, struct err *err)
 {
 	char started[32];
 	struct timespec now;
@@ -246,7 +240,7 @@ static int processes_put(struct catalogue *c, struct store *store, struct err *e
 	return fact_put(c, store, -1, "ranks", text, err);
 }
 
-/* The first set of a process is its "hints", those after it "hints/2" and so on. */
+/* The first set of a process has the key "hints", the next ones "hints/2" and so on. */
 static int hints_put(struct catalogue *c, struct store *store, struct err *err)
 {
 	int r = 0;
@@ -266,9 +260,7 @@ static int hints_put(struct catalogue *c, struct store *store, struct err *err)
 	return r;
 }
 
-/* ---- the plug-in ---- */
-
-static int end_put(struct catalogue *c, struct store *store, struct err *err)
+static int put_end_facts(struct catalogue *c, struct store *store, struct err *err)
 {
 	int r = calls_put(c, store, err);
 
@@ -283,7 +275,7 @@ static int end_put(struct catalogue *c, struct store *store, struct err *err)
 	return r;
 }
 
-/* One transaction; what goes wrong is told once, and nothing is tried after it. */
+/* Runs `put` in one transaction. After a failure it warns once and does not use the store again. */
 static void store_put(struct catalogue *c,
 		      int (*put)(struct catalogue *, struct store *, struct err *))
 {
@@ -317,7 +309,8 @@ static int catalogue_start(const struct sluice_host *host, void **state)
 	struct catalogue *c;
 
 	if (!store || !*store) {
-		host->warn(host->self, "plugin.catalogue.store: there is no store; set store.path");
+		host->warn(host->self,
+			   "plugin.catalogue.store: no store is configured; set store.path");
 		return -EINVAL;
 	}
 	c = xcalloc(1, sizeof(*c));
@@ -325,12 +318,12 @@ static int catalogue_start(const struct sluice_host *host, void **state)
 	c->store = xstrdup(store);
 	if (gethostname(c->node, sizeof(c->node) - 1) != 0)
 		c->node[0] = 0;
-	store_put(c, start_put);
+	store_put(c, put_start_facts);
 	*state = c;
 	return 0;
 }
 
-static void hints_note(struct catalogue *c, const struct activity *a)
+static void remember_hints(struct catalogue *c, const struct activity *a)
 {
 	for (size_t i = 0; i < c->set_count; i++) {
 		if (c->sets[i].process == a->process && c->sets[i].hints == a->hints)
@@ -351,7 +344,7 @@ static void catalogue_batch(void *state, const struct activity *activities, size
 		if (a->process < CATALOGUE_PROCESSES_MAX)
 			c->processes[a->process] = true;
 		if ((a->present & PRESENT(HINTS)) && a->hints)
-			hints_note(c, a);
+			remember_hints(c, a);
 	}
 }
 
@@ -360,7 +353,7 @@ static void catalogue_report(void *state)
 	struct catalogue *c = state;
 	const struct sluice_host *host = c->host;
 
-	store_put(c, end_put);
+	store_put(c, put_end_facts);
 	if (!c->store)
 		return;
 	host->number(host->self, -1, "registered", "calls", c->calls);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The catalogue: an asynchronous plug-in that registers in the store what a run has to do with
- * (store/catalogue.h): the layers and calls that were used, the attributes that records of them
- * carry, the node and its block devices; and the facts of the run: who ran what, where, as which
- * job, its processes, and the hint sets its files were opened with.
+ * The catalogue: an asynchronous plug-in that registers in the store what a run used
+ * (store/catalogue.h): the layers and calls, the attributes of their records, the node and its
+ * block devices. It also stores facts of the run: the user, host and job, the processes, and the
+ * hint sets of the opened files.
  *
- * Who, where and as which job is written when the run starts, so that one that is killed is known
- * as well; the rest at its end, as one transaction. The facts of the newest CATALOGUE_RUNS_KEPT
- * runs are kept, and of each run those of its first CATALOGUE_PROCESSES_MAX processes and
- * CATALOGUE_HINT_SETS_MAX hint sets.
+ * User, host and job are written when the run starts, so that a run that is killed is known as
+ * well. The rest is written at the end of the run in one transaction. The store keeps the facts of
+ * the newest CATALOGUE_RUNS_KEPT runs, and for each run those of its first CATALOGUE_PROCESSES_MAX
+ * processes and CATALOGUE_HINT_SETS_MAX hint sets.
  *
  * Option, in [plugin.catalogue]:
- *   store = PATH       the setting store.path
+ *   store = PATH       default: the setting store.path
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_CATALOGUE_H
 #define SLUICE_OBSERVE_PLUGINS_CATALOGUE_H

@@ -8,18 +8,21 @@
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
 
-/* More than a process may have open; of more, those opened first are taken for opened anew. */
+/*
+ * More files than a process may open. Beyond it, the files opened first are treated as opened
+ * again.
+ */
 #define OPENS_MAX 65536
 #define STARTED_MAX 65536
 
-/* What is kept of a file while it is open: of all accesses, and of those in one direction. */
+/* State of an open file, overall and per direction. */
 struct survey_open {
-	int64_t expected; /* position behind the latest access */
+	int64_t expected; /* position where the latest access ended */
 	struct {
-		bool any;	/* was there one? */
-		bool backwards; /* where it went from the one before, */
-		uint64_t seek;	/* and how far; 0: it was the first, or at the same place */
-		int64_t latest; /* its start */
+		bool any;	/* at least one access happened */
+		bool backwards; /* direction of the latest seek */
+		uint64_t seek;	/* its distance; 0: first access, or same position */
+		int64_t latest; /* start of the latest access */
 	} way[2];
 };
 
@@ -57,8 +60,8 @@ static const struct call_info *call_of(const struct file_surveyor *s, unsigned n
 }
 
 /*
- * Keys sort by layer, then file, then process: layer in 8 bits, counted from 1, file in 32, process
- * in 24.
+ * Keys sort by layer, then file, then process: 8 bits for the layer + 1, 32 for the file, 24 for
+ * the process.
  */
 #define KEY_PROCESS_BITS 24
 #define KEY_FILE_BITS 32
@@ -79,8 +82,8 @@ static file_id key_file(uint64_t key)
 	return (file_id)(key >> KEY_PROCESS_BITS);
 }
 
-/* NULL beyond the processes that a key can hold. */
-static struct survey *survey_of(struct file_surveyor *s, const struct activity *a, file_id file)
+/* NULL if the process number does not fit the key. */
+static struct survey *survey_get(struct file_surveyor *s, const struct activity *a, file_id file)
 {
 	int64_t end = a->start_ns + a->duration_ns;
 	struct survey *survey;
@@ -101,8 +104,8 @@ static struct survey *survey_of(struct file_surveyor *s, const struct activity *
 }
 
 /*
- * The call with this id among those remembered, made by the process or by one it was forked from:
- * ids are unique in a line of forks. Id 0 where it is not remembered.
+ * Finds the remembered call with this id, made by the process or by one of its ancestors: ids are
+ * unique along a line of forks. The id is 0 if the call is not remembered.
  */
 static struct call_ref lineage_find(const struct file_surveyor *s, const struct recent *recent,
 				    uint32_t process, uint64_t id)
@@ -114,7 +117,7 @@ static struct call_ref lineage_find(const struct file_surveyor *s, const struct 
 		if (recent_find(recent, ref))
 			return ref;
 		p = s->host->process(s->host->self, process);
-		/* A parent's index is below its child's, so this ends. */
+		/* A parent's index is lower than its child's, so the loop ends. */
 		if (!p || p->parent < 0 || (uint32_t)p->parent >= process)
 			break;
 		process = (uint32_t)p->parent;
@@ -123,8 +126,8 @@ static struct call_ref lineage_find(const struct file_surveyor *s, const struct 
 }
 
 /*
- * Through which opening: the one that made the handle, else a handle that was opened before anybody
- * looked, which each process is taken to have opened once.
+ * Identifies the open that an access goes through: the call that created the handle. A handle from
+ * before the recording counts as opened once per process.
  */
 static struct call_ref open_ref(const struct file_surveyor *s, const struct activity *a)
 {
@@ -136,13 +139,13 @@ static struct call_ref open_ref(const struct file_surveyor *s, const struct acti
 	return (struct call_ref){ a->process, ~ID_MASK | (uint64_t)a->layer << 32 | a->file };
 }
 
-/* Unsigned, so that a broken trace cannot overflow it. */
+/* The result is unsigned, so that a broken trace cannot overflow it. */
 static uint64_t distance(int64_t a, int64_t b)
 {
 	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
-/* Is this as far from the access before as that one was from the one before it? */
+/* Returns whether the distance from the previous access equals the one before it. */
 static bool note_seek(struct survey *survey, struct survey_open *open, int way, int64_t at)
 {
 	bool backwards = at < open->way[way].latest;
@@ -204,7 +207,7 @@ static void note_start(struct file_surveyor *s, struct survey *survey, const str
 static void note_access(struct file_surveyor *s, const struct activity *a,
 			const struct call_info *call, file_id file, int way)
 {
-	struct survey *survey = survey_of(s, a, file);
+	struct survey *survey = survey_get(s, a, file);
 	uint64_t bytes = traffic_bytes(a, call);
 	bool starts = call->class == CLASS_START;
 
@@ -223,7 +226,7 @@ static void note_access(struct file_surveyor *s, const struct activity *a,
 		note_start(s, survey, a, way, bytes);
 }
 
-/* Which of its links names the call that began what this one completes depends on the call. */
+/* Which of the two links refers to the call that started the operation depends on the call. */
 static struct call_ref start_ref(const struct file_surveyor *s, const struct activity *a)
 {
 	struct call_ref ref = lineage_find(s, &s->started, a->process, a->link & ID_MASK);
@@ -247,10 +250,10 @@ static void note_completion(struct file_surveyor *s, const struct activity *a)
 	recent_drop(&s->started, ref);
 }
 
-/* The handle is remembered with the process that made it, so that its children find it there. */
+/* The handle is remembered for the process that created it, so that its children find it there. */
 static void note_open(struct file_surveyor *s, const struct activity *a)
 {
-	struct survey *survey = a->file ? survey_of(s, a, a->file) : NULL;
+	struct survey *survey = a->file ? survey_get(s, a, a->file) : NULL;
 	struct call_ref ref = { a->process, a->id };
 
 	if (survey)
@@ -259,10 +262,10 @@ static void note_open(struct file_surveyor *s, const struct activity *a)
 		recent_put(&s->opens, ref);
 }
 
-/* A child that closes what it inherited leaves it open in its parent. */
+/* A child that closes an inherited handle leaves it open in its parent. */
 static void note_close(struct file_surveyor *s, const struct activity *a)
 {
-	struct survey *survey = a->file ? survey_of(s, a, a->file) : NULL;
+	struct survey *survey = a->file ? survey_get(s, a, a->file) : NULL;
 	struct call_ref ref = open_ref(s, a);
 
 	if (survey)
@@ -273,13 +276,13 @@ static void note_close(struct file_surveyor *s, const struct activity *a)
 
 static void note_repositioning(struct file_surveyor *s, const struct activity *a)
 {
-	struct survey *survey = a->file ? survey_of(s, a, a->file) : NULL;
+	struct survey *survey = a->file ? survey_get(s, a, a->file) : NULL;
 
 	if (survey)
 		survey->seeks++;
 }
 
-/* The duplicate of a handle stands where the handle does. */
+/* The duplicate of a handle shares its position. */
 static void note_duplicate(struct file_surveyor *s, const struct activity *a)
 {
 	const struct survey_open *from = recent_find(&s->opens, open_ref(s, a));
@@ -288,11 +291,13 @@ static void note_duplicate(struct file_surveyor *s, const struct activity *a)
 
 	if (!from || recent_find(&s->opens, to))
 		return;
-	state = *from; /* putting may forget the original */
+	state = *from; /* recent_put() may drop the original */
 	memcpy(recent_put(&s->opens, to), &state, sizeof(state));
 }
 
-/* A call inside another one of its layer on its file is part of that; see also the header. */
+/*
+ * A call inside another one of the same layer and file is part of that call; see also the header.
+ */
 static bool is_surveyed(struct file_surveyor *s, const struct activity *a, const char *name)
 {
 	const struct nest_call *enclosing;
@@ -331,7 +336,8 @@ void file_surveyor_add(struct file_surveyor *surveyor, const struct activity *ac
 	if (!call || !name || a->layer >= LAYER_COUNT)
 		return;
 	surveyed = is_surveyed(s, a, name);
-	if (call->class == CLASS_WAIT) /* wherever it stands: what it completes was surveyed */
+	if (call->class ==
+	    CLASS_WAIT) /* even if enclosed: the operation it completes was surveyed */
 		note_completion(s, a);
 	else if (surveyed && call->class == CLASS_DUP)
 		note_duplicate(s, a);

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The file surveyor of SIOX: how each file was accessed, per layer and per rank (in runs without
- * ranks, per process). Activities are fed in the order of their start; what is kept of an open file
- * has a fixed size.
+ * ranks, per process). Activities must be added in the order of their start. The state of an open
+ * file has a fixed size.
  *
- * An access is a call that reads or writes. Its rules:
- * - After an open, position 0 is expected; after an access, the position behind it. An access that
- *   starts there is sequential; one that starts at most SURVEY_SHORT_SEEK_BYTES away is random with
- *   a short seek, any other random with a long seek.
- * - A non-contiguous access (it spans more than it moves: a view with holes) is never sequential,
- *   but random with a long seek.
- * - A random access is strided, too, if it starts as far from the one before as that one from the
- *   one before it: same direction of transfer, same open, same sign, not 0.
- * - An access is aligned to what divides its position and its size; a non-contiguous one to
- *   nothing, since its pieces are not known.
- * - Accesses without a known position (datasets of HDF5 and NetCDF) and those that move nothing are
- *   accesses, but of none of these kinds.
- * - A seek distance is from start to start of consecutive accesses in one direction through one
- *   open; the first one has none. The average is over all accesses in that direction.
- * - The time surveyed is from the start of the first call on the file to the end of the last.
+ * An access is a call that reads or writes. These are its rules:
+ * - After an open, an access is expected at position 0; after an access, at the position where it
+ *   ended. An access that starts there is sequential. One that starts at most
+ *   SURVEY_SHORT_SEEK_BYTES away is random with a short seek, any other is random with a long seek.
+ * - A non-contiguous access (it spans more bytes than it transfers, as through a view with holes)
+ *   is never sequential; it is random with a long seek.
+ * - A random access is also strided if its distance from the previous access equals that access's
+ *   distance from its own predecessor: same direction of transfer, same open, same sign, not 0.
+ * - An access is aligned to what divides its position and its size. A non-contiguous access is not
+ *   aligned, because its pieces are not known.
+ * - Accesses without a known position (datasets of HDF5 and NetCDF) and accesses that transfer no
+ *   data are counted, but belong to none of these kinds.
+ * - A seek distance is measured from start to start of consecutive accesses in one direction
+ *   through one open; the first access has none. The average is over all accesses in that
+ *   direction.
+ * - The surveyed time lasts from the start of the first call on the file to the end of the last.
  *
- * Sockets and pipes are not surveyed, nor is what happens inside calls such as MPI_Init, nor, in
- * rows, processes of a parallel run that are no ranks.
+ * Sockets and pipes are not surveyed, nor are calls inside MPI_Init and similar calls. Rows leave
+ * out processes of a parallel run that belong to no rank.
  *
- * It is fed by `sluice report` from a trace (report/trace_host.h) and, as the asynchronous plug-in
- * `file_surveyor`, while the program runs.
+ * `sluice report` feeds it from a trace (report/trace_host.h); the asynchronous plug-in
+ * `file_surveyor` feeds it while the program runs.
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_FILE_SURVEYOR_H
 #define SLUICE_OBSERVE_PLUGINS_FILE_SURVEYOR_H
@@ -42,36 +43,37 @@
 struct file_surveyor {
 	const struct sluice_host *host;
 	struct map surveys;    /* struct survey by layer, file and process */
-	struct recent opens;   /* struct survey_open by the call that made the handle */
-	struct recent started; /* struct survey_start: asynchronous accesses under way */
+	struct recent opens;   /* struct survey_open by the call that created the handle */
+	struct recent started; /* struct survey_start: asynchronous accesses in progress */
 	struct nest nest;
 };
 
-/* The surveyor asks the host for calls, files and processes; it must outlive it. */
+/* The surveyor asks the host for calls, files and processes. The host must outlive it. */
 void file_surveyor_init(struct file_surveyor *surveyor, const struct sluice_host *host);
 void file_surveyor_release(struct file_surveyor *surveyor);
 
 void file_surveyor_add(struct file_surveyor *surveyor, const struct activity *activity);
 
-/* A file through one layer, over the ranks or processes that accessed it. */
+/* A file accessed through one layer, combined over the ranks or processes that accessed it. */
 struct survey_row {
 	uint8_t layer;
 	file_id file;
 	size_t members;
-	size_t accessing[2];	 /* how many of them read, and wrote */
-	enum sharing sharing[2]; /* how what they read, and wrote, lies to each other */
-	double time_ns;		 /* of opening, reading, writing and closing, summed over members */
+	size_t accessing[2];	 /* members that read, and that wrote */
+	enum sharing sharing[2]; /* how the regions overlap that they read, and wrote */
+	double time_ns;		 /* opening, reading, writing and closing, summed over members */
 	struct spread fields[SURVEY_MEASURES];
 };
 
 /*
- * Files that were accessed, by falling time of their costliest layer; layers of one file from the
- * highest. ranks may be NULL or without any: then members are processes. The caller frees.
+ * Returns the accessed files, sorted by descending time of their most expensive layer; the layers
+ * of one file come from the highest down. If ranks is NULL or empty, members are processes. The
+ * caller frees the rows.
  */
 struct survey_row *file_surveyor_rows(const struct file_surveyor *surveyor,
 				      const struct ranks *ranks, size_t *count);
 
-/* Calls seen once for each survey, by layer, file and process. */
+/* Calls `seen` once for each survey, in the order of layer, file and process. */
 typedef void (*survey_seen)(void *arg, unsigned layer, file_id file, uint32_t process,
 			    const struct survey *survey);
 void file_surveyor_list(const struct file_surveyor *surveyor, survey_seen seen, void *arg);

@@ -5,7 +5,10 @@
 
 #include "base/mem.h"
 
-enum { VERY_FAST, FAST, SLOW, VERY_SLOW }; /* of quantiles and limits_ns */
+/* Above this share of very slow calls, the machine itself has changed. */
+#define MAJORITY 0.5
+
+enum { VERY_FAST, FAST, SLOW, VERY_SLOW }; /* indices of quantiles and limits_ns */
 
 const struct grading_options grading_defaults = {
 	.learn = 1000,
@@ -40,13 +43,13 @@ static int64_t smaller(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t calls_of(const struct grading_kind *kind)
+static uint64_t kind_calls(const struct grading_kind *kind)
 {
 	return kind->usual.calls + kind->very_slow.calls;
 }
 
-/* Makes thresholds of all that is known by now. */
-static void settle(const struct grading *grading, struct grading_kind *kind)
+/* Computes the thresholds from all durations known so far. */
+static void update_thresholds(const struct grading *grading, struct grading_kind *kind)
 {
 	const struct grading_options *o = &grading->options;
 	struct durations all = kind->usual;
@@ -63,7 +66,7 @@ static void settle(const struct grading *grading, struct grading_kind *kind)
 		       larger((int64_t)(o->factor * (double)kind->median_ns), o->floor_ns));
 	kind->limits_ns[VERY_FAST] =
 		smaller(kind->limits_ns[VERY_FAST], (int64_t)((double)kind->median_ns / o->factor));
-	kind->next = o->is_frozen ? UINT64_MAX : calls_of(kind) + o->learn;
+	kind->next = o->is_frozen ? UINT64_MAX : kind_calls(kind) + o->learn;
 }
 
 static struct grading_kind *kind_new(struct grading *grading, struct grading_key key, uint64_t id)
@@ -78,7 +81,7 @@ static struct grading_kind *kind_new(struct grading *grading, struct grading_key
 	if (grading->known)
 		kind->known = grading->known(grading->arg, key);
 	if (kind->known && kind->known->calls >= grading->options.learn)
-		settle(grading, kind);
+		update_thresholds(grading, kind);
 	grading->kinds =
 		xgrow(grading->kinds, &grading->cap, grading->count + 1, sizeof(*grading->kinds));
 	grading->kinds[grading->count++] = kind;
@@ -95,12 +98,12 @@ static enum sluice_speed speed_of(const struct grading_kind *kind, int64_t ns)
 	return SLUICE_NORMAL;
 }
 
-static int grade(struct grading_kind *kind, int64_t ns, int64_t *excess_ns)
+static int grade_call(struct grading_kind *kind, int64_t ns, int64_t *excess_ns)
 {
 	enum sluice_speed speed;
 
 	if (!kind->is_known) {
-		kind->learnt++;
+		kind->learned++;
 		return -1;
 	}
 	speed = speed_of(kind, ns);
@@ -123,11 +126,11 @@ int grading_add(struct grading *grading, struct grading_key key, int64_t duratio
 		grading->left_out++;
 		return -1;
 	}
-	speed = grade(kind, duration_ns, excess_ns);
+	speed = grade_call(kind, duration_ns, excess_ns);
 	durations_add(speed == SLUICE_VERY_SLOW ? &kind->very_slow : &kind->usual, duration_ns);
-	if (calls_of(kind) + (kind->known && !kind->is_known ? kind->known->calls : 0) >=
+	if (kind_calls(kind) + (kind->known && !kind->is_known ? kind->known->calls : 0) >=
 	    kind->next)
-		settle(grading, kind);
+		update_thresholds(grading, kind);
 	return speed;
 }
 
@@ -135,10 +138,10 @@ void grading_knowledge(const struct grading *grading, const struct grading_kind 
 		       struct durations *knowledge)
 {
 	double share =
-		(double)kind->very_slow.calls / (double)(calls_of(kind) ? calls_of(kind) : 1);
+		(double)kind->very_slow.calls / (double)(kind_calls(kind) ? kind_calls(kind) : 1);
 	double chance = 2 * (1 - grading->options.quantiles[VERY_SLOW]);
 
 	*knowledge = kind->usual;
-	if (share <= chance || share > 0.5)
+	if (share <= chance || share > MAJORITY)
 		durations_join(knowledge, &kind->very_slow);
 }

@@ -26,12 +26,13 @@ struct known {
 struct histogram {
 	const struct sluice_host *host;
 	struct grading grading;
-	uint32_t classes;   /* bit per enum call_class */
-	char *store;	    /* path; NULL: nothing is kept */
-	char *node;	    /* whose durations these are; NULL until the first call */
-	struct known *list; /* by layer, call and class */
+	uint32_t classes;   /* one bit per enum call_class */
+	char *store;	    /* path; NULL: do not store */
+	char *node;	    /* host of these durations; NULL until the first call */
+	struct known *list; /* sorted by layer, call and size class */
 	size_t count, cap;
-	struct map health; /* struct sluice_health by process + 1, since it was last asked for */
+	struct map
+		health; /* struct sluice_health by process + 1, since the last histogram_health() */
 };
 
 static int known_compare(const void *a, const void *b)
@@ -53,7 +54,7 @@ static int known_keep(void *arg, const char *host, const char *layer, const char
 	h->list = xgrow(h->list, &h->cap, h->count + 1, sizeof(*h->list));
 	h->list[h->count++] =
 		(struct known){ xstrdup(layer), xstrdup(call), size_class, *durations };
-	/* Of more kinds than these none would be graded. */
+	/* Further kinds would not be graded anyway. */
 	return h->count == GRADING_KEYS_MAX;
 }
 
@@ -90,25 +91,23 @@ static void known_load(struct histogram *h, uint32_t process)
 		qsort(h->list, h->count, sizeof(*h->list), known_compare);
 	if (r < 0) {
 		h->host->warn(h->host->self, err.text);
-		/* Nor is it written then: once is enough to hear of it. */
+		/* Do not try to write either: one warning is enough. */
 		free(h->store);
 		h->store = NULL;
 	}
 }
 
-/* ---- options ---- */
-
-static int refuse(const struct sluice_host *host, const char *key, const char *text,
-		  const char *wanted)
+static int option_invalid(const struct sluice_host *host, const char *key, const char *text,
+			  const char *wanted)
 {
-	AUTO_FREE char *message =
-		xprintf("plugin.histogram.%s: \"%s\" is not %s", key, text, wanted);
+	AUTO_FREE char *message = xprintf("plugin.histogram.%s: invalid value \"%s\"; expected %s",
+					  key, text, wanted);
 
 	host->warn(host->self, message);
 	return -EINVAL;
 }
 
-static bool read_real(const char *text, double *value)
+static bool parse_double(const char *text, double *value)
 {
 	char *end;
 
@@ -116,7 +115,7 @@ static bool read_real(const char *text, double *value)
 	return end != text && !*end;
 }
 
-static bool read_quantiles(const char *text, double quantiles[4])
+static bool parse_quantiles(const char *text, double quantiles[4])
 {
 	double before = 0;
 
@@ -133,7 +132,7 @@ static bool read_quantiles(const char *text, double quantiles[4])
 	return !*text && quantiles[1] < 0.5 && quantiles[2] > 0.5;
 }
 
-static bool read_classes(const char *text, uint32_t *classes)
+static bool parse_classes(const char *text, uint32_t *classes)
 {
 #define NAME(name, text, ...) text,
 	static const char *const names[] = { CLASS_LIST(NAME) };
@@ -155,35 +154,33 @@ static bool read_classes(const char *text, uint32_t *classes)
 	return bits != 0;
 }
 
-static int options_read(struct histogram *h, struct grading_options *o)
+static int parse_options(struct histogram *h, struct grading_options *o)
 {
 	const struct sluice_host *host = h->host;
 	const char *text;
 
 	if ((text = host->option(host->self, "learn")) &&
 	    (unit_parse_count(text, &o->learn) < 0 || !o->learn))
-		return refuse(host, "learn", text, "a count above 0");
-	if ((text = host->option(host->self, "quantiles")) && !read_quantiles(text, o->quantiles))
-		return refuse(host, "quantiles", text,
-			      "four rising percentages around 50, such as 1 10 90 99");
+		return option_invalid(host, "learn", text, "a positive count");
+	if ((text = host->option(host->self, "quantiles")) && !parse_quantiles(text, o->quantiles))
+		return option_invalid(host, "quantiles", text,
+				      "four ascending percentages around 50, such as 1 10 90 99");
 	if ((text = host->option(host->self, "factor")) &&
-	    (!read_real(text, &o->factor) || !(o->factor >= 1 && o->factor < 1e9)))
-		return refuse(host, "factor", text, "a number from 1 on");
+	    (!parse_double(text, &o->factor) || !(o->factor >= 1 && o->factor < 1e9)))
+		return option_invalid(host, "factor", text, "a number of at least 1");
 	if ((text = host->option(host->self, "floor")) && unit_parse_ns(text, &o->floor_ns) < 0)
-		return refuse(host, "floor", text, "a time such as 100us");
+		return option_invalid(host, "floor", text, "a time such as 100us");
 	if ((text = host->option(host->self, "freeze"))) {
 		o->is_frozen = strcmp(text, "yes") == 0;
 		if (!o->is_frozen && strcmp(text, "no") != 0)
-			return refuse(host, "freeze", text, "yes or no");
+			return option_invalid(host, "freeze", text, "yes or no");
 	}
 	text = host->option(host->self, "classes");
-	if (!read_classes(text ? text : CLASSES_DEFAULT, &h->classes))
-		return refuse(host, "classes", text,
-			      "a list of classes of calls, such as " CLASSES_DEFAULT);
+	if (!parse_classes(text ? text : CLASSES_DEFAULT, &h->classes))
+		return option_invalid(host, "classes", text,
+				      "a list of call classes, such as " CLASSES_DEFAULT);
 	return 0;
 }
-
-/* ---- the plug-in ---- */
 
 static void histogram_stop(void *state)
 {
@@ -212,7 +209,7 @@ static int histogram_start(const struct sluice_host *host, void **state)
 
 	h->host = host;
 	h->store = store && *store ? xstrdup(store) : NULL;
-	r = options_read(h, &options);
+	r = parse_options(h, &options);
 	if (r < 0) {
 		histogram_stop(h);
 		return r;
@@ -234,7 +231,7 @@ static void health_count(struct histogram *h, uint32_t process, int speed, int64
 	health->excess_ns += excess_ns;
 }
 
-/* Records that we make ourselves are no calls: their time says nothing. */
+/* Records that Sluice inserts are not calls of the program; their time means nothing. */
 static bool is_call(const struct call_info *call)
 {
 	return !traffic_is_notice(call) &&
@@ -280,8 +277,6 @@ static bool histogram_health(void *state, uint32_t process, struct sluice_health
 	return true;
 }
 
-/* ---- the report ---- */
-
 static int kind_compare(const void *a, const void *b)
 {
 	const struct grading_kind *x = *(struct grading_kind *const *)a,
@@ -294,7 +289,7 @@ static int kind_compare(const void *a, const void *b)
 	return (x->key.size_class > y->key.size_class) - (x->key.size_class < y->key.size_class);
 }
 
-static uint64_t graded(const struct grading_kind *kind)
+static uint64_t graded_calls(const struct grading_kind *kind)
 {
 	uint64_t sum = 0;
 
@@ -303,7 +298,7 @@ static uint64_t graded(const struct grading_kind *kind)
 	return sum;
 }
 
-/* One call of a layer in all its sizes: [from, to) of the sorted kinds. */
+/* Reports one call of a layer in all its sizes: [from, to) of the sorted kinds. */
 static void report_call(const struct histogram *h, struct grading_kind *const *from,
 			struct grading_kind *const *to)
 {
@@ -321,15 +316,15 @@ static void report_call(const struct histogram *h, struct grading_kind *const *f
 	for (; from < to; from++) {
 		for (size_t i = 0; i < SLUICE_SPEEDS; i++)
 			counts[i] += (*from)->counts[i];
-		sum += graded(*from);
-		if (graded(*from) > graded(most))
+		sum += graded_calls(*from);
+		if (graded_calls(*from) > graded_calls(most))
 			most = *from;
 	}
 	if (!sum)
 		return;
 	for (size_t i = 0; i < SLUICE_SPEEDS; i++)
 		host->number(host->self, -1, group, names[i], (double)counts[i]);
-	host->number(host->self, -1, group, "mostly of bytes",
+	host->number(host->self, -1, group, "typical size bytes",
 		     (double)durations_class_bytes(most->key.size_class));
 	host->number(host->self, -1, group, "median ns", (double)most->median_ns);
 	host->number(host->self, -1, group, "very slow above ns", (double)most->limits_ns[3]);
@@ -338,16 +333,16 @@ static void report_call(const struct histogram *h, struct grading_kind *const *f
 static void report_totals(const struct histogram *h)
 {
 	const struct sluice_host *host = h->host;
-	uint64_t sum = 0, learnt = 0, kinds = 0;
+	uint64_t sum = 0, learned = 0, kinds = 0;
 
 	for (size_t i = 0; i < h->grading.count; i++) {
-		sum += graded(h->grading.kinds[i]);
-		learnt += h->grading.kinds[i]->learnt;
+		sum += graded_calls(h->grading.kinds[i]);
+		learned += h->grading.kinds[i]->learned;
 		kinds += h->grading.kinds[i]->known != NULL;
 	}
 	host->number(host->self, -1, "calls", "graded", (double)sum);
-	host->number(host->self, -1, "calls", "learnt from", (double)learnt);
-	host->number(host->self, -1, "calls", "left out", (double)h->grading.left_out);
+	host->number(host->self, -1, "calls", "learned from", (double)learned);
+	host->number(host->self, -1, "calls", "not graded", (double)h->grading.left_out);
 	host->number(host->self, -1, "kinds", "seen", (double)h->grading.count);
 	host->number(host->self, -1, "kinds", "known from earlier runs", (double)kinds);
 }
@@ -374,7 +369,7 @@ static int knowledge_write(const struct histogram *h, struct store *store, struc
 	return store_end(store, 1, err);
 }
 
-static void knowledge_keep(const struct histogram *h)
+static void knowledge_save(const struct histogram *h)
 {
 	struct store *store = NULL;
 	struct err err = { 0 };
@@ -405,7 +400,7 @@ static void histogram_report(void *state)
 		report_call(h, g->kinds + from, g->kinds + to);
 	}
 	if (h->store)
-		knowledge_keep(h);
+		knowledge_save(h);
 }
 
 static const struct sluice_async histogram = {
@@ -420,6 +415,6 @@ const struct sluice_plugin plugin_histogram = {
 	.abi = SLUICE_PLUGIN_ABI,
 	.kind = SLUICE_ASYNC,
 	.name = "histogram",
-	.help = "grades calls by how long such calls take, and tells the reasoners",
+	.help = "grade calls by the usual duration of such calls, and report to the reasoners",
 	.async = &histogram,
 };

@@ -13,21 +13,24 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/unit.h"
-#include "observe/plugins/answers.h"
+#include "contract/hints.h"
+#include "contract/record.h"
+#include "observe/plugins/hint_choice.h"
 #include "observe/tally/recent.h"
 #include "observe/tally/traffic.h"
 #include "store/outcomes.h"
-#include "contract/hints.h"
-#include "contract/record.h"
 
-#define OPENS_MAX 65536	  /* files open at once, over all ranks */
-#define STARTED_MAX 65536 /* operations under way */
-#define LINES_MAX 16	  /* of the report */
+#define OPENS_MAX 65536	  /* files open at the same time, over all ranks */
+#define STARTED_MAX 65536 /* operations in progress */
+#define NS_PER_S 1e9
+#define LINES_MAX 16 /* rates in the report */
 
-/* What is closed is credited so much later: activities of ranks may come a little out of order. */
-#define SETTLE_NS INT64_C(2000000000)
+/*
+ * A closed file is credited after this delay, because activities of ranks may arrive out of order.
+ */
+#define CREDIT_DELAY_NS INT64_C(2000000000)
 
-/* What is judged by itself: a way, and whether ranks do it together. */
+/* An operation combines a direction with whether the ranks do it collectively. */
 enum { TOGETHER = 2, OPERATIONS = 4 };
 static const char *const operations[OPERATIONS] = {
 	[READING] = "read",
@@ -36,10 +39,10 @@ static const char *const operations[OPERATIONS] = {
 	[WRITING | TOGETHER] = "write_all",
 };
 
-/* An opening of a file by one rank or several. */
+/* An open of a file by one or several ranks. */
 struct opening {
 	struct opening *next;
-	uint64_t collective; /* 0: one rank alone */
+	uint64_t collective; /* 0: opened by one rank alone */
 	char extension[HINTS_EXTENSION_BYTES];
 	char mode;
 	char *hints;
@@ -51,13 +54,13 @@ struct opening {
 	} done[OPERATIONS];
 };
 
-/* One rank's part in it. */
+/* One rank's part of an opening. */
 struct member {
 	struct opening *opening;
 	int64_t busy_until_ns[OPERATIONS], busy_ns[OPERATIONS];
 };
 
-/* A non-blocking access under way. */
+/* A non-blocking access in progress. */
 struct started {
 	struct call_ref open;
 	unsigned operation;
@@ -65,7 +68,7 @@ struct started {
 	uint64_t asked;
 };
 
-/* What is said of a run. */
+/* One rate of the report. */
 struct line {
 	unsigned operation;
 	char *hints;
@@ -75,21 +78,19 @@ struct line {
 struct history {
 	const struct sluice_host *host;
 	struct history_options options;
-	struct answers answers; /* as the guests of this run have them */
-	struct map together;	/* struct opening by collective number */
-	struct recent opens;	/* struct member */
+	struct hint_choices choices; /* the choices that the guests of this run use */
+	struct map together;	     /* struct opening by collective number */
+	struct recent opens;	     /* struct member */
 	struct recent started;
 	struct opening *first;
 	struct line lines[LINES_MAX];
 	size_t line_count;
 	uint64_t openings, trials;
-	bool is_lost; /* the store cannot be written: nothing more is tried */
+	bool is_lost; /* the store cannot be written; do not try again */
 };
 
-/* ---- hints ---- */
-
-/* The second set over the first: both sorted by key, as is what comes out. */
-static char *hints_over(const char *first, const char *second)
+/* Overrides the first hint set with the second. Both are sorted by key, and so is the result. */
+static char *hints_override(const char *first, const char *second)
 {
 	AUTO_BUF struct buf out = { 0 };
 
@@ -111,7 +112,7 @@ static char *hints_over(const char *first, const char *second)
 	return xstrdup(buf_text(&out));
 }
 
-/* Are all hints of a set among these? */
+/* Does `hints` contain all hints of the set? */
 static bool hints_contain(const char *hints, const char *set)
 {
 	while (*set) {
@@ -134,9 +135,7 @@ static const char *file_text(const struct history *h, file_id id)
 	return text ? text : "";
 }
 
-/* ---- openings ---- */
-
-static struct call_ref ref_of(const struct activity *a, uint64_t link)
+static struct call_ref call_ref_make(const struct activity *a, uint64_t link)
 {
 	return (struct call_ref){ a->process, link & ID_MASK };
 }
@@ -156,26 +155,26 @@ static struct opening *opening_new(struct history *h, const struct activity *a)
 	return o;
 }
 
-static void open_add(struct history *h, const struct activity *a)
+static void add_open(struct history *h, const struct activity *a)
 {
 	struct opening *o = NULL;
 	struct member *m;
 
 	if (a->present & PRESENT(COLLECTIVE) && a->collective)
 		o = map_get(&h->together, a->collective);
-	/* Another job of the run may give its own the same number. */
+	/* Another job of the run may use the same collective number. */
 	if (o && !o->open && a->start_ns > o->closed_ns)
 		o = NULL;
 	if (!o)
 		o = opening_new(h, a);
 	o->open++;
-	m = recent_put(&h->opens, ref_of(a, a->id));
+	m = recent_put(&h->opens, call_ref_make(a, a->id));
 	m->opening = o;
 }
 
-static void close_add(struct history *h, const struct activity *a)
+static void add_close(struct history *h, const struct activity *a)
 {
-	struct member *m = recent_find(&h->opens, ref_of(a, a->link));
+	struct member *m = recent_find(&h->opens, call_ref_make(a, a->link));
 	int64_t end = a->start_ns + a->duration_ns;
 
 	if (!m)
@@ -183,24 +182,22 @@ static void close_add(struct history *h, const struct activity *a)
 	m->opening->open--;
 	if (end > m->opening->closed_ns)
 		m->opening->closed_ns = end;
-	recent_drop(&h->opens, ref_of(a, a->link));
+	recent_drop(&h->opens, call_ref_make(a, a->link));
 }
 
-static void hints_change(struct history *h, const struct activity *a)
+static void update_hints(struct history *h, const struct activity *a)
 {
-	struct member *m = recent_find(&h->opens, ref_of(a, a->link));
+	struct member *m = recent_find(&h->opens, call_ref_make(a, a->link));
 	char *now;
 
 	if (!m || !a->hints)
 		return;
-	now = hints_over(m->opening->hints, file_text(h, a->hints));
+	now = hints_override(m->opening->hints, file_text(h, a->hints));
 	free(m->opening->hints);
 	m->opening->hints = now;
 }
 
-/* ---- accesses ---- */
-
-static void access_add(struct member *m, unsigned what, int64_t start, int64_t end, uint64_t bytes)
+static void add_access(struct member *m, unsigned what, int64_t start, int64_t end, uint64_t bytes)
 {
 	int64_t from = start > m->busy_until_ns[what] ? start : m->busy_until_ns[what];
 
@@ -214,9 +211,9 @@ static void access_add(struct member *m, unsigned what, int64_t start, int64_t e
 		m->opening->done[what].longest_ns = m->busy_ns[what];
 }
 
-static void transfer_add(struct history *h, const struct activity *a, const struct call_info *call)
+static void add_transfer(struct history *h, const struct activity *a, const struct call_info *call)
 {
-	struct member *m = recent_find(&h->opens, ref_of(a, a->link));
+	struct member *m = recent_find(&h->opens, call_ref_make(a, a->link));
 	unsigned what = traffic_ways(call) == 1u << READING ? READING : WRITING;
 	struct started *s;
 
@@ -225,32 +222,34 @@ static void transfer_add(struct history *h, const struct activity *a, const stru
 	if (a->present & PRESENT(COLLECTIVE))
 		what |= TOGETHER;
 	if (call->class != CLASS_START) {
-		access_add(m, what, a->start_ns, a->start_ns + a->duration_ns,
+		add_access(m, what, a->start_ns, a->start_ns + a->duration_ns,
 			   traffic_bytes(a, call));
 		return;
 	}
-	s = recent_put(&h->started, ref_of(a, a->id));
-	*s = (struct started){ ref_of(a, a->link), what, a->start_ns, traffic_bytes(a, call) };
+	s = recent_put(&h->started, call_ref_make(a, a->id));
+	*s = (struct started){ call_ref_make(a, a->link), what, a->start_ns,
+			       traffic_bytes(a, call) };
 }
 
-static void completion_add(struct history *h, const struct activity *a)
+static void add_completion(struct history *h, const struct activity *a)
 {
 	const uint64_t links[] = { a->link, a->link2 };
 
 	for (int i = 0; i < 2; i++) {
-		struct started *s =
-			links[i] & ID_MASK ? recent_find(&h->started, ref_of(a, links[i])) : NULL;
+		struct started *s = links[i] & ID_MASK
+					    ? recent_find(&h->started, call_ref_make(a, links[i]))
+					    : NULL;
 		struct member *m = s ? recent_find(&h->opens, s->open) : NULL;
 
 		if (m)
-			access_add(m, s->operation, s->start_ns, a->start_ns + a->duration_ns,
+			add_access(m, s->operation, s->start_ns, a->start_ns + a->duration_ns,
 				   traffic_completed(a, s->asked));
 		if (s)
-			recent_drop(&h->started, ref_of(a, links[i]));
+			recent_drop(&h->started, call_ref_make(a, links[i]));
 	}
 }
 
-static void activity_add(struct history *h, const struct activity *a)
+static void add_activity(struct history *h, const struct activity *a)
 {
 	const struct call_info *call = h->host->call(h->host->self, a->call);
 
@@ -259,31 +258,29 @@ static void activity_add(struct history *h, const struct activity *a)
 	switch (call->class) {
 	case CLASS_OPEN:
 		if (!a->error)
-			open_add(h, a);
+			add_open(h, a);
 		break;
 	case CLASS_CLOSE:
-		close_add(h, a);
+		add_close(h, a);
 		break;
 	case CLASS_READ:
 	case CLASS_WRITE:
 	case CLASS_START:
 		if (!a->error)
-			transfer_add(h, a, call);
+			add_transfer(h, a, call);
 		break;
 	case CLASS_WAIT:
-		completion_add(h, a);
+		add_completion(h, a);
 		break;
 	case CLASS_ADVISE:
 	case CLASS_CONTROL:
 		if (!a->error && a->present & PRESENT(HINTS))
-			hints_change(h, a);
+			update_hints(h, a);
 		break;
 	}
 }
 
-/* ---- crediting ---- */
-
-static void line_add(struct history *h, unsigned what, const char *hints, double bytes,
+static void add_rate(struct history *h, unsigned what, const char *hints, double bytes,
 		     double seconds)
 {
 	struct outcome one = { 1, bytes, seconds, bytes / seconds, 0 };
@@ -301,10 +298,10 @@ static void line_add(struct history *h, unsigned what, const char *hints, double
 	outcome_join(&h->lines[i].outcome, &one);
 }
 
-/* Does it have hints that are on trial, and not because they are known to be the best? */
+/* Are these hints an experiment, rather than the known best ones? */
 static bool is_trial(const struct history *h, const struct opening *o)
 {
-	const char *best = answers_find(&h->answers, o->extension, o->mode);
+	const char *best = hint_choices_find(&h->choices, o->extension, o->mode);
 
 	if (!(h->options.explore > 0) || (best && hints_contain(o->hints, best)))
 		return false;
@@ -325,19 +322,19 @@ static int opening_credit(struct history *h, struct store *store, const struct o
 	h->trials += trial;
 	for (unsigned what = 0; r >= 0 && what < OPERATIONS; what++) {
 		double bytes = (double)o->done[what].bytes;
-		double seconds = (double)o->done[what].longest_ns / 1e9;
+		double seconds = (double)o->done[what].longest_ns / NS_PER_S;
 		struct outcome_key key = { operations[what], user, o->extension, 0 };
 
 		if (!(bytes > 0) || !(seconds > 0))
 			continue;
 		key.size_class = outcomes_size_class(bytes / (double)o->done[what].accesses);
 		r = outcomes_credit(store, &key, o->hints, bytes, seconds, err);
-		line_add(h, what, o->hints, bytes, seconds);
+		add_rate(h, what, o->hints, bytes, seconds);
 	}
 	return r;
 }
 
-/* Those that were closed before this time, as one transaction. */
+/* Credits the openings that were closed before this time, in one transaction. */
 static int openings_credit(struct history *h, int64_t before_ns, struct err *err)
 {
 	struct store *store = NULL;
@@ -389,8 +386,8 @@ static bool any_closed(const struct history *h, int64_t before_ns)
 	return o;
 }
 
-/* What goes wrong is told once; then nothing is kept any more. */
-static void settle(struct history *h, int64_t before_ns)
+/* Credits and frees closed openings. After a failure it warns once and stores nothing more. */
+static void credit_closed(struct history *h, int64_t before_ns)
 {
 	struct err err = { 0 };
 
@@ -402,8 +399,6 @@ static void settle(struct history *h, int64_t before_ns)
 	}
 	openings_drop(h, before_ns);
 }
-
-/* ---- the plug-in ---- */
 
 static const char *host_option(void *arg, const char *key)
 {
@@ -420,9 +415,9 @@ static int history_start(const struct sluice_host *host, void **state)
 
 	if (r >= 0 && !h->options.store)
 		r = err_set(&err, EINVAL,
-			    "plugin.history.store: there is no store; set store.path");
+			    "plugin.history.store: no store is configured; set store.path");
 	if (r >= 0)
-		r = answers_make(&h->answers, &h->options, host->user(host->self), &err);
+		r = hint_choices_make(&h->choices, &h->options, host->user(host->self), &err);
 	if (r < 0) {
 		host->warn(host->self, err.text);
 		history_options_release(&h->options);
@@ -439,22 +434,22 @@ static int history_start(const struct sluice_host *host, void **state)
 static void history_batch(void *state, const struct activity *activities, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		activity_add(state, &activities[i]);
+		add_activity(state, &activities[i]);
 }
 
 static void history_tick(void *state, int64_t now_ns)
 {
-	settle(state, now_ns - SETTLE_NS);
+	credit_closed(state, now_ns - CREDIT_DELAY_NS);
 }
 
-static void line_say(const struct history *h, const struct line *line)
+static void report_rate(const struct history *h, const struct line *line)
 {
 	AUTO_FREE char *field = xprintf("%s with %s", operations[line->operation],
 					*line->hints ? line->hints : "no hints");
 	char rate[UNIT_TEXT];
 	AUTO_FREE char *value = xprintf(
 		"%s, %" PRIu64 " %s",
-		unit_rate(rate, line->outcome.bytes, (int64_t)(line->outcome.seconds * 1e9)),
+		unit_rate(rate, line->outcome.bytes, (int64_t)(line->outcome.seconds * NS_PER_S)),
 		line->outcome.count, line->outcome.count == 1 ? "opening" : "openings");
 
 	h->host->text(h->host->self, -1, "rates", field, value);
@@ -464,12 +459,12 @@ static void history_report(void *state)
 {
 	struct history *h = state;
 
-	settle(h, INT64_MAX);
-	h->host->number(h->host->self, -1, "learnt", "openings", (double)h->openings);
+	credit_closed(h, INT64_MAX);
+	h->host->number(h->host->self, -1, "learned", "openings", (double)h->openings);
 	if (h->options.explore > 0)
-		h->host->number(h->host->self, -1, "learnt", "trials", (double)h->trials);
+		h->host->number(h->host->self, -1, "learned", "trials", (double)h->trials);
 	for (size_t i = 0; i < h->line_count; i++)
-		line_say(h, &h->lines[i]);
+		report_rate(h, &h->lines[i]);
 }
 
 static void history_stop(void *state)
@@ -482,7 +477,7 @@ static void history_stop(void *state)
 	map_release(&h->together);
 	recent_release(&h->opens);
 	recent_release(&h->started);
-	answers_release(&h->answers);
+	hint_choices_release(&h->choices);
 	history_options_release(&h->options);
 	free(h);
 }
@@ -499,11 +494,9 @@ const struct sluice_plugin plugin_history = {
 	.abi = SLUICE_PLUGIN_ABI,
 	.kind = SLUICE_ASYNC,
 	.name = "history",
-	.help = "learns which hints are best for MPI files, and gives them to those without",
+	.help = "learn the best hints for MPI files, and apply them to files opened without hints",
 	.async = &ops,
 };
-
-/* ---- before the run ---- */
 
 static const char *config_option(void *arg, const char *key)
 {
@@ -518,15 +511,15 @@ int history_prepare(const struct config *config, const char *directory, struct e
 {
 	AUTO_FREE char *path = place_join(directory, HINTS_ANSWERS_NAME), *user = place_user();
 	struct history_options options;
-	struct answers answers;
+	struct hint_choices choices;
 	int r = history_options_read(&options, config_option, (void *)config, err);
 
 	if (r < 0)
 		return r;
-	r = answers_make(&answers, &options, user, err);
+	r = hint_choices_make(&choices, &options, user, err);
 	if (r >= 0) {
-		r = answers_write(&answers, &options, path, err);
-		answers_release(&answers);
+		r = hint_choices_write(&choices, &options, path, err);
+		hint_choices_release(&choices);
 	}
 	history_options_release(&options);
 	return r;

@@ -5,9 +5,9 @@
 
 #include "base/mem.h"
 
-/* Beyond it the sum of two positions could overflow. */
+/* Beyond this, the sum of two positions could overflow. */
 #define POSITION_MAX (INT64_C(1) << 62)
-/* Most steps that are spent to compare the regions of one file. */
+/* Limit of the steps spent on comparing the regions of one file. */
 #define STEPS_MAX 10000000
 
 const char *const sharing_names[SHARINGS] = {
@@ -30,7 +30,7 @@ static int64_t run_end(const struct region_run *run)
 	return run->from + (int64_t)(run->count - 1) * run->stride + run->bytes;
 }
 
-static void cover(struct regions *r, int64_t low, int64_t high)
+static void extend_range(struct regions *r, int64_t low, int64_t high)
 {
 	if (!r->count || low < r->low)
 		r->low = low;
@@ -38,7 +38,7 @@ static void cover(struct regions *r, int64_t low, int64_t high)
 		r->high = high;
 }
 
-/* Does the block continue the run? Then it is part of it. */
+/* Adds the block to the run if it continues it. */
 static bool run_extend(struct region_run *run, int64_t offset, int64_t bytes)
 {
 	int64_t step = offset - run->from;
@@ -60,8 +60,8 @@ static bool run_extend(struct region_run *run, int64_t offset, int64_t bytes)
 	return true;
 }
 
-/* One run with holes for all: there is no room for more. */
-static void collapse(struct regions *r)
+/* Replaces all runs by one with holes, because there is no room for more. */
+static void collapse_runs(struct regions *r)
 {
 	r->count = 1;
 	r->runs[0] = (struct region_run){
@@ -75,7 +75,7 @@ static bool run_equals(const struct region_run *a, const struct region_run *b)
 	       a->count == b->count && a->has_holes == b->has_holes;
 }
 
-/* A program that does the same in each of its rounds: the last run may be there already. */
+/* A program that repeats its accesses in each iteration produces the same run again. */
 static void drop_repeated(struct regions *r)
 {
 	for (size_t i = 0; i + 1 < r->count; i++) {
@@ -90,10 +90,10 @@ static void run_put(struct regions *r, const struct region_run *run)
 {
 	bool is_collapsed = r->count == 1 && r->runs[0].has_holes;
 
-	cover(r, run->from, run_end(run));
+	extend_range(r, run->from, run_end(run));
 	drop_repeated(r);
 	if (is_collapsed || r->count == REGIONS_RUNS_MAX) {
-		collapse(r);
+		collapse_runs(r);
 		return;
 	}
 	r->runs = xgrow(r->runs, &r->cap, r->count + 1, sizeof(*r->runs));
@@ -114,7 +114,7 @@ void regions_add(struct regions *regions, int64_t offset, int64_t bytes, bool ha
 		return;
 	if (!has_holes && regions->count &&
 	    run_extend(&regions->runs[regions->count - 1], offset, bytes))
-		cover(regions, offset, offset + bytes);
+		extend_range(regions, offset, offset + bytes);
 	else
 		run_put(regions, &run);
 }
@@ -126,7 +126,7 @@ void regions_add_all(struct regions *regions, const struct regions *other)
 		run_put(regions, &other->runs[i]);
 }
 
-/* Does any block of the run touch [from, to)? */
+/* Does a block of the run overlap [from, to)? */
 static bool run_touches(const struct region_run *run, int64_t from, int64_t to)
 {
 	int64_t block;
@@ -135,7 +135,10 @@ static bool run_touches(const struct region_run *run, int64_t from, int64_t to)
 		return false;
 	if (run->count == 1 || from < run->from + run->bytes)
 		return true;
-	/* The block that starts last before `to`: if it ends before `from`, so do all earlier. */
+	/*
+	 * Takes the last block that starts before `to`: if it ends before `from`, so do all earlier
+	 * ones.
+	 */
 	block = (to - 1 - run->from) / run->stride;
 	if ((uint64_t)block >= run->count)
 		block = (int64_t)run->count - 1;
@@ -148,9 +151,9 @@ static int64_t divide_down(int64_t a, int64_t b)
 }
 
 /*
- * With equal strides s, block j of b touches block i of a where (j - i) * s is above
- * a.from - b.from - b.bytes and below a.from - b.from + a.bytes. The largest possible j - i that is
- * below is tried.
+ * With equal strides s, block j of b overlaps block i of a if (j - i) * s is above a.from - b.from
+ * - b.bytes and below a.from - b.from + a.bytes. This tries the largest possible j - i that is
+ * below.
  */
 static bool strides_touch(const struct region_run *a, const struct region_run *b)
 {
@@ -164,7 +167,10 @@ static bool strides_touch(const struct region_run *a, const struct region_run *b
 	return steps * a->stride > apart - b->bytes;
 }
 
-/* SHARING_OVERLAPPING, _INTERLEAVED (they do not touch) or _UNKNOWN; *steps is what it may cost. */
+/*
+ * Returns SHARING_OVERLAPPING, _INTERLEAVED (no overlap) or _UNKNOWN. *steps is the remaining
+ * budget.
+ */
 static enum sharing runs_compare(const struct region_run *a, const struct region_run *b,
 				 int64_t *steps)
 {
@@ -213,7 +219,9 @@ static int compare_low(const void *a, const void *b)
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-/* Sorted by where they begin: only those that begin before one ends can touch it. */
+/*
+ * The regions are sorted by their start, so only those that start before one ends can overlap it.
+ */
 static enum sharing sorted_compare(const struct regions *const *each, size_t count)
 {
 	enum sharing worst = SHARING_DISJOINT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which bytes of a file somebody accessed, in bounded memory: blocks that follow each other or keep
- * a constant stride are one run. What does not fit is kept as the range that covers it, and the
- * bytes inside are then not known.
+ * The byte ranges of a file that a process accessed, in bounded memory: consecutive blocks and
+ * blocks with a constant stride form one run. If there are too many runs, only the range that
+ * covers them is kept, and the bytes inside are unknown.
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_REGIONS_H
 #define SLUICE_OBSERVE_PLUGINS_REGIONS_H
@@ -13,40 +13,40 @@
 
 #define REGIONS_RUNS_MAX 32
 
-/* `count` blocks of `bytes`, from start to start `stride` apart. */
+/* `count` blocks of `bytes` bytes; their starts are `stride` bytes apart. */
 struct region_run {
 	int64_t from, bytes, stride;
 	uint64_t count;
-	bool has_holes; /* a view: not all of these bytes */
+	bool has_holes; /* non-contiguous: not all of these bytes were accessed */
 };
 
-/* Zeroed is empty. */
+/* A zeroed object is empty. */
 struct regions {
 	struct region_run *runs;
 	size_t count, cap;
-	int64_t low, high; /* [low, high) covers all; valid with count */
-	bool unplaced;	   /* there were accesses whose place is not known */
+	int64_t low, high; /* [low, high) covers all runs; valid if count > 0 */
+	bool unplaced;	   /* there were accesses at unknown positions */
 };
 
 void regions_release(struct regions *regions);
 
-/* Positions that no file has (negative, or beyond 2^62) make it unplaced. */
+/* An invalid position (negative, or beyond 2^62) counts as unknown. */
 void regions_add(struct regions *regions, int64_t offset, int64_t bytes, bool has_holes);
 void regions_add_all(struct regions *regions, const struct regions *other);
 
-/* How the regions of several (ranks) lie to each other. */
+/* How the regions of several ranks relate to each other. */
 enum sharing {
-	SHARING_NONE,	     /* nobody has any */
-	SHARING_ONE,	     /* one has */
-	SHARING_DISJOINT,    /* each has a range of its own */
-	SHARING_INTERLEAVED, /* ranges mesh, but no byte belongs to two */
-	SHARING_OVERLAPPING, /* at least one byte does */
+	SHARING_NONE,	     /* no rank accessed any */
+	SHARING_ONE,	     /* one rank did */
+	SHARING_DISJOINT,    /* each rank has its own range */
+	SHARING_INTERLEAVED, /* ranges interleave, but no byte belongs to two ranks */
+	SHARING_OVERLAPPING, /* at least one byte belongs to two ranks */
 	SHARING_UNKNOWN,
 	SHARINGS
 };
 extern const char *const sharing_names[SHARINGS];
 
-/* The regions of each; empty ones do not take part. */
+/* Compares the regions of all ranks. Empty regions are ignored. */
 enum sharing regions_compare(const struct regions *const *each, size_t count);
 
 #endif

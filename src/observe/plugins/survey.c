@@ -86,7 +86,7 @@ static double strided(const struct survey *s, int way)
 		const struct survey *s = record; \
 		return value;                    \
 	}
-/* The same of both ways. */
+/* Defines the function for both directions. */
 #define GET_WAYS(name, value)                            \
 	static double name##_reading(const void *record) \
 	{                                                \
@@ -126,7 +126,7 @@ GET(get_closing, (double)s->close_ns)
 GET(get_opening, (double)s->open_ns)
 GET(get_surveyed, (double)(s->last_ns - s->first_ns))
 
-/* The lines of a way, in alphabetical order as SIOX has them. */
+/* The lines of one direction, in alphabetical order as in SIOX. */
 #define ACCESSES(Way, way)                                                                        \
 	{ "Accesses/" Way, NULL, QUANTITY_COUNT, accesses_##way },                                \
 		{ "Accesses/" Way "/Aligned to 1 MiB", NULL, QUANTITY_COUNT, aligned_1m_##way },  \

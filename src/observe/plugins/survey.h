@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the file surveyor knows of one file, as one process or rank used it through one layer, and
- * the numbers that are told of it. See file_surveyor.h for the rules.
+ * The survey of one file: how one process or rank used it through one layer, and the numbers that
+ * are reported about it. file_surveyor.h defines the rules.
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_SURVEY_H
 #define SLUICE_OBSERVE_PLUGINS_SURVEY_H
@@ -12,22 +12,25 @@
 #include "observe/plugins/regions.h"
 #include "observe/tally/measure.h"
 
-/* What file systems mostly have in memory by reading ahead, and disks reach without a head move. */
+/*
+ * Within this distance, file systems usually have the data in memory from reading ahead, and disks
+ * need no head movement.
+ */
 #define SURVEY_SHORT_SEEK_BYTES (64 << 10)
 
 /* Classes of strides: up to 4 KiB, 64 KiB, 1 MiB, 16 MiB, and beyond. */
 enum { SURVEY_STRIDES = 5 };
-/* Sector, page, and what parallel file systems mostly have for a stripe. */
+/* Sector, page, and the usual stripe size of parallel file systems. */
 enum { SURVEY_512, SURVEY_4K, SURVEY_1M, SURVEY_ALIGNMENTS };
 
-/* Pairs are [READING] and [WRITING] of report/traffic.h. */
+/* Arrays of two are indexed by READING and WRITING of observe/tally/traffic.h. */
 struct survey {
 	uint64_t accesses[2], sequential[2], short_seeks[2], long_seeks[2];
 	uint64_t strided[2][SURVEY_STRIDES];
 	uint64_t aligned[2][SURVEY_ALIGNMENTS];
 	uint64_t bytes[2];
 	uint64_t seek_bytes[2], seek_largest[2];
-	uint64_t seeks; /* calls that set the position */
+	uint64_t seeks; /* calls that set the file position */
 	int64_t open_ns, transfer_ns[2], close_ns;
 	int64_t first_ns, last_ns;
 	struct regions regions[2];
@@ -35,13 +38,13 @@ struct survey {
 
 void survey_release(struct survey *survey);
 
-/* Adds what another process did to what this one did. */
+/* Adds the survey of another process. */
 void survey_merge(struct survey *survey, const struct survey *other);
 
-/* Of opening, reading, writing and closing. */
+/* Time of opening, reading, writing and closing. */
 double survey_time_ns(const struct survey *survey);
 
-/* A constant stride of so many bytes, forwards or backwards. */
+/* Adds an access at a constant stride of `stride` bytes, forward or backward. */
 void survey_add_stride(struct survey *survey, int way, uint64_t stride);
 void survey_add_alignment(struct survey *survey, int way, uint64_t offset, uint64_t bytes);
 

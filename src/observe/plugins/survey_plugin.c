@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The file surveyor as an asynchronous plug-in: the same survey while the program runs, told at its
- * end for the files that took most time.
+ * The file surveyor as an asynchronous plug-in: it surveys while the program runs and reports at
+ * the end the files that took most time.
  *
- *	[plugin.file_surveyor]   top = 20
+ * Option, in [plugin.file_surveyor]:
+ *   top = 20           number of files to report
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 struct plugin_state {
 	struct file_surveyor surveyor;
-	uint64_t top; /* files to report of, at most */
+	uint64_t top; /* number of files to report */
 };
 
 static int start(const struct sluice_host *host, void **out)
@@ -28,7 +29,7 @@ static int start(const struct sluice_host *host, void **out)
 	uint64_t files = TOP_DEFAULT;
 
 	if (top && unit_parse_count(top, &files) < 0) {
-		host->warn(host->self, "top must be a number of files");
+		host->warn(host->self, "plugin.file_surveyor.top: expected a number of files");
 		return -EINVAL;
 	}
 	state = xcalloc(1, sizeof(*state));
@@ -46,43 +47,44 @@ static void batch(void *arg, const struct activity *activities, size_t count)
 		file_surveyor_add(&state->surveyor, &activities[i]);
 }
 
-/* What is to be told: the rows of the top files, and the surveys that belong to them. */
-struct telling {
+/* Rows of the files to report. */
+struct reported_rows {
 	const struct sluice_host *host;
 	const struct survey_row *rows;
 	size_t count;
 };
 
-/* As SIOX prints it: the layer, then the file in quotation marks. The caller frees. */
-static char *group_of(const struct sluice_host *host, unsigned layer, file_id file)
+/* Returns the layer and the file in quotation marks, as SIOX prints it. The caller frees it. */
+static char *group_name(const struct sluice_host *host, unsigned layer, file_id file)
 {
 	return xprintf("%s \"%s\"", names_layer(layer), host->file(host->self, file));
 }
 
-static void tell_survey(void *arg, unsigned layer, file_id file, uint32_t process,
-			const struct survey *survey)
+static void report_survey(void *arg, unsigned layer, file_id file, uint32_t process,
+			  const struct survey *survey)
 {
-	const struct telling *telling = arg;
-	const struct sluice_host *host = telling->host;
+	const struct reported_rows *wanted = arg;
+	const struct sluice_host *host = wanted->host;
 	AUTO_FREE char *group = NULL;
 	size_t i = 0;
 
-	while (i < telling->count &&
-	       (telling->rows[i].layer != layer || telling->rows[i].file != file))
+	while (i < wanted->count &&
+	       (wanted->rows[i].layer != layer || wanted->rows[i].file != file))
 		i++;
-	if (i == telling->count)
+	if (i == wanted->count)
 		return;
-	group = group_of(host, layer, file);
+	group = group_name(host, layer, file);
 	for (size_t f = 0; f < SURVEY_MEASURES; f++) {
-		if (telling->rows[i].fields[f].maximum > 0) /* 0 everywhere says nothing */
+		if (wanted->rows[i].fields[f].maximum >
+		    0) /* a measure that is 0 everywhere says nothing */
 			host->number(host->self, (int32_t)process, group, survey_measures[f].name,
 				     survey_measures[f].get(survey));
 	}
 }
 
-static void tell_sharing(const struct sluice_host *host, const struct survey_row *row)
+static void report_sharing(const struct sluice_host *host, const struct survey_row *row)
 {
-	AUTO_FREE char *group = group_of(host, row->layer, row->file);
+	AUTO_FREE char *group = group_name(host, row->layer, row->file);
 
 	for (int way = READING; way <= WRITING; way++) {
 		if (row->sharing[way] > SHARING_ONE)
@@ -96,18 +98,18 @@ static void report(void *arg)
 {
 	struct plugin_state *state = arg;
 	const struct sluice_host *host = state->surveyor.host;
-	size_t count, files = 0, told = 0;
+	size_t count, files = 0, reported = 0;
 	AUTO_FREE struct survey_row *rows = file_surveyor_rows(&state->surveyor, NULL, &count);
-	struct telling telling = { .host = host, .rows = rows };
+	struct reported_rows wanted = { .host = host, .rows = rows };
 
-	for (; told < count; told++) {
-		files += !told || rows[told].file != rows[told - 1].file;
+	for (; reported < count; reported++) {
+		files += !reported || rows[reported].file != rows[reported - 1].file;
 		if (files > state->top)
 			break;
-		tell_sharing(host, &rows[told]);
+		report_sharing(host, &rows[reported]);
 	}
-	telling.count = told;
-	file_surveyor_list(&state->surveyor, tell_survey, &telling);
+	wanted.count = reported;
+	file_surveyor_list(&state->surveyor, report_survey, &wanted);
 }
 
 static void stop(void *arg)
@@ -129,6 +131,6 @@ const struct sluice_plugin plugin_file_surveyor = {
 	.abi = SLUICE_PLUGIN_ABI,
 	.kind = SLUICE_ASYNC,
 	.name = "file_surveyor",
-	.help = "how each file was accessed: patterns, sizes, alignment, sharing, times",
+	.help = "report how each file was accessed: patterns, sizes, alignment, sharing, times",
 	.async = &surveyor,
 };

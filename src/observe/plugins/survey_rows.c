@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The surveys of processes put together: what processes of one rank did is added up, and ranks are
- * compared.
+ * Combines the surveys of processes into rows: adds up the processes of one rank and compares the
+ * ranks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "observe/plugins/file_surveyor.h"
 #include "observe/tally/traffic.h"
 
-/* What one process did to a file, and to whom that counts. */
+/* How one process accessed a file, and the member it counts for. */
 struct part {
 	unsigned layer;
 	file_id file;
 	uint32_t member; /* index of the rank, or the process */
-	int32_t number;	 /* of the rank, or the process */
+	int32_t number;	 /* number of the rank, or the process */
 	const struct survey *survey;
 };
 
@@ -25,7 +25,7 @@ struct parts {
 	size_t count, cap;
 };
 
-/* Processes outside the ranks are left out. */
+/* Leaves out processes that belong to no rank. */
 static void part_add(void *arg, unsigned layer, file_id file, uint32_t process,
 		     const struct survey *survey)
 {
@@ -61,13 +61,13 @@ static bool same_row(const struct part *a, const struct part *b)
 	return a->layer == b->layer && a->file == b->file;
 }
 
-/* The members of one row: each with the sum of its processes. */
+/* The members of one row, each with the sum of its processes. */
 struct members {
 	struct survey *list;
 	size_t count;
 };
 
-static void row_add(struct survey_row *row, const struct survey *survey, int32_t number)
+static void row_add_member(struct survey_row *row, const struct survey *survey, int32_t number)
 {
 	row->members++;
 	row->accessing[READING] += survey->accesses[READING] != 0;
@@ -77,7 +77,7 @@ static void row_add(struct survey_row *row, const struct survey *survey, int32_t
 		spread_add(&row->fields[i], number, survey_measures[i].get(survey));
 }
 
-static enum sharing sharing_of(const struct members *members, int way)
+static enum sharing compare_members(const struct members *members, int way)
 {
 	AUTO_FREE const struct regions **each = xcalloc(members->count + 1, sizeof(*each));
 
@@ -86,14 +86,14 @@ static enum sharing sharing_of(const struct members *members, int way)
 	return regions_compare(each, members->count);
 }
 
-/* A copy that can grow. */
-static void survey_start(struct survey *survey, const struct survey *from)
+/* Makes a copy that further surveys can be merged into. */
+static void survey_copy(struct survey *survey, const struct survey *from)
 {
 	*survey = (struct survey){ .first_ns = from->first_ns, .last_ns = from->last_ns };
 	survey_merge(survey, from);
 }
 
-/* One row of parts that are of the same layer and file. */
+/* Makes one row from parts with the same layer and file. */
 static struct survey_row row_make(const struct part *parts, size_t count)
 {
 	struct members members = { xcalloc(count, sizeof(struct survey)), 0 };
@@ -103,19 +103,19 @@ static struct survey_row row_make(const struct part *parts, size_t count)
 		if (i && parts[i].member == parts[i - 1].member)
 			survey_merge(&members.list[members.count - 1], parts[i].survey);
 		else
-			survey_start(&members.list[members.count++], parts[i].survey);
+			survey_copy(&members.list[members.count++], parts[i].survey);
 		if (i + 1 == count || parts[i + 1].member != parts[i].member)
-			row_add(&row, &members.list[members.count - 1], parts[i].number);
+			row_add_member(&row, &members.list[members.count - 1], parts[i].number);
 	}
-	row.sharing[READING] = sharing_of(&members, READING);
-	row.sharing[WRITING] = sharing_of(&members, WRITING);
+	row.sharing[READING] = compare_members(&members, READING);
+	row.sharing[WRITING] = compare_members(&members, WRITING);
 	for (size_t i = 0; i < members.count; i++)
 		survey_release(&members.list[i]);
 	free(members.list);
 	return row;
 }
 
-/* file_ns: of each file, the time of its costliest layer. */
+/* file_ns holds, for each file, the time of its most expensive layer. */
 static int compare_rows(const void *a, const void *b, void *file_ns)
 {
 	const struct survey_row *x = a, *y = b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "observe/plugins/catalogue.h"
 
-#include "plugin_host.h"
+#include "fake_plugin_host.h"
 #include "store/catalogue.h"
 #include "store_sample.h"
 
@@ -13,27 +13,27 @@ static const struct sluice_process processes[] = {
 
 static const char *const files[] = { "", "cb_nodes=2", "cb_nodes=4" };
 
-static void run_whole(const struct sample *sample, struct plugin_host *host)
+static void run_whole(const struct sample *sample, struct fake_host *host)
 {
 	AUTO_FREE char *store = xprintf("store=%s", sample->path);
 	const char *const options[] = { store, NULL };
 	struct activity a = { 0 };
 	void *state = NULL;
 
-	plugin_host_init(host, options, processes, 3);
+	fake_host_init(host, options, processes, 3);
 	host->files = files;
 	host->file_count = 3;
 	REQUIRE(plugin_catalogue.async->start(&host->host, &state) == 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		a.process = i;
-		a.call = plugin_host_call_number("pread64");
+		a.call = fake_host_call_number("pread64");
 		a.layer = LAYER_POSIX;
 		plugin_catalogue.async->batch(state, &a, 1);
-		a.call = plugin_host_call_number("MPI_File_write_at");
+		a.call = fake_host_call_number("MPI_File_write_at");
 		a.layer = LAYER_MPI;
 		plugin_catalogue.async->batch(state, &a, 1);
 	}
-	a.call = plugin_host_call_number("MPI_File_open");
+	a.call = fake_host_call_number("MPI_File_open");
 	a.process = 2;
 	a.present = PRESENT(HINTS);
 	for (int i = 0; i < 4; i++) {
@@ -67,11 +67,11 @@ static int fact_list(void *arg, const char *run, int32_t process, const char *ke
 	return 0;
 }
 
-static void run_is_registered_once_however_often(void)
+static void a_run_is_registered_once(void)
 {
 	AUTO_BUF struct buf things = { 0 }, attributes = { 0 }, facts = { 0 }, nodes = { 0 };
 	struct sample sample;
-	struct plugin_host host;
+	struct fake_host host;
 	struct store *store;
 	char node[300], expected[310];
 
@@ -80,13 +80,13 @@ static void run_is_registered_once_however_often(void)
 	for (int i = 0; i < 2; i++) {
 		run_whole(&sample, &host);
 		CHECK_TEXT(buf_text(&host.warned), "");
-		CHECK_INT(plugin_host_said(&host, "registered", "calls"), 3);
-		plugin_host_release(&host);
+		CHECK_INT(fake_host_reported(&host, "registered", "calls"), 3);
+		fake_host_release(&host);
 	}
 	store = sample_open(&sample);
 	CHECK_INT(catalogue_things(store, THING_LAYER, thing_list, &things, NULL), 0);
 	CHECK_INT(catalogue_things(store, THING_CALL, thing_list, &things, NULL), 0);
-	/* In the order of the table of calls. */
+	/* In the order of the call table. */
 	CHECK(strstr(buf_text(&things), "[pread64 of POSIX]"));
 	CHECK(strstr(buf_text(&things), "[MPI_File_write_at of MPI]"));
 	CHECK_INT(things.len, strlen("[POSIX of ][MPI of ][pread64 of POSIX]"
@@ -115,16 +115,16 @@ static void run_is_registered_once_however_often(void)
 	sample_remove(&sample);
 }
 
-static void store_that_cannot_be_had_is_told_once(void)
+static void an_unusable_store_causes_one_warning(void)
 {
 	struct sample sample = { .path = "/proc/nothing/store.db" };
-	struct plugin_host host;
+	struct fake_host host;
 
 	run_whole(&sample, &host);
 	CHECK(strstr(buf_text(&host.warned), "/proc/nothing"));
 	CHECK(strchr(buf_text(&host.warned), '\n')[1] == 0);
 	CHECK_TEXT(buf_text(&host.said), "");
-	plugin_host_release(&host);
+	fake_host_release(&host);
 }
 
 static int run_count(void *arg, const char *run, int32_t process, const char *key,
@@ -135,7 +135,7 @@ static int run_count(void *arg, const char *run, int32_t process, const char *ke
 	return 0;
 }
 
-static void facts_of_old_runs_are_forgotten(void)
+static void facts_of_old_runs_are_deleted(void)
 {
 	AUTO_BUF struct buf runs = { 0 };
 	struct sample sample;
@@ -145,7 +145,7 @@ static void facts_of_old_runs_are_forgotten(void)
 	sample_make(&sample);
 	store = sample_open(&sample);
 	for (int i = 0; i < 12; i++) {
-		/* Numbers of different length: they are no texts. */
+		/* The numbers have different lengths, so comparing them as text would fail. */
 		snprintf(run, sizeof(run), "r%d", i);
 		snprintf(started, sizeof(started), "%d", 990 + i);
 		CHECK_INT(catalogue_fact_set(store, run, -1, "started", started, NULL), 0);
@@ -157,5 +157,5 @@ static void facts_of_old_runs_are_forgotten(void)
 	sample_remove(&sample);
 }
 
-TESTS(TEST(run_is_registered_once_however_often), TEST(store_that_cannot_be_had_is_told_once),
-      TEST(facts_of_old_runs_are_forgotten))
+TESTS(TEST(a_run_is_registered_once), TEST(an_unusable_store_causes_one_warning),
+      TEST(facts_of_old_runs_are_deleted))

@@ -36,7 +36,7 @@ static struct trace_head head = {
 	.processes = processes,
 };
 
-/* A surveyor and the run it watches, whose clock ticks with each call. */
+/* A surveyor and its run, whose clock advances with each call. */
 struct run {
 	struct ranks ranks;
 	struct trace_host host;
@@ -130,9 +130,9 @@ static void check_field(const struct run *run, const char *name, const char *exp
 }
 
 /*
- * Parabench's four levels of access in one direction, SIOX-60: each level opens the file anew; each
- * rank has 10,240 blocks of 100 KiB, strided by all ranks, one by one in two levels and by one
- * non-contiguous call in two.
+ * Parabench's four levels of access in one direction: each level opens the file again; each rank
+ * has 10,240 blocks of 100 KiB, strided over all ranks, one by one in two levels and in one
+ * non-contiguous call in the other two.
  */
 static void four_levels(struct run *run, uint16_t call)
 {
@@ -156,7 +156,7 @@ static void four_levels(struct run *run, uint16_t call)
 	}
 }
 
-/* SIOX-AC-4: the counts of the report that the SIOX paper prints. */
+/* The counts of the report that the SIOX paper prints. */
 static void the_report_of_the_paper_is_reproduced(void)
 {
 	static struct run run;
@@ -172,7 +172,7 @@ static void the_report_of_the_paper_is_reproduced(void)
 	check_field(&run, "Bytes/Read per access", "(204780,204780,204780)");
 	check_field(&run, "Bytes/Total read", "(4.1943e+09,4.1943e+09,4.1943e+09)");
 	check_field(&run, "Seek Distance/Average writing", "(1.0238e+06,1.0238e+06,1.0238e+06)");
-	/* and, mirrored, what the paper leaves out */
+	/* mirrored: what the paper omits */
 	check_field(&run, "Accesses/Writing/Random, long seek", "(20481.8,20480,20482)");
 	check_field(&run, "Accesses/Writing/Sequential", "(0.2,0,2)");
 	check_field(&run, "Bytes/Written per access", "(204780,204780,204780)");
@@ -213,9 +213,10 @@ static void seeks_are_short_or_long(void)
 	open_file(&run, 0);
 	access_file(&run, 0, WRITE, 0, 100, 100);
 	access_file(&run, 0, WRITE, 100, 100, 100); /* sequential */
-	access_file(&run, 0, READ, 200, 50, 50);    /* sequential: one position for both ways */
+	access_file(&run, 0, READ, 200, 50,
+		    50); /* sequential: both directions share one position */
 	access_file(&run, 0, WRITE, 250 + SURVEY_SHORT_SEEK_BYTES, 10, 10);
-	access_file(&run, 0, WRITE, 250, 10, 10); /* backwards, a little farther */
+	access_file(&run, 0, WRITE, 250, 10, 10); /* backward, a little farther */
 	check_field(&run, "Accesses/Writing/Sequential", "(2,2,2)");
 	check_field(&run, "Accesses/Reading/Sequential", "(1,1,1)");
 	check_field(&run, "Accesses/Writing/Random, short seek", "(1,1,1)");
@@ -233,7 +234,7 @@ static void an_access_with_holes_is_never_sequential(void)
 	run_init(&run, 1, true);
 	open_file(&run, 0);
 	access_file(&run, 0, WRITE, 0, 100, 1000);
-	access_file(&run, 0, WRITE, 1000, 100, 100); /* behind the span, not behind the bytes */
+	access_file(&run, 0, WRITE, 1000, 100, 100); /* after the span, not after the bytes */
 	check_field(&run, "Accesses/Writing/Random, long seek", "(1,1,1)");
 	check_field(&run, "Accesses/Writing/Sequential", "(1,1,1)");
 	run_release(&run);
@@ -247,7 +248,7 @@ static void an_access_without_position_is_of_no_kind(void)
 	open_file(&run, 0);
 	feed(&run, (struct activity){ .call = WRITE, .link = 1, .result = 8 });
 	access_file(&run, 0, READ, 0, 0, 0);   /* the end of the file */
-	access_file(&run, 0, READ, 0, -1, -1); /* failed: no access, but time */
+	access_file(&run, 0, READ, 0, -1, -1); /* failed: not an access, but its time counts */
 	check_field(&run, "Accesses", "(2,2,2)");
 	check_field(&run, "Bytes", "(8,8,8)");
 	check_field(&run, "Accesses/Writing/Sequential", "(0,0,0)");
@@ -275,7 +276,7 @@ static void times_are_those_of_the_calls(void)
 	run_release(&run);
 }
 
-static void a_duplicate_goes_on_where_the_handle_was(void)
+static void a_duplicate_continues_at_the_position_of_the_handle(void)
 {
 	static struct run run;
 
@@ -288,7 +289,7 @@ static void a_duplicate_goes_on_where_the_handle_was(void)
 	run_release(&run);
 }
 
-static void asynchronous_accesses_count_at_their_start_and_settle_at_their_end(void)
+static void asynchronous_accesses_are_corrected_at_their_completion(void)
 {
 	static struct run run;
 	uint64_t start, wait;
@@ -301,7 +302,7 @@ static void asynchronous_accesses_count_at_their_start_and_settle_at_their_end(v
 	feed(&run,
 	     (struct activity){ .call = WAIT, .link = start, .result = 60, .duration_ns = 40 });
 	check_field(&run, "Bytes/Total written", "(70,70,70)");
-	/* one of many: the notice stands beneath the call that waits */
+	/* one of several: the completion record is inside the call that waits */
 	start = run.next[0];
 	access_file(&run, 0, IWRITE, 110, 100, 100);
 	wait = feed(&run, (struct activity){ .call = WAIT });
@@ -315,7 +316,7 @@ static void asynchronous_accesses_count_at_their_start_and_settle_at_their_end(v
 	run_release(&run);
 }
 
-static void inner_calls_start_up_sockets_and_launchers_are_left_out(void)
+static void inner_calls_startup_sockets_and_launchers_are_left_out(void)
 {
 	static struct run run;
 	uint64_t outer;
@@ -339,7 +340,7 @@ static void inner_calls_start_up_sockets_and_launchers_are_left_out(void)
 	run_release(&run);
 }
 
-static void layers_and_files_are_apart_and_the_costliest_comes_first(void)
+static void layers_and_files_are_separate_and_the_most_expensive_comes_first(void)
 {
 	static struct run run;
 	struct survey_row *rows;
@@ -349,7 +350,7 @@ static void layers_and_files_are_apart_and_the_costliest_comes_first(void)
 	feed(&run, (struct activity){ .call = READ, .result = 1 });
 	feed(&run, (struct activity){ .call = READ, .file = 2, .result = 1, .duration_ns = 50 });
 	feed(&run, (struct activity){ .call = READ, .file = 2, .layer = LAYER_STDIO, .result = 1 });
-	feed(&run, (struct activity){ .call = OPEN, .layer = LAYER_HDF5 }); /* no access */
+	feed(&run, (struct activity){ .call = OPEN, .layer = LAYER_HDF5 }); /* not an access */
 	feed(&run,
 	     (struct activity){
 		     .call = COPY, .layer = LAYER_STDIO, .file = 1, .file2 = 2, .result = 3 });
@@ -384,7 +385,7 @@ static void without_ranks_processes_are_compared(void)
 	run_release(&run);
 }
 
-static void a_constant_stride_is_seen_from_the_third_access_on(void)
+static void a_constant_stride_is_detected_at_the_third_access(void)
 {
 	static struct run run;
 
@@ -393,10 +394,11 @@ static void a_constant_stride_is_seen_from_the_third_access_on(void)
 	for (int64_t i = 0; i < 10; i++)
 		access_file(&run, 0, READ, i * 8192, 100, 100); /* 8 of them are strided */
 	for (int64_t i = 0; i < 4; i++)
-		access_file(&run, 0, READ, (60 - i * 20) << 20, 1, 1); /* backwards: 2 */
-	access_file(&run, 0, READ, 100 << 20, 1, 1);		       /* forwards: none */
+		access_file(&run, 0, READ, (60 - i * 20) << 20, 1, 1); /* backward: 2 */
+	access_file(&run, 0, READ, 100 << 20, 1, 1);		       /* forward: none */
 	for (int64_t i = 0; i < 5; i++)
-		access_file(&run, 0, WRITE, i * 100, 100, 100); /* sequential, but for the first */
+		access_file(&run, 0, WRITE, i * 100, 100,
+			    100); /* sequential, except for the first */
 	check_field(&run, "Accesses/Reading/Strided", "(10,10,10)");
 	check_field(&run, "Accesses/Reading/Strided, up to 4 KiB", "(0,0,0)");
 	check_field(&run, "Accesses/Reading/Strided, up to 64 KiB", "(8,8,8)");
@@ -415,7 +417,7 @@ static void the_strides_of_the_paper_are_found(void)
 
 	run_init(&run, RANKS, true);
 	four_levels(&run, WRITE);
-	/* two levels of 10,240; the first two of each have no stride yet */
+	/* two levels of 10,240; the first two accesses of each have no stride yet */
 	check_field(&run, "Accesses/Writing/Strided", "(20476,20476,20476)");
 	check_field(&run, "Accesses/Writing/Strided, up to 1 MiB", "(20476,20476,20476)");
 	check_field(&run, "Seek Distance/Largest writing", "(1.024e+06,1.024e+06,1.024e+06)");
@@ -487,18 +489,18 @@ static void ranks_share_a_file_in_several_ways(void)
 	run_release(&run);
 }
 
-static void a_child_goes_on_with_what_it_inherited(void)
+static void a_child_continues_with_inherited_handles(void)
 {
 	static struct run run;
 
 	run_init(&run, 2, false);
 	processes[1].parent = 0;
-	run.next[1] = 1000; /* ids are unique in a line of forks */
+	run.next[1] = 1000; /* ids are unique along a line of forks */
 	open_file(&run, 0);
 	run.open[1] = run.open[0];
 	access_file(&run, 1, WRITE, 0, 100, 100);
 	access_file(&run, 0, WRITE, 100, 100, 100);
-	close_file(&run, 1); /* the parent has it still */
+	close_file(&run, 1); /* the parent still has it open */
 	access_file(&run, 0, WRITE, 200, 100, 100);
 	check_field(&run, "Accesses/Writing/Sequential", "(1.5,1,2)");
 	close_file(&run, 0);
@@ -522,7 +524,7 @@ static void processes_of_a_rank_are_added_up(void)
 	run_release(&run);
 }
 
-/* A host that keeps what a plug-in says. */
+/* A host that keeps the reports of a plug-in. */
 struct listener {
 	struct trace_host trace;
 	struct sluice_host host;
@@ -597,7 +599,7 @@ static void listener_init(struct listener *l)
 	trace_host_init(&l->trace, &head);
 }
 
-static void the_plugin_tells_of_each_process_and_the_top_files(void)
+static void the_plugin_reports_each_process_and_the_top_files(void)
 {
 	static const struct activity activities[] = {
 		{ .id = 1,
@@ -665,14 +667,14 @@ static void open_files_are_bounded(void)
 	run_init(&run, 1, true);
 	for (int i = 0; i < 200000; i++) {
 		open_file(&run, 0);
-		access_file(&run, 0, WRITE, 0, 1, 1); /* and never closed */
+		access_file(&run, 0, WRITE, 0, 1, 1); /* never closed */
 	}
 	CHECK(run.surveyor.opens.count <= 65536);
 	check_field(&run, "Accesses/Writing/Sequential", "(200000,200000,200000)");
 	run_release(&run);
 }
 
-static void names_tell_the_way_of_a_start(void)
+static void the_name_of_a_start_gives_its_direction(void)
 {
 	static const struct {
 		const char *name;
@@ -698,15 +700,15 @@ static void names_tell_the_way_of_a_start(void)
 TESTS(TEST(the_report_of_the_paper_is_reproduced), TEST(lines_have_the_layout_of_the_paper),
       TEST(seeks_are_short_or_long), TEST(an_access_with_holes_is_never_sequential),
       TEST(an_access_without_position_is_of_no_kind), TEST(times_are_those_of_the_calls),
-      TEST(a_duplicate_goes_on_where_the_handle_was),
-      TEST(asynchronous_accesses_count_at_their_start_and_settle_at_their_end),
-      TEST(inner_calls_start_up_sockets_and_launchers_are_left_out),
-      TEST(layers_and_files_are_apart_and_the_costliest_comes_first),
+      TEST(a_duplicate_continues_at_the_position_of_the_handle),
+      TEST(asynchronous_accesses_are_corrected_at_their_completion),
+      TEST(inner_calls_startup_sockets_and_launchers_are_left_out),
+      TEST(layers_and_files_are_separate_and_the_most_expensive_comes_first),
       TEST(without_ranks_processes_are_compared),
-      TEST(a_constant_stride_is_seen_from_the_third_access_on),
+      TEST(a_constant_stride_is_detected_at_the_third_access),
       TEST(the_strides_of_the_paper_are_found), TEST(alignment_needs_position_and_size),
       TEST(seeks_are_counted), TEST(ranks_share_a_file_in_several_ways),
-      TEST(a_child_goes_on_with_what_it_inherited), TEST(processes_of_a_rank_are_added_up),
-      TEST(the_plugin_tells_of_each_process_and_the_top_files),
+      TEST(a_child_continues_with_inherited_handles), TEST(processes_of_a_rank_are_added_up),
+      TEST(the_plugin_reports_each_process_and_the_top_files),
       TEST(the_plugin_refuses_a_wrong_option), TEST(open_files_are_bounded),
-      TEST(names_tell_the_way_of_a_start))
+      TEST(the_name_of_a_start_gives_its_direction))

@@ -3,13 +3,13 @@
 
 #include <math.h>
 
+#include "fake_plugin_host.h"
 #include "observe/plugins/grading.h"
-#include "plugin_host.h"
 #include "store_sample.h"
 
 #define US 1000ll
 
-/* 1 to 1000, each once, in an order that has nothing to do with their size. */
+/* The numbers 1 to 1000, each once, in an order unrelated to their size. */
 static int64_t shuffled(int i)
 {
 	return (int64_t)i * 617 % 1000 + 1;
@@ -24,7 +24,7 @@ static struct grading_options wide_options(void)
 	return options;
 }
 
-/* As waiting times are: 1000 of them, by their quantiles; the mean is 100 us. */
+/* 1000 exponentially distributed durations, by their quantiles; the mean is 100 us. */
 static int64_t exponential(int i)
 {
 	return (int64_t)(-log(1 - ((double)shuffled(i) - 0.5) / 1000) * 100e3);
@@ -51,12 +51,12 @@ static void grades_have_the_shares_of_their_quantiles(void)
 			printf("speed %d: %lld\n", i, got);
 		CHECK(llabs(got - expected[i]) <= 20);
 	}
-	CHECK_INT(grading.kinds[0]->learnt, 1000);
+	CHECK_INT(grading.kinds[0]->learned, 1000);
 	CHECK(llabs(grading.kinds[0]->median_ns - 69315) < 700);
 	grading_release(&grading);
 }
 
-static void jitter_of_tiny_calls_is_no_anomaly(void)
+static void jitter_of_tiny_calls_is_not_an_anomaly(void)
 {
 	struct grading_key key = { 1, LAYER_POSIX, 0 };
 	struct grading grading;
@@ -88,7 +88,7 @@ static void very_slow_is_several_times_the_median(void)
 	grading_release(&grading);
 }
 
-static void thresholds_follow_only_if_asked(void)
+static void thresholds_are_updated_only_without_freeze(void)
 {
 	struct grading_options options = wide_options();
 	struct grading_key key = { 1, LAYER_POSIX, 0 };
@@ -129,7 +129,7 @@ static void kinds_are_bounded_and_the_rest_is_counted(void)
 	grading_release(&grading);
 }
 
-/* Of 1000 usual calls that were learnt and `usual` later ones, and very slow ones. */
+/* What is kept after 1000 learned calls, `usual` later ones, and very slow ones. */
 static uint64_t kept_of(int usual, int very_slow)
 {
 	struct grading_key key = { 1, LAYER_POSIX, 0 };
@@ -147,7 +147,7 @@ static uint64_t kept_of(int usual, int very_slow)
 	return knowledge.calls;
 }
 
-static void anomaly_does_not_become_the_normal(void)
+static void an_anomaly_does_not_become_the_norm(void)
 {
 	CHECK_INT(kept_of(0, 10), 1010);   /* chance */
 	CHECK_INT(kept_of(0, 200), 1000);  /* an anomaly */
@@ -160,13 +160,13 @@ static const struct sluice_process processes[] = {
 };
 
 struct run {
-	struct plugin_host host;
+	struct fake_host host;
 	void *state;
 };
 
 static int run_start(struct run *run, const char *const *options)
 {
-	plugin_host_init(&run->host, options, processes, 2);
+	fake_host_init(&run->host, options, processes, 2);
 	return plugin_histogram.async->start(&run->host.host, &run->state);
 }
 
@@ -175,7 +175,7 @@ static void run_calls(struct run *run, const char *name, uint32_t process, int64
 {
 	struct activity a = { .process = process, .duration_ns = duration_ns, .result = bytes };
 
-	a.call = plugin_host_call_number(name);
+	a.call = fake_host_call_number(name);
 	a.layer = call_table[a.call].layer;
 	for (int i = 0; i < count; i++)
 		plugin_histogram.async->batch(run->state, &a, 1);
@@ -206,12 +206,12 @@ static void health_is_per_process_and_since_it_was_asked(void)
 	CHECK(plugin_histogram.async->health(run.state, 0, &health));
 	CHECK_INT(health.counts[SLUICE_VERY_SLOW], 0);
 	run_end(&run);
-	CHECK_INT(plugin_host_said(&run.host, "POSIX pwrite64", "very slow"), 7);
-	CHECK_INT(plugin_host_said(&run.host, "POSIX pwrite64", "mostly of bytes"), 4096);
-	CHECK_INT(plugin_host_said(&run.host, "POSIX pwrite64", "very slow above ns"), 100 * US);
-	CHECK_INT(plugin_host_said(&run.host, "calls", "learnt from"), 100);
-	CHECK_INT(plugin_host_said(&run.host, "calls", "graded"), 12);
-	plugin_host_release(&run.host);
+	CHECK_INT(fake_host_reported(&run.host, "POSIX pwrite64", "very slow"), 7);
+	CHECK_INT(fake_host_reported(&run.host, "POSIX pwrite64", "typical size bytes"), 4096);
+	CHECK_INT(fake_host_reported(&run.host, "POSIX pwrite64", "very slow above ns"), 100 * US);
+	CHECK_INT(fake_host_reported(&run.host, "calls", "learned from"), 100);
+	CHECK_INT(fake_host_reported(&run.host, "calls", "graded"), 12);
+	fake_host_release(&run.host);
 }
 
 static void sockets_failures_and_other_classes_are_not_graded(void)
@@ -221,7 +221,7 @@ static void sockets_failures_and_other_classes_are_not_graded(void)
 	struct run run;
 
 	REQUIRE(run_start(&run, options) == 0);
-	a.call = plugin_host_call_number("read");
+	a.call = fake_host_call_number("read");
 	a.layer = LAYER_NETWORK;
 	plugin_histogram.async->batch(run.state, &a, 1);
 	a.layer = LAYER_POSIX;
@@ -231,10 +231,10 @@ static void sockets_failures_and_other_classes_are_not_graded(void)
 	run_calls(&run, "inherited", 0, 0, 0, 1);
 	run_end(&run);
 	CHECK_TEXT(buf_text(&run.host.said), "");
-	plugin_host_release(&run.host);
+	fake_host_release(&run.host);
 }
 
-static void next_run_knows_from_its_first_call_on(void)
+static void the_next_run_grades_its_first_call(void)
 {
 	struct sample sample;
 	AUTO_FREE char *store = NULL;
@@ -246,21 +246,21 @@ static void next_run_knows_from_its_first_call_on(void)
 	REQUIRE(run_start(&run, options) == 0);
 	run_calls(&run, "pwrite64", 0, 4096, 10 * US, 150);
 	run_end(&run);
-	CHECK_INT(plugin_host_said(&run.host, "kinds", "known from earlier runs"), 0);
-	plugin_host_release(&run.host);
+	CHECK_INT(fake_host_reported(&run.host, "kinds", "known from earlier runs"), 0);
+	fake_host_release(&run.host);
 	REQUIRE(run_start(&run, options) == 0);
 	run_calls(&run, "pwrite64", 0, 4096, 5000 * US, 1);
 	run_calls(&run, "pwrite64", 0, 1 << 20, 5000 * US, 1);
 	run_end(&run);
-	CHECK_INT(plugin_host_said(&run.host, "kinds", "known from earlier runs"), 1);
-	CHECK_INT(plugin_host_said(&run.host, "calls", "graded"), 1);
-	CHECK_INT(plugin_host_said(&run.host, "POSIX pwrite64", "very slow"), 1);
+	CHECK_INT(fake_host_reported(&run.host, "kinds", "known from earlier runs"), 1);
+	CHECK_INT(fake_host_reported(&run.host, "calls", "graded"), 1);
+	CHECK_INT(fake_host_reported(&run.host, "POSIX pwrite64", "very slow"), 1);
 	CHECK_TEXT(buf_text(&run.host.warned), "");
-	plugin_host_release(&run.host);
+	fake_host_release(&run.host);
 	sample_remove(&sample);
 }
 
-static void store_that_cannot_be_had_is_told_once(void)
+static void an_unusable_store_causes_one_warning(void)
 {
 	static const char *const options[] = { "store=/proc/nothing/store.db", "learn=10", NULL };
 	struct run run;
@@ -268,17 +268,17 @@ static void store_that_cannot_be_had_is_told_once(void)
 	REQUIRE(run_start(&run, options) == 0);
 	run_calls(&run, "pwrite64", 0, 4096, 10 * US, 50);
 	run_end(&run);
-	CHECK_INT(plugin_host_said(&run.host, "calls", "graded"), 40);
+	CHECK_INT(fake_host_reported(&run.host, "calls", "graded"), 40);
 	CHECK(strstr(buf_text(&run.host.warned), "/proc/nothing"));
 	CHECK(strchr(buf_text(&run.host.warned), '\n')[1] == 0);
-	plugin_host_release(&run.host);
+	fake_host_release(&run.host);
 }
 
-static void wrong_options_are_refused_by_name(void)
+static void an_invalid_option_is_refused_by_name(void)
 {
 	static const char *const wrong[][2] = {
 		{ "learn=0", "plugin.histogram.learn" },
-		{ "learn=many", "\"many\" is not a count" },
+		{ "learn=many", "\"many\"" },
 		{ "quantiles=1 10 90", "plugin.histogram.quantiles" },
 		{ "quantiles=10 1 90 99", "plugin.histogram.quantiles" },
 		{ "factor=0.5", "plugin.histogram.factor" },
@@ -293,14 +293,14 @@ static void wrong_options_are_refused_by_name(void)
 
 		CHECK(run_start(&run, options) < 0);
 		CHECK(strstr(buf_text(&run.host.warned), wrong[i][1]));
-		plugin_host_release(&run.host);
+		fake_host_release(&run.host);
 	}
 }
 
-TESTS(TEST(grades_have_the_shares_of_their_quantiles), TEST(jitter_of_tiny_calls_is_no_anomaly),
-      TEST(very_slow_is_several_times_the_median), TEST(thresholds_follow_only_if_asked),
-      TEST(kinds_are_bounded_and_the_rest_is_counted), TEST(anomaly_does_not_become_the_normal),
+TESTS(TEST(grades_have_the_shares_of_their_quantiles), TEST(jitter_of_tiny_calls_is_not_an_anomaly),
+      TEST(very_slow_is_several_times_the_median), TEST(thresholds_are_updated_only_without_freeze),
+      TEST(kinds_are_bounded_and_the_rest_is_counted), TEST(an_anomaly_does_not_become_the_norm),
       TEST(health_is_per_process_and_since_it_was_asked),
       TEST(sockets_failures_and_other_classes_are_not_graded),
-      TEST(next_run_knows_from_its_first_call_on), TEST(store_that_cannot_be_had_is_told_once),
-      TEST(wrong_options_are_refused_by_name))
+      TEST(the_next_run_grades_its_first_call), TEST(an_unusable_store_causes_one_warning),
+      TEST(an_invalid_option_is_refused_by_name))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What history learns from activities, and what it makes of it: SIOX-AC-9.
+ * Tests what the history plug-in learns from activities, and which hints it chooses.
  */
 #include "observe/plugins/history.h"
 
@@ -9,12 +9,12 @@
 
 #include "base/config.h"
 #include "base/place.h"
-#include "observe/plugins/answers.h"
-#include "plugin_host.h"
-#include "store/outcomes.h"
-#include "store_sample.h"
 #include "contract/hints.h"
 #include "contract/record.h"
+#include "fake_plugin_host.h"
+#include "observe/plugins/hint_choice.h"
+#include "store/outcomes.h"
+#include "store_sample.h"
 
 #define MIB (INT64_C(1) << 20)
 #define SECOND INT64_C(1000000000)
@@ -31,9 +31,9 @@ static const char *const files[FILES] = {
 	[UNSAFE] = "cb_buffer_size=0",
 };
 
-/* A run: the plug-in with a store, fed by hand. */
+/* A run: the plug-in with a store; the test feeds it. */
 struct run {
-	struct plugin_host host;
+	struct fake_host host;
 	const struct sluice_async *ops;
 	void *state;
 	uint64_t seq, collective;
@@ -55,7 +55,7 @@ static void run_start(struct run *run, const struct sample *sample, const char *
 	run->options[n++] = run->store;
 	for (; options && *options; options++)
 		run->options[n++] = *options;
-	plugin_host_init(&run->host, run->options, processes, 4);
+	fake_host_init(&run->host, run->options, processes, 4);
 	run->host.files = files;
 	run->host.file_count = FILES;
 	if (run->ops->start(&run->host.host, &run->state) < 0)
@@ -67,14 +67,14 @@ static void run_end(struct run *run)
 	run->ops->report(run->state);
 	CHECK_TEXT(buf_text(&run->host.warned), "");
 	run->ops->stop(run->state);
-	plugin_host_release(&run->host);
+	fake_host_release(&run->host);
 	free(run->store);
 }
 
 static uint64_t feed(struct run *run, struct activity a, const char *call)
 {
 	a.layer = LAYER_MPI;
-	a.call = plugin_host_call_number(call);
+	a.call = fake_host_call_number(call);
 	a.id = id_make(1, ++run->seq);
 	a.present |= PRESENT(RESULT);
 	run->ops->batch(run->state, &a, 1);
@@ -124,7 +124,7 @@ static void closed(struct run *run, uint32_t process, uint64_t open)
 	     "MPI_File_close");
 }
 
-/* A file that one rank opens, writes at so many MiB/s, and closes. */
+/* A file that one rank opens, writes at the given rate in MiB/s, and closes. */
 static void write_file(struct run *run, file_id file, file_id hints, int64_t rate)
 {
 	uint64_t open = open_as(run, 0, file, hints, 0);
@@ -134,7 +134,7 @@ static void write_file(struct run *run, file_id file, file_id hints, int64_t rat
 	closed(run, 0, open);
 }
 
-/* One run that writes a file under each of these hints. */
+/* One run that writes a file with each of these hints. */
 static void train(const struct sample *sample, const char *const *options, file_id file,
 		  file_id hints, int64_t rate)
 {
@@ -146,26 +146,26 @@ static void train(const struct sample *sample, const char *const *options, file_
 	run_end(&run);
 }
 
-/* What would be answered now; NULL: the defaults. */
+/* What would be chosen now; NULL: the defaults. */
 static char *best_for(const struct sample *sample, const char *const *options, const char *user,
 		      const char *extension, char mode)
 {
-	struct plugin_host host;
+	struct fake_host host;
 	struct history_options read;
-	struct answers answers;
+	struct hint_choices choices;
 	const char *found;
 	char *best;
 
-	plugin_host_init(&host, options, NULL, 0);
-	REQUIRE(history_options_read(&read, plugin_host_option, &host, NULL) >= 0);
+	fake_host_init(&host, options, NULL, 0);
+	REQUIRE(history_options_read(&read, fake_host_option, &host, NULL) >= 0);
 	free(read.store);
 	read.store = xstrdup(sample->path);
-	REQUIRE(answers_make(&answers, &read, user, NULL) >= 0);
-	found = answers_find(&answers, extension, mode);
+	REQUIRE(hint_choices_make(&choices, &read, user, NULL) >= 0);
+	found = hint_choices_find(&choices, extension, mode);
 	best = found ? xstrdup(found) : NULL;
-	answers_release(&answers);
+	hint_choices_release(&choices);
 	history_options_release(&read);
-	plugin_host_release(&host);
+	fake_host_release(&host);
 	return best;
 }
 
@@ -177,7 +177,7 @@ static void check_best(const struct sample *sample, const char *const *options,
 	CHECK_TEXT(best ? best : files[NONE], files[expected]);
 }
 
-static void after_training_the_better_set_is_answered(void)
+static void after_training_the_better_set_is_chosen(void)
 {
 	struct sample sample;
 
@@ -189,7 +189,7 @@ static void after_training_the_better_set_is_answered(void)
 	check_best(&sample, NULL, "nc", 'w', SET_1);
 	train(&sample, NULL, DATA_NC, SET_2, 200);
 	check_best(&sample, NULL, "nc", 'w', SET_2);
-	/* It wrote: nothing is known of reading. */
+	/* It only wrote, so nothing is known about reading. */
 	check_best(&sample, NULL, "nc", 'r', NONE);
 	check_best(&sample, NULL, "nc", 'b', SET_2);
 	sample_remove(&sample);
@@ -206,7 +206,7 @@ static void ties_and_small_gains_keep_the_defaults(void)
 	check_best(&sample, NULL, "nc", 'w', NONE);
 	train(&sample, NULL, DATA_NC, SET_2, 104);
 	check_best(&sample, NULL, "nc", 'w', NONE);
-	train(&sample, NULL, DATA_NC, SET_2, 134); /* on average 119 */
+	train(&sample, NULL, DATA_NC, SET_2, 134); /* 119 on average */
 	check_best(&sample, NULL, "nc", 'w', SET_2);
 	check_best(&sample, margin, "nc", 'w', NONE);
 	sample_remove(&sample);
@@ -229,8 +229,8 @@ static void too_little_evidence_keeps_the_defaults(void)
 	sample_remove(&sample);
 }
 
-/* A set that was only seen with other sizes of access says nothing. */
-static void only_the_same_is_compared(void)
+/* A set that was only seen with other access sizes says nothing. */
+static void only_equal_workloads_are_compared(void)
 {
 	struct sample sample;
 	struct store *store;
@@ -242,19 +242,19 @@ static void only_the_same_is_compared(void)
 	key.size_class = 3;
 	outcomes_credit(store, &key, files[SET_2], 1000, 1, NULL);
 	check_best(&sample, NULL, "nc", 'w', NONE);
-	/* Nor one that was seen with a small part of what the defaults do. */
+	/* Neither does one that was seen with a small part of the workload. */
 	outcomes_credit(store, &key, "", 10, 1, NULL);
 	key.size_class = 10;
 	outcomes_credit(store, &key, "", 300, 3, NULL);
 	check_best(&sample, NULL, "nc", 'w', NONE);
-	/* Slower in one, faster in the other: by bytes. */
+	/* Slower in one, faster in the other: the bytes decide. */
 	outcomes_credit(store, &key, files[SET_2], 90, 1, NULL);
 	check_best(&sample, NULL, "nc", 'w', SET_2);
 	sample_remove(&sample);
 	store_close(store);
 }
 
-static void extensions_are_kept_apart_unless_told_otherwise(void)
+static void extensions_are_separate_unless_disabled(void)
 {
 	static const char *const any[] = { "by_extension=no", NULL };
 	struct sample sample;
@@ -271,14 +271,14 @@ static void extensions_are_kept_apart_unless_told_otherwise(void)
 	sample_remove(&sample);
 }
 
-static void users_are_kept_apart_unless_told_otherwise(void)
+static void users_are_separate_unless_disabled(void)
 {
 	static const char *const any[] = { "by_user=no", NULL };
 	AUTO_FREE char *own = NULL, *shared = NULL;
 	struct sample sample;
 
 	sample_make(&sample);
-	train(&sample, NULL, DATA_NC, NO_FILE, 100); /* as somebody */
+	train(&sample, NULL, DATA_NC, NO_FILE, 100); /* user "somebody" */
 	train(&sample, NULL, DATA_NC, SET_2, 200);
 	own = best_for(&sample, NULL, "ann", "nc", 'w');
 	CHECK(!own);
@@ -287,7 +287,7 @@ static void users_are_kept_apart_unless_told_otherwise(void)
 	sample_remove(&sample);
 }
 
-static void sets_known_to_harm_are_never_answered(void)
+static void unsafe_sets_are_never_chosen(void)
 {
 	struct sample sample;
 
@@ -328,7 +328,7 @@ static void check_credited(const struct sample *sample, const char *expected)
 	store_close(store);
 }
 
-/* Two ranks: 30 and 10 MiB, in 1 and 2 seconds. Together that is 20 MiB/s. */
+/* Two ranks transfer 30 and 10 MiB in 1 and 2 seconds, which is 20 MiB/s together. */
 static void ranks_that_open_together_are_one_sample(void)
 {
 	struct sample sample;
@@ -341,7 +341,7 @@ static void ranks_that_open_together_are_one_sample(void)
 	second = open_as(&run, 1, DATA_NC, SET_1, run.collective);
 	moved(&run, 0, first, "MPI_File_write_at_all", 30 * MIB, 0, SECOND);
 	moved(&run, 1, second, "MPI_File_write_at_all", 10 * MIB, 0, 2 * SECOND);
-	/* Reading is judged by itself; calls that overlap in time take it once. */
+	/* Reading is separate; the time of overlapping calls counts once. */
 	moved(&run, 1, second, "MPI_File_read_at", 4 * MIB, 3 * SECOND, SECOND);
 	moved(&run, 1, second, "MPI_File_read_at", 4 * MIB, 3 * SECOND + SECOND / 2, SECOND / 2);
 	run.now_ns = 5 * SECOND;
@@ -368,7 +368,7 @@ static void closed_files_are_credited_while_the_run_goes_on(void)
 	check_credited(&sample, "");
 	run.ops->tick(run.state, run.now_ns + 60 * SECOND);
 	check_credited(&sample, "write nc/12 [] 1 x 16; ");
-	/* What is never closed is credited at the end. */
+	/* A file that is never closed is credited at the end. */
 	run_end(&run);
 	check_credited(&sample, "write h5/12 [] 1 x 16; write nc/12 [] 1 x 16; ");
 	sample_remove(&sample);
@@ -395,7 +395,7 @@ static void non_blocking_accesses_last_until_they_are_complete(void)
 	sample_remove(&sample);
 }
 
-static void hints_that_change_later_count(void)
+static void hints_that_change_after_the_open_count(void)
 {
 	struct sample sample;
 	struct run run;
@@ -416,7 +416,7 @@ static void hints_that_change_later_count(void)
 	sample_remove(&sample);
 }
 
-/* The numbers of openings are the same in each job of a run. */
+/* The collective numbers of openings are the same in each job of a run. */
 static void another_job_is_another_opening(void)
 {
 	struct sample sample;
@@ -460,7 +460,7 @@ static char *prepared(const struct sample *sample, const char *const *options, s
 	return xstrdup(text);
 }
 
-static void guests_are_told_before_the_run(void)
+static void choices_are_written_before_the_run(void)
 {
 	static const char *const options[] = { "plugin.history.explore=10%",
 					       "plugin.history.sets=b=2;a=1 | cb_nodes=2", NULL };
@@ -485,18 +485,18 @@ static void guests_are_told_before_the_run(void)
 	sample_remove(&sample);
 }
 
-static void wrong_options_are_told(void)
+static void invalid_options_are_errors(void)
 {
 	static const struct {
 		const char *option, *complaint;
 	} cases[] = {
-		{ "plugin.history.learn=0", "learn: \"0\" is not a number above 0" },
-		{ "plugin.history.learn=-1", "learn: \"-1\" is not a number above 0" },
-		{ "plugin.history.by_user=maybe", "by_user: \"maybe\" is not yes or no" },
-		{ "plugin.history.margin=5", "margin: \"5\" is not a percentage" },
-		{ "plugin.history.explore=101%", "explore: \"101%\" is not a percentage" },
-		{ "plugin.history.sets=cb_buffer_size=16M", "sets: \"cb_buffer_size=16M\" is not" },
-		{ "plugin.history.sets=a=1|b", "sets: \"b\" is not a set of hints" },
+		{ "plugin.history.learn=0", "plugin.history.learn" },
+		{ "plugin.history.learn=-1", "plugin.history.learn" },
+		{ "plugin.history.by_user=maybe", "plugin.history.by_user" },
+		{ "plugin.history.margin=5", "plugin.history.margin" },
+		{ "plugin.history.explore=101%", "plugin.history.explore" },
+		{ "plugin.history.sets=cb_buffer_size=16M", "sets: \"cb_buffer_size=16M\"" },
+		{ "plugin.history.sets=a=1|b", "sets: \"b\"" },
 	};
 	struct sample sample;
 
@@ -533,7 +533,7 @@ static void trials_are_counted_over_runs(void)
 	CHECK_INT(outcomes_opens(store, "somebody", &opens, &explored, NULL), 0);
 	CHECK_INT(opens, 3);
 	CHECK_INT(explored, 1);
-	/* Now it is the best, and no trial any more. */
+	/* Now it is the best set, and no longer a trial. */
 	train(&sample, options, DATA_NC, SET_2, 200);
 	CHECK_INT(outcomes_opens(store, "somebody", &opens, &explored, NULL), 0);
 	CHECK_INT(opens, 4);
@@ -542,12 +542,12 @@ static void trials_are_counted_over_runs(void)
 	sample_remove(&sample);
 }
 
-TESTS(TEST(after_training_the_better_set_is_answered), TEST(ties_and_small_gains_keep_the_defaults),
-      TEST(too_little_evidence_keeps_the_defaults), TEST(only_the_same_is_compared),
-      TEST(extensions_are_kept_apart_unless_told_otherwise),
-      TEST(users_are_kept_apart_unless_told_otherwise), TEST(sets_known_to_harm_are_never_answered),
-      TEST(ranks_that_open_together_are_one_sample),
+TESTS(TEST(after_training_the_better_set_is_chosen), TEST(ties_and_small_gains_keep_the_defaults),
+      TEST(too_little_evidence_keeps_the_defaults), TEST(only_equal_workloads_are_compared),
+      TEST(extensions_are_separate_unless_disabled), TEST(users_are_separate_unless_disabled),
+      TEST(unsafe_sets_are_never_chosen), TEST(ranks_that_open_together_are_one_sample),
       TEST(closed_files_are_credited_while_the_run_goes_on),
-      TEST(non_blocking_accesses_last_until_they_are_complete), TEST(hints_that_change_later_count),
-      TEST(another_job_is_another_opening), TEST(guests_are_told_before_the_run),
-      TEST(wrong_options_are_told), TEST(trials_are_counted_over_runs))
+      TEST(non_blocking_accesses_last_until_they_are_complete),
+      TEST(hints_that_change_after_the_open_count), TEST(another_job_is_another_opening),
+      TEST(choices_are_written_before_the_run), TEST(invalid_options_are_errors),
+      TEST(trials_are_counted_over_runs))

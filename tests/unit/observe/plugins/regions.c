@@ -37,7 +37,7 @@ static void a_constant_stride_is_one_run_and_repeating_it_adds_none(void)
 	regions_release(&r);
 }
 
-static void what_does_not_fit_is_covered_and_then_not_known(void)
+static void too_many_runs_become_one_unknown_range(void)
 {
 	struct regions scattered = { 0 }, inside = { 0 }, outside = { 0 };
 
@@ -53,7 +53,7 @@ static void what_does_not_fit_is_covered_and_then_not_known(void)
 	regions_release(&outside);
 }
 
-static void positions_that_no_file_has_are_unplaced(void)
+static void invalid_positions_are_unplaced(void)
 {
 	struct regions r = { 0 }, other = { 0 };
 
@@ -68,7 +68,7 @@ static void positions_that_no_file_has_are_unplaced(void)
 	regions_release(&other);
 }
 
-static void nobody_and_one_are_told_apart(void)
+static void none_and_one_are_distinguished(void)
 {
 	struct regions none = { 0 }, one = { 0 };
 
@@ -118,8 +118,8 @@ static enum sharing by_bytes(const unsigned char *x, const unsigned char *y)
 	return last[0] < first[1] || last[1] < first[0] ? SHARING_DISJOINT : SHARING_INTERLEAVED;
 }
 
-/* The arithmetic on runs against every byte of a small file. */
-static void runs_are_compared_as_their_bytes_are(void)
+/* Compares the arithmetic on runs with every byte of a small file. */
+static void runs_compare_like_their_bytes(void)
 {
 	int seen[SHARINGS] = { 0 };
 	unsigned seed = 1;
@@ -130,7 +130,7 @@ static void runs_are_compared_as_their_bytes_are(void)
 		unsigned char in_x[SPACE] = { 0 }, in_y[SPACE] = { 0 };
 		enum sharing expected;
 
-		if (i % 2) { /* equal strides mesh more often */
+		if (i % 2) { /* equal strides interleave more often */
 			b.stride = a.stride > b.bytes ? a.stride : b.bytes + 1;
 			a.stride = b.stride;
 		}
@@ -156,6 +156,5 @@ static void runs_are_compared_as_their_bytes_are(void)
 
 TESTS(TEST(contiguous_accesses_are_one_run),
       TEST(a_constant_stride_is_one_run_and_repeating_it_adds_none),
-      TEST(what_does_not_fit_is_covered_and_then_not_known),
-      TEST(positions_that_no_file_has_are_unplaced), TEST(nobody_and_one_are_told_apart),
-      TEST(runs_are_compared_as_their_bytes_are))
+      TEST(too_many_runs_become_one_unknown_range), TEST(invalid_positions_are_unplaced),
+      TEST(none_and_one_are_distinguished), TEST(runs_compare_like_their_bytes))

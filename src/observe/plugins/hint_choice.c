@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/plugins/answers.h"
+#include "observe/plugins/hint_choice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,16 +9,16 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/place.h"
-#include "store/outcomes.h"
 #include "contract/hints.h"
+#include "store/outcomes.h"
 
 #define KEY_BYTES 64
 #define VALUE_BYTES 256
 
-/* The defaults must have been seen doing at least this share of what a set is judged by. */
+/* A set must have been tried on at least this share of the time that the defaults took. */
 #define COVERAGE 0.5
 
-/* What is known of one set of hints, or of the defaults. */
+/* Samples with one hint set, or with the defaults (hints is ""). */
 struct known {
 	char *extension, *operation, *hints;
 	unsigned size_class;
@@ -26,12 +26,10 @@ struct known {
 };
 
 struct knowledge {
-	struct known *list; /* sorted and joined */
+	struct known *list; /* sorted, without duplicates */
 	size_t count, cap;
 	bool by_extension;
 };
-
-/* ---- sets ---- */
 
 static int text_compare(const void *a, const void *b)
 {
@@ -50,11 +48,11 @@ static bool set_is_safe(const char *hints)
 			return false;
 		count++;
 	}
-	/* What cannot be read as a hint has been passed over. */
+	/* hints_next() skips what it cannot parse. */
 	return count == parts;
 }
 
-char *answers_set(const char *text, struct err *err)
+char *hint_set_parse(const char *text, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(text);
 	AUTO_BUF struct buf out = { 0 };
@@ -70,23 +68,22 @@ char *answers_set(const char *text, struct err *err)
 	if (count && set_is_safe(buf_text(&out)))
 		return buf_take(&out);
 	err_set(err, EINVAL,
-		"\"%s\" is not a set of hints such as cb_buffer_size=16777216;romio_ds_write="
-		"disable, with values that no MPI is known to take amiss",
+		"\"%s\" is not a safe hint set; expected KEY=VALUE;KEY=VALUE, such as "
+		"cb_buffer_size=16777216;romio_ds_write=disable",
 		text);
 	return NULL;
 }
 
-/* ---- options ---- */
-
-static int option_wrong(struct err *err, const char *key, const char *text, const char *wanted)
+static int option_invalid(struct err *err, const char *key, const char *text, const char *wanted)
 {
-	return err_set(err, EINVAL, "plugin.history.%s: \"%s\" is not %s", key, text, wanted);
+	return err_set(err, EINVAL, "plugin.history.%s: invalid value \"%s\"; expected %s", key,
+		       text, wanted);
 }
 
 static int read_flag(const char *key, const char *text, bool *flag, struct err *err)
 {
 	if (text && strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-		return option_wrong(err, key, text, "yes or no");
+		return option_invalid(err, key, text, "yes or no");
 	if (text)
 		*flag = !strcmp(text, "yes");
 	return 0;
@@ -101,7 +98,7 @@ static int read_share(const char *key, const char *text, double *share, struct e
 		return 0;
 	value = strtod(text, &end);
 	if (end == text || strcmp(end, "%") != 0 || !(value >= 0 && value <= 100))
-		return option_wrong(err, key, text, "a percentage such as 5%");
+		return option_invalid(err, key, text, "a percentage such as 5%");
 	*share = value / 100;
 	return 0;
 }
@@ -114,7 +111,7 @@ static int read_learn(const char *text, uint64_t *learn, struct err *err)
 		return 0;
 	*learn = strtoull(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || !*learn)
-		return option_wrong(err, "learn", text, "a number above 0");
+		return option_invalid(err, "learn", text, "a number above 0");
 	return 0;
 }
 
@@ -125,7 +122,7 @@ static int read_sets(const char *text, struct history_options *options, struct e
 	size_t cap = 0;
 
 	for (char *part = strtok_r(copy, "|", &rest); part; part = strtok_r(NULL, "|", &rest)) {
-		char *set = answers_set(part, err);
+		char *set = hint_set_parse(part, err);
 
 		if (!set) {
 			err_prefix(err, "plugin.history.sets");
@@ -141,7 +138,9 @@ static int read_sets(const char *text, struct history_options *options, struct e
 int history_options_read(struct history_options *options, history_option get, void *arg,
 			 struct err *err)
 {
-	struct history_options o = { true, true, 1, 0.05, 0, NULL, 0, NULL };
+	struct history_options o = {
+		.by_user = true, .by_extension = true, .learn = 1, .margin = 0.05
+	};
 	int r = read_flag("by_user", get(arg, "by_user"), &o.by_user, err);
 
 	if (r >= 0)
@@ -172,8 +171,6 @@ void history_options_release(struct history_options *options)
 	free(options->store);
 	*options = (struct history_options){ 0 };
 }
-
-/* ---- what is known ---- */
 
 static int known_compare(const void *a, const void *b)
 {
@@ -206,7 +203,7 @@ static void known_free(struct known *known)
 	free(known->hints);
 }
 
-/* Several users, or extensions, become one. */
+/* Merges the samples of several users or extensions. */
 static void knowledge_join(struct knowledge *k)
 {
 	size_t kept = 0;
@@ -231,16 +228,15 @@ static void knowledge_release(struct knowledge *k)
 	free(k->list);
 }
 
-/* ---- the best ---- */
-
 static bool is_of_mode(const struct known *known, char mode)
 {
-	return mode == 'b' || *known->operation == mode; /* read, write */
+	return mode == 'b' || *known->operation == mode; /* the first letter of read, write */
 }
 
-/* The same thing done under other hints. NULL: it was not seen, or not often enough. */
-static const struct known *known_under(const struct known *list, size_t count,
-				       const struct known *known, const char *hints, uint64_t learn)
+/* Finds samples of the same workload with other hints; NULL if there are fewer than `learn`. */
+static const struct known *find_with_hints(const struct known *list, size_t count,
+					   const struct known *known, const char *hints,
+					   uint64_t learn)
 {
 	struct known wanted = *known;
 	const struct known *found;
@@ -250,9 +246,9 @@ static const struct known *known_under(const struct known *list, size_t count,
 	return found && found->outcome.count >= learn ? found : NULL;
 }
 
-/* How many times as fast as the defaults a set is; 0: there is too little to go by. */
-static double gain_of(const struct known *list, size_t count, char mode, const char *hints,
-		      uint64_t learn)
+/* Returns the speedup of a set over the defaults, or 0 if there is too little data. */
+static double speedup_of(const struct known *list, size_t count, char mode, const char *hints,
+			 uint64_t learn)
 {
 	double all = 0, defaults = 0, set = 0;
 
@@ -263,7 +259,7 @@ static double gain_of(const struct known *list, size_t count, char mode, const c
 		if (*known->hints || !is_of_mode(known, mode) || known->outcome.count < learn)
 			continue;
 		all += seconds;
-		other = known_under(list, count, known, hints, learn);
+		other = find_with_hints(list, count, known, hints, learn);
 		if (!other)
 			continue;
 		defaults += seconds;
@@ -272,8 +268,8 @@ static double gain_of(const struct known *list, size_t count, char mode, const c
 	return defaults > 0 && defaults >= COVERAGE * all ? defaults / set : 0;
 }
 
-static void best_add(struct answers *answers, size_t *cap, const struct known *list, size_t count,
-		     char mode, const struct history_options *options)
+static void choose_for_mode(struct hint_choices *choices, size_t *cap, const struct known *list,
+			    size_t count, char mode, const struct history_options *options)
 {
 	const char *best = NULL;
 	double most = 1 + options->margin;
@@ -283,7 +279,7 @@ static void best_add(struct answers *answers, size_t *cap, const struct known *l
 
 		if (!*list[i].hints || !is_of_mode(&list[i], mode) || !set_is_safe(list[i].hints))
 			continue;
-		gain = gain_of(list, count, mode, list[i].hints, options->learn);
+		gain = speedup_of(list, count, mode, list[i].hints, options->learn);
 		if (gain > most) {
 			best = list[i].hints;
 			most = gain;
@@ -291,13 +287,13 @@ static void best_add(struct answers *answers, size_t *cap, const struct known *l
 	}
 	if (!best)
 		return;
-	answers->best = xgrow(answers->best, cap, answers->count + 1, sizeof(*answers->best));
-	answers->best[answers->count++] =
-		(struct answer){ xstrdup(list->extension), mode, xstrdup(best), most };
+	choices->best = xgrow(choices->best, cap, choices->count + 1, sizeof(*choices->best));
+	choices->best[choices->count++] =
+		(struct hint_choice){ xstrdup(list->extension), mode, xstrdup(best), most };
 }
 
-static void best_find(struct answers *answers, const struct knowledge *k,
-		      const struct history_options *options)
+static void choose_all(struct hint_choices *choices, const struct knowledge *k,
+		       const struct history_options *options)
 {
 	size_t cap = 0, from = 0;
 
@@ -305,26 +301,26 @@ static void best_find(struct answers *answers, const struct knowledge *k,
 		if (to < k->count && !strcmp(k->list[to].extension, k->list[from].extension))
 			continue;
 		for (const char *mode = "rwb"; *mode; mode++)
-			best_add(answers, &cap, &k->list[from], to - from, *mode, options);
+			choose_for_mode(choices, &cap, &k->list[from], to - from, *mode, options);
 		from = to;
 	}
 }
 
-static void sets_count(struct answers *answers, const struct knowledge *k,
-		       const struct history_options *options)
+static void count_samples(struct hint_choices *choices, const struct knowledge *k,
+			  const struct history_options *options)
 {
-	answers->seen = xcalloc(options->set_count + 1, sizeof(*answers->seen));
+	choices->seen = xcalloc(options->set_count + 1, sizeof(*choices->seen));
 	for (size_t i = 0; i < k->count; i++)
 		for (size_t j = 0; j < options->set_count; j++)
 			if (!strcmp(k->list[i].hints, options->sets[j]))
-				answers->seen[j] += k->list[i].outcome.count;
+				choices->seen[j] += k->list[i].outcome.count;
 }
 
-int answers_make(struct answers *answers, const struct history_options *options, const char *user,
-		 struct err *err)
+int hint_choices_make(struct hint_choices *choices, const struct history_options *options,
+		      const char *user, struct err *err)
 {
 	struct knowledge k = { .by_extension = options->by_extension };
-	struct answers made = { 0 };
+	struct hint_choices made = { 0 };
 	struct store *store = NULL;
 	int r = 0;
 
@@ -337,31 +333,31 @@ int answers_make(struct answers *answers, const struct history_options *options,
 	store_close(store);
 	if (r >= 0) {
 		knowledge_join(&k);
-		best_find(&made, &k, options);
-		sets_count(&made, &k, options);
-		*answers = made;
+		choose_all(&made, &k, options);
+		count_samples(&made, &k, options);
+		*choices = made;
 	}
 	knowledge_release(&k);
 	return r;
 }
 
-void answers_release(struct answers *answers)
+void hint_choices_release(struct hint_choices *choices)
 {
-	for (size_t i = 0; i < answers->count; i++) {
-		free(answers->best[i].extension);
-		free(answers->best[i].hints);
+	for (size_t i = 0; i < choices->count; i++) {
+		free(choices->best[i].extension);
+		free(choices->best[i].hints);
 	}
-	free(answers->best);
-	free(answers->seen);
-	*answers = (struct answers){ 0 };
+	free(choices->best);
+	free(choices->seen);
+	*choices = (struct hint_choices){ 0 };
 }
 
-const char *answers_find(const struct answers *answers, const char *extension, char mode)
+const char *hint_choices_find(const struct hint_choices *choices, const char *extension, char mode)
 {
 	const char *any = NULL;
 
-	for (size_t i = 0; i < answers->count; i++) {
-		const struct answer *best = &answers->best[i];
+	for (size_t i = 0; i < choices->count; i++) {
+		const struct hint_choice *best = &choices->best[i];
 
 		if (best->mode == mode && !strcmp(best->extension, extension))
 			return best->hints;
@@ -371,11 +367,9 @@ const char *answers_find(const struct answers *answers, const char *extension, c
 	return any;
 }
 
-/* ---- the guests' file ---- */
-
-/* Sets to be tried, those that were seen least first. */
-static void tries_write(struct buf *out, const struct answers *answers,
-			const struct history_options *options)
+/* Lists the sets to try, those with the fewest samples first. */
+static void write_trials(struct buf *out, const struct hint_choices *choices,
+			 const struct history_options *options)
 {
 	AUTO_FREE bool *done = xcalloc(options->set_count + 1, sizeof(*done));
 
@@ -384,15 +378,15 @@ static void tries_write(struct buf *out, const struct answers *answers,
 
 		for (size_t i = 0; i < options->set_count; i++)
 			if (!done[i] && (least == options->set_count ||
-					 answers->seen[i] < answers->seen[least]))
+					 choices->seen[i] < choices->seen[least]))
 				least = i;
 		done[least] = true;
 		buf_printf(out, "try %s\n", options->sets[least]);
 	}
 }
 
-int answers_write(const struct answers *answers, const struct history_options *options,
-		  const char *path, struct err *err)
+int hint_choices_write(const struct hint_choices *choices, const struct history_options *options,
+		       const char *path, struct err *err)
 {
 	AUTO_BUF struct buf out = { 0 };
 	AUTO_FCLOSE FILE *f = NULL;
@@ -400,13 +394,13 @@ int answers_write(const struct answers *answers, const struct history_options *o
 	buf_puts(&out, HINTS_ANSWERS_TITLE "\n");
 	if (options->explore > 0 && options->set_count) {
 		buf_printf(&out, "explore %.0f %llu %llu\n", options->explore * HINTS_MILLION,
-			   (unsigned long long)answers->opens,
-			   (unsigned long long)answers->explored);
-		tries_write(&out, answers, options);
+			   (unsigned long long)choices->opens,
+			   (unsigned long long)choices->explored);
+		write_trials(&out, choices, options);
 	}
-	for (size_t i = 0; i < answers->count; i++)
-		buf_printf(&out, "best %s %c %s\n", answers->best[i].extension,
-			   answers->best[i].mode, answers->best[i].hints);
+	for (size_t i = 0; i < choices->count; i++)
+		buf_printf(&out, "best %s %c %s\n", choices->best[i].extension,
+			   choices->best[i].mode, choices->best[i].hints);
 	f = fopen(path, "we");
 	if (!f || fwrite(out.data, 1, out.len, f) != out.len || fflush(f) != 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));

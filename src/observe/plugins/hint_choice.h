@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Chooses hints from what the history plug-in has learned: the best hint set for files of an
+ * extension that are opened for reading, writing or both. The guests receive the choices in a file.
+ *
+ * A hint set is compared with the defaults (no hints) on the workload that was seen with both: the
+ * same operation with accesses of the same size class, at least `learn` times each. The time that
+ * the defaults took is compared with the time the set would need for the same bytes at its overall
+ * rate; an average of rates would favor the fastest sample. The set must be faster by `margin`, and
+ * the compared workload must account for at least half of the time seen with the defaults.
+ * Otherwise, and when sets are equally fast, the defaults stay. A set with a hint that is not safe
+ * (contract/hints.h) is never chosen.
+ */
+#ifndef SLUICE_OBSERVE_PLUGINS_HINT_CHOICE_H
+#define SLUICE_OBSERVE_PLUGINS_HINT_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct store;
+
+/* The options of [plugin.history]; see history.h. */
+struct history_options {
+	bool by_user, by_extension;
+	uint64_t learn;
+	double margin, explore; /* fractions: 0.05 is 5 % */
+	char **sets;		/* each sorted by key */
+	size_t set_count;
+	char *store; /* path; NULL: not configured */
+};
+
+/* `get` returns the text of an option, or NULL. On failure there is nothing to release. */
+typedef const char *(*history_option)(void *arg, const char *key);
+int history_options_read(struct history_options *options, history_option get, void *arg,
+			 struct err *err);
+void history_options_release(struct history_options *options);
+
+struct hint_choice {
+	char *extension; /* "*" stands for any extension */
+	char mode;	 /* see hints_mode() */
+	char *hints;
+	double gain; /* speedup over the defaults */
+};
+
+struct hint_choices {
+	struct hint_choice *best;
+	size_t count;
+	uint64_t opens, explored; /* opens by the user in earlier runs */
+	uint64_t *seen;		  /* number of samples of each configured set */
+};
+
+/* Reads the store, which need not exist yet. On failure there is nothing to release. */
+int hint_choices_make(struct hint_choices *choices, const struct history_options *options,
+		      const char *user, struct err *err);
+void hint_choices_release(struct hint_choices *choices);
+
+/* Returns the hints for a file, or NULL for the defaults. */
+const char *hint_choices_find(const struct hint_choices *choices, const char *extension, char mode);
+
+/* Writes the file that the guests read, see contract/hints.h. */
+int hint_choices_write(const struct hint_choices *choices, const struct history_options *options,
+		       const char *path, struct err *err);
+
+/*
+ * Parses a hint set and sorts it by key. Returns NULL and sets err if it is malformed or not safe.
+ * The caller frees it.
+ */
+char *hint_set_parse(const char *text, struct err *err);
+
+#endif
