@@ -60,7 +60,7 @@ check_rc 5 timeout 60 "$sluice" run -o t.sluice -- ./calm
 check_eq "$("$sluice" print t.sluice | wc -l)" 0
 check_eq "$(flight calls/shipped)" 0
 check_eq "$(flight shipments)" 0
-check_eq "$(flight 'calls/kept back')" 300
+check_eq "$(flight 'calls/held')" 300
 [ "$(flight calls/seen)" -ge 1500 ] || fail "calls seen: $(flight calls/seen)"
 check_eq "$(($(flight calls/overwritten) + 300))" "$(flight calls/seen)"
 
@@ -89,7 +89,7 @@ check_has "$(tail -n 2 printed | head -n 1)" "/trigger"
 check_has "$(tail -n 1 printed)" "close("
 check_eq "$(flight calls/shipped)" 300
 check_eq "$(flight shipments)" 1
-check_eq "$(flight 'calls/kept back')" 300
+check_eq "$(flight 'calls/held')" 300
 check_eq "$(($(flight calls/overwritten) + 600))" "$(flight calls/seen)"
 "$sluice" trace convert --format text t.sluice t.txt
 grep -q 'kind=anomaly.*name=process bad' t.txt || fail "the anomaly is not noted: $(grep '#note' t.txt)"

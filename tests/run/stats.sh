@@ -26,7 +26,7 @@ print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"
 }
 
 named="samples JOIN statistics ON number = statistic"
-for name in cpu/user cpu/idle cpu/running memory/used memory/dirty utilisation/cpu utilisation/memory; do
+for name in cpu/user cpu/idle cpu/running memory/used memory/dirty utilization/cpu utilization/memory; do
 	n=$(ask run.db "SELECT count(*) FROM $named WHERE name = '$name'")
 	[ "$n" -ge 3 ] || fail "$n samples of $name in two seconds"
 done
@@ -50,7 +50,7 @@ case $(df --output=source "$work" | tail -1) in
 	written=$(ask run.db "SELECT max(bytes) FROM (SELECT sum(value) AS bytes FROM $named
 		WHERE name LIKE 'io/%/written' GROUP BY name)")
 	[ "$written" -ge $((32 << 20)) ] || fail "32 MiB were written, but the devices have written $written bytes"
-	busy=$(ask run.db "SELECT max(value) FROM $named WHERE name = 'utilisation/io'")
+	busy=$(ask run.db "SELECT max(value) FROM $named WHERE name = 'utilization/io'")
 	[ "$busy" -gt 0 ] || fail "the device was never busy"
 	;;
 *)

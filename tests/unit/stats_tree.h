@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A directory that stands for / with recorded files of /proc and /sys, for providers to read.
+ * A directory that stands for / with recorded files of /proc and /sys for the providers to read.
  */
 #ifndef SLUICE_TESTS_STATS_TREE_H
 #define SLUICE_TESTS_STATS_TREE_H
@@ -36,7 +36,10 @@ static UNUSED struct tree tree_new(void)
 	return tree;
 }
 
-/* Writes root/path in place, so that who has it open sees it; makes the directories. */
+/*
+ * Writes root/path in place, so that a process that has it open sees the change; creates the
+ * directories.
+ */
 static UNUSED void tree_write(const struct tree *tree, const char *path, const char *text)
 {
 	AUTO_FREE char *whole = xprintf("%s/%s", tree->root, path);

@@ -30,7 +30,7 @@ void accounts_add(struct accounts *accounts, const struct spool_header *header, 
 	}
 }
 
-/* How a plug-in is called in reports: a library by its file, without the suffix. */
+/* Name of a plug-in in reports: that of a library is its file name without suffix. */
 static char *short_name(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -39,8 +39,8 @@ static char *short_name(const char *name)
 	return xstrndup(base, slash ? strcspn(base, ".") : strlen(base));
 }
 
-static void note(const struct accounts_tell *to, const char *source, const char *kind,
-		 const char *name, int32_t process, const char *value)
+static void write_note(const struct accounts_output *to, const char *source, const char *kind,
+		       const char *name, int32_t process, const char *value)
 {
 	struct note row = { .time_ns = -1,
 			    .process = process,
@@ -53,13 +53,13 @@ static void note(const struct accounts_tell *to, const char *source, const char 
 	to->note(to->arg, &row);
 }
 
-static void number(const struct accounts_tell *to, const char *source, const char *kind,
-		   const char *name, uint64_t value)
+static void write_number(const struct accounts_output *to, const char *source, const char *kind,
+			 const char *name, uint64_t value)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	note(to, source, kind, name, -1, text);
+	write_note(to, source, kind, name, -1, text);
 }
 
 static char *refusal_text(const struct account *account, enum plugin_state state,
@@ -69,26 +69,27 @@ static char *refusal_text(const struct account *account, enum plugin_state state
 
 	switch (state) {
 	case PLUGIN_MISSING:
-		return xstrdup("it cannot be loaded there, or is no plug-in");
+		return xstrdup("it cannot be loaded, or is not a plug-in");
 	case PLUGIN_FOREIGN:
-		return xstrdup("it is of another ABI, or not an in-line one");
+		return xstrdup("it has another ABI, or is not an in-line plug-in");
 	case PLUGIN_FAILED:
-		return xprintf("it does not start: %s", account->reason
-								? strerror((int)account->reason)
-								: "a required hook is missing");
+		return xprintf("it failed to start: %s", account->reason
+								 ? strerror((int)account->reason)
+								 : "a required hook is missing");
 	case PLUGIN_SLOW:
 		unit_ns(worst, intake_ns(clock, account->worst_ticks));
 		unit_ns(budget, intake_ns(clock, control->plugin_budget_ticks));
-		return xprintf("it was switched off: a call took it %s, more than plugins.budget, "
-			       "%s",
-			       worst, budget);
+		return xprintf(
+			"it was switched off, because a hook took %s, more than plugins.budget "
+			"(%s)",
+			worst, budget);
 	default:
 		return NULL;
 	}
 }
 
-static void refusals_tell(const struct account *account, const char *name, const char *source,
-			  const struct control *control, const struct accounts_tell *to)
+static void report_refusals(const struct account *account, const char *name, const char *source,
+			    const struct control *control, const struct accounts_output *to)
 {
 	for (enum plugin_state state = PLUGIN_MISSING; state < ACCOUNTS_STATES; state++) {
 		AUTO_FREE char *why = refusal_text(account, state, control, to->clock);
@@ -99,13 +100,14 @@ static void refusals_tell(const struct account *account, const char *name, const
 			continue;
 		text = xprintf("in-line plug-in %s in %u %s: %s", name, n,
 			       n == 1 ? "process" : "processes", why);
-		note(to, source, NOTE_REFUSED, state == PLUGIN_SLOW ? "switched off" : "not used",
-		     n == 1 ? account->process[state] : -1, text);
+		write_note(to, source, NOTE_REFUSED,
+			   state == PLUGIN_SLOW ? "switched off" : "not used",
+			   n == 1 ? account->process[state] : -1, text);
 	}
 }
 
-void accounts_tell(const struct accounts *accounts, const struct control *control,
-		   const struct accounts_tell *to)
+void accounts_report(const struct accounts *accounts, const struct control *control,
+		     const struct accounts_output *to)
 {
 	for (unsigned i = 0; i < CONTROL_PLUGINS && control->plugins[i].name[0]; i++) {
 		const struct account *account = &accounts->list[i];
@@ -113,15 +115,15 @@ void accounts_tell(const struct accounts *accounts, const struct control *contro
 		AUTO_FREE char *source = short_name(name);
 		const char *acts = to->acts(name);
 
-		refusals_tell(account, name, source, control, to);
+		report_refusals(account, name, source, control, to);
 		if (account->acts)
-			number(to, source, NOTE_APPLIED, acts ? acts : "acts", account->acts);
+			write_number(to, source, NOTE_APPLIED, acts ? acts : "acts", account->acts);
 		if (!account->calls)
 			continue;
-		number(to, source, NOTE_COST, "hooks called", account->calls);
-		number(to, source, NOTE_COST, "time ns",
-		       (uint64_t)intake_ns(to->clock, account->ticks));
-		number(to, source, NOTE_COST, "longest hook ns",
-		       (uint64_t)intake_ns(to->clock, account->worst_ticks));
+		write_number(to, source, NOTE_COST, "hooks called", account->calls);
+		write_number(to, source, NOTE_COST, "time ns",
+			     (uint64_t)intake_ns(to->clock, account->ticks));
+		write_number(to, source, NOTE_COST, "longest hook ns",
+			     (uint64_t)intake_ns(to->clock, account->worst_ticks));
 	}
 }

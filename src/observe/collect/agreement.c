@@ -13,27 +13,27 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "observe/collect/parts.h"
 #include "contract/clock.h"
 #include "contract/parameters.h"
+#include "observe/collect/parts.h"
 
 #define PARAMETERS "parameters"
 #define VERDICT "verdict"
 #define YES "yes"
 #define NO "no"
 
-/* Less than share.c lets the members of a node wait for their collector. */
+/* Shorter than the time that members of a node wait for their collector (share.c). */
 #define PATIENCE_NS UINT64_C(5000000000)
 #define PAUSE_MIN_NS 1000000
 #define PAUSE_MAX_NS 100000000
 
-static int fail(const char *path, struct err *err)
+static int io_error(const char *path, struct err *err)
 {
 	err_set(err, errno, "%s: %s", path, strerror(errno));
 	return -EIO;
 }
 
-static int file_write(const char *path, const char *text)
+static int write_file(const char *path, const char *text)
 {
 	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	size_t n = strlen(text);
@@ -44,8 +44,11 @@ static int file_write(const char *path, const char *text)
 	return (size_t)written != n ? -ENOSPC : fsync(fd) != 0 ? -errno : 0;
 }
 
-/* The whole of a file that is no longer than a page of parameters. NULL with errno. */
-static char *file_read(const char *path)
+/*
+ * Reads a whole file, which is no longer than a page of parameters. Returns NULL and sets errno on
+ * failure.
+ */
+static char *read_file(const char *path)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char *text = xcalloc(1, PARAMETERS_BYTES);
@@ -60,39 +63,39 @@ static char *file_read(const char *path)
 }
 
 /*
- * Gives the text that name, whole at once, if it is not taken. 1: it is ours. A server's answer to
- * link() may get lost: what counts is whether our file has two names.
+ * Creates the file with the whole text at once, unless the name exists. Returns 1 if it is ours. A
+ * server's answer to link() may get lost, so the test is whether our file has two names.
  */
 static int publish(const char *name, const char *text, struct err *err)
 {
 	AUTO_FREE char *own = xprintf("%s.%d.new", name, (int)getpid());
 	struct stat st = { 0 };
-	int r = file_write(own, text);
+	int r = write_file(own, text);
 
 	if (r < 0)
 		return err_set(err, -r, "%s: %s", own, strerror(-r));
 	r = link(own, name) == 0 || (stat(own, &st) == 0 && st.st_nlink == 2);
 	if (!r && errno != EEXIST && access(name, F_OK) != 0)
-		r = fail(name, err);
+		r = io_error(name, err);
 	unlink(own);
 	return r;
 }
 
-/* What everybody finds under that name. */
-static int settle(const char *name, const char *text, char **settled, struct err *err)
+/* Publishes the text, and reads what all nodes find under that name. */
+static int publish_and_read(const char *name, const char *text, char **settled, struct err *err)
 {
 	int r = publish(name, text, err);
-	char *found = r < 0 ? NULL : file_read(name);
+	char *found = r < 0 ? NULL : read_file(name);
 
 	if (r >= 0 && !found)
-		return fail(name, err);
+		return io_error(name, err);
 	if (r >= 0)
 		*settled = found;
 	return r;
 }
 
-/* N of "NAME.HOST-PID.N"; 0 for other names. */
-static uint32_t stood_for(const char *entry, const char *name)
+/* Returns N of "NAME.HOST-PID.N"; 0 for other names. */
+static uint32_t ranks_in_name(const char *entry, const char *name)
 {
 	size_t n = strlen(name);
 	const char *dot = strrchr(entry, '.');
@@ -119,8 +122,8 @@ static char *directory_of(const char *path)
 	return base == path ? xstrdup(".") : xstrndup(path, (size_t)(base - path));
 }
 
-/* Ranks that some collector stands for. */
-static uint64_t ranks_count(const char *name)
+/* Number of ranks that collectors represent. */
+static uint64_t count_ranks(const char *name)
 {
 	AUTO_FREE char *directory = directory_of(name);
 	DIR *dir = opendir(directory);
@@ -128,7 +131,7 @@ static uint64_t ranks_count(const char *name)
 	uint64_t ranks = 0;
 
 	while (dir && (entry = readdir(dir)))
-		ranks += stood_for(entry->d_name, base_of(name));
+		ranks += ranks_in_name(entry->d_name, base_of(name));
 	if (dir)
 		closedir(dir);
 	return ranks;
@@ -141,15 +144,16 @@ static void pause_for(long nanoseconds)
 	nanosleep(&pause, NULL);
 }
 
-/* Waits until all ranks are stood for, or somebody has decided. True: we have seen all. */
-static bool all_come(const char *name, const char *verdict, const struct agreement_options *o)
+/* Waits until all ranks are represented, or another node has decided. Returns true if all are. */
+static bool await_all_ranks(const char *name, const char *verdict,
+			    const struct agreement_options *o)
 {
 	uint64_t patience = o->patience_ns ? o->patience_ns : PATIENCE_NS;
 	uint64_t until = clock_monotonic_ns() + patience;
 	long pause = PAUSE_MIN_NS;
 
 	for (;;) {
-		if (ranks_count(name) >= o->size)
+		if (count_ranks(name) >= o->size)
 			return true;
 		if (access(verdict, F_OK) == 0 || clock_monotonic_ns() >= until)
 			return false;
@@ -158,48 +162,49 @@ static bool all_come(const char *name, const char *verdict, const struct agreeme
 	}
 }
 
-/* 1: all apply it; 0: none does. */
+/* Returns 1 if all nodes apply it, 0 if none does. */
 static int decide(const char *name, const struct agreement_options *o, struct err *err)
 {
 	AUTO_FREE char *verdict = xprintf("%s." VERDICT, name);
 	AUTO_FREE char *decided = NULL;
 	char host[256] = "";
-	AUTO_FREE char *seat = NULL;
+	AUTO_FREE char *representation = NULL;
 	int r;
 
 	gethostname(host, sizeof(host) - 1);
-	seat = xprintf("%s.%s-%d.%u", name, host, (int)getpid(), o->ranks);
-	if (o->ranks && (r = file_write(seat, "")) < 0)
-		return err_set(err, -r, "%s: %s", seat, strerror(-r));
-	r = settle(verdict, o->ranks && all_come(name, verdict, o) ? YES : NO, &decided, err);
+	representation = xprintf("%s.%s-%d.%u", name, host, (int)getpid(), o->ranks);
+	if (o->ranks && (r = write_file(representation, "")) < 0)
+		return err_set(err, -r, "%s: %s", representation, strerror(-r));
+	r = publish_and_read(verdict, o->ranks && await_all_ranks(name, verdict, o) ? YES : NO,
+			     &decided, err);
 	return r < 0 ? r : decided && strcmp(decided, YES) == 0;
 }
 
 /* "DIRECTORY/JOB-parameters" */
-static char *name_of(const char *part)
+static char *parameters_path(const char *part)
 {
 	return parts_sibling(part, PARAMETERS);
 }
 
-/* Who has nothing takes what there is, but gives nothing to wait for. */
-static int text_find(const char *name, const char *own, char **text, struct err *err)
+/* A node without parameters uses existing ones, but does not publish any. */
+static int find_text(const char *name, const char *own, char **text, struct err *err)
 {
 	if (*own)
-		return settle(name, own, text, err);
-	*text = file_read(name);
+		return publish_and_read(name, own, text, err);
+	*text = read_file(name);
 	if (*text)
 		return 0;
 	if (errno != ENOENT)
-		return fail(name, err);
+		return io_error(name, err);
 	*text = xstrdup("");
 	return 1;
 }
 
 int agreement_reach(struct agreement *agreement, const struct agreement_options *o, struct err *err)
 {
-	AUTO_FREE char *name = name_of(o->part);
+	AUTO_FREE char *name = parameters_path(o->part);
 	struct agreement reached = { 0 };
-	int r = text_find(name, o->text, &reached.text, err);
+	int r = find_text(name, o->text, &reached.text, err);
 	bool any = r >= 0 && reached.text && *reached.text;
 
 	reached.is_ours = r > 0;
@@ -210,17 +215,17 @@ int agreement_reach(struct agreement *agreement, const struct agreement_options 
 		return r;
 	}
 	if (any && !r)
-		reached.refusal = o->ranks ? "not all ranks of the job are run under Sluice with "
-					     "parameters, or some took too long to start"
-					   : "the launcher does not tell how many ranks of the job "
-					     "are on a node";
+		reached.refusal = o->ranks ? "not all ranks of the job run under Sluice with "
+					     "parameters, or some of them took too long to start"
+					   : "the launcher does not report how many ranks of the "
+					     "job are on each node";
 	*agreement = reached;
 	return 0;
 }
 
 void agreement_remove(const char *part)
 {
-	AUTO_FREE char *name = name_of(part);
+	AUTO_FREE char *name = parameters_path(part);
 	AUTO_FREE char *directory = directory_of(name);
 	DIR *dir = opendir(directory);
 	struct dirent *entry;

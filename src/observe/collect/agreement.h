@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What all nodes of a job must do alike, or not at all: apply parameters. A hint that only some
- * ranks of a program pass may end it. Nodes agree in the directory of the trace's parts, by what is
- * atomic on shared file systems: giving a file a name that is not taken.
+ * Agreement of all nodes of a job on the parameters to apply: all nodes apply the same, or none
+ * does. A hint that only some ranks of a program pass may abort it. Nodes agree in the directory of
+ * the trace's parts, using the operation that is atomic on shared file systems: linking a file to a
+ * name that does not exist yet.
  *
- *	JOB-parameters              the text that counts: that of the first to come
- *	JOB-parameters.HOST-PID.N   this collector has it, and stands for N ranks
- *	JOB-parameters.verdict      "yes" of the one who saw all ranks stood for, or "no" of the
- *	                            first who would not wait for them any longer
+ *   JOB-parameters              the text in force: that of the first node
+ *   JOB-parameters.HOST-PID.N   this collector has the text and represents N ranks
+ *   JOB-parameters.verdict      "yes" from the node that saw all ranks represented, or "no" from
+ * the first node whose time limit expired
  *
- * A node without parameters takes those that it finds; where it finds none it leaves nothing and
- * waits for nobody, and if others have some they find that not all ranks are stood for.
+ * A node without parameters uses those that it finds. If it finds none, it writes nothing and does
+ * not wait; if other nodes have parameters, they find that not all ranks are represented.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_AGREEMENT_H
 #define SLUICE_OBSERVE_COLLECT_AGREEMENT_H
@@ -21,23 +22,27 @@
 struct err;
 
 struct agreement_options {
-	const char *part;     /* this node's part of the trace, see parts.h */
-	const char *text;     /* what it would apply; "" for nothing */
-	uint32_t ranks, size; /* that it stands for (0: not known), and of the whole job */
-	uint64_t patience_ns; /* how long the others may take to come; 0: the usual time */
+	const char *part; /* this node's part of the trace, see parts.h */
+	const char *text; /* the node's own parameters; "" for none */
+	uint32_t ranks,
+		size; /* ranks that this node represents (0: unknown), and ranks of the job */
+	uint64_t patience_ns; /* how long to wait for the other nodes; 0: the default */
 };
 
 struct agreement {
-	char *text;	     /* what counts for all; the caller frees */
-	bool is_ours;	     /* we were the first */
-	const char *refusal; /* why nobody applies it; NULL: all do */
+	char *text;	     /* the text in force for all nodes; the caller frees it */
+	bool is_ours;	     /* this node was the first */
+	const char *refusal; /* why no node applies it; NULL: all do */
 };
 
-/* On failure the directory cannot be used; nobody gets a "yes" then, since we are not stood for. */
+/*
+ * Fails if the directory cannot be used. No node decides "yes" then, because this node is not
+ * represented.
+ */
 int agreement_reach(struct agreement *agreement, const struct agreement_options *options,
 		    struct err *err);
 
-/* Removes the files of the part's job. */
+/* Removes the agreement files of the part's job. */
 void agreement_remove(const char *part);
 
 #endif

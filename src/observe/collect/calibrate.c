@@ -6,13 +6,18 @@
 
 #include "base/mem.h"
 
-/* Below this the quotient of two short intervals says less than the nominal frequency does. */
+/* Below this, the nominal frequency is more accurate than the quotient of two short intervals. */
 #define MEASURED_MIN_NS 10000000
+#define NS_PER_S 1000000000
+#define READINGS 16
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* The kernel watches the TSCs of all cores; where it trusts them it uses them itself. */
+/*
+ * The kernel monitors the TSCs of all cores; if it trusts them, it uses them as its own clock
+ * source.
+ */
 bool calibrate_counter_is_steady(const char **name)
 {
 	AUTO_FCLOSE FILE *f =
@@ -31,7 +36,7 @@ static uint64_t nominal_hertz(void)
 	return 0;
 }
 #elif defined(__aarch64__)
-/* Architected: one counter for the whole system, readable by everybody. */
+/* The architecture defines one counter for the whole system that user space can read. */
 bool calibrate_counter_is_steady(const char **name)
 {
 	*name = "cntvct_el0";
@@ -62,7 +67,7 @@ struct moment calibrate_moment(enum capture_clock source)
 {
 	struct moment best = { .error_ns = INT64_MAX };
 
-	for (int i = 0; i < 16; i++) {
+	for (int i = 0; i < READINGS; i++) {
 		uint64_t before_ns = clock_monotonic_ns();
 		uint64_t ticks = clock_ticks(source);
 		uint64_t after_ns = clock_monotonic_ns();
@@ -89,8 +94,8 @@ struct run_clock calibrate_run(enum capture_clock source, const struct moment *b
 		return clock;
 	if ((elapsed_ns < MEASURED_MIN_NS && hertz) || now->ticks <= begin->ticks ||
 	    elapsed_ns <= 0) {
-		clock.num = 1000000000;
-		clock.den = hertz ? hertz : 1000000000;
+		clock.num = NS_PER_S;
+		clock.den = hertz ? hertz : NS_PER_S;
 	} else {
 		clock.num = (uint64_t)elapsed_ns;
 		clock.den = now->ticks - begin->ticks;

@@ -13,23 +13,25 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/process.h"
 #include "observe/collect/calibrate.h"
 #include "observe/collect/flight.h"
 #include "observe/collect/intake.h"
-#include "base/process.h"
 #include "observe/collect/overhead.h"
 #include "observe/watch/plugins.h"
 #include "observe/watch/watcher.h"
 #include "trace/facts.h"
 
-#define CHECK_LIVES_NS 50000000
+#define NS_PER_S 1000000000
+#define CHECK_PROCESSES_NS 50000000
 #define REAP_NS 1000000000
 #define OVERHEAD_NS 100000000
-/* How often the watcher hears what a tick is worth: the more time has passed, the better it is
- * known.
+/*
+ * How often the watcher is told the length of a tick, which is known more accurately as time
+ * passes.
  */
 #define CLOCK_NS 1000000000
-#define TAKE_NS 500000000 /* how long a record may wait for others to fill a block with */
+#define PASS_NS 500000000 /* how long a record may wait for others to fill a block */
 
 struct collector {
 	char *directory;
@@ -40,14 +42,14 @@ struct collector {
 	struct intake intake;
 	struct overhead overhead;
 	uint32_t spools_seen;
-	uint64_t anomalies; /* for which the flight recorder has shipped */
+	uint64_t anomalies; /* anomalies that were shipped */
 	size_t ranks;	    /* processes that have passed MPI_Init */
 	uint64_t namespace;
-	uint64_t lives_checked_ns, reaped_ns, taken_ns, clocked_ns, overhead_seen_ns;
+	uint64_t processes_checked_ns, reaped_ns, taken_ns, clocked_ns, overhead_seen_ns;
 };
 
-/* Nodes of a job must not all begin with the same destination of new files. */
-static void turns_shift(struct control *control)
+/* The nodes of a job must not all start with the same destination of new files. */
+static void shift_turns(struct control *control)
 {
 	char host[256] = "";
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -59,7 +61,7 @@ static void turns_shift(struct control *control)
 		atomic_store(&control->turns[i], hash >> 32);
 }
 
-static int control_make(struct collector *c, const struct collector_options *o, struct err *err)
+static int create_control(struct collector *c, const struct collector_options *o, struct err *err)
 {
 	AUTO_FREE char *path = xprintf("%s/%s", c->directory, CONTROL_NAME);
 	AUTO_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -84,14 +86,14 @@ static int control_make(struct collector *c, const struct collector_options *o, 
 		strcpy(c->control->parameters, o->parameters);
 	c->control->parameters_shared = o->parameters_shared;
 	if (o->parameters_shared)
-		turns_shift(c->control);
+		shift_turns(c->control);
 	atomic_store(&c->control->mode, o->mode);
 	c->control->magic = CONTROL_MAGIC;
 	return 0;
 }
 
-/* Is there room for the spools in this directory, and may we write there? */
-static bool directory_suits(const char *path, uint64_t bytes)
+/* Is the directory writable, and does it have space for the spools? */
+static bool directory_has_space(const char *path, uint64_t bytes)
 {
 	struct statvfs fs;
 
@@ -105,12 +107,12 @@ const char *collector_base(const char *spool_dir, uint64_t spool_bytes)
 
 	if (spool_dir)
 		return spool_dir;
-	if (directory_suits("/dev/shm", spool_bytes))
+	if (directory_has_space("/dev/shm", spool_bytes))
 		return "/dev/shm";
 	return temporary && temporary[0] == '/' ? temporary : "/tmp";
 }
 
-static int directory_make(struct collector *c, const struct collector_options *o, struct err *err)
+static int create_directory(struct collector *c, const struct collector_options *o, struct err *err)
 {
 	const char *base = collector_base(o->spool_dir, o->spool_bytes);
 
@@ -131,7 +133,7 @@ static int directory_make(struct collector *c, const struct collector_options *o
 	return 0;
 }
 
-static void run_copy(struct run_info *to, const struct run_info *from)
+static void copy_run(struct run_info *to, const struct run_info *from)
 {
 	*to = (struct run_info){ xstrdup(from->uuid),	   xstrdup(from->command),
 				 xstrdup(from->directory), xstrdup(from->host),
@@ -161,11 +163,11 @@ static int64_t realtime_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* What recover will need if we do not live to finish. */
-static void control_describe(struct collector *c, const char *trace)
+/* Stores what `sluice trace recover` needs if the collector is killed. */
+static void describe_run(struct collector *c, const char *trace)
 {
 	struct control *control = c->control;
 	AUTO_FREE char *path = realpath(trace, NULL);
@@ -179,7 +181,7 @@ static void control_describe(struct collector *c, const char *trace)
 		strcpy(control->trace, path);
 }
 
-static void warning_add(struct collector_totals *totals, const char *text)
+static void add_warning(struct collector_totals *totals, const char *text)
 {
 	size_t used = strlen(totals->warnings);
 
@@ -187,8 +189,8 @@ static void warning_add(struct collector_totals *totals, const char *text)
 		snprintf(totals->warnings + used, sizeof(totals->warnings) - used, "%s\n", text);
 }
 
-/* What the watcher has to say goes into the trace; of what is refused the user hears as well. */
-static void watcher_said(void *arg, const struct fact *fact, const void *row)
+/* Writes what the watcher reports into the trace; refusals also become warnings. */
+static void on_watcher_fact(void *arg, const struct fact *fact, const void *row)
 {
 	struct collector *c = arg;
 	const struct note *note = row;
@@ -197,23 +199,25 @@ static void watcher_said(void *arg, const struct fact *fact, const void *row)
 	if (fact != &fact_note)
 		return;
 	if (!strcmp(note->kind, NOTE_REFUSED))
-		warning_add(&c->intake.totals, note->value);
-	/* What several plug-ins miss, the store above all, is told once. */
+		add_warning(&c->intake.totals, note->value);
+	/*
+	 * Several plug-ins may report the same problem, such as a missing store; it is shown once.
+	 */
 	if (!strcmp(note->kind, NOTE_DEGRADED) && !strcmp(note->name, NOTE_WARNING) &&
 	    !strstr(c->intake.totals.warnings, note->value)) {
 		AUTO_FREE char *text = xprintf("plug-in %s: %s", note->source, note->value);
 
-		warning_add(&c->intake.totals, text);
+		add_warning(&c->intake.totals, text);
 	}
 }
 
-static void account_said(void *arg, const struct note *note)
+static void on_account_note(void *arg, const struct note *note)
 {
-	watcher_said(arg, &fact_note, note);
+	on_watcher_fact(arg, &fact_note, note);
 }
 
-/* Before any process starts: the control page gets the in-line plug-ins. */
-static void watch_begin(struct collector *c, const struct collector_options *o)
+/* Runs before any process starts, because it writes the in-line plug-ins into the control page. */
+static void start_watcher(struct collector *c, const struct collector_options *o)
 {
 	struct watcher_options options = {
 		.config = o->config,
@@ -225,7 +229,7 @@ static void watch_begin(struct collector *c, const struct collector_options *o)
 		.directory = c->directory,
 		.wants_detector = o->flight_ring != 0,
 	};
-	struct watcher_sink sink = { .arg = c, .fact = watcher_said };
+	struct watcher_sink sink = { .arg = c, .fact = on_watcher_fact };
 
 	if (o->flight_ring)
 		c->intake.flight = flight_new((size_t)o->flight_ring);
@@ -240,19 +244,19 @@ static const char *acts_name(const char *plugin)
 	return guest ? guest->acts : NULL;
 }
 
-/* How in-line plug-ins fared in all processes. */
-static void accounts_note(struct collector *c)
+/* Writes the accounts of in-line plug-ins over all processes. */
+static void write_accounts(struct collector *c)
 {
-	struct accounts_tell to = { .host = c->run.host,
-				    .clock = &c->intake.clock,
-				    .acts = acts_name,
-				    .arg = c,
-				    .note = account_said };
+	struct accounts_output to = { .host = c->run.host,
+				      .clock = &c->intake.clock,
+				      .acts = acts_name,
+				      .arg = c,
+				      .note = on_account_note };
 
-	accounts_tell(&c->intake.accounts, c->control, &to);
+	accounts_report(&c->intake.accounts, c->control, &to);
 }
 
-static void flight_number(struct collector *c, const char *name, uint64_t value)
+static void write_flight_number(struct collector *c, const char *name, uint64_t value)
 {
 	char text[32];
 	struct note note = { .time_ns = -1,
@@ -267,8 +271,8 @@ static void flight_number(struct collector *c, const char *name, uint64_t value)
 	intake_fact(&c->intake, &fact_note, &note);
 }
 
-/* The last shipment, if one is called for, and what was kept back. */
-static void flight_end(struct collector *c, uint64_t anomalies)
+/* Ships a last time if there was an anomaly, and reports the counts. */
+static void finish_flight(struct collector *c, uint64_t anomalies)
 {
 	struct flight_counts counts;
 
@@ -277,25 +281,25 @@ static void flight_end(struct collector *c, uint64_t anomalies)
 	if (anomalies != c->anomalies)
 		intake_ship(&c->intake);
 	counts = flight_counts(c->intake.flight);
-	flight_number(c, "calls/seen", counts.seen);
-	flight_number(c, "calls/shipped", counts.shipped);
-	flight_number(c, "calls/overwritten", counts.overwritten);
-	flight_number(c, "calls/kept back", counts.held);
-	flight_number(c, "shipments", counts.shipments);
+	write_flight_number(c, "calls/seen", counts.seen);
+	write_flight_number(c, "calls/shipped", counts.shipped);
+	write_flight_number(c, "calls/overwritten", counts.overwritten);
+	write_flight_number(c, "calls/held", counts.held);
+	write_flight_number(c, "shipments", counts.shipments);
 }
 
-/* Returns the CPU time that the watcher took; -1: there was none. */
-static int64_t watch_end(struct collector *c)
+/* Returns the CPU time of the watcher; -1 if there was none. */
+static int64_t stop_watcher(struct collector *c)
 {
 	struct watcher_counts counts;
 
 	if (!c->intake.watcher) {
-		flight_end(c, 0);
+		finish_flight(c, 0);
 		return -1;
 	}
 	watcher_stop(c->intake.watcher, &counts);
 	c->intake.watcher = NULL;
-	flight_end(c, counts.anomalies);
+	finish_flight(c, counts.anomalies);
 	return counts.cpu_ns;
 }
 
@@ -306,7 +310,7 @@ const char *collector_warnings(const struct collector *c)
 
 void collector_warn(struct collector *c, const char *sentence)
 {
-	warning_add(&c->intake.totals, sentence);
+	add_warning(&c->intake.totals, sentence);
 }
 
 void collector_note(struct collector *c, const struct note *note)
@@ -334,7 +338,7 @@ static void note_overhead(void *intake, const struct note *note)
 	intake_fact(intake, &fact_note, note);
 }
 
-static void overhead_start(struct collector *c, const struct collector_options *o)
+static void init_overhead(struct collector *c, const struct collector_options *o)
 {
 	struct overhead_settings settings = { .budget = o->overhead_budget,
 					      .grace_ns = o->overhead_grace_ns,
@@ -350,17 +354,17 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	struct collector *c = xcalloc(1, sizeof(*c));
 	int r;
 
-	run_copy(&c->run, o->run);
+	copy_run(&c->run, o->run);
 	c->clock = o->clock;
 	c->begin = calibrate_moment(o->clock);
 	c->run.started_ns = realtime_ns();
 	c->namespace = process_namespace();
-	r = directory_make(c, o, err);
+	r = create_directory(c, o, err);
 	intake_init(&c->intake, c->directory, c->run.host);
 	c->intake.clock = clock_now(c);
-	overhead_start(c, o);
+	init_overhead(c, o);
 	if (r >= 0)
-		r = control_make(c, o, err);
+		r = create_control(c, o, err);
 	if (r >= 0)
 		r = trace_container.create(&c->intake.writer, o->trace, &c->run, &c->intake.clock,
 					   call_table, call_count, err);
@@ -370,9 +374,9 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 		collector_free(c);
 		return r;
 	}
-	control_describe(c, o->trace);
+	describe_run(c, o->trace);
 	c->intake.control = c->control;
-	watch_begin(c, o);
+	start_watcher(c, o);
 	*out = c;
 	return 0;
 }
@@ -396,7 +400,7 @@ size_t collector_ranks(const struct collector *c)
 	return c->ranks;
 }
 
-/* A newer spool of the same process: the old image is gone, replaced by exec. */
+/* A newer spool of the same process means that exec replaced the old image. */
 static bool is_replaced(const struct intake *in, size_t index)
 {
 	const struct spool_header *h = in->members[index]->spool.header;
@@ -412,8 +416,9 @@ static bool is_replaced(const struct intake *in, size_t index)
 	return false;
 }
 
-/* Is the process of this member gone? One of another pid namespace is looked for among all
- * processes. */
+/*
+ * Is the process of this member gone? One of another pid namespace is searched among all processes.
+ */
 static bool is_gone(struct collector *c, size_t i, struct process_scan *scan, bool *scanned)
 {
 	const struct spool_header *h = c->intake.members[i]->spool.header;
@@ -428,8 +433,8 @@ static bool is_gone(struct collector *c, size_t i, struct process_scan *scan, bo
 	return !process_scan_has(scan, h->pid_namespace, h->pid);
 }
 
-/* Sees which processes have ended. */
-static void lives_check(struct collector *c, bool reap)
+/* Finds out which processes have ended. */
+static void check_processes(struct collector *c, bool reap)
 {
 	struct process_scan scan = { .since = c->control->collector_start };
 	bool scanned = false;
@@ -446,7 +451,7 @@ static void lives_check(struct collector *c, bool reap)
 	process_scan_release(&scan);
 }
 
-static void spools_find(struct collector *c)
+static void find_spools(struct collector *c)
 {
 	if (atomic_load(&c->control->sequence) != c->spools_seen)
 		c->spools_seen += (uint32_t)intake_find(&c->intake);
@@ -456,10 +461,10 @@ size_t collector_live_ranks(struct collector *c)
 {
 	size_t live = 0;
 
-	/* A job may be over before it was ever looked at. */
-	spools_find(c);
+	/* A job may be over before the first pass. */
+	find_spools(c);
 	c->ranks = intake_ranks(&c->intake);
-	lives_check(c, false);
+	check_processes(c, false);
 	for (size_t i = 0; i < c->intake.member_count; i++) {
 		const struct member *m = c->intake.members[i];
 
@@ -468,7 +473,7 @@ size_t collector_live_ranks(struct collector *c)
 	return live;
 }
 
-/* Has so much time passed since? Then *since is now. */
+/* Returns whether the period has passed since *since, and if so sets it to now. */
 static bool is_due(uint64_t *since, uint64_t now, uint64_t period_ns)
 {
 	if (now - *since < period_ns)
@@ -477,15 +482,15 @@ static bool is_due(uint64_t *since, uint64_t now, uint64_t period_ns)
 	return true;
 }
 
-static void overhead_see(struct collector *c, const struct member *m, uint64_t now)
+static void add_overhead_sample(struct collector *c, const struct member *m, uint64_t now)
 {
 	struct overhead_sample sample = overhead_sample(m->spool.header, &c->intake.clock, now);
 
 	overhead_add(&c->overhead, m->index, &sample);
 }
 
-/* Records less if that costs the program too much. */
-static void overhead_check(struct collector *c)
+/* Reduces the recording if it costs the program too much. */
+static void check_overhead(struct collector *c)
 {
 	const struct intake *in = &c->intake;
 	uint64_t now = clock_ticks(c->clock);
@@ -493,54 +498,54 @@ static void overhead_check(struct collector *c)
 
 	for (size_t i = 0; i < in->member_count; i++) {
 		if (in->members[i]->open)
-			overhead_see(c, in->members[i], now);
+			add_overhead_sample(c, in->members[i], now);
 	}
 	mode = overhead_judge(&c->overhead, intake_ns(&in->clock, now - in->clock.tick0));
 	if (mode < atomic_load(&c->control->mode))
 		atomic_store(&c->control->mode, mode);
 }
 
-/* What is done from time to time, not at every pass. */
-static void chores(struct collector *c)
+/* Runs the periodic tasks. */
+static void run_periodic_tasks(struct collector *c)
 {
 	uint64_t now = clock_monotonic_ns();
 
-	if (is_due(&c->lives_checked_ns, now, CHECK_LIVES_NS))
-		lives_check(c, is_due(&c->reaped_ns, now, REAP_NS));
+	if (is_due(&c->processes_checked_ns, now, CHECK_PROCESSES_NS))
+		check_processes(c, is_due(&c->reaped_ns, now, REAP_NS));
 	if (c->intake.watcher && is_due(&c->clocked_ns, now, CLOCK_NS)) {
 		struct run_clock clock = clock_now(c);
 
 		watcher_clock(c->intake.watcher, &clock);
 	}
 	if (is_due(&c->overhead_seen_ns, now, OVERHEAD_NS))
-		overhead_check(c);
+		check_overhead(c);
 }
 
-static void member_end(struct collector *c, struct member *m)
+static void end_member(struct collector *c, struct member *m)
 {
-	overhead_see(c, m, clock_ticks(c->clock));
+	add_overhead_sample(c, m, clock_ticks(c->clock));
 	atomic_fetch_sub(&c->control->chunks, intake_end(&c->intake, m));
 }
 
-static size_t pass(struct collector *c, bool due)
+static size_t run_pass(struct collector *c, bool due)
 {
 	struct collector_totals *t = &c->intake.totals;
 	uint64_t bytes = (uint64_t)atomic_load(&c->control->chunks) * SPOOL_CHUNK_BYTES;
 
 	if (bytes > t->spool_peak_bytes)
 		t->spool_peak_bytes = bytes;
-	spools_find(c);
+	find_spools(c);
 	return intake_pass(&c->intake, clock_ticks(c->clock), due);
 }
 
-/* It finds no room: what it gets back from us is all that it has. */
-static bool loses(const struct member *m)
+/* The process finds no free chunk: it depends on the chunks that we return. */
+static bool is_losing_records(const struct member *m)
 {
 	return atomic_load_explicit(&m->spool.header->lost_records, memory_order_relaxed) != 0;
 }
 
-/* An anomaly calls for what came before it. */
-static void watch_poll(struct collector *c)
+/* An anomaly triggers shipping of the activities before it. */
+static void poll_watcher(struct collector *c)
 {
 	uint64_t anomalies;
 
@@ -555,21 +560,22 @@ static void watch_poll(struct collector *c)
 
 size_t collector_poll(struct collector *c)
 {
-	bool due = is_due(&c->taken_ns, clock_monotonic_ns(), TAKE_NS);
+	bool due = is_due(&c->taken_ns, clock_monotonic_ns(), PASS_NS);
 	struct intake *in = &c->intake;
 	size_t taken;
 
-	chores(c);
+	run_periodic_tasks(c);
 	for (size_t i = 0; i < in->member_count; i++)
-		due |= in->members[i]->open && (in->members[i]->ended || loses(in->members[i]));
-	taken = pass(c, due);
+		due |= in->members[i]->open &&
+		       (in->members[i]->ended || is_losing_records(in->members[i]));
+	taken = run_pass(c, due);
 	c->ranks = intake_ranks(in);
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i]->open && in->members[i]->ended && !in->members[i]->pending)
-			member_end(c, in->members[i]);
+			end_member(c, in->members[i]);
 	if (in->watcher)
-		watch_poll(c);
-	/* Nobody will ever read more of it: let the guests stop. */
+		poll_watcher(c);
+	/* Nothing can be written any more, so the guests may stop. */
 	if (in->error.code)
 		atomic_store(&c->control->mode, CAPTURE_OFF);
 	return taken;
@@ -587,16 +593,16 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	end.duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin.monotonic_ns;
 	atomic_store(&c->control->mode, CAPTURE_OFF);
 	in->clock = clock_now(c);
-	while (pass(c, true))
+	while (run_pass(c, true))
 		;
 	/* A record that claims to end in the future is wrong, but must not hide those behind it. */
 	while (intake_pass(in, UINT64_MAX, true))
 		;
 	for (size_t i = 0; i < in->member_count; i++)
 		if (in->members[i]->open)
-			member_end(c, in->members[i]);
-	watcher_ns = watch_end(c);
-	accounts_note(c);
+			end_member(c, in->members[i]);
+	watcher_ns = stop_watcher(c);
+	write_accounts(c);
 	overhead_finish(&c->overhead, overhead_cpu_ns(), watcher_ns);
 	r = in->form->finish(in->writer, &end, &in->clock, &late);
 	if (in->error.code)

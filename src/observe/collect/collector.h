@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The collector: takes what the processes of a run have committed to their spools, puts it in
- * order, and writes the run's container while the program goes on. Single-threaded; never touches
- * the program.
+ * The collector: reads the records that the processes of a run have committed to their spools,
+ * sorts them, and writes the run's container while the program runs. It is single-threaded and
+ * never touches the program.
  *
- * Memory: 64 KiB per chunk looked at in a pass and at most PASS_CHUNKS of them, the container's
- * block, and what the run has distinct: files, processes and open handles.
+ * Memory: 64 KiB per chunk of a pass, at most PASS_CHUNKS chunks, the container's block, and tables
+ * of the distinct files, processes and open handles of the run.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_COLLECTOR_H
 #define SLUICE_OBSERVE_COLLECT_COLLECTOR_H
@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
 #include "contract/spool.h"
+#include "trace/format.h"
 
 struct config;
 struct err;
@@ -22,82 +22,89 @@ struct collector;
 
 struct collector_options {
 	const char *trace;     /* path of the container to write */
-	const char *spool_dir; /* where to make the run's spool directory; NULL chooses */
-	const char *directory; /* the spool directory itself, if it is made already; it is removed
-				  at the end, also of a failed open */
-	uint64_t spool_bytes;  /* bound of all spools of the run together */
+	const char *spool_dir; /* where to create the run's spool directory; NULL: choose one */
+	const char *directory; /* the spool directory, if it exists already; it is removed at the
+				  end, also if collector_open() fails */
+	uint64_t spool_bytes;  /* limit of all spools of the run together */
 	enum capture_mode mode;
 	enum capture_clock clock;
-	bool messages;	  /* record those of MPI-IO, too; see capture/libraries/messages.h */
-	const char *skip; /* program names to leave alone, separated by blanks or commas */
+	bool messages;	  /* also record the messages of MPI-IO; see capture/libraries/messages.h */
+	const char *skip; /* names of programs not to record, separated by blanks or commas */
 	const struct run_info *run;  /* copied; started_ns is filled in */
-	const struct config *config; /* of plug-ins and all that watches; NULL: nobody does */
-	uint64_t flight_ring;	/* activities that a flight recorder keeps; 0: all are written */
-	const char *board;	/* see observe/reason/board.h; NULL: there is one node */
+	const struct config *config; /* settings of plug-ins and statistics; NULL: use neither */
+	uint64_t flight_ring;	     /* activities that the flight recorder keeps; 0: write all */
+	const char *board;	/* directory of the health files, see observe/reason/health_files.h;
+				   NULL: there is one node */
 	const char *parameters; /* text of contract/parameters.h; NULL: none */
-	bool parameters_shared; /* the other nodes of the job have the same */
+	bool parameters_shared; /* the other nodes of the job use the same parameters */
 	double overhead_budget; /* share of the run time, see overhead.h; 0: no limit */
 	int64_t overhead_grace_ns;
 };
 
-/* What is known about a run while it goes on and when it is over. */
+/* Totals of a run, during and after it. */
 struct collector_totals {
 	uint64_t activities;
 	uint64_t lost;
 	uint64_t damaged_words;
-	uint64_t container_bytes; /* after collector_close() */
+	uint64_t container_bytes; /* set by collector_close() */
 	uint32_t processes;
-	uint64_t spool_peak_bytes; /* most space that the spools took at any pass */
+	uint64_t spool_peak_bytes; /* largest size of all spools at any pass */
 	char warnings[2048];	   /* sentences for the user, each ended by a newline */
 };
 
-/* Where spool directories are to be made: spool_dir, else what has room. */
+/*
+ * Returns the directory in which to create spool directories: spool_dir, or else one with enough
+ * space.
+ */
 const char *collector_base(const char *spool_dir, uint64_t spool_bytes);
 
 int collector_open(struct collector **collector, const struct collector_options *options,
 		   struct err *err);
 
-/* Directory that processes of the run must find in SLUICE_SPOOL. Valid until close. */
+/* Directory that processes of the run must find in SLUICE_SPOOL. Valid until collector_close(). */
 const char *collector_directory(const struct collector *collector);
 
-/* What the user must hear so far: sentences, each ended by a newline. Only ever added to. */
+/* Sentences for the user so far, each ended by a newline. The text only grows. */
 const char *collector_warnings(const struct collector *collector);
 
 /*
- * Adds to them: one sentence, without a newline. What begins with COLLECTOR_NOTICE is good to know,
- * and no warning.
+ * Adds a sentence without a newline to the warnings. One that begins with COLLECTOR_NOTICE is
+ * information, not a warning.
  */
 #define COLLECTOR_NOTICE "notice: "
 void collector_warn(struct collector *collector, const char *sentence);
 
-/* A note for the trace, of this node. */
+/* Writes a note of this node into the trace. */
 void collector_note(struct collector *collector, const struct note *note);
 
-/* One pass over all spools. Returns the number of activities taken; trouble is kept for close. */
+/*
+ * Runs one pass over all spools. Returns the number of activities read; errors are kept for
+ * collector_close().
+ */
 size_t collector_poll(struct collector *collector);
 
-/* How many processes are attached and not known to have ended. */
+/* Number of attached processes that are not known to have ended. */
 size_t collector_live(const struct collector *collector);
 
-/* How many of its processes have ever been known to be ranks of an MPI program, and still live. */
+/* Number of processes that became ranks of an MPI program, and of those that are still alive. */
 size_t collector_ranks(const struct collector *collector);
 size_t collector_live_ranks(struct collector *collector);
 
 /*
- * Takes the rest, switches remaining processes off, completes the container and removes the spools.
- * Frees the collector, also on failure. totals may be NULL.
+ * Reads the rest, switches recording off in remaining processes, completes the container and
+ * removes the spools. Frees the collector, also on failure. totals may be NULL.
  */
 int collector_close(struct collector *collector, int exit_status, struct collector_totals *totals,
 		    struct err *err);
 
-/* Is the directory a run's, and its collector gone, or at work? */
+/* Does the directory belong to a run whose collector is dead, or alive? */
 bool collector_is_dead(const char *directory);
 bool collector_is_alive(const char *directory);
 
 /*
- * Completes the trace of a run whose collector died: what it had written and what is still in the
- * spools, together in the trace's own place. *trace gets its path, the caller's to free; the
- * directory is removed. On failure everything stays as it was.
+ * Completes the trace of a run whose collector died: combines what it had written with what is
+ * still in the spools, and replaces the trace. *trace receives its path, which the caller frees;
+ * the directory is removed. On failure everything stays as it was.
  */
 int collector_recover(const char *directory, char **trace, struct collector_totals *totals,
 		      struct err *err);

@@ -20,8 +20,9 @@ static int header_check(const struct spool_header *h, const char *path, struct e
 	if (h->magic != SPOOL_MAGIC)
 		return err_set(err, EINVAL, "%s: not a spool", path);
 	if (h->version != SPOOL_VERSION)
-		return err_set(err, EINVAL, "%s: spool of version %u, this Sluice reads version %u",
-			       path, h->version, SPOOL_VERSION);
+		return err_set(err, EINVAL,
+			       "%s: spool has version %u, but this Sluice reads version %u", path,
+			       h->version, SPOOL_VERSION);
 	/* Pairs with the release in spool_make() of the guest: the header is complete. */
 	if (atomic_load_explicit(&h->state, memory_order_acquire) != SPOOL_LIVE)
 		return -EAGAIN;
@@ -40,8 +41,10 @@ int spool_open(struct spool *spool, const char *path, struct err *err)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (st.st_size < (off_t)SPOOL_HEADER_BYTES)
 		return -EAGAIN;
-	/* Address space for all that it may become; pages exist only where the process allocated
-	 * them. */
+	/*
+	 * Reserves address space for the maximum size; pages exist only where the process allocated
+	 * them.
+	 */
 	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (p == MAP_FAILED)
 		return err_set(err, errno, "%s: cannot map: %s", path, strerror(errno));
@@ -67,9 +70,11 @@ static struct chunk *chunk_at(const struct spool *spool, uint32_t chunk)
 	return (struct chunk *)((unsigned char *)spool->header + spool_chunk_offset(chunk));
 }
 
-/* A segment is looked at only once its bytes are known to be in the file: reading beyond is fatal.
+/*
+ * A segment is accessed only after its bytes are known to be in the file: an access beyond the end
+ * is fatal.
  */
-static bool segment_known(struct spool *spool, uint32_t segment)
+static bool is_segment_present(struct spool *spool, uint32_t segment)
 {
 	uint64_t bit = UINT64_C(1) << segment % 64;
 	uint64_t end =
@@ -86,14 +91,14 @@ static bool segment_known(struct spool *spool, uint32_t segment)
 	return true;
 }
 
-/* The next chunk at or after this one that somebody has claimed; SPOOL_CHUNKS_MAX for none. */
-static uint32_t claimed_next(struct spool *spool, uint32_t chunk)
+/* Returns the next claimed chunk at or after this one; SPOOL_CHUNKS_MAX if there is none. */
+static uint32_t find_claimed(struct spool *spool, uint32_t chunk)
 {
 	while (chunk < SPOOL_CHUNKS_MAX) {
 		uint32_t segment = spool_segment_of(chunk);
 		uint64_t free;
 
-		if (!segment_known(spool, segment)) {
+		if (!is_segment_present(spool, segment)) {
 			chunk = spool_segment_first(segment + 1);
 			continue;
 		}
@@ -118,11 +123,14 @@ static void chunk_free(struct spool *spool, uint32_t number)
 				 memory_order_release);
 }
 
-/* What is in one claimed chunk; false if that is nothing. */
+/* Describes the pending records of a claimed chunk; false if there are none. */
 static bool chunk_pending(struct spool *spool, uint32_t number, struct pending *p)
 {
 	struct chunk *chunk = chunk_at(spool, number);
-	/* State before committed: a chunk seen full has had its last record committed. */
+	/*
+	 * The state is read before committed: a chunk seen as full has had its last record
+	 * committed.
+	 */
 	uint32_t state = atomic_load_explicit(&chunk->state, memory_order_acquire);
 	/* Pairs with the release in frame_commit(). */
 	uint32_t end = atomic_load_explicit(&chunk->committed, memory_order_acquire);
@@ -144,14 +152,14 @@ size_t spool_pending(struct spool *spool, struct pending **list, size_t *count, 
 	size_t before = *count;
 	uint32_t chunk = 0;
 
-	while ((chunk = claimed_next(spool, chunk)) < SPOOL_CHUNKS_MAX) {
+	while ((chunk = find_claimed(spool, chunk)) < SPOOL_CHUNKS_MAX) {
 		*list = xgrow(*list, cap, *count + 1, sizeof(**list));
 		*count += chunk_pending(spool, chunk++, &(*list)[*count]);
 	}
 	return *count - before;
 }
 
-/* The length that the call's row demands: head, fields, and strings as long as they say. */
+/* Checks the length that the call's row implies: head, fields, and strings with their lengths. */
 static bool record_is_sound(const uint64_t *r, const uint64_t *end)
 {
 	unsigned words = record_words(r), call = record_call(r);
@@ -161,7 +169,7 @@ static bool record_is_sound(const uint64_t *r, const uint64_t *end)
 	if (words < RECORD_HEAD_WORDS || words > (size_t)(end - r) || !call || call >= call_count)
 		return false;
 	info = &call_table[call];
-	/* Strings come last, at most two of them: without one the length is known. */
+	/* Strings come last, at most two of them: without strings the length is fixed. */
 	if (info->field_count && info->fields[info->field_count - 1] < FIELD_PATH)
 		return words == RECORD_HEAD_WORDS + (unsigned)info->field_count;
 	if (words > RECORD_WORDS_MAX)
@@ -190,7 +198,7 @@ const uint64_t *pending_next(struct pending *p, const uint64_t **at)
 		return NULL;
 	}
 	*at = r + record_words(r);
-	/* The process may write over its spool between the check and this line. */
+	/* The process may overwrite its spool between the check and this line. */
 	if (*at > p->end)
 		*at = p->end;
 	return r;
@@ -208,7 +216,7 @@ void spool_consume(struct pending *p, const uint64_t *at)
 
 void spool_reap(struct spool *spool, bool (*alive)(int pid, int tid))
 {
-	for (uint32_t i = 0; (i = claimed_next(spool, i)) < SPOOL_CHUNKS_MAX; i++) {
+	for (uint32_t i = 0; (i = find_claimed(spool, i)) < SPOOL_CHUNKS_MAX; i++) {
 		struct chunk *chunk = chunk_at(spool, i);
 
 		if (atomic_load(&chunk->state) == CHUNK_OWNED &&

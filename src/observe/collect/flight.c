@@ -6,10 +6,12 @@
 
 #include "base/mem.h"
 
+#define FIRST_ALLOCATION 1024 /* activities */
+
 struct flight {
 	struct activity *ring;
-	size_t size, cap; /* of the ring in the end; there is memory for so many by now */
-	size_t first;	  /* the oldest; 0 until the ring has its size */
+	size_t size, cap; /* final size of the ring, and the size allocated so far */
+	size_t first;	  /* index of the oldest; 0 until the ring has its final size */
 	struct flight_counts counts;
 };
 
@@ -29,10 +31,10 @@ void flight_free(struct flight *f)
 	free(f);
 }
 
-/* Room for one more at the end, while the ring has not its size yet. */
-static void grow(struct flight *f, size_t held)
+/* Makes room for one more at the end until the ring has its final size. */
+static void grow_ring(struct flight *f, size_t held)
 {
-	size_t cap = f->cap ? 2 * f->cap : 1024;
+	size_t cap = f->cap ? 2 * f->cap : FIRST_ALLOCATION;
 
 	if (held < f->cap || f->cap == f->size)
 		return;
@@ -45,7 +47,7 @@ void flight_add(struct flight *f, const struct activity *batch, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		size_t held = (size_t)f->counts.held, at;
 
-		grow(f, held);
+		grow_ring(f, held);
 		at = f->first + held;
 		if (at >= f->cap)
 			at -= f->cap;

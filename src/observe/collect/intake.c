@@ -14,15 +14,24 @@
 #include "observe/watch/watcher.h"
 #include "trace/facts.h"
 
-/* Chunks that one pass may take in: bounds the memory of a pass to some 100 MB of keys. */
+/* Limit of chunks per pass, which bounds the memory of a pass to about 100 MB of keys. */
 #define PASS_CHUNKS 512
-/* Activities that are resolved at a time: few enough to be in the nearest cache when encoded. */
+/*
+ * Activities that are resolved at a time: few enough to stay in the L1 cache until they are
+ * encoded.
+ */
 #define BATCH 128
 
-/* Below this a pass waits until it is due: small blocks compress badly. About 64 K records. */
+/*
+ * A pass with fewer words waits until it is due, because small blocks compress badly. About 64 K
+ * records.
+ */
 #define PASS_WORDS (64u * 1024 * 7)
-/* ... unless it would give back so many chunks: threads that come and go leave little in each. */
-#define PASS_STRETCHES 64
+/*
+ * A pass that would return this many chunks does not wait: short-lived threads leave little in
+ * each.
+ */
+#define PASS_SEQUENCES 64
 
 static void note_failure(struct intake *in, int result, const struct err *err)
 {
@@ -30,7 +39,7 @@ static void note_failure(struct intake *in, int result, const struct err *err)
 		in->error = *err;
 }
 
-static void file_found(void *arg, file_id id, const char *path)
+static void on_new_file(void *arg, file_id id, const char *path)
 {
 	struct intake *in = arg;
 	struct err err;
@@ -45,7 +54,7 @@ void intake_init(struct intake *in, const char *directory, const char *host)
 {
 	*in = (struct intake){ .directory = directory, .host = host, .form = &trace_container };
 	in->batch = xcalloc(BATCH, sizeof(*in->batch));
-	in->resolver = resolver_new(file_found, in);
+	in->resolver = resolver_new(on_new_file, in);
 }
 
 void intake_release(struct intake *in)
@@ -67,8 +76,8 @@ int64_t intake_ns(const struct run_clock *clock, uint64_t ticks)
 	return (int64_t)((unsigned __int128)ticks * clock->num / clock->den);
 }
 
-/* Index of the process whose spool has this number; -1 if it never showed up. */
-static int32_t index_of(const struct intake *in, int32_t number)
+/* Returns the index of the process whose spool has this number; -1 if it never appeared. */
+static int32_t find_process(const struct intake *in, int32_t number)
 {
 	for (size_t i = in->member_count; number >= 0 && i-- > 0;)
 		if (in->members[i] && in->members[i]->number == (uint32_t)number)
@@ -76,7 +85,7 @@ static int32_t index_of(const struct intake *in, int32_t number)
 	return -1;
 }
 
-/* Arguments, each ended by NUL, as one line. */
+/* Joins the NUL-terminated arguments into one line. */
 static char *command_text(const struct spool_header *h)
 {
 	size_t n = h->command_bytes < SPOOL_TEXT_BYTES ? h->command_bytes : SPOOL_TEXT_BYTES - 1;
@@ -98,7 +107,7 @@ static char *header_text(const char text[SPOOL_TEXT_BYTES])
 	return xstrndup(text, SPOOL_TEXT_BYTES - 1);
 }
 
-/* Pairs with the release in the guest, which writes the size before the rank. -1: no rank (yet). */
+/* Pairs with the release in the guest, which writes the size before the rank. -1: no rank yet. */
 static int32_t header_rank(const struct spool_header *h)
 {
 	int32_t rank = atomic_load_explicit(&h->rank, memory_order_acquire);
@@ -106,8 +115,8 @@ static int32_t header_rank(const struct spool_header *h)
 	return rank < 0 ? -1 : rank;
 }
 
-/* Tells the trace who the process is; again, when its rank is known. */
-static void member_announce(struct intake *in, struct member *m)
+/* Writes the process into the trace; again when its rank is known. */
+static void write_process(struct intake *in, struct member *m)
 {
 	const struct spool_header *h = m->spool.header;
 	int32_t rank = header_rank(h);
@@ -135,7 +144,7 @@ static void member_announce(struct intake *in, struct member *m)
 	process_info_release(&info);
 }
 
-static void member_resolve(struct intake *in, const struct member *m)
+static void register_process(struct intake *in, const struct member *m)
 {
 	const struct spool_header *h = m->spool.header;
 	AUTO_FREE char *directory = header_text(h->directory);
@@ -152,15 +161,17 @@ size_t intake_ranks(struct intake *in)
 		struct member *m = in->members[i];
 
 		if (m && m->open && header_rank(m->spool.header) != m->rank)
-			member_announce(in, m);
+			write_process(in, m);
 		ranks += m && m->rank >= 0;
 	}
 	return ranks;
 }
 
-/* The index that an earlier collector gave to the process of this spool; the next free one
- * otherwise. */
-static uint32_t index_for(const struct intake *in, const struct spool_header *h)
+/*
+ * Returns the index that an earlier collector gave to the process of this spool, or else the next
+ * free one.
+ */
+static uint32_t choose_index(const struct intake *in, const struct spool_header *h)
 {
 	for (size_t i = 0; i < in->known_count; i++) {
 		const struct process_info *p = &in->known[i];
@@ -172,7 +183,7 @@ static uint32_t index_for(const struct intake *in, const struct spool_header *h)
 	return (uint32_t)in->member_count;
 }
 
-static bool member_add(struct intake *in, const char *path, uint32_t number)
+static bool add_member(struct intake *in, const char *path, uint32_t number)
 {
 	struct member *m = xcalloc(1, sizeof(*m));
 	struct err err;
@@ -181,16 +192,16 @@ static bool member_add(struct intake *in, const char *path, uint32_t number)
 		free(m);
 		return false;
 	}
-	m->index = index_for(in, m->spool.header);
+	m->index = choose_index(in, m->spool.header);
 	m->number = number;
 	m->open = true;
 	m->rank = -1;
 	if (m->index == in->member_count) {
-		m->parent = index_of(in, m->spool.header->parent_number);
+		m->parent = find_process(in, m->spool.header->parent_number);
 		in->members = xgrow(in->members, &in->member_cap, in->member_count + 1,
 				    sizeof(*in->members));
-		member_announce(in, m);
-		member_resolve(in, m);
+		write_process(in, m);
+		register_process(in, m);
 		in->member_count++;
 	} else {
 		m->parent = in->known[m->index].parent;
@@ -219,8 +230,8 @@ size_t intake_find(struct intake *in)
 		AUTO_FREE char *path = xprintf("%s/%s", in->directory, names[i]->d_name);
 		uint32_t number = (uint32_t)strtoul(names[i]->d_name, NULL, 10);
 
-		if (index_of(in, (int32_t)number) < 0)
-			found += member_add(in, path, number);
+		if (find_process(in, (int32_t)number) < 0)
+			found += add_member(in, path, number);
 		free(names[i]);
 	}
 	if (n >= 0)
@@ -239,9 +250,9 @@ static int pending_compare(const void *a, const void *b)
 }
 
 /*
- * Up to when this pass takes records. Whatever a record depends on (the open before a write, in
- * whichever thread) ended before it began, so a pass that takes all records up to one moment is
- * complete in itself.
+ * Returns the time up to which this pass reads records. Whatever a record depends on (such as the
+ * open before a write, in any thread) ended before the record began, so a pass that reads all
+ * records up to one moment is self-contained.
  */
 static uint64_t pass_until(struct intake *in, uint64_t now)
 {
@@ -255,7 +266,7 @@ static uint64_t pass_until(struct intake *in, uint64_t now)
 	return now;
 }
 
-/* What a thread left in several chunks comes together, so that order_sort() finds one long run. */
+/* Keeps the chunks of a thread together, so that order_sort() finds one long run. */
 static int thread_compare(const void *a, const void *b)
 {
 	const struct pending *pa = a, *pb = b;
@@ -267,8 +278,8 @@ static int thread_compare(const void *a, const void *b)
 	return pending_compare(a, b);
 }
 
-/* Lists the records of one stretch up to the moment; returns where it stopped. */
-static const uint64_t *stretch_take(struct intake *in, struct pending *p, uint64_t until)
+/* Adds the records of one sequence up to the given time; returns where it stopped. */
+static const uint64_t *order_sequence(struct intake *in, struct pending *p, uint64_t until)
 {
 	uint32_t process = ((const struct member *)p->spool)->index;
 	const uint64_t *at = p->records, *before = at, *r;
@@ -300,19 +311,28 @@ void intake_fact(struct intake *in, const struct fact *fact, const void *row)
 		note_failure(in, in->form->add_fact(in->writer, fact, row, &err), &err);
 }
 
-static void batch_write(struct intake *in)
+/* Converts the times of an activity from ticks to ns since the start of the run; returns its end.
+ */
+static int64_t convert_to_ns(struct activity *a, const struct run_clock *clock)
+{
+	uint64_t start_ticks = resolved_start_ticks(a) - clock->tick0;
+	uint64_t end_ticks = start_ticks + resolved_duration_ticks(a);
+	int64_t end_ns = intake_ns(clock, end_ticks);
+
+	a->start_ns = intake_ns(clock, start_ticks);
+	a->duration_ns = end_ns - a->start_ns;
+	return end_ns;
+}
+
+static void write_batch(struct intake *in)
 {
 	if (in->watcher && in->batch_count)
 		watcher_activities(in->watcher, in->batch, in->batch_count);
 	for (size_t i = 0; in->in_ns && i < in->batch_count; i++) {
-		struct activity *a = &in->batch[i];
-		uint64_t start = (uint64_t)a->start_ns - in->clock.tick0;
+		int64_t end_ns = convert_to_ns(&in->batch[i], &in->clock);
 
-		a->duration_ns = intake_ns(&in->clock, start + (uint64_t)a->duration_ns);
-		if (a->duration_ns > in->last_ns)
-			in->last_ns = a->duration_ns;
-		a->start_ns = intake_ns(&in->clock, start);
-		a->duration_ns -= a->start_ns;
+		if (end_ns > in->last_ns)
+			in->last_ns = end_ns;
 	}
 	if (in->flight)
 		flight_add(in->flight, in->batch, in->batch_count);
@@ -321,7 +341,7 @@ static void batch_write(struct intake *in)
 	in->batch_count = 0;
 }
 
-static void shipped(void *arg, const struct activity *batch, size_t n)
+static void write_shipped(void *arg, const struct activity *batch, size_t n)
 {
 	intake_write(arg, batch, n);
 }
@@ -332,13 +352,13 @@ void intake_ship(struct intake *in)
 
 	if (!in->flight)
 		return;
-	in->totals.activities += flight_ship(in->flight, shipped, in);
+	in->totals.activities += flight_ship(in->flight, write_shipped, in);
 	if (in->form->flush && !in->error.code)
 		note_failure(in, in->form->flush(in->writer, &err), &err);
 }
 
-/* Returns how many there were. */
-static size_t order_write(struct intake *in)
+/* Resolves and writes the sorted records. Returns their number. */
+static size_t write_ordered(struct intake *in)
 {
 	size_t first = in->skip < in->order.count ? (size_t)in->skip : in->order.count;
 	size_t count = in->order.count - first;
@@ -350,17 +370,17 @@ static size_t order_write(struct intake *in)
 		resolver_activity(in->resolver, key->process, key->thread, key->record,
 				  &in->batch[in->batch_count++]);
 		if (in->batch_count == BATCH)
-			batch_write(in);
+			write_batch(in);
 	}
-	batch_write(in);
+	write_batch(in);
 	if (!in->flight)
 		in->totals.activities += count;
 	in->order.count = 0;
 	return count;
 }
 
-/* Lists what is pending in all spools; returns how many words that is. */
-static uint64_t pending_list(struct intake *in)
+/* Lists the pending sequences of all spools; returns their size in words. */
+static uint64_t list_pending(struct intake *in)
 {
 	uint64_t words = 0;
 
@@ -377,8 +397,10 @@ static uint64_t pending_list(struct intake *in)
 	return words;
 }
 
-/* Should we be killed in the middle, recover must know which records it would find twice. */
-static void pass_tell(struct intake *in, enum pass_state state, uint64_t until)
+/*
+ * Stores the progress of the pass, so that recovery knows which records are in the trace already.
+ */
+static void store_progress(struct intake *in, enum pass_state state, uint64_t until)
 {
 	if (!in->control)
 		return;
@@ -397,25 +419,25 @@ size_t intake_pass(struct intake *in, uint64_t now, bool due)
 	uint64_t until;
 	size_t count;
 
-	if (pending_list(in) < PASS_WORDS && in->pending_count < PASS_STRETCHES && !due)
+	if (list_pending(in) < PASS_WORDS && in->pending_count < PASS_SEQUENCES && !due)
 		return 0;
 	until = in->skip ? now : pass_until(in, now);
-	pass_tell(in, PASS_WRITING, until);
+	store_progress(in, PASS_WRITING, until);
 	if (in->pending_count)
 		qsort(in->pending, in->pending_count, sizeof(*in->pending), thread_compare);
 	for (size_t i = 0; i < in->pending_count; i++)
-		in->pending[i].end = stretch_take(in, &in->pending[i], until);
-	count = order_write(in);
+		in->pending[i].end = order_sequence(in, &in->pending[i], until);
+	count = write_ordered(in);
 	if (in->form->flush && !in->error.code)
 		note_failure(in, in->form->flush(in->writer, &err), &err);
-	pass_tell(in, PASS_WRITTEN, until);
+	store_progress(in, PASS_WRITTEN, until);
 	for (size_t i = 0; i < in->pending_count; i++)
 		spool_consume(&in->pending[i], in->pending[i].end);
-	pass_tell(in, PASS_NONE, 0);
+	store_progress(in, PASS_NONE, 0);
 	return count;
 }
 
-static void loss_take(struct intake *in, const struct member *m)
+static void write_loss(struct intake *in, const struct member *m)
 {
 	struct loss_info loss = {
 		.process = m->index,
@@ -425,7 +447,9 @@ static void loss_take(struct intake *in, const struct member *m)
 	struct err err;
 
 	in->totals.damaged_words += m->spool.damaged_words;
-	/* Nobody can tell how many records the damage held; the shortest possible ones are assumed.
+	/*
+	 * The number of records in a damaged area is unknown; the shortest possible ones are
+	 * assumed.
 	 */
 	loss.records += (m->spool.damaged_words + RECORD_HEAD_WORDS) / (RECORD_HEAD_WORDS + 1);
 	in->totals.lost += loss.records;
@@ -433,7 +457,7 @@ static void loss_take(struct intake *in, const struct member *m)
 		note_failure(in, in->form->add_loss(in->writer, &loss, &err), &err);
 }
 
-/* What was counted of one handle and layer, over the slots of all threads. */
+/* Counters of one handle and layer, added up over the slots of all threads. */
 struct counted {
 	uint64_t key;
 	unsigned layer;
@@ -452,7 +476,7 @@ static void counted_add(struct counted *to, const struct counters_slot *slot)
 	}
 }
 
-static void counted_write(struct intake *in, uint32_t process, const struct counted *c)
+static void write_counted(struct intake *in, uint32_t process, const struct counted *c)
 {
 	file_id file = resolver_link_file(in->resolver, process, c->key);
 	struct err err;
@@ -486,7 +510,7 @@ static struct counted *counted_find(struct counted *list, size_t *count, uint64_
 	return &list[i];
 }
 
-static void slots_take(struct intake *in, uint32_t process, const struct counters_file *file)
+static void write_counters(struct intake *in, uint32_t process, const struct counters_file *file)
 {
 	AUTO_FREE struct counted *list = xcalloc(COUNTERS_SLOTS, sizeof(*list));
 	size_t count = 0;
@@ -500,11 +524,11 @@ static void slots_take(struct intake *in, uint32_t process, const struct counter
 			counted_add(counted_find(list, &count, key, layer), slot);
 	}
 	for (size_t i = 0; i < count; i++)
-		counted_write(in, process, &list[i]);
+		write_counted(in, process, &list[i]);
 }
 
-/* The counters file beside a spool, if there is one. */
-static void counters_take(struct intake *in, uint32_t process, const char *spool_path)
+/* Reads the counters file next to a spool, if there is one. */
+static void read_counters(struct intake *in, uint32_t process, const char *spool_path)
 {
 	int stem = (int)(strlen(spool_path) - strlen(SPOOL_SUFFIX));
 	AUTO_FREE char *path = xprintf("%.*s%s", stem, spool_path, COUNTERS_SUFFIX);
@@ -518,7 +542,7 @@ static void counters_take(struct intake *in, uint32_t process, const char *spool
 	if (file == MAP_FAILED)
 		return;
 	if (file->magic == COUNTERS_MAGIC)
-		slots_take(in, process, file);
+		write_counters(in, process, file);
 	munmap(file, sizeof(*file));
 	unlink(path);
 }
@@ -528,10 +552,10 @@ uint32_t intake_end(struct intake *in, struct member *m)
 	uint32_t chunks = 0;
 
 	if (header_rank(m->spool.header) != m->rank)
-		member_announce(in, m);
-	loss_take(in, m);
+		write_process(in, m);
+	write_loss(in, m);
 	accounts_add(&in->accounts, m->spool.header, m->index);
-	counters_take(in, m->index, m->spool.path);
+	read_counters(in, m->index, m->spool.path);
 	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++)
 		if (atomic_load(&m->spool.header->segment_map[i / 64]) >> i % 64 & 1)
 			chunks += spool_segment_chunks(i);

@@ -30,7 +30,7 @@ static bool is_before(const struct order_key *a, const struct order_key *b)
 	return a->id < b->id;
 }
 
-/* One past the end of the sorted run that begins at i. */
+/* Returns the end of the sorted run that begins at i. */
 static size_t run_end(const struct order_key *keys, size_t i, size_t count)
 {
 	while (i + 1 < count && !is_before(&keys[i + 1], &keys[i]))
@@ -47,7 +47,7 @@ static void merge(struct order_key *out, const struct order_key *a, const struct
 	memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
 }
 
-/* Merges neighbouring runs pairwise into spare; returns how many runs there were. */
+/* Merges adjacent runs in pairs into spare; returns the number of runs. */
 static size_t merge_round(struct order *order)
 {
 	const struct order_key *keys = order->keys;

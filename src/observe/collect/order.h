@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Puts the records of a pass into the order of trace/activity.h without moving them: keys are
- * sorted, the records stay in the spools. Records of one thread come almost sorted, so runs are
- * found and merged.
+ * Sorts the records of a pass into the order of trace/activity.h without moving them: it sorts
+ * keys, and the records stay in the spools. Records of one thread are almost sorted, so it finds
+ * sorted runs and merges them.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_ORDER_H
 #define SLUICE_OBSERVE_COLLECT_ORDER_H

@@ -13,16 +13,19 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "observe/collect/intake.h"
+#include "observe/tally/overhead_notes.h"
 
-/* Threads learn of a new mode when they change their chunk: only then it can be judged. */
+/* Threads notice a new mode when they change their chunk; it cannot be judged earlier. */
 #define SETTLE_NS 2000000000
+#define NS_PER_S 1000000000
+#define NS_PER_US 1000
 
 int overhead_parse(const char *text, double *share, struct err *err)
 {
 	char *end;
 	double percent;
 
-	/* strtod() alone would also take "inf", "0x1p3" and signs. */
+	/* strtod() alone would also accept "inf", "0x1p3" and signs. */
 	percent =
 		isdigit((unsigned char)text[0]) && !strpbrk(text, "xX") ? strtod(text, &end) : NAN;
 	if (isnan(percent))
@@ -32,8 +35,8 @@ int overhead_parse(const char *text, double *share, struct err *err)
 	if (end == text || (strcmp(end, "") != 0 && strcmp(end, "%") != 0) || percent > 100)
 		return err_set(
 			err, EINVAL,
-			"overhead.budget: \"%s\" is not a percentage such as 1%% or 0.5%%; 0 "
-			"is for no limit",
+			"overhead.budget: invalid value \"%s\"; expected a percentage such as 1%% "
+			"or 0.5%%, or 0 for no limit",
 			text);
 	*share = percent / 100;
 	return 0;
@@ -86,7 +89,10 @@ void overhead_add(struct overhead *overhead, uint32_t process, const struct over
 		       (process + 1 - o->count) * sizeof(*o->processes));
 		o->count = (size_t)process + 1;
 	}
-	/* The program can write over what its guest tells: nobody takes more time than there is. */
+	/*
+	 * The program can overwrite the values of its guest: the overhead cannot exceed the
+	 * available time.
+	 */
 	if ((double)sample->cost_ns <=
 	    (double)sample->run_ns * (sample->threads ? sample->threads : 1))
 		o->processes[process].now = *sample;
@@ -101,7 +107,7 @@ double overhead_share(const struct overhead_sample *sample, unsigned processors)
 	return (double)sample->cost_ns / ((double)sample->run_ns * (threads ? threads : 1));
 }
 
-/* What a process cost since the mode last changed. */
+/* Overhead of a process since the mode last changed. */
 static struct overhead_sample since_base(const struct overhead_process *p)
 {
 	return (struct overhead_sample){ .cost_ns = p->now.cost_ns - p->base.cost_ns,
@@ -109,7 +115,7 @@ static struct overhead_sample since_base(const struct overhead_process *p)
 					 .threads = p->now.threads };
 }
 
-/* The process that is farthest beyond the budget; count where none is. */
+/* Returns the process that exceeds the budget most; count if none does. */
 static size_t find_worst(const struct overhead *o, double *share)
 {
 	size_t worst = o->count;
@@ -127,14 +133,14 @@ static size_t find_worst(const struct overhead *o, double *share)
 	return worst;
 }
 
-static void say(const struct overhead *o, int64_t time_ns, int64_t process, const char *kind,
-		const char *name, char *value)
+static void write_note(const struct overhead *o, int64_t time_ns, int64_t process, const char *kind,
+		       const char *name, char *value)
 {
 	struct note note = {
 		.time_ns = time_ns,
 		.process = (int32_t)process,
 		.host = (char *)o->settings.host,
-		.source = (char *)"overhead",
+		.source = (char *)OVERHEAD_SOURCE,
 		.kind = (char *)kind,
 		.name = (char *)name,
 		.value = value,
@@ -143,23 +149,24 @@ static void say(const struct overhead *o, int64_t time_ns, int64_t process, cons
 	o->settings.note(o->settings.arg, &note);
 }
 
-static void say_number(const struct overhead *o, int64_t process, const char *name, double value)
+static void write_number(const struct overhead *o, int64_t process, const char *name, double value)
 {
 	char text[40];
 
 	snprintf(text, sizeof(text), "%.17g", value);
-	say(o, -1, process, NOTE_COST, name, text);
+	write_note(o, -1, process, NOTE_COST, name, text);
 }
 
-static void say_step(const struct overhead *o, int64_t now_ns, size_t process, double share)
+static void write_mode_change(const struct overhead *o, int64_t now_ns, size_t process,
+			      double share)
 {
 	bool counts = o->mode == CAPTURE_COUNTERS;
 	AUTO_FREE char *text =
-		xprintf("%s cost %.2g %% of the run time (budget %g %%): %s",
+		xprintf("the overhead of %s was %.2g%% of the run time (budget %g%%): %s",
 			counts ? "recording" : "counting", 100 * share, 100 * o->settings.budget,
-			counts ? "calls are only counted" : "nothing is recorded");
+			counts ? "calls are counted but no longer recorded" : "recording stopped");
 
-	say(o, now_ns, (int64_t)process, NOTE_DEGRADED, counts ? "counters" : "off", text);
+	write_note(o, now_ns, (int64_t)process, NOTE_DEGRADED, counts ? "counters" : "off", text);
 }
 
 enum capture_mode overhead_judge(struct overhead *overhead, int64_t now_ns)
@@ -177,7 +184,7 @@ enum capture_mode overhead_judge(struct overhead *overhead, int64_t now_ns)
 		return o->mode;
 	o->mode = o->mode == CAPTURE_TRACE ? CAPTURE_COUNTERS : CAPTURE_OFF;
 	o->changed_ns = now_ns;
-	say_step(o, now_ns, worst, share);
+	write_mode_change(o, now_ns, worst, share);
 	for (size_t i = 0; i < o->count; i++)
 		o->processes[i].base = o->processes[i].now;
 	return o->mode;
@@ -192,21 +199,21 @@ void overhead_finish(struct overhead *overhead, int64_t collector_ns, int64_t wa
 
 		if (s->cost_ns <= 0)
 			continue;
-		say_number(o, (int64_t)i, OVERHEAD_GUEST_NS, (double)s->cost_ns);
-		say_number(o, (int64_t)i, OVERHEAD_GUEST_SHARE,
-			   overhead_share(s, o->settings.processors));
+		write_number(o, (int64_t)i, OVERHEAD_GUEST_NS, (double)s->cost_ns);
+		write_number(o, (int64_t)i, OVERHEAD_GUEST_SHARE,
+			     overhead_share(s, o->settings.processors));
 		if (s->inline_ns > 0)
-			say_number(o, (int64_t)i, OVERHEAD_INLINE_NS, (double)s->inline_ns);
+			write_number(o, (int64_t)i, OVERHEAD_INLINE_NS, (double)s->inline_ns);
 	}
 	if (collector_ns >= 0)
-		say_number(o, -1, OVERHEAD_COLLECTOR_NS, (double)collector_ns);
+		write_number(o, -1, OVERHEAD_COLLECTOR_NS, (double)collector_ns);
 	if (watcher_ns >= 0)
-		say_number(o, -1, OVERHEAD_WATCHER_NS, (double)watcher_ns);
+		write_number(o, -1, OVERHEAD_WATCHER_NS, (double)watcher_ns);
 }
 
-static int64_t time_ns(const struct timeval *t)
+static int64_t timeval_ns(const struct timeval *t)
 {
-	return (int64_t)t->tv_sec * 1000000000 + (int64_t)t->tv_usec * 1000;
+	return (int64_t)t->tv_sec * NS_PER_S + (int64_t)t->tv_usec * NS_PER_US;
 }
 
 int64_t overhead_cpu_ns(void)
@@ -215,5 +222,5 @@ int64_t overhead_cpu_ns(void)
 
 	if (getrusage(RUSAGE_SELF, &usage) != 0)
 		return -1;
-	return time_ns(&usage.ru_utime) + time_ns(&usage.ru_stime);
+	return timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime);
 }

@@ -38,7 +38,7 @@ char *parts_begin(const char *trace, uint64_t job, const char *host, struct err 
 		       trace_container.suffix);
 }
 
-/* N of "HOST-PID.N-ranks.sluice"; 0 for other names. */
+/* Returns N of "HOST-PID.N-ranks.sluice"; 0 for other names. */
 static uint32_t ranks_of(const char *path)
 {
 	size_t n = strlen(path) - strlen(trace_container.suffix), digits;
@@ -116,7 +116,7 @@ void parts_remove(const char *directory, const struct parts *parts)
 	rmdir(directory);
 }
 
-/* Only one of those who see that all is there may merge. */
+/* Several nodes may see that all parts are complete, but only one may merge. */
 static bool is_elected(const char *part)
 {
 	AUTO_FREE char *path = parts_sibling(part, MERGING);
@@ -125,7 +125,7 @@ static bool is_elected(const char *part)
 	return fd >= 0;
 }
 
-/* The name itself, or one with a number before the suffix that is not taken. */
+/* Returns the name itself, or one with a number before the suffix that does not exist yet. */
 static char *free_name(const struct parts_whole *whole)
 {
 	size_t n = strlen(whole->trace), suffix = strlen(whole->form->suffix);
@@ -162,7 +162,7 @@ int parts_end(const char *part, const struct parts_whole *whole, uint32_t ranks,
 	AUTO_FREE char *directory = xprintf("%s%s", whole->trace, PARTS_SUFFIX);
 	char *named = xprintf("%.*s.%u%s%s", (int)stem, part, ranks, RANKS, trace_container.suffix);
 	AUTO_FREE char *job =
-		xstrndup(part + strlen(directory) + 1, JOB_DIGITS); /* of its own name */
+		xstrndup(part + strlen(directory) + 1, JOB_DIGITS); /* from its own name */
 	struct parts parts;
 	int r;
 
@@ -172,7 +172,7 @@ int parts_end(const char *part, const struct parts_whole *whole, uint32_t ranks,
 		return r;
 	}
 	*result = named;
-	/* Looked at after our own part is there, so the last of all nodes sees every one. */
+	/* Listed after our own part is complete, so the last of all nodes sees every part. */
 	r = parts_list(directory, job, &parts, err);
 	if (r >= 0 && parts.ranks >= whole->size && is_elected(part)) {
 		r = merge_all(directory, &parts, whole, result, err);

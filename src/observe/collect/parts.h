@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of a trace whose job runs on several nodes. Each node's collector writes one into the
- * directory <trace>.parts, which all of them know from the job; when its part is complete, its name
- * says how many ranks it holds:
+ * The parts of a trace whose job runs on several nodes. Each node's collector writes one part into
+ * the directory <trace>.parts, which all nodes know from the job. When a part is complete, its name
+ * tells how many ranks it holds:
  *
- *	JOB-HOST-PID.sluice            being written, or its collector died
- *	JOB-HOST-PID.N-ranks.sluice    complete
- *	JOB-merging                    made by the one who found that nothing is missing
- *	JOB-parameters...              see agreement.h
+ *   JOB-HOST-PID.sluice            being written, or its collector died
+ *   JOB-HOST-PID.N-ranks.sluice    complete
+ *   JOB-merging                    created by the node that found all parts complete
+ *   JOB-parameters...              see agreement.h
  *
- * JOB keeps parts apart that an earlier job has left where the user gave the same name again.
- * Nodes agree by what is atomic on shared file systems: renaming, and making a file exclusively.
+ * JOB distinguishes the parts from those that an earlier job with the same trace name left behind.
+ * Nodes coordinate by operations that are atomic on shared file systems: renaming, and creating a
+ * file exclusively.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_PARTS_H
 #define SLUICE_OBSERVE_COLLECT_PARTS_H
@@ -28,39 +29,42 @@ struct trace_format;
 struct parts {
 	char **paths;
 	size_t count;
-	uint64_t ranks; /* of the complete ones together */
+	uint64_t ranks; /* ranks in the complete parts together */
 };
 
-/* What they are to become. */
+/* The trace that the parts are merged into. */
 struct parts_whole {
 	const char *trace;
 	const struct trace_format *form;
-	bool replace;  /* an older trace of that name */
+	bool replace;  /* replace an older trace of that name */
 	uint32_t size; /* ranks of all nodes together */
 };
 
 /*
- * Where this node's part of the trace is to be written; the directory is made. `job` is a number
- * that all nodes know. NULL: see err.
+ * Returns the path of this node's part, and creates the directory. `job` is a number that all nodes
+ * know. Returns NULL and sets err on failure. The caller frees it.
  */
 char *parts_begin(const char *trace, uint64_t job, const char *host, struct err *err);
 
 /*
- * This node's part is complete and holds so many of `size` ranks. If it was the last one, all are
- * merged into the trace and removed. *result gets the path of what there is now, the trace or the
- * part; the caller frees. A trace of that name is replaced, or another name is taken.
+ * Completes this node's part, which holds `ranks` of `size` ranks. If it is the last one, all parts
+ * are merged into the trace and removed. *result receives the path of the trace, or of the part;
+ * the caller frees it. If a trace of that name exists, it is replaced, or another name is chosen.
  */
 int parts_end(const char *part, const struct parts_whole *whole, uint32_t ranks, char **result,
 	      struct err *err);
 
-/* "DIRECTORY/JOB-NAME": a file that belongs to the job of a part. The caller frees. */
+/* Returns "DIRECTORY/JOB-NAME", a file that belongs to the job of a part. The caller frees it. */
 char *parts_sibling(const char *part, const char *name);
 
-/* All parts in the directory, or those whose names begin with the prefix. */
+/* Lists all parts in the directory, or those whose names begin with the prefix. */
 int parts_list(const char *directory, const char *prefix, struct parts *parts, struct err *err);
 void parts_release(struct parts *parts);
 
-/* The trace that a directory of parts belongs to; NULL if it is not named like one. */
+/*
+ * Returns the trace that a directory of parts belongs to; NULL if its name is not that of such a
+ * directory.
+ */
 char *parts_trace(const char *directory);
 
 /* Removes merged parts and their directory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Brings together what a killed collector left: the container it was writing, readable up to its
- * last complete block, and the spools with everything that was committed since.
+ * Recovers the trace of a killed collector: combines the container that it was writing, which is
+ * readable up to its last complete block, with the records in the spools that were committed since.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/process.h"
 #include "observe/collect/collector.h"
 #include "observe/collect/intake.h"
-#include "base/process.h"
 
 #define BATCH 4096
 
@@ -65,7 +65,10 @@ bool collector_is_alive(const char *directory)
 	return collector_is(directory, false);
 }
 
-/* The calls of the old trace must be ours: numbers of another build would mean other functions. */
+/*
+ * The call table of the old trace must equal ours: another build assigns other numbers to
+ * functions.
+ */
 static bool calls_are_ours(const struct trace_head *head)
 {
 	if (head->call_count != call_count)
@@ -76,8 +79,8 @@ static bool calls_are_ours(const struct trace_head *head)
 	return true;
 }
 
-/* A spool that the dead collector knew already keeps its index in the trace. */
-static void members_known(struct intake *in, const struct trace_head *head)
+/* A spool that the dead collector knew keeps its index in the trace. */
+static void set_known_members(struct intake *in, const struct trace_head *head)
 {
 	in->members =
 		xgrow(in->members, &in->member_cap, head->process_count, sizeof(*in->members));
@@ -88,7 +91,7 @@ static void members_known(struct intake *in, const struct trace_head *head)
 }
 
 /* Copies what the dead collector had written, and learns the open handles from it. */
-static int old_copy(struct intake *in, struct trace *old, struct err *err)
+static int copy_old_trace(struct intake *in, struct trace *old, struct err *err)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
 	const struct trace_head *head = &old->head;
@@ -117,16 +120,16 @@ static int old_copy(struct intake *in, struct trace *old, struct err *err)
 	}
 	if (r >= 0)
 		r = trace_copy_findings(head, in->form, in->writer, err);
-	members_known(in, head);
+	set_known_members(in, head);
 	return r < 0 ? r : (int)n;
 }
 
-static void spools_take(struct intake *in, const struct control *control, uint64_t in_trace)
+static void read_spools(struct intake *in, const struct control *control, uint64_t in_trace)
 {
 	enum pass_state state = atomic_load(&control->pass_state);
 
 	intake_find(in);
-	/* The pass in which the collector died is made again, without what it had written. */
+	/* Repeats the pass in which the collector died, without the records that it had written. */
 	if (state == PASS_WRITING && in_trace > control->pass_before)
 		in->skip = in_trace - control->pass_before;
 	if (state == PASS_WRITTEN)
@@ -134,7 +137,7 @@ static void spools_take(struct intake *in, const struct control *control, uint64
 	if (in->skip)
 		intake_pass(in, control->pass_until, true);
 	in->skip = 0;
-	/* What the flight recorder had not shipped was not called for. */
+	/* Activities that the flight recorder had not shipped are dropped. */
 	while (state != PASS_FLIGHT && intake_pass(in, UINT64_MAX, true))
 		;
 	for (size_t i = 0; i < in->member_count; i++)
@@ -142,8 +145,8 @@ static void spools_take(struct intake *in, const struct control *control, uint64
 			intake_end(in, in->members[i]);
 }
 
-static int rest_write(struct intake *in, struct trace *old, const char *path,
-		      const struct control *control, struct err *err)
+static int write_recovered(struct intake *in, struct trace *old, const char *path,
+			   const struct control *control, struct err *err)
 {
 	struct run_clock ns = { "recovered", 0, 1, 1, 0 };
 	struct run_end end = { .exit_status = -1, .complete = false };
@@ -155,9 +158,9 @@ static int rest_write(struct intake *in, struct trace *old, const char *path,
 	in->clock = (struct run_clock){ "recovered", control->begin_ticks, control->clock_num,
 					control->clock_den, 0 };
 	in->in_ns = true;
-	r = old_copy(in, old, err);
+	r = copy_old_trace(in, old, err);
 	if (r >= 0)
-		spools_take(in, control, in->totals.activities);
+		read_spools(in, control, in->totals.activities);
 	end.duration_ns = in->last_ns;
 	finished = in->form->finish(in->writer, &end, &ns, r < 0 ? NULL : err);
 	if (r >= 0 && in->error.code)
@@ -179,11 +182,12 @@ int collector_recover(const char *directory, char **trace, struct collector_tota
 	r = is_dead(control)
 		    ? trace_open(&old, control->trace, NULL, err)
 		    : err_set(err, EBUSY,
-			      "%s: the collector of this run, process %d, is still at work",
+			      "%s: the collector of this run (process %d) is still running",
 			      directory, control->collector_pid);
 	if (r >= 0 && !calls_are_ours(&old.head)) {
 		r = err_set(err, EINVAL,
-			    "%s: written by another build of Sluice; recover it with that one",
+			    "%s: the trace was written by another build of Sluice; use that build "
+			    "to recover it",
 			    control->trace);
 		trace_close(&old);
 	}
@@ -191,10 +195,13 @@ int collector_recover(const char *directory, char **trace, struct collector_tota
 		munmap(control, sizeof(*control));
 		return r;
 	}
-	/* Processes that are still alive stop at their next chunk: nobody reads any more. */
+	/*
+	 * Processes that are still alive stop at their next chunk, because nothing is read any
+	 * more.
+	 */
 	atomic_store(&control->mode, CAPTURE_OFF);
 	intake_init(&in, directory, old.head.run.host);
-	r = rest_write(&in, &old, path, control, err);
+	r = write_recovered(&in, &old, path, control, err);
 	if (r >= 0 && rename(path, control->trace) != 0)
 		r = err_set(err, errno, "%s: %s", control->trace, strerror(errno));
 	if (r >= 0) {

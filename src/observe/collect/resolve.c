@@ -13,12 +13,12 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-/* How many closed handles are remembered, over all processes. */
+/* Number of closed handles to remember, over all processes. */
 #define CLOSED_MAX 65536
 
 #define POSITION_UNKNOWN (-1)
 
-/* The kernel's open file description: what duplicates of a descriptor share. */
+/* The kernel's open file description, which duplicates of a descriptor share. */
 struct description {
 	int64_t position;
 	uint32_t references;
@@ -28,16 +28,16 @@ struct handle {
 	struct description *description;
 	int64_t number;
 	file_id file;
-	bool used; /* since it was last considered for being forgotten */
+	bool used; /* used since it was last considered for removal */
 };
 
 struct process {
-	struct map handles; /* id of the call that made it -> struct handle */
+	struct map handles; /* struct handle by the id of the call that created it */
 	int32_t parent;
 	uint32_t first_thread, forked_thread;
 	uint64_t forked_seq;
 	char *directory;
-	char *root; /* what chroot() made of "/", NULL before */
+	char *root; /* "/" after chroot(); NULL before */
 };
 
 struct path {
@@ -51,12 +51,12 @@ struct closed {
 	uint64_t id;
 };
 
-/* What a call's row means to us, looked up once. */
+/* Properties of a call's row, computed once. */
 struct trait {
 	uint16_t present;  /* PRESENT() bits of its fields */
 	bool makes_handle; /* its HANDLE is a new one */
 	bool is_inherited, is_chdir, is_chroot, is_opaque_seek, is_fcntl;
-	bool has_text; /* any string */
+	bool has_text; /* has at least one string */
 };
 
 struct resolver {
@@ -67,10 +67,10 @@ struct resolver {
 	size_t path_count, path_cap;
 	resolve_file file;
 	void *file_arg;
-	struct closed *closed; /* a ring */
+	struct closed *closed; /* ring */
 	size_t closed_at;
 	const struct process
-		*last_process; /* the handle found last: most calls use the same again */
+		*last_process; /* the handle found last: most calls use the same one again */
 	uint64_t last_id;
 	struct handle *last;
 };
@@ -163,7 +163,7 @@ void resolver_forked(struct resolver *r, uint32_t index, uint32_t thread, uint64
 	p->forked_seq = seq;
 }
 
-/* The id of the enclosing call; that may have begun before the fork. */
+/* Returns the id of the enclosing call, which may have begun before the fork. */
 static uint64_t parent_id(const struct process *p, uint32_t thread, uint64_t seq)
 {
 	if (!seq)
@@ -173,8 +173,11 @@ static uint64_t parent_id(const struct process *p, uint32_t thread, uint64_t seq
 	return id_make(thread, seq);
 }
 
-/* The process that made this id, seen from p: threads are numbered on over forks. */
-static struct process *owner_of(struct resolver *r, struct process *p, uint64_t id)
+/*
+ * Returns the process that made the call with this id, seen from p: thread numbers continue across
+ * forks.
+ */
+static struct process *find_owner(struct resolver *r, struct process *p, uint64_t id)
 {
 	while (id_thread(id) < p->first_thread && p->parent >= 0)
 		p = &r->processes[p->parent];
@@ -188,7 +191,7 @@ static struct handle *handle_find(struct resolver *r, struct process *p, uint64_
 	if (!id)
 		return NULL;
 	if (r->last_id != id || r->last_process != p) {
-		r->last = map_get(&owner_of(r, p, id)->handles, id);
+		r->last = map_get(&find_owner(r, p, id)->handles, id);
 		r->last_id = id;
 		r->last_process = p;
 	}
@@ -209,9 +212,11 @@ static void handle_add(struct resolver *r, struct process *p, uint64_t id, struc
 	r->last_id = 0;
 }
 
-/* The next place in the ring of closed handles, emptied of one that nobody has used since it was
- * closed. */
-static struct closed *closed_place(struct resolver *r)
+/*
+ * Returns the next place in the ring of closed handles. Removes the handle there if it was not used
+ * since it was closed.
+ */
+static struct closed *take_closed_slot(struct resolver *r)
 {
 	for (size_t tries = 0;; tries++) {
 		struct closed *c = &r->closed[r->closed_at++ % CLOSED_MAX];
@@ -232,8 +237,8 @@ static struct closed *closed_place(struct resolver *r)
 
 /*
  * A closed handle may still be in use, by a call that was running or by a child that was forked
- * before; it is forgotten when enough others have been closed since. What a child closes stays its
- * parent's.
+ * before. It is removed when enough other handles have been closed since. A handle that a child
+ * closes stays open in its parent.
  */
 static void handle_close(struct resolver *r, struct process *p, uint64_t id)
 {
@@ -242,7 +247,7 @@ static void handle_close(struct resolver *r, struct process *p, uint64_t id)
 
 	if (!h)
 		return;
-	c = closed_place(r);
+	c = take_closed_slot(r);
 	h->used = false;
 	*c = (struct closed){ (uint32_t)(p - r->processes), id };
 }
@@ -270,8 +275,10 @@ static const char *path_text(const struct resolver *r, file_id id)
 	return id ? r->path_list[id - 1]->text : "";
 }
 
-/* Adds name to a path, with "//" and "/./" taken out. ".." stays: only the kernel knows where it
- * leads. */
+/*
+ * Appends a name to a path without "//" and "/./". ".." stays, because only the kernel knows where
+ * it leads.
+ */
 static void path_append(struct buf *out, const char *name)
 {
 	while (*name) {
@@ -285,8 +292,10 @@ static void path_append(struct buf *out, const char *name)
 	}
 }
 
-/* The id of a path as the call gave it: relative to the second handle, else to the working
- * directory. */
+/*
+ * Returns the id of a path as the call gave it: relative to the second handle, or else to the
+ * working directory.
+ */
 static file_id path_resolve(struct resolver *r, struct process *p, uint64_t base, const char *name)
 {
 	AUTO_BUF struct buf full = { 0 };
@@ -306,14 +315,14 @@ static file_id path_resolve(struct resolver *r, struct process *p, uint64_t base
 	return path_id(r, buf_text(&full));
 }
 
-/* The strings of a record, and its links with the bits that say what they are. */
+/* The strings of a record, and its links including the bits that tell their kind. */
 struct fields {
 	uint64_t link, link2;
 	char path[RECORD_STRING_MAX + 1], path2[RECORD_STRING_MAX + 1], name[RECORD_STRING_MAX + 1],
 		hints[RECORD_STRING_MAX + 1];
 };
 
-/* Where the number of a field goes. */
+/* Where the number of a field is stored. */
 static const uint8_t field_place[FIELD_COUNT] = {
 	[FIELD_RESULT] = offsetof(struct activity, result),
 	[FIELD_LINK] = offsetof(struct activity, link),
@@ -328,11 +337,11 @@ static const uint8_t field_place[FIELD_COUNT] = {
 	[FIELD_COLLECTIVE] = offsetof(struct activity, collective),
 };
 
-static const uint64_t *text_take(const uint64_t *at, char *text)
+static const uint64_t *read_text(const uint64_t *at, char *text)
 {
 	size_t n = *at++;
 
-	/* It was checked, but the process may write over its spool at any time. */
+	/* The length was checked, but the process may overwrite its spool at any time. */
 	if (n > RECORD_STRING_MAX)
 		n = 0;
 	memcpy(text, at, n);
@@ -340,7 +349,7 @@ static const uint64_t *text_take(const uint64_t *at, char *text)
 	return at + (n + 7) / 8;
 }
 
-static void fields_take(const struct call_info *call, const uint64_t *record, struct fields *f,
+static void read_fields(const struct call_info *call, const uint64_t *record, struct fields *f,
 			struct activity *a)
 {
 	const uint64_t *at = record + RECORD_HEAD_WORDS;
@@ -349,17 +358,17 @@ static void fields_take(const struct call_info *call, const uint64_t *record, st
 		enum field field = call->fields[i];
 
 		if (field == FIELD_PATH)
-			at = text_take(at, f->path);
+			at = read_text(at, f->path);
 		else if (field == FIELD_PATH2)
-			at = text_take(at, f->path2);
+			at = read_text(at, f->path2);
 		else if (field == FIELD_NAME)
-			at = text_take(at, f->name);
+			at = read_text(at, f->name);
 		else if (field == FIELD_HINTS)
-			at = text_take(at, f->hints);
+			at = read_text(at, f->hints);
 		else
 			memcpy((char *)a + field_place[field], at++, sizeof(*at));
 	}
-	/* What the guest could not find out is no position. */
+	/* The guest writes -1 for an unknown position. */
 	if (a->offset == -1)
 		a->present &= (uint16_t)~PRESENT(OFFSET);
 	f->link = a->link;
@@ -368,21 +377,20 @@ static void fields_take(const struct call_info *call, const uint64_t *record, st
 	a->link2 &= ID_MASK;
 }
 
-/* A new handle: its own description, or a duplicate's share in the old one. */
-static void handle_made(struct resolver *r, struct process *p, const struct activity *a,
-			int64_t number)
+/* A new handle has its own description, or shares the one that it duplicates. */
+static void add_new_handle(struct resolver *r, struct process *p, const struct activity *a,
+			   int64_t number)
 {
 	struct handle *from = a->present & PRESENT(PATH) ? NULL : handle_find(r, p, a->link);
 	struct description *d = from ? from->description : xcalloc(1, sizeof(*d));
 
-	/* Where an inherited descriptor stands is not known, and what is appended goes to the end.
-	 */
+	/* The position of an inherited descriptor is unknown, and appended data goes to the end. */
 	if (!from && (r->traits[a->call].is_inherited || a->flags & O_APPEND))
 		d->position = POSITION_UNKNOWN;
 	handle_add(r, p, a->id, d, number, from && !a->file ? from->file : a->file);
 }
 
-/* Where a seek has led to. */
+/* Returns the position after a seek. */
 static int64_t position_after_seek(const struct trait *trait, const struct activity *a,
 				   int64_t before)
 {
@@ -397,14 +405,14 @@ static int64_t position_after_seek(const struct trait *trait, const struct activ
 	return POSITION_UNKNOWN;
 }
 
-/* Sockets have no position, and libraries tell theirs where they have one. */
+/* Sockets have no position, and libraries report theirs. */
 static bool follows_position(uint8_t layer)
 {
 	return layer == LAYER_POSIX || layer == LAYER_STDIO;
 }
 
-/* Calls that move the file pointer get the position they started at, and leave a new one behind. */
-static void position_follow(const struct trait *trait, enum call_class class, struct activity *a,
+/* Calls that move the file pointer get the position at which they started, and update it. */
+static void update_position(const struct trait *trait, enum call_class class, struct activity *a,
 			    struct description *d)
 {
 	if (class == CLASS_SEEK && !a->error)
@@ -418,7 +426,7 @@ static void position_follow(const struct trait *trait, enum call_class class, st
 	d->position += a->result > 0 ? a->result : 0;
 }
 
-static void handle_use(struct resolver *r, struct process *p, uint64_t link, struct activity *a)
+static void use_handle(struct resolver *r, struct process *p, uint64_t link, struct activity *a)
 {
 	const struct call_info *call = &call_table[a->call];
 	struct handle *h = handle_find(r, p, link);
@@ -433,11 +441,14 @@ static void handle_use(struct resolver *r, struct process *p, uint64_t link, str
 		a->handle = h->number;
 		a->present |= PRESENT(HANDLE);
 	}
-	position_follow(&r->traits[a->call], call->class, a, h->description);
+	update_position(&r->traits[a->call], call->class, a, h->description);
 }
 
-/* ROMIO takes "ufs:/path" for the driver to use; a file of that name would need a folder. */
-static const char *path_plain(const struct activity *a, const char *path)
+/*
+ * ROMIO takes the prefix of "ufs:/path" as the driver to use. It cannot be a file name, which would
+ * need a directory "ufs:".
+ */
+static const char *strip_driver(const struct activity *a, const char *path)
 {
 	static const char *const drivers[] = { "ufs:",	  "nfs:",	"lustre:", "gpfs:",
 					       "panfs:",  "pvfs2:",	"daos:",   "xfs:",
@@ -449,17 +460,17 @@ static const char *path_plain(const struct activity *a, const char *path)
 	return path;
 }
 
-/* Calls with a path: the file is the path's, not the handle's. */
-static void paths_use(struct resolver *r, struct process *p, const struct fields *f,
+/* The file of a call with a path is that of the path, not of the handle. */
+static void use_paths(struct resolver *r, struct process *p, const struct fields *f,
 		      struct activity *a)
 {
 	const struct trait *trait = &r->traits[a->call];
 	uint64_t base = f->link2;
 
 	if (trait->is_inherited && f->path[0] != '/')
-		a->file = f->path[0] ? path_id(r, f->path) : 0; /* "pipe:[123]": not a path */
+		a->file = f->path[0] ? path_id(r, f->path) : 0; /* "pipe:[123]" is not a path */
 	else if (a->present & PRESENT(PATH))
-		a->file = path_resolve(r, p, base, path_plain(a, f->path));
+		a->file = path_resolve(r, p, base, strip_driver(a, f->path));
 	if (a->present & PRESENT(PATH2))
 		a->file2 = path_resolve(r, p, 0, f->path2);
 	if (a->present & PRESENT(NAME) && f->name[0])
@@ -474,8 +485,10 @@ static void text_replace(char **text, const char *by)
 	*text = xstrdup(by);
 }
 
-/* An operation under way has a file as a handle has; who waits for it finds it by its id. */
-static void operation_follow(struct resolver *r, struct process *p, const struct activity *a)
+/*
+ * An operation in progress has a file like a handle; the call that completes it finds it by its id.
+ */
+static void track_operation(struct resolver *r, struct process *p, const struct activity *a)
 {
 	enum call_class class = call_table[a->call].class;
 	uint64_t begun = a->link2 ? a->link2 : a->link;
@@ -486,14 +499,14 @@ static void operation_follow(struct resolver *r, struct process *p, const struct
 		handle_close(r, p, begun);
 }
 
-/* What the call leaves behind for those after it. */
-static void effects_follow(struct resolver *r, struct process *p, const struct activity *a)
+/* Applies the effects of a call on later calls. */
+static void apply_effects(struct resolver *r, struct process *p, const struct activity *a)
 {
 	const struct trait *trait = &r->traits[a->call];
 
 	if (a->error)
 		return;
-	operation_follow(r, p, a);
+	track_operation(r, p, a);
 	if (trait->is_chdir && a->file)
 		text_replace(&p->directory, path_text(r, a->file));
 	if (trait->is_chroot && a->file)
@@ -501,9 +514,9 @@ static void effects_follow(struct resolver *r, struct process *p, const struct a
 	if (call_table[a->call].class == CLASS_CLOSE && a->link)
 		handle_close(r, p, a->link);
 	if (trait->makes_handle && a->handle >= 0)
-		handle_made(r, p, a, a->handle);
+		add_new_handle(r, p, a, a->handle);
 	if (trait->is_fcntl && (a->flags == F_DUPFD || a->flags == F_DUPFD_CLOEXEC))
-		handle_made(r, p, a, a->result);
+		add_new_handle(r, p, a, a->result);
 }
 
 void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread,
@@ -525,14 +538,14 @@ void resolver_activity(struct resolver *r, uint32_t process, uint32_t thread,
 		.present = r->traits[record_call(record)].present,
 		.layer = call->layer,
 	};
-	fields_take(call, record, &f, a);
+	read_fields(call, record, &f, a);
 	if (a->present & PRESENT(LINK))
-		handle_use(r, p, f.link, a);
+		use_handle(r, p, f.link, a);
 	if (call->class == CLASS_COPY && f.link2)
 		a->file2 = resolver_link_file(r, process, f.link2);
 	if (r->traits[a->call].has_text)
-		paths_use(r, p, &f, a);
-	effects_follow(r, p, a);
+		use_paths(r, p, &f, a);
+	apply_effects(r, p, a);
 }
 
 void resolver_file(struct resolver *r, const char *path)
@@ -553,7 +566,7 @@ void resolver_replay(struct resolver *r, const struct activity *a)
 			position_after_seek(&r->traits[a->call], a, h->description->position);
 	if (h && moves && a->present & PRESENT(OFFSET) && a->result > 0)
 		h->description->position = a->offset + a->result;
-	effects_follow(r, p, a);
+	apply_effects(r, p, a);
 }
 
 file_id resolver_link_file(struct resolver *r, uint32_t process, uint64_t link)

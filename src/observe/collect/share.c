@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/job.h"
+#include "base/mem.h"
 #include "base/process.h"
 #include "contract/clock.h"
 
@@ -24,35 +24,38 @@
 #define CLOSED "closed"
 #define MEMBER "member-"
 
+#define NS_PER_US 1000L
 #define SECOND_NS UINT64_C(1000000000)
-/* A collector that is not ready by then never will be; the program must not wait for it. */
+/* Time limit for joining: the program must not wait longer for a collector that is not ready. */
 #define JOIN_NS (10 * SECOND_NS)
-/* How long the others of the node may take to start, where nothing tells that they have. */
-#define STRAGGLERS_NS (10 * SECOND_NS)
-/* A program that lost its `sluice run` may go on for ever; the last member does not. */
+/* How long the other members of the node may take to start, if their number is unknown. */
+#define LATE_MEMBERS_NS (10 * SECOND_NS)
+/*
+ * How long the last member waits for programs whose `sluice run` was killed; these may run forever.
+ */
 #define ORPHANS_NS (5 * SECOND_NS)
 
 /* Content of a member's file. */
-struct seat {
+struct member_state {
 	int32_t rank;
 	int32_t left; /* 0 while its program runs */
 	int32_t code;
 	int32_t outlive;
 };
 
-static void nap(unsigned microseconds)
+static void sleep_us(unsigned microseconds)
 {
-	struct timespec pause = { 0, microseconds * 1000L };
+	struct timespec pause = { 0, microseconds * NS_PER_US };
 
 	nanosleep(&pause, NULL);
 }
 
-static bool has(int dir, const char *name)
+static bool has_file(int dir, const char *name)
 {
 	return faccessat(dir, name, F_OK, 0) == 0;
 }
 
-static int touch(int dir, const char *name)
+static int create_file(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
@@ -62,8 +65,8 @@ static int touch(int dir, const char *name)
 	return 0;
 }
 
-/* Does anybody hold the lock of this file? */
-static bool is_held(int fd)
+/* Is the file locked by another process? */
+static bool is_locked(int fd)
 {
 	if (flock(fd, LOCK_SH | LOCK_NB) != 0)
 		return errno == EWOULDBLOCK;
@@ -71,8 +74,11 @@ static bool is_held(int fd)
 	return false;
 }
 
-/* Where the job's directory is, or is to be made: whoever came first may have found less room. */
-static char *directory_of(const struct share_options *o)
+/*
+ * Returns the path of the job's directory, existing or not. The first member may have chosen
+ * another base directory because of its free space.
+ */
+static char *job_directory(const struct share_options *o)
 {
 	const char *temporary = getenv("TMPDIR");
 	const char *bases[] = { collector_base(o->spool_dir, o->spool_bytes), "/dev/shm",
@@ -92,8 +98,8 @@ static char *directory_of(const struct share_options *o)
 		       job_hash(o->job));
 }
 
-/* Makes a directory beside path that no job looks for, but `sluice recover` does. */
-static char *beside(const char *path)
+/* Creates a directory next to path that no job uses, but that `sluice trace recover` finds. */
+static char *create_sibling(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *other =
@@ -105,39 +111,44 @@ static char *beside(const char *path)
 	return NULL;
 }
 
-/* The collector of this directory is dead: makes room, leaving the records to `sluice recover`. */
-static void bury(int dir, const char *path)
+/*
+ * The collector of this directory is dead: moves it away and leaves the records to `sluice trace
+ * recover`.
+ */
+static void retire_directory(int dir, const char *path)
 {
-	AUTO_FREE char *grave = NULL;
+	AUTO_FREE char *retired = NULL;
 	struct stat seen, now;
 
 	if (fstat(dir, &seen) != 0 || lstat(path, &now) != 0 || seen.st_ino != now.st_ino)
-		return; /* somebody else has done it */
-	if (!has(dir, CONTROL_NAME)) {
+		return; /* another member has done it */
+	if (!has_file(dir, CONTROL_NAME)) {
 		process_directory_remove(path);
 		return;
 	}
-	grave = beside(path);
-	if (grave && rename(path, grave) != 0)
-		rmdir(grave);
+	retired = create_sibling(path);
+	if (retired && rename(path, retired) != 0)
+		rmdir(retired);
 }
 
-static int member_make(struct share *s, const struct share_options *o)
+static int create_member(struct share *s, const struct share_options *o)
 {
-	struct seat note = { .rank = o->job->rank, .outlive = o->outlive };
+	struct member_state state = { .rank = o->job->rank, .outlive = o->outlive };
 	AUTO_FREE char *name = xprintf(MEMBER "%08d-%d", o->job->rank, (int)getpid());
 	int fd = openat(s->directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return -errno;
 	s->member_fd = fd;
-	if (flock(fd, LOCK_EX) != 0 || pwrite(fd, &note, sizeof(note), 0) != sizeof(note))
+	if (flock(fd, LOCK_EX) != 0 || pwrite(fd, &state, sizeof(state), 0) != sizeof(state))
 		return errno ? -errno : -ENOSPC;
 	return 0;
 }
 
-/* Joins the directory that is open. 1: done; 0: not yet, or no more. */
-static int enter(struct share *s, const struct share_options *o)
+/*
+ * Joins the open directory. Returns 1 if it succeeded, 0 if it is not ready yet or already closed.
+ */
+static int try_enter(struct share *s, const struct share_options *o)
 {
 	struct stat st;
 	int r = 0;
@@ -148,23 +159,25 @@ static int enter(struct share *s, const struct share_options *o)
 	if (s->collector_fd < 0)
 		return 0;
 	if (flock(s->collector_fd, LOCK_EX | LOCK_NB) == 0) {
-		bury(s->directory_fd, s->directory);
+		retire_directory(s->directory_fd, s->directory);
 		return 0;
 	}
-	if (!has(s->directory_fd, READY))
+	if (!has_file(s->directory_fd, READY))
 		return 0;
-	/* While we hold it the collector cannot close; pairs with LOCK_EX in share_is_over(). */
+	/*
+	 * The collector cannot close while this is locked; pairs with LOCK_EX in share_is_over().
+	 */
 	if (flock(s->directory_fd, LOCK_SH) != 0)
 		return -errno;
-	if (!has(s->directory_fd, CLOSED))
-		r = member_make(s, o);
+	if (!has_file(s->directory_fd, CLOSED))
+		r = create_member(s, o);
 	else
 		r = -EAGAIN;
 	flock(s->directory_fd, LOCK_UN);
 	return r == -EAGAIN ? 0 : r < 0 ? r : 1;
 }
 
-static void release(struct share *s)
+static void share_release(struct share *s)
 {
 	int *fds[] = { &s->directory_fd, &s->collector_fd, &s->member_fd };
 
@@ -175,8 +188,8 @@ static void release(struct share *s)
 	*s = (struct share){ NULL, -1, -1, -1 };
 }
 
-/* Nothing of the launcher's stays open: it waits for the ends of its pipes. */
-static void detach(int keep)
+/* Closes all files of the launcher, which waits for the end of its pipes. */
+static void close_inherited(int keep)
 {
 	int null = open("/dev/null", O_RDWR);
 	DIR *dir = opendir("/proc/self/fd");
@@ -194,7 +207,7 @@ static void detach(int keep)
 		closedir(dir);
 }
 
-/* Starts the collector, which takes over the lock that we hold on its file. */
+/* Starts the collector, which inherits the lock on its file. */
 static int collector_spawn(const char *directory, int lock, const struct share_options *o)
 {
 	pid_t pid = fork();
@@ -207,7 +220,7 @@ static int collector_spawn(const char *directory, int lock, const struct share_o
 		setsid();
 		if (fork() != 0)
 			_exit(0);
-		detach(lock);
+		close_inherited(lock);
 		s.directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		o->collect(&s, o->arg);
 		_exit(0);
@@ -217,12 +230,13 @@ static int collector_spawn(const char *directory, int lock, const struct share_o
 }
 
 /*
- * Makes the job's directory and starts its collector. It appears with the lock already held, so
- * nobody takes it for that of a dead one. -EEXIST: somebody was faster.
+ * Creates the job's directory and starts its collector. The directory appears with the lock held,
+ * so that it is not mistaken for that of a dead collector. Returns -EEXIST if another member was
+ * faster.
  */
-static int found(const char *path, const struct share_options *o)
+static int start_collector(const char *path, const struct share_options *o)
 {
-	AUTO_FREE char *fresh = beside(path);
+	AUTO_FREE char *fresh = create_sibling(path);
 	AUTO_FREE char *file = fresh ? xprintf("%s/%s", fresh, COLLECTOR) : NULL;
 	AUTO_CLOSE int fd = file ? open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
 	int r = 0;
@@ -238,20 +252,20 @@ static int found(const char *path, const struct share_options *o)
 	return r;
 }
 
-/* One try. 1: joined; 0: try again. */
-static int join_try(struct share *s, const struct share_options *o, bool *founded)
+/* Tries once. Returns 1 if it joined, 0 to try again. */
+static int try_join(struct share *s, const struct share_options *o, bool *founded)
 {
 	int r;
 
-	s->directory = directory_of(o);
+	s->directory = job_directory(o);
 	s->directory_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->directory_fd >= 0)
-		return enter(s, o);
+		return try_enter(s, o);
 	if (errno != ENOENT)
 		return -errno;
-	if (*founded) /* and gone again: our collector could not start */
+	if (*founded) /* the collector that we started has failed */
 		return -ECANCELED;
-	r = found(s->directory, o);
+	r = start_collector(s->directory, o);
 	*founded = r == 0;
 	return r == -EEXIST ? 0 : r;
 }
@@ -267,16 +281,16 @@ int share_join(struct share *s, const struct share_options *o, struct err *err)
 	if (o->spool_dir && o->spool_dir[0] != '/')
 		return err_set(err, EINVAL, "%s: the spool directory must be an absolute path",
 			       o->spool_dir);
-	while ((r = join_try(s, o, &founded)) == 0 && clock_monotonic_ns() < until) {
-		release(s);
-		nap(pause);
+	while ((r = try_join(s, o, &founded)) == 0 && clock_monotonic_ns() < until) {
+		share_release(s);
+		sleep_us(pause);
 		pause = pause < 10000 ? pause * 2 : pause;
 	}
 	if (r > 0)
 		return 0;
-	r = err_set(err, r < 0 ? -r : ETIMEDOUT, "%s: cannot join the collector of the job: %s",
+	r = err_set(err, r < 0 ? -r : ETIMEDOUT, "%s: cannot join the collector of this job: %s",
 		    s->directory ? s->directory : "", strerror(r < 0 ? -r : ETIMEDOUT));
-	release(s);
+	share_release(s);
 	return r;
 }
 
@@ -285,20 +299,20 @@ static int is_member(const struct dirent *entry)
 	return !strncmp(entry->d_name, MEMBER, strlen(MEMBER));
 }
 
-static void count_one(struct share_count *count, const struct seat *note, bool active,
-		      int32_t *code_rank)
+static void count_member(struct share_count *count, const struct member_state *state, bool active,
+			 int32_t *code_rank)
 {
-	count->outlive |= note->outlive != 0;
+	count->outlive |= state->outlive != 0;
 	count->active += active;
-	count->killed += !active && !note->left;
-	if (!note->left || !note->code || note->rank > *code_rank)
+	count->killed += !active && !state->left;
+	if (!state->left || !state->code || state->rank > *code_rank)
 		return;
-	count->code = note->code;
-	*code_rank = note->rank;
+	count->code = state->code;
+	*code_rank = state->rank;
 }
 
-/* Names sort by rank, so that equal ranks are neighbours. */
-static struct share_count members_count(int dir)
+/* Names sort by rank, so that equal ranks are adjacent. */
+static struct share_count count_members(int dir)
 {
 	int32_t code_rank = INT32_MAX, before = -1;
 	struct share_count count = { 0 };
@@ -307,14 +321,17 @@ static struct share_count members_count(int dir)
 
 	for (int i = 0; i < n; i++) {
 		AUTO_CLOSE int fd = openat(dir, names[i]->d_name, O_RDONLY | O_CLOEXEC);
-		struct seat note = { 0 };
-		/* The lock first: who lets go of it has written his note before. */
-		bool active = fd >= 0 && is_held(fd);
+		struct member_state state = { 0 };
+		/*
+		 * The lock is tested first, because a member writes its file before it releases the
+		 * lock.
+		 */
+		bool active = fd >= 0 && is_locked(fd);
 
-		if (fd >= 0 && pread(fd, &note, sizeof(note), 0) == sizeof(note)) {
-			count_one(&count, &note, active, &code_rank);
-			count.ranks += note.rank != before;
-			before = note.rank;
+		if (fd >= 0 && pread(fd, &state, sizeof(state), 0) == sizeof(state)) {
+			count_member(&count, &state, active, &code_rank);
+			count.ranks += state.rank != before;
+			before = state.rank;
 		} else {
 			count.active += active;
 		}
@@ -330,50 +347,50 @@ static struct share_count members_count(int dir)
 bool share_leave(struct share *s, int code, struct share_outcome *outcome)
 {
 	uint64_t since = clock_monotonic_ns();
-	struct seat note;
+	struct member_state state;
 	bool mine = false;
 
-	if (pread(s->member_fd, &note, sizeof(note), 0) == sizeof(note)) {
-		note.left = 1;
-		note.code = code;
-		(void)!pwrite(s->member_fd, &note, sizeof(note), 0);
+	if (pread(s->member_fd, &state, sizeof(state), 0) == sizeof(state)) {
+		state.left = 1;
+		state.code = code;
+		(void)!pwrite(s->member_fd, &state, sizeof(state), 0);
 	}
 	close(s->member_fd);
 	s->member_fd = -1;
 	while (flock(s->collector_fd, LOCK_EX | LOCK_NB) != 0) {
-		struct share_count count = members_count(s->directory_fd);
+		struct share_count count = count_members(s->directory_fd);
 
 		if (count.active || (count.killed && clock_monotonic_ns() - since > ORPHANS_NS)) {
-			release(s);
+			share_release(s);
 			return false;
 		}
-		nap(1000);
+		sleep_us(1000);
 	}
 	if (pread(s->collector_fd, outcome, sizeof(*outcome), 0) == sizeof(*outcome)) {
 		mine = !outcome->told;
 		outcome->told = 1;
 		(void)!pwrite(s->collector_fd, outcome, sizeof(*outcome), 0);
 	}
-	release(s);
+	share_release(s);
 	return mine;
 }
 
 int share_ready(const struct share *s, struct err *err)
 {
-	int r = touch(s->directory_fd, READY);
+	int r = create_file(s->directory_fd, READY);
 
 	return r < 0 ? err_set(err, -r, "%s: %s", s->directory, strerror(-r)) : 0;
 }
 
 /*
- * Nobody returns from MPI_Init before all ranks have entered it, and they join before their program
- * starts; so where one is a rank, all have come.
+ * No rank returns from MPI_Init before all ranks have entered it, and they join before their
+ * program starts. So if there is one MPI rank, all members have joined.
  */
-static bool have_all_come(const struct share_count *count, const struct job *job,
-			  const struct collector *c, uint64_t began_ns)
+static bool have_all_joined(const struct share_count *count, const struct job *job,
+			    const struct collector *c, uint64_t began_ns)
 {
 	return (job->locals && count->ranks >= (uint32_t)job->locals) || collector_ranks(c) ||
-	       clock_monotonic_ns() - began_ns > STRAGGLERS_NS;
+	       clock_monotonic_ns() - began_ns > LATE_MEMBERS_NS;
 }
 
 bool share_is_over(const struct share *s, const struct job *job, const struct collector *c,
@@ -381,15 +398,15 @@ bool share_is_over(const struct share *s, const struct job *job, const struct co
 {
 	bool over;
 
-	*count = members_count(s->directory_fd);
-	if (count->active || !have_all_come(count, job, c, began_ns) ||
+	*count = count_members(s->directory_fd);
+	if (count->active || !have_all_joined(count, job, c, began_ns) ||
 	    ((count->killed || count->outlive) && collector_live(c)))
 		return false;
 	flock(s->directory_fd, LOCK_EX);
-	*count = members_count(s->directory_fd);
+	*count = count_members(s->directory_fd);
 	over = !count->active;
 	if (over)
-		touch(s->directory_fd, CLOSED);
+		create_file(s->directory_fd, CLOSED);
 	flock(s->directory_fd, LOCK_UN);
 	return over;
 }

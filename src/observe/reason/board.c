@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A file of the board is lines of KEY=VALUE after a first line that names the version:
+ * A health file consists of lines KEY=VALUE after a first line that names the version:
  *
- *	sluice-health 1
- *	id=node17
- *	role=node
- *	state=bad
- *	rule=slow
- *	time_ns=1763200000000000000
- *	counts=12 3 80 0 0
- *	excess_ns=61000000
- *	utilisation=12.5 nan 99 40
- *	end=
+ *   sluice-health 1
+ *   id=node17
+ *   role=node
+ *   state=bad
+ *   rule=slow
+ *   time_ns=1763200000000000000
+ *   counts=12 3 80 0 0
+ *   excess_ns=61000000
+ *   utilization=12.5 nan 99 40
+ *   end=
  *
- * Keys that are not known are passed over. Its name is the id, with bytes that a file name should
- *not have written as %XX, and ".health".
+ * Unknown keys are ignored. The file is named after the id, with special characters written as %XX,
+ * and ends in ".health".
  */
 #include "observe/reason/board.h"
 
@@ -39,7 +39,7 @@
 /* Far more than a report needs. */
 #define FILE_BYTES_MAX 4096
 
-static char *name_of(const char *id)
+static char *file_name(const char *id)
 {
 	struct buf name = { 0 };
 
@@ -53,20 +53,20 @@ static char *name_of(const char *id)
 	return buf_take(&name);
 }
 
-static void report_print(struct buf *out, const struct health_report *report)
+static void format_report(struct buf *out, const struct health_report *report)
 {
 	buf_printf(out, HEAD "id=%s\nrole=%s\nstate=%s\nrule=%s\ntime_ns=%" PRId64 "\ncounts=",
 		   report->id, role_names[report->role], health_names[report->state],
 		   rule_names[report->rule], report->time_ns);
 	for (size_t i = 0; i < SLUICE_SPEEDS; i++)
 		buf_printf(out, "%s%" PRIu64, i ? " " : "", report->health.counts[i]);
-	buf_printf(out, "\nexcess_ns=%" PRId64 "\nutilisation=", report->health.excess_ns);
+	buf_printf(out, "\nexcess_ns=%" PRId64 "\nutilization=", report->health.excess_ns);
 	for (size_t i = 0; i < 4; i++)
-		buf_printf(out, "%s%g", i ? " " : "", report->utilisation[i]);
+		buf_printf(out, "%s%g", i ? " " : "", report->utilization[i]);
 	buf_puts(out, "\nend=\n");
 }
 
-static int file_write(const char *path, const struct buf *text)
+static int write_file(const char *path, const struct buf *text)
 {
 	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	ssize_t n;
@@ -81,34 +81,34 @@ static int file_write(const char *path, const struct buf *text)
 
 int board_write(const char *directory, const struct health_report *report, struct err *err)
 {
-	AUTO_FREE char *name = name_of(report->id);
+	AUTO_FREE char *name = file_name(report->id);
 	AUTO_FREE char *path = place_join(directory, name);
-	/* Hidden from readers by its suffix; ours alone by the number. */
+	/* The suffix hides the file from readers, and the pid makes its name unique. */
 	AUTO_FREE char *fresh = xprintf("%s.%ld.new", path, (long)getpid());
 	AUTO_BUF struct buf text = { 0 };
 	int r;
 
-	report_print(&text, report);
-	r = file_write(fresh, &text);
+	format_report(&text, report);
+	r = write_file(fresh, &text);
 	if (r >= 0 && rename(fresh, path) != 0)
 		r = -errno;
 	if (r >= 0)
 		return 0;
 	unlink(fresh);
-	return err_set(err, -r, "%s: health cannot be told to the other nodes: %s", path,
+	return err_set(err, -r, "%s: cannot write the health file for the other nodes: %s", path,
 		       strerror(-r));
 }
 
 void board_leave(const char *directory, const char *id)
 {
-	AUTO_FREE char *name = name_of(id);
+	AUTO_FREE char *name = file_name(id);
 	AUTO_FREE char *path = place_join(directory, name);
 
 	unlink(path);
 	rmdir(directory);
 }
 
-static int word_of(const char *const *words, int count, const char *text)
+static int find_word(const char *const *words, int count, const char *text)
 {
 	for (int i = 0; i < count; i++) {
 		if (strcmp(words[i], text) == 0)
@@ -117,15 +117,15 @@ static int word_of(const char *const *words, int count, const char *text)
 	return -1;
 }
 
-static bool read_word(uint8_t *out, const char *const *words, int count, const char *text)
+static bool parse_word(uint8_t *out, const char *const *words, int count, const char *text)
 {
-	int word = word_of(words, count, text);
+	int word = find_word(words, count, text);
 
 	*out = (uint8_t)word;
 	return word >= 0;
 }
 
-static bool read_number(int64_t *out, const char *text)
+static bool parse_number(int64_t *out, const char *text)
 {
 	char *end;
 
@@ -134,14 +134,14 @@ static bool read_number(int64_t *out, const char *text)
 	return end != text && !*end && !errno;
 }
 
-static bool read_counts(uint64_t counts[SLUICE_SPEEDS], const char *text)
+static bool parse_counts(uint64_t counts[SLUICE_SPEEDS], const char *text)
 {
 	for (size_t i = 0; i < SLUICE_SPEEDS; i++) {
 		char *end;
 
 		errno = 0;
 		counts[i] = strtoull(text, &end, 10);
-		/* A sum of such counts must not overflow. */
+		/* The sum of such counts must not overflow. */
 		if (end == text || errno || counts[i] > UINT64_MAX >> 16)
 			return false;
 		text = end;
@@ -149,12 +149,12 @@ static bool read_counts(uint64_t counts[SLUICE_SPEEDS], const char *text)
 	return !*text;
 }
 
-static bool read_percentages(double utilisation[4], const char *text)
+static bool parse_percentages(double utilization[4], const char *text)
 {
 	for (size_t i = 0; i < 4; i++) {
 		char *end;
 
-		utilisation[i] = strtod(text, &end);
+		utilization[i] = strtod(text, &end);
 		if (end == text)
 			return false;
 		text = end;
@@ -170,41 +170,41 @@ enum line {
 	LINE_TIME,
 	LINE_COUNTS,
 	LINE_EXCESS,
-	LINE_UTILISATION,
+	LINE_UTILIZATION,
 	LINE_END,
 	LINES
 };
 static const char *const line_keys[LINES] = {
-	"id", "role", "state", "rule", "time_ns", "counts", "excess_ns", "utilisation", "end",
+	"id", "role", "state", "rule", "time_ns", "counts", "excess_ns", "utilization", "end",
 };
 
-static bool line_read(struct health_report *report, enum line line, const char *value)
+static bool parse_line(struct health_report *report, enum line line, const char *value)
 {
 	switch (line) {
 	case LINE_ID:
 		snprintf(report->id, sizeof(report->id), "%s", value);
 		return *value && strlen(value) < sizeof(report->id);
 	case LINE_ROLE:
-		return read_word(&report->role, role_names, ROLES, value);
+		return parse_word(&report->role, role_names, ROLES, value);
 	case LINE_STATE:
-		return read_word(&report->state, health_names, HEALTH_STATES, value);
+		return parse_word(&report->state, health_names, HEALTH_STATES, value);
 	case LINE_RULE:
-		return read_word(&report->rule, rule_names, HEALTH_RULES, value);
+		return parse_word(&report->rule, rule_names, HEALTH_RULES, value);
 	case LINE_TIME:
-		return read_number(&report->time_ns, value);
+		return parse_number(&report->time_ns, value);
 	case LINE_COUNTS:
-		return read_counts(report->health.counts, value);
+		return parse_counts(report->health.counts, value);
 	case LINE_EXCESS:
-		return read_number(&report->health.excess_ns, value) &&
+		return parse_number(&report->health.excess_ns, value) &&
 		       llabs(report->health.excess_ns) < INT64_MAX >> 16;
-	case LINE_UTILISATION:
-		return read_percentages(report->utilisation, value);
+	case LINE_UTILIZATION:
+		return parse_percentages(report->utilization, value);
 	default:
 		return true;
 	}
 }
 
-/* Only if every line is there and makes sense. */
+/* Succeeds only if every line is present and valid. */
 bool board_parse(struct health_report *report, char *text)
 {
 	unsigned seen = 0;
@@ -221,19 +221,19 @@ bool board_parse(struct health_report *report, char *text)
 		if (!value)
 			continue;
 		*value++ = 0;
-		line = word_of(line_keys, LINES, at);
+		line = find_word(line_keys, LINES, at);
 		if (line < 0)
 			continue;
-		if (!line_read(report, (enum line)line, value))
+		if (!parse_line(report, (enum line)line, value))
 			return false;
 		seen |= 1u << line;
 	}
 	return seen == (1u << LINES) - 1;
 }
 
-static bool file_read(int directory, const char *name, struct health_report *report)
+static bool read_report(int directory, const char *name, struct health_report *report)
 {
-	/* Whatever lies there: nothing that we would wait for. */
+	/* Do not block on a FIFO, and do not follow links. */
 	AUTO_CLOSE int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	char text[FILE_BYTES_MAX + 1];
 	struct stat st;
@@ -267,7 +267,7 @@ size_t board_read(const char *directory, struct health_report **out)
 
 		if (n <= strlen(SUFFIX) ||
 		    strcmp(entry->d_name + n - strlen(SUFFIX), SUFFIX) != 0 ||
-		    !file_read(dirfd(dir), entry->d_name, &report))
+		    !read_report(dirfd(dir), entry->d_name, &report))
 			continue;
 		reports = xgrow(reports, &cap, count + 1, sizeof(*reports));
 		reports[count++] = report;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How reasoners of several nodes hear each other without a daemon: a directory that all of them see
- * (beside the parts of the job's trace), one small text file per node, replaced as a whole. Every
- * node reads all files and so comes to the same view of the system. What cannot be read, is half
- * written or of another version is left out.
+ * Health files: how the reasoners of several nodes exchange reports without a daemon. Each node of
+ * a job writes one small text file into a shared directory (next to the parts of the job's trace)
+ * and replaces it as a whole. Every node reads all files, so all of them derive the same state of
+ * the system. A file that is unreadable, incomplete or of another version is ignored.
  */
 #ifndef SLUICE_OBSERVE_REASON_BOARD_H
 #define SLUICE_OBSERVE_REASON_BOARD_H
@@ -12,16 +12,19 @@
 
 struct err;
 
-/* Puts or replaces the report of its id. */
+/* Writes or replaces the file of the report's id. */
 int board_write(const char *directory, const struct health_report *report, struct err *err);
 
-/* The id has nothing to say any more; the last to leave removes the directory. */
+/* Removes the file of the id, and the directory if it is empty then. */
 void board_leave(const char *directory, const char *id);
 
-/* All reports that can be read, by id; the caller frees. Returns how many. */
+/* Reads all valid reports, sorted by id, and returns their number. The caller frees them. */
 size_t board_read(const char *directory, struct health_report **reports);
 
-/* One report out of a text, which is cut up. False, with *report spoilt: it is none. */
+/*
+ * Parses one report from a text, which it modifies. On failure it returns false, and *report is
+ * undefined.
+ */
 bool board_parse(struct health_report *report, char *text);
 
 #endif

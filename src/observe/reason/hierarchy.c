@@ -13,19 +13,19 @@
 
 #define HOLD_CYCLES 3
 
-/* A process at work, and what its reasoner's callbacks need. */
+/* An active process, with what its reasoner's callbacks need. */
 struct member {
 	struct hierarchy *hierarchy;
 	struct reasoner *reasoner;
-	const struct health_report *report; /* of the last cycle; NULL before the first */
+	const struct health_report *report; /* report of the last cycle; NULL before the first */
 	uint32_t process;
-	bool is_seen; /* since the last cycle */
+	bool is_seen; /* made calls since the last cycle */
 	int64_t seen_ns;
 };
 
 struct hierarchy {
 	struct reasoner_settings settings;
-	char *board;
+	char *directory;
 	struct {
 		hierarchy_detector poll;
 		void *arg;
@@ -36,16 +36,16 @@ struct hierarchy {
 		void *arg;
 	} * listeners;
 	size_t listener_count, listener_cap;
-	struct member **members; /* by time of their first call */
+	struct member **members; /* in order of their first call */
 	size_t member_count, member_cap;
-	struct map by_process; /* the same, by process + 1 */
+	struct map by_process; /* the same members by process + 1 */
 	struct reasoner *node, *system;
 	const struct health_report *node_report, *system_report;
 	struct {
 		double sum;
-		unsigned polls; /* since the last cycle */
+		unsigned polls; /* polls since the last cycle */
 	} load[4];
-	double utilisation[4]; /* mean of the last cycle in which there were polls */
+	double utilization[4]; /* mean of the last cycle with polls */
 };
 
 struct reasoner_settings hierarchy_settings(const struct config *config)
@@ -61,25 +61,26 @@ struct reasoner_settings hierarchy_settings(const struct config *config)
 	return out;
 }
 
-static void tell(const struct hierarchy *h, int32_t process, const struct anomaly *anomaly)
+static void notify_listeners(const struct hierarchy *h, int32_t process,
+			     const struct anomaly *anomaly)
 {
 	for (size_t i = 0; i < h->listener_count; i++)
 		h->listeners[i].listen(h->listeners[i].arg, process, anomaly);
 }
 
-static void tell_all(void *arg, const struct anomaly *anomaly)
+static void on_shared_anomaly(void *arg, const struct anomaly *anomaly)
 {
-	tell(arg, -1, anomaly);
+	notify_listeners(arg, -1, anomaly);
 }
 
-static void tell_process(void *arg, const struct anomaly *anomaly)
+static void on_process_anomaly(void *arg, const struct anomaly *anomaly)
 {
 	const struct member *member = arg;
 
-	tell(member->hierarchy, (int32_t)member->process, anomaly);
+	notify_listeners(member->hierarchy, (int32_t)member->process, anomaly);
 }
 
-/* Asked of processes that made calls only: so the detectors expect it. */
+/* Detectors expect to be asked only about processes that made calls. */
 static bool poll_process(void *arg, struct sluice_health *health)
 {
 	const struct member *member = arg;
@@ -91,19 +92,19 @@ static bool poll_process(void *arg, struct sluice_health *health)
 	return any;
 }
 
-struct hierarchy *hierarchy_new(const char *host, const char *board,
+struct hierarchy *hierarchy_new(const char *host, const char *directory,
 				const struct reasoner_settings *rules)
 {
 	struct hierarchy *h = xcalloc(1, sizeof(*h));
 
 	h->settings = rules ? *rules : reasoner_defaults;
-	h->board = xstrdup(board);
+	h->directory = xstrdup(directory);
 	h->node = reasoner_new(ROLE_NODE, host, &h->settings);
 	h->system = reasoner_new(ROLE_SYSTEM, role_names[ROLE_SYSTEM], &h->settings);
-	reasoner_add_listener(h->node, tell_all, h);
-	reasoner_add_listener(h->system, tell_all, h);
+	reasoner_add_listener(h->node, on_shared_anomaly, h);
+	reasoner_add_listener(h->system, on_shared_anomaly, h);
 	for (size_t i = 0; i < 4; i++)
-		h->utilisation[i] = NAN;
+		h->utilization[i] = NAN;
 	return h;
 }
 
@@ -125,7 +126,7 @@ void hierarchy_free(struct hierarchy *h)
 	reasoner_free(h->system);
 	free(h->detectors);
 	free(h->listeners);
-	free(h->board);
+	free(h->directory);
 	free(h);
 }
 
@@ -155,7 +156,7 @@ static struct member *member_new(struct hierarchy *h, uint32_t process)
 	member->process = process;
 	member->reasoner = reasoner_new(ROLE_PROCESS, id, &h->settings);
 	reasoner_add_detector(member->reasoner, poll_process, member);
-	reasoner_add_listener(member->reasoner, tell_process, member);
+	reasoner_add_listener(member->reasoner, on_process_anomaly, member);
 	h->members = xgrow(h->members, &h->member_cap, h->member_count + 1, sizeof(*h->members));
 	h->members[h->member_count++] = member;
 	map_put(&h->by_process, (uint64_t)process + 1, member);
@@ -171,28 +172,30 @@ void hierarchy_seen(struct hierarchy *h, uint32_t process)
 	member->is_seen = true;
 }
 
-void hierarchy_load(struct hierarchy *h, const double utilisation[4])
+void hierarchy_load(struct hierarchy *h, const double utilization[4])
 {
 	for (size_t i = 0; i < 4; i++) {
-		if (isnan(utilisation[i]))
+		if (isnan(utilization[i]))
 			continue;
-		h->load[i].sum += utilisation[i];
+		h->load[i].sum += utilization[i];
 		h->load[i].polls++;
 	}
 }
 
-/* A moment of load explains no second of slowness: the mean over the cycle counts. */
-static void load_settle(struct hierarchy *h)
+/*
+ * A short peak of load does not explain a second of slow calls, so the mean over the cycle counts.
+ */
+static void average_load(struct hierarchy *h)
 {
 	for (size_t i = 0; i < 4; i++) {
 		if (h->load[i].polls)
-			h->utilisation[i] = h->load[i].sum / h->load[i].polls;
+			h->utilization[i] = h->load[i].sum / h->load[i].polls;
 		h->load[i].sum = 0;
 		h->load[i].polls = 0;
 	}
-	reasoner_load(h->node, h->utilisation);
+	reasoner_load(h->node, h->utilization);
 	for (size_t i = 0; i < h->member_count; i++)
-		reasoner_load(h->members[i]->reasoner, h->utilisation);
+		reasoner_load(h->members[i]->reasoner, h->utilization);
 }
 
 static void cycle_processes(struct hierarchy *h, int64_t now_ns)
@@ -217,15 +220,15 @@ static void cycle_processes(struct hierarchy *h, int64_t now_ns)
 	h->member_count = kept;
 }
 
-static int hear_nodes(struct hierarchy *h, struct err *err)
+static int exchange_reports(struct hierarchy *h, struct err *err)
 {
 	struct health_report *reports = NULL;
 	size_t count;
-	int ret = board_write(h->board, h->node_report, err);
+	int ret = board_write(h->directory, h->node_report, err);
 
-	count = board_read(h->board, &reports);
+	count = board_read(h->directory, &reports);
 	for (size_t i = 0; i < count; i++) {
-		/* Of ourselves we know better. */
+		/* Our own state is known already. */
 		if (strcmp(reports[i].id, h->node_report->id) != 0)
 			reasoner_hear(h->system, &reports[i]);
 	}
@@ -237,12 +240,12 @@ int hierarchy_cycle(struct hierarchy *h, int64_t now_ns, struct err *err)
 {
 	int ret = 0;
 
-	load_settle(h);
+	average_load(h);
 	cycle_processes(h, now_ns);
 	h->node_report = reasoner_cycle(h->node, now_ns);
 	reasoner_hear(h->system, h->node_report);
-	if (h->board)
-		ret = hear_nodes(h, err);
+	if (h->directory)
+		ret = exchange_reports(h, err);
 	h->system_report = reasoner_cycle(h->system, now_ns);
 	reasoner_hear(h->node, h->system_report);
 	for (size_t i = 0; i < h->member_count; i++)

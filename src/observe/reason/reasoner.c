@@ -15,8 +15,9 @@ const char *const role_names[ROLES] = { "process", "node", "system" };
 const char *const health_names[HEALTH_STATES] = { "unknown", "good", "abnormally good", "bad" };
 
 /*
- * By its quantiles a detector calls 1 % of the calls very slow where all is well; five times that
- * is something else. Calls become fast when data are in memory, which is no news unless it is most.
+ * By its quantiles, a detector grades 1 % of the calls as very slow when everything is normal; five
+ * times that share is not normal. Calls become fast when data are in the page cache, which is worth
+ * reporting only if most calls are fast.
  */
 const struct reasoner_settings reasoner_defaults = {
 	.observations = 20,
@@ -27,9 +28,9 @@ const struct reasoner_settings reasoner_defaults = {
 	.hold_ns = 5000000000,
 };
 
-struct neighbour {
+struct neighbor {
 	struct health_report report;
-	bool was_bad; /* when we last looked: a bad one is told of once */
+	bool was_bad; /* state in the previous cycle: a bad neighbor is reported once */
 };
 
 struct reasoner {
@@ -45,23 +46,23 @@ struct reasoner {
 		void *arg;
 	} * listeners;
 	size_t listener_count, listener_cap;
-	struct neighbour *neighbours;
-	size_t neighbour_count, neighbour_cap;
-	double utilisation[4];
-	struct health_report report; /* of the last cycle */
-	int64_t judged_ns;	     /* when there was enough to judge */
+	struct neighbor *neighbors;
+	size_t neighbor_count, neighbor_cap;
+	double utilization[4];
+	struct health_report report; /* report of the last cycle */
+	int64_t judged_ns;	     /* time of the last cycle with enough calls to judge */
 	int64_t cycled_ns;
-	enum health_state told; /* what listeners were last told, as long as it lasts */
+	enum health_state signaled; /* state last reported to listeners, as long as it lasts */
 };
 
-/* What the rules look at. */
+/* Input of the rules. */
 struct view {
 	const struct reasoner_settings *settings;
 	struct sluice_health health;
 	uint64_t calls;
-	double cycle_ns; /* time that has passed for all processes together; 0: not known */
-	double load;	 /* the highest percentage; NAN: not known */
-	const struct health_report *bad; /* a lower neighbour; one that is new if there is one */
+	double cycle_ns;		 /* elapsed time, summed over processes; 0: unknown */
+	double load;			 /* highest percentage; NAN: unknown */
+	const struct health_report *bad; /* a bad lower neighbor; a new one if there is one */
 	size_t bad_count;
 	bool bad_is_new;
 };
@@ -77,7 +78,7 @@ struct reasoner *reasoner_new(enum role role, const char *id,
 	r->report.rule = RULE_FEW;
 	snprintf(r->report.id, sizeof(r->report.id), "%s", id);
 	for (size_t i = 0; i < 4; i++)
-		r->utilisation[i] = NAN;
+		r->utilization[i] = NAN;
 	return r;
 }
 
@@ -87,7 +88,7 @@ void reasoner_free(struct reasoner *reasoner)
 		return;
 	free(reasoner->detectors);
 	free(reasoner->listeners);
-	free(reasoner->neighbours);
+	free(reasoner->neighbors);
 	free(reasoner);
 }
 
@@ -119,40 +120,39 @@ void reasoner_hear(struct reasoner *r, const struct health_report *report)
 
 	if (!is_above && !is_below(r, report))
 		return;
-	while (i < r->neighbour_count && (r->neighbours[i].report.role != report->role ||
-					  strcmp(r->neighbours[i].report.id, report->id) != 0))
+	while (i < r->neighbor_count && (r->neighbors[i].report.role != report->role ||
+					 strcmp(r->neighbors[i].report.id, report->id) != 0))
 		i++;
-	if (i == r->neighbour_count) {
-		r->neighbours =
-			xgrow(r->neighbours, &r->neighbour_cap, i + 1, sizeof(*r->neighbours));
-		r->neighbours[r->neighbour_count++] = (struct neighbour){ 0 };
+	if (i == r->neighbor_count) {
+		r->neighbors = xgrow(r->neighbors, &r->neighbor_cap, i + 1, sizeof(*r->neighbors));
+		r->neighbors[r->neighbor_count++] = (struct neighbor){ 0 };
 	}
-	r->neighbours[i].report = *report;
+	r->neighbors[i].report = *report;
 }
 
-void reasoner_load(struct reasoner *r, const double utilisation[4])
+void reasoner_load(struct reasoner *r, const double utilization[4])
 {
-	memcpy(r->utilisation, utilisation, sizeof(r->utilisation));
+	memcpy(r->utilization, utilization, sizeof(r->utilization));
 }
 
-/* Memory is meant to be full. */
-static double load_of(const double utilisation[4])
+/* Memory does not count, because it is meant to be full. */
+static double highest_load(const double utilization[4])
 {
-	return fmax(utilisation[0], fmax(utilisation[1], utilisation[2]));
+	return fmax(utilization[0], fmax(utilization[1], utilization[2]));
 }
 
-static void forget_stale(struct reasoner *r, int64_t now_ns)
+static void drop_stale_neighbors(struct reasoner *r, int64_t now_ns)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < r->neighbour_count; i++) {
-		int64_t age_ns = now_ns - r->neighbours[i].report.time_ns;
+	for (size_t i = 0; i < r->neighbor_count; i++) {
+		int64_t age_ns = now_ns - r->neighbors[i].report.time_ns;
 
-		/* Clocks of nodes may differ a little: either way. */
+		/* The clocks of nodes may differ in both directions. */
 		if (age_ns <= r->settings.hold_ns && age_ns >= -r->settings.hold_ns)
-			r->neighbours[kept++] = r->neighbours[i];
+			r->neighbors[kept++] = r->neighbors[i];
 	}
-	r->neighbour_count = kept;
+	r->neighbor_count = kept;
 }
 
 static void health_add(struct sluice_health *sum, const struct sluice_health *more)
@@ -162,8 +162,8 @@ static void health_add(struct sluice_health *sum, const struct sluice_health *mo
 	sum->excess_ns += more->excess_ns;
 }
 
-/* What of a neighbour's counts is held against us. */
-static struct sluice_health health_blamed(const struct health_report *report)
+/* Returns the calls of a neighbor, with slow calls that its load explains counted as normal. */
+static struct sluice_health unexplained_health(const struct health_report *report)
 {
 	struct sluice_health health = report->health;
 
@@ -176,37 +176,37 @@ static struct sluice_health health_blamed(const struct health_report *report)
 	return health;
 }
 
-static void look_below(struct reasoner *r, struct neighbour *neighbour, struct view *view)
+static void add_lower_neighbor(struct reasoner *r, struct neighbor *neighbor, struct view *view)
 {
-	const struct health_report *report = &neighbour->report;
-	struct sluice_health blamed = health_blamed(report);
-	bool is_bad = report->state == HEALTH_BAD, is_new = is_bad && !neighbour->was_bad;
+	const struct health_report *report = &neighbor->report;
+	struct sluice_health blamed = unexplained_health(report);
+	bool is_bad = report->state == HEALTH_BAD, is_new = is_bad && !neighbor->was_bad;
 
 	health_add(&r->report.health, &blamed);
-	neighbour->was_bad = is_bad;
+	neighbor->was_bad = is_bad;
 	view->bad_count += is_bad;
 	if (is_bad && (!view->bad || (is_new && !view->bad_is_new)))
 		view->bad = report;
 	view->bad_is_new |= is_new;
 }
 
-/* Polls the detectors and looks at the neighbours; the report gets the sum. */
-static void look(struct reasoner *r, int64_t now_ns, struct view *view)
+/* Polls the detectors, adds up the reports of lower neighbors, and fills the view. */
+static void gather_view(struct reasoner *r, int64_t now_ns, struct view *view)
 {
 	size_t members = 0;
 
 	r->report.health = (struct sluice_health){ 0 };
 	for (size_t i = 0; i < r->detector_count; i++)
 		r->detectors[i].poll(r->detectors[i].arg, &r->report.health);
-	view->load = load_of(r->utilisation);
-	for (size_t i = 0; i < r->neighbour_count; i++) {
-		const struct health_report *report = &r->neighbours[i].report;
+	view->load = highest_load(r->utilization);
+	for (size_t i = 0; i < r->neighbor_count; i++) {
+		const struct health_report *report = &r->neighbors[i].report;
 
 		if (is_below(r, report)) {
-			look_below(r, &r->neighbours[i], view);
+			add_lower_neighbor(r, &r->neighbors[i], view);
 			members++;
 		} else if (r->role == ROLE_PROCESS) {
-			view->load = fmax(view->load, load_of(report->utilisation));
+			view->load = fmax(view->load, highest_load(report->utilization));
 		}
 	}
 	view->health = r->report.health;
@@ -216,7 +216,7 @@ static void look(struct reasoner *r, int64_t now_ns, struct view *view)
 		view->cycle_ns = (double)(now_ns - r->cycled_ns) * (double)(members ? members : 1);
 }
 
-static bool is_share(const struct view *view, enum sluice_speed speed, double share)
+static bool exceeds_share(const struct view *view, enum sluice_speed speed, double share)
 {
 	return view->calls >= view->settings->observations &&
 	       (double)view->health.counts[speed] > share * (double)view->calls;
@@ -228,14 +228,15 @@ static bool is_time_lost(const struct view *view)
 	       (double)view->health.excess_ns > view->settings->lost_share * view->cycle_ns;
 }
 
-static bool is_few(const struct view *view)
+static bool has_too_few_calls(const struct view *view)
 {
 	return view->calls < view->settings->observations && !is_time_lost(view) && !view->bad;
 }
 
 static bool is_slow(const struct view *view)
 {
-	return is_share(view, SLUICE_VERY_SLOW, view->settings->slow_share) || is_time_lost(view);
+	return exceeds_share(view, SLUICE_VERY_SLOW, view->settings->slow_share) ||
+	       is_time_lost(view);
 }
 
 static bool is_loaded(const struct view *view)
@@ -245,21 +246,21 @@ static bool is_loaded(const struct view *view)
 
 static bool is_fast(const struct view *view)
 {
-	return is_share(view, SLUICE_VERY_FAST, view->settings->fast_share);
+	return exceeds_share(view, SLUICE_VERY_FAST, view->settings->fast_share);
 }
 
-static bool is_neighbour(const struct view *view)
+static bool has_bad_neighbor(const struct view *view)
 {
 	return view->bad != NULL;
 }
 
-static bool is_any(const struct view *view)
+static bool always(const struct view *view)
 {
 	(void)view;
 	return true;
 }
 
-static void say_slow(const struct view *view, struct buf *out)
+static void describe_slow(const struct view *view, struct buf *out)
 {
 	char lost[UNIT_TEXT];
 
@@ -270,13 +271,13 @@ static void say_slow(const struct view *view, struct buf *out)
 		   unit_ns(lost, view->health.excess_ns));
 }
 
-static void say_fast(const struct view *view, struct buf *out)
+static void describe_fast(const struct view *view, struct buf *out)
 {
 	buf_printf(out, "%" PRIu64 " of %" PRIu64 " calls were very fast",
 		   view->health.counts[SLUICE_VERY_FAST], view->calls);
 }
 
-static void say_neighbour(const struct view *view, struct buf *out)
+static void describe_neighbor(const struct view *view, struct buf *out)
 {
 	buf_printf(out, "%s", view->bad->id);
 	if (view->bad_count > 1)
@@ -290,20 +291,20 @@ struct rule {
 	bool (*holds)(const struct view *view);
 	enum health_state state;
 	enum signal_when signal;
-	void (*say)(const struct view *view, struct buf *out);
+	void (*describe)(const struct view *view, struct buf *out);
 };
 
 static const struct rule rules[HEALTH_RULES] = {
-	[RULE_FEW] = { is_few, HEALTH_UNKNOWN, SIGNAL_NEVER, NULL },
+	[RULE_FEW] = { has_too_few_calls, HEALTH_UNKNOWN, SIGNAL_NEVER, NULL },
 	[RULE_LOADED] = { is_loaded, HEALTH_GOOD, SIGNAL_NEVER, NULL },
-	[RULE_SLOW] = { is_slow, HEALTH_BAD, SIGNAL_ALWAYS, say_slow },
-	[RULE_FAST] = { is_fast, HEALTH_ABNORMALLY_GOOD, SIGNAL_ALWAYS, say_fast },
-	[RULE_NEIGHBOUR] = { is_neighbour, HEALTH_BAD, SIGNAL_NEW, say_neighbour },
-	[RULE_NONE] = { is_any, HEALTH_GOOD, SIGNAL_NEVER, NULL },
+	[RULE_SLOW] = { is_slow, HEALTH_BAD, SIGNAL_ALWAYS, describe_slow },
+	[RULE_FAST] = { is_fast, HEALTH_ABNORMALLY_GOOD, SIGNAL_ALWAYS, describe_fast },
+	[RULE_NEIGHBOR] = { has_bad_neighbor, HEALTH_BAD, SIGNAL_NEW, describe_neighbor },
+	[RULE_NONE] = { always, HEALTH_GOOD, SIGNAL_NEVER, NULL },
 };
 const char *const rule_names[HEALTH_RULES] = {
-	[RULE_FEW] = "few",   [RULE_LOADED] = "loaded",	      [RULE_SLOW] = "slow",
-	[RULE_FAST] = "fast", [RULE_NEIGHBOUR] = "neighbour", [RULE_NONE] = "none",
+	[RULE_FEW] = "few",   [RULE_LOADED] = "loaded",	    [RULE_SLOW] = "slow",
+	[RULE_FAST] = "fast", [RULE_NEIGHBOR] = "neighbor", [RULE_NONE] = "none",
 };
 
 static void signal_listeners(struct reasoner *r, const struct view *view, const struct rule *rule,
@@ -311,7 +312,7 @@ static void signal_listeners(struct reasoner *r, const struct view *view, const 
 {
 	AUTO_BUF struct buf reason = { 0 };
 
-	rule->say(view, &reason);
+	rule->describe(view, &reason);
 	for (size_t i = 0; i < r->listener_count; i++) {
 		struct anomaly anomaly = { &r->report, buf_text(&reason), is_new };
 
@@ -319,8 +320,8 @@ static void signal_listeners(struct reasoner *r, const struct view *view, const 
 	}
 }
 
-/* The state that the rule leaves; too little evidence keeps the last one for a while. */
-static void settle(struct reasoner *r, enum health_rule rule, int64_t now_ns)
+/* Sets the state by the rule; with too few calls the last state is kept for a while. */
+static void update_report(struct reasoner *r, enum health_rule rule, int64_t now_ns)
 {
 	bool is_held =
 		rule == RULE_FEW && r->judged_ns && now_ns - r->judged_ns <= r->settings.hold_ns;
@@ -331,23 +332,25 @@ static void settle(struct reasoner *r, enum health_rule rule, int64_t now_ns)
 		r->report.state = (uint8_t)rules[rule].state;
 	r->report.rule = (uint8_t)rule;
 	r->report.time_ns = now_ns;
-	memcpy(r->report.utilisation, r->utilisation, sizeof(r->utilisation));
+	memcpy(r->report.utilization, r->utilization, sizeof(r->utilization));
 }
 
-/* Is this cycle's judgement to be signalled, and is it news? What lasts over cycles without calls
- * is none. */
-static bool is_signal(struct reasoner *r, const struct view *view, bool *is_new)
+/*
+ * Decides whether to report this cycle's state, and whether it is new. A state that persists across
+ * cycles without calls is not new.
+ */
+static bool should_signal(struct reasoner *r, const struct view *view, bool *is_new)
 {
 	enum health_state state = r->report.state;
 	enum signal_when when = rules[r->report.rule].signal;
-	bool is_told = r->told == state;
+	bool was_signaled = r->signaled == state;
 
-	if (!is_told)
-		r->told = HEALTH_UNKNOWN;
+	if (!was_signaled)
+		r->signaled = HEALTH_UNKNOWN;
 	if (when == SIGNAL_NEVER || (when == SIGNAL_NEW && !view->bad_is_new))
 		return false;
-	*is_new = !is_told || when == SIGNAL_NEW;
-	r->told = state;
+	*is_new = !was_signaled || when == SIGNAL_NEW;
+	r->signaled = state;
 	return true;
 }
 
@@ -357,13 +360,13 @@ const struct health_report *reasoner_cycle(struct reasoner *r, int64_t now_ns)
 	enum health_rule rule = 0;
 	bool is_new;
 
-	forget_stale(r, now_ns);
-	look(r, now_ns, &view);
+	drop_stale_neighbors(r, now_ns);
+	gather_view(r, now_ns, &view);
 	while (!rules[rule].holds(&view))
 		rule++;
-	settle(r, rule, now_ns);
+	update_report(r, rule, now_ns);
 	r->cycled_ns = now_ns;
-	if (is_signal(r, &view, &is_new))
+	if (should_signal(r, &view, &is_new))
 		signal_listeners(r, &view, &rules[rule], is_new);
 	return &r->report;
 }

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/unit.h"
-#include "observe/collect/overhead.h"
+#include "observe/tally/overhead_notes.h"
 #include "observe/report/findings.h"
 #include "observe/report/loss.h"
 #include "observe/tally/names.h"

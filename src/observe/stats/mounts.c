@@ -30,8 +30,8 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* Blanks and the like are written as \040. */
-static char *path_of(const char *word, unsigned length)
+/* Blanks and similar characters are written as \040. */
+static char *unescape_path(const char *word, unsigned length)
 {
 	char *path = xmalloc((size_t)length + 1), *to = path;
 
@@ -49,8 +49,11 @@ static char *path_of(const char *word, unsigned length)
 	return path;
 }
 
-/* File systems over several devices have no number of a device, but name one as their source. */
-static bool source_is(const char *at, const char *device)
+/*
+ * File systems that span several devices have no device number; they name one device as their
+ * source.
+ */
+static bool source_is_device(const char *at, const char *device)
 {
 	const char *word;
 	unsigned n;
@@ -58,7 +61,7 @@ static bool source_is(const char *at, const char *device)
 	do {
 		word = procfile_word(&at, &n);
 	} while (n && (n != 1 || *word != '-'));
-	procfile_word(&at, &n); /* the type of the file system */
+	procfile_word(&at, &n); /* skip the type of the file system */
 	word = procfile_word(&at, &n);
 	return n == strlen(device) + 5 && !strncmp(word, "/dev/", 5) &&
 	       !strncmp(word + 5, device, n - 5);
@@ -72,8 +75,11 @@ static bool is_directory(const char *root, const char *path)
 	return stat(whole, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* "36 35 98:0 /subtree /place rw - ext3 /dev/root rw". The place, if the device is meant. */
-static char *line_place(const char *at, uint64_t major, uint64_t minor, const char *device)
+/*
+ * Parses "36 35 98:0 /subtree /place rw - ext3 /dev/root rw". Returns the mount point if the line
+ * is about the device.
+ */
+static char *parse_mount_line(const char *at, uint64_t major, uint64_t minor, const char *device)
 {
 	uint64_t number, parent, of_major, of_minor;
 	const char *word;
@@ -82,11 +88,11 @@ static char *line_place(const char *at, uint64_t major, uint64_t minor, const ch
 	if (!procfile_number(&at, &number) || !procfile_number(&at, &parent) ||
 	    !procfile_number(&at, &of_major) || *at++ != ':' || !procfile_number(&at, &of_minor))
 		return NULL;
-	procfile_word(&at, &n); /* what of the file system is mounted */
+	procfile_word(&at, &n); /* skip the mounted subtree */
 	word = procfile_word(&at, &n);
-	if (!n || ((of_major != major || of_minor != minor) && !source_is(at, device)))
+	if (!n || ((of_major != major || of_minor != minor) && !source_is_device(at, device)))
 		return NULL;
-	return path_of(word, n);
+	return unescape_path(word, n);
 }
 
 char *mount_of_device(const char *mountinfo, const char *root, uint64_t major, uint64_t minor,
@@ -95,9 +101,9 @@ char *mount_of_device(const char *mountinfo, const char *root, uint64_t major, u
 	char *best = NULL;
 
 	for (const char *at = mountinfo; at; at = procfile_next_line(at)) {
-		char *place = line_place(at, major, minor, device);
+		char *place = parse_mount_line(at, major, minor, device);
 
-		/* Containers have single files mounted as well. */
+		/* Containers also mount single files. */
 		if (!place || (best && strlen(place) >= strlen(best)) ||
 		    !is_directory(root, place)) {
 			free(place);
@@ -139,8 +145,11 @@ void nfs_free(struct nfs *nfs)
 	free(nfs);
 }
 
-/* "device SERVER:PATH mounted on PLACE with fstype nfs4 statvers=1.1": the place, else NULL. */
-static char *nfs_place(const char *at)
+/*
+ * Parses "device SERVER:PATH mounted on PLACE with fstype nfs4 statvers=1.1". Returns the mount
+ * point, or NULL.
+ */
+static char *parse_nfs_mount(const char *at)
 {
 	static const char *const words[] = {
 		"device", NULL, "mounted", "on", NULL, "with", "fstype"
@@ -158,11 +167,11 @@ static char *nfs_place(const char *at)
 		}
 	}
 	word = procfile_word(&at, &n);
-	return n >= 3 && !strncmp(word, "nfs", 3) ? path_of(place, place_bytes) : NULL;
+	return n >= 3 && !strncmp(word, "nfs", 3) ? unescape_path(place, place_bytes) : NULL;
 }
 
-static struct nfs_mount *mount_find(struct nfs *nfs, struct statistics *statistics,
-				    const char *path)
+static struct nfs_mount *get_nfs_mount(struct nfs *nfs, struct statistics *statistics,
+				       const char *path)
 {
 	struct nfs_mount *mount;
 
@@ -179,10 +188,10 @@ static struct nfs_mount *mount_find(struct nfs *nfs, struct statistics *statisti
 }
 
 /*
- * "bytes:" and eight numbers: read and written by calls, the same by direct calls, read from and
- * written to the server, pages of both.
+ * Parses the eight numbers after "bytes:": read and written by normal calls, by direct calls, read
+ * from and written to the server, and pages of both.
  */
-static void bytes_set(struct nfs_mount *mount, struct statistics *statistics, const char *at)
+static void update_bytes(struct nfs_mount *mount, struct statistics *statistics, const char *at)
 {
 	uint64_t values[6];
 
@@ -200,16 +209,18 @@ static void mountstats_read(struct nfs *nfs, struct statistics *statistics)
 
 	for (const char *at = procfile_read(&nfs->mountstats); at; at = procfile_next_line(at)) {
 		if (!strncmp(at, "device ", 7)) {
-			AUTO_FREE char *place = nfs_place(at);
+			AUTO_FREE char *place = parse_nfs_mount(at);
 
-			mount = place ? mount_find(nfs, statistics, place) : NULL;
+			mount = place ? get_nfs_mount(nfs, statistics, place) : NULL;
 		} else if (mount && !strncmp(at, "\tbytes:", 7)) {
-			bytes_set(mount, statistics, at + 7);
+			update_bytes(mount, statistics, at + 7);
 		}
 	}
 }
 
-/* The file lists all mounts, and says much of each: where there is none of NFS, it is let alone. */
+/*
+ * The file describes all mounts at length, so it is read rarely as long as there is no NFS mount.
+ */
 void nfs_poll(struct nfs *nfs, struct statistics *statistics)
 {
 	if (nfs->count || nfs->polls % PROVIDER_LOOKS == 0)

@@ -25,7 +25,7 @@ void procfile_close(struct procfile *file)
 	file->fd = -1;
 }
 
-/* The kernel gives some of these files page by page: only 0 is the end. */
+/* The kernel returns some of these files page by page: only 0 means the end. */
 const char *procfile_read(struct procfile *file)
 {
 	struct buf *text = &file->text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A source of statistics about the node: one constant per kind in the visible list providers[].
- * Providers read /proc and /sys and never fail as a whole: what is not there has no statistics, and
- * what cannot be read this time is NAN.
+ * A source of node statistics: one constant per kind in the list providers[]. Providers read /proc
+ * and /sys. They never fail as a whole: a missing source has no statistics, and a value that cannot
+ * be read this time is NAN.
  */
 #ifndef SLUICE_OBSERVE_STATS_PROVIDER_H
 #define SLUICE_OBSERVE_STATS_PROVIDER_H
@@ -20,34 +20,34 @@ struct statistic {
 	char *name; /* topology path: "cpu/user", "io/vda/read" */
 	const char *unit;
 	enum reduction reduction;
-	unsigned scale; /* decimals that are kept: value * scale is stored as a whole number */
-	double last;	/* of the last poll; NAN where it could not be had */
+	unsigned scale; /* decimals to keep: value * scale is stored as a whole number */
+	double last;	/* value of the last poll; NAN if it could not be read */
 	struct series series;
 };
 
 struct provider {
 	const char *name, *help;
-	/* root is where files are read from: "" but in tests. It lives as long as the provider. */
+	/* root is the directory of /proc and /sys: "" except in tests. It outlives the provider. */
 	int (*start)(void **state, struct statistics *statistics, const char *root);
 	/*
-	 * Registers what there is, here or in start(), by statistics_add(), and sets new values by
-	 * statistics_set(). elapsed_ns: since the last poll; 0 at the first, which counters only
-	 * begin with: they have no value then.
+	 * Sets new values with statistics_set(). Statistics are registered with statistics_add(),
+	 * here or in start(). elapsed_ns is the time since the last poll; 0 in the first poll, in
+	 * which counters have no value yet.
 	 */
 	void (*poll)(void *state, struct statistics *statistics, int64_t elapsed_ns);
 	void (*stop)(void *state);
 };
 
-/* Polls between two looks for what is not there yet: mounts, clients. */
+/* Number of polls between two searches for new mounts or clients. */
 #define PROVIDER_LOOKS 100
 
-/* A number that only grows, as the kernel counts; what it grew by is of interest. */
+/* A counter of the kernel, which only grows. Its increments are of interest. */
 struct counter {
 	uint64_t before;
 	bool known;
 };
 
-/* What came since the last time; NAN the first time, and when it was set back. */
+/* Returns the increment since the last call; NAN in the first call and after a reset. */
 static inline double counter_step(struct counter *counter, uint64_t now)
 {
 	double step = counter->known && now >= counter->before ? (double)(now - counter->before)
@@ -58,7 +58,7 @@ static inline double counter_step(struct counter *counter, uint64_t now)
 }
 
 extern const struct provider provider_cpu, provider_memory, provider_network, provider_io,
-	provider_lustre, provider_utilisation;
-extern const struct provider *const providers[]; /* ends with NULL; utilisation comes last */
+	provider_lustre, provider_utilization;
+extern const struct provider *const providers[]; /* ends with NULL; utilization comes last */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the cores of the node do, in percent of all of them together, and how many tasks want one.
- * From /proc/stat and /proc/loadavg.
+ * CPU statistics of the node: how the CPUs spend their time, in percent of all of them, and how
+ * many tasks are runnable. Reads /proc/stat and /proc/loadavg.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,10 @@ enum { USER, SYSTEM, IOWAIT, IDLE, STEAL, SHARES };
 static const char *const share_names[SHARES] = { "cpu/user", "cpu/system", "cpu/iowait", "cpu/idle",
 						 "cpu/steal" };
 
-/* The columns of /proc/stat: user nice system idle iowait irq softirq steal. Time of guests is
- * within user and nice. */
+/*
+ * The columns of /proc/stat are user, nice, system, idle, iowait, irq, softirq and steal. The time
+ * of virtual guests is included in user and nice.
+ */
 static const int share_of[] = { USER, USER, SYSTEM, IDLE, IOWAIT, SYSTEM, SYSTEM, STEAL };
 #define COLUMNS (sizeof(share_of) / sizeof(share_of[0]))
 
@@ -45,8 +47,8 @@ static int start(void **state, struct statistics *statistics, const char *root)
 	return 0;
 }
 
-/* The first line: ticks of all cores since the node was started. */
-static void shares_set(struct cpu *cpu, struct statistics *statistics, const char *at)
+/* The first line counts the ticks of all CPUs since boot. */
+static void update_shares(struct cpu *cpu, struct statistics *statistics, const char *at)
 {
 	double ticks[SHARES] = { 0 }, all = 0;
 	uint64_t value;
@@ -55,10 +57,10 @@ static void shares_set(struct cpu *cpu, struct statistics *statistics, const cha
 		double step;
 
 		if (!procfile_number(&at, &value))
-			break; /* an old kernel has fewer columns */
+			break; /* old kernels have fewer columns */
 		step = counter_step(&cpu->columns[i], value);
 		if (isnan(step))
-			step = 0; /* idle and iowait are known to go back by a tick or two */
+			step = 0; /* idle and iowait may go back by a tick or two */
 		ticks[share_of[i]] += step;
 		all += step;
 	}
@@ -66,7 +68,7 @@ static void shares_set(struct cpu *cpu, struct statistics *statistics, const cha
 		statistics_set(statistics, cpu->shares[i], 100 * ticks[i] / all);
 }
 
-static void number_set(struct statistics *statistics, unsigned number, const char *at)
+static void update_number(struct statistics *statistics, unsigned number, const char *at)
 {
 	uint64_t value;
 
@@ -74,15 +76,15 @@ static void number_set(struct statistics *statistics, unsigned number, const cha
 		statistics_set(statistics, number, (double)value);
 }
 
-static void stat_read(struct cpu *cpu, struct statistics *statistics)
+static void read_stat(struct cpu *cpu, struct statistics *statistics)
 {
 	for (const char *at = procfile_read(&cpu->stat); at; at = procfile_next_line(at)) {
 		if (!strncmp(at, "cpu ", 4))
-			shares_set(cpu, statistics, at + 4);
+			update_shares(cpu, statistics, at + 4);
 		else if (!strncmp(at, "procs_running ", 14))
-			number_set(statistics, cpu->running, at + 14);
+			update_number(statistics, cpu->running, at + 14);
 		else if (!strncmp(at, "procs_blocked ", 14))
-			number_set(statistics, cpu->blocked, at + 14);
+			update_number(statistics, cpu->blocked, at + 14);
 	}
 }
 
@@ -91,8 +93,8 @@ static void poll(void *state, struct statistics *statistics, int64_t elapsed_ns)
 	struct cpu *cpu = state;
 	const char *load = procfile_read(&cpu->loadavg);
 
-	(void)elapsed_ns; /* ticks are counted, not measured */
-	stat_read(cpu, statistics);
+	(void)elapsed_ns; /* shares are computed from ticks */
+	read_stat(cpu, statistics);
 	if (load)
 		statistics_set(statistics, cpu->load, strtod(load, NULL));
 }
@@ -108,7 +110,7 @@ static void stop(void *state)
 
 const struct provider provider_cpu = {
 	.name = "cpu",
-	.help = "what the cores do, and how many tasks want one",
+	.help = "CPU time by kind, and the number of runnable tasks",
 	.start = start,
 	.poll = poll,
 	.stop = stop,

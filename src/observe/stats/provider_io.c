@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the block devices of the node do, from /proc/diskstats, and the same told by mounts. Devices
- * that have never done anything are left out until they do; a partition counts only as what is
- * mounted, its disk as the device.
+ * Statistics of the node's block devices, from /proc/diskstats, and of its mounts. A device is left
+ * out until it has been used. A partition is shown only as a mount; its disk is shown as the
+ * device.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,12 +16,13 @@
 
 #define NAME_MAX_BYTES 64
 #define DEVICES_MAX 64
-#define SECTOR_BYTES 512 /* of the kernel's counters, whatever the device has */
+#define NS_PER_MS 1e6
+#define SECTOR_BYTES 512 /* unit of the kernel's counters, whatever the device uses */
 
 enum { READ, WRITTEN, READS, WRITES, BUSY, FIGURES };
 static const char *const figures[FIGURES] = { "read", "written", "reads", "writes", "busy" };
 static const char *const units[FIGURES] = { "bytes", "bytes", "operations", "operations", "%" };
-/* Columns of /proc/diskstats behind the name; busy is in milliseconds. */
+/* Columns of /proc/diskstats after the name. Busy time is in milliseconds. */
 static const int columns[FIGURES] = { 2, 6, 0, 4, 9 };
 #define COLUMNS 10
 
@@ -46,7 +47,7 @@ static int start(void **state, struct statistics *statistics, const char *root)
 {
 	struct io *io = xcalloc(1, sizeof(*io));
 
-	(void)statistics; /* devices register when they are first seen */
+	(void)statistics; /* devices are registered when they are first seen */
 	io->root = root;
 	io->nfs = nfs_new(root);
 	procfile_open(&io->diskstats, root, "/proc/diskstats");
@@ -83,7 +84,7 @@ static struct device *device_add(struct io *io, struct statistics *statistics,
 	device = &io->list[io->count++];
 	*device = *seen;
 	device->is_partition = is_partition(io, device->name);
-	/* One that comes later had done nothing before. */
+	/* A device that appears later has done nothing before. */
 	for (int i = 0; i < FIGURES; i++)
 		device->counters[i].known = io->polls > 0;
 	if (!device->is_partition)
@@ -91,7 +92,7 @@ static struct device *device_add(struct io *io, struct statistics *statistics,
 	return device;
 }
 
-/* They come in the same order as the last time: guess says where to look first. */
+/* Devices appear in the same order each time, so the search starts at guess. */
 static struct device *device_find(struct io *io, const struct device *seen, size_t guess)
 {
 	if (guess < io->count && !strcmp(io->list[guess].name, seen->name))
@@ -102,8 +103,8 @@ static struct device *device_find(struct io *io, const struct device *seen, size
 	return NULL;
 }
 
-/* "  8  0 sda 1 2 3 ..."; false where it is none. */
-static bool line_read(const char *at, struct device *seen, uint64_t *values)
+/* Parses "  8  0 sda 1 2 3 ..."; false if the line has another form. */
+static bool parse_device_line(const char *at, struct device *seen, uint64_t *values)
 {
 	const char *name;
 	unsigned n;
@@ -116,31 +117,32 @@ static bool line_read(const char *at, struct device *seen, uint64_t *values)
 		return false;
 	memcpy(seen->name, name, n);
 	for (char *slash = seen->name; (slash = strchr(slash, '/'));)
-		*slash = '!'; /* as below /sys */
+		*slash = '!'; /* as in /sys */
 	for (int i = 0; i < COLUMNS; i++)
 		if (!procfile_number(&at, &values[i]))
 			return false;
 	return true;
 }
 
-static double figure(int which, double step, int64_t elapsed_ns)
+static double figure_value(int which, double step, int64_t elapsed_ns)
 {
 	if (which == READ || which == WRITTEN)
 		return step * SECTOR_BYTES;
 	if (which != BUSY)
 		return step;
-	return elapsed_ns > 0 ? fmin(100, 100 * step * 1e6 / (double)elapsed_ns) : (double)NAN;
+	return elapsed_ns > 0 ? fmin(100, 100 * step * NS_PER_MS / (double)elapsed_ns)
+			      : (double)NAN;
 }
 
-static void device_set(struct device *device, struct statistics *statistics, const uint64_t *values,
-		       int64_t elapsed_ns)
+static void update_device(struct device *device, struct statistics *statistics,
+			  const uint64_t *values, int64_t elapsed_ns)
 {
 	double results[FIGURES];
 
 	for (int i = 0; i < FIGURES; i++) {
 		double step = counter_step(&device->counters[i], values[columns[i]]);
 
-		results[i] = isnan(step) ? step : figure(i, step, elapsed_ns);
+		results[i] = isnan(step) ? step : figure_value(i, step, elapsed_ns);
 		if (!device->is_partition)
 			statistics_set(statistics, device->numbers[i], results[i]);
 	}
@@ -150,7 +152,7 @@ static void device_set(struct device *device, struct statistics *statistics, con
 	}
 }
 
-static void devices_read(struct io *io, struct statistics *statistics, int64_t elapsed_ns)
+static void read_devices(struct io *io, struct statistics *statistics, int64_t elapsed_ns)
 {
 	size_t guess = 0;
 
@@ -158,20 +160,20 @@ static void devices_read(struct io *io, struct statistics *statistics, int64_t e
 		uint64_t values[COLUMNS];
 		struct device seen, *device;
 
-		if (!line_read(at, &seen, values) || !(values[0] || values[4]))
+		if (!parse_device_line(at, &seen, values) || !(values[0] || values[4]))
 			continue;
 		device = device_find(io, &seen, guess);
 		if (!device && io->count < DEVICES_MAX)
 			device = device_add(io, statistics, &seen);
 		if (!device)
 			continue;
-		device_set(device, statistics, values, elapsed_ns);
+		update_device(device, statistics, values, elapsed_ns);
 		guess = (size_t)(device - io->list) + 1;
 	}
 }
 
-/* Where a device is mounted stays as it was first found. */
-static void mounts_find(struct io *io, struct statistics *statistics)
+/* The mount point of a device is looked up only once. */
+static void find_mounts(struct io *io, struct statistics *statistics)
 {
 	const char *text = procfile_read(&io->mountinfo);
 
@@ -194,9 +196,9 @@ static void poll(void *state, struct statistics *statistics, int64_t elapsed_ns)
 	struct io *io = state;
 	size_t before = io->count;
 
-	devices_read(io, statistics, elapsed_ns);
+	read_devices(io, statistics, elapsed_ns);
 	if (io->count > before || io->polls % PROVIDER_LOOKS == 0)
-		mounts_find(io, statistics);
+		find_mounts(io, statistics);
 	nfs_poll(io->nfs, statistics);
 	io->polls++;
 }
@@ -214,7 +216,7 @@ static void stop(void *state)
 
 const struct provider provider_io = {
 	.name = "io",
-	.help = "what block devices do, and what is moved to and from mounts",
+	.help = "throughput and busy time of block devices and mounts",
 	.start = start,
 	.poll = poll,
 	.stop = stop,

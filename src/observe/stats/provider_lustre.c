@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the Lustre client of the node moves, per mounted file system, from the stats of llite, which
- * are below /proc or, with newer clients, below debugfs. Where there is no Lustre, there is
- * nothing.
+ * Data transferred by the node's Lustre client, per mounted file system. Reads the stats files of
+ * llite, which are in /proc or, for newer clients, in debugfs. Without Lustre there are no
+ * statistics.
  */
 #include <errno.h>
 #include <glob.h>
@@ -20,7 +20,7 @@ static const char *const figures[FIGURES] = { "read", "written", "reads", "write
 static const char *const units[FIGURES] = { "bytes", "bytes", "operations", "operations" };
 
 struct client {
-	char *path; /* of its stats */
+	char *path; /* path of its stats file */
 	struct procfile stats;
 	unsigned numbers[FIGURES];
 	struct counter counters[FIGURES];
@@ -37,13 +37,15 @@ static int start(void **state, struct statistics *statistics, const char *root)
 {
 	struct lustre *lustre = xcalloc(1, sizeof(*lustre));
 
-	(void)statistics; /* clients register when they are first seen */
+	(void)statistics; /* clients are registered when they are first seen */
 	lustre->root = root;
 	*state = lustre;
 	return 0;
 }
 
-/* The directory is FILESYSTEM-ADDRESS; two mounts of one file system differ in the address. */
+/*
+ * The directory is named FILESYSTEM-ADDRESS. Two mounts of one file system differ in the address.
+ */
 static char *client_name(struct statistics *statistics, const char *path)
 {
 	const char *end = strrchr(path, '/'), *name = end;
@@ -89,7 +91,7 @@ static bool is_known(const struct lustre *lustre, const char *path)
 	return false;
 }
 
-static void clients_find(struct lustre *lustre, struct statistics *statistics)
+static void find_clients(struct lustre *lustre, struct statistics *statistics)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		AUTO_FREE char *pattern = xprintf("%s%s/*/stats", lustre->root, places[i]);
@@ -104,23 +106,23 @@ static void clients_find(struct lustre *lustre, struct statistics *statistics)
 	}
 }
 
-/* "read_bytes 12 samples [bytes] 4096 1048576 8388608": how often, least, most, sum. */
-static bool line_read(const char *at, uint64_t *times, uint64_t *sum)
+/* Parses "read_bytes 12 samples [bytes] 4096 1048576 8388608": count, minimum, maximum, sum. */
+static bool parse_stats_line(const char *at, uint64_t *times, uint64_t *sum)
 {
-	uint64_t least, most;
+	uint64_t minimum, maximum;
 	unsigned n;
 
 	if (!procfile_number(&at, times))
 		return false;
 	procfile_word(&at, &n);
 	procfile_word(&at, &n);
-	return procfile_number(&at, &least) && procfile_number(&at, &most) &&
+	return procfile_number(&at, &minimum) && procfile_number(&at, &maximum) &&
 	       procfile_number(&at, sum);
 }
 
-static void client_set(struct client *client, struct statistics *statistics)
+static void update_client(struct client *client, struct statistics *statistics)
 {
-	/* A line is left out as long as its count is 0. */
+	/* The file omits a line while its count is 0. */
 	uint64_t values[FIGURES] = { 0 };
 	const char *at = procfile_read(&client->stats);
 
@@ -128,9 +130,9 @@ static void client_set(struct client *client, struct statistics *statistics)
 		return;
 	for (; at; at = procfile_next_line(at)) {
 		if (!strncmp(at, "read_bytes ", 11))
-			line_read(at + 11, &values[READS], &values[READ]);
+			parse_stats_line(at + 11, &values[READS], &values[READ]);
 		else if (!strncmp(at, "write_bytes ", 12))
-			line_read(at + 12, &values[WRITES], &values[WRITTEN]);
+			parse_stats_line(at + 12, &values[WRITES], &values[WRITTEN]);
 	}
 	for (int i = 0; i < FIGURES; i++)
 		statistics_set(statistics, client->numbers[i],
@@ -143,9 +145,9 @@ static void poll(void *state, struct statistics *statistics, int64_t elapsed_ns)
 
 	(void)elapsed_ns; /* increments are not rates */
 	if (lustre->polls++ % PROVIDER_LOOKS == 0)
-		clients_find(lustre, statistics);
+		find_clients(lustre, statistics);
 	for (size_t i = 0; i < lustre->count; i++)
-		client_set(&lustre->list[i], statistics);
+		update_client(&lustre->list[i], statistics);
 }
 
 static void stop(void *state)
@@ -162,7 +164,7 @@ static void stop(void *state)
 
 const struct provider provider_lustre = {
 	.name = "lustre",
-	.help = "what the Lustre client moves",
+	.help = "data transferred by the Lustre client",
 	.start = start,
 	.poll = poll,
 	.stop = stop,

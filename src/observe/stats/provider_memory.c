@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where the memory of the node is: used by programs, cached, waiting to be written. From
- * /proc/meminfo.
+ * How the node's memory is used: by programs, by the page cache, and for data waiting to be
+ * written. Reads /proc/meminfo.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,6 +31,8 @@ static const char *const labels[LINES] = { "MemTotal:",	 "MemFree:",   "MemAvail
 					   "Buffers:",	 "Cached:",    "Dirty:",
 					   "Writeback:", "SwapTotal:", "SwapFree:" };
 
+#define BYTES_PER_KIB 1024
+
 struct memory {
 	struct procfile meminfo;
 	unsigned numbers[FIGURES];
@@ -47,8 +49,11 @@ static int start(void **state, struct statistics *statistics, const char *root)
 	return 0;
 }
 
-/* The lines come in the order of the labels, with others between. In bytes; NAN where missing. */
-static void lines_read(const char *at, double *bytes)
+/*
+ * Reads the values in bytes; NAN if missing. The lines are in the order of the labels, with others
+ * between them.
+ */
+static void read_lines(const char *at, double *bytes)
 {
 	for (int i = 0; i < LINES; i++)
 		bytes[i] = NAN;
@@ -61,7 +66,7 @@ static void lines_read(const char *at, double *bytes)
 			if (strncmp(at, labels[i], n) != 0)
 				continue;
 			if (procfile_number(&number, &value))
-				bytes[i] = (double)value * 1024;
+				bytes[i] = (double)value * BYTES_PER_KIB;
 			break;
 		}
 		while (next < LINES && !isnan(bytes[next]))
@@ -75,10 +80,10 @@ static void poll(void *state, struct statistics *statistics, int64_t elapsed_ns)
 	const char *text = procfile_read(&memory->meminfo);
 	double bytes[LINES], values[FIGURES];
 
-	(void)elapsed_ns; /* levels, not counters */
+	(void)elapsed_ns; /* these are levels, not counters */
 	if (!text)
 		return;
-	lines_read(text, bytes);
+	read_lines(text, bytes);
 	if (isnan(bytes[AVAILABLE])) /* kernels before 3.14 */
 		bytes[AVAILABLE] = bytes[MEM_FREE] + bytes[BUFFERS] + bytes[CACHE];
 	values[TOTAL] = bytes[MEM_TOTAL];
@@ -101,7 +106,7 @@ static void stop(void *state)
 
 const struct provider provider_memory = {
 	.name = "memory",
-	.help = "where the memory is: used, cached, waiting to be written, swapped out",
+	.help = "memory in use, cached, dirty, under writeback and swapped out",
 	.start = start,
 	.poll = poll,
 	.stop = stop,

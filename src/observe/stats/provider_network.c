@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What goes through the interfaces of the node, each by itself: lo is one of them, and is told
- * apart by its name. From /proc/net/dev. An interface is left out until something has gone through.
+ * Data through each network interface of the node, including lo. Reads /proc/net/dev. An interface
+ * is left out until it has been used.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #include "observe/stats/statistics.h"
 
 #define NAME_MAX_BYTES 64
-#define INTERFACES_MAX 64 /* a host of many containers has one for each */
+#define INTERFACES_MAX 64 /* a host with many containers has one for each */
 
 enum { RECEIVED, RECEIVED_PACKETS, SENT, SENT_PACKETS, FIGURES };
 static const char *const figures[FIGURES] = { "received", "received_packets", "sent",
 					      "sent_packets" };
 static const char *const units[FIGURES] = { "bytes", "packets", "bytes", "packets" };
-/* Columns of /proc/net/dev behind the name. */
+/* Columns of /proc/net/dev after the name. */
 static const int columns[FIGURES] = { 0, 1, 8, 9 };
 #define COLUMNS 10
 
@@ -39,7 +39,7 @@ static int start(void **state, struct statistics *statistics, const char *root)
 {
 	struct network *network = xcalloc(1, sizeof(*network));
 
-	(void)statistics; /* interfaces register when they are first seen */
+	(void)statistics; /* interfaces are registered when they are first seen */
 	procfile_open(&network->dev, root, "/proc/net/dev");
 	*state = network;
 	return 0;
@@ -58,13 +58,13 @@ static struct interface *interface_add(struct network *network, struct statistic
 		AUTO_FREE char *path = xprintf("network/%s/%s", name, figures[i]);
 
 		one->numbers[i] = statistics_add(statistics, path, units[i], REDUCE_SUM, 1);
-		/* One that comes later had nothing before: it was not there, or it was idle. */
+		/* An interface that appears later was new or idle before. */
 		one->counters[i].known = network->polled;
 	}
 	return one;
 }
 
-/* They come in the same order as the last time: guess says where to look first. */
+/* Interfaces appear in the same order each time, so the search starts at guess. */
 static struct interface *interface_find(struct network *network, const char *name, size_t guess)
 {
 	if (guess < network->count && !strcmp(network->list[guess].name, name))
@@ -75,8 +75,8 @@ static struct interface *interface_find(struct network *network, const char *nam
 	return NULL;
 }
 
-/* "  eth0: 1 2 3 ..."; false where it is no such line, as the two of the heading are not. */
-static bool line_read(const char *at, char *name, uint64_t *values)
+/* Parses "  eth0: 1 2 3 ..."; false for other lines, such as the two lines of the heading. */
+static bool parse_interface_line(const char *at, char *name, uint64_t *values)
 {
 	const char *colon = strchr(at, ':'), *end = procfile_next_line(at);
 
@@ -92,8 +92,8 @@ static bool line_read(const char *at, char *name, uint64_t *values)
 	return true;
 }
 
-static void interface_set(struct interface *one, struct statistics *statistics,
-			  const uint64_t *values)
+static void update_interface(struct interface *one, struct statistics *statistics,
+			     const uint64_t *values)
 {
 	for (int i = 0; i < FIGURES; i++)
 		statistics_set(statistics, one->numbers[i],
@@ -112,14 +112,14 @@ static void poll(void *state, struct statistics *statistics, int64_t elapsed_ns)
 		uint64_t values[COLUMNS];
 		struct interface *one;
 
-		if (!line_read(at, name, values) || !(values[0] || values[8]))
+		if (!parse_interface_line(at, name, values) || !(values[0] || values[8]))
 			continue;
 		one = interface_find(network, name, guess);
 		if (!one && network->count < INTERFACES_MAX)
 			one = interface_add(network, statistics, name);
 		if (!one)
 			continue;
-		interface_set(one, statistics, values);
+		update_interface(one, statistics, values);
 		guess = (size_t)(one - network->list) + 1;
 	}
 	network->polled = true;

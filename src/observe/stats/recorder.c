@@ -8,7 +8,7 @@
 #include "observe/stats/statistics.h"
 
 #define SECOND INT64_C(1000000000)
-#define LATE 20 /* a poll that comes early by one in so many is on time */
+#define EARLY_FRACTION 20 /* a poll may come early by 1/20 of the interval */
 
 const struct recorder_step recorder_steps[] = {
 	{ 60 * SECOND, 0 },
@@ -17,9 +17,9 @@ const struct recorder_step recorder_steps[] = {
 	{ INT64_MAX, 60 * SECOND },
 };
 
-/* What was polled since the last sample. */
+/* Polls since the last sample. */
 struct gathered {
-	double sum, least, most;
+	double sum, minimum, maximum;
 	unsigned count;
 };
 
@@ -29,7 +29,7 @@ struct recorder {
 	recorder_sink fact;
 	void *arg;
 	struct gathered *list;
-	size_t count, cap; /* statistics that were told of */
+	size_t count, cap; /* statistics that were registered */
 	bool began;
 	int64_t written_ns, polled_ns; /* by the clock of the polls */
 };
@@ -54,8 +54,8 @@ void recorder_free(struct recorder *recorder)
 	free(recorder);
 }
 
-/* Tells of statistics that are new. */
-static void introduce(struct recorder *r, const struct statistics *statistics)
+/* Registers new statistics. */
+static void register_new(struct recorder *r, const struct statistics *statistics)
 {
 	for (; r->count < statistics_count(statistics); r->count++) {
 		const struct statistic *one = statistics_get(statistics, (unsigned)r->count);
@@ -72,12 +72,12 @@ static void introduce(struct recorder *r, const struct statistics *statistics)
 	}
 }
 
-static void gather(struct gathered *g, double value)
+static void gather_value(struct gathered *g, double value)
 {
 	if (isnan(value))
 		return;
-	g->least = g->count ? fmin(g->least, value) : value;
-	g->most = g->count ? fmax(g->most, value) : value;
+	g->minimum = g->count ? fmin(g->minimum, value) : value;
+	g->maximum = g->count ? fmax(g->maximum, value) : value;
 	g->sum += value;
 	g->count++;
 }
@@ -88,15 +88,15 @@ static double gathered_value(const struct gathered *g, enum reduction reduction)
 	case REDUCE_SUM:
 		return g->sum;
 	case REDUCE_MIN:
-		return g->least;
+		return g->minimum;
 	case REDUCE_MAX:
-		return g->most;
+		return g->maximum;
 	default:
 		return g->sum / g->count;
 	}
 }
 
-static int64_t whole(double value)
+static int64_t round_to_int64(double value)
 {
 	if (value >= 0x1p63)
 		return INT64_MAX;
@@ -105,7 +105,7 @@ static int64_t whole(double value)
 	return (int64_t)round(value);
 }
 
-static void samples_write(struct recorder *r, const struct statistics *statistics, int64_t now_ns)
+static void write_samples(struct recorder *r, const struct statistics *statistics, int64_t now_ns)
 {
 	for (size_t i = 0; i < r->count; i++) {
 		const struct statistic *one = statistics_get(statistics, (unsigned)i);
@@ -115,8 +115,8 @@ static void samples_write(struct recorder *r, const struct statistics *statistic
 					   .period_ns = now_ns - r->written_ns };
 
 		if (!g->count)
-			continue; /* it could not be had */
-		row.value = whole(gathered_value(g, one->reduction) * one->scale);
+			continue; /* no value was available */
+		row.value = round_to_int64(gathered_value(g, one->reduction) * one->scale);
 		*g = (struct gathered){ 0 };
 		r->fact(r->arg, &fact_sample, &row);
 	}
@@ -129,7 +129,7 @@ static bool is_due(const struct recorder *r, int64_t now_ns)
 
 	while (now_ns - r->zero_ns > step->until_ns)
 		step++;
-	return now_ns - r->written_ns >= step->every_ns - step->every_ns / LATE;
+	return now_ns - r->written_ns >= step->every_ns - step->every_ns / EARLY_FRACTION;
 }
 
 void recorder_listen(void *recorder, const struct statistics *statistics, int64_t now_ns)
@@ -139,16 +139,16 @@ void recorder_listen(void *recorder, const struct statistics *statistics, int64_
 	if (!r->began)
 		r->written_ns = now_ns;
 	r->began = true;
-	introduce(r, statistics);
+	register_new(r, statistics);
 	for (size_t i = 0; i < r->count; i++)
-		gather(&r->list[i], statistics_get(statistics, (unsigned)i)->last);
+		gather_value(&r->list[i], statistics_get(statistics, (unsigned)i)->last);
 	r->polled_ns = now_ns;
 	if (is_due(r, now_ns))
-		samples_write(r, statistics, now_ns);
+		write_samples(r, statistics, now_ns);
 }
 
 void recorder_finish(struct recorder *recorder, const struct statistics *statistics)
 {
 	if (recorder->polled_ns > recorder->written_ns)
-		samples_write(recorder, statistics, recorder->polled_ns);
+		write_samples(recorder, statistics, recorder->polled_ns);
 }

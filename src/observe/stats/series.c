@@ -4,14 +4,14 @@
 #include <math.h>
 
 _Static_assert(sizeof(((struct series *)0)->samples) == 50 * sizeof(double),
-	       "a statistic is remembered in 50 samples");
+	       "a series has 50 samples");
 
 const char *const reduction_names[REDUCTIONS] = { "mean", "sum", "min", "max" };
 const uint32_t series_polls[SERIES_LEVELS] = { 1, 10, 100, 600, 6000 };
 
 double series_reduce(enum reduction reduction, const double *values, unsigned count)
 {
-	double sum = 0, least = NAN, most = NAN;
+	double sum = 0, minimum = NAN, maximum = NAN;
 	unsigned known = 0;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -19,8 +19,8 @@ double series_reduce(enum reduction reduction, const double *values, unsigned co
 			continue;
 		known++;
 		sum += values[i];
-		least = fmin(least, values[i]); /* of a number and NAN it is the number */
-		most = fmax(most, values[i]);
+		minimum = fmin(minimum, values[i]); /* fmin() of a number and NAN is the number */
+		maximum = fmax(maximum, values[i]);
 	}
 	if (!known)
 		return NAN;
@@ -28,23 +28,23 @@ double series_reduce(enum reduction reduction, const double *values, unsigned co
 	case REDUCE_SUM:
 		return sum;
 	case REDUCE_MIN:
-		return least;
+		return minimum;
 	case REDUCE_MAX:
-		return most;
+		return maximum;
 	default:
 		return sum / known;
 	}
 }
 
-/* How many samples a level has ever had. */
-static uint64_t ever(const struct series *series, unsigned level)
+/* Number of samples that a level has ever had. */
+static uint64_t samples_ever(const struct series *series, unsigned level)
 {
 	return series->polls / series_polls[level];
 }
 
-/* What the newest samples of a level come to. */
-static double newest(const struct series *series, enum reduction reduction, unsigned level,
-		     unsigned count)
+/* Reduces the newest samples of a level. */
+static double reduce_newest(const struct series *series, enum reduction reduction, unsigned level,
+			    unsigned count)
 {
 	double values[SERIES_SAMPLES];
 
@@ -58,22 +58,22 @@ void series_add(struct series *series, enum reduction reduction, double value)
 	series->polls++;
 	for (unsigned level = 0; level < SERIES_LEVELS; level++) {
 		if (series->polls % series_polls[level])
-			return; /* then none above is due either */
+			return; /* the levels above are not due either */
 		if (level)
-			value = newest(series, reduction, level - 1,
-				       series_polls[level] / series_polls[level - 1]);
-		series->samples[level][(ever(series, level) - 1) % SERIES_SAMPLES] = value;
+			value = reduce_newest(series, reduction, level - 1,
+					      series_polls[level] / series_polls[level - 1]);
+		series->samples[level][(samples_ever(series, level) - 1) % SERIES_SAMPLES] = value;
 	}
 }
 
 unsigned series_count(const struct series *series, unsigned level)
 {
-	uint64_t count = ever(series, level);
+	uint64_t count = samples_ever(series, level);
 
 	return count < SERIES_SAMPLES ? (unsigned)count : SERIES_SAMPLES;
 }
 
 double series_get(const struct series *series, unsigned level, unsigned back)
 {
-	return series->samples[level][(ever(series, level) - 1 - back) % SERIES_SAMPLES];
+	return series->samples[level][(samples_ever(series, level) - 1 - back) % SERIES_SAMPLES];
 }

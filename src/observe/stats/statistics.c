@@ -10,11 +10,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* In the order in which they are polled: the last condenses what the others have found. */
+/* In the order of polling: the last one summarizes the others. */
 const struct provider *const providers[] = { &provider_cpu, &provider_memory, &provider_network,
-					     &provider_io,  &provider_lustre, &provider_utilisation,
+					     &provider_io,  &provider_lustre, &provider_utilization,
 					     NULL };
 
+#define NS_PER_S 1000000000
 #define PROVIDERS (sizeof(providers) / sizeof(providers[0]) - 1)
 
 struct listener {
@@ -41,19 +42,28 @@ static int unknown_provider(const char *name, size_t n, struct err *err)
 
 	for (size_t i = 0; i < PROVIDERS; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", providers[i]->name);
-	return err_set(err, EINVAL, "no provider of statistics is called \"%.*s\"; there are %s",
+	return err_set(err, EINVAL, "unknown statistics provider \"%.*s\"; expected one of %s",
 		       (int)(n < 40 ? n : 40), name, all.data);
 }
 
-static int names_read(struct statistics *statistics, const char *names, struct err *err)
+/* Settings of earlier versions have the British spelling of utilization. */
+static bool provider_is(const struct provider *provider, const char *name, size_t n)
+{
+	static const char old[] = "utilisation";
+
+	if (provider == &provider_utilization && n == strlen(old) && !memcmp(name, old, n))
+		return true;
+	return strlen(provider->name) == n && !memcmp(provider->name, name, n);
+}
+
+static int parse_names(struct statistics *statistics, const char *names, struct err *err)
 {
 	static const char between[] = " ,\t\n";
 
 	for (names += strspn(names, between); *names; names += strspn(names, between)) {
 		size_t n = strcspn(names, between), i = 0;
 
-		while (i < PROVIDERS && (strlen(providers[i]->name) != n ||
-					 memcmp(providers[i]->name, names, n) != 0))
+		while (i < PROVIDERS && !provider_is(providers[i], names, n))
 			i++;
 		if (i == PROVIDERS)
 			return unknown_provider(names, n, err);
@@ -63,7 +73,7 @@ static int names_read(struct statistics *statistics, const char *names, struct e
 	return 0;
 }
 
-static int providers_start(struct statistics *statistics, struct err *err)
+static int start_providers(struct statistics *statistics, struct err *err)
 {
 	for (size_t i = 0; i < PROVIDERS; i++) {
 		int r = 0;
@@ -72,8 +82,8 @@ static int providers_start(struct statistics *statistics, struct err *err)
 			r = providers[i]->start(&statistics->states[i], statistics,
 						statistics->root);
 		if (r < 0)
-			return err_set(err, -r, "statistics of %s: %s", providers[i]->name,
-				       strerror(-r));
+			return err_set(err, -r, "cannot start the statistics provider %s: %s",
+				       providers[i]->name, strerror(-r));
 	}
 	return 0;
 }
@@ -85,9 +95,9 @@ int statistics_new(struct statistics **statistics, const char *names, const char
 	int r;
 
 	s->root = xstrdup(root);
-	r = names_read(s, names, err);
+	r = parse_names(s, names, err);
 	if (!r)
-		r = providers_start(s, err);
+		r = start_providers(s, err);
 	if (r < 0) {
 		statistics_free(s);
 		return r;
@@ -146,17 +156,17 @@ double statistics_network(const struct statistics *statistics)
 	return statistics->network;
 }
 
-static int64_t thread_ns(void)
+static int64_t thread_cpu_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 void statistics_poll(struct statistics *statistics, int64_t now_ns)
 {
-	int64_t began_ns = thread_ns();
+	int64_t began_ns = thread_cpu_ns();
 	int64_t elapsed_ns = statistics->polls ? now_ns - statistics->last_ns : 0;
 
 	for (size_t i = 0; i < statistics->count; i++)
@@ -173,7 +183,7 @@ void statistics_poll(struct statistics *statistics, int64_t now_ns)
 	statistics->last_ns = now_ns;
 	for (size_t i = 0; i < statistics->listener_count; i++)
 		statistics->listeners[i].listen(statistics->listeners[i].arg, statistics, now_ns);
-	statistics->cost_ns += thread_ns() - began_ns;
+	statistics->cost_ns += thread_cpu_ns() - began_ns;
 }
 
 unsigned statistics_count(const struct statistics *statistics)
@@ -194,10 +204,10 @@ const struct statistic *statistics_find(const struct statistics *statistics, con
 	return NULL;
 }
 
-void statistics_utilisation(const struct statistics *statistics, double percent[4])
+void statistics_utilization(const struct statistics *statistics, double percent[4])
 {
-	static const char *const names[4] = { "utilisation/cpu", "utilisation/network",
-					      "utilisation/io", "utilisation/memory" };
+	static const char *const names[4] = { "utilization/cpu", "utilization/network",
+					      "utilization/io", "utilization/memory" };
 
 	for (int i = 0; i < 4; i++) {
 		const struct statistic *one = statistics_find(statistics, names[i]);

@@ -6,14 +6,16 @@
 #include "base/mem.h"
 #include "observe/stats/series.h"
 
+#define NS_PER_S 1e9
+
 static bool is_sum(const struct statistic_info *statistic)
 {
 	return !strcmp(statistic->reduction, reduction_names[REDUCE_SUM]);
 }
 
 /*
- * How much of the sample's time lies within. Times come from files: as doubles they cannot
- * overflow. A level that was read at one moment stands for a nanosecond.
+ * Returns how much of the sample's time lies within the window. The times come from files; doubles
+ * cannot overflow. A level that was read at one moment counts for a nanosecond.
  */
 static double overlap_ns(const struct stat_sample *sample, int64_t from_ns, int64_t to_ns)
 {
@@ -27,16 +29,16 @@ static double overlap_ns(const struct stat_sample *sample, int64_t from_ns, int6
 	return end > begin ? end - begin : 0;
 }
 
-/* mean holds the weighted sum until all samples are in. */
+/* mean holds the weighted sum until all samples are added. */
 static void figure_add(struct window_figure *f, const struct stat_sample *sample, double weight)
 {
 	double value = (double)sample->value / f->statistic->scale;
 
 	if (is_sum(f->statistic)) {
 		if (sample->period_ns <= 0)
-			return; /* no rate */
+			return; /* no rate can be computed */
 		f->total += value * weight / (double)sample->period_ns;
-		value = value * 1e9 / (double)sample->period_ns;
+		value = value * NS_PER_S / (double)sample->period_ns;
 	}
 	f->least = f->covered_ns > 0 && f->least < value ? f->least : value;
 	f->most = f->covered_ns > 0 && f->most > value ? f->most : value;

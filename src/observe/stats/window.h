@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Joins the statistics of a trace to its time: what each came to in a stretch of the run, such as
- * the one in which the program did I/O.
+ * Summarizes the statistics of a trace over a part of the run, such as the time in which the
+ * program did I/O.
  */
 #ifndef SLUICE_OBSERVE_STATS_WINDOW_H
 #define SLUICE_OBSERVE_STATS_WINDOW_H
@@ -12,23 +12,26 @@
 #include "trace/format.h"
 
 /*
- * In the statistic's unit. Increments (reduction "sum") have a total, and mean and most are rates
- * per second; levels have no total (0), their mean is by time. A sample of which only a part lies
- * within counts with that part.
+ * Values are in the statistic's unit. Increments (reduction "sum") have a total, and their mean,
+ * minimum and maximum are rates per second. Levels have no total (0), and their mean is weighted by
+ * time. A sample that lies partly within the window counts with that part.
  */
 struct window_figure {
 	const struct statistic_info *statistic;
 	double total, mean, least, most;
-	double covered_ns; /* time within, of which there are samples; 0: no figures */
+	double covered_ns; /* time within the window that samples cover; 0: no values */
 };
 
 /*
- * One per statistic of the head, by number, of [from_ns, to_ns) of the run. The caller frees; the
- * head must outlive it. NULL where there are no statistics.
+ * Returns one figure per statistic of the head, by number, for [from_ns, to_ns) of the run. NULL if
+ * there are no statistics. The caller frees it; the head must outlive it.
  */
 struct window_figure *window_new(const struct trace_head *head, int64_t from_ns, int64_t to_ns);
 
-/* That of a host's statistic; of the first host that has it, with host NULL. NULL: no samples. */
+/*
+ * Finds the figure of a host's statistic; with host NULL, that of the first host. NULL if it has no
+ * samples.
+ */
 const struct window_figure *window_find(const struct window_figure *figures, size_t count,
 					const char *host, const char *name);
 

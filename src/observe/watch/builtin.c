@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The plug-ins of our own.
+ * The built-in plug-ins.
  */
 #include <string.h>
 

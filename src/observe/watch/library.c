@@ -36,8 +36,8 @@ static int hooks_check(const struct sluice_plugin *p, const char *name, struct e
 	return 0;
 }
 
-/* A section of the settings and a word in reports. */
-static bool name_is_good(const char *name)
+/* The name is used as a section of the settings and as a word in reports. */
+static bool name_is_valid(const char *name)
 {
 	if (!name || !*name || strlen(name) >= LIBRARY_NAME_BYTES)
 		return false;
@@ -51,19 +51,20 @@ int library_check(const struct sluice_plugin *p, const char *name, uint32_t kind
 {
 	if (p->abi != SLUICE_PLUGIN_ABI)
 		return err_set(err, EINVAL,
-			       "%s: made for plug-in ABI %u, this is Sluice with ABI %d; "
+			       "%s: built for plug-in ABI %u, but this Sluice has ABI %d; "
 			       "compile it against this version's headers",
 			       name, p->abi, SLUICE_PLUGIN_ABI);
 	if (p->kind != SLUICE_ASYNC && p->kind != SLUICE_INLINE)
-		return err_set(err, EINVAL,
-			       "%s: its kind is %u, neither asynchronous (%d) nor in-line (%d)",
-			       name, p->kind, SLUICE_ASYNC, SLUICE_INLINE);
+		return err_set(
+			err, EINVAL,
+			"%s: unknown plug-in kind %u; expected asynchronous (%d) or in-line (%d)",
+			name, p->kind, SLUICE_ASYNC, SLUICE_INLINE);
 	if (kind && p->kind != kind)
-		return err_set(err, EINVAL, "%s: is %s, and cannot be used here", name,
+		return err_set(err, EINVAL, "%s: %s plug-ins cannot be used here", name,
 			       p->kind == SLUICE_ASYNC ? "asynchronous" : "in-line");
-	if (!name_is_good(p->name))
+	if (!name_is_valid(p->name))
 		return err_set(err, EINVAL,
-			       "%s: its name must be one word of letters, digits, _ - and .", name);
+			       "%s: invalid plug-in name; use letters, digits, _ - and .", name);
 	return hooks_check(p, name, err);
 }
 
@@ -79,21 +80,22 @@ const struct sluice_plugin *library_load(const char *path, uint32_t kind, struct
 	}
 	plugin = dlsym(library, "sluice_plugin");
 	if (!plugin)
-		err_set(err, EINVAL, "%s: exports no sluice_plugin: it is no plug-in", path);
+		err_set(err, EINVAL, "%s: not a plug-in: the symbol sluice_plugin is missing",
+			path);
 	if (plugin && library_check(plugin, path, kind, err) >= 0)
 		return plugin;
 	dlclose(library);
 	return NULL;
 }
 
-/* What the process that tries says; one write, less than a pipe takes at once. */
+/* Result of the test process, sent in one write that is smaller than PIPE_BUF. */
 struct verdict {
 	int result;
 	struct library_found found;
 	struct err err;
 };
 
-static void try_it(const char *path, int out)
+static void probe_in_child(const char *path, int out)
 {
 	const struct rlimit none = { 0, 0 };
 	struct verdict v = { 0 };
@@ -114,8 +116,8 @@ static void try_it(const char *path, int out)
 	_exit(write(out, &v, sizeof(v)) == sizeof(v) ? 0 : 1);
 }
 
-/* False when nothing whole came in time, or ever. */
-static bool verdict_read(int fd, struct verdict *v)
+/* Returns false if no complete result arrived in time. */
+static bool read_verdict(int fd, struct verdict *v)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	int r;
@@ -126,8 +128,8 @@ static bool verdict_read(int fd, struct verdict *v)
 	return r > 0 && read(fd, v, sizeof(*v)) == sizeof(*v);
 }
 
-/* Waits for the process to end, a moment longer than its pipe lived; false: it had to be killed. */
-static bool end_await(pid_t pid, int *status)
+/* Waits shortly for the process to exit. Returns false if it had to be killed. */
+static bool await_exit(pid_t pid, int *status)
 {
 	const struct timespec pause = { 0, 1000000 };
 
@@ -145,31 +147,32 @@ int library_probe(const char *path, struct library_found *found, struct err *err
 {
 	struct verdict v;
 	int fds[2], status = 0;
-	bool told, ended;
+	bool received, ended;
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_set(err, errno, "%s: cannot be tried: %s", path, strerror(errno));
+		return err_set(err, errno, "%s: cannot test the plug-in: %s", path,
+			       strerror(errno));
 	pid = fork();
 	if (!pid)
-		try_it(path, fds[1]);
+		probe_in_child(path, fds[1]);
 	close(fds[1]);
-	told = pid > 0 && verdict_read(fds[0], &v);
+	received = pid > 0 && read_verdict(fds[0], &v);
 	close(fds[0]);
-	ended = pid > 0 && end_await(pid, &status);
-	if (told && v.result >= 0)
+	ended = pid > 0 && await_exit(pid, &status);
+	if (received && v.result >= 0)
 		*found = v.found;
-	else if (told)
+	else if (received)
 		*err = v.err;
-	if (told)
+	if (received)
 		return v.result;
 	if (pid < 0)
-		return err_set(err, EAGAIN, "%s: cannot be tried: no process", path);
+		return err_set(err, EAGAIN, "%s: cannot test the plug-in: fork failed", path);
 	if (!ended)
-		return err_set(err, ETIMEDOUT, "%s: takes longer than %d s to load", path,
-			       LIBRARY_WAIT_MS / 1000);
+		return err_set(err, ETIMEDOUT, "%s: loading the plug-in takes longer than %d s",
+			       path, LIBRARY_WAIT_MS / 1000);
 	if (WIFSIGNALED(status))
-		return err_set(err, EFAULT, "%s: crashes when it is loaded: %s", path,
+		return err_set(err, EFAULT, "%s: the plug-in crashes when it is loaded: %s", path,
 			       strsignal(WTERMSIG(status)));
-	return err_set(err, EFAULT, "%s: ends the process that loads it", path);
+	return err_set(err, EFAULT, "%s: the plug-in exits the process that loads it", path);
 }

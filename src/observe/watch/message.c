@@ -35,26 +35,26 @@ void message_pack(struct buf *out, const struct fact *fact, const void *row)
 	}
 }
 
-/* What every activity has, or most of those that there are many of. */
-struct slim {
-	int64_t start, duration;
+/* Fields that every activity has, or most of the frequent ones. */
+struct common_fields {
+	int64_t start_ticks, duration_ticks;
 	uint64_t id, parent, link;
 	int64_t result, handle, size, offset;
 	uint32_t process, file;
 	int32_t error;
 	uint16_t call, present;
 	uint8_t layer;
-	bool has_rest;
+	bool has_rare;
 };
 
-struct rest {
+struct rare_fields {
 	uint64_t link2, collective;
 	int64_t flags, mode, span, variable;
 	file_id file2, name, hints;
 };
 
-_Static_assert(sizeof(struct slim) + sizeof(struct rest) <= MESSAGE_ACTIVITY_MAX,
-	       "an activity has outgrown its message");
+_Static_assert(sizeof(struct common_fields) + sizeof(struct rare_fields) <= MESSAGE_ACTIVITY_MAX,
+	       "a packed activity exceeds MESSAGE_ACTIVITY_MAX");
 
 #define REST_FIELDS                                                                            \
 	(PRESENT(LINK2) | PRESENT(FLAGS) | PRESENT(MODE) | PRESENT(SPAN) | PRESENT(VARIABLE) | \
@@ -65,33 +65,33 @@ size_t message_pack_activities(void *to, const struct activity *batch, size_t n)
 	char *at = to;
 
 	for (const struct activity *a = batch; a < batch + n; a++) {
-		bool has_rest = a->present & REST_FIELDS || a->file2 | a->name | a->hints;
+		bool has_rare = a->present & REST_FIELDS || a->file2 | a->name | a->hints;
 
-		*(struct slim *)at = (struct slim){
+		*(struct common_fields *)at = (struct common_fields){
 			a->start_ns, a->duration_ns, a->id,	a->parent,  a->link, a->result,
 			a->handle,   a->size,	     a->offset, a->process, a->file, a->error,
-			a->call,     a->present,     a->layer,	has_rest,
+			a->call,     a->present,     a->layer,	has_rare,
 		};
-		at += sizeof(struct slim);
-		if (!has_rest)
+		at += sizeof(struct common_fields);
+		if (!has_rare)
 			continue;
-		*(struct rest *)at = (struct rest){
+		*(struct rare_fields *)at = (struct rare_fields){
 			a->link2,    a->collective, a->flags, a->mode,	a->span,
 			a->variable, a->file2,	    a->name,  a->hints,
 		};
-		at += sizeof(struct rest);
+		at += sizeof(struct rare_fields);
 	}
 	return (size_t)(at - (char *)to);
 }
 
 const void *message_unpack_activity(const void *from, struct activity *a)
 {
-	const struct slim *s = from;
-	const struct rest *r = (const struct rest *)(s + 1);
+	const struct common_fields *s = from;
+	const struct rare_fields *r = (const struct rare_fields *)(s + 1);
 
 	*a = (struct activity){
-		.start_ns = s->start,
-		.duration_ns = s->duration,
+		.start_ns = s->start_ticks, /* the receiver converts them */
+		.duration_ns = s->duration_ticks,
 		.id = s->id,
 		.parent = s->parent,
 		.link = s->link,
@@ -106,7 +106,7 @@ const void *message_unpack_activity(const void *from, struct activity *a)
 		.present = s->present,
 		.layer = s->layer,
 	};
-	if (!s->has_rest)
+	if (!s->has_rare)
 		return r;
 	a->link2 = r->link2;
 	a->collective = r->collective;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What collector and watcher say to each other, as messages of a queue. Rows of facts travel by the
- * tables of trace/facts.h, so that a field is never forgotten on the way.
+ * Messages between collector and watcher, passed through a queue. Rows of facts are packed by the
+ * tables of trace/facts.h, so that no field is forgotten.
  */
 #ifndef SLUICE_OBSERVE_WATCH_MESSAGE_H
 #define SLUICE_OBSERVE_WATCH_MESSAGE_H
@@ -12,8 +12,8 @@
 #include "trace/facts.h"
 
 enum message_kind {
-	MESSAGE_ACTIVITIES, /* packed, times in ticks */
-	/* Facts, of message_facts[]: */
+	MESSAGE_ACTIVITIES, /* packed; times in ticks */
+	/* Facts, see message_facts[]. */
 	MESSAGE_FILE,
 	MESSAGE_PROCESS,
 	MESSAGE_CLOCK,
@@ -23,29 +23,33 @@ enum message_kind {
 	MESSAGE_KINDS
 };
 
-extern const struct fact *const message_facts[MESSAGE_KINDS]; /* NULL for those that are none */
+extern const struct fact
+	*const message_facts[MESSAGE_KINDS]; /* NULL for kinds that are not facts */
 
-/* MESSAGE_KINDS where there is no message for it. */
+/* Returns MESSAGE_KINDS if there is no message for the fact. */
 enum message_kind message_kind_of(const struct fact *fact);
 
-/* Adds the row to what is in out. */
+/* Appends the packed row to out. */
 void message_pack(struct buf *out, const struct fact *fact, const void *row);
 
 /*
- * The row, zeroed by the caller, who releases it with fact_release(), also on failure: when the
- * bytes are not such a row.
+ * Unpacks a row, which the caller has zeroed and releases with fact_release(), also on failure.
+ * Returns false if the bytes are not such a row.
  */
 bool message_unpack(const struct fact *fact, const void *bytes, size_t n, void *row);
 
 /*
- * Activities without what most of them have not: a third less to be copied by the collector, for
- * whom every nanosecond counts. Absent fields come out as 0.
+ * Packs activities without the fields that most of them do not have. That saves the collector,
+ * which must be fast, a third of the copying. Absent fields are 0 after unpacking.
  */
-#define MESSAGE_ACTIVITY_MAX 160 /* bytes of one, at most */
+#define MESSAGE_ACTIVITY_MAX 160 /* maximum size of one activity in bytes */
 
-/* Packs n activities at `to`, which has room for so many of the largest; returns the bytes. */
+/*
+ * Packs n activities at `to`, which must have room for n * MESSAGE_ACTIVITY_MAX bytes. Returns the
+ * bytes used.
+ */
 size_t message_pack_activities(void *to, const struct activity *batch, size_t n);
-/* The next one: returns where the one after it begins. */
+/* Unpacks the next activity and returns where the one after it starts. */
 const void *message_unpack_activity(const void *from, struct activity *a);
 
 #endif

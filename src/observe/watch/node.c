@@ -50,8 +50,8 @@ bool node_poll(struct node *node, int64_t now_ns, double percent[4])
 	if (now_ns < node->due_ns)
 		return false;
 	statistics_poll(node->statistics, now_ns);
-	statistics_utilisation(node->statistics, percent);
-	/* In step; but a poll that comes late is not made up for. */
+	statistics_utilization(node->statistics, percent);
+	/* Polls keep their rhythm; a late poll is not repeated. */
 	node->due_ns += node->period_ns;
 	if (node->due_ns <= now_ns)
 		node->due_ns = now_ns + node->period_ns;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The node as the watcher looks at it: its statistics (observe/stats), polled in step, made facts
- * of the trace.
+ * The node's statistics (observe/stats) as the watcher polls them, recorded as facts of the trace.
  */
 #ifndef SLUICE_OBSERVE_WATCH_NODE_H
 #define SLUICE_OBSERVE_WATCH_NODE_H
@@ -18,21 +17,26 @@ struct node_options {
 	const struct config *config;
 	const char *host;
 	void *arg;
-	/* A fact_statistic before its first fact_sample. */
+	/* Receives a fact_statistic before its first fact_sample. */
 	void (*fact)(void *arg, const struct fact *fact, const void *row);
 };
 
-/* NULL where the settings want none; with a reason in err where they ask for what there is not. */
+/* Returns NULL if the settings disable statistics, or NULL with err set if they are invalid. */
 struct node *node_new(const struct node_options *options, struct err *err);
 void node_free(struct node *node);
 
-/* Polls if it is due; true: it was, and *percent has the utilisation (stats/statistics.h). */
+/*
+ * Polls if a poll is due. Returns true if so, and *percent receives the utilization
+ * (stats/statistics.h).
+ */
 bool node_poll(struct node *node, int64_t now_ns, double percent[4]);
-/* When the next poll is due. */
+/* Time of the next poll. */
 int64_t node_due_ns(const struct node *node);
 
-/* At the end: a last poll, so that nothing is missing of what the node did, and the last samples.
- * Returns the CPU time that all polls took. */
+/*
+ * At the end: polls a last time, so that the statistics cover the whole run, and writes the last
+ * samples. Returns the CPU time of all polls.
+ */
 int64_t node_finish(struct node *node, int64_t now_ns);
 
 #endif

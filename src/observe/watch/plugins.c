@@ -9,9 +9,9 @@
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "contract/spool.h"
 #include "observe/watch/library.h"
 #include "trace/facts.h"
-#include "contract/spool.h"
 
 static struct plugin_choice *choice_new(struct plugin_choices *choices, const char *name,
 					uint32_t layers, const char *origin)
@@ -24,14 +24,14 @@ static struct plugin_choice *choice_new(struct plugin_choices *choices, const ch
 	return &choices->list[choices->count++];
 }
 
-static void refuse(struct plugin_choice *choice, const char *why)
+static void refuse_choice(struct plugin_choice *choice, const char *why)
 {
 	choice->refusal =
 		xprintf("plug-in %s is not used: %s (%s)", choice->name, why, choice->origin);
 }
 
-/* All names of our own, each once. */
-static void names_list(struct buf *out)
+/* Lists all built-in names, each once. */
+static void list_builtin_names(struct buf *out)
 {
 	for (size_t i = 0; plugin_builtin[i]; i++)
 		buf_printf(out, " %s", plugin_builtin[i]->name);
@@ -52,7 +52,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void library_add(struct plugin_choices *choices, const char *path, uint32_t layers,
+static void add_library(struct plugin_choices *choices, const char *path, uint32_t layers,
 			const char *origin)
 {
 	struct plugin_choice *choice = choice_new(choices, path, layers, origin);
@@ -60,7 +60,7 @@ static void library_add(struct plugin_choices *choices, const char *path, uint32
 	struct err err = { 0 };
 
 	if (path[0] != '/')
-		err_set(&err, EINVAL, "libraries are named by an absolute path");
+		err_set(&err, EINVAL, "a plug-in library must be given by its absolute path");
 	else
 		library_probe(path, &found, &err);
 	choice->kind = found.kind;
@@ -68,10 +68,10 @@ static void library_add(struct plugin_choices *choices, const char *path, uint32
 	choice->short_name = found.kind ? xstrdup(found.name)
 					: xstrndup(base_name(path), strcspn(base_name(path), "."));
 	if (err.code)
-		refuse(choice, err.text);
+		refuse_choice(choice, err.text);
 }
 
-static void builtin_add(struct plugin_choices *choices, const char *name, uint32_t layers,
+static void add_builtin(struct plugin_choices *choices, const char *name, uint32_t layers,
 			const char *origin)
 {
 	struct plugin_choice *choice = NULL;
@@ -95,14 +95,14 @@ static void builtin_add(struct plugin_choices *choices, const char *name, uint32
 		return;
 	choice = choice_new(choices, name, layers, origin);
 	choice->short_name = xstrdup(name);
-	buf_puts(&why, "there is none of that name; there are:");
-	names_list(&why);
-	buf_puts(&why, "; a library is named by its absolute path");
-	refuse(choice, buf_text(&why));
+	buf_puts(&why, "unknown plug-in; the built-in plug-ins are:");
+	list_builtin_names(&why);
+	buf_puts(&why, "; give a library by its absolute path");
+	refuse_choice(choice, buf_text(&why));
 }
 
-/* It was named before: true, and it is told of these layers too. */
-static bool layers_add(struct plugin_choices *choices, const char *name, uint32_t layers)
+/* If the plug-in was named before, adds the layers to it and returns true. */
+static bool add_layers(struct plugin_choices *choices, const char *name, uint32_t layers)
 {
 	bool found = false;
 
@@ -123,25 +123,25 @@ void plugin_choices_add(struct plugin_choices *choices, const char *names, uint3
 
 	for (char *name = strtok_r(copy, " \t,", &rest); name;
 	     name = strtok_r(NULL, " \t,", &rest)) {
-		if (layers_add(choices, name, layers))
+		if (add_layers(choices, name, layers))
 			continue;
 		if (strchr(name, '/'))
-			library_add(choices, name, layers, origin);
+			add_library(choices, name, layers, origin);
 		else
-			builtin_add(choices, name, layers, origin);
+			add_builtin(choices, name, layers, origin);
 	}
 }
 
-static void layer_refuse(struct plugin_choices *choices, const struct config_extra *extra)
+static void refuse_layer(struct plugin_choices *choices, const struct config_extra *extra)
 {
 	struct plugin_choice *choice = choice_new(choices, extra->text, 0, extra->origin);
 	AUTO_BUF struct buf why = { 0 };
 
 	choice->short_name = xstrdup(extra->section);
-	buf_printf(&why, "[%s] names no layer; there are:", extra->section);
+	buf_printf(&why, "[%s]: unknown layer; expected one of:", extra->section);
 	for (unsigned layer = 0; layer < LAYER_COUNT; layer++)
 		buf_printf(&why, " %s", layer_name(layer));
-	refuse(choice, buf_text(&why));
+	refuse_choice(choice, buf_text(&why));
 }
 
 void plugin_choices_make(struct plugin_choices *choices, const struct config *config)
@@ -158,7 +158,7 @@ void plugin_choices_make(struct plugin_choices *choices, const struct config *co
 			continue;
 		layer = layer_by_name(extra->section + 8);
 		if (layer < 0)
-			layer_refuse(choices, extra);
+			refuse_layer(choices, extra);
 		else
 			plugin_choices_add(choices, extra->text, UINT32_C(1) << layer,
 					   extra->origin);
@@ -193,8 +193,8 @@ bool plugin_choices_detect(const struct plugin_choices *choices)
 	return false;
 }
 
-/* Its section as the guest reads it. */
-static int options_write(const struct plugin_choice *choice, const struct config *config,
+/* Writes its section in the form that the guest reads. */
+static int write_options(const struct plugin_choice *choice, const struct config *config,
 			 char out[CONTROL_OPTIONS_BYTES], struct err *err)
 {
 	AUTO_FREE char *section = xprintf("plugin.%s", choice->short_name);
@@ -204,22 +204,22 @@ static int options_write(const struct plugin_choice *choice, const struct config
 		if (!strcmp(config->extras[i].section, section))
 			buf_printf(&text, "%s=%s\n", config->extras[i].key, config->extras[i].text);
 	if (text.len >= CONTROL_OPTIONS_BYTES)
-		return err_set(err, E2BIG, "its options are longer than %d bytes",
+		return err_set(err, E2BIG, "the options are longer than %d bytes",
 			       CONTROL_OPTIONS_BYTES - 1);
 	strcpy(out, buf_text(&text));
 	return 0;
 }
 
-static int inline_write(const struct plugin_choice *choice, const struct config *config,
+static int write_inline(const struct plugin_choice *choice, const struct config *config,
 			const char *directory, struct control_plugin *out, struct err *err)
 {
 	const struct plugin_guest *guest = plugin_guest_find(choice->name);
-	int r = options_write(choice, config, out->options, err);
+	int r = write_options(choice, config, out->options, err);
 
 	if (r >= 0 && guest && guest->prepare)
 		r = guest->prepare(config, directory, err);
 	if (r >= 0 && strlen(choice->name) >= sizeof(out->name))
-		r = err_set(err, ENAMETOOLONG, "its path is longer than %zu bytes",
+		r = err_set(err, ENAMETOOLONG, "the path is longer than %zu bytes",
 			    sizeof(out->name) - 1);
 	if (r < 0)
 		return r;
@@ -243,12 +243,13 @@ void plugin_choices_control(struct plugin_choices *choices, const struct config 
 		if (choice->kind != SLUICE_INLINE || choice->refusal)
 			continue;
 		if (used == CONTROL_PLUGINS)
-			err_set(&err, E2BIG, "there may be %d in-line plug-ins", CONTROL_PLUGINS);
-		else if (inline_write(choice, config, directory, &control->plugins[used], &err) >=
+			err_set(&err, E2BIG, "at most %d in-line plug-ins are supported",
+				CONTROL_PLUGINS);
+		else if (write_inline(choice, config, directory, &control->plugins[used], &err) >=
 			 0)
 			used++;
 		if (err.code) {
-			refuse(choice, err.text);
+			refuse_choice(choice, err.text);
 			if (used < CONTROL_PLUGINS)
 				control->plugins[used] = (struct control_plugin){ 0 };
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Chunks go around: untouched or returned -> opened by the producer, in an order that is written
- * down -> read to the end by the consumer -> returned. Counts only ever grow; a chunk is closed
- * when the next one is opened.
+ * The life of a chunk: unused or returned -> opened by the producer, which records the order ->
+ * read to the end by the consumer -> returned. Counters only grow. A chunk is closed when the next
+ * one is opened.
  */
 #include "observe/watch/queue.h"
 
@@ -18,32 +18,32 @@ struct head {
 	uint32_t kind, bytes;
 };
 
-/* One per chunk, and two lists of chunk numbers that go around. */
+/* One slot per chunk. The slots also hold two circular lists of chunk numbers. */
 struct slot {
-	_Atomic uint32_t used; /* bytes of whole messages */
-	uint32_t order;	       /* opened as n-th: the chunk in slot n modulo their number */
-	uint32_t returned;     /* the same of those that came back */
+	_Atomic uint32_t used; /* bytes of complete messages */
+	uint32_t order;	       /* slot n modulo count: the n-th chunk that was opened */
+	uint32_t returned;     /* slot n modulo count: the n-th chunk that was returned */
 };
 
 struct queue {
 	size_t mapped;
-	uint32_t count; /* chunks */
+	uint32_t count; /* number of chunks */
 	unsigned char *chunks;
-	/* Producer's. */
+	/* Fields of the producer. */
 	_Alignas(64) _Atomic uint64_t opened;
-	uint32_t writing;    /* chunk, or NO_CHUNK */
+	uint32_t writing;    /* current chunk, or NO_CHUNK */
 	uint32_t written;    /* bytes in it */
-	uint32_t touched;    /* chunks that were ever used */
-	uint64_t taken_back; /* of those returned */
+	uint32_t touched;    /* number of chunks that were ever used */
+	uint64_t taken_back; /* number of returned chunks that were reused */
 	_Atomic uint32_t finished;
-	/* Consumer's. */
+	/* Fields of the consumer. */
 	_Alignas(64) _Atomic uint64_t returned;
-	uint64_t closed; /* chunks read to their end: the next is the one being read */
-	uint32_t read;	 /* bytes of that */
+	uint64_t closed; /* chunks read to their end; the next one is being read */
+	uint32_t read;	 /* bytes read of that one */
 	_Alignas(64) struct slot slots[];
 };
 
-static size_t step_of(size_t bytes)
+static size_t message_step(size_t bytes)
 {
 	return sizeof(struct head) + ((bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
 }
@@ -82,12 +82,10 @@ static unsigned char *chunk_at(const struct queue *queue, uint32_t chunk, uint32
 	return queue->chunks + (size_t)chunk * QUEUE_CHUNK_BYTES + offset;
 }
 
-/* ---- producer ---- */
-
 /* NO_CHUNK if all are in use. */
 static uint32_t chunk_take(struct queue *queue)
 {
-	/* Pairs with the release in chunk_return(): who reads it is done with it. */
+	/* Pairs with the release in chunk_return(): the consumer has finished with the chunk. */
 	if (queue->taken_back < atomic_load_explicit(&queue->returned, memory_order_acquire))
 		return queue->slots[queue->taken_back++ % queue->count].returned;
 	return queue->touched < queue->count ? queue->touched++ : NO_CHUNK;
@@ -104,7 +102,7 @@ static bool chunk_open(struct queue *queue)
 	queue->slots[opened % queue->count].order = chunk;
 	queue->writing = chunk;
 	queue->written = 0;
-	/* Closes the one before; pairs with the acquire in chunk_read(). */
+	/* Closes the previous chunk; pairs with the acquire in chunk_read(). */
 	atomic_store_explicit(&queue->opened, opened + 1, memory_order_release);
 	return true;
 }
@@ -113,7 +111,8 @@ void *queue_room(struct queue *queue, size_t bytes)
 {
 	if (bytes > QUEUE_MESSAGE_MAX)
 		return NULL;
-	if ((queue->writing == NO_CHUNK || queue->written + step_of(bytes) > QUEUE_CHUNK_BYTES) &&
+	if ((queue->writing == NO_CHUNK ||
+	     queue->written + message_step(bytes) > QUEUE_CHUNK_BYTES) &&
 	    !chunk_open(queue))
 		return NULL;
 	return chunk_at(queue, queue->writing, queue->written) + sizeof(struct head);
@@ -124,19 +123,17 @@ void queue_push(struct queue *queue, uint32_t kind, size_t bytes)
 	struct head *head = (struct head *)chunk_at(queue, queue->writing, queue->written);
 
 	*head = (struct head){ kind, (uint32_t)bytes };
-	queue->written += (uint32_t)step_of(bytes);
-	/* Hands the message over; pairs with the acquire in chunk_read(). */
+	queue->written += (uint32_t)message_step(bytes);
+	/* Publishes the message; pairs with the acquire in chunk_read(). */
 	atomic_store_explicit(&queue->slots[queue->writing].used, queue->written,
 			      memory_order_release);
 }
 
 void queue_finish(struct queue *queue)
 {
-	/* Comes after the last message; pairs with the acquire in queue_is_over(). */
+	/* Follows the last message; pairs with the acquire in queue_is_over(). */
 	atomic_store_explicit(&queue->finished, 1, memory_order_release);
 }
-
-/* ---- consumer ---- */
 
 static void chunk_return(struct queue *queue, uint32_t chunk)
 {
@@ -145,11 +142,11 @@ static void chunk_return(struct queue *queue, uint32_t chunk)
 	queue->slots[returned % queue->count].returned = chunk;
 	queue->closed++;
 	queue->read = 0;
-	/* Gives it back; pairs with the acquire in chunk_take(). */
+	/* Returns the chunk; pairs with the acquire in chunk_take(). */
 	atomic_store_explicit(&queue->returned, returned + 1, memory_order_release);
 }
 
-/* The chunk that has the next message; NO_CHUNK if there is none now. */
+/* Returns the chunk with the next message, or NO_CHUNK if there is none now. */
 static uint32_t chunk_read(struct queue *queue)
 {
 	for (;;) {
@@ -159,7 +156,7 @@ static uint32_t chunk_read(struct queue *queue)
 		if (opened == queue->closed)
 			return NO_CHUNK;
 		chunk = queue->slots[queue->closed % queue->count].order;
-		/* Looked at after `opened`: of a chunk that is closed it is final. */
+		/* Read after `opened`: the value is final for a closed chunk. */
 		if (queue->read <
 		    atomic_load_explicit(&queue->slots[chunk].used, memory_order_acquire))
 			return chunk;
@@ -187,7 +184,7 @@ void queue_pop(struct queue *queue)
 	uint32_t chunk = queue->slots[queue->closed % queue->count].order;
 	const struct head *head = (const struct head *)chunk_at(queue, chunk, queue->read);
 
-	queue->read += (uint32_t)step_of(head->bytes);
+	queue->read += (uint32_t)message_step(head->bytes);
 }
 
 bool queue_is_over(struct queue *queue)

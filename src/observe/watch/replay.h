@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Plays a recorded trace to asynchronous plug-ins: what they would have said in the run they say
- * now, and nothing is dropped. In the calling process: a plug-in that crashes takes it along, which
- * is what its author wants under a debugger. Reasoners, statistics and the store do not take part.
+ * Replays a recorded trace to asynchronous plug-ins: they report what they would have reported
+ * during the run, and no call is dropped. The plug-ins run in the calling process, so a crash ends
+ * it, which helps under a debugger. Reasoners, statistics and the store are not used.
  */
 #ifndef SLUICE_OBSERVE_WATCH_REPLAY_H
 #define SLUICE_OBSERVE_WATCH_REPLAY_H
@@ -13,17 +13,19 @@ struct config;
 struct err;
 
 struct replay_options {
-	const struct config *config; /* for the plug-ins' own options */
+	const struct config *config; /* for the options of the plug-ins */
 	const char *plugins;	     /* names or paths, separated by blanks or commas */
-	const char *origin;	     /* where these come from, for messages: "--plugin" */
+	const char *origin;	     /* where the names come from, for messages: "--plugin" */
 	void *arg;
-	/* A line of a plug-in's report, or its warning; texts are valid during the call. */
+	/*
+	 * Receives a line of a plug-in's report, or its warning. Texts are valid during the call.
+	 */
 	void (*note)(void *arg, const struct note *note);
 };
 
 /*
- * The trace must be open and at its start; its filter counts. Fails before the first activity if a
- * plug-in cannot be had, and says which.
+ * The trace must be open and at its start; its filter applies. Fails before the first activity if a
+ * plug-in cannot be loaded, and names it.
  */
 int replay_trace(struct trace *trace, const struct replay_options *options, struct err *err);
 

@@ -16,40 +16,46 @@
 #include "base/config.h"
 #include "base/mem.h"
 #include "base/process.h"
+#include "contract/clock.h"
+#include "contract/spool.h"
 #include "observe/watch/message.h"
 #include "observe/watch/plugins.h"
 #include "observe/watch/queue.h"
-#include "observe/watch/watching.h"
-#include "contract/clock.h"
-#include "contract/spool.h"
+#include "observe/watch/watcher_process.h"
 
+#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_MS 1000000
+#define NS_PER_US 1000
 #define BACK_BYTES (1024u * 1024)
-/* Batches after which the watcher is woken, should it sleep: while it keeps up, what is passed
- * stays in the cache. */
+/*
+ * Number of batches after which a sleeping watcher is woken. While it keeps up, the data stay in
+ * the cache.
+ */
 #define WAKE_BATCHES 16
 
 struct watcher {
 	struct watcher_sink sink;
 	char *host;
 	struct queue *in, *back;
-	struct watching_shared *shared;
+	struct watcher_shared *shared;
 	struct plugin_choices choices;
 	pid_t pid;
-	bool shows;	    /* somebody wants to see activities */
-	bool ended;	    /* it is gone, and told so */
-	unsigned batches;   /* pushed since it was last woken */
-	bool pushed;	    /* something, since it was last woken */
-	struct buf pending; /* facts that found no room: kind, length, bytes; in order */
+	bool shows;	  /* at least one plug-in wants activities */
+	bool ended;	  /* the process is gone, and a note says so */
+	unsigned batches; /* batches pushed since the last wake-up */
+	bool pushed;	  /* something was pushed since the last wake-up */
+	struct buf
+		pending; /* facts that did not fit into the queue: kind, length, bytes; in order */
 	size_t pending_at;
-	uint64_t produced, taken; /* activities; of these, put into the queue */
+	uint64_t produced, taken; /* activities, and those of them that were queued */
 	int64_t cpu_ns;
 	unsigned stop_ms;
 };
 
 _Static_assert(WATCHER_BATCH *MESSAGE_ACTIVITY_MAX <= QUEUE_MESSAGE_MAX, "a batch is a message");
 
-static void note(const struct watcher *w, const char *source, const char *kind, const char *name,
-		 const char *value)
+static void write_note(const struct watcher *w, const char *source, const char *kind,
+		       const char *name, const char *value)
 {
 	struct note row = { .time_ns = -1,
 			    .process = -1,
@@ -62,12 +68,13 @@ static void note(const struct watcher *w, const char *source, const char *kind, 
 	w->sink.fact(w->sink.arg, &fact_note, &row);
 }
 
-static void note_number(const struct watcher *w, const char *kind, const char *name, uint64_t value)
+static void write_number(const struct watcher *w, const char *kind, const char *name,
+			 uint64_t value)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	note(w, "watcher", kind, name, text);
+	write_note(w, "watcher", kind, name, text);
 }
 
 static void watcher_free(struct watcher *w)
@@ -82,7 +89,7 @@ static void watcher_free(struct watcher *w)
 	free(w);
 }
 
-static int memory_make(struct watcher *w, uint64_t bytes)
+static int create_queues(struct watcher *w, uint64_t bytes)
 {
 	void *p = mmap(NULL, sizeof(*w->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		       -1, 0);
@@ -96,30 +103,30 @@ static int memory_make(struct watcher *w, uint64_t bytes)
 	return w->in && w->back ? 0 : -ENOMEM;
 }
 
-static int child_start(struct watcher *w, const struct watcher_options *o)
+static int start_process(struct watcher *w, const struct watcher_options *o)
 {
-	struct watching watching = { .options = o,
-				     .choices = &w->choices,
-				     .in = w->in,
-				     .back = w->back,
-				     .shared = w->shared,
-				     .parent = getpid() };
+	struct watcher_process process = { .options = o,
+					   .choices = &w->choices,
+					   .in = w->in,
+					   .back = w->back,
+					   .shared = w->shared,
+					   .parent = getpid() };
 
 	w->pid = fork();
 	if (w->pid < 0)
 		return -errno;
 	if (w->pid)
 		return 0;
-	watching_run(&watching);
+	watcher_process_run(&process);
 	_exit(0);
 }
 
-static void refusals_tell(const struct watcher *w)
+static void report_refusals(const struct watcher *w)
 {
 	for (size_t i = 0; i < w->choices.count; i++)
 		if (w->choices.list[i].refusal)
-			note(w, w->choices.list[i].short_name, NOTE_REFUSED, "not used",
-			     w->choices.list[i].refusal);
+			write_note(w, w->choices.list[i].short_name, NOTE_REFUSED, "not used",
+				   w->choices.list[i].refusal);
 }
 
 struct watcher *watcher_start(const struct watcher_options *o, const struct watcher_sink *sink)
@@ -134,36 +141,38 @@ struct watcher *watcher_start(const struct watcher_options *o, const struct watc
 	if (o->control)
 		plugin_choices_control(&w->choices, o->config, o->directory, o->control,
 				       o->clock->num, o->clock->den);
-	refusals_tell(w);
+	report_refusals(w);
 	if (o->wants_detector && !plugin_choices_detect(&w->choices))
-		note(w, "flight_recorder", NOTE_REFUSED, "no detector",
-		     "capture.mode is flight and no plug-in detects anomalies: no call will be in "
-		     "the trace; load one, such as histogram (plugins.load)");
+		write_note(w, "flight_recorder", NOTE_REFUSED, "no detector",
+			   "capture.mode is flight, but no plug-in detects anomalies, so no call "
+			   "will be "
+			   "recorded; load a detector such as histogram (plugins.load)");
 	w->shows = plugin_choices_have(&w->choices, SLUICE_ASYNC);
 	if (!w->shows && !config_number(o->config, SETTING_STATS_PERIOD)) {
 		watcher_free(w);
 		return NULL;
 	}
-	r = memory_make(w, config_number(o->config, SETTING_PLUGINS_QUEUE));
+	r = create_queues(w, config_number(o->config, SETTING_PLUGINS_QUEUE));
 	if (r >= 0)
-		r = child_start(w, o);
+		r = start_process(w, o);
 	if (r < 0) {
-		AUTO_FREE char *text =
-			xprintf("asynchronous plug-ins are not used: no watcher could be started: "
-				"%s",
-				strerror(-r));
+		AUTO_FREE char *text = xprintf(
+			"asynchronous plug-ins are not used: cannot start the watcher process: "
+			"%s",
+			strerror(-r));
 
-		note(w, "watcher", NOTE_REFUSED, "not used", text);
+		write_note(w, "watcher", NOTE_REFUSED, "not used", text);
 		watcher_free(w);
 		return NULL;
 	}
 	return w;
 }
 
-/* ---- to the watcher ---- */
-
-/* What waits goes first: all that follows may name it. True when nothing waits any more. */
-static bool pending_flush(struct watcher *w)
+/*
+ * Pending facts go first, because all that follows may refer to them. Returns true if nothing is
+ * pending.
+ */
+static bool flush_pending(struct watcher *w)
 {
 	while (w->pending_at < w->pending.len) {
 		uint32_t head[2];
@@ -183,7 +192,7 @@ static bool pending_flush(struct watcher *w)
 	return true;
 }
 
-static void fact_send(struct watcher *w, const struct fact *fact, const void *row)
+static void send_fact(struct watcher *w, const struct fact *fact, const void *row)
 {
 	uint32_t head[2] = { message_kind_of(fact), 0 };
 	size_t at = w->pending.len;
@@ -194,24 +203,24 @@ static void fact_send(struct watcher *w, const struct fact *fact, const void *ro
 	message_pack(&w->pending, fact, row);
 	head[1] = (uint32_t)(w->pending.len - at - sizeof(head));
 	memcpy(w->pending.data + at, head, sizeof(head));
-	pending_flush(w);
+	flush_pending(w);
 }
 
 void watcher_file(struct watcher *w, file_id id, const char *path)
 {
 	struct file_row row = { id, (char *)path };
 
-	fact_send(w, &fact_file, &row);
+	send_fact(w, &fact_file, &row);
 }
 
 void watcher_process(struct watcher *w, const struct process_info *process)
 {
-	fact_send(w, &fact_process, process);
+	send_fact(w, &fact_process, process);
 }
 
 void watcher_clock(struct watcher *w, const struct run_clock *clock)
 {
-	fact_send(w, &fact_clock, clock);
+	send_fact(w, &fact_clock, clock);
 }
 
 void watcher_activities(struct watcher *w, const struct activity *batch, size_t n)
@@ -221,7 +230,7 @@ void watcher_activities(struct watcher *w, const struct activity *batch, size_t 
 	if (!w->shows)
 		return;
 	w->produced += n;
-	if (w->ended || !pending_flush(w))
+	if (w->ended || !flush_pending(w))
 		return;
 	room = queue_room(w->in, n * MESSAGE_ACTIVITY_MAX);
 	if (!room)
@@ -230,12 +239,10 @@ void watcher_activities(struct watcher *w, const struct activity *batch, size_t 
 	w->taken += n;
 	w->pushed = true;
 	if (++w->batches % WAKE_BATCHES == 0)
-		watching_wake(w->shared);
+		watcher_wake(w->shared);
 }
 
-/* ---- from the watcher ---- */
-
-static void said_take(struct watcher *w)
+static void receive_facts(struct watcher *w)
 {
 	const void *bytes;
 	uint32_t kind;
@@ -253,32 +260,32 @@ static void said_take(struct watcher *w)
 	}
 }
 
-/* The plug-in that was at work when it died. */
-static const char *culprit(const struct watcher *w)
+/* The plug-in that was running when the watcher died. */
+static const char *running_plugin(const struct watcher *w)
 {
 	int32_t turn = atomic_load(&w->shared->turn);
 
-	if (turn < 0 || turn >= WATCHING_NAMES)
+	if (turn < 0 || turn >= WATCHER_NAMES)
 		return NULL;
 	w->shared->names[turn][LIBRARY_NAME_BYTES - 1] = 0;
 	return w->shared->names[turn];
 }
 
-/* It did not end as it should: because of `what`. */
-static void death_tell(const struct watcher *w, const char *what)
+/* Records that the watcher ended abnormally; `what` says how. */
+static void report_death(const struct watcher *w, const char *what)
 {
-	const char *who = culprit(w);
+	const char *who = running_plugin(w);
 	AUTO_FREE char *at = who ? xprintf(" in plug-in %s", who) : xstrdup("");
 	AUTO_FREE char *text =
-		xprintf("the watcher %s%s: its plug-ins saw %llu of %llu calls, and what they "
-			"found is lost from there on",
+		xprintf("the watcher %s%s: its plug-ins received %llu of %llu calls, and their "
+			"results are incomplete",
 			what, at, (unsigned long long)atomic_load(&w->shared->delivered),
 			(unsigned long long)w->produced);
 
-	note(w, who ? who : "watcher", NOTE_REFUSED, "watcher ended early", text);
+	write_note(w, who ? who : "watcher", NOTE_REFUSED, "watcher ended early", text);
 }
 
-static void end_tell(const struct watcher *w, int status)
+static void report_exit(const struct watcher *w, int status)
 {
 	AUTO_FREE char *what = NULL;
 
@@ -288,11 +295,11 @@ static void end_tell(const struct watcher *w, int status)
 	else if (!atomic_load(&w->shared->finished))
 		what = xprintf("ended with exit code %d", WEXITSTATUS(status));
 	if (what)
-		death_tell(w, what);
+		report_death(w, what);
 }
 
-/* Is it gone? Then all that it said is taken. */
-static bool end_check(struct watcher *w)
+/* Checks whether the watcher is gone; if so, receives its last messages. */
+static bool check_exit(struct watcher *w)
 {
 	struct rusage used;
 	int status;
@@ -304,10 +311,10 @@ static bool end_check(struct watcher *w)
 	if (pid != w->pid)
 		return false;
 	w->ended = true;
-	w->cpu_ns = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * INT64_C(1000000000) +
-		    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * INT64_C(1000);
-	said_take(w);
-	end_tell(w, status);
+	w->cpu_ns = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * NS_PER_S +
+		    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * NS_PER_US;
+	receive_facts(w);
+	report_exit(w, status);
 	return true;
 }
 
@@ -315,12 +322,12 @@ void watcher_poll(struct watcher *w)
 {
 	if (w->ended)
 		return;
-	pending_flush(w);
+	flush_pending(w);
 	if (w->pushed)
-		watching_wake(w->shared);
+		watcher_wake(w->shared);
 	w->pushed = false;
-	said_take(w);
-	end_check(w);
+	receive_facts(w);
+	check_exit(w);
 }
 
 struct watcher_counts watcher_counts(const struct watcher *w)
@@ -333,52 +340,52 @@ struct watcher_counts watcher_counts(const struct watcher *w)
 		.cpu_ns = w->cpu_ns,
 	};
 
-	/* What was on its way is nobody's any more. */
+	/* Activities still in the queue count as dropped. */
 	if (w->ended)
 		counts.dropped += w->taken - counts.delivered;
 	return counts;
 }
 
-/* Waits for its end, and listens meanwhile. */
-static void end_await(struct watcher *w)
+/* Waits for the watcher to exit, and receives its messages meanwhile. */
+static void await_exit(struct watcher *w)
 {
 	AUTO_CLOSE int pidfd = process_pidfd(w->pid);
 	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
-	uint64_t until = clock_monotonic_ns() + (uint64_t)w->stop_ms * 1000000;
+	uint64_t until = clock_monotonic_ns() + (uint64_t)w->stop_ms * NS_PER_MS;
 	bool finished = false;
 
-	while (!end_check(w) && clock_monotonic_ns() < until) {
-		if (!finished && pending_flush(w)) {
+	while (!check_exit(w) && clock_monotonic_ns() < until) {
+		if (!finished && flush_pending(w)) {
 			queue_finish(w->in);
 			finished = true;
 		}
-		watching_wake(w->shared);
-		said_take(w);
+		watcher_wake(w->shared);
+		receive_facts(w);
 		poll(&fd, pidfd >= 0, 1);
 	}
 }
 
-static void end_force(struct watcher *w)
+static void force_exit(struct watcher *w)
 {
 	AUTO_FREE char *what =
-		xprintf("did not come to an end within %.3g s and was stopped", w->stop_ms / 1e3);
+		xprintf("did not exit within %.3g s and was killed", w->stop_ms / 1e3);
 	int status;
 
 	kill(w->pid, SIGKILL);
 	waitpid(w->pid, &status, 0);
 	w->ended = true;
-	said_take(w);
-	death_tell(w, what);
+	receive_facts(w);
+	report_death(w, what);
 }
 
-static void counts_tell(const struct watcher *w, const struct watcher_counts *counts)
+static void report_counts(const struct watcher *w, const struct watcher_counts *counts)
 {
 	if (!w->shows)
 		return;
-	note_number(w, NOTE_COST, "calls produced", counts->produced);
-	note_number(w, NOTE_COST, "calls delivered", counts->delivered);
+	write_number(w, NOTE_COST, "calls produced", counts->produced);
+	write_number(w, NOTE_COST, "calls delivered", counts->delivered);
 	if (counts->dropped)
-		note_number(w, NOTE_DEGRADED, "calls dropped", counts->dropped);
+		write_number(w, NOTE_DEGRADED, "calls dropped", counts->dropped);
 }
 
 void watcher_stop(struct watcher *w, struct watcher_counts *counts)
@@ -390,11 +397,11 @@ void watcher_stop(struct watcher *w, struct watcher_counts *counts)
 			*counts = (struct watcher_counts){ 0 };
 		return;
 	}
-	end_await(w);
+	await_exit(w);
 	if (!w->ended)
-		end_force(w);
+		force_exit(w);
 	last = watcher_counts(w);
-	counts_tell(w, &last);
+	report_counts(w, &last);
 	if (counts)
 		*counts = last;
 	watcher_free(w);

@@ -22,11 +22,11 @@ static char *told(const struct accounts *accounts, const struct control *control
 {
 	struct run_clock clock = { .num = 10, .den = 1 };
 	struct buf text = { 0 };
-	struct accounts_tell to = {
+	struct accounts_output to = {
 		.host = "h", .clock = &clock, .acts = acts, .arg = &text, .note = note_take
 	};
 
-	accounts_tell(accounts, control, &to);
+	accounts_report(accounts, control, &to);
 	buf_puts(&text, "");
 	return buf_take(&text);
 }
@@ -40,7 +40,7 @@ static struct control *control_of(const char *name)
 	return control;
 }
 
-static void what_plugins_did_is_summed_over_processes(void)
+static void accounts_are_summed_over_processes(void)
 {
 	struct spool_header *header = xcalloc(1, sizeof(*header));
 	struct control *control = control_of("read_ahead");
@@ -62,7 +62,7 @@ static void what_plugins_did_is_summed_over_processes(void)
 	free(control);
 }
 
-static void who_was_refused_is_told_once_with_the_reason(void)
+static void a_refusal_is_reported_once_with_its_reason(void)
 {
 	struct spool_header *header = xcalloc(1, sizeof(*header));
 	struct control *control = control_of("/opt/site/mine.so");
@@ -76,15 +76,15 @@ static void who_was_refused_is_told_once_with_the_reason(void)
 	accounts_add(&accounts, header, 5);
 	text = told(&accounts, control);
 	CHECK_TEXT(text, "refused mine not used -1: in-line plug-in /opt/site/mine.so in 2 "
-			 "processes: it does not start: Invalid argument\n"
+			 "processes: it failed to start: Invalid argument\n"
 			 "refused mine switched off 3: in-line plug-in /opt/site/mine.so in 1 "
-			 "process: it was switched off: a call took it 5.00 ms, more than "
-			 "plugins.budget, 2.00 ms\n");
+			 "process: it was switched off, because a hook took 5.00 ms, more than "
+			 "plugins.budget (2.00 ms)\n");
 	free(header);
 	free(control);
 }
 
-static void a_run_without_plugins_has_nothing_to_tell(void)
+static void a_run_without_plugins_reports_nothing(void)
 {
 	struct control *control = xcalloc(1, sizeof(*control));
 	struct accounts accounts = { 0 };
@@ -94,6 +94,5 @@ static void a_run_without_plugins_has_nothing_to_tell(void)
 	free(control);
 }
 
-TESTS(TEST(what_plugins_did_is_summed_over_processes),
-      TEST(who_was_refused_is_told_once_with_the_reason),
-      TEST(a_run_without_plugins_has_nothing_to_tell))
+TESTS(TEST(accounts_are_summed_over_processes), TEST(a_refusal_is_reported_once_with_its_reason),
+      TEST(a_run_without_plugins_reports_nothing))

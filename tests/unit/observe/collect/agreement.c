@@ -11,12 +11,15 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "check.h"
 #include "base/process.h"
+#include "check.h"
 #include "observe/collect/parts.h"
 
 #define JOB UINT64_C(0x1234)
-/* Where nobody comes; elsewhere the usual patience, whatever the machine does meanwhile. */
+/*
+ * Time limit for nodes that never come; other tests use the default limit, however slow the machine
+ * is.
+ */
 #define SHORT_NS UINT64_C(50000000)
 
 static char directory[64], trace[80];
@@ -49,7 +52,7 @@ static size_t entries(const char *path)
 	return n;
 }
 
-/* As each node does. */
+/* What each node does. */
 static int reach(uint64_t job, const char *host, const char *text, uint32_t ranks,
 		 uint64_t patience_ns, struct agreement *agreement)
 {
@@ -61,7 +64,7 @@ static int reach(uint64_t job, const char *host, const char *text, uint32_t rank
 	return agreement_reach(agreement, &options, &err);
 }
 
-/* A node in a process of its own: its exit code tells what it has come to. */
+/* A node in its own process; its exit code tells the outcome. */
 static pid_t node_start(uint64_t job, const char *host, const char *text, uint32_t ranks,
 			const char *expected)
 {
@@ -86,19 +89,19 @@ static int node_end(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void text_of_the_first_counts_for_all(void)
+static void the_text_of_the_first_node_is_used_by_all(void)
 {
 	struct agreement a = { 0 }, b = { 0 };
 	pid_t other;
 
 	begin();
 	other = node_start(JOB, "two", "second\n", 2, "first\n");
-	/* It may well be the first: then it is we who take its text. */
+	/* It may be the first, and then we use its text. */
 	REQUIRE(reach(JOB, "one", "first\n", 2, 0, &a) == 0);
 	CHECK(!a.refusal);
 	CHECK_TEXT(a.text, a.is_ours ? "first\n" : "second\n");
 	CHECK_INT(node_end(other), a.is_ours ? 0 : 1);
-	/* One that comes late finds the same. */
+	/* A late node finds the same text. */
 	REQUIRE(reach(JOB, "three", "third\n", 1, 0, &b) == 0);
 	CHECK_TEXT(b.text, a.text);
 	CHECK(!b.is_ours && !b.refusal);
@@ -107,7 +110,7 @@ static void text_of_the_first_counts_for_all(void)
 	end();
 }
 
-static void many_nodes_come_to_one_text(void)
+static void many_nodes_agree_on_one_text(void)
 {
 	pid_t nodes[4];
 	int same = 0;
@@ -128,14 +131,14 @@ static void many_nodes_come_to_one_text(void)
 	end();
 }
 
-static void nobody_applies_what_some_ranks_would_not_have(void)
+static void no_node_applies_parameters_that_some_ranks_lack(void)
 {
 	struct agreement a = { 0 }, late = { 0 };
 
 	begin();
 	REQUIRE(reach(JOB + 2, "one", "text\n", 2, SHORT_NS, &a) == 0);
 	CHECK(a.refusal && strstr(a.refusal, "not all ranks"));
-	/* Too late: it was decided without them. */
+	/* Too late: the decision was made without them. */
 	REQUIRE(reach(JOB + 2, "two", "text\n", 2, 0, &late) == 0);
 	CHECK(late.refusal != NULL);
 	free(a.text);
@@ -149,12 +152,12 @@ static void a_node_that_cannot_count_its_ranks_refuses(void)
 
 	begin();
 	REQUIRE(reach(JOB + 3, "one", "text\n", 0, 0, &a) == 0);
-	CHECK(a.refusal && strstr(a.refusal, "does not tell"));
+	CHECK(a.refusal && strstr(a.refusal, "launcher"));
 	free(a.text);
 	end();
 }
 
-static void no_parameters_wait_for_nobody(void)
+static void a_node_without_parameters_does_not_wait(void)
 {
 	struct agreement a = { 0 }, b = { 0 };
 	AUTO_FREE char *parts = NULL;
@@ -165,7 +168,7 @@ static void no_parameters_wait_for_nobody(void)
 	CHECK_TEXT(a.text, "");
 	CHECK(a.is_ours && !a.refusal);
 	CHECK_INT(entries(parts), 0);
-	/* And who has some must not apply them. */
+	/* A node that has parameters must not apply them either. */
 	REQUIRE(reach(JOB + 4, "two", "text\n", 3, SHORT_NS, &b) == 0);
 	CHECK(b.is_ours && b.refusal);
 	free(a.text);
@@ -173,14 +176,14 @@ static void no_parameters_wait_for_nobody(void)
 	end();
 }
 
-static void who_has_none_takes_what_there_is(void)
+static void a_node_without_parameters_uses_existing_ones(void)
 {
 	struct agreement a = { 0 }, late = { 0 };
 	pid_t other;
 
 	begin();
 	other = node_start(JOB + 5, "one", "text\n", 3, "text\n");
-	/* As long as it is not there nothing is taken, and nothing is left. */
+	/* While there is no text, nothing is used and nothing is left behind. */
 	do {
 		free(a.text);
 		REQUIRE(reach(JOB + 5, "two", "", 1, 0, &a) == 0);
@@ -195,7 +198,7 @@ static void who_has_none_takes_what_there_is(void)
 	end();
 }
 
-static void a_folder_that_cannot_be_used_is_told(void)
+static void an_unusable_directory_is_an_error(void)
 {
 	struct err err = { 0 };
 	struct agreement a = { 0 };
@@ -210,7 +213,7 @@ static void a_folder_that_cannot_be_used_is_told(void)
 	CHECK_INT(rmdir(directory), 0);
 }
 
-static void a_job_takes_its_own_files_away_only(void)
+static void a_job_removes_only_its_own_files(void)
 {
 	struct err err = { 0 };
 	struct agreement a = { 0 };
@@ -230,8 +233,9 @@ static void a_job_takes_its_own_files_away_only(void)
 	end();
 }
 
-TESTS(TEST(text_of_the_first_counts_for_all), TEST(many_nodes_come_to_one_text),
-      TEST(nobody_applies_what_some_ranks_would_not_have),
-      TEST(a_node_that_cannot_count_its_ranks_refuses), TEST(no_parameters_wait_for_nobody),
-      TEST(who_has_none_takes_what_there_is), TEST(a_folder_that_cannot_be_used_is_told),
-      TEST(a_job_takes_its_own_files_away_only))
+TESTS(TEST(the_text_of_the_first_node_is_used_by_all), TEST(many_nodes_agree_on_one_text),
+      TEST(no_node_applies_parameters_that_some_ranks_lack),
+      TEST(a_node_that_cannot_count_its_ranks_refuses),
+      TEST(a_node_without_parameters_does_not_wait),
+      TEST(a_node_without_parameters_uses_existing_ones), TEST(an_unusable_directory_is_an_error),
+      TEST(a_job_removes_only_its_own_files))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The host's half of the spool, on spools that the test writes itself, sound and unsound.
+ * Tests the host's side of the spool with spools that the test writes itself, valid and damaged.
  */
 #include "observe/collect/drain.h"
 
@@ -17,7 +17,7 @@
 
 static const char path[] = "drain-test.spool";
 
-/* The guest's view of the spool, and the drain's list. */
+/* The guest's view of the spool, and the list of pending sequences. */
 static struct spool_header *guest;
 static size_t guest_bytes;
 static struct spool spool;
@@ -29,7 +29,7 @@ static struct chunk *chunk_at(uint32_t number)
 	return (struct chunk *)((unsigned char *)guest + spool_chunk_offset(number));
 }
 
-/* A file with the header and so many segments, as the guest would have made it. */
+/* Creates a file with the header and some segments, as the guest does. */
 static void guest_make(uint32_t segments)
 {
 	uint32_t chunks = segments ? spool_segment_first(segments) : 0;
@@ -72,8 +72,9 @@ static struct chunk *claim(uint32_t number, uint32_t thread, int tid)
 	return chunk;
 }
 
-/* Writes a record of a call with result, link and size behind what is committed; does not commit
- * it. */
+/*
+ * Writes a record of a call with result, link and size after what is committed; does not commit it.
+ */
 static uint32_t write_record(struct chunk *chunk, uint32_t at, uint64_t seq)
 {
 	unsigned words = RECORD_HEAD_WORDS + call_table[CALL_read].field_count;
@@ -94,7 +95,7 @@ static void commit(struct chunk *chunk, uint64_t seq)
 }
 
 /* Opens the spool and lists what is pending. */
-static size_t look(void)
+static size_t list_pending(void)
 {
 	struct err err;
 
@@ -104,8 +105,10 @@ static size_t look(void)
 	return spool_pending(&spool, &found, &found_count, &found_cap);
 }
 
-/* Takes all records of a stretch; returns how many. The last one's number goes to *last. */
-static size_t take(struct pending *p, uint64_t *last)
+/*
+ * Reads all records of a sequence; returns their number. *last receives the number of the last one.
+ */
+static size_t read_records(struct pending *p, uint64_t *last)
 {
 	const uint64_t *at = p->records, *r;
 	size_t n = 0;
@@ -123,7 +126,7 @@ static bool is_free(uint32_t number)
 	return guest->free_map[number / 64] >> number % 64 & 1;
 }
 
-static void committed_records_come_and_others_do_not(void)
+static void only_committed_records_are_read(void)
 {
 	struct chunk *chunk;
 	uint64_t last = 0;
@@ -133,16 +136,16 @@ static void committed_records_come_and_others_do_not(void)
 	for (uint64_t seq = 1; seq <= 5; seq++)
 		commit(chunk, seq);
 	write_record(chunk, chunk->committed, 6); /* not committed */
-	CHECK_INT(look(), 1);
+	CHECK_INT(list_pending(), 1);
 	CHECK_INT(found[0].thread, 7);
 	CHECK_INT(found[0].chunk, 0);
-	CHECK_INT(take(&found[0], &last), 5);
+	CHECK_INT(read_records(&found[0], &last), 5);
 	CHECK_INT(last, 5);
-	CHECK_INT(look(), 0);
+	CHECK_INT(list_pending(), 0);
 	CHECK(!is_free(0));
 	commit(chunk, 6);
-	CHECK_INT(look(), 1);
-	CHECK_INT(take(&found[0], &last), 1);
+	CHECK_INT(list_pending(), 1);
+	CHECK_INT(read_records(&found[0], &last), 1);
 	CHECK_INT(last, 6);
 	CHECK_INT(spool.damaged_words, 0);
 	guest_end();
@@ -151,14 +154,14 @@ static void committed_records_come_and_others_do_not(void)
 static void nothing_is_pending_in_a_fresh_spool(void)
 {
 	guest_make(2);
-	CHECK_INT(look(), 0);
+	CHECK_INT(list_pending(), 0);
 	claim(1, 1, 1);
-	CHECK_INT(look(), 0);
+	CHECK_INT(list_pending(), 0);
 	CHECK(!is_free(1));
 	guest_end();
 }
 
-static void part_of_a_stretch_can_be_left_for_later(void)
+static void part_of_a_sequence_can_be_left_for_later(void)
 {
 	struct chunk *chunk;
 	const uint64_t *at;
@@ -169,19 +172,19 @@ static void part_of_a_stretch_can_be_left_for_later(void)
 	commit(chunk, 1);
 	commit(chunk, 2);
 	atomic_store(&chunk->state, CHUNK_FULL);
-	REQUIRE(look() == 1);
+	REQUIRE(list_pending() == 1);
 	at = found[0].records;
 	CHECK_INT(record_seq(pending_next(&found[0], &at)), 1);
 	spool_consume(&found[0], at);
 	CHECK(!is_free(1));
-	REQUIRE(look() == 1);
-	CHECK_INT(take(&found[0], &last), 1);
+	REQUIRE(list_pending() == 1);
+	CHECK_INT(read_records(&found[0], &last), 1);
 	CHECK_INT(last, 2);
 	CHECK(is_free(1));
 	guest_end();
 }
 
-/* It used to be listed again: drained while owned, and left with nothing more in it. */
+/* Regression: a chunk drained while owned and left without more records was listed again. */
 static void chunk_left_after_it_was_drained_is_freed_once(void)
 {
 	struct chunk *chunk;
@@ -190,28 +193,28 @@ static void chunk_left_after_it_was_drained_is_freed_once(void)
 	guest_make(1);
 	chunk = claim(0, 1, 1);
 	commit(chunk, 1);
-	REQUIRE(look() == 1);
-	CHECK_INT(take(&found[0], &last), 1);
+	REQUIRE(list_pending() == 1);
+	CHECK_INT(read_records(&found[0], &last), 1);
 	CHECK(!is_free(0));
 	atomic_store(&chunk->state, CHUNK_FULL);
-	CHECK_INT(look(), 0);
+	CHECK_INT(list_pending(), 0);
 	CHECK(is_free(0));
 	CHECK_INT(chunk->state, CHUNK_FREE);
 	CHECK_INT(chunk->committed, 0);
 	CHECK_INT(chunk->drained, 0);
-	CHECK_INT(look(), 0);
+	CHECK_INT(list_pending(), 0);
 	CHECK(is_free(0));
 	/* The next owner's records start at the beginning. */
 	chunk = claim(0, 2, 2);
 	commit(chunk, 9);
-	REQUIRE(look() == 1);
+	REQUIRE(list_pending() == 1);
 	CHECK_INT(found[0].thread, 2);
-	CHECK_INT(take(&found[0], &last), 1);
+	CHECK_INT(read_records(&found[0], &last), 1);
 	CHECK_INT(last, 9);
 	guest_end();
 }
 
-static void full_chunk_is_freed_when_all_is_taken(void)
+static void full_chunk_is_freed_when_all_is_consumed(void)
 {
 	struct chunk *chunk;
 	uint64_t last = 0, seq = 0;
@@ -222,15 +225,15 @@ static void full_chunk_is_freed_when_all_is_taken(void)
 	while (chunk->committed + words <= CHUNK_WORDS)
 		commit(chunk, ++seq);
 	atomic_store(&chunk->state, CHUNK_FULL);
-	REQUIRE(look() == 1);
-	CHECK_INT(take(&found[0], &last), seq);
+	REQUIRE(list_pending() == 1);
+	CHECK_INT(read_records(&found[0], &last), seq);
 	CHECK_INT(last, seq);
 	CHECK(is_free(SPOOL_FIRST_CHUNKS));
-	CHECK_INT(look(), 0);
+	CHECK_INT(list_pending(), 0);
 	guest_end();
 }
 
-/* Makes one unsound record after a sound one; the sound one comes, the rest is damage. */
+/* Writes one damaged record after a valid one; the valid one is read, the rest is damage. */
 static void unsound(void (*spoil)(uint64_t *record))
 {
 	struct chunk *chunk;
@@ -245,12 +248,12 @@ static void unsound(void (*spoil)(uint64_t *record))
 	commit(chunk, 3);
 	spoil(chunk->words + sound);
 	atomic_store(&chunk->state, CHUNK_FULL);
-	REQUIRE(look() == 1);
-	CHECK_INT(take(&found[0], &last), 1);
+	REQUIRE(list_pending() == 1);
+	CHECK_INT(read_records(&found[0], &last), 1);
 	CHECK_INT(last, 1);
 	CHECK_INT(spool.damaged_words, 2 * sound);
 	CHECK(is_free(0));
-	CHECK_INT(look(), 0);
+	CHECK_INT(list_pending(), 0);
 	guest_end();
 }
 
@@ -281,13 +284,13 @@ static void call_unknown(uint64_t *r)
 
 static void long_string(uint64_t *r)
 {
-	/* open: its path's length word is behind four numbers */
+	/* open: the length of its path follows four numbers */
 	r[0] = record_word0(2, CALL_open);
 	for (unsigned i = RECORD_HEAD_WORDS; i < record_words(r); i++)
 		r[i] = UINT64_MAX;
 }
 
-static void unsound_record_ends_the_stretch_and_counts_as_damage(void)
+static void invalid_record_ends_the_sequence_and_counts_as_damage(void)
 {
 	unsound(no_words);
 	unsound(too_many_words);
@@ -297,8 +300,7 @@ static void unsound_record_ends_the_stretch_and_counts_as_damage(void)
 	unsound(long_string);
 }
 
-/* As much as fits of every call: strings of all lengths are sound exactly if they fill the record.
- */
+/* Tries strings of all lengths for every call: a record is valid exactly if the strings fill it. */
 static void strings_are_checked_against_the_record(void)
 {
 	const struct call_info *info = &call_table[CALL_open];
@@ -315,14 +317,14 @@ static void strings_are_checked_against_the_record(void)
 		chunk->words[2] = record_word2(1, words);
 		chunk->words[RECORD_HEAD_WORDS + numbers] = length;
 		atomic_store(&chunk->committed, words);
-		REQUIRE(look() == 1);
-		CHECK_INT(take(&found[0], &last), 1);
+		REQUIRE(list_pending() == 1);
+		CHECK_INT(read_records(&found[0], &last), 1);
 		CHECK_INT(spool.damaged_words, 0);
 		guest_end();
 	}
 }
 
-static void committed_beyond_the_chunk_is_not_believed(void)
+static void a_commit_beyond_the_chunk_is_ignored(void)
 {
 	struct chunk *chunk;
 
@@ -330,11 +332,11 @@ static void committed_beyond_the_chunk_is_not_believed(void)
 	chunk = claim(0, 1, 1);
 	commit(chunk, 1);
 	atomic_store(&chunk->committed, CHUNK_WORDS + 1);
-	CHECK_INT(look(), 0);
+	CHECK_INT(list_pending(), 0);
 	guest_end();
 }
 
-static void segments_that_are_not_in_the_file_are_never_touched(void)
+static void segments_beyond_the_file_are_never_accessed(void)
 {
 	struct chunk *chunk;
 	uint64_t last = 0;
@@ -342,21 +344,21 @@ static void segments_that_are_not_in_the_file_are_never_touched(void)
 	guest_make(1);
 	chunk = claim(0, 1, 1);
 	commit(chunk, 1);
-	/* The map promises all of them. */
+	/* The map claims that all segments exist. */
 	for (int i = 0; i < SPOOL_SEGMENTS_MAX / 64; i++)
 		atomic_store(&guest->segment_map[i], UINT64_MAX);
-	REQUIRE(look() == 1);
-	CHECK_INT(take(&found[0], &last), 1);
+	REQUIRE(list_pending() == 1);
+	CHECK_INT(read_records(&found[0], &last), 1);
 	guest_end();
 
-	/* Cut in the middle of the first segment. */
+	/* The file ends in the middle of the first segment. */
 	guest_make(1);
 	REQUIRE(truncate(path, (off_t)spool_chunk_offset(1)) == 0);
-	CHECK_INT(look(), 0);
+	CHECK_INT(list_pending(), 0);
 	guest_end();
 }
 
-static void what_is_no_spool_is_told(void)
+static void a_file_that_is_not_a_spool_is_an_error(void)
 {
 	struct err err = { 0 };
 	struct spool other;
@@ -377,7 +379,7 @@ static void what_is_no_spool_is_told(void)
 	atomic_store(&guest->state, SPOOL_LIVE);
 	CHECK_INT(spool_open(&other, path, &err), 0);
 	spool_close(&other);
-	spool_close(&other); /* twice does nothing */
+	spool_close(&other); /* a second call does nothing */
 	REQUIRE(truncate(path, SPOOL_HEADER_BYTES - 1) == 0);
 	CHECK_INT(spool_open(&other, path, &err), -EAGAIN);
 	REQUIRE(truncate(path, 0) == 0);
@@ -387,7 +389,7 @@ static void what_is_no_spool_is_told(void)
 	CHECK(strstr(err.text, path));
 }
 
-/* Thread 2 is the only one that lives. */
+/* Only thread 2 is alive. */
 static bool only_two(int pid, int tid)
 {
 	CHECK_INT(pid, 4711);
@@ -405,22 +407,24 @@ static void reap_frees_only_chunks_of_dead_threads(void)
 	empty = claim(5, 3, 3);
 	commit(dead, 1);
 	commit(living, 1);
-	REQUIRE(look() == 2);
-	CHECK_INT(take(&found[1], &last), 1);
+	REQUIRE(list_pending() == 2);
+	CHECK_INT(read_records(&found[1], &last), 1);
 	spool_reap(&spool, only_two);
 	CHECK_INT(dead->state, CHUNK_FULL);
 	CHECK_INT(living->state, CHUNK_OWNED);
-	/* What the dead one had committed still comes, then its chunk is free; the empty one at
-	 * once. */
-	REQUIRE(look() == 1);
+	/*
+	 * The records of the dead thread are still read, then its chunk is freed; the empty chunk
+	 * is freed at once.
+	 */
+	REQUIRE(list_pending() == 1);
 	CHECK_INT(found[0].chunk, 0);
-	CHECK_INT(take(&found[0], &last), 1);
+	CHECK_INT(read_records(&found[0], &last), 1);
 	CHECK(is_free(0));
 	CHECK(is_free(5));
 	CHECK_INT(empty->state, CHUNK_FREE);
 	CHECK(!is_free(1));
 	commit(living, 2);
-	REQUIRE(look() == 1);
+	REQUIRE(list_pending() == 1);
 	CHECK_INT(found[0].chunk, 1);
 	guest_end();
 }
@@ -432,7 +436,7 @@ static void chunks_of_all_segments_are_listed_in_order(void)
 	guest_make(3);
 	for (size_t i = 0; i < 6; i++)
 		commit(claim(numbers[i], (uint32_t)i, 1), i + 1);
-	REQUIRE(look() == 6);
+	REQUIRE(list_pending() == 6);
 	for (size_t i = 0; i < 6; i++) {
 		CHECK_INT(found[i].chunk, numbers[i]);
 		CHECK_INT(record_seq(found[i].records), i + 1);
@@ -440,13 +444,12 @@ static void chunks_of_all_segments_are_listed_in_order(void)
 	guest_end();
 }
 
-TESTS(TEST(committed_records_come_and_others_do_not), TEST(nothing_is_pending_in_a_fresh_spool),
-      TEST(part_of_a_stretch_can_be_left_for_later),
+TESTS(TEST(only_committed_records_are_read), TEST(nothing_is_pending_in_a_fresh_spool),
+      TEST(part_of_a_sequence_can_be_left_for_later),
       TEST(chunk_left_after_it_was_drained_is_freed_once),
-      TEST(full_chunk_is_freed_when_all_is_taken),
-      TEST(unsound_record_ends_the_stretch_and_counts_as_damage),
-      TEST(strings_are_checked_against_the_record),
-      TEST(committed_beyond_the_chunk_is_not_believed),
-      TEST(segments_that_are_not_in_the_file_are_never_touched), TEST(what_is_no_spool_is_told),
-      TEST(reap_frees_only_chunks_of_dead_threads),
+      TEST(full_chunk_is_freed_when_all_is_consumed),
+      TEST(invalid_record_ends_the_sequence_and_counts_as_damage),
+      TEST(strings_are_checked_against_the_record), TEST(a_commit_beyond_the_chunk_is_ignored),
+      TEST(segments_beyond_the_file_are_never_accessed),
+      TEST(a_file_that_is_not_a_spool_is_an_error), TEST(reap_frees_only_chunks_of_dead_threads),
       TEST(chunks_of_all_segments_are_listed_in_order))

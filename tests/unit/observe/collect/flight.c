@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * SIOX-AC-8: nothing is sent without an anomaly; after a signal exactly the buffered activities
- * arrive, in order.
+ * Nothing is shipped without an anomaly; after a signal exactly the buffered activities arrive, in
+ * order.
  */
 #include "observe/collect/flight.h"
 
@@ -32,8 +32,8 @@ static void add(struct flight *f, uint64_t from, uint64_t to)
 	}
 }
 
-/* Ships, and it must be exactly from..to. */
-static void ships(struct flight *f, uint64_t from, uint64_t to)
+/* Ships, and expects exactly from..to. */
+static void check_shipment(struct flight *f, uint64_t from, uint64_t to)
 {
 	arrived_count = 0;
 	CHECK_INT(flight_ship(f, take, NULL), to - from + 1);
@@ -61,19 +61,19 @@ static void a_signal_ships_exactly_what_is_held_in_order(void)
 	struct flight *f = flight_new(10);
 
 	add(f, 1, 7);
-	ships(f, 1, 7);
+	check_shipment(f, 1, 7);
 	flight_free(f);
 }
 
-static void what_was_shipped_is_gone(void)
+static void shipped_activities_are_not_shipped_again(void)
 {
 	struct flight *f = flight_new(10);
 
 	add(f, 1, 7);
-	ships(f, 1, 7);
+	check_shipment(f, 1, 7);
 	CHECK_INT(flight_ship(f, take, NULL), 0);
 	add(f, 8, 9);
-	ships(f, 8, 9);
+	check_shipment(f, 8, 9);
 	CHECK_INT(flight_counts(f).shipments, 2);
 	flight_free(f);
 }
@@ -85,9 +85,9 @@ static void the_oldest_are_overwritten(void)
 
 	add(f, 1, 10);
 	add(f, 11, 14);
-	ships(f, 5, 14);
+	check_shipment(f, 5, 14);
 	add(f, 15, 41);
-	ships(f, 32, 41);
+	check_shipment(f, 32, 41);
 	add(f, 42, 44);
 	c = flight_counts(f);
 	CHECK_INT(c.seen, 44);
@@ -102,9 +102,9 @@ static void a_large_ring_grows_and_keeps_its_order(void)
 	struct flight *f = flight_new(5000);
 
 	add(f, 1, 3000);
-	ships(f, 1, 3000);
+	check_shipment(f, 1, 3000);
 	add(f, 3001, 9500);
-	ships(f, 4501, 9500);
+	check_shipment(f, 4501, 9500);
 	flight_free(f);
 }
 
@@ -113,10 +113,10 @@ static void the_smallest_ring_holds_one(void)
 	struct flight *f = flight_new(0);
 
 	add(f, 1, 4);
-	ships(f, 4, 4);
+	check_shipment(f, 4, 4);
 	flight_free(f);
 }
 
 TESTS(TEST(nothing_is_shipped_without_a_signal), TEST(a_signal_ships_exactly_what_is_held_in_order),
-      TEST(what_was_shipped_is_gone), TEST(the_oldest_are_overwritten),
+      TEST(shipped_activities_are_not_shipped_again), TEST(the_oldest_are_overwritten),
       TEST(a_large_ring_grows_and_keeps_its_order), TEST(the_smallest_ring_holds_one))

@@ -22,7 +22,7 @@ static int compare(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void nothing_is_sorted(void)
+static void an_empty_order_can_be_sorted(void)
 {
 	struct order o = { 0 };
 
@@ -31,7 +31,7 @@ static void nothing_is_sorted(void)
 	order_release(&o);
 }
 
-static void any_keys_come_out_as_qsort_has_them(void)
+static void keys_are_sorted_like_qsort(void)
 {
 	for (unsigned n = 1; n < 400; n += 7) {
 		struct order o = { 0 };
@@ -64,7 +64,7 @@ static void long_runs_of_many_threads_are_merged(void)
 	order_sort(&o);
 	for (unsigned i = 0; i < o.count; i++)
 		CHECK_INT(o.keys[i].start, i);
-	/* Used again for the next pass, as the collector does. */
+	/* The order is used again for the next pass, as in the collector. */
 	o.count = 0;
 	for (unsigned i = 0; i < 20000; i++)
 		order_add(&o, (struct order_key){ .start = 20000 - i });
@@ -74,5 +74,5 @@ static void long_runs_of_many_threads_are_merged(void)
 	order_release(&o);
 }
 
-TESTS(TEST(nothing_is_sorted), TEST(any_keys_come_out_as_qsort_has_them),
+TESTS(TEST(an_empty_order_can_be_sorted), TEST(keys_are_sorted_like_qsort),
       TEST(long_runs_of_many_threads_are_merged))

@@ -27,8 +27,9 @@ static void start(struct overhead *o, struct buf *notes, double budget)
 	overhead_init(o, &settings, CAPTURE_TRACE);
 }
 
-/* A process of one thread that has run for so long, and what that cost. */
-static enum capture_mode see(struct overhead *o, uint32_t process, int64_t run_ns, int64_t cost_ns)
+/* A process of one thread that has run for that long, and its overhead. */
+static enum capture_mode add_sample(struct overhead *o, uint32_t process, int64_t run_ns,
+				    int64_t cost_ns)
 {
 	struct overhead_sample sample = { .cost_ns = cost_ns, .run_ns = run_ns, .threads = 1 };
 
@@ -64,7 +65,7 @@ static void within_the_budget_everything_is_recorded(void)
 
 	start(&o, &notes, 0.01);
 	for (int64_t s = 1; s < 1000; s++)
-		CHECK_INT(see(&o, 0, s * S, s * S / 100), CAPTURE_TRACE);
+		CHECK_INT(add_sample(&o, 0, s * S, s * S / 100), CAPTURE_TRACE);
 	CHECK_TEXT(buf_text(&notes), "");
 	overhead_release(&o);
 }
@@ -75,76 +76,75 @@ static void a_short_run_is_never_degraded(void)
 	struct overhead o;
 
 	start(&o, &notes, 0.01);
-	CHECK_INT(see(&o, 0, 100 * MS, 50 * MS), CAPTURE_TRACE);
-	CHECK_INT(see(&o, 0, 200 * MS, 100 * MS), CAPTURE_TRACE);
-	CHECK_INT(see(&o, 0, 201 * MS, 100 * MS + 1), CAPTURE_COUNTERS);
+	CHECK_INT(add_sample(&o, 0, 100 * MS, 50 * MS), CAPTURE_TRACE);
+	CHECK_INT(add_sample(&o, 0, 200 * MS, 100 * MS), CAPTURE_TRACE);
+	CHECK_INT(add_sample(&o, 0, 201 * MS, 100 * MS + 1), CAPTURE_COUNTERS);
 	overhead_release(&o);
 }
 
-static void beyond_the_budget_calls_are_counted_and_then_left_alone(void)
+static void beyond_the_budget_calls_are_counted_and_then_ignored(void)
 {
 	AUTO_BUF struct buf notes = { 0 };
 	struct overhead o;
 
 	start(&o, &notes, 0.01);
-	CHECK_INT(see(&o, 0, 10 * S, 100 * MS), CAPTURE_TRACE);
-	CHECK_INT(see(&o, 0, 12 * S, 384 * MS), CAPTURE_COUNTERS);
-	/* Threads that have not heard of it yet are not held against the new mode. */
-	CHECK_INT(see(&o, 0, 13 * S, 2 * S), CAPTURE_COUNTERS);
-	CHECK_INT(see(&o, 0, 15 * S, 2 * S), CAPTURE_OFF);
-	CHECK_INT(see(&o, 0, 99 * S, 50 * S), CAPTURE_OFF);
-	CHECK_TEXT(buf_text(&notes),
-		   "12000000000 0 overhead degraded counters recording cost 3.2 % of the run time "
-		   "(budget 1 %): calls are only counted\n"
-		   "15000000000 0 overhead degraded off counting cost 54 % of the run time "
-		   "(budget 1 %): nothing is recorded\n");
+	CHECK_INT(add_sample(&o, 0, 10 * S, 100 * MS), CAPTURE_TRACE);
+	CHECK_INT(add_sample(&o, 0, 12 * S, 384 * MS), CAPTURE_COUNTERS);
+	/* Threads that have not noticed the new mode yet do not count against it. */
+	CHECK_INT(add_sample(&o, 0, 13 * S, 2 * S), CAPTURE_COUNTERS);
+	CHECK_INT(add_sample(&o, 0, 15 * S, 2 * S), CAPTURE_OFF);
+	CHECK_INT(add_sample(&o, 0, 99 * S, 50 * S), CAPTURE_OFF);
+	CHECK(strstr(buf_text(&notes), "12000000000 0 overhead degraded counters "));
+	CHECK(strstr(buf_text(&notes), "recording was 3.2% of the run time (budget 1%)"));
+	CHECK(strstr(buf_text(&notes), "15000000000 0 overhead degraded off "));
+	CHECK(strstr(buf_text(&notes), "counting was 54% of the run time (budget 1%)"));
 	overhead_release(&o);
 }
 
-static void counting_that_is_cheap_enough_stays(void)
+static void counting_within_the_budget_continues(void)
 {
 	AUTO_BUF struct buf notes = { 0 };
 	struct overhead o;
 
 	start(&o, &notes, 0.01);
-	CHECK_INT(see(&o, 0, 1 * S, 500 * MS), CAPTURE_COUNTERS);
-	/* Half of the run time was lost at first, but what came after is cheap. */
+	CHECK_INT(add_sample(&o, 0, 1 * S, 500 * MS), CAPTURE_COUNTERS);
+	/* Half of the run time was lost at first, but counting is cheap. */
 	for (int64_t s = 2; s < 100; s++)
-		CHECK_INT(see(&o, 0, s * S, 500 * MS + s * 9 * MS), CAPTURE_COUNTERS);
+		CHECK_INT(add_sample(&o, 0, s * S, 500 * MS + s * 9 * MS), CAPTURE_COUNTERS);
 	overhead_release(&o);
 }
 
-static void no_budget_is_no_limit(void)
+static void a_budget_of_0_is_no_limit(void)
 {
 	AUTO_BUF struct buf notes = { 0 };
 	struct overhead o;
 
 	start(&o, &notes, 0);
-	CHECK_INT(see(&o, 0, 10 * S, 10 * S), CAPTURE_TRACE);
+	CHECK_INT(add_sample(&o, 0, 10 * S, 10 * S), CAPTURE_TRACE);
 	CHECK_TEXT(buf_text(&notes), "");
 	overhead_release(&o);
 }
 
-static void the_worst_process_counts(void)
+static void the_worst_process_decides(void)
 {
 	AUTO_BUF struct buf notes = { 0 };
 	struct overhead o;
 
 	start(&o, &notes, 0.01);
-	CHECK_INT(see(&o, 0, 100 * S, 0), CAPTURE_TRACE);
-	CHECK_INT(see(&o, 7, 100 * S, 2 * S), CAPTURE_COUNTERS);
+	CHECK_INT(add_sample(&o, 0, 100 * S, 0), CAPTURE_TRACE);
+	CHECK_INT(add_sample(&o, 7, 100 * S, 2 * S), CAPTURE_COUNTERS);
 	CHECK(strstr(buf_text(&notes), "100000000000 7 overhead degraded counters "));
 	overhead_release(&o);
 }
 
-static void a_cost_that_cannot_be_is_not_believed(void)
+static void an_impossible_overhead_is_ignored(void)
 {
 	AUTO_BUF struct buf notes = { 0 };
 	struct overhead o;
 
 	start(&o, &notes, 0.01);
-	CHECK_INT(see(&o, 0, 10 * S, 50 * MS), CAPTURE_TRACE);
-	CHECK_INT(see(&o, 0, 11 * S, INT64_MAX), CAPTURE_TRACE);
+	CHECK_INT(add_sample(&o, 0, 10 * S, 50 * MS), CAPTURE_TRACE);
+	CHECK_INT(add_sample(&o, 0, 11 * S, INT64_MAX), CAPTURE_TRACE);
 	overhead_finish(&o, -1, -1);
 	CHECK(strstr(buf_text(&notes), "cost guest_ns 50000000\n"));
 	overhead_release(&o);
@@ -164,10 +164,10 @@ static void threads_share_the_cost_up_to_the_processors(void)
 	CHECK(overhead_share(&sample, 4) == 0);
 }
 
-static void the_spool_says_what_was_spent(void)
+static void the_sample_is_read_from_the_spool(void)
 {
 	static struct spool_header header;
-	struct run_clock clock = { .num = 10, .den = 1 }; /* ten ns a tick */
+	struct run_clock clock = { .num = 10, .den = 1 }; /* 10 ns per tick */
 	struct overhead_sample s;
 
 	header.attached = 1000;
@@ -184,7 +184,7 @@ static void the_spool_says_what_was_spent(void)
 	CHECK_INT(overhead_sample(&header, &clock, 500).run_ns, 0);
 }
 
-static void at_the_end_all_costs_are_noted(void)
+static void at_the_end_all_overheads_are_noted(void)
 {
 	AUTO_BUF struct buf notes = { 0 };
 	struct overhead o;
@@ -204,8 +204,8 @@ static void at_the_end_all_costs_are_noted(void)
 
 TESTS(TEST(budgets_are_percentages), TEST(within_the_budget_everything_is_recorded),
       TEST(a_short_run_is_never_degraded),
-      TEST(beyond_the_budget_calls_are_counted_and_then_left_alone),
-      TEST(counting_that_is_cheap_enough_stays), TEST(no_budget_is_no_limit),
-      TEST(the_worst_process_counts), TEST(a_cost_that_cannot_be_is_not_believed),
-      TEST(threads_share_the_cost_up_to_the_processors), TEST(the_spool_says_what_was_spent),
-      TEST(at_the_end_all_costs_are_noted))
+      TEST(beyond_the_budget_calls_are_counted_and_then_ignored),
+      TEST(counting_within_the_budget_continues), TEST(a_budget_of_0_is_no_limit),
+      TEST(the_worst_process_decides), TEST(an_impossible_overhead_is_ignored),
+      TEST(threads_share_the_cost_up_to_the_processors), TEST(the_sample_is_read_from_the_spool),
+      TEST(at_the_end_all_overheads_are_noted))

@@ -16,7 +16,7 @@ static void file_seen(void *arg, file_id id, const char *path)
 	snprintf(files[id], sizeof(files[id]), "%s", path);
 }
 
-/* A record with its fields by name; strings are the caller's. */
+/* A record with its fields by name; the strings belong to the caller. */
 struct sample {
 	unsigned call;
 	uint64_t seq;
@@ -56,7 +56,7 @@ static const uint64_t *record_make(const struct sample *s)
 
 static struct resolver *resolver;
 
-static struct activity take_in(uint32_t process, uint32_t thread, const struct sample *s)
+static struct activity resolve_words(uint32_t process, uint32_t thread, const struct sample *s)
 {
 	struct activity a;
 
@@ -64,9 +64,9 @@ static struct activity take_in(uint32_t process, uint32_t thread, const struct s
 	return a;
 }
 
-static struct activity take(const struct sample *s)
+static struct activity resolve_record(const struct sample *s)
 {
-	return take_in(0, 0, s);
+	return resolve_words(0, 0, s);
 }
 
 static void start(void)
@@ -92,7 +92,7 @@ static struct activity open_file(uint64_t seq, int fd, const char *path, int fla
 
 	s.values[FIELD_RESULT] = s.values[FIELD_HANDLE] = (uint64_t)fd;
 	s.values[FIELD_FLAGS] = (uint64_t)flags;
-	return take(&s);
+	return resolve_record(&s);
 }
 
 static struct activity transfer(unsigned call, uint64_t seq, uint64_t link, int64_t bytes)
@@ -103,7 +103,7 @@ static struct activity transfer(unsigned call, uint64_t seq, uint64_t link, int6
 	s.values[FIELD_SIZE] = 4096;
 	s.values[FIELD_RESULT] = (uint64_t)bytes;
 	s.error = bytes < 0 ? 5 : 0;
-	return take(&s);
+	return resolve_record(&s);
 }
 
 static void a_write_names_file_and_handle_of_its_open(void)
@@ -132,7 +132,7 @@ static void positions_follow_reads_writes_and_seeks(void)
 	CHECK_INT(transfer(CALL_read, 3, file_link(0, 1), 100).offset, 4096);
 	seek.values[FIELD_LINK] = file_link(0, 1);
 	seek.values[FIELD_RESULT] = seek.values[FIELD_OFFSET] = 10229760;
-	take(&seek);
+	resolve_record(&seek);
 	CHECK_INT(transfer(CALL_write, 5, file_link(0, 1), -1).offset, 10229760);
 	a = transfer(CALL_write, 6, file_link(0, 1), 10);
 	CHECK_INT(a.offset, 10229760);
@@ -140,7 +140,7 @@ static void positions_follow_reads_writes_and_seeks(void)
 	stop();
 }
 
-static void a_position_that_cannot_be_known_is_not_invented(void)
+static void an_unknown_position_is_not_invented(void)
 {
 	start();
 	open_file(1, 4, "/log", O_WRONLY | O_APPEND);
@@ -156,7 +156,7 @@ static void duplicates_share_the_position(void)
 	open_file(1, 4, "/f", O_RDWR);
 	dup.values[FIELD_LINK] = file_link(0, 1);
 	dup.values[FIELD_RESULT] = dup.values[FIELD_HANDLE] = 9;
-	CHECK_INT(take(&dup).link, id_make(0, 1));
+	CHECK_INT(resolve_record(&dup).link, id_make(0, 1));
 	CHECK_INT(transfer(CALL_write, 3, file_link(0, 2), 50).offset, 0);
 	CHECK_INT(transfer(CALL_write, 4, file_link(0, 1), 50).offset, 50);
 	CHECK_INT(transfer(CALL_write, 5, file_link(0, 2), 50).handle, 9);
@@ -174,7 +174,7 @@ static void a_forked_child_uses_its_parents_handles(void)
 	resolver_process(resolver, 1, 0, 3, "/home/me");
 	s.values[FIELD_LINK] = file_link(0, 1);
 	s.values[FIELD_RESULT] = 7;
-	a = take_in(1, 3, &s);
+	a = resolve_words(1, 3, &s);
 	CHECK_TEXT(files[a.file], "/f");
 	CHECK_INT(a.offset, 100);
 	CHECK_INT(transfer(CALL_write, 3, file_link(0, 1), 1).offset, 107);
@@ -187,12 +187,12 @@ static void relative_paths_follow_chdir_and_directory_handles(void)
 	struct sample at = { .call = CALL_openat, .seq = 4, .path = "name" };
 
 	start();
-	take(&chdir);
+	resolve_record(&chdir);
 	CHECK_TEXT(files[open_file(2, 4, "f", 0).file], "/home/me/sub/f");
 	open_file(3, 5, "/var/spool", O_DIRECTORY);
 	at.values[FIELD_LINK2] = file_link(0, 3);
 	at.values[FIELD_RESULT] = at.values[FIELD_HANDLE] = 6;
-	CHECK_TEXT(files[take(&at).file], "/var/spool/name");
+	CHECK_TEXT(files[resolve_record(&at).file], "/var/spool/name");
 	stop();
 }
 
@@ -201,7 +201,7 @@ static void a_failed_chdir_changes_nothing(void)
 	struct sample chdir = { .call = CALL_chdir, .seq = 1, .path = "sub", .error = 2 };
 
 	start();
-	take(&chdir);
+	resolve_record(&chdir);
 	CHECK_TEXT(files[open_file(2, 4, "f", 0).file], "/home/me/f");
 	stop();
 }
@@ -212,7 +212,7 @@ static void sockets_are_the_network_layer(void)
 
 	start();
 	s.values[FIELD_LINK] = link_make(LINK_NETWORK, id_make(0, 1));
-	CHECK_INT(take(&s).layer, LAYER_NETWORK);
+	CHECK_INT(resolve_record(&s).layer, LAYER_NETWORK);
 	stop();
 }
 
@@ -223,12 +223,12 @@ static void a_call_that_outlives_its_handle_still_knows_the_file(void)
 	start();
 	open_file(1, 4, "/f", O_RDWR);
 	close.values[FIELD_LINK] = file_link(0, 1);
-	take(&close);
+	resolve_record(&close);
 	CHECK_TEXT(files[transfer(CALL_read, 3, file_link(0, 1), 1).file], "/f");
 	stop();
 }
 
-static void closed_handles_are_forgotten_in_the_end(void)
+static void closed_handles_are_dropped_eventually(void)
 {
 	struct sample close = { .call = CALL_close };
 
@@ -237,14 +237,14 @@ static void closed_handles_are_forgotten_in_the_end(void)
 		open_file(2 * i, 4, "/f", O_RDWR);
 		close.seq = 2 * i + 1;
 		close.values[FIELD_LINK] = file_link(0, 2 * i);
-		take(&close);
+		resolve_record(&close);
 	}
 	CHECK_INT(resolver_link_file(resolver, 0, file_link(0, 2)), 0);
 	CHECK_INT(resolver_link_file(resolver, 0, file_link(0, 140000)), 1);
 	stop();
 }
 
-static void what_a_child_still_uses_is_not_forgotten(void)
+static void a_handle_that_a_child_uses_is_not_dropped(void)
 {
 	struct sample close = { .call = CALL_close }, use = { .call = CALL_write, .seq = 1 };
 	struct activity a;
@@ -254,19 +254,19 @@ static void what_a_child_still_uses_is_not_forgotten(void)
 	open_file(1, 4, "/kept", O_RDWR);
 	close.seq = 2;
 	close.values[FIELD_LINK] = use.values[FIELD_LINK] = file_link(0, 1);
-	take(&close);
+	resolve_record(&close);
 	for (uint64_t i = 2; i <= 200000; i++) {
 		open_file(2 * i, 4, "/f", O_RDWR);
 		close.seq = 2 * i + 1;
 		close.values[FIELD_LINK] = file_link(0, 2 * i);
-		take(&close);
-		a = take_in(1, 3, &use);
+		resolve_record(&close);
+		a = resolve_words(1, 3, &use);
 	}
 	CHECK_TEXT(files[a.file], "/kept");
 	stop();
 }
 
-static void replay_leaves_what_the_first_run_left(void)
+static void replay_restores_the_same_state(void)
 {
 	struct activity opened, written;
 
@@ -282,22 +282,22 @@ static void replay_leaves_what_the_first_run_left(void)
 	stop();
 }
 
-static void a_call_of_a_forked_child_knows_what_was_under_way_at_the_fork(void)
+static void a_call_of_a_forked_child_knows_the_call_that_forked(void)
 {
 	struct sample s = { .call = CALL_write, .seq = 12, .parent = 7 };
 
 	start();
 	resolver_process(resolver, 1, 0, 3, "/home/me");
 	resolver_forked(resolver, 1, 2, 10);
-	CHECK_INT(take_in(1, 3, &s).parent, id_make(2, 7));
+	CHECK_INT(resolve_words(1, 3, &s).parent, id_make(2, 7));
 	s.parent = 11;
-	CHECK_INT(take_in(1, 3, &s).parent, id_make(3, 11));
+	CHECK_INT(resolve_words(1, 3, &s).parent, id_make(3, 11));
 	s.parent = 7;
-	CHECK_INT(take_in(1, 4, &s).parent, id_make(4, 7));
+	CHECK_INT(resolve_words(1, 4, &s).parent, id_make(4, 7));
 	stop();
 }
 
-static void handles_of_libraries_lead_to_their_file(void)
+static void handles_of_libraries_refer_to_their_file(void)
 {
 	struct sample file = { .call = CALL_H5Fcreate, .seq = 1, .path = "f.h5" };
 	struct sample set = { .call = CALL_H5Dopen2, .seq = 2, .name = "group/x" };
@@ -306,14 +306,14 @@ static void handles_of_libraries_lead_to_their_file(void)
 
 	start();
 	file.values[FIELD_HANDLE] = 100;
-	take_in(0, 0, &file);
+	resolve_words(0, 0, &file);
 	set.values[FIELD_LINK] = file_link(0, 1);
 	set.values[FIELD_HANDLE] = 200;
-	a = take_in(0, 0, &set);
+	a = resolve_words(0, 0, &set);
 	CHECK_TEXT(files[a.file], "/home/me/f.h5");
 	CHECK_TEXT(files[a.name], "group/x");
 	moved.values[FIELD_LINK] = file_link(0, 2);
-	a = take_in(0, 0, &moved);
+	a = resolve_words(0, 0, &moved);
 	CHECK_TEXT(files[a.file], "/home/me/f.h5");
 	CHECK_INT(a.link, id_make(0, 2));
 	CHECK_INT(a.handle, 200);
@@ -321,19 +321,19 @@ static void handles_of_libraries_lead_to_their_file(void)
 	stop();
 }
 
-static void the_driver_is_no_part_of_a_path_of_mpi(void)
+static void the_driver_prefix_is_removed_from_mpi_paths(void)
 {
 	struct sample s = { .call = CALL_MPI_File_open, .seq = 1, .path = "ufs:/f" };
 
 	start();
-	CHECK_TEXT(files[take_in(0, 0, &s).file], "/f");
+	CHECK_TEXT(files[resolve_words(0, 0, &s).file], "/f");
 	s.seq = 2;
 	s.path = "other:/f";
-	CHECK_TEXT(files[take_in(0, 0, &s).file], "/home/me/other:/f");
+	CHECK_TEXT(files[resolve_words(0, 0, &s).file], "/home/me/other:/f");
 	stop();
 }
 
-static void hints_are_a_text_of_the_table_of_files(void)
+static void hints_are_stored_in_the_file_table(void)
 {
 	struct sample s = { .call = CALL_MPI_File_open,
 			    .seq = 1,
@@ -341,14 +341,14 @@ static void hints_are_a_text_of_the_table_of_files(void)
 			    .hints = "cb_nodes=1;cb_write=enable" };
 
 	start();
-	CHECK_TEXT(files[take_in(0, 0, &s).hints], "cb_nodes=1;cb_write=enable");
+	CHECK_TEXT(files[resolve_words(0, 0, &s).hints], "cb_nodes=1;cb_write=enable");
 	s.seq = 2;
 	s.hints = "";
-	CHECK_INT(take_in(0, 0, &s).hints, 0);
+	CHECK_INT(resolve_words(0, 0, &s).hints, 0);
 	stop();
 }
 
-static void who_waits_for_an_operation_finds_its_file(void)
+static void a_wait_finds_the_file_of_its_operation(void)
 {
 	struct sample open = { .call = CALL_MPI_File_open, .seq = 1, .path = "/f" };
 	struct sample begin = { .call = CALL_MPI_File_iwrite_at, .seq = 2 };
@@ -356,36 +356,35 @@ static void who_waits_for_an_operation_finds_its_file(void)
 
 	start();
 	open.values[FIELD_HANDLE] = 1;
-	take_in(0, 0, &open);
+	resolve_words(0, 0, &open);
 	begin.values[FIELD_LINK] = file_link(0, 1);
-	take_in(0, 0, &begin);
+	resolve_words(0, 0, &begin);
 	wait.values[FIELD_LINK] = id_make(0, 2);
-	CHECK_TEXT(files[take_in(0, 1, &wait).file], "/f");
+	CHECK_TEXT(files[resolve_words(0, 1, &wait).file], "/f");
 	stop();
 }
 
-static void an_offset_that_was_not_found_out_is_absent(void)
+static void an_unknown_offset_is_absent(void)
 {
 	struct sample s = { .call = CALL_MPI_File_write, .seq = 1 };
 
 	start();
 	s.values[FIELD_OFFSET] = UINT64_MAX;
-	CHECK(!(take_in(0, 0, &s).present & PRESENT(OFFSET)));
+	CHECK(!(resolve_words(0, 0, &s).present & PRESENT(OFFSET)));
 	s.values[FIELD_OFFSET] = 8;
-	CHECK_INT(take_in(0, 0, &s).offset, 8);
+	CHECK_INT(resolve_words(0, 0, &s).offset, 8);
 	stop();
 }
 
 TESTS(TEST(a_write_names_file_and_handle_of_its_open),
-      TEST(positions_follow_reads_writes_and_seeks),
-      TEST(a_position_that_cannot_be_known_is_not_invented), TEST(duplicates_share_the_position),
-      TEST(a_forked_child_uses_its_parents_handles),
+      TEST(positions_follow_reads_writes_and_seeks), TEST(an_unknown_position_is_not_invented),
+      TEST(duplicates_share_the_position), TEST(a_forked_child_uses_its_parents_handles),
       TEST(relative_paths_follow_chdir_and_directory_handles), TEST(a_failed_chdir_changes_nothing),
       TEST(sockets_are_the_network_layer),
       TEST(a_call_that_outlives_its_handle_still_knows_the_file),
-      TEST(closed_handles_are_forgotten_in_the_end), TEST(what_a_child_still_uses_is_not_forgotten),
-      TEST(replay_leaves_what_the_first_run_left),
-      TEST(a_call_of_a_forked_child_knows_what_was_under_way_at_the_fork),
-      TEST(handles_of_libraries_lead_to_their_file), TEST(the_driver_is_no_part_of_a_path_of_mpi),
-      TEST(hints_are_a_text_of_the_table_of_files), TEST(who_waits_for_an_operation_finds_its_file),
-      TEST(an_offset_that_was_not_found_out_is_absent))
+      TEST(closed_handles_are_dropped_eventually), TEST(a_handle_that_a_child_uses_is_not_dropped),
+      TEST(replay_restores_the_same_state),
+      TEST(a_call_of_a_forked_child_knows_the_call_that_forked),
+      TEST(handles_of_libraries_refer_to_their_file),
+      TEST(the_driver_prefix_is_removed_from_mpi_paths), TEST(hints_are_stored_in_the_file_table),
+      TEST(a_wait_finds_the_file_of_its_operation), TEST(an_unknown_offset_is_absent))

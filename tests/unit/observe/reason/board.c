@@ -40,10 +40,10 @@ static const struct health_report sample = {
 	.rule = RULE_FAST,
 	.time_ns = 1763200000123456789,
 	.health = { .counts = { 1, 2, 3, 4, 5 }, .excess_ns = 61000000 },
-	.utilisation = { 12.5, NAN, 99, 40 },
+	.utilization = { 12.5, NAN, 99, 40 },
 };
 
-static void report_is_read_as_it_was_written(void)
+static void a_report_is_read_as_it_was_written(void)
 {
 	char *directory = directory_make();
 	struct health_report *reports;
@@ -57,12 +57,12 @@ static void report_is_read_as_it_was_written(void)
 	CHECK_INT(reports[0].time_ns, 1763200000123456789);
 	CHECK_INT(reports[0].health.counts[4], 5);
 	CHECK_INT(reports[0].health.excess_ns, 61000000);
-	CHECK(reports[0].utilisation[0] == 12.5 && isnan(reports[0].utilisation[1]));
+	CHECK(reports[0].utilization[0] == 12.5 && isnan(reports[0].utilization[1]));
 	free(reports);
 	directory_remove(directory);
 }
 
-static void later_report_replaces_and_nodes_come_by_name(void)
+static void a_later_report_replaces_and_nodes_are_sorted_by_name(void)
 {
 	char *directory = directory_make();
 	struct health_report report = sample, *reports;
@@ -79,12 +79,12 @@ static void later_report_replaces_and_nodes_come_by_name(void)
 	directory_remove(directory);
 }
 
-/* A whole report with one line changed. */
+/* A complete report with one line changed. */
 #define REPORT(head, id, state, counts, end)                                                 \
 	head "\nid=" id "\nrole=node\nstate=" state "\nrule=slow\ntime_ns=5\ncounts=" counts \
-	     "\nexcess_ns=0\nutilisation=1 2 3 4\n" end
+	     "\nexcess_ns=0\nutilization=1 2 3 4\n" end
 
-static void what_makes_no_sense_is_left_out(void)
+static void invalid_files_are_ignored(void)
 {
 	static const char *const wrong[] = {
 		"",
@@ -115,7 +115,7 @@ static void what_makes_no_sense_is_left_out(void)
 	REQUIRE(mkfifo(fifo, 0600) == 0 && mkdir(folder, 0700) == 0);
 	CHECK_INT(board_read(directory, &reports), 0);
 	CHECK(!reports);
-	/* So that it was not all left out for another reason. */
+	/* The unchanged report is valid. */
 	file_put(directory, "good.health",
 		 REPORT("sluice-health 1", "good", "bad", "1 2 3 4 5", "later=x\nend=\n"));
 	CHECK_INT(board_read(directory, &reports), 1);
@@ -123,7 +123,7 @@ static void what_makes_no_sense_is_left_out(void)
 	directory_remove(directory);
 }
 
-static void board_that_is_not_there_is_empty_and_says_so_to_writers(void)
+static void a_missing_directory_is_empty_and_an_error_for_writers(void)
 {
 	struct health_report *reports;
 	struct err err = { 0 };
@@ -133,6 +133,6 @@ static void board_that_is_not_there_is_empty_and_says_so_to_writers(void)
 	CHECK(strstr(err.text, "/nonexistent/board/node%2017%2Fa.health: "));
 }
 
-TESTS(TEST(report_is_read_as_it_was_written), TEST(later_report_replaces_and_nodes_come_by_name),
-      TEST(what_makes_no_sense_is_left_out),
-      TEST(board_that_is_not_there_is_empty_and_says_so_to_writers))
+TESTS(TEST(a_report_is_read_as_it_was_written),
+      TEST(a_later_report_replaces_and_nodes_are_sorted_by_name), TEST(invalid_files_are_ignored),
+      TEST(a_missing_directory_is_empty_and_an_error_for_writers))

@@ -11,7 +11,7 @@
 #define SECOND 1000000000ll
 #define PROCESSES 8
 
-/* A node whose detector says what the test tells it, and what was signalled on it. */
+/* A node whose detector returns what the test sets, and the anomalies signaled on it. */
 struct node {
 	struct hierarchy *hierarchy;
 	struct sluice_health next[PROCESSES];
@@ -66,7 +66,7 @@ static enum health_state state_of(const struct node *node, enum role role, uint3
 	return report ? report->state : HEALTH_STATES;
 }
 
-static void anomaly_climbs_to_the_system_in_one_cycle(void)
+static void an_anomaly_reaches_the_system_in_one_cycle(void)
 {
 	struct node node;
 
@@ -88,7 +88,7 @@ static void anomaly_climbs_to_the_system_in_one_cycle(void)
 	CHECK_INT(state_of(&node, ROLE_PROCESS, 1), HEALTH_GOOD);
 	CHECK_INT(state_of(&node, ROLE_PROCESS, 3), HEALTH_BAD);
 	CHECK_INT(node.new_count, 3);
-	/* It lasts, with a cycle in which nothing was called: no news at any level. */
+	/* It lasts, across a cycle without calls: not new at any level. */
 	hierarchy_cycle(node.hierarchy, 3 * SECOND, NULL);
 	node_calls(&node, 3, 40, 10);
 	hierarchy_cycle(node.hierarchy, 4 * SECOND, NULL);
@@ -97,7 +97,7 @@ static void anomaly_climbs_to_the_system_in_one_cycle(void)
 	hierarchy_free(node.hierarchy);
 }
 
-static void load_of_the_node_explains_at_all_levels(void)
+static void load_of_the_node_explains_slow_calls_at_all_levels(void)
 {
 	static const double busy[4] = { 99, 0, 0, 0 };
 	struct node node;
@@ -111,7 +111,7 @@ static void load_of_the_node_explains_at_all_levels(void)
 	hierarchy_free(node.hierarchy);
 }
 
-static void moment_of_load_explains_nothing(void)
+static void a_short_peak_of_load_explains_nothing(void)
 {
 	static const double busy[4] = { 99, 0, 0, 0 }, idle[4] = { 50, 0, 0, 0 };
 	struct node node;
@@ -123,7 +123,7 @@ static void moment_of_load_explains_nothing(void)
 	node_calls(&node, 1, 40, 10);
 	CHECK_INT(hierarchy_cycle(node.hierarchy, SECOND, NULL), 0);
 	CHECK_INT(state_of(&node, ROLE_PROCESS, 1), HEALTH_BAD);
-	/* What was before the cycle does not count in it. */
+	/* Load before the cycle does not count in it. */
 	hierarchy_load(node.hierarchy, busy);
 	node_calls(&node, 1, 40, 10);
 	CHECK_INT(hierarchy_cycle(node.hierarchy, 2 * SECOND, NULL), 0);
@@ -131,7 +131,7 @@ static void moment_of_load_explains_nothing(void)
 	hierarchy_free(node.hierarchy);
 }
 
-static void detectors_are_asked_only_of_processes_at_work(void)
+static void detectors_are_asked_only_about_active_processes(void)
 {
 	struct node node;
 
@@ -141,7 +141,7 @@ static void detectors_are_asked_only_of_processes_at_work(void)
 	hierarchy_cycle(node.hierarchy, 2 * SECOND, NULL);
 	CHECK_INT(node.polls, 1);
 	CHECK_INT(state_of(&node, ROLE_PROCESS, 1), HEALTH_GOOD);
-	/* Idle for longer than reports hold: forgotten. */
+	/* Idle for longer than reports are valid: dropped. */
 	hierarchy_cycle(node.hierarchy, 7 * SECOND, NULL);
 	CHECK_INT(state_of(&node, ROLE_PROCESS, 1), HEALTH_STATES);
 	node_calls(&node, 1, 0, 100);
@@ -151,7 +151,7 @@ static void detectors_are_asked_only_of_processes_at_work(void)
 	hierarchy_free(node.hierarchy);
 }
 
-static void nodes_hear_each_other_by_the_board(void)
+static void nodes_exchange_reports_by_health_files(void)
 {
 	char board[] = "/tmp/sluice-hierarchy.XXXXXX";
 	AUTO_FREE char *command = NULL;
@@ -165,14 +165,14 @@ static void nodes_hear_each_other_by_the_board(void)
 	node_calls(&b, 0, 0, 10000);
 	CHECK_INT(hierarchy_cycle(a.hierarchy, SECOND, NULL), 0);
 	CHECK_INT(hierarchy_cycle(b.hierarchy, SECOND + 1, NULL), 0);
-	/* b is well itself, but knows of the system that a is not. */
+	/* b itself is fine, but its view of the system includes a. */
 	CHECK_INT(state_of(&b, ROLE_NODE, 0), HEALTH_GOOD);
 	CHECK_INT(state_of(&b, ROLE_SYSTEM, 0), HEALTH_BAD);
 	REQUIRE(b.signal_count == 1);
 	CHECK_INT(b.signals[0].role, ROLE_SYSTEM);
 	CHECK_INT(hierarchy_report(b.hierarchy, ROLE_SYSTEM, 0)->health.counts[SLUICE_VERY_SLOW],
 		  50);
-	/* a has gone: what it said last is stale. */
+	/* a is gone: its last report is stale. */
 	node_calls(&b, 0, 0, 10000);
 	CHECK_INT(hierarchy_cycle(b.hierarchy, 20 * SECOND, NULL), 0);
 	CHECK_INT(state_of(&b, ROLE_SYSTEM, 0), HEALTH_GOOD);
@@ -181,7 +181,7 @@ static void nodes_hear_each_other_by_the_board(void)
 	CHECK(system(command) == 0);
 }
 
-static void board_that_cannot_be_written_is_told_and_the_node_judges(void)
+static void an_unwritable_health_file_is_an_error_and_the_node_judges(void)
 {
 	struct err err = { 0 };
 	struct node node;
@@ -194,7 +194,7 @@ static void board_that_cannot_be_written_is_told_and_the_node_judges(void)
 	hierarchy_free(node.hierarchy);
 }
 
-static void settings_say_what_is_an_anomaly(void)
+static void settings_define_an_anomaly(void)
 {
 	struct reasoner_settings rules;
 	struct config config;
@@ -213,8 +213,10 @@ static void settings_say_what_is_an_anomaly(void)
 	config_release(&config);
 }
 
-TESTS(TEST(anomaly_climbs_to_the_system_in_one_cycle),
-      TEST(load_of_the_node_explains_at_all_levels), TEST(moment_of_load_explains_nothing),
-      TEST(detectors_are_asked_only_of_processes_at_work), TEST(nodes_hear_each_other_by_the_board),
-      TEST(board_that_cannot_be_written_is_told_and_the_node_judges),
-      TEST(settings_say_what_is_an_anomaly))
+TESTS(TEST(an_anomaly_reaches_the_system_in_one_cycle),
+      TEST(load_of_the_node_explains_slow_calls_at_all_levels),
+      TEST(a_short_peak_of_load_explains_nothing),
+      TEST(detectors_are_asked_only_about_active_processes),
+      TEST(nodes_exchange_reports_by_health_files),
+      TEST(an_unwritable_health_file_is_an_error_and_the_node_judges),
+      TEST(settings_define_an_anomaly))

@@ -8,7 +8,7 @@
 #define SECOND 1000000000ll
 static const double idle[4] = { 10, 5, 20, 99 }, busy[4] = { 10, 5, 97, 40 };
 
-/* A detector that says what the test tells it, once. */
+/* A detector that returns what the test sets, once. */
 static bool detect(void *arg, struct sluice_health *health)
 {
 	struct sluice_health *next = arg;
@@ -84,7 +84,7 @@ static void usual_calls_are_good_and_silent(void)
 	reasoner_free(b.reasoner);
 }
 
-static void slow_calls_signal_in_their_cycle(void)
+static void slow_calls_are_signaled_in_their_cycle(void)
 {
 	struct bench b;
 
@@ -103,7 +103,7 @@ static void slow_calls_signal_in_their_cycle(void)
 	reasoner_free(b.reasoner);
 }
 
-static void lasting_anomaly_is_signalled_each_cycle_but_new_once(void)
+static void a_lasting_anomaly_is_signaled_each_cycle_but_new_once(void)
 {
 	struct bench b;
 
@@ -114,7 +114,7 @@ static void lasting_anomaly_is_signalled_each_cycle_but_new_once(void)
 	}
 	CHECK_INT(b.heard.count, 3);
 	CHECK_INT(b.heard.new_count, 1);
-	/* Cycles without calls end nothing. */
+	/* Cycles without calls do not end the anomaly. */
 	bench_cycle(&b);
 	bench_calls(&b, 50, 50, 0);
 	bench_cycle(&b);
@@ -128,7 +128,7 @@ static void lasting_anomaly_is_signalled_each_cycle_but_new_once(void)
 	reasoner_free(b.reasoner);
 }
 
-static void share_at_the_threshold_is_no_anomaly(void)
+static void a_share_at_the_threshold_is_not_an_anomaly(void)
 {
 	struct bench b;
 
@@ -158,18 +158,18 @@ static void slow_under_load_is_explained(void)
 	reasoner_free(b.reasoner);
 }
 
-static void load_of_the_node_reaches_its_processes_by_its_report(void)
+static void load_of_the_node_reaches_its_processes_in_its_report(void)
 {
 	struct bench b;
 	struct health_report node = { .id = "n1", .role = ROLE_NODE, .state = HEALTH_GOOD };
 
 	bench_open(&b, ROLE_PROCESS, "process 1");
-	memcpy(node.utilisation, busy, sizeof(busy));
+	memcpy(node.utilization, busy, sizeof(busy));
 	node.time_ns = b.now_ns;
 	reasoner_hear(b.reasoner, &node);
 	bench_calls(&b, 90, 10, 0);
 	CHECK_INT(bench_cycle(&b)->rule, RULE_LOADED);
-	/* What it said long ago does not count any more. */
+	/* An old report does not count any more. */
 	b.now_ns += 60 * SECOND;
 	bench_calls(&b, 90, 10, 0);
 	CHECK_INT(bench_cycle(&b)->rule, RULE_SLOW);
@@ -229,7 +229,7 @@ static struct health_report process_report(const char *id, enum health_state sta
 	return report;
 }
 
-static void node_tells_once_of_a_bad_process_among_good(void)
+static void a_node_signals_a_bad_process_once(void)
 {
 	struct bench b;
 	struct health_report report;
@@ -243,7 +243,7 @@ static void node_tells_once_of_a_bad_process_among_good(void)
 		CHECK_INT(bench_cycle(&b)->state, HEALTH_BAD);
 	}
 	CHECK_INT(b.heard.count, 1);
-	CHECK_INT(b.heard.rule, RULE_NEIGHBOUR);
+	CHECK_INT(b.heard.rule, RULE_NEIGHBOR);
 	CHECK_TEXT(b.heard.reason, "process 2 is bad");
 	report = process_report("process 1", HEALTH_BAD, b.now_ns);
 	report.health.counts[SLUICE_NORMAL] = 2000;
@@ -254,7 +254,7 @@ static void node_tells_once_of_a_bad_process_among_good(void)
 	reasoner_free(b.reasoner);
 }
 
-static void node_judges_the_sum_of_its_processes(void)
+static void a_node_judges_the_sum_of_its_processes(void)
 {
 	struct bench b;
 	struct health_report report;
@@ -262,7 +262,7 @@ static void node_judges_the_sum_of_its_processes(void)
 
 	bench_open(&b, ROLE_NODE, "n1");
 	for (int i = 0; i < 4; i++) {
-		/* Each too few to be judged alone. */
+		/* Each process has too few calls to be judged alone. */
 		snprintf(id, sizeof(id), "process %d", i);
 		report = process_report(id, HEALTH_UNKNOWN, b.now_ns);
 		report.health = (struct sluice_health){
@@ -275,7 +275,7 @@ static void node_judges_the_sum_of_its_processes(void)
 	reasoner_free(b.reasoner);
 }
 
-static void stale_neighbour_is_ignored(void)
+static void a_stale_neighbor_is_ignored(void)
 {
 	struct bench b;
 	struct health_report report;
@@ -307,7 +307,7 @@ static void load_of_a_node_explains_it_to_the_system(void)
 	reasoner_free(b.reasoner);
 }
 
-static void only_neighbours_are_heard(void)
+static void only_reports_of_neighbors_count(void)
 {
 	struct bench b;
 	struct health_report report;
@@ -319,7 +319,7 @@ static void only_neighbours_are_heard(void)
 	reasoner_free(b.reasoner);
 }
 
-static void load_that_is_not_known_explains_nothing(void)
+static void unknown_load_explains_nothing(void)
 {
 	struct bench b;
 	const double unknown[4] = { NAN, NAN, NAN, NAN };
@@ -331,12 +331,12 @@ static void load_that_is_not_known_explains_nothing(void)
 	reasoner_free(b.reasoner);
 }
 
-TESTS(TEST(usual_calls_are_good_and_silent), TEST(slow_calls_signal_in_their_cycle),
-      TEST(lasting_anomaly_is_signalled_each_cycle_but_new_once),
-      TEST(share_at_the_threshold_is_no_anomaly), TEST(slow_under_load_is_explained),
-      TEST(load_of_the_node_reaches_its_processes_by_its_report),
+TESTS(TEST(usual_calls_are_good_and_silent), TEST(slow_calls_are_signaled_in_their_cycle),
+      TEST(a_lasting_anomaly_is_signaled_each_cycle_but_new_once),
+      TEST(a_share_at_the_threshold_is_not_an_anomaly), TEST(slow_under_load_is_explained),
+      TEST(load_of_the_node_reaches_its_processes_in_its_report),
       TEST(very_fast_calls_are_abnormally_good), TEST(few_calls_keep_the_state_for_a_while),
-      TEST(one_call_that_hangs_is_enough), TEST(node_tells_once_of_a_bad_process_among_good),
-      TEST(node_judges_the_sum_of_its_processes), TEST(stale_neighbour_is_ignored),
-      TEST(load_of_a_node_explains_it_to_the_system), TEST(only_neighbours_are_heard),
-      TEST(load_that_is_not_known_explains_nothing))
+      TEST(one_call_that_hangs_is_enough), TEST(a_node_signals_a_bad_process_once),
+      TEST(a_node_judges_the_sum_of_its_processes), TEST(a_stale_neighbor_is_ignored),
+      TEST(load_of_a_node_explains_it_to_the_system), TEST(only_reports_of_neighbors_count),
+      TEST(unknown_load_explains_nothing))

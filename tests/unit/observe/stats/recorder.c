@@ -6,7 +6,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* Keeps what is recorded as a trace would. */
+/* Keeps the recorded facts as a trace does. */
 struct kept {
 	struct trace_head head;
 	size_t statistic_cap, sample_cap;
@@ -46,7 +46,7 @@ static const struct stat_sample *sample_of(const struct kept *kept, uint32_t sta
 	return NULL;
 }
 
-/* Polls `count` times, 100 ms apart and up to a millisecond late; 10 bytes come in each time. */
+/* Polls `count` times, 100 ms apart and up to a millisecond late; each poll adds 10 bytes. */
 static void polls_make(struct tree *t, int count)
 {
 	static uint64_t bytes = 100;
@@ -89,13 +89,13 @@ static void every_poll_is_kept_for_a_minute_and_every_second_later(void)
 			total += kept.head.samples[i].value;
 			dense += kept.head.samples[i].time_ns <= 60 * SECOND;
 		}
-	/* The first poll is what a counter begins with. Nothing is lost when samples get rare. */
+	/* The first poll initializes the counter. Nothing is lost when samples become rare. */
 	CHECK_INT(dense, 600);
 	CHECK_INT(total, 704 * 10);
 	CHECK_INT(sample_of(&kept, 0, 0)->time_ns, 0);
 	CHECK_INT(sample_of(&kept, 0, 0)->value, 13);
 	CHECK_INT(sample_of(&kept, 1, 0)->period_ns, POLL_NS + 500000);
-	/* Ten seconds and a rest. */
+	/* Ten seconds and a remainder. */
 	CHECK_INT(sample_of(&kept, 1, 600)->value, 100);
 	CHECK(llabs(sample_of(&kept, 1, 600)->period_ns - SECOND) <= 2000000);
 	CHECK_INT(sample_of(&kept, 0, 605)->value, 63); /* 0.625 on average */
@@ -178,7 +178,7 @@ static void a_window_weighs_samples_by_the_time_they_share(void)
 	CHECK(!window_find(w, 4, NULL, "cpu/system"));
 }
 
-static void windows_are_whatever_is_asked_for(void)
+static void windows_may_be_empty_or_outside_the_run(void)
 {
 	static const int64_t ends[] = { INT64_MIN, -1, 0, 1, SECOND, 5 * SECOND, INT64_MAX };
 	struct trace_head none = { 0 };
@@ -201,4 +201,4 @@ static void windows_are_whatever_is_asked_for(void)
 
 TESTS(TEST(every_poll_is_kept_for_a_minute_and_every_second_later),
       TEST(a_long_run_has_few_samples), TEST(a_window_weighs_samples_by_the_time_they_share),
-      TEST(windows_are_whatever_is_asked_for))
+      TEST(windows_may_be_empty_or_outside_the_run))

@@ -36,8 +36,8 @@ static double nothing(uint64_t poll)
 	return NAN;
 }
 
-/* The test points of SIOX-46. */
-static void levels_fill_as_the_specification_counts(void)
+/* The levels after certain numbers of polls. */
+static void levels_fill_after_their_number_of_polls(void)
 {
 	static const struct {
 		uint64_t polls;
@@ -69,8 +69,8 @@ static void a_sum_of_ones_is_the_number_of_polls(void)
 			CHECK_INT(series_get(&series, level, back), series_polls[level]);
 }
 
-/* The sample `back` of a level stands for the polls of one stretch, the newest for the last. */
-static void every_reduction_is_of_the_polls_it_stands_for(void)
+/* Sample `back` of a level covers one range of polls; the newest covers the last ones. */
+static void every_reduction_covers_its_polls(void)
 {
 	for (uint64_t polls = 59990; polls <= 60011; polls++) {
 		struct series mean = filled(polls, REDUCE_MEAN, number);
@@ -99,14 +99,14 @@ static void polls_that_failed_are_left_out(void)
 	struct series mean = filled(60, REDUCE_MEAN, every_third);
 	struct series sum = filled(60, REDUCE_SUM, every_third);
 
-	/* Of polls 50 to 59 there are 51, 54 and 57. */
+	/* Polls 50 to 59 include 51, 54 and 57. */
 	CHECK(series_get(&mean, 1, 0) == 54);
 	CHECK(series_get(&sum, 1, 0) == 162);
 	CHECK(isnan(series_get(&mean, 0, 0)));
 	CHECK(series_get(&mean, 0, 2) == 57);
 }
 
-static void a_sample_of_nothing_is_nothing(void)
+static void a_sample_without_values_is_nan(void)
 {
 	struct series series = filled(6000, REDUCE_SUM, nothing);
 
@@ -115,6 +115,6 @@ static void a_sample_of_nothing_is_nothing(void)
 	CHECK(isnan(series_reduce(REDUCE_MIN, NULL, 0)));
 }
 
-TESTS(TEST(levels_fill_as_the_specification_counts), TEST(a_sum_of_ones_is_the_number_of_polls),
-      TEST(every_reduction_is_of_the_polls_it_stands_for), TEST(polls_that_failed_are_left_out),
-      TEST(a_sample_of_nothing_is_nothing))
+TESTS(TEST(levels_fill_after_their_number_of_polls), TEST(a_sum_of_ones_is_the_number_of_polls),
+      TEST(every_reduction_covers_its_polls), TEST(polls_that_failed_are_left_out),
+      TEST(a_sample_without_values_is_nan))

@@ -10,7 +10,7 @@
 #include "check.h"
 
 #define MESSAGES 200000
-/* The smallest that there is. */
+/* The smallest possible queue. */
 #define SMALL (2 * QUEUE_CHUNK_BYTES)
 
 static bool push_text(struct queue *q, uint32_t kind, const char *text)
@@ -49,7 +49,7 @@ static void messages_come_whole_and_in_order(void)
 	queue_free(q);
 }
 
-static void a_full_queue_refuses_and_takes_again(void)
+static void a_full_queue_refuses_until_it_is_read(void)
 {
 	struct queue *q = queue_new(SMALL);
 	size_t pushed = 0, taken = 0, bytes;
@@ -61,7 +61,7 @@ static void a_full_queue_refuses_and_takes_again(void)
 		REQUIRE(pushed <= SMALL);
 	}
 	CHECK_INT(pushed, 2 * (QUEUE_CHUNK_BYTES / 1008));
-	/* A chunk comes back when all of it was read and the next one is looked at. */
+	/* A chunk is returned when all of it was read and the next one is accessed. */
 	for (size_t i = 0; i <= pushed / 2; i++) {
 		CHECK(queue_peek(q, &kind, &bytes));
 		CHECK_INT(kind, taken++);
@@ -77,7 +77,7 @@ static void a_full_queue_refuses_and_takes_again(void)
 	queue_free(q);
 }
 
-static void who_keeps_up_works_on_few_chunks(void)
+static void a_fast_consumer_uses_few_chunks(void)
 {
 	struct queue *q = queue_new(100 * QUEUE_CHUNK_BYTES);
 	const char *lowest = NULL, *highest = NULL;
@@ -99,7 +99,7 @@ static void who_keeps_up_works_on_few_chunks(void)
 	queue_free(q);
 }
 
-static void what_can_never_fit_is_refused(void)
+static void a_message_that_never_fits_is_refused(void)
 {
 	struct queue *q = queue_new(SMALL);
 
@@ -131,7 +131,7 @@ static void it_is_over_when_finished_and_empty(void)
 	queue_free(q);
 }
 
-/* Sizes that differ, so that chunks end everywhere. */
+/* Sizes differ, so that chunks end at different places. */
 static size_t length_of(uint64_t number)
 {
 	return 8 + number * 7919 % 6000;
@@ -150,7 +150,7 @@ static bool number_push(struct queue *q, uint64_t number)
 	return true;
 }
 
-/* The next must be this number; false if there is none yet. */
+/* Expects this number next; false if there is none yet. */
 static bool number_take(struct queue *q, uint64_t number)
 {
 	size_t bytes;
@@ -222,7 +222,7 @@ static void two_processes_lose_and_tear_nothing(void)
 	queue_free(q);
 }
 
-TESTS(TEST(messages_come_whole_and_in_order), TEST(a_full_queue_refuses_and_takes_again),
-      TEST(who_keeps_up_works_on_few_chunks), TEST(what_can_never_fit_is_refused),
+TESTS(TEST(messages_come_whole_and_in_order), TEST(a_full_queue_refuses_until_it_is_read),
+      TEST(a_fast_consumer_uses_few_chunks), TEST(a_message_that_never_fits_is_refused),
       TEST(it_is_over_when_finished_and_empty), TEST(two_threads_lose_and_tear_nothing),
       TEST(two_processes_lose_and_tear_nothing))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * SIOX's QualitativeUtilization: four percentages that condense what the other providers have found
- * in the same poll. It reads nothing itself; what they do not tell is not known.
+ * SIOX's QualitativeUtilization: four percentages that summarize the values of the other providers
+ * in the same poll. It reads no files except link speeds; a percentage is NAN if the provider it
+ * depends on is missing.
  *
  *   cpu       all but idle and waiting
- *   network   the busiest interface but lo, in its busier direction, of what it can do
- *   io        the busiest block device, by the time it was busy
+ *   network   the busiest interface except lo, in its busier direction, relative to its link speed
+ *   io        the busiest block device, by its busy time
  *   memory    all but available
  */
 #include <errno.h>
@@ -17,31 +18,32 @@
 #include "observe/stats/statistics.h"
 
 enum { CPU, NETWORK, IO, MEMORY, FIGURES };
-static const char *const names[FIGURES] = { "utilisation/cpu", "utilisation/network",
-					    "utilisation/io", "utilisation/memory" };
+static const char *const names[FIGURES] = { "utilization/cpu", "utilization/network",
+					    "utilization/io", "utilization/memory" };
 
-/* An interface that does not tell is taken to be no slower. */
+/* Assumed minimum speed of an interface that does not report one. */
+#define NS_PER_S 1e9
 #define GIGABIT_BYTES_PER_S 125e6
 
 struct interface {
 	unsigned received, sent;
-	double told;	/* by the interface, bytes per second; 0: it does not */
-	double fastest; /* that was seen */
+	double link_speed; /* link speed in bytes per second; 0: not reported */
+	double fastest;	   /* highest rate seen, in bytes per second */
 };
 
-struct utilisation {
+struct utilization {
 	const char *root;
 	unsigned numbers[FIGURES];
-	unsigned looked_at; /* statistics that were there at the last look */
+	unsigned classified; /* number of statistics that were classified already */
 	struct interface *interfaces;
 	size_t interface_count, interface_cap;
-	unsigned *busy; /* of each device */
+	unsigned *busy; /* numbers of the "busy" statistics of devices */
 	size_t busy_count, busy_cap;
 };
 
 static int start(void **state, struct statistics *statistics, const char *root)
 {
-	struct utilisation *u = xcalloc(1, sizeof(*u));
+	struct utilization *u = xcalloc(1, sizeof(*u));
 
 	u->root = root;
 	for (int i = 0; i < FIGURES; i++)
@@ -50,8 +52,8 @@ static int start(void **state, struct statistics *statistics, const char *root)
 	return 0;
 }
 
-/* In megabits per second; -1 or an error where it is not known. */
-static double speed_told(const struct utilisation *u, const char *interface, size_t n)
+/* Returns bytes per second. The file has megabits per second, or -1 if the speed is unknown. */
+static double link_speed(const struct utilization *u, const char *interface, size_t n)
 {
 	AUTO_FREE char *path = xprintf("/sys/class/net/%.*s/speed", (int)n, interface);
 	AUTO_FREE char *text = procfile_once(u->root, path);
@@ -67,7 +69,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-static void interface_add(struct utilisation *u, const struct statistics *statistics,
+static void interface_add(struct utilization *u, const struct statistics *statistics,
 			  unsigned number, const char *name)
 {
 	const char *interface = name + strlen("network/");
@@ -82,36 +84,36 @@ static void interface_add(struct utilisation *u, const struct statistics *statis
 	one = &u->interfaces[u->interface_count++];
 	*one = (struct interface){ .received = number,
 				   .sent = number,
-				   .told = speed_told(u, interface, n) };
+				   .link_speed = link_speed(u, interface, n) };
 	for (unsigned i = number; i < statistics_count(statistics); i++)
 		if (!strcmp(statistics_get(statistics, i)->name, sent))
 			one->sent = i;
 }
 
-/* Sorts what is new among the statistics. */
-static void look(struct utilisation *u, const struct statistics *statistics)
+/* Finds the interfaces and devices among new statistics. */
+static void classify_new(struct utilization *u, const struct statistics *statistics)
 {
-	for (; u->looked_at < statistics_count(statistics); u->looked_at++) {
-		const char *name = statistics_get(statistics, u->looked_at)->name;
+	for (; u->classified < statistics_count(statistics); u->classified++) {
+		const char *name = statistics_get(statistics, u->classified)->name;
 
 		if (!strncmp(name, "network/", 8) && ends_with(name, "/received"))
-			interface_add(u, statistics, u->looked_at, name);
+			interface_add(u, statistics, u->classified, name);
 		if (strncmp(name, "io/", 3) != 0 || !ends_with(name, "/busy"))
 			continue;
 		u->busy = xgrow(u->busy, &u->busy_cap, u->busy_count + 1, sizeof(*u->busy));
-		u->busy[u->busy_count++] = u->looked_at;
+		u->busy[u->busy_count++] = u->classified;
 	}
 }
 
-static double last(const struct statistics *statistics, const char *name)
+static double last_value(const struct statistics *statistics, const char *name)
 {
 	const struct statistic *one = statistics_find(statistics, name);
 
 	return one ? one->last : (double)NAN;
 }
 
-static double network(struct utilisation *u, const struct statistics *statistics,
-		      int64_t elapsed_ns)
+static double network_percent(struct utilization *u, const struct statistics *statistics,
+			      int64_t elapsed_ns)
 {
 	double most = NAN;
 
@@ -119,7 +121,7 @@ static double network(struct utilisation *u, const struct statistics *statistics
 		struct interface *one = &u->interfaces[i];
 		double bytes = fmax(statistics_get(statistics, one->received)->last,
 				    statistics_get(statistics, one->sent)->last);
-		double rate = bytes * 1e9 / (double)elapsed_ns, capacity = one->told;
+		double rate = bytes * NS_PER_S / (double)elapsed_ns, capacity = one->link_speed;
 
 		one->fastest = fmax(one->fastest, rate);
 		if (!(capacity > 0))
@@ -131,7 +133,7 @@ static double network(struct utilisation *u, const struct statistics *statistics
 	return most;
 }
 
-static double busiest(const struct utilisation *u, const struct statistics *statistics)
+static double busiest_percent(const struct utilization *u, const struct statistics *statistics)
 {
 	double most = NAN;
 
@@ -142,30 +144,31 @@ static double busiest(const struct utilisation *u, const struct statistics *stat
 
 static void poll(void *state, struct statistics *statistics, int64_t elapsed_ns)
 {
-	struct utilisation *u = state;
+	struct utilization *u = state;
 
-	look(u, statistics);
+	classify_new(u, statistics);
 	statistics_set(statistics, u->numbers[CPU],
-		       last(statistics, "cpu/user") + last(statistics, "cpu/system") +
-			       last(statistics, "cpu/steal"));
-	statistics_set(statistics, u->numbers[NETWORK], network(u, statistics, elapsed_ns));
-	statistics_set(statistics, u->numbers[IO], busiest(u, statistics));
+		       last_value(statistics, "cpu/user") + last_value(statistics, "cpu/system") +
+			       last_value(statistics, "cpu/steal"));
+	statistics_set(statistics, u->numbers[NETWORK], network_percent(u, statistics, elapsed_ns));
+	statistics_set(statistics, u->numbers[IO], busiest_percent(u, statistics));
 	statistics_set(statistics, u->numbers[MEMORY],
-		       100 * last(statistics, "memory/used") / last(statistics, "memory/total"));
+		       100 * last_value(statistics, "memory/used") /
+			       last_value(statistics, "memory/total"));
 }
 
 static void stop(void *state)
 {
-	struct utilisation *u = state;
+	struct utilization *u = state;
 
 	free(u->interfaces);
 	free(u->busy);
 	free(u);
 }
 
-const struct provider provider_utilisation = {
-	.name = "utilisation",
-	.help = "four percentages: cpu, network, io, memory",
+const struct provider provider_utilization = {
+	.name = "utilization",
+	.help = "utilization of cpu, network, io and memory in percent",
 	.start = start,
 	.poll = poll,
 	.stop = stop,

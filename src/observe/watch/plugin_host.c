@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/watch/audience.h"
+#include "observe/watch/plugin_host.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,25 +10,25 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Activities that are picked at a time for a plug-in that does not see all layers. */
+/* Number of activities to collect for a plug-in that does not receive all layers. */
 #define PICK 256
 
 struct listener {
 	const struct sluice_plugin *plugin;
-	struct audience *audience;
+	struct plugin_host *plugins;
 	size_t index;
 	char *name;
 	uint32_t layers;
 	void *state;
 	struct sluice_host host;
 	uint64_t notes, notes_left_out;
-	char *warning; /* the last that it gave */
+	char *warning; /* the plug-in's last warning */
 	bool is_started;
 };
 
-struct audience {
-	struct audience_options options;
-	struct listener **list; /* pointers: a plug-in keeps that of its host */
+struct plugin_host {
+	struct plugin_host_options options;
+	struct listener **list; /* pointers, because a plug-in keeps the address of its host */
 	size_t count, cap;
 	char **files;
 	size_t file_count, file_cap;
@@ -38,18 +38,18 @@ struct audience {
 	struct activity *picked;
 };
 
-static void turn(const struct audience *a, int plugin)
+static void set_running(const struct plugin_host *a, int plugin)
 {
-	if (a->options.turn)
-		a->options.turn(a->options.arg, plugin);
+	if (a->options.running)
+		a->options.running(a->options.arg, plugin);
 }
 
-static void note(struct listener *l, int32_t process, const char *kind, const char *name,
-		 const char *value)
+static void write_note(struct listener *l, int32_t process, const char *kind, const char *name,
+		       const char *value)
 {
-	const struct audience_options *o = &l->audience->options;
+	const struct plugin_host_options *o = &l->plugins->options;
 	struct note row = {
-		.time_ns = l->audience->now_ns,
+		.time_ns = l->plugins->now_ns,
 		.process = process,
 		.host = o->run->host,
 		.source = l->name,
@@ -58,26 +58,24 @@ static void note(struct listener *l, int32_t process, const char *kind, const ch
 		.value = (char *)value,
 	};
 
-	if (l->notes++ < AUDIENCE_NOTES_MAX)
+	if (l->notes++ < PLUGIN_HOST_NOTES_MAX)
 		o->note(o->arg, &row);
 	else
 		l->notes_left_out++;
 }
 
-/* ---- what plug-ins may ask ---- */
-
 static const char *host_option(void *self, const char *key)
 {
 	struct listener *l = self;
-	const struct config *config = l->audience->options.config;
+	const struct config *config = l->plugins->options.config;
 	AUTO_FREE char *section = xprintf("plugin.%s", l->name);
 	const char *text = config_extra(config, section, key);
 
 	if (strcmp(key, "store") != 0)
 		return text;
-	if (l->audience->options.replayed)
+	if (l->plugins->options.replayed)
 		return NULL;
-	/* What all plug-ins of ours know of each other is in one place. */
+	/* All built-in plug-ins share one store. */
 	if (!text)
 		text = config_text(config, SETTING_STORE_PATH);
 	return text;
@@ -85,14 +83,14 @@ static const char *host_option(void *self, const char *key)
 
 static const struct call_info *host_call(void *self, uint32_t number)
 {
-	const struct audience_options *o = &((struct listener *)self)->audience->options;
+	const struct plugin_host_options *o = &((struct listener *)self)->plugins->options;
 
 	return number < o->call_count ? &o->calls[number] : NULL;
 }
 
 static const char *host_file(void *self, file_id id)
 {
-	const struct audience *a = ((struct listener *)self)->audience;
+	const struct plugin_host *a = ((struct listener *)self)->plugins;
 
 	if (!id)
 		return "";
@@ -101,24 +99,24 @@ static const char *host_file(void *self, file_id id)
 
 static const struct sluice_process *host_process(void *self, uint32_t index)
 {
-	const struct audience *a = ((struct listener *)self)->audience;
+	const struct plugin_host *a = ((struct listener *)self)->plugins;
 
 	return index < a->process_count && a->processes[index].host ? &a->processes[index] : NULL;
 }
 
 static const char *host_user(void *self)
 {
-	return ((struct listener *)self)->audience->options.run->user;
+	return ((struct listener *)self)->plugins->options.run->user;
 }
 
 static const char *host_run(void *self)
 {
-	return ((struct listener *)self)->audience->options.run->uuid;
+	return ((struct listener *)self)->plugins->options.run->uuid;
 }
 
 static int64_t host_now(void *self)
 {
-	return ((struct listener *)self)->audience->now_ns;
+	return ((struct listener *)self)->plugins->now_ns;
 }
 
 static void host_text(void *self, int32_t process, const char *group, const char *field,
@@ -126,7 +124,7 @@ static void host_text(void *self, int32_t process, const char *group, const char
 {
 	AUTO_FREE char *name = xprintf("%s/%s", group, field);
 
-	note(self, process, NOTE_REPORT, name, value);
+	write_note(self, process, NOTE_REPORT, name, value);
 }
 
 static void host_number(void *self, int32_t process, const char *group, const char *field,
@@ -144,16 +142,14 @@ static void host_warn(void *self, const char *text)
 
 	free(l->warning);
 	l->warning = xstrdup(text);
-	/* What is said before a refusal is its reason. */
+	/* A warning before a failed start becomes part of the error. */
 	if (l->is_started)
-		note(l, -1, NOTE_DEGRADED, NOTE_WARNING, text);
+		write_note(l, -1, NOTE_DEGRADED, NOTE_WARNING, text);
 }
 
-/* ---- the audience ---- */
-
-struct audience *audience_new(const struct audience_options *options)
+struct plugin_host *plugin_host_new(const struct plugin_host_options *options)
 {
-	struct audience *a = xcalloc(1, sizeof(*a));
+	struct plugin_host *a = xcalloc(1, sizeof(*a));
 
 	a->options = *options;
 	a->picked = xcalloc(PICK, sizeof(*a->picked));
@@ -174,17 +170,17 @@ static void process_release(struct sluice_process *p)
 	free((char *)p->command);
 }
 
-void audience_free(struct audience *a)
+void plugin_host_free(struct plugin_host *a)
 {
 	if (!a)
 		return;
 	for (size_t i = 0; i < a->count; i++) {
 		const struct sluice_async *hooks = a->list[i]->plugin->async;
 
-		turn(a, (int)i);
+		set_running(a, (int)i);
 		if (hooks->stop)
 			hooks->stop(a->list[i]->state);
-		turn(a, -1);
+		set_running(a, -1);
 		listener_free(a->list[i]);
 	}
 	for (size_t i = 0; i < a->file_count; i++)
@@ -198,13 +194,13 @@ void audience_free(struct audience *a)
 	free(a);
 }
 
-static struct listener *listener_new(struct audience *a, const struct sluice_plugin *plugin,
+static struct listener *listener_new(struct plugin_host *a, const struct sluice_plugin *plugin,
 				     const char *name, uint32_t layers)
 {
 	struct listener *l = xcalloc(1, sizeof(*l));
 
 	*l = (struct listener){ .plugin = plugin,
-				.audience = a,
+				.plugins = a,
 				.index = a->count,
 				.name = xstrdup(name),
 				.layers = layers };
@@ -225,18 +221,18 @@ static struct listener *listener_new(struct audience *a, const struct sluice_plu
 	return l;
 }
 
-int audience_add(struct audience *a, const struct sluice_plugin *plugin, const char *name,
-		 uint32_t layers, struct err *err)
+int plugin_host_add(struct plugin_host *a, const struct sluice_plugin *plugin, const char *name,
+		    uint32_t layers, struct err *err)
 {
 	struct listener *l = listener_new(a, plugin, name, layers);
 	int r = 0;
 
-	turn(a, (int)a->count);
+	set_running(a, (int)a->count);
 	if (plugin->async->start)
 		r = plugin->async->start(&l->host, &l->state);
-	turn(a, -1);
+	set_running(a, -1);
 	if (r < 0) {
-		r = err_set(err, -r, "plug-in %s does not start: %s", name,
+		r = err_set(err, -r, "plug-in %s failed to start: %s", name,
 			    l->warning ? l->warning : strerror(-r));
 		listener_free(l);
 		return r;
@@ -245,21 +241,16 @@ int audience_add(struct audience *a, const struct sluice_plugin *plugin, const c
 	a->list[a->count++] = l;
 	l->is_started = true;
 	if (l->warning)
-		note(l, -1, NOTE_DEGRADED, NOTE_WARNING, l->warning);
+		write_note(l, -1, NOTE_DEGRADED, NOTE_WARNING, l->warning);
 	return 0;
 }
 
-size_t audience_count(const struct audience *a)
+size_t plugin_host_count(const struct plugin_host *a)
 {
 	return a->count;
 }
 
-const char *audience_name(const struct audience *a, size_t plugin)
-{
-	return a->list[plugin]->name;
-}
-
-void audience_file(struct audience *a, file_id id, const char *path)
+void plugin_host_file(struct plugin_host *a, file_id id, const char *path)
 {
 	size_t need = (size_t)id + 1;
 
@@ -272,7 +263,7 @@ void audience_file(struct audience *a, file_id id, const char *path)
 	a->files[id] = xstrdup(path);
 }
 
-void audience_process(struct audience *a, const struct process_info *p)
+void plugin_host_process(struct plugin_host *a, const struct process_info *p)
 {
 	size_t need = (size_t)p->index + 1;
 
@@ -293,9 +284,9 @@ void audience_process(struct audience *a, const struct process_info *p)
 	};
 }
 
-/* Only the activities of its layers, in pieces. */
-static void picked_give(struct audience *a, struct listener *l, const struct activity *batch,
-			size_t n)
+/* Passes only the activities of its layers, in pieces. */
+static void pass_selected(struct plugin_host *a, struct listener *l, const struct activity *batch,
+			  size_t n)
 {
 	size_t count = 0;
 
@@ -312,73 +303,73 @@ static void picked_give(struct audience *a, struct listener *l, const struct act
 		l->plugin->async->batch(l->state, a->picked, count);
 }
 
-void audience_activities(struct audience *a, const struct activity *batch, size_t n)
+void plugin_host_activities(struct plugin_host *a, const struct activity *batch, size_t n)
 {
 	uint32_t layers = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		layers |= UINT32_C(1) << batch[i].layer;
-		audience_time(a, batch[i].start_ns + batch[i].duration_ns);
+		plugin_host_time(a, batch[i].start_ns + batch[i].duration_ns);
 	}
 	for (size_t i = 0; i < a->count; i++) {
 		struct listener *l = a->list[i];
 
-		turn(a, (int)i);
+		set_running(a, (int)i);
 		if ((layers & l->layers) == layers)
 			l->plugin->async->batch(l->state, batch, n);
 		else if (layers & l->layers)
-			picked_give(a, l, batch, n);
+			pass_selected(a, l, batch, n);
 	}
-	turn(a, -1);
+	set_running(a, -1);
 }
 
-void audience_time(struct audience *a, int64_t now_ns)
+void plugin_host_time(struct plugin_host *a, int64_t now_ns)
 {
 	if (now_ns > a->now_ns)
 		a->now_ns = now_ns;
 }
 
-void audience_tick(struct audience *a)
+void plugin_host_tick(struct plugin_host *a)
 {
 	for (size_t i = 0; i < a->count; i++) {
-		turn(a, (int)i);
+		set_running(a, (int)i);
 		if (a->list[i]->plugin->async->tick)
 			a->list[i]->plugin->async->tick(a->list[i]->state, a->now_ns);
 	}
-	turn(a, -1);
+	set_running(a, -1);
 }
 
-bool audience_is_detector(const struct audience *a, size_t plugin)
+bool plugin_host_is_detector(const struct plugin_host *a, size_t plugin)
 {
 	return a->list[plugin]->plugin->async->health != NULL;
 }
 
-bool audience_health(struct audience *a, size_t plugin, uint32_t process,
-		     struct sluice_health *health)
+bool plugin_host_health(struct plugin_host *a, size_t plugin, uint32_t process,
+			struct sluice_health *health)
 {
 	const struct listener *l = a->list[plugin];
 	bool had;
 
-	turn(a, (int)plugin);
+	set_running(a, (int)plugin);
 	had = l->plugin->async->health(l->state, process, health);
-	turn(a, -1);
+	set_running(a, -1);
 	return had;
 }
 
-void audience_report(struct audience *a)
+void plugin_host_report(struct plugin_host *a)
 {
 	for (size_t i = 0; i < a->count; i++) {
 		struct listener *l = a->list[i];
 		char text[32];
 
-		turn(a, (int)i);
+		set_running(a, (int)i);
 		if (l->plugin->async->report)
 			l->plugin->async->report(l->state);
 		if (!l->notes_left_out)
 			continue;
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)l->notes_left_out);
 		l->notes = 0;
-		note(l, -1, NOTE_DEGRADED, "report lines left out", text);
+		write_note(l, -1, NOTE_DEGRADED, "report lines dropped", text);
 	}
-	turn(a, -1);
+	set_running(a, -1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/watch/watching.h"
+#include "observe/watch/watcher_process.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -18,39 +18,40 @@
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "contract/clock.h"
 #include "observe/reason/hierarchy.h"
-#include "observe/watch/audience.h"
 #include "observe/watch/message.h"
 #include "observe/watch/node.h"
+#include "observe/watch/plugin_host.h"
 #include "observe/watch/plugins.h"
 #include "observe/watch/queue.h"
 #include "observe/watch/watcher.h"
-#include "contract/clock.h"
 #include "trace/ticks.h"
 
+#define NS_PER_S 1000000000
 #define TICK_NS 100000000
-/* How long messages are taken before other things get their turn. */
-#define TAKE_NS 20000000
-/* The program needs the CPU more. */
+/* How long messages are received before the periodic tasks run again. */
+#define RECEIVE_NS 20000000
+/* The program has priority. */
 #define NICENESS 10
 
 struct detector {
-	struct audience *audience;
+	struct plugin_host *plugins;
 	size_t plugin;
 };
 
 struct work {
-	const struct watching *w;
-	struct audience *audience;
+	const struct watcher_process *w;
+	struct plugin_host *plugins;
 	struct hierarchy *hierarchy;
 	struct detector *detectors;
 	struct node *node;
 	struct ticks ticks;
-	struct buf packed; /* a message being made */
+	struct buf packed; /* buffer for the message to send */
 	struct activity batch[WATCHER_BATCH];
 	int64_t tick_due_ns, cycle_due_ns, cycle_ns;
-	uint64_t judged; /* delivered when the reasoners last judged */
-	bool board_failed;
+	uint64_t judged; /* value of `delivered` when the reasoners last judged */
+	bool health_file_failed;
 };
 
 static int64_t run_ns(const struct work *work)
@@ -58,9 +59,7 @@ static int64_t run_ns(const struct work *work)
 	return (int64_t)clock_monotonic_ns() - work->w->options->begin_ns;
 }
 
-/* ---- the process ---- */
-
-static void signals_ignore(void)
+static void ignore_signals(void)
 {
 	static const int list[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP,	SIGUSR1,
 				    SIGUSR2, SIGPIPE, SIGXFSZ, SIGALRM, SIGCONT };
@@ -70,8 +69,8 @@ static void signals_ignore(void)
 		sigaction(list[i], &ignore, NULL);
 }
 
-/* Nothing of the program's or the collector's may stay open because of us: pipes, locks. */
-static void descriptors_close(void)
+/* The watcher must not keep pipes and locks of the program or the collector open. */
+static void close_descriptors(void)
 {
 	int null = open("/dev/null", O_RDWR);
 
@@ -83,7 +82,7 @@ static void descriptors_close(void)
 		close(fd);
 }
 
-static void process_settle(pid_t parent)
+static void prepare_process(pid_t parent)
 {
 	const struct rlimit none = { 0, 0 };
 
@@ -91,8 +90,8 @@ static void process_settle(pid_t parent)
 	if (getppid() != parent)
 		_exit(0);
 	prctl(PR_SET_NAME, "sluice-watcher");
-	signals_ignore();
-	descriptors_close();
+	ignore_signals();
+	close_descriptors();
 	setrlimit(RLIMIT_CORE, &none);
 	setpriority(PRIO_PROCESS, 0, NICENESS);
 }
@@ -102,7 +101,7 @@ static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const s
 	syscall(SYS_futex, (uint32_t *)word, operation, value, t, NULL, 0);
 }
 
-void watching_wake(struct watching_shared *shared)
+void watcher_wake(struct watcher_shared *shared)
 {
 	/* Pairs with sleep_until(): either it sees the new value, or we see that it sleeps. */
 	atomic_fetch_add(&shared->bell, 1);
@@ -112,9 +111,9 @@ void watching_wake(struct watching_shared *shared)
 
 static void sleep_until(struct work *work, uint32_t bell, int64_t due_ns)
 {
-	struct watching_shared *shared = work->w->shared;
+	struct watcher_shared *shared = work->w->shared;
 	int64_t left = due_ns - run_ns(work);
-	struct timespec time = { left / 1000000000, left % 1000000000 };
+	struct timespec time = { left / NS_PER_S, left % NS_PER_S };
 
 	if (left <= 0)
 		return;
@@ -123,10 +122,8 @@ static void sleep_until(struct work *work, uint32_t bell, int64_t due_ns)
 	atomic_store(&shared->asleep, 0);
 }
 
-/* ---- what is said ---- */
-
-/* The collector takes what we say at least ten times a second; without it we do not live. */
-static void say(struct work *work, const struct fact *fact, const void *row)
+/* The collector receives messages at least ten times a second; if it is gone, the watcher exits. */
+static void send_fact(struct work *work, const struct fact *fact, const void *row)
 {
 	struct timespec pause = { 0, 1000000 };
 	void *room;
@@ -142,10 +139,12 @@ static void say(struct work *work, const struct fact *fact, const void *row)
 	queue_push(work->w->back, message_kind_of(fact), work->packed.len);
 }
 
-/* A text that no queue could take is cut: a plug-in's mistake must not stop the others. */
+/*
+ * Longer texts do not fit into the queue and are cut, so that one plug-in cannot stop the others.
+ */
 #define NOTE_TEXT_MAX 16384
 
-static void note(void *arg, const struct note *given)
+static void send_note(void *arg, const struct note *given)
 {
 	struct note row = *given;
 	AUTO_FREE char *value = xstrndup(row.value ? row.value : "", NOTE_TEXT_MAX);
@@ -153,10 +152,10 @@ static void note(void *arg, const struct note *given)
 
 	row.value = value;
 	row.name = name;
-	say(arg, &fact_note, &row);
+	send_fact(arg, &fact_note, &row);
 }
 
-static void refuse(struct work *work, const char *source, const char *why)
+static void send_refusal(struct work *work, const char *source, const char *why)
 {
 	struct note row = { .time_ns = -1,
 			    .process = -1,
@@ -166,69 +165,67 @@ static void refuse(struct work *work, const char *source, const char *why)
 			    .name = "not used",
 			    .value = (char *)why };
 
-	note(work, &row);
+	send_note(work, &row);
 }
 
-static void turn(void *arg, int plugin)
+static void set_running(void *arg, int plugin)
 {
 	struct work *work = arg;
 
 	atomic_store_explicit(&work->w->shared->turn, plugin, memory_order_relaxed);
 }
 
-/* ---- plug-ins and reasoners ---- */
-
-static void plugin_add(struct work *work, const struct plugin_choice *choice)
+static void start_plugin(struct work *work, const struct plugin_choice *choice)
 {
-	size_t index = audience_count(work->audience);
+	size_t index = plugin_host_count(work->plugins);
 	const struct sluice_plugin *plugin;
 	AUTO_FREE char *text = NULL;
 	struct err err = { 0 };
 
-	if (index < WATCHING_NAMES) {
+	if (index < WATCHER_NAMES) {
 		snprintf(work->w->shared->names[index], LIBRARY_NAME_BYTES, "%s",
 			 choice->short_name);
-		turn(work, (int)index);
+		set_running(work, (int)index);
 	}
 	plugin = plugin_load(choice, &err);
 	if (plugin &&
-	    audience_add(work->audience, plugin, choice->short_name, choice->layers, &err) >= 0)
+	    plugin_host_add(work->plugins, plugin, choice->short_name, choice->layers, &err) >= 0)
 		return;
 	text = xprintf("%s (%s)", err.text, choice->origin);
-	refuse(work, choice->short_name, text);
+	send_refusal(work, choice->short_name, text);
 }
 
-static void plugins_start(struct work *work)
+static void start_plugins(struct work *work)
 {
 	const struct watcher_options *o = work->w->options;
-	struct audience_options options = {
+	struct plugin_host_options options = {
 		.config = o->config,
 		.run = o->run,
 		.calls = call_table,
 		.call_count = call_count,
 		.arg = work,
-		.note = note,
-		.turn = turn,
+		.note = send_note,
+		.running = set_running,
 	};
 
-	work->audience = audience_new(&options);
+	work->plugins = plugin_host_new(&options);
 	for (size_t i = 0; i < work->w->choices->count; i++) {
 		const struct plugin_choice *choice = &work->w->choices->list[i];
 
 		if (choice->kind == SLUICE_ASYNC && !choice->refusal)
-			plugin_add(work, choice);
+			start_plugin(work, choice);
 	}
-	turn(work, -1);
+	set_running(work, -1);
 }
 
 static bool detector_poll(void *arg, uint32_t process, struct sluice_health *health)
 {
 	const struct detector *detector = arg;
 
-	return audience_health(detector->audience, detector->plugin, process, health);
+	return plugin_host_health(detector->plugins, detector->plugin, process, health);
 }
 
-static void anomaly_heard(void *arg, int32_t process, const struct anomaly *anomaly)
+static void on_anomaly(void *arg, int32_t process, const struct anomaly *anomaly)
 {
 	struct work *work = arg;
 	const struct health_report *report = anomaly->report;
@@ -242,36 +239,36 @@ static void anomaly_heard(void *arg, int32_t process, const struct anomaly *anom
 			    .name = name,
 			    .value = (char *)anomaly->reason };
 
-	/* What goes on is signalled in each cycle, and told once. */
+	/* A lasting anomaly is signaled in each cycle and noted once. */
 	if (anomaly->is_new)
-		note(work, &row);
-	/* After the note: who sees the signal finds the reason in the trace. */
+		send_note(work, &row);
+	/* After the note, so that the trace holds the reason when the signal is seen. */
 	atomic_fetch_add(&work->w->shared->anomalies, 1);
 }
 
-/* Reasoners have something to judge only where there is a detector. */
-static void reasoners_start(struct work *work)
+/* Reasoners are needed only if there is a detector. */
+static void start_reasoners(struct work *work)
 {
 	const struct watcher_options *o = work->w->options;
 	struct reasoner_settings rules = hierarchy_settings(o->config);
-	size_t count = audience_count(work->audience), used = 0;
+	size_t count = plugin_host_count(work->plugins), used = 0;
 
 	work->cycle_ns = (int64_t)config_number(o->config, SETTING_REASON_CYCLE);
 	work->detectors = xcalloc(count + 1, sizeof(*work->detectors));
 	for (size_t i = 0; work->cycle_ns && i < count; i++) {
-		if (!audience_is_detector(work->audience, i))
+		if (!plugin_host_is_detector(work->plugins, i))
 			continue;
 		if (!work->hierarchy)
 			work->hierarchy = hierarchy_new(o->run->host, o->board, &rules);
-		work->detectors[used] = (struct detector){ work->audience, i };
+		work->detectors[used] = (struct detector){ work->plugins, i };
 		hierarchy_add_detector(work->hierarchy, detector_poll, &work->detectors[used++]);
 	}
 	if (work->hierarchy)
-		hierarchy_listen(work->hierarchy, anomaly_heard, work);
+		hierarchy_listen(work->hierarchy, on_anomaly, work);
 	work->cycle_due_ns = run_ns(work) + work->cycle_ns;
 }
 
-static void reasoners_judge(struct work *work)
+static void run_reasoners(struct work *work)
 {
 	struct timespec now;
 	struct err err = { 0 };
@@ -279,35 +276,33 @@ static void reasoners_judge(struct work *work)
 	work->cycle_due_ns = run_ns(work) + work->cycle_ns;
 	work->judged = atomic_load(&work->w->shared->delivered);
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (hierarchy_cycle(work->hierarchy, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
-			    &err) >= 0 ||
-	    work->board_failed)
+	if (hierarchy_cycle(work->hierarchy, (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec, &err) >=
+		    0 ||
+	    work->health_file_failed)
 		return;
-	work->board_failed = true;
-	refuse(work, "reasoner", err.text);
+	work->health_file_failed = true;
+	send_refusal(work, "reasoner", err.text);
 }
 
-/* ---- the node ---- */
-
-static void fact_say(void *arg, const struct fact *fact, const void *row)
+static void on_statistics_fact(void *arg, const struct fact *fact, const void *row)
 {
-	say(arg, fact, row);
+	send_fact(arg, fact, row);
 }
 
-static void node_start(struct work *work)
+static void start_node(struct work *work)
 {
 	const struct watcher_options *o = work->w->options;
 	struct node_options options = {
-		.config = o->config, .host = o->run->host, .arg = work, .fact = fact_say
+		.config = o->config, .host = o->run->host, .arg = work, .fact = on_statistics_fact
 	};
 	struct err err = { 0 };
 
 	work->node = node_new(&options, &err);
 	if (err.code)
-		refuse(work, "statistics", err.text);
+		send_refusal(work, "statistics", err.text);
 }
 
-static void node_look(struct work *work, int64_t now_ns)
+static void poll_node(struct work *work, int64_t now_ns)
 {
 	double percent[4];
 
@@ -315,7 +310,7 @@ static void node_look(struct work *work, int64_t now_ns)
 		hierarchy_load(work->hierarchy, percent);
 }
 
-static void node_end(struct work *work)
+static void finish_node(struct work *work)
 {
 	char text[32];
 	struct note row = { .time_ns = -1,
@@ -329,34 +324,34 @@ static void node_end(struct work *work)
 	if (!work->node)
 		return;
 	snprintf(text, sizeof(text), "%lld", (long long)node_finish(work->node, run_ns(work)));
-	note(work, &row);
+	send_note(work, &row);
 	node_free(work->node);
 }
 
-/* ---- what is heard ---- */
-
-static void activities_take(struct work *work, const void *bytes, size_t n)
+static void receive_activities(struct work *work, const void *bytes, size_t n)
 {
 	const void *end = (const char *)bytes + n;
 	size_t count = 0;
 
 	while (bytes < end && count < WATCHER_BATCH) {
 		struct activity *a = &work->batch[count];
-		int64_t start;
+		int64_t start_ticks, duration_ticks;
 
 		bytes = message_unpack_activity(bytes, a);
-		start = a->start_ns;
-		a->start_ns = ticks_ns(&work->ticks, start);
-		a->duration_ns = ticks_span_ns(&work->ticks, start, a->start_ns, a->duration_ns);
+		start_ticks = a->start_ns;
+		duration_ticks = a->duration_ns;
+		a->start_ns = ticks_ns(&work->ticks, start_ticks);
+		a->duration_ns =
+			ticks_span_ns(&work->ticks, start_ticks, a->start_ns, duration_ticks);
 		if (work->hierarchy && (!count || a->process != a[-1].process))
 			hierarchy_seen(work->hierarchy, a->process);
 		count++;
 	}
-	audience_activities(work->audience, work->batch, count);
+	plugin_host_activities(work->plugins, work->batch, count);
 	atomic_fetch_add(&work->w->shared->delivered, count);
 }
 
-static void fact_take(struct work *work, uint32_t kind, const void *bytes, size_t n)
+static void receive_fact(struct work *work, uint32_t kind, const void *bytes, size_t n)
 {
 	union fact_row row = { 0 };
 	const struct fact *fact = kind < MESSAGE_KINDS ? message_facts[kind] : NULL;
@@ -365,19 +360,19 @@ static void fact_take(struct work *work, uint32_t kind, const void *bytes, size_
 		return;
 	if (message_unpack(fact, bytes, n, &row)) {
 		if (fact == &fact_file)
-			audience_file(work->audience, row.file.id, row.file.path);
+			plugin_host_file(work->plugins, row.file.id, row.file.path);
 		else if (fact == &fact_process)
-			audience_process(work->audience, &row.process);
+			plugin_host_process(work->plugins, &row.process);
 		else if (fact == &fact_clock)
 			ticks_init(&work->ticks, &row.clock);
 	}
 	fact_release(fact, &row);
 }
 
-/* Takes messages for a while. False: there was none. */
-static bool messages_take(struct work *work)
+/* Receives messages for a while. Returns false if there was none. */
+static bool receive_messages(struct work *work)
 {
-	int64_t until = run_ns(work) + TAKE_NS;
+	int64_t until = run_ns(work) + RECEIVE_NS;
 	bool any = false;
 	const void *bytes;
 	uint32_t kind;
@@ -385,9 +380,9 @@ static bool messages_take(struct work *work)
 
 	while ((bytes = queue_peek(work->w->in, &kind, &n))) {
 		if (kind == MESSAGE_ACTIVITIES)
-			activities_take(work, bytes, n);
+			receive_activities(work, bytes, n);
 		else
-			fact_take(work, kind, bytes, n);
+			receive_fact(work, kind, bytes, n);
 		queue_pop(work->w->in);
 		any = true;
 		if (run_ns(work) > until)
@@ -396,60 +391,60 @@ static bool messages_take(struct work *work)
 	return any;
 }
 
-/* What is due by now. Returns when the next is. */
-static int64_t chores(struct work *work)
+/* Runs the periodic tasks that are due. Returns when the next one is due. */
+static int64_t run_periodic_tasks(struct work *work)
 {
 	int64_t now = run_ns(work), next;
 
-	audience_time(work->audience, now);
+	plugin_host_time(work->plugins, now);
 	if (now >= work->tick_due_ns) {
-		audience_tick(work->audience);
+		plugin_host_tick(work->plugins);
 		work->tick_due_ns = now + TICK_NS;
 	}
 	next = work->tick_due_ns;
 	if (work->node)
-		node_look(work, now);
+		poll_node(work, now);
 	if (work->node && node_due_ns(work->node) < next)
 		next = node_due_ns(work->node);
 	if (work->hierarchy && now >= work->cycle_due_ns)
-		reasoners_judge(work);
+		run_reasoners(work);
 	if (work->hierarchy && work->cycle_due_ns < next)
 		next = work->cycle_due_ns;
 	return next;
 }
 
-static void work_end(struct work *work)
+static void finish_work(struct work *work)
 {
-	audience_time(work->audience, run_ns(work));
+	plugin_host_time(work->plugins, run_ns(work));
 	if (work->hierarchy && atomic_load(&work->w->shared->delivered) != work->judged)
-		reasoners_judge(work);
-	node_end(work);
-	audience_report(work->audience);
-	audience_free(work->audience);
+		run_reasoners(work);
+	finish_node(work);
+	plugin_host_report(work->plugins);
+	plugin_host_free(work->plugins);
 	hierarchy_free(work->hierarchy);
 	free(work->detectors);
 	buf_release(&work->packed);
 }
 
-void watching_run(const struct watching *w)
+void watcher_process_run(const struct watcher_process *w)
 {
 	struct work work = { .w = w };
 
-	process_settle(w->parent);
+	prepare_process(w->parent);
 	ticks_init(&work.ticks, w->options->clock);
-	plugins_start(&work);
-	reasoners_start(&work);
-	node_start(&work);
+	start_plugins(&work);
+	start_reasoners(&work);
+	start_node(&work);
 	while (!queue_is_over(w->in)) {
 		uint32_t bell = atomic_load(&w->shared->bell);
-		bool any = messages_take(&work);
-		int64_t next = chores(&work);
+		bool any = receive_messages(&work);
+		int64_t next = run_periodic_tasks(&work);
 
 		if (getppid() != w->parent)
 			_exit(0);
 		if (!any && !queue_is_over(w->in))
 			sleep_until(&work, bell, next);
 	}
-	work_end(&work);
+	finish_work(&work);
 	atomic_store(&w->shared->finished, 1);
 }
