@@ -11,11 +11,11 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/unit.h"
-#include "observe/tally/overhead_notes.h"
 #include "observe/report/findings.h"
 #include "observe/report/loss.h"
-#include "observe/tally/names.h"
 #include "observe/report/render.h"
+#include "observe/tally/names.h"
+#include "observe/tally/overhead_notes.h"
 #include "observe/tally/summary.h"
 
 #define BATCH 4096
@@ -30,7 +30,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* What is being reported; lines are collected, since there may be too many of them. */
+/* The summary under construction. Lines are collected first, because there may be too many. */
 struct brief {
 	const struct summary *s;
 	bool read;
@@ -38,8 +38,8 @@ struct brief {
 	size_t count;
 };
 
-/* Bytes that go on with the character before them. */
-static bool continues(char c)
+/* Is the byte a continuation of a UTF-8 character? */
+static bool is_continuation(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
@@ -52,23 +52,24 @@ static void keep_line(struct brief *b, char *line)
 		free(line);
 }
 
-/* Bytes of the text that fill so many columns. */
-static size_t bytes_of(const char *text, size_t columns)
+/* Returns the number of bytes that fill the given columns. */
+static size_t bytes_in_columns(const char *text, size_t columns)
 {
 	size_t n = 0;
 
-	while (text[n] && (columns || continues(text[n])))
-		columns -= !continues(text[n++]);
+	while (text[n] && (columns || is_continuation(text[n])))
+		columns -= !is_continuation(text[n++]);
 	return n;
 }
 
-/* Too long a line is cut. */
+/* Cuts a line that is too long. */
 static void put_text(struct brief *b, const char *text)
 {
-	size_t n = bytes_of(text, BRIEF_COLUMNS);
+	size_t n = bytes_in_columns(text, BRIEF_COLUMNS);
 
-	keep_line(b, text[n] ? xprintf("%.*s...", (int)bytes_of(text, BRIEF_COLUMNS - 3), text)
-			     : xstrdup(text));
+	keep_line(b,
+		  text[n] ? xprintf("%.*s...", (int)bytes_in_columns(text, BRIEF_COLUMNS - 3), text)
+			  : xstrdup(text));
 }
 
 static void put_line(struct brief *b, const char *label, const char *text)
@@ -89,7 +90,7 @@ static void add_bytes(struct buf *text, const struct tally *t)
 	if (t->bytes_written)
 		buf_printf(text, "wrote %s", unit_bytes(bytes, (double)t->bytes_written));
 	if (!t->bytes_read && !t->bytes_written)
-		buf_puts(text, "moved nothing");
+		buf_puts(text, "no data transferred");
 }
 
 static void add_busy(struct buf *text, const struct summary *s)
@@ -122,13 +123,13 @@ static void put_head(struct brief *b)
 		add_busy(&text, s);
 		add_bytes(&text, &s->all.io);
 	} else {
-		buf_printf(&text, " and made %" PRIu64 " calls, too many to add them up here",
+		buf_printf(&text, " and made %" PRIu64 " calls, too many to summarize here",
 			   s->head->activities);
 	}
 	put_text(b, buf_text(&text));
 }
 
-/* How unevenly ranks were in I/O, and moved bytes. */
+/* How unevenly the ranks spent time in I/O. */
 static void put_ranks(struct brief *b)
 {
 	const struct summary *s = b->s;
@@ -147,24 +148,26 @@ static void put_ranks(struct brief *b)
 	put_line(b, "ranks", buf_text(&text));
 }
 
-/* "1.28 to 2.90" in the unit of `usual`, or both with their own where they have another. */
-static void add_range(struct buf *text, const char *least, const char *most, const char *usual)
+/*
+ * Appends "1.28 to 2.90" in the unit of `usual`, or both values with their units if these differ.
+ */
+static void add_range(struct buf *text, const char *minimum, const char *maximum, const char *usual)
 {
-	const char *units[] = { strchr(usual, ' '), strchr(least, ' '), strchr(most, ' ') };
+	const char *units[] = { strchr(usual, ' '), strchr(minimum, ' '), strchr(maximum, ' ') };
 	bool same = units[0] && units[1] && units[2] && !strcmp(units[0], units[1]) &&
 		    !strcmp(units[0], units[2]);
 
-	buf_printf(text, "%.*s to %.*s", (int)(same ? units[1] - least : UNIT_TEXT), least,
-		   (int)(same ? units[2] - most : UNIT_TEXT), most);
+	buf_printf(text, "%.*s to %.*s", (int)(same ? units[1] - minimum : UNIT_TEXT), minimum,
+		   (int)(same ? units[2] - maximum : UNIT_TEXT), maximum);
 }
 
-/* Of a parallel run, what a rank got: average, least and most. */
+/* In a parallel run, the bandwidth of a rank: average, minimum and maximum. */
 static void add_bandwidth(struct buf *text, const struct summary *s, const struct summary_row *row)
 {
 	const struct measure *rate = &tally_measures[TALLY_BANDWIDTH];
 	struct spread spread = summary_spread(s, row, rate);
 	double one = s->ranks.count ? spread_average(&spread) : rate->get(row->tally);
-	char usual[UNIT_TEXT], least[UNIT_TEXT], most[UNIT_TEXT];
+	char usual[UNIT_TEXT], minimum[UNIT_TEXT], maximum[UNIT_TEXT];
 	AUTO_BUF struct buf range = { 0 };
 
 	if (isnan(one))
@@ -173,8 +176,8 @@ static void add_bandwidth(struct buf *text, const struct summary *s, const struc
 	if (spread.count < 2)
 		return;
 	buf_puts(text, " per rank");
-	add_range(&range, measure_text(least, rate->quantity, spread.minimum),
-		  measure_text(most, rate->quantity, spread.maximum), usual);
+	add_range(&range, measure_text(minimum, rate->quantity, spread.minimum),
+		  measure_text(maximum, rate->quantity, spread.maximum), usual);
 	if (text->len + range.len + strlen(" ()") <= TEXT_COLUMNS)
 		buf_printf(text, " (%s)", buf_text(&range));
 }
@@ -195,24 +198,24 @@ static int compare_layer(const void *a, const void *b)
 	return (int)y->layer - (int)x->layer;
 }
 
-static uint64_t moved(const struct tally *t)
+static uint64_t transferred_bytes(const struct tally *t)
 {
 	return t->bytes_read + t->bytes_written;
 }
 
-/* The layers that matter: those of sockets, and such as did next to nothing, do not. */
+/* Chooses the layers that matter: not sockets, and none with less than 1 % of time and bytes. */
 static size_t choose_layers(const struct summary *s, struct summary_row *rows, size_t count,
 			    size_t most)
 {
 	int64_t time = s->all.io.time_ns;
-	uint64_t bytes = moved(&s->all.io);
+	uint64_t bytes = transferred_bytes(&s->all.io);
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct tally *t = rows[i].tally;
 
 		if (rows[i].layer != LAYER_NETWORK &&
-		    (t->time_ns >= time / 100 || moved(t) > bytes / 100))
+		    (t->time_ns >= time / 100 || transferred_bytes(t) > bytes / 100))
 			rows[n++] = rows[i];
 	}
 	qsort(rows, n, sizeof(*rows), compare_time);
@@ -221,7 +224,7 @@ static size_t choose_layers(const struct summary *s, struct summary_row *rows, s
 	return n;
 }
 
-/* From the highest. */
+/* Layers are listed from the highest down. */
 static void put_layers(struct brief *b, size_t most)
 {
 	size_t count;
@@ -239,7 +242,7 @@ static void put_layers(struct brief *b, size_t most)
 	}
 }
 
-/* As a user of the run's directory writes it; the middle of a long one is left out. */
+/* Appends the path relative to the run's directory; cuts the middle of a long one. */
 static void add_path(struct buf *text, const struct trace_head *head, const char *path)
 {
 	const char *base = head->run.directory;
@@ -263,19 +266,19 @@ static void add_file(struct buf *text, const struct summary *s, const struct sum
 	buf_puts(text, first ? "" : ", ");
 	add_path(text, s->head, row->name);
 	buf_puts(text, " (");
-	if (moved(row->tally))
-		buf_printf(text, "%s, ", unit_bytes(out, (double)moved(row->tally)));
+	if (transferred_bytes(row->tally))
+		buf_printf(text, "%s, ", unit_bytes(out, (double)transferred_bytes(row->tally)));
 	buf_printf(text, "%s%s)",
 		   unit_share(out, (double)row->tally->time_ns, (double)s->all.io.time_ns),
-		   first ? " of the I/O" : "");
+		   first ? " of the I/O time" : "");
 }
 
-/* Those that the time went to, as many as fit. */
+/* Lists the files with the most I/O time, as many as fit. */
 static void put_files(struct brief *b)
 {
 	size_t count, shown = 0;
 	AUTO_FREE struct summary_row *rows = summary_rows(b->s, SUMMARY_FILES, &count);
-	AUTO_FREE char *all = xprintf("; %zu files in all", count);
+	AUTO_FREE char *all = xprintf("; %zu files in total", count);
 	AUTO_BUF struct buf text = { 0 };
 
 	for (size_t i = 0; i < count && shown < FILES_MAX; i++) {
@@ -318,7 +321,7 @@ static void add_finding(struct buf *text, const struct finding *f)
 		buf_puts(text, finding_name(f));
 }
 
-/* What was signalled: the first, and how many there are. */
+/* Shows the first anomaly and the number of anomalies. */
 static void put_anomalies(struct brief *b)
 {
 	size_t count;
@@ -334,7 +337,7 @@ static void put_anomalies(struct brief *b)
 		put_line(b, "anomalies", buf_text(&text));
 }
 
-/* What was given up: the monitor's last step says how far it went; else what comes last. */
+/* Shows the last reduction by the overhead monitor, or else the last note. */
 static void put_degraded(struct brief *b)
 {
 	size_t count, last = 0;
@@ -368,32 +371,35 @@ static void put_refused(struct brief *b)
 		put_line(b, "refused", buf_text(&text));
 }
 
-static bool is_handed_over(const struct finding *f)
+static bool is_parameter_note(const struct finding *f)
 {
 	return strcmp(finding_source(f), PARAMETERS_SOURCE) == 0;
 }
 
-/* "cb_nodes=4 transfer=independent (1 of 2 honoured)": the end counts, so the list is cut first. */
+/*
+ * Prints "cb_nodes=4 transfer=independent (1 of 2 applied)". The end is important, so the list is
+ * cut.
+ */
 static void put_parameters(struct brief *b, const struct finding *f)
 {
-	AUTO_BUF struct buf honoured = { 0 };
+	AUTO_BUF struct buf applied = { 0 };
 	AUTO_BUF struct buf text = { 0 };
 	const char *list = finding_value(f);
 	size_t room;
 
 	if (b->read)
-		render_honoured(&honoured, b->s);
-	room = TEXT_COLUMNS - (honoured.len ? honoured.len + strlen(" ()") : 0);
-	if (list[bytes_of(list, room)])
-		buf_printf(&text, "%.*s...", (int)bytes_of(list, room - 3), list);
+		render_applied(&applied, b->s);
+	room = TEXT_COLUMNS - (applied.len ? applied.len + strlen(" ()") : 0);
+	if (list[bytes_in_columns(list, room)])
+		buf_printf(&text, "%.*s...", (int)bytes_in_columns(list, room - 3), list);
 	else
 		buf_puts(&text, list);
-	if (honoured.len)
-		buf_printf(&text, " (%s)", buf_text(&honoured));
-	put_line(b, "applied", buf_text(&text));
+	if (applied.len)
+		buf_printf(&text, " (%s)", buf_text(&applied));
+	put_line(b, "parameters", buf_text(&text));
 }
 
-/* What was done for the program: "read_ahead: advice given 1200". */
+/* Shows the actions of in-line plug-ins: "read_ahead: advice given 1200". */
 static void put_applied(struct brief *b)
 {
 	size_t count;
@@ -406,7 +412,7 @@ static void put_applied(struct brief *b)
 	if (given)
 		put_parameters(b, given);
 	for (size_t i = 0; i < count; i++) {
-		if (is_handed_over(&findings[i]))
+		if (is_parameter_note(&findings[i]))
 			continue;
 		buf_printf(&text, "%s%s: %s ", text.len ? "; " : "", finding_source(&findings[i]),
 			   finding_name(&findings[i]));
@@ -428,22 +434,26 @@ static void add_cost(struct buf *text, const struct finding *cost, const char *w
 			   unit_ns(time, (int64_t)cost->sum), what);
 }
 
-/* What we took ourselves. */
-static void put_cost(struct brief *b)
+/* Shows the overhead of recording. */
+static void put_overhead(struct brief *b)
 {
 	size_t n;
 	AUTO_FREE struct finding *costs = findings_new(b->s->head, &b->s->ranks, NOTE_COST, &n);
-	const struct finding *share = findings_find(costs, n, "overhead", OVERHEAD_GUEST_SHARE);
+	const struct finding *share =
+		findings_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_GUEST_SHARE);
 	AUTO_BUF struct buf text = { 0 };
 
-	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_GUEST_NS), "in the program");
+	add_cost(&text, findings_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_GUEST_NS),
+		 "in the program");
 	if (share)
 		buf_printf(&text, share->spread.count > 1 ? " (up to %.2f%%)" : " (%.2f%%)",
 			   100 * share->spread.maximum);
-	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_COLLECTOR_NS), "to collect");
-	add_cost(&text, findings_find(costs, n, "overhead", OVERHEAD_WATCHER_NS), "to watch");
+	add_cost(&text, findings_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_COLLECTOR_NS),
+		 "in the collector");
+	add_cost(&text, findings_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_WATCHER_NS),
+		 "in the watcher");
 	if (text.len)
-		put_line(b, "our cost", buf_text(&text));
+		put_line(b, "overhead", buf_text(&text));
 }
 
 static void put_losses(struct brief *b)
@@ -453,22 +463,24 @@ static void put_losses(struct brief *b)
 	AUTO_BUF struct buf text = { 0 };
 
 	if (t.records)
-		buf_printf(&text, "%" PRIu64 " calls (no room; see spool.limit)", t.records);
+		buf_printf(&text, "%" PRIu64 " calls lost (spool full; raise spool.limit)",
+			   t.records);
 	if (t.threads)
-		buf_printf(&text, "%s%" PRIu64 " threads", text.len ? ", " : "", t.threads);
+		buf_printf(&text, "%s%" PRIu64 " threads not recorded", text.len ? ", " : "",
+			   t.threads);
 	if (t.counted)
-		buf_printf(&text, "%s%" PRIu64 " calls have no record, but are in these sums",
-			   text.len ? "; " : "", t.counted);
+		buf_printf(&text, "%s%" PRIu64 " calls counted, not traced", text.len ? "; " : "",
+			   t.counted);
 	if (head->damaged_blocks)
-		buf_printf(&text, "%s%" PRIu64 " blocks are damaged", text.len ? "; " : "",
+		buf_printf(&text, "%s%" PRIu64 " damaged blocks", text.len ? "; " : "",
 			   head->damaged_blocks);
 	if (!head->end.complete)
-		buf_printf(&text, "%sthe trace was cut off", text.len ? "; " : "");
+		buf_printf(&text, "%sthe recording was interrupted", text.len ? "; " : "");
 	if (text.len)
-		put_line(b, "not kept", buf_text(&text));
+		put_line(b, "incomplete", buf_text(&text));
 }
 
-/* A word for the shell. Its home is written short where that needs no quotes. */
+/* Appends a word for the shell, with "~" for the home directory if that needs no quotes. */
 static void add_word(struct buf *text, const char *path)
 {
 	const char *home = getenv("HOME");
@@ -490,7 +502,7 @@ static void put_more(struct brief *b, const char *path)
 	keep_line(b, xprintf("  %-*s sluice report %s", LABEL_COLUMNS, "more", buf_text(&text)));
 }
 
-/* What comes behind the layers. */
+/* Adds the lines after the layers. */
 static void put_rest(struct brief *b, const char *path)
 {
 	if (b->read)
@@ -499,7 +511,7 @@ static void put_rest(struct brief *b, const char *path)
 	put_applied(b);
 	put_degraded(b);
 	put_refused(b);
-	put_cost(b);
+	put_overhead(b);
 	put_losses(b);
 	put_more(b, path);
 }
@@ -532,7 +544,7 @@ void brief_render(FILE *out, const struct summary *summary, const char *path, bo
 	print_lines(out, &rest, false);
 }
 
-static int read_all(struct summary *summary, struct trace *trace, struct err *err)
+static int add_all_activities(struct summary *summary, struct trace *trace, struct err *err)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
 	ssize_t n;
@@ -556,7 +568,7 @@ int brief_print(FILE *out, const char *path, struct err *err)
 	read = trace.head.activities <= BRIEF_ACTIVITIES;
 	summary_init(&summary, &trace.head);
 	if (read)
-		r = read_all(&summary, &trace, err);
+		r = add_all_activities(&summary, &trace, err);
 	if (r >= 0)
 		brief_render(out, &summary, path, read);
 	summary_release(&summary);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The report that `sluice run` prints when the program has ended: at most BRIEF_LINES lines of at
- * most BRIEF_COLUMNS columns (but for the last one, which must be a whole command). What there is
- * nothing to say about has no line.
+ * The summary that `sluice run` prints when the program has ended: at most BRIEF_LINES lines of at
+ * most BRIEF_COLUMNS columns (except the last one, which must be a complete command). A topic
+ * without data has no line.
  */
 #ifndef SLUICE_OBSERVE_REPORT_BRIEF_H
 #define SLUICE_OBSERVE_REPORT_BRIEF_H
@@ -16,13 +16,13 @@ struct summary;
 
 #define BRIEF_LINES 12
 #define BRIEF_COLUMNS 100
-/* Of longer traces only the head is read: nobody shall wait for a brief report. */
+/* Of longer traces only the head is read, so that the summary does not take long. */
 #define BRIEF_ACTIVITIES 10000000
 
-/* Reads the trace and reports. On failure nothing is printed. */
+/* Reads the trace and prints the summary. On failure nothing is printed. */
 int brief_print(FILE *out, const char *path, struct err *err);
 
-/* The same of a summary; read false: its activities were not added up. */
+/* Prints a summary that was computed before; read is false if its activities were not added. */
 void brief_render(FILE *out, const struct summary *summary, const char *path, bool read);
 
 #endif

@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-/* A text that was met before, and how often or where. */
-struct met {
+/* A text that was seen before, with an index or count. */
+struct seen {
 	char *key;
 	size_t number;
 	UT_hash_handle hh;
@@ -20,77 +20,77 @@ struct maker {
 	const struct ranks *ranks;
 	struct finding *list;
 	size_t count, cap;
-	struct spread *others; /* of each finding, over processes that are no ranks, */
+	struct spread *others; /* for each finding: over processes that belong to no rank */
 	struct spread *nodes;  /* and over nodes */
 	size_t other_cap, node_cap;
-	struct met *findings; /* number: index in list */
-	struct met *given;    /* number: how often a process gave it */
+	struct seen *findings; /* number: index in list */
+	struct seen *given;    /* number: how often a process reported it */
 };
 
-static const char *text_of(const char *text)
+static const char *text_or_empty(const char *text)
 {
 	return text ? text : "";
 }
 
-static struct met *met_find(struct met **table, const char *key, size_t number, bool *is_new)
+static struct seen *seen_find(struct seen **table, const char *key, size_t number, bool *is_new)
 {
-	struct met *met;
+	struct seen *seen;
 
-	HASH_FIND_STR(*table, key, met);
-	*is_new = !met;
-	if (met)
-		return met;
-	met = xcalloc(1, sizeof(*met));
-	met->key = xstrdup(key);
-	met->number = number;
-	HASH_ADD_KEYPTR(hh, *table, met->key, strlen(met->key), met);
-	return met;
+	HASH_FIND_STR(*table, key, seen);
+	*is_new = !seen;
+	if (seen)
+		return seen;
+	seen = xcalloc(1, sizeof(*seen));
+	seen->key = xstrdup(key);
+	seen->number = number;
+	HASH_ADD_KEYPTR(hh, *table, seen->key, strlen(seen->key), seen);
+	return seen;
 }
 
-static void met_release(struct met *table)
+static void seen_release(struct seen *table)
 {
-	struct met *met, *next;
+	struct seen *seen, *next;
 
-	HASH_ITER(hh, table, met, next)
+	HASH_ITER(hh, table, seen, next)
 	{
-		HASH_DEL(table, met);
-		free(met->key);
-		free(met);
+		HASH_DEL(table, seen);
+		free(seen->key);
+		free(seen);
 	}
 }
 
-static bool number_of(const struct note *note, double *number)
+static bool parse_number(const struct note *note, double *number)
 {
-	const char *text = text_of(note->value);
+	const char *text = text_or_empty(note->value);
 	char *end;
 
 	*number = strtod(text, &end);
 	return end != text && !*end;
 }
 
-/* How often the process has given this before. */
-static size_t repetition(struct maker *m, const struct note *note)
+/* Returns how often the process has reported this before. */
+static size_t count_repetition(struct maker *m, const struct note *note)
 {
 	AUTO_FREE char *key =
-		xprintf("%d\x1f%s\x1f%s\x1f%s", (int)note->process, text_of(note->host),
-			text_of(note->source), text_of(note->name));
+		xprintf("%d\x1f%s\x1f%s\x1f%s", (int)note->process, text_or_empty(note->host),
+			text_or_empty(note->source), text_or_empty(note->name));
 	bool is_new;
 
-	return met_find(&m->given, key, 0, &is_new)->number++;
+	return seen_find(&m->given, key, 0, &is_new)->number++;
 }
 
-static size_t finding_of(struct maker *m, const struct note *note, bool is_number)
+static size_t finding_get(struct maker *m, const struct note *note, bool is_number)
 {
 	AUTO_BUF struct buf key = { 0 };
 	bool is_new;
 	size_t i;
 
-	buf_printf(&key, "%s\x1f%s\x1f", text_of(note->source), text_of(note->name));
+	buf_printf(&key, "%s\x1f%s\x1f", text_or_empty(note->source), text_or_empty(note->name));
 	if (is_number)
-		buf_printf(&key, "%zu", repetition(m, note));
+		buf_printf(&key, "%zu", count_repetition(m, note));
 	else
-		buf_printf(&key, "=%s", text_of(note->value));
-	i = met_find(&m->findings, buf_text(&key), m->count, &is_new)->number;
+		buf_printf(&key, "=%s", text_or_empty(note->value));
+	i = seen_find(&m->findings, buf_text(&key), m->count, &is_new)->number;
 	if (!is_new)
 		return i;
 	m->list = xgrow(m->list, &m->cap, m->count + 1, sizeof(*m->list));
@@ -102,11 +102,11 @@ static size_t finding_of(struct maker *m, const struct note *note, bool is_numbe
 	return i;
 }
 
-static void add(struct maker *m, const struct note *note)
+static void add_note(struct maker *m, const struct note *note)
 {
 	double number;
-	bool is_number = number_of(note, &number);
-	size_t i = finding_of(m, note, is_number);
+	bool is_number = parse_number(note, &number);
+	size_t i = finding_get(m, note, is_number);
 	int32_t rank = note->process < 0 ? -1 : ranks_of_process(m->ranks, (uint32_t)note->process);
 
 	m->list[i].count++;
@@ -127,15 +127,15 @@ struct finding *findings_new(const struct trace_head *head, const struct ranks *
 	struct maker m = { .ranks = ranks };
 
 	for (size_t i = 0; i < head->note_count; i++) {
-		if (strcmp(text_of(head->notes[i].kind), kind) == 0)
-			add(&m, &head->notes[i]);
+		if (strcmp(text_or_empty(head->notes[i].kind), kind) == 0)
+			add_note(&m, &head->notes[i]);
 	}
 	for (size_t i = 0; i < m.count; i++) {
 		if (!m.list[i].spread.count)
 			m.list[i].spread = m.others[i].count ? m.others[i] : m.nodes[i];
 	}
-	met_release(m.findings);
-	met_release(m.given);
+	seen_release(m.findings);
+	seen_release(m.given);
 	free(m.others);
 	free(m.nodes);
 	*count = m.count;
@@ -155,15 +155,15 @@ const struct finding *findings_find(const struct finding *findings, size_t count
 
 const char *finding_source(const struct finding *finding)
 {
-	return text_of(finding->first->source);
+	return text_or_empty(finding->first->source);
 }
 
 const char *finding_name(const struct finding *finding)
 {
-	return text_of(finding->first->name);
+	return text_or_empty(finding->first->name);
 }
 
 const char *finding_value(const struct finding *finding)
 {
-	return text_of(finding->first->value);
+	return text_or_empty(finding->first->value);
 }

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "observe/tally/names.h"
 
-/* Columns of a tree: they hold an hour, a thousand processes and all layers. */
+/* Columns of a tree, wide enough for an hour, a thousand processes and all layers. */
 #define TREE_ID 13
 #define TREE_LAYER 28
 #define TREE_CALL 42
@@ -23,7 +23,8 @@ struct flag_name {
 };
 
 /*
- * O_SYNC holds the bits of O_DSYNC and O_TMPFILE those of O_DIRECTORY: the larger ones come first.
+ * O_SYNC includes the bits of O_DSYNC, and O_TMPFILE those of O_DIRECTORY, so the larger ones come
+ * first.
  */
 static const struct flag_name open_flags[] = {
 	{ O_TMPFILE, "O_TMPFILE" },	{ O_SYNC, "O_SYNC" },	      { O_DSYNC, "O_DSYNC" },
@@ -38,8 +39,8 @@ static const char *const whences[] = { "SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK
 				       "SEEK_HOLE" };
 
 /*
- * Libraries have flags of their own; both MPIs, and NetCDF and PnetCDF, agree on their values. The
- * last row says what no flag at all is called, if it has a name.
+ * Libraries have their own flags. MPICH and Open MPI use the same values, and so do NetCDF and
+ * PnetCDF. The last row names the value without flags, if it has a name.
  */
 static const struct flag_name mpi_modes[] = { { 0x2, "MPI_MODE_RDONLY" },
 					      { 0x4, "MPI_MODE_WRONLY" },
@@ -75,14 +76,14 @@ static const struct flag_name mpi_whences[] = {
 	{ 600, "MPI_SEEK_SET" }, { 602, "MPI_SEEK_CUR" }, { 604, "MPI_SEEK_END" }, { 0 }
 };
 
-static const struct call_info *call_of(const struct trace_head *head, const struct activity *a)
+static const struct call_info *call_get(const struct trace_head *head, const struct activity *a)
 {
 	static const struct call_info unknown = { .name = "?" };
 
 	return a->call < head->call_count ? &head->calls[a->call] : &unknown;
 }
 
-static const char *file_of(const struct trace_head *head, file_id file)
+static const char *file_name(const struct trace_head *head, file_id file)
 {
 	return file < head->file_count ? head->files[file] : "?";
 }
@@ -134,7 +135,7 @@ static void put_open_flags(struct buf *out, int64_t flags)
 		buf_printf(out, "|0x%" PRIx64, flags);
 }
 
-/* Names of the bits, and what has no name as a number. */
+/* Appends the names of the bits; bits without a name are a number. */
 static void put_modes(struct buf *out, const struct flag_name *names, int64_t flags)
 {
 	const char *between = "";
@@ -164,8 +165,8 @@ static const char *whence_name(const struct activity *a)
 	return NULL;
 }
 
-/* Only libc has permissions, and flags that are bits; settings of libraries are plain numbers. */
-static bool is_of_libc(const struct call_info *call)
+/* Only libc has permissions and flags that are bits; settings of libraries are plain numbers. */
+static bool is_libc(const struct call_info *call)
 {
 	return call->layer == LAYER_POSIX || call->layer == LAYER_STDIO ||
 	       call->layer == LAYER_NETWORK;
@@ -175,11 +176,11 @@ static void put_flags(struct buf *out, const struct activity *a, const struct ca
 {
 	const char *whence = call->class == CLASS_SEEK ? whence_name(a) : NULL;
 
-	/* memfd_create() is an open whose flags are not those of open(). */
+	/* memfd_create() opens a file, but its flags are not those of open(). */
 	if (whence)
 		buf_puts(out, whence);
 	else if (call->class != CLASS_OPEN || !strcmp(call->name, "memfd_create"))
-		buf_printf(out, is_of_libc(call) ? "0x%" PRIx64 : "%" PRId64, a->flags);
+		buf_printf(out, is_libc(call) ? "0x%" PRIx64 : "%" PRId64, a->flags);
 	else if (a->layer < LAYER_COUNT && library_modes[a->layer])
 		put_modes(out, library_modes[a->layer], a->flags);
 	else
@@ -187,9 +188,9 @@ static void put_flags(struct buf *out, const struct activity *a, const struct ca
 }
 
 /*
- * The result is an attribute where the class gives it a name (bytes of a read), or where it tells
- * more than the error number and the handle do. A pointer is recorded as 0 or 1 and tells nothing;
- * a library's status is the error.
+ * The result is an attribute if the class gives it a name (bytes of a read), or if it says more
+ * than the error number and the handle. A pointer is recorded as 0 or 1 and says nothing; a
+ * library's status is the error.
  */
 static bool shows_result(const struct activity *a, const struct call_info *call)
 {
@@ -200,7 +201,7 @@ static bool shows_result(const struct activity *a, const struct call_info *call)
 	return !(a->present & PRESENT(HANDLE)) || a->result != a->handle;
 }
 
-static bool shows(const struct activity *a, const struct call_info *call, enum field field)
+static bool shows_field(const struct activity *a, const struct call_info *call, enum field field)
 {
 	switch (field) {
 	case FIELD_RESULT:
@@ -223,7 +224,7 @@ static bool shows(const struct activity *a, const struct call_info *call, enum f
 	}
 }
 
-static int64_t number_of(const struct activity *a, enum field field)
+static int64_t field_number(const struct activity *a, enum field field)
 {
 	switch (field) {
 	case FIELD_RESULT:
@@ -246,33 +247,33 @@ static void put_value(struct buf *out, const struct trace_head *head, const stru
 {
 	switch (field) {
 	case FIELD_PATH:
-		put_quoted(out, file_of(head, a->file));
+		put_quoted(out, file_name(head, a->file));
 		break;
 	case FIELD_PATH2:
-		put_quoted(out, file_of(head, a->file2));
+		put_quoted(out, file_name(head, a->file2));
 		break;
 	case FIELD_NAME:
-		put_quoted(out, file_of(head, a->name));
+		put_quoted(out, file_name(head, a->name));
 		break;
 	case FIELD_HINTS:
-		put_quoted(out, file_of(head, a->hints));
+		put_quoted(out, file_name(head, a->hints));
 		break;
 	case FIELD_FLAGS:
 		put_flags(out, a, call);
 		break;
 	case FIELD_MODE:
-		buf_printf(out, is_of_libc(call) ? "0%" PRIo64 : "%" PRId64, a->mode);
+		buf_printf(out, is_libc(call) ? "0%" PRIo64 : "%" PRId64, a->mode);
 		break;
 	case FIELD_COLLECTIVE:
 		put_collective(out, a);
 		break;
 	default:
-		buf_printf(out, "%" PRId64, number_of(a, field));
+		buf_printf(out, "%" PRId64, field_number(a, field));
 	}
 }
 
 /*
- * The order of SIOX's sample: names, quantities, handle, position, and then what the sample does
+ * The order of SIOX's sample: names, quantities, handle, position, then fields that the sample does
  * not have.
  */
 static const enum field field_order[] = {
@@ -284,12 +285,12 @@ static const enum field field_order[] = {
 
 static void put_call(struct buf *out, const struct trace_head *head, const struct activity *a)
 {
-	const struct call_info *call = call_of(head, a);
+	const struct call_info *call = call_get(head, a);
 	const char *between = "";
 
 	buf_printf(out, "%s(", call->name);
 	for (size_t i = 0; i < FIELD_ORDER_COUNT; i++) {
-		if (!shows(a, call, field_order[i]))
+		if (!shows_field(a, call, field_order[i]))
 			continue;
 		buf_printf(out, "%s%s/%s=", between, names_domain(a->layer),
 			   names_field(call->class, field_order[i]));
@@ -299,7 +300,7 @@ static void put_call(struct buf *out, const struct trace_head *head, const struc
 	buf_putc(out, ')');
 }
 
-/* Cause first, then relations; an id is named once and never the activity's own. */
+/* The cause comes first, then relations. An id appears once, and never the activity's own. */
 static void put_relations(struct buf *out, const struct trace_head *head, const struct activity *a)
 {
 	uint64_t ids[3] = { a->parent, a->link & ID_MASK, a->link2 & ID_MASK };
@@ -316,7 +317,7 @@ static void put_relations(struct buf *out, const struct trace_head *head, const 
 	}
 }
 
-/* Seven digits after the point, as in SIOX's sample; rounded, which may carry into the seconds. */
+/* Seven digits after the point, as in SIOX's sample; rounding may carry into the seconds. */
 static void put_time(struct buf *out, int64_t ns)
 {
 	uint64_t tenths_us = ((ns < 0 ? -(uint64_t)ns : (uint64_t)ns) + 50) / 100;
@@ -325,8 +326,8 @@ static void put_time(struct buf *out, int64_t ns)
 		   tenths_us / 10000000, tenths_us % 10000000);
 }
 
-static void put_call_to_end(struct buf *out, const struct trace_head *head,
-			    const struct activity *a)
+static void put_rest_of_line(struct buf *out, const struct trace_head *head,
+			     const struct activity *a)
 {
 	put_call(out, head, a);
 	buf_printf(out, " = %" PRId32, a->error);
@@ -340,10 +341,10 @@ void line_format(struct buf *out, const struct trace_head *head, const struct ac
 	buf_putc(out, ' ');
 	line_id(out, activity->process, activity->id);
 	buf_printf(out, " %s ", names_layer(activity->layer));
-	put_call_to_end(out, head, activity);
+	put_rest_of_line(out, head, activity);
 }
 
-/* Blanks up to a column of the line that began at start; one at least. */
+/* Appends blanks up to a column of the line that began at start, at least one. */
 static void put_blanks(struct buf *out, size_t start, size_t column)
 {
 	do
@@ -362,10 +363,10 @@ void line_tree(struct buf *out, const struct trace_head *head, const struct acti
 	put_blanks(out, start, TREE_LAYER);
 	buf_puts(out, names_layer(activity->layer));
 	put_blanks(out, start, TREE_CALL + TREE_INDENT * depth);
-	put_call_to_end(out, head, activity);
+	put_rest_of_line(out, head, activity);
 }
 
-static int32_t rank_of(const struct trace_head *head, const struct activity *a)
+static int32_t activity_rank(const struct trace_head *head, const struct activity *a)
 {
 	return a->process < head->process_count ? head->processes[a->process].rank : -1;
 }
@@ -403,11 +404,11 @@ static void csv_id(struct buf *out, const struct trace_head *head, const struct 
 void line_csv(struct buf *out, const struct trace_head *head, const struct activity *activity)
 {
 	const struct activity *a = activity;
-	const struct call_info *call = call_of(head, a);
+	const struct call_info *call = call_get(head, a);
 
 	buf_printf(out, "%" PRId64 ",%" PRId64 ",%" PRIu32, a->start_ns, a->duration_ns,
 		   a->process);
-	csv_number(out, rank_of(head, a) >= 0, rank_of(head, a));
+	csv_number(out, activity_rank(head, a) >= 0, activity_rank(head, a));
 	buf_printf(out, ",%" PRIu32, id_thread(a->id));
 	csv_id(out, head, a, a->id);
 	csv_text(out, names_layer(a->layer));
@@ -419,8 +420,8 @@ void line_csv(struct buf *out, const struct trace_head *head, const struct activ
 	csv_number(out, a->present & PRESENT(HANDLE), a->handle);
 	csv_number(out, a->present & PRESENT(FLAGS), a->flags);
 	csv_number(out, a->present & PRESENT(MODE), a->mode);
-	csv_text(out, file_of(head, a->file));
-	csv_text(out, file_of(head, a->file2));
+	csv_text(out, file_name(head, a->file));
+	csv_text(out, file_name(head, a->file2));
 	csv_id(out, head, a, a->parent);
 	csv_id(out, head, a, a->link);
 	csv_id(out, head, a, a->link2);
@@ -429,8 +430,8 @@ void line_csv(struct buf *out, const struct trace_head *head, const struct activ
 	buf_putc(out, ',');
 	if (a->present & PRESENT(COLLECTIVE))
 		put_collective(out, a);
-	csv_text(out, file_of(head, a->name));
-	csv_text(out, file_of(head, a->hints));
+	csv_text(out, file_name(head, a->name));
+	csv_text(out, file_name(head, a->hints));
 	buf_putc(out, '\n');
 }
 
@@ -472,15 +473,15 @@ static void json_fields(struct json *json, const struct activity *a)
 void line_json(struct json *json, const struct trace_head *head, const struct activity *activity)
 {
 	const struct activity *a = activity;
-	const struct call_info *call = call_of(head, a);
+	const struct call_info *call = call_get(head, a);
 
 	json_open(json, NULL, '{');
 	json_id(json, "id", head, a, a->id);
 	json_number(json, "start_ns", a->start_ns);
 	json_number(json, "duration_ns", a->duration_ns);
 	json_number(json, "process", a->process);
-	if (rank_of(head, a) >= 0)
-		json_number(json, "rank", rank_of(head, a));
+	if (activity_rank(head, a) >= 0)
+		json_number(json, "rank", activity_rank(head, a));
 	json_number(json, "thread", id_thread(a->id));
 	json_text(json, "layer", names_layer(a->layer));
 	json_text(json, "function", call->name);
@@ -489,13 +490,13 @@ void line_json(struct json *json, const struct trace_head *head, const struct ac
 	json_number(json, "result", a->result);
 	json_fields(json, a);
 	if (a->file)
-		json_text(json, "file", file_of(head, a->file));
+		json_text(json, "file", file_name(head, a->file));
 	if (a->file2)
-		json_text(json, "file2", file_of(head, a->file2));
+		json_text(json, "file2", file_name(head, a->file2));
 	if (a->name)
-		json_text(json, "name", file_of(head, a->name));
+		json_text(json, "name", file_name(head, a->name));
 	if (a->hints)
-		json_text(json, "hints", file_of(head, a->hints));
+		json_text(json, "hints", file_name(head, a->hints));
 	json_id(json, "cause", head, a, a->parent);
 	json_id(json, "relation", head, a, a->link);
 	json_id(json, "relation2", head, a, a->link2);

@@ -20,7 +20,6 @@ struct loss_total loss_sum(const struct trace_head *head)
 	return total;
 }
 
-
 void loss_describe(struct buf *out, const struct trace_head *head)
 {
 	struct loss_total t = loss_sum(head);
@@ -28,24 +27,21 @@ void loss_describe(struct buf *out, const struct trace_head *head)
 	if (t.records)
 		buf_printf(out,
 			   "%" PRIu64 " activities were lost in %" PRIu64
-			   " process%s: there was no room in the "
-			   "spool; a larger spool.limit keeps more\n",
+			   " process%s because the spool was full; "
+			   "raise spool.limit to keep more\n",
 			   t.records, t.processes, t.processes == 1 ? "" : "es");
 	if (t.threads)
-		buf_printf(out,
-			   "%" PRIu64 " thread%s never recorded: there are too many for one run\n",
+		buf_printf(out, "%" PRIu64 " thread%s not recorded: the run had too many threads\n",
 			   t.threads, t.threads == 1 ? " was" : "s were");
 	if (t.counted)
-		buf_printf(out,
-			   "%" PRIu64
-			   " call%s only counted: no single record, but in the sums of a report\n",
+		buf_printf(out, "%" PRIu64 " call%s counted but not recorded individually\n",
 			   t.counted, t.counted == 1 ? " was" : "s were");
 	if (head->damaged_blocks)
-		buf_printf(out, "%" PRIu64 " damaged block%s left out of what was read\n",
-			   head->damaged_blocks, head->damaged_blocks == 1 ? " was" : "s were");
+		buf_printf(out, "%" PRIu64 " damaged block%s skipped\n", head->damaged_blocks,
+			   head->damaged_blocks == 1 ? " was" : "s were");
 	if (!head->end.complete)
-		buf_puts(out,
-			 "the run was cut off: the trace holds what was collected until then\n");
+		buf_puts(out, "the recording was interrupted: the trace contains the calls "
+			      "collected until then\n");
 }
 
 void loss_json(struct json *json, const struct trace_head *head)

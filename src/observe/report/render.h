@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A summary made readable. Renderers write to the stream they are given and decide nothing.
+ * Renders a summary as text or JSON. Renderers write to the given stream and decide nothing.
  */
 #ifndef SLUICE_OBSERVE_REPORT_RENDER_H
 #define SLUICE_OBSERVE_REPORT_RENDER_H
@@ -15,52 +15,54 @@ struct json;
 struct ranks;
 struct summary;
 
-/* What is to be rendered, and how much of it. */
+/* What to render, and how much of it. */
 struct report {
 	const struct summary *summary;
-	const struct ranks *ranks;	      /* that surveys are compared by */
+	const struct ranks *ranks;	      /* ranks that surveys are compared by */
 	const struct file_surveyor *surveyor; /* NULL: files were not surveyed */
-	uint64_t top;			      /* rows of functions and of files, at most */
-	bool by_rank;			      /* a table with a row per rank, too */
+	uint64_t top;			      /* maximum number of rows of functions and files */
+	bool by_rank;			      /* add a table with one row per rank */
 };
 
-/* The verdict alone: one line without its newline. */
+/* Appends the verdict: one line without a newline. */
 void render_verdict(struct buf *out, const struct summary *summary);
 
-/* What the verdict leaves out, one sentence per line: ranks, storage, start-up, network, clocks. */
+/*
+ * Appends what the verdict leaves out, one sentence per line: ranks, storage, start-up, network,
+ * clocks.
+ */
 void render_notes(struct buf *out, const struct summary *summary);
 
-/* Verdict and notes, what happened meanwhile, tables by layer, function and file, and the rest. */
+/* Prints verdict and notes, events, tables by layer, function and file, and findings. */
 void render_text(FILE *out, const struct report *report);
 
 /*
- * Lines of SIOX's reporter: [FileSurveyor:MPI] "<file>"/Accesses = (average,minimum,maximum), and
- * "<file>"/Sharing/Writing = 4 ranks, interleaved
+ * Prints lines of SIOX's reporter: [FileSurveyor:MPI] "<file>"/Accesses =
+ * (average,minimum,maximum), and "<file>"/Sharing/Writing = 4 ranks, interleaved
  */
 void render_survey(FILE *out, const struct report *report);
 
-/* What happened: anomalies, what was given up and left out, what was applied. */
+/* Prints anomalies, reductions of the recording, refused plug-ins, and applied actions. */
 void render_events(FILE *out, const struct report *report);
 
-/* The node while the program did I/O, reports of plug-ins, what Sluice cost. */
+/* Prints node statistics, reports of plug-ins, and the overhead of recording. */
 void render_findings(FILE *out, const struct report *report);
 
-/* Reports of plug-ins alone, all of them: lines, or one object of schema sluice.report.plugins/1.
- */
+/* Prints all reports of plug-ins: as lines, or as one object of schema sluice.report.plugins/1. */
 void render_plugins(FILE *out, const struct summary *summary);
 void render_plugins_json(FILE *out, const struct summary *summary);
 
-/* All of that as fields of the object that is open. */
+/* Adds events and findings to the open JSON object. */
 void render_findings_json(struct json *json, const struct summary *summary);
 
-/* What became of the parameters that were given: a table of those that were asked for. */
+/* Prints a table of the requested parameters and their effect. */
 void render_parameters(FILE *out, const struct report *report);
 
-/* All that is known of them, read back alone or not, as the field "parameters". */
+/* Adds all parameters, requested or only read back, as the field "parameters". */
 void render_parameters_json(struct json *json, const struct summary *summary);
 
-/* "3 of 4 honoured", of parameters by name; nothing where none was asked for. */
-void render_honoured(struct buf *out, const struct summary *summary);
+/* Appends "3 of 4 applied", counting parameters by name; nothing if none was requested. */
+void render_applied(struct buf *out, const struct summary *summary);
 
 /* One object of schema sluice.report/1. */
 void render_json(FILE *out, const struct report *report);

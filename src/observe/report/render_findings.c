@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What was noted while the program ran, made readable: anomalies, what was applied, what was given
- * up, what plug-ins report, what Sluice cost, and how the node was meanwhile.
+ * Renders the notes of a run: anomalies, applied actions, reductions of the recording, reports of
+ * plug-ins, the overhead, and node statistics.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -14,40 +14,40 @@
 #include "base/unit.h"
 #include "observe/report/findings.h"
 #include "observe/report/render.h"
-#include "observe/tally/summary.h"
 #include "observe/stats/window.h"
+#include "observe/tally/overhead_notes.h"
+#include "observe/tally/summary.h"
 
 #define SOURCE_GROUPS 40
 #define LINE_COLUMNS 118
 
-/* The kinds of notes, and what a report has of each. */
+/* The kinds of notes and their sections in a report. */
 struct section {
 	const char *kind, *title, *key;
-	bool events; /* single notes with their times, not findings */
+	bool events; /* print single notes with their times, not findings */
 };
 
 enum { ANOMALIES, APPLIED, DEGRADED, REFUSED, PLUGINS, COST, SECTIONS };
 static const struct section sections[SECTIONS] = {
 	[ANOMALIES] = { NOTE_ANOMALY, "Anomalies", "anomalies", true },
 	[APPLIED] = { NOTE_APPLIED, "Applied", "applied", false },
-	[DEGRADED] = { NOTE_DEGRADED, "Recorded less closely", "degraded", true },
-	[REFUSED] = { NOTE_REFUSED, "Plug-ins left out", "refused", true },
-	[PLUGINS] = { NOTE_REPORT, "Reports of plug-ins (average,minimum,maximum)", "plugins",
-		      false },
-	[COST] = { NOTE_COST, "Cost of recording (average,minimum,maximum)", "cost", false },
+	[DEGRADED] = { NOTE_DEGRADED, "Reduced recording", "degraded", true },
+	[REFUSED] = { NOTE_REFUSED, "Refused plug-ins", "refused", true },
+	[PLUGINS] = { NOTE_REPORT, "Plug-in reports (average,minimum,maximum)", "plugins", false },
+	[COST] = { NOTE_COST, "Overhead of recording (average,minimum,maximum)", "cost", false },
 };
 
-static const char *text_of(const char *text)
+static const char *text_or_empty(const char *text)
 {
 	return text ? text : "";
 }
 
-static bool is_of(const struct note *note, const struct section *section)
+static bool belongs_to(const struct note *note, const struct section *section)
 {
-	return strcmp(text_of(note->kind), section->kind) == 0;
+	return strcmp(text_or_empty(note->kind), section->kind) == 0;
 }
 
-/* "rank 3", "process 7", "node1"; empty where nothing is known. */
+/* Appends "rank 3", "process 7" or "node1"; nothing if it is unknown. */
 static void add_whose(struct buf *text, const struct summary *s, const struct note *note)
 {
 	int32_t rank =
@@ -58,7 +58,7 @@ static void add_whose(struct buf *text, const struct summary *s, const struct no
 	else if (note->process >= 0)
 		buf_printf(text, "process %" PRId32, note->process);
 	else
-		buf_puts(text, text_of(note->host));
+		buf_puts(text, text_or_empty(note->host));
 }
 
 static void print_event(FILE *out, const struct summary *s, const struct note *note)
@@ -72,8 +72,9 @@ static void print_event(FILE *out, const struct summary *s, const struct note *n
 		fprintf(out, "at %s, ", unit_ns(time, note->time_ns));
 	if (whose.len)
 		fprintf(out, "%s, ", buf_text(&whose));
-	fprintf(out, "%s: %s%s%s\n", text_of(note->source), text_of(note->name),
-		*text_of(note->name) && *text_of(note->value) ? ": " : "", text_of(note->value));
+	fprintf(out, "%s: %s%s%s\n", text_or_empty(note->source), text_or_empty(note->name),
+		*text_or_empty(note->name) && *text_or_empty(note->value) ? ": " : "",
+		text_or_empty(note->value));
 }
 
 static void print_events(FILE *out, const struct report *report, const struct section *section)
@@ -82,7 +83,7 @@ static void print_events(FILE *out, const struct report *report, const struct se
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < head->note_count; i++) {
-		if (!is_of(&head->notes[i], section))
+		if (!belongs_to(&head->notes[i], section))
 			continue;
 		if (!n)
 			fprintf(out, "\n%s\n", section->title);
@@ -101,7 +102,37 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* Our own numbers say by their names what they are. */
+/* Names of our own numbers as people read them; the notes and the JSON keep the short names. */
+static const struct {
+	const char *name, *label;
+} labels[] = {
+	{ OVERHEAD_GUEST_NS, "time in the program" },
+	{ OVERHEAD_GUEST_SHARE, "share of the run time" },
+	{ OVERHEAD_INLINE_NS, "time in in-line plug-ins" },
+	{ OVERHEAD_COLLECTOR_NS, "CPU time of the collector" },
+	{ OVERHEAD_WATCHER_NS, "CPU time of the watcher" },
+};
+
+/* A suffix of a name tells the unit of its number; the value is printed with the unit instead. */
+static const char *const unit_suffixes[] = { " ns", " bytes" };
+
+static void add_label(struct buf *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
+		if (strcmp(name, labels[i].name) == 0) {
+			buf_puts(text, labels[i].label);
+			return;
+		}
+	}
+	for (size_t i = 0; i < sizeof(unit_suffixes) / sizeof(*unit_suffixes); i++) {
+		if (ends_with(name, unit_suffixes[i]))
+			n -= strlen(unit_suffixes[i]);
+	}
+	buf_add(text, name, n);
+}
+
 static void add_number(struct buf *text, const char *name, double value)
 {
 	char out[UNIT_TEXT];
@@ -110,6 +141,8 @@ static void add_number(struct buf *text, const char *name, double value)
 		buf_putc(text, '-');
 	else if (ends_with(name, "_ns") || ends_with(name, " ns"))
 		buf_puts(text, unit_ns(out, (int64_t)value));
+	else if (ends_with(name, " bytes"))
+		buf_puts(text, unit_bytes(out, value));
 	else if (ends_with(name, "_share"))
 		buf_printf(text, "%.2f%%", 100 * value);
 	else
@@ -141,7 +174,7 @@ static void add_value(struct buf *text, const struct finding *f)
 		buf_printf(text, " (%zu times)", f->count);
 }
 
-/* How much of a name is its group; what comes behind is the field. */
+/* Length of the group in a name; the field follows it. */
 static size_t group_length(const struct finding *f)
 {
 	const char *name = finding_name(f), *slash = strrchr(name, '/');
@@ -163,8 +196,8 @@ static bool same_group(const struct finding *a, const struct finding *b)
 }
 
 /*
- * "[histogram] POSIX read: very slow 2, slow 7, ...": the fields of a group on as many lines as
- * they need. Returns how many findings that are.
+ * Prints "[histogram] POSIX read: very slow 2, slow 7, ...", with as many lines as the fields of
+ * the group need. Returns the number of findings.
  */
 static size_t print_group(FILE *out, const struct finding *f, size_t count)
 {
@@ -176,7 +209,8 @@ static size_t print_group(FILE *out, const struct finding *f, size_t count)
 	for (; n < count && same_group(f, &f[n]); n++) {
 		AUTO_BUF struct buf text = { 0 };
 
-		buf_printf(&text, "%s ", finding_name(&f[n]) + (group ? group + 1 : 0));
+		add_label(&text, finding_name(&f[n]) + (group ? group + 1 : 0));
+		buf_putc(&text, ' ');
 		add_value(&text, &f[n]);
 		if (n)
 			column += fprintf(out, ",");
@@ -188,7 +222,7 @@ static size_t print_group(FILE *out, const struct finding *f, size_t count)
 	return n;
 }
 
-/* Of each source at most as many groups as anybody reads, or as were asked for. */
+/* Limits the number of groups per source, unless --top asks for more. */
 static void print_findings(FILE *out, const struct report *report, const struct section *section)
 {
 	const struct summary *s = report->summary;
@@ -214,8 +248,8 @@ static void print_findings(FILE *out, const struct report *report, const struct 
 	}
 }
 
-/* The time in which the program did I/O; all of it where that is not known. */
-static struct window_figure *node_figures(const struct summary *s, int64_t *from_ns, int64_t *to_ns)
+/* The time in which the program did I/O; the whole run if that is unknown. */
+static struct window_figure *window_of_io(const struct summary *s, int64_t *from_ns, int64_t *to_ns)
 {
 	*from_ns = s->all.busy_from_ns;
 	*to_ns = s->all.busy_until_ns;
@@ -243,11 +277,11 @@ static void add_figure(struct table *table, const char *unit, double value, cons
 static void add_statistic(struct table *table, const struct window_figure *f)
 {
 	const struct statistic_info *info = f->statistic;
-	const char *unit = text_of(info->unit);
-	bool sums = !strcmp(text_of(info->reduction), "sum");
+	const char *unit = text_or_empty(info->unit);
+	bool sums = !strcmp(text_or_empty(info->reduction), "sum");
 	const char *per = sums ? "/s" : "";
 
-	table_add(table, "%s", text_of(info->name));
+	table_add(table, "%s", text_or_empty(info->name));
 	add_figure(table, unit, f->mean, per);
 	add_figure(table, unit, f->least, per);
 	add_figure(table, unit, f->most, per);
@@ -255,15 +289,15 @@ static void add_statistic(struct table *table, const struct window_figure *f)
 		add_figure(table, unit, f->total, "");
 	else
 		table_add(table, "-");
-	table_add(table, "%s", text_of(info->host));
+	table_add(table, "%s", text_or_empty(info->host));
 }
 
 static void print_node(FILE *out, const struct summary *s)
 {
-	static const char *const titles[] = { "statistic", ">mean", ">least", ">most",
+	static const char *const titles[] = { "statistic", ">mean", ">min", ">max",
 					      ">total",	   "node",  NULL };
 	int64_t from, to;
-	AUTO_FREE struct window_figure *figures = node_figures(s, &from, &to);
+	AUTO_FREE struct window_figure *figures = window_of_io(s, &from, &to);
 	char first[UNIT_TEXT], last[UNIT_TEXT];
 	struct table table;
 	size_t rows = 0;
@@ -276,7 +310,8 @@ static void print_node(FILE *out, const struct summary *s)
 		rows++;
 	}
 	if (rows) {
-		fprintf(out, "\nThe node while the program did I/O, from %s to %s\n",
+		fprintf(out,
+			"\nNode statistics while the program did I/O (%s to %s after the start)\n",
 			unit_ns(first, from), unit_ns(last, to));
 		table_print(&table, out, 2);
 	}
@@ -311,10 +346,10 @@ static void put_event(struct json *json, const struct summary *s, const struct n
 		json_number(json, "process", note->process);
 	if (rank >= 0)
 		json_number(json, "rank", s->ranks.list[rank].number);
-	json_text(json, "host", text_of(note->host));
-	json_text(json, "source", text_of(note->source));
-	json_text(json, "name", text_of(note->name));
-	json_text(json, "value", text_of(note->value));
+	json_text(json, "host", text_or_empty(note->host));
+	json_text(json, "source", text_or_empty(note->source));
+	json_text(json, "name", text_or_empty(note->name));
+	json_text(json, "value", text_or_empty(note->value));
 	json_close(json);
 }
 
@@ -322,7 +357,7 @@ static void put_events(struct json *json, const struct summary *s, const struct 
 {
 	json_open(json, section->key, '[');
 	for (size_t i = 0; i < s->head->note_count; i++) {
-		if (is_of(&s->head->notes[i], section))
+		if (belongs_to(&s->head->notes[i], section))
 			put_event(json, s, &s->head->notes[i]);
 	}
 	json_close(json);
@@ -377,10 +412,10 @@ void render_plugins_json(FILE *out, const struct summary *summary)
 static void put_statistic(struct json *json, const struct window_figure *f)
 {
 	json_open(json, NULL, '{');
-	json_text(json, "host", text_of(f->statistic->host));
-	json_text(json, "name", text_of(f->statistic->name));
-	json_text(json, "unit", text_of(f->statistic->unit));
-	json_text(json, "reduction", text_of(f->statistic->reduction));
+	json_text(json, "host", text_or_empty(f->statistic->host));
+	json_text(json, "name", text_or_empty(f->statistic->name));
+	json_text(json, "unit", text_or_empty(f->statistic->unit));
+	json_text(json, "reduction", text_or_empty(f->statistic->reduction));
 	json_real(json, "mean", f->mean);
 	json_real(json, "least", f->least);
 	json_real(json, "most", f->most);
@@ -391,7 +426,7 @@ static void put_statistic(struct json *json, const struct window_figure *f)
 static void put_node(struct json *json, const struct summary *s)
 {
 	int64_t from, to;
-	AUTO_FREE struct window_figure *figures = node_figures(s, &from, &to);
+	AUTO_FREE struct window_figure *figures = window_of_io(s, &from, &to);
 
 	json_open(json, "node", '{');
 	json_number(json, "from_ns", from);

@@ -1,10 +1,13 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Renders a summary as one JSON object of schema sluice.report/1.
+ */
 #include "base/json.h"
 #include "base/mem.h"
 #include "observe/plugins/file_surveyor.h"
 #include "observe/report/loss.h"
-#include "observe/tally/names.h"
 #include "observe/report/render.h"
+#include "observe/tally/names.h"
 #include "observe/tally/summary.h"
 #include "observe/tally/traffic.h"
 
@@ -35,7 +38,7 @@ static void put_sum(struct json *json, const char *key, const struct tally *tall
 	json_close(json);
 }
 
-/* null where nothing was asked for: there is no ratio to it. */
+/* Writes null if nothing was requested, because there is no ratio then. */
 static void put_ratio(struct json *json, const char *key, uint64_t part, uint64_t whole)
 {
 	if (whole)
@@ -117,7 +120,7 @@ static void put_hosts(struct json *json, const struct trace_head *head)
 	json_close(json);
 }
 
-/* The numbers of a row over the ranks that have it. */
+/* Distribution of the row's numbers over the ranks that have it. */
 static void put_spreads(struct json *json, const struct summary *s, const struct summary_row *row)
 {
 	struct spread calls = summary_spread(s, row, &tally_measures[TALLY_CALLS]);
@@ -161,7 +164,7 @@ static void put_row(struct json *json, const struct summary *s, const struct sum
 	json_close(json);
 }
 
-/* Returns how many rows there are. */
+/* Returns the number of rows. */
 static size_t put_rows(struct json *json, const struct summary *s, enum summary_table table,
 		       const char *key, uint64_t top)
 {

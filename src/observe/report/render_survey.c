@@ -1,10 +1,13 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Renders the survey of files as lines of SIOX's reporter.
+ */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "observe/plugins/file_surveyor.h"
-#include "observe/tally/names.h"
 #include "observe/report/render.h"
+#include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
 
 static void print_prefix(FILE *out, const struct report *report, const struct survey_row *row)

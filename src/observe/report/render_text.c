@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Renders a summary as tables for people.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -7,38 +10,38 @@
 #include "base/table.h"
 #include "base/term.h"
 #include "base/unit.h"
-#include "observe/tally/names.h"
 #include "observe/report/render.h"
+#include "observe/tally/names.h"
 #include "observe/tally/summary.h"
 
-/* Titles are collected column by column; the cells of a row come in the same order. */
+/* Titles are collected column by column; the cells of a row follow the same order. */
 struct titles {
 	const char *list[TABLE_COLUMNS_MAX + 1];
 	size_t count;
 };
 
-static void title_add(struct titles *titles, const char *title)
+static void add_title(struct titles *titles, const char *title)
 {
 	if (titles->count < TABLE_COLUMNS_MAX)
 		titles->list[titles->count++] = title;
 }
 
-/* Of a parallel run, the time is that of a rank. */
-static void tally_titles(struct titles *titles, const struct summary *s)
+/* In a parallel run, the time is that of a rank. */
+static void add_tally_titles(struct titles *titles, const struct summary *s)
 {
 	if (s->ranks.count)
-		title_add(titles, ">ranks");
+		add_title(titles, ">ranks");
 	for (size_t i = 0; i < TALLY_MEASURES; i++) {
 		if (i == TALLY_TIME && s->ranks.count) {
-			title_add(titles, ">time/rank");
-			title_add(titles, ">min");
-			title_add(titles, ">max");
-			title_add(titles, ">slowest");
+			add_title(titles, ">time/rank");
+			add_title(titles, ">min");
+			add_title(titles, ">max");
+			add_title(titles, ">slowest");
 		} else if (tally_measures[i].title) {
-			title_add(titles, tally_measures[i].title);
+			add_title(titles, tally_measures[i].title);
 		}
 		if (i == TALLY_TIME)
-			title_add(titles, ">share");
+			add_title(titles, ">of I/O time");
 	}
 }
 
@@ -60,7 +63,7 @@ static void add_spread(struct table *table, const struct measure *measure,
 
 static void add_tally(struct table *table, const struct summary *s, const struct summary_row *row)
 {
-	double whole_ns = (double)(s->all.io.time_ns + s->all.network.time_ns);
+	bool is_io = !row->is_process && !row->is_network && row->layer != LAYER_NETWORK;
 	struct spread time = summary_spread(s, row, &tally_measures[TALLY_TIME]);
 	char share[UNIT_TEXT];
 
@@ -73,10 +76,10 @@ static void add_tally(struct table *table, const struct summary *s, const struct
 			add_spread(table, measure, &time);
 		else if (measure->title)
 			add_value(table, measure, measure->get(row->tally));
-		if (i == TALLY_TIME) /* to start a process is no I/O */
+		if (i == TALLY_TIME)
 			table_add(table, "%s",
 				  unit_share(share, (double)row->tally->time_ns,
-					     row->is_process ? 0 : whole_ns));
+					     is_io ? (double)s->all.io.time_ns : 0));
 	}
 }
 
@@ -94,7 +97,7 @@ static void print_layers(FILE *out, const struct summary *s)
 	AUTO_FREE struct summary_row *rows = summary_rows(s, SUMMARY_LAYERS, &count);
 	struct table table;
 
-	tally_titles(&titles, s);
+	add_tally_titles(&titles, s);
 	table_init(&table, titles.list);
 	for (size_t i = 0; i < count; i++) {
 		table_add(&table, "%s", rows[i].name);
@@ -112,7 +115,7 @@ static void print_functions(FILE *out, const struct summary *s, uint64_t top)
 	AUTO_FREE struct summary_row *rows = summary_rows(s, SUMMARY_FUNCTIONS, &count);
 	struct table table;
 
-	tally_titles(&titles, s);
+	add_tally_titles(&titles, s);
 	table_init(&table, titles.list);
 	for (size_t i = 0; i < count && i < top; i++) {
 		table_add(&table, rows[i].counted ? "(%s)" : "%s", rows[i].name);
@@ -125,7 +128,7 @@ static void print_functions(FILE *out, const struct summary *s, uint64_t top)
 	table_release(&table);
 }
 
-/* The layers that called the file, from the highest: "HDF5,MPI,POSIX". */
+/* Appends the layers that accessed the file, from the highest down: "HDF5,MPI,POSIX". */
 static void add_layers(struct table *table, uint8_t layers)
 {
 	AUTO_BUF struct buf text = { 0 };
@@ -145,10 +148,10 @@ static void print_files(FILE *out, const struct summary *s, uint64_t top)
 	AUTO_FREE struct summary_row *rows = summary_rows(s, SUMMARY_FILES, &count);
 	struct table table;
 
-	tally_titles(&titles, s);
+	add_tally_titles(&titles, s);
 	if (has_libraries)
-		title_add(&titles, "layers");
-	title_add(&titles, "file"); /* last: it is the one column without a sensible width */
+		add_title(&titles, "layers");
+	add_title(&titles, "file"); /* last, because its width is unbounded */
 	table_init(&table, titles.list);
 	for (size_t i = 0; i < count && i < top; i++) {
 		add_tally(&table, s, &rows[i]);
@@ -169,7 +172,7 @@ static void print_ranks(FILE *out, const struct summary *s)
 
 	for (size_t i = 0; i < SUMS_MEASURES; i++) {
 		if (sums_measures[i].title)
-			title_add(&titles, sums_measures[i].title);
+			add_title(&titles, sums_measures[i].title);
 	}
 	table_init(&table, titles.list);
 	for (size_t rank = 0; rank < s->ranks.count; rank++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A summary in sentences.
+ * Renders a summary as sentences.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "observe/report/render.h"
 #include "observe/tally/summary.h"
 
-/* The verdict calls ranks uneven if the slowest takes so many times the average. */
+/* The verdict calls ranks uneven if the slowest takes this many times the average. */
 #define UNEVEN 1.1
 
 static const char *plural(uint64_t count)
@@ -19,7 +19,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* With counted calls the wall-clock share is not known; the time of the threads is. */
+/* With counted calls, the wall-clock share is unknown, but the time of the threads is known. */
 static void verdict_time(struct buf *out, const struct summary *s)
 {
 	int64_t duration = s->head->end.duration_ns;
@@ -45,12 +45,12 @@ static void verdict_calls(struct buf *out, const struct tally *io)
 		buf_printf(out, ", %" PRIu64 " of them failed", io->errors);
 }
 
-static struct spread time_of_ranks(const struct summary *s)
+static struct spread rank_time_spread(const struct summary *s)
 {
 	return summary_rank_spread(s, &sums_measures[s->has_aggregates ? SUMS_TIME : SUMS_BUSY]);
 }
 
-static void verdict_moved(struct buf *out, const struct tally *io)
+static void verdict_bytes(struct buf *out, const struct tally *io)
 {
 	char bytes[UNIT_TEXT];
 
@@ -61,19 +61,19 @@ static void verdict_moved(struct buf *out, const struct tally *io)
 	if (io->bytes_written)
 		buf_printf(out, " wrote %s", unit_bytes(bytes, (double)io->bytes_written));
 	if (!io->bytes_read && !io->bytes_written)
-		buf_puts(out, " moved nothing");
+		buf_puts(out, " transferred no data");
 }
 
 static void verdict_ranks(struct buf *out, const struct summary *s)
 {
 	int64_t whole = s->has_aggregates ? s->all.io.time_ns : s->all.busy_ns;
-	struct spread time = time_of_ranks(s);
+	struct spread time = rank_time_spread(s);
 	char text[UNIT_TEXT];
 
 	buf_printf(out, "%zu rank%s", s->ranks.count, plural(s->ranks.count));
 	if (s->ranks.hosts > 1)
 		buf_printf(out, " on %zu hosts", s->ranks.hosts);
-	verdict_moved(out, &s->all.io);
+	verdict_bytes(out, &s->all.io);
 	buf_printf(out, " in %s of I/O", unit_ns(text, whole));
 	if (!s->has_aggregates)
 		buf_printf(out, ", %s of the run",
@@ -88,9 +88,9 @@ static void verdict_ranks(struct buf *out, const struct summary *s)
 			   s->all.io.calls);
 }
 
-/* The first of the rows that is storage: a wait on a pipe is no consumer of I/O. */
+/* Names the first row that is not network: waiting on a pipe is not I/O. */
 static void verdict_consumer(struct buf *out, const struct summary_row *rows, size_t count,
-			     int64_t whole_ns, const char *before)
+			     int64_t whole_ns, const char *before, const char *of_io)
 {
 	char share[UNIT_TEXT];
 	size_t i = 0;
@@ -99,8 +99,8 @@ static void verdict_consumer(struct buf *out, const struct summary_row *rows, si
 		i++;
 	if (i == count || rows[i].is_process || rows[i].tally->time_ns <= 0 || whole_ns <= 0)
 		return;
-	buf_printf(out, "%s%s (%s)", before, rows[i].name,
-		   unit_share(share, (double)rows[i].tally->time_ns, (double)whole_ns));
+	buf_printf(out, "%s%s (%s%s)", before, rows[i].name,
+		   unit_share(share, (double)rows[i].tally->time_ns, (double)whole_ns), of_io);
 }
 
 void render_verdict(struct buf *out, const struct summary *summary)
@@ -117,13 +117,14 @@ void render_verdict(struct buf *out, const struct summary *summary)
 		verdict_time(out, summary);
 		verdict_calls(out, io);
 	}
-	verdict_consumer(out, by_function, functions, io->time_ns, "; most time in ");
-	verdict_consumer(out, by_file, files, io->time_ns, " and on ");
+	verdict_consumer(out, by_function, functions, io->time_ns, "; most time in ",
+			 " of the I/O time");
+	verdict_consumer(out, by_file, files, io->time_ns, " and on ", "");
 }
 
 static void note_ranks(struct buf *out, const struct summary *s)
 {
-	struct spread time = time_of_ranks(s);
+	struct spread time = rank_time_spread(s);
 	double average = spread_average(&time);
 	char text[UNIT_TEXT];
 
@@ -147,10 +148,11 @@ static void put_amplified(struct buf *out, const char *verb, uint64_t stored, ui
 
 	buf_printf(out, "%s %s", verb, unit_bytes(text, (double)stored));
 	if (asked)
-		buf_printf(out, " (%.2f times what was asked for)", (double)stored / (double)asked);
+		buf_printf(out, " (%.2f times the requested bytes)",
+			   (double)stored / (double)asked);
 }
 
-/* Only where libraries stand between the program and POSIX; else it is the same number twice. */
+/* Shown only if libraries are between the program and POSIX; otherwise both numbers are equal. */
 static void note_storage(struct buf *out, const struct sums *sums)
 {
 	const struct tally *io = &sums->io, *storage = &sums->storage;
@@ -169,7 +171,7 @@ static void note_storage(struct buf *out, const struct sums *sums)
 			   measure_text(text, size->quantity, size->get(storage)));
 	}
 	if (sums->bytes_read_to_write)
-		buf_printf(out, "; %s were read inside writes (data sieving)",
+		buf_printf(out, "; %s were read inside writes (read-modify-write)",
 			   unit_bytes(text, (double)sums->bytes_read_to_write));
 	buf_putc(out, '\n');
 }
@@ -183,7 +185,7 @@ static void note_apart(struct buf *out, const char *what, const struct tally *t)
 	buf_printf(out, "%s: %" PRIu64 " call%s", what, t->calls, plural(t->calls));
 	buf_printf(out, ", read %s", unit_bytes(text, (double)t->bytes_read));
 	buf_printf(out, ", wrote %s", unit_bytes(text, (double)t->bytes_written));
-	buf_printf(out, " in %s, not part of the I/O above\n", unit_ns(text, t->time_ns));
+	buf_printf(out, " in %s, not part of the I/O time above\n", unit_ns(text, t->time_ns));
 }
 
 static void note_network(struct buf *out, const struct sums *sums)
@@ -196,7 +198,7 @@ static void note_network(struct buf *out, const struct sums *sums)
 	if (sums->network_in_io.calls)
 		buf_printf(out,
 			   "sockets and pipes inside I/O calls: %" PRIu64
-			   " call%s, %s, part of the time of those\n",
+			   " call%s, %s, part of the time of those calls\n",
 			   sums->network_in_io.calls, plural(sums->network_in_io.calls),
 			   unit_ns(text, sums->network_in_io.time_ns));
 }
@@ -205,13 +207,13 @@ static void note_host(struct buf *out, const struct host_info *host)
 {
 	char text[UNIT_TEXT];
 
-	buf_printf(out, "clock of %s: %s%s", host->host ? host->host : "?",
+	buf_printf(out, "clock offset of %s: %s%s", host->host ? host->host : "?",
 		   host->offset_ns < 0 ? "-" : "+", unit_ns(text, llabs(host->offset_ns)));
-	buf_printf(out, " by %s, ", host->method ? host->method : "?");
+	buf_printf(out, " (%s, ", host->method ? host->method : "?");
 	if (host->error_ns < 0)
-		buf_puts(out, "error not known\n");
+		buf_puts(out, "error unknown)\n");
 	else
-		buf_printf(out, "right to within %s\n", unit_ns(text, host->error_ns));
+		buf_printf(out, "error up to %s)\n", unit_ns(text, host->error_ns));
 }
 
 void render_notes(struct buf *out, const struct summary *summary)

@@ -3,21 +3,21 @@
 
 #include "trace/format.h"
 
-static const struct call_info *call(void *self, uint32_t number)
+static const struct call_info *host_call(void *self, uint32_t number)
 {
 	const struct trace_host *trace = self;
 
 	return number < trace->head->call_count ? &trace->head->calls[number] : NULL;
 }
 
-static const char *file(void *self, file_id id)
+static const char *host_file(void *self, file_id id)
 {
 	const struct trace_host *trace = self;
 
 	return id < trace->head->file_count ? trace->head->files[id] : NULL;
 }
 
-static const struct sluice_process *process(void *self, uint32_t index)
+static const struct sluice_process *host_process(void *self, uint32_t index)
 {
 	struct trace_host *trace = self;
 	const struct process_info *p;
@@ -37,14 +37,14 @@ static const struct sluice_process *process(void *self, uint32_t index)
 	return &trace->process;
 }
 
-static const char *user(void *self)
+static const char *host_user(void *self)
 {
 	const struct trace_host *trace = self;
 
 	return trace->head->run.user ? trace->head->run.user : "";
 }
 
-static const char *run(void *self)
+static const char *host_run(void *self)
 {
 	const struct trace_host *trace = self;
 
@@ -56,11 +56,11 @@ void trace_host_init(struct trace_host *trace, const struct trace_head *head)
 	*trace = (struct trace_host){
 		.host = { .bytes = sizeof(struct sluice_host),
 			  .self = trace,
-			  .call = call,
-			  .file = file,
-			  .process = process,
-			  .user = user,
-			  .run = run },
+			  .call = host_call,
+			  .file = host_file,
+			  .process = host_process,
+			  .user = host_user,
+			  .run = host_run },
 		.head = head,
 	};
 }

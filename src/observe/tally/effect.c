@@ -9,19 +9,20 @@
 
 #include "contract/parameters.h"
 
-const char *effect_name(enum effect honour)
+const char *effect_name(enum effect effect)
 {
 	static const char *const names[] = { "no", "yes", "unknown" };
 
-	return names[honour];
+	return names[effect];
 }
 
-static struct judgement say(enum effect honour, const char *by, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+static struct effect_judgment judgment_make(enum effect effect, const char *by, const char *format,
+					    ...) __attribute__((format(printf, 3, 4)));
 
-static struct judgement say(enum effect honour, const char *by, const char *format, ...)
+static struct effect_judgment judgment_make(enum effect effect, const char *by, const char *format,
+					    ...)
 {
-	struct judgement j = { .honour = honour, .by = by };
+	struct effect_judgment j = { .effect = effect, .by = by };
 	va_list ap;
 
 	va_start(ap, format);
@@ -35,8 +36,8 @@ static bool is_named(const struct parameter *row, const char *name)
 	return strcmp(row->name, name) == 0;
 }
 
-/* Whole numbers from 1; 0: it is none. */
-static uint64_t number_of(const char *text)
+/* Returns a positive whole number, or 0 if the text is not one. */
+static uint64_t parse_count(const char *text)
 {
 	char *end;
 	unsigned long long n = strtoull(text, &end, 10);
@@ -44,8 +45,8 @@ static uint64_t number_of(const char *text)
 	return *end || end == text ? 0 : n;
 }
 
-/* What was read back is what was asked for, blanks aside. */
-static bool is_same(const char *a, const char *b)
+/* Compares the requested value with the one that was read back; blanks do not matter. */
+static bool values_equal(const char *a, const char *b)
 {
 	for (;; a++, b++) {
 		a += strspn(a, " \t");
@@ -57,76 +58,83 @@ static bool is_same(const char *a, const char *b)
 	}
 }
 
-/* Somebody who tells what he made of it. */
-static struct judgement by_answer(const struct parameter *row, const char *who)
+/* For components that report the value they use. */
+static struct effect_judgment judge_by_value_read_back(const struct parameter *row, const char *who)
 {
 	if (!row->effective)
-		return say(EFFECT_IGNORED, who, "%s does not know it", who);
-	if (!is_same(row->requested, row->effective))
-		return say(EFFECT_IGNORED, who, "%s has %s", who, row->effective);
-	return say(EFFECT_APPLIED, who, "%s", "");
+		return judgment_make(EFFECT_IGNORED, who, "%s does not recognize it", who);
+	if (!values_equal(row->requested, row->effective))
+		return judgment_make(EFFECT_IGNORED, who, "%s uses %s", who, row->effective);
+	return judgment_make(EFFECT_APPLIED, who, "%s", "");
 }
 
-/* How many ranks write for the others. */
-static struct judgement by_writers(const struct parameter *row, const struct evidence *e,
-				   const char *who)
+/* Compares the number of aggregators with the number of ranks that wrote to storage. */
+static struct effect_judgment judge_by_writers(const struct parameter *row,
+					       const struct evidence *e, const char *who)
 {
-	uint64_t asked = number_of(row->requested);
+	uint64_t asked = parse_count(row->requested);
 	uint64_t expected = asked < e->writing ? asked : e->writing;
 	bool same = expected == e->writers;
 
-	return say(same ? EFFECT_APPLIED : EFFECT_IGNORED, who, "%zu of %zu ranks wrote",
-		   e->writers, e->writing);
+	return judgment_make(same ? EFFECT_APPLIED : EFFECT_IGNORED, who, "%zu of %zu ranks wrote",
+			     e->writers, e->writing);
 }
 
-/* Writes that are much smaller than the buffer show nothing: there may be less to write. */
-static struct judgement by_size(const struct parameter *row, const struct evidence *e,
-				const char *who)
+/*
+ * Writes that are much smaller than the buffer prove nothing: the program may have had less to
+ * write.
+ */
+static struct effect_judgment judge_by_write_size(const struct parameter *row,
+						  const struct evidence *e, const char *who)
 {
-	uint64_t asked = number_of(row->requested);
-	enum effect honour = e->largest > asked	      ? EFFECT_IGNORED
+	uint64_t asked = parse_count(row->requested);
+	enum effect effect = e->largest > asked	      ? EFFECT_IGNORED
 			     : 2 * e->largest < asked ? EFFECT_UNKNOWN
 						      : EFFECT_APPLIED;
 
-	return say(honour, who, "the largest write has %" PRIu64, e->largest);
+	return judgment_make(effect, who, "the largest write was %" PRIu64 " bytes", e->largest);
 }
 
-/* With collective buffering some ranks write for all; without, each its own. */
-static struct judgement by_buffering(const struct parameter *row, const struct evidence *e,
-				     const char *who)
+/*
+ * With collective buffering, some ranks write for all of them; without it, every rank writes its
+ * own data.
+ */
+static struct effect_judgment judge_by_buffering(const struct parameter *row,
+						 const struct evidence *e, const char *who)
 {
 	bool buffered = e->writers < e->writing;
 	bool wanted = strcmp(row->requested, "enable") == 0;
 
 	if (e->writing < 2 || (!wanted && strcmp(row->requested, "disable") != 0))
-		return say(EFFECT_UNKNOWN, who, "it cannot be seen from the calls");
-	return say(buffered == wanted ? EFFECT_APPLIED : EFFECT_IGNORED, who,
-		   "%zu of %zu ranks wrote", e->writers, e->writing);
+		return judgment_make(EFFECT_UNKNOWN, who, "the recorded calls do not show it");
+	return judgment_make(buffered == wanted ? EFFECT_APPLIED : EFFECT_IGNORED, who,
+			     "%zu of %zu ranks wrote", e->writers, e->writing);
 }
 
-/* An MPI that repeats any hint. */
-static struct judgement by_calls(const struct parameter *row, const struct evidence *e,
-				 const char *who)
+/* For an MPI library that reports every hint back unchanged. */
+static struct effect_judgment judge_by_calls(const struct parameter *row, const struct evidence *e,
+					     const char *who)
 {
 	static const struct {
 		const char *name;
-		struct judgement (*judge)(const struct parameter *row, const struct evidence *e,
-					  const char *who);
+		struct effect_judgment (*judge)(const struct parameter *row,
+						const struct evidence *e, const char *who);
 	} rules[] = {
-		{ "cb_nodes", by_writers },
-		{ "num_aggregators", by_writers },
-		{ "cb_buffer_size", by_size },
-		{ "romio_cb_write", by_buffering },
+		{ "cb_nodes", judge_by_writers },
+		{ "num_aggregators", judge_by_writers },
+		{ "cb_buffer_size", judge_by_write_size },
+		{ "romio_cb_write", judge_by_buffering },
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
 		if (!is_named(row, rules[i].name))
 			continue;
 		if (!e->writers)
-			return say(EFFECT_UNKNOWN, who, "no collective write was seen");
+			return judgment_make(EFFECT_UNKNOWN, who,
+					     "no collective write was recorded");
 		return rules[i].judge(row, e, who);
 	}
-	return say(EFFECT_UNKNOWN, who, "%s repeats any hint", who);
+	return judgment_make(EFFECT_UNKNOWN, who, "%s reports every hint back unchanged", who);
 }
 
 static bool is_striping(const struct parameter *row)
@@ -134,49 +142,51 @@ static bool is_striping(const struct parameter *row)
 	return strncmp(row->name, "striping_", 9) == 0 || is_named(row, "start_iodevice");
 }
 
-/* Does the driver lay files out? That of local and NFS files does not. */
+/* Does the file system driver support striping? The drivers for local and NFS files do not. */
 static bool has_stripes(const struct evidence *e)
 {
 	return e->driver && (strcasestr(e->driver, "lustre") || strcasestr(e->driver, "panfs") ||
 			     strcasestr(e->driver, "gpfs") || strcasestr(e->driver, "beegfs"));
 }
 
-static struct judgement mpi_judge(const struct parameter *row, const struct evidence *e)
+static struct effect_judgment judge_mpi(const struct parameter *row, const struct evidence *e)
 {
 	const char *mpi = e && e->mpi ? e->mpi : "";
 	bool is_ompio = strcmp(mpi, PARAMETERS_OMPIO) == 0;
 	const char *who = is_ompio ? "OMPIO" : *mpi ? "ROMIO" : "the MPI";
 
 	if (is_striping(row) && e && !has_stripes(e))
-		return say(EFFECT_IGNORED, "", "local file system");
+		return judgment_make(EFFECT_IGNORED, "", "local file system");
 	if (is_ompio && strncmp(row->name, "romio_", 6) == 0)
-		return say(EFFECT_IGNORED, who, "OMPIO knows no hints of ROMIO");
+		return judgment_make(EFFECT_IGNORED, who, "OMPIO does not support ROMIO hints");
 	if (strcmp(mpi, PARAMETERS_MPICH) == 0)
-		return by_answer(row, who);
-	return e ? by_calls(row, e, who) : say(EFFECT_UNKNOWN, who, "nothing was seen");
+		return judge_by_value_read_back(row, who);
+	return e ? judge_by_calls(row, e, who)
+		 : judgment_make(EFFECT_UNKNOWN, who, "no evidence was recorded");
 }
 
-/* Data goes by single processes if no collective transfer is beneath HDF5's. */
-static struct judgement transfer_judge(const struct parameter *row, const struct evidence *e)
+/* Transfers are independent if no collective MPI transfer happened inside an HDF5 transfer. */
+static struct effect_judgment judge_transfer(const struct parameter *row, const struct evidence *e)
 {
 	if (!e || !e->transfers)
-		return say(EFFECT_UNKNOWN, "HDF5", "no data was moved");
+		return judgment_make(EFFECT_UNKNOWN, "HDF5", "no data transferred");
 	if (strcmp(row->requested, "independent") != 0)
-		return by_answer(row, "HDF5");
-	return say(e->collectives ? EFFECT_IGNORED : EFFECT_APPLIED, "HDF5",
-		   "%" PRIu64 " collective transfers beneath %" PRIu64, e->collectives,
-		   e->transfers);
+		return judge_by_value_read_back(row, "HDF5");
+	return judgment_make(e->collectives ? EFFECT_IGNORED : EFFECT_APPLIED, "HDF5",
+			     "%" PRIu64 " collective MPI transfers inside %" PRIu64
+			     " HDF5 transfers",
+			     e->collectives, e->transfers);
 }
 
-/* A size in bytes becomes a shape that has about that size. */
-static bool is_shaped(const struct parameter *row)
+/* HDF5 turns a size in bytes into a chunk shape of about that size. */
+static bool is_chunk_shape(const struct parameter *row)
 {
 	return is_named(row, "chunk_size") && row->effective && row->effective[0] >= '0' &&
 	       row->effective[0] <= '9' && !strchr(row->requested, ',');
 }
 
-/* "THRESHOLD,BOUNDARY" */
-static bool alignment_read(const char *text, uint64_t *threshold, uint64_t *boundary)
+/* Parses "THRESHOLD,BOUNDARY". */
+static bool alignment_parse(const char *text, uint64_t *threshold, uint64_t *boundary)
 {
 	char *end;
 
@@ -188,33 +198,39 @@ static bool alignment_read(const char *text, uint64_t *threshold, uint64_t *boun
 	return *boundary && !end[strspn(end, " \t")];
 }
 
-/* An opening that could ask the file proves what its list says, though not where data is. */
-static struct judgement by_list(const struct parameter *row, const struct evidence *e)
+/*
+ * If HDF5 read the property list back from the file, the value is proven, although no dataset shows
+ * it.
+ */
+static struct effect_judgment judge_by_property_list(const struct parameter *row,
+						     const struct evidence *e)
 {
-	struct judgement j = by_answer(row, "HDF5");
+	struct effect_judgment j = judge_by_value_read_back(row, "HDF5");
 
-	if (j.honour != EFFECT_APPLIED)
+	if (j.effect != EFFECT_APPLIED)
 		return j;
-	return e && e->is_read_back ? say(EFFECT_APPLIED, "HDF5", "read back from the file")
-				    : say(EFFECT_UNKNOWN, "HDF5", "no dataset shows it");
+	return e && e->is_read_back
+		       ? judgment_make(EFFECT_APPLIED, "HDF5", "read back from the file")
+		       : judgment_make(EFFECT_UNKNOWN, "HDF5",
+				       "no recorded dataset shows it");
 }
 
-static void places_say(struct judgement *j)
+static void describe_alignment(struct effect_judgment *j)
 {
-	j->honour = j->aligned == j->datasets ? EFFECT_APPLIED : EFFECT_IGNORED;
+	j->effect = j->aligned == j->datasets ? EFFECT_APPLIED : EFFECT_IGNORED;
 	snprintf(j->why, sizeof(j->why),
-		 "%" PRIu64 " of %" PRIu64 " datasets at multiples of %" PRIu64, j->aligned,
-		 j->datasets, j->boundary);
+		 "%" PRIu64 " of %" PRIu64 " datasets start at a multiple of %" PRIu64 " bytes",
+		 j->aligned, j->datasets, j->boundary);
 }
 
-/* Datasets of the size that counts begin at multiples of the boundary, or they do not. */
-static struct judgement alignment_judge(const struct parameter *row, const struct evidence *e)
+/* Counts the datasets above the threshold that start at a multiple of the boundary. */
+static struct effect_judgment judge_alignment(const struct parameter *row, const struct evidence *e)
 {
-	struct judgement j = { .by = "HDF5" };
+	struct effect_judgment j = { .by = "HDF5" };
 	uint64_t threshold;
 
-	if (!e || !alignment_read(row->requested, &threshold, &j.boundary))
-		return by_list(row, e);
+	if (!e || !alignment_parse(row->requested, &threshold, &j.boundary))
+		return judge_by_property_list(row, e);
 	for (size_t i = 0; i < e->places.cap; i++) {
 		const struct map_entry *place = &e->places.entries[i];
 
@@ -224,47 +240,47 @@ static struct judgement alignment_judge(const struct parameter *row, const struc
 		j.aligned += (place->key - 1) % j.boundary == 0;
 	}
 	if (!j.datasets)
-		return by_list(row, e);
-	places_say(&j);
+		return judge_by_property_list(row, e);
+	describe_alignment(&j);
 	return j;
 }
 
-void effect_join(struct judgement *judgement, const struct judgement *other)
+void effect_join(struct effect_judgment *judgment, const struct effect_judgment *other)
 {
-	if (!judgement->datasets || !other->datasets)
+	if (!judgment->datasets || !other->datasets)
 		return;
-	judgement->datasets += other->datasets;
-	judgement->aligned += other->aligned;
-	places_say(judgement);
+	judgment->datasets += other->datasets;
+	judgment->aligned += other->aligned;
+	describe_alignment(judgment);
 }
 
-static struct judgement hdf5_judge(const struct parameter *row, const struct evidence *e)
+static struct effect_judgment judge_hdf5(const struct parameter *row, const struct evidence *e)
 {
 	if (is_named(row, "transfer"))
-		return transfer_judge(row, e);
+		return judge_transfer(row, e);
 	if (is_named(row, PARAMETERS_ALIGNMENT))
-		return alignment_judge(row, e);
-	if (is_shaped(row))
-		return say(EFFECT_APPLIED, "HDF5", "as chunks of %s", row->effective);
-	return by_answer(row, "HDF5");
+		return judge_alignment(row, e);
+	if (is_chunk_shape(row))
+		return judgment_make(EFFECT_APPLIED, "HDF5", "as chunks of %s", row->effective);
+	return judge_by_value_read_back(row, "HDF5");
 }
 
-struct judgement effect_judge(const struct parameter *row, const struct evidence *evidence)
+struct effect_judgment effect_judge(const struct parameter *row, const struct evidence *evidence)
 {
 	if (row->refusal)
-		return say(EFFECT_IGNORED, "", "refused: %s", row->refusal);
+		return judgment_make(EFFECT_IGNORED, "", "refused: %s", row->refusal);
 	switch (row->of) {
 	case PARAMETERS_FILE_MPI:
-		return mpi_judge(row, evidence);
+		return judge_mpi(row, evidence);
 	case PARAMETERS_FILE_HDF5:
 	case PARAMETERS_DATASET:
-		return hdf5_judge(row, evidence);
+		return judge_hdf5(row, evidence);
 	case PARAMETERS_FILE_POSIX:
 		if (!row->effective)
-			return say(EFFECT_IGNORED, "", "local file system");
-		return by_answer(row, "the file system");
+			return judgment_make(EFFECT_IGNORED, "", "local file system");
+		return judge_by_value_read_back(row, "the file system");
 	case PARAMETERS_NONE:
 		break;
 	}
-	return say(EFFECT_UNKNOWN, "", "nothing was seen");
+	return judgment_make(EFFECT_UNKNOWN, "", "no evidence was recorded");
 }

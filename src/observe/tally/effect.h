@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Did anybody listen to a parameter? MPICH's ROMIO and HDF5 tell what they made of it when they are
- * asked. Open MPI repeats what it was told, so what counts there is what the calls beneath show:
- * how many ranks wrote to storage in collective writes, and how much at a time. Of files that ranks
- * share HDF5 cannot be asked either; their alignment is judged by where datasets are. Where nothing
- * can be shown the judgement says so.
+ * Decides whether a parameter took effect. MPICH's ROMIO and HDF5 report the value they use. Open
+ * MPI reports every hint back unchanged, so its effect is derived from the calls inside: how many
+ * ranks wrote to storage in collective writes, and how large these writes were. HDF5 cannot report
+ * on files that several ranks share; their alignment is derived from the offsets of the datasets.
+ * Where the trace holds no evidence, the effect is EFFECT_UNKNOWN.
  */
 #ifndef SLUICE_OBSERVE_TALLY_EFFECT_H
 #define SLUICE_OBSERVE_TALLY_EFFECT_H
@@ -14,24 +14,30 @@
 enum effect {
 	EFFECT_IGNORED,
 	EFFECT_APPLIED,
-	EFFECT_UNKNOWN, /* it may well have an effect, but none that we can see */
+	EFFECT_UNKNOWN, /* the parameter may take effect, but the trace cannot show it */
 };
 
-struct judgement {
-	enum effect honour;
-	const char *by; /* "ROMIO", "HDF5", "OMPIO": of SOMEBODY, else who was asked; may be "" */
-	char why[128];	/* what it is concluded from; of SOMEBODY it may be empty */
-	/* Of alignment, where it is concluded from them: large enough ones, and those in place. */
+struct effect_judgment {
+	enum effect effect;
+	const char *by; /* component that applied it, or that was asked: "ROMIO", "HDF5", "OMPIO",
+			   or "" */
+	char why[128];	/* evidence, as a sentence; may be empty for EFFECT_APPLIED */
+	/*
+	 * Alignment only: datasets that are large enough to be aligned, how many of them are, and
+	 * the requested boundary in bytes.
+	 */
 	uint64_t datasets, aligned, boundary;
 };
 
-/* row is one that was asked for. */
-struct judgement effect_judge(const struct parameter *row, const struct evidence *evidence);
+/* row must have been requested or refused. evidence may be NULL. */
+struct effect_judgment effect_judge(const struct parameter *row, const struct evidence *evidence);
 
-/* Of one file and another that fared alike: makes it one judgement about both. */
-void effect_join(struct judgement *judgement, const struct judgement *other);
+/*
+ * Adds the datasets of another file with the same effect, and rewrites `why` to cover both files.
+ */
+void effect_join(struct effect_judgment *judgment, const struct effect_judgment *other);
 
-/* "yes", "no", "unknown" */
-const char *effect_name(enum effect honour);
+/* "yes", "no" or "unknown" */
+const char *effect_name(enum effect effect);
 
 #endif

@@ -27,8 +27,8 @@ const char *measure_text(char out[UNIT_TEXT], enum quantity quantity, double val
 	return out;
 }
 
-/* Whole numbers stay whole: a double holds them up to 2^53. */
-static void put(struct json *json, const struct measure *measure, double value)
+/* Whole numbers are written without a fraction; a double holds them exactly up to 2^53. */
+static void measure_write(struct json *json, const struct measure *measure, double value)
 {
 	if (value == floor(value) && fabs(value) < 0x1p53)
 		json_number(json, measure->name, (int64_t)value);
@@ -40,5 +40,5 @@ void measure_json(struct json *json, const struct measure *measures, size_t coun
 		  const void *record)
 {
 	for (size_t i = 0; i < count; i++)
-		put(json, &measures[i], measures[i].get(record));
+		measure_write(json, &measures[i], measures[i].get(record));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A number of a report: its name and how it is got, said once. Columns of tables, fields of JSON,
- * lines of a survey and the comparison of ranks all read these rows.
+ * One number of a report: its name and how to compute it. Table columns, JSON fields, survey lines
+ * and the comparison of ranks all use these rows.
  */
 #ifndef SLUICE_OBSERVE_TALLY_MEASURE_H
 #define SLUICE_OBSERVE_TALLY_MEASURE_H
@@ -20,16 +20,17 @@ enum quantity {
 };
 
 struct measure {
-	const char *name;  /* field of JSON, line of a survey */
-	const char *title; /* of its column, see base/table.h; NULL: not in tables */
+	const char *name;  /* JSON field and survey line */
+	const char *title; /* column title, see base/table.h; NULL: not shown in tables */
 	enum quantity quantity;
-	double (*get)(const void *record); /* NAN where there is none: bytes per call of no call */
+	double (*get)(const void *record); /* NAN if undefined, such as the bytes per call without
+					      calls */
 };
 
-/* As people read it: "1.50 KiB", "12.3 ms", "-" for none. Returns out. */
+/* Formats a value for people: "1.50 KiB", "12.3 ms", "-" for NAN. Returns out. */
 const char *measure_text(char out[UNIT_TEXT], enum quantity quantity, double value);
 
-/* Each of the measures as a field of the object that is open. */
+/* Writes each measure as a field of the open JSON object. */
 void measure_json(struct json *json, const struct measure *measures, size_t count,
 		  const void *record);
 

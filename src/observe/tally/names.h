@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Printed names of layers, classes, groups and fields: the second column of the lists in
+ * Printed names of layers, classes, groups and fields. They are the second column of the lists in
  * contract/call.h.
  */
 #ifndef SLUICE_OBSERVE_TALLY_NAMES_H
@@ -11,26 +11,31 @@
 
 #include "contract/call.h"
 
-/* "?" where the number is unknown: a trace may be newer than this program. */
+/* These return "?" for an unknown number, because the trace may be newer than this program. */
 const char *names_layer(unsigned layer);
 const char *names_class(unsigned class);
 const char *names_group(unsigned group);
 
-/* First part of an attribute's name: sockets and pipes use the attributes of POSIX. */
+/* First part of an attribute's name. Sockets and pipes use the attributes of POSIX. */
 const char *names_domain(unsigned layer);
 
-/* Attribute of the field in calls of this class, without the domain; NULL where it has none. */
+/*
+ * Attribute of the field in calls of this class, without the domain; NULL if there is no attribute.
+ */
 const char *names_field(unsigned class, enum field field);
 
 /* Does the result of this class have an attribute of its own, as the bytes of a read do? */
 bool names_own_result(unsigned class);
 
-/* enum layer of a name such as "POSIX", upper or lower case; -1 where there is none. */
+/*
+ * Returns the enum layer for a name such as "POSIX" in upper or lower case, or -1 if there is no
+ * such layer.
+ */
 int names_find_layer(const char *name, size_t n);
 
 /*
- * Is the name of a "file" that of one? Streams on a pipe or socket that a program was given stay
- * calls of their own layer: the name that the kernel has for it tells.
+ * Does the name belong to a file? The kernel names an inherited pipe or socket "pipe:[...]" or
+ * "socket:[...]".
  */
 bool names_is_file(const char *name);
 

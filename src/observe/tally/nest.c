@@ -54,7 +54,8 @@ void nest_release(struct nest *nest)
 {
 	struct nest_thread *thread, *next;
 
-	HASH_ITER(hh, nest->threads, thread, next) {
+	HASH_ITER(hh, nest->threads, thread, next)
+	{
 		HASH_DEL(nest->threads, thread);
 		free(thread->stack);
 		free(thread);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which calls enclose a call, found while activities stream past in the order of their start. One
- * stack per thread is kept: the chain of calls from the outermost to the latest one.
+ * Finds the calls that enclose a call while activities arrive in the order of their start. It keeps
+ * one stack per thread: the chain of calls from the outermost to the latest one.
  */
 #ifndef SLUICE_OBSERVE_TALLY_NEST_H
 #define SLUICE_OBSERVE_TALLY_NEST_H
@@ -21,12 +21,13 @@ struct nest_thread;
 
 struct nest {
 	struct nest_thread *threads; /* hash by process and thread */
-	struct nest_thread *latest;  /* calls of one thread come in runs */
+	struct nest_thread *latest;  /* consecutive activities often belong to the same thread */
 };
 
 /*
- * Enters the call. Returns how many calls enclose it and sets *enclosing to them, outermost first;
- * they are valid until the next call. An enclosing call that was not seen counts as none.
+ * Enters the call. Returns the number of calls that enclose it and sets *enclosing to them,
+ * outermost first; they stay valid until the next nest_enter(). An enclosing call that is missing
+ * from the trace does not count.
  */
 size_t nest_enter(struct nest *nest, const struct activity *activity,
 		  const struct nest_call **enclosing);

@@ -5,19 +5,19 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "observe/tally/traffic.h"
 #include "contract/parameters.h"
+#include "observe/tally/traffic.h"
 
-/* What a call means to us: enum parameters_of, or one of these. */
+/* Kinds of calls: values of enum parameters_of, or one of these. */
 enum { KIND_COLLECTIVE_WRITE = PARAMETERS_FILE_POSIX + 1, KIND_COLLECTIVE_READ, KIND_DATA };
 
-/* Records that say the same of the same file. */
+/* Identical records of one file. */
 struct record {
 	enum parameters_of of;
 	file_id file, requested, effective;
 	uint64_t count;
-	size_t number;	     /* by their coming */
-	struct record *next; /* of the same hash */
+	size_t number;	     /* order of arrival */
+	struct record *next; /* next record with the same hash */
 };
 
 static const struct {
@@ -30,7 +30,7 @@ static const struct {
 	{ PARAMETERS_OF_POSIX, PARAMETERS_FILE_POSIX },
 };
 
-static uint8_t kind_of(const struct call_info *call)
+static uint8_t kind_of_call(const struct call_info *call)
 {
 	unsigned ways = traffic_ways(call);
 
@@ -52,7 +52,7 @@ void parameters_init(struct parameters *p, const struct trace_head *head)
 	*p = (struct parameters){ .head = head };
 	p->kinds = xcalloc(head->call_count + 1, sizeof(*p->kinds));
 	for (size_t i = 0; i < head->call_count; i++)
-		p->kinds[i] = kind_of(&head->calls[i]);
+		p->kinds[i] = kind_of_call(&head->calls[i]);
 }
 
 static void evidence_free(struct evidence *e)
@@ -78,19 +78,19 @@ void parameters_release(struct parameters *p)
 	*p = (struct parameters){ 0 };
 }
 
-static struct evidence *evidence_of(const struct parameters *p, file_id file)
+static struct evidence *evidence_find(const struct parameters *p, file_id file)
 {
 	return map_get(&p->files, (uint64_t)file + 1);
 }
 
 const struct evidence *parameters_evidence(const struct parameters *p, file_id file)
 {
-	return evidence_of(p, file);
+	return evidence_find(p, file);
 }
 
 static struct evidence *evidence_make(struct parameters *p, file_id file)
 {
-	struct evidence *e = evidence_of(p, file);
+	struct evidence *e = evidence_find(p, file);
 	size_t words = p->head->process_count / 64 + 1;
 
 	if (e)
@@ -102,8 +102,8 @@ static struct evidence *evidence_make(struct parameters *p, file_id file)
 	return e;
 }
 
-/* Sets the process's bit; 1 if it was not set. */
-static size_t mark(uint64_t *bits, uint32_t process)
+/* Sets the bit of the process. Returns 1 if it was not set before, else 0. */
+static size_t set_process_bit(uint64_t *bits, uint32_t process)
 {
 	uint64_t bit = UINT64_C(1) << process % 64;
 	bool is_new = !(bits[process / 64] & bit);
@@ -122,7 +122,7 @@ static uint64_t record_key(const struct record *r)
 	return key ? key : 1;
 }
 
-/* True if it is the first of its kind. */
+/* Returns true if the record is the first of its kind. */
 static bool record_count(struct parameters *p, const struct record *seen)
 {
 	uint64_t key = record_key(seen);
@@ -143,13 +143,13 @@ static bool record_count(struct parameters *p, const struct record *seen)
 	return r->count++ == 0;
 }
 
-static const char *text_of(const struct parameters *p, file_id id)
+static const char *head_text(const struct parameters *p, file_id id)
 {
 	return id && id < p->head->file_count ? p->head->files[id] : "";
 }
 
-/* The value of a key in KEY=VALUE;KEY=VALUE, and its length; NULL: it is not there. */
-static const char *value_of(const char *text, const char *key, size_t *n)
+/* Finds the value of a key in "KEY=VALUE;KEY=VALUE" and its length; NULL if the key is missing. */
+static const char *find_value(const char *text, const char *key, size_t *n)
 {
 	size_t k = strlen(key);
 
@@ -162,26 +162,26 @@ static const char *value_of(const char *text, const char *key, size_t *n)
 	return NULL;
 }
 
-/* Which MPI, and which driver of it: known from any opening of the file. */
+/* The MPI library and its driver are known from any open of the file. */
 static void middleware_learn(struct evidence *e, const char *effective)
 {
 	static const char *const words[] = { PARAMETERS_MPICH, PARAMETERS_OPENMPI_ROMIO,
 					     PARAMETERS_OMPIO };
 	size_t n;
-	const char *value = value_of(effective, PARAMETERS_MPI, &n);
+	const char *value = find_value(effective, PARAMETERS_MPI, &n);
 
 	for (size_t i = 0; value && i < sizeof(words) / sizeof(*words); i++)
 		if (strlen(words[i]) == n && strncmp(words[i], value, n) == 0)
 			e->mpi = words[i];
-	value = value_of(effective, "romio_filesystem_type", &n);
+	value = find_value(effective, "romio_filesystem_type", &n);
 	if (value && !e->driver)
 		e->driver = xstrndup(value, n);
 }
 
-static bool number_of(const char *text, const char *key, uint64_t *number)
+static bool parse_number(const char *text, const char *key, uint64_t *number)
 {
 	size_t n;
-	const char *value = value_of(text, key, &n);
+	const char *value = find_value(text, key, &n);
 	char *end;
 
 	if (!value || !n || *value < '0' || *value > '9')
@@ -191,15 +191,15 @@ static bool number_of(const char *text, const char *key, uint64_t *number)
 }
 
 /*
- * Where a dataset is. All ranks that make it tell the same; at one place is one dataset, the larger
- * where a file was made anew.
+ * Learns the offset of a dataset. All ranks that create it report the same offset. One offset holds
+ * one dataset; if the file was created again, the larger size is kept.
  */
 static void place_learn(struct evidence *e, const char *effective)
 {
 	uint64_t offset, size;
 
-	if (number_of(effective, PARAMETERS_OFFSET, &offset) && offset != UINT64_MAX &&
-	    number_of(effective, PARAMETERS_SIZE, &size) &&
+	if (parse_number(effective, PARAMETERS_OFFSET, &offset) && offset != UINT64_MAX &&
+	    parse_number(effective, PARAMETERS_SIZE, &size) &&
 	    size > (uintptr_t)map_get(&e->places, offset + 1))
 		map_put(&e->places, offset + 1, (void *)(uintptr_t)size);
 }
@@ -207,7 +207,7 @@ static void place_learn(struct evidence *e, const char *effective)
 static void source_learn(struct evidence *e, const char *effective)
 {
 	size_t n;
-	const char *value = value_of(effective, PARAMETERS_FROM, &n);
+	const char *value = find_value(effective, PARAMETERS_FROM, &n);
 
 	if (value && n == strlen(PARAMETERS_FROM_FILE) &&
 	    strncmp(value, PARAMETERS_FROM_FILE, n) == 0)
@@ -226,7 +226,7 @@ static void record_add(struct parameters *p, const struct activity *a, enum para
 		seen.effective = a->hints;
 	if (!record_count(p, &seen))
 		return;
-	effective = text_of(p, seen.effective);
+	effective = head_text(p, seen.effective);
 	if (of == PARAMETERS_FILE_MPI && !e->mpi)
 		middleware_learn(e, effective);
 	else if (of == PARAMETERS_FILE_HDF5)
@@ -235,9 +235,9 @@ static void record_add(struct parameters *p, const struct activity *a, enum para
 		place_learn(e, effective);
 }
 
-/* Is it beneath a call of that kind? */
-static bool is_beneath(const struct parameters *p, unsigned kind, const struct nest_call *enclosing,
-		       size_t depth)
+/* Does a call of that kind enclose it? */
+static bool is_enclosed_by(const struct parameters *p, unsigned kind,
+			   const struct nest_call *enclosing, size_t depth)
 {
 	for (size_t i = 0; i < depth; i++)
 		if (p->kinds[enclosing[i].call] == kind)
@@ -245,12 +245,12 @@ static bool is_beneath(const struct parameters *p, unsigned kind, const struct n
 	return false;
 }
 
-static void storage_write(struct evidence *e, const struct activity *a,
-			  const struct call_info *call)
+static void evidence_add_write(struct evidence *e, const struct activity *a,
+			       const struct call_info *call)
 {
 	uint64_t bytes = traffic_bytes(a, call);
 
-	e->writers += mark(e->wrote, a->process);
+	e->writers += set_process_bit(e->wrote, a->process);
 	if (bytes > e->largest)
 		e->largest = bytes;
 }
@@ -264,27 +264,26 @@ void parameters_add(struct parameters *p, const struct activity *a,
 
 	if (kind && kind <= PARAMETERS_FILE_POSIX)
 		record_add(p, a, (enum parameters_of)kind);
-	e = p->files.count && a->process < p->head->process_count ? evidence_of(p, a->file) : NULL;
+	e = p->files.count && a->process < p->head->process_count ? evidence_find(p, a->file)
+								  : NULL;
 	if (!e)
 		return;
 	if (kind == KIND_DATA)
 		e->transfers++;
 	if ((kind == KIND_COLLECTIVE_WRITE || kind == KIND_COLLECTIVE_READ) &&
-	    is_beneath(p, KIND_DATA, enclosing, depth))
+	    is_enclosed_by(p, KIND_DATA, enclosing, depth))
 		e->collectives++;
 	if (kind == KIND_COLLECTIVE_WRITE)
-		e->writing += mark(e->took_part, a->process);
+		e->writing += set_process_bit(e->took_part, a->process);
 	if (call->layer == LAYER_POSIX && traffic_ways(call) & 1u << WRITING &&
-	    is_beneath(p, KIND_COLLECTIVE_WRITE, enclosing, depth))
-		storage_write(e, a, call);
+	    is_enclosed_by(p, KIND_COLLECTIVE_WRITE, enclosing, depth))
+		evidence_add_write(e, a, call);
 }
-
-/* ---- rows ---- */
 
 struct rows {
 	struct parameter *list;
 	size_t count, cap;
-	size_t first; /* of the file and kind that are being looked at */
+	size_t first; /* first row of the current file and kind */
 };
 
 static struct parameter *row_find(struct rows *rows, const char *name, size_t n)
@@ -295,8 +294,8 @@ static struct parameter *row_find(struct rows *rows, const char *name, size_t n)
 	return NULL;
 }
 
-static struct parameter *row_add(struct rows *rows, const struct record *r, const char *name,
-				 size_t n)
+static struct parameter *append_row(struct rows *rows, const struct record *r, const char *name,
+				    size_t n)
 {
 	struct parameter *row;
 
@@ -306,20 +305,20 @@ static struct parameter *row_add(struct rows *rows, const struct record *r, cons
 	return row;
 }
 
-/* What a record says of one parameter. */
-static void row_count(struct rows *rows, const struct record *r, const char *name, size_t n,
-		      const char *requested, const char *effective)
+/* Adds what a record says about one parameter. */
+static void count_parameter(struct rows *rows, const struct record *r, const char *name, size_t n,
+			    const char *requested, const char *effective)
 {
 	AUTO_FREE char *key = xstrndup(name, n);
 	size_t r_bytes = 0, e_bytes = 0;
-	const char *asked = value_of(requested, key, &r_bytes);
-	const char *got = value_of(effective, key, &e_bytes);
+	const char *asked = find_value(requested, key, &r_bytes);
+	const char *got = find_value(effective, key, &e_bytes);
 	AUTO_FREE char *wish = asked ? xstrndup(asked, r_bytes) : NULL;
 	AUTO_FREE char *value = got ? xstrndup(got, e_bytes) : NULL;
 	struct parameter *row = row_find(rows, name, n);
 
 	if (!row) {
-		row = row_add(rows, r, name, n);
+		row = append_row(rows, r, name, n);
 		row->refusal = wish && wish[0] == '!' ? xstrdup(wish + 1) : NULL;
 		row->requested = wish && wish[0] != '!' ? xstrdup(wish) : NULL;
 		row->effective = value ? xstrdup(value) : NULL;
@@ -332,32 +331,35 @@ static void row_count(struct rows *rows, const struct record *r, const char *nam
 		row->agreeing += r->count;
 }
 
-/* What is told beside parameters, and is none. */
+/* Keys that are reported next to the parameters but are not parameters. */
 static bool is_remark(const char *key)
 {
 	return strcmp(key, PARAMETERS_MPI) == 0 || strcmp(key, PARAMETERS_FROM) == 0 ||
 	       strcmp(key, PARAMETERS_OFFSET) == 0 || strcmp(key, PARAMETERS_SIZE) == 0;
 }
 
-/* Every key of a text; those that are in `before` as well were dealt with there. */
-static void keys_count(struct rows *rows, const struct record *r, const char *text,
+/*
+ * Handles every key of a text, except those that `before` contains as well: they were handled
+ * there.
+ */
+static void count_keys(struct rows *rows, const struct record *r, const char *text,
 		       const char *before, const char *requested, const char *effective)
 {
 	for (; *text; text += strcspn(text, ";"), text += *text == ';') {
 		size_t n = strcspn(text, "=;"), unused;
 		AUTO_FREE char *key = xstrndup(text, n);
 
-		if (n && text[n] == '=' && !value_of(before, key, &unused) && !is_remark(key))
-			row_count(rows, r, text, n, requested, effective);
+		if (n && text[n] == '=' && !find_value(before, key, &unused) && !is_remark(key))
+			count_parameter(rows, r, text, n, requested, effective);
 	}
 }
 
-static void record_rows(const struct parameters *p, struct rows *rows, const struct record *r)
+static void count_record(const struct parameters *p, struct rows *rows, const struct record *r)
 {
-	const char *requested = text_of(p, r->requested), *effective = text_of(p, r->effective);
+	const char *requested = head_text(p, r->requested), *effective = head_text(p, r->effective);
 
-	keys_count(rows, r, requested, "", requested, effective);
-	keys_count(rows, r, effective, requested, requested, effective);
+	count_keys(rows, r, requested, "", requested, effective);
+	count_keys(rows, r, effective, requested, requested, effective);
 }
 
 static int compare_records(const void *a, const void *b)
@@ -371,7 +373,7 @@ static int compare_records(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static bool is_together(const struct record *a, const struct record *b)
+static bool same_file_and_kind(const struct record *a, const struct record *b)
 {
 	return a->file == b->file && a->of == b->of;
 }
@@ -385,9 +387,9 @@ struct parameter *parameters_rows(const struct parameters *p, size_t *count)
 		sorted[i] = p->order[i];
 	qsort(sorted, p->count, sizeof(*sorted), compare_records);
 	for (size_t i = 0; i < p->count; i++) {
-		if (i && !is_together(sorted[i], sorted[i - 1]))
+		if (i && !same_file_and_kind(sorted[i], sorted[i - 1]))
 			rows.first = rows.count;
-		record_rows(p, &rows, sorted[i]);
+		count_record(p, &rows, sorted[i]);
 	}
 	*count = rows.count;
 	return rows.list;

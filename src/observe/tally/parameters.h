@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What became of the parameters that a run was given: what was asked for beside what was read back
- * after each opening (records of contract/parameters.h), and what the calls beneath show of it, since
- * some MPIs repeat any hint that they were told. Who honoured what is judged by report/honour.h.
- *
- * Memory grows with the files that were opened under parameters, a bit per process for each, and
- * with the datasets whose places are known.
+ * Collects what happened to the parameters of a run: the requested values, the values that were
+ * read back after each open (records of contract/parameters.h), and evidence from the calls inside,
+ * because some MPI libraries report every hint back unchanged. observe/tally/effect.h derives the
+ * effect from it. Memory grows with the number of files that were opened with parameters (one bit
+ * per process and file) and with the number of datasets whose offset is known.
  */
 #ifndef SLUICE_OBSERVE_TALLY_PARAMETERS_H
 #define SLUICE_OBSERVE_TALLY_PARAMETERS_H
@@ -17,14 +16,14 @@
 #include "trace/format.h"
 
 /*
- * Source and names of NOTE_APPLIED notes about what was handed to the processes: param_set_line()
- * of it, and where it came from.
+ * Source and names of the NOTE_APPLIED notes about the parameters that the processes received: the
+ * output of param_set_line(), and where the parameters came from.
  */
 #define PARAMETERS_SOURCE "parameters"
 #define PARAMETERS_GIVEN "given"
 #define PARAMETERS_ORIGIN "origin"
 
-/* Whose record it is. */
+/* Which library call a record belongs to. */
 enum parameters_of {
 	PARAMETERS_NONE,
 	PARAMETERS_FILE_MPI,
@@ -33,50 +32,50 @@ enum parameters_of {
 	PARAMETERS_FILE_POSIX,
 };
 
-/* What was seen of a file that was opened under parameters. */
+/* What the calls on a file show that was opened with parameters. */
 struct evidence {
-	size_t writing;		     /* processes that took part in collective writes */
-	size_t writers;		     /* of these, such as wrote to storage beneath them */
-	uint64_t largest;	     /* write to storage there, in bytes */
-	uint64_t transfers;	     /* of HDF5 data, by single processes */
-	uint64_t collectives;	     /* collective transfers of MPI beneath these */
-	uint64_t *took_part, *wrote; /* bits of processes */
-	const char *mpi;	     /* of PARAMETERS_MPI; NULL: not told */
-	char *driver;		     /* of ROMIO, as it calls itself; NULL: not told */
-	bool is_read_back;	     /* some opening asked the HDF5 file itself for its list */
-	struct map places;	     /* of datasets: bytes, as a number, by offset + 1 */
+	size_t writing;	    /* processes that took part in collective writes */
+	size_t writers;	    /* processes of these that wrote to storage inside collective writes */
+	uint64_t largest;   /* largest such write to storage, in bytes */
+	uint64_t transfers; /* HDF5 data transfers, counted per process */
+	uint64_t collectives;	     /* collective MPI transfers inside these */
+	uint64_t *took_part, *wrote; /* one bit per process */
+	const char *mpi;	     /* value of PARAMETERS_MPI; NULL: not reported */
+	char *driver;	   /* ROMIO's name of its file system driver; NULL: not reported */
+	bool is_read_back; /* at least one open read the property list back from the HDF5 file */
+	struct map places; /* datasets: size in bytes, stored as a pointer value, by offset + 1 */
 };
 
 struct parameters {
 	const struct trace_head *head;
-	uint8_t *kinds;	    /* of each call */
+	uint8_t *kinds;	    /* for each call, see kind_of_call() in parameters.c */
 	struct map files;   /* struct evidence by file + 1 */
-	struct map records; /* distinct ones, counted */
-	void **order;	    /* of their coming */
+	struct map records; /* distinct records with their counts */
+	void **order;	    /* records in order of arrival */
 	size_t count, cap;
 };
 
-/* head must outlive it. */
+/* head must outlive the parameters. */
 void parameters_init(struct parameters *parameters, const struct trace_head *head);
 void parameters_release(struct parameters *parameters);
 
-/* An activity, and what encloses it, outermost first. */
+/* Adds an activity with the calls that enclose it, outermost first. */
 void parameters_add(struct parameters *parameters, const struct activity *activity,
 		    const struct nest_call *enclosing, size_t depth);
 
-/* One parameter of one file. Texts live as long as the rows. */
+/* One parameter of one file. The texts belong to the row. */
 struct parameter {
 	enum parameters_of of;
 	char *name;
 	file_id file;
-	char *requested;   /* NULL: nobody asked, it was only read back */
-	char *refusal;	   /* why it was not passed on; NULL: it was */
+	char *requested;   /* NULL: not requested, only read back */
+	char *refusal;	   /* why it was not passed on; NULL: it was passed on */
 	char *effective;   /* NULL: it could not be read back */
-	uint64_t openings; /* by all processes, of the file or of its datasets */
-	uint64_t agreeing; /* of these, such as were asked for and came to the same */
+	uint64_t openings; /* opens of the file or of its datasets, by all processes */
+	uint64_t agreeing; /* opens of these with the same requested and effective value */
 };
 
-/* In the order of their coming, those of a file together. The caller releases them. */
+/* Rows in order of arrival, grouped by file. Release them with parameters_rows_release(). */
 struct parameter *parameters_rows(const struct parameters *parameters, size_t *count);
 void parameters_rows_release(struct parameter *rows, size_t count);
 

@@ -37,7 +37,7 @@ static size_t count_hosts(const struct ranks *ranks, const struct trace_head *he
 	return different;
 }
 
-/* Each rank once, by number, with the host of one of its processes. */
+/* Lists each rank once, sorted by number, with the host of one of its processes. */
 static void list_ranks(struct ranks *ranks, const struct trace_head *head)
 {
 	size_t n = 0;

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-/* Without gaps: uthash compares its bytes. */
+/* The key has no padding, because uthash compares its bytes. */
 struct recent_key {
 	uint64_t id;
 	uint64_t process;
@@ -24,7 +24,7 @@ void recent_init(struct recent *recent, size_t cap, size_t value_bytes)
 	*recent = (struct recent){ .cap = cap, .value_bytes = value_bytes };
 }
 
-static void forget(struct recent *recent, struct recent_entry *entry)
+static void entry_free(struct recent *recent, struct recent_entry *entry)
 {
 	HASH_DEL(recent->entries, entry);
 	free(entry);
@@ -34,11 +34,11 @@ static void forget(struct recent *recent, struct recent_entry *entry)
 void recent_release(struct recent *recent)
 {
 	while (recent->entries)
-		forget(recent, recent->entries);
+		entry_free(recent, recent->entries);
 	*recent = (struct recent){ 0 };
 }
 
-static struct recent_entry *find(const struct recent *recent, struct call_ref call)
+static struct recent_entry *entry_find(const struct recent *recent, struct call_ref call)
 {
 	struct recent_key key = { call.id, call.process };
 	struct recent_entry *entry;
@@ -49,7 +49,7 @@ static struct recent_entry *find(const struct recent *recent, struct call_ref ca
 
 void *recent_find(const struct recent *recent, struct call_ref call)
 {
-	struct recent_entry *entry = find(recent, call);
+	struct recent_entry *entry = entry_find(recent, call);
 
 	return entry ? entry->value : NULL;
 }
@@ -59,7 +59,7 @@ void *recent_put(struct recent *recent, struct call_ref call)
 	struct recent_entry *entry;
 
 	if (recent->count == recent->cap)
-		forget(recent, recent->entries);
+		entry_free(recent, recent->entries);
 	entry = xcalloc(1, sizeof(*entry) + recent->value_bytes);
 	entry->key = (struct recent_key){ call.id, call.process };
 	HASH_ADD(hh, recent->entries, key, sizeof(entry->key), entry);
@@ -69,8 +69,8 @@ void *recent_put(struct recent *recent, struct call_ref call)
 
 void recent_drop(struct recent *recent, struct call_ref call)
 {
-	struct recent_entry *entry = find(recent, call);
+	struct recent_entry *entry = entry_find(recent, call);
 
 	if (entry)
-		forget(recent, entry);
+		entry_free(recent, entry);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is remembered of calls until later calls refer to them: an operation under way, a file that
- * is open. Of fixed capacity, so that calls that are never referred to again (their close or wait
- * was lost) cannot fill the memory: the oldest is forgotten first.
+ * Remembers calls until later calls refer to them, such as an operation in progress or an open
+ * file. The capacity is fixed, so calls that are never referred to again (because their close or
+ * wait was lost) cannot exhaust the memory: the oldest call is dropped first.
  */
 #ifndef SLUICE_OBSERVE_TALLY_RECENT_H
 #define SLUICE_OBSERVE_TALLY_RECENT_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A call, named by the process that made it and its id. */
+/* A call, identified by its process and id. */
 struct call_ref {
 	uint32_t process;
 	uint64_t id; /* 0: none */
@@ -20,17 +20,20 @@ struct call_ref {
 struct recent_entry;
 
 struct recent {
-	struct recent_entry *entries; /* hash by process and id, in the order they were put */
+	struct recent_entry *entries; /* hash by process and id, in order of insertion */
 	size_t count, cap, value_bytes;
 };
 
 void recent_init(struct recent *recent, size_t cap, size_t value_bytes);
-void recent_release(struct recent *recent); /* accepts a zeroed one */
+void recent_release(struct recent *recent); /* accepts a zeroed object */
 
-/* NULL where it is not remembered. */
+/* NULL if the call is not remembered. */
 void *recent_find(const struct recent *recent, struct call_ref call);
 
-/* A zeroed value for a call that is not remembered yet. Valid until it is dropped or forgotten. */
+/*
+ * Returns a zeroed value for a call that is not remembered yet. It is valid until the call is
+ * dropped.
+ */
 void *recent_put(struct recent *recent, struct call_ref call);
 
 void recent_drop(struct recent *recent, struct call_ref call);

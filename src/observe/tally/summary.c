@@ -8,10 +8,13 @@
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
 
-/* Operations under way at once; of more, the oldest count what they asked for. */
+/*
+ * Limit of operations in progress. Beyond it, the oldest operations keep the requested size as
+ * their size.
+ */
 #define STARTED_MAX 65536
 
-/* An operation that began and has not been seen to end. */
+/* An asynchronous operation whose completion has not been seen yet. */
 struct started {
 	struct credits credits;
 	int64_t start_ns;
@@ -19,8 +22,8 @@ struct started {
 	unsigned ways;
 };
 
-/* The sums of the rank that the process belongs to; NULL in a run without ranks. */
-static struct sums *sums_of(struct summary *s, uint32_t process)
+/* Returns the sums of the rank that the process belongs to, or NULL in a run without ranks. */
+static struct sums *sums_of_process(struct summary *s, uint32_t process)
 {
 	int32_t rank = ranks_of_process(&s->ranks, process);
 
@@ -31,7 +34,7 @@ static struct sums *sums_of(struct summary *s, uint32_t process)
 
 static void add_aggregate(struct summary *s, const struct aggregate *row)
 {
-	struct sums *own = sums_of(s, row->process);
+	struct sums *own = sums_of_process(s, row->process);
 
 	if (row->layer >= LAYER_COUNT || row->group >= GROUP_COUNT ||
 	    row->file >= s->head->file_count)
@@ -74,14 +77,14 @@ void summary_release(struct summary *summary)
 	*summary = (struct summary){ 0 };
 }
 
-static struct share share_of(const struct summary *s, const struct activity *a)
+static struct contribution contribution_of(const struct summary *s, const struct activity *a)
 {
 	const struct call_info *call = &s->head->calls[a->call];
 	uint64_t bytes = traffic_bytes(a, call);
 	unsigned ways = s->ways[a->call];
 	bool starts = call->class == CLASS_START;
 
-	return (struct share){
+	return (struct contribution){
 		.time_ns = a->duration_ns,
 		.error = a->error != 0,
 		.is_process = call->class == CLASS_PROCESS,
@@ -94,11 +97,11 @@ static struct share share_of(const struct summary *s, const struct activity *a)
 }
 
 /*
- * A call that hands over many operations (io_uring_submit) has the time, and those beneath it have
- * the bytes: they are not part of it.
+ * A call that submits several operations (io_uring_submit) accounts for the time, and the
+ * operations inside it account for the bytes, so they must not be treated as enclosed by it.
  */
-static bool hands_over(const struct summary *s, const struct nest_call *outer,
-		       const struct activity *a)
+static bool submits_operation(const struct summary *s, const struct nest_call *outer,
+			      const struct activity *a)
 {
 	const struct call_info *call = &s->head->calls[outer->call];
 	const struct call_info *operation = &s->head->calls[a->call];
@@ -107,17 +110,17 @@ static bool hands_over(const struct summary *s, const struct nest_call *outer,
 	       (call->class == CLASS_START || call->class == CLASS_WAIT) && !s->ways[outer->call];
 }
 
-static struct standing standing_of(const struct summary *s, const struct activity *a,
-				   const struct nest_call *enclosing, size_t depth)
+static struct call_context context_of(const struct summary *s, const struct activity *a,
+				      const struct nest_call *enclosing, size_t depth)
 {
-	struct standing at = { 0 };
+	struct call_context at = { 0 };
 
 	for (size_t i = 0; i < depth; i++) {
 		const struct nest_call *outer = &enclosing[i];
 		bool is_process = s->head->calls[outer->call].class == CLASS_PROCESS;
 		bool is_network = outer->layer == LAYER_NETWORK;
 
-		if (hands_over(s, outer, a))
+		if (submits_operation(s, outer, a))
 			continue;
 		at.in_process |= is_process;
 		at.in_network |= is_network;
@@ -135,10 +138,10 @@ static struct standing standing_of(const struct summary *s, const struct activit
 }
 
 /*
- * The start has counted what it asked for: that is corrected to what was moved, and the time of the
- * transfer is known now.
+ * The start added the requested bytes. Corrects them to the bytes that were transferred and adds
+ * the duration of the transfer, which is known now.
  */
-static void settle(const struct started *op, const struct activity *completion)
+static void correct_transfer(const struct started *op, const struct activity *completion)
 {
 	uint64_t more = traffic_completed(completion, op->asked) - op->asked;
 
@@ -150,18 +153,18 @@ static void settle(const struct started *op, const struct activity *completion)
 	}
 }
 
-static void complete(struct summary *s, const struct activity *a)
+static void complete_operation(struct summary *s, const struct activity *a)
 {
 	struct call_ref start = traffic_start(&s->started, s->head, a);
 
 	if (!start.id)
 		return;
-	settle(recent_find(&s->started, start), a);
+	correct_transfer(recent_find(&s->started, start), a);
 	recent_drop(&s->started, start);
 }
 
-static void remember_start(struct summary *s, const struct activity *a, const struct share *share,
-			   const struct credits *credits)
+static void remember_start(struct summary *s, const struct activity *a,
+			   const struct contribution *share, const struct credits *credits)
 {
 	struct started *op = recent_put(&s->started, (struct call_ref){ a->process, a->id });
 
@@ -185,24 +188,24 @@ void summary_add(struct summary *summary, const struct activity *activity)
 	const struct nest_call *enclosing;
 	const struct call_info *call;
 	struct credits credits = { 0 };
-	struct standing standing;
+	struct call_context standing;
 	struct sums *own;
-	struct share share;
+	struct contribution share;
 	size_t depth;
 
 	if (!in_range(s, activity))
 		return;
 	call = &s->head->calls[activity->call];
 	if (call->class == CLASS_WAIT) {
-		complete(s, activity);
+		complete_operation(s, activity);
 		if (traffic_is_notice(call))
 			return;
 	}
 	depth = nest_enter(&s->nest, activity, &enclosing);
 	parameters_add(&s->parameters, activity, enclosing, depth);
-	standing = standing_of(s, activity, enclosing, depth);
-	share = share_of(s, activity);
-	own = sums_of(s, activity->process);
+	standing = context_of(s, activity, enclosing, depth);
+	share = contribution_of(s, activity);
+	own = sums_of_process(s, activity->process);
 	if (own)
 		sums_add(own, activity, &share, &standing, &credits);
 	if (own != &s->outside) {

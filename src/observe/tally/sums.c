@@ -6,12 +6,14 @@
 
 #include "base/mem.h"
 
-/* A getter of one member of a record. */
+/* Defines a function that reads one member of a record. */
 #define GET(name, type, member)                                \
 	static double name(const void *record)                 \
 	{                                                      \
 		return (double)((const type *)record)->member; \
 	}
+
+#define NS_PER_S 1e9
 
 GET(tally_calls, struct tally, calls)
 GET(tally_errors, struct tally, errors)
@@ -37,7 +39,7 @@ static double tally_bandwidth(const void *record)
 {
 	const struct tally *t = record;
 
-	return t->transfer_ns > 0 ? tally_bytes(t) * 1e9 / (double)t->transfer_ns : NAN;
+	return t->transfer_ns > 0 ? tally_bytes(t) * NS_PER_S / (double)t->transfer_ns : NAN;
 }
 
 const struct measure tally_measures[TALLY_MEASURES] = {
@@ -75,7 +77,7 @@ const struct measure sums_measures[SUMS_MEASURES] = {
 	[SUMS_STORAGE_WRITTEN] = { "storage_bytes_written", ">to storage", QUANTITY_BYTES,
 				   sums_storage_written },
 	[SUMS_BUSY] = { "busy_ns", ">in I/O", QUANTITY_NS, sums_busy },
-	[SUMS_TIME] = { "time_ns", ">of threads", QUANTITY_NS, sums_time },
+	[SUMS_TIME] = { "time_ns", ">thread time", QUANTITY_NS, sums_time },
 	[SUMS_STARTUP] = { "startup_ns", ">start-up", QUANTITY_NS, sums_startup },
 	[SUMS_NETWORK] = { "network_ns", ">network", QUANTITY_NS, sums_network },
 	[SUMS_NETWORK_IN_IO] = { "network_in_io_ns", NULL, QUANTITY_NS, sums_network_in_io },
@@ -95,7 +97,7 @@ void sums_release(struct sums *sums)
 	*sums = (struct sums){ 0 };
 }
 
-/* Call numbers have 16 bits: groups come behind them. */
+/* Call numbers have 16 bits; groups are numbered after them. */
 #define GROUP_FIRST ((uint64_t)UINT16_MAX + 1)
 
 uint64_t sums_function_key(unsigned call, unsigned layer)
@@ -136,7 +138,7 @@ struct tally *sums_tally(struct map *table, uint64_t key)
 	return tally;
 }
 
-static void tally_add(struct tally *t, const struct share *share, bool covered,
+static void tally_add(struct tally *t, const struct contribution *share, bool covered,
 		      struct credits *credits)
 {
 	t->calls++;
@@ -156,8 +158,8 @@ static void tally_add(struct tally *t, const struct share *share, bool covered,
 }
 
 /*
- * Activities come by start, so the union of their times is kept with the end of what was seen so
- * far.
+ * Activities arrive in the order of their start, so the latest end is enough to compute the union
+ * of their times.
  */
 static void add_busy(struct sums *sums, const struct activity *a)
 {
@@ -172,8 +174,8 @@ static void add_busy(struct sums *sums, const struct activity *a)
 	sums->busy_until_ns = end;
 }
 
-static void add_io(struct sums *sums, const struct activity *a, const struct share *share,
-		   const struct standing *at, struct credits *credits)
+static void add_io(struct sums *sums, const struct activity *a, const struct contribution *share,
+		   const struct call_context *at, struct credits *credits)
 {
 	bool is_storage = a->layer == LAYER_POSIX || a->layer == LAYER_STDIO;
 
@@ -189,10 +191,10 @@ static void add_io(struct sums *sums, const struct activity *a, const struct sha
 }
 
 /* The bytes of a copy are read from its second file and written to the first. */
-static void add_files(struct sums *sums, const struct activity *a, const struct share *share,
-		      const struct standing *at, struct credits *credits)
+static void add_files(struct sums *sums, const struct activity *a, const struct contribution *share,
+		      const struct call_context *at, struct credits *credits)
 {
-	struct share first = *share;
+	struct contribution first = *share;
 
 	if (share->is_copy && a->file2) {
 		struct tally *source = sums_tally(&sums->files, sums_file_key(a->file2));
@@ -206,11 +208,11 @@ static void add_files(struct sums *sums, const struct activity *a, const struct 
 		  at->in_file || share->is_process, credits);
 }
 
-void sums_add(struct sums *sums, const struct activity *activity, const struct share *share,
-	      const struct standing *standing, struct credits *credits)
+void sums_add(struct sums *sums, const struct activity *activity, const struct contribution *share,
+	      const struct call_context *standing, struct credits *credits)
 {
 	const struct activity *a = activity;
-	const struct standing *at = standing;
+	const struct call_context *at = standing;
 
 	if (a->layer == LAYER_NETWORK) {
 		if (!at->in_network)
@@ -249,8 +251,8 @@ static void tally_add_aggregate(struct tally *t, const struct aggregate *row)
 }
 
 /*
- * Counted calls do not tell what enclosed them. Of layers on top of each other the lowest is taken
- * for the sum, which cannot count anything twice.
+ * A counted call does not record what encloses it. Only the lowest layers enter the sum, so nothing
+ * is counted twice.
  */
 void sums_add_aggregate(struct sums *sums, const struct aggregate *row)
 {

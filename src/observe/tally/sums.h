@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a run, or one rank of it, did: added up by purpose, layer, function and file. Tables are
- * sparse: a rank pays for the functions and files it used.
+ * Totals of a run or of one of its ranks: by purpose, layer, function and file. The tables are
+ * sparse, so a rank only pays for the functions and files that it used.
  *
- * Layers stand on top of each other: an H5Dwrite contains the MPI call that contains the pwrite. So
- * nothing is added up twice:
- * - `io` counts calls that no other I/O call encloses: what the program asked for,
- * - `storage` counts calls of POSIX and STDIO that no other such call encloses: what came of it,
- * - a layer, a function, a file counts time and bytes of a call only if no enclosing call belongs
- *   to the same layer, function, file. Calls are always counted.
+ * Layers are nested: an H5Dwrite contains the MPI call that contains the pwrite. These rules
+ * prevent double counting:
+ * - `io` counts calls that no other I/O call encloses: what the program requested;
+ * - `storage` counts POSIX and STDIO calls that no other such call encloses: what reached storage;
+ * - a layer, function or file includes the time and bytes of a call only if no enclosing call
+ *   belongs to the same layer, function or file. The number of calls always includes it.
  *
- * A call of class PROCESS (MPI_Init, fork) is no I/O. What happens inside it is `startup` and
- * stands in no table: a library that reads its settings says nothing about the program's files.
+ * A call of class PROCESS (MPI_Init, fork) is not I/O. Calls inside it are `startup` and appear in
+ * no table, because a library that reads its settings says nothing about the program's files.
  */
 #ifndef SLUICE_OBSERVE_TALLY_SUMS_H
 #define SLUICE_OBSERVE_TALLY_SUMS_H
@@ -26,8 +26,8 @@ struct tally {
 	uint64_t calls, errors;
 	uint64_t bytes_read, bytes_written;
 	int64_t time_ns;     /* summed over threads */
-	uint64_t transfers;  /* calls that moved bytes, */
-	int64_t transfer_ns; /* and their time; of asynchronous ones, from start to completion */
+	uint64_t transfers;  /* calls that transferred data */
+	int64_t transfer_ns; /* their time; for asynchronous operations, from start to completion */
 };
 
 enum {
@@ -47,9 +47,9 @@ extern const struct measure tally_measures[TALLY_MEASURES];
 struct sums {
 	struct tally io, storage, startup;
 	struct tally process; /* calls that start or end a process */
-	struct tally network; /* sockets and pipes, which mostly wait for others; not part of io */
-	struct tally network_in_io;   /* inside I/O calls: part of the time of those */
-	uint64_t bytes_read_to_write; /* read from storage inside writes: data sieving */
+	struct tally network; /* sockets and pipes, which mostly wait for a peer; not part of io */
+	struct tally network_in_io;   /* inside I/O calls, and part of their time */
+	uint64_t bytes_read_to_write; /* read from storage inside writes, as data sieving does */
 	int64_t busy_ns;	      /* wall-clock time in which at least one thread was in `io` */
 	int64_t busy_from_ns, busy_until_ns;
 	struct tally layers[LAYER_COUNT];
@@ -75,7 +75,9 @@ extern const struct measure sums_measures[SUMS_MEASURES];
 
 void sums_release(struct sums *sums);
 
-/* Keys of the tables are not 0. Groups stand for calls that were counted and not recorded. */
+/*
+ * The keys of the tables are never 0. A group stands for calls that were counted but not recorded.
+ */
 uint64_t sums_function_key(unsigned call, unsigned layer);
 uint64_t sums_group_key(unsigned group, unsigned layer);
 uint64_t sums_file_key(file_id file);
@@ -86,25 +88,29 @@ struct sums_function {
 };
 struct sums_function sums_function_of(uint64_t key);
 
-/* The tally of a key in functions or files; made if need be. */
+/* Returns the tally of a key in functions or files; adds it if it is missing. */
 struct tally *sums_tally(struct map *table, uint64_t key);
 
-/* Where a call stands among those that enclose it. */
-struct standing {
+/* What encloses a call. */
+struct call_context {
 	bool in_process, in_io, in_storage, in_network, in_write;
-	bool in_layer, in_function, in_file, in_file2; /* the same as the call's own */
+	bool in_layer, in_function, in_file,
+		in_file2; /* an enclosing call has the same layer, function or file */
 };
 
-/* What one call adds. */
-struct share {
+/* What one call adds to the totals. */
+struct contribution {
 	uint64_t bytes_read, bytes_written;
 	int64_t time_ns;
 	bool error, transfer;
 	bool is_process, is_copy;
-	bool pending; /* an operation began: its time of transfer is known at its completion */
+	bool pending; /* starts an operation whose transfer time is known at its completion */
 };
 
-/* Who got the bytes of an operation that is under way, to be set right at its completion. */
+/*
+ * The tallies that received the bytes of an operation in progress; they are corrected at its
+ * completion.
+ */
 #define CREDITS_MAX 10
 struct credits {
 	struct tally *to[CREDITS_MAX];
@@ -112,8 +118,9 @@ struct credits {
 };
 
 /* credits may be NULL. */
-void sums_add(struct sums *sums, const struct activity *activity, const struct share *share,
-	      const struct standing *standing, struct credits *credits);
+void sums_add(struct sums *sums, const struct activity *activity,
+	      const struct contribution *contribution, const struct call_context *context,
+	      struct credits *credits);
 
 void sums_add_aggregate(struct sums *sums, const struct aggregate *row);
 

@@ -6,8 +6,9 @@
 #include "base/mem.h"
 
 /*
- * Classes of calls that begin an operation do not tell its way; their names do: aio_write,
- * MPI_File_iread_at, MPI_File_write_all_begin, ncmpi_iput_vara, ncmpi_bput_var1, io_uring_send.
+ * The class of a call that starts an operation does not tell the direction, but its name does:
+ * aio_write, MPI_File_iread_at, MPI_File_write_all_begin, ncmpi_iput_vara, ncmpi_bput_var1,
+ * io_uring_send.
  */
 static unsigned ways_by_name(const char *name)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which way a call moves bytes, and when the bytes of an asynchronous one are known: a call of
- * class START says what it asks for, and the call of class WAIT that refers to it what was moved.
+ * The direction in which a call moves data, and the size of asynchronous transfers: a call of class
+ * START states the requested size, and the call of class WAIT that refers to it states the
+ * transferred size.
  */
 #ifndef SLUICE_OBSERVE_TALLY_TRAFFIC_H
 #define SLUICE_OBSERVE_TALLY_TRAFFIC_H
@@ -14,32 +15,32 @@
 
 enum { READING, WRITING };
 
-/* Bits 1 << READING and 1 << WRITING; 0 where nothing is moved. */
+/* Returns the bits 1 << READING and 1 << WRITING; 0 if the call transfers no data. */
 unsigned traffic_ways(const struct call_info *call);
 
-/* Bytes of a call that has ended: moved, or asked for by one that began an operation. */
+/* Bytes of a finished call: transferred, or requested if the call starts an operation. */
 uint64_t traffic_bytes(const struct activity *activity, const struct call_info *call);
 
 /*
- * Is it a record that we made ourselves, beneath a call that waits for many operations, to say that
- * one of them is complete? It is no call, and takes no time.
+ * Is it a record that Sluice inserted below a call that waits for several operations, to mark the
+ * completion of one of them? It is not a call of the program and takes no time.
  */
 bool traffic_is_notice(const struct call_info *call);
 
-/* The ways of all calls of the trace, by number. The caller frees. */
+/* traffic_ways() of all calls of the trace, by call number. The caller frees it. */
 uint8_t *traffic_table(const struct trace_head *head);
 
 /*
- * The call that began what this one completes, as far as it is among those remembered: which of its
- * links names it depends on the call. Id 0 where there is none.
+ * Returns the remembered call that started the operation that this one completes. Which of the two
+ * links refers to it depends on the call. The id is 0 if there is no such call.
  */
 struct call_ref traffic_start(const struct recent *started, const struct trace_head *head,
 			      const struct activity *completion);
 
 /*
- * What was moved by an operation that asked for `asked` bytes, as the call that completes it says.
- * A completion that failed moved what it says it did; one that cannot say (its result is negative)
- * moved all.
+ * Returns the bytes that an operation transferred, given the requested bytes and the call that
+ * completes it. A failed completion counts its own result; one with a negative result and no error
+ * counts all bytes.
  */
 uint64_t traffic_completed(const struct activity *completion, uint64_t asked);
 

@@ -71,7 +71,7 @@ static void call(struct run *run, uint32_t process, uint16_t number, file_id fil
 	summary_add(&run->summary, &a);
 }
 
-/* What is printed; the caller frees. */
+/* Returns what is printed; the caller frees it. */
 static char *render(struct run *run, bool read)
 {
 	char *text = NULL;
@@ -84,7 +84,7 @@ static char *render(struct run *run, bool read)
 	return text;
 }
 
-/* Lines; 1000 if one of them, but for the last, is too long. */
+/* Returns the number of lines, or 1000 if one of them except the last is too long. */
 static int count_lines(const char *text)
 {
 	int lines = 0;
@@ -112,7 +112,7 @@ static void a_program_of_one_process_has_its_layers_and_files(void)
 	text = render(&run, true);
 	CHECK_TEXT(text, "sluice: ran 1.00 s, 50.0% of it in I/O: read 50.0 MiB, wrote 100 MiB\n"
 			 "  POSIX      read 50.0 MiB, wrote 100 MiB in 2 calls at 300 MiB/s\n"
-			 "  files      out.dat (100 MiB, 80.0% of the I/O); 2 files in all\n"
+			 "  files      out.dat (100 MiB, 80.0% of the I/O time); 2 files in total\n"
 			 "  more       sluice report '/tmp/my trace.sluice'\n");
 }
 
@@ -125,7 +125,7 @@ static void ranks_are_compared(void)
 	summary_init(&run.summary, &run.head);
 	for (uint32_t i = 0; i < 4; i++) {
 		call(&run, i, MPI_WRITE, 1, 0, 100 * (i + 1), (i < 2 ? 50 : 100) << 20);
-		call(&run, i, OPEN, 1, 500, 0, 3); /* took no time, moved nothing */
+		call(&run, i, OPEN, 1, 500, 0, 3); /* took no time and transferred no data */
 	}
 	text = render(&run, true);
 	CHECK_TEXT(text,
@@ -133,11 +133,11 @@ static void ranks_are_compared(void)
 		   "  ranks      in I/O for 250 ms on average, from 100 ms (rank 0) to 400 ms "
 		   "(rank 3)\n"
 		   "  MPI        wrote 300 MiB in 4 calls at 333 MiB/s per rank (250 to 500)\n"
-		   "  files      out.dat (300 MiB, 100.0% of the I/O)\n"
+		   "  files      out.dat (300 MiB, 100.0% of the I/O time)\n"
 		   "  more       sluice report '/tmp/my trace.sluice'\n");
 }
 
-static void what_was_found_done_and_taken_is_told(void)
+static void findings_actions_and_overhead_are_shown(void)
 {
 	static struct run run;
 	AUTO_FREE char *text = NULL;
@@ -162,11 +162,11 @@ static void what_was_found_done_and_taken_is_told(void)
 	CHECK(strstr(text, "  applied    read_ahead: advice given 1234\n"));
 	CHECK(strstr(text, "  degraded   at 12.3 s: recording cost 3 %: calls are counted\n"));
 	CHECK(strstr(text, "  refused    mine: it has ABI 7, and this is 1\n"));
-	CHECK(strstr(text, "  our cost   5.00 ms in the program (up to 0.30%), "
-			   "7.00 ms to collect\n"));
+	CHECK(strstr(text, "  overhead   5.00 ms in the program (up to 0.30%), "
+			   "7.00 ms in the collector\n"));
 }
 
-/* Everything at once, and all of it long. */
+/* Everything at once, with long texts. */
 static void there_are_never_more_than_twelve_lines_of_a_hundred_columns(void)
 {
 	static char ramble[1000];
@@ -192,7 +192,8 @@ static void there_are_never_more_than_twelve_lines_of_a_hundred_columns(void)
 	CHECK_INT(count_lines(text), BRIEF_LINES);
 	CHECK(strstr(text,
 		     "files      /scratch/a/ve.../wants/to/read/input.dat (3.00 MiB, 100.0%"));
-	CHECK(strstr(text, "not kept   5 calls (no room; see spool.limit), 2 threads\n"));
+	CHECK(strstr(text, "incomplete 5 calls lost (spool full; raise spool.limit), 2 threads not "
+			   "recorded\n"));
 	for (int i = 0; i < 4; i++)
 		calls[i].layer = i == MPI_WRITE ? LAYER_MPI : LAYER_POSIX;
 }
@@ -212,7 +213,7 @@ static void a_cut_does_not_split_a_character(void)
 	CHECK(strstr(text, "\xc3\xa4...\n"));
 }
 
-static void of_a_long_trace_only_the_head_is_told(void)
+static void only_the_head_of_a_long_trace_is_shown(void)
 {
 	static struct run run;
 	AUTO_FREE char *text = NULL;
@@ -221,9 +222,8 @@ static void of_a_long_trace_only_the_head_is_told(void)
 	run.head.activities = 20000000;
 	summary_init(&run.summary, &run.head);
 	text = render(&run, false);
-	CHECK_TEXT(text,
-		   "sluice: ran 1.00 s and made 20000000 calls, too many to add them up here\n"
-		   "  more       sluice report '/tmp/my trace.sluice'\n");
+	CHECK_TEXT(text, "sluice: ran 1.00 s and made 20000000 calls, too many to summarize here\n"
+			 "  more       sluice report '/tmp/my trace.sluice'\n");
 }
 
 static void a_trace_that_cannot_be_read_is_an_error(void)
@@ -240,7 +240,7 @@ static void a_trace_that_cannot_be_read_is_an_error(void)
 }
 
 TESTS(TEST(a_program_of_one_process_has_its_layers_and_files), TEST(ranks_are_compared),
-      TEST(what_was_found_done_and_taken_is_told),
+      TEST(findings_actions_and_overhead_are_shown),
       TEST(there_are_never_more_than_twelve_lines_of_a_hundred_columns),
-      TEST(a_cut_does_not_split_a_character), TEST(of_a_long_trace_only_the_head_is_told),
+      TEST(a_cut_does_not_split_a_character), TEST(only_the_head_of_a_long_trace_is_shown),
       TEST(a_trace_that_cannot_be_read_is_an_error))

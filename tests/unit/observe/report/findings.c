@@ -8,7 +8,7 @@
 
 #define S INT64_C(1000000000)
 
-/* Two ranks, started by a launcher. */
+/* Two ranks that a launcher started. */
 static struct process_info processes[] = {
 	{ .parent = -1, .rank = -1 },
 	{ .parent = -1, .rank = 0, .ranks = 2 },
@@ -45,7 +45,7 @@ static void numbers_of_ranks_become_a_spread(void)
 	size_t n;
 
 	begin();
-	note(0, "p", NOTE_REPORT, "reads", "100"); /* the launcher's */
+	note(0, "p", NOTE_REPORT, "reads", "100"); /* reported by the launcher */
 	note(1, "p", NOTE_REPORT, "reads", "10");
 	note(1, "p", NOTE_COST, "reads", "77"); /* another kind */
 	note(2, "p", NOTE_REPORT, "reads", "20");
@@ -59,13 +59,13 @@ static void numbers_of_ranks_become_a_spread(void)
 	CHECK_INT(spread_average(&f->spread), 15);
 	CHECK_INT(f->spread.maximum_rank, 1);
 	CHECK_INT(f->sum, 130);
-	/* What no rank gave is of processes, what no process gave is of nodes. */
+	/* Without a rank the spread is over processes, without a process over nodes. */
 	CHECK_INT(findings_find(found, n, "p", "nodes")->spread.maximum, 5);
 	CHECK_INT(findings_find(found, n, "p", "launched")->spread.maximum, 6);
 	CHECK(!findings_find(found, n, "q", "reads"));
 }
 
-static void what_a_process_gives_twice_is_two_findings(void)
+static void a_number_that_a_process_reports_twice_is_two_findings(void)
 {
 	AUTO_FREE struct finding *found = NULL;
 	size_t n;
@@ -81,7 +81,7 @@ static void what_a_process_gives_twice_is_two_findings(void)
 	CHECK_INT(found[1].spread.minimum, 30);
 }
 
-static void texts_that_are_the_same_become_one(void)
+static void equal_texts_become_one_finding(void)
 {
 	AUTO_FREE struct finding *found = NULL;
 	size_t n;
@@ -89,7 +89,7 @@ static void texts_that_are_the_same_become_one(void)
 	begin();
 	note(1, "p", NOTE_REPORT, "mode", "fast");
 	note(2, "p", NOTE_REPORT, "mode", "fast");
-	note(1, "p", NOTE_REPORT, "mode", "12 monkeys"); /* no number */
+	note(1, "p", NOTE_REPORT, "mode", "12 monkeys"); /* not a number */
 	note(1, NULL, NOTE_REPORT, NULL, NULL);
 	found = findings_new(&head, &ranks, NOTE_REPORT, &n);
 	REQUIRE(n == 3);
@@ -113,7 +113,7 @@ static char *rendered(void (*render)(FILE *, const struct report *))
 	return text;
 }
 
-static void what_happened_has_its_time_and_place(void)
+static void events_have_their_time_and_place(void)
 {
 	AUTO_FREE char *text = NULL;
 
@@ -130,13 +130,13 @@ static void what_happened_has_its_time_and_place(void)
 			 "  at 1.00 s, process 0, reasoner: bad: slow calls\n"
 			 "  at 2.00 s, rank 0, reasoner: bad: slow calls\n"
 			 "  ... and 2 more (--top 4 shows all)\n"
-			 "\nPlug-ins left out\n"
+			 "\nRefused plug-ins\n"
 			 "  n0, mine: ABI 7\n"
 			 "\nApplied\n"
 			 "  [read_ahead] advice given (20,10,30)\n");
 }
 
-static void reports_and_costs_are_grouped(void)
+static void reports_and_overheads_are_grouped(void)
 {
 	AUTO_FREE char *text = NULL;
 
@@ -148,14 +148,14 @@ static void reports_and_costs_are_grouped(void)
 	note(1, "overhead", NOTE_COST, "guest_ns", "1500000");
 	note(1, "overhead", NOTE_COST, "guest_share", "0.00125");
 	text = rendered(render_findings);
-	CHECK_TEXT(text, "\nReports of plug-ins (average,minimum,maximum)\n"
+	CHECK_TEXT(text, "\nPlug-in reports (average,minimum,maximum)\n"
 			 "  [surveyor] POSIX \"/a\": Accesses (1.5,1,2), Sharing disjoint\n"
 			 "  [surveyor] POSIX \"/b\": Accesses 7\n"
-			 "\nCost of recording (average,minimum,maximum)\n"
-			 "  [overhead] guest_ns 1.50 ms, guest_share 0.12%\n");
+			 "\nOverhead of recording (average,minimum,maximum)\n"
+			 "  [overhead] time in the program 1.50 ms, share of the run time 0.12%\n");
 }
 
-static void fields_of_a_group_go_on_on_the_next_line(void)
+static void fields_of_a_group_continue_on_the_next_line(void)
 {
 	static char names[30][32];
 	AUTO_FREE char *text = NULL;
@@ -188,12 +188,12 @@ static void a_long_report_is_cut_and_says_so(void)
 			   "  [short] n45: f 1\n"));
 }
 
-static void the_node_is_joined_by_time(void)
+static void node_statistics_are_limited_to_the_time_of_io(void)
 {
 	static struct statistic_info statistics[] = {
 		{ .number = 0,
 		  .host = "n0",
-		  .name = "utilisation/io",
+		  .name = "utilization/io",
 		  .unit = "%",
 		  .reduction = "mean",
 		  .scale = 10 },
@@ -224,14 +224,16 @@ static void the_node_is_joined_by_time(void)
 	head.samples = samples;
 	head.sample_count = 4;
 	text = rendered(render_findings);
-	CHECK(strstr(text, "\nThe node while the program did I/O, from 0 ns to 10.0 s\n") == text);
-	CHECK(strstr(text, "utilisation/io       60.0%       30.0%       90.0%         -  n0\n"));
+	CHECK(strstr(text, "\nNode statistics while the program did I/O (0 ns to 10.0 s after the "
+			   "start)\n") == text);
+	CHECK(strstr(text, "utilization/io       60.0%       30.0%       90.0%         -  n0\n"));
 	CHECK(strstr(text, "io/vda/read     1.00 MiB/s  1.00 MiB/s  1.00 MiB/s  10.0 MiB  n0\n"));
 	CHECK(!strstr(text, "swap")); /* 0 all the time */
 	head.statistic_count = head.sample_count = 0;
 }
 
-TESTS(TEST(numbers_of_ranks_become_a_spread), TEST(what_a_process_gives_twice_is_two_findings),
-      TEST(texts_that_are_the_same_become_one), TEST(what_happened_has_its_time_and_place),
-      TEST(reports_and_costs_are_grouped), TEST(fields_of_a_group_go_on_on_the_next_line),
-      TEST(a_long_report_is_cut_and_says_so), TEST(the_node_is_joined_by_time))
+TESTS(TEST(numbers_of_ranks_become_a_spread),
+      TEST(a_number_that_a_process_reports_twice_is_two_findings),
+      TEST(equal_texts_become_one_finding), TEST(events_have_their_time_and_place),
+      TEST(reports_and_overheads_are_grouped), TEST(fields_of_a_group_continue_on_the_next_line),
+      TEST(a_long_report_is_cut_and_says_so), TEST(node_statistics_are_limited_to_the_time_of_io))

@@ -119,7 +119,7 @@ static void a_failed_call_shows_its_error_and_no_bytes(void)
 		   "1.5000000 ID4 POSIX write(POSIX/quantity/BytesToWrite=5) = 28\n");
 }
 
-static void ids_name_process_and_thread_where_needed(void)
+static void ids_include_process_and_thread_if_needed(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 
@@ -201,7 +201,7 @@ static void layers_have_their_domain(void)
 		   "POSIX/quantity/BytesWritten=1) = 0\n");
 }
 
-static void libraries_tell_of_views_names_and_collective_calls(void)
+static void calls_of_libraries_show_views_names_and_collective_numbers(void)
 {
 	check_line(&(struct activity){ .id = 4,
 				       .parent = 3,
@@ -275,7 +275,7 @@ static void errors_of_libraries_are_printed_as_they_are(void)
 				       .result = -40,
 				       .error = -40 },
 		   "0.0000000 ID1 NetCDF nc_get_vara() = -40\n");
-	/* The code of a status is positive with MPI: it must not pass for bytes. */
+	/* MPI status codes are positive and must not be taken for bytes. */
 	check_line(&(struct activity){ .id = 1,
 				       .call = MPI_WRITE,
 				       .layer = LAYER_MPI,
@@ -326,7 +326,7 @@ static void a_chain_of_layers_can_be_followed_down_the_tree(void)
 		   "12.0000000   ID1:5.11       POSIX             close() = 0 ID1:5.9\n");
 }
 
-static void unknown_numbers_do_no_harm(void)
+static void unknown_numbers_are_printed_safely(void)
 {
 	check_line(&(struct activity){ .id = 1,
 				       .call = 999,
@@ -345,7 +345,7 @@ static void times_are_rounded(void)
 		   "-0.0000001 ID1 POSIX close() = 0\n");
 }
 
-static void csv_quotes_and_leaves_out(void)
+static void csv_quotes_texts_and_omits_absent_fields(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 
@@ -411,7 +411,7 @@ static void check_json(const struct activity *a, const char *expected)
 	free(text);
 }
 
-static void json_holds_what_is_present(void)
+static void json_contains_the_fields_that_are_present(void)
 {
 	check_json(&(struct activity){ .start_ns = 5,
 				       .duration_ns = 6,
@@ -467,12 +467,13 @@ static void nesting_follows_causes_per_thread(void)
 }
 
 TESTS(TEST(the_sample_of_siox_is_printed), TEST(a_failed_call_shows_its_error_and_no_bytes),
-      TEST(ids_name_process_and_thread_where_needed),
+      TEST(ids_include_process_and_thread_if_needed),
       TEST(relations_are_named_once_and_with_their_owner), TEST(values_are_readable),
-      TEST(layers_have_their_domain), TEST(libraries_tell_of_views_names_and_collective_calls),
+      TEST(layers_have_their_domain),
+      TEST(calls_of_libraries_show_views_names_and_collective_numbers),
       TEST(flags_are_named_as_their_layer_names_them),
       TEST(errors_of_libraries_are_printed_as_they_are),
-      TEST(a_chain_of_layers_can_be_followed_down_the_tree), TEST(unknown_numbers_do_no_harm),
-      TEST(times_are_rounded), TEST(csv_quotes_and_leaves_out),
-      TEST(titles_match_the_values_of_csv), TEST(json_holds_what_is_present),
-      TEST(nesting_follows_causes_per_thread))
+      TEST(a_chain_of_layers_can_be_followed_down_the_tree),
+      TEST(unknown_numbers_are_printed_safely), TEST(times_are_rounded),
+      TEST(csv_quotes_texts_and_omits_absent_fields), TEST(titles_match_the_values_of_csv),
+      TEST(json_contains_the_fields_that_are_present), TEST(nesting_follows_causes_per_thread))

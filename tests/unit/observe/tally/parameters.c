@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "check.h"
 #include "observe/report/brief.h"
-#include "observe/tally/effect.h"
 #include "observe/report/render.h"
+#include "observe/tally/effect.h"
 #include "observe/tally/summary.h"
 
 enum { OF_MPI = 1, OF_FILE, OF_DATASET, OF_POSIX, WRITE_ALL, WRITE_AT, PWRITE, H5_WRITE };
@@ -30,7 +30,7 @@ static struct process_info processes[] = {
 };
 static struct note notes[4];
 static char *files[32];
-static size_t used; /* of the table */
+static size_t used; /* of the call table */
 static struct trace_head head = {
 	.run = { .command = "prog" },
 	.end = { .duration_ns = 1000, .complete = true },
@@ -58,7 +58,7 @@ static void begin(void)
 	now_ns = 0;
 }
 
-/* Its number in the table, where texts are kept as well. */
+/* Returns the number of a text in the file table, which holds texts as well. */
 static file_id text(const char *text)
 {
 	for (size_t i = 1; i < used; i++)
@@ -101,7 +101,7 @@ static uint64_t called(uint32_t process, unsigned call, const char *path, uint64
 	return ids;
 }
 
-/* All ranks write together; so many of them to storage, in pieces of that size. */
+/* All ranks write collectively; `writers` of them write to storage in pieces of that size. */
 static void write_together(const char *path, unsigned writers, int64_t bytes)
 {
 	for (uint32_t rank = 0; rank < 4; rank++) {
@@ -119,7 +119,7 @@ static void all_opened(unsigned call, const char *path, const char *requested,
 		opened(rank, call, path, requested, effective);
 }
 
-/* What is said of a parameter: "yes ROMIO why". */
+/* The judgment of a parameter: "yes ROMIO why". */
 static const char *judged(const char *name)
 {
 	static char said[256];
@@ -128,18 +128,18 @@ static const char *judged(const char *name)
 
 	strcpy(said, "nothing");
 	for (size_t i = 0; i < n; i++) {
-		struct judgement j;
+		struct effect_judgment j;
 
 		if (strcmp(rows[i].name, name) != 0)
 			continue;
 		j = effect_judge(&rows[i], parameters_evidence(&summary.parameters, rows[i].file));
-		snprintf(said, sizeof(said), "%s %s: %s", effect_name(j.honour), j.by, j.why);
+		snprintf(said, sizeof(said), "%s %s: %s", effect_name(j.effect), j.by, j.why);
 	}
 	parameters_rows_release(rows, n);
 	return said;
 }
 
-static void mpich_tells_what_it_made_of_hints(void)
+static void mpich_reports_the_hints_it_uses(void)
 {
 	size_t n;
 	struct parameter *rows;
@@ -156,27 +156,27 @@ static void mpich_tells_what_it_made_of_hints(void)
 	CHECK_INT(rows[1].agreeing, 4);
 	parameters_rows_release(rows, n);
 	CHECK_TEXT(judged("cb_buffer_size"), "yes ROMIO: ");
-	CHECK_TEXT(judged("cb_nodes"), "no ROMIO: ROMIO has 1");
-	CHECK_TEXT(judged("foo"), "no ROMIO: ROMIO does not know it");
+	CHECK_TEXT(judged("cb_nodes"), "no ROMIO: ROMIO uses 1");
+	CHECK_TEXT(judged("foo"), "no ROMIO: ROMIO does not recognize it");
 }
 
-static void open_mpi_is_believed_what_the_calls_show(void)
+static void open_mpi_is_judged_by_its_calls(void)
 {
 	static const char given[] = "cb_buffer_size=4096;cb_nodes=2;foo=1;romio_cb_write=enable";
 
 	begin();
 	all_opened(OF_MPI, "/d/a", given,
 		   "cb_buffer_size=4096;cb_nodes=2;foo=1;mpi=openmpi-romio;romio_cb_write=enable");
-	CHECK_TEXT(judged("cb_nodes"), "unknown ROMIO: no collective write was seen");
+	CHECK_TEXT(judged("cb_nodes"), "unknown ROMIO: no collective write was recorded");
 	write_together("/d/a", 2, 4096);
-	called(3, PWRITE, "/d/a", 0, 1 << 20); /* not beneath a collective call */
+	called(3, PWRITE, "/d/a", 0, 1 << 20); /* not inside a collective call */
 	CHECK_TEXT(judged("cb_nodes"), "yes ROMIO: 2 of 4 ranks wrote");
-	CHECK_TEXT(judged("cb_buffer_size"), "yes ROMIO: the largest write has 4096");
+	CHECK_TEXT(judged("cb_buffer_size"), "yes ROMIO: the largest write was 4096 bytes");
 	CHECK_TEXT(judged("romio_cb_write"), "yes ROMIO: 2 of 4 ranks wrote");
-	CHECK_TEXT(judged("foo"), "unknown ROMIO: ROMIO repeats any hint");
+	CHECK_TEXT(judged("foo"), "unknown ROMIO: ROMIO reports every hint back unchanged");
 	write_together("/d/a", 4, 65536);
 	CHECK_TEXT(judged("cb_nodes"), "no ROMIO: 4 of 4 ranks wrote");
-	CHECK_TEXT(judged("cb_buffer_size"), "no ROMIO: the largest write has 65536");
+	CHECK_TEXT(judged("cb_buffer_size"), "no ROMIO: the largest write was 65536 bytes");
 	CHECK_TEXT(judged("romio_cb_write"), "no ROMIO: 4 of 4 ranks wrote");
 }
 
@@ -191,12 +191,12 @@ static void without_buffering_every_rank_writes(void)
 	all_opened(OF_MPI, "/d/a", "cb_buffer_size=4096;romio_cb_write=disable",
 		   "cb_buffer_size=4096;mpi=ompio;romio_cb_write=disable");
 	write_together("/d/a", 4, 10);
-	CHECK_TEXT(judged("romio_cb_write"), "no OMPIO: OMPIO knows no hints of ROMIO");
+	CHECK_TEXT(judged("romio_cb_write"), "no OMPIO: OMPIO does not support ROMIO hints");
 	/* There was no more to write. */
-	CHECK_TEXT(judged("cb_buffer_size"), "unknown OMPIO: the largest write has 10");
+	CHECK_TEXT(judged("cb_buffer_size"), "unknown OMPIO: the largest write was 10 bytes");
 }
 
-static void what_the_guest_refused_says_why(void)
+static void a_refusal_of_the_guest_has_its_reason(void)
 {
 	size_t n;
 	struct parameter *rows;
@@ -212,7 +212,7 @@ static void what_the_guest_refused_says_why(void)
 	parameters_rows_release(rows, n);
 }
 
-static void stripes_need_a_file_system_that_has_them(void)
+static void striping_needs_a_file_system_that_supports_it(void)
 {
 	begin();
 	all_opened(OF_MPI, "/d/a", "striping_factor=4", "mpi=mpich;striping_factor=4");
@@ -229,7 +229,7 @@ static void stripes_need_a_file_system_that_has_them(void)
 	CHECK_TEXT(judged("striping_factor"), "yes the file system: ");
 }
 
-static void hdf5_tells_alignment_and_chunks(void)
+static void hdf5_reports_alignment_and_chunks(void)
 {
 	begin();
 	all_opened(OF_FILE, "/d/a", "alignment=0, 65536;libver=v18",
@@ -240,34 +240,36 @@ static void hdf5_tells_alignment_and_chunks(void)
 	CHECK_TEXT(judged("chunk_size"), "yes HDF5: as chunks of 8,128,256");
 	begin();
 	all_opened(OF_DATASET, "/d/a", "chunk_size=1,2,3", "chunk_size=1,2,4");
-	CHECK_TEXT(judged("chunk_size"), "no HDF5: HDF5 has 1,2,4");
+	CHECK_TEXT(judged("chunk_size"), "no HDF5: HDF5 uses 1,2,4");
 	begin();
 	all_opened(OF_FILE, "/d/a", "alignment=0,65536", "alignment=1,1;from=file");
-	CHECK_TEXT(judged("alignment"), "no HDF5: HDF5 has 1,1");
+	CHECK_TEXT(judged("alignment"), "no HDF5: HDF5 uses 1,1");
 }
 
-/* What is passed to a file that ranks share is no proof; where its datasets are is. */
-static void alignment_is_judged_by_where_datasets_are(void)
+/* A value passed to a file that ranks share proves nothing; the offsets of its datasets do. */
+static void alignment_is_judged_by_the_offsets_of_datasets(void)
 {
 	begin();
 	all_opened(OF_FILE, "/d/a", "alignment=1000,4096", "alignment=1000,4096;from=list");
-	CHECK_TEXT(judged("alignment"), "unknown HDF5: no dataset shows it");
+	CHECK_TEXT(judged("alignment"), "unknown HDF5: no recorded dataset shows it");
 	all_opened(OF_DATASET, "/d/a", NULL, "offset=2048;size=999");
-	CHECK_TEXT(judged("alignment"), "unknown HDF5: no dataset shows it");
+	CHECK_TEXT(judged("alignment"), "unknown HDF5: no recorded dataset shows it");
 	all_opened(OF_DATASET, "/d/a", NULL, "offset=4096;size=1000");
 	all_opened(OF_DATASET, "/d/a", "fill_time=never",
 		   "chunk_size=contiguous;fill_time=never;offset=0;size=70000");
-	CHECK_TEXT(judged("alignment"), "yes HDF5: 2 of 2 datasets at multiples of 4096");
-	opened(0, OF_DATASET, "/d/b", NULL, "offset=1;size=70000"); /* of no concern */
+	CHECK_TEXT(judged("alignment"),
+		   "yes HDF5: 2 of 2 datasets start at a multiple of 4096 bytes");
+	opened(0, OF_DATASET, "/d/b", NULL, "offset=1;size=70000"); /* unrelated */
 	opened(0, OF_DATASET, "/d/a", NULL, "offset=8191;size=70000");
-	CHECK_TEXT(judged("alignment"), "no HDF5: 2 of 3 datasets at multiples of 4096");
-	/* Places are no parameters. */
+	CHECK_TEXT(judged("alignment"),
+		   "no HDF5: 2 of 3 datasets start at a multiple of 4096 bytes");
+	/* Offsets are not parameters. */
 	CHECK_TEXT(judged("offset"), "nothing");
 	CHECK_TEXT(judged("size"), "nothing");
 	CHECK_TEXT(judged("from"), "nothing");
 }
 
-static void a_place_that_makes_no_sense_is_none(void)
+static void an_invalid_offset_is_ignored(void)
 {
 	begin();
 	all_opened(OF_FILE, "/d/a", "alignment=0,4096", "alignment=0,4096;from=list");
@@ -277,22 +279,24 @@ static void a_place_that_makes_no_sense_is_none(void)
 	all_opened(OF_DATASET, "/d/a", NULL, "offset=18446744073709551615;size=1");
 	all_opened(OF_DATASET, "/d/a", NULL, "offset=1x;size=1");
 	all_opened(OF_DATASET, "/d/a", NULL, "offset=1;size=0");
-	CHECK_TEXT(judged("alignment"), "unknown HDF5: no dataset shows it");
+	CHECK_TEXT(judged("alignment"), "unknown HDF5: no recorded dataset shows it");
 }
 
-static void independent_transfers_have_no_collective_ones_beneath(void)
+static void independent_transfers_contain_no_collective_ones(void)
 {
 	uint64_t id;
 
 	begin();
 	all_opened(OF_FILE, "/d/a", "transfer=independent", "transfer=independent");
-	CHECK_TEXT(judged("transfer"), "unknown HDF5: no data was moved");
+	CHECK_TEXT(judged("transfer"), "unknown HDF5: no data transferred");
 	id = called(0, H5_WRITE, "/d/a", 0, 10);
 	called(0, WRITE_AT, "/d/a", id, 10);
-	CHECK_TEXT(judged("transfer"), "yes HDF5: 0 collective transfers beneath 1");
+	CHECK_TEXT(judged("transfer"),
+		   "yes HDF5: 0 collective MPI transfers inside 1 HDF5 transfers");
 	id = called(0, H5_WRITE, "/d/a", 0, 10);
 	called(0, WRITE_ALL, "/d/a", id, 10);
-	CHECK_TEXT(judged("transfer"), "no HDF5: 1 collective transfers beneath 2");
+	CHECK_TEXT(judged("transfer"),
+		   "no HDF5: 1 collective MPI transfers inside 2 HDF5 transfers");
 }
 
 static void ranks_that_differ_are_counted(void)
@@ -324,7 +328,7 @@ static char *rendered(void (*render)(FILE *, const struct report *))
 	return out;
 }
 
-static void files_that_fared_alike_are_one_row(void)
+static void files_with_equal_results_are_one_row(void)
 {
 	AUTO_FREE char *out = NULL;
 
@@ -335,16 +339,17 @@ static void files_that_fared_alike_are_one_row(void)
 		   "cb_nodes=4;mpi=mpich;romio_ds_read=automatic");
 	all_opened(OF_MPI, "/d/c", "cb_nodes=4", "cb_nodes=1;mpi=mpich;romio_ds_read=automatic");
 	out = rendered(render_parameters);
-	CHECK_TEXT(out,
-		   "\nParameters\n"
-		   "  parameter  file     requested  effective  alike  honoured by\n"
-		   "  cb_nodes   2 files  4          4            8/8  ROMIO\n"
-		   "  foo        2 files  1          -            8/8  nobody (ROMIO does not "
-		   "know it)\n"
-		   "  cb_nodes   c        4          1            4/4  nobody (ROMIO has 1)\n");
+	CHECK_TEXT(
+		out,
+		"\nParameters\n"
+		"  parameter  file     requested  effective  agree  applied by\n"
+		"  cb_nodes   2 files  4          4            8/8  ROMIO\n"
+		"  foo        2 files  1          -            8/8  not applied (ROMIO does not "
+		"recognize it)\n"
+		"  cb_nodes   c        4          1            4/4  not applied (ROMIO uses 1)\n");
 }
 
-static void datasets_of_files_that_fared_alike_are_added_up(void)
+static void datasets_of_files_with_equal_results_are_added_up(void)
 {
 	static const char *const paths[] = { "/d/a", "/d/b" };
 	AUTO_FREE char *out = NULL;
@@ -356,21 +361,20 @@ static void datasets_of_files_that_fared_alike_are_added_up(void)
 	}
 	all_opened(OF_DATASET, "/d/b", NULL, "offset=8192;size=10");
 	out = rendered(render_parameters);
-	CHECK_TEXT(out,
-		   "\nParameters\n"
-		   "  parameter  file     requested  effective  alike  honoured by\n"
-		   "  alignment  2 files  0,4096     0,4096       8/8  HDF5 (3 of 3 datasets at "
-		   "multiples of 4096)\n");
+	CHECK_TEXT(out, "\nParameters\n"
+			"  parameter  file     requested  effective  agree  applied by\n"
+			"  alignment  2 files  0,4096     0,4096       8/8  HDF5 (3 of 3 datasets "
+			"start at a multiple of 4096 bytes)\n");
 }
 
-static void what_was_only_read_back_is_in_the_json(void)
+static void values_that_were_only_read_back_are_in_the_json(void)
 {
 	AUTO_FREE char *out = NULL, *json = NULL;
 
 	begin();
 	all_opened(OF_MPI, "/d/a", NULL, "cb_nodes=4;mpi=mpich");
 	out = rendered(render_parameters);
-	CHECK(strstr(out, "none was asked for; 1 values were read back"));
+	CHECK(strstr(out, "no parameter was requested; 1 values were read back"));
 	json = rendered(render_json);
 	CHECK(strstr(json, "\"parameters\":"));
 	CHECK(strstr(json, "\"effective\": \"4\"") || strstr(json, "\"effective\":\"4\""));
@@ -387,7 +391,7 @@ static void a_run_without_parameters_has_no_section(void)
 	CHECK_TEXT(out, "");
 }
 
-static void the_brief_report_says_how_many_were_honoured(void)
+static void the_run_summary_counts_applied_parameters(void)
 {
 	char *out = NULL;
 	size_t n;
@@ -405,17 +409,18 @@ static void the_brief_report_says_how_many_were_honoured(void)
 	all_opened(OF_MPI, "/d/b", "cb_nodes=4;foo=1", "cb_nodes=4;mpi=mpich");
 	brief_render(f, &summary, "t", true);
 	fclose(f);
-	CHECK(strstr(out, "  applied    cb_nodes=4 foo=1 (1 of 2 honoured)\n"));
+	CHECK(strstr(out, "  parameters cb_nodes=4 foo=1 (1 of 2 applied)\n"));
 	free(out);
 	summary_release(&summary);
 }
 
-TESTS(TEST(mpich_tells_what_it_made_of_hints), TEST(open_mpi_is_believed_what_the_calls_show),
-      TEST(without_buffering_every_rank_writes), TEST(what_the_guest_refused_says_why),
-      TEST(stripes_need_a_file_system_that_has_them), TEST(hdf5_tells_alignment_and_chunks),
-      TEST(alignment_is_judged_by_where_datasets_are), TEST(a_place_that_makes_no_sense_is_none),
-      TEST(datasets_of_files_that_fared_alike_are_added_up),
-      TEST(independent_transfers_have_no_collective_ones_beneath),
-      TEST(ranks_that_differ_are_counted), TEST(files_that_fared_alike_are_one_row),
-      TEST(what_was_only_read_back_is_in_the_json), TEST(a_run_without_parameters_has_no_section),
-      TEST(the_brief_report_says_how_many_were_honoured))
+TESTS(TEST(mpich_reports_the_hints_it_uses), TEST(open_mpi_is_judged_by_its_calls),
+      TEST(without_buffering_every_rank_writes), TEST(a_refusal_of_the_guest_has_its_reason),
+      TEST(striping_needs_a_file_system_that_supports_it), TEST(hdf5_reports_alignment_and_chunks),
+      TEST(alignment_is_judged_by_the_offsets_of_datasets), TEST(an_invalid_offset_is_ignored),
+      TEST(datasets_of_files_with_equal_results_are_added_up),
+      TEST(independent_transfers_contain_no_collective_ones), TEST(ranks_that_differ_are_counted),
+      TEST(files_with_equal_results_are_one_row),
+      TEST(values_that_were_only_read_back_are_in_the_json),
+      TEST(a_run_without_parameters_has_no_section),
+      TEST(the_run_summary_counts_applied_parameters))

@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "check.h"
-#include "observe/tally/recent.h"
 #include "observe/report/render.h"
+#include "observe/tally/recent.h"
 #include "observe/tally/summary.h"
 
 enum { WRITE = 1, READ };
@@ -19,7 +19,7 @@ static struct call_info calls[] = {
 static char *files[] = { "", "/shared", "/own" };
 static char node1[] = "node1", node2[] = "node2";
 
-/* A launcher, four ranks on two hosts not in order, and a child of rank 2. */
+/* A launcher, four ranks on two hosts in mixed order, and a child of rank 2. */
 static struct process_info processes[] = {
 	{ .index = 0, .parent = -1, .rank = -1, .host = node1 },
 	{ .index = 1, .parent = 0, .rank = 1, .ranks = 4, .host = node1 },
@@ -73,13 +73,13 @@ static void programs_one_after_the_other_share_rank_numbers(void)
 	CHECK_INT(ranks.count, 2);
 	CHECK_INT(ranks.world, 2);
 	CHECK_INT(ranks_of_process(&ranks, 0), 0);
-	CHECK_INT(ranks_of_process(&ranks, 1), 1); /* numbers may have gaps: a rank was lost */
+	CHECK_INT(ranks_of_process(&ranks, 1), 1); /* numbers may have gaps: a rank is missing */
 	CHECK_INT(ranks_of_process(&ranks, 2), 0);
 	CHECK_INT(ranks_of_process(&ranks, 3), -1);
 	ranks_release(&ranks);
 }
 
-static void a_spread_knows_who_is_extreme(void)
+static void a_spread_names_the_extreme_ranks(void)
 {
 	static const double values[] = { 3, 1, 8, 1, 8 };
 	AUTO_BUF struct buf text = { 0 };
@@ -98,8 +98,8 @@ static void a_spread_knows_who_is_extreme(void)
 	CHECK_TEXT(buf_text(&text), "(4.2,1,8)");
 }
 
-/* The oldest go first, and what was found stays found. */
-static void what_is_remembered_is_bounded(void)
+/* The oldest are dropped first, and pointers stay valid. */
+static void remembered_calls_are_bounded(void)
 {
 	struct recent recent;
 
@@ -145,7 +145,7 @@ static void add_run(struct summary *s)
 	add(s, 3, WRITE, 1, 250, 500, 1024);
 }
 
-static void ranks_are_summed_apart(void)
+static void ranks_are_summed_separately(void)
 {
 	struct summary_row *rows;
 	struct spread spread;
@@ -158,7 +158,7 @@ static void ranks_are_summed_apart(void)
 	CHECK_INT(s.all.busy_ns, 130 + 500);
 	CHECK_INT(s.outside.io.bytes_read, 512);
 	CHECK_INT(s.of_rank[2].io.bytes_read, 256);
-	CHECK_INT(s.of_rank[2].busy_ns, 100); /* its two processes at once */
+	CHECK_INT(s.of_rank[2].busy_ns, 100); /* its two processes at the same time */
 	CHECK_INT(s.of_rank[3].busy_ns, 600);
 	spread = summary_rank_spread(&s, &sums_measures[SUMS_BUSY]);
 	CHECK_INT(spread.maximum_rank, 3);
@@ -205,12 +205,13 @@ static void the_verdict_names_the_slowest_rank(void)
 	render_verdict(&out, &s);
 	CHECK_TEXT(buf_text(&out),
 		   "4 ranks on 2 hosts read 256 B and wrote 5.00 KiB in 630 ns of I/O, 31.5% of "
-		   "the run (225 ns per rank, slowest rank 3: 600 ns); most time in write (94.7%) "
+		   "the run (225 ns per rank, slowest rank 3: 600 ns); most time in write (94.7% "
+		   "of the I/O time) "
 		   "and on /shared (94.7%)");
 	summary_release(&s);
 }
 
-static void notes_tell_of_ranks_launcher_and_clocks(void)
+static void notes_describe_ranks_launcher_and_clocks(void)
 {
 	struct host_info hosts[] = {
 		{ .host = node1, .method = (char *)"reference" },
@@ -236,10 +237,10 @@ static void notes_tell_of_ranks_launcher_and_clocks(void)
 		"ranks: 4 of 5 on 2 hosts, in I/O for 225 ns on average, from 100 ns (rank 0) to "
 		"600 ns (rank 3), 2.67 times the average\n"
 		"outside the ranks (launcher, scripts): 1 call, read 512 B, wrote 0 B in 50 ns, "
-		"not part of the I/O above\n"
-		"clock of node1: +0 ns by reference, right to within 0 ns\n"
-		"clock of node2: -1.50 us by collective calls, right to within 20 ns\n"
-		"clock of node3: +7 ns by time of day, error not known\n");
+		"not part of the I/O time above\n"
+		"clock offset of node1: +0 ns (reference, error up to 0 ns)\n"
+		"clock offset of node2: -1.50 us (collective calls, error up to 20 ns)\n"
+		"clock offset of node3: +7 ns (time of day, error unknown)\n");
 	summary_release(&s);
 	head.hosts = NULL;
 	head.host_count = 0;
@@ -266,16 +267,16 @@ static void tables_compare_ranks(void)
 	CHECK(strstr(text, "  rank  host   calls  errors   read   written  from storage"));
 	CHECK(strstr(text,
 		     "     3  node2      2       0    0 B  2.00 KiB           0 B    2.00 KiB "
-		     " 600 ns      600 ns"));
+		     " 600 ns       600 ns"));
 	CHECK(strstr(text,
 		     "  layer  ranks  calls  errors   read   written  time/rank     min     max  "
-		     "slowest   share"));
+		     "slowest  of I/O time"));
 	CHECK(strstr(text,
 		     "  POSIX      4      6       0  256 B  5.00 KiB     237 ns  100 ns  600 ns  "
-		     "      3  100.0%"));
+		     "      3       100.0%"));
 }
 
-static void json_holds_every_field_of_every_rank(void)
+static void json_contains_every_field_of_every_rank(void)
 {
 	AUTO_FREE char *text = render(render_json);
 
@@ -289,7 +290,7 @@ static void json_holds_every_field_of_every_rank(void)
 }
 
 TESTS(TEST(processes_find_their_ranks), TEST(programs_one_after_the_other_share_rank_numbers),
-      TEST(a_spread_knows_who_is_extreme), TEST(what_is_remembered_is_bounded),
-      TEST(ranks_are_summed_apart), TEST(counted_calls_go_to_their_ranks),
-      TEST(the_verdict_names_the_slowest_rank), TEST(notes_tell_of_ranks_launcher_and_clocks),
-      TEST(tables_compare_ranks), TEST(json_holds_every_field_of_every_rank))
+      TEST(a_spread_names_the_extreme_ranks), TEST(remembered_calls_are_bounded),
+      TEST(ranks_are_summed_separately), TEST(counted_calls_go_to_their_ranks),
+      TEST(the_verdict_names_the_slowest_rank), TEST(notes_describe_ranks_launcher_and_clocks),
+      TEST(tables_compare_ranks), TEST(json_contains_every_field_of_every_rank))
