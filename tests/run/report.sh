@@ -63,7 +63,7 @@ python3 make.py run.txt
 check_rc 0 "$sluice" report run.txt
 check_eq "$(cat err)" "" "stderr of report"
 check_eq "$(head -n 1 out)" "4 ranks on 2 hosts wrote 15.6 KiB in 18.0 ms of I/O, 18.0% of the run (12.0 ms per \
-rank, slowest rank 3: 18.0 ms); most time in H5Dwrite (83.3%) and on /data/out.h5 (100.0%)" "the verdict"
+rank, slowest rank 3: 18.0 ms); most time in H5Dwrite (83.3% of the I/O time) and on /data/out.h5 (100.0%)" "the verdict"
 check_has "$(cat out)" "ranks: 4 of 5 on 2 hosts, in I/O for 12.0 ms on average, from 6.00 ms (rank 0) to 18.0 ms (rank 3)"
 check_has "$(cat out)" "storage: read 62.5 KiB, wrote 62.5 KiB (4.00 times the requested bytes) in 32 calls; \
 requests of 0.98 KiB on average became accesses of 3.91 KiB; 62.5 KiB were read inside writes"

@@ -57,7 +57,7 @@ for mpi in mpich openmpi; do
 	if recorded "$(mpi_program $mpi small_io)" mpiexec.$mpi -n 4; then
 		says alignment 0,4096 0,4096 yes
 		says transfer independent - yes
-		check_has "$(cat report.txt)" "HDF5 (3 of 3 datasets at multiples of 4096)"
+		check_has "$(cat report.txt)" "HDF5 (3 of 3 datasets start at a multiple of 4096 bytes)"
 	fi
 done
 
@@ -74,7 +74,7 @@ for mpi in mpich openmpi; do
 	[ -n "$program" ] || continue
 	aligned mpiexec.$mpi -n 2 "$program" a.h5 b.h5
 	says alignment 8192,65536 8192,65536 yes 2
-	check_has "$(grep alignment report.txt | tr -s " ")" "2 files 8192,65536 8192,65536 8/8 HDF5 (4 of 4 datasets at multiples of 65536)"
+	check_has "$(grep alignment report.txt | tr -s " ")" "2 files 8192,65536 8192,65536 8/8 HDF5 (4 of 4 datasets start at a multiple of 65536 bytes)"
 	# In pages HDF5 takes any alignment, and heeds none.
 	aligned mpiexec.$mpi -n 2 "$program" paged.h5
 	says alignment 8192,65536 8192,65536 no

@@ -93,4 +93,4 @@ case_is "nobody applies what ranks outside would not have"
 hosts_run "$sluice run -o half --params 2.json --" "env SLUICE_SPOOL=$work ./look"
 sed -i 's/.*//' given-2 given-3
 all_given ""
-check_eq "$(grep -c 'no parameters are applied: not all ranks of the job are run under Sluice' err)" 1 "$this: $(cat err)"
+check_eq "$(grep -c 'no parameters are applied: not all ranks of the job' err)" 1 "$this: $(cat err)"

@@ -162,9 +162,9 @@ static void write_mode_change(const struct overhead *o, int64_t now_ns, size_t p
 {
 	bool counts = o->mode == CAPTURE_COUNTERS;
 	AUTO_FREE char *text =
-		xprintf("the overhead of %s was %.2g%% of the run time (budget %g%%): %s",
+		xprintf("%s took %.2g%% of the run time (budget %g%%): %s",
 			counts ? "recording" : "counting", 100 * share, 100 * o->settings.budget,
-			counts ? "calls are counted but no longer recorded" : "recording stopped");
+			counts ? "calls are only counted" : "recording stopped");
 
 	write_note(o, now_ns, (int64_t)process, NOTE_DEGRADED, counts ? "counters" : "off", text);
 }
