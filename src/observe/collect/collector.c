@@ -2,12 +2,10 @@
 #include "observe/collect/collector.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +13,7 @@
 #include "base/mem.h"
 #include "base/process.h"
 #include "observe/collect/calibrate.h"
+#include "observe/collect/control_page.h"
 #include "observe/collect/flight.h"
 #include "observe/collect/intake.h"
 #include "observe/collect/overhead.h"
@@ -47,50 +46,6 @@ struct collector {
 	uint64_t namespace;
 	uint64_t processes_checked_ns, reaped_ns, taken_ns, clocked_ns, overhead_seen_ns;
 };
-
-/* The nodes of a job must not all start with the same destination of new files. */
-static void shift_turns(struct control *control)
-{
-	char host[256] = "";
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	gethostname(host, sizeof(host) - 1);
-	for (const char *p = host; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-	for (int i = 0; i < CONTROL_TURNS; i++)
-		atomic_store(&control->turns[i], hash >> 32);
-}
-
-static int create_control(struct collector *c, const struct collector_options *o, struct err *err)
-{
-	AUTO_FREE char *path = xprintf("%s/%s", c->directory, CONTROL_NAME);
-	AUTO_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	int code = fd < 0 ? errno : posix_fallocate(fd, 0, sizeof(struct control));
-	size_t used = 0;
-	void *p;
-
-	if (code)
-		return err_set(err, code, "%s: %s", path, strerror(code));
-	p = mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED)
-		return err_set(err, errno, "%s: cannot map: %s", path, strerror(errno));
-	c->control = p;
-	c->control->version = SPOOL_VERSION;
-	c->control->clock = o->clock;
-	c->control->messages = o->messages;
-	c->control->chunks_max = (uint32_t)(o->spool_bytes / SPOOL_CHUNK_BYTES);
-	for (const char *s = o->skip ? o->skip : ""; *s && used + 1 < CONTROL_SKIP_BYTES; s++)
-		c->control->skip[used++] = strchr(", \t", *s) ? '\n' : *s;
-	c->control->skip[used] = '\n';
-	if (o->parameters && strlen(o->parameters) < PARAMETERS_BYTES)
-		strcpy(c->control->parameters, o->parameters);
-	c->control->parameters_shared = o->parameters_shared;
-	if (o->parameters_shared)
-		shift_turns(c->control);
-	atomic_store(&c->control->mode, o->mode);
-	c->control->magic = CONTROL_MAGIC;
-	return 0;
-}
 
 /* Is the directory writable, and does it have space for the spools? */
 static bool directory_has_space(const char *path, uint64_t bytes)
@@ -164,21 +119,6 @@ static int64_t realtime_ns(void)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
-/* Stores what `sluice trace recover` needs if the collector is killed. */
-static void describe_run(struct collector *c, const char *trace)
-{
-	struct control *control = c->control;
-	AUTO_FREE char *path = realpath(trace, NULL);
-
-	control->collector_pid = (int32_t)getpid();
-	control->collector_start = process_start(getpid());
-	control->begin_ticks = c->intake.clock.tick0;
-	control->clock_num = c->intake.clock.num;
-	control->clock_den = c->intake.clock.den;
-	if (path && strlen(path) < sizeof(control->trace))
-		strcpy(control->trace, path);
 }
 
 static void add_warning(struct collector_totals *totals, const char *text)
@@ -364,7 +304,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	c->intake.clock = clock_now(c);
 	init_overhead(c, o);
 	if (r >= 0)
-		r = create_control(c, o, err);
+		r = control_page_create(&c->control, c->directory, o, err);
 	if (r >= 0)
 		r = trace_container.create(&c->intake.writer, o->trace, &c->run, &c->intake.clock,
 					   call_table, call_count, err);
@@ -374,7 +314,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 		collector_free(c);
 		return r;
 	}
-	describe_run(c, o->trace);
+	control_page_describe(c->control, &c->intake.clock, o->trace);
 	c->intake.control = c->control;
 	start_watcher(c, o);
 	*out = c;

@@ -168,48 +168,64 @@ static int write_recovered(struct intake *in, struct trace *old, const char *pat
 	return r < 0 ? r : finished;
 }
 
+/* Opens the trace of a dead collector; fails if the collector is alive or the build differs. */
+static int open_old_trace(struct trace *old, const char *directory, const struct control *control,
+			  struct err *err)
+{
+	int r;
+
+	if (!is_dead(control))
+		return err_set(err, EBUSY,
+			       "%s: the collector of this run (process %d) is still running",
+			       directory, control->collector_pid);
+	r = trace_open(old, control->trace, NULL, err);
+	if (r < 0 || calls_are_ours(&old->head))
+		return r;
+	trace_close(old);
+	return err_set(err, EINVAL,
+		       "%s: the trace was written by another build of Sluice; use that build to "
+		       "recover it",
+		       control->trace);
+}
+
+/* Writes the recovered trace next to the old one and replaces it. */
+static int replace_trace(struct intake *in, struct trace *old, const struct control *control,
+			 struct err *err)
+{
+	AUTO_FREE char *path = xprintf("%s.recovering", control->trace);
+	int r = write_recovered(in, old, path, control, err);
+
+	if (r >= 0 && rename(path, control->trace) != 0)
+		r = err_set(err, errno, "%s: %s", control->trace, strerror(errno));
+	if (r < 0)
+		unlink(path);
+	return r;
+}
+
 int collector_recover(const char *directory, char **trace, struct collector_totals *totals,
 		      struct err *err)
 {
 	struct control *control = control_open(directory, err);
-	AUTO_FREE char *path = control ? xprintf("%s.recovering", control->trace) : NULL;
 	struct intake in;
 	struct trace old;
 	int r;
 
 	if (!control)
 		return -err->code;
-	r = is_dead(control)
-		    ? trace_open(&old, control->trace, NULL, err)
-		    : err_set(err, EBUSY,
-			      "%s: the collector of this run (process %d) is still running",
-			      directory, control->collector_pid);
-	if (r >= 0 && !calls_are_ours(&old.head)) {
-		r = err_set(err, EINVAL,
-			    "%s: the trace was written by another build of Sluice; use that build "
-			    "to recover it",
-			    control->trace);
-		trace_close(&old);
-	}
+	r = open_old_trace(&old, directory, control, err);
 	if (r < 0) {
 		munmap(control, sizeof(*control));
 		return r;
 	}
-	/*
-	 * Processes that are still alive stop at their next chunk, because nothing is read any
-	 * more.
-	 */
+	/* Processes that are still alive stop at their next chunk, because nothing is read any
+	 * more. */
 	atomic_store(&control->mode, CAPTURE_OFF);
 	intake_init(&in, directory, old.head.run.host);
-	r = write_recovered(&in, &old, path, control, err);
-	if (r >= 0 && rename(path, control->trace) != 0)
-		r = err_set(err, errno, "%s: %s", control->trace, strerror(errno));
+	r = replace_trace(&in, &old, control, err);
 	if (r >= 0) {
 		*trace = xstrdup(control->trace);
 		*totals = in.totals;
 		process_directory_remove(directory);
-	} else {
-		unlink(path);
 	}
 	intake_release(&in);
 	trace_close(&old);

@@ -52,7 +52,8 @@ static bool set_is_safe(const char *hints)
 	return count == parts;
 }
 
-char *hint_set_parse(const char *text, struct err *err)
+/* Returns the set sorted by key, or NULL with err set if it is malformed or not safe. */
+static char *hint_set_parse(const char *text, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(text);
 	AUTO_BUF struct buf out = { 0 };

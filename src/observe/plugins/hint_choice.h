@@ -64,10 +64,4 @@ const char *hint_choices_find(const struct hint_choices *choices, const char *ex
 int hint_choices_write(const struct hint_choices *choices, const struct history_options *options,
 		       const char *path, struct err *err);
 
-/*
- * Parses a hint set and sorts it by key. Returns NULL and sets err if it is malformed or not safe.
- * The caller frees it.
- */
-char *hint_set_parse(const char *text, struct err *err);
-
 #endif

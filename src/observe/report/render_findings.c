@@ -283,8 +283,8 @@ static void add_statistic(struct table *table, const struct window_figure *f)
 
 	table_add(table, "%s", text_or_empty(info->name));
 	add_figure(table, unit, f->mean, per);
-	add_figure(table, unit, f->least, per);
-	add_figure(table, unit, f->most, per);
+	add_figure(table, unit, f->minimum, per);
+	add_figure(table, unit, f->maximum, per);
 	if (sums)
 		add_figure(table, unit, f->total, "");
 	else
@@ -304,7 +304,8 @@ static void print_node(FILE *out, const struct summary *s)
 
 	table_init(&table, titles);
 	for (size_t i = 0; figures && i < s->head->statistic_count; i++) {
-		if (figures[i].covered_ns <= 0 || (figures[i].most == 0 && figures[i].least == 0))
+		if (figures[i].covered_ns <= 0 ||
+		    (figures[i].maximum == 0 && figures[i].minimum == 0))
 			continue;
 		add_statistic(&table, &figures[i]);
 		rows++;
@@ -417,8 +418,8 @@ static void put_statistic(struct json *json, const struct window_figure *f)
 	json_text(json, "unit", text_or_empty(f->statistic->unit));
 	json_text(json, "reduction", text_or_empty(f->statistic->reduction));
 	json_real(json, "mean", f->mean);
-	json_real(json, "least", f->least);
-	json_real(json, "most", f->most);
+	json_real(json, "least", f->minimum);
+	json_real(json, "most", f->maximum);
 	json_real(json, "total", f->total);
 	json_close(json);
 }

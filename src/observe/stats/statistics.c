@@ -222,8 +222,3 @@ int64_t statistics_cost_ns(const struct statistics *statistics)
 {
 	return statistics->cost_ns;
 }
-
-uint64_t statistics_polls(const struct statistics *statistics)
-{
-	return statistics->polls;
-}

@@ -51,8 +51,7 @@ const struct statistic *statistics_find(const struct statistics *statistics, con
  * unknown.
  */
 void statistics_utilization(const struct statistics *statistics, double percent[4]);
-/* CPU time of the calling thread spent on polls, including listeners, and the number of polls. */
+/* CPU time of the calling thread spent on polls, including listeners. */
 int64_t statistics_cost_ns(const struct statistics *statistics);
-uint64_t statistics_polls(const struct statistics *statistics);
 
 #endif

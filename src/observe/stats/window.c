@@ -40,8 +40,8 @@ static void figure_add(struct window_figure *f, const struct stat_sample *sample
 		f->total += value * weight / (double)sample->period_ns;
 		value = value * NS_PER_S / (double)sample->period_ns;
 	}
-	f->least = f->covered_ns > 0 && f->least < value ? f->least : value;
-	f->most = f->covered_ns > 0 && f->most > value ? f->most : value;
+	f->minimum = f->covered_ns > 0 && f->minimum < value ? f->minimum : value;
+	f->maximum = f->covered_ns > 0 && f->maximum > value ? f->maximum : value;
 	f->mean += value * weight;
 	f->covered_ns += weight;
 }
@@ -66,14 +66,4 @@ struct window_figure *window_new(const struct trace_head *head, int64_t from_ns,
 		if (figures[i].covered_ns > 0)
 			figures[i].mean /= figures[i].covered_ns;
 	return figures;
-}
-
-const struct window_figure *window_find(const struct window_figure *figures, size_t count,
-					const char *host, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (figures[i].covered_ns > 0 && !strcmp(figures[i].statistic->name, name) &&
-		    (!host || !strcmp(figures[i].statistic->host, host)))
-			return &figures[i];
-	return NULL;
 }

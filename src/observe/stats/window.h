@@ -18,7 +18,7 @@
  */
 struct window_figure {
 	const struct statistic_info *statistic;
-	double total, mean, least, most;
+	double total, mean, minimum, maximum;
 	double covered_ns; /* time within the window that samples cover; 0: no values */
 };
 
@@ -27,12 +27,5 @@ struct window_figure {
  * there are no statistics. The caller frees it; the head must outlive it.
  */
 struct window_figure *window_new(const struct trace_head *head, int64_t from_ns, int64_t to_ns);
-
-/*
- * Finds the figure of a host's statistic; with host NULL, that of the first host. NULL if it has no
- * samples.
- */
-const struct window_figure *window_find(const struct window_figure *figures, size_t count,
-					const char *host, const char *name);
 
 #endif

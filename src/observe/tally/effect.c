@@ -211,8 +211,7 @@ static struct effect_judgment judge_by_property_list(const struct parameter *row
 		return j;
 	return e && e->is_read_back
 		       ? judgment_make(EFFECT_APPLIED, "HDF5", "read back from the file")
-		       : judgment_make(EFFECT_UNKNOWN, "HDF5",
-				       "no recorded dataset shows it");
+		       : judgment_make(EFFECT_UNKNOWN, "HDF5", "no recorded dataset shows it");
 }
 
 static void describe_alignment(struct effect_judgment *j)

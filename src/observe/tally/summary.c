@@ -307,8 +307,10 @@ struct summary_row *summary_rows(const struct summary *summary, enum summary_tab
 	return rows;
 }
 
-const struct tally *summary_of_rank(const struct summary *summary, const struct summary_row *row,
-				    size_t rank)
+/* Returns the row's tally for a rank (an index in ranks.list); NULL if the rank made no such call.
+ */
+static const struct tally *tally_of_rank(const struct summary *summary,
+					 const struct summary_row *row, size_t rank)
 {
 	const struct sums *sums = &summary->of_rank[rank];
 
@@ -329,7 +331,7 @@ struct spread summary_spread(const struct summary *summary, const struct summary
 	struct spread spread = { 0 };
 
 	for (size_t i = 0; i < summary->ranks.count; i++) {
-		const struct tally *tally = summary_of_rank(summary, row, i);
+		const struct tally *tally = tally_of_rank(summary, row, i);
 
 		if (tally)
 			spread_add(&spread, summary->ranks.list[i].number, measure->get(tally));

@@ -63,13 +63,6 @@ struct summary_row {
 struct summary_row *summary_rows(const struct summary *summary, enum summary_table table,
 				 size_t *count);
 
-/*
- * Returns the row's tally for one rank (an index in ranks.list), or NULL if the rank made no such
- * call.
- */
-const struct tally *summary_of_rank(const struct summary *summary, const struct summary_row *row,
-				    size_t rank);
-
 /* Distribution of one of the tally_measures over the ranks that have the row. */
 struct spread summary_spread(const struct summary *summary, const struct summary_row *row,
 			     const struct measure *measure);

@@ -105,7 +105,7 @@ uint64_t sums_function_key(unsigned call, unsigned layer)
 	return 1 + (uint64_t)call * LAYER_COUNT + layer;
 }
 
-uint64_t sums_group_key(unsigned group, unsigned layer)
+static uint64_t group_key(unsigned group, unsigned layer)
 {
 	return 1 + (GROUP_FIRST + group) * LAYER_COUNT + layer;
 }
@@ -263,7 +263,6 @@ void sums_add_aggregate(struct sums *sums, const struct aggregate *row)
 		tally_add_aggregate(&sums->storage, row);
 	}
 	tally_add_aggregate(&sums->layers[row->layer], row);
-	tally_add_aggregate(sums_tally(&sums->functions, sums_group_key(row->group, row->layer)),
-			    row);
+	tally_add_aggregate(sums_tally(&sums->functions, group_key(row->group, row->layer)), row);
 	tally_add_aggregate(sums_tally(&sums->files, sums_file_key(row->file)), row);
 }

@@ -53,7 +53,7 @@ struct sums {
 	int64_t busy_ns;	      /* wall-clock time in which at least one thread was in `io` */
 	int64_t busy_from_ns, busy_until_ns;
 	struct tally layers[LAYER_COUNT];
-	struct map functions; /* struct tally by sums_function_key(), sums_group_key() */
+	struct map functions; /* struct tally by sums_function_key(), or by group */
 	struct map files;     /* struct tally by sums_file_key() */
 };
 
@@ -79,7 +79,6 @@ void sums_release(struct sums *sums);
  * The keys of the tables are never 0. A group stands for calls that were counted but not recorded.
  */
 uint64_t sums_function_key(unsigned call, unsigned layer);
-uint64_t sums_group_key(unsigned group, unsigned layer);
 uint64_t sums_file_key(file_id file);
 
 struct sums_function {

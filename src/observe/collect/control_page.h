@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The control page of a run: the shared file that tells guests how to record, and that `sluice
+ * trace recover` reads if the collector is killed. contract/spool.h defines its layout.
+ */
+#ifndef SLUICE_OBSERVE_COLLECT_CONTROL_PAGE_H
+#define SLUICE_OBSERVE_COLLECT_CONTROL_PAGE_H
+
+#include "observe/collect/collector.h"
+
+/* Creates the page in the run's directory and maps it. The caller unmaps it. */
+int control_page_create(struct control **control, const char *directory,
+			const struct collector_options *options, struct err *err);
+
+/* Stores what recovery needs: the collector's process, the clock, and the absolute trace path. */
+void control_page_describe(struct control *control, const struct run_clock *clock,
+			   const char *trace);
+
+#endif
