@@ -164,7 +164,7 @@ static void start_watcher(struct collector *c, const struct collector_options *o
 		.run = &c->run,
 		.clock = &c->intake.clock,
 		.begin_ns = c->begin.monotonic_ns,
-		.board = o->board,
+		.health_directory = o->board,
 		.control = c->control,
 		.directory = c->directory,
 		.wants_detector = o->flight_ring != 0,

@@ -27,12 +27,11 @@ struct watcher_options {
 	const struct run_info *run;
 	const struct run_clock *clock; /* as known at the start */
 	int64_t begin_ns;	       /* CLOCK_MONOTONIC at time 0 of the run */
-	const char *board; /* directory of the health files of a job with several nodes; NULL: one
-			      node */
-	struct control *control; /* receives the in-line plug-ins before any process starts */
-	const char *directory;	 /* the run's directory, in which host and guests share files */
-	bool wants_detector;	 /* write a note if no plug-in detects anomalies */
-	unsigned stop_ms;	 /* time limit of watcher_stop(); 0: WATCHER_STOP_MS */
+	const char *health_directory; /* health files of a job with several nodes; NULL: one node */
+	struct control *control;      /* receives the in-line plug-ins before any process starts */
+	const char *directory; /* the run's directory, in which host and guests share files */
+	bool wants_detector;   /* write a note if no plug-in detects anomalies */
+	unsigned stop_ms;      /* time limit of watcher_stop(); 0: WATCHER_STOP_MS */
 };
 
 #define WATCHER_STOP_MS 10000

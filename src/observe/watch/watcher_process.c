@@ -259,7 +259,7 @@ static void start_reasoners(struct work *work)
 		if (!plugin_host_is_detector(work->plugins, i))
 			continue;
 		if (!work->hierarchy)
-			work->hierarchy = hierarchy_new(o->run->host, o->board, &rules);
+			work->hierarchy = hierarchy_new(o->run->host, o->health_directory, &rules);
 		work->detectors[used] = (struct detector){ work->plugins, i };
 		hierarchy_add_detector(work->hierarchy, detector_poll, &work->detectors[used++]);
 	}
