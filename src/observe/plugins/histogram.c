@@ -324,7 +324,7 @@ static void report_call(const struct histogram *h, struct grading_kind *const *f
 		return;
 	for (size_t i = 0; i < SLUICE_SPEEDS; i++)
 		host->number(host->self, -1, group, names[i], (double)counts[i]);
-	host->number(host->self, -1, group, "typical size bytes",
+	host->number(host->self, -1, group, "size class from bytes",
 		     (double)durations_class_bytes(most->key.size_class));
 	host->number(host->self, -1, group, "median ns", (double)most->median_ns);
 	host->number(host->self, -1, group, "very slow above ns", (double)most->limits_ns[3]);

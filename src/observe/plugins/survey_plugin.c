@@ -75,8 +75,8 @@ static void report_survey(void *arg, unsigned layer, file_id file, uint32_t proc
 		return;
 	group = group_name(host, layer, file);
 	for (size_t f = 0; f < SURVEY_MEASURES; f++) {
-		if (wanted->rows[i].fields[f].maximum >
-		    0) /* a measure that is 0 everywhere says nothing */
+		/* A measure that is 0 everywhere says nothing. */
+		if (wanted->rows[i].fields[f].maximum > 0)
 			host->number(host->self, (int32_t)process, group, survey_measures[f].name,
 				     survey_measures[f].get(survey));
 	}

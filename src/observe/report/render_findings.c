@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/unit.h"
+#include "observe/plugins/file_surveyor.h"
 #include "observe/report/findings.h"
 #include "observe/report/render.h"
 #include "observe/stats/window.h"
@@ -133,12 +134,32 @@ static void add_label(struct buf *text, const char *name)
 	buf_add(text, name, n);
 }
 
-static void add_number(struct buf *text, const char *name, double value)
+/* Measures of the file surveyor, which has names without a unit; NULL for other findings. */
+static const struct measure *find_survey_measure(const struct finding *f)
 {
+	const char *name = finding_name(f);
+
+	if (strcmp(finding_source(f), plugin_file_surveyor.name) != 0)
+		return NULL;
+	for (size_t i = 0; i < SURVEY_MEASURES; i++) {
+		size_t n = strlen(name), m = strlen(survey_measures[i].name);
+
+		if (n > m && name[n - m - 1] == '/' && ends_with(name, survey_measures[i].name))
+			return &survey_measures[i];
+	}
+	return NULL;
+}
+
+static void add_number(struct buf *text, const struct finding *f, double value)
+{
+	const struct measure *measure = find_survey_measure(f);
+	const char *name = finding_name(f);
 	char out[UNIT_TEXT];
 
 	if (isnan(value))
 		buf_putc(text, '-');
+	else if (measure && measure->quantity != QUANTITY_COUNT)
+		buf_puts(text, measure_text(out, measure->quantity, value));
 	else if (ends_with(name, "_ns") || ends_with(name, " ns"))
 		buf_puts(text, unit_ns(out, (int64_t)value));
 	else if (ends_with(name, " bytes"))
@@ -151,14 +172,12 @@ static void add_number(struct buf *text, const char *name, double value)
 
 static void add_spread(struct buf *text, const struct finding *f)
 {
-	const char *name = finding_name(f);
-
 	buf_putc(text, '(');
-	add_number(text, name, spread_average(&f->spread));
+	add_number(text, f, spread_average(&f->spread));
 	buf_putc(text, ',');
-	add_number(text, name, f->spread.minimum);
+	add_number(text, f, f->spread.minimum);
 	buf_putc(text, ',');
-	add_number(text, name, f->spread.maximum);
+	add_number(text, f, f->spread.maximum);
 	buf_putc(text, ')');
 }
 
@@ -167,7 +186,7 @@ static void add_value(struct buf *text, const struct finding *f)
 	if (f->is_number && f->spread.count > 1)
 		add_spread(text, f);
 	else if (f->is_number)
-		add_number(text, finding_name(f), f->sum);
+		add_number(text, f, f->sum);
 	else
 		buf_puts(text, finding_value(f));
 	if (!f->is_number && f->count > 1)

@@ -207,7 +207,7 @@ static void health_is_per_process_and_since_it_was_asked(void)
 	CHECK_INT(health.counts[SLUICE_VERY_SLOW], 0);
 	run_end(&run);
 	CHECK_INT(fake_host_reported(&run.host, "POSIX pwrite64", "very slow"), 7);
-	CHECK_INT(fake_host_reported(&run.host, "POSIX pwrite64", "typical size bytes"), 4096);
+	CHECK_INT(fake_host_reported(&run.host, "POSIX pwrite64", "size class from bytes"), 4096);
 	CHECK_INT(fake_host_reported(&run.host, "POSIX pwrite64", "very slow above ns"), 100 * US);
 	CHECK_INT(fake_host_reported(&run.host, "calls", "learned from"), 100);
 	CHECK_INT(fake_host_reported(&run.host, "calls", "graded"), 12);
