@@ -13,8 +13,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/table/dataset.h"
 #include "learn/judge/conformal.h"
+#include "learn/table/dataset.h"
 
 /* A row at a time; lists of them are sorted by group, then time, then row. */
 struct instant {
@@ -38,8 +38,6 @@ static double outcome_time(double time, double known, double value)
 {
 	return isfinite(value) && !isnan(known) ? fmax(known, time) : INFINITY;
 }
-
-/* ---- features of the past ---- */
 
 struct past {
 	double *values; /* a ring of the newest ones */
@@ -191,8 +189,6 @@ int series_add_lags(struct dataset *dataset, const struct series_lags *lags, str
 	}
 	return 0;
 }
-
-/* ---- rolling origin ---- */
 
 enum {
 	MEMORY = 500,	/* errors, unless told */

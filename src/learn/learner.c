@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What all methods share: reading and writing their settings.
+ * Reads and writes the settings of all methods.
  */
 #include "learn/learner.h"
 
@@ -12,8 +12,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/option.h"
 #include "base/number.h"
+#include "base/option.h"
 
 size_t learner_setting_count(const struct learner_ops *learner)
 {
@@ -30,7 +30,7 @@ void learner_defaults(const struct learner_ops *learner, double *settings)
 		settings[i] = learner->settings[i].fallback;
 }
 
-static int setting_find(const struct learner_ops *learner, const char *name, size_t n)
+static int find_setting(const struct learner_ops *learner, const char *name, size_t n)
 {
 	for (size_t i = 0; learner->settings[i].name; i++) {
 		if (strncmp(learner->settings[i].name, name, n) == 0 &&
@@ -40,7 +40,7 @@ static int setting_find(const struct learner_ops *learner, const char *name, siz
 	return -ENOENT;
 }
 
-static int setting_read(const struct learner_ops *learner, const struct learner_setting *setting,
+static int read_setting(const struct learner_ops *learner, const struct learner_setting *setting,
 			const char *text, double *value, struct err *err)
 {
 	char *end;
@@ -50,38 +50,40 @@ static int setting_read(const struct learner_ops *learner, const struct learner_
 		int choice = option_choice(setting->words, text, strlen(text));
 
 		if (choice < 0)
-			return err_set(err, EINVAL, "%s: %s is %s, not \"%s\"", learner->name,
-				       setting->name, setting->words, text);
+			return err_set(err, EINVAL,
+				       "%s: invalid value %s=\"%s\"; expected one of %s",
+				       learner->name, setting->name, text, setting->words);
 		*value = choice;
 		return 0;
 	}
 	number = strtod(text, &end);
 	if (end == text || *end || !(number >= setting->least && number <= setting->most) ||
 	    (setting->whole && number != floor(number)))
-		return err_set(err, EINVAL, "%s: %s is a %snumber from %g to %g, not \"%s\"",
-			       learner->name, setting->name, setting->whole ? "whole " : "",
-			       setting->least, setting->most, text);
+		return err_set(
+			err, EINVAL, "%s: invalid value %s=\"%s\"; expected %s from %g to %g",
+			learner->name, setting->name, text,
+			setting->whole ? "an integer" : "a number", setting->least, setting->most);
 	*value = number;
 	return 0;
 }
 
-static int setting_assign(const struct learner_ops *learner, const char *item, double *settings,
+static int assign_setting(const struct learner_ops *learner, const char *item, double *settings,
 			  struct err *err)
 {
 	const char *equals = strchr(item, '=');
-	int which = setting_find(learner, item, equals ? (size_t)(equals - item) : strlen(item));
+	int which = find_setting(learner, item, equals ? (size_t)(equals - item) : strlen(item));
 	AUTO_BUF struct buf known = { 0 };
 
 	if (which >= 0 && equals)
-		return setting_read(learner, &learner->settings[which], equals + 1,
+		return read_setting(learner, &learner->settings[which], equals + 1,
 				    &settings[which], err);
 	for (size_t i = 0; learner->settings[i].name; i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", learner->settings[i].name);
 	if (which >= 0)
-		return err_set(err, EINVAL, "%s: %s needs a value: %s=...", learner->name, item,
-			       item);
-	return err_set(err, EINVAL, "%s has no setting \"%s\": there are %s", learner->name, item,
-		       known.len ? buf_text(&known) : "none");
+		return err_set(err, EINVAL, "%s: setting %s needs a value: %s=VALUE", learner->name,
+			       item, item);
+	return err_set(err, EINVAL, "%s has no setting \"%s\"; its settings are %s", learner->name,
+		       item, known.len ? buf_text(&known) : "none");
 }
 
 int learner_parse(const struct learner_ops *learner, const char *text, double *settings,
@@ -97,7 +99,7 @@ int learner_parse(const struct learner_ops *learner, const char *text, double *s
 	while ((item = strsep(&rest, ", "))) {
 		if (!*item)
 			continue;
-		r = setting_assign(learner, item, read, err);
+		r = assign_setting(learner, item, read, err);
 		if (r < 0)
 			return r;
 	}
@@ -128,7 +130,7 @@ void learner_format(const struct learner_ops *learner, const double *settings, s
 
 double learner_value(const struct learner_ops *learner, const double *settings, const char *name)
 {
-	int which = setting_find(learner, name, strlen(name));
+	int which = find_setting(learner, name, strlen(name));
 
 	return which < 0 ? NAN : settings[which];
 }

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a method of learning is: one constant per method, in the visible list of learners.c.
+ * The interface of a learning method. Each method is one constant `struct learner_ops`; learners.c
+ * lists all of them.
  *
- * Memory: fitting holds at most as many bytes as its samples have, plus 1 MiB, beside the samples
- * and the model that it yields. With the caller's table and the prepared copy that is three times
- * the input. These hold more, bounded by a setting or by the rows:
+ * Memory: besides the samples and the model that it returns, a fit allocates at most the size of
+ * the samples plus 1 MiB. Together with the caller's table and the prepared copy this is three
+ * times the size of the input. The following methods need more; a setting or the number of rows
+ * limits it:
  *
- *	svm         as much again (libsvm takes 16 bytes a value), 200 bytes a row and thread, and
- *	            the setting `cache`
- *	gaussian    four matrices of the square of the setting `limit`
+ *	svm         the size of the samples once more (libsvm uses 16 bytes per value), 200 bytes
+ *	            per row and thread, and the setting `cache`
+ *	gaussian    four matrices of `limit` x `limit` values (`limit` is a setting)
  *	perceptron  with solver=lbfgs, 26 numbers per weight
- *	boosting    per row 8 bytes and 8 more per class, and up to 18 where trees see a share of
- *	            rows; it counts where there are few inputs
+ *	boosting    8 bytes per row and 8 more per class, and up to 18 bytes per row if each tree
+ *	            uses a subset of the rows; noticeable only if there are few inputs
  *
- * tests/unit/learn_memory.c checks exactly this.
+ * tests/unit/learn/memory.c checks these limits.
  */
 #ifndef SLUICE_LEARN_LEARNER_H
 #define SLUICE_LEARN_LEARNER_H
@@ -26,13 +28,14 @@ struct blob;
 struct buf;
 struct err;
 
-/* Rows to learn from: prepared inputs, all finite. */
+/* Training rows. The inputs are prepared and all finite. */
 struct samples {
 	const double *x; /* rows x width */
-	const double *y; /* rows: a number to predict, or a class 0 .. classes - 1 */
+	const double *y; /* rows values: the number to predict, or a class 0 .. classes - 1 */
 	size_t rows, width;
 	size_t classes; /* 0: regression; else at least 2 */
-	bool gaps; /* x has missing values (NAN); a pipeline fills them, learners never see any */
+	/* x may hold missing values (NAN). The pipeline fills them, so learners never see any. */
+	bool gaps;
 };
 
 enum { LEARNER_REGRESSES = 1, LEARNER_CLASSIFIES = 2 };
@@ -40,17 +43,18 @@ enum { LEARNER_REGRESSES = 1, LEARNER_CLASSIFIES = 2 };
 #define LEARNER_SETTINGS_MAX 12
 #define LEARNER_CLASSES_MAX 64
 
-/* One row per setting of a method; the table ends with a row without a name. */
+/* One row per setting of a method. A row without a name ends the table. */
 struct learner_setting {
 	const char *name, *help;
-	const char *words; /* a choice: "gini|entropy"; its value is the number of the word */
+	/* the names of a choice, "gini|entropy"; the value is the index of the name */
+	const char *words;
 	double fallback;
-	double least, most;	 /* legal values */
-	double low, high;	 /* where a search draws from; low == high: it keeps the fallback */
-	bool whole, logarithmic; /* whole numbers; drawn evenly in the logarithm */
+	double least, most; /* legal values */
+	double low, high;   /* range of a search; if low == high, the search keeps the default */
+	bool whole, logarithmic; /* integer values; sampled uniformly on a log scale */
 };
 
-/* What a fit may use. The result depends on the seed and not on threads. */
+/* Resources of a fit. The result depends on the seed but not on the number of threads. */
 struct effort {
 	uint64_t seed;
 	unsigned threads;
@@ -59,71 +63,102 @@ struct effort {
 struct learner_ops {
 	const char *name, *help;
 	unsigned tasks;	    /* LEARNER_REGRESSES | LEARNER_CLASSIFIES */
-	const char *recipe; /* the preparation it wants unless told otherwise; "" for none */
+	const char *recipe; /* the default preparation; "" for none */
 	const struct learner_setting *settings;
 
-	/* *model is set on success only. settings has one value per row of `settings`. */
+	/*
+	 * Fits a model. *model is set on success only. settings has one value per row of
+	 * `settings`.
+	 */
 	int (*fit)(void **model, const struct samples *samples, const double *settings,
 		   const struct effort *effort, struct err *err);
 
 	/*
-	 * One row: out is one number, or a probability per class. Any thread, does not allocate,
-	 * does not fail.
+	 * Predicts one row: out gets one number, or one probability per class. It is thread-safe,
+	 * does not allocate and does not fail.
 	 */
 	void (*predict)(const void *model, const double *row, double *out);
 
-	/* Optional: many rows at once, where that is faster. out is rows x 1 or rows x classes. */
+	/*
+	 * Optional: predicts many rows faster than one by one. out is rows x 1 or rows x classes.
+	 */
 	void (*predict_rows)(const void *model, const double *x, size_t rows, double *out);
 
-	/* Optional, regression: the standard deviation that the model itself expects around out. */
+	/*
+	 * Optional, regression only: the standard deviation of the prediction, estimated by the
+	 * model itself.
+	 */
 	double (*spread)(const void *model, const double *row);
 
-	/* Optional: a share per input, summing to 1 (all 0 where nothing was learnt). */
+	/*
+	 * Optional: the importance of each input. The shares sum to 1, or are all 0 if nothing was
+	 * learned.
+	 */
 	void (*importance)(const void *model, double *share);
 
 	/*
-	 * Optional: learns further rows of the same kind. The model stays as it was on failure.
-	 * `help` of the method says what is kept of the old rows.
+	 * Optional: updates the model with more rows of the same layout. The model is unchanged on
+	 * failure. The `help` text of the method says how much of the old rows is kept.
 	 */
 	int (*refresh)(void *model, const struct samples *more, const struct effort *effort,
 		       struct err *err);
 
-	/* Optional: a few lines for people, e.g. the rules. names has one per input. */
+	/*
+	 * Optional: a short description for people, for example the rules. names has one name per
+	 * input.
+	 */
 	void (*describe)(const void *model, const char *const *names, struct buf *out);
 
 	void (*save)(const void *model, struct buf *buf);
-	/* Must survive any bytes: predict() of what it accepts never reads outside the model. */
+	/*
+	 * Must be safe on arbitrary bytes: predict() of an accepted model never reads outside of
+	 * it.
+	 */
 	int (*load)(void **model, struct blob *blob, size_t width, size_t classes, struct err *err);
 	void (*free)(void *model); /* NULL is fine */
 };
 
-/* Ends with NULL. In the order in which a leaderboard breaks ties: simpler first. */
+/*
+ * All methods, ended by NULL. A leaderboard breaks ties in this order: simpler methods come first.
+ */
 extern const struct learner_ops *const learners[];
 
-/* NULL with a sentence that lists the methods for this task (0: any). */
+/*
+ * Finds a method by name. Returns NULL and sets err to a list of the methods for this task (0:
+ * any).
+ */
 const struct learner_ops *learner_find(const char *name, unsigned task, struct err *err);
 
-/* "linear,svm" as a list that ends with NULL; the caller frees it. -EINVAL with a sentence. */
+/*
+ * Parses "linear,svm" into a list that ends with NULL; the caller frees it. Returns -EINVAL and
+ * sets err if a name is unknown.
+ */
 int learner_find_all(const char *names, unsigned task, const struct learner_ops ***list,
 		     struct err *err);
 
 size_t learner_setting_count(const struct learner_ops *learner);
 void learner_defaults(const struct learner_ops *learner, double *settings);
 
-/* Reads "trees=100,depth=3" over what is in settings. "" and NULL change nothing. */
+/*
+ * Overwrites values of settings by those of a text such as "trees=100,depth=3". "" and NULL change
+ * nothing.
+ */
 int learner_parse(const struct learner_ops *learner, const char *text, double *settings,
 		  struct err *err);
 
-/* The reverse; only values that are not the fallback. Shortest digits that read the same. */
+/*
+ * The reverse of learner_parse(). Writes only values that differ from the default, each with the
+ * fewest digits that restore it exactly.
+ */
 void learner_format(const struct learner_ops *learner, const double *settings, struct buf *out);
 
 /*
- * Value of a setting by name, for a method's own use in fit(): its rows and its code stay
- * together without numbering. The name must exist.
+ * Returns the value of a setting by name, so that fit() of a method needs no indices into its own
+ * table. The name must exist.
  */
 double learner_value(const struct learner_ops *learner, const double *settings, const char *name);
 
-/* Index of the largest of count numbers; the first of equals. */
+/* Returns the index of the largest of count numbers, and the first one if several are equal. */
 size_t learner_best(const double *values, size_t count);
 
 #endif

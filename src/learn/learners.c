@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The list of methods.
+ * The list of all learning methods, and how to find one by name.
  */
 #include <errno.h>
 #include <string.h>
@@ -31,7 +31,7 @@ const struct learner_ops *learner_find(const char *name, unsigned task, struct e
 			return learners[i];
 		buf_printf(&known, "%s%s", known.len ? ", " : "", learners[i]->name);
 	}
-	err_set(err, EINVAL, "no method \"%s\" for %s: there are %s", name,
+	err_set(err, EINVAL, "unknown method \"%s\" for %s; choose from %s", name,
 		task == LEARNER_CLASSIFIES  ? "classes"
 		: task == LEARNER_REGRESSES ? "numbers"
 					    : "this",
@@ -55,7 +55,7 @@ int learner_find_all(const char *names, unsigned task, const struct learner_ops 
 			return -EINVAL;
 	}
 	if (!count)
-		return err_set(err, EINVAL, "none is named");
+		return err_set(err, EINVAL, "no method given");
 	*list = found;
 	found = NULL;
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The rows that train are copied once; the preparation works in that copy and the learner reads it.
+ * Training rows are copied once. The preparation works in that copy, and the learner reads it.
  */
 #include "learn/pipeline.h"
 
@@ -19,13 +19,13 @@ void pipeline_plan_init(struct pipeline_plan *plan, const struct learner_ops *le
 	learner_defaults(learner, plan->settings);
 }
 
-static void rows_copy(double *out, const double *x, size_t width, const size_t *rows, size_t count)
+static void copy_rows(double *out, const double *x, size_t width, const size_t *rows, size_t count)
 {
 	if (!rows) {
 		memcpy(out, x, count * width * sizeof(*x));
 		return;
 	}
-	/* Rows that follow each other at once: most do, where some were held out. */
+	/* Copy consecutive rows at once; most rows are consecutive if only some are held out. */
 	for (size_t i = 0, n; i < count; i += n) {
 		for (n = 1; i + n < count && rows[i + n] == rows[i] + n;)
 			n++;
@@ -33,22 +33,23 @@ static void rows_copy(double *out, const double *x, size_t width, const size_t *
 	}
 }
 
-static int target_copy(double *out, const struct samples *samples, const size_t *rows, size_t count,
+static int copy_target(double *out, const struct samples *samples, const size_t *rows, size_t count,
 		       bool logarithm, struct err *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		double y = samples->y[rows ? rows[i] : i];
 
 		if (logarithm && !(y > 0))
-			return err_set(err, EDOM, "the logarithm of the target: %g is not positive",
-				       y);
+			return err_set(
+				err, EDOM,
+				"cannot take the logarithm of the target: %g is not positive", y);
 		out[i] = logarithm ? log(y) : y;
 	}
 	return 0;
 }
 
-static int pipeline_check(const struct pipeline_plan *plan, const struct samples *samples,
-			  size_t count, struct err *err)
+static int check_plan(const struct pipeline_plan *plan, const struct samples *samples, size_t count,
+		      struct err *err)
 {
 	unsigned task = samples->classes ? LEARNER_CLASSIFIES : LEARNER_REGRESSES;
 
@@ -56,13 +57,13 @@ static int pipeline_check(const struct pipeline_plan *plan, const struct samples
 		return err_set(err, EINVAL, "%s cannot learn %s", plan->learner->name,
 			       samples->classes ? "classes" : "numbers");
 	if (!count)
-		return err_set(err, ENODATA, "there are no rows to learn from");
+		return err_set(err, ENODATA, "no training rows");
 	if (!samples->width || samples->width > PIPELINE_WIDTH_MAX)
-		return err_set(err, EINVAL, "%zu inputs: there must be 1 to %d", samples->width,
+		return err_set(err, EINVAL, "%zu inputs; expected 1 to %d", samples->width,
 			       PIPELINE_WIDTH_MAX);
 	if (samples->classes > LEARNER_CLASSES_MAX)
-		return err_set(err, EINVAL, "%zu classes: there may be %d at most",
-			       samples->classes, LEARNER_CLASSES_MAX);
+		return err_set(err, EINVAL, "too many classes: %zu (at most %d)", samples->classes,
+			       LEARNER_CLASSES_MAX);
 	return 0;
 }
 
@@ -81,15 +82,15 @@ int pipeline_fit(struct pipeline *pipeline, const struct pipeline_plan *plan,
 
 	if (!rows)
 		count = samples->rows;
-	r = pipeline_check(plan, samples, count, err);
+	r = check_plan(plan, samples, count, err);
 	if (r < 0)
 		return r;
 	y = xmalloc(count * sizeof(*y));
-	r = target_copy(y, samples, rows, count, made.log_target, err);
+	r = copy_target(y, samples, rows, count, made.log_target, err);
 	if (r < 0)
 		return r;
 	x = xmalloc(count * samples->width * sizeof(*x));
-	rows_copy(x, samples->x, samples->width, rows, count);
+	copy_rows(x, samples->x, samples->width, rows, count);
 	recipe = xprintf("%s%s", samples->gaps ? "fill," : "",
 			 plan->recipe ? plan->recipe : plan->learner->recipe);
 	r = preparation_fit(&made.preparation, recipe, x, count, samples->width, err);
@@ -117,7 +118,9 @@ void pipeline_release(struct pipeline *pipeline)
 	*pipeline = (struct pipeline){ 0 };
 }
 
-/* Most rows are narrow, and a large frame on the stack costs even where it is not touched. */
+/*
+ * Separate, because a large stack frame costs time even if it is not used, and most rows are short.
+ */
 static __attribute__((noinline)) void predict_wide(const struct pipeline *pipeline,
 						   const double *row, double *out)
 {
@@ -141,7 +144,7 @@ void pipeline_predict(const struct pipeline *pipeline, const double *row, double
 		out[0] = exp(out[0]);
 }
 
-/* Batches bound the memory of the prepared copy. */
+/* Working in batches limits the memory of the prepared copy. */
 enum { BATCH_ROWS = 256 };
 
 static void predict_batch(const struct pipeline *pipeline, double *batch, size_t count, double *out)
@@ -170,7 +173,7 @@ void pipeline_predict_rows(const struct pipeline *pipeline, const double *x, con
 	for (size_t i = 0; i < count; i += BATCH_ROWS) {
 		size_t n = count - i < BATCH_ROWS ? count - i : BATCH_ROWS;
 
-		rows_copy(batch, rows ? x : x + i * pipeline->width, pipeline->width,
+		copy_rows(batch, rows ? x : x + i * pipeline->width, pipeline->width,
 			  rows ? rows + i : NULL, n);
 		predict_batch(pipeline, batch, n, out + i * answers);
 	}
@@ -198,16 +201,17 @@ int pipeline_refresh(struct pipeline *pipeline, const struct samples *more,
 	int r;
 
 	if (!pipeline->learner->refresh)
-		return err_set(err, ENOTSUP, "%s cannot learn further rows: fit it anew",
+		return err_set(err, ENOTSUP, "%s cannot be updated with more rows; fit it again",
 			       pipeline->learner->name);
 	if (more->width != pipeline->width || more->classes != pipeline->classes)
-		return err_set(err, EINVAL, "further rows must be of the same kind");
+		return err_set(err, EINVAL,
+			       "the new rows have other inputs or classes than the model");
 	y = xmalloc(more->rows * sizeof(*y));
-	r = target_copy(y, more, NULL, more->rows, pipeline->log_target, err);
+	r = copy_target(y, more, NULL, more->rows, pipeline->log_target, err);
 	if (r < 0)
 		return r;
 	x = xmalloc(more->rows * more->width * sizeof(*x));
-	rows_copy(x, more->x, more->width, NULL, more->rows);
+	copy_rows(x, more->x, more->width, NULL, more->rows);
 	for (size_t i = 0; i < more->rows; i++)
 		preparation_apply(&pipeline->preparation, x + i * more->width, x + i * width);
 	prepared = (struct samples){
@@ -226,7 +230,7 @@ void pipeline_save(const struct pipeline *pipeline, struct buf *buf)
 	pipeline->learner->save(pipeline->fitted, buf);
 }
 
-static int head_load(struct pipeline *pipeline, struct blob *blob, struct err *err)
+static int load_header(struct pipeline *pipeline, struct blob *blob, struct err *err)
 {
 	AUTO_FREE char *name = blob_take_text(blob);
 
@@ -245,7 +249,7 @@ static int head_load(struct pipeline *pipeline, struct blob *blob, struct err *e
 int pipeline_load(struct pipeline *pipeline, struct blob *blob, struct err *err)
 {
 	struct pipeline made = { 0 };
-	int r = head_load(&made, blob, err);
+	int r = load_header(&made, blob, err);
 
 	if (r < 0)
 		return r;
@@ -253,7 +257,7 @@ int pipeline_load(struct pipeline *pipeline, struct blob *blob, struct err *err)
 	if (r < 0)
 		return r;
 	if (made.preparation.width_in != made.width)
-		r = err_set(err, EBADMSG, "its preparation is for other inputs");
+		r = err_set(err, EBADMSG, "its preparation does not match its inputs");
 	if (r >= 0)
 		r = made.learner->load(&made.fitted, blob, made.preparation.width_out, made.classes,
 				       err);

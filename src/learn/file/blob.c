@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Byte by byte, which compilers turn into plain loads and stores on little-endian machines.
+ * Works byte by byte; compilers turn this into plain loads and stores on little-endian machines.
  */
 #include "learn/file/blob.h"
 
@@ -77,7 +77,7 @@ bool blob_expect(struct blob *blob, bool condition)
 	return condition;
 }
 
-static size_t left(const struct blob *blob)
+static size_t bytes_left(const struct blob *blob)
 {
 	return blob->failed ? 0 : (size_t)(blob->end - blob->at);
 }
@@ -86,7 +86,7 @@ uint32_t blob_take_u32(struct blob *blob)
 {
 	uint32_t value = 0;
 
-	if (!blob_expect(blob, left(blob) >= 4))
+	if (!blob_expect(blob, bytes_left(blob) >= 4))
 		return 0;
 	for (int i = 0; i < 4; i++)
 		value |= (uint32_t)blob->at[i] << 8 * i;
@@ -114,7 +114,8 @@ size_t blob_take_count(struct blob *blob, size_t bytes)
 {
 	uint64_t count = blob_take_u64(blob);
 
-	return blob_expect(blob, count <= left(blob) / (bytes ? bytes : 1)) ? (size_t)count : 0;
+	return blob_expect(blob, count <= bytes_left(blob) / (bytes ? bytes : 1)) ? (size_t)count
+										  : 0;
 }
 
 void blob_take_reals(struct blob *blob, double *values, size_t count)

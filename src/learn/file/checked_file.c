@@ -18,8 +18,6 @@
 #define CHECKSUM_BYTES 8
 #define FILE_BYTES_MAX ((size_t)1 << 32)
 
-/* ---- bytes ---- */
-
 void sealed_begin(struct buf *buf, const struct sealed_kind *kind, sealed_tell *tell,
 		  const void *arg)
 {
@@ -30,7 +28,7 @@ void sealed_begin(struct buf *buf, const struct sealed_kind *kind, sealed_tell *
 	struct json json;
 
 	if (!out)
-		abort(); /* out of memory, as in base/mem.c */
+		abort(); /* out of memory; handled as in base/mem.c */
 	json_start(&json, out, schema);
 	tell(arg, &json);
 	json_end(&json);
@@ -44,40 +42,41 @@ void sealed_end(struct buf *buf)
 	blob_put_u64(buf, XXH64(buf->data, buf->len, 0));
 }
 
-/* How such a file begins; the version follows. */
-static char *magic_of(const struct sealed_kind *kind)
+/* The beginning of such a file; the version number follows. */
+static char *format_magic(const struct sealed_kind *kind)
 {
 	return xprintf("{\"schema\": \"%s/", kind->schema);
 }
 
-/* Where the numbers are. */
-static int seal_open(const struct sealed_kind *kind, const char *name, const void *data, size_t n,
-		     struct blob *numbers, struct err *err)
+/* Checks the frame of a file and finds its numbers. */
+static int open_frame(const struct sealed_kind *kind, const char *name, const void *data, size_t n,
+		      struct blob *numbers, struct err *err)
 {
-	AUTO_FREE char *magic = magic_of(kind);
+	AUTO_FREE char *magic = format_magic(kind);
 	size_t start = strlen(magic);
 	const char *bytes = data, *end = memchr(bytes, '\n', n);
 	unsigned long version = 0;
 	struct blob tail;
 
 	if (n < start || memcmp(bytes, magic, start) != 0)
-		return err_set(err, EBADMSG, "%s is no %s", name, kind->what);
+		return err_set(err, EBADMSG, "%s is not a %s", name, kind->what);
 	for (size_t i = start; i < n && bytes[i] >= '0' && bytes[i] <= '9' && version < 1000000;
 	     i++)
 		version = 10 * version + (unsigned long)(bytes[i] - '0');
 	if (version > kind->version)
-		return err_set(err, EPROTONOSUPPORT,
-			       "%s was made by a later version of Sluice (model version %lu, this "
-			       "one reads %u): update Sluice, or %s",
-			       name, version, kind->version, kind->again);
+		return err_set(
+			err, EPROTONOSUPPORT,
+			"%s was written by a later version of Sluice (format version %lu; this "
+			"one reads up to %u): update Sluice, or %s",
+			name, version, kind->version, kind->again);
 	blob_init(&tail, n < CHECKSUM_BYTES ? bytes : bytes + n - CHECKSUM_BYTES,
 		  n < CHECKSUM_BYTES ? 0 : CHECKSUM_BYTES);
 	if (!end || version < 1 || blob_take_u64(&tail) != XXH64(bytes, n - CHECKSUM_BYTES, 0))
 		return err_set(err, EBADMSG,
-			       "%s is damaged or incomplete (its checksum is wrong): copy it "
+			       "%s is damaged or incomplete (wrong checksum): copy it "
 			       "again, or %s",
 			       name, kind->again);
-	/* The end of the line may be in the checksum. */
+	/* The end of the line may be inside the checksum. */
 	if ((size_t)(end + 1 - bytes) + CHECKSUM_BYTES > n)
 		return err_set(err, EBADMSG, "%s is damaged: %s", name, kind->again);
 	blob_init(numbers, end + 1, n - CHECKSUM_BYTES - (size_t)(end + 1 - bytes));
@@ -90,13 +89,13 @@ int sealed_parse(const struct sealed_kind *kind, const char *name, const void *b
 	AUTO_FREE void *draft = xcalloc(1, kind->bytes);
 	struct err inner = { 0 };
 	struct blob numbers;
-	int r = seal_open(kind, name, bytes, n, &numbers, err);
+	int r = open_frame(kind, name, bytes, n, &numbers, err);
 
 	if (r < 0)
 		return r;
 	r = kind->take(draft, &numbers, &inner);
 	if (r >= 0 && (!blob_ok(&numbers) || numbers.at != numbers.end))
-		r = err_set(&inner, EBADMSG, "its parts do not fit");
+		r = err_set(&inner, EBADMSG, "its size is wrong");
 	if (r < 0) {
 		kind->release(draft);
 		return err_set(err, -r, "%s cannot be used (%s): %s", name,
@@ -106,11 +105,9 @@ int sealed_parse(const struct sealed_kind *kind, const char *name, const void *b
 	return 0;
 }
 
-/* ---- files ---- */
-
 bool sealed_probe(const struct sealed_kind *kind, const char *path)
 {
-	AUTO_FREE char *magic = magic_of(kind);
+	AUTO_FREE char *magic = format_magic(kind);
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	AUTO_FREE char *start = xcalloc(1, strlen(magic));
 
@@ -118,7 +115,7 @@ bool sealed_probe(const struct sealed_kind *kind, const char *path)
 	       memcmp(start, magic, strlen(magic)) == 0;
 }
 
-static int bytes_write(int fd, const char *bytes, size_t n)
+static int write_all(int fd, const char *bytes, size_t n)
 {
 	while (n) {
 		ssize_t done = write(fd, bytes, n);
@@ -133,10 +130,10 @@ static int bytes_write(int fd, const char *bytes, size_t n)
 	return 0;
 }
 
-static int draft_write(const char *draft, const struct buf *buf)
+static int write_draft(const char *draft, const struct buf *buf)
 {
 	int fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	int r = fd < 0 ? -errno : bytes_write(fd, buf->data, buf->len);
+	int r = fd < 0 ? -errno : write_all(fd, buf->data, buf->len);
 
 	if (fd >= 0 && close(fd) != 0 && r >= 0)
 		r = -errno;
@@ -146,7 +143,7 @@ static int draft_write(const char *draft, const struct buf *buf)
 int sealed_write(const struct buf *buf, const char *path, struct err *err)
 {
 	AUTO_FREE char *draft = xprintf("%s.new-%d", path, (int)getpid());
-	int r = draft_write(draft, buf);
+	int r = write_draft(draft, buf);
 
 	if (r >= 0 && rename(draft, path) != 0)
 		r = -errno;
@@ -173,7 +170,7 @@ int sealed_read(struct buf *buf, const struct sealed_kind *kind, const char *pat
 		else if (n > 0)
 			buf->len += (size_t)n;
 		if (buf->len > FILE_BYTES_MAX)
-			return err_set(err, EFBIG, "%s is no %s: it is too large", path,
+			return err_set(err, EFBIG, "%s is not a %s: it is too large", path,
 				       kind->what);
 	}
 	if (n < 0)

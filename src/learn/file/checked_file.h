@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A file that people can look into and that tells when it is damaged: one line of JSON that begins
- * with its schema, then the numbers (blob.h), then a checksum (XXH64) of it all. Readers take the
- * version from the JSON and nothing else: what they need is among the numbers as well.
+ * A file with a readable first line and a checksum: one line of JSON that begins with the schema,
+ * then the numbers (blob.h), then the XXH64 of everything before it. A reader uses only the version
+ * from the JSON; everything else it needs is among the numbers as well.
  */
 #ifndef SLUICE_LEARN_FILE_CHECKED_FILE_H
 #define SLUICE_LEARN_FILE_CHECKED_FILE_H
@@ -19,38 +19,42 @@ struct json;
 
 struct sealed_kind {
 	const char *schema; /* "sluice.model" */
-	unsigned version;   /* the latest that is understood */
-	const char *what;   /* "model of Sluice" */
-	const char *again;  /* how to get another: "fit it again (sluice learn fit)" */
-	/* What is read: so many bytes, made from the numbers by take(), which leaves none over. */
+	unsigned version;   /* the latest version that this program can read */
+	const char *what;   /* for messages: "model of Sluice" */
+	/* for messages, what to do if it is unusable: "fit it again (sluice model fit)" */
+	const char *again;
+	/*
+	 * Size in bytes of the object that take() builds from the numbers. take() must consume all
+	 * of them.
+	 */
 	size_t bytes;
 	int (*take)(void *made, struct blob *blob, struct err *err);
-	void (*release)(void *made); /* also what take() has begun */
+	void (*release)(void *made); /* must also accept an object that take() left incomplete */
 };
 
-/* The line of JSON; tell() adds what stands in it behind the schema. */
+/* Writes the line of JSON. tell() adds the members that follow the schema. */
 typedef void sealed_tell(const void *arg, struct json *json);
 void sealed_begin(struct buf *buf, const struct sealed_kind *kind, sealed_tell *tell,
 		  const void *arg);
-void sealed_end(struct buf *buf); /* the checksum */
+void sealed_end(struct buf *buf); /* appends the checksum */
 
 /*
- * Reads into *made, kind->bytes of it; else -EBADMSG, -EPROTONOSUPPORT (a later version) or what
- * take() returned, with a sentence that says what to do. name is for the sentence.
+ * Parses bytes into *made, an object of kind->bytes. Returns -EBADMSG, -EPROTONOSUPPORT (a later
+ * version) or the result of take(); err says what to do. name stands for the file in messages.
  */
 int sealed_parse(const struct sealed_kind *kind, const char *name, const void *bytes, size_t n,
 		 void *made, struct err *err);
 
-/* The same from a file. */
+/* Like sealed_parse(), but reads a file. */
 int sealed_load(const struct sealed_kind *kind, const char *path, void *made, struct err *err);
 
-/* Does a file begin as one of the kind? */
+/* True if the file begins like one of this kind. */
 bool sealed_probe(const struct sealed_kind *kind, const char *path);
 
-/* The file appears under its name when it is complete. */
+/* Writes to a temporary file and renames it, so that path never holds an incomplete file. */
 int sealed_write(const struct buf *buf, const char *path, struct err *err);
 
-/* All of a file. */
+/* Reads a whole file into buf. */
 int sealed_read(struct buf *buf, const struct sealed_kind *kind, const char *path, struct err *err);
 
 #endif

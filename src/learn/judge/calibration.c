@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Platt's sigmoid by Newton's method with backtracking on standardised scores, so that neither
- * their unit nor their offset matters to it; and pool adjacent violators.
+ * Platt's sigmoid is fitted by Newton's method with backtracking on standardized scores, so that
+ * their unit and offset do not matter. Isotonic regression pools adjacent violators.
  */
 #include "learn/judge/calibration.h"
 
@@ -16,7 +16,7 @@
 #include "learn/file/blob.h"
 
 /* 1 / (1 + exp(x)) without overflow. */
-static double falling(double x)
+static double falling_sigmoid(double x)
 {
 	double e = exp(-fabs(x));
 
@@ -29,22 +29,20 @@ static double softplus(double x)
 	return fmax(x, 0) + log1p(exp(-fabs(x)));
 }
 
-/* ---- Platt ---- */
-
 struct platt {
 	const double *truth, *score;
 	size_t count;
-	double mean, deviation;	   /* of the scores */
+	double mean, deviation;	   /* mean and deviation of the scores */
 	double positive, negative; /* smoothed targets */
-	double a, b;		   /* for standardised scores */
+	double a, b;		   /* for standardized scores */
 };
 
-static double standard(const struct platt *platt, size_t row)
+static double standardized_score(const struct platt *platt, size_t row)
 {
 	return (platt->score[row] - platt->mean) / platt->deviation;
 }
 
-static double target(const struct platt *platt, size_t row)
+static double smoothed_target(const struct platt *platt, size_t row)
 {
 	return platt->truth[row] == 1 ? platt->positive : platt->negative;
 }
@@ -65,27 +63,28 @@ static void platt_init(struct platt *platt, size_t positives)
 	platt->b = log((negatives + 1) / ((double)positives + 1));
 }
 
-/* Cross-entropy of the smoothed targets. */
+/* The cross-entropy of the smoothed targets. */
 static double platt_loss(const struct platt *platt, double a, double b)
 {
 	double loss = 0;
 
 	for (size_t i = 0; i < platt->count; i++) {
-		double x = a * standard(platt, i) + b;
+		double x = a * standardized_score(platt, i) + b;
 
-		loss += softplus(x) - (1 - target(platt, i)) * x;
+		loss += softplus(x) - (1 - smoothed_target(platt, i)) * x;
 	}
 	return loss;
 }
 
-/* One step; false when there is nothing left to gain. */
+/* Takes one Newton step; returns false if it has converged. */
 static bool platt_step(struct platt *platt, double *loss)
 {
 	double ga = 0, gb = 0, haa = 1e-12, hab = 0, hbb = 1e-12, det, da, db, slope;
 
 	for (size_t i = 0; i < platt->count; i++) {
-		double z = standard(platt, i), p = falling(platt->a * z + platt->b);
-		double off = target(platt, i) - p, weight = p * (1 - p);
+		double z = standardized_score(platt, i),
+		       p = falling_sigmoid(platt->a * z + platt->b);
+		double off = smoothed_target(platt, i) - p, weight = p * (1 - p);
 
 		ga += z * off;
 		gb += off;
@@ -106,7 +105,10 @@ static bool platt_step(struct platt *platt, double *loss)
 		platt->a += step * da;
 		platt->b += step * db;
 		*loss = tried;
-		/* The decrement bounds what is left of the loss; its root, of the parameters. */
+		/*
+		 * The Newton decrement bounds the remaining loss, and its square root that of the
+		 * parameters.
+		 */
 		return -slope > 1e-18 * (double)platt->count;
 	}
 	return false;
@@ -127,37 +129,35 @@ static void platt_fit(struct calibration *calibration, const double *truth, cons
 	calibration->b = platt.b - calibration->a * platt.mean;
 }
 
-/* ---- isotonic ---- */
-
-/* Rows of one score, later of a range of scores, pooled: their mean is the chance. */
+/* Rows of one score, later of a range of scores, pooled: their mean is the probability. */
 struct block {
-	double low, high; /* scores */
+	double low, high; /* range of scores */
 	double sum, weight;
 };
 
-static int block_order(const void *a, const void *b)
+static int compare_blocks(const void *a, const void *b)
 {
 	const struct block *one = a, *other = b;
 
 	return (one->low > other->low) - (one->low < other->low);
 }
 
-static void block_join(struct block *into, const struct block *next)
+static void join_blocks(struct block *into, const struct block *next)
 {
 	into->high = next->high;
 	into->sum += next->sum;
 	into->weight += next->weight;
 }
 
-/* Joins neighbours until means rise; returns how many are left. */
-static size_t blocks_pool(struct block *blocks, size_t count)
+/* Joins adjacent blocks until the means ascend; returns the number of remaining blocks. */
+static size_t pool_blocks(struct block *blocks, size_t count)
 {
 	size_t used = 0, rows = 0;
 
-	qsort(blocks, count, sizeof(*blocks), block_order);
+	qsort(blocks, count, sizeof(*blocks), compare_blocks);
 	for (size_t i = 0; i < count; i++) {
 		if (rows && blocks[rows - 1].low == blocks[i].low)
-			block_join(&blocks[rows - 1], &blocks[i]);
+			join_blocks(&blocks[rows - 1], &blocks[i]);
 		else
 			blocks[rows++] = blocks[i];
 	}
@@ -165,7 +165,7 @@ static size_t blocks_pool(struct block *blocks, size_t count)
 		blocks[used++] = blocks[i];
 		while (used > 1 && blocks[used - 2].sum * blocks[used - 1].weight >=
 					   blocks[used - 1].sum * blocks[used - 2].weight) {
-			block_join(&blocks[used - 2], &blocks[used - 1]);
+			join_blocks(&blocks[used - 2], &blocks[used - 1]);
 			used--;
 		}
 	}
@@ -180,7 +180,7 @@ static void isotonic_fit(struct calibration *calibration, const double *truth, c
 
 	for (size_t i = 0; i < count; i++)
 		blocks[i] = (struct block){ score[i], score[i], truth[i] == 1, 1 };
-	used = blocks_pool(blocks, count);
+	used = pool_blocks(blocks, count);
 	calibration->score = xmalloc(2 * used * sizeof(*calibration->score));
 	calibration->chance = xmalloc(2 * used * sizeof(*calibration->chance));
 	for (size_t i = 0; i < used; i++) {
@@ -215,8 +215,6 @@ static double isotonic_apply(const struct calibration *calibration, double score
 			   : c[low] + (c[high] - c[low]) / (s[high] - s[low]) * (score - s[low]);
 }
 
-/* ---- both ---- */
-
 int calibration_fit(struct calibration *calibration, enum calibration_kind kind,
 		    const double *truth, const double *score, size_t count, struct err *err)
 {
@@ -249,7 +247,7 @@ double calibration_apply(const struct calibration *calibration, double score)
 {
 	switch (calibration->kind) {
 	case CALIBRATION_PLATT:
-		return falling(calibration->a * score + calibration->b);
+		return falling_sigmoid(calibration->a * score + calibration->b);
 	case CALIBRATION_ISOTONIC:
 		return isotonic_apply(calibration, score);
 	default:
@@ -267,7 +265,7 @@ void calibration_save(const struct calibration *calibration, struct buf *buf)
 	blob_put_reals(buf, calibration->chance, calibration->knots);
 }
 
-static bool knots_valid(const struct calibration *calibration)
+static bool knots_are_valid(const struct calibration *calibration)
 {
 	for (size_t i = 0; i < calibration->knots; i++) {
 		if (!isfinite(calibration->score[i]) ||
@@ -295,7 +293,7 @@ int calibration_load(struct calibration *calibration, struct blob *blob, struct 
 	blob_expect(blob, kind <= CALIBRATION_ISOTONIC);
 	made.kind = blob_ok(blob) ? (enum calibration_kind)kind : CALIBRATION_NONE;
 	if (!blob_expect(blob, blob_ok(blob) && isfinite(made.a) && isfinite(made.b) &&
-				       knots_valid(&made))) {
+				       knots_are_valid(&made))) {
 		calibration_release(&made);
 		return err_set(err, EBADMSG, "its calibration is damaged");
 	}

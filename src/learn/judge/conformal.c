@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Both kinds are an order statistic of absolute errors. The k-th least of n errors, k being
- * ceil((n + 1) * coverage), covers the next of n + 1 exchangeable ones with at least that chance.
+ * Both kinds use an order statistic of absolute errors. The k-th smallest of n errors, with k =
+ * ceil((n + 1) * coverage), covers the next of n + 1 exchangeable errors with at least that
+ * probability.
  */
 #include "learn/judge/conformal.h"
 
@@ -17,7 +18,7 @@
 #include "learn/file/blob.h"
 #include "learn/maths/vector.h"
 
-/* Products such as 100 * 0.07 lie a few units above the whole number they mean. */
+/* Products such as 100 * 0.07 exceed the intended integer by a few units in the last place. */
 static double order_statistic(const double *sorted, size_t count, double coverage)
 {
 	double rank = ceil((double)(count + 1) * coverage - 1e-9);
@@ -27,8 +28,6 @@ static double order_statistic(const double *sorted, size_t count, double coverag
 	return rank < 1 ? 0 : sorted[(size_t)rank - 1];
 }
 
-/* ---- split ---- */
-
 int conformal_fit(struct conformal *conformal, const double *truth, const double *guess,
 		  const double *spread, size_t count, struct err *err)
 {
@@ -36,11 +35,11 @@ int conformal_fit(struct conformal *conformal, const double *truth, const double
 
 	for (size_t i = 0; i < count; i++) {
 		if (spread && !(spread[i] > 0 && isfinite(spread[i])))
-			return err_set(err, EDOM, "an expected deviation of %g is not positive",
+			return err_set(err, EDOM, "expected deviation %g is not positive",
 				       spread[i]);
 		errors[i] = fabs(truth[i] - guess[i]) / (spread ? spread[i] : 1);
 		if (!isfinite(errors[i]))
-			return err_set(err, EDOM, "the error of a prediction is not finite");
+			return err_set(err, EDOM, "a prediction error is not finite");
 	}
 	vector_sort(errors, count);
 	*conformal = (struct conformal){ .errors = errors, .count = count };
@@ -77,13 +76,11 @@ int conformal_load(struct conformal *conformal, struct blob *blob, struct err *e
 		least = errors[i];
 	}
 	if (!blob_ok(blob))
-		return err_set(err, EBADMSG, "the errors behind its intervals are damaged");
+		return err_set(err, EBADMSG, "its prediction intervals are damaged");
 	*conformal = (struct conformal){ .errors = errors, .count = count };
 	errors = NULL;
 	return 0;
 }
-
-/* ---- adaptive ---- */
 
 void adaptive_init(struct adaptive *adaptive, double coverage, double step, size_t window)
 {
@@ -111,8 +108,8 @@ double adaptive_margin(const struct adaptive *adaptive)
 	return order_statistic(adaptive->sorted, adaptive->count, fmax(1 - adaptive->missing, 0));
 }
 
-/* The first place whose error is not below this one. */
-static size_t place_find(const struct adaptive *adaptive, double error)
+/* The first position whose error is not below this one. */
+static size_t find_place(const struct adaptive *adaptive, double error)
 {
 	size_t low = 0, high = adaptive->count;
 
@@ -127,9 +124,9 @@ static size_t place_find(const struct adaptive *adaptive, double error)
 	return low;
 }
 
-static void oldest_drop(struct adaptive *adaptive)
+static void drop_oldest(struct adaptive *adaptive)
 {
-	size_t place = place_find(adaptive, adaptive->errors[adaptive->next]);
+	size_t place = find_place(adaptive, adaptive->errors[adaptive->next]);
 
 	adaptive->count--;
 	memmove(adaptive->sorted + place, adaptive->sorted + place + 1,
@@ -143,8 +140,8 @@ void adaptive_seed(struct adaptive *adaptive, double error)
 	if (isnan(error))
 		return;
 	if (adaptive->count == adaptive->window)
-		oldest_drop(adaptive);
-	place = place_find(adaptive, error);
+		drop_oldest(adaptive);
+	place = find_place(adaptive, error);
 	memmove(adaptive->sorted + place + 1, adaptive->sorted + place,
 		(adaptive->count - place) * sizeof(*adaptive->sorted));
 	adaptive->sorted[place] = error;
@@ -159,7 +156,7 @@ void adaptive_learn(struct adaptive *adaptive, double margin, double error)
 
 	if (isnan(error))
 		return;
-	/* Unclipped: a level beyond 0 or 1 is the memory of what is owed. */
+	/* The level is not clipped: a level outside [0, 1] stores the coverage to make up for. */
 	adaptive->missing += adaptive->step * (1 - adaptive->coverage - missed);
 	adaptive->seen++;
 	adaptive->covered += !missed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two shares are compared, that of the training and that of the window, so the band is Wilson's
- * for the harmonic sum of both numbers of rows.
+ * Two shares are compared, that of the training and that of the window, so the band is Wilson's for
+ * the harmonic sum of both row counts.
  */
 #include "learn/judge/drift.h"
 
@@ -11,8 +11,8 @@
 #include "base/mem.h"
 
 /*
- * The x that a normal variable stays below with this chance: Newton's method on its distribution.
- * From 0 the steps never pass the solution in the upper half, so it converges.
+ * The quantile of the normal distribution by Newton's method. Starting at 0, the steps never
+ * overshoot in the upper half, so it converges.
  */
 static double normal_quantile(double chance)
 {
@@ -28,7 +28,7 @@ static double normal_quantile(double chance)
 	return chance < 0.5 ? -x : x;
 }
 
-/* The lower edge of Wilson's interval around a share of so many rows. */
+/* The lower edge of Wilson's interval around a share of `rows` rows. */
 static double wilson_low(double share, double rows, double confidence)
 {
 	double z = normal_quantile(confidence), square = z * z / rows;
@@ -41,9 +41,14 @@ static double wilson_low(double share, double rows, double confidence)
 void drift_init(struct drift *drift, double expected, size_t trained_on, size_t window,
 		double confidence)
 {
-	*drift =
-		(struct drift){ .right = xcalloc(window, sizeof(*drift->right)), .window = window };
-	drift_reset(drift, expected, trained_on, confidence);
+	double doubt = 1. / (double)window + (trained_on ? 1. / (double)trained_on : 0);
+
+	*drift = (struct drift){
+		.expected = expected,
+		.low = wilson_low(expected, 1 / doubt, confidence),
+		.right = xcalloc(window, sizeof(*drift->right)),
+		.window = window,
+	};
 }
 
 void drift_release(struct drift *drift)
@@ -77,14 +82,4 @@ bool drift_learn(struct drift *drift, bool right)
 double drift_share(const struct drift *drift)
 {
 	return drift->count ? (double)drift->sum / (double)drift->count : NAN;
-}
-
-void drift_reset(struct drift *drift, double expected, size_t trained_on, double confidence)
-{
-	double doubt = 1. / (double)drift->window + (trained_on ? 1. / (double)trained_on : 0);
-
-	drift->expected = expected;
-	drift->low = wilson_low(expected, 1 / doubt, confidence);
-	drift->count = drift->next = drift->sum = 0;
-	drift->drifted = false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Measures of predictions. Those of ranks sort pairs once and then count; nothing is quadratic.
+ * Rank-based measures sort pairs once and then count, so that nothing takes quadratic time.
  */
 #include "learn/judge/metrics.h"
 
@@ -12,28 +12,28 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/maths/vector.h"
 #include "learn/learner.h"
+#include "learn/maths/vector.h"
 
 struct pair {
 	double first, second;
 };
 
-static int order_of(double a, double b)
+static int compare_numbers(double a, double b)
 {
 	return (a > b) - (a < b);
 }
 
-static int order_pairs(const void *a, const void *b)
+static int compare_pairs(const void *a, const void *b)
 {
 	const struct pair *one = a, *other = b;
-	int order = order_of(one->first, other->first);
+	int order = compare_numbers(one->first, other->first);
 
-	return order ? order : order_of(one->second, other->second);
+	return order ? order : compare_numbers(one->second, other->second);
 }
 
-/* NULL where a number is missing: there is no order then. */
-static struct pair *pairs_sort(const double *first, const double *second, size_t count)
+/* Returns NULL if a number is missing, because there is no order then. */
+static struct pair *sort_pairs(const double *first, const double *second, size_t count)
 {
 	struct pair *pairs = xmalloc(count * sizeof(*pairs));
 
@@ -44,13 +44,11 @@ static struct pair *pairs_sort(const double *first, const double *second, size_t
 		}
 		pairs[i] = (struct pair){ first[i], second[i] };
 	}
-	qsort(pairs, count, sizeof(*pairs), order_pairs);
+	qsort(pairs, count, sizeof(*pairs), compare_pairs);
 	return pairs;
 }
 
-/* ---- numbers ---- */
-
-static double squares_sum(const double *truth, const double *guess, size_t count)
+static double sum_of_squares(const double *truth, const double *guess, size_t count)
 {
 	double sum = 0;
 
@@ -70,7 +68,7 @@ static double mean_of(const double *values, size_t count)
 
 double metrics_rmse(const double *truth, const double *guess, size_t count)
 {
-	return count ? sqrt(squares_sum(truth, guess, count) / (double)count) : NAN;
+	return count ? sqrt(sum_of_squares(truth, guess, count) / (double)count) : NAN;
 }
 
 double metrics_mae(const double *truth, const double *guess, size_t count)
@@ -88,7 +86,7 @@ double metrics_r2(const double *truth, const double *guess, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		total += (truth[i] - mean) * (truth[i] - mean);
-	return total > 0 ? 1 - squares_sum(truth, guess, count) / total : NAN;
+	return total > 0 ? 1 - sum_of_squares(truth, guess, count) / total : NAN;
 }
 
 double metrics_correlation(const double *truth, const double *guess, size_t count)
@@ -132,12 +130,12 @@ double metrics_quantile(const double *values, size_t count, double q)
 	high = sorted[(size_t)ceil(place)];
 	if (low == high)
 		return low;
-	/* From the nearer end, as numpy does: then q and 1 - q mirror each other. */
+	/* Interpolate from the nearer end like numpy, so that q and 1 - q are symmetric. */
 	return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
 }
 
-/* Pairs of equal values in a sorted array of pairs: n (n - 1) / 2 for each run of equals. */
-static double ties_count(const struct pair *pairs, size_t count, bool both)
+/* Counts pairs of equal values in a sorted array: n (n - 1) / 2 for each run of equal values. */
+static double count_ties(const struct pair *pairs, size_t count, bool both)
 {
 	double ties = 0;
 
@@ -152,8 +150,8 @@ static double ties_count(const struct pair *pairs, size_t count, bool both)
 	return ties;
 }
 
-/* Sorts by merging from below; returns how many pairs were out of order. */
-static uint64_t inversions_count(double *values, double *spare, size_t count)
+/* Sorts by bottom-up merging; returns the number of pairs that were out of order. */
+static uint64_t count_inversions(double *values, double *spare, size_t count)
 {
 	uint64_t inversions = 0;
 
@@ -176,10 +174,12 @@ static uint64_t inversions_count(double *values, double *spare, size_t count)
 	return inversions;
 }
 
-/* Knight 1966: pairs sorted by a, then b; the pairs that disagree are the inversions left in b. */
+/*
+ * Knight (1966): pairs are sorted by a, then b; the discordant pairs are the inversions left in b.
+ */
 double metrics_kendall(const double *a, const double *b, size_t count)
 {
-	AUTO_FREE struct pair *pairs = pairs_sort(a, b, count);
+	AUTO_FREE struct pair *pairs = sort_pairs(a, b, count);
 	AUTO_FREE double *seconds = xmalloc(count * sizeof(*seconds)),
 			 *spare = xmalloc(count * sizeof(*spare));
 	double all = (double)count * (double)(count - !!count) / 2, tied_a, tied_b, tied_both,
@@ -187,21 +187,19 @@ double metrics_kendall(const double *a, const double *b, size_t count)
 
 	if (!pairs)
 		return NAN;
-	tied_a = ties_count(pairs, count, false);
-	tied_both = ties_count(pairs, count, true);
+	tied_a = count_ties(pairs, count, false);
+	tied_both = count_ties(pairs, count, true);
 	for (size_t i = 0; i < count; i++)
 		seconds[i] = pairs[i].second;
-	wrong = (double)inversions_count(seconds, spare, count);
+	wrong = (double)count_inversions(seconds, spare, count);
 	for (size_t i = 0; i < count; i++)
 		pairs[i].first = seconds[i];
-	tied_b = ties_count(pairs, count, false);
+	tied_b = count_ties(pairs, count, false);
 	if (tied_a >= all || tied_b >= all)
 		return NAN;
 	return (all - tied_a - tied_b + tied_both - 2 * wrong) / sqrt(all - tied_a) /
 	       sqrt(all - tied_b);
 }
-
-/* ---- classes ---- */
 
 double metrics_accuracy(const double *truth, const double *chance, size_t count, size_t classes)
 {
@@ -212,7 +210,7 @@ double metrics_accuracy(const double *truth, const double *chance, size_t count,
 	return count ? (double)right / (double)count : NAN;
 }
 
-static double chance_clip(double chance)
+static double clip_chance(double chance)
 {
 	return fmin(fmax(chance, DBL_EPSILON), 1 - DBL_EPSILON);
 }
@@ -226,8 +224,8 @@ double metrics_log_loss(const double *truth, const double *chance, size_t count,
 		double sum = 0;
 
 		for (size_t k = 0; k < classes; k++)
-			sum += chance_clip(row[k]);
-		loss -= log(chance_clip(row[(size_t)truth[i]]) / sum);
+			sum += clip_chance(row[k]);
+		loss -= log(clip_chance(row[(size_t)truth[i]]) / sum);
 	}
 	return count ? loss / (double)count : NAN;
 }
@@ -246,8 +244,8 @@ double metrics_brier(const double *truth, const double *chance, size_t count, si
 	return count ? sum / 2 / (double)count : NAN;
 }
 
-/* Rows of class 1 and 0 with one score; moves *at, which goes down from count, below them. */
-static double ties_take(const struct pair *pairs, size_t *at, size_t *positive, size_t *negative)
+/* Counts the rows of class 1 and 0 with one score; moves *at, which counts down, below them. */
+static double take_ties(const struct pair *pairs, size_t *at, size_t *positive, size_t *negative)
 {
 	double score = pairs[*at - 1].first;
 
@@ -263,14 +261,14 @@ static double ties_take(const struct pair *pairs, size_t *at, size_t *positive, 
 
 double metrics_auc(const double *truth, const double *score, size_t count)
 {
-	AUTO_FREE struct pair *pairs = pairs_sort(score, truth, count);
+	AUTO_FREE struct pair *pairs = sort_pairs(score, truth, count);
 	size_t positives = 0, negatives = 0, positive, negative;
 	double area = 0;
 
 	if (!pairs)
 		return NAN;
 	for (size_t at = count; at;) {
-		ties_take(pairs, &at, &positive, &negative);
+		take_ties(pairs, &at, &positive, &negative);
 		area += (double)negative * ((double)positives + (double)positive / 2);
 		positives += positive;
 		negatives += negative;
@@ -295,29 +293,29 @@ double metrics_auc_classes(const double *truth, const double *chance, size_t cou
 	return sum / (double)(classes - first);
 }
 
-/* Counts of rows called positive at a threshold. */
+/* Counts of rows that are positive at a threshold. */
 struct corner {
 	double negatives, positives, threshold;
 };
 
-static bool on_line(const struct corner *a, const struct corner *b, const struct corner *c)
+static bool is_on_line(const struct corner *a, const struct corner *b, const struct corner *c)
 {
 	return (b->negatives - a->negatives) * (c->positives - b->positives) ==
 	       (c->negatives - b->negatives) * (b->positives - a->positives);
 }
 
-/* corners has room for one more than there are rows. */
-static size_t corners_find(struct corner *corners, const struct pair *pairs, size_t count)
+/* corners has room for one more than the number of rows. */
+static size_t find_corners(struct corner *corners, const struct pair *pairs, size_t count)
 {
 	struct corner now = { 0, 0, INFINITY };
 	size_t used = 0, positive, negative;
 
 	corners[used++] = now;
 	for (size_t at = count; at;) {
-		now.threshold = ties_take(pairs, &at, &positive, &negative);
+		now.threshold = take_ties(pairs, &at, &positive, &negative);
 		now.positives += (double)positive;
 		now.negatives += (double)negative;
-		if (used > 1 && on_line(&corners[used - 2], &corners[used - 1], &now))
+		if (used > 1 && is_on_line(&corners[used - 2], &corners[used - 1], &now))
 			used--;
 		corners[used++] = now;
 	}
@@ -327,9 +325,9 @@ static size_t corners_find(struct corner *corners, const struct pair *pairs, siz
 size_t metrics_roc_points(const double *truth, const double *score, size_t count,
 			  struct metrics_roc **points)
 {
-	AUTO_FREE struct pair *pairs = pairs_sort(score, truth, count);
+	AUTO_FREE struct pair *pairs = sort_pairs(score, truth, count);
 	AUTO_FREE struct corner *corners = xmalloc((count + 1) * sizeof(*corners));
-	size_t used = pairs ? corners_find(corners, pairs, count) : 0;
+	size_t used = pairs ? find_corners(corners, pairs, count) : 0;
 	const struct corner *last = &corners[used - !!used];
 
 	*points = NULL;
@@ -341,14 +339,6 @@ size_t metrics_roc_points(const double *truth, const double *score, size_t count
 						     corners[i].positives / last->positives,
 						     corners[i].threshold };
 	return used;
-}
-
-void metrics_confusion(const double *truth, const double *chance, size_t count, size_t classes,
-		       size_t *counts)
-{
-	memset(counts, 0, classes * classes * sizeof(*counts));
-	for (size_t i = 0; i < count; i++)
-		counts[(size_t)truth[i] * classes + learner_best(chance + i * classes, classes)]++;
 }
 
 double metrics_reliability(const double *truth, const double *score, size_t count,
@@ -368,7 +358,7 @@ double metrics_reliability(const double *truth, const double *score, size_t coun
 	}
 	for (struct metrics_bin *bin = bins; bin < bins + bin_count; bin++) {
 		error += fabs(bin->predicted - bin->observed) / (double)count;
-		bin->predicted /= (double)bin->count; /* NAN where it is empty */
+		bin->predicted /= (double)bin->count; /* NAN if the bin is empty */
 		bin->observed /= (double)bin->count;
 	}
 	return count ? error : NAN;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A race: runners (candidates) take part in all folds, one task each. Tasks are handed out runner
- * by runner, so that few runners are under way at once and only these hold guesses. What is kept
- * of a runner does not depend on who ran first: ranks are a total order, and of several failures
- * that of the first fold is told.
+ * Runs the candidates ("runners") in parallel. There is one task per candidate and fold. Tasks are
+ * handed out candidate by candidate, so that only a few candidates are in progress and hold
+ * predictions. The outcome does not depend on the order of execution: ranks are a total order, and
+ * of several failures that of the first fold is reported.
  */
 #include "learn/judge/selection.h"
 
@@ -18,20 +18,20 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/table/folds.h"
 #include "base/parallel.h"
-#include "learn/maths/random.h"
 #include "learn/judge/metrics.h"
+#include "learn/maths/random.h"
+#include "learn/table/folds.h"
 
-/* Draws in a row that gave nothing new: the method has no more to offer. */
+/* After this number of draws without a new candidate, the method has no more to offer. */
 #define DRAWS_IN_VAIN 50
 
 struct runner {
 	struct selection_entry entry;
-	size_t order;	 /* decides where scores are equal */
-	double *guesses; /* while it runs, and of the best */
+	size_t order;	 /* breaks ties of equal scores */
+	double *guesses; /* predictions while it runs, and of the best candidate */
 	size_t left;	 /* folds that are not complete */
-	size_t failed;	 /* the first fold that failed; SIZE_MAX: none */
+	size_t failed;	 /* first fold that failed; SIZE_MAX: none */
 };
 
 struct race {
@@ -42,20 +42,19 @@ struct race {
 	struct runner *runners;
 	size_t count, cap;
 	struct runner *best;
-	pthread_mutex_t lock; /* guards best, and guesses, left, failed and failure of runners */
+	/* protects best, and the fields guesses, left, failed and failure of runners */
+	pthread_mutex_t lock;
 	atomic_size_t done;
 	atomic_bool stopped;
 };
 
-bool selection_falls(enum selection_score score)
+static bool lower_is_better(enum selection_score score)
 {
 	return score == SELECT_RMSE || score == SELECT_MEDIAN_ERROR || score == SELECT_LOG_LOSS;
 }
 
-/* ---- candidates ---- */
-
-/* Three digits are all that a search needs, and people can type them. */
-static double round_digits(double value)
+/* A search needs no more than three digits, and people can type them. */
+static double round_to_three_digits(double value)
 {
 	double unit;
 
@@ -65,7 +64,7 @@ static double round_digits(double value)
 	return round(value * unit) / unit;
 }
 
-static double setting_draw(const struct learner_setting *setting, struct random *random)
+static double draw_setting(const struct learner_setting *setting, struct random *random)
 {
 	double low = setting->low, high = setting->high, value;
 
@@ -75,28 +74,28 @@ static double setting_draw(const struct learner_setting *setting, struct random 
 		return low + (double)random_below(random, (size_t)(high - low) + 1);
 	value = random_real(random);
 	value = setting->logarithmic ? low * pow(high / low, value) : low + (high - low) * value;
-	value = setting->whole ? round(value) : round_digits(value);
+	value = setting->whole ? round(value) : round_to_three_digits(value);
 	return fmin(fmax(value, low), high);
 }
 
-static const char *recipe_of(const struct pipeline_plan *plan)
+static const char *plan_recipe(const struct pipeline_plan *plan)
 {
 	return plan->recipe ? plan->recipe : plan->learner->recipe;
 }
 
-static bool plan_equal(const struct pipeline_plan *a, const struct pipeline_plan *b)
+static bool plans_are_equal(const struct pipeline_plan *a, const struct pipeline_plan *b)
 {
 	size_t count = learner_setting_count(a->learner);
 
-	return a->learner == b->learner && strcmp(recipe_of(a), recipe_of(b)) == 0 &&
+	return a->learner == b->learner && strcmp(plan_recipe(a), plan_recipe(b)) == 0 &&
 	       memcmp(a->settings, b->settings, count * sizeof(*a->settings)) == 0;
 }
 
-/* False if this candidate is there already. */
-static bool runner_add(struct race *race, const struct pipeline_plan *plan, size_t order)
+/* Returns false if this candidate already exists. */
+static bool add_runner(struct race *race, const struct pipeline_plan *plan, size_t order)
 {
 	for (size_t i = 0; i < race->count; i++) {
-		if (plan_equal(&race->runners[i].entry.plan, plan))
+		if (plans_are_equal(&race->runners[i].entry.plan, plan))
 			return false;
 	}
 	race->runners = xgrow(race->runners, &race->cap, race->count + 1, sizeof(*race->runners));
@@ -118,8 +117,8 @@ static size_t recipe_count(const struct selection_plan *plan)
 	return count;
 }
 
-/* The draws of a method do not depend on which others take part. */
-static void candidates_add(struct race *race, const struct learner_ops *learner, size_t order)
+/* The draws of a method do not depend on the other methods. */
+static void add_candidates(struct race *race, const struct learner_ops *learner, size_t order)
 {
 	size_t recipes = recipe_count(race->plan), settings = learner_setting_count(learner);
 	size_t drawn = 0, vain = 0;
@@ -132,10 +131,10 @@ static void candidates_add(struct race *race, const struct learner_ops *learner,
 	for (size_t added = 0; added < race->plan->budget && vain < DRAWS_IN_VAIN; drawn++) {
 		if (recipes)
 			plan.recipe = race->plan->recipes[drawn % recipes];
-		/* The first ones are the defaults. */
+		/* The first candidates are the defaults. */
 		for (size_t i = 0; drawn && drawn >= recipes && i < settings; i++)
-			plan.settings[i] = setting_draw(&learner->settings[i], &random);
-		if (runner_add(race, &plan, order + added)) {
+			plan.settings[i] = draw_setting(&learner->settings[i], &random);
+		if (add_runner(race, &plan, order + added)) {
 			added++;
 			vain = 0;
 		} else {
@@ -145,7 +144,7 @@ static void candidates_add(struct race *race, const struct learner_ops *learner,
 }
 
 /* Methods take turns. Their first candidates are their defaults. */
-static int turn_compare(const void *a, const void *b, void *arg)
+static int compare_turns(const void *a, const void *b, void *arg)
 {
 	const struct runner *x = a, *y = b;
 	size_t budget = *(const size_t *)arg;
@@ -156,7 +155,7 @@ static int turn_compare(const void *a, const void *b, void *arg)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int candidates_make(struct race *race, struct err *err)
+static int make_candidates(struct race *race, struct err *err)
 {
 	const struct learner_ops *const *list = race->plan->learners;
 	unsigned task = race->samples->classes ? LEARNER_CLASSIFIES : LEARNER_REGRESSES;
@@ -166,18 +165,16 @@ static int candidates_make(struct race *race, struct err *err)
 		const struct learner_ops *learner = (list ? list : learners)[i];
 
 		if (learner->tasks & task)
-			candidates_add(race, learner, i * budget);
+			add_candidates(race, learner, i * budget);
 		else if (list)
 			return err_set(err, EINVAL, "%s cannot learn %s", learner->name,
 				       race->samples->classes ? "classes" : "numbers");
 	}
 	if (!race->count)
-		return err_set(err, EINVAL, "there is no method to choose from");
-	qsort_r(race->runners, race->count, sizeof(*race->runners), turn_compare, &budget);
+		return err_set(err, EINVAL, "no method to choose from");
+	qsort_r(race->runners, race->count, sizeof(*race->runners), compare_turns, &budget);
 	return 0;
 }
-
-/* ---- one fold ---- */
 
 static double cpu_seconds(void)
 {
@@ -187,9 +184,9 @@ static double cpu_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Rows of a fold and what is said about them. */
+/* The rows of a fold and their predictions. */
 struct trial {
-	size_t *train, *test; /* one array */
+	size_t *train, *test; /* both in one array */
 	size_t train_count, test_count;
 	double *guesses; /* test_count x answers */
 	double *spreads; /* test_count; NULL: not wanted */
@@ -202,11 +199,11 @@ static void trial_release(struct trial *trial)
 	free(trial->spreads);
 }
 
-static int guesses_check(const double *guesses, size_t count, struct err *err)
+static int check_guesses(const double *guesses, size_t count, struct err *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!isfinite(guesses[i]))
-			return err_set(err, EDOM, "it predicts what is not a finite number");
+			return err_set(err, EDOM, "a prediction is not finite");
 	}
 	return 0;
 }
@@ -233,11 +230,11 @@ static int trial_run(struct trial *trial, const struct pipeline_plan *plan,
 		trial->spreads[i] =
 			pipeline_spread(&pipeline, samples->x + trial->test[i] * samples->width);
 	pipeline_release(&pipeline);
-	return guesses_check(trial->guesses, trial->test_count * answers, err);
+	return check_guesses(trial->guesses, trial->test_count * answers, err);
 }
 
-/* Numbers or their logarithms. */
-static void values_copy(double *out, const double *values, const size_t *rows, size_t count,
+/* Copies numbers or their logarithms. */
+static void copy_values(double *out, const double *values, const size_t *rows, size_t count,
 			bool logarithm)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -247,7 +244,7 @@ static void values_copy(double *out, const double *values, const size_t *rows, s
 	}
 }
 
-static void trial_judge(const struct trial *trial, const struct race *race,
+static void score_trial(const struct trial *trial, const struct race *race,
 			struct selection_entry *entry, size_t fold)
 {
 	const struct samples *samples = race->samples;
@@ -256,25 +253,25 @@ static void trial_judge(const struct trial *trial, const struct race *race,
 	AUTO_FREE double *truth = xmalloc(2 * count * sizeof(*truth));
 	double *guess = truth + count;
 
-	values_copy(truth, samples->y, trial->test, count, logarithm);
+	copy_values(truth, samples->y, trial->test, count, logarithm);
 	if (classes) {
 		entry->first[fold] = metrics_accuracy(truth, trial->guesses, count, classes);
 		entry->second[fold] = metrics_auc_classes(truth, trial->guesses, count, classes);
 		return;
 	}
-	values_copy(guess, trial->guesses, NULL, count, logarithm);
+	copy_values(guess, trial->guesses, NULL, count, logarithm);
 	entry->first[fold] = metrics_rmse(truth, guess, count);
 	entry->second[fold] = metrics_r2(truth, guess, count);
 }
 
-static void guesses_keep(double *guesses, const struct trial *trial, size_t answers)
+static void store_guesses(double *guesses, const struct trial *trial, size_t answers)
 {
 	for (size_t i = 0; i < trial->test_count; i++)
 		memcpy(guesses + trial->test[i] * answers, trial->guesses + i * answers,
 		       answers * sizeof(*guesses));
 }
 
-static double *nowhere(size_t count)
+static double *new_nan_array(size_t count)
 {
 	double *values = xmalloc(count * sizeof(*values));
 
@@ -282,8 +279,6 @@ static double *nowhere(size_t count)
 		values[i] = NAN;
 	return values;
 }
-
-/* ---- ranks ---- */
 
 static double mean_defined(const double *values, size_t count)
 {
@@ -299,7 +294,7 @@ static double mean_defined(const double *values, size_t count)
 	return defined ? sum / (double)defined : NAN;
 }
 
-/* Of all rows that were tested. */
+/* The score of all tested rows together. */
 static double pooled_score(const struct race *race, const double *guesses)
 {
 	const struct samples *samples = race->samples;
@@ -318,7 +313,7 @@ static double pooled_score(const struct race *race, const double *guesses)
 				: metrics_median_error(truth, tested, count);
 }
 
-static void entry_score(const struct race *race, struct selection_entry *entry,
+static void score_entry(const struct race *race, struct selection_entry *entry,
 			const double *guesses)
 {
 	entry->mean_first = mean_defined(entry->first, race->folds->count);
@@ -339,44 +334,45 @@ static void entry_score(const struct race *race, struct selection_entry *entry,
 	}
 }
 
-/* Greater first; what is not a number last. */
-static int descending(double a, double b)
+/* Larger numbers first, NAN last. */
+static int compare_descending(double a, double b)
 {
 	if (isnan(a) || isnan(b))
 		return isnan(a) - isnan(b);
 	return (a < b) - (a > b);
 }
 
-static int runner_compare(const struct runner *a, const struct runner *b, bool falls)
+static int compare_runners(const struct runner *a, const struct runner *b, bool falls)
 {
 	double sign = falls ? -1 : 1;
 	int order = (a->entry.failure != NULL) - (b->entry.failure != NULL);
 
 	if (!order)
-		order = descending(sign * a->entry.score, sign * b->entry.score);
+		order = compare_descending(sign * a->entry.score, sign * b->entry.score);
 	if (!order)
-		order = descending(a->entry.mean_second, b->entry.mean_second);
+		order = compare_descending(a->entry.mean_second, b->entry.mean_second);
 	if (!order)
 		order = a->order < b->order ? -1 : 1;
 	return order;
 }
 
-static int entry_compare(const void *a, const void *b, void *arg)
+static int compare_entries(const void *a, const void *b, void *arg)
 {
-	return a == b ? 0 : runner_compare(a, b, *(const bool *)arg);
+	return a == b ? 0 : compare_runners(a, b, *(const bool *)arg);
 }
 
-/* ---- the race ---- */
-
-/* Its last fold is complete. Only the best one's guesses are worth their memory. */
+/*
+ * Called when the last fold of a candidate is complete. Only the best candidate keeps its
+ * predictions.
+ */
 static void runner_finish(struct race *race, struct runner *runner)
 {
 	struct runner *loser = runner;
 
 	if (!runner->entry.failure) {
-		entry_score(race, &runner->entry, runner->guesses);
+		score_entry(race, &runner->entry, runner->guesses);
 		if (!race->best ||
-		    runner_compare(runner, race->best, selection_falls(race->plan->score)) < 0) {
+		    compare_runners(runner, race->best, lower_is_better(race->plan->score)) < 0) {
 			loser = race->best;
 			race->best = runner;
 		}
@@ -387,7 +383,7 @@ static void runner_finish(struct race *race, struct runner *runner)
 	}
 }
 
-/* Folds that come after one that failed are not run. Those before it are: they began before. */
+/* Skips folds after a failed one. Earlier folds have begun already. */
 static bool runner_begin(struct race *race, struct runner *runner, size_t fold)
 {
 	struct selection_entry *entry = &runner->entry;
@@ -396,9 +392,9 @@ static bool runner_begin(struct race *race, struct runner *runner, size_t fold)
 	pthread_mutex_lock(&race->lock);
 	wanted = runner->failed > fold;
 	if (!entry->first) {
-		entry->first = nowhere(race->folds->count);
-		entry->second = nowhere(race->folds->count);
-		runner->guesses = nowhere(race->samples->rows * race->answers);
+		entry->first = new_nan_array(race->folds->count);
+		entry->second = new_nan_array(race->folds->count);
+		runner->guesses = new_nan_array(race->samples->rows * race->answers);
 	}
 	pthread_mutex_unlock(&race->lock);
 	return wanted;
@@ -421,7 +417,7 @@ static void runner_end(struct race *race, struct runner *runner, size_t fold, do
 	pthread_mutex_unlock(&race->lock);
 }
 
-static void race_task(struct race *race, struct runner *runner, size_t fold)
+static void run_task(struct race *race, struct runner *runner, size_t fold)
 {
 	struct effort effort = { .seed = race->plan->seed, .threads = 1 };
 	double began = cpu_seconds();
@@ -431,39 +427,39 @@ static void race_task(struct race *race, struct runner *runner, size_t fold)
 	if (runner_begin(race, runner, fold) &&
 	    trial_run(&trial, &runner->entry.plan, race->samples, race->folds, fold, &effort,
 		      &err) >= 0) {
-		trial_judge(&trial, race, &runner->entry, fold);
-		guesses_keep(runner->guesses, &trial, race->answers);
+		score_trial(&trial, race, &runner->entry, fold);
+		store_guesses(runner->guesses, &trial, race->answers);
 	}
 	trial_release(&trial);
 	runner_end(race, runner, fold, cpu_seconds() - began, &err);
 }
 
-static void race_piece(void *arg, size_t piece, unsigned worker)
+static void run_task_piece(void *arg, size_t piece, unsigned worker)
 {
 	struct race *race = arg;
 	size_t folds = race->folds->count, done;
 
-	/* What is stopped a moment late is merely complete. */
+	/* A candidate that completes after the stop is simply counted as complete. */
 	if (atomic_load_explicit(&race->stopped, memory_order_relaxed))
 		return;
-	race_task(race, &race->runners[piece / folds], piece % folds);
+	run_task(race, &race->runners[piece / folds], piece % folds);
 	done = atomic_fetch_add_explicit(&race->done, 1, memory_order_relaxed) + 1;
 	if (worker == 0 && race->plan->progress &&
 	    race->plan->progress(race->plan->progress_arg, done, race->count * folds))
 		atomic_store_explicit(&race->stopped, true, memory_order_relaxed);
 }
 
-static int race_check(const struct selection_plan *plan, const struct samples *samples,
+static int check_plan(const struct selection_plan *plan, const struct samples *samples,
 		      const struct folds *folds, struct err *err)
 {
 	bool of_classes = plan->score >= SELECT_ACCURACY;
 
 	if (folds->rows != samples->rows || !folds->count)
-		return err_set(err, EINVAL, "the folds are those of other rows");
+		return err_set(err, EINVAL, "the folds do not match the rows");
 	if (!plan->budget)
-		return err_set(err, EINVAL, "a budget of 0 candidates leaves nothing to choose");
+		return err_set(err, EINVAL, "the number of candidates must be at least 1");
 	if (of_classes != (samples->classes > 0))
-		return err_set(err, EINVAL, "this score is one of %s, and %s are to be learnt",
+		return err_set(err, EINVAL, "this metric is for %s, but the target has %s",
 			       of_classes ? "classes" : "numbers",
 			       samples->classes ? "classes" : "numbers");
 	return 0;
@@ -476,10 +472,10 @@ static void entry_release(struct selection_entry *entry)
 	free(entry->failure);
 }
 
-/* The complete ones in the order of their rank; the others are dropped. */
-static void race_rank(struct race *race, struct selection *selection)
+/* Sorts the completed candidates by rank and drops the others. */
+static void rank_entries(struct race *race, struct selection *selection)
 {
-	bool falls = selection_falls(race->plan->score);
+	bool falls = lower_is_better(race->plan->score);
 	size_t count = 0;
 
 	selection->guesses = race->best ? race->best->guesses : NULL;
@@ -491,7 +487,7 @@ static void race_rank(struct race *race, struct selection *selection)
 		entry_release(&race->runners[i].entry);
 		free(race->runners[i].guesses);
 	}
-	qsort_r(race->runners, count, sizeof(*race->runners), entry_compare, &falls);
+	qsort_r(race->runners, count, sizeof(*race->runners), compare_entries, &falls);
 	selection->entries = xcalloc(count ? count : 1, sizeof(*selection->entries));
 	for (size_t i = 0; i < count; i++)
 		selection->entries[i] = race->runners[i].entry;
@@ -500,14 +496,14 @@ static void race_rank(struct race *race, struct selection *selection)
 	selection->folds = race->folds->count;
 }
 
-static int winner_fit(struct selection *selection, const struct race *race, struct err *err)
+static int fit_winner(struct selection *selection, const struct race *race, struct err *err)
 {
 	struct effort effort = { .seed = race->plan->seed, .threads = race->plan->threads };
 
 	if (!selection->count)
-		return err_set(err, ECANCELED, "it was stopped before a candidate was complete");
+		return err_set(err, ECANCELED, "interrupted before any candidate was complete");
 	if (selection->entries[0].failure)
-		return err_set(err, EINVAL, "no candidate can be used: %s: %s",
+		return err_set(err, EINVAL, "all candidates failed; %s: %s",
 			       selection->entries[0].plan.learner->name,
 			       selection->entries[0].failure);
 	return pipeline_fit(&selection->best, &selection->entries[0].plan, race->samples, NULL, 0,
@@ -523,14 +519,14 @@ int selection_run(struct selection *selection, const struct selection_plan *plan
 			     .answers = samples->classes ? samples->classes : 1,
 			     .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct selection made = { 0 };
-	int r = race_check(plan, samples, folds, err);
+	int r = check_plan(plan, samples, folds, err);
 
 	if (r >= 0)
-		r = candidates_make(&race, err);
+		r = make_candidates(&race, err);
 	if (r >= 0) {
-		parallel_for(plan->threads, race.count * folds->count, race_piece, &race);
-		race_rank(&race, &made);
-		r = winner_fit(&made, &race, err);
+		parallel_for(plan->threads, race.count * folds->count, run_task_piece, &race);
+		rank_entries(&race, &made);
+		r = fit_winner(&made, &race, err);
 	}
 	free(race.runners);
 	if (r < 0) {
@@ -550,8 +546,6 @@ void selection_release(struct selection *selection)
 	pipeline_release(&selection->best);
 	*selection = (struct selection){ 0 };
 }
-
-/* ---- one plan ---- */
 
 struct validation {
 	const struct pipeline_plan *plan;
@@ -573,7 +567,7 @@ static void validation_piece(void *arg, size_t fold, unsigned worker)
 		trial.spreads = xmalloc(v->samples->rows * sizeof(*trial.spreads));
 	if (trial_run(&trial, v->plan, v->samples, v->folds, fold, &effort, &v->errors[fold]) >=
 	    0) {
-		guesses_keep(v->guesses, &trial, v->samples->classes ? v->samples->classes : 1);
+		store_guesses(v->guesses, &trial, v->samples->classes ? v->samples->classes : 1);
 		for (size_t i = 0; v->spreads && i < trial.test_count; i++)
 			v->spreads[trial.test[i]] = trial.spreads[i];
 	}
@@ -589,7 +583,7 @@ int selection_guesses(const struct pipeline_plan *plan, const struct samples *sa
 	struct validation v = { plan, samples, folds, effort->seed, guesses, spreads, errors };
 
 	if (folds->rows != samples->rows)
-		return err_set(err, EINVAL, "the folds are those of other rows");
+		return err_set(err, EINVAL, "the folds do not match the rows");
 	for (size_t i = 0; i < samples->rows * answers; i++)
 		guesses[i] = NAN;
 	for (size_t i = 0; spreads && i < samples->rows; i++)

@@ -23,8 +23,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
-#include "learn/maths/vector.h"
 #include "learn/learner.h"
+#include "learn/maths/vector.h"
 
 extern const struct learner_ops learner_linear;
 
@@ -42,8 +42,6 @@ struct linear {
 	double *slope;	  /* width */
 	double intercept, deviation;
 };
-
-/* ---- Householder ---- */
 
 /*
  * Makes the reflection that turns (head, tail) into (beta, 0): tail is replaced by the vector whose
@@ -130,8 +128,6 @@ static void ridge_fold(double *triangle, size_t width, double ridge)
 		triangle_fold(triangle, block, rows, size, 1);
 	}
 }
-
-/* ---- solving ---- */
 
 /* A factored matrix: rows x columns, by columns; reflections below the diagonal. */
 struct factors {
@@ -450,15 +446,6 @@ static void linear_save(const void *model, struct buf *buf)
 		blob_put_reals(buf, linear->triangle + j * size, j + 1);
 }
 
-static bool all_finite(const double *values, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (!isfinite(values[i]))
-			return false;
-	}
-	return true;
-}
-
 static bool linear_valid(const struct linear *linear)
 {
 	size_t size = linear->width + 2;
@@ -466,9 +453,9 @@ static bool linear_valid(const struct linear *linear)
 	return linear->rows >= 1 && linear->rows < 0x1p53 && linear->ridge >= 0 &&
 	       isfinite(linear->ridge) && isfinite(linear->intercept) && linear->deviation >= 0 &&
 	       isfinite(linear->deviation) && linear->triangle[0] != 0 &&
-	       all_finite(linear->slope, linear->width) &&
-	       all_finite(linear->root, linear->width * linear->rank) &&
-	       all_finite(linear->triangle, size * size);
+	       vector_all_finite(linear->slope, linear->width) &&
+	       vector_all_finite(linear->root, linear->width * linear->rank) &&
+	       vector_all_finite(linear->triangle, size * size);
 }
 
 static int linear_load(void **model, struct blob *blob, size_t width, size_t classes,

@@ -20,9 +20,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
+#include "learn/learner.h"
 #include "learn/maths/softmax.h"
 #include "learn/maths/vector.h"
-#include "learn/learner.h"
 
 extern const struct learner_ops learner_logistic;
 
@@ -82,8 +82,6 @@ static void logistic_predict(const void *model, const double *row, double *out)
 	for (size_t i = 0; i < l->present; i++)
 		out[l->label[i]] = found[i];
 }
-
-/* ---- what is minimised ---- */
 
 struct problem {
 	const struct logistic *l;
@@ -219,8 +217,6 @@ static void state_measure(const struct problem *p, struct state *s)
 		row_add(p, s, i);
 	prior_add(p, s);
 }
-
-/* ---- the step ---- */
 
 /*
  * The intercepts of several classes may all move together without any effect. Something must hold
@@ -379,7 +375,7 @@ static bool state_move(const struct problem *p, struct state *s, double *from, c
 }
 
 /* From s->at to the minimum. */
-static void minimise(const struct problem *p, struct state *s)
+static void minimize(const struct problem *p, struct state *s)
 {
 	AUTO_FREE double *step = xmalloc(p->size * sizeof(*step));
 	AUTO_FREE double *from = xmalloc(p->size * sizeof(*from));
@@ -398,8 +394,6 @@ static void minimise(const struct problem *p, struct state *s)
 			break;
 	}
 }
-
-/* ---- life ---- */
 
 static void logistic_free(void *model)
 {
@@ -485,7 +479,7 @@ static int logistic_fit(void **model, const struct samples *samples, const doubl
 	problem_init(&p, l, samples);
 	state_init(&s, &p);
 	if (l->present > 1)
-		minimise(&p, &s);
+		minimize(&p, &s);
 	logistic_take(l, &s);
 	*model = l;
 	return 0;
@@ -512,7 +506,7 @@ static int logistic_refresh(void *model, const struct samples *more, const struc
 	p.prior = l->curvature;
 	state_init(&s, &p);
 	memcpy(s.at, l->coefficient, p.size * sizeof(double));
-	minimise(&p, &s);
+	minimize(&p, &s);
 	logistic_take(l, &s);
 	return 0;
 }
@@ -562,13 +556,6 @@ static void logistic_save(const void *model, struct buf *buf)
 	blob_put_reals(buf, l->curvature, curvature_size(l));
 }
 
-static void finite_take(struct blob *blob, double *values, size_t count)
-{
-	blob_take_reals(blob, values, count);
-	for (size_t i = 0; i < count; i++)
-		blob_expect(blob, isfinite(values[i]));
-}
-
 static bool labels_valid(const struct logistic *l)
 {
 	for (size_t i = 0; i < l->present; i++) {
@@ -597,9 +584,9 @@ static int logistic_load(void **model, struct blob *blob, size_t width, size_t c
 		l->deviation = xcalloc(width, sizeof(double));
 		l->coefficient = xcalloc(size_of(l) + 1, sizeof(double));
 		l->curvature = xcalloc(curvature_size(l) + 1, sizeof(double));
-		finite_take(blob, l->deviation, width);
-		finite_take(blob, l->coefficient, size_of(l));
-		finite_take(blob, l->curvature, curvature_size(l));
+		blob_take_finite(blob, l->deviation, width);
+		blob_take_finite(blob, l->coefficient, size_of(l));
+		blob_take_finite(blob, l->curvature, curvature_size(l));
 	}
 	if (!blob_ok(blob)) {
 		logistic_free(l);

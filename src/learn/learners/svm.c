@@ -25,13 +25,13 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/file/blob.h"
-#include "learn/table/folds.h"
-#include "learn/maths/library.h"
 #include "base/parallel.h"
-#include "learn/maths/radial.h"
+#include "learn/file/blob.h"
 #include "learn/judge/calibration.h"
 #include "learn/learner.h"
+#include "learn/maths/library.h"
+#include "learn/maths/radial.h"
+#include "learn/table/folds.h"
 
 extern const struct learner_ops learner_svm;
 
@@ -64,8 +64,6 @@ static size_t pair_number(size_t a, size_t b, size_t n)
 {
 	return a * (2 * n - a - 1) / 2 + b - a - 1;
 }
-
-/* ---- predicting ---- */
 
 /* Decisions of all pairs. A point's weights are for the other classes in their order. */
 static void decisions(const struct machine *machine, const double *row, double *out)
@@ -181,8 +179,6 @@ static void svm_predict_row(const void *model, const double *row, double *out)
 		predict_many(machine, row, out);
 	}
 }
-
-/* ---- training ---- */
 
 /* What all trainings of a fit share. */
 struct training {
@@ -333,8 +329,6 @@ static void machine_make(struct machine *machine, const struct svm_model *model,
 	machine->present = 1;
 	machine->label[0] = (uint32_t)t->samples->y[rows[0]];
 }
-
-/* ---- decisions on rows that were held out ---- */
 
 /* Where the decision of class `own` against class `other` stands among those of a row. */
 static size_t against(uint32_t own, uint32_t other)
@@ -554,8 +548,6 @@ static int svm_fit(void **model, const struct samples *samples, const double *se
 	*model = t.machine;
 	return 0;
 }
-
-/* ---- the rest ---- */
 
 static void svm_describe(const void *model, const char *const *names, struct buf *out)
 {

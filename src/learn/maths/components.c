@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A = QR block by block: the triangle R of the rows so far is put on top of the next ones. R has
- * the singular values and the right vectors of A. The covariance would need less work, but its
- * condition is the square: small components would drown.
+ * A = QR, block by block: the triangle R of the rows so far is stacked on top of the next rows. R
+ * has the singular values and the right singular vectors of A. The covariance matrix would need
+ * less work, but its condition number is the square, so small components would drown in rounding
+ * errors.
  */
 #include "learn/maths/components.h"
 
@@ -18,7 +19,7 @@
 #include "learn/maths/library.h"
 #include "learn/maths/moments.h"
 
-/* A column-major matrix of `room` rows, of which `filled` are in use. */
+/* A column-major matrix with room for `room` rows, of which `filled` are in use. */
 struct stack {
 	const struct lapack *lapack;
 	double *a, *tau, *work;
@@ -31,7 +32,9 @@ static void stack_init(struct stack *stack, const struct lapack *lapack, size_t 
 
 	*stack = (struct stack){ .lapack = lapack, .width = (int)width };
 	stack->room = (int)(room < rows ? room : rows);
-	/* Enough for all routines in blocks of columns; they ask for 5 per row or column at least.
+	/*
+	 * Enough for all routines to work on blocks of columns; they need at least 5 per row or
+	 * column.
 	 */
 	stack->work_count = 32 * (stack->room > stack->width ? stack->room : stack->width) + 64;
 	stack->a = xcalloc((size_t)stack->room * width, sizeof(double));
@@ -46,7 +49,7 @@ static void stack_release(struct stack *stack)
 	free(stack->work);
 }
 
-/* What is filled becomes its triangle, if that is smaller. */
+/* Replaces the rows by their triangle if that is smaller. */
 static int stack_reduce(struct stack *stack)
 {
 	int info = 0;
@@ -74,7 +77,7 @@ static int stack_push(struct stack *stack, const double *row, const double *mean
 	return r;
 }
 
-/* Singular values; the right vectors become the rows of a. */
+/* Computes the singular values; the right singular vectors become the rows of a. */
 static int stack_decompose(struct stack *stack, double *singular)
 {
 	int info = stack_reduce(stack), one = 1;
@@ -87,7 +90,7 @@ static int stack_decompose(struct stack *stack, double *singular)
 	return info;
 }
 
-static size_t count_choose(const double *singular, size_t count, size_t rows, size_t width,
+static size_t choose_count(const double *singular, size_t count, size_t rows, size_t width,
 			   double wanted)
 {
 	double least = singular[0] * DBL_EPSILON * (double)(rows > width ? rows : width);
@@ -110,8 +113,8 @@ static size_t count_choose(const double *singular, size_t count, size_t rows, si
 	return rank;
 }
 
-/* scikit-learn's svd_flip(). */
-static void signs_settle(struct components *components, double *x, size_t rows)
+/* The convention of scikit-learn's svd_flip(). */
+static void fix_signs(struct components *components, double *x, size_t rows)
 {
 	size_t count = components->count, width = components->width;
 
@@ -129,7 +132,7 @@ static void signs_settle(struct components *components, double *x, size_t rows)
 	}
 }
 
-static void rows_transform(struct components *components, double *x, size_t rows)
+static void transform_rows(struct components *components, double *x, size_t rows)
 {
 	size_t width = components->width, count = components->count;
 	AUTO_FREE double *row = xcalloc(width, sizeof(*row));
@@ -140,10 +143,10 @@ static void rows_transform(struct components *components, double *x, size_t rows
 		components_apply(components, row, out);
 		memcpy(x + i * count, out, count * sizeof(*out));
 	}
-	signs_settle(components, x, rows);
+	fix_signs(components, x, rows);
 }
 
-static void loading_take(struct components *components, const struct stack *stack)
+static void copy_loading(struct components *components, const struct stack *stack)
 {
 	components->loading = xcalloc(components->count, components->width * sizeof(double));
 	for (size_t c = 0; c < components->count; c++) {
@@ -165,7 +168,8 @@ int components_fit(struct components *components, double wanted, double *x, size
 	if (!lapack)
 		return -ENOENT;
 	if (wanted > (double)width)
-		return err_set(err, EINVAL, "pca=%g: there are only %zu inputs", wanted, width);
+		return err_set(err, EINVAL, "pca=%g exceeds the number of inputs (%zu)", wanted,
+			       width);
 	made.mean = xcalloc(width, sizeof(*made.mean));
 	moments_mean(x, rows, width, made.mean);
 	stack_init(&stack, lapack, rows, width);
@@ -173,15 +177,16 @@ int components_fit(struct components *components, double wanted, double *x, size
 		r = stack_push(&stack, x + i * width, made.mean);
 	r = r ? r : stack_decompose(&stack, singular);
 	if (!r) {
-		made.count = count_choose(singular, (size_t)stack.filled, rows, width, wanted);
-		loading_take(&made, &stack);
+		made.count = choose_count(singular, (size_t)stack.filled, rows, width, wanted);
+		copy_loading(&made, &stack);
 	}
 	stack_release(&stack);
 	if (r) {
 		components_release(&made);
-		return err_set(err, EDOM, "pca: the decomposition fails on these inputs (%d)", r);
+		return err_set(err, EDOM,
+			       "pca: the singular value decomposition failed (LAPACK info %d)", r);
 	}
-	rows_transform(&made, x, rows);
+	transform_rows(&made, x, rows);
 	*components = made;
 	return 0;
 }
@@ -204,7 +209,7 @@ void components_apply(const struct components *components, double *in, double *o
 		double a = 0, b = 0;
 		size_t j = 0;
 
-		/* Two sums hide the latency of one. */
+		/* Two independent sums hide the latency of the addition. */
 		for (; j + 2 <= width; j += 2) {
 			a += loading[j] * in[j];
 			b += loading[j + 1] * in[j + 1];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * e to the power of x in plain arithmetic, so that the compiler makes vector code of loops that
- * call it: libm's is a call per value. The relative error is below 1e-14. Below -700, or not a
- * number, it yields that of -700, 1e-304; above 700 that of 700.
+ * exp(x) in plain arithmetic, so that the compiler can vectorize loops that call it; libm would
+ * cost one call per value. The relative error is below 1e-14. An x below -700, or NAN, yields
+ * exp(-700) = 1e-304; an x above 700 yields exp(700).
  */
 #ifndef SLUICE_LEARN_MATHS_EXPONENTIAL_H
 #define SLUICE_LEARN_MATHS_EXPONENTIAL_H
@@ -12,13 +12,13 @@
 #include <string.h>
 
 #define EXPONENTIAL_MOST 700.0
-/* Adding it rounds to a whole number, which then stands in the lowest bits. */
+/* Adding this number rounds to an integer, which is then in the lowest bits of the sum. */
 #define EXPONENTIAL_MAGIC 0x1.8p52
 #define EXPONENTIAL_PER_LN2 0x1.71547652b82fep0
-/* ln 2 in two parts, the first of which has room for 11 bits of a whole number. */
+/* ln 2 in two parts; the first leaves room for 11 bits of an integer factor. */
 #define EXPONENTIAL_LN2 0x1.62e42fefa3800p-1
 #define EXPONENTIAL_LN2_REST 0x1.ef35793c76730p-45
-/* Up to ln 2 / 2 on either side: the Chebyshev polynomial of degree 10, highest power first. */
+/* Chebyshev polynomial of degree 10 on [-ln 2 / 2, ln 2 / 2], highest power first. */
 #define EXPONENTIAL_TERM 2.7626357241447222851e-7
 #define EXPONENTIAL_TERMS(NEXT)          \
 	NEXT(2.7640180796209851124e-6)   \
@@ -47,7 +47,7 @@ static inline double exponential(double x)
 #define NEXT(term) power = power * rest + (term);
 	EXPONENTIAL_TERMS(NEXT)
 #undef NEXT
-	/* Times two to the power of `whole`, which is added to the exponent. */
+	/* Multiply by two to the power of `whole` by adding to the exponent. */
 	memcpy(&bits, &power, sizeof(bits));
 	bits += exponent << 52;
 	memcpy(&power, &bits, sizeof(power));
@@ -58,8 +58,8 @@ typedef double exponential_pair __attribute__((vector_size(16)));
 typedef int64_t exponential_bits __attribute__((vector_size(16)));
 
 /*
- * The same for sixteen values at once, step by step for all of them: one waits for its own last
- * step, the others fill the time.
+ * exponential() of sixteen values. Each step runs for all values before the next step, which hides
+ * the latency of the arithmetic.
  */
 static inline __attribute__((always_inline)) void exponential_sixteen(exponential_pair values[8])
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Loading happens once. The state below is written under pthread_once and constant afterwards.
+ * Each library is loaded once. The state below is written under pthread_once() and is constant
+ * afterwards.
  */
 #include "learn/maths/library.h"
 
@@ -15,7 +16,7 @@
 
 struct symbol {
 	const char *name;
-	size_t offset; /* of the pointer in the table that is filled */
+	size_t offset; /* offset of the pointer in the table to fill */
 };
 
 #define LAPACK(name)                                     \
@@ -40,7 +41,7 @@ static struct {
 	bool lapack_found, svm_found;
 } loaded;
 
-static void *first_library(const char *const *names)
+static void *open_first_library(const char *const *names)
 {
 	void *handle = NULL;
 
@@ -49,7 +50,7 @@ static void *first_library(const char *const *names)
 	return handle;
 }
 
-static bool resolve(void *handle, const struct symbol *symbols, void *table)
+static bool resolve_symbols(void *handle, const struct symbol *symbols, void *table)
 {
 	for (; symbols->name; symbols++) {
 		void *address = dlsym(handle, symbols->name);
@@ -63,13 +64,13 @@ static bool resolve(void *handle, const struct symbol *symbols, void *table)
 
 static void load_lapack(void)
 {
-	/* Without OpenBLAS any LAPACK will do; it brings its BLAS, which dlsym searches too. */
+	/* Without OpenBLAS any LAPACK works; dlsym() also searches the BLAS that it depends on. */
 	static const char *const names[] = { "libopenblas.so.0", "libopenblas.so", "liblapack.so.3",
 					     NULL };
-	void *handle = first_library(names);
+	void *handle = open_first_library(names);
 	void (*set_threads)(int);
 
-	if (!handle || !resolve(handle, lapack_symbols, &loaded.lapack))
+	if (!handle || !resolve_symbols(handle, lapack_symbols, &loaded.lapack))
 		return;
 	*(void **)&set_threads = dlsym(handle, "openblas_set_num_threads");
 	if (set_threads)
@@ -77,7 +78,7 @@ static void load_lapack(void)
 	loaded.lapack_found = true;
 }
 
-static void quiet(const char *text)
+static void print_nothing(const char *text)
 {
 	(void)text;
 }
@@ -85,14 +86,14 @@ static void quiet(const char *text)
 static void load_svm(void)
 {
 	static const char *const names[] = { "libsvm.so.3", "libsvm.so.2", "libsvm.so", NULL };
-	void *handle = first_library(names);
+	void *handle = open_first_library(names);
 	void (*set_print)(void (*)(const char *));
 
-	if (!handle || !resolve(handle, svm_symbols, &loaded.svm))
+	if (!handle || !resolve_symbols(handle, svm_symbols, &loaded.svm))
 		return;
 	*(void **)&set_print = dlsym(handle, "svm_set_print_string_function");
 	if (set_print)
-		set_print(quiet);
+		set_print(print_nothing);
 	loaded.svm_found = true;
 }
 
@@ -104,7 +105,7 @@ const struct lapack *library_lapack(struct err *err)
 	if (loaded.lapack_found)
 		return &loaded.lapack;
 	err_set(err, ENOENT,
-		"OpenBLAS (or LAPACK) is not installed: Debian's package is libopenblas0");
+		"OpenBLAS or LAPACK is not installed; install it (Debian package libopenblas0)");
 	return NULL;
 }
 
@@ -115,6 +116,6 @@ const struct svm *library_svm(struct err *err)
 	pthread_once(&once, load_svm);
 	if (loaded.svm_found)
 		return &loaded.svm;
-	err_set(err, ENOENT, "libsvm is not installed: Debian's package is libsvm3");
+	err_set(err, ENOENT, "libsvm is not installed; install it (Debian package libsvm3)");
 	return NULL;
 }

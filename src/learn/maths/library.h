@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The libraries behind the numerical work, loaded when they are first needed. They are not linked:
- * OpenBLAS starts a thread per core and libsvm brings the C++ runtime whenever a program is
- * loaded, and `sluice run` is loaded before every program of a centre.
+ * Numerical libraries that are loaded on first use. They are not linked, because OpenBLAS starts
+ * one thread per core and libsvm brings the C++ runtime as soon as a program is loaded, and `sluice
+ * run` starts every program of a site.
  *
- * LAPACK's routines have Fortran's calling convention: column-major, everything by pointer, and
- * the hidden lengths of character arguments are left out, as C callers of OpenBLAS do.
+ * LAPACK routines follow the Fortran calling convention: matrices are column-major and all
+ * arguments are pointers. The hidden lengths of character arguments are omitted, as C callers of
+ * OpenBLAS do.
  */
 #ifndef SLUICE_LEARN_MATHS_LIBRARY_H
 #define SLUICE_LEARN_MATHS_LIBRARY_H
@@ -39,8 +40,9 @@ struct svm {
 };
 
 /*
- * NULL with a sentence that names the package to install. Any thread; the answer is the same for
- * the life of the process. OpenBLAS is told to use one thread: we run folds side by side instead.
+ * Returns NULL and sets err to the package to install if the library is missing. These functions
+ * are thread-safe and return the same result for the life of the process. OpenBLAS is set to one
+ * thread, because folds run in parallel.
  */
 const struct lapack *library_lapack(struct err *err);
 const struct svm *library_svm(struct err *err);

@@ -14,24 +14,24 @@
 #include "learn/maths/vector.h"
 
 struct search {
-	minimise_function *function;
+	minimize_function *function;
 	void *arg;
-	struct minimise_plan plan;
+	struct minimize_plan plan;
 	size_t count;
-	double *x, *gradient;  /* where we are */
-	double *try_x, *try_g; /* where the line search is */
+	double *x, *gradient;  /* current point */
+	double *try_x, *try_g; /* point of the line search */
 	double *direction;
-	double *steps, *changes; /* the last pairs (of x, of the gradient), a ring */
-	double *inner;		 /* their inner products; then room for the two loops */
+	double *steps, *changes; /* ring of the last pairs of changes (of x, of the gradient) */
+	double *inner;		 /* their inner products, then workspace for the two loops */
 	size_t pairs, next;
 	double value;
 	size_t evaluations;
 };
 
-/* Descent would leave the box here. */
+/* True if descent would leave the bounds at this variable. */
 static bool is_held(const struct search *search, size_t i)
 {
-	const struct minimise_plan *plan = &search->plan;
+	const struct minimize_plan *plan = &search->plan;
 
 	return (plan->low && search->x[i] <= plan->low[i] && search->gradient[i] > 0) ||
 	       (plan->high && search->x[i] >= plan->high[i] && search->gradient[i] < 0);
@@ -48,8 +48,8 @@ static double gradient_size(const struct search *search)
 	return most;
 }
 
-/* The direction -H g of the two loops, H scaled by the newest pair. */
-static void direction_bend(struct search *search)
+/* Computes the direction -H g by the two loops; the newest pair scales H. */
+static void apply_curvature(struct search *search)
 {
 	size_t n = search->count, memory = search->plan.memory;
 	double *d = search->direction, *weight = search->inner + memory;
@@ -77,7 +77,7 @@ static void direction_bend(struct search *search)
 	}
 }
 
-static void direction_hold(struct search *search)
+static void fix_held_variables(struct search *search)
 {
 	for (size_t i = 0; i < search->count; i++) {
 		double d = search->direction[i];
@@ -89,33 +89,33 @@ static void direction_hold(struct search *search)
 	}
 }
 
-static void direction_steepest(struct search *search)
+static void use_steepest_descent(struct search *search)
 {
 	for (size_t i = 0; i < search->count; i++)
 		search->direction[i] = is_held(search, i) ? 0 : -search->gradient[i];
 }
 
-/* Returns the slope along it, below 0 but at a minimum. */
-static double direction_find(struct search *search)
+/* Computes a direction and returns the slope along it, which is below 0 except at a minimum. */
+static double find_direction(struct search *search)
 {
 	size_t n = search->count;
 	double slope;
 
-	direction_steepest(search);
-	direction_bend(search);
-	direction_hold(search);
+	use_steepest_descent(search);
+	apply_curvature(search);
+	fix_held_variables(search);
 	slope = vector_dot(search->direction, search->gradient, n);
 	if (slope < 0 && isfinite(slope))
 		return slope;
-	search->pairs = 0; /* what was remembered misleads */
-	direction_steepest(search);
+	search->pairs = 0; /* the stored pairs are misleading */
+	use_steepest_descent(search);
 	return vector_dot(search->direction, search->gradient, n);
 }
 
-/* The longest step inside the box. */
-static double step_most(const struct search *search)
+/* The longest step within the bounds. */
+static double longest_step(const struct search *search)
 {
-	const struct minimise_plan *plan = &search->plan;
+	const struct minimize_plan *plan = &search->plan;
 	double most = 1e10;
 
 	for (size_t i = 0; i < search->count; i++) {
@@ -129,20 +129,20 @@ static double step_most(const struct search *search)
 	return most;
 }
 
-/* A point of the line: step, value, slope. */
+/* A point on the search line: step, value, slope. */
 struct point {
 	double step, value, slope;
 };
 
-static struct point point_try(struct search *search, double step)
+static struct point try_point(struct search *search, double step)
 {
-	const struct minimise_plan *plan = &search->plan;
+	const struct minimize_plan *plan = &search->plan;
 	struct point point = { .step = step };
 
 	for (size_t i = 0; i < search->count; i++) {
 		double x = search->x[i] + step * search->direction[i];
 
-		/* Rounding must not carry it over a bound. */
+		/* Rounding must not push x over a bound. */
 		if (plan->low)
 			x = fmax(x, plan->low[i]);
 		if (plan->high)
@@ -157,8 +157,8 @@ static struct point point_try(struct search *search, double step)
 	return point;
 }
 
-/* Where a cubic through both points is least; the middle where that is of no use. */
-static double cubic_least(const struct point *a, const struct point *b)
+/* The minimum of the cubic through both points, or the midpoint if the cubic is useless. */
+static double cubic_minimum(const struct point *a, const struct point *b)
 {
 	double width = b->step - a->step, middle = a->step + width / 2, near = 0.1 * fabs(width);
 	double bend, root, step;
@@ -179,32 +179,36 @@ static double cubic_least(const struct point *a, const struct point *b)
 
 static const double armijo = 1e-4, wolfe = 0.9;
 
-/* Differences of values below it are rounding. */
-static double noise(const struct point *start)
+/* Differences of values below this are rounding errors. */
+static double rounding_noise(const struct point *start)
 {
 	return 4e-16 * fabs(start->value);
 }
 
 /*
- * Enough lower for its step. Near a minimum values are equal but for rounding while slopes still
- * tell; then the same condition is put in slopes, as Hager and Zhang (2005) do.
+ * True if the value decreased enough for the step (Armijo). Near a minimum values differ only by
+ * rounding errors while slopes are still accurate; the same condition is then expressed by slopes,
+ * as in Hager and Zhang (2005).
  */
-static bool is_lower(const struct point *start, const struct point *point)
+static bool is_sufficiently_lower(const struct point *start, const struct point *point)
 {
 	return point->value <= start->value + armijo * point->step * start->slope ||
-	       (point->value <= start->value + noise(start) &&
+	       (point->value <= start->value + rounding_noise(start) &&
 		point->slope <= (2 * armijo - 1) * start->slope);
 }
 
-/* low is the best point so far, and the interval to high holds a good one. */
-static bool step_zoom(struct search *search, const struct point *start, struct point low,
+/*
+ * low is the best point so far, and the interval between low and high contains an acceptable one.
+ */
+static bool zoom_step(struct search *search, const struct point *start, struct point low,
 		      struct point high, struct point *found)
 {
 	struct point point = low;
 
 	for (int round = 0; round < 30; round++) {
-		point = point_try(search, cubic_least(&low, &high));
-		if (!is_lower(start, &point) || point.value > low.value + noise(start)) {
+		point = try_point(search, cubic_minimum(&low, &high));
+		if (!is_sufficiently_lower(start, &point) ||
+		    point.value > low.value + rounding_noise(start)) {
 			high = point;
 		} else {
 			if (fabs(point.slope) <= -wolfe * start->slope) {
@@ -218,38 +222,38 @@ static bool step_zoom(struct search *search, const struct point *start, struct p
 		if (fabs(high.step - low.step) <= 1e-12 * (fabs(low.step) + 1e-30))
 			break;
 	}
-	/* No better than "lower" in this precision: take that. */
+	/* The precision is exhausted, so accept a point that is merely lower. */
 	if (low.step <= 0 || !(low.value < start->value))
 		return false;
-	*found = point.step == low.step ? point : point_try(search, low.step);
+	*found = point.step == low.step ? point : try_point(search, low.step);
 	return true;
 }
 
-/* On true, try_x and try_g are at *found. */
-static bool step_find(struct search *search, double first, double slope, struct point *found)
+/* If it returns true, try_x and try_g belong to *found. */
+static bool find_step(struct search *search, double first, double slope, struct point *found)
 {
 	struct point start = { 0, search->value, slope }, before = start, point;
-	double most = step_most(search), step = fmin(first, most);
+	double most = longest_step(search), step = fmin(first, most);
 
 	for (int round = 0; round < 30 && step > 0; round++) {
-		point = point_try(search, step);
-		if (!is_lower(&start, &point) ||
-		    (round && point.value > before.value + noise(&start)))
-			return step_zoom(search, &start, before, point, found);
+		point = try_point(search, step);
+		if (!is_sufficiently_lower(&start, &point) ||
+		    (round && point.value > before.value + rounding_noise(&start)))
+			return zoom_step(search, &start, before, point, found);
 		if (fabs(point.slope) <= -wolfe * slope || (step >= most && point.slope < 0)) {
 			*found = point;
 			return true;
 		}
 		if (point.slope >= 0)
-			return step_zoom(search, &start, point, before, found);
+			return zoom_step(search, &start, point, before, found);
 		before = point;
 		step = fmin(step * 4, most);
 	}
 	return false;
 }
 
-/* Keeps the pair if the function is convex along it; then goes there. */
-static void step_take(struct search *search, const struct point *point)
+/* Stores the pair if the function is convex along it; then moves to the point. */
+static void take_step(struct search *search, const struct point *point)
 {
 	size_t n = search->count, memory = search->plan.memory;
 	double *step = search->steps + search->next * n, inner;
@@ -270,9 +274,9 @@ static void step_take(struct search *search, const struct point *point)
 	search->value = point->value;
 }
 
-static struct minimise_plan plan_complete(const struct minimise_plan *plan)
+static struct minimize_plan complete_plan(const struct minimize_plan *plan)
 {
-	struct minimise_plan full = *plan;
+	struct minimize_plan full = *plan;
 
 	full.rounds = plan->rounds ? plan->rounds : 200;
 	full.evaluations = plan->evaluations ? plan->evaluations : 50 * full.rounds;
@@ -282,7 +286,7 @@ static struct minimise_plan plan_complete(const struct minimise_plan *plan)
 	return full;
 }
 
-/* Returns 1 to go on, 0 when a tolerance is met, -1 when there is no way down. */
+/* Returns 1 to continue, 0 if a tolerance is met, -1 if no descent is possible. */
 static int search_round(struct search *search)
 {
 	double slope, first, before = search->value, size = gradient_size(search);
@@ -290,16 +294,16 @@ static int search_round(struct search *search)
 
 	if (size <= search->plan.gradient)
 		return 0;
-	slope = direction_find(search);
+	slope = find_direction(search);
 	first = search->pairs ? 1 : fmin(1, 1 / sqrt(-slope));
-	while (!(slope < 0) || !step_find(search, first, slope, &found)) {
+	while (!(slope < 0) || !find_step(search, first, slope, &found)) {
 		if (!search->pairs || !(slope < 0))
 			return -1;
 		search->pairs = 0;
-		slope = direction_find(search);
+		slope = find_direction(search);
 		first = fmin(1, 1 / sqrt(-slope));
 	}
-	step_take(search, &found);
+	take_step(search, &found);
 	return search->plan.decrease < 0 ||
 	       before - search->value >
 		       search->plan.decrease * fmax(1, fmax(fabs(before), fabs(search->value)));
@@ -317,7 +321,7 @@ static int search_run(struct search *search, size_t *rounds)
 	return r == 0 || gradient_size(search) <= search->plan.gradient ? 0 : 1;
 }
 
-static void start_clip(const struct minimise_plan *plan, const double *x, double *out, size_t count)
+static void clip_start(const struct minimize_plan *plan, const double *x, double *out, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		out[i] = plan->low ? fmax(x[i], plan->low[i]) : x[i];
@@ -325,11 +329,11 @@ static void start_clip(const struct minimise_plan *plan, const double *x, double
 	}
 }
 
-int minimise(minimise_function *function, void *arg, double *x, size_t count,
-	     const struct minimise_plan *plan, struct minimise_result *result)
+int minimize(minimize_function *function, void *arg, double *x, size_t count,
+	     const struct minimize_plan *plan, struct minimize_result *result)
 {
 	struct search search = {
-		.function = function, .arg = arg, .plan = plan_complete(plan), .count = count
+		.function = function, .arg = arg, .plan = complete_plan(plan), .count = count
 	};
 	size_t memory = search.plan.memory, rounds = 0;
 	AUTO_FREE double *room = xcalloc(count * (2 * memory + 5) + 2 * memory + 1, sizeof(*room));
@@ -343,14 +347,14 @@ int minimise(minimise_function *function, void *arg, double *x, size_t count,
 	search.steps = room + 5 * count;
 	search.changes = search.steps + memory * count;
 	search.inner = search.changes + memory * count;
-	start_clip(plan, x, search.x, count);
+	clip_start(plan, x, search.x, count);
 	search.value = function(arg, search.x, search.gradient);
 	search.evaluations = 1;
 	if (!isfinite(search.value))
 		return -EDOM;
 	r = search_run(&search, &rounds);
 	memcpy(x, search.x, count * sizeof(*x));
-	*result = (struct minimise_result){ .value = search.value,
+	*result = (struct minimize_result){ .value = search.value,
 					    .gradient = gradient_size(&search),
 					    .rounds = rounds,
 					    .evaluations = search.evaluations };

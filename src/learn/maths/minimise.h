@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The least value of a smooth function of many variables: L-BFGS (Nocedal 1980) with a line search
- * for the strong Wolfe conditions. Bounds, if any, are kept by stopping a step where it meets one
- * and leaving variables alone that press against theirs.
+ * Minimizes a smooth function of many variables by L-BFGS (Nocedal 1980) with a line search for the
+ * strong Wolfe conditions. Optional bounds are enforced by stopping a step at the first bound it
+ * reaches and by fixing variables that the gradient pushes against their bound.
  */
 #ifndef SLUICE_LEARN_MATHS_MINIMISE_H
 #define SLUICE_LEARN_MATHS_MINIMISE_H
@@ -10,33 +10,35 @@
 #include <stddef.h>
 
 /*
- * The value at x, and its gradient. A value that is not finite means that x is out of bounds: the
- * step is shortened.
+ * Returns the value at x and sets its gradient. A value that is not finite means that x is outside
+ * of the domain; the step is then shortened.
  */
-typedef double minimise_function(void *arg, const double *x, double *gradient);
+typedef double minimize_function(void *arg, const double *x, double *gradient);
 
-/* Zeros take the number in brackets. */
-struct minimise_plan {
-	size_t rounds;		  /* at most so many directions [200] */
-	size_t evaluations;	  /* at most about so many values [50 per round] */
-	size_t memory;		  /* pairs that model the curvature [10] */
-	double gradient;	  /* stop: no component of the gradient above it [1e-5] */
-	double decrease;	  /* stop: a round gains less, relative to max(|value|, 1) [2e-9];
-				   * below 0: never */
-	const double *low, *high; /* one bound per variable; NULL: none */
+/* A zero selects the default in brackets. */
+struct minimize_plan {
+	size_t rounds;	    /* maximum number of search directions [200] */
+	size_t evaluations; /* approximate maximum number of evaluations [50 per round] */
+	size_t memory;	    /* pairs of vectors that model the curvature [10] */
+	double gradient;    /* stop if no component of the gradient exceeds it [1e-5] */
+	/* stop if a round gains less, relative to max(|value|, 1) [2e-9]; below 0: never */
+	double decrease;
+	const double *low, *high; /* one bound per variable; NULL: unbounded */
 };
 
-struct minimise_result {
-	double value, gradient; /* at the end; gradient is the largest component that may move */
+struct minimize_result {
+	/* at the end; gradient is the largest component of a free variable */
+	double value, gradient;
 	size_t rounds, evaluations;
 };
 
 /*
- * x is the start and becomes the best point found. Holds 2 * memory + 5 numbers per variable.
- * Returns 0 where a tolerance was met, 1 where the rounds, the evaluations or the precision of the
- * function gave out before, -EDOM where the value at the start is not finite (x is untouched).
+ * Starts at x and replaces it by the best point found. Allocates 2 * memory + 5 numbers per
+ * variable. Returns 0 if a tolerance was met; 1 if the limit of rounds or evaluations, or the
+ * precision of the function, stopped it before; -EDOM if the value at the start is not finite (x is
+ * untouched).
  */
-int minimise(minimise_function *function, void *arg, double *x, size_t count,
-	     const struct minimise_plan *plan, struct minimise_result *result);
+int minimize(minimize_function *function, void *arg, double *x, size_t count,
+	     const struct minimize_plan *plan, struct minimize_result *result);
 
 #endif

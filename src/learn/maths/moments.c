@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Columns are scaled by a power of two, which changes no digit, so that the largest number of each
- * is near 1. Numbers of an ordinary size need none of that: they are summed once, around a guess of
- * the mean.
+ * Columns are scaled by a power of two, which preserves all digits, so that the largest number of
+ * each column is near 1. Numbers of moderate magnitude need no scaling: they are summed once,
+ * around an estimate of the mean.
  */
 #include "learn/maths/moments.h"
 
@@ -16,7 +16,7 @@
 /* Per column. */
 struct moments {
 	double *scale; /* a power of two */
-	double *mean;  /* of scaled values */
+	double *mean;  /* of the scaled values */
 };
 
 static void moments_release(struct moments *moments)
@@ -25,7 +25,7 @@ static void moments_release(struct moments *moments)
 	free(moments->mean);
 }
 
-static void scales_find(double *scale, const double *x, size_t rows, size_t width)
+static void find_scales(double *scale, const double *x, size_t rows, size_t width)
 {
 	for (size_t j = 0; j < width; j++)
 		scale[j] = 0;
@@ -36,15 +36,17 @@ static void scales_find(double *scale, const double *x, size_t rows, size_t widt
 			scale[j] = size > scale[j] ? size : scale[j];
 		}
 	}
-	/* 1000 and not 1023: the reciprocal must be a normal number, too. */
+	/*
+	 * The limit is 1000 instead of 1023, because the reciprocal must be a normal number, too.
+	 */
 	for (size_t j = 0; j < width; j++)
 		scale[j] =
 			scale[j] > 0 ? ldexp(1, -(int)fmax(-1000, fmin(1000, ilogb(scale[j])))) : 1;
 }
 
-/* Once from means of 0, and once more to take out what rounding has left. */
-static void means_add(const struct moments *moments, double *sums, const double *x, size_t rows,
-		      size_t width)
+/* Called once with means of 0, and again to correct the rounding errors of the first pass. */
+static void add_offsets(const struct moments *moments, double *sums, const double *x, size_t rows,
+			size_t width)
 {
 	for (size_t j = 0; j < width; j++)
 		sums[j] = 0;
@@ -62,9 +64,9 @@ static void moments_init(struct moments *moments, const double *x, size_t rows, 
 
 	moments->scale = xcalloc(width, sizeof(double));
 	moments->mean = xcalloc(width, sizeof(double));
-	scales_find(moments->scale, x, rows, width);
-	means_add(moments, sums, x, rows, width);
-	means_add(moments, sums, x, rows, width);
+	find_scales(moments->scale, x, rows, width);
+	add_offsets(moments, sums, x, rows, width);
+	add_offsets(moments, sums, x, rows, width);
 }
 
 void moments_mean(const double *x, size_t rows, size_t width, double *mean)
@@ -94,7 +96,7 @@ void moments_deviation(const double *x, size_t rows, size_t width, double *devia
 		}
 	}
 	for (size_t j = 0; j < width; j++) {
-		/* What rounding of the mean alone can add up to. */
+		/* The largest sum that rounding of the mean alone can cause. */
 		double noise = (double)rows * pow(DBL_EPSILON * moments.mean[j], 2) * 4;
 
 		deviation[j] -= sums[j] * (sums[j] / (double)rows);
@@ -105,19 +107,17 @@ void moments_deviation(const double *x, size_t rows, size_t width, double *devia
 	moments_release(&moments);
 }
 
-/* ---- both at once ---- */
-
 enum { GUESS_ROWS = 32 };
 
-/* Sums of squares in between neither overflow nor vanish. */
+/* Within these limits sums of squares neither overflow nor underflow. */
 #define SQUARES_LEAST 1e-200
 #define SQUARES_MOST 1e200
 
-/* So much larger than what is left may be what is taken off: it costs a digit at most. */
+/* The subtracted part may exceed the remainder by this factor, which costs at most one digit. */
 #define CORRECTION_MOST 9.0
 
-/* Of some rows, around the first one: exact for a constant column. */
-static void means_guess(double *mean, const double *x, size_t rows, size_t width)
+/* Estimates the means from some rows, relative to the first row; exact for a constant column. */
+static void estimate_means(double *mean, const double *x, size_t rows, size_t width)
 {
 	size_t stride = (rows + GUESS_ROWS - 1) / GUESS_ROWS, seen = (rows + stride - 1) / stride;
 
@@ -131,8 +131,8 @@ static void means_guess(double *mean, const double *x, size_t rows, size_t width
 		mean[j] = x[j] + mean[j] / (double)seen;
 }
 
-/* Four rows at a time: the sums are loaded and stored once for all of them. */
-static void offsets_add(double *restrict sum, double *restrict square, const double *restrict from,
+/* Adds four rows at a time, so that the sums are loaded and stored once for all of them. */
+static void sum_offsets(double *restrict sum, double *restrict square, const double *restrict from,
 			const double *restrict x, size_t rows, size_t width)
 {
 	const double *end = x + rows * width;
@@ -154,7 +154,7 @@ static void offsets_add(double *restrict sum, double *restrict square, const dou
 	}
 }
 
-static bool column_constant(const double *x, size_t rows, size_t width)
+static bool column_is_constant(const double *x, size_t rows, size_t width)
 {
 	for (size_t i = 1; i < rows; i++) {
 		if (x[i * width] != x[0])
@@ -164,24 +164,25 @@ static bool column_constant(const double *x, size_t rows, size_t width)
 }
 
 /*
- * Moves the guesses to the means and puts sums of squares around them into square. False if that
- * was not accurate: a guess was too far off, or the numbers are not of an ordinary size.
+ * Corrects the estimates to the means and stores the sums of squares around them in square. Returns
+ * false if the result is inaccurate: an estimate was too far off, or the numbers are too large or
+ * too small.
  */
-static bool means_correct(double *mean, double *sum, double *square, const double *x, size_t rows,
+static bool correct_means(double *mean, double *sum, double *square, const double *x, size_t rows,
 			  size_t width)
 {
 	bool good = true;
 
 	memset(sum, 0, width * sizeof(*sum));
 	memset(square, 0, width * sizeof(*square));
-	offsets_add(sum, square, mean, x, rows, width);
+	sum_offsets(sum, square, mean, x, rows, width);
 	for (size_t j = 0; j < width; j++) {
 		double shift = sum[j] / (double)rows, excess = sum[j] * shift;
 
 		mean[j] += shift;
 		square[j] -= excess;
 		if (square[j] == 0 && excess == 0)
-			good &= column_constant(x + j, rows, width);
+			good &= column_is_constant(x + j, rows, width);
 		else
 			good &= square[j] > SQUARES_LEAST && square[j] < SQUARES_MOST &&
 				excess <= CORRECTION_MOST * square[j];
@@ -194,10 +195,10 @@ bool moments_find(const double *x, size_t rows, size_t width, double *mean, doub
 	AUTO_FREE double *sum = xmalloc(width * sizeof(*sum));
 	bool good = false;
 
-	means_guess(mean, x, rows, width);
-	/* The second time it starts from what the first has found. */
+	estimate_means(mean, x, rows, width);
+	/* The second attempt starts from the result of the first. */
 	for (int times = 0; times < 2 && !good; times++)
-		good = means_correct(mean, sum, deviation, x, rows, width);
+		good = correct_means(mean, sum, deviation, x, rows, width);
 	for (size_t j = 0; good && j < width; j++)
 		deviation[j] = deviation[j] > 0 ? sqrt(deviation[j] / (double)(rows - 1)) : 0;
 	if (!good) {

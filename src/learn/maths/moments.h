@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Mean and deviation of the columns of a matrix, whatever the size of the numbers: means are
- * corrected by a second pass, and nothing overflows or vanishes when it is squared.
+ * Mean and standard deviation of the columns of a matrix for numbers of any magnitude: a second
+ * pass corrects the means, and squares neither overflow nor underflow.
  */
 #ifndef SLUICE_LEARN_MATHS_MOMENTS_H
 #define SLUICE_LEARN_MATHS_MOMENTS_H
@@ -11,12 +11,12 @@
 
 void moments_mean(const double *x, size_t rows, size_t width, double *mean);
 
-/* With n - 1; 0 for a constant column, also where rounding would make it look otherwise. */
+/* Divides by n - 1. The result is exactly 0 for a constant column, in spite of rounding. */
 void moments_deviation(const double *x, size_t rows, size_t width, double *deviation);
 
 /*
- * Both, where both are wanted: mostly in a single pass. True if all numbers are of an ordinary
- * size, so that their distances from the mean, divided by the deviation or not, are finite.
+ * Computes both, usually in a single pass. Returns true if all numbers are of moderate magnitude,
+ * so that their distances from the mean, divided by the deviation or not, are finite.
  */
 bool moments_find(const double *x, size_t rows, size_t width, double *mean, double *deviation);
 

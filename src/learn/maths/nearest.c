@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Distances are computed twice: for most rows only in float, sixteen rows side by side, as the
- * least that |row|^2 + |at|^2 - 2 row.at can be whatever rounding does; for those few that this
- * does not leave out, exactly.
+ * Most rows are ruled out in single precision, sixteen rows at a time, by a lower bound of |row|^2
+ * + |at|^2 - 2 row.at that accounts for rounding. Exact distances are computed only for the few
+ * rows that remain.
  *
- * Up to TREE_WIDTH inputs a tree halves the rows at the median of the input that varies most, both
- * found from a few of them, until some blocks are left: a leaf, with the box around its rows. A
- * search leaves out what is farther than the k nearest so far. With more inputs there is hardly
- * anything to leave out, and all blocks are read. Rows that are added later stand in blocks of
- * their own, which are read one by one, until they are a quarter of all: then the tree is made
- * anew.
+ * Up to TREE_WIDTH inputs, a tree splits the rows at the median of the input with the largest
+ * variance (both estimated from a sample) until some blocks remain: a leaf, with the bounding box
+ * of its rows. A search skips whatever is farther away than the k nearest rows so far. With more
+ * inputs hardly anything can be skipped, and all blocks are read.
+ *
+ * Rows that are added later are kept in separate blocks, which are read one by one, until they are
+ * a quarter of all rows; then the tree is rebuilt.
  */
 #include "learn/maths/nearest.h"
 
@@ -21,40 +22,38 @@
 #include "base/mem.h"
 
 enum {
-	LANES = 16, /* rows of a block */
+	LANES = 16, /* rows per block */
 	QUADS = LANES / 4,
-	LEAF = 192,	 /* rows that are not halved any more */
-	TREE_WIDTH = 20, /* inputs up to which a tree is made */
-	LOOK = 16,	 /* rows that are looked at to halve a node */
-	NARROW = 64,	 /* inputs for which little room on the stack is enough */
+	LEAF = 192,	 /* maximum number of rows of a leaf */
+	TREE_WIDTH = 20, /* maximum number of inputs for a tree */
+	LOOK = 16,	 /* rows sampled to split a node */
+	NARROW = 64,	 /* inputs that fit into a small stack frame */
 };
 
-#define NOBODY UINT32_MAX /* fills up the last block */
+#define NOBODY UINT32_MAX /* pads the last block */
 
 typedef nearest_quad quad;
 typedef nearest_pair pair;
 typedef int32_t ints __attribute__((vector_size(16)));
 typedef int64_t mask __attribute__((vector_size(16)));
 
-/* Its left half follows it. A leaf has no right half. */
+/* The left child follows its parent. A leaf has no right child. */
 struct nearest_node {
-	double cut; /* rows with a value up to it are in the left half */
+	double cut; /* rows with a value up to this one are in the left child */
 	uint32_t input, right;
-	uint32_t block, blocks, box; /* of a leaf */
-	uint32_t first;		     /* the row that came first */
-	size_t from, rows;	     /* of a leaf, in the builder's order */
+	uint32_t block, blocks, box; /* blocks of a leaf */
+	uint32_t first;		     /* the earliest row */
+	size_t from, rows;	     /* rows of a leaf, in the order of the builder */
 };
 
-/* ---- rows in float ---- */
-
-/* A centred and scaled row with a larger square than this is always looked at exactly. */
+/* A centered and scaled row with a larger square than this always gets an exact distance. */
 #define SQUARE_MOST 1e18
 
-/* What lies below the least float may be lost: |row| is at most 1e9, so that is far more. */
+/* Allowance for values that underflow in float: |row| is at most 1e9, so this is ample. */
 #define SQUARE_SLACK 0x1p-110
 
-/* Of such a row nothing is known but that it may be near. */
-static __attribute__((noinline)) void row_give_up(float *out, size_t width, size_t step)
+/* Marks a row as possibly near, because no bound is known. */
+static __attribute__((noinline)) void mark_row_unbounded(float *out, size_t width, size_t step)
 {
 	for (size_t j = 0; j < width; j++)
 		out[j * step] = 0;
@@ -62,14 +61,14 @@ static __attribute__((noinline)) void row_give_up(float *out, size_t width, size
 }
 
 /*
- * Values of a row in float go to out[0], out[step], ..., and behind them the least that its square
- * contributes. Let u be 2^-24. Rounding to float and summing width + 2 terms changes |row|^2 +
- * |at|^2 - 2 row.at by at most (2 width + 7) u times |row|^2 + |at|^2, so each square is lessened
- * by its share.
+ * Writes the values of a row as floats to out[0], out[step], ..., followed by a lower bound of its
+ * square. Let u be 2^-24. Rounding to float and summing width + 2 terms changes |row|^2 + |at|^2 -
+ * 2 row.at by at most (2 width + 7) u times |row|^2 + |at|^2, so each square is reduced by its
+ * share.
  */
-static inline __attribute__((always_inline)) void row_shorten(const struct nearest *n,
-							      const double *values, float *out,
-							      size_t step)
+static inline __attribute__((always_inline)) void write_float_row(const struct nearest *n,
+								  const double *values, float *out,
+								  size_t step)
 {
 	double error = (2 * (double)n->width + 12) * 0x1p-24, square;
 	pair sum = { 0 };
@@ -94,11 +93,14 @@ static inline __attribute__((always_inline)) void row_shorten(const struct neare
 	square = sum[0] + sum[1];
 	out[n->width * step] = (float)(square * (1 - error) - SQUARE_SLACK * (double)n->width);
 	if (!(square < SQUARE_MOST))
-		row_give_up(out, n->width, step);
+		mark_row_unbounded(out, n->width, step);
 }
 
-/* Where some rows are. Any centre and scale are right; these leave the most digits. */
-static void centre_find(struct nearest *n)
+/*
+ * Chooses center and scale from a sample of rows. Any choice is correct; this one keeps the most
+ * digits.
+ */
+static void choose_center(struct nearest *n)
 {
 	size_t stride = n->rows / LOOK + 1, seen = (n->rows + stride - 1) / stride;
 	double most = 0;
@@ -118,15 +120,14 @@ static void centre_find(struct nearest *n)
 		n->centre[j] *= n->scale;
 }
 
-/* ---- blocks ---- */
-
-static float *slot(const struct nearest *n, size_t slot)
+static float *find_slot(const struct nearest *n, size_t find_slot)
 {
-	return (float *)(n->blocks + slot / LANES * (n->width + 1) * QUADS) + slot % LANES;
+	return (float *)(n->blocks + find_slot / LANES * (n->width + 1) * QUADS) +
+	       find_slot % LANES;
 }
 
-/* Rows order[0 .. rows) into blocks from `block` on. The last one is filled up. */
-static void blocks_fill(struct nearest *n, size_t block, const uint32_t *order, size_t rows)
+/* Writes rows order[0 .. rows) into blocks from `block` on and pads the last one. */
+static void fill_blocks(struct nearest *n, size_t block, const uint32_t *order, size_t rows)
 {
 	size_t at = block * LANES, end = (block + (rows + LANES - 1) / LANES) * LANES;
 
@@ -134,24 +135,25 @@ static void blocks_fill(struct nearest *n, size_t block, const uint32_t *order, 
 		uint32_t row = order[i < rows ? i : 0];
 
 		n->row[at] = i < rows ? row : NOBODY;
-		row_shorten(n, n->x + row * n->width, slot(n, at), LANES);
+		write_float_row(n, n->x + row * n->width, find_slot(n, at), LANES);
 	}
 }
 
-/* Room for at least so many slots; what is there stays. */
-static void blocks_reserve(struct nearest *n, size_t slots)
+/* Reserves at least this number of slots and keeps the contents. */
+static void reserve_blocks(struct nearest *n, size_t slots)
 {
 	size_t need = (slots + LANES - 1) / LANES;
 
 	if (need <= n->block_cap)
 		return;
-	/* The first time exactly, later in steps: further rows may come one by one. */
+	/*
+	 * The first reservation is exact. Later ones grow in steps, because rows may be added one
+	 * by one.
+	 */
 	n->block_cap = n->block_cap ? need + need / 8 : need;
 	n->blocks = xrealloc(n->blocks, n->block_cap, (n->width + 1) * LANES * sizeof(float));
 	n->row = xrealloc(n->row, n->block_cap, LANES * sizeof(*n->row));
 }
-
-/* ---- tree ---- */
 
 struct builder {
 	const double *x;
@@ -161,10 +163,11 @@ struct builder {
 };
 
 /*
- * The input that varies most among every stride-th row. By variance: a range would follow a few
- * rows far out. -1: all of these rows are the same.
+ * Finds the input with the largest variance in a sample of every stride-th row. (The range would
+ * follow a few outliers.) Returns -1 if all sampled rows are equal.
  */
-static int widest(const struct builder *b, const uint32_t *order, size_t count, size_t stride)
+static int find_widest_input(const struct builder *b, const uint32_t *order, size_t count,
+			     size_t stride)
 {
 	const double *first = b->x + order[0] * b->width;
 	double sum[TREE_WIDTH] = { 0 }, square[TREE_WIDTH] = { 0 }, most = 0;
@@ -190,9 +193,10 @@ static int widest(const struct builder *b, const uint32_t *order, size_t count, 
 	return found;
 }
 
-/* Where to cut, so that both sides have rows: of the values seen, the one nearest the middle. */
-static double middle(const struct builder *b, const uint32_t *order, size_t count, size_t stride,
-		     uint32_t input)
+/* Finds a cut that leaves rows on both sides: of the sampled values the one nearest the
+ * find_middle_cut. */
+static double find_middle_cut(const struct builder *b, const uint32_t *order, size_t count,
+			      size_t stride, uint32_t input)
 {
 	double values[LOOK + 1] = { 0 };
 	size_t seen = 0, up, down;
@@ -214,8 +218,9 @@ static double middle(const struct builder *b, const uint32_t *order, size_t coun
 	return values[0];
 }
 
-/* The same where those seen are all the same, but the others are not. */
-static double beside(const struct builder *b, const uint32_t *order, size_t count, uint32_t input)
+/* Finds a cut if all sampled values are equal but others differ. */
+static double find_other_cut(const struct builder *b, const uint32_t *order, size_t count,
+			     uint32_t input)
 {
 	double common = b->x[order[0] * b->width + input], below = -INFINITY;
 
@@ -230,14 +235,15 @@ static double beside(const struct builder *b, const uint32_t *order, size_t coun
 	return below;
 }
 
-/* Rows with a value up to the cut to the front; their number. */
-static size_t rows_part(struct builder *b, size_t from, size_t count, uint32_t input, double cut)
+/* Moves rows with a value up to the cut to the front; returns their number. */
+static size_t partition_rows(struct builder *b, size_t from, size_t count, uint32_t input,
+			     double cut)
 {
 	uint32_t *restrict order = b->order + from, *restrict other = b->other;
 	const double *restrict x = b->x + input;
 	size_t left = 0, right = 0, width = b->width;
 
-	/* Written to both sides, counted on one: no branch to guess wrong. */
+	/* Writing to both sides and advancing one of them avoids a mispredicted branch. */
 	for (size_t i = 0; i < count; i++) {
 		uint32_t row = order[i];
 		bool above = x[row * width] > cut;
@@ -251,17 +257,17 @@ static size_t rows_part(struct builder *b, size_t from, size_t count, uint32_t i
 	return left;
 }
 
-static uint32_t node_make(struct builder *b, size_t from, size_t count);
+static uint32_t make_node(struct builder *b, size_t from, size_t count);
 
-static void node_halve(struct builder *b, uint32_t at, size_t from, size_t count, uint32_t input,
+static void split_node(struct builder *b, uint32_t at, size_t from, size_t count, uint32_t input,
 		       double cut)
 {
 	struct nearest *n = b->n;
-	size_t left = rows_part(b, from, count, input, cut);
+	size_t left = partition_rows(b, from, count, input, cut);
 	uint32_t right;
 
-	node_make(b, from, left);
-	right = node_make(b, from + left, count - left);
+	make_node(b, from, left);
+	right = make_node(b, from + left, count - left);
 	n->nodes[at].input = input;
 	n->nodes[at].cut = cut;
 	n->nodes[at].right = right;
@@ -269,7 +275,7 @@ static void node_halve(struct builder *b, uint32_t at, size_t from, size_t count
 									    : n->nodes[right].first;
 }
 
-static void leaf_make(struct builder *b, struct nearest_node *node, size_t from, size_t count)
+static void make_leaf(struct builder *b, struct nearest_node *node, size_t from, size_t count)
 {
 	struct nearest *n = b->n;
 
@@ -283,7 +289,7 @@ static void leaf_make(struct builder *b, struct nearest_node *node, size_t from,
 	node->rows = count;
 }
 
-static uint32_t node_make(struct builder *b, size_t from, size_t count)
+static uint32_t make_node(struct builder *b, size_t from, size_t count)
 {
 	struct nearest *n = b->n;
 	uint32_t at = (uint32_t)n->node_count++;
@@ -294,32 +300,32 @@ static uint32_t node_make(struct builder *b, size_t from, size_t count)
 
 	n->nodes = xgrow(n->nodes, &n->node_cap, n->node_count, sizeof(*n->nodes));
 	n->nodes[at] = (struct nearest_node){ .first = NOBODY };
-	if (count > LEAF && (input = widest(b, order, count, stride)) >= 0) {
-		cut = middle(b, order, count, stride, (uint32_t)input);
-	} else if (count > LEAF && (input = widest(b, order, count, 1)) >= 0) {
-		cut = beside(b, order, count, (uint32_t)input);
+	if (count > LEAF && (input = find_widest_input(b, order, count, stride)) >= 0) {
+		cut = find_middle_cut(b, order, count, stride, (uint32_t)input);
+	} else if (count > LEAF && (input = find_widest_input(b, order, count, 1)) >= 0) {
+		cut = find_other_cut(b, order, count, (uint32_t)input);
 	}
 	if (input >= 0)
-		node_halve(b, at, from, count, (uint32_t)input, cut);
+		split_node(b, at, from, count, (uint32_t)input, cut);
 	else
-		leaf_make(b, &n->nodes[at], from, count);
+		make_leaf(b, &n->nodes[at], from, count);
 	return at;
 }
 
-/* In pairs. */
+/* In pairs of doubles. */
 static size_t box_size(const struct nearest *n)
 {
 	return 2 * (n->width / 2 + 1);
 }
 
-static inline pair choose(mask yes, pair a, pair b)
+static inline pair select_pair(mask yes, pair a, pair b)
 {
 	return (pair)((yes & (mask)a) | (~yes & (mask)b));
 }
 
-static inline pair greater(pair a, pair b)
+static inline pair larger_pair(pair a, pair b)
 {
-	return choose(a > b, a, b);
+	return select_pair(a > b, a, b);
 }
 
 static inline double lesser_of(double a, double b)
@@ -332,8 +338,8 @@ static inline double greater_of(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Four rows at a time; the last ones may come twice. */
-static void box_make(struct nearest *n, const struct nearest_node *leaf, const uint32_t *order)
+/* Processes four rows at a time; the last ones may be processed twice. */
+static void make_box(struct nearest *n, const struct nearest_node *leaf, const uint32_t *order)
 {
 	double *restrict least = (double *)(n->boxes + leaf->box * box_size(n));
 	double *restrict most = least + box_size(n);
@@ -356,21 +362,21 @@ static void box_make(struct nearest *n, const struct nearest_node *leaf, const u
 	}
 }
 
-static void tree_make(struct nearest *n, uint32_t *order)
+static void make_tree(struct nearest *n, uint32_t *order)
 {
 	AUTO_FREE uint32_t *other = xmalloc(n->rows * sizeof(*other));
 	struct builder b = { .x = n->x, .width = n->width, .order = order, .other = other, .n = n };
 
-	node_make(&b, 0, n->rows);
-	blocks_reserve(n, n->block_count * LANES);
+	make_node(&b, 0, n->rows);
+	reserve_blocks(n, n->block_count * LANES);
 	n->boxes = xmalloc(n->leaf_count * box_size(n) * sizeof(*n->boxes));
 	for (size_t i = 0; i < n->node_count; i++) {
 		const struct nearest_node *node = &n->nodes[i];
 
 		if (node->right)
 			continue;
-		blocks_fill(n, node->block, order + node->from, node->rows);
-		box_make(n, node, order + node->from);
+		fill_blocks(n, node->block, order + node->from, node->rows);
+		make_box(n, node, order + node->from);
 	}
 	n->tree_blocks = n->block_count;
 	n->tree_rows = n->rows;
@@ -385,7 +391,7 @@ static void tree_release(struct nearest *n)
 	n->node_count = n->node_cap = n->leaf_count = n->tree_blocks = n->tree_rows = 0;
 }
 
-/* Puts all rows into blocks, by a tree where it helps. */
+/* Puts all rows into blocks, ordered by a tree if that helps. */
 static void nearest_build(struct nearest *n)
 {
 	AUTO_FREE uint32_t *order = xmalloc(n->rows * sizeof(*order));
@@ -394,36 +400,34 @@ static void nearest_build(struct nearest *n)
 		order[i] = (uint32_t)i;
 	tree_release(n);
 	n->block_count = 0;
-	centre_find(n);
+	choose_center(n);
 	if (n->width <= TREE_WIDTH && n->rows > LEAF) {
-		tree_make(n, order);
+		make_tree(n, order);
 		return;
 	}
-	blocks_reserve(n, n->rows);
+	reserve_blocks(n, n->rows);
 	n->block_count = (n->rows + LANES - 1) / LANES;
-	blocks_fill(n, 0, order, n->rows);
+	fill_blocks(n, 0, order, n->rows);
 }
-
-/* ---- search ---- */
 
 struct search {
 	const struct nearest *n;
 	const double *at;
-	const float *minus;	    /* in float, times -2; then the least that its square is */
-	struct nearest_found *best; /* k of them, nearest first */
+	const float *minus; /* the query in float times -2, then a lower bound of its square */
+	struct nearest_found *best; /* the k nearest rows, nearest first */
 	size_t k;
-	float limit;		   /* the worst distance in the scale of blocks, or more */
-	double offset[TREE_WIDTH]; /* per input: how far the query is outside of the node */
+	float limit; /* upper bound of the worst_found distance, in the scale of the blocks */
+	double offset[TREE_WIDTH]; /* per input: distance of the query from the node */
 };
 
-static inline struct nearest_found *worst(struct search *s)
+static inline struct nearest_found *worst_found(struct search *s)
 {
 	return &s->best[s->k - 1];
 }
 
-static void found_add(struct search *s, double distance, uint32_t row)
+static void insert_found(struct search *s, double distance, uint32_t row)
 {
-	struct nearest_found *last = worst(s);
+	struct nearest_found *last = worst_found(s);
 	size_t i;
 
 	if (distance > last->distance || (distance == last->distance && row > last->row))
@@ -439,7 +443,7 @@ static void found_add(struct search *s, double distance, uint32_t row)
 	s->best[i] = (struct nearest_found){ distance, row };
 }
 
-static double distance_to(const struct search *s, const double *row)
+static double squared_distance(const struct search *s, const double *row)
 {
 	size_t width = s->n->width, j = 0;
 	pair even = { 0 }, odd = { 0 };
@@ -460,19 +464,21 @@ static double distance_to(const struct search *s, const double *row)
 	return even[0] + even[1];
 }
 
-static void row_look(struct search *s, uint32_t row)
+static void check_row(struct search *s, uint32_t row)
 {
-	double distance = distance_to(s, s->n->x + row * s->n->width);
+	double distance = squared_distance(s, s->n->x + row * s->n->width);
 
-	if (!(distance <= worst(s)->distance))
+	if (!(distance <= worst_found(s)->distance))
 		return;
-	found_add(s, distance, row);
-	s->limit = (float)(worst(s)->distance * s->n->scale * s->n->scale * (1 + 0x1p-20));
+	insert_found(s, distance, row);
+	s->limit = (float)(worst_found(s)->distance * s->n->scale * s->n->scale * (1 + 0x1p-20));
 }
 
-/* The least that the squared distances of a block's rows can be. */
-static inline __attribute__((always_inline)) void block_least(const quad *block, const float *minus,
-							      size_t width, quad least[QUADS])
+/* A lower bound of the squared distances of the rows of a block. */
+static inline __attribute__((always_inline)) void block_lower_bounds(const quad *block,
+								     const float *minus,
+								     size_t width,
+								     quad least[QUADS])
 {
 	for (size_t l = 0; l < QUADS; l++)
 		least[l] = block[width * QUADS + l] + minus[width];
@@ -482,8 +488,8 @@ static inline __attribute__((always_inline)) void block_least(const quad *block,
 	}
 }
 
-/* A bit per row that may be within the limit. */
-static inline unsigned rows_within(const quad least[QUADS], float limit)
+/* One bit per row that may be within the limit. */
+static inline unsigned mask_rows_within(const quad least[QUADS], float limit)
 {
 	ints bits = (least[0] <= limit) & (ints){ 1, 2, 4, 8 };
 	mask both;
@@ -496,7 +502,7 @@ static inline unsigned rows_within(const quad least[QUADS], float limit)
 	return (unsigned)both[0] | (unsigned)(both[0] >> 32);
 }
 
-static void blocks_search(struct search *s, size_t from, size_t count)
+static void search_blocks(struct search *s, size_t from, size_t count)
 {
 	const struct nearest *n = s->n;
 
@@ -504,19 +510,23 @@ static void blocks_search(struct search *s, size_t from, size_t count)
 		unsigned within;
 		quad least[QUADS];
 
-		block_least(n->blocks + b * (n->width + 1) * QUADS, s->minus, n->width, least);
-		within = rows_within(least, s->limit);
+		block_lower_bounds(n->blocks + b * (n->width + 1) * QUADS, s->minus, n->width,
+				   least);
+		within = mask_rows_within(least, s->limit);
 		for (; within; within &= within - 1) {
 			uint32_t row = n->row[b * LANES + (size_t)__builtin_ctz(within)];
 
 			if (row != NOBODY)
-				row_look(s, row);
+				check_row(s, row);
 		}
 	}
 }
 
-/* Is the box around a leaf farther than the worst? Rounding must not say so wrongly. */
-static bool box_far(struct search *s, const struct nearest_node *leaf)
+/*
+ * True if the bounding box of a leaf is certainly farther away than the worst_found row, even with
+ * rounding.
+ */
+static bool box_is_far(struct search *s, const struct nearest_node *leaf)
 {
 	size_t pairs = s->n->width / 2;
 	const pair *low = s->n->boxes + leaf->box * box_size(s->n), *high = low + pairs + 1;
@@ -526,7 +536,7 @@ static bool box_far(struct search *s, const struct nearest_node *leaf)
 		pair at, away;
 
 		memcpy(&at, s->at + 2 * j, sizeof(at));
-		away = greater(greater(low[j] - at, at - high[j]), zero);
+		away = larger_pair(larger_pair(low[j] - at, at - high[j]), zero);
 		sum += away * away;
 	}
 	if (s->n->width % 2) {
@@ -535,66 +545,67 @@ static bool box_far(struct search *s, const struct nearest_node *leaf)
 
 		sum[0] += away > 0 ? away * away : 0;
 	}
-	return sum[0] + sum[1] > worst(s)->distance * (1 + 1e-14);
+	return sum[0] + sum[1] > worst_found(s)->distance * (1 + 1e-14);
 }
 
-/* distance: from the query to the node's cell, squared. */
-static void node_search(struct search *s, uint32_t at, double distance)
+/* distance: squared distance from the query to the region of the node. */
+static void search_node(struct search *s, uint32_t at, double distance)
 {
 	const struct nearest_node *node = &s->n->nodes[at];
 	double old, away;
 	uint32_t near, far;
 
-	if (distance > worst(s)->distance ||
-	    (distance == worst(s)->distance && node->first > worst(s)->row))
+	if (distance > worst_found(s)->distance ||
+	    (distance == worst_found(s)->distance && node->first > worst_found(s)->row))
 		return;
 	if (!node->right) {
-		if (!box_far(s, node))
-			blocks_search(s, node->block, node->blocks);
+		if (!box_is_far(s, node))
+			search_blocks(s, node->block, node->blocks);
 		return;
 	}
 	away = s->at[node->input] - node->cut;
 	near = away > 0 ? node->right : at + 1;
 	far = away > 0 ? at + 1 : node->right;
 	away = fabs(away);
-	node_search(s, near, distance);
+	search_node(s, near, distance);
 	old = s->offset[node->input];
 	if (away < old)
 		away = old;
 	s->offset[node->input] = away;
 	/*
-	 * A hair less than the sum of squares: rounding must not leave out a row that is exactly
-	 * as far as the worst.
+	 * Slightly less than the sum of squares, so that rounding cannot exclude a row that is
+	 * exactly as far away as the worst_found one.
 	 */
-	node_search(s, far, (distance + (away * away - old * old)) * (1 - 1e-14));
+	search_node(s, far, (distance + (away * away - old * old)) * (1 - 1e-14));
 	s->offset[node->input] = old;
 }
 
-static inline __attribute__((always_inline)) void find(const struct nearest *n, const double *row,
-						       size_t k, struct nearest_found *found,
-						       float *minus)
+static inline __attribute__((always_inline)) void find_with_room(const struct nearest *n,
+								 const double *row, size_t k,
+								 struct nearest_found *found,
+								 float *minus)
 {
 	struct search s = {
 		.n = n, .at = row, .minus = minus, .best = found, .k = k, .limit = INFINITY
 	};
 
-	row_shorten(n, row, minus, 1);
+	write_float_row(n, row, minus, 1);
 	for (size_t j = 0; j < n->width; j++)
 		minus[j] *= -2;
 	for (size_t i = 0; i < k; i++)
 		found[i] = (struct nearest_found){ INFINITY, NOBODY };
 	if (n->node_count)
-		node_search(&s, 0, 0);
-	blocks_search(&s, n->tree_blocks, n->block_count - n->tree_blocks);
+		search_node(&s, 0, 0);
+	search_blocks(&s, n->tree_blocks, n->block_count - n->tree_blocks);
 }
 
-/* A large frame costs even where it is not touched. */
+/* Separate, because a large stack frame costs time even if it is not used. */
 static __attribute__((noinline)) void find_wide(const struct nearest *n, const double *row,
 						size_t k, struct nearest_found *found)
 {
 	float minus[NEAREST_WIDTH_MAX + 1];
 
-	find(n, row, k, found, minus);
+	find_with_room(n, row, k, found, minus);
 }
 
 void nearest_find(const struct nearest *n, const double *row, size_t k, struct nearest_found *found)
@@ -604,17 +615,15 @@ void nearest_find(const struct nearest *n, const double *row, size_t k, struct n
 	if (n->width > NARROW)
 		find_wide(n, row, k, found);
 	else
-		find(n, row, k, found, minus);
-	/* A row with values that are not finite is near nothing; the first ones stand in. */
+		find_with_room(n, row, k, found, minus);
+	/* A row that is not finite is near nothing; the first rows are returned. */
 	for (size_t i = 0; i < k; i++) {
 		if (found[i].row == NOBODY)
 			found[i].row = (uint32_t)i;
 	}
 }
 
-/* ---- life ---- */
-
-static void rows_append(struct nearest *n, const double *x, size_t rows)
+static void append_rows(struct nearest *n, const double *x, size_t rows)
 {
 	size_t need = n->rows + rows;
 
@@ -629,7 +638,7 @@ void nearest_init(struct nearest *n, const double *x, size_t rows, size_t width)
 {
 	*n = (struct nearest){ .width = width };
 	n->centre = xmalloc(width * sizeof(*n->centre));
-	rows_append(n, x, rows);
+	append_rows(n, x, rows);
 	n->rows = rows;
 	nearest_build(n);
 }
@@ -644,25 +653,25 @@ void nearest_release(struct nearest *n)
 	*n = (struct nearest){ 0 };
 }
 
-/* Outside of the tree. */
-static void row_add(struct nearest *n, uint32_t row)
+/* Adds a row outside of the tree. */
+static void add_loose_row(struct nearest *n, uint32_t row)
 {
 	size_t at = n->tree_blocks * LANES + row - n->tree_rows;
 
-	blocks_reserve(n, at + 1);
+	reserve_blocks(n, at + 1);
 	if (at / LANES == n->block_count) {
-		blocks_fill(n, n->block_count++, &row, 1);
+		fill_blocks(n, n->block_count++, &row, 1);
 	} else {
-		row_shorten(n, n->x + row * n->width, slot(n, at), LANES);
+		write_float_row(n, n->x + row * n->width, find_slot(n, at), LANES);
 		n->row[at] = row;
 	}
 }
 
 void nearest_add(struct nearest *n, const double *x, size_t rows)
 {
-	rows_append(n, x, rows);
+	append_rows(n, x, rows);
 	for (size_t i = 0; i < rows; i++)
-		row_add(n, (uint32_t)n->rows++);
+		add_loose_row(n, (uint32_t)n->rows++);
 	if (n->width <= TREE_WIDTH && n->rows > LEAF && (n->rows - n->tree_rows) * 4 > n->rows)
 		nearest_build(n);
 }

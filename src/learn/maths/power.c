@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Both families are expm1(lambda * u) / lambda of a logarithm u: log x for Box-Cox, log(1 + |x|)
- * for each side of Yeo-Johnson. The likelihood is computed from u less its mean wherever there is
- * one side only, so the scale of values neither overflows nor cancels.
+ * for each side of Yeo-Johnson. If there is only one side, the likelihood is computed from u minus
+ * its mean, so that the scale of the values causes neither overflow nor cancellation.
  */
 #include "learn/maths/power.h"
 
@@ -14,31 +14,30 @@
 #include "learn/file/blob.h"
 
 enum {
-	EXPONENT_MAX = 300, /* of values in a fit: their squares can still be summed */
-	EXPONENT_MIN = -16, /* of a typical value: below, half of the digits are lost beside 1 */
+	EXPONENT_MAX = 300, /* limit of values in a fit: their squares can still be summed */
+	/* limit of a typical value: below, half of the digits are lost beside 1 */
+	EXPONENT_MIN = -16,
 };
 
-/* ---- applying ---- */
-
-static inline double raised(double lambda, double u)
+static inline double raise_power(double lambda, double u)
 {
 	double exponent = lambda * u;
 
 	if (lambda == 0)
 		return u;
-	/* Values far outside of what was seen stay finite. */
+	/* Values far outside of the fitted range stay finite. */
 	return expm1(exponent < 709 ? exponent : 709) / lambda;
 }
 
 static double yeojohnson(double lambda, double middle, double x)
 {
 	if (x >= 0)
-		return raised(lambda, log1p(x) - middle);
+		return raise_power(lambda, log1p(x) - middle);
 	if (!middle)
-		return -raised(2 - lambda, log1p(-x));
-	/* Goes on from 0 with the slope that the positive side has there. */
-	return raised(lambda, -middle) -
-	       fmin(exp(-lambda * middle) * raised(2 - lambda, log1p(-x)), 1e300);
+		return -raise_power(2 - lambda, log1p(-x));
+	/* Continues at 0 with the slope of the positive side. */
+	return raise_power(lambda, -middle) -
+	       fmin(exp(-lambda * middle) * raise_power(2 - lambda, log1p(-x)), 1e300);
 }
 
 double power_apply(const struct power *power, double value)
@@ -47,7 +46,8 @@ double power_apply(const struct power *power, double value)
 	case POWER_NONE:
 		return value;
 	case POWER_BOXCOX:
-		return raised(power->lambda, log(value > 0 ? value : power->least) - power->middle);
+		return raise_power(power->lambda,
+				   log(value > 0 ? value : power->least) - power->middle);
 	case POWER_YEOJOHNSON:
 		return power->mirrored ? -yeojohnson(2 - power->lambda, power->middle, -value)
 				       : yeojohnson(power->lambda, power->middle, value);
@@ -55,18 +55,16 @@ double power_apply(const struct power *power, double value)
 	return value;
 }
 
-/* ---- likelihood ---- */
-
-/* A column to fit: logarithms, and room for what a power makes of them. */
+/* A column to fit: its logarithms, and workspace for the transformed values. */
 struct column_logs {
-	double *u, *raised;
+	double *u, *raise_power;
 	size_t count;
-	double sum;	/* of u before its mean was taken away */
-	double mean;	/* what was taken away; 0 with two sides */
+	double sum;	/* sum of u before its mean was subtracted */
+	double mean;	/* the mean that was subtracted; 0 with two sides */
 	bool two_sides; /* u is signed: log1p|x| with the sign of x */
 };
 
-/* The logarithm of the variance; of numbers whose squares may overflow. */
+/* The logarithm of the variance of numbers whose squares may overflow. */
 static double log_variance(const double *values, size_t count)
 {
 	double largest = 0, mean = 0, squares = 0;
@@ -86,31 +84,29 @@ static double log_variance(const double *values, size_t count)
 	return log(squares / (double)count) + 2 * log(largest);
 }
 
-/* Minus the log-likelihood per value, but for a constant. */
-static double misfit(const struct column_logs *logs, double lambda)
+/* The negative log-likelihood per value, up to a constant. */
+static double negative_likelihood(const struct column_logs *logs, double lambda)
 {
 	double jacobian = (lambda - 1) * logs->sum / (double)logs->count;
 
 	for (size_t i = 0; i < logs->count; i++) {
 		double u = logs->u[i];
 
-		logs->raised[i] =
-			logs->two_sides && u < 0 ? -raised(2 - lambda, -u) : raised(lambda, u);
+		logs->raise_power[i] = logs->two_sides && u < 0 ? -raise_power(2 - lambda, -u)
+								: raise_power(lambda, u);
 	}
-	/* With u less its mean the Jacobian is that of the mean, which both sides have. */
+	/* If the mean of u was subtracted, the Jacobian is that of the mean, which cancels. */
 	if (!logs->two_sides)
 		jacobian = 0;
-	return log_variance(logs->raised, logs->count) / 2 - jacobian;
+	return log_variance(logs->raise_power, logs->count) / 2 - jacobian;
 }
 
-/* ---- the best power ---- */
-
 /* Brent's search for a minimum between low and high (Algorithms for Minimization, 1973, ch. 5). */
-static double brent(const struct column_logs *logs, double low, double high)
+static double brent_minimum(const struct column_logs *logs, double low, double high)
 {
 	const double golden = (3 - sqrt(5)) / 2, tolerance = 1e-9;
 	double x = low + golden * (high - low), w = x, v = x, step = 0, before = 0;
-	double fx = misfit(logs, x), fw = fx, fv = fx;
+	double fx = negative_likelihood(logs, x), fw = fx, fv = fx;
 
 	for (int round = 0; round < 100; round++) {
 		double middle = (low + high) / 2, least = 1e-8 * fabs(x) + tolerance, u, fu;
@@ -140,7 +136,7 @@ static double brent(const struct column_logs *logs, double low, double high)
 			step = golden * before;
 		}
 		u = x + (fabs(step) >= least ? step : step > 0 ? least : -least);
-		fu = misfit(logs, u);
+		fu = negative_likelihood(logs, u);
 		if (fu <= fx) {
 			*(u < x ? &high : &low) = x;
 			v = w, fv = fw;
@@ -159,8 +155,8 @@ static double brent(const struct column_logs *logs, double low, double high)
 	return x;
 }
 
-/* A coarse look first: the likelihood may have more than one hill. */
-static double lambda_best(const struct column_logs *logs, double low, double high)
+/* A coarse grid comes first, because the likelihood may have several maxima. */
+static double find_best_lambda(const struct column_logs *logs, double low, double high)
 {
 	const int pieces = 12;
 	double step = (high - low) / pieces, best = low, least = INFINITY;
@@ -168,7 +164,7 @@ static double lambda_best(const struct column_logs *logs, double low, double hig
 	if (!(step > 0))
 		return low;
 	for (int i = 0; i <= pieces; i++) {
-		double lambda = low + i * step, here = misfit(logs, lambda);
+		double lambda = low + i * step, here = negative_likelihood(logs, lambda);
 
 		if (here < least) {
 			least = here;
@@ -177,20 +173,20 @@ static double lambda_best(const struct column_logs *logs, double low, double hig
 	}
 	low = fmax(low, best - step);
 	high = fmin(high, best + step);
-	step = brent(logs, low, high);
-	return misfit(logs, step) < least ? step : best;
+	step = brent_minimum(logs, low, high);
+	return negative_likelihood(logs, step) < least ? step : best;
 }
 
 /*
- * The grid is R's seq(-2, 2, 0.1) to the last bit, since caret compares with < and >: it takes the
- * logarithm at -0.2 but not at 0.2, and nothing at 0.8 but not at 1.2.
+ * The grid is R's seq(-2, 2, 0.1) to the last bit, because caret compares with < and >: it uses the
+ * logarithm at -0.2 but not at 0.2, and the identity at 0.8 but not at 1.2.
  */
-static void caret_choose(struct power *power, const struct column_logs *logs)
+static void choose_caret_power(struct power *power, const struct column_logs *logs)
 {
 	double best = 0, least = INFINITY;
 
 	for (int i = 0; i <= 40; i++) {
-		double lambda = -2 + i * 0.1, here = misfit(logs, lambda);
+		double lambda = -2 + i * 0.1, here = negative_likelihood(logs, lambda);
 
 		if (here < least) {
 			least = here;
@@ -202,9 +198,7 @@ static void caret_choose(struct power *power, const struct column_logs *logs)
 		power->kind = POWER_NONE;
 }
 
-/* ---- fitting ---- */
-
-static bool three_values(const double *values, size_t count, size_t stride)
+static bool has_three_values(const double *values, size_t count, size_t stride)
 {
 	double second = NAN;
 
@@ -220,7 +214,7 @@ static bool three_values(const double *values, size_t count, size_t stride)
 	return false;
 }
 
-static double least_of(const double *values, size_t count, size_t stride)
+static double minimum_of(const double *values, size_t count, size_t stride)
 {
 	double least = values[0];
 
@@ -229,7 +223,7 @@ static double least_of(const double *values, size_t count, size_t stride)
 	return least;
 }
 
-static double largest_of(const double *values, size_t count, size_t stride)
+static double maximum_of(const double *values, size_t count, size_t stride)
 {
 	double largest = values[0];
 
@@ -238,8 +232,8 @@ static double largest_of(const double *values, size_t count, size_t stride)
 	return largest;
 }
 
-/* One side: away with the mean. */
-static void logs_centre(struct column_logs *logs)
+/* Subtracts the mean if there is only one side. */
+static void center_logs(struct column_logs *logs)
 {
 	double rest = 0;
 
@@ -256,19 +250,19 @@ static void logs_centre(struct column_logs *logs)
 		logs->u[i] -= logs->mean;
 }
 
-/* Box-Cox of u, whose mean is gone: any power up to where numbers become too large to square. */
-static void one_side_fit(struct power *power, const struct column_logs *logs, double low,
+/* Box-Cox of u, whose mean is 0: allows any power for which numbers can still be squared. */
+static void fit_one_side(struct power *power, const struct column_logs *logs, double low,
 			 double high)
 {
 	double spread =
-		fmax(-least_of(logs->u, logs->count, 1), largest_of(logs->u, logs->count, 1));
+		fmax(-minimum_of(logs->u, logs->count, 1), maximum_of(logs->u, logs->count, 1));
 
 	low = fmax(low, -EXPONENT_MAX / spread);
 	high = fmin(high, EXPONENT_MAX / spread);
-	power->lambda = lambda_best(logs, low, high);
+	power->lambda = find_best_lambda(logs, low, high);
 }
 
-static void middle_choose(struct power *power, const struct column_logs *logs)
+static void choose_middle(struct power *power, const struct column_logs *logs)
 {
 	double exponent = power->lambda * logs->mean;
 
@@ -276,22 +270,22 @@ static void middle_choose(struct power *power, const struct column_logs *logs)
 		power->middle = logs->mean;
 }
 
-static void boxcox_fit(struct power *power, struct column_logs *logs, bool caret)
+static void fit_boxcox(struct power *power, struct column_logs *logs, bool caret)
 {
 	for (size_t i = 0; i < logs->count; i++)
 		logs->u[i] = log(logs->u[i]);
-	logs_centre(logs);
+	center_logs(logs);
 	if (caret)
-		caret_choose(power, logs);
+		choose_caret_power(power, logs);
 	else
-		one_side_fit(power, logs, POWER_BOXCOX_MIN, POWER_BOXCOX_MAX);
-	middle_choose(power, logs);
+		fit_one_side(power, logs, POWER_BOXCOX_MIN, POWER_BOXCOX_MAX);
+	choose_middle(power, logs);
 }
 
-static void yeojohnson_fit(struct power *power, struct column_logs *logs)
+static void fit_yeojohnson(struct power *power, struct column_logs *logs)
 {
-	double least = least_of(logs->u, logs->count, 1);
-	double largest = largest_of(logs->u, logs->count, 1);
+	double least = minimum_of(logs->u, logs->count, 1);
+	double largest = maximum_of(logs->u, logs->count, 1);
 	double low = POWER_YEOJOHNSON_MIN, high = POWER_YEOJOHNSON_MAX;
 
 	power->mirrored = largest <= 0;
@@ -301,17 +295,17 @@ static void yeojohnson_fit(struct power *power, struct column_logs *logs)
 
 		logs->u[i] = logs->two_sides && logs->u[i] < 0 ? -u : u;
 	}
-	logs_centre(logs);
+	center_logs(logs);
 	if (!logs->two_sides) {
-		one_side_fit(power, logs, low, high);
-		middle_choose(power, logs);
+		fit_one_side(power, logs, low, high);
+		choose_middle(power, logs);
 		power->lambda = power->mirrored ? 2 - power->lambda : power->lambda;
 		return;
 	}
-	/* 1 changes nothing and is always possible. */
+	/* A power of 1 is the identity and is always possible. */
 	low = fmax(low, fmin(1, 2 - 709 / log1p(-least)));
 	high = fmin(high, fmax(1, 709 / log1p(largest)));
-	power->lambda = lambda_best(logs, low, high);
+	power->lambda = find_best_lambda(logs, low, high);
 }
 
 void power_fit(struct power *power, enum power_kind kind, bool caret, const double *values,
@@ -321,24 +315,22 @@ void power_fit(struct power *power, enum power_kind kind, bool caret, const doub
 	AUTO_FREE double *room = NULL;
 
 	*power = (struct power){ .kind = POWER_NONE };
-	if (kind == POWER_NONE || !three_values(values, count, stride))
+	if (kind == POWER_NONE || !has_three_values(values, count, stride))
 		return;
-	power->least = least_of(values, count, stride);
+	power->least = minimum_of(values, count, stride);
 	if (kind == POWER_BOXCOX && power->least <= 0)
 		return;
 	power->kind = kind;
 	room = xrealloc(NULL, count, 2 * sizeof(double));
 	logs.u = room;
-	logs.raised = room + count;
+	logs.raise_power = room + count;
 	for (size_t i = 0; i < count; i++)
 		logs.u[i] = values[i * stride];
 	if (kind == POWER_BOXCOX)
-		boxcox_fit(power, &logs, caret);
+		fit_boxcox(power, &logs, caret);
 	else
-		yeojohnson_fit(power, &logs);
+		fit_yeojohnson(power, &logs);
 }
-
-/* ---- files ---- */
 
 void power_save(const struct power *power, struct buf *buf)
 {

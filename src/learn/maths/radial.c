@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * |row - p|^2 is taken apart into |row|^2 + |p|^2 - 2 row.p, as libsvm does when it trains: one
- * multiplication and addition per number. Blocks are filled up with points of weight 0.
+ * |row - p|^2 is expanded to |row|^2 + |p|^2 - 2 row.p, like in libsvm's training: one
+ * multiplication and one addition per number. Blocks are padded with points of weight 0.
  */
 #include "learn/maths/radial.h"
 
@@ -13,15 +13,16 @@
 #include "base/mem.h"
 #include "learn/file/blob.h"
 #include "learn/maths/exponential.h"
+#include "learn/maths/vector.h"
 
 typedef radial_pair pair;
 
 enum { PAIRS = RADIAL_LANES / 2 };
 
-/* A row with gamma |row|^2 beyond this is near nothing. */
+/* A row with gamma |row|^2 beyond this is far from all points. */
 #define FAR 1e12
 
-static size_t blocks_of(size_t points)
+static size_t count_blocks(size_t points)
 {
 	return (points + RADIAL_LANES - 1) / RADIAL_LANES;
 }
@@ -35,7 +36,7 @@ void radial_init(struct radial *radial, size_t width, size_t groups, size_t weig
 	radial->points = xcalloc(groups, sizeof(*radial->points));
 	for (size_t i = 0; i < groups; i++) {
 		radial->points[i] = points[i];
-		radial->block_count += blocks_of(points[i]);
+		radial->block_count += count_blocks(points[i]);
 	}
 	radial->blocks =
 		xcalloc(radial->block_count * (width + 1) + 1, RADIAL_LANES * sizeof(double));
@@ -50,19 +51,19 @@ void radial_release(struct radial *radial)
 	*radial = (struct radial){ 0 };
 }
 
-static size_t block_find(const struct radial *radial, size_t group, size_t index)
+static size_t find_block(const struct radial *radial, size_t group, size_t index)
 {
 	size_t block = index / RADIAL_LANES;
 
 	for (size_t i = 0; i < group; i++)
-		block += blocks_of(radial->points[i]);
+		block += count_blocks(radial->points[i]);
 	return block;
 }
 
 void radial_set(struct radial *radial, size_t group, size_t index, const double *point,
 		const double *weights)
 {
-	size_t block = block_find(radial, group, index), lane = index % RADIAL_LANES;
+	size_t block = find_block(radial, group, index), lane = index % RADIAL_LANES;
 	double *to = (double *)(radial->blocks + block * (radial->width + 1) * PAIRS) + lane;
 	double square = 0;
 
@@ -75,10 +76,10 @@ void radial_set(struct radial *radial, size_t group, size_t index, const double 
 		radial->weight[(block * radial->weights + k) * RADIAL_LANES + lane] = weights[k];
 }
 
-/* Values of the sixteen functions of a block. start: -gamma |row|^2. */
-static inline __attribute__((always_inline)) void block_values(const pair *block, const double *row,
-							       size_t width, double start,
-							       pair values[PAIRS])
+/* The values of the sixteen functions of a block. start is -gamma |row|^2. */
+static inline __attribute__((always_inline)) void compute_block(const pair *block,
+								const double *row, size_t width,
+								double start, pair values[PAIRS])
 {
 	for (size_t l = 0; l < PAIRS; l++)
 		values[l] = block[width * PAIRS + l] + start;
@@ -91,8 +92,8 @@ static inline __attribute__((always_inline)) void block_values(const pair *block
 	exponential_sixteen(values);
 }
 
-static inline __attribute__((always_inline)) pair weighted(const double *weight,
-							   const pair values[PAIRS])
+static inline __attribute__((always_inline)) pair weighted_sum(const double *weight,
+							       const pair values[PAIRS])
 {
 	const pair *pairs = (const pair *)weight;
 	pair even = pairs[0] * values[0], odd = pairs[1] * values[1];
@@ -113,7 +114,7 @@ void radial_sums(const struct radial *radial, const double *row, double *sums)
 
 	for (size_t j = 0; j < width; j++)
 		start -= radial->gamma * row[j] * row[j];
-	/* Rounding would be all that is left of distances. */
+	/* Only rounding errors would remain of the distances. */
 	if (!(start > -FAR)) {
 		memset(sums, 0, radial->groups * weights * sizeof(*sums));
 		return;
@@ -122,12 +123,12 @@ void radial_sums(const struct radial *radial, const double *row, double *sums)
 		pair sum[RADIAL_WEIGHTS_MAX];
 
 		memset(sum, 0, weights * sizeof(*sum));
-		for (size_t b = 0; b < blocks_of(radial->points[g]); b++) {
+		for (size_t b = 0; b < count_blocks(radial->points[g]); b++) {
 			pair values[PAIRS];
 
-			block_values(block, row, width, start, values);
+			compute_block(block, row, width, start, values);
 			for (size_t k = 0; k < weights; k++)
-				sum[k] += weighted(weight + k * RADIAL_LANES, values);
+				sum[k] += weighted_sum(weight + k * RADIAL_LANES, values);
 			block += (width + 1) * PAIRS;
 			weight += weights * RADIAL_LANES;
 		}
@@ -146,15 +147,6 @@ void radial_save(const struct radial *radial, struct buf *buf)
 	blob_put_reals(buf, radial->weight, radial->block_count * radial->weights * RADIAL_LANES);
 }
 
-static bool all_finite(const double *values, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (!isfinite(values[i]))
-			return false;
-	}
-	return true;
-}
-
 void radial_load(struct radial *radial, struct blob *blob, size_t width, size_t groups,
 		 size_t weights)
 {
@@ -170,7 +162,7 @@ void radial_load(struct radial *radial, struct blob *blob, size_t width, size_t 
 		points[i] = blob_take_count(blob, (width + 1 + weights) * sizeof(double));
 		all += points[i];
 	}
-	/* Each count fits; do they together? */
+	/* Each count is valid; check their sum. */
 	if (!blob_ok(blob) ||
 	    !blob_expect(blob, all <= (size_t)(blob->end - blob->at) /
 					       ((width + 1 + weights) * sizeof(double))))
@@ -178,9 +170,9 @@ void radial_load(struct radial *radial, struct blob *blob, size_t width, size_t 
 	radial_init(radial, width, groups, weights, points, gamma);
 	count = radial->block_count * (width + 1) * RADIAL_LANES;
 	blob_take_reals(blob, (double *)radial->blocks, count);
-	blob_expect(blob, all_finite((double *)radial->blocks, count));
+	blob_expect(blob, vector_all_finite((double *)radial->blocks, count));
 	count = radial->block_count * weights * RADIAL_LANES;
 	blob_take_reals(blob, radial->weight, count);
-	if (!blob_ok(blob) || !blob_expect(blob, all_finite(radial->weight, count)))
+	if (!blob_ok(blob) || !blob_expect(blob, vector_all_finite(radial->weight, count)))
 		radial_release(radial);
 }

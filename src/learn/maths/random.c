@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static uint64_t splitmix(uint64_t *state)
+static uint64_t splitmix64_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15u;
 
@@ -18,32 +18,32 @@ static uint64_t splitmix(uint64_t *state)
 void random_init(struct random *random, uint64_t seed)
 {
 	for (int i = 0; i < 4; i++)
-		random->state[i] = splitmix(&seed);
+		random->state[i] = splitmix64_next(&seed);
 	random->spare = NAN;
 }
 
 void random_stream(struct random *random, uint64_t seed, uint64_t stream)
 {
-	uint64_t mixed = splitmix(&seed) ^ (stream * 0xd1342543de82ef95u);
+	uint64_t mixed = splitmix64_next(&seed) ^ (stream * 0xd1342543de82ef95u);
 
-	random_init(random, splitmix(&mixed));
+	random_init(random, splitmix64_next(&mixed));
 }
 
-static inline uint64_t rotate(uint64_t x, int k)
+static inline uint64_t rotate_left(uint64_t x, int k)
 {
 	return x << k | x >> (64 - k);
 }
 
 uint64_t random_u64(struct random *random)
 {
-	uint64_t *s = random->state, result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+	uint64_t *s = random->state, result = rotate_left(s[1] * 5, 7) * 9, t = s[1] << 17;
 
 	s[2] ^= s[0];
 	s[3] ^= s[1];
 	s[1] ^= s[2];
 	s[0] ^= s[3];
 	s[2] ^= t;
-	s[3] = rotate(s[3], 45);
+	s[3] = rotate_left(s[3], 45);
 	return result;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Random numbers that are the same everywhere: xoshiro256** seeded by splitmix64. Work that is cut
- * into pieces takes one stream per piece (random_stream), so that results do not depend on the
- * number of threads or on who comes first.
+ * Random numbers that are the same on every machine: xoshiro256** seeded by splitmix64. Parallel
+ * work uses one stream per piece (random_stream), so that results depend neither on the number of
+ * threads nor on their order.
  */
 #ifndef SLUICE_LEARN_MATHS_RANDOM_H
 #define SLUICE_LEARN_MATHS_RANDOM_H
@@ -12,12 +12,12 @@
 
 struct random {
 	uint64_t state[4];
-	double spare; /* the second of a pair of normal draws; NAN: none */
+	double spare; /* second of a pair of normal draws; NAN: none */
 };
 
 void random_init(struct random *random, uint64_t seed);
 
-/* Stream number `stream` of a seed: as good as unrelated to its neighbours. */
+/* Starts stream number `stream` of a seed. Streams are practically independent of each other. */
 void random_stream(struct random *random, uint64_t seed, uint64_t stream);
 
 uint64_t random_u64(struct random *random);

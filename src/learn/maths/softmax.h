@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From scores (logarithms of weights) to chances that sum to 1.
+ * Turns scores (logarithms of weights) into probabilities that sum to 1.
  */
 #ifndef SLUICE_LEARN_MATHS_SOFTMAX_H
 #define SLUICE_LEARN_MATHS_SOFTMAX_H
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * In place. A score of -INFINITY is a chance of 0. Where no score is a number above that, all are
- * equally likely: a row far outside of everything must not yield NAN.
+ * Works in place. A score of -INFINITY gives a probability of 0. If all scores are -INFINITY or
+ * NAN, all classes are equally likely, so that a row far from all training rows does not yield NAN.
  */
 static inline void softmax(double *scores, size_t count)
 {

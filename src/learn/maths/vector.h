@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Small loops over arrays of numbers that several methods need.
+ * Small loops over arrays of numbers that several methods share.
  */
 #ifndef SLUICE_LEARN_MATHS_VECTOR_H
 #define SLUICE_LEARN_MATHS_VECTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* The inner product, in four chains of additions, which the compiler may not make of one. */
+/* The inner product in four independent sums, because the compiler may not reorder additions. */
 static inline double vector_dot(const double *a, const double *b, size_t count)
 {
 	double sums[4] = { 0 };
@@ -22,13 +23,15 @@ static inline double vector_dot(const double *a, const double *b, size_t count)
 	return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
-/* For qsort and bsearch of numbers, ascending. */
+bool vector_all_finite(const double *values, size_t count);
+
+/* Compares two doubles for qsort() and bsearch(), ascending. */
 int vector_compare(const void *a, const void *b);
 
-/* In place, ascending; values must not be NAN. */
+/* Sorts in place, ascending; values must not be NAN. */
 void vector_sort(double *values, size_t count);
 
-/* Sorts them; count must not be 0. */
+/* Sorts values and returns their median; count must not be 0. */
 double vector_median(double *values, size_t count);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fitting a model to a table, and asking it. Its file is in model_file.c.
+ * Fits a model to a table, evaluates it and predicts with it. model_file.c reads and writes its
+ * file.
  */
 #include "learn/model/model.h"
 
@@ -13,126 +14,126 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/table/dataset.h"
-#include "learn/table/folds.h"
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
+#include "learn/table/dataset.h"
+#include "learn/table/folds.h"
 
-/* ---- how far it can be trusted ---- */
-
-/* Rows that were predicted by a model that had not seen them. */
-struct judged {
+/* Out-of-sample predictions: the model was not trained on these rows. */
+struct evaluation {
 	double *truth, *guess; /* guess: count x answers */
-	double *spread;	       /* NULL: the method has none */
+	double *spread;	       /* NULL: the method estimates none */
 	size_t count, answers;
 };
 
-static void judged_release(struct judged *judged)
+static void evaluation_release(struct evaluation *evaluation)
 {
-	free(judged->truth);
-	free(judged->guess);
-	free(judged->spread);
+	free(evaluation->truth);
+	free(evaluation->guess);
+	free(evaluation->spread);
 }
 
-/* Takes what is known of the truth, and drops rows without a guess. The arrays become its own. */
-static struct judged judged_make(const double *truth, double *guess, double *spread, size_t rows,
-				 size_t answers)
+/* Keeps the rows whose truth and prediction are both known. Takes ownership of the arrays. */
+static struct evaluation evaluation_init(const double *truth, double *guess, double *spread,
+					 size_t rows, size_t answers)
 {
-	struct judged judged = { .truth = xmalloc(rows * sizeof(*judged.truth)),
-				 .guess = guess,
-				 .spread = spread,
-				 .answers = answers };
+	struct evaluation evaluation = { .truth = xmalloc(rows * sizeof(*evaluation.truth)),
+					 .guess = guess,
+					 .spread = spread,
+					 .answers = answers };
 
 	for (size_t i = 0; i < rows; i++) {
 		if (isnan(guess[i * answers]) || isnan(truth[i]))
 			continue;
-		judged.truth[judged.count] = truth[i];
-		memmove(guess + judged.count * answers, guess + i * answers,
+		evaluation.truth[evaluation.count] = truth[i];
+		memmove(guess + evaluation.count * answers, guess + i * answers,
 			answers * sizeof(*guess));
 		if (spread)
-			spread[judged.count] = spread[i];
-		judged.count++;
+			spread[evaluation.count] = spread[i];
+		evaluation.count++;
 	}
-	return judged;
+	return evaluation;
 }
 
-/* Errors are those of logarithms where these were learnt. */
-static void judged_logarithms(struct judged *judged)
+/* Errors refer to logarithms if the model learned logarithms. */
+static void evaluation_take_logarithms(struct evaluation *evaluation)
 {
-	for (size_t i = 0; i < judged->count; i++) {
-		judged->truth[i] = log(judged->truth[i]);
-		judged->guess[i] = log(judged->guess[i]);
+	for (size_t i = 0; i < evaluation->count; i++) {
+		evaluation->truth[i] = log(evaluation->truth[i]);
+		evaluation->guess[i] = log(evaluation->guess[i]);
 	}
 }
 
-static void second_class(const struct judged *judged, double *chance)
+static void copy_second_class(const struct evaluation *evaluation, double *chance)
 {
-	for (size_t i = 0; i < judged->count; i++)
-		chance[i] = judged->guess[i * judged->answers + 1];
+	for (size_t i = 0; i < evaluation->count; i++)
+		chance[i] = evaluation->guess[i * evaluation->answers + 1];
 }
 
-static int classes_judge(struct model *model, const struct judged *judged,
-			 enum calibration_kind kind, struct err *err)
+static int evaluate_classes(struct model *model, const struct evaluation *evaluation,
+			    enum calibration_kind kind, struct err *err)
 {
 	AUTO_FREE double *chance = NULL;
 
-	model->origin.score =
-		metrics_accuracy(judged->truth, judged->guess, judged->count, judged->answers);
-	model->origin.second =
-		metrics_auc_classes(judged->truth, judged->guess, judged->count, judged->answers);
+	model->origin.score = metrics_accuracy(evaluation->truth, evaluation->guess,
+					       evaluation->count, evaluation->answers);
+	model->origin.second = metrics_auc_classes(evaluation->truth, evaluation->guess,
+						   evaluation->count, evaluation->answers);
 	if (kind == CALIBRATION_NONE)
 		return 0;
-	chance = xmalloc(judged->count * sizeof(*chance));
-	second_class(judged, chance);
-	return calibration_fit(&model->calibration, kind, judged->truth, chance, judged->count,
-			       err);
+	chance = xmalloc(evaluation->count * sizeof(*chance));
+	copy_second_class(evaluation, chance);
+	return calibration_fit(&model->calibration, kind, evaluation->truth, chance,
+			       evaluation->count, err);
 }
 
-/* A tenth of a usual error is small beside a spread that means something. */
-static double softening_of(const struct judged *judged)
+/* A tenth of the typical error is small compared with any meaningful spread. */
+static double compute_softening(const struct evaluation *evaluation)
 {
-	double usual = metrics_mae(judged->truth, judged->guess, judged->count);
+	double usual = metrics_mae(evaluation->truth, evaluation->guess, evaluation->count);
 
 	return usual > 0 ? 0.1 * usual : 1;
 }
 
-static int numbers_judge(struct model *model, struct judged *judged, struct err *err)
+static int evaluate_numbers(struct model *model, struct evaluation *evaluation, struct err *err)
 {
-	model->origin.second = metrics_median_error(judged->truth, judged->guess, judged->count);
+	model->origin.second =
+		metrics_median_error(evaluation->truth, evaluation->guess, evaluation->count);
 	if (model->pipeline.log_target)
-		judged_logarithms(judged);
-	model->origin.score = metrics_r2(judged->truth, judged->guess, judged->count);
-	if (judged->spread)
-		model->softening = softening_of(judged);
-	for (size_t i = 0; judged->spread && i < judged->count; i++)
-		judged->spread[i] += model->softening;
-	return conformal_fit(&model->conformal, judged->truth, judged->guess, judged->spread,
-			     judged->count, err);
+		evaluation_take_logarithms(evaluation);
+	model->origin.score = metrics_r2(evaluation->truth, evaluation->guess, evaluation->count);
+	if (evaluation->spread)
+		model->softening = compute_softening(evaluation);
+	for (size_t i = 0; evaluation->spread && i < evaluation->count; i++)
+		evaluation->spread[i] += model->softening;
+	return conformal_fit(&model->conformal, evaluation->truth, evaluation->guess,
+			     evaluation->spread, evaluation->count, err);
 }
 
-static int judge_folds(struct model *model, const struct model_rows *rows,
-		       const struct folds *folds, const struct model_plan *plan, struct err *err)
+static int evaluate_folds(struct model *model, const struct model_rows *rows,
+			  const struct folds *folds, const struct model_plan *plan, struct err *err)
 {
 	struct samples samples = model_rows_samples(rows);
 	size_t answers = samples.classes ? samples.classes : 1;
 	bool spreads = !samples.classes && plan->pipeline.learner->spread;
 	double *guess = xmalloc(samples.rows * answers * sizeof(*guess));
 	double *spread = spreads ? xmalloc(samples.rows * sizeof(*spread)) : NULL;
-	struct judged judged = { .guess = guess, .spread = spread };
+	struct evaluation evaluation = { .guess = guess, .spread = spread };
 	int r = selection_guesses(&plan->pipeline, &samples, folds, &plan->effort, guess, spread,
 				  err);
 
 	if (r >= 0)
-		judged = judged_make(samples.y, guess, spread, samples.rows, answers);
+		evaluation = evaluation_init(samples.y, guess, spread, samples.rows, answers);
 	if (r >= 0)
-		r = samples.classes ? classes_judge(model, &judged, plan->calibration, err)
-				    : numbers_judge(model, &judged, err);
-	judged_release(&judged);
+		r = samples.classes ? evaluate_classes(model, &evaluation, plan->calibration, err)
+				    : evaluate_numbers(model, &evaluation, err);
+	evaluation_release(&evaluation);
 	return r;
 }
 
-static int judge(struct model *model, const struct model_rows *rows, const struct dataset *dataset,
-		 const struct model_plan *plan, struct err *err)
+static int evaluate_model(struct model *model, const struct model_rows *rows,
+			  const struct dataset *dataset, const struct model_plan *plan,
+			  struct err *err)
 {
 	struct folds folds = { 0 };
 	int r;
@@ -141,17 +142,15 @@ static int judge(struct model *model, const struct model_rows *rows, const struc
 		return 0;
 	r = model_rows_split(rows, dataset, plan, &folds, err);
 	if (r >= 0)
-		r = judge_folds(model, rows, &folds, plan, err);
+		r = evaluate_folds(model, rows, &folds, plan, err);
 	folds_release(&folds);
 	return r;
 }
 
-/* ---- fitting ---- */
-
-static void window_widen(struct model_origin *origin, const double *time, size_t count)
+static void extend_window(struct model_origin *origin, const double *time, size_t count)
 {
 	for (size_t i = 0; time && i < count; i++) {
-		/* fmin and fmax prefer a number to what is missing. */
+		/* fmin() and fmax() ignore NAN. */
 		origin->from = fmin(origin->from, time[i]);
 		origin->to = fmax(origin->to, time[i]);
 	}
@@ -178,19 +177,20 @@ static void origin_init(struct model_origin *origin, const struct model_rows *ro
 		.score = NAN,
 		.second = NAN,
 	};
-	window_widen(origin, rows->time, rows->rows);
+	extend_window(origin, rows->time, rows->rows);
 }
 
-static int plan_check(const struct model_plan *plan, const struct model_rows *rows, struct err *err)
+static int check_plan(const struct model_plan *plan, const struct model_rows *rows, struct err *err)
 {
 	if (plan->calibration == CALIBRATION_NONE)
 		return 0;
 	if (rows->class_count != 2)
 		return err_set(err, EINVAL,
-			       "chances of two classes can be calibrated; here are %zu",
+			       "only probabilities of two classes can be calibrated; the target "
+			       "has %zu classes",
 			       rows->class_count);
 	if (!plan->folds)
-		return err_set(err, EINVAL, "calibration needs folds");
+		return err_set(err, EINVAL, "calibration needs cross-validation folds (folds > 0)");
 	return 0;
 }
 
@@ -198,7 +198,7 @@ static int fit_rows(struct model *model, struct model_rows *rows, const struct d
 		    const struct model_plan *plan, struct err *err)
 {
 	struct samples samples = model_rows_samples(rows);
-	int r = plan_check(plan, rows, err);
+	int r = check_plan(plan, rows, err);
 
 	if (r >= 0)
 		r = pipeline_fit(&model->pipeline, &plan->pipeline, &samples, NULL, 0,
@@ -206,8 +206,8 @@ static int fit_rows(struct model *model, struct model_rows *rows, const struct d
 	if (r < 0)
 		return r;
 	origin_init(&model->origin, rows, plan);
-	r = judge(model, rows, dataset, plan, err);
-	/* They are handed over. */
+	r = evaluate_model(model, rows, dataset, plan, err);
+	/* The model owns them now. */
 	model->schema = rows->schema;
 	rows->schema = (struct schema){ 0 };
 	model->classes = rows->classes;
@@ -252,9 +252,7 @@ void model_release(struct model *model)
 	*model = (struct model){ 0 };
 }
 
-/* ---- asking ---- */
-
-static void calibrate(const struct model *model, double *chances, size_t rows)
+static void calibrate_rows(const struct model *model, double *chances, size_t rows)
 {
 	if (model->calibration.kind == CALIBRATION_NONE)
 		return;
@@ -267,7 +265,7 @@ static void calibrate(const struct model *model, double *chances, size_t rows)
 void model_predict_row(const struct model *model, const double *inputs, double *out)
 {
 	pipeline_predict(&model->pipeline, inputs, out);
-	calibrate(model, out, 1);
+	calibrate_rows(model, out, 1);
 }
 
 int model_predict(const struct model *model, const struct dataset *dataset, double *out,
@@ -280,7 +278,7 @@ int model_predict(const struct model *model, const struct dataset *dataset, doub
 	if (r < 0)
 		return r;
 	pipeline_predict_rows(&model->pipeline, inputs, NULL, dataset->rows, out);
-	calibrate(model, out, dataset->rows);
+	calibrate_rows(model, out, dataset->rows);
 	return 0;
 }
 
@@ -304,38 +302,36 @@ bool model_interval(const struct model *model, const double *inputs, double gues
 	return true;
 }
 
-/* ---- learning further rows ---- */
-
-/* The rows of a table whose target is known, as the model's inputs. */
-struct further {
+/* The rows of a table whose target is known, as inputs of the model. */
+struct new_rows {
 	double *x, *y;
 	size_t rows;
 };
 
-static int further_make(struct further *further, const struct model *model,
-			const struct dataset *dataset, struct err *err)
+static int new_rows_init(struct new_rows *new_rows, const struct model *model,
+			 const struct dataset *dataset, struct err *err)
 {
 	size_t width = model->schema.width, rows = dataset->rows ? dataset->rows : 1;
 	int r;
 
-	further->y = xmalloc(rows * sizeof(*further->y));
-	further->x = xmalloc(rows * width * sizeof(*further->x));
-	r = model_truth(model, dataset, further->y, err);
+	new_rows->y = xmalloc(rows * sizeof(*new_rows->y));
+	new_rows->x = xmalloc(rows * width * sizeof(*new_rows->x));
+	r = model_truth(model, dataset, new_rows->y, err);
 	if (r >= 0)
-		r = schema_inputs(&model->schema, dataset, true, further->x, NULL, NULL, err);
+		r = schema_inputs(&model->schema, dataset, true, new_rows->x, NULL, NULL, err);
 	for (size_t i = 0; r >= 0 && i < dataset->rows; i++) {
-		if (isnan(further->y[i]))
+		if (isnan(new_rows->y[i]))
 			continue;
-		further->y[further->rows] = further->y[i];
-		memmove(further->x + further->rows++ * width, further->x + i * width,
-			width * sizeof(*further->x));
+		new_rows->y[new_rows->rows] = new_rows->y[i];
+		memmove(new_rows->x + new_rows->rows++ * width, new_rows->x + i * width,
+			width * sizeof(*new_rows->x));
 	}
-	if (r >= 0 && !further->rows)
-		r = err_set(err, ENODATA, "no row has a value of %s", model->origin.target);
+	if (r >= 0 && !new_rows->rows)
+		r = err_set(err, ENODATA, "no row has a value in column %s", model->origin.target);
 	return r;
 }
 
-static double error_of(const struct model *model, const double *inputs, double truth)
+static double prediction_error(const struct model *model, const double *inputs, double truth)
 {
 	double guess, spread = 1;
 
@@ -347,11 +343,14 @@ static double error_of(const struct model *model, const double *inputs, double t
 	return fabs(truth - guess) / spread;
 }
 
-/* The old errors and those of rows that are not learnt yet. A model without any stays without. */
-static int errors_join(struct conformal *joined, const struct model *model,
-		       const struct further *further, struct err *err)
+/*
+ * Joins the old errors with those of rows that are not learned yet. A model without errors keeps
+ * none.
+ */
+static int join_errors(struct conformal *joined, const struct model *model,
+		       const struct new_rows *new_rows, struct err *err)
 {
-	size_t old = model->conformal.count, count = old + further->rows;
+	size_t old = model->conformal.count, count = old + new_rows->rows;
 	AUTO_FREE double *errors = NULL, *zeros = NULL;
 
 	if (!old)
@@ -359,22 +358,22 @@ static int errors_join(struct conformal *joined, const struct model *model,
 	errors = xmalloc(count * sizeof(*errors));
 	zeros = xcalloc(count, sizeof(*zeros));
 	memcpy(errors, model->conformal.errors, old * sizeof(*errors));
-	for (size_t i = 0; i < further->rows; i++)
-		errors[old + i] =
-			error_of(model, further->x + i * model->schema.width, further->y[i]);
+	for (size_t i = 0; i < new_rows->rows; i++)
+		errors[old + i] = prediction_error(model, new_rows->x + i * model->schema.width,
+						   new_rows->y[i]);
 	return conformal_fit(joined, errors, zeros, NULL, count, err);
 }
 
-static int further_learn(struct model *model, const struct further *further,
-			 const struct effort *effort, struct err *err)
+static int learn_new_rows(struct model *model, const struct new_rows *new_rows,
+			  const struct effort *effort, struct err *err)
 {
-	struct samples more = { .x = further->x,
-				.y = further->y,
-				.rows = further->rows,
+	struct samples more = { .x = new_rows->x,
+				.y = new_rows->y,
+				.rows = new_rows->rows,
 				.width = model->schema.width,
 				.classes = model->pipeline.classes };
 	struct conformal joined = { 0 };
-	int r = errors_join(&joined, model, further, err);
+	int r = join_errors(&joined, model, new_rows, err);
 
 	if (r >= 0)
 		r = pipeline_refresh(&model->pipeline, &more, effort, err);
@@ -386,7 +385,7 @@ static int further_learn(struct model *model, const struct further *further,
 		conformal_release(&model->conformal);
 		model->conformal = joined;
 	}
-	model->origin.refreshed += further->rows;
+	model->origin.refreshed += new_rows->rows;
 	model->origin.made = time(NULL);
 	return 0;
 }
@@ -396,19 +395,19 @@ int model_refresh(struct model *model, const struct dataset *dataset, const stru
 {
 	int column = model->origin.time ? dataset_find(dataset, model->origin.time, err) : -1, r;
 	AUTO_FREE double *times = NULL;
-	struct further further = { 0 };
+	struct new_rows new_rows = { 0 };
 
 	if (model->origin.time && column < 0)
 		return column;
-	r = further_make(&further, model, dataset, err);
+	r = new_rows_init(&new_rows, model, dataset, err);
 	if (r >= 0)
-		r = further_learn(model, &further, effort, err);
+		r = learn_new_rows(model, &new_rows, effort, err);
 	if (r >= 0 && column >= 0) {
 		times = xmalloc(dataset->rows * sizeof(*times));
 		dataset_column(dataset, (size_t)column, times);
-		window_widen(&model->origin, times, dataset->rows);
+		extend_window(&model->origin, times, dataset->rows);
 	}
-	free(further.x);
-	free(further.y);
+	free(new_rows.x);
+	free(new_rows.y);
 	return r;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A model as a sealed file (data/sealed.h).
+ * Stores a model in a checked file (learn/file/checked_file.h).
  */
 #include <errno.h>
 #include <math.h>
@@ -14,9 +14,9 @@
 #include "learn/file/checked_file.h"
 #include "learn/model/model.h"
 
-static int parts_take(void *made, struct blob *blob, struct err *err);
+static int take_parts(void *made, struct blob *blob, struct err *err);
 
-static void parts_release(void *made)
+static void release_parts(void *made)
 {
 	model_release(made);
 }
@@ -25,13 +25,11 @@ static const struct sealed_kind kind = {
 	.schema = "sluice.model",
 	.version = MODEL_VERSION,
 	.what = "model of Sluice",
-	.again = "fit it again (sluice learn fit)",
+	.again = "fit it again (sluice lab learn fit)",
 	.bytes = sizeof(struct model),
-	.take = parts_take,
-	.release = parts_release,
+	.take = take_parts,
+	.release = release_parts,
 };
-
-/* ---- writing ---- */
 
 void model_tell(const struct model *model, struct json *json)
 {
@@ -54,7 +52,7 @@ void model_tell(const struct model *model, struct json *json)
 	json_real(json, model->classes ? "auc" : "median_error", origin->second);
 }
 
-static void head_tell(const void *arg, struct json *json)
+static void write_header_json(const void *arg, struct json *json)
 {
 	const struct model *model = arg;
 
@@ -69,7 +67,7 @@ static void head_tell(const void *arg, struct json *json)
 	json_close(json);
 }
 
-static void origin_put(struct buf *buf, const struct model_origin *origin)
+static void put_origin(struct buf *buf, const struct model_origin *origin)
 {
 	blob_put_text(buf, origin->version);
 	blob_put_text(buf, origin->target);
@@ -87,10 +85,10 @@ static void origin_put(struct buf *buf, const struct model_origin *origin)
 	blob_put_real(buf, origin->second);
 }
 
-static void model_put(struct buf *buf, const struct model *model)
+static void put_model(struct buf *buf, const struct model *model)
 {
-	sealed_begin(buf, &kind, head_tell, model);
-	origin_put(buf, &model->origin);
+	sealed_begin(buf, &kind, write_header_json, model);
+	put_origin(buf, &model->origin);
 	schema_save(&model->schema, buf);
 	pipeline_save(&model->pipeline, buf);
 	for (size_t i = 0; i < model->pipeline.classes; i++)
@@ -105,13 +103,11 @@ int model_save(const struct model *model, const char *path, struct err *err)
 {
 	AUTO_BUF struct buf buf = { 0 };
 
-	model_put(&buf, model);
+	put_model(&buf, model);
 	return sealed_write(&buf, path, err);
 }
 
-/* ---- reading ---- */
-
-static void origin_take(struct model_origin *origin, struct blob *blob)
+static void take_origin(struct model_origin *origin, struct blob *blob)
 {
 	bool has_time;
 
@@ -135,7 +131,7 @@ static void origin_take(struct model_origin *origin, struct blob *blob)
 	origin->second = blob_take_real(blob);
 }
 
-static void classes_take(struct model *model, struct blob *blob)
+static void take_classes(struct model *model, struct blob *blob)
 {
 	if (!model->pipeline.classes)
 		return;
@@ -144,8 +140,8 @@ static void classes_take(struct model *model, struct blob *blob)
 		model->classes[i] = blob_take_text(blob);
 }
 
-/* Do the parts belong together? Predicting relies on it. */
-static bool parts_fit(const struct model *model)
+/* Checks that the parts belong together; predicting relies on it. */
+static bool parts_match(const struct model *model)
 {
 	const struct pipeline *pipeline = &model->pipeline;
 	unsigned task = pipeline->classes ? LEARNER_CLASSIFIES : LEARNER_REGRESSES;
@@ -157,26 +153,26 @@ static bool parts_fit(const struct model *model)
 		(isfinite(model->softening) && model->softening > 0 && pipeline->learner->spread));
 }
 
-static int parts_take(void *made, struct blob *blob, struct err *err)
+static int take_parts(void *made, struct blob *blob, struct err *err)
 {
 	struct model *model = made;
 	int r;
 
-	origin_take(&model->origin, blob);
+	take_origin(&model->origin, blob);
 	r = schema_load(&model->schema, blob, err);
 	if (r >= 0)
 		r = pipeline_load(&model->pipeline, blob, err);
 	if (r < 0)
 		return r;
-	classes_take(model, blob);
+	take_classes(model, blob);
 	r = calibration_load(&model->calibration, blob, err);
 	if (r >= 0)
 		r = conformal_load(&model->conformal, blob, err);
 	if (r < 0)
 		return r;
 	model->softening = blob_take_real(blob);
-	if (!parts_fit(model))
-		return err_set(err, EBADMSG, "its parts do not fit");
+	if (!parts_match(model))
+		return err_set(err, EBADMSG, "its parts do not match");
 	return 0;
 }
 

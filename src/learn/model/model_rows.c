@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From a table and a plan to matrices: which columns, which rows, which classes, which folds.
+ * Turns a table and a plan into matrices: selects columns, rows, classes and folds.
  */
 #include <errno.h>
 #include <math.h>
@@ -9,15 +9,15 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/option.h"
-#include "learn/table/dataset.h"
-#include "learn/table/folds.h"
 #include "base/number.h"
+#include "base/option.h"
 #include "learn/maths/vector.h"
 #include "learn/model/model.h"
+#include "learn/table/dataset.h"
+#include "learn/table/folds.h"
 
-/* Sorted, each once, without what is missing. The array is the caller's. */
-static double *values_distinct(const double *values, size_t count, size_t *distinct)
+/* Returns the distinct values, sorted, without NAN. The caller frees the array. */
+static double *distinct_values(const double *values, size_t count, size_t *distinct)
 {
 	double *sorted = xmalloc((count ? count : 1) * sizeof(*sorted));
 	size_t n = 0;
@@ -36,8 +36,8 @@ static double *values_distinct(const double *values, size_t count, size_t *disti
 	return sorted;
 }
 
-/* Replaces each value by its place among the distinct ones. */
-static void values_number(double *values, size_t count, const double *sorted, size_t distinct)
+/* Replaces each value by its index among the distinct values. */
+static void number_values(double *values, size_t count, const double *sorted, size_t distinct)
 {
 	for (size_t i = 0; i < count; i++) {
 		const double *at =
@@ -47,7 +47,7 @@ static void values_number(double *values, size_t count, const double *sorted, si
 	}
 }
 
-static char *number_name(double value)
+static char *format_number(double value)
 {
 	char text[NUMBER_TEXT_MAX];
 
@@ -55,10 +55,8 @@ static char *number_name(double value)
 	return xstrdup(text);
 }
 
-/* ---- features ---- */
-
-/* Takes a column out of the list. */
-static void column_drop(size_t *columns, size_t *count, int column)
+/* Removes a column from the list. */
+static void drop_column(size_t *columns, size_t *count, int column)
 {
 	size_t kept = 0;
 
@@ -69,73 +67,73 @@ static void column_drop(size_t *columns, size_t *count, int column)
 	*count = kept;
 }
 
-static bool wants_given(const struct model_plan *plan)
+static bool has_given_folds(const struct model_plan *plan)
 {
 	return plan->split && plan->by && strcmp(plan->split, "given") == 0;
 }
 
-static int features_choose(const struct dataset *dataset, const struct model_plan *plan, int target,
+static int choose_features(const struct dataset *dataset, const struct model_plan *plan, int target,
 			   size_t **columns, size_t *count, struct err *err)
 {
-	/* A list that only takes away, or none, is about all columns that are inputs by nature. */
+	/*
+	 * Without a list, or with a list that only removes columns, the time and the folds are not
+	 * features.
+	 */
 	bool all = !plan->features || plan->features[0] == '-';
 	int time = plan->time ? dataset_find(dataset, plan->time, err) : -1;
-	int given = wants_given(plan) ? dataset_find(dataset, plan->by, err) : -1;
+	int given = has_given_folds(plan) ? dataset_find(dataset, plan->by, err) : -1;
 	int r;
 
-	if ((plan->time && time < 0) || (wants_given(plan) && given < 0))
+	if ((plan->time && time < 0) || (has_given_folds(plan) && given < 0))
 		return -ENOENT;
 	r = dataset_choose(dataset, plan->features ? plan->features : "*", columns, count, err);
 	if (r < 0)
 		return r;
-	column_drop(*columns, count, target);
+	drop_column(*columns, count, target);
 	if (all) {
-		column_drop(*columns, count, time);
-		column_drop(*columns, count, given);
+		drop_column(*columns, count, time);
+		drop_column(*columns, count, given);
 	}
 	if (*count)
 		return 0;
 	free(*columns);
 	*columns = NULL;
-	return err_set(err, EINVAL, "no column is left to learn %s from", plan->target);
+	return err_set(err, EINVAL, "no feature columns remain to learn %s from", plan->target);
 }
 
-/* ---- classes ---- */
-
-static int classes_check(const char *target, size_t count, struct err *err)
+static int check_class_count(const char *target, size_t count, struct err *err)
 {
 	if (count < 2)
 		return err_set(err, EINVAL,
-			       "%s is the same in all rows: there is nothing to tell apart",
+			       "%s has the same value in all rows; classification needs at least "
+			       "two classes",
 			       target);
 	if (count > LEARNER_CLASSES_MAX)
 		return err_set(err, EINVAL,
-			       "%s has %zu different values, too many for classes (at most %d)",
+			       "%s has %zu distinct values, too many for classes (at most %d)",
 			       target, count, LEARNER_CLASSES_MAX);
 	return 0;
 }
 
-/* Numbers the classes that occur in y, which holds values or levels, and names them. */
-static int classes_make(struct model_rows *rows, const struct column *target, struct err *err)
+/* Numbers and names the classes that occur in y, which holds values or levels. */
+static int make_classes(struct model_rows *rows, const struct column *target, struct err *err)
 {
 	size_t count;
-	AUTO_FREE double *distinct = values_distinct(rows->y, rows->rows, &count);
-	int r = classes_check(target->name, count, err);
+	AUTO_FREE double *distinct = distinct_values(rows->y, rows->rows, &count);
+	int r = check_class_count(target->name, count, err);
 
 	if (r < 0)
 		return r;
-	values_number(rows->y, rows->rows, distinct, count);
+	number_values(rows->y, rows->rows, distinct, count);
 	rows->classes = xcalloc(count, sizeof(*rows->classes));
 	for (size_t i = 0; i < count; i++)
 		rows->classes[i] = target->levels ? xstrdup(target->levels[(size_t)distinct[i]])
-						  : number_name(distinct[i]);
+						  : format_number(distinct[i]);
 	rows->class_count = count;
 	return 0;
 }
 
-/* ---- rows ---- */
-
-static void rows_find(struct model_rows *rows, const struct dataset *dataset, size_t target)
+static void find_rows(struct model_rows *rows, const struct dataset *dataset, size_t target)
 {
 	rows->from = xmalloc((dataset->rows ? dataset->rows : 1) * sizeof(*rows->from));
 	rows->y = xmalloc((dataset->rows ? dataset->rows : 1) * sizeof(*rows->y));
@@ -150,31 +148,32 @@ static void rows_find(struct model_rows *rows, const struct dataset *dataset, si
 	rows->left_out = dataset->rows - rows->rows;
 }
 
-static int target_find(const struct dataset *dataset, const struct model_plan *plan,
+static int find_target(const struct dataset *dataset, const struct model_plan *plan,
 		       struct err *err)
 {
 	int target;
 
 	if (!plan->target)
-		return err_set(err, EINVAL, "the column to learn (target) is not named");
+		return err_set(err, EINVAL, "missing target column");
 	target = dataset_find(dataset, plan->target, err);
 	if (target >= 0 && dataset->columns[target].levels && !plan->classify)
 		return err_set(err, EINVAL,
-			       "%s holds texts such as \"%s\": these are classes, not numbers",
+			       "%s holds text such as \"%s\", so it can only be classified",
 			       plan->target, dataset->columns[target].levels[0]);
 	return target;
 }
 
-/* The inputs of the rows that are kept; the others' are overwritten. */
-static int inputs_make(struct model_rows *rows, const struct dataset *dataset, struct err *err)
+/* Computes the inputs of the selected rows; those of other rows are overwritten. */
+static int make_inputs(struct model_rows *rows, const struct dataset *dataset, struct err *err)
 {
 	size_t width = rows->schema.width;
 	int r;
 
 	if (!width || width > PIPELINE_WIDTH_MAX)
 		return err_set(err, EINVAL,
-			       "these features make %zu inputs (a text makes one per level): there "
-			       "may be %d",
+			       "these features make %zu inputs (one per level of a text column), "
+			       "more than "
+			       "the %d allowed",
 			       width, PIPELINE_WIDTH_MAX);
 	rows->x = xmalloc(dataset->rows * width * sizeof(*rows->x));
 	r = schema_inputs(&rows->schema, dataset, false, rows->x, NULL, &rows->missing, err);
@@ -186,35 +185,35 @@ static int inputs_make(struct model_rows *rows, const struct dataset *dataset, s
 	return r;
 }
 
-static void time_take(struct model_rows *rows, const struct dataset *dataset, size_t column)
+static void copy_time(struct model_rows *rows, const struct dataset *dataset, size_t column)
 {
 	rows->time = xmalloc(rows->rows * sizeof(*rows->time));
 	for (size_t i = 0; i < rows->rows; i++)
 		rows->time[i] = dataset_row(dataset, rows->from[i])[column];
 }
 
-static int rows_make(struct model_rows *rows, const struct dataset *dataset,
+static int make_rows(struct model_rows *rows, const struct dataset *dataset,
 		     const struct model_plan *plan, struct err *err)
 {
-	int target = target_find(dataset, plan, err), r;
+	int target = find_target(dataset, plan, err), r;
 	AUTO_FREE size_t *columns = NULL;
 	size_t count = 0;
 
 	if (target < 0)
 		return target;
-	rows_find(rows, dataset, (size_t)target);
+	find_rows(rows, dataset, (size_t)target);
 	if (!rows->rows)
-		return err_set(err, ENODATA, "no row has a value of %s", plan->target);
-	r = features_choose(dataset, plan, target, &columns, &count, err);
+		return err_set(err, ENODATA, "no row has a value in column %s", plan->target);
+	r = choose_features(dataset, plan, target, &columns, &count, err);
 	if (r >= 0)
 		r = schema_init(&rows->schema, dataset, columns, count, rows->from, rows->rows,
 				err);
 	if (r >= 0)
-		r = inputs_make(rows, dataset, err);
+		r = make_inputs(rows, dataset, err);
 	if (r >= 0 && plan->classify)
-		r = classes_make(rows, &dataset->columns[target], err);
+		r = make_classes(rows, &dataset->columns[target], err);
 	if (r >= 0 && plan->time)
-		time_take(rows, dataset, (size_t)dataset_find(dataset, plan->time, err));
+		copy_time(rows, dataset, (size_t)dataset_find(dataset, plan->time, err));
 	return r;
 }
 
@@ -222,7 +221,7 @@ int model_rows_init(struct model_rows *rows, const struct dataset *dataset,
 		    const struct model_plan *plan, struct err *err)
 {
 	struct model_rows made = { 0 };
-	int r = rows_make(&made, dataset, plan, err);
+	int r = make_rows(&made, dataset, plan, err);
 
 	if (r < 0) {
 		model_rows_release(&made);
@@ -255,9 +254,7 @@ struct samples model_rows_samples(const struct model_rows *rows)
 				 .gaps = rows->missing > 0 };
 }
 
-/* ---- folds ---- */
-
-static int split_kind(const struct model_plan *plan, struct err *err)
+static int parse_split(const struct model_plan *plan, struct err *err)
 {
 	int kind;
 
@@ -268,22 +265,27 @@ static int split_kind(const struct model_plan *plan, struct err *err)
 					: FOLDS_PLAIN;
 	kind = option_choice(FOLDS_WORDS, plan->split, strlen(plan->split));
 	if (kind < 0)
-		return err_set(err, EINVAL, "there is no split \"%s\": there are %s", plan->split,
+		return err_set(err, EINVAL, "unknown split \"%s\"; choose from %s", plan->split,
 			       FOLDS_WORDS);
 	return kind;
 }
 
-static int key_missing(enum folds_kind kind, struct err *err)
+static int report_missing_key(enum folds_kind kind, struct err *err)
 {
-	const char *what = kind == FOLDS_GROUPED ? "grouped folds: which columns tell a group"
-			   : kind == FOLDS_GIVEN ? "given folds: which column has their numbers"
-						 : "stratified folds of a number: by which class";
+	const char *what = kind == FOLDS_GROUPED
+				   ? "grouped folds need the columns that identify a group"
+			   : kind == FOLDS_GIVEN
+				   ? "given folds need the column that holds the fold of each row"
+				   : "stratified folds of a numeric target need a class column";
 
-	return err_set(err, EINVAL, "%s?", what);
+	return err_set(err, EINVAL, "%s", what);
 }
 
-/* One number per row: the group of its values in the columns, or the value of the one column. */
-static int key_make(double *key, const struct model_rows *rows, const struct dataset *dataset,
+/*
+ * Computes one number per row: the group of its values in the columns, or the value of the one
+ * column.
+ */
+static int make_key(double *key, const struct model_rows *rows, const struct dataset *dataset,
 		    enum folds_kind kind, const char *by, struct err *err)
 {
 	AUTO_FREE size_t *columns = NULL;
@@ -298,21 +300,20 @@ static int key_make(double *key, const struct model_rows *rows, const struct dat
 	else if (count == 1)
 		dataset_column(dataset, columns[0], all);
 	else
-		return err_set(err, EINVAL, "\"%s\" must name one column, and names %zu", by,
-			       count);
+		return err_set(err, EINVAL, "\"%s\" must select one column, not %zu", by, count);
 	for (size_t i = 0; i < rows->rows; i++)
 		key[i] = all[rows->from[i]];
 	return 0;
 }
 
-/* Folds may be named by any values: there is one per distinct value. */
-static int given_count(double *key, size_t rows, size_t *count, struct err *err)
+/* Folds may have any names: there is one fold per distinct value. */
+static int count_given_folds(double *key, size_t rows, size_t *count, struct err *err)
 {
-	AUTO_FREE double *distinct = values_distinct(key, rows, count);
+	AUTO_FREE double *distinct = distinct_values(key, rows, count);
 
-	values_number(key, rows, distinct, *count);
+	number_values(key, rows, distinct, *count);
 	if (*count < 2 || *count > 1000)
-		return err_set(err, EINVAL, "given folds: the column has %zu different values",
+		return err_set(err, EINVAL, "given folds: the column has %zu distinct values",
 			       *count);
 	return 0;
 }
@@ -320,7 +321,7 @@ static int given_count(double *key, size_t rows, size_t *count, struct err *err)
 int model_rows_split(const struct model_rows *rows, const struct dataset *dataset,
 		     const struct model_plan *plan, struct folds *folds, struct err *err)
 {
-	int kind = split_kind(plan, err), r = 0;
+	int kind = parse_split(plan, err), r = 0;
 	bool in_time = kind == FOLDS_BLOCKED || kind == FOLDS_FORWARD;
 	AUTO_FREE double *made = NULL;
 	const double *key = NULL;
@@ -330,26 +331,24 @@ int model_rows_split(const struct model_rows *rows, const struct dataset *datase
 		return kind;
 	if (plan->by && kind != FOLDS_PLAIN) {
 		made = xmalloc(rows->rows * sizeof(*made));
-		r = key_make(made, rows, dataset, (enum folds_kind)kind, plan->by, err);
+		r = make_key(made, rows, dataset, (enum folds_kind)kind, plan->by, err);
 		key = made;
 	} else if (in_time) {
 		key = rows->time;
 	} else if (kind == FOLDS_STRATIFIED && rows->class_count) {
 		key = rows->y;
 	} else if (kind != FOLDS_PLAIN) {
-		r = key_missing((enum folds_kind)kind, err);
+		r = report_missing_key((enum folds_kind)kind, err);
 	}
 	if (r >= 0 && made && kind == FOLDS_GIVEN)
-		r = given_count(made, rows->rows, &count, err);
+		r = count_given_folds(made, rows->rows, &count, err);
 	if (r >= 0)
 		r = folds_init(folds, (enum folds_kind)kind, count, rows->rows, key,
 			       plan->effort.seed, err);
 	return r;
 }
 
-/* ---- another table ---- */
-
-static int class_of(const struct model *model, const char *name)
+static int find_class(const struct model *model, const char *name)
 {
 	for (size_t i = 0; i < model->pipeline.classes; i++) {
 		if (strcmp(model->classes[i], name) == 0)
@@ -358,15 +357,15 @@ static int class_of(const struct model *model, const char *name)
 	return -ENOENT;
 }
 
-static int class_number(const struct model *model, const struct column *target, double value,
-			double *number, struct err *err)
+static int read_class(const struct model *model, const struct column *target, double value,
+		      double *number, struct err *err)
 {
 	AUTO_FREE char *name =
-		target->levels ? xstrdup(target->levels[(size_t)value]) : number_name(value);
-	int class = class_of(model, name);
+		target->levels ? xstrdup(target->levels[(size_t)value]) : format_number(value);
+	int class = find_class(model, name);
 
 	if (class < 0)
-		return err_set(err, EINVAL, "%s: \"%s\" is none of the %zu classes of the model",
+		return err_set(err, EINVAL, "%s: \"%s\" is not among the %zu classes of the model",
 			       target->name, name, model->pipeline.classes);
 	*number = class;
 	return 0;
@@ -382,14 +381,14 @@ int model_truth(const struct model *model, const struct dataset *dataset, double
 		return column;
 	target = &dataset->columns[column];
 	if (target->levels && !model->classes)
-		return err_set(err, EINVAL, "%s holds texts, and the model predicts numbers",
+		return err_set(err, EINVAL, "%s holds text, but the model predicts numbers",
 			       target->name);
 	dataset_column(dataset, (size_t)column, truth);
 	for (size_t i = 0; r >= 0 && i < dataset->rows; i++) {
 		if (!isfinite(truth[i]))
 			truth[i] = NAN;
 		else if (model->classes)
-			r = class_number(model, target, truth[i], &truth[i], err);
+			r = read_class(model, target, truth[i], &truth[i], err);
 	}
 	return r;
 }

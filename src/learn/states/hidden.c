@@ -328,56 +328,9 @@ double hidden_step(const struct hidden *hidden, double chance, double value)
 	return clamp(ahead / (ahead + (1 - ahead) * ratio), CHANCE_LEAST, 1 - CHANCE_LEAST);
 }
 
-double hidden_filter(const struct hidden *hidden, const double *values, size_t count,
-		     double *chance)
-{
-	double now = hidden->start;
-
-	for (size_t i = 0; i < count; i++) {
-		now = hidden_step(hidden, now, values[i]);
-		if (chance)
-			chance[i] = now;
-	}
-	return now;
-}
-
 double hidden_ahead(const struct hidden *hidden, double chance, size_t steps)
 {
 	double settled = hidden->up / (hidden->up + hidden->down);
 
 	return settled + (chance - settled) * pow(1 - hidden->up - hidden->down, (double)steps);
-}
-
-void hidden_save(const struct hidden *hidden, struct buf *buf)
-{
-	blob_put_real(buf, hidden->start);
-	blob_put_real(buf, hidden->up);
-	blob_put_real(buf, hidden->down);
-	blob_put_reals(buf, hidden->mean, 2);
-	blob_put_reals(buf, hidden->deviation, 2);
-	blob_put_real(buf, hidden->log_likelihood);
-	blob_put_u64(buf, hidden->rounds);
-}
-
-int hidden_load(struct hidden *hidden, struct blob *blob, struct err *err)
-{
-	struct hidden read;
-
-	read.start = blob_take_real(blob);
-	read.up = blob_take_real(blob);
-	read.down = blob_take_real(blob);
-	blob_take_reals(blob, read.mean, 2);
-	blob_take_reals(blob, read.deviation, 2);
-	read.log_likelihood = blob_take_real(blob);
-	read.rounds = blob_take_u64(blob);
-	blob_expect(blob, read.start >= 0 && read.start <= 1);
-	blob_expect(blob, read.up > 0 && read.up < 1 && read.down > 0 && read.down < 1);
-	for (int s = 0; s < 2; s++) {
-		blob_expect(blob, fabs(read.mean[s]) < 1e6);
-		blob_expect(blob, read.deviation[s] > 1e-100 && read.deviation[s] < 1e6);
-	}
-	if (!blob_ok(blob))
-		return err_set(err, EBADMSG, "the hidden states are damaged");
-	*hidden = read;
-	return 0;
 }

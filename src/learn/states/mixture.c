@@ -241,23 +241,6 @@ int mixture_fit(struct mixture *mixture, const struct mixture_plan *plan, const 
 	return 0;
 }
 
-int mixture_refresh(struct mixture *mixture, const double *values, size_t count, struct err *err)
-{
-	struct em em;
-	int r = values_check(mixture->family, values, count, mixture->count, err);
-
-	if (r < 0)
-		return r;
-	r = em_init(&em, mixture->family, FLOOR, values, count, err);
-	if (r < 0)
-		return r;
-	em_resume(&em, mixture);
-	em_run(&em, ROUNDS);
-	em_result(&em, mixture);
-	em_release(&em);
-	return 0;
-}
-
 /* The logarithm of weight x density; never infinite, so that differences are numbers. */
 static double component_density(const struct mixture *mixture, size_t k, double value,
 				double logarithm)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The table itself: making, finding, choosing, ordering. It neither reads nor writes files.
+ * The table in memory: creates it, finds and selects columns, and orders rows. It does no I/O.
  */
 #include "learn/table/dataset.h"
 
@@ -63,9 +63,7 @@ void dataset_init(struct dataset *dataset, size_t rows, size_t width, const char
 		dataset->values[i] = NAN;
 }
 
-/* ---- finding ---- */
-
-/* Steps from one name to another, letter by letter (Levenshtein); long names count as far. */
+/* The Levenshtein distance of two names; a long name counts as far away. */
 static size_t name_distance(const char *a, const char *b)
 {
 	size_t na = strlen(a), nb = strlen(b), line[65];
@@ -90,7 +88,7 @@ static size_t name_distance(const char *a, const char *b)
 	return line[nb];
 }
 
-static bool name_like(const char *name, const char *wanted)
+static bool is_similar_name(const char *name, const char *wanted)
 {
 	size_t n = strlen(wanted);
 
@@ -98,8 +96,8 @@ static bool name_like(const char *name, const char *wanted)
 	       name_distance(name, wanted) <= 1 + n / 5;
 }
 
-/* Names like the wanted one; where there are none, the first of all. */
-static void names_list(const struct dataset *dataset, const char *wanted, struct buf *out)
+/* Lists names similar to the wanted one, or else the first names. */
+static void list_similar_names(const struct dataset *dataset, const char *wanted, struct buf *out)
 {
 	enum { LISTED_MAX = 8 };
 	size_t listed = 0;
@@ -108,7 +106,7 @@ static void names_list(const struct dataset *dataset, const char *wanted, struct
 		for (size_t i = 0; i < dataset->width; i++) {
 			const char *name = dataset->columns[i].name;
 
-			if (!all && !name_like(name, wanted))
+			if (!all && !is_similar_name(name, wanted))
 				continue;
 			if (listed++ == LISTED_MAX) {
 				buf_puts(out, ", ...");
@@ -119,16 +117,16 @@ static void names_list(const struct dataset *dataset, const char *wanted, struct
 	}
 }
 
-static int name_unknown(const struct dataset *dataset, const char *name, struct err *err)
+static int report_unknown_name(const struct dataset *dataset, const char *name, struct err *err)
 {
 	AUTO_BUF struct buf known = { 0 };
 
-	names_list(dataset, name, &known);
-	return err_set(err, ENOENT, "there is no column \"%.80s\": there are %s", name,
+	list_similar_names(dataset, name, &known);
+	return err_set(err, ENOENT, "no column \"%.80s\"; columns: %s", name,
 		       known.len ? buf_text(&known) : "none");
 }
 
-static int name_find(const struct dataset *dataset, const char *name)
+static int find_name(const struct dataset *dataset, const char *name)
 {
 	for (size_t i = 0; i < dataset->width; i++) {
 		if (strcmp(dataset->columns[i].name, name) == 0)
@@ -139,19 +137,17 @@ static int name_find(const struct dataset *dataset, const char *name)
 
 int dataset_find(const struct dataset *dataset, const char *name, struct err *err)
 {
-	int found = name_find(dataset, name);
+	int found = find_name(dataset, name);
 
-	return found < 0 ? name_unknown(dataset, name, err) : found;
+	return found < 0 ? report_unknown_name(dataset, name, err) : found;
 }
-
-/* ---- choosing ---- */
 
 struct choice {
 	size_t *columns, count;
-	bool *in; /* per column: is it chosen */
+	bool *in; /* per column: whether it is selected */
 };
 
-static void choice_change(struct choice *choice, size_t column, bool in)
+static void choice_set(struct choice *choice, size_t column, bool in)
 {
 	size_t kept = 0;
 
@@ -169,25 +165,25 @@ static void choice_change(struct choice *choice, size_t column, bool in)
 	choice->count = kept;
 }
 
-/* A name that is there as it stands is itself, whatever marks of a glob it has. */
+/* An exact name takes precedence over its meaning as a glob. */
 static int choice_apply(struct choice *choice, const struct dataset *dataset, const char *item,
 			struct err *err)
 {
-	int exact = name_find(dataset, item);
+	int exact = find_name(dataset, item);
 	bool in = exact >= 0 || *item != '-', matched = false;
 
 	item += !in;
 	if (exact < 0)
-		exact = name_find(dataset, item);
+		exact = find_name(dataset, item);
 	for (size_t i = 0; i < dataset->width; i++) {
 		bool match = exact >= 0 ? i == (size_t)exact
 					: fnmatch(item, dataset->columns[i].name, 0) == 0;
 
 		if (match)
-			choice_change(choice, i, in);
+			choice_set(choice, i, in);
 		matched |= match;
 	}
-	return matched ? 0 : name_unknown(dataset, item, err);
+	return matched ? 0 : report_unknown_name(dataset, item, err);
 }
 
 int dataset_choose(const struct dataset *dataset, const char *list, size_t **chosen, size_t *count,
@@ -200,8 +196,8 @@ int dataset_choose(const struct dataset *dataset, const char *list, size_t **cho
 	char *rest = copy, *item;
 	int r;
 
-	for (size_t i = 0; *list == '-' && name_find(dataset, list) < 0 && i < dataset->width; i++)
-		choice_change(&choice, i, true);
+	for (size_t i = 0; *list == '-' && find_name(dataset, list) < 0 && i < dataset->width; i++)
+		choice_set(&choice, i, true);
 	while ((item = strsep(&rest, ","))) {
 		item += strspn(item, " ");
 		if (!*item)
@@ -211,14 +207,12 @@ int dataset_choose(const struct dataset *dataset, const char *list, size_t **cho
 			return r;
 	}
 	if (!choice.count)
-		return err_set(err, EINVAL, "the list \"%.200s\" names no column", list);
+		return err_set(err, EINVAL, "the list \"%.200s\" selects no column", list);
 	*count = choice.count;
 	*chosen = columns;
 	columns = NULL;
 	return 0;
 }
-
-/* ---- taking, adding ---- */
 
 void dataset_column(const struct dataset *dataset, size_t column, double *out)
 {
@@ -241,7 +235,7 @@ void dataset_take(struct dataset *out, const struct dataset *dataset, const size
 	*out = taken;
 }
 
-/* The table grows in place: rows move to the right, the last one first. */
+/* The table grows in place: rows move to the right, beginning with the last. */
 size_t dataset_add(struct dataset *dataset, const char *name, const double *values)
 {
 	size_t old = dataset->width, width = old + 1;
@@ -260,10 +254,8 @@ size_t dataset_add(struct dataset *dataset, const char *name, const double *valu
 	return old;
 }
 
-/* ---- groups and order ---- */
-
-/* Bits by which values are compared: both zeros are one, and so are all missing values. */
-static uint64_t value_bits(double value)
+/* The bits that are compared: both zeros are equal, and so are all missing values. */
+static uint64_t comparable_bits(double value)
 {
 	uint64_t bits = UINT64_MAX;
 
@@ -274,21 +266,21 @@ static uint64_t value_bits(double value)
 	return bits;
 }
 
-static uint64_t row_hash(const double *row, const size_t *columns, size_t count)
+static uint64_t hash_row(const double *row, const size_t *columns, size_t count)
 {
 	uint64_t hash = 0x9e3779b97f4a7c15u;
 
 	for (size_t i = 0; i < count; i++) {
-		hash = (hash ^ value_bits(row[columns[i]])) * 0xbf58476d1ce4e5b9u;
+		hash = (hash ^ comparable_bits(row[columns[i]])) * 0xbf58476d1ce4e5b9u;
 		hash ^= hash >> 29;
 	}
 	return hash;
 }
 
-static bool rows_agree(const double *a, const double *b, const size_t *columns, size_t count)
+static bool rows_are_equal(const double *a, const double *b, const size_t *columns, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (value_bits(a[columns[i]]) != value_bits(b[columns[i]]))
+		if (comparable_bits(a[columns[i]]) != comparable_bits(b[columns[i]]))
 			return false;
 	}
 	return true;
@@ -298,17 +290,17 @@ size_t dataset_groups(const struct dataset *dataset, const size_t *columns, size
 		      double *group)
 {
 	size_t slots = 16, groups = 0;
-	AUTO_FREE size_t *first = NULL; /* per slot: the group's first row, plus 1 */
+	AUTO_FREE size_t *first = NULL; /* per slot: the first row of the group plus 1 */
 
 	while (slots < dataset->rows * 2)
 		slots *= 2;
 	first = xcalloc(slots, sizeof(*first));
 	for (size_t i = 0; i < dataset->rows; i++) {
 		const double *row = dataset_row(dataset, i);
-		size_t slot = row_hash(row, columns, count) & (slots - 1);
+		size_t slot = hash_row(row, columns, count) & (slots - 1);
 
 		while (first[slot] &&
-		       !rows_agree(row, dataset_row(dataset, first[slot] - 1), columns, count))
+		       !rows_are_equal(row, dataset_row(dataset, first[slot] - 1), columns, count))
 			slot = (slot + 1) & (slots - 1);
 		if (first[slot]) {
 			group[i] = group[first[slot] - 1];
@@ -325,7 +317,7 @@ struct ordering {
 	size_t column;
 };
 
-static int row_compare(const void *a, const void *b, void *arg)
+static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct ordering *ordering = arg;
 	size_t i = *(const size_t *)a, j = *(const size_t *)b;
@@ -345,5 +337,5 @@ void dataset_order(const struct dataset *dataset, size_t column, size_t *rows)
 
 	for (size_t i = 0; i < dataset->rows; i++)
 		rows[i] = i;
-	qsort_r(rows, dataset->rows, sizeof(*rows), row_compare, &ordering);
+	qsort_r(rows, dataset->rows, sizeof(*rows), compare_rows, &ordering);
 }

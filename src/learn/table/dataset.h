@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A table of numbers with named columns, row by row. A column of texts holds the numbers of its
- * levels (0, 1, ... in the order of the sorted texts). A missing value is NAN. Zero-initialised is
- * empty; dataset_release() accepts that.
+ * A table of numbers with named columns, stored row by row. A text column holds the indices of its
+ * levels (0, 1, ... in the order of the sorted texts). A missing value is NAN. A zero-initialized
+ * dataset is empty, and dataset_release() accepts it.
  */
 #ifndef SLUICE_LEARN_TABLE_DATASET_H
 #define SLUICE_LEARN_TABLE_DATASET_H
@@ -13,7 +13,7 @@ struct err;
 
 struct column {
 	char *name;
-	char **levels; /* NULL: numbers */
+	char **levels; /* NULL: a numeric column */
 	size_t level_count;
 };
 
@@ -25,7 +25,7 @@ struct dataset {
 
 void dataset_release(struct dataset *dataset);
 
-/* A table of numbers, all NAN; names are copied. */
+/* Makes a numeric table that is all NAN; names are copied. */
 void dataset_init(struct dataset *dataset, size_t rows, size_t width, const char *const *names);
 
 static inline double *dataset_row(const struct dataset *dataset, size_t row)
@@ -33,35 +33,35 @@ static inline double *dataset_row(const struct dataset *dataset, size_t row)
 	return dataset->values + row * dataset->width;
 }
 
-/* Index of a column, or -ENOENT with a sentence that lists names like it. */
+/* Returns the index of a column, or -ENOENT and sets err to a list of similar names. */
 int dataset_find(const struct dataset *dataset, const char *name, struct err *err);
 
 /*
- * Columns by a list such as "a,b,fs_*,-fs_max_*": names and globs; a leading '-' takes away, and a
- * list that begins so begins with all columns. In the order in which they are named. The result is
- * the caller's. An item that matches nothing, or a list that leaves none, is an error.
+ * Selects columns by a list of names and globs such as "a,b,fs_*,-fs_max_*". A leading '-' removes
+ * columns, and a list that begins with '-' starts from all columns. The result is in the order of
+ * the list; the caller frees it. An item that matches nothing and an empty result are errors.
  */
 int dataset_choose(const struct dataset *dataset, const char *list, size_t **chosen, size_t *count,
 		   struct err *err);
 
-/* One column, copied out. */
+/* Copies one column. */
 void dataset_column(const struct dataset *dataset, size_t column, double *out);
 
-/* A new table of the given rows, in that order; columns and levels are copied. */
+/* Makes a new table of the given rows in that order; columns and levels are copied. */
 void dataset_take(struct dataset *out, const struct dataset *dataset, const size_t *rows,
 		  size_t count);
 
-/* A further column of numbers at the right; values may be NULL (all NAN). Returns its index. */
+/* Appends a numeric column on the right; values may be NULL (all NAN). Returns its index. */
 size_t dataset_add(struct dataset *dataset, const char *name, const double *values);
 
 /*
- * Numbers the distinct combinations of the given columns in order of appearance: rows that agree
- * in all of them get the same number. Two missing values agree. Returns how many there are.
+ * Numbers the distinct combinations of the given columns in order of appearance: rows that agree in
+ * all of these columns get the same number. Two missing values agree. Returns the number of groups.
  */
 size_t dataset_groups(const struct dataset *dataset, const size_t *columns, size_t count,
 		      double *group);
 
-/* Row numbers by ascending value of a column; equal ones keep their order, NAN comes last. */
+/* Sorts row indices by ascending value of a column. The sort is stable and puts NAN last. */
 void dataset_order(const struct dataset *dataset, size_t column, size_t *rows);
 
 #define AUTO_DATASET __attribute__((cleanup(dataset_release)))

@@ -13,8 +13,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Writes and closes fd. "T" is zlib's word for bytes as they are. */
-static int descriptor_write(int fd, bool gzip, export_fill *fill, const void *arg)
+/* Writes to fd and closes it. "T" in the mode makes zlib write without compression. */
+static int write_descriptor(int fd, bool gzip, export_fill *fill, const void *arg)
 {
 	gzFile file = gzdopen(fd, gzip ? "w" : "wT");
 	int code, r;
@@ -33,8 +33,8 @@ static int descriptor_write(int fd, bool gzip, export_fill *fill, const void *ar
 	return errno ? -errno : -EIO;
 }
 
-/* A draft beside the file, unless its name is that of a device or a pipe. */
-static int draft_open(const char *path, char **draft)
+/* Creates a temporary file next to path, unless path is a device or a pipe. */
+static int open_draft(const char *path, char **draft)
 {
 	struct stat status;
 	int fd;
@@ -53,10 +53,10 @@ int export_write(const char *path, export_fill *fill, const void *arg, struct er
 	bool standard = strcmp(path, "-") == 0;
 	size_t n = strlen(path);
 	AUTO_FREE char *draft = NULL;
-	int r = standard ? dup(STDOUT_FILENO) : draft_open(path, &draft);
+	int r = standard ? dup(STDOUT_FILENO) : open_draft(path, &draft);
 
 	if (r >= 0)
-		r = descriptor_write(r, n > 3 && strcmp(path + n - 3, ".gz") == 0, fill, arg);
+		r = write_descriptor(r, n > 3 && strcmp(path + n - 3, ".gz") == 0, fill, arg);
 	if (r >= 0 && draft && rename(draft, path) != 0)
 		r = -errno;
 	if (r >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All kinds come down to one order of the rows, cut into pieces. In time, rows of equal time make a
- * run, and cuts fall between runs only.
+ * Every kind of fold cuts one order of the rows into pieces. In time, rows of equal time form a
+ * run, and cuts fall only between runs.
  */
 #include "learn/table/folds.h"
 
@@ -15,9 +15,7 @@
 #include "base/mem.h"
 #include "learn/maths/random.h"
 
-/* ---- orders ---- */
-
-static int key_compare(const void *a, const void *b, void *arg)
+static int compare_keys(const void *a, const void *b, void *arg)
 {
 	const double *key = arg;
 	size_t i = *(const size_t *)a, j = *(const size_t *)b;
@@ -27,7 +25,7 @@ static int key_compare(const void *a, const void *b, void *arg)
 	return i < j ? -1 : i > j;
 }
 
-static size_t *rows_new(size_t rows)
+static size_t *list_rows(size_t rows)
 {
 	size_t *order = xcalloc(rows, sizeof(*order));
 
@@ -36,19 +34,19 @@ static size_t *rows_new(size_t rows)
 	return order;
 }
 
-/* By ascending key; equal ones in the order of rows. NULL: the order of rows. */
-static size_t *rows_sorted(size_t rows, const double *key)
+/* Row indices by ascending key; equal keys keep the order of rows. NULL: the order of rows. */
+static size_t *sort_rows(size_t rows, const double *key)
 {
-	size_t *order = rows_new(rows);
+	size_t *order = list_rows(rows);
 
 	if (key)
-		qsort_r(order, rows, sizeof(*order), key_compare, (void *)key);
+		qsort_r(order, rows, sizeof(*order), compare_keys, (void *)key);
 	return order;
 }
 
-static size_t *rows_shuffled(size_t rows, uint64_t seed)
+static size_t *shuffle_rows(size_t rows, uint64_t seed)
 {
-	size_t *order = rows_new(rows);
+	size_t *order = list_rows(rows);
 	struct random random;
 
 	random_init(&random, seed);
@@ -56,10 +54,8 @@ static size_t *rows_shuffled(size_t rows, uint64_t seed)
 	return order;
 }
 
-/* ---- cuts in time ---- */
-
 struct runs {
-	size_t *starts; /* of each run in the order; one more at the end: rows */
+	size_t *starts; /* start of each run in the order, then the number of rows */
 	size_t count;
 };
 
@@ -81,8 +77,8 @@ static void runs_find(struct runs *runs, const size_t *order, const double *key,
 	runs->starts[runs->count] = rows;
 }
 
-/* The run in [first, last] that begins nearest to where a cut is wanted; the later of two. */
-static size_t run_nearest(const struct runs *runs, size_t wanted, size_t first, size_t last)
+/* Finds the run in [first, last] that begins nearest to the wanted cut; the later one of two. */
+static size_t find_nearest_run(const struct runs *runs, size_t wanted, size_t first, size_t last)
 {
 	size_t low = first, high = last;
 
@@ -101,10 +97,10 @@ static size_t run_nearest(const struct runs *runs, size_t wanted, size_t first, 
 }
 
 /*
- * Sizes of scikit-learn's KFold: the first rows % blocks have one more; those of its
- * TimeSeriesSplit: the first block has all that is over.
+ * The cuts of scikit-learn's KFold give one more row to the first rows % blocks blocks; those of
+ * its TimeSeriesSplit give all extra rows to the first block.
  */
-static size_t cut_wanted(size_t rows, size_t blocks, size_t cut, bool forward)
+static size_t ideal_cut(size_t rows, size_t blocks, size_t cut, bool forward)
 {
 	size_t size = rows / blocks, over = rows % blocks;
 
@@ -113,42 +109,39 @@ static size_t cut_wanted(size_t rows, size_t blocks, size_t cut, bool forward)
 
 static int cut_in_time(struct folds *folds, size_t blocks, const double *key, struct err *err)
 {
-	AUTO_FREE size_t *order = rows_sorted(folds->rows, key);
+	AUTO_FREE size_t *order = sort_rows(folds->rows, key);
 	AUTO_RUNS struct runs runs = { 0 };
 	size_t run = 0, next;
 
 	runs_find(&runs, order, key, folds->rows);
 	if (runs.count < blocks)
-		return err_set(err, EINVAL,
-			       "%zu different times are too few for %zu blocks in time", runs.count,
-			       blocks);
+		return err_set(err, EINVAL, "%zu distinct times are too few for %zu blocks in time",
+			       runs.count, blocks);
 	for (size_t block = 0; block < blocks; block++, run = next) {
 		size_t wanted =
-			cut_wanted(folds->rows, blocks, block + 1, folds->kind == FOLDS_FORWARD);
+			ideal_cut(folds->rows, blocks, block + 1, folds->kind == FOLDS_FORWARD);
 
-		/* Every later block keeps a run. */
-		next = run_nearest(&runs, wanted, run + 1, runs.count - (blocks - 1 - block));
+		/* Leave at least one run for every later block. */
+		next = find_nearest_run(&runs, wanted, run + 1, runs.count - (blocks - 1 - block));
 		for (size_t i = runs.starts[run]; i < runs.starts[next]; i++)
 			folds->of[order[i]] = (uint32_t)block;
 	}
 	return 0;
 }
 
-/* ---- the other kinds ---- */
-
 static int deal_plain(struct folds *folds, uint64_t seed)
 {
-	AUTO_FREE size_t *order = rows_shuffled(folds->rows, seed);
+	AUTO_FREE size_t *order = shuffle_rows(folds->rows, seed);
 
 	for (size_t i = 0; i < folds->rows; i++)
 		folds->of[order[i]] = (uint32_t)(i % folds->count);
 	return 0;
 }
 
-/* Shuffled within each class, then dealt like cards: classes and sizes differ by one at most. */
+/* Shuffles each class and deals the rows in turn: class counts and sizes differ by at most one. */
 static int deal_stratified(struct folds *folds, const double *key, uint64_t seed)
 {
-	AUTO_FREE size_t *order = rows_sorted(folds->rows, key);
+	AUTO_FREE size_t *order = sort_rows(folds->rows, key);
 	struct random random;
 	size_t from = 0;
 
@@ -165,11 +158,11 @@ static int deal_stratified(struct folds *folds, const double *key, uint64_t seed
 }
 
 struct group {
-	size_t start, size; /* in the order */
-	uint64_t lot;	    /* decides between groups of one size */
+	size_t start, size; /* position in the order */
+	uint64_t lot;	    /* breaks ties of equal size */
 };
 
-static int group_compare(const void *a, const void *b)
+static int compare_groups(const void *a, const void *b)
 {
 	const struct group *left = a, *right = b;
 
@@ -180,7 +173,7 @@ static int group_compare(const void *a, const void *b)
 	return left->start < right->start ? -1 : left->start > right->start;
 }
 
-static struct group *groups_draw(const struct runs *runs, uint64_t seed)
+static struct group *make_groups(const struct runs *runs, uint64_t seed)
 {
 	struct group *groups = xcalloc(runs->count, sizeof(*groups));
 	struct random random;
@@ -190,11 +183,11 @@ static struct group *groups_draw(const struct runs *runs, uint64_t seed)
 		groups[i] = (struct group){ .start = runs->starts[i],
 					    .size = runs->starts[i + 1] - runs->starts[i],
 					    .lot = random_u64(&random) };
-	qsort(groups, runs->count, sizeof(*groups), group_compare);
+	qsort(groups, runs->count, sizeof(*groups), compare_groups);
 	return groups;
 }
 
-static size_t smallest(const size_t *sizes, size_t count)
+static size_t find_smallest(const size_t *sizes, size_t count)
 {
 	size_t best = 0;
 
@@ -207,7 +200,7 @@ static size_t smallest(const size_t *sizes, size_t count)
 
 static int deal_groups(struct folds *folds, const double *key, uint64_t seed, struct err *err)
 {
-	AUTO_FREE size_t *order = rows_sorted(folds->rows, key), *sizes = NULL;
+	AUTO_FREE size_t *order = sort_rows(folds->rows, key), *sizes = NULL;
 	AUTO_FREE struct group *groups = NULL;
 	AUTO_RUNS struct runs runs = { 0 };
 
@@ -215,10 +208,10 @@ static int deal_groups(struct folds *folds, const double *key, uint64_t seed, st
 	if (runs.count < folds->count)
 		return err_set(err, EINVAL, "%zu groups are too few for %zu folds", runs.count,
 			       folds->count);
-	groups = groups_draw(&runs, seed);
+	groups = make_groups(&runs, seed);
 	sizes = xcalloc(folds->count, sizeof(*sizes));
 	for (size_t i = 0; i < runs.count; i++) {
-		size_t fold = smallest(sizes, folds->count);
+		size_t fold = find_smallest(sizes, folds->count);
 
 		for (size_t j = 0; j < groups[i].size; j++)
 			folds->of[order[groups[i].start + j]] = (uint32_t)fold;
@@ -227,14 +220,14 @@ static int deal_groups(struct folds *folds, const double *key, uint64_t seed, st
 	return 0;
 }
 
-static int take_given(struct folds *folds, const double *key, struct err *err)
+static int assign_given(struct folds *folds, const double *key, struct err *err)
 {
 	AUTO_FREE bool *used = xcalloc(folds->count, sizeof(*used));
 
 	for (size_t i = 0; i < folds->rows; i++) {
 		if (!(key[i] >= 0 && key[i] < (double)folds->count) || key[i] != floor(key[i]))
-			return err_set(err, EINVAL, "row %zu: %g is not a fold of 0 to %zu", i + 1,
-				       key[i], folds->count - 1);
+			return err_set(err, EINVAL, "row %zu: invalid fold %g; expected 0 to %zu",
+				       i + 1, key[i], folds->count - 1);
 		folds->of[i] = (uint32_t)key[i];
 		used[folds->of[i]] = true;
 	}
@@ -245,25 +238,24 @@ static int take_given(struct folds *folds, const double *key, struct err *err)
 	return 0;
 }
 
-/* ---- folds ---- */
-
-static int folds_check(enum folds_kind kind, size_t count, size_t rows, const double *key,
-		       struct err *err)
+static int check_arguments(enum folds_kind kind, size_t count, size_t rows, const double *key,
+			   struct err *err)
 {
 	size_t least = kind == FOLDS_FORWARD ? 1 : 2, blocks = count + (kind == FOLDS_FORWARD);
 
 	if (count < least || count > UINT32_MAX - 1)
-		return err_set(err, EINVAL, "%zu folds: there must be %zu at least", count, least);
+		return err_set(err, EINVAL, "%zu folds are too few; at least %zu are needed", count,
+			       least);
 	if (rows < blocks)
 		return err_set(err, EINVAL, "%zu rows are too few for %zu folds", rows, count);
 	if (!key && (kind == FOLDS_STRATIFIED || kind == FOLDS_GROUPED || kind == FOLDS_GIVEN))
-		return err_set(err, EINVAL, "folds of this kind need a column to go by");
+		return err_set(err, EINVAL, "this kind of folds needs a key column");
 	if (kind == FOLDS_PLAIN)
 		return 0;
 	for (size_t i = 0; key && i < rows; i++) {
 		if (isnan(key[i]))
 			return err_set(err, EINVAL,
-				       "row %zu has no value in the column that folds go by",
+				       "row %zu has no value in the key column of the folds",
 				       i + 1);
 	}
 	return 0;
@@ -273,7 +265,7 @@ int folds_init(struct folds *folds, enum folds_kind kind, size_t count, size_t r
 	       const double *key, uint64_t seed, struct err *err)
 {
 	struct folds made = { .kind = kind, .count = count, .rows = rows };
-	int r = folds_check(kind, count, rows, key, err);
+	int r = check_arguments(kind, count, rows, key, err);
 
 	if (r < 0)
 		return r;
@@ -295,7 +287,7 @@ int folds_init(struct folds *folds, enum folds_kind kind, size_t count, size_t r
 		r = cut_in_time(&made, count + 1, key, err);
 		break;
 	case FOLDS_GIVEN:
-		r = take_given(&made, key, err);
+		r = assign_given(&made, key, err);
 		break;
 	}
 	if (r < 0) {
@@ -325,38 +317,4 @@ void folds_split(const struct folds *folds, size_t fold, size_t *train, size_t *
 		else if (!forward || folds->of[i] < tested)
 			train[(*train_count)++] = i;
 	}
-}
-
-int folds_cut(size_t rows, double share, const double *time, uint64_t seed, size_t *train,
-	      size_t *train_count, size_t *test, size_t *test_count, struct err *err)
-{
-	AUTO_FREE size_t *order = NULL;
-	AUTO_FREE bool *trains = NULL;
-	AUTO_RUNS struct runs runs = { 0 };
-	size_t cut;
-
-	if (!(share > 0 && share < 1))
-		return err_set(err, EINVAL, "the share of rows that train is between 0 and 1");
-	for (size_t i = 0; time && i < rows; i++) {
-		if (isnan(time[i]))
-			return err_set(err, EINVAL, "row %zu has no time", i + 1);
-	}
-	order = time ? rows_sorted(rows, time) : rows_shuffled(rows, seed);
-	runs_find(&runs, order, time, rows);
-	if (runs.count < 2)
-		return err_set(err, EINVAL, "%zu row%s of %zu time%s cannot be cut in two", rows,
-			       rows == 1 ? "" : "s", runs.count, runs.count == 1 ? "" : "s");
-	cut = runs.starts[run_nearest(&runs, (size_t)(share * (double)rows + 0.5), 1,
-				      runs.count - 1)];
-	trains = xcalloc(rows, sizeof(*trains));
-	for (size_t i = 0; i < cut; i++)
-		trains[order[i]] = true;
-	*train_count = *test_count = 0;
-	for (size_t i = 0; i < rows; i++) {
-		if (trains[i])
-			train[(*train_count)++] = i;
-		else
-			test[(*test_count)++] = i;
-	}
-	return 0;
 }

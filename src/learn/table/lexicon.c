@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Open addressing by a hash of the text.
+ * A hash table of texts with open addressing.
  */
 #include "learn/table/lexicon.h"
 
@@ -19,7 +19,7 @@ void lexicon_release(struct lexicon *lexicon)
 	*lexicon = (struct lexicon){ 0 };
 }
 
-static size_t *lexicon_slot(const struct lexicon *lexicon, const char *text, size_t n)
+static size_t *find_slot(const struct lexicon *lexicon, const char *text, size_t n)
 {
 	size_t slot = XXH3_64bits(text, n) & (lexicon->slot_count - 1);
 
@@ -28,13 +28,13 @@ static size_t *lexicon_slot(const struct lexicon *lexicon, const char *text, siz
 	return &lexicon->slots[slot];
 }
 
-static void lexicon_grow(struct lexicon *lexicon)
+static void grow_slots(struct lexicon *lexicon)
 {
 	lexicon->slot_count = lexicon->slot_count ? lexicon->slot_count * 2 : 16;
 	free(lexicon->slots);
 	lexicon->slots = xcalloc(lexicon->slot_count, sizeof(*lexicon->slots));
 	for (size_t i = 0; i < lexicon->count; i++)
-		*lexicon_slot(lexicon, lexicon->texts[i], strlen(lexicon->texts[i])) = i + 1;
+		*find_slot(lexicon, lexicon->texts[i], strlen(lexicon->texts[i])) = i + 1;
 }
 
 size_t lexicon_number(struct lexicon *lexicon, const char *text, size_t n)
@@ -42,8 +42,8 @@ size_t lexicon_number(struct lexicon *lexicon, const char *text, size_t n)
 	size_t *slot;
 
 	if (lexicon->count * 2 >= lexicon->slot_count)
-		lexicon_grow(lexicon);
-	slot = lexicon_slot(lexicon, text, n);
+		grow_slots(lexicon);
+	slot = find_slot(lexicon, text, n);
 	if (!*slot) {
 		lexicon->texts = xgrow(lexicon->texts, &lexicon->cap, lexicon->count + 1,
 				       sizeof(*lexicon->texts));
@@ -58,7 +58,7 @@ struct entry {
 	size_t number;
 };
 
-static int entry_compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	return strcmp(((const struct entry *)a)->text, ((const struct entry *)b)->text);
 }
@@ -71,7 +71,7 @@ char **lexicon_take(struct lexicon *lexicon, size_t **settled)
 	*settled = xcalloc(lexicon->count, sizeof(**settled));
 	for (size_t i = 0; i < lexicon->count; i++)
 		entries[i] = (struct entry){ lexicon->texts[i], i };
-	qsort(entries, lexicon->count, sizeof(*entries), entry_compare);
+	qsort(entries, lexicon->count, sizeof(*entries), compare_entries);
 	for (size_t i = 0; i < lexicon->count; i++) {
 		texts[i] = entries[i].text;
 		(*settled)[entries[i].number] = i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Distinct texts, numbered as they come. Zero-initialised is empty.
+ * Numbers distinct texts in order of appearance. A zero-initialized lexicon is empty.
  */
 #ifndef SLUICE_LEARN_TABLE_LEXICON_H
 #define SLUICE_LEARN_TABLE_LEXICON_H
@@ -10,17 +10,18 @@
 struct lexicon {
 	char **texts;
 	size_t count, cap;
-	size_t *slots, slot_count; /* number of the text plus 1; slot_count is a power of two */
+	/* hash table of text numbers plus 1; slot_count is a power of two */
+	size_t *slots, slot_count;
 };
 
 void lexicon_release(struct lexicon *lexicon);
 
-/* The number of a text of n bytes, ended by a zero byte; a new one if it was not there. */
+/* Returns the number of a text of n bytes that ends with a zero byte; adds it if it is new. */
 size_t lexicon_number(struct lexicon *lexicon, const char *text, size_t n);
 
 /*
- * The texts in sorted order, and per old number the new one. Both are the caller's; the lexicon is
- * empty afterwards.
+ * Returns the sorted texts and sets *settled to the new number of each old number. The caller frees
+ * both; the lexicon is empty afterwards.
  */
 char **lexicon_take(struct lexicon *lexicon, size_t **settled);
 

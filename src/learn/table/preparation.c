@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A recipe becomes a list of steps. Centring and scaling that follow each other are one step, since
- * every prediction goes through here.
+ * A recipe becomes a list of steps. Adjacent centering and scaling become one step, because every
+ * prediction runs through here.
  */
 #include "learn/table/preparation.h"
 
@@ -15,11 +15,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "learn/file/blob.h"
 #include "learn/maths/components.h"
 #include "learn/maths/moments.h"
 #include "learn/maths/power.h"
-#include "base/number.h"
 #include "learn/maths/vector.h"
 
 enum step_kind {
@@ -33,10 +33,10 @@ enum step_kind {
 
 struct preparation_step {
 	enum step_kind kind;
-	size_t width;		      /* of its input */
-	struct power *powers;	      /* per column: STEP_BOXCOX, STEP_YEOJOHNSON */
-	double *shift, *factor;	      /* per column: STEP_LINEAR is (x - shift) * factor */
-	double *median;		      /* per column: STEP_FILL */
+	size_t width;		      /* columns of its input */
+	struct power *powers;	      /* STEP_BOXCOX, STEP_YEOJOHNSON: one per column */
+	double *shift, *factor;	      /* STEP_LINEAR, per column: (x - shift) * factor */
+	double *median;		      /* STEP_FILL: one per column */
 	struct components components; /* STEP_COMPONENTS */
 };
 
@@ -54,9 +54,7 @@ static size_t step_width_out(const struct preparation_step *step)
 	return step->kind == STEP_COMPONENTS ? step->components.count : step->width;
 }
 
-/* ---- applying ---- */
-
-/* Column by column upwards, so that out may begin before in. */
+/* Works from the first column up, so that out may begin before in. */
 static void step_apply(const struct preparation_step *step, const double *in, double *out)
 {
 	if (step->kind == STEP_LINEAR) {
@@ -72,7 +70,7 @@ static void step_apply(const struct preparation_step *step, const double *in, do
 		out[j] = power_apply(&step->powers[j], in[j]);
 }
 
-/* Steps from `first` on that keep the width; returns the number of the step that stopped it. */
+/* Applies steps from `first` on that keep the width; returns the first step that does not. */
 static size_t steps_apply(const struct preparation *preparation, size_t first, const double *in,
 			  double *out)
 {
@@ -90,8 +88,8 @@ static size_t steps_apply(const struct preparation *preparation, size_t first, c
 	return i;
 }
 
-static inline void reduce(const struct preparation *preparation, const double *in, double *out,
-			  double *room)
+static inline void reduce_row(const struct preparation *preparation, const double *in, double *out,
+			      double *room)
 {
 	size_t i = steps_apply(preparation, 0, in, room);
 
@@ -99,13 +97,13 @@ static inline void reduce(const struct preparation *preparation, const double *i
 	steps_apply(preparation, i + 1, out, out);
 }
 
-/* A large frame costs even where it is not touched. */
+/* Separate, because a large stack frame costs time even if it is not used. */
 static __attribute__((noinline)) void reduce_wide(const struct preparation *preparation,
 						  const double *in, double *out)
 {
 	double room[PREPARATION_WIDTH_MAX];
 
-	reduce(preparation, in, out, room);
+	reduce_row(preparation, in, out, room);
 }
 
 static __attribute__((noinline)) void reduce_narrow(const struct preparation *preparation,
@@ -113,7 +111,7 @@ static __attribute__((noinline)) void reduce_narrow(const struct preparation *pr
 {
 	double room[64];
 
-	reduce(preparation, in, out, room);
+	reduce_row(preparation, in, out, room);
 }
 
 void preparation_apply(const struct preparation *preparation, const double *in, double *out)
@@ -130,18 +128,17 @@ void preparation_apply(const struct preparation *preparation, const double *in, 
 		reduce_wide(preparation, in, out);
 }
 
-/* ---- fitting ---- */
-
-/* Where a fit has come to. */
+/* The state of a fit. */
 struct fitting {
 	struct preparation made;
 	double *x;
 	size_t rows;
-	double *deviation; /* of the last step, which centres and is not applied yet; or NULL */
-	bool finite;	   /* the last step cannot have made numbers that are not */
+	/* deviations of the last step, which centers and is not applied yet; or NULL */
+	double *deviation;
+	bool finite; /* all numbers are known to be finite after the last step */
 };
 
-static struct preparation_step *step_add(struct preparation *preparation, enum step_kind kind)
+static struct preparation_step *add_step(struct preparation *preparation, enum step_kind kind)
 {
 	struct preparation_step *step;
 
@@ -152,57 +149,37 @@ static struct preparation_step *step_add(struct preparation *preparation, enum s
 	return step;
 }
 
-static void rows_apply(const struct fitting *fitting, const struct preparation_step *step)
+static void apply_step_to_rows(const struct fitting *fitting, const struct preparation_step *step)
 {
 	for (size_t i = 0; i < fitting->rows; i++)
 		step_apply(step, fitting->x + i * step->width, fitting->x + i * step->width);
 }
 
-typedef double lanes __attribute__((vector_size(16)));
-
-/* Are all of them? Zero times a number is zero, unless the number is not finite. */
-static bool all_finite(const double *x, size_t count)
-{
-	lanes sum[4] = { 0 }, all;
-	size_t i = 0;
-
-	for (; i + 8 <= count; i += 8) {
-		lanes some[4];
-
-		memcpy(some, x + i, sizeof(some));
-		for (size_t l = 0; l < 4; l++)
-			sum[l] += some[l] * 0;
-	}
-	for (; i < count; i++)
-		sum[0][0] += x[i] * 0;
-	all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-	return all[0] + all[1] == 0;
-}
-
-/* The first row with a number that is not finite; rows where all are. */
-static size_t row_infinite(const double *x, size_t rows, size_t width)
+/* The first row with a number that is not finite; `rows` if there is none. */
+static size_t find_infinite_row(const double *x, size_t rows, size_t width)
 {
 	size_t i = 0;
 
-	if (all_finite(x, rows * width))
+	if (vector_all_finite(x, rows * width))
 		return rows;
-	while (i < rows && all_finite(x + i * width, width))
+	while (i < rows && vector_all_finite(x + i * width, width))
 		i++;
 	return i;
 }
 
-static int fitting_check(const struct fitting *fitting, const char *when, struct err *err)
+static int check_finite(const struct fitting *fitting, const char *when, struct err *err)
 {
-	size_t row = row_infinite(fitting->x, fitting->rows, fitting->made.width_out);
+	size_t row = find_infinite_row(fitting->x, fitting->rows, fitting->made.width_out);
 
 	if (row == fitting->rows)
 		return 0;
-	return err_set(err, EDOM, "row %zu of the inputs is not finite %s the preparation", row + 1,
-		       when);
+	return err_set(err, EDOM,
+		       "row %zu of the inputs has a number that is not finite %s the preparation",
+		       row + 1, when);
 }
 
-/* Of what is there; 0 where nothing is. */
-static double median_of(const struct fitting *fitting, size_t column, double *room)
+/* The median of the values that are present; 0 if there are none. */
+static double column_median(const struct fitting *fitting, size_t column, double *room)
 {
 	size_t width = fitting->made.width_out, count = 0;
 
@@ -215,19 +192,21 @@ static double median_of(const struct fitting *fitting, size_t column, double *ro
 
 static int fill_fit(struct fitting *fitting, const char *value, struct err *err)
 {
-	struct preparation_step *step = step_add(&fitting->made, STEP_FILL);
+	struct preparation_step *step = add_step(&fitting->made, STEP_FILL);
 	AUTO_FREE double *room = xcalloc(fitting->rows, sizeof(*room));
 
 	(void)value;
 	step->median = xcalloc(step->width, sizeof(*step->median));
 	for (size_t j = 0; j < step->width; j++)
-		step->median[j] = median_of(fitting, j, room);
-	rows_apply(fitting, step);
-	return fitting_check(fitting, "before", err);
+		step->median[j] = column_median(fitting, j, room);
+	apply_step_to_rows(fitting, step);
+	return check_finite(fitting, "before", err);
 }
 
-/* As rows_apply() for a linear step: in place, which the compiler cannot know above. */
-static void rows_move(const struct fitting *fitting, const struct preparation_step *step)
+/*
+ * Like apply_step_to_rows() for a linear step. It works in place, which the compiler can exploit.
+ */
+static void apply_linear_to_rows(const struct fitting *fitting, const struct preparation_step *step)
 {
 	const double *restrict shift = step->shift, *restrict factor = step->factor;
 	size_t width = step->width;
@@ -239,12 +218,12 @@ static void rows_move(const struct fitting *fitting, const struct preparation_st
 	}
 }
 
-/* Applies centring that has waited for a scaling to follow. */
-static void centre_finish(struct fitting *fitting)
+/* Applies a centering that was deferred because a scaling might follow. */
+static void apply_deferred_center(struct fitting *fitting)
 {
 	if (!fitting->deviation)
 		return;
-	rows_move(fitting, &fitting->made.steps[fitting->made.count - 1]);
+	apply_linear_to_rows(fitting, &fitting->made.steps[fitting->made.count - 1]);
 	free(fitting->deviation);
 	fitting->deviation = NULL;
 }
@@ -252,13 +231,13 @@ static void centre_finish(struct fitting *fitting)
 static int powers_fit(struct fitting *fitting, enum power_kind kind, bool caret)
 {
 	struct preparation_step *step =
-		step_add(&fitting->made, kind == POWER_BOXCOX ? STEP_BOXCOX : STEP_YEOJOHNSON);
+		add_step(&fitting->made, kind == POWER_BOXCOX ? STEP_BOXCOX : STEP_YEOJOHNSON);
 
 	step->powers = xcalloc(step->width, sizeof(*step->powers));
 	for (size_t j = 0; j < step->width; j++)
 		power_fit(&step->powers[j], kind, caret, fitting->x + j, fitting->rows,
 			  step->width);
-	rows_apply(fitting, step);
+	apply_step_to_rows(fitting, step);
 	return 0;
 }
 
@@ -274,9 +253,9 @@ static int yeojohnson_fit(struct fitting *fitting, const char *value, struct err
 	return powers_fit(fitting, POWER_YEOJOHNSON, false);
 }
 
-static struct preparation_step *linear_add(struct preparation *preparation)
+static struct preparation_step *add_linear_step(struct preparation *preparation)
 {
-	struct preparation_step *step = step_add(preparation, STEP_LINEAR);
+	struct preparation_step *step = add_step(preparation, STEP_LINEAR);
 
 	step->shift = xcalloc(step->width, sizeof(*step->shift));
 	step->factor = xcalloc(step->width, sizeof(*step->factor));
@@ -285,9 +264,9 @@ static struct preparation_step *linear_add(struct preparation *preparation)
 	return step;
 }
 
-static int centre_fit(struct fitting *fitting, const char *value, struct err *err)
+static int center_fit(struct fitting *fitting, const char *value, struct err *err)
 {
-	struct preparation_step *step = linear_add(&fitting->made);
+	struct preparation_step *step = add_linear_step(&fitting->made);
 
 	(void)value, (void)err;
 	fitting->deviation = xmalloc(step->width * sizeof(double));
@@ -305,11 +284,11 @@ static int scale_fit(struct fitting *fitting, const char *value, struct err *err
 	(void)value, (void)err;
 	fitting->deviation = NULL;
 	if (deviation) {
-		/* Centring and scaling in one. */
+		/* Centering and scaling become one step. */
 		step = &fitting->made.steps[fitting->made.count - 1];
 	} else {
 		fitting->finite = false;
-		step = linear_add(&fitting->made);
+		step = add_linear_step(&fitting->made);
 		deviation = xmalloc(width * sizeof(*deviation));
 		moments_deviation(fitting->x, fitting->rows, width, deviation);
 	}
@@ -318,7 +297,7 @@ static int scale_fit(struct fitting *fitting, const char *value, struct err *err
 
 		step->factor[j] = deviation[j] > 0 && isfinite(factor) ? factor : 1;
 	}
-	rows_move(fitting, step);
+	apply_linear_to_rows(fitting, step);
 	return 0;
 }
 
@@ -333,24 +312,22 @@ static int pca_fit(struct fitting *fitting, const char *value, struct err *err)
 			   err);
 	if (r < 0)
 		return r;
-	step_add(&fitting->made, STEP_COMPONENTS)->components = components;
+	add_step(&fitting->made, STEP_COMPONENTS)->components = components;
 	fitting->made.width_out = components.count;
 	return 0;
 }
 
-/* ---- recipes ---- */
-
-static bool value_none(const char *value)
+static bool accepts_no_value(const char *value)
 {
 	return !*value;
 }
 
-static bool value_caret(const char *value)
+static bool accepts_caret(const char *value)
 {
 	return !*value || strcmp(value, "caret") == 0;
 }
 
-static bool value_wanted(const char *value)
+static bool accepts_count(const char *value)
 {
 	double wanted;
 
@@ -360,44 +337,46 @@ static bool value_wanted(const char *value)
 	       (wanted < 1 || (wanted == floor(wanted) && wanted <= PREPARATION_WIDTH_MAX));
 }
 
-static const struct dish {
-	const char *name, *value; /* value: what may stand behind "=" */
+static const struct recipe_item {
+	const char *name, *value; /* value: what may follow "=", for messages; NULL: nothing */
 	bool (*accept)(const char *value);
 	int (*fit)(struct fitting *fitting, const char *value, struct err *err);
-} dishes[] = {
-	{ "fill", NULL, value_none, fill_fit },
-	{ "boxcox", "caret", value_caret, boxcox_fit },
-	{ "yeojohnson", NULL, value_none, yeojohnson_fit },
-	{ "centre", NULL, value_none, centre_fit },
-	{ "center", NULL, value_none, centre_fit },
-	{ "scale", NULL, value_none, scale_fit },
-	{ "pca", "a share below 1 or a whole number", value_wanted, pca_fit },
+} recipe_items[] = {
+	{ "fill", NULL, accepts_no_value, fill_fit },
+	{ "boxcox", "caret", accepts_caret, boxcox_fit },
+	{ "yeojohnson", NULL, accepts_no_value, yeojohnson_fit },
+	{ "centre", NULL, accepts_no_value, center_fit },
+	{ "center", NULL, accepts_no_value, center_fit },
+	{ "scale", NULL, accepts_no_value, scale_fit },
+	{ "pca", "a share below 1 or an integer", accepts_count, pca_fit },
 	{ 0 },
 };
 
-static const struct dish *dish_find(const char *item, const char **value, struct err *err)
+static const struct recipe_item *find_recipe_item(const char *item, const char **value,
+						  struct err *err)
 {
 	size_t n = strcspn(item, "=");
 
-	for (const struct dish *dish = dishes; dish->name; dish++) {
-		if (strncmp(dish->name, item, n) != 0 || dish->name[n])
+	for (const struct recipe_item *entry = recipe_items; entry->name; entry++) {
+		if (strncmp(entry->name, item, n) != 0 || entry->name[n])
 			continue;
 		*value = item[n] ? item + n + 1 : "";
-		if ((!item[n] || **value) && dish->accept(*value))
-			return dish;
-		err_set(err, EINVAL, "preparation \"%.80s\": %s takes %s", item, dish->name,
-			dish->value ? dish->value : "no value");
+		if ((!item[n] || **value) && entry->accept(*value))
+			return entry;
+		err_set(err, EINVAL, "preparation \"%.80s\": %s takes %s", item, entry->name,
+			entry->value ? entry->value : "no value");
 		return NULL;
 	}
 	err_set(err, EINVAL,
-		"no preparation \"%.80s\": there are fill, boxcox, yeojohnson, centre, scale and "
+		"unknown preparation \"%.80s\"; choose from fill, boxcox, yeojohnson, center, "
+		"scale and "
 		"pca",
 		item);
 	return NULL;
 }
 
-/* fitting NULL: only looks whether it makes sense. */
-static int recipe_walk(const char *recipe, struct fitting *fitting, struct err *err)
+/* fitting NULL: only check the syntax. */
+static int walk_recipe(const char *recipe, struct fitting *fitting, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(recipe ? recipe : "");
 	char *rest = copy, *item;
@@ -405,34 +384,34 @@ static int recipe_walk(const char *recipe, struct fitting *fitting, struct err *
 	int r = 0;
 
 	while (r >= 0 && (item = strsep(&rest, ", "))) {
-		const struct dish *dish;
+		const struct recipe_item *entry;
 		const char *value;
 
 		if (!*item || strcmp(item, "none") == 0)
 			continue;
-		dish = dish_find(item, &value, err);
-		if (!dish)
+		entry = find_recipe_item(item, &value, err);
+		if (!entry)
 			return -EINVAL;
-		if (dish->fit == pca_fit && reduced)
-			return err_set(err, EINVAL, "preparation \"%.80s\": pca comes only once",
-				       recipe);
-		reduced |= dish->fit == pca_fit;
+		if (entry->fit == pca_fit && reduced)
+			return err_set(err, EINVAL,
+				       "preparation \"%.80s\": pca is allowed only once", recipe);
+		reduced |= entry->fit == pca_fit;
 		if (!fitting)
 			continue;
-		if (dish->fit != scale_fit) {
-			centre_finish(fitting);
+		if (entry->fit != scale_fit) {
+			apply_deferred_center(fitting);
 			fitting->finite = false;
 		}
-		r = dish->fit(fitting, value, err);
+		r = entry->fit(fitting, value, err);
 	}
 	if (fitting)
-		centre_finish(fitting);
+		apply_deferred_center(fitting);
 	return r;
 }
 
 int preparation_check(const char *recipe, struct err *err)
 {
-	return recipe_walk(recipe, NULL, err);
+	return walk_recipe(recipe, NULL, err);
 }
 
 int preparation_fit(struct preparation *preparation, const char *recipe, double *x, size_t rows,
@@ -446,16 +425,17 @@ int preparation_fit(struct preparation *preparation, const char *recipe, double 
 	if (r < 0)
 		return r;
 	if (!rows || !width || width > PREPARATION_WIDTH_MAX)
-		return err_set(err, EINVAL,
-			       "%zu rows of %zu inputs: there must be rows and 1 to %d inputs",
-			       rows, width, PREPARATION_WIDTH_MAX);
-	/* What is missing is let in where it is filled first. */
+		return err_set(
+			err, EINVAL,
+			"%zu rows of %zu inputs; expected at least one row and 1 to %d inputs",
+			rows, width, PREPARATION_WIDTH_MAX);
+	/* Missing values are accepted if the first step fills them. */
 	if (!recipe || strncmp(recipe, "fill", 4) != 0)
-		r = fitting_check(&fitting, "before", err);
+		r = check_finite(&fitting, "before", err);
 	if (r >= 0)
-		r = recipe_walk(recipe, &fitting, err);
+		r = walk_recipe(recipe, &fitting, err);
 	if (r >= 0 && fitting.made.count && !fitting.finite)
-		r = fitting_check(&fitting, "after", err);
+		r = check_finite(&fitting, "after", err);
 	if (r < 0) {
 		preparation_release(&fitting.made);
 		return r;
@@ -484,57 +464,6 @@ double preparation_lambda(const struct preparation *preparation, size_t column)
 	return NAN;
 }
 
-/* ---- for people ---- */
-
-static void powers_describe(const struct preparation_step *step, struct buf *out)
-{
-	enum { LISTED_MAX = 16 };
-
-	buf_puts(out, step->kind == STEP_BOXCOX ? "boxcox: powers" : "yeojohnson: powers");
-	for (size_t j = 0; j < step->width && j < LISTED_MAX; j++) {
-		const struct power *power = &step->powers[j];
-
-		if (power->kind == POWER_NONE)
-			buf_puts(out, " -");
-		else if (power->lambda == 0)
-			buf_puts(out, " log");
-		else
-			buf_printf(out, " %.2f", power->lambda);
-	}
-	buf_puts(out, step->width > LISTED_MAX ? " ...\n" : "\n");
-}
-
-static void linear_describe(const struct preparation_step *step, struct buf *out)
-{
-	bool shifts = false, scales = false;
-
-	for (size_t j = 0; j < step->width; j++) {
-		shifts |= step->shift[j] != 0;
-		scales |= step->factor[j] != 1;
-	}
-	buf_printf(out, "%s%s%s\n", shifts || !scales ? "centre" : "",
-		   shifts && scales ? " and " : "", scales ? "scale" : "");
-}
-
-void preparation_describe(const struct preparation *preparation, struct buf *out)
-{
-	for (size_t i = 0; i < preparation->count; i++) {
-		const struct preparation_step *step = &preparation->steps[i];
-
-		if (step->powers)
-			powers_describe(step, out);
-		else if (step->kind == STEP_LINEAR)
-			linear_describe(step, out);
-		else if (step->kind == STEP_FILL)
-			buf_puts(out, "fill: missing values become the median\n");
-		else
-			buf_printf(out, "pca: %zu components of %zu inputs\n",
-				   step->components.count, step->width);
-	}
-}
-
-/* ---- files ---- */
-
 static void step_save(const struct preparation_step *step, struct buf *buf)
 {
 	blob_put_u32(buf, step->kind);
@@ -547,9 +476,7 @@ static void step_save(const struct preparation_step *step, struct buf *buf)
 		blob_put_reals(buf, step->shift, step->width);
 		blob_put_reals(buf, step->factor, step->width);
 	} else {
-		blob_put_u64(buf, step->components.count);
-		blob_put_reals(buf, step->components.mean, step->width);
-		blob_put_reals(buf, step->components.loading, step->components.count * step->width);
+		components_save(&step->components, buf);
 	}
 }
 
@@ -596,7 +523,7 @@ int preparation_load(struct preparation *preparation, struct blob *blob, struct 
 		reductions += kind == STEP_COMPONENTS;
 		if (!blob_expect(blob, kind < STEP_KINDS && reductions <= 1))
 			break;
-		step = step_add(&made, kind);
+		step = add_step(&made, kind);
 		step_load(step, blob);
 		if (blob_ok(blob))
 			made.width_out = step_width_out(step);

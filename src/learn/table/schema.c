@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Levels of a feature are sorted, as those of a table are, so that they are found by bisection.
+ * The levels of a feature are sorted, like those of a table, so that a binary search finds them.
  */
 #include "learn/table/schema.h"
 
@@ -14,10 +14,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/file/blob.h"
-#include "learn/table/dataset.h"
 #include "base/number.h"
+#include "learn/file/blob.h"
 #include "learn/maths/vector.h"
+#include "learn/table/dataset.h"
 
 static size_t feature_width(const struct feature *feature)
 {
@@ -38,12 +38,10 @@ void schema_release(struct schema *schema)
 	*schema = (struct schema){ 0 };
 }
 
-/* ---- making ---- */
-
-/* The rows that count. */
+/* The rows from which a schema is made. */
 struct view {
 	const struct dataset *dataset;
-	const size_t *rows; /* NULL: all */
+	const size_t *rows; /* NULL: all rows */
 	size_t count;
 };
 
@@ -52,8 +50,8 @@ static double view_value(const struct view *view, size_t row, size_t column)
 	return dataset_row(view->dataset, view->rows ? view->rows[row] : row)[column];
 }
 
-/* NAN where there is no finite value. */
-static double median_of(const struct view *view, size_t column)
+/* The median of a column; NAN if it has no finite value. */
+static double column_median(const struct view *view, size_t column)
 {
 	AUTO_FREE double *values = xcalloc(view->count, sizeof(*values));
 	size_t count = 0;
@@ -65,8 +63,8 @@ static double median_of(const struct view *view, size_t column)
 	return count ? vector_median(values, count) : NAN;
 }
 
-/* Only levels that occur in the rows. */
-static void levels_take(struct feature *feature, const struct view *view, size_t column)
+/* Copies only the levels that occur in the rows. */
+static void copy_levels(struct feature *feature, const struct view *view, size_t column)
 {
 	const struct column *from = &view->dataset->columns[column];
 	AUTO_FREE bool *seen = xcalloc(from->level_count, sizeof(*seen));
@@ -91,12 +89,13 @@ static int feature_init(struct feature *feature, const struct view *view, size_t
 
 	feature->name = xstrdup(from->name);
 	if (from->levels)
-		levels_take(feature, view, column);
+		copy_levels(feature, view, column);
 	else
-		feature->median = median_of(view, column);
+		feature->median = column_median(view, column);
 	if (from->levels ? feature->level_count > 0 : !isnan(feature->median))
 		return 0;
-	return err_set(err, ENODATA, "column \"%.80s\" has no value in these rows: leave it out",
+	return err_set(err, ENODATA,
+		       "column \"%.80s\" has no value in these rows; remove it from the features",
 		       from->name);
 }
 
@@ -133,16 +132,14 @@ char *schema_input(const struct schema *schema, size_t input)
 	return xstrdup("");
 }
 
-/* ---- reading a table ---- */
-
-/* What has come up. */
+/* Counts of unusual values. */
 struct oddities {
 	bool fill;
 	size_t strange, missing;
 };
 
-/* The index of a level; level_count where there is none. */
-static size_t level_find(const struct feature *feature, const char *text)
+/* The index of a level, or level_count if it is unknown. */
+static size_t find_level(const struct feature *feature, const char *text)
 {
 	size_t low = 0, high = feature->level_count;
 
@@ -160,7 +157,7 @@ static size_t level_find(const struct feature *feature, const char *text)
 	return feature->level_count;
 }
 
-static void numbers_read(const struct feature *feature, const struct dataset *dataset,
+static void read_numbers(const struct feature *feature, const struct dataset *dataset,
 			 size_t column, double *out, size_t width, struct oddities *oddities)
 {
 	for (size_t i = 0; i < dataset->rows; i++) {
@@ -171,18 +168,18 @@ static void numbers_read(const struct feature *feature, const struct dataset *da
 	}
 }
 
-/* A table whose texts all look like numbers was read as numbers: their digits are the text. */
-static size_t level_of(const struct feature *feature, const size_t *known, double value)
+/* A text column whose texts all look like numbers was read as numbers; match their digits. */
+static size_t find_numeric_level(const struct feature *feature, const size_t *known, double value)
 {
 	char text[NUMBER_TEXT_MAX];
 
 	if (known)
 		return known[(size_t)value];
 	number_format(value, text);
-	return level_find(feature, text);
+	return find_level(feature, text);
 }
 
-static void levels_read(const struct feature *feature, const struct dataset *dataset, size_t column,
+static void read_levels(const struct feature *feature, const struct dataset *dataset, size_t column,
 			double *out, size_t width, struct oddities *oddities)
 {
 	const struct column *from = &dataset->columns[column];
@@ -191,10 +188,10 @@ static void levels_read(const struct feature *feature, const struct dataset *dat
 	if (from->levels)
 		known = xcalloc(from->level_count, sizeof(*known));
 	for (size_t i = 0; known && i < from->level_count; i++)
-		known[i] = level_find(feature, from->levels[i]);
+		known[i] = find_level(feature, from->levels[i]);
 	for (size_t i = 0; i < dataset->rows; i++) {
 		double value = dataset_row(dataset, i)[column], *inputs = out + i * width;
-		size_t level = isnan(value) ? SIZE_MAX : level_of(feature, known, value);
+		size_t level = isnan(value) ? SIZE_MAX : find_numeric_level(feature, known, value);
 
 		for (size_t j = 0; j < feature->level_count; j++)
 			inputs[j] = j == level;
@@ -203,7 +200,7 @@ static void levels_read(const struct feature *feature, const struct dataset *dat
 	}
 }
 
-static int feature_read(const struct feature *feature, const struct dataset *dataset, double *out,
+static int read_feature(const struct feature *feature, const struct dataset *dataset, double *out,
 			size_t width, struct oddities *oddities, struct err *err)
 {
 	int column = dataset_find(dataset, feature->name, err);
@@ -211,15 +208,15 @@ static int feature_read(const struct feature *feature, const struct dataset *dat
 	if (column < 0)
 		return column;
 	if (feature->levels) {
-		levels_read(feature, dataset, (size_t)column, out, width, oddities);
+		read_levels(feature, dataset, (size_t)column, out, width, oddities);
 		return 0;
 	}
 	if (dataset->columns[column].levels)
 		return err_set(err, EINVAL,
-			       "column \"%.80s\" holds texts such as \"%.40s\" where numbers are "
+			       "column \"%.80s\" holds text such as \"%.40s\" where numbers are "
 			       "wanted",
 			       feature->name, dataset->columns[column].levels[0]);
-	numbers_read(feature, dataset, (size_t)column, out, width, oddities);
+	read_numbers(feature, dataset, (size_t)column, out, width, oddities);
 	return 0;
 }
 
@@ -231,7 +228,7 @@ int schema_inputs(const struct schema *schema, const struct dataset *dataset, bo
 
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct feature *feature = &schema->features[i];
-		int r = feature_read(feature, dataset, out + at, schema->width, &oddities, err);
+		int r = read_feature(feature, dataset, out + at, schema->width, &oddities, err);
 
 		if (r < 0)
 			return r;
@@ -243,8 +240,6 @@ int schema_inputs(const struct schema *schema, const struct dataset *dataset, bo
 		*missing = oddities.missing;
 	return 0;
 }
-
-/* ---- files ---- */
 
 void schema_save(const struct schema *schema, struct buf *buf)
 {
@@ -273,7 +268,7 @@ static void feature_load(struct feature *feature, struct blob *blob)
 	feature->levels = xcalloc(count, sizeof(*feature->levels));
 	for (size_t i = 0; i < count && blob_ok(blob); i++) {
 		feature->levels[feature->level_count++] = blob_take_text(blob);
-		/* They are found by bisection. */
+		/* The levels must be sorted for the binary search. */
 		blob_expect(blob, !i || strcmp(feature->levels[i - 1], feature->levels[i]) < 0);
 	}
 }

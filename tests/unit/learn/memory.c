@@ -16,9 +16,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
+#include "learn/learner.h"
 #include "learn/maths/library.h"
 #include "learn/maths/random.h"
-#include "learn/learner.h"
 #include "learn/pipeline.h"
 
 /* How gcc tells, and how clang does. */
@@ -40,8 +40,6 @@ static void sanitizers_bring_an_allocator_of_their_own(void)
 TESTS(TEST(sanitizers_bring_an_allocator_of_their_own))
 
 #else
-
-/* ---- counting ---- */
 
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
@@ -128,8 +126,6 @@ static void blocks_are_counted(void)
 	free(aligned);
 	CHECK(atomic_load(&live) == before);
 }
-
-/* ---- methods ---- */
 
 enum { MIB = 1 << 20 };
 

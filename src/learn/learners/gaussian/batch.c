@@ -56,7 +56,7 @@ static void tile_start(const struct gaussian *gaussian, const struct covariance 
 {
 	memset(mean, 0, TILE * sizeof(*mean));
 	for (size_t p = 0; p < gaussian->points; p++) {
-		parts_get(gaussian, p, row);
+		gaussian_get_point(gaussian, p, row);
 		covariance_values(covariance, points, row, values[p]);
 		memset(values[p] + points->count, 0, (TILE - points->count) * sizeof(double));
 		for (size_t i = 0; i < TILE; i++)
@@ -68,7 +68,7 @@ void gaussian_predict_points(const struct gaussian *gaussian,
 			     const struct covariance_points *points, double *mean,
 			     double *deviation)
 {
-	struct covariance covariance = parts_covariance(gaussian);
+	struct covariance covariance = gaussian_covariance(gaussian);
 	AUTO_FREE double(*values)[TILE] = xmalloc(gaussian->points * sizeof(*values));
 	AUTO_FREE double *row = xmalloc((gaussian->width + 1) * sizeof(*row));
 	double means[TILE], known[TILE];

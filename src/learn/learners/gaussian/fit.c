@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/learners/gaussian/gaussian.h"
+#include "learn/learners/gaussian/gaussian_internal.h"
 #include "learn/maths/library.h"
 #include "learn/maths/minimise.h"
 #include "learn/maths/random.h"
-#include "learn/learners/gaussian/gaussian.h"
-#include "learn/learners/gaussian/gaussian_internal.h"
 
 enum { ROUGH_POINTS = 256 };
 
@@ -68,7 +68,7 @@ static void likelihood_slopes(struct gaussian *gaussian, const struct lapack *la
 			      double *gradient)
 {
 	int n = (int)gaussian->points, lda = (int)gaussian->cap, info;
-	struct covariance covariance = parts_covariance(gaussian);
+	struct covariance covariance = gaussian_covariance(gaussian);
 	AUTO_FREE double *room = xcalloc(2 * gaussian->width + 2, sizeof(*room));
 	double *row = room, *sums = room + gaussian->width, noise = gaussian->hyper.noise;
 	double all = noise + gaussian->jitter, noise_sum = 0;
@@ -76,13 +76,13 @@ static void likelihood_slopes(struct gaussian *gaussian, const struct lapack *la
 
 	lapack->dpotri("U", &n, gaussian->root, &lda, &info);
 	for (size_t p = 0; p < gaussian->points; p++) {
-		struct covariance_points before = parts_points(gaussian, p);
+		struct covariance_points before = gaussian_points(gaussian, p);
 		double *line = gaussian->root + p * gaussian->cap, repeats = gaussian->repeats[p];
 		double self = (weights[p] * weights[p] - line[p]) / 2, square = 1;
 
 		for (size_t q = 0; q < p; q++)
 			line[q] = weights[p] * weights[q] - line[q];
-		parts_get(gaussian, p, row);
+		gaussian_get_point(gaussian, p, row);
 		covariance_slopes(&covariance, &before, row, line, sums);
 		for (size_t i = 0; i < gaussian->width; i++)
 			square += row[i] * row[i];
@@ -128,7 +128,7 @@ static double likelihood_negative(void *arg, const double *theta, double *gradie
 	struct search *search = arg;
 
 	hyper_read(search->gaussian, theta);
-	if (parts_root(search->gaussian, search->lapack) < 0)
+	if (gaussian_factorize(search->gaussian, search->lapack) < 0)
 		return INFINITY;
 	likelihood_slopes(search->gaussian, search->lapack, gradient);
 	return belief_negative(search->gaussian, search->plan, theta, gradient) -
@@ -145,16 +145,16 @@ static double hyper_climb(struct gaussian *gaussian, const struct lapack *lapack
 	size_t count = hyper_count(gaussian);
 	AUTO_FREE double *bounds = xmalloc(2 * count * sizeof(*bounds));
 	struct search search = { gaussian, lapack, wanted };
-	struct minimise_plan plan = { .rounds = wanted->rounds ? wanted->rounds : 100,
+	struct minimize_plan plan = { .rounds = wanted->rounds ? wanted->rounds : 100,
 				      .gradient = 1e-3,
 				      .decrease = decrease,
 				      .low = bounds,
 				      .high = bounds + count };
-	struct minimise_result result = { .value = INFINITY };
+	struct minimize_result result = { .value = INFINITY };
 
 	hyper_bounds(gaussian, bounds, bounds + count);
 	gaussian->jitter = GAUSSIAN_JITTER;
-	minimise(likelihood_negative, &search, theta, count, &plan, &result);
+	minimize(likelihood_negative, &search, theta, count, &plan, &result);
 	return -result.value;
 }
 
@@ -162,7 +162,7 @@ static double hyper_climb(struct gaussian *gaussian, const struct lapack *lapack
 static void rough_init(struct gaussian *rough, const struct gaussian *gaussian, uint64_t seed)
 {
 	size_t count = ROUGH_POINTS;
-	AUTO_FREE size_t *chosen = parts_choose(gaussian->points, &count, seed, 1);
+	AUTO_FREE size_t *chosen = gaussian_sample_indices(gaussian->points, &count, seed, 1);
 	AUTO_FREE double *row = xmalloc(gaussian->width * sizeof(*row));
 
 	*rough = (struct gaussian){ .family = gaussian->family, .linear = gaussian->linear };
@@ -170,8 +170,8 @@ static void rough_init(struct gaussian *rough, const struct gaussian *gaussian, 
 	rough->points = count;
 	memcpy(rough->category, gaussian->category, gaussian->width * sizeof(bool));
 	for (size_t p = 0; p < count; p++) {
-		parts_get(gaussian, chosen[p], row);
-		parts_put(rough, p, row);
+		gaussian_get_point(gaussian, chosen[p], row);
+		gaussian_put_point(rough, p, row);
 		rough->repeats[p] = gaussian->repeats[chosen[p]];
 		rough->target[p] = gaussian->target[chosen[p]];
 		rough->within[p] = gaussian->within[chosen[p]];

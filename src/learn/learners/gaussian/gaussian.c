@@ -14,10 +14,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/maths/library.h"
-#include "learn/maths/random.h"
 #include "learn/learners/gaussian/gaussian_internal.h"
 #include "learn/learners/gaussian/repeats.h"
+#include "learn/maths/library.h"
+#include "learn/maths/random.h"
 
 static const double jitter_most = 1e-2;
 static const double log_2pi = 1.8378770664093454836;
@@ -48,19 +48,19 @@ void gaussian_room(struct gaussian *gaussian, size_t width, size_t cap)
 	gaussian->weights = xcalloc(cap, sizeof(double));
 }
 
-void parts_get(const struct gaussian *gaussian, size_t p, double *row)
+void gaussian_get_point(const struct gaussian *gaussian, size_t p, double *row)
 {
 	for (size_t i = 0; i < gaussian->width; i++)
 		row[i] = gaussian->x[i * gaussian->cap + p];
 }
 
-void parts_put(struct gaussian *gaussian, size_t p, const double *row)
+void gaussian_put_point(struct gaussian *gaussian, size_t p, const double *row)
 {
 	for (size_t i = 0; i < gaussian->width; i++)
 		gaussian->x[i * gaussian->cap + p] = row[i];
 }
 
-struct covariance parts_covariance(const struct gaussian *gaussian)
+struct covariance gaussian_covariance(const struct gaussian *gaussian)
 {
 	return (struct covariance){ .family = gaussian->family,
 				    .linear = gaussian->linear,
@@ -71,12 +71,10 @@ struct covariance parts_covariance(const struct gaussian *gaussian)
 				    .scales = gaussian->hyper.scales };
 }
 
-struct covariance_points parts_points(const struct gaussian *gaussian, size_t count)
+struct covariance_points gaussian_points(const struct gaussian *gaussian, size_t count)
 {
 	return (struct covariance_points){ gaussian->x, gaussian->cap, count };
 }
-
-/* ---- points from rows ---- */
 
 static int size_compare(const void *a, const void *b)
 {
@@ -86,7 +84,7 @@ static int size_compare(const void *a, const void *b)
 }
 
 /* A reservoir: holds no more than it yields. */
-size_t *parts_choose(size_t count, size_t *limit, uint64_t seed, uint64_t stream)
+size_t *gaussian_sample_indices(size_t count, size_t *limit, uint64_t seed, uint64_t stream)
 {
 	size_t *chosen;
 	struct random random;
@@ -148,14 +146,14 @@ static void points_collect(struct gaussian *gaussian, const struct gaussian_plan
 	struct repeats repeats;
 
 	repeats_init(&repeats, x, rows, width);
-	chosen = parts_choose(repeats.count, &limit, plan->seed, 0);
+	chosen = gaussian_sample_indices(repeats.count, &limit, plan->seed, 0);
 	gaussian_room(gaussian, width, limit);
 	target_scale(gaussian, y, rows);
 	gaussian->points = limit;
 	for (size_t p = 0; p < limit; p++) {
 		uint32_t row = repeats.first[chosen[p]];
 
-		parts_put(gaussian, p, x + row * width);
+		gaussian_put_point(gaussian, p, x + row * width);
 		point_join(gaussian, p, &repeats, row, y);
 	}
 	repeats_release(&repeats);
@@ -184,18 +182,16 @@ static void kinds_find(struct gaussian *gaussian, const struct gaussian_plan *pl
 				: has_two_values(gaussian->x + i * gaussian->cap, gaussian->points);
 }
 
-/* ---- the matrix ---- */
-
 static void matrix_fill(struct gaussian *gaussian)
 {
-	struct covariance covariance = parts_covariance(gaussian);
+	struct covariance covariance = gaussian_covariance(gaussian);
 	AUTO_FREE double *row = xmalloc(gaussian->width * sizeof(*row));
 
 	for (size_t p = 0; p < gaussian->points; p++) {
-		struct covariance_points before = parts_points(gaussian, p);
+		struct covariance_points before = gaussian_points(gaussian, p);
 		double *line = gaussian->root + p * gaussian->cap;
 
-		parts_get(gaussian, p, row);
+		gaussian_get_point(gaussian, p, row);
 		covariance_values(&covariance, &before, row, line);
 		line[p] = covariance_self(&covariance, row) +
 			  (gaussian->hyper.noise + gaussian->jitter) / gaussian->repeats[p];
@@ -223,7 +219,7 @@ static void weights_solve(struct gaussian *gaussian, const struct lapack *lapack
 }
 
 /* Once, with the jitter as it is. */
-int parts_root(struct gaussian *gaussian, const struct lapack *lapack)
+int gaussian_factorize(struct gaussian *gaussian, const struct lapack *lapack)
 {
 	int n = (int)gaussian->points, lda = (int)gaussian->cap, info;
 
@@ -245,7 +241,7 @@ int gaussian_root(struct gaussian *gaussian, struct err *err)
 	if (!lapack)
 		return -ENOENT;
 	for (gaussian->jitter = start; gaussian->jitter <= jitter_most; gaussian->jitter *= 10) {
-		if (parts_root(gaussian, lapack) == 0)
+		if (gaussian_factorize(gaussian, lapack) == 0)
 			return 0;
 	}
 	return err_set(err, EDOM,
@@ -292,8 +288,6 @@ int gaussian_init(struct gaussian *gaussian, const struct gaussian_plan *plan, c
 	return 0;
 }
 
-/* ---- use ---- */
-
 typedef double vector __attribute__((vector_size(16), aligned(8), may_alias));
 
 static double inner(const double *a, const double *b, size_t count)
@@ -336,7 +330,7 @@ static double mean_at(const struct gaussian *gaussian, const struct covariance *
 	double values[PREDICT_TILE], sum = 0;
 
 	for (size_t at = 0; at < gaussian->points; at += PREDICT_TILE) {
-		struct covariance_points some = parts_points(gaussian, gaussian->points - at);
+		struct covariance_points some = gaussian_points(gaussian, gaussian->points - at);
 
 		some.x += at;
 		if (some.count > PREDICT_TILE)
@@ -350,7 +344,7 @@ static double mean_at(const struct gaussian *gaussian, const struct covariance *
 void gaussian_predict(const struct gaussian *gaussian, const double *row, double *mean,
 		      double *deviation, bool noisy)
 {
-	struct covariance covariance = parts_covariance(gaussian);
+	struct covariance covariance = gaussian_covariance(gaussian);
 	struct covariance_points all;
 	AUTO_FREE double *values = NULL;
 	double variance;
@@ -359,7 +353,7 @@ void gaussian_predict(const struct gaussian *gaussian, const double *row, double
 	if (!deviation)
 		return;
 	values = xmalloc(gaussian->points * sizeof(*values));
-	all = parts_points(gaussian, gaussian->points);
+	all = gaussian_points(gaussian, gaussian->points);
 	covariance_values(&covariance, &all, row, values);
 	variance = covariance_self(&covariance, row) - root_solve(gaussian, values);
 	if (!(variance > 0))
@@ -367,72 +361,6 @@ void gaussian_predict(const struct gaussian *gaussian, const double *row, double
 	if (noisy)
 		variance += gaussian->hyper.noise;
 	*deviation = gaussian->scale * sqrt(variance);
-}
-
-static double *column_grow(double *column, size_t count, size_t cap)
-{
-	double *grown = xcalloc(cap, sizeof(*grown));
-
-	memcpy(grown, column, count * sizeof(*grown));
-	free(column);
-	return grown;
-}
-
-static void room_grow(struct gaussian *gaussian)
-{
-	size_t old = gaussian->cap, n = gaussian->points, cap = old + old / 4 + 16;
-	double *x = xcalloc(gaussian->width * cap, sizeof(*x));
-	double *root = xmalloc(cap * cap * sizeof(*root));
-
-	for (size_t i = 0; i < gaussian->width; i++)
-		memcpy(x + i * cap, gaussian->x + i * old, n * sizeof(*x));
-	for (size_t p = 0; p < n; p++)
-		memcpy(root + p * cap, gaussian->root + p * old, (p + 1) * sizeof(*root));
-	free(gaussian->x);
-	free(gaussian->root);
-	gaussian->x = x;
-	gaussian->root = root;
-	gaussian->repeats = column_grow(gaussian->repeats, n, cap);
-	gaussian->target = column_grow(gaussian->target, n, cap);
-	gaussian->within = column_grow(gaussian->within, n, cap);
-	gaussian->weights = column_grow(gaussian->weights, n, cap);
-	gaussian->cap = cap;
-}
-
-/*
- * The root of a larger matrix is the old one and one more line. A repeat is a point of its own
- * here: that is as exact, and cheaper than to change an old line.
- */
-int gaussian_add(struct gaussian *gaussian, const double *row, double y, struct err *err)
-{
-	const struct lapack *lapack = library_lapack(err);
-	struct covariance covariance = parts_covariance(gaussian);
-	size_t p = gaussian->points;
-	struct covariance_points before;
-	double *line, rest;
-
-	if (!lapack)
-		return -ENOENT;
-	if (p == gaussian->cap)
-		room_grow(gaussian);
-	before = parts_points(gaussian, p);
-	line = gaussian->root + p * gaussian->cap;
-	covariance_values(&covariance, &before, row, line);
-	rest = covariance_self(&covariance, row) + gaussian->hyper.noise + gaussian->jitter;
-	rest -= root_solve(gaussian, line);
-	if (!(rest > 0) || !isfinite(rest) || !isfinite(y))
-		return err_set(err, EDOM,
-			       "gaussian: the new point is out of range or adds nothing "
-			       "to those that are known");
-	line[p] = sqrt(rest);
-	parts_put(gaussian, p, row);
-	gaussian->repeats[p] = 1;
-	gaussian->target[p] = (y - gaussian->centre) / gaussian->scale;
-	gaussian->within[p] = 0;
-	gaussian->points++;
-	gaussian->rows++;
-	weights_solve(gaussian, lapack);
-	return 0;
 }
 
 /* The number of the point at a place; points where there is none. */
@@ -493,7 +421,7 @@ int gaussian_extend(struct gaussian *gaussian, const double *x, const double *y,
 	for (size_t g = 0; g < repeats.count; g++) {
 		if (places[g] < drop)
 			continue;
-		parts_put(&made, places[g] - drop, x + repeats.first[g] * width);
+		gaussian_put_point(&made, places[g] - drop, x + repeats.first[g] * width);
 		point_join(&made, places[g] - drop, &repeats, repeats.first[g], y);
 	}
 	repeats_release(&repeats);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What gaussian.c and gaussian_fit.c share. For nobody else.
+ * Functions shared by gaussian.c, fit.c and batch.c only.
  */
 #ifndef SLUICE_LEARN_LEARNERS_GAUSSIAN_GAUSSIAN_INTERNAL_H
 #define SLUICE_LEARN_LEARNERS_GAUSSIAN_GAUSSIAN_INTERNAL_H
@@ -9,19 +9,25 @@
 
 struct lapack;
 
-/* As scikit-learn's alpha. */
+/* The same as scikit-learn's default of alpha. */
 #define GAUSSIAN_JITTER 1e-10
 
-struct covariance parts_covariance(const struct gaussian *gaussian);
-struct covariance_points parts_points(const struct gaussian *gaussian, size_t count); /* first */
+struct covariance gaussian_covariance(const struct gaussian *gaussian);
+/* the first `count` points */
+struct covariance_points gaussian_points(const struct gaussian *gaussian, size_t count);
 
-void parts_get(const struct gaussian *gaussian, size_t p, double *row);
-void parts_put(struct gaussian *gaussian, size_t p, const double *row);
+void gaussian_get_point(const struct gaussian *gaussian, size_t p, double *row);
+void gaussian_put_point(struct gaussian *gaussian, size_t p, const double *row);
 
-/* Root, weights and likelihood with the jitter as it is; -EDOM where there is no root. */
-int parts_root(struct gaussian *gaussian, const struct lapack *lapack);
+/*
+ * Computes root, weights and likelihood with the current jitter; -EDOM if the matrix has no root.
+ */
+int gaussian_factorize(struct gaussian *gaussian, const struct lapack *lapack);
 
-/* `limit` of count numbers below count, rising; all, and fewer in limit, where there are fewer. */
-size_t *parts_choose(size_t count, size_t *limit, uint64_t seed, uint64_t stream);
+/*
+ * Draws `*limit` of the numbers 0 .. count - 1, ascending. If count is lower, takes all and lowers
+ * *limit.
+ */
+size_t *gaussian_sample_indices(size_t count, size_t *limit, uint64_t seed, uint64_t stream);
 
 #endif

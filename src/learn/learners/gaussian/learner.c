@@ -134,8 +134,6 @@ static void model_describe(const void *arg, const char *const *names, struct buf
 			   gaussian->category[i] ? " (category)" : "", gaussian->hyper.scales[i]);
 }
 
-/* ---- files ---- */
-
 static void model_save(const void *arg, struct buf *buf)
 {
 	const struct model *model = arg;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The arithmetic of a network for one type of numbers: network_float.c and network_double.c define
- * NETWORK_REAL and include this, which yields static functions.
+ * The arithmetic of a network for one floating-point type: network_float.c and network_double.c
+ * define NETWORK_REAL and include this header, which then defines static functions.
  *
- * Rows go through in tiles that stay in the first cache together with the weights. Blocks of ROWS
- * x COLUMNS vectors stay in registers: four by five with 32 of them (aarch64), two by five with 16.
- * Five, because the usual 100 units are then whole blocks of floats and of doubles. Sums run in
- * the order of inputs, whatever the block, so that a row alone gives the same bits as among others.
+ * Rows are processed in tiles that fit into the first-level cache together with the weights. Blocks
+ * of ROWS x COLUMNS vectors stay in registers: four by five with 32 registers (aarch64), two by
+ * five with 16. Five columns make the usual 100 units whole blocks of both floats and doubles. Sums
+ * always run in the order of inputs, so that a row gives the same bits alone and among others.
  */
 #ifndef SLUICE_LEARN_LEARNERS_NETWORK_NETWORK_PASS_H
 #define SLUICE_LEARN_LEARNERS_NETWORK_NETWORK_PASS_H
@@ -17,10 +17,11 @@ enum {
 #else
 	NETWORK_BLOCK_ROWS = 2,
 #endif
-	NETWORK_ROWS = 4,    /* inputs are padded to so many */
-	NETWORK_COLUMNS = 5, /* vectors of 16 bytes */
-	NETWORK_PAD = 20,    /* units are padded to so many: a block of floats, two of doubles */
-	NETWORK_TILE = 40,   /* rows */
+	NETWORK_ROWS = 4,    /* inputs are padded to a multiple of it */
+	NETWORK_COLUMNS = 5, /* in vectors of 16 bytes */
+	/* units are padded to a multiple of it: one block of floats, two of doubles */
+	NETWORK_PAD = 20,
+	NETWORK_TILE = 40, /* rows per tile */
 };
 
 #ifdef NETWORK_REAL
@@ -46,7 +47,7 @@ static inline void vector_store(real *at, vector value)
 	*(vector *)at = value;
 }
 
-/* Where condition > 0 value, else 0. */
+/* value where condition > 0, else 0. */
 static inline vector vector_where(vector condition, vector value)
 {
 	return (vector)((condition > 0) & (__typeof__(condition > 0))value);
@@ -82,7 +83,7 @@ static inline __attribute__((always_inline)) void block_forward(size_t rows, con
 	}
 }
 
-/* out[rows][stride] = in * weights + bias (NULL: none), a block of columns after the other. */
+/* out[rows][stride] = in * weights + bias (NULL: none), one block of columns at a time. */
 static void layer_forward(const real *const *in, size_t rows, const struct network_layer *layer,
 			  const real *weights, const real *bias, bool rectify, real *out)
 {

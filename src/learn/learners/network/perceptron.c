@@ -16,10 +16,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
-#include "learn/maths/minimise.h"
-#include "learn/maths/random.h"
 #include "learn/learner.h"
 #include "learn/learners/network/network.h"
+#include "learn/maths/minimise.h"
+#include "learn/maths/random.h"
 
 extern const struct learner_ops learner_perceptron;
 
@@ -71,8 +71,6 @@ static void perceptron_free(void *model)
 		free(perceptron->numbers);
 	free(perceptron);
 }
-
-/* ---- Adam ---- */
 
 struct adam {
 	float *numbers, *gradient, *first, *second, *room;
@@ -226,8 +224,6 @@ static void train_adam(struct perceptron *perceptron, const struct network_rows 
 	adam_release(&adam);
 }
 
-/* ---- L-BFGS ---- */
-
 struct whole {
 	const struct perceptron *perceptron;
 	const struct network_rows *rows;
@@ -261,17 +257,15 @@ static void train_lbfgs(struct perceptron *perceptron, const struct network_rows
 {
 	AUTO_FREE double *room = xmalloc(network_room(&perceptron->network) * sizeof(*room));
 	struct whole whole = { perceptron, rows, room };
-	struct minimise_plan plan = { .rounds = rounds,
+	struct minimize_plan plan = { .rounds = rounds,
 				      .gradient = perceptron->training.tolerance };
-	struct minimise_result result = { .value = NAN };
+	struct minimize_result result = { .value = NAN };
 
-	minimise(whole_loss, &whole, perceptron->numbers, perceptron->network.count, &plan,
+	minimize(whole_loss, &whole, perceptron->numbers, perceptron->network.count, &plan,
 		 &result);
 	perceptron->loss = result.value;
 	perceptron->rounds = result.rounds;
 }
-
-/* ---- fit ---- */
 
 struct start {
 	const struct network *network;
@@ -405,8 +399,6 @@ static int perceptron_refresh(void *model, const struct samples *more, const str
 	return 0;
 }
 
-/* ---- predict ---- */
-
 static void perceptron_predict(const void *model, const double *row, double *out)
 {
 	const struct perceptron *perceptron = model;
@@ -476,8 +468,6 @@ static void perceptron_describe(const void *model, const char *const *names, str
 	buf_printf(out, "training loss %.6g after %zu rounds\n", perceptron->loss,
 		   perceptron->rounds);
 }
-
-/* ---- files ---- */
 
 struct transfer {
 	double *numbers;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Inputs as small numbers, for learners that only ask whether a value is above a cut: each input
- * has at most 255 cuts, between its values where it has few, else at quantiles. One byte per value.
+ * Quantized inputs, for learners that only compare a value with a threshold. Each input has at most
+ * 255 cuts: between its distinct values if there are few, else at quantiles. A value takes one
+ * byte.
  */
 #ifndef SLUICE_LEARN_LEARNERS_RULES_BINS_H
 #define SLUICE_LEARN_LEARNERS_RULES_BINS_H
@@ -15,9 +16,9 @@ enum { BINS_MAX = 256 };
 
 struct bins {
 	size_t rows, width;
-	uint8_t *codes; /* width x rows: how many cuts of the input are below the value */
-	double *cuts;	/* all inputs, one after the other; ascending */
-	size_t *first;	/* width + 1: where an input's cuts begin */
+	uint8_t *codes; /* width x rows: number of cuts of the input below the value */
+	double *cuts;	/* cuts of all inputs in turn, ascending */
+	size_t *first;	/* width + 1: position of the first cut of each input */
 };
 
 void bins_init(struct bins *bins, const struct samples *samples);
@@ -28,7 +29,7 @@ static inline size_t bins_count(const struct bins *bins, size_t input)
 	return bins->first[input + 1] - bins->first[input] + 1;
 }
 
-/* A value is above bin `code` when it is greater than this. */
+/* A value is above bin `code` if it is greater than this cut. */
 static inline double bins_cut(const struct bins *bins, size_t input, size_t code)
 {
 	return bins->cuts[bins->first[input] + code];

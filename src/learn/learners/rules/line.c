@@ -208,7 +208,7 @@ void line_fit(struct line *line, const struct samples *samples, const double *ta
 
 		if (!in[j])
 			continue;
-		line->terms[line->count++] = (struct term){ work->inputs[j], slope };
+		line->terms[line->count++] = (struct line_term){ work->inputs[j], slope };
 		line->constant -= slope * work->mean[j];
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The linear model of some rows on few inputs: least squares, from which the inputs that do not
- * earn their keep are taken out one by one.
+ * A linear model of some rows with few inputs: least squares with backward elimination of inputs
+ * that do not reduce the expected error.
  */
 #ifndef SLUICE_LEARN_LEARNERS_RULES_LINE_H
 #define SLUICE_LEARN_LEARNERS_RULES_LINE_H
@@ -12,11 +12,12 @@
 struct samples;
 
 enum {
-	LINE_INPUTS = 48, /* looked at: those that go best with the target, where there are more */
-	LINE_TERMS = 20,  /* taken */
+	/* candidates: the inputs that correlate best with the target, if there are more */
+	LINE_INPUTS = 48,
+	LINE_TERMS = 20, /* maximum number of terms */
 };
 
-struct term {
+struct line_term {
 	uint32_t input;
 	double slope;
 };
@@ -24,11 +25,11 @@ struct term {
 struct line {
 	double constant;
 	uint32_t count;
-	struct term terms[LINE_TERMS];
-	double error; /* of rows to come: the root mean square x line_pessimism() */
+	struct line_term terms[LINE_TERMS];
+	double error; /* expected on new rows: the root mean square error x line_pessimism() */
 };
 
-/* Room to work in, to be kept from fit to fit. */
+/* Workspace that is reused from fit to fit. */
 struct line_work {
 	uint32_t inputs[LINE_INPUTS];
 	double mean[LINE_INPUTS + 1];
@@ -36,13 +37,17 @@ struct line_work {
 	double *scores; /* one per input of the samples */
 };
 
-/* target has one value per row of the samples and stands in for their own; count > 0. */
+/*
+ * Fits a line to `count` > 0 rows. target has one value per row of the samples and replaces their
+ * y.
+ */
 void line_fit(struct line *line, const struct samples *samples, const double *target,
 	      const uint32_t *rows, size_t count, struct line_work *work);
 
 /*
- * What the error of n rows is to be multiplied by for others, when v numbers were fitted to them:
- * (n + 2 v) / (n - v). Quinlan has n + v; inputs are chosen from many here.
+ * Factor from the error on n training rows to the expected error on new rows if v numbers were
+ * fitted: (n + 2 v) / (n - v). Quinlan uses n + v; the larger value accounts for the choice among
+ * many inputs.
  */
 double line_pessimism(size_t n, size_t v);
 

@@ -292,8 +292,8 @@ static void rules_importance(const void *model, double *share)
 	memset(share, 0, rules->width * sizeof(*share));
 	for (size_t m = 0; m < rules->count; m++) {
 		const struct ruleset *set = &rules->sets[m];
-		const struct condition *condition = set->conditions;
-		const struct term *term = set->terms;
+		const struct rule_condition *condition = set->conditions;
+		const struct line_term *term = set->terms;
 
 		for (size_t i = 0; i < set->count; i++) {
 			double rows = set->rules[i].rows;
@@ -312,11 +312,11 @@ static void rules_importance(const void *model, double *share)
 
 static void set_describe(const struct ruleset *set, const char *const *names, struct buf *out)
 {
-	const struct condition *condition = set->conditions;
-	const struct term *term = set->terms;
+	const struct rule_condition *condition = set->conditions;
+	const struct line_term *term = set->terms;
 
 	for (size_t i = 0; i < set->count; i++) {
-		const struct rule *rule = &set->rules[i];
+		const struct ruleset_rule *rule = &set->rules[i];
 
 		buf_printf(out, "  rule %zu: %u rows, mean %.4g, expected error %.3g\n", i + 1,
 			   rule->rows, rule->mean, rule->error);
@@ -353,7 +353,7 @@ static void set_save(const struct ruleset *set, struct buf *buf)
 	blob_put_u64(buf, set->condition_count);
 	blob_put_u64(buf, set->term_count);
 	for (size_t i = 0; i < set->count; i++) {
-		const struct rule *rule = &set->rules[i];
+		const struct ruleset_rule *rule = &set->rules[i];
 
 		blob_put_u32(buf, rule->conditions);
 		blob_put_u32(buf, rule->terms);
@@ -402,7 +402,7 @@ static void set_load_rules(struct ruleset *set, struct blob *blob)
 	uint64_t conditions = 0, terms = 0;
 
 	for (size_t i = 0; i < set->count; i++) {
-		struct rule *rule = &set->rules[i];
+		struct ruleset_rule *rule = &set->rules[i];
 
 		rule->conditions = blob_take_u32(blob);
 		rule->terms = blob_take_u32(blob);

@@ -39,7 +39,7 @@ struct maker {
 	uint32_t *order;
 	struct node *nodes;
 	size_t count, cap;
-	struct term *terms; /* of all nodes */
+	struct line_term *terms; /* of all nodes */
 	size_t term_count, term_cap;
 	size_t leaf;
 	double deviation; /* of all rows */
@@ -115,7 +115,7 @@ static void input_split(const struct maker *maker, const struct node *node, uint
 static void node_detrend(const struct maker *maker, const struct node *node)
 {
 	const struct samples *samples = maker->samples;
-	const struct term *terms = maker->terms + node->first;
+	const struct line_term *terms = maker->terms + node->first;
 
 	for (size_t i = node->from; i < node->from + node->count; i++) {
 		uint32_t row = maker->order[i];
@@ -264,10 +264,10 @@ static void shrink(struct maker *maker)
 
 /* A rule in the making. */
 struct draft {
-	struct rule rule;
-	struct condition conditions[DEPTH_MAX]; /* value is unused: the code is what counts */
+	struct ruleset_rule rule;
+	struct rule_condition conditions[DEPTH_MAX]; /* value is unused: the code is what counts */
 	uint32_t codes[DEPTH_MAX];
-	struct term *terms;
+	struct line_term *terms;
 };
 
 /* A step down narrows what an earlier one on the same input said, or is a condition more. */
@@ -281,14 +281,14 @@ static void draft_narrow(struct draft *draft, uint32_t input, uint32_t above, ui
 		return;
 	}
 	draft->conditions[draft->rule.conditions] =
-		(struct condition){ .input = input, .above = above };
+		(struct rule_condition){ .input = input, .above = above };
 	draft->codes[draft->rule.conditions++] = code;
 }
 
 static void slopes_add(const struct maker *maker, const struct node *node, double share,
 		       struct draft *draft)
 {
-	const struct term *terms = maker->terms + node->first;
+	const struct line_term *terms = maker->terms + node->first;
 
 	draft->rule.constant += share * node->constant;
 	for (uint32_t t = 0; t < node->terms; t++)
@@ -313,7 +313,8 @@ static void draft_smooth(const struct maker *maker, const uint32_t *path, size_t
 	slopes_add(maker, &maker->nodes[path[depth]], left, draft);
 	for (uint32_t j = 0; j < maker->samples->width; j++) {
 		if (maker->slopes[j] != 0)
-			draft->terms[draft->rule.terms++] = (struct term){ j, maker->slopes[j] };
+			draft->terms[draft->rule.terms++] =
+				(struct line_term){ j, maker->slopes[j] };
 		maker->slopes[j] = 0;
 	}
 }
@@ -445,7 +446,7 @@ static void draft_survey(const struct maker *maker, struct draft *draft, const u
 
 static void draft_add(const struct maker *maker, const struct draft *draft, struct ruleset *set)
 {
-	const struct rule *rule = &draft->rule;
+	const struct ruleset_rule *rule = &draft->rule;
 
 	set->rules = xrealloc(set->rules, set->count + 1, sizeof(*set->rules));
 	set->conditions = xrealloc(set->conditions, set->condition_count + rule->conditions + 1,
@@ -453,7 +454,7 @@ static void draft_add(const struct maker *maker, const struct draft *draft, stru
 	set->terms = xrealloc(set->terms, set->term_count + rule->terms + 1, sizeof(*set->terms));
 	set->rules[set->count++] = *rule;
 	for (uint32_t c = 0; c < rule->conditions; c++) {
-		struct condition condition = draft->conditions[c];
+		struct rule_condition condition = draft->conditions[c];
 
 		condition.value = bins_cut(maker->bins, condition.input, draft->codes[c]);
 		set->conditions[set->condition_count++] = condition;
@@ -507,7 +508,7 @@ static void leaves_visit(struct maker *maker, uint32_t *path, size_t depth, leaf
 		leaves_visit(maker, path, depth + 1, work, draft, set);
 		return;
 	}
-	draft->rule = (struct rule){ 0 };
+	draft->rule = (struct ruleset_rule){ 0 };
 	draft_smooth(maker, path, depth, draft);
 	work(maker, path, depth, draft, set);
 }
@@ -535,7 +536,7 @@ void ruleset_init(struct ruleset *set, const struct ruleset_plan *plan,
 	AUTO_FREE float *rest = xmalloc(rows * sizeof(*rest));
 	AUTO_FREE double *slopes = xcalloc(width, sizeof(*slopes));
 	AUTO_FREE double *scores = xcalloc(width, sizeof(*scores));
-	AUTO_FREE struct term *terms = xcalloc(width, sizeof(*terms));
+	AUTO_FREE struct line_term *terms = xcalloc(width, sizeof(*terms));
 	AUTO_FREE struct draft *draft = xcalloc(1, sizeof(*draft));
 	AUTO_FREE struct maker *maker = xcalloc(1, sizeof(*maker));
 	uint32_t path[DEPTH_MAX + 1] = { 0 };
@@ -572,7 +573,7 @@ void ruleset_release(struct ruleset *set)
 	*set = (struct ruleset){ 0 };
 }
 
-static bool covers(const struct condition *conditions, uint32_t count, const double *row)
+static bool covers(const struct rule_condition *conditions, uint32_t count, const double *row)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if ((row[conditions[i].input] > conditions[i].value) != conditions[i].above)
@@ -581,7 +582,8 @@ static bool covers(const struct condition *conditions, uint32_t count, const dou
 	return true;
 }
 
-static double rule_value(const struct rule *rule, const struct term *terms, const double *row)
+static double rule_value(const struct ruleset_rule *rule, const struct line_term *terms,
+			 const double *row)
 {
 	double value = rule->constant;
 
@@ -594,12 +596,12 @@ static double rule_value(const struct rule *rule, const struct term *terms, cons
 
 double ruleset_value(const struct ruleset *set, const double *row)
 {
-	const struct condition *conditions = set->conditions;
-	const struct term *terms = set->terms;
+	const struct rule_condition *conditions = set->conditions;
+	const struct line_term *terms = set->terms;
 	double sum = 0, count = 0;
 
 	for (size_t i = 0; i < set->count; i++) {
-		const struct rule *rule = &set->rules[i];
+		const struct ruleset_rule *rule = &set->rules[i];
 
 		if (covers(conditions, rule->conditions, row)) {
 			sum += rule_value(rule, terms, row);

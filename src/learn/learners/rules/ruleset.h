@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rules with a linear model each, made of a model tree (Quinlan 1992, 1993): a tree is grown by the
- * reduction of deviation, every node has a linear model, branches that do not pay are cut, models
- * are smoothed towards those above them, every path becomes a rule, and conditions are dropped from
- * a rule while its expected error does not grow. So rules may overlap: what several say is
- * averaged.
+ * Rules with one linear model each, derived from a model tree (Quinlan 1992, 1993). A tree is grown
+ * by the reduction of the deviation, and every node gets a linear model. Branches that do not
+ * reduce the expected error are pruned, and models are smoothed toward those of their ancestors.
+ * Every path then becomes a rule, from which conditions are dropped as long as its expected error
+ * does not grow. Rules may therefore overlap; their predictions are averaged.
  *
- * Two things differ from the papers. Splits are judged by what the node's model leaves, not by the
- * target alone: a slope that a line can follow is not worth a split. And a rule that drops a
- * condition must serve the rows that it gains no worse than the tree did.
+ * There are two differences from the papers. Splits are judged by the residuals of the node's model
+ * instead of the target itself, because a trend that a line can follow needs no split. A rule that
+ * drops a condition must predict the rows that it gains no worse than the tree did.
  */
 #ifndef SLUICE_LEARN_LEARNERS_RULES_RULESET_H
 #define SLUICE_LEARN_LEARNERS_RULES_RULESET_H
@@ -21,37 +21,39 @@
 struct bins;
 struct samples;
 
-struct condition {
+struct rule_condition {
 	uint32_t input;
 	uint32_t above; /* 1: input > value; 0: input <= value */
 	double value;
 };
 
-struct rule {
-	uint32_t conditions, terms; /* how many of the arrays below are this rule's, in turn */
-	uint32_t rows;		    /* covered when it was made */
+struct ruleset_rule {
+	/* number of conditions and terms; those of all rules follow each other */
+	uint32_t conditions, terms;
+	uint32_t rows; /* training rows that it covered */
 	double constant;
-	double low, high; /* what it says is kept within */
+	double low, high; /* limits of its prediction */
 	double mean, error;
 };
 
 struct ruleset {
-	struct rule *rules;
-	struct condition *conditions;
-	struct term *terms;
+	struct ruleset_rule *rules;
+	struct rule_condition *conditions;
+	struct line_term *terms;
 	size_t count, condition_count, term_count;
-	double mean; /* for a row that no rule covers; there is none when the rules are whole */
+	double mean; /* for a row that no rule covers, which cannot happen with a complete set */
 };
 
 struct ruleset_plan {
-	size_t rules;	/* at most */
-	size_t leaf;	/* rows of a rule at least */
-	double detrend; /* share of a node's model that is taken off before it is split */
-	double smooth;	/* rows that the model above counts for */
-	double beyond;	/* how far a rule may go beyond the values that it saw, in their range */
+	size_t rules;	/* maximum number of rules */
+	size_t leaf;	/* minimum number of rows of a rule */
+	double detrend; /* share of a node's model that is subtracted before the split */
+	double smooth;	/* weight of the ancestor's model, in rows */
+	/* how far predictions may exceed the observed values, relative to their range */
+	double beyond;
 };
 
-/* target has one value per row and stands in for the samples' own. Cannot fail. */
+/* Makes a set of rules. target has one value per row and replaces the samples' y. Cannot fail. */
 void ruleset_init(struct ruleset *set, const struct ruleset_plan *plan,
 		  const struct samples *samples, const double *target, const struct bins *bins);
 void ruleset_release(struct ruleset *set);

@@ -16,8 +16,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
 #include "learn/learners/trees/trees.h"
+#include "learn/maths/random.h"
 
 extern const struct learner_ops learner_boosting;
 
@@ -249,7 +249,7 @@ static double leaf_ordered(const struct fitting *fit, const uint32_t *rows, size
 }
 
 /* Sets the values of the leaves and moves the rows that are in them. */
-static void leaves_set(struct fitting *fit, struct wood *wood, size_t column)
+static void leaves_set(struct fitting *fit, struct flat_tree *flat, size_t column)
 {
 	double *raw = fit->raw + column * fit->samples->rows;
 	size_t count;
@@ -258,7 +258,7 @@ static void leaves_set(struct fitting *fit, struct wood *wood, size_t column)
 	for (size_t i = 0; i < count; i++) {
 		size_t size;
 		const uint32_t *rows = growth_rows(fit->growth, &leaves[i], &size);
-		double *value = &wood->values[leaves[i].node];
+		double *value = &flat->values[leaves[i].node];
 
 		if (fit->samples->classes)
 			*value = leaf_classes(fit, rows, size, column);
@@ -270,14 +270,14 @@ static void leaves_set(struct fitting *fit, struct wood *wood, size_t column)
 	}
 }
 
-static void outside_move(struct fitting *fit, const struct wood *wood, size_t column)
+static void outside_move(struct fitting *fit, const struct flat_tree *flat, size_t column)
 {
 	const struct samples *samples = fit->samples;
 
 	for (size_t i = 0; i < samples->rows; i++) {
 		if (!fit->in[i])
 			fit->raw[column * samples->rows + i] +=
-				wood->values[wood_leaf(wood, samples->x + i * samples->width)];
+				flat->values[flat_tree_leaf(flat, samples->x + i * samples->width)];
 	}
 }
 
@@ -295,7 +295,7 @@ static void bag_draw(struct fitting *fit)
 	}
 }
 
-static void round_grow(struct fitting *fit, struct wood *const *woods, size_t columns)
+static void round_grow(struct fitting *fit, struct flat_tree *const *flat, size_t columns)
 {
 	if (fit->in)
 		bag_draw(fit);
@@ -303,11 +303,10 @@ static void round_grow(struct fitting *fit, struct wood *const *woods, size_t co
 		norms_set(fit);
 	for (size_t column = 0; column < columns; column++) {
 		pull_set(fit, column);
-		growth_grow(fit->growth, fit->pull, fit->in, &fit->random, woods[column],
-			    fit->gain);
-		leaves_set(fit, woods[column], column);
+		growth_grow(fit->growth, fit->pull, fit->in, &fit->random, flat[column], fit->gain);
+		leaves_set(fit, flat[column], column);
 		if (fit->in)
-			outside_move(fit, woods[column], column);
+			outside_move(fit, flat[column], column);
 	}
 }
 
@@ -345,7 +344,7 @@ static void fitting_release(struct fitting *fit)
 	free(fit->gain);
 }
 
-/* Rounds from `first` on; the woods are there and empty. Earlier ones are in fit->raw already. */
+/* Rounds from `first` on; the flat are there and empty. Earlier ones are in fit->raw already. */
 static void rounds_grow(struct boosting *boosting, struct fitting *fit, size_t first)
 {
 	struct growth_plan plan;
@@ -358,11 +357,11 @@ static void rounds_grow(struct boosting *boosting, struct fitting *fit, size_t f
 	growth_ranks_init(&ranks, fit->samples, true, true);
 	fit->growth = growth_new(&ranks, &plan, false);
 	for (size_t round = first; round < boosting->rounds; round++) {
-		struct wood *woods[LEARNER_CLASSES_MAX];
+		struct flat_tree *flat[LEARNER_CLASSES_MAX];
 
 		for (size_t c = 0; c < boosting->columns; c++)
-			woods[c] = &boosting->trees.woods[c * boosting->rounds + round];
-		round_grow(fit, woods, boosting->columns);
+			flat[c] = &boosting->trees.flat[c * boosting->rounds + round];
+		round_grow(fit, flat, boosting->columns);
 	}
 	growth_free(fit->growth);
 	growth_ranks_release(&ranks);
@@ -415,11 +414,11 @@ static void raw_answer(size_t classes, double *out)
 static void boosting_predict(const void *model, const double *row, double *out)
 {
 	const struct boosting *boosting = model;
-	const struct wood *woods = boosting->trees.woods;
+	const struct flat_tree *flat = boosting->trees.flat;
 
-	for (size_t c = 0; c < boosting->columns; c++, woods += boosting->rounds) {
+	for (size_t c = 0; c < boosting->columns; c++, flat += boosting->rounds) {
 		out[c] = boosting->start[c];
-		wood_sum(woods, boosting->rounds, 1, row, &out[c]);
+		flat_tree_sum(flat, boosting->rounds, 1, row, &out[c]);
 	}
 	if (boosting->trees.classes)
 		raw_answer(boosting->trees.classes, out);
@@ -427,9 +426,7 @@ static void boosting_predict(const void *model, const double *row, double *out)
 
 static void boosting_importance(const void *model, double *share)
 {
-	const struct trees *trees = &((const struct boosting *)model)->trees;
-
-	memcpy(share, trees->share, trees->width * sizeof(*share));
+	trees_importance(&((const struct boosting *)model)->trees, share);
 }
 
 /* Room for further rounds behind those of every column. */
@@ -437,13 +434,13 @@ static void rounds_add(struct boosting *boosting, size_t more)
 {
 	struct trees *trees = &boosting->trees;
 	size_t rounds = boosting->rounds + more;
-	struct wood *woods = xcalloc(boosting->columns * rounds, sizeof(*woods));
+	struct flat_tree *flat = xcalloc(boosting->columns * rounds, sizeof(*flat));
 
 	for (size_t c = 0; c < boosting->columns; c++)
-		memcpy(woods + c * rounds, trees->woods + c * boosting->rounds,
-		       boosting->rounds * sizeof(*woods));
-	free(trees->woods);
-	trees->woods = woods;
+		memcpy(flat + c * rounds, trees->flat + c * boosting->rounds,
+		       boosting->rounds * sizeof(*flat));
+	free(trees->flat);
+	trees->flat = flat;
 	trees->count = boosting->columns * rounds;
 	boosting->rounds = rounds;
 }
@@ -471,8 +468,8 @@ static int boosting_refresh(void *model, const struct samples *more, const struc
 
 		for (size_t i = 0; i < more->rows; i++)
 			raw[i] = boosting->start[c];
-		wood_sum_rows(boosting->trees.woods + c * before, before, 1, more->x, more->width,
-			      more->rows, raw);
+		flat_tree_sum_rows(boosting->trees.flat + c * before, before, 1, more->x,
+				   more->width, more->rows, raw);
 	}
 	rounds_add(boosting, rounds);
 	random_stream(&fit.random, effort->seed, before);
@@ -501,6 +498,7 @@ static int boosting_load(void **model, struct blob *blob, size_t width, size_t c
 			 struct err *err)
 {
 	struct boosting *boosting = xcalloc(1, sizeof(*boosting));
+	int r;
 
 	boosting->columns = columns_of(classes);
 	trees_settings_load(&learner_boosting, boosting->settings, blob);
@@ -512,12 +510,12 @@ static int boosting_load(void **model, struct blob *blob, size_t width, size_t c
 	trees_load(&boosting->trees, width, classes, 1, blob);
 	boosting->rounds = boosting->trees.count / boosting->columns;
 	blob_expect(blob, boosting->trees.count % boosting->columns == 0);
-	if (!blob_ok(blob)) {
+	r = trees_check_loaded(blob, err);
+	if (r < 0)
 		boosting_free(boosting);
-		return err_set(err, EBADMSG, "its trees are damaged");
-	}
-	*model = boosting;
-	return 0;
+	else
+		*model = boosting;
+	return r;
 }
 
 /* Ranges of a search are those that caret's gbm and a random search draw from. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows that have the same inputs always go the same way down a tree, so they may be one cell, and a
- * tree is grown on what its rows come to. Measurements that were repeated make it worth while.
+ * Groups of rows with equal inputs. Such rows always take the same path down a tree, so a tree can
+ * be grown on the sums of each group, called a cell. This pays off for repeated measurements.
  */
 #ifndef SLUICE_LEARN_LEARNERS_TREES_CELLS_H
 #define SLUICE_LEARN_LEARNERS_TREES_CELLS_H
@@ -13,15 +13,15 @@
 struct samples;
 
 /*
- * A cell is rows[starts[cell]] and on, up to the start of the next; cells are in the order of their
- * first rows, and so are their rows.
+ * The rows of a cell are rows[starts[cell]] up to the start of the next cell. Cells are ordered by
+ * their first rows, and rows within a cell ascend.
  */
 struct cells {
-	uint32_t *rows, *starts; /* NULL: each row is its own cell */
+	uint32_t *rows, *starts; /* NULL: each row is a cell */
 	size_t count;
 };
 
-/* False where cells would be more than half of the rows; each row is its own cell then. */
+/* Returns false if there would be more cells than half of the rows; each row is then a cell. */
 bool cells_init(struct cells *cells, const struct samples *samples);
 void cells_release(struct cells *cells);
 
@@ -30,16 +30,19 @@ static inline size_t cells_row(const struct cells *cells, size_t cell)
 	return cells->rows ? cells->rows[cells->starts[cell]] : cell;
 }
 
-/* What the rows of a cell come to in the tree at hand. */
+/* Sums over the rows of each cell for the current tree. */
 struct cells_sums {
-	double *sum, *weight, *within; /* within: sum of squares around their mean */
+	double *sum, *weight, *within; /* within: sum of squares around the mean */
 	uint32_t *tally;
 };
 
 void cells_sums_init(struct cells_sums *sums, size_t count);
 void cells_sums_release(struct cells_sums *sums);
 
-/* For new targets and weights (NULL: 1 each), by row. Yields how many rows take part. */
+/*
+ * Computes the sums for new targets and weights (NULL: 1 each), both by row. Returns the number of
+ * rows with a weight.
+ */
 size_t cells_sums_fill(struct cells_sums *sums, const struct cells *cells, const double *target,
 		       const uint16_t *weights);
 

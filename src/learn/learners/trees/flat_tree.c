@@ -15,11 +15,11 @@
 
 enum { LANES = 8 };
 
-void wood_release(struct wood *wood)
+void flat_tree_release(struct flat_tree *flat)
 {
-	free(wood->nodes);
-	free(wood->values);
-	*wood = (struct wood){ 0 };
+	free(flat->nodes);
+	free(flat->values);
+	*flat = (struct flat_tree){ 0 };
 }
 
 /* The last double that rounds to this float or less. */
@@ -30,7 +30,7 @@ static double float_edge(float value)
 	return (float)edge <= value ? edge : nextafter(edge, -INFINITY);
 }
 
-double wood_cut(float below, float above)
+double flat_tree_cut(float below, float above)
 {
 	double middle = (double)below / 2 + (double)above / 2;
 	float cut = (float)middle;
@@ -40,22 +40,24 @@ double wood_cut(float below, float above)
 	return float_edge(cut);
 }
 
-static inline const struct wood_node *step(const struct wood_node *node, const double *row)
+static inline const struct flat_tree_node *step(const struct flat_tree_node *node,
+						const double *row)
 {
 	return node + node->child + (row[node->feature] > node->cut);
 }
 
-size_t wood_leaf(const struct wood *wood, const double *row)
+size_t flat_tree_leaf(const struct flat_tree *flat, const double *row)
 {
-	const struct wood_node *at = wood->nodes;
+	const struct flat_tree_node *at = flat->nodes;
 
 	while (at->child)
 		at = step(at, row);
-	return (size_t)(at - wood->nodes);
+	return (size_t)(at - flat->nodes);
 }
 
 /* Moves all lanes to their leaves. */
-static inline void lanes_walk(const struct wood_node *at[LANES], const double *const rows[LANES])
+static inline void lanes_walk(const struct flat_tree_node *at[LANES],
+			      const double *const rows[LANES])
 {
 	uint32_t moved;
 
@@ -68,62 +70,62 @@ static inline void lanes_walk(const struct wood_node *at[LANES], const double *c
 	} while (moved);
 }
 
-static void value_add(const struct wood *wood, const struct wood_node *leaf, size_t answers,
-		      double *out)
+static void value_add(const struct flat_tree *flat, const struct flat_tree_node *leaf,
+		      size_t answers, double *out)
 {
-	const double *value = wood->values + (size_t)(leaf - wood->nodes) * answers;
+	const double *value = flat->values + (size_t)(leaf - flat->nodes) * answers;
 
 	for (size_t i = 0; i < answers; i++)
 		out[i] += value[i];
 }
 
-void wood_sum(const struct wood *woods, size_t count, size_t answers, const double *row,
-	      double *out)
+void flat_tree_sum(const struct flat_tree *flat, size_t count, size_t answers, const double *row,
+		   double *out)
 {
 	const double *rows[LANES];
-	const struct wood_node *at[LANES];
+	const struct flat_tree_node *at[LANES];
 
 	for (int lane = 0; lane < LANES; lane++)
 		rows[lane] = row;
-	for (; count >= LANES; count -= LANES, woods += LANES) {
+	for (; count >= LANES; count -= LANES, flat += LANES) {
 		for (int lane = 0; lane < LANES; lane++)
-			at[lane] = woods[lane].nodes;
+			at[lane] = flat[lane].nodes;
 		lanes_walk(at, rows);
 		for (int lane = 0; lane < LANES; lane++)
-			value_add(&woods[lane], at[lane], answers, out);
+			value_add(&flat[lane], at[lane], answers, out);
 	}
-	for (; count; count--, woods++)
-		value_add(woods, woods->nodes + wood_leaf(woods, row), answers, out);
+	for (; count; count--, flat++)
+		value_add(flat, flat->nodes + flat_tree_leaf(flat, row), answers, out);
 }
 
-static void rows_sum(const struct wood *wood, size_t answers, const double *x, size_t width,
+static void rows_sum(const struct flat_tree *flat, size_t answers, const double *x, size_t width,
 		     size_t count, double *out)
 {
 	const double *rows[LANES];
-	const struct wood_node *at[LANES];
+	const struct flat_tree_node *at[LANES];
 
 	for (; count >= LANES; count -= LANES, x += LANES * width, out += LANES * answers) {
 		for (int lane = 0; lane < LANES; lane++) {
 			rows[lane] = x + (size_t)lane * width;
-			at[lane] = wood->nodes;
+			at[lane] = flat->nodes;
 		}
 		lanes_walk(at, rows);
 		for (int lane = 0; lane < LANES; lane++)
-			value_add(wood, at[lane], answers, out + (size_t)lane * answers);
+			value_add(flat, at[lane], answers, out + (size_t)lane * answers);
 	}
 	for (; count; count--, x += width, out += answers)
-		value_add(wood, wood->nodes + wood_leaf(wood, x), answers, out);
+		value_add(flat, flat->nodes + flat_tree_leaf(flat, x), answers, out);
 }
 
-/* A tree stays in the cache for a batch of rows. The order of adding is that of wood_sum(). */
-void wood_sum_rows(const struct wood *woods, size_t count, size_t answers, const double *x,
-		   size_t width, size_t rows, double *out)
+/* A tree stays in the cache for a batch of rows. The order of adding is that of flat_tree_sum(). */
+void flat_tree_sum_rows(const struct flat_tree *flat, size_t count, size_t answers, const double *x,
+			size_t width, size_t rows, double *out)
 {
 	for (size_t done = 0; done < rows; done += 256) {
 		size_t batch = rows - done < 256 ? rows - done : 256;
 
 		for (size_t i = 0; i < count; i++)
-			rows_sum(&woods[i], answers, x + done * width, width, batch,
+			rows_sum(&flat[i], answers, x + done * width, width, batch,
 				 out + done * answers);
 	}
 }
@@ -135,7 +137,7 @@ static void leaf_describe(const double *value, size_t answers, struct buf *out)
 }
 
 struct describing {
-	const struct wood *wood;
+	const struct flat_tree *flat;
 	size_t answers;
 	const char *const *names;
 	unsigned levels;
@@ -144,11 +146,11 @@ struct describing {
 
 static void node_describe(const struct describing *d, size_t at, unsigned level)
 {
-	const struct wood_node *node = &d->wood->nodes[at];
+	const struct flat_tree_node *node = &d->flat->nodes[at];
 
 	if (!node->child || level == d->levels) {
 		buf_puts(d->out, node->child ? ": (more) " : ": ");
-		leaf_describe(d->wood->values + at * d->answers, d->answers, d->out);
+		leaf_describe(d->flat->values + at * d->answers, d->answers, d->out);
 		buf_putc(d->out, '\n');
 		return;
 	}
@@ -161,46 +163,46 @@ static void node_describe(const struct describing *d, size_t at, unsigned level)
 	}
 }
 
-void wood_describe(const struct wood *wood, size_t answers, const char *const *names,
-		   unsigned levels, struct buf *out)
+void flat_tree_describe(const struct flat_tree *flat, size_t answers, const char *const *names,
+			unsigned levels, struct buf *out)
 {
-	struct describing d = { wood, answers, names, levels, out };
+	struct describing d = { flat, answers, names, levels, out };
 
-	if (!wood->nodes->child)
+	if (!flat->nodes->child)
 		buf_puts(out, "always");
 	node_describe(&d, 0, 0);
 }
 
-void wood_save(const struct wood *wood, size_t answers, struct buf *buf)
+void flat_tree_save(const struct flat_tree *flat, size_t answers, struct buf *buf)
 {
-	blob_put_u64(buf, wood->count);
-	for (size_t i = 0; i < wood->count; i++) {
-		blob_put_real(buf, wood->nodes[i].cut);
-		blob_put_u32(buf, wood->nodes[i].child);
-		blob_put_u32(buf, wood->nodes[i].feature);
+	blob_put_u64(buf, flat->count);
+	for (size_t i = 0; i < flat->count; i++) {
+		blob_put_real(buf, flat->nodes[i].cut);
+		blob_put_u32(buf, flat->nodes[i].child);
+		blob_put_u32(buf, flat->nodes[i].feature);
 	}
-	blob_put_reals(buf, wood->values, wood->count * answers);
+	blob_put_reals(buf, flat->values, flat->count * answers);
 }
 
-static bool node_sound(const struct wood_node *node, size_t after, size_t width)
+static bool node_sound(const struct flat_tree_node *node, size_t after, size_t width)
 {
 	if (!node->child)
 		return node->cut == INFINITY && node->feature == 0;
 	return isfinite(node->cut) && node->feature < width && node->child < after;
 }
 
-void wood_load(struct wood *wood, size_t answers, size_t width, struct blob *blob)
+void flat_tree_load(struct flat_tree *flat, size_t answers, size_t width, struct blob *blob)
 {
 	size_t count = blob_take_count(blob, 16 + answers * sizeof(double));
 
-	*wood = (struct wood){ 0 };
-	if (!blob_expect(blob, count > 0 && count <= WOOD_NODES_MOST))
+	*flat = (struct flat_tree){ 0 };
+	if (!blob_expect(blob, count > 0 && count <= FLAT_TREE_NODES_MAX))
 		return;
-	*wood = (struct wood){ .nodes = xmalloc(count * sizeof(*wood->nodes)),
-			       .values = xmalloc(count * answers * sizeof(*wood->values)),
-			       .count = count };
+	*flat = (struct flat_tree){ .nodes = xmalloc(count * sizeof(*flat->nodes)),
+				    .values = xmalloc(count * answers * sizeof(*flat->values)),
+				    .count = count };
 	for (size_t i = 0; i < count; i++) {
-		struct wood_node *node = &wood->nodes[i];
+		struct flat_tree_node *node = &flat->nodes[i];
 
 		node->cut = blob_take_real(blob);
 		node->child = blob_take_u32(blob);
@@ -208,7 +210,7 @@ void wood_load(struct wood *wood, size_t answers, size_t width, struct blob *blo
 		/* The right child is one further than the left. */
 		blob_expect(blob, node_sound(node, count - i - 1, width));
 	}
-	blob_take_reals(blob, wood->values, count * answers);
+	blob_take_reals(blob, flat->values, count * answers);
 	for (size_t i = 0; i < count * answers; i++)
-		blob_expect(blob, isfinite(wood->values[i]));
+		blob_expect(blob, isfinite(flat->values[i]));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A grown tree, as small as walking needs it. Nodes ascend: the two children of a node lie side by
- * side after it. A leaf points to itself, so that several trees, or several rows, are walked in
- * step without asking who has arrived.
+ * A grown tree in a compact array. Children follow their parent, and the two children of a node are
+ * adjacent. A leaf points to itself, so that several trees or rows can be walked in lockstep
+ * without testing which of them has reached a leaf.
  */
 #ifndef SLUICE_LEARN_LEARNERS_TREES_FLAT_TREE_H
 #define SLUICE_LEARN_LEARNERS_TREES_FLAT_TREE_H
@@ -13,50 +13,50 @@
 struct blob;
 struct buf;
 
-struct wood_node {
-	double cut;	  /* rows above it go right; INFINITY in a leaf */
-	uint32_t child;	  /* how many nodes further the left child is; 0: a leaf */
+struct flat_tree_node {
+	double cut;	  /* rows with a larger value go right; INFINITY in a leaf */
+	uint32_t child;	  /* distance to the left child in nodes; 0: a leaf */
 	uint32_t feature; /* 0 in a leaf */
 };
 
-struct wood {
-	struct wood_node *nodes; /* the root first */
-	double *values;		 /* count x answers: a number or a share, of inner nodes too */
+struct flat_tree {
+	struct flat_tree_node *nodes; /* the root is first */
+	double *values; /* count x answers: a number or a share, also for inner nodes */
 	size_t count;
 };
 
-#define WOOD_NODES_MOST (UINT32_MAX / 2)
+#define FLAT_TREE_NODES_MAX (UINT32_MAX / 2)
 
-void wood_release(struct wood *wood);
-
-/*
- * The cut between two neighbouring values of training rows, as floats: a row goes left where its
- * input, rounded to a float, is not above the middle. Comparing unrounded inputs with what this
- * yields comes to the same.
- */
-double wood_cut(float below, float above);
-
-/* The leaf of a row. */
-size_t wood_leaf(const struct wood *wood, const double *row);
-
-/* Adds the answers of all trees to one row to out (of as many numbers as there are answers). */
-void wood_sum(const struct wood *woods, size_t count, size_t answers, const double *row,
-	      double *out);
-
-/* The same for many rows; out is rows x answers. */
-void wood_sum_rows(const struct wood *woods, size_t count, size_t answers, const double *x,
-		   size_t width, size_t rows, double *out);
-
-/* The first `levels` levels as text, one line per node. names has one per input. */
-void wood_describe(const struct wood *wood, size_t answers, const char *const *names,
-		   unsigned levels, struct buf *out);
-
-void wood_save(const struct wood *wood, size_t answers, struct buf *buf);
+void flat_tree_release(struct flat_tree *flat);
 
 /*
- * wood is set and must be released even where the blob fails. What it accepts can be walked: inputs
- * below width, children after their parents, finite numbers.
+ * The cut between two adjacent values of training rows, as floats: a row goes left if its input,
+ * rounded to a float, is not above the midpoint. Comparing the unrounded input with the result is
+ * equivalent.
  */
-void wood_load(struct wood *wood, size_t answers, size_t width, struct blob *blob);
+double flat_tree_cut(float below, float above);
+
+/* Returns the leaf of a row. */
+size_t flat_tree_leaf(const struct flat_tree *flat, const double *row);
+
+/* Adds the predictions of all trees for one row to out (`answers` numbers). */
+void flat_tree_sum(const struct flat_tree *flat, size_t count, size_t answers, const double *row,
+		   double *out);
+
+/* Like flat_tree_sum() for many rows; out is rows x answers. */
+void flat_tree_sum_rows(const struct flat_tree *flat, size_t count, size_t answers, const double *x,
+			size_t width, size_t rows, double *out);
+
+/* Describes the first `levels` levels, one line per node. names has one name per input. */
+void flat_tree_describe(const struct flat_tree *flat, size_t answers, const char *const *names,
+			unsigned levels, struct buf *out);
+
+void flat_tree_save(const struct flat_tree *flat, size_t answers, struct buf *buf);
+
+/*
+ * Reads a tree, which must be released even if the blob is marked as failed. An accepted tree is
+ * safe to walk: inputs are below width, children follow their parents, and numbers are finite.
+ */
+void flat_tree_load(struct flat_tree *flat, size_t answers, size_t width, struct blob *blob);
 
 #endif

@@ -14,10 +14,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/file/blob.h"
 #include "base/parallel.h"
-#include "learn/maths/random.h"
+#include "learn/file/blob.h"
 #include "learn/learners/trees/trees.h"
+#include "learn/maths/random.h"
 
 extern const struct learner_ops learner_forest;
 
@@ -43,7 +43,7 @@ struct crew {
 	const double *target;
 	uint64_t seed, stream;
 	bool bootstrap;
-	struct wood *woods;
+	struct flat_tree *flat;
 	struct crew_member *members;
 };
 
@@ -79,7 +79,7 @@ static void tree_grow(void *arg, size_t piece, unsigned worker)
 		rows_draw(member->weights, crew->samples->rows, &random);
 	memset(member->gain, 0, width * sizeof(*member->gain));
 	growth_grow(member->growth, crew->target, crew->bootstrap ? member->weights : NULL, &random,
-		    &crew->woods[piece], member->gain);
+		    &crew->flat[piece], member->gain);
 	trees_share(member->gain, width);
 	for (size_t i = 0; i < width; i++)
 		member->shares[i] += (uint64_t)(member->gain[i] * SHARE_ONE);
@@ -92,7 +92,7 @@ static void tree_grow(void *arg, size_t piece, unsigned worker)
 static unsigned crew_size(const struct samples *samples, unsigned threads, size_t trees,
 			  bool bootstrap)
 {
-	double part = bootstrap ? 0.66 : 1, spare = sizeof(struct wood_node) / 4.0;
+	double part = bootstrap ? 0.66 : 1, spare = sizeof(struct flat_tree_node) / 4.0;
 	double rows = (double)samples->rows, width = (double)samples->width;
 	double room = 8 * rows * (width + 1) + 0x1p20;
 	double taken = rows * (2 * width + (samples->classes ? 0 : 8));
@@ -143,15 +143,15 @@ static void crew_release(struct crew *crew, unsigned size, double *share)
 	free(crew->members);
 }
 
-/* Grows count trees into woods, and their shares into share. */
+/* Grows count trees into flat, and their shares into share. */
 static void trees_grow(const struct samples *samples, const double *settings,
-		       const struct effort *effort, uint64_t stream, struct wood *woods,
+		       const struct effort *effort, uint64_t stream, struct flat_tree *flat,
 		       size_t count, double *share)
 {
 	struct growth_plan plan;
 	struct growth_ranks ranks;
 	struct crew crew = {
-		.samples = samples, .seed = effort->seed, .stream = stream, .woods = woods
+		.samples = samples, .seed = effort->seed, .stream = stream, .flat = flat
 	};
 	unsigned size;
 
@@ -181,7 +181,7 @@ static int forest_fit(void **model, const struct samples *samples, const double 
 	forest->grown = count;
 	trees_init(&forest->trees, samples->width, samples->classes,
 		   growth_answers(samples->classes), count);
-	trees_grow(samples, settings, effort, 0, forest->trees.woods, count, forest->trees.share);
+	trees_grow(samples, settings, effort, 0, forest->trees.flat, count, forest->trees.share);
 	*model = forest;
 	return 0;
 }
@@ -192,7 +192,7 @@ static void forest_predict(const void *model, const double *row, double *out)
 
 	for (size_t i = 0; i < trees->answers; i++)
 		out[i] = 0;
-	wood_sum(trees->woods, trees->count, trees->answers, row, out);
+	flat_tree_sum(trees->flat, trees->count, trees->answers, row, out);
 	trees_answer(trees->classes, (double)trees->count, 1, out);
 }
 
@@ -201,7 +201,7 @@ static void forest_predict_rows(const void *model, const double *x, size_t rows,
 	const struct trees *trees = &((const struct forest *)model)->trees;
 
 	memset(out, 0, rows * trees->answers * sizeof(*out));
-	wood_sum_rows(trees->woods, trees->count, trees->answers, x, trees->width, rows, out);
+	flat_tree_sum_rows(trees->flat, trees->count, trees->answers, x, trees->width, rows, out);
 	trees_answer(trees->classes, (double)trees->count, rows, out);
 }
 
@@ -212,8 +212,8 @@ static double forest_spread(const void *model, const double *row)
 	double mean = 0, squares = 0;
 
 	for (size_t i = 0; i < trees->count; i++) {
-		const struct wood *wood = &trees->woods[i];
-		double value = wood->values[wood_leaf(wood, row)], off = value - mean;
+		const struct flat_tree *flat = &trees->flat[i];
+		double value = flat->values[flat_tree_leaf(flat, row)], off = value - mean;
 
 		mean += off / (double)(i + 1);
 		squares += off * (value - mean);
@@ -223,9 +223,7 @@ static double forest_spread(const void *model, const double *row)
 
 static void forest_importance(const void *model, double *share)
 {
-	const struct trees *trees = &((const struct forest *)model)->trees;
-
-	memcpy(share, trees->share, trees->width * sizeof(*share));
+	trees_importance(&((const struct forest *)model)->trees, share);
 }
 
 /* As if a window of as many rows as the first fit had were moved on. */
@@ -243,10 +241,9 @@ static int forest_refresh(void *model, const struct samples *more, const struct 
 		return err_set(err, ENODATA, "there are no rows to learn from");
 	share = xmalloc(trees->width * sizeof(*share));
 	for (size_t i = 0; i < fresh; i++)
-		wood_release(&trees->woods[i]);
-	memmove(trees->woods, trees->woods + fresh, kept * sizeof(*trees->woods));
-	trees_grow(more, forest->settings, effort, forest->grown, trees->woods + kept, fresh,
-		   share);
+		flat_tree_release(&trees->flat[i]);
+	memmove(trees->flat, trees->flat + fresh, kept * sizeof(*trees->flat));
+	trees_grow(more, forest->settings, effort, forest->grown, trees->flat + kept, fresh, share);
 	forest->grown += fresh;
 	for (size_t i = 0; i < trees->width; i++)
 		trees->share[i] = (trees->share[i] * (double)kept + share[i] * (double)fresh) /
@@ -269,18 +266,19 @@ static int forest_load(void **model, struct blob *blob, size_t width, size_t cla
 		       struct err *err)
 {
 	struct forest *forest = xcalloc(1, sizeof(*forest));
+	int r;
 
 	trees_settings_load(&learner_forest, forest->settings, blob);
 	forest->rows = blob_take_u64(blob);
 	forest->grown = blob_take_u64(blob);
 	blob_expect(blob, forest->rows > 0);
 	trees_load(&forest->trees, width, classes, growth_answers(classes), blob);
-	if (!blob_ok(blob)) {
+	r = trees_check_loaded(blob, err);
+	if (r < 0)
 		forest_free(forest);
-		return err_set(err, EBADMSG, "its trees are damaged");
-	}
-	*model = forest;
-	return 0;
+	else
+		*model = forest;
+	return r;
 }
 
 static const struct learner_setting forest_settings[] = {

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/maths/random.h"
 #include "learn/learner.h"
 #include "learn/learners/trees/ranks.h"
+#include "learn/maths/random.h"
 
 /* So many nodes are not held twice. */
 enum { NODES_MANY = 8192 };
@@ -58,7 +58,7 @@ struct growth {
 	double *gain;
 	double pure, weight_root; /* a node of less variance than pure is a leaf */
 	bool from_ranks;	  /* lists of the root are still those of ranks */
-	struct wood_node *nodes;
+	struct flat_tree_node *nodes;
 	double *values;
 	size_t count, room_nodes, nodes_most;
 	struct waiting *stack;
@@ -463,7 +463,7 @@ static double rows_cut(const struct growth *growth, const uint32_t *rows, size_t
 		below = fmaxf(below, cell_value(growth, rows[i], feature));
 	for (size_t i = left; i < count; i++)
 		above = fminf(above, cell_value(growth, rows[i], feature));
-	return wood_cut(below, above);
+	return flat_tree_cut(below, above);
 }
 
 /* By need: rows with a rank up to that of the last one on the left go left. Yields the cut. */
@@ -488,7 +488,7 @@ static double rows_part(struct growth *growth, const struct waiting *at, struct 
 	split->left = (uint32_t)left;
 	if (growth->wide)
 		return rows_cut(growth, rows, at->count, left, split->feature);
-	return wood_cut(below, above);
+	return flat_tree_cut(below, above);
 }
 
 /* One list of a node, from wherever it is into growth->lists. */
@@ -527,8 +527,8 @@ static double lists_part(struct growth *growth, const struct waiting *at, const 
 	}
 	if (to != list)
 		memcpy(to, list, at->count * sizeof(*to));
-	return wood_cut(cell_value(growth, split->below, split->feature),
-			cell_value(growth, split->above, split->feature));
+	return flat_tree_cut(cell_value(growth, split->below, split->feature),
+			     cell_value(growth, split->above, split->feature));
 }
 
 /* Can a node of that many rows be cut, for all that is known without looking at them? */
@@ -562,7 +562,7 @@ static uint32_t nodes_add(struct growth *growth, size_t more)
 	growth->count += more;
 	nodes_room(growth, growth->count);
 	for (size_t i = first; i < growth->count; i++)
-		growth->nodes[i] = (struct wood_node){ .cut = INFINITY };
+		growth->nodes[i] = (struct flat_tree_node){ .cut = INFINITY };
 	return (uint32_t)first;
 }
 
@@ -580,7 +580,7 @@ static void node_cut(struct growth *growth, const struct waiting *at, const stru
 	bool open = node_open(growth, split->rows, at->depth + 1) ||
 		    node_open(growth, right, at->depth + 1);
 
-	growth->nodes[at->node] = (struct wood_node){
+	growth->nodes[at->node] = (struct flat_tree_node){
 		.cut = growth->in_order ? lists_part(growth, at, split, open)
 					: rows_part(growth, at, split),
 		.child = child - at->node,
@@ -633,26 +633,26 @@ static void node_grow(struct growth *growth, const struct waiting *at)
 }
 
 /* Many nodes are handed over, few are copied and their room is kept for the next tree. */
-static void wood_give(struct growth *growth, struct wood *wood)
+static void flat_tree_give(struct growth *growth, struct flat_tree *flat)
 {
 	size_t nodes = growth->count, values = nodes * growth->answers;
 	bool many = nodes > NODES_MANY;
 
-	wood->count = nodes;
-	wood->nodes = xrealloc(many ? growth->nodes : NULL, nodes, sizeof(*wood->nodes));
-	wood->values = xrealloc(many ? growth->values : NULL, values, sizeof(*wood->values));
+	flat->count = nodes;
+	flat->nodes = xrealloc(many ? growth->nodes : NULL, nodes, sizeof(*flat->nodes));
+	flat->values = xrealloc(many ? growth->values : NULL, values, sizeof(*flat->values));
 	if (many) {
 		growth->nodes = NULL;
 		growth->values = NULL;
 		growth->room_nodes = 0;
 		return;
 	}
-	memcpy(wood->nodes, growth->nodes, nodes * sizeof(*wood->nodes));
-	memcpy(wood->values, growth->values, values * sizeof(*wood->values));
+	memcpy(flat->nodes, growth->nodes, nodes * sizeof(*flat->nodes));
+	memcpy(flat->values, growth->values, values * sizeof(*flat->values));
 }
 
 void growth_grow(struct growth *growth, const double *target, const uint16_t *weights,
-		 struct random *random, struct wood *wood, double *gain)
+		 struct random *random, struct flat_tree *flat, double *gain)
 {
 	size_t rows, count;
 
@@ -678,7 +678,7 @@ void growth_grow(struct growth *growth, const double *target, const uint16_t *we
 
 		node_grow(growth, &at);
 	}
-	wood_give(growth, wood);
+	flat_tree_give(growth, flat);
 }
 
 const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *count)

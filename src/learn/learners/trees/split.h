@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where to cut a node in two along one input: every place between two different values is tried,
- * and the one that leaves the purest halves wins; the first of equals. A cut that gains nothing is
- * still a cut (its halves may gain), as with scikit-learn.
+ * Finds the best cut of a node along one input. Every position between two distinct values is
+ * tried, and the one with the purest halves wins; of equal ones, the first. A cut without gain is
+ * still valid, because its halves may gain, as in scikit-learn.
  */
 #ifndef SLUICE_LEARN_LEARNERS_TREES_SPLIT_H
 #define SLUICE_LEARN_LEARNERS_TREES_SPLIT_H
@@ -14,45 +14,48 @@
 #include "learn/learner.h"
 
 enum split_criterion {
-	SPLIT_VARIANCE, /* of numbers; with classes 0 and 1 it is half of Gini's impurity */
+	SPLIT_VARIANCE, /* for numbers; with classes 0 and 1 it is half of the Gini impurity */
 	SPLIT_GINI,
 	SPLIT_ENTROPY,
 };
 
-/* A node. Entries name its rows by a position, by which target and weight are found. */
+/* A node. Entries refer to its rows by a position, which indexes target and weight. */
 struct split_node {
 	enum split_criterion criterion;
-	size_t classes;	       /* GINI and ENTROPY */
-	const double *target;  /* VARIANCE: value times weight; else the class */
-	const double *weight;  /* NULL: 1 each */
-	const uint32_t *tally; /* how many rows an entry stands for, VARIANCE only; NULL: 1 each */
-	size_t count, rows, leaf_least; /* rows: of all entries */
-	double weight_all, sum_all;	/* sum_all: of target, VARIANCE only */
+	size_t classes;			/* for GINI and ENTROPY */
+	const double *target;		/* VARIANCE: value x weight; else the class */
+	const double *weight;		/* NULL: 1 each */
+	const uint32_t *tally;		/* rows per entry, VARIANCE only; NULL: 1 each */
+	size_t count, rows, leaf_least; /* rows: total of all entries */
+	double weight_all, sum_all;	/* sum_all: total of target, VARIANCE only */
 	double classes_all[LEARNER_CLASSES_MAX];
 };
 
-/* The best so far, as a fraction: comparing two needs no division. Start with split_none. */
+/*
+ * The best cut so far. Its quality is a fraction, so that a comparison needs no division. Start
+ * with split_none.
+ */
 struct split {
 	double over, under;
 	uint32_t feature;
-	uint32_t left;	       /* how many entries lie left of the cut; not set by bins */
-	uint32_t rows;	       /* how many rows these are; 0: no cut was possible */
-	uint32_t rank;	       /* the last one on the left */
+	uint32_t left;	       /* entries left of the cut; not set by split_scan_bins() */
+	uint32_t rows;	       /* rows left of the cut; 0: no cut is possible */
+	uint32_t rank;	       /* highest rank on the left */
 	uint32_t below, above; /* positions of the entries next to the cut */
 };
 
 extern const struct split split_none;
 
-/* Entries are rank << 16 | position, wide ones rank << 32 | position, ascending. */
+/* Entries are rank << 16 | position, wide entries rank << 32 | position; both ascend. */
 void split_scan(const struct split_node *node, const uint32_t *entries, uint32_t feature,
 		struct split *best);
 void split_scan_wide(const struct split_node *node, const uint64_t *entries, uint32_t feature,
 		     struct split *best);
 
 /*
- * The same without sorting, for VARIANCE, where an input has few ranks: rows are added
- * up by rank. rows has one per position, ranks one per row. bins has room for SPLIT_BINS, and
- * levels are no more. False where all rows have the same rank.
+ * Finds a cut without sorting, for VARIANCE and inputs with few ranks: rows are summed by rank.
+ * rows has one row per position, and ranks one rank per row. bins has room for SPLIT_BINS bins, and
+ * levels does not exceed it. Returns false if all rows have the same rank.
  */
 enum { SPLIT_BINS = 1024 };
 struct split_bin {
@@ -62,7 +65,7 @@ struct split_bin {
 bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
 		     size_t levels, struct split_bin *bins, uint32_t feature, struct split *best);
 
-/* Decrease of impurity by a cut, times the weight of the node. */
+/* The decrease of impurity by a cut, multiplied by the weight of the node. */
 double split_gain(const struct split_node *node, const struct split *split);
 
 #endif

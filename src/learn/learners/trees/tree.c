@@ -10,8 +10,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
 #include "learn/learners/trees/trees.h"
+#include "learn/maths/random.h"
 
 extern const struct learner_ops learner_tree;
 
@@ -39,7 +39,7 @@ static int tree_fit(void **model, const struct samples *samples, const double *s
 	random_stream(&random, effort->seed, 0);
 	growth_ranks_init(&ranks, samples, true, plan.criterion == SPLIT_VARIANCE);
 	growth = growth_new(&ranks, &plan, true);
-	growth_grow(growth, target, NULL, &random, &tree->woods[0], tree->share);
+	growth_grow(growth, target, NULL, &random, &tree->flat[0], tree->share);
 	trees_share(tree->share, samples->width);
 	growth_free(growth);
 	growth_ranks_release(&ranks);
@@ -52,28 +52,26 @@ static int tree_fit(void **model, const struct samples *samples, const double *s
 static void tree_predict(const void *model, const double *row, double *out)
 {
 	const struct trees *tree = model;
-	const struct wood *wood = tree->woods;
+	const struct flat_tree *flat = tree->flat;
 
-	memcpy(out, wood->values + wood_leaf(wood, row) * tree->answers,
+	memcpy(out, flat->values + flat_tree_leaf(flat, row) * tree->answers,
 	       tree->answers * sizeof(*out));
 	trees_answer(tree->classes, 1, 1, out);
 }
 
 static void tree_importance(const void *model, double *share)
 {
-	const struct trees *tree = model;
-
-	memcpy(share, tree->share, tree->width * sizeof(*share));
+	trees_importance(model, share);
 }
 
 static void tree_describe(const void *model, const char *const *names, struct buf *out)
 {
 	const struct trees *tree = model;
-	size_t leaves = (tree->woods->count + 1) / 2;
+	size_t leaves = (tree->flat->count + 1) / 2;
 
 	buf_printf(out, "%zu leaves%s\n", leaves,
 		   tree->classes == 2 ? "; a number is the probability of the second class" : "");
-	wood_describe(tree->woods, tree->answers, names, 5, out);
+	flat_tree_describe(tree->flat, tree->answers, names, 5, out);
 }
 
 static void tree_save(const void *model, struct buf *buf)
@@ -84,15 +82,16 @@ static void tree_save(const void *model, struct buf *buf)
 static int tree_load(void **model, struct blob *blob, size_t width, size_t classes, struct err *err)
 {
 	struct trees *tree = xmalloc(sizeof(*tree));
+	int r;
 
 	trees_load(tree, width, classes, growth_answers(classes), blob);
 	blob_expect(blob, tree->count == 1);
-	if (!blob_ok(blob)) {
+	r = trees_check_loaded(blob, err);
+	if (r < 0)
 		tree_free(tree);
-		return err_set(err, EBADMSG, "its tree is damaged");
-	}
-	*model = tree;
-	return 0;
+	else
+		*model = tree;
+	return r;
 }
 
 /* Ranges of a search: from a stump to what is grown until pure. */

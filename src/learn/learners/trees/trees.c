@@ -4,10 +4,12 @@
  */
 #include "learn/learners/trees/trees.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
 
@@ -16,7 +18,7 @@ void trees_init(struct trees *trees, size_t width, size_t classes, size_t answer
 	*trees = (struct trees){ .width = width,
 				 .classes = classes,
 				 .answers = answers,
-				 .woods = xcalloc(count, sizeof(*trees->woods)),
+				 .flat = xcalloc(count, sizeof(*trees->flat)),
 				 .count = count,
 				 .share = xcalloc(width, sizeof(*trees->share)) };
 }
@@ -24,8 +26,8 @@ void trees_init(struct trees *trees, size_t width, size_t classes, size_t answer
 void trees_release(struct trees *trees)
 {
 	for (size_t i = 0; i < trees->count; i++)
-		wood_release(&trees->woods[i]);
-	free(trees->woods);
+		flat_tree_release(&trees->flat[i]);
+	free(trees->flat);
 	free(trees->share);
 	*trees = (struct trees){ 0 };
 }
@@ -94,6 +96,16 @@ void trees_share(double *gain, size_t width)
 		gain[i] /= sum;
 }
 
+void trees_importance(const struct trees *trees, double *share)
+{
+	memcpy(share, trees->share, trees->width * sizeof(*share));
+}
+
+int trees_check_loaded(const struct blob *blob, struct err *err)
+{
+	return blob_ok(blob) ? 0 : err_set(err, EBADMSG, "its trees are damaged");
+}
+
 /* From the last row to the first: two classes take the place of one number. */
 void trees_answer(size_t classes, double divisor, size_t rows, double *out)
 {
@@ -129,13 +141,13 @@ void trees_save(const struct trees *trees, struct buf *buf)
 	blob_put_reals(buf, trees->share, trees->width);
 	blob_put_u64(buf, trees->count);
 	for (size_t i = 0; i < trees->count; i++)
-		wood_save(&trees->woods[i], trees->answers, buf);
+		flat_tree_save(&trees->flat[i], trees->answers, buf);
 }
 
 void trees_load(struct trees *trees, size_t width, size_t classes, size_t answers,
 		struct blob *blob)
 {
-	double *share = xcalloc(width, sizeof(*share));
+	AUTO_FREE double *share = xcalloc(width, sizeof(*share));
 	size_t count;
 
 	blob_take_reals(blob, share, width);
@@ -144,8 +156,7 @@ void trees_load(struct trees *trees, size_t width, size_t classes, size_t answer
 	count = blob_take_count(blob, 2 * sizeof(uint64_t));
 	trees_init(trees, width, classes, answers, count);
 	memcpy(trees->share, share, width * sizeof(*share));
-	free(share);
 	blob_expect(blob, count > 0);
 	for (size_t i = 0; i < count && blob_ok(blob); i++)
-		wood_load(&trees->woods[i], answers, width, blob);
+		flat_tree_load(&trees->flat[i], answers, width, blob);
 }

@@ -11,8 +11,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
-#include "learn/table/dataset.h"
 #include "learn/maths/random.h"
+#include "learn/table/dataset.h"
 
 enum { ROWS = 300, TIME = 0, KNOWN, VALUE };
 
@@ -57,8 +57,6 @@ const struct learner_ops *learner_find(const char *name, unsigned task, struct e
 	(void)name, (void)task, (void)err;
 	return &mean_learner;
 }
-
-/* ---- lags ---- */
 
 /* Shuffled rows of three groups; a value is known a while after its time. */
 static void table_make(struct dataset *dataset, double *group, uint64_t seed)
@@ -246,8 +244,6 @@ static void lags_of_nothing_are_refused(void)
 	CHECK_INT(series_add_lags(&dataset, &lags, &err), -EINVAL);
 	CHECK_INT(dataset.width, 3);
 }
-
-/* ---- rolling ---- */
 
 struct scene {
 	double x[ROWS], y[ROWS], time[ROWS], known[ROWS], group[ROWS];

@@ -12,11 +12,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
-#include "learn/table/folds.h"
-#include "learn/maths/random.h"
 #include "learn/judge/metrics.h"
-
-/* ---- methods ---- */
+#include "learn/maths/random.h"
+#include "learn/table/folds.h"
 
 static void real_predict(const void *model, const double *row, double *out)
 {
@@ -215,8 +213,6 @@ const struct learner_ops *learner_find(const char *name, unsigned task, struct e
 	return NULL;
 }
 
-/* ---- the field ---- */
-
 enum { ROWS = 100, FOLDS = 5 };
 
 struct field {
@@ -270,8 +266,6 @@ static bool settings_default(const struct selection_entry *entry)
 	return memcmp(defaults, entry->plan.settings,
 		      learner_setting_count(entry->plan.learner) * sizeof(*defaults)) == 0;
 }
-
-/* ---- tests ---- */
 
 static void candidates_are_defaults_and_draws_within_bounds(void)
 {

@@ -35,13 +35,13 @@ static void rosenbrock_is_descended(void)
 {
 	for (size_t count = 2; count <= 50; count += 16) {
 		struct valley valley = { .count = count };
-		struct minimise_plan plan = { .rounds = 1000, .gradient = 1e-8, .decrease = -1 };
-		struct minimise_result result;
+		struct minimize_plan plan = { .rounds = 1000, .gradient = 1e-8, .decrease = -1 };
+		struct minimize_result result;
 		double x[50];
 
 		for (size_t i = 0; i < count; i++)
 			x[i] = i % 2 ? 1 : -1.2;
-		CHECK(minimise(rosenbrock, &valley, x, count, &plan, &result) >= 0);
+		CHECK(minimize(rosenbrock, &valley, x, count, &plan, &result) >= 0);
 		CHECK(result.value < 1e-12);
 		for (size_t i = 0; i < count; i++)
 			CHECK(fabs(x[i] - 1) < 1e-5);
@@ -72,10 +72,10 @@ static void quadratic_is_solved_exactly(void)
 {
 	size_t count = 20;
 	double x[20] = { 0 }, sum = 0, harmonic = 0, total;
-	struct minimise_result result;
+	struct minimize_result result;
 
-	CHECK_INT(minimise(quadratic, &count, x, count,
-			   &(struct minimise_plan){ .gradient = 1e-9, .decrease = -1 }, &result),
+	CHECK_INT(minimize(quadratic, &count, x, count,
+			   &(struct minimize_plan){ .gradient = 1e-9, .decrease = -1 }, &result),
 		  0);
 	/* Gradient 0: x[i] = i - sum / i, and so sum = sum of i / (1 + sum of 1 / i). */
 	for (size_t i = 1; i <= count; i++) {
@@ -94,15 +94,15 @@ static void bounds_are_never_left(void)
 	/* Unbounded, the first is below 0 and the last above 10. */
 	size_t count = 20;
 	double x[20], low[20], high[20], gradient[20];
-	struct minimise_plan plan = { .gradient = 1e-8, .decrease = -1, .low = low, .high = high };
-	struct minimise_result result;
+	struct minimize_plan plan = { .gradient = 1e-8, .decrease = -1, .low = low, .high = high };
+	struct minimize_result result;
 
 	for (size_t i = 0; i < count; i++) {
 		x[i] = i % 2 ? 100 : -100; /* outside: clipped first */
 		low[i] = 0;
 		high[i] = 10;
 	}
-	CHECK_INT(minimise(quadratic, &count, x, count, &plan, &result), 0);
+	CHECK_INT(minimize(quadratic, &count, x, count, &plan, &result), 0);
 	quadratic(&count, x, gradient);
 	for (size_t i = 0; i < count; i++) {
 		CHECK(x[i] >= 0 && x[i] <= 10);
@@ -124,10 +124,10 @@ static double fenced(void *arg, const double *x, double *gradient)
 static void places_without_a_value_are_avoided(void)
 {
 	double x = 1e-3;
-	struct minimise_result result;
+	struct minimize_result result;
 
 	CHECK_INT(
-		minimise(fenced, NULL, &x, 1, &(struct minimise_plan){ .gradient = 1e-9 }, &result),
+		minimize(fenced, NULL, &x, 1, &(struct minimize_plan){ .gradient = 1e-9 }, &result),
 		0);
 	CHECK(fabs(x - 1) < 1e-5);
 }
@@ -135,19 +135,19 @@ static void places_without_a_value_are_avoided(void)
 static void start_without_a_value_is_refused(void)
 {
 	double x = -1;
-	struct minimise_result result;
+	struct minimize_result result;
 
-	CHECK_INT(minimise(fenced, NULL, &x, 1, &(struct minimise_plan){ 0 }, &result), -EDOM);
+	CHECK_INT(minimize(fenced, NULL, &x, 1, &(struct minimize_plan){ 0 }, &result), -EDOM);
 	CHECK(x == -1);
 }
 
 static void rounds_are_limited(void)
 {
 	struct valley valley = { .count = 10 };
-	struct minimise_result result;
+	struct minimize_result result;
 	double x[10] = { -1.2, 1, -1.2, 1 };
 
-	CHECK_INT(minimise(rosenbrock, &valley, x, 10, &(struct minimise_plan){ .rounds = 3 },
+	CHECK_INT(minimize(rosenbrock, &valley, x, 10, &(struct minimize_plan){ .rounds = 3 },
 			   &result),
 		  1);
 	CHECK_INT(result.rounds, 3);

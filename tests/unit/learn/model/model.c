@@ -16,10 +16,10 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/file/blob.h"
+#include "learn/maths/random.h"
 #include "learn/table/csv.h"
 #include "learn/table/dataset.h"
 #include "learn/table/folds.h"
-#include "learn/maths/random.h"
 
 enum { ROWS = 120 };
 
@@ -75,8 +75,6 @@ static void require_fit(struct model *model, const struct dataset *dataset,
 		exit(1);
 	}
 }
-
-/* ---- rows ---- */
 
 static void rows_without_target_are_left_out(void)
 {
@@ -222,8 +220,6 @@ static void split_suits_the_plan(void)
 		model_rows_release(&rows);
 	}
 }
-
-/* ---- files ---- */
 
 static char *scratch(const char *name)
 {
@@ -412,8 +408,6 @@ static void file_appears_complete_or_not_at_all(void)
 	model_release(&model);
 }
 
-/* ---- predictions ---- */
-
 static void columns_are_found_by_name(void)
 {
 	static const char same[] = "nodes,size,kind\n4,5,write\n", other[] = "kind,x,size,nodes\n"
@@ -543,8 +537,6 @@ static void without_folds_nothing_is_judged(void)
 	CHECK(!model_interval(&model, row, 50, 0.5, &low, &high));
 	model_release(&model);
 }
-
-/* ---- refresh ---- */
 
 static void refreshed_model_knows_both_tables(void)
 {

@@ -244,23 +244,6 @@ static void same_seed_gives_the_same_fit(void)
 	CHECK(memcmp(&a, &b, sizeof(a)) == 0);
 }
 
-static void refresh_follows_new_values(void)
-{
-	enum { N = 4000 };
-	const struct state before[] = { { 0.7, 0, 0.1 }, { 0.3, 0.8, 0.2 } };
-	const struct state after[] = { { 0.5, 0.1, 0.1 }, { 0.5, 0.9, 0.2 } };
-	AUTO_FREE double *values = xmalloc(N * sizeof(*values));
-	struct mixture mixture;
-
-	draw(values, N, before, 2, 1);
-	REQUIRE(mixture_fit(&mixture, &(struct mixture_plan){ .count = 2 }, values, N, &err) == 0);
-	draw(values, N, after, 2, 2);
-	REQUIRE(mixture_refresh(&mixture, values, N, &err) == 0);
-	NEAR(mixture.components[0].weight, 0.5, 0.03);
-	NEAR(mixture.components[0].first, 0.1, 0.02);
-	NEAR(mixture.components[1].first, 0.9, 0.03);
-}
-
 static void impossible_values_are_refused(void)
 {
 	double values[40];
@@ -330,5 +313,5 @@ TESTS(TEST(small_series_gives_the_reference_numbers), TEST(generated_states_are_
       TEST(likelihood_is_that_of_the_density), TEST(bic_finds_the_number_of_components),
       TEST(labels_are_as_frequent_as_their_posterior), TEST(posterior_is_a_distribution_everywhere),
       TEST(floor_keeps_a_spike_from_winning), TEST(same_seed_gives_the_same_fit),
-      TEST(refresh_follows_new_values), TEST(impossible_values_are_refused),
-      TEST(saved_mixture_is_the_same), TEST(damaged_mixture_is_refused_or_harmless), )
+      TEST(impossible_values_are_refused), TEST(saved_mixture_is_the_same),
+      TEST(damaged_mixture_is_refused_or_harmless), )

@@ -13,8 +13,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
-#include "learn/table/dataset.h"
 #include "learn/maths/random.h"
+#include "learn/table/dataset.h"
 
 static int parse(struct dataset *dataset, const char *text, struct err *err)
 {
@@ -201,8 +201,6 @@ static void endless_cell_is_refused(void)
 	CHECK_INT(parse(&dataset, text, &err), -EINVAL);
 	CHECK_TEXT(err.text, "t.csv:2: a cell of more than 1 MiB: is a '\"' missing?");
 }
-
-/* ---- files ---- */
 
 static char directory[] = "/tmp/learn_csv.XXXXXX";
 

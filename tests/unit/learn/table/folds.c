@@ -228,36 +228,7 @@ static void impossible_folds_are_refused(void)
 	CHECK_INT(folds.rows, 77);
 }
 
-static void cut_trains_on_what_came_first(void)
-{
-	static const double time[] = { 5, 3, 3, 1, 2, 3, 4, 6 };
-	struct split s;
-	struct err err;
-
-	REQUIRE(folds_cut(8, 0.5, time, 0, s.train, &s.train_count, s.test, &s.test_count, &err) ==
-		0);
-	/* Wanted after four rows, inside the run of 3: its end is nearer than its beginning. */
-	CHECK_INT(s.train_count, 5);
-	CHECK_INT(s.train[0], 1);
-	CHECK_INT(s.test_count, 3);
-	CHECK_INT(s.test[0], 0);
-	CHECK_INT(s.test[2], 7);
-	REQUIRE(folds_cut(100, 0.75, NULL, 1, s.train, &s.train_count, s.test, &s.test_count,
-			  &err) == 0);
-	CHECK_INT(s.train_count, 75);
-	CHECK_INT(s.test_count, 25);
-	CHECK(s.test[24] - s.test[0] > 50);
-	REQUIRE(folds_cut(2, 0.01, NULL, 1, s.train, &s.train_count, s.test, &s.test_count, &err) ==
-		0);
-	CHECK(s.train_count == 1 && s.test_count == 1);
-	CHECK_INT(folds_cut(8, 1, time, 0, s.train, &s.train_count, s.test, &s.test_count, &err),
-		  -EINVAL);
-	CHECK_INT(folds_cut(1, 0.5, time, 0, s.train, &s.train_count, s.test, &s.test_count, &err),
-		  -EINVAL);
-}
-
 TESTS(TEST(plain_folds_differ_by_one_row_at_most), TEST(stratified_folds_keep_the_shares),
       TEST(blocks_are_those_of_the_reference), TEST(forward_never_looks_ahead),
       TEST(rows_of_one_time_stay_in_one_block), TEST(groups_are_never_split_and_sizes_balance),
-      TEST(given_folds_are_taken_as_they_are), TEST(impossible_folds_are_refused),
-      TEST(cut_trains_on_what_came_first))
+      TEST(given_folds_are_taken_as_they_are), TEST(impossible_folds_are_refused))

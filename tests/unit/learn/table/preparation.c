@@ -549,22 +549,6 @@ static void senseless_recipes_are_refused(void)
 	CHECK_INT(preparation.width_in, 77);
 }
 
-static void description_names_the_steps(void)
-{
-	column_rule *const rules[] = { column_a, column_c, column_b };
-	AUTO_BUF struct buf text = { 0 };
-	struct preparation preparation;
-	double x[ROWS * 3];
-
-	matrix_make(x, 3, rules);
-	REQUIRE(preparation_fit(&preparation, "boxcox=caret,centre,scale,pca=2", x, ROWS, 3,
-				NULL) == 0);
-	preparation_describe(&preparation, &text);
-	CHECK_TEXT(buf_text(&text), "boxcox: powers log - 0.30\ncentre and scale\npca: 2 "
-				    "components of 3 inputs\n");
-	preparation_release(&preparation);
-}
-
 static void saved_preparation_does_the_same(void)
 {
 	for (size_t k = 0; k < RECIPES; k++) {
@@ -664,5 +648,5 @@ TESTS(TEST(missing_values_become_the_median_of_the_rows_at_hand),
       TEST(components_are_those_of_scikit_learn), TEST(wide_inputs_give_the_components_that_vary),
       TEST(many_rows_give_uncorrelated_scores), TEST(one_row_is_transformed_as_in_the_fit),
       TEST(wide_rows_are_transformed_too), TEST(values_outside_of_the_domain_stay_finite),
-      TEST(senseless_recipes_are_refused), TEST(description_names_the_steps),
-      TEST(saved_preparation_does_the_same), TEST(damaged_preparation_is_refused_or_harmless))
+      TEST(senseless_recipes_are_refused), TEST(saved_preparation_does_the_same),
+      TEST(damaged_preparation_is_refused_or_harmless))

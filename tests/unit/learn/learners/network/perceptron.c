@@ -12,13 +12,11 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
 #include "learn/learner.h"
 #include "learn/learners/network/network.h"
+#include "learn/maths/random.h"
 
 extern const struct learner_ops learner_perceptron;
-
-/* ---- the network ---- */
 
 struct fill {
 	double *numbers;
@@ -220,8 +218,6 @@ static void both_precisions_agree(void)
 	for (size_t i = 0; i < trial.network.count; i++)
 		CHECK(fabs(gradient[i] - (double)slopes[i]) < 1e-3 * (1 + fabs(gradient[i])));
 }
-
-/* ---- the learner ---- */
 
 /* Rings around the origin: class by radius; or the height of a hill. */
 struct problem {
@@ -477,8 +473,6 @@ static void importance_finds_the_idle_input(void)
 	learner_perceptron.free(model);
 	problem_release(&problem);
 }
-
-/* ---- files ---- */
 
 static void saved_model_answers_the_same(void)
 {

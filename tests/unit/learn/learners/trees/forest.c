@@ -180,7 +180,7 @@ static void spread_is_the_deviation_over_trees(void)
 	forest = grown_fit(&learner_forest, &grown.samples, "trees=20", 1, 1);
 	trees = forest; /* its first member */
 	for (size_t i = 0; i < 20; i++) {
-		double value = trees->woods[i].values[wood_leaf(&trees->woods[i], grown.x)];
+		double value = trees->flat[i].values[flat_tree_leaf(&trees->flat[i], grown.x)];
 
 		mean += value / 20;
 		square += value * value / 20;

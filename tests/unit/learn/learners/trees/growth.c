@@ -10,9 +10,9 @@
 
 #include "base/buf.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
 #include "learn/learners/trees/growth.h"
 #include "learn/learners/trees/ranks.h"
+#include "learn/maths/random.h"
 
 enum { ROWS = 400, WIDTH = 4 };
 
@@ -37,7 +37,7 @@ static void table_init(struct table *table, size_t rows, size_t classes, struct 
 }
 
 static void table_grow_as(struct table *table, const struct growth_plan *plan, bool in_order,
-			  bool merge, const uint16_t *weights, struct wood *wood)
+			  bool merge, const uint16_t *weights, struct flat_tree *flat)
 {
 	struct growth_ranks ranks;
 	struct growth *growth;
@@ -47,15 +47,15 @@ static void table_grow_as(struct table *table, const struct growth_plan *plan, b
 	random_init(&random, 1);
 	growth_ranks_init(&ranks, &table->samples, in_order, merge);
 	growth = growth_new(&ranks, plan, false);
-	growth_grow(growth, table->y, weights, &random, wood, gain);
+	growth_grow(growth, table->y, weights, &random, flat, gain);
 	growth_free(growth);
 	growth_ranks_release(&ranks);
 }
 
 static void table_grow(struct table *table, const struct growth_plan *plan, bool in_order,
-		       const uint16_t *weights, struct wood *wood)
+		       const uint16_t *weights, struct flat_tree *flat)
 {
-	table_grow_as(table, plan, in_order, false, weights, wood);
+	table_grow_as(table, plan, in_order, false, weights, flat);
 }
 
 static struct growth_plan plan_of(enum split_criterion criterion, size_t classes, size_t leaf)
@@ -68,7 +68,8 @@ static struct growth_plan plan_of(enum split_criterion criterion, size_t classes
 				     .leaf_least = leaf };
 }
 
-static bool woods_same(const struct wood *a, const struct wood *b, size_t answers)
+static bool flat_trees_are_equal(const struct flat_tree *a, const struct flat_tree *b,
+				 size_t answers)
 {
 	return a->count == b->count &&
 	       memcmp(a->nodes, b->nodes, a->count * sizeof(*a->nodes)) == 0 &&
@@ -96,14 +97,15 @@ static void both_ways_grow_the_same_tree(void)
 		for (size_t rows = 2; rows <= ROWS; rows += 1 + rows / 3) {
 			struct growth_plan plan =
 				plan_of(cases[i].criterion, cases[i].classes, cases[i].leaf);
-			struct wood in_order, by_need;
+			struct flat_tree in_order, by_need;
 
 			table_init(&table, rows, cases[i].classes, &random);
 			table_grow(&table, &plan, true, NULL, &in_order);
 			table_grow(&table, &plan, false, NULL, &by_need);
-			CHECK(woods_same(&in_order, &by_need, growth_answers(plan.classes)));
-			wood_release(&in_order);
-			wood_release(&by_need);
+			CHECK(flat_trees_are_equal(&in_order, &by_need,
+						   growth_answers(plan.classes)));
+			flat_tree_release(&in_order);
+			flat_tree_release(&by_need);
 		}
 	}
 }
@@ -118,7 +120,7 @@ static void weights_are_repetitions(void)
 	for (size_t i = 0; i < CASES; i++) {
 		struct growth_plan plan = plan_of(cases[i].criterion, cases[i].classes, 1);
 		uint16_t weights[100];
-		struct wood a, b;
+		struct flat_tree a, b;
 		size_t rows = 0;
 
 		table_init(&once, 100, cases[i].classes, &random);
@@ -136,9 +138,9 @@ static void weights_are_repetitions(void)
 		often.samples.rows = rows;
 		table_grow(&once, &plan, false, weights, &a);
 		table_grow(&often, &plan, false, NULL, &b);
-		CHECK(woods_same(&a, &b, growth_answers(plan.classes)));
-		wood_release(&a);
-		wood_release(&b);
+		CHECK(flat_trees_are_equal(&a, &b, growth_answers(plan.classes)));
+		flat_tree_release(&a);
+		flat_tree_release(&b);
 	}
 }
 
@@ -160,7 +162,7 @@ static void merged_rows_grow_the_same_tree(void)
 		bool in_order = round & 1, weighted = round & 2;
 		struct growth_plan plan = plan_of(SPLIT_VARIANCE, 0, round & 4 ? 7 : 1);
 		uint16_t weights[ROWS];
-		struct wood merged, apart;
+		struct flat_tree merged, apart;
 
 		table_repeat(&table, round & 8 ? ROWS : 170, &random);
 		/* In order rows are in or out. */
@@ -171,9 +173,9 @@ static void merged_rows_grow_the_same_tree(void)
 		plan.tries = round & 16 && round & 32 ? 2 : WIDTH;
 		table_grow_as(&table, &plan, in_order, true, weighted ? weights : NULL, &merged);
 		table_grow_as(&table, &plan, in_order, false, weighted ? weights : NULL, &apart);
-		CHECK(merged.count > 3 && woods_same(&merged, &apart, 1));
-		wood_release(&merged);
-		wood_release(&apart);
+		CHECK(merged.count > 3 && flat_trees_are_equal(&merged, &apart, 1));
+		flat_tree_release(&merged);
+		flat_tree_release(&apart);
 	}
 }
 
@@ -191,7 +193,7 @@ static void leaves_know_their_rows(void)
 		double gain[WIDTH] = { 0 };
 		struct growth_ranks ranks;
 		struct growth *growth;
-		struct wood wood;
+		struct flat_tree flat;
 
 		plan.leaves = true;
 		table_repeat(&table, ROWS, &random);
@@ -199,20 +201,20 @@ static void leaves_know_their_rows(void)
 			in += weights[i] = round & 4 ? (uint16_t)random_below(&random, 2) : 1;
 		growth_ranks_init(&ranks, &table.samples, round & 1, round & 2);
 		growth = growth_new(&ranks, &plan, false);
-		growth_grow(growth, table.y, round & 4 ? weights : NULL, &random, &wood, gain);
+		growth_grow(growth, table.y, round & 4 ? weights : NULL, &random, &flat, gain);
 		const struct growth_leaf *leaves = growth_leaves(growth, &leaf_count);
 
 		for (size_t i = 0; i < leaf_count; i++) {
 			const uint32_t *rows = growth_rows(growth, &leaves[i], &count);
 
 			for (size_t j = 0; j < count; j++) {
-				CHECK(wood_leaf(&wood, table.x + rows[j] * WIDTH) ==
+				CHECK(flat_tree_leaf(&flat, table.x + rows[j] * WIDTH) ==
 				      leaves[i].node);
 				seen += weights[rows[j]];
 			}
 		}
 		CHECK_INT(seen, in);
-		wood_release(&wood);
+		flat_tree_release(&flat);
 		growth_free(growth);
 		growth_ranks_release(&ranks);
 	}
@@ -287,20 +289,20 @@ static void no_cut_is_better(void)
 		struct growth_plan plan =
 			plan_of(cases[i].criterion, cases[i].classes, cases[i].leaf);
 		double best = INFINITY;
-		struct wood wood;
+		struct flat_tree flat;
 
 		plan.depth_most = 1;
 		table_init(&table, 90, cases[i].classes, &random);
-		table_grow(&table, &plan, i % 2, NULL, &wood);
+		table_grow(&table, &plan, i % 2, NULL, &flat);
 		for (size_t f = 0; f < WIDTH; f++) {
 			for (size_t row = 0; row < 90; row++)
 				best = fmin(best, cut_impurity(&table, &plan, f,
 							       table.x[row * WIDTH + f]));
 		}
-		CHECK_INT(wood.count, 3);
-		CHECK(fabs(cut_impurity(&table, &plan, wood.nodes[0].feature, wood.nodes[0].cut) -
+		CHECK_INT(flat.count, 3);
+		CHECK(fabs(cut_impurity(&table, &plan, flat.nodes[0].feature, flat.nodes[0].cut) -
 			   best) < 1e-9);
-		wood_release(&wood);
+		flat_tree_release(&flat);
 	}
 }
 
@@ -318,12 +320,12 @@ static void constant_inputs_are_passed_over(void)
 	plan.tries = 1;
 	plan.depth_most = 1;
 	for (int in_order = 0; in_order < 2; in_order++) {
-		struct wood wood;
+		struct flat_tree flat;
 
-		table_grow(&table, &plan, in_order, NULL, &wood);
-		CHECK_INT(wood.count, 3);
-		CHECK_INT(wood.nodes[0].feature, 3);
-		wood_release(&wood);
+		table_grow(&table, &plan, in_order, NULL, &flat);
+		CHECK_INT(flat.count, 3);
+		CHECK_INT(flat.nodes[0].feature, 3);
+		flat_tree_release(&flat);
 	}
 }
 
@@ -370,50 +372,50 @@ static void entries_are_sorted_by_rank(void)
 	}
 }
 
-static bool wood_loads(const struct wood *wood)
+static bool flat_tree_loads(const struct flat_tree *flat)
 {
 	AUTO_BUF struct buf saved = { 0 };
-	struct wood loaded;
+	struct flat_tree loaded;
 	struct blob blob;
 
-	wood_save(wood, 1, &saved);
+	flat_tree_save(flat, 1, &saved);
 	blob_init(&blob, saved.data, saved.len);
-	wood_load(&loaded, 1, WIDTH, &blob);
-	wood_release(&loaded);
+	flat_tree_load(&loaded, 1, WIDTH, &blob);
+	flat_tree_release(&loaded);
 	return blob_ok(&blob);
 }
 
-static void wood_that_leads_astray_is_refused(void)
+static void invalid_flat_tree_is_rejected(void)
 {
-	struct wood_node nodes[] = { { .cut = 1, .child = 1, .feature = WIDTH - 1 },
-				     { .cut = INFINITY },
-				     { .cut = INFINITY } };
+	struct flat_tree_node nodes[] = { { .cut = 1, .child = 1, .feature = WIDTH - 1 },
+					  { .cut = INFINITY },
+					  { .cut = INFINITY } };
 	double values[] = { 1, 2, 3 };
-	struct wood wood = { .nodes = nodes, .values = values, .count = 3 };
+	struct flat_tree flat = { .nodes = nodes, .values = values, .count = 3 };
 
-	CHECK(wood_loads(&wood));
+	CHECK(flat_tree_loads(&flat));
 	nodes[0].child = 2; /* the right one would be the fourth */
-	CHECK(!wood_loads(&wood));
+	CHECK(!flat_tree_loads(&flat));
 	nodes[0].child = UINT32_MAX; /* upwards */
-	CHECK(!wood_loads(&wood));
+	CHECK(!flat_tree_loads(&flat));
 	nodes[0].child = 1;
 	nodes[0].feature = WIDTH;
-	CHECK(!wood_loads(&wood));
+	CHECK(!flat_tree_loads(&flat));
 	nodes[0].feature = 0;
 	nodes[0].cut = NAN;
-	CHECK(!wood_loads(&wood));
+	CHECK(!flat_tree_loads(&flat));
 	nodes[0].cut = 1;
 	nodes[2].cut = 1; /* a leaf that is left to the right */
-	CHECK(!wood_loads(&wood));
+	CHECK(!flat_tree_loads(&flat));
 	nodes[2].cut = INFINITY;
 	values[1] = INFINITY;
-	CHECK(!wood_loads(&wood));
+	CHECK(!flat_tree_loads(&flat));
 	values[1] = 2;
-	CHECK(wood_loads(&wood));
+	CHECK(flat_tree_loads(&flat));
 }
 
 TESTS(TEST(both_ways_grow_the_same_tree), TEST(weights_are_repetitions),
       TEST(merged_rows_grow_the_same_tree), TEST(leaves_know_their_rows),
       TEST(equal_rows_are_one_cell), TEST(no_cut_is_better), TEST(constant_inputs_are_passed_over),
       TEST(columns_are_ranked_by_value), TEST(entries_are_sorted_by_rank),
-      TEST(wood_that_leads_astray_is_refused))
+      TEST(invalid_flat_tree_is_rejected))

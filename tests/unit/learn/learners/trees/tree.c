@@ -36,10 +36,10 @@ static void cuts_are_those_of_the_reference(void)
 
 	grown_init(&grown, 0);
 	tree = grown_fit(&learner_tree, &grown.samples, "depth=3", 1, 1);
-	CHECK_INT(tree->woods[0].count, 15);
+	CHECK_INT(tree->flat[0].count, 15);
 	for (; waiting && seen < 15; seen++) {
 		size_t at = stack[--waiting];
-		const struct wood_node *node = &tree->woods[0].nodes[at];
+		const struct flat_tree_node *node = &tree->flat[0].nodes[at];
 
 		CHECK_INT(node->child ? (int)node->feature : -1, golden[seen].feature);
 		if (!node->child)
@@ -62,7 +62,7 @@ static void golden_check(size_t classes, const char *settings, double mean, doub
 
 	grown_init(&grown, classes);
 	tree = grown_fit(&learner_tree, &grown.samples, settings, 1, 1);
-	CHECK_INT(tree->woods[0].count, nodes);
+	CHECK_INT(tree->flat[0].count, nodes);
 	grown_check(&learner_tree, tree, &grown.samples, classes ? 1 : 0, mean, square, 1e-10);
 	if (share)
 		shares_check(tree, share);
@@ -168,7 +168,7 @@ static void constant_rows_make_one_leaf(void)
 	struct trees *tree = grown_fit(&learner_tree, &samples, "", 1, 1);
 	double out, share[2];
 
-	CHECK_INT(tree->woods[0].count, 1);
+	CHECK_INT(tree->flat[0].count, 1);
 	learner_tree.predict(tree, x, &out);
 	CHECK(fabs(out - 6) < 1e-12);
 	learner_tree.importance(tree, share);
@@ -188,8 +188,8 @@ static void small_numbers_are_told_apart(void)
 	for (size_t i = 0; i < GROWN_ROWS * GROWN_WIDTH; i++)
 		grown.x[i] *= 1e-12;
 	tree = grown_fit(&learner_tree, &grown.samples, "depth=3", 1, 1);
-	CHECK_INT(tree->woods[0].count, 15);
-	CHECK(fabs(tree->woods[0].nodes[0].cut / 0.706236184e-12 - 1) < 1e-6);
+	CHECK_INT(tree->flat[0].count, 15);
+	CHECK(fabs(tree->flat[0].nodes[0].cut / 0.706236184e-12 - 1) < 1e-6);
 	learner_tree.free(tree);
 }
 
@@ -197,13 +197,13 @@ static void small_numbers_are_told_apart(void)
 static void cut_is_between_floats(void)
 {
 	float below = 1, above = nextafterf(1, 2);
-	double cut = wood_cut(below, above), far = wood_cut(1, 2);
+	double cut = flat_tree_cut(below, above), far = flat_tree_cut(1, 2);
 
 	CHECK(cut >= below && cut < above);
 	CHECK((float)cut <= below && (float)nextafter(cut, 2) == above);
 	CHECK(fabs(far - 1.5) < 1e-7);
 	CHECK((float)far <= 1.5f && (float)nextafter(far, 2) > 1.5f);
-	CHECK(wood_cut(-3e38f, 3e38f) < 3e38);
+	CHECK(flat_tree_cut(-3e38f, 3e38f) < 3e38);
 }
 
 /* More rows than there are ranks take the other way of growing, which must find the same. */
@@ -221,9 +221,9 @@ static void many_rows_are_cut_like_few(void)
 		y[i] = 4 * (x[2 * i] > 0.625) + (x[2 * i + 1] > 0.25);
 	}
 	tree = grown_fit(&learner_tree, &samples, "depth=2", 1, 1);
-	CHECK_INT(tree->woods[0].count, 7);
-	CHECK_INT(tree->woods[0].nodes[0].feature, 0);
-	CHECK(fabs(tree->woods[0].nodes[0].cut - 0.625) < 1e-3);
+	CHECK_INT(tree->flat[0].count, 7);
+	CHECK_INT(tree->flat[0].nodes[0].feature, 0);
+	CHECK(fabs(tree->flat[0].nodes[0].cut - 0.625) < 1e-3);
 	for (size_t i = 0; i < ROWS; i++) {
 		learner_tree.predict(tree, x + 2 * i, &out);
 		if (fabs(x[2 * i] - 0.625) > 1e-3 && fabs(x[2 * i + 1] - 0.25) > 1e-3 &&

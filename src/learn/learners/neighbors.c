@@ -12,8 +12,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
-#include "learn/maths/nearest.h"
 #include "learn/learner.h"
+#include "learn/maths/nearest.h"
 
 extern const struct learner_ops learner_neighbours;
 
@@ -81,8 +81,6 @@ static double neighbours_spread(const void *model, const double *row)
 	square = n->k > 1 ? sqrt(square / (double)(n->k - 1)) : 0;
 	return square > n->floor ? square : n->floor;
 }
-
-/* ---- life ---- */
 
 static void neighbours_free(void *model)
 {

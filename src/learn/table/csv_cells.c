@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Bytes come in chunks; a cell is collected in a text of its own, so that a chunk may end anywhere.
+ * Reads bytes in chunks. A cell is collected in a buffer of its own, so that a chunk may end
+ * anywhere.
  */
-#include "learn/table/cells.h"
+#include "learn/table/csv_cells.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,22 +19,20 @@
 
 enum {
 	CHUNK_BYTES = 1 << 16,
-	CELL_BYTES_MAX = 1 << 20, /* more is a quote that does not end, or no CSV at all */
+	/* a longer cell means an unclosed quote, or a file that is not CSV */
+	CELL_BYTES_MAX = 1 << 20,
 };
 
 #define FAIL(cells, code, ...) ((cells)->failure = err_set((cells)->err, code, __VA_ARGS__))
 
-/* ---- bytes ---- */
-
-/* zlib calls it a buffer error when the file ends inside the compressed data. */
-static void gzip_fail(struct cells *cells)
+/* zlib reports a buffer error if the file ends inside the compressed data. */
+static void report_gzip_error(struct csv_cells *cells)
 {
 	int saved = errno, code;
 	const char *text = gzerror(cells->file, &code);
 
 	if (code == Z_BUF_ERROR)
-		FAIL(cells, EBADMSG, "%s: the gzip data ends too early: the file is cut off",
-		     cells->name);
+		FAIL(cells, EBADMSG, "%s: the gzip data is truncated", cells->name);
 	else if (code == Z_ERRNO)
 		FAIL(cells, saved ? saved : EIO, "%s: cannot read: %s", cells->name,
 		     strerror(saved ? saved : EIO));
@@ -41,7 +40,7 @@ static void gzip_fail(struct cells *cells)
 		FAIL(cells, EBADMSG, "%s: the gzip data is damaged: %s", cells->name, text);
 }
 
-static bool chunk_read(struct cells *cells)
+static bool read_chunk(struct csv_cells *cells)
 {
 	int n;
 
@@ -50,32 +49,30 @@ static bool chunk_read(struct cells *cells)
 	errno = 0;
 	n = gzread(cells->file, cells->buffer, CHUNK_BYTES);
 	if (n <= 0)
-		gzip_fail(cells);
+		report_gzip_error(cells);
 	cells->at = cells->buffer;
 	cells->end = cells->buffer + (n > 0 ? n : 0);
 	return n > 0;
 }
 
-/* -1 at the end, or where reading fails. */
-static inline int byte_peek(struct cells *cells)
+/* Returns -1 at the end of the input or on failure. */
+static inline int peek_byte(struct csv_cells *cells)
 {
-	if (cells->at == cells->end && !chunk_read(cells))
+	if (cells->at == cells->end && !read_chunk(cells))
 		return -1;
 	return (unsigned char)*cells->at;
 }
 
-static inline int byte_take(struct cells *cells)
+static inline int take_byte(struct csv_cells *cells)
 {
-	int byte = byte_peek(cells);
+	int byte = peek_byte(cells);
 
 	cells->at += byte >= 0;
 	return byte;
 }
 
-/* ---- opening ---- */
-
-/* What cannot be read twice is put where it can. */
-static int spool(int fd, int *spooled)
+/* Copies input that cannot be read twice to a temporary file. */
+static int spool_input(int fd, int *spooled)
 {
 	AUTO_FREE char *chunk = xmalloc(CHUNK_BYTES);
 	AUTO_FCLOSE FILE *file = tmpfile();
@@ -98,7 +95,7 @@ static int spool(int fd, int *spooled)
 	return *spooled < 0 ? -errno : 0;
 }
 
-static int descriptor_open(const char *path)
+static int open_input(const char *path)
 {
 	bool standard = strcmp(path, "-") == 0;
 	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
@@ -108,13 +105,13 @@ static int descriptor_open(const char *path)
 
 	if (fd < 0 || fstat(fd, &status) != 0 || S_ISREG(status.st_mode))
 		return fd < 0 ? -errno : fd;
-	r = S_ISDIR(status.st_mode) ? -EISDIR : spool(fd, &spooled);
+	r = S_ISDIR(status.st_mode) ? -EISDIR : spool_input(fd, &spooled);
 	close(fd);
 	return r < 0 ? r : spooled;
 }
 
-/* Which of them the first line has most of; blanks only where there is nothing else. */
-static char separator_guess(const char *at, const char *end)
+/* Returns the separator that occurs most often in the first line; blanks if there is no other. */
+static char guess_separator(const char *at, const char *end)
 {
 	static const char candidates[] = ",;\t";
 	size_t counts[3] = { 0 }, best = 0;
@@ -135,23 +132,23 @@ static char separator_guess(const char *at, const char *end)
 	return counts[best] || !blank ? candidates[best] : ' ';
 }
 
-static void beginning_read(struct cells *cells)
+static void read_beginning(struct csv_cells *cells)
 {
 	cells->line = 1;
-	byte_peek(cells);
+	peek_byte(cells);
 	if (cells->end - cells->at >= 3 && memcmp(cells->at, "\xef\xbb\xbf", 3) == 0)
 		cells->at += 3;
-	cells->separator = separator_guess(cells->at, cells->end);
+	cells->separator = guess_separator(cells->at, cells->end);
 }
 
-int cells_open(struct cells *cells, const char *path, struct err *err)
+int csv_cells_open(struct csv_cells *cells, const char *path, struct err *err)
 {
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-	int fd = descriptor_open(path);
+	int fd = open_input(path);
 
 	if (fd < 0)
 		return err_set(err, -fd, "%s: cannot read: %s", name, strerror(-fd));
-	*cells = (struct cells){ .name = name, .err = err };
+	*cells = (struct csv_cells){ .name = name, .err = err };
 	cells->file = gzdopen(fd, "r");
 	if (!cells->file) {
 		close(fd);
@@ -160,87 +157,87 @@ int cells_open(struct cells *cells, const char *path, struct err *err)
 	gzbuffer(cells->file, CHUNK_BYTES);
 	cells->buffer = xmalloc(CHUNK_BYTES);
 	cells->at = cells->end = cells->buffer;
-	beginning_read(cells);
+	read_beginning(cells);
 	return 0;
 }
 
-void cells_parse(struct cells *cells, const char *name, const char *text, size_t n, struct err *err)
+void csv_cells_parse(struct csv_cells *cells, const char *name, const char *text, size_t n,
+		     struct err *err)
 {
-	*cells = (struct cells){ .name = name, .err = err, .memory = text, .memory_bytes = n };
+	*cells = (struct csv_cells){ .name = name, .err = err, .memory = text, .memory_bytes = n };
 	cells->at = text;
 	cells->end = text + n;
-	beginning_read(cells);
+	read_beginning(cells);
 }
 
-void cells_close(struct cells *cells)
+void csv_cells_close(struct csv_cells *cells)
 {
 	if (cells->file)
 		gzclose(cells->file);
 	free(cells->buffer);
 	free(cells->text);
-	*cells = (struct cells){ 0 };
+	*cells = (struct csv_cells){ 0 };
 }
 
-int cells_rewind(struct cells *cells)
+int csv_cells_rewind(struct csv_cells *cells)
 {
 	if (cells->file && gzrewind(cells->file) != 0)
-		return FAIL(cells, EIO, "%s: cannot be read a second time", cells->name);
+		return FAIL(cells, EIO, "%s: cannot rewind the file", cells->name);
 	cells->at = cells->file ? cells->buffer : cells->memory;
 	cells->end = cells->file ? cells->buffer : cells->memory + cells->memory_bytes;
-	beginning_read(cells);
+	read_beginning(cells);
 	return cells->failure;
 }
 
-/* ---- cells ---- */
-
-/* The line end after a row: LF, CRLF or CR. */
-static void line_end_take(struct cells *cells)
+/* Reads a line end: LF, CRLF or CR. */
+static void take_line_end(struct csv_cells *cells)
 {
-	int byte = byte_take(cells);
+	int byte = take_byte(cells);
 
-	if (byte == '\r' && byte_peek(cells) == '\n')
-		byte_take(cells);
+	if (byte == '\r' && peek_byte(cells) == '\n')
+		take_byte(cells);
 	cells->line++;
 }
 
-static inline bool line_ends(int byte)
+static inline bool is_line_end(int byte)
 {
 	return byte < 0 || byte == '\n' || byte == '\r';
 }
 
-static inline bool blank_is(const struct cells *cells, int byte)
+static inline bool is_blank(const struct csv_cells *cells, int byte)
 {
 	return byte == ' ' || (byte == '\t' && cells->separator != '\t');
 }
 
-static void blanks_skip(struct cells *cells)
+static void skip_blanks(struct csv_cells *cells)
 {
-	while (blank_is(cells, byte_peek(cells)))
-		byte_take(cells);
+	while (is_blank(cells, peek_byte(cells)))
+		take_byte(cells);
 }
 
-int cells_row(struct cells *cells)
+int csv_cells_row(struct csv_cells *cells)
 {
 	int byte;
 
 	for (;;) {
-		blanks_skip(cells);
-		byte = byte_peek(cells);
+		skip_blanks(cells);
+		byte = peek_byte(cells);
 		if (byte != '\n' && byte != '\r')
 			break;
-		line_end_take(cells);
+		take_line_end(cells);
 	}
 	cells->row_line = cells->line;
 	return cells->failure ? cells->failure : byte >= 0;
 }
 
-static inline int cell_put(struct cells *cells, int byte)
+static inline int append_byte(struct csv_cells *cells, int byte)
 {
 	if (!byte)
-		return FAIL(cells, EINVAL, "%s:%zu: holds a zero byte: this is not CSV",
-			    cells->name, cells->line);
+		return FAIL(cells, EINVAL, "%s:%zu: zero byte; this is not a CSV file", cells->name,
+			    cells->line);
 	if (cells->len == CELL_BYTES_MAX)
-		return FAIL(cells, EINVAL, "%s:%zu: a cell of more than 1 MiB: is a '\"' missing?",
+		return FAIL(cells, EINVAL,
+			    "%s:%zu: a cell is longer than 1 MiB; check for a missing '\"'",
 			    cells->name, cells->row_line);
 	if (cells->len + 2 > cells->text_cap)
 		cells->text = xgrow(cells->text, &cells->text_cap, cells->len + 2, 1);
@@ -248,73 +245,72 @@ static inline int cell_put(struct cells *cells, int byte)
 	return 0;
 }
 
-static int quoted_read(struct cells *cells)
+static int read_quoted(struct csv_cells *cells)
 {
 	size_t line = cells->line;
 	int byte;
 
-	for (byte_take(cells);;) {
-		byte = byte_take(cells);
+	for (take_byte(cells);;) {
+		byte = take_byte(cells);
 		if (byte < 0)
 			return cells->failure ? cells->failure
-					      : FAIL(cells, EINVAL,
-						     "%s:%zu: the '\"' on this line has no end",
+					      : FAIL(cells, EINVAL, "%s:%zu: unterminated '\"'",
 						     cells->name, line);
 		if (byte == '"') {
-			if (byte_peek(cells) != '"')
+			if (peek_byte(cells) != '"')
 				break;
-			byte_take(cells);
+			take_byte(cells);
 		}
 		cells->line += byte == '\n';
-		if (cell_put(cells, byte) < 0)
+		if (append_byte(cells, byte) < 0)
 			return cells->failure;
 	}
-	blanks_skip(cells);
-	byte = byte_peek(cells);
-	/* A blank that separates has just been skipped. */
-	if (line_ends(byte) || byte == cells->separator || cells->separator == ' ')
+	skip_blanks(cells);
+	byte = peek_byte(cells);
+	/* The blank that separates cells was skipped just now. */
+	if (is_line_end(byte) || byte == cells->separator || cells->separator == ' ')
 		return 0;
 	return FAIL(cells, EINVAL,
-		    "%s:%zu: text after the closing '\"': a quote inside quotes is written twice",
+		    "%s:%zu: text after the closing '\"'; write a quote inside quotes twice",
 		    cells->name, cells->line);
 }
 
-static int plain_read(struct cells *cells)
+static int read_plain(struct csv_cells *cells)
 {
 	int byte;
 
-	while (!line_ends(byte = byte_peek(cells)) && byte != cells->separator) {
+	while (!is_line_end(byte = peek_byte(cells)) && byte != cells->separator) {
 		cells->at++;
-		if (cell_put(cells, byte) < 0)
+		if (append_byte(cells, byte) < 0)
 			return cells->failure;
 	}
-	while (cells->len && blank_is(cells, cells->text[cells->len - 1]))
+	while (cells->len && is_blank(cells, cells->text[cells->len - 1]))
 		cells->len--;
 	return cells->failure;
 }
 
-int cells_next(struct cells *cells)
+int csv_cells_next(struct csv_cells *cells)
 {
 	int r;
 
 	cells->text = xgrow(cells->text, &cells->text_cap, 1, 1);
 	cells->len = 0;
-	blanks_skip(cells);
-	cells->quoted = byte_peek(cells) == '"';
-	r = cells->quoted ? quoted_read(cells) : plain_read(cells);
+	skip_blanks(cells);
+	cells->quoted = peek_byte(cells) == '"';
+	r = cells->quoted ? read_quoted(cells) : read_plain(cells);
 	if (r < 0)
 		return r;
 	cells->text[cells->len] = 0;
 	if (cells->separator == ' ')
-		blanks_skip(cells);
-	r = byte_peek(cells);
+		skip_blanks(cells);
+	r = peek_byte(cells);
 	if (cells->failure)
 		return cells->failure;
-	if (line_ends(r)) {
-		line_end_take(cells);
-		return CELLS_LAST;
+	if (is_line_end(r)) {
+		take_line_end(cells);
+		return CSV_CELLS_LAST;
 	}
 	if (cells->separator != ' ')
-		byte_take(cells);
-	return CELLS_MORE;
+		take_byte(cells);
+	return CSV_CELLS_MORE;
 }
