@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Time passes once, from the first row to the last. Two lists of the same rows are walked side by
- * side: one by the time at which a row asks, one by the time at which its outcome becomes known.
- * An outcome counts for rows that ask strictly later.
+ * Processes time once, from the first row to the last. Two lists of the same rows are walked in
+ * parallel: one by the time at which a row asks for a prediction, one by the time at which its
+ * outcome becomes known. An outcome is used for rows that ask strictly later.
  */
 #include "lab/learn/series.h"
 
@@ -16,13 +16,13 @@
 #include "learn/judge/conformal.h"
 #include "learn/table/dataset.h"
 
-/* A row at a time; lists of them are sorted by group, then time, then row. */
+/* A row and a time; lists are sorted by group, then time, then row. */
 struct instant {
 	double group, when;
 	size_t row;
 };
 
-static int instant_order(const void *a, const void *b)
+static int compare_instants(const void *a, const void *b)
 {
 	const struct instant *one = a, *other = b;
 
@@ -33,19 +33,19 @@ static int instant_order(const void *a, const void *b)
 	return (one->row > other->row) - (one->row < other->row);
 }
 
-/* Nobody's outcome is known before it asks; one that is missing never is. */
+/* An outcome is never known before its own row asks; a missing outcome is never known. */
 static double outcome_time(double time, double known, double value)
 {
 	return isfinite(value) && !isnan(known) ? fmax(known, time) : INFINITY;
 }
 
 struct past {
-	double *values; /* a ring of the newest ones */
+	double *values; /* ring of the newest values */
 	size_t room, count, next;
 	double weighted, weight; /* sums of the exponentially weighted mean */
 };
 
-/* back 0 is the newest. */
+/* Value number `back` from the end; 0 is the newest. */
 static double past_value(const struct past *past, size_t back)
 {
 	return back < past->count ? past->values[(past->next + past->room - 1 - back) % past->room]
@@ -63,7 +63,7 @@ static void past_add(struct past *past, double value, double decay)
 	past->count += past->count < past->room;
 }
 
-/* Mean and deviation (n - 1) of the newest `window` values, or of as many as there are. */
+/* Mean and deviation (n - 1) of the newest `window` values, or of fewer if there are fewer. */
 static void past_moments(const struct past *past, size_t window, double *mean, double *deviation)
 {
 	size_t count = past->count < window ? past->count : window;
@@ -77,7 +77,7 @@ static void past_moments(const struct past *past, size_t window, double *mean, d
 	*deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
 }
 
-/* Which features there are, and in which order. */
+/* The number of features; feature_name() and fill_features() define their order. */
 static size_t feature_count(const struct series_lags *lags)
 {
 	return lags->lags + (lags->window ? 2 : 0) + (lags->half_life > 0);
@@ -94,7 +94,7 @@ static char *feature_name(const struct series_lags *lags, const char *value, siz
 	return xprintf("%s_ewm", value);
 }
 
-static void features_take(const struct series_lags *lags, const struct past *past, double *out)
+static void fill_features(const struct series_lags *lags, const struct past *past, double *out)
 {
 	for (size_t i = 0; i < lags->lags; i++)
 		*out++ = past_value(past, i);
@@ -106,8 +106,10 @@ static void features_take(const struct series_lags *lags, const struct past *pas
 		*out = past->weight > 0 ? past->weighted / past->weight : NAN;
 }
 
-/* One group: `asks` and `outcomes` are the same rows. features is rows x feature_count. */
-static void group_walk(const struct dataset *dataset, const struct series_lags *lags,
+/*
+ * Processes one group: `asks` and `outcomes` are the same rows. features is rows x feature_count.
+ */
+static void walk_group(const struct dataset *dataset, const struct series_lags *lags,
 		       const struct instant *asks, const struct instant *outcomes, size_t count,
 		       struct past *past, double *features)
 {
@@ -120,12 +122,12 @@ static void group_walk(const struct dataset *dataset, const struct series_lags *
 		for (; known < count && outcomes[known].when < asks[i].when; known++)
 			past_add(past, dataset_row(dataset, outcomes[known].row)[lags->value],
 				 decay);
-		features_take(lags, past, features + asks[i].row * feature_count(lags));
+		fill_features(lags, past, features + asks[i].row * feature_count(lags));
 	}
 }
 
-/* Rows without a time or group have no past, and are nobody's. */
-static size_t instants_make(const struct dataset *dataset, const struct series_lags *lags,
+/* Rows without a time or group are skipped. */
+static size_t make_instants(const struct dataset *dataset, const struct series_lags *lags,
 			    struct instant *asks, struct instant *outcomes)
 {
 	size_t count = 0;
@@ -141,12 +143,12 @@ static size_t instants_make(const struct dataset *dataset, const struct series_l
 		outcomes[count++].when =
 			outcome_time(row[lags->time], row[lags->known], row[lags->value]);
 	}
-	qsort(asks, count, sizeof(*asks), instant_order);
-	qsort(outcomes, count, sizeof(*outcomes), instant_order);
+	qsort(asks, count, sizeof(*asks), compare_instants);
+	qsort(outcomes, count, sizeof(*outcomes), compare_instants);
 	return count;
 }
 
-static void features_make(const struct dataset *dataset, const struct series_lags *lags,
+static void make_features(const struct dataset *dataset, const struct series_lags *lags,
 			  double *features)
 {
 	AUTO_FREE struct instant *asks = xmalloc(dataset->rows * sizeof(*asks)),
@@ -154,14 +156,14 @@ static void features_make(const struct dataset *dataset, const struct series_lag
 	size_t room = lags->lags > lags->window ? lags->lags : lags->window;
 	AUTO_FREE double *ring = xmalloc(room * sizeof(*ring));
 	struct past past = { .values = ring, .room = room };
-	size_t count = instants_make(dataset, lags, asks, outcomes);
+	size_t count = make_instants(dataset, lags, asks, outcomes);
 
 	for (size_t i = 0; i < dataset->rows * feature_count(lags); i++)
 		features[i] = NAN;
 	for (size_t start = 0, end; start < count; start = end) {
 		for (end = start; end < count && asks[end].group == asks[start].group;)
 			end++;
-		group_walk(dataset, lags, asks + start, outcomes + start, end - start, &past,
+		walk_group(dataset, lags, asks + start, outcomes + start, end - start, &past,
 			   features);
 	}
 }
@@ -173,13 +175,13 @@ int series_add_lags(struct dataset *dataset, const struct series_lags *lags, str
 
 	if (lags->time >= dataset->width || lags->known >= dataset->width ||
 	    lags->value >= dataset->width)
-		return err_set(err, EINVAL, "lags of a column that is not in the table");
+		return err_set(err, EINVAL, "the column for lags does not exist in the table");
 	if (dataset->columns[lags->value].levels)
-		return err_set(err, EINVAL, "%s: the past of texts is not a number",
+		return err_set(err, EINVAL, "%s is a text column; lags need numbers",
 			       dataset->columns[lags->value].name);
 	features = xmalloc(dataset->rows * count * sizeof(*features));
 	column = xmalloc(dataset->rows * sizeof(*column));
-	features_make(dataset, lags, features);
+	make_features(dataset, lags, features);
 	for (size_t f = 0; f < count; f++) {
 		AUTO_FREE char *name = feature_name(lags, dataset->columns[lags->value].name, f);
 
@@ -191,8 +193,8 @@ int series_add_lags(struct dataset *dataset, const struct series_lags *lags, str
 }
 
 enum {
-	MEMORY = 500,	/* errors, unless told */
-	OWN_ERRORS = 20 /* a group with fewer takes those of all */
+	MEMORY = 500,	/* default number of errors */
+	OWN_ERRORS = 20 /* a group with fewer errors uses those of all groups */
 };
 #define STEP 0.02
 
@@ -200,23 +202,23 @@ struct roll {
 	const struct series_plan *plan;
 	const struct samples *samples;
 	size_t *asks, *outcomes; /* rows by time, and by the time of their outcome */
-	double *when;		 /* of a row's outcome */
-	size_t known;		 /* so many outcomes have happened */
-	double *margin;		 /* that was given to a row; NAN: none */
-	size_t *group_of;	 /* per row; 0 is everybody's, of which the level is taken */
-	struct adaptive *errors; /* per group */
+	double *when;		 /* time of the outcome of each row */
+	size_t known;		 /* number of outcomes so far */
+	double *margin;		 /* margin of each row; NAN: none */
+	size_t *group_of; /* group of each row; group 0 has all rows and determines the level */
+	struct adaptive *errors; /* one per group */
 	size_t groups;
 	struct pipeline model;
 	struct series_result *result;
 };
 
-static void order_take(const struct instant *instants, size_t count, size_t *rows)
+static void copy_order(const struct instant *instants, size_t count, size_t *rows)
 {
 	for (size_t i = 0; i < count; i++)
 		rows[i] = instants[i].row;
 }
 
-static int times_order(struct roll *roll, struct err *err)
+static int order_times(struct roll *roll, struct err *err)
 {
 	const struct series_plan *plan = roll->plan;
 	size_t rows = roll->samples->rows;
@@ -227,21 +229,21 @@ static int times_order(struct roll *roll, struct err *err)
 			return err_set(err, EINVAL, "row %zu has no time", i + 1);
 		instants[i] = (struct instant){ 0, plan->time[i], i };
 	}
-	qsort(instants, rows, sizeof(*instants), instant_order);
-	order_take(instants, rows, roll->asks);
+	qsort(instants, rows, sizeof(*instants), compare_instants);
+	copy_order(instants, rows, roll->asks);
 	for (size_t i = 0; i < rows; i++) {
 		roll->when[i] =
 			outcome_time(plan->time[i], plan->known ? plan->known[i] : plan->time[i],
 				     roll->samples->y[i]);
 		instants[i] = (struct instant){ 0, roll->when[i], i };
 	}
-	qsort(instants, rows, sizeof(*instants), instant_order);
-	order_take(instants, rows, roll->outcomes);
+	qsort(instants, rows, sizeof(*instants), compare_instants);
+	copy_order(instants, rows, roll->outcomes);
 	return 0;
 }
 
-/* A row without a group is everybody's. */
-static void groups_number(struct roll *roll)
+/* A row without a group belongs to group 0 only. */
+static void number_groups(struct roll *roll)
 {
 	size_t rows = roll->samples->rows, count = 0;
 	AUTO_FREE struct instant *instants = xmalloc(rows * sizeof(*instants));
@@ -253,7 +255,7 @@ static void groups_number(struct roll *roll)
 		if (!isnan(roll->plan->group[i]))
 			instants[count++] = (struct instant){ roll->plan->group[i], 0, i };
 	}
-	qsort(instants, count, sizeof(*instants), instant_order);
+	qsort(instants, count, sizeof(*instants), compare_instants);
 	for (size_t i = 0; i < count; i++) {
 		roll->groups += !i || instants[i].group != instants[i - 1].group;
 		roll->group_of[instants[i].row] = roll->groups - 1;
@@ -270,7 +272,7 @@ static void roll_init(struct roll *roll)
 	roll->when = xmalloc(rows * sizeof(*roll->when));
 	roll->margin = xmalloc(rows * sizeof(*roll->margin));
 	roll->group_of = xcalloc(rows, sizeof(*roll->group_of));
-	groups_number(roll);
+	number_groups(roll);
 	roll->errors = xcalloc(roll->groups, sizeof(*roll->errors));
 	for (size_t i = 0; i < roll->groups; i++)
 		adaptive_init(&roll->errors[i], plan->coverage, plan->step > 0 ? plan->step : STEP,
@@ -290,8 +292,8 @@ static void roll_release(struct roll *roll)
 	pipeline_release(&roll->model);
 }
 
-/* Fits to the newest outcomes but for the last `spared` ones. */
-static int model_renew(struct roll *roll, size_t spared, struct err *err)
+/* Fits to the newest outcomes except for the last `spared` ones. */
+static int refit_model(struct roll *roll, size_t spared, struct err *err)
 {
 	const struct series_plan *plan = roll->plan;
 	size_t known = roll->known - spared;
@@ -309,7 +311,7 @@ static int model_renew(struct roll *roll, size_t spared, struct err *err)
 	return 0;
 }
 
-static double error_of(const struct roll *roll, size_t row, double guess)
+static double prediction_error(const struct roll *roll, size_t row, double guess)
 {
 	double truth = roll->samples->y[row];
 
@@ -317,10 +319,10 @@ static double error_of(const struct roll *roll, size_t row, double guess)
 }
 
 /*
- * The level is one for all, moved by every outcome, so that what is promised holds over all rows;
- * a group's errors say how wide that is for the group.
+ * All groups share one level, which every outcome moves, so that the promised coverage holds over
+ * all rows; the errors of a group determine the width for that group.
  */
-static double margin_give(struct roll *roll, size_t row)
+static double give_margin(struct roll *roll, size_t row)
 {
 	struct adaptive *own = &roll->errors[roll->group_of[row]];
 
@@ -330,9 +332,9 @@ static double margin_give(struct roll *roll, size_t row)
 	return adaptive_margin(own);
 }
 
-static void margin_learn(struct roll *roll, size_t row)
+static void learn_margin(struct roll *roll, size_t row)
 {
-	double error = error_of(roll, row, roll->result->guess[row]);
+	double error = prediction_error(roll, row, roll->result->guess[row]);
 
 	if (isnan(roll->margin[row]))
 		return;
@@ -342,21 +344,21 @@ static void margin_learn(struct roll *roll, size_t row)
 }
 
 /*
- * Before anything is predicted, errors come from the last quarter of the first rows, as a model of
- * the other three sees them.
+ * Before the first prediction, errors come from the last quarter of the first rows, predicted by a
+ * model of the other three quarters.
  */
-static int margins_seed(struct roll *roll, struct err *err)
+static int seed_margins(struct roll *roll, struct err *err)
 {
 	size_t spared = roll->known / 4;
 	const size_t *rows = roll->outcomes + roll->known - spared;
 	AUTO_FREE double *guesses = xmalloc(spared * sizeof(*guesses));
-	int r = model_renew(roll, spared, err);
+	int r = refit_model(roll, spared, err);
 
 	if (r < 0)
 		return r;
 	pipeline_predict_rows(&roll->model, roll->samples->x, rows, spared, guesses);
 	for (size_t i = 0; i < spared; i++) {
-		double error = error_of(roll, rows[i], guesses[i]);
+		double error = prediction_error(roll, rows[i], guesses[i]);
 
 		adaptive_seed(&roll->errors[0], error);
 		if (roll->group_of[rows[i]])
@@ -365,8 +367,8 @@ static int margins_seed(struct roll *roll, struct err *err)
 	return 0;
 }
 
-/* Time has come to `now`: what happened before it is known. */
-static void outcomes_pass(struct roll *roll, double now)
+/* Advances time to `now` and learns the outcomes that are known before it. */
+static void learn_outcomes(struct roll *roll, double now)
 {
 	for (; roll->known < roll->samples->rows; roll->known++) {
 		size_t row = roll->outcomes[roll->known];
@@ -374,39 +376,41 @@ static void outcomes_pass(struct roll *roll, double now)
 		if (!(roll->when[row] < now))
 			break;
 		if (roll->plan->coverage > 0)
-			margin_learn(roll, row);
+			learn_margin(roll, row);
 	}
 }
 
-static void interval_give(struct roll *roll, size_t row)
+static void give_interval(struct roll *roll, size_t row)
 {
 	struct series_result *result = roll->result;
-	double margin = margin_give(roll, row), guess = result->guess[row];
+	double margin = give_margin(roll, row), guess = result->guess[row];
 	bool logarithm = roll->plan->pipeline.log_target;
 
 	roll->margin[row] = margin;
 	result->low[row] = logarithm ? guess * exp(-margin) : guess - margin;
 	result->high[row] = logarithm ? guess * exp(margin) : guess + margin;
 	result->unbounded += isinf(margin);
-	result->covered += error_of(roll, row, guess) <= margin;
+	result->covered += prediction_error(roll, row, guess) <= margin;
 }
 
-/* From one fit to the next. Guesses do not depend on outcomes in between; intervals do. */
-static int stretch_predict(struct roll *roll, size_t from, size_t to, struct err *err)
+/*
+ * Predicts the rows from one fit to the next. Predictions do not depend on outcomes in between;
+ * intervals do.
+ */
+static int predict_stretch(struct roll *roll, size_t from, size_t to, struct err *err)
 {
 	const struct series_plan *plan = roll->plan;
 	AUTO_FREE double *guesses = xmalloc((to - from) * sizeof(*guesses));
 	const size_t *rows = roll->asks + from;
 	int r = 0;
 
-	outcomes_pass(roll, plan->time[rows[0]]);
+	learn_outcomes(roll, plan->time[rows[0]]);
 	if (!roll->known)
-		return err_set(err, ENODATA,
-			       "no outcome is known when the first prediction is due");
+		return err_set(err, ENODATA, "no outcome is known before the first prediction");
 	if (plan->coverage > 0 && from == plan->first)
-		r = margins_seed(roll, err);
+		r = seed_margins(roll, err);
 	if (r >= 0)
-		r = model_renew(roll, 0, err);
+		r = refit_model(roll, 0, err);
 	if (r < 0)
 		return r;
 	pipeline_predict_rows(&roll->model, roll->samples->x, rows, to - from, guesses);
@@ -414,14 +418,14 @@ static int stretch_predict(struct roll *roll, size_t from, size_t to, struct err
 		roll->result->guess[rows[i]] = guesses[i];
 		roll->result->predicted++;
 		if (plan->coverage > 0) {
-			outcomes_pass(roll, plan->time[rows[i]]);
-			interval_give(roll, rows[i]);
+			learn_outcomes(roll, plan->time[rows[i]]);
+			give_interval(roll, rows[i]);
 		}
 	}
 	return 0;
 }
 
-static double *nothing_known(size_t count)
+static double *new_nan_array(size_t count)
 {
 	double *values = xmalloc(count * sizeof(*values));
 
@@ -432,36 +436,38 @@ static double *nothing_known(size_t count)
 
 static void result_init(struct series_result *result, const struct series_plan *plan, size_t rows)
 {
-	*result = (struct series_result){ .guess = nothing_known(rows) };
+	*result = (struct series_result){ .guess = new_nan_array(rows) };
 	if (plan->coverage > 0) {
-		result->low = nothing_known(rows);
-		result->high = nothing_known(rows);
+		result->low = new_nan_array(rows);
+		result->high = new_nan_array(rows);
 	}
 }
 
-static int plan_check(const struct series_plan *plan, const struct samples *samples,
+static int check_plan(const struct series_plan *plan, const struct samples *samples,
 		      struct err *err)
 {
 	if (samples->classes)
-		return err_set(err, EINVAL, "a series is of numbers, not of classes");
+		return err_set(err, EINVAL, "a series needs a numeric target");
 	if (!plan->first || plan->first >= samples->rows)
-		return err_set(err, EINVAL, "%zu of %zu rows to begin with leave nothing to do",
+		return err_set(err, EINVAL,
+			       "%zu of %zu rows in the first training set leave no rows to predict",
 			       plan->first, samples->rows);
 	if (!(plan->coverage >= 0 && plan->coverage < 1))
-		return err_set(err, EINVAL, "a coverage of %g is not below 1", plan->coverage);
+		return err_set(err, EINVAL, "invalid coverage %g; expected at least 0 and below 1",
+			       plan->coverage);
 	return 0;
 }
 
-static int roll_run(struct roll *roll, struct err *err)
+static int run_roll(struct roll *roll, struct err *err)
 {
 	const struct series_plan *plan = roll->plan;
 	size_t rows = roll->samples->rows, every = plan->every ? plan->every : rows;
-	int r = times_order(roll, err);
+	int r = order_times(roll, err);
 
 	for (size_t i = 0; i < rows; i++)
 		roll->margin[i] = NAN;
 	for (size_t from = plan->first; r >= 0 && from < rows; from += every)
-		r = stretch_predict(roll, from, rows - from < every ? rows : from + every, err);
+		r = predict_stretch(roll, from, rows - from < every ? rows : from + every, err);
 	return r;
 }
 
@@ -470,13 +476,13 @@ int series_roll(struct series_result *result, const struct series_plan *plan,
 {
 	struct series_result made;
 	struct roll roll = { .plan = plan, .samples = samples, .result = &made };
-	int r = plan_check(plan, samples, err);
+	int r = check_plan(plan, samples, err);
 
 	if (r < 0)
 		return r;
 	result_init(&made, plan, samples->rows);
 	roll_init(&roll);
-	r = roll_run(&roll, err);
+	r = run_roll(&roll, err);
 	roll_release(&roll);
 	if (r < 0)
 		series_result_release(&made);

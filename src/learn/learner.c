@@ -32,6 +32,12 @@ void learner_defaults(const struct learner_ops *learner, double *settings)
 
 static int find_setting(const struct learner_ops *learner, const char *name, size_t n)
 {
+	static const char british[] = "neighbours"; /* accepted for scripts of version 0.1 */
+
+	if (n == sizeof(british) - 1 && memcmp(name, british, n) == 0) {
+		name = "neighbors";
+		n = strlen(name);
+	}
 	for (size_t i = 0; learner->settings[i].name; i++) {
 		if (strncmp(learner->settings[i].name, name, n) == 0 &&
 		    !learner->settings[i].name[n])

@@ -46,7 +46,7 @@ enum { LEARNER_REGRESSES = 1, LEARNER_CLASSIFIES = 2 };
 /* One row per setting of a method. A row without a name ends the table. */
 struct learner_setting {
 	const char *name, *help;
-	/* the names of a choice, "gini|entropy"; the value is the index of the name */
+	/* The names of a choice, "gini|entropy"; the value is the index of the name. */
 	const char *words;
 	double fallback;
 	double least, most; /* legal values */

@@ -24,6 +24,9 @@ const struct learner_ops *learner_find(const char *name, unsigned task, struct e
 {
 	AUTO_BUF struct buf known = { 0 };
 
+	/* Models and scripts of version 0.1 use the British spelling. */
+	if (strcmp(name, "neighbours") == 0)
+		name = "neighbors";
 	for (size_t i = 0; learners[i]; i++) {
 		if (task && !(learners[i]->tasks & task))
 			continue;

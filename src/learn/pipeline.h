@@ -14,7 +14,7 @@ struct pipeline_plan {
 	const struct learner_ops *learner;
 	const char *recipe; /* NULL: the learner's default */
 	double settings[LEARNER_SETTINGS_MAX];
-	/* regression: learn the logarithm of the target; predictions are exp() of it */
+	/* Regression: learn the logarithm of the target; predictions are exp() of it. */
 	bool log_target;
 };
 

@@ -20,11 +20,11 @@ struct buf;
 void blob_put_u32(struct buf *buf, uint32_t value);
 void blob_put_u64(struct buf *buf, uint64_t value);
 void blob_put_real(struct buf *buf, double value);
-/* does not write the count */
+/* Does not write the count. */
 void blob_put_reals(struct buf *buf, const double *values, size_t count);
 void blob_put_floats(struct buf *buf, const float *values, size_t count);
 void blob_put_u32s(struct buf *buf, const uint32_t *values, size_t count);
-/* writes length and bytes; NULL counts as "" */
+/* Writes length and bytes; NULL counts as "". */
 void blob_put_text(struct buf *buf, const char *text);
 
 struct blob {

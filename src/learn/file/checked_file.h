@@ -21,7 +21,7 @@ struct sealed_kind {
 	const char *schema; /* "sluice.model" */
 	unsigned version;   /* the latest version that this program can read */
 	const char *what;   /* for messages: "model of Sluice" */
-	/* for messages, what to do if it is unusable: "fit it again (sluice model fit)" */
+	/* For messages, what to do if it is unusable: "fit it again (sluice model fit)". */
 	const char *again;
 	/*
 	 * Size in bytes of the object that take() builds from the numbers. take() must consume all

@@ -42,7 +42,7 @@ struct race {
 	struct runner *runners;
 	size_t count, cap;
 	struct runner *best;
-	/* protects best, and the fields guesses, left, failed and failure of runners */
+	/* Protects best, and the fields guesses, left, failed and failure of runners. */
 	pthread_mutex_t lock;
 	atomic_size_t done;
 	atomic_bool stopped;

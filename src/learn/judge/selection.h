@@ -28,9 +28,9 @@ enum selection_score {
 #define SELECTION_SCORES "rmse|r2|median-error|accuracy|auc|log-loss"
 
 struct selection_plan {
-	/* ends with NULL; NULL: all methods for the task */
+	/* Ends with NULL; NULL: all methods for the task. */
 	const struct learner_ops *const *learners;
-	/* ends with NULL; NULL: the default of each learner; must outlive the selection */
+	/* Ends with NULL; NULL: the default of each learner. Must outlive the selection. */
 	const char *const *recipes;
 	bool log_target;
 	size_t budget; /* candidates per method; the paper uses 30 */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Gaussian naive Bayes: every input is normal within a class and independent of the others. The
- * model is the count, mean and sum of squared deviations of each class, so further rows are learnt
- * exactly: what was learnt in parts equals what is learnt at once.
+ * Gaussian naive Bayes: every input is normally distributed within a class and independent of the
+ * others. The model is the count, mean and sum of squared deviations of each class, so that updates
+ * are exact: learning in parts equals learning at once.
  *
- * Rows are read once, in pieces that stay in the cache: within a piece the mean comes first and the
- * squares around it second, then pieces are merged (Chan, Golub and LeVeque 1983). So nothing is
- * lost to cancellation, however far a column is from zero.
+ * Rows are read once, in pieces that fit into the cache. Within a piece the mean comes first and
+ * the squares around it second; then the pieces are merged (Chan, Golub and LeVeque 1983). Nothing
+ * is lost to cancellation, however far a column is from zero.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,14 +17,14 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
-#include "learn/maths/softmax.h"
 #include "learn/learner.h"
+#include "learn/maths/softmax.h"
 
 extern const struct learner_ops learner_bayes;
 
 enum { PIECE_BYTES = 32 << 10 };
 
-/* Of rows of each class. */
+/* Sums over the rows of each class. */
 struct moments {
 	double *count;	/* classes */
 	double *mean;	/* classes x width */
@@ -35,8 +35,9 @@ struct bayes {
 	size_t width, classes;
 	double smoothing;
 	struct moments seen;
-	double *weight;	  /* classes x width: 1 / (2 variance) */
-	double *constant; /* classes: logarithm of prior and of the densities' heights */
+	double *weight; /* classes x width: 1 / (2 variance) */
+	/* Per class: logarithm of the prior and of the normalization of the densities. */
+	double *constant;
 };
 
 static void moments_init(struct moments *moments, size_t classes, size_t width)
@@ -53,7 +54,7 @@ static void moments_release(struct moments *moments)
 	free(moments->square);
 }
 
-/* Those of the rows alone; what was in moments is forgotten. */
+/* Computes the moments of the rows alone, replacing those in moments. */
 static void moments_measure(struct moments *moments, const double *x, const double *y, size_t rows,
 			    size_t width, size_t classes)
 {
@@ -117,7 +118,7 @@ static void moments_add(struct moments *moments, const struct samples *samples)
 	moments_release(&part);
 }
 
-/* Largest variance of an input over all classes together. */
+/* The largest variance of an input over all classes together. */
 static double largest_variance(const struct bayes *bayes, double rows)
 {
 	const struct moments *seen = &bayes->seen;
@@ -149,12 +150,12 @@ static double rows_seen(const struct bayes *bayes)
 	return rows;
 }
 
-/* What predict() needs, from what was seen. */
-static void bayes_finish(struct bayes *bayes)
+/* Derives the coefficients of predict() from the moments. */
+static void derive_coefficients(struct bayes *bayes)
 {
 	double rows = rows_seen(bayes), floor = largest_variance(bayes, rows);
 
-	/* Constant inputs tell nothing; any width of their bells will do. */
+	/* If all inputs are constant, any width of the distributions works. */
 	floor = bayes->smoothing * (floor > 0 ? floor : 1);
 	for (size_t c = 0; c < bayes->classes; c++) {
 		double count = bayes->seen.count[c], sum = 0;
@@ -202,11 +203,11 @@ static int bayes_fit(void **model, const struct samples *samples, const double *
 
 	(void)effort;
 	if (!samples->rows)
-		return err_set(err, ENODATA, "bayes: there are no rows to learn from");
+		return err_set(err, ENODATA, "bayes: no training rows");
 	bayes = bayes_new(samples->width, samples->classes,
 			  learner_value(&learner_bayes, settings, "smoothing"));
 	moments_add(&bayes->seen, samples);
-	bayes_finish(bayes);
+	derive_coefficients(bayes);
 	*model = bayes;
 	return 0;
 }
@@ -219,7 +220,7 @@ static int bayes_refresh(void *model, const struct samples *more, const struct e
 	(void)effort;
 	(void)err;
 	moments_add(&bayes->seen, more);
-	bayes_finish(bayes);
+	derive_coefficients(bayes);
 	return 0;
 }
 
@@ -241,10 +242,10 @@ static void bayes_predict(const void *model, const double *row, double *out)
 }
 
 /*
- * How far an input alone tells classes apart: Jeffreys' divergence of their normal distributions,
- * over pairs of classes by their shares.
+ * How well an input alone separates the classes: Jeffreys' divergence of their normal
+ * distributions, over pairs of classes weighted by their shares.
  */
-static double divergence(const struct bayes *bayes, size_t input)
+static double input_divergence(const struct bayes *bayes, size_t input)
 {
 	double sum = 0;
 
@@ -268,7 +269,7 @@ static void bayes_importance(const void *model, double *share)
 	double sum = 0;
 
 	for (size_t j = 0; j < bayes->width; j++) {
-		share[j] = divergence(bayes, j);
+		share[j] = input_divergence(bayes, j);
 		sum += share[j];
 	}
 	for (size_t j = 0; j < bayes->width; j++)
@@ -301,7 +302,7 @@ static void bayes_save(const void *model, struct buf *buf)
 	blob_put_reals(buf, bayes->seen.square, bayes->classes * bayes->width);
 }
 
-static bool moments_valid(const struct bayes *bayes)
+static bool moments_are_valid(const struct bayes *bayes)
 {
 	for (size_t c = 0; c < bayes->classes; c++) {
 		if (!(bayes->seen.count[c] >= 0 && bayes->seen.count[c] < 0x1p53))
@@ -329,18 +330,18 @@ static int bayes_load(void **model, struct blob *blob, size_t width, size_t clas
 	blob_take_reals(blob, bayes->seen.count, classes);
 	blob_take_reals(blob, bayes->seen.mean, classes * width);
 	blob_take_reals(blob, bayes->seen.square, classes * width);
-	if (!blob_ok(blob) || !blob_expect(blob, moments_valid(bayes))) {
+	if (!blob_ok(blob) || !blob_expect(blob, moments_are_valid(bayes))) {
 		bayes_free(bayes);
 		return err_set(err, EBADMSG, "bayes: the model is damaged");
 	}
-	bayes_finish(bayes);
+	derive_coefficients(bayes);
 	*model = bayes;
 	return 0;
 }
 
 static const struct learner_setting settings[] = {
 	{ .name = "smoothing",
-	  .help = "added to all variances: this share of the largest",
+	  .help = "share of the largest variance that is added to all variances",
 	  .fallback = 1e-9,
 	  .least = 1e-15,
 	  .most = 1,
@@ -352,9 +353,9 @@ static const struct learner_setting settings[] = {
 
 const struct learner_ops learner_bayes = {
 	.name = "bayes",
-	.help = "Gaussian naive Bayes; further rows count like the first ones, exactly",
+	.help = "Gaussian naive Bayes; updates are exact and weigh new rows like old ones",
 	.tasks = LEARNER_CLASSIFIES,
-	.recipe = "centre,scale",
+	.recipe = "center,scale",
 	.settings = settings,
 	.fit = bayes_fit,
 	.predict = bayes_predict,

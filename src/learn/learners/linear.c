@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Linear regression by orthogonal factors, never by normal equations, which would lose half of the
- * digits.
+ * Linear regression by orthogonal factorization instead of normal equations, which would lose half
+ * of the digits. The table [1 X y] is folded block by block into one triangle by Householder
+ * reflections (TSQR). The triangle holds all information for least squares: memory does not grow
+ * with the rows, and updates are exact. Its first row holds the means; below it is the triangle of
+ * the centered inputs, so that the ridge penalty does not affect the intercept.
  *
- * The table [1 X y] is folded block by block into one triangle by Householder reflections (TSQR).
- * The triangle is all that the rows say about least squares: memory does not grow with them, and
- * further rows are learnt exactly. Its first row holds the means; below it is the triangle of the
- * centred inputs, so the intercept is free of the ridge penalty. Ridge folds sqrt(ridge) times the
- * unit matrix into a copy.
- *
- * That triangle is solved by QR with column pivoting, its columns brought to equal length first, so
- * that the units of inputs do not matter. Inputs that depend on others (or are constant) lower the
- * rank: then a second QR from the other side gives the shortest solution, as scikit-learn's SVD
- * does on scaled inputs; a constant gets 0, equal columns get equal coefficients.
+ * Ridge regression folds sqrt(ridge) times the unit matrix into a copy. That triangle is solved by
+ * QR with column pivoting. Its columns are first scaled to equal length, so that the units of
+ * inputs do not matter. Inputs that depend on others (or are constant) lower the rank: a second QR
+ * from the other side then gives the shortest solution, like scikit-learn's SVD on scaled inputs. A
+ * constant gets 0, and equal columns get equal coefficients.
  */
 #include <errno.h>
 #include <math.h>
@@ -28,26 +26,29 @@
 
 extern const struct learner_ops learner_linear;
 
-/* Below this share of the largest a pivot, or of its length a centred column, is rounding. */
+/*
+ * A pivot below this share of the largest, or a centered column below this share of its length, is
+ * rounding error.
+ */
 #define RANK_TOLERANCE 1e-12
 
-/* Bytes of a block of rows: enough to be quick, and no more than the second cache. */
+/* Size of a block of rows: large enough to be fast, and no larger than the second-level cache. */
 enum { BLOCK_BYTES = 128 << 10 };
 
 struct linear {
 	size_t width, rank;
 	double rows, ridge;
-	double *triangle; /* (width + 2)^2 by columns: R of [1 X y] over all rows */
-	double *root;	  /* width x rank by columns: W with W W' = (X'X + ridge)^+, X centred */
-	double *slope;	  /* width */
+	double *triangle; /* (width + 2)^2, column-major: R of [1 X y] over all rows */
+	double *root;  /* width x rank, column-major: W with W W' = (X'X + ridge)^+, X centered */
+	double *slope; /* width */
 	double intercept, deviation;
 };
 
 /*
  * Makes the reflection that turns (head, tail) into (beta, 0): tail is replaced by the vector whose
- * head is 1, *head by beta. Returns tau; 0: there is nothing to do.
+ * head is 1, *head by beta. Returns tau; 0: nothing to do.
  */
-static double reflection_make(double *head, double *tail, size_t n)
+static double make_reflection(double *head, double *tail, size_t n)
 {
 	double largest = 0, sum = 0, beta, factor;
 
@@ -67,7 +68,7 @@ static double reflection_make(double *head, double *tail, size_t n)
 	return sum;
 }
 
-static void reflection_apply(double tau, const double *tail, double *head, double *column, size_t n)
+static void apply_reflection(double tau, const double *tail, double *head, double *column, size_t n)
 {
 	double amount = tau * (*head + vector_dot(tail, column, n));
 
@@ -77,22 +78,22 @@ static void reflection_apply(double tau, const double *tail, double *head, doubl
 }
 
 /*
- * Folds a block (rows x size, by columns, destroyed) into the triangle (size x size, by columns)
- * from column `from` on.
+ * Folds a block (rows x size, column-major, destroyed) into the triangle (size x size,
+ * column-major) from column `from` on.
  */
-static void triangle_fold(double *triangle, double *block, size_t rows, size_t size, size_t from)
+static void fold_block(double *triangle, double *block, size_t rows, size_t size, size_t from)
 {
 	for (size_t j = from; j < size; j++) {
 		double *tail = block + j * rows;
-		double tau = reflection_make(&triangle[j * size + j], tail, rows);
+		double tau = make_reflection(&triangle[j * size + j], tail, rows);
 
 		for (size_t k = j + 1; tau && k < size; k++)
-			reflection_apply(tau, tail, &triangle[k * size + j], block + k * rows,
+			apply_reflection(tau, tail, &triangle[k * size + j], block + k * rows,
 					 rows);
 	}
 }
 
-static void rows_fold(double *triangle, const struct samples *samples)
+static void fold_rows(double *triangle, const struct samples *samples)
 {
 	size_t width = samples->width, size = width + 2;
 	size_t most = BLOCK_BYTES / (size * sizeof(double)) + 1;
@@ -109,12 +110,12 @@ static void rows_fold(double *triangle, const struct samples *samples)
 				block[(j + 1) * rows + i] = row[j];
 			block[(width + 1) * rows + i] = samples->y[at + i];
 		}
-		triangle_fold(triangle, block, rows, size, 0);
+		fold_block(triangle, block, rows, size, 0);
 	}
 }
 
-/* Adds sqrt(ridge) I below the centred inputs, a few rows at a time. */
-static void ridge_fold(double *triangle, size_t width, double ridge)
+/* Adds sqrt(ridge) I below the centered inputs, a few rows at a time. */
+static void fold_ridge(double *triangle, size_t width, double ridge)
 {
 	size_t size = width + 2, most = BLOCK_BYTES / (size * sizeof(double)) + 1;
 	AUTO_FREE double *block = xmalloc(most * size * sizeof(*block));
@@ -125,19 +126,19 @@ static void ridge_fold(double *triangle, size_t width, double ridge)
 		memset(block, 0, rows * size * sizeof(*block));
 		for (size_t i = 0; i < rows; i++)
 			block[(at + i + 1) * rows + i] = sqrt(ridge);
-		triangle_fold(triangle, block, rows, size, 1);
+		fold_block(triangle, block, rows, size, 1);
 	}
 }
 
-/* A factored matrix: rows x columns, by columns; reflections below the diagonal. */
+/* A factored matrix: rows x columns, column-major, with reflections below the diagonal. */
 struct factors {
 	double *a, *tau;
 	size_t *pivot;
 	size_t rows, columns, rank;
-	double tolerance; /* a pivot below this share of the first is rounding */
+	double tolerance; /* a pivot below this share of the first is rounding error */
 };
 
-static void column_swap(struct factors *f, size_t i, size_t j)
+static void swap_columns(struct factors *f, size_t i, size_t j)
 {
 	size_t kept = f->pivot[i];
 
@@ -153,8 +154,8 @@ static void column_swap(struct factors *f, size_t i, size_t j)
 	f->pivot[j] = kept;
 }
 
-/* QR with the longest remaining column first; rank is where what remains is rounding. */
-static void factors_make(struct factors *f, double *right)
+/* QR with the longest remaining column first; the rank ends where only rounding errors remain. */
+static void factorize(struct factors *f, double *right)
 {
 	size_t most = f->rows < f->columns ? f->rows : f->columns;
 	double first = 0;
@@ -165,7 +166,7 @@ static void factors_make(struct factors *f, double *right)
 		size_t r = f->rank, n = f->rows - r - 1, longest = r;
 		double length = -1, *column;
 
-		/* Lengths are computed anew, not updated: these matrices are small. */
+		/* Lengths are recomputed instead of updated, because these matrices are small. */
 		for (size_t j = r; j < f->columns; j++) {
 			double square =
 				vector_dot(f->a + j * f->rows + r, f->a + j * f->rows + r, n + 1);
@@ -179,14 +180,14 @@ static void factors_make(struct factors *f, double *right)
 		first = r ? first : length;
 		if (!(length > first * f->tolerance))
 			break;
-		column_swap(f, r, longest);
+		swap_columns(f, r, longest);
 		column = f->a + r * f->rows + r;
-		f->tau[r] = reflection_make(column, column + 1, n);
+		f->tau[r] = make_reflection(column, column + 1, n);
 		for (size_t j = r + 1; j < f->columns; j++)
-			reflection_apply(f->tau[r], column + 1, f->a + j * f->rows + r,
+			apply_reflection(f->tau[r], column + 1, f->a + j * f->rows + r,
 					 f->a + j * f->rows + r + 1, n);
 		if (right)
-			reflection_apply(f->tau[r], column + 1, right + r, right + r + 1, n);
+			apply_reflection(f->tau[r], column + 1, right + r, right + r + 1, n);
 	}
 }
 
@@ -206,10 +207,10 @@ static void factors_release(struct factors *f)
 }
 
 /*
- * Row k of root': x with L' x = e_k, L = Q S P' (other's factors); in other's order of rows.
+ * Row k of root': x with L' x = e_k, L = Q S P' (the factors `other`), in the row order of `other`.
  * S' z = P' e_k, x = Q z.
  */
-static void root_column(const struct factors *other, size_t k, double *x)
+static void compute_root_column(const struct factors *other, size_t k, double *x)
 {
 	size_t rows = other->rows, rank = other->columns;
 
@@ -223,13 +224,13 @@ static void root_column(const struct factors *other, size_t k, double *x)
 		x[i] = sum / column[i];
 	}
 	for (size_t i = rank; i-- > 0;)
-		reflection_apply(other->tau[i], other->a + i * rows + i + 1, x + i, x + i + 1,
+		apply_reflection(other->tau[i], other->a + i * rows + i + 1, x + i, x + i + 1,
 				 rows - i - 1);
 }
 
 /*
- * root and slope from the pivoted factors f of the scaled inputs and q = Q'y: with [R11 R12] = L'
- * the shortest solution is W q, W = P L'^+.
+ * Computes root and slope from the pivoted factors f of the scaled inputs and q = Q'y: with [R11
+ * R12] = L' the shortest solution is W q, W = P L'^+.
  */
 static void linear_solve(struct linear *linear, const struct factors *f, const double *scale,
 			 const double *q)
@@ -243,13 +244,13 @@ static void linear_solve(struct linear *linear, const struct factors *f, const d
 		for (size_t j = i; j < width; j++)
 			other.a[i * width + j] = f->a[j * width + i];
 	}
-	factors_make(&other, NULL);
+	factorize(&other, NULL);
 	linear->rank = other.rank < rank ? other.rank : rank;
 	free(linear->root);
 	linear->root = xcalloc(width * rank + 1, sizeof(double));
 	memset(linear->slope, 0, width * sizeof(double));
 	for (size_t k = 0; linear->rank == rank && k < rank; k++) {
-		root_column(&other, k, x);
+		compute_root_column(&other, k, x);
 		for (size_t j = 0; j < width; j++) {
 			size_t input = f->pivot[j];
 
@@ -260,8 +261,8 @@ static void linear_solve(struct linear *linear, const struct factors *f, const d
 	factors_release(&other);
 }
 
-/* Of the rows, not of the penalty: |y - X slope|^2, from the triangle without ridge. */
-static double residual(const struct linear *linear)
+/* |y - X slope|^2 of the rows, without the penalty, from the triangle without ridge. */
+static double residual_squares(const struct linear *linear)
 {
 	size_t width = linear->width, size = width + 2;
 	const double *t = linear->triangle, *y = t + (width + 1) * size;
@@ -289,10 +290,10 @@ static void linear_finish(struct linear *linear, const double *ridged, const str
 		linear->intercept -= ridged[(j + 1) * size] * linear->slope[j];
 	linear->intercept /= ridged[0];
 	freedom = fmax(linear->rows - 1 - (double)linear->rank, 1);
-	linear->deviation = sqrt(residual(linear) / freedom);
+	linear->deviation = sqrt(residual_squares(linear) / freedom);
 }
 
-/* Everything but the triangle, from the triangle. */
+/* Derives everything else from the triangle. */
 static void linear_derive(struct linear *linear)
 {
 	size_t width = linear->width, size = width + 2;
@@ -302,20 +303,20 @@ static void linear_derive(struct linear *linear)
 	struct factors f;
 
 	memcpy(ridged, linear->triangle, size * size * sizeof(*ridged));
-	ridge_fold(ridged, width, linear->ridge);
+	fold_ridge(ridged, width, linear->ridge);
 	factors_init(&f, width, width);
 	f.tolerance = RANK_TOLERANCE;
 	for (size_t j = 0; j < width; j++) {
 		const double *column = ridged + (j + 1) * size;
 		double length = sqrt(vector_dot(column + 1, column + 1, j + 1));
 
-		/* What is left of a constant by centring is rounding. */
+		/* Only rounding errors remain of a centered constant. */
 		scale[j] = length > RANK_TOLERANCE * hypot(length, column[0]) ? 1 / length : 0;
 		for (size_t i = 0; i <= j; i++)
 			f.a[j * width + i] = column[i + 1] * scale[j];
 		q[j] = ridged[(width + 1) * size + j + 1];
 	}
-	factors_make(&f, q);
+	factorize(&f, q);
 	linear_finish(linear, ridged, &f, scale, q);
 	factors_release(&f);
 }
@@ -350,10 +351,10 @@ static int linear_fit(void **model, const struct samples *samples, const double 
 
 	(void)effort;
 	if (!samples->rows)
-		return err_set(err, ENODATA, "linear: there are no rows to learn from");
+		return err_set(err, ENODATA, "linear: no training rows");
 	linear = linear_new(samples->width, learner_value(&learner_linear, settings, "ridge"));
 	linear->rows = (double)samples->rows;
-	rows_fold(linear->triangle, samples);
+	fold_rows(linear->triangle, samples);
 	linear_derive(linear);
 	*model = linear;
 	return 0;
@@ -367,7 +368,7 @@ static int linear_refresh(void *model, const struct samples *more, const struct 
 	(void)effort;
 	(void)err;
 	linear->rows += (double)more->rows;
-	rows_fold(linear->triangle, more);
+	fold_rows(linear->triangle, more);
 	linear_derive(linear);
 	return 0;
 }
@@ -379,7 +380,7 @@ static void linear_predict(const void *model, const double *row, double *out)
 	out[0] = linear->intercept + vector_dot(row, linear->slope, linear->width);
 }
 
-/* The residual deviation, wider where the row is far from those that were learnt (leverage). */
+/* The residual deviation, larger for a row far from the training rows (leverage). */
 static double linear_spread(const void *model, const double *row)
 {
 	const struct linear *linear = model;
@@ -399,7 +400,7 @@ static double linear_spread(const void *model, const double *row)
 	return linear->deviation * sqrt(1 + leverage);
 }
 
-/* Coefficients times the deviation of their inputs. */
+/* Coefficients times the deviations of their inputs. */
 static void linear_importance(const void *model, double *share)
 {
 	const struct linear *linear = model;
@@ -465,7 +466,7 @@ static int linear_load(void **model, struct blob *blob, size_t width, size_t cla
 	struct linear *linear;
 
 	left = (size_t)(blob->end - blob->at) / sizeof(double);
-	/* Half of the triangle must be there before we make room for all of it. */
+	/* Check that half of the triangle is present before allocating all of it. */
 	if (!blob_expect(blob, !classes && rank <= width && left / (size + 1) >= size / 2))
 		return err_set(err, EBADMSG, "linear: the model is damaged");
 	linear = linear_new(width, 0);
@@ -489,7 +490,7 @@ static int linear_load(void **model, struct blob *blob, size_t width, size_t cla
 
 static const struct learner_setting settings[] = {
 	{ .name = "ridge",
-	  .help = "penalty on the squared coefficients, but the intercept's; 0: none",
+	  .help = "penalty on the squared coefficients without the intercept; 0: none",
 	  .fallback = 0,
 	  .least = 0,
 	  .most = 1e12,
@@ -501,10 +502,10 @@ static const struct learner_setting settings[] = {
 
 const struct learner_ops learner_linear = {
 	.name = "linear",
-	.help = "least squares by QR, ridge on request; further rows count like the first ones, "
+	.help = "least squares by QR with optional ridge; updates weigh new rows like old ones, "
 		"exactly",
 	.tasks = LEARNER_REGRESSES,
-	.recipe = "centre,scale",
+	.recipe = "center,scale",
 	.settings = settings,
 	.fit = linear_fit,
 	.predict = linear_predict,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Logistic regression with a ridge penalty: cost * (sum of log losses) + |weights|^2 / 2, the
- * intercept free, as scikit-learn has it. Two classes have one vector of coefficients, more have
- * one each (multinomial).
+ * Logistic regression with a ridge penalty: cost * (sum of log losses) + |weights|^2 / 2, with a
+ * free intercept, as in scikit-learn. Two classes have one vector of coefficients, more classes
+ * have one each (multinomial).
  *
- * Newton's method with backtracking. Up to DENSE_MOST coefficients the second derivatives are a
- * matrix and solved by Cholesky; beyond, conjugate gradients need only their products.
+ * It is fitted by Newton's method with backtracking. Up to DENSE_MOST coefficients the second
+ * derivatives form a matrix that is solved by Cholesky factorization; beyond, conjugate gradients
+ * need only its products.
  *
- * Further rows are learnt by Laplace's approximation: what the old rows said is kept as a quadratic
- * function around the old coefficients (its matrix; beyond DENSE_MOST its diagonal), and takes the
- * place of the penalty.
+ * Updates use Laplace's approximation: the old rows are summarized by a quadratic function around
+ * the old coefficients (its matrix; beyond DENSE_MOST its diagonal), which replaces the penalty.
  */
 #include <errno.h>
 #include <math.h>
@@ -29,44 +29,44 @@ extern const struct learner_ops learner_logistic;
 enum { DENSE_MOST = 256, ROUNDS_MOST = 200 };
 
 struct logistic {
-	size_t width, classes, present;	     /* present: classes that have rows */
-	uint32_t label[LEARNER_CLASSES_MAX]; /* of those, ascending */
+	size_t width, classes, present;	     /* present: number of classes that have rows */
+	uint32_t label[LEARNER_CLASSES_MAX]; /* the classes that have rows, ascending */
 	double cost;
-	double *coefficient; /* [vector][width + 1]; the last one is the intercept */
-	double *curvature;   /* of all that was learnt: lower triangle by rows, or the diagonal */
-	double *deviation;   /* per input */
+	double *coefficient; /* [vector][width + 1]; the last number is the intercept */
+	double *curvature;   /* of all learned rows: lower triangle by rows, or the diagonal */
+	double *deviation;   /* deviation of each input */
 };
 
-static size_t vectors_of(const struct logistic *l)
+static size_t vector_count(const struct logistic *l)
 {
 	return l->present > 2 ? l->present : l->present - 1;
 }
 
-static size_t size_of(const struct logistic *l)
+static size_t coefficient_count(const struct logistic *l)
 {
-	return vectors_of(l) * (l->width + 1);
+	return vector_count(l) * (l->width + 1);
 }
 
 static bool is_dense(const struct logistic *l)
 {
-	return size_of(l) <= DENSE_MOST;
+	return coefficient_count(l) <= DENSE_MOST;
 }
 
 static size_t curvature_size(const struct logistic *l)
 {
-	size_t size = size_of(l);
+	size_t size = coefficient_count(l);
 
 	return is_dense(l) ? size * (size + 1) / 2 : size;
 }
 
-/* Chances of the present classes under some coefficients. */
-static void chances(const struct logistic *l, const double *coefficient, const double *row,
-		    double *out)
+/* Computes the probabilities of the present classes for given coefficients. */
+static void class_chances(const struct logistic *l, const double *coefficient, const double *row,
+			  double *out)
 {
 	size_t stride = l->width + 1;
 
 	out[0] = 0;
-	for (size_t k = 0; k < vectors_of(l); k++, coefficient += stride)
+	for (size_t k = 0; k < vector_count(l); k++, coefficient += stride)
 		out[l->present > 2 ? k : 1] =
 			coefficient[l->width] + vector_dot(row, coefficient, l->width);
 	softmax(out, l->present);
@@ -78,7 +78,7 @@ static void logistic_predict(const void *model, const double *row, double *out)
 	double found[LEARNER_CLASSES_MAX];
 
 	memset(out, 0, l->classes * sizeof(*out));
-	chances(l, l->coefficient, row, found);
+	class_chances(l, l->coefficient, row, found);
 	for (size_t i = 0; i < l->present; i++)
 		out[l->label[i]] = found[i];
 }
@@ -86,22 +86,22 @@ static void logistic_predict(const void *model, const double *row, double *out)
 struct problem {
 	const struct logistic *l;
 	const struct samples *samples;
-	const double *centre;		     /* of the quadratic function; NULL: the penalty */
-	const double *prior;		     /* its matrix, as curvature in struct logistic */
-	uint32_t place[LEARNER_CLASSES_MAX]; /* of a class among those present */
+	const double *center; /* center of the quadratic function; NULL: the penalty is used */
+	const double *prior;  /* its matrix, like curvature in struct logistic */
+	uint32_t place[LEARNER_CLASSES_MAX]; /* index of a class among the present ones */
 	size_t size;
 	bool dense;
 };
 
-/* Everything at a point. */
+/* The loss and its derivatives at a point. */
 struct state {
 	double *at, *gradient, *curvature;
 	double loss;
 };
 
-/* amount * x x' with x = (row, 1), onto block (k, m) of the lower triangle. */
-static void outer_add(const struct problem *p, double *curvature, const double *row, double amount,
-		      size_t k, size_t m)
+/* Adds amount * x x' with x = (row, 1) to block (k, m) of the lower triangle. */
+static void add_outer_product(const struct problem *p, double *curvature, const double *row,
+			      double amount, size_t k, size_t m)
 {
 	size_t width = p->l->width, stride = width + 1;
 
@@ -109,7 +109,7 @@ static void outer_add(const struct problem *p, double *curvature, const double *
 		size_t line = k * stride + i, from = line * (line + 1) / 2 + m * stride;
 		double factor = amount * (i < width ? row[i] : 1);
 		double *restrict out = curvature + from;
-		/* In a block on the diagonal only the lower half is there. */
+		/* A block on the diagonal has only its lower half. */
 		size_t most = k == m ? i + 1 : stride, n = most < width ? most : width;
 
 		for (size_t j = 0; j < n; j++)
@@ -119,10 +119,10 @@ static void outer_add(const struct problem *p, double *curvature, const double *
 	}
 }
 
-static void curvature_add(const struct problem *p, double *curvature, const double *row,
+static void add_curvature(const struct problem *p, double *curvature, const double *row,
 			  const double *chance)
 {
-	size_t width = p->l->width, vectors = vectors_of(p->l), skip = p->l->present > 2 ? 0 : 1;
+	size_t width = p->l->width, vectors = vector_count(p->l), skip = p->l->present > 2 ? 0 : 1;
 	double cost = p->l->cost;
 
 	for (size_t k = 0; k < vectors; k++) {
@@ -135,21 +135,21 @@ static void curvature_add(const struct problem *p, double *curvature, const doub
 			continue;
 		}
 		for (size_t m = 0; m < k; m++)
-			outer_add(p, curvature, row, -cost * chance[k] * chance[m], k, m);
-		outer_add(p, curvature, row, own, k, k);
+			add_outer_product(p, curvature, row, -cost * chance[k] * chance[m], k, m);
+		add_outer_product(p, curvature, row, own, k, k);
 	}
 }
 
-static void row_add(const struct problem *p, struct state *s, size_t i)
+static void add_row_loss(const struct problem *p, struct state *s, size_t i)
 {
 	size_t width = p->l->width, skip = p->l->present > 2 ? 0 : 1;
 	const double *row = p->samples->x + i * width;
 	size_t own = p->place[(size_t)p->samples->y[i]];
 	double chance[LEARNER_CLASSES_MAX];
 
-	chances(p->l, s->at, row, chance);
+	class_chances(p->l, s->at, row, chance);
 	s->loss -= p->l->cost * log(fmax(chance[own], 1e-300));
-	for (size_t k = 0; k < vectors_of(p->l); k++) {
+	for (size_t k = 0; k < vector_count(p->l); k++) {
 		double error = p->l->cost * (chance[k + skip] - (own == k + skip));
 		double *restrict gradient = s->gradient + k * (width + 1);
 
@@ -157,10 +157,10 @@ static void row_add(const struct problem *p, struct state *s, size_t i)
 			gradient[j] += error * row[j];
 		gradient[width] += error;
 	}
-	curvature_add(p, s->curvature, row, chance);
+	add_curvature(p, s->curvature, row, chance);
 }
 
-/* out = M v, where M is the prior's or any curvature (dense: lower triangle). */
+/* out = M v, where M is that of the prior or any curvature (dense: lower triangle). */
 static void matrix_times(const double *matrix, const double *v, size_t size, bool dense,
 			 double *out)
 {
@@ -175,7 +175,7 @@ static void matrix_times(const double *matrix, const double *v, size_t size, boo
 	}
 }
 
-/* The penalty, or what is kept of old rows: out = its matrix times v. */
+/* out = matrix of the penalty, or of the summary of old rows, times v. */
 static void prior_times(const struct problem *p, const double *v, double *out)
 {
 	size_t stride = p->l->width + 1;
@@ -188,14 +188,14 @@ static void prior_times(const struct problem *p, const double *v, double *out)
 		out[i] = (i + 1) % stride ? v[i] : 0;
 }
 
-static void prior_add(const struct problem *p, struct state *s)
+static void add_prior(const struct problem *p, struct state *s)
 {
 	AUTO_FREE double *off = xmalloc(p->size * sizeof(*off));
 	AUTO_FREE double *slope = xmalloc(p->size * sizeof(*slope));
 	size_t stride = p->l->width + 1, count = curvature_size(p->l);
 
 	for (size_t i = 0; i < p->size; i++)
-		off[i] = s->at[i] - (p->centre ? p->centre[i] : 0);
+		off[i] = s->at[i] - (p->center ? p->center[i] : 0);
 	prior_times(p, off, slope);
 	s->loss += vector_dot(off, slope, p->size) / 2;
 	for (size_t i = 0; i < p->size; i++)
@@ -208,19 +208,19 @@ static void prior_add(const struct problem *p, struct state *s)
 	}
 }
 
-static void state_measure(const struct problem *p, struct state *s)
+static void measure_state(const struct problem *p, struct state *s)
 {
 	s->loss = 0;
 	memset(s->gradient, 0, p->size * sizeof(double));
 	memset(s->curvature, 0, curvature_size(p->l) * sizeof(double));
 	for (size_t i = 0; i < p->samples->rows; i++)
-		row_add(p, s, i);
-	prior_add(p, s);
+		add_row_loss(p, s, i);
+	add_prior(p, s);
 }
 
 /*
- * The intercepts of several classes may all move together without any effect. Something must hold
- * them: a spring on their sum, which is 0 at the start and stays so.
+ * The intercepts of several classes can all move together without any effect. A spring on their sum
+ * holds them; the sum is 0 at the start and stays 0.
  */
 static bool has_spring(const struct problem *p)
 {
@@ -238,7 +238,7 @@ static void spring_times(const struct problem *p, const double *v, double *out)
 		out[i] += sum;
 }
 
-/* In place; a pivot that rounding has made 0 is left out of the solution. */
+/* Works in place; a pivot that rounding reduced to 0 is left out of the solution. */
 static void cholesky(double *a, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -269,7 +269,7 @@ static void cholesky_solve(const double *a, size_t n, double *x)
 	}
 }
 
-static void step_dense(const struct problem *p, const struct state *s, double *step)
+static void solve_dense(const struct problem *p, const struct state *s, double *step)
 {
 	size_t n = p->size, stride = p->l->width + 1;
 	AUTO_FREE double *factor = xmalloc(n * (n + 1) / 2 * sizeof(*factor));
@@ -285,10 +285,10 @@ static void step_dense(const struct problem *p, const struct state *s, double *s
 	cholesky_solve(factor, n, step);
 }
 
-/* out = second derivatives times v, row by row. */
+/* out = second derivatives times v, computed row by row. */
 static void curvature_times(const struct problem *p, const double *at, const double *v, double *out)
 {
-	size_t width = p->l->width, vectors = vectors_of(p->l), skip = p->l->present > 2 ? 0 : 1;
+	size_t width = p->l->width, vectors = vector_count(p->l), skip = p->l->present > 2 ? 0 : 1;
 	double chance[LEARNER_CLASSES_MAX], along[LEARNER_CLASSES_MAX];
 
 	prior_times(p, v, out);
@@ -297,7 +297,7 @@ static void curvature_times(const struct problem *p, const double *at, const dou
 		const double *row = p->samples->x + i * width;
 		double mean = 0;
 
-		chances(p->l, at, row, chance);
+		class_chances(p->l, at, row, chance);
 		for (size_t k = 0; k < vectors; k++) {
 			const double *part = v + k * (width + 1);
 
@@ -315,8 +315,8 @@ static void curvature_times(const struct problem *p, const double *at, const dou
 	}
 }
 
-/* Conjugate gradients, each coefficient scaled by its own second derivative. */
-static void step_sparse(const struct problem *p, const struct state *s, double *step)
+/* Conjugate gradients, with each coefficient scaled by its own second derivative. */
+static void solve_sparse(const struct problem *p, const struct state *s, double *step)
 {
 	size_t n = p->size;
 	AUTO_FREE double *left = xmalloc(n * sizeof(*left)), *way = xmalloc(n * sizeof(*way));
@@ -355,8 +355,8 @@ static void state_init(struct state *s, const struct problem *p)
 	s->curvature = xcalloc(curvature_size(p->l), sizeof(double));
 }
 
-/* Goes along the step as far as the loss falls (Armijo). False: no further. */
-static bool state_move(const struct problem *p, struct state *s, double *from, const double *step,
+/* Moves along the step as far as the loss decreases (Armijo). Returns false if it cannot move. */
+static bool move_state(const struct problem *p, struct state *s, double *from, const double *step,
 		       double slope)
 {
 	double loss = s->loss, share = 1;
@@ -365,32 +365,32 @@ static bool state_move(const struct problem *p, struct state *s, double *from, c
 	for (int i = 0; i < 40; i++, share /= 2) {
 		for (size_t j = 0; j < p->size; j++)
 			s->at[j] = from[j] + share * step[j];
-		state_measure(p, s);
+		measure_state(p, s);
 		if (s->loss <= loss + 1e-4 * share * slope)
 			return true;
 	}
 	memcpy(s->at, from, p->size * sizeof(*from));
-	state_measure(p, s);
+	measure_state(p, s);
 	return false;
 }
 
-/* From s->at to the minimum. */
-static void minimize(const struct problem *p, struct state *s)
+/* Moves from s->at to the minimum. */
+static void minimize_loss(const struct problem *p, struct state *s)
 {
 	AUTO_FREE double *step = xmalloc(p->size * sizeof(*step));
 	AUTO_FREE double *from = xmalloc(p->size * sizeof(*from));
 
-	state_measure(p, s);
+	measure_state(p, s);
 	for (int round = 0; round < ROUNDS_MOST; round++) {
 		double slope;
 
 		if (p->dense)
-			step_dense(p, s, step);
+			solve_dense(p, s, step);
 		else
-			step_sparse(p, s, step);
+			solve_sparse(p, s, step);
 		slope = vector_dot(s->gradient, step, p->size);
-		/* What a step can still gain is half of that. */
-		if (!(slope < -1e-13 * (1 + fabs(s->loss))) || !state_move(p, s, from, step, slope))
+		/* A step can gain at most half of that. */
+		if (!(slope < -1e-13 * (1 + fabs(s->loss))) || !move_state(p, s, from, step, slope))
 			break;
 	}
 }
@@ -407,7 +407,7 @@ static void logistic_free(void *model)
 	free(l);
 }
 
-static void labels_find(struct logistic *l, const struct samples *samples)
+static void find_labels(struct logistic *l, const struct samples *samples)
 {
 	bool seen[LEARNER_CLASSES_MAX] = { 0 };
 
@@ -419,7 +419,7 @@ static void labels_find(struct logistic *l, const struct samples *samples)
 	}
 }
 
-static void deviation_measure(struct logistic *l, const struct samples *samples)
+static void measure_deviation(struct logistic *l, const struct samples *samples)
 {
 	AUTO_FREE double *mean = xcalloc(l->width, sizeof(*mean));
 	double rows = (double)samples->rows;
@@ -442,7 +442,7 @@ static void deviation_measure(struct logistic *l, const struct samples *samples)
 static void problem_init(struct problem *p, const struct logistic *l, const struct samples *samples)
 {
 	*p = (struct problem){
-		.l = l, .samples = samples, .size = size_of(l), .dense = is_dense(l)
+		.l = l, .samples = samples, .size = coefficient_count(l), .dense = is_dense(l)
 	};
 	for (size_t c = 0; c < LEARNER_CLASSES_MAX; c++)
 		p->place[c] = UINT32_MAX;
@@ -450,7 +450,7 @@ static void problem_init(struct problem *p, const struct logistic *l, const stru
 		p->place[l->label[i]] = (uint32_t)i;
 }
 
-static void logistic_take(struct logistic *l, struct state *s)
+static void store_result(struct logistic *l, struct state *s)
 {
 	free(l->coefficient);
 	free(l->curvature);
@@ -468,19 +468,19 @@ static int logistic_fit(void **model, const struct samples *samples, const doubl
 
 	(void)effort;
 	if (!samples->rows)
-		return err_set(err, ENODATA, "logistic: there are no rows to learn from");
+		return err_set(err, ENODATA, "logistic: no training rows");
 	l = xcalloc(1, sizeof(*l));
 	l->width = samples->width;
 	l->classes = samples->classes;
 	l->cost = learner_value(&learner_logistic, settings, "cost");
 	l->deviation = xcalloc(l->width, sizeof(double));
-	labels_find(l, samples);
-	deviation_measure(l, samples);
+	find_labels(l, samples);
+	measure_deviation(l, samples);
 	problem_init(&p, l, samples);
 	state_init(&s, &p);
 	if (l->present > 1)
-		minimize(&p, &s);
-	logistic_take(l, &s);
+		minimize_loss(&p, &s);
+	store_result(l, &s);
 	*model = l;
 	return 0;
 }
@@ -497,17 +497,17 @@ static int logistic_refresh(void *model, const struct samples *more, const struc
 	for (size_t i = 0; i < more->rows; i++) {
 		if (p.place[(size_t)more->y[i]] == UINT32_MAX)
 			return err_set(err, EINVAL,
-				       "logistic: class number %.0f was not there before: fit anew",
+				       "logistic: class number %.0f is new; fit the model again",
 				       more->y[i]);
 	}
 	if (l->present < 2)
 		return 0;
-	p.centre = l->coefficient;
+	p.center = l->coefficient;
 	p.prior = l->curvature;
 	state_init(&s, &p);
 	memcpy(s.at, l->coefficient, p.size * sizeof(double));
-	minimize(&p, &s);
-	logistic_take(l, &s);
+	minimize_loss(&p, &s);
+	store_result(l, &s);
 	return 0;
 }
 
@@ -518,7 +518,7 @@ static void logistic_importance(const void *model, double *share)
 
 	for (size_t j = 0; j < l->width; j++) {
 		share[j] = 0;
-		for (size_t k = 0; k < vectors_of(l); k++)
+		for (size_t k = 0; k < vector_count(l); k++)
 			share[j] += fabs(l->coefficient[k * (l->width + 1) + j]) * l->deviation[j];
 		sum += share[j];
 	}
@@ -531,8 +531,9 @@ static void logistic_describe(const void *model, const char *const *names, struc
 	const struct logistic *l = model;
 
 	if (l->present == 1)
-		buf_printf(out, "always class %u: no other was seen\n", l->label[0]);
-	for (size_t k = 0; k < vectors_of(l); k++) {
+		buf_printf(out, "always class %u: no other class occurred in training\n",
+			   l->label[0]);
+	for (size_t k = 0; k < vector_count(l); k++) {
 		const double *coefficient = l->coefficient + k * (l->width + 1);
 
 		buf_printf(out, "log-odds of class %u: %.6g", l->label[l->present > 2 ? k : 1],
@@ -552,11 +553,11 @@ static void logistic_save(const void *model, struct buf *buf)
 	blob_put_u32s(buf, l->label, l->present);
 	blob_put_real(buf, l->cost);
 	blob_put_reals(buf, l->deviation, l->width);
-	blob_put_reals(buf, l->coefficient, size_of(l));
+	blob_put_reals(buf, l->coefficient, coefficient_count(l));
 	blob_put_reals(buf, l->curvature, curvature_size(l));
 }
 
-static bool labels_valid(const struct logistic *l)
+static bool labels_are_valid(const struct logistic *l)
 {
 	for (size_t i = 0; i < l->present; i++) {
 		if (l->label[i] >= l->classes || (i && l->label[i] <= l->label[i - 1]))
@@ -578,14 +579,14 @@ static int logistic_load(void **model, struct blob *blob, size_t width, size_t c
 		blob_take_u32s(blob, l->label, l->present);
 	l->cost = blob_take_real(blob);
 	if (blob_ok(blob) && blob_expect(blob, l->cost > 0 && isfinite(l->cost)) &&
-	    blob_expect(blob, labels_valid(l)) &&
+	    blob_expect(blob, labels_are_valid(l)) &&
 	    blob_expect(blob, (size_t)(blob->end - blob->at) / sizeof(double) >=
-				      width + size_of(l) + curvature_size(l))) {
+				      width + coefficient_count(l) + curvature_size(l))) {
 		l->deviation = xcalloc(width, sizeof(double));
-		l->coefficient = xcalloc(size_of(l) + 1, sizeof(double));
+		l->coefficient = xcalloc(coefficient_count(l) + 1, sizeof(double));
 		l->curvature = xcalloc(curvature_size(l) + 1, sizeof(double));
 		blob_take_finite(blob, l->deviation, width);
-		blob_take_finite(blob, l->coefficient, size_of(l));
+		blob_take_finite(blob, l->coefficient, coefficient_count(l));
 		blob_take_finite(blob, l->curvature, curvature_size(l));
 	}
 	if (!blob_ok(blob)) {
@@ -598,7 +599,7 @@ static int logistic_load(void **model, struct blob *blob, size_t width, size_t c
 
 static const struct learner_setting settings[] = {
 	{ .name = "cost",
-	  .help = "weight of the losses against the penalty on coefficients",
+	  .help = "weight of the losses relative to the penalty on coefficients",
 	  .fallback = 1,
 	  .least = 1e-9,
 	  .most = 1e9,
@@ -610,9 +611,9 @@ static const struct learner_setting settings[] = {
 
 const struct learner_ops learner_logistic = {
 	.name = "logistic",
-	.help = "logistic regression with a ridge; of old rows their curvature is kept",
+	.help = "logistic regression with ridge penalty; updates keep the curvature of old rows",
 	.tasks = LEARNER_CLASSIFIES,
-	.recipe = "centre,scale",
+	.recipe = "center,scale",
 	.settings = settings,
 	.fit = logistic_fit,
 	.predict = logistic_predict,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * k nearest neighbours (data/nearest.h finds them): the mean of their numbers or the shares of
- * their classes.
+ * k nearest neighbors (learn/maths/nearest.h finds them): the mean of their numbers or the shares
+ * of their classes.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,18 +19,21 @@ extern const struct learner_ops learner_neighbours;
 
 enum { K_MOST = 256 };
 
-struct neighbours {
+struct neighbors {
 	struct nearest nearest;
 	size_t classes;
-	size_t wanted, k; /* k: no more than there are rows */
+	size_t wanted, k; /* k: at most the number of rows */
 	bool by_distance;
-	double floor; /* least spread */
-	double *y;    /* in the order of learning */
+	double floor; /* minimum spread */
+	double *y;    /* in the order of the rows */
 };
 
-/* Weights of the found, summing to 1. By distance: 1/d; a row that is met exactly counts alone. */
-static void weights_make(const struct neighbours *n, const struct nearest_found *found,
-			 double *weight)
+/*
+ * Computes the weights of the found rows, which sum to 1. By distance: 1/d; an exact match excludes
+ * all others.
+ */
+static void compute_weights(const struct neighbors *n, const struct nearest_found *found,
+			    double *weight)
 {
 	bool met = found[0].distance == 0;
 	double sum = 0;
@@ -47,14 +50,14 @@ static void weights_make(const struct neighbours *n, const struct nearest_found 
 		weight[i] /= sum;
 }
 
-static void neighbours_predict(const void *model, const double *row, double *out)
+static void neighbors_predict(const void *model, const double *row, double *out)
 {
-	const struct neighbours *n = model;
+	const struct neighbors *n = model;
 	double weight[K_MOST];
 	struct nearest_found found[K_MOST];
 
 	nearest_find(&n->nearest, row, n->k, found);
-	weights_make(n, found, weight);
+	compute_weights(n, found, weight);
 	memset(out, 0, (n->classes ? n->classes : 1) * sizeof(*out));
 	for (size_t i = 0; i < n->k; i++) {
 		double y = n->y[found[i].row];
@@ -66,10 +69,10 @@ static void neighbours_predict(const void *model, const double *row, double *out
 	}
 }
 
-/* Deviation among the neighbours, never quite 0. */
-static double neighbours_spread(const void *model, const double *row)
+/* The deviation among the neighbors, never exactly 0. */
+static double neighbors_spread(const void *model, const double *row)
 {
-	const struct neighbours *n = model;
+	const struct neighbors *n = model;
 	double mean = 0, square = 0;
 	struct nearest_found found[K_MOST];
 
@@ -82,9 +85,9 @@ static double neighbours_spread(const void *model, const double *row)
 	return square > n->floor ? square : n->floor;
 }
 
-static void neighbours_free(void *model)
+static void neighbors_free(void *model)
 {
-	struct neighbours *n = model;
+	struct neighbors *n = model;
 
 	if (!n)
 		return;
@@ -93,8 +96,8 @@ static void neighbours_free(void *model)
 	free(n);
 }
 
-/* A thousandth of the target's deviation: repeated rows may agree by chance. */
-static double floor_of(const double *y, size_t rows)
+/* A thousandth of the deviation of the target, because repeated rows may agree by chance. */
+static double minimum_spread(const double *y, size_t rows)
 {
 	double mean = 0, square = 0;
 
@@ -105,24 +108,24 @@ static double floor_of(const double *y, size_t rows)
 	return 1e-3 * sqrt(square / (double)rows);
 }
 
-/* Takes y over. */
-static struct neighbours *neighbours_new(const double *x, double *y, size_t rows, size_t width,
-					 size_t classes, size_t k, bool by_distance)
+/* Takes ownership of y. */
+static struct neighbors *neighbors_new(const double *x, double *y, size_t rows, size_t width,
+				       size_t classes, size_t k, bool by_distance)
 {
-	struct neighbours *n = xcalloc(1, sizeof(*n));
+	struct neighbors *n = xcalloc(1, sizeof(*n));
 
-	*n = (struct neighbours){ .classes = classes,
-				  .wanted = k,
-				  .k = k < rows ? k : rows,
-				  .by_distance = by_distance,
-				  .floor = classes ? 0 : floor_of(y, rows),
-				  .y = y };
+	*n = (struct neighbors){ .classes = classes,
+				 .wanted = k,
+				 .k = k < rows ? k : rows,
+				 .by_distance = by_distance,
+				 .floor = classes ? 0 : minimum_spread(y, rows),
+				 .y = y };
 	nearest_init(&n->nearest, x, rows, width);
 	return n;
 }
 
-static int neighbours_fit(void **model, const struct samples *samples, const double *settings,
-			  const struct effort *effort, struct err *err)
+static int neighbors_fit(void **model, const struct samples *samples, const double *settings,
+			 const struct effort *effort, struct err *err)
 {
 	size_t k = (size_t)learner_value(&learner_neighbours, settings, "k");
 	bool by_distance = learner_value(&learner_neighbours, settings, "weights") != 0;
@@ -131,47 +134,47 @@ static int neighbours_fit(void **model, const struct samples *samples, const dou
 	(void)effort;
 	if (!samples->rows || samples->rows > NEAREST_ROWS_MAX)
 		return err_set(err, samples->rows ? E2BIG : ENODATA,
-			       "neighbours: %zu rows: there must be 1 to 2^32 - 2", samples->rows);
+			       "neighbors: %zu rows; expected 1 to 2^32 - 2", samples->rows);
 	if (samples->width > NEAREST_WIDTH_MAX)
-		return err_set(err, EINVAL, "neighbours: %zu inputs: there may be %d at most",
+		return err_set(err, EINVAL, "neighbors: too many inputs: %zu (at most %d)",
 			       samples->width, NEAREST_WIDTH_MAX);
 	y = xmalloc(samples->rows * sizeof(*y));
 	memcpy(y, samples->y, samples->rows * sizeof(*y));
-	*model = neighbours_new(samples->x, y, samples->rows, samples->width, samples->classes, k,
-				by_distance);
+	*model = neighbors_new(samples->x, y, samples->rows, samples->width, samples->classes, k,
+			       by_distance);
 	return 0;
 }
 
-static int neighbours_refresh(void *model, const struct samples *more, const struct effort *effort,
-			      struct err *err)
+static int neighbors_refresh(void *model, const struct samples *more, const struct effort *effort,
+			     struct err *err)
 {
-	struct neighbours *n = model;
+	struct neighbors *n = model;
 	size_t old = n->nearest.rows, rows = old + more->rows;
 
 	(void)effort;
 	if (rows > NEAREST_ROWS_MAX)
-		return err_set(err, E2BIG, "neighbours: there may be 2^32 - 2 rows at most");
+		return err_set(err, E2BIG, "neighbors: too many rows (at most 2^32 - 2)");
 	n->y = xrealloc(n->y, rows, sizeof(*n->y));
 	memcpy(n->y + old, more->y, more->rows * sizeof(*n->y));
 	nearest_add(&n->nearest, more->x, more->rows);
 	n->k = n->wanted < rows ? n->wanted : rows;
-	n->floor = n->classes ? 0 : floor_of(n->y, rows);
+	n->floor = n->classes ? 0 : minimum_spread(n->y, rows);
 	return 0;
 }
 
-static void neighbours_describe(const void *model, const char *const *names, struct buf *out)
+static void neighbors_describe(const void *model, const char *const *names, struct buf *out)
 {
-	const struct neighbours *n = model;
+	const struct neighbors *n = model;
 
 	(void)names;
 	buf_printf(out, "%zu nearest of %zu rows, weighted %s; %s\n", n->k, n->nearest.rows,
 		   n->by_distance ? "by distance" : "evenly",
-		   n->nearest.node_count ? "found by a tree" : "all are looked at");
+		   n->nearest.node_count ? "tree search" : "exhaustive search");
 }
 
-static void neighbours_save(const void *model, struct buf *buf)
+static void neighbors_save(const void *model, struct buf *buf)
 {
-	const struct neighbours *n = model;
+	const struct neighbors *n = model;
 
 	blob_put_u32(buf, (uint32_t)n->wanted);
 	blob_put_u32(buf, n->by_distance);
@@ -180,7 +183,8 @@ static void neighbours_save(const void *model, struct buf *buf)
 	blob_put_reals(buf, n->y, n->nearest.rows);
 }
 
-static bool rows_valid(const double *x, const double *y, size_t rows, size_t width, size_t classes)
+static bool rows_are_valid(const double *x, const double *y, size_t rows, size_t width,
+			   size_t classes)
 {
 	for (size_t i = 0; i < rows * width; i++) {
 		if (!isfinite(x[i]))
@@ -194,9 +198,9 @@ static bool rows_valid(const double *x, const double *y, size_t rows, size_t wid
 	return rows > 0;
 }
 
-/* The tree is not in the file: it is made as quickly as it is read. */
-static int neighbours_load(void **model, struct blob *blob, size_t width, size_t classes,
-			   struct err *err)
+/* The tree is not stored, because building it takes no longer than reading it. */
+static int neighbors_load(void **model, struct blob *blob, size_t width, size_t classes,
+			  struct err *err)
 {
 	uint32_t k = blob_take_u32(blob), by_distance = blob_take_u32(blob);
 	size_t rows = blob_take_count(blob, (width + 1) * sizeof(double));
@@ -210,17 +214,17 @@ static int neighbours_load(void **model, struct blob *blob, size_t width, size_t
 	y = xmalloc(rows * sizeof(*y) + 1);
 	blob_take_reals(blob, x, rows * width);
 	blob_take_reals(blob, y, rows);
-	if (!blob_ok(blob) || !blob_expect(blob, rows_valid(x, y, rows, width, classes))) {
+	if (!blob_ok(blob) || !blob_expect(blob, rows_are_valid(x, y, rows, width, classes))) {
 		free(y);
-		return err_set(err, EBADMSG, "neighbours: the model is damaged");
+		return err_set(err, EBADMSG, "neighbors: the model is damaged");
 	}
-	*model = neighbours_new(x, y, rows, width, classes, k, by_distance);
+	*model = neighbors_new(x, y, rows, width, classes, k, by_distance);
 	return 0;
 }
 
 static const struct learner_setting settings[] = {
 	{ .name = "k",
-	  .help = "neighbours that are asked; all rows where there are fewer",
+	  .help = "number of neighbors; all rows if there are fewer",
 	  .fallback = 5,
 	  .least = 1,
 	  .most = K_MOST,
@@ -228,7 +232,7 @@ static const struct learner_setting settings[] = {
 	  .high = 25,
 	  .whole = true },
 	{ .name = "weights",
-	  .help = "how they count: all the same, or by 1/distance",
+	  .help = "weight of a neighbor: equal, or 1/distance",
 	  .words = "uniform|distance",
 	  .fallback = 0,
 	  .least = 0,
@@ -240,17 +244,17 @@ static const struct learner_setting settings[] = {
 };
 
 const struct learner_ops learner_neighbours = {
-	.name = "neighbours",
-	.help = "k nearest neighbours, exactly; further rows stand beside the first ones",
+	.name = "neighbors",
+	.help = "exact k nearest neighbors; updates add the new rows",
 	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,
-	.recipe = "centre,scale",
+	.recipe = "center,scale",
 	.settings = settings,
-	.fit = neighbours_fit,
-	.predict = neighbours_predict,
-	.spread = neighbours_spread,
-	.refresh = neighbours_refresh,
-	.describe = neighbours_describe,
-	.save = neighbours_save,
-	.load = neighbours_load,
-	.free = neighbours_free,
+	.fit = neighbors_fit,
+	.predict = neighbors_predict,
+	.spread = neighbors_spread,
+	.refresh = neighbors_refresh,
+	.describe = neighbors_describe,
+	.save = neighbors_save,
+	.load = neighbors_load,
+	.free = neighbors_free,
 };

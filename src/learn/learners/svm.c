@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Support vector machines with a radial kernel: libsvm trains, data/radial.h predicts. For classes
- * one machine per pair, with chances by Platt's sigmoid per pair, fitted to decisions on rows that
- * were held out, and coupled over the pairs (Wu, Lin and Weng 2004). libsvm's own chances are not
- * used: they draw from rand(), which the whole process shares. Without them svm_train() keeps no
- * state between calls but the function that prints, so machines are trained side by side.
+ * Support vector machines with a radial kernel: libsvm trains, and learn/maths/radial.h predicts.
+ * For classes there is one machine per pair. Each pair gets a Platt sigmoid, fitted to decisions on
+ * held-out rows, and the probabilities of the pairs are coupled (Wu, Lin and Weng 2004). libsvm's
+ * own probabilities are not used, because they draw from rand(), which the whole process shares.
+ * Without them svm_train() keeps no state between calls except for the print function, so machines
+ * are trained in parallel.
  *
- * Rows go to libsvm by ascending class, so classes keep their order and the machine is the one that
- * scikit-learn trains. A decision of pair (a, b), a < b, is positive for b, as scikit-learn's is
- * for two classes. (libsvm's is positive for a.)
+ * Rows are passed to libsvm by ascending class, so that classes keep their order and the machine
+ * equals the one that scikit-learn trains. A decision of pair (a, b), a < b, is positive for b,
+ * like scikit-learn's for two classes. (libsvm's is positive for a.)
  *
- * Memory while fitting: libsvm's form of the rows, which is twice as large (16 bytes a value), the
- * cache, what libsvm keeps per row and thread (below 200 bytes), and per row 8 bytes for each class
- * but one. Machines that only serve to fit chances are never copied out of libsvm's form as a
- * whole.
+ * Memory while fitting: libsvm's form of the rows, which is twice as large (16 bytes per value),
+ * the cache, libsvm's data per row and thread (below 200 bytes), and 8 bytes per row for each class
+ * but one. Machines that only serve to fit probabilities are never copied as a whole.
  */
 #include <errno.h>
 #include <libsvm/svm.h>
@@ -35,38 +35,41 @@
 
 extern const struct learner_ops learner_svm;
 
-/* Where nothing was held out: a decision of 1, the margin, is a chance of 0.88. */
+/* Used if no rows were held out: a decision of 1, the margin, gives a probability of 0.88. */
 #define SLOPE_UNKNOWN -2.0
 
-/* Of support vectors that are laid out for prediction at a time. */
+/* Bytes of support vectors that are laid out for prediction at a time. */
 enum { CHUNK_BYTES = 64 << 10 };
 
 struct sigmoid {
-	double a, b; /* 1 / (1 + exp(a * decision + b)) is the chance of the pair's second class */
+	/* The probability of the second class of a pair is 1 / (1 + exp(a * decision + b)). */
+	double a, b;
 };
 
 struct machine {
 	size_t width, classes;
-	size_t present;			     /* classes that have rows; regression: 1 */
-	uint32_t label[LEARNER_CLASSES_MAX]; /* of those */
-	struct radial radial;		     /* groups: present classes; empty if only one */
-	double *offset;			     /* per pair (regression: one); added to its sums */
-	struct sigmoid *sigmoid;	     /* per pair */
+	size_t present;			     /* number of classes that have rows; regression: 1 */
+	uint32_t label[LEARNER_CLASSES_MAX]; /* the classes that have rows */
+	struct radial radial;	 /* groups: classes that have rows; empty if there is only one */
+	double *offset;		 /* per pair (regression: one); added to the sums of the pair */
+	struct sigmoid *sigmoid; /* per pair */
 };
 
-static size_t pairs_of(size_t classes)
+static size_t pair_count(size_t classes)
 {
 	return classes * (classes - 1) / 2;
 }
 
-/* Number of pair (a, b), a < b, of n classes: (0, 1), (0, 2), ... (1, 2), ... */
-static size_t pair_number(size_t a, size_t b, size_t n)
+/* The index of pair (a, b), a < b, of n classes: (0, 1), (0, 2), ... (1, 2), ... */
+static size_t pair_index(size_t a, size_t b, size_t n)
 {
 	return a * (2 * n - a - 1) / 2 + b - a - 1;
 }
 
-/* Decisions of all pairs. A point's weights are for the other classes in their order. */
-static void decisions(const struct machine *machine, const double *row, double *out)
+/*
+ * Computes the decisions of all pairs. The weights of a point refer to the other classes in order.
+ */
+static void compute_decisions(const struct machine *machine, const double *row, double *out)
 {
 	double sums[LEARNER_CLASSES_MAX * LEARNER_CLASSES_MAX];
 	size_t n = machine->present;
@@ -74,13 +77,13 @@ static void decisions(const struct machine *machine, const double *row, double *
 	radial_sums(&machine->radial, row, sums);
 	for (size_t a = 0; a < n; a++) {
 		for (size_t b = a + 1; b < n; b++, out++)
-			*out = machine->offset[pair_number(a, b, n)] + sums[a * (n - 1) + b - 1] +
+			*out = machine->offset[pair_index(a, b, n)] + sums[a * (n - 1) + b - 1] +
 			       sums[b * (n - 1) + a];
 	}
 }
 
-/* Two classes, without the room that many take on the stack. */
-static double decision(const struct machine *machine, const double *row)
+/* For two classes; avoids the stack space that many classes need. */
+static double compute_decision(const struct machine *machine, const double *row)
 {
 	double sums[2];
 
@@ -88,7 +91,7 @@ static double decision(const struct machine *machine, const double *row)
 	return machine->offset[0] + sums[0] + sums[1];
 }
 
-/* Never quite sure, as the coupling needs. */
+/* Never exactly 0 or 1, as the coupling requires. */
 static double sigmoid_chance(const struct sigmoid *sigmoid, double decision)
 {
 	double chance = 1 / (1 + exp(sigmoid->a * decision + sigmoid->b));
@@ -97,10 +100,11 @@ static double sigmoid_chance(const struct sigmoid *sigmoid, double decision)
 }
 
 /*
- * Chances p of n classes from those of pairs, r[a * n + b] of a against b: minimises the sum over
- * pairs of (r_ba p_a - r_ab p_b)^2, by the iteration of Wu, Lin and Weng (their second method).
+ * Computes probabilities p of n classes from those of pairs, r[a * n + b] of a against b: minimizes
+ * the sum over pairs of (r_ba p_a - r_ab p_b)^2 by the iteration of Wu, Lin and Weng (their second
+ * method).
  */
-static void couple(const double *r, size_t n, double *p)
+static void couple_pairs(const double *r, size_t n, double *p)
 {
 	double q[LEARNER_CLASSES_MAX * LEARNER_CLASSES_MAX], qp[LEARNER_CLASSES_MAX], pqp, worst;
 
@@ -146,14 +150,14 @@ static __attribute__((noinline)) void predict_many(const struct machine *machine
 	double found[LEARNER_CLASSES_MAX * (LEARNER_CLASSES_MAX - 1) / 2];
 	size_t n = machine->present, pair = 0;
 
-	decisions(machine, row, found);
+	compute_decisions(machine, row, found);
 	for (size_t a = 0; a < n; a++) {
 		for (size_t b = a + 1; b < n; b++, pair++) {
 			r[b * n + a] = sigmoid_chance(&machine->sigmoid[pair], found[pair]);
 			r[a * n + b] = 1 - r[b * n + a];
 		}
 	}
-	couple(r, n, p);
+	couple_pairs(r, n, p);
 	for (size_t i = 0; i < n; i++)
 		out[machine->label[i]] = p[i];
 }
@@ -172,7 +176,7 @@ static void svm_predict_row(const void *model, const double *row, double *out)
 	if (machine->present == 1) {
 		out[machine->label[0]] = 1;
 	} else if (machine->present == 2) {
-		chance = sigmoid_chance(machine->sigmoid, decision(machine, row));
+		chance = sigmoid_chance(machine->sigmoid, compute_decision(machine, row));
 		out[machine->label[0]] = 1 - chance;
 		out[machine->label[1]] = chance;
 	} else {
@@ -180,21 +184,21 @@ static void svm_predict_row(const void *model, const double *row, double *out)
 	}
 }
 
-/* What all trainings of a fit share. */
+/* Data that all trainings of a fit share. */
 struct training {
 	const struct samples *samples;
 	const struct svm *library;
 	struct svm_parameter parameter;
-	size_t *order;		/* rows by ascending class; regression: as they are */
-	struct svm_node *nodes; /* of all rows */
-	struct svm_node **x;	/* per row of the order */
+	size_t *order;		/* rows by ascending class; regression: unchanged */
+	struct svm_node *nodes; /* nodes of all rows */
+	struct svm_node **x;	/* one per row of the order */
 	struct machine *machine;
-	struct folds folds; /* count 0: none */
+	struct folds folds; /* count 0: no held-out rows */
 	double *held_out;   /* [row][classes - 1]: decisions of its class against the others */
 };
 
-/* Zeros are left out: libsvm's rows are sparse. */
-static void nodes_make(struct training *t)
+/* Zeros are omitted, because libsvm's rows are sparse. */
+static void make_nodes(struct training *t)
 {
 	const struct samples *samples = t->samples;
 	size_t width = samples->width, count = samples->rows;
@@ -216,7 +220,7 @@ static void nodes_make(struct training *t)
 	}
 }
 
-static void order_make(struct training *t)
+static void make_order(struct training *t)
 {
 	const struct samples *samples = t->samples;
 	size_t at = 0;
@@ -230,8 +234,8 @@ static void order_make(struct training *t)
 	}
 }
 
-/* scikit-learn's "scale": 1 over width times the variance of all values together. */
-static double gamma_scale(const struct samples *samples)
+/* scikit-learn's "scale": 1 / (width * variance of all values together). */
+static double default_gamma(const struct samples *samples)
 {
 	double mean = 0, square = 0, count = (double)(samples->rows * samples->width);
 
@@ -243,21 +247,23 @@ static double gamma_scale(const struct samples *samples)
 	return square > 0 ? 1 / ((double)samples->width * (square / count)) : 1;
 }
 
-/* Which rows of the order train: all but those of a fold (folds.count: none is left out). */
-static bool trains(const struct training *t, size_t at, size_t fold)
+/*
+ * True if a row of the order is trained on: all except those of a fold (folds.count: no exception).
+ */
+static bool is_training_row(const struct training *t, size_t at, size_t fold)
 {
 	return fold == t->folds.count || t->folds.of[t->order[at]] != fold;
 }
 
-static void weights_take(const struct svm_model *model, size_t vector, size_t weights, double sign,
+static void copy_weights(const struct svm_model *model, size_t vector, size_t weights, double sign,
 			 double *out)
 {
 	for (size_t k = 0; k < weights; k++)
 		out[k] = sign * model->sv_coef[k][vector];
 }
 
-/* From libsvm's model; rows[] are those it was trained on. */
-static void machine_take(struct machine *machine, const struct svm_model *model,
+/* Copies libsvm's model; rows[] are the rows it was trained on. */
+static void copy_machine(struct machine *machine, const struct svm_model *model,
 			 const struct training *t, const size_t *rows)
 {
 	size_t groups = machine->classes ? (size_t)model->nr_class : 1;
@@ -270,7 +276,7 @@ static void machine_take(struct machine *machine, const struct svm_model *model,
 		machine->label[g] = (uint32_t)model->label[g];
 	}
 	machine->present = groups;
-	pairs = machine->classes ? pairs_of(groups) : 1;
+	pairs = machine->classes ? pair_count(groups) : 1;
 	machine->offset = xcalloc(pairs, sizeof(double));
 	machine->sigmoid = xcalloc(pairs, sizeof(*machine->sigmoid));
 	for (size_t i = 0; i < pairs; i++) {
@@ -282,7 +288,7 @@ static void machine_take(struct machine *machine, const struct svm_model *model,
 		for (size_t i = 0; i < points[g]; i++, vector++) {
 			size_t row = rows[model->sv_indices[vector] - 1];
 
-			weights_take(model, vector, weights, sign, taken);
+			copy_weights(model, vector, weights, sign, taken);
 			radial_set(&machine->radial, g, i, t->samples->x + row * machine->width,
 				   taken);
 		}
@@ -296,8 +302,11 @@ static void machine_release(struct machine *machine)
 	free(machine->sigmoid);
 }
 
-/* Trains on all rows but a fold's, which go to rows[]. NULL where all are of one class. */
-static struct svm_model *model_train(const struct training *t, size_t fold, size_t *rows)
+/*
+ * Trains on all rows except those of a fold and lists them in rows[]. Returns NULL if all are of
+ * one class.
+ */
+static struct svm_model *train_model(const struct training *t, size_t fold, size_t *rows)
 {
 	const struct samples *samples = t->samples;
 	AUTO_FREE struct svm_node **x = xmalloc(samples->rows * sizeof(*x));
@@ -306,7 +315,7 @@ static struct svm_model *model_train(const struct training *t, size_t fold, size
 	struct svm_model *model = NULL;
 
 	for (size_t i = 0; i < samples->rows; i++) {
-		if (!trains(t, i, fold))
+		if (!is_training_row(t, i, fold))
 			continue;
 		x[problem.l] = t->x[i];
 		y[problem.l] = samples->y[t->order[i]];
@@ -314,30 +323,30 @@ static struct svm_model *model_train(const struct training *t, size_t fold, size
 	}
 	if (!samples->classes || y[0] != y[problem.l - 1])
 		model = t->library->train(&problem, &t->parameter);
-	/* It points to nodes, not to the problem or its arrays. */
+	/* The model points to nodes, not to the problem or its arrays. */
 	return model;
 }
 
-static void machine_make(struct machine *machine, const struct svm_model *model,
+static void make_machine(struct machine *machine, const struct svm_model *model,
 			 const struct training *t, const size_t *rows)
 {
 	*machine = (struct machine){ .width = t->samples->width, .classes = t->samples->classes };
 	if (model) {
-		machine_take(machine, model, t, rows);
+		copy_machine(machine, model, t, rows);
 		return;
 	}
 	machine->present = 1;
 	machine->label[0] = (uint32_t)t->samples->y[rows[0]];
 }
 
-/* Where the decision of class `own` against class `other` stands among those of a row. */
-static size_t against(uint32_t own, uint32_t other)
+/* The index of the decision of class `own` against class `other` among those of a row. */
+static size_t opponent_index(uint32_t own, uint32_t other)
 {
 	return other < own ? other : other - 1;
 }
 
-/* They begin with the offsets of the pairs, positive for the class with the greater number. */
-static void held_out_begin(struct training *t, const struct svm_model *model, size_t fold)
+/* Initializes held-out decisions with the offsets of the pairs, positive for the higher class. */
+static void begin_held_out(struct training *t, const struct svm_model *model, size_t fold)
 {
 	size_t n = (size_t)model->nr_class, others = t->samples->classes - 1;
 
@@ -350,15 +359,15 @@ static void held_out_begin(struct training *t, const struct svm_model *model, si
 
 				if (own == low || own == high)
 					t->held_out[i * others +
-						    against(own, own == low ? high : low)] =
-						model->rho[pair_number(a, b, n)];
+						    opponent_index(own, own == low ? high : low)] =
+						model->rho[pair_index(a, b, n)];
 			}
 		}
 	}
 }
 
-/* Adds what some support vectors of the group-th class say. */
-static void held_out_add(struct training *t, const struct svm_model *model,
+/* Adds the contribution of some support vectors of the group-th class. */
+static void add_held_out(struct training *t, const struct svm_model *model,
 			 const struct radial *chunk, size_t group, size_t fold)
 {
 	size_t n = (size_t)model->nr_class, others = t->samples->classes - 1;
@@ -378,23 +387,22 @@ static void held_out_add(struct training *t, const struct svm_model *model,
 			if (g == group)
 				continue;
 			if (own == from)
-				out[against(own, label)] += sums[other];
+				out[opponent_index(own, label)] += sums[other];
 			else if (own == label)
-				out[against(own, from)] += sums[other];
+				out[opponent_index(own, from)] += sums[other];
 		}
 	}
 }
 
-/* Support vectors are laid out for prediction in chunks: all of them may be as large as the rows.
- */
-static void held_out_measure(struct training *t, const struct svm_model *model, const size_t *rows,
+/* Lays out the support vectors in chunks, because all of them may be as large as the rows. */
+static void measure_held_out(struct training *t, const struct svm_model *model, const size_t *rows,
 			     size_t fold)
 {
 	size_t weights = (size_t)model->nr_class - 1, width = t->samples->width, vector = 0;
 	size_t most = CHUNK_BYTES / ((width + 1 + weights) * sizeof(double)) + RADIAL_LANES;
 	double taken[LEARNER_CLASSES_MAX];
 
-	held_out_begin(t, model, fold);
+	begin_held_out(t, model, fold);
 	for (size_t g = 0; g <= weights; g++) {
 		size_t left = (size_t)model->nSV[g];
 
@@ -406,35 +414,38 @@ static void held_out_measure(struct training *t, const struct svm_model *model, 
 			for (size_t i = 0; i < points; i++, vector++) {
 				size_t row = rows[model->sv_indices[vector] - 1];
 
-				weights_take(model, vector, weights, -1, taken);
+				copy_weights(model, vector, weights, -1, taken);
 				radial_set(&chunk, 0, i, t->samples->x + row * width, taken);
 			}
-			held_out_add(t, model, &chunk, g, fold);
+			add_held_out(t, model, &chunk, g, fold);
 			radial_release(&chunk);
 			left -= points;
 		}
 	}
 }
 
-/* Piece 0 is the machine itself: the longest work first. The others are those of the folds. */
-static void piece_train(void *arg, size_t piece, unsigned worker)
+/*
+ * Piece 0 is the machine itself, so that the longest work starts first; the others are those of
+ * folds.
+ */
+static void train_piece(void *arg, size_t piece, unsigned worker)
 {
 	struct training *t = arg;
 	size_t fold = piece ? piece - 1 : t->folds.count;
 	AUTO_FREE size_t *rows = xmalloc(t->samples->rows * sizeof(*rows));
-	struct svm_model *model = model_train(t, fold, rows);
+	struct svm_model *model = train_model(t, fold, rows);
 
 	(void)worker;
 	if (!piece)
-		machine_make(t->machine, model, t, rows);
+		make_machine(t->machine, model, t, rows);
 	else if (model)
-		held_out_measure(t, model, rows, fold);
+		measure_held_out(t, model, rows, fold);
 	if (model)
 		t->library->free(&model);
 }
 
-/* The sigmoid of a pair of classes from the decisions on their held-out rows. */
-static void pair_calibrate(const struct training *t, uint32_t a, uint32_t b, struct sigmoid *out)
+/* Fits the sigmoid of a pair of classes to the decisions on held-out rows. */
+static void calibrate_pair(const struct training *t, uint32_t a, uint32_t b, struct sigmoid *out)
 {
 	const struct samples *samples = t->samples;
 	AUTO_FREE double *truth = xmalloc(samples->rows * sizeof(*truth));
@@ -449,28 +460,28 @@ static void pair_calibrate(const struct training *t, uint32_t a, uint32_t b, str
 		if (!second && samples->y[i] != a)
 			continue;
 		found = t->held_out[i * (samples->classes - 1) +
-				    (second ? against(b, a) : against(a, b))];
+				    (second ? opponent_index(b, a) : opponent_index(a, b))];
 		if (isnan(found))
 			continue;
 		truth[count] = second;
 		score[count++] = found;
 	}
-	/* Too few rows for a sigmoid of its own: the guess stays. */
+	/* Too few rows to fit a sigmoid, so the default stays. */
 	if (calibration_fit(&calibration, CALIBRATION_PLATT, truth, score, count, NULL) < 0)
 		return;
-	/* Chances must not fall where decisions rise, whatever few rows say. */
+	/* Probabilities must not decrease with the decision, even if a few rows suggest it. */
 	if (calibration.a < 0 && isfinite(calibration.b))
 		*out = (struct sigmoid){ calibration.a, calibration.b };
 	calibration_release(&calibration);
 }
 
-static void machine_calibrate(struct machine *machine, const struct training *t)
+static void calibrate_machine(struct machine *machine, const struct training *t)
 {
 	size_t pair = 0;
 
 	for (size_t a = 0; a < machine->present; a++) {
 		for (size_t b = a + 1; b < machine->present; b++, pair++)
-			pair_calibrate(t, machine->label[a], machine->label[b],
+			calibrate_pair(t, machine->label[a], machine->label[b],
 				       &machine->sigmoid[pair]);
 	}
 }
@@ -485,15 +496,15 @@ static void svm_free_model(void *model)
 	free(machine);
 }
 
-/* Threads share the cache; what libsvm finds does not depend on its size. */
-static void parameter_make(struct training *t, const double *settings, unsigned threads)
+/* Threads share the cache. Its size does not affect libsvm's result. */
+static void make_parameter(struct training *t, const double *settings, unsigned threads)
 {
 	double gamma = learner_value(&learner_svm, settings, "gamma");
 
 	t->parameter = (struct svm_parameter){
 		.svm_type = t->samples->classes ? C_SVC : EPSILON_SVR,
 		.kernel_type = RBF,
-		.gamma = gamma > 0 ? gamma : gamma_scale(t->samples),
+		.gamma = gamma > 0 ? gamma : default_gamma(t->samples),
 		.cache_size = learner_value(&learner_svm, settings, "cache") / threads,
 		.eps = learner_value(&learner_svm, settings, "tolerance"),
 		.C = learner_value(&learner_svm, settings, "cost"),
@@ -502,7 +513,7 @@ static void parameter_make(struct training *t, const double *settings, unsigned 
 	};
 }
 
-static void folds_make(struct training *t, size_t count, uint64_t seed)
+static void make_folds(struct training *t, size_t count, uint64_t seed)
 {
 	const struct samples *samples = t->samples;
 
@@ -526,20 +537,20 @@ static int svm_fit(void **model, const struct samples *samples, const double *se
 
 	if (!samples->rows || samples->rows > INT_MAX / 2)
 		return err_set(err, samples->rows ? E2BIG : ENODATA,
-			       "svm: %zu rows: there must be 1 to %d", samples->rows, INT_MAX / 2);
+			       "svm: %zu rows; expected 1 to %d", samples->rows, INT_MAX / 2);
 	t.library = library_svm(err);
 	if (!t.library)
 		return -ENOENT;
-	folds_make(&t, (size_t)learner_value(&learner_svm, settings, "folds"), effort->seed);
+	make_folds(&t, (size_t)learner_value(&learner_svm, settings, "folds"), effort->seed);
 	threads =
 		effort->threads < t.folds.count + 1 ? effort->threads : (unsigned)t.folds.count + 1;
-	parameter_make(&t, settings, threads ? threads : 1);
-	order_make(&t);
-	nodes_make(&t);
+	make_parameter(&t, settings, threads ? threads : 1);
+	make_order(&t);
+	make_nodes(&t);
 	t.machine = xcalloc(1, sizeof(*t.machine));
-	parallel_for(threads, t.folds.count + 1, piece_train, &t);
+	parallel_for(threads, t.folds.count + 1, train_piece, &t);
 	if (t.folds.count)
-		machine_calibrate(t.machine, &t);
+		calibrate_machine(t.machine, &t);
 	folds_release(&t.folds);
 	free(t.held_out);
 	free(t.order);
@@ -555,7 +566,8 @@ static void svm_describe(const void *model, const char *const *names, struct buf
 
 	(void)names;
 	if (machine->present == 1 && machine->classes) {
-		buf_printf(out, "always class %u: no other was seen\n", machine->label[0]);
+		buf_printf(out, "always class %u: no other class occurred in training\n",
+			   machine->label[0]);
 		return;
 	}
 	buf_printf(out, "radial kernel, gamma %.6g; support vectors:", machine->radial.gamma);
@@ -570,7 +582,7 @@ static void svm_describe(const void *model, const char *const *names, struct buf
 static void svm_save(const void *model, struct buf *buf)
 {
 	const struct machine *machine = model;
-	size_t pairs = machine->classes ? pairs_of(machine->present) : 1;
+	size_t pairs = machine->classes ? pair_count(machine->present) : 1;
 
 	blob_put_u32(buf, (uint32_t)machine->present);
 	blob_put_u32s(buf, machine->label, machine->present);
@@ -584,7 +596,7 @@ static void svm_save(const void *model, struct buf *buf)
 	radial_save(&machine->radial, buf);
 }
 
-static bool labels_valid(const struct machine *machine)
+static bool labels_are_valid(const struct machine *machine)
 {
 	for (size_t i = 0; i < machine->present; i++) {
 		if (machine->classes ? machine->label[i] >= machine->classes : machine->label[i])
@@ -595,7 +607,7 @@ static bool labels_valid(const struct machine *machine)
 	return true;
 }
 
-static void pairs_load(struct machine *machine, struct blob *blob, size_t pairs)
+static void load_pairs(struct machine *machine, struct blob *blob, size_t pairs)
 {
 	machine->offset = xcalloc(pairs, sizeof(double));
 	machine->sigmoid = xcalloc(pairs, sizeof(*machine->sigmoid));
@@ -619,9 +631,9 @@ static int svm_load(void **model, struct blob *blob, size_t width, size_t classe
 	if (blob_expect(blob, classes <= LEARNER_CLASSES_MAX && machine->present >= 1 &&
 				      machine->present <= most))
 		blob_take_u32s(blob, machine->label, machine->present);
-	if (blob_ok(blob) && blob_expect(blob, labels_valid(machine)) &&
+	if (blob_ok(blob) && blob_expect(blob, labels_are_valid(machine)) &&
 	    !(classes && machine->present == 1)) {
-		pairs_load(machine, blob, classes ? pairs_of(machine->present) : 1);
+		load_pairs(machine, blob, classes ? pair_count(machine->present) : 1);
 		radial_load(&machine->radial, blob, width, machine->present,
 			    classes ? machine->present - 1 : 1);
 	}
@@ -635,7 +647,7 @@ static int svm_load(void **model, struct blob *blob, size_t width, size_t classe
 
 static const struct learner_setting settings[] = {
 	{ .name = "cost",
-	  .help = "of a row on the wrong side of its margin",
+	  .help = "cost of a row on the wrong side of its margin",
 	  .fallback = 1,
 	  .least = 1e-6,
 	  .most = 1e9,
@@ -643,7 +655,7 @@ static const struct learner_setting settings[] = {
 	  .high = 0x1p10,
 	  .logarithmic = true },
 	{ .name = "gamma",
-	  .help = "exp(-gamma distance^2) is the kernel; 0: 1 / (inputs x variance of all values)",
+	  .help = "the kernel is exp(-gamma distance^2); 0: 1 / (inputs x variance of all values)",
 	  .fallback = 0,
 	  .least = 0,
 	  .most = 1e9,
@@ -651,28 +663,28 @@ static const struct learner_setting settings[] = {
 	  .high = 0x1p2,
 	  .logarithmic = true },
 	{ .name = "epsilon",
-	  .help = "numbers: an error that costs nothing",
+	  .help = "regression: errors up to this value cost nothing",
 	  .fallback = 0.1,
 	  .least = 0,
 	  .most = 1e9,
 	  .low = 0.1,
 	  .high = 0.1 },
 	{ .name = "tolerance",
-	  .help = "of the optimality when training stops",
+	  .help = "tolerance of the optimality at which training stops",
 	  .fallback = 1e-3,
 	  .least = 1e-12,
 	  .most = 1,
 	  .low = 1e-3,
 	  .high = 1e-3 },
 	{ .name = "cache",
-	  .help = "MiB of kernel values that are kept while training",
+	  .help = "MiB of kernel values that are cached during training",
 	  .fallback = 200,
 	  .least = 1,
 	  .most = 1 << 20,
 	  .low = 200,
 	  .high = 200 },
 	{ .name = "folds",
-	  .help = "classes: held-out parts to fit chances on; 0: chances are a guess",
+	  .help = "classes: folds to calibrate probabilities; 0: uncalibrated",
 	  .fallback = 5,
 	  .least = 0,
 	  .most = 50,
@@ -684,10 +696,11 @@ static const struct learner_setting settings[] = {
 
 const struct learner_ops learner_svm = {
 	.name = "svm",
-	.help = "support vector machine, radial kernel (libsvm); training holds twice its rows, "
-		"200 bytes a row and thread, and the cache",
+	.help = "support vector machine, radial kernel (libsvm); training needs twice the size of "
+		"the rows, "
+		"200 bytes per row and thread, and the cache",
 	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,
-	.recipe = "centre,scale",
+	.recipe = "center,scale",
 	.settings = settings,
 	.fit = svm_fit,
 	.predict = svm_predict_row,

@@ -21,13 +21,13 @@ struct minimize_plan {
 	size_t evaluations; /* approximate maximum number of evaluations [50 per round] */
 	size_t memory;	    /* pairs of vectors that model the curvature [10] */
 	double gradient;    /* stop if no component of the gradient exceeds it [1e-5] */
-	/* stop if a round gains less, relative to max(|value|, 1) [2e-9]; below 0: never */
+	/* Stop if a round gains less, relative to max(|value|, 1) [2e-9]; below 0: never. */
 	double decrease;
 	const double *low, *high; /* one bound per variable; NULL: unbounded */
 };
 
 struct minimize_result {
-	/* at the end; gradient is the largest component of a free variable */
+	/* At the end; gradient is the largest component of a free variable. */
 	double value, gradient;
 	size_t rounds, evaluations;
 };

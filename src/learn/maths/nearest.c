@@ -75,17 +75,17 @@ static inline __attribute__((always_inline)) void write_float_row(const struct n
 	size_t j = 0;
 
 	for (; j + 2 <= n->width; j += 2) {
-		pair value, centre;
+		pair value, center;
 
 		memcpy(&value, values + j, sizeof(value));
-		memcpy(&centre, n->centre + j, sizeof(centre));
-		value = value * n->scale - centre;
+		memcpy(&center, n->center + j, sizeof(center));
+		value = value * n->scale - center;
 		out[j * step] = (float)value[0];
 		out[(j + 1) * step] = (float)value[1];
 		sum += value * value;
 	}
 	if (j < n->width) {
-		double value = values[j] * n->scale - n->centre[j];
+		double value = values[j] * n->scale - n->center[j];
 
 		out[j * step] = (float)value;
 		sum[0] += value * value;
@@ -106,24 +106,23 @@ static void choose_center(struct nearest *n)
 	double most = 0;
 
 	for (size_t j = 0; j < n->width; j++)
-		n->centre[j] = 0;
+		n->center[j] = 0;
 	for (size_t i = 0; i < n->rows; i += stride) {
 		for (size_t j = 0; j < n->width; j++)
-			n->centre[j] += n->x[i * n->width + j] / (double)seen;
+			n->center[j] += n->x[i * n->width + j] / (double)seen;
 	}
 	for (size_t i = 0; i < n->rows; i += stride) {
 		for (size_t j = 0; j < n->width; j++)
-			most = fmax(most, fabs(n->x[i * n->width + j] - n->centre[j]));
+			most = fmax(most, fabs(n->x[i * n->width + j] - n->center[j]));
 	}
 	n->scale = most > 0 ? ldexp(1, -(int)fmax(-1000, fmin(1000, ilogb(most)))) : 1;
 	for (size_t j = 0; j < n->width; j++)
-		n->centre[j] *= n->scale;
+		n->center[j] *= n->scale;
 }
 
-static float *find_slot(const struct nearest *n, size_t find_slot)
+static float *find_slot(const struct nearest *n, size_t slot)
 {
-	return (float *)(n->blocks + find_slot / LANES * (n->width + 1) * QUADS) +
-	       find_slot % LANES;
+	return (float *)(n->blocks + slot / LANES * (n->width + 1) * QUADS) + slot % LANES;
 }
 
 /* Writes rows order[0 .. rows) into blocks from `block` on and pads the last one. */
@@ -194,7 +193,7 @@ static int find_widest_input(const struct builder *b, const uint32_t *order, siz
 }
 
 /* Finds a cut that leaves rows on both sides: of the sampled values the one nearest the
- * find_middle_cut. */
+ * middle. */
 static double find_middle_cut(const struct builder *b, const uint32_t *order, size_t count,
 			      size_t stride, uint32_t input)
 {
@@ -416,7 +415,7 @@ struct search {
 	const float *minus; /* the query in float times -2, then a lower bound of its square */
 	struct nearest_found *best; /* the k nearest rows, nearest first */
 	size_t k;
-	float limit; /* upper bound of the worst_found distance, in the scale of the blocks */
+	float limit; /* upper bound of the worst distance, in the scale of the blocks */
 	double offset[TREE_WIDTH]; /* per input: distance of the query from the node */
 };
 
@@ -523,7 +522,7 @@ static void search_blocks(struct search *s, size_t from, size_t count)
 }
 
 /*
- * True if the bounding box of a leaf is certainly farther away than the worst_found row, even with
+ * True if the bounding box of a leaf is certainly farther away than the worst row, even with
  * rounding.
  */
 static bool box_is_far(struct search *s, const struct nearest_node *leaf)
@@ -574,7 +573,7 @@ static void search_node(struct search *s, uint32_t at, double distance)
 	s->offset[node->input] = away;
 	/*
 	 * Slightly less than the sum of squares, so that rounding cannot exclude a row that is
-	 * exactly as far away as the worst_found one.
+	 * exactly as far away as the worst one.
 	 */
 	search_node(s, far, (distance + (away * away - old * old)) * (1 - 1e-14));
 	s->offset[node->input] = old;
@@ -637,7 +636,7 @@ static void append_rows(struct nearest *n, const double *x, size_t rows)
 void nearest_init(struct nearest *n, const double *x, size_t rows, size_t width)
 {
 	*n = (struct nearest){ .width = width };
-	n->centre = xmalloc(width * sizeof(*n->centre));
+	n->center = xmalloc(width * sizeof(*n->center));
 	append_rows(n, x, rows);
 	n->rows = rows;
 	nearest_build(n);
@@ -646,7 +645,7 @@ void nearest_init(struct nearest *n, const double *x, size_t rows, size_t width)
 void nearest_release(struct nearest *n)
 {
 	free(n->x);
-	free(n->centre);
+	free(n->center);
 	free(n->blocks);
 	free(n->row);
 	tree_release(n);

@@ -17,7 +17,7 @@ typedef double nearest_pair __attribute__((vector_size(16)));
 struct nearest {
 	size_t width, rows;
 	double *x;	/* rows x width, unchanged */
-	double *centre; /* mean of a sample of rows per input, scaled */
+	double *center; /* mean of a sample of rows per input, scaled */
 	double scale;	/* a power of two that brings centered values near 1 */
 	/*
 	 * [block][width + 1][lanes / 4]: centered and scaled inputs, then a lower bound of the
@@ -26,7 +26,7 @@ struct nearest {
 	nearest_quad *blocks;
 	uint32_t *row; /* [block][lanes]: number of the row */
 	size_t row_cap, block_count, block_cap;
-	/* blocks and rows that are in the tree; later ones are not */
+	/* Blocks and rows that are in the tree; later ones are not. */
 	size_t tree_blocks, tree_rows;
 	struct nearest_node *nodes;
 	size_t node_count, node_cap, leaf_count;

@@ -15,7 +15,7 @@
 
 enum {
 	EXPONENT_MAX = 300, /* limit of values in a fit: their squares can still be summed */
-	/* limit of a typical value: below, half of the digits are lost beside 1 */
+	/* Limit of a typical value: below, half of the digits are lost beside 1. */
 	EXPONENT_MIN = -16,
 };
 
@@ -57,7 +57,7 @@ double power_apply(const struct power *power, double value)
 
 /* A column to fit: its logarithms, and workspace for the transformed values. */
 struct column_logs {
-	double *u, *raise_power;
+	double *u, *raised;
 	size_t count;
 	double sum;	/* sum of u before its mean was subtracted */
 	double mean;	/* the mean that was subtracted; 0 with two sides */
@@ -92,13 +92,13 @@ static double negative_likelihood(const struct column_logs *logs, double lambda)
 	for (size_t i = 0; i < logs->count; i++) {
 		double u = logs->u[i];
 
-		logs->raise_power[i] = logs->two_sides && u < 0 ? -raise_power(2 - lambda, -u)
-								: raise_power(lambda, u);
+		logs->raised[i] = logs->two_sides && u < 0 ? -raise_power(2 - lambda, -u)
+							   : raise_power(lambda, u);
 	}
 	/* If the mean of u was subtracted, the Jacobian is that of the mean, which cancels. */
 	if (!logs->two_sides)
 		jacobian = 0;
-	return log_variance(logs->raise_power, logs->count) / 2 - jacobian;
+	return log_variance(logs->raised, logs->count) / 2 - jacobian;
 }
 
 /* Brent's search for a minimum between low and high (Algorithms for Minimization, 1973, ch. 5). */
@@ -323,7 +323,7 @@ void power_fit(struct power *power, enum power_kind kind, bool caret, const doub
 	power->kind = kind;
 	room = xrealloc(NULL, count, 2 * sizeof(double));
 	logs.u = room;
-	logs.raise_power = room + count;
+	logs.raised = room + count;
 	for (size_t i = 0; i < count; i++)
 		logs.u[i] = values[i * stride];
 	if (kind == POWER_BOXCOX)

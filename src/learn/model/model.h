@@ -56,7 +56,7 @@ struct model {
 
 struct model_plan {
 	struct pipeline_plan pipeline;
-	/* features: a list for dataset_choose(); NULL: all other columns */
+	/* features is a list for dataset_choose(); NULL: all other columns. */
 	const char *target, *features;
 	const char *time; /* column for the training window and for folds in time; NULL: none */
 	bool classify;
@@ -87,7 +87,7 @@ struct model_rows {
 	size_t *from;	      /* index of each row in the table */
 	char **classes;
 	size_t rows, class_count, left_out;
-	/* missing values; they are NAN in x, and the pipeline fills them inside each fold */
+	/* Missing values; they are NAN in x, and the pipeline fills them inside each fold. */
 	size_t missing;
 };
 int model_rows_init(struct model_rows *rows, const struct dataset *dataset,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The logarithm of all densities but Weibull's is linear in two numbers per value, which do not
- * change: the expectation is a matter of multiplying, one exponential per component, and three
- * sums. It works on blocks that stay in the first-level cache, each step a loop that the compiler
- * turns into vector code. Weibull's shape has no such sums; its shares are kept and its shape found
- * by Newton's method.
+ * Except for Weibull, the logarithm of a density is linear in two numbers per value, which do not
+ * change: the expectation step is multiplications, one exponential per component, and three sums.
+ * It works on blocks that fit into the first-level cache, and each step is a loop that the compiler
+ * can vectorize. Weibull's shape has no such sums; its shares are stored, and Newton's method finds
+ * its shape.
  */
 #include "learn/states/em.h"
 
@@ -19,30 +19,29 @@
 #include "learn/maths/exponential.h"
 
 /*
- * Densities relative to the largest sum to at most MIXTURE_MAX, so that a block's product of them
- * stays below 2^768 and one logarithm per block will do.
+ * Densities relative to the largest sum to at most MIXTURE_MAX, so that the product over a block
+ * stays below 2^768 and one logarithm per block suffices.
  */
 enum { BLOCK = 256 };
 
 typedef double pair __attribute__((vector_size(16)));
 
-/* Of one component: its weight, and its shares times either number of each value. */
+/* Sums of one component: its weight, and its shares times either number of each value. */
 struct sums {
 	double weight, first, second;
 };
 
-static size_t padded(size_t rows)
+static size_t padded_count(size_t rows)
 {
 	return (rows + BLOCK - 1) / BLOCK * BLOCK;
 }
 
-static bool logarithmic(enum mixture_family family)
+static bool uses_logarithms(enum mixture_family family)
 {
 	return family == MIXTURE_LOGNORMAL || family == MIXTURE_WEIBULL;
 }
 
-/* Mean and deviation. */
-static void moments(const double *values, size_t count, double *mean, double *deviation)
+static void compute_moments(const double *values, size_t count, double *mean, double *deviation)
 {
 	double sum = 0, squares = 0;
 
@@ -54,19 +53,21 @@ static void moments(const double *values, size_t count, double *mean, double *de
 	*deviation = sqrt(squares / (double)count);
 }
 
-/* Scales what is in first, and fills in second. */
-static void series_scale(struct em *em)
+/* Scales the values in `first` and fills in `second`. */
+static void scale_series(struct em *em)
 {
 	double rows = (double)em->rows;
 
 	for (size_t i = 0; i < em->rows; i++)
 		em->first[i] = (em->first[i] - em->shift) / em->unit;
 	if (em->family == MIXTURE_WEIBULL) {
-		/* ln v - shift has the density of ln v: the sum of logarithms is all there is. */
+		/*
+		 * ln v - shift has the density of ln v, so that only the sum of logarithms remains.
+		 */
 		em->constant = -em->shift * rows;
 		return;
 	}
-	em->second = xcalloc(padded(em->rows), sizeof(*em->second));
+	em->second = xcalloc(padded_count(em->rows), sizeof(*em->second));
 	for (size_t i = 0; i < em->rows; i++)
 		em->second[i] = em->family == MIXTURE_GAMMA ? log(em->first[i])
 							    : em->first[i] * em->first[i];
@@ -80,26 +81,26 @@ int em_init(struct em *em, enum mixture_family family, double least, const doubl
 {
 	double mean, deviation;
 
-	moments(values, count, &mean, &deviation);
+	compute_moments(values, count, &mean, &deviation);
 	if (!(deviation > 1e-12 * fabs(mean)) || !isfinite(deviation))
 		return err_set(
 			err, EDOM,
-			"%zu values around %g do not vary: there are no states to tell apart",
+			"all %zu values are nearly equal (%g), so they cannot have several states",
 			count, mean);
 	*em = (struct em){ .family = family, .rows = count, .least = least, .unit = 1 };
 	em->spread = deviation / fabs(mean);
-	em->first = xcalloc(padded(count), sizeof(*em->first));
+	em->first = xcalloc(padded_count(count), sizeof(*em->first));
 	for (size_t i = 0; i < count; i++)
-		em->first[i] = logarithmic(family) ? log(values[i]) : values[i];
-	if (logarithmic(family))
-		moments(em->first, count, &mean, &deviation);
+		em->first[i] = uses_logarithms(family) ? log(values[i]) : values[i];
+	if (uses_logarithms(family))
+		compute_moments(em->first, count, &mean, &deviation);
 	if (family == MIXTURE_GAMMA) {
 		em->unit = mean;
 	} else {
 		em->shift = mean;
 		em->unit = family == MIXTURE_WEIBULL ? 1 : deviation;
 	}
-	series_scale(em);
+	scale_series(em);
 	return 0;
 }
 
@@ -111,7 +112,7 @@ void em_release(struct em *em)
 	*em = (struct em){ 0 };
 }
 
-/* For x > 0; recurrence up to where the asymptotic series is good to 1e-15. */
+/* For x > 0: recurrence up to the range in which the asymptotic series is accurate to 1e-15. */
 static double digamma(double x)
 {
 	double sum = 0, inverse;
@@ -138,7 +139,10 @@ static double trigamma(double x)
 	       inverse / x * (1.0 / 6 - inverse * (1.0 / 30 - inverse * (1.0 / 42 - inverse / 30)));
 }
 
-/* Solves ln k - digamma(k) = gap. Minka's start is within 1.5 %; Newton does the rest. */
+/*
+ * Solves ln k - digamma(k) = gap. Minka's approximation is within 1.5 %; Newton's method refines
+ * it.
+ */
 static double gamma_shape(double gap)
 {
 	double shape = (3 - gap + sqrt((gap - 3) * (gap - 3) + 24 * gap)) / (12 * gap);
@@ -155,7 +159,7 @@ static double gamma_shape(double gap)
 	return shape;
 }
 
-static void normal_maximise(struct em *em, struct mixture_component *component,
+static void maximize_normal(struct em *em, struct mixture_component *component,
 			    const struct sums *sums)
 {
 	double mean = sums->first / sums->weight;
@@ -166,12 +170,12 @@ static void normal_maximise(struct em *em, struct mixture_component *component,
 	component->second = variance > em->least * em->least ? sqrt(variance) : em->least;
 }
 
-static void gamma_maximise(struct em *em, struct mixture_component *component,
+static void maximize_gamma(struct em *em, struct mixture_component *component,
 			   const struct sums *sums)
 {
 	double mean = sums->first / sums->weight;
 	double gap = log(mean) - sums->second / sums->weight;
-	/* The deviation is mean over the root of the shape. */
+	/* The deviation is the mean divided by the square root of the shape. */
 	double most = pow(mean / (em->least * em->spread), 2);
 	double shape = gap > 0 ? gamma_shape(gap) : most;
 
@@ -180,7 +184,7 @@ static void gamma_maximise(struct em *em, struct mixture_component *component,
 	component->second = mean / component->first;
 }
 
-/* Sums of share x e^(shape (v - at)) x v^0, v^1, v^2 over all values. */
+/* Computes the sums of share x e^(shape (v - at)) x v^0, v^1, v^2 over all values. */
 static void weibull_sums(const struct em *em, const double *share, double shape, double at,
 			 double out[3])
 {
@@ -194,13 +198,15 @@ static void weibull_sums(const struct em *em, const double *share, double shape,
 	}
 }
 
-static void weibull_maximise(struct em *em, struct mixture_component *component,
+static void maximize_weibull(struct em *em, struct mixture_component *component,
 			     const struct sums *sums, const double *share)
 {
 	double mean = sums->first / sums->weight, at = component->second, s[3];
 	double shape = component->first, most;
 
-	/* The equation of the shape grows everywhere, so that Newton from the left cannot miss. */
+	/*
+	 * The equation of the shape is monotonic, so that Newton's method from the left converges.
+	 */
 	for (int i = 0; i < 20; i++) {
 		double value, slope, next;
 
@@ -214,7 +220,7 @@ static void weibull_maximise(struct em *em, struct mixture_component *component,
 			break;
 		shape = next;
 	}
-	/* For large shapes deviation over mean is pi / sqrt(6) over the shape, near enough. */
+	/* For large shapes, deviation / mean is close to pi / sqrt(6) / shape. */
 	most = 1.2825 / (em->least * em->spread);
 	em->degenerate |= !(shape < most);
 	component->first = shape < most ? shape : most;
@@ -222,7 +228,7 @@ static void weibull_maximise(struct em *em, struct mixture_component *component,
 	component->second = at + log(s[0] / sums->weight) / component->first;
 }
 
-static void maximise(struct em *em, const struct sums *sums)
+static void maximize(struct em *em, const struct sums *sums)
 {
 	em->degenerate = false;
 	for (size_t k = 0; k < em->count; k++) {
@@ -231,20 +237,20 @@ static void maximise(struct em *em, const struct sums *sums)
 		component->weight = sums[k].weight / (double)em->rows;
 		em->degenerate |= sums[k].weight < 2;
 		if (sums[k].weight < 1e-6)
-			continue; /* nobody's: it stays where it is, without weight */
+			continue; /* no value belongs to it: it stays unchanged with weight 0 */
 		if (em->family == MIXTURE_GAMMA)
-			gamma_maximise(em, component, &sums[k]);
+			maximize_gamma(em, component, &sums[k]);
 		else if (em->family == MIXTURE_WEIBULL)
-			weibull_maximise(em, component, &sums[k],
-					 em->shares + k * padded(em->rows));
+			maximize_weibull(em, component, &sums[k],
+					 em->shares + k * padded_count(em->rows));
 		else
-			normal_maximise(em, component, &sums[k]);
+			maximize_normal(em, component, &sums[k]);
 	}
 }
 
-/* Densities as c[0] + c[1] first + c[2] second; Weibull's has another form, see below. */
-static void component_line(const struct em *em, const struct mixture_component *component,
-			   double c[3])
+/* Writes the density as c[0] + c[1] first + c[2] second; Weibull's has another form, see below. */
+static void component_coefficients(const struct em *em, const struct mixture_component *component,
+				   double c[3])
 {
 	double a = component->first, b = component->second, weight = component->weight;
 
@@ -264,7 +270,7 @@ static void component_line(const struct em *em, const struct mixture_component *
 	}
 }
 
-/* The logarithm of weight x density of a block of values. */
+/* Computes the logarithm of weight x density for a block of values. */
 static void component_densities(const struct em *em, const double c[3], size_t at,
 				double *restrict out)
 {
@@ -298,8 +304,8 @@ static double block_dot(const double *x, const double *y)
 	return sum[0][0] + sum[0][1];
 }
 
-/* Turns logarithms of densities into shares; returns the block's log-likelihood. */
-static double block_share(double (*density)[BLOCK], size_t count, size_t rows)
+/* Turns logarithms of densities into shares; returns the log-likelihood of the block. */
+static double share_block(double (*density)[BLOCK], size_t count, size_t rows)
 {
 	double top[BLOCK], total[BLOCK], product = 1, sum = 0;
 
@@ -328,15 +334,15 @@ static double block_share(double (*density)[BLOCK], size_t count, size_t rows)
 	return sum + log(product);
 }
 
-/* Fills in sums (and shares, where they are kept); returns the log-likelihood on the scale. */
-static double expect(struct em *em, struct sums *sums)
+/* Fills in sums (and shares, if they are stored); returns the log-likelihood on the scale. */
+static double run_expectation(struct em *em, struct sums *sums)
 {
 	double density[MIXTURE_MAX][BLOCK], lines[MIXTURE_MAX][3], ones[BLOCK], result = 0;
 
 	for (size_t i = 0; i < BLOCK; i++)
 		ones[i] = 1;
 	for (size_t k = 0; k < em->count; k++) {
-		component_line(em, &em->components[k], lines[k]);
+		component_coefficients(em, &em->components[k], lines[k]);
 		sums[k] = (struct sums){ 0 };
 	}
 	for (size_t at = 0; at < em->rows; at += BLOCK) {
@@ -344,24 +350,24 @@ static double expect(struct em *em, struct sums *sums)
 
 		for (size_t k = 0; k < em->count; k++)
 			component_densities(em, lines[k], at, density[k]);
-		result += block_share(density, em->count, rows);
+		result += share_block(density, em->count, rows);
 		for (size_t k = 0; k < em->count; k++) {
 			sums[k].weight += block_dot(density[k], ones);
 			sums[k].first += block_dot(density[k], em->first + at);
 			if (em->second)
 				sums[k].second += block_dot(density[k], em->second + at);
 			if (em->shares)
-				memcpy(em->shares + k * padded(em->rows) + at, density[k],
+				memcpy(em->shares + k * padded_count(em->rows) + at, density[k],
 				       sizeof(density[k]));
 		}
 	}
 	return result;
 }
 
-static void shares_reserve(struct em *em)
+static void reserve_shares(struct em *em)
 {
 	if (em->family == MIXTURE_WEIBULL && !em->shares)
-		em->shares = xcalloc(MIXTURE_MAX * padded(em->rows), sizeof(*em->shares));
+		em->shares = xcalloc(MIXTURE_MAX * padded_count(em->rows), sizeof(*em->shares));
 }
 
 void em_split(struct em *em, size_t count, const double *cuts)
@@ -369,7 +375,7 @@ void em_split(struct em *em, size_t count, const double *cuts)
 	const double *key = em_key(em);
 	struct sums sums[MIXTURE_MAX] = { 0 };
 
-	shares_reserve(em);
+	reserve_shares(em);
 	em->count = count;
 	em->rounds = 0;
 	for (size_t i = 0; i < em->rows; i++) {
@@ -381,23 +387,23 @@ void em_split(struct em *em, size_t count, const double *cuts)
 		sums[k].first += em->first[i];
 		sums[k].second += em->second ? em->second[i] : 0;
 		for (size_t j = 0; em->shares && j < count; j++)
-			em->shares[j * padded(em->rows) + i] = j == k;
+			em->shares[j * padded_count(em->rows) + i] = j == k;
 	}
 	for (size_t k = 0; k < count; k++)
 		em->components[k] = (struct mixture_component){ .first = 1, .second = 1 };
-	/* Weibull's shape starts at that of the deviation of ln v, 1.28 over it. */
+	/* The initial shape of Weibull is 1.28 / deviation of ln v. */
 	for (size_t k = 0; k < count && em->family == MIXTURE_WEIBULL; k++) {
 		double at = sums[k].weight > 0 ? sums[k].first / sums[k].weight : 0;
 
 		em->components[k] =
 			(struct mixture_component){ .first = 1.28 / em->spread, .second = at };
 	}
-	maximise(em, sums);
+	maximize(em, sums);
 }
 
 void em_resume(struct em *em, const struct mixture *mixture)
 {
-	shares_reserve(em);
+	reserve_shares(em);
 	em->count = mixture->count;
 	em->rounds = 0;
 	em->degenerate = false;
@@ -416,7 +422,7 @@ void em_resume(struct em *em, const struct mixture *mixture)
 	}
 }
 
-/* Components as numbers that may be anything: what must be positive is in its logarithm. */
+/* Represents components by unbounded numbers: positive parameters by their logarithms. */
 static void components_pack(const struct em *em, double *out)
 {
 	bool shape = em->family == MIXTURE_GAMMA || em->family == MIXTURE_WEIBULL;
@@ -450,11 +456,11 @@ static void components_unpack(struct em *em, const double *in)
 }
 
 /*
- * Where two steps lead when they are taken as the beginning of a geometric series (SQUAREM,
- * Varadhan and Roland 2008). False when there is nothing to gain or a component is about to vanish.
+ * Extrapolates two steps as the beginning of a geometric series (SQUAREM, Varadhan and Roland
+ * 2008). Returns false if nothing can be gained or a component is about to vanish.
  */
-static bool leap(const struct em *em, const double *from, const double *one, const double *two,
-		 double *out)
+static bool extrapolate(const struct em *em, const double *from, const double *one,
+			const double *two, double *out)
 {
 	double step = 0, bend = 0, length;
 
@@ -482,30 +488,33 @@ void em_run(struct em *em, size_t rounds)
 	struct sums sums[MIXTURE_MAX];
 	size_t last = em->rounds + rounds;
 
-	now = expect(em, sums);
+	now = run_expectation(em, sums);
 	for (;;) {
 		components_pack(em, from);
-		maximise(em, sums);
-		next = expect(em, sums);
+		maximize(em, sums);
+		next = run_expectation(em, sums);
 		em->log_likelihood = next + em->constant;
-		/* Per value, so that a likelihood near 1 does not make it endless. */
+		/*
+		 * The tolerance is per value, so that a likelihood near 1 does not make the loop
+		 * endless.
+		 */
 		if (++em->rounds >= last ||
 		    fabs(next - now) < 1e-8 * (fabs(em->log_likelihood) + (double)em->rows))
 			return;
 		components_pack(em, one);
-		maximise(em, sums);
+		maximize(em, sums);
 		components_pack(em, two);
 		em->rounds++;
 		now = -INFINITY;
-		if (leap(em, from, one, two, far)) {
+		if (extrapolate(em, from, one, two, far)) {
 			components_unpack(em, far);
-			now = expect(em, sums);
+			now = run_expectation(em, sums);
 			em->rounds++;
 		}
-		/* A leap that went too far is taken back. */
+		/* Undo an extrapolation that went too far. */
 		if (!(now >= next && isfinite(now))) {
 			components_unpack(em, two);
-			now = expect(em, sums);
+			now = run_expectation(em, sums);
 		}
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * With two states a filter is one number, and all that a value says is the ratio of its two
- * densities: one exponential, and neither underflow nor scaling. The way back needs the filtered
- * chances only: what follows is a share of what was forecast (Kim's smoother).
+ * With two states the filter is a single number, and an observation enters only by the ratio of its
+ * two densities: one exponential, without underflow or scaling. The backward pass needs only the
+ * filtered probabilities: what follows is a share of what was predicted (Kim's smoother).
  */
 #include "learn/states/hidden.h"
 
@@ -22,24 +22,24 @@
 
 enum { ROUNDS = 500, SEEN_LEAST = 16 };
 
-/* Chances are never certainties, so that a surprise costs much and not everything. */
+/* Probabilities are never exactly 0 or 1, so that an outlier cannot make the likelihood 0. */
 #define CHANCE_LEAST 1e-9
 #define TURN_LEAST 1e-6
 #define FLOOR 1e-3
 #define HALF_LN_TWO_PI 0.91893853320467274178
 
 struct fit {
-	struct hidden hidden; /* of the scaled logarithms */
+	struct hidden hidden; /* parameters of the scaled logarithms */
 	size_t count, seen;
 	const double *y; /* logarithms, mean 0 and deviation 1; NAN is a gap */
 	double *ratio;	 /* density in state 0 over that in state 1 */
-	double *chance;	 /* filtered */
+	double *chance;	 /* filtered probabilities */
 };
 
-/* What a round of counting yields. */
+/* Expected counts of one round. */
 struct tally {
-	double from[2], turned[2];	      /* steps out of a state, and those to the other one */
-	double weight[2], sum[2], squares[2]; /* of what was seen in it */
+	double from[2], turned[2]; /* steps out of a state, and those into the other one */
+	double weight[2], sum[2], squares[2]; /* sums over the observations in it */
 };
 
 static double clamp(double value, double least, double most)
@@ -47,26 +47,29 @@ static double clamp(double value, double least, double most)
 	return value < least ? least : value > most ? most : value;
 }
 
-static double forecast(const struct hidden *hidden, double chance)
+static double predict_state(const struct hidden *hidden, double chance)
 {
 	return hidden->up + chance * (1 - hidden->up - hidden->down);
 }
 
-/* start is where the chain is in the long run: a series begins at no special moment. */
+/* start is the long-run distribution: a series begins at no special moment. */
 static void start_update(struct hidden *hidden)
 {
 	hidden->start = hidden->up / (hidden->up + hidden->down);
 }
 
-static double exponent(const struct hidden *hidden, int state, double y)
+static double density_exponent(const struct hidden *hidden, int state, double y)
 {
 	double z = (y - hidden->mean[state]) / hidden->deviation[state];
 
 	return -z * z / 2;
 }
 
-/* Densities of all values: their ratio, and the logarithm of that in state 1, summed. */
-static double ratios(struct fit *fit)
+/*
+ * Computes the ratio of the densities of all values, and the sum of the logarithms of that in state
+ * 1.
+ */
+static double compute_ratios(struct fit *fit)
 {
 	const struct hidden *h = &fit->hidden;
 	double apart = log(h->deviation[1] / h->deviation[0]), sum = 0;
@@ -74,28 +77,29 @@ static double ratios(struct fit *fit)
 
 	for (size_t i = 0; i < fit->count; i++) {
 		double y = fit->y[i];
-		double ratio = exponential(exponent(h, 0, y) - exponent(h, 1, y) + apart);
+		double ratio =
+			exponential(density_exponent(h, 0, y) - density_exponent(h, 1, y) + apart);
 
 		fit->ratio[i] = y == y ? ratio : 1;
 	}
 	for (size_t i = 0; i < fit->count; i++)
-		sum += fit->y[i] == fit->y[i] ? exponent(h, 1, fit->y[i]) + constant : 0;
+		sum += fit->y[i] == fit->y[i] ? density_exponent(h, 1, fit->y[i]) + constant : 0;
 	return sum;
 }
 
-/* Filters; returns the log-likelihood of the scaled values. */
-static double forward(struct fit *fit)
+/* Filters all values; returns the log-likelihood of the scaled values. */
+static double run_forward(struct fit *fit)
 {
-	double sum = ratios(fit), before = fit->hidden.start, product = 1;
+	double sum = compute_ratios(fit), before = fit->hidden.start, product = 1;
 	long twos = 0;
 
 	for (size_t i = 0; i < fit->count; i++) {
-		double ahead = forecast(&fit->hidden, before);
+		double ahead = predict_state(&fit->hidden, before);
 		double total = ahead + (1 - ahead) * fit->ratio[i];
 
 		before = clamp(ahead / total, CHANCE_LEAST, 1 - CHANCE_LEAST);
 		fit->chance[i] = before;
-		/* Ratios are within 1e-308 and 1e308: their product must not pile up. */
+		/* Ratios are between 1e-308 and 1e308, so the product must be rescaled. */
 		product *= total;
 		if (!(product > 1e-200 && product < 1e200)) {
 			int power;
@@ -109,7 +113,7 @@ static double forward(struct fit *fit)
 	return sum + log(product) + (double)twos * 0.69314718055994530942;
 }
 
-static void tally_see(struct tally *tally, double y, double chance)
+static void tally_add(struct tally *tally, double y, double chance)
 {
 	double weights[2] = { 1 - chance, chance };
 
@@ -122,16 +126,19 @@ static void tally_see(struct tally *tally, double y, double chance)
 	}
 }
 
-/* From the last value to the first: the chances given all values, and how often states turn. */
-static void backward(const struct fit *fit, struct tally *tally)
+/*
+ * Goes from the last value to the first: computes the probabilities given all values and counts the
+ * transitions.
+ */
+static void run_backward(const struct fit *fit, struct tally *tally)
 {
 	const struct hidden *h = &fit->hidden;
 	double after = fit->chance[fit->count - 1];
 
 	*tally = (struct tally){ 0 };
-	tally_see(tally, fit->y[fit->count - 1], after);
+	tally_add(tally, fit->y[fit->count - 1], after);
 	for (size_t i = fit->count - 1; i-- > 0;) {
-		double here = fit->chance[i], ahead = forecast(h, here);
+		double here = fit->chance[i], ahead = predict_state(h, here);
 		double to[2] = { (1 - after) / (1 - ahead), after / ahead };
 		double up = (1 - here) * h->up * to[1], down = here * h->down * to[0];
 		double now = here * (1 - h->down) * to[1] + down;
@@ -141,11 +148,11 @@ static void backward(const struct fit *fit, struct tally *tally)
 		tally->from[0] += 1 - now;
 		tally->from[1] += now;
 		after = clamp(now, CHANCE_LEAST, 1 - CHANCE_LEAST);
-		tally_see(tally, fit->y[i], after);
+		tally_add(tally, fit->y[i], after);
 	}
 }
 
-static void maximise(struct hidden *hidden, const struct tally *tally)
+static void maximize(struct hidden *hidden, const struct tally *tally)
 {
 	double turns[2];
 
@@ -166,26 +173,26 @@ static void maximise(struct hidden *hidden, const struct tally *tally)
 	start_update(hidden);
 }
 
-static void fit_run(struct fit *fit)
+static void run_rounds(struct fit *fit)
 {
 	double before = -INFINITY;
 
 	for (fit->hidden.rounds = 0;; fit->hidden.rounds++) {
 		struct tally tally;
-		double now = forward(fit);
+		double now = run_forward(fit);
 
 		fit->hidden.log_likelihood = now;
 		if (fit->hidden.rounds >= ROUNDS ||
 		    fabs(now - before) < 1e-8 * (fabs(now) + (double)fit->seen))
 			return;
 		before = now;
-		backward(fit, &tally);
-		maximise(&fit->hidden, &tally);
+		run_backward(fit, &tally);
+		maximize(&fit->hidden, &tally);
 	}
 }
 
-/* The halves of the values as states. */
-static void start_halves(struct fit *fit, double *seen)
+/* Starts with the lower and the upper half of the values as states. */
+static void start_from_halves(struct fit *fit, double *seen)
 {
 	size_t half = fit->seen / 2;
 
@@ -206,8 +213,8 @@ static void start_halves(struct fit *fit, double *seen)
 	start_update(&fit->hidden);
 }
 
-/* The mixture of two, in whatever order its values come. False where there is none. */
-static bool start_mixture(struct fit *fit, const double *seen)
+/* Starts with the mixture of two components, ignoring time. Returns false if there is none. */
+static bool start_from_mixture(struct fit *fit, const double *seen)
 {
 	struct mixture_plan plan = { .family = MIXTURE_NORMAL, .count = 2 };
 	struct mixture mixture;
@@ -223,24 +230,24 @@ static bool start_mixture(struct fit *fit, const double *seen)
 	return true;
 }
 
-/* From both starts; the better one stays. */
-static void fit_starts(struct fit *fit, double *seen)
+/* Fits from both starts and keeps the better result. */
+static void fit_from_both_starts(struct fit *fit, double *seen)
 {
 	struct hidden best = { .log_likelihood = -INFINITY };
 
-	if (start_mixture(fit, seen)) {
-		fit_run(fit);
+	if (start_from_mixture(fit, seen)) {
+		run_rounds(fit);
 		best = fit->hidden;
 	}
-	start_halves(fit, seen);
-	fit_run(fit);
+	start_from_halves(fit, seen);
+	run_rounds(fit);
 	if (fit->hidden.log_likelihood > best.log_likelihood)
 		best = fit->hidden;
 	fit->hidden = best;
 }
 
 /* State 1 is the one with the larger mean of the values themselves, as in mixture.h. */
-static void states_sort(struct hidden *h)
+static void sort_states(struct hidden *h)
 {
 	struct hidden old = *h;
 
@@ -256,25 +263,27 @@ static void states_sort(struct hidden *h)
 	start_update(h);
 }
 
-/* Logarithms into y, those that are there into seen as well. */
-static int values_check(const double *values, size_t count, double *y, double *seen,
+/* Writes the logarithms to y, and those of present values to seen as well. */
+static int check_values(const double *values, size_t count, double *y, double *seen,
 			size_t *seen_count, struct err *err)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!isnan(values[i]) && !(values[i] > 0 && isfinite(values[i])))
-			return err_set(err, EDOM,
-				       "value %zu is %g: a hidden state needs positive ones", i + 1,
-				       values[i]);
+			return err_set(
+				err, EDOM,
+				"value %zu is %g; a hidden Markov model needs positive values",
+				i + 1, values[i]);
 		y[i] = log(values[i]);
 		if (!isnan(values[i]))
 			seen[n++] = y[i];
 	}
 	if (n < SEEN_LEAST)
-		return err_set(err, ENODATA,
-			       "%zu values are too few for hidden states: it takes %d", n,
-			       SEEN_LEAST);
+		return err_set(
+			err, ENODATA,
+			"%zu values are too few for a hidden Markov model; at least %d are needed",
+			n, SEEN_LEAST);
 	*seen_count = n;
 	return 0;
 }
@@ -287,7 +296,7 @@ int hidden_fit(struct hidden *hidden, const double *values, size_t count, struct
 	AUTO_FREE double *ratio = xmalloc((count + 1) * sizeof(*ratio));
 	struct fit fit = { .count = count, .y = y, .chance = chance, .ratio = ratio };
 	double sum = 0, squares = 0, mean, deviation;
-	int r = values_check(values, count, y, seen, &fit.seen, err);
+	int r = check_values(values, count, y, seen, &fit.seen, err);
 
 	if (r < 0)
 		return r;
@@ -299,31 +308,33 @@ int hidden_fit(struct hidden *hidden, const double *values, size_t count, struct
 	deviation = sqrt(squares / (double)fit.seen);
 	if (!(deviation > 1e-12))
 		return err_set(err, EDOM,
-			       "the values do not vary: there are no states to tell apart");
+			       "all values are equal, so they cannot have several states");
 	for (size_t i = 0; i < count; i++)
 		y[i] = (y[i] - mean) / deviation;
 	for (size_t i = 0; i < fit.seen; i++)
 		seen[i] = (seen[i] - mean) / deviation;
-	fit_starts(&fit, seen);
+	fit_from_both_starts(&fit, seen);
 	for (int s = 0; s < 2; s++) {
 		fit.hidden.mean[s] = fit.hidden.mean[s] * deviation + mean;
 		fit.hidden.deviation[s] *= deviation;
 	}
-	/* Of the values: logarithm and scale have densities of their own. */
+	/*
+	 * Convert to the likelihood of the values, because logarithm and scale change the density.
+	 */
 	fit.hidden.log_likelihood -= (log(deviation) + mean) * (double)fit.seen;
-	states_sort(&fit.hidden);
+	sort_states(&fit.hidden);
 	*hidden = fit.hidden;
 	return 0;
 }
 
 double hidden_step(const struct hidden *hidden, double chance, double value)
 {
-	double ahead = forecast(hidden, chance), y, apart, ratio;
+	double ahead = predict_state(hidden, chance), y, apart, ratio;
 
 	if (!(value > 0 && value <= 1.7976931348623157e308))
 		return ahead;
 	y = log(value);
-	apart = exponent(hidden, 0, y) - exponent(hidden, 1, y);
+	apart = density_exponent(hidden, 0, y) - density_exponent(hidden, 1, y);
 	ratio = exponential(apart) * (hidden->deviation[1] / hidden->deviation[0]);
 	return clamp(ahead / (ahead + (1 - ahead) * ratio), CHANCE_LEAST, 1 - CHANCE_LEAST);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which fit to take: starts, numbers of components; and what a fit says about a value. The rounds
- * themselves are in em.c.
+ * Chooses a fit among starts and numbers of components, and evaluates a fit at given values. em.c
+ * runs the EM rounds.
  */
 #include "learn/states/mixture.h"
 
@@ -21,34 +21,36 @@
 enum {
 	VALUES_PER_COMPONENT = 10,
 	ROUNDS = 500,
-	/* Starts are compared on so many values; the better ones go on with all of them. */
+	/*
+	 * Starts are compared on this number of values; the better ones continue with all values.
+	 */
 	TRIAL_ROWS = 2048,
 	TRIAL_ROUNDS = 60,
 };
 
 #define FLOOR 1e-3
 
-/* How good a fit is. */
+/* The quality of a fit. */
 struct rank {
 	bool degenerate;
 	double log_likelihood;
 };
 
-static struct rank rank_of(const struct em *em)
+static struct rank rank_fit(const struct em *em)
 {
 	return (struct rank){ em->degenerate, em->log_likelihood };
 }
 
-/* A fit with a component on the floor has a likelihood that means nothing. */
-static bool rank_above(struct rank rank, struct rank other)
+/* The likelihood of a fit with a component at the minimum deviation is meaningless. */
+static bool is_better_rank(struct rank rank, struct rank other)
 {
 	if (rank.degenerate != other.degenerate)
 		return other.degenerate;
 	return rank.log_likelihood > other.log_likelihood;
 }
 
-/* At the median; at the quantiles, where there are more than two components. */
-static void cuts_by_quantile(const struct em *em, size_t count, double *cuts)
+/* Cuts at the median, or at quantiles for more than two components. */
+static void cut_at_quantiles(const struct em *em, size_t count, double *cuts)
 {
 	AUTO_FREE double *sorted = xmalloc(em->rows * sizeof(*sorted));
 
@@ -58,8 +60,8 @@ static void cuts_by_quantile(const struct em *em, size_t count, double *cuts)
 		cuts[k - 1] = sorted[em->rows * k / count];
 }
 
-/* A value drawn with a chance that grows with the square of its distance from all centres. */
-static double centre_draw(const struct em *em, const double *centres, size_t known,
+/* Draws a value with a probability that grows with the square of its distance from all centers. */
+static double draw_center(const struct em *em, const double *centers, size_t known,
 			  struct random *random)
 {
 	const double *key = em_key(em);
@@ -71,7 +73,7 @@ static double centre_draw(const struct em *em, const double *centres, size_t kno
 			double near = INFINITY;
 
 			for (size_t k = 0; k < known; k++)
-				near = fmin(near, (key[i] - centres[k]) * (key[i] - centres[k]));
+				near = fmin(near, (key[i] - centers[k]) * (key[i] - centers[k]));
 			sum += pass ? 0 : near;
 			reached += pass ? near : 0;
 			if (pass && reached > aim)
@@ -81,24 +83,24 @@ static double centre_draw(const struct em *em, const double *centres, size_t kno
 	return key[em->rows - 1];
 }
 
-/* As k-means++ begins: halfway between centres that were drawn far from each other. */
-static void cuts_by_draw(const struct em *em, size_t count, struct random *random, double *cuts)
+/* Starts like k-means++: cuts halfway between centers that were drawn far from each other. */
+static void cut_at_random(const struct em *em, size_t count, struct random *random, double *cuts)
 {
-	double centres[MIXTURE_MAX];
+	double centers[MIXTURE_MAX];
 
-	centres[0] = em_key(em)[random_below(random, em->rows)];
+	centers[0] = em_key(em)[random_below(random, em->rows)];
 	for (size_t k = 1; k < count; k++)
-		centres[k] = centre_draw(em, centres, k, random);
-	vector_sort(centres, count);
+		centers[k] = draw_center(em, centers, k, random);
+	vector_sort(centers, count);
 	for (size_t k = 1; k < count; k++)
-		cuts[k - 1] = (centres[k - 1] + centres[k]) / 2;
+		cuts[k - 1] = (centers[k - 1] + centers[k]) / 2;
 }
 
 /*
- * Tries all starts on a sample of the values. *median is what the first led to, *best the best of
- * them; true when they are not the same.
+ * Tries all starts on a sample of the values. *median is the result of the first start and *best
+ * the best of all; returns true if they differ.
  */
-static bool starts_try(const struct mixture_plan *plan, size_t count, struct em *em,
+static bool try_starts(const struct mixture_plan *plan, size_t count, struct em *em,
 		       struct mixture *median, struct mixture *best)
 {
 	size_t starts = count < 2 ? 1 : plan->starts ? plan->starts : 8;
@@ -109,23 +111,23 @@ static bool starts_try(const struct mixture_plan *plan, size_t count, struct em 
 	random_stream(&random, plan->seed, count);
 	for (size_t s = 0; s < starts; s++) {
 		if (s)
-			cuts_by_draw(em, count, &random, cuts);
+			cut_at_random(em, count, &random, cuts);
 		else
-			cuts_by_quantile(em, count, cuts);
+			cut_at_quantiles(em, count, cuts);
 		em_split(em, count, cuts);
 		em_run(em, TRIAL_ROUNDS);
 		if (!s)
 			em_result(em, median);
-		if (s && !rank_above(rank_of(em), leader))
+		if (s && !is_better_rank(rank_fit(em), leader))
 			continue;
-		leader = rank_of(em);
+		leader = rank_fit(em);
 		em_result(em, best);
 	}
 	return fabs(best->log_likelihood - median->log_likelihood) > 1e-4 * (double)em->rows;
 }
 
-/* The values that starts are compared on: all, or a seeded sample in which each may come once. */
-static size_t trial_values(const double *values, size_t count, uint64_t seed, double *out)
+/* Copies the values on which starts are compared: all, or a seeded sample without replacement. */
+static size_t copy_trial_values(const double *values, size_t count, uint64_t seed, double *out)
 {
 	struct random random;
 	size_t taken = 0;
@@ -143,29 +145,29 @@ struct fitter {
 	struct em trial, all;
 };
 
-/* Returns whether the fit is good: not degenerate. */
+/* Returns whether the fit is not degenerate. */
 static bool fitter_fit(struct fitter *fitter, size_t count, struct mixture *mixture)
 {
 	struct mixture median = { 0 }, best = { 0 };
-	bool two = starts_try(fitter->plan, count, &fitter->trial, &median, &best);
+	bool two = try_starts(fitter->plan, count, &fitter->trial, &median, &best);
 	struct em *em = &fitter->all;
 	struct rank rank;
 
 	em_resume(em, &best);
 	em_run(em, ROUNDS);
 	em_result(em, mixture);
-	rank = rank_of(em);
+	rank = rank_fit(em);
 	if (!two)
 		return !rank.degenerate;
 	em_resume(em, &median);
 	em_run(em, ROUNDS);
-	if (!rank_above(rank_of(em), rank))
+	if (!is_better_rank(rank_fit(em), rank))
 		return !rank.degenerate;
 	em_result(em, mixture);
 	return !em->degenerate;
 }
 
-/* From one component to as many as allowed; those that fell apart do not count. */
+/* Tries one to `most` components; degenerate fits do not count. */
 static void fitter_choose(struct fitter *fitter, size_t most, struct mixture *mixture)
 {
 	struct mixture next;
@@ -177,33 +179,37 @@ static void fitter_choose(struct fitter *fitter, size_t most, struct mixture *mi
 	}
 }
 
-static int values_check(enum mixture_family family, const double *values, size_t count,
+static int check_values(enum mixture_family family, const double *values, size_t count,
 			size_t components, struct err *err)
 {
 	if (count < components * VALUES_PER_COMPONENT)
 		return err_set(err, ENODATA,
-			       "%zu values are too few for a mixture of %zu: it takes %zu", count,
-			       components, components * VALUES_PER_COMPONENT);
+			       "%zu values are too few for a mixture of %zu components; at least "
+			       "%zu are needed",
+			       count, components, components * VALUES_PER_COMPONENT);
 	for (size_t i = 0; i < count; i++) {
 		if (!isfinite(values[i]))
-			return err_set(err, EDOM, "value %zu of a mixture is %g", i + 1, values[i]);
+			return err_set(err, EDOM,
+				       "value %zu of a mixture is %g, which is not finite", i + 1,
+				       values[i]);
 		if (family != MIXTURE_NORMAL && !(values[i] > 0))
 			return err_set(err, EDOM,
-				       "value %zu of a mixture is %g: only normal ones allow it",
+				       "value %zu of a mixture is %g; only normal mixtures allow "
+				       "values <= 0",
 				       i + 1, values[i]);
 	}
 	return 0;
 }
 
-static int plan_check(const struct mixture_plan *plan, struct err *err)
+static int check_plan(const struct mixture_plan *plan, struct err *err)
 {
 	if ((unsigned)plan->family > MIXTURE_WEIBULL)
-		return err_set(err, EINVAL, "there is no family of mixtures number %d",
-			       (int)plan->family);
+		return err_set(err, EINVAL, "unknown mixture family %d", (int)plan->family);
 	if (plan->count > MIXTURE_MAX || plan->most > MIXTURE_MAX)
-		return err_set(err, EINVAL, "a mixture has %d components at most", MIXTURE_MAX);
+		return err_set(err, EINVAL, "a mixture has at most %d components", MIXTURE_MAX);
 	if (!(plan->floor >= 0 && plan->floor < 1))
-		return err_set(err, EINVAL, "the floor of a mixture is a share of 1, not %g",
+		return err_set(err, EINVAL,
+			       "the minimum deviation of a mixture must be between 0 and 1, not %g",
 			       plan->floor);
 	return 0;
 }
@@ -214,18 +220,18 @@ int mixture_fit(struct mixture *mixture, const struct mixture_plan *plan, const 
 	double sample[TRIAL_ROWS], floor = plan->floor > 0 ? plan->floor : FLOOR;
 	size_t most = plan->most ? plan->most : 4;
 	struct fitter fitter = { .plan = plan };
-	int r = plan_check(plan, err);
+	int r = check_plan(plan, err);
 
 	if (r < 0)
 		return r;
-	r = values_check(plan->family, values, count, plan->count ? plan->count : 1, err);
+	r = check_values(plan->family, values, count, plan->count ? plan->count : 1, err);
 	if (r < 0)
 		return r;
 	r = em_init(&fitter.all, plan->family, floor, values, count, err);
 	if (r < 0)
 		return r;
 	r = em_init(&fitter.trial, plan->family, floor, sample,
-		    trial_values(values, count, plan->seed, sample), err);
+		    copy_trial_values(values, count, plan->seed, sample), err);
 	if (r < 0) {
 		em_release(&fitter.all);
 		return r;
@@ -241,9 +247,9 @@ int mixture_fit(struct mixture *mixture, const struct mixture_plan *plan, const 
 	return 0;
 }
 
-/* The logarithm of weight x density; never infinite, so that differences are numbers. */
-static double component_density(const struct mixture *mixture, size_t k, double value,
-				double logarithm)
+/* The logarithm of weight x density; always finite, so that differences are numbers. */
+static double log_component_density(const struct mixture *mixture, size_t k, double value,
+				    double logarithm)
 {
 	double a = mixture->components[k].first, b = mixture->components[k].second, result, z;
 
@@ -267,18 +273,18 @@ static double component_density(const struct mixture *mixture, size_t k, double 
 	return fmax(fmin(result, DBL_MAX / 4), -DBL_MAX / 4);
 }
 
-/* Logarithms of densities of all components; returns the largest. */
-static double densities(const struct mixture *mixture, double value, double *out)
+/* Computes the logarithms of the densities of all components; returns the largest. */
+static double log_densities(const struct mixture *mixture, double value, double *out)
 {
 	double top = -INFINITY, logarithm = 0;
 
-	/* What cannot be seen lies at the edge of what can. */
+	/* Values outside of the domain are moved to its edge. */
 	if (mixture->family != MIXTURE_NORMAL) {
 		value = fmax(value, DBL_MIN);
 		logarithm = log(value);
 	}
 	for (size_t k = 0; k < mixture->count; k++) {
-		out[k] = component_density(mixture, k, value, logarithm);
+		out[k] = log_component_density(mixture, k, value, logarithm);
 		top = fmax(top, out[k]);
 	}
 	return top;
@@ -290,7 +296,7 @@ double mixture_density(const struct mixture *mixture, double value)
 
 	if (mixture->family != MIXTURE_NORMAL && !(value > 0))
 		return 0;
-	densities(mixture, value, logs);
+	log_densities(mixture, value, logs);
 	for (size_t k = 0; k < mixture->count; k++)
 		sum += exp(logs[k]);
 	return sum;
@@ -314,7 +320,7 @@ double mixture_mean(const struct mixture *mixture, size_t component)
 
 void mixture_posterior(const struct mixture *mixture, double value, double *posterior)
 {
-	double top = densities(mixture, value, posterior), sum = 0;
+	double top = log_densities(mixture, value, posterior), sum = 0;
 
 	for (size_t k = 0; k < mixture->count; k++) {
 		posterior[k] = exp(posterior[k] - top);
@@ -339,7 +345,10 @@ double mixture_draw(const struct mixture *mixture, const double *values, size_t 
 		mixture_posterior(mixture, values[i], chances);
 		for (size_t k = 0; k < mixture->count; k++) {
 			top = fmax(top, chances[k]);
-			/* The last that has a chance, should rounding leave the sum below 1. */
+			/*
+			 * The last component with a positive probability, in case rounding leaves
+			 * the sum below 1.
+			 */
 			if (reached <= draw && chances[k] > 0)
 				label = k;
 			reached += chances[k];

@@ -56,7 +56,7 @@ int mixture_fit(struct mixture *mixture, const struct mixture_plan *plan, const 
 		size_t count, struct err *err);
 
 double mixture_density(const struct mixture *mixture, double value);
-/* in the units of the values */
+/* In the units of the values. */
 double mixture_mean(const struct mixture *mixture, size_t component);
 
 /*

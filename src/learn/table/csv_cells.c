@@ -19,7 +19,7 @@
 
 enum {
 	CHUNK_BYTES = 1 << 16,
-	/* a longer cell means an unclosed quote, or a file that is not CSV */
+	/* A longer cell means an unclosed quote, or a file that is not CSV. */
 	CELL_BYTES_MAX = 1 << 20,
 };
 

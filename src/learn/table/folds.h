@@ -23,7 +23,7 @@ enum folds_kind {
 
 struct folds {
 	enum folds_kind kind;
-	/* number of folds; FORWARD has one more block, the first, which is never tested */
+	/* Number of folds; FORWARD has one more block, the first, which is never tested. */
 	size_t count;
 	size_t rows;
 	uint32_t *of; /* the fold of each row; FORWARD: its block */

@@ -10,7 +10,7 @@
 struct lexicon {
 	char **texts;
 	size_t count, cap;
-	/* hash table of text numbers plus 1; slot_count is a power of two */
+	/* Hash table of text numbers plus 1; slot_count is a power of two. */
 	size_t *slots, slot_count;
 };
 

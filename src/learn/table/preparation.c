@@ -133,7 +133,7 @@ struct fitting {
 	struct preparation made;
 	double *x;
 	size_t rows;
-	/* deviations of the last step, which centers and is not applied yet; or NULL */
+	/* Deviations of the last step, which centers and is not applied yet; or NULL. */
 	double *deviation;
 	bool finite; /* all numbers are known to be finite after the last step */
 };

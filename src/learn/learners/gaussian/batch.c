@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A Gaussian process at many points at once: what a search asks between two measurements. Points go
- * through in tiles, so that a tile's values of the kernel stay in the cache while the root is
- * applied to them.
+ * Predictions of a Gaussian process at many points, as a search needs them between two
+ * measurements. Points are processed in tiles, so that the kernel values of a tile stay in the
+ * cache while the root is applied to them.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 enum { TILE = 64, BLOCK = 8 };
 
 /* values[p][at .. at + BLOCK) becomes the solution of root * solution = values. */
-static void block_solve(const struct gaussian *gaussian, double (*values)[TILE], size_t at)
+static void solve_block(const struct gaussian *gaussian, double (*values)[TILE], size_t at)
 {
 	for (size_t p = 0; p < gaussian->points; p++) {
 		const double *line = gaussian->root + p * gaussian->cap;
@@ -28,19 +28,20 @@ static void block_solve(const struct gaussian *gaussian, double (*values)[TILE],
 	}
 }
 
-/* In place of the kernel's values: what is known about each place, as a variance. */
-static void tile_known(const struct gaussian *gaussian, double (*values)[TILE], double *known)
+/* Replaces the kernel values by the explained variance of each point. */
+static void compute_explained(const struct gaussian *gaussian, double (*values)[TILE],
+			      double *known)
 {
 	memset(known, 0, TILE * sizeof(*known));
 	for (size_t at = 0; at < TILE; at += BLOCK)
-		block_solve(gaussian, values, at);
+		solve_block(gaussian, values, at);
 	for (size_t p = 0; p < gaussian->points; p++)
 		for (size_t i = 0; i < TILE; i++)
 			known[i] += values[p][i] * values[p][i];
 }
 
-static double self_at(const struct covariance *covariance, const struct covariance_points *points,
-		      size_t at, double *row)
+static double self_covariance(const struct covariance *covariance,
+			      const struct covariance_points *points, size_t at, double *row)
 {
 	if (!covariance->linear)
 		return covariance->signal;
@@ -49,8 +50,8 @@ static double self_at(const struct covariance *covariance, const struct covarian
 	return covariance_self(covariance, row);
 }
 
-/* The kernel between the points and every point that was learnt, and the mean that follows. */
-static void tile_start(const struct gaussian *gaussian, const struct covariance *covariance,
+/* Computes the kernel between the points and every learned point, and the resulting mean. */
+static void start_tile(const struct gaussian *gaussian, const struct covariance *covariance,
 		       const struct covariance_points *points, double (*values)[TILE], double *row,
 		       double *mean)
 {
@@ -78,14 +79,14 @@ void gaussian_predict_points(const struct gaussian *gaussian,
 						  points->count - at };
 
 		some.count = some.count < TILE ? some.count : TILE;
-		tile_start(gaussian, &covariance, &some, values, row, means);
+		start_tile(gaussian, &covariance, &some, values, row, means);
 		for (size_t i = 0; i < some.count; i++)
 			mean[at + i] = gaussian->centre + gaussian->scale * means[i];
 		if (!deviation)
 			continue;
-		tile_known(gaussian, values, known);
+		compute_explained(gaussian, values, known);
 		for (size_t i = 0; i < some.count; i++) {
-			double rest = self_at(&covariance, &some, i, row) - known[i];
+			double rest = self_covariance(&covariance, &some, i, row) - known[i];
 
 			deviation[at + i] = rest > 0 ? gaussian->scale * sqrt(rest) : 0;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Points go through in tiles on the stack, an input at a time, so that every loop is one over
+ * Points are processed in tiles on the stack, one input at a time, so that every loop runs over
  * plain arrays.
  */
 #include "learn/learners/gaussian/covariance.h"
@@ -36,13 +36,13 @@ static double total(const double *a, const double *b, size_t count)
 	return sum[0][0] + sum[0][1];
 }
 
-/* Some points, and what is between them and a point. Unused places at the end are zero. */
+/* Some points and their relation to one point. Unused elements at the end are zero. */
 struct tile {
 	const double *x;
 	size_t stride, count;
 	size_t places;	       /* whole vectors */
 	double square[TILE];   /* r^2 */
-	double exponent[TILE]; /* of the categories; then exp(-all of it) */
+	double exponent[TILE]; /* sum over the categories; then exp(-all of it) */
 	double value[TILE];    /* g(r) * exp(..) */
 };
 
@@ -76,7 +76,7 @@ static void tile_measure(struct tile *tile, const struct covariance *covariance,
 	}
 }
 
-/* Leaves the exponential in exponent. */
+/* Computes the values; leaves the exponential in exponent. */
 static void tile_values(struct tile *tile, enum covariance_family family)
 {
 	double *square = tile->square, *exponent = tile->exponent, *value = tile->value;
@@ -103,7 +103,7 @@ static void tile_values(struct tile *tile, enum covariance_family family)
 	}
 }
 
-/* 1 + a . b for every point of the tile, of any inputs. */
+/* Computes 1 + a . b for every point of the tile, over all inputs. */
 static void tile_products(const struct tile *tile, const struct covariance *covariance,
 			  const double *point, double *out)
 {
@@ -146,7 +146,10 @@ double covariance_self(const struct covariance *covariance, const double *point)
 	return covariance->signal + (covariance->linear ? covariance->slope * product : 0);
 }
 
-/* dk / dr^2 * -2 r^2 is the derivative by the logarithm of a scale; this is its common factor. */
+/*
+ * The derivative with respect to the logarithm of a scale is dk / dr^2 * -2 r^2; this is its common
+ * factor.
+ */
 static void tile_factors(const struct tile *tile, enum covariance_family family, double *out)
 {
 	const double *square = tile->square, *exponent = tile->exponent;

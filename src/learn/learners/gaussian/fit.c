@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The hyper-parameters of a Gaussian process: where the marginal likelihood is greatest (Rasmussen
- * and Williams 2006, section 5.4.1), in their logarithms. Random places are tried on few points,
- * where a likelihood costs a millisecond; the best of them is then followed on all points.
+ * Finds the hyper-parameters of a Gaussian process by maximizing the marginal likelihood (Rasmussen
+ * and Williams 2006, section 5.4.1) over their logarithms. Random starts are tried on few points,
+ * where a likelihood takes a millisecond; the best one is then refined on all points.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 
 enum { ROUGH_POINTS = 256 };
 
-/* Logarithms of: signal, noise, [slope,] scales. */
+/* The number of parameters: logarithms of signal, noise, [slope,] scales. */
 static size_t hyper_count(const struct gaussian *gaussian)
 {
 	return 2 + gaussian->linear + gaussian->width;
@@ -43,7 +43,7 @@ static void hyper_write(const struct gaussian *gaussian, double *theta)
 		theta[i] = log(gaussian->hyper.scales[i]);
 }
 
-/* Beyond these a target of deviation 1 and scaled inputs know no difference. */
+/* Values beyond these bounds make no difference for a target of deviation 1 and scaled inputs. */
 static void hyper_bounds(const struct gaussian *gaussian, double *low, double *high)
 {
 	size_t count = hyper_count(gaussian);
@@ -61,8 +61,8 @@ static void hyper_bounds(const struct gaussian *gaussian, double *low, double *h
 }
 
 /*
- * The derivative of the likelihood by all of theta, negative: half the trace of (weights *
- * weights' - inverse) * dK. The inverse takes the place of the root.
+ * Computes the negative derivative of the likelihood with respect to theta: half the trace of
+ * (weights * weights' - inverse) * dK. The inverse replaces the root.
  */
 static void likelihood_slopes(struct gaussian *gaussian, const struct lapack *lapack,
 			      double *gradient)
@@ -105,9 +105,9 @@ struct search {
 	const struct gaussian_plan *plan;
 };
 
-/* What the plan believes about scales, as a logarithm, negative; joins the slopes. */
-static double belief_negative(const struct gaussian *gaussian, const struct gaussian_plan *plan,
-			      const double *theta, double *gradient)
+/* The negative logarithm of the prior of the scales; adds its derivative to gradient. */
+static double negative_log_prior(const struct gaussian *gaussian, const struct gaussian_plan *plan,
+				 const double *theta, double *gradient)
 {
 	size_t first = hyper_count(gaussian) - gaussian->width;
 	double sum = 0;
@@ -123,7 +123,7 @@ static double belief_negative(const struct gaussian *gaussian, const struct gaus
 	return sum;
 }
 
-static double likelihood_negative(void *arg, const double *theta, double *gradient)
+static double negative_likelihood(void *arg, const double *theta, double *gradient)
 {
 	struct search *search = arg;
 
@@ -131,16 +131,17 @@ static double likelihood_negative(void *arg, const double *theta, double *gradie
 	if (gaussian_factorize(search->gaussian, search->lapack) < 0)
 		return INFINITY;
 	likelihood_slopes(search->gaussian, search->lapack, gradient);
-	return belief_negative(search->gaussian, search->plan, theta, gradient) -
+	return negative_log_prior(search->gaussian, search->plan, theta, gradient) -
 	       search->gaussian->likelihood;
 }
 
 /*
- * Follows the likelihood up from theta until a round gains less than the share `decrease`; returns
- * it. The root is spoilt.
+ * Maximizes the likelihood from theta until a round gains less than the share `decrease`; returns
+ * it. The root is overwritten.
  */
-static double hyper_climb(struct gaussian *gaussian, const struct lapack *lapack,
-			  const struct gaussian_plan *wanted, double *theta, double decrease)
+static double maximize_likelihood(struct gaussian *gaussian, const struct lapack *lapack,
+				  const struct gaussian_plan *wanted, double *theta,
+				  double decrease)
 {
 	size_t count = hyper_count(gaussian);
 	AUTO_FREE double *bounds = xmalloc(2 * count * sizeof(*bounds));
@@ -154,12 +155,12 @@ static double hyper_climb(struct gaussian *gaussian, const struct lapack *lapack
 
 	hyper_bounds(gaussian, bounds, bounds + count);
 	gaussian->jitter = GAUSSIAN_JITTER;
-	minimize(likelihood_negative, &search, theta, count, &plan, &result);
+	minimize(negative_likelihood, &search, theta, count, &plan, &result);
 	return -result.value;
 }
 
-/* Some of the points, to try hyper-parameters on. */
-static void rough_init(struct gaussian *rough, const struct gaussian *gaussian, uint64_t seed)
+/* Copies some of the points, on which hyper-parameters are tried. */
+static void init_subset(struct gaussian *rough, const struct gaussian *gaussian, uint64_t seed)
 {
 	size_t count = ROUGH_POINTS;
 	AUTO_FREE size_t *chosen = gaussian_sample_indices(gaussian->points, &count, seed, 1);
@@ -178,7 +179,7 @@ static void rough_init(struct gaussian *rough, const struct gaussian *gaussian, 
 	}
 }
 
-static void theta_draw(const struct gaussian *gaussian, struct random *random, double *theta)
+static void draw_theta(const struct gaussian *gaussian, struct random *random, double *theta)
 {
 	*theta++ = log(0.3) + random_real(random) * log(30);   /* signal 0.3 .. 9 */
 	*theta++ = log(1e-4) + random_real(random) * log(5e3); /* noise 1e-4 .. 0.5 */
@@ -188,9 +189,9 @@ static void theta_draw(const struct gaussian *gaussian, struct random *random, d
 		theta[i] = log(0.1) + random_real(random) * log(100); /* 0.1 .. 10 */
 }
 
-/* The best of theta and some random places, as few points see it. */
-static void hyper_scout(const struct gaussian *gaussian, const struct lapack *lapack,
-			const struct gaussian_plan *plan, double *theta)
+/* Finds the best of theta and some random starts on few points. */
+static void try_random_starts(const struct gaussian *gaussian, const struct lapack *lapack,
+			      const struct gaussian_plan *plan, double *theta)
 {
 	size_t count = hyper_count(gaussian);
 	AUTO_FREE double *place = xmalloc(count * sizeof(*place));
@@ -198,15 +199,15 @@ static void hyper_scout(const struct gaussian *gaussian, const struct lapack *la
 	struct random random;
 	double best = -INFINITY;
 
-	rough_init(&rough, gaussian, plan->seed);
+	init_subset(&rough, gaussian, plan->seed);
 	random_stream(&random, plan->seed, 2);
 	memcpy(place, theta, count * sizeof(*place));
 	for (size_t k = 0; k <= plan->restarts; k++) {
 		double reached;
 
 		if (k)
-			theta_draw(gaussian, &random, place);
-		reached = hyper_climb(&rough, lapack, plan, place, 1e-5);
+			draw_theta(gaussian, &random, place);
+		reached = maximize_likelihood(&rough, lapack, plan, place, 1e-5);
 		if (reached > best) {
 			best = reached;
 			memcpy(theta, place, count * sizeof(*place));
@@ -215,15 +216,15 @@ static void hyper_scout(const struct gaussian *gaussian, const struct lapack *la
 	gaussian_release(&rough);
 }
 
-static void hyper_fit(struct gaussian *gaussian, const struct lapack *lapack,
+static void fit_hyper(struct gaussian *gaussian, const struct lapack *lapack,
 		      const struct gaussian_plan *plan)
 {
 	AUTO_FREE double *theta = xmalloc(hyper_count(gaussian) * sizeof(*theta));
 
 	hyper_write(gaussian, theta);
 	if (plan->restarts || gaussian->points > ROUGH_POINTS)
-		hyper_scout(gaussian, lapack, plan, theta);
-	hyper_climb(gaussian, lapack, plan, theta, 1e-6);
+		try_random_starts(gaussian, lapack, plan, theta);
+	maximize_likelihood(gaussian, lapack, plan, theta, 1e-6);
 	hyper_read(gaussian, theta);
 }
 
@@ -237,7 +238,7 @@ int gaussian_tune(struct gaussian *gaussian, const struct gaussian_plan *plan, s
 		return -ENOENT;
 	old = xmalloc(hyper_count(gaussian) * sizeof(*old));
 	hyper_write(gaussian, old);
-	hyper_fit(gaussian, lapack, plan);
+	fit_hyper(gaussian, lapack, plan);
 	gaussian->jitter = 0;
 	r = gaussian_root(gaussian, err);
 	if (r < 0) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rasmussen and Williams (2006), chapters 2 and 5; repeats as Binois, Gramacy and Ludkovski (2018).
- *
- * The matrix is kept as rows of a lower triangle, which LAPACK reads as columns of an upper one.
- * How hyper-parameters are found is gaussian_fit.c's.
+ * Follows Rasmussen and Williams (2006), chapters 2 and 5; repeated points follow Binois, Gramacy
+ * and Ludkovski (2018). The matrix is stored as rows of a lower triangle, which LAPACK reads as
+ * columns of an upper one. fit.c finds the hyper-parameters.
  */
 #include "learn/learners/gaussian/gaussian.h"
 
@@ -76,14 +75,14 @@ struct covariance_points gaussian_points(const struct gaussian *gaussian, size_t
 	return (struct covariance_points){ gaussian->x, gaussian->cap, count };
 }
 
-static int size_compare(const void *a, const void *b)
+static int compare_sizes(const void *a, const void *b)
 {
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-/* A reservoir: holds no more than it yields. */
+/* Reservoir sampling: allocates no more than it returns. */
 size_t *gaussian_sample_indices(size_t count, size_t *limit, uint64_t seed, uint64_t stream)
 {
 	size_t *chosen;
@@ -99,12 +98,12 @@ size_t *gaussian_sample_indices(size_t count, size_t *limit, uint64_t seed, uint
 		if (place < *limit)
 			chosen[place] = i;
 	}
-	qsort(chosen, *limit, sizeof(*chosen), size_compare);
+	qsort(chosen, *limit, sizeof(*chosen), compare_sizes);
 	return chosen;
 }
 
-/* Measurements of a point, row and the rows that repeat it, join those that it has. */
-static void point_join(struct gaussian *gaussian, size_t p, const struct repeats *repeats,
+/* Adds the measurements of a row and its repetitions to those of a point. */
+static void join_point(struct gaussian *gaussian, size_t p, const struct repeats *repeats,
 		       uint32_t row, const double *y)
 {
 	double count = 0, mean = 0, within = 0, old = gaussian->repeats[p], apart;
@@ -126,7 +125,7 @@ static void point_join(struct gaussian *gaussian, size_t p, const struct repeats
 	gaussian->rows += (size_t)count;
 }
 
-static void target_scale(struct gaussian *gaussian, const double *y, size_t rows)
+static void standardize_target(struct gaussian *gaussian, const double *y, size_t rows)
 {
 	double sum = 0, squares = 0;
 
@@ -138,7 +137,7 @@ static void target_scale(struct gaussian *gaussian, const double *y, size_t rows
 	gaussian->scale = squares > 0 ? sqrt(squares / (double)rows) : 1;
 }
 
-static void points_collect(struct gaussian *gaussian, const struct gaussian_plan *plan,
+static void collect_points(struct gaussian *gaussian, const struct gaussian_plan *plan,
 			   const double *x, const double *y, size_t rows, size_t width)
 {
 	size_t limit = plan->limit ? plan->limit : 1000;
@@ -148,13 +147,13 @@ static void points_collect(struct gaussian *gaussian, const struct gaussian_plan
 	repeats_init(&repeats, x, rows, width);
 	chosen = gaussian_sample_indices(repeats.count, &limit, plan->seed, 0);
 	gaussian_room(gaussian, width, limit);
-	target_scale(gaussian, y, rows);
+	standardize_target(gaussian, y, rows);
 	gaussian->points = limit;
 	for (size_t p = 0; p < limit; p++) {
 		uint32_t row = repeats.first[chosen[p]];
 
 		gaussian_put_point(gaussian, p, x + row * width);
-		point_join(gaussian, p, &repeats, row, y);
+		join_point(gaussian, p, &repeats, row, y);
 	}
 	repeats_release(&repeats);
 }
@@ -173,7 +172,7 @@ static bool has_two_values(const double *x, size_t count)
 	return !isnan(second);
 }
 
-static void kinds_find(struct gaussian *gaussian, const struct gaussian_plan *plan)
+static void find_categories(struct gaussian *gaussian, const struct gaussian_plan *plan)
 {
 	for (size_t i = 0; i < gaussian->width; i++)
 		gaussian->category[i] =
@@ -182,7 +181,7 @@ static void kinds_find(struct gaussian *gaussian, const struct gaussian_plan *pl
 				: has_two_values(gaussian->x + i * gaussian->cap, gaussian->points);
 }
 
-static void matrix_fill(struct gaussian *gaussian)
+static void fill_matrix(struct gaussian *gaussian)
 {
 	struct covariance covariance = gaussian_covariance(gaussian);
 	AUTO_FREE double *row = xmalloc(gaussian->width * sizeof(*row));
@@ -198,8 +197,8 @@ static void matrix_fill(struct gaussian *gaussian)
 	}
 }
 
-/* The weights, and the likelihood of the root and the weights. */
-static void weights_solve(struct gaussian *gaussian, const struct lapack *lapack)
+/* Computes the weights, and the likelihood from root and weights. */
+static void solve_weights(struct gaussian *gaussian, const struct lapack *lapack)
 {
 	int n = (int)gaussian->points, lda = (int)gaussian->cap, one = 1, info;
 	double noise = gaussian->hyper.noise + gaussian->jitter, sum = 0;
@@ -211,25 +210,25 @@ static void weights_solve(struct gaussian *gaussian, const struct lapack *lapack
 
 		sum += gaussian->target[p] * gaussian->weights[p] / 2;
 		sum += log(gaussian->root[p * gaussian->cap + p]) + log_2pi / 2;
-		/* What repeats of a point tell about the noise. */
+		/* The contribution of repeated measurements to the noise. */
 		sum += (repeats - 1) * (log_2pi + log(noise)) / 2 + log(repeats) / 2 +
 		       gaussian->within[p] / noise / 2;
 	}
 	gaussian->likelihood = -sum;
 }
 
-/* Once, with the jitter as it is. */
+/* Tries once with the current jitter. */
 int gaussian_factorize(struct gaussian *gaussian, const struct lapack *lapack)
 {
 	int n = (int)gaussian->points, lda = (int)gaussian->cap, info;
 
 	if (!gaussian->root)
 		gaussian->root = xmalloc(gaussian->cap * gaussian->cap * sizeof(double));
-	matrix_fill(gaussian);
+	fill_matrix(gaussian);
 	lapack->dpotrf("U", &n, gaussian->root, &lda, &info);
 	if (info)
 		return -EDOM;
-	weights_solve(gaussian, lapack);
+	solve_weights(gaussian, lapack);
 	return isfinite(gaussian->likelihood) ? 0 : -EDOM;
 }
 
@@ -244,13 +243,14 @@ int gaussian_root(struct gaussian *gaussian, struct err *err)
 		if (gaussian_factorize(gaussian, lapack) == 0)
 			return 0;
 	}
-	return err_set(err, EDOM,
-		       "gaussian: no root of a matrix of %zu points: inputs or target "
-		       "are out of range: centre and scale them",
-		       gaussian->points);
+	return err_set(
+		err, EDOM,
+		"gaussian: the matrix of %zu points is not positive definite; inputs or target "
+		"are out of range: center and scale them",
+		gaussian->points);
 }
 
-static void hyper_start(struct gaussian *gaussian, const struct gaussian_hyper *start)
+static void set_start_hyper(struct gaussian *gaussian, const struct gaussian_hyper *start)
 {
 	double *scales = gaussian->hyper.scales;
 
@@ -270,12 +270,12 @@ int gaussian_init(struct gaussian *gaussian, const struct gaussian_plan *plan, c
 	int r;
 
 	if (!rows || !width)
-		return err_set(err, ENODATA, "gaussian: there are no rows to learn from");
+		return err_set(err, ENODATA, "gaussian: no training rows");
 	if (rows >= REPEATS_END)
-		return err_set(err, E2BIG, "gaussian: %zu rows are too many", rows);
-	points_collect(&made, plan, x, y, rows, width);
-	kinds_find(&made, plan);
-	hyper_start(&made, &plan->start);
+		return err_set(err, E2BIG, "gaussian: too many rows (%zu)", rows);
+	collect_points(&made, plan, x, y, rows, width);
+	find_categories(&made, plan);
+	set_start_hyper(&made, &plan->start);
 	if (plan->fixed)
 		r = gaussian_root(&made, err);
 	else
@@ -307,8 +307,8 @@ static double inner(const double *a, const double *b, size_t count)
 	return total + (sum[0][0] + sum[0][1]);
 }
 
-/* In place: values becomes the solution of root * solution = values. Returns its square. */
-static double root_solve(const struct gaussian *gaussian, double *values)
+/* Works in place: values becomes the solution of root * solution = values. Returns its square. */
+static double solve_root(const struct gaussian *gaussian, double *values)
 {
 	double square = 0;
 
@@ -321,7 +321,7 @@ static double root_solve(const struct gaussian *gaussian, double *values)
 	return square;
 }
 
-/* Bounds the stack; a multiple of what covariance_values() takes at a time. */
+/* Limits the stack; a multiple of the tile size of covariance_values(). */
 enum { PREDICT_TILE = 256 };
 
 static double mean_at(const struct gaussian *gaussian, const struct covariance *covariance,
@@ -355,16 +355,16 @@ void gaussian_predict(const struct gaussian *gaussian, const double *row, double
 	values = xmalloc(gaussian->points * sizeof(*values));
 	all = gaussian_points(gaussian, gaussian->points);
 	covariance_values(&covariance, &all, row, values);
-	variance = covariance_self(&covariance, row) - root_solve(gaussian, values);
+	variance = covariance_self(&covariance, row) - solve_root(gaussian, values);
 	if (!(variance > 0))
-		variance = 0; /* rounding, at a point that is known well */
+		variance = 0; /* rounding, at a well-known point */
 	if (noisy)
 		variance += gaussian->hyper.noise;
 	*deviation = gaussian->scale * sqrt(variance);
 }
 
-/* The number of the point at a place; points where there is none. */
-static size_t point_find(const struct gaussian *gaussian, const double *row)
+/* Finds the point with these inputs; returns the number of points if there is none. */
+static size_t find_point(const struct gaussian *gaussian, const double *row)
 {
 	for (size_t p = 0; p < gaussian->points; p++) {
 		size_t i = 0;
@@ -377,8 +377,8 @@ static size_t point_find(const struct gaussian *gaussian, const double *row)
 	return gaussian->points;
 }
 
-/* The same process with `points` places, the newest old points in the first of them. */
-static void extended_init(struct gaussian *made, const struct gaussian *old, size_t points,
+/* Makes the same process with room for `points` points and copies the newest old points first. */
+static void init_extended(struct gaussian *made, const struct gaussian *old, size_t points,
 			  size_t drop)
 {
 	size_t kept = drop < old->points ? old->points - drop : 0;
@@ -408,21 +408,21 @@ int gaussian_extend(struct gaussian *gaussian, const double *x, const double *y,
 	int r;
 
 	if (rows >= REPEATS_END)
-		return err_set(err, E2BIG, "gaussian: %zu rows are too many", rows);
+		return err_set(err, E2BIG, "gaussian: too many rows (%zu)", rows);
 	repeats_init(&repeats, x, rows, width);
 	places = xmalloc((repeats.count + 1) * sizeof(*places));
 	for (size_t g = 0; g < repeats.count; g++) {
-		places[g] = point_find(gaussian, x + repeats.first[g] * width);
+		places[g] = find_point(gaussian, x + repeats.first[g] * width);
 		if (places[g] == gaussian->points)
 			places[g] = total++;
 	}
 	drop = total > limit ? total - limit : 0;
-	extended_init(&made, gaussian, total - drop, drop);
+	init_extended(&made, gaussian, total - drop, drop);
 	for (size_t g = 0; g < repeats.count; g++) {
 		if (places[g] < drop)
 			continue;
 		gaussian_put_point(&made, places[g] - drop, x + repeats.first[g] * width);
-		point_join(&made, places[g] - drop, &repeats, repeats.first[g], y);
+		join_point(&made, places[g] - drop, &repeats, repeats.first[g], y);
 	}
 	repeats_release(&repeats);
 	made.rows = 0;

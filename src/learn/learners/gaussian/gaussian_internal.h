@@ -13,7 +13,7 @@ struct lapack;
 #define GAUSSIAN_JITTER 1e-10
 
 struct covariance gaussian_covariance(const struct gaussian *gaussian);
-/* the first `count` points */
+/* The first `count` points. */
 struct covariance_points gaussian_points(const struct gaussian *gaussian, size_t count);
 
 void gaussian_get_point(const struct gaussian *gaussian, size_t p, double *row);

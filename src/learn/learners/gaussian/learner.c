@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The Gaussian process (gaussian.h) as a method of learners.c. A file holds points and
- * hyper-parameters; the root is computed again when it is read, which refuses what is not one of
- * ours and keeps the file at the size of its points.
+ * The Gaussian process (gaussian.h) as a learning method. A file holds points and hyper-parameters;
+ * the root is recomputed on load, which rejects invalid files and keeps the file small.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,14 +21,15 @@ extern const struct learner_ops learner_gaussian;
 enum { POINTS_MAX = 10000 };
 
 static const struct learner_setting settings_rows[] = {
-	{ "kernel", "how values fall off with distance", COVARIANCE_FAMILIES, 2, 0, 2, 0, 2, true,
+	{ "kernel", "kernel: how the covariance decreases with distance", COVARIANCE_FAMILIES, 2, 0,
+	  2, 0, 2, true, false },
+	{ "linear", "add a linear trend", "no|yes", 0, 0, 1, 0, 1, true, false },
+	{ "categories", "categorical inputs; auto: those with two distinct values", "auto|none", 0,
+	  0, 1, 0, 1, true, false },
+	{ "limit", "maximum number of distinct rows; a random sample is drawn from more", NULL,
+	  1000, 1, POINTS_MAX, 1000, 1000, true, false },
+	{ "restarts", "random starts in addition to the default one", NULL, 1, 0, 100, 1, 1, true,
 	  false },
-	{ "linear", "with a linear trend", "no|yes", 0, 0, 1, 0, 1, true, false },
-	{ "categories", "auto: inputs with two values are equal or not, without a distance",
-	  "auto|none", 0, 0, 1, 0, 1, true, false },
-	{ "limit", "different rows at most; of more, a random choice", NULL, 1000, 1, POINTS_MAX,
-	  1000, 1000, true, false },
-	{ "restarts", "random starts beside the usual one", NULL, 1, 0, 100, 1, 1, true, false },
 	{ 0 },
 };
 
@@ -92,7 +92,7 @@ static double model_spread(const void *arg, const double *row)
 	return deviation;
 }
 
-/* An input of a short scale matters. */
+/* An input with a short scale is important. */
 static void model_importance(const void *arg, double *share)
 {
 	const struct model *model = arg;
@@ -160,7 +160,7 @@ static void model_save(const void *arg, struct buf *buf)
 	blob_put_reals(buf, gaussian->within, gaussian->points);
 }
 
-static double take_within(struct blob *blob, double least, double most)
+static double take_real_within(struct blob *blob, double least, double most)
 {
 	double value = blob_take_real(blob);
 
@@ -168,13 +168,14 @@ static double take_within(struct blob *blob, double least, double most)
 	return value;
 }
 
-static void reals_take(struct blob *blob, double *values, size_t count, double least, double most)
+static void take_reals_within(struct blob *blob, double *values, size_t count, double least,
+			      double most)
 {
 	for (size_t i = 0; i < count; i++)
-		values[i] = take_within(blob, least, most);
+		values[i] = take_real_within(blob, least, most);
 }
 
-static void head_load(struct model *model, struct blob *blob)
+static void load_header(struct model *model, struct blob *blob)
 {
 	struct gaussian *gaussian = &model->gaussian;
 	uint32_t family = blob_take_u32(blob);
@@ -185,25 +186,26 @@ static void head_load(struct model *model, struct blob *blob)
 	gaussian->linear = blob_take_u32(blob) != 0;
 	model->limit = blob_take_u64(blob);
 	gaussian->rows = blob_take_u64(blob);
-	gaussian->centre = take_within(blob, -1e300, 1e300);
-	gaussian->scale = take_within(blob, 1e-300, 1e300);
-	gaussian->jitter = take_within(blob, 0, 1);
-	gaussian->hyper.signal = take_within(blob, 1e-12, 1e12);
-	gaussian->hyper.noise = take_within(blob, 1e-12, 1e12);
-	gaussian->hyper.slope = take_within(blob, 1e-12, 1e12);
+	gaussian->centre = take_real_within(blob, -1e300, 1e300);
+	gaussian->scale = take_real_within(blob, 1e-300, 1e300);
+	gaussian->jitter = take_real_within(blob, 0, 1);
+	gaussian->hyper.signal = take_real_within(blob, 1e-12, 1e12);
+	gaussian->hyper.noise = take_real_within(blob, 1e-12, 1e12);
+	gaussian->hyper.slope = take_real_within(blob, 1e-12, 1e12);
 	blob_expect(blob, model->limit >= 1 && model->limit <= POINTS_MAX);
 }
 
-static void points_load(struct gaussian *gaussian, struct blob *blob)
+static void load_points(struct gaussian *gaussian, struct blob *blob)
 {
 	for (size_t i = 0; i < gaussian->width; i++) {
 		gaussian->category[i] = blob_take_u32(blob) != 0;
-		gaussian->hyper.scales[i] = take_within(blob, 1e-12, 1e12);
-		reals_take(blob, gaussian->x + i * gaussian->cap, gaussian->points, -1e150, 1e150);
+		gaussian->hyper.scales[i] = take_real_within(blob, 1e-12, 1e12);
+		take_reals_within(blob, gaussian->x + i * gaussian->cap, gaussian->points, -1e150,
+				  1e150);
 	}
-	reals_take(blob, gaussian->repeats, gaussian->points, 1, 1e18);
-	reals_take(blob, gaussian->target, gaussian->points, -1e150, 1e150);
-	reals_take(blob, gaussian->within, gaussian->points, 0, 1e300);
+	take_reals_within(blob, gaussian->repeats, gaussian->points, 1, 1e18);
+	take_reals_within(blob, gaussian->target, gaussian->points, -1e150, 1e150);
+	take_reals_within(blob, gaussian->within, gaussian->points, 0, 1e300);
 }
 
 static int model_load(void **out, struct blob *blob, size_t width, size_t classes, struct err *err)
@@ -212,7 +214,7 @@ static int model_load(void **out, struct blob *blob, size_t width, size_t classe
 	size_t points;
 	int r;
 
-	head_load(model, blob);
+	load_header(model, blob);
 	points = blob_take_count(blob, (width + 3) * sizeof(double));
 	blob_expect(blob, points >= 1 && points <= POINTS_MAX && !classes);
 	if (!blob_ok(blob)) {
@@ -221,7 +223,7 @@ static int model_load(void **out, struct blob *blob, size_t width, size_t classe
 	}
 	gaussian_room(&model->gaussian, width, points);
 	model->gaussian.points = points;
-	points_load(&model->gaussian, blob);
+	load_points(&model->gaussian, blob);
 	if (blob_ok(blob))
 		r = gaussian_root(&model->gaussian, err);
 	else
@@ -235,11 +237,12 @@ static int model_load(void **out, struct blob *blob, size_t width, size_t classe
 
 const struct learner_ops learner_gaussian = {
 	.name = "gaussian",
-	.help = "Gaussian process: mean and deviation; repeated rows are one point; training and "
-		"model hold 8 bytes times the square of `limit`; learns further rows at the scales "
-		"it has, and forgets the oldest points beyond `limit`",
+	.help = "Gaussian process: mean and deviation; repeated rows become one point; training "
+		"and "
+		"model need 8 bytes times the square of `limit`; updates keep the scales "
+		"and drop the oldest points beyond `limit`",
 	.tasks = LEARNER_REGRESSES,
-	.recipe = "centre,scale",
+	.recipe = "center,scale",
 	.settings = settings_rows,
 	.fit = model_fit,
 	.predict = model_predict,

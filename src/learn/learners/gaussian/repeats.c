@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * By sorting: rows of equal numbers come to lie side by side.
+ * Sorts the rows, so that equal rows become adjacent.
  */
 #include "learn/learners/gaussian/repeats.h"
 
@@ -14,7 +14,7 @@ struct order {
 	size_t width;
 };
 
-static int inputs_compare(const struct order *order, size_t i, size_t j)
+static int compare_inputs(const struct order *order, size_t i, size_t j)
 {
 	const double *left = order->x + i * order->width, *right = order->x + j * order->width;
 
@@ -25,22 +25,25 @@ static int inputs_compare(const struct order *order, size_t i, size_t j)
 	return 0;
 }
 
-static int rows_compare(const void *a, const void *b, void *arg)
+static int compare_rows(const void *a, const void *b, void *arg)
 {
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	int sign = inputs_compare(arg, i, j);
+	int sign = compare_inputs(arg, i, j);
 
 	return sign ? sign : i < j ? -1 : i > j;
 }
 
-/* Links equal neighbours; marks in `follows` who is linked to. Returns the number of groups. */
-static size_t rows_link(uint32_t *next, bool *follows, const uint32_t *sorted, size_t rows,
-			const struct order *order)
+/*
+ * Links adjacent equal rows and marks in `follows` the rows that are linked to. Returns the number
+ * of groups.
+ */
+static size_t link_equal_rows(uint32_t *next, bool *follows, const uint32_t *sorted, size_t rows,
+			      const struct order *order)
 {
 	size_t groups = 0;
 
 	for (size_t i = 0; i < rows; i++) {
-		bool linked = i + 1 < rows && !inputs_compare(order, sorted[i], sorted[i + 1]);
+		bool linked = i + 1 < rows && !compare_inputs(order, sorted[i], sorted[i + 1]);
 
 		next[sorted[i]] = linked ? sorted[i + 1] : REPEATS_END;
 		if (linked)
@@ -60,10 +63,10 @@ void repeats_init(struct repeats *repeats, const double *x, size_t rows, size_t 
 
 	for (size_t i = 0; i < rows; i++)
 		sorted[i] = (uint32_t)i;
-	qsort_r(sorted, rows, sizeof(*sorted), rows_compare, &order);
+	qsort_r(sorted, rows, sizeof(*sorted), compare_rows, &order);
 	follows = xcalloc(rows, sizeof(*follows));
 	repeats->next = xmalloc(rows * sizeof(*repeats->next));
-	repeats->count = rows_link(repeats->next, follows, sorted, rows, &order);
+	repeats->count = link_equal_rows(repeats->next, follows, sorted, rows, &order);
 	free(sorted);
 	repeats->first = xmalloc(repeats->count * sizeof(*repeats->first));
 	for (size_t i = 0; i < rows; i++) {

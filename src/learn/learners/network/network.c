@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a network's numbers are. The arithmetic is in network_pass.h.
+ * The layout of the parameters of a network. The arithmetic is in network_pass.h.
  */
 #include "learn/learners/network/network.h"
 
 #include "learn/learners/network/network_pass.h"
 
-static size_t pad(size_t count, size_t block)
+static size_t pad_to_block(size_t count, size_t block)
 {
 	return (count + block - 1) / block * block;
 }
@@ -15,9 +15,9 @@ static void layer_init(struct network *network, struct network_layer *layer, siz
 		       size_t units)
 {
 	*layer = (struct network_layer){ .inputs = inputs, .units = units };
-	layer->stride = pad(units, NETWORK_PAD);
+	layer->stride = pad_to_block(units, NETWORK_PAD);
 	layer->weights = network->count;
-	layer->weight_count = pad(inputs, NETWORK_ROWS) * layer->stride;
+	layer->weight_count = pad_to_block(inputs, NETWORK_ROWS) * layer->stride;
 	layer->biases = layer->weights + layer->weight_count;
 	layer->bias_count = layer->stride;
 	network->count = layer->biases + layer->bias_count;
@@ -27,7 +27,7 @@ static void output_init(struct network *network, struct network_layer *layer, si
 			size_t units)
 {
 	*layer = (struct network_layer){ .inputs = inputs, .units = units };
-	layer->stride = pad(inputs, NETWORK_PAD);
+	layer->stride = pad_to_block(inputs, NETWORK_PAD);
 	layer->weights = network->count;
 	layer->weight_count = units * layer->stride;
 	layer->biases = layer->weights + layer->weight_count;
@@ -67,17 +67,19 @@ void network_walk(const struct network *network, network_visit *visit, void *arg
 	}
 }
 
-/* A tile of inputs, of units per hidden layer, of outputs; with two of these, slopes and weights
- * turned. */
+/*
+ * A tile of inputs, of the units of each hidden layer and of the outputs; with two hidden layers
+ * also derivatives and transposed weights.
+ */
 size_t network_room(const struct network *network)
 {
 	const struct network_layer *layers = network->layers;
-	size_t count = pad(layers[0].inputs, NETWORK_ROWS) + layers[0].stride +
+	size_t count = pad_to_block(layers[0].inputs, NETWORK_ROWS) + layers[0].stride +
 		       layers[network->hidden].units;
 
 	count *= NETWORK_TILE;
 	if (network->hidden == 2)
 		count += NETWORK_TILE * (layers[0].stride + layers[1].stride) +
-			 pad(layers[1].units, NETWORK_ROWS) * layers[0].stride;
+			 pad_to_block(layers[1].units, NETWORK_ROWS) * layers[0].stride;
 	return count;
 }

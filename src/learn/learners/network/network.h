@@ -35,7 +35,7 @@ enum { NETWORK_HIDDEN_MAX = 2, NETWORK_UNITS_MAX = 1000, NETWORK_OUTPUTS_MAX = 6
  */
 struct network_layer {
 	size_t inputs, units, stride;
-	/* positions in the array, including padding */
+	/* Positions in the array, including padding. */
 	size_t weights, weight_count, biases, bias_count;
 };
 
@@ -60,7 +60,7 @@ struct network_rows {
 	const double *x, *y;
 	const uint32_t *order; /* indices of the rows; NULL: 0 .. count - 1 */
 	size_t count;
-	double centre, scale; /* the network learns (y - centre) / scale */
+	double center, scale; /* the network learns (y - center) / scale */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Networks in double precision: for L-BFGS and for answers.
+ * Networks in double precision, for L-BFGS and for predictions.
  */
 #include "learn/learners/network/network.h"
 
@@ -13,7 +13,7 @@ double network_pass_double(const struct network *network, const double *numbers,
 	return pass(network, numbers, gradient, rows, room);
 }
 
-static void answer_write(const struct network *network, const double *numbers, const double *units,
+static void write_answer(const struct network *network, const double *numbers, const double *units,
 			 double *out)
 {
 	size_t outputs = network->layers[network->hidden].units;
@@ -38,10 +38,10 @@ void network_answer(const struct network *network, const double *numbers, const 
 		layer_forward(&row, 1, layer, numbers + layer->weights, numbers + layer->biases,
 			      network->activation == NETWORK_RELU, units[h]);
 		if (network->activation != NETWORK_RELU)
-			units_bend(network->activation, units[h], 1, layer);
+			apply_activation(network->activation, units[h], 1, layer);
 		row = units[h];
 	}
-	answer_write(network, numbers, row, out);
+	write_answer(network, numbers, row, out);
 }
 
 void network_answers(const struct network *network, const double *numbers, const double *x,
@@ -60,7 +60,7 @@ void network_answers(const struct network *network, const double *numbers, const
 			tile.rows[0][r] = x + (at + r) * width;
 		tile_forward(&tile, network, numbers, n);
 		for (size_t r = 0; r < n; r++)
-			answer_write(network, numbers, tile.rows[network->hidden][r],
+			write_answer(network, numbers, tile.rows[network->hidden][r],
 				     out + (at + r) * answers);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Networks in single precision: for Adam.
+ * Networks in single precision, for Adam.
  */
 #include "learn/learners/network/network.h"
 

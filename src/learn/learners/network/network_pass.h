@@ -19,7 +19,7 @@ enum {
 #endif
 	NETWORK_ROWS = 4,    /* inputs are padded to a multiple of it */
 	NETWORK_COLUMNS = 5, /* in vectors of 16 bytes */
-	/* units are padded to a multiple of it: one block of floats, two of doubles */
+	/* Units are padded to a multiple of it: one block of floats, two of doubles. */
 	NETWORK_PAD = 20,
 	NETWORK_TILE = 40, /* rows per tile */
 };
@@ -47,7 +47,7 @@ static inline void vector_store(real *at, vector value)
 	*(vector *)at = value;
 }
 
-/* value where condition > 0, else 0. */
+/* Returns value where condition > 0, else 0. */
 static inline vector vector_where(vector condition, vector value)
 {
 	return (vector)((condition > 0) & (__typeof__(condition > 0))value);
@@ -126,7 +126,7 @@ static inline void block_gradient(const real *const *in, size_t input, const rea
 	}
 }
 
-/* Adds what rows of inputs and of the loss's slopes (delta) mean for weights and biases. */
+/* Adds the gradient of weights and biases from inputs and derivatives of the loss (delta). */
 static void layer_gradient(const real *const *in, const real *delta, size_t rows,
 			   const struct network_layer *layer, real *gradient)
 {
@@ -153,9 +153,9 @@ static double sigmoid(double sum)
 	return sum >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
-/* Padding must stay zero, and the logistic function of zero is not. */
-static void units_bend(enum network_activation activation, real *units, size_t rows,
-		       const struct network_layer *layer)
+/* Padding must stay zero, but the logistic function of zero is not zero. */
+static void apply_activation(enum network_activation activation, real *units, size_t rows,
+			     const struct network_layer *layer)
 {
 	size_t count = layer->units, stride = layer->stride;
 
@@ -167,8 +167,8 @@ static void units_bend(enum network_activation activation, real *units, size_t r
 	}
 }
 
-/* The slope of the activation at what it yielded, times back. */
-static inline vector units_slope(enum network_activation activation, vector unit, vector back)
+/* The derivative of the activation, computed from its output, times back. */
+static inline vector activation_slope(enum network_activation activation, vector unit, vector back)
 {
 	switch (activation) {
 	case NETWORK_TANH:
@@ -181,11 +181,11 @@ static inline vector units_slope(enum network_activation activation, vector unit
 	}
 }
 
-/* Memory of a tile, and pointers to its rows. */
+/* Memory of a tile and pointers to its rows. */
 struct tile {
 	real *inputs, *units[NETWORK_HIDDEN_MAX], *delta, *slopes, *turned;
 	const real *rows[NETWORK_HIDDEN_MAX + 1][NETWORK_TILE];
-	size_t stride; /* of inputs */
+	size_t stride; /* rows of inputs */
 };
 
 static void tile_init(struct tile *tile, const struct network *network, real *room)
@@ -220,7 +220,7 @@ static void tile_forward(struct tile *tile, const struct network *network, const
 			      numbers + layer->biases, network->activation == NETWORK_RELU,
 			      tile->units[h]);
 		if (network->activation != NETWORK_RELU)
-			units_bend(network->activation, tile->units[h], rows, layer);
+			apply_activation(network->activation, tile->units[h], rows, layer);
 	}
 }
 
@@ -236,7 +236,7 @@ static real inner(const real *a, const real *b, size_t count)
 	return total;
 }
 
-/* What the output layer sums up for one row. */
+/* The sums of the output layer for one row. */
 static void output_sums(const struct network *network, const real *numbers, const real *units,
 			double *sums)
 {
@@ -248,7 +248,7 @@ static void output_sums(const struct network *network, const real *numbers, cons
 				   numbers[layer->biases + o]);
 }
 
-/* Sums become chances; returns the logarithm of the sum of their exponentials. */
+/* Converts sums to probabilities; returns the logarithm of the sum of their exponentials. */
 static double softmax(double *sums, size_t count)
 {
 	double most = sums[0], total;
@@ -264,8 +264,9 @@ static double softmax(double *sums, size_t count)
 }
 
 /*
- * The losses of a tile, and their slopes by the output layer's sums: answer - truth in all three
- * cases. Of two classes the logarithm is taken once per tile, of a product of numbers below 2.
+ * Computes the losses of a tile and their derivatives with respect to the sums of the output layer,
+ * which are prediction - truth in all three cases. For two classes one logarithm per tile is taken,
+ * of a product of numbers below 2.
  */
 static double tile_loss(struct tile *tile, const struct network *network, const real *numbers,
 			const double *truth, size_t rows)
@@ -300,8 +301,8 @@ static double tile_loss(struct tile *tile, const struct network *network, const 
 }
 
 /*
- * Back through an output layer of one: the gradient of its weights, and the slopes by the sums of
- * the units below in place of these units.
+ * Backward pass of an output layer with one unit: adds the gradient of its weights and replaces the
+ * units below by the derivatives with respect to their sums.
  */
 static void single_back(const struct network *network, const struct network_layer *layer,
 			const real *weights, const real *delta, size_t rows, real *units,
@@ -322,8 +323,8 @@ static void single_back(const struct network *network, const struct network_laye
 
 				sum[k] += delta[r] * value;
 				vector_store(unit + k * LANES,
-					     units_slope(network->activation, value,
-							 delta[r] * weight[k]));
+					     activation_slope(network->activation, value,
+							      delta[r] * weight[k]));
 			}
 		}
 		for (size_t k = 0; k < NETWORK_COLUMNS; k++)
@@ -331,7 +332,7 @@ static void single_back(const struct network *network, const struct network_laye
 	}
 }
 
-/* The same for several outputs. */
+/* Like single_back(), for several outputs. */
 static void several_back(const struct network *network, const struct network_layer *layer,
 			 const real *weights, const real *delta, size_t rows, real *units,
 			 real *gradient)
@@ -348,7 +349,7 @@ static void several_back(const struct network *network, const struct network_lay
 				vector_store(sum, vector_load(sum) + delta[o] * unit);
 				back += delta[o] * vector_load(weights + o * stride + j);
 			}
-			vector_store(units + j, units_slope(network->activation, unit, back));
+			vector_store(units + j, activation_slope(network->activation, unit, back));
 		}
 	}
 }
@@ -368,8 +369,8 @@ static void output_back(struct tile *tile, const struct network *network, const 
 							 gradient + layer->weights);
 }
 
-/* Weights of the second hidden layer with rows and columns exchanged. */
-static void weights_turn(const struct network *network, const real *numbers, real *turned)
+/* Transposes the weights of the second hidden layer. */
+static void transpose_weights(const struct network *network, const real *numbers, real *turned)
 {
 	const struct network_layer *layer = &network->layers[1];
 	size_t stride = network->layers[0].stride;
@@ -381,7 +382,7 @@ static void weights_turn(const struct network *network, const real *numbers, rea
 	}
 }
 
-/* From the slopes at the second hidden layer to those at the first. */
+/* Computes the derivatives at the first hidden layer from those at the second. */
 static void hidden_back(struct tile *tile, const struct network *network, size_t rows)
 {
 	const struct network_layer *first = &network->layers[0];
@@ -390,12 +391,13 @@ static void hidden_back(struct tile *tile, const struct network *network, size_t
 
 	layer_forward(tile->rows[2], rows, &back, tile->turned, NULL, false, tile->slopes);
 	for (size_t i = 0; i < rows * first->stride; i += LANES)
-		vector_store(units + i, units_slope(network->activation, vector_load(units + i),
-						    vector_load(tile->slopes + i)));
+		vector_store(units + i,
+			     activation_slope(network->activation, vector_load(units + i),
+					      vector_load(tile->slopes + i)));
 }
 
-/* Rows first .. first + rows - 1 into the tile, and what is true of them. */
-static void tile_fill(struct tile *tile, const struct network *network,
+/* Copies rows first .. first + rows - 1 and their targets into the tile. */
+static void fill_tile(struct tile *tile, const struct network *network,
 		      const struct network_rows *from, size_t first, size_t rows, double *truth)
 {
 	size_t width = network->layers[0].inputs;
@@ -408,7 +410,7 @@ static void tile_fill(struct tile *tile, const struct network *network,
 
 		for (size_t i = 0; i < width; i++)
 			in[i] = (real)x[i];
-		truth[r] = number ? (from->y[row] - from->centre) / from->scale : from->y[row];
+		truth[r] = number ? (from->y[row] - from->center) / from->scale : from->y[row];
 	}
 }
 
@@ -420,11 +422,11 @@ static double pass(const struct network *network, const real *numbers, real *gra
 
 	tile_init(&tile, network, room);
 	if (network->hidden == 2)
-		weights_turn(network, numbers, tile.turned);
+		transpose_weights(network, numbers, tile.turned);
 	for (size_t at = 0; at < rows->count; at += NETWORK_TILE) {
 		size_t n = rows->count - at < NETWORK_TILE ? rows->count - at : NETWORK_TILE;
 
-		tile_fill(&tile, network, rows, at, n, truth);
+		fill_tile(&tile, network, rows, at, n, truth);
 		tile_forward(&tile, network, numbers, n);
 		loss += tile_loss(&tile, network, numbers, truth, n);
 		output_back(&tile, network, numbers, gradient, n);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The multi-layer perceptron: how a network (network.h) is trained, kept and asked. As
- * scikit-learn's: Glorot's start, Adam over shuffled batches until the training loss stops falling,
- * or L-BFGS over all rows; decay of weights but not of biases. A number to predict is brought to
- * mean 0 and deviation 1 first, which scikit-learn leaves to its user: steps and decay then mean
- * the same whatever its unit.
+ * The multi-layer perceptron: trains a network (network.h), stores it and predicts with it. It
+ * follows scikit-learn: Glorot initialization, Adam over shuffled batches until the training loss
+ * stops falling, or L-BFGS over all rows, and decay of weights but not of biases. Unlike
+ * scikit-learn, a numeric target is first standardized to mean 0 and deviation 1, so that step size
+ * and decay do not depend on its unit.
  */
 #include <errno.h>
 #include <math.h>
@@ -28,25 +28,23 @@ enum solver { SOLVER_ADAM, SOLVER_LBFGS };
 static const struct learner_setting settings_rows[] = {
 	{ "hidden", "units of the hidden layer", NULL, 100, 1, NETWORK_UNITS_MAX, 5, 200, true,
 	  true },
-	{ "hidden2", "units of a second hidden layer; 0: none", NULL, 0, 0, NETWORK_UNITS_MAX, 0, 0,
-	  true, false },
-	{ "activation", "what a unit makes of its sum", NETWORK_ACTIVATIONS, 0, 0, 2, 0, 0, true,
-	  false },
-	{ "solver", "how it is trained", "adam|lbfgs", 0, 0, 1, 0, 1, true, false },
-	{ "rate", "length of Adam's steps", NULL, 1e-3, 1e-6, 1, 3e-4, 1e-2, false, true },
-	{ "alpha", "decay of weights", NULL, 1e-4, 0, 1e3, 1e-5, 10, false, true },
-	{ "batch", "rows per step of Adam; fewer where there are fewer", NULL, 200, 1, 1e6, 200,
-	  200, true, false },
-	{ "rounds", "times through all rows at most; 0: 200 (adam), 300 (lbfgs)", NULL, 0, 0, 1e5,
-	  0, 0, true, false },
-	{ "tolerance", "a round that lowers the loss by less is idle", NULL, 1e-4, 0, 1, 1e-4, 1e-4,
-	  false, false },
-	{ "patience", "Adam stops after more idle rounds in a row", NULL, 10, 1, 1e5, 10, 10, true,
-	  false },
+	{ "hidden2", "units of the second hidden layer; 0: none", NULL, 0, 0, NETWORK_UNITS_MAX, 0,
+	  0, true, false },
+	{ "activation", "activation function", NETWORK_ACTIVATIONS, 0, 0, 2, 0, 0, true, false },
+	{ "solver", "training algorithm", "adam|lbfgs", 0, 0, 1, 0, 1, true, false },
+	{ "rate", "step size of Adam", NULL, 1e-3, 1e-6, 1, 3e-4, 1e-2, false, true },
+	{ "alpha", "weight decay", NULL, 1e-4, 0, 1e3, 1e-5, 10, false, true },
+	{ "batch", "rows per step of Adam", NULL, 200, 1, 1e6, 200, 200, true, false },
+	{ "rounds", "maximum number of passes over all rows; 0: 200 (adam), 300 (lbfgs)", NULL, 0,
+	  0, 1e5, 0, 0, true, false },
+	{ "tolerance", "a pass that lowers the loss by less counts as idle", NULL, 1e-4, 0, 1, 1e-4,
+	  1e-4, false, false },
+	{ "patience", "number of consecutive idle passes after which Adam stops", NULL, 10, 1, 1e5,
+	  10, 10, true, false },
 	{ 0 },
 };
 
-/* What refresh() must know again is kept with the model. */
+/* The settings that refresh() needs again; they are stored with the model. */
 struct training {
 	enum solver solver;
 	double rate, alpha, tolerance;
@@ -58,9 +56,9 @@ struct perceptron {
 	struct training training;
 	size_t width, classes;
 	double *numbers;
-	double centre, scale; /* of the target */
-	double loss;	      /* at the end of the training, with decay */
-	size_t rounds;	      /* that it took */
+	double center, scale; /* standardization of the target */
+	double loss;	      /* at the end of the training, including decay */
+	size_t rounds;	      /* number of rounds */
 };
 
 static void perceptron_free(void *model)
@@ -103,8 +101,8 @@ static void adam_release(struct adam *adam)
 	free(adam->order);
 }
 
-/* Plain loops over arrays that do not overlap: the compiler makes vectors of them. */
-static void numbers_step(size_t count, float *restrict numbers, float *restrict gradient,
+/* Plain loops over arrays that do not overlap, so that the compiler can vectorize them. */
+static void step_numbers(size_t count, float *restrict numbers, float *restrict gradient,
 			 float *restrict first, float *restrict second, float decay, float share,
 			 float rate)
 {
@@ -118,8 +116,8 @@ static void numbers_step(size_t count, float *restrict numbers, float *restrict 
 	}
 }
 
-/* Eight sums side by side, because the order of a single one would forbid vectors. */
-static double squares_float(const float *numbers, size_t count)
+/* Eight independent sums, because a single one could not be vectorized. */
+static double sum_of_squares_float(const float *numbers, size_t count)
 {
 	float sums[8] = { 0 };
 	double total = 0;
@@ -147,26 +145,27 @@ static void adam_step(struct adam *adam, const struct network *network,
 		const struct network_layer *layer = &network->layers[h];
 		size_t at = layer->weights;
 
-		numbers_step(layer->weight_count, adam->numbers + at, adam->gradient + at,
+		step_numbers(layer->weight_count, adam->numbers + at, adam->gradient + at,
 			     adam->first + at, adam->second + at, (float)training->alpha, share,
 			     rate);
 		at = layer->biases;
-		numbers_step(layer->bias_count, adam->numbers + at, adam->gradient + at,
+		step_numbers(layer->bias_count, adam->numbers + at, adam->gradient + at,
 			     adam->first + at, adam->second + at, 0, share, rate);
 	}
 }
 
-static double adam_decay(const struct adam *adam, const struct network *network, double alpha)
+static double weight_decay_loss(const struct adam *adam, const struct network *network,
+				double alpha)
 {
 	double sum = 0;
 
 	for (size_t h = 0; h <= network->hidden; h++)
-		sum += squares_float(adam->numbers + network->layers[h].weights,
-				     network->layers[h].weight_count);
+		sum += sum_of_squares_float(adam->numbers + network->layers[h].weights,
+					    network->layers[h].weight_count);
 	return alpha * sum / 2;
 }
 
-static void order_shuffle(struct random *random, uint32_t *order, size_t count)
+static void shuffle_order(struct random *random, uint32_t *order, size_t count)
 {
 	for (size_t i = count; i > 1; i--) {
 		size_t other = random_below(random, i);
@@ -177,14 +176,14 @@ static void order_shuffle(struct random *random, uint32_t *order, size_t count)
 	}
 }
 
-/* Once through all rows. Returns the mean loss of its batches. */
+/* One pass over all rows. Returns the mean loss of its batches. */
 static double adam_round(struct adam *adam, const struct perceptron *perceptron,
 			 const struct network_rows *rows, struct random *random)
 {
 	const struct network *network = &perceptron->network;
 	double loss = 0;
 
-	order_shuffle(random, adam->order, rows->count);
+	shuffle_order(random, adam->order, rows->count);
 	for (size_t at = 0; at < rows->count; at += perceptron->training.batch) {
 		struct network_rows batch = *rows;
 
@@ -194,7 +193,7 @@ static double adam_round(struct adam *adam, const struct perceptron *perceptron,
 			batch.count = perceptron->training.batch;
 		loss += network_pass_float(network, adam->numbers, adam->gradient, &batch,
 					   adam->room);
-		loss += adam_decay(adam, network, perceptron->training.alpha);
+		loss += weight_decay_loss(adam, network, perceptron->training.alpha);
 		adam_step(adam, network, &perceptron->training, batch.count);
 	}
 	return loss / (double)rows->count;
@@ -230,7 +229,7 @@ struct whole {
 	double *room;
 };
 
-static double whole_loss(void *arg, const double *numbers, double *gradient)
+static double loss_of_all_rows(void *arg, const double *numbers, double *gradient)
 {
 	const struct whole *whole = arg;
 	const struct network *network = &whole->perceptron->network;
@@ -261,7 +260,7 @@ static void train_lbfgs(struct perceptron *perceptron, const struct network_rows
 				      .gradient = perceptron->training.tolerance };
 	struct minimize_result result = { .value = NAN };
 
-	minimize(whole_loss, &whole, perceptron->numbers, perceptron->network.count, &plan,
+	minimize(loss_of_all_rows, &whole, perceptron->numbers, perceptron->network.count, &plan,
 		 &result);
 	perceptron->loss = result.value;
 	perceptron->rounds = result.rounds;
@@ -273,8 +272,8 @@ struct start {
 	struct random random;
 };
 
-/* Glorot and Bengio (2010), biases too, as scikit-learn does. */
-static void number_start(void *arg, const struct network_layer *layer, size_t index)
+/* Glorot and Bengio (2010), also for biases, as in scikit-learn. */
+static void start_number(void *arg, const struct network_layer *layer, size_t index)
 {
 	struct start *start = arg;
 	double factor = start->network->activation == NETWORK_LOGISTIC ? 2 : 6;
@@ -289,7 +288,7 @@ static int perceptron_train(struct perceptron *perceptron, const struct samples 
 	struct network_rows rows = { .x = samples->x,
 				     .y = samples->y,
 				     .count = samples->rows,
-				     .centre = perceptron->centre,
+				     .center = perceptron->center,
 				     .scale = perceptron->scale };
 
 	if (perceptron->training.solver == SOLVER_LBFGS)
@@ -302,12 +301,12 @@ static int perceptron_train(struct perceptron *perceptron, const struct samples 
 	}
 	if (!isfinite(perceptron->loss))
 		return err_set(err, ERANGE,
-			       "perceptron: its weights grew without bound: centre and scale the "
-			       "inputs, or lower rate");
+			       "perceptron: the weights diverged: center and scale the "
+			       "inputs, or lower the setting rate");
 	return 0;
 }
 
-static void target_scale(struct perceptron *perceptron, const struct samples *samples)
+static void standardize_target(struct perceptron *perceptron, const struct samples *samples)
 {
 	double sum = 0, squares = 0, n = (double)samples->rows;
 
@@ -316,10 +315,10 @@ static void target_scale(struct perceptron *perceptron, const struct samples *sa
 		return;
 	for (size_t i = 0; i < samples->rows; i++)
 		sum += samples->y[i];
-	perceptron->centre = sum / n;
+	perceptron->center = sum / n;
 	for (size_t i = 0; i < samples->rows; i++)
 		squares +=
-			(samples->y[i] - perceptron->centre) * (samples->y[i] - perceptron->centre);
+			(samples->y[i] - perceptron->center) * (samples->y[i] - perceptron->center);
 	if (squares > 0 && isfinite(squares))
 		perceptron->scale = sqrt(squares / n);
 }
@@ -329,7 +328,7 @@ static double value(const double *settings, const char *name)
 	return learner_value(&learner_perceptron, settings, name);
 }
 
-static void training_read(struct training *training, const double *settings)
+static void read_training(struct training *training, const double *settings)
 {
 	*training = (struct training){
 		.solver = (enum solver)value(settings, "solver"),
@@ -352,15 +351,15 @@ static int perceptron_fit(void **model, const struct samples *samples, const dou
 	int r;
 
 	if (samples->rows > UINT32_MAX)
-		return err_set(err, E2BIG, "perceptron: more than 2^32 rows");
+		return err_set(err, E2BIG, "perceptron: too many rows (at most 2^32)");
 	if (samples->classes > NETWORK_OUTPUTS_MAX)
-		return err_set(err, E2BIG, "perceptron: %zu classes: there may be %d at most",
+		return err_set(err, E2BIG, "perceptron: too many classes: %zu (at most %d)",
 			       samples->classes, NETWORK_OUTPUTS_MAX);
 	perceptron = xcalloc(1, sizeof(*perceptron));
 	perceptron->width = samples->width;
 	perceptron->classes = samples->classes;
-	training_read(&perceptron->training, settings);
-	target_scale(perceptron, samples);
+	read_training(&perceptron->training, settings);
+	standardize_target(perceptron, samples);
 	network_init(&perceptron->network, samples->width, (size_t)value(settings, "hidden"),
 		     (size_t)value(settings, "hidden2"), samples->classes,
 		     (enum network_activation)value(settings, "activation"));
@@ -368,7 +367,7 @@ static int perceptron_fit(void **model, const struct samples *samples, const dou
 	start.network = &perceptron->network;
 	start.numbers = perceptron->numbers;
 	random_stream(&start.random, effort->seed, 0);
-	network_walk(&perceptron->network, number_start, &start);
+	network_walk(&perceptron->network, start_number, &start);
 	r = perceptron_train(perceptron, samples, perceptron->training.rounds, effort->seed, err);
 	if (r < 0)
 		perceptron_free(perceptron);
@@ -377,7 +376,7 @@ static int perceptron_fit(void **model, const struct samples *samples, const dou
 	return r;
 }
 
-/* A quarter of the rounds: it starts near a minimum, and only has to follow it. */
+/* A quarter of the rounds suffices, because training starts near a minimum. */
 static int perceptron_refresh(void *model, const struct samples *more, const struct effort *effort,
 			      struct err *err)
 {
@@ -405,7 +404,7 @@ static void perceptron_predict(const void *model, const double *row, double *out
 
 	network_answer(&perceptron->network, perceptron->numbers, row, out);
 	if (!perceptron->classes)
-		out[0] = perceptron->centre + perceptron->scale * out[0];
+		out[0] = perceptron->center + perceptron->scale * out[0];
 }
 
 static void perceptron_predict_rows(const void *model, const double *x, size_t rows, double *out)
@@ -415,10 +414,10 @@ static void perceptron_predict_rows(const void *model, const double *x, size_t r
 
 	network_answers(&perceptron->network, perceptron->numbers, x, rows, out, room);
 	for (size_t i = 0; !perceptron->classes && i < rows; i++)
-		out[i] = perceptron->centre + perceptron->scale * out[i];
+		out[i] = perceptron->center + perceptron->scale * out[i];
 }
 
-/* Garson (1991): sums over all paths of the products of absolute weights. */
+/* Garson (1991): sums of the products of absolute weights over all paths. */
 static void perceptron_importance(const void *model, double *share)
 {
 	const struct perceptron *perceptron = model;
@@ -475,7 +474,7 @@ struct transfer {
 	struct blob *blob;
 };
 
-static void number_save(void *arg, const struct network_layer *layer, size_t index)
+static void save_number(void *arg, const struct network_layer *layer, size_t index)
 {
 	const struct transfer *transfer = arg;
 
@@ -483,7 +482,7 @@ static void number_save(void *arg, const struct network_layer *layer, size_t ind
 	blob_put_real(transfer->buf, transfer->numbers[index]);
 }
 
-static void number_load(void *arg, const struct network_layer *layer, size_t index)
+static void load_number(void *arg, const struct network_layer *layer, size_t index)
 {
 	const struct transfer *transfer = arg;
 
@@ -509,11 +508,11 @@ static void perceptron_save(const void *model, struct buf *buf)
 	blob_put_real(buf, training->rate);
 	blob_put_real(buf, training->alpha);
 	blob_put_real(buf, training->tolerance);
-	blob_put_real(buf, perceptron->centre);
+	blob_put_real(buf, perceptron->center);
 	blob_put_real(buf, perceptron->scale);
 	blob_put_real(buf, perceptron->loss);
 	blob_put_u64(buf, perceptron->rounds);
-	network_walk(network, number_save, &transfer);
+	network_walk(network, save_number, &transfer);
 }
 
 static bool is_within(double value, double least, double most)
@@ -521,7 +520,7 @@ static bool is_within(double value, double least, double most)
 	return value >= least && value <= most;
 }
 
-static bool training_load(struct training *training, struct blob *blob)
+static bool load_training(struct training *training, struct blob *blob)
 {
 	uint32_t solver = blob_take_u32(blob);
 
@@ -537,7 +536,7 @@ static bool training_load(struct training *training, struct blob *blob)
 	       is_within(training->tolerance, 0, 1);
 }
 
-static bool shape_load(struct perceptron *perceptron, struct blob *blob)
+static bool load_shape(struct perceptron *perceptron, struct blob *blob)
 {
 	uint32_t activation = blob_take_u32(blob), first = blob_take_u32(blob);
 	uint32_t second = blob_take_u32(blob);
@@ -548,7 +547,7 @@ static bool shape_load(struct perceptron *perceptron, struct blob *blob)
 		return false;
 	network_init(&perceptron->network, perceptron->width, first, second, perceptron->classes,
 		     (enum network_activation)activation);
-	/* Before memory is asked for: the file must be large enough to fill it. */
+	/* Before memory is allocated, check that the file is large enough to fill it. */
 	return perceptron->width * first + (size_t)first * second <=
 	       (size_t)(blob->end - blob->at) / sizeof(double);
 }
@@ -561,18 +560,18 @@ static int perceptron_load(void **model, struct blob *blob, size_t width, size_t
 
 	perceptron->width = width;
 	perceptron->classes = classes;
-	if (!blob_expect(blob, shape_load(perceptron, blob)) ||
-	    !blob_expect(blob, training_load(&perceptron->training, blob)))
+	if (!blob_expect(blob, load_shape(perceptron, blob)) ||
+	    !blob_expect(blob, load_training(&perceptron->training, blob)))
 		goto damaged;
-	perceptron->centre = blob_take_real(blob);
+	perceptron->center = blob_take_real(blob);
 	perceptron->scale = blob_take_real(blob);
 	perceptron->loss = blob_take_real(blob);
 	perceptron->rounds = blob_take_u64(blob);
-	blob_expect(blob, isfinite(perceptron->centre) && isfinite(perceptron->scale) &&
+	blob_expect(blob, isfinite(perceptron->center) && isfinite(perceptron->scale) &&
 				  perceptron->scale > 0);
 	perceptron->numbers = xcalloc(perceptron->network.count, sizeof(double));
 	transfer.numbers = perceptron->numbers;
-	network_walk(&perceptron->network, number_load, &transfer);
+	network_walk(&perceptron->network, load_number, &transfer);
 	if (!blob_ok(blob))
 		goto damaged;
 	*model = perceptron;
@@ -584,11 +583,12 @@ damaged:
 
 const struct learner_ops learner_perceptron = {
 	.name = "perceptron",
-	.help = "neural network of one or two hidden layers; training holds four floats per weight "
-		"(lbfgs: 26 numbers); learns further rows from the present weights on, without the "
+	.help = "neural network with one or two hidden layers; training needs four floats per "
+		"weight "
+		"(lbfgs: 26 numbers); updates continue from the current weights without the "
 		"old rows",
 	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,
-	.recipe = "centre,scale",
+	.recipe = "center,scale",
 	.settings = settings_rows,
 	.fit = perceptron_fit,
 	.predict = perceptron_predict,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One input is sorted at a time, so that beside the codes one column is held.
+ * One input is sorted at a time, so that only one column is held in addition to the codes.
  */
 #include "learn/learners/rules/bins.h"
 
@@ -8,19 +8,19 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/maths/vector.h"
 #include "learn/learner.h"
+#include "learn/maths/vector.h"
 
-/* Between two values; the lower one where no number lies between. */
-static double middle(double low, double high)
+/* The midpoint of two values, or the lower one if no number lies between. */
+static double midpoint(double low, double high)
 {
 	double cut = low / 2 + high / 2;
 
 	return cut > low && cut < high ? cut : low;
 }
 
-/* Cuts of a sorted column; returns how many. */
-static size_t cuts_find(const double *sorted, size_t rows, double *cuts)
+/* Finds the cuts of a sorted column; returns their number. */
+static size_t find_cuts(const double *sorted, size_t rows, double *cuts)
 {
 	size_t count = 0, distinct = 1;
 
@@ -29,7 +29,7 @@ static size_t cuts_find(const double *sorted, size_t rows, double *cuts)
 	if (distinct <= BINS_MAX) {
 		for (size_t i = 1; i < rows; i++) {
 			if (sorted[i] > sorted[i - 1])
-				cuts[count++] = middle(sorted[i - 1], sorted[i]);
+				cuts[count++] = midpoint(sorted[i - 1], sorted[i]);
 		}
 		return count;
 	}
@@ -37,19 +37,19 @@ static size_t cuts_find(const double *sorted, size_t rows, double *cuts)
 		size_t at = rows * k / BINS_MAX;
 		double cut;
 
-		/* Equal values stay together: the cut moves up to where they end. */
+		/* Equal values stay together: the cut moves up to their end. */
 		while (at < rows && sorted[at] == sorted[at - 1])
 			at++;
 		if (at == rows)
 			break;
-		cut = middle(sorted[at - 1], sorted[at]);
+		cut = midpoint(sorted[at - 1], sorted[at]);
 		if (!count || cut > cuts[count - 1])
 			cuts[count++] = cut;
 	}
 	return count;
 }
 
-static uint8_t code_of(const double *cuts, size_t count, double value)
+static uint8_t find_code(const double *cuts, size_t count, double value)
 {
 	size_t low = 0, high = count;
 
@@ -79,11 +79,11 @@ void bins_init(struct bins *bins, const struct samples *samples)
 			column[i] = samples->x[i * width + j];
 		vector_sort(column, rows);
 		bins->cuts = xgrow(bins->cuts, &cap, at + BINS_MAX, sizeof(*bins->cuts));
-		count = cuts_find(column, rows, bins->cuts + at);
+		count = find_cuts(column, rows, bins->cuts + at);
 		bins->first[j + 1] = at + count;
 		for (size_t i = 0; i < rows; i++)
 			bins->codes[j * rows + i] =
-				code_of(bins->cuts + at, count, samples->x[i * width + j]);
+				find_code(bins->cuts + at, count, samples->x[i * width + j]);
 	}
 }
 

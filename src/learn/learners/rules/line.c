@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Everything happens in the matrix of sums of squares and products: the sweep operator takes an
- * input into the model or out of it in as many steps as the matrix has numbers, and the matrix
- * always shows slopes and the remaining error. Inputs come in by what they gain, so that of inputs
- * that say the same one is taken; then they leave while the expected error does not grow.
+ * Works on the matrix of sums of squares and products. The sweep operator adds an input to the
+ * model or removes it, in as many steps as the matrix has numbers, and the matrix always shows the
+ * slopes and the remaining error. Inputs are added by their gain, so that only one of several
+ * equivalent inputs is used; then inputs are removed as long as the expected error does not grow.
  */
 #include "learn/learners/rules/line.h"
 
@@ -16,12 +16,12 @@
 
 double line_pessimism(size_t n, size_t v)
 {
-	/* Where there are as many numbers as rows the fit says nothing. */
+	/* A fit with as many numbers as rows has no information. */
 	return n > v ? (double)(n + 2 * v) / (double)(n - v) : 10;
 }
 
-/* |correlation| with the target among these rows; 0 for an input that does not vary. */
-static void inputs_score(const struct samples *samples, const double *target, const uint32_t *rows,
+/* The absolute correlation with the target among these rows; 0 for a constant input. */
+static void score_inputs(const struct samples *samples, const double *target, const uint32_t *rows,
 			 size_t count, double *scores)
 {
 	double mean = 0;
@@ -44,8 +44,8 @@ static void inputs_score(const struct samples *samples, const double *target, co
 	}
 }
 
-/* The inputs to look at; returns how many. */
-static size_t inputs_choose(const struct samples *samples, const double *target,
+/* Chooses the candidate inputs; returns their number. */
+static size_t choose_inputs(const struct samples *samples, const double *target,
 			    const uint32_t *rows, size_t count, struct line_work *work)
 {
 	size_t chosen = 0;
@@ -55,7 +55,7 @@ static size_t inputs_choose(const struct samples *samples, const double *target,
 			work->inputs[chosen] = (uint32_t)chosen;
 		return chosen;
 	}
-	inputs_score(samples, target, rows, count, work->scores);
+	score_inputs(samples, target, rows, count, work->scores);
 	while (chosen < LINE_INPUTS) {
 		size_t best = learner_best(work->scores, samples->width);
 
@@ -67,8 +67,10 @@ static size_t inputs_choose(const struct samples *samples, const double *target,
 	return chosen;
 }
 
-/* Sums of squares and products around the means; the target is the last of width + 1. */
-static void sums_collect(const struct samples *samples, const double *target, const uint32_t *rows,
+/*
+ * Computes the sums of squares and products around the means; the target is the last of width + 1.
+ */
+static void collect_sums(const struct samples *samples, const double *target, const uint32_t *rows,
 			 size_t count, size_t width, struct line_work *work)
 {
 	double row[LINE_INPUTS + 1];
@@ -102,8 +104,8 @@ static void sums_collect(const struct samples *samples, const double *target, co
 	}
 }
 
-/* Takes input j in, or out again with in = false. The matrix has width + 1 rows. */
-static void sweep(struct line_work *work, size_t width, size_t j, bool in)
+/* Adds input j, or removes it if in is false. The matrix has width + 1 rows. */
+static void sweep_input(struct line_work *work, size_t width, size_t j, bool in)
 {
 	double pivot = work->sums[j][j], sign = in ? 1 : -1;
 	double row[LINE_INPUTS + 1];
@@ -124,9 +126,11 @@ static void sweep(struct line_work *work, size_t width, size_t j, bool in)
 	work->sums[j][j] = -1 / pivot;
 }
 
-/* Which input gains most; width: none can be told from those that are in. */
-static size_t input_next(const struct line_work *work, size_t width, const bool *in,
-			 const double *own)
+/*
+ * Finds the input with the largest gain; returns width if all others depend on those in the model.
+ */
+static size_t find_best_input(const struct line_work *work, size_t width, const bool *in,
+			      const double *own)
 {
 	size_t best = width;
 	double most = 0;
@@ -144,8 +148,9 @@ static size_t input_next(const struct line_work *work, size_t width, const bool 
 	return best;
 }
 
-/* Which input is missed least, and by how much the squared error would grow. */
-static size_t input_least(const struct line_work *work, size_t width, const bool *in, double *loss)
+/* Finds the input whose removal costs least, and the increase of the squared error. */
+static size_t find_weakest_input(const struct line_work *work, size_t width, const bool *in,
+				 double *loss)
 {
 	size_t best = width;
 
@@ -160,13 +165,13 @@ static size_t input_least(const struct line_work *work, size_t width, const bool
 	return best;
 }
 
-static double expected(double squares, size_t count, size_t terms)
+static double expected_error(double squares, size_t count, size_t terms)
 {
 	return sqrt(fmax(squares, 0) / (double)count) * line_pessimism(count, terms + 1);
 }
 
-/* Returns the error that remains; in[] says who stayed. */
-static double inputs_select(struct line_work *work, size_t width, size_t count, bool *in)
+/* Selects the inputs: in[] marks those that stay. Returns the remaining error. */
+static double select_inputs(struct line_work *work, size_t width, size_t count, bool *in)
 {
 	double own[LINE_INPUTS], error, loss = 0;
 	size_t terms = 0, j;
@@ -174,18 +179,18 @@ static double inputs_select(struct line_work *work, size_t width, size_t count, 
 	for (j = 0; j < width; j++)
 		own[j] = work->sums[j][j];
 	while (terms < LINE_TERMS && terms + 2 < count &&
-	       (j = input_next(work, width, in, own)) < width) {
-		sweep(work, width, j, true);
+	       (j = find_best_input(work, width, in, own)) < width) {
+		sweep_input(work, width, j, true);
 		in[j] = true;
 		terms++;
 	}
-	error = expected(work->sums[width][width], count, terms);
-	while (terms && (j = input_least(work, width, in, &loss)) < width) {
-		double without = expected(work->sums[width][width] + loss, count, terms - 1);
+	error = expected_error(work->sums[width][width], count, terms);
+	while (terms && (j = find_weakest_input(work, width, in, &loss)) < width) {
+		double without = expected_error(work->sums[width][width] + loss, count, terms - 1);
 
 		if (without > error)
 			break;
-		sweep(work, width, j, false);
+		sweep_input(work, width, j, false);
 		in[j] = false;
 		terms--;
 		error = without;
@@ -196,11 +201,11 @@ static double inputs_select(struct line_work *work, size_t width, size_t count, 
 void line_fit(struct line *line, const struct samples *samples, const double *target,
 	      const uint32_t *rows, size_t count, struct line_work *work)
 {
-	size_t width = inputs_choose(samples, target, rows, count, work);
+	size_t width = choose_inputs(samples, target, rows, count, work);
 	bool in[LINE_INPUTS] = { false };
 
-	sums_collect(samples, target, rows, count, width, work);
-	line->error = inputs_select(work, width, count, in);
+	collect_sums(samples, target, rows, count, width, work);
+	line->error = select_inputs(work, width, count, in);
 	line->constant = work->mean[width];
 	line->count = 0;
 	for (size_t j = 0; j < width; j++) {

@@ -12,7 +12,7 @@
 struct samples;
 
 enum {
-	/* candidates: the inputs that correlate best with the target, if there are more */
+	/* Candidates: the inputs that correlate best with the target, if there are more. */
 	LINE_INPUTS = 48,
 	LINE_TERMS = 20, /* maximum number of terms */
 };

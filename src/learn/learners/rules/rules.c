@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Committees of rule sets with correction by neighbours, after Quinlan's papers of 1992 and 1993.
- * Each member after the first learns what would make up for the error of the one before; the
- * committee's word is the mean. What the nearest training rows were missed by corrects it, as far
- * as such rows prove to share their misses: without that, noise would be added back.
+ * Committees of rule sets with correction by nearest neighbors, after Quinlan's papers of 1992 and
+ * 1993. Each member after the first is trained to compensate the error of the one before; the
+ * prediction of the committee is the mean. It is corrected by the errors at the nearest training
+ * rows, but only to the extent that nearby rows share their errors; otherwise the correction would
+ * add noise.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,27 +20,27 @@
 #include "learn/learners/rules/bins.h"
 #include "learn/learners/rules/ruleset.h"
 
-/* Rows whose distances are taken together: a vector or more of floats per input. */
-enum { LANES = 16, NEIGHBOURS_MAX = 9, TRUST_ROWS = 1000 };
+/* Rows whose distances are computed together: at least one vector of floats per input. */
+enum { LANES = 16, NEIGHBORS_MAX = 9, TRUST_ROWS = 1000 };
 
-/* The committee's word may leave the range of what it learnt by this share of it. */
+/* The prediction may leave the range of the training targets by this share of it. */
 #define BEYOND 0.05
 
 struct rules {
 	size_t width, count;
 	struct ruleset *sets;
 	double low, high;
-	/* For neighbours; NULL and 0 without. */
-	size_t neighbours, rows;
-	double *scales; /* per input: one over its deviation; 0 where it does not vary */
-	float *points;	/* blocks of LANES rows, each input after input */
-	double *misses; /* per row: target - what the rules say */
-	double trust;	/* 0 .. 1: the part of its neighbours' misses that a row shares */
+	/* For the correction by neighbors; NULL and 0 without it. */
+	size_t neighbors, rows;
+	double *scales; /* per input: 1 / deviation; 0 for a constant input */
+	float *points;	/* blocks of LANES rows, input by input */
+	double *misses; /* per row: target - prediction of the rules */
+	double trust;	/* 0 .. 1: share of the neighbors' errors that a row has, too */
 };
 
 extern const struct learner_ops learner_rules;
 
-static size_t blocks(size_t rows)
+static size_t block_count(size_t rows)
 {
 	return (rows + LANES - 1) / LANES;
 }
@@ -59,8 +60,8 @@ static void rules_free(void *model)
 	free(rules);
 }
 
-/* One over the deviation of each input. */
-static void scales_measure(const struct samples *samples, double *scales)
+/* Computes 1 / deviation of each input. */
+static void measure_scales(const struct samples *samples, double *scales)
 {
 	for (size_t j = 0; j < samples->width; j++) {
 		double mean = 0, squares = 0;
@@ -78,14 +79,14 @@ static void scales_measure(const struct samples *samples, double *scales)
 	}
 }
 
-static void points_place(struct rules *rules, const struct samples *samples)
+static void place_points(struct rules *rules, const struct samples *samples)
 {
 	size_t width = samples->width;
 
 	rules->rows = samples->rows;
 	rules->scales = xcalloc(width, sizeof(*rules->scales));
-	rules->points = xcalloc(blocks(rules->rows) * LANES * width, sizeof(*rules->points));
-	scales_measure(samples, rules->scales);
+	rules->points = xcalloc(block_count(rules->rows) * LANES * width, sizeof(*rules->points));
+	measure_scales(samples, rules->scales);
 	for (size_t i = 0; i < samples->rows; i++) {
 		float *block = rules->points + i / LANES * LANES * width;
 
@@ -98,11 +99,11 @@ static void points_place(struct rules *rules, const struct samples *samples)
 /* The k nearest so far, nearest first. */
 struct nearest {
 	size_t count;
-	float distance[NEIGHBOURS_MAX];
-	size_t row[NEIGHBOURS_MAX];
+	float distance[NEIGHBORS_MAX];
+	size_t row[NEIGHBORS_MAX];
 };
 
-static void nearest_add(struct nearest *nearest, size_t most, float distance, size_t row)
+static void insert_nearest(struct nearest *nearest, size_t most, float distance, size_t row)
 {
 	size_t at = nearest->count < most ? nearest->count++ : most - 1;
 
@@ -128,54 +129,54 @@ static void block_distances(const struct rules *rules, const float *block, const
 	memcpy(out, sum, sizeof(sum));
 }
 
-/* Row number `but` is left out. */
-static void nearest_find(const struct rules *rules, const double *row, size_t but,
+/* Ignores row number `but`. */
+static void find_nearest(const struct rules *rules, const double *row, size_t but,
 			 struct nearest *nearest)
 {
 	float distance[LANES];
 
-	for (size_t b = 0; b < blocks(rules->rows); b++) {
+	for (size_t b = 0; b < block_count(rules->rows); b++) {
 		size_t from = b * LANES;
 		size_t n = rules->rows - from < LANES ? rules->rows - from : LANES;
 
 		block_distances(rules, rules->points + from * rules->width, row, distance);
 		for (size_t l = 0; l < n; l++) {
-			if ((nearest->count < rules->neighbours ||
+			if ((nearest->count < rules->neighbors ||
 			     distance[l] < nearest->distance[nearest->count - 1]) &&
 			    from + l != but)
-				nearest_add(nearest, rules->neighbours, distance[l], from + l);
+				insert_nearest(nearest, rules->neighbors, distance[l], from + l);
 		}
 	}
 }
 
-/* What the rules miss near this row; the nearer, the more it counts. */
-static double correction(const struct rules *rules, const double *row, size_t but)
+/* The mean error of the rules near this row, weighted by proximity. */
+static double neighbor_correction(const struct rules *rules, const double *row, size_t but)
 {
 	struct nearest nearest = { 0 };
 	double sum = 0, weights = 0;
 
-	nearest_find(rules, row, but, &nearest);
+	find_nearest(rules, row, but, &nearest);
 	for (size_t i = 0; i < nearest.count; i++) {
 		double weight = 1 / (nearest.distance[i] + 0.5);
 
 		sum += weight * rules->misses[nearest.row[i]];
 		weights += weight;
 	}
-	/* Distances may be infinite when the row is far from all that is known. */
+	/* Distances may be infinite if the row is far from all training rows. */
 	return weights > 0 ? sum / weights : 0;
 }
 
 /*
- * How much of a training row's miss the others near it foretell, by least squares on some of them:
- * what is noise stays with the row, and a correction by it would only add to the error.
+ * Estimates how much of the error of a training row its neighbors predict, by least squares on some
+ * rows: noise belongs to a single row, and correcting by it would increase the error.
  */
-static void trust_measure(struct rules *rules, const struct samples *samples)
+static void measure_trust(struct rules *rules, const struct samples *samples)
 {
 	size_t step = samples->rows / TRUST_ROWS + 1;
 	double product = 0, squares = 0;
 
 	for (size_t i = 0; i < samples->rows; i += step) {
-		double told = correction(rules, samples->x + i * samples->width, i);
+		double told = neighbor_correction(rules, samples->x + i * samples->width, i);
 
 		product += told * rules->misses[i];
 		squares += told * told;
@@ -192,34 +193,33 @@ static void rules_predict(const void *model, const double *row, double *out)
 		sum += ruleset_value(&rules->sets[i], row);
 	sum /= (double)rules->count;
 	if (rules->trust > 0)
-		sum += rules->trust * correction(rules, row, SIZE_MAX);
+		sum += rules->trust * neighbor_correction(rules, row, SIZE_MAX);
 	sum = sum >= rules->low ? sum : rules->low;
 	*out = sum > rules->high ? rules->high : sum;
 }
 
 static const struct learner_setting settings[] = {
-	{ "committees", "rule sets, each making up for the error of the one before", NULL, 1, 1,
-	  100, 1, 50, true, true },
-	{ "neighbours", "training rows whose errors correct a prediction", NULL, 0, 0,
-	  NEIGHBOURS_MAX, 0, NEIGHBOURS_MAX, true, false },
-	{ "rules", "rules of a set at most", NULL, 100, 1, 1000, 100, 100, true, false },
-	{ "leaf", "rows of a rule at least", NULL, 16, 2, 100000, 4, 40, true, true },
-	{ "detrend", "share of a node's linear model that is taken off before it is split", NULL,
+	{ "committees", "number of rule sets; each compensates the error of the one before", NULL,
+	  1, 1, 100, 1, 50, true, true },
+	{ "neighbors", "number of nearest training rows whose errors correct a prediction", NULL, 0,
+	  0, NEIGHBORS_MAX, 0, NEIGHBORS_MAX, true, false },
+	{ "rules", "maximum number of rules per set", NULL, 100, 1, 1000, 100, 100, true, false },
+	{ "leaf", "minimum number of rows of a rule", NULL, 16, 2, 100000, 4, 40, true, true },
+	{ "detrend", "share of a node's linear model that is subtracted before the split", NULL,
 	  0.8, 0, 1, 0.6, 0.9, false, false },
-	{ "smooth", "rows that the model above a rule's own counts for", NULL, 5, 0, 1000, 5, 5,
-	  false, false },
-	{ "beyond", "how far a rule may leave the range of its rows, in parts of it", NULL, 0.1, 0,
-	  10, 0.1, 0.1, false, false },
+	{ "smooth", "weight of the parent's model, in rows", NULL, 5, 0, 1000, 5, 5, false, false },
+	{ "beyond", "how far a rule may leave the range of its rows, relative to the range", NULL,
+	  0.1, 0, 10, 0.1, 0.1, false, false },
 	{ 0 }
 };
 
-static void committee_fit(struct rules *rules, const struct ruleset_plan *plan,
+static void fit_committee(struct rules *rules, const struct ruleset_plan *plan,
 			  const struct samples *samples)
 {
 	AUTO_FREE double *target = NULL;
 	struct bins bins;
 
-	bins_init(&bins, samples); /* first: it needs a column of its own for a while */
+	bins_init(&bins, samples); /* first, because it temporarily needs a column of its own */
 	target = xmalloc(samples->rows * sizeof(*target));
 	memcpy(target, samples->y, samples->rows * sizeof(*target));
 	for (size_t m = 0; m < rules->count; m++) {
@@ -237,7 +237,7 @@ static void committee_fit(struct rules *rules, const struct ruleset_plan *plan,
 	bins_release(&bins);
 }
 
-static void range_measure(struct rules *rules, const struct samples *samples)
+static void measure_range(struct rules *rules, const struct samples *samples)
 {
 	double low = samples->y[0], high = low;
 
@@ -262,28 +262,27 @@ static int rules_fit(void **model, const struct samples *samples, const double *
 	};
 	struct rules *rules;
 
-	(void)effort; /* members follow from each other, and nothing is drawn */
+	(void)effort; /* members depend on each other, and nothing is random */
 	if (!samples->rows || samples->rows > UINT32_MAX)
-		return err_set(err, ENODATA, "rules: %zu rows cannot be learnt from",
-			       samples->rows);
+		return err_set(err, ENODATA, "rules: cannot fit %zu rows", samples->rows);
 	rules = xcalloc(1, sizeof(*rules));
 	rules->width = samples->width;
 	rules->count = (size_t)learner_value(ops, values, "committees");
 	rules->sets = xcalloc(rules->count, sizeof(*rules->sets));
-	rules->neighbours = (size_t)learner_value(ops, values, "neighbours");
-	if (rules->neighbours)
+	rules->neighbors = (size_t)learner_value(ops, values, "neighbors");
+	if (rules->neighbors)
 		rules->misses = xcalloc(samples->rows, sizeof(*rules->misses));
-	committee_fit(rules, &plan, samples);
-	if (rules->neighbours) {
-		points_place(rules, samples);
-		trust_measure(rules, samples);
+	fit_committee(rules, &plan, samples);
+	if (rules->neighbors) {
+		place_points(rules, samples);
+		measure_trust(rules, samples);
 	}
-	range_measure(rules, samples);
+	measure_range(rules, samples);
 	*model = rules;
 	return 0;
 }
 
-/* Rows for which an input is asked, and rows for which it counts, over all rules. */
+/* Counts the rows whose conditions or models use an input, over all rules. */
 static void rules_importance(const void *model, double *share)
 {
 	const struct rules *rules = model;
@@ -310,7 +309,7 @@ static void rules_importance(const void *model, double *share)
 		share[j] /= sum;
 }
 
-static void set_describe(const struct ruleset *set, const char *const *names, struct buf *out)
+static void describe_set(const struct ruleset *set, const char *const *names, struct buf *out)
 {
 	const struct rule_condition *condition = set->conditions;
 	const struct line_term *term = set->terms;
@@ -336,17 +335,17 @@ static void rules_describe(const void *model, const char *const *names, struct b
 {
 	const struct rules *rules = model;
 
-	if (rules->neighbours)
+	if (rules->neighbors)
 		buf_printf(out, "corrected by %.2f of the errors at the %zu nearest of %zu rows\n",
-			   rules->trust, rules->neighbours, rules->rows);
+			   rules->trust, rules->neighbors, rules->rows);
 	for (size_t m = 0; m < rules->count; m++) {
 		buf_printf(out, "rule set %zu of %zu: %zu rule%s\n", m + 1, rules->count,
 			   rules->sets[m].count, rules->sets[m].count == 1 ? "" : "s");
-		set_describe(&rules->sets[m], names, out);
+		describe_set(&rules->sets[m], names, out);
 	}
 }
 
-static void set_save(const struct ruleset *set, struct buf *buf)
+static void save_set(const struct ruleset *set, struct buf *buf)
 {
 	blob_put_real(buf, set->mean);
 	blob_put_u64(buf, set->count);
@@ -383,21 +382,21 @@ static void rules_save(const void *model, struct buf *buf)
 	blob_put_real(buf, rules->high);
 	blob_put_u64(buf, rules->count);
 	for (size_t m = 0; m < rules->count; m++)
-		set_save(&rules->sets[m], buf);
-	blob_put_u32(buf, (uint32_t)rules->neighbours);
-	if (!rules->neighbours)
+		save_set(&rules->sets[m], buf);
+	blob_put_u32(buf, (uint32_t)rules->neighbors);
+	if (!rules->neighbors)
 		return;
 	blob_put_u64(buf, rules->rows);
 	blob_put_real(buf, rules->trust);
 	blob_put_reals(buf, rules->scales, rules->width);
 	blob_put_reals(buf, rules->misses, rules->rows);
-	blob_put_floats(buf, rules->points, blocks(rules->rows) * LANES * rules->width);
+	blob_put_floats(buf, rules->points, block_count(rules->rows) * LANES * rules->width);
 }
 
 enum { RULE_BYTES = 3 * 4 + 5 * 8, CONDITION_BYTES = 16, TERM_BYTES = 12 };
 
-/* The rules' own counts must add up to those of the arrays. */
-static void set_load_rules(struct ruleset *set, struct blob *blob)
+/* The counts of the rules must add up to those of the arrays. */
+static void load_set_rules(struct ruleset *set, struct blob *blob)
 {
 	uint64_t conditions = 0, terms = 0;
 
@@ -420,7 +419,7 @@ static void set_load_rules(struct ruleset *set, struct blob *blob)
 	blob_expect(blob, conditions == set->condition_count && terms == set->term_count);
 }
 
-static void set_load(struct ruleset *set, struct blob *blob, size_t width)
+static void load_set(struct ruleset *set, struct blob *blob, size_t width)
 {
 	size_t count, conditions, terms;
 
@@ -436,7 +435,7 @@ static void set_load(struct ruleset *set, struct blob *blob, size_t width)
 	set->count = count;
 	set->condition_count = conditions;
 	set->term_count = terms;
-	set_load_rules(set, blob);
+	load_set_rules(set, blob);
 	for (size_t i = 0; i < conditions; i++) {
 		set->conditions[i].input = blob_take_u32(blob);
 		set->conditions[i].above = blob_take_u32(blob);
@@ -451,20 +450,20 @@ static void set_load(struct ruleset *set, struct blob *blob, size_t width)
 	}
 }
 
-static void points_load(struct rules *rules, struct blob *blob)
+static void load_points(struct rules *rules, struct blob *blob)
 {
 	size_t width = rules->width, count;
 
-	rules->neighbours = blob_take_u32(blob);
-	if (!rules->neighbours || !blob_expect(blob, rules->neighbours <= NEIGHBOURS_MAX))
+	rules->neighbors = blob_take_u32(blob);
+	if (!rules->neighbors || !blob_expect(blob, rules->neighbors <= NEIGHBORS_MAX))
 		return;
-	/* At the least a row has its miss and as many floats as there are inputs. */
+	/* A row takes at least its error and one float per input. */
 	rules->rows = blob_take_count(blob, 8 + 4 * width);
 	rules->trust = blob_take_real(blob);
 	blob_expect(blob, rules->trust >= 0 && rules->trust <= 1);
 	if (!blob_ok(blob))
 		return;
-	count = blocks(rules->rows) * LANES * width;
+	count = block_count(rules->rows) * LANES * width;
 	rules->scales = xcalloc(width, sizeof(*rules->scales));
 	rules->misses = xcalloc(rules->rows + 1, sizeof(*rules->misses));
 	rules->points = xcalloc(count + 1, sizeof(*rules->points));
@@ -488,8 +487,8 @@ static int rules_load(void **model, struct blob *blob, size_t width, size_t clas
 	if (blob_ok(blob))
 		rules->sets = xcalloc(count, sizeof(*rules->sets));
 	for (; blob_ok(blob) && rules->count < count; rules->count++)
-		set_load(&rules->sets[rules->count], blob, width);
-	points_load(rules, blob);
+		load_set(&rules->sets[rules->count], blob, width);
+	load_points(rules, blob);
 	if (!blob_ok(blob)) {
 		rules_free(rules);
 		return err_set(err, EBADMSG, "the rules are damaged");
@@ -500,7 +499,8 @@ static int rules_load(void **model, struct blob *blob, size_t width, size_t clas
 
 const struct learner_ops learner_rules = {
 	.name = "rules",
-	.help = "rules with linear models, in committees, corrected by neighbours (as Cubist)",
+	.help = "committees of rules with linear models, corrected by nearest neighbors (like "
+		"Cubist)",
 	.tasks = LEARNER_REGRESSES,
 	.recipe = "",
 	.settings = settings,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows are an array of numbers in which every node owns a stretch; the array is free again when the
- * tree stands, and then says which conditions of a rule a row does not meet.
+ * Rows are an array of indices in which every node owns a range. Once the tree is complete, the
+ * array is reused to mark the conditions that a row does not meet.
  */
 #include "learn/learners/rules/ruleset.h"
 
@@ -16,18 +16,18 @@
 
 enum {
 	DEPTH_MAX = 31,	     /* a path has at most as many conditions as a word has bits */
-	LEAVES_PER_RULE = 5, /* a tree of more would be cut back by much */
+	LEAVES_PER_RULE = 5, /* a larger tree would be pruned heavily anyway */
 };
 
 /* A node whose deviation is below this share of that of all rows is not split. */
 #define SPLIT_LEAST 0.01
 
 struct node {
-	uint32_t from, count; /* its stretch of the order */
+	uint32_t from, count; /* its range of the order */
 	uint32_t left, right; /* 0: a leaf */
-	uint32_t input, code; /* left: at most this code */
-	double own, error;    /* expected: of its model, and of what is below or of the model */
-	double constant;      /* its model */
+	uint32_t input, code; /* rows up to this code go left */
+	double own, error;    /* expected errors of its own model, and of its subtree */
+	double constant;      /* linear model */
 	uint32_t first, terms;
 };
 
@@ -39,40 +39,40 @@ struct maker {
 	uint32_t *order;
 	struct node *nodes;
 	size_t count, cap;
-	struct line_term *terms; /* of all nodes */
+	struct line_term *terms; /* linear models of all nodes */
 	size_t term_count, term_cap;
 	size_t leaf;
-	double deviation; /* of all rows */
-	double exact;	  /* an error that is only that of arithmetic */
+	double deviation; /* deviation of all rows */
+	double exact;	  /* an error that is due to rounding only */
 	double *slopes;	  /* one per input; all 0 between uses */
-	float *rest;	  /* per row: what splits are judged by; then the tree's squared error */
+	float *rest;	  /* per row: target of splits, later the squared error of the tree */
 	struct line line;
 	struct line_work work;
 };
 
 struct split {
 	uint32_t input, code;
-	double spread; /* what remains: the sum of rows x deviation of both sides */
+	double spread; /* remaining error: the sum of rows x deviation of both sides */
 };
 
 struct bin {
 	double count, sum, squares;
 };
 
-/* Of rows that a rule covers, or would cover: its squared errors, and those of the tree. */
+/* For rows that a rule covers, or would cover: its squared errors and those of the tree. */
 struct fault {
 	double count, rule, tree;
 };
 
-static double spread(double count, double sum, double squares)
+static double deviation_sum(double count, double sum, double squares)
 {
 	double around = squares - sum * sum / count;
 
 	return around > 0 ? sqrt(around * count) : 0;
 }
 
-/* The best cut of one input, if it is better than *best. */
-static void input_split(const struct maker *maker, const struct node *node, uint32_t input,
+/* Finds the best cut of one input if it is better than *best. */
+static void split_input(const struct maker *maker, const struct node *node, uint32_t input,
 			double mean, struct split *best)
 {
 	const uint8_t *codes = maker->bins->codes + input * maker->bins->rows;
@@ -104,15 +104,15 @@ static void input_split(const struct maker *maker, const struct node *node, uint
 		if (bins[c].count == 0 || left.count < (double)maker->leaf ||
 		    rest < (double)maker->leaf)
 			continue;
-		rest = spread(left.count, left.sum, left.squares) +
-		       spread(rest, all.sum - left.sum, all.squares - left.squares);
+		rest = deviation_sum(left.count, left.sum, left.squares) +
+		       deviation_sum(rest, all.sum - left.sum, all.squares - left.squares);
 		if (rest < best->spread)
 			*best = (struct split){ input, (uint32_t)c, rest };
 	}
 }
 
-/* The target less a share of what the node's own model says of it. */
-static void node_detrend(const struct maker *maker, const struct node *node)
+/* Subtracts a share of the prediction of the node's own model from the target. */
+static void detrend_node(const struct maker *maker, const struct node *node)
 {
 	const struct samples *samples = maker->samples;
 	const struct line_term *terms = maker->terms + node->first;
@@ -128,12 +128,12 @@ static void node_detrend(const struct maker *maker, const struct node *node)
 	}
 }
 
-/* False where nothing is gained. */
-static bool node_split(const struct maker *maker, const struct node *node, struct split *split)
+/* Finds the best split of a node. Returns false if nothing is gained. */
+static bool find_split(const struct maker *maker, const struct node *node, struct split *split)
 {
 	double mean = 0, squares = 0, whole;
 
-	node_detrend(maker, node);
+	detrend_node(maker, node);
 	for (size_t i = node->from; i < node->from + node->count; i++)
 		mean += maker->rest[maker->order[i]];
 	mean /= node->count;
@@ -147,12 +147,13 @@ static bool node_split(const struct maker *maker, const struct node *node, struc
 	whole = sqrt(squares * node->count) * (1 - 1e-9);
 	*split = (struct split){ .spread = whole };
 	for (uint32_t j = 0; j < maker->samples->width; j++)
-		input_split(maker, node, j, mean, split);
+		split_input(maker, node, j, mean, split);
 	return split->spread < whole;
 }
 
-/* Brings the rows of the left side to the front of the node's stretch; returns how many. */
-static uint32_t node_part(struct maker *maker, const struct node *node, const struct split *split)
+/* Moves the rows of the left side to the front of the node's range; returns their number. */
+static uint32_t partition_node(struct maker *maker, const struct node *node,
+			       const struct split *split)
 {
 	const uint8_t *codes = maker->bins->codes + split->input * maker->bins->rows;
 	uint32_t at = node->from;
@@ -168,8 +169,8 @@ static uint32_t node_part(struct maker *maker, const struct node *node, const st
 	return at - node->from;
 }
 
-/* A node more, with its model. */
-static struct node *node_add(struct maker *maker, uint32_t from, uint32_t count)
+/* Adds a node and fits its model. */
+static struct node *add_node(struct maker *maker, uint32_t from, uint32_t count)
 {
 	struct line *line = &maker->line;
 	struct node *node;
@@ -191,8 +192,8 @@ static struct node *node_add(struct maker *maker, uint32_t from, uint32_t count)
 	return node;
 }
 
-/* What a split is expected to leave. */
-static double error_below(const struct node *left, const struct node *right)
+/* The expected error after a split. */
+static double split_error(const struct node *left, const struct node *right)
 {
 	double sum = left->count * left->error * left->error +
 		     right->count * right->error * right->error;
@@ -200,24 +201,24 @@ static double error_below(const struct node *left, const struct node *right)
 	return sqrt(sum / (left->count + right->count));
 }
 
-/* Grows and cuts back; nodes come and go, so they are known by number. */
-static uint32_t grow(struct maker *maker, uint32_t from, uint32_t count, unsigned depth)
+/* Grows and prunes a subtree. Nodes may be moved and removed, so they are referred to by index. */
+static uint32_t grow_subtree(struct maker *maker, uint32_t from, uint32_t count, unsigned depth)
 {
 	uint32_t self = (uint32_t)maker->count, part, left, right;
-	struct node *node = node_add(maker, from, count);
+	struct node *node = add_node(maker, from, count);
 	struct split split;
 	double below;
 
 	if (depth >= DEPTH_MAX || count < 2 * maker->leaf || node->own <= maker->exact ||
-	    !node_split(maker, node, &split))
+	    !find_split(maker, node, &split))
 		return self;
 	node->input = split.input;
 	node->code = split.code;
-	part = node_part(maker, node, &split);
-	left = grow(maker, from, part, depth + 1);
-	right = grow(maker, from + part, count - part, depth + 1);
+	part = partition_node(maker, node, &split);
+	left = grow_subtree(maker, from, part, depth + 1);
+	right = grow_subtree(maker, from + part, count - part, depth + 1);
 	node = &maker->nodes[self];
-	below = error_below(&maker->nodes[left], &maker->nodes[right]);
+	below = split_error(&maker->nodes[left], &maker->nodes[right]);
 	if (node->own <= below) {
 		maker->count = self + 1;
 		maker->term_count = node->first + node->terms;
@@ -229,13 +230,13 @@ static uint32_t grow(struct maker *maker, uint32_t from, uint32_t count, unsigne
 	return self;
 }
 
-static double squares(const struct node *node, double error)
+static double squared_error(const struct node *node, double error)
 {
 	return node->count * error * error;
 }
 
-/* Takes back the splits that are worth least until there are few enough leaves. */
-static void shrink(struct maker *maker)
+/* Undoes the splits with the least gain until the number of leaves is within the limit. */
+static void limit_leaves(struct maker *maker)
 {
 	const struct node *nodes = maker->nodes;
 	size_t leaves = 0;
@@ -252,7 +253,7 @@ static void shrink(struct maker *maker)
 
 			if (!node->left || nodes[node->left].left || nodes[node->right].left)
 				continue;
-			worth = squares(node, node->own) - squares(node, node->error);
+			worth = squared_error(node, node->own) - squared_error(node, node->error);
 			if (worth < least) {
 				least = worth;
 				best = i;
@@ -262,15 +263,15 @@ static void shrink(struct maker *maker)
 	}
 }
 
-/* A rule in the making. */
+/* A rule under construction. */
 struct draft {
 	struct ruleset_rule rule;
-	struct rule_condition conditions[DEPTH_MAX]; /* value is unused: the code is what counts */
+	struct rule_condition conditions[DEPTH_MAX]; /* value is unused; the code matters */
 	uint32_t codes[DEPTH_MAX];
 	struct line_term *terms;
 };
 
-/* A step down narrows what an earlier one on the same input said, or is a condition more. */
+/* A step down narrows an earlier condition on the same input or adds a condition. */
 static void draft_narrow(struct draft *draft, uint32_t input, uint32_t above, uint32_t code)
 {
 	for (uint32_t i = 0; i < draft->rule.conditions; i++) {
@@ -285,7 +286,7 @@ static void draft_narrow(struct draft *draft, uint32_t input, uint32_t above, ui
 	draft->codes[draft->rule.conditions++] = code;
 }
 
-static void slopes_add(const struct maker *maker, const struct node *node, double share,
+static void add_slopes(const struct maker *maker, const struct node *node, double share,
 		       struct draft *draft)
 {
 	const struct line_term *terms = maker->terms + node->first;
@@ -296,8 +297,9 @@ static void slopes_add(const struct maker *maker, const struct node *node, doubl
 }
 
 /*
- * The leaf's model smoothed by those above it: on the way up, what a node of n rows yields counts n
- * and the model above it `smooth`. From the root down that is a share for each, and what is left.
+ * Smooths the model of a leaf by those of its ancestors. On the way up, a node of n rows has weight
+ * n and the model above it has weight `smooth`. From the root down this gives each model a share,
+ * and the leaf the rest.
  */
 static void draft_smooth(const struct maker *maker, const uint32_t *path, size_t depth,
 			 struct draft *draft)
@@ -307,10 +309,10 @@ static void draft_smooth(const struct maker *maker, const uint32_t *path, size_t
 	for (size_t i = 0; i < depth; i++) {
 		double count = maker->nodes[path[i + 1]].count, smooth = maker->plan->smooth;
 
-		slopes_add(maker, &maker->nodes[path[i]], left * smooth / (count + smooth), draft);
+		add_slopes(maker, &maker->nodes[path[i]], left * smooth / (count + smooth), draft);
 		left *= count / (count + smooth);
 	}
-	slopes_add(maker, &maker->nodes[path[depth]], left, draft);
+	add_slopes(maker, &maker->nodes[path[depth]], left, draft);
 	for (uint32_t j = 0; j < maker->samples->width; j++) {
 		if (maker->slopes[j] != 0)
 			draft->terms[draft->rule.terms++] =
@@ -328,8 +330,8 @@ static double draft_value(const struct draft *draft, const double *row)
 	return value;
 }
 
-/* Per row: a bit for every condition that it does not meet. */
-static void masks_fill(const struct maker *maker, const struct draft *draft, uint32_t *masks)
+/* Sets, per row, one bit for every condition that it does not meet. */
+static void fill_masks(const struct maker *maker, const struct draft *draft, uint32_t *masks)
 {
 	size_t rows = maker->samples->rows;
 
@@ -345,9 +347,9 @@ static void masks_fill(const struct maker *maker, const struct draft *draft, uin
 	}
 }
 
-/* Errors of the rows that meet all conditions, [0], and all but number c, [c + 1]. */
-static void draft_faults(const struct maker *maker, const struct draft *draft,
-			 const uint32_t *masks, struct fault *faults)
+/* Sums the errors of the rows that meet all conditions, [0], and all but number c, [c + 1]. */
+static void sum_faults(const struct maker *maker, const struct draft *draft, const uint32_t *masks,
+		       struct fault *faults)
 {
 	const struct samples *samples = maker->samples;
 
@@ -367,12 +369,12 @@ static void draft_faults(const struct maker *maker, const struct draft *draft,
 	}
 }
 
-static double faults_expect(const struct draft *draft, double count, double sum)
+static double expected_fault(const struct draft *draft, double count, double sum)
 {
 	return sqrt(sum / count) * line_pessimism((size_t)count, draft->rule.terms + 1);
 }
 
-static void draft_drop(struct draft *draft, uint32_t which, uint32_t *masks, size_t rows)
+static void drop_condition(struct draft *draft, uint32_t which, uint32_t *masks, size_t rows)
 {
 	uint32_t below = (1u << which) - 1;
 
@@ -386,18 +388,19 @@ static void draft_drop(struct draft *draft, uint32_t which, uint32_t *masks, siz
 }
 
 /*
- * Which condition is needed least. The rows that come in without it must be served as well as by
- * the tree: a rule that is poor at its own rows would otherwise take in the neighbourhood.
+ * Finds the condition that matters least. The rows that the rule gains without it must be predicted
+ * as well as by the tree; otherwise a poor rule would absorb its neighborhood.
  */
-static bool draft_needless(const struct draft *draft, const struct fault *faults, uint32_t *which)
+static bool find_needless_condition(const struct draft *draft, const struct fault *faults,
+				    uint32_t *which)
 {
 	double least = draft->rule.error;
 	bool found = false;
 
 	for (uint32_t c = 0; c < draft->rule.conditions; c++) {
 		const struct fault *more = &faults[c + 1];
-		double error = faults_expect(draft, faults->count + more->count,
-					     faults->rule + more->rule);
+		double error = expected_fault(draft, faults->count + more->count,
+					      faults->rule + more->rule);
 
 		if (error > least || more->rule > more->tree)
 			continue;
@@ -408,23 +411,23 @@ static bool draft_needless(const struct draft *draft, const struct fault *faults
 	return found;
 }
 
-static void draft_simplify(const struct maker *maker, struct draft *draft, uint32_t *masks)
+static void simplify_draft(const struct maker *maker, struct draft *draft, uint32_t *masks)
 {
 	struct fault faults[DEPTH_MAX + 1];
 	uint32_t which;
 
-	masks_fill(maker, draft, masks);
+	fill_masks(maker, draft, masks);
 	for (;;) {
-		draft_faults(maker, draft, masks, faults);
-		draft->rule.error = faults_expect(draft, faults->count, faults->rule);
-		if (!draft_needless(draft, faults, &which))
+		sum_faults(maker, draft, masks, faults);
+		draft->rule.error = expected_fault(draft, faults->count, faults->rule);
+		if (!find_needless_condition(draft, faults, &which))
 			return;
-		draft_drop(draft, which, masks, maker->samples->rows);
+		drop_condition(draft, which, masks, maker->samples->rows);
 	}
 }
 
-/* What the rows that the rule covers look like. */
-static void draft_survey(const struct maker *maker, struct draft *draft, const uint32_t *masks)
+/* Measures the rows that the rule covers. */
+static void measure_draft(const struct maker *maker, struct draft *draft, const uint32_t *masks)
 {
 	double low = INFINITY, high = -INFINITY, sum = 0, room;
 	uint32_t rows = 0;
@@ -444,7 +447,7 @@ static void draft_survey(const struct maker *maker, struct draft *draft, const u
 	draft->rule.high = high + room;
 }
 
-static void draft_add(const struct maker *maker, const struct draft *draft, struct ruleset *set)
+static void append_draft(const struct maker *maker, const struct draft *draft, struct ruleset *set)
 {
 	const struct ruleset_rule *rule = &draft->rule;
 
@@ -466,8 +469,8 @@ static void draft_add(const struct maker *maker, const struct draft *draft, stru
 typedef void leaf_work(struct maker *maker, const uint32_t *path, size_t depth, struct draft *draft,
 		       struct ruleset *set);
 
-/* What the tree itself makes of the rows of a leaf. */
-static void leaf_score(struct maker *maker, const uint32_t *path, size_t depth, struct draft *draft,
+/* Computes the squared errors of the tree for the rows of a leaf. */
+static void score_leaf(struct maker *maker, const uint32_t *path, size_t depth, struct draft *draft,
 		       struct ruleset *set)
 {
 	const struct node *leaf = &maker->nodes[path[depth]];
@@ -482,30 +485,30 @@ static void leaf_score(struct maker *maker, const uint32_t *path, size_t depth, 
 	}
 }
 
-static void leaf_rule(struct maker *maker, const uint32_t *path, size_t depth, struct draft *draft,
-		      struct ruleset *set)
+static void make_leaf_rule(struct maker *maker, const uint32_t *path, size_t depth,
+			   struct draft *draft, struct ruleset *set)
 {
 	for (size_t i = 0; i < depth; i++) {
 		const struct node *step = &maker->nodes[path[i]];
 
 		draft_narrow(draft, step->input, path[i + 1] == step->right, step->code);
 	}
-	draft_simplify(maker, draft, maker->order);
-	draft_survey(maker, draft, maker->order);
-	draft_add(maker, draft, set);
+	simplify_draft(maker, draft, maker->order);
+	measure_draft(maker, draft, maker->order);
+	append_draft(maker, draft, set);
 }
 
-/* Does the work for every leaf below path[depth], with its smoothed model in the draft. */
-static void leaves_visit(struct maker *maker, uint32_t *path, size_t depth, leaf_work *work,
+/* Calls work for every leaf below path[depth] with its smoothed model in the draft. */
+static void visit_leaves(struct maker *maker, uint32_t *path, size_t depth, leaf_work *work,
 			 struct draft *draft, struct ruleset *set)
 {
 	const struct node *node = &maker->nodes[path[depth]];
 
 	if (node->left) {
 		path[depth + 1] = node->left;
-		leaves_visit(maker, path, depth + 1, work, draft, set);
+		visit_leaves(maker, path, depth + 1, work, draft, set);
 		path[depth + 1] = node->right;
-		leaves_visit(maker, path, depth + 1, work, draft, set);
+		visit_leaves(maker, path, depth + 1, work, draft, set);
 		return;
 	}
 	draft->rule = (struct ruleset_rule){ 0 };
@@ -513,7 +516,7 @@ static void leaves_visit(struct maker *maker, uint32_t *path, size_t depth, leaf
 	work(maker, path, depth, draft, set);
 }
 
-static void target_measure(struct maker *maker, double *mean)
+static void measure_target(struct maker *maker, double *mean)
 {
 	size_t rows = maker->samples->rows;
 	double sum = 0, around = 0;
@@ -524,7 +527,7 @@ static void target_measure(struct maker *maker, double *mean)
 	for (size_t i = 0; i < rows; i++)
 		around += (maker->target[i] - *mean) * (maker->target[i] - *mean);
 	maker->deviation = sqrt(around / (double)rows);
-	/* Squares of errors are differences of sums: half of the digits are lost. */
+	/* Squared errors are differences of sums, which lose half of the digits. */
 	maker->exact = 1e-6 * maker->deviation;
 }
 
@@ -553,14 +556,14 @@ void ruleset_init(struct ruleset *set, const struct ruleset_plan *plan,
 	if (maker->leaf < plan->leaf)
 		maker->leaf = plan->leaf;
 	*set = (struct ruleset){ 0 };
-	target_measure(maker, &set->mean);
+	measure_target(maker, &set->mean);
 	for (size_t i = 0; i < rows; i++)
 		order[i] = (uint32_t)i;
-	grow(maker, 0, (uint32_t)rows, 0);
-	shrink(maker);
+	grow_subtree(maker, 0, (uint32_t)rows, 0);
+	limit_leaves(maker);
 	draft->terms = terms;
-	leaves_visit(maker, path, 0, leaf_score, draft, set);
-	leaves_visit(maker, path, 0, leaf_rule, draft, set);
+	visit_leaves(maker, path, 0, score_leaf, draft, set);
+	visit_leaves(maker, path, 0, make_leaf_rule, draft, set);
 	free(maker->nodes);
 	free(maker->terms);
 }
@@ -573,7 +576,7 @@ void ruleset_release(struct ruleset *set)
 	*set = (struct ruleset){ 0 };
 }
 
-static bool covers(const struct rule_condition *conditions, uint32_t count, const double *row)
+static bool covers_row(const struct rule_condition *conditions, uint32_t count, const double *row)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if ((row[conditions[i].input] > conditions[i].value) != conditions[i].above)
@@ -589,7 +592,7 @@ static double rule_value(const struct ruleset_rule *rule, const struct line_term
 
 	for (uint32_t i = 0; i < rule->terms; i++)
 		value += terms[i].slope * row[terms[i].input];
-	/* Also where an absurd row makes it no number. */
+	/* Also handles NAN, which an extreme row may cause. */
 	value = value >= rule->low ? value : rule->low;
 	return value > rule->high ? rule->high : value;
 }
@@ -603,7 +606,7 @@ double ruleset_value(const struct ruleset *set, const double *row)
 	for (size_t i = 0; i < set->count; i++) {
 		const struct ruleset_rule *rule = &set->rules[i];
 
-		if (covers(conditions, rule->conditions, row)) {
+		if (covers_row(conditions, rule->conditions, row)) {
 			sum += rule_value(rule, terms, row);
 			count++;
 		}

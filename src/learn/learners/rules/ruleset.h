@@ -28,7 +28,7 @@ struct rule_condition {
 };
 
 struct ruleset_rule {
-	/* number of conditions and terms; those of all rules follow each other */
+	/* Number of conditions and terms; those of all rules follow each other. */
 	uint32_t conditions, terms;
 	uint32_t rows; /* training rows that it covered */
 	double constant;
@@ -49,7 +49,7 @@ struct ruleset_plan {
 	size_t leaf;	/* minimum number of rows of a rule */
 	double detrend; /* share of a node's model that is subtracted before the split */
 	double smooth;	/* weight of the ancestor's model, in rows */
-	/* how far predictions may exceed the observed values, relative to their range */
+	/* How far predictions may exceed the observed values, relative to their range. */
 	double beyond;
 };
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Gradient boosting (Friedman 2001): small trees, each of which is grown on what those before it
- * left over. Numbers, two classes (one tree per round) and more (one per class and round), with the
- * rules of scikit-learn. A tree keeps its leaf values times the rate.
- *
+ * Gradient boosting (Friedman 2001): each small tree is grown on the residuals of those before it.
+ * It handles numbers, two classes (one tree per round) and more classes (one tree per class and
+ * round), with the rules of scikit-learn. A tree stores its leaf values times the learning rate.
  * Rows are sorted by every input once for all trees.
  */
 #include <errno.h>
@@ -25,22 +24,23 @@ enum loss { LOSS_SQUARED, LOSS_ABSOLUTE, LOSS_HUBER };
 
 struct boosting {
 	struct trees trees;		   /* columns x rounds */
-	size_t columns, rounds;		   /* columns: a tree per round for each */
-	double start[LEARNER_CLASSES_MAX]; /* per column, before the first round */
+	size_t columns, rounds;		   /* number of trees per round */
+	double start[LEARNER_CLASSES_MAX]; /* per column: prediction before the first round */
 	double settings[LEARNER_SETTINGS_MAX];
-	uint64_t rows; /* of the first fit */
+	uint64_t rows; /* number of rows of the first fit */
 };
 
-/* A fit on the way. */
+/* The state of a fit. */
 struct fitting {
 	const struct samples *samples;
 	enum loss loss;
 	double rate, bag, huber;
-	double *raw;	/* columns x rows: the sum of trees so far */
-	double *norm;	/* more than two classes: log of the sum of exp(raw), when a round began */
-	double *pull;	/* what is left over for the next tree */
-	double *sorted; /* scratch of the losses that need order */
-	double reach;	/* HUBER: beyond it an error counts by its size, not its square */
+	double *raw; /* columns x rows: sum of the trees so far */
+	/* More than two classes: log of the sum of exp(raw) at the beginning of the round. */
+	double *norm;
+	double *pull;	/* residuals for the next tree */
+	double *sorted; /* workspace of losses that need order statistics */
+	double reach;	/* HUBER: errors beyond it count linearly instead of squared */
 	uint16_t *in;	/* rows of this round; NULL: all */
 	struct random random;
 	struct growth *growth;
@@ -61,13 +61,13 @@ static double logistic(double x)
 	return 1 / (1 + exp(-x));
 }
 
-static size_t columns_of(size_t classes)
+static size_t trees_per_round(size_t classes)
 {
 	return classes > 2 ? classes : 1;
 }
 
-/* Number `rank` by size; reorders values. */
-static double values_pick(double *values, size_t count, size_t rank)
+/* Returns the number with this rank; reorders values. */
+static double select_rank(double *values, size_t count, size_t rank)
 {
 	size_t low = 0, high = count - 1;
 
@@ -95,12 +95,12 @@ static double values_pick(double *values, size_t count, size_t rank)
 	return values[rank];
 }
 
-/* The least value that at least this share of all does not exceed. */
-static double values_quantile(double *values, size_t count, double share)
+/* The smallest value that is not exceeded by at least this share of all values. */
+static double quantile_of(double *values, size_t count, double share)
 {
 	double rank = ceil(share * (double)count) - 1;
 
-	return values_pick(values, count, rank < 0 ? 0 : (size_t)rank);
+	return select_rank(values, count, rank < 0 ? 0 : (size_t)rank);
 }
 
 static double median_of(const double *values, size_t count)
@@ -109,12 +109,12 @@ static double median_of(const double *values, size_t count)
 	double upper;
 
 	memcpy(copy, values, count * sizeof(*copy));
-	upper = values_pick(copy, count, count / 2);
-	return count % 2 ? upper : (upper + values_pick(copy, count, count / 2 - 1)) / 2;
+	upper = select_rank(copy, count, count / 2);
+	return count % 2 ? upper : (upper + select_rank(copy, count, count / 2 - 1)) / 2;
 }
 
-/* The best constant, as log-odds for classes; a class that nobody has seen is very unlikely. */
-static void start_set(struct boosting *boosting, const struct samples *samples, enum loss loss)
+/* Sets the best constant, as log-odds for classes; a class without rows is very unlikely. */
+static void set_start(struct boosting *boosting, const struct samples *samples, enum loss loss)
 {
 	double counts[LEARNER_CLASSES_MAX] = { 0 }, sum = 0;
 
@@ -142,7 +142,7 @@ static void start_set(struct boosting *boosting, const struct samples *samples, 
 	}
 }
 
-static void norms_set(struct fitting *fit)
+static void set_norms(struct fitting *fit)
 {
 	size_t rows = fit->samples->rows;
 
@@ -158,7 +158,7 @@ static void norms_set(struct fitting *fit)
 	}
 }
 
-static void pull_classes(struct fitting *fit, size_t column)
+static void set_class_residuals(struct fitting *fit, size_t column)
 {
 	size_t rows = fit->samples->rows;
 	const double *y = fit->samples->y, *raw = fit->raw + column * rows;
@@ -172,7 +172,7 @@ static void pull_classes(struct fitting *fit, size_t column)
 		fit->pull[i] = (y[i] == (double)column) - exp(raw[i] - fit->norm[i]);
 }
 
-static void pull_huber(struct fitting *fit)
+static void set_huber_residuals(struct fitting *fit)
 {
 	size_t count = 0;
 
@@ -180,7 +180,7 @@ static void pull_huber(struct fitting *fit)
 		if (!fit->in || fit->in[i])
 			fit->sorted[count++] = fabs(fit->samples->y[i] - fit->raw[i]);
 	}
-	fit->reach = values_quantile(fit->sorted, count, fit->huber);
+	fit->reach = quantile_of(fit->sorted, count, fit->huber);
 	for (size_t i = 0; i < fit->samples->rows; i++) {
 		double left = fit->samples->y[i] - fit->raw[i];
 
@@ -188,17 +188,17 @@ static void pull_huber(struct fitting *fit)
 	}
 }
 
-/* What a tree shall learn: the slope of the loss, downwards. */
-static void pull_set(struct fitting *fit, size_t column)
+/* Sets the target of the next tree: the negative gradient of the loss. */
+static void set_residuals(struct fitting *fit, size_t column)
 {
 	const double *y = fit->samples->y;
 
 	if (fit->samples->classes) {
-		pull_classes(fit, column);
+		set_class_residuals(fit, column);
 		return;
 	}
 	if (fit->loss == LOSS_HUBER) {
-		pull_huber(fit);
+		set_huber_residuals(fit);
 		return;
 	}
 	for (size_t i = 0; i < fit->samples->rows; i++) {
@@ -208,9 +208,9 @@ static void pull_set(struct fitting *fit, size_t column)
 	}
 }
 
-/* One step of Newton's method from the sums of slope and bend. */
-static double leaf_classes(const struct fitting *fit, const uint32_t *rows, size_t count,
-			   size_t column)
+/* One step of Newton's method from the sums of first and second derivatives. */
+static double class_leaf_value(const struct fitting *fit, const uint32_t *rows, size_t count,
+			       size_t column)
 {
 	double classes = (double)fit->samples->classes, slope = 0, bend = 0;
 
@@ -227,8 +227,8 @@ static double leaf_classes(const struct fitting *fit, const uint32_t *rows, size
 	return classes > 2 ? slope * (classes - 1) / classes / bend : slope / bend;
 }
 
-/* The median of what is left over, and for HUBER the mean of what is within reach of it. */
-static double leaf_ordered(const struct fitting *fit, const uint32_t *rows, size_t count)
+/* The median of the residuals, and for HUBER also the mean of those near it. */
+static double median_leaf_value(const struct fitting *fit, const uint32_t *rows, size_t count)
 {
 	double median, sum = 0;
 
@@ -237,7 +237,7 @@ static double leaf_ordered(const struct fitting *fit, const uint32_t *rows, size
 
 		fit->sorted[i] = fit->samples->y[row] - fit->raw[row];
 	}
-	median = values_quantile(fit->sorted, count, 0.5);
+	median = quantile_of(fit->sorted, count, 0.5);
 	if (fit->loss == LOSS_ABSOLUTE)
 		return median;
 	for (size_t i = 0; i < count; i++) {
@@ -248,8 +248,8 @@ static double leaf_ordered(const struct fitting *fit, const uint32_t *rows, size
 	return median + sum / (double)count;
 }
 
-/* Sets the values of the leaves and moves the rows that are in them. */
-static void leaves_set(struct fitting *fit, struct flat_tree *flat, size_t column)
+/* Sets the values of the leaves and updates the rows in them. */
+static void set_leaves(struct fitting *fit, struct flat_tree *flat, size_t column)
 {
 	double *raw = fit->raw + column * fit->samples->rows;
 	size_t count;
@@ -261,16 +261,16 @@ static void leaves_set(struct fitting *fit, struct flat_tree *flat, size_t colum
 		double *value = &flat->values[leaves[i].node];
 
 		if (fit->samples->classes)
-			*value = leaf_classes(fit, rows, size, column);
+			*value = class_leaf_value(fit, rows, size, column);
 		else if (fit->loss != LOSS_SQUARED)
-			*value = leaf_ordered(fit, rows, size);
+			*value = median_leaf_value(fit, rows, size);
 		*value *= fit->rate;
 		for (size_t j = 0; j < size; j++)
 			raw[rows[j]] += *value;
 	}
 }
 
-static void outside_move(struct fitting *fit, const struct flat_tree *flat, size_t column)
+static void update_rows_outside(struct fitting *fit, const struct flat_tree *flat, size_t column)
 {
 	const struct samples *samples = fit->samples;
 
@@ -281,8 +281,8 @@ static void outside_move(struct fitting *fit, const struct flat_tree *flat, size
 	}
 }
 
-/* So many rows of all, each set of them equally likely. */
-static void bag_draw(struct fitting *fit)
+/* Draws a subset of the rows; each subset is equally likely. */
+static void draw_rows(struct fitting *fit)
 {
 	size_t left = fit->samples->rows;
 	size_t wanted = (size_t)fmax(floor(fit->bag * (double)left), 1);
@@ -295,18 +295,18 @@ static void bag_draw(struct fitting *fit)
 	}
 }
 
-static void round_grow(struct fitting *fit, struct flat_tree *const *flat, size_t columns)
+static void grow_round(struct fitting *fit, struct flat_tree *const *flat, size_t columns)
 {
 	if (fit->in)
-		bag_draw(fit);
+		draw_rows(fit);
 	if (fit->norm)
-		norms_set(fit);
+		set_norms(fit);
 	for (size_t column = 0; column < columns; column++) {
-		pull_set(fit, column);
+		set_residuals(fit, column);
 		growth_grow(fit->growth, fit->pull, fit->in, &fit->random, flat[column], fit->gain);
-		leaves_set(fit, flat[column], column);
+		set_leaves(fit, flat[column], column);
 		if (fit->in)
-			outside_move(fit, flat[column], column);
+			update_rows_outside(fit, flat[column], column);
 	}
 }
 
@@ -344,8 +344,8 @@ static void fitting_release(struct fitting *fit)
 	free(fit->gain);
 }
 
-/* Rounds from `first` on; the flat are there and empty. Earlier ones are in fit->raw already. */
-static void rounds_grow(struct boosting *boosting, struct fitting *fit, size_t first)
+/* Grows rounds from `first` on into empty trees. fit->raw includes the earlier rounds already. */
+static void grow_rounds(struct boosting *boosting, struct fitting *fit, size_t first)
 {
 	struct growth_plan plan;
 	struct growth_ranks ranks;
@@ -361,7 +361,7 @@ static void rounds_grow(struct boosting *boosting, struct fitting *fit, size_t f
 
 		for (size_t c = 0; c < boosting->columns; c++)
 			flat[c] = &boosting->trees.flat[c * boosting->rounds + round];
-		round_grow(fit, flat, boosting->columns);
+		grow_round(fit, flat, boosting->columns);
 	}
 	growth_free(fit->growth);
 	growth_ranks_release(&ranks);
@@ -376,17 +376,17 @@ static int boosting_fit(void **model, const struct samples *samples, const doubl
 	(void)err;
 	memcpy(boosting->settings, settings,
 	       learner_setting_count(&learner_boosting) * sizeof(*settings));
-	boosting->columns = columns_of(samples->classes);
+	boosting->columns = trees_per_round(samples->classes);
 	boosting->rounds = (size_t)learner_value(&learner_boosting, settings, "trees");
 	boosting->rows = samples->rows;
 	trees_init(&boosting->trees, samples->width, samples->classes, 1,
 		   boosting->columns * boosting->rounds);
 	fitting_init(&fit, boosting, samples);
-	start_set(boosting, samples, fit.loss);
+	set_start(boosting, samples, fit.loss);
 	for (size_t i = 0; i < boosting->columns * samples->rows; i++)
 		fit.raw[i] = boosting->start[i / samples->rows];
 	random_stream(&fit.random, effort->seed, 0);
-	rounds_grow(boosting, &fit, 0);
+	grow_rounds(boosting, &fit, 0);
 	memcpy(boosting->trees.share, fit.gain, samples->width * sizeof(double));
 	trees_share(boosting->trees.share, samples->width);
 	fitting_release(&fit);
@@ -394,8 +394,8 @@ static int boosting_fit(void **model, const struct samples *samples, const doubl
 	return 0;
 }
 
-/* From sums to probabilities, in place; out has room for all classes. */
-static void raw_answer(size_t classes, double *out)
+/* Converts sums to probabilities in place; out has room for all classes. */
+static void convert_raw(size_t classes, double *out)
 {
 	double most, sum = 0;
 
@@ -421,7 +421,7 @@ static void boosting_predict(const void *model, const double *row, double *out)
 		flat_tree_sum(flat, boosting->rounds, 1, row, &out[c]);
 	}
 	if (boosting->trees.classes)
-		raw_answer(boosting->trees.classes, out);
+		convert_raw(boosting->trees.classes, out);
 }
 
 static void boosting_importance(const void *model, double *share)
@@ -429,8 +429,8 @@ static void boosting_importance(const void *model, double *share)
 	trees_importance(&((const struct boosting *)model)->trees, share);
 }
 
-/* Room for further rounds behind those of every column. */
-static void rounds_add(struct boosting *boosting, size_t more)
+/* Adds room for more rounds after those of every column. */
+static void add_rounds(struct boosting *boosting, size_t more)
 {
 	struct trees *trees = &boosting->trees;
 	size_t rounds = boosting->rounds + more;
@@ -445,7 +445,7 @@ static void rounds_add(struct boosting *boosting, size_t more)
 	boosting->rounds = rounds;
 }
 
-/* Adds rounds on the new rows, in proportion to the rows of the first fit. */
+/* Adds rounds that are trained on the new rows, in proportion to the rows of the first fit. */
 static int boosting_refresh(void *model, const struct samples *more, const struct effort *effort,
 			    struct err *err)
 {
@@ -457,10 +457,10 @@ static int boosting_refresh(void *model, const struct samples *more, const struc
 	struct fitting fit;
 
 	if (!more->rows)
-		return err_set(err, ENODATA, "there are no rows to learn from");
+		return err_set(err, ENODATA, "no training rows");
 	if ((double)(before + rounds) > 3 * first)
 		return err_set(err, ENOSPC,
-			       "%zu rounds were added already: fit it anew on recent rows",
+			       "%zu rounds were added already; fit it again on recent rows",
 			       before - (size_t)first);
 	fitting_init(&fit, boosting, more);
 	for (size_t c = 0; c < columns; c++) {
@@ -471,9 +471,9 @@ static int boosting_refresh(void *model, const struct samples *more, const struc
 		flat_tree_sum_rows(boosting->trees.flat + c * before, before, 1, more->x,
 				   more->width, more->rows, raw);
 	}
-	rounds_add(boosting, rounds);
+	add_rounds(boosting, rounds);
 	random_stream(&fit.random, effort->seed, before);
-	rounds_grow(boosting, &fit, before);
+	grow_rounds(boosting, &fit, before);
 	trees_share(fit.gain, more->width);
 	kept = (double)before / (double)boosting->rounds;
 	added = (double)rounds / (double)boosting->rounds;
@@ -500,7 +500,7 @@ static int boosting_load(void **model, struct blob *blob, size_t width, size_t c
 	struct boosting *boosting = xcalloc(1, sizeof(*boosting));
 	int r;
 
-	boosting->columns = columns_of(classes);
+	boosting->columns = trees_per_round(classes);
 	trees_settings_load(&learner_boosting, boosting->settings, blob);
 	boosting->rows = blob_take_u64(blob);
 	blob_expect(blob, boosting->rows > 0);
@@ -518,7 +518,7 @@ static int boosting_load(void **model, struct blob *blob, size_t width, size_t c
 	return r;
 }
 
-/* Ranges of a search are those that caret's gbm and a random search draw from. */
+/* The search ranges are those of caret's gbm and of a typical random search. */
 static const struct learner_setting boosting_settings[] = {
 	{ .name = "trees",
 	  .help = "rounds",
@@ -530,7 +530,7 @@ static const struct learner_setting boosting_settings[] = {
 	  .whole = true,
 	  .logarithmic = true },
 	{ .name = "depth",
-	  .help = "levels of a tree below the root",
+	  .help = "maximum depth of a tree",
 	  .fallback = 3,
 	  .least = 1,
 	  .most = 1000,
@@ -538,7 +538,7 @@ static const struct learner_setting boosting_settings[] = {
 	  .high = 10,
 	  .whole = true },
 	{ .name = "rate",
-	  .help = "part of a tree's answer that is taken",
+	  .help = "learning rate: share of each tree that is added",
 	  .fallback = 0.1,
 	  .least = 1e-6,
 	  .most = 1,
@@ -546,7 +546,7 @@ static const struct learner_setting boosting_settings[] = {
 	  .high = 0.6,
 	  .logarithmic = true },
 	{ .name = "leaf",
-	  .help = "fewest rows of a leaf",
+	  .help = "minimum number of rows of a leaf",
 	  .fallback = 1,
 	  .least = 1,
 	  .most = 1e9,
@@ -555,21 +555,21 @@ static const struct learner_setting boosting_settings[] = {
 	  .whole = true },
 	TREES_SPLIT,
 	{ .name = "sample",
-	  .help = "share of the rows that a round sees, drawn at random",
+	  .help = "share of the rows that each round uses, drawn at random",
 	  .fallback = 1,
 	  .least = 0.01,
 	  .most = 1,
 	  .low = 0.5,
 	  .high = 1 },
 	{ .name = "features",
-	  .help = "share of the inputs looked at in a node, drawn at random",
+	  .help = "share of the inputs considered per node, drawn at random",
 	  .fallback = 1,
 	  .least = 1e-6,
 	  .most = 1,
 	  .low = 0.3,
 	  .high = 1 },
 	{ .name = "loss",
-	  .help = "error of a number that is made small; classes: the logarithmic one",
+	  .help = "loss for regression; classes always use the log loss",
 	  .words = "squared|absolute|huber",
 	  .most = 2,
 	  .high = 2,
@@ -586,9 +586,9 @@ static const struct learner_setting boosting_settings[] = {
 
 const struct learner_ops learner_boosting = {
 	.name = "boosting",
-	.help = "gradient boosting of small trees; a refresh adds rounds on the new rows, up to "
-		"three times the first; memory: 8 bytes more per row, 8 for a loss other than "
-		"squared, 10 where rows are drawn, 8 for each of more than two classes",
+	.help = "gradient boosting of small trees; updates add rounds on the new rows, up to "
+		"three times the first ones; needs 8 more bytes per row, 8 for a loss other than "
+		"squared, 10 if rows are drawn, 8 for each of more than two classes",
 	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,
 	.recipe = "",
 	.settings = boosting_settings,

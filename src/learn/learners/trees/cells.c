@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Cells are found by a table of hashes. Sums are taken around the first row of a cell, so that
- * equal targets leave nothing within.
+ * Cells are found by a hash table. Sums are taken relative to the first row of a cell, so that
+ * equal targets give exactly 0 within.
  */
 #include "learn/learners/trees/cells.h"
 
@@ -13,7 +13,7 @@
 #include "learn/learner.h"
 #include "learn/learners/trees/ranks.h"
 
-static bool rows_same(const struct samples *samples, size_t a, size_t b)
+static bool rows_are_equal(const struct samples *samples, size_t a, size_t b)
 {
 	const double *x = samples->x + a * samples->width, *z = samples->x + b * samples->width;
 
@@ -24,7 +24,7 @@ static bool rows_same(const struct samples *samples, size_t a, size_t b)
 	return true;
 }
 
-static uint64_t row_hash(const struct samples *samples, size_t row)
+static uint64_t hash_row(const struct samples *samples, size_t row)
 {
 	uint64_t hash = 0;
 
@@ -36,21 +36,24 @@ static uint64_t row_hash(const struct samples *samples, size_t row)
 	return hash;
 }
 
-/* The cell of each row, by a table of their first rows. Yields how many; 0 where they are many. */
-static size_t cells_find(const struct samples *samples, uint32_t *cell_of, uint32_t *firsts)
+/*
+ * Finds the cell of each row by a hash table of their first rows. Returns the number of cells, or 0
+ * if there are too many.
+ */
+static size_t find_cells(const struct samples *samples, uint32_t *cell_of, uint32_t *firsts)
 {
 	size_t slots = 16, count = 0;
 
 	while (slots < samples->rows)
 		slots *= 2;
-	/* A slot holds a cell; half of them stay empty at least. */
+	/* A slot holds a cell; at least half of the slots stay empty. */
 	AUTO_FREE uint32_t *table = xmalloc(slots * sizeof(*table));
 
 	memset(table, 0xff, slots * sizeof(*table));
 	for (size_t row = 0; row < samples->rows; row++) {
-		size_t at = row_hash(samples, row) & (slots - 1);
+		size_t at = hash_row(samples, row) & (slots - 1);
 
-		while (table[at] != UINT32_MAX && !rows_same(samples, firsts[table[at]], row))
+		while (table[at] != UINT32_MAX && !rows_are_equal(samples, firsts[table[at]], row))
 			at = (at + 1) & (slots - 1);
 		if (table[at] == UINT32_MAX) {
 			if (count == samples->rows / 2)
@@ -68,7 +71,7 @@ bool cells_init(struct cells *cells, const struct samples *samples)
 	size_t rows = samples->rows, at = 0;
 	AUTO_FREE uint32_t *cell_of = xmalloc(rows * sizeof(*cell_of));
 	AUTO_FREE uint32_t *starts = xmalloc((rows / 2 + 1) * sizeof(*starts));
-	size_t count = cells_find(samples, cell_of, starts);
+	size_t count = find_cells(samples, cell_of, starts);
 
 	*cells = (struct cells){ .count = rows };
 	if (!count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A walk waits for one load after the other. Eight walks in step keep the machine busy meanwhile.
+ * A walk down a tree waits for one load after another. Eight walks in lockstep hide this latency.
  */
 #include "learn/learners/trees/flat_tree.h"
 
@@ -22,8 +22,8 @@ void flat_tree_release(struct flat_tree *flat)
 	*flat = (struct flat_tree){ 0 };
 }
 
-/* The last double that rounds to this float or less. */
-static double float_edge(float value)
+/* The largest double that rounds to this float or less. */
+static double largest_rounding_to(float value)
 {
 	double edge = ((double)value + (double)nextafterf(value, INFINITY)) / 2;
 
@@ -37,7 +37,7 @@ double flat_tree_cut(float below, float above)
 
 	if ((double)cut > middle)
 		cut = nextafterf(cut, -INFINITY);
-	return float_edge(cut);
+	return largest_rounding_to(cut);
 }
 
 static inline const struct flat_tree_node *step(const struct flat_tree_node *node,
@@ -56,7 +56,7 @@ size_t flat_tree_leaf(const struct flat_tree *flat, const double *row)
 }
 
 /* Moves all lanes to their leaves. */
-static inline void lanes_walk(const struct flat_tree_node *at[LANES],
+static inline void walk_lanes(const struct flat_tree_node *at[LANES],
 			      const double *const rows[LANES])
 {
 	uint32_t moved;
@@ -70,7 +70,7 @@ static inline void lanes_walk(const struct flat_tree_node *at[LANES],
 	} while (moved);
 }
 
-static void value_add(const struct flat_tree *flat, const struct flat_tree_node *leaf,
+static void add_value(const struct flat_tree *flat, const struct flat_tree_node *leaf,
 		      size_t answers, double *out)
 {
 	const double *value = flat->values + (size_t)(leaf - flat->nodes) * answers;
@@ -90,15 +90,15 @@ void flat_tree_sum(const struct flat_tree *flat, size_t count, size_t answers, c
 	for (; count >= LANES; count -= LANES, flat += LANES) {
 		for (int lane = 0; lane < LANES; lane++)
 			at[lane] = flat[lane].nodes;
-		lanes_walk(at, rows);
+		walk_lanes(at, rows);
 		for (int lane = 0; lane < LANES; lane++)
-			value_add(&flat[lane], at[lane], answers, out);
+			add_value(&flat[lane], at[lane], answers, out);
 	}
 	for (; count; count--, flat++)
-		value_add(flat, flat->nodes + flat_tree_leaf(flat, row), answers, out);
+		add_value(flat, flat->nodes + flat_tree_leaf(flat, row), answers, out);
 }
 
-static void rows_sum(const struct flat_tree *flat, size_t answers, const double *x, size_t width,
+static void sum_rows(const struct flat_tree *flat, size_t answers, const double *x, size_t width,
 		     size_t count, double *out)
 {
 	const double *rows[LANES];
@@ -109,15 +109,17 @@ static void rows_sum(const struct flat_tree *flat, size_t answers, const double 
 			rows[lane] = x + (size_t)lane * width;
 			at[lane] = flat->nodes;
 		}
-		lanes_walk(at, rows);
+		walk_lanes(at, rows);
 		for (int lane = 0; lane < LANES; lane++)
-			value_add(flat, at[lane], answers, out + (size_t)lane * answers);
+			add_value(flat, at[lane], answers, out + (size_t)lane * answers);
 	}
 	for (; count; count--, x += width, out += answers)
-		value_add(flat, flat->nodes + flat_tree_leaf(flat, x), answers, out);
+		add_value(flat, flat->nodes + flat_tree_leaf(flat, x), answers, out);
 }
 
-/* A tree stays in the cache for a batch of rows. The order of adding is that of flat_tree_sum(). */
+/*
+ * A tree stays in the cache for a batch of rows. The order of additions is that of flat_tree_sum().
+ */
 void flat_tree_sum_rows(const struct flat_tree *flat, size_t count, size_t answers, const double *x,
 			size_t width, size_t rows, double *out)
 {
@@ -125,12 +127,12 @@ void flat_tree_sum_rows(const struct flat_tree *flat, size_t count, size_t answe
 		size_t batch = rows - done < 256 ? rows - done : 256;
 
 		for (size_t i = 0; i < count; i++)
-			rows_sum(&flat[i], answers, x + done * width, width, batch,
+			sum_rows(&flat[i], answers, x + done * width, width, batch,
 				 out + done * answers);
 	}
 }
 
-static void leaf_describe(const double *value, size_t answers, struct buf *out)
+static void describe_leaf(const double *value, size_t answers, struct buf *out)
 {
 	for (size_t i = 0; i < answers; i++)
 		buf_printf(out, "%s%.4g", i ? " " : "", value[i]);
@@ -144,13 +146,13 @@ struct describing {
 	struct buf *out;
 };
 
-static void node_describe(const struct describing *d, size_t at, unsigned level)
+static void describe_node(const struct describing *d, size_t at, unsigned level)
 {
 	const struct flat_tree_node *node = &d->flat->nodes[at];
 
 	if (!node->child || level == d->levels) {
 		buf_puts(d->out, node->child ? ": (more) " : ": ");
-		leaf_describe(d->flat->values + at * d->answers, d->answers, d->out);
+		describe_leaf(d->flat->values + at * d->answers, d->answers, d->out);
 		buf_putc(d->out, '\n');
 		return;
 	}
@@ -159,7 +161,7 @@ static void node_describe(const struct describing *d, size_t at, unsigned level)
 	for (unsigned side = 0; side < 2; side++) {
 		buf_printf(d->out, "%*s%s %s %.6g", (int)(2 * level), "", d->names[node->feature],
 			   side ? ">" : "<=", node->cut);
-		node_describe(d, at + node->child + side, level + 1);
+		describe_node(d, at + node->child + side, level + 1);
 	}
 }
 
@@ -170,7 +172,7 @@ void flat_tree_describe(const struct flat_tree *flat, size_t answers, const char
 
 	if (!flat->nodes->child)
 		buf_puts(out, "always");
-	node_describe(&d, 0, 0);
+	describe_node(&d, 0, 0);
 }
 
 void flat_tree_save(const struct flat_tree *flat, size_t answers, struct buf *buf)
@@ -184,7 +186,7 @@ void flat_tree_save(const struct flat_tree *flat, size_t answers, struct buf *bu
 	blob_put_reals(buf, flat->values, flat->count * answers);
 }
 
-static bool node_sound(const struct flat_tree_node *node, size_t after, size_t width)
+static bool node_is_valid(const struct flat_tree_node *node, size_t after, size_t width)
 {
 	if (!node->child)
 		return node->cut == INFINITY && node->feature == 0;
@@ -207,8 +209,8 @@ void flat_tree_load(struct flat_tree *flat, size_t answers, size_t width, struct
 		node->cut = blob_take_real(blob);
 		node->child = blob_take_u32(blob);
 		node->feature = blob_take_u32(blob);
-		/* The right child is one further than the left. */
-		blob_expect(blob, node_sound(node, count - i - 1, width));
+		/* The right child follows the left one. */
+		blob_expect(blob, node_is_valid(node, count - i - 1, width));
 	}
 	blob_take_reals(blob, flat->values, count * answers);
 	for (size_t i = 0; i < count * answers; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A random forest (Breiman 2001): trees of rows drawn with putting back, each node of which looks
- * at a few inputs; the answer is the mean of their answers, as with scikit-learn.
+ * A random forest (Breiman 2001): each tree is grown on rows drawn with replacement, and each node
+ * considers a few inputs. The prediction is the mean over the trees, as in scikit-learn.
  *
- * Trees are grown side by side, each with a stream of random numbers of its own. Every thread needs
- * room per row, so threads are as few as the memory of learner.h asks for.
+ * Trees are grown in parallel, each with its own stream of random numbers. Every thread needs
+ * memory per row, so the number of threads is limited by the memory bound of learner.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,13 +22,15 @@
 extern const struct learner_ops learner_forest;
 
 struct forest {
-	struct trees trees; /* the oldest first */
+	struct trees trees; /* oldest tree first */
 	double settings[LEARNER_SETTINGS_MAX];
-	uint64_t rows;	/* of the first fit */
-	uint64_t grown; /* trees ever; numbers the streams of random numbers */
+	uint64_t rows;	/* number of rows of the first fit */
+	uint64_t grown; /* number of trees ever grown; the next random stream */
 };
 
-/* Shares are added up in whole numbers: the sum must not depend on which thread grew what. */
+/*
+ * Shares are summed as integers, so that the sum does not depend on which thread grew which tree.
+ */
 #define SHARE_ONE 0x1p40
 
 struct crew_member {
@@ -56,8 +58,10 @@ static void forest_free(void *model)
 	free(forest);
 }
 
-/* As many draws as rows. The bias of taking the upper half of a product is below rows / 2^32. */
-static void rows_draw(uint16_t *weights, size_t rows, struct random *random)
+/*
+ * Draws as many rows as there are. Using the upper half of a product has a bias below rows / 2^32.
+ */
+static void draw_rows(uint16_t *weights, size_t rows, struct random *random)
 {
 	memset(weights, 0, rows * sizeof(*weights));
 	for (size_t i = 0; i < rows; i++) {
@@ -67,7 +71,7 @@ static void rows_draw(uint16_t *weights, size_t rows, struct random *random)
 	}
 }
 
-static void tree_grow(void *arg, size_t piece, unsigned worker)
+static void grow_tree(void *arg, size_t piece, unsigned worker)
 {
 	struct crew *crew = arg;
 	struct crew_member *member = &crew->members[worker];
@@ -76,7 +80,7 @@ static void tree_grow(void *arg, size_t piece, unsigned worker)
 
 	random_stream(&random, crew->seed, crew->stream + piece);
 	if (crew->bootstrap)
-		rows_draw(member->weights, crew->samples->rows, &random);
+		draw_rows(member->weights, crew->samples->rows, &random);
 	memset(member->gain, 0, width * sizeof(*member->gain));
 	growth_grow(member->growth, crew->target, crew->bootstrap ? member->weights : NULL, &random,
 		    &crew->flat[piece], member->gain);
@@ -86,8 +90,8 @@ static void tree_grow(void *arg, size_t piece, unsigned worker)
 }
 
 /*
- * Of rows that are drawn with putting back, two thirds take part. A tree on the way has some room
- * for nodes that it will not need.
+ * Drawing with replacement selects two thirds of the rows. A tree in progress has some unused room
+ * for nodes.
  */
 static unsigned crew_size(const struct samples *samples, unsigned threads, size_t trees,
 			  bool bootstrap)
@@ -121,7 +125,7 @@ static void crew_init(struct crew *crew, unsigned size, struct growth_ranks *ran
 		};
 }
 
-/* The shares of all members go into share. */
+/* Adds the shares of all members to share. */
 static void crew_release(struct crew *crew, unsigned size, double *share)
 {
 	size_t width = crew->samples->width;
@@ -143,8 +147,8 @@ static void crew_release(struct crew *crew, unsigned size, double *share)
 	free(crew->members);
 }
 
-/* Grows count trees into flat, and their shares into share. */
-static void trees_grow(const struct samples *samples, const double *settings,
+/* Grows count trees into flat and their importance into share. */
+static void grow_trees(const struct samples *samples, const double *settings,
 		       const struct effort *effort, uint64_t stream, struct flat_tree *flat,
 		       size_t count, double *share)
 {
@@ -158,10 +162,10 @@ static void trees_grow(const struct samples *samples, const double *settings,
 	trees_plan(&plan, &learner_forest, settings, samples);
 	crew.bootstrap = learner_value(&learner_forest, settings, "bootstrap") == 0;
 	size = crew_size(samples, effort->threads, count, crew.bootstrap);
-	crew.target = trees_target(samples, &plan.centre);
+	crew.target = trees_target(samples, &plan.center);
 	growth_ranks_init(&ranks, samples, false, plan.criterion == SPLIT_VARIANCE);
 	crew_init(&crew, size, &ranks, &plan);
-	parallel_for(size, count, tree_grow, &crew);
+	parallel_for(size, count, grow_tree, &crew);
 	crew_release(&crew, size, share);
 	growth_ranks_release(&ranks);
 	if (crew.target != samples->y)
@@ -181,7 +185,7 @@ static int forest_fit(void **model, const struct samples *samples, const double 
 	forest->grown = count;
 	trees_init(&forest->trees, samples->width, samples->classes,
 		   growth_answers(samples->classes), count);
-	trees_grow(samples, settings, effort, 0, forest->trees.flat, count, forest->trees.share);
+	grow_trees(samples, settings, effort, 0, forest->trees.flat, count, forest->trees.share);
 	*model = forest;
 	return 0;
 }
@@ -205,7 +209,7 @@ static void forest_predict_rows(const void *model, const double *x, size_t rows,
 	trees_answer(trees->classes, (double)trees->count, rows, out);
 }
 
-/* How far the trees disagree. */
+/* The deviation of the predictions among the trees. */
 static double forest_spread(const void *model, const double *row)
 {
 	const struct trees *trees = &((const struct forest *)model)->trees;
@@ -226,7 +230,7 @@ static void forest_importance(const void *model, double *share)
 	trees_importance(&((const struct forest *)model)->trees, share);
 }
 
-/* As if a window of as many rows as the first fit had were moved on. */
+/* Works like a sliding window with the row count of the first fit. */
 static int forest_refresh(void *model, const struct samples *more, const struct effort *effort,
 			  struct err *err)
 {
@@ -238,12 +242,12 @@ static int forest_refresh(void *model, const struct samples *more, const struct 
 	AUTO_FREE double *share = NULL;
 
 	if (!more->rows)
-		return err_set(err, ENODATA, "there are no rows to learn from");
+		return err_set(err, ENODATA, "no training rows");
 	share = xmalloc(trees->width * sizeof(*share));
 	for (size_t i = 0; i < fresh; i++)
 		flat_tree_release(&trees->flat[i]);
 	memmove(trees->flat, trees->flat + fresh, kept * sizeof(*trees->flat));
-	trees_grow(more, forest->settings, effort, forest->grown, trees->flat + kept, fresh, share);
+	grow_trees(more, forest->settings, effort, forest->grown, trees->flat + kept, fresh, share);
 	forest->grown += fresh;
 	for (size_t i = 0; i < trees->width; i++)
 		trees->share[i] = (trees->share[i] * (double)kept + share[i] * (double)fresh) /
@@ -283,7 +287,7 @@ static int forest_load(void **model, struct blob *blob, size_t width, size_t cla
 
 static const struct learner_setting forest_settings[] = {
 	{ .name = "trees",
-	  .help = "how many",
+	  .help = "number of trees",
 	  .fallback = 50,
 	  .least = 1,
 	  .most = 10000,
@@ -292,7 +296,7 @@ static const struct learner_setting forest_settings[] = {
 	  .whole = true },
 	{ .name = "features", .help = TREES_FEATURES_HELP, .most = 1, .low = 0.05, .high = 1 },
 	{ .name = "leaf",
-	  .help = "fewest rows of a leaf",
+	  .help = "minimum number of rows of a leaf",
 	  .fallback = 1,
 	  .least = 1,
 	  .most = 1e9,
@@ -301,13 +305,10 @@ static const struct learner_setting forest_settings[] = {
 	  .whole = true,
 	  .logarithmic = true },
 	TREES_SPLIT,
-	{ .name = "depth",
-	  .help = "levels below the root; 0: no limit",
-	  .most = 1000,
-	  .whole = true },
+	{ .name = "depth", .help = "maximum depth; 0: no limit", .most = 1000, .whole = true },
 	TREES_CRITERION,
 	{ .name = "bootstrap",
-	  .help = "rows of a tree: drawn with putting back, or all",
+	  .help = "draw the rows of a tree with replacement instead of using all",
 	  .words = "yes|no",
 	  .most = 1,
 	  .whole = true },
@@ -316,7 +317,7 @@ static const struct learner_setting forest_settings[] = {
 
 const struct learner_ops learner_forest = {
 	.name = "forest",
-	.help = "random forest; a refresh replaces the oldest trees by trees of the new rows",
+	.help = "random forest; updates replace the oldest trees by trees of the new rows",
 	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,
 	.recipe = "",
 	.settings = forest_settings,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Nodes wait on a stack. Both children of a node are numbered when it is cut, so they lie side by
- * side; the left one is grown next, so a subtree is close together.
+ * Nodes wait on a stack. Both children of a node are numbered when it is split, so they are
+ * adjacent; the left one is grown next, so that a subtree is close together in memory.
  */
 #include "learn/learners/trees/growth.h"
 
@@ -15,10 +15,10 @@
 #include "learn/learners/trees/ranks.h"
 #include "learn/maths/random.h"
 
-/* So many nodes are not held twice. */
+/* An array of this number of nodes is handed over instead of copied. */
 enum { NODES_MANY = 8192 };
 
-/* Up to so many ranks per row of a node, adding up by rank is quicker than sorting. */
+/* Up to this number of ranks per row of a node, summing by rank is faster than sorting. */
 enum { BIN_LEVELS_PER_ROW = 2 };
 
 struct waiting {
@@ -32,32 +32,32 @@ struct growth {
 	size_t answers;
 	bool in_order, wide;
 
-	size_t size;		/* how many cells there are */
-	struct cells_sums sums; /* where rows are merged; a cell is a row else */
-	/* In order. */
-	uint32_t *lists; /* as those of ranks, cells of the tree only */
+	size_t size;		/* number of cells */
+	struct cells_sums sums; /* used if rows are merged; otherwise a cell is a row */
+	/* Growing in order. */
+	uint32_t *lists; /* like those of ranks, but only cells of this tree */
 	bool lists_owned;
-	uint8_t *side; /* per cell: does it go left? */
-	/* By need. */
-	uint32_t *rows;		/* cells */
-	double *pull, *heft;	/* target and weight of the node's cells */
-	uint32_t *tally;	/* and how many rows they are, where rows are merged */
-	void *entries;		/* of an input, narrow or wide */
-	size_t room;		/* for so many rows */
-	struct split_bin *bins; /* NULL: this criterion cannot be added up */
-	/* Both. */
-	void *spare;	    /* right halves while a list is cut; by need for sorting, too */
-	uint32_t *features; /* shuffled as needed */
-	uint32_t *members;  /* rows of a leaf, where they do not lie side by side */
+	uint8_t *side; /* per cell: whether it goes left */
+	/* Growing on demand. */
+	uint32_t *rows;		/* cells of the tree */
+	double *pull, *heft;	/* target and weight of the cells of the node */
+	uint32_t *tally;	/* and their row counts, if rows are merged */
+	void *entries;		/* entries of an input, narrow or wide */
+	size_t room;		/* allocated rows */
+	struct split_bin *bins; /* NULL: the criterion does not support summing by rank */
+	/* Both strategies. */
+	void *spare; /* right halves while a list is partitioned; on demand also for sorting */
+	uint32_t *features; /* inputs, shuffled as needed */
+	uint32_t *members;  /* rows of a leaf, if they are not contiguous */
 
-	/* The tree at hand. */
+	/* The current tree. */
 	const double *target;
 	const uint16_t *weights;
 	struct random *random;
-	uint64_t order; /* of inputs, where all are looked at */
+	uint64_t order; /* first input and direction, if all inputs are considered */
 	double *gain;
-	double pure, weight_root; /* a node of less variance than pure is a leaf */
-	bool from_ranks;	  /* lists of the root are still those of ranks */
+	double pure, weight_root; /* a node with less variance than pure is a leaf */
+	bool from_ranks;	  /* the lists of the root are still those of ranks */
 	struct flat_tree_node *nodes;
 	double *values;
 	size_t count, room_nodes, nodes_most;
@@ -104,8 +104,8 @@ void growth_ranks_release(struct growth_ranks *ranks)
 	*ranks = (struct growth_ranks){ 0 };
 }
 
-/* By need: room for the rows of a tree, which are fewer than all where rows are drawn. */
-static void room_make(struct growth *growth, size_t rows)
+/* On demand: allocates for the rows of a tree, which are fewer than all if rows are drawn. */
+static void make_room(struct growth *growth, size_t rows)
 {
 	size_t bytes = growth->wide ? sizeof(uint64_t) : sizeof(uint32_t);
 	bool weighted = growth->weights || growth->sums.sum;
@@ -178,7 +178,7 @@ void growth_free(struct growth *growth)
 	free(growth);
 }
 
-/* The sorted rows of a node. The root's are not copied before they are cut. */
+/* The sorted rows of a node. Those of the root are not copied before they are partitioned. */
 static const uint32_t *node_list(const struct growth *growth, const struct waiting *at,
 				 uint32_t feature)
 {
@@ -188,15 +188,15 @@ static const uint32_t *node_list(const struct growth *growth, const struct waiti
 	return lists + (size_t)feature * growth->size + at->begin;
 }
 
-static inline bool cell_counts(const struct growth *growth, size_t cell)
+static inline bool cell_has_weight(const struct growth *growth, size_t cell)
 {
 	if (growth->sums.sum)
 		return growth->sums.tally[cell] != 0;
 	return !growth->weights || growth->weights[cell];
 }
 
-/* How many rows take part; puts them where the growing starts from. */
-static size_t root_gather(struct growth *growth)
+/* Collects the cells of the tree and returns the number of rows with a weight. */
+static size_t gather_root(struct growth *growth)
 {
 	size_t rows = growth->size, count = 0;
 	const uint16_t *weights = growth->weights;
@@ -204,10 +204,10 @@ static size_t root_gather(struct growth *growth)
 	growth->from_ranks = growth->in_order && growth->lists_owned && !weights;
 	if (!growth->in_order) {
 		for (size_t i = 0; weights && i < rows; i++)
-			count += cell_counts(growth, i);
-		room_make(growth, weights ? count : rows);
+			count += cell_has_weight(growth, i);
+		make_room(growth, weights ? count : rows);
 		for (size_t i = count = 0; i < rows; i++) {
-			if (cell_counts(growth, i))
+			if (cell_has_weight(growth, i))
 				growth->rows[count++] = (uint32_t)i;
 		}
 		return count;
@@ -221,7 +221,7 @@ static size_t root_gather(struct growth *growth)
 		count = 0;
 		for (size_t i = 0; i < rows; i++) {
 			to[count] = from[i];
-			count += cell_counts(growth, from[i] & 0xffff);
+			count += cell_has_weight(growth, from[i] & 0xffff);
 		}
 	}
 	return count;
@@ -233,10 +233,10 @@ static inline uint32_t node_row(const struct growth *growth, const uint32_t *lis
 }
 
 /*
- * Sums of a node. By need its targets and weights are copied side by side. Returns the variance, or
- * 0 where a node of classes is pure.
+ * Computes the sums of a node. On demand, its targets and weights are copied to adjacent memory.
+ * Returns the variance, or 0 if a node of classes is pure.
  */
-static double numbers_gather(struct growth *growth, const uint32_t *list, struct split_node *node)
+static double gather_numbers(struct growth *growth, const uint32_t *list, struct split_node *node)
 {
 	double first = growth->target[node_row(growth, list, 0)], weight = 0, sum = 0, squares = 0;
 
@@ -259,8 +259,8 @@ static double numbers_gather(struct growth *growth, const uint32_t *list, struct
 	return squares / weight - sum / weight * (sum / weight);
 }
 
-/* The same of merged rows. */
-static double cells_gather(struct growth *growth, const uint32_t *list, struct split_node *node)
+/* Like gather_numbers(), for merged rows. */
+static double gather_cells(struct growth *growth, const uint32_t *list, struct split_node *node)
 {
 	const struct cells_sums *sums = &growth->sums;
 	uint32_t cell = node_row(growth, list, 0);
@@ -287,7 +287,7 @@ static double cells_gather(struct growth *growth, const uint32_t *list, struct s
 	return squares / weight - sum / weight * (sum / weight);
 }
 
-static double classes_gather(struct growth *growth, const uint32_t *list, struct split_node *node)
+static double gather_classes(struct growth *growth, const uint32_t *list, struct split_node *node)
 {
 	double most = 0;
 
@@ -310,7 +310,7 @@ static double classes_gather(struct growth *growth, const uint32_t *list, struct
 	return most == node->weight_all ? 0 : 1;
 }
 
-static double node_gather(struct growth *growth, const struct waiting *at, struct split_node *node)
+static double gather_node(struct growth *growth, const struct waiting *at, struct split_node *node)
 {
 	const uint32_t *list =
 		growth->in_order ? node_list(growth, at, at->list) : growth->rows + at->begin;
@@ -327,19 +327,19 @@ static double node_gather(struct growth *growth, const struct waiting *at, struc
 		node->tally = growth->in_order ? growth->sums.tally : growth->tally;
 		node->target = growth->in_order ? growth->sums.sum : growth->pull;
 		node->weight = growth->in_order ? growth->sums.weight : growth->heft;
-		return cells_gather(growth, list, node);
+		return gather_cells(growth, list, node);
 	}
 	if (growth->plan->criterion == SPLIT_VARIANCE)
-		return numbers_gather(growth, list, node);
-	return classes_gather(growth, list, node);
+		return gather_numbers(growth, list, node);
+	return gather_classes(growth, list, node);
 }
 
-static void value_set(struct growth *growth, uint32_t at, const struct split_node *node)
+static void set_value(struct growth *growth, uint32_t at, const struct split_node *node)
 {
 	double *value = growth->values + at * growth->answers;
 
 	if (node->criterion == SPLIT_VARIANCE)
-		value[0] = node->sum_all / node->weight_all + growth->plan->centre;
+		value[0] = node->sum_all / node->weight_all + growth->plan->center;
 	else if (growth->answers == 1)
 		value[0] = node->classes_all[1] / node->weight_all;
 	else
@@ -347,8 +347,8 @@ static void value_set(struct growth *growth, uint32_t at, const struct split_nod
 			value[i] = node->classes_all[i] / node->weight_all;
 }
 
-/* Ranks of the node's rows in an input. False where all are the same. */
-static bool entries_fill(struct growth *growth, const struct waiting *at, uint32_t feature)
+/* Collects the ranks of the rows of the node in an input. Returns false if all are equal. */
+static bool fill_entries(struct growth *growth, const struct waiting *at, uint32_t feature)
 {
 	const uint16_t *ranks = growth->ranks->ranks + (size_t)feature * growth->size;
 	const uint32_t *rows = growth->rows + at->begin;
@@ -367,8 +367,8 @@ static bool entries_fill(struct growth *growth, const struct waiting *at, uint32
 	return differ != 0;
 }
 
-/* Looks at one input. False where it is constant in the node. */
-static bool feature_try(struct growth *growth, const struct waiting *at,
+/* Tries one input. Returns false if it is constant in the node. */
+static bool try_feature(struct growth *growth, const struct waiting *at,
 			const struct split_node *node, uint32_t feature, struct split *best)
 {
 	size_t levels = growth->ranks->levels[feature];
@@ -385,7 +385,7 @@ static bool feature_try(struct growth *growth, const struct waiting *at,
 		return split_scan_bins(node, growth->ranks->ranks + feature * growth->size,
 				       growth->rows + at->begin, levels, growth->bins, feature,
 				       best);
-	if (!entries_fill(growth, at, feature))
+	if (!fill_entries(growth, at, feature))
 		return false;
 	if (growth->wide)
 		split_scan_wide(node,
@@ -398,12 +398,12 @@ static bool feature_try(struct growth *growth, const struct waiting *at,
 }
 
 /*
- * All inputs in turn, from any one on and in either direction: of two equally good cuts, each has
- * the same chance to be seen first. It hangs on the tree and the node only, so that it does not
- * matter in which way the tree is grown.
+ * Tries all inputs, from a random one on and in a random direction, so that each of two equally
+ * good cuts is equally likely to come first. The choice depends only on the tree and the node, so
+ * that both strategies grow the same tree.
  */
-static struct split node_split_all(struct growth *growth, const struct waiting *at,
-				   const struct split_node *node)
+static struct split split_by_all_inputs(struct growth *growth, const struct waiting *at,
+					const struct split_node *node)
 {
 	uint64_t drawn = (growth->order + at->node) * 0x9e3779b97f4a7c15u;
 	size_t width = growth->samples->width;
@@ -413,7 +413,7 @@ static struct split node_split_all(struct growth *growth, const struct waiting *
 	drawn = (drawn ^ drawn >> 32) * 0xd6e8feb86659fd93u;
 	feature = (size_t)((drawn >> 33) * width >> 31);
 	for (size_t i = 0; i < width; i++) {
-		feature_try(growth, at, node, (uint32_t)feature, &best);
+		try_feature(growth, at, node, (uint32_t)feature, &best);
 		if (drawn & 1)
 			feature = feature + 1 == width ? 0 : feature + 1;
 		else
@@ -422,23 +422,23 @@ static struct split node_split_all(struct growth *growth, const struct waiting *
 	return best;
 }
 
-/* Inputs are drawn without putting back until enough were seen and one of them varied. */
-static struct split node_split(struct growth *growth, const struct waiting *at,
-			       const struct split_node *node)
+/* Draws inputs without replacement until enough were tried and one of them varied. */
+static struct split split_by_some_inputs(struct growth *growth, const struct waiting *at,
+					 const struct split_node *node)
 {
 	size_t width = growth->samples->width, tries = growth->plan->tries;
 	struct split best = split_none;
 	bool varied = false;
 
 	if (tries >= width)
-		return node_split_all(growth, at, node);
+		return split_by_all_inputs(growth, at, node);
 	for (size_t i = 0; i < width && (i < tries || !varied); i++) {
 		size_t other = i + random_below(growth->random, width - i);
 		uint32_t feature = growth->features[other];
 
 		growth->features[other] = growth->features[i];
 		growth->features[i] = feature;
-		varied |= feature_try(growth, at, node, feature, &best);
+		varied |= try_feature(growth, at, node, feature, &best);
 	}
 	return best;
 }
@@ -451,11 +451,11 @@ static float cell_value(const struct growth *growth, uint32_t cell, uint32_t fea
 }
 
 /*
- * Beyond RANKS_MOST rows a rank may stand for several values: the neighbours of the cut are looked
- * for then. rows are those of the node, cut already.
+ * Beyond RANKS_MOST rows a rank may stand for several values, so the values next to the cut are
+ * searched. rows are those of the node, partitioned already.
  */
-static double rows_cut(const struct growth *growth, const uint32_t *rows, size_t count, size_t left,
-		       uint32_t feature)
+static double find_exact_cut(const struct growth *growth, const uint32_t *rows, size_t count,
+			     size_t left, uint32_t feature)
 {
 	float below = -FLT_MAX, above = FLT_MAX;
 
@@ -466,8 +466,8 @@ static double rows_cut(const struct growth *growth, const uint32_t *rows, size_t
 	return flat_tree_cut(below, above);
 }
 
-/* By need: rows with a rank up to that of the last one on the left go left. Yields the cut. */
-static double rows_part(struct growth *growth, const struct waiting *at, struct split *split)
+/* On demand: moves rows with a rank up to that of the cut to the left. Returns the cut. */
+static double partition_rows(struct growth *growth, const struct waiting *at, struct split *split)
 {
 	const uint16_t *ranks = growth->ranks->ranks + (size_t)split->feature * growth->size;
 	uint32_t *rows = growth->rows + at->begin, *spare = growth->spare;
@@ -487,12 +487,12 @@ static double rows_part(struct growth *growth, const struct waiting *at, struct 
 	memcpy(rows + left, spare, right * sizeof(*spare));
 	split->left = (uint32_t)left;
 	if (growth->wide)
-		return rows_cut(growth, rows, at->count, left, split->feature);
+		return find_exact_cut(growth, rows, at->count, left, split->feature);
 	return flat_tree_cut(below, above);
 }
 
-/* One list of a node, from wherever it is into growth->lists. */
-static void list_part(struct growth *growth, const struct waiting *at, uint32_t feature)
+/* Partitions one list of a node from wherever it is into growth->lists. */
+static void partition_list(struct growth *growth, const struct waiting *at, uint32_t feature)
 {
 	const uint32_t *from = node_list(growth, at, feature);
 	uint32_t *to = growth->lists + (size_t)feature * growth->size + at->begin;
@@ -512,9 +512,9 @@ static void list_part(struct growth *growth, const struct waiting *at, uint32_t 
 	memcpy(to + left, spare, right * sizeof(*spare));
 }
 
-/* In order: which rows go left is read off the list of the chosen input, which is cut already. */
-static double lists_part(struct growth *growth, const struct waiting *at, const struct split *split,
-			 bool all)
+/* In order: the partitioned list of the chosen input determines which rows go left. */
+static double partition_lists(struct growth *growth, const struct waiting *at,
+			      const struct split *split, bool all)
 {
 	const uint32_t *list = node_list(growth, at, split->feature);
 	uint32_t *to = growth->lists + (size_t)split->feature * growth->size + at->begin;
@@ -523,7 +523,7 @@ static double lists_part(struct growth *growth, const struct waiting *at, const 
 		growth->side[list[i] & 0xffff] = i < split->left;
 	for (uint32_t f = 0; all && f < growth->samples->width; f++) {
 		if (f != split->feature)
-			list_part(growth, at, f);
+			partition_list(growth, at, f);
 	}
 	if (to != list)
 		memcpy(to, list, at->count * sizeof(*to));
@@ -531,8 +531,8 @@ static double lists_part(struct growth *growth, const struct waiting *at, const 
 			     cell_value(growth, split->above, split->feature));
 }
 
-/* Can a node of that many rows be cut, for all that is known without looking at them? */
-static bool node_open(const struct growth *growth, uint32_t rows, uint32_t depth)
+/* True if a node with this number of rows may be split, as far as known without looking at them. */
+static bool node_may_split(const struct growth *growth, uint32_t rows, uint32_t depth)
 {
 	const struct growth_plan *plan = growth->plan;
 
@@ -540,8 +540,11 @@ static bool node_open(const struct growth *growth, uint32_t rows, uint32_t depth
 	       rows >= 2 * plan->leaf_least;
 }
 
-/* Twice as many, until they are many; never more than a tree of these cells can have. */
-static void nodes_room(struct growth *growth, size_t wanted)
+/*
+ * Doubles the room until it is large, but never beyond the nodes that a tree of these cells can
+ * have.
+ */
+static void reserve_nodes(struct growth *growth, size_t wanted)
 {
 	size_t room = growth->room_nodes;
 
@@ -555,12 +558,12 @@ static void nodes_room(struct growth *growth, size_t wanted)
 	growth->values = xrealloc(growth->values, room * growth->answers, sizeof(*growth->values));
 }
 
-static uint32_t nodes_add(struct growth *growth, size_t more)
+static uint32_t add_nodes(struct growth *growth, size_t more)
 {
 	size_t first = growth->count;
 
 	growth->count += more;
-	nodes_room(growth, growth->count);
+	reserve_nodes(growth, growth->count);
 	for (size_t i = first; i < growth->count; i++)
 		growth->nodes[i] = (struct flat_tree_node){ .cut = INFINITY };
 	return (uint32_t)first;
@@ -573,16 +576,16 @@ static void stack_push(struct growth *growth, struct waiting waiting)
 	growth->stack[growth->waiting++] = waiting;
 }
 
-static void node_cut(struct growth *growth, const struct waiting *at, const struct split_node *node,
-		     struct split *split)
+static void split_node(struct growth *growth, const struct waiting *at,
+		       const struct split_node *node, struct split *split)
 {
-	uint32_t child = nodes_add(growth, 2), right = at->rows - split->rows;
-	bool open = node_open(growth, split->rows, at->depth + 1) ||
-		    node_open(growth, right, at->depth + 1);
+	uint32_t child = add_nodes(growth, 2), right = at->rows - split->rows;
+	bool open = node_may_split(growth, split->rows, at->depth + 1) ||
+		    node_may_split(growth, right, at->depth + 1);
 
 	growth->nodes[at->node] = (struct flat_tree_node){
-		.cut = growth->in_order ? lists_part(growth, at, split, open)
-					: rows_part(growth, at, split),
+		.cut = growth->in_order ? partition_lists(growth, at, split, open)
+					: partition_rows(growth, at, split),
 		.child = child - at->node,
 		.feature = split->feature,
 	};
@@ -601,7 +604,7 @@ static void node_cut(struct growth *growth, const struct waiting *at, const stru
 					     .list = split->feature });
 }
 
-static void leaf_add(struct growth *growth, const struct waiting *at)
+static void add_leaf(struct growth *growth, const struct waiting *at)
 {
 	if (!growth->plan->leaves)
 		return;
@@ -612,28 +615,28 @@ static void leaf_add(struct growth *growth, const struct waiting *at)
 	};
 }
 
-/* Purity is scikit-learn's, but for numbers that vary little as a whole. */
-static void node_grow(struct growth *growth, const struct waiting *at)
+/* The definition of purity is scikit-learn's, except for targets that vary little overall. */
+static void grow_node(struct growth *growth, const struct waiting *at)
 {
 	struct split_node node;
 	struct split split = split_none;
-	double variance = node_gather(growth, at, &node);
+	double variance = gather_node(growth, at, &node);
 
 	if (at->node == 0) {
 		growth->weight_root = node.weight_all;
 		growth->pure = DBL_EPSILON * fmin(variance, 1);
 	}
-	value_set(growth, at->node, &node);
-	if (at->count > 1 && node_open(growth, at->rows, at->depth) && variance > growth->pure)
-		split = node_split(growth, at, &node);
+	set_value(growth, at->node, &node);
+	if (at->count > 1 && node_may_split(growth, at->rows, at->depth) && variance > growth->pure)
+		split = split_by_some_inputs(growth, at, &node);
 	if (split.rows)
-		node_cut(growth, at, &node, &split);
+		split_node(growth, at, &node, &split);
 	else
-		leaf_add(growth, at);
+		add_leaf(growth, at);
 }
 
-/* Many nodes are handed over, few are copied and their room is kept for the next tree. */
-static void flat_tree_give(struct growth *growth, struct flat_tree *flat)
+/* Hands over a large array of nodes; copies a small one, whose room is reused for the next tree. */
+static void give_tree(struct growth *growth, struct flat_tree *flat)
 {
 	size_t nodes = growth->count, values = nodes * growth->answers;
 	bool many = nodes > NODES_MANY;
@@ -662,23 +665,23 @@ void growth_grow(struct growth *growth, const double *target, const uint16_t *we
 	growth->gain = gain;
 	growth->count = growth->leaf_count = growth->waiting = 0;
 	growth->order = random_u64(random);
-	/* Draws must not depend on the tree that this thread grew before. */
+	/* Draws must not depend on the previous tree of this thread. */
 	for (size_t f = 0; f < growth->samples->width; f++)
 		growth->features[f] = (uint32_t)f;
 	rows = growth->sums.sum
 		       ? cells_sums_fill(&growth->sums, &growth->ranks->cells, target, weights)
 		       : 0;
-	count = root_gather(growth);
+	count = gather_root(growth);
 	growth->nodes_most = 2 * count - 1;
-	stack_push(growth, (struct waiting){ .node = nodes_add(growth, 1),
+	stack_push(growth, (struct waiting){ .node = add_nodes(growth, 1),
 					     .count = (uint32_t)count,
 					     .rows = (uint32_t)(rows ? rows : count) });
 	while (growth->waiting) {
 		struct waiting at = growth->stack[--growth->waiting];
 
-		node_grow(growth, &at);
+		grow_node(growth, &at);
 	}
-	flat_tree_give(growth, flat);
+	give_tree(growth, flat);
 }
 
 const struct growth_leaf *growth_leaves(const struct growth *growth, size_t *count)

@@ -40,15 +40,15 @@ void growth_ranks_init(struct growth_ranks *ranks, const struct samples *samples
 void growth_ranks_release(struct growth_ranks *ranks);
 
 struct growth_plan {
-	/* with classes, VARIANCE means Gini impurity of two classes */
+	/* With classes, VARIANCE means the Gini impurity of two classes. */
 	enum split_criterion criterion;
 	size_t classes;
 	size_t tries; /* inputs considered per node, drawn at random; all: the width */
 	uint32_t depth_most;
 	size_t split_least, leaf_least; /* in rows, independent of their weights */
 	bool leaves;			/* growth_leaves() will be called */
-	/* value that was subtracted from the targets; added to the values of nodes */
-	double centre;
+	/* Value that was subtracted from the targets; added to the values of nodes. */
+	double center;
 };
 
 /* A leaf and the position of its cells. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sorting by digits: columns are numbers of 32 bits or ranks of 16, and nodes are small.
+ * Radix sort: keys are 32-bit numbers or 16-bit ranks, and nodes are small.
  */
 #include "learn/learners/trees/ranks.h"
 
@@ -13,7 +13,7 @@
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
-/* Below that many, moving neighbours is quicker than counting digits. */
+/* Below this count insertion sort is faster than counting digits. */
 enum { INSERTION_MOST = 40 };
 
 float ranks_value(double x)
@@ -33,9 +33,9 @@ uint32_t ranks_bits(float value)
 	return bits ^ (-(bits >> 31) | 0x80000000u);
 }
 
-/* One pass over a digit of 64-bit keys. False, and nothing moved, where all have the same. */
-static bool digit_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift,
-		       uint32_t *starts)
+/* Sorts by one digit of 64-bit keys. Returns false and moves nothing if all have the same digit. */
+static bool sort_by_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned shift,
+			  uint32_t *starts)
 {
 	uint32_t at = 0;
 
@@ -52,7 +52,7 @@ static bool digit_pass(const uint64_t *from, uint64_t *to, size_t count, unsigne
 	return true;
 }
 
-static void digits_count(uint32_t counts[4][DIGITS], const uint64_t *keys, size_t count)
+static void count_digits(uint32_t counts[4][DIGITS], const uint64_t *keys, size_t count)
 {
 	memset(counts, 0, 4 * sizeof(counts[0]));
 	for (size_t i = 0; i < count; i++) {
@@ -65,8 +65,8 @@ static void digits_count(uint32_t counts[4][DIGITS], const uint64_t *keys, size_
 	}
 }
 
-/* Bits of values become ranks, in place. */
-static size_t keys_rank(uint64_t *keys, size_t count)
+/* Replaces the bits of values by ranks, in place. */
+static size_t rank_keys(uint64_t *keys, size_t count)
 {
 	size_t levels = 0, step = 0;
 	uint32_t last = (uint32_t)(keys[0] >> 32);
@@ -102,21 +102,21 @@ const uint64_t *ranks_sort(const struct samples *samples, const struct cells *ce
 
 		keys[i] = (uint64_t)ranks_bits(value) << 32 | i;
 	}
-	digits_count(counts, keys, count);
+	count_digits(counts, keys, count);
 	for (unsigned digit = 0; digit < 4; digit++) {
-		if (!digit_pass(keys, spare, count, 32 + digit * DIGIT_BITS, counts[digit]))
+		if (!sort_by_digit(keys, spare, count, 32 + digit * DIGIT_BITS, counts[digit]))
 			continue;
 		kept = keys;
 		keys = spare;
 		spare = kept;
 	}
-	*levels = keys_rank(keys, count);
+	*levels = rank_keys(keys, count);
 	return keys;
 }
 
 /*
- * The same steps for entries of both widths. Ranks have as many digits as their number calls for;
- * two halves of 12 bits count faster than 8 and 4.
+ * The sort for entries of both widths. Ranks have as many digits as their number requires; two
+ * digits of 12 bits are faster than 8 and 4.
  */
 #define ORDER(name, type, low)                                                            \
 	static void name##_insert(type *entries, size_t count)                            \

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The innermost loops of growing a tree. They are written once and specialised by the compiler for
- * entries of two widths, with and without weights.
+ * The innermost loops of growing a tree. They are written once, and the compiler specializes them
+ * for entries of two widths, with and without weights.
  */
 #include "learn/learners/trees/split.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SPECIALISED static inline __attribute__((always_inline))
+#define SPECIALIZED static inline __attribute__((always_inline))
 
 const struct split split_none = { .over = -INFINITY, .under = 1 };
 
@@ -17,18 +17,18 @@ struct entries {
 	const uint64_t *wide;
 };
 
-SPECIALISED uint32_t entry_rank(const struct entries *entries, size_t i, bool wide)
+SPECIALIZED uint32_t entry_rank(const struct entries *entries, size_t i, bool wide)
 {
 	return wide ? (uint32_t)(entries->wide[i] >> 32) : entries->narrow[i] >> 16;
 }
 
-SPECIALISED uint32_t entry_position(const struct entries *entries, size_t i, bool wide)
+SPECIALIZED uint32_t entry_position(const struct entries *entries, size_t i, bool wide)
 {
 	return wide ? (uint32_t)entries->wide[i] : entries->narrow[i] & 0xffff;
 }
 
-/* A cut after entry i. */
-SPECIALISED void best_set(struct split *best, double over, double under, uint32_t feature,
+/* The cut after entry i. */
+SPECIALIZED void best_set(struct split *best, double over, double under, uint32_t feature,
 			  const struct entries *entries, size_t i, bool wide)
 {
 	*best = (struct split){ .over = over,
@@ -41,8 +41,10 @@ SPECIALISED void best_set(struct split *best, double over, double under, uint32_
 				.above = entry_position(entries, i + 1, wide) };
 }
 
-/* The same if it is better: over / under > best, where all factors but over are positive. */
-SPECIALISED void best_keep(struct split *best, double over, double under, uint32_t feature,
+/*
+ * Stores the cut if it is better: over / under > best, where all factors except over are positive.
+ */
+SPECIALIZED void best_keep(struct split *best, double over, double under, uint32_t feature,
 			   const struct entries *entries, size_t i, bool wide)
 {
 	if (over * best->under > best->over * under)
@@ -50,10 +52,10 @@ SPECIALISED void best_keep(struct split *best, double over, double under, uint32
 }
 
 /*
- * Within a node the decrease of variance is, but for a constant factor,
- * (W s - w S)^2 / (w (W - w)) with s and w of the left half.
+ * Within a node the decrease of variance is (W s - w S)^2 / (w (W - w)) up to a constant factor,
+ * with s and w of the left half.
  */
-SPECIALISED void scan_variance(const struct split_node *node, const struct entries *entries,
+SPECIALIZED void scan_variance(const struct split_node *node, const struct entries *entries,
 			       uint32_t feature, struct split *best, bool wide, bool weighted)
 {
 	const double *target = node->target, *weight = node->weight;
@@ -76,9 +78,9 @@ SPECIALISED void scan_variance(const struct split_node *node, const struct entri
 		over = difference * difference;
 		under = left * (all - left);
 		/*
-		 * One branch that is hardly ever taken, in place of one on the ranks that nobody
-		 * can foresee. The barrier keeps it a branch: a choice of values would make every
-		 * row wait for the one before.
+		 * This branch is rarely taken and replaces an unpredictable one on the ranks. The
+		 * barrier keeps it a branch: a conditional move would make every row wait for the
+		 * previous one.
 		 */
 		if (differ & (over * under_best > over_best * under)) {
 			__asm__ volatile("");
@@ -91,9 +93,9 @@ SPECIALISED void scan_variance(const struct split_node *node, const struct entri
 		best_set(best, over_best, under_best, feature, entries, found, wide);
 }
 
-/* The same where entries stand for several rows each. */
-static void scan_tally(const struct split_node *node, const struct entries *entries,
-		       uint32_t feature, struct split *best, bool wide)
+/* Like the scan above, for entries that stand for several rows each. */
+static void scan_with_tally(const struct split_node *node, const struct entries *entries,
+			    uint32_t feature, struct split *best, bool wide)
 {
 	double all = node->weight_all, sum_all = node->sum_all, sum = 0, left = 0;
 	size_t rows = 0, last = node->rows - node->leaf_least;
@@ -117,7 +119,7 @@ static void scan_tally(const struct split_node *node, const struct entries *entr
 	}
 }
 
-static bool ranks_vary(const uint16_t *ranks, const uint32_t *rows, size_t count)
+static bool has_distinct_ranks(const uint16_t *ranks, const uint32_t *rows, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		if (ranks[rows[i]] != ranks[rows[0]])
@@ -126,7 +128,7 @@ static bool ranks_vary(const uint16_t *ranks, const uint32_t *rows, size_t count
 	return false;
 }
 
-static void bins_add(struct split_bin *bins, const struct split_bin *more, size_t levels)
+static void add_bins(struct split_bin *bins, const struct split_bin *more, size_t levels)
 {
 	for (size_t i = 0; i < levels; i++) {
 		if (!more[i].count)
@@ -139,10 +141,10 @@ static void bins_add(struct split_bin *bins, const struct split_bin *more, size_
 }
 
 /*
- * Neighbouring rows often have the same rank, and adding to a bin waits for the last one who did:
- * they take turns in four sets of bins where these are few.
+ * Adjacent rows often have the same rank, and an addition to a bin waits for the previous one. If
+ * bins are few, rows alternate between four sets of them.
  */
-static void bins_fill(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
+static void fill_bins(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
 		      struct split_bin *bins, size_t levels)
 {
 	size_t sets = levels <= 16 && node->count >= 4 * levels ? 4 : 1;
@@ -157,7 +159,7 @@ static void bins_fill(const struct split_node *node, const uint16_t *ranks, cons
 		bin->position = i;
 	}
 	for (size_t set = 1; set < sets; set++)
-		bins_add(bins, bins + set * levels, levels);
+		add_bins(bins, bins + set * levels, levels);
 }
 
 bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
@@ -168,9 +170,9 @@ bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const
 	struct split kept = *best;
 	uint32_t before = 0;
 
-	if (!ranks_vary(ranks, rows, node->count))
+	if (!has_distinct_ranks(ranks, rows, node->count))
 		return false;
-	bins_fill(node, ranks, rows, bins, levels);
+	fill_bins(node, ranks, rows, bins, levels);
 	for (uint32_t rank = 0; count <= last && rank < levels; rank++) {
 		const struct split_bin *bin = &bins[rank];
 		double difference = all * sum - left * sum_all, over = difference * difference;
@@ -195,8 +197,8 @@ bool split_scan_bins(const struct split_node *node, const uint16_t *ranks, const
 	return true;
 }
 
-/* Sums of squared class weights of both halves; moving a row changes them in one term. */
-SPECIALISED void scan_gini(const struct split_node *node, const struct entries *entries,
+/* Sums of squared class weights of both halves; moving a row changes one term of them. */
+SPECIALIZED void scan_gini(const struct split_node *node, const struct entries *entries,
 			   uint32_t feature, struct split *best, bool wide, bool weighted)
 {
 	double right[LEARNER_CLASSES_MAX], left[LEARNER_CLASSES_MAX] = { 0 };
@@ -225,24 +227,24 @@ SPECIALISED void scan_gini(const struct split_node *node, const struct entries *
 	}
 }
 
-static double self_log(double x)
+static double x_log_x(double x)
 {
 	return x > 0 ? x * log2(x) : 0;
 }
 
-/* The larger the purer: minus the entropy times the weight. */
-static double order_of(const double *weights, size_t classes)
+/* Larger means purer: the negative entropy times the weight. */
+static double negative_entropy(const double *weights, size_t classes)
 {
 	double all = 0, sum = 0;
 
 	for (size_t i = 0; i < classes; i++) {
 		all += weights[i];
-		sum += self_log(weights[i]);
+		sum += x_log_x(weights[i]);
 	}
-	return sum - self_log(all);
+	return sum - x_log_x(all);
 }
 
-SPECIALISED void scan_entropy(const struct split_node *node, const struct entries *entries,
+SPECIALIZED void scan_entropy(const struct split_node *node, const struct entries *entries,
 			      uint32_t feature, struct split *best, bool wide, bool weighted)
 {
 	double right[LEARNER_CLASSES_MAX], left[LEARNER_CLASSES_MAX] = { 0 };
@@ -260,12 +262,13 @@ SPECIALISED void scan_entropy(const struct split_node *node, const struct entrie
 		if (entry_rank(entries, i, wide) == entry_rank(entries, i + 1, wide) ||
 		    i + 1 < node->leaf_least)
 			continue;
-		value = order_of(left, node->classes) + order_of(right, node->classes);
+		value = negative_entropy(left, node->classes) +
+			negative_entropy(right, node->classes);
 		best_keep(best, value, 1, feature, entries, i, wide);
 	}
 }
 
-SPECIALISED void scan(const struct split_node *node, const struct entries *entries,
+SPECIALIZED void scan(const struct split_node *node, const struct entries *entries,
 		      uint32_t feature, struct split *best, bool wide, bool weighted)
 {
 	if (node->criterion == SPLIT_VARIANCE)
@@ -282,7 +285,7 @@ void split_scan(const struct split_node *node, const uint32_t *entries, uint32_t
 	struct entries narrow = { .narrow = entries };
 
 	if (node->tally)
-		scan_tally(node, &narrow, feature, best, false);
+		scan_with_tally(node, &narrow, feature, best, false);
 	else if (node->weight)
 		scan(node, &narrow, feature, best, false, true);
 	else
@@ -295,7 +298,7 @@ void split_scan_wide(const struct split_node *node, const uint64_t *entries, uin
 	struct entries wide = { .wide = entries };
 
 	if (node->tally)
-		scan_tally(node, &wide, feature, best, true);
+		scan_with_tally(node, &wide, feature, best, true);
 	else if (node->weight)
 		scan(node, &wide, feature, best, true, true);
 	else
@@ -309,7 +312,7 @@ double split_gain(const struct split_node *node, const struct split *split)
 	if (node->criterion == SPLIT_VARIANCE)
 		return value / node->weight_all;
 	if (node->criterion == SPLIT_ENTROPY)
-		return value - order_of(node->classes_all, node->classes);
+		return value - negative_entropy(node->classes_all, node->classes);
 	for (size_t i = 0; i < node->classes; i++)
 		squares += node->classes_all[i] * node->classes_all[i];
 	return value - squares / node->weight_all;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One tree (CART, Breiman and others 1984), with the rules of scikit-learn's decision trees.
+ * A single decision tree (CART, Breiman and others 1984) with the rules of scikit-learn.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static int tree_fit(void **model, const struct samples *samples, const double *s
 	(void)err;
 	trees_init(tree, samples->width, samples->classes, growth_answers(samples->classes), 1);
 	trees_plan(&plan, &learner_tree, settings, samples);
-	target = trees_target(samples, &plan.centre);
+	target = trees_target(samples, &plan.center);
 	random_stream(&random, effort->seed, 0);
 	growth_ranks_init(&ranks, samples, true, plan.criterion == SPLIT_VARIANCE);
 	growth = growth_new(&ranks, &plan, true);
@@ -94,18 +94,18 @@ static int tree_load(void **model, struct blob *blob, size_t width, size_t class
 	return r;
 }
 
-/* Ranges of a search: from a stump to what is grown until pure. */
+/* The search ranges reach from a stump to a tree that is grown until its leaves are pure. */
 static const struct learner_setting tree_settings[] = {
 	TREES_CRITERION,
 	{ .name = "depth",
-	  .help = "levels below the root; 0: no limit",
+	  .help = "maximum depth; 0: no limit",
 	  .most = 1000,
 	  .low = 2,
 	  .high = 20,
 	  .whole = true },
 	TREES_SPLIT,
 	{ .name = "leaf",
-	  .help = "fewest rows of a leaf",
+	  .help = "minimum number of rows of a leaf",
 	  .fallback = 1,
 	  .least = 1,
 	  .most = 1e9,
@@ -124,7 +124,7 @@ static const struct learner_setting tree_settings[] = {
 
 const struct learner_ops learner_tree = {
 	.name = "tree",
-	.help = "one decision tree (CART); cannot be refreshed",
+	.help = "one decision tree (CART); cannot be updated",
 	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,
 	.recipe = "",
 	.settings = tree_settings,

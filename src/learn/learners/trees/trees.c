@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared by learners/tree.c, forest.c and boosting.c.
+ * Shared code of tree.c, forest.c and boosting.c.
  */
 #include "learn/learners/trees/trees.h"
 
@@ -32,8 +32,8 @@ void trees_release(struct trees *trees)
 	*trees = (struct trees){ 0 };
 }
 
-/* A share of the inputs; 0: the usual number, which is the root for classes and all for numbers. */
-static size_t tries_of(double share, const struct samples *samples)
+/* The number of inputs per node from a share; 0: the square root for classes, all for numbers. */
+static size_t inputs_per_node(double share, const struct samples *samples)
 {
 	size_t width = samples->width;
 	double tries = share > 0	  ? round(share * (double)width)
@@ -43,8 +43,8 @@ static size_t tries_of(double share, const struct samples *samples)
 	return tries < 1 ? 1 : tries > (double)width ? width : (size_t)tries;
 }
 
-static double value_or(const struct learner_ops *learner, const double *settings, const char *name,
-		       double fallback)
+static double setting_or(const struct learner_ops *learner, const double *settings,
+			 const char *name, double fallback)
 {
 	double value = learner_value(learner, settings, name);
 
@@ -54,8 +54,8 @@ static double value_or(const struct learner_ops *learner, const double *settings
 void trees_plan(struct growth_plan *plan, const struct learner_ops *learner, const double *settings,
 		const struct samples *samples)
 {
-	double depth = value_or(learner, settings, "depth", 0);
-	bool entropy = value_or(learner, settings, "criterion", 0) != 0;
+	double depth = setting_or(learner, settings, "depth", 0);
+	bool entropy = setting_or(learner, settings, "criterion", 0) != 0;
 
 	*plan = (struct growth_plan){
 		.criterion = !samples->classes	     ? SPLIT_VARIANCE
@@ -63,26 +63,26 @@ void trees_plan(struct growth_plan *plan, const struct learner_ops *learner, con
 			     : samples->classes == 2 ? SPLIT_VARIANCE
 						     : SPLIT_GINI,
 		.classes = samples->classes,
-		.tries = tries_of(value_or(learner, settings, "features", 1), samples),
+		.tries = inputs_per_node(setting_or(learner, settings, "features", 1), samples),
 		.depth_most = depth > 0 ? (uint32_t)depth : UINT32_MAX,
-		.split_least = (size_t)value_or(learner, settings, "split", 2),
-		.leaf_least = (size_t)value_or(learner, settings, "leaf", 1),
+		.split_least = (size_t)setting_or(learner, settings, "split", 2),
+		.leaf_least = (size_t)setting_or(learner, settings, "leaf", 1),
 	};
 }
 
-const double *trees_target(const struct samples *samples, double *centre)
+const double *trees_target(const struct samples *samples, double *center)
 {
 	double sum = 0, *target;
 
-	*centre = 0;
+	*center = 0;
 	if (samples->classes)
 		return samples->y;
 	for (size_t i = 0; i < samples->rows; i++)
 		sum += samples->y[i];
-	*centre = sum / (double)samples->rows;
+	*center = sum / (double)samples->rows;
 	target = xmalloc(samples->rows * sizeof(*target));
 	for (size_t i = 0; i < samples->rows; i++)
-		target[i] = samples->y[i] - *centre;
+		target[i] = samples->y[i] - *center;
 	return target;
 }
 
@@ -106,7 +106,7 @@ int trees_check_loaded(const struct blob *blob, struct err *err)
 	return blob_ok(blob) ? 0 : err_set(err, EBADMSG, "its trees are damaged");
 }
 
-/* From the last row to the first: two classes take the place of one number. */
+/* Works from the last row to the first, because two probabilities replace one number. */
 void trees_answer(size_t classes, double divisor, size_t rows, double *out)
 {
 	if (divisor != 1) {

@@ -15,7 +15,7 @@ struct trees {
 	size_t width, classes, answers; /* answers: numbers per node */
 	struct flat_tree *flat;
 	size_t count;
-	/* importance of each input: its share of the decrease of impurity; sums to 1 or 0 */
+	/* Importance of each input: its share of the decrease of impurity; sums to 1 or 0. */
 	double *share;
 };
 
@@ -48,7 +48,7 @@ void trees_plan(struct growth_plan *plan, const struct learner_ops *learner, con
  * The target for trees: classes unchanged, numbers minus their mean (to preserve digits). The
  * result is samples->y itself for classes; otherwise the caller frees it.
  */
-const double *trees_target(const struct samples *samples, double *centre);
+const double *trees_target(const struct samples *samples, double *center);
 
 /* Copies the importance of each input, for learner_ops.importance. */
 void trees_importance(const struct trees *trees, double *share);

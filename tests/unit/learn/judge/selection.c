@@ -272,7 +272,7 @@ static void candidates_are_defaults_and_draws_within_bounds(void)
 	static const char *const recipes[] = { "none", "centre", NULL };
 	struct selection_plan plan = plan_of(only_level, 12);
 	struct selection selection = { 0 };
-	size_t defaults = 0, centre = 0;
+	size_t defaults = 0, center = 0;
 	struct field field;
 
 	field_init(&field, FOLDS_PLAIN, 0);
@@ -286,7 +286,7 @@ static void candidates_are_defaults_and_draws_within_bounds(void)
 		const double *s = entry->plan.settings;
 
 		defaults += settings_default(entry);
-		centre += strcmp(entry->plan.recipe, "centre") == 0;
+		center += strcmp(entry->plan.recipe, "centre") == 0;
 		CHECK(s[0] >= -1 && s[0] <= 1);
 		CHECK(s[1] == 1 || s[1] == 2 || s[1] == 3);
 		CHECK(s[2] == 7);
@@ -296,7 +296,7 @@ static void candidates_are_defaults_and_draws_within_bounds(void)
 			      entry->plan.recipe != selection.entries[j].plan.recipe);
 	}
 	CHECK_INT(defaults, 2);
-	CHECK_INT(centre, 6);
+	CHECK_INT(center, 6);
 	selection_release(&selection);
 	folds_release(&field.folds);
 }

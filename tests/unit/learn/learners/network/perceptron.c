@@ -147,7 +147,7 @@ static void trial_init(struct trial *trial, size_t second, size_t classes,
 		trial->y[i] =
 			classes ? (double)random_below(&random, classes) : random_normal(&random);
 	trial->rows = (struct network_rows){
-		.x = trial->x, .y = trial->y, .count = 90, .centre = 0.5, .scale = 2
+		.x = trial->x, .y = trial->y, .count = 90, .center = 0.5, .scale = 2
 	};
 	network_init(&trial->network, 6, 23, second, classes, activation);
 }

@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
 #include "learn/learner.h"
 #include "learn/learners/rules/bins.h"
+#include "learn/maths/random.h"
 
 extern const struct learner_ops learner_rules;
 
@@ -205,7 +205,7 @@ static void neighbours_know_what_rules_miss(void)
 	model = fit(&table.samples, "leaf=200");
 	without = predict(model, row);
 	learner_rules.free(model);
-	model = fit(&table.samples, "leaf=200,neighbours=5");
+	model = fit(&table.samples, "leaf=200,neighbors=5");
 	with = predict(model, row);
 	learner_rules.free(model);
 	CHECK(fabs(without - 1.5) > 0.5);
@@ -220,7 +220,7 @@ static void correction_weighs_by_distance(void)
 	double x[] = { -1, -1, -1, 0, 0, 0, 1, 1, 1 }, y[] = { 0, 0, 0, 10, 10, 10, 0, 0, 0 };
 	struct samples samples = { .x = x, .y = y, .rows = 9, .width = 1 };
 	double near = 1 / 0.5, far = 1 / (1 / sqrt(2.0 / 3) + 0.5), miss;
-	void *model = fit(&samples, "leaf=9,neighbours=4");
+	void *model = fit(&samples, "leaf=9,neighbors=4");
 
 	/* Three at the same place, one a unit away; deviation is the root of 2 / 3. */
 	miss = (3 * near * 20 / 3 - far * 10 / 3) / (3 * near + far);
@@ -244,7 +244,7 @@ static void noise_is_not_added_back(void)
 	model = fit(&train.samples, "leaf=200");
 	without = error_of(model, &test.samples);
 	learner_rules.free(model);
-	model = fit(&train.samples, "leaf=200,neighbours=2");
+	model = fit(&train.samples, "leaf=200,neighbors=2");
 	with = error_of(model, &test.samples);
 	learner_rules.free(model);
 	CHECK(with < without * 1.02);
@@ -256,13 +256,13 @@ static void odd_tables_are_learnt(void)
 {
 	double x[] = { 5, 5, 5, 5 }, y[] = { 1, 2, 3, 4 }, flat[] = { 7, 7, 7, 7 };
 	struct samples samples = { .x = x, .y = y, .rows = 4, .width = 1 };
-	void *model = fit(&samples, "neighbours=9,committees=3");
+	void *model = fit(&samples, "neighbors=9,committees=3");
 
 	NEAR(predict(model, (double[]){ 5 }), 2.5, 1e-6);
 	NEAR(predict(model, (double[]){ 99 }), 2.5, 1e-6);
 	learner_rules.free(model);
 	samples.rows = 1;
-	model = fit(&samples, "neighbours=2");
+	model = fit(&samples, "neighbors=2");
 	NEAR(predict(model, (double[]){ 5 }), 1, 1e-9);
 	learner_rules.free(model);
 	samples = (struct samples){ .x = y, .y = flat, .rows = 4, .width = 1 };
@@ -314,7 +314,7 @@ static void predictions_stay_near_what_was_seen(void)
 
 	for (size_t i = 0; i < 300; i++)
 		table.y[i] = table.x[2 * i] * 100;
-	model = fit(&table.samples, "committees=4,neighbours=3");
+	model = fit(&table.samples, "committees=4,neighbors=3");
 	CHECK(predict(model, (double[]){ 1e6, 0.5 }) < 106);
 	CHECK(predict(model, (double[]){ -1e6, 0.5 }) > -6);
 	CHECK(isfinite(predict(model, (double[]){ 1e308, -1e308 })));
@@ -389,7 +389,7 @@ static void saved_rules_predict_the_same(void)
 	struct blob blob;
 
 	friedman(&table, 1, 1);
-	model = fit(&table.samples, "committees=4,neighbours=5");
+	model = fit(&table.samples, "committees=4,neighbors=5");
 	save(model, &buf);
 	blob_init(&blob, buf.data, buf.len);
 	REQUIRE(learner_rules.load(&read, &blob, 10, 0, &err) == 0);
@@ -433,7 +433,7 @@ static void damaged_rules_are_refused_or_harmless(void)
 
 	for (size_t i = 0; i < 60; i++)
 		table.y[i] = table.x[3 * i] > 0.5 ? table.x[3 * i + 1] : -3 * table.x[3 * i + 2];
-	model = fit(&table.samples, "committees=2,neighbours=3,leaf=5");
+	model = fit(&table.samples, "committees=2,neighbors=3,leaf=5");
 	save(model, &buf);
 	learner_rules.free(model);
 	for (size_t n = 0; n < buf.len; n++)
