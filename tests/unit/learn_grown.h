@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * For the tests of the methods that grow trees: rows that the reference was given too, and what
- * must hold for each of the methods.
- *
- * In Python: h(i) = i * 2654435761 mod 2**32, ^= h >> 16, * 0x45d9f3b mod 2**32, ^= h >> 16; /
- * 2**32.
+ * Shared by the tests of the tree-based methods: rows that the reference used, too, and checks that
+ * each method must pass. In Python: h(i) = i * 2654435761 mod 2**32, ^= h >> 16, * 0x45d9f3b mod
+ * 2**32, ^= h >> 16; / 2**32.
  */
 #ifndef SLUICE_TESTS_LEARN_GROWN_H
 #define SLUICE_TESTS_LEARN_GROWN_H
@@ -18,8 +16,8 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
 #include "learn/learner.h"
+#include "learn/maths/random.h"
 
 enum { GROWN_ROWS = 300, GROWN_WIDTH = 5 };
 
@@ -38,7 +36,7 @@ static inline double grown_hash(uint32_t i)
 	return h / 4294967296.0;
 }
 
-/* A step, a slope, a bend and noise; classes 0: a number, else cut into as many. */
+/* A step, a slope, a curve and noise. classes 0: a number, else divided into that many classes. */
 static inline void grown_init(struct grown *grown, size_t classes)
 {
 	for (uint32_t i = 0; i < GROWN_ROWS; i++) {
@@ -71,7 +69,10 @@ static inline void *grown_fit(const struct learner_ops *learner, const struct sa
 	return model;
 }
 
-/* Mean of the answers number `which` to all rows, and of their squares, as the reference has. */
+/*
+ * Compares the mean of prediction number `which` over all rows, and of its square, with the
+ * reference.
+ */
 static inline void grown_check(const struct learner_ops *learner, const void *model,
 			       const struct samples *samples, size_t which, double mean,
 			       double square, double tolerance)
@@ -89,7 +90,7 @@ static inline void grown_check(const struct learner_ops *learner, const void *mo
 		printf("mean %.12g square %.12g\n", sum, squares);
 }
 
-/* Do two models answer all rows with the same bits? */
+/* True if two models give bitwise equal predictions for all rows. */
 static inline bool grown_same(const struct learner_ops *learner, const void *a, const void *b,
 			      const struct samples *samples)
 {
@@ -134,7 +135,7 @@ static inline void grown_round_trip(const struct learner_ops *learner, const voi
 	learner->free(loaded);
 }
 
-/* Whatever is loaded must be safe to ask; the sanitizers watch. */
+/* Whatever load() accepts must be safe to use; the sanitizers check it. */
 static inline void grown_damage(const struct learner_ops *learner, const void *model,
 				const struct samples *samples)
 {

@@ -71,7 +71,7 @@ static inline void same_predictions(const struct learner_ops *ops, const void *a
 	}
 }
 
-/* Saved and loaded, a model predicts the same to the bit. */
+/* A model that was saved and loaded gives bitwise equal predictions. */
 static inline void check_round_trip(const struct learner_ops *ops, const void *model,
 				    const struct samples *samples)
 {
@@ -89,7 +89,7 @@ static inline void check_round_trip(const struct learner_ops *ops, const void *m
 	ops->free(copy);
 }
 
-/* All that a caller may do with what load() accepted. */
+/* Does everything that a caller may do with a model that load() accepted. */
 static inline void exercise(const struct learner_ops *ops, const void *model,
 			    const struct samples *samples)
 {
@@ -112,7 +112,10 @@ static inline void exercise(const struct learner_ops *ops, const void *model,
 static inline void load_damaged(const struct learner_ops *ops, const char *bytes, size_t n,
 				const struct samples *samples)
 {
-	/* A copy of its own size, so that the sanitizer sees every byte read too far. */
+	/*
+	 * A copy of the exact size, so that the sanitizer detects every byte that is read beyond
+	 * it.
+	 */
 	AUTO_FREE char *copy = xmalloc(n ? n : 1);
 	struct err err = { 0 };
 	struct blob blob;
@@ -131,7 +134,7 @@ static inline void load_damaged(const struct learner_ops *ops, const char *bytes
 	ops->free(model);
 }
 
-/* Cut short anywhere it is refused; with bits turned over it never reads outside. */
+/* Truncated bytes are rejected; flipped bits never cause a read outside of the model. */
 static inline void check_damage(const struct learner_ops *ops, const void *model,
 				const struct samples *samples)
 {
@@ -150,7 +153,7 @@ static inline void check_damage(const struct learner_ops *ops, const void *model
 	}
 	random_init(&random, 5);
 	for (int i = 0; i < 2000; i++) {
-		/* Counts are at the beginning; they deserve more than their share. */
+		/* Counts are at the beginning, so these bytes are damaged more often. */
 		size_t at = random_below(&random, i % 2 && bytes.len > 64 ? 64 : bytes.len);
 		char kept = bytes.data[at];
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Training never holds more than three times its input: the caller's table, the prepared copy and
- * what learner.h allows a method for its work. This program counts every byte that is asked for, by
- * our code and by the libraries that it loads, while each method of the list learns under several
- * preparations. What a method holds beyond, learner.h says by name, and `trials` below repeats it.
- *
- * OpenBLAS maps a fixed buffer per thread when it is loaded; that is not counted.
+ * Training never uses more than three times the size of its input: the caller's table, the prepared
+ * copy and the memory that learner.h allows a method. This program counts every allocated byte of
+ * our code and of the libraries that it loads, while each method learns under several preparations.
+ * learner.h lists the methods that need more, and `trials` below repeats these amounts. OpenBLAS
+ * maps a fixed buffer per thread when it is loaded; that is not counted.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -21,7 +20,7 @@
 #include "learn/maths/random.h"
 #include "learn/pipeline.h"
 
-/* How gcc tells, and how clang does. */
+/* Detection for gcc and for clang. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -32,12 +31,12 @@
 
 #ifdef SANITIZED
 
-static void sanitizers_bring_an_allocator_of_their_own(void)
+static void sanitizers_have_their_own_allocator(void)
 {
 	puts("skipped");
 }
 
-TESTS(TEST(sanitizers_bring_an_allocator_of_their_own))
+TESTS(TEST(sanitizers_have_their_own_allocator))
 
 #else
 
@@ -78,7 +77,7 @@ void *calloc(size_t count, size_t bytes)
 	return count_in(__libc_calloc(count, bytes));
 }
 
-/* Large blocks are moved by the kernel without a copy, small ones do not matter. */
+/* The kernel moves large blocks without a copy, and small ones do not matter. */
 void *realloc(void *old, size_t bytes)
 {
 	size_t before = old ? malloc_usable_size(old) : 0;
@@ -129,16 +128,16 @@ static void blocks_are_counted(void)
 
 enum { MIB = 1 << 20 };
 
-/* A size at which a method is quick but the MiB that is free to all does not hide what it holds. */
+/* Sizes at which a method is fast but the free MiB does not hide its memory. */
 struct trial {
 	const char *learner;
-	const char *settings; /* few rounds: they cost time and no room */
+	const char *settings; /* few rounds, because they cost time but no memory */
 	size_t rows, width;
-	/* Bytes beyond what learner.h allows to all, as it has them by name. */
+	/* Bytes beyond the general limit, as learner.h lists them by name. */
 	size_t (*beyond)(const struct samples *samples, unsigned threads);
 };
 
-/* libsvm's form of the rows is twice as large; what it keeps per row and thread; 1 MiB of cache. */
+/* libsvm's form of the rows is twice as large; its data per row and thread; 1 MiB of cache. */
 static size_t svm_beyond(const struct samples *samples, unsigned threads)
 {
 	size_t input = samples->rows * (samples->width + 1) * sizeof(double);
@@ -146,21 +145,21 @@ static size_t svm_beyond(const struct samples *samples, unsigned threads)
 	return input + threads * 200 * samples->rows + MIB;
 }
 
-/* The square of `limit` some times: distances, the matrix, its factor, its inverse. */
+/* Several squares of `limit`: distances, the matrix, its factor, its inverse. */
 static size_t gaussian_beyond(const struct samples *samples, unsigned threads)
 {
 	(void)samples, (void)threads;
 	return 4 * 100 * 100 * sizeof(double);
 }
 
-/* 26 numbers per weight, of which there are about 20 x 100. */
+/* 26 numbers for each of about 20 x 100 weights. */
 static size_t lbfgs_beyond(const struct samples *samples, unsigned threads)
 {
 	(void)threads;
 	return 26 * (samples->width + 5) * 100 * sizeof(double);
 }
 
-/* Where a row has few inputs, what boosting keeps per row counts. */
+/* If a row has few inputs, the data of boosting per row matters. */
 static size_t boosting_beyond(const struct samples *samples, unsigned threads)
 {
 	(void)threads;
@@ -198,7 +197,10 @@ static const struct trial trials[] = {
 	{ 0 },
 };
 
-/* Positive inputs, so that every preparation has work to do; some signal and some noise. */
+/*
+ * Inputs are positive, so that every preparation has an effect; there is some signal and some
+ * noise.
+ */
 static struct samples samples_make(size_t rows, size_t width, size_t classes, double *room)
 {
 	double *x = room, *y = room + rows * width;
@@ -244,7 +246,7 @@ static void fit_measure(const struct trial *trial, const struct pipeline_plan *p
 	       (double)work / (double)input, (double)allowed / MIB);
 	CHECK(work <= allowed);
 	pipeline_release(&pipeline);
-	/* Threads and printing keep a little. */
+	/* Threads and printing use a little memory. */
 	CHECK(atomic_load(&live) < before + (16 << 10));
 }
 
@@ -264,9 +266,9 @@ static void trial_run(const struct trial *trial, const struct learner_ops *learn
 	}
 }
 
-static void training_holds_three_times_its_input_at_most(void)
+static void training_uses_at_most_three_times_its_input(void)
 {
-	/* Libraries keep what they ask for when they are loaded. */
+	/* Libraries keep the memory that they allocate when they are loaded. */
 	REQUIRE(library_lapack(NULL) && library_svm(NULL));
 	for (const struct trial *trial = trials; trial->learner; trial++) {
 		const struct learner_ops *learner = learner_find(trial->learner, 0, NULL);
@@ -279,7 +281,7 @@ static void training_holds_three_times_its_input_at_most(void)
 	}
 }
 
-static void no_method_is_left_out(void)
+static void every_method_is_tested(void)
 {
 	for (size_t i = 0; learners[i]; i++) {
 		const struct trial *trial = trials;
@@ -290,7 +292,7 @@ static void no_method_is_left_out(void)
 	}
 }
 
-TESTS(TEST(blocks_are_counted), TEST(training_holds_three_times_its_input_at_most),
-      TEST(no_method_is_left_out))
+TESTS(TEST(blocks_are_counted), TEST(training_uses_at_most_three_times_its_input),
+      TEST(every_method_is_tested))
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The test brings its own list of methods, with one that is simple enough to know its answers: the
- * mean of the training targets, plus the row's first input.
+ * The test has its own list of methods, with one whose predictions are known: the mean of the
+ * training targets plus the first input of the row.
  */
 #include "lab/learn/series.h"
 
@@ -16,7 +16,7 @@
 
 enum { ROWS = 300, TIME = 0, KNOWN, VALUE };
 
-static double *fitted_on; /* of the newest fit, if the test wants to see it */
+static double *fitted_on; /* rows of the newest fit, if the test records them */
 static size_t fitted_rows;
 
 static int mean_fit(void **model, const struct samples *samples, const double *settings,
@@ -58,7 +58,7 @@ const struct learner_ops *learner_find(const char *name, unsigned task, struct e
 	return &mean_learner;
 }
 
-/* Shuffled rows of three groups; a value is known a while after its time. */
+/* Shuffled rows of three groups; a value becomes known some time after its row. */
 static void table_make(struct dataset *dataset, double *group, uint64_t seed)
 {
 	static const char *const names[] = { "time", "known", "rate" };
@@ -73,14 +73,14 @@ static void table_make(struct dataset *dataset, double *group, uint64_t seed)
 	for (size_t i = 0; i < ROWS; i++) {
 		double *row = dataset_row(dataset, order[i]);
 
-		row[TIME] = (double)(i / 2); /* pairs at the same time */
+		row[TIME] = (double)(i / 2); /* pairs of rows have the same time */
 		row[KNOWN] = row[TIME] + (double)random_below(&random, 8);
 		row[VALUE] = random_real(&random) < 0.05 ? NAN : random_normal(&random);
 		group[order[i]] = (double)random_below(&random, 3) - 1;
 	}
 }
 
-/* What a row may know, newest last, by looking at all rows: slow and plain. */
+/* The values that a row may know, newest last, by exhaustive search. */
 static size_t past_find(const struct dataset *dataset, const double *group, size_t row,
 			double *past)
 {
@@ -118,7 +118,7 @@ static const struct series_lags all_lags = {
 	.time = TIME, .known = KNOWN, .value = VALUE, .lags = 3, .window = 5, .half_life = 2
 };
 
-static void lags_equal_a_plain_search(void)
+static void lags_equal_an_exhaustive_search(void)
 {
 	AUTO_DATASET struct dataset dataset = { 0 };
 	struct series_lags lags = all_lags;
@@ -182,8 +182,8 @@ static void windows_equal_those_of_pandas(void)
 	}
 }
 
-/* Whatever happens from some time on, rows up to it do not see it. */
-static void the_future_does_not_change_features(void)
+/* Rows up to some time do not depend on anything later. */
+static void features_do_not_depend_on_the_future(void)
 {
 	enum { NOW = 70 };
 	AUTO_DATASET struct dataset plain = { 0 }, altered = { 0 };
@@ -214,10 +214,13 @@ static void the_future_does_not_change_features(void)
 	CHECK_INT(compared, 2 * (NOW + 1));
 }
 
-static void a_value_counts_once_its_time_has_passed(void)
+static void a_value_is_used_only_after_it_is_known(void)
 {
 	static const char *const names[] = { "time", "known", "rate" };
-	/* The second ends last; the third starts when the first ends, and does not know it yet. */
+	/*
+	 * The second value becomes known last; the third row asks when the first value becomes
+	 * known and does not see it yet.
+	 */
 	static const double rows[][3] = { { 0, 5, 10 },	  { 1, 9, 20 },	 { 5, 6, 30 },
 					  { 5.5, 6, 40 }, { 10, 8, 50 }, { 10.5, 11, 60 } };
 	static const double last[] = { NAN, NAN, NAN, 10, 20, 50 };
@@ -227,12 +230,12 @@ static void a_value_counts_once_its_time_has_passed(void)
 	dataset_init(&dataset, 6, 3, names);
 	memcpy(dataset.values, rows, sizeof(rows));
 	CHECK_INT(series_add_lags(&dataset, &lags, NULL), 0);
-	/* The fifth claims to be known before it starts: it does not see itself. */
+	/* The fifth value claims to be known before its row asks; the row does not see itself. */
 	for (size_t i = 0; i < 6; i++)
 		CHECK(same(dataset_row(&dataset, i)[3], last[i]));
 }
 
-static void lags_of_nothing_are_refused(void)
+static void invalid_lags_are_rejected(void)
 {
 	AUTO_DATASET struct dataset dataset = { 0 };
 	struct series_lags lags = all_lags;
@@ -251,7 +254,7 @@ struct scene {
 	struct series_plan plan;
 };
 
-/* Time runs against the order of rows; the level rises with it; outcomes take three units. */
+/* Time runs against the order of rows, the level rises with time, and outcomes take three units. */
 static struct scene *scene_new(void)
 {
 	struct scene *scene = xcalloc(1, sizeof(*scene));
@@ -287,7 +290,10 @@ static void each_fit_uses_the_newest_known_rows(void)
 	CHECK_INT(result.predicted, 200);
 	CHECK(!result.low && !result.high);
 	CHECK_INT(fitted_rows, 20);
-	/* The last fit is for times 291 .. 300; what is known before 291 was asked before 288. */
+	/*
+	 * The last fit is for times 291 .. 300; outcomes that are known before 291 belong to rows
+	 * before 288.
+	 */
 	for (int i = 0; i < 20; i++)
 		CHECK(seen[i] == scene->y[ROWS - 268 - i]);
 	for (int i = 0; i < ROWS; i++)
@@ -295,7 +301,7 @@ static void each_fit_uses_the_newest_known_rows(void)
 	series_result_release(&result);
 }
 
-static void rolling_follows_where_static_stays(void)
+static void rolling_fits_follow_a_trend(void)
 {
 	AUTO_FREE struct scene *scene = scene_new();
 	struct series_result rolling = { 0 }, fixed = { 0 };
@@ -310,7 +316,7 @@ static void rolling_follows_where_static_stays(void)
 	series_result_release(&fixed);
 }
 
-static void outcomes_of_the_future_do_not_change_guesses(void)
+static void predictions_do_not_depend_on_future_outcomes(void)
 {
 	enum { NOW = 200 };
 	AUTO_FREE struct scene *scene = scene_new();
@@ -333,7 +339,7 @@ static void outcomes_of_the_future_do_not_change_guesses(void)
 	series_result_release(&altered);
 }
 
-/* No trend; the second group is five times as noisy, and noise doubles on the way. */
+/* There is no trend; the second group is five times as noisy, and the noise doubles over time. */
 static void intervals_cover_what_they_promise(void)
 {
 	enum { MANY = 6000 };
@@ -358,7 +364,7 @@ static void intervals_cover_what_they_promise(void)
 				       random_normal(&random));
 	}
 	CHECK_INT(series_roll(&result, &plan, &samples, NULL), 0);
-	CHECK_INT(result.fits, 11); /* one of them for the first errors */
+	CHECK_INT(result.fits, 11); /* one of them for the initial errors */
 	CHECK(result.covered > 0.89 * 5000 && result.covered < 0.91 * 5000);
 	CHECK(result.unbounded < 50);
 	for (int i = 1000; i < MANY; i++) {
@@ -370,7 +376,7 @@ static void intervals_cover_what_they_promise(void)
 	series_result_release(&result);
 }
 
-static void a_missing_outcome_is_predicted_and_not_learnt(void)
+static void missing_outcome_is_predicted_and_not_learned(void)
 {
 	AUTO_FREE struct scene *scene = scene_new();
 	struct series_result result = { 0 };
@@ -384,7 +390,7 @@ static void a_missing_outcome_is_predicted_and_not_learnt(void)
 	series_result_release(&result);
 }
 
-static void nonsense_is_refused(void)
+static void invalid_plans_are_rejected(void)
 {
 	AUTO_FREE struct scene *scene = scene_new();
 	struct series_result result = { .fits = 7 };
@@ -406,9 +412,9 @@ static void nonsense_is_refused(void)
 	CHECK(result.fits == 7 && !result.guess);
 }
 
-TESTS(TEST(lags_equal_a_plain_search), TEST(windows_equal_those_of_pandas),
-      TEST(the_future_does_not_change_features), TEST(a_value_counts_once_its_time_has_passed),
-      TEST(lags_of_nothing_are_refused), TEST(each_fit_uses_the_newest_known_rows),
-      TEST(rolling_follows_where_static_stays), TEST(outcomes_of_the_future_do_not_change_guesses),
-      TEST(intervals_cover_what_they_promise), TEST(a_missing_outcome_is_predicted_and_not_learnt),
-      TEST(nonsense_is_refused))
+TESTS(TEST(lags_equal_an_exhaustive_search), TEST(windows_equal_those_of_pandas),
+      TEST(features_do_not_depend_on_the_future), TEST(a_value_is_used_only_after_it_is_known),
+      TEST(invalid_lags_are_rejected), TEST(each_fit_uses_the_newest_known_rows),
+      TEST(rolling_fits_follow_a_trend), TEST(predictions_do_not_depend_on_future_outcomes),
+      TEST(intervals_cover_what_they_promise), TEST(missing_outcome_is_predicted_and_not_learned),
+      TEST(invalid_plans_are_rejected))

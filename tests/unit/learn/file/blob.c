@@ -71,7 +71,7 @@ static void reader_stays_failed_and_yields_zeros(void)
 	blob_init(&blob, bytes, sizeof(bytes));
 	CHECK(blob_take_u64(&blob) <= UINT32_MAX);
 	CHECK(!blob_ok(&blob));
-	/* Two bytes are left, and not even these are given out. */
+	/* Two bytes remain, but none of them is returned. */
 	CHECK_INT(blob_take_u32(&blob), 0);
 	CHECK(blob_take_real(&blob) == 0);
 	blob_take_reals(&blob, reals, 2);

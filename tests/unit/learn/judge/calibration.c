@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbers to compare with come from scikit-learn 1.2.1: sklearn.calibration._sigmoid_calibration
- * and sklearn.isotonic.IsotonicRegression(out_of_bounds="clip").
+ * Reference numbers come from scikit-learn 1.2.1: sklearn.calibration._sigmoid_calibration and
+ * sklearn.isotonic.IsotonicRegression(out_of_bounds="clip").
  */
 #include "learn/judge/calibration.h"
 
@@ -46,7 +46,7 @@ static void platt_equals_the_reference(void)
 	CHECK(near(fitted.b, -0.3204790351494726, 1e-6));
 }
 
-/* At the optimum the gradient is nothing: checked to more digits than the reference has. */
+/* At the optimum the gradient is zero; this is checked to more digits than the reference has. */
 static void platt_finds_the_optimum(void)
 {
 	struct calibration fitted = { 0 };
@@ -66,7 +66,7 @@ static void platt_finds_the_optimum(void)
 	CHECK(fabs(ga) < 1e-6 && fabs(gb) < 1e-7);
 }
 
-static void platt_does_not_mind_units(void)
+static void platt_does_not_depend_on_units(void)
 {
 	struct calibration plain = { 0 }, scaled = { 0 };
 	double large[12], same[12];
@@ -80,7 +80,7 @@ static void platt_does_not_mind_units(void)
 	for (int i = 0; i < 12; i++)
 		CHECK(near(calibration_apply(&plain, score[i]),
 			   calibration_apply(&scaled, large[i]), 1e-9));
-	/* A score that says nothing gives the mean of the targets. */
+	/* A score without information gives the mean of the targets. */
 	calibration_fit(&plain, CALIBRATION_PLATT, truth, same, 12, NULL);
 	CHECK(near(calibration_apply(&plain, 5), 0.5, 1e-9));
 }
@@ -144,7 +144,7 @@ static void isotonic_equals_the_reference(void)
 	calibration_release(&fitted);
 }
 
-static void isotonic_rises_everywhere(void)
+static void isotonic_is_monotonic(void)
 {
 	struct calibration fitted = { 0 };
 	double y[MANY], s[MANY], last = 0;
@@ -166,7 +166,7 @@ static void isotonic_rises_everywhere(void)
 	calibration_release(&fitted);
 }
 
-static void one_class_is_refused(void)
+static void one_class_is_rejected(void)
 {
 	struct calibration fitted = { .a = 7 };
 	struct err err = { 0 };
@@ -231,6 +231,6 @@ static void damaged_bytes_do_no_harm(void)
 }
 
 TESTS(TEST(platt_equals_the_reference), TEST(platt_finds_the_optimum),
-      TEST(platt_does_not_mind_units), TEST(platt_stays_finite_on_perfect_scores),
-      TEST(isotonic_equals_the_reference), TEST(isotonic_rises_everywhere),
-      TEST(one_class_is_refused), TEST(what_was_saved_is_loaded), TEST(damaged_bytes_do_no_harm))
+      TEST(platt_does_not_depend_on_units), TEST(platt_stays_finite_on_perfect_scores),
+      TEST(isotonic_equals_the_reference), TEST(isotonic_is_monotonic), TEST(one_class_is_rejected),
+      TEST(what_was_saved_is_loaded), TEST(damaged_bytes_do_no_harm))

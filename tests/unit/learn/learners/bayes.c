@@ -18,7 +18,7 @@ static struct samples three_classes(void)
 	return (struct samples){ .x = x, .y = y, .rows = ROWS, .width = WIDTH, .classes = CLASSES };
 }
 
-static void chances_are_those_of_scikit_learn(void)
+static void probabilities_are_those_of_scikit_learn(void)
 {
 	/* GaussianNB().fit(X, y).predict_proba(X[[0, 7, 31]]), scikit-learn 1.2.1 */
 	static const double golden[3][3] = {
@@ -48,7 +48,7 @@ static void chances_are_those_of_scikit_learn(void)
 	free((double *)samples.x);
 }
 
-static void rows_learnt_in_parts_are_rows_learnt_at_once(void)
+static void learning_in_parts_equals_learning_at_once(void)
 {
 	struct samples samples = three_classes(), first = samples, rest = samples;
 	struct effort effort = { 0 };
@@ -72,7 +72,7 @@ static void rows_learnt_in_parts_are_rows_learnt_at_once(void)
 	free((double *)samples.x);
 }
 
-/* More rows than fit a piece, far from zero: cancellation would show. */
+/* More rows than one piece, far from zero: cancellation would be visible. */
 static void long_tables_far_from_zero_lose_nothing(void)
 {
 	enum { MANY = 20000 };
@@ -99,7 +99,7 @@ static void long_tables_far_from_zero_lose_nothing(void)
 	free(y);
 }
 
-static void unseen_classes_and_constant_inputs_are_no_trouble(void)
+static void unseen_classes_and_constant_inputs_are_handled(void)
 {
 	static const double x[] = { 1, 1, 1, 1 }, y[] = { 0, 0, 2, 2 }, far[] = { 1e300 };
 	struct samples samples = { .x = x, .y = y, .rows = 4, .width = 1, .classes = 3 };
@@ -114,7 +114,7 @@ static void unseen_classes_and_constant_inputs_are_no_trouble(void)
 	learner_bayes.free(model);
 }
 
-static void the_telling_input_is_the_important_one(void)
+static void separating_input_is_the_important_one(void)
 {
 	double *x = rows_make(400, 3, 9), y[400], share[3];
 	struct samples samples = { .x = x, .y = y, .rows = 400, .width = 3, .classes = 2 };
@@ -141,7 +141,7 @@ static void saved_models_predict_the_same(void)
 	free((double *)samples.x);
 }
 
-TESTS(TEST(chances_are_those_of_scikit_learn), TEST(rows_learnt_in_parts_are_rows_learnt_at_once),
-      TEST(long_tables_far_from_zero_lose_nothing),
-      TEST(unseen_classes_and_constant_inputs_are_no_trouble),
-      TEST(the_telling_input_is_the_important_one), TEST(saved_models_predict_the_same))
+TESTS(TEST(probabilities_are_those_of_scikit_learn),
+      TEST(learning_in_parts_equals_learning_at_once), TEST(long_tables_far_from_zero_lose_nothing),
+      TEST(unseen_classes_and_constant_inputs_are_handled),
+      TEST(separating_input_is_the_important_one), TEST(saved_models_predict_the_same))

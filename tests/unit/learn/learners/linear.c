@@ -29,7 +29,7 @@ static struct samples rows_of(bool bad_units)
 	return (struct samples){ .x = x, .y = y, .rows = ROWS, .width = WIDTH };
 }
 
-/* Reads intercept and slopes from predictions, as a user would see them. */
+/* Derives intercept and slopes from predictions, as a user would. */
 static void coefficients(const void *model, size_t width, const double *unit, double *out)
 {
 	double row[8] = { 0 };
@@ -137,7 +137,7 @@ static void dependent_inputs_share_and_constants_get_nothing(void)
 	free((double *)other.x);
 }
 
-static void fewer_rows_than_inputs_are_met_exactly(void)
+static void fewer_rows_than_inputs_are_fitted_exactly(void)
 {
 	double *x = rows_make(3, 6, 2), y[] = { 1, -2, 4 }, out;
 	struct samples samples = { .x = x, .y = y, .rows = 3, .width = 6 };
@@ -156,7 +156,7 @@ static void fewer_rows_than_inputs_are_met_exactly(void)
 	free(x);
 }
 
-static void spread_knows_leverage(void)
+static void spread_includes_leverage(void)
 {
 	/* sqrt(s2 * (1 + x0 @ inv(A.T @ A) @ x0)), A = c_[ones(40), X], x0 = A[5], s2 = RSS / 35 */
 	struct samples samples = rows_of(false);
@@ -169,7 +169,7 @@ static void spread_knows_leverage(void)
 	free((double *)samples.x);
 }
 
-static void rows_learnt_in_parts_are_rows_learnt_at_once(void)
+static void learning_in_parts_equals_learning_at_once(void)
 {
 	struct samples samples = rows_of(true), first = samples, rest = samples;
 	struct effort effort = { 0 };
@@ -197,7 +197,7 @@ static void rows_learnt_in_parts_are_rows_learnt_at_once(void)
 }
 
 /* More rows than one block holds. */
-static void long_tables_give_back_their_plane(void)
+static void long_tables_recover_their_plane(void)
 {
 	enum { MANY = 30000 };
 	double *x = rows_make(MANY, 3, 11), *y = xmalloc(MANY * sizeof(*y)), share[3];
@@ -231,6 +231,6 @@ static void saved_models_predict_the_same(void)
 
 TESTS(TEST(coefficients_are_exact_in_any_units), TEST(ridge_is_that_of_scikit_learn),
       TEST(dependent_inputs_share_and_constants_get_nothing),
-      TEST(fewer_rows_than_inputs_are_met_exactly), TEST(spread_knows_leverage),
-      TEST(rows_learnt_in_parts_are_rows_learnt_at_once), TEST(long_tables_give_back_their_plane),
+      TEST(fewer_rows_than_inputs_are_fitted_exactly), TEST(spread_includes_leverage),
+      TEST(learning_in_parts_equals_learning_at_once), TEST(long_tables_recover_their_plane),
       TEST(saved_models_predict_the_same))

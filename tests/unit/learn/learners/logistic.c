@@ -32,7 +32,7 @@ static void rows_free(struct samples *samples)
 	free((double *)samples->y);
 }
 
-/* The log-odds of class b against a are linear: their value at 0 and at unit vectors. */
+/* The log-odds of class b against a are linear; this computes them at 0 and at the unit vectors. */
 static void check_odds(const void *model, size_t a, size_t b, const double *golden)
 {
 	double row[WIDTH] = { 0 }, out[3], zero;
@@ -93,7 +93,7 @@ static void several_classes_are_multinomial(void)
 }
 
 /* 3 x 131 coefficients: too many for a matrix. */
-static void wide_tables_go_by_conjugate_gradients(void)
+static void wide_tables_use_conjugate_gradients(void)
 {
 	/*
 	 * W = rows(60, 130, 3)*2 - 1; c = ((W[:,0] + 1)*1.5).astype(int)
@@ -124,10 +124,10 @@ static void wide_tables_go_by_conjugate_gradients(void)
 }
 
 /*
- * The old rows are a quadratic function now. With rows of the same kind that is nearly what all
- * rows at once give, and far from what either part gives alone.
+ * The old rows are summarized by a quadratic function. With rows of the same kind the result is
+ * close to a fit to all rows, and far from a fit to either part alone.
  */
-static void further_rows_are_learnt_beside_the_old_ones(void)
+static void updates_combine_old_and_new_rows(void)
 {
 	enum { MANY = 4000, HALF = MANY / 2 };
 	double *x = rows_make(MANY, WIDTH, 3), *noise = rows_make(MANY, 1, 4), y[MANY];
@@ -162,7 +162,7 @@ static void further_rows_are_learnt_beside_the_old_ones(void)
 	free(noise);
 }
 
-static void separable_rows_come_to_an_end(void)
+static void separable_rows_converge(void)
 {
 	static const double x[] = { -3, -2, -1, 1, 2, 3 }, y[] = { 0, 0, 0, 1, 1, 1 };
 	struct samples samples = { .x = x, .y = y, .rows = 6, .width = 1, .classes = 2 };
@@ -176,7 +176,7 @@ static void separable_rows_come_to_an_end(void)
 	learner_logistic.free(model);
 }
 
-static void unseen_classes_have_no_chance_and_cannot_be_added(void)
+static void unseen_classes_have_probability_zero_and_cannot_be_added(void)
 {
 	static const double x[] = { 1, 2, 3, 4 }, y[] = { 0, 2, 2, 2 }, same[] = { 1, 1, 1, 1 };
 	struct samples samples = { .x = x, .y = y, .rows = 4, .width = 1, .classes = 3 };
@@ -218,6 +218,6 @@ static void saved_models_predict_the_same(void)
 }
 
 TESTS(TEST(coefficients_are_those_of_scikit_learn), TEST(several_classes_are_multinomial),
-      TEST(wide_tables_go_by_conjugate_gradients),
-      TEST(further_rows_are_learnt_beside_the_old_ones), TEST(separable_rows_come_to_an_end),
-      TEST(unseen_classes_have_no_chance_and_cannot_be_added), TEST(saved_models_predict_the_same))
+      TEST(wide_tables_use_conjugate_gradients), TEST(updates_combine_old_and_new_rows),
+      TEST(separable_rows_converge), TEST(unseen_classes_have_probability_zero_and_cannot_be_added),
+      TEST(saved_models_predict_the_same))

@@ -58,7 +58,9 @@ static int near_compare(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
-/* The mean of the k nearest, by looking at all; of equally near ones the first. */
+/*
+ * The mean of the k nearest rows by exhaustive search; of equally near rows the first one counts.
+ */
 static double plain_mean(const struct samples *samples, const double *at, size_t k)
 {
 	AUTO_FREE struct near *all = xcalloc(samples->rows, sizeof(*all));
@@ -80,8 +82,8 @@ static double plain_mean(const struct samples *samples, const double *at, size_t
 }
 
 /*
- * Values on a grid of `steps` make many rows equally near; the squares of such numbers are exact,
- * so that ties are ties. y tells rows apart.
+ * Values on a grid of `steps` make many rows equally near. The squares of such numbers are exact,
+ * so that ties are real ties. y identifies each row.
  */
 static void check_against_plain(size_t rows, size_t width, double steps, const char *text, size_t k)
 {
@@ -117,12 +119,12 @@ static void nearest_are_found_in_trees_and_lists_of_all_sizes(void)
 			check_against_plain(rows[i], widths[j], 2, "k=25", 25);
 		}
 	}
-	check_against_plain(3000, 3, 1, "k=5", 5); /* all rows the same */
+	check_against_plain(3000, 3, 1, "k=5", 5); /* all rows are equal */
 	check_against_plain(300, 2, 50, "k=256", 256);
 }
 
-/* Nearly all rows the same, some elsewhere: cuts must come to an end. */
-static void many_equal_rows_among_others_are_no_trouble(void)
+/* Nearly all rows are equal and some differ: splitting must terminate. */
+static void many_equal_rows_are_handled(void)
 {
 	enum { MANY = 5000 };
 	double *x = rows_make(MANY, 2, 5), *y = rows_make(MANY, 1, 6), out, at[2] = { 0.5, 0.25 };
@@ -145,8 +147,8 @@ static void many_equal_rows_among_others_are_no_trouble(void)
 	free(y);
 }
 
-/* One by one, then many at once, so that the tree is made anew on the way. */
-static void rows_learnt_in_parts_are_rows_learnt_at_once(void)
+/* Adds rows one by one, then many at once, so that the tree is rebuilt in between. */
+static void learning_in_parts_equals_learning_at_once(void)
 {
 	static const size_t widths[] = { 3, 25 };
 
@@ -175,7 +177,7 @@ static void rows_learnt_in_parts_are_rows_learnt_at_once(void)
 	}
 }
 
-static void spread_is_the_deviation_among_neighbours(void)
+static void spread_is_the_deviation_among_neighbors(void)
 {
 	static const double x[] = { 0, 0, 0, 9, 9, 9 }, y[] = { 1, 2, 3, 7, 7, 7 };
 	struct samples samples = { .x = x, .y = y, .rows = 6, .width = 1 };
@@ -187,7 +189,7 @@ static void spread_is_the_deviation_among_neighbours(void)
 	learner_neighbours.free(model);
 }
 
-static void rows_that_are_not_numbers_do_not_hurt(void)
+static void rows_that_are_not_finite_do_no_harm(void)
 {
 	double *x = rows_make(500, 3, 2), *y = rows_make(500, 1, 4), out;
 	const double odd[][3] = { { NAN, 0, 0 }, { INFINITY, 0, -INFINITY }, { 1e300, 1, 1 } };
@@ -224,8 +226,7 @@ static void saved_models_predict_the_same(void)
 }
 
 TESTS(TEST(predictions_are_those_of_scikit_learn),
-      TEST(nearest_are_found_in_trees_and_lists_of_all_sizes),
-      TEST(many_equal_rows_among_others_are_no_trouble),
-      TEST(rows_learnt_in_parts_are_rows_learnt_at_once),
-      TEST(spread_is_the_deviation_among_neighbours), TEST(rows_that_are_not_numbers_do_not_hurt),
+      TEST(nearest_are_found_in_trees_and_lists_of_all_sizes), TEST(many_equal_rows_are_handled),
+      TEST(learning_in_parts_equals_learning_at_once),
+      TEST(spread_is_the_deviation_among_neighbors), TEST(rows_that_are_not_finite_do_no_harm),
       TEST(saved_models_predict_the_same))

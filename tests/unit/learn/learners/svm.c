@@ -42,7 +42,7 @@ static void decisions_are_those_of_scikit_learn(void)
 
 	for (size_t i = 0; i < 3; i++) {
 		learner_svm.predict(model, q + i * WIDTH, out);
-		/* Without held-out rows the chance is 1 / (1 + exp(-2 decision)). */
+		/* Without held-out rows the probability is 1 / (1 + exp(-2 decision)). */
 		CHECK_NEAR(log(out[1] / out[0]) / 2, golden[i], 1e-6);
 	}
 	learner_svm.free(model);
@@ -75,11 +75,11 @@ static void numbers_are_those_of_scikit_learn(void)
 
 /*
  * Three classes: the pairwise decisions of SVC(C=10, gamma=2, tol=1e-10,
- * decision_function_shape='ovo').fit(X, c) at q, positive for the first of a pair; a pair's
- * chances are the sigmoid of twice that. The coupled chances p must satisfy the optimality of Wu,
- * Lin and Weng: (Q p)_a the same for all a.
+ * decision_function_shape='ovo').fit(X, c) at q, positive for the first of a pair; the probability
+ * of a pair is the sigmoid of twice that. The coupled probabilities p must satisfy the optimality
+ * condition of Wu, Lin and Weng: (Q p)_a is the same for all a.
  */
-static void chances_of_three_classes_are_coupled_over_pairs(void)
+static void probabilities_of_three_classes_are_coupled_over_pairs(void)
 {
 	static const double golden[3][3] = {
 		{ -3.76505084585, -1.55743893789, -3.11105204137 },
@@ -115,8 +115,8 @@ static void chances_of_three_classes_are_coupled_over_pairs(void)
 	free(q);
 }
 
-/* Noisy labels: the chance must say so, not 0 or 1. */
-static void chances_fit_what_was_held_out(void)
+/* With noisy labels the probability must reflect the noise instead of being 0 or 1. */
+static void probabilities_fit_held_out_rows(void)
 {
 	enum { MANY = 400 };
 	double *x = rows_make(MANY, 2, 4), *noise = rows_make(MANY, 1, 5), y[MANY], out[2], sum = 0;
@@ -156,7 +156,7 @@ static void threads_and_cache_do_not_change_the_machine(void)
 	rows_free(&three);
 }
 
-static void rare_and_unseen_classes_are_no_trouble(void)
+static void rare_and_unseen_classes_are_handled(void)
 {
 	static const double x[] = { 1, 2, 3, 8, 9, 10, 20, 11, 2.5, 9.5 };
 	static const double y[] = { 0, 0, 0, 3, 3, 3, 2, 3, 0, 3 }, same[10] = { 0 };
@@ -181,8 +181,8 @@ static void rare_and_unseen_classes_are_no_trouble(void)
 	learner_svm.free(model);
 }
 
-/* Rows that are all the same, and rows that are far away. */
-static void odd_rows_give_chances_all_the_same(void)
+/* Rows that are all equal, and rows that are far away. */
+static void odd_rows_still_give_probabilities(void)
 {
 	static const double x[] = { 4, 4, 4, 4, 4, 4 }, y[] = { 0, 1, 0, 1, 0, 0 };
 	static const double odd[] = { 1e200, NAN, INFINITY };
@@ -228,7 +228,7 @@ static void saved_models_predict_the_same(void)
 }
 
 TESTS(TEST(decisions_are_those_of_scikit_learn), TEST(numbers_are_those_of_scikit_learn),
-      TEST(chances_of_three_classes_are_coupled_over_pairs), TEST(chances_fit_what_was_held_out),
-      TEST(threads_and_cache_do_not_change_the_machine),
-      TEST(rare_and_unseen_classes_are_no_trouble), TEST(odd_rows_give_chances_all_the_same),
+      TEST(probabilities_of_three_classes_are_coupled_over_pairs),
+      TEST(probabilities_fit_held_out_rows), TEST(threads_and_cache_do_not_change_the_machine),
+      TEST(rare_and_unseen_classes_are_handled), TEST(odd_rows_still_give_probabilities),
       TEST(constant_numbers_are_predicted), TEST(saved_models_predict_the_same))

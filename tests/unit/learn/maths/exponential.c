@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-static void it_is_right_to_the_last_digits(void)
+static void result_is_accurate_to_the_last_digits(void)
 {
 	double worst = 0;
 
@@ -17,7 +17,7 @@ static void it_is_right_to_the_last_digits(void)
 	CHECK(exponential(0) == 1);
 }
 
-static void beyond_its_range_it_is_tiny_or_huge_but_a_number(void)
+static void result_is_finite_beyond_its_range(void)
 {
 	CHECK(exponential(-1e300) > 0 && exponential(-1e300) < 1e-300);
 	CHECK(exponential(-INFINITY) < 1e-300);
@@ -25,7 +25,7 @@ static void beyond_its_range_it_is_tiny_or_huge_but_a_number(void)
 	CHECK(isfinite(exponential(1e300)) && exponential(1e300) > 1e300);
 }
 
-static void sixteen_at_once_are_what_one_by_one_are(void)
+static void sixteen_at_once_equal_one_by_one(void)
 {
 	static const double strange[] = { -1e300, -INFINITY, NAN, 1e300, -700.5, 700.5, 0, -0.0 };
 	exponential_pair values[8];
@@ -44,5 +44,5 @@ static void sixteen_at_once_are_what_one_by_one_are(void)
 		CHECK(values[i / 2][i % 2] == exponential(strange[i / 2]));
 }
 
-TESTS(TEST(it_is_right_to_the_last_digits), TEST(beyond_its_range_it_is_tiny_or_huge_but_a_number),
-      TEST(sixteen_at_once_are_what_one_by_one_are))
+TESTS(TEST(result_is_accurate_to_the_last_digits), TEST(result_is_finite_beyond_its_range),
+      TEST(sixteen_at_once_equal_one_by_one))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Functions whose least values are known.
+ * Minimizes functions whose minima are known.
  */
 #include "learn/maths/minimise.h"
 
@@ -9,7 +9,9 @@
 
 #include "check.h"
 
-/* The chained form of many variables; least (0) where all are 1. */
+/*
+ * The chained Rosenbrock function of many variables; its minimum is 0, where all variables are 1.
+ */
 struct valley {
 	size_t count, calls;
 };
@@ -31,7 +33,7 @@ static double rosenbrock(void *arg, const double *x, double *gradient)
 	return value;
 }
 
-static void rosenbrock_is_descended(void)
+static void rosenbrock_is_minimized(void)
 {
 	for (size_t count = 2; count <= 50; count += 16) {
 		struct valley valley = { .count = count };
@@ -77,7 +79,7 @@ static void quadratic_is_solved_exactly(void)
 	CHECK_INT(minimize(quadratic, &count, x, count,
 			   &(struct minimize_plan){ .gradient = 1e-9, .decrease = -1 }, &result),
 		  0);
-	/* Gradient 0: x[i] = i - sum / i, and so sum = sum of i / (1 + sum of 1 / i). */
+	/* The gradient is 0 at x[i] = i - sum / i, thus sum = sum of i / (1 + sum of 1 / i). */
 	for (size_t i = 1; i <= count; i++) {
 		sum += (double)i;
 		harmonic += 1 / (double)i;
@@ -89,16 +91,16 @@ static void quadratic_is_solved_exactly(void)
 	CHECK(result.rounds < 60);
 }
 
-static void bounds_are_never_left(void)
+static void bounds_are_respected(void)
 {
-	/* Unbounded, the first is below 0 and the last above 10. */
+	/* Without bounds the first variable would be below 0 and the last above 10. */
 	size_t count = 20;
 	double x[20], low[20], high[20], gradient[20];
 	struct minimize_plan plan = { .gradient = 1e-8, .decrease = -1, .low = low, .high = high };
 	struct minimize_result result;
 
 	for (size_t i = 0; i < count; i++) {
-		x[i] = i % 2 ? 100 : -100; /* outside: clipped first */
+		x[i] = i % 2 ? 100 : -100; /* outside of the bounds, so it is clipped first */
 		low[i] = 0;
 		high[i] = 10;
 	}
@@ -106,14 +108,14 @@ static void bounds_are_never_left(void)
 	quadratic(&count, x, gradient);
 	for (size_t i = 0; i < count; i++) {
 		CHECK(x[i] >= 0 && x[i] <= 10);
-		/* The conditions of Karush, Kuhn and Tucker. */
+		/* Checks the Karush-Kuhn-Tucker conditions. */
 		CHECK(fabs(gradient[i]) < 1e-7 || (x[i] == 0 && gradient[i] > 0) ||
 		      (x[i] == 10 && gradient[i] < 0));
 	}
 	CHECK(x[0] == 0);
 }
 
-/* Defined for x > 0 only; least at 1. */
+/* Defined for x > 0 only; the minimum is at 1. */
 static double fenced(void *arg, const double *x, double *gradient)
 {
 	(void)arg;
@@ -121,7 +123,7 @@ static double fenced(void *arg, const double *x, double *gradient)
 	return x[0] > 0 ? x[0] - log(x[0]) : NAN;
 }
 
-static void places_without_a_value_are_avoided(void)
+static void points_without_a_value_are_avoided(void)
 {
 	double x = 1e-3;
 	struct minimize_result result;
@@ -132,7 +134,7 @@ static void places_without_a_value_are_avoided(void)
 	CHECK(fabs(x - 1) < 1e-5);
 }
 
-static void start_without_a_value_is_refused(void)
+static void start_without_a_value_is_rejected(void)
 {
 	double x = -1;
 	struct minimize_result result;
@@ -153,6 +155,6 @@ static void rounds_are_limited(void)
 	CHECK_INT(result.rounds, 3);
 }
 
-TESTS(TEST(rosenbrock_is_descended), TEST(quadratic_is_solved_exactly), TEST(bounds_are_never_left),
-      TEST(places_without_a_value_are_avoided), TEST(start_without_a_value_is_refused),
+TESTS(TEST(rosenbrock_is_minimized), TEST(quadratic_is_solved_exactly), TEST(bounds_are_respected),
+      TEST(points_without_a_value_are_avoided), TEST(start_without_a_value_is_rejected),
       TEST(rounds_are_limited))

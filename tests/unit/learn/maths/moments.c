@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * learn/maths/moments.h: columns of all kinds, beside long double.
+ * Compares learn/maths/moments.h with long double for columns of all kinds.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -26,13 +26,13 @@ static double value_of(int kind, size_t i, struct random *random)
 	case 3:
 		return 1e9 + 1e-3 * normal;
 	case 4:
-		return 1e-300 * normal; /* squares vanish */
+		return 1e-300 * normal; /* squares underflow */
 	case 5:
 		return 1e300 * normal; /* squares overflow */
 	case 6:
-		return i % 32 ? normal : 1e6; /* the guess of the mean sees only these */
+		return i % 32 ? normal : 1e6; /* the estimate of the mean uses only these */
 	case 7:
-		return i == ROWS - 2 ? 5 : 0; /* nothing to guess from */
+		return i == ROWS - 2 ? 5 : 0; /* nothing to estimate the mean from */
 	case 8:
 		return 0x1p50 + 8 * (double)(i % 2);
 	case 9:
@@ -44,7 +44,7 @@ static double value_of(int kind, size_t i, struct random *random)
 	}
 }
 
-/* From 0: what squares of 1e300 and 1e-300 would do, long double does not. */
+/* Computed relative to 0, because long double can represent the squares of 1e300 and 1e-300. */
 static void truth_find(const double *x, size_t rows, size_t width, long double *mean,
 		       long double *deviation)
 {
@@ -96,7 +96,7 @@ static void columns_of_all_kinds_are_measured(void)
 	}
 }
 
-static void a_strange_column_does_not_spoil_its_neighbours(void)
+static void extreme_column_does_not_affect_other_columns(void)
 {
 	AUTO_FREE double *x = xcalloc(ROWS * KINDS, sizeof(*x));
 	struct random random;
@@ -124,5 +124,5 @@ static void a_constant_column_has_no_deviation(void)
 	CHECK(mean[2] == 24.5 && fabs(deviation[2] - 14.577379737113251) < 1e-14);
 }
 
-TESTS(TEST(columns_of_all_kinds_are_measured), TEST(a_strange_column_does_not_spoil_its_neighbours),
+TESTS(TEST(columns_of_all_kinds_are_measured), TEST(extreme_column_does_not_affect_other_columns),
       TEST(a_constant_column_has_no_deviation))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * learn/maths/nearest.h beside a plain search, where its distances in float say least: far from
- * zero, at the ends of what numbers can be, for rows that come later and lie elsewhere. Values are
- * on a grid, so that all distances are exact and ties are ties.
+ * Compares learn/maths/nearest.h with an exhaustive search in cases that are hard for single
+ * precision: far from zero, at the limits of the number range, and for later rows in another place.
+ * Values are on a grid, so that all distances are exact and ties are real ties.
  */
 #include "learn/maths/nearest.h"
 
@@ -16,7 +16,7 @@
 
 enum { K = 7, QUERIES = 25 };
 
-/* Where rows lie: (a whole number below `steps` + offset) * unit. */
+/* Values of rows: (an integer below `steps` + offset) * unit. */
 struct place {
 	double steps, offset, unit;
 };
@@ -66,7 +66,7 @@ static void queries_check(const struct nearest *n, const double *x, const struct
 	}
 }
 
-/* Rows at one place, further ones at another; asked for at both. */
+/* Rows are in one place and later rows in another; both places are queried. */
 static void places_check(const struct place *first, const struct place *later, size_t rows,
 			 size_t width)
 {
@@ -90,11 +90,11 @@ static void places_check(const struct place *first, const struct place *later, s
 static void rows_anywhere_are_found_exactly(void)
 {
 	static const struct place places[] = {
-		{ 4096, -2048, 0x1p-10 }, /* around zero, as prepared rows are */
+		{ 4096, -2048, 0x1p-10 }, /* around zero, like prepared rows */
 		{ 3, 0, 1 },		  /* many ties */
-		{ 64, 0x1p40, 1 },	  /* floats cannot tell these apart unless centred */
-		{ 64, 0, 0x1p-200 },	  /* below the least float */
-		{ 64, 0, 0x1p200 },	  /* beyond the greatest */
+		{ 64, 0x1p40, 1 },   /* floats cannot distinguish these unless they are centered */
+		{ 64, 0, 0x1p-200 }, /* below the smallest float */
+		{ 64, 0, 0x1p200 },  /* beyond the largest float */
 		{ 64, -0x1p45, 0x1p-20 },
 	};
 	static const size_t widths[] = { 1, 2, 5, 16, 33, 70 };
@@ -107,8 +107,8 @@ static void rows_anywhere_are_found_exactly(void)
 	}
 }
 
-/* Nothing of the floats of the first rows is of use for the others. */
-static void rows_of_two_worlds_are_found_exactly(void)
+/* The single-precision form of the first rows is useless for the others. */
+static void rows_in_two_places_are_found_exactly(void)
 {
 	static const struct place small = { 64, 0, 0x1p-300 }, large = { 64, 0, 0x1p300 };
 	static const struct place near = { 64, 0, 1 }, far = { 64, 0x1p38, 1 };
@@ -121,7 +121,7 @@ static void rows_of_two_worlds_are_found_exactly(void)
 	}
 }
 
-static void a_row_without_numbers_gets_the_first_rows(void)
+static void query_that_is_not_finite_gets_the_first_rows(void)
 {
 	static const double strange[] = { NAN, INFINITY, -INFINITY };
 	double x[200], at[2] = { 0 };
@@ -142,5 +142,5 @@ static void a_row_without_numbers_gets_the_first_rows(void)
 	nearest_release(&n);
 }
 
-TESTS(TEST(rows_anywhere_are_found_exactly), TEST(rows_of_two_worlds_are_found_exactly),
-      TEST(a_row_without_numbers_gets_the_first_rows))
+TESTS(TEST(rows_anywhere_are_found_exactly), TEST(rows_in_two_places_are_found_exactly),
+      TEST(query_that_is_not_finite_gets_the_first_rows))

@@ -3,7 +3,7 @@
 
 #include "learn_kernel.h"
 
-/* Two groups, neither of which fills its blocks, with three weights. */
+/* Two groups that do not fill their blocks, with three weights. */
 static void sums_are_those_of_the_formula(void)
 {
 	enum { WIDTH = 5 };

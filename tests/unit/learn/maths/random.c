@@ -44,7 +44,7 @@ static double correlation(const double *a, const double *b, size_t count)
 	return ab / sqrt(aa * bb);
 }
 
-/* Streams and seeds next to each other, and a stream of one seed against another's. */
+/* Adjacent streams and seeds, and a stream of one seed against that of another. */
 static void streams_are_unrelated(void)
 {
 	enum { COUNT = 4096, STREAMS = 24 };
@@ -59,7 +59,7 @@ static void streams_are_unrelated(void)
 	}
 	for (size_t s = 0; s < STREAMS; s++) {
 		for (size_t t = 0; t < s; t++) {
-			/* Five deviations; shifted by one place, too. */
+			/* Within five deviations, also if shifted by one position. */
 			CHECK(fabs(correlation(draws[s], draws[t], COUNT)) < 5 / sqrt(COUNT));
 			CHECK(fabs(correlation(draws[s], draws[t] + 1, COUNT - 1)) <
 			      5 / sqrt(COUNT));
@@ -85,8 +85,8 @@ static void same_seed_and_stream_give_the_same(void)
 }
 
 /*
- * Two thirds of the range of 64 bits: a plain remainder would draw from the lower half of it twice
- * as often as from the upper.
+ * Two thirds of the range of 64 bits: a plain remainder would draw from its lower half twice as
+ * often as from the upper.
  */
 static void below_has_no_bias(void)
 {
@@ -107,7 +107,7 @@ static void below_has_no_bias(void)
 		counts[random_below(&random, 6)]++;
 	for (int i = 0; i < 6; i++)
 		squares += pow((double)counts[i] - 10000, 2) / 10000;
-	/* Chi-squared of 5 degrees: 25.7 is one in ten thousand. */
+	/* For chi-squared with 5 degrees of freedom, 25.7 has a probability of 1e-4. */
 	CHECK(squares < 25.7);
 	CHECK_INT(random_below(&random, 1), 0);
 }
@@ -147,7 +147,7 @@ static void normal_draws_have_the_moments_of_a_normal(void)
 	CHECK(fabs(sums[4] - 3) < 5 * sqrt(96.0 / COUNT));
 }
 
-/* The 24 orders of four things. */
+/* The 24 permutations of four items. */
 static void shuffles_are_even(void)
 {
 	size_t counts[256] = { 0 }, orders = 0;

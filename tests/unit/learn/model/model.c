@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Models of every method, from a table through a file and back.
+ * Models of every method, from a table to a file and back.
  */
 #include "learn/model/model.h"
 
@@ -23,7 +23,7 @@
 
 enum { ROWS = 120 };
 
-/* A table of ours: bw depends on nodes, size and kind; slow is a class that depends on them. */
+/* A synthetic table: bw depends on nodes, size and kind; slow is a class that depends on them. */
 static void table_init(struct dataset *dataset, size_t rows, uint64_t seed, const char *header)
 {
 	static const char *const kinds[] = { "read", "write" };
@@ -87,11 +87,11 @@ static void rows_without_target_are_left_out(void)
 	REQUIRE(model_rows_init(&rows, &dataset, &plan, NULL) >= 0);
 	CHECK_INT(rows.rows, 3);
 	CHECK_INT(rows.left_out, 1);
-	/* a and three kinds (y is that of a row that stays, too); neither target nor time. */
+	/* a and three kinds (y stays as a feature); neither target nor time. */
 	CHECK_INT(rows.schema.count, 2);
 	CHECK_INT(rows.schema.width, 4);
 	CHECK(rows.x[0] == 5 && rows.x[8] == 8);
-	/* For the pipeline to fill inside each fold. */
+	/* The pipeline fills them inside each fold. */
 	CHECK(isnan(rows.x[4]) && rows.missing == 1);
 	CHECK(rows.y[1] == 3 && rows.time[1] == 3 && rows.from[1] == 2);
 	CHECK(!rows.classes);
@@ -144,34 +144,34 @@ static void check_refused(const char *text, const struct model_plan *plan, const
 	folds_release(&folds);
 }
 
-static void plan_that_makes_no_sense_is_refused(void)
+static void invalid_plan_is_rejected(void)
 {
 	static const char text[] = "a,y,z,g\n1,10,b,1\n2,2,a,1\n3,10,c,2\n4,2,b,2\n";
 
 	check_refused(text, &(struct model_plan){ .target = "nope", .folds = 2 }, "nope");
-	check_refused(text, &(struct model_plan){ .folds = 2 }, "not named");
+	check_refused(text, &(struct model_plan){ .folds = 2 }, "missing target");
 	check_refused(text, &(struct model_plan){ .target = "z", .folds = 2 },
-		      "z holds texts such as \"a\"");
+		      "z holds text such as \"a\"");
 	check_refused(text, &(struct model_plan){ .target = "y", .features = "y", .folds = 2 },
-		      "no column is left to learn y from");
+		      "no feature columns");
 	check_refused(text, &(struct model_plan){ .target = "y", .split = "odd", .folds = 2 },
-		      "there is no split \"odd\"");
+		      "unknown split \"odd\"");
 	check_refused(text, &(struct model_plan){ .target = "y", .split = "grouped", .folds = 2 },
-		      "which columns tell a group?");
+		      "identify a group");
 	check_refused(text, &(struct model_plan){ .target = "y", .split = "given", .folds = 2 },
-		      "which column has their numbers?");
+		      "fold of each row");
 	check_refused(text,
 		      &(struct model_plan){ .target = "y", .split = "stratified", .folds = 2 },
-		      "by which class?");
+		      "class column");
 	check_refused(
 		text,
 		&(struct model_plan){ .target = "y", .split = "blocked", .by = "a,g", .folds = 2 },
-		"must name one column");
+		"must select one column");
 	check_refused("a,y\n1,5\n2,5\n",
 		      &(struct model_plan){ .target = "y", .classify = true, .folds = 2 },
-		      "the same in all rows");
+		      "same value in all rows");
 	check_refused("a,y\n1,\n2,\n", &(struct model_plan){ .target = "y", .folds = 2 },
-		      "no row has a value of y");
+		      "no row has a value in column y");
 }
 
 static void split_suits_the_plan(void)
@@ -316,7 +316,7 @@ static void model_bytes(struct buf *buf, const char *learner, bool classify)
 	model_release(&model);
 }
 
-static void damaged_file_is_refused_by_its_checksum(void)
+static void damaged_file_is_rejected_by_its_checksum(void)
 {
 	AUTO_BUF struct buf bytes = { 0 };
 	struct model model = { 0 };
@@ -328,7 +328,7 @@ static void damaged_file_is_refused_by_its_checksum(void)
 	for (size_t n = 0; n < bytes.len; n++)
 		CHECK(model_parse(&model, "m", bytes.data, n, &err) < 0);
 	CHECK(strstr(err.text, "m is damaged or incomplete"));
-	CHECK(strstr(err.text, "sluice learn fit"));
+	CHECK(strstr(err.text, "fit it again"));
 	for (size_t i = line; i < bytes.len; i++) {
 		bytes.data[i] ^= 1;
 		CHECK(model_parse(&model, "m", bytes.data, bytes.len, &err) == -EBADMSG);
@@ -338,7 +338,7 @@ static void damaged_file_is_refused_by_its_checksum(void)
 	model_release(&model);
 }
 
-/* What a loader accepts, however odd, can be asked. */
+/* A model that the loader accepts can be used, however odd it is. */
 static void try_bytes(struct buf *bytes)
 {
 	AUTO_BUF struct buf sum = { 0 };
@@ -357,7 +357,7 @@ static void try_bytes(struct buf *bytes)
 	model_release(&model);
 }
 
-static void flips_behind_a_good_checksum_do_no_harm(void)
+static void flipped_bits_with_a_valid_checksum_do_no_harm(void)
 {
 	struct random random;
 
@@ -385,9 +385,9 @@ static void foreign_and_later_files_are_told_apart(void)
 	struct err err = { 0 };
 
 	CHECK_INT(model_parse(&model, "a.csv", foreign, strlen(foreign), &err), -EBADMSG);
-	CHECK_TEXT(err.text, "a.csv is no model of Sluice");
+	CHECK(strstr(err.text, "a.csv is not a model"));
 	CHECK_INT(model_parse(&model, "m", later, strlen(later), &err), -EPROTONOSUPPORT);
-	CHECK(strstr(err.text, "m was made by a later version of Sluice (model version 77"));
+	CHECK(strstr(err.text, "later version of Sluice (format version 77"));
 	CHECK_INT(model_parse(&model, "m", "", 0, &err), -EBADMSG);
 	CHECK_INT(model_load(&model, "/nonexistent/m", &err), -ENOENT);
 	CHECK(!model_probe("/nonexistent/m"));
@@ -439,7 +439,9 @@ static void columns_are_found_by_name(void)
 	model_release(&model);
 }
 
-/* 2000 fresh rows: three deviations of the share are 2 percent, and calibration rows vary, too. */
+/*
+ * With 2000 new rows three deviations of the share are 2 percent, and calibration rows vary, too.
+ */
 static void check_coverage(const char *name, bool logarithm)
 {
 	AUTO_DATASET struct dataset dataset = { 0 }, fresh = { 0 };
@@ -494,7 +496,7 @@ static void truth_of_another_table_is_read_by_class_name(void)
 	dataset_release(&other);
 	REQUIRE(csv_parse(&other, "o", bad, strlen(bad), NULL) >= 0);
 	CHECK_INT(model_truth(&model, &other, truth, &err), -EINVAL);
-	CHECK(strstr(err.text, "\"odd\" is none of the 2 classes"));
+	CHECK(strstr(err.text, "\"odd\""));
 	model_release(&model);
 }
 
@@ -515,7 +517,7 @@ static void calibration_needs_two_classes_and_folds(void)
 	model_release(&model);
 	plan.folds = 0;
 	CHECK_INT(model_fit(&model, &dataset, &plan, &err), -EINVAL);
-	CHECK_TEXT(err.text, "calibration needs folds");
+	CHECK(strstr(err.text, "folds"));
 	plan.folds = 5;
 	plan.target = "nodes";
 	plan.features = "size,bw";
@@ -523,7 +525,7 @@ static void calibration_needs_two_classes_and_folds(void)
 	CHECK(strstr(err.text, "two classes"));
 }
 
-static void without_folds_nothing_is_judged(void)
+static void without_folds_nothing_is_evaluated(void)
 {
 	AUTO_DATASET struct dataset dataset = { 0 };
 	struct model_plan plan = plan_of("linear", false);
@@ -538,7 +540,7 @@ static void without_folds_nothing_is_judged(void)
 	model_release(&model);
 }
 
-static void refreshed_model_knows_both_tables(void)
+static void refreshed_model_has_learned_both_tables(void)
 {
 	AUTO_DATASET struct dataset all = { 0 }, old = { 0 }, more = { 0 };
 	struct model_plan plan = plan_of("bayes", true);
@@ -562,14 +564,14 @@ static void refreshed_model_knows_both_tables(void)
 	CHECK_INT(model.origin.refreshed, ROWS / 2);
 	predictions_make(&model, &all, a);
 	predictions_make(&whole, &all, b);
-	/* Bayes keeps sums; only the smoothing that it took from the first rows differs. */
+	/* Bayes keeps sums; only the smoothing, which comes from the first rows, differs. */
 	for (size_t i = 0; i < 2 * ROWS; i++)
 		CHECK(fabs(a[i] - b[i]) < 1e-6);
 	model_release(&model);
 	model_release(&whole);
 }
 
-/* A method that can, and learns numbers: its old errors are joined by those of the new rows. */
+/* A regression method that supports updates: the errors of new rows join the old ones. */
 static void refresh_of_numbers_adds_their_errors(void)
 {
 	for (size_t i = 0; learners[i]; i++) {
@@ -593,10 +595,11 @@ static void refresh_of_numbers_adds_their_errors(void)
 }
 
 TESTS(TEST(rows_without_target_are_left_out), TEST(classes_are_named_as_in_the_table),
-      TEST(plan_that_makes_no_sense_is_refused), TEST(split_suits_the_plan),
-      TEST(every_method_survives_its_file), TEST(damaged_file_is_refused_by_its_checksum),
-      TEST(flips_behind_a_good_checksum_do_no_harm), TEST(foreign_and_later_files_are_told_apart),
-      TEST(file_appears_complete_or_not_at_all), TEST(columns_are_found_by_name),
-      TEST(intervals_cover_what_they_promise), TEST(truth_of_another_table_is_read_by_class_name),
-      TEST(calibration_needs_two_classes_and_folds), TEST(without_folds_nothing_is_judged),
-      TEST(refreshed_model_knows_both_tables), TEST(refresh_of_numbers_adds_their_errors))
+      TEST(invalid_plan_is_rejected), TEST(split_suits_the_plan),
+      TEST(every_method_survives_its_file), TEST(damaged_file_is_rejected_by_its_checksum),
+      TEST(flipped_bits_with_a_valid_checksum_do_no_harm),
+      TEST(foreign_and_later_files_are_told_apart), TEST(file_appears_complete_or_not_at_all),
+      TEST(columns_are_found_by_name), TEST(intervals_cover_what_they_promise),
+      TEST(truth_of_another_table_is_read_by_class_name),
+      TEST(calibration_needs_two_classes_and_folds), TEST(without_folds_nothing_is_evaluated),
+      TEST(refreshed_model_has_learned_both_tables), TEST(refresh_of_numbers_adds_their_errors))

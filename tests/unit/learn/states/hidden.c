@@ -13,7 +13,8 @@
 
 static struct err err;
 
-enum { SEEN_LEAST = 16 }; /* as few as a fit takes: paths double with every value */
+/* the minimum for a fit, because the number of paths doubles with every value */
+enum { SEEN_LEAST = 16 };
 
 #define NEAR(actual, expected, off) CHECK(fabs((actual) - (expected)) <= (off))
 
@@ -47,7 +48,7 @@ static double density(const struct hidden *hidden, int state, double value)
 			    : exp(-z * z / 2) / (hidden->deviation[state] * value * sqrt(2 * M_PI));
 }
 
-/* Sums over every path of states: the likelihood, and the part of it that ends in state 1. */
+/* Sums over all paths of states: the likelihood, and the part of it that ends in state 1. */
 static double paths(const struct hidden *hidden, const double *values, size_t count, double *last)
 {
 	double sum = 0, ends = 0;
@@ -123,8 +124,8 @@ static void parameters_of_a_simulation_are_recovered(void)
 	}
 }
 
-/* States so alike that only their order in time tells them apart. */
-static void filter_knows_more_than_each_value_alone(void)
+/* The states are so similar that only their order in time distinguishes them. */
+static void filter_is_better_than_single_values(void)
 {
 	enum { N = 20000 };
 	const struct hidden alike = { .start = 0.5,
@@ -149,7 +150,7 @@ static void filter_knows_more_than_each_value_alone(void)
 	CHECK(filtered / (N / 2) > 0.88);
 }
 
-static void gaps_do_not_bend_the_fit(void)
+static void gaps_do_not_bias_the_fit(void)
 {
 	enum { N = 20000 };
 	AUTO_FREE double *values = xmalloc(N * sizeof(*values));
@@ -168,7 +169,7 @@ static void gaps_do_not_bend_the_fit(void)
 	NEAR(hidden.mean[1], truth.mean[1], 0.03);
 }
 
-static void chances_settle_when_nothing_is_seen(void)
+static void probability_converges_without_observations(void)
 {
 	double chance = 0.9, nan = NAN;
 
@@ -179,7 +180,7 @@ static void chances_settle_when_nothing_is_seen(void)
 	NEAR(hidden_ahead(&truth, 0.9, 100000), 1.0 / 3, 1e-12);
 }
 
-static void outliers_leave_a_chance(void)
+static void outliers_never_give_certainty(void)
 {
 	static const double values[] = { 1e-300, 1e300, 5e-324, 1.8, 0, -1, INFINITY };
 	double chance = 0.5;
@@ -190,7 +191,7 @@ static void outliers_leave_a_chance(void)
 	}
 }
 
-static void one_wild_value_does_not_break_the_fit(void)
+static void one_outlier_does_not_break_the_fit(void)
 {
 	enum { N = 4000 };
 	AUTO_FREE double *values = xmalloc(N * sizeof(*values));
@@ -204,7 +205,7 @@ static void one_wild_value_does_not_break_the_fit(void)
 	CHECK(hidden.up > 0 && hidden.up < 1 && hidden.deviation[0] > 0);
 }
 
-static void impossible_values_are_refused(void)
+static void invalid_values_are_rejected(void)
 {
 	double values[30];
 	struct hidden hidden = { .rounds = 77 };
@@ -221,7 +222,7 @@ static void impossible_values_are_refused(void)
 }
 
 TESTS(TEST(filter_equals_the_sum_over_all_paths), TEST(likelihood_equals_the_sum_over_all_paths),
-      TEST(parameters_of_a_simulation_are_recovered), TEST(filter_knows_more_than_each_value_alone),
-      TEST(gaps_do_not_bend_the_fit), TEST(chances_settle_when_nothing_is_seen),
-      TEST(outliers_leave_a_chance), TEST(one_wild_value_does_not_break_the_fit),
-      TEST(impossible_values_are_refused))
+      TEST(parameters_of_a_simulation_are_recovered), TEST(filter_is_better_than_single_values),
+      TEST(gaps_do_not_bias_the_fit), TEST(probability_converges_without_observations),
+      TEST(outliers_never_give_certainty), TEST(one_outlier_does_not_break_the_fit),
+      TEST(invalid_values_are_rejected))

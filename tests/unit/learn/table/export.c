@@ -20,7 +20,7 @@ static void text_fill(gzFile file, const void *arg)
 	gzputs(file, arg);
 }
 
-/* As it lies on the disk. */
+/* The bytes on disk. */
 static size_t file_bytes(const char *path, char *bytes, size_t cap)
 {
 	FILE *file = fopen(path, "re");
@@ -54,7 +54,7 @@ static void the_name_decides_whether_it_is_compressed(void)
 	unlink(packed);
 }
 
-static void a_full_disk_is_told(void)
+static void full_disk_is_reported(void)
 {
 	struct err err = { 0 };
 
@@ -64,7 +64,7 @@ static void a_full_disk_is_told(void)
 	CHECK(strstr(err.text, "/dev/full: cannot write: "));
 }
 
-static void what_cannot_take_its_name_leaves_no_draft(void)
+static void failed_rename_leaves_no_draft(void)
 {
 	AUTO_FREE char *missing = xprintf("%s/no/file", root), *taken = xprintf("%s/taken", root);
 	struct err err = { 0 };
@@ -82,4 +82,4 @@ static void the_directory_is_made(void)
 }
 
 TESTS(TEST(the_directory_is_made), TEST(the_name_decides_whether_it_is_compressed),
-      TEST(a_full_disk_is_told), TEST(what_cannot_take_its_name_leaves_no_draft))
+      TEST(full_disk_is_reported), TEST(failed_rename_leaves_no_draft))

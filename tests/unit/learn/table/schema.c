@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/file/blob.h"
+#include "learn/maths/random.h"
 #include "learn/table/csv.h"
 #include "learn/table/dataset.h"
-#include "learn/maths/random.h"
 
 static const char trained[] = "size,op,rate,never\n"
 			      "1,write,10,NA\n"
@@ -56,12 +56,12 @@ static void texts_become_an_input_per_level(void)
 	input_check(&schema, 3, "op=write");
 	input_check(&schema, 4, "size");
 	input_check(&schema, 5, "");
-	/* Of the finite values. */
+	/* The median of the finite values. */
 	CHECK(schema.features[0].median == 20 && schema.features[2].median == 3);
 	schema_release(&schema);
 }
 
-static void only_the_given_rows_are_looked_at(void)
+static void only_the_given_rows_are_used(void)
 {
 	static const size_t rows[] = { 0, 2 };
 	struct schema schema;
@@ -115,7 +115,7 @@ static void numbers_stand_for_texts_of_the_same_digits(void)
 	schema_release(&schema);
 }
 
-static void unfit_tables_are_refused(void)
+static void unsuitable_tables_are_rejected(void)
 {
 	AUTO_DATASET struct dataset absent = { 0 };
 	AUTO_DATASET struct dataset texts = { 0 };
@@ -128,14 +128,14 @@ static void unfit_tables_are_refused(void)
 	schema_make(&schema, NULL, 0);
 	table_read(&absent, "op,rates,size\nwrite,1,2\n");
 	CHECK_INT(schema_inputs(&schema, &absent, true, out, NULL, NULL, &err), -ENOENT);
-	CHECK_TEXT(err.text, "there is no column \"rate\": there are rates");
+	CHECK(strstr(err.text, "\"rate\"; columns: rates"));
 	table_read(&texts, "op,rate,size\nwrite,1,2\nread,fast,1\n");
 	CHECK_INT(schema_inputs(&schema, &texts, true, out, NULL, NULL, &err), -EINVAL);
-	CHECK_TEXT(err.text, "column \"rate\" holds texts such as \"1\" where numbers are wanted");
+	CHECK(strstr(err.text, "\"rate\" holds text such as \"1\""));
 	schema_release(&schema);
 	table_read(&dataset, trained);
 	CHECK_INT(schema_init(&other, &dataset, columns, 2, rows, 2, &err), -ENODATA);
-	CHECK_TEXT(err.text, "column \"never\" has no value in these rows: leave it out");
+	CHECK(strstr(err.text, "\"never\" has no value"));
 	CHECK_INT(other.count, 77);
 }
 
@@ -180,7 +180,7 @@ static void try_load(const char *bytes, size_t n, int must_fail)
 	schema_release(&loaded);
 }
 
-static void damaged_schema_is_refused_or_harmless(void)
+static void damaged_schema_is_rejected_or_harmless(void)
 {
 	AUTO_BUF struct buf bytes = { 0 };
 	struct schema schema;
@@ -207,7 +207,7 @@ static void damaged_schema_is_refused_or_harmless(void)
 	}
 }
 
-TESTS(TEST(texts_become_an_input_per_level), TEST(only_the_given_rows_are_looked_at),
+TESTS(TEST(texts_become_an_input_per_level), TEST(only_the_given_rows_are_used),
       TEST(another_table_is_read_by_names), TEST(numbers_stand_for_texts_of_the_same_digits),
-      TEST(unfit_tables_are_refused), TEST(saved_schema_reads_the_same),
-      TEST(damaged_schema_is_refused_or_harmless))
+      TEST(unsuitable_tables_are_rejected), TEST(saved_schema_reads_the_same),
+      TEST(damaged_schema_is_rejected_or_harmless))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The Gaussian process against scikit-learn, and ways to the same numbers against each other.
+ * Compares the Gaussian process with scikit-learn, and different computations of the same numbers
+ * with each other.
  */
 #include "learn/learners/gaussian/gaussian.h"
 
@@ -17,7 +18,7 @@
 
 extern const struct learner_ops learner_gaussian;
 
-static void exponential_is_libms(void)
+static void exponential_equals_that_of_libm(void)
 {
 	bool category = false;
 	double scale = 1, zero = 0, x[1000], out[1000];
@@ -34,13 +35,13 @@ static void exponential_is_libms(void)
 	for (int i = 0; i < 1000; i++) {
 		double exact = exp(-x[i] * x[i] / 2);
 
-		/* The exponent itself is known to half a unit only. */
+		/* The exponent itself is accurate to half a unit only. */
 		CHECK(fabs(out[i] - exact) <= exact * (4e-16 + 2e-16 * x[i] * x[i]) ||
 		      (exact < 1e-300 && out[i] == 0));
 	}
 }
 
-/* Of both kinds of inputs, with more points than a tile. */
+/* Both kinds of inputs, with more points than a tile. */
 static void kernel_slopes_are_differences(void)
 {
 	enum { POINTS = 150 };
@@ -81,7 +82,7 @@ static void kernel_slopes_are_differences(void)
 
 enum { GOLDEN_ROWS = 20 };
 
-/* The last five repeat the places of the first. */
+/* The last five rows repeat the inputs of the first five. */
 static void golden_rows(double *x, double *y)
 {
 	for (int i = 0; i < GOLDEN_ROWS; i++) {
@@ -134,7 +135,7 @@ static void golden_check(const struct gaussian_plan *plan, const struct golden *
  * normalize_y=True).fit(): log_marginal_likelihood_value_, predict(return_std=True), the last with
  * 0.05 taken away. kernel: ConstantKernel(1.3) * RBF(scales) or Matern(scales, nu=1.5, 2.5).
  */
-static void process_is_scikit_learns(void)
+static void process_equals_scikit_learn(void)
 {
 	struct gaussian_plan plan = golden_plan(COVARIANCE_RBF);
 
@@ -148,8 +149,8 @@ static void process_is_scikit_learns(void)
 					      0.82797336314476955, 0.70518315254843689 });
 }
 
-/* The same and ConstantKernel(0.2) * DotProduct(1). */
-static void linear_term_is_scikit_learns(void)
+/* The same plus ConstantKernel(0.2) * DotProduct(1). */
+static void linear_term_equals_scikit_learn(void)
 {
 	struct gaussian_plan plan = golden_plan(COVARIANCE_MATERN52);
 
@@ -159,8 +160,8 @@ static void linear_term_is_scikit_learns(void)
 }
 
 /*
- * There Matern over the first two inputs * RBF over the third with exp(-1 / (2 c^2)) =
- * exp(-1 / 2.5). The third has two values and is found to be a category without being told.
+ * In scikit-learn: Matern over the first two inputs * RBF over the third with exp(-1 / (2 c^2)) =
+ * exp(-1 / 2.5). The third input has two values and is recognized as a category.
  */
 static void category_is_a_product(void)
 {
@@ -180,14 +181,14 @@ static void smooth_rows(double *x, double *y)
 
 		row[0] = sin(1.7 * i);
 		row[1] = cos(2.3 * i + 0.5);
-		row[2] = sin(0.9 * i * i); /* means nothing */
+		row[2] = sin(0.9 * i * i); /* an irrelevant input */
 		y[i] = 3 + 2 * sin(2 * row[0]) + row[1] * row[1] + 0.1 * cos(7.0 * i * i);
 	}
 }
 
 /*
  * scikit-learn with n_restarts_optimizer=5 reaches 81.404 (Matern 5/2) and 84.501 (RBF) within the
- * same bounds. Nothing near is better, by any hyper-parameter.
+ * same bounds. No nearby hyper-parameters are better.
  */
 static void fit_finds_the_most_likely(void)
 {
@@ -218,13 +219,13 @@ static void fit_finds_the_most_likely(void)
 			*which[k / 2] = kept;
 			gaussian_release(&near);
 		}
-		/* The idle input has run to its bound: it hardly matters. */
+		/* The scale of the irrelevant input has reached its bound, so it hardly matters. */
 		CHECK(gaussian.hyper.scales[2] > 20 * gaussian.hyper.scales[0]);
 		gaussian_release(&gaussian);
 	}
 }
 
-static void scales_stay_near_what_is_believed(void)
+static void scales_follow_the_prior(void)
 {
 	double x[3 * SMOOTH_ROWS], y[SMOOTH_ROWS];
 	struct gaussian_plan plan = { .category = no_category, .restarts = 1, .seed = 1 };
@@ -237,7 +238,7 @@ static void scales_stay_near_what_is_believed(void)
 	for (int i = 0; i < 3; i++)
 		CHECK(fabs(gaussian.hyper.scales[i] / 1.5 - 1) < 0.02);
 	gaussian_release(&gaussian);
-	/* A loose one gives way to the rows, and holds an idle input. */
+	/* A wide prior gives way to the rows and still limits the irrelevant input. */
 	plan.scale_deviation = 1;
 	REQUIRE(gaussian_init(&gaussian, &plan, x, y, SMOOTH_ROWS, 3, NULL) == 0);
 	CHECK(fabs(gaussian.hyper.scales[0] / 1.5 - 1) > 0.02);
@@ -261,7 +262,7 @@ static void same_check(const struct gaussian *a, const struct gaussian *b)
 }
 
 /* Extending row by row gives the same process as extending by all rows at once. */
-static void points_added_are_points_fitted(void)
+static void added_rows_equal_fitted_rows(void)
 {
 	double x[3 * GOLDEN_ROWS], y[GOLDEN_ROWS];
 	struct gaussian_plan plan = golden_plan(COVARIANCE_MATERN52);
@@ -282,7 +283,7 @@ static void points_added_are_points_fitted(void)
 	gaussian_release(&all);
 }
 
-static void oldest_points_are_forgotten(void)
+static void oldest_points_are_dropped(void)
 {
 	double x[3 * GOLDEN_ROWS], y[GOLDEN_ROWS];
 	struct gaussian_plan plan = golden_plan(COVARIANCE_RBF);
@@ -312,13 +313,13 @@ static void deviation_grows_with_distance(void)
 	CHECK(near < noisy);
 	gaussian_predict(&gaussian, (double[]){ 50, 50, 50 }, &mean, &far, false);
 	CHECK(far > 2 * near);
-	/* Far away it knows nothing but the mean of all and their deviation. */
+	/* Far away only the overall mean and deviation remain. */
 	CHECK(fabs(mean - gaussian.centre) < 1e-12);
 	CHECK(fabs(far - gaussian.scale * sqrt(1.3)) < 1e-12);
 	gaussian_release(&gaussian);
 }
 
-static void noise_free_neighbours_have_a_root(void)
+static void noise_free_neighbors_can_be_factorized(void)
 {
 	double x[50], y[50], scale = 5, mean;
 	struct gaussian_plan plan = { .family = COVARIANCE_RBF,
@@ -338,8 +339,8 @@ static void noise_free_neighbours_have_a_root(void)
 	gaussian_release(&gaussian);
 }
 
-/* With categories and a linear term; 150 points are two tiles and a part of one. */
-static void many_points_are_answered_as_one(void)
+/* With categories and a linear term; 150 points are two full tiles and a partial one. */
+static void batch_prediction_equals_single_prediction(void)
 {
 	enum { POINTS = 150 };
 	double x[3 * SMOOTH_ROWS], y[SMOOTH_ROWS], places[3 * POINTS], mean[POINTS],
@@ -372,7 +373,7 @@ static void many_points_are_answered_as_one(void)
 	gaussian_release(&gaussian);
 }
 
-static void limit_is_kept_by_a_seeded_choice(void)
+static void limit_is_kept_by_a_seeded_sample(void)
 {
 	double x[3 * SMOOTH_ROWS], y[SMOOTH_ROWS];
 	struct gaussian_plan plan = golden_plan(COVARIANCE_RBF);
@@ -392,7 +393,7 @@ static void limit_is_kept_by_a_seeded_choice(void)
 	gaussian_release(&c);
 }
 
-static void impossible_targets_are_refused(void)
+static void invalid_targets_are_rejected(void)
 {
 	double x[3 * GOLDEN_ROWS], y[GOLDEN_ROWS], before, after;
 	struct gaussian_plan plan = golden_plan(COVARIANCE_RBF);
@@ -487,7 +488,7 @@ static void threads_change_nothing(void)
 	learner_gaussian.free(b);
 }
 
-static void few_rows_and_constant_targets_are_learnt(void)
+static void few_rows_and_constant_targets_are_learned(void)
 {
 	static struct problem problem;
 	double guess;
@@ -554,7 +555,7 @@ static void *round_trip(const void *model)
 	return loaded;
 }
 
-static void saved_model_answers_the_same(void)
+static void saved_model_predicts_the_same(void)
 {
 	static struct problem problem, more;
 	void *model, *loaded;
@@ -594,7 +595,7 @@ static void refresh_learns(void)
 	learner_gaussian.free(model);
 }
 
-/* From a copy of its own size, so that a sanitizer sees any byte read beyond it. */
+/* A copy of the exact size, so that a sanitizer detects any byte that is read beyond it. */
 static int load_bytes(const struct buf *bytes, size_t n)
 {
 	char *copy = xmalloc(n + !n);
@@ -618,7 +619,7 @@ static int load_bytes(const struct buf *bytes, size_t n)
 	return r;
 }
 
-static void damaged_models_are_survived(void)
+static void damaged_models_do_no_harm(void)
 {
 	static struct problem problem;
 	AUTO_BUF struct buf bytes = { 0 };
@@ -643,13 +644,13 @@ static void damaged_models_are_survived(void)
 	}
 }
 
-TESTS(TEST(exponential_is_libms), TEST(kernel_slopes_are_differences),
-      TEST(process_is_scikit_learns), TEST(linear_term_is_scikit_learns),
-      TEST(category_is_a_product), TEST(fit_finds_the_most_likely),
-      TEST(scales_stay_near_what_is_believed), TEST(points_added_are_points_fitted),
-      TEST(oldest_points_are_forgotten), TEST(deviation_grows_with_distance),
-      TEST(noise_free_neighbours_have_a_root), TEST(many_points_are_answered_as_one),
-      TEST(limit_is_kept_by_a_seeded_choice), TEST(impossible_targets_are_refused),
-      TEST(intervals_cover_what_they_promise), TEST(threads_change_nothing),
-      TEST(few_rows_and_constant_targets_are_learnt), TEST(importance_and_description_name_inputs),
-      TEST(saved_model_answers_the_same), TEST(refresh_learns), TEST(damaged_models_are_survived))
+TESTS(TEST(exponential_equals_that_of_libm), TEST(kernel_slopes_are_differences),
+      TEST(process_equals_scikit_learn), TEST(linear_term_equals_scikit_learn),
+      TEST(category_is_a_product), TEST(fit_finds_the_most_likely), TEST(scales_follow_the_prior),
+      TEST(added_rows_equal_fitted_rows), TEST(oldest_points_are_dropped),
+      TEST(deviation_grows_with_distance), TEST(noise_free_neighbors_can_be_factorized),
+      TEST(batch_prediction_equals_single_prediction), TEST(limit_is_kept_by_a_seeded_sample),
+      TEST(invalid_targets_are_rejected), TEST(intervals_cover_what_they_promise),
+      TEST(threads_change_nothing), TEST(few_rows_and_constant_targets_are_learned),
+      TEST(importance_and_description_name_inputs), TEST(saved_model_predicts_the_same),
+      TEST(refresh_learns), TEST(damaged_models_do_no_harm))

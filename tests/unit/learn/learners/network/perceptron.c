@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The network against scikit-learn and against differences; the learner on small problems that a
- * line cannot solve.
+ * Compares the network with scikit-learn and with finite differences, and tests the learner on
+ * small nonlinear problems.
  */
 #include <errno.h>
 #include <math.h>
@@ -50,7 +50,7 @@ static void golden_rows(double *x, double *y, size_t classes)
 	}
 }
 
-/* Loss and gradients have the decay of the weights in them, with alpha = 0.1. */
+/* Loss and gradients include the weight decay with alpha = 0.1. */
 struct golden {
 	size_t second, classes;
 	enum network_activation activation;
@@ -99,7 +99,7 @@ static void golden_check(const struct golden *golden)
  * MLPRegressor((5,), "logistic") with coefs_ and intercepts_ as in number_fill(): predict_proba()
  * or predict() of row 2; _backprop().
  */
-static void network_is_scikit_learns(void)
+static void network_equals_scikit_learn(void)
 {
 	golden_check(&(struct golden){ .classes = 2,
 				       .activation = NETWORK_RELU,
@@ -128,7 +128,7 @@ static void network_is_scikit_learns(void)
 				       .last_bias = 0.093005268244496689 });
 }
 
-/* More rows than a tile, layers that are no whole blocks. */
+/* More rows than a tile, and layers that are not whole blocks. */
 struct trial {
 	struct network network;
 	struct network_rows rows;
@@ -187,7 +187,7 @@ static void gradients_are_differences(void)
 	struct trial trial;
 
 	for (size_t c = 0; c < 3; c++) {
-		/* The kinks of relu are never met by 1e-6. */
+		/* Steps of 1e-6 never cross a kink of relu. */
 		for (int activation = NETWORK_RELU; activation <= NETWORK_LOGISTIC; activation++) {
 			trial_init(&trial, 0, classes[c], (enum network_activation)activation);
 			slopes_check(&trial);
@@ -219,7 +219,7 @@ static void both_precisions_agree(void)
 		CHECK(fabs(gradient[i] - (double)slopes[i]) < 1e-3 * (1 + fabs(gradient[i])));
 }
 
-/* Rings around the origin: class by radius; or the height of a hill. */
+/* Rings around the origin: the class depends on the radius; or the height of a hill. */
 struct problem {
 	struct samples samples;
 	double *x, *y;
@@ -237,7 +237,7 @@ static void problem_init(struct problem *problem, size_t rows, size_t classes, u
 
 		for (size_t j = 0; j < 3; j++)
 			x[j] = random_normal(&random);
-		radius = sqrt(x[0] * x[0] + x[1] * x[1]); /* the third means nothing */
+		radius = sqrt(x[0] * x[0] + x[1] * x[1]); /* the third input is irrelevant */
 		problem->y[i] = classes ? fmin(floor(radius * 1.2), (double)classes - 1)
 					: exp(-radius * radius / 2);
 	}
@@ -299,7 +299,7 @@ static void score_check(size_t classes, const char *settings, double least)
 	problem_release(&test);
 }
 
-static void curved_borders_are_learnt(void)
+static void curved_boundaries_are_learned(void)
 {
 	score_check(2, "rate=0.01,rounds=100", 0.95);
 	score_check(3, "rate=0.01,rounds=100", 0.93);
@@ -308,7 +308,7 @@ static void curved_borders_are_learnt(void)
 	score_check(2, "activation=tanh,hidden=20,solver=lbfgs,rounds=40", 0.95);
 }
 
-static void hill_is_learnt(void)
+static void hill_is_learned(void)
 {
 	score_check(0, "rate=0.01,rounds=100", 0.96);
 	score_check(0, "solver=lbfgs,hidden=20,rounds=100", 0.96);
@@ -357,7 +357,7 @@ static void seed_decides_everything(void)
 	problem_release(&problem);
 }
 
-static void many_rows_answer_as_one(void)
+static void batch_prediction_equals_single_prediction(void)
 {
 	static const size_t classes[] = { 0, 2, 3 };
 
@@ -380,7 +380,7 @@ static void many_rows_answer_as_one(void)
 	}
 }
 
-static void refresh_follows_what_changed(void)
+static void refresh_follows_changes(void)
 {
 	struct problem old, new;
 	struct effort effort = { .seed = 5, .threads = 1 };
@@ -401,7 +401,7 @@ static void refresh_follows_what_changed(void)
 	problem_release(&new);
 }
 
-static void failed_refresh_leaves_the_model(void)
+static void failed_refresh_leaves_the_model_unchanged(void)
 {
 	struct problem problem;
 	struct effort effort = { .seed = 5, .threads = 1 };
@@ -414,14 +414,14 @@ static void failed_refresh_leaves_the_model(void)
 	learner_perceptron.predict(model, row, before);
 	problem.x[0] = 1e300;
 	CHECK_INT(learner_perceptron.refresh(model, &problem.samples, &effort, &err), -ERANGE);
-	CHECK(strstr(err.text, "centre and scale"));
+	CHECK(strstr(err.text, "center and scale"));
 	learner_perceptron.predict(model, row, after);
 	CHECK(before[0] == after[0]);
 	learner_perceptron.free(model);
 	problem_release(&problem);
 }
 
-static void inputs_out_of_range_are_refused(void)
+static void inputs_out_of_range_are_rejected(void)
 {
 	static const char *const solvers[] = { "solver=adam", "solver=lbfgs" };
 
@@ -443,7 +443,7 @@ static void inputs_out_of_range_are_refused(void)
 	}
 }
 
-static void one_row_and_constant_targets_are_learnt(void)
+static void one_row_and_constant_targets_are_learned(void)
 {
 	double x[6] = { 1, 2, 3, 4, 5, 6 }, y[2] = { 7, 7 }, out;
 	struct problem problem = { .samples = { .x = x, .y = y, .rows = 1, .width = 3 } };
@@ -459,7 +459,7 @@ static void one_row_and_constant_targets_are_learnt(void)
 	}
 }
 
-static void importance_finds_the_idle_input(void)
+static void importance_finds_the_irrelevant_input(void)
 {
 	struct problem problem;
 	double share[3];
@@ -474,7 +474,7 @@ static void importance_finds_the_idle_input(void)
 	problem_release(&problem);
 }
 
-static void saved_model_answers_the_same(void)
+static void saved_model_predicts_the_same(void)
 {
 	static const char *const settings[] = { "rounds=3", "rounds=3,hidden2=11,activation=tanh",
 						"rounds=3,solver=lbfgs,hidden=7" };
@@ -506,7 +506,7 @@ static void saved_model_answers_the_same(void)
 	}
 }
 
-/* From a copy of its own size, so that a sanitizer sees any byte read beyond it. */
+/* A copy of the exact size, so that a sanitizer detects any byte that is read beyond it. */
 static int load_bytes(const struct buf *bytes, size_t n, const struct problem *problem)
 {
 	char *copy = xmalloc(n + !n);
@@ -528,7 +528,7 @@ static int load_bytes(const struct buf *bytes, size_t n, const struct problem *p
 	return r;
 }
 
-static void damaged_models_are_survived(void)
+static void damaged_models_do_no_harm(void)
 {
 	struct problem problem;
 	AUTO_BUF struct buf bytes = { 0 };
@@ -554,10 +554,10 @@ static void damaged_models_are_survived(void)
 	problem_release(&problem);
 }
 
-TESTS(TEST(network_is_scikit_learns), TEST(gradients_are_differences), TEST(both_precisions_agree),
-      TEST(curved_borders_are_learnt), TEST(hill_is_learnt),
+TESTS(TEST(network_equals_scikit_learn), TEST(gradients_are_differences),
+      TEST(both_precisions_agree), TEST(curved_boundaries_are_learned), TEST(hill_is_learned),
       TEST(unit_of_the_target_does_not_matter), TEST(seed_decides_everything),
-      TEST(many_rows_answer_as_one), TEST(refresh_follows_what_changed),
-      TEST(failed_refresh_leaves_the_model), TEST(inputs_out_of_range_are_refused),
-      TEST(one_row_and_constant_targets_are_learnt), TEST(importance_finds_the_idle_input),
-      TEST(saved_model_answers_the_same), TEST(damaged_models_are_survived))
+      TEST(batch_prediction_equals_single_prediction), TEST(refresh_follows_changes),
+      TEST(failed_refresh_leaves_the_model_unchanged), TEST(inputs_out_of_range_are_rejected),
+      TEST(one_row_and_constant_targets_are_learned), TEST(importance_finds_the_irrelevant_input),
+      TEST(saved_model_predicts_the_same), TEST(damaged_models_do_no_harm))

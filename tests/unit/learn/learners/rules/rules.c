@@ -24,7 +24,7 @@ struct table {
 	double *x, *y;
 };
 
-/* Even draws from [0, 1); y is for the caller to fill in. */
+/* Uniform draws from [0, 1); the caller fills in y. */
 static struct table table_new(size_t rows, size_t width, uint64_t seed)
 {
 	struct table table = { .x = xmalloc(rows * width * sizeof(double)),
@@ -77,7 +77,7 @@ static double error_of(const void *model, const struct samples *samples)
 	return sqrt(sum / (double)samples->rows);
 }
 
-/* Friedman's first function, of five inputs; deviation 5 without noise. */
+/* Friedman's first function of five inputs; its deviation is 5 without noise. */
 static void friedman(struct table *table, double noise, uint64_t seed)
 {
 	struct random random;
@@ -121,7 +121,7 @@ static void pieces_become_rules_with_their_models(void)
 	AUTO_BUF struct buf text = { 0 };
 	void *model;
 
-	/* Numbers that are exact in binary, so that the text is the same everywhere. */
+	/* Numbers that are exact in binary, so that the text is the same on every machine. */
 	for (size_t i = 0; i < 300; i++) {
 		table.x[2 * i] = (double)(i % 2 + 1);
 		table.x[2 * i + 1] = (double)(i / 2 % 2) + 0.25;
@@ -136,7 +136,7 @@ static void pieces_become_rules_with_their_models(void)
 	table_free(&table);
 }
 
-static void smoothing_leans_towards_the_models_above(void)
+static void smoothing_pulls_towards_parent_models(void)
 {
 	struct table table = table_new(40, 1, 1);
 	double sharp, smooth;
@@ -146,7 +146,7 @@ static void smoothing_leans_towards_the_models_above(void)
 		table.x[i] = i < 20 ? 0 : 1;
 		table.y[i] = (i < 20 ? 0 : 10) + (i % 2 ? 0.5 : -0.5);
 	}
-	/* Two values lie on a line: nothing is split, and there is nothing to smooth. */
+	/* Two values are on a line: there is no split and nothing to smooth. */
 	model = fit(&table.samples, "");
 	NEAR(predict(model, (double[]){ 0 }), 0, 1e-9);
 	learner_rules.free(model);
@@ -166,10 +166,11 @@ static void smoothing_leans_towards_the_models_above(void)
 }
 
 /*
- * Trained on 2,000 such rows, scikit-learn 1.2.1 leaves 1.40 by GradientBoostingRegressor(), 1.85
- * by RandomForestRegressor(100) and 2.75 by LinearRegression(); noise alone is 1.
+ * Trained on 2,000 such rows, scikit-learn 1.2.1 has an error of 1.40 by
+ * GradientBoostingRegressor(), 1.85 by RandomForestRegressor(100) and 2.75 by LinearRegression();
+ * noise alone is 1.
  */
-static void committees_come_near_the_noise(void)
+static void committees_approach_the_noise_level(void)
 {
 	struct table train = table_new(2000, 10, 1), test = table_new(1000, 10, 2);
 	double one, many;
@@ -190,13 +191,13 @@ static void committees_come_near_the_noise(void)
 	table_free(&test);
 }
 
-static void neighbours_know_what_rules_miss(void)
+static void neighbors_correct_the_rules(void)
 {
 	struct table table = table_new(600, 2, 7);
 	double without, with, row[2] = { 0.5, 0.5 };
 	void *model;
 
-	/* A bump in the middle that few rules with many rows cannot show. */
+	/* A bump in the middle that few rules with many rows cannot represent. */
 	for (size_t i = 0; i < 600; i++) {
 		double a = table.x[2 * i] - 0.5, b = table.x[2 * i + 1] - 0.5;
 
@@ -213,22 +214,25 @@ static void neighbours_know_what_rules_miss(void)
 	table_free(&table);
 }
 
-/* The correction is the mean of the misses, weighted by 1 / (distance + 1/2). */
+/* The correction is the mean of the errors, weighted by 1 / (distance + 1/2). */
 static void correction_weighs_by_distance(void)
 {
-	/* No line follows a peak, and one rule must do: it says 10 / 3 everywhere. */
+	/* No line can follow a peak, and there is only one rule: it predicts 10 / 3 everywhere. */
 	double x[] = { -1, -1, -1, 0, 0, 0, 1, 1, 1 }, y[] = { 0, 0, 0, 10, 10, 10, 0, 0, 0 };
 	struct samples samples = { .x = x, .y = y, .rows = 9, .width = 1 };
 	double near = 1 / 0.5, far = 1 / (1 / sqrt(2.0 / 3) + 0.5), miss;
 	void *model = fit(&samples, "leaf=9,neighbors=4");
 
-	/* Three at the same place, one a unit away; deviation is the root of 2 / 3. */
+	/*
+	 * Three rows at the same place, one at distance 1; the deviation is the square root of 2 /
+	 * 3.
+	 */
 	miss = (3 * near * 20 / 3 - far * 10 / 3) / (3 * near + far);
 	NEAR(predict(model, (double[]){ 0 }), 10.0 / 3 + miss, 1e-6);
 	learner_rules.free(model);
 }
 
-/* Rows far apart in what they say although they are neighbours: their errors are noise. */
+/* Neighbors with very different targets: their errors are noise. */
 static void noise_is_not_added_back(void)
 {
 	struct table train = table_new(1000, 2, 7), test = table_new(1000, 2, 8);
@@ -252,7 +256,7 @@ static void noise_is_not_added_back(void)
 	table_free(&test);
 }
 
-static void odd_tables_are_learnt(void)
+static void odd_tables_are_learned(void)
 {
 	double x[] = { 5, 5, 5, 5 }, y[] = { 1, 2, 3, 4 }, flat[] = { 7, 7, 7, 7 };
 	struct samples samples = { .x = x, .y = y, .rows = 4, .width = 1 };
@@ -271,7 +275,7 @@ static void odd_tables_are_learnt(void)
 	learner_rules.free(model);
 }
 
-static void inputs_that_say_the_same_do_no_harm(void)
+static void equivalent_inputs_do_no_harm(void)
 {
 	struct table table = table_new(300, 4, 3);
 	void *model;
@@ -290,8 +294,8 @@ static void inputs_that_say_the_same_do_no_harm(void)
 	table_free(&table);
 }
 
-/* More inputs than a model looks at. */
-static void many_inputs_leave_the_right_ones(void)
+/* More inputs than a model considers. */
+static void relevant_inputs_are_selected_among_many(void)
 {
 	struct table table = table_new(500, 80, 3);
 	double share[80];
@@ -307,7 +311,7 @@ static void many_inputs_leave_the_right_ones(void)
 	table_free(&table);
 }
 
-static void predictions_stay_near_what_was_seen(void)
+static void predictions_stay_near_the_training_range(void)
 {
 	struct table table = table_new(300, 2, 5);
 	void *model;
@@ -423,7 +427,7 @@ static void load_and_use(const struct buf *buf, size_t n, bool whole)
 	learner_rules.free(model);
 }
 
-static void damaged_rules_are_refused_or_harmless(void)
+static void damaged_rules_are_rejected_or_harmless(void)
 {
 	struct table table = table_new(60, 3, 1);
 	AUTO_BUF struct buf buf = { 0 };
@@ -440,7 +444,7 @@ static void damaged_rules_are_refused_or_harmless(void)
 		load_and_use(&buf, n, false);
 	random_init(&random, 1);
 	for (int i = 0; i < 5000; i++) {
-		/* Mostly the head, where the counts are. */
+		/* Mostly the header, which holds the counts. */
 		size_t at = random_below(&random, i % 2 ? buf.len : 400);
 		char kept = buf.data[at];
 
@@ -460,7 +464,7 @@ static void bins_keep_equal_values_together(void)
 	struct table table = table_new(3000, 2, 1);
 	struct bins bins;
 
-	/* Half of the first input is one value; the second has three. */
+	/* Half of the values of the first input are equal; the second has three values. */
 	for (size_t i = 0; i < 3000; i++) {
 		if (i % 2)
 			table.x[2 * i] = 0.25;
@@ -482,10 +486,11 @@ static void bins_keep_equal_values_together(void)
 }
 
 TESTS(TEST(plane_is_one_rule_and_exact), TEST(pieces_become_rules_with_their_models),
-      TEST(smoothing_leans_towards_the_models_above), TEST(committees_come_near_the_noise),
-      TEST(neighbours_know_what_rules_miss), TEST(correction_weighs_by_distance),
-      TEST(noise_is_not_added_back), TEST(odd_tables_are_learnt),
-      TEST(inputs_that_say_the_same_do_no_harm), TEST(many_inputs_leave_the_right_ones),
-      TEST(predictions_stay_near_what_was_seen), TEST(limits_are_kept), TEST(importance_is_a_share),
-      TEST(seed_and_threads_change_nothing), TEST(saved_rules_predict_the_same),
-      TEST(damaged_rules_are_refused_or_harmless), TEST(bins_keep_equal_values_together))
+      TEST(smoothing_pulls_towards_parent_models), TEST(committees_approach_the_noise_level),
+      TEST(neighbors_correct_the_rules), TEST(correction_weighs_by_distance),
+      TEST(noise_is_not_added_back), TEST(odd_tables_are_learned),
+      TEST(equivalent_inputs_do_no_harm), TEST(relevant_inputs_are_selected_among_many),
+      TEST(predictions_stay_near_the_training_range), TEST(limits_are_kept),
+      TEST(importance_is_a_share), TEST(seed_and_threads_change_nothing),
+      TEST(saved_rules_predict_the_same), TEST(damaged_rules_are_rejected_or_harmless),
+      TEST(bins_keep_equal_values_together))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Boosting. Golden numbers are those of scikit-learn 1.2.1, GradientBoostingRegressor and
- * GradientBoostingClassifier, on the rows of learn_grown.h; all are the same for any random_state.
+ * Tests boosting. The reference numbers are those of scikit-learn 1.2.1, GradientBoostingRegressor
+ * and GradientBoostingClassifier, on the rows of learn_grown.h; they are the same for any
+ * random_state.
  */
 #include "learn_grown.h"
 
@@ -68,8 +69,8 @@ static double error_of(const void *boosting, const struct samples *samples)
 	return error / (double)samples->rows;
 }
 
-/* Drawn rows and inputs learn the same thing, not the same trees. */
-static void sampling_learns_too(void)
+/* Sampled rows and inputs learn the same function with other trees. */
+static void sampling_learns_the_same_function(void)
 {
 	static struct grown grown;
 	void *all, *some, *other;
@@ -86,7 +87,7 @@ static void sampling_learns_too(void)
 	learner_boosting.free(other);
 }
 
-/* A class that is not among the rows is all but impossible, and nothing divides by zero. */
+/* A class without rows is almost impossible, and nothing divides by zero. */
 static void absent_class_is_unlikely(void)
 {
 	static struct grown grown;
@@ -113,7 +114,7 @@ static void absent_class_is_unlikely(void)
 }
 
 /* Beyond 65,536 rows inputs are sorted node by node. */
-static void many_rows_are_learnt(void)
+static void many_rows_are_learned(void)
 {
 	enum { ROWS = 66000 };
 	AUTO_FREE double *x = xmalloc(ROWS * 2 * sizeof(*x)), *y = xmalloc(ROWS * sizeof(*y));
@@ -131,7 +132,7 @@ static void many_rows_are_learnt(void)
 	learner_boosting.free(boosting);
 }
 
-static void refresh_adds_rounds_until_it_is_enough(void)
+static void refresh_adds_rounds_up_to_a_limit(void)
 {
 	static struct grown grown, later;
 	struct effort effort = { .seed = 3, .threads = 1 };
@@ -154,7 +155,7 @@ static void refresh_adds_rounds_until_it_is_enough(void)
 		CHECK(learner_boosting.refresh(boosting, &later.samples, &effort, &err) == 0);
 		CHECK_INT(learner_boosting.refresh(boosting, &later.samples, &effort, &err),
 			  -ENOSPC);
-		CHECK(strstr(err.text, "fit it anew"));
+		CHECK(strstr(err.text, "fit it again"));
 		learner_boosting.free(boosting);
 	}
 }
@@ -173,7 +174,7 @@ static void file_gives_the_same_trees(void)
 	}
 }
 
-static void damaged_files_are_refused_or_harmless(void)
+static void damaged_files_are_rejected_or_harmless(void)
 {
 	static struct grown grown;
 
@@ -188,7 +189,7 @@ static void damaged_files_are_refused_or_harmless(void)
 }
 
 TESTS(TEST(numbers_are_those_of_the_reference), TEST(losses_are_those_of_the_reference),
-      TEST(classes_are_those_of_the_reference), TEST(sampling_learns_too),
-      TEST(absent_class_is_unlikely), TEST(many_rows_are_learnt),
-      TEST(refresh_adds_rounds_until_it_is_enough), TEST(file_gives_the_same_trees),
-      TEST(damaged_files_are_refused_or_harmless))
+      TEST(classes_are_those_of_the_reference), TEST(sampling_learns_the_same_function),
+      TEST(absent_class_is_unlikely), TEST(many_rows_are_learned),
+      TEST(refresh_adds_rounds_up_to_a_limit), TEST(file_gives_the_same_trees),
+      TEST(damaged_files_are_rejected_or_harmless))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The forest. What is random is compared with the mean of twenty forests of scikit-learn 1.2.1.
+ * Tests the forest. Random results are compared with the mean of twenty forests of scikit-learn
+ * 1.2.1.
  */
 #include "learn_grown.h"
 
@@ -8,7 +9,7 @@
 
 extern const struct learner_ops learner_forest;
 
-/* Other rows of the same kind, without noise (its mean is 0.25). */
+/* Other rows of the same kind without noise (its mean is 0.25). */
 static void fresh_init(struct grown *grown)
 {
 	grown_init(grown, 0);
@@ -22,8 +23,8 @@ static void fresh_init(struct grown *grown)
 }
 
 /*
- * Without anything drawn, all trees are DecisionTreeRegressor(min_samples_leaf=5). This is also the
- * tree of learn_tree.c, which is grown in the other of the two ways.
+ * Without random draws, all trees equal DecisionTreeRegressor(min_samples_leaf=5). This is also the
+ * tree of tree.c, which is grown by the other strategy.
  */
 static void trees_are_those_of_the_reference(void)
 {
@@ -57,7 +58,7 @@ static void trees_are_those_of_the_reference(void)
 }
 
 /* RandomForestRegressor(50): squared error 0.01565, deviation over seeds 0.0007. */
-static void numbers_are_learnt_as_well_as_by_the_reference(void)
+static void numbers_are_learned_as_well_as_by_the_reference(void)
 {
 	static const double golden[] = { 0.3163, 0.0985, 0.5738, 0.0060, 0.0054 };
 	static struct grown grown, fresh;
@@ -85,7 +86,7 @@ static void numbers_are_learnt_as_well_as_by_the_reference(void)
 }
 
 /* RandomForestClassifier(50): accuracy 0.894, deviation over seeds 0.011. */
-static void classes_are_learnt_as_well_as_by_the_reference(void)
+static void classes_are_learned_as_well_as_by_the_reference(void)
 {
 	static const double golden[] = { 0.248, 0.187, 0.409, 0.080, 0.076 };
 	static struct grown grown, fresh;
@@ -145,8 +146,8 @@ static void seeds_change_the_forest(void)
 	learner_forest.free(b);
 }
 
-/* 13 trees: some walk in step, the rest alone. */
-static void rows_at_once_get_the_same_answers(void)
+/* With 13 trees some are walked in lockstep and the rest alone. */
+static void batch_prediction_equals_single_prediction(void)
 {
 	static struct grown grown;
 	static double all[GROWN_ROWS * 4];
@@ -168,7 +169,7 @@ static void rows_at_once_get_the_same_answers(void)
 	}
 }
 
-/* The deviation of what single trees answer. */
+/* The deviation of the predictions of single trees. */
 static void spread_is_the_deviation_over_trees(void)
 {
 	static struct grown grown;
@@ -190,8 +191,8 @@ static void spread_is_the_deviation_over_trees(void)
 	learner_forest.free(forest);
 }
 
-/* Targets move up by 10: the mean answer follows as rows come in, and is there after all. */
-static void refresh_follows_the_rows(void)
+/* Targets increase by 10: the mean prediction follows as rows arrive and gets there in the end. */
+static void refresh_follows_the_new_rows(void)
 {
 	static struct grown grown, later;
 	struct effort effort = { .seed = 3, .threads = 1 };
@@ -252,7 +253,7 @@ static void file_gives_the_same_forest(void)
 	}
 }
 
-static void damaged_files_are_refused_or_harmless(void)
+static void damaged_files_are_rejected_or_harmless(void)
 {
 	static struct grown grown;
 
@@ -266,9 +267,9 @@ static void damaged_files_are_refused_or_harmless(void)
 	}
 }
 
-TESTS(TEST(trees_are_those_of_the_reference), TEST(numbers_are_learnt_as_well_as_by_the_reference),
-      TEST(classes_are_learnt_as_well_as_by_the_reference), TEST(threads_do_not_change_the_forest),
-      TEST(seeds_change_the_forest), TEST(rows_at_once_get_the_same_answers),
-      TEST(spread_is_the_deviation_over_trees), TEST(refresh_follows_the_rows),
+TESTS(TEST(trees_are_those_of_the_reference), TEST(numbers_are_learned_as_well_as_by_the_reference),
+      TEST(classes_are_learned_as_well_as_by_the_reference), TEST(threads_do_not_change_the_forest),
+      TEST(seeds_change_the_forest), TEST(batch_prediction_equals_single_prediction),
+      TEST(spread_is_the_deviation_over_trees), TEST(refresh_follows_the_new_rows),
       TEST(refresh_without_rows_changes_nothing), TEST(file_gives_the_same_forest),
-      TEST(damaged_files_are_refused_or_harmless))
+      TEST(damaged_files_are_rejected_or_harmless))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The growing of trees against what can be said without it: sorting, exhaustive search, repetition.
- * Values are small whole numbers, so that ties are common and sums are exact.
+ * Compares the growing of trees with simpler computations: sorting, exhaustive search, repetition.
+ * Values are small integers, so that ties are common and sums are exact.
  */
 #include "check.h"
 
@@ -21,7 +21,7 @@ struct table {
 	struct samples samples;
 };
 
-/* Columns of 4, 40, 400 and as many values as there are. */
+/* Columns of 4, 40, 400 and as many values as rows. */
 static void table_init(struct table *table, size_t rows, size_t classes, struct random *random)
 {
 	static const size_t values[WIDTH] = { 4, 40, 400, 1000000 };
@@ -87,7 +87,7 @@ static const struct {
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
 
-static void both_ways_grow_the_same_tree(void)
+static void both_strategies_grow_the_same_tree(void)
 {
 	static struct table table;
 	struct random random;
@@ -110,8 +110,8 @@ static void both_ways_grow_the_same_tree(void)
 	}
 }
 
-/* A row of weight 3 is as good as three rows; one of weight 0 is not there. */
-static void weights_are_repetitions(void)
+/* A row of weight 3 equals three rows; a row of weight 0 is ignored. */
+static void weights_equal_repetitions(void)
 {
 	static struct table once, often;
 	struct random random;
@@ -144,7 +144,7 @@ static void weights_are_repetitions(void)
 	}
 }
 
-/* Few values, so that many rows are the same. */
+/* Few values, so that many rows are equal. */
 static void table_repeat(struct table *table, size_t rows, struct random *random)
 {
 	table_init(table, rows, 0, random);
@@ -165,11 +165,11 @@ static void merged_rows_grow_the_same_tree(void)
 		struct flat_tree merged, apart;
 
 		table_repeat(&table, round & 8 ? ROWS : 170, &random);
-		/* In order rows are in or out. */
+		/* Growing in order only supports weights of 0 and 1. */
 		for (size_t i = 0; i < ROWS; i++)
 			weights[i] = (uint16_t)random_below(&random, in_order ? 2 : 4);
 		plan.split_least = round & 16 ? 30 : 2;
-		/* Rows apart that are the same draw inputs in vain; large nodes are not that. */
+		/* Separate equal rows would draw inputs in vain; large nodes avoid that. */
 		plan.tries = round & 16 && round & 32 ? 2 : WIDTH;
 		table_grow_as(&table, &plan, in_order, true, weighted ? weights : NULL, &merged);
 		table_grow_as(&table, &plan, in_order, false, weighted ? weights : NULL, &apart);
@@ -179,7 +179,7 @@ static void merged_rows_grow_the_same_tree(void)
 	}
 }
 
-/* The leaves have the rows that walk there, and all that take part. */
+/* The leaves have the rows that reach them, and together all rows with a weight. */
 static void leaves_know_their_rows(void)
 {
 	static struct table table;
@@ -233,13 +233,13 @@ static void equal_rows_are_one_cell(void)
 	for (uint32_t i = 0; i < 6; i++)
 		CHECK_INT(cells.rows[i], rows[i]);
 	cells_release(&cells);
-	samples.rows = 3; /* two cells of three rows are not worth it */
+	samples.rows = 3; /* two cells of three rows are not worth merging */
 	CHECK(!cells_init(&cells, &samples));
 	CHECK(!cells.rows && cells.count == 3);
 	cells_release(&cells);
 }
 
-/* Weight times impurity of the rows on one side of a cut. */
+/* The weight times the impurity of the rows on one side of a cut. */
 static double side_impurity(const struct table *table, const struct growth_plan *plan,
 			    size_t feature, double cut, bool right, size_t *count)
 {
@@ -306,8 +306,8 @@ static void no_cut_is_better(void)
 	}
 }
 
-/* Fewer tries than inputs, but the only one that varies is found. */
-static void constant_inputs_are_passed_over(void)
+/* There are fewer tries than inputs, but the only input that varies is found. */
+static void constant_inputs_are_skipped(void)
 {
 	static struct table table;
 	struct growth_plan plan = plan_of(SPLIT_VARIANCE, 0, 1);
@@ -394,9 +394,9 @@ static void invalid_flat_tree_is_rejected(void)
 	struct flat_tree flat = { .nodes = nodes, .values = values, .count = 3 };
 
 	CHECK(flat_tree_loads(&flat));
-	nodes[0].child = 2; /* the right one would be the fourth */
+	nodes[0].child = 2; /* the right child would be the fourth node */
 	CHECK(!flat_tree_loads(&flat));
-	nodes[0].child = UINT32_MAX; /* upwards */
+	nodes[0].child = UINT32_MAX; /* points to an earlier node */
 	CHECK(!flat_tree_loads(&flat));
 	nodes[0].child = 1;
 	nodes[0].feature = WIDTH;
@@ -405,7 +405,7 @@ static void invalid_flat_tree_is_rejected(void)
 	nodes[0].cut = NAN;
 	CHECK(!flat_tree_loads(&flat));
 	nodes[0].cut = 1;
-	nodes[2].cut = 1; /* a leaf that is left to the right */
+	nodes[2].cut = 1; /* a leaf with a finite cut */
 	CHECK(!flat_tree_loads(&flat));
 	nodes[2].cut = INFINITY;
 	values[1] = INFINITY;
@@ -414,8 +414,8 @@ static void invalid_flat_tree_is_rejected(void)
 	CHECK(flat_tree_loads(&flat));
 }
 
-TESTS(TEST(both_ways_grow_the_same_tree), TEST(weights_are_repetitions),
+TESTS(TEST(both_strategies_grow_the_same_tree), TEST(weights_equal_repetitions),
       TEST(merged_rows_grow_the_same_tree), TEST(leaves_know_their_rows),
-      TEST(equal_rows_are_one_cell), TEST(no_cut_is_better), TEST(constant_inputs_are_passed_over),
+      TEST(equal_rows_are_one_cell), TEST(no_cut_is_better), TEST(constant_inputs_are_skipped),
       TEST(columns_are_ranked_by_value), TEST(entries_are_sorted_by_rank),
       TEST(invalid_flat_tree_is_rejected))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One tree. Golden numbers are those of scikit-learn 1.2.1, DecisionTreeRegressor and
- * DecisionTreeClassifier, on the rows of learn_grown.h; all are the same for any random_state.
+ * Tests a single tree. The reference numbers are those of scikit-learn 1.2.1, DecisionTreeRegressor
+ * and DecisionTreeClassifier, on the rows of learn_grown.h; they are the same for any random_state.
  */
 #include "learn_grown.h"
 
@@ -69,7 +69,7 @@ static void golden_check(size_t classes, const char *settings, double mean, doub
 	learner_tree.free(tree);
 }
 
-static void answers_are_those_of_the_reference(void)
+static void predictions_are_those_of_the_reference(void)
 {
 	golden_check(0, "leaf=5", 1.92675452097, 4.51758959535, 93,
 		     (double[]){ 0.3093403519, 0.1030073845, 0.5851362953, 0.001285644195,
@@ -129,8 +129,8 @@ static void probabilities_sum_to_one(void)
 	}
 }
 
-/* Grown until pure, a tree knows its rows by heart; inputs are told apart as floats. */
-static void full_tree_knows_its_rows(void)
+/* A tree that is grown until pure reproduces its rows; inputs are distinguished as floats. */
+static void full_tree_reproduces_its_rows(void)
 {
 	static struct grown grown;
 	double out;
@@ -145,7 +145,7 @@ static void full_tree_knows_its_rows(void)
 	learner_tree.free(tree);
 }
 
-/* No single cut gains anything here, and two levels solve it. */
+/* No single cut gains anything here, but two levels solve it. */
 static void cut_that_gains_nothing_is_made(void)
 {
 	static const double x[] = { 0, 0, 0, 1, 1, 0, 1, 1 }, y[] = { 0, 1, 1, 0 };
@@ -176,8 +176,8 @@ static void constant_rows_make_one_leaf(void)
 	learner_tree.free(tree);
 }
 
-/* Microseconds in seconds: the reference takes such targets for constant. */
-static void small_numbers_are_told_apart(void)
+/* Microseconds in units of seconds: the reference considers such targets constant. */
+static void small_numbers_are_distinguished(void)
 {
 	static struct grown grown;
 	struct trees *tree;
@@ -193,7 +193,7 @@ static void small_numbers_are_told_apart(void)
 	learner_tree.free(tree);
 }
 
-/* A row goes where its input goes once rounded to a float. */
+/* A row goes where its input, rounded to a float, goes. */
 static void cut_is_between_floats(void)
 {
 	float below = 1, above = nextafterf(1, 2);
@@ -206,7 +206,7 @@ static void cut_is_between_floats(void)
 	CHECK(flat_tree_cut(-3e38f, 3e38f) < 3e38);
 }
 
-/* More rows than there are ranks take the other way of growing, which must find the same. */
+/* More rows than ranks use the other strategy, which must find the same tree. */
 static void many_rows_are_cut_like_few(void)
 {
 	enum { ROWS = 70000 };
@@ -235,7 +235,7 @@ static void many_rows_are_cut_like_few(void)
 	learner_tree.free(tree);
 }
 
-static void tree_is_told_in_words(void)
+static void tree_is_described_in_words(void)
 {
 	static const char *const names[] = { "a", "b", "c", "d", "e" };
 	static struct grown grown;
@@ -269,7 +269,7 @@ static void file_gives_the_same_tree(void)
 	}
 }
 
-static void damaged_files_are_refused_or_harmless(void)
+static void damaged_files_are_rejected_or_harmless(void)
 {
 	static struct grown grown;
 
@@ -283,9 +283,10 @@ static void damaged_files_are_refused_or_harmless(void)
 	}
 }
 
-TESTS(TEST(cuts_are_those_of_the_reference), TEST(answers_are_those_of_the_reference),
+TESTS(TEST(cuts_are_those_of_the_reference), TEST(predictions_are_those_of_the_reference),
       TEST(seed_chooses_among_equal_cuts), TEST(probabilities_sum_to_one),
-      TEST(full_tree_knows_its_rows), TEST(cut_that_gains_nothing_is_made),
-      TEST(constant_rows_make_one_leaf), TEST(small_numbers_are_told_apart),
-      TEST(cut_is_between_floats), TEST(many_rows_are_cut_like_few), TEST(tree_is_told_in_words),
-      TEST(file_gives_the_same_tree), TEST(damaged_files_are_refused_or_harmless))
+      TEST(full_tree_reproduces_its_rows), TEST(cut_that_gains_nothing_is_made),
+      TEST(constant_rows_make_one_leaf), TEST(small_numbers_are_distinguished),
+      TEST(cut_is_between_floats), TEST(many_rows_are_cut_like_few),
+      TEST(tree_is_described_in_words), TEST(file_gives_the_same_tree),
+      TEST(damaged_files_are_rejected_or_harmless))
