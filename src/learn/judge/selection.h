@@ -51,8 +51,8 @@ struct selection_entry {
 	double *first, *second;		/* regression: RMSE and R2; classes: accuracy and AUC */
 	double mean_first, mean_second; /* over folds in which they are defined */
 	/*
-	 * the value that ranks it: a mean over folds, or over all rows for median error and log
-	 * loss
+	 * The value that ranks it: a mean over folds, or over all rows for median error and log
+	 * loss.
 	 */
 	double score;
 	double seconds; /* CPU time of the fits of all folds */

@@ -531,19 +531,6 @@ static void component_unscale(const struct em *em, struct mixture_component *com
 	}
 }
 
-static void components_sort(struct mixture *mixture)
-{
-	for (size_t i = 1; i < mixture->count; i++) {
-		for (size_t j = i; j && mixture_mean(mixture, j) < mixture_mean(mixture, j - 1);
-		     j--) {
-			struct mixture_component kept = mixture->components[j];
-
-			mixture->components[j] = mixture->components[j - 1];
-			mixture->components[j - 1] = kept;
-		}
-	}
-}
-
 void em_result(const struct em *em, struct mixture *mixture)
 {
 	*mixture = (struct mixture){ .family = em->family,
@@ -555,5 +542,4 @@ void em_result(const struct em *em, struct mixture *mixture)
 	for (size_t k = 0; k < mixture->count; k++)
 		component_unscale(em, &mixture->components[k]);
 	mixture->bic = (double)(3 * em->count - 1) * log((double)em->rows) - 2 * em->log_likelihood;
-	components_sort(mixture);
 }

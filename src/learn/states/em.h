@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Expectation-maximization for mixture.c: one series from one start. mixture.c owns the public
- * interface; both files implement one thing, and em.c uses only the densities of mixture.c. Values
- * are first brought to a common scale, on which components are described (see em_component()).
+ * Expectation-maximization for mixture.c: one series from one start. Values are first brought to a
+ * common scale, on which the components are described until em_result() converts them back.
  */
 #ifndef SLUICE_LEARN_STATES_EM_H
 #define SLUICE_LEARN_STATES_EM_H
@@ -48,7 +47,7 @@ void em_resume(struct em *em, const struct mixture *mixture);
 /* Iterates until the likelihood converges, at most `rounds` times. */
 void em_run(struct em *em, size_t rounds);
 
-/* Writes the result in the units of the values, with components sorted by mean. */
+/* Writes the result in the units of the values; the components are in no particular order. */
 void em_result(const struct em *em, struct mixture *mixture);
 
 #endif

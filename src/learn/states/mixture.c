@@ -96,6 +96,25 @@ static void cut_at_random(const struct em *em, size_t count, struct random *rand
 		cuts[k - 1] = (centers[k - 1] + centers[k]) / 2;
 }
 
+static void sort_components(struct mixture *mixture)
+{
+	for (size_t i = 1; i < mixture->count; i++) {
+		for (size_t j = i; j && mixture_mean(mixture, j) < mixture_mean(mixture, j - 1);
+		     j--) {
+			struct mixture_component kept = mixture->components[j];
+
+			mixture->components[j] = mixture->components[j - 1];
+			mixture->components[j - 1] = kept;
+		}
+	}
+}
+
+static void read_result(const struct em *em, struct mixture *mixture)
+{
+	em_result(em, mixture);
+	sort_components(mixture);
+}
+
 /*
  * Tries all starts on a sample of the values. *median is the result of the first start and *best
  * the best of all; returns true if they differ.
@@ -117,11 +136,11 @@ static bool try_starts(const struct mixture_plan *plan, size_t count, struct em 
 		em_split(em, count, cuts);
 		em_run(em, TRIAL_ROUNDS);
 		if (!s)
-			em_result(em, median);
+			read_result(em, median);
 		if (s && !is_better_rank(rank_fit(em), leader))
 			continue;
 		leader = rank_fit(em);
-		em_result(em, best);
+		read_result(em, best);
 	}
 	return fabs(best->log_likelihood - median->log_likelihood) > 1e-4 * (double)em->rows;
 }
@@ -155,7 +174,7 @@ static bool fitter_fit(struct fitter *fitter, size_t count, struct mixture *mixt
 
 	em_resume(em, &best);
 	em_run(em, ROUNDS);
-	em_result(em, mixture);
+	read_result(em, mixture);
 	rank = rank_fit(em);
 	if (!two)
 		return !rank.degenerate;
@@ -163,7 +182,7 @@ static bool fitter_fit(struct fitter *fitter, size_t count, struct mixture *mixt
 	em_run(em, ROUNDS);
 	if (!is_better_rank(rank_fit(em), rank))
 		return !rank.degenerate;
-	em_result(em, mixture);
+	read_result(em, mixture);
 	return !em->degenerate;
 }
 

@@ -16,7 +16,7 @@ enum folds_kind {
 	FOLDS_STRATIFIED, /* shuffled; each fold has its share of every class (key: the class) */
 	FOLDS_BLOCKED,	  /* consecutive in time (key: the time; NULL: the order of rows) */
 	FOLDS_GROUPED,	  /* rows of one group stay together (key: the group); balanced sizes */
-	FOLDS_FORWARD,	  /* blocks in time; each block is tested on what precedes it */
+	FOLDS_FORWARD,	  /* blocks in time; a tested block is trained on earlier blocks only */
 	FOLDS_GIVEN,	  /* the key is the fold, 0 .. count - 1 */
 };
 #define FOLDS_WORDS "plain|stratified|blocked|grouped|forward|given"
