@@ -158,7 +158,7 @@ static int find_target(const struct dataset *dataset, const struct model_plan *p
 	target = dataset_find(dataset, plan->target, err);
 	if (target >= 0 && dataset->columns[target].levels && !plan->classify)
 		return err_set(err, EINVAL,
-			       "%s holds text such as \"%s\", so it can only be classified",
+			       "%s holds text such as \"%s\"; use --classify for classes",
 			       plan->target, dataset->columns[target].levels[0]);
 	return target;
 }
