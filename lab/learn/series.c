@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/judge/conformal.h"
+#include "learn/maths/vector.h"
 #include "learn/table/dataset.h"
 
 /* A row and a time; lists are sorted by group, then time, then row. */
@@ -425,21 +426,12 @@ static int predict_stretch(struct roll *roll, size_t from, size_t to, struct err
 	return 0;
 }
 
-static double *new_nan_array(size_t count)
-{
-	double *values = xmalloc(count * sizeof(*values));
-
-	for (size_t i = 0; i < count; i++)
-		values[i] = NAN;
-	return values;
-}
-
 static void result_init(struct series_result *result, const struct series_plan *plan, size_t rows)
 {
-	*result = (struct series_result){ .guess = new_nan_array(rows) };
+	*result = (struct series_result){ .guess = vector_new_nan(rows) };
 	if (plan->coverage > 0) {
-		result->low = new_nan_array(rows);
-		result->high = new_nan_array(rows);
+		result->low = vector_new_nan(rows);
+		result->high = vector_new_nan(rows);
 	}
 }
 

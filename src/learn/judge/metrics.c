@@ -57,7 +57,7 @@ static double sum_of_squares(const double *truth, const double *guess, size_t co
 	return sum;
 }
 
-static double mean_of(const double *values, size_t count)
+static double mean_value(const double *values, size_t count)
 {
 	double sum = 0;
 
@@ -82,7 +82,7 @@ double metrics_mae(const double *truth, const double *guess, size_t count)
 
 double metrics_r2(const double *truth, const double *guess, size_t count)
 {
-	double mean = mean_of(truth, count), total = 0;
+	double mean = mean_value(truth, count), total = 0;
 
 	for (size_t i = 0; i < count; i++)
 		total += (truth[i] - mean) * (truth[i] - mean);
@@ -91,7 +91,7 @@ double metrics_r2(const double *truth, const double *guess, size_t count)
 
 double metrics_correlation(const double *truth, const double *guess, size_t count)
 {
-	double t = mean_of(truth, count), g = mean_of(guess, count), tt = 0, gg = 0, tg = 0;
+	double t = mean_value(truth, count), g = mean_value(guess, count), tt = 0, gg = 0, tg = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		tt += (truth[i] - t) * (truth[i] - t);

@@ -21,6 +21,7 @@
 #include "base/parallel.h"
 #include "learn/judge/metrics.h"
 #include "learn/maths/random.h"
+#include "learn/maths/vector.h"
 #include "learn/table/folds.h"
 
 /* After this number of draws without a new candidate, the method has no more to offer. */
@@ -271,16 +272,7 @@ static void store_guesses(double *guesses, const struct trial *trial, size_t ans
 		       answers * sizeof(*guesses));
 }
 
-static double *new_nan_array(size_t count)
-{
-	double *values = xmalloc(count * sizeof(*values));
-
-	for (size_t i = 0; i < count; i++)
-		values[i] = NAN;
-	return values;
-}
-
-static double mean_defined(const double *values, size_t count)
+static double mean_of_defined(const double *values, size_t count)
 {
 	double sum = 0;
 	size_t defined = 0;
@@ -316,8 +308,8 @@ static double pooled_score(const struct race *race, const double *guesses)
 static void score_entry(const struct race *race, struct selection_entry *entry,
 			const double *guesses)
 {
-	entry->mean_first = mean_defined(entry->first, race->folds->count);
-	entry->mean_second = mean_defined(entry->second, race->folds->count);
+	entry->mean_first = mean_of_defined(entry->first, race->folds->count);
+	entry->mean_second = mean_of_defined(entry->second, race->folds->count);
 	switch (race->plan->score) {
 	case SELECT_RMSE:
 	case SELECT_ACCURACY:
@@ -392,9 +384,9 @@ static bool runner_begin(struct race *race, struct runner *runner, size_t fold)
 	pthread_mutex_lock(&race->lock);
 	wanted = runner->failed > fold;
 	if (!entry->first) {
-		entry->first = new_nan_array(race->folds->count);
-		entry->second = new_nan_array(race->folds->count);
-		runner->guesses = new_nan_array(race->samples->rows * race->answers);
+		entry->first = vector_new_nan(race->folds->count);
+		entry->second = vector_new_nan(race->folds->count);
+		runner->guesses = vector_new_nan(race->samples->rows * race->answers);
 	}
 	pthread_mutex_unlock(&race->lock);
 	return wanted;
@@ -556,7 +548,7 @@ struct validation {
 	struct err *errors; /* one per fold */
 };
 
-static void validation_piece(void *arg, size_t fold, unsigned worker)
+static void validate_fold_piece(void *arg, size_t fold, unsigned worker)
 {
 	struct validation *v = arg;
 	struct effort effort = { .seed = v->seed, .threads = 1 };
@@ -588,7 +580,7 @@ int selection_guesses(const struct pipeline_plan *plan, const struct samples *sa
 		guesses[i] = NAN;
 	for (size_t i = 0; spreads && i < samples->rows; i++)
 		spreads[i] = NAN;
-	parallel_for(effort->threads, folds->count, validation_piece, &v);
+	parallel_for(effort->threads, folds->count, validate_fold_piece, &v);
 	for (size_t i = 0; i < folds->count; i++) {
 		if (errors[i].code)
 			return err_set(err, errors[i].code, "fold %zu: %s", i, errors[i].text);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "learn/maths/vector.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 typedef double lanes __attribute__((vector_size(16)));
 
@@ -23,6 +26,15 @@ bool vector_all_finite(const double *values, size_t count)
 		sum[0][0] += values[i] * 0;
 	all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 	return all[0] + all[1] == 0;
+}
+
+double *vector_new_nan(size_t count)
+{
+	double *values = xmalloc(count * sizeof(*values));
+
+	for (size_t i = 0; i < count; i++)
+		values[i] = NAN;
+	return values;
 }
 
 int vector_compare(const void *a, const void *b)

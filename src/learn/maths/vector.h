@@ -23,6 +23,9 @@ static inline double vector_dot(const double *a, const double *b, size_t count)
 	return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
+/* A new array that is all NAN; the caller frees it. */
+double *vector_new_nan(size_t count);
+
 bool vector_all_finite(const double *values, size_t count);
 
 /* Compares two doubles for qsort() and bsearch(), ascending. */

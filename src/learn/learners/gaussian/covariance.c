@@ -15,7 +15,7 @@ enum { TILE = 128 };
 typedef double vector __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* x[i] = exp(-x[i]) for x[i] >= 0; 0 beyond 700. */
-static void decay(double *x, size_t count)
+static void negate_and_exponentiate(double *x, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		double value = exponential(-x[i]);
@@ -24,7 +24,7 @@ static void decay(double *x, size_t count)
 	}
 }
 
-static double total(const double *a, const double *b, size_t count)
+static double dot_product(const double *a, const double *b, size_t count)
 {
 	vector sum[2] = { 0 };
 
@@ -46,7 +46,7 @@ struct tile {
 	double value[TILE];    /* g(r) * exp(..) */
 };
 
-static void tile_start(struct tile *tile, const struct covariance_points *points, size_t first)
+static void start_tile(struct tile *tile, const struct covariance_points *points, size_t first)
 {
 	tile->x = points->x + first;
 	tile->stride = points->stride;
@@ -56,7 +56,7 @@ static void tile_start(struct tile *tile, const struct covariance_points *points
 	memset(tile->exponent, 0, tile->places * sizeof(double));
 }
 
-static void tile_measure(struct tile *tile, const struct covariance *covariance,
+static void measure_tile(struct tile *tile, const struct covariance *covariance,
 			 const double *point)
 {
 	for (size_t i = 0; i < covariance->width; i++) {
@@ -77,7 +77,7 @@ static void tile_measure(struct tile *tile, const struct covariance *covariance,
 }
 
 /* Computes the values; leaves the exponential in exponent. */
-static void tile_values(struct tile *tile, enum covariance_family family)
+static void compute_tile_values(struct tile *tile, enum covariance_family family)
 {
 	double *square = tile->square, *exponent = tile->exponent, *value = tile->value;
 	double factor = family == COVARIANCE_MATERN32 ? 3 : 5;
@@ -85,7 +85,7 @@ static void tile_values(struct tile *tile, enum covariance_family family)
 	if (family == COVARIANCE_RBF) {
 		for (size_t p = 0; p < tile->places; p++)
 			exponent[p] += square[p] / 2;
-		decay(exponent, tile->places);
+		negate_and_exponentiate(exponent, tile->places);
 		memcpy(value, exponent, tile->places * sizeof(*value));
 		return;
 	}
@@ -93,7 +93,7 @@ static void tile_values(struct tile *tile, enum covariance_family family)
 		value[p] = sqrt(factor * square[p]);
 		exponent[p] += value[p];
 	}
-	decay(exponent, tile->places);
+	negate_and_exponentiate(exponent, tile->places);
 	if (family == COVARIANCE_MATERN32) {
 		for (size_t p = 0; p < tile->places; p++)
 			value[p] = (1 + value[p]) * exponent[p];
@@ -104,8 +104,8 @@ static void tile_values(struct tile *tile, enum covariance_family family)
 }
 
 /* Computes 1 + a . b for every point of the tile, over all inputs. */
-static void tile_products(const struct tile *tile, const struct covariance *covariance,
-			  const double *point, double *out)
+static void compute_tile_products(const struct tile *tile, const struct covariance *covariance,
+				  const double *point, double *out)
 {
 	for (size_t p = 0; p < tile->count; p++)
 		out[p] = 1;
@@ -124,14 +124,14 @@ void covariance_values(const struct covariance *covariance, const struct covaria
 	double product[TILE];
 
 	for (size_t at = 0; at < points->count; at += TILE, out += TILE) {
-		tile_start(&tile, points, at);
-		tile_measure(&tile, covariance, point);
-		tile_values(&tile, covariance->family);
+		start_tile(&tile, points, at);
+		measure_tile(&tile, covariance, point);
+		compute_tile_values(&tile, covariance->family);
 		for (size_t p = 0; p < tile.count; p++)
 			out[p] = covariance->signal * tile.value[p];
 		if (!covariance->linear)
 			continue;
-		tile_products(&tile, covariance, point, product);
+		compute_tile_products(&tile, covariance, point, product);
 		for (size_t p = 0; p < tile.count; p++)
 			out[p] += covariance->slope * product[p];
 	}
@@ -150,7 +150,8 @@ double covariance_self(const struct covariance *covariance, const double *point)
  * The derivative with respect to the logarithm of a scale is dk / dr^2 * -2 r^2; this is its common
  * factor.
  */
-static void tile_factors(const struct tile *tile, enum covariance_family family, double *out)
+static void compute_tile_factors(const struct tile *tile, enum covariance_family family,
+				 double *out)
 {
 	const double *square = tile->square, *exponent = tile->exponent;
 
@@ -168,9 +169,9 @@ static void tile_factors(const struct tile *tile, enum covariance_family family,
 	}
 }
 
-static void tile_slopes(const struct tile *tile, const struct covariance *covariance,
-			const double *point, const double *value, const double *factor,
-			double *sums)
+static void add_tile_slopes(const struct tile *tile, const struct covariance *covariance,
+			    const double *point, const double *value, const double *factor,
+			    double *sums)
 {
 	double square[TILE];
 
@@ -182,7 +183,7 @@ static void tile_slopes(const struct tile *tile, const struct covariance *covari
 		if (covariance->category[i]) {
 			for (size_t p = 0; p < tile->count; p++)
 				square[p] = x[p] != at ? share : 0;
-			sums[i] += total(square, value, tile->places);
+			sums[i] += dot_product(square, value, tile->places);
 			continue;
 		}
 		for (size_t p = 0; p < tile->count; p++) {
@@ -190,7 +191,7 @@ static void tile_slopes(const struct tile *tile, const struct covariance *covari
 
 			square[p] = off * off;
 		}
-		sums[i] += total(square, factor, tile->places);
+		sums[i] += dot_product(square, factor, tile->places);
 	}
 }
 
@@ -201,10 +202,10 @@ void covariance_slopes(const struct covariance *covariance, const struct covaria
 	double factor[TILE], product[TILE];
 
 	for (size_t at = 0; at < points->count; at += TILE, weight += TILE) {
-		tile_start(&tile, points, at);
-		tile_measure(&tile, covariance, point);
-		tile_values(&tile, covariance->family);
-		tile_factors(&tile, covariance->family, factor);
+		start_tile(&tile, points, at);
+		measure_tile(&tile, covariance, point);
+		compute_tile_values(&tile, covariance->family);
+		compute_tile_factors(&tile, covariance->family, factor);
 		for (size_t p = 0; p < tile.places; p++) {
 			double w = p < tile.count ? covariance->signal * weight[p] : 0;
 
@@ -212,10 +213,10 @@ void covariance_slopes(const struct covariance *covariance, const struct covaria
 			factor[p] *= w;
 			sums[0] += tile.value[p];
 		}
-		tile_slopes(&tile, covariance, point, tile.value, factor, sums + 2);
+		add_tile_slopes(&tile, covariance, point, tile.value, factor, sums + 2);
 		if (!covariance->linear)
 			continue;
-		tile_products(&tile, covariance, point, product);
+		compute_tile_products(&tile, covariance, point, product);
 		for (size_t p = 0; p < tile.count; p++)
 			sums[1] += covariance->slope * weight[p] * product[p];
 	}

@@ -290,7 +290,7 @@ int gaussian_init(struct gaussian *gaussian, const struct gaussian_plan *plan, c
 
 typedef double vector __attribute__((vector_size(16), aligned(8), may_alias));
 
-static double inner(const double *a, const double *b, size_t count)
+static double dot_product(const double *a, const double *b, size_t count)
 {
 	vector sum[4] = { 0 };
 	double total = 0;
@@ -315,7 +315,7 @@ static double solve_root(const struct gaussian *gaussian, double *values)
 	for (size_t p = 0; p < gaussian->points; p++) {
 		const double *line = gaussian->root + p * gaussian->cap;
 
-		values[p] = (values[p] - inner(line, values, p)) / line[p];
+		values[p] = (values[p] - dot_product(line, values, p)) / line[p];
 		square += values[p] * values[p];
 	}
 	return square;
@@ -324,8 +324,8 @@ static double solve_root(const struct gaussian *gaussian, double *values)
 /* Limits the stack; a multiple of the tile size of covariance_values(). */
 enum { PREDICT_TILE = 256 };
 
-static double mean_at(const struct gaussian *gaussian, const struct covariance *covariance,
-		      const double *row)
+static double predict_mean(const struct gaussian *gaussian, const struct covariance *covariance,
+			   const double *row)
 {
 	double values[PREDICT_TILE], sum = 0;
 
@@ -336,7 +336,7 @@ static double mean_at(const struct gaussian *gaussian, const struct covariance *
 		if (some.count > PREDICT_TILE)
 			some.count = PREDICT_TILE;
 		covariance_values(covariance, &some, row, values);
-		sum += inner(values, gaussian->weights + at, some.count);
+		sum += dot_product(values, gaussian->weights + at, some.count);
 	}
 	return sum;
 }
@@ -349,7 +349,7 @@ void gaussian_predict(const struct gaussian *gaussian, const double *row, double
 	AUTO_FREE double *values = NULL;
 	double variance;
 
-	*mean = gaussian->centre + gaussian->scale * mean_at(gaussian, &covariance, row);
+	*mean = gaussian->centre + gaussian->scale * predict_mean(gaussian, &covariance, row);
 	if (!deviation)
 		return;
 	values = xmalloc(gaussian->points * sizeof(*values));

@@ -38,12 +38,12 @@ struct model {
 	size_t limit;
 };
 
-static double value(const double *settings, const char *name)
+static double setting_value(const double *settings, const char *name)
 {
 	return learner_value(&learner_gaussian, settings, name);
 }
 
-static void model_free(void *arg)
+static void process_free(void *arg)
 {
 	struct model *model = arg;
 
@@ -52,16 +52,16 @@ static void model_free(void *arg)
 	free(model);
 }
 
-static int model_fit(void **out, const struct samples *samples, const double *settings,
-		     const struct effort *effort, struct err *err)
+static int process_fit(void **out, const struct samples *samples, const double *settings,
+		       const struct effort *effort, struct err *err)
 {
 	AUTO_FREE bool *none = xcalloc(samples->width, sizeof(*none));
 	struct gaussian_plan plan = {
-		.family = (enum covariance_family)value(settings, "kernel"),
-		.linear = value(settings, "linear") != 0,
-		.category = value(settings, "categories") != 0 ? none : NULL,
-		.limit = (size_t)value(settings, "limit"),
-		.restarts = (size_t)value(settings, "restarts"),
+		.family = (enum covariance_family)setting_value(settings, "kernel"),
+		.linear = setting_value(settings, "linear") != 0,
+		.category = setting_value(settings, "categories") != 0 ? none : NULL,
+		.limit = (size_t)setting_value(settings, "limit"),
+		.restarts = (size_t)setting_value(settings, "restarts"),
 		.seed = effort->seed,
 	};
 	struct model *model = xcalloc(1, sizeof(*model));
@@ -70,20 +70,20 @@ static int model_fit(void **out, const struct samples *samples, const double *se
 
 	model->limit = plan.limit;
 	if (r < 0)
-		model_free(model);
+		process_free(model);
 	else
 		*out = model;
 	return r;
 }
 
-static void model_predict(const void *arg, const double *row, double *out)
+static void process_predict(const void *arg, const double *row, double *out)
 {
 	const struct model *model = arg;
 
 	gaussian_predict(&model->gaussian, row, out, NULL, false);
 }
 
-static double model_spread(const void *arg, const double *row)
+static double process_spread(const void *arg, const double *row)
 {
 	const struct model *model = arg;
 	double mean, deviation;
@@ -93,7 +93,7 @@ static double model_spread(const void *arg, const double *row)
 }
 
 /* An input with a short scale is important. */
-static void model_importance(const void *arg, double *share)
+static void process_importance(const void *arg, double *share)
 {
 	const struct model *model = arg;
 	size_t width = model->gaussian.width;
@@ -105,8 +105,8 @@ static void model_importance(const void *arg, double *share)
 		share[i] /= sum;
 }
 
-static int model_refresh(void *arg, const struct samples *more, const struct effort *effort,
-			 struct err *err)
+static int process_refresh(void *arg, const struct samples *more, const struct effort *effort,
+			   struct err *err)
 {
 	struct model *model = arg;
 
@@ -114,7 +114,7 @@ static int model_refresh(void *arg, const struct samples *more, const struct eff
 	return gaussian_extend(&model->gaussian, more->x, more->y, more->rows, model->limit, err);
 }
 
-static void model_describe(const void *arg, const char *const *names, struct buf *out)
+static void process_describe(const void *arg, const char *const *names, struct buf *out)
 {
 	const struct model *model = arg;
 	const struct gaussian *gaussian = &model->gaussian;
@@ -134,7 +134,7 @@ static void model_describe(const void *arg, const char *const *names, struct buf
 			   gaussian->category[i] ? " (category)" : "", gaussian->hyper.scales[i]);
 }
 
-static void model_save(const void *arg, struct buf *buf)
+static void process_save(const void *arg, struct buf *buf)
 {
 	const struct model *model = arg;
 	const struct gaussian *gaussian = &model->gaussian;
@@ -208,7 +208,8 @@ static void load_points(struct gaussian *gaussian, struct blob *blob)
 	take_reals_within(blob, gaussian->within, gaussian->points, 0, 1e300);
 }
 
-static int model_load(void **out, struct blob *blob, size_t width, size_t classes, struct err *err)
+static int process_load(void **out, struct blob *blob, size_t width, size_t classes,
+			struct err *err)
 {
 	struct model *model = xcalloc(1, sizeof(*model));
 	size_t points;
@@ -218,7 +219,7 @@ static int model_load(void **out, struct blob *blob, size_t width, size_t classe
 	points = blob_take_count(blob, (width + 3) * sizeof(double));
 	blob_expect(blob, points >= 1 && points <= POINTS_MAX && !classes);
 	if (!blob_ok(blob)) {
-		model_free(model);
+		process_free(model);
 		return err_set(err, EBADMSG, "its Gaussian process is damaged");
 	}
 	gaussian_room(&model->gaussian, width, points);
@@ -229,7 +230,7 @@ static int model_load(void **out, struct blob *blob, size_t width, size_t classe
 	else
 		r = err_set(err, EBADMSG, "its Gaussian process is damaged");
 	if (r < 0)
-		model_free(model);
+		process_free(model);
 	else
 		*out = model;
 	return r;
@@ -244,13 +245,13 @@ const struct learner_ops learner_gaussian = {
 	.tasks = LEARNER_REGRESSES,
 	.recipe = "center,scale",
 	.settings = settings_rows,
-	.fit = model_fit,
-	.predict = model_predict,
-	.spread = model_spread,
-	.importance = model_importance,
-	.refresh = model_refresh,
-	.describe = model_describe,
-	.save = model_save,
-	.load = model_load,
-	.free = model_free,
+	.fit = process_fit,
+	.predict = process_predict,
+	.spread = process_spread,
+	.importance = process_importance,
+	.refresh = process_refresh,
+	.describe = process_describe,
+	.save = process_save,
+	.load = process_load,
+	.free = process_free,
 };

@@ -10,7 +10,7 @@
 double network_pass_double(const struct network *network, const double *numbers, double *gradient,
 			   const struct network_rows *rows, double *room)
 {
-	return pass(network, numbers, gradient, rows, room);
+	return run_pass(network, numbers, gradient, rows, room);
 }
 
 static void write_answer(const struct network *network, const double *numbers, const double *units,
@@ -22,7 +22,7 @@ static void write_answer(const struct network *network, const double *numbers, c
 	if (network->output == NETWORK_CHANCES) {
 		softmax(out, outputs);
 	} else if (network->output == NETWORK_CHANCE) {
-		out[1] = sigmoid(out[0]);
+		out[1] = logistic_sigmoid(out[0]);
 		out[0] = 1 - out[1];
 	}
 }

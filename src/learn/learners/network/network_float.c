@@ -10,5 +10,5 @@
 double network_pass_float(const struct network *network, const float *numbers, float *gradient,
 			  const struct network_rows *rows, float *room)
 {
-	return pass(network, numbers, gradient, rows, room);
+	return run_pass(network, numbers, gradient, rows, room);
 }

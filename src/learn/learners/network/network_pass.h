@@ -146,7 +146,7 @@ static void layer_gradient(const real *const *in, const real *delta, size_t rows
 	}
 }
 
-static double sigmoid(double sum)
+static double logistic_sigmoid(double sum)
 {
 	double e = exp(-fabs(sum));
 
@@ -161,8 +161,9 @@ static void apply_activation(enum network_activation activation, real *units, si
 
 	for (size_t r = 0; r < rows; r++, units += stride) {
 		for (size_t j = 0; j < count; j++)
-			units[j] = (real)(activation == NETWORK_TANH ? tanh((double)units[j])
-								     : sigmoid((double)units[j]));
+			units[j] = (real)(activation == NETWORK_TANH
+						  ? tanh((double)units[j])
+						  : logistic_sigmoid((double)units[j]));
 		memset(units + count, 0, (stride - count) * sizeof(*units));
 	}
 }
@@ -224,7 +225,7 @@ static void tile_forward(struct tile *tile, const struct network *network, const
 	}
 }
 
-static real inner(const real *a, const real *b, size_t count)
+static real dot_product(const real *a, const real *b, size_t count)
 {
 	vector sum = { 0 };
 	real total = 0;
@@ -243,8 +244,8 @@ static void output_sums(const struct network *network, const real *numbers, cons
 	const struct network_layer *layer = &network->layers[network->hidden];
 
 	for (size_t o = 0; o < layer->units; o++)
-		sums[o] = (double)(inner(units, numbers + layer->weights + o * layer->stride,
-					 layer->stride) +
+		sums[o] = (double)(dot_product(units, numbers + layer->weights + o * layer->stride,
+					       layer->stride) +
 				   numbers[layer->biases + o]);
 }
 
@@ -414,8 +415,8 @@ static void fill_tile(struct tile *tile, const struct network *network,
 	}
 }
 
-static double pass(const struct network *network, const real *numbers, real *gradient,
-		   const struct network_rows *rows, real *room)
+static double run_pass(const struct network *network, const real *numbers, real *gradient,
+		       const struct network_rows *rows, real *room)
 {
 	struct tile tile;
 	double truth[NETWORK_TILE], loss = 0;

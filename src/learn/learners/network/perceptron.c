@@ -323,7 +323,7 @@ static void standardize_target(struct perceptron *perceptron, const struct sampl
 		perceptron->scale = sqrt(squares / n);
 }
 
-static double value(const double *settings, const char *name)
+static double setting_value(const double *settings, const char *name)
 {
 	return learner_value(&learner_perceptron, settings, name);
 }
@@ -331,13 +331,13 @@ static double value(const double *settings, const char *name)
 static void read_training(struct training *training, const double *settings)
 {
 	*training = (struct training){
-		.solver = (enum solver)value(settings, "solver"),
-		.rate = value(settings, "rate"),
-		.alpha = value(settings, "alpha"),
-		.tolerance = value(settings, "tolerance"),
-		.batch = (size_t)value(settings, "batch"),
-		.rounds = (size_t)value(settings, "rounds"),
-		.patience = (size_t)value(settings, "patience"),
+		.solver = (enum solver)setting_value(settings, "solver"),
+		.rate = setting_value(settings, "rate"),
+		.alpha = setting_value(settings, "alpha"),
+		.tolerance = setting_value(settings, "tolerance"),
+		.batch = (size_t)setting_value(settings, "batch"),
+		.rounds = (size_t)setting_value(settings, "rounds"),
+		.patience = (size_t)setting_value(settings, "patience"),
 	};
 	if (!training->rounds)
 		training->rounds = training->solver == SOLVER_LBFGS ? 300 : 200;
@@ -360,9 +360,10 @@ static int perceptron_fit(void **model, const struct samples *samples, const dou
 	perceptron->classes = samples->classes;
 	read_training(&perceptron->training, settings);
 	standardize_target(perceptron, samples);
-	network_init(&perceptron->network, samples->width, (size_t)value(settings, "hidden"),
-		     (size_t)value(settings, "hidden2"), samples->classes,
-		     (enum network_activation)value(settings, "activation"));
+	network_init(&perceptron->network, samples->width,
+		     (size_t)setting_value(settings, "hidden"),
+		     (size_t)setting_value(settings, "hidden2"), samples->classes,
+		     (enum network_activation)setting_value(settings, "activation"));
 	perceptron->numbers = xcalloc(perceptron->network.count, sizeof(double));
 	start.network = &perceptron->network;
 	start.numbers = perceptron->numbers;

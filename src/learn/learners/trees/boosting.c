@@ -56,7 +56,7 @@ static void boosting_free(void *model)
 	free(boosting);
 }
 
-static double logistic(double x)
+static double logistic_sigmoid(double x)
 {
 	return 1 / (1 + exp(-x));
 }
@@ -103,7 +103,7 @@ static double quantile_of(double *values, size_t count, double share)
 	return select_rank(values, count, rank < 0 ? 0 : (size_t)rank);
 }
 
-static double median_of(const double *values, size_t count)
+static double median_of_copy(const double *values, size_t count)
 {
 	AUTO_FREE double *copy = xmalloc(count * sizeof(*copy));
 	double upper;
@@ -119,7 +119,7 @@ static void set_start(struct boosting *boosting, const struct samples *samples, 
 	double counts[LEARNER_CLASSES_MAX] = { 0 }, sum = 0;
 
 	if (!samples->classes && loss != LOSS_SQUARED) {
-		boosting->start[0] = median_of(samples->y, samples->rows);
+		boosting->start[0] = median_of_copy(samples->y, samples->rows);
 		return;
 	}
 	for (size_t i = 0; i < samples->rows; i++) {
@@ -165,7 +165,7 @@ static void set_class_residuals(struct fitting *fit, size_t column)
 
 	if (!fit->norm) {
 		for (size_t i = 0; i < rows; i++)
-			fit->pull[i] = y[i] - logistic(raw[i]);
+			fit->pull[i] = y[i] - logistic_sigmoid(raw[i]);
 		return;
 	}
 	for (size_t i = 0; i < rows; i++)
@@ -400,7 +400,7 @@ static void convert_raw(size_t classes, double *out)
 	double most, sum = 0;
 
 	if (classes == 2) {
-		out[1] = logistic(out[0]);
+		out[1] = logistic_sigmoid(out[0]);
 		out[0] = 1 - out[1];
 		return;
 	}

@@ -40,8 +40,8 @@ double flat_tree_cut(float below, float above)
 	return largest_rounding_to(cut);
 }
 
-static inline const struct flat_tree_node *step(const struct flat_tree_node *node,
-						const double *row)
+static inline const struct flat_tree_node *next_node(const struct flat_tree_node *node,
+						     const double *row)
 {
 	return node + node->child + (row[node->feature] > node->cut);
 }
@@ -51,7 +51,7 @@ size_t flat_tree_leaf(const struct flat_tree *flat, const double *row)
 	const struct flat_tree_node *at = flat->nodes;
 
 	while (at->child)
-		at = step(at, row);
+		at = next_node(at, row);
 	return (size_t)(at - flat->nodes);
 }
 
@@ -65,7 +65,7 @@ static inline void walk_lanes(const struct flat_tree_node *at[LANES],
 		moved = 0;
 		for (int lane = 0; lane < LANES; lane++) {
 			moved |= at[lane]->child;
-			at[lane] = step(at[lane], rows[lane]);
+			at[lane] = next_node(at[lane], rows[lane]);
 		}
 	} while (moved);
 }
