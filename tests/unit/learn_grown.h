@@ -131,7 +131,8 @@ static inline void grown_round_trip(const struct learner_ops *learner, const voi
 	learner->importance(loaded, share2);
 	CHECK(memcmp(share, share2, sizeof(share)) == 0);
 	learner->save(loaded, &again);
-	CHECK(again.len == saved.len && memcmp(again.data, saved.data, saved.len) == 0);
+	CHECK(again.len == saved.len);
+	CHECK(memcmp(again.data, saved.data, saved.len) == 0);
 	learner->free(loaded);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Transforms the inputs before a learner sees them. A preparation is fitted on training rows only.
- * A recipe is a text such as "boxcox,center,scale,pca=0.95", whose steps run in this order:
+ * A recipe lists its steps in the order of execution, such as "boxcox,center,scale,pca=0.95". The
+ * steps are:
  *
  *	fill          replaces a missing value (NAN) by the median of its column; must come first
  *	boxcox        per column: the power that makes it most nearly normal, by maximum likelihood

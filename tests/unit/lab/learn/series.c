@@ -332,7 +332,8 @@ static void predictions_do_not_depend_on_future_outcomes(void)
 		if (!(scene->time[i] > 100 && scene->time[i] <= NOW))
 			continue;
 		CHECK(plain.guess[i] == altered.guess[i]);
-		CHECK(plain.low[i] == altered.low[i] && plain.high[i] == altered.high[i]);
+		CHECK(plain.low[i] == altered.low[i]);
+		CHECK(plain.high[i] == altered.high[i]);
 	}
 	CHECK(plain.guess[0] != altered.guess[0]);
 	series_result_release(&plain);
@@ -365,14 +366,17 @@ static void intervals_cover_what_they_promise(void)
 	}
 	CHECK_INT(series_roll(&result, &plan, &samples, NULL), 0);
 	CHECK_INT(result.fits, 11); /* one of them for the initial errors */
-	CHECK(result.covered > 0.89 * 5000 && result.covered < 0.91 * 5000);
+	CHECK(result.covered > 0.89 * 5000);
+	CHECK(result.covered < 0.91 * 5000);
 	CHECK(result.unbounded < 50);
 	for (int i = 1000; i < MANY; i++) {
-		CHECK(result.low[i] <= result.guess[i] && result.guess[i] <= result.high[i]);
+		CHECK(result.low[i] <= result.guess[i]);
+		CHECK(result.guess[i] <= result.high[i]);
 		if (isfinite(result.high[i]) && result.low[i] > 0)
 			width[i % 2] += log(result.high[i] / result.low[i]);
 	}
-	CHECK(width[1] > 4 * width[0] && width[1] < 6 * width[0]);
+	CHECK(width[1] > 4 * width[0]);
+	CHECK(width[1] < 6 * width[0]);
 	series_result_release(&result);
 }
 
@@ -409,7 +413,8 @@ static void invalid_plans_are_rejected(void)
 	scene->time[5] = NAN;
 	CHECK_INT(series_roll(&result, &scene->plan, &scene->samples, &err), -EINVAL);
 	CHECK_TEXT(err.text, "row 6 has no time");
-	CHECK(result.fits == 7 && !result.guess);
+	CHECK(result.fits == 7);
+	CHECK(!result.guess);
 }
 
 TESTS(TEST(lags_equal_an_exhaustive_search), TEST(windows_equal_those_of_pandas),

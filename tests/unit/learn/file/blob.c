@@ -56,7 +56,8 @@ static void what_was_put_is_taken(void)
 	none = blob_take_text(&blob);
 	CHECK_TEXT(text, "name");
 	CHECK_TEXT(none, "");
-	CHECK(blob_ok(&blob) && blob.at == blob.end);
+	CHECK(blob_ok(&blob));
+	CHECK(blob.at == blob.end);
 }
 
 static void reader_stays_failed_and_yields_zeros(void)
@@ -77,11 +78,16 @@ static void reader_stays_failed_and_yields_zeros(void)
 	blob_take_reals(&blob, reals, 2);
 	blob_take_floats(&blob, floats, 2);
 	blob_take_u32s(&blob, numbers, 2);
-	CHECK(reals[0] == 0 && reals[1] == 0 && floats[1] == 0 && numbers[1] == 0);
+	CHECK(reals[0] == 0);
+	CHECK(reals[1] == 0);
+	CHECK(floats[1] == 0);
+	CHECK(numbers[1] == 0);
 	CHECK_INT(blob_take_count(&blob, 0), 0);
 	text = blob_take_text(&blob);
 	CHECK_TEXT(text, "");
-	CHECK(!blob_expect(&blob, false) && blob_expect(&blob, true) && !blob_ok(&blob));
+	CHECK(!blob_expect(&blob, false));
+	CHECK(blob_expect(&blob, true));
+	CHECK(!blob_ok(&blob));
 }
 
 static void count_is_bounded_by_what_is_left(void)
@@ -114,7 +120,9 @@ static void finite_means_finite(void)
 	blob_put_reals(&buf, (double[]){ 1, 2, NAN, 3, -INFINITY }, 5);
 	blob_init(&blob, buf.data, buf.len);
 	blob_take_finite(&blob, values, 2);
-	CHECK(blob_ok(&blob) && values[0] == 1 && values[1] == 2);
+	CHECK(blob_ok(&blob));
+	CHECK(values[0] == 1);
+	CHECK(values[1] == 2);
 	blob_take_finite(&blob, values, 2);
 	CHECK(!blob_ok(&blob));
 	blob_init(&blob, buf.data + 24, 16);

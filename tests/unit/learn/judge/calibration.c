@@ -63,7 +63,8 @@ static void platt_finds_the_optimum(void)
 		ga += s[i] * (t - calibration_apply(&fitted, s[i]));
 		gb += t - calibration_apply(&fitted, s[i]);
 	}
-	CHECK(fabs(ga) < 1e-6 && fabs(gb) < 1e-7);
+	CHECK(fabs(ga) < 1e-6);
+	CHECK(fabs(gb) < 1e-7);
 }
 
 static void platt_does_not_depend_on_units(void)
@@ -154,13 +155,15 @@ static void isotonic_is_monotonic(void)
 	for (double x = -12; x < 14; x += 0.01) {
 		double chance = calibration_apply(&fitted, x);
 
-		CHECK(chance >= last && chance <= 1);
+		CHECK(chance >= last);
+		CHECK(chance <= 1);
 		last = chance;
 	}
 	calibration_release(&fitted);
 	/* One score only: one knot. */
 	calibration_fit(&fitted, CALIBRATION_ISOTONIC, truth, (double[12]){ 0 }, 12, NULL);
-	CHECK(calibration_apply(&fitted, -1) == 0.5 && calibration_apply(&fitted, 1) == 0.5);
+	CHECK(calibration_apply(&fitted, -1) == 0.5);
+	CHECK(calibration_apply(&fitted, 1) == 0.5);
 	CHECK(calibration_apply(&fitted, 0) == 0.5);
 	CHECK(!(calibration_apply(&fitted, NAN) < 0.5));
 	calibration_release(&fitted);
@@ -223,7 +226,8 @@ static void damaged_bytes_do_no_harm(void)
 		if (calibration_load(&fitted, &blob, NULL) == 0) {
 			double chance = calibration_apply(&fitted, 0.37);
 
-			CHECK(chance >= 0 && chance <= 1);
+			CHECK(chance >= 0);
+			CHECK(chance <= 1);
 			calibration_release(&fitted);
 		}
 		buf.data[at] ^= flip;

@@ -92,7 +92,9 @@ static void what_was_saved_is_loaded(void)
 	conformal_release(&conformal);
 	blob_init(&blob, buf.data, buf.len);
 	CHECK_INT(conformal_load(&loaded, &blob, NULL), 0);
-	CHECK(blob.at == blob.end && loaded.count == 9 && conformal_margin(&loaded, 0.9) == 9);
+	CHECK(blob.at == blob.end);
+	CHECK(loaded.count == 9);
+	CHECK(conformal_margin(&loaded, 0.9) == 9);
 	conformal_release(&loaded);
 	for (size_t n = 0; n < buf.len; n++) {
 		blob_init(&blob, buf.data, n);
@@ -132,10 +134,14 @@ static void ring_forgets_the_oldest_error(void)
 		adaptive_seed(&adaptive, 10 * i);
 	CHECK(adaptive_margin(&adaptive) == 30); /* ceil(4 * 0.75) is the third of three */
 	adaptive_seed(&adaptive, 5);		 /* drops 10 */
-	CHECK(adaptive.sorted[0] == 5 && adaptive.sorted[1] == 20 && adaptive.sorted[2] == 30);
+	CHECK(adaptive.sorted[0] == 5);
+	CHECK(adaptive.sorted[1] == 20);
+	CHECK(adaptive.sorted[2] == 30);
 	adaptive_seed(&adaptive, 25); /* drops 20 */
 	adaptive_seed(&adaptive, NAN);
-	CHECK(adaptive.sorted[0] == 5 && adaptive.sorted[1] == 25 && adaptive.sorted[2] == 30);
+	CHECK(adaptive.sorted[0] == 5);
+	CHECK(adaptive.sorted[1] == 25);
+	CHECK(adaptive.sorted[2] == 30);
 	CHECK_INT(adaptive.seen, 0);
 	CHECK(adaptive.missing == 0.25);
 	adaptive_release(&adaptive);
@@ -158,8 +164,10 @@ static void level_moves_by_step_and_is_not_clipped(void)
 	CHECK(isfinite(adaptive_margin(&adaptive)));
 	for (int i = 0; i < 20; i++)
 		adaptive_learn(&adaptive, INFINITY, 1);
-	CHECK(adaptive.missing > 1 && adaptive_margin(&adaptive) == 0);
-	CHECK(adaptive.seen == 29 && adaptive.covered == 28);
+	CHECK(adaptive.missing > 1);
+	CHECK(adaptive_margin(&adaptive) == 0);
+	CHECK(adaptive.seen == 29);
+	CHECK(adaptive.covered == 28);
 	adaptive_release(&adaptive);
 }
 

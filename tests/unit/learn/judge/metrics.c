@@ -140,7 +140,8 @@ static void area_below_the_corners_is_the_auc(void)
 		area += (points[i].false_share - points[i - 1].false_share) *
 			(points[i].true_share + points[i - 1].true_share) / 2;
 	CHECK(near(area, metrics_auc(truth, score, 500)));
-	CHECK(points[count - 1].false_share == 1 && points[count - 1].true_share == 1);
+	CHECK(points[count - 1].false_share == 1);
+	CHECK(points[count - 1].true_share == 1);
 	free(points);
 }
 
@@ -151,13 +152,19 @@ static void reliability_compares_predicted_with_observed(void)
 
 	/* Bins: .1 .2 .2 | .4 .35 .35 .35 | .7 .7 .6 | .8 .9 */
 	CHECK_INT(bins[0].count, 3);
-	CHECK(near(bins[0].predicted, .5 / 3) && bins[0].observed == 0);
-	CHECK(near(bins[1].predicted, 1.45 / 4) && bins[1].observed == .5);
-	CHECK(near(bins[2].predicted, 2. / 3) && near(bins[2].observed, 2. / 3));
-	CHECK(near(bins[3].predicted, .85) && bins[3].observed == 1);
+	CHECK(near(bins[0].predicted, .5 / 3));
+	CHECK(bins[0].observed == 0);
+	CHECK(near(bins[1].predicted, 1.45 / 4));
+	CHECK(bins[1].observed == .5);
+	CHECK(near(bins[2].predicted, 2. / 3));
+	CHECK(near(bins[2].observed, 2. / 3));
+	CHECK(near(bins[3].predicted, .85));
+	CHECK(bins[3].observed == 1);
 	CHECK(near(error, (.5 + .55 + 0 + .3) / 12));
 	metrics_reliability(truth2, (double[]){ 0, 1 }, 2, bins, 4);
-	CHECK(bins[0].count == 1 && bins[3].count == 1 && isnan(bins[1].predicted));
+	CHECK(bins[0].count == 1);
+	CHECK(bins[3].count == 1);
+	CHECK(isnan(bins[1].predicted));
 }
 
 static void undefined_measures_are_nan(void)

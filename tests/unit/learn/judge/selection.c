@@ -287,10 +287,12 @@ static void candidates_are_defaults_and_draws_within_bounds(void)
 
 		defaults += settings_default(entry);
 		center += strcmp(entry->plan.recipe, "centre") == 0;
-		CHECK(s[0] >= -1 && s[0] <= 1);
+		CHECK(s[0] >= -1);
+		CHECK(s[0] <= 1);
 		CHECK(s[1] == 1 || s[1] == 2 || s[1] == 3);
 		CHECK(s[2] == 7);
-		CHECK(s[3] >= 1e-2 && s[3] <= 1e2);
+		CHECK(s[3] >= 1e-2);
+		CHECK(s[3] <= 1e2);
 		for (size_t j = 0; j < i; j++)
 			CHECK(memcmp(s, selection.entries[j].plan.settings, 4 * sizeof(*s)) != 0 ||
 			      entry->plan.recipe != selection.entries[j].plan.recipe);
@@ -451,9 +453,12 @@ static void untested_rows_have_no_prediction(void)
 	require_run(&selection, &plan, &field);
 	for (size_t i = 0; i < ROWS; i++)
 		without += isnan(selection.guesses[i]);
-	CHECK(without > 0 && without < ROWS / 2);
-	CHECK(isnan(selection.guesses[0]) && !isnan(selection.guesses[ROWS - 1]));
-	CHECK(selection.entries[0].score > 0 && selection.entries[0].score < 1);
+	CHECK(without > 0);
+	CHECK(without < ROWS / 2);
+	CHECK(isnan(selection.guesses[0]));
+	CHECK(!isnan(selection.guesses[ROWS - 1]));
+	CHECK(selection.entries[0].score > 0);
+	CHECK(selection.entries[0].score < 1);
 	selection_release(&selection);
 	folds_release(&field.folds);
 }
@@ -526,7 +531,8 @@ static void log_target_is_scored_on_logarithms(void)
 			squares += pow(log(field.y[i]) - sum / (double)n, 2);
 	}
 	CHECK(fabs(selection.entries[0].first[0] - sqrt(squares / (double)(ROWS - n))) < 1e-12);
-	CHECK(selection.guesses[0] > 3 && selection.guesses[0] < 7);
+	CHECK(selection.guesses[0] > 3);
+	CHECK(selection.guesses[0] < 7);
 	selection_release(&selection);
 	folds_release(&field.folds);
 }
@@ -568,7 +574,8 @@ static bool stop_after(void *arg, size_t done, size_t total)
 {
 	struct stopper *stopper = arg;
 
-	CHECK(done >= 1 && done <= total);
+	CHECK(done >= 1);
+	CHECK(done <= total);
 	stopper->greatest = done;
 	return ++stopper->calls >= stopper->after;
 }

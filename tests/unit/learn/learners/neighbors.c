@@ -198,7 +198,8 @@ static void rows_that_are_not_finite_do_no_harm(void)
 
 	for (size_t i = 0; i < 3; i++) {
 		learner_neighbours.predict(model, odd[i], &out);
-		CHECK(out >= 0 && out <= 1);
+		CHECK(out >= 0);
+		CHECK(out <= 1);
 	}
 	learner_neighbours.free(model);
 	free(x);

@@ -19,10 +19,12 @@ static void result_is_accurate_to_the_last_digits(void)
 
 static void result_is_finite_beyond_its_range(void)
 {
-	CHECK(exponential(-1e300) > 0 && exponential(-1e300) < 1e-300);
+	CHECK(exponential(-1e300) > 0);
+	CHECK(exponential(-1e300) < 1e-300);
 	CHECK(exponential(-INFINITY) < 1e-300);
 	CHECK(exponential(NAN) < 1e-300);
-	CHECK(isfinite(exponential(1e300)) && exponential(1e300) > 1e300);
+	CHECK(isfinite(exponential(1e300)));
+	CHECK(exponential(1e300) > 1e300);
 }
 
 static void sixteen_at_once_equal_one_by_one(void)

@@ -107,7 +107,8 @@ static void bounds_are_respected(void)
 	CHECK_INT(minimize(quadratic, &count, x, count, &plan, &result), 0);
 	quadratic(&count, x, gradient);
 	for (size_t i = 0; i < count; i++) {
-		CHECK(x[i] >= 0 && x[i] <= 10);
+		CHECK(x[i] >= 0);
+		CHECK(x[i] <= 10);
 		/* Checks the Karush-Kuhn-Tucker conditions. */
 		CHECK(fabs(gradient[i]) < 1e-7 || (x[i] == 0 && gradient[i] > 0) ||
 		      (x[i] == 10 && gradient[i] < 0));

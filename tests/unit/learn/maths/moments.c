@@ -119,9 +119,12 @@ static void a_constant_column_has_no_deviation(void)
 		x[3 * i + 2] = (double)i;
 	}
 	moments_find(x, 50, 3, mean, deviation);
-	CHECK(mean[0] == 0.1 && deviation[0] == 0);
-	CHECK(mean[1] == -1e-170 && deviation[1] == 0);
-	CHECK(mean[2] == 24.5 && fabs(deviation[2] - 14.577379737113251) < 1e-14);
+	CHECK(mean[0] == 0.1);
+	CHECK(deviation[0] == 0);
+	CHECK(mean[1] == -1e-170);
+	CHECK(deviation[1] == 0);
+	CHECK(mean[2] == 24.5);
+	CHECK(fabs(deviation[2] - 14.577379737113251) < 1e-14);
 }
 
 TESTS(TEST(columns_of_all_kinds_are_measured), TEST(extreme_column_does_not_affect_other_columns),

@@ -121,7 +121,8 @@ static void reals_fill_the_unit_interval_evenly(void)
 	for (int i = 0; i < 100000; i++) {
 		double draw = random_real(&random);
 
-		CHECK(draw >= 0 && draw < 1);
+		CHECK(draw >= 0);
+		CHECK(draw < 1);
 		counts[(size_t)(draw * 10)]++;
 	}
 	for (int i = 0; i < 10; i++)

@@ -90,10 +90,14 @@ static void rows_without_target_are_left_out(void)
 	/* a and three kinds (y stays as a feature); neither target nor time. */
 	CHECK_INT(rows.schema.count, 2);
 	CHECK_INT(rows.schema.width, 4);
-	CHECK(rows.x[0] == 5 && rows.x[8] == 8);
+	CHECK(rows.x[0] == 5);
+	CHECK(rows.x[8] == 8);
 	/* The pipeline fills them inside each fold. */
-	CHECK(isnan(rows.x[4]) && rows.missing == 1);
-	CHECK(rows.y[1] == 3 && rows.time[1] == 3 && rows.from[1] == 2);
+	CHECK(isnan(rows.x[4]));
+	CHECK(rows.missing == 1);
+	CHECK(rows.y[1] == 3);
+	CHECK(rows.time[1] == 3);
+	CHECK(rows.from[1] == 2);
 	CHECK(!rows.classes);
 	model_rows_release(&rows);
 	plan.features = "t,a";
@@ -116,7 +120,9 @@ static void classes_are_named_as_in_the_table(void)
 	CHECK_TEXT(rows.classes[0], "0.5");
 	CHECK_TEXT(rows.classes[1], "2");
 	CHECK_TEXT(rows.classes[2], "10");
-	CHECK(rows.y[0] == 2 && rows.y[1] == 1 && rows.y[4] == 0);
+	CHECK(rows.y[0] == 2);
+	CHECK(rows.y[1] == 1);
+	CHECK(rows.y[4] == 0);
 	model_rows_release(&rows);
 	plan.target = "z";
 	REQUIRE(model_rows_init(&rows, &dataset, &plan, NULL) >= 0);
@@ -269,10 +275,12 @@ static void file_round_trip(const struct learner_ops *learner, bool classify)
 	CHECK_TEXT(loaded.origin.target, classify ? "state" : "bw");
 	CHECK_TEXT(loaded.origin.time, "t");
 	CHECK_TEXT(loaded.origin.version, SLUICE_VERSION);
-	CHECK(loaded.origin.from == 0 && loaded.origin.to == 60 * (ROWS - 1));
+	CHECK(loaded.origin.from == 0);
+	CHECK(loaded.origin.to == 60 * (ROWS - 1));
 	CHECK_INT(loaded.origin.rows, ROWS);
 	CHECK_INT(loaded.origin.seed, 1);
-	CHECK(loaded.origin.score == model.origin.score && loaded.origin.score > 0.7);
+	CHECK(loaded.origin.score == model.origin.score);
+	CHECK(loaded.origin.score > 0.7);
 	CHECK(loaded.origin.second == model.origin.second);
 	CHECK_INT(loaded.calibration.kind, plan.calibration);
 	unlink(path);
@@ -466,7 +474,8 @@ static void check_coverage(const char *name, bool logarithm)
 		REQUIRE(model_interval(&model, row, guess, 0.9, &low, &high));
 		covered += low <= truth[i] && truth[i] <= high;
 	}
-	CHECK(covered > 2000 * 0.85 && covered < 2000 * 0.96);
+	CHECK(covered > 2000 * 0.85);
+	CHECK(covered < 2000 * 0.96);
 	/* 300 rows are too few for this. */
 	CHECK(!model_interval(&model, inputs, 50, 0.9999, &low, &high));
 	model_release(&model);
@@ -492,7 +501,8 @@ static void truth_of_another_table_is_read_by_class_name(void)
 	require_fit(&model, &dataset, &plan);
 	REQUIRE(csv_parse(&other, "o", good, strlen(good), NULL) >= 0);
 	CHECK_INT(model_truth(&model, &other, truth, &err), 0);
-	CHECK(truth[0] == 0 && truth[1] == 1);
+	CHECK(truth[0] == 0);
+	CHECK(truth[1] == 1);
 	dataset_release(&other);
 	REQUIRE(csv_parse(&other, "o", bad, strlen(bad), NULL) >= 0);
 	CHECK_INT(model_truth(&model, &other, truth, &err), -EINVAL);
@@ -535,7 +545,8 @@ static void without_folds_nothing_is_evaluated(void)
 	plan.folds = 0;
 	table_init(&dataset, ROWS, 2, HEADER);
 	require_fit(&model, &dataset, &plan);
-	CHECK(isnan(model.origin.score) && isnan(model.origin.second));
+	CHECK(isnan(model.origin.score));
+	CHECK(isnan(model.origin.second));
 	CHECK(!model_interval(&model, row, 50, 0.5, &low, &high));
 	model_release(&model);
 }

@@ -187,7 +187,8 @@ static void outliers_never_give_certainty(void)
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		chance = hidden_step(&truth, chance, values[i]);
-		CHECK(chance > 0 && chance < 1);
+		CHECK(chance > 0);
+		CHECK(chance < 1);
 	}
 }
 
@@ -202,7 +203,9 @@ static void one_outlier_does_not_break_the_fit(void)
 	values[2000] = 1e-9;
 	REQUIRE(hidden_fit(&hidden, values, N, &err) == 0);
 	CHECK(isfinite(hidden.log_likelihood));
-	CHECK(hidden.up > 0 && hidden.up < 1 && hidden.deviation[0] > 0);
+	CHECK(hidden.up > 0);
+	CHECK(hidden.up < 1);
+	CHECK(hidden.deviation[0] > 0);
 }
 
 static void invalid_values_are_rejected(void)

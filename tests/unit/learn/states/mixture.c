@@ -194,7 +194,8 @@ static void labels_are_as_frequent_as_their_posterior(void)
 	}
 	NEAR(busy, expected, 4 * sqrt(variance));
 	NEAR(ceiling, top / N, 1e-12);
-	CHECK(ceiling > 0.6 && ceiling < 0.99);
+	CHECK(ceiling > 0.6);
+	CHECK(ceiling < 0.99);
 }
 
 static void posterior_is_a_distribution_everywhere(void)
@@ -209,7 +210,8 @@ static void posterior_is_a_distribution_everywhere(void)
 		REQUIRE(mixture_fit(&mixture, &plan, small, SMALL, &err) == 0);
 		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 			mixture_posterior(&mixture, values[i], p);
-			CHECK(p[0] >= 0 && p[1] >= 0);
+			CHECK(p[0] >= 0);
+			CHECK(p[1] >= 0);
 			NEAR(p[0] + p[1], 1, 1e-12);
 		}
 	}
@@ -303,7 +305,8 @@ static void damaged_mixture_is_rejected_or_harmless(void)
 		blob_init(&blob, buf.data, buf.len);
 		if (mixture_load(&read, &blob, &err) == 0) {
 			mixture_posterior(&read, 2, posterior);
-			CHECK(posterior[0] >= 0 && posterior[0] <= 1);
+			CHECK(posterior[0] >= 0);
+			CHECK(posterior[0] <= 1);
 		}
 		buf.data[at] = kept;
 	}

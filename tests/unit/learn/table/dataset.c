@@ -89,7 +89,8 @@ static void taken_rows_are_a_table_of_their_own(void)
 	dataset.columns[4].level_count = 1;
 	dataset_take(&taken, &dataset, rows, 3);
 	CHECK_INT(taken.rows, 3);
-	CHECK(dataset_row(&taken, 0)[1] == 11 && dataset_row(&taken, 1)[1] == 1);
+	CHECK(dataset_row(&taken, 0)[1] == 11);
+	CHECK(dataset_row(&taken, 1)[1] == 1);
 	CHECK(memcmp(dataset_row(&taken, 0), dataset_row(&taken, 2), 5 * sizeof(double)) == 0);
 	CHECK_TEXT(taken.columns[4].levels[0], "a");
 	CHECK(taken.columns[4].levels[0] != dataset.columns[4].levels[0]);
@@ -111,7 +112,9 @@ static void added_column_leaves_the_others_alone(void)
 		CHECK(isnan(dataset_row(&dataset, i)[6]));
 	}
 	dataset_column(&dataset, 1, column);
-	CHECK(column[0] == 1 && column[1] == 6 && column[2] == 11);
+	CHECK(column[0] == 1);
+	CHECK(column[1] == 6);
+	CHECK(column[2] == 11);
 	CHECK_TEXT(dataset.columns[6].name, "empty");
 }
 

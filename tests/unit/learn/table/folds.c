@@ -29,7 +29,8 @@ static void check_partition(const struct folds *folds)
 
 	for (size_t fold = 0; fold < folds->count; fold++) {
 		split(folds, fold, &s);
-		CHECK(s.test_count > 0 && s.train_count + s.test_count == folds->rows);
+		CHECK(s.test_count > 0);
+		CHECK(s.train_count + s.test_count == folds->rows);
 		for (size_t i = 0; i < s.test_count; i++) {
 			tested[s.test[i]]++;
 			CHECK(!i || s.test[i - 1] < s.test[i]);
@@ -88,7 +89,8 @@ static void stratified_folds_keep_the_shares(void)
 			least = count < least ? count : least;
 			most = count > most ? count : most;
 		}
-		CHECK(total / 8 == least && most <= least + 1);
+		CHECK(total / 8 == least);
+		CHECK(most <= least + 1);
 	}
 	for (size_t fold = 0; fold < 8; fold++)
 		CHECK_INT(fold_size(&folds, fold), 25);
@@ -136,7 +138,8 @@ static void forward_never_looks_ahead(void)
 		double latest = -INFINITY, earliest = INFINITY;
 
 		split(&folds, fold, &s);
-		CHECK(s.train_count > before && s.test_count > 0);
+		CHECK(s.train_count > before);
+		CHECK(s.test_count > 0);
 		before = s.train_count;
 		for (size_t i = 0; i < s.train_count; i++)
 			latest = fmax(latest, time[s.train[i]]);

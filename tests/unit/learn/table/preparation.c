@@ -290,7 +290,8 @@ static void constant_columns_and_extreme_sizes_stay_sound(void)
 	}
 	REQUIRE(preparation_fit(&preparation, "centre,scale", x, ROWS, 4, NULL) == 0);
 	for (size_t i = 0; i < ROWS; i++) {
-		CHECK(fabs(x[i * 4]) < 1e-16 && fabs(x[i * 4 + 1]) < 10);
+		CHECK(fabs(x[i * 4]) < 1e-16);
+		CHECK(fabs(x[i * 4 + 1]) < 10);
 		CHECK(near(x[i * 4 + 2], x[i * 4 + 3], 1e-9));
 		CHECK(fabs(x[i * 4 + 2]) < 4);
 	}
@@ -563,7 +564,8 @@ static void saved_preparation_does_the_same(void)
 		blob_init(&blob, buf_text(&bytes), bytes.len);
 		REQUIRE(preparation_load(&loaded, &blob, NULL) == 0);
 		CHECK(blob.at == blob.end);
-		CHECK(loaded.width_in == 5 && loaded.width_out == preparation.width_out);
+		CHECK(loaded.width_in == 5);
+		CHECK(loaded.width_out == preparation.width_out);
 		for (size_t i = 0; i < ROWS; i++) {
 			preparation_apply(&preparation, raw + i * 5, a);
 			preparation_apply(&loaded, raw + i * 5, b);
@@ -585,7 +587,8 @@ static bool try_load(const char *bytes, size_t n)
 	blob_init(&blob, bytes, n);
 	if (preparation_load(&loaded, &blob, &err) < 0)
 		return false;
-	CHECK(loaded.width_in <= PREPARATION_WIDTH_MAX && loaded.width_out <= loaded.width_in);
+	CHECK(loaded.width_in <= PREPARATION_WIDTH_MAX);
+	CHECK(loaded.width_out <= loaded.width_in);
 	preparation_apply(&loaded, in, out);
 	preparation_release(&loaded);
 	return true;
@@ -631,9 +634,12 @@ static void missing_values_become_the_median_of_the_rows_at_hand(void)
 
 	CHECK_INT(preparation_fit(&preparation, "centre", x, 5, 2, &err), -EDOM);
 	REQUIRE(preparation_fit(&preparation, "fill", x, 5, 2, &err) == 0);
-	CHECK(x[1] == 25 && x[4] == 2.5 && x[0] == 1);
+	CHECK(x[1] == 25);
+	CHECK(x[4] == 2.5);
+	CHECK(x[0] == 1);
 	preparation_apply(&preparation, row, out);
-	CHECK(out[0] == 2.5 && out[1] == 25);
+	CHECK(out[0] == 2.5);
+	CHECK(out[1] == 25);
 	preparation_release(&preparation);
 	x[0] = INFINITY;
 	CHECK_INT(preparation_fit(&preparation, "fill,centre", x, 5, 2, &err), -EDOM);

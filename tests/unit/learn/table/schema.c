@@ -57,7 +57,8 @@ static void texts_become_an_input_per_level(void)
 	input_check(&schema, 4, "size");
 	input_check(&schema, 5, "");
 	/* The median of the finite values. */
-	CHECK(schema.features[0].median == 20 && schema.features[2].median == 3);
+	CHECK(schema.features[0].median == 20);
+	CHECK(schema.features[2].median == 3);
 	schema_release(&schema);
 }
 
@@ -69,7 +70,8 @@ static void only_the_given_rows_are_used(void)
 	schema_make(&schema, rows, 2);
 	CHECK_INT(schema.width, 3);
 	input_check(&schema, 1, "op=write");
-	CHECK(schema.features[0].median == 10 && schema.features[2].median == 2);
+	CHECK(schema.features[0].median == 10);
+	CHECK(schema.features[2].median == 2);
 	schema_release(&schema);
 }
 
@@ -107,9 +109,15 @@ static void numbers_stand_for_texts_of_the_same_digits(void)
 	table_read(&numbers, "id,a\n2.5,1\n1,1\nNA,1\n3,1\n");
 	REQUIRE(schema_init(&schema, &dataset, columns, 1, NULL, 0, NULL) == 0);
 	CHECK_INT(schema_inputs(&schema, &numbers, true, out, &strange, &missing, NULL), 0);
-	CHECK(out[0] == 0 && out[1] == 1 && out[2] == 0);
-	CHECK(out[3] == 1 && out[4] == 0 && out[5] == 0);
-	CHECK(out[6] == 0 && out[7] == 0 && out[8] == 0);
+	CHECK(out[0] == 0);
+	CHECK(out[1] == 1);
+	CHECK(out[2] == 0);
+	CHECK(out[3] == 1);
+	CHECK(out[4] == 0);
+	CHECK(out[5] == 0);
+	CHECK(out[6] == 0);
+	CHECK(out[7] == 0);
+	CHECK(out[8] == 0);
 	CHECK_INT(strange, 1);
 	CHECK_INT(missing, 1);
 	schema_release(&schema);

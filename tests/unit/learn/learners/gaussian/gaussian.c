@@ -333,7 +333,8 @@ static void noise_free_neighbors_can_be_factorized(void)
 		y[i] = i;
 	}
 	REQUIRE(gaussian_init(&gaussian, &plan, x, y, 50, 1, NULL) == 0);
-	CHECK(gaussian.jitter >= 1e-10 && gaussian.jitter <= 1e-6);
+	CHECK(gaussian.jitter >= 1e-10);
+	CHECK(gaussian.jitter <= 1e-6);
 	gaussian_predict(&gaussian, &x[20], &mean, NULL, false);
 	CHECK(fabs(mean - 20) < 1);
 	gaussian_release(&gaussian);
@@ -467,7 +468,8 @@ static void intervals_cover_what_they_promise(void)
 			covered += fabs(guess - test.y[i]) < 1.645 * spread;
 		}
 		CHECK(sqrt(error) < 0.25); /* the noise is 0.2 */
-		CHECK(covered / 200 > 0.84 && covered / 200 < 0.96);
+		CHECK(covered / 200 > 0.84);
+		CHECK(covered / 200 < 0.96);
 		learner_gaussian.free(model);
 	}
 }
@@ -551,7 +553,8 @@ static void *round_trip(const void *model)
 	REQUIRE(learner_gaussian.load(&loaded, &blob, 3, 0, NULL) == 0);
 	CHECK(blob.at == blob.end);
 	learner_gaussian.save(loaded, &second);
-	CHECK(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);
+	CHECK(first.len == second.len);
+	CHECK(memcmp(first.data, second.data, first.len) == 0);
 	return loaded;
 }
 

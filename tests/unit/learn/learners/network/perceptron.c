@@ -469,7 +469,8 @@ static void importance_finds_the_irrelevant_input(void)
 	model = fit(&problem, "rate=0.01,rounds=100,alpha=0.1", 3);
 	learner_perceptron.importance(model, share);
 	CHECK(fabs(share[0] + share[1] + share[2] - 1) < 1e-12);
-	CHECK(share[2] < 0.7 * share[0] && share[2] < 0.7 * share[1]);
+	CHECK(share[2] < 0.7 * share[0]);
+	CHECK(share[2] < 0.7 * share[1]);
 	learner_perceptron.free(model);
 	problem_release(&problem);
 }
@@ -499,7 +500,8 @@ static void saved_model_predicts_the_same(void)
 			CHECK(memcmp(a, b, (classes[k] ? classes[k] : 1) * sizeof(double)) == 0);
 		}
 		learner_perceptron.save(loaded, &second);
-		CHECK(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);
+		CHECK(first.len == second.len);
+		CHECK(memcmp(first.data, second.data, first.len) == 0);
 		learner_perceptron.free(model);
 		learner_perceptron.free(loaded);
 		problem_release(&problem);

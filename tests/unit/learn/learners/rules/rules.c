@@ -160,7 +160,8 @@ static void smoothing_pulls_towards_parent_models(void)
 	model = fit(&table.samples, "leaf=5,smooth=20");
 	smooth = predict(model, (double[]){ 35 });
 	CHECK(fabs(sharp) < 1);
-	CHECK(smooth > sharp + 0.5 && smooth < 4);
+	CHECK(smooth > sharp + 0.5);
+	CHECK(smooth < 4);
 	learner_rules.free(model);
 	table_free(&table);
 }
@@ -306,7 +307,8 @@ static void relevant_inputs_are_selected_among_many(void)
 	model = fit(&table.samples, "");
 	CHECK(error_of(model, &table.samples) < 0.05);
 	learner_rules.importance(model, share);
-	CHECK(share[77] > 0.3 && share[5] > 0.05);
+	CHECK(share[77] > 0.3);
+	CHECK(share[5] > 0.05);
 	learner_rules.free(model);
 	table_free(&table);
 }
@@ -381,7 +383,8 @@ static void seed_and_threads_change_nothing(void)
 		save(model, threads == 1 ? &a : &b);
 		learner_rules.free(model);
 	}
-	CHECK(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
+	CHECK(a.len == b.len);
+	CHECK(memcmp(a.data, b.data, a.len) == 0);
 	table_free(&table);
 }
 
@@ -401,7 +404,8 @@ static void saved_rules_predict_the_same(void)
 	for (size_t i = 0; i < 200; i++)
 		CHECK(predict(model, more.x + 10 * i) == predict(read, more.x + 10 * i));
 	save(read, &again);
-	CHECK(buf.len == again.len && memcmp(buf.data, again.data, buf.len) == 0);
+	CHECK(buf.len == again.len);
+	CHECK(memcmp(buf.data, again.data, buf.len) == 0);
 	learner_rules.free(model);
 	learner_rules.free(read);
 	table_free(&table);
@@ -471,7 +475,8 @@ static void bins_keep_equal_values_together(void)
 		table.x[2 * i + 1] = (double)(i % 3);
 	}
 	bins_init(&bins, &table.samples);
-	CHECK(bins_count(&bins, 0) > 100 && bins_count(&bins, 0) <= BINS_MAX);
+	CHECK(bins_count(&bins, 0) > 100);
+	CHECK(bins_count(&bins, 0) <= BINS_MAX);
 	CHECK_INT(bins_count(&bins, 1), 3);
 	NEAR(bins_cut(&bins, 1, 0), 0.5, 0);
 	for (size_t i = 0; i < 3000; i++) {

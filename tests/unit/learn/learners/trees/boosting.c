@@ -99,7 +99,8 @@ static void absent_class_is_unlikely(void)
 	boosting = grown_fit(&learner_boosting, &grown.samples, "trees=20", 1, 1);
 	for (size_t i = 0; i < GROWN_ROWS; i++) {
 		learner_boosting.predict(boosting, grown.x + i * GROWN_WIDTH, out);
-		CHECK(out[2] >= 0 && out[2] < 1e-3);
+		CHECK(out[2] >= 0);
+		CHECK(out[2] < 1e-3);
 		CHECK(fabs(out[0] + out[1] + out[2] - 1) < 1e-12);
 	}
 	learner_boosting.free(boosting);
@@ -109,7 +110,8 @@ static void absent_class_is_unlikely(void)
 	grown.samples.classes = 2;
 	boosting = grown_fit(&learner_boosting, &grown.samples, "trees=5", 1, 1);
 	learner_boosting.predict(boosting, grown.x, out);
-	CHECK(out[1] > 0.999 && out[0] >= 0);
+	CHECK(out[1] > 0.999);
+	CHECK(out[0] >= 0);
 	learner_boosting.free(boosting);
 }
 

@@ -105,7 +105,9 @@ static void seed_chooses_among_equal_cuts(void)
 		CHECK(fabs(share[1] - 0.22716924) < 1e-9);
 		learner_tree.free(tree);
 	}
-	CHECK(seen[0] >= 3 && seen[1] >= 3 && seen[0] + seen[1] == 20);
+	CHECK(seen[0] >= 3);
+	CHECK(seen[1] >= 3);
+	CHECK(seen[0] + seen[1] == 20);
 }
 
 static void probabilities_sum_to_one(void)
@@ -172,7 +174,8 @@ static void constant_rows_make_one_leaf(void)
 	learner_tree.predict(tree, x, &out);
 	CHECK(fabs(out - 6) < 1e-12);
 	learner_tree.importance(tree, share);
-	CHECK(share[0] == 0 && share[1] == 0);
+	CHECK(share[0] == 0);
+	CHECK(share[1] == 0);
 	learner_tree.free(tree);
 }
 
@@ -199,10 +202,13 @@ static void cut_is_between_floats(void)
 	float below = 1, above = nextafterf(1, 2);
 	double cut = flat_tree_cut(below, above), far = flat_tree_cut(1, 2);
 
-	CHECK(cut >= below && cut < above);
-	CHECK((float)cut <= below && (float)nextafter(cut, 2) == above);
+	CHECK(cut >= below);
+	CHECK(cut < above);
+	CHECK((float)cut <= below);
+	CHECK((float)nextafter(cut, 2) == above);
 	CHECK(fabs(far - 1.5) < 1e-7);
-	CHECK((float)far <= 1.5f && (float)nextafter(far, 2) > 1.5f);
+	CHECK((float)far <= 1.5f);
+	CHECK((float)nextafter(far, 2) > 1.5f);
 	CHECK(flat_tree_cut(-3e38f, 3e38f) < 3e38);
 }
 
