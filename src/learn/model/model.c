@@ -269,11 +269,11 @@ void model_predict_row(const struct model *model, const double *inputs, double *
 }
 
 int model_predict(const struct model *model, const struct dataset *dataset, double *out,
-		  size_t *strange, size_t *missing, struct err *err)
+		  size_t *unknown, size_t *missing, struct err *err)
 {
 	AUTO_FREE double *inputs = xmalloc((dataset->rows ? dataset->rows : 1) *
 					   model->schema.width * sizeof(*inputs));
-	int r = schema_inputs(&model->schema, dataset, true, inputs, strange, missing, err);
+	int r = schema_inputs(&model->schema, dataset, true, inputs, unknown, missing, err);
 
 	if (r < 0)
 		return r;

@@ -114,10 +114,10 @@ void model_release(struct model *model);
 
 /*
  * Predicts all rows of a table: numbers (regression) or calibrated probabilities (rows x classes).
- * strange and missing are those of schema_inputs().
+ * unknown and missing are those of schema_inputs().
  */
 int model_predict(const struct model *model, const struct dataset *dataset, double *out,
-		  size_t *strange, size_t *missing, struct err *err);
+		  size_t *unknown, size_t *missing, struct err *err);
 
 /* Predicts one row of inputs in the order of the schema. It does not allocate. */
 void model_predict_row(const struct model *model, const double *inputs, double *out);

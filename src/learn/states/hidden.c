@@ -341,7 +341,7 @@ double hidden_step(const struct hidden *hidden, double chance, double value)
 
 double hidden_ahead(const struct hidden *hidden, double chance, size_t steps)
 {
-	double settled = hidden->up / (hidden->up + hidden->down);
+	double long_run = hidden->up / (hidden->up + hidden->down);
 
-	return settled + (chance - settled) * pow(1 - hidden->up - hidden->down, (double)steps);
+	return long_run + (chance - long_run) * pow(1 - hidden->up - hidden->down, (double)steps);
 }

@@ -277,15 +277,15 @@ static int fill_row(struct filling *filling, const struct survey *survey, struct
 static void sort_levels(struct dataset *dataset, size_t index, struct lexicon *lexicon)
 {
 	struct column *column = &dataset->columns[index];
-	AUTO_FREE size_t *settled = NULL;
+	AUTO_FREE size_t *renumbered = NULL;
 
 	column->level_count = lexicon->count;
-	column->levels = lexicon_take(lexicon, &settled);
+	column->levels = lexicon_take(lexicon, &renumbered);
 	for (size_t i = 0; i < dataset->rows; i++) {
 		double *value = &dataset_row(dataset, i)[index];
 
 		if (!isnan(*value))
-			*value = (double)settled[(size_t)*value];
+			*value = (double)renumbered[(size_t)*value];
 	}
 }
 

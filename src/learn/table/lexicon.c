@@ -63,18 +63,18 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(((const struct entry *)a)->text, ((const struct entry *)b)->text);
 }
 
-char **lexicon_take(struct lexicon *lexicon, size_t **settled)
+char **lexicon_take(struct lexicon *lexicon, size_t **renumbered)
 {
 	AUTO_FREE struct entry *entries = xcalloc(lexicon->count, sizeof(*entries));
 	char **texts = xcalloc(lexicon->count, sizeof(*texts));
 
-	*settled = xcalloc(lexicon->count, sizeof(**settled));
+	*renumbered = xcalloc(lexicon->count, sizeof(**renumbered));
 	for (size_t i = 0; i < lexicon->count; i++)
 		entries[i] = (struct entry){ lexicon->texts[i], i };
 	qsort(entries, lexicon->count, sizeof(*entries), compare_entries);
 	for (size_t i = 0; i < lexicon->count; i++) {
 		texts[i] = entries[i].text;
-		(*settled)[entries[i].number] = i;
+		(*renumbered)[entries[i].number] = i;
 	}
 	lexicon->count = 0;
 	lexicon_release(lexicon);

@@ -20,9 +20,9 @@ void lexicon_release(struct lexicon *lexicon);
 size_t lexicon_number(struct lexicon *lexicon, const char *text, size_t n);
 
 /*
- * Returns the sorted texts and sets *settled to the new number of each old number. The caller frees
- * both; the lexicon is empty afterwards.
+ * Returns the sorted texts and sets *renumbered to the new number of each old number. The caller
+ * frees both; the lexicon is empty afterwards.
  */
-char **lexicon_take(struct lexicon *lexicon, size_t **settled);
+char **lexicon_take(struct lexicon *lexicon, size_t **renumbered);
 
 #endif

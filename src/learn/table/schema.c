@@ -133,9 +133,9 @@ char *schema_input(const struct schema *schema, size_t input)
 }
 
 /* Counts of unusual values. */
-struct oddities {
+struct value_counts {
 	bool fill;
-	size_t strange, missing;
+	size_t unknown, missing;
 };
 
 /* The index of a level, or level_count if it is unknown. */
@@ -158,13 +158,13 @@ static size_t find_level(const struct feature *feature, const char *text)
 }
 
 static void read_numbers(const struct feature *feature, const struct dataset *dataset,
-			 size_t column, double *out, size_t width, struct oddities *oddities)
+			 size_t column, double *out, size_t width, struct value_counts *counts)
 {
 	for (size_t i = 0; i < dataset->rows; i++) {
 		double value = dataset_row(dataset, i)[column];
 
-		oddities->missing += !isfinite(value);
-		out[i * width] = isfinite(value) ? value : oddities->fill ? feature->median : NAN;
+		counts->missing += !isfinite(value);
+		out[i * width] = isfinite(value) ? value : counts->fill ? feature->median : NAN;
 	}
 }
 
@@ -180,7 +180,7 @@ static size_t find_numeric_level(const struct feature *feature, const size_t *kn
 }
 
 static void read_levels(const struct feature *feature, const struct dataset *dataset, size_t column,
-			double *out, size_t width, struct oddities *oddities)
+			double *out, size_t width, struct value_counts *counts)
 {
 	const struct column *from = &dataset->columns[column];
 	AUTO_FREE size_t *known = NULL;
@@ -195,20 +195,20 @@ static void read_levels(const struct feature *feature, const struct dataset *dat
 
 		for (size_t j = 0; j < feature->level_count; j++)
 			inputs[j] = j == level;
-		oddities->missing += level == SIZE_MAX;
-		oddities->strange += level == feature->level_count;
+		counts->missing += level == SIZE_MAX;
+		counts->unknown += level == feature->level_count;
 	}
 }
 
 static int read_feature(const struct feature *feature, const struct dataset *dataset, double *out,
-			size_t width, struct oddities *oddities, struct err *err)
+			size_t width, struct value_counts *counts, struct err *err)
 {
 	int column = dataset_find(dataset, feature->name, err);
 
 	if (column < 0)
 		return column;
 	if (feature->levels) {
-		read_levels(feature, dataset, (size_t)column, out, width, oddities);
+		read_levels(feature, dataset, (size_t)column, out, width, counts);
 		return 0;
 	}
 	if (dataset->columns[column].levels)
@@ -216,28 +216,28 @@ static int read_feature(const struct feature *feature, const struct dataset *dat
 			       "column \"%.80s\" holds text such as \"%.40s\" where numbers are "
 			       "wanted",
 			       feature->name, dataset->columns[column].levels[0]);
-	read_numbers(feature, dataset, (size_t)column, out, width, oddities);
+	read_numbers(feature, dataset, (size_t)column, out, width, counts);
 	return 0;
 }
 
 int schema_inputs(const struct schema *schema, const struct dataset *dataset, bool fill,
-		  double *out, size_t *strange, size_t *missing, struct err *err)
+		  double *out, size_t *unknown, size_t *missing, struct err *err)
 {
-	struct oddities oddities = { .fill = fill };
+	struct value_counts counts = { .fill = fill };
 	size_t at = 0;
 
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct feature *feature = &schema->features[i];
-		int r = read_feature(feature, dataset, out + at, schema->width, &oddities, err);
+		int r = read_feature(feature, dataset, out + at, schema->width, &counts, err);
 
 		if (r < 0)
 			return r;
 		at += feature_width(feature);
 	}
-	if (strange)
-		*strange = oddities.strange;
+	if (unknown)
+		*unknown = counts.unknown;
 	if (missing)
-		*missing = oddities.missing;
+		*missing = counts.missing;
 	return 0;
 }
 

@@ -40,14 +40,14 @@ char *schema_input(const struct schema *schema, size_t input);
 /*
  * Computes the inputs of all rows of a table: rows x width into out. Columns are found by name.
  *
- * An unknown level gives zeros and is counted in *strange. A missing value is counted in *missing;
+ * An unknown level gives zeros and is counted in *unknown. A missing value is counted in *missing;
  * a missing text gives zeros. Either counter may be NULL. Numbers in a column that was a text
  * column are matched by their digits. An absent column, or text in a column that was numeric, is an
- * error, which leaves *strange and *missing untouched. If fill is true, a missing number becomes
+ * error, which leaves *unknown and *missing untouched. If fill is true, a missing number becomes
  * the median; else it stays NAN, so that a fold can use the median of its own training rows.
  */
 int schema_inputs(const struct schema *schema, const struct dataset *dataset, bool fill,
-		  double *out, size_t *strange, size_t *missing, struct err *err);
+		  double *out, size_t *unknown, size_t *missing, struct err *err);
 
 void schema_save(const struct schema *schema, struct buf *buf);
 int schema_load(struct schema *schema, struct blob *blob, struct err *err);

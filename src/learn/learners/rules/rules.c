@@ -34,7 +34,7 @@ struct rules {
 	size_t neighbors, rows;
 	double *scales; /* per input: 1 / deviation; 0 for a constant input */
 	float *points;	/* blocks of LANES rows, input by input */
-	double *misses; /* per row: target - prediction of the rules */
+	double *errors; /* per row: target - prediction of the rules */
 	double trust;	/* 0 .. 1: share of the neighbors' errors that a row has, too */
 };
 
@@ -56,7 +56,7 @@ static void rules_free(void *model)
 	free(rules->sets);
 	free(rules->scales);
 	free(rules->points);
-	free(rules->misses);
+	free(rules->errors);
 	free(rules);
 }
 
@@ -159,7 +159,7 @@ static double neighbor_correction(const struct rules *rules, const double *row, 
 	for (size_t i = 0; i < nearest.count; i++) {
 		double weight = 1 / (nearest.distance[i] + 0.5);
 
-		sum += weight * rules->misses[nearest.row[i]];
+		sum += weight * rules->errors[nearest.row[i]];
 		weights += weight;
 	}
 	/* Distances may be infinite if the row is far from all training rows. */
@@ -178,7 +178,7 @@ static void measure_trust(struct rules *rules, const struct samples *samples)
 	for (size_t i = 0; i < samples->rows; i += step) {
 		double told = neighbor_correction(rules, samples->x + i * samples->width, i);
 
-		product += told * rules->misses[i];
+		product += told * rules->errors[i];
 		squares += told * told;
 	}
 	rules->trust = squares > 0 ? fmin(fmax(product / squares, 0), 1) : 1;
@@ -230,8 +230,8 @@ static void fit_committee(struct rules *rules, const struct ruleset_plan *plan,
 			double value = ruleset_value(set, samples->x + i * samples->width);
 
 			target[i] = 2 * samples->y[i] - value;
-			if (rules->misses)
-				rules->misses[i] += (samples->y[i] - value) / (double)rules->count;
+			if (rules->errors)
+				rules->errors[i] += (samples->y[i] - value) / (double)rules->count;
 		}
 	}
 	bins_release(&bins);
@@ -271,7 +271,7 @@ static int rules_fit(void **model, const struct samples *samples, const double *
 	rules->sets = xcalloc(rules->count, sizeof(*rules->sets));
 	rules->neighbors = (size_t)learner_value(ops, values, "neighbors");
 	if (rules->neighbors)
-		rules->misses = xcalloc(samples->rows, sizeof(*rules->misses));
+		rules->errors = xcalloc(samples->rows, sizeof(*rules->errors));
 	fit_committee(rules, &plan, samples);
 	if (rules->neighbors) {
 		place_points(rules, samples);
@@ -389,7 +389,7 @@ static void rules_save(const void *model, struct buf *buf)
 	blob_put_u64(buf, rules->rows);
 	blob_put_real(buf, rules->trust);
 	blob_put_reals(buf, rules->scales, rules->width);
-	blob_put_reals(buf, rules->misses, rules->rows);
+	blob_put_reals(buf, rules->errors, rules->rows);
 	blob_put_floats(buf, rules->points, block_count(rules->rows) * LANES * rules->width);
 }
 
@@ -465,10 +465,10 @@ static void load_points(struct rules *rules, struct blob *blob)
 		return;
 	count = block_count(rules->rows) * LANES * width;
 	rules->scales = xcalloc(width, sizeof(*rules->scales));
-	rules->misses = xcalloc(rules->rows + 1, sizeof(*rules->misses));
+	rules->errors = xcalloc(rules->rows + 1, sizeof(*rules->errors));
 	rules->points = xcalloc(count + 1, sizeof(*rules->points));
 	blob_take_reals(blob, rules->scales, width);
-	blob_take_reals(blob, rules->misses, rules->rows);
+	blob_take_reals(blob, rules->errors, rules->rows);
 	blob_take_floats(blob, rules->points, count);
 }
 

@@ -38,10 +38,10 @@ struct fitting {
 	double *raw; /* columns x rows: sum of the trees so far */
 	/* More than two classes: log of the sum of exp(raw) at the beginning of the round. */
 	double *norm;
-	double *pull;	/* residuals for the next tree */
-	double *sorted; /* workspace of losses that need order statistics */
-	double reach;	/* HUBER: errors beyond it count linearly instead of squared */
-	uint16_t *in;	/* rows of this round; NULL: all */
+	double *residuals; /* residuals for the next tree */
+	double *sorted;	   /* workspace of losses that need order statistics */
+	double reach;	   /* HUBER: errors beyond it count linearly instead of squared */
+	uint16_t *in;	   /* rows of this round; NULL: all */
 	struct random random;
 	struct growth *growth;
 	double *gain;
@@ -165,11 +165,11 @@ static void set_class_residuals(struct fitting *fit, size_t column)
 
 	if (!fit->norm) {
 		for (size_t i = 0; i < rows; i++)
-			fit->pull[i] = y[i] - logistic_sigmoid(raw[i]);
+			fit->residuals[i] = y[i] - logistic_sigmoid(raw[i]);
 		return;
 	}
 	for (size_t i = 0; i < rows; i++)
-		fit->pull[i] = (y[i] == (double)column) - exp(raw[i] - fit->norm[i]);
+		fit->residuals[i] = (y[i] == (double)column) - exp(raw[i] - fit->norm[i]);
 }
 
 static void set_huber_residuals(struct fitting *fit)
@@ -184,7 +184,7 @@ static void set_huber_residuals(struct fitting *fit)
 	for (size_t i = 0; i < fit->samples->rows; i++) {
 		double left = fit->samples->y[i] - fit->raw[i];
 
-		fit->pull[i] = fabs(left) <= fit->reach ? left : copysign(fit->reach, left);
+		fit->residuals[i] = fabs(left) <= fit->reach ? left : copysign(fit->reach, left);
 	}
 }
 
@@ -204,7 +204,7 @@ static void set_residuals(struct fitting *fit, size_t column)
 	for (size_t i = 0; i < fit->samples->rows; i++) {
 		double left = y[i] - fit->raw[i];
 
-		fit->pull[i] = fit->loss == LOSS_SQUARED ? left : left > 0 ? 1 : -1;
+		fit->residuals[i] = fit->loss == LOSS_SQUARED ? left : left > 0 ? 1 : -1;
 	}
 }
 
@@ -216,10 +216,10 @@ static double class_leaf_value(const struct fitting *fit, const uint32_t *rows, 
 
 	for (size_t i = 0; i < count; i++) {
 		size_t row = rows[i];
-		double pull = fit->pull[row], y = fit->samples->y[row];
-		double chance = (classes > 2 ? y == (double)column : y) - pull;
+		double residual = fit->residuals[row], y = fit->samples->y[row];
+		double chance = (classes > 2 ? y == (double)column : y) - residual;
 
-		slope += pull;
+		slope += residual;
 		bend += chance * (1 - chance);
 	}
 	if (fabs(bend) < 1e-150)
@@ -303,7 +303,8 @@ static void grow_round(struct fitting *fit, struct flat_tree *const *flat, size_
 		set_norms(fit);
 	for (size_t column = 0; column < columns; column++) {
 		set_residuals(fit, column);
-		growth_grow(fit->growth, fit->pull, fit->in, &fit->random, flat[column], fit->gain);
+		growth_grow(fit->growth, fit->residuals, fit->in, &fit->random, flat[column],
+			    fit->gain);
 		set_leaves(fit, flat[column], column);
 		if (fit->in)
 			update_rows_outside(fit, flat[column], column);
@@ -323,7 +324,7 @@ static void fitting_init(struct fitting *fit, const struct boosting *boosting,
 		.bag = learner_value(&learner_boosting, settings, "sample"),
 		.huber = learner_value(&learner_boosting, settings, "huber"),
 		.raw = xmalloc(boosting->columns * rows * sizeof(double)),
-		.pull = xmalloc(rows * sizeof(double)),
+		.residuals = xmalloc(rows * sizeof(double)),
 		.gain = xcalloc(samples->width, sizeof(double)),
 	};
 	if (boosting->columns > 1)
@@ -338,7 +339,7 @@ static void fitting_release(struct fitting *fit)
 {
 	free(fit->raw);
 	free(fit->norm);
-	free(fit->pull);
+	free(fit->residuals);
 	free(fit->sorted);
 	free(fit->in);
 	free(fit->gain);

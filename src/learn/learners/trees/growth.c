@@ -39,11 +39,11 @@ struct growth {
 	bool lists_owned;
 	uint8_t *side; /* per cell: whether it goes left */
 	/* Growing on demand. */
-	uint32_t *rows;		/* cells of the tree */
-	double *pull, *heft;	/* target and weight of the cells of the node */
-	uint32_t *tally;	/* and their row counts, if rows are merged */
-	void *entries;		/* entries of an input, narrow or wide */
-	size_t room;		/* allocated rows */
+	uint32_t *rows;			     /* cells of the tree */
+	double *node_targets, *node_weights; /* target and weight of the cells of the node */
+	uint32_t *tally;		     /* and their row counts, if rows are merged */
+	void *entries;			     /* entries of an input, narrow or wide */
+	size_t room;			     /* allocated rows */
 	struct split_bin *bins; /* NULL: the criterion does not support summing by rank */
 	/* Both strategies. */
 	void *spare; /* right halves while a list is partitioned; on demand also for sorting */
@@ -110,7 +110,7 @@ static void make_room(struct growth *growth, size_t rows)
 	size_t bytes = growth->wide ? sizeof(uint64_t) : sizeof(uint32_t);
 	bool weighted = growth->weights || growth->sums.sum;
 
-	if (rows <= growth->room && (!weighted || growth->heft))
+	if (rows <= growth->room && (!weighted || growth->node_weights))
 		return;
 	if (rows < growth->room)
 		rows = growth->room;
@@ -121,9 +121,10 @@ static void make_room(struct growth *growth, size_t rows)
 	if (growth->sums.sum)
 		growth->tally = xrealloc(growth->tally, rows, sizeof(*growth->tally));
 	growth->rows = xrealloc(growth->rows, rows, sizeof(*growth->rows));
-	growth->pull = xrealloc(growth->pull, rows, sizeof(*growth->pull));
-	if (weighted || growth->heft)
-		growth->heft = xrealloc(growth->heft, rows, sizeof(*growth->heft));
+	growth->node_targets = xrealloc(growth->node_targets, rows, sizeof(*growth->node_targets));
+	if (weighted || growth->node_weights)
+		growth->node_weights =
+			xrealloc(growth->node_weights, rows, sizeof(*growth->node_weights));
 	growth->entries = xrealloc(growth->entries, rows, bytes);
 	growth->spare = xrealloc(growth->spare, rows, bytes);
 }
@@ -165,8 +166,8 @@ void growth_free(struct growth *growth)
 	free(growth->members);
 	free(growth->tally);
 	free(growth->rows);
-	free(growth->pull);
-	free(growth->heft);
+	free(growth->node_targets);
+	free(growth->node_weights);
 	free(growth->entries);
 	free(growth->bins);
 	free(growth->spare);
@@ -249,9 +250,9 @@ static double gather_numbers(struct growth *growth, const uint32_t *list, struct
 		sum += w * difference;
 		squares += w * difference * difference;
 		if (!growth->in_order) {
-			growth->pull[i] = w * growth->target[row];
+			growth->node_targets[i] = w * growth->target[row];
 			if (growth->weights)
-				growth->heft[i] = w;
+				growth->node_weights[i] = w;
 		}
 	}
 	node->weight_all = weight;
@@ -277,8 +278,8 @@ static double gather_cells(struct growth *growth, const uint32_t *list, struct s
 		sum += difference;
 		squares += sums->within[cell] + difference * difference / w;
 		if (!growth->in_order) {
-			growth->pull[i] = sums->sum[cell];
-			growth->heft[i] = w;
+			growth->node_targets[i] = sums->sum[cell];
+			growth->node_weights[i] = w;
 			growth->tally[i] = sums->tally[cell];
 		}
 	}
@@ -300,9 +301,9 @@ static double gather_classes(struct growth *growth, const uint32_t *list, struct
 		node->weight_all += w;
 		node->classes_all[(size_t)growth->target[row]] += w;
 		if (!growth->in_order) {
-			growth->pull[i] = growth->target[row];
+			growth->node_targets[i] = growth->target[row];
 			if (growth->weights)
-				growth->heft[i] = w;
+				growth->node_weights[i] = w;
 		}
 	}
 	for (size_t i = 0; i < growth->plan->classes; i++)
@@ -321,12 +322,12 @@ static double gather_node(struct growth *growth, const struct waiting *at, struc
 	node->rows = at->rows;
 	node->tally = NULL;
 	node->leaf_least = growth->plan->leaf_least;
-	node->target = growth->in_order ? growth->target : growth->pull;
-	node->weight = growth->in_order || !growth->weights ? NULL : growth->heft;
+	node->target = growth->in_order ? growth->target : growth->node_targets;
+	node->weight = growth->in_order || !growth->weights ? NULL : growth->node_weights;
 	if (growth->sums.sum) {
 		node->tally = growth->in_order ? growth->sums.tally : growth->tally;
-		node->target = growth->in_order ? growth->sums.sum : growth->pull;
-		node->weight = growth->in_order ? growth->sums.weight : growth->heft;
+		node->target = growth->in_order ? growth->sums.sum : growth->node_targets;
+		node->weight = growth->in_order ? growth->sums.weight : growth->node_weights;
 		return gather_cells(growth, list, node);
 	}
 	if (growth->plan->criterion == SPLIT_VARIANCE)
