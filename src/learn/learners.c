@@ -34,10 +34,10 @@ const struct learner_ops *learner_find(const char *name, unsigned task, struct e
 			return learners[i];
 		buf_printf(&known, "%s%s", known.len ? ", " : "", learners[i]->name);
 	}
-	err_set(err, EINVAL, "unknown method \"%s\" for %s; choose from %s", name,
-		task == LEARNER_CLASSIFIES  ? "classes"
-		: task == LEARNER_REGRESSES ? "numbers"
-					    : "this",
+	err_set(err, EINVAL, "unknown method \"%s\"%s; choose from %s", name,
+		task == LEARNER_CLASSIFIES  ? " for classes"
+		: task == LEARNER_REGRESSES ? " for numbers"
+					    : "",
 		buf_text(&known));
 	return NULL;
 }
