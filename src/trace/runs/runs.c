@@ -219,7 +219,7 @@ bool runs_is_trace(const char *path)
 	close(fd);
 	if (n <= 0)
 		return false;
-	if (trace_container.recognise(head, (size_t)n))
+	if (trace_container.recognize(head, (size_t)n))
 		return true;
 	/* Other programs write text and SQLite files, too: only a complete trace is ours. */
 	if (trace_open(&trace, path, NULL, NULL) < 0)
