@@ -75,7 +75,7 @@ check_has "$(cat err)" "torn:$(($(wc -l <torn) + 1)): a block is not complete"
 	echo "atlas1-1 0.1 0.2s 0.3s 0.4s"
 } >bad
 check_rc 1 "$sluice" probe import -s bad bad
-check_has "$(cat err)" 'bad:15: "0.1" is no cell'
+check_has "$(cat err)" 'bad:15: invalid cell "0.1"'
 check_rc 3 "$sluice" probe export -s bad
 check_rc 1 "$sluice" probe import nowhere
 check_rc 3 "$sluice" probe import /dev/null

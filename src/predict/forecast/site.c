@@ -27,7 +27,7 @@ static const struct describe_row rows[] = {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* What is a text. A list may be given in several lines, which are one. */
+/* The text values. The lines of a list with the same key are joined. */
 static const struct text_row {
 	const char *section, *key;
 	size_t offset, cap;
@@ -44,9 +44,9 @@ static const struct text_row {
 
 #define TEXTS (sizeof(texts) / sizeof(texts[0]))
 
-/* What is read goes here first: the hook needs to know which texts were given. */
+/* The site being read, and the lines on which its texts were given. */
 struct reading {
-	struct site site; /* at the front: rows point into it */
+	struct site site; /* must be first, because rows[] has offsets into it */
 	unsigned seen[TEXTS];
 };
 
@@ -66,24 +66,24 @@ void site_release(struct site *site)
 	*site = (struct site){ 0 };
 }
 
-static void take_text(struct describe *d, size_t i, const char *text)
+static void set_text(struct describe *d, size_t i, const char *text)
 {
 	struct reading *reading = d->into;
 	char *to = (char *)&reading->site + texts[i].offset;
 	size_t used = reading->seen[i] && texts[i].is_list ? strlen(to) : 0;
 
 	if (reading->seen[i] && !texts[i].is_list)
-		describe_complain(d, "%s is given twice; the first is in line %u", texts[i].key,
+		describe_complain(d, "duplicate %s; the first one is in line %u", texts[i].key,
 				  reading->seen[i]);
 	else if (used + (used > 0) + strlen(text) >= texts[i].cap)
-		describe_complain(d, "%s is too long: it may have %zu characters", texts[i].key,
-				  texts[i].cap - 1);
+		describe_complain(d, "%s is too long: at most %zu characters are allowed",
+				  texts[i].key, texts[i].cap - 1);
 	else
 		snprintf(to + used, texts[i].cap - used, "%s%s", used ? "," : "", text);
 	reading->seen[i] = d->line;
 }
 
-/* Names stand in lists, in columns of files and before an equals sign. */
+/* Names appear in lists, in columns of files and before an equals sign. */
 static bool is_name(const char *text)
 {
 	if (!*text || strlen(text) >= SITE_NAME)
@@ -94,19 +94,20 @@ static bool is_name(const char *text)
 	return true;
 }
 
-static void take_target(struct describe *d, const char *name, const char *place)
+static void add_target(struct describe *d, const char *name, const char *place)
 {
 	struct site *site = &((struct reading *)d->into)->site;
 	struct site_target *target;
 
 	for (size_t i = 0; i < site->target_count; i++)
 		if (strcmp(site->targets[i].name, name) == 0)
-			describe_complain(d, "there are two targets '%s'", name);
+			describe_complain(d, "duplicate target '%s'", name);
 	if (!is_name(name))
-		describe_complain(d,
-				  "a target's name has letters, digits and . _ -, and %d at most; "
-				  "'%.64s' is none",
-				  SITE_NAME - 1, name);
+		describe_complain(
+			d,
+			"invalid target name '%.64s': expected at most %d letters, digits "
+			"and . _ -",
+			name, SITE_NAME - 1);
 	else if (!*place || strlen(place) >= SITE_TEXT)
 		describe_complain(d, "the place of target '%s' is %s", name,
 				  *place ? "too long" : "missing");
@@ -120,31 +121,31 @@ static void take_target(struct describe *d, const char *name, const char *place)
 	memcpy(target->place, place, strlen(place));
 }
 
-static bool take(struct describe *d, const char *section, const char *key, const char *text)
+static bool set_value(struct describe *d, const char *section, const char *key, const char *text)
 {
 	if (strcmp(section, "targets") == 0) {
-		take_target(d, key, text);
+		add_target(d, key, text);
 		return true;
 	}
 	for (size_t i = 0; i < TEXTS; i++)
 		if (strcmp(texts[i].section, section) == 0 && strcmp(texts[i].key, key) == 0) {
-			take_text(d, i, text);
+			set_text(d, i, text);
 			return true;
 		}
 	if (strcmp(section, "site") != 0 && strcmp(section, "jobs") != 0)
 		return false;
-	describe_complain(d, "[%s] has no '%s'", section, key);
+	describe_complain(d, "unknown key '%s' in [%s]", key, section);
 	return true;
 }
 
-static int check(const struct site *site, const char *name, struct err *err)
+static int check_site(const struct site *site, const char *name, struct err *err)
 {
 	static const char *const classes[] = { "extra_large", "large", "medium", "small" };
 
 	for (size_t i = 1; i < SITE_CLASSES - 1; i++)
 		if (!(site->bounds[i] < site->bounds[i - 1]))
 			return err_set(err, EINVAL,
-				       "%s: [classes] %s is %g and %s is %g: each must be less "
+				       "%s: [classes] %s is %g and %s is %g; each must be less "
 				       "than the one before",
 				       name, classes[i - 1], site->bounds[i - 1], classes[i],
 				       site->bounds[i]);
@@ -166,7 +167,7 @@ int site_parse(struct site *site, const char *name, const char *text, size_t byt
 		.into = &reading,
 		.rows = rows,
 		.row_count = ROWS,
-		.take = take,
+		.take = set_value,
 		.sections = "[site], [jobs], [classes], [targets] and [placement]",
 	};
 	int r;
@@ -176,7 +177,7 @@ int site_parse(struct site *site, const char *name, const char *text, size_t byt
 	if (r < 0 && err)
 		*err = describe.err;
 	if (r >= 0)
-		r = check(&reading.site, name, err);
+		r = check_site(&reading.site, name, err);
 	if (r < 0) {
 		site_release(&reading.site);
 		return r;
@@ -221,7 +222,7 @@ size_t site_class(const struct site *site, double nodes)
 {
 	size_t i = 0;
 
-	/* Unknown nodes are nobody's bound: such a job is extra-small. */
+	/* A job with unknown nodes (NAN) is extra-small. */
 	while (i < SITE_CLASSES - 1 && !(nodes >= site->bounds[i]))
 		i++;
 	return i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What has to be known of a site (WAN-22): its scheduler and queues, the bounds of its size classes
- * of jobs, its storage targets and its policy for placement. An INI file: share/sites/NAME.ini, or
- * one of the user's own. Everything has a default, so that an empty file is a site.
+ * The description of a site (WAN-22): its scheduler and queues, the size classes of its jobs, its
+ * storage targets and its placement policy. It is an INI file, share/sites/NAME.ini or one of the
+ * user. Every value has a default, so an empty file is a valid site.
  */
 #ifndef SLUICE_PREDICT_FORECAST_SITE_H
 #define SLUICE_PREDICT_FORECAST_SITE_H
@@ -17,7 +17,7 @@ struct err;
 #define SITE_TEXT 256
 #define SITE_CLASSES 5
 
-/* A storage target as the file has it; targets.h takes `place` apart. */
+/* A storage target as in the file; targets.h parses `place`. */
 struct site_target {
 	char name[SITE_NAME];
 	char place[SITE_TEXT]; /* "/mnt/a", "lustre:/scratch,ost=3", "ceph:/mnt/ceph,pool=fast" */
@@ -25,36 +25,35 @@ struct site_target {
 
 struct site {
 	char name[SITE_NAME];
-	char reader[SITE_NAME];	      /* of jobs: jobs_readers[], "auto" or "none" */
-	char jobs_command[SITE_TEXT]; /* "": the reader's own */
-	/* Queues that features 2 and 3 count: names, or patterns, with commas between. */
+	char reader[SITE_NAME];	      /* name of a job reader, "auto" or "none" */
+	char jobs_command[SITE_TEXT]; /* "": the default command of the reader */
+	/* Queues that features 2 and 3 count: comma-separated names or patterns. */
 	char batch[SITE_TEXT], debug[SITE_TEXT];
-	/* Least nodes of the classes from extra-large down to small; below the last: extra-small.
-	 */
+	/* Minimum nodes of the classes from extra-large to small; smaller jobs are extra-small. */
 	double bounds[SITE_CLASSES - 1];
 	struct site_target *targets;
 	size_t target_count, target_cap;
-	/* [placement]: what may be done to programs. */
-	char allow[SITE_TEXT]; /* targets that files may be put on, patterns; "": all */
-	char files[SITE_TEXT]; /* files that may be placed, patterns of parameters.h; "": all */
-	double most_extra;     /* a target gets at most so many times its equal share */
-	double least;	       /* and at least so many times */
+	/* [placement] */
+	char allow[SITE_TEXT]; /* patterns of targets that files may be placed on; "": all */
+	char files[SITE_TEXT]; /* patterns of files that may be placed (parameters.h); "": all */
+	double most_extra;     /* maximum share of a target, as a multiple of the equal share */
+	double least;	       /* minimum share of a target, as a multiple of the equal share */
 };
 
-/* The defaults: Titan's size classes, all targets allowed. */
+/* Sets the defaults: size classes of Titan, all targets allowed. */
 void site_init(struct site *site);
 void site_release(struct site *site);
 
-/* By name or path; site is untouched on failure, err tells file and line. */
+/* Loads a site by name or path. The site is unchanged on failure; err gives file and line. */
 int site_load(struct site *site, const char *name, struct err *err);
-/* The same from memory; any bytes. */
+/* The same from memory. The text may contain any bytes. */
 int site_parse(struct site *site, const char *name, const char *text, size_t bytes,
 	       struct err *err);
 
-/* Does a name fit one of the patterns ("" fits nothing)? */
+/* True if a name matches one of the comma-separated patterns; "" matches nothing. */
 bool site_fits(const char *patterns, const char *name);
 
-/* 0: extra-large .. 4: extra-small. */
+/* The size class of a job: 0 is extra-large, 4 is extra-small. */
 size_t site_class(const struct site *site, double nodes);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum {
 	CHUNK_BYTES = 1 << 16,
-	LINE_BYTES_MAX = 1 << 20, /* PBS breaks lines at 80: more is no text of lines */
+	LINE_BYTES_MAX = 1 << 20, /* far more than any valid line has */
 };
 
 int lines_open(struct lines *lines, const char *path, struct err *err)
@@ -30,7 +30,7 @@ int lines_open(struct lines *lines, const char *path, struct err *err)
 		return err_set(err, errno, "%s: %s", lines->name, strerror(errno));
 	if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
 		close(fd);
-		return err_set(err, EISDIR, "%s: is a directory: name the files in it", path);
+		return err_set(err, EISDIR, "%s: is a directory; name the files in it", path);
 	}
 	lines->file = gzdopen(fd, "r");
 	if (!lines->file) {
@@ -56,8 +56,8 @@ void lines_close(struct lines *lines)
 	*lines = (struct lines){ 0 };
 }
 
-/* zlib calls it a buffer error when the file ends inside the compressed data. */
-static int chunk_fail(struct lines *lines, struct err *err)
+/* zlib reports Z_BUF_ERROR if the file ends within the compressed data. */
+static int report_read_error(struct lines *lines, struct err *err)
 {
 	int saved = errno, code;
 	const char *text = gzerror(lines->file, &code);
@@ -74,8 +74,8 @@ static int chunk_fail(struct lines *lines, struct err *err)
 	return err_set(err, EBADMSG, "%s: the gzip data is damaged: %s", lines->name, text);
 }
 
-/* 1: there are bytes; 0: the end. */
-static int chunk_read(struct lines *lines, struct err *err)
+/* Returns 1 if there are bytes to read, 0 at the end. */
+static int read_chunk(struct lines *lines, struct err *err)
 {
 	int n;
 
@@ -87,11 +87,11 @@ static int chunk_read(struct lines *lines, struct err *err)
 	n = gzread(lines->file, lines->chunk, CHUNK_BYTES);
 	lines->at = lines->chunk;
 	lines->end = lines->chunk + (n > 0 ? n : 0);
-	return n > 0 ? 1 : chunk_fail(lines, err);
+	return n > 0 ? 1 : report_read_error(lines, err);
 }
 
-/* Adds what there is of the line; true when its end was seen. */
-static bool line_add(struct lines *lines)
+/* Appends the available part of the line. Returns true if the line is complete. */
+static bool append_to_line(struct lines *lines)
 {
 	size_t left = (size_t)(lines->end - lines->at);
 	const char *newline = memchr(lines->at, '\n', left);
@@ -102,13 +102,13 @@ static bool line_add(struct lines *lines)
 	return newline;
 }
 
-static int line_check(struct lines *lines, struct err *err)
+static int check_line(struct lines *lines, struct err *err)
 {
 	struct buf *line = &lines->line;
 
 	if (line->len && memchr(line->data, 0, line->len))
 		return err_set(err, EINVAL,
-			       "%s:%zu: has a zero byte: this is no text of blocks, or damaged",
+			       "%s:%zu: contains a zero byte; the file is damaged or not a text",
 			       lines->name, lines->number);
 	while (line->len && isspace((unsigned char)line->data[line->len - 1]))
 		line->data[--line->len] = 0;
@@ -121,14 +121,14 @@ int lines_next(struct lines *lines, struct err *err)
 	int r;
 
 	buf_clear(&lines->line);
-	while (!ended && (r = chunk_read(lines, err)) != 0) {
+	while (!ended && (r = read_chunk(lines, err)) != 0) {
 		if (r < 0)
 			return r;
-		ended = line_add(lines);
+		ended = append_to_line(lines);
 		if (lines->line.len > LINE_BYTES_MAX)
 			return err_set(err, EINVAL,
-				       "%s:%zu: is longer than any line of blocks is: is it a text "
-				       "at all?",
+				       "%s:%zu: the line is too long; check that this is a file of "
+				       "probe data",
 				       lines->name, lines->number + 1);
 	}
 	if (!ended && !lines->line.len) {
@@ -137,12 +137,10 @@ int lines_next(struct lines *lines, struct err *err)
 	}
 	lines->number++;
 	lines->is_cut = !ended;
-	return line_check(lines, err);
+	return check_line(lines, err);
 }
 
-/* ---- words ---- */
-
-static bool is_gap(char c)
+static bool is_separator(char c)
 {
 	return c == ' ' || c == '\t' || c == ',';
 }
@@ -151,18 +149,18 @@ char *word_take(char **line)
 {
 	char *word = *line, *end;
 
-	while (is_gap(*word))
+	while (is_separator(*word))
 		word++;
 	if (!*word)
 		return NULL;
-	for (end = word; *end && !is_gap(*end);)
+	for (end = word; *end && !is_separator(*end);)
 		end++;
 	*line = end + (*end != 0);
 	*end = 0;
 	return word;
 }
 
-static int hex(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -170,14 +168,14 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "%20" is a blank; a '%' before anything else is itself, as is one that would end the text. */
-static void name_decode(char *name)
+/* Replaces "%20" by a blank. A '%' stays if no two hexadecimal digits, or "00", follow. */
+static void decode_name(char *name)
 {
 	char *to = name;
 
 	for (; *name; name++) {
-		int high = *name == '%' ? hex(name[1]) : -1;
-		int low = high < 0 ? -1 : hex(name[2]);
+		int high = *name == '%' ? hex_digit(name[1]) : -1;
+		int low = high < 0 ? -1 : hex_digit(name[2]);
 
 		if (low >= 0 && high * 16 + low) {
 			*to++ = (char)(high * 16 + low);
@@ -192,10 +190,10 @@ static void name_decode(char *name)
 int word_name(const struct lines *lines, char *word, const char *what, char *name, size_t cap,
 	      struct err *err)
 {
-	name_decode(word);
+	decode_name(word);
 	if (!*word || strlen(word) >= cap)
 		return err_set(err, EINVAL,
-			       "%s:%zu: the name of a %s has 1 to %zu bytes: \"%.60s\"",
+			       "%s:%zu: the name of a %s must have 1 to %zu bytes: \"%.60s\"",
 			       LINE_AT(lines), what, cap - 1, word);
 	snprintf(name, cap, "%s", word);
 	return 0;

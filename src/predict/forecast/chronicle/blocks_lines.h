@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The lines of a text from a file, a pipe or memory, one by one and numbered, and the words of a
- * line. Knows gzip.
+ * Reads numbered lines from a file, a pipe or memory, and splits lines into words. Decompresses
+ * gzip data.
  */
 #ifndef SLUICE_PREDICT_FORECAST_CHRONICLE_BLOCKS_LINES_H
 #define SLUICE_PREDICT_FORECAST_CHRONICLE_BLOCKS_LINES_H
@@ -15,10 +15,10 @@ struct err;
 struct gzFile_s;
 
 struct lines {
-	const char *name; /* in messages; must outlive this */
-	struct buf line;  /* at hand, without blanks at its end; holds no zero byte */
-	size_t number;	  /* of it: 1, 2, ... */
-	bool is_cut;	  /* the text ends without the end of this line, or inside gzip data */
+	const char *name; /* for messages; must outlive the struct */
+	struct buf line;  /* current line without trailing blanks; contains no zero byte */
+	size_t number;	  /* of the current line, from 1 */
+	bool is_cut;	  /* the text ends without a newline, or within gzip data */
 
 	struct gzFile_s *file; /* NULL: memory */
 	char *chunk;
@@ -30,23 +30,23 @@ int lines_open(struct lines *lines, const char *path, struct err *err); /* "-": 
 void lines_parse(struct lines *lines, const char *name, const char *text, size_t bytes);
 void lines_close(struct lines *lines);
 
-/* 1: line is the next one; 0: there is none; -errno. */
+/* Returns 1 and sets `line`, 0 at the end, or -errno. */
 int lines_next(struct lines *lines, struct err *err);
 
-/* For a message that begins with "%s:%zu: ". */
+/* The arguments of a message that starts with "%s:%zu: ". */
 #define LINE_AT(lines) (lines)->name, (lines)->number
 
 /*
- * The next word; NULL at the end. Blanks and commas are between words. *line is behind it, with a
- * zero byte after the word.
+ * Returns the next word, or NULL at the end. Blanks and commas separate words. Terminates the word
+ * with a zero byte and moves *line past it.
  */
 char *word_take(char **line);
 
-/* A word as a name, in which "%20" is a blank; what it is the name of is for the message. */
+/* Decodes a name, in which "%20" is a blank. `what` describes the name in messages. */
 int word_name(const struct lines *lines, char *word, const char *what, char *name, size_t cap,
 	      struct err *err);
 
-/* Its number among "a|b|c"; -1: none. */
+/* The index of a word in a list such as "a|b|c", or -1. */
 int word_choice(const char *words, const char *word);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A block is collected and becomes part of the chronicle when it is complete: a writer that was
- * killed in the middle of a listing leaves no snapshot of half the jobs.
+ * Reads probe data from text: see blocks.h. A block is added to the chronicle when it is complete,
+ * so a writer that was killed in the middle of a job list leaves no incomplete snapshot.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,10 +19,10 @@
 
 enum place {
 	PLACE_START,  /* before the first block */
-	PLACE_TIME,   /* the time is on a line of its own */
-	PLACE_HEAD,   /* behind it */
-	PLACE_JOBS,   /* in the listing */
-	PLACE_HEADER, /* behind "Performance:" */
+	PLACE_TIME,   /* after "Timestamp:"; the time is on the next line */
+	PLACE_HEAD,   /* after the time */
+	PLACE_JOBS,   /* in the list of jobs */
+	PLACE_HEADER, /* after "Performance:" */
 	PLACE_ROWS,
 };
 
@@ -32,14 +32,14 @@ struct reading {
 	const uint8_t *key;
 	struct blocks_facts facts;
 	enum place place;
-	/* The block. */
+	/* The current block. */
 	double time_s;
 	enum sample_method method;
 	bool has_jobs, has_node;
 	struct buf listing;
 	struct node_state node;
 	struct blocks_table table;
-	size_t guess; /* the target that comes next, if all blocks have the same order */
+	size_t guess; /* the next target, if all blocks have the same order */
 };
 
 static void reading_release(struct reading *reading)
@@ -51,9 +51,7 @@ static void reading_release(struct reading *reading)
 
 #define AT(reading) LINE_AT(&(reading)->lines)
 
-/* ---- the end of a block ---- */
-
-static size_t target_find(struct reading *reading, const char *name)
+static size_t find_target(struct reading *reading, const char *name)
 {
 	const struct chronicle *chronicle = reading->chronicle;
 	size_t target = reading->guess;
@@ -64,36 +62,37 @@ static size_t target_find(struct reading *reading, const char *name)
 	return target;
 }
 
-static int rows_keep(struct reading *reading, struct err *err)
+static int add_rows(struct reading *reading, struct err *err)
 {
 	size_t number[CHRONICLE_SIZES] = { 0 };
 
-	/* A new size moves others: all are added before any is looked up. */
+	/* A new size changes the indices of others, so add all sizes before looking up any. */
 	for (size_t i = 0; i < reading->table.size_count; i++)
 		if (chronicle_size_add(reading->chronicle, reading->table.sizes[i]) < 0)
 			return err_set(err, E2BIG,
-				       "%s:%zu: there are more than %d sizes of writes in all: "
-				       "read files of other sizes under another --system",
+				       "%s:%zu: more than %d different write sizes in all; import "
+				       "files with other sizes under another --system",
 				       AT(reading), CHRONICLE_SIZES);
 	for (size_t i = 0; i < reading->table.size_count; i++)
 		number[i] = (size_t)chronicle_size(reading->chronicle, reading->table.sizes[i]);
 	for (size_t i = 0; i < reading->table.row_count; i++) {
 		const struct blocks_row *row = &reading->table.rows[i];
-		size_t target = target_find(reading, row->target);
+		size_t target = find_target(reading, row->target);
 
 		for (size_t j = 0; j < reading->table.size_count; j++) {
 			if (row->outcome[j] < 0)
 				continue;
 			chronicle_add(reading->chronicle, target, number[j], reading->time_s,
-				      row->seconds[j], (enum sample_outcome)(row->outcome[j] & 15),
-				      (enum sample_method)(row->outcome[j] >> 4));
+				      row->seconds[j],
+				      (enum sample_outcome)(row->outcome[j] & SAMPLE_OUTCOME_MASK),
+				      (enum sample_method)(row->outcome[j] >> SAMPLE_METHOD_SHIFT));
 			reading->facts.samples++;
 		}
 	}
 	return 0;
 }
 
-static int jobs_keep(struct reading *reading, struct err *err)
+static int add_snapshot(struct reading *reading, struct err *err)
 {
 	struct jobs jobs = { .time_s = reading->time_s };
 	int r = jobs_reader_pbs.read(&jobs, reading->lines.name, buf_text(&reading->listing),
@@ -106,26 +105,26 @@ static int jobs_keep(struct reading *reading, struct err *err)
 	return 0;
 }
 
-static void block_tear(struct reading *reading)
+static void count_incomplete_block(struct reading *reading)
 {
 	if (!reading->facts.torn++)
 		reading->facts.torn_line = reading->lines.number;
 }
 
-/* A block that ends inside its head or listing was not finished. */
-static int block_end(struct reading *reading, struct err *err)
+/* Adds the block to the chronicle, or counts it as incomplete if it ends before its table. */
+static int finish_block(struct reading *reading, struct err *err)
 {
 	int r = 0;
 
 	if (reading->place == PLACE_START)
 		return 0;
 	if (reading->place != PLACE_ROWS) {
-		block_tear(reading);
+		count_incomplete_block(reading);
 		return 0;
 	}
-	r = rows_keep(reading, err);
+	r = add_rows(reading, err);
 	if (r >= 0 && reading->has_jobs)
-		r = jobs_keep(reading, err);
+		r = add_snapshot(reading, err);
 	if (r < 0)
 		return r;
 	if (reading->has_node) {
@@ -136,9 +135,7 @@ static int block_end(struct reading *reading, struct err *err)
 	return 0;
 }
 
-/* ---- the head ---- */
-
-static int time_take(struct reading *reading, const char *text, struct err *err)
+static int parse_time(struct reading *reading, const char *text, struct err *err)
 {
 	text += strspn(text, " \t");
 	if (!*text) {
@@ -148,16 +145,15 @@ static int time_take(struct reading *reading, const char *text, struct err *err)
 	if (!number_parse(text, strlen(text), &reading->time_s) || !(reading->time_s >= 0) ||
 	    !isfinite(reading->time_s))
 		return err_set(err, EINVAL,
-			       "%s:%zu: \"%.60s\" is no time: behind Timestamp: are the seconds "
-			       "since 1970",
+			       "%s:%zu: invalid timestamp \"%.60s\": expected seconds since 1970",
 			       AT(reading), text);
 	reading->place = PLACE_HEAD;
 	return 0;
 }
 
-static int block_begin(struct reading *reading, char *rest, struct err *err)
+static int start_block(struct reading *reading, char *rest, struct err *err)
 {
-	int r = block_end(reading, err);
+	int r = finish_block(reading, err);
 
 	if (r < 0)
 		return r;
@@ -165,38 +161,39 @@ static int block_begin(struct reading *reading, char *rest, struct err *err)
 	reading->method = SAMPLE_UNKNOWN;
 	reading->table.row_count = 0;
 	buf_clear(&reading->listing);
-	return time_take(reading, rest, err);
+	return parse_time(reading, rest, err);
 }
 
-static int system_take(struct reading *reading, char *rest, struct err *err)
+static int parse_system(struct reading *reading, char *rest, struct err *err)
 {
 	char name[CHRONICLE_NAME], *word = word_take(&rest);
 	struct chronicle *chronicle = reading->chronicle;
 	int r = word ? word_name(&reading->lines, word, "system", name, sizeof(name), err)
-		     : err_set(err, EINVAL, "%s:%zu: names no system", AT(reading));
+		     : err_set(err, EINVAL, "%s:%zu: missing name of the system", AT(reading));
 
 	if (r < 0)
 		return r;
-	/* A name that the chronicle has was given by the caller, who knows better. */
+	/* A name that the caller has set takes precedence. */
 	if (!*chronicle->system)
 		snprintf(chronicle->system, sizeof(chronicle->system), "%s", name);
 	return 0;
 }
 
-static int method_take(struct reading *reading, char *rest, struct err *err)
+static int parse_method(struct reading *reading, char *rest, struct err *err)
 {
 	char *word = word_take(&rest);
 	int method = word ? word_choice(SAMPLE_METHODS, word) : -1;
 
 	if (method < 0)
-		return err_set(err, EINVAL, "%s:%zu: \"%.60s\" is none of " SAMPLE_METHODS,
+		return err_set(err, EINVAL,
+			       "%s:%zu: unknown method \"%.60s\" (expected " SAMPLE_METHODS ")",
 			       AT(reading), word ? word : "");
 	reading->method = (enum sample_method)method;
 	return 0;
 }
 
-/* "load=0.5 dirty=4096"; values that we do not know are of a later version. */
-static int node_take(struct reading *reading, char *rest, struct err *err)
+/* Parses "load=0.5 dirty=4096". Unknown names are ignored; a later version may write them. */
+static int parse_node(struct reading *reading, char *rest, struct err *err)
 {
 	char *word;
 
@@ -207,7 +204,8 @@ static int node_take(struct reading *reading, char *rest, struct err *err)
 		double value;
 
 		if (!equals || !number_parse(equals + 1, strlen(equals + 1), &value))
-			return err_set(err, EINVAL, "%s:%zu: \"%.60s\" is not NAME=NUMBER",
+			return err_set(err, EINVAL,
+				       "%s:%zu: invalid value \"%.60s\": expected NAME=NUMBER",
 				       AT(reading), word);
 		*equals = 0;
 		for (int i = 0; i < NODE_VALUES; i++)
@@ -218,7 +216,7 @@ static int node_take(struct reading *reading, char *rest, struct err *err)
 	return 0;
 }
 
-static int jobs_begin(struct reading *reading, char *rest, struct err *err)
+static int start_jobs(struct reading *reading, char *rest, struct err *err)
 {
 	(void)rest;
 	(void)err;
@@ -227,7 +225,7 @@ static int jobs_begin(struct reading *reading, char *rest, struct err *err)
 	return 0;
 }
 
-static int table_begin(struct reading *reading, char *rest, struct err *err)
+static int start_table(struct reading *reading, char *rest, struct err *err)
 {
 	(void)rest;
 	(void)err;
@@ -237,21 +235,21 @@ static int table_begin(struct reading *reading, char *rest, struct err *err)
 
 #define IN(place) (1u << (place))
 
-/* Lines that begin so, and where they may stand. */
+/* The words that start a line of their own, and the places where they are allowed. */
 static const struct section {
 	const char *word;
 	unsigned places;
 	int (*take)(struct reading *reading, char *rest, struct err *err);
 } sections[] = {
-	{ "Timestamp:", ~0u, block_begin },
-	{ "System:", IN(PLACE_START) | IN(PLACE_HEAD) | IN(PLACE_ROWS), system_take },
-	{ "Method:", IN(PLACE_HEAD), method_take },
-	{ "Node:", IN(PLACE_HEAD), node_take },
-	{ "All running jobs:", IN(PLACE_HEAD), jobs_begin },
-	{ "Performance:", IN(PLACE_HEAD) | IN(PLACE_JOBS), table_begin },
+	{ "Timestamp:", ~0u, start_block },
+	{ "System:", IN(PLACE_START) | IN(PLACE_HEAD) | IN(PLACE_ROWS), parse_system },
+	{ "Method:", IN(PLACE_HEAD), parse_method },
+	{ "Node:", IN(PLACE_HEAD), parse_node },
+	{ "All running jobs:", IN(PLACE_HEAD), start_jobs },
+	{ "Performance:", IN(PLACE_HEAD) | IN(PLACE_JOBS), start_table },
 };
 
-static const struct section *section_find(const char *line)
+static const struct section *find_section(const char *line)
 {
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
 		if (strncmp(line, sections[i].word, strlen(sections[i].word)) == 0)
@@ -259,10 +257,8 @@ static const struct section *section_find(const char *line)
 	return NULL;
 }
 
-/* ---- lines ---- */
-
-/* The reader of listings counts lines from its own first: what it would refuse is refused here. */
-static int listing_add(struct reading *reading, struct err *err)
+/* Checks the list here, because its parser would count lines from the start of the list. */
+static int append_to_job_list(struct reading *reading, struct err *err)
 {
 	const struct buf *line = &reading->lines.line;
 	bool is_empty = !line->data[strspn(line->data, " \t")];
@@ -271,28 +267,28 @@ static int listing_add(struct reading *reading, struct err *err)
 		return 0;
 	if (!reading->listing.len && strncmp(line->data, "Job Id:", 7) != 0)
 		return err_set(err, EINVAL,
-			       "%s:%zu: a job should begin here, with \"Job Id:\", as qstat -f "
+			       "%s:%zu: expected \"Job Id:\" at the start of a job, as 'qstat -f' "
 			       "prints it",
 			       AT(reading));
 	if (reading->listing.len + line->len > LISTING_BYTES_MAX)
 		return err_set(err, EINVAL,
-			       "%s:%zu: the listing is too long: is \"Performance:\" "
-			       "missing?",
+			       "%s:%zu: the list of jobs is too long; check for a missing "
+			       "\"Performance:\" line",
 			       AT(reading));
 	buf_add(&reading->listing, line->data, line->len);
 	buf_putc(&reading->listing, '\n');
 	return 0;
 }
 
-static int other_read(struct reading *reading, struct err *err)
+static int parse_other_line(struct reading *reading, struct err *err)
 {
 	int r;
 
 	switch (reading->place) {
 	case PLACE_TIME:
-		return time_take(reading, buf_text(&reading->lines.line), err);
+		return parse_time(reading, buf_text(&reading->lines.line), err);
 	case PLACE_JOBS:
-		return listing_add(reading, err);
+		return append_to_job_list(reading, err);
 	case PLACE_HEADER:
 		r = blocks_table_header(&reading->table, &reading->lines, err);
 		reading->place = r < 0 ? PLACE_HEADER : PLACE_ROWS;
@@ -303,14 +299,17 @@ static int other_read(struct reading *reading, struct err *err)
 	case PLACE_HEAD:
 		break;
 	}
-	return err_set(err, EINVAL,
-		       "%s:%zu: \"%.40s\" stands where %s should: is this a file of blocks?",
-		       AT(reading), buf_text(&reading->lines.line),
-		       reading->place == PLACE_START ? "\"Timestamp:\""
-						     : "\"All running jobs:\" or \"Performance:\"");
+	return err_set(
+		err, EINVAL,
+		"%s:%zu: expected %s instead of \"%.40s\"; check that this is a file of probe "
+		"data",
+		AT(reading),
+		reading->place == PLACE_START ? "\"Timestamp:\""
+					      : "\"All running jobs:\" or \"Performance:\"",
+		buf_text(&reading->lines.line));
 }
 
-static int line_read(struct reading *reading, struct err *err)
+static int parse_line(struct reading *reading, struct err *err)
 {
 	char *line = reading->lines.line.data;
 	const struct section *section;
@@ -321,57 +320,57 @@ static int line_read(struct reading *reading, struct err *err)
 	blanks = strspn(line, " \t");
 	if (strcmp(line + blanks, "...") == 0 || (!line[blanks] && reading->place != PLACE_JOBS))
 		return 0;
-	section = section_find(line);
+	section = find_section(line);
 	if (!section)
-		return other_read(reading, err);
+		return parse_other_line(reading, err);
 	if (!(section->places & IN(reading->place)))
 		return err_set(err, EINVAL,
-			       "%s:%zu: \"%s\" cannot stand here: a block is "
-			       "Timestamp:, All running jobs:, Performance:, in this order",
+			       "%s:%zu: unexpected \"%s\"; the order in a block is Timestamp:, "
+			       "All running jobs:, Performance:",
 			       AT(reading), section->word);
 	return section->take(reading, line + strlen(section->word), err);
 }
 
 /*
- * The end of a text that was cut off. Rows are complete or not each by itself: those before the cut
- * are kept, as is the last one if nothing of it is missing.
+ * Handles the end of a truncated text. Each row is complete or not independently of the others, so
+ * the rows before the cut are kept, and also the last one if nothing of it is missing.
  */
-static int cut_end(struct reading *reading, struct err *err)
+static int finish_truncated(struct reading *reading, struct err *err)
 {
-	block_tear(reading);
-	return reading->place == PLACE_ROWS ? block_end(reading, err) : 0;
+	count_incomplete_block(reading);
+	return reading->place == PLACE_ROWS ? finish_block(reading, err) : 0;
 }
 
-static int cut_read(struct reading *reading, struct err *err)
+static int parse_truncated_line(struct reading *reading, struct err *err)
 {
 	struct err why = { 0 };
 	enum place before = reading->place;
-	int r = line_read(reading, &why);
+	int r = parse_line(reading, &why);
 
 	if (before == PLACE_START && r < 0)
 		return err_set(err, -r, "%s", why.text);
 	if (before == PLACE_ROWS && r >= 0 && reading->place == PLACE_ROWS)
-		return block_end(reading, err);
-	return cut_end(reading, err);
+		return finish_block(reading, err);
+	return finish_truncated(reading, err);
 }
 
-static int reading_run(struct reading *reading, struct err *err)
+static int read_blocks(struct reading *reading, struct err *err)
 {
 	int r;
 
 	while ((r = lines_next(&reading->lines, err)) > 0) {
 		if (reading->lines.is_cut)
-			return cut_read(reading, err);
-		r = line_read(reading, err);
+			return parse_truncated_line(reading, err);
+		r = parse_line(reading, err);
 		if (r < 0)
 			return r;
 	}
 	if (r < 0)
 		return r;
-	return reading->lines.is_cut ? cut_end(reading, err) : block_end(reading, err);
+	return reading->lines.is_cut ? finish_truncated(reading, err) : finish_block(reading, err);
 }
 
-static int reading_end(struct reading *reading, int r, struct blocks_facts *facts)
+static int finish_reading(struct reading *reading, int r, struct blocks_facts *facts)
 {
 	if (facts)
 		*facts = reading->facts;
@@ -386,8 +385,8 @@ int blocks_read(struct chronicle *chronicle, const char *path, const uint8_t key
 	int r = lines_open(&reading.lines, path, err);
 
 	if (r >= 0)
-		r = reading_run(&reading, err);
-	return reading_end(&reading, r, facts);
+		r = read_blocks(&reading, err);
+	return finish_reading(&reading, r, facts);
 }
 
 int blocks_parse(struct chronicle *chronicle, const char *name, const char *text, size_t bytes,
@@ -396,5 +395,5 @@ int blocks_parse(struct chronicle *chronicle, const char *name, const char *text
 	struct reading reading = { .chronicle = chronicle, .key = key };
 
 	lines_parse(&reading.lines, name, text, bytes);
-	return reading_end(&reading, reading_run(&reading, err), facts);
+	return finish_reading(&reading, read_blocks(&reading, err), facts);
 }

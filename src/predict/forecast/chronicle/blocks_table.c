@@ -9,8 +9,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/unit.h"
 #include "base/number.h"
+#include "base/unit.h"
 #include "predict/forecast/chronicle/blocks_lines.h"
 
 void blocks_table_release(struct blocks_table *table)
@@ -20,26 +20,26 @@ void blocks_table_release(struct blocks_table *table)
 	*table = (struct blocks_table){ 0 };
 }
 
-static int size_read(const struct lines *lines, const char *word, uint64_t *sizes, size_t count,
-		     struct err *err)
+static int parse_size(const struct lines *lines, const char *word, uint64_t *sizes, size_t count,
+		      struct err *err)
 {
 	if (count == CHRONICLE_SIZES)
-		return err_set(err, E2BIG, "%s:%zu: has more than %d sizes", LINE_AT(lines),
+		return err_set(err, E2BIG, "%s:%zu: more than %d sizes", LINE_AT(lines),
 			       CHRONICLE_SIZES);
 	if (unit_parse_bytes(word, &sizes[count]) < 0 || !sizes[count])
 		return err_set(err, EINVAL,
-			       "%s:%zu: \"%.60s\" is no size such as 64MB: the line after "
-			       "Performance: names the columns, as \"OSS id 1MB 64MB\"",
+			       "%s:%zu: invalid size \"%.60s\": expected column titles such as "
+			       "\"OSS id 1MB 64MB\" after Performance:",
 			       LINE_AT(lines), word);
 	for (size_t i = 0; i < count; i++)
 		if (sizes[i] == sizes[count])
-			return err_set(err, EINVAL, "%s:%zu: has the size %.60s twice",
-				       LINE_AT(lines), word);
+			return err_set(err, EINVAL, "%s:%zu: duplicate size %.60s", LINE_AT(lines),
+				       word);
 	return 0;
 }
 
-/* "OSS id 1MB 64MB": words before the first that begins with a digit are a title. */
-static int columns_read(struct blocks_table *table, const struct lines *lines, struct err *err)
+/* Parses "OSS id 1MB 64MB". Words before the first one that starts with a digit are a title. */
+static int parse_columns(struct blocks_table *table, const struct lines *lines, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(buf_text(&lines->line));
 	uint64_t sizes[CHRONICLE_SIZES] = { 0 };
@@ -52,29 +52,29 @@ static int columns_read(struct blocks_table *table, const struct lines *lines, s
 			titles++;
 			continue;
 		}
-		r = size_read(lines, word, sizes, count, err);
+		r = parse_size(lines, word, sizes, count, err);
 		if (r < 0)
 			return r;
 		count++;
 	}
 	if (!titles)
 		return err_set(err, EINVAL,
-			       "%s:%zu: the line after Performance: names the columns, as \"OSS id "
-			       "1MB 64MB\"",
+			       "%s:%zu: expected column titles such as \"OSS id 1MB 64MB\" after "
+			       "Performance:",
 			       LINE_AT(lines));
 	memcpy(table->sizes, sizes, count * sizeof(*sizes));
 	table->size_count = count;
 	return 0;
 }
 
-/* The header is mostly that of the block before. */
+/* Most blocks have the same header as the previous one, so compare it first. */
 int blocks_table_header(struct blocks_table *table, const struct lines *lines, struct err *err)
 {
 	int r;
 
 	if (table->header.len && strcmp(buf_text(&table->header), buf_text(&lines->line)) == 0)
 		return 0;
-	r = columns_read(table, lines, err);
+	r = parse_columns(table, lines, err);
 	if (r < 0)
 		return r;
 	buf_clear(&table->header);
@@ -82,8 +82,8 @@ int blocks_table_header(struct blocks_table *table, const struct lines *lines, s
 	return 0;
 }
 
-/* "0.5206s", ">30s"; with the unit, as a number that was cut off would be another number. */
-static bool seconds_parse(const char *text, double *seconds)
+/* Parses "0.5206s". The unit is required because a truncated number would be a wrong number. */
+static bool parse_seconds(const char *text, double *seconds)
 {
 	size_t n = strlen(text);
 
@@ -91,7 +91,7 @@ static bool seconds_parse(const char *text, double *seconds)
 	       *seconds <= (double)FLT_MAX;
 }
 
-static bool cell_parse(char *word, enum sample_method method, double *seconds, int *outcome)
+static bool parse_cell(char *word, enum sample_method method, double *seconds, int *outcome)
 {
 	char *slash = strchr(word, '/');
 	int named = (int)method;
@@ -109,13 +109,13 @@ static bool cell_parse(char *word, enum sample_method method, double *seconds, i
 		*outcome = SAMPLE_FULL;
 	else if (strcmp(word, "failed") == 0)
 		*outcome = SAMPLE_FAILED;
-	else if (seconds_parse(word + (*word == '>'), seconds))
+	else if (parse_seconds(word + (*word == '>'), seconds))
 		*outcome = *word == '>' ? SAMPLE_TIMEOUT : SAMPLE_DONE;
 	else
 		named = -1;
 	if (named < 0)
 		return false;
-	*outcome |= named << 4;
+	*outcome |= named << SAMPLE_METHOD_SHIFT;
 	return true;
 }
 
@@ -131,19 +131,18 @@ int blocks_table_row(struct blocks_table *table, struct lines *lines, enum sampl
 		return r;
 	for (; (word = word_take(&rest)); count++) {
 		if (count == table->size_count)
-			return err_set(err, EINVAL,
-				       "%s:%zu: has more cells than the table has sizes (%zu)",
+			return err_set(err, EINVAL, "%s:%zu: too many cells for %zu sizes",
 				       LINE_AT(lines), table->size_count);
-		if (!cell_parse(word, method, &row.seconds[count], &row.outcome[count]))
+		if (!parse_cell(word, method, &row.seconds[count], &row.outcome[count]))
 			return err_set(
 				err, EINVAL,
-				"%s:%zu: \"%.60s\" is no cell: write seconds with their unit "
-				"as 0.5206s, >30s, full, failed or -",
+				"%s:%zu: invalid cell \"%.60s\": expected a duration such as "
+				"0.5206s or >30s, or full, failed or -",
 				LINE_AT(lines), word);
 	}
 	if (count < table->size_count)
-		return err_set(err, EINVAL, "%s:%zu: has %zu cells where the table has %zu sizes",
-			       LINE_AT(lines), count, table->size_count);
+		return err_set(err, EINVAL, "%s:%zu: %zu cells for %zu sizes", LINE_AT(lines),
+			       count, table->size_count);
 	table->rows =
 		xgrow(table->rows, &table->row_cap, table->row_count + 1, sizeof(*table->rows));
 	table->rows[table->row_count++] = row;

@@ -17,25 +17,25 @@ struct lines;
 struct blocks_row {
 	char target[CHRONICLE_NAME];
 	double seconds[CHRONICLE_SIZES];
-	/* As in a series; -1: nothing was written. */
+	/* The encoding of struct chronicle_series; -1: nothing was written. */
 	int outcome[CHRONICLE_SIZES];
 };
 
 struct blocks_table {
-	/* The columns; they stay until there are others. */
+	/* The columns; they remain valid until a different header is read. */
 	struct buf header;
 	uint64_t sizes[CHRONICLE_SIZES];
 	size_t size_count;
-	/* Of this block; the caller sets row_count to 0 where the next one begins. */
+	/* The rows of the current block; the caller sets row_count to 0 at the next block. */
 	struct blocks_row *rows;
 	size_t row_count, row_cap;
 };
 
 void blocks_table_release(struct blocks_table *table);
 
-/* Take the line at hand; -errno with file, line and what to mend. */
+/* Both parse the current line. On failure err gives the file, the line and what is wrong. */
 int blocks_table_header(struct blocks_table *table, const struct lines *lines, struct err *err);
-/* A cell that names no method was measured by the one given. Cuts the line into words. */
+/* `method` applies to cells without a method. Splits the line into words in place. */
 int blocks_table_row(struct blocks_table *table, struct lines *lines, enum sample_method method,
 		     struct err *err);
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Writes probe data as text: see blocks.h.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +10,12 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "learn/table/export.h"
 #include "base/number.h"
+#include "learn/table/export.h"
 #include "predict/forecast/chronicle/blocks.h"
 
-/* ---- words ---- */
-
-/* What would end a word, or make it look like the name of a section, is written as "%20". */
-static void name_write(struct buf *out, const char *name)
+/* Writes bytes that would end a word, or make it look like a section, in the form "%20". */
+static void write_name(struct buf *out, const char *name)
 {
 	for (; *name; name++) {
 		unsigned char c = (unsigned char)*name;
@@ -26,7 +27,7 @@ static void name_write(struct buf *out, const char *name)
 	}
 }
 
-static void real_write(struct buf *out, double value)
+static void write_number(struct buf *out, double value)
 {
 	char text[NUMBER_TEXT_MAX];
 
@@ -34,8 +35,8 @@ static void real_write(struct buf *out, double value)
 	buf_puts(out, text);
 }
 
-/* As few digits as read back as the same. */
-static void seconds_write(struct buf *out, float seconds)
+/* Writes the fewest digits that are read back as the same float. */
+static void write_seconds(struct buf *out, float seconds)
 {
 	char text[NUMBER_TEXT_MAX];
 
@@ -48,8 +49,8 @@ static void seconds_write(struct buf *out, float seconds)
 	buf_putc(out, 's');
 }
 
-/* "64MB"; in the largest unit of which there is a whole number. */
-static void size_write(struct buf *out, uint64_t bytes)
+/* Writes a size such as "64MB", in the largest unit that gives a whole number. */
+static void write_size(struct buf *out, uint64_t bytes)
 {
 	static const char units[] = "KMGTP";
 	int unit = -1;
@@ -63,18 +64,17 @@ static void size_write(struct buf *out, uint64_t bytes)
 		buf_printf(out, "%cB", units[unit]);
 }
 
-/* Always the words of a fixed list. */
-static void word_write(struct buf *out, const char *words, unsigned number)
+/* Writes word `number` of a list such as "a|b|c". */
+static void write_word(struct buf *out, const char *words, unsigned number)
 {
 	for (; number; number--)
 		words += strcspn(words, "|") + 1;
 	buf_add(out, words, strcspn(words, "|"));
 }
 
-/* ---- jobs ---- */
-
-/* Without an exponent, which qstat has not, and with as many digits as it takes. */
-static void attribute_number(struct buf *out, const char *name, double value, const char *unit)
+/* Writes an exact number without exponent, because qstat prints none. */
+static void write_number_attribute(struct buf *out, const char *name, double value,
+				   const char *unit)
 {
 	char text[400];
 
@@ -88,20 +88,20 @@ static void attribute_number(struct buf *out, const char *name, double value, co
 	buf_printf(out, "    %s = %s%s\n", name, text, unit);
 }
 
-static void attribute_bytes(struct buf *out, const char *name, double bytes)
+static void write_bytes_attribute(struct buf *out, const char *name, double bytes)
 {
 	if (bytes >= 1024 && fmod(bytes, 1024) == 0)
-		attribute_number(out, name, bytes / 1024, "kb");
+		write_number_attribute(out, name, bytes / 1024, "kb");
 	else
-		attribute_number(out, name, bytes, "b");
+		write_number_attribute(out, name, bytes, "b");
 }
 
-static void attribute_time(struct buf *out, const char *name, double seconds)
+static void write_time_attribute(struct buf *out, const char *name, double seconds)
 {
 	unsigned long long whole;
 
 	if (!(seconds >= 0 && seconds < 1e12) || seconds != floor(seconds)) {
-		attribute_number(out, name, seconds, "");
+		write_number_attribute(out, name, seconds, "");
 		return;
 	}
 	whole = (unsigned long long)seconds;
@@ -109,35 +109,41 @@ static void attribute_time(struct buf *out, const char *name, double seconds)
 		   whole % 60);
 }
 
-static void attribute_text(struct buf *out, const char *name, const char *text)
+static void write_text_attribute(struct buf *out, const char *name, const char *text)
 {
 	if (*text)
 		buf_printf(out, "    %s = %s\n", name, text);
 }
 
 /*
- * In the words of qstat -f. Of memory the store does not know whether it was used or granted: it
- * is written as used.
+ * Writes a job in the format of qstat -f. The store does not know whether memory was used or
+ * requested, so it is written as used.
  */
-static void job_write(struct buf *out, const struct job *job)
+static void write_job(struct buf *out, const struct job *job)
 {
 	buf_printf(out, "Job Id: %s\n", job->id);
-	attribute_text(out, "Job_Name", job->name);
-	attribute_text(out, "Job_Owner", job->owner);
-	attribute_bytes(out, "resources_used.mem", job->memory_bytes);
-	attribute_bytes(out, "resources_used.vmem", job->virtual_bytes);
-	attribute_time(out, "resources_used.walltime", job->used_s);
+	write_text_attribute(out, "Job_Name", job->name);
+	write_text_attribute(out, "Job_Owner", job->owner);
+	write_bytes_attribute(out, "resources_used.mem", job->memory_bytes);
+	write_bytes_attribute(out, "resources_used.vmem", job->virtual_bytes);
+	write_time_attribute(out, "resources_used.walltime", job->used_s);
 	buf_puts(out, "    job_state = R\n");
-	attribute_text(out, "queue", job->queue);
-	attribute_number(out, "Resource_List.nodect", job->nodes, "");
-	attribute_time(out, "Resource_List.walltime", job->allocated_s);
+	write_text_attribute(out, "queue", job->queue);
+	write_number_attribute(out, "Resource_List.nodect", job->nodes, "");
+	write_time_attribute(out, "Resource_List.walltime", job->allocated_s);
 	buf_putc(out, '\n');
 }
 
-/* ---- blocks ---- */
+/* Produces the blocks in order of time. The chronicle must not change meanwhile. */
+struct blocks_writer {
+	const struct chronicle *chronicle;
+	double to_s;
+	size_t *next; /* per series: its next sample */
+	size_t snapshot, node;
+};
 
-void blocks_writer_init(struct blocks_writer *writer, const struct chronicle *chronicle,
-			double from_s, double to_s)
+static void blocks_writer_init(struct blocks_writer *writer, const struct chronicle *chronicle,
+			       double from_s, double to_s)
 {
 	double before_s = nextafter(from_s, -INFINITY);
 	size_t series = chronicle->target_count * CHRONICLE_SIZES;
@@ -150,21 +156,21 @@ void blocks_writer_init(struct blocks_writer *writer, const struct chronicle *ch
 	writer->node = (size_t)(chronicle_node_at(chronicle, before_s) + 1);
 }
 
-void blocks_writer_release(struct blocks_writer *writer)
+static void blocks_writer_release(struct blocks_writer *writer)
 {
 	free(writer->next);
 	*writer = (struct blocks_writer){ 0 };
 }
 
-/* Has the series a sample of that time that is still to be written? */
-static bool is_next(const struct blocks_writer *writer, size_t series, double time_s)
+/* True if the next sample of the series has this time. */
+static bool has_sample_at(const struct blocks_writer *writer, size_t series, double time_s)
 {
 	const struct chronicle_series *of = &writer->chronicle->series[series];
 
 	return writer->next[series] < of->count && of->time_s[writer->next[series]] == time_s;
 }
 
-static double time_next(const struct blocks_writer *writer)
+static double find_next_time(const struct blocks_writer *writer)
 {
 	const struct chronicle *chronicle = writer->chronicle;
 	double earliest = INFINITY;
@@ -182,18 +188,18 @@ static double time_next(const struct blocks_writer *writer)
 	return earliest < writer->to_s ? earliest : INFINITY;
 }
 
-/* Most cells of a block are measured the same way: by that of the first. */
-static enum sample_method method_of(const struct blocks_writer *writer, double time_s)
+/* The method of the first cell; most cells of a block have the same. */
+static enum sample_method find_method(const struct blocks_writer *writer, double time_s)
 {
 	const struct chronicle *chronicle = writer->chronicle;
 
 	for (size_t i = 0; i < chronicle->target_count * CHRONICLE_SIZES; i++)
-		if (is_next(writer, i, time_s))
+		if (has_sample_at(writer, i, time_s))
 			return sample_method(&chronicle->series[i], writer->next[i]);
 	return SAMPLE_UNKNOWN;
 }
 
-static void cell_write(struct buf *out, const struct chronicle_series *series, size_t i,
+static void write_cell(struct buf *out, const struct chronicle_series *series, size_t i,
 		       enum sample_method usual)
 {
 	switch (sample_outcome(series, i)) {
@@ -201,7 +207,7 @@ static void cell_write(struct buf *out, const struct chronicle_series *series, s
 		buf_putc(out, '>');
 		/* fall through */
 	case SAMPLE_DONE:
-		seconds_write(out, series->seconds[i]);
+		write_seconds(out, series->seconds[i]);
 		break;
 	case SAMPLE_FULL:
 		buf_puts(out, "full");
@@ -212,12 +218,12 @@ static void cell_write(struct buf *out, const struct chronicle_series *series, s
 	}
 	if (sample_method(series, i) != usual) {
 		buf_putc(out, '/');
-		word_write(out, SAMPLE_METHODS, sample_method(series, i));
+		write_word(out, SAMPLE_METHODS, sample_method(series, i));
 	}
 }
 
-/* A row of the target; false where it has nothing of that time. */
-static bool row_write(struct blocks_writer *writer, struct buf *out, size_t target, double time_s,
+/* Writes a row of the target. Returns false if it has no sample of this time. */
+static bool write_row(struct blocks_writer *writer, struct buf *out, size_t target, double time_s,
 		      enum sample_method usual)
 {
 	const struct chronicle *chronicle = writer->chronicle;
@@ -225,14 +231,14 @@ static bool row_write(struct blocks_writer *writer, struct buf *out, size_t targ
 	bool has_any = false;
 
 	for (size_t i = 0; i < chronicle->size_count; i++)
-		has_any |= is_next(writer, first + i, time_s);
+		has_any |= has_sample_at(writer, first + i, time_s);
 	if (!has_any)
 		return false;
-	name_write(out, chronicle->targets[target]);
+	write_name(out, chronicle->targets[target]);
 	for (size_t i = 0; i < chronicle->size_count; i++) {
 		buf_putc(out, ' ');
-		if (is_next(writer, first + i, time_s))
-			cell_write(out, &chronicle->series[first + i], writer->next[first + i]++,
+		if (has_sample_at(writer, first + i, time_s))
+			write_cell(out, &chronicle->series[first + i], writer->next[first + i]++,
 				   usual);
 		else
 			buf_putc(out, '-');
@@ -241,7 +247,7 @@ static bool row_write(struct blocks_writer *writer, struct buf *out, size_t targ
 	return true;
 }
 
-static void table_write(struct blocks_writer *writer, struct buf *out, double time_s,
+static void write_table(struct blocks_writer *writer, struct buf *out, double time_s,
 			enum sample_method usual)
 {
 	const struct chronicle *chronicle = writer->chronicle;
@@ -249,62 +255,63 @@ static void table_write(struct blocks_writer *writer, struct buf *out, double ti
 	buf_puts(out, "Performance:\nOSS id");
 	for (size_t i = 0; i < chronicle->size_count; i++) {
 		buf_putc(out, ' ');
-		size_write(out, chronicle->sizes[i]);
+		write_size(out, chronicle->sizes[i]);
 	}
 	buf_putc(out, '\n');
-	/* Two samples of one time are two rows. */
+	/* A second sample of the same time needs another row. */
 	for (size_t i = 0; i < chronicle->target_count; i++)
-		while (row_write(writer, out, i, time_s, usual))
+		while (write_row(writer, out, i, time_s, usual))
 			;
 	buf_putc(out, '\n');
 }
 
-static void node_write(struct buf *out, const struct node_state *node)
+static void write_node(struct buf *out, const struct node_state *node)
 {
 	buf_puts(out, "Node:");
 	for (int i = 0; i < NODE_VALUES; i++) {
 		if (isnan(node->values[i]))
 			continue;
 		buf_printf(out, " %s=", node_value_names[i]);
-		real_write(out, node->values[i]);
+		write_number(out, node->values[i]);
 	}
 	buf_putc(out, '\n');
 }
 
-bool blocks_writer_next(struct blocks_writer *writer, struct buf *out)
+/* Appends the next block. Returns false if there is none. */
+static bool blocks_writer_next(struct blocks_writer *writer, struct buf *out)
 {
 	const struct chronicle *chronicle = writer->chronicle;
-	double time_s = time_next(writer);
-	enum sample_method usual = method_of(writer, time_s);
+	double time_s = find_next_time(writer);
+	enum sample_method usual = find_method(writer, time_s);
 
 	if (time_s == INFINITY)
 		return false;
 	buf_puts(out, "Timestamp: ");
-	real_write(out, time_s);
+	write_number(out, time_s);
 	buf_putc(out, '\n');
 	if (usual != SAMPLE_UNKNOWN) {
 		buf_puts(out, "Method: ");
-		word_write(out, SAMPLE_METHODS, usual);
+		write_word(out, SAMPLE_METHODS, usual);
 		buf_putc(out, '\n');
 	}
 	if (writer->node < chronicle->node_count && chronicle->nodes[writer->node].time_s == time_s)
-		node_write(out, &chronicle->nodes[writer->node++]);
+		write_node(out, &chronicle->nodes[writer->node++]);
 	if (writer->snapshot < chronicle->snapshot_count &&
 	    chronicle->snapshots[writer->snapshot].time_s == time_s) {
 		const struct jobs *jobs = &chronicle->snapshots[writer->snapshot++];
 
 		buf_puts(out, "All running jobs:\n");
 		for (size_t i = 0; i < jobs->count; i++)
-			job_write(out, &jobs->rows[i]);
+			write_job(out, &jobs->rows[i]);
 	}
-	table_write(writer, out, time_s, usual);
+	write_table(writer, out, time_s, usual);
 	return true;
 }
 
 void blocks_begin(struct buf *out, const struct chronicle *chronicle)
 {
 	buf_puts(out, "System: ");
-	name_write(out, *chronicle->system ? chronicle->system : "unknown");
+	write_name(out, *chronicle->system ? chronicle->system : "unknown");
 	buf_puts(out, "\n\n");
 }
 
@@ -318,15 +325,13 @@ void blocks_add(struct buf *out, const struct chronicle *chronicle, double from_
 	blocks_writer_release(&writer);
 }
 
-/* ---- files ---- */
-
-/* What of a chronicle is written. */
+/* The part of a chronicle to write. */
 struct part {
 	const struct chronicle *chronicle;
 	double from_s, to_s;
 };
 
-static void part_write(gzFile file, const void *arg)
+static void write_part(gzFile file, const void *arg)
 {
 	const struct part *part = arg;
 	AUTO_BUF struct buf block = { 0 };
@@ -347,5 +352,5 @@ int blocks_write(const struct chronicle *chronicle, const char *path, double fro
 {
 	struct part part = { chronicle, from_s, to_s };
 
-	return export_write(path, part_write, &part, err);
+	return export_write(path, write_part, &part, err);
 }

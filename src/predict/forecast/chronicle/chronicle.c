@@ -92,7 +92,7 @@ int chronicle_size_add(struct chronicle *chronicle, uint64_t bytes)
 	memmove(chronicle->sizes + at + 1, chronicle->sizes + at, rest * sizeof(bytes));
 	chronicle->sizes[at] = bytes;
 	chronicle->size_count++;
-	/* The series behind the last size is empty: it comes to the front. */
+	/* The series after the last size is empty, so the others can move up by one. */
 	for (size_t target = 0; target < chronicle->target_count; target++) {
 		struct chronicle_series *series = chronicle_series(chronicle, target, at);
 
@@ -117,7 +117,7 @@ static void series_reserve(struct chronicle_series *series)
 	series->cap = cap;
 }
 
-/* Makes room at a place for one more. */
+/* Makes room for a sample at this index. */
 static void series_shift(struct chronicle_series *series, size_t at)
 {
 	size_t rest = series->count - at;
@@ -141,7 +141,8 @@ void chronicle_add(struct chronicle *chronicle, size_t target, size_t size, doub
 	}
 	series->time_s[at] = time_s;
 	series->seconds[at] = outcome <= SAMPLE_TIMEOUT ? (float)seconds : 0;
-	series->outcome[at] = (uint8_t)((unsigned)outcome | (unsigned)method << 4);
+	series->outcome[at] =
+		(uint8_t)((unsigned)outcome | (unsigned)method << SAMPLE_METHOD_SHIFT);
 	series->count++;
 }
 
@@ -192,7 +193,7 @@ ptrdiff_t chronicle_node_at(const struct chronicle *chronicle, double time_s)
 	       1;
 }
 
-static void span_widen(double *from_s, double *to_s, double first_s, double last_s)
+static void widen_span(double *from_s, double *to_s, double first_s, double last_s)
 {
 	*from_s = fmin(*from_s, first_s);
 	*to_s = fmax(*to_s, last_s);
@@ -206,14 +207,14 @@ bool chronicle_span(const struct chronicle *chronicle, double *from_s, double *t
 		const struct chronicle_series *series = &chronicle->series[i];
 
 		if (series->count)
-			span_widen(&first, &last, series->time_s[0],
+			widen_span(&first, &last, series->time_s[0],
 				   series->time_s[series->count - 1]);
 	}
 	if (chronicle->snapshot_count)
-		span_widen(&first, &last, chronicle->snapshots[0].time_s,
+		widen_span(&first, &last, chronicle->snapshots[0].time_s,
 			   chronicle->snapshots[chronicle->snapshot_count - 1].time_s);
 	if (chronicle->node_count)
-		span_widen(&first, &last, chronicle->nodes[0].time_s,
+		widen_span(&first, &last, chronicle->nodes[0].time_s,
 			   chronicle->nodes[chronicle->node_count - 1].time_s);
 	if (first > last)
 		return false;

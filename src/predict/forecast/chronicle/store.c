@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A chronicle goes to the store in the order of time, as the store is quickest then: the samples of
- * all targets and sizes that carry the same time are a round.
+ * Loads a chronicle from the store and saves it there, in order of time, because the store is
+ * fastest that way. The samples of all targets and sizes with the same time form a round.
  */
 #include <errno.h>
 #include <float.h>
@@ -14,28 +14,27 @@
 #include "predict/forecast/chronicle/chronicle.h"
 #include "store/probes.h"
 
-_Static_assert(NODE_VALUES == PROBE_NODE_VALUES, "the store has a column per value of a node");
-
-/* ---- reading ---- */
+_Static_assert(NODE_VALUES == PROBE_NODE_VALUES, "the store has one column per node value");
 
 struct loading {
 	struct chronicle chronicle;
-	struct jobs jobs; /* of the snapshot that is being read */
+	struct jobs jobs; /* the snapshot being read */
 	bool is_open;
 };
 
-static int target_take(void *arg, const char *target)
+static int add_target(void *arg, const char *target)
 {
 	chronicle_target(&((struct loading *)arg)->chronicle, target);
 	return 0;
 }
 
-/* What no version of ours writes is damage: the write failed as far as anybody knows. */
-static int row_take(void *arg, const struct probe *row)
+/* A row with impossible values is damaged and counts as a failed write. */
+static int add_row(void *arg, const struct probe *row)
 {
 	struct chronicle *chronicle = &((struct loading *)arg)->chronicle;
 	int size = chronicle_size(chronicle, row->bytes);
-	unsigned outcome = (unsigned)row->outcome & 15, method = (unsigned)row->outcome >> 4;
+	unsigned outcome = (unsigned)row->outcome & SAMPLE_OUTCOME_MASK,
+		 method = (unsigned)row->outcome >> SAMPLE_METHOD_SHIFT;
 
 	if (outcome > SAMPLE_FAILED || !(row->seconds >= 0 && row->seconds <= (double)FLT_MAX))
 		outcome = SAMPLE_FAILED;
@@ -47,20 +46,20 @@ static int row_take(void *arg, const struct probe *row)
 	return 0;
 }
 
-static void text_set(char **text, const char *to)
+static void replace_text(char **text, const char *to)
 {
 	free(*text);
 	*text = xstrdup(to);
 }
 
-static void job_take(struct jobs *jobs, const struct probe_job *from)
+static void add_job(struct jobs *jobs, const struct probe_job *from)
 {
 	struct job *job = jobs_add(jobs);
 
-	text_set(&job->id, from->id);
-	text_set(&job->name, from->name);
-	text_set(&job->owner, from->owner);
-	text_set(&job->queue, from->queue);
+	replace_text(&job->id, from->id);
+	replace_text(&job->name, from->name);
+	replace_text(&job->owner, from->owner);
+	replace_text(&job->queue, from->queue);
 	job->nodes = from->nodes;
 	job->memory_bytes = from->memory_bytes;
 	job->virtual_bytes = from->virtual_bytes;
@@ -68,27 +67,27 @@ static void job_take(struct jobs *jobs, const struct probe_job *from)
 	job->allocated_s = from->allocated_s;
 }
 
-static void jobs_end(struct loading *loading)
+static void finish_snapshot(struct loading *loading)
 {
 	if (loading->is_open)
 		chronicle_add_jobs(&loading->chronicle, &loading->jobs);
 	loading->is_open = false;
 }
 
-static int jobs_take(void *arg, double time_s, const struct probe_job *job)
+static int add_job_row(void *arg, double time_s, const struct probe_job *job)
 {
 	struct loading *loading = arg;
 
 	if (loading->is_open && loading->jobs.time_s != time_s)
-		jobs_end(loading);
+		finish_snapshot(loading);
 	loading->is_open = true;
 	loading->jobs.time_s = time_s;
 	if (job)
-		job_take(&loading->jobs, job);
+		add_job(&loading->jobs, job);
 	return 0;
 }
 
-static int node_take(void *arg, double time_s, const double values[PROBE_NODE_VALUES])
+static int add_node(void *arg, double time_s, const double values[PROBE_NODE_VALUES])
 {
 	struct node_state node = { .time_s = time_s };
 
@@ -97,28 +96,28 @@ static int node_take(void *arg, double time_s, const double values[PROBE_NODE_VA
 	return 0;
 }
 
-static int loading_run(struct loading *loading, struct store *store, const char *system,
-		       double from_s, double to_s, struct err *err)
+static int load_all(struct loading *loading, struct store *store, const char *system, double from_s,
+		    double to_s, struct err *err)
 {
 	uint64_t sizes[CHRONICLE_SIZES];
 	int r = probes_sizes(store, system, from_s, to_s, sizes, CHRONICLE_SIZES, err);
 
 	if (r > CHRONICLE_SIZES)
 		return err_set(err, E2BIG,
-			       "%s: probes of \"%s\" are of %d sizes, and %d can be used: forget "
-			       "what is old with 'sluice probe forget'",
+			       "%s: probe data of \"%s\" has %d write sizes, but at most %d are "
+			       "supported; delete old data with 'sluice forecast forget'",
 			       store_path(store), system, r, CHRONICLE_SIZES);
 	if (r < 0)
 		return r;
 	chronicle_init(&loading->chronicle, system, sizes, (size_t)r);
-	r = probes_targets(store, system, target_take, loading, err);
+	r = probes_targets(store, system, add_target, loading, err);
 	if (r >= 0)
-		r = probes_load(store, system, from_s, to_s, row_take, loading, err);
+		r = probes_load(store, system, from_s, to_s, add_row, loading, err);
 	if (r >= 0)
-		r = probes_load_jobs(store, system, from_s, to_s, jobs_take, loading, err);
-	jobs_end(loading);
+		r = probes_load_jobs(store, system, from_s, to_s, add_job_row, loading, err);
+	finish_snapshot(loading);
 	if (r >= 0)
-		r = probes_load_nodes(store, system, from_s, to_s, node_take, loading, err);
+		r = probes_load_nodes(store, system, from_s, to_s, add_node, loading, err);
 	return r;
 }
 
@@ -126,7 +125,7 @@ int chronicle_load(struct chronicle *chronicle, struct store *store, const char 
 		   double from_s, double to_s, struct err *err)
 {
 	struct loading loading = { 0 };
-	int r = loading_run(&loading, store, system, from_s, to_s, err);
+	int r = load_all(&loading, store, system, from_s, to_s, err);
 
 	if (r < 0) {
 		chronicle_release(&loading.chronicle);
@@ -136,17 +135,15 @@ int chronicle_load(struct chronicle *chronicle, struct store *store, const char 
 	return 0;
 }
 
-/* ---- writing ---- */
-
 struct saving {
 	const struct chronicle *chronicle;
 	struct probe_writer *writer;
 	double to_s;
-	size_t *next; /* per series: its first sample that is still to be saved */
+	size_t *next; /* per series: its first sample that is not saved yet */
 };
 
-/* The earliest time of what is left; INFINITY: nothing is. */
-static double time_next(const struct saving *saving)
+/* The earliest time of the unsaved samples; INFINITY if there are none. */
+static double find_next_time(const struct saving *saving)
 {
 	const struct chronicle *chronicle = saving->chronicle;
 	double earliest = INFINITY;
@@ -160,8 +157,8 @@ static double time_next(const struct saving *saving)
 	return earliest < saving->to_s ? earliest : INFINITY;
 }
 
-/* Samples of one series at that time; the last of several counts. */
-static int series_save(struct saving *saving, size_t target, size_t size, double time_s,
+/* Saves the samples of one series at this time; the last of several remains. */
+static int save_series(struct saving *saving, size_t target, size_t size, double time_s,
 		       struct err *err)
 {
 	const struct chronicle *chronicle = saving->chronicle;
@@ -180,20 +177,20 @@ static int series_save(struct saving *saving, size_t target, size_t size, double
 	return r;
 }
 
-static int rounds_save(struct saving *saving, struct err *err)
+static int save_rounds(struct saving *saving, struct err *err)
 {
 	const struct chronicle *chronicle = saving->chronicle;
 	double time_s;
 	int r = 0;
 
-	while (r >= 0 && (time_s = time_next(saving)) < INFINITY)
+	while (r >= 0 && (time_s = find_next_time(saving)) < INFINITY)
 		for (size_t size = 0; size < chronicle->size_count; size++)
 			for (size_t i = 0; r >= 0 && i < chronicle->target_count; i++)
-				r = series_save(saving, i, size, time_s, err);
+				r = save_series(saving, i, size, time_s, err);
 	return r;
 }
 
-static int snapshot_save(struct saving *saving, const struct jobs *jobs, struct err *err)
+static int save_snapshot(struct saving *saving, const struct jobs *jobs, struct err *err)
 {
 	AUTO_FREE struct probe_job *rows = xcalloc(jobs->count + 1, sizeof(*rows));
 
@@ -209,7 +206,7 @@ static int snapshot_save(struct saving *saving, const struct jobs *jobs, struct 
 	return probe_writer_jobs(saving->writer, jobs->time_s, rows, jobs->count, err);
 }
 
-static int rest_save(struct saving *saving, double from_s, struct err *err)
+static int save_snapshots_and_nodes(struct saving *saving, double from_s, struct err *err)
 {
 	const struct chronicle *chronicle = saving->chronicle;
 	int r = 0;
@@ -218,7 +215,7 @@ static int rest_save(struct saving *saving, double from_s, struct err *err)
 		const struct jobs *jobs = &chronicle->snapshots[i];
 
 		if (jobs->time_s >= from_s && jobs->time_s < saving->to_s)
-			r = snapshot_save(saving, jobs, err);
+			r = save_snapshot(saving, jobs, err);
 	}
 	for (size_t i = 0; r >= 0 && i < chronicle->node_count; i++) {
 		const struct node_state *node = &chronicle->nodes[i];
@@ -241,9 +238,9 @@ int chronicle_save(const struct chronicle *chronicle, struct store *store, doubl
 		return r;
 	for (size_t i = 0; i < series; i++)
 		next[i] = chronicle_until(&chronicle->series[i], nextafter(from_s, -INFINITY));
-	r = rounds_save(&saving, err);
+	r = save_rounds(&saving, err);
 	if (r >= 0)
-		r = rest_save(&saving, from_s, err);
+		r = save_snapshots_and_nodes(&saving, from_s, err);
 	if (r < 0) {
 		probe_writer_close(saving.writer, false, NULL);
 		return r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows in the order of their times.
+ * Binary search in rows that are sorted by time.
  */
 #ifndef SLUICE_PREDICT_FORECAST_CHRONICLE_TIMES_H
 #define SLUICE_PREDICT_FORECAST_CHRONICLE_TIMES_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * How many of the rows are not later than time_s. Each has row_bytes, and its time, a double, at
- * the offset. Inline: features are made from many such searches.
+ * Returns the number of rows with a time <= time_s. Each row has row_bytes bytes, with its time, a
+ * double, at `offset`. The function is inline because features need many such searches.
  */
 static inline size_t times_until(const void *rows, size_t row_bytes, size_t offset, size_t count,
 				 double time_s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Asks a scheduler: runs a command and takes what it prints. The command has a process group of its
- * own, which is killed when it takes too long or prints too much, and when whoever asks dies; its
- * stderr is for the message.
+ * Runs a command of the scheduler and captures its output. The command has its own process group,
+ * which is killed if it takes too long, if it prints too much, or if this process dies. Its stderr
+ * becomes part of the error message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,16 +22,19 @@
 #include "base/mem.h"
 #include "predict/forecast/jobs/ask.h"
 
-#define WORDS_BYTES 400 /* of stderr */
+#define STDERR_BYTES 400   /* longest part of stderr that is kept */
+#define MESSAGE_COMMAND 80 /* longest part of the command in a message */
+#define EXIT_NOT_FOUND 127
+#define EXIT_CANNOT_START 126
 
 struct asking {
 	pid_t pid;
-	int out, err; /* ends of pipes; -1: closed */
+	int out, err; /* read ends of the pipes; -1: closed */
 	double until_s;
-	size_t most;
-	bool is_brief; /* whoever asks often tells little of what went wrong */
+	size_t max_bytes;
+	bool is_brief; /* keep messages short, for commands that run often */
 	struct buf *text;
-	struct buf words;
+	struct buf errors; /* stderr */
 };
 
 static double now_s(clockid_t clock)
@@ -42,9 +45,8 @@ static double now_s(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* ---- in the child: only what may be called between fork and exec ---- */
-
-static _Noreturn void become(const char *command, int out, int err)
+/* In the child: may only call async-signal-safe functions before exec. */
+static _Noreturn void become_command(const char *command, int out, int err)
 {
 	int nothing = open("/dev/null", O_RDONLY);
 	struct sigaction usual = { .sa_handler = SIG_DFL };
@@ -58,22 +60,23 @@ static _Noreturn void become(const char *command, int out, int err)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	sigaction(SIGPIPE, &usual, NULL);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-	_exit(127);
+	_exit(EXIT_NOT_FOUND);
 }
 
-static void group_end(int number)
+static void kill_own_group(int number)
 {
 	(void)number;
 	kill(0, SIGKILL);
 }
 
 /*
- * Leads the group of the command and ends as that does. Whoever asks may be killed, and a shell's
- * own children would go on without end: the leader is told, and takes all of them along.
+ * The leader of the command's process group; exits as the command does. If the process that runs
+ * the command is killed, the leader gets SIGTERM and kills the group, because the children of the
+ * shell would otherwise continue.
  */
-static _Noreturn void lead(const char *command, int out, int err, pid_t parent)
+static _Noreturn void lead_group(const char *command, int out, int err, pid_t parent)
 {
-	struct sigaction all = { .sa_handler = group_end }, usual = { .sa_handler = SIG_DFL };
+	struct sigaction all = { .sa_handler = kill_own_group }, usual = { .sa_handler = SIG_DFL };
 	int status = 0;
 	sigset_t term;
 	pid_t pid;
@@ -85,10 +88,10 @@ static _Noreturn void lead(const char *command, int out, int err, pid_t parent)
 	sigprocmask(SIG_UNBLOCK, &term, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
-		_exit(127);
+		_exit(EXIT_NOT_FOUND);
 	pid = fork();
 	if (pid == 0)
-		become(command, out, err);
+		become_command(command, out, err);
 	close(out);
 	close(err);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -97,10 +100,10 @@ static _Noreturn void lead(const char *command, int out, int err, pid_t parent)
 		sigaction(WTERMSIG(status), &usual, NULL);
 		raise(WTERMSIG(status));
 	}
-	_exit(pid < 0 ? 126 : WEXITSTATUS(status));
+	_exit(pid < 0 ? EXIT_CANNOT_START : WEXITSTATUS(status));
 }
 
-static int start(struct asking *asking, const char *command)
+static int start_command(struct asking *asking, const char *command)
 {
 	pid_t self = getpid();
 	int out[2], err[2];
@@ -114,7 +117,7 @@ static int start(struct asking *asking, const char *command)
 	}
 	asking->pid = fork();
 	if (asking->pid == 0)
-		lead(command, out[1], err[1], self);
+		lead_group(command, out[1], err[1], self);
 	close(out[1]);
 	close(err[1]);
 	asking->out = out[0];
@@ -124,19 +127,19 @@ static int start(struct asking *asking, const char *command)
 		close(err[0]);
 		return -EAGAIN;
 	}
-	/* Both do it: whoever comes first. */
+	/* The child does the same; this call covers the time until it has. */
 	setpgid(asking->pid, asking->pid);
 	return 0;
 }
 
-/* A piece of what it prints; the pipe is closed at its end. */
-static void take(int *fd, struct buf *into, size_t most)
+/* Reads a piece of output, and closes the pipe at its end. */
+static void read_piece(int *fd, struct buf *into, size_t max_bytes)
 {
 	char piece[65536];
 	ssize_t n = read(*fd, piece, sizeof(piece));
 
 	if (n > 0) {
-		size_t room = into->len < most ? most - into->len : 0;
+		size_t room = into->len < max_bytes ? max_bytes - into->len : 0;
 
 		buf_add(into, piece, (size_t)n < room ? (size_t)n : room);
 	} else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
@@ -145,8 +148,8 @@ static void take(int *fd, struct buf *into, size_t most)
 	}
 }
 
-/* Until both pipes are closed. */
-static int listen_to(struct asking *asking)
+/* Reads until both pipes are closed. */
+static int read_output(struct asking *asking)
 {
 	while (asking->out >= 0 || asking->err >= 0) {
 		struct pollfd ends[] = { { asking->out, POLLIN, 0 }, { asking->err, POLLIN, 0 } };
@@ -160,17 +163,17 @@ static int listen_to(struct asking *asking)
 			return -errno;
 		}
 		if (asking->out >= 0 && ends[0].revents)
-			take(&asking->out, asking->text, asking->most + 1);
+			read_piece(&asking->out, asking->text, asking->max_bytes + 1);
 		if (asking->err >= 0 && ends[1].revents)
-			take(&asking->err, &asking->words, WORDS_BYTES);
-		if (asking->text->len > asking->most)
+			read_piece(&asking->err, &asking->errors, STDERR_BYTES);
+		if (asking->text->len > asking->max_bytes)
 			return -EFBIG;
 	}
 	return 0;
 }
 
-/* It has closed its pipes and may still run. */
-static int await(struct asking *asking, int *status)
+/* Waits for the command, which may continue after it has closed its pipes. */
+static int wait_for_exit(struct asking *asking, int *status)
 {
 	const struct timespec nap = { .tv_nsec = 2000000 };
 
@@ -182,15 +185,15 @@ static int await(struct asking *asking, int *status)
 	return 0;
 }
 
-static void end(struct asking *asking)
+static void kill_group(struct asking *asking)
 {
 	kill(-asking->pid, SIGKILL);
 	while (waitpid(asking->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
-/* What it said, on one line; of several only the first, if it is to be brief. */
-static const char *words_line(struct buf *words, bool is_brief)
+/* Returns stderr as one line; only its first line if is_brief. */
+static const char *join_lines(struct buf *words, bool is_brief)
 {
 	if (is_brief && words->len) {
 		size_t blank = strspn(words->data, "\r\n\t ");
@@ -204,62 +207,62 @@ static const char *words_line(struct buf *words, bool is_brief)
 			words->data[i] = ' ';
 	while (words->len && words->data[words->len - 1] == ' ')
 		words->data[--words->len] = 0;
-	return words->len ? words->data + strspn(words->data, " ") : "it said nothing";
+	return words->len ? words->data + strspn(words->data, " ") : "no error message";
 }
 
-static int judge(struct asking *asking, const char *command, double timeout_s, int r, int status,
-		 struct err *err)
+static int report_result(struct asking *asking, const char *command, double timeout_s, int r,
+			 int status, struct err *err)
 {
-	const char *said = words_line(&asking->words, asking->is_brief);
-	int n = asking->is_brief ? (int)strcspn(command, " \t\n") : 80;
+	const char *said = join_lines(&asking->errors, asking->is_brief);
+	int n = asking->is_brief ? (int)strcspn(command, " \t\n") : MESSAGE_COMMAND;
 
 	if (r == -ETIMEDOUT)
-		return err_set(err, ETIMEDOUT, "'%.*s' has not answered within %g s", n, command,
+		return err_set(err, ETIMEDOUT, "'%.*s' did not finish within %g s", n, command,
 			       timeout_s);
 	if (r == -EFBIG)
-		return err_set(err, EFBIG, "'%.*s' prints more than %zu bytes", n, command,
-			       asking->most);
+		return err_set(err, EFBIG, "'%.*s' printed more than %zu bytes", n, command,
+			       asking->max_bytes);
 	if (r < 0)
 		return err_set(err, -r, "'%.*s': %s", n, command, strerror(-r));
 	if (WIFSIGNALED(status))
-		return err_set(err, EIO, "'%.*s' was ended by signal %d: %s", n, command,
+		return err_set(err, EIO, "'%.*s' was killed by signal %d: %s", n, command,
 			       WTERMSIG(status), said);
 	if (WEXITSTATUS(status))
-		return err_set(err, WEXITSTATUS(status) == 127 ? ENOENT : EIO,
+		return err_set(err, WEXITSTATUS(status) == EXIT_NOT_FOUND ? ENOENT : EIO,
 			       "'%.*s' failed with exit code %d: %s", n, command,
 			       WEXITSTATUS(status), said);
 	return 0;
 }
 
-static int command_run(struct buf *text, const char *command, double timeout_s, size_t most,
+static int run_command(struct buf *text, const char *command, double timeout_s, size_t max_bytes,
 		       bool is_brief, struct err *err)
 {
 	struct asking asking = { .until_s = now_s(CLOCK_MONOTONIC) + timeout_s,
-				 .most = most,
+				 .max_bytes = max_bytes,
 				 .is_brief = is_brief,
 				 .text = text };
-	int status = 0, r = start(&asking, command);
+	int status = 0, r = start_command(&asking, command);
 
 	if (r < 0)
-		return err_set(err, -r, "'%.80s' cannot be started: %s", command, strerror(-r));
-	r = listen_to(&asking);
+		return err_set(err, -r, "cannot start '%.80s': %s", command, strerror(-r));
+	r = read_output(&asking);
 	if (r >= 0)
-		r = await(&asking, &status);
+		r = wait_for_exit(&asking, &status);
 	if (r < 0)
-		end(&asking);
+		kill_group(&asking);
 	if (asking.out >= 0)
 		close(asking.out);
 	if (asking.err >= 0)
 		close(asking.err);
-	r = judge(&asking, command, timeout_s, r, status, err);
-	buf_release(&asking.words);
+	r = report_result(&asking, command, timeout_s, r, status, err);
+	buf_release(&asking.errors);
 	return r;
 }
 
-int jobs_command(struct buf *text, const char *command, double timeout_s, size_t most,
+int jobs_command(struct buf *text, const char *command, double timeout_s, size_t max_bytes,
 		 struct err *err)
 {
-	return command_run(text, command, timeout_s, most, false, err);
+	return run_command(text, command, timeout_s, max_bytes, false, err);
 }
 
 int jobs_ask(struct jobs *jobs, const struct jobs_reader *reader, const char *command,
@@ -271,7 +274,7 @@ int jobs_ask(struct jobs *jobs, const struct jobs_reader *reader, const char *co
 
 	if (!command || !*command)
 		command = reader->command;
-	r = command_run(&text, command, timeout_s, JOBS_ASK_BYTES, true, err);
+	r = run_command(&text, command, timeout_s, JOBS_ASK_BYTES, true, err);
 	if (r < 0)
 		return r;
 	if (!(before_s > 0))

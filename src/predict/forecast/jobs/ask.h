@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs a command of a scheduler and takes what it prints; behind jobs_ask(), and for whoever
- * submits jobs.
+ * Runs a command of the scheduler and captures its output, for jobs_ask() and for job submission.
  */
 #ifndef SLUICE_PREDICT_FORECAST_JOBS_ASK_H
 #define SLUICE_PREDICT_FORECAST_JOBS_ASK_H
@@ -11,11 +10,11 @@
 struct buf;
 
 /*
- * Adds to text what a command for a shell prints on stdout, at most so many bytes. -ETIMEDOUT or
- * -EFBIG: it was killed with its process group. -EIO, -ENOENT: it failed, and err has its own
- * words. Its stdin is empty.
+ * Appends the stdout of a shell command to text. The command's stdin is empty. Returns -ETIMEDOUT
+ * or -EFBIG (more than max_bytes) after killing the command and its process group; -EIO or -ENOENT
+ * if the command failed, with its stderr in err.
  */
-int jobs_command(struct buf *text, const char *command, double timeout_s, size_t most,
+int jobs_command(struct buf *text, const char *command, double timeout_s, size_t max_bytes,
 		 struct err *err);
 
 #endif

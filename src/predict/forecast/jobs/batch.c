@@ -17,7 +17,7 @@
 #include "predict/forecast/jobs/ask.h"
 #include "predict/forecast/jobs/pbs.h"
 
-static void submit_words(const struct batch_job *job, struct buf *command)
+static void append_arguments(const struct batch_job *job, struct buf *command)
 {
 	for (size_t i = 0; job->options && job->options[i]; i++) {
 		buf_putc(command, ' ');
@@ -27,8 +27,8 @@ static void submit_words(const struct batch_job *job, struct buf *command)
 	buf_word(command, job->script);
 }
 
-/* The first word of a line, if it can be an id: all of them begin with a digit. */
-static void id_take(char id[BATCH_ID], const char *line)
+/* Copies the first word of a line if it can be an id, which starts with a digit; else "". */
+static void copy_id(char id[BATCH_ID], const char *line)
 {
 	size_t n = 0;
 
@@ -41,16 +41,14 @@ static void id_take(char id[BATCH_ID], const char *line)
 	id[n] = 0;
 }
 
-/* ---- Slurm ---- */
-
 static void slurm_submit(const struct batch_job *job, struct buf *command)
 {
 	buf_printf(command, "sbatch --parsable --job-name=%s", job->name);
-	submit_words(job, command);
+	append_arguments(job, command);
 }
 
-/* A job that completes is over: only its nodes are still cleaned. */
-static void slurm_ask(const struct batch_job *job, struct buf *command)
+/* A COMPLETING job counts as ended; only its nodes are still being cleaned up. */
+static void slurm_query(const struct batch_job *job, struct buf *command)
 {
 	buf_printf(command,
 		   "squeue -h -u %u -n %s -o %%i "
@@ -63,7 +61,7 @@ static int slurm_find(const struct batch_job *job, const struct buf *printed, ch
 {
 	(void)job;
 	(void)err;
-	id_take(id, buf_text(printed));
+	copy_id(id, buf_text(printed));
 	return 0;
 }
 
@@ -71,43 +69,41 @@ static const struct batch_system slurm = {
 	.name = "slurm",
 	.program = "sbatch",
 	.submit = slurm_submit,
-	.ask = slurm_ask,
+	.query = slurm_query,
 	.find = slurm_find,
 	.cancel = "scancel",
 };
 
-/* ---- PBS ---- */
-
 static void pbs_submit(const struct batch_job *job, struct buf *command)
 {
 	buf_printf(command, "qsub -N %s", job->name);
-	submit_words(job, command);
+	append_arguments(job, command);
 }
 
-static void pbs_ask(const struct batch_job *job, struct buf *command)
+static void pbs_query(const struct batch_job *job, struct buf *command)
 {
 	(void)job;
 	buf_puts(command, "qstat -f");
 }
 
-struct finding {
+struct search {
 	const struct batch_job *job;
 	const char *user;
 	char *id;
 };
 
-static void pbs_look(const struct pbs_job *job, void *arg)
+static void match_pbs_job(const struct pbs_job *job, void *arg)
 {
-	struct finding *finding = arg;
+	struct search *search = arg;
 	const char *owner = job->of[PBS_OWNER], *name = job->of[PBS_NAME];
 	const char *state = job->of[PBS_STATE];
 
-	/* Completed, and finished in the history. */
-	if (*finding->id || !name || !owner || (state && strchr("CFX", *state)))
+	/* Skip completed jobs, and finished ones of the job history. */
+	if (*search->id || !name || !owner || (state && strchr("CFX", *state)))
 		return;
-	if (strcmp(name, finding->job->name) == 0 && strcspn(owner, "@") == strlen(finding->user) &&
-	    strncmp(owner, finding->user, strlen(finding->user)) == 0)
-		id_take(finding->id, job->id);
+	if (strcmp(name, search->job->name) == 0 && strcspn(owner, "@") == strlen(search->user) &&
+	    strncmp(owner, search->user, strlen(search->user)) == 0)
+		copy_id(search->id, job->id);
 }
 
 static int pbs_find(const struct batch_job *job, const struct buf *printed, char id[BATCH_ID],
@@ -115,25 +111,23 @@ static int pbs_find(const struct batch_job *job, const struct buf *printed, char
 {
 	const struct passwd *entry = getpwuid(geteuid());
 	AUTO_FREE char *user = entry ? xstrdup(entry->pw_name) : place_user();
-	struct finding finding = { job, user, id };
+	struct search search = { job, user, id };
 
 	id[0] = 0;
-	return pbs_each("qstat -f", buf_text(printed), printed->len, pbs_look, &finding, err);
+	return pbs_each("qstat -f", buf_text(printed), printed->len, match_pbs_job, &search, err);
 }
 
 static const struct batch_system pbs = {
 	.name = "pbs",
 	.program = "qsub",
 	.submit = pbs_submit,
-	.ask = pbs_ask,
+	.query = pbs_query,
 	.find = pbs_find,
 	.cancel = "qdel",
 };
 
-/* Slurm may come with a qsub, PBS never with an sbatch. */
+/* Slurm is first, because it may come with a qsub; PBS never comes with an sbatch. */
 const struct batch_system *const batch_systems[] = { &slurm, &pbs, NULL };
-
-/* ---- any ---- */
 
 const struct batch_system *batch_system_of(const char *reader, struct err *err)
 {
@@ -147,8 +141,7 @@ const struct batch_system *batch_system_of(const char *reader, struct err *err)
 		if (found)
 			return batch_systems[i];
 	}
-	err_set(err, ENOENT,
-		"there is neither sbatch nor qsub: name a --site that has a scheduler");
+	err_set(err, ENOENT, "found neither sbatch nor qsub; choose a --site with a scheduler");
 	return NULL;
 }
 
@@ -168,7 +161,7 @@ int batch_find(const struct batch_system *system, const struct batch_job *job, c
 	char found[BATCH_ID] = "";
 	int r;
 
-	system->ask(job, &command);
+	system->query(job, &command);
 	r = jobs_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
 	if (r >= 0)
 		r = system->find(job, &printed, found, err);
@@ -178,7 +171,7 @@ int batch_find(const struct batch_system *system, const struct batch_job *job, c
 	return 0;
 }
 
-/* The id stands on the last line: a site may print news before. */
+/* The id is on the last line, because sites may print news before it. */
 static const char *last_line(struct buf *text)
 {
 	const char *newline;
@@ -200,10 +193,10 @@ int batch_submit(const struct batch_system *system, const struct batch_job *job,
 	r = jobs_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
 	if (r < 0)
 		return r;
-	id_take(found, last_line(&printed));
+	copy_id(found, last_line(&printed));
 	if (!*found)
-		return err_set(err, EPROTO, "%s has not told the id of the job: \"%.200s\"",
-			       system->program, buf_text(&printed));
+		return err_set(err, EPROTO, "%s printed no job id: \"%.200s\"", system->program,
+			       buf_text(&printed));
 	memcpy(id, found, sizeof(found));
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A batch system as far as it takes one job of ours, again and again (WAN-11): is the job there,
- * known by its name and by who we are; hand it in; take it back. By the system's own commands.
+ * The operations of a batch system that resubmission needs (WAN-11): find a job of the current user
+ * by its name, submit it, cancel it. They run the commands of the batch system.
  */
 #ifndef SLUICE_PREDICT_FORECAST_JOBS_BATCH_H
 #define SLUICE_PREDICT_FORECAST_JOBS_BATCH_H
@@ -13,38 +13,37 @@ struct err;
 
 #define BATCH_ID 64
 #define BATCH_NAME 64
-#define BATCH_TIMEOUT_S 60.0 /* of a command */
+#define BATCH_TIMEOUT_S 60.0 /* for each command */
 
-/* What is handed in. */
+/* The job to submit. */
 struct batch_job {
 	const char *name; /* letters, digits, - and _ */
 	const char *script;
-	char *const *options; /* for the command that submits; NULL ends them. NULL: none */
+	char *const *options; /* of sbatch or qsub, ends with NULL; NULL: none */
 };
 
-/* Commands are for a shell. */
+/* The functions append shell commands. */
 struct batch_system {
-	const char *name, *program; /* "slurm", and the program that submits */
+	const char *name, *program; /* program: the command that submits */
 	void (*submit)(const struct batch_job *job, struct buf *command);
-	void (*ask)(const struct batch_job *job, struct buf *command);
-	/* The id of the job that is there, of what was printed when asked; "" where there is none.
-	 */
+	void (*query)(const struct batch_job *job, struct buf *command);
+	/* Finds the id of the job in the output of the query; "" if it is not in the queue. */
 	int (*find)(const struct batch_job *job, const struct buf *printed, char id[BATCH_ID],
 		    struct err *err);
-	const char *cancel; /* the id follows */
+	const char *cancel; /* command that takes the id */
 };
 extern const struct batch_system *const batch_systems[]; /* ends with NULL */
 
 /*
- * The one that a reader of jobs belongs to ("slurm-json" to slurm); "auto" and "none": the first
- * whose program is here. NULL with a sentence.
+ * The batch system of a job reader, such as slurm for "slurm-json". For "auto" and "none", the
+ * first one whose program is installed. Returns NULL and sets err if there is none.
  */
 const struct batch_system *batch_system_of(const char *reader, struct err *err);
 
-/* A name for a script that no other script has and that every system takes: "slc-" and 8 digits. */
+/* Derives a job name from the script's path: "slc-" and 8 digits, valid in every batch system. */
 void batch_name(char out[BATCH_NAME], const char *script);
 
-/* err has the system's own words. */
+/* These return -errno; err contains the message of the batch system. */
 int batch_find(const struct batch_system *system, const struct batch_job *job, char id[BATCH_ID],
 	       struct err *err);
 int batch_submit(const struct batch_system *system, const struct batch_job *job, char id[BATCH_ID],

@@ -12,7 +12,7 @@
 #include "base/place.h"
 #include "predict/forecast/jobs/text.h"
 
-/* Of a scheduler that has several, the one that is the least work for it goes first. */
+/* For each scheduler, the format that causes the least load on it comes first. */
 const struct jobs_reader *const jobs_readers[] = {
 	&jobs_reader_slurm_text, &jobs_reader_slurm_json, &jobs_reader_scontrol,
 	&jobs_reader_pbs,	 &jobs_reader_pbs_json,	  NULL,
@@ -27,8 +27,7 @@ const struct jobs_reader *jobs_reader_find(const char *name, struct err *err)
 			return jobs_readers[i];
 		buf_printf(&names, "%s%s", i ? ", " : "", jobs_readers[i]->name);
 	}
-	err_set(err, ENOENT, "'%s' is no form of job status that can be read; there are %s", name,
-		buf_text(&names));
+	err_set(err, ENOENT, "unknown job reader \"%s\" (expected %s)", name, buf_text(&names));
 	return NULL;
 }
 

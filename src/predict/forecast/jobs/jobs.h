@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a scheduler tells of the jobs that run (WAN-8): one snapshot. Readers take the scheduler's
- * own words apart, of Slurm (squeue and scontrol, JSON and text) and of PBS (qstat -f); they keep
- * running jobs alone, and nothing of what a job is about but its name. Owners are known by a keyed
- * hash only: whoever reads a snapshot can tell two owners apart and not who they are.
+ * A snapshot of the jobs that run on a system (WAN-8), as the scheduler reports them. Readers parse
+ * the output of Slurm (squeue and scontrol, JSON and text) and of PBS (qstat -f). They keep running
+ * jobs only, and nothing about the content of a job but its name. Owners are stored as a keyed
+ * hash: a reader of a snapshot can distinguish two owners but cannot identify them.
  */
 #ifndef SLUICE_PREDICT_FORECAST_JOBS_JOBS_H
 #define SLUICE_PREDICT_FORECAST_JOBS_JOBS_H
@@ -15,14 +15,14 @@
 
 struct err;
 
-/* Texts are the job's own, never NULL; "" where unknown, as NAN is for numbers. */
+/* The job owns its strings, which are never NULL. Unknown values are "" or NAN. */
 struct job {
 	char *id, *name, *queue;
 	char *owner; /* OWNER_TEXT, or "" */
 	double nodes;
 	double memory_bytes,
-		virtual_bytes;	    /* of the whole job: used, or granted if only that is told */
-	double used_s, allocated_s; /* wall time; NAN: without limit */
+		virtual_bytes;	    /* of the whole job: used, or requested if that is unknown */
+	double used_s, allocated_s; /* wall time; allocated_s is NAN without a limit */
 };
 
 struct jobs {
@@ -31,38 +31,36 @@ struct jobs {
 	size_t count, cap;
 };
 
-/* A further job, empty; valid until the next is added. */
+/* Appends a job with unknown values. The pointer is valid until the next call. */
 struct job *jobs_add(struct jobs *jobs);
 void jobs_release(struct jobs *jobs);
 
-/* ---- readers: one constant per scheduler and form ---- */
-
 struct jobs_reader {
 	const char *name;    /* "slurm-text", "slurm-json", "scontrol", "pbs", "pbs-json" */
-	const char *help;    /* what it reads, for lists */
-	const char *command; /* what prints such a text, for a shell */
+	const char *help;    /* one line for lists */
+	const char *command; /* shell command that prints this format */
 	/*
-	 * Adds to jobs the running ones of a text, whose bytes may be anything; name stands for the
-	 * file in messages, which tell the line. jobs is as before on failure. A job that lacks a
-	 * field is kept without. Where the text has when a job was started rather than for how
-	 * long it runs, jobs->time_s tells until when; if that is 0, the text may.
+	 * Appends the running jobs of a text, which may contain any bytes. Messages give `name` and
+	 * the line. jobs is unchanged on failure. A job that lacks a field is kept with an unknown
+	 * value. If the text has start times instead of run times, the run time is the difference
+	 * to jobs->time_s, or to the time in the text if jobs->time_s is 0.
 	 */
 	int (*read)(struct jobs *jobs, const char *name, const char *text, size_t bytes,
 		    const uint8_t key[OWNER_KEY_BYTES], struct err *err);
 };
 extern const struct jobs_reader *const jobs_readers[]; /* ends with NULL */
 
-/* By name; NULL with a sentence that lists them. */
+/* Finds a reader by name. Returns NULL and lists the names in err if there is none. */
 const struct jobs_reader *jobs_reader_find(const char *name, struct err *err);
 
-/* The scheduler of this machine: the first whose command is there; NULL: none. */
+/* The first reader whose command is installed on this host, or NULL. */
 const struct jobs_reader *jobs_reader_here(void);
 
 /*
- * Runs the reader's command, or another that prints the same (NULL or "": its own), for at most
- * timeout_s, and reads what it prints, JOBS_ASK_BYTES at most. jobs->time_s becomes the time of
- * asking if it was 0. -ETIMEDOUT, and the command is gone with its process group, if it takes
- * longer. The first line of what a command that fails says on stderr is in err.
+ * Runs a command that prints the reader's format (NULL or "": reader->command) and parses up to
+ * JOBS_ASK_BYTES of its output. Sets jobs->time_s to the current time if it was 0. Returns
+ * -ETIMEDOUT after timeout_s; the command and its process group are killed then. If the command
+ * fails, err contains the first line of its stderr.
  */
 #define JOBS_ASK_BYTES (64u << 20)
 int jobs_ask(struct jobs *jobs, const struct jobs_reader *reader, const char *command,

@@ -18,14 +18,14 @@
 #include "base/mem.h"
 #include "base/place.h"
 
-/* ---- SipHash-2-4: Aumasson and Bernstein, 2012 ---- */
+/* SipHash-2-4: Aumasson and Bernstein, 2012. */
 
-static uint64_t rotated(uint64_t x, unsigned bits)
+static uint64_t rotate_left(uint64_t x, unsigned bits)
 {
 	return x << bits | x >> (64 - bits);
 }
 
-static uint64_t little(const uint8_t *bytes, size_t n)
+static uint64_t read_little_endian(const uint8_t *bytes, size_t n)
 {
 	uint64_t word = 0;
 
@@ -34,53 +34,52 @@ static uint64_t little(const uint8_t *bytes, size_t n)
 	return word;
 }
 
-static void rounds(uint64_t v[4], int count)
+static void sip_rounds(uint64_t v[4], int count)
 {
 	for (; count; count--) {
 		v[0] += v[1];
 		v[2] += v[3];
-		v[1] = rotated(v[1], 13) ^ v[0];
-		v[3] = rotated(v[3], 16) ^ v[2];
-		v[0] = rotated(v[0], 32);
+		v[1] = rotate_left(v[1], 13) ^ v[0];
+		v[3] = rotate_left(v[3], 16) ^ v[2];
+		v[0] = rotate_left(v[0], 32);
 		v[2] += v[1];
 		v[0] += v[3];
-		v[1] = rotated(v[1], 17) ^ v[2];
-		v[3] = rotated(v[3], 21) ^ v[0];
-		v[2] = rotated(v[2], 32);
+		v[1] = rotate_left(v[1], 17) ^ v[2];
+		v[3] = rotate_left(v[3], 21) ^ v[0];
+		v[2] = rotate_left(v[2], 32);
 	}
 }
 
 uint64_t owner_hash(const void *bytes, size_t n, const uint8_t key[OWNER_KEY_BYTES])
 {
 	const uint8_t *from = bytes;
-	uint64_t k0 = little(key, 8), k1 = little(key + 8, 8), word;
+	uint64_t k0 = read_little_endian(key, 8), k1 = read_little_endian(key + 8, 8), word;
 	uint64_t v[4] = { k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
 			  k1 ^ 0x7465646279746573 };
 
 	for (size_t left = n;; left -= 8, from += 8) {
-		/* The last word is what is left, and the length. */
-		word = left < 8 ? little(from, left) | (uint64_t)n << 56 : little(from, 8);
+		/* The last word has the remaining bytes and the length. */
+		word = left < 8 ? read_little_endian(from, left) | (uint64_t)n << 56
+				: read_little_endian(from, 8);
 		v[3] ^= word;
-		rounds(v, 2);
+		sip_rounds(v, 2);
 		v[0] ^= word;
 		if (left < 8)
 			break;
 	}
 	v[2] ^= 0xff;
-	rounds(v, 4);
+	sip_rounds(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* ---- names ---- */
-
-/* Is it what we put for a name? */
+/* True if the name is already a hash. */
 static bool is_hidden(const char *name, size_t n)
 {
 	return n == OWNER_TEXT - 1 && strspn(name, "0123456789abcdef") >= n;
 }
 
-static void hide(char out[OWNER_TEXT], const char *name, size_t n,
-		 const uint8_t key[OWNER_KEY_BYTES])
+static void hash_name(char out[OWNER_TEXT], const char *name, size_t n,
+		      const uint8_t key[OWNER_KEY_BYTES])
 {
 	out[0] = 0;
 	if (is_hidden(name, n))
@@ -91,16 +90,16 @@ static void hide(char out[OWNER_TEXT], const char *name, size_t n,
 
 void owner_hide(char out[OWNER_TEXT], const char *name, const uint8_t key[OWNER_KEY_BYTES])
 {
-	hide(out, name, strcspn(name, "@"), key);
+	hash_name(out, name, strcspn(name, "@"), key);
 }
 
-/* Characters of a user's name; a word is a run of them. */
-static bool in_word(char c)
+/* True for the characters of a user name; a word is a run of them. */
+static bool is_name_char(char c)
 {
 	return isalnum((unsigned char)c) || (c && strchr("._+%-", c)) || (unsigned char)c > 127;
 }
 
-/* "ann" is in "run-ann_3", but not in "channel". */
+/* Finds the owner as a separate word: "ann" is in "run-ann_3" but not in "channel". */
 static const char *find_owner(const char *from, const char *end, const char *owner, size_t n)
 {
 	for (const char *p = from; n && p + n <= end; p++)
@@ -119,16 +118,16 @@ char *owner_hide_in(const char *text, const char *owner, const uint8_t key[OWNER
 	while (*text) {
 		const char *end = text, *at, *found;
 
-		while (in_word(*end))
+		while (is_name_char(*end))
 			end++;
-		at = *end == '@' && end > text && in_word(end[1]) ? end : NULL;
+		at = *end == '@' && end > text && is_name_char(end[1]) ? end : NULL;
 		if (at) {
-			hide(hidden, text, (size_t)(end - text), key);
+			hash_name(hidden, text, (size_t)(end - text), key);
 			buf_puts(&out, hidden);
 			text = end;
 		}
 		while ((found = find_owner(text, end, owner, owner_n))) {
-			hide(hidden, owner, owner_n, key);
+			hash_name(hidden, owner, owner_n, key);
 			buf_add(&out, text, (size_t)(found - text));
 			buf_puts(&out, hidden);
 			text = found + owner_n;
@@ -141,9 +140,7 @@ char *owner_hide_in(const char *text, const char *owner, const uint8_t key[OWNER
 	return buf_take(&out);
 }
 
-/* ---- the key ---- */
-
-static bool key_parse(uint8_t key[OWNER_KEY_BYTES], const char *text, size_t n)
+static bool parse_key(uint8_t key[OWNER_KEY_BYTES], const char *text, size_t n)
 {
 	if (n < 2 * OWNER_KEY_BYTES ||
 	    strspn(text + 2 * OWNER_KEY_BYTES, " \t\r\n") != n - 2 * OWNER_KEY_BYTES)
@@ -158,7 +155,7 @@ static bool key_parse(uint8_t key[OWNER_KEY_BYTES], const char *text, size_t n)
 	return true;
 }
 
-static int key_read(uint8_t key[OWNER_KEY_BYTES], const char *path, struct err *err)
+static int read_key(uint8_t key[OWNER_KEY_BYTES], const char *path, struct err *err)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	uint8_t found[OWNER_KEY_BYTES];
@@ -170,22 +167,22 @@ static int key_read(uint8_t key[OWNER_KEY_BYTES], const char *path, struct err *
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (st.st_mode & 077)
 		return err_set(err, EACCES,
-			       "%s can be read by others, so owners are not hidden: chmod 600 it, "
-			       "or remove it for a new one",
+			       "%s: other users can read this key; run chmod 600 on it, or "
+			       "remove it to get a new one",
 			       path);
 	n = read(fd, text, sizeof(text) - 1);
 	if (n < 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	if (!key_parse(found, text, (size_t)n))
+	if (!parse_key(found, text, (size_t)n))
 		return err_set(err, EINVAL,
-			       "%s holds no key: it should be %d hexadecimal digits; remove it for "
-			       "a new one",
+			       "%s: invalid key: expected %d hexadecimal digits; remove the file "
+			       "to get a new one",
 			       path, 2 * OWNER_KEY_BYTES);
 	memcpy(key, found, sizeof(found));
 	return 0;
 }
 
-static int key_write(int fd)
+static int write_new_key(int fd)
 {
 	uint8_t key[OWNER_KEY_BYTES];
 	char text[2 * OWNER_KEY_BYTES + 2];
@@ -200,23 +197,23 @@ static int key_write(int fd)
 	return 0;
 }
 
-/* Written aside and linked: whoever sees the file sees all of it, and the first one stays. */
-static int key_make(const char *path, struct err *err)
+/* Writes a temporary file and links it, so that the key file is complete and never replaced. */
+static int create_key_file(const char *path, struct err *err)
 {
-	AUTO_FREE char *aside = xprintf("%s.XXXXXX", path);
+	AUTO_FREE char *temporary = xprintf("%s.XXXXXX", path);
 	int fd, r = place_make_parent(path, 0700, err);
 
 	if (r < 0)
 		return r;
-	fd = mkostemp(aside, O_CLOEXEC);
+	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
-		return err_set(err, errno, "%s cannot be made: %s", path, strerror(errno));
-	r = key_write(fd);
+		return err_set(err, errno, "cannot create %s: %s", path, strerror(errno));
+	r = write_new_key(fd);
 	close(fd);
-	if (r >= 0 && link(aside, path) < 0 && errno != EEXIST)
+	if (r >= 0 && link(temporary, path) < 0 && errno != EEXIST)
 		r = -errno;
-	unlink(aside);
-	return r < 0 ? err_set(err, -r, "%s cannot be made: %s", path, strerror(-r)) : 0;
+	unlink(temporary);
+	return r < 0 ? err_set(err, -r, "cannot create %s: %s", path, strerror(-r)) : 0;
 }
 
 int owner_key(uint8_t key[OWNER_KEY_BYTES], const char *path, struct err *err)
@@ -224,9 +221,9 @@ int owner_key(uint8_t key[OWNER_KEY_BYTES], const char *path, struct err *err)
 	int r;
 
 	if (!place_exists(path)) {
-		r = key_make(path, err);
+		r = create_key_file(path, err);
 		if (r < 0)
 			return r;
 	}
-	return key_read(key, path, err);
+	return read_key(key, path, err);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * qstat -f as text. A job is a line "Job Id: ID" and lines "    ATTRIBUTE = VALUE"; an empty line
- * ends it. PBS breaks long lines anywhere, with a newline and a tab that are no part of the value.
- * The qstat that comes with Slurm puts a tab before every attribute and breaks nothing, and a tab
- * behind "Job Id:", by which it is known.
+ * Reads qstat -f as text. A job is a line "Job Id: ID" and lines "    ATTRIBUTE = VALUE"; an empty
+ * line ends it. PBS breaks long lines anywhere with a newline and a tab, which are not part of the
+ * value. Slurm's qstat prints a tab before every attribute and does not break lines; it is
+ * recognized by the tab after "Job Id:".
  */
 #include "predict/forecast/jobs/pbs.h"
 
@@ -16,8 +16,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-
-/* ---- a job of attributes ---- */
 
 int pbs_attribute(const char *name, size_t n)
 {
@@ -41,8 +39,8 @@ void pbs_job_release(struct pbs_job *job)
 	*job = (struct pbs_job){ 0 };
 }
 
-/* "4:ppn=8+2:gpus=1" are 6, "n1+n2:ppn=4" 2: each part has a number, or is one node by name. */
-static double parts_sum(const char *text)
+/* Counts nodes: 6 for "4:ppn=8+2:gpus=1", 2 for "n1+n2:ppn=4". A part is a number or a name. */
+static double count_requested_nodes(const char *text)
 {
 	double sum = 0;
 
@@ -58,8 +56,8 @@ static double parts_sum(const char *text)
 	return sum > 0 ? sum : NAN;
 }
 
-/* Of "n1/0*2+n1/1+n2/0": 2. Those of a node stand together. */
-static double hosts_count(const char *text)
+/* Counts hosts: 2 for "n1/0*2+n1/1+n2/0". The entries of a host are adjacent. */
+static double count_hosts(const char *text)
 {
 	const char *last = "";
 	double hosts = 0;
@@ -75,28 +73,28 @@ static double hosts_count(const char *text)
 	return hosts > 0 ? hosts : NAN;
 }
 
-static double node_count(const struct pbs_job *job)
+static double find_node_count(const struct pbs_job *job)
 {
 	double count = jobs_bytes(jobs_span(job->of[PBS_NODE_COUNT]), 1);
 
 	if (isnan(count) && job->of[PBS_NODES])
-		count = parts_sum(job->of[PBS_NODES]);
+		count = count_requested_nodes(job->of[PBS_NODES]);
 	if (isnan(count) && job->of[PBS_SELECT])
-		count = parts_sum(job->of[PBS_SELECT]);
+		count = count_requested_nodes(job->of[PBS_SELECT]);
 	if (isnan(count) && job->of[PBS_EXEC_HOST])
-		count = hosts_count(job->of[PBS_EXEC_HOST]);
+		count = count_hosts(job->of[PBS_EXEC_HOST]);
 	return count;
 }
 
-static double either_bytes(const struct pbs_job *job, enum pbs_attribute used,
-			   enum pbs_attribute granted)
+static double used_or_granted_bytes(const struct pbs_job *job, enum pbs_attribute used,
+				    enum pbs_attribute granted)
 {
 	double bytes = jobs_bytes(jobs_span(job->of[used]), 1);
 
 	return isnan(bytes) ? jobs_bytes(jobs_span(job->of[granted]), 1) : bytes;
 }
 
-static double used_seconds(const struct pbs_job *job, double now_s)
+static double find_used_s(const struct pbs_job *job, double now_s)
 {
 	double used = jobs_seconds(jobs_span(job->of[PBS_USED_TIME])), started;
 
@@ -117,26 +115,24 @@ void pbs_job_add(const struct pbs_job *from, struct jobs *found, const uint8_t k
 	jobs_put(&job->name, jobs_span(from->of[PBS_NAME]));
 	jobs_put(&job->queue, jobs_span(from->of[PBS_QUEUE]));
 	jobs_own(job, jobs_span(from->of[PBS_OWNER]), key);
-	job->nodes = node_count(from);
-	job->memory_bytes = either_bytes(from, PBS_USED_MEMORY, PBS_GRANTED_MEMORY);
-	job->virtual_bytes = either_bytes(from, PBS_USED_VIRTUAL, PBS_GRANTED_VIRTUAL);
-	job->used_s = used_seconds(from, found->time_s);
+	job->nodes = find_node_count(from);
+	job->memory_bytes = used_or_granted_bytes(from, PBS_USED_MEMORY, PBS_GRANTED_MEMORY);
+	job->virtual_bytes = used_or_granted_bytes(from, PBS_USED_VIRTUAL, PBS_GRANTED_VIRTUAL);
+	job->used_s = find_used_s(from, found->time_s);
 	job->allocated_s = jobs_seconds(jobs_span(from->of[PBS_GRANTED_TIME]));
 }
 
-/* ---- text ---- */
-
 struct reading {
 	const char *name, *text, *end;
-	unsigned line, next_line; /* of the line at hand, and behind it */
+	unsigned line, next_line; /* number of the current line, and of the one before `text` */
 	void (*each)(const struct pbs_job *job, void *arg);
 	void *arg;
 	struct pbs_job job;
-	bool in_job, was_empty; /* the line before was */
+	bool in_job, was_empty; /* was_empty: the previous line was empty */
 };
 
-/* The next line with what was broken off it; false at the end. */
-static bool line_take(struct reading *reading, struct buf *line)
+/* Reads the next line and its continuations. Returns false at the end. */
+static bool read_line(struct reading *reading, struct buf *line)
 {
 	buf_clear(line);
 	if (reading->text >= reading->end)
@@ -160,7 +156,7 @@ static bool line_take(struct reading *reading, struct buf *line)
 	return true;
 }
 
-static void job_end(struct reading *reading)
+static void finish_job(struct reading *reading)
 {
 	if (reading->in_job)
 		reading->each(&reading->job, reading->arg);
@@ -168,19 +164,19 @@ static void job_end(struct reading *reading)
 	reading->in_job = false;
 }
 
-static void job_start(struct reading *reading, const char *rest)
+static void start_job(struct reading *reading, const char *rest)
 {
-	job_end(reading);
+	finish_job(reading);
 	reading->in_job = true;
 	reading->job.is_slurm = *rest == '\t';
 	jobs_put(&reading->job.id, jobs_span(rest));
 }
 
 /*
- * Of attributes that are there twice one is forged: through the name of a job in Slurm, which comes
- * first and may have line breaks in it; through what the job's environment holds in PBS, last.
+ * If an attribute occurs twice, one of them is forged: with Slurm the first, through a job name
+ * with line breaks; with PBS the last, through the environment of the job.
  */
-static void attribute_take(struct reading *reading, const char *line)
+static void set_attribute(struct reading *reading, const char *line)
 {
 	const char *equals = strstr(line, " = ");
 	int i = equals ? pbs_attribute(line, (size_t)(equals - line)) : -ENOENT;
@@ -190,7 +186,7 @@ static void attribute_take(struct reading *reading, const char *line)
 	jobs_put(&reading->job.of[i], jobs_span(equals + 3));
 }
 
-static int line_read(struct reading *reading, const char *line, struct err *err)
+static int parse_line(struct reading *reading, const char *line, struct err *err)
 {
 	static const char head[] = "Job Id:";
 	size_t blanks = strspn(line, " \t");
@@ -201,14 +197,14 @@ static int line_read(struct reading *reading, const char *line, struct err *err)
 		return 0;
 	if ((was_empty || !reading->in_job || !reading->job.is_slurm) &&
 	    strncmp(line, head, sizeof(head) - 1) == 0)
-		job_start(reading, line + sizeof(head) - 1);
+		start_job(reading, line + sizeof(head) - 1);
 	else if (!reading->in_job)
 		return err_set(err, EINVAL,
-			       "%s:%u: a job should begin here, with \"Job Id:\": is this what "
-			       "qstat -f prints?",
+			       "%s:%u: expected \"Job Id:\" at the start of a job, as 'qstat -f' "
+			       "prints it",
 			       reading->name, reading->line);
 	else if (blanks || !reading->job.is_slurm)
-		attribute_take(reading, line + blanks);
+		set_attribute(reading, line + blanks);
 	return 0;
 }
 
@@ -224,33 +220,33 @@ int pbs_each(const char *name, const char *text, size_t bytes,
 	AUTO_BUF struct buf line = { 0 };
 	int r = 0;
 
-	while (r >= 0 && line_take(&reading, &line))
-		r = line_read(&reading, buf_text(&line), err);
+	while (r >= 0 && read_line(&reading, &line))
+		r = parse_line(&reading, buf_text(&line), err);
 	if (r >= 0)
-		job_end(&reading);
+		finish_job(&reading);
 	pbs_job_release(&reading.job);
 	return r;
 }
 
-struct taking {
+struct collection {
 	struct jobs found;
 	const uint8_t *key;
 };
 
-static void job_take(const struct pbs_job *job, void *arg)
+static void append_job(const struct pbs_job *job, void *arg)
 {
-	struct taking *taking = arg;
+	struct collection *collection = arg;
 
-	pbs_job_add(job, &taking->found, taking->key);
+	pbs_job_add(job, &collection->found, collection->key);
 }
 
 static int pbs_read(struct jobs *jobs, const char *name, const char *text, size_t bytes,
 		    const uint8_t key[OWNER_KEY_BYTES], struct err *err)
 {
-	struct taking taking = { .found.time_s = jobs->time_s, .key = key };
-	int r = pbs_each(name, text, bytes, job_take, &taking, err);
+	struct collection collection = { .found.time_s = jobs->time_s, .key = key };
+	int r = pbs_each(name, text, bytes, append_job, &collection, err);
 
-	return jobs_settle(jobs, &taking.found, r);
+	return jobs_settle(jobs, &collection.found, r);
 }
 
 const struct jobs_reader jobs_reader_pbs = {

@@ -9,7 +9,7 @@
 
 #include "predict/forecast/jobs/text.h"
 
-/* One row per attribute that is looked at: what qstat calls it. */
+/* One row per attribute that is used, with its name in qstat. */
 #define PBS_ATTRIBUTES(X)                         \
 	X(NAME, "Job_Name")                       \
 	X(OWNER, "Job_Owner")                     \
@@ -37,21 +37,21 @@ enum pbs_attribute {
 
 struct pbs_job {
 	char *id;
-	char *of[PBS_COUNT]; /* NULL: not told */
-	/* qstat of Slurm: mtime is when the job was started. */
+	char *of[PBS_COUNT]; /* values by attribute; NULL: not present */
+	/* From Slurm's qstat, where mtime is the start time of the job. */
 	bool is_slurm;
 };
 
-/* -ENOENT: none that is looked at. */
+/* The attribute of this name, or -ENOENT if it is not used. */
 int pbs_attribute(const char *name, size_t n);
 
 void pbs_job_release(struct pbs_job *job);
 
-/* Hands over every job of a text of qstat -f, whatever its state. err tells the line. */
+/* Calls each() for every job of the output of qstat -f, in any state. err gives the line. */
 int pbs_each(const char *name, const char *text, size_t bytes,
 	     void (*each)(const struct pbs_job *job, void *arg), void *arg, struct err *err);
 
-/* Adds it to found unless it is told not to be running. */
+/* Appends the job to `found` unless its state is not running. */
 void pbs_job_add(const struct pbs_job *job, struct jobs *found, const uint8_t key[OWNER_KEY_BYTES]);
 
 #endif

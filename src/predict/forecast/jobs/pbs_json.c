@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * qstat -f -F json: {"timestamp": 1520708288, "Jobs": {"ID": {"Job_Name": ..., "resources_used":
- * {"mem": "8412kb", ...}, ...}, ...}}. Without jobs there may be no "Jobs".
+ * Reads qstat -f -F json: {"timestamp": 1520708288, "Jobs": {"ID": {"Job_Name": ...,
+ * "resources_used": {"mem": "8412kb", ...}, ...}, ...}}. "Jobs" may be missing if there are none.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "predict/forecast/jobs/pbs.h"
 
-/* Numbers are written as the text has them: "Job_Name" may be 17. */
-static void attribute_put(struct pbs_job *job, const char *name, const json_t *value)
+/* Converts numbers to text, because qstat writes a name such as 17 as a number. */
+static void set_attribute(struct pbs_job *job, const char *name, const json_t *value)
 {
 	int i = pbs_attribute(name, strlen(name));
 	AUTO_FREE char *number = NULL;
@@ -25,24 +25,24 @@ static void attribute_put(struct pbs_job *job, const char *name, const json_t *v
 		jobs_put(&job->of[i], jobs_span(number ? number : json_string_value(value)));
 }
 
-static void attributes_put(struct pbs_job *job, const char *name, json_t *value)
+static void set_attributes(struct pbs_job *job, const char *name, json_t *value)
 {
 	const char *key;
 	json_t *inner;
 
 	if (!json_is_object(value)) {
-		attribute_put(job, name, value);
+		set_attribute(job, name, value);
 		return;
 	}
 	json_object_foreach(value, key, inner)
 	{
 		AUTO_FREE char *full = xprintf("%s.%s", name, key);
 
-		attribute_put(job, full, inner);
+		set_attribute(job, full, inner);
 	}
 }
 
-static void jobs_take(json_t *list, struct jobs *found, const uint8_t key[OWNER_KEY_BYTES])
+static void append_jobs(json_t *list, struct jobs *found, const uint8_t key[OWNER_KEY_BYTES])
 {
 	const char *id, *name;
 	json_t *entry, *value;
@@ -53,7 +53,7 @@ static void jobs_take(json_t *list, struct jobs *found, const uint8_t key[OWNER_
 
 		json_object_foreach(entry, name, value)
 		{
-			attributes_put(&job, name, value);
+			set_attributes(&job, name, value);
 		}
 		if (json_is_object(entry))
 			pbs_job_add(&job, found, key);
@@ -69,17 +69,17 @@ static int pbs_json_read(struct jobs *jobs, const char *name, const char *text, 
 	json_t *root = json_loadb(text, bytes, JSON_DECODE_INT_AS_REAL, &error), *list;
 
 	if (!root)
-		return err_set(err, EINVAL, "%s:%d: %s: is this what qstat -f -F json prints?",
+		return err_set(err, EINVAL, "%s:%d: %s; expected the output of qstat -f -F json",
 			       name, error.line, error.text);
 	list = json_object_get(root, "Jobs");
 	if (!json_is_object(root) || (list && !json_is_object(list))) {
 		json_decref(root);
-		return err_set(err, EINVAL, "%s:1: \"Jobs\" should be an object of jobs by id",
+		return err_set(err, EINVAL, "%s:1: expected \"Jobs\" to be an object of jobs by id",
 			       name);
 	}
 	if (!(found.time_s > 0) && json_is_number(json_object_get(root, "timestamp")))
 		found.time_s = json_number_value(json_object_get(root, "timestamp"));
-	jobs_take(list, &found, key);
+	append_jobs(list, &found, key);
 	json_decref(root);
 	return jobs_settle(jobs, &found, 0);
 }

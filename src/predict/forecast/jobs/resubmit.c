@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 
-static void watch(struct resubmit *resubmit, const char *id, double now_s, bool is_ours)
+static void set_current_job(struct resubmit *resubmit, const char *id, double now_s, bool is_ours)
 {
 	memcpy(resubmit->id, id, sizeof(resubmit->id));
 	resubmit->since_s = now_s;
@@ -13,10 +13,10 @@ static void watch(struct resubmit *resubmit, const char *id, double now_s, bool 
 	resubmit->is_ours = is_ours;
 }
 
-static enum resubmit_event ended(struct resubmit *resubmit, double now_s)
+static enum resubmit_event handle_end(struct resubmit *resubmit, double now_s)
 {
 	resubmit->is_there = false;
-	/* Of one that was found nobody knows when it began. */
+	/* The submission time of a job that was found is unknown. */
 	if (resubmit->is_ours && now_s - resubmit->since_s < resubmit->shortest_s) {
 		resubmit->failed++;
 		resubmit->is_short = true;
@@ -26,7 +26,7 @@ static enum resubmit_event ended(struct resubmit *resubmit, double now_s)
 	return RESUBMIT_ENDED;
 }
 
-static enum resubmit_event submit(struct resubmit *resubmit, double now_s, struct err *err)
+static enum resubmit_event submit_job(struct resubmit *resubmit, double now_s, struct err *err)
 {
 	char id[BATCH_ID];
 
@@ -41,7 +41,7 @@ static enum resubmit_event submit(struct resubmit *resubmit, double now_s, struc
 							      : RESUBMIT_REFUSED;
 	}
 	resubmit->submitted++;
-	watch(resubmit, id, now_s, true);
+	set_current_job(resubmit, id, now_s, true);
 	return RESUBMIT_SUBMITTED;
 }
 
@@ -52,13 +52,14 @@ enum resubmit_event resubmit_step(struct resubmit *resubmit, double now_s, struc
 	if (batch_find(resubmit->system, &resubmit->job, id, err) < 0)
 		return RESUBMIT_UNKNOWN;
 	if (!*id)
-		return resubmit->is_there ? ended(resubmit, now_s) : submit(resubmit, now_s, err);
+		return resubmit->is_there ? handle_end(resubmit, now_s)
+					  : submit_job(resubmit, now_s, err);
 	if (resubmit->is_there && strcmp(id, resubmit->id) == 0)
 		return RESUBMIT_WAIT;
-	/* PBS adds a server to an id, or leaves it out. */
+	/* PBS prints ids with or without the name of the server. */
 	if (resubmit->is_there && strcspn(id, ".") == strcspn(resubmit->id, ".") &&
 	    strncmp(id, resubmit->id, strcspn(id, ".")) == 0)
 		return RESUBMIT_WAIT;
-	watch(resubmit, id, now_s, false);
+	set_current_job(resubmit, id, now_s, false);
 	return RESUBMIT_FOUND;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * scontrol show job: NAME=VALUE with blanks between, a job on one line (-o) or on many. A job
- * begins where a line begins with "JobId=". Its name is the one value that may hold anything: it
- * ends where UserId and GroupId follow.
+ * Reads scontrol show job: NAME=VALUE pairs separated by blanks, with a job on one line (-o) or on
+ * several. A job starts at a line that starts with "JobId=". Only the name of a job may contain any
+ * bytes; it ends before the fields UserId and GroupId.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,8 +15,8 @@
 
 static const char first[] = "JobId=";
 
-/* The value of a field that begins at or behind from; at NULL: there is none. */
-static struct jobs_span field(const char *from, const char *end, const char *key)
+/* Finds the value of the first such field after `from`; .at is NULL if there is none. */
+static struct jobs_span find_field(const char *from, const char *end, const char *key)
 {
 	size_t n = strlen(key);
 
@@ -33,13 +33,13 @@ static struct jobs_span field(const char *from, const char *end, const char *key
 	return (struct jobs_span){ 0 };
 }
 
-/* The value "ann(1000)" of UserId that GroupId follows; what comes before is the name. */
-static struct jobs_span user_field(const char *from, const char *end)
+/* Finds the value of UserId, such as "ann(1000)", that is followed by GroupId. */
+static struct jobs_span find_user(const char *from, const char *end)
 {
 	static const char group[] = "GroupId=";
 
 	for (;;) {
-		struct jobs_span user = field(from, end, "UserId");
+		struct jobs_span user = find_field(from, end, "UserId");
 		const char *behind = user.at ? user.at + user.n : end;
 
 		if (!user.at)
@@ -54,19 +54,19 @@ static struct jobs_span user_field(const char *from, const char *end)
 	}
 }
 
-static bool span_is(struct jobs_span text, const char *word)
+static bool span_equals(struct jobs_span text, const char *word)
 {
 	return text.n == strlen(word) && memcmp(text.at, word, text.n) == 0;
 }
 
-/* What was given to it; newer versions tell both. */
-static double memory_of(const char *from, const char *end)
+/* The allocated memory; newer versions of Slurm also print the request. */
+static double find_memory_bytes(const char *from, const char *end)
 {
 	static const char *const keys[] = { "AllocTRES", "TRES", "ReqTRES" };
 	double bytes = NAN;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && isnan(bytes); i++) {
-		struct jobs_span tres = field(from, end, keys[i]);
+		struct jobs_span tres = find_field(from, end, keys[i]);
 
 		if (tres.at)
 			bytes = jobs_tres_memory(tres);
@@ -74,10 +74,10 @@ static double memory_of(const char *from, const char *end)
 	return bytes;
 }
 
-/* Of "3" and, while it is not settled, "3-5". */
-static double nodes_of(const char *from, const char *end)
+/* Parses "3", or the minimum of "3-5", which is printed until nodes are allocated. */
+static double find_nodes(const char *from, const char *end)
 {
-	struct jobs_span nodes = field(from, end, "NumNodes");
+	struct jobs_span nodes = find_field(from, end, "NumNodes");
 	const char *dash = nodes.at ? memchr(nodes.at, '-', nodes.n) : NULL;
 
 	if (dash)
@@ -85,21 +85,22 @@ static double nodes_of(const char *from, const char *end)
 	return nodes.at ? jobs_bytes(nodes, 1) : NAN;
 }
 
-static double time_of(const char *from, const char *end, const char *key)
+static double find_seconds(const char *from, const char *end, const char *key)
 {
-	struct jobs_span text = field(from, end, key);
+	struct jobs_span text = find_field(from, end, key);
 
 	return text.at ? jobs_seconds(text) : NAN;
 }
 
-static void job_add(struct jobs *found, const char *at, const char *end,
-		    const uint8_t key[OWNER_KEY_BYTES])
+static void append_job(struct jobs *found, const char *at, const char *end,
+		       const uint8_t key[OWNER_KEY_BYTES])
 {
-	struct jobs_span name = field(at, end, "JobName"), user, id = field(at, end, "JobId");
+	struct jobs_span name = find_field(at, end, "JobName"), user,
+			 id = find_field(at, end, "JobId");
 	const char *rest = name.at ? name.at : at, *bracket;
 	struct job *job;
 
-	user = user_field(rest, end);
+	user = find_user(rest, end);
 	if (user.at) {
 		if (name.at)
 			name.n = (size_t)(user.at - strlen("UserId=") - name.at);
@@ -107,26 +108,26 @@ static void job_add(struct jobs *found, const char *at, const char *end,
 		bracket = memchr(user.at, '(', user.n);
 		user.n = bracket ? (size_t)(bracket - user.at) : user.n;
 	}
-	if (!span_is(field(rest, end, "JobState"), "RUNNING"))
+	if (!span_equals(find_field(rest, end, "JobState"), "RUNNING"))
 		return;
 	job = jobs_add(found);
 	jobs_put(&job->id, id);
-	jobs_put(&job->queue, field(rest, end, "Partition"));
+	jobs_put(&job->queue, find_field(rest, end, "Partition"));
 	jobs_put(&job->name, name);
 	jobs_own(job, user, key);
-	job->nodes = nodes_of(rest, end);
-	job->memory_bytes = memory_of(rest, end);
-	job->used_s = time_of(rest, end, "RunTime");
-	job->allocated_s = time_of(rest, end, "TimeLimit");
+	job->nodes = find_nodes(rest, end);
+	job->memory_bytes = find_memory_bytes(rest, end);
+	job->used_s = find_seconds(rest, end, "RunTime");
+	job->allocated_s = find_seconds(rest, end, "TimeLimit");
 }
 
-static bool is_first(const char *at, const char *end)
+static bool starts_job(const char *at, const char *end)
 {
 	return (size_t)(end - at) >= sizeof(first) - 1 && memcmp(at, first, sizeof(first) - 1) == 0;
 }
 
-/* The next line that a job begins on, or the end. */
-static const char *job_next(const char *at, const char *end)
+/* The next line that starts a job, or the end. */
+static const char *find_next_job(const char *at, const char *end)
 {
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -134,7 +135,7 @@ static const char *job_next(const char *at, const char *end)
 		if (!newline)
 			return end;
 		at = newline + 1;
-		if (is_first(at, end))
+		if (starts_job(at, end))
 			return at;
 	}
 	return end;
@@ -151,15 +152,15 @@ static int scontrol_read(struct jobs *jobs, const char *name, const char *text, 
 		at++;
 	if ((size_t)(end - at) >= sizeof(none) - 1 && memcmp(at, none, sizeof(none) - 1) == 0)
 		return 0;
-	if (at < end && !is_first(at, end))
+	if (at < end && !starts_job(at, end))
 		return err_set(err, EINVAL,
-			       "%s:%u: a job should begin here, with \"JobId=\": is this what "
-			       "scontrol show job prints?",
+			       "%s:%u: expected \"JobId=\" at the start of a job, as 'scontrol "
+			       "show job' prints it",
 			       name, jobs_line(text, at));
 	while (at < end) {
-		const char *next = job_next(at, end);
+		const char *next = find_next_job(at, end);
 
-		job_add(&found, at, next, key);
+		append_job(&found, at, next, key);
 		at = next;
 	}
 	return jobs_settle(jobs, &found, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * squeue --json: an object with an array "jobs". A number is a number or, from Slurm 23.02 on, an
- * object of "set", "infinite" and "number"; a state a word or an array of words. There is no used
- * time: it is computed from when the job was started, and from how long it was suspended.
+ * Reads squeue --json: an object with an array "jobs". Since Slurm 23.02, a number can be an object
+ * with "set", "infinite" and "number", and a state can be an array of words. The output has no used
+ * time; it is computed from the start time and the suspension times.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -13,10 +13,11 @@
 #include "base/err.h"
 #include "predict/forecast/jobs/text.h"
 
-/* 32 bits of ones less one and less two: Slurm's own for "infinite" and "not set". */
+/* Slurm writes 2^32 - 2 for "not set" and 2^32 - 1 for "infinite". */
 #define SLURM_NO_VALUE 4294967293.0
+#define BYTES_PER_MB 1048576
 
-static double number_of(const json_t *job, const char *key)
+static double get_number(const json_t *job, const char *key)
 {
 	const json_t *value = json_object_get(job, key);
 
@@ -32,7 +33,7 @@ static double number_of(const json_t *job, const char *key)
 	return json_number_value(value);
 }
 
-static struct jobs_span text_of(const json_t *job, const char *key)
+static struct jobs_span get_text(const json_t *job, const char *key)
 {
 	return jobs_span(json_string_value(json_object_get(job, key)));
 }
@@ -46,23 +47,24 @@ static bool is_running(const json_t *job)
 	return json_is_string(state) && strcmp(json_string_value(state), "RUNNING") == 0;
 }
 
-/* What it has; else what it was granted per node or per processor. */
-static double memory_of(const json_t *job)
+/* The allocated memory, or the request per node or per CPU. */
+static double get_memory_bytes(const json_t *job)
 {
-	double bytes = jobs_tres_memory(text_of(job, "tres_alloc_str"));
+	double bytes = jobs_tres_memory(get_text(job, "tres_alloc_str"));
 
 	if (isnan(bytes))
-		bytes = number_of(job, "memory_per_node") * number_of(job, "node_count") * 1048576;
+		bytes = get_number(job, "memory_per_node") * get_number(job, "node_count") *
+			BYTES_PER_MB;
 	if (isnan(bytes))
-		bytes = number_of(job, "memory_per_cpu") * number_of(job, "cpus") * 1048576;
+		bytes = get_number(job, "memory_per_cpu") * get_number(job, "cpus") * BYTES_PER_MB;
 	return bytes;
 }
 
-/* A job that was suspended is resumed at suspend_time, and had run for pre_sus_time before. */
-static double used_seconds(const json_t *job, double now_s)
+/* A suspended job was resumed at suspend_time, and ran for pre_sus_time before that. */
+static double compute_used_s(const json_t *job, double now_s)
 {
-	double resumed = number_of(job, "suspend_time"), before = number_of(job, "pre_sus_time");
-	double since = number_of(job, "start_time"), used;
+	double resumed = get_number(job, "suspend_time"), before = get_number(job, "pre_sus_time");
+	double since = get_number(job, "start_time"), used;
 
 	if (resumed > 0 && before >= 0)
 		since = resumed - before;
@@ -72,22 +74,22 @@ static double used_seconds(const json_t *job, double now_s)
 	return used > 0 ? used : 0;
 }
 
-static void job_add(struct jobs *found, const json_t *entry, const uint8_t key[OWNER_KEY_BYTES])
+static void append_job(struct jobs *found, const json_t *entry, const uint8_t key[OWNER_KEY_BYTES])
 {
 	struct job *job = jobs_add(found);
-	double id = number_of(entry, "job_id");
+	double id = get_number(entry, "job_id");
 	char number[32] = "";
 
 	if (!isnan(id))
 		snprintf(number, sizeof(number), "%.0f", id);
 	jobs_put(&job->id, jobs_span(number));
-	jobs_put(&job->queue, text_of(entry, "partition"));
-	jobs_put(&job->name, text_of(entry, "name"));
-	jobs_own(job, text_of(entry, "user_name"), key);
-	job->nodes = number_of(entry, "node_count");
-	job->memory_bytes = memory_of(entry);
-	job->used_s = used_seconds(entry, found->time_s);
-	job->allocated_s = 60 * number_of(entry, "time_limit");
+	jobs_put(&job->queue, get_text(entry, "partition"));
+	jobs_put(&job->name, get_text(entry, "name"));
+	jobs_own(job, get_text(entry, "user_name"), key);
+	job->nodes = get_number(entry, "node_count");
+	job->memory_bytes = get_memory_bytes(entry);
+	job->used_s = compute_used_s(entry, found->time_s);
+	job->allocated_s = 60 * get_number(entry, "time_limit");
 }
 
 static int slurm_json_read(struct jobs *jobs, const char *name, const char *text, size_t bytes,
@@ -100,17 +102,17 @@ static int slurm_json_read(struct jobs *jobs, const char *name, const char *text
 	size_t i;
 
 	if (!root)
-		return err_set(err, EINVAL, "%s:%d: %s: is this what squeue --json prints?", name,
+		return err_set(err, EINVAL, "%s:%d: %s; expected the output of squeue --json", name,
 			       error.line, error.text);
 	list = json_object_get(root, "jobs");
 	if (!json_is_array(list)) {
 		json_decref(root);
-		return err_set(err, EINVAL, "%s:1: there is no array \"jobs\"", name);
+		return err_set(err, EINVAL, "%s:1: missing array \"jobs\"", name);
 	}
-	updated = number_of(root, "last_update");
+	updated = get_number(root, "last_update");
 	if (!(found.time_s > 0) && updated > 0)
 		found.time_s = updated;
-	json_array_foreach(list, i, entry) if (is_running(entry)) job_add(&found, entry, key);
+	json_array_foreach(list, i, entry) if (is_running(entry)) append_job(&found, entry, key);
 	json_decref(root);
 	return jobs_settle(jobs, &found, 0);
 }

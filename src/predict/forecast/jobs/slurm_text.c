@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * squeue in columns of fixed width, the name of the job last. Names may hold anything, even line
- * breaks; but they are cut to fewer bytes than a line has before the name, so no name can hold
- * what looks like a line.
+ * Reads squeue output in columns of fixed width, with the job name last. A name may contain any
+ * bytes, even line breaks. It is cut to fewer bytes than a line has before the name, so a name
+ * cannot contain a text that looks like a complete line.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "predict/forecast/jobs/text.h"
 
-/* One row per column; the command is made of the same list. */
+/* One row per column; the squeue command uses the same list. */
 #define COLUMNS(X)                \
 	X(ID, "JobID", 20)        \
 	X(STATE, "State", 12)     \
@@ -38,10 +38,10 @@ static const size_t widths[] = {
 #define NAME_WIDTH 64
 #define COLUMN_SUM(id, name, width) +width + 1
 #define HEAD_WIDTH (0 COLUMNS(COLUMN_SUM))
-_Static_assert(HEAD_WIDTH > NAME_WIDTH, "a name must not be able to hold a line");
+_Static_assert(HEAD_WIDTH > NAME_WIDTH, "a job name must be shorter than the columns before it");
 
-/* The columns of a line, or false: it is none. */
-static bool line_split(const char *at, size_t left, struct jobs_span columns[COLUMN_COUNT])
+/* Splits a line into columns. Returns false if it is not a line of this format. */
+static bool split_line(const char *at, size_t left, struct jobs_span columns[COLUMN_COUNT])
 {
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		if (left <= widths[i] || at[widths[i]] != '|' || memchr(at, '\n', widths[i]))
@@ -53,7 +53,7 @@ static bool line_split(const char *at, size_t left, struct jobs_span columns[COL
 	return true;
 }
 
-/* Where the name ends that begins here: at the end of the column or before the next job. */
+/* Length of the name at this position: it ends with its column or before the next job. */
 static size_t name_length(const char *at, size_t left)
 {
 	struct jobs_span columns[COLUMN_COUNT];
@@ -61,13 +61,13 @@ static size_t name_length(const char *at, size_t left)
 
 	for (; n < left && n < NAME_WIDTH; n++)
 		if (at[n] == '\n' &&
-		    (n + 1 == left || line_split(at + n + 1, left - n - 1, columns)))
+		    (n + 1 == left || split_line(at + n + 1, left - n - 1, columns)))
 			break;
 	return n;
 }
 
-static void job_add(struct jobs *found, const struct jobs_span columns[COLUMN_COUNT],
-		    struct jobs_span name, const uint8_t key[OWNER_KEY_BYTES])
+static void append_job(struct jobs *found, const struct jobs_span columns[COLUMN_COUNT],
+		       struct jobs_span name, const uint8_t key[OWNER_KEY_BYTES])
 {
 	struct job *job = jobs_add(found);
 
@@ -93,26 +93,26 @@ static int slurm_text_read(struct jobs *jobs, const char *name, const char *text
 	const char *at = text, *end = text + bytes;
 
 	while (at < end) {
-		struct jobs_span columns[COLUMN_COUNT], called;
+		struct jobs_span columns[COLUMN_COUNT], job_name;
 
 		if (*at == '\n') {
 			at++;
 			continue;
 		}
-		if (!line_split(at, (size_t)(end - at), columns)) {
+		if (!split_line(at, (size_t)(end - at), columns)) {
 			jobs_release(&found);
 			return err_set(err, EINVAL,
-				       "%s:%u: the line has no columns of %zu and more characters "
-				       "with | between: is this what '%s' prints?",
+				       "%s:%u: expected columns of %zu or more characters, "
+				       "separated by |, as '%s' prints them",
 				       name, jobs_line(text, at), widths[0],
 				       jobs_reader_slurm_text.command);
 		}
 		at += HEAD_WIDTH;
-		called = (struct jobs_span){ at, name_length(at, (size_t)(end - at)) };
-		at += called.n;
+		job_name = (struct jobs_span){ at, name_length(at, (size_t)(end - at)) };
+		at += job_name.n;
 		if (is_running(columns[COLUMN_STATE]))
-			job_add(&found, columns, called, key);
-		/* Blanks that fill the column of a name that was cut are no line. */
+			append_job(&found, columns, job_name, key);
+		/* Skip the blanks that fill the column of a name. */
 		while (at < end && *at == ' ')
 			at++;
 	}

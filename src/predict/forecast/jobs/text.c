@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-#define FIELD_BYTES 255 /* of a name: more is nobody's name */
+#define FIELD_BYTES 255 /* longer values are cut */
 #define NUMBER_BYTES 47
 
 struct jobs_span jobs_span(const char *text)
@@ -18,7 +18,7 @@ struct jobs_span jobs_span(const char *text)
 	return (struct jobs_span){ text ? text : "", text ? strlen(text) : 0 };
 }
 
-static struct jobs_span trimmed(struct jobs_span text)
+static struct jobs_span trim(struct jobs_span text)
 {
 	for (; text.n && isspace((unsigned char)*text.at); text.n--)
 		text.at++;
@@ -27,10 +27,10 @@ static struct jobs_span trimmed(struct jobs_span text)
 	return text;
 }
 
-/* As a string; too long is nothing that could be a number. */
-static const char *numeral(char out[NUMBER_BYTES + 1], struct jobs_span text)
+/* Copies a text as a string; "" if it is too long for a number. */
+static const char *copy_number(char out[NUMBER_BYTES + 1], struct jobs_span text)
 {
-	text = trimmed(text);
+	text = trim(text);
 	out[0] = 0;
 	if (text.n <= NUMBER_BYTES && !memchr(text.at, 0, text.n)) {
 		memcpy(out, text.at, text.n);
@@ -39,8 +39,8 @@ static const char *numeral(char out[NUMBER_BYTES + 1], struct jobs_span text)
 	return out;
 }
 
-/* Digits and at most one point; strtod() would take "inf" and "0x1p3", too. */
-static const char *plain_number(const char *text, double *number)
+/* Parses digits and at most one point. strtod() would also accept "inf" and "0x1p3". */
+static const char *parse_number(const char *text, double *number)
 {
 	size_t n = strspn(text, "0123456789.");
 	char *end;
@@ -54,12 +54,12 @@ static const char *plain_number(const char *text, double *number)
 double jobs_seconds(struct jobs_span text)
 {
 	char number[NUMBER_BYTES + 1];
-	const char *p = numeral(number, text);
+	const char *p = copy_number(number, text);
 	double part, days = 0, sum = 0;
 	int parts = 0;
 
 	for (;; p++) {
-		p = plain_number(p, &part);
+		p = parse_number(p, &part);
 		if (!p)
 			return NAN;
 		if (*p == '-' && !parts && !days)
@@ -73,7 +73,7 @@ double jobs_seconds(struct jobs_span text)
 		if (parts > 2 || (*p != ':' && (*p != '-' || parts)))
 			return NAN;
 	}
-	/* Behind days come hours. */
+	/* With days, the first part is hours. */
 	if (strchr(number, '-'))
 		sum *= parts == 1 ? 3600 : parts == 2 ? 60 : 1;
 	return days * 86400 + sum;
@@ -83,12 +83,12 @@ double jobs_bytes(struct jobs_span text, double unit)
 {
 	static const char powers[] = "kmgtpe";
 	char number[NUMBER_BYTES + 1];
-	const char *p = plain_number(numeral(number, text), &(double){ 0 }), *power;
+	const char *p = parse_number(copy_number(number, text), &(double){ 0 }), *power;
 	double value;
 
 	if (!p)
 		return NAN;
-	plain_number(number, &value);
+	parse_number(number, &value);
 	if (!*p)
 		return value * unit;
 	power = strchr(powers, tolower((unsigned char)*p));
@@ -128,7 +128,7 @@ double jobs_clock(struct jobs_span text)
 	const char *found;
 	time_t seconds;
 
-	if (sscanf(numeral(number, text), "%*3[A-Za-z] %3[A-Za-z] %2d %2d:%2d:%2d %4d", month,
+	if (sscanf(copy_number(number, text), "%*3[A-Za-z] %3[A-Za-z] %2d %2d:%2d:%2d %4d", month,
 		   &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &tm.tm_year) != 6)
 		return NAN;
 	found = strlen(month) == 3 ? strstr(months, month) : NULL;
@@ -142,7 +142,7 @@ double jobs_clock(struct jobs_span text)
 
 void jobs_put(char **field, struct jobs_span text)
 {
-	text = trimmed(text);
+	text = trim(text);
 	if (text.n > FIELD_BYTES)
 		text.n = FIELD_BYTES;
 	free(*field);

@@ -8,8 +8,14 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/maths/random.h"
 #include "learn/judge/metrics.h"
+#include "learn/maths/random.h"
+
+#define DEFAULT_BUSY_FROM 0.5
+#define LATE_QUANTILE 0.95
+#define MAX_ITERATIONS 200
+#define SUM_TOLERANCE 1e-15
+#define PREDICTION_DRAWS 200
 
 const char *const placement_names[PLACEMENT_RULES] = { "equal", "classes", "expected", "hedged" };
 const char *const placement_metrics[PLACEMENT_METRICS] = { "slower group", "95th percentile target",
@@ -24,7 +30,8 @@ double placement_alpha(size_t idle, size_t busy, double idle_s, double busy_s)
 
 bool placement_is_busy(const struct placement_target *target, const struct placement_limits *limits)
 {
-	return target->busy >= (limits && limits->busy_from > 0 ? limits->busy_from : 0.5);
+	return target->busy >=
+	       (limits && limits->busy_from > 0 ? limits->busy_from : DEFAULT_BUSY_FROM);
 }
 
 double placement_expects(const struct placement_target *target)
@@ -32,35 +39,29 @@ double placement_expects(const struct placement_target *target)
 	return target->busy * target->busy_s + (1 - target->busy) * target->idle_s;
 }
 
-/* ---- limits ---- */
-
-static int check(const struct placement_limits *limits, struct err *err)
+static int check_limits(const struct placement_limits *limits, struct err *err)
 {
 	if (!limits)
 		return 0;
 	if (!(limits->most >= 0) || !(limits->least >= 0) || !(limits->busy_from >= 0))
-		return err_set(err, EINVAL, "limits of placement must not be negative");
+		return err_set(err, EINVAL, "the limits of [placement] must not be negative");
 	if (limits->most > 0 && limits->most < 1)
-		return err_set(err, EINVAL,
-			       "every target may get at most %g times its equal share, so not all "
-			       "can be placed: most_extra must be 1 or more",
+		return err_set(err, EINVAL, "[placement] most_extra must be at least 1 (got %g)",
 			       limits->most);
 	if (limits->least > 1)
-		return err_set(err, EINVAL,
-			       "every target must get at least %g times its equal share, which is "
-			       "more than there is: least must be 1 or less",
+		return err_set(err, EINVAL, "[placement] least must not exceed 1 (got %g)",
 			       limits->least);
 	return 0;
 }
 
-static double clamped(double share, double low, double high)
+static double clamp(double share, double low, double high)
 {
 	return share < low ? low : share > high ? high : share;
 }
 
-/* The sum of shares if each is scale times its weight, within the limits; and how it grows. */
-static double filled(const double *weights, size_t count, double scale, double low, double high,
-		     double *slope)
+/* The sum of scale * weight, each clamp to the limits; *slope is its derivative. */
+static double sum_of_clamped(const double *weights, size_t count, double scale, double low,
+			     double high, double *slope)
 {
 	double sum = 0;
 
@@ -71,23 +72,23 @@ static double filled(const double *weights, size_t count, double scale, double l
 		if (weights[i] <= 0)
 			continue;
 		*slope += share > low && share < high ? weights[i] : 0;
-		sum += clamped(share, low, high);
+		sum += clamp(share, low, high);
 	}
 	return sum;
 }
 
 /*
- * The scale at which the sum is 1. It grows with the scale along straight pieces, so Newton's steps
- * end in the right piece soon; one that leaves what is still possible is replaced by halving.
+ * Finds the scale for which the sum is 1. The sum is piecewise linear in the scale, so Newton's
+ * method converges in a few steps; a step that leaves the bracket is replaced by bisection.
  */
-static double level(const double *weights, size_t count, double low, double high)
+static double find_scale(const double *weights, size_t count, double low, double high)
 {
 	double from = 0, to = INFINITY, scale = 1, slope;
 
-	for (int i = 0; i < 200 && to - from > 1e-16 * from; i++) {
-		double sum = filled(weights, count, scale, low, high, &slope), next;
+	for (int i = 0; i < MAX_ITERATIONS && to - from > 1e-16 * from; i++) {
+		double sum = sum_of_clamped(weights, count, scale, low, high, &slope), next;
 
-		if (fabs(sum - 1) < 1e-15)
+		if (fabs(sum - 1) < SUM_TOLERANCE)
 			break;
 		*(sum < 1 ? &from : &to) = scale;
 		next = slope > 0 ? scale + (1 - sum) / slope : from;
@@ -116,28 +117,26 @@ void placement_fill(const double *weights, size_t count, const struct placement_
 		shares[i] = weights[i] / sum;
 	if (low <= 0 && isinf(high))
 		return;
-	/* Weights as shares, so that the scale is near 1. */
-	scale = level(shares, count, low, high);
+	/* The weights are normalized, so the scale is near 1. */
+	scale = find_scale(shares, count, low, high);
 	for (size_t i = 0; i < count; i++)
-		shares[i] = shares[i] > 0 ? clamped(scale * shares[i], low, high) : 0;
+		shares[i] = shares[i] > 0 ? clamp(scale * shares[i], low, high) : 0;
 }
 
-/* ---- rules ---- */
-
-static bool is_known(const struct placement_target *target)
+static bool target_is_known(const struct placement_target *target)
 {
 	return target->idle_s > 0 && target->busy_s > 0 && isfinite(target->idle_s) &&
 	       isfinite(target->busy_s) && target->busy >= 0 && target->busy <= 1;
 }
 
-static double deviation(double sd)
+static double valid_deviation(double sd)
 {
 	return sd >= 0 && isfinite(sd) ? sd : 0;
 }
 
-/* Allowed targets alone, or all; unknown ones as the mean of the others. Returns how many. */
-static size_t gather(const struct placement_target *targets, size_t count, bool all,
-		     struct placement_target *out)
+/* Copies the allowed targets, or all, with unknown ones replaced by the mean. Returns how many. */
+static size_t copy_targets(const struct placement_target *targets, size_t count, bool all,
+			   struct placement_target *out)
 {
 	struct placement_target mean = { 0 };
 	size_t known = 0, n = 0;
@@ -145,22 +144,22 @@ static size_t gather(const struct placement_target *targets, size_t count, bool 
 	for (size_t i = 0; i < count; i++) {
 		const struct placement_target *t = &targets[i];
 
-		if (!t->is_allowed || !is_known(t))
+		if (!t->is_allowed || !target_is_known(t))
 			continue;
 		known++;
 		mean.busy += t->busy;
 		mean.idle_s += t->idle_s;
 		mean.busy_s += t->busy_s;
-		mean.idle_sd += deviation(t->idle_sd);
-		mean.busy_sd += deviation(t->busy_sd);
+		mean.idle_sd += valid_deviation(t->idle_sd);
+		mean.busy_sd += valid_deviation(t->busy_sd);
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (!targets[i].is_allowed && !all)
 			continue;
-		if (is_known(&targets[i])) {
+		if (target_is_known(&targets[i])) {
 			out[n] = targets[i];
-			out[n].idle_sd = deviation(out[n].idle_sd);
-			out[n].busy_sd = deviation(out[n].busy_sd);
+			out[n].idle_sd = valid_deviation(out[n].idle_sd);
+			out[n].busy_sd = valid_deviation(out[n].busy_sd);
 		} else if (known) {
 			double k = 1 / (double)known;
 
@@ -175,8 +174,7 @@ static size_t gather(const struct placement_target *targets, size_t count, bool 
 	return n;
 }
 
-/* WAN-35: one share per class. Where each target has times of its own, those of a class count by
- * their mean. */
+/* Computes one share per class (WAN-35), from the mean time of each class. */
 static void weigh_classes(const struct placement_target *targets, size_t n,
 			  const struct placement_limits *limits, double *weights)
 {
@@ -199,8 +197,8 @@ static void weigh_classes(const struct placement_target *targets, size_t n,
 								    : alpha / (double)idle;
 }
 
-static void choose(enum placement_rule rule, const struct placement_target *targets, size_t n,
-		   const struct placement_limits *limits, double *shares)
+static void apply_rule(enum placement_rule rule, const struct placement_target *targets, size_t n,
+		       const struct placement_limits *limits, double *shares)
 {
 	AUTO_FREE double *weights = xcalloc(n, sizeof(*weights));
 
@@ -221,30 +219,30 @@ int placement_shares(enum placement_rule rule, const struct placement_target *ta
 	AUTO_FREE struct placement_target *allowed = xcalloc(count + 1, sizeof(*allowed));
 	AUTO_FREE double *found = xcalloc(count + 1, sizeof(*found));
 	size_t n;
-	int r = check(limits, err);
+	int r = check_limits(limits, err);
 
 	if (r < 0)
 		return r;
-	n = gather(targets, count, false, allowed);
+	n = copy_targets(targets, count, false, allowed);
 	if (!n)
-		return err_set(err, EINVAL, "there is no target that files may be put on");
-	choose(rule, allowed, n, limits, found);
+		return err_set(
+			err, EINVAL,
+			"no target is allowed for placement; check [placement] allow of the site");
+	apply_rule(rule, allowed, n, limits, found);
 	for (size_t i = 0, k = 0; i < count; i++)
 		shares[i] = targets[i].is_allowed ? found[k++] : 0;
 	return 0;
 }
 
-/* ---- units ---- */
-
-struct rest {
+struct remainder {
 	double lost;
 	size_t target;
 };
 
-/* Who lost most comes first; of equals the first target. */
-static int rest_order(const void *a, const void *b)
+/* Sorts by descending remainder, then by target. */
+static int compare_remainders(const void *a, const void *b)
 {
-	const struct rest *x = a, *y = b;
+	const struct remainder *x = a, *y = b;
 
 	if (x->lost != y->lost)
 		return x->lost < y->lost ? 1 : -1;
@@ -253,29 +251,29 @@ static int rest_order(const void *a, const void *b)
 
 void placement_units(const double *shares, size_t count, uint64_t total, uint64_t *units)
 {
-	AUTO_FREE struct rest *rest = xcalloc(count + 1, sizeof(*rest));
+	AUTO_FREE struct remainder *remainders = xcalloc(count + 1, sizeof(*remainders));
 	uint64_t given = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		double exact = shares[i] * (double)total;
 
-		/* Sums of shares that are a little above 1 must not give more than there is. */
+		/* Shares may sum to slightly more than 1 because of rounding. */
 		units[i] = (uint64_t)floor(exact);
 		if (units[i] > total - given)
 			units[i] = total - given;
 		given += units[i];
 		if (shares[i] > 0)
-			rest[n++] = (struct rest){ exact - (double)units[i], i };
+			remainders[n++] = (struct remainder){ exact - (double)units[i], i };
 	}
 	if (!n)
 		return;
-	qsort(rest, n, sizeof(*rest), rest_order);
-	/* More than one round only where the total is beyond what a double can count. */
+	qsort(remainders, n, sizeof(*remainders), compare_remainders);
+	/* More than one unit each is left only if a double cannot represent the total. */
 	for (size_t i = 0; given < total; i = (i + 1) % n) {
 		uint64_t each = (total - given + n - 1) / n;
 
-		units[rest[i].target] += each;
+		units[remainders[i].target] += each;
 		given += each;
 	}
 }
@@ -295,8 +293,6 @@ void placement_bytes(const double *shares, size_t count, uint64_t total, uint64_
 		missing = 0;
 	}
 }
-
-/* ---- judgement ---- */
 
 void placement_judge(const double *shares, const bool *busy, const double *seconds, size_t count,
 		     double feedback, struct placement_result *result)
@@ -318,13 +314,9 @@ void placement_judge(const double *shares, const bool *busy, const double *secon
 	for (int k = 0; k < 2; k++)
 		if (n[k] && sum[k] / (double)n[k] > slower)
 			slower = sum[k] / (double)n[k];
-	*result =
-		(struct placement_result){ slower, metrics_quantile(finish, count, 0.95), slowest };
+	*result = (struct placement_result){ slower, metrics_quantile(finish, count, LATE_QUANTILE),
+					     slowest };
 }
-
-/* ---- foresight ---- */
-
-enum { FORESIGHTS = 200 };
 
 static double draw_seconds(const struct placement_target *target, struct random *random)
 {
@@ -346,18 +338,18 @@ void placement_foresee(const double *shares, const struct placement_target *targ
 	struct random random;
 
 	random_init(&random, 1);
-	gather(targets, count, true, known);
+	copy_targets(targets, count, true, known);
 	for (size_t i = 0; i < count; i++)
 		groups[i] = placement_is_busy(&known[i], limits);
-	for (int k = 0; k < FORESIGHTS; k++) {
+	for (int k = 0; k < PREDICTION_DRAWS; k++) {
 		struct placement_result step;
 
 		for (size_t i = 0; i < count; i++)
 			seconds[i] = draw_seconds(&known[i], &random);
 		placement_judge(shares, groups, seconds, count, 0, &step);
-		sum.slower_group += step.slower_group / FORESIGHTS;
-		sum.late += step.late / FORESIGHTS;
-		sum.slowest += step.slowest / FORESIGHTS;
+		sum.slower_group += step.slower_group / PREDICTION_DRAWS;
+		sum.late += step.late / PREDICTION_DRAWS;
+		sum.slowest += step.slowest / PREDICTION_DRAWS;
 	}
 	*result = sum;
 }

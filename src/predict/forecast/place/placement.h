@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How much to write where, when all is to be done soonest (WAN-35, WAN-L-11). Every rule answers
- * with shares that sum to 1; time to write is volume times the target's seconds per unit. Nothing
- * here draws at random without a fixed seed: the same forecasts give the same shares.
+ * Divides a volume of data among storage targets so that all of it is written soonest (WAN-35,
+ * WAN-L-11). Each rule computes shares that sum to 1. The time of a target is its volume times its
+ * seconds per unit. Random draws have a fixed seed: the same forecasts give the same shares.
  */
 #ifndef SLUICE_PREDICT_FORECAST_PLACE_PLACEMENT_H
 #define SLUICE_PREDICT_FORECAST_PLACE_PLACEMENT_H
@@ -14,85 +14,85 @@
 struct err;
 
 /*
- * What is known of a target for the next step. A time that is not a positive number says that
- * nothing is: such a target counts as the mean of those that are known, and where none is, all are
- * the same.
+ * The forecast of a target for the next step. A time that is not a positive number means that the
+ * target is unknown. An unknown target counts as the mean of the known ones; if none is known, all
+ * targets are equal.
  */
 struct placement_target {
-	double busy;		 /* chance of that state */
-	double idle_s, busy_s;	 /* mean time for one unit (1 GB) in each state */
-	double idle_sd, busy_sd; /* and its deviation */
+	double busy;		 /* probability of the busy state */
+	double idle_s, busy_s;	 /* mean seconds per unit in each state */
+	double idle_sd, busy_sd; /* standard deviations */
 	bool is_allowed;
 };
 
-/* In this order in every table. */
+/* The order of the rules in tables. */
 enum placement_rule {
 	PLACEMENT_EQUAL,
-	PLACEMENT_CLASSES,  /* WAN-35: idle and busy, one share each */
-	PLACEMENT_EXPECTED, /* 1 / E[t] of each target */
-	PLACEMENT_HEDGED,   /* does not lose on the slowest target if forecasts are wrong */
+	PLACEMENT_CLASSES,  /* one share per class, idle or busy (WAN-35) */
+	PLACEMENT_EXPECTED, /* shares in proportion to 1 / E[t] of each target */
+	PLACEMENT_HEDGED,   /* robust against wrong forecasts; see placement_hedge() */
 	PLACEMENT_RULES
 };
 #define PLACEMENT_WORDS "equal|classes|expected|hedged"
 extern const char *const placement_names[PLACEMENT_RULES];
 
-/* What a site lets be done; 0: no such limit. */
+/* The limits of a site; 0: no limit. */
 struct placement_limits {
-	double most, least; /* in multiples of the equal share */
-	double busy_from;   /* from this chance a target is in the class of the busy; 0: 0.5 */
+	double most, least; /* maximum and minimum share, as multiples of the equal share */
+	double busy_from;   /* probability from which a target counts as busy; 0: 0.5 */
 };
 
-/* alpha of WAN-35, with its degenerate cases. */
+/* The share alpha of all idle targets together (WAN-35); 1 or 0 if a class is empty. */
 double placement_alpha(size_t idle, size_t busy, double idle_s, double busy_s);
 
-/* The class of a target that WAN-35 goes by. */
+/* True if the target is in the class busy of WAN-35. */
 bool placement_is_busy(const struct placement_target *target,
 		       const struct placement_limits *limits);
 
-/* Seconds per unit that are expected of a target, over both states. */
+/* The expected seconds per unit of a target over both states. */
 double placement_expects(const struct placement_target *target);
 
 /*
- * Targets that are not allowed get 0. -EINVAL where none is, or limits contradict. limits may be
- * NULL. Takes microseconds; hedged some hundreds of them for 288 targets.
+ * Computes the shares. Targets that are not allowed get 0. Returns -EINVAL if no target is allowed
+ * or the limits are impossible. limits may be NULL. Takes microseconds; the hedged rule takes some
+ * hundreds of microseconds for 288 targets.
  */
 int placement_shares(enum placement_rule rule, const struct placement_target *targets, size_t count,
 		     const struct placement_limits *limits, double *shares, struct err *err);
 
 /*
- * Shares in proportion to weights where limits allow it: what one that is cut off at a limit leaves
- * over, or needs more, the others share in proportion. Weights are positive, or 0 for a target that
- * gets nothing; the sum is 1. limits must not contradict; NULL: none.
+ * Computes shares in proportion to the weights, within the limits: the others take the difference
+ * of a share that is cut off at a limit, in proportion. Weights are positive, or 0 for a target
+ * that gets nothing. The shares sum to 1. The limits must be possible; NULL: none.
  */
 void placement_fill(const double *weights, size_t count, const struct placement_limits *limits,
 		    double *shares);
 
 /*
- * The hedge by itself (placement_hedge.c; docs/placement.md): of a family of shares, from equal
- * ones to those by expected or nearly worst times, the one that is best on the slowest target under
- * the least favourable of several guesses about how wrong the forecasts are. Equal shares are in
- * the family, so under none of the guesses it is worse than these. All targets are known ones.
- * Returns what it expects to gain on the slowest target: 0.05 is 5 %; 0: it stays with equal
- * shares.
+ * The hedged rule (placement_hedge.c; docs/placement.md). From a family of candidate shares,
+ * between equal shares and shares by expected or almost worst times, it selects the candidate with
+ * the best slowest target under the least favorable of several assumptions about forecast errors.
+ * Equal shares are one of the candidates, so the result is not worse under any assumption. All
+ * targets must be known. Returns the expected gain on the slowest target: 0.05 means 5 %, 0 means
+ * equal shares.
  */
 double placement_hedge(const struct placement_target *targets, size_t count,
 		       const struct placement_limits *limits, double *shares);
 
-/* Whole units of a total by shares; what is left over goes to those that lost most. Sums up. */
+/* Divides `total` whole units by shares. The largest remainders get the units left over. */
 void placement_units(const double *shares, size_t count, uint64_t total, uint64_t *units);
 
-/* Bytes in whole stripe units; a last, incomplete unit goes with that of one target. Sums up. */
+/* Divides bytes into whole stripe units; one target gets the incomplete last unit. */
 void placement_bytes(const double *shares, size_t count, uint64_t total, uint64_t unit,
 		     uint64_t *bytes);
 
-/* What a step came to: seconds until it was finished, or speeds or gains of these. */
+/* The result of a step: seconds until it was finished, by three metrics. */
 struct placement_result {
-	double slower_group; /* mean finish of the slower of predicted idle and busy (the paper's)
-			      */
-	double late;	     /* 95th percentile of targets */
-	double slowest;	     /* all wait for it */
+	double slower_group; /* mean of the slower group, predicted idle or busy (the paper's) */
+	double late;	     /* 95th percentile of the targets */
+	double slowest;	     /* slowest target, which a synchronous program waits for */
 };
-#define PLACEMENT_METRICS 3 /* the members above, in that order; all are of one metric each */
+#define PLACEMENT_METRICS 3 /* the members above, in this order */
 extern const char *const placement_metrics[PLACEMENT_METRICS];
 static inline double placement_metric(const struct placement_result *result, size_t metric)
 {
@@ -102,17 +102,16 @@ static inline double placement_metric(const struct placement_result *result, siz
 }
 
 /*
- * Seconds per unit of each target are known now; the volume is one unit per target in all. busy:
- * the groups. feedback (WAN-L-8): a target that gets v > 1 times the equal share becomes slower by
- * v ^ feedback; 0: as in the paper, not at all.
+ * Computes the result of shares with the measured seconds per unit of each target. The total volume
+ * is one unit per target. busy[] defines the groups. With feedback (WAN-L-8), a target that gets
+ * v > 1 times the equal share is slower by v ^ feedback; 0: no feedback, as in the paper.
  */
 void placement_judge(const double *shares, const bool *busy, const double *seconds, size_t count,
 		     double feedback, struct placement_result *result);
 
 /*
- * What is expected of a step before it is made: means over times that are drawn from the forecasts,
- * the same for everybody who asks. Targets that nothing is known of count as the mean of the
- * others.
+ * Predicts the result of shares: the mean over times drawn from the forecasts with a fixed seed.
+ * Unknown targets count as the mean of the others.
  */
 void placement_foresee(const double *shares, const struct placement_target *targets, size_t count,
 		       const struct placement_limits *limits, struct placement_result *result);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The hedged rule. When all wait for the slowest target, who is slowest matters and not what is
- * expected of it: a busy target that was taken for idle and got more than its equal share makes the
- * step longer than equal shares would have. So shares are made from how late a target may be: with
- * shares in proportion to 1 / Q_j, Q_j the time that target j exceeds with a chance of 1 in n, each
- * is as likely as the others to be the one that all wait for.
+ * The hedged rule. A synchronous program waits for the slowest target, so the tail of a target's
+ * time matters more than its mean: a busy target that was predicted idle, and got more than its
+ * equal share, makes the step longer than equal shares would. If the shares are in proportion to 1
+ * / Q_j, where target j exceeds the time Q_j with probability 1/n, all targets are equally likely
+ * to be the slowest.
  *
- * That goes by the tails of the fitted distributions, which are the least certain thing about them.
- * So a family is tried: bases (expected times, times exceeded with a chance of 10 % and of 1 in n)
- * to powers from 0, equal shares, to 1. Each member is judged by drawing the times of all targets
- * some dozens of times, under several guesses about how wrong the forecasts are, and the member is
- * taken whose least favourable guess is best. Everything happens in logarithms, where shares and
- * times are added.
+ * The tails are the least certain part of the fitted distributions. So the rule compares a family
+ * of candidates: three bases (expected times, times exceeded with probability 10 %, and with
+ * probability 1/n), raised to powers from 0 (equal shares) to 1. It draws the times of all targets
+ * some dozens of times, under several assumptions about forecast errors, and selects the candidate
+ * whose least favorable assumption gives the best result. All computations use logarithms, so that
+ * shares and times are added.
  */
 #include "predict/forecast/place/placement.h"
 
@@ -21,47 +21,59 @@
 #include "base/mem.h"
 #include "learn/maths/random.h"
 
-enum { SCENARIOS = 64, STEPS = 1024, POWERS = 4, BASES = 3, MEMBERS = 1 + BASES * POWERS };
+enum {
+	SCENARIOS = 64, /* draws of the times of all targets */
+	STEPS = 1024,	/* resolution of the table of the normal distribution */
+	POWERS = 4,
+	BASES = 3,
+	MEMBERS = 1 + BASES * POWERS, /* candidates */
+	BISECTIONS = 16,
+};
 #define SEED 20190805u
+#define LATE_CHANCE 0.1	    /* of the second base */
+#define MAX_TAIL_CHANCE 0.5 /* of the third base, for few targets */
+#define TAIL_REACH 6	    /* deviations that bound the search for a quantile */
+#define MIN_DEVIATION 1e-3  /* a state of zero width would make probabilities jump */
+#define MAX_HOLD 10.0	    /* a held-up write takes up to this many times as long */
 
 /*
- * A guess: chances of busy lie between what was forecast and the mean of all (doubt), states are
- * narrower than they were fitted, their means kept (narrow), and some writes are held up whatever
- * the state (held), by up to ten times. The first takes the forecasts at their word.
+ * An assumption about forecast errors. The first one trusts the forecasts.
  */
-struct guess {
-	double doubt, narrow, held;
+struct assumption {
+	double doubt;  /* moves the probability of busy toward the mean of all targets */
+	double narrow; /* scales the deviations of the states; their means are kept */
+	double held;   /* share of writes that are held up in any state */
 };
-static const struct guess guesses[] = {
+static const struct assumption assumptions[] = {
 	{ 0, 1, 0 },
 	{ 0, 0.6, 0.01 },
 	{ 0.3, 1, 0.01 },
 };
-enum { GUESSES = sizeof(guesses) / sizeof(guesses[0]) };
+enum { ASSUMPTIONS = sizeof(assumptions) / sizeof(assumptions[0]) };
 
-/* A state of a target: of the logarithm of its time. */
+/* The distribution of the logarithm of a target's time in one state: mean and deviation. */
 struct state {
 	double mu, s;
 };
 
+/* The forecast of a target. */
 struct view {
 	double busy;
 	struct state idle, late;
 };
 
-static struct state state_of(double mean, double sd)
+static struct state make_state(double mean, double sd)
 {
 	double variance = log1p(sd / mean * (sd / mean));
 
 	return (struct state){ log(mean) - variance / 2, sqrt(variance) };
 }
 
-/* ---- the normal distribution from a table ---- */
-
+/* A table of the standard normal distribution between -REACH and REACH. */
 #define REACH 8.0
 struct normal {
-	double tail[STEPS + 1]; /* chance to be above -REACH + i * 2 REACH / STEPS */
-	double at[STEPS];	/* the middle of each of as many equally likely parts */
+	double tail[STEPS + 1]; /* probability of a value above -REACH + i * 2 * REACH / STEPS */
+	double at[STEPS];	/* the centers of STEPS equally likely intervals */
 };
 
 static void normal_init(struct normal *normal)
@@ -95,24 +107,24 @@ static double normal_tail(const struct normal *normal, double z)
 	return normal->tail[i] + (where - (double)i) * (normal->tail[i + 1] - normal->tail[i]);
 }
 
-/* ---- the family ---- */
-
-static double late_chance(const struct normal *normal, const struct view *view, double x)
+static double chance_of_exceeding(const struct normal *normal, const struct view *view, double x)
 {
 	return view->busy * normal_tail(normal, (x - view->late.mu) / view->late.s) +
 	       (1 - view->busy) * normal_tail(normal, (x - view->idle.mu) / view->idle.s);
 }
 
-/* The logarithm of the time that is exceeded with this chance. */
-static double late_log(const struct normal *normal, const struct view *view, double chance)
+/* The logarithm of the time that is exceeded with this probability. */
+static double find_quantile_log(const struct normal *normal, const struct view *view, double chance)
 {
-	double low = fmin(view->idle.mu - 6 * view->idle.s, view->late.mu - 6 * view->late.s);
-	double high = fmax(view->idle.mu + 6 * view->idle.s, view->late.mu + 6 * view->late.s);
+	double low = fmin(view->idle.mu - TAIL_REACH * view->idle.s,
+			  view->late.mu - TAIL_REACH * view->late.s);
+	double high = fmax(view->idle.mu + TAIL_REACH * view->idle.s,
+			   view->late.mu + TAIL_REACH * view->late.s);
 
-	for (int i = 0; i < 16; i++) {
+	for (int i = 0; i < BISECTIONS; i++) {
 		double middle = (low + high) / 2;
 
-		*(late_chance(normal, view, middle) > chance ? &low : &high) = middle;
+		*(chance_of_exceeding(normal, view, middle) > chance ? &low : &high) = middle;
 	}
 	return (low + high) / 2;
 }
@@ -122,12 +134,13 @@ static void find_bases(const struct placement_target *targets, const struct view
 {
 	for (size_t i = 0; i < n; i++) {
 		bases[i] = log(placement_expects(&targets[i]));
-		bases[n + i] = late_log(normal, &views[i], 0.1);
-		bases[2 * n + i] = late_log(normal, &views[i], fmin(1 / (double)n, 0.5));
+		bases[n + i] = find_quantile_log(normal, &views[i], LATE_CHANCE);
+		bases[2 * n + i] =
+			find_quantile_log(normal, &views[i], fmin(1 / (double)n, MAX_TAIL_CHANCE));
 	}
 }
 
-/* Logarithms of all members' shares, member by member; the first is that of equal shares. */
+/* Computes the logarithms of the shares of all candidates; the first one has equal shares. */
 static void find_family(const double *bases, size_t n, const struct placement_limits *limits,
 			double *family)
 {
@@ -146,33 +159,37 @@ static void find_family(const double *bases, size_t n, const struct placement_li
 	}
 }
 
-/* ---- the contest ---- */
-
-/* A target as a guess sees it. */
+/* The distribution of a target under an assumption; [0] is idle, [1] is busy. */
 struct luck {
 	double busy, mu[2], s[2];
 };
 
+/* Parts of a 64-bit random word: 24 bits for the state, 24 for the delay, 10 for the time. */
+#define STATE_SHIFT 40
+#define HOLD_SHIFT 10
+#define WORD_MASK 0xffffff
+#define WORD_SCALE 0x1p-24
+
 struct contest {
 	const struct normal *normal;
 	const double *family; /* MEMBERS x n */
-	double *low, *high;   /* least and greatest share of a target in the family */
+	double *low, *high;   /* minimum and maximum share of each target in the family */
 	size_t n;
 	struct luck *lucks;
-	double *late; /* of a scenario */
-	size_t *may;  /* who may be the slowest in it */
+	double *late; /* logarithms of the times in a scenario */
+	size_t *may;  /* targets that can be the slowest in it */
 };
 
-static void suppose(const struct guess *guess, const struct view *views, size_t n, double mean,
-		    struct luck *lucks)
+static void apply_assumption(const struct assumption *assumption, const struct view *views,
+			     size_t n, double mean, struct luck *lucks)
 {
-	double narrow = guess->narrow, kept = (1 - narrow * narrow) / 2;
+	double narrow = assumption->narrow, kept = (1 - narrow * narrow) / 2;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct state *idle = &views[i].idle, *late = &views[i].late;
 
 		lucks[i] = (struct luck){
-			views[i].busy + guess->doubt * (mean - views[i].busy),
+			views[i].busy + assumption->doubt * (mean - views[i].busy),
 			{ idle->mu + kept * idle->s * idle->s,
 			  late->mu + kept * late->s * late->s },
 			{ narrow * idle->s, narrow * late->s },
@@ -180,22 +197,25 @@ static void suppose(const struct guess *guess, const struct view *views, size_t 
 	}
 }
 
-/* How long the targets take in a scenario; the same words give the same luck to all guesses. */
-static void draw(const struct contest *contest, double held, const uint64_t *words)
+/*
+ * Draws the times of a scenario. Each random word gives the state, the delay and the time of a
+ * target, so that all assumptions use the same random numbers.
+ */
+static void draw_scenario(const struct contest *contest, double held, const uint64_t *words)
 {
 	for (size_t i = 0; i < contest->n; i++) {
 		const struct luck *luck = &contest->lucks[i];
-		bool is_busy = (double)(words[i] >> 40) * 0x1p-24 < luck->busy;
-		double hold = (double)(words[i] >> 10 & 0xffffff) * 0x1p-24;
+		bool is_busy = (double)(words[i] >> STATE_SHIFT) * WORD_SCALE < luck->busy;
+		double hold = (double)(words[i] >> HOLD_SHIFT & WORD_MASK) * WORD_SCALE;
 
 		contest->late[i] = luck->mu[is_busy] +
 				   luck->s[is_busy] * contest->normal->at[words[i] % STEPS];
 		if (hold < held)
-			contest->late[i] -= log(0.1 + 0.9 * hold / held);
+			contest->late[i] -= log(1 / MAX_HOLD + (1 - 1 / MAX_HOLD) * hold / held);
 	}
 }
 
-/* Few targets can be the slowest under any member: only these are looked at. */
+/* Finds the few targets that can be the slowest with any candidate. */
 static size_t find_slow(const struct contest *contest)
 {
 	double surely = -INFINITY;
@@ -212,8 +232,8 @@ static size_t find_slow(const struct contest *contest)
 	return count;
 }
 
-/* Adds what each member needs in the scenario beside equal shares. */
-static void play(const struct contest *contest, double *sums)
+/* Adds the time of each candidate in the scenario, relative to equal shares. */
+static void add_scenario(const struct contest *contest, double *sums)
 {
 	size_t count = find_slow(contest);
 	double equal = 0;
@@ -246,8 +266,8 @@ static void find_bounds(struct contest *contest)
 	}
 }
 
-/* The member whose least favourable guess is best, and what it gains under that. */
-static size_t settle(const double sums[GUESSES][MEMBERS], double *gain)
+/* Selects the candidate with the best worst case over the assumptions; *gain is its gain there. */
+static size_t select_candidate(const double sums[ASSUMPTIONS][MEMBERS], double *gain)
 {
 	size_t best = 0;
 	double least = 0;
@@ -255,7 +275,7 @@ static size_t settle(const double sums[GUESSES][MEMBERS], double *gain)
 	for (size_t m = 1; m < MEMBERS; m++) {
 		double worst = -INFINITY;
 
-		for (size_t g = 0; g < GUESSES; g++)
+		for (size_t g = 0; g < ASSUMPTIONS; g++)
 			worst = fmax(worst, sums[g][m] / SCENARIOS);
 		if (worst < least) {
 			least = worst;
@@ -266,38 +286,39 @@ static size_t settle(const double sums[GUESSES][MEMBERS], double *gain)
 	return best;
 }
 
-static size_t compete(struct contest *contest, const struct view *views, double busy, double *gain)
+static size_t run_contest(struct contest *contest, const struct view *views, double busy,
+			  double *gain)
 {
 	size_t n = contest->n;
 	AUTO_FREE uint64_t *words = xcalloc(SCENARIOS * n, sizeof(*words));
-	double sums[GUESSES][MEMBERS] = { 0 };
+	double sums[ASSUMPTIONS][MEMBERS] = { 0 };
 	struct random random;
 
 	find_bounds(contest);
 	random_init(&random, SEED);
 	for (size_t i = 0; i < SCENARIOS * n; i++)
 		words[i] = random_u64(&random);
-	for (size_t g = 0; g < GUESSES; g++) {
-		suppose(&guesses[g], views, n, busy, contest->lucks);
+	for (size_t g = 0; g < ASSUMPTIONS; g++) {
+		apply_assumption(&assumptions[g], views, n, busy, contest->lucks);
 		for (size_t s = 0; s < SCENARIOS; s++) {
-			draw(contest, guesses[g].held, words + s * n);
-			play(contest, sums[g]);
+			draw_scenario(contest, assumptions[g].held, words + s * n);
+			add_scenario(contest, sums[g]);
 		}
 	}
-	return settle(sums, gain);
+	return select_candidate(sums, gain);
 }
 
-static double look(const struct placement_target *targets, size_t n, struct view *views)
+/* Converts the forecasts. Returns the mean probability of busy. */
+static double init_views(const struct placement_target *targets, size_t n, struct view *views)
 {
 	double busy = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		views[i].busy = targets[i].busy;
-		views[i].idle = state_of(targets[i].idle_s, targets[i].idle_sd);
-		views[i].late = state_of(targets[i].busy_s, targets[i].busy_sd);
-		/* A state without width would make chances jump. */
-		views[i].idle.s = fmax(views[i].idle.s, 1e-3);
-		views[i].late.s = fmax(views[i].late.s, 1e-3);
+		views[i].idle = make_state(targets[i].idle_s, targets[i].idle_sd);
+		views[i].late = make_state(targets[i].busy_s, targets[i].busy_sd);
+		views[i].idle.s = fmax(views[i].idle.s, MIN_DEVIATION);
+		views[i].late.s = fmax(views[i].late.s, MIN_DEVIATION);
 		busy += targets[i].busy;
 	}
 	return busy / (double)n;
@@ -315,14 +336,14 @@ double placement_hedge(const struct placement_target *targets, size_t count,
 	struct normal normal;
 	struct contest contest = { &normal, family, late + count, late + 2 * count,
 				   count,   lucks,  late,	  may };
-	double gain, busy = look(targets, count, views);
+	double gain, busy = init_views(targets, count, views);
 	size_t best;
 
 	normal_init(&normal);
 	find_bases(targets, views, count, &normal, bases);
 	find_family(bases, count, limits, family);
-	best = compete(&contest, views, busy, &gain);
-	/* Equal shares to the last digit, so that they compare as such. */
+	best = run_contest(&contest, views, busy, &gain);
+	/* Equal shares are exact, so that they compare as equal. */
 	for (size_t i = 0; i < count; i++)
 		shares[i] = best ? exp(family[best * count + i]) : 1 / (double)count;
 	return gain;

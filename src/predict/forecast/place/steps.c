@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shares and finishing times depend on the point alone, so they are found once per point; a
- * repetition only draws.
+ * Simulates placement. Shares and finishing times depend only on the point, so they are computed
+ * once per point; a repetition only draws points.
  */
 #include "predict/forecast/place/steps.h"
 
@@ -13,13 +13,13 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/parallel.h"
-#include "learn/maths/random.h"
 #include "learn/judge/metrics.h"
+#include "learn/maths/random.h"
 
 const char *const steps_sources[STEPS_SOURCES] = { "forecast", "true states", "drawn labels",
 						   "random labels", "measured times" };
 
-/* Rows of every table, in this order. */
+/* The rows of the result, in this order. */
 static const struct variant {
 	enum steps_source source;
 	enum placement_rule rule;
@@ -34,7 +34,9 @@ static const struct variant {
 };
 enum {
 	VARIANTS = sizeof(variants) / sizeof(variants[0]),
-	DEALS = 4, /* ways in which forecasts are dealt out at random at a point */
+	DEALS = 4, /* random shuffles of the forecasts per point */
+	DEFAULT_POINTS = 100,
+	DEFAULT_REPETITIONS = 100,
 };
 
 void steps_init(struct steps *steps, size_t points, size_t targets, bool has_truth)
@@ -73,8 +75,6 @@ double steps_accuracy(const struct steps *steps, const bool *states)
 	return (double)right / (double)cells;
 }
 
-/* ---- a point ---- */
-
 struct run {
 	const struct steps *steps;
 	const struct steps_plan *plan;
@@ -83,7 +83,7 @@ struct run {
 	struct steps_outcome *outcomes; /* variant, deal, feedback, point */
 };
 
-static struct steps_outcome *run_outcome(const struct run *run, size_t variant, size_t deal,
+static struct steps_outcome *get_outcome(const struct run *run, size_t variant, size_t deal,
 					 size_t feedback, size_t point)
 {
 	size_t row = (variant * DEALS + deal) * run->feedback_count + feedback;
@@ -98,12 +98,13 @@ static bool has_source(const struct steps *steps, enum steps_source source)
 	return source != STEPS_LABELS || steps->labels;
 }
 
-static size_t deals_of(size_t variant)
+static size_t count_deals(size_t variant)
 {
 	return variants[variant].source == STEPS_RANDOM ? DEALS : 1;
 }
 
-static void deal_out(struct placement_target *targets, size_t count, uint64_t seed, uint64_t stream)
+static void shuffle_forecasts(struct placement_target *targets, size_t count, uint64_t seed,
+			      uint64_t stream)
 {
 	struct random random;
 
@@ -117,16 +118,16 @@ static void deal_out(struct placement_target *targets, size_t count, uint64_t se
 	}
 }
 
-/* What the rule is told, and the groups that results are judged by. */
-static void tell(const struct run *run, enum steps_source source, size_t deal, size_t point,
-		 struct placement_target *targets, bool *groups)
+/* Sets the input of the rule and the groups of the metrics. */
+static void set_targets(const struct run *run, enum steps_source source, size_t deal, size_t point,
+			struct placement_target *targets, bool *groups)
 {
 	size_t n = run->steps->targets, at = point * n;
 	const bool *states = source == STEPS_TRUTH ? run->steps->truth : run->steps->labels;
 
 	memcpy(targets, run->steps->forecasts + at, n * sizeof(*targets));
 	if (source == STEPS_RANDOM)
-		deal_out(targets, n, run->plan->seed, point * DEALS + deal);
+		shuffle_forecasts(targets, n, run->plan->seed, point * DEALS + deal);
 	for (size_t i = 0; i < n; i++) {
 		if (source == STEPS_TRUTH || source == STEPS_LABELS)
 			targets[i].busy = states[at + i];
@@ -136,7 +137,7 @@ static void tell(const struct run *run, enum steps_source source, size_t deal, s
 	}
 }
 
-static void play(const struct run *run, size_t variant, size_t deal, size_t point)
+static void simulate_step(const struct run *run, size_t variant, size_t deal, size_t point)
 {
 	size_t n = run->steps->targets;
 	AUTO_FREE struct placement_target *targets = xcalloc(n, sizeof(*targets));
@@ -145,40 +146,38 @@ static void play(const struct run *run, size_t variant, size_t deal, size_t poin
 	const double *seconds = run->steps->seconds + point * n;
 	double *equal = shares + n;
 
-	tell(run, variants[variant].source, deal, point, targets, groups);
-	/* Limits were checked, and that a target is allowed. */
+	set_targets(run, variants[variant].source, deal, point, targets, groups);
+	/* These cannot fail: check_steps() has checked the limits and the targets. */
 	placement_shares(variants[variant].rule, targets, n, &run->plan->limits, shares, NULL);
 	placement_shares(PLACEMENT_EQUAL, targets, n, &run->plan->limits, equal, NULL);
 	for (size_t f = 0; f < run->feedback_count; f++) {
-		struct steps_outcome *outcome = run_outcome(run, variant, deal, f, point);
+		struct steps_outcome *outcome = get_outcome(run, variant, deal, f, point);
 
 		placement_judge(shares, groups, seconds, n, run->feedbacks[f], &outcome->placed);
 		placement_judge(equal, groups, seconds, n, run->feedbacks[f], &outcome->equal);
 	}
 }
 
-static void play_point(void *arg, size_t point, unsigned worker)
+static void simulate_point(void *arg, size_t point, unsigned worker)
 {
 	const struct run *run = arg;
 
 	(void)worker;
 	for (size_t v = 0; v < VARIANTS; v++)
 		if (has_source(run->steps, variants[v].source))
-			for (size_t d = 0; d < deals_of(v); d++)
-				play(run, v, d, point);
+			for (size_t d = 0; d < count_deals(v); d++)
+				simulate_step(run, v, d, point);
 }
 
-/* ---- repetitions ---- */
-
-/* Points, and a way to deal for each; the same for all variants, so that they compare. */
+/* The drawn points and shuffles, the same for all variants so that they are comparable. */
 struct draws {
 	uint32_t *point;
 	uint8_t *deal;
 	size_t points, repetitions;
 };
 
-/* Without replacement in a repetition, as long as there are points. */
-static void draw(struct draws *draws, size_t points, uint64_t seed)
+/* Draws without replacement within a repetition, as long as there are points. */
+static void draw_points(struct draws *draws, size_t points, uint64_t seed)
 {
 	AUTO_FREE size_t *order = xcalloc(points, sizeof(*order));
 
@@ -199,10 +198,14 @@ static void draw(struct draws *draws, size_t points, uint64_t seed)
 	}
 }
 
-/* Differences in the last digits are none. */
+/* Smaller differences are rounding errors. */
 #define SAME 1e-9
 
-static void count_step(struct steps_gain *gain, double placed, double equal)
+/* The bounds of an interval of 95 %. */
+#define LOW_QUANTILE 0.025
+#define HIGH_QUANTILE 0.975
+
+static void add_step(struct steps_gain *gain, double placed, double equal)
 {
 	double won = equal / placed - 1;
 
@@ -213,9 +216,9 @@ static void count_step(struct steps_gain *gain, double placed, double equal)
 		gain->worst = won;
 }
 
-/* Sums of a metric over all draws, then their means; means of repetitions on the way. */
-static void sum_up(const struct run *run, const struct draws *draws, size_t variant,
-		   size_t feedback, size_t metric, struct steps_row *row)
+/* Computes the gains and means of one metric over all draws. */
+static void compute_gain(const struct run *run, const struct draws *draws, size_t variant,
+			 size_t feedback, size_t metric, struct steps_row *row)
 {
 	AUTO_FREE double *means = xcalloc(draws->repetitions, sizeof(*means));
 	size_t all = draws->points * draws->repetitions;
@@ -224,13 +227,13 @@ static void sum_up(const struct run *run, const struct draws *draws, size_t vari
 
 	gain->worst = INFINITY;
 	for (size_t k = 0; k < all; k++) {
-		size_t deal = deals_of(variant) > 1 ? draws->deal[k] : 0;
+		size_t deal = count_deals(variant) > 1 ? draws->deal[k] : 0;
 		const struct steps_outcome *o =
-			run_outcome(run, variant, deal, feedback, draws->point[k]);
+			get_outcome(run, variant, deal, feedback, draws->point[k]);
 		double placed = placement_metric(&o->placed, metric);
 		double equal = placement_metric(&o->equal, metric);
 
-		count_step(gain, placed, equal);
+		add_step(gain, placed, equal);
 		means[k / draws->points] += (equal / placed - 1) / (double)draws->points;
 		placed_sum += placed;
 		equal_sum += equal;
@@ -239,22 +242,21 @@ static void sum_up(const struct run *run, const struct draws *draws, size_t vari
 	gain->won /= (double)all;
 	gain->lost /= (double)all;
 	gain->total = equal_sum / placed_sum - 1;
-	gain->low = metrics_quantile(means, draws->repetitions, 0.025);
-	gain->high = metrics_quantile(means, draws->repetitions, 0.975);
+	gain->low = metrics_quantile(means, draws->repetitions, LOW_QUANTILE);
+	gain->high = metrics_quantile(means, draws->repetitions, HIGH_QUANTILE);
 	row->seconds[metric] = placed_sum / (double)all;
 	row->equal_seconds[metric] = equal_sum / (double)all;
 }
 
-static int check(const struct steps *steps, const struct steps_plan *plan, struct err *err)
+static int check_steps(const struct steps *steps, const struct steps_plan *plan, struct err *err)
 {
 	AUTO_FREE double *shares = xcalloc(steps->targets + 1, sizeof(*shares));
 
 	if (!steps->points || !steps->targets)
-		return err_set(err, ENODATA,
-			       "there is no moment at which all targets were measured");
+		return err_set(err, ENODATA, "all targets were never measured at the same time");
 	for (size_t i = 0; i < steps->points * steps->targets; i++)
 		if (!(steps->seconds[i] > 0) || !isfinite(steps->seconds[i]))
-			return err_set(err, EINVAL, "a measured time is %g seconds",
+			return err_set(err, EINVAL, "a measured time must be positive (got %g s)",
 				       steps->seconds[i]);
 	for (size_t p = 0; p < steps->points; p++) {
 		int r = placement_shares(PLACEMENT_EQUAL, steps->forecasts + p * steps->targets,
@@ -266,7 +268,7 @@ static int check(const struct steps *steps, const struct steps_plan *plan, struc
 	return 0;
 }
 
-static size_t sum_rows(const struct run *run, const struct draws *draws, struct steps_row *rows)
+static size_t compute_rows(const struct run *run, const struct draws *draws, struct steps_row *rows)
 {
 	size_t count = 0;
 
@@ -280,7 +282,7 @@ static size_t sum_rows(const struct run *run, const struct draws *draws, struct 
 						   .source = variants[v].source,
 						   .feedback = run->feedbacks[f] };
 			for (size_t m = 0; m < PLACEMENT_METRICS; m++)
-				sum_up(run, draws, v, f, m, row);
+				compute_gain(run, draws, v, f, m, row);
 			count++;
 		}
 	}
@@ -295,10 +297,11 @@ int steps_run(const struct steps *steps, const struct steps_plan *plan, struct s
 			   .plan = plan,
 			   .feedbacks = plan->feedback_count ? plan->feedbacks : none,
 			   .feedback_count = plan->feedback_count ? plan->feedback_count : 1 };
-	struct draws draws = { .points = plan->points ? plan->points : 100,
-			       .repetitions = plan->repetitions ? plan->repetitions : 100 };
+	struct draws draws = { .points = plan->points ? plan->points : DEFAULT_POINTS,
+			       .repetitions = plan->repetitions ? plan->repetitions
+								: DEFAULT_REPETITIONS };
 	size_t all = draws.points * draws.repetitions, count;
-	int r = check(steps, plan, err);
+	int r = check_steps(steps, plan, err);
 
 	if (r < 0)
 		return r;
@@ -306,11 +309,11 @@ int steps_run(const struct steps *steps, const struct steps_plan *plan, struct s
 			       sizeof(*run.outcomes));
 	draws.point = xcalloc(all, sizeof(*draws.point));
 	draws.deal = xcalloc(all, sizeof(*draws.deal));
-	parallel_for(plan->threads ? plan->threads : parallel_cores(), steps->points, play_point,
-		     &run);
-	draw(&draws, steps->points, plan->seed);
+	parallel_for(plan->threads ? plan->threads : parallel_cores(), steps->points,
+		     simulate_point, &run);
+	draw_points(&draws, steps->points, plan->seed);
 	*rows = xcalloc(VARIANTS * run.feedback_count, sizeof(**rows));
-	count = sum_rows(&run, &draws, *rows);
+	count = compute_rows(&run, &draws, *rows);
 	free(run.outcomes);
 	free(draws.point);
 	free(draws.deal);
@@ -321,12 +324,12 @@ int steps_trace(const struct steps *steps, const struct steps_plan *plan, enum p
 		enum steps_source source, struct steps_outcome *outcomes, struct err *err)
 {
 	static const double none[] = { 0 };
-	size_t variant = 0, points = plan->points ? plan->points : 100;
+	size_t variant = 0, points = plan->points ? plan->points : DEFAULT_POINTS;
 	AUTO_FREE struct steps_outcome *all = NULL;
 	AUTO_FREE uint32_t *point = xcalloc(points, sizeof(*point));
 	AUTO_FREE uint8_t *deal = xcalloc(points, sizeof(*deal));
 	struct run run = { steps, plan, none, 1, NULL };
-	int r = check(steps, plan, err);
+	int r = check_steps(steps, plan, err);
 
 	while (variant < VARIANTS &&
 	       (variants[variant].rule != rule || variants[variant].source != source))
@@ -334,15 +337,16 @@ int steps_trace(const struct steps *steps, const struct steps_plan *plan, enum p
 	if (r < 0)
 		return r;
 	if (variant == VARIANTS || !has_source(steps, source))
-		return err_set(err, ENOENT, "%s is not known", steps_sources[source]);
+		return err_set(err, ENOENT, "the source \"%s\" is unknown for this data",
+			       steps_sources[source]);
 	all = xcalloc(VARIANTS * DEALS * steps->points, sizeof(*all));
 	run.outcomes = all;
-	draw(&(struct draws){ point, deal, points, 1 }, steps->points, plan->seed);
+	draw_points(&(struct draws){ point, deal, points, 1 }, steps->points, plan->seed);
 	for (size_t i = 0; i < points; i++) {
-		size_t d = deals_of(variant) > 1 ? deal[i] : 0;
+		size_t d = count_deals(variant) > 1 ? deal[i] : 0;
 
-		play(&run, variant, d, point[i]);
-		outcomes[i] = *run_outcome(&run, variant, d, 0, point[i]);
+		simulate_step(&run, variant, d, point[i]);
+		outcomes[i] = *get_outcome(&run, variant, d, 0, point[i]);
 	}
 	return 0;
 }

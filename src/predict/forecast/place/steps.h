@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What placement would have gained (WAN-37, WAN-38): a simulation driven by measured times. A point
- * is a moment at which one write to every target was measured. A step writes one unit per target in
- * all; with a rule the volume is divided by its shares, else it is the same everywhere, and v units
- * to a target take v times what was measured. Points are drawn, which is repeated, and every gain
- * names its metric (placement.h), because rules that win by one lose by another.
+ * Simulates the gain of placement from measured times (WAN-37, WAN-38). A point is a time at which
+ * one write to every target was measured. A step writes one unit per target in total. A rule
+ * divides this volume by its shares, the baseline divides it equally, and v units on a target take
+ * v times the measured time. Each repetition draws points at random. Gains are given per metric
+ * (placement.h), because a rule that wins by one metric may lose by another.
  */
 #ifndef SLUICE_PREDICT_FORECAST_PLACE_STEPS_H
 #define SLUICE_PREDICT_FORECAST_PLACE_STEPS_H
@@ -19,70 +19,70 @@ struct features;
 struct forecast;
 struct forecaster;
 
-/* What is known of the targets' states before the step. */
+/* Where the states of the targets come from. */
 enum steps_source {
-	STEPS_FORECAST, /* what the models say */
-	STEPS_TRUTH,	/* the states as they are, where these are known: an oracle */
-	STEPS_LABELS,	/* those drawn from the measured times, which models learn from: another */
-	STEPS_RANDOM,	/* forecasts, dealt out among the targets at random: nothing is known */
-	STEPS_MEASURED, /* the very times: nobody can do better */
+	STEPS_FORECAST, /* the models */
+	STEPS_TRUTH,	/* the true states, if known: an oracle */
+	STEPS_LABELS,	/* the labels drawn from the measured times, which models learn from */
+	STEPS_RANDOM,	/* forecasts shuffled among the targets: no information */
+	STEPS_MEASURED, /* the measured times: the upper bound */
 	STEPS_SOURCES
 };
 extern const char *const steps_sources[STEPS_SOURCES];
 
-/* Points x targets each. */
+/* The points; arrays have points x targets values unless stated otherwise. */
 struct steps {
 	size_t targets, points;
-	double *time_s; /* of a point */
+	double *time_s; /* per point */
 	double *seconds;
 	struct placement_target *forecasts;
-	bool *truth, *labels; /* NULL: not known */
-	size_t left_out;      /* moments at which not every target was measured */
+	bool *truth, *labels; /* true states and labels; NULL: unknown */
+	size_t left_out;      /* times at which not all targets were measured */
 };
 
-/* Room for points, all zero; truth only if wanted. */
+/* Allocates zeroed arrays; `truth` only if has_truth. */
 void steps_init(struct steps *steps, size_t points, size_t targets, bool has_truth);
 void steps_release(struct steps *steps);
 
-/* A forecast as placement takes it; the target is allowed. */
+/* Converts a forecast to an allowed placement target. */
 struct placement_target steps_target(const struct forecast *forecast);
 
-/* What the points come from. */
+/* The source of the points. */
 struct steps_origin {
 	const struct forecaster *forecaster;
-	const struct features *features; /* made by the forecaster's plan */
-	uint64_t bytes;			 /* the size of write */
-	double from_s, to_s;		 /* moments in [from_s, to_s) */
-	uint8_t *const *busy;		 /* states as struct generated has them; NULL: unknown */
+	const struct features *features; /* with the forecaster's plan */
+	uint64_t bytes;			 /* the write size */
+	double from_s, to_s;		 /* times in [from_s, to_s) */
+	uint8_t *const *busy;		 /* true states as in struct generated; NULL: unknown */
 	uint64_t label_seed;
 	unsigned threads;
 };
 
 /*
- * Every moment at which all of the chronicle's targets were measured, with the forecast that was
- * possible then. -ENODATA where there is none; steps is untouched on failure. Returns how many.
+ * Collects every time at which all targets were measured, with the forecast that was possible then.
+ * Returns the number of points; -ENODATA if there is none. steps is unchanged on failure.
  */
 int steps_gather(struct steps *steps, const struct steps_origin *origin, struct err *err);
 
-/* Share of forecasts whose class is that of the true state, and of the label; NAN: unknown. */
+/* Share of forecasts whose class equals the given states, steps->truth or labels; NAN: unknown. */
 double steps_accuracy(const struct steps *steps, const bool *states);
 
 #define STEPS_FEEDBACKS 8
 struct steps_plan {
 	size_t points, repetitions; /* 0: 100 each, as in the paper */
 	struct placement_limits limits;
-	double feedbacks[STEPS_FEEDBACKS]; /* of placement_judge(); { 0 } is the paper's */
-	size_t feedback_count;		   /* 0: one, of 0 */
+	double feedbacks[STEPS_FEEDBACKS]; /* exponents for placement_judge(); { 0 } in the paper */
+	size_t feedback_count;		   /* 0: one feedback of 0 */
 	uint64_t seed;
 	unsigned threads;
 };
 
-/* Gains of throughput over equal shares: 0.09 is 9 %. */
+/* Gains of throughput over equal shares; 0.09 means 9 %. */
 struct steps_gain {
 	double mean;	  /* over steps and repetitions */
-	double low, high; /* 95 % of the repetitions lie between */
-	double total;	  /* of the time that all steps take together */
-	double won, lost; /* share of steps that are faster, or slower, than with equal shares */
+	double low, high; /* interval that contains 95 % of the repetitions */
+	double total;	  /* gain of the total time of all steps */
+	double won, lost; /* share of steps that are faster or slower than with equal shares */
 	double worst;	  /* gain of the worst step */
 };
 
@@ -95,27 +95,27 @@ struct steps_row {
 };
 
 /*
- * A row per feedback, source that is known, and rule that makes use of it; they belong to the
- * caller. The groups of the slower-group metric are the classes by the row's source, for equal
- * shares, too; of STEPS_MEASURED, those of the forecasts. The same seed gives the same rows on any
- * number of threads. Returns how many rows.
+ * Simulates one row per feedback, known source, and rule that uses it. The caller frees *rows. The
+ * groups of the slower-group metric are the classes of the row's source, also for equal shares; for
+ * STEPS_MEASURED they are those of the forecasts. The same seed gives the same rows on any number
+ * of threads. Returns the number of rows.
  */
 int steps_run(const struct steps *steps, const struct steps_plan *plan, struct steps_row **rows,
 	      struct err *err);
 
-/* Seconds of a step with the rule's shares and with equal ones. */
+/* The result of a step with the shares of the rule and with equal shares. */
 struct steps_outcome {
 	struct placement_result placed, equal;
 };
 
 /*
- * The steps of the first repetition one by one, which is a run of the paper's (Fig. 12): outcomes
- * has room for the plan's points, without feedback. -ENOENT where the source is not known.
+ * Simulates the steps of the first repetition without feedback, a run as in Fig. 12 of the paper.
+ * outcomes has room for the plan's points. Returns -ENOENT if the source is unknown.
  */
 int steps_trace(const struct steps *steps, const struct steps_plan *plan, enum placement_rule rule,
 		enum steps_source source, struct steps_outcome *outcomes, struct err *err);
 
-/* NULL where there is no such row. */
+/* Finds a row; NULL if there is none. */
 const struct steps_row *steps_find(const struct steps_row *rows, size_t count,
 				   enum placement_rule rule, enum steps_source source,
 				   double feedback);

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Collects the points of a placement simulation from probe data and a forecaster.
+ */
 #include "predict/forecast/place/steps.h"
 
 #include <errno.h>
@@ -29,12 +32,12 @@ struct gathering {
 	struct steps *steps;
 	const struct steps_origin *origin;
 	const struct chronicle *chronicle;
-	int size, model_size; /* numbers of the size: the chronicle's, the forecaster's */
-	int *models;	      /* the forecaster's number of a target; -ENOENT: none */
+	int size, model_size; /* index of the size in the chronicle and in the forecaster */
+	int *models;	      /* index of each target in the forecaster, or -ENOENT */
 };
 
-/* The write to a target that was done at this very moment; -ENOENT. */
-static ptrdiff_t sample_at(const struct chronicle_series *series, double time_s)
+/* The index of a completed write at exactly this time, or -ENOENT. */
+static ptrdiff_t find_sample(const struct chronicle_series *series, double time_s)
 {
 	size_t n = chronicle_until(series, time_s);
 
@@ -49,13 +52,13 @@ static ptrdiff_t sample_at(const struct chronicle_series *series, double time_s)
 static bool is_complete(const struct chronicle *chronicle, size_t size, double time_s)
 {
 	for (size_t t = 0; t < chronicle->target_count; t++)
-		if (sample_at(chronicle_series(chronicle, t, size), time_s) < 0)
+		if (find_sample(chronicle_series(chronicle, t, size), time_s) < 0)
 			return false;
 	return true;
 }
 
-/* Moments of the first target's writes at which the others were measured, too. */
-static size_t find_moments(const struct gathering *g, double *moments, size_t *left_out)
+/* Finds the times of the first target's writes at which all others were measured. */
+static size_t find_times(const struct gathering *g, double *times, size_t *left_out)
 {
 	const struct chronicle_series *series = chronicle_series(g->chronicle, 0, (size_t)g->size);
 	size_t count = 0;
@@ -68,15 +71,15 @@ static size_t find_moments(const struct gathering *g, double *moments, size_t *l
 		    (i && series->time_s[i - 1] == time_s))
 			continue;
 		if (is_complete(g->chronicle, (size_t)g->size, time_s))
-			moments[count++] = time_s;
+			times[count++] = time_s;
 		else
 			++*left_out;
 	}
 	return count;
 }
 
-static void ask(const struct gathering *g, size_t target, double time_s,
-		struct placement_target *out)
+static void make_forecast(const struct gathering *g, size_t target, double time_s,
+			  struct placement_target *out)
 {
 	const struct features *features = g->origin->features;
 	struct forecast forecast;
@@ -105,12 +108,12 @@ static void gather_target(void *arg, size_t target, unsigned worker)
 	(void)worker;
 	for (size_t p = 0; p < steps->points; p++) {
 		size_t at = p * steps->targets + target;
-		ptrdiff_t sample = sample_at(series, steps->time_s[p]);
+		ptrdiff_t sample = find_sample(series, steps->time_s[p]);
 
 		seconds[p] = steps->seconds[at] = (double)series->seconds[sample];
 		if (steps->truth)
 			steps->truth[at] = busy && busy[sample];
-		ask(g, target, steps->time_s[p], &steps->forecasts[at]);
+		make_forecast(g, target, steps->time_s[p], &steps->forecasts[at]);
 	}
 	if (g->models[target] < 0)
 		return;
@@ -123,7 +126,7 @@ static void gather_target(void *arg, size_t target, unsigned worker)
 		steps->labels[p * steps->targets + target] = labels[p] > 0.5;
 }
 
-static int find_numbers(struct gathering *g, struct err *err)
+static int find_indices(struct gathering *g, struct err *err)
 {
 	const struct forecaster *forecaster = g->origin->forecaster;
 
@@ -132,7 +135,7 @@ static int find_numbers(struct gathering *g, struct err *err)
 	if (g->size < 0 || g->model_size < 0 || !g->chronicle->target_count)
 		return err_set(err, ENODATA, "writes of %llu bytes were not %s",
 			       (unsigned long long)g->origin->bytes,
-			       g->size < 0 ? "measured" : "learnt");
+			       g->size < 0 ? "measured" : "part of the training");
 	for (size_t t = 0; t < g->chronicle->target_count; t++)
 		g->models[t] = forecaster_find(forecaster, g->chronicle->targets[t]);
 	return 0;
@@ -142,25 +145,24 @@ int steps_gather(struct steps *steps, const struct steps_origin *origin, struct 
 {
 	const struct chronicle *chronicle = origin->features->chronicle;
 	AUTO_FREE int *models = xcalloc(chronicle->target_count + 1, sizeof(*models));
-	AUTO_FREE double *moments = NULL;
+	AUTO_FREE double *times = NULL;
 	struct gathering g = { .origin = origin, .chronicle = chronicle, .models = models };
 	size_t count, left_out;
-	int r = find_numbers(&g, err);
+	int r = find_indices(&g, err);
 
 	if (r < 0)
 		return r;
-	moments = xcalloc(chronicle_series(chronicle, 0, (size_t)g.size)->count + 1,
-			  sizeof(*moments));
-	count = find_moments(&g, moments, &left_out);
+	times = xcalloc(chronicle_series(chronicle, 0, (size_t)g.size)->count + 1, sizeof(*times));
+	count = find_times(&g, times, &left_out);
 	if (!count)
 		return err_set(err, ENODATA,
-			       "there is no moment at which writes of %llu bytes to all %zu "
-			       "targets were measured",
+			       "writes of %llu bytes to all %zu targets were never measured at the "
+			       "same time",
 			       (unsigned long long)origin->bytes, chronicle->target_count);
 	steps_init(steps, count, chronicle->target_count, origin->busy != NULL);
 	steps->left_out = left_out;
 	for (size_t p = 0; p < count; p++)
-		steps->time_s[p] = moments[p];
+		steps->time_s[p] = times[p];
 	g.steps = steps;
 	parallel_for(origin->threads ? origin->threads : parallel_cores(), chronicle->target_count,
 		     gather_target, &g);

@@ -9,7 +9,7 @@
 
 #define FILE_BYTES 8192
 
-static void file_read(char out[FILE_BYTES], const char *path)
+static void read_file(char out[FILE_BYTES], const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd >= 0 ? read(fd, out, FILE_BYTES - 1) : 0;
@@ -19,7 +19,7 @@ static void file_read(char out[FILE_BYTES], const char *path)
 		close(fd);
 }
 
-static double memory_bytes(const char *memory, const char *key)
+static double find_memory_bytes(const char *memory, const char *key)
 {
 	const char *at = memory;
 	size_t n = strlen(key);
@@ -32,8 +32,8 @@ static double memory_bytes(const char *memory, const char *key)
 	return at && sscanf(at + n, " %lf", &kilobytes) == 1 ? kilobytes * 1024 : NAN;
 }
 
-/* "cpu user nice system idle iowait irq softirq steal": what follows is counted in these. */
-static void shares_read(struct node_watch *watch, struct node_state *state, const char *stat)
+/* "cpu user nice system idle iowait irq softirq steal"; later columns are part of these. */
+static void read_cpu_shares(struct node_watch *watch, struct node_state *state, const char *stat)
 {
 	double t[8], total = 0;
 
@@ -62,18 +62,18 @@ void node_read(struct node_watch *watch, struct node_state *state, const char *l
 		state->values[i] = NAN;
 	if (sscanf(load, "%lf", &average) == 1)
 		state->values[NODE_LOAD] = average;
-	shares_read(watch, state, stat);
-	state->values[NODE_DIRTY] = memory_bytes(memory, "Dirty:");
-	state->values[NODE_WRITEBACK] = memory_bytes(memory, "Writeback:");
-	state->values[NODE_FREE] = memory_bytes(memory, "MemAvailable:");
+	read_cpu_shares(watch, state, stat);
+	state->values[NODE_DIRTY] = find_memory_bytes(memory, "Dirty:");
+	state->values[NODE_WRITEBACK] = find_memory_bytes(memory, "Writeback:");
+	state->values[NODE_FREE] = find_memory_bytes(memory, "MemAvailable:");
 }
 
 void node_watch_read(struct node_watch *watch, struct node_state *state)
 {
 	char load[FILE_BYTES], stat[FILE_BYTES], memory[FILE_BYTES];
 
-	file_read(load, "/proc/loadavg");
-	file_read(stat, "/proc/stat");
-	file_read(memory, "/proc/meminfo");
+	read_file(load, "/proc/loadavg");
+	read_file(stat, "/proc/stat");
+	read_file(memory, "/proc/meminfo");
 	node_read(watch, state, load, stat, memory);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How loaded the node is that probes: what the kernel tells of processors and memory, once per
- * round. A probe that was slow on a busy node says little of the storage.
+ * The load of the node that probes: CPU and memory statistics of the kernel, once per round. A slow
+ * probe on a busy node says little about the storage.
  */
 #ifndef SLUICE_PREDICT_FORECAST_PROBE_PROBER_NODE_H
 #define SLUICE_PREDICT_FORECAST_PROBE_PROBER_NODE_H
@@ -10,15 +10,15 @@
 
 #include "predict/forecast/chronicle/chronicle.h"
 
-/* Zero-initialised has not looked yet. Shares of time are those since the last look. */
+/* The CPU times of the previous reading. Zero-initialized: there was none. */
 struct node_watch {
 	double total, idle, waiting;
 };
 
-/* values[] of the state; NAN where the kernel does not tell, and shares at the first look. */
+/* Sets state->values; NAN for what the kernel does not report, and for CPU shares at first. */
 void node_watch_read(struct node_watch *watch, struct node_state *state);
 
-/* The same from the texts of /proc/loadavg, /proc/stat and /proc/meminfo. */
+/* The same from the contents of /proc/loadavg, /proc/stat and /proc/meminfo. */
 void node_read(struct node_watch *watch, struct node_state *state, const char *load,
 	       const char *stat, const char *memory);
 

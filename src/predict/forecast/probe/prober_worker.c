@@ -31,8 +31,9 @@ int payload_init(struct payload *payload, uint64_t largest, struct err *err)
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (words == MAP_FAILED)
-		return err_set(err, errno, "%zu bytes to write: %s", size, strerror(errno));
-	/* Other bytes than another prober's, for storage that keeps equal blocks once. */
+		return err_set(err, errno, "cannot allocate %zu bytes of data to write: %s", size,
+			       strerror(errno));
+	/* Each prober writes different data, because the storage may deduplicate blocks. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		seed = (uint64_t)getpid();
 	random_init(&random, seed);
@@ -53,12 +54,12 @@ struct writing {
 	const struct target *target;
 	const struct payload *payload;
 	int fd;	     /* -1: no file */
-	size_t turn; /* files that were made */
+	size_t turn; /* number of files created so far */
 	dev_t device;
-	ino_t directory; /* that the file was made in */
+	ino_t directory; /* of the directory that the file was created in */
 };
 
-static double seconds_now(void)
+static double monotonic_s(void)
 {
 	struct timespec ts;
 
@@ -66,15 +67,15 @@ static double seconds_now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-static void file_drop(struct writing *w)
+static void close_file(struct writing *w)
 {
 	if (w->fd >= 0)
 		close(w->fd);
 	w->fd = -1;
 }
 
-/* A file without a name outlives its directory, and what is mounted there now is another target. */
-static bool file_is_there(const struct writing *w)
+/* An unlinked file survives an unmount, and another file system may be mounted there now. */
+static bool file_is_current(const struct writing *w)
 {
 	struct stat st;
 
@@ -82,7 +83,7 @@ static bool file_is_there(const struct writing *w)
 	       st.st_ino == w->directory;
 }
 
-static int file_make(struct writing *w, struct err *err)
+static int create_file(struct writing *w, struct err *err)
 {
 	struct stat st;
 	int fd = target_make(w->target, w->turn++, err);
@@ -94,17 +95,17 @@ static int file_make(struct writing *w, struct err *err)
 	return fd;
 }
 
-static int file_have(struct writing *w, struct err *err)
+static int ensure_file(struct writing *w, struct err *err)
 {
-	if (w->fd >= 0 && (!w->target->ops->is_lasting(w->target) || !file_is_there(w)))
-		file_drop(w);
+	if (w->fd >= 0 && (!w->target->ops->is_reusable(w->target) || !file_is_current(w)))
+		close_file(w);
 	if (w->fd < 0)
-		w->fd = file_make(w, err);
+		w->fd = create_file(w, err);
 	return w->fd < 0 ? w->fd : 0;
 }
 
-/* The flag can be set on an open file; -EINVAL where the file system has no such thing. */
-static int direct_set(int fd, bool is_direct)
+/* Sets O_DIRECT on the open file. Returns -EINVAL if the file system does not support it. */
+static int set_direct(int fd, bool is_direct)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -114,7 +115,7 @@ static int direct_set(int fd, bool is_direct)
 	return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
 }
 
-static int bytes_write(const struct writing *w, uint64_t bytes)
+static int write_bytes(const struct writing *w, uint64_t bytes)
 {
 	uint64_t at = 0;
 
@@ -125,7 +126,7 @@ static int bytes_write(const struct writing *w, uint64_t bytes)
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
-		/* O_DIRECT goes on at whole blocks; less than one is the end of the room. */
+		/* O_DIRECT continues at whole blocks; less than a block means no space left. */
 		if (n >= 0 && n < PROBER_SIZE_STEP)
 			return -ENOSPC;
 		at += n > 0 ? (uint64_t)n / PROBER_SIZE_STEP * PROBER_SIZE_STEP : 0;
@@ -133,41 +134,41 @@ static int bytes_write(const struct writing *w, uint64_t bytes)
 	return 0;
 }
 
-/* What is timed, and nothing else. */
-static int write_time(const struct writing *w, uint64_t bytes, enum sample_method method,
-		      double *seconds)
+/* Measures the write, including fdatasync() if the method needs it. */
+static int measure_write(const struct writing *w, uint64_t bytes, enum sample_method method,
+			 double *seconds)
 {
-	double began = seconds_now();
-	int r = bytes_write(w, bytes);
+	double began = monotonic_s();
+	int r = write_bytes(w, bytes);
 
 	if (r >= 0 && method == SAMPLE_FSYNC && fdatasync(w->fd) < 0)
 		r = -errno;
-	*seconds = seconds_now() - began;
+	*seconds = monotonic_s() - began;
 	return r;
 }
 
-/* By O_DIRECT if that is wanted or nobody minds, else, or where it cannot be done, with fsync. */
-static int write_do(const struct writing *w, const struct worker_order *order,
-		    struct worker_answer *answer)
+/* Uses O_DIRECT unless fsync is ordered. Falls back to fsync if the method is not ordered. */
+static int write_by_method(const struct writing *w, const struct worker_order *order,
+			   struct worker_answer *answer)
 {
 	int r = -EINVAL;
 
 	answer->method = SAMPLE_DIRECT;
 	if (order->method != SAMPLE_FSYNC) {
-		r = direct_set(w->fd, true);
+		r = set_direct(w->fd, true);
 		if (r >= 0)
-			r = write_time(w, order->bytes, SAMPLE_DIRECT, &answer->seconds);
+			r = measure_write(w, order->bytes, SAMPLE_DIRECT, &answer->seconds);
 	}
 	if (order->method == SAMPLE_FSYNC || (order->method == SAMPLE_UNKNOWN && r == -EINVAL)) {
 		answer->method = SAMPLE_FSYNC;
-		direct_set(w->fd, false);
-		r = write_time(w, order->bytes, SAMPLE_FSYNC, &answer->seconds);
+		set_direct(w->fd, false);
+		r = measure_write(w, order->bytes, SAMPLE_FSYNC, &answer->seconds);
 	}
 	return r;
 }
 
-/* Others need the room, too: no write may take more than half of what is left. */
-static int room_check(int fd, uint64_t bytes)
+/* Returns -ENOSPC if the write would use more than half of the free space. */
+static int check_free_space(int fd, uint64_t bytes)
 {
 	struct statvfs fs;
 
@@ -176,11 +177,11 @@ static int room_check(int fd, uint64_t bytes)
 	return (double)fs.f_bavail * (double)fs.f_frsize < 2.0 * (double)bytes ? -ENOSPC : 0;
 }
 
-static int order_do(struct writing *w, const struct worker_order *order,
-		    struct worker_answer *answer, struct err *err)
+static int carry_out(struct writing *w, const struct worker_order *order,
+		     struct worker_answer *answer, struct err *err)
 {
 	struct stat st;
-	int r = file_have(w, err);
+	int r = ensure_file(w, err);
 
 	if (r < 0)
 		return r;
@@ -188,10 +189,10 @@ static int order_do(struct writing *w, const struct worker_order *order,
 		answer->device = st.st_dev;
 	if (!order->bytes)
 		return 0;
-	r = room_check(w->fd, order->bytes);
+	r = check_free_space(w->fd, order->bytes);
 	if (r >= 0)
-		r = write_do(w, order, answer);
-	/* The room is given back before anybody is told. */
+		r = write_by_method(w, order, answer);
+	/* Free the space before the answer is sent. */
 	if (ftruncate(w->fd, 0) < 0 && r >= 0)
 		r = -errno;
 	if (r < 0)
@@ -204,24 +205,24 @@ static bool is_full(int r)
 	return r == -ENOSPC || r == -EDQUOT || r == -EFBIG;
 }
 
-static void order_answer(struct writing *w, const struct worker_order *order,
+static void answer_order(struct writing *w, const struct worker_order *order,
 			 struct worker_answer *answer)
 {
 	struct err err = { 0 };
 	int r;
 
 	*answer = (struct worker_answer){ .method = order->method };
-	r = order_do(w, order, answer, &err);
+	r = carry_out(w, order, answer, &err);
 	answer->outcome = r >= 0 ? SAMPLE_DONE : is_full(r) ? SAMPLE_FULL : SAMPLE_FAILED;
 	answer->error = r < 0 ? -r : 0;
 	snprintf(answer->text, sizeof(answer->text), "%.239s", err.text);
-	/* A file that failed may never work again, as after a server's restart. */
+	/* After an error, for example a server restart, the descriptor may stay unusable. */
 	if (answer->outcome == SAMPLE_FAILED)
-		file_drop(w);
+		close_file(w);
 }
 
-/* Whoever waits for our output must not wait for a worker that hangs. */
-static void descriptors_close(int first, int second)
+/* A process that waits for the end of our output must not wait for a stuck worker. */
+static void close_other_descriptors(int first, int second)
 {
 	unsigned low = (unsigned)(first < second ? first : second);
 	unsigned high = (unsigned)(first < second ? second : first);
@@ -236,8 +237,8 @@ static void descriptors_close(int first, int second)
 	syscall(SYS_close_range, high + 1, ~0u, 0);
 }
 
-/* It ends with its prober; what a user types is for that one. */
-static void signals_set(pid_t parent)
+/* A worker dies with its prober, and ignores signals meant for the prober. */
+static void set_signals(pid_t parent)
 {
 	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT,
 				       SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2 };
@@ -253,15 +254,15 @@ static void signals_set(pid_t parent)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void worker_live(const struct target *target, const struct payload *payload, int orders,
-			int answers)
+static void run_worker(const struct target *target, const struct payload *payload, int orders,
+		       int answers)
 {
 	struct writing w = { .target = target, .payload = payload, .fd = -1 };
 	struct worker_order order;
 	struct worker_answer answer;
 
 	while (read(orders, &order, sizeof(order)) == (ssize_t)sizeof(order)) {
-		order_answer(&w, &order, &answer);
+		answer_order(&w, &order, &answer);
 		if (write(answers, &answer, sizeof(answer)) != (ssize_t)sizeof(answer))
 			break;
 	}
@@ -278,14 +279,15 @@ int worker_start(struct worker *worker, const struct target *target, const struc
 	    fcntl(answers[0], F_SETFL, O_NONBLOCK) == 0)
 		pid = fork();
 	if (pid == 0) {
-		signals_set(self);
-		descriptors_close(orders[0], answers[1]);
-		worker_live(target, payload, orders[0], answers[1]);
+		set_signals(self);
+		close_other_descriptors(orders[0], answers[1]);
+		run_worker(target, payload, orders[0], answers[1]);
 	}
 	if (pid < 0)
-		err_set(err, errno, "no process for \"%s\": %s", target->name, strerror(errno));
+		err_set(err, errno, "cannot start a worker process for target \"%s\": %s",
+			target->name, strerror(errno));
 	for (int i = 0; i < 2; i++) {
-		/* Ours are [1] of orders and [0] of answers. */
+		/* The prober keeps orders[1] and answers[0]. */
 		if (orders[i] >= 0 && (pid < 0 || i == 0))
 			close(orders[i]);
 		if (answers[i] >= 0 && (pid < 0 || i == 1))
@@ -300,8 +302,8 @@ int worker_start(struct worker *worker, const struct target *target, const struc
 	return 0;
 }
 
-/* A worker that died must not take us along. */
-static ssize_t pipe_write(int fd, const void *bytes, size_t n)
+/* A write to a worker that died must not raise SIGPIPE in the prober. */
+static ssize_t write_without_sigpipe(int fd, const void *bytes, size_t n)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
 	ssize_t r;
@@ -314,25 +316,25 @@ static ssize_t pipe_write(int fd, const void *bytes, size_t n)
 
 int worker_send(struct worker *worker, const struct worker_order *order)
 {
-	ssize_t n = pipe_write(worker->orders, order, sizeof(*order));
+	ssize_t n = write_without_sigpipe(worker->orders, order, sizeof(*order));
 
 	return n == (ssize_t)sizeof(*order) ? 0 : -EPIPE;
 }
 
 int worker_receive(struct worker *worker, struct worker_answer *answer)
 {
-	struct worker_answer heard;
-	ssize_t n = read(worker->answers, &heard, sizeof(heard));
+	struct worker_answer received;
+	ssize_t n = read(worker->answers, &received, sizeof(received));
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	if (n != (ssize_t)sizeof(heard))
+	if (n != (ssize_t)sizeof(received))
 		return -EPIPE;
-	*answer = heard;
+	*answer = received;
 	return 1;
 }
 
-static void pipes_close(struct worker *worker)
+static void close_pipes(struct worker *worker)
 {
 	if (worker->orders >= 0)
 		close(worker->orders);
@@ -347,10 +349,10 @@ void worker_kill(struct worker *worker)
 		return;
 	kill(worker->pid, SIGKILL);
 	worker->is_killed = true;
-	pipes_close(worker);
+	close_pipes(worker);
 }
 
-static double cpu_of(const struct rusage *usage)
+static double cpu_seconds(const struct rusage *usage)
 {
 	return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e-6;
@@ -364,13 +366,13 @@ bool worker_gone(struct worker *worker)
 		return true;
 	if (wait4(worker->pid, NULL, WNOHANG, &usage) != worker->pid)
 		return false;
-	worker->cpu_s += cpu_of(&usage);
-	pipes_close(worker);
+	worker->cpu_s += cpu_seconds(&usage);
+	close_pipes(worker);
 	worker->pid = 0;
 	return true;
 }
 
 void worker_leave(struct worker *worker)
 {
-	pipes_close(worker);
+	close_pipes(worker);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The process that writes to one target. A write to storage that does not answer cannot be
- * interrupted, so neither a thread nor the prober itself may do it: a process is left behind, and
- * the others go on.
+ * The process that writes to one target. A write to storage that does not respond cannot be
+ * interrupted, so neither a thread nor the prober itself may do it. If a worker hangs, the prober
+ * abandons it and continues with the other targets.
  *
- * It gets orders and gives answers by pipes, one at a time. Each write goes into room that is newly
- * given, as an application's does: the file is emptied before the write and after it, outside of
- * what is timed. The data are random, made once and shared by all workers.
+ * A worker receives orders and sends answers through pipes, one at a time. Each write allocates new
+ * blocks, as an application's write does: the file is truncated before and after the write, outside
+ * the measured time. The data is random, generated once and shared by all workers.
  *
- * It ends when its pipe ends, and is killed when the prober dies.
+ * A worker exits when its pipe is closed, and is killed if the prober dies.
  */
 #ifndef SLUICE_PREDICT_FORECAST_PROBE_PROBER_WORKER_H
 #define SLUICE_PREDICT_FORECAST_PROBE_PROBER_WORKER_H
@@ -23,7 +23,7 @@
 struct err;
 struct target;
 
-/* What is written: a piece of random bytes that larger writes repeat. */
+/* The random data of the writes. Writes larger than `size` repeat it. */
 struct payload {
 	void *bytes;
 	size_t size;
@@ -34,37 +34,37 @@ int payload_init(struct payload *payload, uint64_t largest, struct err *err);
 void payload_release(struct payload *payload);
 
 struct worker_order {
-	uint64_t bytes; /* 0: only see whether a file can be made */
+	uint64_t bytes; /* 0: only check that a file can be created */
 	enum sample_method method;
 };
 
 struct worker_answer {
 	enum sample_outcome outcome;
 	enum sample_method method;
-	int error; /* positive errno where it is not done */
+	int error; /* positive errno if the write failed, else 0 */
 	double seconds;
 	uint64_t device;
-	char text[240]; /* what is wrong */
+	char text[240]; /* error message */
 };
 
 struct worker {
-	pid_t pid;	     /* 0: there is none */
-	int orders, answers; /* -1: closed; of no meaning where there is no process */
+	pid_t pid;	     /* 0: no process */
+	int orders, answers; /* pipe ends, -1 if closed; valid only while pid is not 0 */
 	bool is_killed;
-	double cpu_s; /* of all its processes that have ended */
+	double cpu_s; /* CPU seconds of this target's processes that have exited */
 };
 
 int worker_start(struct worker *worker, const struct target *target, const struct payload *payload,
 		 struct err *err);
-/* -EPIPE where it is gone. */
+/* Returns -EPIPE if the worker has died. */
 int worker_send(struct worker *worker, const struct worker_order *order);
-/* 1: there was an answer; 0: not yet; -EPIPE: it has died. Does not wait. */
+/* Returns 1 with an answer, 0 if there is none yet, -EPIPE if the worker died. Does not block. */
 int worker_receive(struct worker *worker, struct worker_answer *answer);
-/* Kills it; it may take its time to die. */
+/* Sends SIGKILL. The process may take a while to exit. */
 void worker_kill(struct worker *worker);
-/* Has it gone? Then another can be started. Does not wait. */
+/* True if the process has exited, so that another can be started. Does not block. */
 bool worker_gone(struct worker *worker);
-/* Lets it end by itself, once it is done with what it does. */
+/* Closes the pipes; the worker exits after the write in progress. */
 void worker_leave(struct worker *worker);
 
 #endif

@@ -16,25 +16,26 @@
 const struct target_ops *const target_kinds[] = { &target_directory, &target_lustre, &target_ceph,
 						  NULL };
 
-/* Names stand in files whose columns have blanks between, and in lists with commas. */
-static int name_check(const char *name, struct err *err)
+/* Names appear in files with blanks between columns, and in comma-separated lists. */
+static int check_name(const char *name, struct err *err)
 {
 	size_t n = strlen(name);
 
 	if (!n || n >= CHRONICLE_NAME)
-		return err_set(err, EINVAL, "\"%s\": a target has a name of 1 to %d characters",
-			       name, CHRONICLE_NAME - 1);
+		return err_set(err, EINVAL,
+			       "\"%s\": the name of a target must have 1 to %d characters", name,
+			       CHRONICLE_NAME - 1);
 	for (size_t i = 0; i < n; i++)
 		if (!isalnum((unsigned char)name[i]) && !strchr("_.-", name[i]))
 			return err_set(err, EINVAL,
-				       "\"%s\": the name of a target has letters, digits and _ . - "
-				       "only; give it one: NAME=PLACE",
+				       "\"%s\": the name of a target may contain letters, digits "
+				       "and _ . - only; choose one with NAME=PLACE",
 				       name);
 	return 0;
 }
 
-/* The kind that a place begins with; its path and options follow behind *rest. */
-static const struct target_ops *kind_of(const char *place, const char **rest, struct err *err)
+/* Finds the kind of a place; *rest points to the path and options that follow it. */
+static const struct target_ops *find_kind(const char *place, const char **rest, struct err *err)
 {
 	size_t n = strcspn(place, ":/");
 	AUTO_BUF struct buf names = { 0 };
@@ -50,40 +51,40 @@ static const struct target_ops *kind_of(const char *place, const char **rest, st
 		}
 		buf_printf(&names, "%s%s", i ? ", " : "", target_kinds[i]->kind);
 	}
-	err_set(err, EINVAL, "\"%s\": there is no kind of target \"%.*s\", there are %s", place,
-		(int)n, place, buf_text(&names));
+	err_set(err, EINVAL, "\"%s\": unknown kind of target \"%.*s\" (expected %s)", place, (int)n,
+		place, buf_text(&names));
 	return NULL;
 }
 
-static int option_take(struct target *target, char *word, struct err *err)
+static int parse_option(struct target *target, char *word, struct err *err)
 {
 	char *value = strchr(word, '=');
 	int r;
 
 	if (!value || !value[1])
-		return err_set(err, EINVAL, "\"%s\" is not KEY=VALUE", word);
+		return err_set(err, EINVAL, "invalid option \"%s\": expected KEY=VALUE", word);
 	*value++ = 0;
-	r = target->ops->take(target, word, value, err);
+	r = target->ops->set_option(target, word, value, err);
 	if (r == -ENOENT)
-		return err_set(err, EINVAL, "%s has no option \"%s\", but %s", target->ops->kind,
-			       word, target->ops->options);
+		return err_set(err, EINVAL, "unknown option \"%s\" of %s (expected %s)", word,
+			       target->ops->kind, target->ops->options);
 	return r;
 }
 
-/* "PATH,KEY=VALUE,..."; a directory may have commas in its path. */
-static int place_take(struct target *target, const char *rest, struct err *err)
+/* Parses "PATH,KEY=VALUE,...". The path of a directory may contain commas. */
+static int parse_place(struct target *target, const char *rest, struct err *err)
 {
 	AUTO_FREE char *words = xstrdup(rest);
 	char *save = NULL, *word = words;
 	int r = 0;
 
-	if (target->ops->take)
+	if (target->ops->set_option)
 		word = strtok_r(words, ",", &save);
 	if (!word || !*word)
-		return err_set(err, EINVAL, "the path is missing");
+		return err_set(err, EINVAL, "missing path");
 	target->path = xstrdup(word);
-	while (target->ops->take && r >= 0 && (word = strtok_r(NULL, ",", &save)))
-		r = option_take(target, word, err);
+	while (target->ops->set_option && r >= 0 && (word = strtok_r(NULL, ",", &save)))
+		r = parse_option(target, word, err);
 	return r;
 }
 
@@ -91,21 +92,21 @@ int target_init(struct target *target, const char *name, const char *place, stru
 {
 	struct target made = { 0 };
 	const char *rest;
-	int r = *name ? name_check(name, err) : 0;
+	int r = *name ? check_name(name, err) : 0;
 
 	if (r < 0)
 		return r;
-	made.ops = kind_of(place, &rest, err);
+	made.ops = find_kind(place, &rest, err);
 	if (!made.ops)
 		return -EINVAL;
 	snprintf(made.name, sizeof(made.name), "%s", name);
-	r = place_take(&made, rest, err);
+	r = parse_place(&made, rest, err);
 	if (r >= 0)
 		r = made.ops->finish(&made, err);
 	if (r < 0 && err)
 		err_prefix(err, "target \"%s\"", place);
 	if (r >= 0)
-		r = name_check(made.name, err);
+		r = check_name(made.name, err);
 	if (r < 0)
 		target_release(&made);
 	else
@@ -119,7 +120,7 @@ int target_parse(struct target *target, const char *text, struct err *err)
 	AUTO_FREE char *name = xstrndup(text, text[n] == '=' ? n : 0);
 
 	if (text[n] == '=' && !n)
-		return err_set(err, EINVAL, "\"%s\": there is no name before the =", text);
+		return err_set(err, EINVAL, "\"%s\": missing name before =", text);
 	return target_init(target, name, text[n] == '=' ? text + n + 1 : text, err);
 }
 
@@ -141,7 +142,7 @@ int target_make(const struct target *target, size_t turn, struct err *err)
 	fd = target->ops->make(target, path, turn, err);
 	if (fd < 0)
 		return fd;
-	/* One that was made without a name is not there. */
+	/* A file from O_TMPFILE has no name to unlink. */
 	if (unlink(path) < 0 && errno != ENOENT)
 		r = err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (r >= 0 && target->ops->verify)
@@ -181,7 +182,7 @@ static int directory_make(const struct target *target, const char *path, size_t 
 	return fd < 0 ? err_set(err, errno, "%s: %s", target->path, strerror(errno)) : fd;
 }
 
-static bool always(const struct target *target)
+static bool directory_is_reusable(const struct target *target)
 {
 	(void)target;
 	return true;
@@ -192,7 +193,7 @@ const struct target_ops target_directory = {
 	.options = "none",
 	.finish = directory_finish,
 	.make = directory_make,
-	.is_lasting = always,
+	.is_reusable = directory_is_reusable,
 };
 
 int targets_add(struct targets *targets, struct target *target, struct err *err)
@@ -200,8 +201,8 @@ int targets_add(struct targets *targets, struct target *target, struct err *err)
 	for (size_t i = 0; i < targets->count; i++)
 		if (strcmp(targets->rows[i].name, target->name) == 0) {
 			int r = err_set(err, EEXIST,
-					"two targets are called \"%s\": name one of them, "
-					"NAME=PLACE",
+					"duplicate target name \"%s\"; choose another one "
+					"with NAME=PLACE",
 					target->name);
 
 			target_release(target);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Targets on Lustre: OSTs, and servers as sets of these. Files get their stripes from liblustreapi,
- * which is loaded when it is first needed; where they went is read from the attribute lustre.lov.
+ * Targets on Lustre: OSTs, and servers as sets of OSTs. liblustreapi, loaded on first use, creates
+ * files with a given striping. The attribute lustre.lov tells on which OSTs a file is.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ struct llapi_layout;
 struct llapi {
 	int (*file_create)(const char *name, unsigned long long stripe_size, int stripe_offset,
 			   int stripe_count, int stripe_pattern);
-	void (*level_set)(int level); /* of messages, which it prints */
+	void (*level_set)(int level); /* of the messages that the library prints */
 	struct llapi_layout *(*layout_alloc)(void);
 	void (*layout_free)(struct llapi_layout *layout);
 	int (*count_set)(struct llapi_layout *layout, uint64_t count);
@@ -34,7 +34,7 @@ struct llapi {
 			     const struct llapi_layout *layout);
 };
 
-/* Each function by its name and its place in struct llapi. */
+/* The functions to load: symbol name and member of struct llapi. */
 static const struct symbol {
 	const char *name;
 	size_t offset;
@@ -49,7 +49,7 @@ static const struct symbol {
 	{ "llapi_layout_file_create", offsetof(struct llapi, layout_create) },
 };
 
-/* The loader counts: to load it again costs nothing. */
+/* dlopen() of a library that is already loaded is cheap. */
 static int llapi_load(struct llapi *api, struct err *err)
 {
 	void *library = dlopen("liblustreapi.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -58,8 +58,8 @@ static int llapi_load(struct llapi *api, struct err *err)
 		library = dlopen("liblustreapi.so", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return err_set(err, ENOSYS,
-			       "liblustreapi.so cannot be loaded: files cannot be put on OSTs "
-			       "without it (package lustre-client)");
+			       "cannot load liblustreapi.so, which is needed to select OSTs; "
+			       "install the package lustre-client");
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
 		void *symbol = dlsym(library, symbols[i].name);
 
@@ -70,33 +70,35 @@ static int llapi_load(struct llapi *api, struct err *err)
 	return 0;
 }
 
-static int osts_take(struct target *target, const char *value, struct err *err)
+static int parse_osts(struct target *target, const char *value, struct err *err)
 {
 	AUTO_FREE char *words = xstrdup(value);
 	char *save = NULL;
 
 	if (target->ost_count)
-		return err_set(err, EINVAL, "there is one of ost=, osts= and oss=");
+		return err_set(err, EINVAL, "give only one of ost=, osts= and oss=");
 	for (char *w = strtok_r(words, "|", &save); w; w = strtok_r(NULL, "|", &save)) {
 		uint64_t ost;
 
 		if (unit_parse_count(w, &ost) < 0 || ost > UINT16_MAX)
-			return err_set(err, EINVAL, "\"%s\" is not the number of an OST", w);
+			return err_set(err, EINVAL, "invalid OST number \"%s\"", w);
 		if (target->ost_count == TARGET_OSTS)
-			return err_set(err, EINVAL, "there are more than %d OSTs", TARGET_OSTS);
+			return err_set(err, EINVAL, "too many OSTs: at most %d are possible",
+				       TARGET_OSTS);
 		target->osts[target->ost_count++] = (uint32_t)ost;
 	}
 	return 0;
 }
 
-static int lustre_take(struct target *target, const char *key, const char *value, struct err *err)
+static int lustre_set_option(struct target *target, const char *key, const char *value,
+			     struct err *err)
 {
 	target->is_server = target->is_server || strcmp(key, "oss") == 0;
 	if (strcmp(key, "ost") == 0 && strchr(value, '|'))
-		return err_set(err, EINVAL, "ost= is one; osts= are several");
+		return err_set(err, EINVAL, "ost= takes one number; use osts= for several");
 	if (strcmp(key, "ost") && strcmp(key, "osts") && strcmp(key, "oss"))
 		return -ENOENT;
-	return osts_take(target, value, err);
+	return parse_osts(target, value, err);
 }
 
 static int lustre_finish(struct target *target, struct err *err)
@@ -104,7 +106,7 @@ static int lustre_finish(struct target *target, struct err *err)
 	size_t n = 0;
 
 	if (!target->ost_count)
-		return err_set(err, EINVAL, "which OST? %s", target->ops->options);
+		return err_set(err, EINVAL, "missing OST: expected %s", target->ops->options);
 	if (*target->name)
 		return 0;
 	n = (size_t)snprintf(target->name, sizeof(target->name), "%s",
@@ -115,7 +117,7 @@ static int lustre_finish(struct target *target, struct err *err)
 	return 0;
 }
 
-static int one_make(const struct llapi *api, const char *path, uint32_t ost, struct err *err)
+static int create_on_ost(const struct llapi *api, const char *path, uint32_t ost, struct err *err)
 {
 	int r, fd;
 
@@ -123,7 +125,7 @@ static int one_make(const struct llapi *api, const char *path, uint32_t ost, str
 		return err_set(err, ENOSYS, "liblustreapi.so has no llapi_file_create");
 	r = api->file_create(path, STRIPE_BYTES, (int)ost, 1, 0);
 	if (r < 0)
-		return err_set(err, -r, "%s: no file can be put on OST %u: %s", path, ost,
+		return err_set(err, -r, "%s: cannot create a file on OST %u: %s", path, ost,
 			       strerror(-r));
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0) {
@@ -133,8 +135,8 @@ static int one_make(const struct llapi *api, const char *path, uint32_t ost, str
 	return fd;
 }
 
-static int many_make(const struct llapi *api, const struct target *target, const char *path,
-		     struct err *err)
+static int create_striped(const struct llapi *api, const struct target *target, const char *path,
+			  struct err *err)
 {
 	struct llapi_layout *layout;
 	int r, fd = -1;
@@ -142,7 +144,7 @@ static int many_make(const struct llapi *api, const struct target *target, const
 	if (!api->layout_alloc || !api->layout_free || !api->count_set || !api->size_set ||
 	    !api->index_set || !api->layout_create)
 		return err_set(err, ENOSYS,
-			       "liblustreapi.so is too old for osts=: name one ost=, or oss=");
+			       "liblustreapi.so is too old for osts=; use ost= or oss=");
 	layout = api->layout_alloc();
 	if (!layout)
 		return err_set(err, ENOMEM, "%s: %s", path, strerror(ENOMEM));
@@ -155,13 +157,13 @@ static int many_make(const struct llapi *api, const struct target *target, const
 		fd = api->layout_create(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600,
 					layout);
 	if (fd < 0)
-		fd = err_set(err, errno ? errno : EIO, "%s: no file can be put on these OSTs: %s",
+		fd = err_set(err, errno ? errno : EIO, "%s: cannot create a file on these OSTs: %s",
 			     path, strerror(errno));
 	api->layout_free(layout);
 	return fd;
 }
 
-static uint32_t ost_at(const struct target *target, size_t turn)
+static uint32_t ost_of_turn(const struct target *target, size_t turn)
 {
 	return target->osts[target->is_server ? turn % target->ost_count : 0];
 }
@@ -174,11 +176,14 @@ static int lustre_make(const struct target *target, const char *path, size_t tur
 	if (r < 0)
 		return r;
 	if (target->ost_count > 1 && !target->is_server)
-		return many_make(&api, target, path, err);
-	return one_make(&api, path, ost_at(target, turn), err);
+		return create_striped(&api, target, path, err);
+	return create_on_ost(&api, path, ost_of_turn(target, turn), err);
 }
 
-/* struct lov_user_md of Lustre, versions 1 and 3; objects follow, in 3 behind the pool's name. */
+/*
+ * struct lov_user_md of Lustre, versions 1 and 3. The stripes follow; in version 3, a pool name is
+ * between.
+ */
 struct stripes {
 	uint32_t magic, pattern;
 	uint64_t object[2];
@@ -193,12 +198,12 @@ struct stripe {
 
 #define STRIPES_1 0x0BD10BD0u
 #define STRIPES_3 0x0BD30BD0u
-#define STRIPES_POOL 16
+#define STRIPES_POOL 16 /* bytes of the pool name */
 
-static bool ost_is_ours(const struct target *target, uint32_t ost, size_t turn)
+static bool ost_is_expected(const struct target *target, uint32_t ost, size_t turn)
 {
 	if (target->is_server || target->ost_count == 1)
-		return ost == ost_at(target, turn);
+		return ost == ost_of_turn(target, turn);
 	for (size_t i = 0; i < target->ost_count; i++)
 		if (target->osts[i] == ost)
 			return true;
@@ -225,16 +230,16 @@ static int lustre_verify(const struct target *target, int fd, size_t turn, struc
 		if (at + sizeof(stripe) > (size_t)n)
 			return -ENODATA;
 		memcpy(&stripe, bytes + at, sizeof(stripe));
-		if (!ost_is_ours(target, stripe.ost, turn))
+		if (!ost_is_expected(target, stripe.ost, turn))
 			return err_set(err, EXDEV,
-				       "%s: the file for \"%s\" was put on OST %u: is its own out "
-				       "of service?",
+				       "%s: the file for target \"%s\" was put on OST %u; "
+				       "check whether the wanted OST is in service",
 				       target->path, target->name, stripe.ost);
 	}
 	return 0;
 }
 
-static bool lustre_is_lasting(const struct target *target)
+static bool lustre_is_reusable(const struct target *target)
 {
 	return !target->is_server;
 }
@@ -242,9 +247,9 @@ static bool lustre_is_lasting(const struct target *target)
 const struct target_ops target_lustre = {
 	.kind = "lustre",
 	.options = "ost=N, osts=N|N|... or oss=N|N|...",
-	.take = lustre_take,
+	.set_option = lustre_set_option,
 	.finish = lustre_finish,
 	.make = lustre_make,
 	.verify = lustre_verify,
-	.is_lasting = lustre_is_lasting,
+	.is_reusable = lustre_is_reusable,
 };

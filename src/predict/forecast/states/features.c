@@ -8,12 +8,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "predict/forecast/states/features_internal.h"
 #include "predict/forecast/site.h"
+#include "predict/forecast/states/features_internal.h"
 
-/* ---- 1 .. 13 ---- */
-
-/* Places of the numbers of a snapshot; XL to XS as site_class() counts. */
+/* Indices of the numbers of a snapshot; from STATUS_XL on in the order of site_class(). */
 enum {
 	STATUS_JOBS,
 	STATUS_BATCH,
@@ -25,10 +23,10 @@ enum {
 	STATUS_VIRTUAL,
 	STATUS_MEMORY,
 };
-_Static_assert(STATUS_MEMORY + 1 == FEATURE_STATUS_COUNT, "13 numbers of a snapshot");
+_Static_assert(STATUS_MEMORY + 1 == FEATURE_STATUS_COUNT, "a snapshot has 13 numbers");
 
-/* Whole seconds times 2 or 3 are exact, thirds are not. */
-static size_t job_age(const struct job *job)
+/* Multiplies, because products of whole seconds are exact and thirds are not. */
+static size_t find_age_class(const struct job *job)
 {
 	double allocated_s = job->allocated_s, used_s = job->used_s;
 
@@ -37,7 +35,7 @@ static size_t job_age(const struct job *job)
 	return 3 * used_s > 2 * allocated_s ? STATUS_OLD : STATUS_MIDDLE;
 }
 
-static double known(double value)
+static double zero_if_unknown(double value)
 {
 	return isnan(value) ? 0 : value;
 }
@@ -52,10 +50,10 @@ void features_status(const struct jobs *jobs, const struct site *site,
 
 		status[STATUS_BATCH] += site_fits(site->batch, job->queue);
 		status[STATUS_DEBUG] += site_fits(site->debug, job->queue);
-		status[STATUS_XL + site_class(site, known(job->nodes))]++;
-		status[job_age(job)]++;
-		status[STATUS_VIRTUAL] += known(job->virtual_bytes);
-		status[STATUS_MEMORY] += known(job->memory_bytes);
+		status[STATUS_XL + site_class(site, zero_if_unknown(job->nodes))]++;
+		status[find_age_class(job)]++;
+		status[STATUS_VIRTUAL] += zero_if_unknown(job->virtual_bytes);
+		status[STATUS_MEMORY] += zero_if_unknown(job->memory_bytes);
 	}
 }
 
@@ -73,8 +71,6 @@ static void status_fill(const struct moment *moment, double *out)
 	else
 		features_status(&features->chronicle->snapshots[last], features->site, out);
 }
-
-/* ---- 14 .. 16 ---- */
 
 static void latency_fill(const struct moment *moment, double *out)
 {
@@ -100,8 +96,6 @@ static void latency_fill(const struct moment *moment, double *out)
 	out[2] = count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
 }
 
-/* ---- beyond the paper ---- */
-
 #define DAY_S 86400.0
 
 static void clock_fill(const struct moment *moment, double *out)
@@ -116,10 +110,11 @@ static void clock_fill(const struct moment *moment, double *out)
 }
 
 #define PAST_WRITES 6
+#define PAST_SEARCH (10 * PAST_WRITES) /* writes to look at, including those in progress */
 
 /*
- * Writes that had ended by then. One that begins at this very moment is what is asked about. Few
- * can be under way: looking back ends soon.
+ * Uses writes that had ended by the time of the forecast, which excludes the write that starts at
+ * this time. Only a few writes can be in progress, so the search ends soon.
  */
 static void past_fill(const struct moment *moment, double *out)
 {
@@ -129,8 +124,7 @@ static void past_fill(const struct moment *moment, double *out)
 	double sum = 0;
 
 	out[0] = out[1] = out[2] = out[3] = NAN;
-	for (size_t looked = 0; at-- > 0 && count < PAST_WRITES && looked < 10 * PAST_WRITES;
-	     looked++) {
+	for (size_t looked = 0; at-- > 0 && count < PAST_WRITES && looked < PAST_SEARCH; looked++) {
 		double begun_s = series->time_s[at], seconds = (double)series->seconds[at];
 
 		if (begun_s >= moment->time_s || begun_s + seconds > moment->time_s ||
@@ -159,11 +153,9 @@ static void node_fill(const struct moment *moment, double *out)
 		out[i] = node ? node->values[i] : NAN;
 }
 
-/* ---- groups ---- */
-
 #define GROUP_WIDTH 13
 
-/* In the order of their bits and of the columns of a row. */
+/* The groups in the order of their bits, which is that of the columns of a row. */
 static const struct group {
 	const char *word;
 	void (*fill)(const struct moment *moment, double *out);
@@ -179,8 +171,8 @@ static const struct group {
 	{ "latency", latency_fill, 3, { "latency", "latency_mean", "latency_sd" } },
 	{ "ewm", ewm_fill, EWM_COUNT, { "ewm_2min", "ewm_10min", "ewm_1h" } },
 	{ "clock", clock_fill, 4, { "day_sin", "day_cos", "week_sin", "week_cos" } },
-	{ "neighbours",
-	  neighbours_fill,
+	{ "neighbors",
+	  neighbors_fill,
 	  4,
 	  { "others_mean", "others_sd", "others_now", "others_ratio" } },
 	{ "past", past_fill, 4, { "past_last", "past_before", "past_mean", "past_age_s" } },
@@ -199,8 +191,8 @@ void features_plan_init(struct features_plan *plan)
 	*plan = (struct features_plan){ .groups = FEATURE_PAPER, .window_s = 600 };
 }
 
-/* The bits of a word; 0: it is none. */
-static unsigned word_groups(const char *word, size_t length)
+/* The groups that a word names; 0 if it is unknown. */
+static unsigned find_groups(const char *word, size_t length)
 {
 	if (length == 5 && strncmp(word, "paper", length) == 0)
 		return FEATURE_PAPER;
@@ -220,13 +212,13 @@ int features_plan_parse(struct features_plan *plan, const char *text, struct err
 
 	for (const char *at = text;; at++) {
 		size_t length = strcspn(at, ",");
-		unsigned bits = word_groups(at, length);
+		unsigned bits = find_groups(at, length);
 
 		if (!bits)
 			return err_set(
 				err, EINVAL,
-				"\"%.*s\" is no group of features: name paper, recent, all or some "
-				"of " FEATURE_WORDS ", with commas between",
+				"unknown feature group \"%.*s\": expected paper, recent, all or a "
+				"comma-separated list of " FEATURE_WORDS,
 				(int)(length < 60 ? length : 60), at);
 		chosen |= bits;
 		at += length;
@@ -259,8 +251,6 @@ const char *features_name(const struct features_plan *plan, size_t column)
 	return NULL;
 }
 
-/* ---- what is made once ---- */
-
 static void cache_free(struct features_cache *cache)
 {
 	if (!cache)
@@ -274,7 +264,7 @@ static void cache_free(struct features_cache *cache)
 	free(cache);
 }
 
-static void targets_follow(struct features_cache *cache, size_t count)
+static void extend_targets(struct features_cache *cache, size_t count)
 {
 	size_t more = count - cache->target_count;
 
@@ -287,7 +277,7 @@ static void targets_follow(struct features_cache *cache, size_t count)
 	cache->target_count = count;
 }
 
-static void status_follow(struct features *features)
+static void extend_status(struct features *features)
 {
 	struct features_cache *cache = features->cache;
 	size_t count = features->chronicle->snapshot_count;
@@ -312,12 +302,12 @@ void features_follow(struct features *features)
 		features->cache = xcalloc(1, sizeof(*features->cache));
 		features->cache->edits = chronicle->edits;
 	}
-	targets_follow(features->cache, chronicle->target_count);
+	extend_targets(features->cache, chronicle->target_count);
 	if (features->plan.groups & FEATURE_STATUS)
-		status_follow(features);
+		extend_status(features);
 	if (features->plan.groups & FEATURE_EWM)
 		ewm_follow(features->cache, chronicle);
-	if (features->plan.groups & FEATURE_NEIGHBOURS)
+	if (features->plan.groups & FEATURE_NEIGHBORS)
 		rounds_follow(features->cache, chronicle);
 }
 
@@ -333,8 +323,6 @@ void features_release(struct features *features)
 	cache_free(features->cache);
 	*features = (struct features){ 0 };
 }
-
-/* ---- rows ---- */
 
 static void moment_init(struct moment *moment, const struct features *features, size_t target,
 			size_t size, double time_s)
@@ -365,8 +353,8 @@ size_t features_at(const struct features *features, size_t target, size_t size, 
 	return count;
 }
 
-static void row_add(const struct features *features, size_t target, size_t size, size_t sample,
-		    struct feature_rows *rows)
+static void append_row(const struct features *features, size_t target, size_t size, size_t sample,
+		       struct feature_rows *rows)
 {
 	const struct chronicle_series *series = chronicle_series(features->chronicle, target, size);
 	double *x = rows->x + rows->rows * rows->width;
@@ -396,7 +384,7 @@ void features_rows(const struct features *features, size_t target, size_t size, 
 	rows->sample = xcalloc(most + 1, sizeof(*rows->sample));
 	for (size_t i = first; i < until; i++)
 		if (sample_counts(series, i))
-			row_add(features, target, size, i, rows);
+			append_row(features, target, size, i, rows);
 }
 
 void feature_rows_release(struct feature_rows *rows)

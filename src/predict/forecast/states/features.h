@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a forecast goes by (WAN-21 to WAN-23): 16 features of the paper, and more that can be asked
- * for, so that the paper's set stays what it is. A row is made from what was known at a moment: the
- * last snapshot at or before it and probes in (t - window, t]. Nothing looks ahead; the same
- * function serves training and the forecast of this minute.
+ * The inputs of a forecast (WAN-21 to WAN-23): the 16 features of the paper, and optional groups
+ * beyond it. A row describes what was known at a time t: the last snapshot of jobs up to t, and the
+ * probes in (t - window, t]. No feature uses later data; training and the forecast for the current
+ * minute use the same function.
  *
- * Decisions where the paper is silent:
- *  - a job whose nodes are unknown is extra-small; one without a limit, or whose used time is
- *    unknown, is new; so every job is in one class of each kind, and the classes sum to the jobs.
- *    Memory that is unknown adds nothing.
- *  - a fraction of exactly 1/3 or 2/3 is middle-aged.
- *  - a probe that timed out counts with the time after which it was given up; one that failed, or
- *    found no room, does not count.
- *  - standard deviations have n - 1 below; that of a single probe is unknown.
+ * Decisions that the paper leaves open:
+ *  - A job with an unknown number of nodes is extra-small. A job without a time limit, or with an
+ *    unknown used time, is new. So each job is in exactly one size class and one age class.
+ *    Unknown memory adds nothing.
+ *  - A job that has used exactly 1/3 or 2/3 of its time is middle-aged.
+ *  - A probe that timed out counts with the duration of the timeout; failed probes, and those that
+ *    found no space, do not count.
+ *  - Standard deviations divide by n - 1; that of a single probe is unknown.
  */
 #ifndef SLUICE_PREDICT_FORECAST_STATES_FEATURES_H
 #define SLUICE_PREDICT_FORECAST_STATES_FEATURES_H
@@ -26,42 +26,42 @@ struct site;
 
 /* Groups of features, one bit each. */
 enum feature_group {
-	FEATURE_STATUS = 1 << 0,     /* 1 .. 13: jobs */
-	FEATURE_LATENCY = 1 << 1,    /* 14 .. 16: the target's own probes */
-	FEATURE_EWM = 1 << 2,	     /* probes, exponentially weighted, of three half-lives */
-	FEATURE_CLOCK = 1 << 3,	     /* time of day and of week (UTC), as sine and cosine */
-	FEATURE_NEIGHBOURS = 1 << 4, /* what the probes of all other targets took */
-	FEATURE_PAST = 1 << 5,	     /* the last writes of this very size that were known by then */
-	FEATURE_NODE = 1 << 6,	     /* load of the node that asks: values of the chronicle's own */
+	FEATURE_STATUS = 1 << 0,    /* 1 to 13: jobs */
+	FEATURE_LATENCY = 1 << 1,   /* 14 to 16: the target's own probes */
+	FEATURE_EWM = 1 << 2,	    /* exponentially weighted means of probes, three half-lives */
+	FEATURE_CLOCK = 1 << 3,	    /* time of day and of week (UTC), as sine and cosine */
+	FEATURE_NEIGHBORS = 1 << 4, /* the probes of all other targets */
+	FEATURE_PAST = 1 << 5,	    /* the last completed reference writes of the same size */
+	FEATURE_NODE = 1 << 6,	    /* the load of the probing node */
 };
 #define FEATURE_GROUPS 7
-#define FEATURE_WORDS "status|latency|ewm|clock|neighbours|past|node"
+#define FEATURE_WORDS "status|latency|ewm|clock|neighbors|past|node"
 #define FEATURE_ALL ((1 << FEATURE_GROUPS) - 1)
 #define FEATURE_PAPER (FEATURE_STATUS | FEATURE_LATENCY)
-/* What storage itself did of late, whatever runs: holds better on days that come. */
+/* Recent durations only, without jobs: these models stay accurate for more days. */
 #define FEATURE_RECENT (FEATURE_LATENCY | FEATURE_EWM | FEATURE_PAST)
 #define FEATURES_MAX 48
 
 struct features_plan {
 	unsigned groups;
 	double window_s;  /* 600 in the paper */
-	double horizon_s; /* the label is that of h later; 0 in the paper */
+	double horizon_s; /* how far ahead the forecast is; 0 in the paper */
 };
 
-void features_plan_init(struct features_plan *plan); /* the paper's */
-/* "paper", "recent", "paper,ewm,clock", "all"; sets the groups and nothing else. */
+void features_plan_init(struct features_plan *plan); /* the plan of the paper */
+/* Parses groups such as "paper", "recent", "paper,ewm,clock" or "all". Sets only plan->groups. */
 int features_plan_parse(struct features_plan *plan, const char *text, struct err *err);
 
 size_t features_width(const struct features_plan *plan);
-/* Of its columns; "jobs", "jobs_batch", ... */
+/* The name of a column, such as "jobs_batch"; NULL after the last. */
 const char *features_name(const struct features_plan *plan, size_t column);
 
 #define FEATURE_STATUS_COUNT 13
 
 /*
- * With what is made once per chronicle, such as the 13 numbers of each snapshot. The chronicle may
- * grow afterwards (features_follow()); it and the site must outlive this. Used by many threads
- * that only read; following is for one.
+ * Features of a chronicle, with a cache of values such as the 13 numbers of each snapshot. The
+ * chronicle and the site must outlive it. The chronicle may grow; then call features_follow(), from
+ * one thread. Several threads may call the other functions.
  */
 struct features {
 	const struct chronicle *chronicle;
@@ -73,27 +73,27 @@ struct features {
 void features_init(struct features *features, const struct chronicle *chronicle,
 		   const struct site *site, const struct features_plan *plan);
 void features_release(struct features *features);
-/* Takes what has come to the chronicle, or was changed in it; cheap where there is little. */
+/* Updates the cache after changes of the chronicle. Cheap if only a little was appended. */
 void features_follow(struct features *features);
 
-/* The 13 numbers of one snapshot: what FEATURE_STATUS is. */
+/* Computes the 13 numbers of a snapshot, which are FEATURE_STATUS. */
 void features_status(const struct jobs *jobs, const struct site *site,
 		     double status[FEATURE_STATUS_COUNT]);
 
 /*
- * The row of a target and a size for a forecast that is made at time_s. NAN where nothing is known.
- * Returns how many are known. Does not allocate.
+ * Computes the row of a target and a size for a forecast made at time_s. Unknown values are NAN.
+ * Returns the number of known values. Does not allocate memory.
  */
 size_t features_at(const struct features *features, size_t target, size_t size, double time_s,
 		   double *row);
 
-/* Rows to learn from: one per write of the size that was done, or timed out, in [from_s, to_s). */
+/* Training rows: one per reference write in [from_s, to_s) that completed or timed out. */
 struct feature_rows {
-	double *x; /* rows x width, as of time_s - horizon */
+	double *x; /* rows x width: features at time_s - horizon */
 	double *time_s, *seconds;
-	size_t *sample; /* its number in the series */
+	size_t *sample; /* index of the write in its series */
 	size_t rows, width;
-	size_t timeouts, gaps; /* rows of writes that timed out; values that are missing */
+	size_t timeouts, gaps; /* rows of writes that timed out; number of unknown values */
 };
 void features_rows(const struct features *features, size_t target, size_t size, double from_s,
 		   double to_s, struct feature_rows *rows);

@@ -1,59 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Averages that forget, and what the probes of all other targets took.
+ * The feature groups that need a cache: exponentially weighted means of a target's own probes, and
+ * statistics of the probes of all other targets.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "predict/forecast/states/features_internal.h"
 #include "predict/forecast/chronicle/times.h"
-
-/* ---- averages that forget ---- */
+#include "predict/forecast/states/features_internal.h"
 
 static const double half_lives_s[EWM_COUNT] = { 120, 600, 3600 };
-/* What is older than so many half-lives says nothing any more. */
-#define EWM_STALE 10
+#define EWM_STALE 10 /* half-lives after which a mean is unknown */
+#define NOW_PART 10  /* "now" is the last tenth of the window */
 
-/* Probes come at a steady pace: the factors of the step before mostly serve again. */
-struct fading {
+/* Probes are equally spaced as a rule, so the factors of the previous step are kept. */
+struct decay {
 	double gap_s, factors[EWM_COUNT];
 };
 
-static void ewm_add(struct ewm *ewm, struct fading *fading, double time_s, double seconds)
+static void ewm_add(struct ewm *ewm, struct decay *decay, double time_s, double seconds)
 {
 	double gap_s = time_s - ewm->last_s;
 
-	if (fading->gap_s != gap_s)
+	if (decay->gap_s != gap_s)
 		for (int i = 0; i < EWM_COUNT; i++)
-			fading->factors[i] = exp2(-gap_s / half_lives_s[i]);
-	fading->gap_s = gap_s;
+			decay->factors[i] = exp2(-gap_s / half_lives_s[i]);
+	decay->gap_s = gap_s;
 	for (int i = 0; i < EWM_COUNT; i++) {
-		ewm->sum[i] = ewm->sum[i] * fading->factors[i] + seconds;
-		ewm->weight[i] = ewm->weight[i] * fading->factors[i] + 1;
+		ewm->sum[i] = ewm->sum[i] * decay->factors[i] + seconds;
+		ewm->weight[i] = ewm->weight[i] * decay->factors[i] + 1;
 	}
 	ewm->last_s = time_s;
 }
 
-static void ewm_pass(struct ewm *ewm, const struct chronicle_series *probes, size_t from,
-		     size_t until)
+static void ewm_add_range(struct ewm *ewm, const struct chronicle_series *probes, size_t from,
+			  size_t until)
 {
-	struct fading fading = { .gap_s = NAN };
+	struct decay decay = { .gap_s = NAN };
 
 	for (size_t i = from; i < until; i++)
 		if (sample_counts(probes, i))
-			ewm_add(ewm, &fading, probes->time_s[i], (double)probes->seconds[i]);
+			ewm_add(ewm, &decay, probes->time_s[i], (double)probes->seconds[i]);
 }
 
-static void marks_follow(struct ewm_marks *marks, const struct chronicle_series *probes)
+static void extend_marks(struct ewm_marks *marks, const struct chronicle_series *probes)
 {
 	while ((marks->count + 1) * EWM_STEP <= probes->count) {
 		struct ewm ewm = { 0 };
 
 		if (marks->count)
 			ewm = marks->marks[marks->count - 1];
-		ewm_pass(&ewm, probes, marks->count * EWM_STEP, (marks->count + 1) * EWM_STEP);
+		ewm_add_range(&ewm, probes, marks->count * EWM_STEP, (marks->count + 1) * EWM_STEP);
 		marks->marks =
 			xgrow(marks->marks, &marks->cap, marks->count + 1, sizeof(*marks->marks));
 		marks->marks[marks->count++] = ewm;
@@ -63,7 +62,7 @@ static void marks_follow(struct ewm_marks *marks, const struct chronicle_series 
 void ewm_follow(struct features_cache *cache, const struct chronicle *chronicle)
 {
 	for (size_t i = 0; i < chronicle->target_count; i++)
-		marks_follow(&cache->ewm[i], chronicle_series(chronicle, i, 0));
+		extend_marks(&cache->ewm[i], chronicle_series(chronicle, i, 0));
 }
 
 void ewm_fill(const struct moment *moment, double *out)
@@ -80,7 +79,7 @@ void ewm_fill(const struct moment *moment, double *out)
 		if (from)
 			ewm = marks->marks[from - 1];
 	}
-	ewm_pass(&ewm, moment->probes, from * EWM_STEP, moment->until);
+	ewm_add_range(&ewm, moment->probes, from * EWM_STEP, moment->until);
 	for (int i = 0; i < EWM_COUNT; i++)
 		out[i] = ewm.weight[i] > 0 &&
 					 moment->time_s - ewm.last_s < EWM_STALE * half_lives_s[i]
@@ -88,10 +87,8 @@ void ewm_fill(const struct moment *moment, double *out)
 				 : NAN;
 }
 
-/* ---- all targets together ---- */
-
-/* The earliest probe that is in no round yet. */
-static double time_next(const struct features_cache *cache, const struct chronicle *chronicle)
+/* The time of the earliest probe that is not included in rounds. */
+static double find_next_time(const struct features_cache *cache, const struct chronicle *chronicle)
 {
 	double earliest = INFINITY;
 
@@ -104,9 +101,9 @@ static double time_next(const struct features_cache *cache, const struct chronic
 	return earliest;
 }
 
-/* Targets need not come in step: rounds that are not earlier than what has come are made anew. */
-static void rounds_reopen(struct features_cache *cache, const struct chronicle *chronicle,
-			  double from_s)
+/* Targets may be appended at different times, so discard rounds that are not before from_s. */
+static void discard_rounds_from(struct features_cache *cache, const struct chronicle *chronicle,
+				double from_s)
 {
 	if (!cache->round_count || cache->rounds[cache->round_count - 1].time_s < from_s)
 		return;
@@ -121,8 +118,8 @@ static void rounds_reopen(struct features_cache *cache, const struct chronicle *
 	}
 }
 
-static void round_take(struct round_sum *round, const struct chronicle_series *probes,
-		       size_t *taken)
+static void add_to_round(struct round_sum *round, const struct chronicle_series *probes,
+			 size_t *taken)
 {
 	for (; *taken < probes->count && probes->time_s[*taken] == round->time_s; ++*taken) {
 		double seconds = (double)probes->seconds[*taken];
@@ -135,9 +132,9 @@ static void round_take(struct round_sum *round, const struct chronicle_series *p
 	}
 }
 
-/* All probes of that time. */
-static void round_add(struct features_cache *cache, const struct chronicle *chronicle,
-		      double time_s)
+/* Appends the round of all probes with this time. */
+static void append_round(struct features_cache *cache, const struct chronicle *chronicle,
+			 double time_s)
 {
 	struct round_sum round = { 0 };
 
@@ -145,7 +142,7 @@ static void round_add(struct features_cache *cache, const struct chronicle *chro
 		round = cache->rounds[cache->round_count - 1];
 	round.time_s = time_s;
 	for (size_t i = 0; i < chronicle->target_count; i++)
-		round_take(&round, chronicle_series(chronicle, i, 0), &cache->taken[i]);
+		add_to_round(&round, chronicle_series(chronicle, i, 0), &cache->taken[i]);
 	cache->rounds = xgrow(cache->rounds, &cache->round_cap, cache->round_count + 1,
 			      sizeof(*cache->rounds));
 	cache->rounds[cache->round_count++] = round;
@@ -153,17 +150,17 @@ static void round_add(struct features_cache *cache, const struct chronicle *chro
 
 void rounds_follow(struct features_cache *cache, const struct chronicle *chronicle)
 {
-	double time_s = time_next(cache, chronicle);
+	double time_s = find_next_time(cache, chronicle);
 
-	rounds_reopen(cache, chronicle, time_s);
+	discard_rounds_from(cache, chronicle, time_s);
 	while (time_s < INFINITY) {
-		round_add(cache, chronicle, time_s);
-		time_s = time_next(cache, chronicle);
+		append_round(cache, chronicle, time_s);
+		time_s = find_next_time(cache, chronicle);
 	}
 }
 
-/* The sums of all probes that are not later. */
-static struct round_sum rounds_until(const struct features_cache *cache, double time_s)
+/* The sums of all probes with a time <= time_s. */
+static struct round_sum find_sums_until(const struct features_cache *cache, double time_s)
 {
 	size_t until = times_until(cache->rounds, sizeof(*cache->rounds),
 				   offsetof(struct round_sum, time_s), cache->round_count, time_s);
@@ -171,8 +168,8 @@ static struct round_sum rounds_until(const struct features_cache *cache, double 
 	return until ? cache->rounds[until - 1] : (struct round_sum){ 0 };
 }
 
-/* What the target itself has in the sums of (from_s, now]. */
-static struct round_sum own_sum(const struct moment *moment, double from_s)
+/* The target's own part of the sums over (from_s, now]. */
+static struct round_sum sum_own_probes(const struct moment *moment, double from_s)
 {
 	const struct features_cache *cache = moment->features->cache;
 	struct round_sum own = { 0 };
@@ -194,27 +191,28 @@ static struct round_sum own_sum(const struct moment *moment, double from_s)
 	return own;
 }
 
-/* Of all others in (from_s, now]; own is left with what is the target's. */
-static struct round_sum others_sum(const struct moment *moment, double from_s,
-				   struct round_sum *own)
+/* The sums of all other targets over (from_s, now]; *own is set to the target's own sums. */
+static struct round_sum sum_other_targets(const struct moment *moment, double from_s,
+					  struct round_sum *own)
 {
-	struct round_sum now = rounds_until(moment->features->cache, moment->time_s);
-	struct round_sum before = rounds_until(moment->features->cache, from_s);
+	struct round_sum now = find_sums_until(moment->features->cache, moment->time_s);
+	struct round_sum before = find_sums_until(moment->features->cache, from_s);
 
-	*own = own_sum(moment, from_s);
+	*own = sum_own_probes(moment, from_s);
 	now.count -= before.count + own->count;
 	now.sum -= before.sum + own->sum;
 	now.squares -= before.squares + own->squares;
 	return now;
 }
 
-/* mean and deviation in the window; mean of its last tenth; own mean by that of the others. */
-void neighbours_fill(const struct moment *moment, double *out)
+/* Mean and deviation in the window; mean of its last tenth; own mean divided by the others'. */
+void neighbors_fill(const struct moment *moment, double *out)
 {
 	double window_s = moment->features->plan.window_s;
 	struct round_sum own, own_now;
-	struct round_sum window = others_sum(moment, moment->time_s - window_s, &own);
-	struct round_sum now = others_sum(moment, moment->time_s - window_s / 10, &own_now);
+	struct round_sum window = sum_other_targets(moment, moment->time_s - window_s, &own);
+	struct round_sum now =
+		sum_other_targets(moment, moment->time_s - window_s / NOW_PART, &own_now);
 	double mean = window.count > 0 ? window.sum / window.count : NAN;
 	double spread = window.squares - window.count * mean * mean;
 

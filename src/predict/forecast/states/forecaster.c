@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fitting all models of a system, and asking them. Their file is in forecaster_file.c.
+ * Trains the models of a system and makes forecasts. forecaster_file.c saves and loads them.
  */
 #include "predict/forecast/states/forecaster.h"
 
@@ -14,16 +14,16 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/table/folds.h"
 #include "base/parallel.h"
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
+#include "learn/table/folds.h"
 #include "predict/forecast/states/forecaster_internal.h"
 
 /*
- * svm: scikit-learn's C = 1 and gamma "scale" are the learner's own. Its chances are not fitted
- * inside (folds=0): the sign of the decision is what SVC.predict() goes by, and the forecaster
- * calibrates on rows that were held out in time, which costs a fifth of it.
+ * svm: scikit-learn's C = 1 and gamma "scale" are the learner's defaults. The learner does not fit
+ * probabilities itself (folds=0): SVC.predict() uses the sign of the decision, and the forecaster
+ * calibrates on held-out time blocks, which needs a fifth of the time.
  */
 const struct forecast_method forecast_methods[FORECAST_METHODS + 1] = {
 	{ "svm", "SVM, radial kernel", "folds=0" },
@@ -70,9 +70,7 @@ void forecaster_plan_init(struct forecaster_plan *plan)
 	features_plan_init(&plan->features);
 }
 
-/* ---- one target and size ---- */
-
-/* What all pieces of the work look at. */
+/* Shared by the threads; a piece is a target and size. */
 struct work {
 	struct forecaster *forecaster;
 	const struct chronicle *chronicle;
@@ -101,16 +99,16 @@ static void model_release(struct forecaster_model *model)
 	calibration_release(&model->calibration);
 }
 
-/* Chances of busy that models say who have not seen the row: count x 2 -> count, packed. */
-static void busy_only(double *guesses, size_t count)
+/* Keeps the probability of busy of each pair, in place. */
+static void keep_busy_column(double *guesses, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		guesses[i] = guesses[2 * i + 1];
 }
 
-static int model_guess(const struct work *work, const struct samples *samples, const double *time_s,
-		       enum folds_kind kind, double *guesses, double *accuracy, double *auc,
-		       struct err *err)
+static int cross_validate(const struct work *work, const struct samples *samples,
+			  const double *time_s, enum folds_kind kind, double *guesses,
+			  double *accuracy, double *auc, struct err *err)
 {
 	const double *key = kind == FOLDS_BLOCKED ? time_s : samples->y;
 	struct effort effort = { .seed = work->plan->seed, .threads = 1 };
@@ -125,14 +123,14 @@ static int model_guess(const struct work *work, const struct samples *samples, c
 	if (r < 0)
 		return r;
 	*accuracy = metrics_accuracy(samples->y, guesses, samples->rows, 2);
-	busy_only(guesses, samples->rows);
+	keep_busy_column(guesses, samples->rows);
 	*auc = metrics_auc(samples->y, guesses, samples->rows);
 	return 0;
 }
 
-/* Folds in time judge and calibrate; shuffled ones are for comparison with the paper. */
-static int model_judge(const struct work *work, struct forecaster_model *model,
-		       const struct samples *samples, const double *time_s, struct err *err)
+/* Validates and calibrates on time blocks. Shuffled folds are for comparison with the paper. */
+static int validate_model(const struct work *work, struct forecaster_model *model,
+			  const struct samples *samples, const double *time_s, struct err *err)
 {
 	const struct forecaster_plan *plan = work->plan;
 	AUTO_FREE double *guesses = xmalloc(samples->rows * 2 * sizeof(*guesses));
@@ -141,18 +139,18 @@ static int model_judge(const struct work *work, struct forecaster_model *model,
 	if (plan->folds < 2)
 		return 0;
 	if (plan->shuffled)
-		r = model_guess(work, samples, time_s, FOLDS_STRATIFIED, guesses,
-				&model->shuffled_accuracy, &model->shuffled_auc, err);
+		r = cross_validate(work, samples, time_s, FOLDS_STRATIFIED, guesses,
+				   &model->shuffled_accuracy, &model->shuffled_auc, err);
 	if (r >= 0)
-		r = model_guess(work, samples, time_s, FOLDS_BLOCKED, guesses, &model->accuracy,
-				&model->auc, err);
+		r = cross_validate(work, samples, time_s, FOLDS_BLOCKED, guesses, &model->accuracy,
+				   &model->auc, err);
 	if (r >= 0)
 		r = calibration_fit(&model->calibration, plan->calibration, samples->y, guesses,
 				    samples->rows, err);
 	return r;
 }
 
-static int model_fit(const struct work *work, struct forecaster_model *model,
+static int fit_model(const struct work *work, struct forecaster_model *model,
 		     const struct samples *samples, const double *time_s, struct err *err)
 {
 	struct effort effort = { .seed = work->plan->seed, .threads = 1 };
@@ -162,12 +160,12 @@ static int model_fit(const struct work *work, struct forecaster_model *model,
 
 	model->seconds = cpu_s() - start;
 	if (r >= 0)
-		r = model_judge(work, model, samples, time_s, err);
+		r = validate_model(work, model, samples, time_s, err);
 	model->is_known = r >= 0;
 	return r;
 }
 
-static size_t labels_busy(const double *labels, size_t count)
+static size_t count_busy(const double *labels, size_t count)
 {
 	size_t busy = 0;
 
@@ -176,7 +174,7 @@ static size_t labels_busy(const double *labels, size_t count)
 	return busy;
 }
 
-static int model_learn(const struct work *work, size_t target, size_t size, struct err *err)
+static int train_model(const struct work *work, size_t target, size_t size, struct err *err)
 {
 	const struct forecaster_plan *plan = work->plan;
 	struct forecaster *forecaster = work->forecaster;
@@ -196,13 +194,13 @@ static int model_learn(const struct work *work, size_t target, size_t size, stru
 	model->ceiling = labels_draw_rows(&forecaster->states, target, size, plan->labels.seed,
 					  chronicle_series(work->chronicle, target, size), &rows,
 					  labels, posterior);
-	busy = labels_busy(labels, rows.rows);
+	busy = count_busy(labels, rows.rows);
 	model->rows = rows.rows;
 	if (rows.rows) {
 		model->busy_share = (double)busy / (double)rows.rows;
 		model->majority = fmax(model->busy_share, 1 - model->busy_share);
 	}
-	/* A forecast may lack what no row of the training did: values are filled in any case. */
+	/* A forecast may lack a value that all training rows have, so always allow for gaps. */
 	samples = (struct samples){ .x = rows.x,
 				    .y = labels,
 				    .rows = rows.rows,
@@ -211,26 +209,25 @@ static int model_learn(const struct work *work, size_t target, size_t size, stru
 				    .gaps = true };
 	if (busy >= FORECASTER_LEAST && rows.rows - busy >= FORECASTER_LEAST &&
 	    rows.rows >= 2 * plan->folds)
-		r = model_fit(work, model, &samples, rows.time_s, err);
+		r = fit_model(work, model, &samples, rows.time_s, err);
 	feature_rows_release(&rows);
 	return r;
 }
 
-/* ---- all ---- */
-
-static void piece_learn(void *arg, size_t piece, unsigned worker)
+static void train_piece(void *arg, size_t piece, unsigned worker)
 {
 	struct work *work = arg;
 	const struct forecaster_plan *plan = work->plan;
-	size_t truths = work->forecaster->size_count - 1;
-	size_t total = work->forecaster->target_count * truths;
+	size_t write_sizes = work->forecaster->size_count - 1;
+	size_t total = work->forecaster->target_count * write_sizes;
 
 	if (atomic_load_explicit(&work->stopped, memory_order_relaxed))
 		return;
-	if (model_learn(work, piece / truths, 1 + piece % truths, &work->errors[piece]) < 0) {
+	if (train_model(work, piece / write_sizes, 1 + piece % write_sizes, &work->errors[piece]) <
+	    0) {
 		struct err *err = &work->errors[piece];
 
-		err_prefix(err, "%s", work->chronicle->targets[piece / truths]);
+		err_prefix(err, "%s", work->chronicle->targets[piece / write_sizes]);
 		atomic_store_explicit(&work->stopped, true, memory_order_relaxed);
 	}
 	atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
@@ -240,8 +237,8 @@ static void piece_learn(void *arg, size_t piece, unsigned worker)
 		atomic_store_explicit(&work->stopped, true, memory_order_relaxed);
 }
 
-/* Which of the failures is told does not depend on who came first. */
-static int models_learn(struct work *work, struct err *err)
+/* The reported error does not depend on the order in which threads finish. */
+static int train_models(struct work *work, struct err *err)
 {
 	const struct forecaster_plan *plan = work->plan;
 	size_t pieces = work->forecaster->target_count * (work->forecaster->size_count - 1);
@@ -249,23 +246,24 @@ static int models_learn(struct work *work, struct err *err)
 	size_t known = 0;
 
 	work->errors = errors;
-	parallel_for(plan->threads ? plan->threads : parallel_cores(), pieces, piece_learn, work);
+	parallel_for(plan->threads ? plan->threads : parallel_cores(), pieces, train_piece, work);
 	for (size_t i = 0; i < pieces; i++)
 		if (errors[i].code)
 			return err_set(err, errors[i].code, "%s", errors[i].text);
 	if (atomic_load(&work->stopped))
-		return err_set(err, ECANCELED, "training was stopped");
+		return err_set(err, ECANCELED, "training was interrupted");
 	for (size_t i = 0; i < work->forecaster->target_count * work->forecaster->size_count; i++)
 		known += work->forecaster->models[i].is_known;
 	return known ? 0
 		     : err_set(err, ENODATA,
-			       "no target of %s has enough writes of both states to learn from: go "
-			       "on with 'sluice probe run'",
+			       "no target of %s has enough reference writes of both states to "
+			       "train "
+			       "a model; collect more with 'sluice forecast probe'",
 			       work->forecaster->system);
 }
 
-static void window_of(struct forecaster *forecaster, const struct chronicle *chronicle,
-		      const struct labels_plan *labels)
+static void set_training_range(struct forecaster *forecaster, const struct chronicle *chronicle,
+			       const struct labels_plan *labels)
 {
 	double from = 0, to = 0;
 
@@ -274,7 +272,7 @@ static void window_of(struct forecaster *forecaster, const struct chronicle *chr
 	forecaster->to_s = fmin(labels->to_s, to);
 }
 
-static void forecaster_make(struct forecaster *forecaster, const struct chronicle *chronicle,
+static void forecaster_init(struct forecaster *forecaster, const struct chronicle *chronicle,
 			    const struct forecaster_plan *plan)
 {
 	AUTO_BUF struct buf settings = { 0 };
@@ -297,7 +295,7 @@ static void forecaster_make(struct forecaster *forecaster, const struct chronicl
 	snprintf(forecaster->method, sizeof(forecaster->method), "%s",
 		 plan->pipeline.learner->name);
 	snprintf(forecaster->settings, sizeof(forecaster->settings), "%s", buf_text(&settings));
-	window_of(forecaster, chronicle, &plan->labels);
+	set_training_range(forecaster, chronicle, &plan->labels);
 }
 
 int forecaster_fit(struct forecaster *forecaster, const struct chronicle *chronicle,
@@ -311,16 +309,17 @@ int forecaster_fit(struct forecaster *forecaster, const struct chronicle *chroni
 	int r;
 
 	if (!chronicle->target_count || chronicle->size_count < 2)
-		return err_set(err, ENODATA,
-			       "there are no writes beside the probes to learn from: 'sluice probe "
-			       "run' makes them");
+		return err_set(
+			err, ENODATA,
+			"no reference writes to train on; collect them with 'sluice forecast "
+			"probe'");
 	if (plan->folds == 1)
-		return err_set(err, EINVAL, "there must be two folds at least, or none");
-	forecaster_make(&made, chronicle, plan);
+		return err_set(err, EINVAL, "the number of folds must be 0 or at least 2");
+	forecaster_init(&made, chronicle, plan);
 	features_init(&features, chronicle, site, &plan->features);
 	r = states_fit(&made.states, chronicle, &plan->labels, err);
 	if (r >= 0)
-		r = models_learn(&work, err);
+		r = train_models(&work, err);
 	features_release(&features);
 	if (r < 0) {
 		forecaster_release(&made);
@@ -356,8 +355,6 @@ int forecaster_size(const struct forecaster *forecaster, uint64_t bytes)
 			return (int)i;
 	return -ENOENT;
 }
-
-/* ---- asking ---- */
 
 static double component_mean(const struct mixture *mixture, size_t k, double *deviation)
 {
@@ -404,13 +401,14 @@ double forecaster_answer(const struct forecaster *forecaster, const struct featu
 	size_t until = probes ? chronicle_until(probes, time_s) : 0;
 	double age = until ? time_s - probes->time_s[until - 1] : INFINITY;
 	double row[FEATURES_MAX];
-	/* Of writes of a size that the chronicle lacks nothing is known but what probes tell. */
-	bool can = age < forecaster->features.window_s &&
-		   (known_size >= 0 || !(forecaster->features.groups & FEATURE_PAST));
+	/* If the chronicle lacks the size, past writes are unknown; other groups need only probes.
+	 */
+	bool has_row = age < forecaster->features.window_s &&
+		       (known_size >= 0 || !(forecaster->features.groups & FEATURE_PAST));
 
-	if (can)
+	if (has_row)
 		features_at(features, (size_t)known, known_size < 0 ? 0 : (size_t)known_size,
 			    time_s, row);
-	forecaster_ask(forecaster, target, size, can ? row : NULL, forecast);
+	forecaster_ask(forecaster, target, size, has_row ? row : NULL, forecast);
 	return age;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A forecaster as a file. Loading trusts nothing: what it accepts can be asked for any target, size
- * and row without reading outside.
+ * Saves and loads a forecaster. Loading checks all values: an accepted forecaster can be used with
+ * any target, size and row without access outside its memory.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,9 +18,11 @@
 #include "learn/file/checked_file.h"
 #include "predict/forecast/states/forecaster.h"
 
-static int parts_take(void *made, struct blob *blob, struct err *err);
+#define MODEL_BYTES_MIN 80 /* in the file, per target */
 
-static void parts_release(void *made)
+static int read_parts(void *made, struct blob *blob, struct err *err);
+
+static void release_parts(void *made)
 {
 	forecaster_release(made);
 }
@@ -31,13 +33,11 @@ static const struct sealed_kind kind = {
 	.what = "forecaster of Sluice",
 	.again = "train it again (sluice forecast train)",
 	.bytes = sizeof(struct forecaster),
-	.take = parts_take,
-	.release = parts_release,
+	.take = read_parts,
+	.release = release_parts,
 };
 
-/* ---- writing ---- */
-
-static size_t models_known(const struct forecaster *forecaster)
+static size_t count_known_models(const struct forecaster *forecaster)
 {
 	size_t known = 0;
 
@@ -46,7 +46,7 @@ static size_t models_known(const struct forecaster *forecaster)
 	return known;
 }
 
-static void head_tell(const void *arg, struct json *json)
+static void write_head(const void *arg, struct json *json)
 {
 	const struct forecaster *forecaster = arg;
 
@@ -54,7 +54,7 @@ static void head_tell(const void *arg, struct json *json)
 	json_text(json, "method", forecaster->method);
 	json_text(json, "settings", forecaster->settings);
 	json_count(json, "targets", forecaster->target_count);
-	json_count(json, "models", models_known(forecaster));
+	json_count(json, "models", count_known_models(forecaster));
 	json_open(json, "sizes", '[');
 	for (size_t i = 0; i < forecaster->size_count; i++)
 		json_count(json, NULL, forecaster->sizes[i]);
@@ -65,7 +65,7 @@ static void head_tell(const void *arg, struct json *json)
 	json_number(json, "made", forecaster->made_s);
 }
 
-static void model_put(struct buf *buf, const struct forecaster_model *model)
+static void write_model(struct buf *buf, const struct forecaster_model *model)
 {
 	const double numbers[] = { model->busy_share,	     model->accuracy,	  model->auc,
 				   model->shuffled_accuracy, model->shuffled_auc, model->ceiling,
@@ -80,7 +80,7 @@ static void model_put(struct buf *buf, const struct forecaster_model *model)
 	calibration_save(&model->calibration, buf);
 }
 
-static void forecaster_put(struct buf *buf, const struct forecaster *forecaster)
+static void write_forecaster(struct buf *buf, const struct forecaster *forecaster)
 {
 	blob_put_text(buf, forecaster->system);
 	blob_put_text(buf, forecaster->method);
@@ -101,11 +101,11 @@ static void forecaster_put(struct buf *buf, const struct forecaster *forecaster)
 		blob_put_text(buf, forecaster->targets[i]);
 	states_save(&forecaster->states, buf);
 	for (size_t i = 0; i < forecaster->target_count * forecaster->size_count; i++)
-		model_put(buf, &forecaster->models[i]);
+		write_model(buf, &forecaster->models[i]);
 }
 
-/* A hard link keeps the old file under its second name until the new one takes its place. */
-static void previous_keep(const char *path)
+/* A hard link keeps the old file under its second name when the new one replaces it. */
+static void keep_previous_file(const char *path)
 {
 	AUTO_FREE char *previous = xprintf("%s" FORECASTER_PREVIOUS, path);
 	AUTO_FREE char *fresh = xprintf("%s.%d", previous, (int)getpid());
@@ -119,16 +119,14 @@ int forecaster_save(const struct forecaster *forecaster, const char *path, struc
 {
 	AUTO_BUF struct buf buf = { 0 };
 
-	sealed_begin(&buf, &kind, head_tell, forecaster);
-	forecaster_put(&buf, forecaster);
+	sealed_begin(&buf, &kind, write_head, forecaster);
+	write_forecaster(&buf, forecaster);
 	sealed_end(&buf);
-	previous_keep(path);
+	keep_previous_file(path);
 	return sealed_write(&buf, path, err);
 }
 
-/* ---- reading ---- */
-
-static void text_take(char *out, size_t cap, struct blob *blob)
+static void read_text(char *out, size_t cap, struct blob *blob)
 {
 	AUTO_FREE char *text = blob_take_text(blob);
 
@@ -136,9 +134,9 @@ static void text_take(char *out, size_t cap, struct blob *blob)
 	snprintf(out, cap, "%.*s", (int)(cap - 1), text);
 }
 
-static void features_take(struct features_plan *plan, struct blob *blob)
+static void read_features(struct features_plan *plan, struct blob *blob)
 {
-	const unsigned known = FEATURE_PAPER | FEATURE_EWM | FEATURE_CLOCK | FEATURE_NEIGHBOURS |
+	const unsigned known = FEATURE_PAPER | FEATURE_EWM | FEATURE_CLOCK | FEATURE_NEIGHBORS |
 			       FEATURE_PAST | FEATURE_NODE;
 
 	plan->groups = blob_take_u32(blob);
@@ -148,8 +146,8 @@ static void features_take(struct features_plan *plan, struct blob *blob)
 	blob_expect(blob, plan->window_s > 0 && plan->horizon_s >= 0);
 }
 
-/* Names and sizes; a model takes 80 bytes at least. */
-static void lists_take(struct forecaster *forecaster, struct blob *blob)
+/* Reads names and sizes. */
+static void read_lists(struct forecaster *forecaster, struct blob *blob)
 {
 	forecaster->size_count = blob_take_count(blob, sizeof(uint64_t));
 	if (!blob_expect(blob, forecaster->size_count >= 1 &&
@@ -159,10 +157,10 @@ static void lists_take(struct forecaster *forecaster, struct blob *blob)
 	}
 	for (size_t i = 0; i < forecaster->size_count; i++)
 		forecaster->sizes[i] = blob_take_u64(blob);
-	forecaster->target_count = blob_take_count(blob, 80);
+	forecaster->target_count = blob_take_count(blob, MODEL_BYTES_MIN);
 	forecaster->targets = xcalloc(forecaster->target_count + 1, sizeof(*forecaster->targets));
 	for (size_t i = 0; i < forecaster->target_count; i++)
-		text_take(forecaster->targets[i], CHRONICLE_NAME, blob);
+		read_text(forecaster->targets[i], CHRONICLE_NAME, blob);
 }
 
 static bool is_share(double value)
@@ -170,7 +168,7 @@ static bool is_share(double value)
 	return isnan(value) || (value >= 0 && value <= 1);
 }
 
-static int model_take(struct forecaster_model *model, size_t width, struct blob *blob,
+static int read_model(struct forecaster_model *model, size_t width, struct blob *blob,
 		      struct err *err)
 {
 	double *const numbers[] = { &model->busy_share,	  &model->accuracy,
@@ -192,13 +190,13 @@ static int model_take(struct forecaster_model *model, size_t width, struct blob 
 		return r;
 	if (model->pipeline.width != width || model->pipeline.classes != 2 ||
 	    !(model->pipeline.learner->tasks & LEARNER_CLASSIFIES))
-		return err_set(err, EBADMSG, "a model is for other features");
+		return err_set(err, EBADMSG, "a model does not match the features of the file");
 	r = calibration_load(&model->calibration, blob, err);
 	model->is_known = r >= 0;
 	return r;
 }
 
-static int models_take(struct forecaster *forecaster, struct blob *blob, struct err *err)
+static int read_models(struct forecaster *forecaster, struct blob *blob, struct err *err)
 {
 	size_t count = forecaster->target_count * forecaster->size_count;
 	size_t width = features_width(&forecaster->features);
@@ -210,25 +208,25 @@ static int models_take(struct forecaster *forecaster, struct blob *blob, struct 
 		return r;
 	forecaster->models = xcalloc(count + 1, sizeof(*forecaster->models));
 	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < count; i++)
-		r = model_take(&forecaster->models[i], width, blob, err);
+		r = read_model(&forecaster->models[i], width, blob, err);
 	return r;
 }
 
-static int parts_take(void *made, struct blob *blob, struct err *err)
+static int read_parts(void *made, struct blob *blob, struct err *err)
 {
 	struct forecaster *forecaster = made;
 
-	text_take(forecaster->system, sizeof(forecaster->system), blob);
-	text_take(forecaster->method, sizeof(forecaster->method), blob);
-	text_take(forecaster->settings, sizeof(forecaster->settings), blob);
+	read_text(forecaster->system, sizeof(forecaster->system), blob);
+	read_text(forecaster->method, sizeof(forecaster->method), blob);
+	read_text(forecaster->settings, sizeof(forecaster->settings), blob);
 	forecaster->seed = blob_take_u64(blob);
 	forecaster->generation = blob_take_u64(blob);
 	forecaster->made_s = (int64_t)blob_take_u64(blob);
 	blob_take_finite(blob, &forecaster->from_s, 1);
 	blob_take_finite(blob, &forecaster->to_s, 1);
-	features_take(&forecaster->features, blob);
-	lists_take(forecaster, blob);
-	return blob_ok(blob) ? models_take(forecaster, blob, err) : 0;
+	read_features(&forecaster->features, blob);
+	read_lists(forecaster, blob);
+	return blob_ok(blob) ? read_models(forecaster, blob, err) : 0;
 }
 
 int forecaster_parse(struct forecaster *forecaster, const char *name, const void *bytes, size_t n,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of the forecaster and of its judgement share.
+ * A clock that the forecaster and its evaluation share.
  */
 #ifndef SLUICE_PREDICT_FORECAST_STATES_FORECASTER_INTERNAL_H
 #define SLUICE_PREDICT_FORECAST_STATES_FORECASTER_INTERNAL_H
 
 #include <time.h>
 
-/* CPU time of this thread: what a fit or an answer costs, however busy the machine is. */
+/* CPU time of this thread, which does not depend on the load of the machine. */
 static inline double cpu_s(void)
 {
 	struct timespec now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every method on every target and size. A target is one piece of the work: its probes' chain
- * serves all sizes.
+ * Evaluates every method on every target and size. Threads share the work by target, because the
+ * hidden Markov chain of a target's probes serves all sizes.
  */
 #include "predict/forecast/states/judgement.h"
 
@@ -14,48 +14,38 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/table/folds.h"
 #include "base/parallel.h"
 #include "learn/judge/calibration.h"
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
+#include "learn/table/folds.h"
 #include "predict/forecast/states/forecaster.h"
 #include "predict/forecast/states/forecaster_internal.h"
 #include "predict/forecast/states/judgement_internal.h"
 
-/* ---- methods ---- */
-
-static const struct {
-	const char *name, *title;
-} baselines[] = {
-	{ "hidden", "hidden Markov filter on probes" },
-	{ "persistence", "the last label that was known" },
-	{ "majority", "the more frequent label" },
+static const char *const baselines[] = {
+	"hidden",      /* a hidden Markov filter on probes */
+	"persistence", /* the last known label */
+	"majority",    /* the more frequent label */
 };
 
 const char *judgement_method(size_t method)
 {
 	return method < JUDGEMENT_HIDDEN ? forecast_methods[method].name
-					 : baselines[method - JUDGEMENT_HIDDEN].name;
+					 : baselines[method - JUDGEMENT_HIDDEN];
 }
 
-const char *judgement_method_title(size_t method)
-{
-	return method < JUDGEMENT_HIDDEN ? forecast_methods[method].title
-					 : baselines[method - JUDGEMENT_HIDDEN].title;
-}
-
-static int methods_unknown(const char *name, size_t n, struct err *err)
+static int report_unknown_method(const char *name, size_t n, struct err *err)
 {
 	AUTO_BUF struct buf names = { 0 };
 
 	for (size_t i = 0; i < JUDGEMENT_METHODS; i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", judgement_method(i));
-	return err_set(err, EINVAL, "there is no method \"%.*s\": there are %s, or all", (int)n,
-		       name, buf_text(&names));
+	return err_set(err, EINVAL, "unknown method \"%.*s\" (expected %s or all)", (int)n, name,
+		       buf_text(&names));
 }
 
-static int methods_parse(bool methods[JUDGEMENT_METHODS], const char *text, struct err *err)
+static int parse_methods(bool methods[JUDGEMENT_METHODS], const char *text, struct err *err)
 {
 	bool all = !text || strcmp(text, "all") == 0;
 
@@ -68,7 +58,7 @@ static int methods_parse(bool methods[JUDGEMENT_METHODS], const char *text, stru
 						 strncmp(judgement_method(i), text, n) != 0))
 			i++;
 		if (i == JUDGEMENT_METHODS)
-			return methods_unknown(text, n, err);
+			return report_unknown_method(text, n, err);
 		methods[i] = true;
 		text += n + (text[n] == ',');
 	}
@@ -86,8 +76,6 @@ void judgement_plan_init(struct judgement_plan *plan)
 	features_plan_init(&plan->features);
 }
 
-/* ---- a classifier on a target and size ---- */
-
 struct work {
 	struct judgement *judgement;
 	const struct chronicle *chronicle;
@@ -100,7 +88,7 @@ struct work {
 	struct err *errors; /* per target of the work */
 };
 
-static struct samples samples_of(const struct judgement_rows *rows)
+static struct samples training_samples(const struct judgement_rows *rows)
 {
 	return (struct samples){ .x = rows->rows.x,
 				 .y = rows->labels,
@@ -110,12 +98,12 @@ static struct samples samples_of(const struct judgement_rows *rows)
 				 .gaps = true };
 }
 
-/* Scores of training rows out of fold; score has room for two per row. */
-static int folds_judge(const struct pipeline_plan *plan, const struct judgement_rows *rows,
-		       uint32_t *of, size_t count, uint64_t seed, double *score, double *accuracy,
-		       double *auc, struct err *err)
+/* Cross-validates on the given folds. `score` has room for two values per row. */
+static int cross_validate(const struct pipeline_plan *plan, const struct judgement_rows *rows,
+			  uint32_t *of, size_t count, uint64_t seed, double *score,
+			  double *accuracy, double *auc, struct err *err)
 {
-	struct samples samples = samples_of(rows);
+	struct samples samples = training_samples(rows);
 	struct folds folds = { .kind = FOLDS_GIVEN, .count = count, .rows = rows->train, .of = of };
 	struct effort effort = { .seed = seed, .threads = 1 };
 	int r = selection_guesses(plan, &samples, &folds, &effort, score, NULL, err);
@@ -129,8 +117,8 @@ static int folds_judge(const struct pipeline_plan *plan, const struct judgement_
 	return 0;
 }
 
-static void rows_answer(struct judgement_cell *cell, const struct judgement_rows *rows,
-			const struct pipeline *pipeline)
+static void predict_test_rows(struct judgement_cell *cell, const struct judgement_rows *rows,
+			      const struct pipeline *pipeline)
 {
 	size_t test = rows->rows.rows - rows->train, width = rows->rows.width;
 	double start = cpu_s(), chances[2];
@@ -142,9 +130,10 @@ static void rows_answer(struct judgement_cell *cell, const struct judgement_rows
 	cell->ask_s = test ? (cpu_s() - start) / (double)test : NAN;
 }
 
-static int classifier_folds(struct judgement_cell *cell, const struct pipeline_plan *plan,
-			    const struct judgement_rows *rows, const struct judgement_plan *wanted,
-			    struct calibration *calibration, struct err *err)
+static int validate_classifier(struct judgement_cell *cell, const struct pipeline_plan *plan,
+			       const struct judgement_rows *rows,
+			       const struct judgement_plan *wanted, struct calibration *calibration,
+			       struct err *err)
 {
 	AUTO_FREE double *score = NULL;
 	int r;
@@ -152,23 +141,23 @@ static int classifier_folds(struct judgement_cell *cell, const struct pipeline_p
 	if (!rows->shuffled)
 		return 0;
 	score = xmalloc(rows->train * 2 * sizeof(*score));
-	r = folds_judge(plan, rows, rows->shuffled, wanted->folds, wanted->seed, score,
-			&cell->shuffled_accuracy, &cell->shuffled_auc, err);
+	r = cross_validate(plan, rows, rows->shuffled, wanted->folds, wanted->seed, score,
+			   &cell->shuffled_accuracy, &cell->shuffled_auc, err);
 	if (r >= 0)
-		r = folds_judge(plan, rows, rows->blocked, wanted->folds, wanted->seed, score,
-				&cell->blocked_accuracy, &cell->blocked_auc, err);
+		r = cross_validate(plan, rows, rows->blocked, wanted->folds, wanted->seed, score,
+				   &cell->blocked_accuracy, &cell->blocked_auc, err);
 	return r < 0 ? r
 		     : calibration_fit(calibration, CALIBRATION_PLATT, rows->labels, score,
 				       rows->train, err);
 }
 
-static int classifier_judge(struct judgement_cell *cell, size_t method,
-			    const struct judgement_rows *rows, const struct judgement_plan *wanted,
-			    struct err *err)
+static int evaluate_classifier(struct judgement_cell *cell, size_t method,
+			       const struct judgement_rows *rows,
+			       const struct judgement_plan *wanted, struct err *err)
 {
 	size_t test = rows->rows.rows - rows->train;
 	struct effort effort = { .seed = wanted->seed, .threads = 1 };
-	struct samples samples = samples_of(rows);
+	struct samples samples = training_samples(rows);
 	struct calibration calibration = { 0 };
 	struct pipeline_plan plan;
 	struct pipeline pipeline;
@@ -180,9 +169,9 @@ static int classifier_judge(struct judgement_cell *cell, size_t method,
 	if (r < 0)
 		return r;
 	cell->fit_s = cpu_s() - start;
-	rows_answer(cell, rows, &pipeline);
+	predict_test_rows(cell, rows, &pipeline);
 	pipeline_release(&pipeline);
-	r = classifier_folds(cell, &plan, rows, wanted, &calibration, err);
+	r = validate_classifier(cell, &plan, rows, wanted, &calibration, err);
 	for (size_t i = 0; r >= 0 && i < test; i++)
 		cell->chance[i] = calibration_apply(&calibration, cell->score[i]);
 	calibration_release(&calibration);
@@ -193,8 +182,6 @@ static int classifier_judge(struct judgement_cell *cell, size_t method,
 	cell->is_known = r >= 0;
 	return r;
 }
-
-/* ---- a target and size ---- */
 
 enum { RELIABILITY_BINS = 10 };
 
@@ -216,7 +203,7 @@ static void cell_init(struct judgement_cell *cell, size_t test)
 	cell->chance = xcalloc(test + 1, sizeof(*cell->chance));
 }
 
-static void cell_chances(struct judgement_cell *cell, const double *labels, size_t test)
+static void evaluate_probabilities(struct judgement_cell *cell, const double *labels, size_t test)
 {
 	struct metrics_bin bins[RELIABILITY_BINS];
 	double brier = 0;
@@ -231,7 +218,7 @@ static void cell_chances(struct judgement_cell *cell, const double *labels, size
 		metrics_reliability(labels, cell->chance, test, bins, RELIABILITY_BINS);
 }
 
-static double *copy_of(const double *values, size_t count)
+static double *copy_values(const double *values, size_t count)
 {
 	double *copy = xmalloc((count + 1) * sizeof(*copy));
 
@@ -239,7 +226,7 @@ static double *copy_of(const double *values, size_t count)
 	return copy;
 }
 
-static void case_fill(struct judgement_case *judged, const struct judgement_rows *rows)
+static void fill_case(struct judgement_case *judged, const struct judgement_rows *rows)
 {
 	size_t test = rows->rows.rows - rows->train, agree = 0;
 	double busy = 0;
@@ -248,10 +235,10 @@ static void case_fill(struct judgement_case *judged, const struct judgement_rows
 	judged->test = test;
 	judged->ceiling = rows->ceiling;
 	judged->train_ceiling = rows->train_ceiling;
-	judged->time_s = copy_of(rows->rows.time_s + rows->train, test);
-	judged->seconds = copy_of(rows->rows.seconds + rows->train, test);
-	judged->labels = copy_of(rows->labels + rows->train, test);
-	judged->posterior = copy_of(rows->posterior + rows->train, test);
+	judged->time_s = copy_values(rows->rows.time_s + rows->train, test);
+	judged->seconds = copy_values(rows->rows.seconds + rows->train, test);
+	judged->labels = copy_values(rows->labels + rows->train, test);
+	judged->posterior = copy_values(rows->posterior + rows->train, test);
 	for (size_t i = 0; i < rows->train; i++)
 		busy += rows->labels[i];
 	judged->busy_share = busy / (double)rows->train;
@@ -265,7 +252,7 @@ static void case_fill(struct judgement_case *judged, const struct judgement_rows
 	judged->label_truth = test ? (double)agree / (double)test : NAN;
 }
 
-static bool rows_suffice(const struct judgement_rows *rows)
+static bool has_enough_rows(const struct judgement_rows *rows)
 {
 	size_t busy = 0;
 
@@ -274,9 +261,9 @@ static bool rows_suffice(const struct judgement_rows *rows)
 	return busy >= FORECASTER_LEAST && rows->train - busy >= FORECASTER_LEAST;
 }
 
-static int case_methods(const struct work *work, struct judgement_case *judged,
-			const struct judgement_rows *rows, const struct chain *chain,
-			struct err *err)
+static int evaluate_methods(const struct work *work, struct judgement_case *judged,
+			    const struct judgement_rows *rows, const struct chain *chain,
+			    struct err *err)
 {
 	double horizon_s = work->plan->features.horizon_s;
 	int r = 0;
@@ -295,14 +282,14 @@ static int case_methods(const struct work *work, struct judgement_case *judged,
 		else if (m == JUDGEMENT_MAJORITY)
 			baseline_majority(cell, rows);
 		else
-			r = classifier_judge(cell, m, rows, work->plan, err);
-		cell_chances(cell, judged->labels, judged->test);
+			r = evaluate_classifier(cell, m, rows, work->plan, err);
+		evaluate_probabilities(cell, judged->labels, judged->test);
 	}
 	return r;
 }
 
-static int case_judge(const struct work *work, struct judgement_case *judged,
-		      const struct chain *chain, struct err *err)
+static int evaluate_case(const struct work *work, struct judgement_case *judged,
+			 const struct chain *chain, struct err *err)
 {
 	struct judgement_rows rows;
 	int r = 0;
@@ -313,17 +300,15 @@ static int case_judge(const struct work *work, struct judgement_case *judged,
 				judged->target, judged->size, err);
 	if (r < 0)
 		return r;
-	if (rows_suffice(&rows)) {
-		case_fill(judged, &rows);
-		r = case_methods(work, judged, &rows, chain, err);
+	if (has_enough_rows(&rows)) {
+		fill_case(judged, &rows);
+		r = evaluate_methods(work, judged, &rows, chain, err);
 	}
 	judgement_rows_release(&rows);
 	return r;
 }
 
-/* ---- all ---- */
-
-static void target_judge(void *arg, size_t piece, unsigned worker)
+static void evaluate_target(void *arg, size_t piece, unsigned worker)
 {
 	struct work *work = arg;
 	const struct judgement_plan *plan = work->plan;
@@ -343,7 +328,7 @@ static void target_judge(void *arg, size_t piece, unsigned worker)
 
 		judged->target = target;
 		judged->size = work->first_size + s;
-		r = case_judge(work, judged, &chain, err);
+		r = evaluate_case(work, judged, &chain, err);
 		atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
 		if (!worker && plan->progress &&
 		    plan->progress(plan->progress_arg,
@@ -371,8 +356,8 @@ static void case_release(struct judgement_case *judged)
 	}
 }
 
-/* Leaves out cases that could not be judged. */
-static void cases_pack(struct judgement *judgement)
+/* Removes the cases that could not be evaluated. */
+static void drop_empty_cases(struct judgement *judgement)
 {
 	size_t kept = 0;
 
@@ -385,7 +370,7 @@ static void cases_pack(struct judgement *judgement)
 	judgement->case_count = kept;
 }
 
-static int cases_judge(struct work *work, struct err *err)
+static int evaluate_cases(struct work *work, struct err *err)
 {
 	struct judgement *judgement = work->judgement;
 	AUTO_FREE struct err *errors = xcalloc(work->target_count + 1, sizeof(*errors));
@@ -394,22 +379,22 @@ static int cases_judge(struct work *work, struct err *err)
 	work->errors = errors;
 	judgement->case_count = work->target_count * work->size_count;
 	judgement->cases = xcalloc(judgement->case_count + 1, sizeof(*judgement->cases));
-	parallel_for(threads, work->target_count, target_judge, work);
+	parallel_for(threads, work->target_count, evaluate_target, work);
 	for (size_t i = 0; i < work->target_count; i++)
 		if (errors[i].code)
 			return err_set(err, errors[i].code, "%s", errors[i].text);
 	if (atomic_load(&work->stopped))
-		return err_set(err, ECANCELED, "judging was stopped");
-	cases_pack(judgement);
-	return judgement->case_count
-		       ? 0
-		       : err_set(err, ENODATA,
-				 "no target has enough writes of both states to train on and be "
-				 "judged by");
+		return err_set(err, ECANCELED, "the evaluation was interrupted");
+	drop_empty_cases(judgement);
+	return judgement->case_count ? 0
+				     : err_set(err, ENODATA,
+					       "no target has enough reference writes of both "
+					       "states for training "
+					       "and testing");
 }
 
-/* Which sizes: all beside the probes', or one. */
-static int sizes_choose(struct work *work, struct err *err)
+/* Selects all sizes but the probe size, or the one of the plan. */
+static int choose_sizes(struct work *work, struct err *err)
 {
 	const struct chronicle *chronicle = work->chronicle;
 	int size = 1;
@@ -420,7 +405,7 @@ static int sizes_choose(struct work *work, struct err *err)
 		work->size_count = 1;
 	}
 	if (size < 1 || !work->size_count || !chronicle->target_count)
-		return err_set(err, ENODATA, "there are no such writes beside the probes");
+		return err_set(err, ENODATA, "no reference writes of this size");
 	work->first_size = (size_t)size;
 	return 0;
 }
@@ -440,16 +425,16 @@ int judgement_run(struct judgement *judgement, const struct chronicle *chronicle
 		.targets = plan->targets,
 		.target_count = plan->targets ? plan->target_count : chronicle->target_count,
 	};
-	int r = methods_parse(made.methods, plan->methods, err);
+	int r = parse_methods(made.methods, plan->methods, err);
 
 	if (r >= 0)
-		r = sizes_choose(&work, err);
+		r = choose_sizes(&work, err);
 	if (r >= 0)
 		r = states_fit(&made.states, chronicle, &plan->labels, err);
 	if (r < 0)
 		return r;
 	features_init(&features, chronicle, site, &plan->features);
-	r = cases_judge(&work, err);
+	r = evaluate_cases(&work, err);
 	features_release(&features);
 	if (r < 0)
 		judgement_release(&made);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a classifier must beat: the more frequent label, the last one that was known, and a filter
- * that knows nothing but the target's probes and that states last.
+ * The baselines that a classifier must beat: the more frequent label, the last known label, and a
+ * hidden Markov filter on the target's probes.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,6 +11,11 @@
 #include "learn/judge/metrics.h"
 #include "predict/forecast/states/forecaster_internal.h"
 #include "predict/forecast/states/judgement_internal.h"
+
+#define MAX_STEPS 1e9
+#define MAX_GRID_PER_PROBE 64
+#define MIN_GRID 1024
+#define MIN_SPREAD 1e-12 /* per row; below, the slope of a line is 0 */
 
 double score_accuracy(const double *labels, const double *score, size_t count)
 {
@@ -39,7 +44,7 @@ static double busy_share(const struct judgement_rows *rows)
 	return rows->train ? busy / (double)rows->train : NAN;
 }
 
-static void cell_test(struct judgement_cell *cell, const struct judgement_rows *rows)
+static void evaluate_test_rows(struct judgement_cell *cell, const struct judgement_rows *rows)
 {
 	size_t test = rows->rows.rows - rows->train;
 	const double *labels = rows->labels + rows->train;
@@ -56,23 +61,21 @@ void baseline_majority(struct judgement_cell *cell, const struct judgement_rows 
 
 	for (size_t i = 0; i < test; i++)
 		cell->score[i] = cell->chance[i] = share;
-	cell_test(cell, rows);
+	evaluate_test_rows(cell, rows);
 	cell->shuffled_accuracy = cell->blocked_accuracy = fmax(share, 1 - share);
 	cell->latent =
 		score_latent(rows->busy ? rows->busy + rows->train : NULL, cell->score, test);
 }
 
-/* ---- the last label ---- */
-
-/* Those of all rows: the label of the last write that had ended when the forecast was made. */
-static void last_labels(const struct judgement_rows *rows, double horizon_s, double *last)
+/* For each row, the label of the last write that had ended when the forecast was made. */
+static void find_last_labels(const struct judgement_rows *rows, double horizon_s, double *last)
 {
 	const struct feature_rows *r = &rows->rows;
 	double before = busy_share(rows) > 0.5, newest = -INFINITY;
 	size_t next = 0;
 
 	for (size_t i = 0; i < r->rows; i++) {
-		/* Writes end in nearly the order in which they begin; a slow one is told late. */
+		/* Writes end almost in the order in which they start; a slow one comes late. */
 		for (; next < i && r->time_s[next] + r->seconds[next] <= r->time_s[i] - horizon_s;
 		     next++)
 			if (r->time_s[next] > newest) {
@@ -83,9 +86,9 @@ static void last_labels(const struct judgement_rows *rows, double horizon_s, dou
 	}
 }
 
-/* Chances: how often a label stayed, among those that train. */
-static void persistence_chances(struct judgement_cell *cell, const struct judgement_rows *rows,
-				const double *last)
+/* The probability of a label after each label, from the training rows. */
+static void set_persistence_probabilities(struct judgement_cell *cell,
+					  const struct judgement_rows *rows, const double *last)
 {
 	double busy[2] = { 0 }, count[2] = { 0 };
 
@@ -106,18 +109,16 @@ void baseline_persistence(struct judgement_cell *cell, const struct judgement_ro
 {
 	AUTO_FREE double *last = xmalloc((rows->rows.rows + 1) * sizeof(*last));
 
-	last_labels(rows, horizon_s, last);
-	persistence_chances(cell, rows, last);
-	cell_test(cell, rows);
+	find_last_labels(rows, horizon_s, last);
+	set_persistence_probabilities(cell, rows, last);
+	evaluate_test_rows(cell, rows);
 	cell->blocked_accuracy = score_accuracy(rows->labels, last, rows->train);
 	cell->blocked_auc = metrics_auc(rows->labels, last, rows->train);
 	cell->latent = score_latent(rows->busy ? rows->busy + rows->train : NULL, cell->score,
 				    rows->rows.rows - rows->train);
 }
 
-/* ---- a hidden Markov chain of the probes ---- */
-
-static double spacing_of(const struct chronicle_series *probes, size_t from, size_t to)
+static double median_spacing(const struct chronicle_series *probes, size_t from, size_t to)
 {
 	AUTO_FREE double *gaps = xmalloc((to - from + 1) * sizeof(*gaps));
 
@@ -126,8 +127,8 @@ static double spacing_of(const struct chronicle_series *probes, size_t from, siz
 	return to - from > 1 ? metrics_quantile(gaps, to - from - 1, 0.5) : 0;
 }
 
-/* NAN where nothing was measured. A write that timed out took that long at least. */
-static double probe_value(const struct chronicle_series *probes, size_t i)
+/* The duration of a probe, at least, or NAN if it has none. */
+static double probe_seconds(const struct chronicle_series *probes, size_t i)
 {
 	enum sample_outcome outcome = sample_outcome(probes, i);
 
@@ -135,21 +136,21 @@ static double probe_value(const struct chronicle_series *probes, size_t i)
 								   : NAN;
 }
 
-/* First sample at or after a moment. */
-static size_t probes_from(const struct chronicle_series *probes, double time_s)
+/* Index of the first probe at or after time_s. */
+static size_t find_first_probe(const struct chronicle_series *probes, double time_s)
 {
 	return chronicle_until(probes, nextafter(time_s, -INFINITY));
 }
 
-/* How many steps of the chain a time is; one at least. */
-static size_t steps_of(const struct chain *chain, double seconds)
+/* Converts a time to steps of the chain, at least one. */
+static size_t count_steps(const struct chain *chain, double seconds)
 {
 	double steps = round(seconds / chain->step_s);
 
-	return steps > 1 ? (size_t)fmin(steps, 1e9) : 1;
+	return steps > 1 ? (size_t)fmin(steps, MAX_STEPS) : 1;
 }
 
-/* Probes far between are no chain, and a grid of them would take memory without end. */
+/* Refuses sparse probes, because their grid would need too much memory. */
 static int chain_fit(struct chain *chain, size_t end)
 {
 	const struct chronicle_series *probes = chain->probes;
@@ -157,7 +158,7 @@ static int chain_fit(struct chain *chain, size_t end)
 	double steps = round((probes->time_s[end - 1] - start) / chain->step_s) + 1;
 	AUTO_FREE double *grid = NULL;
 
-	if (!(steps < 64 * (double)(end - chain->first) + 1024))
+	if (!(steps < MAX_GRID_PER_PROBE * (double)(end - chain->first) + MIN_GRID))
 		return -ENODATA;
 	grid = xmalloc((size_t)steps * sizeof(*grid));
 	for (size_t i = 0; i < (size_t)steps; i++)
@@ -165,12 +166,12 @@ static int chain_fit(struct chain *chain, size_t end)
 	for (size_t i = chain->first; i < end; i++) {
 		size_t at = (size_t)llround((probes->time_s[i] - start) / chain->step_s);
 
-		grid[at] = probe_value(probes, i);
+		grid[at] = probe_seconds(probes, i);
 	}
 	return hidden_fit(&chain->hidden, grid, (size_t)steps, NULL);
 }
 
-/* The filter goes by what was measured when; nothing is rounded to a time before it was known. */
+/* Filters at the times of the probes, so that no probe is used before it was measured. */
 static void chain_filter(struct chain *chain, size_t end)
 {
 	const struct chronicle_series *probes = chain->probes;
@@ -180,8 +181,8 @@ static void chain_filter(struct chain *chain, size_t end)
 	for (size_t i = chain->first; i < end; i++) {
 		double passed = i > chain->first ? probes->time_s[i] - probes->time_s[i - 1] : 0;
 
-		chance = hidden_ahead(&chain->hidden, chance, steps_of(chain, passed) - 1);
-		chance = hidden_step(&chain->hidden, chance, probe_value(probes, i));
+		chance = hidden_ahead(&chain->hidden, chance, count_steps(chain, passed) - 1);
+		chance = hidden_step(&chain->hidden, chance, probe_seconds(probes, i));
 		chain->chance[i - chain->first] = chance;
 	}
 }
@@ -190,13 +191,13 @@ void chain_init(struct chain *chain, const struct chronicle *chronicle, size_t t
 		double from_s, double train_to_s, double to_s)
 {
 	const struct chronicle_series *probes = chronicle_series(chronicle, target, 0);
-	size_t train = probes_from(probes, train_to_s), end = probes_from(probes, to_s);
+	size_t train = find_first_probe(probes, train_to_s), end = find_first_probe(probes, to_s);
 	double start = cpu_s();
 
-	*chain = (struct chain){ .probes = probes, .first = probes_from(probes, from_s) };
+	*chain = (struct chain){ .probes = probes, .first = find_first_probe(probes, from_s) };
 	if (train < chain->first + 2)
 		return;
-	chain->step_s = spacing_of(probes, chain->first, train);
+	chain->step_s = median_spacing(probes, chain->first, train);
 	if (!(chain->step_s > 0) || chain_fit(chain, train) < 0)
 		return;
 	chain->fit_s = cpu_s() - start;
@@ -219,12 +220,14 @@ double chain_at(const struct chain *chain, double time_s, double horizon_s)
 		return chain->hidden.start;
 	passed = time_s - chain->probes->time_s[until - 1];
 	return hidden_ahead(&chain->hidden, chain->chance[until - 1 - chain->first],
-			    passed < chain->step_s / 2 ? 0 : steps_of(chain, passed));
+			    passed < chain->step_s / 2 ? 0 : count_steps(chain, passed));
 }
 
-/* Labels are drawn, so even a sure state has chances of both: the line of posteriors over states.
+/*
+ * Labels are drawn at random, so both are possible even in a certain state. Fits a line of the
+ * posteriors over the states; *idle and *busy are its values at 0 and 1.
  */
-static void line_fit(const struct judgement_rows *rows, const double *states, double *idle,
+static void fit_line(const struct judgement_rows *rows, const double *states, double *idle,
 		     double *busy)
 {
 	double n = (double)rows->train, sx = 0, sy = 0, sxx = 0, sxy = 0, slope, spread;
@@ -236,7 +239,7 @@ static void line_fit(const struct judgement_rows *rows, const double *states, do
 		sxy += states[i] * rows->posterior[i];
 	}
 	spread = sxx - sx * sx / n;
-	slope = spread > 1e-12 * n ? (sxy - sx * sy / n) / spread : 0;
+	slope = spread > MIN_SPREAD * n ? (sxy - sx * sy / n) / spread : 0;
 	*idle = fmin(fmax((sy - slope * sx) / n, 0), 1);
 	*busy = fmin(fmax((sy - slope * sx) / n + slope, 0), 1);
 }
@@ -255,13 +258,13 @@ void baseline_hidden(struct judgement_cell *cell, const struct judgement_rows *r
 		states[i] = chain_at(chain, rows->rows.time_s[i], horizon_s);
 	cell->ask_s = all ? (cpu_s() - start) / (double)all : NAN;
 	cell->fit_s = chain->fit_s;
-	line_fit(rows, states, &idle, &busy);
+	fit_line(rows, states, &idle, &busy);
 	for (size_t i = 0; i < test; i++) {
 		double state = states[rows->train + i];
 
 		cell->score[i] = cell->chance[i] = state * busy + (1 - state) * idle;
 	}
-	cell_test(cell, rows);
+	evaluate_test_rows(cell, rows);
 	cell->latent = score_latent(rows->busy ? rows->busy + rows->train : NULL,
 				    states + rows->train, test);
 }

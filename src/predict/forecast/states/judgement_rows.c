@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows of one target and size with labels, folds and, where it is known, the truth.
+ * Makes the rows of one target and size with labels, folds and, if known, the true states.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "learn/table/folds.h"
 #include "predict/forecast/states/judgement_internal.h"
 
-static double ceiling_of(const double *posterior, size_t count)
+static double accuracy_ceiling(const double *posterior, size_t count)
 {
 	double sum = 0;
 
@@ -21,8 +21,9 @@ static double ceiling_of(const double *posterior, size_t count)
 	return count ? sum / (double)count : NAN;
 }
 
-static int fold_numbers(uint32_t **of, enum folds_kind kind, const struct judgement_rows *rows,
-			const double *key, const struct judgement_plan *plan, struct err *err)
+static int make_folds_of_kind(uint32_t **of, enum folds_kind kind,
+			      const struct judgement_rows *rows, const double *key,
+			      const struct judgement_plan *plan, struct err *err)
 {
 	struct folds folds;
 	int r = folds_init(&folds, kind, plan->folds, rows->train, key, plan->seed, err);
@@ -33,16 +34,17 @@ static int fold_numbers(uint32_t **of, enum folds_kind kind, const struct judgem
 	return 0;
 }
 
-static int folds_make(struct judgement_rows *rows, const struct judgement_plan *plan,
+static int make_folds(struct judgement_rows *rows, const struct judgement_plan *plan,
 		      struct err *err)
 {
 	int r;
 
 	if (plan->folds < 2 || rows->train < 2 * plan->folds)
 		return 0;
-	r = fold_numbers(&rows->shuffled, FOLDS_STRATIFIED, rows, rows->labels, plan, err);
+	r = make_folds_of_kind(&rows->shuffled, FOLDS_STRATIFIED, rows, rows->labels, plan, err);
 	if (r >= 0)
-		r = fold_numbers(&rows->blocked, FOLDS_BLOCKED, rows, rows->rows.time_s, plan, err);
+		r = make_folds_of_kind(&rows->blocked, FOLDS_BLOCKED, rows, rows->rows.time_s, plan,
+				       err);
 	return r;
 }
 
@@ -65,13 +67,13 @@ int judgement_rows_make(struct judgement_rows *rows, const struct judgement *jud
 	labels_draw_rows(&judgement->states, target, size, plan->labels.seed,
 			 chronicle_series(chronicle, target, size), &made.rows, made.labels,
 			 made.posterior);
-	made.train_ceiling = ceiling_of(made.posterior, made.train);
-	made.ceiling = ceiling_of(made.posterior + made.train, count - made.train);
+	made.train_ceiling = accuracy_ceiling(made.posterior, made.train);
+	made.ceiling = accuracy_ceiling(made.posterior + made.train, count - made.train);
 	if (busy)
 		made.busy = xmalloc(count + 1);
 	for (size_t i = 0; busy && i < count; i++)
 		made.busy[i] = busy[made.rows.sample[i]];
-	r = folds_make(&made, plan, err);
+	r = make_folds(&made, plan, err);
 	if (r < 0)
 		judgement_rows_release(&made);
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What all targets come to.
+ * Statistics of an evaluation over all targets.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,9 @@
 #include "learn/judge/metrics.h"
 #include "predict/forecast/states/judgement.h"
 
-static double number_at(const void *from, size_t offset)
+#define TAIL_QUANTILE 0.95
+
+static double read_member(const void *from, size_t offset)
 {
 	double value;
 
@@ -18,7 +20,7 @@ static double number_at(const void *from, size_t offset)
 	return value;
 }
 
-static void sum_of(const double *values, size_t count, double bound, struct judgement_sum *sum)
+static void summarize(const double *values, size_t count, double bound, struct judgement_sum *sum)
 {
 	double total = 0;
 	size_t above = 0;
@@ -47,12 +49,12 @@ void judgement_sum(const struct judgement *judgement, size_t size, size_t method
 
 	for (size_t i = 0; i < judgement->case_count; i++) {
 		const struct judgement_case *judged = &judgement->cases[i];
-		double value = number_at(&judged->cells[method], offset);
+		double value = read_member(&judged->cells[method], offset);
 
 		if (judged->size == size && judged->cells[method].is_known && !isnan(value))
 			values[count++] = value;
 	}
-	sum_of(values, count, bound, sum);
+	summarize(values, count, bound, sum);
 }
 
 void judgement_sum_cases(const struct judgement *judgement, size_t size, size_t offset,
@@ -62,17 +64,15 @@ void judgement_sum_cases(const struct judgement *judgement, size_t size, size_t 
 	size_t count = 0;
 
 	for (size_t i = 0; i < judgement->case_count; i++) {
-		double value = number_at(&judgement->cases[i], offset);
+		double value = read_member(&judgement->cases[i], offset);
 
 		if (judgement->cases[i].size == size && !isnan(value))
 			values[count++] = value;
 	}
-	sum_of(values, count, bound, sum);
+	summarize(values, count, bound, sum);
 }
 
-/* ---- all test rows together ---- */
-
-static size_t rows_count(const struct judgement *judgement, size_t size, size_t method)
+static size_t count_test_rows(const struct judgement *judgement, size_t size, size_t method)
 {
 	size_t rows = 0;
 
@@ -82,11 +82,11 @@ static size_t rows_count(const struct judgement *judgement, size_t size, size_t 
 	return rows;
 }
 
-/* Copies one array of each case behind the others. */
-static double *rows_pool(const struct judgement *judgement, size_t size, size_t method,
+/* Concatenates one array of each case. */
+static double *pool_rows(const struct judgement *judgement, size_t size, size_t method,
 			 const double *(*of)(const struct judgement_case *, size_t method))
 {
-	double *all = xmalloc((rows_count(judgement, size, method) + 1) * sizeof(*all));
+	double *all = xmalloc((count_test_rows(judgement, size, method) + 1) * sizeof(*all));
 	size_t at = 0;
 
 	for (size_t i = 0; i < judgement->case_count; i++) {
@@ -100,24 +100,24 @@ static double *rows_pool(const struct judgement *judgement, size_t size, size_t 
 	return all;
 }
 
-static const double *labels_of(const struct judgement_case *judged, size_t method)
+static const double *get_labels(const struct judgement_case *judged, size_t method)
 {
 	(void)method;
 	return judged->labels;
 }
 
-static const double *seconds_of(const struct judgement_case *judged, size_t method)
+static const double *get_seconds(const struct judgement_case *judged, size_t method)
 {
 	(void)method;
 	return judged->seconds;
 }
 
-static const double *chances_of(const struct judgement_case *judged, size_t method)
+static const double *get_chances(const struct judgement_case *judged, size_t method)
 {
 	return judged->cells[method].chance;
 }
 
-static const double *scores_of(const struct judgement_case *judged, size_t method)
+static const double *get_scores(const struct judgement_case *judged, size_t method)
 {
 	return judged->cells[method].score;
 }
@@ -125,23 +125,24 @@ static const double *scores_of(const struct judgement_case *judged, size_t metho
 size_t judgement_pool(const struct judgement *judgement, size_t size, size_t method,
 		      double **labels, double **chances)
 {
-	*labels = rows_pool(judgement, size, method, labels_of);
-	*chances = rows_pool(judgement, size, method, chances_of);
-	return rows_count(judgement, size, method);
+	*labels = pool_rows(judgement, size, method, get_labels);
+	*chances = pool_rows(judgement, size, method, get_chances);
+	return count_test_rows(judgement, size, method);
 }
 
 void judgement_split(const struct judgement *judgement, size_t size, size_t method, double bound_s,
 		     struct judgement_split *split)
 {
-	AUTO_FREE double *seconds = rows_pool(judgement, size, method, seconds_of);
-	AUTO_FREE double *scores = rows_pool(judgement, size, method, scores_of);
-	size_t rows = rows_count(judgement, size, method), tail = 0, caught = 0, below[2] = { 0 };
+	AUTO_FREE double *seconds = pool_rows(judgement, size, method, get_seconds);
+	AUTO_FREE double *scores = pool_rows(judgement, size, method, get_scores);
+	size_t rows = count_test_rows(judgement, size, method), tail = 0, caught = 0,
+	       below[2] = { 0 };
 
 	*split = (struct judgement_split){
 		.tail_s = NAN, .tail_recall = NAN, .idle_below = NAN, .busy_below = NAN
 	};
 	if (rows)
-		split->tail_s = metrics_quantile(seconds, rows, 0.95);
+		split->tail_s = metrics_quantile(seconds, rows, TAIL_QUANTILE);
 	for (size_t i = 0; i < rows; i++) {
 		bool busy = scores[i] > 0.5;
 

@@ -13,15 +13,15 @@
 #include "learn/maths/random.h"
 #include "predict/forecast/states/features.h"
 
-/* ---- mixtures ---- */
+#define MAX_REFITS 3
 
-/* Of one size: all targets, or one alone. */
+/* The durations of one size, of all targets or of one. */
 struct writes {
 	double *seconds;
 	size_t count, seen, stride;
 };
 
-static size_t writes_count(const struct chronicle *chronicle, size_t from, size_t to, size_t size,
+static size_t count_writes(const struct chronicle *chronicle, size_t from, size_t to, size_t size,
 			   const struct labels_plan *plan)
 {
 	size_t count = 0;
@@ -36,8 +36,8 @@ static size_t writes_count(const struct chronicle *chronicle, size_t from, size_
 	return count;
 }
 
-static void writes_add(struct writes *writes, const struct chronicle_series *series,
-		       const struct labels_plan *plan)
+static void append_writes(struct writes *writes, const struct chronicle_series *series,
+			  const struct labels_plan *plan)
 {
 	for (size_t i = 0; i < series->count; i++) {
 		if (!(series->time_s[i] >= plan->from_s && series->time_s[i] < plan->to_s))
@@ -49,8 +49,8 @@ static void writes_add(struct writes *writes, const struct chronicle_series *ser
 	}
 }
 
-/* Leaves out what is rather of the faster state than of the other. */
-static size_t fast_drop(const struct mixture *mixture, double *seconds, size_t count)
+/* Removes the writes that belong to the faster state more likely than to the other. */
+static size_t drop_fast_writes(const struct mixture *mixture, double *seconds, size_t count)
 {
 	size_t kept = 0;
 
@@ -64,14 +64,15 @@ static size_t fast_drop(const struct mixture *mixture, double *seconds, size_t c
 	return kept;
 }
 
-/* A few writes that a cache took in, or a throttle on credit, are no state. */
+/* Fits again without the faster state while that has too few writes; see labels.h. */
 static int fit_without_few(struct mixture *mixture, const struct mixture_plan *plan,
 			   double *seconds, size_t count, struct err *err)
 {
 	int r = mixture_fit(mixture, plan, seconds, count, err);
 
-	for (int i = 0; r >= 0 && i < 3 && mixture->components[0].weight < LABELS_FEW; i++) {
-		size_t kept = fast_drop(mixture, seconds, count);
+	for (int i = 0; r >= 0 && i < MAX_REFITS && mixture->components[0].weight < LABELS_FEW;
+	     i++) {
+		size_t kept = drop_fast_writes(mixture, seconds, count);
 
 		if (kept == count || mixture_fit(mixture, plan, seconds, kept, NULL) < 0)
 			break;
@@ -80,35 +81,36 @@ static int fit_without_few(struct mixture *mixture, const struct mixture_plan *p
 	return r;
 }
 
-static int mixture_of(struct mixture *mixture, const struct chronicle *chronicle, size_t from,
-		      size_t to, size_t size, const struct labels_plan *plan, struct err *err)
+static int fit_mixture(struct mixture *mixture, const struct chronicle *chronicle, size_t from,
+		       size_t to, size_t size, const struct labels_plan *plan, struct err *err)
 {
 	struct mixture_plan wanted = { .family = MIXTURE_LOGNORMAL,
 				       .count = 2,
 				       .seed = plan->seed };
-	size_t all = writes_count(chronicle, from, to, size, plan);
+	size_t all = count_writes(chronicle, from, to, size, plan);
 	struct writes writes = { .stride = 1 + all / LABELS_MOST };
 	AUTO_FREE double *seconds = xmalloc((all / writes.stride + 1) * sizeof(*seconds));
 
 	writes.seconds = seconds;
 	for (size_t t = from; t < to; t++)
-		writes_add(&writes, chronicle_series(chronicle, t, size), plan);
+		append_writes(&writes, chronicle_series(chronicle, t, size), plan);
 	return fit_without_few(mixture, &wanted, seconds, writes.count, err);
 }
 
-static size_t states_rows(const struct states *states)
+static size_t count_state_rows(const struct states *states)
 {
 	return states->scope == LABELS_SYSTEM ? 1 : states->target_count;
 }
 
-static void states_make(struct states *states, enum labels_scope scope, size_t target_count,
+static void states_init(struct states *states, enum labels_scope scope, size_t target_count,
 			size_t size_count)
 {
 	*states = (struct states){ .scope = scope,
 				   .target_count = target_count,
 				   .size_count = size_count };
-	states->mixtures = xcalloc(states_rows(states) * size_count + 1, sizeof(*states->mixtures));
-	states->known = xcalloc(states_rows(states) * size_count + 1, sizeof(*states->known));
+	states->mixtures =
+		xcalloc(count_state_rows(states) * size_count + 1, sizeof(*states->mixtures));
+	states->known = xcalloc(count_state_rows(states) * size_count + 1, sizeof(*states->known));
 }
 
 int states_fit(struct states *states, const struct chronicle *chronicle,
@@ -116,26 +118,25 @@ int states_fit(struct states *states, const struct chronicle *chronicle,
 {
 	struct states made;
 	struct err why = { 0 };
-	size_t truths = 0;
+	size_t known_count = 0;
 
-	states_make(&made, plan->scope, chronicle->target_count, chronicle->size_count);
-	for (size_t t = 0; t < states_rows(&made); t++) {
+	states_init(&made, plan->scope, chronicle->target_count, chronicle->size_count);
+	for (size_t t = 0; t < count_state_rows(&made); t++) {
 		bool all = plan->scope == LABELS_SYSTEM;
 
 		for (size_t s = 1; s < made.size_count; s++) {
 			size_t at = t * made.size_count + s;
 
-			made.known[at] = mixture_of(&made.mixtures[at], chronicle, t,
-						    all ? chronicle->target_count : t + 1, s, plan,
-						    &why) >= 0;
-			truths += made.known[at];
+			made.known[at] = fit_mixture(&made.mixtures[at], chronicle, t,
+						     all ? chronicle->target_count : t + 1, s, plan,
+						     &why) >= 0;
+			known_count += made.known[at];
 		}
 	}
-	if (!truths) {
+	if (!known_count) {
 		states_release(&made);
 		return err_set(err, ENODATA,
-			       "there are too few writes of %s beside the probes to tell busy from "
-			       "idle%s%s",
+			       "too few reference writes of %s to distinguish busy from idle%s%s",
 			       *chronicle->system ? chronicle->system : "this system",
 			       *why.text ? ": " : "", why.text);
 	}
@@ -157,10 +158,8 @@ const struct mixture *states_mixture(const struct states *states, size_t target,
 	return states->known[at] ? &states->mixtures[at] : NULL;
 }
 
-/* ---- labels ---- */
-
-/* The same everywhere, and unrelated for neighbours in any of the four. */
-static double draw_of(uint64_t seed, size_t target, size_t size, double time_s)
+/* A uniform random number that depends on the four arguments only. */
+static double draw_uniform(uint64_t seed, size_t target, size_t size, double time_s)
 {
 	struct random random;
 	uint64_t moment;
@@ -185,7 +184,7 @@ double labels_draw(const struct states *states, size_t target, size_t size, uint
 	for (size_t i = 0; i < writes->count; i++) {
 		mixture_posterior(mixture, writes->seconds[i], chances);
 		posterior[i] = writes->late && writes->late[i] ? 1 : chances[1];
-		labels[i] = draw_of(seed, target, size, writes->time_s[i]) < posterior[i];
+		labels[i] = draw_uniform(seed, target, size, writes->time_s[i]) < posterior[i];
 		ceiling += fmax(posterior[i], 1 - posterior[i]);
 	}
 	return writes->count ? ceiling / (double)writes->count : NAN;
@@ -205,19 +204,17 @@ double labels_draw_rows(const struct states *states, size_t target, size_t size,
 	return labels_draw(states, target, size, seed, &writes, labels, posterior);
 }
 
-/* ---- files ---- */
-
 void states_save(const struct states *states, struct buf *buf)
 {
 	blob_put_u32(buf, states->scope);
-	for (size_t i = 0; i < states_rows(states) * states->size_count; i++) {
+	for (size_t i = 0; i < count_state_rows(states) * states->size_count; i++) {
 		blob_put_u32(buf, states->known[i]);
 		if (states->known[i])
 			mixture_save(&states->mixtures[i], buf);
 	}
 }
 
-/* Both means are needed, and only log-normal ones are understood. */
+/* A model needs two log-normal components with a positive deviation. */
 static bool mixture_usable(const struct mixture *mixture)
 {
 	return mixture->family == MIXTURE_LOGNORMAL && mixture->count == 2 &&
@@ -232,9 +229,10 @@ int states_load(struct states *states, struct blob *blob, size_t target_count, s
 	int r = 0;
 
 	if (!blob_expect(blob, scope <= LABELS_TARGET))
-		return err_set(err, EBADMSG, "its states are damaged");
-	states_make(&made, (enum labels_scope)scope, target_count, size_count);
-	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < states_rows(&made) * size_count; i++) {
+		return err_set(err, EBADMSG, "the states are damaged");
+	states_init(&made, (enum labels_scope)scope, target_count, size_count);
+	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < count_state_rows(&made) * size_count;
+	     i++) {
 		made.known[i] = blob_take_u32(blob) != 0;
 		if (made.known[i])
 			r = mixture_load(&made.mixtures[i], blob, err);
@@ -242,7 +240,7 @@ int states_load(struct states *states, struct blob *blob, size_t target_count, s
 			blob_expect(blob, mixture_usable(&made.mixtures[i]));
 	}
 	if (r >= 0 && !blob_ok(blob))
-		r = err_set(err, EBADMSG, "its states are damaged");
+		r = err_set(err, EBADMSG, "the states are damaged");
 	if (r < 0)
 		states_release(&made);
 	else

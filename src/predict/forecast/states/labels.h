@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Idle or busy (WAN-17 to WAN-20): a mixture of two log-normal distributions per size of write,
- * over all targets or for each by itself, fitted to training days only; and the labels, drawn at
- * random from its posterior, which is kept beside them.
+ * The states idle and busy (WAN-17 to WAN-20). A mixture of two log-normal distributions is fitted
+ * to the durations of the training days, per write size, for all targets together or for each
+ * target. Labels are drawn at random from its posterior, which is kept with them.
  *
- * A write that timed out took longer than is known. It does not count for the mixture, and it is
- * busy for sure: its posterior is 1. Two states are the paper's; mixture.h finds more where BIC
- * asks for them, which nothing here can make use of.
+ * The duration of a write that timed out is unknown. It is not used to fit the mixture, and its
+ * posterior of busy is 1. The number of states is two, as in the paper, although mixture.h could
+ * fit more.
  */
 #ifndef SLUICE_PREDICT_FORECAST_STATES_LABELS_H
 #define SLUICE_PREDICT_FORECAST_STATES_LABELS_H
@@ -24,7 +24,7 @@ enum labels_scope { LABELS_SYSTEM, LABELS_TARGET };
 
 struct labels_plan {
 	enum labels_scope scope;
-	double from_s, to_s; /* of the writes that the mixtures are fitted to */
+	double from_s, to_s; /* time range of the writes that the mixtures are fitted to */
 	uint64_t seed;
 };
 
@@ -32,15 +32,16 @@ struct labels_plan {
 struct states {
 	enum labels_scope scope;
 	size_t target_count, size_count;
-	struct mixture *mixtures; /* targets (or one) x sizes; the probes' are empty */
-	bool *known;		  /* false: there was too little to fit one */
+	struct mixture *mixtures; /* targets (or one) x sizes; unused for the probe size */
+	bool *known;		  /* false: there were too few writes to fit a mixture */
 };
 
 /*
- * A target or size without enough writes has none (known is false); no mixture at all is -ENODATA.
- * Of more than LABELS_MOST writes every n-th counts: a mixture of five numbers is as good then.
- * Where the faster state has less than LABELS_FEW of the writes these are left out, and the others
- * are fitted again: a few that a cache took in, or a throttle on credit, are no state.
+ * Fits the mixtures. A target or size with too few writes gets none (known is false); -ENODATA if
+ * there is no mixture at all. Of more than LABELS_MOST writes, every n-th one is used, which is
+ * enough for a mixture of five parameters. If the faster state has less than LABELS_FEW of the
+ * writes, these are discarded and the rest is fitted again: a few writes that a cache absorbed, or
+ * that a throttle allowed as a burst, are not a state.
  */
 #define LABELS_MOST 262144
 #define LABELS_FEW 0.05
@@ -48,35 +49,35 @@ int states_fit(struct states *states, const struct chronicle *chronicle,
 	       const struct labels_plan *plan, struct err *err);
 void states_release(struct states *states);
 
-/* NULL where there is none. */
+/* The mixture of a target and size, or NULL. */
 const struct mixture *states_mixture(const struct states *states, size_t target, size_t size);
 
-/* Writes to label; arrays of the caller's, one entry per write. */
+/* Writes to label, one array entry each. The caller owns the arrays. */
 struct labels_writes {
 	const double *time_s, *seconds;
-	const bool *late; /* it timed out; NULL: none did */
+	const bool *late; /* true if the write timed out; NULL: none did */
 	size_t count;
 };
 
 /*
- * A label per write: 0 idle, 1 busy. posterior: chance of busy. A draw depends on the seed, the
- * target, the size and the time of the write, and not on what else is asked for: a write has the
- * same label in every window. Returns the ceiling of WAN-18; NAN, and all are 0, where there is no
- * mixture.
+ * Draws a label per write, 0 for idle and 1 for busy, and sets the posterior probability of busy. A
+ * draw depends only on the seed, the target, the size and the time of the write, so a write has the
+ * same label in every time range. Returns the accuracy ceiling of WAN-18. Without a mixture,
+ * returns NAN and sets everything to 0.
  */
 double labels_draw(const struct states *states, size_t target, size_t size, uint64_t seed,
 		   const struct labels_writes *writes, double *labels, double *posterior);
 
 /*
- * The same for rows of features, which were made of a series; labels and posterior have room for
- * rows->rows. target and size are those of the states: a chronicle may number them otherwise.
+ * The same for feature rows of a series; labels and posterior have rows->rows entries. target and
+ * size are indices of the states, which may differ from those of the chronicle.
  */
 struct feature_rows;
 double labels_draw_rows(const struct states *states, size_t target, size_t size, uint64_t seed,
 			const struct chronicle_series *series, const struct feature_rows *rows,
 			double *labels, double *posterior);
 
-/* As parts of a model file; loading survives any bytes. */
+/* The states as part of a model file. Loading accepts any bytes and rejects damaged ones. */
 struct blob;
 struct buf;
 void states_save(const struct states *states, struct buf *buf);

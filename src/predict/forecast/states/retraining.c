@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#define BUSY_THRESHOLD 0.5
+
 void retraining_policy_init(struct retraining_policy *policy)
 {
 	*policy = (struct retraining_policy){
@@ -13,8 +15,8 @@ void retraining_policy_init(struct retraining_policy *policy)
 	};
 }
 
-/* What to expect of a size: the mean over its targets, by the rows that it was judged on. */
-static double accuracy_of(const struct forecaster *forecaster, size_t size, size_t *rows)
+/* The expected accuracy of a size: the mean over its targets, weighted by their rows. */
+static double expected_accuracy(const struct forecaster *forecaster, size_t size, size_t *rows)
 {
 	double sum = 0;
 
@@ -41,7 +43,7 @@ void retraining_init(struct retraining *retraining, const struct retraining_poli
 	retraining->scored_s = forecaster->to_s;
 	for (size_t s = 1; s < forecaster->size_count; s++) {
 		size_t rows;
-		double expected = accuracy_of(forecaster, s, &rows);
+		double expected = expected_accuracy(forecaster, s, &rows);
 
 		retraining->watched[s] = !isnan(expected);
 		if (retraining->watched[s])
@@ -58,8 +60,6 @@ void retraining_release(struct retraining *retraining)
 	*retraining = (struct retraining){ 0 };
 }
 
-/* ---- scoring ---- */
-
 struct answer {
 	double time_s;
 	size_t target;
@@ -71,9 +71,8 @@ struct answers {
 	size_t count, cap;
 };
 
-/* Drift looks at the newest answers: they come in the order of time, whichever target they are of.
- */
-static int answer_order(const void *a, const void *b)
+/* Drift detection needs the forecasts of all targets in order of time. */
+static int compare_answers(const void *a, const void *b)
 {
 	const struct answer *one = a, *other = b;
 
@@ -82,13 +81,13 @@ static int answer_order(const void *a, const void *b)
 	return (one->target > other->target) - (one->target < other->target);
 }
 
-/* The same write by the chronicle's numbers and by the model's. */
+/* A series in the chronicle, and its indices in the model. */
 struct place {
 	size_t target, size;
 	size_t known_target, known_size;
 };
 
-static void series_score(struct retraining *retraining, const struct forecaster *forecaster,
+static void score_series(struct retraining *retraining, const struct forecaster *forecaster,
 			 const struct features *features, const struct place *place, double to_s,
 			 struct answers *answers)
 {
@@ -113,13 +112,14 @@ static void series_score(struct retraining *retraining, const struct forecaster 
 			       rows.x + i * rows.width, &forecast);
 		answers->all[answers->count++] =
 			(struct answer){ rows.time_s[i], place->known_target,
-					 (forecast.busy > 0.5) == (labels[i] == 1) };
-		retraining->right += forecast.busy > 0.5 ? posterior[i] : 1 - posterior[i];
+					 (forecast.busy > BUSY_THRESHOLD) == (labels[i] == 1) };
+		retraining->right +=
+			forecast.busy > BUSY_THRESHOLD ? posterior[i] : 1 - posterior[i];
 	}
 	feature_rows_release(&rows);
 }
 
-static size_t size_score(struct retraining *retraining, const struct forecaster *forecaster,
+static size_t score_size(struct retraining *retraining, const struct forecaster *forecaster,
 			 const struct features *features, size_t size, int known, double to_s)
 {
 	const struct chronicle *chronicle = features->chronicle;
@@ -133,11 +133,11 @@ static size_t size_score(struct retraining *retraining, const struct forecaster 
 		if (target < 0)
 			retraining->changed = true;
 		else
-			series_score(retraining, forecaster, features, &place, to_s, &answers);
+			score_series(retraining, forecaster, features, &place, to_s, &answers);
 	}
 	count = answers.count;
 	if (count)
-		qsort(answers.all, count, sizeof(*answers.all), answer_order);
+		qsort(answers.all, count, sizeof(*answers.all), compare_answers);
 	for (size_t i = 0; i < count; i++)
 		retraining->drifted |=
 			drift_learn(&retraining->drifts[known], answers.all[i].right);
@@ -157,7 +157,7 @@ size_t retraining_score(struct retraining *retraining, const struct forecaster *
 		if (size < 1)
 			retraining->changed = true;
 		else if (retraining->watched[size])
-			scored += size_score(retraining, forecaster, features, s, size, to_s);
+			scored += score_size(retraining, forecaster, features, s, size, to_s);
 	}
 	retraining->scored += scored;
 	if (to_s > retraining->scored_s)
@@ -165,15 +165,13 @@ size_t retraining_score(struct retraining *retraining, const struct forecaster *
 	return scored;
 }
 
-/* ---- the decision ---- */
-
 enum retraining_reason retraining_due(const struct retraining *retraining, double now_s)
 {
 	double age = now_s - retraining->trained_s;
 
 	if (isnan(retraining->trained_s))
 		return RETRAINING_MISSING;
-	/* A training that changed nothing is not tried again at once. */
+	/* Do not train again at once if the last training did not help. */
 	if (age < retraining->policy.rest_s)
 		return RETRAINING_NONE;
 	if (retraining->changed)

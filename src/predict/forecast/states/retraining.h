@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * On-line operation (WAN-39): forecasts are held against what was measured afterwards, and it is
- * decided when a model must be trained again, and why. Nothing is trained, read or written here;
- * who runs it says what time it is.
+ * The retraining policy (WAN-39): compares forecasts with the writes measured afterwards, and
+ * decides when a model must be trained again, and why. This file does not train, read or write
+ * anything; the caller passes the time. service/retrainer.h runs it.
  *
- * An answer is right if it is the label that was drawn for the write, as in training; so the share
- * of right answers is comparable with the accuracy that the model was trained with, and drift
- * (learn/judge/drift.h) means what it says. `right` beside it does without the draw: each answer
- * counts by the posterior of the state that was said.
+ * A forecast is correct if it equals the label drawn for the write, as in training. So the share of
+ * correct forecasts is comparable with the accuracy in training, and a significant difference is
+ * drift (learn/judge/drift.h). The field `right` avoids the random draw: each forecast counts with
+ * the posterior probability of the predicted state.
  */
 #ifndef SLUICE_PREDICT_FORECAST_STATES_RETRAINING_H
 #define SLUICE_PREDICT_FORECAST_STATES_RETRAINING_H
@@ -21,49 +21,49 @@
 #include "predict/forecast/states/forecaster.h"
 
 struct retraining_policy {
-	double every_s;	   /* by schedule; 0: never */
-	double rest_s;	   /* never sooner than this after the last training */
-	size_t answers;	   /* that drift is looked for in, all targets of a size together */
-	double confidence; /* that it is drift */
+	double every_s;	   /* scheduled interval; 0: no schedule */
+	double rest_s;	   /* minimum time between two trainings */
+	size_t answers;	   /* window of drift detection: forecasts of all targets of a size */
+	double confidence; /* required confidence of drift */
 };
 
-void retraining_policy_init(struct retraining_policy *policy); /* daily; 2,000 answers, 0.9999 */
+void retraining_policy_init(struct retraining_policy *policy); /* daily, 2,000 forecasts, 0.9999 */
 
 enum retraining_reason {
 	RETRAINING_NONE,
 	RETRAINING_MISSING,  /* there is no model */
-	RETRAINING_CHANGED,  /* targets or sizes that the model does not know */
-	RETRAINING_DRIFT,    /* it is worse than when it was trained */
-	RETRAINING_SCHEDULE, /* it is old */
+	RETRAINING_CHANGED,  /* there are targets or sizes that the model does not know */
+	RETRAINING_DRIFT,    /* the accuracy is lower than in training */
+	RETRAINING_SCHEDULE, /* the scheduled interval has passed */
 };
 #define RETRAINING_WORDS "none|missing|changed|drift|schedule"
 
-/* How a model has done since it was trained. One drift per size. */
+/* The performance of a model since its training. */
 struct retraining {
 	struct retraining_policy policy;
-	double trained_s; /* when that was; NAN: never */
+	double trained_s; /* time of the training; NAN: never */
 	struct drift drifts[CHRONICLE_SIZES];
-	bool watched[CHRONICLE_SIZES];
+	bool watched[CHRONICLE_SIZES]; /* drifts[] is initialized for this size */
 	bool drifted, changed;
-	double scored_s; /* writes until then are scored, with all that began before */
-	size_t scored;
-	double right; /* of these; without the draw, as told above */
+	double scored_s; /* writes up to this time are scored */
+	size_t scored;	 /* number of scored forecasts */
+	double right;	 /* sum of the posteriors of the predicted states; see above */
 };
 
-/* forecaster NULL: there is none. What came until its window's end is taken as known to it. */
+/* forecaster may be NULL. Writes up to the end of its training range are not scored. */
 void retraining_init(struct retraining *retraining, const struct retraining_policy *policy,
 		     const struct forecaster *forecaster);
 void retraining_release(struct retraining *retraining);
 
 /*
- * Scores the forecasts of all writes in (scored_s, to_s] that the chronicle has; features are of
- * the forecaster's plan. Returns how many there were. A target or size that the model does not know
- * is noted.
+ * Scores the forecasts of all writes in (scored_s, to_s]. The features must have the forecaster's
+ * plan. Sets `changed` if there is a target or size that the model does not know. Returns the
+ * number of scored forecasts.
  */
 size_t retraining_score(struct retraining *retraining, const struct forecaster *forecaster,
 			const struct features *features, double to_s);
 
-/* Is it time? */
+/* The reason to train now, or RETRAINING_NONE. */
 enum retraining_reason retraining_due(const struct retraining *retraining, double now_s);
 
 #endif

@@ -97,19 +97,19 @@ static void everything_can_be_said(void)
 	site_release(&site);
 }
 
-static void what_is_wrong_is_told_with_its_line(void)
+static void errors_name_file_and_line(void)
 {
 	static const char *const wrong[][2] = {
-		{ "[site]\nnam = x\n", "mine.ini:2: [site] has no 'nam'" },
+		{ "[site]\nnam = x\n", "mine.ini:2: unknown key 'nam'" },
 		{ "[sites]\nname = x\n", "mine.ini:2: there is no section [sites]" },
 		{ "[jobs]\nbatch = a\nreader = a\nreader = b\n",
-		  "mine.ini:4: reader is given twice" },
+		  "mine.ini:4: duplicate reader" },
 		{ "[jobs]\nreader = lsf\n", "slurm-text, slurm-json, scontrol, pbs" },
 		{ "[classes]\nlarge = many\n", "mine.ini:2: large is 'many'" },
 		{ "[classes]\nlarge = 20000\n", "extra_large is 11250 and large is 20000" },
-		{ "[targets]\na = /x\na = /y\n", "mine.ini:3: there are two targets 'a'" },
-		{ "[targets]\na b = /x\n", "mine.ini:2: a target's name" },
-		{ "[targets]\na@b = /x\n", "mine.ini:2: a target's name" },
+		{ "[targets]\na = /x\na = /y\n", "mine.ini:3: duplicate target 'a'" },
+		{ "[targets]\na b = /x\n", "mine.ini:2: invalid target name" },
+		{ "[targets]\na@b = /x\n", "mine.ini:2: invalid target name" },
 		{ "[targets]\na =\n", "mine.ini:2: the place of target 'a' is missing" },
 		{ "[placement]\nleast = 2\n", "mine.ini:2: least is '2'" },
 		{ "[placement]\nmost = 2\n", "mine.ini:2: [placement] has no 'most'" },
@@ -153,5 +153,5 @@ static void patterns_fit_names(void)
 
 TESTS(TEST(shipped_ones_are_found_by_name), TEST(classes_of_titan_are_those_of_the_paper),
       TEST(empty_file_is_a_site), TEST(everything_can_be_said),
-      TEST(what_is_wrong_is_told_with_its_line), TEST(list_that_is_too_long_is_refused),
+      TEST(errors_name_file_and_line), TEST(list_that_is_too_long_is_refused),
       TEST(patterns_fit_names))

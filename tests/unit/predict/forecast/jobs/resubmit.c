@@ -52,7 +52,7 @@ static const struct batch_system toy = {
 	.name = "toy",
 	.program = "toy",
 	.submit = toy_submit,
-	.ask = toy_ask,
+	.query = toy_ask,
 	.find = toy_find,
 	.cancel = "true",
 };
@@ -161,7 +161,7 @@ static void answer_without_an_id_is_a_failure(void)
 
 	put("next", "echo no room\n");
 	CHECK_INT(resubmit_step(&r, 100, &err), RESUBMIT_REFUSED);
-	CHECK(strstr(err.text, "has not told the id"));
+	CHECK(strstr(err.text, "no job id"));
 	end();
 }
 

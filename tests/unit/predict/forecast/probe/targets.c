@@ -39,7 +39,7 @@ static void osts_are_one_or_several_or_in_turn(void)
 	CHECK_TEXT(t.name, "ost3");
 	CHECK_TEXT(t.path, "/scratch/me");
 	CHECK_INT(t.ost_count, 1);
-	CHECK(t.ops->is_lasting(&t));
+	CHECK(t.ops->is_reusable(&t));
 	target_release(&t);
 	CHECK_INT(target_parse(&t, "x=lustre:/s,osts=3|14", NULL), 0);
 	CHECK_TEXT(t.name, "x");
@@ -49,7 +49,7 @@ static void osts_are_one_or_several_or_in_turn(void)
 	CHECK_INT(target_parse(&t, "lustre:/s,oss=7|8", NULL), 0);
 	CHECK_TEXT(t.name, "oss7-8");
 	CHECK(t.is_server);
-	CHECK(!t.ops->is_lasting(&t));
+	CHECK(!t.ops->is_reusable(&t));
 	target_release(&t);
 }
 
@@ -64,26 +64,26 @@ static void pool_gives_its_name(void)
 	target_release(&t);
 }
 
-static void what_is_wrong_is_told(void)
+static void errors_name_what_is_wrong(void)
 {
 	static const struct {
-		const char *text, *told;
+		const char *text, *word;
 	} bad[] = {
 		{ "gpfs:/x", "directory, lustre, ceph" },
-		{ "lustre:/s", "which OST" },
-		{ "lustre:/s,ost=x", "not the number of an OST" },
-		{ "lustre:/s,ost=1|2", "osts= are several" },
+		{ "lustre:/s", "missing OST" },
+		{ "lustre:/s,ost=x", "OST number" },
+		{ "lustre:/s,ost=1|2", "osts=" },
 		{ "lustre:/s,ost=1,ost=2", "one of ost=" },
-		{ "lustre:/s,ost=70000", "not the number of an OST" },
-		{ "lustre:/s,pool=x", "no option \"pool\"" },
-		{ "lustre:", "path is missing" },
-		{ "ceph:/c", "which pool" },
-		{ "ceph:/c,pool=", "not KEY=VALUE" },
+		{ "lustre:/s,ost=70000", "OST number" },
+		{ "lustre:/s,pool=x", "\"pool\"" },
+		{ "lustre:", "missing path" },
+		{ "ceph:/c", "missing pool" },
+		{ "ceph:/c,pool=", "KEY=VALUE" },
 		{ "ceph:/c,pool=a,object_size=100", "multiple of 64K" },
-		{ "=/mnt/a", "no name before" },
+		{ "=/mnt/a", "missing name" },
 		{ "a b=/mnt/a", "letters, digits" },
 		{ "/mnt/a b", "NAME=PLACE" },
-		{ "", "path is missing" },
+		{ "", "missing path" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -91,9 +91,9 @@ static void what_is_wrong_is_told(void)
 		struct err err = { 0 };
 
 		CHECK_INT(target_parse(&t, bad[i].text, &err), -EINVAL);
-		if (!strstr(err.text, bad[i].told))
-			printf("%s: \"%s\" lacks \"%s\"\n", bad[i].text, err.text, bad[i].told);
-		CHECK(strstr(err.text, bad[i].told));
+		if (!strstr(err.text, bad[i].word))
+			printf("%s: \"%s\" lacks \"%s\"\n", bad[i].text, err.text, bad[i].word);
+		CHECK(strstr(err.text, bad[i].word));
 		CHECK(!t.path);
 	}
 }
@@ -167,6 +167,6 @@ static void file_that_cannot_be_placed_is_not_left_behind(void)
 }
 
 TESTS(TEST(directory_is_called_by_its_last_part), TEST(osts_are_one_or_several_or_in_turn),
-      TEST(pool_gives_its_name), TEST(what_is_wrong_is_told), TEST(name_is_given_once),
+      TEST(pool_gives_its_name), TEST(errors_name_what_is_wrong), TEST(name_is_given_once),
       TEST(file_has_no_name_when_it_is_handed_out),
       TEST(file_that_cannot_be_placed_is_not_left_behind))

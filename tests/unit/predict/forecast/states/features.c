@@ -127,7 +127,7 @@ static void paper_has_sixteen_and_all_have_names(void)
 	CHECK_INT(features_plan_parse(&plan, "latency,clock", &err), 0);
 	CHECK_INT(features_width(&plan), 7);
 	CHECK_INT(features_plan_parse(&plan, "paper,magic", &err), -EINVAL);
-	CHECK(strstr(err.text, "\"magic\"") && strstr(err.text, "neighbours"));
+	CHECK(strstr(err.text, "\"magic\"") && strstr(err.text, "neighbors"));
 	CHECK_INT(features_plan_parse(&plan, "", &err), -EINVAL);
 	CHECK_INT(features_width(&plan), 7);
 }
@@ -447,7 +447,7 @@ static void others_direct(const struct chronicle *chronicle, size_t target, doub
 	*sd = sqrt(squares / (count - 1));
 }
 
-static void neighbours_checked(const struct features *features, size_t target, double time_s)
+static void neighbors_checked(const struct features *features, size_t target, double time_s)
 {
 	double row[FEATURES_MAX], own[16], mean, sd, now, unused;
 	struct features_plan paper;
@@ -466,7 +466,7 @@ static void neighbours_checked(const struct features *features, size_t target, d
 	features_release(&alone);
 }
 
-static void neighbours_are_all_others(void)
+static void neighbors_are_all_others(void)
 {
 	struct chronicle chronicle = chronicle_sample(5, 200);
 	struct features features;
@@ -475,10 +475,10 @@ static void neighbours_are_all_others(void)
 	double row[FEATURES_MAX];
 
 	site_init(&site);
-	plan_of(&plan, "neighbours");
+	plan_of(&plan, "neighbors");
 	features_init(&features, &chronicle, &site, &plan);
 	for (double time_s = START + 50; time_s < START + 6000; time_s += 333)
-		neighbours_checked(&features, 3, time_s);
+		neighbors_checked(&features, 3, time_s);
 	CHECK_INT(features_at(&features, 3, 2, START - 1, row), 0);
 	features_release(&features);
 	chronicle_release(&chronicle);
@@ -501,7 +501,7 @@ static void what_comes_later_is_followed(void)
 	struct site site;
 
 	site_init(&site);
-	plan_of(&plan, "ewm,neighbours,latency");
+	plan_of(&plan, "ewm,neighbors,latency");
 	chronicle_init(&grown, "titan", sizes, 3);
 	features_init(&features, &grown, &site, &plan);
 	for (size_t piece = 0; piece < 6; piece++)
@@ -600,6 +600,6 @@ TESTS(TEST(paper_has_sixteen_and_all_have_names), TEST(bounds_of_classes_are_tho
       TEST(window_holds_twenty_probes_and_its_statistics_are_direct_ones),
       TEST(probes_given_up_count_with_that_time_and_failed_ones_do_not),
       TEST(future_changes_no_row), TEST(horizon_takes_what_was_known_so_much_earlier),
-      TEST(averages_that_forget_equal_direct_ones), TEST(neighbours_are_all_others),
+      TEST(averages_that_forget_equal_direct_ones), TEST(neighbors_are_all_others),
       TEST(what_comes_later_is_followed), TEST(past_is_what_had_ended_and_never_the_write_itself),
       TEST(clock_and_node_are_those_of_the_moment))

@@ -214,7 +214,7 @@ static void nothing_to_learn_from_is_no_data(void)
 
 	plan_quick(&plan, "bayes");
 	CHECK_INT(forecaster_fit(&f, &empty, &site, &plan, &err), -ENODATA);
-	CHECK(strstr(err.text, "sluice probe run"));
+	CHECK(strstr(err.text, "sluice forecast probe"));
 	plan.labels.to_s = SAMPLE_START + 600;
 	CHECK_INT(forecaster_fit(&f, &sample.chronicle, &site, &plan, &err), -ENODATA);
 }

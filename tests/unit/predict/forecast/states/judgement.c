@@ -266,7 +266,7 @@ static void misuse_is_told(void)
 
 	plan_make(&plan, "svm,nope");
 	CHECK_INT(judgement_run(&j, &sample.chronicle, &site, &plan, &err), -EINVAL);
-	CHECK(strstr(err.text, "no method \"nope\": there are svm, forest"));
+	CHECK(strstr(err.text, "\"nope\""));
 	plan_make(&plan, "majority");
 	plan.bytes = 12345;
 	CHECK_INT(judgement_run(&j, &sample.chronicle, &site, &plan, &err), -ENODATA);

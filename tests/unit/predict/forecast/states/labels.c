@@ -224,7 +224,7 @@ static void without_writes_there_are_no_states(void)
 
 	sample_make(&sample, .1, 3, 0);
 	CHECK_INT(states_fit(&states, &sample.chronicle, &plan, &err), -ENODATA);
-	CHECK(strstr(err.text, "too few writes of little"));
+	CHECK(strstr(err.text, "little"));
 	sample_release(&sample);
 }
 
