@@ -58,7 +58,7 @@ check_eq "$(json_get out '["allowed"]')" 3
 check_eq "$(json_get out '["placement"][0]["bytes"]')" 0
 sed 's/^least = .*/allow = nowhere/' site.ini >none.ini
 check_rc 1 "$sluice" forecast place $now --site none.ini -b 3G
-check_has "$(cat err)" "no target that files may be put on"
+check_has "$(cat err)" "no target is allowed"
 check_rc 2 "$sluice" forecast place $now --site site.ini
 check_has "$(cat err)" "--bytes"
 check_rc 2 "$sluice" forecast place $now -b 1G --busy-from 2

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A small system whose truth is known, for tests of the forecast: per target a state that stays for
- * an hour or so, probes every 30 s that follow it imperfectly, writes of two sizes every 5 minutes
- * that follow it with some overlap, and snapshots of jobs of which the number of large ones rises
- * when targets are busy.
+ * A small generated system with known states, for tests of the forecast. Each target has a state
+ * that lasts about an hour, probes every 30 s that reflect it imperfectly, and reference writes of
+ * two sizes every 5 minutes with some overlap. The number of large jobs rises with the number of
+ * busy targets.
  */
 #ifndef SLUICE_TESTS_FORECAST_SAMPLE_H
 #define SLUICE_TESTS_FORECAST_SAMPLE_H
@@ -41,22 +41,22 @@ static inline void sample_jobs(struct chronicle *chronicle, double time_s, size_
 	chronicle_add_jobs(chronicle, &jobs);
 }
 
-/* One write that follows the state; its truth is noted beside it. */
+/* Adds a write whose duration depends on the state, and records the true state. */
 static inline void sample_write(struct sample *sample, struct random *random, size_t target,
 				size_t size, double time_s, int busy, const double mean[2],
 				const double deviation[2])
 {
 	struct chronicle_series *series = chronicle_series(&sample->chronicle, target, size);
-	uint8_t **truth = &sample->busy[target * CHRONICLE_SIZES + size];
+	uint8_t **states = &sample->busy[target * CHRONICLE_SIZES + size];
 	double seconds = exp(log(mean[busy]) + deviation[busy] * random_normal(random));
 
-	*truth = xrealloc(*truth, series->count + 1, 1);
-	(*truth)[series->count] = (uint8_t)busy;
+	*states = xrealloc(*states, series->count + 1, 1);
+	(*states)[series->count] = (uint8_t)busy;
 	chronicle_add(&sample->chronicle, target, size, time_s, seconds, SAMPLE_DONE,
 		      SAMPLE_DIRECT);
 }
 
-/* fade 0: probes tell the state as well as they can; 1: not at all from half of the time on. */
+/* fade: share of probes in the second half of the time that do not depend on the state. */
 static inline void sample_make(struct sample *sample, double days, uint64_t seed, double fade)
 {
 	static const uint64_t sizes[] = { 1 << 20, SAMPLE_SMALL, SAMPLE_LARGE };

@@ -75,16 +75,21 @@ double steps_accuracy(const struct steps *steps, const bool *states)
 	return (double)right / (double)cells;
 }
 
+/* The result of a step with the shares of the rule and with equal shares. */
+struct outcome {
+	struct placement_result placed, equal;
+};
+
 struct run {
 	const struct steps *steps;
 	const struct steps_plan *plan;
 	const double *feedbacks;
 	size_t feedback_count;
-	struct steps_outcome *outcomes; /* variant, deal, feedback, point */
+	struct outcome *outcomes; /* variant, deal, feedback, point */
 };
 
-static struct steps_outcome *get_outcome(const struct run *run, size_t variant, size_t deal,
-					 size_t feedback, size_t point)
+static struct outcome *get_outcome(const struct run *run, size_t variant, size_t deal,
+				   size_t feedback, size_t point)
 {
 	size_t row = (variant * DEALS + deal) * run->feedback_count + feedback;
 
@@ -151,7 +156,7 @@ static void simulate_step(const struct run *run, size_t variant, size_t deal, si
 	placement_shares(variants[variant].rule, targets, n, &run->plan->limits, shares, NULL);
 	placement_shares(PLACEMENT_EQUAL, targets, n, &run->plan->limits, equal, NULL);
 	for (size_t f = 0; f < run->feedback_count; f++) {
-		struct steps_outcome *outcome = get_outcome(run, variant, deal, f, point);
+		struct outcome *outcome = get_outcome(run, variant, deal, f, point);
 
 		placement_judge(shares, groups, seconds, n, run->feedbacks[f], &outcome->placed);
 		placement_judge(equal, groups, seconds, n, run->feedbacks[f], &outcome->equal);
@@ -228,7 +233,7 @@ static void compute_gain(const struct run *run, const struct draws *draws, size_
 	gain->worst = INFINITY;
 	for (size_t k = 0; k < all; k++) {
 		size_t deal = count_deals(variant) > 1 ? draws->deal[k] : 0;
-		const struct steps_outcome *o =
+		const struct outcome *o =
 			get_outcome(run, variant, deal, feedback, draws->point[k]);
 		double placed = placement_metric(&o->placed, metric);
 		double equal = placement_metric(&o->equal, metric);
@@ -318,46 +323,4 @@ int steps_run(const struct steps *steps, const struct steps_plan *plan, struct s
 	free(draws.point);
 	free(draws.deal);
 	return (int)count;
-}
-
-int steps_trace(const struct steps *steps, const struct steps_plan *plan, enum placement_rule rule,
-		enum steps_source source, struct steps_outcome *outcomes, struct err *err)
-{
-	static const double none[] = { 0 };
-	size_t variant = 0, points = plan->points ? plan->points : DEFAULT_POINTS;
-	AUTO_FREE struct steps_outcome *all = NULL;
-	AUTO_FREE uint32_t *point = xcalloc(points, sizeof(*point));
-	AUTO_FREE uint8_t *deal = xcalloc(points, sizeof(*deal));
-	struct run run = { steps, plan, none, 1, NULL };
-	int r = check_steps(steps, plan, err);
-
-	while (variant < VARIANTS &&
-	       (variants[variant].rule != rule || variants[variant].source != source))
-		variant++;
-	if (r < 0)
-		return r;
-	if (variant == VARIANTS || !has_source(steps, source))
-		return err_set(err, ENOENT, "the source \"%s\" is unknown for this data",
-			       steps_sources[source]);
-	all = xcalloc(VARIANTS * DEALS * steps->points, sizeof(*all));
-	run.outcomes = all;
-	draw_points(&(struct draws){ point, deal, points, 1 }, steps->points, plan->seed);
-	for (size_t i = 0; i < points; i++) {
-		size_t d = count_deals(variant) > 1 ? deal[i] : 0;
-
-		simulate_step(&run, variant, d, point[i]);
-		outcomes[i] = *get_outcome(&run, variant, d, 0, point[i]);
-	}
-	return 0;
-}
-
-const struct steps_row *steps_find(const struct steps_row *rows, size_t count,
-				   enum placement_rule rule, enum steps_source source,
-				   double feedback)
-{
-	for (size_t i = 0; i < count; i++)
-		if (rows[i].rule == rule && rows[i].source == source &&
-		    rows[i].feedback == feedback)
-			return &rows[i];
-	return NULL;
 }

@@ -103,21 +103,4 @@ struct steps_row {
 int steps_run(const struct steps *steps, const struct steps_plan *plan, struct steps_row **rows,
 	      struct err *err);
 
-/* The result of a step with the shares of the rule and with equal shares. */
-struct steps_outcome {
-	struct placement_result placed, equal;
-};
-
-/*
- * Simulates the steps of the first repetition without feedback, a run as in Fig. 12 of the paper.
- * outcomes has room for the plan's points. Returns -ENOENT if the source is unknown.
- */
-int steps_trace(const struct steps *steps, const struct steps_plan *plan, enum placement_rule rule,
-		enum steps_source source, struct steps_outcome *outcomes, struct err *err);
-
-/* Finds a row; NULL if there is none. */
-const struct steps_row *steps_find(const struct steps_row *rows, size_t count,
-				   enum placement_rule rule, enum steps_source source,
-				   double feedback);
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Descriptions of sites: those that we ship, defaults, and what is wrong in one is told with its
- * line.
+ * Site descriptions: the installed ones, defaults, and errors with file and line.
  */
 #include "predict/forecast/site.h"
 
@@ -18,7 +17,7 @@ static int parse(struct site *site, const char *text, struct err *err)
 	return site_parse(site, "mine.ini", text, strlen(text), err);
 }
 
-static void shipped_ones_are_found_by_name(void)
+static void installed_sites_are_found_by_name(void)
 {
 	static const char *const shipped[] = { "titan", "cori", "generic" };
 
@@ -34,8 +33,7 @@ static void shipped_ones_are_found_by_name(void)
 	}
 }
 
-/* WAN-21, WAN-AC-2. */
-static void classes_of_titan_are_those_of_the_paper(void)
+static void classes_of_titan_match_the_paper(void)
 {
 	static const struct {
 		double nodes;
@@ -68,7 +66,7 @@ static void empty_file_is_a_site(void)
 	site_release(&site);
 }
 
-static void everything_can_be_said(void)
+static void all_values_can_be_set(void)
 {
 	static const char text[] = "[site]\nname = here\n"
 				   "[jobs]\nreader = scontrol\ncommand = cat jobs | sort\n"
@@ -102,8 +100,7 @@ static void errors_name_file_and_line(void)
 	static const char *const wrong[][2] = {
 		{ "[site]\nnam = x\n", "mine.ini:2: unknown key 'nam'" },
 		{ "[sites]\nname = x\n", "mine.ini:2: there is no section [sites]" },
-		{ "[jobs]\nbatch = a\nreader = a\nreader = b\n",
-		  "mine.ini:4: duplicate reader" },
+		{ "[jobs]\nbatch = a\nreader = a\nreader = b\n", "mine.ini:4: duplicate reader" },
 		{ "[jobs]\nreader = lsf\n", "slurm-text, slurm-json, scontrol, pbs" },
 		{ "[classes]\nlarge = many\n", "mine.ini:2: large is 'many'" },
 		{ "[classes]\nlarge = 20000\n", "extra_large is 11250 and large is 20000" },
@@ -128,7 +125,7 @@ static void errors_name_file_and_line(void)
 	}
 }
 
-static void list_that_is_too_long_is_refused(void)
+static void too_long_list_is_refused(void)
 {
 	AUTO_FREE char *line = xprintf("batch = %0150d\n", 7);
 	AUTO_FREE char *text = xprintf("[jobs]\n%s%s", line, line);
@@ -139,7 +136,7 @@ static void list_that_is_too_long_is_refused(void)
 	CHECK(strstr(err.text, "mine.ini:3: batch is too long"));
 }
 
-static void patterns_fit_names(void)
+static void patterns_match_names(void)
 {
 	CHECK(site_fits("batch", "batch"));
 	CHECK(site_fits("regular*, low", "regular_knl"));
@@ -151,7 +148,6 @@ static void patterns_fit_names(void)
 	CHECK(site_fits("*", ""));
 }
 
-TESTS(TEST(shipped_ones_are_found_by_name), TEST(classes_of_titan_are_those_of_the_paper),
-      TEST(empty_file_is_a_site), TEST(everything_can_be_said),
-      TEST(errors_name_file_and_line), TEST(list_that_is_too_long_is_refused),
-      TEST(patterns_fit_names))
+TESTS(TEST(installed_sites_are_found_by_name), TEST(classes_of_titan_match_the_paper),
+      TEST(empty_file_is_a_site), TEST(all_values_can_be_set), TEST(errors_name_file_and_line),
+      TEST(too_long_list_is_refused), TEST(patterns_match_names))

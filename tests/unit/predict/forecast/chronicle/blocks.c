@@ -15,7 +15,7 @@
 
 static const uint8_t key[OWNER_KEY_BYTES] = { 7 };
 
-/* WAN-10, with the dots of the figure. */
+/* The sample block of the paper (WAN-10), with the dots of the figure. */
 static const char paper[] = "Timestamp: 1520708288\n"
 			    "All running jobs:\n"
 			    "Job Id: 3901500\n"
@@ -50,7 +50,7 @@ static float seconds_of(const struct chronicle *chronicle, size_t target, size_t
 	return series->seconds[0];
 }
 
-static void sample_of_the_paper_reads_to_its_values(void)
+static void sample_of_the_paper_is_read_correctly(void)
 {
 	struct blocks_facts facts;
 	struct chronicle chronicle = parsed(paper, &facts);
@@ -80,7 +80,7 @@ static void sample_of_the_paper_reads_to_its_values(void)
 	chronicle_release(&chronicle);
 }
 
-/* All kinds of cells, methods, times and jobs. */
+/* Data with all kinds of cells, methods, times and jobs. */
 static struct chronicle chronicle_sample(void)
 {
 	const uint64_t sizes[] = { MIB, 1000, 5ull << 30 };
@@ -175,7 +175,7 @@ static void same_chronicle(const struct chronicle *a, const struct chronicle *b)
 			      (isnan(a->nodes[i].values[j]) && isnan(b->nodes[i].values[j])));
 }
 
-static void what_is_written_reads_back_as_it_was(void)
+static void written_data_is_read_back_exactly(void)
 {
 	struct chronicle chronicle = chronicle_sample(), back = { 0 };
 	struct chronicle sample = parsed(paper, NULL), again = { 0 };
@@ -199,7 +199,7 @@ static void what_is_written_reads_back_as_it_was(void)
 	chronicle_release(&chronicle);
 }
 
-static void only_the_window_is_written(void)
+static void only_the_time_range_is_written(void)
 {
 	struct chronicle chronicle = chronicle_sample(), back;
 	AUTO_BUF struct buf text = { 0 };
@@ -238,8 +238,7 @@ static void errors_name_line_and_what_is_wrong(void)
 	refused("Timestamp: 5\nAll running jobs:\n\nfoo\n", "f:4: expected \"Job Id:\"");
 	refused("Timestamp: 5\nPerformance:\n1MB\n", "f:3: expected column titles");
 	refused("Timestamp: 5\nPerformance:\nOSS id 1MB x\n", "f:3: invalid size \"x\"");
-	refused("Timestamp: 5\nPerformance:\nOSS id 1MB 1024KB\n",
-		"f:3: duplicate size");
+	refused("Timestamp: 5\nPerformance:\nOSS id 1MB 1024KB\n", "f:3: duplicate size");
 	refused("Timestamp: 5\nMethod: magic\n", "f:2: unknown method \"magic\"");
 	refused("Timestamp: 5\nNode: load\n", "f:2: invalid value \"load\"");
 	refused(HEAD "a 1s\n", "f:4: 1 cells for 2 sizes");
@@ -265,7 +264,7 @@ static void zero_bytes_are_refused(void)
 	chronicle_release(&chronicle);
 }
 
-static void more_sizes_than_fit_are_refused(void)
+static void too_many_sizes_are_refused(void)
 {
 	struct chronicle chronicle = { 0 };
 	struct err err = { 0 };
@@ -277,8 +276,8 @@ static void more_sizes_than_fit_are_refused(void)
 	chronicle_release(&chronicle);
 }
 
-/* Whatever a killed writer has left, the blocks before are there, and no half of one. */
-static void text_that_was_cut_anywhere_keeps_what_is_complete(void)
+/* After a cut at any position, all complete blocks are read and no incomplete one. */
+static void truncated_text_keeps_complete_rows(void)
 {
 	struct chronicle whole = chronicle_sample();
 	AUTO_BUF struct buf text = { 0 };
@@ -307,7 +306,7 @@ static void text_that_was_cut_anywhere_keeps_what_is_complete(void)
 	chronicle_release(&whole);
 }
 
-static void listing_that_was_cut_in_the_middle_of_a_file_is_no_snapshot(void)
+static void truncated_job_list_gives_no_snapshot(void)
 {
 	struct blocks_facts facts;
 	struct chronicle chronicle = parsed("Timestamp: 1\nAll running jobs:\nJob Id: 1\n"
@@ -320,7 +319,7 @@ static void listing_that_was_cut_in_the_middle_of_a_file_is_no_snapshot(void)
 	chronicle_release(&chronicle);
 }
 
-static void given_name_of_the_system_stays(void)
+static void name_of_the_caller_takes_precedence(void)
 {
 	struct chronicle chronicle = { 0 };
 	static const char text[] = "System: theirs\n" HEAD "a 1s 2s\n";
@@ -345,7 +344,7 @@ static size_t file_bytes(const char *path)
 	return (size_t)n;
 }
 
-static void files_are_read_compressed_or_not(void)
+static void compressed_and_plain_files_are_read(void)
 {
 	struct chronicle chronicle = chronicle_sample(), back = { 0 };
 	char folder[] = "/tmp/sluice-blocks.XXXXXX";
@@ -375,9 +374,8 @@ static void files_are_read_compressed_or_not(void)
 	chronicle_release(&chronicle);
 }
 
-TESTS(TEST(sample_of_the_paper_reads_to_its_values), TEST(what_is_written_reads_back_as_it_was),
-      TEST(only_the_window_is_written), TEST(errors_name_line_and_what_is_wrong),
-      TEST(zero_bytes_are_refused), TEST(more_sizes_than_fit_are_refused),
-      TEST(text_that_was_cut_anywhere_keeps_what_is_complete),
-      TEST(listing_that_was_cut_in_the_middle_of_a_file_is_no_snapshot),
-      TEST(given_name_of_the_system_stays), TEST(files_are_read_compressed_or_not))
+TESTS(TEST(sample_of_the_paper_is_read_correctly), TEST(written_data_is_read_back_exactly),
+      TEST(only_the_time_range_is_written), TEST(errors_name_line_and_what_is_wrong),
+      TEST(zero_bytes_are_refused), TEST(too_many_sizes_are_refused),
+      TEST(truncated_text_keeps_complete_rows), TEST(truncated_job_list_gives_no_snapshot),
+      TEST(name_of_the_caller_takes_precedence), TEST(compressed_and_plain_files_are_read))

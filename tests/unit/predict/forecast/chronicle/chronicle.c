@@ -58,7 +58,7 @@ static bool is_same_series(const struct chronicle_series *a, const struct chroni
 	return true;
 }
 
-static void late_sample_goes_where_it_belongs(void)
+static void late_sample_is_inserted_by_time(void)
 {
 	struct chronicle chronicle = chronicle_sample();
 	const struct chronicle_series *series = chronicle_series(&chronicle, 0, 0);
@@ -78,7 +78,7 @@ static void late_sample_goes_where_it_belongs(void)
 	chronicle_release(&chronicle);
 }
 
-static void bisection_counts_what_is_not_later(void)
+static void search_counts_samples_up_to_a_time(void)
 {
 	struct chronicle chronicle = chronicle_sample();
 	const struct chronicle_series *series = chronicle_series(&chronicle, 0, 0);
@@ -99,7 +99,7 @@ static void bisection_counts_what_is_not_later(void)
 	chronicle_release(&chronicle);
 }
 
-static void new_size_is_put_in_order_and_samples_stay_with_theirs(void)
+static void new_size_keeps_order_and_samples(void)
 {
 	struct chronicle chronicle = chronicle_sample();
 
@@ -118,7 +118,7 @@ static void new_size_is_put_in_order_and_samples_stay_with_theirs(void)
 	chronicle_release(&chronicle);
 }
 
-static void what_is_old_is_forgotten(void)
+static void old_data_is_discarded(void)
 {
 	struct chronicle chronicle = chronicle_sample();
 	double from_s, to_s;
@@ -140,7 +140,7 @@ static void what_is_old_is_forgotten(void)
 	chronicle_release(&chronicle);
 }
 
-static void store_gives_back_what_was_saved(void)
+static void store_returns_saved_data(void)
 {
 	struct chronicle chronicle = chronicle_sample(), back = { 0 };
 	struct node_state node = { 1000.25, { 1, NAN, 3, 4, 5, 6 } };
@@ -158,7 +158,7 @@ static void store_gives_back_what_was_saved(void)
 	CHECK_TEXT(back.system, "titan");
 	REQUIRE(back.target_count == 3);
 	CHECK_TEXT(back.targets[2], "atlas1-2");
-	/* The size that nothing was written of is not known to the store. */
+	/* The store does not know a size without writes. */
 	REQUIRE(back.size_count == 2);
 	for (size_t target = 0; target < 3; target++) {
 		CHECK(is_same_series(chronicle_series(&back, target, 0),
@@ -181,7 +181,7 @@ static void store_gives_back_what_was_saved(void)
 	chronicle_release(&chronicle);
 }
 
-static void only_the_window_is_saved_and_loaded(void)
+static void only_the_time_range_is_saved_and_loaded(void)
 {
 	struct chronicle chronicle = chronicle_sample(), back = { 0 };
 	struct err err = { 0 };
@@ -202,7 +202,7 @@ static void only_the_window_is_saved_and_loaded(void)
 	chronicle_release(&chronicle);
 }
 
-static void damaged_rows_are_writes_that_failed(void)
+static void damaged_rows_count_as_failed_writes(void)
 {
 	static const struct probe rows[] = {
 		{ .target = "a", .time_s = 1, .bytes = 9, .seconds = 1, .outcome = 0x7fffffff },
@@ -233,7 +233,7 @@ static void damaged_rows_are_writes_that_failed(void)
 	sample_remove(&sample);
 }
 
-TESTS(TEST(late_sample_goes_where_it_belongs), TEST(bisection_counts_what_is_not_later),
-      TEST(new_size_is_put_in_order_and_samples_stay_with_theirs), TEST(what_is_old_is_forgotten),
-      TEST(store_gives_back_what_was_saved), TEST(only_the_window_is_saved_and_loaded),
-      TEST(damaged_rows_are_writes_that_failed))
+TESTS(TEST(late_sample_is_inserted_by_time), TEST(search_counts_samples_up_to_a_time),
+      TEST(new_size_keeps_order_and_samples), TEST(old_data_is_discarded),
+      TEST(store_returns_saved_data), TEST(only_the_time_range_is_saved_and_loaded),
+      TEST(damaged_rows_count_as_failed_writes))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What schedulers print, recorded (Slurm 22.05) or written after their documents (PBS): the samples
- * are those that the fuzzer starts from, tests/fuzz/corpus/jobs.
+ * Reads the output of schedulers, recorded (Slurm 22.05) or written after the documentation (PBS).
+ * The samples are also the corpus of the fuzzer, tests/fuzz/corpus/jobs.
  */
 #include "predict/forecast/jobs/jobs.h"
 
@@ -19,15 +19,15 @@
 #include "predict/forecast/jobs/ask.h"
 #include "predict/forecast/jobs/text.h"
 
-#define RECORDED_S 1794783416.0 /* when Slurm's were */
+#define RECORDED_S 1794783416.0 /* time of the recording with Slurm */
 
 static const uint8_t key[OWNER_KEY_BYTES] = { 3, 1, 4 };
 
 static void sample(struct buf *out, const char *name)
 {
 	const char *slash = strrchr(__FILE__, '/');
-	AUTO_FREE char *path =
-		xprintf("%.*s/../../../../fuzz/corpus/jobs/%s", (int)(slash - __FILE__), __FILE__, name);
+	AUTO_FREE char *path = xprintf("%.*s/../../../../fuzz/corpus/jobs/%s",
+				       (int)(slash - __FILE__), __FILE__, name);
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
 	char piece[4096];
 	size_t n;
@@ -70,7 +70,7 @@ static void check_owner(const struct job *job, const char *owner)
 	CHECK_TEXT(job->owner, hidden);
 }
 
-/* A number, or NAN. */
+/* Equal numbers, or both NAN. */
 static void check_number(double actual, double expected)
 {
 	CHECK(actual == expected || (isnan(actual) && isnan(expected)));
@@ -78,8 +78,8 @@ static void check_number(double actual, double expected)
 		printf("  it is %.17g, expected %.17g\n", actual, expected);
 }
 
-/* All forms of the same moment tell the same. */
-static void forms_of_slurm_agree(void)
+/* All formats of the same snapshot give the same jobs. */
+static void formats_of_slurm_agree(void)
 {
 	static const struct {
 		const char *reader, *sample;
@@ -110,10 +110,10 @@ static void forms_of_slurm_agree(void)
 		check_number(job->memory_bytes, forms[i].has_memory ? 200 << 20 : NAN);
 		check_number(job->virtual_bytes, NAN);
 		check_number(job->allocated_s, 420);
-		/* squeue was asked at once, the others in the second after. */
+		/* squeue ran first, the other commands up to a second later. */
 		CHECK(job->used_s >= 3 && job->used_s <= 5);
 		job = by_id(&jobs, "3");
-		/* qstat has but the first line of a name. */
+		/* qstat prints only the first line of a name. */
 		CHECK_TEXT(job->name, forms[i].has_memory ? "a b" : "a");
 		CHECK_TEXT(job->queue, "debug");
 		check_number(job->nodes, 3);
@@ -143,12 +143,12 @@ static void newer_json_has_numbers_as_objects(void)
 	CHECK_TEXT(job->owner, "");
 	check_number(job->nodes, NAN);
 	check_number(job->memory_bytes, NAN);
-	/* The snapshot's own time is the caller's to tell. */
+	/* The caller sets the time of the snapshot. */
 	CHECK(jobs.time_s == 0);
 	jobs_release(&jobs);
 }
 
-/* WAN-10. */
+/* The sample of the paper (WAN-10). */
 static void check_paper(const struct job *job)
 {
 	check_number(job->memory_bytes, 8412 * 1024);
@@ -179,7 +179,7 @@ static void sample_of_the_paper_is_read(void)
 	jobs_release(&jobs);
 }
 
-static void lines_that_pbs_broke_are_joined(void)
+static void broken_lines_of_pbs_are_joined(void)
 {
 	struct jobs jobs = { .time_s = 1520708288 };
 	struct err err = { 0 };
@@ -224,7 +224,7 @@ static void torque_and_json_of_pbs_are_read(void)
 	jobs_release(&jobs);
 }
 
-/* Names of jobs are what their owners like. */
+/* Users can give jobs any name. */
 static void name_cannot_forge_a_job(void)
 {
 	static const char qstat[] =
@@ -254,7 +254,7 @@ static void name_cannot_forge_a_job(void)
 	jobs_release(&jobs);
 }
 
-static void no_jobs_are_no_error(void)
+static void an_empty_list_is_not_an_error(void)
 {
 	static const char *const none[][2] = { { "slurm-text", "" },
 					       { "slurm-json", "{\"jobs\": []}" },
@@ -328,9 +328,7 @@ static void numbers_are_read_as_schedulers_write_them(void)
 	check_number(jobs_clock(jobs_span("Sat Xyz 10 18:58:08 2018")), NAN);
 }
 
-/* ---- asking ---- */
-
-static void scheduler_is_asked(void)
+static void command_output_is_read(void)
 {
 	const struct jobs_reader *pbs = jobs_reader_find("pbs", NULL);
 	struct jobs jobs = { 0 };
@@ -354,7 +352,7 @@ static void scheduler_is_asked(void)
 	jobs_release(&jobs);
 }
 
-static void command_that_does_not_answer_is_gone_with_its_children(void)
+static void slow_command_is_killed_with_its_children(void)
 {
 	char path[] = "/tmp/sluice-ask.XXXXXX";
 	AUTO_FREE char *command = NULL;
@@ -370,7 +368,7 @@ static void command_that_does_not_answer_is_gone_with_its_children(void)
 	f = fopen(path, "re");
 	REQUIRE(f && fscanf(f, "%d", &child) == 1);
 	fclose(f);
-	/* The orphan may wait for somebody to reap it: dead is dead. */
+	/* The orphan may be a zombie, which also counts as dead. */
 	for (; tries < 1000 && kill(child, 0) == 0; tries++) {
 		AUTO_FREE char *stat = xprintf("/proc/%d/stat", child);
 		AUTO_FCLOSE FILE *state = fopen(stat, "re");
@@ -384,7 +382,7 @@ static void command_that_does_not_answer_is_gone_with_its_children(void)
 	unlink(path);
 }
 
-static void command_that_prints_without_end_is_stopped(void)
+static void endless_output_is_stopped(void)
 {
 	AUTO_BUF struct buf text = { 0 };
 	struct err err = { 0 };
@@ -393,7 +391,7 @@ static void command_that_prints_without_end_is_stopped(void)
 	CHECK(strstr(err.text, "more than 1048576 bytes"));
 }
 
-static void unknown_reader_says_which_there_are(void)
+static void unknown_reader_lists_the_known_ones(void)
 {
 	struct err err = { 0 };
 
@@ -401,10 +399,10 @@ static void unknown_reader_says_which_there_are(void)
 	CHECK(strstr(err.text, "\"lsf\"") && strstr(err.text, "slurm-json"));
 }
 
-TESTS(TEST(forms_of_slurm_agree), TEST(newer_json_has_numbers_as_objects),
-      TEST(sample_of_the_paper_is_read), TEST(lines_that_pbs_broke_are_joined),
+TESTS(TEST(formats_of_slurm_agree), TEST(newer_json_has_numbers_as_objects),
+      TEST(sample_of_the_paper_is_read), TEST(broken_lines_of_pbs_are_joined),
       TEST(torque_and_json_of_pbs_are_read), TEST(name_cannot_forge_a_job),
-      TEST(no_jobs_are_no_error), TEST(errors_name_file_and_line),
-      TEST(numbers_are_read_as_schedulers_write_them), TEST(scheduler_is_asked),
-      TEST(command_that_does_not_answer_is_gone_with_its_children),
-      TEST(command_that_prints_without_end_is_stopped), TEST(unknown_reader_says_which_there_are))
+      TEST(an_empty_list_is_not_an_error), TEST(errors_name_file_and_line),
+      TEST(numbers_are_read_as_schedulers_write_them), TEST(command_output_is_read),
+      TEST(slow_command_is_killed_with_its_children), TEST(endless_output_is_stopped),
+      TEST(unknown_reader_lists_the_known_ones))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owners are hidden by a keyed hash, in texts too, and the key stays with its owner.
+ * Owners are replaced by a keyed hash, also in texts, and only the user can read the key.
  */
 #include "predict/forecast/jobs/owner.h"
 
@@ -22,7 +22,7 @@ static void paper_key_make(void)
 }
 
 /* Appendix A of the paper, and the first vectors of its reference code: bytes 0, 1, 2, ... */
-static void hash_is_that_of_the_paper(void)
+static void hash_matches_the_reference_vectors(void)
 {
 	static const uint64_t expected[] = { 0x726fdb47dd0e0e31, 0x74f839c593dc67fd,
 					     0x0d6c8009d9a94f5a, 0x85676696d7fb7e2d,
@@ -39,7 +39,7 @@ static void hash_is_that_of_the_paper(void)
 	CHECK(owner_hash(bytes, 15, paper_key) == 0xa129ca6149be45e5);
 }
 
-static void owner_is_told_apart_but_not_named(void)
+static void owners_are_distinguished_but_not_named(void)
 {
 	static const uint8_t other[OWNER_KEY_BYTES] = { 1 };
 	char ann[OWNER_TEXT], bob[OWNER_TEXT], again[OWNER_TEXT];
@@ -57,7 +57,7 @@ static void owner_is_told_apart_but_not_named(void)
 	CHECK_TEXT(again, "");
 }
 
-/* What the text becomes, with the hashes written back as <ann> and <bob>. */
+/* The hidden text, with the hashes replaced by <ann> and <bob>. */
 static char *hidden(const char *text, const char *owner)
 {
 	static const char *const people[] = { "ann", "bob" };
@@ -110,7 +110,7 @@ static char *key_path(const char *name)
 	return xprintf("%s/%s", folder, name);
 }
 
-static void key_is_made_once_for_its_owner_alone(void)
+static void key_is_created_once_and_private(void)
 {
 	AUTO_FREE char *path = key_path("deep/key"), *deep = key_path("deep");
 	uint8_t first[OWNER_KEY_BYTES] = { 0 }, second[OWNER_KEY_BYTES] = { 1 };
@@ -129,7 +129,7 @@ static void key_is_made_once_for_its_owner_alone(void)
 	folder[0] = 0;
 }
 
-static void ranks_that_start_at_once_have_one_key(void)
+static void concurrent_ranks_get_the_same_key(void)
 {
 	AUTO_FREE char *path = key_path("key");
 	uint8_t mine[OWNER_KEY_BYTES], theirs[OWNER_KEY_BYTES];
@@ -162,7 +162,7 @@ static void ranks_that_start_at_once_have_one_key(void)
 	folder[0] = 0;
 }
 
-static void key_that_is_none_is_refused(void)
+static void invalid_key_is_refused(void)
 {
 	AUTO_FREE char *path = key_path("key");
 	uint8_t key[OWNER_KEY_BYTES] = { 7 };
@@ -186,6 +186,6 @@ static void key_that_is_none_is_refused(void)
 	folder[0] = 0;
 }
 
-TESTS(TEST(hash_is_that_of_the_paper), TEST(owner_is_told_apart_but_not_named),
-      TEST(names_in_a_text_are_hidden), TEST(key_is_made_once_for_its_owner_alone),
-      TEST(ranks_that_start_at_once_have_one_key), TEST(key_that_is_none_is_refused))
+TESTS(TEST(hash_matches_the_reference_vectors), TEST(owners_are_distinguished_but_not_named),
+      TEST(names_in_a_text_are_hidden), TEST(key_is_created_once_and_private),
+      TEST(concurrent_ranks_get_the_same_key), TEST(invalid_key_is_refused))

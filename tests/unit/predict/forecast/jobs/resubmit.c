@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * There is always one job in the queue: steps of the watcher on a queue that is a file, and the
- * words that batch systems are spoken to in.
+ * There is always one job in the queue: the steps of resubmission with a queue in a directory, and
+ * the commands of the batch systems. In the directory, the file `there` has the id of the job, and
+ * `next` what the submit command prints.
  */
 #include "predict/forecast/jobs/resubmit.h"
 
@@ -13,9 +14,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
-
-/* ---- a queue in a directory: `there` holds the id of the job, `next` what submitting prints ----
- */
 
 static char folder[64];
 
@@ -33,7 +31,7 @@ static void toy_submit(const struct batch_job *job, struct buf *command)
 	buf_printf(command, "cd %s && cat why >&2 && sh ./next", folder);
 }
 
-static void toy_ask(const struct batch_job *job, struct buf *command)
+static void toy_query(const struct batch_job *job, struct buf *command)
 {
 	(void)job;
 	buf_printf(command, "cat %s/there", folder);
@@ -52,7 +50,7 @@ static const struct batch_system toy = {
 	.name = "toy",
 	.program = "toy",
 	.submit = toy_submit,
-	.query = toy_ask,
+	.query = toy_query,
 	.find = toy_find,
 	.cancel = "true",
 };
@@ -83,7 +81,7 @@ static void end(void)
 	rmdir(folder);
 }
 
-static void ended_job_is_handed_in_again(void)
+static void ended_job_is_submitted_again(void)
 {
 	struct resubmit r = start();
 	struct err err = { 0 };
@@ -102,7 +100,7 @@ static void ended_job_is_handed_in_again(void)
 	end();
 }
 
-static void job_that_is_there_is_not_handed_in_twice(void)
+static void queued_job_is_not_submitted_twice(void)
 {
 	struct resubmit r = start();
 	struct err err = { 0 };
@@ -110,17 +108,17 @@ static void job_that_is_there_is_not_handed_in_twice(void)
 	put("there", "4.sdb");
 	CHECK_INT(resubmit_step(&r, 100, &err), RESUBMIT_FOUND);
 	CHECK_INT(resubmit_step(&r, 101, &err), RESUBMIT_WAIT);
-	/* The same job, told without its server. */
+	/* The same id without the name of the server. */
 	put("there", "4");
 	CHECK_INT(resubmit_step(&r, 101, &err), RESUBMIT_WAIT);
 	put("there", "");
-	/* Nobody knows how long it has run. */
+	/* The run time of a found job is unknown. */
 	CHECK_INT(resubmit_step(&r, 102, &err), RESUBMIT_ENDED);
 	CHECK_INT(r.submitted, 0);
 	end();
 }
 
-static void short_jobs_and_refusals_are_counted_in_a_row(void)
+static void consecutive_failures_are_counted(void)
 {
 	struct resubmit r = start();
 	struct err err = { 0 };
@@ -140,7 +138,7 @@ static void short_jobs_and_refusals_are_counted_in_a_row(void)
 	end();
 }
 
-static void nothing_is_handed_in_while_the_queue_is_not_known(void)
+static void nothing_is_submitted_while_the_query_fails(void)
 {
 	struct resubmit r = start();
 	struct err err = { 0 };
@@ -154,7 +152,7 @@ static void nothing_is_handed_in_while_the_queue_is_not_known(void)
 	end();
 }
 
-static void answer_without_an_id_is_a_failure(void)
+static void output_without_an_id_is_a_failure(void)
 {
 	struct resubmit r = start();
 	struct err err = { 0 };
@@ -165,9 +163,7 @@ static void answer_without_an_id_is_a_failure(void)
 	end();
 }
 
-/* ---- words ---- */
-
-static void systems_are_spoken_to_in_their_words(void)
+static void commands_match_the_batch_system(void)
 {
 	char *options[] = { (char *)"-A", (char *)"my project", NULL };
 	struct batch_job job = { .name = "mine", .script = "run it.sh", .options = options };
@@ -185,7 +181,7 @@ static void systems_are_spoken_to_in_their_words(void)
 	CHECK_TEXT(buf_text(&text), "qsub -N mine -A 'my project' 'run it.sh'");
 }
 
-static void job_of_another_or_one_that_has_ended_is_not_ours(void)
+static void jobs_of_others_and_ended_jobs_are_ignored(void)
 {
 	const struct batch_system *pbs = batch_system_of("pbs", NULL);
 	const struct passwd *me = getpwuid(geteuid());
@@ -211,8 +207,8 @@ static void job_of_another_or_one_that_has_ended_is_not_ours(void)
 	CHECK_TEXT(id, "4.s");
 }
 
-/* PBS takes fifteen characters. */
-static void name_of_a_script_is_its_own(void)
+/* PBS allows 15 characters. */
+static void job_name_is_unique_per_script(void)
 {
 	char first[BATCH_NAME], second[BATCH_NAME], again[BATCH_NAME];
 
@@ -224,8 +220,7 @@ static void name_of_a_script_is_its_own(void)
 	CHECK_TEXT(again, first);
 }
 
-TESTS(TEST(ended_job_is_handed_in_again), TEST(job_that_is_there_is_not_handed_in_twice),
-      TEST(short_jobs_and_refusals_are_counted_in_a_row),
-      TEST(nothing_is_handed_in_while_the_queue_is_not_known),
-      TEST(answer_without_an_id_is_a_failure), TEST(systems_are_spoken_to_in_their_words),
-      TEST(job_of_another_or_one_that_has_ended_is_not_ours), TEST(name_of_a_script_is_its_own))
+TESTS(TEST(ended_job_is_submitted_again), TEST(queued_job_is_not_submitted_twice),
+      TEST(consecutive_failures_are_counted), TEST(nothing_is_submitted_while_the_query_fails),
+      TEST(output_without_an_id_is_a_failure), TEST(commands_match_the_batch_system),
+      TEST(jobs_of_others_and_ended_jobs_are_ignored), TEST(job_name_is_unique_per_script))

@@ -13,8 +13,6 @@ enum { TITAN = 288 };
 
 static struct err err;
 
-/* ---- WAN-36 ---- */
-
 static void fill(struct placement_target *targets, size_t idle, size_t busy, double idle_s,
 		 double busy_s)
 {
@@ -34,7 +32,7 @@ static const struct {
 	{ 230, 58, 3.2, 4.0, 0.832127, 1.041968, 0.833575, 3.334298 },
 };
 
-static void golden_values_come_out_to_a_millionth(void)
+static void golden_values_match_to_a_millionth(void)
 {
 	struct placement_target targets[TITAN];
 	double shares[TITAN];
@@ -86,8 +84,6 @@ static void threshold_moves_targets_between_classes(void)
 	REQUIRE(placement_shares(PLACEMENT_CLASSES, targets, 2, &limits, shares, &err) == 0);
 	NEAR(shares[0], 0.5, 1e-15);
 }
-
-/* ---- rules ---- */
 
 static void expected_shares_finish_together_if_times_are_as_expected(void)
 {
@@ -145,8 +141,6 @@ static void unknown_targets_count_as_the_mean_of_the_others(void)
 	}
 }
 
-/* ---- limits ---- */
-
 static void limits_hold_and_the_sum_stays_one(void)
 {
 	struct placement_target targets[TITAN];
@@ -172,13 +166,13 @@ static void limits_hold_and_the_sum_stays_one(void)
 	}
 }
 
-static void what_a_limit_cuts_off_is_shared_in_proportion(void)
+static void excess_over_a_limit_is_divided_in_proportion(void)
 {
 	static const double weights[] = { 8, 2, 1, 1, 0 };
 	struct placement_limits limits = { .most = 2 };
 	double shares[5];
 
-	/* Of four that get something: at most 0.5. The rest keep 2 : 1 : 1. */
+	/* Four targets have a share, at most 0.5 each. The others keep 2 : 1 : 1. */
 	placement_fill(weights, 5, &limits, shares);
 	NEAR(shares[0], 0.5, 1e-12);
 	NEAR(shares[1], 0.25, 1e-12);
@@ -191,7 +185,7 @@ static void what_a_limit_cuts_off_is_shared_in_proportion(void)
 	NEAR(shares[1], 0.15, 1e-12);
 }
 
-static void limits_that_leave_no_way_are_refused(void)
+static void impossible_limits_are_refused(void)
 {
 	struct placement_target targets[2];
 	double shares[2];
@@ -214,9 +208,7 @@ static void limits_that_leave_no_way_are_refused(void)
 	NEAR(shares[0], 0.5, 1e-12);
 }
 
-/* ---- units ---- */
-
-static void units_sum_up_and_the_rest_is_spread(void)
+static void units_sum_to_the_total_and_remainders_are_spread(void)
 {
 	static const double shares[] = { 0.5, 0.25, 0.125, 0.125, 0 };
 	uint64_t units[5];
@@ -224,7 +216,7 @@ static void units_sum_up_and_the_rest_is_spread(void)
 	placement_units(shares, 5, 10, units);
 	CHECK_INT(units[0], 5);
 	CHECK_INT(units[1] + units[2] + units[3], 5);
-	/* 2.5, 1.25 and 1.25: the half lost most. */
+	/* 2.5, 1.25 and 1.25: the first has the largest remainder. */
 	CHECK_INT(units[1], 3);
 	CHECK_INT(units[4], 0);
 	placement_units(shares, 5, 0, units);
@@ -258,9 +250,7 @@ static void any_total_is_placed_to_the_last_byte(void)
 	}
 }
 
-/* ---- judgement ---- */
-
-static void results_name_group_late_and_slowest(void)
+static void results_have_group_percentile_and_slowest(void)
 {
 	static const double shares[] = { 0.25, 0.25, 0.25, 0.25 }, seconds[] = { 1, 2, 3, 8 };
 	static const bool busy[] = { false, false, true, true };
@@ -277,7 +267,7 @@ static void results_name_group_late_and_slowest(void)
 	NEAR(result.slower_group, (2 * sqrt(2) + 2) / 2, 1e-12);
 }
 
-static void foresight_goes_by_the_forecasts(void)
+static void predicted_result_follows_the_forecasts(void)
 {
 	struct placement_target targets[4];
 	double shares[4] = { 0.25, 0.25, 0.25, 0.25 };
@@ -286,7 +276,7 @@ static void foresight_goes_by_the_forecasts(void)
 	fill(targets, 2, 2, 1, 3);
 	for (int i = 0; i < 4; i++)
 		targets[i].busy = i >= 2, targets[i].idle_sd = targets[i].busy_sd = 0;
-	/* States that are certain and without width leave nothing to chance. */
+	/* With certain states of zero width, the result is exact. */
 	placement_foresee(shares, targets, 4, NULL, &result);
 	NEAR(result.slower_group, 3, 1e-9);
 	NEAR(result.slowest, 3, 1e-9);
@@ -298,9 +288,7 @@ static void foresight_goes_by_the_forecasts(void)
 	CHECK(memcmp(&result, &again, sizeof(result)) == 0);
 }
 
-/* ---- the hedge ---- */
-
-/* A world whose forecasts are right on average: the state is drawn from the chance. */
+/* Generated data with forecasts that are right on average: states are drawn from them. */
 static void draw_world(struct random *random, struct placement_target *targets, double *seconds,
 		       double idle_s, double busy_s, double held)
 {
@@ -319,7 +307,7 @@ static void draw_world(struct random *random, struct placement_target *targets, 
 	}
 }
 
-/* Mean gain on the slowest target, over steps. */
+/* The mean gain on the slowest target over all steps. */
 static double slowest_gain(enum placement_rule rule, double idle_s, double busy_s, double held,
 			   double *losing)
 {
@@ -345,7 +333,7 @@ static double slowest_gain(enum placement_rule rule, double idle_s, double busy_
 	return gain;
 }
 
-static void hedge_gains_on_the_slowest_where_there_is_something_to_gain(void)
+static void hedged_rule_gains_on_the_slowest_target(void)
 {
 	double losing, others;
 	double hedged = slowest_gain(PLACEMENT_HEDGED, 0.115, 0.23, 0, &losing);
@@ -356,21 +344,21 @@ static void hedge_gains_on_the_slowest_where_there_is_something_to_gain(void)
 	CHECK(losing < others);
 }
 
-static void hedge_does_not_lose_where_the_other_rules_do(void)
+static void hedged_rule_does_not_lose_where_other_rules_do(void)
 {
 	double losing, others;
 
-	/* States without width: who is taken for idle and is busy is slowest for certain. */
+	/* States of zero width: a busy target predicted idle is always the slowest. */
 	CHECK(slowest_gain(PLACEMENT_CLASSES, 0.001, 0.001, 0, &others) < -0.05);
 	CHECK(others > 0.9);
 	CHECK(slowest_gain(PLACEMENT_EXPECTED, 0.001, 0.001, 0, &others) < -0.05);
 	CHECK(slowest_gain(PLACEMENT_HEDGED, 0.001, 0.001, 0, &losing) >= 0);
 	CHECK(losing < 0.1);
-	/* Writes that are held up whatever the state, which no forecast knows of. */
+	/* Writes that are held up in any state, which no forecast contains. */
 	CHECK(slowest_gain(PLACEMENT_HEDGED, 0.115, 0.23, 0.01, &losing) >= 0);
 }
 
-static void hedge_is_the_same_every_time_and_fair(void)
+static void hedged_rule_is_reproducible_and_monotonic(void)
 {
 	struct placement_target targets[TITAN];
 	double first[TITAN], again[TITAN], seconds[TITAN], sum = 0;
@@ -386,14 +374,14 @@ static void hedge_is_the_same_every_time_and_fair(void)
 	for (size_t i = 0; i < TITAN; i++)
 		sum += first[i];
 	NEAR(sum, 1, 1e-12);
-	/* Who is more likely to be busy never gets more. */
+	/* A target that is more likely busy never gets more. */
 	for (size_t i = 0; i < TITAN; i++)
 		for (size_t j = 0; j < TITAN; j++)
 			CHECK(targets[i].busy <= targets[j].busy ||
 			      first[i] <= first[j] * (1 + 1e-4));
 }
 
-static void hedge_stays_with_equal_shares_if_nothing_is_known(void)
+static void hedged_rule_uses_equal_shares_without_information(void)
 {
 	struct placement_target targets[8];
 	double shares[8];
@@ -406,17 +394,16 @@ static void hedge_stays_with_equal_shares_if_nothing_is_known(void)
 	CHECK(shares[0] == 1);
 }
 
-TESTS(TEST(golden_values_come_out_to_a_millionth),
+TESTS(TEST(golden_values_match_to_a_millionth),
       TEST(one_class_alone_gets_everything_in_equal_shares),
       TEST(threshold_moves_targets_between_classes),
       TEST(expected_shares_finish_together_if_times_are_as_expected),
       TEST(targets_that_are_not_allowed_get_nothing),
       TEST(unknown_targets_count_as_the_mean_of_the_others),
-      TEST(limits_hold_and_the_sum_stays_one), TEST(what_a_limit_cuts_off_is_shared_in_proportion),
-      TEST(limits_that_leave_no_way_are_refused), TEST(units_sum_up_and_the_rest_is_spread),
-      TEST(any_total_is_placed_to_the_last_byte), TEST(results_name_group_late_and_slowest),
-      TEST(foresight_goes_by_the_forecasts),
-      TEST(hedge_gains_on_the_slowest_where_there_is_something_to_gain),
-      TEST(hedge_does_not_lose_where_the_other_rules_do),
-      TEST(hedge_is_the_same_every_time_and_fair),
-      TEST(hedge_stays_with_equal_shares_if_nothing_is_known))
+      TEST(limits_hold_and_the_sum_stays_one), TEST(excess_over_a_limit_is_divided_in_proportion),
+      TEST(impossible_limits_are_refused), TEST(units_sum_to_the_total_and_remainders_are_spread),
+      TEST(any_total_is_placed_to_the_last_byte), TEST(results_have_group_percentile_and_slowest),
+      TEST(predicted_result_follows_the_forecasts), TEST(hedged_rule_gains_on_the_slowest_target),
+      TEST(hedged_rule_does_not_lose_where_other_rules_do),
+      TEST(hedged_rule_is_reproducible_and_monotonic),
+      TEST(hedged_rule_uses_equal_shares_without_information))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Steps in a world that is made here: two states, log-normal times with a tail, forecasts that are
- * right on average. The true states are known.
+ * Simulated steps on generated data: two states, log-normal times with a tail, and forecasts that
+ * are right on average. The true states are known.
  */
 #include "predict/forecast/place/steps.h"
 
@@ -44,11 +44,22 @@ static void make(struct steps *steps, double idle_s, double busy_s, double held)
 	}
 }
 
+static const struct steps_row *find_row(const struct steps_row *rows, int count,
+					enum placement_rule rule, enum steps_source source,
+					double feedback)
+{
+	for (int i = 0; i < count; i++)
+		if (rows[i].rule == rule && rows[i].source == source &&
+		    rows[i].feedback == feedback)
+			return &rows[i];
+	return NULL;
+}
+
 static const struct steps_gain *gain_of(const struct steps_row *rows, int count,
 					enum placement_rule rule, enum steps_source source,
 					size_t metric)
 {
-	const struct steps_row *row = steps_find(rows, (size_t)count, rule, source, 0);
+	const struct steps_row *row = find_row(rows, count, rule, source, 0);
 
 	REQUIRE(row);
 	return &row->gains[metric];
@@ -56,7 +67,7 @@ static const struct steps_gain *gain_of(const struct steps_row *rows, int count,
 
 enum { GROUP, LATE, SLOWEST };
 
-static void rules_and_sources_come_in_the_order_that_theory_says(void)
+static void rules_and_sources_rank_as_theory_predicts(void)
 {
 	struct steps_plan plan = { .repetitions = 20, .seed = 1 };
 	struct steps_row *rows;
@@ -80,19 +91,18 @@ static void rules_and_sources_come_in_the_order_that_theory_says(void)
 	hedged = gain_of(rows, n, PLACEMENT_HEDGED, STEPS_FORECAST, SLOWEST);
 	classes = gain_of(rows, n, PLACEMENT_CLASSES, STEPS_FORECAST, SLOWEST);
 	CHECK(hedged->mean >= 0 && hedged->mean > classes->mean && hedged->lost < classes->lost);
-	/* Who knows the times has all targets finish together. */
+	/* With known times, all targets finish together. */
 	best = gain_of(rows, n, PLACEMENT_EXPECTED, STEPS_MEASURED, SLOWEST);
 	CHECK(best->lost == 0 && best->worst > 0);
 	for (int i = 0; i < n; i++)
 		CHECK(rows[i].gains[SLOWEST].mean <= best->mean);
-	NEAR(steps_find(rows, (size_t)n, PLACEMENT_EXPECTED, STEPS_MEASURED, 0)->seconds[SLOWEST],
-	     steps_find(rows, (size_t)n, PLACEMENT_EXPECTED, STEPS_MEASURED, 0)->seconds[LATE],
-	     1e-9);
+	NEAR(find_row(rows, n, PLACEMENT_EXPECTED, STEPS_MEASURED, 0)->seconds[SLOWEST],
+	     find_row(rows, n, PLACEMENT_EXPECTED, STEPS_MEASURED, 0)->seconds[LATE], 1e-9);
 	free(rows);
 	steps_release(&steps);
 }
 
-static void hedge_does_not_lose_on_the_slowest_where_the_paper_does(void)
+static void hedged_rule_does_not_lose_on_the_slowest_target(void)
 {
 	struct steps_plan plan = { .repetitions = 10 };
 	struct steps_row *rows;
@@ -111,7 +121,7 @@ static void hedge_does_not_lose_on_the_slowest_where_the_paper_does(void)
 	steps_release(&steps);
 }
 
-static void one_point_gives_what_is_computed_by_hand(void)
+static void one_point_gives_the_values_computed_by_hand(void)
 {
 	struct steps_plan plan = { .points = 1, .repetitions = 3 };
 	struct steps_row *rows;
@@ -125,12 +135,12 @@ static void one_point_gives_what_is_computed_by_hand(void)
 	steps.forecasts[1] = (struct placement_target){ 1, 1, 3, 0, 0, true };
 	steps.seconds[0] = 1;
 	steps.seconds[1] = 3;
-	steps.labels[0] = true; /* and these are the wrong way round */
+	steps.labels[0] = true; /* the labels are swapped */
 	n = steps_run(&steps, &plan, &rows, &err);
 	CHECK_INT(n, 10);
-	CHECK(!steps_find(rows, (size_t)n, PLACEMENT_CLASSES, STEPS_TRUTH, 0));
+	CHECK(!find_row(rows, n, PLACEMENT_CLASSES, STEPS_TRUTH, 0));
 	for (int rule = PLACEMENT_CLASSES; rule < PLACEMENT_HEDGED; rule++) {
-		row = steps_find(rows, (size_t)n, (enum placement_rule)rule, STEPS_FORECAST, 0);
+		row = find_row(rows, n, (enum placement_rule)rule, STEPS_FORECAST, 0);
 		REQUIRE(row);
 		NEAR(row->seconds[SLOWEST], 1.5, 1e-12);
 		NEAR(row->equal_seconds[SLOWEST], 3, 1e-12);
@@ -138,7 +148,7 @@ static void one_point_gives_what_is_computed_by_hand(void)
 		NEAR(row->gains[GROUP].total, 1, 1e-12);
 		CHECK(row->gains[SLOWEST].low == row->gains[SLOWEST].high);
 	}
-	row = steps_find(rows, (size_t)n, PLACEMENT_CLASSES, STEPS_LABELS, 0);
+	row = find_row(rows, n, PLACEMENT_CLASSES, STEPS_LABELS, 0);
 	NEAR(row->seconds[SLOWEST], 4.5, 1e-12);
 	NEAR(row->gains[SLOWEST].worst, 3 / 4.5 - 1, 1e-12);
 	CHECK(row->gains[SLOWEST].lost == 1);
@@ -148,7 +158,7 @@ static void one_point_gives_what_is_computed_by_hand(void)
 	steps_release(&steps);
 }
 
-static void load_that_slows_targets_eats_the_gain(void)
+static void feedback_of_load_reduces_the_gain(void)
 {
 	struct steps_plan plan = { .repetitions = 5,
 				   .feedbacks = { 0, 0.5, 2 },
@@ -162,8 +172,8 @@ static void load_that_slows_targets_eats_the_gain(void)
 	n = steps_run(&steps, &plan, &rows, &err);
 	CHECK_INT(n, 39);
 	for (size_t f = 0; f < 3; f++) {
-		const struct steps_row *row = steps_find(rows, (size_t)n, PLACEMENT_CLASSES,
-							 STEPS_FORECAST, plan.feedbacks[f]);
+		const struct steps_row *row =
+			find_row(rows, n, PLACEMENT_CLASSES, STEPS_FORECAST, plan.feedbacks[f]);
 
 		REQUIRE(row);
 		CHECK(row->gains[GROUP].mean < last);
@@ -193,7 +203,7 @@ static void results_do_not_depend_on_threads(void)
 	steps_release(&steps);
 }
 
-static void limits_bind_every_rule(void)
+static void limits_apply_to_every_rule(void)
 {
 	struct steps_plan plan = { .repetitions = 3, .limits = { .most = 1, .least = 1 } };
 	struct steps_row *rows;
@@ -215,34 +225,7 @@ static void limits_bind_every_rule(void)
 	steps_release(&steps);
 }
 
-static void a_run_is_told_step_by_step(void)
-{
-	struct steps_plan plan = { .points = 20, .repetitions = 1, .seed = 3 };
-	struct steps_outcome outcomes[20];
-	struct steps_row *rows;
-	struct steps steps;
-	int n;
-
-	make(&steps, 0.06, 0.2, 0);
-	n = steps_run(&steps, &plan, &rows, &err);
-	for (int source = STEPS_FORECAST; source <= STEPS_RANDOM; source++) {
-		double gain = 0;
-
-		REQUIRE(steps_trace(&steps, &plan, PLACEMENT_EXPECTED, (enum steps_source)source,
-				    outcomes, &err) == 0);
-		for (int i = 0; i < 20; i++)
-			gain += (outcomes[i].equal.late / outcomes[i].placed.late - 1) / 20;
-		NEAR(gain,
-		     gain_of(rows, n, PLACEMENT_EXPECTED, (enum steps_source)source, LATE)->mean,
-		     1e-12);
-	}
-	CHECK_INT(steps_trace(&steps, &plan, PLACEMENT_EQUAL, STEPS_FORECAST, outcomes, &err),
-		  -ENOENT);
-	free(rows);
-	steps_release(&steps);
-}
-
-TESTS(TEST(a_run_is_told_step_by_step), TEST(rules_and_sources_come_in_the_order_that_theory_says),
-      TEST(hedge_does_not_lose_on_the_slowest_where_the_paper_does),
-      TEST(one_point_gives_what_is_computed_by_hand), TEST(load_that_slows_targets_eats_the_gain),
-      TEST(results_do_not_depend_on_threads), TEST(limits_bind_every_rule))
+TESTS(TEST(rules_and_sources_rank_as_theory_predicts),
+      TEST(hedged_rule_does_not_lose_on_the_slowest_target),
+      TEST(one_point_gives_the_values_computed_by_hand), TEST(feedback_of_load_reduces_the_gain),
+      TEST(results_do_not_depend_on_threads), TEST(limits_apply_to_every_rule))

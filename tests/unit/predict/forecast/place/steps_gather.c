@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Points of a simulation come from a chronicle and a model, and from nothing that was not there.
+ * The points of a simulation come from probe data and a model, and only from measured writes.
  */
 #include <errno.h>
 #include <math.h>
@@ -8,9 +8,9 @@
 #include "base/err.h"
 #include "check.h"
 #include "forecast_sample.h"
-#include "predict/forecast/states/forecaster.h"
-#include "predict/forecast/site.h"
 #include "predict/forecast/place/steps.h"
+#include "predict/forecast/site.h"
+#include "predict/forecast/states/forecaster.h"
 
 #define DAY 86400.0
 
@@ -21,7 +21,7 @@ static struct features features;
 static struct forecaster forecaster;
 static struct steps_origin origin;
 
-/* Two days, the first of which trains. */
+/* Two days of data; the first day is for training. */
 static void need(void)
 {
 	struct forecaster_plan plan;
@@ -48,7 +48,7 @@ static void need(void)
 	};
 }
 
-static void every_moment_of_the_test_days_is_a_point(void)
+static void every_time_of_the_test_days_is_a_point(void)
 {
 	const struct chronicle_series *series;
 	struct forecast answer;
@@ -78,7 +78,7 @@ static void every_moment_of_the_test_days_is_a_point(void)
 	steps_release(&steps);
 }
 
-static void a_moment_that_one_target_lacks_is_left_out(void)
+static void a_time_that_one_target_lacks_is_skipped(void)
 {
 	struct chronicle_series *series;
 	struct steps before, steps;
@@ -128,7 +128,7 @@ static void states_are_those_of_the_samples(void)
 		free(busy[t * CHRONICLE_SIZES + 2]);
 }
 
-static void what_was_not_measured_or_learnt_is_told(void)
+static void unmeasured_and_untrained_sizes_are_errors(void)
 {
 	struct steps_origin other;
 	struct steps steps = { .points = 7 };
@@ -152,6 +152,6 @@ static void everything_can_be_released(void)
 	site_release(&site);
 }
 
-TESTS(TEST(every_moment_of_the_test_days_is_a_point),
-      TEST(a_moment_that_one_target_lacks_is_left_out), TEST(states_are_those_of_the_samples),
-      TEST(what_was_not_measured_or_learnt_is_told), TEST(everything_can_be_released))
+TESTS(TEST(every_time_of_the_test_days_is_a_point), TEST(a_time_that_one_target_lacks_is_skipped),
+      TEST(states_are_those_of_the_samples), TEST(unmeasured_and_untrained_sizes_are_errors),
+      TEST(everything_can_be_released))

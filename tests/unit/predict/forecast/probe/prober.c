@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Plans and budgets by numbers; rounds by real writes of real processes, with a wall clock that the
- * test moves on.
+ * Tests plans and limits by arithmetic, and rounds with real writes of worker processes. The test
+ * controls the wall clock.
  */
 #include "predict/forecast/probe/prober.h"
 
@@ -53,8 +53,8 @@ static void larger_writes_get_more_time(void)
 	CHECK_INT(prober_plan_timeout(&plan, 3), (20 + 128) * SECOND);
 }
 
-/* In every period each target has each size once, and no round has two targets' large writes. */
-static void truth_is_spread_over_the_rounds(void)
+/* In every period each target has each size once, and no round has two reference writes. */
+static void reference_writes_are_spread_over_rounds(void)
 {
 	struct prober_plan plan;
 	int64_t start = NOON / (300 * SECOND) * 300 * SECOND;
@@ -85,8 +85,8 @@ static void truth_is_spread_over_the_rounds(void)
 	CHECK(!prober_plan_reference_due(&plan, start, 0, 3, 1));
 }
 
-/* 288 targets, 3 sizes, 10 rounds: 864 writes, none of them forgotten; odd periods, too. */
-static void no_truth_is_forgotten(void)
+/* 288 targets, 3 sizes, 10 rounds: all 864 writes are due once, also with odd periods. */
+static void every_reference_write_is_due_once(void)
 {
 	static const int64_t periods[][2] = { { 30, 300 }, { 7, 100 }, { 30, 30 }, { 13, 20 } };
 
@@ -107,7 +107,7 @@ static void no_truth_is_forgotten(void)
 	}
 }
 
-static void budget_is_of_the_day(void)
+static void daily_limit_is_reset_every_day(void)
 {
 	struct prober_plan plan;
 	struct prober_ledger ledger;
@@ -128,7 +128,7 @@ static void budget_is_of_the_day(void)
 	prober_ledger_release(&ledger);
 }
 
-static void rate_is_an_average(void)
+static void rate_limit_is_an_average(void)
 {
 	struct prober_plan plan;
 	struct prober_ledger ledger;
@@ -138,7 +138,7 @@ static void rate_is_an_average(void)
 	CHECK_INT(prober_ledger_wait(&ledger, &plan, SECOND), 0);
 	plan.rate_bytes = 10;
 	CHECK_INT(prober_ledger_wait(&ledger, &plan, SECOND), 0);
-	/* A minute's worth is there; 1200 bytes take another minute to be paid. */
+	/* The limit allows a minute in advance; 1200 bytes need another minute. */
 	prober_ledger_spend(&ledger, NOON, 0, 1200);
 	CHECK_INT((prober_ledger_wait(&ledger, &plan, SECOND) + SECOND / 2) / SECOND, 60);
 	CHECK_INT((prober_ledger_wait(&ledger, &plan, 31 * SECOND) + SECOND / 2) / SECOND, 30);
@@ -153,7 +153,7 @@ struct bed {
 	struct targets targets;
 	struct prober_plan plan;
 	struct prober prober;
-	struct prober_now now; /* wall: the test's own */
+	struct prober_now now; /* the test sets the wall clock */
 	struct prober_sample seen[SEEN];
 	size_t count;
 };
@@ -198,7 +198,7 @@ static void bed_open(struct bed *bed)
 		printf("%s\n", err.text);
 	REQUIRE(r == 0);
 	bed->now.monotonic_ns = prober_now().monotonic_ns;
-	prober_step(&bed->prober, bed->now); /* where it begins is no round */
+	prober_step(&bed->prober, bed->now); /* the first step does not join a round in progress */
 }
 
 static void bed_step(struct bed *bed)
@@ -207,7 +207,7 @@ static void bed_step(struct bed *bed)
 	prober_step(&bed->prober, bed->now);
 }
 
-/* Steps until nothing is left to do in this round; ends because every write does. */
+/* Steps until the round is complete. */
 static void bed_settle(struct bed *bed)
 {
 	bed_step(bed);
@@ -261,7 +261,7 @@ static void round_writes_once_to_each_target(void)
 	bed_release(&bed);
 }
 
-static void truth_follows_the_probes_one_by_one(void)
+static void reference_writes_follow_the_probes_one_by_one(void)
 {
 	struct bed bed;
 
@@ -281,7 +281,7 @@ static void truth_follows_the_probes_one_by_one(void)
 	bed_release(&bed);
 }
 
-static void method_is_as_wanted(void)
+static void method_of_the_plan_is_used(void)
 {
 	struct bed bed;
 
@@ -295,7 +295,7 @@ static void method_is_as_wanted(void)
 	bed_release(&bed);
 }
 
-static void what_does_not_fit_the_budget_is_left_out(void)
+static void writes_over_the_daily_limit_are_skipped(void)
 {
 	struct bed bed;
 	struct prober_counts sum;
@@ -320,8 +320,8 @@ static void what_does_not_fit_the_budget_is_left_out(void)
 	bed_release(&bed);
 }
 
-/* A stopped process stands in for one that storage holds; but it dies when it is killed. */
-static void stuck_target_is_recorded_and_delays_nobody(void)
+/* A stopped process simulates one that is blocked by storage, but it can be killed. */
+static void stuck_target_is_recorded_and_does_not_delay_others(void)
 {
 	struct bed bed;
 	pid_t stuck;
@@ -339,7 +339,7 @@ static void stuck_target_is_recorded_and_delays_nobody(void)
 	CHECK_INT(bed.seen[1].target, 0);
 	CHECK_INT(bed.seen[1].outcome, SAMPLE_TIMEOUT);
 	CHECK(bed.seen[1].seconds >= 0.2);
-	/* It can be killed, so there is another the next time. */
+	/* The worker can be killed, so the next round has a new one. */
 	while (bed.prober.slots[0].is_stuck) {
 		prober_wait(&bed.prober, bed.now, -1, SECOND / 100);
 		bed_step(&bed);
@@ -353,8 +353,8 @@ static void stuck_target_is_recorded_and_delays_nobody(void)
 	bed_release(&bed);
 }
 
-/* A worker that does not die: one that is somebody else's, as far as wait() is concerned. */
-static void target_is_not_asked_while_its_worker_hangs(void)
+/* Simulates a worker that does not die by the pid of a process that is not a child. */
+static void stuck_target_gets_no_orders(void)
 {
 	struct bed bed;
 	struct prober_slot *slot;
@@ -365,7 +365,7 @@ static void target_is_not_asked_while_its_worker_hangs(void)
 	bed_open(&bed);
 	slot = &bed.prober.slots[0];
 	own = slot->worker.pid;
-	slot->worker.pid = 1; /* not ours, so wait4() does not get it back */
+	slot->worker.pid = 1; /* not a child, so wait4() fails */
 	slot->worker.is_killed = slot->is_stuck = true;
 	slot->begun_ns = bed.now.monotonic_ns - 50 * SECOND;
 	bed_round(&bed);
@@ -383,7 +383,7 @@ static void target_is_not_asked_while_its_worker_hangs(void)
 	bed_release(&bed);
 }
 
-static void dead_worker_is_a_failure_and_replaced(void)
+static void dead_worker_is_a_failure_and_is_replaced(void)
 {
 	struct bed bed;
 
@@ -400,8 +400,8 @@ static void dead_worker_is_a_failure_and_replaced(void)
 	bed_release(&bed);
 }
 
-/* The file that was made there has no name and would still take what is written. */
-static void directory_that_is_removed_is_a_failure_until_it_is_back(void)
+/* The unlinked file would still accept writes. */
+static void removed_directory_is_a_failure_until_it_returns(void)
 {
 	struct bed bed;
 
@@ -420,8 +420,8 @@ static void directory_that_is_removed_is_a_failure_until_it_is_back(void)
 	bed_release(&bed);
 }
 
-/* Limits of a process are inherited: the worker's file cannot grow beyond 128 KiB. */
-static void full_disk_is_recorded_and_left_as_it_was(void)
+/* The worker inherits a file size limit of 128 KiB. */
+static void full_disk_is_recorded_and_space_is_freed(void)
 {
 	struct rlimit old, small;
 	struct bed bed;
@@ -444,8 +444,8 @@ static void full_disk_is_recorded_and_left_as_it_was(void)
 	bed_release(&bed);
 }
 
-/* A real small file system, where we may mount one. */
-static void half_of_the_room_is_left_to_others(void)
+/* Uses a small tmpfs, if the test may mount one. */
+static void half_of_the_free_space_stays_free(void)
 {
 	struct bed bed;
 
@@ -462,13 +462,13 @@ static void half_of_the_room_is_left_to_others(void)
 	CHECK_INT(bed.seen[1].outcome, SAMPLE_DONE);
 	CHECK_INT(bed.seen[2].outcome, SAMPLE_FULL); /* 4 of 6 MiB */
 	bed_round(&bed);
-	CHECK_INT(bed.seen[4].outcome, SAMPLE_DONE); /* the room was given back */
+	CHECK_INT(bed.seen[4].outcome, SAMPLE_DONE); /* the space was freed */
 	prober_stop(&bed.prober);
 	umount(bed.targets.rows[0].path);
 	bed_release(&bed);
 }
 
-static void target_that_is_not_there_is_told_at_once(void)
+static void missing_target_is_reported_at_once(void)
 {
 	struct bed bed;
 	struct err err = { 0 };
@@ -481,7 +481,7 @@ static void target_that_is_not_there_is_told_at_once(void)
 	bed_release(&bed);
 }
 
-static void directories_on_one_device_are_found(void)
+static void shared_device_is_found(void)
 {
 	size_t one, other;
 	struct bed bed;
@@ -494,7 +494,7 @@ static void directories_on_one_device_are_found(void)
 	bed_release(&bed);
 }
 
-static void ranks_share_the_targets(void)
+static void ranks_divide_the_targets(void)
 {
 	struct bed bed;
 	struct err err = { 0 };
@@ -510,7 +510,7 @@ static void ranks_share_the_targets(void)
 	CHECK_INT(bed.count, 1);
 	CHECK_INT(bed.seen[0].target, 1);
 	prober_close(&bed.prober);
-	/* A rank that has no target is none the worse. */
+	/* A rank without a target is valid. */
 	bed.plan.first_target = 3;
 	bed.plan.target_step = 4;
 	REQUIRE(prober_open(&bed.prober, &bed.targets, &bed.plan, seen, &bed, &err) == 0);
@@ -537,8 +537,8 @@ static int links_of(pid_t pid, const char *below)
 	return n;
 }
 
-/* The prober is killed, and nobody cleans up after it. */
-static void nothing_is_left_of_a_killed_prober(void)
+/* The prober is killed and cannot clean up. */
+static void killed_prober_leaves_nothing_behind(void)
 {
 	struct bed bed;
 	int pipes[2], status;
@@ -560,24 +560,24 @@ static void nothing_is_left_of_a_killed_prober(void)
 	CHECK_INT(links_of(worker, bed.path), 1);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	/* It dies with its parent; reaped by whoever adopts it. */
+	/* The worker dies with its parent and is reaped by the process that adopts it. */
 	for (int i = 0; i < 5000 && links_of(worker, bed.path); i++)
 		usleep(1000);
 	CHECK_INT(links_of(worker, bed.path), 0);
-	CHECK_INT(rmdir(bed.targets.rows[0].path), 0); /* it is empty */
+	CHECK_INT(rmdir(bed.targets.rows[0].path), 0); /* succeeds if it is empty */
 	close(pipes[0]);
 	close(pipes[1]);
 	bed_release(&bed);
 }
 
 TESTS(TEST(sizes_ascend_by_whole_blocks), TEST(larger_writes_get_more_time),
-      TEST(truth_is_spread_over_the_rounds), TEST(no_truth_is_forgotten),
-      TEST(budget_is_of_the_day), TEST(rate_is_an_average), TEST(round_writes_once_to_each_target),
-      TEST(truth_follows_the_probes_one_by_one), TEST(method_is_as_wanted),
-      TEST(what_does_not_fit_the_budget_is_left_out),
-      TEST(stuck_target_is_recorded_and_delays_nobody),
-      TEST(target_is_not_asked_while_its_worker_hangs), TEST(dead_worker_is_a_failure_and_replaced),
-      TEST(directory_that_is_removed_is_a_failure_until_it_is_back),
-      TEST(full_disk_is_recorded_and_left_as_it_was), TEST(half_of_the_room_is_left_to_others),
-      TEST(target_that_is_not_there_is_told_at_once), TEST(directories_on_one_device_are_found),
-      TEST(ranks_share_the_targets), TEST(nothing_is_left_of_a_killed_prober))
+      TEST(reference_writes_are_spread_over_rounds), TEST(every_reference_write_is_due_once),
+      TEST(daily_limit_is_reset_every_day), TEST(rate_limit_is_an_average),
+      TEST(round_writes_once_to_each_target), TEST(reference_writes_follow_the_probes_one_by_one),
+      TEST(method_of_the_plan_is_used), TEST(writes_over_the_daily_limit_are_skipped),
+      TEST(stuck_target_is_recorded_and_does_not_delay_others), TEST(stuck_target_gets_no_orders),
+      TEST(dead_worker_is_a_failure_and_is_replaced),
+      TEST(removed_directory_is_a_failure_until_it_returns),
+      TEST(full_disk_is_recorded_and_space_is_freed), TEST(half_of_the_free_space_stays_free),
+      TEST(missing_target_is_reported_at_once), TEST(shared_device_is_found),
+      TEST(ranks_divide_the_targets), TEST(killed_prober_leaves_nothing_behind))

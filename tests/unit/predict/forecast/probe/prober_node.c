@@ -9,7 +9,7 @@
 	"MemTotal: 100 kB\nMemAvailable:   40 kB\nDirty:  3 kB\nWritebackTmp: 9 kB\nWriteback: 2 " \
 	"kB\n"
 
-static void shares_are_those_since_the_last_look(void)
+static void cpu_shares_cover_the_time_since_the_last_reading(void)
 {
 	struct node_watch watch = { 0 };
 	struct node_state state;
@@ -20,7 +20,7 @@ static void shares_are_those_since_the_last_look(void)
 	CHECK(isnan(state.values[NODE_CPU]));
 	CHECK(isnan(state.values[NODE_IOWAIT]));
 	node_read(&watch, &state, "2", "cpu  30 0 20 80 70 0 0 0 5 0\n", MEMORY);
-	/* 100 ticks: 10 idle, 60 waiting. */
+	/* 100 ticks: 10 idle, 60 waiting for I/O. */
 	CHECK(fabs(state.values[NODE_CPU] - 0.3) < 1e-12);
 	CHECK(fabs(state.values[NODE_IOWAIT] - 0.6) < 1e-12);
 	CHECK(state.values[NODE_DIRTY] == 3 * 1024);
@@ -28,7 +28,7 @@ static void shares_are_those_since_the_last_look(void)
 	CHECK(state.values[NODE_FREE] == 40 * 1024);
 }
 
-static void what_is_not_told_is_unknown(void)
+static void missing_values_are_unknown(void)
 {
 	struct node_watch watch = { 0 };
 	struct node_state state;
@@ -38,7 +38,7 @@ static void what_is_not_told_is_unknown(void)
 		CHECK(isnan(state.values[i]));
 }
 
-static void this_node_is_known(void)
+static void values_of_this_node_are_known(void)
 {
 	struct node_watch watch = { 0 };
 	struct node_state state;
@@ -49,5 +49,5 @@ static void this_node_is_known(void)
 	CHECK(watch.total > 0);
 }
 
-TESTS(TEST(shares_are_those_since_the_last_look), TEST(what_is_not_told_is_unknown),
-      TEST(this_node_is_known))
+TESTS(TEST(cpu_shares_cover_the_time_since_the_last_reading), TEST(missing_values_are_unknown),
+      TEST(values_of_this_node_are_known))

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "check.h"
 
-static void directory_is_called_by_its_last_part(void)
+static void directory_is_named_by_its_last_part(void)
 {
 	struct target t = { 0 };
 
@@ -31,7 +31,7 @@ static void directory_is_called_by_its_last_part(void)
 	target_release(&t);
 }
 
-static void osts_are_one_or_several_or_in_turn(void)
+static void osts_are_one_or_several_or_a_server(void)
 {
 	struct target t = { 0 };
 
@@ -53,7 +53,7 @@ static void osts_are_one_or_several_or_in_turn(void)
 	target_release(&t);
 }
 
-static void pool_gives_its_name(void)
+static void pool_is_the_default_name(void)
 {
 	struct target t = { 0 };
 
@@ -98,7 +98,7 @@ static void errors_name_what_is_wrong(void)
 	}
 }
 
-static void name_is_given_once(void)
+static void duplicate_name_is_refused(void)
 {
 	struct targets list = { 0 };
 	struct target t = { 0 };
@@ -126,7 +126,7 @@ static int entries(const char *path)
 	return n - 2;
 }
 
-static void file_has_no_name_when_it_is_handed_out(void)
+static void file_is_unlinked_when_it_is_returned(void)
 {
 	char path[] = "/tmp/sluice-targets.XXXXXX";
 	struct target t = { 0 };
@@ -148,7 +148,7 @@ static void file_has_no_name_when_it_is_handed_out(void)
 	target_release(&t);
 }
 
-static void file_that_cannot_be_placed_is_not_left_behind(void)
+static void misplaced_file_is_removed(void)
 {
 	char path[] = "/tmp/sluice-targets.XXXXXX";
 	struct target t = { 0 };
@@ -158,7 +158,7 @@ static void file_that_cannot_be_placed_is_not_left_behind(void)
 	AUTO_FREE char *place = xprintf("ceph:%s,pool=fast", path);
 
 	REQUIRE(target_init(&t, "fast", place, NULL) == 0);
-	/* Not CephFS: the attribute is refused. */
+	/* Other file systems than CephFS refuse the attribute. */
 	CHECK(target_make(&t, 0, &err) < 0);
 	CHECK(strstr(err.text, "ceph.file.layout.pool"));
 	CHECK_INT(entries(path), 0);
@@ -166,7 +166,7 @@ static void file_that_cannot_be_placed_is_not_left_behind(void)
 	rmdir(path);
 }
 
-TESTS(TEST(directory_is_called_by_its_last_part), TEST(osts_are_one_or_several_or_in_turn),
-      TEST(pool_gives_its_name), TEST(errors_name_what_is_wrong), TEST(name_is_given_once),
-      TEST(file_has_no_name_when_it_is_handed_out),
-      TEST(file_that_cannot_be_placed_is_not_left_behind))
+TESTS(TEST(directory_is_named_by_its_last_part), TEST(osts_are_one_or_several_or_a_server),
+      TEST(pool_is_the_default_name), TEST(errors_name_what_is_wrong),
+      TEST(duplicate_name_is_refused), TEST(file_is_unlinked_when_it_is_returned),
+      TEST(misplaced_file_is_removed))

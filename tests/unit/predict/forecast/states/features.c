@@ -17,7 +17,7 @@ enum { JOBS, BATCH, DEBUG, XL, L, M, S, XS, NEW, MIDDLE, OLD, VIRTUAL, MEMORY, L
 
 static const uint64_t sizes[] = { 1u << 20, 64u << 20, 1u << 30 };
 
-/* Numbers without a pattern, the same in each run. */
+/* Pseudo-random numbers, the same in each run. */
 static double noise(uint64_t *state)
 {
 	*state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -37,7 +37,7 @@ static struct job *job_add(struct jobs *jobs, const char *queue, double nodes, d
 	return job;
 }
 
-/* Probes every 30 s, truth and jobs every 300 s, of which there are more and more. */
+/* Probes every 30 s; reference writes and an increasing number of jobs every 300 s. */
 static struct chronicle chronicle_sample(size_t targets, size_t rounds)
 {
 	struct chronicle chronicle;
@@ -157,7 +157,7 @@ static void bounds_of_classes_are_those_of_the_paper(void)
 	site_release(&site);
 }
 
-static void ages_go_by_thirds_and_the_bounds_are_middle_aged(void)
+static void age_classes_are_thirds_and_bounds_are_middle_aged(void)
 {
 	static const struct {
 		double used_s, allocated_s;
@@ -238,7 +238,7 @@ static void classes_and_ages_sum_to_the_jobs(void)
 	site_release(&site);
 }
 
-static void window_holds_twenty_probes_and_its_statistics_are_direct_ones(void)
+static void window_has_twenty_probes_and_correct_statistics(void)
 {
 	struct chronicle chronicle = chronicle_sample(1, 100);
 	const float *seconds = chronicle_series(&chronicle, 0, 0)->seconds;
@@ -250,7 +250,7 @@ static void window_holds_twenty_probes_and_its_statistics_are_direct_ones(void)
 	site_init(&site);
 	features_plan_init(&plan);
 	features_init(&features, &chronicle, &site, &plan);
-	/* At a probe's own time it is in, and the one 600 s before is not. */
+	/* The probe at this time is included; the one 600 s before is not. */
 	CHECK_INT(features_at(&features, 0, 2, START + 30 * 70, row), 16);
 	for (int i = 51; i <= 70; i++)
 		sum += (double)seconds[i];
@@ -262,14 +262,14 @@ static void window_holds_twenty_probes_and_its_statistics_are_direct_ones(void)
 	features_at(&features, 0, 2, START, row);
 	CHECK(row[LATENCY] == (double)seconds[0] && row[MEAN] == row[LATENCY] && isnan(row[SD]));
 	CHECK_INT(features_at(&features, 0, 2, START - 1, row), 0);
-	/* Long after: jobs are known, probes not. */
+	/* Long after the last probe, jobs are known and probes are not. */
 	CHECK_INT(features_at(&features, 0, 2, START + 99999, row), 13);
 	features_release(&features);
 	chronicle_release(&chronicle);
 	site_release(&site);
 }
 
-static void probes_given_up_count_with_that_time_and_failed_ones_do_not(void)
+static void timeouts_count_with_their_duration_and_failures_do_not(void)
 {
 	struct chronicle chronicle;
 	struct features features;
@@ -303,7 +303,7 @@ static void probes_given_up_count_with_that_time_and_failed_ones_do_not(void)
 	site_release(&site);
 }
 
-/* Everything after a moment is altered: samples, jobs and the node. */
+/* Changes all samples, jobs and node states after a time. */
 static void future_alter(struct chronicle *chronicle, double after_s)
 {
 	uint64_t state = 99;
@@ -349,7 +349,7 @@ static void future_changes_no_row(void)
 				else
 					changed += !is_same(one[i], other[i]);
 		}
-	/* The test can fail: what was altered shows later. */
+	/* Later rows do change, so the test can fail. */
 	CHECK(changed > 1000);
 	features_release(&past);
 	features_release(&altered);
@@ -358,7 +358,7 @@ static void future_changes_no_row(void)
 	site_release(&site);
 }
 
-static void horizon_takes_what_was_known_so_much_earlier(void)
+static void horizon_uses_only_earlier_data(void)
 {
 	struct chronicle chronicle = chronicle_sample(3, 300);
 	struct features features;
@@ -398,7 +398,7 @@ static double ewm_direct(const struct chronicle_series *probes, double time_s, d
 	return sum / weight;
 }
 
-static void averages_that_forget_equal_direct_ones(void)
+static void weighted_means_equal_direct_computation(void)
 {
 	struct chronicle chronicle = chronicle_sample(2, 500);
 	const struct chronicle_series *probes = chronicle_series(&chronicle, 1, 0);
@@ -423,7 +423,7 @@ static void averages_that_forget_equal_direct_ones(void)
 	site_release(&site);
 }
 
-/* Mean and deviation of the probes of others in (from, to]. */
+/* Mean and deviation of the probes of all other targets in (from, to]. */
 static void others_direct(const struct chronicle *chronicle, size_t target, double from_s,
 			  double to_s, double *mean, double *sd)
 {
@@ -482,7 +482,7 @@ static void neighbors_are_all_others(void)
 	CHECK_INT(features_at(&features, 3, 2, START - 1, row), 0);
 	features_release(&features);
 	chronicle_release(&chronicle);
-	/* Who is alone has none. */
+	/* A single target has no neighbors. */
 	chronicle = chronicle_sample(1, 50);
 	features_init(&features, &chronicle, &site, &plan);
 	CHECK_INT(features_at(&features, 0, 2, START + 600, row), 0);
@@ -491,8 +491,8 @@ static void neighbors_are_all_others(void)
 	site_release(&site);
 }
 
-/* A chronicle that grows target by target, out of step, and loses its beginning. */
-static void what_comes_later_is_followed(void)
+/* The chronicle grows by one target after the other, and its first data is discarded. */
+static void cache_follows_a_growing_chronicle(void)
 {
 	struct chronicle whole = chronicle_sample(3, 120), grown;
 	double row[FEATURES_MAX], expected[FEATURES_MAX];
@@ -535,7 +535,7 @@ static void what_comes_later_is_followed(void)
 	site_release(&site);
 }
 
-static void past_is_what_had_ended_and_never_the_write_itself(void)
+static void past_has_only_writes_that_had_ended(void)
 {
 	struct chronicle chronicle;
 	struct features features;
@@ -555,9 +555,9 @@ static void past_is_what_had_ended_and_never_the_write_itself(void)
 	REQUIRE(rows.rows == 10 && rows.width == 4);
 	CHECK(isnan(rows.x[0]) && isnan(rows.x[3]));
 	CHECK(rows.x[4] == 1 && isnan(rows.x[5]) && rows.x[6] == 1 && rows.x[7] == 100);
-	/* The ninth knows the eighth and before: 9 8 7 6 5 4. */
+	/* The ninth write sees the eighth and earlier ones: 9 8 7 6 5 4. */
 	CHECK(rows.x[36] == 9 && rows.x[37] == 8 && rows.x[38] == 6.5 && rows.x[39] == 100);
-	/* 805 s: the write of 800 s takes 9 s and has not ended. */
+	/* At 805 s, the write of 800 s has not ended; it takes 9 s. */
 	features_at(&features, 0, 1, 805, row);
 	CHECK(row[0] == 8 && row[3] == 105);
 	features_at(&features, 0, 1, 809, row);
@@ -568,7 +568,7 @@ static void past_is_what_had_ended_and_never_the_write_itself(void)
 	site_release(&site);
 }
 
-static void clock_and_node_are_those_of_the_moment(void)
+static void clock_and_node_match_the_time(void)
 {
 	struct chronicle chronicle = chronicle_sample(1, 100);
 	struct features features;
@@ -595,11 +595,10 @@ static void clock_and_node_are_those_of_the_moment(void)
 }
 
 TESTS(TEST(paper_has_sixteen_and_all_have_names), TEST(bounds_of_classes_are_those_of_the_paper),
-      TEST(ages_go_by_thirds_and_the_bounds_are_middle_aged),
+      TEST(age_classes_are_thirds_and_bounds_are_middle_aged),
       TEST(queues_and_memory_are_summed_over_jobs), TEST(classes_and_ages_sum_to_the_jobs),
-      TEST(window_holds_twenty_probes_and_its_statistics_are_direct_ones),
-      TEST(probes_given_up_count_with_that_time_and_failed_ones_do_not),
-      TEST(future_changes_no_row), TEST(horizon_takes_what_was_known_so_much_earlier),
-      TEST(averages_that_forget_equal_direct_ones), TEST(neighbors_are_all_others),
-      TEST(what_comes_later_is_followed), TEST(past_is_what_had_ended_and_never_the_write_itself),
-      TEST(clock_and_node_are_those_of_the_moment))
+      TEST(window_has_twenty_probes_and_correct_statistics),
+      TEST(timeouts_count_with_their_duration_and_failures_do_not), TEST(future_changes_no_row),
+      TEST(horizon_uses_only_earlier_data), TEST(weighted_means_equal_direct_computation),
+      TEST(neighbors_are_all_others), TEST(cache_follows_a_growing_chronicle),
+      TEST(past_has_only_writes_that_had_ended), TEST(clock_and_node_match_the_time))

@@ -12,12 +12,12 @@
 #include "learn/file/checked_file.h"
 #include "predict/forecast/site.h"
 
-/* Made when it is first needed; one chronicle for all. */
+/* The data of all tests, generated on first use. */
 static struct sample sample;
 static struct site site;
 static struct features features;
 
-static void sample_need(void)
+static void ensure_sample(void)
 {
 	struct features_plan plan;
 
@@ -31,7 +31,7 @@ static void sample_need(void)
 
 static void plan_quick(struct forecaster_plan *plan, const char *method)
 {
-	sample_need();
+	ensure_sample();
 	forecaster_plan_init(plan);
 	REQUIRE(forecast_method_plan(&plan->pipeline, method, NULL, NULL) == 0);
 	plan->folds = 4;
@@ -53,7 +53,7 @@ static void fit(struct forecaster *forecaster, const char *method, size_t folds)
 	}
 }
 
-static void it_is_better_than_the_majority_and_below_the_ceiling(void)
+static void models_beat_the_majority_and_stay_below_the_ceiling(void)
 {
 	struct forecaster f;
 
@@ -83,7 +83,7 @@ static double *row_at(size_t target, size_t size, double time_s)
 {
 	static double row[FEATURES_MAX];
 
-	sample_need();
+	ensure_sample();
 	features_at(&features, target, size, time_s, row);
 	return row;
 }
@@ -94,7 +94,7 @@ static bool same(const struct forecast *a, const struct forecast *b)
 	       a->idle_s == b->idle_s && a->busy_s == b->busy_s && a->is_model == b->is_model;
 }
 
-static void threads_do_not_change_the_answers(void)
+static void forecasts_do_not_depend_on_threads(void)
 {
 	struct forecaster one = { 0 }, two = { 0 };
 	struct forecaster_plan plan;
@@ -117,7 +117,7 @@ static void threads_do_not_change_the_answers(void)
 	forecaster_release(&two);
 }
 
-static void answers_agree_with_the_states_of_the_mixture(void)
+static void forecasts_agree_with_the_mixture(void)
 {
 	struct forecaster f;
 	struct forecast answer;
@@ -136,8 +136,8 @@ static void answers_agree_with_the_states_of_the_mixture(void)
 	forecaster_release(&f);
 }
 
-/* Chances mean what they say: of writes that were called 80 % busy, 80 % were. */
-static void chances_are_calibrated(void)
+/* Of the writes with a busy probability of 80 %, 80 % are busy. */
+static void probabilities_are_calibrated(void)
 {
 	struct forecaster f;
 	double said = 0, was = 0;
@@ -163,7 +163,7 @@ static void chances_are_calibrated(void)
 	forecaster_release(&f);
 }
 
-static void missing_features_do_not_stop_an_answer(void)
+static void missing_features_do_not_prevent_a_forecast(void)
 {
 	struct forecaster f;
 	struct forecast answer;
@@ -173,7 +173,7 @@ static void missing_features_do_not_stop_an_answer(void)
 		row[i] = NAN;
 	for (const struct forecast_method *m = forecast_methods; m->name; m++) {
 		if (strcmp(m->name, "perceptron") == 0 || strcmp(m->name, "boosting") == 0)
-			continue; /* as the others, and slow */
+			continue; /* similar to the others, and slow */
 		fit(&f, m->name, 0);
 		forecaster_ask(&f, 1, 1, row, &answer);
 		CHECK(answer.busy >= 0 && answer.busy <= 1);
@@ -181,7 +181,7 @@ static void missing_features_do_not_stop_an_answer(void)
 	}
 }
 
-static void a_target_without_enough_writes_answers_by_shares(void)
+static void a_target_with_too_few_writes_uses_its_share(void)
 {
 	struct forecaster_plan plan;
 	struct forecaster f = { 0 };
@@ -205,7 +205,7 @@ static void a_target_without_enough_writes_answers_by_shares(void)
 	sample_release(&small);
 }
 
-static void nothing_to_learn_from_is_no_data(void)
+static void no_reference_writes_is_no_data(void)
 {
 	struct chronicle empty = { 0 };
 	struct forecaster_plan plan;
@@ -225,7 +225,7 @@ static bool stop_at_once(void *arg, size_t done, size_t total)
 	return done >= 1;
 }
 
-static void it_can_be_stopped(void)
+static void training_can_be_interrupted(void)
 {
 	struct forecaster_plan plan;
 	struct forecaster f = { 0 };
@@ -240,9 +240,7 @@ static void it_can_be_stopped(void)
 	CHECK(!f.models);
 }
 
-/* ---- files ---- */
-
-static void a_file_gives_the_same_answers(void)
+static void a_loaded_model_gives_the_same_forecasts(void)
 {
 	char path[] = "/tmp/sluice-forecaster-XXXXXX";
 	AUTO_FREE char *previous = NULL;
@@ -273,7 +271,7 @@ static void a_file_gives_the_same_answers(void)
 			      forecaster_model(&f, t, s)->accuracy);
 		}
 	forecaster_release(&loaded);
-	/* The next one keeps the one before. */
+	/* Saving again keeps the previous file. */
 	f.generation = 2;
 	REQUIRE(forecaster_save(&f, path, &err) == 0);
 	REQUIRE(forecaster_load(&loaded, previous, &err) == 0);
@@ -287,8 +285,8 @@ static void a_file_gives_the_same_answers(void)
 	unlink(previous);
 }
 
-/* With a checksum that fits, so that the loaders see the damage. */
-static void damaged_files_are_refused_or_answer(void)
+/* The checksum is corrected, so that the loaders see the damage. */
+static void damaged_files_are_refused_or_usable(void)
 {
 	char path[] = "/tmp/sluice-forecaster-XXXXXX";
 	static const struct sealed_kind kind = { .schema = "sluice.forecaster", .version = 1 };
@@ -359,10 +357,9 @@ static void methods_are_those_of_the_paper(void)
 		CHECK_INT(forecast_method_plan(&plan, m->name, NULL, &err), 0);
 }
 
-TESTS(TEST(it_is_better_than_the_majority_and_below_the_ceiling),
-      TEST(threads_do_not_change_the_answers), TEST(answers_agree_with_the_states_of_the_mixture),
-      TEST(chances_are_calibrated), TEST(missing_features_do_not_stop_an_answer),
-      TEST(a_target_without_enough_writes_answers_by_shares),
-      TEST(nothing_to_learn_from_is_no_data), TEST(it_can_be_stopped),
-      TEST(a_file_gives_the_same_answers), TEST(damaged_files_are_refused_or_answer),
-      TEST(methods_are_those_of_the_paper))
+TESTS(TEST(models_beat_the_majority_and_stay_below_the_ceiling),
+      TEST(forecasts_do_not_depend_on_threads), TEST(forecasts_agree_with_the_mixture),
+      TEST(probabilities_are_calibrated), TEST(missing_features_do_not_prevent_a_forecast),
+      TEST(a_target_with_too_few_writes_uses_its_share), TEST(no_reference_writes_is_no_data),
+      TEST(training_can_be_interrupted), TEST(a_loaded_model_gives_the_same_forecasts),
+      TEST(damaged_files_are_refused_or_usable), TEST(methods_are_those_of_the_paper))

@@ -8,8 +8,8 @@
 #include "check.h"
 #include "forecast_sample.h"
 #include "learn/judge/metrics.h"
-#include "predict/forecast/states/judgement_internal.h"
 #include "predict/forecast/site.h"
+#include "predict/forecast/states/judgement_internal.h"
 
 #define DAYS 2.5
 #define CUT (SAMPLE_START + 2 * 86400)
@@ -64,7 +64,7 @@ static void methods_beat_the_majority_and_stay_below_the_ceiling(void)
 			CHECK(cell->is_known == j.methods[m]);
 			if (!cell->is_known || m == JUDGEMENT_MAJORITY)
 				continue;
-			/* Three deviations of 144 drawn labels. */
+			/* Three standard deviations of 144 drawn labels. */
 			CHECK(cell->accuracy > majority - 0.02 || m == JUDGEMENT_PERSISTENCE);
 			CHECK(cell->accuracy < c->ceiling + 0.06);
 			CHECK(cell->auc > 0.6 && cell->auc <= 1);
@@ -75,8 +75,8 @@ static void methods_beat_the_majority_and_stay_below_the_ceiling(void)
 	judgement_release(&j);
 }
 
-/* Scores of the test rows lead to the very numbers that are told. */
-static void numbers_are_those_of_the_rows(void)
+/* The reported values follow from the scores of the test rows. */
+static void values_match_the_test_rows(void)
 {
 	struct judgement_plan plan;
 	struct judgement j;
@@ -104,7 +104,7 @@ static void numbers_are_those_of_the_rows(void)
 	judgement_release(&j);
 }
 
-static void the_rows_of_a_case_are_those_it_was_judged_on(void)
+static void rows_of_a_case_match_its_evaluation(void)
 {
 	struct judgement_plan plan;
 	struct judgement_rows rows;
@@ -124,7 +124,7 @@ static void the_rows_of_a_case_are_those_it_was_judged_on(void)
 		CHECK((rows.rows.time_s[i] < CUT) == (i < rows.train));
 		CHECK(rows.busy[i] == sample.busy[1 * CHRONICLE_SIZES + 2][i]);
 	}
-	/* Blocks of time stay together; shuffled folds do not. */
+	/* The rows of a time block are adjacent; those of a shuffled fold are not. */
 	for (size_t i = 1; i < rows.train; i++)
 		blocks += rows.blocked[i] != rows.blocked[i - 1];
 	CHECK_INT(blocks, 3);
@@ -138,7 +138,7 @@ static void the_rows_of_a_case_are_those_it_was_judged_on(void)
 	judgement_release(&j);
 }
 
-/* The label that counts must have been known: the write had ended before the forecast was made. */
+/* A label may be used only if its write had ended before the forecast was made. */
 static void persistence_does_not_look_ahead(void)
 {
 	double time_s[] = { 0, 100, 200, 300, 400 }, seconds[] = { 5, 150, 5, 5, 5 };
@@ -151,15 +151,15 @@ static void persistence_does_not_look_ahead(void)
 	struct judgement_cell cell = { .score = score, .chance = chance };
 
 	baseline_persistence(&cell, &rows, 0);
-	CHECK(score[0] == 0); /* the write of 100 has not ended at 200 */
-	CHECK(score[1] == 0); /* it has at 300, as that of 200, which is later */
+	CHECK(score[0] == 0); /* the write of 100 s has not ended at 200 s */
+	CHECK(score[1] == 0); /* at 300 s it has ended, as has the later one of 200 s */
 	CHECK(score[2] == 1);
 	CHECK(fabs(cell.accuracy - 1. / 3) < 1e-12);
 	baseline_persistence(&cell, &rows, 100);
 	CHECK(score[1] == 0 && score[2] == 0);
 }
 
-/* What comes after a moment does not change what the chain says of it. */
+/* Later probes do not change the state that the chain gives for a time. */
 static void the_chain_does_not_look_ahead(void)
 {
 	struct judgement_plan plan;
@@ -182,7 +182,7 @@ static void the_chain_does_not_look_ahead(void)
 		CHECK(chain_at(&before, at, 0) == chain_at(&after, at, 0));
 		CHECK(chain_at(&before, at + 300, 300) == chain_at(&after, at + 300, 300));
 		CHECK(chain_at(&before, at + 300, 0) != chain_at(&after, at + 300, 0));
-		/* Far ahead nothing is known but the long run. */
+		/* Far ahead, the chain gives its stationary probability. */
 		CHECK(fabs(chain_at(&before, at + 1e7, 1e7) - before.hidden.start) < 1e-6);
 		chain_release(&before);
 		chain_release(&after);
@@ -213,7 +213,7 @@ static void sums_are_over_targets(void)
 	CHECK(!sum.count && isnan(sum.mean));
 }
 
-static void long_writes_are_counted_by_what_was_said(void)
+static void long_writes_are_counted_by_predicted_state(void)
 {
 	double seconds[20], score[20];
 	struct judgement_case c = { .size = 1, .test = 20, .seconds = seconds };
@@ -235,7 +235,7 @@ static void long_writes_are_counted_by_what_was_said(void)
 	CHECK(split.tail_recall == 0);
 }
 
-static void threads_do_not_change_the_numbers(void)
+static void results_do_not_depend_on_threads(void)
 {
 	struct judgement_plan plan;
 	struct judgement one, two;
@@ -258,7 +258,7 @@ static void threads_do_not_change_the_numbers(void)
 	judgement_release(&two);
 }
 
-static void misuse_is_told(void)
+static void invalid_plans_are_refused(void)
 {
 	struct judgement_plan plan;
 	struct judgement j = { 0 };
@@ -276,8 +276,8 @@ static void misuse_is_told(void)
 	CHECK(!j.cases);
 }
 
-TESTS(TEST(methods_beat_the_majority_and_stay_below_the_ceiling),
-      TEST(numbers_are_those_of_the_rows), TEST(the_rows_of_a_case_are_those_it_was_judged_on),
-      TEST(persistence_does_not_look_ahead), TEST(the_chain_does_not_look_ahead),
-      TEST(sums_are_over_targets), TEST(long_writes_are_counted_by_what_was_said),
-      TEST(threads_do_not_change_the_numbers), TEST(misuse_is_told))
+TESTS(TEST(methods_beat_the_majority_and_stay_below_the_ceiling), TEST(values_match_the_test_rows),
+      TEST(rows_of_a_case_match_its_evaluation), TEST(persistence_does_not_look_ahead),
+      TEST(the_chain_does_not_look_ahead), TEST(sums_are_over_targets),
+      TEST(long_writes_are_counted_by_predicted_state), TEST(results_do_not_depend_on_threads),
+      TEST(invalid_plans_are_refused))

@@ -12,7 +12,7 @@
 
 static const struct labels_plan always = { .from_s = -INFINITY, .to_s = INFINITY, .seed = 1 };
 
-/* WAN-AC-5 gives the generators and how near a fit has to come. */
+/* WAN-AC-5 defines the generators and the required accuracy of a fit. */
 static void mixture_check(double idle, double first, double second, double s0, double s1)
 {
 	static const uint64_t sizes[] = { 1 << 20, SAMPLE_LARGE };
@@ -42,15 +42,14 @@ static void mixture_check(double idle, double first, double second, double s0, d
 	chronicle_release(&chronicle);
 }
 
-static void states_are_those_of_titan_and_cori(void)
+static void states_match_titan_and_cori(void)
 {
 	mixture_check(0.7, 1.85, 2.7, 0.06, 0.20);
 	mixture_check(0.65, 3.2, 4.0, 0.04, 0.10);
 }
 
-/* As seen on throttled devices: 1.6 % of the writes went through on credit, a hundred times faster.
- */
-static void a_few_that_are_too_fast_are_no_state(void)
+/* As seen on throttled devices: 1.6 % of the writes were bursts, a hundred times faster. */
+static void few_fast_writes_are_not_a_state(void)
 {
 	static const uint64_t sizes[] = { 1 << 20, SAMPLE_LARGE };
 	struct chronicle chronicle;
@@ -102,7 +101,7 @@ static void label_frequencies_match_posteriors(void)
 	CHECK(variance > 100);
 	CHECK(fabs(drawn - expected) < 4 * sqrt(variance));
 	CHECK(fabs(ceiling - best) < 1e-9);
-	/* An oracle that knows the posterior comes up to the ceiling and no further. */
+	/* An oracle that knows the posterior reaches the ceiling and does not exceed it. */
 	drawn = 0;
 	for (int i = 0; i < N; i++)
 		drawn += (posterior[i] > 0.5) == (labels[i] == 1);
@@ -111,7 +110,7 @@ static void label_frequencies_match_posteriors(void)
 	sample_release(&sample);
 }
 
-static void a_write_has_the_same_label_whoever_asks(void)
+static void a_write_has_the_same_label_in_every_range(void)
 {
 	enum { N = 1000 };
 	double time_s[N], seconds[N], labels[N], posterior[N], part[N], rest[N];
@@ -131,7 +130,7 @@ static void a_write_has_the_same_label_whoever_asks(void)
 	labels_draw(&states, 1, 2, 7, &writes, part, rest);
 	for (int i = 0; i < 500; i++)
 		CHECK(part[i] == labels[300 + i]);
-	/* And another one for another seed, target or size. */
+	/* Another seed, target or size gives other labels. */
 	writes = (struct labels_writes){ time_s, seconds, NULL, N };
 	labels_draw(&states, 2, 2, 7, &writes, part, rest);
 	for (int i = 0; i < N; i++)
@@ -160,7 +159,7 @@ static void a_write_that_timed_out_is_busy(void)
 	labels_draw(&states, 0, 2, 1, &writes, labels, posterior);
 	CHECK(posterior[0] < 0.5);
 	CHECK(labels[1] == 1 && posterior[1] == 1);
-	/* The mixture does not hear of it: 20 s is how long we waited, not how long it took. */
+	/* The mixture does not use it: 20 s is the timeout, not the duration. */
 	before = mixture_mean(states_mixture(&states, 0, 2), 1);
 	for (int i = 0; i < 50; i++)
 		chronicle_add(&sample.chronicle, 0, 2, SAMPLE_START + i, 20, SAMPLE_TIMEOUT,
@@ -172,7 +171,7 @@ static void a_write_that_timed_out_is_busy(void)
 	sample_release(&sample);
 }
 
-static void only_the_window_counts(void)
+static void only_the_training_range_is_used(void)
 {
 	struct labels_plan plan = { .from_s = SAMPLE_START, .to_s = SAMPLE_START + 86400 };
 	struct states states = { 0 }, again = { 0 };
@@ -189,7 +188,7 @@ static void only_the_window_counts(void)
 	sample_release(&sample);
 }
 
-static void targets_can_have_states_of_their_own(void)
+static void targets_can_have_separate_states(void)
 {
 	struct labels_plan plan = always;
 	struct states states = { 0 }, loaded = { 0 };
@@ -215,7 +214,7 @@ static void targets_can_have_states_of_their_own(void)
 	sample_release(&sample);
 }
 
-static void without_writes_there_are_no_states(void)
+static void no_reference_writes_give_no_states(void)
 {
 	struct labels_plan plan = { .from_s = 5, .to_s = 6 };
 	struct states states = { 0 };
@@ -228,7 +227,7 @@ static void without_writes_there_are_no_states(void)
 	sample_release(&sample);
 }
 
-TESTS(TEST(states_are_those_of_titan_and_cori), TEST(a_few_that_are_too_fast_are_no_state),
-      TEST(label_frequencies_match_posteriors), TEST(a_write_has_the_same_label_whoever_asks),
-      TEST(a_write_that_timed_out_is_busy), TEST(only_the_window_counts),
-      TEST(targets_can_have_states_of_their_own), TEST(without_writes_there_are_no_states))
+TESTS(TEST(states_match_titan_and_cori), TEST(few_fast_writes_are_not_a_state),
+      TEST(label_frequencies_match_posteriors), TEST(a_write_has_the_same_label_in_every_range),
+      TEST(a_write_that_timed_out_is_busy), TEST(only_the_training_range_is_used),
+      TEST(targets_can_have_separate_states), TEST(no_reference_writes_give_no_states))

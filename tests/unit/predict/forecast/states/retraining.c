@@ -10,7 +10,7 @@
 #define DAY 86400.0
 #define CUT (SAMPLE_START + 1.5 * DAY)
 
-/* Trained on the first 1.5 of 3 days; scored on the others. */
+/* A model trained on the first 1.5 of 3 days and scored on the rest. */
 struct bed {
 	struct sample sample;
 	struct site site;
@@ -29,7 +29,7 @@ static void bed_make(struct bed *bed, double fade)
 	sample_make(&bed->sample, 3, 4, fade);
 	forecaster_plan_init(&plan);
 	REQUIRE(forecast_method_plan(&plan.pipeline, "logistic", NULL, NULL) == 0);
-	/* The probes alone: jobs would tell the state when probes do not any more. */
+	/* Uses probes only, because jobs would still reveal the state when probes do not. */
 	plan.features.groups = FEATURE_LATENCY;
 	plan.labels.to_s = CUT;
 	plan.folds = 4;
@@ -51,7 +51,7 @@ static void bed_release(struct bed *bed)
 	site_release(&bed->site);
 }
 
-static void a_model_that_stays_good_is_kept_until_its_day_is_over(void)
+static void an_accurate_model_is_kept_until_its_schedule(void)
 {
 	struct bed bed;
 	size_t scored;
@@ -65,7 +65,7 @@ static void a_model_that_stays_good_is_kept_until_its_day_is_over(void)
 	CHECK_INT(retraining_due(&bed.retraining, CUT + DAY / 2), RETRAINING_NONE);
 	CHECK_INT(retraining_due(&bed.retraining, CUT + DAY - 1), RETRAINING_NONE);
 	CHECK_INT(retraining_due(&bed.retraining, CUT + DAY), RETRAINING_SCHEDULE);
-	/* What was scored is not scored twice. */
+	/* No write is scored twice. */
 	CHECK_INT(retraining_score(&bed.retraining, &bed.forecaster, &bed.features, CUT + DAY / 2),
 		  0);
 	CHECK_INT(bed.retraining.scored, scored);
@@ -74,7 +74,7 @@ static void a_model_that_stays_good_is_kept_until_its_day_is_over(void)
 	bed_release(&bed);
 }
 
-static void a_model_that_goes_bad_is_found_out(void)
+static void drift_of_a_model_is_detected(void)
 {
 	struct bed bed;
 
@@ -82,13 +82,13 @@ static void a_model_that_goes_bad_is_found_out(void)
 	retraining_score(&bed.retraining, &bed.forecaster, &bed.features, CUT + DAY);
 	CHECK(bed.retraining.drifted);
 	CHECK_INT(retraining_due(&bed.retraining, CUT + DAY / 2), RETRAINING_DRIFT);
-	/* Not at once again after a training. */
+	/* There is a minimum time between trainings. */
 	CHECK_INT(retraining_due(&bed.retraining, CUT + 60), RETRAINING_NONE);
 	bed_release(&bed);
 }
 
-/* A check a minute, or one for all: the same answers in the same order. */
-static void many_checks_find_what_one_finds(void)
+/* Many checks score the same forecasts in the same order as a single one. */
+static void many_checks_give_the_result_of_one(void)
 {
 	struct bed one, many;
 
@@ -108,7 +108,7 @@ static void many_checks_find_what_one_finds(void)
 	bed_release(&many);
 }
 
-static void new_targets_are_a_reason(void)
+static void new_targets_are_a_reason_to_train(void)
 {
 	struct bed bed;
 
@@ -120,7 +120,7 @@ static void new_targets_are_a_reason(void)
 	bed_release(&bed);
 }
 
-static void no_model_is_a_reason_at_once(void)
+static void a_missing_model_is_trained_at_once(void)
 {
 	struct retraining_policy policy;
 	struct retraining retraining;
@@ -131,6 +131,6 @@ static void no_model_is_a_reason_at_once(void)
 	retraining_release(&retraining);
 }
 
-TESTS(TEST(a_model_that_stays_good_is_kept_until_its_day_is_over),
-      TEST(a_model_that_goes_bad_is_found_out), TEST(many_checks_find_what_one_finds),
-      TEST(new_targets_are_a_reason), TEST(no_model_is_a_reason_at_once))
+TESTS(TEST(an_accurate_model_is_kept_until_its_schedule), TEST(drift_of_a_model_is_detected),
+      TEST(many_checks_give_the_result_of_one), TEST(new_targets_are_a_reason_to_train),
+      TEST(a_missing_model_is_trained_at_once))
