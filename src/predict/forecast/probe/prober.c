@@ -84,7 +84,7 @@ static void slot_give_up(struct prober_slot *slot)
 static void slot_receive(struct prober *prober, size_t i, int64_t monotonic_ns)
 {
 	struct prober_slot *slot = &prober->slots[i];
-	double seconds = (double)(monotonic_ns - slot->begun_ns) / 1e9;
+	double seconds = (double)(monotonic_ns - slot->begun_ns) / (double)NS_PER_S;
 	struct worker_answer answer;
 	int r = worker_receive(&slot->worker, &answer);
 
@@ -141,8 +141,8 @@ static void slot_report_stuck(struct prober *prober, size_t i, int64_t monotonic
 	slot->counts.stuck++;
 	slot->size = 0;
 	slot->round_ns = prober->round_ns;
-	report_sample(prober, i, (double)(monotonic_ns - slot->begun_ns) / 1e9, SAMPLE_TIMEOUT,
-		      prober->plan.method, "");
+	report_sample(prober, i, (double)(monotonic_ns - slot->begun_ns) / (double)NS_PER_S,
+		      SAMPLE_TIMEOUT, prober->plan.method, "");
 }
 
 /* No worker is available: the previous one is stuck, or fork() failed. */
@@ -306,9 +306,9 @@ static int64_t time_to_next_event(const struct prober *prober, struct prober_now
 		has_queued = has_queued || slot->is_probe_due;
 	}
 	if (has_queued && plan->rate_bytes && prober->ledger.room < 0)
-		pause = earlier(pause,
-				(int64_t)(-prober->ledger.room / (double)plan->rate_bytes * 1e9) +
-					1);
+		pause = earlier(pause, (int64_t)(-prober->ledger.room / (double)plan->rate_bytes *
+						 (double)NS_PER_S) +
+					       1);
 	return pause > 0 ? pause : 0;
 }
 

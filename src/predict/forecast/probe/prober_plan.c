@@ -127,7 +127,7 @@ static void start_new_day(struct prober_ledger *ledger, int64_t now_ns)
 	memset(ledger->of, 0, ledger->targets * sizeof(*ledger->of));
 }
 
-static bool fits(uint64_t spent, uint64_t bytes, uint64_t limit)
+static bool fits_limit(uint64_t spent, uint64_t bytes, uint64_t limit)
 {
 	return !limit || (spent <= limit && bytes <= limit - spent);
 }
@@ -136,8 +136,8 @@ bool prober_ledger_fits(struct prober_ledger *ledger, const struct prober_plan *
 			int64_t now_ns, size_t target, uint64_t bytes)
 {
 	start_new_day(ledger, now_ns);
-	return fits(ledger->spent, bytes, plan->budget_bytes) &&
-	       fits(ledger->of[target], bytes, plan->target_bytes);
+	return fits_limit(ledger->spent, bytes, plan->budget_bytes) &&
+	       fits_limit(ledger->of[target], bytes, plan->target_bytes);
 }
 
 void prober_ledger_spend(struct prober_ledger *ledger, int64_t now_ns, size_t target,
@@ -157,12 +157,12 @@ int64_t prober_ledger_wait(struct prober_ledger *ledger, const struct prober_pla
 	if (!plan->rate_bytes)
 		return 0;
 	if (ledger->room_ns)
-		ledger->room += rate * (double)(monotonic_ns - ledger->room_ns) / 1e9;
+		ledger->room += rate * (double)(monotonic_ns - ledger->room_ns) / (double)NS_PER_S;
 	else
 		ledger->room = max_room;
 	ledger->room_ns = monotonic_ns;
 	if (ledger->room > max_room)
 		ledger->room = max_room;
 	/* A write of any size may start while room >= 0; it may leave room negative. */
-	return ledger->room >= 0 ? 0 : (int64_t)(-ledger->room / rate * 1e9) + 1;
+	return ledger->room >= 0 ? 0 : (int64_t)(-ledger->room / rate * (double)NS_PER_S) + 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Targets on Lustre: OSTs, and servers as sets of OSTs. liblustreapi, loaded on first use, creates
- * files with a given striping. The attribute lustre.lov tells on which OSTs a file is.
+ * files with a given striping. The attribute lustre.lov lists the OSTs of a file.
  */
 #include <dlfcn.h>
 #include <errno.h>

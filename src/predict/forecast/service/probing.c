@@ -14,9 +14,9 @@
 #include "predict/forecast/service/probing_internal.h"
 #include "predict/forecast/site.h"
 
-#define OTHER_DESCRIPTORS 64	 /* descriptors needed besides those of the targets */
-#define MAX_WAIT_NS 1000000000ll /* bounds the delay of a signal that arrives between two checks \
-				  */
+#define OTHER_DESCRIPTORS 64 /* descriptors needed besides those of the targets */
+/* Bounds the delay of a signal that arrives between two checks. */
+#define MAX_WAIT_NS 1000000000ll
 #define WARNING_BYTES 1024
 
 void probing_warn(const struct probing *probing, const char *format, ...)
