@@ -145,7 +145,7 @@ static bool is_separator(char c)
 	return c == ' ' || c == '\t' || c == ',';
 }
 
-char *word_take(char **line)
+char *next_word(char **line)
 {
 	char *word = *line, *end;
 
@@ -187,8 +187,8 @@ static void decode_name(char *name)
 	*to = 0;
 }
 
-int word_name(const struct lines *lines, char *word, const char *what, char *name, size_t cap,
-	      struct err *err)
+int decode_word_name(const struct lines *lines, char *word, const char *what, char *name,
+		     size_t cap, struct err *err)
 {
 	decode_name(word);
 	if (!*word || strlen(word) >= cap)
@@ -199,7 +199,7 @@ int word_name(const struct lines *lines, char *word, const char *what, char *nam
 	return 0;
 }
 
-int word_choice(const char *words, const char *word)
+int find_word(const char *words, const char *word)
 {
 	size_t n = strlen(word);
 

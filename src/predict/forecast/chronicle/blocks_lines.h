@@ -40,13 +40,13 @@ int lines_next(struct lines *lines, struct err *err);
  * Returns the next word, or NULL at the end. Blanks and commas separate words. Terminates the word
  * with a zero byte and moves *line past it.
  */
-char *word_take(char **line);
+char *next_word(char **line);
 
 /* Decodes a name, in which "%20" is a blank. `what` describes the name in messages. */
-int word_name(const struct lines *lines, char *word, const char *what, char *name, size_t cap,
-	      struct err *err);
+int decode_word_name(const struct lines *lines, char *word, const char *what, char *name,
+		     size_t cap, struct err *err);
 
 /* The index of a word in a list such as "a|b|c", or -1. */
-int word_choice(const char *words, const char *word);
+int find_word(const char *words, const char *word);
 
 #endif

@@ -68,7 +68,7 @@ static int add_rows(struct reading *reading, struct err *err)
 
 	/* A new size changes the indices of others, so add all sizes before looking up any. */
 	for (size_t i = 0; i < reading->table.size_count; i++)
-		if (chronicle_size_add(reading->chronicle, reading->table.sizes[i]) < 0)
+		if (chronicle_add_size(reading->chronicle, reading->table.sizes[i]) < 0)
 			return err_set(err, E2BIG,
 				       "%s:%zu: more than %d different write sizes in all; import "
 				       "files with other sizes under another --system",
@@ -166,9 +166,9 @@ static int start_block(struct reading *reading, char *rest, struct err *err)
 
 static int parse_system(struct reading *reading, char *rest, struct err *err)
 {
-	char name[CHRONICLE_NAME], *word = word_take(&rest);
+	char name[CHRONICLE_NAME], *word = next_word(&rest);
 	struct chronicle *chronicle = reading->chronicle;
-	int r = word ? word_name(&reading->lines, word, "system", name, sizeof(name), err)
+	int r = word ? decode_word_name(&reading->lines, word, "system", name, sizeof(name), err)
 		     : err_set(err, EINVAL, "%s:%zu: missing name of the system", AT(reading));
 
 	if (r < 0)
@@ -181,8 +181,8 @@ static int parse_system(struct reading *reading, char *rest, struct err *err)
 
 static int parse_method(struct reading *reading, char *rest, struct err *err)
 {
-	char *word = word_take(&rest);
-	int method = word ? word_choice(SAMPLE_METHODS, word) : -1;
+	char *word = next_word(&rest);
+	int method = word ? find_word(SAMPLE_METHODS, word) : -1;
 
 	if (method < 0)
 		return err_set(err, EINVAL,
@@ -199,7 +199,7 @@ static int parse_node(struct reading *reading, char *rest, struct err *err)
 
 	for (int i = 0; i < NODE_VALUES; i++)
 		reading->node.values[i] = NAN;
-	while ((word = word_take(&rest))) {
+	while ((word = next_word(&rest))) {
 		char *equals = strchr(word, '=');
 		double value;
 

@@ -47,7 +47,7 @@ static int parse_columns(struct blocks_table *table, const struct lines *lines, 
 	char *rest = copy, *word;
 	int r;
 
-	while ((word = word_take(&rest))) {
+	while ((word = next_word(&rest))) {
 		if (!count && !isdigit((unsigned char)*word)) {
 			titles++;
 			continue;
@@ -102,7 +102,7 @@ static bool parse_cell(char *word, enum sample_method method, double *seconds, i
 	}
 	if (slash) {
 		*slash = 0;
-		named = word_choice(SAMPLE_METHODS, slash + 1);
+		named = find_word(SAMPLE_METHODS, slash + 1);
 	}
 	*seconds = 0;
 	if (strcmp(word, "full") == 0)
@@ -122,14 +122,15 @@ static bool parse_cell(char *word, enum sample_method method, double *seconds, i
 int blocks_table_row(struct blocks_table *table, struct lines *lines, enum sample_method method,
 		     struct err *err)
 {
-	char *rest = lines->line.data, *word = word_take(&rest), none[] = "";
+	char *rest = lines->line.data, *word = next_word(&rest), none[] = "";
 	struct blocks_row row = { 0 };
 	size_t count = 0;
-	int r = word_name(lines, word ? word : none, "target", row.target, CHRONICLE_NAME, err);
+	int r = decode_word_name(lines, word ? word : none, "target", row.target, CHRONICLE_NAME,
+				 err);
 
 	if (r < 0)
 		return r;
-	for (; (word = word_take(&rest)); count++) {
+	for (; (word = next_word(&rest)); count++) {
 		if (count == table->size_count)
 			return err_set(err, EINVAL, "%s:%zu: too many cells for %zu sizes",
 				       LINE_AT(lines), table->size_count);

@@ -151,7 +151,7 @@ static void blocks_writer_init(struct blocks_writer *writer, const struct chroni
 	*writer = (struct blocks_writer){ .chronicle = chronicle, .to_s = to_s };
 	writer->next = xcalloc(series + 1, sizeof(*writer->next));
 	for (size_t i = 0; i < series; i++)
-		writer->next[i] = chronicle_until(&chronicle->series[i], before_s);
+		writer->next[i] = chronicle_count_until(&chronicle->series[i], before_s);
 	writer->snapshot = (size_t)(chronicle_jobs_at(chronicle, before_s) + 1);
 	writer->node = (size_t)(chronicle_node_at(chronicle, before_s) + 1);
 }

@@ -78,7 +78,7 @@ int chronicle_size(const struct chronicle *chronicle, uint64_t bytes)
 	return -ENOENT;
 }
 
-int chronicle_size_add(struct chronicle *chronicle, uint64_t bytes)
+int chronicle_add_size(struct chronicle *chronicle, uint64_t bytes)
 {
 	size_t at = 0, rest;
 
@@ -135,7 +135,7 @@ void chronicle_add(struct chronicle *chronicle, size_t target, size_t size, doub
 
 	series_reserve(series);
 	if (at && series->time_s[at - 1] > time_s) {
-		at = chronicle_until(series, time_s);
+		at = chronicle_count_until(series, time_s);
 		series_shift(series, at);
 		chronicle->edits++;
 	}
@@ -172,7 +172,7 @@ void chronicle_add_node(struct chronicle *chronicle, const struct node_state *no
 	chronicle->node_count++;
 }
 
-size_t chronicle_until(const struct chronicle_series *series, double time_s)
+size_t chronicle_count_until(const struct chronicle_series *series, double time_s)
 {
 	return times_until(series->time_s, sizeof(*series->time_s), 0, series->count, time_s);
 }
@@ -264,7 +264,7 @@ static void nodes_forget(struct chronicle *chronicle, double before_s)
 		chronicle->node_count * sizeof(*chronicle->nodes));
 }
 
-void chronicle_forget(struct chronicle *chronicle, double before_s)
+void chronicle_discard_before(struct chronicle *chronicle, double before_s)
 {
 	for (size_t i = 0; i < chronicle->target_count * CHRONICLE_SIZES; i++)
 		series_forget(&chronicle->series[i], before_s);

@@ -94,7 +94,7 @@ struct chronicle {
 	size_t snapshot_count, snapshot_cap;
 	struct node_state *nodes; /* sorted by time */
 	size_t node_count, node_cap;
-	/* Number of changes other than appending the latest data; see features_follow(). */
+	/* Number of changes other than appending the latest data; see features_update(). */
 	uint64_t edits;
 };
 
@@ -110,7 +110,7 @@ int chronicle_find(const struct chronicle *chronicle, const char *target);
 /* Returns the index of a size, or -ENOENT. */
 int chronicle_size(const struct chronicle *chronicle, uint64_t bytes);
 /* The same, but inserts a new size in ascending order. -E2BIG: there are CHRONICLE_SIZES. */
-int chronicle_size_add(struct chronicle *chronicle, uint64_t bytes);
+int chronicle_add_size(struct chronicle *chronicle, uint64_t bytes);
 
 static inline struct chronicle_series *chronicle_series(const struct chronicle *chronicle,
 							size_t target, size_t size)
@@ -128,7 +128,7 @@ void chronicle_add_jobs(struct chronicle *chronicle, struct jobs *jobs);
 void chronicle_add_node(struct chronicle *chronicle, const struct node_state *node);
 
 /* Returns the number of samples with a time <= time_s. */
-size_t chronicle_until(const struct chronicle_series *series, double time_s);
+size_t chronicle_count_until(const struct chronicle_series *series, double time_s);
 /* Index of the last snapshot or node state with a time <= time_s, or -1. */
 ptrdiff_t chronicle_jobs_at(const struct chronicle *chronicle, double time_s);
 ptrdiff_t chronicle_node_at(const struct chronicle *chronicle, double time_s);
@@ -137,7 +137,7 @@ ptrdiff_t chronicle_node_at(const struct chronicle *chronicle, double time_s);
 bool chronicle_span(const struct chronicle *chronicle, double *from_s, double *to_s);
 
 /* Discards older data, for processes that run for weeks. */
-void chronicle_forget(struct chronicle *chronicle, double before_s);
+void chronicle_discard_before(struct chronicle *chronicle, double before_s);
 
 /*
  * store.c: the data with from_s <= time < to_s. The loaded chronicle has all targets that the

@@ -237,7 +237,8 @@ int chronicle_save(const struct chronicle *chronicle, struct store *store, doubl
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < series; i++)
-		next[i] = chronicle_until(&chronicle->series[i], nextafter(from_s, -INFINITY));
+		next[i] =
+			chronicle_count_until(&chronicle->series[i], nextafter(from_s, -INFINITY));
 	r = save_rounds(&saving, err);
 	if (r >= 0)
 		r = save_snapshots_and_nodes(&saving, from_s, err);

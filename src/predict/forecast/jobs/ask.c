@@ -259,8 +259,8 @@ static int run_command(struct buf *text, const char *command, double timeout_s, 
 	return r;
 }
 
-int jobs_command(struct buf *text, const char *command, double timeout_s, size_t max_bytes,
-		 struct err *err)
+int jobs_run_command(struct buf *text, const char *command, double timeout_s, size_t max_bytes,
+		     struct err *err)
 {
 	return run_command(text, command, timeout_s, max_bytes, false, err);
 }

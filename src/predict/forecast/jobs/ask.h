@@ -14,7 +14,7 @@ struct buf;
  * or -EFBIG (more than max_bytes) after killing the command and its process group; -EIO or -ENOENT
  * if the command failed, with its stderr in err.
  */
-int jobs_command(struct buf *text, const char *command, double timeout_s, size_t max_bytes,
-		 struct err *err);
+int jobs_run_command(struct buf *text, const char *command, double timeout_s, size_t max_bytes,
+		     struct err *err);
 
 #endif

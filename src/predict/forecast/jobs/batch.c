@@ -114,7 +114,8 @@ static int pbs_find(const struct batch_job *job, const struct buf *printed, char
 	struct search search = { job, user, id };
 
 	id[0] = 0;
-	return pbs_each("qstat -f", buf_text(printed), printed->len, match_pbs_job, &search, err);
+	return pbs_for_each("qstat -f", buf_text(printed), printed->len, match_pbs_job, &search,
+			    err);
 }
 
 static const struct batch_system pbs = {
@@ -129,7 +130,7 @@ static const struct batch_system pbs = {
 /* Slurm is first, because it may come with a qsub; PBS never comes with an sbatch. */
 const struct batch_system *const batch_systems[] = { &slurm, &pbs, NULL };
 
-const struct batch_system *batch_system_of(const char *reader, struct err *err)
+const struct batch_system *batch_system_find(const char *reader, struct err *err)
 {
 	if (strncmp(reader, "slurm", 5) == 0 || strcmp(reader, "scontrol") == 0)
 		return &slurm;
@@ -145,7 +146,7 @@ const struct batch_system *batch_system_of(const char *reader, struct err *err)
 	return NULL;
 }
 
-void batch_name(char out[BATCH_NAME], const char *script)
+void batch_job_name(char out[BATCH_NAME], const char *script)
 {
 	static const uint8_t key[OWNER_KEY_BYTES];
 	AUTO_FREE char *whole = realpath(script, NULL);
@@ -162,7 +163,7 @@ int batch_find(const struct batch_system *system, const struct batch_job *job, c
 	int r;
 
 	system->query(job, &command);
-	r = jobs_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
+	r = jobs_run_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
 	if (r >= 0)
 		r = system->find(job, &printed, found, err);
 	if (r < 0)
@@ -190,7 +191,7 @@ int batch_submit(const struct batch_system *system, const struct batch_job *job,
 	int r;
 
 	system->submit(job, &command);
-	r = jobs_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
+	r = jobs_run_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
 	if (r < 0)
 		return r;
 	copy_id(found, last_line(&printed));
@@ -207,5 +208,5 @@ int batch_cancel(const struct batch_system *system, const char *id, struct err *
 
 	buf_printf(&command, "%s ", system->cancel);
 	buf_word(&command, id);
-	return jobs_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
+	return jobs_run_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
 }

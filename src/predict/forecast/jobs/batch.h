@@ -38,10 +38,10 @@ extern const struct batch_system *const batch_systems[]; /* ends with NULL */
  * The batch system of a job reader, such as slurm for "slurm-json". For "auto" and "none", the
  * first one whose program is installed. Returns NULL and sets err if there is none.
  */
-const struct batch_system *batch_system_of(const char *reader, struct err *err);
+const struct batch_system *batch_system_find(const char *reader, struct err *err);
 
 /* Derives a job name from the script's path: "slc-" and 8 digits, valid in every batch system. */
-void batch_name(char out[BATCH_NAME], const char *script);
+void batch_job_name(char out[BATCH_NAME], const char *script);
 
 /* These return -errno; err contains the message of the batch system. */
 int batch_find(const struct batch_system *system, const struct batch_job *job, char id[BATCH_ID],

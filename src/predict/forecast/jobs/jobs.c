@@ -31,7 +31,7 @@ const struct jobs_reader *jobs_reader_find(const char *name, struct err *err)
 	return NULL;
 }
 
-const struct jobs_reader *jobs_reader_here(void)
+const struct jobs_reader *jobs_reader_detect(void)
 {
 	for (size_t i = 0; jobs_readers[i]; i++) {
 		const char *command = jobs_readers[i]->command;

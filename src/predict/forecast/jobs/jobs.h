@@ -54,7 +54,7 @@ extern const struct jobs_reader *const jobs_readers[]; /* ends with NULL */
 const struct jobs_reader *jobs_reader_find(const char *name, struct err *err);
 
 /* The first reader whose command is installed on this host, or NULL. */
-const struct jobs_reader *jobs_reader_here(void);
+const struct jobs_reader *jobs_reader_detect(void);
 
 /*
  * Runs a command that prints the reader's format (NULL or "": reader->command) and parses up to

@@ -75,7 +75,7 @@ static double count_hosts(const char *text)
 
 static double find_node_count(const struct pbs_job *job)
 {
-	double count = jobs_bytes(jobs_span(job->of[PBS_NODE_COUNT]), 1);
+	double count = jobs_parse_bytes(jobs_span(job->of[PBS_NODE_COUNT]), 1);
 
 	if (isnan(count) && job->of[PBS_NODES])
 		count = count_requested_nodes(job->of[PBS_NODES]);
@@ -89,37 +89,38 @@ static double find_node_count(const struct pbs_job *job)
 static double used_or_granted_bytes(const struct pbs_job *job, enum pbs_attribute used,
 				    enum pbs_attribute granted)
 {
-	double bytes = jobs_bytes(jobs_span(job->of[used]), 1);
+	double bytes = jobs_parse_bytes(jobs_span(job->of[used]), 1);
 
-	return isnan(bytes) ? jobs_bytes(jobs_span(job->of[granted]), 1) : bytes;
+	return isnan(bytes) ? jobs_parse_bytes(jobs_span(job->of[granted]), 1) : bytes;
 }
 
 static double find_used_s(const struct pbs_job *job, double now_s)
 {
-	double used = jobs_seconds(jobs_span(job->of[PBS_USED_TIME])), started;
+	double used = jobs_parse_seconds(jobs_span(job->of[PBS_USED_TIME])), started;
 
 	if (!isnan(used) || !(now_s > 0))
 		return used;
-	started = jobs_clock(jobs_span(job->of[job->is_slurm ? PBS_MODIFIED : PBS_STARTED]));
+	started = jobs_parse_clock(jobs_span(job->of[job->is_slurm ? PBS_MODIFIED : PBS_STARTED]));
 	return now_s > started ? now_s - started : isnan(started) ? NAN : 0;
 }
 
-void pbs_job_add(const struct pbs_job *from, struct jobs *found, const uint8_t key[OWNER_KEY_BYTES])
+void pbs_job_append(const struct pbs_job *from, struct jobs *found,
+		    const uint8_t key[OWNER_KEY_BYTES])
 {
 	struct job *job;
 
 	if (from->of[PBS_STATE] && strcmp(from->of[PBS_STATE], "R") != 0)
 		return;
 	job = jobs_add(found);
-	jobs_put(&job->id, jobs_span(from->id));
-	jobs_put(&job->name, jobs_span(from->of[PBS_NAME]));
-	jobs_put(&job->queue, jobs_span(from->of[PBS_QUEUE]));
-	jobs_own(job, jobs_span(from->of[PBS_OWNER]), key);
+	job_field_set(&job->id, jobs_span(from->id));
+	job_field_set(&job->name, jobs_span(from->of[PBS_NAME]));
+	job_field_set(&job->queue, jobs_span(from->of[PBS_QUEUE]));
+	job_owner_set(job, jobs_span(from->of[PBS_OWNER]), key);
 	job->nodes = find_node_count(from);
 	job->memory_bytes = used_or_granted_bytes(from, PBS_USED_MEMORY, PBS_GRANTED_MEMORY);
 	job->virtual_bytes = used_or_granted_bytes(from, PBS_USED_VIRTUAL, PBS_GRANTED_VIRTUAL);
 	job->used_s = find_used_s(from, found->time_s);
-	job->allocated_s = jobs_seconds(jobs_span(from->of[PBS_GRANTED_TIME]));
+	job->allocated_s = jobs_parse_seconds(jobs_span(from->of[PBS_GRANTED_TIME]));
 }
 
 struct reading {
@@ -169,7 +170,7 @@ static void start_job(struct reading *reading, const char *rest)
 	finish_job(reading);
 	reading->in_job = true;
 	reading->job.is_slurm = *rest == '\t';
-	jobs_put(&reading->job.id, jobs_span(rest));
+	job_field_set(&reading->job.id, jobs_span(rest));
 }
 
 /*
@@ -183,7 +184,7 @@ static void set_attribute(struct reading *reading, const char *line)
 
 	if (i < 0 || (reading->job.of[i] && !reading->job.is_slurm))
 		return;
-	jobs_put(&reading->job.of[i], jobs_span(equals + 3));
+	job_field_set(&reading->job.of[i], jobs_span(equals + 3));
 }
 
 static int parse_line(struct reading *reading, const char *line, struct err *err)
@@ -208,8 +209,8 @@ static int parse_line(struct reading *reading, const char *line, struct err *err
 	return 0;
 }
 
-int pbs_each(const char *name, const char *text, size_t bytes,
-	     void (*each)(const struct pbs_job *job, void *arg), void *arg, struct err *err)
+int pbs_for_each(const char *name, const char *text, size_t bytes,
+		 void (*each)(const struct pbs_job *job, void *arg), void *arg, struct err *err)
 {
 	struct reading reading = { .name = name,
 				   .text = text,
@@ -237,16 +238,16 @@ static void append_job(const struct pbs_job *job, void *arg)
 {
 	struct collection *collection = arg;
 
-	pbs_job_add(job, &collection->found, collection->key);
+	pbs_job_append(job, &collection->found, collection->key);
 }
 
 static int pbs_read(struct jobs *jobs, const char *name, const char *text, size_t bytes,
 		    const uint8_t key[OWNER_KEY_BYTES], struct err *err)
 {
 	struct collection collection = { .found.time_s = jobs->time_s, .key = key };
-	int r = pbs_each(name, text, bytes, append_job, &collection, err);
+	int r = pbs_for_each(name, text, bytes, append_job, &collection, err);
 
-	return jobs_settle(jobs, &collection.found, r);
+	return jobs_finish_reading(jobs, &collection.found, r);
 }
 
 const struct jobs_reader jobs_reader_pbs = {

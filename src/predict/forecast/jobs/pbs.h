@@ -48,10 +48,11 @@ int pbs_attribute(const char *name, size_t n);
 void pbs_job_release(struct pbs_job *job);
 
 /* Calls each() for every job of the output of qstat -f, in any state. err gives the line. */
-int pbs_each(const char *name, const char *text, size_t bytes,
-	     void (*each)(const struct pbs_job *job, void *arg), void *arg, struct err *err);
+int pbs_for_each(const char *name, const char *text, size_t bytes,
+		 void (*each)(const struct pbs_job *job, void *arg), void *arg, struct err *err);
 
 /* Appends the job to `found` unless its state is not running. */
-void pbs_job_add(const struct pbs_job *job, struct jobs *found, const uint8_t key[OWNER_KEY_BYTES]);
+void pbs_job_append(const struct pbs_job *job, struct jobs *found,
+		    const uint8_t key[OWNER_KEY_BYTES]);
 
 #endif

@@ -22,7 +22,7 @@ static void set_attribute(struct pbs_job *job, const char *name, const json_t *v
 	if (json_is_number(value))
 		number = xprintf("%.15g", json_number_value(value));
 	if (number || json_is_string(value))
-		jobs_put(&job->of[i], jobs_span(number ? number : json_string_value(value)));
+		job_field_set(&job->of[i], jobs_span(number ? number : json_string_value(value)));
 }
 
 static void set_attributes(struct pbs_job *job, const char *name, json_t *value)
@@ -56,7 +56,7 @@ static void append_jobs(json_t *list, struct jobs *found, const uint8_t key[OWNE
 			set_attributes(&job, name, value);
 		}
 		if (json_is_object(entry))
-			pbs_job_add(&job, found, key);
+			pbs_job_append(&job, found, key);
 		pbs_job_release(&job);
 	}
 }
@@ -81,7 +81,7 @@ static int pbs_json_read(struct jobs *jobs, const char *name, const char *text, 
 		found.time_s = json_number_value(json_object_get(root, "timestamp"));
 	append_jobs(list, &found, key);
 	json_decref(root);
-	return jobs_settle(jobs, &found, 0);
+	return jobs_finish_reading(jobs, &found, 0);
 }
 
 const struct jobs_reader jobs_reader_pbs_json = {

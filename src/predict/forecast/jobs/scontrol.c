@@ -69,7 +69,7 @@ static double find_memory_bytes(const char *from, const char *end)
 		struct jobs_span tres = find_field(from, end, keys[i]);
 
 		if (tres.at)
-			bytes = jobs_tres_memory(tres);
+			bytes = jobs_parse_tres_memory(tres);
 	}
 	return bytes;
 }
@@ -82,14 +82,14 @@ static double find_nodes(const char *from, const char *end)
 
 	if (dash)
 		nodes.n = (size_t)(dash - nodes.at);
-	return nodes.at ? jobs_bytes(nodes, 1) : NAN;
+	return nodes.at ? jobs_parse_bytes(nodes, 1) : NAN;
 }
 
 static double find_seconds(const char *from, const char *end, const char *key)
 {
 	struct jobs_span text = find_field(from, end, key);
 
-	return text.at ? jobs_seconds(text) : NAN;
+	return text.at ? jobs_parse_seconds(text) : NAN;
 }
 
 static void append_job(struct jobs *found, const char *at, const char *end,
@@ -111,10 +111,10 @@ static void append_job(struct jobs *found, const char *at, const char *end,
 	if (!span_equals(find_field(rest, end, "JobState"), "RUNNING"))
 		return;
 	job = jobs_add(found);
-	jobs_put(&job->id, id);
-	jobs_put(&job->queue, find_field(rest, end, "Partition"));
-	jobs_put(&job->name, name);
-	jobs_own(job, user, key);
+	job_field_set(&job->id, id);
+	job_field_set(&job->queue, find_field(rest, end, "Partition"));
+	job_field_set(&job->name, name);
+	job_owner_set(job, user, key);
 	job->nodes = find_nodes(rest, end);
 	job->memory_bytes = find_memory_bytes(rest, end);
 	job->used_s = find_seconds(rest, end, "RunTime");
@@ -156,14 +156,14 @@ static int scontrol_read(struct jobs *jobs, const char *name, const char *text, 
 		return err_set(err, EINVAL,
 			       "%s:%u: expected \"JobId=\" at the start of a job, as 'scontrol "
 			       "show job' prints it",
-			       name, jobs_line(text, at));
+			       name, jobs_line_number(text, at));
 	while (at < end) {
 		const char *next = find_next_job(at, end);
 
 		append_job(&found, at, next, key);
 		at = next;
 	}
-	return jobs_settle(jobs, &found, 0);
+	return jobs_finish_reading(jobs, &found, 0);
 }
 
 const struct jobs_reader jobs_reader_scontrol = {

@@ -50,7 +50,7 @@ static bool is_running(const json_t *job)
 /* The allocated memory, or the request per node or per CPU. */
 static double get_memory_bytes(const json_t *job)
 {
-	double bytes = jobs_tres_memory(get_text(job, "tres_alloc_str"));
+	double bytes = jobs_parse_tres_memory(get_text(job, "tres_alloc_str"));
 
 	if (isnan(bytes))
 		bytes = get_number(job, "memory_per_node") * get_number(job, "node_count") *
@@ -82,10 +82,10 @@ static void append_job(struct jobs *found, const json_t *entry, const uint8_t ke
 
 	if (!isnan(id))
 		snprintf(number, sizeof(number), "%.0f", id);
-	jobs_put(&job->id, jobs_span(number));
-	jobs_put(&job->queue, get_text(entry, "partition"));
-	jobs_put(&job->name, get_text(entry, "name"));
-	jobs_own(job, get_text(entry, "user_name"), key);
+	job_field_set(&job->id, jobs_span(number));
+	job_field_set(&job->queue, get_text(entry, "partition"));
+	job_field_set(&job->name, get_text(entry, "name"));
+	job_owner_set(job, get_text(entry, "user_name"), key);
 	job->nodes = get_number(entry, "node_count");
 	job->memory_bytes = get_memory_bytes(entry);
 	job->used_s = compute_used_s(entry, found->time_s);
@@ -114,7 +114,7 @@ static int slurm_json_read(struct jobs *jobs, const char *name, const char *text
 		found.time_s = updated;
 	json_array_foreach(list, i, entry) if (is_running(entry)) append_job(&found, entry, key);
 	json_decref(root);
-	return jobs_settle(jobs, &found, 0);
+	return jobs_finish_reading(jobs, &found, 0);
 }
 
 const struct jobs_reader jobs_reader_slurm_json = {

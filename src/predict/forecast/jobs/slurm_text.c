@@ -71,14 +71,14 @@ static void append_job(struct jobs *found, const struct jobs_span columns[COLUMN
 {
 	struct job *job = jobs_add(found);
 
-	jobs_put(&job->id, columns[COLUMN_ID]);
-	jobs_put(&job->queue, columns[COLUMN_QUEUE]);
-	jobs_put(&job->name, name);
-	jobs_own(job, columns[COLUMN_OWNER], key);
-	job->nodes = jobs_bytes(columns[COLUMN_NODES], 1);
-	job->memory_bytes = jobs_tres_memory(columns[COLUMN_TRES]);
-	job->used_s = jobs_seconds(columns[COLUMN_USED]);
-	job->allocated_s = jobs_seconds(columns[COLUMN_LIMIT]);
+	job_field_set(&job->id, columns[COLUMN_ID]);
+	job_field_set(&job->queue, columns[COLUMN_QUEUE]);
+	job_field_set(&job->name, name);
+	job_owner_set(job, columns[COLUMN_OWNER], key);
+	job->nodes = jobs_parse_bytes(columns[COLUMN_NODES], 1);
+	job->memory_bytes = jobs_parse_tres_memory(columns[COLUMN_TRES]);
+	job->used_s = jobs_parse_seconds(columns[COLUMN_USED]);
+	job->allocated_s = jobs_parse_seconds(columns[COLUMN_LIMIT]);
 }
 
 static bool is_running(struct jobs_span state)
@@ -104,7 +104,7 @@ static int slurm_text_read(struct jobs *jobs, const char *name, const char *text
 			return err_set(err, EINVAL,
 				       "%s:%u: expected columns of %zu or more characters, "
 				       "separated by |, as '%s' prints them",
-				       name, jobs_line(text, at), widths[0],
+				       name, jobs_line_number(text, at), widths[0],
 				       jobs_reader_slurm_text.command);
 		}
 		at += HEAD_WIDTH;
@@ -116,7 +116,7 @@ static int slurm_text_read(struct jobs *jobs, const char *name, const char *text
 		while (at < end && *at == ' ')
 			at++;
 	}
-	return jobs_settle(jobs, &found, 0);
+	return jobs_finish_reading(jobs, &found, 0);
 }
 
 #define QUOTED_(x) #x

@@ -51,7 +51,7 @@ static const char *parse_number(const char *text, double *number)
 	return end == text + n ? end : NULL;
 }
 
-double jobs_seconds(struct jobs_span text)
+double jobs_parse_seconds(struct jobs_span text)
 {
 	char number[NUMBER_BYTES + 1];
 	const char *p = copy_number(number, text);
@@ -79,7 +79,7 @@ double jobs_seconds(struct jobs_span text)
 	return days * 86400 + sum;
 }
 
-double jobs_bytes(struct jobs_span text, double unit)
+double jobs_parse_bytes(struct jobs_span text, double unit)
 {
 	static const char powers[] = "kmgtpe";
 	char number[NUMBER_BYTES + 1];
@@ -105,7 +105,7 @@ double jobs_bytes(struct jobs_span text, double unit)
 	return *p ? NAN : value;
 }
 
-double jobs_tres_memory(struct jobs_span text)
+double jobs_parse_tres_memory(struct jobs_span text)
 {
 	const char *p = text.at, *end = text.at + text.n;
 
@@ -114,13 +114,13 @@ double jobs_tres_memory(struct jobs_span text)
 		size_t n = (size_t)((comma ? comma : end) - p);
 
 		if (n > 4 && memcmp(p, "mem=", 4) == 0)
-			return jobs_bytes((struct jobs_span){ p + 4, n - 4 }, 1 << 20);
+			return jobs_parse_bytes((struct jobs_span){ p + 4, n - 4 }, 1 << 20);
 		p += n + 1;
 	}
 	return NAN;
 }
 
-double jobs_clock(struct jobs_span text)
+double jobs_parse_clock(struct jobs_span text)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	char number[NUMBER_BYTES + 1], month[4];
@@ -140,7 +140,7 @@ double jobs_clock(struct jobs_span text)
 	return seconds == (time_t)-1 ? NAN : (double)seconds;
 }
 
-void jobs_put(char **field, struct jobs_span text)
+void job_field_set(char **field, struct jobs_span text)
 {
 	text = trim(text);
 	if (text.n > FIELD_BYTES)
@@ -152,12 +152,12 @@ void jobs_put(char **field, struct jobs_span text)
 	(*field)[text.n] = 0;
 }
 
-void jobs_own(struct job *job, struct jobs_span owner, const uint8_t key[OWNER_KEY_BYTES])
+void job_owner_set(struct job *job, struct jobs_span owner, const uint8_t key[OWNER_KEY_BYTES])
 {
 	AUTO_FREE char *name = NULL;
 	char *shown;
 
-	jobs_put(&name, owner);
+	job_field_set(&name, owner);
 	shown = owner_hide_in(job->name, name, key);
 	free(job->name);
 	job->name = shown;
@@ -166,7 +166,7 @@ void jobs_own(struct job *job, struct jobs_span owner, const uint8_t key[OWNER_K
 	owner_hide(job->owner, name, key);
 }
 
-int jobs_settle(struct jobs *jobs, struct jobs *found, int r)
+int jobs_finish_reading(struct jobs *jobs, struct jobs *found, int r)
 {
 	if (r >= 0 && found->count) {
 		jobs->rows = xgrow(jobs->rows, &jobs->cap, jobs->count + found->count,
@@ -179,7 +179,7 @@ int jobs_settle(struct jobs *jobs, struct jobs *found, int r)
 	return r;
 }
 
-unsigned jobs_line(const char *text, const char *at)
+unsigned jobs_line_number(const char *text, const char *at)
 {
 	unsigned line = 1;
 

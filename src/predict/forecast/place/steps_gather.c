@@ -39,7 +39,7 @@ struct gathering {
 /* The index of a completed write at exactly this time, or -ENOENT. */
 static ptrdiff_t find_sample(const struct chronicle_series *series, double time_s)
 {
-	size_t n = chronicle_until(series, time_s);
+	size_t n = chronicle_count_until(series, time_s);
 
 	while (n > 0 && series->time_s[n - 1] == time_s) {
 		n--;
@@ -137,7 +137,7 @@ static int find_indices(struct gathering *g, struct err *err)
 			       (unsigned long long)g->origin->bytes,
 			       g->size < 0 ? "measured" : "part of the training");
 	for (size_t t = 0; t < g->chronicle->target_count; t++)
-		g->models[t] = forecaster_find(forecaster, g->chronicle->targets[t]);
+		g->models[t] = forecaster_find_target(forecaster, g->chronicle->targets[t]);
 	return 0;
 }
 

@@ -78,7 +78,7 @@ static void slot_finish(struct prober *prober, size_t i, double seconds,
 static void slot_give_up(struct prober_slot *slot)
 {
 	worker_kill(&slot->worker);
-	slot->is_stuck = !worker_gone(&slot->worker);
+	slot->is_stuck = !worker_has_exited(&slot->worker);
 }
 
 static void slot_receive(struct prober *prober, size_t i, int64_t monotonic_ns)
@@ -108,7 +108,7 @@ static int slot_ensure_worker(struct prober *prober, size_t i)
 
 	if (slot->worker.pid && !slot->worker.is_killed)
 		return 0;
-	if (!worker_gone(&slot->worker))
+	if (!worker_has_exited(&slot->worker))
 		return -EBUSY;
 	slot->is_stuck = false;
 	return worker_start(&slot->worker, &prober->targets[prober->number[i]], &prober->payload,
@@ -250,7 +250,7 @@ void prober_step(struct prober *prober, struct prober_now now)
 		if (prober->slots[i].is_busy)
 			slot_receive(prober, i, now.monotonic_ns);
 		else if (prober->slots[i].is_stuck)
-			prober->slots[i].is_stuck = !worker_gone(&prober->slots[i].worker);
+			prober->slots[i].is_stuck = !worker_has_exited(&prober->slots[i].worker);
 	/* Do not join a round in progress, and do not wait for one if the clock was set back. */
 	if (!prober->round_ns || round_ns < prober->round_ns)
 		prober->round_ns = round_ns;
@@ -432,7 +432,7 @@ static bool all_workers_gone(struct prober *prober)
 	bool gone = true;
 
 	for (size_t i = 0; i < prober->count; i++)
-		gone = worker_gone(&prober->slots[i].worker) && gone;
+		gone = worker_has_exited(&prober->slots[i].worker) && gone;
 	return gone;
 }
 
@@ -446,7 +446,7 @@ void prober_stop(struct prober *prober)
 	prober->is_stopped = true;
 	for (size_t i = 0; i < prober->count; i++)
 		if (prober->slots[i].worker.pid)
-			worker_leave(&prober->slots[i].worker);
+			worker_close_pipes(&prober->slots[i].worker);
 	for (int ms = 0; ms < 2 * STOP_MS && !all_workers_gone(prober); ms++) {
 		for (size_t i = 0; ms == STOP_MS && i < prober->count; i++)
 			worker_kill(&prober->slots[i].worker);

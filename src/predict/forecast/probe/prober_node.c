@@ -53,8 +53,8 @@ static void read_cpu_shares(struct node_watch *watch, struct node_state *state, 
 	*watch = (struct node_watch){ total, t[3], t[4] };
 }
 
-void node_read(struct node_watch *watch, struct node_state *state, const char *load,
-	       const char *stat, const char *memory)
+void node_watch_parse(struct node_watch *watch, struct node_state *state, const char *load,
+		      const char *stat, const char *memory)
 {
 	double average;
 
@@ -75,5 +75,5 @@ void node_watch_read(struct node_watch *watch, struct node_state *state)
 	read_file(load, "/proc/loadavg");
 	read_file(stat, "/proc/stat");
 	read_file(memory, "/proc/meminfo");
-	node_read(watch, state, load, stat, memory);
+	node_watch_parse(watch, state, load, stat, memory);
 }

@@ -19,7 +19,7 @@ struct node_watch {
 void node_watch_read(struct node_watch *watch, struct node_state *state);
 
 /* The same from the contents of /proc/loadavg, /proc/stat and /proc/meminfo. */
-void node_read(struct node_watch *watch, struct node_state *state, const char *load,
-	       const char *stat, const char *memory);
+void node_watch_parse(struct node_watch *watch, struct node_state *state, const char *load,
+		      const char *stat, const char *memory);
 
 #endif

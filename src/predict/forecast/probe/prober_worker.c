@@ -358,7 +358,7 @@ static double cpu_seconds(const struct rusage *usage)
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e-6;
 }
 
-bool worker_gone(struct worker *worker)
+bool worker_has_exited(struct worker *worker)
 {
 	struct rusage usage;
 
@@ -372,7 +372,7 @@ bool worker_gone(struct worker *worker)
 	return true;
 }
 
-void worker_leave(struct worker *worker)
+void worker_close_pipes(struct worker *worker)
 {
 	close_pipes(worker);
 }

@@ -63,8 +63,8 @@ int worker_receive(struct worker *worker, struct worker_answer *answer);
 /* Sends SIGKILL. The process may take a while to exit. */
 void worker_kill(struct worker *worker);
 /* True if the process has exited, so that another can be started. Does not block. */
-bool worker_gone(struct worker *worker);
+bool worker_has_exited(struct worker *worker);
 /* Closes the pipes; the worker exits after the write in progress. */
-void worker_leave(struct worker *worker);
+void worker_close_pipes(struct worker *worker);
 
 #endif

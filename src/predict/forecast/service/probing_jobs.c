@@ -34,7 +34,7 @@ int probing_jobs_init(struct probing *probing, struct err *err)
 		return 0;
 	jobs->is_guess = strcmp(site->reader, "auto") == 0;
 	if (jobs->is_guess)
-		jobs->reader = jobs_reader_here();
+		jobs->reader = jobs_reader_detect();
 	else
 		jobs->reader = jobs_reader_find(site->reader, err);
 	if (!jobs->reader)

@@ -153,7 +153,7 @@ void probing_rows_save(struct probing *probing)
 		probing->lost += count;
 	else
 		probing->saved += count;
-	chronicle_forget(&probing->rows, INFINITY);
+	chronicle_discard_before(&probing->rows, INFINITY);
 }
 
 static uint64_t count_written_bytes(const struct chronicle *day, size_t target)

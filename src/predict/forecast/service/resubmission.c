@@ -198,12 +198,12 @@ static int outcome_init(struct resubmission *outcome, const struct resubmission_
 	struct resubmit *resubmit = &outcome->resubmit;
 
 	*outcome = (struct resubmission){ 0 };
-	resubmit->system = batch_system_of(options->site->reader, err);
+	resubmit->system = batch_system_find(options->site->reader, err);
 	if (!resubmit->system)
 		return -ENOENT;
 	if (access(options->script, R_OK) < 0)
 		return err_set(err, errno, "%s: %s", options->script, strerror(errno));
-	batch_name(outcome->name, options->script);
+	batch_job_name(outcome->name, options->script);
 	if (options->name)
 		snprintf(outcome->name, sizeof(outcome->name), "%s", options->name);
 	resubmit->job = (struct batch_job){ outcome->name, options->script, options->arguments };

@@ -120,7 +120,7 @@ static void past_fill(const struct moment *moment, double *out)
 {
 	const struct chronicle_series *series =
 		chronicle_series(moment->features->chronicle, moment->target, moment->size);
-	size_t count = 0, at = chronicle_until(series, moment->time_s);
+	size_t count = 0, at = chronicle_count_until(series, moment->time_s);
 	double sum = 0;
 
 	out[0] = out[1] = out[2] = out[3] = NAN;
@@ -290,7 +290,7 @@ static void extend_status(struct features *features)
 				cache->status + cache->status_count * FEATURE_STATUS_COUNT);
 }
 
-void features_follow(struct features *features)
+void features_update(struct features *features)
 {
 	const struct chronicle *chronicle = features->chronicle;
 
@@ -306,16 +306,16 @@ void features_follow(struct features *features)
 	if (features->plan.groups & FEATURE_STATUS)
 		extend_status(features);
 	if (features->plan.groups & FEATURE_EWM)
-		ewm_follow(features->cache, chronicle);
+		ewm_extend(features->cache, chronicle);
 	if (features->plan.groups & FEATURE_NEIGHBORS)
-		rounds_follow(features->cache, chronicle);
+		rounds_extend(features->cache, chronicle);
 }
 
 void features_init(struct features *features, const struct chronicle *chronicle,
 		   const struct site *site, const struct features_plan *plan)
 {
 	*features = (struct features){ .chronicle = chronicle, .site = site, .plan = *plan };
-	features_follow(features);
+	features_update(features);
 }
 
 void features_release(struct features *features)
@@ -328,7 +328,7 @@ static void moment_init(struct moment *moment, const struct features *features, 
 			size_t size, double time_s)
 {
 	const struct chronicle_series *probes = chronicle_series(features->chronicle, target, 0);
-	size_t first = chronicle_until(probes, time_s), until = first;
+	size_t first = chronicle_count_until(probes, time_s), until = first;
 
 	while (first && probes->time_s[first - 1] > time_s - features->plan.window_s)
 		first--;
@@ -373,8 +373,8 @@ void features_rows(const struct features *features, size_t target, size_t size, 
 		   double to_s, struct feature_rows *rows)
 {
 	const struct chronicle_series *series = chronicle_series(features->chronicle, target, size);
-	size_t first = chronicle_until(series, nextafter(from_s, -INFINITY));
-	size_t until = chronicle_until(series, nextafter(to_s, -INFINITY));
+	size_t first = chronicle_count_until(series, nextafter(from_s, -INFINITY));
+	size_t until = chronicle_count_until(series, nextafter(to_s, -INFINITY));
 	size_t most = until > first ? until - first : 0;
 
 	*rows = (struct feature_rows){ .width = features_width(&features->plan) };

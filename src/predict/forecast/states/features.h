@@ -60,7 +60,7 @@ const char *features_name(const struct features_plan *plan, size_t column);
 
 /*
  * Features of a chronicle, with a cache of values such as the 13 numbers of each snapshot. The
- * chronicle and the site must outlive it. The chronicle may grow; then call features_follow(), from
+ * chronicle and the site must outlive it. The chronicle may grow; then call features_update(), from
  * one thread. Several threads may call the other functions.
  */
 struct features {
@@ -74,7 +74,7 @@ void features_init(struct features *features, const struct chronicle *chronicle,
 		   const struct site *site, const struct features_plan *plan);
 void features_release(struct features *features);
 /* Updates the cache after changes of the chronicle. Cheap if only a little was appended. */
-void features_follow(struct features *features);
+void features_update(struct features *features);
 
 /* Computes the 13 numbers of a snapshot, which are FEATURE_STATUS. */
 void features_status(const struct jobs *jobs, const struct site *site,

@@ -60,8 +60,8 @@ struct features_cache {
 };
 
 /* Extend the cache by the probes that were appended. */
-void ewm_follow(struct features_cache *cache, const struct chronicle *chronicle);
-void rounds_follow(struct features_cache *cache, const struct chronicle *chronicle);
+void ewm_extend(struct features_cache *cache, const struct chronicle *chronicle);
+void rounds_extend(struct features_cache *cache, const struct chronicle *chronicle);
 
 void ewm_fill(const struct moment *moment, double *out);
 void neighbors_fill(const struct moment *moment, double *out);

@@ -59,7 +59,7 @@ static void extend_marks(struct ewm_marks *marks, const struct chronicle_series 
 	}
 }
 
-void ewm_follow(struct features_cache *cache, const struct chronicle *chronicle)
+void ewm_extend(struct features_cache *cache, const struct chronicle *chronicle)
 {
 	for (size_t i = 0; i < chronicle->target_count; i++)
 		extend_marks(&cache->ewm[i], chronicle_series(chronicle, i, 0));
@@ -110,8 +110,8 @@ static void discard_rounds_from(struct features_cache *cache, const struct chron
 	while (cache->round_count && cache->rounds[cache->round_count - 1].time_s >= from_s)
 		cache->round_count--;
 	for (size_t i = 0; i < chronicle->target_count; i++) {
-		size_t before = chronicle_until(chronicle_series(chronicle, i, 0),
-						nextafter(from_s, -INFINITY));
+		size_t before = chronicle_count_until(chronicle_series(chronicle, i, 0),
+						      nextafter(from_s, -INFINITY));
 
 		if (before < cache->taken[i])
 			cache->taken[i] = before;
@@ -148,7 +148,7 @@ static void append_round(struct features_cache *cache, const struct chronicle *c
 	cache->rounds[cache->round_count++] = round;
 }
 
-void rounds_follow(struct features_cache *cache, const struct chronicle *chronicle)
+void rounds_extend(struct features_cache *cache, const struct chronicle *chronicle)
 {
 	double time_s = find_next_time(cache, chronicle);
 

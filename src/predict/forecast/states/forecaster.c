@@ -340,7 +340,7 @@ void forecaster_release(struct forecaster *forecaster)
 	*forecaster = (struct forecaster){ 0 };
 }
 
-int forecaster_find(const struct forecaster *forecaster, const char *target)
+int forecaster_find_target(const struct forecaster *forecaster, const char *target)
 {
 	for (size_t i = 0; i < forecaster->target_count; i++)
 		if (strcmp(forecaster->targets[i], target) == 0)
@@ -398,7 +398,7 @@ double forecaster_answer(const struct forecaster *forecaster, const struct featu
 	int known_size = chronicle_size(chronicle, forecaster->sizes[size]);
 	const struct chronicle_series *probes =
 		known < 0 ? NULL : chronicle_series(chronicle, (size_t)known, 0);
-	size_t until = probes ? chronicle_until(probes, time_s) : 0;
+	size_t until = probes ? chronicle_count_until(probes, time_s) : 0;
 	double age = until ? time_s - probes->time_s[until - 1] : INFINITY;
 	double row[FEATURES_MAX];
 	/* If the chronicle lacks the size, past writes are unknown; other groups need only probes.

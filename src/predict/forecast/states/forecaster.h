@@ -108,7 +108,7 @@ static inline const struct forecaster_model *forecaster_model(const struct forec
 }
 
 /* The index of a target or size, or -ENOENT. */
-int forecaster_find(const struct forecaster *forecaster, const char *target);
+int forecaster_find_target(const struct forecaster *forecaster, const char *target);
 int forecaster_size(const struct forecaster *forecaster, uint64_t bytes);
 
 /*

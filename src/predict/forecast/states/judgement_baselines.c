@@ -139,7 +139,7 @@ static double probe_seconds(const struct chronicle_series *probes, size_t i)
 /* Index of the first probe at or after time_s. */
 static size_t find_first_probe(const struct chronicle_series *probes, double time_s)
 {
-	return chronicle_until(probes, nextafter(time_s, -INFINITY));
+	return chronicle_count_until(probes, nextafter(time_s, -INFINITY));
 }
 
 /* Converts a time to steps of the chain, at least one. */
@@ -213,7 +213,7 @@ void chain_release(struct chain *chain)
 
 double chain_at(const struct chain *chain, double time_s, double horizon_s)
 {
-	size_t until = chronicle_until(chain->probes, time_s - horizon_s);
+	size_t until = chronicle_count_until(chain->probes, time_s - horizon_s);
 	double passed;
 
 	if (until <= chain->first)

@@ -127,7 +127,7 @@ static size_t score_size(struct retraining *retraining, const struct forecaster 
 	size_t count;
 
 	for (size_t t = 0; t < chronicle->target_count; t++) {
-		int target = forecaster_find(forecaster, chronicle->targets[t]);
+		int target = forecaster_find_target(forecaster, chronicle->targets[t]);
 		struct place place = { t, size, (size_t)target, (size_t)known };
 
 		if (target < 0)

@@ -89,8 +89,8 @@ static struct chronicle chronicle_sample(void)
 	struct job *job;
 
 	chronicle_init(&chronicle, "a system", sizes, 1);
-	CHECK_INT(chronicle_size_add(&chronicle, sizes[1]), 0);
-	CHECK_INT(chronicle_size_add(&chronicle, sizes[2]), 2);
+	CHECK_INT(chronicle_add_size(&chronicle, sizes[1]), 0);
+	CHECK_INT(chronicle_add_size(&chronicle, sizes[2]), 2);
 	for (size_t target = 0; target < 3; target++)
 		chronicle_target(&chronicle,
 				 (const char *const[]){ "b c,%", "lustre:ost3", "x:" }[target]);

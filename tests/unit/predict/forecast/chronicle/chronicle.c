@@ -83,10 +83,10 @@ static void search_counts_samples_up_to_a_time(void)
 	struct chronicle chronicle = chronicle_sample();
 	const struct chronicle_series *series = chronicle_series(&chronicle, 0, 0);
 
-	CHECK_INT(chronicle_until(series, 1000), 0);
-	CHECK_INT(chronicle_until(series, 1000.25), 1);
-	CHECK_INT(chronicle_until(series, 1030.2), 1);
-	CHECK_INT(chronicle_until(series, 1e9), 100);
+	CHECK_INT(chronicle_count_until(series, 1000), 0);
+	CHECK_INT(chronicle_count_until(series, 1000.25), 1);
+	CHECK_INT(chronicle_count_until(series, 1030.2), 1);
+	CHECK_INT(chronicle_count_until(series, 1e9), 100);
 	CHECK_INT(chronicle_jobs_at(&chronicle, 1e9), -1);
 	snapshot_add(&chronicle, 900, 1);
 	snapshot_add(&chronicle, 300, 2);
@@ -103,16 +103,16 @@ static void new_size_keeps_order_and_samples(void)
 {
 	struct chronicle chronicle = chronicle_sample();
 
-	CHECK_INT(chronicle_size_add(&chronicle, 256u << 20), 2);
-	CHECK_INT(chronicle_size_add(&chronicle, 1u << 20), 0);
+	CHECK_INT(chronicle_add_size(&chronicle, 256u << 20), 2);
+	CHECK_INT(chronicle_add_size(&chronicle, 1u << 20), 0);
 	CHECK_INT(chronicle.size_count, 4);
 	CHECK_INT(chronicle_size(&chronicle, 1u << 30), 3);
 	CHECK_INT(chronicle_series(&chronicle, 1, 2)->count, 0);
 	REQUIRE(chronicle_series(&chronicle, 1, 3)->count == 1);
 	CHECK(chronicle_series(&chronicle, 1, 3)->seconds[0] == 1.83079f);
 	for (uint64_t i = 0; i < 4; i++)
-		CHECK_INT(chronicle_size_add(&chronicle, 1 + i), i);
-	CHECK_INT(chronicle_size_add(&chronicle, 77), -E2BIG);
+		CHECK_INT(chronicle_add_size(&chronicle, 1 + i), i);
+	CHECK_INT(chronicle_add_size(&chronicle, 77), -E2BIG);
 	CHECK_INT(chronicle_series(&chronicle, 1, 7)->count, 1);
 	CHECK_INT(chronicle_series(&chronicle, 2, 4)->count, 100);
 	chronicle_release(&chronicle);
@@ -129,13 +129,13 @@ static void old_data_is_discarded(void)
 	chronicle_add_node(&chronicle, &(struct node_state){ .time_s = 5000 });
 	REQUIRE(chronicle_span(&chronicle, &from_s, &to_s));
 	CHECK(from_s == 400 && to_s == 5000);
-	chronicle_forget(&chronicle, 1300);
+	chronicle_discard_before(&chronicle, 1300);
 	REQUIRE(chronicle_span(&chronicle, &from_s, &to_s));
 	CHECK(from_s == 1300 && to_s == 5000);
 	CHECK_INT(chronicle_series(&chronicle, 0, 0)->count, 90);
 	CHECK_INT(chronicle.snapshot_count, 1);
 	CHECK_INT(chronicle.node_count, 1);
-	chronicle_forget(&chronicle, INFINITY);
+	chronicle_discard_before(&chronicle, INFINITY);
 	CHECK(!chronicle_span(&chronicle, &from_s, &to_s));
 	chronicle_release(&chronicle);
 }

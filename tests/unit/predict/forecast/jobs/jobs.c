@@ -300,32 +300,32 @@ static void errors_name_file_and_line(void)
 
 static void numbers_are_read_as_schedulers_write_them(void)
 {
-	check_number(jobs_seconds(jobs_span("03:55:35")), 14135);
-	check_number(jobs_seconds(jobs_span("1-02:03:04")), 93784);
-	check_number(jobs_seconds(jobs_span("2-01")), 2 * 86400 + 3600);
-	check_number(jobs_seconds(jobs_span("0-00:00:09")), 9);
-	check_number(jobs_seconds(jobs_span("5:07")), 307);
-	check_number(jobs_seconds(jobs_span(" 90 ")), 90);
-	check_number(jobs_seconds(jobs_span("120:00:00")), 432000);
-	check_number(jobs_seconds(jobs_span("UNLIMITED")), NAN);
-	check_number(jobs_seconds(jobs_span("1:2:3:4")), NAN);
-	check_number(jobs_seconds(jobs_span("1:-2")), NAN);
-	check_number(jobs_seconds(jobs_span("")), NAN);
-	check_number(jobs_seconds(jobs_span("inf")), NAN);
-	check_number(jobs_bytes(jobs_span("8412kb"), 1), 8412 * 1024);
-	check_number(jobs_bytes(jobs_span("2GB"), 1), 2147483648.0);
-	check_number(jobs_bytes(jobs_span("1.5G"), 1), 1610612736);
-	check_number(jobs_bytes(jobs_span("2GiB"), 1), 2147483648.0);
-	check_number(jobs_bytes(jobs_span("4kw"), 1), 32768);
-	check_number(jobs_bytes(jobs_span("100b"), 1), 100);
-	check_number(jobs_bytes(jobs_span("100"), 1024), 102400);
-	check_number(jobs_bytes(jobs_span("0x10"), 1), NAN);
-	check_number(jobs_bytes(jobs_span("1.2.3"), 1), NAN);
-	check_number(jobs_bytes(jobs_span("12x"), 1), NAN);
-	check_number(jobs_tres_memory(jobs_span("cpu=2,mem=500M,node=1")), 500 << 20);
-	check_number(jobs_tres_memory(jobs_span("cpu=2,gres/mem=5")), NAN);
-	check_number(jobs_clock(jobs_span("Sat Mar 10 18:58:08 2018")), 1520708288);
-	check_number(jobs_clock(jobs_span("Sat Xyz 10 18:58:08 2018")), NAN);
+	check_number(jobs_parse_seconds(jobs_span("03:55:35")), 14135);
+	check_number(jobs_parse_seconds(jobs_span("1-02:03:04")), 93784);
+	check_number(jobs_parse_seconds(jobs_span("2-01")), 2 * 86400 + 3600);
+	check_number(jobs_parse_seconds(jobs_span("0-00:00:09")), 9);
+	check_number(jobs_parse_seconds(jobs_span("5:07")), 307);
+	check_number(jobs_parse_seconds(jobs_span(" 90 ")), 90);
+	check_number(jobs_parse_seconds(jobs_span("120:00:00")), 432000);
+	check_number(jobs_parse_seconds(jobs_span("UNLIMITED")), NAN);
+	check_number(jobs_parse_seconds(jobs_span("1:2:3:4")), NAN);
+	check_number(jobs_parse_seconds(jobs_span("1:-2")), NAN);
+	check_number(jobs_parse_seconds(jobs_span("")), NAN);
+	check_number(jobs_parse_seconds(jobs_span("inf")), NAN);
+	check_number(jobs_parse_bytes(jobs_span("8412kb"), 1), 8412 * 1024);
+	check_number(jobs_parse_bytes(jobs_span("2GB"), 1), 2147483648.0);
+	check_number(jobs_parse_bytes(jobs_span("1.5G"), 1), 1610612736);
+	check_number(jobs_parse_bytes(jobs_span("2GiB"), 1), 2147483648.0);
+	check_number(jobs_parse_bytes(jobs_span("4kw"), 1), 32768);
+	check_number(jobs_parse_bytes(jobs_span("100b"), 1), 100);
+	check_number(jobs_parse_bytes(jobs_span("100"), 1024), 102400);
+	check_number(jobs_parse_bytes(jobs_span("0x10"), 1), NAN);
+	check_number(jobs_parse_bytes(jobs_span("1.2.3"), 1), NAN);
+	check_number(jobs_parse_bytes(jobs_span("12x"), 1), NAN);
+	check_number(jobs_parse_tres_memory(jobs_span("cpu=2,mem=500M,node=1")), 500 << 20);
+	check_number(jobs_parse_tres_memory(jobs_span("cpu=2,gres/mem=5")), NAN);
+	check_number(jobs_parse_clock(jobs_span("Sat Mar 10 18:58:08 2018")), 1520708288);
+	check_number(jobs_parse_clock(jobs_span("Sat Xyz 10 18:58:08 2018")), NAN);
 }
 
 static void command_output_is_read(void)
@@ -363,7 +363,7 @@ static void slow_command_is_killed_with_its_children(void)
 
 	REQUIRE(close(mkstemp(path)) == 0);
 	command = xprintf("sh -c 'echo $$ >%s; exec sleep 100' & wait", path);
-	CHECK_INT(jobs_command(&text, command, 0.3, 100, &err), -ETIMEDOUT);
+	CHECK_INT(jobs_run_command(&text, command, 0.3, 100, &err), -ETIMEDOUT);
 	CHECK(strstr(err.text, "0.3 s"));
 	f = fopen(path, "re");
 	REQUIRE(f && fscanf(f, "%d", &child) == 1);
@@ -387,7 +387,7 @@ static void endless_output_is_stopped(void)
 	AUTO_BUF struct buf text = { 0 };
 	struct err err = { 0 };
 
-	CHECK_INT(jobs_command(&text, "yes", 60, 1 << 20, &err), -EFBIG);
+	CHECK_INT(jobs_run_command(&text, "yes", 60, 1 << 20, &err), -EFBIG);
 	CHECK(strstr(err.text, "more than 1048576 bytes"));
 }
 

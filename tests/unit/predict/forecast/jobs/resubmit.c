@@ -167,12 +167,12 @@ static void commands_match_the_batch_system(void)
 {
 	char *options[] = { (char *)"-A", (char *)"my project", NULL };
 	struct batch_job job = { .name = "mine", .script = "run it.sh", .options = options };
-	const struct batch_system *slurm = batch_system_of("slurm-json", NULL);
-	const struct batch_system *pbs = batch_system_of("pbs", NULL);
+	const struct batch_system *slurm = batch_system_find("slurm-json", NULL);
+	const struct batch_system *pbs = batch_system_find("pbs", NULL);
 	AUTO_BUF struct buf text = { 0 };
 
 	CHECK_TEXT(slurm->name, "slurm");
-	CHECK(slurm == batch_system_of("scontrol", NULL));
+	CHECK(slurm == batch_system_find("scontrol", NULL));
 	slurm->submit(&job, &text);
 	CHECK_TEXT(buf_text(&text),
 		   "sbatch --parsable --job-name=mine -A 'my project' 'run it.sh'");
@@ -183,7 +183,7 @@ static void commands_match_the_batch_system(void)
 
 static void jobs_of_others_and_ended_jobs_are_ignored(void)
 {
-	const struct batch_system *pbs = batch_system_of("pbs", NULL);
+	const struct batch_system *pbs = batch_system_find("pbs", NULL);
 	const struct passwd *me = getpwuid(geteuid());
 	struct batch_job job = { .name = "mine" };
 	AUTO_BUF struct buf text = { 0 };
@@ -212,9 +212,9 @@ static void job_name_is_unique_per_script(void)
 {
 	char first[BATCH_NAME], second[BATCH_NAME], again[BATCH_NAME];
 
-	batch_name(first, "/nowhere/a.sh");
-	batch_name(second, "/nowhere/b.sh");
-	batch_name(again, "/nowhere/a.sh");
+	batch_job_name(first, "/nowhere/a.sh");
+	batch_job_name(second, "/nowhere/b.sh");
+	batch_job_name(again, "/nowhere/a.sh");
 	CHECK_INT(strlen(first), 12);
 	CHECK(strcmp(first, second) != 0);
 	CHECK_TEXT(again, first);

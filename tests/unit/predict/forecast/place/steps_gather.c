@@ -64,7 +64,8 @@ static void every_time_of_the_test_days_is_a_point(void)
 	CHECK_INT(steps.targets, SAMPLE_TARGETS);
 	CHECK(!steps.truth);
 	for (size_t p = 0; p < steps.points; p += 17) {
-		size_t at = chronicle_until(series, steps.time_s[p]) - 1, i = p * steps.targets + 1;
+		size_t at = chronicle_count_until(series, steps.time_s[p]) - 1,
+		       i = p * steps.targets + 1;
 
 		CHECK(steps.time_s[p] >= SAMPLE_START + DAY &&
 		      series->time_s[at] == steps.time_s[p]);
@@ -87,7 +88,7 @@ static void a_time_that_one_target_lacks_is_skipped(void)
 	need();
 	series = chronicle_series(&sample.chronicle, 1, 2);
 	REQUIRE(steps_gather(&before, &origin, &err) > 0);
-	at = chronicle_until(series, before.time_s[3]) - 1;
+	at = chronicle_count_until(series, before.time_s[3]) - 1;
 	series->outcome[at] = SAMPLE_TIMEOUT;
 	REQUIRE(steps_gather(&steps, &origin, &err) > 0);
 	series->outcome[at] = SAMPLE_DONE;
@@ -117,8 +118,8 @@ static void states_are_those_of_the_samples(void)
 	REQUIRE(steps_gather(&steps, &with, &err) > 0);
 	for (size_t p = 0; p < steps.points; p += 11)
 		for (size_t t = 0; t < SAMPLE_TARGETS; t++) {
-			size_t at = chronicle_until(chronicle_series(&sample.chronicle, t, 2),
-						    steps.time_s[p]) -
+			size_t at = chronicle_count_until(chronicle_series(&sample.chronicle, t, 2),
+							  steps.time_s[p]) -
 				    1;
 
 			CHECK(steps.truth[p * steps.targets + t] == ((at + t) % 3 == 0));

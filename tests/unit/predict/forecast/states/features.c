@@ -311,7 +311,7 @@ static void future_alter(struct chronicle *chronicle, double after_s)
 	for (size_t i = 0; i < chronicle->target_count * CHRONICLE_SIZES; i++) {
 		struct chronicle_series *series = &chronicle->series[i];
 
-		for (size_t j = chronicle_until(series, after_s); j < series->count; j++) {
+		for (size_t j = chronicle_count_until(series, after_s); j < series->count; j++) {
 			series->seconds[j] = (float)(100 * noise(&state));
 			series->outcome[j] = noise(&state) < 0.3 ? SAMPLE_TIMEOUT : SAMPLE_DONE;
 		}
@@ -512,7 +512,7 @@ static void cache_follows_a_growing_chronicle(void)
 			for (size_t i = 20 * piece; i < 20 * piece + 20; i++)
 				chronicle_add(&grown, target, 0, from->time_s[i],
 					      (double)from->seconds[i], SAMPLE_DONE, SAMPLE_DIRECT);
-			features_follow(&features);
+			features_update(&features);
 		}
 	features_init(&at_once, &whole, &site, &plan);
 	for (int pass = 0; pass < 2; pass++) {
@@ -522,9 +522,9 @@ static void cache_follows_a_growing_chronicle(void)
 			for (size_t i = 0; i < features_width(&plan); i++)
 				CHECK(is_near(row[i], expected[i]));
 		}
-		chronicle_forget(&whole, START + 1000);
-		chronicle_forget(&grown, START + 1000);
-		features_follow(&features);
+		chronicle_discard_before(&whole, START + 1000);
+		chronicle_discard_before(&grown, START + 1000);
+		features_update(&features);
 		features_release(&at_once);
 		features_init(&at_once, &whole, &site, &plan);
 	}

@@ -196,7 +196,7 @@ static void a_target_with_too_few_writes_uses_its_share(void)
 			      SAMPLE_DONE, SAMPLE_DIRECT);
 	plan_quick(&plan, "bayes");
 	REQUIRE(forecaster_fit(&f, &small.chronicle, &site, &plan, NULL) == 0);
-	CHECK_INT(forecaster_find(&f, "late"), target);
+	CHECK_INT(forecaster_find_target(&f, "late"), target);
 	forecaster_ask(&f, target, 2, row_at(0, 2, SAMPLE_START + 600), &answer);
 	CHECK(!answer.is_model && fabs(answer.busy - 0.25) < 1e-12 && answer.expected_s > 1.85);
 	forecaster_ask(&f, target, 1, row_at(0, 1, SAMPLE_START + 600), &answer);
