@@ -52,8 +52,7 @@ struct target_ops {
 	int (*make)(const struct target *target, const char *path, size_t turn, struct err *err);
 	/* Checks that the file is on the target. -ENODATA: unknown. NULL: cannot be checked. */
 	int (*verify)(const struct target *target, int fd, size_t turn, struct err *err);
-	/* True if a file may be reused; false if each write needs a new file to be representative.
-	 */
+	/* True if a file may be reused for many writes; false if each write needs a new file. */
 	bool (*is_reusable)(const struct target *target);
 };
 

@@ -59,8 +59,8 @@ static int report_missing_system(const char *name, struct systems *systems, stru
 static int choose_system(struct forecast_data *data, const struct forecast_query *query,
 			 struct store *store, struct err *err)
 {
-	AUTO_FREE char *local = forecast_system_name("auto");
-	struct systems systems = { .wanted = query->system ? query->system : local };
+	AUTO_FREE char *name = forecast_system_name(query->system ? query->system : "auto");
+	struct systems systems = { .wanted = name };
 	int r = probes_systems(store, add_system, &systems, err);
 
 	if (r >= 0 && !systems.found && query->is_default_system && systems.count == 1) {

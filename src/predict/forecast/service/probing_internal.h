@@ -35,8 +35,7 @@ void probing_jobs_stop(struct probing *probing);
 
 /* Checks that options.cpu is a CPU of this process. */
 int probing_command_check(const struct probing_options *options, struct err *err);
-/* Starts the command, then confines this process to one CPU. *pidfd is -1 without kernel support.
- */
+/* Starts the command and confines this process to one CPU. *pidfd is -1 if unsupported. */
 int probing_command_start(struct probing *probing, int *pidfd, struct err *err);
 bool probing_command_has_ended(int pidfd);
 /* Waits for the command and sets command_exit. */

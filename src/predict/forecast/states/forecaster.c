@@ -401,8 +401,7 @@ double forecaster_answer(const struct forecaster *forecaster, const struct featu
 	size_t until = probes ? chronicle_count_until(probes, time_s) : 0;
 	double age = until ? time_s - probes->time_s[until - 1] : INFINITY;
 	double row[FEATURES_MAX];
-	/* If the chronicle lacks the size, past writes are unknown; other groups need only probes.
-	 */
+	/* Without writes of this size, a row cannot have FEATURE_PAST; other groups need probes. */
 	bool has_row = age < forecaster->features.window_s &&
 		       (known_size >= 0 || !(forecaster->features.groups & FEATURE_PAST));
 
