@@ -5,7 +5,7 @@
 #   real        one year of I/O benchmarks on Cori (tokio-abc): states, from what is known when a run starts
 #   placement   generated Titan: 100 repetitions of 100 steps (WAN-37), all rules and metrics
 #   svm         support vector machines of 288 targets x 3 sizes beside scikit-learn's; microseconds per answer
-#   probe       what `sluice probe run` costs at the paper's cadence, by its own statistics and from outside
+#   probe       what `sluice forecast probe` costs at the paper's cadence, by its own statistics and from outside
 #   generator   rows per second of the generated systems
 #   experiment  six throttled loop devices, a load that moves, probes, a model, and a program with and without placement
 # BUILD names the build tree, FORECAST_PARTS which parts are done, SHARED the folder with data/, FORECAST_KEEP a directory
@@ -147,8 +147,8 @@ part_probe() {
 		mkdir -p "probed/d$i"
 		operands+=("d$i=$work/probed/d$i")
 	done
-	$python "$here/forecast_judge.py" outside outside.txt "$sluice" probe run --system cost --every 30s --truth-every 5m \
-		--sizes "$sizes" --for "${seconds}s" --jobs-every 5m --json "${operands[@]}" >probe.json 2>probe.err ||
+	$python "$here/forecast_judge.py" outside outside.txt "$sluice" forecast probe --system cost --every 30s --reference-every 5m \
+		--sizes "$sizes" --duration "${seconds}s" --jobs-every 5m --json "${operands[@]}" >probe.json 2>probe.err ||
 		{ tail -2 probe.err >&2; miss "probe: it did not run"; return; }
 	$python "$here/forecast_judge.py" probe probe.bars probe.json outside.txt && bars probe.bars ||
 		miss "probe: it was not judged"

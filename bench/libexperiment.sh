@@ -37,7 +37,7 @@ experiment_start() {
 	bed_spawn "$BUILD/bench/bench_forecast_load" "${FORECAST_SEED:-1}" "$movers" "$load_threads" "$stay_s" "$rest_s" \
 		"${bed_targets[@]}" >load.log
 	load_pid=$!
-	bed_spawn "$sluice" probe run --system bed --every 1s --truth-every 2s --sizes 1M,8M --timeout 10s --jobs-every 0 \
+	bed_spawn "$sluice" forecast probe --system bed --every 1s --reference-every 2s --sizes 1M,8M --timeout 10s --jobs-every 0 \
 		--for "$((collect_s + step_s + 300))s" "${operands[@]}" >probe.out 2>probe.err
 	probe_pid=$!
 	sleep 2
@@ -69,7 +69,7 @@ step() {
 	if [ "$2" = collected ]; then
 		how=(-p equal.json)
 	else
-		"$sluice" forecast --now --json 2>now.err | tr -d '\n' >now.json
+		"$sluice" forecast now --json 2>now.err | tr -d '\n' >now.json
 		[ ! -s now.json ] || echo "$rule $(date +%s%N) $(cat now.json)" >>forecasts
 	fi
 	begin=$(date +%s%N)
@@ -112,7 +112,7 @@ experiment() {
 		"$stay_s s in the mean; $collect_s s of probes, then $step_s s of steps of" \
 		"$((writer_processes * writer_files)) files of $((writer_bytes >> 20)) MiB"
 	collect || { miss "experiment: the program does not run"; return; }
-	"$sluice" forecast train --system bed --window 20s --method svm -o bed.model >train.out 2>train.err ||
+	"$sluice" forecast train --system bed --history 20s --method svm -o bed.model >train.out 2>train.err ||
 		{ tail -2 train.err >&2; miss "experiment: nothing was learnt"; return; }
 	sed 's/^/  /' train.out
 	blocks || { miss "experiment: the program does not run with placement"; return; }

@@ -10,16 +10,16 @@
 int window_take(const struct command *command, const char *from, const char *to, double *from_s,
 		double *to_s)
 {
-	static const char hint[] = "is no time such as 2018-03-10T18:58 or 1520708288";
+	static const char hint[] = "is not a time such as 2018-03-10T18:58 or 1520708288";
 
 	*from_s = -INFINITY;
 	*to_s = INFINITY;
 	if (from && date_parse(from, from_s) < 0)
-		return command_misuse(command, "--from: \"%s\" %s", from, hint);
+		return command_misuse(command, "--since: \"%s\" %s", from, hint);
 	if (to && date_parse(to, to_s) < 0)
-		return command_misuse(command, "--to: \"%s\" %s", to, hint);
+		return command_misuse(command, "--until: \"%s\" %s", to, hint);
 	if (!(*from_s < *to_s))
-		return command_misuse(command, "--from must be before --to");
+		return command_misuse(command, "--since must be before --until");
 	return COMMAND_GOOD;
 }
 
@@ -33,7 +33,8 @@ int window_days(const struct command *command, const char *days, double *seconds
 		return COMMAND_GOOD;
 	number = strtod(days, &end);
 	if (end == days || *end || !(number > 0 && number < 1e5))
-		return command_misuse(command, "--days: \"%s\" is no number of days", days);
+		return command_misuse(command, "--days: expected a number of days, got \"%s\"",
+				      days);
 	*seconds = 86400 * number;
 	return COMMAND_GOOD;
 }

@@ -6,22 +6,20 @@
 
 extern const struct command_ops command_config, command_doctor, command_forecast, command_help,
 	command_internal, command_kb, command_lab, command_ls, command_model, command_print,
-	command_probe, command_report, command_rm, command_run, command_trace, command_tune,
-	command_version;
+	command_report, command_rm, command_run, command_trace, command_tune, command_version;
 
 static const struct command_ops *const commands[] = {
-	&command_run,	   &command_report,   &command_print,
-	&command_ls,	   &command_rm,	      &command_trace,
-	&command_tune,	   &command_kb,	      &command_model,
-	&command_forecast, &command_probe,    &command_config,
-	&command_doctor,   &command_help,     &command_version,
-	&command_lab,	   &command_internal, NULL,
+	&command_run,	&command_report,   &command_print,  &command_ls,
+	&command_rm,	&command_trace,	   &command_tune,   &command_kb,
+	&command_model, &command_forecast, &command_config, &command_doctor,
+	&command_help,	&command_version,  &command_lab,    &command_internal,
+	NULL,
 };
 
 static const struct command_section sections[] = {
 	{ "Record and explain:", "run report print ls rm trace" },
 	{ "Make it faster:", "tune kb model" },
-	{ "Shared storage:", "forecast probe" },
+	{ "Shared storage:", "forecast" },
 	{ "Set up:", "config doctor help version" },
 	{ "Research:", "lab" },
 	{ 0 },
@@ -37,6 +35,10 @@ static const struct command_alias aliases[] = {
 	{ "bench --list", "model data list" },
 	{ "bench", "model measure" },
 	{ "model describe", "model show" },
+	{ "probe run", "forecast probe" },
+	{ "probe list", "forecast systems" },
+	{ "probe", "forecast" },
+	{ "forecast --now", "forecast now" },
 	{ "model evaluate", "lab evaluate" },
 	{ "tune --list", "kb tunings" },
 	{ "tune --show", "kb tunings" },

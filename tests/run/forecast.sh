@@ -41,16 +41,16 @@ with open("more.txt", "w") as out:
     blocks(2160, 3600, False)
 PYTHON
 end=$((1520700000 + 2159 * 60))
-quick=(--method logistic --window 20m --folds 4)
+quick=(--method logistic --history 20m --folds 4)
 
 # misuse
 check_rc 2 "$sluice" forecast guess
-check_has "$(cat err)" '"guess" is none of now, train, evaluate, watch, '
-check_rc 2 "$sluice" forecast --now train
+check_has "$(cat err)" guess
+check_rc 2 "$sluice" forecast now train
 check_rc 2 "$sluice" forecast train --method nope
 check_has "$(cat err)" 'no method "nope"'
-check_rc 2 "$sluice" forecast train --from soon
-check_has "$(cat err)" '--from: "soon" is no time such as'
+check_rc 2 "$sluice" forecast train --since soon
+check_has "$(cat err)" soon
 check_rc 2 "$sluice" forecast train --folds 1
 check_rc 2 "$sluice" forecast train --days -1
 
@@ -62,10 +62,10 @@ check_has "$(cat err)" "no probe data yet"
 check_rc 3 "$sluice" forecast -m nowhere.model
 check_has "$(cat err)" "nowhere.model"
 
-check_rc 0 "$sluice" probe import rows.txt
+check_rc 0 "$sluice" forecast import rows.txt
 check_rc 3 "$sluice" forecast train --system other
 check_has "$(cat err)" "the store has data of little"
-check_rc 3 "$sluice" forecast train --from 2001-01-01 --to 2001-01-02
+check_rc 3 "$sluice" forecast train --since 2001-01-01 --until 2001-01-02
 
 # train: the only system of the store needs no name
 check_rc 0 "$sluice" forecast train "${quick[@]}"
@@ -81,14 +81,14 @@ assert row["majority"] + 0.03 < row["blocked_accuracy"] < row["ceiling"], row
 assert abs(row["idle_s"] / 1.853 - 1) < 0.03 and abs(row["busy_s"] / 2.73 - 1) < 0.06, row
 PYTHON
 [ -f "$XDG_DATA_HOME/sluice/forecast.model.previous" ] || fail "the model before is gone"
-check_rc 0 "$sluice" forecast train "${quick[@]}" --file rows.txt -o filed.model
+check_rc 0 "$sluice" forecast train "${quick[@]}" --input rows.txt -o filed.model
 check_eq "$(head -c 31 filed.model)" '{"schema": "sluice.forecaster/1'
 
 # this minute: what was seen last counts
-check_rc 0 "$sluice" forecast --now --to "$end"
+check_rc 0 "$sluice" forecast now --until "$end"
 grep -q '^oss-c  *1.00 GiB  *busy ' out || fail "oss-c is not busy: $(cat out)"
 grep -q '^oss-a  *1.00 GiB  *idle .* logistic  *0 ns$' out || fail "oss-a is not idle: $(cat out)"
-check_rc 0 "$sluice" forecast --to $((end + 600)) --json
+check_rc 0 "$sluice" forecast --until $((end + 600)) --json
 check_json out sluice.forecast/1
 check_eq "$(json_get out '["is_stale"]')" False
 check_eq "$(json_get out '["age_s"]')" 600
@@ -102,7 +102,7 @@ for f in json.load(open("out"))["forecasts"]:
 PYTHON
 
 # old probes: shares answer, and it is told
-check_rc 3 "$sluice" forecast --to $((end + 3600)) --json
+check_rc 3 "$sluice" forecast --until $((end + 3600)) --json
 check_eq "$(json_get out '["is_stale"]')" True
 check_eq "$(json_get out '["forecasts"][0]["is_model"]')" False
 check_has "$(cat err)" "the newest probe is 1 h 0 min old"
@@ -118,10 +118,10 @@ check_rc 1 "$sluice" forecast -m garbage.model
 check_has "$(cat err)" "garbage.model"
 
 # evaluate: methods beside baselines; the rows for others
-check_rc 0 "$sluice" forecast evaluate -M logistic,hidden,persistence,majority --window 20m -k 4 -d 1 --csv rows.csv --each
+check_rc 0 "$sluice" forecast evaluate --method logistic,hidden,persistence,majority --history 20m -k 4 --days 1 --csv rows.csv --per-target
 check_has "$(cat out)" "blocked and later are honest"
 grep -q '^ *oss-b  *1073741824  *hidden ' out || fail "no line of oss-b: $(cat out)"
-check_rc 0 "$sluice" forecast evaluate -M logistic,majority --window 20m -k 4 -d 1 --json
+check_rc 0 "$sluice" forecast evaluate --method logistic,majority --history 20m -k 4 --days 1 --json
 check_json out sluice.forecast/1
 python3 - <<'PYTHON'
 import csv, json
@@ -135,21 +135,21 @@ assert abs(right - told["logistic"]["accuracy"]) < 1e-6, (right, told)
 assert told["logistic"]["accuracy"] > told["majority"]["accuracy"], told
 assert {r["blocked_fold"] for r in rows} == {"", "0", "1", "2", "3"}
 PYTHON
-check_rc 2 "$sluice" forecast evaluate -M svm,nope
+check_rc 2 "$sluice" forecast evaluate --method svm,nope
 check_rc 2 "$sluice" forecast evaluate --days 9
 
 # watch: trains where there is none, keeps what is good, finds out what is not
-watch=(forecast watch --once -m watched.model "${quick[@]}" --answers 100)
-check_rc 0 "$sluice" "${watch[@]}" --to "$end" --json
+watch=(forecast watch --once -m watched.model "${quick[@]}" --drift-window 100)
+check_rc 0 "$sluice" "${watch[@]}" --until "$end" --json
 check_eq "$(json_get out '["reason"]') $(json_get out '["generation"]')" "missing 1"
-check_rc 0 "$sluice" "${watch[@]}" --to $((end + 1800)) --json
+check_rc 0 "$sluice" "${watch[@]}" --until $((end + 1800)) --json
 check_eq "$(json_get out '["reason"]')" none
-check_rc 0 "$sluice" probe import more.txt
-check_rc 0 "$sluice" "${watch[@]}" --to $((end + 80000)) --json
+check_rc 0 "$sluice" forecast import more.txt
+check_rc 0 "$sluice" "${watch[@]}" --until $((end + 80000)) --json
 check_json out sluice.forecast/1
 check_eq "$(json_get out '["reason"]') $(json_get out '["generation"]')" "drift 2"
 [ -f watched.model.previous ] || fail "the model before is gone"
-check_rc 2 "$sluice" forecast watch --once --on modelled:titan
+check_rc 2 "$sluice" forecast watch --once --simulate titan
 
 # without --once it goes on until it is told to stop
 "$sluice" forecast watch -m watched.model --every 200ms >watched.txt 2>&1 &

@@ -5,10 +5,10 @@
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_STORE_PATH=$work/store.db
 # A generated Cori of four targets, in the middle of its second day.
-of="--on modelled:cori --targets 4"
+of="--simulate cori --max-targets 4"
 
-check_rc 0 "$sluice" forecast train $of -M logistic -k 4 -o model
-now="$of -m model --to 2018-03-12T00:00"
+check_rc 0 "$sluice" forecast train $of --method logistic -k 4 -o model
+now="$of -m model --until 2018-03-12T00:00"
 mkdir d0 d1 d2 d3
 cat >site.ini <<END
 [site]
@@ -25,7 +25,7 @@ END
 
 # ---- shares: they sum up, stay within the limits, and follow the chances
 for rule in equal classes expected hedged; do
-	check_rc 0 "$sluice" forecast place $now --site site.ini -b 1000000007 --stripe 64K --rule $rule --json
+	check_rc 0 "$sluice" forecast place $now --site site.ini --total 1000000007 --stripe 64K --rule $rule --json
 	check_json out sluice.forecast/1
 	python3 - out $rule <<'END' || fail "placement by $rule is wrong: $(cat out)"
 import json, sys
@@ -47,28 +47,28 @@ assert list(m) == ["slower group", "95th percentile target", "slowest target"]
 assert sys.argv[2] == "equal" or m["slower group"]["gain"] > 0
 END
 done
-check_rc 0 "$sluice" forecast place $now --site site.ini -b 4G
+check_rc 0 "$sluice" forecast place $now --site site.ini --total 4G
 check_has "$(cat out)" 'by the rule "hedged"'
 check_has "$(cat out)" "site here: a target gets 0.5 to 1.2 times its equal share"
 
 # ---- policy: targets that are not allowed get nothing; nothing allowed, or no way to do it, is told
 sed 's/^least = .*/allow = cscratch-[123]/' site.ini >some.ini
-check_rc 0 "$sluice" forecast place $now --site some.ini -b 3G --json
+check_rc 0 "$sluice" forecast place $now --site some.ini --total 3G --json
 check_eq "$(json_get out '["allowed"]')" 3
 check_eq "$(json_get out '["placement"][0]["bytes"]')" 0
 sed 's/^least = .*/allow = nowhere/' site.ini >none.ini
-check_rc 1 "$sluice" forecast place $now --site none.ini -b 3G
+check_rc 1 "$sluice" forecast place $now --site none.ini --total 3G
 check_has "$(cat err)" "no target is allowed"
 check_rc 2 "$sluice" forecast place $now --site site.ini
 check_has "$(cat err)" "--bytes"
-check_rc 2 "$sluice" forecast place $now -b 1G --busy-from 2
-check_rc 3 "$sluice" forecast place $now -b 1G --size 3M
+check_rc 2 "$sluice" forecast place $now --total 1G --busy-threshold 2
+check_rc 3 "$sluice" forecast place $now --total 1G --size 3M
 check_has "$(cat err)" "3.00 MiB"
-check_rc 3 "$sluice" forecast place $of -b 1G
+check_rc 3 "$sluice" forecast place $of --total 1G
 check_has "$(cat err)" "no model yet"
 
 # ---- the actuator: 40 new files lie where the shares say
-check_rc 0 "$sluice" forecast place $now --site some.ini -b 4G --rule expected --params params.json --json
+check_rc 0 "$sluice" forecast place $now --site some.ini --total 4G --rule expected --params params.json --json
 cp out shares.json
 mkdir data
 check_rc 0 env SLUICE_PARAMS_ALLOW=semantics "$sluice" run -p params.json -o trace -- \
@@ -83,7 +83,7 @@ assert all(abs(n - 40 * t["share"]) < 2 for n, t in zip(held, p))
 END
 
 # ---- simulation: every metric is named, and an oracle gains
-check_rc 0 "$sluice" forecast simulate $of -M logistic -k 4 --days 1 --repetitions 5 --feedback 0,1 --json
+check_rc 0 "$sluice" forecast simulate $of --method logistic -k 4 --days 1 --repeat 5 --feedback 0,1 --json
 check_json out sluice.forecast/1
 python3 - out <<'END' || fail "the simulation is wrong: $(head -c 3000 out)"
 import json, sys

@@ -59,8 +59,8 @@ check_has "$(cat err)" "place.rule"
 # ---- a forecast: the busy target gets less, by 1 / E[t] about a third of what the others get
 now=$(date +%s)
 probes "$now" >rows
-check_rc 0 "$sluice" probe import rows
-check_rc 0 "$sluice" forecast train -s here -M logistic -k 0
+check_rc 0 "$sluice" forecast import rows
+check_rc 0 "$sluice" forecast train --system here --method logistic -k 0
 site "files = *.h5"
 placed --place expected
 check_eq "$(cat err)" "" "what is said on stderr"
@@ -86,7 +86,7 @@ check_eq "$(held)" "0 0 0 0" "files that were placed though it is forbidden"
 
 # ---- the same by a file of parameters; what the file says goes before the forecast
 site "files = *.h5"
-check_rc 0 "$sluice" forecast place --rule expected --bytes 1G --params out.json
+check_rc 0 "$sluice" forecast place --rule expected --total 1G --params out.json
 SLUICE_PARAMS_ALLOW=semantics placed -p out.json
 read -r a b c d <<<"$(held)"
 [ "$a" -le 6 ] && [ $((a + b + c + d)) = 40 ] || fail "files by parameters: $a $b $c $d"
@@ -99,8 +99,8 @@ check_eq "$(held)" "0 0 0 40" "files where a file of parameters says so"
 # ---- probes that are too old
 rm store.db
 probes $((now - 7200)) >rows
-check_rc 0 "$sluice" probe import rows
+check_rc 0 "$sluice" forecast import rows
 site ""
 placed --place expected
 check_eq "$(grep -c warning err) $(held)" "1 0 0 0 0" "with old probes"
-check_has "$(cat err)" "does 'sluice probe run' run?; new files are not placed"
+check_has "$(cat err)" "new files are not placed"

@@ -30,7 +30,7 @@ EOF
 
 # probe ARGUMENT...: quick rounds without ground truth or jobs, unless said otherwise
 probe() {
-	timeout 60 "$sluice" probe run --every 100ms --truth-every 0 --jobs-every 0 --sizes 64K,256K "$@"
+	timeout 60 "$sluice" forecast probe --every 100ms --reference-every 0 --jobs-every 0 --sizes 64K,256K "$@"
 }
 
 # until_true COMMAND...: ends when it succeeds; the test fails where it never does
@@ -50,7 +50,7 @@ number() {
 }
 
 # ---- three directories: rounds, ground truth, jobs, rows in the store
-check_rc 0 probe --site site.ini --truth-every 300ms --jobs-every 5m --for 700ms --json
+check_rc 0 probe --site site.ini --reference-every 300ms --jobs-every 5m --duration 700ms --json
 check_has "$(cat err)" '"a" and "b" are on the same device'
 python3 - out <<'EOF' || fail "numbers do not agree: $(cat out)"
 import json, sys
@@ -67,7 +67,7 @@ assert not d["timeouts"] + d["failed"] + d["full"] + d["over_budget"]
 assert all(0 < x["probe_mean_s"] <= x["probe_worst_s"] for x in t)
 EOF
 rows=$(number rows_saved)
-check_rc 0 "$sluice" probe export
+check_rc 0 "$sluice" forecast export
 check_eq "$(grep -E '^[abc] ' out | grep -o '[0-9.e-]*s\b' | wc -l)" "$rows" "rows that are exported"
 check_has "$(cat out)" "Job Id: 3901500"
 check_eq "$(grep -c ann out || true)" 0 "names of owners"
@@ -75,46 +75,46 @@ check_eq "$(ls -A a b c)" "$(printf 'a:\n\nb:\n\nc:')" "what is left"
 
 # ---- a budget of the day counts what was written before
 bytes=$((rows * 65536))
-check_rc 0 probe a --target-budget $((bytes * 64)) --for 250ms --json
-check_rc 3 probe a b c --budget 64K --for 250ms --json
+check_rc 0 probe a --target-daily-limit $((bytes * 64)) --duration 250ms --json
+check_rc 3 probe a b c --daily-limit 64K --duration 250ms --json
 check_eq "$(number bytes)" 0 "bytes of a day that has none left"
 [ "$(number over_budget)" -gt 0 ] || fail "nothing was left out"
 
 # ---- what is wrong
-check_rc 2 "$sluice" probe run
+check_rc 2 "$sluice" forecast probe
 check_has "$(cat err)" "missing TARGET"
-check_rc 2 "$sluice" probe run gpfs:/x
-check_rc 2 "$sluice" probe run a a
-check_rc 2 "$sluice" probe run a --sizes 1000
-check_rc 2 "$sluice" probe run a --every 1ms
-check_rc 2 "$sluice" probe run a --per-rank
-check_rc 2 "$sluice" probe run a --all-to-all
-check_rc 2 "$sluice" probe run a --budget 0
-check_rc 1 "$sluice" probe run a nowhere --for 1s
+check_rc 2 "$sluice" forecast probe gpfs:/x
+check_rc 2 "$sluice" forecast probe a a
+check_rc 2 "$sluice" forecast probe a --sizes 1000
+check_rc 2 "$sluice" forecast probe a --every 1ms
+check_rc 2 "$sluice" forecast probe a --per-rank
+check_rc 2 "$sluice" forecast probe a --all-to-all
+check_rc 2 "$sluice" forecast probe a --daily-limit 0
+check_rc 1 "$sluice" forecast probe a nowhere --duration 1s
 check_has "$(cat err)" 'target "nowhere": nowhere: No such file or directory'
-check_rc 1 "$sluice" probe run lustre:a,ost=1 --for 1s
+check_rc 1 "$sluice" forecast probe lustre:a,ost=1 --duration 1s
 check_has "$(cat err)" liblustreapi
-check_rc 1 "$sluice" probe run ceph:a,pool=fast --for 1s
+check_rc 1 "$sluice" forecast probe ceph:a,pool=fast --duration 1s
 check_has "$(cat err)" ceph.file.layout.pool
-check_rc 2 "$sluice" probe run --beside -t a --core 100000 -- true
-check_rc 2 "$sluice" probe run --beside -t a
+check_rc 2 "$sluice" forecast probe --while --target a --cpu 100000 -- true
+check_rc 2 "$sluice" forecast probe --while --target a
 
 # ---- a scheduler that hangs delays no round; it is looked at later
 sed 's/^command.*/command = ps -o pgid= -p $$ >asked; sleep 100 | cat/' site.ini >hangs.ini
-SLUICE_STORE_PATH=$work/hangs.db probe --site hangs.ini --jobs-every 5m --for 250ms --json >hangs.out 2>hangs.err &
+SLUICE_STORE_PATH=$work/hangs.db probe --site hangs.ini --jobs-every 5m --duration 250ms --json >hangs.out 2>hangs.err &
 hangs=$!
 
 # ---- ranks: each has a target, a fourth has none; all have the same rounds
 for mpi in $(mpi_list); do
 	rm -rf rows
-	MPI_LIMIT=60 mpi_run "$mpi" 4 "$sluice" probe run --per-rank --site site.ini --every 125ms --truth-every 0 \
-		--sizes 64K --for 400ms --spool rows --system "$mpi" --json >out 2>err || fail "$mpi: $(cat err)"
+	MPI_LIMIT=60 mpi_run "$mpi" 4 "$sluice" forecast probe --per-rank --site site.ini --every 125ms --reference-every 0 \
+		--sizes 64K --duration 400ms --spool-dir rows --system "$mpi" --json >out 2>err || fail "$mpi: $(cat err)"
 	check_eq "$(grep -c '"schema": "sluice.probe/1"' out)" 4 "$mpi: ranks"
 	check_eq "$(grep -o '"jobs_asked": 1' out | wc -l)" 1 "$mpi: ranks that ask for jobs"
 	check_eq "$(ls rows | grep -vc jobs)" 3 "$mpi: files of rows"
 	check_eq "$(cat rows/*.blocks | grep -oE '^[abc] ' | sort -u | tr -d '\n')" "a b c " "$mpi: targets"
-	check_rc 0 "$sluice" probe import rows/*.blocks
-	check_rc 0 "$sluice" probe export --system "$mpi"
+	check_rc 0 "$sluice" forecast import rows/*.blocks
+	check_rc 0 "$sluice" forecast export --system "$mpi"
 	awk '/^Timestamp:/ { t = $2 * 8 } /^[abc] / { if (int(t) != t) exit 1 }' out || fail "$mpi: rounds are not at multiples"
 	[ "$(grep -cE '^[abc] [0-9.e-]+s' out)" -ge 3 ] || fail "$mpi: too few rows"
 done
@@ -131,18 +131,18 @@ sleep 0.2
 exit 7
 EOF
 cores=$(grep Cpus_allowed_list /proc/self/status)
-check_rc 7 probe --beside -t a --json -- bash command.sh
+check_rc 7 probe --while --target a --json -- bash command.sh
 check_eq "$(head -1 out)" "$cores" "cores of the command"
 check_eq "$(tail -1 out | grep -c 'list:.[0-9]*$')" 1 "cores of the probe: $(tail -1 out)"
 check_eq "$(wc -l <out)" 2 "lines of the command"
 check_has "$(cat err)" '"rows_saved"'
-check_rc 0 probe --beside -t nowhere -- echo fine
+check_rc 0 probe --while --target nowhere -- echo fine
 check_eq "$(cat out)" fine
 check_has "$(cat err)" "no probes: "
-check_rc 127 probe --beside -t a -- ./no-such-command
-check_rc 143 probe --beside -t a -- bash -c 'kill $$; sleep 9'
+check_rc 127 probe --while --target a -- ./no-such-command
+check_rc 143 probe --while --target a -- bash -c 'kill $$; sleep 9'
 # A signal is the command's.
-timeout 60 "$sluice" probe run --beside -t a --every 100ms -- bash -c 'trap "exit 5" TERM; touch up
+timeout 60 "$sluice" forecast probe --while --target a --every 100ms -- bash -c 'trap "exit 5" TERM; touch up
 	while :; do sleep 0.05; done' 2>err &
 until_true test -e up
 until_true pgrep -P $!
@@ -153,16 +153,16 @@ check_eq "$rc" 5 "exit code after a signal"
 
 # ---- stopped: what was measured is saved; killed: nothing is left behind
 # timeout(1) and launchers signal a process and its group: twice is once.
-"$sluice" probe run a b --every 50ms --truth-every 0 --jobs-every 0 --system stopped >out 2>err &
-until_true "$sluice" probe export --system stopped
+"$sluice" forecast probe a b --every 50ms --reference-every 0 --jobs-every 0 --system stopped >out 2>err &
+until_true "$sluice" forecast export --system stopped
 kill $!
 kill $! 2>/dev/null || true
 sleep 0.01
 kill $! 2>/dev/null || true
 wait $! || fail "a stopped probe failed: $(cat err)"
 check_has "$(cat out)" "rows saved"
-"$sluice" probe run a --every 50ms --truth-every 100ms --sizes 64K,8M --jobs-every 0 --system killed >out 2>err &
-until_true "$sluice" probe export --system killed
+"$sluice" forecast probe a --every 50ms --reference-every 100ms --sizes 64K,8M --jobs-every 0 --system killed >out 2>err &
+until_true "$sluice" forecast export --system killed
 {
 	kill -9 $!
 	wait $! || true
@@ -173,13 +173,13 @@ check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "what a killed probe leaves"
 mkdir bin
 printf '#!/bin/sh\nprintf "error: no cluster\\nand more\\n" >&2\nexit 1\n' >bin/squeue
 chmod +x bin/squeue
-PATH=$work/bin:$PATH check_rc 0 probe a --jobs-every 50ms --for 250ms --json
+PATH=$work/bin:$PATH check_rc 0 probe a --jobs-every 50ms --duration 250ms --json
 check_eq "$(wc -l <err)" 1 "warnings about a scheduler without a cluster"
 check_has "$(cat err)" "error: no cluster"
 check_has "$(cat err)" "an hour"
 check_eq "$(number jobs_asked)" 1 "questions to it"
 printf '[jobs]\nreader = slurm-text\n' >named.ini
-PATH=$work/bin:$PATH check_rc 0 probe a --site named.ini --jobs-every 100ms --for 450ms --json
+PATH=$work/bin:$PATH check_rc 0 probe a --site named.ini --jobs-every 100ms --duration 450ms --json
 check_eq "$(wc -l <err)" 1 "warnings about a scheduler that the site names"
 check_has "$(cat err)" "error: no cluster"
 [ "$(number jobs_asked)" -gt 1 ] || fail "a scheduler that the site names was asked only once"
@@ -190,8 +190,8 @@ ln -s "$prog/lustreapi.so" lib/liblustreapi.so.1
 standin() {
 	env LD_LIBRARY_PATH="$work/lib" LD_PRELOAD="$prog/lustreapi.so" STANDIN_MAGIC=1 STANDIN_LOG="$work/log" "$@"
 }
-check_rc 0 standin "$sluice" probe run lustre:a,ost=3 'lustre:a,osts=4|6' 'lustre:a,oss=7|8' \
-	'ceph:b,pool=fast,object_size=1M' --every 50ms --truth-every 0 --jobs-every 0 --for 300ms --json
+check_rc 0 standin "$sluice" forecast probe lustre:a,ost=3 'lustre:a,osts=4|6' 'lustre:a,oss=7|8' \
+	'ceph:b,pool=fast,object_size=1M' --every 50ms --reference-every 0 --jobs-every 0 --duration 300ms --json
 check_eq "$(number failed)" 0
 check_eq "$(grep -c ' 1048576 3 1 0' log)" 1 "files on OST 3"
 check_has "$(grep ^layout log)" " 4 6"
@@ -202,7 +202,7 @@ check_eq "$(grep '^set' log | head -4 | tr '\n' ,)" \
 	"set pool fast,set stripe_unit 65536,set object_size 1048576,set stripe_unit 1048576," "layout of CephFS"
 check_eq "$(grep -c illegal log || true)" 0
 check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "what is left"
-check_rc 1 standin env STANDIN_OST=9 "$sluice" probe run lustre:a,ost=3 --for 1s
+check_rc 1 standin env STANDIN_OST=9 "$sluice" forecast probe lustre:a,ost=3 --duration 1s
 check_has "$(cat err)" "was put on OST 9"
 
 # ---- the scheduler that hangs
@@ -232,7 +232,7 @@ lines() {
 more() {
 	[ "$(lines "$1")" -gt "$2" ]
 }
-"$sluice" probe run frozen a --every 50ms --timeout 150ms --truth-every 0 --sizes 64K --jobs-every 0 --spool hung \
+"$sluice" forecast probe frozen a --every 50ms --timeout 150ms --reference-every 0 --sizes 64K --jobs-every 0 --spool-dir hung \
 	--system hung >out 2>err &
 until_true more '^frozen [0-9]' 0
 fsfreeze -f frozen

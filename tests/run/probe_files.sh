@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `sluice probe import|export|list|forget`: files of blocks go to the store and come back as they were.
+# `sluice forecast import|export|list|forget`: files of blocks go to the store and come back as they were.
 . "$(dirname "$0")/libtest.sh"
 
 export SLUICE_STORE_PATH=$work/known/store.db
 
-check_rc 3 "$sluice" probe list
-check_rc 3 "$sluice" probe export -s titan
+check_rc 3 "$sluice" forecast systems
+check_rc 3 "$sluice" forecast export --system titan
 [ ! -e "$work/known" ] || fail "looking made a store"
-check_rc 2 "$sluice" probe import
+check_rc 2 "$sluice" forecast import
 check_rc 2 "$sluice" probe frobnicate
-check_has "$(cat err)" "none of run, import, export, list, forget"
-check_rc 2 "$sluice" probe export --from noon
-check_has "$(cat err)" '--from: "noon" is no time'
-check_rc 2 "$sluice" probe export --from 2018-03-11 --to 2018-03-10
+check_has "$(cat err)" frobnicate
+check_rc 2 "$sluice" forecast export --since noon
+check_has "$(cat err)" noon
+check_rc 2 "$sluice" forecast export --since 2018-03-11 --until 2018-03-10
 
 # The sample of the paper (WAN-10), with the dots of its figure.
 cat >paper <<'TEXT'
@@ -32,9 +32,9 @@ OSS id 1MB 64MB 256MB 1GB
 atlas1-0 0.00851s 0.11085s 0.5206s 1.83079s
 ...
 TEXT
-check_rc 0 "$sluice" probe import -s paper paper
+check_rc 0 "$sluice" forecast import --system paper paper
 check_has "$(cat err)" "4 samples of 1 targets and 1 snapshots of jobs, paper"
-check_rc 0 "$sluice" probe export -s paper
+check_rc 0 "$sluice" forecast export --system paper
 check_has "$(cat out)" "atlas1-0 0.00851s 0.11085s 0.5206s 1.83079s"
 check_has "$(cat out)" "resources_used.walltime = 03:55:35"
 grep -q user1 out && fail "the owner is not hidden"
@@ -42,31 +42,31 @@ grep -q "Job_Owner = [0-9a-f]\{16\}$" out || fail "the owner is not known: $(cat
 strings "$SLUICE_STORE_PATH" | grep -q user1 && fail "the owner is in the store"
 
 # Through the store and back, any number of times, compressed or not.
-check_rc 0 "$sluice" probe export --on modelled:titan --days 0.05 --count 3 -o one
-check_rc 0 "$sluice" probe import one
-check_rc 0 "$sluice" probe export -s titan -o two.gz
+check_rc 0 "$sluice" forecast export --simulate titan --days 0.05 --max-targets 3 -o one
+check_rc 0 "$sluice" forecast import one
+check_rc 0 "$sluice" forecast export --system titan -o two.gz
 check_eq "$(head -c 2 two.gz | od -An -tx1 | tr -d ' ')" 1f8b "first bytes of gzip"
-check_rc 0 "$sluice" probe import --json two.gz
+check_rc 0 "$sluice" forecast import --json two.gz
 check_json out sluice.probe/1
 check_eq "$(json_get out '["files"][0]["system"]')" titan system
-check_rc 0 "$sluice" probe export -s titan
+check_rc 0 "$sluice" forecast export --system titan
 cmp one out || fail "what was exported is not what was imported"
-check_rc 0 "$sluice" probe export -s titan --from 2018-03-10T19:00 --to 1520708500
+check_rc 0 "$sluice" forecast export --system titan --since 2018-03-10T19:00 --until 1520708500
 check_eq "$(grep -c Timestamp: out)" 4 "blocks of the window"
-check_rc 3 "$sluice" probe export -s titan --from 2019-01-01
-check_rc 3 "$sluice" probe export -s nobody
+check_rc 3 "$sluice" forecast export --system titan --since 2019-01-01
+check_rc 3 "$sluice" forecast export --system nobody
 
 # The same seed and count are the same system; from a pipe it goes under another name.
-"$sluice" probe export --on modelled:titan --days 0.05 --count 3 | "$sluice" probe import -s again - 2>err
-check_rc 0 "$sluice" probe list --json
+"$sluice" forecast export --simulate titan --days 0.05 --max-targets 3 | "$sluice" forecast import --system again - 2>err
+check_rc 0 "$sluice" forecast systems --json
 check_json out sluice.probe/1
 check_eq "$(json_get out '["systems"][0]["samples"]')" "$(json_get out '["systems"][2]["samples"]')" samples
-check_rc 0 "$sluice" probe list
+check_rc 0 "$sluice" forecast systems
 check_has "$(cat out)" "2018-03-10 18:58:08"
 
 # What a killed writer leaves is told, and the rest is kept.
 head -c -9 one >torn
-check_rc 0 "$sluice" probe import -s torn torn
+check_rc 0 "$sluice" forecast import --system torn torn
 check_has "$(cat err)" "torn:$(($(wc -l <torn) + 1)): a block is not complete"
 
 # Garbage is refused with its line, and nothing of the file is kept.
@@ -74,15 +74,15 @@ check_has "$(cat err)" "torn:$(($(wc -l <torn) + 1)): a block is not complete"
 	cat paper
 	echo "atlas1-1 0.1 0.2s 0.3s 0.4s"
 } >bad
-check_rc 1 "$sluice" probe import -s bad bad
+check_rc 1 "$sluice" forecast import --system bad bad
 check_has "$(cat err)" 'bad:15: invalid cell "0.1"'
-check_rc 3 "$sluice" probe export -s bad
-check_rc 1 "$sluice" probe import nowhere
-check_rc 3 "$sluice" probe import /dev/null
+check_rc 3 "$sluice" forecast export --system bad
+check_rc 1 "$sluice" forecast import nowhere
+check_rc 3 "$sluice" forecast import /dev/null
 
-check_rc 0 "$sluice" probe forget titan --to 2018-03-10T19:00
-check_rc 0 "$sluice" probe export -s titan
+check_rc 0 "$sluice" forecast forget titan --until 2018-03-10T19:00
+check_rc 0 "$sluice" forecast export --system titan
 check_eq "$(grep -m 1 Timestamp: out)" "Timestamp: 1520708408" "first block"
-check_rc 0 "$sluice" probe forget titan
-check_rc 3 "$sluice" probe forget titan
+check_rc 0 "$sluice" forecast forget titan
+check_rc 3 "$sluice" forecast forget titan
 check_has "$(cat err)" 'no probes of a system "titan"'

@@ -54,8 +54,8 @@ fi
 
 # The probe takes them along, and what it keeps names nobody.
 mkdir target
-check_rc 0 "$sluice" probe run -s here --sizes 4K --every 200ms --truth-every 0 --jobs-every 1m --for 300ms a="$work/target"
-check_rc 0 "$sluice" probe export -s here
+check_rc 0 "$sluice" forecast probe --system here --sizes 4K --every 200ms --reference-every 0 --jobs-every 1m --duration 300ms a="$work/target"
+check_rc 0 "$sluice" forecast export --system here
 check_eq "$(grep -A 99 '^All running jobs:' out | grep -c '^Job Id: [123]$')" 3 "jobs in the rows of the probe"
 key=$(find "$work" -name '*.owners')
 [ -s "$key" ] || fail "the probe has no key"

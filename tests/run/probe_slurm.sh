@@ -10,7 +10,7 @@ mkdir a b
 cat >job.sh <<EOF
 #!/bin/bash
 #SBATCH -N 2 -n 2 -o $work/job.out
-srun $sluice probe run a=$work/a b=$work/b --per-rank --every 200ms --truth-every 0 --sizes 64K \\
+srun $sluice forecast probe a=$work/a b=$work/b --per-rank --every 200ms --reference-every 0 --sizes 64K \\
 	--spool $work/rows --json
 EOF
 sbatch job.sh >out
@@ -30,7 +30,7 @@ check_eq "$(grep -o '"system": "test"' job.out | wc -l)" 2 "ranks that know the 
 check_eq "$(grep -o '"jobs_asked": 1' job.out | wc -l)" 1 "ranks that ask for jobs"
 check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "what is left"
 export SLUICE_STORE_PATH=$work/store.db
-check_rc 0 "$sluice" probe import rows/*.blocks
-check_rc 0 "$sluice" probe export --system test
+check_rc 0 "$sluice" forecast import rows/*.blocks
+check_rc 0 "$sluice" forecast export --system test
 check_eq "$(grep -cE '^[ab] .*[0-9]s' out)" "$(($(rows '^a [0-9]') + $(rows '^b [0-9]')))" "rows of both ranks"
 check_has "$(cat out)" "queue = batch"

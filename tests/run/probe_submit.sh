@@ -43,10 +43,10 @@ printf '[site]\nname = played\n[jobs]\nreader = pbs\n' >site.ini
 echo 'sleep 1' >collect.sh
 export QUEUE=$work/queue MINE=mine
 played() {
-	PATH=$work/bin:$PATH "$sluice" probe submit --site ./site.ini --every 10ms --shortest 0 --name mine "$@"
+	PATH=$work/bin:$PATH "$sluice" forecast submit --site ./site.ini --every 10ms --min-runtime 0 --name mine "$@"
 }
 
-check_rc 0 played --times 3 collect.sh -- -q batch
+check_rc 0 played --jobs 3 collect.sh -- -q batch
 check_eq "$(cut -d' ' -f2- out)" "submitted job 41.sdb
 job 41.sdb ended
 submitted job 42.sdb
@@ -58,7 +58,7 @@ check_eq "$(sort -u queue/submitted)" "-N mine -q batch collect.sh" "how jobs ar
 
 # Somebody's job is there already: it is found, and one more is wanted.
 echo "mine 0" >queue/50
-check_rc 0 played --times 1 --json collect.sh
+check_rc 0 played --jobs 1 --json collect.sh
 check_eq "$(python3 -c 'import json
 d = json.load(open("out"))
 print(d["schema"], d["submitted"], d["end"], [(job["id"], job["found"]) for job in d["jobs"]])')" \
@@ -67,27 +67,27 @@ print(d["schema"], d["submitted"], d["end"], [(job["id"], job["found"]) for job 
 
 # The scheduler refuses, in its own words; or every job ends at once.
 touch queue/refuse
-check_rc 1 played --failures 2 collect.sh
+check_rc 1 played --max-failures 2 collect.sh
 check_has "$(cat err)" "qsub: Job exceeds queue resource limits"
 check_has "$(tail -n 1 err)" "after 2 failures"
 rm queue/refuse
-check_rc 1 played --failures 2 --shortest 1h collect.sh
+check_rc 1 played --max-failures 2 --min-runtime 1h collect.sh
 check_has "$(cat err)" "2 jobs in a row ended within 3600 s"
 
 # While the queue cannot be asked nothing is submitted.
 before=$(wc -l <queue/submitted)
 touch queue/down
-check_rc 0 played --for 100ms collect.sh
+check_rc 0 played --duration 100ms collect.sh
 check_has "$(cat err)" "cannot connect to server"
 check_eq "$(wc -l <queue/submitted)" "$before" "jobs that were submitted"
 rm queue/down
 
 # The end leaves the job where it is, unless told otherwise.
-check_rc 0 played --every 10s --for 100ms collect.sh
+check_rc 0 played --every 10s --duration 100ms collect.sh
 check_has "$(tail -n 1 out)" "stays in the queue"
 [ "$(ls queue/[0-9]* | wc -l)" = 1 ] || fail "the job is gone"
 rm queue/[0-9]*
-check_rc 0 played --every 10s --for 100ms --cancel collect.sh
+check_rc 0 played --every 10s --duration 100ms --cancel collect.sh
 check_has "$(tail -n 1 out)" "canceled job"
 [ "$(ls queue/[0-9]* 2>/dev/null | wc -l)" = 0 ] || fail "the job is still there"
 
@@ -95,7 +95,7 @@ check_has "$(tail -n 1 out)" "canceled job"
 check_rc 2 played --name 'a,b' collect.sh
 check_rc 1 played nowhere.sh
 check_has "$(cat err)" "nowhere.sh: No such file"
-check_rc 1 env PATH="$work" "$sluice" probe submit collect.sh
+check_rc 1 env PATH="$work" "$sluice" forecast submit collect.sh
 check_has "$(cat err)" "neither sbatch nor qsub"
 
 # ---- Slurm: the real one ----
@@ -105,31 +105,31 @@ mkdir target
 cat >quick.sh <<END
 #!/bin/sh
 echo "\$SLURM_JOB_ID" >>$work/ran
-exec "$sluice" probe run -s campaign --sizes 4K --every 20ms --truth-every 0 --jobs-every 1m --for 100ms a=$work/target
+exec "$sluice" forecast probe --system campaign --sizes 4K --every 20ms --reference-every 0 --jobs-every 1m --duration 100ms a=$work/target
 END
 printf '#!/bin/sh\nsleep 60\n' >long.sh
-check_rc 0 "$sluice" probe submit --times 2 --every 50ms --shortest 0 quick.sh -- -o /dev/null
+check_rc 0 "$sluice" forecast submit --jobs 2 --every 50ms --min-runtime 0 quick.sh -- -o /dev/null
 check_eq "$(cut -d' ' -f2- out | tr '\n' ' ')" \
 	"submitted job 1 job 1 ended submitted job 2 job 2 ended " "what is told of Slurm"
 check_eq "$(tr '\n' ' ' <ran)" "1 2 " "jobs that ran"
-check_rc 0 "$sluice" probe export -s campaign
+check_rc 0 "$sluice" forecast export --system campaign
 check_eq "$(sed -n 's/^Job Id: //p' out | tr '\n' ' ')" "1 2 " "jobs that the collection has seen: itself"
 [ "$(grep -c '^a ' out)" -ge 2 ] || fail "the jobs have not probed: $(cat out)"
 
-"$sluice" probe submit --every 50ms long.sh -- -o /dev/null >first 2>&1 &
+"$sluice" forecast submit --every 50ms long.sh -- -o /dev/null >first 2>&1 &
 watcher=$!
 for ((i = 0; i < 200; i++)); do
 	grep -q submitted first && break
 	sleep 0.05
 done
-check_rc 1 "$sluice" probe submit long.sh
+check_rc 1 "$sluice" forecast submit long.sh
 check_has "$(cat err)" "already manages job slc-"
 kill -TERM "$watcher"
 wait "$watcher" || fail "the watcher failed: $(cat first)"
 check_has "$(cat first)" "job 3 stays"
-check_rc 0 "$sluice" probe submit --every 50ms --for 300ms --cancel long.sh -- -o /dev/null
+check_rc 0 "$sluice" forecast submit --every 50ms --duration 300ms --cancel long.sh -- -o /dev/null
 check_eq "$(cut -d' ' -f2- out)" "found job 3 in the queue
 canceled job 3" "what a second watcher does"
 
-check_rc 1 "$sluice" probe submit --every 50ms --failures 2 long.sh -- -p nowhere
+check_rc 1 "$sluice" forecast submit --every 50ms --max-failures 2 long.sh -- -p nowhere
 check_has "$(cat err)" "invalid partition"

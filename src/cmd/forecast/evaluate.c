@@ -11,19 +11,42 @@
 
 #include "base/buf.h"
 #include "base/date.h"
+#include "base/interrupt.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/unit.h"
+#include "cli/sheet.h"
+#include "cli/window.h"
 #include "cmd/forecast/forecast.h"
 #include "cmd/forecast/forecast_internal.h"
-#include "cli/sheet.h"
-#include "base/interrupt.h"
-#include "cli/window.h"
 #include "learn/judge/metrics.h"
 #include "predict/forecast/states/forecaster.h"
 
-/* ---- a size ---- */
+#define FIELD(name) offsetof(struct forecast_args, name)
+
+static const struct option evaluate_options[] = {
+	OPTION_INCLUDE(forecast_data_options, 0),
+	OPTION_INCLUDE(forecast_simulated_options, 0),
+	OPTION_INCLUDE(forecast_range_options, 0),
+	{ 0, "days", "DAYS", NULL,
+	  "train on the first DAYS days and test on the others (default 80 %)", OPTION_TEXT,
+	  FIELD(days) },
+	{ 0, "method", "METHODS", "svm", "methods to compare, separated by commas, or all",
+	  OPTION_TEXT, FIELD(method) },
+	{ 's', "size", "SIZE", NULL, "consider only writes of this size", OPTION_SIZE,
+	  FIELD(size) },
+	{ 0, "min-accuracy", "SHARE", "0.7", "count the targets whose accuracy exceeds this",
+	  OPTION_TEXT, FIELD(min_accuracy) },
+	{ 0, "per-target", NULL, NULL, "also show each target", OPTION_FLAG, FIELD(per_target) },
+	{ 0, "csv", "FILE", NULL, "write the rows with their labels, folds and features",
+	  OPTION_TEXT, FIELD(csv) },
+	OPTION_INCLUDE(forecast_training_options, 0),
+	OPTION_INCLUDE(forecast_json_options, 0),
+	{ 0 }
+};
+
+#undef FIELD
 
 static const struct sheet_column method_columns[] = {
 	{ "method", "method", 0 },	{ ">shuffled", "shuffled_accuracy", 3 },
@@ -201,8 +224,6 @@ static void bins_sheet(struct sheet *sheet, const struct evaluated *evaluated)
 		bins_add(sheet, evaluated, s, first);
 }
 
-/* ---- each target ---- */
-
 static const struct sheet_column target_columns[] = {
 	{ "target", "target", 0 },
 	{ ">size", "bytes", 0 },
@@ -250,8 +271,6 @@ static void target_sheet(struct sheet *sheet, const struct evaluated *evaluated)
 			if (judgement->methods[m])
 				target_add(sheet, evaluated, &judgement->cases[i], m);
 }
-
-/* ---- all sheets ---- */
 
 static void sheet_show(struct sheet *sheet, struct json *json)
 {
@@ -309,32 +328,32 @@ static void evaluated_show(const struct forecast_args *args, const struct evalua
 		json_count(&json, "seed", args->seed);
 		json_real(&json, "bound", evaluated->bound);
 		json_open(&json, "sheets", '[');
-		sheets_show(evaluated, args->each, &json);
+		sheets_show(evaluated, args->per_target, &json);
 		json_end(&json);
 		return;
 	}
 	printf("%s, trained from %s to %s, tested until %s UTC\n\n", evaluated->chronicle->system,
 	       date_text(from, judgement->from_s), date_text(to, judgement->to_s),
 	       date_text(end, judgement->test_to_s));
-	sheets_show(evaluated, args->each, NULL);
-	printf("shuffled: folds as in the paper; they flatter, since neighbours in time are alike. "
-	       "blocked: folds are blocks of time.\nlater: days after the training. blocked and "
-	       "later are honest. above: share of targets above %.2f later.\noff by: mean distance "
-	       "of chances from what happened. state: the true state, where it is known.\n",
+	sheets_show(evaluated, args->per_target, NULL);
+	printf("shuffled: folds as in the paper, which are optimistic because neighbors in time "
+	       "are "
+	       "alike. blocked: folds are blocks of time.\nlater: days after the training; blocked "
+	       "and later are realistic. above: share of targets whose later accuracy exceeds "
+	       "%.2f.\noff by: mean difference between probability and outcome. state: accuracy "
+	       "against the true state, where it is known.\n",
 	       evaluated->bound);
 }
 
-/* ---- running ---- */
-
-/* The first days train; 80 in 100 where none are named. */
-static int windows_choose(const struct command *command, const struct forecast_args *args,
+/* Trains on the first days: those of --days, else 80 % of the time. */
+static int choose_windows(const struct command *command, const struct forecast_args *args,
 			  const struct chronicle *chronicle, struct judgement_plan *plan)
 {
 	double days, from = 0, to = 0, wanted_from, wanted_to;
 	int ret = window_days(command, args->days, &days);
 
 	if (!ret)
-		ret = window_take(command, args->from, args->to, &wanted_from, &wanted_to);
+		ret = window_take(command, args->since, args->until, &wanted_from, &wanted_to);
 	if (ret)
 		return ret;
 	chronicle_span(chronicle, &from, &to);
@@ -344,18 +363,18 @@ static int windows_choose(const struct command *command, const struct forecast_a
 		days = 0.8 * (plan->test_to_s - plan->labels.from_s);
 	plan->labels.to_s = plan->labels.from_s + days;
 	if (!(plan->labels.to_s < plan->test_to_s))
-		return command_misuse(command, "--days: nothing is left to test on");
+		return command_misuse(command, "--days leaves no data to test on");
 	return COMMAND_GOOD;
 }
 
-static int plan_make(const struct command *command, const struct forecast_args *args,
+static int make_plan(const struct command *command, const struct forecast_args *args,
 		     const struct forecast_data *source, struct judgement_plan *plan)
 {
 	struct forecast_args wish = *args;
 	struct forecaster_plan common;
 	int ret;
 
-	wish.method = "svm"; /* a list is none for a single model */
+	wish.method = "svm"; /* the list of methods is judged below */
 	ret = forecast_plan(command, &wish, "paper", &common);
 	if (ret)
 		return ret;
@@ -368,24 +387,25 @@ static int plan_make(const struct command *command, const struct forecast_args *
 	plan->seed = common.seed;
 	plan->threads = common.threads;
 	plan->busy = source->is_generated ? source->generated.busy : NULL;
-	return windows_choose(command, args, forecast_data_rows(source), plan);
+	return choose_windows(command, args, forecast_data_rows(source), plan);
 }
 
-static int bound_parse(const struct command *command, const struct forecast_args *args,
-		       double *bound)
+static int parse_min_accuracy(const struct command *command, const struct forecast_args *args,
+			      double *bound)
 {
 	char *end;
 
-	*bound = strtod(args->bound, &end);
-	if (end == args->bound || *end || !(*bound > 0 && *bound < 1))
-		return command_misuse(command, "--bound: \"%s\" is not a share such as 0.7",
-				      args->bound);
+	*bound = strtod(args->min_accuracy, &end);
+	if (end == args->min_accuracy || *end || !(*bound > 0 && *bound < 1))
+		return command_misuse(
+			command, "--min-accuracy: expected a number between 0 and 1, got \"%s\"",
+			args->min_accuracy);
 	return COMMAND_GOOD;
 }
 
-static int evaluate_run(const struct command *command, const struct forecast_args *args,
-			const struct forecast_data *source, struct judgement_plan *plan,
-			struct evaluated *evaluated)
+static int run_evaluation(const struct command *command, const struct forecast_args *args,
+			  const struct forecast_data *source, struct judgement_plan *plan,
+			  struct evaluated *evaluated)
 {
 	size_t *some = NULL, all = evaluated->chronicle->target_count;
 	struct progress progress;
@@ -393,13 +413,13 @@ static int evaluate_run(const struct command *command, const struct forecast_arg
 	struct interrupt stop;
 	int r;
 
-	/* Spread over all, so that neighbours do not stand for the rest. */
-	if (args->targets != OPTION_NONE && args->targets && args->targets < all) {
-		some = xmalloc(args->targets * sizeof(*some));
-		for (size_t i = 0; i < args->targets; i++)
-			some[i] = i * all / args->targets;
+	/* Choose targets evenly, because neighbors may be alike. */
+	if (args->max_targets != OPTION_NONE && args->max_targets && args->max_targets < all) {
+		some = xmalloc(args->max_targets * sizeof(*some));
+		for (size_t i = 0; i < args->max_targets; i++)
+			some[i] = i * all / args->max_targets;
 		plan->targets = some;
-		plan->target_count = args->targets;
+		plan->target_count = args->max_targets;
 	}
 	plan->progress = interrupt_show_progress;
 	plan->progress_arg = &progress;
@@ -416,20 +436,21 @@ static int evaluate_run(const struct command *command, const struct forecast_arg
 	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
 }
 
-int forecast_evaluate(struct command *command, const struct forecast_args *args)
+static int evaluate_run(struct command *command)
 {
+	const struct forecast_args *args = command->args;
 	struct forecast_data source = { 0 };
 	struct evaluated evaluated = { 0 };
 	struct judgement_plan plan = { 0 };
-	int ret = bound_parse(command, args, &evaluated.bound);
+	int ret = parse_min_accuracy(command, args, &evaluated.bound);
 
 	if (!ret)
 		ret = forecast_open(command, args, -INFINITY, INFINITY, &source);
 	evaluated.chronicle = forecast_data_rows(&source);
 	if (!ret)
-		ret = plan_make(command, args, &source, &plan);
+		ret = make_plan(command, args, &source, &plan);
 	if (!ret)
-		ret = evaluate_run(command, args, &source, &plan, &evaluated);
+		ret = run_evaluation(command, args, &source, &plan, &evaluated);
 	if (!ret && args->csv)
 		ret = forecast_csv(command, args, &evaluated, &source.site, &plan);
 	if (!ret) {
@@ -440,3 +461,12 @@ int forecast_evaluate(struct command *command, const struct forecast_args *args)
 	forecast_data_close(&source);
 	return ret;
 }
+
+const struct command_ops command_forecast_evaluate = {
+	.name = "evaluate",
+	.help = "compare methods on past data",
+	.about = "  sluice forecast evaluate --method all --days 8",
+	.options = evaluate_options,
+	.args_bytes = sizeof(struct forecast_args),
+	.run = evaluate_run,
+};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the verbs of `sluice forecast` share: their options, and how these become a chronicle, a
- * site and a model. A verb is a file forecast_VERB.c and a row of verbs[] in forecast.c.
+ * Shared by the subcommands of `sluice forecast` that train and use models: the struct that their
+ * options fill, and the functions that load probe data, a site and a model according to it. A
+ * subcommand uses only the fields that its own option table contains.
  */
 #ifndef SLUICE_CMD_FORECAST_FORECAST_H
 #define SLUICE_CMD_FORECAST_FORECAST_H
@@ -18,41 +19,36 @@ struct json;
 #define FORECAST_SCHEMA "sluice.forecast/1"
 
 struct forecast_args {
-	/* whose probes, and of when */
-	const char *system, *site, *on, *from, *to, *days;
-	struct option_list files;
-	uint64_t targets;
-	/* what is learnt */
-	const char *method, *settings, *features, *model, *output;
-	int64_t horizon_ns, window_ns;
+	/* The probe data. */
+	const char *system, *site, *simulate, *since, *until, *days;
+	struct option_list inputs;
+	uint64_t max_targets;
+	/* The model. */
+	const char *method, *method_options, *features, *model, *output;
+	int64_t horizon_ns, history_ns;
 	int scope, calibration;
 	uint64_t folds, seed, threads;
 	/* evaluate */
-	const char *csv, *bound;
+	const char *csv, *min_accuracy;
 	uint64_t size;
-	bool each;
+	bool per_target;
 	/* watch */
 	bool once;
 	int64_t every_ns, retrain_ns;
-	uint64_t answers;
+	uint64_t drift_window;
 	/* place, simulate */
-	uint64_t bytes, stripe, points, repetitions;
+	uint64_t total, stripe, points, repeat;
 	int rule;
-	const char *params, *busy_from, *feedback;
-	bool now, json;
+	const char *params, *busy_threshold, *feedback;
+	bool json;
 };
 
-/* Verbs. They return exit codes. */
-int forecast_now(struct command *command, const struct forecast_args *args);
-int forecast_train(struct command *command, const struct forecast_args *args);
-int forecast_evaluate(struct command *command, const struct forecast_args *args);
-int forecast_watch(struct command *command, const struct forecast_args *args);
-int forecast_place(struct command *command, const struct forecast_args *args);
-int forecast_simulate(struct command *command, const struct forecast_args *args);
+/* Option tables that subcommands include; their rows fill a struct forecast_args. */
+extern const struct option forecast_data_options[], forecast_range_options[],
+	forecast_simulated_options[], forecast_model_options[], forecast_training_options[],
+	forecast_busy_options[], forecast_json_options[];
 
-/* ---- forecast_place.c ---- */
-
-/* What the site lets be done, and --busy-from. Misuse is told. */
+/* The limits of the site, and --busy-threshold. Returns an exit code; errors were printed. */
 struct placement_limits;
 int forecast_limits(const struct command *command, const struct forecast_args *args,
 		    const struct site *site, struct placement_limits *limits);
@@ -62,41 +58,43 @@ void forecast_query_init(struct forecast_query *query, const struct command *com
 			 const struct forecast_args *args);
 
 /*
- * Loads rows with from_s <= time < to_s of the store, or all rows with --on or --file. Returns
- * COMMAND_GOOD, or prints the error and returns COMMAND_NO_DATA or COMMAND_FAILED. The caller
- * closes the data in any case.
+ * Loads rows with from_s <= time < to_s of the store, or all rows with --simulate or --input.
+ * Returns COMMAND_GOOD, or prints the error and returns COMMAND_NO_DATA or COMMAND_FAILED. The
+ * caller closes the data in any case.
  */
 int forecast_open(const struct command *command, const struct forecast_args *args, double from_s,
 		  double to_s, struct forecast_data *data);
 
-/* --model, else setting forecast.model; the caller's to free. */
+/* The path from --model, else from the setting forecast.model. The caller frees it. */
 char *forecast_path(const struct command *command, const struct forecast_args *args);
 
-/* COMMAND_GOOD, or what is wrong has been said. The caller releases the model. */
+/* Returns COMMAND_GOOD; else the error was printed. The caller releases the model. */
 int forecast_model(const struct command *command, const struct forecast_args *args,
 		   struct forecaster *forecaster);
 
 /*
- * What is known now (--to: then), enough for the features of a model: its system's last hours.
- * *now_s is the moment.
+ * Loads the most recent probe data (before --until) that the features of the model need. *now_s
+ * receives the time of the forecast.
  */
 int forecast_latest(const struct command *command, const struct forecast_args *args,
 		    const struct forecaster *forecaster, struct forecast_data *source,
 		    double *now_s);
 
-/* Says what is wrong: COMMAND_NO_DATA for -ENODATA and -ENOENT, else COMMAND_FAILED. */
+/* Prints err. Returns COMMAND_NO_DATA for -ENODATA and -ENOENT, else COMMAND_FAILED. */
 int forecast_fail(const struct command *command, int r, const struct err *err);
 
-/* The plan that options ask for; features: what is gone by where they are silent; windows are the
- * caller's. Misuse is told. */
+/*
+ * Makes a training plan from the options, except for the time range; `features` is the default of
+ * --features. Returns an exit code; errors were printed.
+ */
 int forecast_plan(const struct command *command, const struct forecast_args *args,
 		  const char *features, struct forecaster_plan *plan);
 
-/* Trains, tells how far it is, and can be stopped. COMMAND_GOOD, or what is wrong has been said. */
+/* Trains, shows progress, and can be interrupted. Returns an exit code; errors were printed. */
 int forecast_fit(const struct command *command, const struct forecast_data *source,
 		 struct forecaster_plan *plan, struct forecaster *forecaster);
 
-/* Writes a model and makes the folder of the default path. */
+/* Writes a model; creates the directory of the default path if necessary. */
 int forecast_keep(const struct command *command, const struct forecast_args *args,
 		  const struct forecaster *forecaster, const char *path);
 

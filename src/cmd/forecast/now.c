@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast --now: what the model says of every target and size at this minute.
+ * sluice forecast now: the forecast for every target and write size at the current minute.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,15 @@
 #include "cmd/forecast/forecast.h"
 #include "predict/forecast/states/forecaster.h"
 
-/* Everything that is printed. */
+static const struct option now_options[] = { OPTION_INCLUDE(forecast_model_options, 0),
+					     OPTION_INCLUDE(forecast_data_options, 0),
+					     { 0, "until", "TIME", NULL,
+					       "forecast for this time instead of now", OPTION_TEXT,
+					       offsetof(struct forecast_args, until) },
+					     OPTION_INCLUDE(forecast_json_options, 0),
+					     { 0 } };
+
+/* The forecasts that are printed. */
 struct outlook {
 	const struct forecaster *forecaster;
 	const char *path;
@@ -24,7 +32,7 @@ struct outlook {
 	double *ages;		  /* per target */
 };
 
-static void outlook_ask(struct outlook *outlook, const struct features *features)
+static void compute_outlook(struct outlook *outlook, const struct features *features)
 {
 	const struct forecaster *forecaster = outlook->forecaster;
 
@@ -38,12 +46,12 @@ static void outlook_ask(struct outlook *outlook, const struct features *features
 	}
 }
 
-static const char *state_of(const struct forecast *answer)
+static const char *state_name(const struct forecast *answer)
 {
 	return isnan(answer->busy) ? "unknown" : answer->busy > 0.5 ? "busy" : "idle";
 }
 
-static const char *seconds_text(char out[UNIT_TEXT], double seconds)
+static const char *format_seconds(char out[UNIT_TEXT], double seconds)
 {
 	if (!(seconds < 9e9))
 		snprintf(out, UNIT_TEXT, "-");
@@ -52,7 +60,7 @@ static const char *seconds_text(char out[UNIT_TEXT], double seconds)
 	return out;
 }
 
-static void row_add(struct table *table, const struct outlook *outlook, size_t target, size_t size)
+static void add_row(struct table *table, const struct outlook *outlook, size_t target, size_t size)
 {
 	const struct forecaster *forecaster = outlook->forecaster;
 	const struct forecast *a = &outlook->answers[target * forecaster->size_count + size];
@@ -61,22 +69,23 @@ static void row_add(struct table *table, const struct outlook *outlook, size_t t
 
 	table_add(table, "%s", forecaster->targets[target]);
 	table_add(table, "%s", unit_bytes(bytes, (double)forecaster->sizes[size]));
-	table_add(table, "%s", state_of(a));
+	table_add(table, "%s", state_name(a));
 	if (isnan(a->busy))
 		table_add(table, "-");
 	else
 		table_add(table, "%.1f%%", 100 * a->busy);
-	table_add(table, "%s", seconds_text(expected, a->expected_s));
-	table_add(table, "%s", seconds_text(idle, a->idle_s));
-	table_add(table, "%s", seconds_text(busy, a->busy_s));
+	table_add(table, "%s", format_seconds(expected, a->expected_s));
+	table_add(table, "%s", format_seconds(idle, a->idle_s));
+	table_add(table, "%s", format_seconds(busy, a->busy_s));
 	table_add(table, "%s", a->is_model ? forecaster->method : "shares");
-	table_add(table, "%s", seconds_text(age, outlook->ages[target]));
+	table_add(table, "%s", format_seconds(age, outlook->ages[target]));
 }
 
-static void outlook_print(const struct outlook *outlook)
+static void print_outlook(const struct outlook *outlook)
 {
-	static const char *const titles[] = { "target", ">size",      "state", ">busy", ">expected",
-					      ">idle",	">when busy", "by",    ">age",	NULL };
+	static const char *const titles[] = { "target",	   ">size",    "state",	   ">busy",
+					      ">expected", ">if idle", ">if busy", "method",
+					      ">age",	   NULL };
 	const struct forecaster *forecaster = outlook->forecaster;
 	char when[DATE_TEXT];
 	struct table table;
@@ -85,13 +94,13 @@ static void outlook_print(const struct outlook *outlook)
 	table_init(&table, titles);
 	for (size_t t = 0; t < forecaster->target_count; t++)
 		for (size_t s = 1; s < forecaster->size_count; s++)
-			row_add(&table, outlook, t, s);
+			add_row(&table, outlook, t, s);
 	table_print(&table, stdout, 0);
 	table_release(&table);
 }
 
-static void answer_json(struct json *json, const struct outlook *outlook, size_t target,
-			size_t size)
+static void print_answer_json(struct json *json, const struct outlook *outlook, size_t target,
+			      size_t size)
 {
 	const struct forecaster *forecaster = outlook->forecaster;
 	const struct forecast *a = &outlook->answers[target * forecaster->size_count + size];
@@ -99,7 +108,7 @@ static void answer_json(struct json *json, const struct outlook *outlook, size_t
 	json_open(json, NULL, '{');
 	json_text(json, "target", forecaster->targets[target]);
 	json_count(json, "bytes", forecaster->sizes[size]);
-	json_text(json, "state", state_of(a));
+	json_text(json, "state", state_name(a));
 	json_real(json, "busy", a->busy);
 	json_real(json, "expected_s", a->expected_s);
 	json_real(json, "idle_s", a->idle_s);
@@ -111,7 +120,7 @@ static void answer_json(struct json *json, const struct outlook *outlook, size_t
 	json_close(json);
 }
 
-static void outlook_json(const struct outlook *outlook)
+static void print_outlook_json(const struct outlook *outlook)
 {
 	const struct forecaster *forecaster = outlook->forecaster;
 	struct json json;
@@ -134,36 +143,38 @@ static void outlook_json(const struct outlook *outlook)
 	json_open(&json, "forecasts", '[');
 	for (size_t t = 0; t < forecaster->target_count; t++)
 		for (size_t s = 1; s < forecaster->size_count; s++)
-			answer_json(&json, outlook, t, s);
+			print_answer_json(&json, outlook, t, s);
 	json_end(&json);
 }
 
-static int outlook_tell(const struct command *command, const struct forecast_args *args,
+static int show_outlook(const struct command *command, const struct forecast_args *args,
 			const struct outlook *outlook)
 {
 	char age[UNIT_TEXT];
 	int ret;
 
 	if (args->json)
-		outlook_json(outlook);
+		print_outlook_json(outlook);
 	else
-		outlook_print(outlook);
+		print_outlook(outlook);
 	ret = command_finish(command);
 	if (ret || !outlook->is_stale)
 		return ret;
 	if (isfinite(outlook->age_s))
 		command_fail(command,
-			     "the newest probe is %s old: this tells what is usual, not what is "
-			     "now; does 'sluice probe run' run?",
+			     "the newest probe is %s old, so this forecast shows usual rather than "
+			     "current times; is 'sluice forecast probe' running?",
 			     unit_ns(age, (int64_t)(outlook->age_s * 1e9)));
 	else
-		command_fail(command, "there are no probes of the last hours: this tells what is "
-				      "usual, not what is now; does 'sluice probe run' run?");
+		command_fail(command,
+			     "there is no recent probe, so this forecast shows usual rather than "
+			     "current times; is 'sluice forecast probe' running?");
 	return COMMAND_NO_DATA;
 }
 
-int forecast_now(struct command *command, const struct forecast_args *args)
+static int now_run(struct command *command)
 {
+	const struct forecast_args *args = command->args;
 	AUTO_FREE char *path = forecast_path(command, args);
 	struct forecast_data source = { 0 };
 	struct forecaster forecaster = { 0 };
@@ -183,12 +194,27 @@ int forecast_now(struct command *command, const struct forecast_args *args)
 		outlook.ages = ages;
 		features_init(&features, forecast_data_rows(&source), &source.site,
 			      &forecaster.features);
-		outlook_ask(&outlook, &features);
+		compute_outlook(&outlook, &features);
 		features_release(&features);
 		outlook.is_stale = !(outlook.age_s <= 2 * forecaster.features.window_s);
-		ret = outlook_tell(command, args, &outlook);
+		ret = show_outlook(command, args, &outlook);
 	}
 	forecast_data_close(&source);
 	forecaster_release(&forecaster);
 	return ret;
 }
+
+const struct command_ops command_forecast_now = {
+	.name = "now",
+	.help = "forecast for the current minute",
+	.about = "A forecast uses the probes of the last minutes (see 'sluice forecast train "
+		 "--history'). "
+		 "If the newest probe is older than twice that time, a warning is printed and the "
+		 "exit "
+		 "status is 3. The column \"method\" shows \"shares\" for a target with too few "
+		 "writes "
+		 "for a model of its own: its forecast is the share of its past states.",
+	.options = now_options,
+	.args_bytes = sizeof(struct forecast_args),
+	.run = now_run,
+};

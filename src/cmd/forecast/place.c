@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast place: how much to write to which target, by the forecast of this minute and
- * within the policy of the site, and what that is expected to bring.
+ * sluice forecast place: how much to write to which target, according to the current forecast and
+ * within the policy of the site, and the expected gain.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,12 +14,35 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/unit.h"
-#include "cmd/forecast/forecast.h"
 #include "cli/sheet.h"
+#include "cmd/forecast/forecast.h"
 #include "params/set.h"
-#include "predict/forecast/states/forecaster.h"
 #include "predict/forecast/place/steps.h"
+#include "predict/forecast/states/forecaster.h"
 #include "run/placing.h"
+
+#define FIELD(name) offsetof(struct forecast_args, name)
+
+static const struct option place_options[] = {
+	{ 0, "total", "SIZE", NULL, "bytes to write in total", OPTION_SIZE, FIELD(total) },
+	{ 0, "rule", PLACEMENT_WORDS, "hedged", "how shares are computed", OPTION_CHOICE,
+	  FIELD(rule) },
+	{ 's', "size", "SIZE", NULL, "use forecasts for writes of this size (default: the largest)",
+	  OPTION_SIZE, FIELD(size) },
+	{ 0, "stripe", "SIZE", "1M", "round shares to multiples of this size", OPTION_SIZE,
+	  FIELD(stripe) },
+	OPTION_INCLUDE(forecast_busy_options, 0),
+	{ 'p', "params", "FILE", NULL, "write a parameter file for 'sluice run --params'",
+	  OPTION_TEXT, FIELD(params) },
+	OPTION_INCLUDE(forecast_model_options, 0),
+	OPTION_INCLUDE(forecast_data_options, 0),
+	{ 0, "until", "TIME", NULL, "use the forecast for this time instead of now", OPTION_TEXT,
+	  FIELD(until) },
+	OPTION_INCLUDE(forecast_json_options, 0),
+	{ 0 }
+};
+
+#undef FIELD
 
 /* A placement and what it was made from. */
 struct proposal {
@@ -50,16 +73,16 @@ int forecast_limits(const struct command *command, const struct forecast_args *a
 	char *end;
 
 	*limits = (struct placement_limits){ .most = site->most_extra, .least = site->least };
-	limits->busy_from = strtod(args->busy_from, &end);
-	if (end == args->busy_from || *end || !(limits->busy_from > 0 && limits->busy_from <= 1))
-		return command_misuse(command, "--busy-from: \"%s\" is no chance such as 0.5",
-				      args->busy_from);
+	limits->busy_from = strtod(args->busy_threshold, &end);
+	if (end == args->busy_threshold || *end ||
+	    !(limits->busy_from > 0 && limits->busy_from <= 1))
+		return command_misuse(
+			command, "--busy-threshold: expected a number between 0 and 1, got \"%s\"",
+			args->busy_threshold);
 	return COMMAND_GOOD;
 }
 
-/* ---- making it ---- */
-
-/* The size to go by: that of --size, else the largest. */
+/* Chooses the write size: --size, else the largest. */
 static int choose_size(const struct command *command, const struct forecast_args *args,
 		       struct proposal *proposal)
 {
@@ -70,7 +93,7 @@ static int choose_size(const struct command *command, const struct forecast_args
 	if (args->size != OPTION_NONE)
 		size = forecaster_size(forecaster, args->size);
 	if (size < 1) {
-		command_fail(command, "the model knows nothing of writes of %s",
+		command_fail(command, "the model has no writes of %s",
 			     unit_bytes(text, args->size == OPTION_NONE ? 0 : (double)args->size));
 		return COMMAND_NO_DATA;
 	}
@@ -100,15 +123,15 @@ static void ask_all(struct proposal *proposal, const struct forecast_data *sourc
 	features_release(&features);
 }
 
-static void scale(struct placement_result *result, double by)
+static void scale_result(struct placement_result *result, double by)
 {
 	result->slower_group *= by;
 	result->late *= by;
 	result->slowest *= by;
 }
 
-/* What was found out for one unit per target becomes that of all bytes. */
-static int settle(struct proposal *proposal, struct err *err)
+/* Computes the shares, and scales the results from one unit per target to all bytes. */
+static int compute_shares(struct proposal *proposal, struct err *err)
 {
 	AUTO_FREE double *equal = xcalloc(proposal->count + 1, sizeof(*equal));
 	double units = (double)proposal->total /
@@ -129,8 +152,8 @@ static int settle(struct proposal *proposal, struct err *err)
 			  &proposal->expected);
 	placement_foresee(equal, proposal->targets, proposal->count, &proposal->limits,
 			  &proposal->equal);
-	scale(&proposal->expected, units);
-	scale(&proposal->equal, units);
+	scale_result(&proposal->expected, units);
+	scale_result(&proposal->equal, units);
 	return 0;
 }
 
@@ -150,11 +173,9 @@ static int propose(const struct command *command, const struct forecast_args *ar
 	proposal->shares = xcalloc(proposal->count + 1, sizeof(*proposal->shares));
 	proposal->bytes = xcalloc(proposal->count + 1, sizeof(*proposal->bytes));
 	ask_all(proposal, source);
-	r = settle(proposal, &err);
+	r = compute_shares(proposal, &err);
 	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
 }
-
-/* ---- for the actuator ---- */
 
 static int write_file(const struct command *command, const char *path, const struct buf *text)
 {
@@ -193,8 +214,6 @@ static int write_params(const struct command *command, const struct forecast_arg
 		return forecast_fail(command, r, &err);
 	return write_file(command, args->params, &text);
 }
-
-/* ---- showing it ---- */
 
 static const struct sheet_column target_columns[] = {
 	{ "target", "target", 0 },	  { ">busy", "busy", 3 },
@@ -241,10 +260,11 @@ static void show_metrics(struct sheet *sheet, const struct proposal *p)
 		sheet_number(sheet, expected);
 		sheet_number(sheet, equal / expected - 1);
 	}
-	sheet_note(sheet, "means over times that are drawn from the forecasts: right if these are");
+	sheet_note(sheet,
+		   "means over times drawn from the forecasts; they hold if the forecasts do");
 }
 
-/* What the site asks for, where it asks for something. */
+/* Adds a note for each limit of the site. */
 static void show_policy(struct sheet *sheet, const struct proposal *p)
 {
 	if (p->allowed < p->count)
@@ -256,12 +276,11 @@ static void show_policy(struct sheet *sheet, const struct proposal *p)
 			   p->limits.most > 0 ? p->limits.most : INFINITY);
 	if (p->unknown)
 		sheet_note(sheet,
-			   "nothing is known of %zu targets: they count as the mean of the "
-			   "others",
+			   "there is no forecast for %zu targets; the mean of the others is used",
 			   p->unknown);
 }
 
-/* Bytes in full: a sheet would round them. */
+/* Prints bytes exactly; a sheet would round them. */
 static void json_target(struct json *json, const struct proposal *p, size_t t)
 {
 	const struct placement_target *target = &p->targets[t];
@@ -304,23 +323,23 @@ static void show_json(const struct proposal *p, const struct sheet *metrics)
 	json_end(&json);
 }
 
-static void show(const struct forecast_args *args, const struct proposal *p)
+static void show_proposal(const struct forecast_args *args, const struct proposal *p)
 {
 	char when[DATE_TEXT], total[UNIT_TEXT], size[UNIT_TEXT];
 	struct sheet targets, metrics;
 
-	sheet_init(&targets, "placement", "how much goes where", target_columns);
+	sheet_init(&targets, "placement", "bytes per target", target_columns);
 	for (size_t t = 0; t < p->count; t++)
 		show_target(&targets, p, t);
 	show_policy(&targets, p);
-	sheet_init(&metrics, "metrics", "when it is expected to be done", metric_columns);
+	sheet_init(&metrics, "metrics", "expected time until all is written", metric_columns);
 	show_metrics(&metrics, p);
 	if (args->json) {
 		show_json(p, &metrics);
 	} else {
-		printf("%s at %s UTC: %s by the rule \"%s\", seconds per %s\n\n",
-		       p->forecaster->system, date_text(when, p->now_s),
-		       unit_bytes(total, (double)p->total), placement_names[p->rule],
+		printf("%s at %s UTC: %s, rule \"%s\", seconds per %s\n\n", p->forecaster->system,
+		       date_text(when, p->now_s), unit_bytes(total, (double)p->total),
+		       placement_names[p->rule],
 		       unit_bytes(size, (double)p->forecaster->sizes[p->size]));
 		sheet_print(&targets, stdout);
 		sheet_print(&metrics, stdout);
@@ -329,25 +348,26 @@ static void show(const struct forecast_args *args, const struct proposal *p)
 	sheet_release(&metrics);
 }
 
-static int check(const struct command *command, const struct forecast_args *args)
+static int check_args(const struct command *command, const struct forecast_args *args)
 {
-	if (args->bytes == OPTION_NONE || !args->bytes)
-		return command_misuse(command, "--bytes: how much is to be written?");
+	if (args->total == OPTION_NONE || !args->total)
+		return command_misuse(command, "missing --total SIZE: how many bytes to write");
 	if (!args->stripe)
-		return command_misuse(command, "--stripe must be a byte or more");
+		return command_misuse(command, "--stripe must be positive");
 	return COMMAND_GOOD;
 }
 
-int forecast_place(struct command *command, const struct forecast_args *args)
+static int place_run(struct command *command)
 {
+	const struct forecast_args *args = command->args;
 	struct forecast_data source = { 0 };
 	struct forecaster forecaster = { 0 };
 	struct proposal proposal = { .forecaster = &forecaster,
 				     .rule = (enum placement_rule)args->rule,
-				     .total = args->bytes,
+				     .total = args->total,
 				     .stripe = args->stripe,
 				     .age_s = INFINITY };
-	int ret = check(command, args);
+	int ret = check_args(command, args);
 
 	if (!ret)
 		ret = forecast_model(command, args, &forecaster);
@@ -358,15 +378,32 @@ int forecast_place(struct command *command, const struct forecast_args *args)
 	if (!ret && args->params)
 		ret = write_params(command, args, &source, &proposal);
 	if (!ret) {
-		show(args, &proposal);
+		show_proposal(args, &proposal);
 		ret = command_finish(command);
 		if (!ret && !(proposal.age_s <= 2 * forecaster.features.window_s))
-			command_warn(command,
-				     "there are no recent probes: this goes by what is usual, not "
-				     "by what is now; does 'sluice probe run' run?");
+			command_warn(
+				command,
+				"there is no recent probe, so this placement follows usual rather "
+				"than current times; is 'sluice forecast probe' running?");
 	}
 	proposal_release(&proposal);
 	forecast_data_close(&source);
 	forecaster_release(&forecaster);
 	return ret;
 }
+
+const struct command_ops command_forecast_place = {
+	.name = "place",
+	.help = "compute how much to write to which target",
+	.about = "Distributes bytes over the targets so that all of them are written as early as "
+		 "possible: "
+		 "in equal shares, by classes (the paper's rule: idle or busy), by the expected "
+		 "time of "
+		 "each target, or hedged, which limits the loss if forecasts are wrong. The limits "
+		 "in "
+		 "the [placement] section of the site's file apply.\n\n"
+		 "  sluice forecast place --total 288G",
+	.options = place_options,
+	.args_bytes = sizeof(struct forecast_args),
+	.run = place_run,
+};

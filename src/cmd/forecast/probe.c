@@ -1,170 +1,263 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice probe: how long writes to storage targets take, and which jobs run meanwhile. Here are the
- * options and what the verbs share.
+ * sluice forecast probe: measures storage targets (predict/forecast/service/probing.h).
  */
 #include "cmd/forecast/probe.h"
 
-#include "cli/verb.h"
-#include "predict/forecast/service/forecast_data.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/interrupt.h"
+#include "base/mem.h"
+#include "base/term.h"
+#include "predict/forecast/service/probing.h"
+#include "predict/forecast/site.h"
 
 #define FIELD(name) offsetof(struct probe_args, name)
 
 static const struct option probe_options[] = {
-	{ 's', "system", "NAME", NULL, "what rows are kept under; else as probe.system has it",
-	  OPTION_TEXT, FIELD(system) },
-	{ 0, "site", "NAME|FILE", NULL, "description of the site; else that of probe.site",
-	  OPTION_TEXT, FIELD(site) },
-	{ 't', "target", "[NAME=]PLACE", NULL,
-	  "run: a target, as the operands are; may be repeated", OPTION_LIST, FIELD(targets) },
-	{ 'e', "every", "TIME", "30s",
-	  "run: from probe to probe; submit: from look to look at the queue", OPTION_TIME,
-	  FIELD(every_ns) },
-	{ 0, "truth-every", "TIME", "5m", "run: from ground truth to ground truth; 0 for none",
-	  OPTION_TIME, FIELD(truth_every_ns) },
+	OPTION_INCLUDE(probe_system_options, 0),
+	OPTION_INCLUDE(probe_site_options, 0),
+	{ 0, "target", "[NAME=]PLACE", NULL, "a target, as the operands; may be repeated",
+	  OPTION_LIST, FIELD(targets) },
+	{ 0, "every", "TIME", "30s", "time between probes", OPTION_TIME, FIELD(every_ns) },
+	{ 0, "reference-every", "TIME", "5m", "time between reference writes; 0: none", OPTION_TIME,
+	  FIELD(reference_every_ns) },
 	{ 0, "sizes", "SIZE,...", "1M,64M,256M,1G",
-	  "run: the first is the probe's, the others are ground truth", OPTION_TEXT, FIELD(sizes) },
-	{ 0, "together", NULL, NULL,
-	  "run: ground truth of all targets at once; else one target after the other", OPTION_FLAG,
-	  FIELD(together) },
-	{ 0, "budget", "SIZE", NULL, "run: most bytes a day in all; what does not fit is left out",
-	  OPTION_SIZE, FIELD(budget) },
-	{ 0, "target-budget", "SIZE", "400G", "run: most bytes a day per target", OPTION_SIZE,
-	  FIELD(target_budget) },
-	{ 0, "rate", "SIZE", NULL, "run: most bytes a second in all, on the average of a minute",
+	  "size of the probe, then sizes of the reference writes", OPTION_TEXT, FIELD(sizes) },
+	{ 0, "simultaneous", NULL, NULL,
+	  "write the references of all targets at once instead of one after another", OPTION_FLAG,
+	  FIELD(simultaneous) },
+	{ 0, "daily-limit", "SIZE", NULL, "maximum number of bytes per day for all targets",
+	  OPTION_SIZE, FIELD(daily_limit) },
+	{ 0, "target-daily-limit", "SIZE", "400G", "maximum number of bytes per day and target",
+	  OPTION_SIZE, FIELD(target_daily_limit) },
+	{ 0, "rate", "SIZE", NULL, "maximum number of bytes per second, averaged over a minute",
 	  OPTION_SIZE, FIELD(rate) },
-	{ 0, "timeout", "TIME", "20s", "run: a write that takes longer is given up", OPTION_TIME,
+	{ 0, "timeout", "TIME", "20s", "abandon a write that takes longer", OPTION_TIME,
 	  FIELD(timeout_ns) },
 	{ 0, "method", "auto|direct|fsync", "auto",
-	  "run: O_DIRECT, or with fsync; auto: direct where it can be done", OPTION_CHOICE,
+	  "write with O_DIRECT or with fsync (auto: direct where possible)", OPTION_CHOICE,
 	  FIELD(method) },
-	{ 0, "jobs-every", "TIME", "5m", "run: ask the scheduler for running jobs; 0 for never",
+	{ 0, "jobs-every", "TIME", "5m", "time between queries of the scheduler; 0: none",
 	  OPTION_TIME, FIELD(jobs_every_ns) },
-	{ 0, "for", "TIME", NULL, "run, submit: end after this time; else when stopped",
-	  OPTION_TIME, FIELD(for_ns) },
-	{ 0, "beside", NULL, NULL, "run: the operands are a command; probe until it ends",
-	  OPTION_FLAG, FIELD(beside) },
-	{ 0, "core", "N", NULL, "run --beside: the core to probe on; else the last one",
-	  OPTION_COUNT, FIELD(core) },
-	{ 0, "per-rank", NULL, NULL, "run, started by mpiexec or srun: rank i takes target i",
-	  OPTION_FLAG, FIELD(per_rank) },
-	{ 0, "all-to-all", NULL, NULL, "run --per-rank: every rank takes every target", OPTION_FLAG,
-	  FIELD(all_to_all) },
-	{ 0, "spool", "DIR", NULL, "run: rows go to files in DIR, one per process, not the store",
-	  OPTION_TEXT, FIELD(spool) },
-	{ 'o', "output", "FILE", NULL,
-	  "export: where to; else to standard output, and compressed if it ends in .gz",
-	  OPTION_TEXT, FIELD(output) },
-	{ 0, "from", "TIME", NULL, "export: the first moment, in seconds since 1970 or as a date",
-	  OPTION_TEXT, FIELD(from) },
-	{ 0, "to", "TIME", NULL, "export: the end; forget: only what is before", OPTION_TEXT,
-	  FIELD(to) },
-	{ 0, "on", "modelled:NAME", NULL, "export: a generated system, such as modelled:titan",
-	  OPTION_TEXT, FIELD(on) },
-	{ 0, "days", "N", NULL, "export --on: so many days; else as the paper's", OPTION_TEXT,
-	  FIELD(days) },
-	{ 0, "count", "N", NULL, "export --on: the first N targets; else all", OPTION_COUNT,
-	  FIELD(count) },
-	{ 0, "seed", "N", "1", "export --on: the same seed gives the same system", OPTION_COUNT,
-	  FIELD(seed) },
-	{ 0, "times", "N", NULL, "submit: end when N jobs have been submitted and have ended",
-	  OPTION_COUNT, FIELD(times) },
-	{ 0, "name", "NAME", NULL,
-	  "submit: what the job is called and found by; else made of the script's path",
-	  OPTION_TEXT, FIELD(name) },
-	{ 0, "failures", "N", "5",
-	  "submit: give up after N jobs in a row that were refused or ended too soon", OPTION_COUNT,
-	  FIELD(failures) },
-	{ 0, "shortest", "TIME", "1m", "submit: a job that is over sooner has failed", OPTION_TIME,
-	  FIELD(shortest_ns) },
-	{ 0, "cancel", NULL, NULL,
-	  "submit: at the end, take the job out of the queue; else it stays", OPTION_FLAG,
-	  FIELD(cancel) },
-	{ 'j', "json", NULL, NULL, "print one JSON object of schema " PROBE_SCHEMA, OPTION_FLAG,
-	  FIELD(json) },
+	{ 0, "duration", "TIME", NULL, "stop after TIME (default: when interrupted)", OPTION_TIME,
+	  FIELD(duration_ns) },
+	{ 0, "while", NULL, NULL, "the operands are a command; probe while it runs", OPTION_FLAG,
+	  FIELD(while_command) },
+	{ 0, "cpu", "N", NULL, "with --while: CPU to run on (default: the last one)", OPTION_COUNT,
+	  FIELD(cpu) },
+	{ 0, "per-rank", NULL, NULL, "under mpiexec or srun: rank i probes target i", OPTION_FLAG,
+	  FIELD(per_rank) },
+	{ 0, "all-to-all", NULL, NULL, "with --per-rank: every rank probes every target",
+	  OPTION_FLAG, FIELD(all_to_all) },
+	{ 0, "spool-dir", "DIR", NULL,
+	  "write data to one file per process in DIR, not to the store", OPTION_TEXT,
+	  FIELD(spool_dir) },
+	OPTION_INCLUDE(probe_json_options, 0),
 	{ 0 }
 };
 
 #undef FIELD
 
-char *probe_system(const struct command *command, const struct probe_args *args)
-{
-	return forecast_system_name(
-		args->system ? args->system : config_text(command->config, SETTING_PROBE_SYSTEM));
-}
-
-const char *probe_site(const struct command *command, const struct probe_args *args)
-{
-	return args->site ? args->site : config_text(command->config, SETTING_PROBE_SITE);
-}
-
-int probe_owner_key(const struct command *command, uint8_t key[OWNER_KEY_BYTES], struct err *err)
-{
-	return forecast_owner_key(key, config_text(command->config, SETTING_STORE_PATH), err);
-}
-
-/* ---- verbs ---- */
-
-static const struct {
-	struct verb verb;
-	int (*run)(struct command *command, const struct probe_args *args);
-} verbs[] = {
-	{ { "run", "[TARGET...] | --beside -- COMMAND...", 0, -1 }, probe_run },
-	{ { "import", "FILE...", 1, -1 }, probe_import },
-	{ { "export", "[--output FILE] [--from TIME] [--to TIME]", 0, 0 }, probe_export },
-	{ { "list", "", 0, 0 }, probe_list },
-	{ { "forget", "SYSTEM [--to TIME]", 1, 1 }, probe_forget },
-	{ { "submit", "SCRIPT [-- OPTION...]", 1, -1 }, probe_submit },
-	{ .verb = { 0 } },
+struct run {
+	struct command *command;
+	const struct probe_args *args;
+	struct progress progress;
 };
 
-static int probe(struct command *command)
+static void show_warning(void *arg, const char *text)
 {
-	int row = verb_choose(command, command->argv[0], &verbs[0].verb, sizeof(verbs[0]));
+	const struct run *run = arg;
 
-	if (row < 0)
-		return COMMAND_MISUSE;
-	return verbs[row].run(command, command->args);
+	command_warn(run->command, "%s", text);
 }
 
-const struct command_ops command_probe = {
+static void show_progress(void *arg, const struct probing *probing)
+{
+	struct run *run = arg;
+	AUTO_FREE char *line = NULL;
+
+	if (run->args->while_command)
+		return;
+	line = probe_progress_text(probing);
+	progress_line(&run->progress, line);
+}
+
+static uint64_t value_or_zero(uint64_t option)
+{
+	return option == OPTION_NONE ? 0 : option;
+}
+
+static int read_plan(const struct probe_args *args, struct prober_plan *plan, struct err *err)
+{
+	int r;
+
+	prober_plan_init(plan);
+	plan->every_ns = args->every_ns;
+	plan->reference_every_ns = args->reference_every_ns;
+	plan->timeout_ns = args->timeout_ns;
+	plan->is_simultaneous = args->simultaneous;
+	plan->method = (enum sample_method)args->method;
+	if (!args->daily_limit || !args->target_daily_limit || !args->rate)
+		return err_set(err, EINVAL, "a byte limit of 0 allows no probe");
+	plan->budget_bytes = value_or_zero(args->daily_limit);
+	plan->target_bytes = args->target_daily_limit;
+	plan->rate_bytes = value_or_zero(args->rate);
+	r = prober_plan_sizes(plan, args->sizes, err);
+	return r < 0 ? err_prefix(err, "--sizes") : 0;
+}
+
+/* Targets are operands, except where the operands are a command, and values of --target. */
+static const char **read_targets(const struct run *run, size_t *count)
+{
+	const struct option_list *list = &run->args->targets;
+	size_t operands = run->args->while_command ? 0 : (size_t)run->command->argc;
+	const char **targets = xcalloc(operands + list->count + 1, sizeof(*targets));
+
+	*count = operands + list->count;
+	for (size_t i = 0; i < operands; i++)
+		targets[i] = run->command->argv[i];
+	for (size_t i = 0; i < list->count; i++)
+		targets[operands + i] = list->items[i];
+	return targets;
+}
+
+static int check_args(const struct run *run)
+{
+	const struct probe_args *args = run->args;
+
+	if (args->all_to_all && !args->per_rank)
+		return command_misuse(run->command, "--all-to-all requires --per-rank");
+	if (args->while_command && !run->command->argc)
+		return command_misuse(run->command,
+				      "--while requires a command: --while -- COMMAND");
+	if (args->cpu != OPTION_NONE && args->cpu > INT_MAX)
+		return command_misuse(run->command, "--cpu: no such CPU");
+	return COMMAND_GOOD;
+}
+
+static int read_options(struct run *run, struct probing_options *options)
+{
+	const struct probe_args *args = run->args;
+	struct err err = { 0 };
+
+	options->store_path = config_text(run->command->config, SETTING_STORE_PATH);
+	options->site_name = probe_site(run->command, args);
+	options->spool_dir = args->spool_dir;
+	options->jobs_every_ns = args->jobs_every_ns;
+	options->duration_ns = args->duration_ns;
+	options->ranks = 1;
+	options->is_all_to_all = args->all_to_all;
+	options->command = args->while_command ? run->command->argv : NULL;
+	options->cpu = args->cpu == OPTION_NONE ? PROBING_LAST_CPU : (int)args->cpu;
+	options->stop = interrupt_flag();
+	options->on_warning = show_warning;
+	options->on_step = show_progress;
+	options->arg = run;
+	if (args->per_rank && !probing_find_rank(&options->rank, &options->ranks))
+		return command_misuse(run->command,
+				      "--per-rank: no MPI rank found; start it with mpiexec or "
+				      "srun");
+	if (read_plan(args, &options->plan, &err) < 0)
+		return command_misuse(run->command, "%s", err.text);
+	return COMMAND_GOOD;
+}
+
+/* Prints what the run did. COMMAND_GOOD if it measured, or if this rank had no target. */
+static int finish_run(const struct run *run, const struct probing *probing)
+{
+	probe_show(probing, run->args);
+	if (probing->has_unsaved || probing->lost)
+		return command_fail(run->command, "not all probe data could be saved");
+	if (probing_has_no_data(probing)) {
+		command_fail(run->command, "no write succeeded");
+		return COMMAND_NO_DATA;
+	}
+	return run->args->while_command ? COMMAND_GOOD : command_finish(run->command);
+}
+
+static int run_alone(struct run *run, struct probing *probing)
+{
+	struct err err = { 0 };
+	struct interrupt stop;
+	int r, ret;
+
+	progress_start(&run->progress, "probe", 0);
+	interrupt_catch(&stop);
+	r = probing_run(probing, &err);
+	progress_end(&run->progress);
+	ret = r < 0 ? command_fail(run->command, "%s", err.text) : finish_run(run, probing);
+	interrupt_restore(&stop);
+	return ret;
+}
+
+/* Returns the command's exit code, whatever the probes did. */
+static int run_with_command(struct run *run, struct probing *probing)
+{
+	struct err err = { 0 };
+
+	if (probing_run(probing, &err) < 0)
+		command_fail(run->command, "%s", err.text);
+	else if (probing->began_ns)
+		finish_run(run, probing);
+	return probing->command_exit;
+}
+
+static int probe_run(struct command *command)
+{
+	const struct probe_args *args = command->args;
+	AUTO_FREE char *system = probe_system(command, args);
+	AUTO_FREE const char **targets = NULL;
+	struct run run = { .command = command, .args = args };
+	struct probing_options options = { .system = system };
+	struct probing probing = { 0 };
+	struct err err = { 0 };
+	struct site site;
+	int ret = check_args(&run);
+
+	if (ret)
+		return ret;
+	site_init(&site);
+	options.site = &site;
+	targets = read_targets(&run, &options.target_count);
+	options.targets = targets;
+	ret = read_options(&run, &options);
+	if (!ret && *options.site_name && site_load(&site, options.site_name, &err) < 0)
+		ret = command_fail(command, "%s", err.text);
+	if (!ret && probing_init(&probing, &options, &err) < 0)
+		ret = command_misuse(command, "%s", err.text);
+	if (!ret)
+		ret = args->while_command ? run_with_command(&run, &probing)
+					  : run_alone(&run, &probing);
+	probing_release(&probing);
+	site_release(&site);
+	return ret;
+}
+
+const struct command_ops command_forecast_probe = {
 	.name = "probe",
-	.help = "watch storage targets by small writes, and the jobs that run meanwhile",
-	.operands =
-		"run [TARGET...] | import FILE... | export | list | forget SYSTEM | submit SCRIPT",
-	.operands_min = 1,
+	.help = "measure small writes to storage targets, and record running jobs",
+	.operands = "[TARGET]... | --while -- COMMAND [ARG]...",
 	.operands_max = -1,
-	.about =
-		"A target is a part of the storage that may be busy while others are idle: a "
-		"Lustre OST or OSS, a pool of CephFS, or a directory on a device of its own. run "
-		"writes 1 MiB to each every 30 seconds, and larger files every 5 minutes, and "
-		"keeps "
-		"how long that took; once in 5 minutes it asks the scheduler which jobs run. The "
-		"rows are what 'sluice forecast' learns from.\n\n"
-		"  sluice probe run a=/mnt/a b=/mnt/b\n"
-		"  sluice probe run 'lustre:/scratch/me,ost=3' 'ceph:/mnt/ceph,pool=fast'\n"
-		"  sluice probe run --beside -- mpiexec -n 64 ./program\n"
-		"  mpiexec -n 288 sluice probe run --per-rank --site titan --spool rows\n\n"
-		"Writes go past the cache (O_DIRECT) or are followed by fsync, so that storage is "
-		"measured; which of them is kept with each row. Files are removed at every end, "
-		"even when the process is killed. A target that does not answer in time is "
-		"recorded so, delays no other and is left alone until it is back; a full disk is "
-		"recorded and left as it was.\n\n"
-		"Rows are kept in the store by system. import takes files of blocks, such as those "
-		"that ranks spool, export writes them, list tells what there is and forget removes "
-		"it.\n\n"
-		"  sluice probe import rows/*\n"
-		"  sluice probe export --from 2018-03-10 -o titan.blocks.gz\n"
-		"  sluice probe export --on modelled:titan --days 1 | sluice probe import -\n"
-		"  sluice probe forget titan --to 2018-01-01\n\n"
-		"submit keeps a collection job in the queue of Slurm or PBS, for sites whose jobs "
-		"may "
-		"not be as long as a campaign: whenever the job has ended it is handed in again. "
-		"What "
-		"follows -- goes to sbatch or qsub. The job is known by its name, so submit may be "
-		"stopped and started again and hands in no second one.\n\n"
-		"  sluice probe submit --for 240h collect.sh -- -A project",
+	.about = "Writes 1 MiB to each target every 30 seconds, and larger reference files every 5 "
+		 "minutes, and records how long that took. Every 5 minutes it asks the scheduler "
+		 "for "
+		 "the running jobs. 'sluice forecast train' learns from these rows.\n\n"
+		 "  sluice forecast probe a=/mnt/a b=/mnt/b\n"
+		 "  sluice forecast probe 'lustre:/scratch/me,ost=3' 'ceph:/mnt/ceph,pool=fast'\n"
+		 "  sluice forecast probe --while -- mpiexec -n 64 ./program\n"
+		 "  mpiexec -n 288 sluice forecast probe --per-rank --site titan --spool-dir "
+		 "rows\n\n"
+		 "Writes bypass the page cache (O_DIRECT) or are followed by fsync; each row "
+		 "records "
+		 "which. Files are always removed, even if the process is killed. If a target does "
+		 "not "
+		 "answer in time, this is recorded, and the target is skipped until it answers "
+		 "again; "
+		 "the other targets are not delayed.",
 	.options = probe_options,
 	.args_bytes = sizeof(struct probe_args),
-	.run = probe,
+	.run = probe_run,
 };

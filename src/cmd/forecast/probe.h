@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the verbs of `sluice probe` share: their options and how rows are named. A verb is a file
- * probe_VERB.c with a function probe_VERB(), and a row of verbs[] in probe.c.
+ * Shared by the subcommands of `sluice forecast` that collect and manage probe data: probe, submit,
+ * import, export, systems and forget. A subcommand uses only the fields of probe_args that its own
+ * option table contains.
  */
 #ifndef SLUICE_CMD_FORECAST_PROBE_H
 #define SLUICE_CMD_FORECAST_PROBE_H
@@ -9,45 +10,48 @@
 #include "cli/command.h"
 #include "predict/forecast/jobs/owner.h"
 
+struct probing;
+
 #define PROBE_SCHEMA "sluice.probe/1"
 
 struct probe_args {
-	/* whose rows */
 	const char *system, *site;
 	bool json;
-	/* run: what is written, where and when */
+	/* probe */
 	struct option_list targets;
-	int64_t every_ns, truth_every_ns, jobs_every_ns, timeout_ns, for_ns;
-	const char *sizes, *spool;
-	uint64_t budget, target_budget, rate, core;
+	int64_t every_ns, reference_every_ns, jobs_every_ns, timeout_ns, duration_ns;
+	const char *sizes, *spool_dir;
+	uint64_t daily_limit, target_daily_limit, rate, cpu;
 	int method;
-	bool together, beside, per_rank, all_to_all;
-	/* import, export, forget: which rows, and where they go */
-	const char *output, *from, *to, *on, *days;
-	uint64_t seed, count;
+	bool simultaneous, while_command, per_rank, all_to_all;
+	/* import, export, forget */
+	const char *output, *since, *until, *simulate, *days;
+	uint64_t seed, max_targets;
 	/* submit */
 	const char *name;
-	uint64_t times, failures;
-	int64_t shortest_ns;
+	uint64_t jobs, max_failures;
+	int64_t min_runtime_ns;
 	bool cancel;
 };
 
-/* Verbs. They return exit codes; command->argv[0] is the verb, its operands follow. */
-int probe_run(struct command *command, const struct probe_args *args);
-int probe_import(struct command *command, const struct probe_args *args);
-int probe_export(struct command *command, const struct probe_args *args);
-int probe_list(struct command *command, const struct probe_args *args);
-int probe_forget(struct command *command, const struct probe_args *args);
-int probe_submit(struct command *command, const struct probe_args *args);
+/* Option tables that subcommands include; their rows fill a struct probe_args. */
+extern const struct option probe_system_options[], probe_site_options[], probe_json_options[];
 
-/* --system, else setting probe.system, else the cluster's name or that of this host. Caller frees.
+/*
+ * The name that rows are stored under: --system, else setting probe.system, else the name of the
+ * cluster or of this host. The caller frees.
  */
 char *probe_system(const struct command *command, const struct probe_args *args);
 
-/* --site, else setting probe.site; "" where neither is given: the defaults count. */
+/* --site, else setting probe.site; "" if neither is given. */
 const char *probe_site(const struct command *command, const struct probe_args *args);
 
-/* The key that owners of jobs are hidden by: beside the store, made when it is first needed. */
+/* The key that hides the owners of jobs. It is stored beside the store and created on first use. */
 int probe_owner_key(const struct command *command, uint8_t key[OWNER_KEY_BYTES], struct err *err);
+
+/* Prints the summary of a run, on standard error if standard output belongs to a command. */
+void probe_show(const struct probing *probing, const struct probe_args *args);
+/* A line for the progress display. The caller frees. */
+char *probe_progress_text(const struct probing *probing);
 
 #endif

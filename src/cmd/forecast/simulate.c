@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast simulate: what placement would have gained on days that the models had not seen
- * (WAN-37, WAN-38), by rule, by what is known of the states, and by metric.
+ * sluice forecast simulate: the gain that placement would have had on days that the models had not
+ * seen, by rule, by knowledge of the states, and by metric (WAN-37, WAN-38).
  */
 #include <errno.h>
 #include <math.h>
@@ -13,18 +13,44 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/unit.h"
-#include "cmd/forecast/forecast.h"
 #include "cli/sheet.h"
 #include "cli/window.h"
-#include "predict/forecast/states/forecaster.h"
+#include "cmd/forecast/forecast.h"
 #include "predict/forecast/place/steps.h"
+#include "predict/forecast/states/forecaster.h"
 
-/* Part of the days that trains where --days does not say: the paper's 8 of 10. */
+#define FIELD(name) offsetof(struct forecast_args, name)
+
+static const struct option simulate_options[] = {
+	OPTION_INCLUDE(forecast_data_options, 0),
+	OPTION_INCLUDE(forecast_simulated_options, 0),
+	OPTION_INCLUDE(forecast_range_options, 0),
+	{ 0, "days", "DAYS", NULL,
+	  "train on the first DAYS days and replay the others (default 80 %)", OPTION_TEXT,
+	  FIELD(days) },
+	{ 'm', "model", "FILE", NULL, "use this model instead of training one", OPTION_TEXT,
+	  FIELD(model) },
+	{ 0, "method", "METHOD", "svm", "learning method", OPTION_TEXT, FIELD(method) },
+	{ 0, "method-options", "NAME=VALUE,...", NULL, "options of the method, such as cost=2",
+	  OPTION_TEXT, FIELD(method_options) },
+	OPTION_INCLUDE(forecast_training_options, 0),
+	{ 's', "size", "SIZE", NULL, "replay writes of this size (default: the largest)",
+	  OPTION_SIZE, FIELD(size) },
+	OPTION_INCLUDE(forecast_busy_options, 0),
+	{ 0, "points", "N", "100", "steps of a simulated run", OPTION_COUNT, FIELD(points) },
+	{ 0, "repeat", "N", "100", "number of simulated runs", OPTION_COUNT, FIELD(repeat) },
+	{ 0, "feedback", "EXPONENTS", "0", "how much added load slows a target, such as 0,0.5,1",
+	  OPTION_TEXT, FIELD(feedback) },
+	OPTION_INCLUDE(forecast_json_options, 0),
+	{ 0 }
+};
+
+#undef FIELD
+
+/* Share of the days that is used for training by default, as in the paper (8 of 10). */
 #define TRAINING 0.8
 
-/* ---- the plan ---- */
-
-static int plan_feedbacks(const struct command *command, const struct forecast_args *args,
+static int parse_feedback(const struct command *command, const struct forecast_args *args,
 			  struct steps_plan *plan)
 {
 	const char *at = args->feedback;
@@ -37,9 +63,9 @@ static int plan_feedbacks(const struct command *command, const struct forecast_a
 		if (end == at || (*end && *end != ',') || !(power >= 0 && power <= 10) ||
 		    plan->feedback_count == STEPS_FEEDBACKS)
 			return command_misuse(command,
-					      "--feedback: \"%s\" are no %d powers of 0 to 10 at "
-					      "most, such as 0,0.5,1",
-					      args->feedback, STEPS_FEEDBACKS);
+					      "--feedback: expected up to %d exponents between 0 "
+					      "and 10, got \"%s\"",
+					      STEPS_FEEDBACKS, args->feedback);
 		plan->feedbacks[plan->feedback_count++] = power;
 		if (!*end)
 			return COMMAND_GOOD;
@@ -47,22 +73,19 @@ static int plan_feedbacks(const struct command *command, const struct forecast_a
 	}
 }
 
-static int plan_make(const struct command *command, const struct forecast_args *args,
+static int make_plan(const struct command *command, const struct forecast_args *args,
 		     const struct site *site, struct steps_plan *plan)
 {
 	int ret = forecast_limits(command, args, site, &plan->limits);
 
-	if (!args->points || !args->repetitions || args->points > 1000000 ||
-	    args->repetitions > 1000000)
-		return command_misuse(command, "--points, --repetitions: 1 to 1000000");
+	if (!args->points || !args->repeat || args->points > 1000000 || args->repeat > 1000000)
+		return command_misuse(command, "--points and --repeat must be from 1 to 1000000");
 	plan->points = args->points;
-	plan->repetitions = args->repetitions;
+	plan->repetitions = args->repeat;
 	plan->seed = args->seed;
 	plan->threads = args->threads == OPTION_NONE ? 0 : (unsigned)args->threads;
-	return ret ? ret : plan_feedbacks(command, args, plan);
+	return ret ? ret : parse_feedback(command, args, plan);
 }
-
-/* ---- the model ---- */
 
 /* Only the probes and the size in question are learnt from: other sizes would take their time. */
 static int narrow(const struct command *command, const struct forecast_args *args,
@@ -144,8 +167,6 @@ static int get_model(const struct command *command, const struct forecast_args *
 	plan.labels.to_s = *middle_s;
 	return forecast_fit(command, source, &plan, forecaster);
 }
-
-/* ---- what came out ---- */
 
 static const struct sheet_column columns[] = {
 	{ "rule", "rule", 0 },
@@ -232,10 +253,10 @@ static void show_text(const struct findings *f, const struct sheet *sheets)
 	char from[DATE_TEXT], to[DATE_TEXT];
 	double latent = steps_accuracy(f->steps, f->steps->truth);
 
-	printf("%s, %s to %s UTC, by %s: %zu runs of %zu steps\n", f->forecaster->system,
+	printf("%s, %s to %s UTC, method %s: %zu runs of %zu steps\n", f->forecaster->system,
 	       date_text(from, f->middle_s), date_text(to, f->to_s), f->forecaster->method,
 	       f->plan->repetitions, f->plan->points);
-	printf("%zu moments at which all %zu targets were measured, %zu left out; forecasts agree "
+	printf("%zu times at which all %zu targets were measured, %zu ignored; forecasts agree "
 	       "with %.1f %% of the labels",
 	       f->steps->points, f->steps->targets, f->steps->left_out,
 	       100 * steps_accuracy(f->steps, f->steps->labels));
@@ -246,8 +267,8 @@ static void show_text(const struct findings *f, const struct sheet *sheets)
 		sheet_print(&sheets[m], stdout);
 }
 
-static int show(const struct command *command, const struct forecast_args *args,
-		const struct findings *f)
+static int show_findings(const struct command *command, const struct forecast_args *args,
+			 const struct findings *f)
 {
 	AUTO_FREE struct steps_row *rows = NULL;
 	struct err err = { 0 };
@@ -271,9 +292,9 @@ static int show(const struct command *command, const struct forecast_args *args,
 	return command_finish(command);
 }
 
-static int simulate(const struct command *command, const struct forecast_args *args,
-		    const struct forecast_data *source, const struct steps_plan *plan,
-		    struct findings *findings)
+static int run_simulation(const struct command *command, const struct forecast_args *args,
+			  const struct forecast_data *source, const struct steps_plan *plan,
+			  struct findings *findings)
 {
 	const struct chronicle *chronicle = forecast_data_rows(source);
 	struct steps steps = { 0 };
@@ -302,33 +323,45 @@ static int simulate(const struct command *command, const struct forecast_args *a
 			site_fits(source->site.allow, chronicle->targets[i % steps.targets]);
 	findings->steps = &steps;
 	findings->plan = plan;
-	ret = show(command, args, findings);
+	ret = show_findings(command, args, findings);
 	findings->steps = NULL;
 	steps_release(&steps);
 	return ret;
 }
 
-int forecast_simulate(struct command *command, const struct forecast_args *args)
+static int simulate_run(struct command *command)
 {
+	const struct forecast_args *args = command->args;
 	struct forecast_data source = { 0 };
 	struct forecaster forecaster = { 0 };
 	struct findings findings = { .forecaster = &forecaster };
 	struct steps_plan plan = { 0 };
 	double from_s, to_s;
-	int ret = window_take(command, args->from, args->to, &from_s, &to_s);
+	int ret = window_take(command, args->since, args->until, &from_s, &to_s);
 
 	if (!ret)
 		ret = forecast_open(command, args, from_s, to_s, &source);
 	if (!ret)
-		ret = plan_make(command, args, &source.site, &plan);
+		ret = make_plan(command, args, &source.site, &plan);
 	if (!ret)
 		ret = narrow(command, args, &source);
 	if (!ret)
 		ret = get_model(command, args, &source, &forecaster, &findings.middle_s,
 				&findings.to_s);
 	if (!ret)
-		ret = simulate(command, args, &source, &plan, &findings);
+		ret = run_simulation(command, args, &source, &plan, &findings);
 	forecast_data_close(&source);
 	forecaster_release(&forecaster);
 	return ret;
 }
+
+const struct command_ops command_forecast_simulate = {
+	.name = "simulate",
+	.help = "simulate what placement would have gained",
+	.about = "Trains on the first days and replays the writes that were measured on the "
+		 "others.\n\n"
+		 "  sluice forecast simulate --days 8",
+	.options = simulate_options,
+	.args_bytes = sizeof(struct forecast_args),
+	.run = simulate_run,
+};

@@ -13,7 +13,7 @@
 #include "base/place.h"
 #include "cli/window.h"
 #include "cmd/forecast/forecast.h"
-#include "cmd/modelled.h"
+#include "cmd/forecast/probe.h"
 #include "predict/forecast/states/forecaster.h"
 
 int forecast_fail(const struct command *command, int r, const struct err *err)
@@ -35,13 +35,13 @@ void forecast_query_init(struct forecast_query *query, const struct command *com
 	*query = (struct forecast_query){
 		.store_path = config_text(command->config, SETTING_STORE_PATH),
 		.is_default_system = !args->system && strcmp(setting, "auto") == 0,
-		.site = args->site ? args->site
-			: args->on ? NULL
-				   : config_text(command->config, SETTING_PROBE_SITE),
-		.files = args->files.items,
-		.file_count = args->files.count,
-		.simulated = args->on ? modelled_name(args->on) : NULL,
-		.wish = { .targets = args->targets == OPTION_NONE ? 0 : args->targets,
+		.site = args->site	 ? args->site
+			: args->simulate ? NULL
+					 : config_text(command->config, SETTING_PROBE_SITE),
+		.files = args->inputs.items,
+		.file_count = args->inputs.count,
+		.simulated = args->simulate,
+		.wish = { .targets = args->max_targets == OPTION_NONE ? 0 : args->max_targets,
 			  .seed = args->seed,
 			  .threads = args->threads == OPTION_NONE ? 0 : (unsigned)args->threads },
 		.from_s = -INFINITY,
@@ -111,16 +111,49 @@ int forecast_latest(const struct command *command, const struct forecast_args *a
 	struct forecast_query query;
 	struct err err = { 0 };
 	double from, to;
-	int r, ret = window_take(command, args->from, args->to, &from, &to);
+	int r, ret = window_take(command, args->since, args->until, &from, &to);
 
 	if (ret)
 		return ret;
 	*now_s = isfinite(to) ? to : (double)time(NULL);
 	forecast_query_init(&query, command, args);
-	if (!args->system && !args->files.count)
+	if (!args->system && !args->inputs.count)
 		query.system = forecaster->system;
 	query.from_s = *now_s - forecast_data_history_s(forecaster);
 	query.to_s = nextafter(*now_s, INFINITY);
 	r = forecast_data_open(data, &query, &err);
 	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
+}
+
+const struct option probe_system_options[] = {
+	{ 0, "system", "NAME", NULL, "name that probe data is stored under (default: probe.system)",
+	  OPTION_TEXT, offsetof(struct probe_args, system) },
+	{ 0 }
+};
+
+const struct option probe_site_options[] = {
+	{ 0, "site", "NAME|FILE", NULL, "description of the site (default: setting probe.site)",
+	  OPTION_TEXT, offsetof(struct probe_args, site) },
+	{ 0 }
+};
+
+const struct option probe_json_options[] = { { 'j', "json", NULL, NULL,
+					       "print one JSON object of schema " PROBE_SCHEMA,
+					       OPTION_FLAG, offsetof(struct probe_args, json) },
+					     { 0 } };
+
+char *probe_system(const struct command *command, const struct probe_args *args)
+{
+	return forecast_system_name(
+		args->system ? args->system : config_text(command->config, SETTING_PROBE_SYSTEM));
+}
+
+const char *probe_site(const struct command *command, const struct probe_args *args)
+{
+	return args->site ? args->site : config_text(command->config, SETTING_PROBE_SITE);
+}
+
+int probe_owner_key(const struct command *command, uint8_t key[OWNER_KEY_BYTES], struct err *err)
+{
+	return forecast_owner_key(key, config_text(command->config, SETTING_STORE_PATH), err);
 }

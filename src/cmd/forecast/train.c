@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast train: a model of every target and size from what was probed.
+ * sluice forecast train: learns a model for every target and write size from probe data.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,15 +10,35 @@
 #include <time.h>
 
 #include "base/date.h"
+#include "base/interrupt.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/unit.h"
-#include "cmd/forecast/forecast.h"
 #include "cli/sheet.h"
-#include "base/interrupt.h"
 #include "cli/window.h"
+#include "cmd/forecast/forecast.h"
 #include "predict/forecast/states/forecaster.h"
+
+static const struct option train_options[] = {
+	OPTION_INCLUDE(forecast_data_options, 0),
+	OPTION_INCLUDE(forecast_simulated_options, 0),
+	OPTION_INCLUDE(forecast_range_options, 0),
+	{ 0, "days", "DAYS", NULL, "train on the last DAYS days", OPTION_TEXT,
+	  offsetof(struct forecast_args, days) },
+	{ 0, "method", "METHOD", "svm", "learning method", OPTION_TEXT,
+	  offsetof(struct forecast_args, method) },
+	{ 0, "method-options", "NAME=VALUE,...", NULL,
+	  "options of the method, such as cost=2 (see 'sluice lab learn show')", OPTION_TEXT,
+	  offsetof(struct forecast_args, method_options) },
+	OPTION_INCLUDE(forecast_training_options, 0),
+	{ 'm', "model", "FILE", NULL, "write the model to FILE (default: setting forecast.model)",
+	  OPTION_TEXT, offsetof(struct forecast_args, model) },
+	{ 'o', "output", "FILE", NULL, "the same as --model", OPTION_TEXT,
+	  offsetof(struct forecast_args, output) },
+	OPTION_INCLUDE(forecast_json_options, 0),
+	{ 0 }
+};
 
 int forecast_plan(const struct command *command, const struct forecast_args *args,
 		  const char *features, struct forecaster_plan *plan)
@@ -26,16 +46,18 @@ int forecast_plan(const struct command *command, const struct forecast_args *arg
 	struct err err = { 0 };
 
 	forecaster_plan_init(plan);
-	if (forecast_method_plan(&plan->pipeline, args->method, args->settings, &err) < 0)
-		return command_misuse(command, "--method, --settings: %s", err.text);
+	if (forecast_method_plan(&plan->pipeline, args->method, args->method_options, &err) < 0)
+		return command_misuse(command, "--method: %s", err.text);
 	if (features_plan_parse(&plan->features, args->features ? args->features : features, &err) <
 	    0)
 		return command_misuse(command, "--features: %s", err.text);
-	if (args->window_ns <= 0)
-		return command_misuse(command, "--window must be longer than nothing");
+	if (!args->threads)
+		return command_misuse(command, "--threads must be at least 1");
+	if (args->history_ns <= 0)
+		return command_misuse(command, "--history must be positive");
 	if (args->folds == 1 || args->folds > 1000)
-		return command_misuse(command, "--folds must be 0, or 2 to 1000");
-	plan->features.window_s = 1e-9 * (double)args->window_ns;
+		return command_misuse(command, "--folds must be 0 or from 2 to 1000");
+	plan->features.window_s = 1e-9 * (double)args->history_ns;
 	plan->features.horizon_s = 1e-9 * (double)args->horizon_ns;
 	plan->labels.scope = (enum labels_scope)args->scope;
 	plan->labels.seed = plan->seed = args->seed;
@@ -45,8 +67,6 @@ int forecast_plan(const struct command *command, const struct forecast_args *arg
 	plan->threads = args->threads == OPTION_NONE ? 0 : (unsigned)args->threads;
 	return COMMAND_GOOD;
 }
-
-/* ---- what was learnt ---- */
 
 static const struct sheet_column train_columns[] = {
 	{ "size", "bytes", 0 },	       { ">targets", "targets", 0 },
@@ -58,13 +78,13 @@ static const struct sheet_column train_columns[] = {
 	{ ">ceiling", "ceiling", 3 },  { 0 },
 };
 
-/* Means over the models of a size. */
+/* Means over the models of one size. */
 struct means {
 	double sums[7];
 	size_t counts[7], models, rows;
 };
 
-static void means_add(struct means *means, const struct forecaster_model *model)
+static void add_to_means(struct means *means, const struct forecaster_model *model)
 {
 	const double values[] = { model->busy_share,   model->shuffled_accuracy,
 				  model->shuffled_auc, model->accuracy,
@@ -82,12 +102,12 @@ static void means_add(struct means *means, const struct forecaster_model *model)
 		}
 }
 
-static double means_of(const struct means *means, size_t i)
+static double mean_value(const struct means *means, size_t i)
 {
 	return means->counts[i] ? means->sums[i] / (double)means->counts[i] : NAN;
 }
 
-static void size_add(struct sheet *sheet, const struct forecaster *forecaster, size_t size)
+static void add_size(struct sheet *sheet, const struct forecaster *forecaster, size_t size)
 {
 	const struct mixture *mixture = states_mixture(&forecaster->states, 0, size);
 	bool shared = mixture && forecaster->states.scope == LABELS_SYSTEM;
@@ -95,20 +115,20 @@ static void size_add(struct sheet *sheet, const struct forecaster *forecaster, s
 	char text[UNIT_TEXT];
 
 	for (size_t t = 0; t < forecaster->target_count; t++)
-		means_add(&means, forecaster_model(forecaster, t, size));
+		add_to_means(&means, forecaster_model(forecaster, t, size));
 	sheet_text(sheet, "%s", unit_bytes(text, (double)forecaster->sizes[size]));
 	sheet_number(sheet, (double)forecaster->target_count);
 	sheet_number(sheet, (double)means.models);
 	sheet_number(sheet, (double)means.rows);
-	sheet_number(sheet, means_of(&means, 0));
+	sheet_number(sheet, mean_value(&means, 0));
 	sheet_number(sheet, shared ? mixture_mean(mixture, 0) : NAN);
 	sheet_number(sheet, shared ? mixture_mean(mixture, 1) : NAN);
 	for (size_t i = 1; i < 7; i++)
-		sheet_number(sheet, means_of(&means, i));
+		sheet_number(sheet, mean_value(&means, i));
 }
 
-static void train_show(const struct forecast_args *args, const struct forecaster *forecaster,
-		       const char *path, double seconds)
+static void show_training(const struct forecast_args *args, const struct forecaster *forecaster,
+			  const char *path, double seconds)
 {
 	char from[DATE_TEXT], to[DATE_TEXT];
 	struct sheet sheet;
@@ -116,12 +136,13 @@ static void train_show(const struct forecast_args *args, const struct forecaster
 
 	sheet_init(&sheet, "sizes", "accuracy, mean over targets", train_columns);
 	for (size_t s = 1; s < forecaster->size_count; s++)
-		size_add(&sheet, forecaster, s);
-	sheet_note(&sheet,
-		   "shuffled: folds as the paper's, which flatter, since neighbours in time "
-		   "are alike. blocked: folds are blocks of time; go by these.");
-	sheet_note(&sheet, "ceiling: what who knows the write times would reach, as labels are "
-			   "drawn at random. majority: who always says the more frequent.");
+		add_size(&sheet, forecaster, s);
+	sheet_note(
+		&sheet,
+		"shuffled: folds as in the paper, which are optimistic because neighbors in time "
+		"are alike. blocked: folds are blocks of time; trust these.");
+	sheet_note(&sheet, "ceiling: upper bound, because labels are random where the states "
+			   "overlap. majority: always predicting the more frequent state.");
 	if (args->json) {
 		json_start(&json, stdout, FORECAST_SCHEMA);
 		json_text(&json, "path", path);
@@ -136,7 +157,7 @@ static void train_show(const struct forecast_args *args, const struct forecaster
 		sheet_json(&sheet, &json);
 		json_end(&json);
 	} else {
-		printf("%s, %s to %s UTC, by %s\n\n", forecaster->system,
+		printf("%s, %s to %s UTC, method %s\n\n", forecaster->system,
 		       date_text(from, forecaster->from_s), date_text(to, forecaster->to_s),
 		       forecaster->method);
 		sheet_print(&sheet, stdout);
@@ -144,10 +165,8 @@ static void train_show(const struct forecast_args *args, const struct forecaster
 	sheet_release(&sheet);
 }
 
-/* ---- training ---- */
-
-/* A model of the same system that is replaced is the generation before. */
-static uint64_t generation_after(const char *path, const char *system)
+/* One more than the generation of the model of the same system that is replaced. */
+static uint64_t next_generation(const char *path, const char *system)
 {
 	struct forecaster before = { 0 };
 	uint64_t generation = 1;
@@ -179,9 +198,9 @@ int forecast_fit(const struct command *command, const struct forecast_data *sour
 	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
 }
 
-/* The last so many days before the end, where days are given. */
-static void window_choose(const struct chronicle *chronicle, double days_s,
-			  struct labels_plan *labels)
+/* Restricts the training data to the last days_s seconds, unless NAN. */
+static void restrict_to_last_days(const struct chronicle *chronicle, double days_s,
+				  struct labels_plan *labels)
 {
 	double from = 0, to = 0;
 
@@ -191,7 +210,7 @@ static void window_choose(const struct chronicle *chronicle, double days_s,
 	labels->from_s = fmax(labels->from_s, fmin(labels->to_s, to) - days_s);
 }
 
-static double wall_s(void)
+static double monotonic_seconds(void)
 {
 	struct timespec now;
 
@@ -199,8 +218,9 @@ static double wall_s(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int forecast_train(struct command *command, const struct forecast_args *args)
+static int train_run(struct command *command)
 {
+	const struct forecast_args *args = command->args;
 	AUTO_FREE char *path = args->output ? xstrdup(args->output) : forecast_path(command, args);
 	struct forecast_data source = { 0 };
 	struct forecaster forecaster = { 0 };
@@ -211,29 +231,45 @@ int forecast_train(struct command *command, const struct forecast_args *args)
 	if (!ret)
 		ret = window_days(command, args->days, &days_s);
 	if (!ret)
-		ret = window_take(command, args->from, args->to, &plan.labels.from_s,
+		ret = window_take(command, args->since, args->until, &plan.labels.from_s,
 				  &plan.labels.to_s);
 	if (!ret)
 		ret = forecast_open(command, args, plan.labels.from_s, plan.labels.to_s, &source);
 	plan.shuffled = args->folds >= 2;
-	start = wall_s();
+	start = monotonic_seconds();
 	if (!ret) {
-		window_choose(forecast_data_rows(&source), days_s, &plan.labels);
+		restrict_to_last_days(forecast_data_rows(&source), days_s, &plan.labels);
 		ret = forecast_fit(command, &source, &plan, &forecaster);
 	}
-	seconds = wall_s() - start;
+	seconds = monotonic_seconds() - start;
 	if (!ret) {
-		forecaster.generation = generation_after(path, forecaster.system);
+		forecaster.generation = next_generation(path, forecaster.system);
 		forecaster.made_s = (int64_t)time(NULL);
 		ret = forecast_keep(command, args, &forecaster, path);
 	}
 	if (!ret) {
-		train_show(args, &forecaster, path, seconds);
+		show_training(args, &forecaster, path, seconds);
 		ret = command_finish(command);
 	}
 	if (!ret)
-		fprintf(stderr, "sluice forecast: written to %s\n", path);
+		fprintf(stderr, "sluice forecast train: wrote %s\n", path);
 	forecaster_release(&forecaster);
 	forecast_data_close(&source);
 	return ret;
 }
+
+const struct command_ops command_forecast_train = {
+	.name = "train",
+	.help = "learn a model for every target and write size",
+	.about = "Prints the accuracy with two kinds of cross-validation. Shuffled folds are those "
+		 "of the "
+		 "paper; they are optimistic, because neighbors in time are alike. Blocked folds "
+		 "are "
+		 "blocks of time and are realistic. The ceiling is the accuracy of an oracle that "
+		 "knows "
+		 "the write times: labels are random where the two states overlap.\n\n"
+		 "  sluice forecast train --days 8",
+	.options = train_options,
+	.args_bytes = sizeof(struct forecast_args),
+	.run = train_run,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast watch: options, messages and exit codes of predict/forecast/service/retrainer.h.
+ * sluice forecast watch: scores forecasts and retrains (predict/forecast/service/retrainer.h).
  */
 #include <errno.h>
 #include <math.h>
@@ -13,6 +13,33 @@
 #include "cli/window.h"
 #include "cmd/forecast/forecast.h"
 #include "predict/forecast/service/retrainer.h"
+
+#define FIELD(name) offsetof(struct forecast_args, name)
+
+static const struct option watch_options[] = {
+	{ 0, "system", "NAME", NULL,
+	  "use the probe data of this system (default: the only one in the store)", OPTION_TEXT,
+	  FIELD(system) },
+	{ 0, "site", "NAME|FILE", NULL, "description of the site: queues, size classes, policy",
+	  OPTION_TEXT, FIELD(site) },
+	OPTION_INCLUDE(forecast_range_options, 0),
+	OPTION_INCLUDE(forecast_model_options, 0),
+	{ 0, "every", "TIME", "5m", "time between checks", OPTION_TIME, FIELD(every_ns) },
+	{ 0, "once", NULL, NULL, "check once and exit, for cron", OPTION_FLAG, FIELD(once) },
+	{ 0, "retrain", "TIME", "24h", "retrain after this time; 0: only after drift", OPTION_TIME,
+	  FIELD(retrain_ns) },
+	{ 0, "drift-window", "N", "2000", "look for drift in the last N forecasts", OPTION_COUNT,
+	  FIELD(drift_window) },
+	{ 0, "days", "DAYS", NULL, "train on the last DAYS days", OPTION_TEXT, FIELD(days) },
+	{ 0, "method", "METHOD", "svm", "learning method", OPTION_TEXT, FIELD(method) },
+	{ 0, "method-options", "NAME=VALUE,...", NULL, "options of the method, such as cost=2",
+	  OPTION_TEXT, FIELD(method_options) },
+	OPTION_INCLUDE(forecast_training_options, 0),
+	OPTION_INCLUDE(forecast_json_options, 0),
+	{ 0 }
+};
+
+#undef FIELD
 
 struct watch {
 	const struct command *command;
@@ -41,9 +68,9 @@ static void show_check(void *arg, const struct retrainer_check *check)
 	} else {
 		printf("%s  %zu forecasts scored", date_text(when, check->now_s), check->scored);
 		if (!isnan(check->right))
-			printf(", %.1f%% right since training", 100 * check->right);
+			printf(", %.1f%% correct since training", 100 * check->right);
 		if (check->is_trained)
-			printf(", trained again (%s): generation %llu", word,
+			printf(", retrained (%s): generation %llu", word,
 			       (unsigned long long)forecaster->generation);
 		putchar('\n');
 	}
@@ -57,26 +84,23 @@ static void show_error(void *arg, const struct err *err)
 	command_fail(watch->command, "%s", err->text);
 }
 
-static int args_check(const struct command *command, const struct forecast_args *args)
+static int check_args(const struct command *command, const struct forecast_args *args)
 {
-	if (args->on || args->output || args->files.count)
-		return command_misuse(command, "watch reads the store and writes --model; --file, "
-					       "--on and --output do not apply");
-	if (args->to && !args->once)
-		return command_misuse(command, "--to requires --once");
-	if (args->every_ns <= 0 || !args->answers)
-		return command_misuse(command, "--every and --answers must be positive");
+	if (args->until && !args->once)
+		return command_misuse(command, "--until requires --once");
+	if (args->every_ns <= 0 || !args->drift_window)
+		return command_misuse(command, "--every and --drift-window must be positive");
 	return COMMAND_GOOD;
 }
 
-static int options_read(struct watch *watch, struct retrainer_options *options)
+static int read_options(struct watch *watch, struct retrainer_options *options)
 {
 	const struct forecast_args *args = watch->args;
 	double from_s, to_s, days_s;
-	int ret = window_take(watch->command, args->from, args->to, &from_s, &to_s);
+	int ret = window_take(watch->command, args->since, args->until, &from_s, &to_s);
 
 	if (!ret)
-		ret = args_check(watch->command, args);
+		ret = check_args(watch->command, args);
 	if (!ret)
 		ret = window_days(watch->command, args->days, &days_s);
 	if (!ret)
@@ -87,9 +111,9 @@ static int options_read(struct watch *watch, struct retrainer_options *options)
 	options->makes_directory = !args->model;
 	options->train_s = isnan(days_s) ? RETRAINER_TRAIN_S : days_s;
 	options->retrain_s = 1e-9 * (double)args->retrain_ns;
-	options->drift_window = args->answers;
+	options->drift_window = args->drift_window;
 	options->every_ns = args->every_ns;
-	options->now_s = args->to ? to_s : NAN;
+	options->now_s = args->until ? to_s : NAN;
 	options->is_once = args->once;
 	options->stop = interrupt_flag();
 	options->on_check = show_check;
@@ -98,13 +122,14 @@ static int options_read(struct watch *watch, struct retrainer_options *options)
 	return COMMAND_GOOD;
 }
 
-int forecast_watch(struct command *command, const struct forecast_args *args)
+static int watch_run(struct command *command)
 {
+	const struct forecast_args *args = command->args;
 	AUTO_FREE char *path = forecast_path(command, args);
 	struct watch watch = { .command = command, .args = args };
 	struct retrainer_options options = { .model_path = path };
 	struct interrupt stop;
-	int r, ret = options_read(&watch, &options);
+	int r, ret = read_options(&watch, &options);
 
 	if (ret)
 		return ret;
@@ -115,3 +140,16 @@ int forecast_watch(struct command *command, const struct forecast_args *args)
 		return COMMAND_NO_DATA;
 	return r < 0 ? COMMAND_FAILED : watch.ret;
 }
+
+const struct command_ops command_forecast_watch = {
+	.name = "watch",
+	.help = "score forecasts and retrain when they get worse",
+	.about = "Scores each forecast when the write it predicted has been measured. Retrains "
+		 "once a day, "
+		 "when forecasts are worse than in training, or when there are new targets. The "
+		 "previous "
+		 "model is kept as MODEL.previous.",
+	.options = watch_options,
+	.args_bytes = sizeof(struct forecast_args),
+	.run = watch_run,
+};

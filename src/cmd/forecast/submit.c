@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice probe submit: options, messages and exit codes of predict/forecast/service/resubmission.h.
+ * sluice forecast submit: keeps a collection job queued (predict/forecast/service/resubmission.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,31 @@
 #include "cmd/forecast/probe.h"
 #include "predict/forecast/service/resubmission.h"
 #include "predict/forecast/site.h"
+
+#define FIELD(name) offsetof(struct probe_args, name)
+
+static const struct option submit_options[] = {
+	OPTION_INCLUDE(probe_site_options, 0),
+	{ 0, "every", "TIME", "30s", "time between looks at the queue", OPTION_TIME,
+	  FIELD(every_ns) },
+	{ 0, "duration", "TIME", NULL, "stop after TIME (default: when interrupted)", OPTION_TIME,
+	  FIELD(duration_ns) },
+	{ 0, "jobs", "N", NULL, "stop after N jobs have been submitted and have ended",
+	  OPTION_COUNT, FIELD(jobs) },
+	{ 0, "name", "NAME", NULL, "name of the job (default: derived from the script's path)",
+	  OPTION_TEXT, FIELD(name) },
+	{ 0, "max-failures", "N", "5",
+	  "give up after N consecutive jobs that were rejected or ended too early", OPTION_COUNT,
+	  FIELD(max_failures) },
+	{ 0, "min-runtime", "TIME", "1m", "a job that ends earlier counts as failed", OPTION_TIME,
+	  FIELD(min_runtime_ns) },
+	{ 0, "cancel", NULL, NULL, "cancel the job at the end (default: leave it in the queue)",
+	  OPTION_FLAG, FIELD(cancel) },
+	OPTION_INCLUDE(probe_json_options, 0),
+	{ 0 }
+};
+
+#undef FIELD
 
 struct submit {
 	struct command *command;
@@ -71,7 +96,7 @@ static void show_event(void *arg, enum resubmission_event event, const char *id,
 	}
 }
 
-static void json_print(const struct resubmission *outcome)
+static void print_json(const struct resubmission *outcome)
 {
 	struct json json;
 	char end[16];
@@ -96,7 +121,7 @@ static void json_print(const struct resubmission *outcome)
 	json_end(&json);
 }
 
-static int args_check(const struct submit *submit)
+static int check_args(const struct submit *submit)
 {
 	const struct probe_args *args = submit->args;
 
@@ -104,25 +129,26 @@ static int args_check(const struct submit *submit)
 		return command_misuse(submit->command,
 				      "--name: expected letters, digits, - and _, at most %d",
 				      BATCH_NAME - 1);
-	if (args->failures < 1 || args->every_ns <= 0)
-		return command_misuse(submit->command, "--failures and --every must be positive");
+	if (args->max_failures < 1 || args->every_ns <= 0)
+		return command_misuse(submit->command,
+				      "--max-failures and --every must be positive");
 	return COMMAND_GOOD;
 }
 
-static int submit_run(struct submit *submit, const struct site *site)
+static int run_submission(struct submit *submit, const struct site *site)
 {
 	const struct probe_args *args = submit->args;
 	const struct resubmission_options options = {
 		.site = site,
-		.script = submit->command->argv[1],
-		.arguments = submit->command->argv + 2,
+		.script = submit->command->argv[0],
+		.arguments = submit->command->argv + 1,
 		.name = args->name,
 		.store_path = config_text(submit->command->config, SETTING_STORE_PATH),
-		.max_jobs = args->times,
-		.max_failures = args->failures,
-		.min_runtime_s = (double)args->shortest_ns * 1e-9,
+		.max_jobs = args->jobs,
+		.max_failures = args->max_failures,
+		.min_runtime_s = (double)args->min_runtime_ns * 1e-9,
 		.every_s = (double)args->every_ns * 1e-9,
-		.duration_s = args->for_ns ? (double)args->for_ns * 1e-9 : INFINITY,
+		.duration_s = args->duration_ns ? (double)args->duration_ns * 1e-9 : INFINITY,
 		.cancels = args->cancel,
 		.stop = interrupt_flag(),
 		.on_event = show_event,
@@ -140,25 +166,43 @@ static int submit_run(struct submit *submit, const struct site *site)
 	is_complete = r >= 0 || outcome.end == RESUBMISSION_BY_FAILURES ||
 		      outcome.end == RESUBMISSION_BY_SCHEDULER;
 	if (args->json && is_complete)
-		json_print(&outcome);
+		print_json(&outcome);
 	resubmission_release(&outcome);
 	return r < 0 ? command_fail(submit->command, "%s", err.text) : COMMAND_GOOD;
 }
 
-int probe_submit(struct command *command, const struct probe_args *args)
+static int submit_run(struct command *command)
 {
+	const struct probe_args *args = command->args;
 	struct submit submit = { .command = command, .args = args };
 	const char *name = probe_site(command, args);
 	struct err err = { 0 };
 	struct site site;
-	int ret = args_check(&submit);
+	int ret = check_args(&submit);
 
 	if (ret != COMMAND_GOOD)
 		return ret;
 	site_init(&site);
 	if (*name && site_load(&site, name, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	ret = submit_run(&submit, &site);
+	ret = run_submission(&submit, &site);
 	site_release(&site);
 	return ret;
 }
+
+const struct command_ops command_forecast_submit = {
+	.name = "submit",
+	.help = "keep a collection job in the queue of Slurm or PBS",
+	.operands = "SCRIPT [-- OPTION...]",
+	.operands_min = 1,
+	.operands_max = -1,
+	.about = "For sites that limit the run time of jobs: whenever the job has ended, it is "
+		 "submitted "
+		 "again. Arguments after -- are passed to sbatch or qsub. The job is found by its "
+		 "name, "
+		 "so this command can be stopped and restarted without submitting a second job.\n\n"
+		 "  sluice forecast submit --duration 10d collect.sh -- -A project",
+	.options = submit_options,
+	.args_bytes = sizeof(struct probe_args),
+	.run = submit_run,
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice probe import: files of blocks go to the store; those of ranks that had a spool, of other
- * machines, or of the paper.
+ * sluice forecast import: adds files of probe data to the store: those that ranks have spooled,
+ * those of other machines, or those of the paper.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +16,10 @@
 #include "predict/forecast/chronicle/blocks.h"
 #include "store/store.h"
 
+static const struct option import_options[] = { OPTION_INCLUDE(probe_system_options, 0),
+						OPTION_INCLUDE(probe_json_options, 0),
+						{ 0 } };
+
 struct import {
 	struct command *command;
 	const struct probe_args *args;
@@ -25,7 +29,7 @@ struct import {
 	size_t samples, snapshots;
 };
 
-static void file_show(struct import *import, const char *path, const struct chronicle *chronicle,
+static void show_file(struct import *import, const char *path, const struct chronicle *chronicle,
 		      const struct blocks_facts *facts)
 {
 	if (!import->args->json) {
@@ -45,8 +49,8 @@ static void file_show(struct import *import, const char *path, const struct chro
 	json_close(&import->json);
 }
 
-/* The file's own name for the system stands back where one is given, and before a setting. */
-static void system_settle(const struct import *import, struct chronicle *chronicle)
+/* Sets the name of the system: --system, else the name in the file, else the setting. */
+static void set_system(const struct import *import, struct chronicle *chronicle)
 {
 	AUTO_FREE char *name = NULL;
 
@@ -56,8 +60,8 @@ static void system_settle(const struct import *import, struct chronicle *chronic
 	snprintf(chronicle->system, sizeof(chronicle->system), "%s", name);
 }
 
-static int file_take(struct import *import, const char *path, struct chronicle *chronicle,
-		     struct err *err)
+static int import_file(struct import *import, const char *path, struct chronicle *chronicle,
+		       struct err *err)
 {
 	struct blocks_facts facts;
 	int r;
@@ -67,71 +71,84 @@ static int file_take(struct import *import, const char *path, struct chronicle *
 	r = blocks_read(chronicle, path, import->key, &facts, err);
 	if (r < 0)
 		return r;
-	system_settle(import, chronicle);
+	set_system(import, chronicle);
 	if (facts.torn)
 		command_warn(import->command,
-			     "%s:%zu: a block is not complete, as its writer was killed; what is "
-			     "missing is a row or a listing%s",
-			     path, facts.torn_line, facts.torn > 1 ? ", and more than once" : "");
+			     "%s:%zu: incomplete block, because its writer was killed; a row or a "
+			     "job list is missing%s",
+			     path, facts.torn_line,
+			     facts.torn > 1 ? ", here and in other places" : "");
 	if (facts.blocks)
 		r = chronicle_save(chronicle, import->store, -INFINITY, INFINITY, err);
 	else
-		command_warn(import->command, "%s: has no blocks", path);
+		command_warn(import->command, "%s: the file contains no probe data", path);
 	if (r < 0)
 		return r;
 	import->samples += facts.samples;
 	import->snapshots += facts.snapshots;
-	file_show(import, path, chronicle, &facts);
+	show_file(import, path, chronicle, &facts);
 	return 0;
 }
 
-static int files_take(struct import *import, struct err *err)
+static int import_files(struct import *import, struct err *err)
 {
 	int r = 0;
 
-	for (int i = 1; r >= 0 && i < import->command->argc; i++) {
+	for (int i = 0; r >= 0 && i < import->command->argc; i++) {
 		struct chronicle chronicle = { 0 };
 
-		r = file_take(import, import->command->argv[i], &chronicle, err);
+		r = import_file(import, import->command->argv[i], &chronicle, err);
 		chronicle_release(&chronicle);
 	}
 	return r;
 }
 
-static int import_open(struct import *import, struct err *err)
+static int open_import(struct import *import, struct err *err)
 {
 	const char *path = config_text(import->command->config, SETTING_STORE_PATH);
 	const char *system = import->args->system;
 	int r;
 
 	if (system && strlen(system) >= CHRONICLE_NAME)
-		return err_set(err, EINVAL, "--system: a name has at most %d bytes",
+		return err_set(err, EINVAL, "--system must have at most %d characters",
 			       CHRONICLE_NAME - 1);
 	r = store_open(&import->store, path, err);
 	return r < 0 ? r : probe_owner_key(import->command, import->key, err);
 }
 
-int probe_import(struct command *command, const struct probe_args *args)
+static int import_run(struct command *command)
 {
+	const struct probe_args *args = command->args;
 	struct import import = { .command = command, .args = args };
 	struct err err = { 0 };
-	int r = import_open(&import, &err);
+	int r = open_import(&import, &err);
 
 	if (r >= 0 && args->json) {
 		json_start(&import.json, stdout, PROBE_SCHEMA);
 		json_open(&import.json, "files", '[');
 	}
 	if (r >= 0)
-		r = files_take(&import, &err);
+		r = import_files(&import, &err);
 	if (import.json.out)
 		json_end(&import.json);
 	store_close(import.store);
 	if (r < 0) {
 		command_fail(command, "%s%s", err.text,
-			     import.samples ? " (the files before it are in the store)" : "");
+			     import.samples ? " (the files before it were imported)" : "");
 		return COMMAND_FAILED;
 	}
 	if (!import.samples && !import.snapshots)
 		return COMMAND_NO_DATA;
 	return command_finish(command);
 }
+
+const struct command_ops command_forecast_import = {
+	.name = "import",
+	.help = "add files of probe data to the store",
+	.operands = "FILE...",
+	.operands_min = 1,
+	.operands_max = -1,
+	.options = import_options,
+	.args_bytes = sizeof(struct probe_args),
+	.run = import_run,
+};

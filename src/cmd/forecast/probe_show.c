@@ -9,8 +9,9 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/unit.h"
-#include "cmd/forecast/probe_run.h"
+#include "cmd/forecast/probe.h"
 #include "predict/forecast/jobs/jobs.h"
+#include "predict/forecast/service/probing.h"
 
 /* One row per count, for the columns of the table and for JSON. */
 static const struct {
@@ -118,17 +119,17 @@ static void show_text(const struct probing *probing, FILE *out)
 	table_release(&table);
 }
 
-void probing_show(const struct probing *probing, const struct probe_args *args)
+void probe_show(const struct probing *probing, const struct probe_args *args)
 {
-	FILE *out = args->beside ? stderr : stdout;
+	FILE *out = args->while_command ? stderr : stdout;
 
 	if (args->json)
 		show_json(probing, out);
-	else if (probing->prober.count && (!args->beside || isatty(STDERR_FILENO)))
+	else if (probing->prober.count && (!args->while_command || isatty(STDERR_FILENO)))
 		show_text(probing, out);
 }
 
-char *probing_line(const struct probing *probing)
+char *probe_progress_text(const struct probing *probing)
 {
 	struct prober_counts sum;
 	char bytes[UNIT_TEXT], time[UNIT_TEXT];
