@@ -9,26 +9,26 @@
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "run/forecast.h"
-#include "run/knowledge.h"
 #include "observe/collect/agreement.h"
 #include "observe/collect/collector.h"
 #include "observe/tally/parameters.h"
 #include "params/set.h"
+#include "run/known.h"
+#include "run/placing.h"
 
 #define LINE_MAX 160 /* bytes of a list of parameters in a sentence */
 
-/* What is wrong with a file: the first is told, the others are counted. */
+/* The problems of one source: the first is reported, the others are counted. */
 struct problems {
 	const char *origin;
 	char *first;
 	size_t count;
 };
 
-static void sentence_add(struct injection *in, const char *format, ...)
+static void add_sentence(struct injection *in, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void sentence_add(struct injection *in, const char *format, ...)
+static void add_sentence(struct injection *in, const char *format, ...)
 {
 	va_list ap;
 	AUTO_FREE char *text = NULL;
@@ -41,18 +41,18 @@ static void sentence_add(struct injection *in, const char *format, ...)
 	buf_printf(&in->said, "%s\n", text);
 }
 
-/* The texts of readers name the file already, those of checks do not. */
-static void problem_take(void *arg, const struct param *param, bool drop, const char *text)
+/* Messages of readers name the file already, messages of checks do not. */
+static void add_problem(void *arg, const struct param *param, bool drop, const char *text)
 {
 	struct problems *p = arg;
-	bool is_placed = strncmp(text, p->origin, strlen(p->origin)) == 0;
+	bool has_origin = strncmp(text, p->origin, strlen(p->origin)) == 0;
 
 	if (!drop)
 		return;
 	p->count++;
 	if (p->first)
 		return;
-	if (is_placed)
+	if (has_origin)
 		p->first = xstrdup(text);
 	else if (param && param->line)
 		p->first = xprintf("%s:%u: %s", p->origin, param->line, text);
@@ -60,12 +60,12 @@ static void problem_take(void *arg, const struct param *param, bool drop, const 
 		p->first = xprintf("%s: %s", p->origin, text);
 }
 
-static void problems_tell(struct injection *in, const struct problems *p)
+static void report_problems(struct injection *in, const struct problems *p)
 {
 	if (p->count == 1)
-		sentence_add(in, "%s", p->first);
+		add_sentence(in, "%s", p->first);
 	else if (p->count)
-		sentence_add(in, "%s; %zu more %s not applied ('sluice params check' tells why)",
+		add_sentence(in, "%s; %zu more %s not applied (see 'sluice kb params check')",
 			     p->first, p->count - 1, p->count == 2 ? "is" : "are");
 }
 
@@ -85,8 +85,8 @@ static bool is_listed(const char *names, const char *name)
 	return false;
 }
 
-/* Without those that are forbidden; the site's own file cannot be overruled. */
-static void set_forbid(struct param_set *set, const struct config *config, struct problems *p)
+/* Removes forbidden parameters. The user cannot override what the site's own file forbids. */
+static void remove_forbidden(struct param_set *set, const struct config *config, struct problems *p)
 {
 	struct param_set kept = { 0 };
 	struct config site;
@@ -100,7 +100,7 @@ static void set_forbid(struct param_set *set, const struct config *config, struc
 
 		if (is_listed(config_text(config, SETTING_PARAMS_FORBID), name) ||
 		    is_listed(config_text(&site, SETTING_PARAMS_FORBID), name))
-			problem_take(p, param, true, text);
+			add_problem(p, param, true, text);
 		else
 			param_set_put(&kept, param->tunable, param->value, param->file,
 				      param->object, param->line, NULL);
@@ -110,7 +110,7 @@ static void set_forbid(struct param_set *set, const struct config *config, struc
 	*set = kept;
 }
 
-static enum tunable_safety allowed(const struct config *config)
+static enum tunable_safety allowed_safety(const struct config *config)
 {
 	switch (config_choice(config, SETTING_PARAMS_ALLOW)) {
 	case CONFIG_ALLOW_SAFE:
@@ -139,8 +139,8 @@ static bool is_placing(const struct config *config)
 	return config_choice(config, SETTING_PLACE_RULE) != CONFIG_PLACE_OFF;
 }
 
-/* Is the tunable among the first of the set? */
-static bool is_spoken_of(const struct param_set *set, const struct tunable *tunable, size_t first)
+/* Is the tunable among the first parameters of the set? */
+static bool is_among_first(const struct param_set *set, const struct tunable *tunable, size_t first)
 {
 	for (size_t i = 0; i < first; i++)
 		if (set->params[i].tunable == tunable)
@@ -149,42 +149,43 @@ static bool is_spoken_of(const struct param_set *set, const struct tunable *tuna
 }
 
 /*
- * What a forecast says of new files, where the set does not speak of it. It was asked for by name,
- * so params.allow has no say, but params.forbid has.
+ * Adds the parameters that place new files by forecast, except those that the set has already. The
+ * user asked for placement by name, so params.allow does not apply to it, but params.forbid does.
  */
-static void placed_add(struct injection *in, struct param_set *set, const struct config *config)
+static void add_placement(struct injection *in, struct param_set *set, const struct config *config)
 {
 	struct param_set found = { 0 };
 	struct err err = { 0 };
 
-	if (placed_find(&found, config, &err) < 0)
-		sentence_add(in, "%s; new files are not placed", err.text);
+	if (placing_find(&found, config, &err) < 0)
+		add_sentence(in, "%s; new files are not placed", err.text);
 	for (size_t i = 0, given = set->count; i < found.count; i++) {
 		const struct param *p = &found.params[i];
 
-		if (!is_spoken_of(set, p->tunable, given))
+		if (!is_among_first(set, p->tunable, given))
 			param_set_put(set, p->tunable, p->value, p->file, p->object, 0, NULL);
 	}
 	param_set_release(&found);
 }
 
-/* Takes over what was read, as far as it may be applied. Which MPI and file system there will be
- * is not known before the run: the guest leaves out what they must not get. */
-static void take(struct injection *in, struct param_set *set, const struct config *config,
-		 struct problems *problems, bool is_learnt)
+/* Compiles the parameters that may be applied. The MPI and the file system are not known before the
+ * run: the guest leaves out what does not fit them. is_learnt: they come from the knowledge base.
+ */
+static void compile_set(struct injection *in, struct param_set *set, const struct config *config,
+			struct problems *problems, bool is_learnt)
 {
-	struct tunable_context context = { .allowed = allowed(config) };
+	struct tunable_context context = { .allowed = allowed_safety(config) };
 	struct err err = { 0 };
 	struct buf line = { 0 };
 
-	param_set_prune(set, &context, problem_take, problems);
+	param_set_prune(set, &context, add_problem, problems);
 	if (!is_learnt && is_placing(config))
-		placed_add(in, set, config);
-	set_forbid(set, config, problems);
-	problems_tell(in, problems);
+		add_placement(in, set, config);
+	remove_forbidden(set, config, problems);
+	report_problems(in, problems);
 	if (param_set_compile(set, application_wins(config, is_learnt), in->text, &err) < 0) {
 		in->text[0] = 0;
-		sentence_add(in, "%s: %s; nothing is applied", problems->origin, err.text);
+		add_sentence(in, "%s: %s; nothing is applied", problems->origin, err.text);
 		return;
 	}
 	param_set_line(set, &line);
@@ -192,105 +193,108 @@ static void take(struct injection *in, struct param_set *set, const struct confi
 	in->origin = xstrdup(problems->origin);
 }
 
-static void file_read(struct injection *in, const struct config *config, const char *path)
+static void read_params_file(struct injection *in, const struct config *config, const char *path)
 {
 	struct problems problems = { .origin = path };
 	struct param_set set = { 0 };
 	struct err err = { 0 };
 
-	if (param_set_read(&set, path, problem_take, &problems, &err) < 0)
-		sentence_add(in, "%s; no parameters are applied", err.text);
+	if (param_set_read(&set, path, add_problem, &problems, &err) < 0)
+		add_sentence(in, "%s; no parameters are applied", err.text);
 	else
-		take(in, &set, config, &problems, false);
+		compile_set(in, &set, config, &problems, false);
 	param_set_release(&set);
 	free(problems.first);
 }
 
-static void drop(struct injection *in)
+static void discard_parameters(struct injection *in)
 {
 	in->text[0] = 0;
 	free(in->line);
 	in->line = NULL;
 }
 
-/* Without a file: what the forecast says alone. */
-static void placed_read(struct injection *in, const struct config *config)
+/* Without a parameter file, only the forecast sets parameters. */
+static void read_forecast(struct injection *in, const struct config *config)
 {
 	struct problems problems = { .origin = "forecast" };
 	struct param_set set = { 0 };
 
-	take(in, &set, config, &problems, false);
-	/* A page without rules would make every opening be recorded. */
+	compile_set(in, &set, config, &problems, false);
+	/* Even a text without rules would make the guest record each open as one with parameters.
+	 */
 	if (!set.count)
-		drop(in);
+		discard_parameters(in);
 	param_set_release(&set);
 	free(problems.first);
 }
 
-static void notice_add(struct injection *in, const struct tuned *tuned, const char *what,
+static void add_notice(struct injection *in, const struct known *known, const char *what,
 		       const char *more)
 {
-	AUTO_FREE char *why = tuned_describe(tuned);
+	AUTO_FREE char *why = known_describe(known);
 	bool is_long = strlen(in->line) > LINE_MAX;
 
-	sentence_add(in, COLLECTOR_NOTICE "%s %.*s%s, which %s%s", what, LINE_MAX, in->line,
+	add_sentence(in, COLLECTOR_NOTICE "%s %.*s%s, which %s%s", what, LINE_MAX, in->line,
 		     is_long ? "..." : "", why, more);
 }
 
-/* The entry as it may be applied here: in *in, or nothing where that is nothing. */
-static bool entry_take(struct injection *in, const struct config *config, const struct tuned *tuned)
+/* Compiles the parameters of the entry. False: none of them may be applied here. */
+static bool compile_entry(struct injection *in, const struct config *config,
+			  const struct known *known)
 {
-	AUTO_FREE char *origin = xprintf("knowledge base, entry %" PRId64, tuned->id);
+	AUTO_FREE char *origin = xprintf("knowledge base, entry %" PRId64, known->id);
 	struct problems problems = { .origin = origin };
 	struct param_set set = { 0 };
 	struct err err = { 0 };
 
-	if (param_set_read_text(&set, origin, tuned->parameters, strlen(tuned->parameters),
-				problem_take, &problems, &err) < 0)
-		sentence_add(in, "%s; it is not used", err.text);
+	if (param_set_read_text(&set, origin, known->parameters, strlen(known->parameters),
+				add_problem, &problems, &err) < 0)
+		add_sentence(in, "%s; it is not used", err.text);
 	else
-		take(in, &set, config, &problems, true);
+		compile_set(in, &set, config, &problems, true);
 	param_set_release(&set);
 	free(problems.first);
 	return in->line && *in->line;
 }
 
-/* Found with other code it may do harm: that is for people to say. */
-static void entry_use(struct injection *in, const struct config *config, const struct tuned *tuned)
+/* Applies or suggests the entry. Parameters found with other code may do harm: they are only
+ * suggested, and the user decides. */
+static void use_entry(struct injection *in, const struct config *config, const struct known *known)
 {
 	bool apply = config_choice(config, SETTING_TUNE_APPLY) == CONFIG_APPLY_APPLY &&
-		     tuned->fit >= TUNED_OTHER_ARGUMENTS;
+		     known->fit >= KNOWN_OTHER_ARGUMENTS;
 	AUTO_FREE char *show =
-		xprintf(": run with --tune=apply, or see 'sluice kb show %" PRId64 "'", tuned->id);
-	AUTO_FREE char *use = xprintf(": see 'sluice kb show %" PRId64 "'", tuned->id);
+		xprintf(": run with --tune=apply, or see 'sluice kb show %" PRId64 "'", known->id);
+	AUTO_FREE char *use = xprintf(": see 'sluice kb show %" PRId64 "'", known->id);
 
-	if (!entry_take(in, config, tuned)) {
-		drop(in);
+	if (!compile_entry(in, config, known)) {
+		discard_parameters(in);
 		return;
 	}
 	if (apply) {
-		notice_add(in, tuned, "applied", use);
+		add_notice(in, known, "applied", use);
 		return;
 	}
-	notice_add(in, tuned, "there are parameters,", tuned->fit == TUNED_OTHER_CODE ? use : show);
-	drop(in);
+	add_notice(in, known, "tuning found", known->fit == KNOWN_OTHER_CODE ? use : show);
+	discard_parameters(in);
 }
 
-/* What tuning has found for the program: told of, or applied. */
-static void learnt_consult(struct injection *in, const struct config *config, char **argv)
+/* Suggests or applies the parameters that tuning has found for the program. */
+static void consult_knowledge_base(struct injection *in, const struct config *config, char **argv)
 {
 	int wanted = config_choice(config, SETTING_TUNE_APPLY);
-	struct tuned tuned = { .fit = TUNED_NOTHING };
+	struct known known = { .fit = KNOWN_NOTHING };
 	struct err err = { 0 };
 
 	if (wanted == CONFIG_APPLY_OFF)
 		return;
-	/* Of a store that is broken users hear from the plug-ins, if they did not ask for this. */
-	if (tuned_find(&tuned, config, argv, &err) < 0 && wanted == CONFIG_APPLY_APPLY)
-		sentence_add(in, "%s; what tuning has found is not applied", err.text);
-	if (tuned.fit != TUNED_NOTHING)
-		entry_use(in, config, &tuned);
-	tuned_release(&tuned);
+	/* If the user did not ask for parameters, the plug-ins report a broken store. */
+	if (known_find(&known, config, argv, &err) < 0 && wanted == CONFIG_APPLY_APPLY)
+		add_sentence(in, "%s; no tuned parameters are applied", err.text);
+	if (known.fit != KNOWN_NOTHING)
+		use_entry(in, config, &known);
+	known_release(&known);
 }
 
 void injection_init(struct injection *in, const struct config *config, char **argv)
@@ -299,11 +303,11 @@ void injection_init(struct injection *in, const struct config *config, char **ar
 
 	*in = (struct injection){ .text = "" };
 	if (*path)
-		file_read(in, config, path);
+		read_params_file(in, config, path);
 	else if (is_placing(config))
-		placed_read(in, config);
+		read_forecast(in, config);
 	else
-		learnt_consult(in, config, argv);
+		consult_knowledge_base(in, config, argv);
 }
 
 void injection_release(struct injection *in)
@@ -334,11 +338,13 @@ static char *line_of(const char *text)
 	return buf_take(&line);
 }
 
-/* What counts is not what we have read. */
-static void replace(struct injection *in, const char *text)
+/* Takes the text of another node instead of the one that was read here. */
+static void replace_text(struct injection *in, const char *text)
 {
 	if (in->text[0])
-		sentence_add(in, "another node of the job has other parameters, which count");
+		add_sentence(
+			in,
+			"another node of this job uses different parameters; those take effect");
 	snprintf(in->text, sizeof(in->text), "%s", text);
 	free(in->line);
 	free(in->origin);
@@ -356,26 +362,26 @@ void injection_agree(struct injection *in, const char *part, uint32_t ranks, uin
 
 	if (agreement_reach(&agreement, &options, &err) < 0) {
 		if (in->text[0])
-			sentence_add(in,
+			add_sentence(in,
 				     "%s; the nodes of the job cannot agree on parameters, so "
 				     "none are applied",
 				     err.text);
-		drop(in);
+		discard_parameters(in);
 		return;
 	}
-	/* What the first has read was told by it. */
+	/* The node whose text is used has reported its problems. */
 	if (!agreement.is_ours)
 		buf_clear(&in->said);
 	if (agreement.refusal && agreement.is_ours)
-		sentence_add(in, "no parameters are applied: %s", agreement.refusal);
+		add_sentence(in, "no parameters are applied: %s", agreement.refusal);
 	if (agreement.refusal)
-		drop(in);
+		discard_parameters(in);
 	else if (strcmp(agreement.text, in->text) != 0)
-		replace(in, agreement.text);
+		replace_text(in, agreement.text);
 	free(agreement.text);
 }
 
-static void note_add(struct collector *collector, const char *name, const char *value)
+static void add_note(struct collector *collector, const char *name, const char *value)
 {
 	struct note note = { .time_ns = -1,
 			     .process = -1,
@@ -387,7 +393,7 @@ static void note_add(struct collector *collector, const char *name, const char *
 	collector_note(collector, &note);
 }
 
-void injection_tell(const struct injection *in, struct collector *collector)
+void injection_report(const struct injection *in, struct collector *collector)
 {
 	for (const char *at = buf_text(&in->said); *at; at += strcspn(at, "\n") + 1) {
 		AUTO_FREE char *sentence = xstrndup(at, strcspn(at, "\n"));
@@ -396,6 +402,6 @@ void injection_tell(const struct injection *in, struct collector *collector)
 	}
 	if (!in->text[0] || !in->line || !*in->line)
 		return;
-	note_add(collector, PARAMETERS_GIVEN, in->line);
-	note_add(collector, PARAMETERS_ORIGIN, in->origin);
+	add_note(collector, PARAMETERS_GIVEN, in->line);
+	add_note(collector, PARAMETERS_ORIGIN, in->origin);
 }

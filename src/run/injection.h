@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a run is given to apply: read once per run and node by whoever opens its collector, and put
- * into the control page before the first process starts. It comes from a file (`--params`,
- * params.file), from a forecast (`--place`, place.rule), else from what tuning has found
- * (tune.apply). Whatever is wrong with it, the program runs: it is told in one sentence, and
- * nothing, or the rest, is applied.
+ * The parameters that the libraries of a run apply. They are read once per run and node by the
+ * process that opens the collector, and are in the control page before the first process starts.
+ *
+ * They come from a file (`--params`, params.file) and from a forecast (`--place`, place.rule), else
+ * from the knowledge base (tune.apply). A problem with them never keeps the program from running: a
+ * sentence says what is wrong, and the remaining parameters, or none, are applied.
  */
 #ifndef SLUICE_RUN_INJECTION_H
 #define SLUICE_RUN_INJECTION_H
@@ -19,23 +20,23 @@ struct collector;
 struct config;
 
 struct injection {
-	char text[PARAMETERS_BYTES]; /* contract/parameters.h; "" for nothing */
-	char *origin;		     /* where it came from; NULL: nowhere */
+	char text[PARAMETERS_BYTES]; /* contract/parameters.h; "": nothing is applied */
+	char *origin;		     /* file name or other source; NULL: there is none */
 	char *line;		     /* for people; NULL or "": nothing is applied */
 	struct buf said;	     /* sentences for the user, each ended by a newline */
 };
 
-/* argv: what will be run. */
+/* argv is the command line that will be run. Always succeeds; problems are sentences in `said`. */
 void injection_init(struct injection *injection, const struct config *config, char **argv);
 void injection_release(struct injection *injection);
 
 /*
- * For a job on several nodes: all of them come to the same text, or to none. part is this node's
- * part of the trace; it stands for so many ranks (0: not known) of all.
+ * Makes all nodes of a job apply the same text, or none. part is the path of this node's part of
+ * the trace; the node stands for `ranks` (0: unknown) of the `size` ranks of the job.
  */
 void injection_agree(struct injection *injection, const char *part, uint32_t ranks, uint32_t size);
 
-/* Passes on what is to be told, and notes in the trace what was handed over. */
-void injection_tell(const struct injection *injection, struct collector *collector);
+/* Passes the sentences to the collector, and notes in the trace which parameters were given. */
+void injection_report(const struct injection *injection, struct collector *collector);
 
 #endif

@@ -6,19 +6,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
+#include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/unit.h"
 #include "params/set.h"
 #include "params/spread.h"
-#include "predict/forecast/states/forecaster.h"
-#include "predict/forecast/site.h"
 #include "predict/forecast/probe/targets.h"
+#include "predict/forecast/site.h"
+#include "predict/forecast/states/forecaster.h"
+#include "store/store.h"
 
-/* ---- asking ---- */
+/* How far back probes are read: features with long half-lives need some hours at least. */
+#define HISTORY_MIN_S (6 * 3600.0)
+#define HISTORY_WINDOWS 4
+/* A forecast from older probes is worthless; in windows of the model's features. */
+#define MAX_AGE_WINDOWS 2
+#define NS_PER_S 1e9
 
-static void answer_take(const struct forecast *answer, struct placement_target *row)
+static void set_row(struct placement_target *row, const struct forecast *answer)
 {
 	*row = (struct placement_target){
 		.busy = answer->busy,
@@ -44,21 +53,19 @@ double placing_ask(const struct forecaster *forecaster, const struct features *f
 				continue;
 			age = forecaster_answer(forecaster, features, t, forecaster->size_count - 1,
 						now_s, &answer);
-			answer_take(&answer, &rows[i]);
+			set_row(&rows[i], &answer);
 			youngest = fmin(youngest, age);
 		}
 	}
 	return youngest;
 }
 
-/* ---- destinations ---- */
-
-/* Those of one kind, and what each is to get. */
+/* The destinations of one kind, and the share of each. */
 struct destinations {
 	char **names;
 	double *shares;
 	size_t count, cap, shares_cap;
-	const char *path; /* of Lustre and CephFS: all targets are of one file system */
+	const char *path; /* of the one file system of all targets; NULL: not known yet */
 };
 
 static void destinations_release(struct destinations *d)
@@ -69,7 +76,7 @@ static void destinations_release(struct destinations *d)
 	free(d->shares);
 }
 
-/* A destination of several targets gets what is for all of them. */
+/* A destination that several targets name gets the shares of all of them. */
 static void destination_add(struct destinations *d, const char *name, double share)
 {
 	size_t i = 0;
@@ -106,34 +113,32 @@ static void pool_add(struct destinations *d, const struct target *target, double
 	destination_add(d, target->pool, share);
 }
 
-/* Which targets become which list. */
+/* The parameter that lists the targets of each kind. */
 static const struct kind {
 	const struct target_ops *ops;
 	const char *parameter;
 	void (*add)(struct destinations *d, const struct target *target, double share);
-	bool is_one; /* numbers and names are those of one file system */
+	bool is_one_system; /* OST numbers and pool names belong to one file system */
 } kinds[] = {
 	{ &target_directory, PARAMETERS_SPREAD_DIRECTORIES, directory_add, false },
 	{ &target_lustre, PARAMETERS_SPREAD_OSTS, osts_add, true },
 	{ &target_ceph, PARAMETERS_SPREAD_POOLS, pool_add, true },
 };
 
-/* ---- lists ---- */
-
-static int path_check(struct destinations *d, const struct kind *kind, const struct target *target,
-		      struct err *err)
+static int check_file_system(struct destinations *d, const struct kind *kind,
+			     const struct target *target, struct err *err)
 {
-	if (!kind->is_one || !d->path || strcmp(d->path, target->path) == 0) {
+	if (!kind->is_one_system || !d->path || strcmp(d->path, target->path) == 0) {
 		d->path = target->path;
 		return 0;
 	}
 	return err_set(err, EINVAL,
-		       "the site's targets are of several file systems, %s and %s, and one run "
-		       "cannot spread files over both",
+		       "the site's targets are on several file systems, %s and %s; one run can "
+		       "spread files over only one of them: restrict [placement] allow",
 		       d->path, target->path);
 }
 
-/* The targets of one kind, with what is known of them, in the site's order. */
+/* The targets of one kind and their forecasts, in the order of the site. */
 struct group {
 	const struct target **targets;
 	struct placement_target *rows;
@@ -141,7 +146,7 @@ struct group {
 	size_t count, allowed;
 };
 
-static int group_fill(struct group *group, const struct kind *kind, const struct site *site,
+static int fill_group(struct group *group, const struct kind *kind, const struct site *site,
 		      const struct target *targets, const struct placement_target *rows,
 		      struct destinations *d, struct err *err)
 {
@@ -150,7 +155,7 @@ static int group_fill(struct group *group, const struct kind *kind, const struct
 
 		if (targets[i].ops != kind->ops)
 			continue;
-		if (is_allowed && path_check(d, kind, &targets[i], err) < 0)
+		if (is_allowed && check_file_system(d, kind, &targets[i], err) < 0)
 			return -EINVAL;
 		group->rows[group->count] = rows[i];
 		group->rows[group->count].is_allowed = is_allowed;
@@ -160,7 +165,7 @@ static int group_fill(struct group *group, const struct kind *kind, const struct
 	return 0;
 }
 
-static int list_write(const struct kind *kind, const struct site *site, enum placement_rule rule,
+static int write_list(const struct kind *kind, const struct site *site, enum placement_rule rule,
 		      const struct target *targets, const struct placement_target *rows,
 		      struct buf *list, struct err *err)
 {
@@ -171,7 +176,7 @@ static int list_write(const struct kind *kind, const struct site *site, enum pla
 	AUTO_FREE double *shares = xcalloc(n, sizeof(*shares));
 	struct group group = { chosen, known, shares, 0, 0 };
 	struct destinations d = { 0 };
-	int r = group_fill(&group, kind, site, targets, rows, &d, err);
+	int r = fill_group(&group, kind, site, targets, rows, &d, err);
 
 	if (r >= 0 && group.allowed)
 		r = placement_shares(rule, known, group.count, &limits, shares, err);
@@ -184,8 +189,8 @@ static int list_write(const struct kind *kind, const struct site *site, enum pla
 	return r;
 }
 
-/* For all files, or for each pattern of the site. */
-static int list_put(struct param_set *set, const char *parameter, const char *list,
+/* Sets the parameter for all files, or for each pattern of the site. */
+static int put_list(struct param_set *set, const char *parameter, const char *list,
 		    const char *files, struct err *err)
 {
 	const struct tunable *tunable = tunable_by_name(parameter);
@@ -204,7 +209,7 @@ static int list_put(struct param_set *set, const char *parameter, const char *li
 	return r;
 }
 
-static int lists_make(const struct site *site, enum placement_rule rule,
+static int make_lists(const struct site *site, enum placement_rule rule,
 		      const struct target *targets, const struct placement_target *rows,
 		      struct param_set *set, struct err *err)
 {
@@ -213,12 +218,12 @@ static int lists_make(const struct site *site, enum placement_rule rule,
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && r >= 0; i++) {
 		AUTO_BUF struct buf list = { 0 };
 
-		r = list_write(&kinds[i], site, rule, targets, rows, &list, err);
+		r = write_list(&kinds[i], site, rule, targets, rows, &list, err);
 		if (r >= 0 && list.len)
-			r = list_put(set, kinds[i].parameter, buf_text(&list), site->files, err);
+			r = put_list(set, kinds[i].parameter, buf_text(&list), site->files, err);
 	}
 	if (r >= 0 && !set->count)
-		r = err_set(err, ENODATA, "the site%s%s has no target that files may be put on",
+		r = err_set(err, ENODATA, "files may be placed on no target of the site%s%s",
 			    *site->name ? " " : "", site->name);
 	return r;
 }
@@ -237,7 +242,7 @@ int placing_set(const struct site *site, enum placement_rule rule,
 		count += r >= 0;
 	}
 	if (r >= 0)
-		r = lists_make(site, rule, targets, rows, &made, err);
+		r = make_lists(site, rule, targets, rows, &made, err);
 	for (size_t i = 0; i < made.count && r >= 0; i++)
 		r = param_set_put(set, made.params[i].tunable, made.params[i].value,
 				  made.params[i].file, NULL, 0, err);
@@ -245,4 +250,93 @@ int placing_set(const struct site *site, enum placement_rule rule,
 	while (count)
 		target_release(&targets[--count]);
 	return r < 0 ? r : 0;
+}
+
+/* What a placement is made from. Zero-initialized is empty. */
+struct inputs {
+	struct site site;
+	struct forecaster forecaster;
+	struct chronicle chronicle;
+	double now_s;
+};
+
+static void inputs_release(struct inputs *k)
+{
+	site_release(&k->site);
+	forecaster_release(&k->forecaster);
+	chronicle_release(&k->chronicle);
+}
+
+static int read_probes(struct inputs *k, const struct config *config, struct err *err)
+{
+	double back_s = fmax(HISTORY_MIN_S, HISTORY_WINDOWS * k->forecaster.features.window_s);
+	struct store *store = NULL;
+	int r = store_open_existing(&store, config_text(config, SETTING_STORE_PATH), err);
+
+	if (r == -ENOENT)
+		return err_set(err, ENODATA, "no probe data; start 'sluice forecast probe'");
+	if (r >= 0)
+		r = chronicle_load(&k->chronicle, store, k->forecaster.system, k->now_s - back_s,
+				   nextafter(k->now_s, INFINITY), err);
+	store_close(store);
+	return r;
+}
+
+static int inputs_read(struct inputs *k, const struct config *config, struct err *err)
+{
+	const char *site = config_text(config, SETTING_PROBE_SITE);
+	const char *model = config_text(config, SETTING_FORECAST_MODEL);
+	int r;
+
+	site_init(&k->site);
+	if (!*site)
+		return err_set(err, EINVAL, "probe.site names no site; set it to the site's file");
+	r = site_load(&k->site, site, err);
+	if (r < 0)
+		return r;
+	r = forecaster_load(&k->forecaster, model, err);
+	if (r == -ENOENT)
+		return err_set(err, ENODATA,
+			       "%s: no forecast model; make one with 'sluice forecast train'",
+			       model);
+	return r >= 0 ? read_probes(k, config, err) : r;
+}
+
+static int fail_without_recent_probe(double age_s, struct err *err)
+{
+	char age[UNIT_TEXT];
+
+	if (!isfinite(age_s))
+		return err_set(err, ESTALE,
+			       "no recent probe of the site's targets; is 'sluice forecast probe' "
+			       "running?");
+	return err_set(err, ESTALE,
+		       "the newest probe is %s old; is 'sluice forecast probe' running?",
+		       unit_ns(age, (int64_t)(age_s * NS_PER_S)));
+}
+
+int placing_find(struct param_set *set, const struct config *config, struct err *err)
+{
+	enum placement_rule rule = (enum placement_rule)(config_choice(config, SETTING_PLACE_RULE) -
+							 CONFIG_PLACE_EQUAL);
+	struct inputs k = { .now_s = (double)time(NULL) };
+	int r = inputs_read(&k, config, err);
+
+	if (r >= 0) {
+		AUTO_FREE struct placement_target *rows =
+			xcalloc(k.site.target_count + 1, sizeof(*rows));
+		struct features features;
+		double age_s;
+
+		features_init(&features, &k.chronicle, &k.site, &k.forecaster.features);
+		age_s = placing_ask(&k.forecaster, &features, &k.site, k.now_s, rows);
+		features_release(&features);
+		/* The same limit as in `sluice forecast now`. */
+		if (!(age_s <= MAX_AGE_WINDOWS * k.forecaster.features.window_s))
+			r = fail_without_recent_probe(age_s, err);
+		else
+			r = placing_set(&k.site, rule, rows, set, err);
+	}
+	inputs_release(&k);
+	return r;
 }

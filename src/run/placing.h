@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From forecasts to parameters: how the new files of a program are spread over a site's targets.
- * Targets of one kind share what is written: directories by spread_directories, OSTs of Lustre by
- * spread_osts, pools of CephFS by spread_pools. The site's [placement] is the law: targets that it
- * does not allow get nothing, files that its patterns do not fit are left alone, and shares stay
- * within its limits. Knows no files, no clock and no store.
+ * Turns a forecast into parameters that spread the new files of a program over the targets of a
+ * site. The targets of one kind share the written data: directories through spread_directories,
+ * OSTs of Lustre through spread_osts, pools of CephFS through spread_pools.
+ *
+ * The [placement] section of the site is binding: targets that it does not allow get nothing, files
+ * that do not match its patterns are left alone, and shares stay within its limits.
  */
 #ifndef SLUICE_RUN_PLACING_H
 #define SLUICE_RUN_PLACING_H
@@ -13,6 +14,7 @@
 
 #include "predict/forecast/place/placement.h"
 
+struct config;
 struct err;
 struct features;
 struct forecaster;
@@ -20,19 +22,26 @@ struct param_set;
 struct site;
 
 /*
- * What the model says of each target of the site, in the site's order, for writes of its largest
- * size; nothing is known of a target that the model does not have. rows has room for all of them.
- * Returns how old the newest probe of any is, in seconds; INFINITY: there is none.
+ * Predicts each target of the site, in the order of the site, for writes of the model's largest
+ * size. rows has room for all targets; the fields of a target that the model does not know are NAN.
+ * Returns the age of the newest probe of any target in seconds, or INFINITY without any probe.
  */
 double placing_ask(const struct forecaster *forecaster, const struct features *features,
 		   const struct site *site, double now_s, struct placement_target *rows);
 
 /*
- * Puts the lists into set. rows as above; is_allowed in them is not looked at. -ENODATA where the
- * site has no target that files may be put on, -EINVAL where its targets cannot be taken together;
- * set is untouched then.
+ * Adds the lists of targets with their shares to the set. rows as above; their is_allowed is not
+ * read. -ENODATA if files may be placed on no target of the site, -EINVAL if its targets are of
+ * different file systems; the set is untouched then.
  */
 int placing_set(const struct site *site, enum placement_rule rule,
 		const struct placement_target *rows, struct param_set *set, struct err *err);
+
+/*
+ * Does both for a run: reads the site of probe.site, the model of forecast.model and the latest
+ * probes of the store, and follows place.rule. Fails if one of them is missing or the newest probe
+ * is too old; err says what to do, and the set is untouched.
+ */
+int placing_find(struct param_set *set, const struct config *config, struct err *err);
 
 #endif

@@ -11,15 +11,16 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/place.h"
-#include "run/injection.h"
 #include "observe/collect/calibrate.h"
 #include "observe/collect/overhead.h"
 #include "observe/collect/parts.h"
 #include "observe/reason/board.h"
+#include "run/injection.h"
 
-/* Pauses of the job's collector: as long as nothing comes, and between looks at the members. */
+/* The pause between two passes of the job's collector: short while records arrive. */
 #define PAUSE_MIN_US 500
 #define PAUSE_MAX_US 10000
+#define NS_PER_US 1000L
 
 static char *uuid_make(void)
 {
@@ -41,7 +42,7 @@ static char *host_name(void)
 	return xstrdup(host);
 }
 
-/* Parts of a job are known by having the same uuid. */
+/* The parts of a job have the same uuid. */
 static struct run_info run_describe(const struct recording *r, bool is_part)
 {
 	struct buf command = { 0 };
@@ -61,8 +62,8 @@ static struct run_info run_describe(const struct recording *r, bool is_part)
 	};
 }
 
-/* What is not good in a file's name becomes an underscore. */
-static char *name_of_job(const struct job *job)
+/* The id of the job with an underscore for each character that is unusual in a file name. */
+static char *job_file_name(const struct job *job)
 {
 	char *name = xstrdup(job->id);
 
@@ -73,8 +74,8 @@ static char *name_of_job(const struct job *job)
 }
 
 /*
- * trace.dir/20260102-030405-program-PID.sluice; made if need be. Of a job on several nodes it is
- * trace.dir/job-ID-program.sluice, which all of them find. NULL with a message in err.
+ * trace.dir/20260102-030405-program-PID.sluice; makes the directory. For a job on several nodes it
+ * is trace.dir/job-ID-program.sluice, which all nodes find. NULL: failed, err says why.
  */
 static char *trace_path(const struct recording *r, bool is_part, struct err *err)
 {
@@ -91,7 +92,7 @@ static char *trace_path(const struct recording *r, bool is_part, struct err *err
 	if (place_make_dir(directory, 0700, err) < 0)
 		return NULL;
 	if (is_part) {
-		name = name_of_job(&r->job);
+		name = job_file_name(&r->job);
 		return xprintf("%s/job-%s-%s.sluice", directory, name, base);
 	}
 	localtime_r(&now, &local);
@@ -109,7 +110,7 @@ static char *container_path(const struct recording *r, bool is_part, struct err 
 						   : xstrdup(r->path);
 }
 
-static enum capture_clock clock_choose(const struct config *config)
+static enum capture_clock choose_clock(const struct config *config)
 {
 	const char *name;
 
@@ -145,7 +146,7 @@ double recording_budget(const struct config *config, struct err *err)
 	return share;
 }
 
-/* 0: there is no flight recorder. */
+/* Activities that the flight recorder keeps; 0: the mode is not flight. */
 static uint64_t flight_ring(const struct config *config)
 {
 	uint64_t ring = config_number(config, SETTING_FLIGHT_RING);
@@ -155,7 +156,7 @@ static uint64_t flight_ring(const struct config *config)
 	return ring ? ring : 1;
 }
 
-/* NULL lets the collector choose. */
+/* NULL: the collector chooses. */
 static const char *spool_dir(const struct config *config)
 {
 	const char *dir = config_text(config, SETTING_SPOOL_DIR);
@@ -163,7 +164,8 @@ static const char *spool_dir(const struct config *config)
 	return strcmp(dir, "auto") ? dir : NULL;
 }
 
-/* Where nodes of the job tell their health; NULL: they do without. */
+/* Makes the directory in which the nodes of the job exchange health files; NULL: it cannot be made,
+ * and the nodes do without. */
 static char *board_make(const struct recording *r)
 {
 	const char *slash = strrchr(r->container, '/');
@@ -177,9 +179,11 @@ static char *board_make(const struct recording *r)
 	return NULL;
 }
 
-/* With what the processes are to apply. A collector of the job stands for all ranks of its node. */
-static int collector_give(struct recording *r, const struct collector_options *options,
-			  bool is_part, struct err *err)
+/* Opens the collector with the parameters that the processes apply. A collector of the job stands
+ * for all ranks of its node. */
+static int collector_open_with_parameters(struct recording *r,
+					  const struct collector_options *options, bool is_part,
+					  struct err *err)
 {
 	struct collector_options given = *options;
 	struct injection injection;
@@ -194,12 +198,12 @@ static int collector_give(struct recording *r, const struct collector_options *o
 	given.parameters_shared = is_part;
 	result = collector_open(&r->collector, &given, err);
 	if (result >= 0)
-		injection_tell(&injection, r->collector);
+		injection_report(&injection, r->collector);
 	injection_release(&injection);
 	return result;
 }
 
-/* Opens a collector, in the job's directory if there is one. */
+/* Opens a collector. directory: the spool directory of the job; NULL: a new one is made. */
 static int collector_start(struct recording *r, const char *directory, bool is_part,
 			   struct err *err)
 {
@@ -210,7 +214,7 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		.directory = directory,
 		.spool_bytes = config_number(config, SETTING_SPOOL_LIMIT),
 		.mode = recording_mode(config),
-		.clock = clock_choose(config),
+		.clock = choose_clock(config),
 		.messages = config_choice(config, SETTING_CAPTURE_MESSAGES) == CONFIG_MESSAGES_ON,
 		.skip = config_text(config, SETTING_CAPTURE_SKIP),
 		.run = &run,
@@ -229,13 +233,13 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		r->board = board_make(r);
 	options.board = r->board;
 	if (r->container)
-		result = collector_give(r, &options, is_part, err);
+		result = collector_open_with_parameters(r, &options, is_part, err);
 	run_info_release(&run);
 	return result;
 }
 
-/* Turns the container into the form that was asked for. */
-static int form_convert(const struct recording *r, struct err *err)
+/* Converts the container to the requested format. */
+static int container_convert(const struct recording *r, struct err *err)
 {
 	struct trace trace;
 	int result = trace_open(&trace, r->container, NULL, err);
@@ -249,7 +253,7 @@ static int form_convert(const struct recording *r, struct err *err)
 	return result;
 }
 
-/* Completes the trace of our own collector, which holds so many ranks of the job. */
+/* Completes the trace of this process's collector, which recorded this many ranks of the job. */
 static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_part,
 			 struct share_outcome *out)
 {
@@ -269,7 +273,7 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 		result = parts_end(r->container, &whole, ranks, &part, &out->err);
 		trace = part;
 	} else if (result >= 0 && strcmp(r->container, r->path) != 0) {
-		result = form_convert(r, &out->err);
+		result = container_convert(r, &out->err);
 	}
 	if (result >= 0)
 		out->err.code = 0;
@@ -277,30 +281,30 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 	return result;
 }
 
-/* Are there ranks of the job on other nodes? */
-static bool is_spread(const struct job *job)
+/* Does the job have ranks on other nodes? */
+static bool job_has_other_nodes(const struct job *job)
 {
 	return job->locals < job->size;
 }
 
-static void pause_for(unsigned microseconds)
+static void sleep_us(unsigned microseconds)
 {
-	struct timespec pause = { 0, microseconds * 1000L };
+	struct timespec pause = { 0, microseconds * NS_PER_US };
 
 	nanosleep(&pause, NULL);
 }
 
-/* The job's collector on this node, from its start to its end, in a process of its own. */
-static void collect(const struct share *share, void *arg)
+/* Runs the job's collector on this node from start to end, in a process of its own. */
+static void run_shared_collector(const struct share *share, void *arg)
 {
 	struct recording *r = arg;
 	struct share_outcome out = { 0 };
 	uint64_t began_ns = clock_monotonic_ns();
-	bool spread = is_spread(&r->job);
+	bool has_other_nodes = job_has_other_nodes(&r->job);
 	struct share_count count;
 	unsigned pause = PAUSE_MIN_US;
 
-	if (collector_start(r, share->directory, spread, &out.err) < 0 ||
+	if (collector_start(r, share->directory, has_other_nodes, &out.err) < 0 ||
 	    share_ready(share, &out.err) < 0)
 		return;
 	for (;;) {
@@ -309,27 +313,27 @@ static void collect(const struct share *share, void *arg)
 		if (!taken && share_is_over(share, &r->job, r->collector, began_ns, &count))
 			break;
 		pause = taken ? PAUSE_MIN_US : pause < PAUSE_MAX_US ? 2 * pause : PAUSE_MAX_US;
-		pause_for(pause);
+		sleep_us(pause);
 	}
-	collector_end(r, count.code, count.ranks, spread, &out);
+	collector_end(r, count.code, count.ranks, has_other_nodes, &out);
 	share_tell(share, &out);
 }
 
-static int shared_start(struct recording *r, struct err *err)
+static int join_shared_collector(struct recording *r, struct err *err)
 {
 	struct share_options options = {
 		.job = &r->job,
 		.spool_dir = spool_dir(r->options.config),
 		.spool_bytes = config_number(r->options.config, SETTING_SPOOL_LIMIT),
 		.outlive = r->options.outlive,
-		.collect = collect,
+		.collect = run_shared_collector,
 		.arg = r,
 	};
 
 	return share_join(&r->share, &options, err);
 }
 
-static void release(struct recording *r)
+static void recording_release(struct recording *r)
 {
 	job_release(&r->job);
 	free(r->path);
@@ -345,12 +349,13 @@ int recording_start(struct recording *r, const struct recording_options *options
 	*r = (struct recording){ .options = *options };
 	if (job_find(&r->job) && r->job.size < 2)
 		job_release(&r->job);
-	/* Why it failed we hear again from a collector of our own, if it matters to that one. */
-	if (r->job.id && shared_start(r, NULL) >= 0)
+	/* If sharing fails, a collector of its own follows; a problem that matters fails that, too.
+	 */
+	if (r->job.id && join_shared_collector(r, NULL) >= 0)
 		return 0;
 	result = collector_start(r, NULL, r->job.id != NULL, err);
 	if (result < 0)
-		release(r);
+		recording_release(r);
 	return result;
 }
 
@@ -380,6 +385,6 @@ int recording_end(struct recording *r, int code, struct recording_result *result
 	snprintf(result->trace, sizeof(result->trace), "%s", out.trace);
 	if (failed < 0)
 		*err = out.err;
-	release(r);
+	recording_release(r);
 	return failed;
 }

@@ -50,7 +50,7 @@ placed() {
 site ""
 placed --place hedged
 check_eq "$(grep -c warning err) $(held)" "1 0 0 0 0" "without a model: $(cat err)"
-check_has "$(cat err)" "there is no model; 'sluice forecast train' makes one; new files are not placed"
+check_has "$(cat err)" "'sluice forecast train'; new files are not placed"
 SLUICE_PROBE_SITE='' placed --place hedged
 check_has "$(cat err)" "probe.site names no site"
 check_rc 2 "$sluice" run --place best -- true

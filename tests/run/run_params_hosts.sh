@@ -85,7 +85,7 @@ print({(r["name"], r.get("requested"), r["openings"] % 4, r["openings"] == r["ag
 case_is "the first host decides"
 hosts_run "$sluice run --params 2.json --" "$sluice run --params 4.json --"
 all_given 2
-check_eq "$(grep -c 'another node of the job has other parameters, which count' err)" 1 "$this: $(cat err)"
+check_eq "$(grep -c 'another node of this job uses different parameters' err)" 1 "$this: $(cat err)"
 hosts_run "$sluice run --params 2.json --" "$sluice run --"
 all_given 2
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run/knowledge.h"
+#include "run/known.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 #include "store/knowledge.h"
 #include "tune/program/identity.h"
 
-static int is_there(void *arg, const struct knowledge *knowledge)
+static int note_entry(void *arg, const struct knowledge *knowledge)
 {
 	(void)knowledge;
 	*(int *)arg = 1;
 	return 1;
 }
 
-static int entry_take(void *arg, const struct knowledge *knowledge)
+static int copy_entry(void *arg, const struct knowledge *knowledge)
 {
-	struct tuned *t = arg;
+	struct known *t = arg;
 
 	t->id = knowledge->id;
 	t->parameters = xstrdup(knowledge->parameters);
@@ -29,7 +29,7 @@ static int entry_take(void *arg, const struct knowledge *knowledge)
 	return 1;
 }
 
-static int entry_find(struct tuned *t, struct store *store, const struct config *config,
+static int find_entry(struct known *t, struct store *store, const struct config *config,
 		      char **argv, struct err *err)
 {
 	struct identity identity;
@@ -45,55 +45,55 @@ static int entry_find(struct tuned *t, struct store *store, const struct config 
 		.filesystem = filesystem_name(identity.filesystem),
 		.ranks = identity.ranks,
 	};
-	fit = knowledge_find(store, &key, entry_take, t, err);
+	fit = knowledge_find(store, &key, copy_entry, t, err);
 	identity_release(&identity);
 	return fit;
 }
 
-int tuned_find(struct tuned *tuned, const struct config *config, char **argv, struct err *err)
+int known_find(struct known *known, const struct config *config, char **argv, struct err *err)
 {
-	struct tuned found = { .fit = TUNED_NOTHING };
+	struct known found = { .fit = KNOWN_NOTHING };
 	struct store *store;
-	int knows = 0;
+	int has_entries = 0;
 	int r = store_open_existing(&store, config_text(config, SETTING_STORE_PATH), err);
 
 	if (r == -ENOENT) {
-		*tuned = found;
+		*known = found;
 		return 0;
 	}
 	if (r < 0)
 		return r;
-	/* To find out what a program is known by takes longer than this. */
-	r = knowledge_list(store, is_there, &knows, err);
-	if (r >= 0 && knows)
-		r = entry_find(&found, store, config, argv, err);
+	/* Checking for any entry is cheaper than identifying the program. */
+	r = knowledge_list(store, note_entry, &has_entries, err);
+	if (r >= 0 && has_entries)
+		r = find_entry(&found, store, config, argv, err);
 	store_close(store);
 	if (r < 0) {
-		tuned_release(&found);
+		known_release(&found);
 		return r;
 	}
 	if (found.parameters)
-		found.fit = (enum tuned_fit)r;
-	*tuned = found;
+		found.fit = (enum known_fit)r;
+	*known = found;
 	return 0;
 }
 
-void tuned_release(struct tuned *tuned)
+void known_release(struct known *known)
 {
-	free(tuned->parameters);
-	free(tuned->objective);
-	*tuned = (struct tuned){ .fit = TUNED_NOTHING };
+	free(known->parameters);
+	free(known->objective);
+	*known = (struct known){ .fit = KNOWN_NOTHING };
 }
 
-char *tuned_describe(const struct tuned *tuned)
+char *known_describe(const struct known *known)
 {
 	static const char *const fits[] = {
-		[TUNED_OTHER_CODE] = ", though found with another version of it",
-		[TUNED_OTHER_ARGUMENTS] = ", though found with other arguments",
-		[TUNED_SAME] = "",
+		[KNOWN_OTHER_CODE] = " (found with another version of it)",
+		[KNOWN_OTHER_ARGUMENTS] = " (found with other arguments)",
+		[KNOWN_SAME] = "",
 	};
 
 	return xprintf("made the %s of this program %.2f times faster%s",
-		       strcmp(tuned->objective, "run") == 0 ? "run" : "I/O", tuned->gain,
-		       fits[tuned->fit]);
+		       strcmp(known->objective, "run") == 0 ? "run" : "I/O", known->gain,
+		       fits[known->fit]);
 }
