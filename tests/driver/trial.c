@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs a command as trials of the test bed (tune/bed/bed_command.h) and prints what came out, one line
- * KEY=VALUE per figure: for tests/run/tune_bed.sh.
+ * Runs a command as trials of the test bed (tune/trial/command_runner.h) and prints what came out,
+ *one line KEY=VALUE per figure: for tests/run/tune_bed.sh.
  *
  *	trial SLUICE [-p PARAMS] [-l SECONDS] [-v VERIFY] [-n RUNS] [-s SCRATCH] [-c] [-k] --
  *COMMAND...
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "tune/bed/bed_command.h"
+#include "tune/trial/command_runner.h"
 
 static volatile sig_atomic_t stop;
 
@@ -32,19 +32,20 @@ static void print_trial(const struct trial *t)
 	       t->reason ? t->reason : "");
 }
 
-static void print_bed(const struct bed *bed)
+static void print_runner(const struct trial_runner *runner)
 {
-	const char *note = bed_command_note(bed);
+	const char *note = command_runner_note(runner);
 
-	printf("program=%s\nfingerprint=%s\nranks=%u\n", bed->program, bed->fingerprint,
-	       bed->ranks);
-	printf("middleware=%s\nfilesystem=%s\nnodes=%u\n", middleware_name(bed->context.middleware),
-	       filesystem_name(bed->context.filesystem), bed->context.nodes);
-	printf("uses=%s%s%s%s%s%s\n", bed->uses.hdf5 ? "hdf5 " : "",
-	       bed->uses.hdf5_parallel ? "parallel " : "", bed->uses.mpi ? "mpi " : "",
-	       bed->uses.collective ? "collective " : "",
-	       bed->uses.collective_hdf5 ? "collective_hdf5 " : "",
-	       bed->uses.creates ? "creates" : "");
+	printf("program=%s\nfingerprint=%s\nranks=%u\n", runner->program, runner->fingerprint,
+	       runner->ranks);
+	printf("middleware=%s\nfilesystem=%s\nnodes=%u\n",
+	       middleware_name(runner->context.middleware),
+	       filesystem_name(runner->context.filesystem), runner->context.nodes);
+	printf("uses=%s%s%s%s%s%s\n", runner->uses.hdf5 ? "hdf5 " : "",
+	       runner->uses.hdf5_parallel ? "parallel " : "", runner->uses.mpi ? "mpi " : "",
+	       runner->uses.collective ? "collective " : "",
+	       runner->uses.collective_hdf5 ? "collective_hdf5 " : "",
+	       runner->uses.creates ? "creates" : "");
 	printf("note=%s\n", note ? note : "");
 }
 
@@ -58,11 +59,11 @@ static void tell_problem(void *arg, const struct param *param, bool drop, const 
 
 int main(int argc, char **argv)
 {
-	struct bed_command_options options = { .stop = &stop };
-	struct bed_limits limits = { .seconds = INFINITY };
+	struct command_runner_options options = { .stop = &stop };
+	struct trial_limits limits = { .seconds = INFINITY };
 	struct param_set set = { 0 };
 	struct err err = { 0 };
-	struct bed bed = { 0 };
+	struct trial_runner runner = { 0 };
 	int runs = 1, c, r = 0;
 
 	options.sluice = argc > 1 ? argv[1] : "sluice";
@@ -97,19 +98,19 @@ int main(int argc, char **argv)
 	options.argv = argv + optind;
 	sigaction(SIGINT, &(struct sigaction){ .sa_handler = on_signal }, NULL);
 	if (r >= 0)
-		r = bed_command_open(&bed, &options, &err);
+		r = command_runner_open(&runner, &options, &err);
 	for (int i = 0; r >= 0 && i < runs; i++) {
 		struct trial trial = { 0 };
 
-		r = bed.ops->run(bed.state, &set, &limits, &trial, &err);
+		r = runner.ops->run(runner.state, &set, &limits, &trial, &err);
 		if (r >= 0)
 			print_trial(&trial);
 		fflush(stdout);
 		trial_release(&trial);
 	}
-	if (bed.ops) {
-		print_bed(&bed);
-		bed.ops->close(bed.state);
+	if (runner.ops) {
+		print_runner(&runner);
+		runner.ops->close(runner.state);
 	}
 	param_set_release(&set);
 	if (r < 0)

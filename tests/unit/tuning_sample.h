@@ -21,7 +21,7 @@ static const char space_text[] =
 	"{\"name\": \"romio_cb_write\", \"values\": [null, \"enable\", \"disable\"]}]}";
 
 struct fake {
-	struct bed bed;
+	struct trial_runner runner;
 	size_t runs;	/* so far, those that came from the store included */
 	double noise;	/* sigma */
 	double drift;	/* factor on all costs... */
@@ -87,7 +87,7 @@ static inline double weighed_cost(const struct param_set *set, const double weig
 }
 
 static inline int fake_run(void *state, const struct param_set *set,
-			   const struct bed_limits *limits, struct trial *trial, struct err *err)
+			   const struct trial_limits *limits, struct trial *trial, struct err *err)
 {
 	struct fake *fake = state;
 	double cost = fake->is_useless ? 10 : true_cost(set);
@@ -131,8 +131,8 @@ static inline void fake_close(void *state)
 	(void)state;
 }
 
-static const struct bed_ops fake_noisy = { .run = fake_run, .close = fake_close };
-static const struct bed_ops fake_exact = {
+static const struct trial_runner_ops fake_noisy = { .run = fake_run, .close = fake_close };
+static const struct trial_runner_ops fake_exact = {
 	.run = fake_run,
 	.close = fake_close,
 	.is_exact = true,
@@ -161,8 +161,8 @@ static inline struct tuning_plan plan_sample(const char *search, uint64_t runs)
 
 static inline void fake_ready(struct fake *fake)
 {
-	fake->bed.ops = fake->noise > 0 || fake->drifts ? &fake_noisy : &fake_exact;
-	fake->bed.state = fake;
+	fake->runner.ops = fake->noise > 0 || fake->drifts ? &fake_noisy : &fake_exact;
+	fake->runner.state = fake;
 }
 
 /* Thousands of commits: in memory, where each is not waited for. */
@@ -192,7 +192,7 @@ static inline int course_run(struct course *course, struct fake *fake, struct tu
 	sample_quick(&course->sample);
 	course->store = sample_open(&course->sample);
 	fake_ready(fake);
-	r = tuning_begin(&course->tuning, &plan, &fake->bed, course->store, NULL, &course->err);
+	r = tuning_begin(&course->tuning, &plan, &fake->runner, course->store, NULL, &course->err);
 	if (r >= 0) {
 		r = tuning_run(course->tuning, &course->err);
 		course->result = tuning_result(course->tuning);

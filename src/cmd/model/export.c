@@ -46,7 +46,7 @@ struct exporting {
 	const struct command *command;
 	const struct model_args *args;
 	struct advice *advice;
-	struct accessed accessed;
+	struct access_profile accessed;
 	struct choices choices;
 	struct ranked *ranked; /* best first */
 	size_t count;
@@ -68,7 +68,7 @@ static void export_release(struct exporting *e)
 	free(e->ranked);
 	free(e->space);
 	choices_release(&e->choices);
-	accessed_release(&e->accessed);
+	access_profile_release(&e->accessed);
 	advice_close(e->advice);
 }
 
@@ -84,7 +84,7 @@ static int load_accesses(struct exporting *e)
 	if (ret)
 		return ret;
 	e->accessed.rows = xgrow(NULL, &e->accessed.cap, 1, sizeof(*e->accessed.rows));
-	e->accessed.rows[0] = (struct accessed_row){ .access = access, .calls = 1 };
+	e->accessed.rows[0] = (struct access_profile_row){ .access = access, .calls = 1 };
 	e->accessed.count = 1;
 	return COMMAND_GOOD;
 }

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "predict/model/hybrid/hybrid.h"
 
-struct accessed;
+struct access_profile;
 struct json;
 struct param_set;
 
@@ -38,7 +38,7 @@ extern const struct option model_access_options[], model_file_options[], model_c
  * printed.
  */
 int model_run_accessed(const struct command *command, const struct model_args *args,
-		       struct accessed *accessed);
+		       struct access_profile *accessed);
 /* The access of --run that transfers the most bytes, and the hints that the program passes. */
 int model_run_access(const struct command *command, const struct model_args *args,
 		     struct access *access);

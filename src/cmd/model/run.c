@@ -8,10 +8,10 @@
 #include "base/mem.h"
 #include "cmd/model/model.h"
 #include "cmd/run_argument.h"
-#include "tune/bed/access_profile.h"
+#include "tune/trial/access_profile.h"
 
 int model_run_accessed(const struct command *command, const struct model_args *args,
-		       struct accessed *accessed)
+		       struct access_profile *accessed)
 {
 	AUTO_FREE char *path = NULL;
 	struct err err = { 0 };
@@ -22,14 +22,14 @@ int model_run_accessed(const struct command *command, const struct model_args *a
 	r = run_argument_path(command, strcmp(args->run, "last") == 0 ? NULL : args->run, &path);
 	if (r)
 		return r;
-	r = accessed_take(accessed, path, &err);
+	r = access_profile_read_trace(accessed, path, &err);
 	return r < 0 ? model_fail(command, r, &err) : COMMAND_GOOD;
 }
 
 int model_run_access(const struct command *command, const struct model_args *args,
 		     struct access *access)
 {
-	struct accessed accessed = { 0 };
+	struct access_profile accessed = { 0 };
 	int ret = model_run_accessed(command, args, &accessed);
 
 	if (ret || !accessed.count) /* success implies at least one */
@@ -42,20 +42,20 @@ int model_run_access(const struct command *command, const struct model_args *arg
 			"transfers %.0f %% of the bytes",
 			accessed.count,
 			100 * accessed.rows[0].calls * (double)access->ranks *
-				(double)access->rank_bytes / accessed_bytes(&accessed));
-	accessed_release(&accessed);
+				(double)access->rank_bytes / access_profile_bytes(&accessed));
+	access_profile_release(&accessed);
 	return COMMAND_GOOD;
 }
 
 int model_run_hints(const struct command *command, const struct model_args *args,
 		    struct param_set *set)
 {
-	struct accessed accessed = { 0 };
+	struct access_profile accessed = { 0 };
 	int ret = model_run_accessed(command, args, &accessed);
 
 	if (ret || !accessed.count) /* success implies at least one */
 		return ret;
-	accessed_hints(&accessed.rows[0], set);
-	accessed_release(&accessed);
+	access_profile_row_hints(&accessed.rows[0], set);
+	access_profile_release(&accessed);
 	return COMMAND_GOOD;
 }

@@ -137,20 +137,20 @@ static int subject_try(const struct advice *advice, const struct subject *subjec
 			      &prediction, err);
 }
 
-int advice_about(struct advice *advice, const struct accessed *accessed, struct err *err)
+int advice_about(struct advice *advice, const struct access_profile *profile, struct err *err)
 {
 	struct err why = { 0 };
 
 	subjects_clear(advice);
-	advice->subjects = xcalloc(accessed->count + 1, sizeof(*advice->subjects));
-	for (size_t i = 0; i < accessed->count; i++) {
-		const struct accessed_row *row = &accessed->rows[i];
+	advice->subjects = xcalloc(profile->count + 1, sizeof(*advice->subjects));
+	for (size_t i = 0; i < profile->count; i++) {
+		const struct access_profile_row *row = &profile->rows[i];
 		struct subject *subject = &advice->subjects[advice->count];
 
 		*subject = (struct subject){ .access = row->access,
 					     .calls = row->calls,
 					     .file = xstrdup(row->file) };
-		accessed_hints(row, &subject->own);
+		access_profile_row_hints(row, &subject->own);
 		if (subject_try(advice, subject, &why) >= 0)
 			advice->count++;
 		else
@@ -158,11 +158,11 @@ int advice_about(struct advice *advice, const struct accessed *accessed, struct 
 	}
 	if (!advice->count)
 		return err_set(err, ENODATA, "the model cannot predict what the program does: %s",
-			       accessed->count ? why.text
-					       : "it makes no collective accesses to files");
-	if (advice->count < accessed->count)
+			       profile->count ? why.text
+					      : "it makes no collective accesses to files");
+	if (advice->count < profile->count)
 		advice->note = xprintf("%zu of %zu kinds of accesses are left out: %s",
-				       accessed->count - advice->count, accessed->count, why.text);
+				       profile->count - advice->count, profile->count, why.text);
 	return 0;
 }
 

@@ -8,8 +8,8 @@
 #ifndef SLUICE_TUNE_LOOP_ADVICE_H
 #define SLUICE_TUNE_LOOP_ADVICE_H
 
-#include "tune/bed/access_profile.h"
 #include "tune/search/search.h"
+#include "tune/trial/access_profile.h"
 
 #define ADVICE_DIGEST 33
 
@@ -32,7 +32,7 @@ const char *advice_digest(const struct advice *advice);
  * The accesses in question, which are copied. Those that the model cannot predict are left out;
  * -ENODATA where that are all of them, and the sentence says why.
  */
-int advice_about(struct advice *advice, const struct accessed *accessed, struct err *err);
+int advice_about(struct advice *advice, const struct access_profile *profile, struct err *err);
 
 /* Why accesses are left out, in a sentence; NULL: none are. */
 const char *advice_note(const struct advice *advice);

@@ -5,7 +5,7 @@
 #ifndef SLUICE_TUNE_LOOP_CANDIDATES_H
 #define SLUICE_TUNE_LOOP_CANDIDATES_H
 
-#include "tune/bed/bed.h"
+#include "tune/trial/trial.h"
 
 struct candidate {
 	size_t *point;

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/unit.h"
-#include "tune/bed/bed.h"
+#include "tune/trial/trial.h"
 
 static const struct {
 	const char *name, *what;

@@ -8,7 +8,7 @@
 #define SLUICE_TUNE_LOOP_HISTORY_H
 
 #include "store/studies.h"
-#include "tune/bed/bed.h"
+#include "tune/trial/trial.h"
 
 #define HISTORY_PHASES(X)                                        \
 	X(DEFAULT, "default") /* without parameters, at first */ \

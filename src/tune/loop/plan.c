@@ -51,7 +51,7 @@ void tuning_plan_release(struct tuning_plan *plan)
 	TEXTS(X)
 	NEW_TEXTS(X)
 #undef X
-	accessed_release(&plan->accessed);
+	access_profile_release(&plan->profile);
 	space_release(&plan->space);
 	*plan = (struct tuning_plan){ 0 };
 }
@@ -172,9 +172,9 @@ static json_t *space_json(const struct space *space)
 	return json_loads(buf_text(&text), 0, NULL);
 }
 
-static json_t *accessed_json(const struct accessed *accessed)
+static json_t *access_profile_json(const struct access_profile *profile)
 {
-	AUTO_FREE char *text = accessed_write(accessed);
+	AUTO_FREE char *text = access_profile_write(profile);
 
 	return json_loads(text, 0, NULL);
 }
@@ -194,7 +194,7 @@ char *tuning_plan_write(const struct tuning_plan *plan)
 				      "ranks", (json_int_t)c->ranks, "nodes",
 				      (json_int_t)c->nodes));
 	if (plan->model)
-		json_object_set_new(all, "accessed", accessed_json(&plan->accessed));
+		json_object_set_new(all, "accessed", access_profile_json(&plan->profile));
 	text = json_dumps(all, JSON_COMPACT);
 	copy = xstrdup(text);
 	free(text);
@@ -275,10 +275,11 @@ static int space_parse(struct tuning_plan *plan, const json_t *json, struct err 
 	return r;
 }
 
-static int accessed_take_json(struct accessed *accessed, const json_t *json, struct err *err)
+static int access_profile_from_json(struct access_profile *profile, const json_t *json,
+				    struct err *err)
 {
 	char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-	int r = accessed_parse(accessed, text ? text : "", err);
+	int r = access_profile_parse(profile, text ? text : "", err);
 
 	free(text);
 	return r;
@@ -301,7 +302,7 @@ int tuning_plan_read(struct tuning_plan *plan, const char *text, struct err *err
 	if (r >= 0)
 		r = space_parse(&made, json_object_get(all, "space"), err);
 	if (r >= 0 && made.model)
-		r = accessed_take_json(&made.accessed, json_object_get(all, "accessed"), err);
+		r = access_profile_from_json(&made.profile, json_object_get(all, "accessed"), err);
 	json_decref(all);
 	if (r < 0)
 		tuning_plan_release(&made);

@@ -8,8 +8,8 @@
 #define SLUICE_TUNE_LOOP_PLAN_H
 
 #include "params/space.h"
-#include "tune/bed/access_profile.h"
 #include "tune/loop/cost.h"
+#include "tune/trial/access_profile.h"
 
 #define TUNING_DIGEST 33
 
@@ -38,7 +38,7 @@ struct tuning_plan {
 
 	struct tunable_context context;
 	struct space space;
-	struct accessed accessed; /* of the default, with a model */
+	struct access_profile profile; /* of the default, with a model */
 };
 
 void tuning_plan_release(struct tuning_plan *plan);

@@ -14,9 +14,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "store/studies.h"
-#include "tune/bed/bed_simulated.h"
 #include "tune/loop/advice.h"
 #include "tune/loop/proof.h"
+#include "tune/trial/simulated_runner.h"
 
 /* The baseline is run again after this many runs, to see whether the machine has changed. */
 #define DRIFT_EVERY 10
@@ -174,16 +174,17 @@ int tuning_request_plan(const struct tuning_request *request, const struct confi
 	return r;
 }
 
-int tuning_request_open_simulated(struct bed *bed, struct tuning_plan *plan, struct err *err)
+int tuning_request_open_simulated(struct trial_runner *runner, struct tuning_plan *plan,
+				  struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
 	struct space space = { 0 };
-	int r = bed_simulated_open(bed, plan->on + strlen(SIMULATED), plan->kernel, plan->on_ranks,
-				   0, plan->seed, err);
+	int r = simulated_runner_open(runner, plan->on + strlen(SIMULATED), plan->kernel,
+				      plan->on_ranks, 0, plan->seed, err);
 
 	if (r < 0 || plan->space_text)
 		return r;
-	r = bed_simulated_space(bed, &space, err);
+	r = simulated_runner_space(runner, &space, err);
 	if (r >= 0)
 		r = space_write(&space, &text);
 	if (r >= 0)
@@ -252,15 +253,15 @@ static int plan_fill_space(struct tuning_plan *plan, struct err *err)
 int tuning_request_dry_run(const struct tuning_request *request, const struct config *config,
 			   struct tuning_plan *plan, double *run_s, struct err *err)
 {
-	struct bed bed = { 0 };
+	struct trial_runner runner = { 0 };
 	int r = tuning_request_plan(request, config, plan, err);
 
 	if (r >= 0 && plan->on)
-		r = tuning_request_open_simulated(&bed, plan, err);
+		r = tuning_request_open_simulated(&runner, plan, err);
 	if (r >= 0)
 		r = plan_fill_space(plan, err);
-	if (bed.ops)
-		bed.ops->close(bed.state);
+	if (runner.ops)
+		runner.ops->close(runner.state);
 	if (r < 0) {
 		tuning_plan_release(plan);
 		return r;

@@ -9,7 +9,7 @@
 
 #include "tune/loop/plan.h"
 
-struct bed;
+struct trial_runner;
 struct config;
 
 /* The texts must outlive the session. */
@@ -48,7 +48,8 @@ int tuning_request_plan(const struct tuning_request *request, const struct confi
 			struct tuning_plan *plan, struct err *err);
 
 /* Opens the simulated platform of a plan, and fills in the space of the plan if none was given. */
-int tuning_request_open_simulated(struct bed *bed, struct tuning_plan *plan, struct err *err);
+int tuning_request_open_simulated(struct trial_runner *runner, struct tuning_plan *plan,
+				  struct err *err);
 
 /*
  * For a dry run: makes the plan with its space, or with all that could be in it if only a first run

@@ -17,8 +17,8 @@
 #include "store/knowledge.h"
 #include "store/outcomes.h"
 #include "store/studies.h"
-#include "tune/bed/bed_command.h"
 #include "tune/program/identity.h"
+#include "tune/trial/command_runner.h"
 
 #define NS_PER_S 1000000000
 
@@ -26,7 +26,7 @@ struct tuning_session {
 	const struct tuning_request *request;
 	const struct config *config;
 	struct store *store;
-	struct bed bed;
+	struct trial_runner runner;
 	struct tuning_plan plan;  /* until the tuning takes it over */
 	struct identity identity; /* of argv; empty on a simulated platform */
 	char *output;	    /* absolute prefix, as the working directory changes; NULL: none */
@@ -39,7 +39,7 @@ static int open_command(struct tuning_session *session, struct err *err)
 {
 	struct tuning_plan *plan = &session->plan;
 	const char *platform = config_text(session->config, SETTING_TUNE_PLATFORM);
-	struct bed_command_options options = {
+	struct command_runner_options options = {
 		.argv = plan->argv,
 		.platform = platform,
 		.verify = plan->verify,
@@ -58,7 +58,7 @@ static int open_command(struct tuning_session *session, struct err *err)
 		return err_set(err, ESTALE,
 			       "%s has changed since the tuning was started; start a new tuning",
 			       session->identity.program);
-	return bed_command_open(&session->bed, &options, err);
+	return command_runner_open(&session->runner, &options, err);
 }
 
 struct unfinished {
@@ -145,7 +145,7 @@ static int session_prepare(struct tuning_session *session, struct err *err)
 		return r;
 	if (request->output)
 		session->output = absolute_prefix(request->output);
-	r = session->plan.on ? tuning_request_open_simulated(&session->bed, &session->plan, err)
+	r = session->plan.on ? tuning_request_open_simulated(&session->runner, &session->plan, err)
 			     : open_command(session, err);
 	if (r >= 0 && is_named)
 		r = resume_same(session, err);
@@ -173,8 +173,8 @@ void tuning_session_close(struct tuning_session *session)
 	if (!session)
 		return;
 	tuning_close(session->tuning);
-	if (session->bed.ops)
-		session->bed.ops->close(session->bed.state);
+	if (session->runner.ops)
+		session->runner.ops->close(session->runner.state);
 	tuning_plan_release(&session->plan);
 	identity_release(&session->identity);
 	free(session->output);
@@ -193,10 +193,10 @@ int tuning_session_run(struct tuning_session *session, const struct tuning_watch
 	int r;
 
 	if (session->study)
-		r = tuning_open(&session->tuning, session->study, &session->plan, &session->bed,
+		r = tuning_open(&session->tuning, session->study, &session->plan, &session->runner,
 				session->store, watch, err);
 	else
-		r = tuning_begin(&session->tuning, &session->plan, &session->bed, session->store,
+		r = tuning_begin(&session->tuning, &session->plan, &session->runner, session->store,
 				 watch, err);
 	return r < 0 ? r : tuning_run(session->tuning, err);
 }
@@ -208,14 +208,14 @@ const struct tuning *tuning_session_tuning(const struct tuning_session *session)
 
 bool tuning_session_is_exact(const struct tuning_session *session)
 {
-	return session->bed.ops->is_exact;
+	return session->runner.ops->is_exact;
 }
 
 const char *tuning_session_data_note(const struct tuning_session *session)
 {
 	const struct tuning_plan *plan = tuning_plan(session->tuning);
 
-	return !plan->on && plan->check ? bed_command_note(&session->bed) : NULL;
+	return !plan->on && plan->check ? command_runner_note(&session->runner) : NULL;
 }
 
 bool tuning_session_has_winner(const struct tuning_session *session)
@@ -229,18 +229,18 @@ bool tuning_session_has_winner(const struct tuning_session *session)
 static struct knowledge_key winner_key(const struct tuning_session *session)
 {
 	const struct identity *id = &session->identity;
-	const struct bed *bed = &session->bed;
+	const struct trial_runner *runner = &session->runner;
 	unsigned size_class = outcomes_size_class(tuning_result(session->tuning)->bytes);
 
 	/* A kernel on a simulated platform has no command line. */
 	if (!id->program)
 		return (struct knowledge_key){
-			.program = bed->program,
-			.fingerprint = bed->fingerprint,
+			.program = runner->program,
+			.fingerprint = runner->fingerprint,
 			.arguments = "",
-			.platform = bed->platform,
-			.filesystem = filesystem_name(bed->context.filesystem),
-			.ranks = bed->ranks,
+			.platform = runner->platform,
+			.filesystem = filesystem_name(runner->context.filesystem),
+			.ranks = runner->ranks,
 			.size_class = size_class,
 		};
 	return (struct knowledge_key){

@@ -67,14 +67,14 @@ int tuning_run(struct tuning *t, struct err *err)
 	return r;
 }
 
-static struct tuning *tuning_new(struct tuning_plan *plan, struct bed *bed,
+static struct tuning *tuning_new(struct tuning_plan *plan, struct trial_runner *runner,
 				 const struct tuning_watch *watch)
 {
 	struct tuning *t = xcalloc(1, sizeof(*t));
 
 	t->plan = *plan;
 	*plan = (struct tuning_plan){ 0 };
-	t->bed = bed;
+	t->runner = runner;
 	if (watch)
 		t->watch = *watch;
 	t->check = t->plan.check;
@@ -104,14 +104,14 @@ static int space_take(struct tuning *t, struct err *err)
 	struct tuning_plan *plan = &t->plan;
 	int r = 0;
 
-	plan->context = t->bed->context;
+	plan->context = t->runner->context;
 	plan->context.allowed = plan->allowed;
 	plan->space.context = plan->context;
 	if (plan->space_text)
 		r = space_read_text(&plan->space, "the space", plan->space_text,
 				    strlen(plan->space_text), err);
 	else
-		r = space_suggest(&plan->space, &plan->context, &t->bed->uses, err);
+		r = space_suggest(&plan->space, &plan->context, &t->runner->uses, err);
 	if (r < 0)
 		return r;
 	plan->space.context = plan->context;
@@ -144,13 +144,13 @@ static int model_take(struct tuning *t, struct err *err)
 }
 
 /* What the first run was seen to do is what the model is asked about. */
-static int accessed_keep(struct tuning *t, struct err *err)
+static int keep_access_profile(struct tuning *t, struct err *err)
 {
 	if (!t->advice)
 		return 0;
-	if (t->bed->accessed)
-		accessed_copy(&t->plan.accessed, t->bed->accessed);
-	return advice_about(t->advice, &t->plan.accessed, err);
+	if (t->runner->profile)
+		access_profile_copy(&t->plan.profile, t->runner->profile);
+	return advice_about(t->advice, &t->plan.profile, err);
 }
 
 static int study_start(struct tuning *t, struct store *store, const struct trial *trial,
@@ -193,7 +193,7 @@ static int first_run(struct tuning *t, struct store *store, struct err *err)
 	if (r >= 0 && trial.state != TRIAL_GOOD)
 		r = tuning_default_failed(trial.state, trial.reason, 1, err);
 	if (r >= 0)
-		r = accessed_keep(t, err);
+		r = keep_access_profile(t, err);
 	if (r >= 0)
 		r = space_take(t, err);
 	if (r >= 0)
@@ -202,10 +202,10 @@ static int first_run(struct tuning *t, struct store *store, struct err *err)
 	return r;
 }
 
-int tuning_begin(struct tuning **tuning, struct tuning_plan *plan, struct bed *bed,
+int tuning_begin(struct tuning **tuning, struct tuning_plan *plan, struct trial_runner *runner,
 		 struct store *store, const struct tuning_watch *watch, struct err *err)
 {
-	struct tuning *t = tuning_new(plan, bed, watch);
+	struct tuning *t = tuning_new(plan, runner, watch);
 	int r = model_take(t, err);
 
 	if (r >= 0)
@@ -217,18 +217,19 @@ int tuning_begin(struct tuning **tuning, struct tuning_plan *plan, struct bed *b
 	return r;
 }
 
-int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan, struct bed *bed,
-		struct store *store, const struct tuning_watch *watch, struct err *err)
+int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan,
+		struct trial_runner *runner, struct store *store, const struct tuning_watch *watch,
+		struct err *err)
 {
-	struct tuning *t = tuning_new(plan, bed, watch);
+	struct tuning *t = tuning_new(plan, runner, watch);
 	int r = model_take(t, err);
 
 	if (r >= 0 && t->advice)
-		r = advice_about(t->advice, &t->plan.accessed, err);
+		r = advice_about(t->advice, &t->plan.profile, err);
 	if (r >= 0)
 		r = history_open(&t->history, store, study, err);
 	/* The bed learns from a first run, which may be over. */
-	bed->context = t->plan.context;
+	runner->context = t->plan.context;
 	if (r >= 0)
 		r = study_set_state(store, study, "running", tuning_clock_ns(CLOCK_REALTIME), err);
 	if (r < 0)

@@ -66,12 +66,13 @@ struct tuning;
  * tuning's, which fills its second half in; bed, store and watch must outlive it. Fails where the
  * default does (-ECANCELED), where there is nothing to tune (-ENODATA), or as a bed does.
  */
-int tuning_begin(struct tuning **tuning, struct tuning_plan *plan, struct bed *bed,
+int tuning_begin(struct tuning **tuning, struct tuning_plan *plan, struct trial_runner *runner,
 		 struct store *store, const struct tuning_watch *watch, struct err *err);
 
 /* Opens one that is in the store; plan as tuning_plan_read() gives it. */
-int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan, struct bed *bed,
-		struct store *store, const struct tuning_watch *watch, struct err *err);
+int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan,
+		struct trial_runner *runner, struct store *store, const struct tuning_watch *watch,
+		struct err *err);
 void tuning_close(struct tuning *tuning);
 
 /* Goes on to the end. -EINTR: the user wants to stop; the result tells what there is. */

@@ -22,7 +22,7 @@
 
 struct tuning {
 	struct tuning_plan plan;
-	struct bed *bed;
+	struct trial_runner *runner;
 	struct tuning_watch watch;
 	struct history history;
 	struct search *search;

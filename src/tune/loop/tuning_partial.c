@@ -25,7 +25,7 @@ static size_t repetitions(const struct tuning *t, size_t rows)
 {
 	size_t most = rows ? t->plan.runs / 2 / rows : 1;
 
-	if (t->bed->ops->is_exact || most < 1)
+	if (t->runner->ops->is_exact || most < 1)
 		return 1;
 	return most < t->plan.repeat ? most : t->plan.repeat;
 }

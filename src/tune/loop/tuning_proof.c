@@ -50,7 +50,7 @@ static int proof_pairs(struct tuning *t, const struct candidate *c, size_t pairs
 
 static int proof_try(struct tuning *t, struct candidate *c, struct err *err)
 {
-	bool exact = t->bed->ops->is_exact;
+	bool exact = t->runner->ops->is_exact;
 	size_t pairs = exact ? 1 : t->plan.pairs;
 	AUTO_FREE double *costs = xcalloc(2 * pairs, sizeof(*costs));
 	struct fresh fresh = { .before = costs, .after = costs + pairs };

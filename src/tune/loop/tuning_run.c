@@ -110,7 +110,7 @@ static void show(const struct tuning *t, enum history_phase phase)
 int tuning_try(struct tuning *t, enum history_phase phase, const struct param_set *set,
 	       double limit_s, struct trial *trial, double *cost, struct err *err)
 {
-	struct bed_limits limits = { .seconds = limit_s };
+	struct trial_limits limits = { .seconds = limit_s };
 	int64_t start;
 	int r;
 
@@ -118,7 +118,7 @@ int tuning_try(struct tuning *t, enum history_phase phase, const struct param_se
 		return err_set(err, EINTR, "stopped");
 	show(t, phase);
 	start = tuning_clock_ns(CLOCK_MONOTONIC);
-	r = t->bed->ops->run(t->bed->state, set, &limits, trial, err);
+	r = t->runner->ops->run(t->runner->state, set, &limits, trial, err);
 	t->elapsed_s += (double)(tuning_clock_ns(CLOCK_MONOTONIC) - start) / 1e9;
 	if (r < 0)
 		return r;
@@ -155,7 +155,7 @@ int tuning_measure(struct tuning *t, enum history_phase phase, uint64_t point,
 		return r;
 	r = history_take(&t->history, phase, buf_text(&parameters), run, err);
 	/* What is calculated takes no time. */
-	if (r > 0 && !t->bed->ops->is_exact)
+	if (r > 0 && !t->runner->ops->is_exact)
 		t->elapsed_s += run->run_s;
 	else if (r == 0)
 		r = run_live(t, phase, point, set, buf_text(&parameters), limit_s, run, err);

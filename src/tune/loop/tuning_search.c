@@ -41,7 +41,7 @@ static void digest_look(struct tuning *t, const struct history_run *run)
 
 int tuning_default(struct tuning *t, struct err *err)
 {
-	size_t wanted = t->bed->ops->is_exact ? 1 : t->plan.repeat > 2 ? t->plan.repeat : 2;
+	size_t wanted = t->runner->ops->is_exact ? 1 : t->plan.repeat > 2 ? t->plan.repeat : 2;
 	struct history_run run;
 	int r;
 
@@ -128,7 +128,8 @@ static bool is_worth_another(const struct tuning *t, const struct candidate *c)
 {
 	const struct candidate *best = &t->basis;
 
-	if (t->bed->ops->is_exact || c->count >= t->plan.repeat || t->history.next >= t->plan.runs)
+	if (t->runner->ops->is_exact || c->count >= t->plan.repeat ||
+	    t->history.next >= t->plan.runs)
 		return false;
 	/* The best of the others. */
 	for (const struct candidate *o = t->candidates.list; o < c; o++)
@@ -184,7 +185,7 @@ static void search_learn_default(struct tuning *t, size_t *point)
 int tuning_search(struct tuning *t, struct err *err)
 {
 	AUTO_FREE size_t *point = xcalloc(t->plan.space.count + 1, sizeof(*point));
-	bool drifts = !t->bed->ops->is_exact && t->plan.drift;
+	bool drifts = !t->runner->ops->is_exact && t->plan.drift;
 	const struct search_prior *prior =
 		t->advice ? advice_prior(t->advice, &t->plan.space) : NULL;
 	int r = search_new_with(&t->search, t->plan.search, t->plan.settings, &t->plan.space, prior,

@@ -164,7 +164,7 @@ static enum noise_verdict compare(const struct tuning *t, const struct cutting *
 		return NOISE_WORSE;
 	if (!c->count)
 		return NOISE_OPEN;
-	if (t->bed->ops->is_exact)
+	if (t->runner->ops->is_exact)
 		return c->cost <= cutting->cost * TRIFLE ? NOISE_SAME : NOISE_WORSE;
 	return noise_compare(cutting->sigma, c->cost, c->count, cutting->cost, cutting->runs);
 }
@@ -173,7 +173,7 @@ static enum noise_verdict compare(const struct tuning *t, const struct cutting *
 static int candidate_judge(struct tuning *t, const struct cutting *cutting, struct candidate *c,
 			   struct err *err)
 {
-	size_t least = t->bed->ops->is_exact ? 1 : 2;
+	size_t least = t->runner->ops->is_exact ? 1 : 2;
 	enum noise_verdict verdict = compare(t, cutting, c);
 	int r = 0;
 
@@ -198,9 +198,9 @@ static int candidate_judge(struct tuning *t, const struct cutting *cutting, stru
 static void reference_lower(const struct tuning *t, struct cutting *cutting,
 			    const struct candidate *c)
 {
-	if (t->bed->ops->is_exact ? c->cost >= cutting->cost
-				  : noise_compare(cutting->sigma, cutting->cost, cutting->runs,
-						  c->cost, c->count) != NOISE_WORSE)
+	if (t->runner->ops->is_exact ? c->cost >= cutting->cost
+				     : noise_compare(cutting->sigma, cutting->cost, cutting->runs,
+						     c->cost, c->count) != NOISE_WORSE)
 		return;
 	cutting->cost = c->cost;
 	cutting->runs = c->count;
@@ -239,7 +239,7 @@ static void cutting_plan(struct tuning *t, const struct candidate *best, struct 
 	parts_find(t, best->point, cutting);
 	t->phase_runs = 0;
 	t->phase_planned = cutting->count;
-	if (t->bed->ops->is_exact)
+	if (t->runner->ops->is_exact)
 		return;
 	most = runs_most(&t->plan, cutting->count);
 	cutting->wanted = noise_runs(cutting->sigma);
@@ -265,7 +265,7 @@ int tuning_simplify(struct tuning *t, struct err *err)
 		if (!cutting.count)
 			return 0;
 		t->origin = t->simple = (size_t)(best - t->candidates.list) + 1;
-		r = t->bed->ops->is_exact ? 1 : reference_measure(t, best, &cutting, err);
+		r = t->runner->ops->is_exact ? 1 : reference_measure(t, best, &cutting, err);
 		if (r == 0)
 			reject(t, best);
 	}

@@ -12,9 +12,9 @@
 
 #include "base/buf.h"
 #include "base/elf.h"
+#include "base/job.h"
 #include "base/mem.h"
 #include "base/place.h"
-#include "base/job.h"
 #include "tune/program/launch.h"
 
 /* Of a program without build id; of a script that is longer, so much counts. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What a run is known by from one time to the next: which program, with how many ranks, where.
- * Found from the command line before the run (tune/program/launch.h), so that what was learnt can be
- * applied to it.
+ * Found from the command line before the run (tune/program/launch.h), so that what was learnt can
+ * be applied to it.
  */
 #ifndef SLUICE_TUNE_PROGRAM_IDENTITY_H
 #define SLUICE_TUNE_PROGRAM_IDENTITY_H

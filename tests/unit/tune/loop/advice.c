@@ -54,13 +54,13 @@ static double time_of(const struct hybrid *hybrid, const struct access *access,
 
 static void times_of_all_calls_are_added_up(void)
 {
-	struct accessed_row rows[] = { { writes, 3, NULL, NULL }, { large, 2, NULL, NULL } };
-	struct accessed accessed = { rows, 2, 2 };
+	struct access_profile_row rows[] = { { writes, 3, NULL, NULL }, { large, 2, NULL, NULL } };
+	struct access_profile profile = { rows, 2, 2 };
 	struct hybrid hybrid = { 0 };
 	struct advice *advice = advice_make(&hybrid);
 	struct param_set set = { 0 };
 
-	REQUIRE(advice_about(advice, &accessed, NULL) == 0);
+	REQUIRE(advice_about(advice, &profile, NULL) == 0);
 	CHECK(!advice_note(advice));
 	CHECK(advice_seconds(advice, &set) ==
 	      3 * time_of(&hybrid, &writes, 0, 0) + 2 * time_of(&hybrid, &large, 0, 0));
@@ -80,14 +80,14 @@ static void times_of_all_calls_are_added_up(void)
 
 static void hints_of_the_program_count_until_a_parameter_does(void)
 {
-	struct accessed_row row = { writes, 1, (char *)"/d/out.h5",
-				    (char *)"cb_nodes=3;access_style=write_once" };
-	struct accessed accessed = { &row, 1, 1 };
+	struct access_profile_row row = { writes, 1, (char *)"/d/out.h5",
+					  (char *)"cb_nodes=3;access_style=write_once" };
+	struct access_profile profile = { &row, 1, 1 };
 	struct hybrid hybrid = { 0 };
 	struct advice *advice = advice_make(&hybrid);
 	struct param_set set = { 0 };
 
-	REQUIRE(advice_about(advice, &accessed, NULL) == 0);
+	REQUIRE(advice_about(advice, &profile, NULL) == 0);
 	CHECK(advice_seconds(advice, &set) == time_of(&hybrid, &writes, 3, 0));
 	/* Of another file, and of this one. */
 	set_put(&set, "cb_nodes", "1", "other.h5");
@@ -103,14 +103,14 @@ static void prior_is_of_the_points_of_a_space(void)
 {
 	static const char *const nodes[] = { "", "1", "3", "7", NULL };
 	static const char *const sizes[] = { "1M", "4M", NULL };
-	struct accessed_row row = { writes, 1, NULL, NULL };
-	struct accessed accessed = { &row, 1, 1 };
+	struct access_profile_row row = { writes, 1, NULL, NULL };
+	struct access_profile profile = { &row, 1, 1 };
 	struct hybrid hybrid = { 0 };
 	struct advice *advice = advice_make(&hybrid);
 	const struct search_prior *prior;
 	struct space space = { 0 };
 
-	REQUIRE(advice_about(advice, &accessed, NULL) == 0);
+	REQUIRE(advice_about(advice, &profile, NULL) == 0);
 	REQUIRE(space_add(&space, "cb_nodes", nodes, NULL, NULL) >= 0);
 	REQUIRE(space_add(&space, "cb_buffer_size", sizes, NULL, NULL) >= 0);
 	prior = advice_prior(advice, &space);
@@ -126,8 +126,8 @@ static void prior_is_of_the_points_of_a_space(void)
 /* Reads were not benchmarked. */
 static void what_cannot_be_predicted_is_left_out_and_told(void)
 {
-	struct accessed_row rows[] = { { writes, 3, NULL, NULL }, { reads, 2, NULL, NULL } };
-	struct accessed both = { rows, 2, 2 }, neither = { rows + 1, 1, 1 }, nothing = { 0 };
+	struct access_profile_row rows[] = { { writes, 3, NULL, NULL }, { reads, 2, NULL, NULL } };
+	struct access_profile both = { rows, 2, 2 }, neither = { rows + 1, 1, 1 }, nothing = { 0 };
 	struct hybrid hybrid = { 0 };
 	struct advice *advice = advice_make(&hybrid);
 	struct param_set set = { 0 };

@@ -76,10 +76,10 @@ static void a_plan_comes_back_as_it_was(void)
 /* The model decides the course, and so do the accesses that it is asked about. */
 static void a_model_comes_back_with_its_accesses(void)
 {
-	struct accessed_row row = {
+	struct access_profile_row row = {
 		{ .nodes = 1, .ranks = 4, .rank_bytes = 4096 }, 2.1, (char *)"/d/f", NULL
 	};
-	struct accessed accessed = { &row, 1, 1 };
+	struct access_profile profile = { &row, 1, 1 };
 	struct tuning_plan plan, back = { 0 };
 	char without[TUNING_DIGEST], with[TUNING_DIGEST], other[TUNING_DIGEST];
 	AUTO_FREE char *text = NULL, *damaged = NULL;
@@ -88,16 +88,16 @@ static void a_model_comes_back_with_its_accesses(void)
 	tuning_plan_digest(&plan, without);
 	plan.model = xstrdup("/m/hybrid.model");
 	plan.model_digest = xstrdup("00ff");
-	accessed_copy(&plan.accessed, &accessed);
+	access_profile_copy(&plan.profile, &profile);
 	tuning_plan_digest(&plan, with);
 	CHECK(strcmp(without, with) != 0);
 	text = tuning_plan_write(&plan);
 	REQUIRE(tuning_plan_read(&back, text, NULL) == 0);
 	CHECK_TEXT(back.model, "/m/hybrid.model");
 	CHECK_TEXT(back.model_digest, "00ff");
-	REQUIRE(back.accessed.count == 1);
-	CHECK(back.accessed.rows[0].calls == 2.1);
-	CHECK_INT(back.accessed.rows[0].access.rank_bytes, 4096);
+	REQUIRE(back.profile.count == 1);
+	CHECK(back.profile.rows[0].calls == 2.1);
+	CHECK_INT(back.profile.rows[0].access.rank_bytes, 4096);
 	tuning_plan_digest(&back, other);
 	CHECK_TEXT(with, other);
 	tuning_plan_release(&back);

@@ -324,7 +324,7 @@ static void prefix_run(struct course *whole, struct fake fake, int64_t runs, str
 	CHECK_INT(tuning_plan_read(&plan, copied.study.plan, &err), 0);
 	fake.runs = (size_t)runs;
 	fake_ready(&fake);
-	REQUIRE(tuning_open(&tuning, copied.id, &plan, &fake.bed, copied.to, NULL, &err) == 0);
+	REQUIRE(tuning_open(&tuning, copied.id, &plan, &fake.runner, copied.to, NULL, &err) == 0);
 	if (tuning_run(tuning, &err) < 0)
 		printf("%lld: %s\n", (long long)runs, err.text);
 	CHECK(tuning_result(tuning)->is_complete);
@@ -468,7 +468,7 @@ static void runs_of_another_course_are_refused(void)
 	CHECK_INT(study_runs(course.store, 1, copy_run, &copied, NULL), 0);
 	CHECK_INT(tuning_plan_read(&plan, copied.study.plan, NULL), 0);
 	plan.seed++;
-	REQUIRE(tuning_open(&tuning, copied.id, &plan, &fake.bed, copied.to, NULL, &err) == 0);
+	REQUIRE(tuning_open(&tuning, copied.id, &plan, &fake.runner, copied.to, NULL, &err) == 0);
 	CHECK_INT(tuning_run(tuning, &err), -EBADMSG);
 	CHECK(strstr(err.text, "begin a new one") != NULL);
 	tuning_close(tuning);

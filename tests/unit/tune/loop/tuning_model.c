@@ -13,16 +13,16 @@ static const char generic_machine[] = "[machine]\nname = small\nromio = generic\
 				      "[defaults]\ncb_buffer_size = 16M\nnode_aggregators = 4\n";
 
 /* Eight ranks that write 4 KiB in turns, all of 1 MiB each. */
-static struct accessed_row strided = { { .pattern = ACCESS_STRIDED,
-					 .nodes = 2,
-					 .ranks = 8,
-					 .rank_bytes = 1 << 20,
-					 .block_bytes = 4096,
-					 .stride_bytes = 4096 },
-				       10,
-				       NULL,
-				       NULL };
-static const struct accessed accesses = { &strided, 1, 1 };
+static struct access_profile_row strided = { { .pattern = ACCESS_STRIDED,
+					       .nodes = 2,
+					       .ranks = 8,
+					       .rank_bytes = 1 << 20,
+					       .block_bytes = 4096,
+					       .stride_bytes = 4096 },
+					     10,
+					     NULL,
+					     NULL };
+static const struct access_profile accesses = { &strided, 1, 1 };
 
 static struct tuning_plan plan_with(const char *search, const char *settings, const char *model,
 				    uint64_t runs)
@@ -56,7 +56,7 @@ static size_t points_of(const struct course *course, uint64_t *points, size_t mo
 
 static void only_what_the_model_proposes_is_run(void)
 {
-	struct fake fake = { .bed.accessed = &accesses };
+	struct fake fake = { .runner.profile = &accesses };
 	struct advice *advice = NULL;
 	const struct search_prior *prior;
 	uint64_t points[8];
@@ -72,7 +72,7 @@ static void only_what_the_model_proposes_is_run(void)
 	CHECK(phase_count(&course, PHASE_SEARCH) >= 3 && phase_count(&course, PHASE_SEARCH) <= 4);
 	CHECK_TEXT(tuning_plan(course.tuning)->model, path);
 	CHECK_INT(strlen(tuning_plan(course.tuning)->model_digest), 32);
-	CHECK_INT(tuning_plan(course.tuning)->accessed.count, 1);
+	CHECK_INT(tuning_plan(course.tuning)->profile.count, 1);
 	/* By what the model says, the best first. */
 	REQUIRE(advice_open(&advice, path, NULL) == 0);
 	REQUIRE(advice_about(advice, &accesses, NULL) == 0);
@@ -100,7 +100,8 @@ static int plan_keep(void *arg, const struct study *study)
 /* Interrupted after three runs, then with another model in its place, then with its own. */
 static void a_tuning_goes_on_with_its_own_model_only(void)
 {
-	struct fake fake = { .noise = 0.02, .stop_at = 6, .bed.accessed = &accesses }, again = fake;
+	struct fake fake = { .noise = 0.02, .stop_at = 6, .runner.profile = &accesses },
+		    again = fake;
 	struct course course, whole;
 	struct tuning_plan plan = { 0 };
 	struct tuning *tuning = NULL;
@@ -121,14 +122,14 @@ static void a_tuning_goes_on_with_its_own_model_only(void)
 	REQUIRE(tuning_plan_read(&plan, kept.plan, NULL) == 0);
 	free(plan.model);
 	plan.model = xstrdup(other);
-	CHECK_INT(tuning_open(&tuning, 1, &plan, &fake.bed, course.store, NULL, &err), -ESTALE);
+	CHECK_INT(tuning_open(&tuning, 1, &plan, &fake.runner, course.store, NULL, &err), -ESTALE);
 	CHECK(strstr(err.text, "has changed since"));
 
 	REQUIRE(tuning_plan_read(&plan, kept.plan, NULL) == 0);
 	fake.stop_at = 0;
 	fake.runs = 5;
-	fake.bed.accessed = NULL; /* the first run is over: the plan knows */
-	REQUIRE(tuning_open(&course.tuning, 1, &plan, &fake.bed, course.store, NULL, &err) == 0);
+	fake.runner.profile = NULL; /* the first run is over: the plan knows */
+	REQUIRE(tuning_open(&course.tuning, 1, &plan, &fake.runner, course.store, NULL, &err) == 0);
 	CHECK_INT(tuning_run(course.tuning, &err), 0);
 	course.result = tuning_result(course.tuning);
 	CHECK(course.result->is_complete);
@@ -143,9 +144,9 @@ static void a_tuning_goes_on_with_its_own_model_only(void)
 
 static void a_model_that_cannot_help_is_told_at_once(void)
 {
-	struct accessed_row reading = strided;
-	struct accessed reads = { &reading, 1, 1 };
-	struct fake nothing = { 0 }, other = { .bed.accessed = &reads };
+	struct access_profile_row reading = strided;
+	struct access_profile reads = { &reading, 1, 1 };
+	struct fake nothing = { 0 }, other = { .runner.profile = &reads };
 	struct course course;
 	char path[32];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/bed/bed.h"
+#include "tune/trial/trial.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  * they were read back (records NAME_parameters of the guest: requested in `name`, effective in
  * `hints`).
  */
-#ifndef SLUICE_TUNE_BED_USAGE_H
-#define SLUICE_TUNE_BED_USAGE_H
+#ifndef SLUICE_TUNE_TRIAL_USAGE_H
+#define SLUICE_TUNE_TRIAL_USAGE_H
 
 #include "observe/tally/nest.h"
 #include "params/space.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/bed/usage.h"
+#include "tune/trial/usage.h"
 
 #include <stdlib.h>
 #include <string.h>

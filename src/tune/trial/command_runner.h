@@ -2,7 +2,7 @@
  *
  * A real command line as a test bed: each trial runs it once under `sluice run --params`, in the
  * working directory, with the plug-ins that act on a program (history, read_ahead) switched off,
- * and judges it by its trace (tune/bed/objective.h).
+ * and judges it by its trace (tune/trial/objective.h).
  *
  * What of the file system is touched:
  * - A directory for our own files: scratch, or one of our own in $TMPDIR that is removed at close.
@@ -27,17 +27,17 @@
  * returns anything but 0 or data that could be read before cannot be read any more. The reason has
  * the last lines of the program's output.
  */
-#ifndef SLUICE_TUNE_BED_BED_COMMAND_H
-#define SLUICE_TUNE_BED_BED_COMMAND_H
+#ifndef SLUICE_TUNE_TRIAL_COMMAND_RUNNER_H
+#define SLUICE_TUNE_TRIAL_COMMAND_RUNNER_H
 
 #include <signal.h>
 
-#include "tune/bed/bed.h"
+#include "tune/trial/trial.h"
 
 struct err;
 
 /* Texts and argv must outlive the bed. */
-struct bed_command_options {
+struct command_runner_options {
 	char *const *argv;
 	const char *scratch;		   /* NULL: one of our own */
 	const char *sluice;		   /* the program; NULL: that beside the running one */
@@ -52,9 +52,10 @@ struct bed_command_options {
  * Fills all of *bed; context and uses after the first good run. The bed must stay where it is until
  * its close(), which also frees program, platform and fingerprint.
  */
-int bed_command_open(struct bed *bed, const struct bed_command_options *options, struct err *err);
+int command_runner_open(struct trial_runner *runner, const struct command_runner_options *options,
+			struct err *err);
 
 /* What checksums leave out, or why there are none, in a sentence; NULL: nothing is to be said. */
-const char *bed_command_note(const struct bed *bed);
+const char *command_runner_note(const struct trial_runner *runner);
 
 #endif

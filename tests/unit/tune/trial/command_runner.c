@@ -3,7 +3,7 @@
  * What the bed of commands is made of: the reading of a trace and the remains of a trial. The bed
  * itself needs the real command: tests/run/tune_bed.sh.
  */
-#include "tune/bed/bed_command.h"
+#include "tune/trial/command_runner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 
 #include "base/place.h"
 #include "trace_sample.h"
-#include "tune/bed/reading.h"
-#include "tune/bed/cleanup.h"
+#include "tune/trial/cleanup.h"
+#include "tune/trial/reading.h"
 
 static char directory[] = "/tmp/sluice-bed-XXXXXX";
 
@@ -52,34 +52,34 @@ static void only_what_is_new_is_removed(void)
 {
 	AUTO_FREE char *old = path_in("old"), *new = path_in("new"), *link = path_in("link");
 	AUTO_FREE char *other = path_in("other");
-	struct remains remains;
+	struct cleanup cleanup;
 
 	/* In the same tick even: it was there. */
 	touch(old);
-	remains_begin(&remains);
+	cleanup_begin(&cleanup);
 	wait_tick();
 	touch(new);
 	touch(other);
 	touch(old);
 	REQUIRE(symlink(old, link) == 0);
-	remains_add_file(&remains, old, true);
-	remains_add_file(&remains, new, true);
-	remains_add_file(&remains, link, true);
-	remains_add_file(&remains, other, false);
-	remains_add_file(&remains, "relative", true);
-	remains_add_file(&remains, "/nonexistent/file", true);
-	CHECK_INT(remains.file_count, 4);
-	CHECK(!remains_is_new(&remains, old) && !remains_is_new(&remains, link));
+	cleanup_add_file(&cleanup, old, true);
+	cleanup_add_file(&cleanup, new, true);
+	cleanup_add_file(&cleanup, link, true);
+	cleanup_add_file(&cleanup, other, false);
+	cleanup_add_file(&cleanup, "relative", true);
+	cleanup_add_file(&cleanup, "/nonexistent/file", true);
+	CHECK_INT(cleanup.file_count, 4);
+	CHECK(!cleanup_is_new(&cleanup, old) && !cleanup_is_new(&cleanup, link));
 	if (knows_birth(new)) {
-		CHECK(remains_has_new(&remains));
-		CHECK_INT(remains_remove(&remains), 2);
+		CHECK(cleanup_has_new(&cleanup));
+		CHECK_INT(cleanup_remove(&cleanup), 2);
 		CHECK(!place_exists(new) && !place_exists(other));
-		CHECK(!remains_has_new(&remains));
+		CHECK(!cleanup_has_new(&cleanup));
 	} else {
-		CHECK_INT(remains_remove(&remains), 0);
+		CHECK_INT(cleanup_remove(&cleanup), 0);
 	}
 	CHECK(place_exists(old) && place_exists(link));
-	remains_release(&remains);
+	cleanup_release(&cleanup);
 	unlink(old);
 	unlink(link);
 }
@@ -92,23 +92,23 @@ static void a_directory_of_one_that_was_killed_goes(void)
 	int one = -1, two = -1;
 
 	REQUIRE(mkdir(base, 0700) == 0);
-	first = remains_directory(base, &one, &err);
+	first = cleanup_make_directory(base, &one, &err);
 	REQUIRE(first && one >= 0);
 	file = place_join(first, "file");
 	touch(file);
 	CHECK_INT(futimens(one, old), 0);
 	/* Held: it stays, however old it is. */
-	second = remains_directory(base, &two, &err);
+	second = cleanup_make_directory(base, &two, &err);
 	CHECK(second && place_exists(file));
 	close(two);
 	free(second);
 	/* Its holder is gone: it goes. The one just made is too young. */
 	close(one);
-	second = remains_directory(base, &two, &err);
+	second = cleanup_make_directory(base, &two, &err);
 	CHECK(second && !place_exists(first));
 	close(two);
-	remains_clear(base);
-	CHECK(!remains_directory("/nonexistent", &one, &err) && err.code == ENOENT);
+	cleanup_remove_tree(base);
+	CHECK(!cleanup_make_directory("/nonexistent", &one, &err) && err.code == ENOENT);
 }
 
 static struct call_info mkdir_call[] = { { .name = "none" },
@@ -122,26 +122,27 @@ static void directories_go_when_they_are_empty(void)
 	struct trace_head head = {
 		.calls = mkdir_call, .call_count = 2, .files = files, .file_count = 4
 	};
-	struct remains remains;
+	struct cleanup cleanup;
 
-	remains_begin(&remains);
+	cleanup_begin(&cleanup);
 	wait_tick();
 	for (file_id i = 1; i < 4; i++) {
 		REQUIRE(mkdir(files[i], 0700) == 0);
-		remains_look(&remains, &head, &(struct activity){ .call = 1, .file = i });
+		cleanup_note_call(&cleanup, &head, &(struct activity){ .call = 1, .file = i });
 	}
 	/* It was there: the call failed. */
-	remains_look(&remains, &head,
-		     &(struct activity){ .call = 1, .file = 1, .result = -1, .error = EEXIST });
-	CHECK_INT(remains.directory_count, 3);
+	cleanup_note_call(
+		&cleanup, &head,
+		&(struct activity){ .call = 1, .file = 1, .result = -1, .error = EEXIST });
+	CHECK_INT(cleanup.directory_count, 3);
 	touch(file);
-	remains_remove(&remains);
+	cleanup_remove(&cleanup);
 	CHECK(!knows_birth(full) || !place_exists(outer));
 	CHECK(place_exists(file));
-	remains_release(&remains);
-	remains_clear(full);
+	cleanup_release(&cleanup);
+	cleanup_remove_tree(full);
 	CHECK(!place_exists(full));
-	remains_clear(outer);
+	cleanup_remove_tree(outer);
 }
 
 static void a_trace_is_read(void)
@@ -166,7 +167,7 @@ static void a_trace_is_read(void)
 	};
 	struct run_end end = { .duration_ns = 3000000000, .complete = true };
 	struct reading reading = { 0 };
-	struct remains remains;
+	struct cleanup cleanup;
 	struct err err = { 0 };
 	void *w = NULL;
 
@@ -177,19 +178,19 @@ static void a_trace_is_read(void)
 	REQUIRE(trace_container.add_file(w, 2, "/scratch/trial.log", &err) == 0);
 	REQUIRE(trace_container.add_activities(w, all, 2, &err) == 0);
 	REQUIRE(trace_container.finish(w, &end, &sample_clock, &err) == 0);
-	remains_begin(&remains);
-	CHECK_INT(reading_take(&reading, path, "/scratch", &remains, &err), 0);
+	cleanup_begin(&cleanup);
+	CHECK_INT(reading_take(&reading, path, "/scratch", &cleanup, &err), 0);
 	CHECK_INT(reading.run_s, 3);
 	CHECK_INT(reading.io_s * 1e9 + 0.5, 500);
 	CHECK_INT(reading.write_bytes, 77);
 	CHECK_INT(reading.calls, 1);
 	CHECK_INT(reading.ranks, 4);
 	CHECK(!reading.effective);
-	CHECK_INT(remains.file_count, 1);
-	CHECK_INT(remains.other_count, 0);
-	CHECK_TEXT(remains.files[0], out);
+	CHECK_INT(cleanup.file_count, 1);
+	CHECK_INT(cleanup.other_count, 0);
+	CHECK_TEXT(cleanup.files[0], out);
 	reading_release(&reading);
-	remains_release(&remains);
+	cleanup_release(&cleanup);
 	unlink(path);
 }
 
@@ -197,15 +198,15 @@ static void what_is_no_trace_is_an_error(void)
 {
 	AUTO_FREE char *path = path_in("trace");
 	struct reading reading = { .ranks = 9 };
-	struct remains remains;
+	struct cleanup cleanup;
 	struct err err = { 0 };
 
-	remains_begin(&remains);
-	CHECK(reading_take(&reading, path, "/scratch", &remains, &err) < 0);
+	cleanup_begin(&cleanup);
+	CHECK(reading_take(&reading, path, "/scratch", &cleanup, &err) < 0);
 	touch(path);
-	CHECK(reading_take(&reading, path, "/scratch", &remains, &err) < 0);
+	CHECK(reading_take(&reading, path, "/scratch", &cleanup, &err) < 0);
 	CHECK_INT(reading.ranks, 9);
-	remains_release(&remains);
+	cleanup_release(&cleanup);
 	unlink(path);
 }
 
@@ -214,31 +215,31 @@ static void a_bed_knows_its_program_and_cleans_up(void)
 	AUTO_FREE char *scratch = path_in("scratch");
 	char *argv[] = { (char *)"mpiexec", (char *)"-n", (char *)"3", (char *)"/nonexistent/app",
 			 NULL };
-	struct bed_command_options options = { .argv = argv,
-					       .scratch = scratch,
-					       .sluice = "/nonexistent/sluice",
-					       .platform = "here" };
-	struct bed_limits limits = { .seconds = INFINITY };
+	struct command_runner_options options = { .argv = argv,
+						  .scratch = scratch,
+						  .sluice = "/nonexistent/sluice",
+						  .platform = "here" };
+	struct trial_limits limits = { .seconds = INFINITY };
 	struct trial trial = { .io_s = 7 };
 	struct param_set set = { 0 };
 	struct err err = { 0 };
-	struct bed bed;
+	struct trial_runner runner;
 
-	CHECK_INT(bed_command_open(&bed, &options, &err), 0);
-	CHECK_TEXT(bed.program, "app");
-	CHECK_TEXT(bed.platform, "here");
-	CHECK_INT(bed.ranks, 3);
-	CHECK(!bed.ops->is_exact);
+	CHECK_INT(command_runner_open(&runner, &options, &err), 0);
+	CHECK_TEXT(runner.program, "app");
+	CHECK_TEXT(runner.platform, "here");
+	CHECK_INT(runner.ranks, 3);
+	CHECK(!runner.ops->is_exact);
 	/* Without the command there are no trials. */
-	CHECK_INT(bed.ops->run(bed.state, &set, &limits, &trial, &err), -ENOENT);
+	CHECK_INT(runner.ops->run(runner.state, &set, &limits, &trial, &err), -ENOENT);
 	CHECK(strstr(err.text, "/nonexistent/sluice"));
 	CHECK_INT(trial.io_s, 7);
-	CHECK(!bed_command_note(&bed));
-	bed.ops->close(bed.state);
+	CHECK(!command_runner_note(&runner));
+	runner.ops->close(runner.state);
 	CHECK(place_exists(scratch));
-	remains_clear(scratch);
+	cleanup_remove_tree(scratch);
 	options.scratch = "/proc/nonexistent/scratch";
-	CHECK(bed_command_open(&bed, &options, &err) < 0);
+	CHECK(command_runner_open(&runner, &options, &err) < 0);
 	CHECK(strstr(err.text, "/proc/nonexistent"));
 	CHECK_INT(rmdir(directory), 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/bed/cleanup.h"
+#include "tune/trial/cleanup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ static uint64_t device_of(const struct statx *st)
 }
 
 /* What time it is where the program's files are likely to be: a server has a clock of its own. */
-static void here_learn(struct remains *remains)
+static void here_learn(struct cleanup *cleanup)
 {
 	char probe[] = "./.sluice-tune-XXXXXX";
 	AUTO_CLOSE int fd = mkostemp(probe, O_CLOEXEC);
@@ -60,63 +60,63 @@ static void here_learn(struct remains *remains)
 	if (fd < 0)
 		return;
 	if (birth_of(probe, &st)) {
-		remains->here = device_of(&st);
-		remains->since_here.tv_sec = st.stx_btime.tv_sec;
-		remains->since_here.tv_nsec = st.stx_btime.tv_nsec;
+		cleanup->here = device_of(&st);
+		cleanup->since_here.tv_sec = st.stx_btime.tv_sec;
+		cleanup->since_here.tv_nsec = st.stx_btime.tv_nsec;
 	}
 	unlink(probe);
 }
 
-void remains_begin(struct remains *remains)
+void cleanup_begin(struct cleanup *cleanup)
 {
-	*remains = (struct remains){ 0 };
-	here_learn(remains);
-	clock_gettime(CLOCK_REALTIME, &remains->since);
+	*cleanup = (struct cleanup){ 0 };
+	here_learn(cleanup);
+	clock_gettime(CLOCK_REALTIME, &cleanup->since);
 }
 
-void remains_release(struct remains *remains)
+void cleanup_release(struct cleanup *cleanup)
 {
-	list_free(remains->files, remains->file_count);
-	list_free(remains->others, remains->other_count);
-	list_free(remains->kept, remains->kept_count);
-	list_free(remains->directories, remains->directory_count);
-	*remains = (struct remains){ 0 };
+	list_free(cleanup->files, cleanup->file_count);
+	list_free(cleanup->others, cleanup->other_count);
+	list_free(cleanup->kept, cleanup->kept_count);
+	list_free(cleanup->directories, cleanup->directory_count);
+	*cleanup = (struct cleanup){ 0 };
 }
 
-void remains_add_file(struct remains *remains, const char *path, bool is_data)
+void cleanup_add_file(struct cleanup *cleanup, const char *path, bool is_data)
 {
 	if (path[0] != '/')
 		return;
 	if (is_data)
-		list_add(&remains->files, &remains->file_count, &remains->file_cap, path);
+		list_add(&cleanup->files, &cleanup->file_count, &cleanup->file_cap, path);
 	else
-		list_add(&remains->others, &remains->other_count, &remains->other_cap, path);
+		list_add(&cleanup->others, &cleanup->other_count, &cleanup->other_cap, path);
 }
 
-void remains_keep(struct remains *remains, const char *path)
+void cleanup_keep(struct cleanup *cleanup, const char *path)
 {
-	list_add(&remains->kept, &remains->kept_count, &remains->kept_cap, path);
+	list_add(&cleanup->kept, &cleanup->kept_count, &cleanup->kept_cap, path);
 }
 
-static bool is_kept(const struct remains *remains, const char *path)
+static bool is_kept(const struct cleanup *cleanup, const char *path)
 {
-	for (size_t i = 0; i < remains->kept_count; i++)
-		if (strcmp(remains->kept[i], path) == 0)
+	for (size_t i = 0; i < cleanup->kept_count; i++)
+		if (strcmp(cleanup->kept[i], path) == 0)
 			return true;
 	return false;
 }
 
-void remains_look(struct remains *remains, const struct trace_head *head,
-		  const struct activity *activity)
+void cleanup_note_call(struct cleanup *cleanup, const struct trace_head *head,
+		       const struct activity *activity)
 {
 	const struct call_info *call = &head->calls[activity->call];
 
 	if (activity->error || activity->result < 0 || activity->file >= head->file_count ||
-	    remains->directory_count >= DIRECTORIES_MAX ||
+	    cleanup->directory_count >= DIRECTORIES_MAX ||
 	    (strcmp(call->name, "mkdir") != 0 && strcmp(call->name, "mkdirat") != 0) ||
 	    head->files[activity->file][0] != '/')
 		return;
-	list_add(&remains->directories, &remains->directory_count, &remains->directory_cap,
+	list_add(&cleanup->directories, &cleanup->directory_count, &cleanup->directory_cap,
 		 head->files[activity->file]);
 }
 
@@ -129,48 +129,48 @@ static bool is_after(const struct statx_timestamp *a, const struct timespec *b)
  * Born after the start, and ours? It is not where there is no telling: in the same tick of the
  * clock, or by the clock of a server that we have not asked.
  */
-static bool is_new(const struct remains *remains, const char *path, mode_t kind)
+static bool is_new(const struct cleanup *cleanup, const char *path, mode_t kind)
 {
 	struct statx st;
 
 	if (!birth_of(path, &st) || (st.stx_mode & S_IFMT) != kind || st.stx_uid != geteuid())
 		return false;
-	if (device_of(&st) == remains->here)
-		return is_after(&st.stx_btime, &remains->since_here);
-	return filesystem_of(path) == FILESYSTEM_LOCAL && is_after(&st.stx_btime, &remains->since);
+	if (device_of(&st) == cleanup->here)
+		return is_after(&st.stx_btime, &cleanup->since_here);
+	return filesystem_of(path) == FILESYSTEM_LOCAL && is_after(&st.stx_btime, &cleanup->since);
 }
 
-bool remains_is_new(const struct remains *remains, const char *path)
+bool cleanup_is_new(const struct cleanup *cleanup, const char *path)
 {
-	return is_new(remains, path, S_IFREG);
+	return is_new(cleanup, path, S_IFREG);
 }
 
-bool remains_has_new(const struct remains *remains)
+bool cleanup_has_new(const struct cleanup *cleanup)
 {
-	for (size_t i = 0; i < remains->file_count; i++)
-		if (remains_is_new(remains, remains->files[i]))
+	for (size_t i = 0; i < cleanup->file_count; i++)
+		if (cleanup_is_new(cleanup, cleanup->files[i]))
 			return true;
 	return false;
 }
 
-static size_t remove_files(const struct remains *remains, char *const *list, size_t count)
+static size_t remove_files(const struct cleanup *cleanup, char *const *list, size_t count)
 {
 	size_t removed = 0;
 
 	for (size_t i = 0; i < count; i++)
-		removed += remains_is_new(remains, list[i]) && !is_kept(remains, list[i]) &&
+		removed += cleanup_is_new(cleanup, list[i]) && !is_kept(cleanup, list[i]) &&
 			   unlink(list[i]) == 0;
 	return removed;
 }
 
-size_t remains_remove(const struct remains *remains)
+size_t cleanup_remove(const struct cleanup *cleanup)
 {
-	size_t removed = remove_files(remains, remains->files, remains->file_count) +
-			 remove_files(remains, remains->others, remains->other_count);
+	size_t removed = remove_files(cleanup, cleanup->files, cleanup->file_count) +
+			 remove_files(cleanup, cleanup->others, cleanup->other_count);
 
-	for (size_t i = remains->directory_count; i-- > 0;)
-		if (is_new(remains, remains->directories[i], S_IFDIR))
-			rmdir(remains->directories[i]);
+	for (size_t i = cleanup->directory_count; i-- > 0;)
+		if (is_new(cleanup, cleanup->directories[i], S_IFDIR))
+			rmdir(cleanup->directories[i]);
 	return removed;
 }
 
@@ -183,7 +183,7 @@ static int clear_one(const char *path, const struct stat *st, int kind, struct F
 	return 0;
 }
 
-void remains_clear(const char *directory)
+void cleanup_remove_tree(const char *directory)
 {
 	nftw(directory, clear_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
@@ -208,13 +208,13 @@ static void clear_stale(const char *base)
 		AUTO_FREE char *path = place_join(base, entry->d_name);
 
 		if (strncmp(entry->d_name, OWN_NAME, strlen(OWN_NAME)) == 0 && is_stale(path))
-			remains_clear(path);
+			cleanup_remove_tree(path);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-char *remains_directory(const char *base, int *lock, struct err *err)
+char *cleanup_make_directory(const char *base, int *lock, struct err *err)
 {
 	char *path = xprintf("%s/" OWN_NAME "XXXXXX", base);
 	AUTO_FREE char *name = NULL;

@@ -2,7 +2,7 @@
  *
  * HDF5's types and numbers are those of its interface since 1.10; nothing of it is compiled in.
  */
-#include "tune/bed/digest_hdf5.h"
+#include "tune/trial/digest_hdf5.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "tune/bed/digest.h"
+#include "tune/trial/digest.h"
 
 typedef int64_t hid;
 typedef unsigned long long hsize;

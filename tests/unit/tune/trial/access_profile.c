@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/bed/access_profile.h"
+#include "tune/trial/access_profile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,27 +66,27 @@ static struct activity call_of(uint16_t call, uint32_t rank, uint64_t together, 
 	return a;
 }
 
-static void take(struct accessing *accessing, struct activity activity)
+static void take(struct access_profiler *profiler, struct activity activity)
 {
-	accessing_add(accessing, &activity);
+	access_profiler_add(profiler, &activity);
 }
 
 /* IOR's: rank r has its bytes at r times so many; two calls, then one that reads it all. */
 static void ranks_side_by_side_are_contiguous(void)
 {
-	struct accessing accessing;
-	struct accessed accessed;
+	struct access_profiler profiler;
+	struct access_profile profile;
 
-	accessing_init(&accessing, &head);
+	access_profiler_init(&profiler, &head);
 	for (uint32_t r = 0; r < 4; r++) {
-		take(&accessing, call_of(WRITE_ALL, r, 7, r * 1000, 1000, 1000));
-		take(&accessing, call_of(WRITE_ALL, r, 8, 4000 + r * 1000, 1000, 0));
-		take(&accessing, call_of(READ_ALL, r, 9, r * 2000, 2000, 2000));
+		take(&profiler, call_of(WRITE_ALL, r, 7, r * 1000, 1000, 1000));
+		take(&profiler, call_of(WRITE_ALL, r, 8, 4000 + r * 1000, 1000, 0));
+		take(&profiler, call_of(READ_ALL, r, 9, r * 2000, 2000, 2000));
 	}
-	accessing_end(&accessing, &accessed);
-	REQUIRE(accessed.count == 2);
+	access_profiler_end(&profiler, &profile);
+	REQUIRE(profile.count == 2);
 	for (size_t i = 0; i < 2; i++) {
-		const struct accessed_row *row = &accessed.rows[i];
+		const struct access_profile_row *row = &profile.rows[i];
 
 		CHECK_INT(row->access.pattern, ACCESS_CONTIGUOUS);
 		CHECK_INT(row->access.ranks, 4);
@@ -96,47 +96,47 @@ static void ranks_side_by_side_are_contiguous(void)
 		CHECK_TEXT(row->file, "/d/out");
 		CHECK(!row->hints);
 	}
-	CHECK(accessed.rows[0].access.is_read != accessed.rows[1].access.is_read);
-	CHECK(accessed_bytes(&accessed) == 16000);
-	accessed_release(&accessed);
+	CHECK(profile.rows[0].access.is_read != profile.rows[1].access.is_read);
+	CHECK(access_profile_bytes(&profile) == 16000);
+	access_profile_release(&profile);
 }
 
 /* Pieces of 64 bytes, 16 of each rank, in turns; and with holes of as much again. */
 static void ranks_in_turn_are_strided(void)
 {
 	for (int64_t stride = 64; stride <= 128; stride += 64) {
-		struct accessing accessing;
-		struct accessed accessed;
+		struct access_profiler profiler;
+		struct access_profile profile;
 
-		accessing_init(&accessing, &head);
+		access_profiler_init(&profiler, &head);
 		for (uint32_t r = 0; r < 4; r++)
-			take(&accessing,
+			take(&profiler,
 			     call_of(WRITE_ALL, r, 7, r * stride, 16 * 64, 15 * 4 * stride + 64));
-		accessing_end(&accessing, &accessed);
-		REQUIRE(accessed.count == 1);
-		CHECK_INT(accessed.rows[0].access.pattern, ACCESS_STRIDED);
-		CHECK_INT(accessed.rows[0].access.block_bytes, 64);
-		CHECK_INT(accessed.rows[0].access.stride_bytes, stride);
-		CHECK_INT(accessed.rows[0].access.rank_bytes, 1024);
-		accessed_release(&accessed);
+		access_profiler_end(&profiler, &profile);
+		REQUIRE(profile.count == 1);
+		CHECK_INT(profile.rows[0].access.pattern, ACCESS_STRIDED);
+		CHECK_INT(profile.rows[0].access.block_bytes, 64);
+		CHECK_INT(profile.rows[0].access.stride_bytes, stride);
+		CHECK_INT(profile.rows[0].access.rank_bytes, 1024);
+		access_profile_release(&profile);
 	}
 }
 
 /* A piece of each rank with room for more between them. */
 static void single_pieces_with_gaps_are_strided(void)
 {
-	struct accessing accessing;
-	struct accessed accessed;
+	struct access_profiler profiler;
+	struct access_profile profile;
 
-	accessing_init(&accessing, &head);
+	access_profiler_init(&profiler, &head);
 	for (uint32_t r = 0; r < 4; r++)
-		take(&accessing, call_of(WRITE_ALL, r, 7, r * 5000, 1000, 1000));
-	accessing_end(&accessing, &accessed);
-	REQUIRE(accessed.count == 1);
-	CHECK_INT(accessed.rows[0].access.pattern, ACCESS_STRIDED);
-	CHECK_INT(accessed.rows[0].access.block_bytes, 1000);
-	CHECK_INT(accessed.rows[0].access.stride_bytes, 5000);
-	accessed_release(&accessed);
+		take(&profiler, call_of(WRITE_ALL, r, 7, r * 5000, 1000, 1000));
+	access_profiler_end(&profiler, &profile);
+	REQUIRE(profile.count == 1);
+	CHECK_INT(profile.rows[0].access.pattern, ACCESS_STRIDED);
+	CHECK_INT(profile.rows[0].access.block_bytes, 1000);
+	CHECK_INT(profile.rows[0].access.stride_bytes, 5000);
+	access_profile_release(&profile);
 }
 
 /* What HDF5 does beneath counts by its MPI calls; independent calls, failures, calls that wait and
@@ -145,93 +145,93 @@ static void only_collective_transfers_of_ranks_count(void)
 {
 	struct activity failed = call_of(WRITE_ALL, 0, 5, 0, 10, 0);
 	struct activity launcher = call_of(WRITE_ALL, 0, 6, 0, 10, 0);
-	struct accessing accessing;
-	struct accessed accessed;
+	struct access_profiler profiler;
+	struct access_profile profile;
 
 	failed.error = 5;
 	launcher.process = 0;
-	accessing_init(&accessing, &head);
-	take(&accessing, failed);
-	take(&accessing, launcher);
-	take(&accessing, call_of(WRITE, 1, 0, 0, 10, 10));
-	take(&accessing, call_of(H5_WRITE, 1, 9, 0, 10, 10));
-	take(&accessing, call_of(WAIT, 1, 9, 0, 10, 10));
-	take(&accessing, call_of(WRITE_ALL, 1, 10, 0, 0, 0)); /* nobody moves anything */
-	accessing_end(&accessing, &accessed);
-	CHECK_INT(accessed.count, 0);
-	accessed_release(&accessed);
+	access_profiler_init(&profiler, &head);
+	take(&profiler, failed);
+	take(&profiler, launcher);
+	take(&profiler, call_of(WRITE, 1, 0, 0, 10, 10));
+	take(&profiler, call_of(H5_WRITE, 1, 9, 0, 10, 10));
+	take(&profiler, call_of(WAIT, 1, 9, 0, 10, 10));
+	take(&profiler, call_of(WRITE_ALL, 1, 10, 0, 0, 0)); /* nobody moves anything */
+	access_profiler_end(&profiler, &profile);
+	CHECK_INT(profile.count, 0);
+	access_profile_release(&profile);
 
-	accessing_init(&accessing, &head);
+	access_profiler_init(&profiler, &head);
 	for (uint32_t r = 0; r < 4; r++)
-		take(&accessing, call_of(IWRITE_ALL, r, 9, r * 10, 10, 10));
-	accessing_end(&accessing, &accessed);
-	CHECK_INT(accessed.count, 1);
-	accessed_release(&accessed);
+		take(&profiler, call_of(IWRITE_ALL, r, 9, r * 10, 10, 10));
+	access_profiler_end(&profiler, &profile);
+	CHECK_INT(profile.count, 1);
+	access_profile_release(&profile);
 }
 
 static void hints_of_the_program_are_kept(void)
 {
 	struct activity open = call_of(OPEN, 0, 1, 0, 0, 0);
-	struct accessing accessing;
-	struct accessed accessed;
+	struct access_profiler profiler;
+	struct access_profile profile;
 
 	open.hints = HINTS;
 	open.present = PRESENT(HINTS) | PRESENT(COLLECTIVE);
-	accessing_init(&accessing, &head);
-	take(&accessing, open);
+	access_profiler_init(&profiler, &head);
+	take(&profiler, open);
 	for (uint32_t r = 0; r < 4; r++)
-		take(&accessing, call_of(WRITE_ALL, r, 7, r * 1000, 1000, 1000));
-	accessing_end(&accessing, &accessed);
-	REQUIRE(accessed.count == 1);
-	CHECK_TEXT(accessed.rows[0].hints, files[HINTS]);
-	accessed_release(&accessed);
+		take(&profiler, call_of(WRITE_ALL, r, 7, r * 1000, 1000, 1000));
+	access_profiler_end(&profiler, &profile);
+	REQUIRE(profile.count == 1);
+	CHECK_TEXT(profile.rows[0].hints, files[HINTS]);
+	access_profile_release(&profile);
 }
 
 /* A hundred sizes become a few, and no byte is lost. */
 static void many_sizes_become_few_rows(void)
 {
-	struct accessing accessing;
-	struct accessed accessed;
+	struct access_profiler profiler;
+	struct access_profile profile;
 	double bytes = 0;
 
-	accessing_init(&accessing, &head);
+	access_profiler_init(&profiler, &head);
 	for (uint64_t c = 1; c <= 100; c++) {
 		for (uint32_t r = 0; r < 4; r++)
-			take(&accessing, call_of(c % 10 ? WRITE_ALL : READ_ALL, r, c,
-						 (int64_t)(r * c * 100), (int64_t)c * 100, 0));
+			take(&profiler, call_of(c % 10 ? WRITE_ALL : READ_ALL, r, c,
+						(int64_t)(r * c * 100), (int64_t)c * 100, 0));
 		bytes += 4.0 * (double)c * 100;
 	}
-	accessing_end(&accessing, &accessed);
-	CHECK_INT(accessed.count, ACCESSED_ROWS);
-	CHECK(accessed_bytes(&accessed) > 0.999 * bytes &&
-	      accessed_bytes(&accessed) < 1.001 * bytes);
-	for (size_t i = 1; i < accessed.count; i++)
-		CHECK(accessed.rows[i].calls * (double)accessed.rows[i].access.rank_bytes <=
-		      2 * accessed.rows[0].calls * (double)accessed.rows[0].access.rank_bytes);
-	accessed_release(&accessed);
+	access_profiler_end(&profiler, &profile);
+	CHECK_INT(profile.count, ACCESS_PROFILE_ROWS);
+	CHECK(access_profile_bytes(&profile) > 0.999 * bytes &&
+	      access_profile_bytes(&profile) < 1.001 * bytes);
+	for (size_t i = 1; i < profile.count; i++)
+		CHECK(profile.rows[i].calls * (double)profile.rows[i].access.rank_bytes <=
+		      2 * profile.rows[0].calls * (double)profile.rows[0].access.rank_bytes);
+	access_profile_release(&profile);
 }
 
 /* Calls that some rank never made do not pile up. */
 static void unfinished_calls_are_closed_in_time(void)
 {
-	struct accessing accessing;
-	struct accessed accessed;
+	struct access_profiler profiler;
+	struct access_profile profile;
 
-	accessing_init(&accessing, &head);
+	access_profiler_init(&profiler, &head);
 	for (uint64_t c = 1; c <= 20000; c++)
 		for (uint32_t r = 0; r < 2; r++)
-			take(&accessing, call_of(WRITE_ALL, r, c, r * 100, 100, 100));
-	CHECK(accessing.calls.count <= 4096);
-	accessing_end(&accessing, &accessed);
-	REQUIRE(accessed.count == 1);
-	CHECK(accessed.rows[0].calls == 20000);
-	CHECK_INT(accessed.rows[0].access.ranks, 2);
-	accessed_release(&accessed);
+			take(&profiler, call_of(WRITE_ALL, r, c, r * 100, 100, 100));
+	CHECK(profiler.calls.count <= 4096);
+	access_profiler_end(&profiler, &profile);
+	REQUIRE(profile.count == 1);
+	CHECK(profile.rows[0].calls == 20000);
+	CHECK_INT(profile.rows[0].access.ranks, 2);
+	access_profile_release(&profile);
 }
 
 static void text_keeps_all_and_damage_is_refused(void)
 {
-	struct accessed_row rows[] = {
+	struct access_profile_row rows[] = {
 		{ { .is_read = true,
 		    .pattern = ACCESS_STRIDED,
 		    .nodes = 2,
@@ -245,33 +245,33 @@ static void text_keeps_all_and_damage_is_refused(void)
 		  (char *)"cb_nodes=2" },
 		{ { .nodes = 1, .ranks = 3, .rank_bytes = 7 }, 1, NULL, NULL },
 	};
-	struct accessed made = { rows, 2, 2 }, read = { 0 };
-	AUTO_FREE char *text = accessed_write(&made), *again = NULL;
+	struct access_profile made = { rows, 2, 2 }, read = { 0 };
+	AUTO_FREE char *text = access_profile_write(&made), *again = NULL;
 	struct err err = { 0 };
 
-	REQUIRE(accessed_parse(&read, text, &err) == 0);
-	again = accessed_write(&read);
+	REQUIRE(access_profile_parse(&read, text, &err) == 0);
+	again = access_profile_write(&read);
 	CHECK_TEXT(again, text);
 	CHECK(read.rows[0].calls == 2.5 && read.rows[0].access.stride_bytes == 100);
 	CHECK_TEXT(read.rows[0].file, "/d/in");
 	CHECK(!read.rows[1].hints);
-	CHECK_INT(accessed_parse(&read, "{}", &err), -EBADMSG);
-	CHECK_INT(accessed_parse(&read, "nonsense", &err), -EBADMSG);
+	CHECK_INT(access_profile_parse(&read, "{}", &err), -EBADMSG);
+	CHECK_INT(access_profile_parse(&read, "nonsense", &err), -EBADMSG);
 	*strstr(text, "640") = '0';
 	text[strlen(text) - 1] = '}';
-	CHECK_INT(accessed_parse(&read, text, &err), -EBADMSG);
+	CHECK_INT(access_profile_parse(&read, text, &err), -EBADMSG);
 	CHECK_INT(read.count, 2);
-	accessed_release(&read);
+	access_profile_release(&read);
 }
 
 static void trace_that_is_none_is_told(void)
 {
-	struct accessed accessed = { 0 };
+	struct access_profile profile = { 0 };
 	struct err err = { 0 };
 
-	CHECK(accessed_take(&accessed, "/nowhere/at.all", &err) < 0);
+	CHECK(access_profile_read_trace(&profile, "/nowhere/at.all", &err) < 0);
 	CHECK(strstr(err.text, "/nowhere/at.all"));
-	CHECK_INT(accessed.count, 0);
+	CHECK_INT(profile.count, 0);
 }
 
 TESTS(TEST(ranks_side_by_side_are_contiguous), TEST(ranks_in_turn_are_strided),

@@ -20,13 +20,13 @@
  * wrote to (or did not). Bytes are those that the program asked of the highest layer, all ranks
  * together.
  */
-#ifndef SLUICE_TUNE_BED_OBJECTIVE_H
-#define SLUICE_TUNE_BED_OBJECTIVE_H
+#ifndef SLUICE_TUNE_TRIAL_OBJECTIVE_H
+#define SLUICE_TUNE_TRIAL_OBJECTIVE_H
 
 #include "observe/tally/nest.h"
 #include "observe/tally/recent.h"
 #include "observe/tally/summary.h"
-#include "tune/bed/usage.h"
+#include "tune/trial/usage.h"
 
 /* A file of which so much was read is data. */
 #define OBJECTIVE_READ_BYTES (UINT64_C(1) << 20)

@@ -2,7 +2,7 @@
  *
  * HDF5 files are written by HDF5 itself, loaded here as well; without it only raw files are tested.
  */
-#include "tune/bed/digest.h"
+#include "tune/trial/digest.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/bed/reading.h"
+#include "tune/trial/reading.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,15 +8,15 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "observe/tally/names.h"
-#include "tune/bed/objective.h"
-#include "tune/bed/cleanup.h"
+#include "tune/trial/cleanup.h"
+#include "tune/trial/objective.h"
 
 #define BATCH 1024
 
 void reading_release(struct reading *reading)
 {
 	free(reading->effective);
-	accessed_release(&reading->accessed);
+	access_profile_release(&reading->profile);
 	*reading = (struct reading){ 0 };
 }
 
@@ -73,8 +73,8 @@ static void name_look(unsigned char *names, const struct trace_head *head, const
 }
 
 /* The second: the head is that of the first, which read the same file. */
-static int judge(struct objective *objective, struct accessing *accessing, struct trace *trace,
-		 unsigned char *names, struct remains *remains, struct err *err)
+static int judge(struct objective *objective, struct access_profiler *profiler, struct trace *trace,
+		 unsigned char *names, struct cleanup *cleanup, struct err *err)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
 	ssize_t n;
@@ -82,8 +82,8 @@ static int judge(struct objective *objective, struct accessing *accessing, struc
 	while ((n = trace_next(trace, batch, BATCH, err)) > 0) {
 		for (ssize_t i = 0; i < n; i++) {
 			objective_add(objective, &batch[i]);
-			accessing_add(accessing, &batch[i]);
-			remains_look(remains, objective->head, &batch[i]);
+			access_profiler_add(profiler, &batch[i]);
+			cleanup_note_call(cleanup, objective->head, &batch[i]);
 			name_look(names, objective->head, &batch[i]);
 		}
 	}
@@ -94,7 +94,7 @@ static int judge(struct objective *objective, struct accessing *accessing, struc
 
 /* Written data first of all; and what else the run has written or made. */
 static void note_files(const struct objective *o, const unsigned char *names, const char *directory,
-		       struct remains *remains)
+		       struct cleanup *cleanup)
 {
 	size_t n = strlen(directory);
 
@@ -106,12 +106,12 @@ static void note_files(const struct objective *o, const unsigned char *names, co
 		if (strncmp(path, directory, n) == 0 && path[n] == '/')
 			continue;
 		if (names[i] == NAME_OLD)
-			remains_keep(remains, path);
+			cleanup_keep(cleanup, path);
 		if (o->is_data[i] && o->is_written[i])
-			remains_add_file(remains, path, true);
+			cleanup_add_file(cleanup, path, true);
 		else if (names_is_file(path) &&
 			 (names[i] == NAME_MADE || (tally && tally->bytes_written)))
-			remains_add_file(remains, path, false);
+			cleanup_add_file(cleanup, path, false);
 	}
 }
 
@@ -139,12 +139,12 @@ static void fill(struct reading *reading, const struct objective *o)
 }
 
 static int read_again(struct reading *reading, const struct summary *summary, const bool *asked,
-		      const char *path, const char *directory, struct remains *remains,
+		      const char *path, const char *directory, struct cleanup *cleanup,
 		      struct err *err)
 {
 	AUTO_FREE unsigned char *names = xcalloc(summary->head->file_count + 1, sizeof(*names));
-	struct accessing accessing;
-	struct accessed accessed;
+	struct access_profiler profiler;
+	struct access_profile profile;
 	struct objective objective;
 	struct trace trace;
 	int r = trace_open(&trace, path, NULL, err);
@@ -152,15 +152,15 @@ static int read_again(struct reading *reading, const struct summary *summary, co
 	if (r < 0)
 		return r;
 	objective_init(&objective, summary, asked, directory);
-	accessing_init(&accessing, summary->head);
-	r = judge(&objective, &accessing, &trace, names, remains, err);
-	accessing_end(&accessing, &accessed);
+	access_profiler_init(&profiler, summary->head);
+	r = judge(&objective, &profiler, &trace, names, cleanup, err);
+	access_profiler_end(&profiler, &profile);
 	if (r >= 0) {
-		note_files(&objective, names, directory, remains);
+		note_files(&objective, names, directory, cleanup);
 		fill(reading, &objective);
-		reading->accessed = accessed;
+		reading->profile = profile;
 	} else {
-		accessed_release(&accessed);
+		access_profile_release(&profile);
 	}
 	objective_release(&objective);
 	trace_close(&trace);
@@ -168,7 +168,7 @@ static int read_again(struct reading *reading, const struct summary *summary, co
 }
 
 int reading_take(struct reading *reading, const char *trace, const char *directory,
-		 struct remains *remains, struct err *err)
+		 struct cleanup *cleanup, struct err *err)
 {
 	AUTO_FREE bool *asked = NULL;
 	struct summary summary;
@@ -185,7 +185,7 @@ int reading_take(struct reading *reading, const char *trace, const char *directo
 		if (first.head.aggregates[i].file < first.head.file_count)
 			asked[first.head.aggregates[i].file] = true;
 	if (r >= 0)
-		r = read_again(reading, &summary, asked, trace, directory, remains, err);
+		r = read_again(reading, &summary, asked, trace, directory, cleanup, err);
 	summary_release(&summary);
 	trace_close(&first);
 	return r;

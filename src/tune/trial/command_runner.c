@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/bed/bed_command.h"
+#include "tune/trial/command_runner.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/child.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "observe/collect/collector.h"
-#include "base/child.h"
-#include "tune/bed/digest.h"
 #include "tune/program/identity.h"
-#include "tune/bed/reading.h"
-#include "tune/bed/cleanup.h"
+#include "tune/trial/cleanup.h"
+#include "tune/trial/digest.h"
+#include "tune/trial/reading.h"
 
 /* Room that the place of the spools should have: the setting's default. */
 #define SPOOL_BYTES (UINT64_C(1) << 30)
@@ -28,11 +28,11 @@
 /* Comparing data may take as long as writing it has, many times over; but not for ever. */
 #define DIGEST_S 3600.0
 
-struct command_bed {
-	struct bed *bed;
-	struct bed_command_options options;
+struct command_runner {
+	struct trial_runner *runner;
+	struct command_runner_options options;
 	struct identity identity;
-	struct accessed accessed; /* by the run that learn_place() learnt from */
+	struct access_profile profile; /* by the run that learn_place() learnt from */
 	char *scratch, *spools, *sluice;
 	int scratch_lock, spools_lock;		  /* of directories of our own; -1: none */
 	char *spool;				  /* in spools, emptied after each trial */
@@ -47,14 +47,14 @@ struct command_bed {
 
 /* ---- a trial's command line ---- */
 
-static void argv_add(struct command_bed *b, const char *word)
+static void argv_add(struct command_runner *b, const char *word)
 {
 	b->argv = xgrow(b->argv, &b->argv_cap, b->argc + 2, sizeof(*b->argv));
 	b->argv[b->argc++] = xstrdup(word);
 	b->argv[b->argc] = NULL;
 }
 
-static void argv_set(struct command_bed *b, const char *assignment)
+static void argv_set(struct command_runner *b, const char *assignment)
 {
 	argv_add(b, "--set");
 	argv_add(b, assignment);
@@ -64,7 +64,7 @@ static void argv_set(struct command_bed *b, const char *assignment)
  * Whatever the user's settings are: every call is recorded, nothing but the parameters of the trial
  * is applied, and the machine is not looked at meanwhile.
  */
-static void argv_make(struct command_bed *b)
+static void argv_make(struct command_runner *b)
 {
 	static const char *const settings[] = {
 		"plugins.load=",	  "params.allow=semantics", "params.authority=parameters",
@@ -86,7 +86,8 @@ static void argv_make(struct command_bed *b)
 		argv_add(b, *word);
 }
 
-static int params_write(const struct command_bed *b, const struct param_set *set, struct err *err)
+static int params_write(const struct command_runner *b, const struct param_set *set,
+			struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
 	FILE *f;
@@ -150,7 +151,7 @@ static void conclude(struct trial *trial, enum trial_state state, const char *ou
 	free(text);
 }
 
-static void judge_end(const struct command_bed *b, const struct child_end *end, double limit_s,
+static void judge_end(const struct command_runner *b, const struct child_end *end, double limit_s,
 		      struct trial *trial)
 {
 	int code = WIFEXITED(end->status) ? WEXITSTATUS(end->status) : 128 + WTERMSIG(end->status);
@@ -167,7 +168,7 @@ static void judge_end(const struct command_bed *b, const struct child_end *end, 
 			 xprintf("%zu processes cannot be ended", end->left));
 }
 
-static void take_reading(const struct command_bed *b, const struct reading *reading,
+static void take_reading(const struct command_runner *b, const struct reading *reading,
 			 struct trial *trial)
 {
 	if (reading->run_s > 0)
@@ -183,37 +184,38 @@ static void take_reading(const struct command_bed *b, const struct reading *read
 			 xstrdup("no I/O of data was recorded; 'sluice doctor' tells why"));
 }
 
-static enum filesystem filesystem_used(const struct command_bed *b, const struct remains *remains)
+static enum filesystem filesystem_used(const struct command_runner *b,
+				       const struct cleanup *cleanup)
 {
-	return remains->file_count ? filesystem_of(remains->files[0]) : b->identity.filesystem;
+	return cleanup->file_count ? filesystem_of(cleanup->files[0]) : b->identity.filesystem;
 }
 
 /* What is known of the place, from the first run that went well. */
-static void learn_place(struct command_bed *b, struct reading *reading,
-			const struct remains *remains)
+static void learn_place(struct command_runner *b, struct reading *reading,
+			const struct cleanup *cleanup)
 {
-	struct bed *bed = b->bed;
+	struct trial_runner *runner = b->runner;
 
 	if (b->is_known)
 		return;
 	b->is_known = true;
 	if (reading->ranks)
-		bed->ranks = reading->ranks;
-	bed->uses = reading->uses;
-	bed->uses.creates = remains_has_new(remains);
-	bed->uses.reads = reading->read_bytes > 0;
-	bed->uses.writes = reading->write_bytes > 0;
-	bed->context.middleware = reading->middleware;
-	bed->context.filesystem = filesystem_used(b, remains);
-	bed->context.ranks = bed->ranks;
-	bed->context.nodes = reading->nodes;
-	b->accessed = reading->accessed;
-	reading->accessed = (struct accessed){ 0 };
-	bed->accessed = &b->accessed;
+		runner->ranks = reading->ranks;
+	runner->uses = reading->uses;
+	runner->uses.creates = cleanup_has_new(cleanup);
+	runner->uses.reads = reading->read_bytes > 0;
+	runner->uses.writes = reading->write_bytes > 0;
+	runner->context.middleware = reading->middleware;
+	runner->context.filesystem = filesystem_used(b, cleanup);
+	runner->context.ranks = runner->ranks;
+	runner->context.nodes = reading->nodes;
+	b->profile = reading->profile;
+	reading->profile = (struct access_profile){ 0 };
+	runner->profile = &b->profile;
 }
 
 /* The user's own opinion. */
-static int verify(const struct command_bed *b, struct trial *trial, struct err *err)
+static int verify(const struct command_runner *b, struct trial *trial, struct err *err)
 {
 	char *argv[] = { (char *)"sh", (char *)"-c", (char *)b->options.verify, NULL };
 	char *environment[] = { (char *)"SLUICE_DISABLE=1", NULL };
@@ -239,13 +241,13 @@ static int verify(const struct command_bed *b, struct trial *trial, struct err *
 }
 
 /* Data that could never be read is a pity; data that no longer can was spoilt. */
-static int check(struct command_bed *b, const struct remains *remains, struct trial *trial,
+static int check(struct command_runner *b, const struct cleanup *cleanup, struct trial *trial,
 		 struct err *err)
 {
 	AUTO_FREE char *directory = getcwd(NULL, 0);
 	struct digest_options options = {
-		.paths = remains->files,
-		.count = remains->file_count,
+		.paths = cleanup->files,
+		.count = cleanup->file_count,
 		.directory = directory,
 		.limit_s = DIGEST_S,
 		.stop = b->options.stop,
@@ -269,12 +271,12 @@ static int check(struct command_bed *b, const struct remains *remains, struct tr
 }
 
 /* The trace, if there is one, and what the trial has left; then the opinions on its data. */
-static int inspect(struct command_bed *b, struct remains *remains, struct trial *trial,
+static int inspect(struct command_runner *b, struct cleanup *cleanup, struct trial *trial,
 		   struct err *err)
 {
 	struct reading reading = { 0 };
 	struct err why = { 0 };
-	int r = reading_take(&reading, b->trace, b->scratch, remains, &why);
+	int r = reading_take(&reading, b->trace, b->scratch, cleanup, &why);
 
 	if (r >= 0)
 		take_reading(b, &reading, trial);
@@ -285,9 +287,9 @@ static int inspect(struct command_bed *b, struct remains *remains, struct trial 
 	if (trial->state == TRIAL_GOOD && b->options.verify)
 		r = verify(b, trial, err);
 	if (r >= 0 && trial->state == TRIAL_GOOD && b->options.check)
-		r = check(b, remains, trial, err);
+		r = check(b, cleanup, trial, err);
 	if (r >= 0 && trial->state == TRIAL_GOOD)
-		learn_place(b, &reading, remains);
+		learn_place(b, &reading, cleanup);
 	reading_release(&reading);
 	return r;
 }
@@ -295,23 +297,24 @@ static int inspect(struct command_bed *b, struct remains *remains, struct trial 
 /* ---- the bed ---- */
 
 /* Of a trial that was not good the output is worth keeping, if anybody can find it. */
-static void tidy(struct command_bed *b, const struct remains *remains, const struct trial *trial)
+static void tidy(struct command_runner *b, const struct cleanup *cleanup, const struct trial *trial)
 {
 	AUTO_FREE char *kept = xprintf("%s/failed-%u.log", b->scratch, b->trials);
 
 	if (!b->options.keep)
-		remains_remove(remains);
+		cleanup_remove(cleanup);
 	if (b->scratch_lock < 0 && trial->state != TRIAL_GOOD)
 		rename(b->output, kept);
 	unlink(b->trace);
-	remains_clear(b->spool);
+	cleanup_remove_tree(b->spool);
 	mkdir(b->spool, 0700);
 }
 
-static int bed_run(void *state, const struct param_set *set, const struct bed_limits *limits,
-		   struct trial *trial, struct err *err)
+static int command_runner_run(void *state, const struct param_set *set,
+			      const struct trial_limits *limits, struct trial *trial,
+			      struct err *err)
 {
-	struct command_bed *b = state;
+	struct command_runner *b = state;
 	struct child_options options = {
 		.argv = b->argv,
 		.output = b->output,
@@ -319,28 +322,28 @@ static int bed_run(void *state, const struct param_set *set, const struct bed_li
 		.stop = b->options.stop,
 	};
 	struct trial result = { .state = TRIAL_GOOD };
-	struct remains remains;
+	struct cleanup cleanup;
 	struct child_end end;
 	int r = params_write(b, set, err);
 
 	if (r < 0)
 		return r;
 	b->trials++;
-	remains_begin(&remains);
+	cleanup_begin(&cleanup);
 	r = child_run(&options, &end, err);
 	if (r >= 0) {
 		result.run_s = end.seconds;
 		judge_end(b, &end, limits->seconds, &result);
-		r = inspect(b, &remains, &result, err);
+		r = inspect(b, &cleanup, &result, err);
 	} else if (r == -EINTR) {
 		struct reading reading = { 0 };
 
 		/* For what is left of it only. */
-		if (reading_take(&reading, b->trace, b->scratch, &remains, NULL) >= 0)
+		if (reading_take(&reading, b->trace, b->scratch, &cleanup, NULL) >= 0)
 			reading_release(&reading);
 	}
-	tidy(b, &remains, &result);
-	remains_release(&remains);
+	tidy(b, &cleanup, &result);
+	cleanup_release(&cleanup);
 	if (r < 0) {
 		trial_release(&result);
 		return r;
@@ -349,23 +352,23 @@ static int bed_run(void *state, const struct param_set *set, const struct bed_li
 	return 0;
 }
 
-static void bed_close(void *state)
+static void command_runner_close(void *state)
 {
-	struct command_bed *b = state;
+	struct command_runner *b = state;
 
 	if (!b)
 		return;
 	if (b->spools)
-		remains_clear(b->spools);
+		cleanup_remove_tree(b->spools);
 	if (b->scratch_lock >= 0)
-		remains_clear(b->scratch);
+		cleanup_remove_tree(b->scratch);
 	auto_close(&b->scratch_lock);
 	auto_close(&b->spools_lock);
 	for (size_t i = 0; i < b->argc; i++)
 		free(b->argv[i]);
 	free(b->argv);
 	identity_release(&b->identity);
-	accessed_release(&b->accessed);
+	access_profile_release(&b->profile);
 	free(b->scratch);
 	free(b->spool);
 	free(b->spools);
@@ -378,9 +381,10 @@ static void bed_close(void *state)
 	free(b);
 }
 
-static const struct bed_ops bed_command = { .run = bed_run, .close = bed_close };
+static const struct trial_runner_ops command_runner_ops = { .run = command_runner_run,
+							    .close = command_runner_close };
 
-static int scratch_make(struct command_bed *b, struct err *err)
+static int scratch_make(struct command_runner *b, struct err *err)
 {
 	const char *temporary = getenv("TMPDIR"), *given = b->options.scratch;
 	AUTO_FREE char *full = NULL;
@@ -396,20 +400,20 @@ static int scratch_make(struct command_bed *b, struct err *err)
 		b->scratch = xstrdup(full);
 	} else {
 		full = realpath(temporary && *temporary ? temporary : "/tmp", NULL);
-		b->scratch = remains_directory(full ? full : "/tmp", &b->scratch_lock, err);
+		b->scratch = cleanup_make_directory(full ? full : "/tmp", &b->scratch_lock, err);
 	}
 	return b->scratch ? 0 : -err->code;
 }
 
 /* Spools are where `sluice run` would put them, but in one place, where nothing can be left. */
-static int places_make(struct command_bed *b, struct err *err)
+static int places_make(struct command_runner *b, struct err *err)
 {
 	AUTO_FREE char *binaries = place_binary_dir();
 	int r = scratch_make(b, err);
 
 	if (r < 0)
 		return r;
-	b->spools = remains_directory(collector_base(NULL, SPOOL_BYTES), &b->spools_lock, err);
+	b->spools = cleanup_make_directory(collector_base(NULL, SPOOL_BYTES), &b->spools_lock, err);
 	if (!b->spools)
 		return -err->code;
 	b->spool = place_join(b->spools, "records");
@@ -423,24 +427,25 @@ static int places_make(struct command_bed *b, struct err *err)
 	return 0;
 }
 
-int bed_command_open(struct bed *bed, const struct bed_command_options *options, struct err *err)
+int command_runner_open(struct trial_runner *runner, const struct command_runner_options *options,
+			struct err *err)
 {
-	struct command_bed *b = xcalloc(1, sizeof(*b));
+	struct command_runner *b = xcalloc(1, sizeof(*b));
 	struct err why = { 0 };
 	int r;
 
-	b->bed = bed;
+	b->runner = runner;
 	b->options = *options;
 	b->scratch_lock = b->spools_lock = -1;
 	r = places_make(b, &why);
 	if (r < 0) {
-		bed_close(b);
+		command_runner_close(b);
 		return err_set(err, -r, "%s", why.text);
 	}
 	argv_make(b);
 	identity_of(&b->identity, options->argv, options->platform);
-	*bed = (struct bed){
-		.ops = &bed_command,
+	*runner = (struct trial_runner){
+		.ops = &command_runner_ops,
 		.state = b,
 		.context = { .filesystem = b->identity.filesystem, .ranks = b->identity.ranks },
 		.program = b->identity.program,
@@ -451,7 +456,7 @@ int bed_command_open(struct bed *bed, const struct bed_command_options *options,
 	return 0;
 }
 
-const char *bed_command_note(const struct bed *bed)
+const char *command_runner_note(const struct trial_runner *runner)
 {
-	return ((const struct command_bed *)bed->state)->note;
+	return ((const struct command_runner *)runner->state)->note;
 }

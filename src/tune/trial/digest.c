@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/bed/digest.h"
+#include "tune/trial/digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "contract/clock.h"
-#include "tune/bed/digest_hdf5.h"
+#include "tune/trial/digest_hdf5.h"
 
 /* A flag that was set just before we slept is seen so late. */
 #define LOOK_MS 200

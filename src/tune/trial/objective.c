@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/bed/objective.h"
+#include "tune/trial/objective.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * The data of an HDF5 file as a stream of bytes for a checksum. HDF5 is loaded into this process
  * and never unloaded: for the process that digest.c starts, not for others.
  */
-#ifndef SLUICE_TUNE_BED_DIGEST_HDF5_H
-#define SLUICE_TUNE_BED_DIGEST_HDF5_H
+#ifndef SLUICE_TUNE_TRIAL_DIGEST_HDF5_H
+#define SLUICE_TUNE_TRIAL_DIGEST_HDF5_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,13 +6,13 @@
  *   bed_command    a real command line, started under `sluice run`
  *   bed_simulated  a kernel on a described platform
  */
-#ifndef SLUICE_TUNE_BED_BED_H
-#define SLUICE_TUNE_BED_BED_H
+#ifndef SLUICE_TUNE_TRIAL_TRIAL_H
+#define SLUICE_TUNE_TRIAL_TRIAL_H
 
 #include "params/set.h"
 #include "params/space.h"
 
-struct accessed;
+struct access_profile;
 
 enum trial_state {
 	TRIAL_GOOD,
@@ -39,21 +39,21 @@ struct trial {
 void trial_release(struct trial *trial);
 const char *trial_state_name(enum trial_state state);
 
-struct bed_limits {
+struct trial_limits {
 	double seconds; /* end it then; INFINITY: no limit */
 };
 
-struct bed_ops {
+struct trial_runner_ops {
 	/* Runs once. Fails only where going on makes no sense: the user interrupts (-EINTR), our
 	 * own disk is full. All else is a trial. */
-	int (*run)(void *bed, const struct param_set *set, const struct bed_limits *limits,
+	int (*run)(void *runner, const struct param_set *set, const struct trial_limits *limits,
 		   struct trial *trial, struct err *err);
-	void (*close)(void *bed);
+	void (*close)(void *runner);
 	bool is_exact; /* the same parameters always cost the same: once is enough */
 };
 
-struct bed {
-	const struct bed_ops *ops;
+struct trial_runner {
+	const struct trial_runner_ops *ops;
 	void *state;
 	struct tunable_context context; /* where it runs; known after the first run */
 	struct space_uses uses;
@@ -61,7 +61,7 @@ struct bed {
 	char *fingerprint;
 	uint32_t ranks;
 	/* What the first good run was seen to access, for models; NULL: nothing is known. */
-	const struct accessed *accessed;
+	const struct access_profile *profile;
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/bed/access_profile.h"
+#include "tune/trial/access_profile.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -9,9 +9,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "contract/hints.h"
 #include "observe/tally/traffic.h"
 #include "params/set.h"
-#include "contract/hints.h"
 
 #define SCHEMA "sluice.accessed/1"
 #define BATCH 1024
@@ -19,19 +19,19 @@
 #define OPEN_MOST 4096
 #define ROWS_MOST 64 /* on the way */
 
-void accessed_release(struct accessed *accessed)
+void access_profile_release(struct access_profile *profile)
 {
-	for (size_t i = 0; i < accessed->count; i++) {
-		free(accessed->rows[i].file);
-		free(accessed->rows[i].hints);
+	for (size_t i = 0; i < profile->count; i++) {
+		free(profile->rows[i].file);
+		free(profile->rows[i].hints);
 	}
-	free(accessed->rows);
-	*accessed = (struct accessed){ 0 };
+	free(profile->rows);
+	*profile = (struct access_profile){ 0 };
 }
 
-void accessed_copy(struct accessed *to, const struct accessed *from)
+void access_profile_copy(struct access_profile *to, const struct access_profile *from)
 {
-	*to = (struct accessed){ .count = from->count, .cap = from->count };
+	*to = (struct access_profile){ .count = from->count, .cap = from->count };
 	to->rows = xcalloc(from->count + 1, sizeof(*to->rows));
 	for (size_t i = 0; i < from->count; i++) {
 		to->rows[i] = from->rows[i];
@@ -45,21 +45,21 @@ static double call_bytes(const struct access *access)
 	return (double)access->ranks * (double)access->rank_bytes;
 }
 
-static double row_bytes(const struct accessed_row *row)
+static double row_bytes(const struct access_profile_row *row)
 {
 	return row->calls * call_bytes(&row->access);
 }
 
-double accessed_bytes(const struct accessed *accessed)
+double access_profile_bytes(const struct access_profile *profile)
 {
 	double bytes = 0;
 
-	for (size_t i = 0; i < accessed->count; i++)
-		bytes += row_bytes(&accessed->rows[i]);
+	for (size_t i = 0; i < profile->count; i++)
+		bytes += row_bytes(&profile->rows[i]);
 	return bytes;
 }
 
-void accessed_hints(const struct accessed_row *row, struct param_set *set)
+void access_profile_row_hints(const struct access_profile_row *row, struct param_set *set)
 {
 	const char *hints = row->hints;
 	char key[64], value[512];
@@ -95,16 +95,16 @@ static double distance(const struct access *a, const struct access *b)
 }
 
 /* Calls of one kind are counted as calls of another, by their bytes. */
-static void row_join(struct accessed *accessed, size_t from, size_t count)
+static void row_join(struct access_profile *profile, size_t from, size_t count)
 {
-	const struct accessed_row *row = &accessed->rows[from];
+	const struct access_profile_row *row = &profile->rows[from];
 	size_t best = 0;
 
 	for (size_t i = 1; i < count; i++)
-		if (distance(&row->access, &accessed->rows[i].access) <
-		    distance(&row->access, &accessed->rows[best].access))
+		if (distance(&row->access, &profile->rows[i].access) <
+		    distance(&row->access, &profile->rows[best].access))
 			best = i;
-	accessed->rows[best].calls += row_bytes(row) / call_bytes(&accessed->rows[best].access);
+	profile->rows[best].calls += row_bytes(row) / call_bytes(&profile->rows[best].access);
 }
 
 static int row_compare(const void *a, const void *b)
@@ -114,36 +114,36 @@ static int row_compare(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-static void rows_cut(struct accessed *accessed, size_t most)
+static void rows_cut(struct access_profile *profile, size_t most)
 {
-	if (!accessed->count)
+	if (!profile->count)
 		return;
-	qsort(accessed->rows, accessed->count, sizeof(*accessed->rows), row_compare);
-	for (size_t i = most; i < accessed->count; i++) {
-		row_join(accessed, i, most);
-		free(accessed->rows[i].file);
-		free(accessed->rows[i].hints);
+	qsort(profile->rows, profile->count, sizeof(*profile->rows), row_compare);
+	for (size_t i = most; i < profile->count; i++) {
+		row_join(profile, i, most);
+		free(profile->rows[i].file);
+		free(profile->rows[i].hints);
 	}
-	if (accessed->count > most)
-		accessed->count = most;
+	if (profile->count > most)
+		profile->count = most;
 }
 
-static void row_add(struct accessed *accessed, const struct access *access, const char *file,
+static void row_add(struct access_profile *profile, const struct access *access, const char *file,
 		    const char *hints)
 {
-	for (size_t i = 0; i < accessed->count; i++) {
-		struct accessed_row *row = &accessed->rows[i];
+	for (size_t i = 0; i < profile->count; i++) {
+		struct access_profile_row *row = &profile->rows[i];
 
 		if (!is_same(&row->access, access) || !is_same_text(row->hints, hints))
 			continue;
 		row->calls++;
 		return;
 	}
-	if (accessed->count == ROWS_MOST)
-		rows_cut(accessed, ROWS_MOST / 2);
-	accessed->rows =
-		xgrow(accessed->rows, &accessed->cap, accessed->count + 1, sizeof(*accessed->rows));
-	accessed->rows[accessed->count++] = (struct accessed_row){
+	if (profile->count == ROWS_MOST)
+		rows_cut(profile, ROWS_MOST / 2);
+	profile->rows =
+		xgrow(profile->rows, &profile->cap, profile->count + 1, sizeof(*profile->rows));
+	profile->rows[profile->count++] = (struct access_profile_row){
 		.access = *access,
 		.calls = 1,
 		.file = xstrdup(file),
@@ -153,7 +153,7 @@ static void row_add(struct accessed *accessed, const struct access *access, cons
 
 /* ---- one call of all ranks ---- */
 
-struct accessing_call {
+struct access_profiler_call {
 	bool is_read;
 	file_id file;
 	uint64_t ranks, active; /* that were seen; that move anything */
@@ -189,7 +189,7 @@ static void pieces_set(struct access *access, double block, double stride)
 	access->stride_bytes = (uint64_t)fmax(round(stride), (double)access->block_bytes);
 }
 
-static void pattern_set(struct access *access, const struct accessing_call *call)
+static void pattern_set(struct access *access, const struct access_profiler_call *call)
 {
 	double size = (double)call->bytes / (double)call->active, ranks = (double)call->active;
 	double stride = call->active > 1 ? (double)(call->high - call->low) / (ranks - 1) : 0;
@@ -225,9 +225,9 @@ static uint64_t nodes_of(uint64_t ranks, uint64_t hosts)
 	return nodes ? nodes : 1;
 }
 
-static void call_close(struct accessing *a, uint64_t number)
+static void call_close(struct access_profiler *a, uint64_t number)
 {
-	struct accessing_call *call = map_remove(&a->calls, number);
+	struct access_profiler_call *call = map_remove(&a->calls, number);
 	struct access access;
 	file_id hints;
 
@@ -244,14 +244,15 @@ static void call_close(struct accessing *a, uint64_t number)
 	if (call->bytes)
 		pattern_set(&access, call);
 	if (call->bytes && access_check(&access, NULL) == 0)
-		row_add(&a->accessed, &access, call->file ? a->head->files[call->file] : NULL,
+		row_add(&a->profile, &access, call->file ? a->head->files[call->file] : NULL,
 			hints ? a->head->files[hints] : NULL);
 	free(call);
 }
 
-static struct accessing_call *call_open(struct accessing *a, const struct activity *activity)
+static struct access_profiler_call *call_open(struct access_profiler *a,
+					      const struct activity *activity)
 {
-	struct accessing_call *call = map_get(&a->calls, activity->collective);
+	struct access_profiler_call *call = map_get(&a->calls, activity->collective);
 
 	if (call)
 		return call;
@@ -271,23 +272,23 @@ static struct accessing_call *call_open(struct accessing *a, const struct activi
 
 /* ---- the trace ---- */
 
-void accessing_init(struct accessing *accessing, const struct trace_head *head)
+void access_profiler_init(struct access_profiler *profiler, const struct trace_head *head)
 {
-	*accessing = (struct accessing){ .head = head };
-	accessing->ways = traffic_table(head);
-	accessing->hints = xcalloc(head->file_count + 1, sizeof(file_id));
-	accessing->order = xcalloc(OPEN_MOST, sizeof(uint64_t));
-	ranks_init(&accessing->ranks, head);
+	*profiler = (struct access_profiler){ .head = head };
+	profiler->ways = traffic_table(head);
+	profiler->hints = xcalloc(head->file_count + 1, sizeof(file_id));
+	profiler->order = xcalloc(OPEN_MOST, sizeof(uint64_t));
+	ranks_init(&profiler->ranks, head);
 }
 
-static bool is_access(const struct accessing *a, const struct activity *activity)
+static bool is_access(const struct access_profiler *a, const struct activity *activity)
 {
 	return activity->collective && !activity->error && a->ways[activity->call] &&
 	       activity->present & PRESENT(SIZE) &&
 	       ranks_of_process(&a->ranks, activity->process) >= 0;
 }
 
-static void call_add(struct accessing_call *call, const struct activity *activity)
+static void call_add(struct access_profiler_call *call, const struct activity *activity)
 {
 	uint64_t size = activity->size > 0 ? (uint64_t)activity->size : 0;
 	uint64_t offset = activity->present & PRESENT(OFFSET) && activity->offset > 0
@@ -307,10 +308,10 @@ static void call_add(struct accessing_call *call, const struct activity *activit
 	call->span = span > call->span ? span : call->span;
 }
 
-void accessing_add(struct accessing *accessing, const struct activity *activity)
+void access_profiler_add(struct access_profiler *profiler, const struct activity *activity)
 {
-	struct accessing *a = accessing;
-	struct accessing_call *call;
+	struct access_profiler *a = profiler;
+	struct access_profiler_call *call;
 
 	if (activity->layer != LAYER_MPI || activity->call >= a->head->call_count ||
 	    activity->file >= a->head->file_count)
@@ -327,38 +328,38 @@ void accessing_add(struct accessing *accessing, const struct activity *activity)
 		call_close(a, activity->collective);
 }
 
-void accessing_end(struct accessing *accessing, struct accessed *accessed)
+void access_profiler_end(struct access_profiler *profiler, struct access_profile *profile)
 {
-	struct accessing *a = accessing;
+	struct access_profiler *a = profiler;
 
 	for (size_t i = 0; i < a->open; i++)
 		call_close(a, a->order[(a->first + i) % OPEN_MOST]);
-	rows_cut(&a->accessed, ACCESSED_ROWS);
-	*accessed = a->accessed;
+	rows_cut(&a->profile, ACCESS_PROFILE_ROWS);
+	*profile = a->profile;
 	map_release(&a->calls);
 	ranks_release(&a->ranks);
 	free(a->ways);
 	free(a->hints);
 	free(a->order);
-	*a = (struct accessing){ 0 };
+	*a = (struct access_profiler){ 0 };
 }
 
-int accessed_take(struct accessed *accessed, const char *trace, struct err *err)
+int access_profile_read_trace(struct access_profile *profile, const char *trace, struct err *err)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
-	struct accessed found = { 0 };
-	struct accessing accessing;
+	struct access_profile found = { 0 };
+	struct access_profiler profiler;
 	struct trace reading;
 	ssize_t n;
 	int r = trace_open(&reading, trace, NULL, err);
 
 	if (r < 0)
 		return r;
-	accessing_init(&accessing, &reading.head);
+	access_profiler_init(&profiler, &reading.head);
 	while ((n = trace_next(&reading, batch, BATCH, err)) > 0)
 		for (ssize_t i = 0; i < n; i++)
-			accessing_add(&accessing, &batch[i]);
-	accessing_end(&accessing, &found);
+			access_profiler_add(&profiler, &batch[i]);
+	access_profiler_end(&profiler, &found);
 	trace_close(&reading);
 	if (n >= 0 && !found.count)
 		n = err_set(err, ENODATA,
@@ -366,10 +367,10 @@ int accessed_take(struct accessed *accessed, const char *trace, struct err *err)
 			    "(MPI_File_write_at_all and the like), so there is nothing to predict",
 			    trace);
 	if (n < 0) {
-		accessed_release(&found);
+		access_profile_release(&found);
 		return (int)n;
 	}
-	*accessed = found;
+	*profile = found;
 	return 0;
 }
 
@@ -391,14 +392,14 @@ static json_t *text_json(const char *text)
 	return json ? json : json_null();
 }
 
-char *accessed_write(const struct accessed *accessed)
+char *access_profile_write(const struct access_profile *profile)
 {
 	json_t *all = json_object(), *rows = json_array();
 	char *text, *copy;
 
 	json_object_set_new(all, "schema", json_string(SCHEMA));
-	for (size_t i = 0; i < accessed->count; i++) {
-		const struct accessed_row *row = &accessed->rows[i];
+	for (size_t i = 0; i < profile->count; i++) {
+		const struct access_profile_row *row = &profile->rows[i];
 		json_t *json = json_pack("{s:b, s:b, s:f}", "read", (int)row->access.is_read,
 					 "strided", (int)(row->access.pattern == ACCESS_STRIDED),
 					 "calls", row->calls);
@@ -418,9 +419,9 @@ char *accessed_write(const struct accessed *accessed)
 	return copy;
 }
 
-static int row_parse(struct accessed_row *row, const json_t *json, struct err *err)
+static int row_parse(struct access_profile_row *row, const json_t *json, struct err *err)
 {
-	*row = (struct accessed_row){
+	*row = (struct access_profile_row){
 		.access = { .is_read = json_is_true(json_object_get(json, "read")),
 			    .pattern = json_is_true(json_object_get(json, "strided"))
 					       ? ACCESS_STRIDED
@@ -437,15 +438,15 @@ static int row_parse(struct accessed_row *row, const json_t *json, struct err *e
 	return 0;
 }
 
-int accessed_parse(struct accessed *accessed, const char *text, struct err *err)
+int access_profile_parse(struct access_profile *profile, const char *text, struct err *err)
 {
 	json_t *all = json_loads(text, 0, NULL), *rows = json_object_get(all, "accesses");
 	const char *schema = json_string_value(json_object_get(all, "schema"));
-	struct accessed made = { 0 };
+	struct access_profile made = { 0 };
 	int r = 0;
 
 	if (!schema || strcmp(schema, SCHEMA) != 0 || !json_array_size(rows) ||
-	    json_array_size(rows) > ACCESSED_ROWS)
+	    json_array_size(rows) > ACCESS_PROFILE_ROWS)
 		r = err_set(err, EBADMSG, "the accesses of the run are not of schema " SCHEMA);
 	for (size_t i = 0; r >= 0 && i < json_array_size(rows); i++) {
 		made.rows = xgrow(made.rows, &made.cap, made.count + 1, sizeof(*made.rows));
@@ -454,8 +455,8 @@ int accessed_parse(struct accessed *accessed, const char *text, struct err *err)
 	}
 	json_decref(all);
 	if (r < 0)
-		accessed_release(&made);
+		access_profile_release(&made);
 	else
-		*accessed = made;
+		*profile = made;
 	return r;
 }

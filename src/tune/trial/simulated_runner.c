@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/bed/bed_simulated.h"
+#include "tune/trial/simulated_runner.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -43,8 +43,8 @@ static char *effective_of(const struct simulation *s, const struct knobs *k)
 }
 
 /* A run that takes longer than it may is over when its time is. */
-static void trial_fill(const struct simulation *s, const struct bed_limits *limits, double seconds,
-		       struct trial *trial)
+static void trial_fill(const struct simulation *s, const struct trial_limits *limits,
+		       double seconds, struct trial *trial)
 {
 	trial->state = TRIAL_GOOD;
 	if (limits && seconds > limits->seconds) {
@@ -67,10 +67,10 @@ static double noise_of(struct simulation *s)
 	return exp(s->noise * random_normal(&random));
 }
 
-static int simulation_run(void *bed, const struct param_set *set, const struct bed_limits *limits,
-			  struct trial *trial, struct err *err)
+static int simulation_run(void *runner, const struct param_set *set,
+			  const struct trial_limits *limits, struct trial *trial, struct err *err)
 {
-	struct simulation *s = bed;
+	struct simulation *s = runner;
 	struct simulated simulated;
 	struct err told = { 0 };
 	struct knobs knobs;
@@ -89,9 +89,9 @@ static int simulation_run(void *bed, const struct param_set *set, const struct b
 	return 0;
 }
 
-static void simulation_close(void *bed)
+static void simulation_close(void *runner)
 {
-	struct simulation *s = bed;
+	struct simulation *s = runner;
 
 	if (!s)
 		return;
@@ -102,18 +102,18 @@ static void simulation_close(void *bed)
 	free(s);
 }
 
-static const struct bed_ops exact_ops = {
+static const struct trial_runner_ops exact_ops = {
 	.run = simulation_run,
 	.close = simulation_close,
 	.is_exact = true,
 };
 
-static const struct bed_ops noisy_ops = {
+static const struct trial_runner_ops noisy_ops = {
 	.run = simulation_run,
 	.close = simulation_close,
 };
 
-static void bed_fill(struct bed *bed, struct simulation *s)
+static void fill_runner(struct trial_runner *runner, struct simulation *s)
 {
 	const struct workload *w = &s->workload;
 
@@ -121,24 +121,24 @@ static void bed_fill(struct bed *bed, struct simulation *s)
 	s->platform_name = xprintf("simulated:%s", platform_name(s->platform));
 	/* The kernel and its volume per rank are all there is to know it by. */
 	s->fingerprint = xprintf("model:%s-%" PRIu64, w->name, w->rank_bytes);
-	*bed = (struct bed){ .ops = s->noise > 0 ? &noisy_ops : &exact_ops,
-			     .state = s,
-			     .program = s->program,
-			     .platform = s->platform_name,
-			     .fingerprint = s->fingerprint,
-			     .ranks = (uint32_t)w->ranks };
-	platform_context(s->platform, &bed->context);
-	bed->context.ranks = (uint32_t)w->ranks;
-	bed->uses = (struct space_uses){ .hdf5 = true,
-					 .hdf5_parallel = w->collective,
-					 .mpi = true,
-					 .collective = w->collective,
-					 .creates = true,
-					 .collective_hdf5 = w->collective };
+	*runner = (struct trial_runner){ .ops = s->noise > 0 ? &noisy_ops : &exact_ops,
+					 .state = s,
+					 .program = s->program,
+					 .platform = s->platform_name,
+					 .fingerprint = s->fingerprint,
+					 .ranks = (uint32_t)w->ranks };
+	platform_context(s->platform, &runner->context);
+	runner->context.ranks = (uint32_t)w->ranks;
+	runner->uses = (struct space_uses){ .hdf5 = true,
+					    .hdf5_parallel = w->collective,
+					    .mpi = true,
+					    .collective = w->collective,
+					    .creates = true,
+					    .collective_hdf5 = w->collective };
 }
 
-int bed_simulated_open(struct bed *bed, const char *platform, const char *kernel, uint64_t ranks,
-		       double noise, uint64_t seed, struct err *err)
+int simulated_runner_open(struct trial_runner *runner, const char *platform, const char *kernel,
+			  uint64_t ranks, double noise, uint64_t seed, struct err *err)
 {
 	struct simulation *s;
 	struct workload workload;
@@ -157,27 +157,27 @@ int bed_simulated_open(struct bed *bed, const char *platform, const char *kernel
 	s->workload = workload;
 	s->noise = noise;
 	s->seed = seed;
-	bed_fill(bed, s);
+	fill_runner(runner, s);
 	return 0;
 }
 
-void bed_simulated_skip(struct bed *bed, uint64_t runs)
+void simulated_runner_skip(struct trial_runner *runner, uint64_t runs)
 {
-	struct simulation *s = bed->state;
+	struct simulation *s = runner->state;
 
 	s->runs += runs;
 }
 
-int bed_simulated_space(const struct bed *bed, struct space *space, struct err *err)
+int simulated_runner_space(const struct trial_runner *runner, struct space *space, struct err *err)
 {
-	const struct simulation *s = bed->state;
+	const struct simulation *s = runner->state;
 
 	return workload_space(&s->workload, s->platform, space, err);
 }
 
-double bed_simulated_peak(const struct bed *bed)
+double simulated_runner_peak(const struct trial_runner *runner)
 {
-	const struct simulation *s = bed->state;
+	const struct simulation *s = runner->state;
 
 	return platform_peak(s->platform);
 }

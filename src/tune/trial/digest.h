@@ -13,8 +13,8 @@
  * done by a process of its own, into which HDF5 is loaded: a broken file may crash it or keep it
  * busy, and that is an error here, no more.
  */
-#ifndef SLUICE_TUNE_BED_DIGEST_H
-#define SLUICE_TUNE_BED_DIGEST_H
+#ifndef SLUICE_TUNE_TRIAL_DIGEST_H
+#define SLUICE_TUNE_TRIAL_DIGEST_H
 
 #include <signal.h>
 #include <stddef.h>

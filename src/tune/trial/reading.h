@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the trace of a trial tells, read in two passes: the figures of tune/bed/objective.h, what the
- * program uses, and what it has left behind.
+ * What the trace of a trial tells, read in two passes: the figures of tune/trial/objective.h, what
+ * the program uses, and what it has left behind.
  */
-#ifndef SLUICE_TUNE_BED_READING_H
-#define SLUICE_TUNE_BED_READING_H
+#ifndef SLUICE_TUNE_TRIAL_READING_H
+#define SLUICE_TUNE_TRIAL_READING_H
 
 #include "params/space.h"
-#include "tune/bed/access_profile.h"
+#include "tune/trial/access_profile.h"
 
 struct err;
-struct remains;
+struct cleanup;
 
 struct reading {
 	double run_s; /* as the trace has it; 0: it does not tell */
@@ -20,7 +20,7 @@ struct reading {
 	uint32_t ranks, nodes;
 	struct space_uses uses; /* but `creates` */
 	enum middleware middleware;
-	struct accessed accessed;
+	struct access_profile profile;
 	char *effective; /* KEY=VALUE;...; NULL: nothing was read back */
 };
 
@@ -29,7 +29,7 @@ struct reading {
  * reading is untouched on failure.
  */
 int reading_take(struct reading *reading, const char *trace, const char *directory,
-		 struct remains *remains, struct err *err);
+		 struct cleanup *cleanup, struct err *err);
 void reading_release(struct reading *reading);
 
 #endif
