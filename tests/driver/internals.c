@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Compares what the ranks of tests/mpi/collective.c were seen to do inside each collective access
- * with what the model of predict/model/counts/counts.h says that they do:
+ * Compares the calls that the ranks of tests/mpi/collective.c make inside each collective access
+ *with the counts of the model (predict/model/counts/counts.h):
  *
  *	internals TRACE CASES RANKS [LISTS]
  *
- * LISTS is list_messages of predict/model/machine.h, 1 where it is not given.
- * CASES is the list that the program was given. Every rank, every access and every kind of call is
- * compared; what differs is told. The last line is "equal E of N". Ends with 1 unless all are.
+ * LISTS is list_messages of predict/model/machine.h (default 1). CASES is the list that the program
+ * read. Each rank, access and kind of call is compared, and differences are printed. The last line
+ *is "equal E of N". The exit code is 1 unless all are equal.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ struct one {
 	struct settings settings;
 };
 
-/* What one rank did in one access. */
+/* The calls of one rank in one access. */
 struct seen {
 	struct rank_calls calls;
 	uint64_t accesses,
@@ -40,8 +40,8 @@ struct job {
 	struct one cases[CASES_MAX];
 	size_t count;
 	uint64_t ranks;
-	struct seen *seen; /* by case, then rank */
-	struct map inside; /* of calls under way or over: the access that they are part of */
+	struct seen *seen; /* by case, then by rank */
+	struct map inside; /* per call, open or finished: the access that it is part of */
 };
 
 static const struct {
@@ -64,7 +64,7 @@ static uint64_t *number(struct rank_calls *calls, size_t kind)
 	return (uint64_t *)((char *)calls + kinds[kind].place);
 }
 
-/* The calls of MPI, and what the model counts them as. */
+/* The MPI calls and the counters of the model for them. */
 static const struct {
 	const char *call;
 	size_t place;
@@ -106,7 +106,7 @@ static void storage_add(struct rank_calls *calls, const struct call_info *call,
 	}
 }
 
-/* 0: the file is none of the list's; else the number of its line. */
+/* The line number of the file's case; 0: the file has none. */
 static size_t case_of(const struct job *job, const char *file)
 {
 	const char *name = strrchr(file, '/');
@@ -181,7 +181,7 @@ static int word_of(const char *word, const char *const *words)
 	return -1;
 }
 
-/* A line as tests/mpi/collective.c reads it. */
+/* Parses a line as tests/mpi/collective.c does. */
 static bool case_parse(const char *line, uint64_t ranks, struct one *out)
 {
 	static const char *const ways[] = { "write", "read", NULL };
@@ -217,13 +217,13 @@ static int cases_read(struct job *job, const char *path, struct err *err)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	while (job->count < CASES_MAX && fgets(line, sizeof(line), f)) {
 		if (!case_parse(line, job->ranks, &job->cases[job->count]))
-			return err_set(err, EINVAL, "%s:%zu: no case", path, job->count + 1);
+			return err_set(err, EINVAL, "%s:%zu: not a case", path, job->count + 1);
 		job->count++;
 	}
 	return 0;
 }
 
-/* Tells what differs; true if nothing does. */
+/* Prints the differences. True: there are none. */
 static bool rank_compare(struct seen *seen, struct rank_calls *wanted, size_t n, uint64_t rank)
 {
 	bool equal = seen->accesses == 1 && !seen->others;
@@ -278,7 +278,7 @@ static int compare(struct job *job, const struct machine *machine, struct err *e
 
 int main(int argc, char **argv)
 {
-	/* Debian's: one aggregator on each node where nobody says otherwise. */
+	/* As packaged by Debian: one aggregator per node by default. */
 	struct machine machine = { .name = "here",
 				   .romio = ROMIO_GENERIC,
 				   .aggregators = 1,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * jobs KEYFILE READER [COMMAND]: what a reader makes of a scheduler's answer, one job a line:
- * id, queue, nodes, bytes of memory, seconds allocated, owner, seconds used, name; tabs between.
+ * jobs KEYFILE READER [COMMAND]: prints the jobs that a reader finds in the output of a scheduler,
+ * one per line: id, queue, nodes, bytes of memory, seconds allocated, owner, seconds used and name,
+ * separated by tabs.
  */
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs a command as trials of the test bed (tune/trial/command_runner.h) and prints what came out,
- *one line KEY=VALUE per figure: for tests/run/tune_bed.sh.
+ * Runs a command as trials (tune/trial/command_runner.h) and prints the figures, one line KEY=VALUE
+ * each, for tests/run/tune_bed.sh:
  *
- *	trial SLUICE [-p PARAMS] [-l SECONDS] [-v VERIFY] [-n RUNS] [-s SCRATCH] [-c] [-k] --
- *COMMAND...
+ *	trial SLUICE [-p PARAMS] [-l SECONDS] [-v VERIFY] [-n RUNS] [-s SCRATCH] [-c] [-k]
+ *	      -- COMMAND...
  */
 #include <math.h>
 #include <signal.h>

@@ -101,7 +101,7 @@ trial -- true
 check_eq "$(figure state)" unseen
 trial -n 2 -v 'test ! -e made/deeper/new' -- python3 -B writer.py
 check_eq "$(figure state 1)" wrong
-check_has "$(figure reason 1)" "verifying command says no (exit code 1)"
+check_has "$(figure reason 1)" "exit code 1"
 trial -v 'test -s made/deeper/new && test "$SLUICE_DISABLE" = 1' -- python3 -B writer.py
 check_eq "$(figure state)" good "a trial that is verified"
 trial -s "$work/scratch" -- sh -c 'echo kept; exit 1'
@@ -110,7 +110,7 @@ check_gone
 
 # Ended at the limit and on an interrupt, with all that it has started.
 trial -l 0.5 -- sh -c "echo made >slow; echo \$\$ >>$work/pids; setsid sleep 300 & echo \$! >>$work/pids; wait"
-check_eq "$(figure state): $(figure reason)" "slow: ended after 0.5 s"
+check_eq "$(figure state): $(figure reason)" "slow: aborted after 0.5 s"
 [ ! -e slow ] || fail "a file of a trial that was ended is left"
 check_gone
 interrupted 1 sh -c "echo x >slow; echo \$\$ >$work/pids; exec sleep 300"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A search led over the toy stack: how good it became, and after how many runs.
+ * Runs a search on the toy stack and reports the best cost and the number of runs.
  */
 #ifndef SLUICE_TESTS_TOY_SEARCH_H
 #define SLUICE_TESTS_TOY_SEARCH_H
@@ -10,11 +10,11 @@
 
 struct toy_course {
 	double best;
-	uint64_t near; /* runs until within 5 % of the best of all; 0: never */
+	uint64_t near; /* runs until within 5 % of the best point; 0: never */
 	struct search_counts counts;
 };
 
-/* most: runs; near_only: stops there. */
+/* Makes up to `most` runs; near_only: stops within 5 % of the best point. */
 static inline struct toy_course toy_search(const struct space *space, const char *name,
 					   const char *settings, uint64_t seed, uint64_t most,
 					   bool near_only)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The toy stack of GA-13: a space of 13,440 points and what each of them costs, so that searches
- * can be judged without hardware. Shared by tests/unit and bench/search.c.
+ * A toy I/O stack: a space of 13,440 points with a formula for the cost of each, so that searches
+ * can be compared without hardware. tests/unit and bench/search.c share it.
  */
 #ifndef SLUICE_TESTS_TOY_STACK_H
 #define SLUICE_TESTS_TOY_STACK_H
@@ -25,7 +25,7 @@ static const char *const toy_units[] = {
 };
 static const char *const toy_nodes[] = { "1",	"2",   "4",   "8",    "16",   "32", "64",
 					 "128", "256", "512", "1024", "2048", NULL };
-/* Of the pairs only the number counts. */
+/* Only the index of a pair enters the cost. */
 static const char *const toy_alignments[] = { "0,1",	"0,4K",	  "0,16K",   "0,64K",	"1K,16K",
 					      "1K,64K", "2K,64K", "4K,256K", "8K,512K", "8K,1M",
 					      "8K,2M",	"8K,8M",  "1M,4M",   "16K,32M", NULL };
@@ -38,7 +38,7 @@ static inline void toy_need(int r, const struct err *err)
 	exit(1);
 }
 
-/* The caller releases it. */
+/* The caller releases the space. */
 static inline void toy_space(struct space *space)
 {
 	struct err err = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A bed that computes what a run would cost, with noise, drift and faults as wanted, and a tuning
- * on it from begin to end.
+ * A trial runner that computes the cost of a run, with configurable noise, drift and faults, and a
+ * complete tuning with it.
  */
 #ifndef SLUICE_TESTS_TUNING_SAMPLE_H
 #define SLUICE_TESTS_TUNING_SAMPLE_H
@@ -13,7 +13,7 @@
 #include "store_sample.h"
 #include "tune/loop/tuning.h"
 
-/* 5 x 4 x 3 = 60 points, of which the cheapest costs 2.5 and the default 10. */
+/* 5 x 4 x 3 = 60 points; the cheapest costs 2.5, the baseline 10. */
 static const char space_text[] =
 	"{\"schema\": \"sluice.space/1\", \"dimensions\": ["
 	"{\"name\": \"cb_nodes\", \"values\": [null, 1, 2, 4, 8]},"
@@ -22,22 +22,23 @@ static const char space_text[] =
 
 struct fake {
 	struct trial_runner runner;
-	size_t runs;	/* so far, those that came from the store included */
+	size_t runs;	/* so far, including those replayed from the store */
 	double noise;	/* sigma */
-	double drift;	/* factor on all costs... */
-	size_t drifts;	/* ... from this run on; 0: never */
+	double drift;	/* factor on all costs from run `drifts` on */
+	size_t drifts;	/* 0: never */
 	size_t stop_at; /* this run is interrupted; 0: never */
 	double last_limit_s, slow_limit_s;
-	const double *weights; /* cost factors of the three values of BEST_LINE; NULL: as below */
-	bool is_useless;       /* parameters change nothing */
-	bool is_different;     /* writes other data each time */
-	const char *crash, *wrong, *hang; /* value of cb_nodes that does it */
-	size_t hanging;			  /* runs that were ended */
-	size_t fail_default_at;		  /* the first from this run on; 0: never */
-	size_t crashes_from, crashes_to;  /* runs; 0: all */
+	const double
+		*weights;  /* cost factors of the three values of BEST_LINE; NULL: true_cost() */
+	bool is_useless;   /* parameters change nothing */
+	bool is_different; /* writes different data each time */
+	const char *crash, *wrong, *hang; /* value of cb_nodes that triggers it */
+	size_t hanging;			  /* runs that were aborted */
+	size_t fail_default_at; /* the first run of the baseline from here on fails; 0: never */
+	size_t crashes_from, crashes_to; /* range of runs that may crash; 0: all */
 };
 
-static const char *value_of(const struct param_set *set, const char *name)
+static const char *param_value(const struct param_set *set, const char *name)
 {
 	const struct param *param = param_set_find(set, tunable_by_name(name), NULL, NULL);
 
@@ -46,7 +47,7 @@ static const char *value_of(const struct param_set *set, const char *name)
 
 static inline bool is_value(const struct param_set *set, const char *name, const char *value)
 {
-	return value && strcmp(value_of(set, name), value) == 0;
+	return value && strcmp(param_value(set, name), value) == 0;
 }
 
 static inline double true_cost(const struct param_set *set)
@@ -62,7 +63,7 @@ static inline double true_cost(const struct param_set *set)
 	return cost;
 }
 
-/* The same run is as noisy each time, wherever a tuning goes on. */
+/* The noise depends only on the number of the run, so that resumed tunings see the same. */
 static inline double noise_at(size_t run)
 {
 	uint64_t x = (run + 1) * UINT64_C(0x9e3779b97f4a7c15), sum = 0;
@@ -76,7 +77,7 @@ static inline double noise_at(size_t run)
 	return ((double)sum / (double)(1 << 24) - 2) / 0.577;
 }
 
-static inline double weighed_cost(const struct param_set *set, const double weights[3])
+static inline double weighted_cost(const struct param_set *set, const double weights[3])
 {
 	double cost = 10;
 
@@ -94,7 +95,7 @@ static inline int fake_run(void *state, const struct param_set *set,
 	size_t run = ++fake->runs;
 
 	if (fake->weights)
-		cost = weighed_cost(set, fake->weights);
+		cost = weighted_cost(set, fake->weights);
 	if (run == fake->stop_at)
 		return err_set(err, EINTR, "stopped");
 	cost *= exp(fake->noise * noise_at(run));
@@ -159,14 +160,14 @@ static inline struct tuning_plan plan_sample(const char *search, uint64_t runs)
 	return plan;
 }
 
-static inline void fake_ready(struct fake *fake)
+static inline void fake_prepare(struct fake *fake)
 {
 	fake->runner.ops = fake->noise > 0 || fake->drifts ? &fake_noisy : &fake_exact;
 	fake->runner.state = fake;
 }
 
-/* Thousands of commits: in memory, where each is not waited for. */
-static inline void sample_quick(struct sample *sample)
+/* Puts the store into memory, as the tests make thousands of commits. */
+static inline void sample_make_in_memory(struct sample *sample)
 {
 	strcpy(sample->directory, "/dev/shm/sluice-store.XXXXXX");
 	if (!mkdtemp(sample->directory))
@@ -183,15 +184,15 @@ struct course {
 	struct err err;
 };
 
-/* Begins and goes to the end, or to where it stops. */
+/* Runs a tuning to its end, or to the point where it stops. */
 static inline int course_run(struct course *course, struct fake *fake, struct tuning_plan plan)
 {
 	int r;
 
 	*course = (struct course){ 0 };
-	sample_quick(&course->sample);
+	sample_make_in_memory(&course->sample);
 	course->store = sample_open(&course->sample);
-	fake_ready(fake);
+	fake_prepare(fake);
 	r = tuning_begin(&course->tuning, &plan, &fake->runner, course->store, NULL, &course->err);
 	if (r >= 0) {
 		r = tuning_run(course->tuning, &course->err);

@@ -15,13 +15,14 @@
 #include "params/space.h"
 #include "predict/model/hybrid/hybrid.h"
 
-/* One kind of access; most points of a space mean the same to it as some other. */
+/* One kind of access. Many points of a space have the same settings of the model, so predictions
+ * are cached. */
 struct subject {
 	struct access access;
 	double calls;
 	char *file;
 	struct param_set own; /* hints of the program itself */
-	struct map known;     /* seconds of one call, boxed, by the hash of settings */
+	struct map known; /* cache: allocated seconds of one call, by the hash of its settings */
 };
 
 struct advice {
@@ -34,19 +35,18 @@ struct advice {
 	struct search_prior prior;
 };
 
-/* ---- the model ---- */
-
-static int file_read(struct buf *buf, const char *path, struct err *err)
+static int read_model_file(struct buf *buf, const char *path, struct err *err)
 {
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
 	char bytes[65536];
 	size_t n;
 
 	if (!f && errno == ENOENT)
-		return err_set(err, ENOENT,
-			       "there is no model of this machine at %s: benchmark it once with "
-			       "'sluice bench', then 'sluice model fit'",
-			       path);
+		return err_set(
+			err, ENOENT,
+			"%s: no model of this machine; make one with 'sluice model measure' and "
+			"'sluice model fit'",
+			path);
 	if (!f)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0)
@@ -59,7 +59,7 @@ int advice_open(struct advice **advice, const char *path, struct err *err)
 	AUTO_BUF struct buf bytes = { 0 };
 	struct advice *a;
 	XXH128_hash_t hash;
-	int r = file_read(&bytes, path, err);
+	int r = read_model_file(&bytes, path, err);
 
 	if (r < 0)
 		return r;
@@ -121,10 +121,9 @@ const char *advice_note(const struct advice *advice)
 	return advice->note;
 }
 
-/* ---- accesses ---- */
-
-/* Can it be predicted as the program does it? */
-static int subject_try(const struct advice *advice, const struct subject *subject, struct err *err)
+/* Can the model predict the access with the program's own hints? */
+static int check_subject(const struct advice *advice, const struct subject *subject,
+			 struct err *err)
 {
 	struct prediction prediction;
 	struct settings settings;
@@ -151,22 +150,19 @@ int advice_about(struct advice *advice, const struct access_profile *profile, st
 					     .calls = row->calls,
 					     .file = xstrdup(row->file) };
 		access_profile_row_hints(row, &subject->own);
-		if (subject_try(advice, subject, &why) >= 0)
+		if (check_subject(advice, subject, &why) >= 0)
 			advice->count++;
 		else
 			subject_release(subject);
 	}
 	if (!advice->count)
-		return err_set(err, ENODATA, "the model cannot predict what the program does: %s",
-			       profile->count ? why.text
-					      : "it makes no collective accesses to files");
+		return err_set(err, ENODATA, "the model cannot predict this program: %s",
+			       profile->count ? why.text : "it has no collective file accesses");
 	if (advice->count < profile->count)
 		advice->note = xprintf("%zu of %zu kinds of accesses are left out: %s",
 				       profile->count - advice->count, profile->count, why.text);
 	return 0;
 }
-
-/* ---- predictions ---- */
 
 static uint64_t settings_hash(const struct settings *s)
 {
@@ -192,9 +188,9 @@ static double call_seconds(const struct hybrid *hybrid, struct subject *subject,
 	return *known;
 }
 
-/* What counts for the file: the parameters, and the program's own where they say nothing. */
-static void set_for(const struct subject *subject, const struct param_set *set,
-		    struct param_set *out)
+/* The parameters that apply to the file: those of the set, then the program's own hints. */
+static void make_effective_set(const struct subject *subject, const struct param_set *set,
+			       struct param_set *out)
 {
 	param_set_copy(out, &subject->own);
 	for (size_t i = 0; i < set->count; i++) {
@@ -213,7 +209,7 @@ static double subject_seconds(const struct hybrid *hybrid, struct subject *subje
 	struct settings settings;
 	int r;
 
-	set_for(subject, set, &here);
+	make_effective_set(subject, set, &here);
 	r = settings_of(&settings, &hybrid->machine, &subject->access, &here, NULL);
 	param_set_release(&here);
 	return r < 0 ? NAN : subject->calls * call_seconds(hybrid, subject, &settings);
@@ -228,7 +224,7 @@ double advice_seconds(struct advice *advice, const struct param_set *set)
 	return advice->count ? seconds : NAN;
 }
 
-static double point_seconds(void *arg, const size_t *point)
+static double predict_point(void *arg, const size_t *point)
 {
 	struct advice *advice = arg;
 	struct param_set set = { 0 };
@@ -243,6 +239,6 @@ static double point_seconds(void *arg, const size_t *point)
 const struct search_prior *advice_prior(struct advice *advice, const struct space *space)
 {
 	advice->space = space;
-	advice->prior = (struct search_prior){ point_seconds, advice };
+	advice->prior = (struct search_prior){ predict_point, advice };
 	return &advice->prior;
 }

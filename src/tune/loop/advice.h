@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the hybrid model (predict/model/hybrid/hybrid.h) makes of a recorded run: the time of its
- * collective accesses under other parameters, as a prior for searches. Parameters that the model
- * does not know change nothing; hints that the program passes itself count where parameters leave
- * them alone.
+ * Predicts the time of a run's collective accesses under other parameters with the hybrid model
+ * (predict/model/hybrid/hybrid.h). Searches use the prediction as a prior. Parameters that the
+ * model does not know change nothing. Hints that the program sets itself apply unless a parameter
+ * overrides them.
  */
 #ifndef SLUICE_TUNE_LOOP_ADVICE_H
 #define SLUICE_TUNE_LOOP_ADVICE_H
@@ -17,30 +17,32 @@ struct advice;
 struct param_set;
 struct space;
 
-/* From a file that `sluice model fit` has made. -ENOENT: there is none, with how to get one. */
+/* Opens a model file of `sluice model fit`. -ENOENT: there is none; err says how to make one. */
 int advice_open(struct advice **advice, const char *path, struct err *err);
-void advice_close(struct advice *advice); /* NULL is fine */
+void advice_close(struct advice *advice); /* accepts NULL */
 
-/* The model itself, which is the advice's. */
+/* The model, which the advice owns. */
 struct hybrid;
 const struct hybrid *advice_model(const struct advice *advice);
 
-/* Of the file's bytes: another model has another one. */
+/* A digest of the model file. */
 const char *advice_digest(const struct advice *advice);
 
 /*
- * The accesses in question, which are copied. Those that the model cannot predict are left out;
- * -ENODATA where that are all of them, and the sentence says why.
+ * Sets the accesses to predict, which are copied. Those that the model cannot predict are left out;
+ * -ENODATA if none is left, and err says why.
  */
 int advice_about(struct advice *advice, const struct access_profile *profile, struct err *err);
 
-/* Why accesses are left out, in a sentence; NULL: none are. */
+/* Says why accesses are left out; NULL: none are. */
 const char *advice_note(const struct advice *advice);
 
-/* Seconds of all accesses under these parameters; NAN: the model cannot tell. One thread. */
+/* Predicted seconds of all accesses under these parameters; NAN: no prediction. Not thread-safe: it
+ * fills a cache. */
 double advice_seconds(struct advice *advice, const struct param_set *set);
 
-/* The same of the points of a space, which must outlive it. Valid until the next call. */
+/* The same as a prior for the points of a space, which must outlive it. Valid until the next call.
+ */
 const struct search_prior *advice_prior(struct advice *advice, const struct space *space);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The points that a tuning has tried, in their order, and which of them is the best.
+ * The points that a tuning has tried, in order, with the costs of their runs.
  */
 #ifndef SLUICE_TUNE_LOOP_CANDIDATES_H
 #define SLUICE_TUNE_LOOP_CANDIDATES_H
@@ -9,12 +9,12 @@
 
 struct candidate {
 	size_t *point;
-	double *costs; /* of its good runs, as if the machine had not changed */
-	double *run_s; /* likewise */
+	double *costs; /* of its good runs, corrected for drift of the machine */
+	double *run_s; /* run times of the same runs */
 	size_t count, cap;
-	enum trial_state state; /* of its last run; GOOD: all were */
-	double cost;		/* median; what the search was told where it is not good */
-	bool is_rejected;	/* failed when it was to be proved */
+	enum trial_state state; /* of its last run; GOOD: of all runs */
+	double cost;		/* median; if it is not good, the cost that the search was told */
+	bool is_rejected;	/* failed in the proof */
 };
 
 struct candidates {
@@ -24,19 +24,19 @@ struct candidates {
 
 void candidates_release(struct candidates *candidates);
 
-/* The pointer holds until the next is made. */
+/* The pointer is valid until the next candidate is added. */
 struct candidate *candidates_add(struct candidates *candidates, const size_t *point, size_t width);
 
-/* The one of this point; NULL: it was not tried. */
+/* NULL: the point was not tried. */
 struct candidate *candidates_find(const struct candidates *candidates, const size_t *point,
 				  size_t width);
 
-/* One more good run: the median moves. */
+/* Adds a good run and updates the median. */
 void candidate_run(struct candidate *candidate, double cost, double run_s);
 void candidate_release(struct candidate *candidate);
-double candidate_run_s(const struct candidate *candidate); /* median */
+double candidate_run_s(const struct candidate *candidate); /* median run time */
 
-/* The cheapest that is good, not rejected, and below the limit; NULL: none. */
+/* The cheapest candidate that is good, not rejected, and below the limit; NULL: there is none. */
 struct candidate *candidates_best(const struct candidates *candidates, double limit);
 
 #endif

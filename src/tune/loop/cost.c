@@ -7,6 +7,8 @@
 #include "base/unit.h"
 #include "tune/trial/trial.h"
 
+#define NS_PER_S 1000000000
+
 static const struct {
 	const char *name, *what;
 } kinds[COST_KINDS] = {
@@ -48,7 +50,7 @@ void cost_text(enum cost_kind kind, double cost, struct buf *out)
 	if (!isfinite(cost) || !(cost > 0))
 		buf_puts(out, "-");
 	else if (kind == COST_READ || kind == COST_WRITE)
-		buf_puts(out, unit_rate(text, 1 / cost, 1000000000));
+		buf_puts(out, unit_rate(text, 1 / cost, NS_PER_S));
 	else
-		buf_puts(out, unit_ns(text, (int64_t)(cost * 1e9 + 0.5)));
+		buf_puts(out, unit_ns(text, (int64_t)(cost * NS_PER_S + 0.5)));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a tuning makes smaller: one number per run, of which less is better. Of bandwidths it is the
- * time per byte, so that all objectives are costs and ratios of costs are gains.
+ * The objective of a tuning: one number per run, and lower is better. For a bandwidth it is the
+ * time per byte, so that all objectives are costs, and ratios of costs are speedups.
  */
 #ifndef SLUICE_TUNE_LOOP_COST_H
 #define SLUICE_TUNE_LOOP_COST_H
@@ -20,12 +20,12 @@ enum cost_kind {
 };
 
 const char *cost_name(enum cost_kind kind); /* a word of COST_WORDS */
-const char *cost_what(enum cost_kind kind); /* for people: "I/O", "run", "reading", "writing" */
+const char *cost_what(enum cost_kind kind); /* label: "I/O", "run", "reading" or "writing" */
 
-/* Always above 0; NAN where the run moved nothing that way or took no time. */
+/* Above 0; NAN if the run moved no data in that direction or took no time. */
 double cost_of(enum cost_kind kind, const struct trial *trial);
 
-/* "1.42 s", "350 MiB/s" */
+/* Writes "1.42 s" or "350 MiB/s". */
 void cost_text(enum cost_kind kind, double cost, struct buf *out);
 
 #endif

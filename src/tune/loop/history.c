@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define REASON_MAX 300 /* bytes of it that are held in memory */
+#define REASON_MAX 300 /* bytes of a reason that are kept in memory */
 
 #define WORD(name, word) word,
 static const char *const phase_words[PHASES] = { HISTORY_PHASES(WORD) };
@@ -33,8 +33,8 @@ static uint64_t text_hash(const char *text)
 	return XXH3_64bits(text, strlen(text));
 }
 
-/* Its place among words, or count. */
-static int phase_of(const char *word)
+/* PHASES: the word is unknown. */
+static int find_phase(const char *word)
 {
 	int i = 0;
 
@@ -43,7 +43,7 @@ static int phase_of(const char *word)
 	return i;
 }
 
-static int state_of(const char *word)
+static int find_state(const char *word)
 {
 	int i = 0;
 
@@ -52,13 +52,13 @@ static int state_of(const char *word)
 	return i;
 }
 
-static void run_from(struct history_run *run, const struct study_run *row)
+static void fill_run(struct history_run *run, const struct study_run *row)
 {
 	*run = (struct history_run){
-		.phase = (enum history_phase)phase_of(row->phase),
+		.phase = (enum history_phase)find_phase(row->phase),
 		.point = row->point,
 		.parameters = text_hash(row->parameters),
-		.state = (enum trial_state)state_of(row->state),
+		.state = (enum trial_state)find_state(row->state),
 		.cost = row->cost,
 		.run_s = row->run_s,
 		.io_s = row->io_s,
@@ -72,11 +72,11 @@ static void run_from(struct history_run *run, const struct study_run *row)
 				       row->reason ? strnlen(row->reason, REASON_MAX) : 0);
 }
 
-static void keep(struct history *history, const struct study_run *row)
+static void append_run(struct history *history, const struct study_run *row)
 {
 	history->runs =
 		xgrow(history->runs, &history->cap, history->count + 1, sizeof(*history->runs));
-	run_from(&history->runs[history->count++], row);
+	fill_run(&history->runs[history->count++], row);
 }
 
 struct reading {
@@ -88,14 +88,14 @@ static int read_run(void *arg, const struct study_run *row)
 {
 	struct reading *reading = arg;
 
-	/* Anybody may have written to the file. */
-	if (row->number != (int64_t)reading->history->count + 1 || phase_of(row->phase) >= PHASES ||
-	    state_of(row->state) >= TRIAL_STATES ||
-	    (state_of(row->state) == TRIAL_GOOD && !(row->cost > 0))) {
+	/* The store may have been edited. */
+	if (row->number != (int64_t)reading->history->count + 1 ||
+	    find_phase(row->phase) >= PHASES || find_state(row->state) >= TRIAL_STATES ||
+	    (find_state(row->state) == TRIAL_GOOD && !(row->cost > 0))) {
 		reading->r = -EBADMSG;
 		return 1;
 	}
-	keep(reading->history, row);
+	append_run(reading->history, row);
 	return 0;
 }
 
@@ -107,8 +107,7 @@ int history_open(struct history *history, struct store *store, int64_t study, st
 
 	if (r >= 0 && (reading.r < 0 || !made.count))
 		r = err_set(err, EBADMSG,
-			    "run %zu of tuning %lld is missing or damaged: begin a "
-			    "new one",
+			    "run %zu of tuning %lld is missing or damaged; start a new tuning",
 			    made.count + 1, (long long)study);
 	if (r < 0)
 		history_release(&made);
@@ -125,7 +124,7 @@ int history_begin(struct history *history, struct store *store, const struct stu
 
 	if (r < 0)
 		return r;
-	keep(&made, first);
+	append_run(&made, first);
 	*history = made;
 	return 0;
 }
@@ -144,8 +143,8 @@ int history_take(struct history *history, enum history_phase phase, const char *
 		return 0;
 	if (waiting->phase != phase || waiting->parameters != text_hash(parameters))
 		return err_set(err, EBADMSG,
-			       "run %zu of tuning %lld was for something else (%s): it was begun "
-			       "by another version; begin a new one",
+			       "run %zu of tuning %lld belongs to another phase (%s), as another "
+			       "version of Sluice made it; start a new tuning",
 			       history->next + 1, (long long)history->study,
 			       history_phase_name(waiting->phase));
 	*run = *waiting;
@@ -163,7 +162,7 @@ int history_add(struct history *history, const struct study_run *row, struct his
 	r = study_add_run(history->store, history->study, &numbered, err);
 	if (r < 0)
 		return r;
-	keep(history, &numbered);
+	append_run(history, &numbered);
 	*run = history->runs[history->count - 1];
 	history->next = history->count;
 	return 0;

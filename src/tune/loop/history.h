@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The runs of a tuning in their order, in the store and in memory. What the store held when the
- * tuning was opened again is given back run by run, as if it had just been measured: since all that
- * is decided follows from the plan and from earlier runs, the same questions come up.
+ * The runs of a tuning in order, in the store and in memory. A resumed tuning replays the runs of
+ * the store one by one, as if they had just been measured. All decisions follow from the plan and
+ * the earlier runs, so the same runs are requested again.
  */
 #ifndef SLUICE_TUNE_LOOP_HISTORY_H
 #define SLUICE_TUNE_LOOP_HISTORY_H
@@ -10,12 +10,12 @@
 #include "store/studies.h"
 #include "tune/trial/trial.h"
 
-#define HISTORY_PHASES(X)                                        \
-	X(DEFAULT, "default") /* without parameters, at first */ \
-	X(SEARCH, "search")                                      \
-	X(DRIFT, "drift") /* without parameters, in between */   \
-	X(SIMPLIFY, "simplify")                                  \
-	X(PROOF, "proof")                                        \
+#define HISTORY_PHASES(X)                                                 \
+	X(DEFAULT, "default") /* the baseline: runs without parameters */ \
+	X(SEARCH, "search")                                               \
+	X(DRIFT, "drift") /* the baseline again, during the search */     \
+	X(SIMPLIFY, "simplify")                                           \
+	X(PROOF, "proof")                                                 \
 	X(PARTIAL, "partial")
 
 #define HISTORY_ENUM(name, word) PHASE_##name,
@@ -24,7 +24,7 @@ enum history_phase { HISTORY_PHASES(HISTORY_ENUM) PHASES };
 
 const char *history_phase_name(enum history_phase phase);
 
-/* Of a run without parameters, and of one that is no point of the space. */
+/* The point of a run without parameters, or of one outside the space. */
 #define HISTORY_NO_POINT UINT64_MAX
 
 struct history_run {
@@ -32,40 +32,41 @@ struct history_run {
 	uint64_t point;
 	uint64_t parameters; /* hash of their JSON */
 	enum trial_state state;
-	double cost; /* NAN unless good */
+	double cost; /* NAN unless the run is good */
 	double run_s, io_s, read_bytes, write_bytes;
 	char digest[33];
-	char *reason; /* NULL if good */
+	char *reason; /* NULL if the run is good */
 };
 
 struct history {
 	struct store *store;
-	int64_t study; /* 0: not begun */
+	int64_t study; /* id in the store; 0: not started */
 	struct history_run *runs;
 	size_t count, cap;
-	size_t next; /* runs that were given back or added; the rest waits */
+	size_t next; /* runs that were replayed or added; the rest waits to be replayed */
 };
 
 void history_release(struct history *history);
 
-/* All runs of a study that is in the store. */
+/* Reads all runs of a study from the store. */
 int history_open(struct history *history, struct store *store, int64_t study, struct err *err);
 
-/* Begins a study with its first run. */
+/* Starts a study with its first run. */
 int history_begin(struct history *history, struct store *store, const struct study *study,
 		  const struct study_run *first, struct err *err);
 
-/* Is the next run one of those that wait? */
+/* The next run to replay; NULL: all were replayed. */
 const struct history_run *history_waiting(const struct history *history);
 
 /*
- * 1 and the next run that waits; 0: none does, it has to be measured. -EBADMSG: it was of another
- * phase or other parameters, so this cannot be the same course.
+ * Returns 1 and the next run to replay, or 0 if the run has to be measured. -EBADMSG: the stored
+ * run is of another phase or has other parameters, so this is not the same course.
  */
 int history_take(struct history *history, enum history_phase phase, const char *parameters,
 		 struct history_run *run, struct err *err);
 
-/* Adds a run, which is on disk then. reason and digest of the row may be NULL. */
+/* Adds a run to the store and to memory. It is on disk when the function returns. reason and digest
+ * of the row may be NULL. */
 int history_add(struct history *history, const struct study_run *row, struct history_run *run,
 		struct err *err);
 

@@ -13,8 +13,8 @@
 #include "tune/search/draw.h"
 #include "tune/search/surrogate.h"
 
-/* Places over which the model is averaged; the same for all values, so that their chance cancels.
- */
+/* Random points over which the model is averaged. They are the same for all values, so that
+ * sampling errors cancel. */
 enum { PLACES = 1000, TRIALS_LEAST = 5 };
 
 void importance_release(struct importance *importance)
@@ -24,9 +24,10 @@ void importance_release(struct importance *importance)
 }
 
 /*
- * The diagonal of the inverse of the matrix: squares of the columns of the inverse of its root.
+ * The i-th diagonal element of the inverse of the covariance matrix: the sum of squares of column i
+ * of the inverse of its Cholesky factor.
  */
-static double inverse_self(const struct gaussian *gaussian, size_t i, double *column)
+static double inverse_diagonal(const struct gaussian *gaussian, size_t i, double *column)
 {
 	double sum = 0;
 
@@ -52,7 +53,7 @@ static double explained_share(const struct gaussian *gaussian)
 	for (size_t i = 0; i < gaussian->points; i++)
 		mean += gaussian->target[i] / (double)gaussian->points;
 	for (size_t i = 0; i < gaussian->points; i++) {
-		double off = gaussian->weights[i] / inverse_self(gaussian, i, column);
+		double off = gaussian->weights[i] / inverse_diagonal(gaussian, i, column);
 
 		missed += off * off;
 		all += (gaussian->target[i] - mean) * (gaussian->target[i] - mean);
@@ -60,15 +61,15 @@ static double explained_share(const struct gaussian *gaussian)
 	return all > 0 ? fmax(0, 1 - missed / all) : 0;
 }
 
-/* Places of the space, and the model there. */
+/* The sampled points, and the prediction of the model there. */
 struct survey {
 	const struct surrogate *surrogate;
 	size_t *points; /* PLACES x dimensions */
 	double *x, *mean;
 };
 
-/* The mean of the model over all places, with one dimension held at a value; variance: NULL or
- * where to put that around it. dimension: that of the space for none. */
+/* The mean of the model over all sampled points, with one dimension fixed at a value. dimension:
+ * the number of dimensions fixes none. variance may be NULL. */
 static double survey_mean(struct survey *survey, size_t dimension, size_t value, double *variance)
 {
 	const struct encoding *encoding = &survey->surrogate->encoding;
@@ -93,8 +94,8 @@ static double survey_mean(struct survey *survey, size_t dimension, size_t value,
 	return sum;
 }
 
-/* The variance that one dimension makes by itself. */
-static double part_measure(struct survey *survey, size_t dimension, struct importance_part *part)
+/* The variance that one dimension causes alone. */
+static double measure_part(struct survey *survey, size_t dimension, struct importance_part *part)
 {
 	size_t count = survey->surrogate->encoding.space->dimensions[dimension].count;
 	double least = INFINITY, most = -INFINITY, sum = 0, squares = 0;
@@ -135,7 +136,7 @@ static void survey_release(struct survey *survey)
 	free(survey->mean);
 }
 
-static void shares_make(struct importance *importance, const struct surrogate *surrogate)
+static void compute_shares(struct importance *importance, const struct surrogate *surrogate)
 {
 	double explained = explained_share(&surrogate->gaussian), all, sum = 0, scale;
 	struct survey survey;
@@ -143,11 +144,11 @@ static void shares_make(struct importance *importance, const struct surrogate *s
 	survey_init(&survey, surrogate);
 	survey_mean(&survey, importance->count, 0, &all);
 	for (size_t d = 0; d < importance->count; d++) {
-		importance->parts[d].share = part_measure(&survey, d, &importance->parts[d]);
+		importance->parts[d].share = measure_part(&survey, d, &importance->parts[d]);
 		sum += importance->parts[d].share;
 	}
 	survey_release(&survey);
-	/* Both are sampled: the parts may come to a little more than the whole. */
+	/* Both are sampled, so the parts may slightly exceed the total. */
 	all = fmax(all, sum);
 	if (!(all > 0))
 		explained = 0;
@@ -168,8 +169,8 @@ int importance_init(struct importance *importance, const struct space *space, co
 	for (size_t i = 0; i < count; i++)
 		good += isfinite(costs[i]);
 	if (good < TRIALS_LEAST)
-		return err_set(err, ENODATA, "%zu good %s too few to tell which parameters matter",
-			       good, good == 1 ? "trial is" : "trials are");
+		return err_set(err, ENODATA, "%zu good %s not enough to rank the parameters", good,
+			       good == 1 ? "trial is" : "trials are");
 	surrogate_init(&surrogate, space);
 	for (size_t i = 0; i < count; i++)
 		surrogate_add(&surrogate, points + i * space->count, costs[i]);
@@ -177,7 +178,7 @@ int importance_init(struct importance *importance, const struct space *space, co
 	if (r >= 0) {
 		*importance = (struct importance){ .count = space->count };
 		importance->parts = xcalloc(space->count + 1, sizeof(*importance->parts));
-		shares_make(importance, &surrogate);
+		compute_shares(importance, &surrogate);
 	}
 	surrogate_release(&surrogate);
 	return r < 0 ? r : 0;

@@ -7,15 +7,16 @@
 #include "base/mem.h"
 #include "learn/maths/vector.h"
 
-/* In standard deviations of the difference. A candidate at the border leads in one of three cases,
- * and then by less than the noise: runs are better spent on other points. */
+/* In standard deviations of the difference. A candidate at this limit is the best in one of three
+ * cases, and then by less than the noise: further runs are better spent on other points. */
 #define LOST 0.5
-/* Crossed by chance once in some 370 looks. */
+/* In standard deviations; exceeded by chance once in about 370 checks. */
 #define DRIFTED 3
-/* Crossed by chance once in some 40 comparisons. */
+/* In standard deviations; exceeded by chance once in about 40 comparisons. */
 #define SURELY 2
-/* A loss that nobody would call none: log(1.1). */
+/* The loss that must be ruled out: log(1.1). */
 #define LOSS 0.0953
+#define MAD_TO_SIGMA 1.4826
 
 void noise_release(struct noise *noise)
 {
@@ -25,7 +26,8 @@ void noise_release(struct noise *noise)
 
 void noise_add(struct noise *noise, const double *costs, size_t count)
 {
-	/* Of two, the median is their mean, from which both are less far than from the truth. */
+	/* The median of two runs is their mean, and both are closer to it than to the true value.
+	 */
 	double scale = count == 2 ? sqrt(2) : 1, median;
 	AUTO_FREE double *logs = NULL;
 	size_t nearest = 0;
@@ -42,7 +44,7 @@ void noise_add(struct noise *noise, const double *costs, size_t count)
 	}
 	noise->deviations = xgrow(noise->deviations, &noise->cap, noise->count + count,
 				  sizeof(*noise->deviations));
-	/* One is spent on the median itself. */
+	/* The nearest one determines the median: it has no information about the deviation. */
 	for (size_t i = 0; i < count; i++) {
 		if (i != nearest)
 			noise->deviations[noise->count++] = logs[i] * scale;
@@ -59,26 +61,26 @@ double noise_sigma(const struct noise *noise)
 	copy = xcalloc(noise->count, sizeof(*copy));
 	for (size_t i = 0; i < noise->count; i++)
 		copy[i] = noise->deviations[i];
-	/* From the median of what is normal to its deviation. */
-	sigma = 1.4826 * vector_median(copy, noise->count);
+	/* From the median absolute deviation to the standard deviation of a normal distribution. */
+	sigma = MAD_TO_SIGMA * vector_median(copy, noise->count);
 	return sigma > NOISE_LEAST ? sigma : NOISE_LEAST;
 }
 
-/* Of the difference of two medians. */
-static double spread_of(double sigma, size_t runs, size_t other_runs)
+/* Standard deviation of the difference of two medians. */
+static double difference_spread(double sigma, size_t runs, size_t other_runs)
 {
 	return sigma * sqrt(1 / (double)runs + 1 / (double)other_runs);
 }
 
 bool noise_is_lost(double sigma, double cost, size_t runs, double best, size_t best_runs)
 {
-	return log(cost / best) > LOST * spread_of(sigma, runs, best_runs);
+	return log(cost / best) > LOST * difference_spread(sigma, runs, best_runs);
 }
 
 enum noise_verdict noise_compare(double sigma, double cost, size_t runs, double other,
 				 size_t other_runs)
 {
-	double spread = spread_of(sigma, runs, other_runs), away = log(cost / other);
+	double spread = difference_spread(sigma, runs, other_runs), away = log(cost / other);
 
 	if (away > SURELY * spread)
 		return NOISE_WORSE;
@@ -87,7 +89,7 @@ enum noise_verdict noise_compare(double sigma, double cost, size_t runs, double 
 
 size_t noise_runs(double sigma)
 {
-	/* Both conditions of SAME are equally strict then. */
+	/* With so many runs both conditions of SAME are equally strict. */
 	double root = (1 + SURELY) * sigma / LOSS, runs = ceil(2 * root * root);
 
 	return runs > 2 ? (size_t)runs : 2;

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-/* One parameter that the winner has otherwise than the default; NULL: left alone. */
+/* A parameter in which the winner differs from the baseline. from, to: values; NULL: unset. */
 struct change {
 	const struct tunable *tunable;
 	const char *file, *object;
@@ -31,29 +31,27 @@ void partial_release(struct partial *partial)
 	*partial = (struct partial){ 0 };
 }
 
-/* ---- what is different ---- */
-
-static bool is_same(const char *a, const char *b)
+static bool is_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static size_t param_index(const struct param_set *set, const struct tunable *tunable,
-			  const char *file, const char *object)
+static size_t find_param(const struct param_set *set, const struct tunable *tunable,
+			 const char *file, const char *object)
 {
 	size_t i = 0;
 
 	while (i < set->count &&
-	       (set->params[i].tunable != tunable || !is_same(set->params[i].file, file) ||
-		!is_same(set->params[i].object, object)))
+	       (set->params[i].tunable != tunable || !is_same_text(set->params[i].file, file) ||
+		!is_same_text(set->params[i].object, object)))
 		i++;
 	return i;
 }
 
-static void change_add(struct changes *changes, const struct param *param, const char *from,
+static void add_change(struct changes *changes, const struct param *param, const char *from,
 		       const char *to)
 {
-	if (is_same(from, to))
+	if (is_same_text(from, to))
 		return;
 	changes->list =
 		xgrow(changes->list, &changes->cap, changes->count + 1, sizeof(*changes->list));
@@ -61,27 +59,25 @@ static void change_add(struct changes *changes, const struct param *param, const
 		(struct change){ param->tunable, param->file, param->object, from, to };
 }
 
-static void changes_find(struct changes *changes, const struct param_set *initial,
+static void find_changes(struct changes *changes, const struct param_set *initial,
 			 const struct param_set *winner)
 {
 	for (size_t i = 0; i < winner->count; i++) {
 		const struct param *p = &winner->params[i];
-		size_t at = param_index(initial, p->tunable, p->file, p->object);
+		size_t at = find_param(initial, p->tunable, p->file, p->object);
 
-		change_add(changes, p, at < initial->count ? initial->params[at].value : NULL,
+		add_change(changes, p, at < initial->count ? initial->params[at].value : NULL,
 			   p->value);
 	}
 	for (size_t i = 0; i < initial->count; i++) {
 		const struct param *p = &initial->params[i];
 
-		if (param_index(winner, p->tunable, p->file, p->object) == winner->count)
-			change_add(changes, p, p->value, NULL);
+		if (find_param(winner, p->tunable, p->file, p->object) == winner->count)
+			add_change(changes, p, p->value, NULL);
 	}
 }
 
-/* ---- sets with some of it ---- */
-
-static void param_remove(struct param_set *set, size_t at)
+static void remove_param(struct param_set *set, size_t at)
 {
 	free(set->params[at].value);
 	free(set->params[at].file);
@@ -90,23 +86,23 @@ static void param_remove(struct param_set *set, size_t at)
 	memmove(&set->params[at], &set->params[at + 1], (set->count - at) * sizeof(*set->params));
 }
 
-static void change_apply(struct param_set *set, const struct change *change, const char *value)
+static void apply_change(struct param_set *set, const struct change *change, const char *value)
 {
-	size_t at = param_index(set, change->tunable, change->file, change->object);
+	size_t at = find_param(set, change->tunable, change->file, change->object);
 
-	/* A value that was in a set can be put into another. */
+	/* Cannot fail: the value was valid in another set. */
 	if (value)
 		param_set_put(set, change->tunable, value, change->file, change->object, 0, NULL);
 	else if (at < set->count)
-		param_remove(set, at);
+		remove_param(set, at);
 }
 
-static char *change_label(const struct change *change, const char *before)
+static char *label_change(const struct change *change, const char *before)
 {
 	AUTO_BUF struct buf text = { 0 };
 
 	buf_printf(&text, "%s%s", before, change->tunable->name);
-	buf_printf(&text, change->to ? "=%s" : " left alone%s", change->to ? change->to : "");
+	buf_printf(&text, change->to ? "=%s" : " unset%s", change->to ? change->to : "");
 	if (change->file)
 		buf_printf(&text, "@%s", change->file);
 	if (change->object)
@@ -114,11 +110,9 @@ static char *change_label(const struct change *change, const char *before)
 	return buf_take(&text);
 }
 
-/* ---- the plan ---- */
-
-/* Takes the label and the set. */
-static struct partial_row *row_add(struct partial *partial, enum partial_kind kind, char *label,
-				   struct param_set *set)
+/* Takes over the label and the set. */
+static struct partial_row *append_row(struct partial *partial, enum partial_kind kind, char *label,
+				      struct param_set *set)
 {
 	struct partial_row *row;
 
@@ -134,7 +128,7 @@ static struct partial_row *row_add(struct partial *partial, enum partial_kind ki
 	return row;
 }
 
-static void refusal_note(void *arg, const struct param *param, bool drop, const char *text)
+static void keep_first_refusal(void *arg, const struct param *param, bool drop, const char *text)
 {
 	char **refusal = arg;
 
@@ -143,8 +137,8 @@ static void refusal_note(void *arg, const struct param *param, bool drop, const 
 		*refusal = xstrdup(text);
 }
 
-static void layer_add(struct partial *partial, const struct param_set *initial,
-		      const struct changes *changes, enum tunable_layer layer)
+static void append_layer_row(struct partial *partial, const struct param_set *initial,
+			     const struct changes *changes, enum tunable_layer layer)
 {
 	struct param_set set;
 	size_t applied = 0;
@@ -153,26 +147,26 @@ static void layer_add(struct partial *partial, const struct param_set *initial,
 	for (size_t i = 0; i < changes->count; i++) {
 		if (changes->list[i].tunable->layer != layer)
 			continue;
-		change_apply(&set, &changes->list[i], changes->list[i].to);
+		apply_change(&set, &changes->list[i], changes->list[i].to);
 		applied++;
 	}
 	if (!applied) {
 		param_set_release(&set);
 		return;
 	}
-	row_add(partial, PARTIAL_LAYER, xstrdup(tunable_layer_name(layer)), &set)->layer = layer;
+	append_row(partial, PARTIAL_LAYER, xstrdup(tunable_layer_name(layer)), &set)->layer = layer;
 }
 
-static void change_add_row(struct partial *partial, const struct param_set *base,
-			   const struct change *change, enum partial_kind kind)
+static void append_change_row(struct partial *partial, const struct param_set *base,
+			      const struct change *change, enum partial_kind kind)
 {
 	bool alone = kind == PARTIAL_ALONE;
 	struct partial_row *row;
 	struct param_set set;
 
 	param_set_copy(&set, base);
-	change_apply(&set, change, alone ? change->to : change->from);
-	row = row_add(partial, kind, change_label(change, alone ? "" : "without "), &set);
+	apply_change(&set, change, alone ? change->to : change->from);
+	row = append_row(partial, kind, label_change(change, alone ? "" : "without "), &set);
 	row->layer = change->tunable->layer;
 	row->tunable = change->tunable;
 }
@@ -185,22 +179,22 @@ void partial_plan(struct partial *partial, const struct param_set *initial,
 	struct param_set set;
 
 	*partial = (struct partial){ 0 };
-	changes_find(&changes, initial, winner);
+	find_changes(&changes, initial, winner);
 	param_set_copy(&set, initial);
-	row_add(partial, PARTIAL_DEFAULT, xstrdup("default"), &set);
+	append_row(partial, PARTIAL_DEFAULT, xstrdup("default"), &set);
 	for (int layer = 0; layer < TUNABLE_LAYERS; layer++)
-		layer_add(partial, initial, &changes, (enum tunable_layer)layer);
+		append_layer_row(partial, initial, &changes, (enum tunable_layer)layer);
 	for (size_t i = 0; i < changes.count; i++)
-		change_add_row(partial, initial, &changes.list[i], PARTIAL_ALONE);
+		append_change_row(partial, initial, &changes.list[i], PARTIAL_ALONE);
 	for (size_t i = 0; i < changes.count; i++)
-		change_add_row(partial, winner, &changes.list[i], PARTIAL_WITHOUT);
+		append_change_row(partial, winner, &changes.list[i], PARTIAL_WITHOUT);
 	param_set_copy(&set, winner);
-	row_add(partial, PARTIAL_FULL, xstrdup("all"), &set);
+	append_row(partial, PARTIAL_FULL, xstrdup("all"), &set);
 	free(changes.list);
-	/* Whoever chose the winner has named its parameters, which is all that the class asks. */
+	/* The parameters of the winner were allowed when it was chosen. */
 	named.allowed = TUNABLE_SEMANTICS;
 	for (size_t i = 0; i < partial->count; i++)
-		param_set_check(&partial->rows[i].set, &named, refusal_note,
+		param_set_check(&partial->rows[i].set, &named, keep_first_refusal,
 				&partial->rows[i].refusal);
 }
 
@@ -226,9 +220,7 @@ size_t partial_find(const struct partial *partial, enum partial_kind kind)
 	return i;
 }
 
-/* ---- the table ---- */
-
-static void row_judge(struct partial_row *row, double initial, double full)
+static void rate_row(struct partial_row *row, double initial, double full)
 {
 	double gain = log(initial / full), part;
 
@@ -247,5 +239,5 @@ void partial_tell(struct partial *partial, size_t row, double cost)
 	initial = partial->rows[partial_find(partial, PARTIAL_DEFAULT)].cost;
 	full = partial->rows[partial_find(partial, PARTIAL_FULL)].cost;
 	for (size_t i = 0; i < partial->count; i++)
-		row_judge(&partial->rows[i], initial, full);
+		rate_row(&partial->rows[i], initial, full);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Partial tuning (ATE-12): what of a winner's gain is whose doing. From the default, the parameters
- * of one layer at a time are set as in the winner, then each parameter alone; from the winner, each
- * parameter in turn is put back. This is the plan of what to run and, afterwards, the table; it
- *runs nothing.
+ * Ablation ("partial tuning" in the paper): how much each part of the winner contributes to its
+ * gain. Starting from the baseline, the parameters of one layer at a time are set as in the winner,
+ * then each parameter alone. Starting from the winner, each parameter in turn is reset. This file
+ * plans the runs and makes the table of results. It runs nothing.
  *
  *	partial_plan(&partial, &default_set, &winner, &context);
  *	while (partial_next(&partial, &row))
@@ -16,9 +16,9 @@
 
 enum partial_kind {
 	PARTIAL_DEFAULT,
-	PARTIAL_LAYER,	 /* the default, with a layer of the winner */
-	PARTIAL_ALONE,	 /* the default, with one parameter of the winner */
-	PARTIAL_WITHOUT, /* the winner, with one parameter of the default */
+	PARTIAL_LAYER,	 /* the baseline with one layer of the winner */
+	PARTIAL_ALONE,	 /* the baseline with one parameter of the winner */
+	PARTIAL_WITHOUT, /* the winner without one of its parameters */
 	PARTIAL_FULL,
 };
 
@@ -28,33 +28,33 @@ struct partial_row {
 	const struct tunable *tunable; /* of ALONE and WITHOUT, else NULL */
 	char *label; /* "default", "mpi", "cb_nodes=32", "without cb_nodes=32", "all" */
 	struct param_set set;
-	size_t same;   /* the first row with these parameters: what it cost counts for both */
-	char *refusal; /* why it must not be run; NULL: it may */
-	double cost;   /* NAN: not known */
-	double factor; /* faster than the default by that; NAN: not known */
-	/* Of the full gain, in logarithms: what this alone brings, or what is lost WITHOUT it. They
-	 * need not sum to 1: parameters help and hinder each other. NAN: not known, or no gain. */
+	size_t same;   /* the first row with these parameters, whose cost applies to both */
+	char *refusal; /* why the row must not be run; NULL: it may */
+	double cost;   /* NAN: unknown */
+	double factor; /* speedup over the baseline; NAN: unknown */
+	/* Share of the full gain, in logarithms, that this row has, or that is lost WITHOUT the
+	 * parameter. Shares need not sum to 1: parameters interact. NAN: unknown, or no gain. */
 	double share;
 };
 
 struct partial {
-	struct partial_row *rows; /* default first, full last */
+	struct partial_row *rows; /* the baseline first, the full winner last */
 	size_t count, cap;
 	size_t next;
 };
 
-/* context: where it will run; what it forbids is planned with a refusal. */
+/* context: where the rows will run. Rows that it forbids get a refusal. */
 void partial_plan(struct partial *partial, const struct param_set *initial,
 		  const struct param_set *winner, const struct tunable_context *context);
 void partial_release(struct partial *partial);
 
-/* A row that is to be run and has not been told; false: none is left. Each is offered once. */
+/* The next row to run; each is returned once. False: there are no more rows. */
 bool partial_next(struct partial *partial, size_t *row);
 
-/* Also unasked, for what was measured before (default and full). INFINITY: it failed. */
+/* Sets the cost of a row, also of one measured before (default and full). INFINITY: it failed. */
 void partial_tell(struct partial *partial, size_t row, double cost);
 
-/* The row of a kind without more: PARTIAL_DEFAULT, PARTIAL_FULL. */
+/* The index of the only row of a kind: PARTIAL_DEFAULT or PARTIAL_FULL. */
 size_t partial_find(const struct partial *partial, enum partial_kind kind);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define SCHEMA "sluice.tuning/1"
 
-/* Fields by kind: what is written is what is read. */
+/* The fields by kind, for the writer and the reader. */
 #define TEXTS(X)       \
 	X(directory)   \
 	X(on)          \
@@ -24,7 +24,7 @@
 	X(search)      \
 	X(settings)    \
 	X(verify)
-/* Written only where they are set: plans from before they were thought of mean the same. */
+/* Written only if they are set, so that the digests of older plans stay the same. */
 #define NEW_TEXTS(X) \
 	X(model)     \
 	X(model_digest)
@@ -72,11 +72,11 @@ char *tuning_plan_command(const struct tuning_plan *plan)
 	return buf_take(&out);
 }
 
-/* Command lines are bytes; JSON holds text. What is not UTF-8 is kept byte by byte as U+0000 to
- * U+00FF, under a mark that no text begins with. */
+/* Command lines are bytes, but JSON holds UTF-8. Other text is saved byte by byte as U+0000 to
+ * U+00FF after a mark that no text begins with. */
 #define BYTES_MARK "\x01"
 
-static json_t *text_write(const char *text)
+static json_t *text_json(const char *text)
 {
 	AUTO_BUF struct buf out = { 0 };
 	json_t *json;
@@ -98,7 +98,7 @@ static json_t *text_write(const char *text)
 	return json_string(buf_text(&out));
 }
 
-static char *text_read(const json_t *json)
+static char *read_text(const json_t *json)
 {
 	const char *text = json_string_value(json);
 	struct buf out = { 0 };
@@ -117,44 +117,44 @@ static char *text_read(const json_t *json)
 	return buf_take(&out);
 }
 
-/* Jansson's own function for it has the name of one of base/json.h. */
-static json_t *real_write(double number)
+/* json_real() of Jansson has the same name as a function of base/json.h. */
+static json_t *real_json(double number)
 {
 	return json_pack("f", number);
 }
 
-static json_t *asked_write(const struct tuning_plan *plan)
+static json_t *request_json(const struct tuning_plan *plan)
 {
 	json_t *asked = json_object(), *argv = json_array();
 
 	for (size_t i = 0; plan->argv && plan->argv[i]; i++)
-		json_array_append_new(argv, text_write(plan->argv[i]));
+		json_array_append_new(argv, text_json(plan->argv[i]));
 	json_object_set_new(asked, "argv", argv);
-#define X(name) json_object_set_new(asked, #name, text_write(plan->name));
+#define X(name) json_object_set_new(asked, #name, text_json(plan->name));
 	TEXTS(X)
 #undef X
 #define X(name)         \
 	if (plan->name) \
-		json_object_set_new(asked, #name, text_write(plan->name));
+		json_object_set_new(asked, #name, text_json(plan->name));
 	NEW_TEXTS(X)
 #undef X
 #define X(name) json_object_set_new(asked, #name, json_integer((json_int_t)plan->name));
 	COUNTS(X)
 #undef X
-#define X(name) json_object_set_new(asked, #name, real_write(plan->name));
+#define X(name) json_object_set_new(asked, #name, real_json(plan->name));
 	REALS(X)
 #undef X
 #define X(name) json_object_set_new(asked, #name, json_boolean(plan->name));
 	FLAGS(X)
 #undef X
 	json_object_set_new(asked, "seconds",
-			    isfinite(plan->seconds) ? real_write(plan->seconds) : json_null());
+			    isfinite(plan->seconds) ? real_json(plan->seconds) : json_null());
 	return asked;
 }
 
 void tuning_plan_digest(const struct tuning_plan *plan, char digest[TUNING_DIGEST])
 {
-	json_t *asked = asked_write(plan);
+	json_t *asked = request_json(plan);
 	char *text = json_dumps(asked, JSON_SORT_KEYS | JSON_COMPACT);
 	XXH128_hash_t hash = XXH3_128bits(text, strlen(text));
 
@@ -186,7 +186,7 @@ char *tuning_plan_write(const struct tuning_plan *plan)
 	char *text, *copy;
 
 	json_object_set_new(all, "schema", json_string(SCHEMA));
-	json_object_set_new(all, "asked", asked_write(plan));
+	json_object_set_new(all, "asked", request_json(plan));
 	json_object_set_new(all, "space", space_json(&plan->space));
 	json_object_set_new(all, "context",
 			    json_pack("{s:i, s:i, s:i, s:I, s:I}", "middleware", (int)c->middleware,
@@ -202,12 +202,12 @@ char *tuning_plan_write(const struct tuning_plan *plan)
 	return copy;
 }
 
-static uint64_t count_read(const json_t *of, const char *key)
+static uint64_t read_count(const json_t *of, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(of, key));
 }
 
-static void argv_read(struct tuning_plan *plan, const json_t *argv)
+static void read_argv(struct tuning_plan *plan, const json_t *argv)
 {
 	size_t n = json_array_size(argv);
 
@@ -215,22 +215,22 @@ static void argv_read(struct tuning_plan *plan, const json_t *argv)
 		return;
 	plan->argv = xcalloc(n + 1, sizeof(*plan->argv));
 	for (size_t i = 0; i < n; i++) {
-		plan->argv[i] = text_read(json_array_get(argv, i));
+		plan->argv[i] = read_text(json_array_get(argv, i));
 		if (!plan->argv[i])
 			plan->argv[i] = xstrdup("");
 	}
 }
 
-static void asked_read(struct tuning_plan *plan, const json_t *asked)
+static void read_request(struct tuning_plan *plan, const json_t *asked)
 {
 	const json_t *seconds = json_object_get(asked, "seconds");
 
-	argv_read(plan, json_object_get(asked, "argv"));
-#define X(name) plan->name = text_read(json_object_get(asked, #name));
+	read_argv(plan, json_object_get(asked, "argv"));
+#define X(name) plan->name = read_text(json_object_get(asked, #name));
 	TEXTS(X)
 	NEW_TEXTS(X)
 #undef X
-#define X(name) plan->name = (__typeof__(plan->name))count_read(asked, #name);
+#define X(name) plan->name = (__typeof__(plan->name))read_count(asked, #name);
 	COUNTS(X)
 #undef X
 #define X(name) plan->name = json_number_value(json_object_get(asked, #name));
@@ -242,27 +242,28 @@ static void asked_read(struct tuning_plan *plan, const json_t *asked)
 	plan->seconds = json_is_number(seconds) ? json_number_value(seconds) : INFINITY;
 }
 
-static void context_read(struct tunable_context *context, const json_t *json)
+static void read_context(struct tunable_context *context, const json_t *json)
 {
-	context->middleware = (enum middleware)count_read(json, "middleware");
-	context->filesystem = (enum filesystem)count_read(json, "filesystem");
-	context->allowed = (enum tunable_safety)count_read(json, "allowed");
-	context->ranks = (uint32_t)count_read(json, "ranks");
-	context->nodes = (uint32_t)count_read(json, "nodes");
+	context->middleware = (enum middleware)read_count(json, "middleware");
+	context->filesystem = (enum filesystem)read_count(json, "filesystem");
+	context->allowed = (enum tunable_safety)read_count(json, "allowed");
+	context->ranks = (uint32_t)read_count(json, "ranks");
+	context->nodes = (uint32_t)read_count(json, "nodes");
 }
 
-/* Anybody may have written to the store. */
-static int plan_sane(const struct tuning_plan *plan, struct err *err)
+/* The store may have been edited. */
+static int check_plan(const struct tuning_plan *plan, struct err *err)
 {
 	if ((!plan->argv && (!plan->on || !plan->kernel)) || !plan->search || !plan->runs ||
 	    !plan->repeat || !(plan->slow > 1) || plan->objective >= COST_KINDS ||
 	    plan->allowed > TUNABLE_DANGEROUS || plan->context.middleware > MIDDLEWARE_OMPIO ||
 	    plan->context.filesystem > FILESYSTEM_CEPH)
-		return err_set(err, EBADMSG, "the plan of the tuning is damaged: begin a new one");
+		return err_set(err, EBADMSG,
+			       "the plan of the tuning is damaged; start a new tuning");
 	return 0;
 }
 
-static int space_parse(struct tuning_plan *plan, const json_t *json, struct err *err)
+static int read_space(struct tuning_plan *plan, const json_t *json, struct err *err)
 {
 	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
 	int r;
@@ -296,11 +297,11 @@ int tuning_plan_read(struct tuning_plan *plan, const char *text, struct err *err
 		json_decref(all);
 		return err_set(err, EBADMSG, "the plan of the tuning is not of schema " SCHEMA);
 	}
-	asked_read(&made, json_object_get(all, "asked"));
-	context_read(&made.context, json_object_get(all, "context"));
-	r = plan_sane(&made, err);
+	read_request(&made, json_object_get(all, "asked"));
+	read_context(&made.context, json_object_get(all, "context"));
+	r = check_plan(&made, err);
 	if (r >= 0)
-		r = space_parse(&made, json_object_get(all, "space"), err);
+		r = read_space(&made, json_object_get(all, "space"), err);
 	if (r >= 0 && made.model)
 		r = access_profile_from_json(&made.profile, json_object_get(all, "accessed"), err);
 	json_decref(all);

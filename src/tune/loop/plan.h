@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Everything that decides the course of a tuning, kept with it as JSON so that it can be gone on
- * with after any end. The first half is what was asked for; its digest is what `--resume` finds a
- * tuning by. The second is known after the first run.
+ * The plan of a tuning: everything that determines its course. It is saved as JSON with the tuning,
+ * so that the tuning can be resumed. The first half is the request; `--resume` finds a tuning by
+ * the digest of it. The second half is known after the first run.
  */
 #ifndef SLUICE_TUNE_LOOP_PLAN_H
 #define SLUICE_TUNE_LOOP_PLAN_H
@@ -14,41 +14,41 @@
 #define TUNING_DIGEST 33
 
 struct tuning_plan {
-	char **argv;	   /* of the program, ends with NULL; NULL on a described platform */
-	char *directory;   /* where it is run */
-	char *on, *kernel; /* "simulated:hopper", "vpic"; NULL: argv is run here */
+	char **argv;	   /* of the program, ends with NULL; NULL on a simulated platform */
+	char *directory;   /* working directory of the program */
+	char *on, *kernel; /* "simulated:hopper", "vpic"; NULL: argv is run */
 	uint64_t on_ranks;
 	char *fingerprint;	 /* of the program; NULL: unknown */
-	char *space_text;	 /* as given; NULL: suggested after the first run */
-	char *search, *settings; /* settings may be NULL */
-	/* Of a model that leads the search: its file and advice_digest(); NULL: none does. */
+	char *space_text;	 /* as given; NULL: derived from the first run */
+	char *search, *settings; /* name, and settings or NULL */
+	/* File and advice_digest() of the model that guides the search; NULL: none. */
 	char *model, *model_digest;
 	uint64_t seed;
 	enum cost_kind objective;
-	uint64_t runs;	 /* most runs to search, those of the default included */
-	double seconds;	 /* most time for them; INFINITY */
-	unsigned repeat; /* runs of a candidate that leads, and of the default at first */
-	unsigned pairs;	 /* of the proof */
-	unsigned drift;	 /* the default is run again after so many runs; 0: never */
-	double slow;	 /* a candidate is ended after so many times the best's run time */
+	uint64_t runs;	 /* most runs of the search, including the baseline */
+	double seconds;	 /* most time for them; INFINITY: no limit */
+	unsigned repeat; /* repetitions of the baseline and of each new best */
+	unsigned pairs;	 /* of fresh runs in the proof */
+	unsigned drift;	 /* the baseline is repeated after this many runs; 0: never */
+	double slow;	 /* a trial is aborted after this many times the best run time */
 	char *verify;	 /* shell command; NULL: none */
-	bool check;	 /* data must be that of the default */
-	bool partial;	 /* find out what each part of the winner brings */
+	bool check;	 /* the data must be identical to that of the baseline */
+	bool partial;	 /* do the ablation, see tune/loop/partial.h */
 	enum tunable_safety allowed;
 
 	struct tunable_context context;
 	struct space space;
-	struct access_profile profile; /* of the default, with a model */
+	struct access_profile profile; /* of the first run; only with a model */
 };
 
 void tuning_plan_release(struct tuning_plan *plan);
 
-/* As users type it, quoted for a shell. */
+/* The command as the user types it, quoted for a shell. The caller frees it. */
 char *tuning_plan_command(const struct tuning_plan *plan);
 
 void tuning_plan_digest(const struct tuning_plan *plan, char digest[TUNING_DIGEST]);
 
-/* The caller frees it. */
+/* As JSON, which the caller frees. read leaves *plan untouched on failure. */
 char *tuning_plan_write(const struct tuning_plan *plan);
 int tuning_plan_read(struct tuning_plan *plan, const char *text, struct err *err);
 

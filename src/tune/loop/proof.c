@@ -8,17 +8,18 @@
 #include "base/mem.h"
 #include "learn/maths/vector.h"
 
-#define TAIL 0.025
+#define TAIL 0.025 /* probability outside the interval on each side */
 
 /*
- * Chances of the statistic of Mann and Whitney without a difference, P(U = u) for u up to n m: each
- * way to rank n + m runs is as likely. The largest is one of the n, and beats all m of the others,
- * or one of the m, and beats none: P(n, m, u) = n/(n+m) P(n-1, m, u-m) + m/(n+m) P(n, m-1, u).
+ * The distribution of the Mann-Whitney statistic without a difference, P(U = u) for u up to n m:
+ * all rankings of n + m runs are equally likely. The largest run is one of the n and exceeds all m
+ * others, or one of the m and exceeds none: P(n, m, u) = n/(n+m) P(n-1, m, u-m) + m/(n+m) P(n, m-1,
+ * u).
  */
-static double *rank_chances(size_t n, size_t m)
+static double *rank_probabilities(size_t n, size_t m)
 {
 	size_t size = n * m + 1;
-	/* Row of the current i for each j; then i grows. */
+	/* One row per j, for the current i. */
 	double *rows = xcalloc((m + 1) * size, sizeof(*rows));
 	double *result = xcalloc(size, sizeof(*result));
 
@@ -31,7 +32,7 @@ static double *rank_chances(size_t n, size_t m)
 				row[0] = 1;
 				continue;
 			}
-			/* row still holds that of i - 1; from above, as u reads u - j. */
+			/* row still has the values of i - 1. Downwards, as u reads u - j. */
 			for (size_t u = size; u-- > 0;) {
 				double with = u >= j ? row[u - j] : 0;
 				double without = rows[(j - 1) * size + u];
@@ -53,7 +54,7 @@ int proof_outside(size_t n, size_t m)
 
 	if (!n || !m)
 		return -1;
-	chances = rank_chances(n, m);
+	chances = rank_probabilities(n, m);
 	for (size_t u = 0; u <= n * m; u++) {
 		sum += chances[u];
 		if (sum > TAIL)
@@ -63,8 +64,9 @@ int proof_outside(size_t n, size_t m)
 	return outside;
 }
 
-/* In the geometric sense, so that the ratio of medians is inside the interval of ratios. */
-static double median_of(const double *values, size_t count)
+/* The median, with the geometric mean of the middle two, so that the ratio of medians is inside the
+ * interval of ratios. */
+static double geometric_median(const double *values, size_t count)
 {
 	AUTO_FREE double *sorted = xcalloc(count, sizeof(*sorted));
 
@@ -73,8 +75,8 @@ static double median_of(const double *values, size_t count)
 	return count % 2 ? sorted[count / 2] : sqrt(sorted[count / 2 - 1] * sorted[count / 2]);
 }
 
-static void interval(struct proof *proof, const double *before, size_t n, const double *after,
-		     size_t m)
+static void set_interval(struct proof *proof, const double *before, size_t n, const double *after,
+			 size_t m)
 {
 	AUTO_FREE double *ratios = xcalloc(n * m, sizeof(*ratios));
 	int outside = proof_outside(n, m);
@@ -98,12 +100,12 @@ void proof_judge(struct proof *proof, const double *before, size_t n, const doub
 	*proof = (struct proof){ .before_runs = n, .after_runs = m, .high = INFINITY };
 	if (!n || !m)
 		return;
-	proof->before = median_of(before, n);
-	proof->after = median_of(after, m);
+	proof->before = geometric_median(before, n);
+	proof->after = geometric_median(after, m);
 	proof->gain = proof->before / proof->after;
 	if (exact)
 		proof->low = proof->high = proof->gain;
 	else
-		interval(proof, before, n, after, m);
+		set_interval(proof, before, n, after, m);
 	proof->holds = proof->low > 1;
 }

@@ -31,7 +31,7 @@ const struct candidates *tuning_candidates(const struct tuning *t)
 	return &t->candidates;
 }
 
-static void conclude(struct tuning *t)
+static void fill_result(struct tuning *t)
 {
 	struct tuning_result *result = &t->result;
 
@@ -59,7 +59,7 @@ int tuning_run(struct tuning *t, struct err *err)
 		r = tuning_prove(t, err);
 	if (r >= 0)
 		r = tuning_take_apart(t, err);
-	conclude(t);
+	fill_result(t);
 	if (r >= 0)
 		r = study_set_state(t->history.store, t->history.study, "done",
 				    tuning_clock_ns(CLOCK_REALTIME), err);
@@ -78,7 +78,7 @@ static struct tuning *tuning_new(struct tuning_plan *plan, struct trial_runner *
 	if (watch)
 		t->watch = *watch;
 	t->check = t->plan.check;
-	t->result.unchecked = t->check ? NULL : "it was not asked for";
+	t->result.unchecked = t->check ? NULL : "the comparison is off";
 	t->result.drift = 1;
 	return t;
 }
@@ -99,7 +99,7 @@ void tuning_close(struct tuning *t)
 	free(t);
 }
 
-static int space_take(struct tuning *t, struct err *err)
+static int choose_space(struct tuning *t, struct err *err)
 {
 	struct tuning_plan *plan = &t->plan;
 	int r = 0;
@@ -116,14 +116,15 @@ static int space_take(struct tuning *t, struct err *err)
 		return r;
 	plan->space.context = plan->context;
 	if (!plan->space.count)
-		return err_set(err, ENODATA,
-			       "there is nothing to tune: no parameter is known for what the "
-			       "program was seen to do; name some by --space");
+		return err_set(
+			err, ENODATA,
+			"nothing to tune: no known parameter affects the I/O of this program; "
+			"name parameters with --space");
 	return 0;
 }
 
-/* A model decides the course: another one would lead it astray. */
-static int model_take(struct tuning *t, struct err *err)
+/* The model determines the course, so a tuning cannot be resumed with another one. */
+static int open_model(struct tuning *t, struct err *err)
 {
 	struct tuning_plan *plan = &t->plan;
 	int r;
@@ -137,13 +138,13 @@ static int model_take(struct tuning *t, struct err *err)
 		plan->model_digest = xstrdup(advice_digest(t->advice));
 	if (strcmp(plan->model_digest, advice_digest(t->advice)) != 0)
 		return err_set(err, ESTALE,
-			       "the model %s has changed since the tuning was begun: begin a new "
-			       "one",
+			       "the model %s has changed since the tuning was started; start a new "
+			       "tuning",
 			       plan->model);
 	return 0;
 }
 
-/* What the first run was seen to do is what the model is asked about. */
+/* The model predicts the accesses of the first run. */
 static int keep_access_profile(struct tuning *t, struct err *err)
 {
 	if (!t->advice)
@@ -153,7 +154,7 @@ static int keep_access_profile(struct tuning *t, struct err *err)
 	return advice_about(t->advice, &t->plan.profile, err);
 }
 
-static int study_start(struct tuning *t, struct store *store, const struct trial *trial,
+static int start_study(struct tuning *t, struct store *store, const struct trial *trial,
 		       double cost, int64_t begun_ns, struct err *err)
 {
 	AUTO_BUF struct buf parameters = { 0 };
@@ -178,8 +179,8 @@ static int study_start(struct tuning *t, struct store *store, const struct trial
 			     &first, err);
 }
 
-/* Where a program runs, and what it does, is known from its first run. */
-static int first_run(struct tuning *t, struct store *store, struct err *err)
+/* The first run shows where the program runs and what it does. */
+static int make_first_run(struct tuning *t, struct store *store, struct err *err)
 {
 	int64_t begun_ns = tuning_clock_ns(CLOCK_REALTIME);
 	struct trial trial = { 0 };
@@ -188,16 +189,16 @@ static int first_run(struct tuning *t, struct store *store, struct err *err)
 
 	t->phase_planned = t->plan.runs;
 	r = tuning_try(t, PHASE_DEFAULT, &t->nothing, INFINITY, &trial, &cost, err);
-	/* It is counted when it is taken from the history. */
+	/* Its time is added when it is replayed from the history. */
 	t->elapsed_s = 0;
 	if (r >= 0 && trial.state != TRIAL_GOOD)
 		r = tuning_default_failed(trial.state, trial.reason, 1, err);
 	if (r >= 0)
 		r = keep_access_profile(t, err);
 	if (r >= 0)
-		r = space_take(t, err);
+		r = choose_space(t, err);
 	if (r >= 0)
-		r = study_start(t, store, &trial, cost, begun_ns, err);
+		r = start_study(t, store, &trial, cost, begun_ns, err);
 	trial_release(&trial);
 	return r;
 }
@@ -206,10 +207,10 @@ int tuning_begin(struct tuning **tuning, struct tuning_plan *plan, struct trial_
 		 struct store *store, const struct tuning_watch *watch, struct err *err)
 {
 	struct tuning *t = tuning_new(plan, runner, watch);
-	int r = model_take(t, err);
+	int r = open_model(t, err);
 
 	if (r >= 0)
-		r = first_run(t, store, err);
+		r = make_first_run(t, store, err);
 	if (r < 0)
 		tuning_close(t);
 	else
@@ -222,13 +223,13 @@ int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan,
 		struct err *err)
 {
 	struct tuning *t = tuning_new(plan, runner, watch);
-	int r = model_take(t, err);
+	int r = open_model(t, err);
 
 	if (r >= 0 && t->advice)
 		r = advice_about(t->advice, &t->plan.profile, err);
 	if (r >= 0)
 		r = history_open(&t->history, store, study, err);
-	/* The bed learns from a first run, which may be over. */
+	/* The runner would learn it from the first run, which is only replayed. */
 	runner->context = t->plan.context;
 	if (r >= 0)
 		r = study_set_state(store, study, "running", tuning_clock_ns(CLOCK_REALTIME), err);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A tuning: runs a program under different parameters, finds the best and proves it.
+ * A tuning runs a program under different parameters, finds the best and proves the gain. It goes
+ * through these phases:
  *
- *   default   without parameters, several times: what has to be beaten, and how noisy it is
- *   search    a search is asked for points, maybe led by a model of the machine; who leads is run
- * again, who is clearly behind is not, who takes far too long is ended drift     the default again
- * every now and then: where the machine has changed, costs are compared with the default of that
- * time simplify  what the best can do without is left out of it: fewer changes, the same gain proof
- * the winner and the default in turn, all fresh runs; only they count for the claim partial   what
- * each layer and parameter of the winner brings
+ *   default   runs the baseline, without parameters, several times, to measure its cost and noise
+ *   search    asks a search for points, which a model of the machine may guide. A new best is
+ *             repeated, a point that is clearly worse is not, and one that is far too slow is
+ * aborted drift     repeats the baseline from time to time. If the machine has changed, costs are
+ * compared with the baseline of that time simplify  removes from the best point the parameters that
+ * do not contribute to its gain proof     runs the winner and the baseline interleaved; only these
+ * fresh runs count for the gain partial   measures the contribution of each layer and parameter of
+ * the winner (ablation)
  *
- * Whatever a candidate does wrong (fails, crashes, hangs, writes other data) is recorded and counts
- * against it; only the default must work. Every run is in the store before the next begins. What
- * comes next follows from the plan and the runs so far alone, so a tuning that was cut off at any
- * point takes the same course when it is opened again; a limit of time is the exception, which is
- * kept by the runs that were made.
+ * A candidate that fails, crashes, hangs or writes different data is recorded and counts as bad;
+ * only the baseline must work. Each run is in the store before the next begins. The course follows
+ * from the plan and the runs so far alone, so a tuning that was interrupted at any point takes the
+ * same course when it is resumed. A time limit is the exception: it is resumed by the runs made.
  */
 #ifndef SLUICE_TUNE_LOOP_TUNING_H
 #define SLUICE_TUNE_LOOP_TUNING_H
@@ -28,33 +29,33 @@
 #include "tune/search/search.h"
 
 struct tuning_result {
-	enum history_phase phase;	/* how far it came */
-	bool is_complete;		/* to the end of the plan */
-	double level;			/* cost of the default at the beginning */
-	double noise;			/* of one run, of the logarithm */
-	double drift;			/* how far the default's cost went: 1.3 is 30 % slower */
-	const struct candidate *best;	/* better than the default so far; NULL: none is */
-	const struct candidate *origin; /* what best was before it was simplified; NULL: the same */
-	struct proof proof;		/* of best; holds is false where there was none */
-	const struct partial *partial;	/* NULL: there is none */
-	const char *unchecked;	     /* why data was not compared; NULL: it was, and is the same */
-	size_t rejected;	     /* winners that failed when they were to be proved */
-	size_t counts[TRIAL_STATES]; /* of runs */
+	enum history_phase phase; /* the last phase that was reached */
+	bool is_complete;	  /* the tuning ran to its end */
+	double level;		  /* cost of the baseline at the start */
+	double noise;		  /* standard deviation of the logarithm of one run's cost */
+	double drift;		  /* largest change of the baseline's cost: 1.3 is 30 % slower */
+	const struct candidate *best;	/* better than the baseline; NULL: no candidate is */
+	const struct candidate *origin; /* best before it was simplified; NULL: unchanged */
+	struct proof proof;		/* of best; without a proof, holds is false */
+	const struct partial *partial;	/* results of the ablation; NULL: none */
+	const char *unchecked;		/* why the data was not compared; NULL: it is identical */
+	size_t rejected;		/* winners that failed when they were run again */
+	size_t counts[TRIAL_STATES];	/* runs per state */
 	struct search_counts asked;
-	double bytes;	  /* that the default run moves */
-	const char *note; /* what the model leaves out; NULL: nothing, or there is none */
+	double bytes;	  /* that the baseline reads and writes */
+	const char *note; /* what the model leaves out; NULL: nothing, or no model */
 };
 
-/* What is going on, for a line of progress. */
+/* For a progress line. */
 struct tuning_progress {
 	enum history_phase phase;
-	uint64_t run, planned; /* of this phase; 0: unknown */
-	double gain;	       /* of the best so far; 1: none */
+	uint64_t run, planned; /* of this phase; planned 0: unknown */
+	double gain;	       /* speedup of the best so far; 1: none */
 	double eta_s;	       /* NAN: unknown */
 };
 
 struct tuning_watch {
-	bool (*stop)(void *arg); /* asked before each run; true: the user wants to stop */
+	bool (*stop)(void *arg); /* called before each run; true: stop */
 	void (*show)(void *arg, const struct tuning_progress *progress); /* before each run */
 	void *arg;
 };
@@ -62,20 +63,20 @@ struct tuning_watch {
 struct tuning;
 
 /*
- * Runs the default once, takes or suggests the space, and begins a study. The plan becomes the
- * tuning's, which fills its second half in; bed, store and watch must outlive it. Fails where the
- * default does (-ECANCELED), where there is nothing to tune (-ENODATA), or as a bed does.
+ * Runs the baseline once, reads or suggests the space, and starts a study. The tuning takes over
+ * the plan and fills in its second half; runner, store and watch must outlive the tuning. Fails if
+ * the baseline does (-ECANCELED), if there is nothing to tune (-ENODATA), or as the runner does.
  */
 int tuning_begin(struct tuning **tuning, struct tuning_plan *plan, struct trial_runner *runner,
 		 struct store *store, const struct tuning_watch *watch, struct err *err);
 
-/* Opens one that is in the store; plan as tuning_plan_read() gives it. */
+/* Opens a tuning of the store; the plan is from tuning_plan_read(). */
 int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan,
 		struct trial_runner *runner, struct store *store, const struct tuning_watch *watch,
 		struct err *err);
 void tuning_close(struct tuning *tuning);
 
-/* Goes on to the end. -EINTR: the user wants to stop; the result tells what there is. */
+/* Runs all phases. -EINTR: the watch stopped it; the result has what was found so far. */
 int tuning_run(struct tuning *tuning, struct err *err);
 
 const struct tuning_plan *tuning_plan(const struct tuning *tuning);
@@ -83,10 +84,10 @@ const struct tuning_result *tuning_result(const struct tuning *tuning);
 const struct history *tuning_history(const struct tuning *tuning);
 const struct candidates *tuning_candidates(const struct tuning *tuning);
 
-/* Most runs that simplifying takes; exact: as of the bed. */
+/* The most runs that the simplify phase takes; exact: the runner's is_exact. */
 uint64_t tuning_simplify_most(const struct tuning_plan *plan, bool exact);
 
-/* Which parameters explain the costs of all that was tried; see importance.h. */
+/* The importance of the parameters, from all candidates; see tune/loop/importance.h. */
 int tuning_importance(const struct tuning *tuning, struct importance *importance, struct err *err);
 
 #endif

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The ablation phase of a tuning, and the importance of its parameters.
+ */
 #include "tune/loop/tuning_internal.h"
 
 #include <errno.h>
@@ -7,8 +10,8 @@
 
 #include "base/mem.h"
 
-/* Rows that have to be run. */
-static size_t rows_open(const struct partial *partial)
+/* The number of rows to run. */
+static size_t count_open_rows(const struct partial *partial)
 {
 	size_t open = 0;
 
@@ -20,8 +23,8 @@ static size_t rows_open(const struct partial *partial)
 	return open;
 }
 
-/* All of it must not take longer than half of the search. */
-static size_t repetitions(const struct tuning *t, size_t rows)
+/* The ablation takes at most half as many runs as the search. */
+static size_t choose_repetitions(const struct tuning *t, size_t rows)
 {
 	size_t most = rows ? t->plan.runs / 2 / rows : 1;
 
@@ -30,7 +33,7 @@ static size_t repetitions(const struct tuning *t, size_t rows)
 	return most < t->plan.repeat ? most : t->plan.repeat;
 }
 
-static int row_measure(struct tuning *t, const struct partial_row *row, size_t wanted, double *cost,
+static int measure_row(struct tuning *t, const struct partial_row *row, size_t wanted, double *cost,
 		       struct err *err)
 {
 	struct candidate runs = { .cost = INFINITY };
@@ -63,12 +66,12 @@ int tuning_take_apart(struct tuning *t, struct err *err)
 	partial_tell(&t->partial, partial_find(&t->partial, PARTIAL_DEFAULT),
 		     t->result.proof.before);
 	partial_tell(&t->partial, partial_find(&t->partial, PARTIAL_FULL), t->result.proof.after);
-	rows = rows_open(&t->partial);
-	wanted = repetitions(t, rows);
+	rows = count_open_rows(&t->partial);
+	wanted = choose_repetitions(t, rows);
 	t->phase_runs = 0;
 	t->phase_planned = rows * wanted;
 	while (r >= 0 && partial_next(&t->partial, &row)) {
-		r = row_measure(t, &t->partial.rows[row], wanted, &cost, err);
+		r = measure_row(t, &t->partial.rows[row], wanted, &cost, err);
 		if (r >= 0)
 			partial_tell(&t->partial, row, cost);
 	}

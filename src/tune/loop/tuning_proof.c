@@ -1,16 +1,21 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The proof phase of a tuning: fresh, interleaved runs of the winner and the baseline.
+ */
 #include "tune/loop/tuning_internal.h"
 
 #include "base/mem.h"
 
+/* The costs of the fresh runs. */
 struct fresh {
 	double *before, *after;
 	size_t before_count, after_count;
 };
 
-/* One run of either; 0 where the winner did not do it, which then is none. */
-static int proof_run(struct tuning *t, const struct candidate *c, const struct param_set *set,
-		     bool tuned, struct fresh *fresh, struct err *err)
+/* Makes one run of the winner (`tuned`) or of the baseline. 0: the winner failed; it is rejected.
+ */
+static int run_one_side(struct tuning *t, const struct candidate *c, const struct param_set *set,
+			bool tuned, struct fresh *fresh, struct err *err)
 {
 	struct history_run run;
 	int r;
@@ -32,9 +37,10 @@ static int proof_run(struct tuning *t, const struct candidate *c, const struct p
 	return 1;
 }
 
-/* Pairs in turn, the order within a pair changing: what comes and goes meets both. */
-static int proof_pairs(struct tuning *t, const struct candidate *c, size_t pairs,
-		       struct fresh *fresh, struct err *err)
+/* Runs the pairs interleaved, with alternating order within a pair, so that disturbances affect
+ * both sides. */
+static int run_pairs(struct tuning *t, const struct candidate *c, size_t pairs, struct fresh *fresh,
+		     struct err *err)
 {
 	struct param_set set = { 0 };
 	int r = 1;
@@ -43,18 +49,18 @@ static int proof_pairs(struct tuning *t, const struct candidate *c, size_t pairs
 	t->phase_runs = 0;
 	t->phase_planned = 2 * pairs;
 	for (size_t i = 0; r > 0 && i < 2 * pairs; i++)
-		r = proof_run(t, c, &set, (i / 2 + i) & 1, fresh, err);
+		r = run_one_side(t, c, &set, (i / 2 + i) & 1, fresh, err);
 	param_set_release(&set);
 	return r;
 }
 
-static int proof_try(struct tuning *t, struct candidate *c, struct err *err)
+static int try_proof(struct tuning *t, struct candidate *c, struct err *err)
 {
 	bool exact = t->runner->ops->is_exact;
 	size_t pairs = exact ? 1 : t->plan.pairs;
 	AUTO_FREE double *costs = xcalloc(2 * pairs, sizeof(*costs));
 	struct fresh fresh = { .before = costs, .after = costs + pairs };
-	int r = proof_pairs(t, c, pairs, &fresh, err);
+	int r = run_pairs(t, c, pairs, &fresh, err);
 
 	if (r < 0)
 		return r;
@@ -73,7 +79,7 @@ int tuning_prove(struct tuning *t, struct err *err)
 
 	while (t->result.rejected < TUNING_WINNERS && (c = tuning_best(t))) {
 		t->winner = c;
-		r = proof_try(t, c, err);
+		r = try_proof(t, c, err);
 		if (r < 0 || !c->is_rejected)
 			return r;
 	}

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One run of a tuning: replayed from the history, or measured, judged and saved.
+ */
 #include "tune/loop/tuning_internal.h"
 
 #include <errno.h>
@@ -10,15 +13,16 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* The default may take long, but a hanging one must not keep us for ever. */
+/* A run of the baseline is aborted after this many times its run time. */
 #define DEFAULT_PATIENCE 10
+#define NS_PER_S 1000000000
 
 int64_t tuning_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
 	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
 struct candidate *tuning_best(const struct tuning *t)
@@ -37,8 +41,9 @@ const struct candidate *tuning_leader(const struct tuning *t)
 	return best ? best : &t->basis;
 }
 
-/* A run without cost is not good; neither is one that wrote other data than the default. */
-static double trial_judge(const struct tuning *t, const struct param_set *set, struct trial *trial)
+/* The cost of the trial. A run without a cost, or with other data than the baseline, is not good.
+ */
+static double judge_trial(const struct tuning *t, const struct param_set *set, struct trial *trial)
 {
 	double cost = NAN;
 
@@ -48,12 +53,12 @@ static double trial_judge(const struct tuning *t, const struct param_set *set, s
 	if (isnan(cost)) {
 		trial->state = TRIAL_UNSEEN;
 		free(trial->reason);
-		trial->reason = xprintf("no time of %s was seen", cost_what(t->plan.objective));
+		trial->reason = xprintf("no time of %s was measured", cost_what(t->plan.objective));
 	} else if (t->check && set->count && *t->digest && *trial->digest &&
 		   strcmp(t->digest, trial->digest) != 0) {
 		trial->state = TRIAL_WRONG;
 		free(trial->reason);
-		trial->reason = xstrdup("its data differs from the default run's");
+		trial->reason = xstrdup("its data differs from the data of the baseline");
 		cost = NAN;
 	}
 	return cost;
@@ -80,8 +85,8 @@ struct study_run tuning_row(enum history_phase phase, uint64_t point, const char
 	};
 }
 
-/* Of this phase only: what comes after it depends on what it finds. */
-static double eta_of(const struct tuning *t)
+/* Estimates this phase only: the length of later phases depends on its result. */
+static double estimate_eta_s(const struct tuning *t)
 {
 	double left = (double)t->phase_planned - (double)t->phase_runs, eta;
 
@@ -93,14 +98,14 @@ static double eta_of(const struct tuning *t)
 	return eta > 0 ? eta : 0;
 }
 
-static void show(const struct tuning *t, enum history_phase phase)
+static void show_progress(const struct tuning *t, enum history_phase phase)
 {
 	struct tuning_progress progress = {
 		.phase = phase,
 		.run = t->phase_runs + 1,
 		.planned = t->phase_planned,
 		.gain = t->basis.count ? t->result.level / tuning_leader(t)->cost : 1,
-		.eta_s = eta_of(t),
+		.eta_s = estimate_eta_s(t),
 	};
 
 	if (t->watch.show)
@@ -116,19 +121,19 @@ int tuning_try(struct tuning *t, enum history_phase phase, const struct param_se
 
 	if (t->watch.stop && t->watch.stop(t->watch.arg))
 		return err_set(err, EINTR, "stopped");
-	show(t, phase);
+	show_progress(t, phase);
 	start = tuning_clock_ns(CLOCK_MONOTONIC);
 	r = t->runner->ops->run(t->runner->state, set, &limits, trial, err);
-	t->elapsed_s += (double)(tuning_clock_ns(CLOCK_MONOTONIC) - start) / 1e9;
+	t->elapsed_s += (double)(tuning_clock_ns(CLOCK_MONOTONIC) - start) / NS_PER_S;
 	if (r < 0)
 		return r;
-	*cost = trial_judge(t, set, trial);
+	*cost = judge_trial(t, set, trial);
 	return 0;
 }
 
-static int run_live(struct tuning *t, enum history_phase phase, uint64_t point,
-		    const struct param_set *set, const char *parameters, double limit_s,
-		    struct history_run *run, struct err *err)
+static int measure_and_save(struct tuning *t, enum history_phase phase, uint64_t point,
+			    const struct param_set *set, const char *parameters, double limit_s,
+			    struct history_run *run, struct err *err)
 {
 	int64_t begun_ns = tuning_clock_ns(CLOCK_REALTIME);
 	struct trial trial = { 0 };
@@ -154,11 +159,12 @@ int tuning_measure(struct tuning *t, enum history_phase phase, uint64_t point,
 	if (r < 0)
 		return r;
 	r = history_take(&t->history, phase, buf_text(&parameters), run, err);
-	/* What is calculated takes no time. */
+	/* A calculated run takes no time. */
 	if (r > 0 && !t->runner->ops->is_exact)
 		t->elapsed_s += run->run_s;
 	else if (r == 0)
-		r = run_live(t, phase, point, set, buf_text(&parameters), limit_s, run, err);
+		r = measure_and_save(t, phase, point, set, buf_text(&parameters), limit_s, run,
+				     err);
 	if (r < 0)
 		return r;
 	t->phase_runs++;

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The first phases of a tuning: the baseline, the search, and the drift checks in between.
+ */
 #include "tune/loop/tuning_internal.h"
 
 #include <errno.h>
@@ -9,33 +12,32 @@
 #include "base/mem.h"
 #include "learn/maths/vector.h"
 
-#define DRIFT_RUNS 3 /* of the default, to know its new level */
-
-/* ---- default ---- */
+#define DRIFT_RUNS 3 /* of the baseline, to measure its new level */
 
 int tuning_default_failed(enum trial_state state, const char *reason, size_t number,
 			  struct err *err)
 {
 	return err_set(err, ECANCELED,
-		       "run %zu of the program without parameters is %s%s%s; it has to work "
-		       "before it can be tuned",
+		       "run %zu of the baseline (without parameters) is %s%s%s; the program must "
+		       "work before it can be tuned",
 		       number, trial_state_name(state), reason && *reason ? ": " : "",
 		       reason ? reason : "");
 }
 
-/* Programs that write the time or random numbers differ from themselves. */
-static void digest_look(struct tuning *t, const struct history_run *run)
+/* Turns the comparison off if the baseline's own data varies, as with time stamps or random
+ * numbers. */
+static void compare_baseline_data(struct tuning *t, const struct history_run *run)
 {
 	if (!t->check)
 		return;
 	if (!*run->digest) {
 		t->check = false;
-		t->result.unchecked = "no data could be read back";
+		t->result.unchecked = "the data could not be read";
 	} else if (!*t->digest) {
 		memcpy(t->digest, run->digest, sizeof(t->digest));
 	} else if (strcmp(t->digest, run->digest) != 0) {
 		t->check = false;
-		t->result.unchecked = "the program writes other data each time; see --verify";
+		t->result.unchecked = "the program writes different data each time; use --verify";
 	}
 }
 
@@ -47,7 +49,7 @@ int tuning_default(struct tuning *t, struct err *err)
 
 	t->phase_planned = t->plan.runs;
 	while (t->basis.count < wanted) {
-		/* The first has no measure yet; the user sees that it takes long. */
+		/* There is no limit for the first run, as its time is unknown. */
 		r = tuning_measure(t, PHASE_DEFAULT, HISTORY_NO_POINT, &t->nothing,
 				   t->basis.count ? tuning_default_limit(t) : INFINITY, &run, err);
 		if (r < 0)
@@ -56,7 +58,7 @@ int tuning_default(struct tuning *t, struct err *err)
 			return tuning_default_failed(run.state, run.reason, t->basis.count + 1,
 						     err);
 		candidate_run(&t->basis, run.cost, run.run_s);
-		digest_look(t, &run);
+		compare_baseline_data(t, &run);
 		t->result.bytes = run.read_bytes + run.write_bytes;
 	}
 	noise_add(&t->noise, t->basis.costs, t->basis.count);
@@ -64,10 +66,9 @@ int tuning_default(struct tuning *t, struct err *err)
 	return 0;
 }
 
-/* ---- drift ---- */
-
-/* The default again, up to so many times or as the budget allows; the number of good runs. */
-static int drift_runs(struct tuning *t, double *costs, int have, int wanted, struct err *err)
+/* Repeats the baseline until `wanted` runs or the end of the budget. Returns the number of costs.
+ */
+static int repeat_baseline(struct tuning *t, double *costs, int have, int wanted, struct err *err)
 {
 	struct history_run run;
 
@@ -79,23 +80,23 @@ static int drift_runs(struct tuning *t, double *costs, int have, int wanted, str
 			return r;
 		if (run.state != TRIAL_GOOD)
 			continue;
-		digest_look(t, &run);
+		compare_baseline_data(t, &run);
 		costs[have++] = run.cost;
 	}
 	return have;
 }
 
-static int drift_look(struct tuning *t, struct err *err)
+static int check_drift(struct tuning *t, struct err *err)
 {
 	double costs[DRIFT_RUNS], sigma = noise_sigma(&t->noise), away;
 	int n;
 
 	t->since = 0;
-	n = drift_runs(t, costs, 0, 1, err);
+	n = repeat_baseline(t, costs, 0, 1, err);
 	if (n <= 0 || !noise_is_drift(sigma, costs[0], t->level))
 		return n;
-	/* One run may have been disturbed by chance. */
-	n = drift_runs(t, costs, n, DRIFT_RUNS, err);
+	/* A single run may be an outlier. */
+	n = repeat_baseline(t, costs, n, DRIFT_RUNS, err);
 	if (n < DRIFT_RUNS)
 		return n;
 	t->level = vector_median(costs, DRIFT_RUNS);
@@ -107,13 +108,11 @@ static int drift_look(struct tuning *t, struct err *err)
 	return 0;
 }
 
-/* ---- search ---- */
-
 /*
- * Budget and time. Time is not the same when a course is taken again: then the runs that wait tell
- * whether there was any left.
+ * Are there runs and time left? A resumed tuning does not measure the same times: the phase of the
+ * next run to replay shows whether there was time left.
  */
-static bool search_goes_on(const struct tuning *t)
+static bool has_budget(const struct tuning *t)
 {
 	const struct history_run *waiting = history_waiting(&t->history);
 
@@ -124,21 +123,21 @@ static bool search_goes_on(const struct tuning *t)
 	return t->elapsed_s < t->plan.seconds;
 }
 
-static bool is_worth_another(const struct tuning *t, const struct candidate *c)
+static bool deserves_another_run(const struct tuning *t, const struct candidate *c)
 {
 	const struct candidate *best = &t->basis;
 
 	if (t->runner->ops->is_exact || c->count >= t->plan.repeat ||
 	    t->history.next >= t->plan.runs)
 		return false;
-	/* The best of the others. */
+	/* Find the best of the other candidates. */
 	for (const struct candidate *o = t->candidates.list; o < c; o++)
 		if (o->state == TRIAL_GOOD && o->cost < best->cost)
 			best = o;
 	return !noise_is_lost(noise_sigma(&t->noise), c->cost, c->count, best->cost, best->count);
 }
 
-static int candidate_measure(struct tuning *t, struct candidate *c, struct err *err)
+static int measure_candidate(struct tuning *t, struct candidate *c, struct err *err)
 {
 	double limit_s = tuning_slow_limit(t, tuning_leader(t));
 	int r;
@@ -146,17 +145,17 @@ static int candidate_measure(struct tuning *t, struct candidate *c, struct err *
 	do {
 		r = tuning_candidate_run(t, PHASE_SEARCH, c, limit_s, err);
 		t->since += r >= 0;
-	} while (r >= 0 && c->state == TRIAL_GOOD && is_worth_another(t, c));
+	} while (r >= 0 && c->state == TRIAL_GOOD && deserves_another_run(t, c));
 	return r;
 }
 
-static int candidate_try(struct tuning *t, const size_t *point, struct err *err)
+static int try_candidate(struct tuning *t, const size_t *point, struct err *err)
 {
 	struct candidate *c = candidates_add(&t->candidates, point, t->plan.space.count);
-	int r = candidate_measure(t, c, err);
+	int r = measure_candidate(t, c, err);
 
 	if (r < 0) {
-		/* What it has so far counts when the best so far is told. */
+		/* Its runs so far count in the result of the interrupted tuning. */
 		c->state = c->count ? c->state : TRIAL_UNSEEN;
 		return r;
 	}
@@ -169,8 +168,8 @@ static int candidate_try(struct tuning *t, const size_t *point, struct err *err)
 	return 0;
 }
 
-/* The default is a point of most spaces. */
-static void search_learn_default(struct tuning *t, size_t *point)
+/* Tells the search the cost of the baseline, which is a point of most spaces. */
+static void tell_baseline(struct tuning *t, size_t *point)
 {
 	struct param_set set = { 0 };
 
@@ -193,15 +192,15 @@ int tuning_search(struct tuning *t, struct err *err)
 
 	if (r < 0)
 		return r;
-	search_learn_default(t, point);
-	while (r >= 0 && search_goes_on(t)) {
+	tell_baseline(t, point);
+	while (r >= 0 && has_budget(t)) {
 		if (drifts && t->since >= t->plan.drift) {
-			r = drift_look(t, err);
+			r = check_drift(t, err);
 			continue;
 		}
 		if (!search_ask(t->search, point))
 			break;
-		r = candidate_try(t, point, err);
+		r = try_candidate(t, point, err);
 	}
 	return r < 0 ? r : 0;
 }

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The simplify phase of a tuning: parameters that do not contribute to the gain are removed from
+ * the best point, so that the winner changes as little as possible.
+ */
 #include "tune/loop/tuning_internal.h"
 
 #include <math.h>
@@ -7,31 +11,29 @@
 
 #include "base/mem.h"
 
-/* On an exact bed, what is not worth a parameter. */
+/* With an exact runner, a parameter must bring more than this factor. */
 #define TRIFLE 1.001
-/* Shares of importance closer than this are equal, and names decide. */
+/* Importances that differ by less are equal, and parameters are ordered by name. */
 #define SHARE_STEP 0.001
 
-/* A parameter that may be left out. */
+/* A parameter that may be removed. */
 struct part {
 	size_t dimension;
-	double share; /* of importance, in steps */
+	double share; /* importance, in steps of SHARE_STEP */
 	const char *name;
 };
 
 struct cutting {
 	struct part parts[SPACE_DIMENSIONS];
 	size_t count;
-	size_t wanted; /* most runs of a point */
+	size_t wanted; /* most runs per point */
 	double sigma;
-	double cost; /* of what must not become worse, and how many runs say so */
+	double cost; /* reference that must not become worse, and its number of runs */
 	size_t runs;
 };
 
-/* ---- what may be left out ---- */
-
-/* Index of "leave it alone", or the count of values. */
-static size_t null_of(const struct space_dimension *d)
+/* The index of the unset value, or the number of values if there is none. */
+static size_t find_unset(const struct space_dimension *d)
 {
 	size_t i = 0;
 
@@ -40,7 +42,7 @@ static size_t null_of(const struct space_dimension *d)
 	return i;
 }
 
-static size_t set_count(const struct space *space, const size_t *point)
+static size_t count_parameters(const struct space *space, const size_t *point)
 {
 	struct param_set set = { 0 };
 	size_t count;
@@ -51,22 +53,22 @@ static size_t set_count(const struct space *space, const size_t *point)
 	return count;
 }
 
-/* The point without a dimension and what hangs on it; false where that is no simpler point of the
- * space, or the default. */
+/* The point without one parameter and those that depend on it. False: that is not a simpler point
+ * of the space, or it is the baseline. */
 static bool point_without(const struct space *space, const size_t *point, size_t dimension,
 			  size_t *without)
 {
 	const struct space_dimension *d = &space->dimensions[dimension];
 	size_t count;
 
-	if (null_of(d) == d->count || !space_counts(space, point, dimension) ||
+	if (find_unset(d) == d->count || !space_counts(space, point, dimension) ||
 	    !d->values[point[dimension]])
 		return false;
 	memcpy(without, point, space->count * sizeof(*without));
-	without[dimension] = null_of(d);
+	without[dimension] = find_unset(d);
 	space_settle(space, without);
-	count = set_count(space, without);
-	return count && count < set_count(space, point) && space_allows(space, without);
+	count = count_parameters(space, without);
+	return count && count < count_parameters(space, point) && space_allows(space, without);
 }
 
 static int part_compare(const void *a, const void *b)
@@ -79,8 +81,8 @@ static int part_compare(const void *a, const void *b)
 	return names ? names : x->dimension < y->dimension ? -1 : 1;
 }
 
-/* Those of least importance first: what is left out early is not in the way of the others. */
-static void parts_find(const struct tuning *t, const size_t *point, struct cutting *cutting)
+/* Finds the parameters that may be removed, the least important first. */
+static void find_parts(const struct tuning *t, const size_t *point, struct cutting *cutting)
 {
 	const struct space *space = &t->plan.space;
 	AUTO_FREE size_t *without = xcalloc(space->count + 1, sizeof(*without));
@@ -93,7 +95,7 @@ static void parts_find(const struct tuning *t, const size_t *point, struct cutti
 				.dimension = d,
 				.name = space->dimensions[d].tunable->name,
 			};
-	/* Too few trials say nothing: then the names decide. */
+	/* With too few trials the order is by name. */
 	known = cutting->count > 1 && tuning_importance(t, &importance, NULL) >= 0;
 	for (size_t i = 0; known && i < cutting->count; i++)
 		cutting->parts[i].share =
@@ -102,10 +104,9 @@ static void parts_find(const struct tuning *t, const size_t *point, struct cutti
 	qsort(cutting->parts, cutting->count, sizeof(cutting->parts[0]), part_compare);
 }
 
-/* ---- how often it is run ---- */
-
-/* As the noise asks for, but all of it takes at most half of the search, or two runs a point. */
-static size_t runs_most(const struct tuning_plan *plan, size_t parts)
+/* The most runs per point: the phase takes at most half as many runs as the search, but at least
+ * two per point. */
+static size_t max_runs(const struct tuning_plan *plan, size_t parts)
 {
 	size_t most = 2 * (size_t)plan->repeat, share = plan->runs / 2 / (parts + 1);
 
@@ -118,26 +119,24 @@ uint64_t tuning_simplify_most(const struct tuning_plan *plan, bool exact)
 	size_t parts = 0, most = 0;
 
 	for (size_t d = 0; d < plan->space.count; d++)
-		parts += null_of(&plan->space.dimensions[d]) < plan->space.dimensions[d].count;
+		parts += find_unset(&plan->space.dimensions[d]) < plan->space.dimensions[d].count;
 	if (plan->space.count < 2)
 		return 0;
 	if (exact)
 		return parts;
 	for (size_t n = 1; n <= parts; n++) {
-		size_t runs = (n + 1) * runs_most(plan, n);
+		size_t runs = (n + 1) * max_runs(plan, n);
 
 		most = runs > most ? runs : most;
 	}
 	return most;
 }
 
-/* ---- runs ---- */
-
 /*
- * What the best really costs, by fresh runs: it became the best because its runs were lucky, and
- * nothing would do without anything beside such a figure. 0 where it fails.
+ * Measures the cost of the best with fresh runs. The runs that made it the best were partly lucky,
+ * and no simpler point would be as good as that figure. Returns 0 if the candidate fails.
  */
-static int reference_measure(struct tuning *t, struct candidate *c, struct cutting *cutting,
+static int measure_reference(struct tuning *t, struct candidate *c, struct cutting *cutting,
 			     struct err *err)
 {
 	size_t before = c->count;
@@ -157,8 +156,9 @@ static int reference_measure(struct tuning *t, struct candidate *c, struct cutti
 	return c->state == TRIAL_GOOD;
 }
 
-static enum noise_verdict compare(const struct tuning *t, const struct cutting *cutting,
-				  const struct candidate *c)
+static enum noise_verdict compare_with_reference(const struct tuning *t,
+						 const struct cutting *cutting,
+						 const struct candidate *c)
 {
 	if (c->state != TRIAL_GOOD)
 		return NOISE_WORSE;
@@ -169,19 +169,19 @@ static enum noise_verdict compare(const struct tuning *t, const struct cutting *
 	return noise_compare(cutting->sigma, c->cost, c->count, cutting->cost, cutting->runs);
 }
 
-/* Runs it until it is clear, or often enough. 1: it is as good. */
-static int candidate_judge(struct tuning *t, const struct cutting *cutting, struct candidate *c,
+/* Runs the candidate until the comparison is decided, or `wanted` times. 1: it is as good. */
+static int judge_candidate(struct tuning *t, const struct cutting *cutting, struct candidate *c,
 			   struct err *err)
 {
 	size_t least = t->runner->ops->is_exact ? 1 : 2;
-	enum noise_verdict verdict = compare(t, cutting, c);
+	enum noise_verdict verdict = compare_with_reference(t, cutting, c);
 	int r = 0;
 
 	while (r >= 0 && verdict != NOISE_WORSE && c->count < cutting->wanted &&
 	       (verdict == NOISE_OPEN || c->count < least)) {
 		r = tuning_candidate_run(t, PHASE_SIMPLIFY, c,
 					 tuning_slow_limit(t, tuning_leader(t)), err);
-		verdict = compare(t, cutting, c);
+		verdict = compare_with_reference(t, cutting, c);
 	}
 	if (r < 0) {
 		c->state = c->count ? c->state : TRIAL_UNSEEN;
@@ -190,12 +190,13 @@ static int candidate_judge(struct tuning *t, const struct cutting *cutting, stru
 	c->cost = tuning_candidate_cost(t, c);
 	if (c->is_rejected || !(c->cost < t->result.level))
 		return 0;
-	/* Where noise hides ten per cent, the medians are all there is. */
+	/* If the noise is too high to decide, the medians do. */
 	return verdict == NOISE_SAME || (verdict == NOISE_OPEN && c->cost <= cutting->cost);
 }
 
-/* Losses must not add up: all are compared with the first, unless one is surely better. */
-static void reference_lower(const struct tuning *t, struct cutting *cutting,
+/* All candidates are compared with the first reference, so that small losses do not add up. Only
+ * one that is clearly better becomes the new reference. */
+static void lower_reference(const struct tuning *t, struct cutting *cutting,
 			    const struct candidate *c)
 {
 	if (t->runner->ops->is_exact ? c->cost >= cutting->cost
@@ -206,9 +207,7 @@ static void reference_lower(const struct tuning *t, struct cutting *cutting,
 	cutting->runs = c->count;
 }
 
-/* ---- the phase ---- */
-
-static int part_try(struct tuning *t, struct cutting *cutting, size_t dimension, struct err *err)
+static int try_without(struct tuning *t, struct cutting *cutting, size_t dimension, struct err *err)
 {
 	const struct space *space = &t->plan.space;
 	AUTO_FREE size_t *without = xcalloc(space->count + 1, sizeof(*without));
@@ -220,15 +219,15 @@ static int part_try(struct tuning *t, struct cutting *cutting, size_t dimension,
 	c = candidates_find(&t->candidates, without, space->count);
 	if (!c)
 		c = candidates_add(&t->candidates, without, space->count);
-	r = candidate_judge(t, cutting, c, err);
+	r = judge_candidate(t, cutting, c, err);
 	if (r > 0) {
 		t->simple = (size_t)(c - t->candidates.list) + 1;
-		reference_lower(t, cutting, c);
+		lower_reference(t, cutting, c);
 	}
 	return r < 0 ? r : 0;
 }
 
-static void cutting_plan(struct tuning *t, const struct candidate *best, struct cutting *cutting)
+static void plan_cutting(struct tuning *t, const struct candidate *best, struct cutting *cutting)
 {
 	size_t most;
 
@@ -236,18 +235,18 @@ static void cutting_plan(struct tuning *t, const struct candidate *best, struct 
 				     .cost = best->cost,
 				     .runs = best->count,
 				     .wanted = 1 };
-	parts_find(t, best->point, cutting);
+	find_parts(t, best->point, cutting);
 	t->phase_runs = 0;
 	t->phase_planned = cutting->count;
 	if (t->runner->ops->is_exact)
 		return;
-	most = runs_most(&t->plan, cutting->count);
+	most = max_runs(&t->plan, cutting->count);
 	cutting->wanted = noise_runs(cutting->sigma);
 	cutting->wanted = cutting->wanted < most ? cutting->wanted : most;
 	t->phase_planned = (cutting->count + 1) * cutting->wanted;
 }
 
-static void reject(struct tuning *t, struct candidate *c)
+static void reject_candidate(struct tuning *t, struct candidate *c)
 {
 	c->is_rejected = true;
 	c->cost = tuning_candidate_cost(t, c);
@@ -261,16 +260,16 @@ int tuning_simplify(struct tuning *t, struct err *err)
 	int r = 0;
 
 	while (r == 0 && t->result.rejected < TUNING_WINNERS && (best = tuning_best(t))) {
-		cutting_plan(t, best, &cutting);
+		plan_cutting(t, best, &cutting);
 		if (!cutting.count)
 			return 0;
 		t->origin = t->simple = (size_t)(best - t->candidates.list) + 1;
-		r = t->runner->ops->is_exact ? 1 : reference_measure(t, best, &cutting, err);
+		r = t->runner->ops->is_exact ? 1 : measure_reference(t, best, &cutting, err);
 		if (r == 0)
-			reject(t, best);
+			reject_candidate(t, best);
 	}
 	for (size_t i = 0; r > 0 && i < cutting.count; i++) {
-		r = part_try(t, &cutting, cutting.parts[i].dimension, err);
+		r = try_without(t, &cutting, cutting.parts[i].dimension, err);
 		r = r < 0 ? r : 1;
 	}
 	return r < 0 ? r : 0;

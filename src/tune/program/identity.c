@@ -17,18 +17,18 @@
 #include "base/place.h"
 #include "tune/program/launch.h"
 
-/* Of a program without build id; of a script that is longer, so much counts. */
+/* The fingerprint covers this much of a script, or of a program without a build id. */
 #define HEAD_BYTES (1u << 20)
-#define MODEL_WORDS 24 /* characters of the processor's name */
+#define MODEL_CHARS 24 /* of the processor's name */
 
-static const char *base_of(const char *path)
+static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
 }
 
-/* The beginning of the file, its size, and what else makes it what it is. */
+/* Hashes the beginning of the file, its size, and the text `more`. */
 static char *hash_file(const char *path, const char *kind, const char *more)
 {
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
@@ -46,28 +46,28 @@ static char *hash_file(const char *path, const char *kind, const char *more)
 		       (unsigned long long)hash.low64);
 }
 
-/* interpreter: what the command line gives the script to; NULL: nothing. */
-static char *fingerprint_of(const char *path, const char *interpreter)
+/* interpreter: the program that the command line starts with this script; NULL: none. */
+static char *make_fingerprint(const char *path, const char *interpreter)
 {
 	AUTO_FREE char *named = NULL;
 	AUTO_FREE char *id = NULL;
 
 	if (interpreter)
-		return hash_file(path, "text", base_of(interpreter));
+		return hash_file(path, "text", base_name(interpreter));
 	if (elf_inspect(path, &named) == ELF_SCRIPT)
-		return hash_file(path, "text", base_of(named));
+		return hash_file(path, "text", base_name(named));
 	id = elf_build_id(path);
 	return id ? xprintf("build:%s", id) : hash_file(path, "bytes", "");
 }
 
-static char *path_of(const struct launch *launch)
+static char *find_path(const struct launch *launch)
 {
 	if (launch->interpreter)
 		return place_exists(launch->argv[0]) ? xstrdup(launch->argv[0]) : NULL;
 	return place_program(launch->argv[0]);
 }
 
-static char *arguments_of(const struct launch *launch)
+static char *quote_arguments(const struct launch *launch)
 {
 	struct buf text = { 0 };
 
@@ -79,8 +79,8 @@ static char *arguments_of(const struct launch *launch)
 	return buf_take(&text);
 }
 
-/* The value of "model name", where the kernel has one: not on all machines. */
-static void model_read(char line[256])
+/* Reads the "model name" of the processor; "" if the kernel does not report one. */
+static void read_model(char line[256])
 {
 	AUTO_FCLOSE FILE *f = fopen("/proc/cpuinfo", "re");
 	const char *colon;
@@ -94,8 +94,9 @@ static void model_read(char line[256])
 	line[0] = 0;
 }
 
-/* Of "AMD EPYC(TM) 7742 64-Core Processor @ 2.2GHz" the words that tell models apart. */
-static void model_add(struct buf *out, char *model)
+/* Adds the words that distinguish models: "-epyc-7742-64" of "AMD EPYC(TM) 7742 64-Core Processor @
+ * 2.2GHz". */
+static void add_model(struct buf *out, char *model)
 {
 	static const char *const noise[] = { "cpu", "processor", "intel", "amd", "core", NULL };
 	size_t from = out->len;
@@ -113,12 +114,12 @@ static void model_add(struct buf *out, char *model)
 
 		while (*n && strcmp(*n, word) != 0)
 			n++;
-		if (!*n && out->len - from + strlen(word) < MODEL_WORDS)
+		if (!*n && out->len - from + strlen(word) < MODEL_CHARS)
 			buf_printf(out, "-%s", word);
 	}
 }
 
-static char *machine_word(void)
+static char *describe_machine(void)
 {
 	struct buf text = { 0 };
 	struct utsname names = { 0 };
@@ -126,17 +127,17 @@ static char *machine_word(void)
 
 	uname(&names);
 	buf_printf(&text, "%s-%ld", names.machine, sysconf(_SC_NPROCESSORS_CONF));
-	model_read(model);
-	model_add(&text, model);
+	read_model(model);
+	add_model(&text, model);
 	return buf_take(&text);
 }
 
 char *identity_platform(const char *name)
 {
-	return name && *name && strcmp(name, "auto") != 0 ? xstrdup(name) : machine_word();
+	return name && *name && strcmp(name, "auto") != 0 ? xstrdup(name) : describe_machine();
 }
 
-static uint32_t ranks_of(const struct launch *launch, const char *path)
+static uint32_t count_ranks(const struct launch *launch, const char *path)
 {
 	AUTO_FREE char *interpreter = NULL;
 	struct job job;
@@ -159,14 +160,14 @@ void identity_of(struct identity *identity, char *const *argv, const char *platf
 	char *path;
 
 	launch_parse(&launch, argv);
-	path = launch.argc ? path_of(&launch) : NULL;
+	path = launch.argc ? find_path(&launch) : NULL;
 	*identity = (struct identity){
-		.program = xstrdup(launch.argc ? base_of(launch.argv[0]) : ""),
+		.program = xstrdup(launch.argc ? base_name(launch.argv[0]) : ""),
 		.path = path,
-		.fingerprint = path ? fingerprint_of(path, launch.interpreter) : xstrdup(""),
-		.arguments = arguments_of(&launch),
+		.fingerprint = path ? make_fingerprint(path, launch.interpreter) : xstrdup(""),
+		.arguments = quote_arguments(&launch),
 		.launcher = xstrdup(launch.launcher),
-		.ranks = ranks_of(&launch, path),
+		.ranks = count_ranks(&launch, path),
 		.platform = identity_platform(platform),
 		.filesystem = filesystem_of("."),
 	};

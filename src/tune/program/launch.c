@@ -10,28 +10,28 @@
 #include "base/unit.h"
 
 enum starter_kind {
-	LAUNCHES,   /* many copies */
-	WRAPS,	    /* one */
-	INTERPRETS, /* a script */
+	LAUNCHES,   /* starts many copies of a program */
+	WRAPS,	    /* starts one program */
+	INTERPRETS, /* runs a script */
 };
 
 /*
- * A command that starts what stands behind its own options. Options are named without their dashes,
- * blanks around each.
+ * A command that starts the program that follows its own options. Lists of options are written
+ * without dashes and with a blank around each name.
  */
 struct starter {
 	const char *name; /* base name; fnmatch() pattern */
 	enum starter_kind kind;
-	const char *one, *two;	 /* options with one and with two words behind them */
-	const char *ranks;	 /* of `one`: how many copies, */
-	const char *groups, *in; /* or so many groups of so many */
-	const char *variable;	 /* of the environment, if no option tells */
-	const char *ends;	 /* of an interpreter: behind this option there is no script */
+	const char *one, *two;	 /* options that take one and two words */
+	const char *ranks;	 /* those of `one` that set the number of copies */
+	const char *groups, *in; /* or the number of groups, and of copies in each */
+	const char *variable;	 /* environment variable for the copies, if no option is given */
+	const char *ends;	 /* options of an interpreter that replace the script */
 	const char *verb;	 /* the word that must come first, "run" */
 	unsigned operands;	 /* words of its own before the program */
-	bool joined;		 /* -n4 is -n 4 */
+	bool joined;		 /* -n4 means -n 4 */
 	bool assigns;		 /* NAME=VALUE may come before the program */
-	bool segments;		 /* ":" begins another program */
+	bool segments;		 /* ":" starts another program */
 };
 
 #define MPIEXEC_ONE                                                                                \
@@ -83,7 +83,7 @@ static const struct starter starters[] = {
 	  .joined = true },
 	{ .name = "sluice",
 	  .kind = WRAPS,
-	  .one = " o output f format m mode spool-dir spool-limit params tune set ",
+	  .one = " o output f format m mode spool-dir spool-limit p params param t tune place set ",
 	  .verb = "run" },
 	{ .name = "env", .kind = WRAPS, .one = " u unset C chdir ", .assigns = true },
 	{ .name = "time", .kind = WRAPS, .one = " f format o output " },
@@ -112,20 +112,20 @@ static const struct starter starters[] = {
 	{ .name = "*sh", .kind = INTERPRETS, .one = " o O ", .ends = " c s " },
 };
 
-/* The words that are left. */
+/* The words that are not parsed yet. */
 struct words {
 	char *const *at;
 	size_t count;
 };
 
-static void words_drop(struct words *words, size_t n)
+static void skip_words(struct words *words, size_t n)
 {
 	n = n < words->count ? n : words->count;
 	words->at += n;
 	words->count -= n;
 }
 
-static const char *base_of(const char *path)
+static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -137,19 +137,19 @@ bool launch_is_shell(const char *program)
 	static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh" };
 
 	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
-		if (strcmp(base_of(program), shells[i]) == 0)
+		if (strcmp(base_name(program), shells[i]) == 0)
 			return true;
 	return false;
 }
 
-static const struct starter *starter_of(const char *word)
+static const struct starter *find_starter(const char *word)
 {
-	const char *base = base_of(word);
+	const char *base = base_name(word);
 
 	for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++) {
 		if (fnmatch(starters[i].name, base, 0) != 0)
 			continue;
-		/* A program that merely ends like a shell is none. */
+		/* A program whose name merely ends in "sh" is not a shell. */
 		if (strcmp(starters[i].name, "*sh") == 0 && !launch_is_shell(base))
 			return NULL;
 		return &starters[i];
@@ -158,7 +158,7 @@ static const struct starter *starter_of(const char *word)
 }
 
 /* Is " name " one of the words of the list? */
-static bool is_in(const char *list, const char *name, size_t n)
+static bool is_listed(const char *list, const char *name, size_t n)
 {
 	for (const char *at = list; at && n && (at = strstr(at, " ")) && at[1]; at++)
 		if (strncmp(at + 1, name, n) == 0 && at[1 + n] == ' ')
@@ -167,56 +167,56 @@ static bool is_in(const char *list, const char *name, size_t n)
 }
 
 struct counts {
-	uint64_t ranks, groups, in; /* 0: not told */
+	uint64_t ranks, groups, in; /* 0: not given */
 };
 
-static void count_take(const struct starter *starter, const char *name, size_t n, const char *value,
-		       struct counts *counts)
+static void set_count(const struct starter *starter, const char *name, size_t n, const char *value,
+		      struct counts *counts)
 {
 	uint64_t number = 0;
 
 	if (!value || unit_parse_count(value, &number) < 0 || number > UINT32_MAX)
 		return;
-	if (is_in(starter->ranks, name, n))
+	if (is_listed(starter->ranks, name, n))
 		counts->ranks = number;
-	else if (is_in(starter->groups, name, n))
+	else if (is_listed(starter->groups, name, n))
 		counts->groups = number;
-	else if (is_in(starter->in, name, n))
+	else if (is_listed(starter->in, name, n))
 		counts->in = number;
 }
 
-/* Behind a launcher's option that we do not know: its value, or the program already? */
+/* Is the word after an unknown option of a launcher its value, and not the program? */
 static bool looks_like_value(const char *word)
 {
 	AUTO_FREE char *program = NULL;
 
-	if (word[0] == '-' || strchr(word, '/') || starter_of(word))
+	if (word[0] == '-' || strchr(word, '/') || find_starter(word))
 		return false;
 	program = place_program(word);
 	return !program;
 }
 
-/* How many words an option takes up. */
-static size_t option_take(const struct starter *starter, const struct words *words,
-			  struct counts *counts)
+/* Parses the option at the front. Returns the number of its words. */
+static size_t parse_option(const struct starter *starter, const struct words *words,
+			   struct counts *counts)
 {
 	const char *word = words->at[0], *name = word + 1 + (word[1] == '-');
 	const char *next = words->count > 1 ? words->at[1] : NULL;
 	size_t n = strcspn(name, "=");
 
 	if (name[n] == '=') {
-		count_take(starter, name, n, name + n + 1, counts);
+		set_count(starter, name, n, name + n + 1, counts);
 		return 1;
 	}
 	/* MPICH's -genv takes NAME=VALUE as well as NAME VALUE. */
-	if (is_in(starter->two, name, n))
+	if (is_listed(starter->two, name, n))
 		return next && strchr(next, '=') ? 2 : 3;
-	if (is_in(starter->one, name, n)) {
-		count_take(starter, name, n, next, counts);
+	if (is_listed(starter->one, name, n)) {
+		set_count(starter, name, n, next, counts);
 		return 2;
 	}
-	if (starter->joined && word[1] != '-' && is_in(starter->one, name, 1)) {
-		count_take(starter, name, 1, name + 1, counts);
+	if (starter->joined && word[1] != '-' && is_listed(starter->one, name, 1)) {
+		set_count(starter, name, 1, name + 1, counts);
 		return 1;
 	}
 	if (starter->kind == LAUNCHES && words->count > 2 && looks_like_value(next))
@@ -225,44 +225,43 @@ static size_t option_take(const struct starter *starter, const struct words *wor
 }
 
 /* Python's -m runs a module as the program; that of mpi4py runs a script. */
-static bool is_module(const struct starter *starter, const struct words *words)
+static bool is_python_module(const struct starter *starter, const struct words *words)
 {
 	return starter->kind == INTERPRETS && strcmp(words->at[0], "-m") == 0 &&
 	       strncmp(starter->name, "python", 6) == 0 && words->count > 1;
 }
 
 /*
- * Moves on behind the options of the starter. False: there is no program behind, the starter is it
- * itself.
+ * Skips the options of the starter. False: no program follows, so the starter is the program.
  */
-static bool options_skip(const struct starter *starter, struct words *words, struct counts *counts)
+static bool skip_options(const struct starter *starter, struct words *words, struct counts *counts)
 {
 	while (words->count) {
 		const char *word = words->at[0];
 
 		if (strcmp(word, "--") == 0) {
-			words_drop(words, 1);
+			skip_words(words, 1);
 			break;
 		}
-		if (is_module(starter, words)) {
+		if (is_python_module(starter, words)) {
 			if (strncmp(words->at[1], "mpi4py", 6) != 0)
 				return false;
-			words_drop(words, 2);
+			skip_words(words, 2);
 		} else if (word[0] == '-' && word[1]) {
-			if (is_in(starter->ends, word + 1, strlen(word + 1)))
+			if (is_listed(starter->ends, word + 1, strlen(word + 1)))
 				return false;
-			words_drop(words, option_take(starter, words, counts));
+			skip_words(words, parse_option(starter, words, counts));
 		} else if (starter->assigns && strchr(word, '=')) {
-			words_drop(words, 1);
+			skip_words(words, 1);
 		} else {
 			break;
 		}
 	}
-	words_drop(words, starter->operands);
+	skip_words(words, starter->operands);
 	return words->count > 0;
 }
 
-static uint64_t counts_total(const struct starter *starter, const struct counts *counts)
+static uint64_t total_ranks(const struct starter *starter, const struct counts *counts)
 {
 	const char *text = starter->variable ? getenv(starter->variable) : NULL;
 	uint64_t number = 0;
@@ -274,7 +273,7 @@ static uint64_t counts_total(const struct starter *starter, const struct counts 
 	return text && unit_parse_count(text, &number) >= 0 ? number : 0;
 }
 
-/* Up to the ":" that begins another program. */
+/* The words up to the ":" that starts another program. */
 static struct words first_segment(const struct words *words)
 {
 	struct words first = { words->at, 0 };
@@ -285,10 +284,10 @@ static struct words first_segment(const struct words *words)
 }
 
 /*
- * Ranks of all segments. words is at the options of the first; at its program afterwards. False:
- * there is none.
+ * Sums the ranks of all segments. Moves words from the options of the first segment to its program.
+ * False: there is no program.
  */
-static bool segments_take(const struct starter *starter, struct words *words, uint64_t *ranks)
+static bool parse_segments(const struct starter *starter, struct words *words, uint64_t *ranks)
 {
 	struct words rest = *words, program = { 0 };
 	bool known = true;
@@ -300,12 +299,12 @@ static bool segments_take(const struct starter *starter, struct words *words, ui
 		struct counts counts = { 0 };
 		uint64_t own;
 
-		if (options_skip(starter, &segment, &counts) && !program.count)
+		if (skip_options(starter, &segment, &counts) && !program.count)
 			program = segment;
-		own = counts_total(starter, &counts);
+		own = total_ranks(starter, &counts);
 		known = known && own;
 		*ranks += own;
-		words_drop(&rest, all + 1);
+		skip_words(&rest, all + 1);
 	}
 	if (!known || *ranks > UINT32_MAX)
 		*ranks = 0;
@@ -313,8 +312,9 @@ static bool segments_take(const struct starter *starter, struct words *words, ui
 	return program.count > 0;
 }
 
-/* What the starter at the front starts; false: it is itself what runs. */
-static bool starter_enter(const struct starter *starter, struct words *words, struct launch *launch)
+/* Moves words to the program that the starter at the front starts. False: the starter is the
+ * program. */
+static bool enter_starter(const struct starter *starter, struct words *words, struct launch *launch)
 {
 	struct words rest = { words->at + 1, words->count - 1 };
 	struct counts counts = { 0 };
@@ -322,15 +322,15 @@ static bool starter_enter(const struct starter *starter, struct words *words, st
 
 	if (starter->verb && (!rest.count || strcmp(rest.at[0], starter->verb) != 0))
 		return false;
-	words_drop(&rest, starter->verb != NULL);
+	skip_words(&rest, starter->verb != NULL);
 	if (starter->kind == LAUNCHES) {
-		launch->launcher = base_of(words->at[0]);
-		if (!segments_take(starter, &rest, &ranks)) {
+		launch->launcher = base_name(words->at[0]);
+		if (!parse_segments(starter, &rest, &ranks)) {
 			launch->ranks = 0;
 			return false;
 		}
 		launch->ranks = (uint32_t)ranks;
-	} else if (!options_skip(starter, &rest, &counts)) {
+	} else if (!skip_options(starter, &rest, &counts)) {
 		return false;
 	}
 	*words = rest;
@@ -345,13 +345,13 @@ void launch_parse(struct launch *launch, char *const *argv)
 	*launch = (struct launch){ .ranks = 1 };
 	while (argv[words.count])
 		words.count++;
-	while (words.count && (starter = starter_of(words.at[0]))) {
+	while (words.count && (starter = find_starter(words.at[0]))) {
 		const char *name = words.at[0];
 		bool shell = starter->kind == INTERPRETS && launch_is_shell(name);
 
 		if (shell && !launch->launcher)
 			launch->ranks = 0;
-		if (!starter_enter(starter, &words, launch))
+		if (!enter_starter(starter, &words, launch))
 			break;
 		if (starter->kind == INTERPRETS) {
 			launch->interpreter = name;

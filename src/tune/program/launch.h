@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a command line really runs: which program stands behind a launcher (mpiexec of MPICH, Open
- * MPI and their relatives, srun, aprun, jsrun) and behind commands that only start another (env,
- * time, numactl, ...), and in how many copies. Nothing is run; the words are looked at, and for an
- * option that we do not know, whether the word behind it is a program.
+ * Finds the program that a command line runs, and in how many copies: behind a launcher (mpiexec of
+ * MPICH, Open MPI and relatives, srun, aprun, jsrun) and behind commands that only start another
+ * one (env, time, numactl). Nothing is run. After an unknown option, the next word is taken for its
+ * value unless it is a program.
  */
 #ifndef SLUICE_TUNE_PROGRAM_LAUNCH_H
 #define SLUICE_TUNE_PROGRAM_LAUNCH_H
@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Points into the argv that was parsed. */
+/* Points into the parsed argv. */
 struct launch {
-	char *const *argv;	 /* of the program itself; of several with ":" the first */
-	size_t argc;		 /* at least 1, unless there was nothing at all */
+	char *const *argv;	 /* of the program; of several separated by ":", the first */
+	size_t argc;		 /* at least 1, unless the command line is empty */
 	const char *launcher;	 /* base name, "mpiexec"; NULL: none */
-	const char *interpreter; /* argv[0] is a script that was given to it; NULL: it is not */
-	uint32_t ranks;		 /* of all programs; 1 without launcher; 0: it is not told */
+	const char *interpreter; /* that runs the script argv[0]; NULL: none */
+	uint32_t ranks;		 /* of all programs; 1 without a launcher; 0: unknown */
 };
 
 void launch_parse(struct launch *launch, char *const *argv);
 
-/* Is it a shell, whose scripts may start anything? By base name. */
+/* Is it a shell, by its base name? The scripts of a shell may start any number of ranks. */
 bool launch_is_shell(const char *program);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Simulated annealing (Kirkpatrick et al. 1983): from a point to a neighbour, always where that is
- * better, and by a chance that falls as it cools where it is worse. Costs count by their logarithm,
- * so that temperatures mean the same for runs of a second and of an hour: at temperature 0.1 a
- * neighbour that takes 10 % longer is taken with a chance of about 1/e.
+ * Simulated annealing (Kirkpatrick et al. 1983). Each step goes to a neighbor: always if it is
+ * better, and with a probability that falls with the temperature if it is worse. Costs are compared
+ * by their logarithms, so that a temperature means the same for runs of a second and of an hour: at
+ * temperature 0.1, a neighbor that takes 10 % longer is accepted with a probability of about 1/e.
  *
- * It starts at the best of what is known before, or anywhere.
+ * The search starts at the best point that is known before, or at a random one.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,11 +20,12 @@
 enum { STEPS, HOT, COLD, FAR };
 
 static const struct search_setting annealing_settings[] = {
-	[STEPS] = { "steps", 600, 1, 1e9, true, "questions, repeated ones included" },
-	[HOT] = { "hot", 0.3, 1e-6, 100, false, "temperature at first, in logarithms of cost" },
-	[COLD] = { "cold", 0.01, 1e-6, 100, false, "temperature at last" },
+	[STEPS] = { "steps", 600, 1, 1e9, true, "steps, including repeated points" },
+	[HOT] = { "hot", 0.3, 1e-6, 100, false,
+		  "first temperature, in units of the logarithm of the cost" },
+	[COLD] = { "cold", 0.01, 1e-6, 100, false, "last temperature" },
 	[FAR] = { "far", 0.2, 0, 1, false,
-		  "chance that a step goes to any value, not to one of the next two" },
+		  "probability that a step goes to any value, not to one of the nearest two" },
 	{ 0 }
 };
 
@@ -34,7 +35,7 @@ struct annealing {
 	uint64_t steps, step;
 	double hot, cold, far;
 	size_t here[SPACE_DIMENSIONS];
-	double cost; /* of here, logarithm */
+	double cost; /* logarithm of the cost of the current point */
 	bool is_placed;
 };
 
@@ -91,11 +92,11 @@ static void annealing_tell(void *state, const size_t *point, double cost)
 {
 	struct annealing *annealing = state;
 	double worse = draw_log(cost) - annealing->cost;
-	/* Drawn in any case, so that the course depends on less. */
+	/* Always drawn, so that the sequence of random numbers does not depend on the cost. */
 	double chance = random_real(&annealing->random);
 
 	annealing->step++;
-	/* Not better and not worse than nothing: two failures. */
+	/* Both points failed: move on. */
 	if (isnan(worse) || worse <= 0 || chance < exp(-worse / temperature(annealing)))
 		annealing_move(annealing, point, draw_log(cost));
 }
@@ -115,7 +116,7 @@ static uint64_t annealing_planned(const void *state)
 
 const struct search_ops search_annealing = {
 	.name = "annealing",
-	.help = "steps to neighbours, bold at first and careful later",
+	.help = "simulated annealing: steps to neighbors, ever less often to worse ones",
 	.settings = annealing_settings,
 	.start = annealing_start,
 	.ask = annealing_ask,

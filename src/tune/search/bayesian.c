@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Bayesian optimisation (Jones, Schonlau and Welch 1998): after a first design that fills the space
- * evenly, always the point from which the most improvement is expected, by what a Gaussian process
- * makes of all trials. Where the space is small enough that is the best of all its points; else of
- * random ones and of the neighbours of the best trials. A prior is the mean of the process, and
- * says where to begin.
+ * Bayesian optimization (Jones, Schonlau and Welch 1998). After an initial design that fills the
+ * space evenly, each point is the one with the highest expected improvement under a Gaussian
+ * process fitted to all trials. In a small space all points are candidates; in a large one, random
+ * points and the neighbors of the best trials. A prior is the mean of the process and determines
+ * the first points.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,32 +22,35 @@
 enum { RUNS, FIRST, EXPLORE };
 
 static const struct search_setting bayesian_settings[] = {
-	[RUNS] = { "runs", 100, 1, 1000, true, "points at most" },
+	[RUNS] = { "runs", 100, 1, 1000, true, "most points to try" },
 	[FIRST] = { "first", 0, 0, 1000, true,
-		    "of them, a design made beforehand; 0: two per dimension, 6 at least; 3 with a "
+		    "points of the initial design; 0: two per dimension and at least 6, or 3 with "
+		    "a "
 		    "model" },
 	[EXPLORE] = { "explore", 2, 0, 1000, true,
-		      "every so many points one has a value that no other had; 0: none has to" },
+		      "every N points, try one with a value not tried before; 0: never" },
 	{ 0 }
 };
 
-/* More points than that are not all looked at before every question. */
+/* Sizes of the pool of candidates. */
 enum {
-	POOL_MOST = 30000,
-	POOL_NUMBERS = 300000,
-	POOL_RANDOM = 3000,
-	POOL_BEST = 5,
-	FIRST_INFORMED = 3
+	POOL_MOST = 30000,     /* points of a space that is evaluated as a whole */
+	POOL_NUMBERS = 300000, /* likewise, before equivalent points are merged */
+	POOL_RANDOM = 3000,    /* random points of a larger space */
+	POOL_BEST = 5,	       /* best trials whose neighbors are added */
+	FIRST_MIN = 6,	       /* initial design without a prior */
+	FIRST_INFORMED = 3,    /* and with one */
+	DRAW_ATTEMPTS = 100,   /* for a design point that is new and allowed */
 };
 
-/* Points to choose from. */
+/* Candidates for the next point. */
 struct pool {
 	size_t count, cap, points_cap;
 	size_t *points; /* count x dimensions */
 	bool *is_known;
 	double *x; /* width x count: input i of point p at x[i * count + p] */
 	double *mean, *deviation;
-	double *expected; /* by the prior; NULL: there is none */
+	double *expected; /* logarithm of the prior; NULL: there is no prior */
 };
 
 struct bayesian {
@@ -60,13 +63,11 @@ struct bayesian {
 	struct pool pool;
 	bool is_whole; /* the pool is the whole space */
 	/* Per value of all dimensions, at firsts[d] + v. */
-	bool *explored; /* it had its turn */
-	bool *tried;	/* that, or it is part of a good trial */
+	bool *explored; /* it was tried because it was new */
+	bool *tried;	/* explored, or part of a good trial */
 	size_t firsts[SPACE_DIMENSIONS + 1];
-	bool explores; /* the last question was for the sake of a new value */
+	bool explores; /* the last point was chosen for a new value */
 };
-
-/* ---- the pool ---- */
 
 static void pool_release(struct pool *pool)
 {
@@ -87,7 +88,7 @@ static void pool_add(struct pool *pool, const size_t *point, size_t dimensions)
 	pool->count++;
 }
 
-/* When all are there. */
+/* Call after the last point was added. */
 static void pool_encode(struct pool *pool, const struct surrogate *surrogate)
 {
 	const struct encoding *encoding = &surrogate->encoding;
@@ -109,7 +110,7 @@ static void pool_encode(struct pool *pool, const struct surrogate *surrogate)
 	}
 }
 
-/* All points; false, and an empty pool, where they are too many. */
+/* Adds all points of the space. False: there are too many, and the pool is empty. */
 static bool pool_fill(struct pool *pool, const struct space *space)
 {
 	uint64_t points = space_points(space);
@@ -137,9 +138,9 @@ static void pool_add_new(struct pool *pool, const struct surrogate *surrogate, c
 		pool_add(pool, point, surrogate->encoding.space->count);
 }
 
-/* What is one value away. */
-static void pool_add_neighbours(struct pool *pool, const struct surrogate *surrogate,
-				const size_t *from)
+/* Adds the points that differ in one value. */
+static void pool_add_neighbors(struct pool *pool, const struct surrogate *surrogate,
+			       const size_t *from)
 {
 	const struct space *space = surrogate->encoding.space;
 	size_t point[SPACE_DIMENSIONS];
@@ -155,8 +156,8 @@ static void pool_add_neighbours(struct pool *pool, const struct surrogate *surro
 	}
 }
 
-/* The numbers of the best trials, the best first. */
-static size_t trials_best(const struct surrogate *surrogate, size_t *best, size_t most)
+/* Finds the indices of the best trials, the best first. Returns their number. */
+static size_t find_best_trials(const struct surrogate *surrogate, size_t *best, size_t most)
 {
 	size_t count = 0;
 
@@ -172,11 +173,11 @@ static size_t trials_best(const struct surrogate *surrogate, size_t *best, size_
 	return count;
 }
 
-/* A part of a large space, anew for every question. */
+/* Draws a new sample of a large space. */
 static void pool_sample(struct bayesian *bayesian)
 {
 	struct pool *pool = &bayesian->pool;
-	size_t best[POOL_BEST], count = trials_best(&bayesian->surrogate, best, POOL_BEST);
+	size_t best[POOL_BEST], count = find_best_trials(&bayesian->surrogate, best, POOL_BEST);
 	size_t point[SPACE_DIMENSIONS], dimensions = bayesian->space->count;
 
 	pool_release(pool);
@@ -185,15 +186,14 @@ static void pool_sample(struct bayesian *bayesian)
 		pool_add_new(pool, &bayesian->surrogate, point);
 	}
 	for (size_t i = 0; i < count; i++)
-		pool_add_neighbours(pool, &bayesian->surrogate,
-				    bayesian->surrogate.points + best[i] * dimensions);
+		pool_add_neighbors(pool, &bayesian->surrogate,
+				   bayesian->surrogate.points + best[i] * dimensions);
 	pool_encode(pool, &bayesian->surrogate);
 }
 
-/* ---- the first design ---- */
-
-/* Every dimension is cut into as many parts as there are points, and each part is met once. */
-static void design_column(struct bayesian *bayesian, size_t dimension, size_t *order)
+/* Latin hypercube: each dimension is cut into as many parts as there are points, and each part is
+ * used once. */
+static void fill_design_column(struct bayesian *bayesian, size_t dimension, size_t *order)
 {
 	size_t n = bayesian->first, values = bayesian->space->dimensions[dimension].count;
 
@@ -208,8 +208,8 @@ static void design_column(struct bayesian *bayesian, size_t dimension, size_t *o
 	}
 }
 
-/* By what the prior expects, the best first; where it cannot tell, last. */
-static void design_order(struct bayesian *bayesian)
+/* Sorts the design by the prior, the best first; points without an estimate come last. */
+static void sort_design_by_prior(struct bayesian *bayesian)
 {
 	size_t dimensions = bayesian->space->count, row[SPACE_DIMENSIONS];
 	AUTO_FREE double *expected = xcalloc(bayesian->first + 1, sizeof(*expected));
@@ -232,8 +232,8 @@ static void design_order(struct bayesian *bayesian)
 	}
 }
 
-/* The best of all, or of those looked at, by the prior in place of the design's first. */
-static void design_begin(struct bayesian *bayesian)
+/* Replaces the first point of the design by the best candidate of the prior. */
+static void start_design_at_best(struct bayesian *bayesian)
 {
 	const struct pool *pool = &bayesian->pool;
 	size_t best = pool->count, dimensions = bayesian->space->count;
@@ -249,29 +249,29 @@ static void design_begin(struct bayesian *bayesian)
 		       dimensions * sizeof(size_t));
 }
 
-static void design_make(struct bayesian *bayesian)
+static void make_design(struct bayesian *bayesian)
 {
 	size_t dimensions = bayesian->space->count;
 	AUTO_FREE size_t *order = xcalloc(bayesian->first + 1, sizeof(*order));
 
 	bayesian->design = xcalloc(bayesian->first * dimensions + 1, sizeof(size_t));
 	for (size_t d = 0; d < dimensions; d++)
-		design_column(bayesian, d, order);
+		fill_design_column(bayesian, d, order);
 	if (!bayesian->surrogate.prior)
 		return;
-	design_order(bayesian);
-	design_begin(bayesian);
+	sort_design_by_prior(bayesian);
+	start_design_at_best(bayesian);
 }
 
-/* The next of the design, or by chance where that is known or may not be. */
-static bool design_take(struct bayesian *bayesian, size_t *point)
+/* The next point of the design, or a random one if that is known or not allowed. */
+static bool next_design_point(struct bayesian *bayesian, size_t *point)
 {
 	const struct space *space = bayesian->space;
 
 	memcpy(point, bayesian->design + bayesian->asked * space->count,
 	       space->count * sizeof(*point));
 	space_settle(space, point);
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < DRAW_ATTEMPTS; i++) {
 		if (space_allows(space, point) && !surrogate_has(&bayesian->surrogate, point))
 			return true;
 		draw_point(space, &bayesian->random, point);
@@ -279,10 +279,8 @@ static bool design_take(struct bayesian *bayesian, size_t *point)
 	return false;
 }
 
-/* ---- the question ---- */
-
-/* Of the normal distribution: what is gained on average below `best`. */
-static double improvement(double best, double mean, double deviation)
+/* Expected improvement over `best` of a normally distributed cost. */
+static double expected_improvement(double best, double mean, double deviation)
 {
 	double gap = best - mean, z;
 
@@ -293,17 +291,17 @@ static double improvement(double best, double mean, double deviation)
 	       deviation * exp(-z * z / 2) * (M_2_SQRTPI * M_SQRT1_2 / 2);
 }
 
-/* In logarithms. A trial that is worse by more says little about one of its values. */
-static const double good_most = 0.2;
+/* A trial that is worse than the best by more, in logarithms, says little about its values. */
+#define GOOD_MOST 0.2
 
-static void values_mark(const struct bayesian *bayesian, const size_t *point, bool *marks)
+static void mark_values(const struct bayesian *bayesian, const size_t *point, bool *marks)
 {
 	for (size_t d = 0; d < bayesian->space->count; d++)
 		if (space_counts(bayesian->space, point, d))
 			marks[bayesian->firsts[d] + point[d]] = true;
 }
 
-static void tried_find(struct bayesian *bayesian)
+static void find_tried_values(struct bayesian *bayesian)
 {
 	const struct surrogate *surrogate = &bayesian->surrogate;
 	double best = surrogate->costs[surrogate_best(surrogate)];
@@ -311,13 +309,13 @@ static void tried_find(struct bayesian *bayesian)
 	memcpy(bayesian->tried, bayesian->explored,
 	       bayesian->firsts[bayesian->space->count] * sizeof(bool));
 	for (size_t i = 0; i < surrogate->count; i++)
-		if (surrogate->costs[i] <= best + good_most)
-			values_mark(bayesian, surrogate->points + i * bayesian->space->count,
+		if (surrogate->costs[i] <= best + GOOD_MOST)
+			mark_values(bayesian, surrogate->points + i * bayesian->space->count,
 				    bayesian->tried);
 }
 
-/* Does the point have a value that is still to be tried? */
-static bool is_new(const struct bayesian *bayesian, const size_t *point)
+/* Does the point have a value that was not tried yet? */
+static bool has_new_value(const struct bayesian *bayesian, const size_t *point)
 {
 	for (size_t d = 0; d < bayesian->space->count; d++)
 		if (!bayesian->tried[bayesian->firsts[d] + point[d]] &&
@@ -326,8 +324,8 @@ static bool is_new(const struct bayesian *bayesian, const size_t *point)
 	return false;
 }
 
-/* The unknown point that promises most; count: there is none. */
-static size_t pool_promising(const struct bayesian *bayesian)
+/* The new point with the highest expected improvement; count: there is none. */
+static size_t choose_most_promising(const struct bayesian *bayesian)
 {
 	const struct pool *pool = &bayesian->pool;
 	const struct surrogate *surrogate = &bayesian->surrogate;
@@ -335,7 +333,7 @@ static size_t pool_promising(const struct bayesian *bayesian)
 	size_t chosen = pool->count;
 
 	for (size_t p = 0; p < pool->count; p++) {
-		double gain = improvement(best, pool->mean[p], pool->deviation[p]);
+		double gain = expected_improvement(best, pool->mean[p], pool->deviation[p]);
 
 		if (pool->is_known[p] || !(gain > most))
 			continue;
@@ -345,27 +343,27 @@ static size_t pool_promising(const struct bayesian *bayesian)
 	return chosen;
 }
 
-/* The best, by its mean, of the points with a new value; count: there is none. */
-static size_t pool_new(struct bayesian *bayesian)
+/* The point with a new value that has the lowest predicted mean; count: there is none. */
+static size_t choose_new_value(struct bayesian *bayesian)
 {
 	const struct pool *pool = &bayesian->pool;
 	size_t chosen = pool->count, dimensions = bayesian->space->count;
 
-	tried_find(bayesian);
+	find_tried_values(bayesian);
 	for (size_t p = 0; p < pool->count; p++)
 		if (!pool->is_known[p] &&
 		    (chosen == pool->count || pool->mean[p] < pool->mean[chosen]) &&
-		    is_new(bayesian, pool->points + p * dimensions))
+		    has_new_value(bayesian, pool->points + p * dimensions))
 			chosen = p;
 	return chosen;
 }
 
 /*
- * A model takes what lies between two values for what it saw at them. But there are values that do
- * what their neighbours do not, as a chunk that is just what a rank writes, so all of them get
- * their turn: in the best company, where the difference is seen.
+ * The process interpolates between values. But a value may behave unlike its neighbors, such as a
+ * chunk size that equals what a rank writes. So each value is tried once, at the most promising
+ * point that has it.
  */
-static size_t pool_choose(struct bayesian *bayesian)
+static size_t choose_from_pool(struct bayesian *bayesian)
 {
 	struct pool *pool = &bayesian->pool;
 	struct covariance_points points = { pool->x, pool->count, pool->count };
@@ -376,13 +374,13 @@ static size_t pool_choose(struct bayesian *bayesian)
 	for (size_t p = 0; pool->expected && p < pool->count; p++)
 		pool->mean[p] += surrogate_offset(&bayesian->surrogate, pool->expected[p]);
 	if (bayesian->explore && bayesian->asked % bayesian->explore == 0)
-		chosen = pool_new(bayesian);
+		chosen = choose_new_value(bayesian);
 	bayesian->explores = chosen < pool->count;
-	return bayesian->explores ? chosen : pool_promising(bayesian);
+	return bayesian->explores ? chosen : choose_most_promising(bayesian);
 }
 
-/* Where there is no model: any point that is not known. */
-static size_t pool_any(struct bayesian *bayesian)
+/* Without a fitted process: any new point. */
+static size_t choose_any(struct bayesian *bayesian)
 {
 	struct pool *pool = &bayesian->pool;
 	size_t free_points = 0, skip;
@@ -397,7 +395,7 @@ static size_t pool_any(struct bayesian *bayesian)
 			return p;
 }
 
-static int question_make(struct bayesian *bayesian, size_t *point)
+static int next_point(struct bayesian *bayesian, size_t *point)
 {
 	struct pool *pool = &bayesian->pool;
 	size_t chosen, dimensions = bayesian->space->count;
@@ -405,9 +403,9 @@ static int question_make(struct bayesian *bayesian, size_t *point)
 	if (!bayesian->is_whole)
 		pool_sample(bayesian);
 	if (surrogate_fit(&bayesian->surrogate, bayesian->seed, NULL) < 0)
-		chosen = pool_any(bayesian);
+		chosen = choose_any(bayesian);
 	else
-		chosen = pool_choose(bayesian);
+		chosen = choose_from_pool(bayesian);
 	if (chosen == pool->count)
 		return 0;
 	memcpy(point, pool->points + chosen * dimensions, dimensions * sizeof(*point));
@@ -426,11 +424,11 @@ static int bayesian_start(void **state, const struct space *space, const struct 
 	bayesian->seed = seed;
 	bayesian->runs = (uint64_t)settings[RUNS];
 	bayesian->first = (size_t)settings[FIRST];
-	/* A prior knows already what a design would find out. */
+	/* A prior replaces most of the design. */
 	if (!bayesian->first && prior)
 		bayesian->first = FIRST_INFORMED;
 	else if (!bayesian->first)
-		bayesian->first = 2 * space->count > 6 ? 2 * space->count : 6;
+		bayesian->first = 2 * space->count > FIRST_MIN ? 2 * space->count : FIRST_MIN;
 	bayesian->explore = (uint64_t)settings[EXPLORE];
 	for (size_t d = 0; d < space->count; d++)
 		bayesian->firsts[d + 1] = bayesian->firsts[d] + space->dimensions[d].count;
@@ -453,13 +451,13 @@ static int bayesian_ask(void *state, size_t *point)
 	if (bayesian->asked >= bayesian->runs)
 		return 0;
 	if (!bayesian->design)
-		design_make(bayesian);
-	if (bayesian->asked < bayesian->first && design_take(bayesian, point))
+		make_design(bayesian);
+	if (bayesian->asked < bayesian->first && next_design_point(bayesian, point))
 		return 1;
-	return question_make(bayesian, point);
+	return next_point(bayesian, point);
 }
 
-static void trial_add(struct bayesian *bayesian, const size_t *point, double cost)
+static void add_trial(struct bayesian *bayesian, const size_t *point, double cost)
 {
 	size_t dimensions = bayesian->space->count;
 
@@ -476,14 +474,14 @@ static void bayesian_tell(void *state, const size_t *point, double cost)
 
 	bayesian->asked++;
 	if (bayesian->explores)
-		values_mark(bayesian, point, bayesian->explored);
+		mark_values(bayesian, point, bayesian->explored);
 	bayesian->explores = false;
-	trial_add(bayesian, point, cost);
+	add_trial(bayesian, point, cost);
 }
 
 static void bayesian_know(void *state, const size_t *point, double cost)
 {
-	trial_add(state, point, cost);
+	add_trial(state, point, cost);
 }
 
 static uint64_t bayesian_planned(const void *state)
@@ -509,7 +507,7 @@ static void bayesian_stop(void *state)
 
 const struct search_ops search_bayesian = {
 	.name = "bayesian",
-	.help = "where a model of all trials so far expects the most improvement",
+	.help = "Bayesian optimization: where a Gaussian process expects most improvement",
 	.settings = bayesian_settings,
 	.takes_prior = true,
 	.start = bayesian_start,

@@ -7,7 +7,7 @@
 #include "learn/maths/random.h"
 #include "params/space.h"
 
-/* A space that allows less than one in so many is one to search with `exhaustive`. */
+/* Attempts to draw an allowed point. A space that allows fewer should be searched exhaustively. */
 enum { TRIES = 1000 };
 
 void draw_point(const struct space *space, struct random *random, size_t *point)
@@ -21,7 +21,7 @@ void draw_point(const struct space *space, struct random *random, size_t *point)
 	}
 }
 
-static size_t value_near(struct random *random, size_t count, size_t from)
+static size_t draw_near_value(struct random *random, size_t count, size_t from)
 {
 	size_t low = from < 2 ? 0 : from - 2, high = from + 2 < count ? from + 2 : count - 1;
 	size_t value = low + random_below(random, high - low);
@@ -37,7 +37,7 @@ void draw_value(const struct space *space, struct random *random, bool near, siz
 	if (d->count < 2)
 		return;
 	if (near && d->is_ordered) {
-		point[dimension] = value_near(random, d->count, point[dimension]);
+		point[dimension] = draw_near_value(random, d->count, point[dimension]);
 	} else {
 		size_t value = random_below(random, d->count - 1);
 
@@ -45,8 +45,8 @@ void draw_value(const struct space *space, struct random *random, bool near, siz
 	}
 }
 
-/* The n-th dimension that can be changed; space->count: there are fewer. */
-static size_t changeable(const struct space *space, const size_t *point, size_t n)
+/* The index of the n-th dimension that can be changed; space->count: there are fewer. */
+static size_t find_changeable(const struct space *space, const size_t *point, size_t n)
 {
 	for (size_t d = 0; d < space->count; d++)
 		if (space->dimensions[d].count > 1 && space_counts(space, point, d) && n-- == 0)
@@ -58,13 +58,13 @@ bool draw_change(const struct space *space, struct random *random, bool near, si
 {
 	size_t from[SPACE_DIMENSIONS], count = 0;
 
-	while (changeable(space, point, count) < space->count)
+	while (find_changeable(space, point, count) < space->count)
 		count++;
 	if (!count)
 		return false;
 	memcpy(from, point, space->count * sizeof(*from));
 	for (int i = 0; i < TRIES; i++) {
-		size_t d = changeable(space, from, random_below(random, count));
+		size_t d = find_changeable(space, from, random_below(random, count));
 
 		memcpy(point, from, space->count * sizeof(*from));
 		draw_value(space, random, near, d, point);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Chance moves in a space, which the methods share: a point anywhere, and a step from one point to
- * a neighbour. Points come out settled and, wherever that can be had by trying, allowed.
+ * Random points and random steps in a space, which the search methods share. The resulting points
+ * are settled, and allowed unless a limited number of attempts finds no allowed point.
  */
 #ifndef SLUICE_TUNE_SEARCH_DRAW_H
 #define SLUICE_TUNE_SEARCH_DRAW_H
@@ -12,18 +12,18 @@
 struct random;
 struct space;
 
-/* Every dimension by itself, all of its values alike. */
+/* Draws a point: each dimension independently, all values equally likely. */
 void draw_point(const struct space *space, struct random *random, size_t *point);
 
-/* Another value in one dimension that counts and has more than one; false: there is none. near: of
- * ordered values one at most two places off. */
+/* Changes the value of one random dimension. near: an ordered value moves by at most two places.
+ * False: no dimension can be changed. */
 bool draw_change(const struct space *space, struct random *random, bool near, size_t *point);
 
-/* The same in a dimension of one's choice. */
+/* Changes the value of the given dimension. */
 void draw_value(const struct space *space, struct random *random, bool near, size_t dimension,
 		size_t *point);
 
-/* What methods reason in: the logarithm of a cost, INFINITY for a failure. */
+/* The logarithm of a cost, by which methods compare; INFINITY for a failure. */
 double draw_log(double cost);
 
 #endif

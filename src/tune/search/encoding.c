@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "params/space.h"
 
-/* Of the category beside an ordered dimension. */
+/* Values of the category that accompanies an ordered dimension. */
 enum { HAS_PLACE, LEFT_ALONE, NOT_COUNTED };
 
 static bool needs_category(const struct space_dimension *dimension)
@@ -18,9 +18,8 @@ static bool needs_category(const struct space_dimension *dimension)
 	return dimension->condition_count > 0;
 }
 
-/* Those that are not NULL are spread evenly: lists are powers, and their effect is rarely linear.
- */
-static double *places_spread(const struct space_dimension *dimension)
+/* Spreads the values evenly, without NULL: lists are powers, and their effect is rarely linear. */
+static double *spread_places(const struct space_dimension *dimension)
 {
 	double *places = xcalloc(dimension->count + 1, sizeof(*places));
 	size_t values = 0, at = 0;
@@ -48,7 +47,7 @@ void encoding_init(struct encoding *encoding, const struct space *space)
 	for (size_t d = 0; d < n; d++) {
 		const struct space_dimension *dimension = &space->dimensions[d];
 
-		encoding->places[d] = places_spread(dimension);
+		encoding->places[d] = spread_places(dimension);
 		if (dimension->is_ordered)
 			encoding->width++;
 		if (!dimension->is_ordered || needs_category(dimension))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All points that are allowed, in the order of their numbers.
+ * Tries all allowed points in the order of their numbers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "params/space.h"
 #include "tune/search/search.h"
 
-/* Up to here the points are counted before the first question. */
+/* Larger spaces are not counted before the first point. */
 static const uint64_t count_most = 1000000;
 
 struct exhaustive {
@@ -18,7 +18,7 @@ struct exhaustive {
 	uint64_t points, next, planned;
 };
 
-static bool point_stands(const struct space *space, uint64_t number, size_t *point)
+static bool is_own_point(const struct space *space, uint64_t number, size_t *point)
 {
 	space_point(space, number, point);
 	space_settle(space, point);
@@ -37,14 +37,15 @@ static int exhaustive_start(void **state, const struct space *space,
 	(void)settings;
 	(void)seed;
 	if (!points)
-		return err_set(err, E2BIG,
-			       "the space has too many points to try them all: "
-			       "take another search or fewer values");
+		return err_set(
+			err, E2BIG,
+			"the space has too many points to try them all; use another --search "
+			"or fewer values");
 	exhaustive = xcalloc(1, sizeof(*exhaustive));
 	exhaustive->space = space;
 	exhaustive->points = points;
 	for (uint64_t i = 0; i < points && points <= count_most; i++)
-		exhaustive->planned += point_stands(space, i, point);
+		exhaustive->planned += is_own_point(space, i, point);
 	if (points > count_most)
 		exhaustive->planned = points;
 	*state = exhaustive;
@@ -56,7 +57,7 @@ static int exhaustive_ask(void *state, size_t *point)
 	struct exhaustive *exhaustive = state;
 
 	while (exhaustive->next < exhaustive->points)
-		if (point_stands(exhaustive->space, exhaustive->next++, point))
+		if (is_own_point(exhaustive->space, exhaustive->next++, point))
 			return 1;
 	return 0;
 }
@@ -75,7 +76,7 @@ static uint64_t exhaustive_planned(const void *state)
 
 const struct search_ops search_exhaustive = {
 	.name = "exhaustive",
-	.help = "every point, in order",
+	.help = "try every point, in order",
 	.start = exhaustive_start,
 	.ask = exhaustive_ask,
 	.tell = exhaustive_tell,

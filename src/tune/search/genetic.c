@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The genetic search of H5Evolve (Behzad et al. 2013) with the numbers of the paper and, where it
- * gives none, those of the framework it was built on: rank selection, one-point crossover, one
+ * The genetic search of H5Evolve (Behzad et al. 2013) with the numbers of the paper. Where the
+ * paper gives none, those of the framework it used apply: rank selection, one-point crossover, one
  * elite. A genome is the list of indices of a point.
  *
- * What is known before the start (the default configuration) takes places of the first population:
- * it was measured anyway.
+ * Points that are known before the start (the baseline) are individuals of the first population.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,15 +20,14 @@
 enum { POPULATION, GENERATIONS, MUTATION, PER_GENE, CROSSOVER, PRESSURE, ELITE };
 
 static const struct search_setting genetic_settings[] = {
-	[POPULATION] = { "population", 15, 2, 10000, true, "individuals of a generation" },
-	[GENERATIONS] = { "generations", 40, 1, 100000, true, "generations, the first included" },
-	[MUTATION] = { "mutation", 0.15, 0, 1, false, "chance of a change" },
-	[PER_GENE] = { "per_gene", 1, 0, 1, true,
-		       "1: that chance is of every gene, 0: of every individual" },
-	[CROSSOVER] = { "crossover", 0.9, 0, 1, false, "chance that a pair exchanges genes" },
+	[POPULATION] = { "population", 15, 2, 10000, true, "individuals per generation" },
+	[GENERATIONS] = { "generations", 40, 1, 100000, true, "generations, including the first" },
+	[MUTATION] = { "mutation", 0.15, 0, 1, false, "probability of a mutation" },
+	[PER_GENE] = { "per_gene", 1, 0, 1, true, "1: mutation is per gene, 0: per individual" },
+	[CROSSOVER] = { "crossover", 0.9, 0, 1, false, "probability that a pair exchanges genes" },
 	[PRESSURE] = { "pressure", 4, 1, 100, true,
-		       "a parent is the best in rank of so many that are drawn" },
-	[ELITE] = { "elite", 1, 0, 100, true, "best individuals that live on" },
+		       "tournament size: a parent is the best of this many drawn" },
+	[ELITE] = { "elite", 1, 0, 100, true, "best individuals that survive" },
 	{ 0 }
 };
 
@@ -37,11 +35,11 @@ struct genetic {
 	const struct space *space;
 	double settings[SEARCH_SETTINGS];
 	struct random random;
-	size_t width, people, elite;
-	size_t *genomes, *children; /* people x width */
+	size_t width, individuals, elite;
+	size_t *genomes, *children; /* individuals x width */
 	double *costs;		    /* per individual */
 	size_t *order;		    /* individuals, the best first */
-	size_t asked;		    /* the one whose cost is awaited */
+	size_t asked;		    /* the individual whose cost is awaited */
 	uint64_t generation;
 };
 
@@ -54,34 +52,32 @@ static int genetic_start(void **state, const struct space *space, const struct s
 			 const double *settings, uint64_t seed, struct err *err)
 {
 	struct genetic *genetic = xcalloc(1, sizeof(*genetic));
-	size_t people = (size_t)settings[POPULATION];
+	size_t individuals = (size_t)settings[POPULATION];
 
 	(void)prior;
 	(void)err;
 	genetic->space = space;
 	genetic->width = space->count;
-	genetic->people = people;
-	genetic->elite = (size_t)fmin(settings[ELITE], (double)people - 1);
+	genetic->individuals = individuals;
+	genetic->elite = (size_t)fmin(settings[ELITE], (double)individuals - 1);
 	memcpy(genetic->settings, settings, sizeof(genetic->settings));
 	random_init(&genetic->random, seed);
-	genetic->genomes = xcalloc(people * space->count + 1, sizeof(size_t));
-	genetic->children = xcalloc(people * space->count + 1, sizeof(size_t));
-	genetic->costs = xcalloc(people, sizeof(double));
-	genetic->order = xcalloc(people, sizeof(size_t));
-	for (size_t i = 0; i < people; i++)
+	genetic->genomes = xcalloc(individuals * space->count + 1, sizeof(size_t));
+	genetic->children = xcalloc(individuals * space->count + 1, sizeof(size_t));
+	genetic->costs = xcalloc(individuals, sizeof(double));
+	genetic->order = xcalloc(individuals, sizeof(size_t));
+	for (size_t i = 0; i < individuals; i++)
 		draw_point(space, &genetic->random, genome(genetic, i));
 	*state = genetic;
 	return 0;
 }
 
-/* ---- the next generation ---- */
-
-static void order_make(struct genetic *genetic)
+static void sort_by_cost(struct genetic *genetic)
 {
 	const double *costs = genetic->costs;
 
-	/* By insertion: equal costs keep their order, and populations are small. */
-	for (size_t i = 0; i < genetic->people; i++) {
+	/* Insertion sort: equal costs keep their order, and populations are small. */
+	for (size_t i = 0; i < genetic->individuals; i++) {
 		size_t at = i;
 
 		for (; at && costs[genetic->order[at - 1]] > costs[i]; at--)
@@ -90,23 +86,23 @@ static void order_make(struct genetic *genetic)
 	}
 }
 
-/* By rank only, whatever the distance in cost: the best of so many that are drawn. */
-static const size_t *parent_select(struct genetic *genetic)
+/* Selects by rank only, not by the distance in cost: the best of a tournament. */
+static const size_t *select_parent(struct genetic *genetic)
 {
-	size_t rank = genetic->people, draws = (size_t)genetic->settings[PRESSURE];
+	size_t rank = genetic->individuals, draws = (size_t)genetic->settings[PRESSURE];
 
 	for (size_t i = 0; i < draws; i++) {
-		size_t drawn = random_below(&genetic->random, genetic->people);
+		size_t drawn = random_below(&genetic->random, genetic->individuals);
 
 		rank = drawn < rank ? drawn : rank;
 	}
 	return genome(genetic, genetic->order[rank]);
 }
 
-/* One point, so that both get genes of both. */
-static void pair_make(struct genetic *genetic, size_t *one, size_t *other)
+/* One-point crossover, at a point that gives both children genes of both parents. */
+static void cross_pair(struct genetic *genetic, size_t *one, size_t *other)
 {
-	const size_t *mother = parent_select(genetic), *father = parent_select(genetic);
+	const size_t *mother = select_parent(genetic), *father = select_parent(genetic);
 	size_t width = genetic->width, cut = width;
 
 	if (width > 1 && random_real(&genetic->random) < genetic->settings[CROSSOVER])
@@ -117,7 +113,7 @@ static void pair_make(struct genetic *genetic, size_t *one, size_t *other)
 	}
 }
 
-static void child_mutate(struct genetic *genetic, size_t *child)
+static void mutate_child(struct genetic *genetic, size_t *child)
 {
 	double chance = genetic->settings[MUTATION];
 
@@ -131,19 +127,19 @@ static void child_mutate(struct genetic *genetic, size_t *child)
 			draw_value(genetic->space, &genetic->random, false, i, child);
 }
 
-static void generation_breed(struct genetic *genetic)
+static void breed_generation(struct genetic *genetic)
 {
 	size_t width = genetic->width, *swap;
 	size_t spare[SPACE_DIMENSIONS] = { 0 };
 
-	order_make(genetic);
-	for (size_t i = genetic->elite; i < genetic->people; i += 2) {
+	sort_by_cost(genetic);
+	for (size_t i = genetic->elite; i < genetic->individuals; i += 2) {
 		size_t *one = genetic->children + i * width;
-		size_t *other = i + 1 < genetic->people ? one + width : spare;
+		size_t *other = i + 1 < genetic->individuals ? one + width : spare;
 
-		pair_make(genetic, one, other);
-		child_mutate(genetic, one);
-		child_mutate(genetic, other);
+		cross_pair(genetic, one, other);
+		mutate_child(genetic, one);
+		mutate_child(genetic, other);
 	}
 	for (size_t i = 0; i < genetic->elite; i++)
 		memcpy(genetic->children + i * width, genome(genetic, genetic->order[i]),
@@ -169,14 +165,14 @@ static void genetic_tell(void *state, const size_t *point, double cost)
 
 	memcpy(genome(genetic, genetic->asked), point, genetic->width * sizeof(*point));
 	genetic->costs[genetic->asked++] = cost;
-	if (genetic->asked < genetic->people)
+	if (genetic->asked < genetic->individuals)
 		return;
 	genetic->asked = 0;
 	if (++genetic->generation < (uint64_t)genetic->settings[GENERATIONS])
-		generation_breed(genetic);
+		breed_generation(genetic);
 }
 
-/* Comes before the first question; the places from the front are taken in turn. */
+/* Called before the first ask: fills the first population from its front. */
 static void genetic_know(void *state, const size_t *point, double cost)
 {
 	struct genetic *genetic = state;
@@ -190,7 +186,7 @@ static uint64_t genetic_planned(const void *state)
 {
 	const struct genetic *genetic = state;
 
-	return genetic->people * (uint64_t)genetic->settings[GENERATIONS];
+	return genetic->individuals * (uint64_t)genetic->settings[GENERATIONS];
 }
 
 static void genetic_stop(void *state)
@@ -206,7 +202,7 @@ static void genetic_stop(void *state)
 
 const struct search_ops search_genetic = {
 	.name = "genetic",
-	.help = "generations of points that are crossed and mutated, as H5Evolve does",
+	.help = "genetic algorithm of H5Evolve: crossover and mutation",
 	.settings = genetic_settings,
 	.start = genetic_start,
 	.ask = genetic_ask,

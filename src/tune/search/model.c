@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the prior thinks best, and nothing else: the few points of least expected cost, the best
- * first. Points of which it expects the same are one to it (it does not know all parameters); the
- * one that changes least stands for them. Where the space is too large to look at every point, it
- * starts from many by chance and goes on to better neighbours.
+ * Tries only the few points to which the prior gives the lowest expected cost, the best first. Of
+ * points with the same expected cost (the prior does not know all parameters) it tries the one that
+ * changes fewest parameters. If the space is too large to evaluate every point, it climbs from
+ * many random points to better neighbors.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,15 +20,15 @@
 enum { TOP };
 
 static const struct search_setting model_settings[] = {
-	[TOP] = { "top", 5, 1, 1000, true, "points that are measured" }, { 0 }
+	[TOP] = { "top", 5, 1, 1000, true, "points to measure" }, { 0 }
 };
 
-/* More points than that are not all looked at. */
+/* In larger spaces not all points are evaluated. */
 enum { LOOK_MOST = 1000000, LOOK_RANDOM = 20000, CLIMB_MOST = 200 };
 
 struct model_entry {
-	double cost;	/* expected */
-	size_t changes; /* dimensions that are not the default's */
+	double cost;	/* expected cost */
+	size_t changes; /* dimensions that differ from the default */
 	size_t *point;
 };
 
@@ -39,9 +39,7 @@ struct model_search {
 	size_t count, most, next;
 };
 
-/* ---- the list of the best ---- */
-
-static size_t changes_of(const struct space *space, const size_t *point)
+static size_t count_changes(const struct space *space, const size_t *point)
 {
 	size_t changes = 0;
 
@@ -51,8 +49,9 @@ static size_t changes_of(const struct space *space, const size_t *point)
 	return changes;
 }
 
-/* An entry of the same cost gives way to one that changes less, and to nothing else. */
-static bool entry_joins(struct model_search *m, double cost, size_t changes, const size_t *point)
+/* Is there an entry of the same cost? It is replaced if the new point changes fewer dimensions. */
+static bool join_equal_entry(struct model_search *m, double cost, size_t changes,
+			     const size_t *point)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		if (m->top[i].cost != cost)
@@ -66,14 +65,14 @@ static bool entry_joins(struct model_search *m, double cost, size_t changes, con
 	return false;
 }
 
-static void entry_add(struct model_search *m, double cost, const size_t *point)
+static void add_entry(struct model_search *m, double cost, const size_t *point)
 {
 	size_t at = m->count, changes;
 
 	if (m->count == m->most && cost > m->top[m->count - 1].cost)
 		return;
-	changes = changes_of(m->space, point);
-	if (entry_joins(m, cost, changes, point))
+	changes = count_changes(m->space, point);
+	if (join_equal_entry(m, cost, changes, point))
 		return;
 	if (m->count < m->most)
 		m->top[m->count++].point = xcalloc(m->space->count + 1, sizeof(*point));
@@ -90,8 +89,8 @@ static void entry_add(struct model_search *m, double cost, const size_t *point)
 	}
 }
 
-/* What is expected of a settled point, which is noted; NAN: nothing. */
-static double look(struct model_search *m, const size_t *point)
+/* Evaluates the prior at a settled point and adds it to the list; NAN: it has no estimate. */
+static double evaluate_point(struct model_search *m, const size_t *point)
 {
 	double cost;
 
@@ -100,13 +99,11 @@ static double look(struct model_search *m, const size_t *point)
 	cost = m->prior->cost(m->prior->arg, point);
 	if (!isfinite(cost) || !(cost > 0))
 		return NAN;
-	entry_add(m, cost, point);
+	add_entry(m, cost, point);
 	return cost;
 }
 
-/* ---- where it looks ---- */
-
-static void look_everywhere(struct model_search *m, uint64_t points)
+static void evaluate_all(struct model_search *m, uint64_t points)
 {
 	size_t point[SPACE_DIMENSIONS];
 
@@ -114,12 +111,12 @@ static void look_everywhere(struct model_search *m, uint64_t points)
 		space_point(m->space, i, point);
 		space_settle(m->space, point);
 		if (space_number(m->space, point) == i)
-			look(m, point);
+			evaluate_point(m, point);
 	}
 }
 
-/* The best of those one value away, in place of point; false: none is better. */
-static bool climb(struct model_search *m, size_t *point, double *cost)
+/* Moves to the best neighbor, which differs in one value. False: no neighbor is better. */
+static bool climb_once(struct model_search *m, size_t *point, double *cost)
 {
 	size_t best[SPACE_DIMENSIONS], near[SPACE_DIMENSIONS];
 	size_t bytes = m->space->count * sizeof(*point);
@@ -132,7 +129,7 @@ static bool climb(struct model_search *m, size_t *point, double *cost)
 			memcpy(near, point, bytes);
 			near[d] = v;
 			space_settle(m->space, near);
-			expected = look(m, near);
+			expected = evaluate_point(m, near);
 			if (!(expected < *cost))
 				continue;
 			*cost = expected;
@@ -145,7 +142,7 @@ static bool climb(struct model_search *m, size_t *point, double *cost)
 	return is_better;
 }
 
-static void look_around(struct model_search *m, uint64_t seed)
+static void climb_from_random_points(struct model_search *m, uint64_t seed)
 {
 	size_t point[SPACE_DIMENSIONS];
 	struct random random;
@@ -153,22 +150,20 @@ static void look_around(struct model_search *m, uint64_t seed)
 	random_init(&random, seed);
 	space_default(m->space, point);
 	space_settle(m->space, point);
-	look(m, point);
+	evaluate_point(m, point);
 	for (size_t i = 0; i < LOOK_RANDOM; i++) {
 		draw_point(m->space, &random, point);
-		look(m, point);
+		evaluate_point(m, point);
 	}
-	/* The list gets better on the way, so that a place may be looked at anew or passed over. */
+	/* The list improves during the climb, so a start may be visited again or skipped. */
 	for (size_t i = 0; i < m->count; i++) {
 		double cost = m->top[i].cost;
 
 		memcpy(point, m->top[i].point, m->space->count * sizeof(*point));
-		for (int step = 0; step < CLIMB_MOST && climb(m, point, &cost); step++)
+		for (int step = 0; step < CLIMB_MOST && climb_once(m, point, &cost); step++)
 			;
 	}
 }
-
-/* ---- the search ---- */
 
 static void model_stop(void *state)
 {
@@ -187,23 +182,23 @@ static int model_start(void **state, const struct space *space, const struct sea
 	uint64_t points = space_points(space);
 
 	if (!prior)
-		return err_set(err, ENODATA,
-			       "the model search needs a model of this machine: 'sluice bench' "
-			       "measures what one is made of, 'sluice model fit' makes it, and "
-			       "--model names it");
+		return err_set(
+			err, ENODATA,
+			"--search model needs a model of this machine; make one with 'sluice "
+			"model measure' and 'sluice model fit', and name it with --model");
 	m = xcalloc(1, sizeof(*m));
 	m->space = space;
 	m->prior = prior;
 	m->most = (size_t)settings[TOP];
 	m->top = xcalloc(m->most, sizeof(*m->top));
 	if (points && points <= LOOK_MOST)
-		look_everywhere(m, points);
+		evaluate_all(m, points);
 	else
-		look_around(m, seed);
+		climb_from_random_points(m, seed);
 	if (!m->count) {
 		model_stop(m);
 		return err_set(err, ENODATA,
-			       "the model can tell nothing about any point of the space");
+			       "the model has no estimate for any point of the space");
 	}
 	*state = m;
 	return 0;
@@ -233,7 +228,7 @@ static uint64_t model_planned(const void *state)
 
 const struct search_ops search_model = {
 	.name = "model",
-	.help = "only the few points that a model of the machine expects most of",
+	.help = "only the few points that a model of the machine predicts to be fastest",
 	.settings = model_settings,
 	.takes_prior = true,
 	.start = model_start,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Points by chance: without replacement, as a seeded permutation of the numbers of the space, which
- * needs no memory; or with, as papers do it for comparison.
+ * Random points: without replacement, by a seeded permutation of the numbers of the space that
+ * needs no memory, or with replacement, as papers do for comparison.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 enum { DRAWS, REPLACEMENT };
 
 static const struct search_setting random_settings[] = {
-	[DRAWS] = { "draws", 600, 1, 1e15, true, "points at most" },
-	[REPLACEMENT] = { "replacement", 0, 0, 1, true, "1: a point may come again" },
+	[DRAWS] = { "draws", 600, 1, 1e15, true, "most points to try" },
+	[REPLACEMENT] = { "replacement", 0, 0, 1, true, "1: a point may be drawn again" },
 	{ 0 }
 };
 
@@ -25,13 +25,13 @@ struct draws {
 	const struct space *space;
 	struct random random;
 	uint64_t left, planned;
-	uint64_t points;     /* 0: cannot be counted, or with replacement */
-	uint64_t next;	     /* of the permutation */
-	uint64_t half, mask; /* of the Feistel network: bits of a side */
+	uint64_t points;     /* of the space; 0: uncountable, or drawn with replacement */
+	uint64_t next;	     /* index in the permutation */
+	uint64_t half, mask; /* of the Feistel network: bits of one side, and their mask */
 	uint64_t keys[6];
 };
 
-/* A permutation of 4^half numbers, where half bits are one side (Luby and Rackoff 1988). */
+/* A permutation of 4^half numbers; each side has `half` bits (Luby and Rackoff 1988). */
 static uint64_t feistel(const struct draws *draws, uint64_t number)
 {
 	uint64_t left = number >> draws->half, right = number & draws->mask;
@@ -47,8 +47,8 @@ static uint64_t feistel(const struct draws *draws, uint64_t number)
 	return left << draws->half | right;
 }
 
-/* Walks on until it is inside: at most four times as far on average. */
-static uint64_t permuted(const struct draws *draws, uint64_t number)
+/* Repeats the permutation until the number is inside the space: at most four times on average. */
+static uint64_t permute_number(const struct draws *draws, uint64_t number)
 {
 	do
 		number = feistel(draws, number);
@@ -75,7 +75,7 @@ static int draws_start(void **state, const struct space *space, const struct sea
 	while (draws->half < 31 && UINT64_C(1) << 2 * draws->half < draws->points)
 		draws->half++;
 	draws->mask = (UINT64_C(1) << draws->half) - 1;
-	/* 2^62 points are too many to see one twice. */
+	/* Among 2^62 points hardly any is drawn twice. */
 	if (draws->points > UINT64_C(1) << 62)
 		draws->points = 0;
 	for (size_t i = 0; i < sizeof(draws->keys) / sizeof(draws->keys[0]); i++)
@@ -95,9 +95,9 @@ static int draws_ask(void *state, size_t *point)
 		return 1;
 	}
 	while (draws->next < draws->points) {
-		uint64_t number = permuted(draws, draws->next++);
+		uint64_t number = permute_number(draws, draws->next++);
 
-		/* Of points that mean the same, the settled one stands for all. */
+		/* Of equivalent points only the settled one is used. */
 		space_point(draws->space, number, point);
 		space_settle(draws->space, point);
 		if (space_number(draws->space, point) == number &&
@@ -122,7 +122,7 @@ static uint64_t draws_planned(const void *state)
 
 const struct search_ops search_random = {
 	.name = "random",
-	.help = "points by chance, none twice",
+	.help = "random points, none twice",
 	.settings = random_settings,
 	.start = draws_start,
 	.ask = draws_ask,

@@ -20,12 +20,12 @@ const struct search_ops *const searches[] = { &search_bayesian,
 					      &search_model,
 					      NULL };
 
-/* What was told, by its point: open addressing, grown by doubling. A space may have more points
- * than numbers, so the points themselves are kept. */
+/* The costs of all points told so far: a hash table with open addressing. A space may have more
+ * points than a uint64_t can number, so the points themselves are the keys. */
 struct memory {
 	size_t width;
 	size_t *points; /* cap x width */
-	double *costs;	/* NAN: the place is free */
+	double *costs;	/* NAN: the slot is free */
 	size_t count, cap;
 };
 
@@ -48,7 +48,7 @@ static uint64_t point_hash(const size_t *point, size_t width)
 	return hash ^ hash >> 32;
 }
 
-static size_t slot_of(const struct memory *memory, const size_t *point)
+static size_t find_slot(const struct memory *memory, const size_t *point)
 {
 	size_t at = point_hash(point, memory->width) & (memory->cap - 1);
 
@@ -64,7 +64,7 @@ static bool memory_get(const struct memory *memory, const size_t *point, double 
 
 	if (!memory->cap)
 		return false;
-	at = slot_of(memory, point);
+	at = find_slot(memory, point);
 	if (isnan(memory->costs[at]))
 		return false;
 	*cost = memory->costs[at];
@@ -96,7 +96,7 @@ static void memory_put(struct memory *memory, const size_t *point, double cost)
 
 	if (2 * memory->count >= memory->cap)
 		memory_grow(memory);
-	at = slot_of(memory, point);
+	at = find_slot(memory, point);
 	memory->count += isnan(memory->costs[at]);
 	memcpy(memory->points + at * memory->width, point, memory->width * sizeof(*point));
 	memory->costs[at] = cost;
@@ -110,18 +110,18 @@ const struct search_ops *search_find(const char *name)
 	return NULL;
 }
 
-static int ops_unknown(const char *name, struct err *err)
+static int fail_unknown_search(const char *name, struct err *err)
 {
 	AUTO_BUF struct buf names = { 0 };
 
 	for (size_t i = 0; searches[i]; i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", searches[i]->name);
-	return err_set(err, ENOENT, "there is no search '%s'; there are %s", name,
+	return err_set(err, ENOENT, "unknown search '%s'; expected one of %s", name,
 		       buf_text(&names));
 }
 
-static int setting_unknown(const struct search_ops *ops, const char *text, size_t n,
-			   struct err *err)
+static int fail_unknown_setting(const struct search_ops *ops, const char *text, size_t n,
+				struct err *err)
 {
 	AUTO_BUF struct buf names = { 0 };
 
@@ -131,24 +131,24 @@ static int setting_unknown(const struct search_ops *ops, const char *text, size_
 		       text, buf_text(&names));
 }
 
-/* text[0 .. n) is the number. */
-static int setting_value(const struct search_ops *ops, const struct search_setting *setting,
-			 const char *text, size_t n, double *value, struct err *err)
+/* Parses the number text[0 .. n). */
+static int parse_setting_value(const struct search_ops *ops, const struct search_setting *setting,
+			       const char *text, size_t n, double *value, struct err *err)
 {
 	double number;
 
 	if (!number_parse(text, n, &number) || !(number >= setting->min) ||
 	    !(number <= setting->max) || (setting->is_whole && number != floor(number)))
-		return err_set(err, EINVAL, "%s of the %s search is a %snumber from %g to %g",
+		return err_set(err, EINVAL, "%s of the %s search must be a %snumber from %g to %g",
 			       setting->name, ops->name, setting->is_whole ? "whole " : "",
 			       setting->min, setting->max);
 	*value = number;
 	return 0;
 }
 
-/* text[0 .. n) is "name=number". */
-static int setting_read(const struct search_ops *ops, const char *text, size_t n, double *values,
-			struct err *err)
+/* Parses "name=number" in text[0 .. n). */
+static int parse_setting(const struct search_ops *ops, const char *text, size_t n, double *values,
+			 struct err *err)
 {
 	const char *equals = memchr(text, '=', n);
 	size_t k = equals ? (size_t)(equals - text) : n;
@@ -161,19 +161,19 @@ static int setting_read(const struct search_ops *ops, const char *text, size_t n
 		if (!equals)
 			return err_set(err, EINVAL, "%s of the %s search needs a number: %s=%g",
 				       setting->name, ops->name, setting->name, setting->initial);
-		return setting_value(ops, setting, equals + 1, n - k - 1, &values[i], err);
+		return parse_setting_value(ops, setting, equals + 1, n - k - 1, &values[i], err);
 	}
-	return setting_unknown(ops, text, k, err);
+	return fail_unknown_setting(ops, text, k, err);
 }
 
-static int settings_read(const struct search_ops *ops, const char *text,
-			 double values[SEARCH_SETTINGS], struct err *err)
+static int parse_settings(const struct search_ops *ops, const char *text,
+			  double values[SEARCH_SETTINGS], struct err *err)
 {
 	for (size_t i = 0; ops->settings && ops->settings[i].name; i++)
 		values[i] = ops->settings[i].initial;
 	while (text && *text) {
 		size_t n = strcspn(text, ",");
-		int r = setting_read(ops, text, n, values, err);
+		int r = parse_setting(ops, text, n, values, err);
 
 		if (r < 0)
 			return r;
@@ -187,7 +187,7 @@ int search_check_settings(const char *name, const char *settings, struct err *er
 	const struct search_ops *ops = search_find(name);
 	double values[SEARCH_SETTINGS];
 
-	return ops ? settings_read(ops, settings, values, err) : ops_unknown(name, err);
+	return ops ? parse_settings(ops, settings, values, err) : fail_unknown_search(name, err);
 }
 
 int search_new(struct search **out, const char *name, const char *settings,
@@ -207,8 +207,8 @@ int search_new_with(struct search **out, const char *name, const char *settings,
 	int r;
 
 	if (!ops)
-		return ops_unknown(name, err);
-	r = settings_read(ops, settings, values, err);
+		return fail_unknown_search(name, err);
+	r = parse_settings(ops, settings, values, err);
 	if (r < 0)
 		return r;
 	r = ops->start(&state, space, prior, values, seed, err);
@@ -236,8 +236,8 @@ void search_free(struct search *search)
 	free(search);
 }
 
-/* A cost that is no number is that of a failure. */
-static double remember(struct search *search, const size_t *point, double cost)
+/* Keeps the cost of a point; NAN counts as a failure. Returns the cost. */
+static double keep_cost(struct search *search, const size_t *point, double cost)
 {
 	if (isnan(cost))
 		cost = INFINITY;
@@ -255,7 +255,7 @@ void search_know(struct search *search, const size_t *point, double cost)
 
 	memcpy(settled, point, search->space->count * sizeof(*settled));
 	space_settle(search->space, settled);
-	cost = remember(search, settled, cost);
+	cost = keep_cost(search, settled, cost);
 	if (search->ops->know)
 		search->ops->know(search->state, settled, cost);
 }
@@ -279,7 +279,7 @@ int search_ask(struct search *search, size_t *point)
 void search_tell(struct search *search, const size_t *point, double cost)
 {
 	search->counts.measured++;
-	cost = remember(search, point, cost);
+	cost = keep_cost(search, point, cost);
 	search->ops->tell(search->state, point, cost);
 }
 

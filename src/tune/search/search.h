@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Searches: asked for a point, told its cost. They run nothing themselves and keep nothing on disk:
- * the same seed and the same answers give the same questions, so a search that was cut off is
- * brought back by telling it again what was measured.
+ * A search is asked for a point and told its cost. It runs nothing itself and keeps nothing on
+ * disk. The same seed and the same costs give the same points, so an interrupted search is restored
+ * by telling it again what was measured.
  *
- * struct search stands before a method: it settles points, keeps what was told, answers questions
- * that were asked before from that, and passes over what the space does not allow. So the caller
- * never measures a point twice, and a method need not care.
+ * struct search wraps a method: it settles points, remembers costs, answers repeated points from
+ * memory, and skips points that the space does not allow. So the caller never measures a point
+ * twice, and methods need not check.
  */
 #ifndef SLUICE_TUNE_SEARCH_SEARCH_H
 #define SLUICE_TUNE_SEARCH_SEARCH_H
@@ -19,16 +19,16 @@ struct err;
 struct space;
 
 /*
- * What is expected of points before any is measured, as by a model of the machine. Only ratios
- * count: a prior may be off by any factor.
+ * The expected cost of points before any is measured, such as the prediction of a model. Only
+ * ratios matter: a prior may be wrong by a constant factor.
  */
 struct search_prior {
-	/* Of a settled point, above 0; NAN: it cannot tell. Always the same for the same point. */
+	/* Expected cost of a settled point, above 0; NAN: no estimate. Must be deterministic. */
 	double (*cost)(void *arg, const size_t *point);
 	void *arg;
 };
 
-/* One number of a method that may be set: name, default, legal, help. */
+/* A setting of a method: a number. */
 struct search_setting {
 	const char *name;
 	double initial, min, max;
@@ -40,20 +40,21 @@ struct search_setting {
 
 struct search_ops {
 	const char *name, *help;
-	const struct search_setting *settings; /* ends with a row without name; NULL: none */
+	const struct search_setting *settings; /* the last row has no name; NULL: none */
 	bool takes_prior;
-	/* settings in the order of the rows; prior NULL: there is none. *state is set on success
-	 * only; err says what is missing or too large. Space and prior outlive the state. */
+	/* settings are in the order of the rows; prior may be NULL. *state is set only on success.
+	 * space and prior outlive the state. */
 	int (*start)(void **state, const struct space *space, const struct search_prior *prior,
 		     const double *settings, uint64_t seed, struct err *err);
-	/* 1 and the next point, or 0: no more. Any index within the space, settled or not. */
+	/* Returns 1 and the next point, settled or not, or 0: there are no more points. */
 	int (*ask)(void *state, size_t *point);
-	/* Always about the point that was asked for last, settled. Lower is better, above 0, for
-	 * methods reason in ratios; INFINITY: failed. */
+	/* The cost of the point that was asked for last, which is settled now. Lower is better; it
+	 * is above 0, as methods compare ratios. INFINITY: the point failed. */
 	void (*tell)(void *state, const size_t *point, double cost);
-	/* Of a point that was measured unasked, as the default: before the first ask. Optional. */
+	/* The cost of a point that was not asked for, such as the baseline; called before the first
+	 * ask. Optional. */
 	void (*know)(void *state, const size_t *point, double cost);
-	uint64_t (*planned)(const void *state); /* questions in all. Optional */
+	uint64_t (*planned)(const void *state); /* points in total. Optional. */
 	void (*stop)(void *state);
 };
 
@@ -62,8 +63,8 @@ extern const struct search_ops search_genetic, search_random, search_exhaustive,
 extern const struct search_ops *const searches[]; /* ends with NULL */
 
 struct search_counts {
-	uint64_t asked;	   /* questions of the method: what a paper calls runs */
-	uint64_t measured; /* of different points: what had to be run */
+	uint64_t asked;	   /* points that the method asked for, including repeated ones */
+	uint64_t measured; /* distinct points that had to be measured */
 };
 
 struct search;
@@ -74,27 +75,29 @@ const struct search_ops *search_find(const char *name);
 /* Checks a name and its settings as search_new() does, but without a space: -ENOENT or -EINVAL. */
 int search_check_settings(const char *name, const char *settings, struct err *err);
 
-/* settings: "population=15,generations=40" or NULL. Refusals name what there is. */
+/* settings: "population=15,generations=40" or NULL. Errors list the valid names. */
 int search_new(struct search **search, const char *name, const char *settings,
 	       const struct space *space, uint64_t seed, struct err *err);
-/* With a prior, which must outlive it; NULL: none. Searches that have no use for one ignore it. */
+/* With a prior, which must outlive the search; may be NULL. Searches without takes_prior ignore it.
+ */
 int search_new_with(struct search **search, const char *name, const char *settings,
 		    const struct space *space, const struct search_prior *prior, uint64_t seed,
 		    struct err *err);
 void search_free(struct search *search);
 
-/* Before the first question. */
+/* Tells the cost of a point that was not asked for. Call before the first ask. */
 void search_know(struct search *search, const size_t *point, double cost);
 
-/* 1 and a point that was never measured, or 0: no more. Each must be told before the next. */
+/* Returns 1 and a point that was never measured, or 0: there are no more points. The cost of each
+ * must be told before the next ask. */
 int search_ask(struct search *search, size_t *point);
 void search_tell(struct search *search, const size_t *point, double cost);
 
-/* The best so far; false: none. */
+/* The best point so far. False: no point was good. */
 bool search_best(const struct search *search, size_t *point, double *cost);
 struct search_counts search_counted(const struct search *search);
 
-/* How many questions the method has in all; 0: it does not know. */
+/* The number of points that the method will ask for in total; 0: unknown. */
 uint64_t search_planned(const struct search *search);
 
 #endif

@@ -11,9 +11,9 @@
 #include "params/space.h"
 #include "tune/search/draw.h"
 
-#define DOUBT 2.0	 /* trials that it takes to half overrule a prior's slope */
-#define SLOPE_MOST 1.5	 /* few trials close together say nothing about more */
-#define COMPARE_LEAST 10 /* trials, to see whether it is better without */
+#define DOUBT 2.0	 /* weight of the prior slope of 1, in trials */
+#define SLOPE_MOST 1.5	 /* few trials close together cannot justify a steeper slope */
+#define COMPARE_LEAST 10 /* trials needed to compare the fits with and without the prior */
 
 void surrogate_init(struct surrogate *surrogate, const struct space *space)
 {
@@ -98,8 +98,8 @@ size_t surrogate_best(const struct surrogate *surrogate)
 	return best;
 }
 
-/* The costs with failures at the worst that was seen; how many were good. */
-static size_t targets_make(const struct surrogate *surrogate, double *targets)
+/* Fills in the costs; a failure gets the worst cost seen. Returns the number of good trials. */
+static size_t make_targets(const struct surrogate *surrogate, double *targets)
 {
 	double worst = -INFINITY;
 	size_t good = 0;
@@ -116,10 +116,10 @@ static size_t targets_make(const struct surrogate *surrogate, double *targets)
 }
 
 /*
- * The slope of costs over what was expected of them, drawn towards 1 by as many trials as DOUBT.
- * Below 0 the prior is upside down, and is left alone: what is true is learnt without it.
+ * Estimates the slope of the costs over their expected values, shrunk towards 1 with the weight of
+ * DOUBT trials. A negative slope means that the prior is wrong: it is set to 0.
  */
-static void slope_learn(struct surrogate *surrogate)
+static void estimate_slope(struct surrogate *surrogate)
 {
 	double n = 0, x = 0, y = 0, xx = 0, xy = 0;
 
@@ -145,7 +145,7 @@ static void slope_learn(struct surrogate *surrogate)
 	surrogate->slope = fmin(fmax(surrogate->slope, 0), SLOPE_MOST);
 }
 
-/* With the prior or without, into fits[]. */
+/* Fits fits[which], with or without the prior. */
 static int fit_one(struct surrogate *surrogate, int which, const double *targets, uint64_t seed,
 		   struct err *err)
 {
@@ -180,28 +180,28 @@ static int fit_one(struct surrogate *surrogate, int which, const double *targets
 	return 0;
 }
 
-/* Of the trials as they are: a process keeps the likelihood of targets brought to deviation 1. */
-static double likelihood(const struct gaussian *gaussian)
+/* Log-likelihood of the trials. The process has that of the targets scaled to deviation 1. */
+static double log_likelihood(const struct gaussian *gaussian)
 {
 	return gaussian->likelihood - (double)gaussian->rows * log(gaussian->scale);
 }
 
-/* Both, where there is enough to tell which is better. */
+/* Fits with the prior, and without it if there are enough trials to compare. */
 static int fit_informed(struct surrogate *surrogate, double *targets, uint64_t seed,
 			struct err *err)
 {
 	bool compare = surrogate->count >= COMPARE_LEAST;
 	int r = compare ? fit_one(surrogate, SURROGATE_PLAIN, targets, seed, err) : 0;
 
-	slope_learn(surrogate);
+	estimate_slope(surrogate);
 	for (size_t i = 0; i < surrogate->count; i++)
 		targets[i] -= surrogate_offset(surrogate, surrogate->expected[i]);
 	if (r >= 0)
 		r = fit_one(surrogate, SURROGATE_INFORMED, targets, seed, err);
 	if (r < 0)
 		return r;
-	if (!compare || likelihood(&surrogate->fits[SURROGATE_INFORMED]) >=
-				likelihood(&surrogate->fits[SURROGATE_PLAIN]))
+	if (!compare || log_likelihood(&surrogate->fits[SURROGATE_INFORMED]) >=
+				log_likelihood(&surrogate->fits[SURROGATE_PLAIN]))
 		return SURROGATE_INFORMED;
 	surrogate->slope = 0;
 	return SURROGATE_PLAIN;
@@ -212,7 +212,7 @@ int surrogate_fit(struct surrogate *surrogate, uint64_t seed, struct err *err)
 	AUTO_FREE double *targets = xcalloc(surrogate->count + 1, sizeof(*targets));
 	int which;
 
-	if (targets_make(surrogate, targets) < 2)
+	if (make_targets(surrogate, targets) < 2)
 		return err_set(err, ENODATA, "fewer than two trials were good");
 	if (surrogate->prior)
 		which = fit_informed(surrogate, targets, seed, err);

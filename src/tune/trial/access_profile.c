@@ -15,9 +15,16 @@
 
 #define SCHEMA "sluice.accessed/1"
 #define BATCH 1024
-/* Calls of which not all ranks were seen yet. Ranks are seldom so far apart. */
+/* Collective calls that wait for further ranks. Ranks are rarely that far apart. */
 #define OPEN_MOST 4096
-#define ROWS_MOST 64 /* on the way */
+#define ROWS_MOST 64 /* while the trace is read */
+/* Sizes that differ by less are equal: a rank's data is contiguous. */
+#define SIZE_TOLERANCE 1.0001
+#define BLOCK_TOLERANCE 1e-9
+/* How much differences in kind weigh against a factor of 2 in size. */
+#define WEIGHT_DIRECTION 100
+#define WEIGHT_PATTERN 20
+#define WEIGHT_RANKS 10
 
 void access_profile_release(struct access_profile *profile)
 {
@@ -72,37 +79,36 @@ void access_profile_row_hints(const struct access_profile_row *row, struct param
 	}
 }
 
-/* ---- rows ---- */
-
 static bool is_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Where in the file does not matter to what it costs. */
-static bool is_same(const struct access *a, const struct access *b)
+/* The offset in the file does not change the cost. */
+static bool is_same_access(const struct access *a, const struct access *b)
 {
 	return a->is_read == b->is_read && a->pattern == b->pattern && a->ranks == b->ranks &&
 	       a->nodes == b->nodes && a->rank_bytes == b->rank_bytes &&
 	       a->block_bytes == b->block_bytes && a->stride_bytes == b->stride_bytes;
 }
 
-/* How unlike two are: first of all what they do, then their size. */
-static double distance(const struct access *a, const struct access *b)
+/* How different two accesses are: in kind first, then in size. */
+static double access_distance(const struct access *a, const struct access *b)
 {
-	return fabs(log2(call_bytes(a) / call_bytes(b))) + 100 * (a->is_read != b->is_read) +
-	       20 * (a->pattern != b->pattern) + 10 * (a->ranks != b->ranks);
+	return fabs(log2(call_bytes(a) / call_bytes(b))) +
+	       WEIGHT_DIRECTION * (a->is_read != b->is_read) +
+	       WEIGHT_PATTERN * (a->pattern != b->pattern) + WEIGHT_RANKS * (a->ranks != b->ranks);
 }
 
-/* Calls of one kind are counted as calls of another, by their bytes. */
-static void row_join(struct access_profile *profile, size_t from, size_t count)
+/* Adds the calls of row `from` to the most similar of the first rows, weighted by their bytes. */
+static void join_most_similar(struct access_profile *profile, size_t from, size_t count)
 {
 	const struct access_profile_row *row = &profile->rows[from];
 	size_t best = 0;
 
 	for (size_t i = 1; i < count; i++)
-		if (distance(&row->access, &profile->rows[i].access) <
-		    distance(&row->access, &profile->rows[best].access))
+		if (access_distance(&row->access, &profile->rows[i].access) <
+		    access_distance(&row->access, &profile->rows[best].access))
 			best = i;
 	profile->rows[best].calls += row_bytes(row) / call_bytes(&profile->rows[best].access);
 }
@@ -114,13 +120,13 @@ static int row_compare(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-static void rows_cut(struct access_profile *profile, size_t most)
+static void keep_largest_rows(struct access_profile *profile, size_t most)
 {
 	if (!profile->count)
 		return;
 	qsort(profile->rows, profile->count, sizeof(*profile->rows), row_compare);
 	for (size_t i = most; i < profile->count; i++) {
-		row_join(profile, i, most);
+		join_most_similar(profile, i, most);
 		free(profile->rows[i].file);
 		free(profile->rows[i].hints);
 	}
@@ -128,19 +134,19 @@ static void rows_cut(struct access_profile *profile, size_t most)
 		profile->count = most;
 }
 
-static void row_add(struct access_profile *profile, const struct access *access, const char *file,
-		    const char *hints)
+static void count_access(struct access_profile *profile, const struct access *access,
+			 const char *file, const char *hints)
 {
 	for (size_t i = 0; i < profile->count; i++) {
 		struct access_profile_row *row = &profile->rows[i];
 
-		if (!is_same(&row->access, access) || !is_same_text(row->hints, hints))
+		if (!is_same_access(&row->access, access) || !is_same_text(row->hints, hints))
 			continue;
 		row->calls++;
 		return;
 	}
 	if (profile->count == ROWS_MOST)
-		rows_cut(profile, ROWS_MOST / 2);
+		keep_largest_rows(profile, ROWS_MOST / 2);
 	profile->rows =
 		xgrow(profile->rows, &profile->cap, profile->count + 1, sizeof(*profile->rows));
 	profile->rows[profile->count++] = (struct access_profile_row){
@@ -151,33 +157,31 @@ static void row_add(struct access_profile *profile, const struct access *access,
 	};
 }
 
-/* ---- one call of all ranks ---- */
-
 struct access_profiler_call {
 	bool is_read;
 	file_id file;
-	uint64_t ranks, active; /* that were seen; that move anything */
-	uint64_t bytes;		/* of all */
-	uint64_t low, high;	/* offsets of the first and the last rank's first byte */
-	uint64_t span;		/* of the rank that reaches farthest */
+	uint64_t ranks, active; /* seen so far; those that move any data */
+	uint64_t bytes;		/* of all ranks */
+	uint64_t low, high;	/* lowest and highest offset of a rank's first byte */
+	uint64_t span;		/* largest extent of a rank's data */
 };
 
 /*
- * The block of a rank that moves `size` bytes in pieces, reaches over `span` and has the others
- * begin `stride` behind it: of k = size / block pieces the last begins (k - 1) * ranks * stride
- * after the first. Of the two solutions the smaller; 0: there is none.
+ * The block size of a rank that moves `size` bytes in pieces over an extent of `span` bytes, while
+ * neighboring ranks start `stride` bytes apart: of k = size / block pieces the last begins
+ * (k - 1) * ranks * stride after the first. Returns the smaller of the two solutions; 0: none.
  */
-static double block_of(double size, double span, double stride, double ranks)
+static double block_size(double size, double span, double stride, double ranks)
 {
 	double turn = ranks * stride, half = (span + turn) / 2, root = half * half - size * turn;
-	/* As half - sqrt(root), but for what cancels out. */
+	/* Equals half - sqrt(root), without the cancellation. */
 	double block = root >= 0 ? size * turn / (half + sqrt(root)) : 0;
 
-	return block >= 0.5 && block <= stride * (1 + 1e-9) ? block : 0;
+	return block >= 0.5 && block <= stride * (1 + BLOCK_TOLERANCE) ? block : 0;
 }
 
-/* Pieces of equal size whose number is the nearest. */
-static void pieces_set(struct access *access, double block, double stride)
+/* Makes the access strided, with pieces of equal size nearest to `block`. */
+static void set_pieces(struct access *access, double block, double stride)
 {
 	uint64_t pieces = (uint64_t)fmax(1, round((double)access->rank_bytes / block));
 
@@ -189,7 +193,7 @@ static void pieces_set(struct access *access, double block, double stride)
 	access->stride_bytes = (uint64_t)fmax(round(stride), (double)access->block_bytes);
 }
 
-static void pattern_set(struct access *access, const struct access_profiler_call *call)
+static void set_pattern(struct access *access, const struct access_profiler_call *call)
 {
 	double size = (double)call->bytes / (double)call->active, ranks = (double)call->active;
 	double stride = call->active > 1 ? (double)(call->high - call->low) / (ranks - 1) : 0;
@@ -198,25 +202,25 @@ static void pattern_set(struct access *access, const struct access_profiler_call
 	access->pattern = ACCESS_CONTIGUOUS;
 	if (call->active < 2)
 		return;
-	if ((double)call->span <= size * 1.0001) {
-		/* One piece each, side by side or with gaps. */
-		if (stride > size * 1.0001)
-			pieces_set(access, (double)access->rank_bytes, stride);
+	if ((double)call->span <= size * SIZE_TOLERANCE) {
+		/* One piece per rank, contiguous or with gaps. */
+		if (stride > size * SIZE_TOLERANCE)
+			set_pieces(access, (double)access->rank_bytes, stride);
 		return;
 	}
-	block = block_of(size, (double)call->span, stride, ranks);
+	block = block_size(size, (double)call->span, stride, ranks);
 	if (block > 0) {
-		pieces_set(access, block, stride);
+		set_pieces(access, block, stride);
 		return;
 	}
-	/* Some other order: as if they took turns without holes. */
+	/* Any other order is approximated by ranks that interleave without gaps. */
 	block = (size * ranks - (double)call->span) / (ranks - 1);
 	block = fmin(fmax(block, 1), (double)access->rank_bytes / 2);
-	pieces_set(access, block, block);
+	set_pieces(access, block, block);
 }
 
-/* Every node has equally many ranks. */
-static uint64_t nodes_of(uint64_t ranks, uint64_t hosts)
+/* The largest number of nodes with equally many ranks each. */
+static uint64_t count_nodes(uint64_t ranks, uint64_t hosts)
 {
 	uint64_t nodes = hosts < ranks ? hosts : ranks;
 
@@ -225,7 +229,7 @@ static uint64_t nodes_of(uint64_t ranks, uint64_t hosts)
 	return nodes ? nodes : 1;
 }
 
-static void call_close(struct access_profiler *a, uint64_t number)
+static void finish_call(struct access_profiler *a, uint64_t number)
 {
 	struct access_profiler_call *call = map_remove(&a->calls, number);
 	struct access access;
@@ -236,20 +240,20 @@ static void call_close(struct access_profiler *a, uint64_t number)
 	access = (struct access){
 		.is_read = call->is_read,
 		.ranks = call->ranks,
-		.nodes = nodes_of(call->ranks, a->ranks.hosts),
+		.nodes = count_nodes(call->ranks, a->ranks.hosts),
 		.rank_bytes = (call->bytes + call->ranks - 1) / call->ranks,
 		.offset = call->low,
 	};
 	hints = a->hints[call->file];
 	if (call->bytes)
-		pattern_set(&access, call);
+		set_pattern(&access, call);
 	if (call->bytes && access_check(&access, NULL) == 0)
-		row_add(&a->profile, &access, call->file ? a->head->files[call->file] : NULL,
-			hints ? a->head->files[hints] : NULL);
+		count_access(&a->profile, &access, call->file ? a->head->files[call->file] : NULL,
+			     hints ? a->head->files[hints] : NULL);
 	free(call);
 }
 
-static struct access_profiler_call *call_open(struct access_profiler *a,
+static struct access_profiler_call *find_call(struct access_profiler *a,
 					      const struct activity *activity)
 {
 	struct access_profiler_call *call = map_get(&a->calls, activity->collective);
@@ -257,7 +261,7 @@ static struct access_profiler_call *call_open(struct access_profiler *a,
 	if (call)
 		return call;
 	if (a->open == OPEN_MOST) {
-		call_close(a, a->order[a->first]);
+		finish_call(a, a->order[a->first]);
 		a->first = (a->first + 1) % OPEN_MOST;
 		a->open--;
 	}
@@ -269,8 +273,6 @@ static struct access_profiler_call *call_open(struct access_profiler *a,
 	map_put(&a->calls, activity->collective, call);
 	return call;
 }
-
-/* ---- the trace ---- */
 
 void access_profiler_init(struct access_profiler *profiler, const struct trace_head *head)
 {
@@ -288,7 +290,7 @@ static bool is_access(const struct access_profiler *a, const struct activity *ac
 	       ranks_of_process(&a->ranks, activity->process) >= 0;
 }
 
-static void call_add(struct access_profiler_call *call, const struct activity *activity)
+static void add_rank(struct access_profiler_call *call, const struct activity *activity)
 {
 	uint64_t size = activity->size > 0 ? (uint64_t)activity->size : 0;
 	uint64_t offset = activity->present & PRESENT(OFFSET) && activity->offset > 0
@@ -321,11 +323,11 @@ void access_profiler_add(struct access_profiler *profiler, const struct activity
 		a->hints[activity->file] = activity->hints;
 	if (!is_access(a, activity))
 		return;
-	call = call_open(a, activity);
-	call_add(call, activity);
-	/* All that there are: nothing more can come. */
+	call = find_call(a, activity);
+	add_rank(call, activity);
+	/* All ranks have made the call: it is complete. */
 	if (a->ranks.world && call->ranks == a->ranks.world)
-		call_close(a, activity->collective);
+		finish_call(a, activity->collective);
 }
 
 void access_profiler_end(struct access_profiler *profiler, struct access_profile *profile)
@@ -333,8 +335,8 @@ void access_profiler_end(struct access_profiler *profiler, struct access_profile
 	struct access_profiler *a = profiler;
 
 	for (size_t i = 0; i < a->open; i++)
-		call_close(a, a->order[(a->first + i) % OPEN_MOST]);
-	rows_cut(&a->profile, ACCESS_PROFILE_ROWS);
+		finish_call(a, a->order[(a->first + i) % OPEN_MOST]);
+	keep_largest_rows(&a->profile, ACCESS_PROFILE_ROWS);
 	*profile = a->profile;
 	map_release(&a->calls);
 	ranks_release(&a->ranks);
@@ -362,10 +364,11 @@ int access_profile_read_trace(struct access_profile *profile, const char *trace,
 	access_profiler_end(&profiler, &found);
 	trace_close(&reading);
 	if (n >= 0 && !found.count)
-		n = err_set(err, ENODATA,
-			    "%s: no rank has written or read a file together with others "
-			    "(MPI_File_write_at_all and the like), so there is nothing to predict",
-			    trace);
+		n = err_set(
+			err, ENODATA,
+			"%s: the run has no collective MPI-IO (such as MPI_File_write_at_all), so "
+			"there is nothing to predict",
+			trace);
 	if (n < 0) {
 		access_profile_release(&found);
 		return (int)n;
@@ -373,8 +376,6 @@ int access_profile_read_trace(struct access_profile *profile, const char *trace,
 	*profile = found;
 	return 0;
 }
-
-/* ---- as text ---- */
 
 #define NUMBERS(X)      \
 	X(nodes)        \
@@ -388,7 +389,7 @@ static json_t *text_json(const char *text)
 {
 	json_t *json = text ? json_string(text) : NULL;
 
-	/* A name that is no text is left out: nothing depends on it. */
+	/* A name that is not UTF-8 is left out: nothing depends on it. */
 	return json ? json : json_null();
 }
 
@@ -419,7 +420,7 @@ char *access_profile_write(const struct access_profile *profile)
 	return copy;
 }
 
-static int row_parse(struct access_profile_row *row, const json_t *json, struct err *err)
+static int parse_row(struct access_profile_row *row, const json_t *json, struct err *err)
 {
 	*row = (struct access_profile_row){
 		.access = { .is_read = json_is_true(json_object_get(json, "read")),
@@ -432,7 +433,7 @@ static int row_parse(struct access_profile_row *row, const json_t *json, struct 
 	NUMBERS(X)
 #undef X
 	if (!(row->calls > 0) || access_check(&row->access, NULL) < 0)
-		return err_set(err, EBADMSG, "the accesses of the run are damaged");
+		return err_set(err, EBADMSG, "the access profile is damaged");
 	row->file = xstrdup(json_string_value(json_object_get(json, "file")));
 	row->hints = xstrdup(json_string_value(json_object_get(json, "hints")));
 	return 0;
@@ -447,10 +448,10 @@ int access_profile_parse(struct access_profile *profile, const char *text, struc
 
 	if (!schema || strcmp(schema, SCHEMA) != 0 || !json_array_size(rows) ||
 	    json_array_size(rows) > ACCESS_PROFILE_ROWS)
-		r = err_set(err, EBADMSG, "the accesses of the run are not of schema " SCHEMA);
+		r = err_set(err, EBADMSG, "the access profile is not of schema " SCHEMA);
 	for (size_t i = 0; r >= 0 && i < json_array_size(rows); i++) {
 		made.rows = xgrow(made.rows, &made.cap, made.count + 1, sizeof(*made.rows));
-		r = row_parse(&made.rows[made.count], json_array_get(rows, i), err);
+		r = parse_row(&made.rows[made.count], json_array_get(rows, i), err);
 		made.count += r >= 0;
 	}
 	json_decref(all);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The collective accesses of a recorded run, as a model of them counts (predict/model/access.h):
- * from the MPI-IO calls of all ranks, whoever made them (the program, HDF5, NetCDF). Calls that are
- * alike are one row; what a program spends in them is the sum over rows of calls times the time of
- * one.
+ * The access profile of a run: its collective accesses in the form that the model counts
+ * (predict/model/access.h). They are found in the MPI-IO calls of all ranks, whether the program,
+ * HDF5 or NetCDF made them. Equal calls are one row; the time of a program is the sum over the rows
+ * of calls times the time of one call.
  *
- * A call is brought to the nearest form that there is: equal shares of all ranks, side by side or
- * in turns. Of pieces that are not told one by one, the block follows from how far a rank's data
- * reaches and how far ranks are apart.
+ * Each call is approximated by the nearest form of the model: equal shares of all ranks, either
+ * contiguous or interleaved. If a rank's data is in pieces that are not recorded one by one, the
+ * size of a piece follows from the extent of a rank's data and the distance between ranks.
  */
 #ifndef SLUICE_TUNE_TRIAL_ACCESS_PROFILE_H
 #define SLUICE_TUNE_TRIAL_ACCESS_PROFILE_H
@@ -17,16 +17,17 @@
 #include "predict/model/access.h"
 #include "trace/format.h"
 
-#define ACCESS_PROFILE_ROWS 8 /* at the end; smaller ones join the most similar */
+/* Rows of a finished profile. The calls of further rows are added to the most similar one. */
+#define ACCESS_PROFILE_ROWS 8
 
 struct access_profile_row {
 	struct access access;
-	double calls; /* like this; others that have joined count by their bytes */
-	char *file;   /* of the first; NULL: unknown */
-	char *hints;  /* that the program itself passes, KEY=VALUE;...; NULL: none */
+	double calls; /* equal calls; similar calls that were added count by their bytes */
+	char *file;   /* of the first call; NULL: unknown */
+	char *hints;  /* that the program itself sets, KEY=VALUE;...; NULL: none */
 };
 
-/* Zero-initialised is empty. Rows by falling bytes. */
+/* Zero-initialized is empty. Rows are sorted by falling bytes. */
 struct access_profile {
 	struct access_profile_row *rows;
 	size_t count, cap;
@@ -35,36 +36,37 @@ struct access_profile {
 void access_profile_release(struct access_profile *profile);
 void access_profile_copy(struct access_profile *to, const struct access_profile *from);
 
-/* Of all calls together. */
+/* Bytes of all calls together. */
 double access_profile_bytes(const struct access_profile *profile);
 
-/* The hints that the program passes, as far as they are parameters; adds to the set. */
+/* Adds the hints that the program sets to the set, as far as they are tunable parameters. */
 struct param_set;
 void access_profile_row_hints(const struct access_profile_row *row, struct param_set *set);
 
-/* From a trace. -ENODATA where it has no collective accesses, with a sentence. */
+/* Reads a trace. -ENODATA if it has no collective accesses. */
 int access_profile_read_trace(struct access_profile *profile, const char *trace, struct err *err);
 
-/* As JSON, to be kept with a plan; the caller frees. accessed is untouched on failure. */
+/* As JSON, which is saved with a plan; the caller frees it. parse leaves *profile untouched on
+ * failure. */
 char *access_profile_write(const struct access_profile *profile);
 int access_profile_parse(struct access_profile *profile, const char *text, struct err *err);
 
-/* For who reads a trace anyway: one that is under way. */
+/* Builds a profile from activities, for a caller that reads the trace anyway. */
 struct access_profiler {
 	const struct trace_head *head;
 	struct access_profile profile;
 	struct ranks ranks;
-	uint8_t *ways;	    /* of calls */
-	file_id *hints;	    /* by file: those it was opened with; 0: none */
+	uint8_t *ways;	    /* per call: traffic_table() */
+	file_id *hints;	    /* per file: hints of its open; 0: none */
 	struct map calls;   /* struct access_profiler_call by collective number */
-	uint64_t *order;    /* their numbers as they came, a ring of room */
-	size_t first, open; /* of order */
+	uint64_t *order;    /* ring of the numbers of open calls, oldest first */
+	size_t first, open; /* of the ring */
 };
 
-/* head must outlive it. Activities come in the order of their start. */
+/* head must outlive the profiler. Activities are added in the order of their start. */
 void access_profiler_init(struct access_profiler *profiler, const struct trace_head *head);
 void access_profiler_add(struct access_profiler *profiler, const struct activity *activity);
-/* What there was, which may be nothing; accessing is released. */
+/* Moves the result, which may be empty, to *profile, and releases the profiler. */
 void access_profiler_end(struct access_profiler *profiler, struct access_profile *profile);
 
 #endif

@@ -17,10 +17,10 @@
 #include "base/place.h"
 #include "params/tunable.h"
 
-/* A run that makes more directories leaves the rest. */
+/* Further directories of a run are not removed. */
 #define DIRECTORIES_MAX 65536
 #define OWN_NAME "sluice-tune-"
-/* A directory that is younger may not have got its lock yet. */
+/* The creator of a younger directory may not have locked it yet. */
 #define OWN_AGE_S 60
 
 static void list_add(char ***list, size_t *count, size_t *cap, const char *path)
@@ -36,22 +36,23 @@ static void list_free(char **list, size_t count)
 	free(list);
 }
 
-/* False where there is no file, or its file system does not know when it was born. */
-static bool birth_of(const char *path, struct statx *st)
+/* False if there is no such file, or its file system has no birth times. */
+static bool read_birth(const char *path, struct statx *st)
 {
 	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, st) ==
 		       0 &&
 	       st->stx_mask & STATX_BTIME;
 }
 
-/* Both halves shifted, so that no device is 0. */
-static uint64_t device_of(const struct statx *st)
+/* Never 0, which stands for unknown. */
+static uint64_t device_number(const struct statx *st)
 {
 	return ((uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor) + 1;
 }
 
-/* What time it is where the program's files are likely to be: a server has a clock of its own. */
-static void here_learn(struct cleanup *cleanup)
+/* Reads the clock of the file system that probably holds the program's files: a server has a clock
+ * of its own. */
+static void read_local_clock(struct cleanup *cleanup)
 {
 	char probe[] = "./.sluice-tune-XXXXXX";
 	AUTO_CLOSE int fd = mkostemp(probe, O_CLOEXEC);
@@ -59,8 +60,8 @@ static void here_learn(struct cleanup *cleanup)
 
 	if (fd < 0)
 		return;
-	if (birth_of(probe, &st)) {
-		cleanup->here = device_of(&st);
+	if (read_birth(probe, &st)) {
+		cleanup->here = device_number(&st);
 		cleanup->since_here.tv_sec = st.stx_btime.tv_sec;
 		cleanup->since_here.tv_nsec = st.stx_btime.tv_nsec;
 	}
@@ -70,7 +71,7 @@ static void here_learn(struct cleanup *cleanup)
 void cleanup_begin(struct cleanup *cleanup)
 {
 	*cleanup = (struct cleanup){ 0 };
-	here_learn(cleanup);
+	read_local_clock(cleanup);
 	clock_gettime(CLOCK_REALTIME, &cleanup->since);
 }
 
@@ -126,23 +127,23 @@ static bool is_after(const struct statx_timestamp *a, const struct timespec *b)
 }
 
 /*
- * Born after the start, and ours? It is not where there is no telling: in the same tick of the
- * clock, or by the clock of a server that we have not asked.
+ * Was it born after the start, and does the user own it? In doubt the answer is no: in the same
+ * tick of the clock, or on a server whose clock is unknown.
  */
-static bool is_new(const struct cleanup *cleanup, const char *path, mode_t kind)
+static bool was_created(const struct cleanup *cleanup, const char *path, mode_t kind)
 {
 	struct statx st;
 
-	if (!birth_of(path, &st) || (st.stx_mode & S_IFMT) != kind || st.stx_uid != geteuid())
+	if (!read_birth(path, &st) || (st.stx_mode & S_IFMT) != kind || st.stx_uid != geteuid())
 		return false;
-	if (device_of(&st) == cleanup->here)
+	if (device_number(&st) == cleanup->here)
 		return is_after(&st.stx_btime, &cleanup->since_here);
 	return filesystem_of(path) == FILESYSTEM_LOCAL && is_after(&st.stx_btime, &cleanup->since);
 }
 
 bool cleanup_is_new(const struct cleanup *cleanup, const char *path)
 {
-	return is_new(cleanup, path, S_IFREG);
+	return was_created(cleanup, path, S_IFREG);
 }
 
 bool cleanup_has_new(const struct cleanup *cleanup)
@@ -169,12 +170,12 @@ size_t cleanup_remove(const struct cleanup *cleanup)
 			 remove_files(cleanup, cleanup->others, cleanup->other_count);
 
 	for (size_t i = cleanup->directory_count; i-- > 0;)
-		if (is_new(cleanup, cleanup->directories[i], S_IFDIR))
+		if (was_created(cleanup, cleanup->directories[i], S_IFDIR))
 			rmdir(cleanup->directories[i]);
 	return removed;
 }
 
-static int clear_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
 {
 	(void)st;
 	(void)kind;
@@ -185,10 +186,10 @@ static int clear_one(const char *path, const struct stat *st, int kind, struct F
 
 void cleanup_remove_tree(const char *directory)
 {
-	nftw(directory, clear_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* Was it left by one of us that was killed? */
+/* Did a runner that was killed leave it? */
 static bool is_stale(const char *directory)
 {
 	AUTO_FREE char *lock = place_join(directory, "lock");
@@ -199,7 +200,7 @@ static bool is_stale(const char *directory)
 	       st.st_mtime + OWN_AGE_S < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-static void clear_stale(const char *base)
+static void remove_stale_directories(const char *base)
 {
 	DIR *dir = opendir(base);
 	struct dirent *entry;
@@ -219,14 +220,14 @@ char *cleanup_make_directory(const char *base, int *lock, struct err *err)
 	char *path = xprintf("%s/" OWN_NAME "XXXXXX", base);
 	AUTO_FREE char *name = NULL;
 
-	clear_stale(base);
+	remove_stale_directories(base);
 	if (mkdtemp(path)) {
 		name = place_join(path, "lock");
 		*lock = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) == 0)
 			return path;
 	}
-	err_set(err, errno, "%s cannot be made: %s", path, strerror(errno));
+	err_set(err, errno, "cannot create %s: %s", path, strerror(errno));
 	free(path);
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a trial leaves in the file system: files and directories that it has made, found in its
- * trace, to be looked at and removed. The rules are in tune/trial/command_runner.h.
+ * Finds the files and directories that a trial created, by its trace, and removes them. The rules
+ * are in tune/trial/command_runner.h. Also makes and removes the runner's own directories.
  */
 #ifndef SLUICE_TUNE_TRIAL_CLEANUP_H
 #define SLUICE_TUNE_TRIAL_CLEANUP_H
@@ -15,55 +15,53 @@
 
 struct err;
 
+/* The lists own their paths, which are absolute. */
 struct cleanup {
-	/*
-	 * When the trial was about to start, by our clock and by that of the file system of the
-	 * working directory, which may be a server's. There the file that was made to learn it was
-	 * on this device.
-	 */
+	/* Start of the trial by the local clock, and by the clock of the working directory's file
+	 * system, which may be a server's. */
 	struct timespec since, since_here;
-	uint64_t here; /* 0: not known */
-	char **files;  /* data that it wrote and that is there */
+	uint64_t here; /* device of the working directory; 0: its clock is unknown */
+	char **files;  /* data files that the trial wrote */
 	size_t file_count, file_cap;
-	char **others; /* written, but no data: of libraries, or what a program keeps for itself */
+	char **others; /* other files that it wrote: of libraries, or for its own use */
 	size_t other_count, other_cap;
-	char **kept; /* names that were there before, whatever they stand for now */
+	char **kept; /* names that existed before, whatever file they name now */
 	size_t kept_count, kept_cap;
-	char **directories; /* in the order they were made */
+	char **directories; /* that it created, in order */
 	size_t directory_count, directory_cap;
 };
 
-/* Before the trial starts: what is there now is not its own. Makes a file and removes it again. */
+/* Notes the time before the trial starts. Creates and removes a probe file. */
 void cleanup_begin(struct cleanup *cleanup);
 void cleanup_release(struct cleanup *cleanup);
 
-/* A file that was written to. Relative paths are left out. */
+/* Adds a file that the trial wrote. Relative paths are ignored. */
 void cleanup_add_file(struct cleanup *cleanup, const char *path, bool is_data);
 
-/* A name that was there before the trial, though it may stand for a new file: it stays. */
+/* Keeps a name that existed before the trial, although it may name a new file now. */
 void cleanup_keep(struct cleanup *cleanup, const char *path);
 
-/* Takes note of calls that make directories. */
+/* Adds the directory if the call creates one. */
 void cleanup_note_call(struct cleanup *cleanup, const struct trace_head *head,
 		       const struct activity *activity);
 
-/* Was the file made by the trial, and may it be removed? */
+/* Did the trial create this file, and may it be removed? */
 bool cleanup_is_new(const struct cleanup *cleanup, const char *path);
 
-/* Has the trial made any data file? */
+/* Did the trial create any data file? */
 bool cleanup_has_new(const struct cleanup *cleanup);
 
-/* Removes what the trial has made; the number of files. */
+/* Removes what the trial created. Returns the number of files. */
 size_t cleanup_remove(const struct cleanup *cleanup);
 
 /*
- * Makes a directory of our own in base, with a lock that is ours as long as *lock is open: it goes
- * with us even when we are killed. Others there that nobody holds any more are cleared away. The
- * path is the caller's to free; NULL with a sentence.
+ * Creates a directory in base that is locked while *lock is open; the lock ends with the process,
+ * even if it is killed. Removes directories there whose lock nobody holds. Returns the path, which
+ * the caller frees, or NULL with err set.
  */
 char *cleanup_make_directory(const char *base, int *lock, struct err *err);
 
-/* Removes a directory and all in it; of our own, not of a trial. Links are not followed. */
+/* Removes a directory of the runner and everything in it. Does not follow links. */
 void cleanup_remove_tree(const char *directory);
 
 #endif

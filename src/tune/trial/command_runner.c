@@ -21,50 +21,48 @@
 #include "tune/trial/digest.h"
 #include "tune/trial/reading.h"
 
-/* Room that the place of the spools should have: the setting's default. */
+/* Room for the spools: the default of spool.limit. */
 #define SPOOL_BYTES (UINT64_C(1) << 30)
 #define REASON_LINES 3
-#define OUTPUT_LINES 40 /* that they are looked for in */
-/* Comparing data may take as long as writing it has, many times over; but not for ever. */
+#define OUTPUT_LINES 40 /* of the end of the output, in which the reason is searched */
+/* Time limit for the checksums of one trial. */
 #define DIGEST_S 3600.0
 
 struct command_runner {
 	struct trial_runner *runner;
 	struct command_runner_options options;
 	struct identity identity;
-	struct access_profile profile; /* by the run that learn_place() learnt from */
+	struct access_profile profile; /* of the first good trial */
 	char *scratch, *spools, *sluice;
-	int scratch_lock, spools_lock;		  /* of directories of our own; -1: none */
-	char *spool;				  /* in spools, emptied after each trial */
+	int scratch_lock, spools_lock; /* of directories that the runner made; -1: none */
+	char *spool;		       /* in spools, emptied after each trial */
 	char *trace, *params, *output, *verified; /* files in scratch */
 	char **argv;				  /* of a trial */
 	size_t argc, argv_cap;
 	unsigned trials;
-	bool is_known;	 /* a run was good: context and uses are filled */
-	bool is_legible; /* there was a checksum */
+	bool is_known;	 /* a trial was good: context and uses are complete */
+	bool is_legible; /* the data of a trial could be read */
 	char *note;
 };
 
-/* ---- a trial's command line ---- */
-
-static void argv_add(struct command_runner *b, const char *word)
+static void add_word(struct command_runner *b, const char *word)
 {
 	b->argv = xgrow(b->argv, &b->argv_cap, b->argc + 2, sizeof(*b->argv));
 	b->argv[b->argc++] = xstrdup(word);
 	b->argv[b->argc] = NULL;
 }
 
-static void argv_set(struct command_runner *b, const char *assignment)
+static void add_setting(struct command_runner *b, const char *assignment)
 {
-	argv_add(b, "--set");
-	argv_add(b, assignment);
+	add_word(b, "--set");
+	add_word(b, assignment);
 }
 
 /*
- * Whatever the user's settings are: every call is recorded, nothing but the parameters of the trial
- * is applied, and the machine is not looked at meanwhile.
+ * Overrides the user's settings: each call is recorded, only the parameters of the trial are
+ * applied, and no statistics of the machine are collected.
  */
-static void argv_make(struct command_runner *b)
+static void build_argv(struct command_runner *b)
 {
 	static const char *const settings[] = {
 		"plugins.load=",	  "params.allow=semantics", "params.authority=parameters",
@@ -77,16 +75,16 @@ static void argv_make(struct command_runner *b)
 				      "off",	"--spool-dir", b->spool,  "-o",
 				      b->trace, "--params",    b->params, "--" };
 
-	argv_add(b, b->sluice);
+	add_word(b, b->sluice);
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-		argv_set(b, settings[i]);
+		add_setting(b, settings[i]);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		argv_add(b, words[i]);
+		add_word(b, words[i]);
 	for (char *const *word = b->options.argv; *word; word++)
-		argv_add(b, *word);
+		add_word(b, *word);
 }
 
-static int params_write(const struct command_runner *b, const struct param_set *set,
+static int write_params(const struct command_runner *b, const struct param_set *set,
 			struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
@@ -104,16 +102,14 @@ static int params_write(const struct command_runner *b, const struct param_set *
 	return 0;
 }
 
-/* ---- what came out ---- */
-
-/* A line of dashes, between which Open MPI says at length that a rank has failed. */
+/* A line of dashes. Open MPI prints its own long explanation of a failed rank between two. */
 static bool is_rule(const char *line, size_t n)
 {
 	return n >= 20 && strspn(line, "-") >= n;
 }
 
-/* What the program itself has said last: lines of text without those of its launcher. */
-static char *last_words(const char *output)
+/* The last lines of output of the program itself, without those of its launcher. */
+static char *last_lines(const char *output)
 {
 	AUTO_FREE char *text = child_last_lines(output, OUTPUT_LINES);
 	const char *lines[REASON_LINES] = { 0 };
@@ -140,10 +136,10 @@ static char *last_words(const char *output)
 	return buf_take(&words);
 }
 
-/* The state with a sentence; what the program said last is part of it. */
-static void conclude(struct trial *trial, enum trial_state state, const char *output, char *text)
+/* Sets the state and the reason: the text, which is freed, and the last lines of the output. */
+static void set_state(struct trial *trial, enum trial_state state, const char *output, char *text)
 {
-	AUTO_FREE char *last = output ? last_words(output) : xstrdup("");
+	AUTO_FREE char *last = output ? last_lines(output) : xstrdup("");
 
 	trial->state = state;
 	free(trial->reason);
@@ -151,24 +147,24 @@ static void conclude(struct trial *trial, enum trial_state state, const char *ou
 	free(text);
 }
 
-static void judge_end(const struct command_runner *b, const struct child_end *end, double limit_s,
-		      struct trial *trial)
+static void judge_exit(const struct command_runner *b, const struct child_end *end, double limit_s,
+		       struct trial *trial)
 {
 	int code = WIFEXITED(end->status) ? WEXITSTATUS(end->status) : 128 + WTERMSIG(end->status);
 
 	if (end->is_late)
-		conclude(trial, TRIAL_SLOW, NULL, xprintf("ended after %.3g s", limit_s));
+		set_state(trial, TRIAL_SLOW, NULL, xprintf("aborted after %.3g s", limit_s));
 	else if (code > 128 && code < 128 + NSIG)
-		conclude(trial, TRIAL_CRASHED, b->output,
-			 xprintf("signal %d (%s)", code - 128, strsignal(code - 128)));
+		set_state(trial, TRIAL_CRASHED, b->output,
+			  xprintf("signal %d (%s)", code - 128, strsignal(code - 128)));
 	else if (code)
-		conclude(trial, TRIAL_FAILED, b->output, xprintf("exit code %d", code));
+		set_state(trial, TRIAL_FAILED, b->output, xprintf("exit code %d", code));
 	if (end->left)
-		conclude(trial, trial->state == TRIAL_GOOD ? TRIAL_FAILED : trial->state, NULL,
-			 xprintf("%zu processes cannot be ended", end->left));
+		set_state(trial, trial->state == TRIAL_GOOD ? TRIAL_FAILED : trial->state, NULL,
+			  xprintf("%zu processes cannot be killed", end->left));
 }
 
-static void take_reading(const struct command_runner *b, const struct reading *reading,
+static void copy_figures(const struct command_runner *b, const struct reading *reading,
 			 struct trial *trial)
 {
 	if (reading->run_s > 0)
@@ -180,8 +176,9 @@ static void take_reading(const struct command_runner *b, const struct reading *r
 	trial->write_bytes = reading->write_bytes;
 	trial->effective = xstrdup(reading->effective);
 	if (trial->state == TRIAL_GOOD && !reading->calls)
-		conclude(trial, TRIAL_UNSEEN, b->output,
-			 xstrdup("no I/O of data was recorded; 'sluice doctor' tells why"));
+		set_state(trial, TRIAL_UNSEEN, b->output,
+			  xstrdup("no I/O on data files was recorded; run 'sluice doctor' to find "
+				  "out why"));
 }
 
 static enum filesystem filesystem_used(const struct command_runner *b,
@@ -190,9 +187,9 @@ static enum filesystem filesystem_used(const struct command_runner *b,
 	return cleanup->file_count ? filesystem_of(cleanup->files[0]) : b->identity.filesystem;
 }
 
-/* What is known of the place, from the first run that went well. */
-static void learn_place(struct command_runner *b, struct reading *reading,
-			const struct cleanup *cleanup)
+/* Fills in what only a run can show, after the first good trial. */
+static void complete_runner(struct command_runner *b, struct reading *reading,
+			    const struct cleanup *cleanup)
 {
 	struct trial_runner *runner = b->runner;
 
@@ -214,8 +211,8 @@ static void learn_place(struct command_runner *b, struct reading *reading,
 	runner->profile = &b->profile;
 }
 
-/* The user's own opinion. */
-static int verify(const struct command_runner *b, struct trial *trial, struct err *err)
+/* Runs the user's verify command. */
+static int run_verify_command(const struct command_runner *b, struct trial *trial, struct err *err)
 {
 	char *argv[] = { (char *)"sh", (char *)"-c", (char *)b->options.verify, NULL };
 	char *environment[] = { (char *)"SLUICE_DISABLE=1", NULL };
@@ -232,17 +229,18 @@ static int verify(const struct command_runner *b, struct trial *trial, struct er
 	if (r < 0)
 		return r;
 	if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) != 0)
-		conclude(trial, TRIAL_WRONG, b->verified,
-			 xprintf("the verifying command says no (%s %d)",
-				 WIFEXITED(end.status) ? "exit code" : "signal",
-				 WIFEXITED(end.status) ? WEXITSTATUS(end.status)
-						       : WTERMSIG(end.status)));
+		set_state(trial, TRIAL_WRONG, b->verified,
+			  xprintf("--verify command failed with %s %d",
+				  WIFEXITED(end.status) ? "exit code" : "signal",
+				  WIFEXITED(end.status) ? WEXITSTATUS(end.status)
+							: WTERMSIG(end.status)));
 	return 0;
 }
 
-/* Data that could never be read is a pity; data that no longer can was spoilt. */
-static int check(struct command_runner *b, const struct cleanup *cleanup, struct trial *trial,
-		 struct err *err)
+/* Makes the checksum. Unreadable data is WRONG only if the data of an earlier trial was readable.
+ */
+static int check_data(struct command_runner *b, const struct cleanup *cleanup, struct trial *trial,
+		      struct err *err)
 {
 	AUTO_FREE char *directory = getcwd(NULL, 0);
 	struct digest_options options = {
@@ -261,7 +259,7 @@ static int check(struct command_runner *b, const struct cleanup *cleanup, struct
 	free(b->note);
 	b->note = xstrdup(r < 0 ? why.text : digest.note);
 	if (r == -EBADMSG && b->is_legible)
-		conclude(trial, TRIAL_WRONG, NULL, xstrdup(why.text));
+		set_state(trial, TRIAL_WRONG, NULL, xstrdup(why.text));
 	if (r < 0)
 		return 0;
 	b->is_legible = b->is_legible || *digest.text;
@@ -270,34 +268,34 @@ static int check(struct command_runner *b, const struct cleanup *cleanup, struct
 	return 0;
 }
 
-/* The trace, if there is one, and what the trial has left; then the opinions on its data. */
-static int inspect(struct command_runner *b, struct cleanup *cleanup, struct trial *trial,
-		   struct err *err)
+/* Reads the trace, if there is one, then verifies and checks the data. */
+static int judge_trial(struct command_runner *b, struct cleanup *cleanup, struct trial *trial,
+		       struct err *err)
 {
 	struct reading reading = { 0 };
 	struct err why = { 0 };
-	int r = reading_take(&reading, b->trace, b->scratch, cleanup, &why);
+	int r = reading_from_trace(&reading, b->trace, b->scratch, cleanup, &why);
 
 	if (r >= 0)
-		take_reading(b, &reading, trial);
+		copy_figures(b, &reading, trial);
 	else if (trial->state == TRIAL_GOOD)
-		conclude(trial, TRIAL_UNSEEN, b->output,
-			 xprintf("there is no trace (%s)", why.text));
+		set_state(trial, TRIAL_UNSEEN, b->output,
+			  xprintf("no trace was written (%s)", why.text));
 	r = 0;
 	if (trial->state == TRIAL_GOOD && b->options.verify)
-		r = verify(b, trial, err);
+		r = run_verify_command(b, trial, err);
 	if (r >= 0 && trial->state == TRIAL_GOOD && b->options.check)
-		r = check(b, cleanup, trial, err);
+		r = check_data(b, cleanup, trial, err);
 	if (r >= 0 && trial->state == TRIAL_GOOD)
-		learn_place(b, &reading, cleanup);
+		complete_runner(b, &reading, cleanup);
 	reading_release(&reading);
 	return r;
 }
 
-/* ---- the bed ---- */
-
-/* Of a trial that was not good the output is worth keeping, if anybody can find it. */
-static void tidy(struct command_runner *b, const struct cleanup *cleanup, const struct trial *trial)
+/* Removes the files of the trial. Keeps the output of a failed one in a scratch directory that the
+ * user named. */
+static void clean_up(struct command_runner *b, const struct cleanup *cleanup,
+		     const struct trial *trial)
 {
 	AUTO_FREE char *kept = xprintf("%s/failed-%u.log", b->scratch, b->trials);
 
@@ -324,7 +322,7 @@ static int command_runner_run(void *state, const struct param_set *set,
 	struct trial result = { .state = TRIAL_GOOD };
 	struct cleanup cleanup;
 	struct child_end end;
-	int r = params_write(b, set, err);
+	int r = write_params(b, set, err);
 
 	if (r < 0)
 		return r;
@@ -333,16 +331,16 @@ static int command_runner_run(void *state, const struct param_set *set,
 	r = child_run(&options, &end, err);
 	if (r >= 0) {
 		result.run_s = end.seconds;
-		judge_end(b, &end, limits->seconds, &result);
-		r = inspect(b, &cleanup, &result, err);
+		judge_exit(b, &end, limits->seconds, &result);
+		r = judge_trial(b, &cleanup, &result, err);
 	} else if (r == -EINTR) {
 		struct reading reading = { 0 };
 
-		/* For what is left of it only. */
-		if (reading_take(&reading, b->trace, b->scratch, &cleanup, NULL) >= 0)
+		/* Only to find the files that it created. */
+		if (reading_from_trace(&reading, b->trace, b->scratch, &cleanup, NULL) >= 0)
 			reading_release(&reading);
 	}
-	tidy(b, &cleanup, &result);
+	clean_up(b, &cleanup, &result);
 	cleanup_release(&cleanup);
 	if (r < 0) {
 		trial_release(&result);
@@ -384,7 +382,7 @@ static void command_runner_close(void *state)
 static const struct trial_runner_ops command_runner_ops = { .run = command_runner_run,
 							    .close = command_runner_close };
 
-static int scratch_make(struct command_runner *b, struct err *err)
+static int make_scratch(struct command_runner *b, struct err *err)
 {
 	const char *temporary = getenv("TMPDIR"), *given = b->options.scratch;
 	AUTO_FREE char *full = NULL;
@@ -405,11 +403,11 @@ static int scratch_make(struct command_runner *b, struct err *err)
 	return b->scratch ? 0 : -err->code;
 }
 
-/* Spools are where `sluice run` would put them, but in one place, where nothing can be left. */
-static int places_make(struct command_runner *b, struct err *err)
+/* Spools are where `sluice run` would put them, but in one directory that close() removes. */
+static int make_directories(struct command_runner *b, struct err *err)
 {
 	AUTO_FREE char *binaries = place_binary_dir();
-	int r = scratch_make(b, err);
+	int r = make_scratch(b, err);
 
 	if (r < 0)
 		return r;
@@ -437,12 +435,12 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 	b->runner = runner;
 	b->options = *options;
 	b->scratch_lock = b->spools_lock = -1;
-	r = places_make(b, &why);
+	r = make_directories(b, &why);
 	if (r < 0) {
 		command_runner_close(b);
 		return err_set(err, -r, "%s", why.text);
 	}
-	argv_make(b);
+	build_argv(b);
 	identity_of(&b->identity, options->argv, options->platform);
 	*runner = (struct trial_runner){
 		.ops = &command_runner_ops,

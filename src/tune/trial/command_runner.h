@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A real command line as a test bed: each trial runs it once under `sluice run --params`, in the
- * working directory, with the plug-ins that act on a program (history, read_ahead) switched off,
- * and judges it by its trace (tune/trial/objective.h).
+ * Runs the trials of a real command line. Each trial runs the command once under `sluice run
+ * --params` in the working directory, and is judged by its trace (tune/trial/objective.h). The
+ * plug-ins that act on a program (history, read_ahead) are off.
  *
- * What of the file system is touched:
- * - A directory for our own files: scratch, or one of our own in $TMPDIR that is removed at close.
- *   In a given one the output of failed trials stays, as failed-NUMBER.log.
- * - A directory for records under way, removed at close. Directories of our own that a killed one
- *   has left are removed by the next.
- * - After a trial, files that it has made are removed, so that every trial starts alike: regular
- *   files (never links) that are ours, that the trace shows as written, and that were born after
- *   the start of the trial: by the clock of the file system of the working directory, where a file
- *   is made for a moment to learn it, or by ours on other local ones. Directories that it has made
- *   are removed if they are empty then. What was there before is never removed, nor a file whose
- *   name was: one that the program has deleted or moved away first and then made again stays. So
- *   does what lies on another server, or on a file system that does not know when a file was born;
- *   and everything if `keep` is set. A file that a program writes under another name and then
- *   renames stays.
- * - The program itself does to its files what it always does: those that are there already are
- *   overwritten if it overwrites them.
+ * The runner touches these files:
+ * - Its own files are in a scratch directory: the given one, or a new one in $TMPDIR that close()
+ *   removes. In a given one the output of failed trials stays as failed-NUMBER.log.
+ * - Spools are in a directory of their own, which close() removes. Directories that a killed runner
+ *   has left are removed by the next runner.
+ * - After each trial the files that it created are removed, so that all trials start alike. A file
+ *   is removed if it is a regular file (never a link), the trace shows it as written, the user owns
+ *   it, and it was born after the start of the trial. Births are compared by the clock of the file
+ *   system of the working directory, where a probe file is created to read it, and by the local
+ *   clock on other local file systems. Directories that the trial created are removed if empty.
+ * - A file that existed before a trial is never removed, nor a file whose name existed before: one
+ *   that the program deleted or renamed first and then created again stays. Files on another
+ *   server, on a file system without birth times, and files that the program wrote under another
+ *   name and then renamed stay as well. With `keep` everything stays.
+ * - The program itself overwrites existing files as it always does.
  *
- * A trial is SLOW if it was ended at the limit, CRASHED if a signal ended the program (or, by
- * launchers' custom, its exit code is 128 and the signal's number), FAILED for any other exit code
- * but 0, UNSEEN if no file was used in a way that could be recorded, WRONG if the verifying command
- * returns anything but 0 or data that could be read before cannot be read any more. The reason has
- * the last lines of the program's output.
+ * A trial is SLOW if it was aborted at the limit; CRASHED if a signal ended the program, or its
+ * exit code is 128 plus a signal's number, as launchers report it; FAILED for any other exit code
+ * but 0; UNSEEN if no file access could be recorded; WRONG if the verify command fails, or data
+ * that could be read after earlier trials cannot be read any more. The reason contains the last
+ * lines of the program's output.
  */
 #ifndef SLUICE_TUNE_TRIAL_COMMAND_RUNNER_H
 #define SLUICE_TUNE_TRIAL_COMMAND_RUNNER_H
@@ -36,26 +35,26 @@
 
 struct err;
 
-/* Texts and argv must outlive the bed. */
+/* The texts and argv must outlive the runner. */
 struct command_runner_options {
 	char *const *argv;
-	const char *scratch;		   /* NULL: one of our own */
-	const char *sluice;		   /* the program; NULL: that beside the running one */
-	const char *platform;		   /* setting tune.platform; NULL: by the machine */
-	const char *verify;		   /* for `sh -c`, after each trial; NULL: none */
-	bool check;			   /* make checksums of data */
-	bool keep;			   /* leave what trials have made */
-	const volatile sig_atomic_t *stop; /* not 0: end the trial, -EINTR; NULL: never */
+	const char *scratch;		   /* NULL: a new directory in $TMPDIR */
+	const char *sluice;		   /* path of sluice; NULL: beside the running program */
+	const char *platform;		   /* setting tune.platform; NULL: named by the machine */
+	const char *verify;		   /* for `sh -c` after each trial; NULL: none */
+	bool check;			   /* make checksums of the data */
+	bool keep;			   /* do not remove the files that trials create */
+	const volatile sig_atomic_t *stop; /* not 0: abort the trial, -EINTR; NULL: never */
 };
 
 /*
- * Fills all of *bed; context and uses after the first good run. The bed must stay where it is until
- * its close(), which also frees program, platform and fingerprint.
+ * Fills all of *runner; context and uses are complete after the first good trial. *runner must not
+ * move until its close(), which also frees program, platform and fingerprint.
  */
 int command_runner_open(struct trial_runner *runner, const struct command_runner_options *options,
 			struct err *err);
 
-/* What checksums leave out, or why there are none, in a sentence; NULL: nothing is to be said. */
+/* Says what the checksums leave out, or why there are none; NULL: they are complete. */
 const char *command_runner_note(const struct trial_runner *runner);
 
 #endif

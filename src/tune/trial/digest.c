@@ -21,13 +21,14 @@
 #include "contract/clock.h"
 #include "tune/trial/digest_hdf5.h"
 
-/* A flag that was set just before we slept is seen so late. */
-#define LOOK_MS 200
+/* How often *stop and the time limit are checked. */
+#define POLL_MS 200
+#define NS_PER_S 1e9
 
-/* What the process says of each file, in their order. */
+/* The child's answer for one file; answers come in the order of the files. */
 struct answer {
 	int code; /* as digest_hdf5() returns */
-	bool is_there;
+	bool exists;
 	uint64_t skipped;
 	uint64_t high, low;
 	struct err err;
@@ -60,7 +61,7 @@ static int hash_raw(XXH3_state_t *hash, int fd, const char *path, struct err *er
 	return 0;
 }
 
-static void file_digest(const char *path, struct answer *answer)
+static void digest_file(const char *path, struct answer *answer)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	XXH3_state_t *hash = XXH3_createState();
@@ -73,7 +74,7 @@ static void file_digest(const char *path, struct answer *answer)
 		return;
 	}
 	XXH3_128bits_reset(hash);
-	answer->is_there = true;
+	answer->exists = true;
 	answer->code = digest_is_hdf5(fd) ? digest_hdf5(hash, path, &answer->skipped, &answer->err)
 					  : hash_raw(hash, fd, path, &answer->err);
 	value = XXH3_128bits_digest(hash);
@@ -82,7 +83,7 @@ static void file_digest(const char *path, struct answer *answer)
 	answer->low = value.low64;
 }
 
-/* In the process of its own. */
+/* Runs in the child process. */
 static _Noreturn void digest_all(const struct digest_options *o, int to, pid_t parent)
 {
 	struct answer answer;
@@ -90,19 +91,19 @@ static _Noreturn void digest_all(const struct digest_options *o, int to, pid_t p
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	/* What it does on a signal is not the caller's handlers' business. */
+	/* The caller's signal handlers must not run here. */
 	for (int signal = 1; signal < NSIG; signal++)
 		sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
 	for (size_t i = 0; i < o->count; i++) {
-		file_digest(o->paths[i], &answer);
+		digest_file(o->paths[i], &answer);
 		if (write(to, &answer, sizeof(answer)) != (ssize_t)sizeof(answer))
 			_exit(1);
 	}
 	_exit(0);
 }
 
-/* Waits for the next answer. 0, or what is wrong; -EPIPE: the process has ended. */
-static int answer_read(const struct digest_options *o, int from, uint64_t until_ns,
+/* Waits for the next answer. -EINTR, -ETIME, or -EPIPE if the child has exited. */
+static int read_answer(const struct digest_options *o, int from, uint64_t until_ns,
 		       struct answer *answer)
 {
 	struct pollfd fd = { .fd = from, .events = POLLIN };
@@ -113,9 +114,9 @@ static int answer_read(const struct digest_options *o, int from, uint64_t until_
 			return -EINTR;
 		if (clock_monotonic_ns() >= until_ns)
 			return -ETIME;
-		if (poll(&fd, 1, LOOK_MS) <= 0)
+		if (poll(&fd, 1, POLL_MS) <= 0)
 			continue;
-		/* Answers are shorter than what a pipe takes at once. */
+		/* Answers are shorter than PIPE_BUF, so they arrive whole. */
 		n = read(from, answer, sizeof(*answer));
 		if (n == (ssize_t)sizeof(*answer))
 			return 0;
@@ -124,7 +125,7 @@ static int answer_read(const struct digest_options *o, int from, uint64_t until_
 	}
 }
 
-static const char *name_of(const char *path, const char *directory)
+static const char *relative_name(const char *path, const char *directory)
 {
 	size_t n = directory ? strlen(directory) : 0;
 
@@ -138,7 +139,7 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(((const struct file *)a)->name, ((const struct file *)b)->name);
 }
 
-static void combine(struct file *files, size_t count, char text[DIGEST_TEXT])
+static void combine_checksums(struct file *files, size_t count, char text[DIGEST_TEXT])
 {
 	AUTO_BUF struct buf all = { 0 };
 	XXH128_hash_t value;
@@ -152,58 +153,59 @@ static void combine(struct file *files, size_t count, char text[DIGEST_TEXT])
 		 (unsigned long long)value.low64);
 }
 
-static int explain_end(const char *path, int code, int status, struct err *err)
+static int explain_failure(const char *path, int code, int status, struct err *err)
 {
 	if (code == -EINTR)
 		return err_set(err, EINTR, "interrupted");
 	if (code == -ETIME)
-		return err_set(err, ETIME, "%s: comparing data takes too long", path);
+		return err_set(err, ETIME, "%s: making the checksum takes too long", path);
 	if (WIFSIGNALED(status))
 		return err_set(err, EBADMSG, "%s: reading it crashed (%s)", path,
 			       strsignal(WTERMSIG(status)));
 	return err_set(err, EBADMSG, "%s: reading it failed", path);
 }
 
-/* Files that could be read, and notes on the others. -errno of the first that is broken. */
+/* The checksums of all files that could be read. */
 struct gathered {
 	struct file *files;
 	size_t count;
 	uint64_t skipped;
 	char *note;
-	bool blind; /* HDF5 is missing */
+	bool lacks_hdf5; /* the library cannot be loaded */
 };
 
-/* at: the file that was being read last. */
-static int gather(const struct digest_options *o, int from, struct gathered *all, size_t *at,
-		  struct err *err)
+/* Reads all answers. *at is the index of the file that the child was reading last. */
+static int read_answers(const struct digest_options *o, int from, struct gathered *all, size_t *at,
+			struct err *err)
 {
-	uint64_t until = isfinite(o->limit_s) ? clock_monotonic_ns() + (uint64_t)(o->limit_s * 1e9)
-					      : UINT64_MAX;
+	uint64_t until = isfinite(o->limit_s)
+				 ? clock_monotonic_ns() + (uint64_t)(o->limit_s * NS_PER_S)
+				 : UINT64_MAX;
 	struct answer answer;
 
 	for (*at = 0; *at < o->count; ++*at) {
-		int r = answer_read(o, from, until, &answer);
+		int r = read_answer(o, from, until, &answer);
 
 		if (r < 0)
 			return r;
 		if (answer.code == -EBADMSG)
 			return err_set(err, EBADMSG, "%s", answer.err.text);
 		if (answer.code < 0) {
-			all->blind = true;
+			all->lacks_hdf5 = true;
 			free(all->note);
 			all->note = xstrdup(answer.err.text);
-		} else if (answer.is_there) {
+		} else if (answer.exists) {
 			all->skipped += answer.skipped;
 			all->files[all->count++] =
-				(struct file){ name_of(o->paths[*at], o->directory), answer.high,
-					       answer.low };
+				(struct file){ relative_name(o->paths[*at], o->directory),
+					       answer.high, answer.low };
 		}
 	}
 	return 0;
 }
 
-/* Starts the process; its end of the pipe is *from. */
-static pid_t reader_start(const struct digest_options *o, int *from)
+/* Starts the child process, whose answers can be read from *from. */
+static pid_t start_reader(const struct digest_options *o, int *from)
 {
 	pid_t parent = getpid(), pid;
 	int ends[2];
@@ -222,14 +224,14 @@ static pid_t reader_start(const struct digest_options *o, int *from)
 	return pid;
 }
 
-static void digest_fill(struct digest *digest, struct gathered *all)
+static void fill_digest(struct digest *digest, struct gathered *all)
 {
 	*digest = (struct digest){ .skipped = all->skipped, .note = all->note };
-	if (!all->blind)
-		combine(all->files, all->count, digest->text);
+	if (!all->lacks_hdf5)
+		combine_checksums(all->files, all->count, digest->text);
 	if (all->skipped && !digest->note)
-		digest->note = xprintf("%" PRIu64 " objects (of variable length, references, "
-				       "unknown filters) were not compared",
+		digest->note = xprintf("%" PRIu64 " objects (variable length, references, unknown "
+				       "filters) were not compared",
 				       all->skipped);
 }
 
@@ -239,12 +241,12 @@ int digest_files(struct digest *digest, const struct digest_options *options, st
 	struct gathered all = { .files = files };
 	int from = -1, r, status = 0;
 	size_t at;
-	pid_t pid = reader_start(options, &from);
+	pid_t pid = start_reader(options, &from);
 
 	if (pid < 0)
 		return err_set(err, -pid, "cannot start a process: %s", strerror(-pid));
-	r = gather(options, from, &all, &at, err);
-	/* One that has crashed keeps its own signal: it is dead already. */
+	r = read_answers(options, from, &all, &at, err);
+	/* If it has crashed, it is dead already, and its status shows the signal. */
 	if (r < 0)
 		kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -252,8 +254,8 @@ int digest_files(struct digest *digest, const struct digest_options *options, st
 	close(from);
 	if (r < 0) {
 		free(all.note);
-		return r == -EBADMSG ? r : explain_end(options->paths[at], r, status, err);
+		return r == -EBADMSG ? r : explain_failure(options->paths[at], r, status, err);
 	}
-	digest_fill(digest, &all);
+	fill_digest(digest, &all);
 	return 0;
 }

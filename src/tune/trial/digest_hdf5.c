@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * HDF5's types and numbers are those of its interface since 1.10; nothing of it is compiled in.
+ * The types and constants of HDF5's interface since 1.10 are repeated here: no header of HDF5 is
+ * needed to build Sluice.
  */
 #include "tune/trial/digest_hdf5.h"
 
@@ -27,15 +28,17 @@ enum { SPACE_NULL = 2 };
 #define NAME_MAX_BYTES 4096
 #define DEPTH_MAX 256
 #define CACHE_BYTES (64u << 20)
-#define TEXTS_MAX 8192 /* texts of variable length that are read at once */
-#define INFO_BYTES 512 /* more than any version's H5O_info_t */
-/* An attribute is read as a whole; HDF5 itself keeps few that are larger. */
+#define CACHE_SLOTS 12421 /* a prime, as HDF5 recommends */
+#define TEXTS_MAX 8192	  /* strings of variable length that are read at once */
+#define INFO_BYTES 512	  /* more than any version's H5O_info_t */
+/* An attribute is read as a whole. Larger ones are rare, and are skipped. */
 #define ATTRIBUTE_MAX (64u << 20)
 
-/* Called for each link; of the info only the first field, its type, is the same in all versions. */
+/* Called for each link. Only the first field of the info, the link's type, is the same in all
+ * versions of HDF5. */
 typedef int (*link_seen)(hid group, const char *name, const int *info, void *arg);
 
-/* One row per function: result, name here, name there (or another that does it), arguments. */
+/* One row per function: result, name here, name in HDF5, alternative name, arguments. */
 #define FUNCTIONS(X)                                                                            \
 	X(int, open, "H5open", NULL, (void))                                                    \
 	X(int, version, "H5get_libversion", NULL, (unsigned *, unsigned *, unsigned *))         \
@@ -99,9 +102,9 @@ struct walk {
 	struct hdf5 h;
 	XXH3_state_t *hash;
 	uint64_t *skipped;
-	hid access;	 /* how datasets are opened */
+	hid access;	 /* property list to open datasets with */
 	char *piece;	 /* DIGEST_PIECE_BYTES */
-	struct map seen; /* addresses of objects, 0 left out */
+	struct map seen; /* addresses of visited objects */
 	const char *path;
 	struct err *err;
 };
@@ -115,7 +118,7 @@ static const struct {
 #undef SYMBOL
 };
 
-/* A library without MPI is best; but any will do for reading. */
+/* Prefers a library without MPI, but any can read the files. */
 static void *library_open(void)
 {
 	static const char *const names[] = {
@@ -134,7 +137,7 @@ static void *library_open(void)
 	};
 	void *library = NULL;
 
-	/* We only read, and nobody else writes any more. */
+	/* The files are only read, and the program has exited. */
 	setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
 	for (const char *const *name = names; !library && *name; name++)
 		library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
@@ -147,8 +150,7 @@ static int library_load(struct hdf5 *h, struct err *err)
 	unsigned major = 0, minor = 0, patch = 0;
 
 	if (!library)
-		return err_set(err, ENOENT,
-			       "HDF5 is not installed: Debian's package is libhdf5-103-1");
+		return err_set(err, ENOENT, "HDF5 is not installed (on Debian: libhdf5-103-1)");
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
 		void *address = dlsym(library, symbols[i].name);
 
@@ -185,7 +187,7 @@ static void hash_bytes(struct walk *w, const void *bytes, size_t n)
 	XXH3_128bits_update(w->hash, bytes, n);
 }
 
-/* With its zero byte, so that no two texts in a row look like another two. */
+/* The zero byte is included, so that "ab", "c" differs from "a", "bc". */
 static void hash_text(struct walk *w, const char *text)
 {
 	hash_bytes(w, text, strlen(text) + 1);
@@ -196,13 +198,13 @@ static void hash_number(struct walk *w, uint64_t number)
 	hash_bytes(w, &number, sizeof(number));
 }
 
-static int broken(struct walk *w, const char *name, const char *what)
+static int fail_object(struct walk *w, const char *name, const char *what)
 {
 	return err_set(w->err, EBADMSG, "%s: %s: %s", w->path, name, what);
 }
 
-/* Memory of such a type holds pointers, or numbers that mean a place in the file. */
-static bool type_points(const struct hdf5 *h, hid type)
+/* In memory, values of such a type are pointers or file addresses, which differ between runs. */
+static bool type_has_pointers(const struct hdf5 *h, hid type)
 {
 	int class = h->type_class(type), members;
 	bool points = false;
@@ -214,20 +216,20 @@ static bool type_points(const struct hdf5 *h, hid type)
 		return h->type_is_text(type) > 0;
 	if (class == CLASS_ARRAY) {
 		part = h->type_base(type);
-		points = part < 0 || type_points(h, part);
+		points = part < 0 || type_has_pointers(h, part);
 		h->type_close(part);
 	}
 	members = class == CLASS_COMPOUND ? h->type_members(type) : 0;
 	for (int i = 0; !points && i < members; i++) {
 		part = h->type_member(type, (unsigned)i);
-		points = part < 0 || type_points(h, part);
+		points = part < 0 || type_has_pointers(h, part);
 		h->type_close(part);
 	}
 	return points;
 }
 
-/* The type to read into: ours, without gaps, which would hold what happened to be in memory. */
-static hid type_of_memory(const struct hdf5 *h, hid type)
+/* The type to read into: native and packed, as padding would have random content. */
+static hid memory_type(const struct hdf5 *h, hid type)
 {
 	hid native = h->type_native(type, 1);
 
@@ -238,11 +240,11 @@ static hid type_of_memory(const struct hdf5 *h, hid type)
 	return native;
 }
 
-/* What is to be read: values of one type in a shape. */
+/* The values of a dataset or an attribute. */
 struct values {
 	hid type, space; /* in memory, in the file */
-	size_t bytes;	 /* of one */
-	bool is_text;	 /* pointers to texts */
+	size_t bytes;	 /* of one value */
+	bool is_text;	 /* strings of variable length */
 	int rank;
 	hsize extents[RANK_MAX];
 	hsize count;
@@ -252,20 +254,20 @@ static int values_describe(struct walk *w, const char *name, hid type, hid space
 {
 	const struct hdf5 *h = &w->h;
 
-	*v = (struct values){ .type = type_of_memory(h, type), .space = space, .count = 1 };
+	*v = (struct values){ .type = memory_type(h, type), .space = space, .count = 1 };
 	if (v->type < 0 || space < 0)
-		return broken(w, name, "its type or shape cannot be read");
+		return fail_object(w, name, "its type or shape cannot be read");
 	v->bytes = h->type_bytes(v->type);
 	v->is_text = h->type_class(v->type) == CLASS_STRING && h->type_is_text(v->type) > 0;
 	v->rank = h->space_rank(space);
 	if (v->rank < 0 || v->rank > RANK_MAX || !v->bytes ||
 	    (v->rank && h->space_extents(space, v->extents, NULL) < 0))
-		return broken(w, name, "its shape cannot be read");
+		return fail_object(w, name, "its shape cannot be read");
 	if (h->space_kind(space) == SPACE_NULL)
 		v->count = 0;
 	for (int i = 0; i < v->rank; i++)
 		if (__builtin_mul_overflow(v->count, v->extents[i], &v->count))
-			return broken(w, name, "it has more values than can be counted");
+			return fail_object(w, name, "it has more values than can be counted");
 	hash_number(w, (uint64_t)h->type_class(v->type));
 	hash_number(w, v->bytes);
 	hash_number(w, (uint64_t)v->rank);
@@ -274,8 +276,8 @@ static int values_describe(struct walk *w, const char *name, hid type, hid space
 	return 0;
 }
 
-/* Adds values that were read; texts are given back to HDF5. */
-static void values_take(struct walk *w, const struct values *v, hid space, size_t count)
+/* Hashes values that were read, and lets HDF5 free strings. */
+static void hash_and_reclaim(struct walk *w, const struct values *v, hid space, size_t count)
 {
 	char *const *texts = (char *const *)w->piece;
 
@@ -288,12 +290,12 @@ static void values_take(struct walk *w, const struct values *v, hid space, size_
 	w->h.reclaim(v->type, space, 0, w->piece);
 }
 
-/* A box of the values, whole in all dimensions behind the one that is cut: it is one run of them.
- */
+/* A box of values that is contiguous in their order: it is complete in all dimensions after the one
+ * that is cut. */
 struct box {
 	hsize start[RANK_MAX], count[RANK_MAX];
-	int cut;    /* the dimension */
-	hsize most; /* of it at once */
+	int cut;    /* index of the dimension that is cut */
+	hsize most; /* extent of the cut dimension */
 };
 
 static void box_init(struct box *box, const struct values *v)
@@ -321,7 +323,7 @@ static hsize box_size(struct box *box, const struct values *v)
 	return size;
 }
 
-/* To the next one in the order of the values; false at the end. */
+/* Moves to the next box in the order of the values. False: there is none. */
 static bool box_next(struct box *box, const struct values *v)
 {
 	box->start[box->cut] += box->count[box->cut];
@@ -345,36 +347,36 @@ static int box_read(struct walk *w, hid dataset, const struct values *v, struct 
 	if (memory >= 0 && h->space_select(v->space, 0, box->start, NULL, box->count, NULL) >= 0)
 		r = h->dataset_read(dataset, v->type, memory, v->space, 0, w->piece);
 	if (r >= 0)
-		values_take(w, v, memory, size);
+		hash_and_reclaim(w, v, memory, size);
 	h->space_close(memory);
 	return r;
 }
 
-/* In pieces, in the order of the values, whatever the layout. */
+/* Hashes the values piece by piece in their order, whatever the layout in the file is. */
 static int dataset_read(struct walk *w, const char *name, hid dataset, const struct values *v)
 {
 	struct box box;
 
 	if (v->bytes > DIGEST_PIECE_BYTES)
-		return broken(w, name, "its values are too large");
+		return fail_object(w, name, "its values are too large");
 	if (!v->count)
 		return 0;
 	if (!v->rank) {
 		memset(w->piece, 0, v->bytes);
 		if (w->h.dataset_read(dataset, v->type, 0, 0, 0, w->piece) < 0)
-			return broken(w, name, "its value cannot be read");
-		values_take(w, v, v->space, 1);
+			return fail_object(w, name, "its value cannot be read");
+		hash_and_reclaim(w, v, v->space, 1);
 		return 0;
 	}
 	box_init(&box, v);
 	do {
 		if (box_read(w, dataset, v, &box) < 0)
-			return broken(w, name, "its values cannot be read");
+			return fail_object(w, name, "its values cannot be read");
 	} while (box_next(&box, v));
 	return 0;
 }
 
-/* A filter that is not installed here says nothing about the file. */
+/* Are all filters of the dataset installed? If not, the file is not broken. */
 static bool dataset_is_readable(const struct hdf5 *h, hid dataset)
 {
 	hid list = h->dataset_list(dataset);
@@ -399,7 +401,7 @@ static int hash_values(struct walk *w, const char *name, hid dataset, hid type, 
 	int r = values_describe(w, name, type, space, &v);
 
 	if (r >= 0) {
-		if ((!v.is_text && type_points(&w->h, v.type)) ||
+		if ((!v.is_text && type_has_pointers(&w->h, v.type)) ||
 		    !dataset_is_readable(&w->h, dataset))
 			++*w->skipped;
 		else
@@ -410,7 +412,7 @@ static int hash_values(struct walk *w, const char *name, hid dataset, hid type, 
 	return r;
 }
 
-/* As it was opened with the object, its cache is small: it is opened anew. */
+/* Opens the dataset again: the chunk cache of the opened object is too small. */
 static int hash_dataset(struct walk *w, hid object, const char *name)
 {
 	const struct hdf5 *h = &w->h;
@@ -419,7 +421,7 @@ static int hash_dataset(struct walk *w, hid object, const char *name)
 	int r;
 
 	if (dataset < 0)
-		return broken(w, name, "it cannot be opened");
+		return fail_object(w, name, "it cannot be opened");
 	type = h->dataset_type(dataset);
 	space = h->dataset_space(dataset);
 	r = hash_values(w, name, dataset, type, space);
@@ -434,7 +436,8 @@ static int attribute_read(struct walk *w, const char *name, hid attribute, const
 	char *piece = w->piece;
 	int r;
 
-	if ((!v->is_text && type_points(&w->h, v->type)) || v->count > ATTRIBUTE_MAX / v->bytes) {
+	if ((!v->is_text && type_has_pointers(&w->h, v->type)) ||
+	    v->count > ATTRIBUTE_MAX / v->bytes) {
 		++*w->skipped;
 		return 0;
 	}
@@ -443,10 +446,10 @@ static int attribute_read(struct walk *w, const char *name, hid attribute, const
 	w->piece = xcalloc(v->count, v->bytes);
 	r = w->h.attribute_read(attribute, v->type, w->piece);
 	if (r >= 0)
-		values_take(w, v, v->space, v->count);
+		hash_and_reclaim(w, v, v->space, v->count);
 	free(w->piece);
 	w->piece = piece;
-	return r < 0 ? broken(w, name, "an attribute cannot be read") : 0;
+	return r < 0 ? fail_object(w, name, "an attribute cannot be read") : 0;
 }
 
 static int hash_attribute(struct walk *w, hid attribute, const char *of)
@@ -475,19 +478,19 @@ static int hash_attributes(struct walk *w, hid object, const char *of)
 	int count = w->h.attribute_count(object), r = 0;
 
 	if (count < 0)
-		return broken(w, of, "its attributes cannot be counted");
+		return fail_object(w, of, "its attributes cannot be counted");
 	for (int i = 0; r >= 0 && i < count; i++) {
 		hid attribute = w->h.attribute_open(object, ".", 0, 0, (hsize)i, 0, 0);
 
 		if (attribute < 0)
-			return broken(w, of, "an attribute cannot be opened");
+			return fail_object(w, of, "an attribute cannot be opened");
 		r = hash_attribute(w, attribute, of);
 		w->h.attribute_close(attribute);
 	}
 	return r;
 }
 
-/* Links of a group, in the order of their names. */
+/* A link of a group. */
 struct link {
 	char *name;
 	int kind;
@@ -498,7 +501,7 @@ struct links {
 	size_t count, cap;
 };
 
-static int link_note(hid group, const char *name, const int *info, void *arg)
+static int add_link(hid group, const char *name, const int *info, void *arg)
 {
 	struct links *links = arg;
 
@@ -536,7 +539,7 @@ static int hash_link(struct walk *w, hid group, const struct link *link, const c
 		return 0;
 	object = w->h.object_open(group, link->name, 0);
 	if (object < 0)
-		return broken(w, name, "it cannot be opened");
+		return fail_object(w, name, "it cannot be opened");
 	r = hash_object(w, object, name, depth);
 	w->h.object_close(object);
 	return r;
@@ -546,10 +549,10 @@ static int hash_group(struct walk *w, hid group, const char *name, unsigned dept
 {
 	struct links links = { 0 };
 	hsize at = 0;
-	int r = w->h.links(group, 0, 0, &at, link_note, &links);
+	int r = w->h.links(group, 0, 0, &at, add_link, &links);
 
 	if (r < 0)
-		r = broken(w, name, "its links cannot be read");
+		r = fail_object(w, name, "its links cannot be read");
 	hash_number(w, links.count);
 	for (size_t i = 0; r >= 0 && i < links.count; i++) {
 		AUTO_FREE char *path = xprintf("%s%s%s", name, strcmp(name, "/") == 0 ? "" : "/",
@@ -561,8 +564,8 @@ static int hash_group(struct walk *w, hid group, const char *name, unsigned dept
 	return r;
 }
 
-/* Objects may have several names, and groups may hold themselves. */
-static bool seen_before(struct walk *w, hid object)
+/* Objects may have several names, and groups may contain themselves. */
+static bool is_visited(struct walk *w, hid object)
 {
 	union {
 		struct {
@@ -585,9 +588,9 @@ static int hash_object(struct walk *w, hid object, const char *name, unsigned de
 	int kind = w->h.object_kind(object), r;
 
 	if (depth > DEPTH_MAX)
-		return broken(w, name, "groups are nested too deeply");
+		return fail_object(w, name, "groups are nested too deeply");
 	hash_number(w, (uint64_t)kind);
-	if (seen_before(w, object)) {
+	if (is_visited(w, object)) {
 		hash_text(w, "again");
 		return 0;
 	}
@@ -609,7 +612,7 @@ static int walk_file(struct walk *w)
 	if (file < 0)
 		return err_set(w->err, EBADMSG, "%s: HDF5 cannot open it", w->path);
 	root = w->h.object_open(file, "/", 0);
-	r = root < 0 ? broken(w, "/", "it cannot be opened") : hash_object(w, root, "/", 0);
+	r = root < 0 ? fail_object(w, "/", "it cannot be opened") : hash_object(w, root, "/", 0);
 	if (root >= 0)
 		w->h.object_close(root);
 	w->h.file_close(file);
@@ -621,11 +624,11 @@ int digest_hdf5(XXH3_state_t *hash, const char *path, uint64_t *skipped, struct 
 	struct walk w = { .hash = hash, .skipped = skipped, .path = path, .err = err };
 	int r = library_load(&w.h, err);
 
-	/* clang-tidy does not see that the one goes with the other. */
+	/* The second condition follows from the first; it is here for clang-tidy. */
 	if (r < 0 || !w.h.access_class)
 		return -ENOENT;
 	w.access = w.h.list_new(*w.h.access_class);
-	w.h.list_cache(w.access, 12421, CACHE_BYTES, 1.0);
+	w.h.list_cache(w.access, CACHE_SLOTS, CACHE_BYTES, 1.0);
 	w.piece = xmalloc(DIGEST_PIECE_BYTES);
 	XXH3_128bits_update(hash, "HDF5", 5);
 	r = walk_file(&w);

@@ -9,6 +9,7 @@
 #include "observe/tally/traffic.h"
 
 #define STARTED_MAX 65536
+#define NS_PER_S 1e9
 #define LIBRARIES (1u << LAYER_MPI | 1u << LAYER_HDF5 | 1u << LAYER_NETCDF | 1u << LAYER_PNETCDF)
 
 static bool begins_with(const char *text, const char *start)
@@ -30,7 +31,7 @@ static bool is_within(const char *path, const char *directory)
 	return n && strncmp(path, directory, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-/* Could it hold data at all? */
+/* Can this path be a data file at all? */
 static bool may_be_data(const char *path, const char *directory)
 {
 	static const char *const places[] = { "/proc/", "/sys/", "/dev/", NULL };
@@ -47,13 +48,13 @@ static bool may_be_data(const char *path, const char *directory)
 	return !strstr(path, ".so.");
 }
 
-static bool is_data(const struct summary_row *row)
+static bool is_data_file(const struct summary_row *row)
 {
 	return row->tally->bytes_written || row->layers & LIBRARIES ||
 	       row->tally->bytes_read >= OBJECTIVE_READ_BYTES;
 }
 
-/* all: whether it is data or not. The number of files. */
+/* Chooses the data files; with `all`, any file that can be one. Returns their number. */
 static size_t choose_files(struct objective *o, const struct summary_row *rows, size_t count,
 			   const bool *asked, const char *directory, bool all)
 {
@@ -63,7 +64,7 @@ static size_t choose_files(struct objective *o, const struct summary_row *rows, 
 		size_t file = (size_t)(rows[i].key - sums_file_key(0));
 
 		if (rows[i].is_network || file >= o->head->file_count || !asked[file] ||
-		    !may_be_data(rows[i].name, directory) || (!all && !is_data(&rows[i])))
+		    !may_be_data(rows[i].name, directory) || (!all && !is_data_file(&rows[i])))
 			continue;
 		o->is_data[file] = true;
 		o->is_written[file] = rows[i].tally->bytes_written > 0;
@@ -119,8 +120,8 @@ void objective_release(struct objective *objective)
 	*objective = (struct objective){ 0 };
 }
 
-/* NULL: the launcher, a script around the ranks. */
-static struct objective_rank *rank_of(struct objective *o, uint32_t process)
+/* NULL: the process is not a rank, but a launcher or a script around the ranks. */
+static struct objective_rank *find_rank(struct objective *o, uint32_t process)
 {
 	int32_t rank = ranks_of_process(&o->summary->ranks, process);
 
@@ -129,8 +130,8 @@ static struct objective_rank *rank_of(struct objective *o, uint32_t process)
 	return rank < 0 ? NULL : &o->list[rank];
 }
 
-/* Calls that wait have no file, and transfers of libraries not always: they are about data. */
-static bool counts(const struct objective *o, uint16_t number, uint8_t layer, file_id file)
+/* Waits have no file, and library transfers do not always have one: they are about data. */
+static bool is_counted(const struct objective *o, uint16_t number, uint8_t layer, file_id file)
 {
 	const struct call_info *call = &o->head->calls[number];
 
@@ -142,14 +143,14 @@ static bool counts(const struct objective *o, uint16_t number, uint8_t layer, fi
 	       (LIBRARIES & 1u << layer && (o->summary->ways[number] || call->class == CLASS_SYNC));
 }
 
-/* What a call is part of. */
+/* The calls that enclose a call. */
 struct place {
-	bool in_startup; /* of a library */
-	bool in_counted; /* of a call that counts: the direction is that one's */
+	bool in_startup; /* the startup of a library */
+	bool in_counted; /* a counted call, which determines the direction */
 };
 
-static struct place place_of(const struct objective *o, const struct nest_call *enclosing,
-			     size_t depth)
+static struct place find_place(const struct objective *o, const struct nest_call *enclosing,
+			       size_t depth)
 {
 	struct place place = { 0 };
 
@@ -157,14 +158,15 @@ static struct place place_of(const struct objective *o, const struct nest_call *
 		const struct nest_call *outer = &enclosing[i];
 
 		place.in_startup |= o->head->calls[outer->call].class == CLASS_PROCESS;
-		place.in_counted |= counts(o, outer->call, outer->layer, outer->file);
+		place.in_counted |= is_counted(o, outer->call, outer->layer, outer->file);
 	}
 	return place;
 }
 
-/* A call that completes has the way of what it completes; if that is not told, of all begun. */
-static unsigned ways_of_wait(struct objective *o, const struct activity *a,
-			     const struct objective_rank *rank)
+/* A wait has the direction of the operation it completes; if that is unknown, all directions of the
+ * operations that the rank has started. */
+static unsigned wait_ways(struct objective *o, const struct activity *a,
+			  const struct objective_rank *rank)
 {
 	struct call_ref start = traffic_start(&o->started, o->head, a);
 	unsigned ways = rank->started;
@@ -176,24 +178,25 @@ static unsigned ways_of_wait(struct objective *o, const struct activity *a,
 	return ways;
 }
 
-static unsigned ways_of(struct objective *o, const struct activity *a, struct objective_rank *rank)
+static unsigned call_ways(struct objective *o, const struct activity *a,
+			  struct objective_rank *rank)
 {
 	const struct call_info *call = &o->head->calls[a->call];
 	unsigned ways = o->summary->ways[a->call];
 
 	if (call->class == CLASS_WAIT)
-		return ways_of_wait(o, a, rank);
+		return wait_ways(o, a, rank);
 	if (call->class == CLASS_START && ways) {
 		rank->started |= ways;
 		*(unsigned *)recent_put(&o->started, (struct call_ref){ a->process, a->id }) = ways;
 	}
-	/* It hands over operations that are told of after it. */
+	/* It submits operations that are recorded after it. */
 	if (call->class == CLASS_START && !ways)
 		return rank->started ? rank->started : 1u << READING | 1u << WRITING;
 	return ways ? ways : 1u << (o->is_written[a->file] ? WRITING : READING);
 }
 
-static void busy_add(struct objective_busy *busy, const struct activity *a)
+static void add_interval(struct objective_busy *busy, const struct activity *a)
 {
 	int64_t end = a->start_ns + a->duration_ns;
 	int64_t from = a->start_ns > busy->until_ns ? a->start_ns : busy->until_ns;
@@ -209,7 +212,7 @@ void objective_add(struct objective *objective, const struct activity *activity)
 	struct objective *o = objective;
 	const struct activity *a = activity;
 	const struct nest_call *enclosing;
-	struct objective_rank *rank = rank_of(o, a->process);
+	struct objective_rank *rank = find_rank(o, a->process);
 	struct place place;
 	unsigned ways;
 	size_t depth;
@@ -218,26 +221,26 @@ void objective_add(struct objective *objective, const struct activity *activity)
 	    a->file2 >= o->head->file_count || a->layer >= LAYER_COUNT)
 		return;
 	depth = nest_enter(&o->nest, a, &enclosing);
-	place = place_of(o, enclosing, depth);
+	place = find_place(o, enclosing, depth);
 	if (place.in_startup)
 		return;
 	usage_add(&o->usage, o->head, o->summary->ways, a, enclosing, depth);
-	if (!counts(o, a->call, a->layer, a->file) &&
-	    !(a->file2 && counts(o, a->call, a->layer, a->file2)))
+	if (!is_counted(o, a->call, a->layer, a->file) &&
+	    !(a->file2 && is_counted(o, a->call, a->layer, a->file2)))
 		return;
 	o->calls++;
-	busy_add(&rank->busy[OBJECTIVE_ALL], a);
-	ways = ways_of(o, a, rank);
+	add_interval(&rank->busy[OBJECTIVE_ALL], a);
+	ways = call_ways(o, a, rank);
 	if (!place.in_counted && ways & 1u << READING)
-		busy_add(&rank->busy[OBJECTIVE_READ], a);
+		add_interval(&rank->busy[OBJECTIVE_READ], a);
 	if (!place.in_counted && ways & 1u << WRITING)
-		busy_add(&rank->busy[OBJECTIVE_WRITE], a);
+		add_interval(&rank->busy[OBJECTIVE_WRITE], a);
 }
 
-/* Calls that were counted and not recorded: of layers on top of each other the lowest counts. */
+/* Adds calls that were counted, not recorded. Of nested layers only the lowest is added. */
 static void add_counted(struct objective *o, const struct aggregate *row)
 {
-	struct objective_rank *rank = rank_of(o, row->process);
+	struct objective_rank *rank = find_rank(o, row->process);
 	bool written = row->group == GROUP_WRITE ||
 		       (row->group != GROUP_READ && row->file < o->head->file_count &&
 			o->is_written[row->file]);
@@ -250,21 +253,21 @@ static void add_counted(struct objective *o, const struct aggregate *row)
 	rank->busy[written ? OBJECTIVE_WRITE : OBJECTIVE_READ].ns += row->duration_ns;
 }
 
-static double slowest(const struct objective *o, int which)
+static double slowest_rank_s(const struct objective *o, int which)
 {
 	int64_t most = 0;
 
 	for (size_t i = 0; i < o->count; i++)
 		if (o->list[i].busy[which].ns > most)
 			most = o->list[i].busy[which].ns;
-	return (double)most / 1e9;
+	return (double)most / NS_PER_S;
 }
 
 void objective_end(struct objective *objective)
 {
 	for (size_t i = 0; i < objective->head->aggregate_count; i++)
 		add_counted(objective, &objective->head->aggregates[i]);
-	objective->io_s = slowest(objective, OBJECTIVE_ALL);
-	objective->read_s = slowest(objective, OBJECTIVE_READ);
-	objective->write_s = slowest(objective, OBJECTIVE_WRITE);
+	objective->io_s = slowest_rank_s(objective, OBJECTIVE_ALL);
+	objective->read_s = slowest_rank_s(objective, OBJECTIVE_READ);
+	objective->write_s = slowest_rank_s(objective, OBJECTIVE_WRITE);
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a run is judged by: the time that its slowest rank has spent in I/O of data files, and what
- * was moved.
+ * The figures that a run is judged by: the time that its slowest rank spends in I/O on data files,
+ * and the bytes that it moves.
  *
- * A data file is one that the run wrote to, or that it used through MPI, HDF5, NetCDF or PnetCDF,
- * or of which it read a megabyte or more. Not data are: files that only a library asked for,
- * beneath another call, what a library reads at its start
- * (report/sums.h: `startup`), sockets and pipes, /proc, /sys and devices, shared libraries and
- * Python's modules, and what lies in the directory of the trial itself (its output). Should nothing
- * be left, every file counts: better an objective of small files than none.
+ * A data file is a file that the run wrote to, that it used through MPI, HDF5, NetCDF or PnetCDF,
+ * or of which it read a megabyte or more. These are not data files: files that only a library opens
+ * inside another call, files that a library reads at its start (observe/tally/sums.h: `startup`),
+ * sockets and pipes, /proc, /sys and devices, shared libraries and Python modules, and files in the
+ * runner's scratch directory. If no file is left, all files count: an objective over small files is
+ * better than none.
  *
- * Time is the wall-clock time in which at least one thread of the rank was in a call of any layer
- * on a data file: calls inside others, and threads side by side, are not counted twice. All calls
- * count, from open to close: writing that was put off until then is paid there. A call that only
- * waits for an operation counts; the time in between, in which the program computes, does not.
- * Forked processes belong to their rank; without MPI every process stands for itself.
+ * I/O time is the wall-clock time during which at least one thread of the rank is in a call of any
+ * layer on a data file, from open to close. Nested calls and parallel threads do not count twice.
+ * Deferred writes are paid in the call that waits for them. The time between the start of an
+ * operation and the wait for it, in which the program computes, does not count. A forked process
+ * belongs to its rank; without MPI each process counts as a rank.
  *
- * The time of one direction is that of its transfers, and of all other calls on files that the run
- * wrote to (or did not). Bytes are those that the program asked of the highest layer, all ranks
- * together.
+ * The time of one direction is the time of its transfers, plus all other calls on files that the
+ * run wrote to (for writing) or did not write to (for reading). Bytes are those that the program
+ * requests at the highest layer, summed over all ranks.
  */
 #ifndef SLUICE_TUNE_TRIAL_OBJECTIVE_H
 #define SLUICE_TUNE_TRIAL_OBJECTIVE_H
@@ -28,23 +28,23 @@
 #include "observe/tally/summary.h"
 #include "tune/trial/usage.h"
 
-/* A file of which so much was read is data. */
+/* A file of which at least this much was read is a data file. */
 #define OBJECTIVE_READ_BYTES (UINT64_C(1) << 20)
 
 enum { OBJECTIVE_ALL, OBJECTIVE_READ, OBJECTIVE_WRITE, OBJECTIVE_TIMES };
 
-/* Union of intervals that come by their start. */
+/* Length of the union of intervals, which are added in the order of their start. */
 struct objective_busy {
 	int64_t ns, until_ns;
 };
 
 struct objective_rank {
 	struct objective_busy busy[OBJECTIVE_TIMES];
-	unsigned started; /* ways of operations it has begun */
+	unsigned started; /* directions of the operations it has started */
 };
 
 struct objective {
-	/* Results, after objective_end(). */
+	/* Results, valid after objective_end(). */
 	double io_s, read_s, write_s;
 	double read_bytes, write_bytes;
 	uint64_t calls; /* on data files */
@@ -52,24 +52,25 @@ struct objective {
 	uint32_t nodes;
 	struct usage usage;
 
-	/* What they are made of. */
+	/* State. */
 	const struct trace_head *head;
 	const struct summary *summary;
 	bool *is_data, *is_written;  /* by file */
 	struct objective_rank *list; /* ranks, or processes */
 	size_t count;
-	struct recent started; /* ways of an operation under way */
+	struct recent started; /* direction of each operation under way */
 	struct nest nest;
 };
 
 /*
- * The summary has seen the whole trace; it and its head must outlive the objective. asked: by file,
- * what objective_ask() found in the whole trace. directory: of the trial, NULL: none.
+ * The summary must be of the whole trace; it and its head must outlive the objective. asked: per
+ * file, as objective_ask() found for the whole trace. directory: the scratch directory of the
+ * runner; NULL: none.
  */
 void objective_init(struct objective *objective, const struct summary *summary, const bool *asked,
 		    const char *directory);
 
-/* Notes the files that the program itself names. asked has room for all of the head. */
+/* Marks the files that the program itself names, not a library. asked has room for all files. */
 void objective_ask(bool *asked, const struct trace_head *head, const struct activity *activity);
 
 void objective_add(struct objective *objective, const struct activity *activity);

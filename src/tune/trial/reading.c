@@ -12,6 +12,7 @@
 #include "tune/trial/objective.h"
 
 #define BATCH 1024
+#define NS_PER_S 1e9
 
 void reading_release(struct reading *reading)
 {
@@ -20,8 +21,8 @@ void reading_release(struct reading *reading)
 	*reading = (struct reading){ 0 };
 }
 
-/* The first pass: which files hold data is known at its end. */
-static int add_up(struct summary *summary, bool *asked, struct trace *trace, struct err *err)
+/* First pass: finds out which files are data files. */
+static int summarize(struct summary *summary, bool *asked, struct trace *trace, struct err *err)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
 	ssize_t n;
@@ -34,8 +35,8 @@ static int add_up(struct summary *summary, bool *asked, struct trace *trace, str
 	return (int)n;
 }
 
-/* A plain open that may make its file; what libraries do ends in one, too. */
-static bool makes_file(const struct trace_head *head, const struct activity *a)
+/* An open() that may create its file. Libraries end in such a call, too. */
+static bool may_create_file(const struct trace_head *head, const struct activity *a)
 {
 	return a->layer == LAYER_POSIX && !a->error && a->result >= 0 &&
 	       a->file < head->file_count && a->call < head->call_count &&
@@ -43,8 +44,8 @@ static bool makes_file(const struct trace_head *head, const struct activity *a)
 	       a->flags & O_CREAT;
 }
 
-/* A call that takes a name away from a file: there was one of this name, then. */
-static bool takes_name(const struct trace_head *head, const struct activity *a)
+/* A call that removes or renames: so a file of this name existed. */
+static bool removes_name(const struct trace_head *head, const struct activity *a)
 {
 	static const char *const calls[] = { "unlink", "unlinkat", "remove",
 					     "rename", "renameat", "renameat2" };
@@ -57,24 +58,25 @@ static bool takes_name(const struct trace_head *head, const struct activity *a)
 	return false;
 }
 
-/* What is known of a file's name. */
-enum name_fate {
+/* What the trace shows about a file's name. */
+enum name_history {
 	NAME_UNKNOWN,
-	NAME_MADE, /* it may have been new to the run */
-	NAME_OLD,  /* it was there before: the program has replaced the file */
+	NAME_MADE, /* the run may have created it */
+	NAME_OLD,  /* it existed before: the program replaced the file */
 };
 
-static void name_look(unsigned char *names, const struct trace_head *head, const struct activity *a)
+static void note_name(unsigned char *names, const struct trace_head *head, const struct activity *a)
 {
-	if (makes_file(head, a) && names[a->file] == NAME_UNKNOWN)
+	if (may_create_file(head, a) && names[a->file] == NAME_UNKNOWN)
 		names[a->file] = NAME_MADE;
-	else if (takes_name(head, a) && names[a->file] == NAME_UNKNOWN)
+	else if (removes_name(head, a) && names[a->file] == NAME_UNKNOWN)
 		names[a->file] = NAME_OLD;
 }
 
-/* The second: the head is that of the first, which read the same file. */
-static int judge(struct objective *objective, struct access_profiler *profiler, struct trace *trace,
-		 unsigned char *names, struct cleanup *cleanup, struct err *err)
+/* Second pass over the same trace: the head of the first pass is still valid. */
+static int read_activities(struct objective *objective, struct access_profiler *profiler,
+			   struct trace *trace, unsigned char *names, struct cleanup *cleanup,
+			   struct err *err)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
 	ssize_t n;
@@ -84,7 +86,7 @@ static int judge(struct objective *objective, struct access_profiler *profiler, 
 			objective_add(objective, &batch[i]);
 			access_profiler_add(profiler, &batch[i]);
 			cleanup_note_call(cleanup, objective->head, &batch[i]);
-			name_look(names, objective->head, &batch[i]);
+			note_name(names, objective->head, &batch[i]);
 		}
 	}
 	if (n >= 0)
@@ -92,9 +94,9 @@ static int judge(struct objective *objective, struct access_profiler *profiler, 
 	return (int)n;
 }
 
-/* Written data first of all; and what else the run has written or made. */
-static void note_files(const struct objective *o, const unsigned char *names, const char *directory,
-		       struct cleanup *cleanup)
+/* Adds the data files that the run wrote, and other files that it wrote or created. */
+static void add_created_files(const struct objective *o, const unsigned char *names,
+			      const char *directory, struct cleanup *cleanup)
 {
 	size_t n = strlen(directory);
 
@@ -115,14 +117,14 @@ static void note_files(const struct objective *o, const unsigned char *names, co
 	}
 }
 
-static void fill(struct reading *reading, const struct objective *o)
+static void fill_reading(struct reading *reading, const struct objective *o)
 {
 	const struct run_end *end = &o->head->end;
 	struct buf effective = { 0 };
 
 	usage_effective(&o->usage, &effective);
 	*reading = (struct reading){
-		.run_s = end->complete ? (double)end->duration_ns / 1e9 : 0,
+		.run_s = end->complete ? (double)end->duration_ns / NS_PER_S : 0,
 		.io_s = o->io_s,
 		.read_s = o->read_s,
 		.write_s = o->write_s,
@@ -138,9 +140,9 @@ static void fill(struct reading *reading, const struct objective *o)
 	buf_release(&effective);
 }
 
-static int read_again(struct reading *reading, const struct summary *summary, const bool *asked,
-		      const char *path, const char *directory, struct cleanup *cleanup,
-		      struct err *err)
+static int read_second_pass(struct reading *reading, const struct summary *summary,
+			    const bool *asked, const char *path, const char *directory,
+			    struct cleanup *cleanup, struct err *err)
 {
 	AUTO_FREE unsigned char *names = xcalloc(summary->head->file_count + 1, sizeof(*names));
 	struct access_profiler profiler;
@@ -153,11 +155,11 @@ static int read_again(struct reading *reading, const struct summary *summary, co
 		return r;
 	objective_init(&objective, summary, asked, directory);
 	access_profiler_init(&profiler, summary->head);
-	r = judge(&objective, &profiler, &trace, names, cleanup, err);
+	r = read_activities(&objective, &profiler, &trace, names, cleanup, err);
 	access_profiler_end(&profiler, &profile);
 	if (r >= 0) {
-		note_files(&objective, names, directory, cleanup);
-		fill(reading, &objective);
+		add_created_files(&objective, names, directory, cleanup);
+		fill_reading(reading, &objective);
 		reading->profile = profile;
 	} else {
 		access_profile_release(&profile);
@@ -167,8 +169,8 @@ static int read_again(struct reading *reading, const struct summary *summary, co
 	return r;
 }
 
-int reading_take(struct reading *reading, const char *trace, const char *directory,
-		 struct cleanup *cleanup, struct err *err)
+int reading_from_trace(struct reading *reading, const char *trace, const char *directory,
+		       struct cleanup *cleanup, struct err *err)
 {
 	AUTO_FREE bool *asked = NULL;
 	struct summary summary;
@@ -179,13 +181,13 @@ int reading_take(struct reading *reading, const char *trace, const char *directo
 		return r;
 	asked = xcalloc(first.head.file_count + 1, sizeof(*asked));
 	summary_init(&summary, &first.head);
-	r = add_up(&summary, asked, &first, err);
-	/* Calls that were only counted do not tell; there the program is believed. */
+	r = summarize(&summary, asked, &first, err);
+	/* Calls that were only counted do not show who named the file; assume the program did. */
 	for (size_t i = 0; i < first.head.aggregate_count; i++)
 		if (first.head.aggregates[i].file < first.head.file_count)
 			asked[first.head.aggregates[i].file] = true;
 	if (r >= 0)
-		r = read_again(reading, &summary, asked, trace, directory, cleanup, err);
+		r = read_second_pass(reading, &summary, asked, trace, directory, cleanup, err);
 	summary_release(&summary);
 	trace_close(&first);
 	return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the trace of a trial tells, read in two passes: the figures of tune/trial/objective.h, what
- * the program uses, and what it has left behind.
+ * Reads the trace of a trial in two passes: the figures of tune/trial/objective.h, what the program
+ * uses, and the files that it created.
  */
 #ifndef SLUICE_TUNE_TRIAL_READING_H
 #define SLUICE_TUNE_TRIAL_READING_H
@@ -13,23 +13,23 @@ struct err;
 struct cleanup;
 
 struct reading {
-	double run_s; /* as the trace has it; 0: it does not tell */
-	double io_s, read_s, write_s;
+	double run_s;		      /* from the trace; 0: the trace is incomplete */
+	double io_s, read_s, write_s; /* of the slowest rank */
 	double read_bytes, write_bytes;
-	uint64_t calls; /* on data files; 0: nothing to judge by */
+	uint64_t calls; /* on data files; 0: there are no figures */
 	uint32_t ranks, nodes;
-	struct space_uses uses; /* but `creates` */
+	struct space_uses uses; /* without `creates` */
 	enum middleware middleware;
 	struct access_profile profile;
 	char *effective; /* KEY=VALUE;...; NULL: nothing was read back */
 };
 
 /*
- * directory: of the trial, whose files are ours. Adds to remains what was written and made. The
- * reading is untouched on failure.
+ * directory: the scratch directory of the runner, whose files are ignored. Adds the files and
+ * directories that the trial created to *cleanup. *reading is untouched on failure.
  */
-int reading_take(struct reading *reading, const char *trace, const char *directory,
-		 struct cleanup *cleanup, struct err *err);
+int reading_from_trace(struct reading *reading, const char *trace, const char *directory,
+		       struct cleanup *cleanup, struct err *err);
 void reading_release(struct reading *reading);
 
 #endif

@@ -20,11 +20,11 @@ struct simulation {
 	struct workload workload;
 	double noise;
 	uint64_t seed, runs;
-	char *program, *platform_name, *fingerprint; /* the bed points at them */
+	char *program, *platform_name, *fingerprint; /* the runner points to them */
 };
 
-/* What the model took, as a real run reads it back. */
-static char *effective_of(const struct simulation *s, const struct knobs *k)
+/* The parameters that the model used, in the form in which a real run reads them back. */
+static char *effective_parameters(const struct simulation *s, const struct knobs *k)
 {
 	struct tunable_context context;
 	struct buf out = { 0 };
@@ -42,14 +42,14 @@ static char *effective_of(const struct simulation *s, const struct knobs *k)
 	return buf_take(&out);
 }
 
-/* A run that takes longer than it may is over when its time is. */
-static void trial_fill(const struct simulation *s, const struct trial_limits *limits,
+/* A run that exceeds the limit takes exactly the limit. */
+static void fill_trial(const struct simulation *s, const struct trial_limits *limits,
 		       double seconds, struct trial *trial)
 {
 	trial->state = TRIAL_GOOD;
 	if (limits && seconds > limits->seconds) {
 		trial->state = TRIAL_SLOW;
-		trial->reason = xprintf("it would have taken %.1f s", seconds);
+		trial->reason = xprintf("aborted: it would have taken %.1f s", seconds);
 		trial->run_s = trial->io_s = trial->write_s = limits->seconds;
 		return;
 	}
@@ -57,7 +57,7 @@ static void trial_fill(const struct simulation *s, const struct trial_limits *li
 	trial->write_bytes = (double)workload_bytes(&s->workload);
 }
 
-static double noise_of(struct simulation *s)
+static double draw_noise(struct simulation *s)
 {
 	struct random random;
 
@@ -83,9 +83,9 @@ static int simulation_run(void *runner, const struct param_set *set,
 		trial->reason = xstrdup(told.text);
 		return 0;
 	}
-	simulated.total *= noise_of(s);
-	trial_fill(s, limits, simulated.total, trial);
-	trial->effective = effective_of(s, &knobs);
+	simulated.total *= draw_noise(s);
+	fill_trial(s, limits, simulated.total, trial);
+	trial->effective = effective_parameters(s, &knobs);
 	return 0;
 }
 
@@ -119,7 +119,7 @@ static void fill_runner(struct trial_runner *runner, struct simulation *s)
 
 	s->program = xprintf("%s_io", w->name);
 	s->platform_name = xprintf("simulated:%s", platform_name(s->platform));
-	/* The kernel and its volume per rank are all there is to know it by. */
+	/* The kernel and its bytes per rank identify the program. */
 	s->fingerprint = xprintf("model:%s-%" PRIu64, w->name, w->rank_bytes);
 	*runner = (struct trial_runner){ .ops = s->noise > 0 ? &noisy_ops : &exact_ops,
 					 .state = s,
@@ -147,7 +147,7 @@ int simulated_runner_open(struct trial_runner *runner, const char *platform, con
 	if (r < 0)
 		return r;
 	if (!(noise >= 0 && noise <= NOISE_MAX))
-		return err_set(err, EINVAL, "noise is a number from 0 to %d", NOISE_MAX);
+		return err_set(err, EINVAL, "noise must be between 0 and %d", NOISE_MAX);
 	s = xcalloc(1, sizeof(*s));
 	r = platform_open(&s->platform, platform, err);
 	if (r < 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A kernel on a described platform as a test bed: a trial is a calculation. Without noise the same
- * parameters always cost the same; with noise each run is longer or shorter by a factor whose
- * logarithm is normal with the given deviation, drawn from the seed and the number of the run.
+ * Calculates the trials of a kernel on a simulated platform. Without noise the same parameters
+ * always cost the same. With noise each run time is multiplied by a log-normal factor of the given
+ * deviation, drawn from the seed and the number of the run.
  */
 #ifndef SLUICE_TUNE_TRIAL_SIMULATED_RUNNER_H
 #define SLUICE_TUNE_TRIAL_SIMULATED_RUNNER_H
@@ -10,20 +10,19 @@
 #include "tune/trial/trial.h"
 
 /*
- * Names as for platform_open() and workload_of(). noise 0: none; 0.05 is about 5 %. The texts that
- * bed points at are its state's: ops->close() releases them, too.
+ * platform and kernel are names for platform_open() and workload_of(). noise 0: none; 0.05: about
+ * 5 %. ops->close() also frees the texts that *runner points to.
  */
 int simulated_runner_open(struct trial_runner *runner, const char *platform, const char *kernel,
 			  uint64_t ranks, double noise, uint64_t seed, struct err *err);
 
-/* As if so many runs had been made: a tuning that was cut off goes on with the noise that it would
- * have had. */
+/* Skips the noise of this many runs, so that a resumed tuning sees the noise it would have seen. */
 void simulated_runner_skip(struct trial_runner *runner, uint64_t runs);
 
-/* What the paper searched for this kernel on this platform; the caller releases it. */
+/* The space that the paper searched for this kernel and platform; the caller releases it. */
 int simulated_runner_space(const struct trial_runner *runner, struct space *space, struct err *err);
 
-/* Bytes/s that the platform's file system can do, to tell a share of it. */
+/* Peak bandwidth of the platform's file system in bytes/s. */
 double simulated_runner_peak(const struct trial_runner *runner);
 
 #endif

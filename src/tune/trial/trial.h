@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A test bed: something that runs the program to be tuned once under given parameters and says what
- * came out. The loop knows nothing else of programs, launchers and models.
+ * A trial is one run of the program to tune under given parameters. A trial runner makes it and
+ * reports the figures. The tuning loop knows nothing else of programs, launchers and models.
  *
- *   bed_command    a real command line, started under `sluice run`
- *   bed_simulated  a kernel on a described platform
+ *   command_runner    runs a real command line under `sluice run`
+ *   simulated_runner  calculates a kernel on a simulated platform
  */
 #ifndef SLUICE_TUNE_TRIAL_TRIAL_H
 #define SLUICE_TUNE_TRIAL_TRIAL_H
@@ -17,21 +17,20 @@ struct access_profile;
 enum trial_state {
 	TRIAL_GOOD,
 	TRIAL_FAILED,  /* the program returned an error */
-	TRIAL_CRASHED, /* a signal ended it */
-	TRIAL_SLOW,    /* ended by us: it took longer than it might */
-	TRIAL_WRONG,   /* its data is not what the default run wrote, or --verify said no */
-	TRIAL_UNSEEN,  /* it ran, but nothing was recorded: no figure */
+	TRIAL_CRASHED, /* a signal ended the program */
+	TRIAL_SLOW,    /* the runner aborted it at the time limit */
+	TRIAL_WRONG,   /* its data differs from the baseline's, or --verify failed */
+	TRIAL_UNSEEN,  /* it ran, but nothing was recorded, so there are no figures */
 	TRIAL_STATES,
 };
 
-/* One run. */
 struct trial {
 	enum trial_state state;
 	double run_s;			/* from start to end */
-	double io_s;			/* open + transfer + close: the slowest rank */
-	double read_bytes, write_bytes; /* of the highest layer */
+	double io_s;			/* open, transfer and close of the slowest rank */
+	double read_bytes, write_bytes; /* of all ranks, at the highest layer */
 	double read_s, write_s;		/* of the slowest rank */
-	char digest[33];		/* of the data written, "" where it was not looked at */
+	char digest[33];		/* of the data written; "": it was not read */
 	char *effective;		/* KEY=VALUE;... as read back; may be NULL */
 	char *reason;			/* of any state but GOOD; may be NULL */
 };
@@ -40,27 +39,28 @@ void trial_release(struct trial *trial);
 const char *trial_state_name(enum trial_state state);
 
 struct trial_limits {
-	double seconds; /* end it then; INFINITY: no limit */
+	double seconds; /* abort the trial then; INFINITY: no limit */
 };
 
 struct trial_runner_ops {
-	/* Runs once. Fails only where going on makes no sense: the user interrupts (-EINTR), our
-	 * own disk is full. All else is a trial. */
+	/* Runs one trial. Whatever the program does wrong is a state of the trial. The function
+	 * itself fails only if the next trial would fail as well: the user interrupts (-EINTR), or
+	 * the disk of the runner's own files is full. *trial is untouched then. */
 	int (*run)(void *runner, const struct param_set *set, const struct trial_limits *limits,
 		   struct trial *trial, struct err *err);
 	void (*close)(void *runner);
-	bool is_exact; /* the same parameters always cost the same: once is enough */
+	bool is_exact; /* the same parameters always cost the same: one trial is enough */
 };
 
 struct trial_runner {
 	const struct trial_runner_ops *ops;
-	void *state;
-	struct tunable_context context; /* where it runs; known after the first run */
-	struct space_uses uses;
-	char *program, *platform; /* of the knowledge base, see tune/program/identity.h */
+	void *state;			/* passed to the functions of ops */
+	struct tunable_context context; /* where it runs; complete after the first good trial */
+	struct space_uses uses;		/* what the program uses; likewise */
+	char *program, *platform;	/* as in tune/program/identity.h */
 	char *fingerprint;
 	uint32_t ranks;
-	/* What the first good run was seen to access, for models; NULL: nothing is known. */
+	/* The collective accesses of the first good trial, for models; NULL: unknown. */
 	const struct access_profile *profile;
 };
 

@@ -11,13 +11,14 @@
 
 #define KEY_BYTES 64
 #define VALUE_BYTES 512
-/* A run that opens a thousand files in a thousand ways is not told in full. */
+/* Limits for runs that open many files with different parameters. */
 #define VALUES_BYTES 1024
 #define KEYS_MAX 256
+#define SUFFIX "_parameters"
 
 struct usage_value {
 	char key[KEY_BYTES];
-	struct buf values; /* those that were seen, "|" between */
+	struct buf values; /* distinct values, separated by "|" */
 };
 
 void usage_release(struct usage *usage)
@@ -28,7 +29,7 @@ void usage_release(struct usage *usage)
 	*usage = (struct usage){ 0 };
 }
 
-/* The place of the key, where it is or belongs. */
+/* The index of the key, or the index at which to insert it. */
 static size_t find_key(const struct usage *usage, const char *key)
 {
 	size_t from = 0, to = usage->count;
@@ -74,7 +75,7 @@ static bool is_among(const char *values, const char *value)
 	return false;
 }
 
-static void take_value(struct usage *usage, const char *key, const char *value)
+static void add_value(struct usage *usage, const char *key, const char *value)
 {
 	struct usage_value *v = put_key(usage, key);
 
@@ -85,30 +86,30 @@ static void take_value(struct usage *usage, const char *key, const char *value)
 	buf_puts(&v->values, value);
 }
 
-static void take_middleware(struct usage *usage, const char *value)
+static void set_middleware(struct usage *usage, const char *value)
 {
 	for (int m = MIDDLEWARE_MPICH; m <= MIDDLEWARE_OMPIO; m++)
 		if (strcmp(value, middleware_name((enum middleware)m)) == 0)
 			usage->middleware = (enum middleware)m;
 }
 
-static void take_parameters(struct usage *usage, const char *effective)
+static void add_parameters(struct usage *usage, const char *effective)
 {
 	char key[KEY_BYTES], value[VALUE_BYTES];
 
 	while (hints_next(&effective, key, sizeof(key), value, sizeof(value))) {
 		if (strcmp(key, PARAMETERS_MPI) == 0)
-			take_middleware(usage, value);
-		take_value(usage, key, value);
+			set_middleware(usage, value);
+		add_value(usage, key, value);
 	}
 }
 
-static bool is_parameters(const struct call_info *call)
+static bool is_parameters_record(const struct call_info *call)
 {
 	size_t n = strlen(call->name);
 
-	return call->class == CLASS_CONTROL && n > 11 &&
-	       strcmp(call->name + n - 11, "_parameters") == 0;
+	return call->class == CLASS_CONTROL && n > strlen(SUFFIX) &&
+	       strcmp(call->name + n - strlen(SUFFIX), SUFFIX) == 0;
 }
 
 static void add_mpi(struct space_uses *uses, const uint8_t *ways, const struct activity *a,
@@ -122,7 +123,7 @@ static void add_mpi(struct space_uses *uses, const uint8_t *ways, const struct a
 		if (enclosing[i].layer != LAYER_HDF5)
 			continue;
 		uses->hdf5_parallel = true;
-		/* What HDF5 writes of its own, at a close, says nothing of how data is moved. */
+		/* The metadata that HDF5 writes at a close does not show how data is moved. */
 		uses->collective_hdf5 |= moves && ways[enclosing[i].call];
 	}
 }
@@ -132,9 +133,9 @@ void usage_add(struct usage *usage, const struct trace_head *head, const uint8_t
 {
 	const struct call_info *call = &head->calls[activity->call];
 
-	if (is_parameters(call)) {
+	if (is_parameters_record(call)) {
 		if (activity->hints < head->file_count)
-			take_parameters(usage, head->files[activity->hints]);
+			add_parameters(usage, head->files[activity->hints]);
 		return;
 	}
 	if (call->class == CLASS_PROCESS)

@@ -69,7 +69,7 @@ static void times_of_all_calls_are_added_up(void)
 	CHECK(advice_seconds(advice, &set) ==
 	      3 * time_of(&hybrid, &writes, 3, 4 << 20) + 2 * time_of(&hybrid, &large, 3, 4 << 20));
 	CHECK(time_of(&hybrid, &large, 3, 4 << 20) != time_of(&hybrid, &large, 0, 0));
-	/* What the model does not know. */
+	/* A parameter that the model does not know. */
 	double before = advice_seconds(advice, &set);
 	set_put(&set, "alignment", "0,4096", NULL);
 	CHECK(advice_seconds(advice, &set) == before);
@@ -78,7 +78,7 @@ static void times_of_all_calls_are_added_up(void)
 	hybrid_release(&hybrid);
 }
 
-static void hints_of_the_program_count_until_a_parameter_does(void)
+static void parameters_override_hints_of_the_program(void)
 {
 	struct access_profile_row row = { writes, 1, (char *)"/d/out.h5",
 					  (char *)"cb_nodes=3;access_style=write_once" };
@@ -89,7 +89,7 @@ static void hints_of_the_program_count_until_a_parameter_does(void)
 
 	REQUIRE(advice_about(advice, &profile, NULL) == 0);
 	CHECK(advice_seconds(advice, &set) == time_of(&hybrid, &writes, 3, 0));
-	/* Of another file, and of this one. */
+	/* Hints of another file, and of this one. */
 	set_put(&set, "cb_nodes", "1", "other.h5");
 	CHECK(advice_seconds(advice, &set) == time_of(&hybrid, &writes, 3, 0));
 	set_put(&set, "cb_nodes", "1", "out.h5");
@@ -99,7 +99,7 @@ static void hints_of_the_program_count_until_a_parameter_does(void)
 	hybrid_release(&hybrid);
 }
 
-static void prior_is_of_the_points_of_a_space(void)
+static void prior_predicts_the_points_of_a_space(void)
 {
 	static const char *const nodes[] = { "", "1", "3", "7", NULL };
 	static const char *const sizes[] = { "1M", "4M", NULL };
@@ -116,7 +116,7 @@ static void prior_is_of_the_points_of_a_space(void)
 	prior = advice_prior(advice, &space);
 	CHECK(prior->cost(prior->arg, (size_t[]){ 0, 0 }) == time_of(&hybrid, &writes, 0, 1 << 20));
 	CHECK(prior->cost(prior->arg, (size_t[]){ 3, 1 }) == time_of(&hybrid, &writes, 7, 4 << 20));
-	/* Again, from what is remembered. */
+	/* Again, from the cache. */
 	CHECK(prior->cost(prior->arg, (size_t[]){ 3, 1 }) == time_of(&hybrid, &writes, 7, 4 << 20));
 	space_release(&space);
 	advice_close(advice);
@@ -124,7 +124,7 @@ static void prior_is_of_the_points_of_a_space(void)
 }
 
 /* Reads were not benchmarked. */
-static void what_cannot_be_predicted_is_left_out_and_told(void)
+static void unpredictable_accesses_are_left_out_with_a_note(void)
 {
 	struct access_profile_row rows[] = { { writes, 3, NULL, NULL }, { reads, 2, NULL, NULL } };
 	struct access_profile both = { rows, 2, 2 }, neither = { rows + 1, 1, 1 }, nothing = { 0 };
@@ -140,12 +140,12 @@ static void what_cannot_be_predicted_is_left_out_and_told(void)
 	CHECK(strstr(err.text, "cannot predict"));
 	CHECK(isnan(advice_seconds(advice, &set)));
 	CHECK_INT(advice_about(advice, &nothing, &err), -ENODATA);
-	CHECK(strstr(err.text, "no collective accesses"));
+	CHECK(strstr(err.text, "no collective"));
 	advice_close(advice);
 	hybrid_release(&hybrid);
 }
 
-static void model_is_known_by_its_bytes(void)
+static void another_model_has_another_digest(void)
 {
 	struct hybrid one = { 0 }, two = { 0 };
 	struct advice *a = NULL, *b = NULL, *c = NULL;
@@ -168,12 +168,11 @@ static void model_is_known_by_its_bytes(void)
 	unlink(path);
 	unlink(other);
 	CHECK_INT(advice_open(&a, path, &err), -ENOENT);
-	CHECK(strstr(err.text, "sluice bench") && strstr(err.text, path));
+	CHECK(strstr(err.text, "sluice model fit") && strstr(err.text, path));
 	hybrid_release(&one);
 	hybrid_release(&two);
 }
 
-TESTS(TEST(times_of_all_calls_are_added_up),
-      TEST(hints_of_the_program_count_until_a_parameter_does),
-      TEST(prior_is_of_the_points_of_a_space), TEST(what_cannot_be_predicted_is_left_out_and_told),
-      TEST(model_is_known_by_its_bytes))
+TESTS(TEST(times_of_all_calls_are_added_up), TEST(parameters_override_hints_of_the_program),
+      TEST(prior_predicts_the_points_of_a_space),
+      TEST(unpredictable_accesses_are_left_out_with_a_note), TEST(another_model_has_another_digest))

@@ -13,7 +13,7 @@ enum { TRIALS = 120 };
 
 typedef double function(const size_t *point);
 
-/* Trials anywhere, each with some noise of the logarithm. */
+/* Random trials, with noise in the logarithm of their cost. */
 static void ask(struct importance *importance, function *cost, double noise)
 {
 	AUTO_FREE size_t *points = xcalloc(TRIALS * TOY_DIMENSIONS, sizeof(*points));
@@ -54,7 +54,7 @@ static double two_dimensions(const size_t *point)
 	return exp(2 * nodes + alignment);
 }
 
-/* Neither does anything on average. */
+/* Neither dimension has an effect on average. */
 static double a_combination(const size_t *point)
 {
 	bool a = point[TOY_NODES] >= 6, b = point[TOY_UNIT] >= 4;
@@ -68,7 +68,7 @@ static double nothing(const size_t *point)
 	return 1;
 }
 
-static void the_only_one_that_matters_gets_all(void)
+static void the_only_effective_parameter_has_all_importance(void)
 {
 	struct importance importance;
 
@@ -83,7 +83,7 @@ static void the_only_one_that_matters_gets_all(void)
 }
 
 /* Uniform on 12 and on 14 values: variances 4 * 13/132 and 15/156. */
-static void shares_are_those_of_the_variance(void)
+static void shares_are_shares_of_the_variance(void)
 {
 	double a = 4 * 13.0 / 132, b = 15.0 / 156;
 	struct importance importance;
@@ -106,7 +106,7 @@ static void combinations_have_a_share_of_their_own(void)
 	importance_release(&importance);
 }
 
-/* As much noise as effect: half is not explained. */
+/* The noise equals the effect: half of the variance is unexplained. */
 static void noise_is_not_explained(void)
 {
 	double a = 4 * 13.0 / 132, b = 15.0 / 156;
@@ -143,11 +143,11 @@ static void few_trials_are_refused(void)
 
 	toy_space(&space);
 	CHECK_INT(importance_init(&importance, &space, points, costs, 4, &err), -ENODATA);
-	CHECK_TEXT(err.text, "3 good trials are too few to tell which parameters matter");
+	CHECK(strstr(err.text, "3 good trials"));
 	CHECK(!importance.parts);
 	space_release(&space);
 }
 
-TESTS(TEST(the_only_one_that_matters_gets_all), TEST(shares_are_those_of_the_variance),
-      TEST(combinations_have_a_share_of_their_own), TEST(noise_is_not_explained),
-      TEST(the_toy_stack_is_explained), TEST(few_trials_are_refused))
+TESTS(TEST(the_only_effective_parameter_has_all_importance),
+      TEST(shares_are_shares_of_the_variance), TEST(combinations_have_a_share_of_their_own),
+      TEST(noise_is_not_explained), TEST(the_toy_stack_is_explained), TEST(few_trials_are_refused))

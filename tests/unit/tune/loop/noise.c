@@ -25,7 +25,7 @@ static double sigma_of(size_t group, double truth, uint64_t seed)
 	return sigma;
 }
 
-static void noise_is_found_whatever_the_size_of_groups(void)
+static void noise_is_estimated_for_any_group_size(void)
 {
 	for (size_t group = 2; group <= 5; group++) {
 		double sigma = sigma_of(group, 0.1, group);
@@ -34,7 +34,7 @@ static void noise_is_found_whatever_the_size_of_groups(void)
 	}
 }
 
-static void one_disturbed_run_changes_little(void)
+static void one_outlier_changes_little(void)
 {
 	static const double calm[] = { 1.00, 1.02, 0.98 };
 	static const double disturbed[] = { 1.00, 1.02, 5.00 };
@@ -47,7 +47,7 @@ static void one_disturbed_run_changes_little(void)
 	noise_release(&noise);
 }
 
-static void without_repetitions_the_least_is_taken(void)
+static void without_repetitions_the_minimum_is_used(void)
 {
 	struct noise noise = { 0 };
 
@@ -59,12 +59,12 @@ static void without_repetitions_the_least_is_taken(void)
 	noise_release(&noise);
 }
 
-static void who_is_behind_by_more_than_noise_has_lost(void)
+static void a_candidate_behind_by_more_than_noise_has_lost(void)
 {
 	CHECK(noise_is_lost(0.05, 1.2, 1, 1.0, 3));
 	CHECK(!noise_is_lost(0.05, 1.01, 1, 1.0, 3));
 	CHECK(!noise_is_lost(0.05, 0.8, 1, 1.0, 3));
-	CHECK(!noise_is_lost(0.5, 1.2, 1, 1.0, 3)); /* it is noisy: who knows */
+	CHECK(!noise_is_lost(0.5, 1.2, 1, 1.0, 3)); /* too noisy to decide */
 	CHECK(noise_is_lost(0.5, 1.7, 2, 1.0, 3));
 }
 
@@ -76,19 +76,19 @@ static void drift_is_more_than_noise_in_both_directions(void)
 	CHECK(!noise_is_drift(0.1, 1.2, 1.0));
 }
 
-static void what_is_not_missed_is_told_from_what_is(void)
+static void useless_parameters_are_distinguished_from_useful_ones(void)
 {
 	CHECK_INT(noise_compare(0.01, 1.005, 2, 1.0, 2), NOISE_SAME);
 	CHECK_INT(noise_compare(0.01, 0.7, 2, 1.0, 2), NOISE_SAME);
 	CHECK_INT(noise_compare(0.01, 1.015, 2, 1.0, 2), NOISE_OPEN);
 	CHECK_INT(noise_compare(0.01, 1.1, 1, 1.0, 2), NOISE_WORSE);
-	/* Noise could hide ten per cent here: more runs are needed. */
+	/* The noise could hide a loss of 10 %: more runs are needed. */
 	CHECK_INT(noise_compare(0.1, 1.0, 2, 1.0, 2), NOISE_OPEN);
 	CHECK_INT(noise_compare(0.1, 1.0, 20, 1.0, 20), NOISE_SAME);
 	CHECK_INT(noise_compare(0.1, 1.1, 20, 1.0, 20), NOISE_WORSE);
 }
 
-static void noise_asks_for_runs_and_they_are_enough(void)
+static void the_number_of_runs_for_a_noise_decides_most_cases(void)
 {
 	CHECK_INT(noise_runs(NOISE_LEAST), 2);
 	for (double sigma = 0.02; sigma < 0.5; sigma += 0.03) {
@@ -99,7 +99,9 @@ static void noise_asks_for_runs_and_they_are_enough(void)
 	}
 }
 
-TESTS(TEST(noise_is_found_whatever_the_size_of_groups), TEST(one_disturbed_run_changes_little),
-      TEST(without_repetitions_the_least_is_taken), TEST(who_is_behind_by_more_than_noise_has_lost),
+TESTS(TEST(noise_is_estimated_for_any_group_size), TEST(one_outlier_changes_little),
+      TEST(without_repetitions_the_minimum_is_used),
+      TEST(a_candidate_behind_by_more_than_noise_has_lost),
       TEST(drift_is_more_than_noise_in_both_directions),
-      TEST(what_is_not_missed_is_told_from_what_is), TEST(noise_asks_for_runs_and_they_are_enough))
+      TEST(useless_parameters_are_distinguished_from_useful_ones),
+      TEST(the_number_of_runs_for_a_noise_decides_most_cases))

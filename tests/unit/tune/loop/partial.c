@@ -17,7 +17,7 @@ static void put(struct param_set *set, const char *name, const char *value, cons
 	REQUIRE(!err.code);
 }
 
-static const struct partial_row *row_of(const struct partial *partial, const char *label)
+static const struct partial_row *find_row(const struct partial *partial, const char *label)
 {
 	for (size_t i = 0; i < partial->count; i++)
 		if (strcmp(partial->rows[i].label, label) == 0)
@@ -27,7 +27,7 @@ static const struct partial_row *row_of(const struct partial *partial, const cha
 	return &partial->rows[0];
 }
 
-/* Each parameter is worth a factor; together they multiply. */
+/* Each parameter has a factor; factors multiply. */
 static double cost_of(const struct param_set *set)
 {
 	double cost = 64;
@@ -47,7 +47,7 @@ static double cost_of(const struct param_set *set)
 	return cost;
 }
 
-static void sets_make(struct param_set *initial, struct param_set *winner)
+static void make_sets(struct param_set *initial, struct param_set *winner)
 {
 	put(initial, "striping_factor", "4", NULL);
 	put(initial, "striping_unit", "1M", NULL);
@@ -67,39 +67,39 @@ static size_t run_all(struct partial *partial)
 	return runs;
 }
 
-static void every_change_is_set_alone_and_put_back(void)
+static void each_change_is_set_alone_and_reset_alone(void)
 {
 	struct param_set initial = { 0 }, winner = { 0 };
 	struct tunable_context context = { 0 };
 	struct partial partial;
 	const struct partial_row *row;
 
-	sets_make(&initial, &winner);
+	make_sets(&initial, &winner);
 	partial_plan(&partial, &initial, &winner, &context);
 	/* default, two layers, four alone, four without, all. "storage" is the same as
 	 * striping_factor alone, and "mpi" as all without it. */
 	CHECK_INT(partial.count, 12);
 	CHECK_INT(run_all(&partial), 10);
-	CHECK(row_of(&partial, "default")->cost == 128);
-	CHECK(row_of(&partial, "all")->cost == 2);
-	CHECK(row_of(&partial, "all")->factor == 64 && row_of(&partial, "all")->share == 1);
-	row = row_of(&partial, "storage");
+	CHECK(find_row(&partial, "default")->cost == 128);
+	CHECK(find_row(&partial, "all")->cost == 2);
+	CHECK(find_row(&partial, "all")->factor == 64 && find_row(&partial, "all")->share == 1);
+	row = find_row(&partial, "storage");
 	CHECK(row->kind == PARTIAL_LAYER && row->layer == TUNABLE_STORAGE);
 	CHECK(row->factor == 8 && fabs(row->share - 0.5) < 1e-12);
-	row = row_of(&partial, "mpi");
+	row = find_row(&partial, "mpi");
 	CHECK(row->factor == 8);
-	CHECK_INT(row->set.count, 4); /* the buffer is left alone */
-	row = row_of(&partial, "striping_factor=64");
+	CHECK_INT(row->set.count, 4); /* the buffer is unset */
+	row = find_row(&partial, "striping_factor=64");
 	CHECK(row->kind == PARTIAL_ALONE && row->factor == 8);
-	CHECK(row->same == (size_t)(row_of(&partial, "storage") - partial.rows));
-	CHECK(row_of(&partial, "cb_nodes=16")->factor == 2);
-	CHECK(row_of(&partial, "romio_cb_write=enable@big.h5")->factor == 2);
-	CHECK(row_of(&partial, "ind_wr_buffer_size left alone")->factor == 2);
-	row = row_of(&partial, "without striping_factor=64");
+	CHECK(row->same == (size_t)(find_row(&partial, "storage") - partial.rows));
+	CHECK(find_row(&partial, "cb_nodes=16")->factor == 2);
+	CHECK(find_row(&partial, "romio_cb_write=enable@big.h5")->factor == 2);
+	CHECK(find_row(&partial, "ind_wr_buffer_size unset")->factor == 2);
+	row = find_row(&partial, "without striping_factor=64");
 	CHECK(row->kind == PARTIAL_WITHOUT && row->cost == 16);
 	CHECK(fabs(row->share - 0.5) < 1e-12);
-	CHECK(fabs(row_of(&partial, "without cb_nodes=16")->share - 1.0 / 6) < 1e-12);
-	row = row_of(&partial, "without ind_wr_buffer_size left alone");
+	CHECK(fabs(find_row(&partial, "without cb_nodes=16")->share - 1.0 / 6) < 1e-12);
+	row = find_row(&partial, "without ind_wr_buffer_size unset");
 	CHECK_INT(row->set.count, 5);
 	CHECK(row->cost == 4);
 	partial_release(&partial);
@@ -107,25 +107,25 @@ static void every_change_is_set_alone_and_put_back(void)
 	param_set_release(&winner);
 }
 
-static void what_was_measured_is_not_run_again(void)
+static void measured_rows_are_not_run_again(void)
 {
 	struct param_set initial = { 0 }, winner = { 0 };
 	struct tunable_context context = { 0 };
 	struct partial partial;
 
-	sets_make(&initial, &winner);
+	make_sets(&initial, &winner);
 	partial_plan(&partial, &initial, &winner, &context);
 	partial_tell(&partial, partial_find(&partial, PARTIAL_DEFAULT), 100);
 	partial_tell(&partial, partial_find(&partial, PARTIAL_FULL), 10);
 	CHECK_INT(run_all(&partial), 8);
-	CHECK(row_of(&partial, "default")->cost == 100);
-	CHECK(row_of(&partial, "all")->factor == 10);
+	CHECK(find_row(&partial, "default")->cost == 100);
+	CHECK(find_row(&partial, "all")->factor == 10);
 	partial_release(&partial);
 	param_set_release(&initial);
 	param_set_release(&winner);
 }
 
-/* A single change: its layer, itself alone and all are one run. */
+/* With a single change, its layer, the parameter alone and all are the same run. */
 static void one_change_is_one_run(void)
 {
 	struct param_set initial = { 0 }, winner = { 0 };
@@ -139,7 +139,7 @@ static void one_change_is_one_run(void)
 	for (size_t i = 0; i < partial.count; i++)
 		CHECK(partial.rows[i].cost == (i == 0 || i == 3 ? 64 : 32));
 	partial_release(&partial);
-	/* And no change is the default alone. */
+	/* Without a change there is only the baseline. */
 	partial_plan(&partial, &winner, &winner, &context);
 	CHECK_INT(partial.count, 2);
 	CHECK_INT(run_all(&partial), 1);
@@ -148,7 +148,7 @@ static void one_change_is_one_run(void)
 	param_set_release(&winner);
 }
 
-static void what_is_dangerous_is_not_run(void)
+static void dangerous_rows_are_not_run(void)
 {
 	struct param_set initial = { 0 }, winner = { 0 };
 	struct tunable_context context = { .middleware = MIDDLEWARE_OMPIO };
@@ -158,15 +158,15 @@ static void what_is_dangerous_is_not_run(void)
 	put(&winner, "cb_nodes", "2", NULL);
 	put(&winner, "alignment", "0,65536", NULL);
 	partial_plan(&partial, &initial, &winner, &context);
-	row = row_of(&partial, "cb_nodes=2");
+	row = find_row(&partial, "cb_nodes=2");
 	CHECK(row->refusal && strstr(row->refusal, "OMPIO loses data"));
-	CHECK(!row_of(&partial, "alignment=0,65536")->refusal);
+	CHECK(!find_row(&partial, "alignment=0,65536")->refusal);
 	/* default and alignment, which is also "hdf5" and "without cb_nodes". */
 	CHECK_INT(run_all(&partial), 2);
-	CHECK(isnan(row->cost) && isnan(row_of(&partial, "all")->factor));
+	CHECK(isnan(row->cost) && isnan(find_row(&partial, "all")->factor));
 	partial_release(&partial);
 	param_set_release(&winner);
 }
 
-TESTS(TEST(every_change_is_set_alone_and_put_back), TEST(what_was_measured_is_not_run_again),
-      TEST(one_change_is_one_run), TEST(what_is_dangerous_is_not_run))
+TESTS(TEST(each_change_is_set_alone_and_reset_alone), TEST(measured_rows_are_not_run_again),
+      TEST(one_change_is_one_run), TEST(dangerous_rows_are_not_run))

@@ -11,7 +11,7 @@
 static const char space_text[] = "{\"schema\": \"sluice.space/1\", \"dimensions\": ["
 				 "{\"name\": \"cb_nodes\", \"values\": [null, 1, 2]}]}";
 
-static void plan_fill(struct tuning_plan *plan)
+static void fill_plan(struct tuning_plan *plan)
 {
 	static const char *const words[] = { "./my app", "it's", "\xff\xe9", "", NULL };
 
@@ -41,13 +41,13 @@ static void plan_fill(struct tuning_plan *plan)
 	REQUIRE(space_read_text(&plan->space, "s", space_text, strlen(space_text), NULL) == 0);
 }
 
-static void a_plan_comes_back_as_it_was(void)
+static void a_plan_is_read_back_unchanged(void)
 {
 	struct tuning_plan plan, back = { 0 };
 	char one[TUNING_DIGEST], two[TUNING_DIGEST];
 	AUTO_FREE char *text = NULL, *command = NULL;
 
-	plan_fill(&plan);
+	fill_plan(&plan);
 	text = tuning_plan_write(&plan);
 	CHECK_INT(tuning_plan_read(&back, text, NULL), 0);
 	for (size_t i = 0; i < 4; i++)
@@ -73,8 +73,8 @@ static void a_plan_comes_back_as_it_was(void)
 	tuning_plan_release(&back);
 }
 
-/* The model decides the course, and so do the accesses that it is asked about. */
-static void a_model_comes_back_with_its_accesses(void)
+/* The model and the access profile determine the course. */
+static void a_model_is_read_back_with_its_access_profile(void)
 {
 	struct access_profile_row row = {
 		{ .nodes = 1, .ranks = 4, .rank_bytes = 4096 }, 2.1, (char *)"/d/f", NULL
@@ -84,7 +84,7 @@ static void a_model_comes_back_with_its_accesses(void)
 	char without[TUNING_DIGEST], with[TUNING_DIGEST], other[TUNING_DIGEST];
 	AUTO_FREE char *text = NULL, *damaged = NULL;
 
-	plan_fill(&plan);
+	fill_plan(&plan);
 	tuning_plan_digest(&plan, without);
 	plan.model = xstrdup("/m/hybrid.model");
 	plan.model_digest = xstrdup("00ff");
@@ -107,14 +107,14 @@ static void a_model_comes_back_with_its_accesses(void)
 	tuning_plan_release(&plan);
 }
 
-static void what_was_asked_for_decides_the_digest(void)
+static void only_the_request_determines_the_digest(void)
 {
 	struct tuning_plan plan;
 	char one[TUNING_DIGEST], two[TUNING_DIGEST];
 
-	plan_fill(&plan);
+	fill_plan(&plan);
 	tuning_plan_digest(&plan, one);
-	plan.context.ranks = 99; /* found out later */
+	plan.context.ranks = 99; /* known only after the first run */
 	tuning_plan_digest(&plan, two);
 	CHECK_TEXT(one, two);
 	plan.seed = 43;
@@ -152,5 +152,5 @@ static void damaged_plans_are_refused(void)
 	}
 }
 
-TESTS(TEST(a_plan_comes_back_as_it_was), TEST(a_model_comes_back_with_its_accesses),
-      TEST(what_was_asked_for_decides_the_digest), TEST(damaged_plans_are_refused))
+TESTS(TEST(a_plan_is_read_back_unchanged), TEST(a_model_is_read_back_with_its_access_profile),
+      TEST(only_the_request_determines_the_digest), TEST(damaged_plans_are_refused))

@@ -6,8 +6,8 @@
 #include "check.h"
 #include "learn/maths/random.h"
 
-/* Printed tables of the test, two-sided 5 %: the largest U that is significant. */
-static void interval_is_that_of_the_tables(void)
+/* Published tables of the test, two-sided 5 %: the largest U that is significant. */
+static void interval_matches_published_tables(void)
 {
 	static const struct {
 		size_t n, m;
@@ -48,7 +48,7 @@ static void no_gain_is_claimed_from_too_few_runs(void)
 	CHECK(!proof.holds && proof.gain == 0);
 }
 
-static void an_exact_run_is_proof(void)
+static void one_exact_run_is_a_proof(void)
 {
 	struct proof proof;
 
@@ -58,18 +58,18 @@ static void an_exact_run_is_proof(void)
 	CHECK(!proof.holds);
 }
 
-static void costs_draw(struct random *random, double *costs, size_t count, double centre)
+static void draw_costs(struct random *random, double *costs, size_t count, double center)
 {
 	for (size_t i = 0; i < count; i++) {
-		costs[i] = centre * exp(0.2 * random_normal(random));
-		/* Now and then somebody else is at the disk. */
+		costs[i] = center * exp(0.2 * random_normal(random));
+		/* Occasional contention makes outliers. */
 		if (random_below(random, 8) == 0)
 			costs[i] *= 3;
 	}
 }
 
-/* The promise itself: the true ratio is missed in at most 5 of 100 cases. */
-static void interval_covers_the_truth(void)
+/* The 95 % interval misses the true ratio in at most 5 of 100 cases. */
+static void interval_covers_the_true_ratio(void)
 {
 	struct random random;
 	struct proof proof;
@@ -78,20 +78,20 @@ static void interval_covers_the_truth(void)
 
 	random_init(&random, 7);
 	for (int i = 0; i < 4000; i++) {
-		costs_draw(&random, before, 5, 1.5);
-		costs_draw(&random, after, 5, 1);
+		draw_costs(&random, before, 5, 1.5);
+		draw_costs(&random, after, 5, 1);
 		proof_judge(&proof, before, 5, after, 5, false);
 		missed += proof.low > 1.5 || proof.high < 1.5;
 		CHECK(proof.low <= proof.gain && proof.gain <= proof.high);
-		costs_draw(&random, before, 5, 1);
+		draw_costs(&random, before, 5, 1);
 		proof_judge(&proof, before, 5, after, 5, false);
 		claimed += proof.holds;
 	}
 	CHECK(missed < 200);
-	CHECK(missed > 40); /* nor so wide that it says nothing */
+	CHECK(missed > 40); /* the interval is not too wide either */
 	CHECK(claimed < 100);
 }
 
-TESTS(TEST(interval_is_that_of_the_tables), TEST(gain_is_the_ratio_of_medians),
-      TEST(no_gain_is_claimed_from_too_few_runs), TEST(an_exact_run_is_proof),
-      TEST(interval_covers_the_truth))
+TESTS(TEST(interval_matches_published_tables), TEST(gain_is_the_ratio_of_medians),
+      TEST(no_gain_is_claimed_from_too_few_runs), TEST(one_exact_run_is_a_proof),
+      TEST(interval_covers_the_true_ratio))

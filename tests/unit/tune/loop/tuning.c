@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The loop on a bed that computes what a run would cost: real searches, a real store.
+ * The tuning loop with a runner that computes costs, with real searches and a real store.
  */
 #include "tune/loop/tuning.h"
 
 #include "tuning_sample.h"
 
-static void the_best_of_an_exact_bed_is_found_and_proved(void)
+static void the_best_of_an_exact_runner_is_found_and_proved(void)
 {
 	AUTO_BUF struct buf line = { 0 };
 	struct fake fake = { 0 };
@@ -18,7 +18,7 @@ static void the_best_of_an_exact_bed_is_found_and_proved(void)
 	CHECK_TEXT(buf_text(&line), BEST_LINE);
 	CHECK(course.result->is_complete && course.result->proof.holds);
 	CHECK(fabs(course.result->proof.gain - 4) < 1e-6);
-	/* The default once, 59 other points once each, one pair. */
+	/* The baseline once, 59 other points once each, one pair. */
 	CHECK_INT(tuning_history(course.tuning)->count, 62);
 	CHECK_INT(fake.runs, 62);
 	CHECK(course.result->unchecked == NULL);
@@ -68,16 +68,16 @@ static void noise_is_raced_and_the_winner_holds(void)
 
 		once += c->count == 1;
 		leaders += c->count == 3;
-		/* Twice the default's cost is worth one run only, if it may take that long. */
+		/* A candidate with twice the baseline's cost gets only one run. */
 		CHECK(c->cost < 18 || c->count == (c->state == TRIAL_GOOD));
 	}
 	CHECK(once > 30 && leaders >= 1);
-	/* And again when it was seen that nothing of it can be left out. */
+	/* The winner is run again in the simplify phase, where no parameter can be removed. */
 	CHECK(course.result->best->count >= 3 + 2 && !course.result->origin);
 	course_end(&course);
 }
 
-static void nothing_is_claimed_where_nothing_helps(void)
+static void no_gain_is_claimed_if_nothing_helps(void)
 {
 	int claimed = 0;
 
@@ -91,11 +91,11 @@ static void nothing_is_claimed_where_nothing_helps(void)
 		claimed += course.result->proof.holds;
 		course_end(&course);
 	}
-	/* One in forty is what the interval allows. */
+	/* The interval allows one in forty. */
 	CHECK(claimed <= 2);
 }
 
-static void an_equal_exact_bed_has_no_winner(void)
+static void an_exact_runner_without_effects_has_no_winner(void)
 {
 	struct fake fake = { .is_useless = true };
 	struct course course;
@@ -134,7 +134,7 @@ static void without_the_check_data_does_not_matter(void)
 	course_end(&course);
 }
 
-static void a_program_that_differs_from_itself_is_not_checked(void)
+static void data_that_varies_by_itself_is_not_compared(void)
 {
 	struct fake fake = { .noise = 0.02, .is_different = true };
 	struct course course;
@@ -154,7 +154,7 @@ static void crashes_count_against_the_candidate_only(void)
 
 	CHECK_INT(course_run(&course, &fake, plan_sample("exhaustive", 200)), 0);
 	best_line(&course, &line);
-	/* Equal but for noise with none, two or eight aggregators. */
+	/* Except for noise, equal with none, two or eight aggregators. */
 	CHECK(strstr(buf_text(&line), "cb_buffer_size=4194304 romio_cb_write=enable") != NULL);
 	CHECK(strstr(buf_text(&line), "cb_nodes=4") == NULL);
 	CHECK_INT(course.result->counts[TRIAL_CRASHED], 12);
@@ -164,7 +164,7 @@ static void crashes_count_against_the_candidate_only(void)
 	course_end(&course);
 }
 
-static void who_takes_too_long_is_ended_and_penalised(void)
+static void slow_candidates_are_aborted_and_penalized(void)
 {
 	struct fake fake = { .noise = 0.02, .hang = "8" };
 	const struct candidates *tried;
@@ -173,7 +173,7 @@ static void who_takes_too_long_is_ended_and_penalised(void)
 	CHECK_INT(course_run(&course, &fake, plan_sample("exhaustive", 200)), 0);
 	CHECK(fake.hanging >= 12);
 	CHECK_INT(course.result->counts[TRIAL_SLOW], fake.hanging);
-	/* The best takes 3.5 s, so 10.5 is enough of the others. */
+	/* The best takes 3.5 s, so the limit for others is 10.5 s. */
 	CHECK(fake.slow_limit_s > 9 && fake.slow_limit_s < 12);
 	tried = tuning_candidates(course.tuning);
 	for (size_t i = 0; i < tried->count; i++) {
@@ -187,7 +187,7 @@ static void who_takes_too_long_is_ended_and_penalised(void)
 	course_end(&course);
 }
 
-static void a_default_that_fails_stops_it(void)
+static void a_failing_baseline_stops_the_tuning(void)
 {
 	struct fake fake = { .noise = 0.02, .fail_default_at = 1 };
 	struct course course;
@@ -202,7 +202,7 @@ static void a_default_that_fails_stops_it(void)
 	course_end(&course);
 }
 
-static void the_default_may_fail_later(void)
+static void a_later_failure_of_the_baseline_is_tolerated(void)
 {
 	struct fake fake = { .noise = 0.02, .fail_default_at = 4 };
 	struct course course;
@@ -213,8 +213,8 @@ static void the_default_may_fail_later(void)
 	course_end(&course);
 }
 
-/* Half way the machine gets twice as slow: what is tried later must not lose by that. */
-static void drift_is_seen_and_taken_out(void)
+/* Halfway the machine becomes twice as slow: later candidates must not be at a disadvantage. */
+static void drift_is_detected_and_corrected(void)
 {
 	AUTO_BUF struct buf line = { 0 };
 	struct fake fake = { .noise = 0.02, .drift = 2, .drifts = 30 };
@@ -229,7 +229,7 @@ static void drift_is_seen_and_taken_out(void)
 	course_end(&course);
 }
 
-static void a_calm_machine_has_no_drift(void)
+static void a_steady_machine_has_no_drift(void)
 {
 	struct fake fake = { .noise = 0.02 };
 	struct course course;
@@ -239,7 +239,7 @@ static void a_calm_machine_has_no_drift(void)
 	course_end(&course);
 }
 
-/* Of 59 points the winner crashes from run 61 on, where the proof begins. */
+/* The winner crashes from run 61 on, where the proof begins. */
 static void a_winner_that_fails_in_the_proof_is_replaced(void)
 {
 	AUTO_BUF struct buf line = { 0 };
@@ -247,7 +247,7 @@ static void a_winner_that_fails_in_the_proof_is_replaced(void)
 	struct course course;
 
 	CHECK_INT(course_run(&course, &fake, plan_sample("exhaustive", 200)), 0);
-	/* All with four aggregators crash now, and the first three of them are looked at. */
+	/* All points with four aggregators crash now, and three of them are tried. */
 	CHECK_INT(course.result->rejected, 3);
 	CHECK(!course.result->proof.holds);
 	course_end(&course);
@@ -259,8 +259,6 @@ static void a_winner_that_fails_in_the_proof_is_replaced(void)
 	CHECK(course.result->proof.holds);
 	course_end(&course);
 }
-
-/* ---- going on ---- */
 
 struct copied {
 	struct store *to;
@@ -308,8 +306,8 @@ static void course_text(struct store *store, int64_t id, struct buf *out)
 	CHECK_INT(study_runs(store, id, text_run, out, NULL), 0);
 }
 
-/* Opens a copy of the first runs, goes to the end, and tells all runs and the best. */
-static void prefix_run(struct course *whole, struct fake fake, int64_t runs, struct buf *out)
+/* Resumes a copy with only the first runs, and writes all runs and the best to `out`. */
+static void resume_prefix(struct course *whole, struct fake fake, int64_t runs, struct buf *out)
 {
 	struct copied copied = { .runs = runs };
 	struct tuning_plan plan = { 0 };
@@ -317,13 +315,13 @@ static void prefix_run(struct course *whole, struct fake fake, int64_t runs, str
 	struct tuning *tuning = NULL;
 	struct err err = { 0 };
 
-	sample_quick(&sample);
+	sample_make_in_memory(&sample);
 	copied.to = sample_open(&sample);
 	CHECK_INT(study_get(whole->store, 1, copy_study, &copied, NULL), 0);
 	CHECK_INT(study_runs(whole->store, 1, copy_run, &copied, NULL), 0);
 	CHECK_INT(tuning_plan_read(&plan, copied.study.plan, &err), 0);
 	fake.runs = (size_t)runs;
-	fake_ready(&fake);
+	fake_prepare(&fake);
 	REQUIRE(tuning_open(&tuning, copied.id, &plan, &fake.runner, copied.to, NULL, &err) == 0);
 	if (tuning_run(tuning, &err) < 0)
 		printf("%lld: %s\n", (long long)runs, err.text);
@@ -339,7 +337,7 @@ static void prefix_run(struct course *whole, struct fake fake, int64_t runs, str
 		free(copied.texts[i]);
 }
 
-/* How many runs it took to simplify the winner. */
+/* The number of runs in the simplify phase. */
 static size_t every_prefix_ends_alike(const char *search, struct fake fake, uint64_t runs)
 {
 	AUTO_BUF struct buf all = { 0 }, again = { 0 };
@@ -357,14 +355,14 @@ static size_t every_prefix_ends_alike(const char *search, struct fake fake, uint
 	count = tuning_history(course.tuning)->count;
 	for (size_t i = 1; i <= count; i++) {
 		buf_clear(&again);
-		prefix_run(&course, fake, (int64_t)i, &again);
+		resume_prefix(&course, fake, (int64_t)i, &again);
 		CHECK_TEXT(buf_text(&again), buf_text(&all));
 	}
 	course_end(&course);
 	return simplify;
 }
 
-static void cut_off_anywhere_it_ends_alike(void)
+static void resumed_anywhere_it_ends_alike(void)
 {
 	struct fake exact = { .wrong = "8" };
 	struct fake noisy = { .noise = 0.1, .crash = "1", .drift = 1.5, .drifts = 15 };
@@ -378,7 +376,7 @@ static void cut_off_anywhere_it_ends_alike(void)
 	CHECK(every_prefix_ends_alike("random", heavy, 16) > 4);
 }
 
-static void parts_of_the_winner_are_told(void)
+static void the_ablation_rates_each_part_of_the_winner(void)
 {
 	struct fake fake = { 0 };
 	struct tuning_plan plan = plan_sample("exhaustive", 200);
@@ -406,7 +404,7 @@ static void parts_of_the_winner_are_told(void)
 	course_end(&course);
 }
 
-static void no_time_means_no_search(void)
+static void without_time_there_is_no_search(void)
 {
 	struct fake fake = { .noise = 0.02 };
 	struct tuning_plan plan = plan_sample("random", 100);
@@ -419,7 +417,7 @@ static void no_time_means_no_search(void)
 	course_end(&course);
 }
 
-static void other_objectives_are_minimised(void)
+static void other_objectives_are_minimized(void)
 {
 	struct fake fake = { 0 };
 	struct tuning_plan plan = plan_sample("exhaustive", 100);
@@ -430,12 +428,12 @@ static void other_objectives_are_minimised(void)
 	CHECK(fabs(course.result->level - 5e-6) < 1e-12);
 	CHECK(fabs(course.result->proof.gain - 4) < 1e-6);
 	course_end(&course);
-	/* Nothing is read: there is nothing to compare. */
+	/* The program reads nothing, so there is no cost. */
 	fake = (struct fake){ 0 };
 	plan = plan_sample("exhaustive", 100);
 	plan.objective = COST_READ;
 	CHECK_INT(course_run(&course, &fake, plan), -ECANCELED);
-	CHECK(strstr(course.err.text, "no time of reading was seen") != NULL);
+	CHECK(strstr(course.err.text, "reading") != NULL);
 	course_end(&course);
 }
 
@@ -462,7 +460,7 @@ static void runs_of_another_course_are_refused(void)
 	struct sample sample;
 
 	CHECK_INT(course_run(&course, &fake, plan_sample("random", 20)), 0);
-	sample_quick(&sample);
+	sample_make_in_memory(&sample);
 	copied.to = sample_open(&sample);
 	CHECK_INT(study_get(course.store, 1, copy_study, &copied, NULL), 0);
 	CHECK_INT(study_runs(course.store, 1, copy_run, &copied, NULL), 0);
@@ -470,7 +468,7 @@ static void runs_of_another_course_are_refused(void)
 	plan.seed++;
 	REQUIRE(tuning_open(&tuning, copied.id, &plan, &fake.runner, copied.to, NULL, &err) == 0);
 	CHECK_INT(tuning_run(tuning, &err), -EBADMSG);
-	CHECK(strstr(err.text, "begin a new one") != NULL);
+	CHECK(strstr(err.text, "start a new tuning") != NULL);
 	tuning_close(tuning);
 	store_close(copied.to);
 	sample_remove(&sample);
@@ -479,15 +477,15 @@ static void runs_of_another_course_are_refused(void)
 	course_end(&course);
 }
 
-TESTS(TEST(the_best_of_an_exact_bed_is_found_and_proved), TEST(budget_bounds_runs_of_all_phases),
-      TEST(noise_is_raced_and_the_winner_holds), TEST(nothing_is_claimed_where_nothing_helps),
-      TEST(an_equal_exact_bed_has_no_winner), TEST(wrong_data_never_wins),
+TESTS(TEST(the_best_of_an_exact_runner_is_found_and_proved), TEST(budget_bounds_runs_of_all_phases),
+      TEST(noise_is_raced_and_the_winner_holds), TEST(no_gain_is_claimed_if_nothing_helps),
+      TEST(an_exact_runner_without_effects_has_no_winner), TEST(wrong_data_never_wins),
       TEST(without_the_check_data_does_not_matter),
-      TEST(a_program_that_differs_from_itself_is_not_checked),
+      TEST(data_that_varies_by_itself_is_not_compared),
       TEST(crashes_count_against_the_candidate_only),
-      TEST(who_takes_too_long_is_ended_and_penalised), TEST(a_default_that_fails_stops_it),
-      TEST(the_default_may_fail_later), TEST(drift_is_seen_and_taken_out),
-      TEST(a_calm_machine_has_no_drift), TEST(a_winner_that_fails_in_the_proof_is_replaced),
-      TEST(parts_of_the_winner_are_told), TEST(no_time_means_no_search),
-      TEST(other_objectives_are_minimised), TEST(cut_off_anywhere_it_ends_alike),
+      TEST(slow_candidates_are_aborted_and_penalized), TEST(a_failing_baseline_stops_the_tuning),
+      TEST(a_later_failure_of_the_baseline_is_tolerated), TEST(drift_is_detected_and_corrected),
+      TEST(a_steady_machine_has_no_drift), TEST(a_winner_that_fails_in_the_proof_is_replaced),
+      TEST(the_ablation_rates_each_part_of_the_winner), TEST(without_time_there_is_no_search),
+      TEST(other_objectives_are_minimized), TEST(resumed_anywhere_it_ends_alike),
       TEST(an_interrupt_leaves_the_best_so_far), TEST(runs_of_another_course_are_refused))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Tunings that a model leads, on a bed that computes its costs.
+ * Tunings that a model guides, with a runner that computes costs.
  */
 #include "check.h"
 #include "model_sample.h"
@@ -12,7 +12,7 @@ static const char generic_machine[] = "[machine]\nname = small\nromio = generic\
 				      "[storage]\ncache = 1G\nblock = 1M\n"
 				      "[defaults]\ncb_buffer_size = 16M\nnode_aggregators = 4\n";
 
-/* Eight ranks that write 4 KiB in turns, all of 1 MiB each. */
+/* Eight ranks that write 1 MiB each in interleaved pieces of 4 KiB. */
 static struct access_profile_row strided = { { .pattern = ACCESS_STRIDED,
 					       .nodes = 2,
 					       .ranks = 8,
@@ -42,7 +42,7 @@ static void model_file(char path[32], uint64_t seed)
 	hybrid_release(&hybrid);
 }
 
-/* The points of the search, in their order. */
+/* The points of the search in order. */
 static size_t points_of(const struct course *course, uint64_t *points, size_t most)
 {
 	const struct history *history = tuning_history(course->tuning);
@@ -54,7 +54,7 @@ static size_t points_of(const struct course *course, uint64_t *points, size_t mo
 	return count;
 }
 
-static void only_what_the_model_proposes_is_run(void)
+static void only_points_that_the_model_proposes_are_run(void)
 {
 	struct fake fake = { .runner.profile = &accesses };
 	struct advice *advice = NULL;
@@ -73,7 +73,7 @@ static void only_what_the_model_proposes_is_run(void)
 	CHECK_TEXT(tuning_plan(course.tuning)->model, path);
 	CHECK_INT(strlen(tuning_plan(course.tuning)->model_digest), 32);
 	CHECK_INT(tuning_plan(course.tuning)->profile.count, 1);
-	/* By what the model says, the best first. */
+	/* In the order of the model's prediction. */
 	REQUIRE(advice_open(&advice, path, NULL) == 0);
 	REQUIRE(advice_about(advice, &accesses, NULL) == 0);
 	prior = advice_prior(advice, &tuning_plan(course.tuning)->space);
@@ -97,8 +97,8 @@ static int plan_keep(void *arg, const struct study *study)
 	return 1;
 }
 
-/* Interrupted after three runs, then with another model in its place, then with its own. */
-static void a_tuning_goes_on_with_its_own_model_only(void)
+/* Interrupted after three runs, then resumed with another model, then with its own. */
+static void a_tuning_is_resumed_only_with_its_own_model(void)
 {
 	struct fake fake = { .noise = 0.02, .stop_at = 6, .runner.profile = &accesses },
 		    again = fake;
@@ -128,7 +128,7 @@ static void a_tuning_goes_on_with_its_own_model_only(void)
 	REQUIRE(tuning_plan_read(&plan, kept.plan, NULL) == 0);
 	fake.stop_at = 0;
 	fake.runs = 5;
-	fake.runner.profile = NULL; /* the first run is over: the plan knows */
+	fake.runner.profile = NULL; /* a resumed tuning has it in its plan */
 	REQUIRE(tuning_open(&course.tuning, 1, &plan, &fake.runner, course.store, NULL, &err) == 0);
 	CHECK_INT(tuning_run(course.tuning, &err), 0);
 	course.result = tuning_result(course.tuning);
@@ -142,7 +142,7 @@ static void a_tuning_goes_on_with_its_own_model_only(void)
 	unlink(other);
 }
 
-static void a_model_that_cannot_help_is_told_at_once(void)
+static void a_useless_model_is_reported_at_once(void)
 {
 	struct access_profile_row reading = strided;
 	struct access_profile reads = { &reading, 1, 1 };
@@ -153,7 +153,7 @@ static void a_model_that_cannot_help_is_told_at_once(void)
 	reading.access.is_read = true;
 	model_file(path, 1);
 	CHECK_INT(course_run(&course, &nothing, plan_with("model", NULL, path, 12)), -ENODATA);
-	CHECK(strstr(course.err.text, "no collective accesses"));
+	CHECK(strstr(course.err.text, "no collective"));
 	CHECK_INT(nothing.runs, 1);
 	course_end(&course);
 	CHECK_INT(course_run(&course, &other, plan_with("model", NULL, path, 12)), -ENODATA);
@@ -166,5 +166,5 @@ static void a_model_that_cannot_help_is_told_at_once(void)
 	course_end(&course);
 }
 
-TESTS(TEST(only_what_the_model_proposes_is_run), TEST(a_tuning_goes_on_with_its_own_model_only),
-      TEST(a_model_that_cannot_help_is_told_at_once))
+TESTS(TEST(only_points_that_the_model_proposes_are_run),
+      TEST(a_tuning_is_resumed_only_with_its_own_model), TEST(a_useless_model_is_reported_at_once))

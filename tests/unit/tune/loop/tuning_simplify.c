@@ -7,8 +7,8 @@ static void origin_line(const struct course *course, struct buf *out)
 		space_line(&tuning_plan(course->tuning)->space, course->result->origin->point, out);
 }
 
-static void simple_is(const double weights[3], const char *space, const char *origin,
-		      const char *best)
+static void check_simplified(const double weights[3], const char *space, const char *origin,
+			     const char *best)
 {
 	AUTO_BUF struct buf line = { 0 }, from = { 0 };
 	struct fake fake = { .weights = weights };
@@ -24,35 +24,36 @@ static void simple_is(const double weights[3], const char *space, const char *or
 	origin_line(&course, &from);
 	CHECK_TEXT(buf_text(&line), best);
 	CHECK_TEXT(buf_text(&from), origin);
-	/* All points were known. */
+	/* All points were known before. */
 	CHECK_INT(phase_count(&course, PHASE_SIMPLIFY), 0);
 	CHECK(course.result->proof.holds);
 	CHECK(fabs(course.result->proof.gain * course.result->best->cost / 10 - 1) < 1e-9);
 	course_end(&course);
 }
 
-static void ballast_is_left_out_and_what_matters_stays(void)
+static void useless_parameters_are_removed_and_useful_ones_stay(void)
 {
-	simple_is((double[]){ 0.5, 0.9997, 0.9996 }, NULL, BEST_LINE, "cb_nodes=4");
-	simple_is((double[]){ 0.5, 0.9997, 0.9 }, NULL, BEST_LINE,
-		  "cb_nodes=4 romio_cb_write=enable");
-	simple_is((double[]){ 0.99, 0.98, 0.99 }, NULL, "", BEST_LINE);
+	check_simplified((double[]){ 0.5, 0.9997, 0.9996 }, NULL, BEST_LINE, "cb_nodes=4");
+	check_simplified((double[]){ 0.5, 0.9997, 0.9 }, NULL, BEST_LINE,
+			 "cb_nodes=4 romio_cb_write=enable");
+	check_simplified((double[]){ 0.99, 0.98, 0.99 }, NULL, "", BEST_LINE);
 }
 
-/* Either alone may go, but not both; the first by its name does. */
+/* Either may be removed alone, but not both; the first by name is. */
 static void small_losses_do_not_add_up(void)
 {
-	simple_is((double[]){ 0.5, 0.9992, 0.9993 }, NULL, BEST_LINE,
-		  "cb_nodes=4 romio_cb_write=enable");
+	check_simplified((double[]){ 0.5, 0.9992, 0.9993 }, NULL, BEST_LINE,
+			 "cb_nodes=4 romio_cb_write=enable");
 }
 
-/* Left alone, all of it would be the default. */
-static void something_remains(void)
+/* Without its last parameter it would be the baseline. */
+static void the_last_parameter_is_not_removed(void)
 {
-	simple_is((double[]){ 0.9998, 0.9999, 0.9997 }, NULL, BEST_LINE, "romio_cb_write=enable");
+	check_simplified((double[]){ 0.9998, 0.9999, 0.9997 }, NULL, BEST_LINE,
+			 "romio_cb_write=enable");
 }
 
-static void what_cannot_be_left_alone_stays_and_what_hangs_on_it_goes(void)
+static void required_parameters_stay_and_dependent_ones_go(void)
 {
 	static const char nodes_always[] =
 		"{\"schema\": \"sluice.space/1\", \"dimensions\": ["
@@ -66,18 +67,18 @@ static void what_cannot_be_left_alone_stays_and_what_hangs_on_it_goes(void)
 		"{\"name\": \"cb_buffer_size\", \"values\": [4194304, 1048576],"
 		" \"when\": {\"romio_cb_write\": [\"enable\"]}}]}";
 
-	simple_is((double[]){ 0.9999, 0.5, 0.9998 }, nodes_always, BEST_LINE,
-		  "cb_nodes=4 cb_buffer_size=4194304");
-	simple_is((double[]){ 0.5, 0.9999, 0.9997 }, buffer_hangs,
-		  "cb_nodes=4 romio_cb_write=enable cb_buffer_size=4194304", "cb_nodes=4");
+	check_simplified((double[]){ 0.9999, 0.5, 0.9998 }, nodes_always, BEST_LINE,
+			 "cb_nodes=4 cb_buffer_size=4194304");
+	check_simplified((double[]){ 0.5, 0.9999, 0.9997 }, buffer_hangs,
+			 "cb_nodes=4 romio_cb_write=enable cb_buffer_size=4194304", "cb_nodes=4");
 }
 
 struct tally {
-	int found, kept; /* tunings whose search has found it, and whose winner has it */
-	int halved;	 /* tunings whose winner has what halves the cost */
+	int found, kept; /* tunings whose search found the parameter, and whose winner has it */
+	int halved;	 /* tunings whose winner has the parameter that halves the cost */
 };
 
-/* Many tunings: what became of one parameter? */
+/* Counts the fate of one parameter in many tunings. */
 static struct tally tally_take(size_t tunings, const double weights[3], double noise,
 			       const char *name)
 {
@@ -101,7 +102,7 @@ static struct tally tally_take(size_t tunings, const double weights[3], double n
 	return tally;
 }
 
-static void noise_does_not_drop_what_brings_ten_per_cent(void)
+static void noise_does_not_remove_a_gain_of_ten_percent(void)
 {
 	static const double tenth[] = { 0.5, 1, 1 / 1.1 };
 	struct tally calm = tally_take(8, tenth, 0.03, "romio_cb_write=enable");
@@ -111,7 +112,7 @@ static void noise_does_not_drop_what_brings_ten_per_cent(void)
 	CHECK(noisy.found >= 6 && noisy.kept >= noisy.found - 1);
 }
 
-static void ballast_is_dropped_though_runs_differ(void)
+static void useless_parameters_are_removed_despite_noise(void)
 {
 	static const double nothing[] = { 0.5, 1, 1 };
 	struct tally write = tally_take(16, nothing, 0.03, "romio_cb_write");
@@ -120,7 +121,7 @@ static void ballast_is_dropped_though_runs_differ(void)
 	CHECK_INT(write.halved, 16);
 }
 
-/* From run 61 on, where the search is over. */
+/* The winner fails from run 61 on, after the search. */
 static void a_winner_that_fails_when_it_is_simplified_is_replaced(void)
 {
 	struct fake fake = { .noise = 0.02, .crash = "4", .crashes_from = 61 };
@@ -159,9 +160,9 @@ static void an_interrupt_while_simplifying_leaves_the_best_so_far(void)
 	CHECK_INT(simplified, 4);
 }
 
-TESTS(TEST(ballast_is_left_out_and_what_matters_stays), TEST(small_losses_do_not_add_up),
-      TEST(something_remains), TEST(what_cannot_be_left_alone_stays_and_what_hangs_on_it_goes),
-      TEST(noise_does_not_drop_what_brings_ten_per_cent),
-      TEST(ballast_is_dropped_though_runs_differ),
+TESTS(TEST(useless_parameters_are_removed_and_useful_ones_stay), TEST(small_losses_do_not_add_up),
+      TEST(the_last_parameter_is_not_removed), TEST(required_parameters_stay_and_dependent_ones_go),
+      TEST(noise_does_not_remove_a_gain_of_ten_percent),
+      TEST(useless_parameters_are_removed_despite_noise),
       TEST(a_winner_that_fails_when_it_is_simplified_is_replaced),
       TEST(an_interrupt_while_simplifying_leaves_the_best_so_far))

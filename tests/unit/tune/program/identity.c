@@ -15,7 +15,7 @@
 
 static char directory[] = "/tmp/sluice-identity-XXXXXX";
 
-/* Jobs that run the tests must not be seen. */
+/* The job that runs the tests must not be visible. */
 static void prepare(void)
 {
 	static const char *const variables[] = {
@@ -52,7 +52,7 @@ static char *fingerprint(char *const *argv)
 	return text;
 }
 
-static void a_program_is_known_by_its_build(void)
+static void a_program_is_identified_by_its_build_id(void)
 {
 	char *argv[] = { (char *)"mpiexec", (char *)"-n", (char *)"4", (char *)"/proc/self/exe",
 			 (char *)"it's",    (char *)"-b", NULL };
@@ -77,7 +77,7 @@ static void a_program_is_known_by_its_build(void)
 	CHECK(!identity.program);
 }
 
-static void a_script_is_known_by_its_text_and_interpreter(void)
+static void a_script_is_identified_by_text_and_interpreter(void)
 {
 	AUTO_FREE char *one = NULL, *two = NULL, *other = NULL, *by_hand = NULL;
 	char *direct[] = { NULL, NULL };
@@ -89,7 +89,7 @@ static void a_script_is_known_by_its_text_and_interpreter(void)
 	one = fingerprint(direct);
 	by_hand = fingerprint(given);
 	CHECK(strncmp(one, "text:", 5) == 0 && strlen(one) == 5 + 32);
-	/* Started by itself or given to the same interpreter: it is the same program. */
+	/* Started directly or by the same interpreter, it is the same program. */
 	CHECK_TEXT(by_hand, one);
 	given[0] = (char *)"python3.99";
 	other = fingerprint(given);
@@ -102,7 +102,7 @@ static void a_script_is_known_by_its_text_and_interpreter(void)
 	free(direct[0]);
 }
 
-static void a_program_without_build_id_is_known_by_its_bytes(void)
+static void a_program_without_build_id_is_identified_by_its_bytes(void)
 {
 	char *argv[] = { NULL, NULL };
 	AUTO_FREE char *one = NULL, *two = NULL;
@@ -119,7 +119,7 @@ static void a_program_without_build_id_is_known_by_its_bytes(void)
 	free(argv[0]);
 }
 
-static void what_a_shell_script_starts_is_not_told(void)
+static void the_ranks_of_a_shell_script_are_unknown(void)
 {
 	char *argv[] = { NULL, NULL };
 	struct identity identity;
@@ -135,7 +135,7 @@ static void what_a_shell_script_starts_is_not_told(void)
 	free(argv[0]);
 }
 
-static void what_is_not_found_has_no_fingerprint(void)
+static void a_missing_program_has_no_fingerprint(void)
 {
 	char *argv[] = { (char *)"/nonexistent/app", NULL }, *none[] = { NULL };
 	struct identity identity;
@@ -153,7 +153,7 @@ static void what_is_not_found_has_no_fingerprint(void)
 	identity_release(&identity);
 }
 
-static void a_launched_rank_knows_how_many_there_are(void)
+static void a_launched_rank_has_the_ranks_of_its_job(void)
 {
 	char *argv[] = { (char *)"/proc/self/exe", NULL };
 	struct identity identity;
@@ -170,7 +170,7 @@ static void a_launched_rank_knows_how_many_there_are(void)
 	unsetenv("OMPI_MCA_ess_base_jobid");
 }
 
-static void a_platform_is_a_word(void)
+static void a_platform_is_one_word(void)
 {
 	char *argv[] = { (char *)"/proc/self/exe", NULL };
 	AUTO_FREE char *machine = identity_platform(NULL);
@@ -190,7 +190,8 @@ static void a_platform_is_a_word(void)
 	rmdir(directory);
 }
 
-TESTS(TEST(a_program_is_known_by_its_build), TEST(a_script_is_known_by_its_text_and_interpreter),
-      TEST(a_program_without_build_id_is_known_by_its_bytes),
-      TEST(what_a_shell_script_starts_is_not_told), TEST(what_is_not_found_has_no_fingerprint),
-      TEST(a_launched_rank_knows_how_many_there_are), TEST(a_platform_is_a_word))
+TESTS(TEST(a_program_is_identified_by_its_build_id),
+      TEST(a_script_is_identified_by_text_and_interpreter),
+      TEST(a_program_without_build_id_is_identified_by_its_bytes),
+      TEST(the_ranks_of_a_shell_script_are_unknown), TEST(a_missing_program_has_no_fingerprint),
+      TEST(a_launched_rank_has_the_ranks_of_its_job), TEST(a_platform_is_one_word))

@@ -10,7 +10,7 @@
 
 #define WORDS_MAX 64
 
-/* Parses a line of words with one blank between; the rest of the program's words go to *own. */
+/* Parses a line of words separated by one blank. *own gets the words of the program. */
 static struct launch parse(const char *line, struct buf *own)
 {
 	static char text[2048];
@@ -45,14 +45,14 @@ static void check_line(const char *line, const char *program, const char *launch
 	}
 }
 
-static void a_plain_program_is_one(void)
+static void a_plain_program_has_one_rank(void)
 {
 	check_line("./app", "./app", NULL, 1);
 	check_line("./app -n 4 : x", "./app -n 4 : x", NULL, 1);
 	check_line("", "", NULL, 1);
 }
 
-static void mpich_launches(void)
+static void mpich_launchers_are_parsed(void)
 {
 	check_line("mpiexec -n 4 ./app a -b", "./app a -b", "mpiexec", 4);
 	check_line("/usr/bin/mpiexec.mpich -np 8 -ppn 4 ./app", "./app", "mpiexec.mpich", 8);
@@ -65,7 +65,7 @@ static void mpich_launches(void)
 		   "mpiexec.hydra", 3);
 }
 
-static void open_mpi_launches(void)
+static void open_mpi_launchers_are_parsed(void)
 {
 	check_line("mpirun --n 4 --mca io romio321 ./app", "./app", "mpirun", 4);
 	check_line("mpirun -c 6 -x PATH -x A=B --bind-to none ./app -x 3", "./app -x 3", "mpirun",
@@ -78,7 +78,7 @@ static void open_mpi_launches(void)
 	check_line("mpirun --report-bindings ./app", "./app", "mpirun", 0);
 }
 
-static void an_option_nobody_knows_has_a_value_if_that_is_no_program(void)
+static void an_unknown_option_has_a_value_unless_a_program_follows(void)
 {
 	check_line("mpiexec -n 2 -shiny thing ./app x", "./app x", "mpiexec", 2);
 	check_line("mpiexec -n 2 -shiny sh run.sh", "run.sh", "mpiexec", 2);
@@ -86,7 +86,7 @@ static void an_option_nobody_knows_has_a_value_if_that_is_no_program(void)
 	check_line("mpiexec -n 2 --shiny=thing ./app x", "./app x", "mpiexec", 2);
 }
 
-static void several_programs_add_up(void)
+static void ranks_of_several_programs_add_up(void)
 {
 	check_line("mpiexec -n 2 ./a x : -n 3 ./b y : -np 1 ./c", "./a x", "mpiexec", 6);
 	check_line("mpiexec -n 2 ./a x : ./b y", "./a x", "mpiexec", 0);
@@ -94,7 +94,7 @@ static void several_programs_add_up(void)
 	check_line("aprun -n 4 ./a : -n 8 ./b", "./a", "aprun", 12);
 }
 
-static void slurm_and_others_launch(void)
+static void slurm_and_other_launchers_are_parsed(void)
 {
 	unsetenv("SLURM_NTASKS");
 	check_line("srun -n 16 ./app", "./app", "srun", 16);
@@ -113,7 +113,7 @@ static void slurm_and_others_launch(void)
 	check_line("jsrun -n 6 ./app", "./app", "jsrun", 6);
 }
 
-static void commands_that_start_another_are_passed_over(void)
+static void wrapper_commands_are_skipped(void)
 {
 	check_line("env -i -u HOME A=1 B=x=y ./app C=3", "./app C=3", NULL, 1);
 	check_line("time -p -f %e nice -n 10 ./app", "./app", NULL, 1);
@@ -131,7 +131,7 @@ static void commands_that_start_another_are_passed_over(void)
 	check_line("nohup -- ./app", "./app", NULL, 1);
 }
 
-static void a_script_goes_before_its_interpreter(void)
+static void a_script_is_the_program_not_its_interpreter(void)
 {
 	AUTO_BUF struct buf own = { 0 };
 
@@ -146,7 +146,7 @@ static void a_script_goes_before_its_interpreter(void)
 	CHECK(!parse("mpiexec -n 2 ./app", &own).interpreter);
 }
 
-static void what_a_shell_starts_is_not_known(void)
+static void the_ranks_that_a_shell_starts_are_unknown(void)
 {
 	check_line("sh run.sh 4", "run.sh 4", NULL, 0);
 	check_line("bash -c x", "bash -c x", NULL, 0);
@@ -154,7 +154,7 @@ static void what_a_shell_starts_is_not_known(void)
 	check_line("./fresh x", "./fresh x", NULL, 1);
 }
 
-static void a_launcher_without_program_is_what_runs(void)
+static void a_launcher_without_a_program_is_the_program(void)
 {
 	check_line("mpiexec", "mpiexec", "mpiexec", 0);
 	check_line("mpiexec -n 4", "mpiexec -n 4", "mpiexec", 0);
@@ -165,8 +165,10 @@ static void a_launcher_without_program_is_what_runs(void)
 	check_line("mpiexec -n x ./app", "./app", "mpiexec", 0);
 }
 
-TESTS(TEST(a_plain_program_is_one), TEST(mpich_launches), TEST(open_mpi_launches),
-      TEST(an_option_nobody_knows_has_a_value_if_that_is_no_program), TEST(several_programs_add_up),
-      TEST(slurm_and_others_launch), TEST(commands_that_start_another_are_passed_over),
-      TEST(a_script_goes_before_its_interpreter), TEST(what_a_shell_starts_is_not_known),
-      TEST(a_launcher_without_program_is_what_runs))
+TESTS(TEST(a_plain_program_has_one_rank), TEST(mpich_launchers_are_parsed),
+      TEST(open_mpi_launchers_are_parsed),
+      TEST(an_unknown_option_has_a_value_unless_a_program_follows),
+      TEST(ranks_of_several_programs_add_up), TEST(slurm_and_other_launchers_are_parsed),
+      TEST(wrapper_commands_are_skipped), TEST(a_script_is_the_program_not_its_interpreter),
+      TEST(the_ranks_that_a_shell_starts_are_unknown),
+      TEST(a_launcher_without_a_program_is_the_program))

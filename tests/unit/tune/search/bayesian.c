@@ -31,7 +31,7 @@ static void encoding_is(const struct encoding *encoding, const size_t *point, co
 		CHECK(made[i] == row[i]);
 }
 
-/* unit: a place; romio_cb_write: a category; cb_nodes: a place, and a category beside it. */
+/* unit becomes a place, romio_cb_write a category, cb_nodes a place and a category. */
 static void points_become_places_and_categories(void)
 {
 	static const size_t left_alone[] = { 0, 0, 0 }, first[] = { 2, 0, 1 }, last[] = { 1, 0, 3 };
@@ -52,7 +52,7 @@ static void points_become_places_and_categories(void)
 	space_release(&space);
 }
 
-/* GA-13 with a sixth of the genetic search's runs. The bench has 100 seeds. */
+/* A sixth of the runs of the genetic search. bench/search.c tries 100 seeds. */
 static void toy_stack_is_solved_in_a_hundred_runs(void)
 {
 	struct space space;
@@ -66,7 +66,7 @@ static void toy_stack_is_solved_in_a_hundred_runs(void)
 	space_release(&space);
 }
 
-/* The least of all points that do not fail. */
+/* The lowest cost of all points that do not fail. */
 static double least_below(const struct space *space, size_t factor)
 {
 	size_t point[TOY_DIMENSIONS];
@@ -80,9 +80,9 @@ static double least_below(const struct space *space, size_t factor)
 	return least;
 }
 
-/* Half of the space fails, the better one. What is left of it is searched nevertheless, up to next
- * to the cliff: 24 of 32 stripes cost 18 % more. */
-static void failures_are_learnt_and_avoided(void)
+/* The better half of the space fails. The rest is searched up to the edge, where 24 of 32 stripes
+ * cost 18 % more. */
+static void failures_are_learned_and_avoided(void)
 {
 	size_t point[TOY_DIMENSIONS], failed = 0;
 	double cost, best = INFINITY;
@@ -105,7 +105,7 @@ static void failures_are_learnt_and_avoided(void)
 	space_release(&space);
 }
 
-/* More than are looked at one by one: random ones and neighbours. */
+/* The space is too large to evaluate each point: random points and neighbors are used. */
 static void large_spaces_are_sampled(void)
 {
 	size_t point[6];
@@ -131,8 +131,8 @@ static void large_spaces_are_sampled(void)
 	space_release(&space);
 }
 
-/* What is known beforehand is learnt, too, and not asked. */
-static void known_points_are_learnt(void)
+/* Points that are known before are learned and not asked. */
+static void known_points_are_learned(void)
 {
 	struct surrogate surrogate;
 	struct space space;
@@ -157,5 +157,5 @@ static void known_points_are_learnt(void)
 }
 
 TESTS(TEST(points_become_places_and_categories), TEST(toy_stack_is_solved_in_a_hundred_runs),
-      TEST(failures_are_learnt_and_avoided), TEST(large_spaces_are_sampled),
-      TEST(known_points_are_learnt))
+      TEST(failures_are_learned_and_avoided), TEST(large_spaces_are_sampled),
+      TEST(known_points_are_learned))

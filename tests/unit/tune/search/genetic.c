@@ -6,8 +6,8 @@
 #include "learn/maths/random.h"
 #include "toy_search.h"
 
-/* GA-AC-1. Questions are asked of the method itself, so that repeated ones are seen, too. */
-static void six_hundred_questions_and_the_best_lives_on(void)
+/* Asks the method itself, so that repeated points are seen, too. */
+static void six_hundred_points_are_asked_and_the_best_survives(void)
 {
 	double settings[SEARCH_SETTINGS] = { 0 }, best = INFINITY;
 	struct space space;
@@ -29,7 +29,7 @@ static void six_hundred_questions_and_the_best_lives_on(void)
 			least = fmin(least, toy_cost(point));
 			search_genetic.tell(state, point, toy_cost(point));
 		}
-		/* With an elite, the best of a generation is that of all before. */
+		/* With an elite, the best of a generation is the best of all so far. */
 		CHECK(least <= best);
 		best = least;
 	}
@@ -39,23 +39,23 @@ static void six_hundred_questions_and_the_best_lives_on(void)
 	space_release(&space);
 }
 
-/* Whether the point is one of the generation before. */
-static bool is_clone(const size_t *people, size_t count, const size_t *point)
+/* Was the point in the previous generation? */
+static bool is_clone(const size_t *individuals, size_t count, const size_t *point)
 {
 	for (size_t i = 0; i < count; i++)
-		if (memcmp(people + i * TOY_DIMENSIONS, point, TOY_DIMENSIONS * sizeof(*point)) ==
-		    0)
+		if (memcmp(individuals + i * TOY_DIMENSIONS, point,
+			   TOY_DIMENSIONS * sizeof(*point)) == 0)
 			return true;
 	return false;
 }
 
-/* Without crossover a child is its parent unless it is mutated. The share of those that are not
- * among the parents: a mutant rarely is. */
+/* Without crossover a child equals its parent unless it is mutated. Returns the share of children
+ * that are not among the parents: a mutant rarely is. */
 static double mutants_share(const char *settings_text, double per_gene)
 {
 	enum { PEOPLE = 200, GENERATIONS = 30 };
 	double settings[SEARCH_SETTINGS] = { PEOPLE, GENERATIONS, 0.15, per_gene, 0, 1, 0 };
-	AUTO_FREE size_t *people = xcalloc(PEOPLE * TOY_DIMENSIONS, sizeof(*people));
+	AUTO_FREE size_t *individuals = xcalloc(PEOPLE * TOY_DIMENSIONS, sizeof(*individuals));
 	AUTO_FREE size_t *children = xcalloc(PEOPLE * TOY_DIMENSIONS, sizeof(*children));
 	size_t mutants = 0;
 	struct random random;
@@ -71,30 +71,29 @@ static double mutants_share(const char *settings_text, double per_gene)
 			size_t *child = children + i * TOY_DIMENSIONS;
 
 			REQUIRE(search_genetic.ask(state, child) == 1);
-			mutants += g && !is_clone(people, PEOPLE, child);
-			/* Chance costs, so that nothing is selected for. */
+			mutants += g && !is_clone(individuals, PEOPLE, child);
+			/* Random costs, so that there is no selection. */
 			search_genetic.tell(state, child, random_real(&random));
 		}
-		memcpy(people, children, PEOPLE * TOY_DIMENSIONS * sizeof(*people));
+		memcpy(individuals, children, PEOPLE * TOY_DIMENSIONS * sizeof(*individuals));
 	}
 	search_genetic.stop(state);
 	space_release(&space);
 	return (double)mutants / (PEOPLE * (GENERATIONS - 1));
 }
 
-/* GA-AC-6, of 5,800 children: a deviation is 0.0047. */
+/* Of 5,800 children: the standard deviation is 0.0047. */
 static void mutation_touches_one_in_seven(void)
 {
 	double share = mutants_share("elite", 0);
 
 	CHECK(share > 0.15 - 0.015 && share < 0.15 + 0.01);
-	/* Of four genes each: 1 - 0.85^4. */
+	/* With four genes each: 1 - 0.85^4. */
 	share = mutants_share("elite", 1);
 	CHECK(share > 0.478 - 0.03 && share < 0.478 + 0.02);
 }
 
-/* GA-AC-3 with the figures of GA-13. */
-static void toy_stack_is_solved_as_in_the_trial(void)
+static void toy_stack_is_solved(void)
 {
 	size_t individual = 0, gene = 0, chance = 0;
 	struct space space;
@@ -119,8 +118,8 @@ static void toy_stack_is_solved_as_in_the_trial(void)
 	space_release(&space);
 }
 
-/* It was measured anyway, and nothing better may be found. */
-static void what_is_known_is_of_the_first_generation(void)
+/* Known points are used, as nothing better may be found. */
+static void known_points_are_in_the_first_generation(void)
 {
 	struct space space;
 	struct search *search;
@@ -143,5 +142,5 @@ static void what_is_known_is_of_the_first_generation(void)
 	space_release(&space);
 }
 
-TESTS(TEST(six_hundred_questions_and_the_best_lives_on), TEST(mutation_touches_one_in_seven),
-      TEST(toy_stack_is_solved_as_in_the_trial), TEST(what_is_known_is_of_the_first_generation))
+TESTS(TEST(six_hundred_points_are_asked_and_the_best_survives), TEST(mutation_touches_one_in_seven),
+      TEST(toy_stack_is_solved), TEST(known_points_are_in_the_first_generation))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The methods that do not listen: random and exhaustive; and annealing, which does.
+ * The random, exhaustive and annealing searches.
  */
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "check.h"
 #include "toy_search.h"
 
-static void every_point_comes_once(const char *name, const char *settings, bool in_order)
+static void check_each_point_comes_once(const char *name, const char *settings, bool in_order)
 {
 	AUTO_FREE bool *seen = xcalloc(TOY_POINTS, sizeof(*seen));
 	size_t point[TOY_DIMENSIONS], count = 0, rising = 0;
@@ -37,17 +37,17 @@ static void every_point_comes_once(const char *name, const char *settings, bool 
 	space_release(&space);
 }
 
-static void exhaustive_meets_every_point_in_order(void)
+static void exhaustive_tries_every_point_in_order(void)
 {
-	every_point_comes_once("exhaustive", NULL, true);
+	check_each_point_comes_once("exhaustive", NULL, true);
 }
 
-static void random_meets_every_point_out_of_order(void)
+static void random_tries_every_point_out_of_order(void)
 {
-	every_point_comes_once("random", "draws=1000000", false);
+	check_each_point_comes_once("random", "draws=1000000", false);
 }
 
-/* The upper half of each dimension comes as often as the lower, to three deviations. */
+/* The upper half of each dimension is drawn as often as the lower, within three deviations. */
 static void draws_are_spread_evenly(void)
 {
 	size_t point[TOY_DIMENSIONS], upper[TOY_DIMENSIONS] = { 0 };
@@ -99,8 +99,8 @@ static void annealing_solves_the_toy_stack(void)
 	space_release(&space);
 }
 
-/* A step changes one dimension, ordered ones by two places at most unless it may go far. */
-static void annealing_goes_to_neighbours(void)
+/* A step changes one dimension; an ordered one by at most two places unless far steps are on. */
+static void annealing_goes_to_neighbors(void)
 {
 	double settings[SEARCH_SETTINGS] = { 300, 0.5, 0.01, 0 };
 	size_t here[TOY_DIMENSIONS] = { 0 }, point[TOY_DIMENSIONS];
@@ -122,7 +122,7 @@ static void annealing_goes_to_neighbours(void)
 			CHECK(off <= 2 || d == TOY_ALIGNMENT);
 		}
 		CHECK_INT(changed, 1);
-		/* Always better: every step is taken. */
+		/* Each point is better, so each step is accepted. */
 		search_annealing.tell(state, point, 1000 - i);
 		memcpy(here, point, sizeof(here));
 	}
@@ -131,6 +131,6 @@ static void annealing_goes_to_neighbours(void)
 	space_release(&space);
 }
 
-TESTS(TEST(exhaustive_meets_every_point_in_order), TEST(random_meets_every_point_out_of_order),
+TESTS(TEST(exhaustive_tries_every_point_in_order), TEST(random_tries_every_point_out_of_order),
       TEST(draws_are_spread_evenly), TEST(replacement_draws_points_again),
-      TEST(annealing_solves_the_toy_stack), TEST(annealing_goes_to_neighbours))
+      TEST(annealing_solves_the_toy_stack), TEST(annealing_goes_to_neighbors))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The front of the searches, and what all methods have in common.
+ * The interface of the searches, and what all methods have in common.
  */
 #include "tune/search/search.h"
 
@@ -16,7 +16,7 @@ static const char *const enable[] = { "enable", NULL };
 static const char *const few_nodes[] = { "", "1", "2", "4", NULL };
 static const char *const few_units[] = { "1M", "2M", "4M", NULL };
 
-/* 3 x (1 + 4) points that differ, of 3 x 2 x 4 numbers. */
+/* 3 x (1 + 4) distinct points of 3 x 2 x 4 numbers. */
 static void small_space(struct space *space)
 {
 	struct err err = { 0 };
@@ -33,7 +33,7 @@ static double small_cost(const size_t *point)
 	return 1 + fabs((double)point[0] - 1) + (double)point[1] + fabs((double)point[2] - 2);
 }
 
-static void toy_stack_is_the_papers(void)
+static void toy_stack_has_the_expected_costs(void)
 {
 	struct space space;
 	AUTO_FREE double *costs = xcalloc(TOY_POINTS, sizeof(*costs));
@@ -54,7 +54,7 @@ static void toy_stack_is_the_papers(void)
 	space_release(&space);
 }
 
-/* The model search needs a prior: what a point costs indeed. */
+/* The model search needs a prior: here the true cost. */
 static double small_prior(void *arg, const size_t *point)
 {
 	(void)arg;
@@ -80,7 +80,7 @@ static struct search *search_any(const char *name, const char *settings, const s
 	return search;
 }
 
-/* Any point of any method is settled, allowed, and was never asked before. */
+/* Each point of each method is settled, allowed, and was not asked before. */
 static void no_point_is_measured_twice(void)
 {
 	struct space space;
@@ -109,7 +109,7 @@ static void no_point_is_measured_twice(void)
 		}
 		CHECK_INT(search_counted(search).measured, measured);
 		CHECK(search_counted(search).asked >= measured);
-		/* 15 points are so few that every method comes to the best. */
+		/* With 15 points every method finds the best. */
 		CHECK(measured <= 14);
 		double cost = 0;
 		CHECK(search_best(search, point, &cost) && cost == 1);
@@ -119,7 +119,7 @@ static void no_point_is_measured_twice(void)
 	space_release(&space);
 }
 
-/* One history twice; then cut off after 20 and told again what was measured. */
+/* The same course twice; then interrupted after 20 points and restored. */
 static void course_check(const char *name, const struct space *space)
 {
 	enum { RUNS = 40 };
@@ -137,7 +137,7 @@ static void course_check(const char *name, const struct space *space)
 			if (round)
 				CHECK(at < count && asked[at] == number);
 			asked[at] = number;
-			/* Every fifth fails. */
+			/* Every fifth point fails. */
 			search_tell(search, point, at % 5 == 4 ? INFINITY : toy_cost(point));
 		}
 		CHECK(!round || at == count);
@@ -147,7 +147,7 @@ static void course_check(const char *name, const struct space *space)
 	CHECK_INT(count, RUNS);
 }
 
-static void same_seed_and_answers_give_the_same_course(void)
+static void same_seed_and_costs_give_the_same_course(void)
 {
 	struct space space;
 
@@ -157,7 +157,7 @@ static void same_seed_and_answers_give_the_same_course(void)
 	space_release(&space);
 }
 
-static void other_seeds_go_other_ways(void)
+static void other_seeds_give_other_courses(void)
 {
 	static const char *const names[] = { "genetic", "random", "annealing", "bayesian" };
 	struct space space;
@@ -198,7 +198,7 @@ static void failures_are_never_the_best(void)
 	space_release(&space);
 }
 
-static void refusals_say_what_there_is(void)
+static void errors_list_the_valid_names(void)
 {
 	struct space space;
 	struct search *search = NULL;
@@ -206,8 +206,9 @@ static void refusals_say_what_there_is(void)
 
 	small_space(&space);
 	CHECK_INT(search_new(&search, "clever", NULL, &space, 1, &err), -ENOENT);
-	CHECK_TEXT(err.text, "there is no search 'clever'; there are bayesian, genetic, annealing, "
-			     "random, exhaustive, model");
+	CHECK_TEXT(err.text,
+		   "unknown search 'clever'; expected one of bayesian, genetic, annealing, "
+		   "random, exhaustive, model");
 	CHECK_INT(search_new(&search, "random", "draw=3", &space, 1, &err), -EINVAL);
 	CHECK_TEXT(err.text, "the random search has no setting 'draw'; it has draws, replacement");
 	CHECK_INT(search_new(&search, "exhaustive", "draws=3", &space, 1, &err), -EINVAL);
@@ -216,17 +217,18 @@ static void refusals_say_what_there_is(void)
 		  -EINVAL);
 	CHECK_TEXT(err.text, "mutation of the genetic search needs a number: mutation=0.15");
 	CHECK_INT(search_new(&search, "genetic", "population=1.5", &space, 1, &err), -EINVAL);
-	CHECK_TEXT(err.text, "population of the genetic search is a whole number from 2 to 10000");
+	CHECK_TEXT(err.text,
+		   "population of the genetic search must be a whole number from 2 to 10000");
 	CHECK_INT(search_new(&search, "genetic", "mutation=", &space, 1, &err), -EINVAL);
 	CHECK_INT(search_new(&search, "genetic", "mutation=nan", &space, 1, &err), -EINVAL);
 	CHECK_INT(search_new(&search, "genetic", "mutation=0.1x,elite=1", &space, 1, &err),
 		  -EINVAL);
-	CHECK_TEXT(err.text, "mutation of the genetic search is a number from 0 to 1");
+	CHECK_TEXT(err.text, "mutation of the genetic search must be a number from 0 to 1");
 	CHECK(search == NULL);
 	space_release(&space);
 }
 
-/* 12^32 points have no numbers. */
+/* 12^32 points cannot be numbered. */
 static void uncountable_spaces_are_searched(void)
 {
 	static const char *const names[] = { "genetic", "random", "annealing", "bayesian" };
@@ -261,7 +263,7 @@ static void uncountable_spaces_are_searched(void)
 	space_release(&space);
 }
 
-static void planned_is_how_many_come(void)
+static void planned_is_the_number_of_points(void)
 {
 	struct space space;
 	struct search *search;
@@ -283,7 +285,7 @@ static void planned_is_how_many_come(void)
 	space_release(&space);
 }
 
-TESTS(TEST(toy_stack_is_the_papers), TEST(no_point_is_measured_twice),
-      TEST(same_seed_and_answers_give_the_same_course), TEST(other_seeds_go_other_ways),
-      TEST(failures_are_never_the_best), TEST(refusals_say_what_there_is),
-      TEST(uncountable_spaces_are_searched), TEST(planned_is_how_many_come))
+TESTS(TEST(toy_stack_has_the_expected_costs), TEST(no_point_is_measured_twice),
+      TEST(same_seed_and_costs_give_the_same_course), TEST(other_seeds_give_other_courses),
+      TEST(failures_are_never_the_best), TEST(errors_list_the_valid_names),
+      TEST(uncountable_spaces_are_searched), TEST(planned_is_the_number_of_points))

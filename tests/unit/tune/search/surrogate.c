@@ -15,7 +15,7 @@ static double constant_prior(void *arg, const size_t *point)
 	return *(double *)arg;
 }
 
-/* Off by a factor, and by chance at every point; or upside down. */
+/* Wrong by a factor and by noise at every point; or inverted. */
 struct rough {
 	double factor, power, blur;
 };
@@ -40,8 +40,8 @@ static double unknown_prior(void *arg, const size_t *point)
 	return NAN;
 }
 
-/* Points by chance with what they cost, which is told to both. */
-static void trials_add(struct surrogate *surrogate, const struct space *space, size_t count)
+/* Adds random points with their costs. */
+static void add_trials(struct surrogate *surrogate, const struct space *space, size_t count)
 {
 	size_t point[TOY_DIMENSIONS];
 	struct random random;
@@ -53,8 +53,8 @@ static void trials_add(struct surrogate *surrogate, const struct space *space, s
 	}
 }
 
-/* How far off, of the logarithm, the mean is at other points. */
-static double error_of(const struct surrogate *surrogate, const struct space *space)
+/* The error of the predicted mean at other points, in logarithms. */
+static double mean_error(const struct surrogate *surrogate, const struct space *space)
 {
 	AUTO_FREE double *row = xcalloc(surrogate->encoding.width, sizeof(*row));
 	size_t point[TOY_DIMENSIONS];
@@ -72,7 +72,7 @@ static double error_of(const struct surrogate *surrogate, const struct space *sp
 	return sqrt(sum / 200);
 }
 
-static double error_with(const struct search_prior *prior, size_t trials, double *slope)
+static double error_with_prior(const struct search_prior *prior, size_t trials, double *slope)
 {
 	struct surrogate surrogate;
 	struct space space;
@@ -81,9 +81,9 @@ static double error_with(const struct search_prior *prior, size_t trials, double
 	toy_space(&space);
 	surrogate_init(&surrogate, &space);
 	surrogate_set_prior(&surrogate, prior);
-	trials_add(&surrogate, &space, trials);
+	add_trials(&surrogate, &space, trials);
 	REQUIRE(surrogate_fit(&surrogate, 1, NULL) == 0);
-	error = error_of(&surrogate, &space);
+	error = mean_error(&surrogate, &space);
 	*slope = surrogate.slope;
 	surrogate_release(&surrogate);
 	space_release(&space);
@@ -94,10 +94,10 @@ static void prior_is_the_mean_and_its_factor_does_not_matter(void)
 {
 	struct rough right = { 1000, 1, 0 };
 	struct search_prior prior = { rough_prior, &right };
-	double slope, without = error_with(NULL, 8, &slope);
+	double slope, without = error_with_prior(NULL, 8, &slope);
 
 	CHECK(slope == 0);
-	CHECK(error_with(&prior, 8, &slope) < 0.01);
+	CHECK(error_with_prior(&prior, 8, &slope) < 0.01);
 	CHECK(slope > 0.99 && slope < 1.01);
 	CHECK(without > 0.3);
 }
@@ -106,33 +106,32 @@ static void rough_prior_is_better_than_none(void)
 {
 	struct rough rough = { 0.01, 1, 0.3 };
 	struct search_prior prior = { rough_prior, &rough };
-	double slope, without = error_with(NULL, 8, &slope);
+	double slope, without = error_with_prior(NULL, 8, &slope);
 
-	CHECK(error_with(&prior, 8, &slope) < 0.7 * without);
+	CHECK(error_with_prior(&prior, 8, &slope) < 0.7 * without);
 }
 
-/* Then the slope goes to 0, and it is as if there were none. */
-static void inverted_prior_is_left_alone(void)
+/* The slope falls to 0, as if there were no prior. */
+static void inverted_prior_is_ignored(void)
 {
 	struct rough inverted = { 1, -1, 0 };
 	struct search_prior prior = { rough_prior, &inverted };
-	double slope, without = error_with(NULL, 12, &slope);
+	double slope, without = error_with_prior(NULL, 12, &slope);
 
-	CHECK(error_with(&prior, 12, &slope) < 1.001 * without);
+	CHECK(error_with_prior(&prior, 12, &slope) < 1.001 * without);
 	CHECK(slope == 0);
 }
 
-static void prior_that_says_nothing_does_nothing(void)
+static void prior_without_estimates_has_no_effect(void)
 {
-	double same = 42, slope, without = error_with(NULL, 12, &slope);
+	double same = 42, slope, without = error_with_prior(NULL, 12, &slope);
 	struct search_prior constant = { constant_prior, &same }, unknown = { unknown_prior, NULL };
 
-	CHECK(fabs(error_with(&constant, 12, &slope) - without) < 1e-6);
-	CHECK(fabs(error_with(&unknown, 12, &slope) - without) < 1e-6);
+	CHECK(fabs(error_with_prior(&constant, 12, &slope) - without) < 1e-6);
+	CHECK(fabs(error_with_prior(&unknown, 12, &slope) - without) < 1e-6);
 }
 
-/* Near the best of the toy stack: with a rough prior in a few runs, with one that is upside down
- * nevertheless. */
+/* Runs until a point is close to the best of the toy stack. */
 static uint64_t near_after(struct rough *rough, uint64_t seed)
 {
 	struct search_prior prior = { rough_prior, rough };
@@ -151,7 +150,7 @@ static uint64_t near_after(struct rough *rough, uint64_t seed)
 	return run;
 }
 
-static void search_begins_where_the_prior_is_best(void)
+static void search_starts_where_the_prior_is_best(void)
 {
 	struct rough rough = { 3, 1, 0.1 }, exact = { 3, 1, 0 };
 	uint64_t with = 0, without = 0;
@@ -172,7 +171,7 @@ static void search_survives_an_inverted_prior(void)
 		CHECK(near_after(&inverted, seed) <= 100);
 }
 
-/* The same again, as when a tuning is taken up: asked for the same points in the same order. */
+/* The same points in the same order, as when a tuning is resumed. */
 static void same_prior_gives_the_same_course(void)
 {
 	struct rough rough = { 3, 1, 0.3 };
@@ -199,6 +198,6 @@ static void same_prior_gives_the_same_course(void)
 }
 
 TESTS(TEST(prior_is_the_mean_and_its_factor_does_not_matter), TEST(rough_prior_is_better_than_none),
-      TEST(inverted_prior_is_left_alone), TEST(prior_that_says_nothing_does_nothing),
-      TEST(search_begins_where_the_prior_is_best), TEST(search_survives_an_inverted_prior),
+      TEST(inverted_prior_is_ignored), TEST(prior_without_estimates_has_no_effect),
+      TEST(search_starts_where_the_prior_is_best), TEST(search_survives_an_inverted_prior),
       TEST(same_prior_gives_the_same_course))

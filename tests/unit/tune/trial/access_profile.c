@@ -27,7 +27,7 @@ static struct call_info calls[] = {
 enum { OUT = 1, IN, HINTS };
 static char *files[] = { "", "/d/out", "/d/in", "romio_cb_write=enable;cb_nodes=2" };
 
-/* Four ranks on two hosts, beside their launcher. */
+/* Four ranks on two hosts, and their launcher. */
 static struct process_info processes[] = {
 	{ .index = 0, .parent = -1, .rank = -1, .host = "a" },
 	{ .index = 1, .parent = -1, .rank = 0, .ranks = 4, .host = "a" },
@@ -45,8 +45,8 @@ static struct trace_head head = {
 	.process_count = sizeof(processes) / sizeof(processes[0]),
 };
 
-static struct activity call_of(uint16_t call, uint32_t rank, uint64_t together, int64_t offset,
-			       int64_t size, int64_t span)
+static struct activity make_call(uint16_t call, uint32_t rank, uint64_t together, int64_t offset,
+				 int64_t size, int64_t span)
 {
 	struct activity a = {
 		.call = call,
@@ -66,22 +66,22 @@ static struct activity call_of(uint16_t call, uint32_t rank, uint64_t together, 
 	return a;
 }
 
-static void take(struct access_profiler *profiler, struct activity activity)
+static void add_call(struct access_profiler *profiler, struct activity activity)
 {
 	access_profiler_add(profiler, &activity);
 }
 
-/* IOR's: rank r has its bytes at r times so many; two calls, then one that reads it all. */
-static void ranks_side_by_side_are_contiguous(void)
+/* As IOR does: the bytes of rank r are at r times their size; two writes, then one read. */
+static void adjacent_ranks_are_contiguous(void)
 {
 	struct access_profiler profiler;
 	struct access_profile profile;
 
 	access_profiler_init(&profiler, &head);
 	for (uint32_t r = 0; r < 4; r++) {
-		take(&profiler, call_of(WRITE_ALL, r, 7, r * 1000, 1000, 1000));
-		take(&profiler, call_of(WRITE_ALL, r, 8, 4000 + r * 1000, 1000, 0));
-		take(&profiler, call_of(READ_ALL, r, 9, r * 2000, 2000, 2000));
+		add_call(&profiler, make_call(WRITE_ALL, r, 7, r * 1000, 1000, 1000));
+		add_call(&profiler, make_call(WRITE_ALL, r, 8, 4000 + r * 1000, 1000, 0));
+		add_call(&profiler, make_call(READ_ALL, r, 9, r * 2000, 2000, 2000));
 	}
 	access_profiler_end(&profiler, &profile);
 	REQUIRE(profile.count == 2);
@@ -101,8 +101,8 @@ static void ranks_side_by_side_are_contiguous(void)
 	access_profile_release(&profile);
 }
 
-/* Pieces of 64 bytes, 16 of each rank, in turns; and with holes of as much again. */
-static void ranks_in_turn_are_strided(void)
+/* 16 pieces of 64 bytes per rank, interleaved; then with gaps of the same size. */
+static void interleaved_ranks_are_strided(void)
 {
 	for (int64_t stride = 64; stride <= 128; stride += 64) {
 		struct access_profiler profiler;
@@ -110,8 +110,8 @@ static void ranks_in_turn_are_strided(void)
 
 		access_profiler_init(&profiler, &head);
 		for (uint32_t r = 0; r < 4; r++)
-			take(&profiler,
-			     call_of(WRITE_ALL, r, 7, r * stride, 16 * 64, 15 * 4 * stride + 64));
+			add_call(&profiler, make_call(WRITE_ALL, r, 7, r * stride, 16 * 64,
+						      15 * 4 * stride + 64));
 		access_profiler_end(&profiler, &profile);
 		REQUIRE(profile.count == 1);
 		CHECK_INT(profile.rows[0].access.pattern, ACCESS_STRIDED);
@@ -122,7 +122,7 @@ static void ranks_in_turn_are_strided(void)
 	}
 }
 
-/* A piece of each rank with room for more between them. */
+/* One piece per rank, with gaps between them. */
 static void single_pieces_with_gaps_are_strided(void)
 {
 	struct access_profiler profiler;
@@ -130,7 +130,7 @@ static void single_pieces_with_gaps_are_strided(void)
 
 	access_profiler_init(&profiler, &head);
 	for (uint32_t r = 0; r < 4; r++)
-		take(&profiler, call_of(WRITE_ALL, r, 7, r * 5000, 1000, 1000));
+		add_call(&profiler, make_call(WRITE_ALL, r, 7, r * 5000, 1000, 1000));
 	access_profiler_end(&profiler, &profile);
 	REQUIRE(profile.count == 1);
 	CHECK_INT(profile.rows[0].access.pattern, ACCESS_STRIDED);
@@ -139,31 +139,31 @@ static void single_pieces_with_gaps_are_strided(void)
 	access_profile_release(&profile);
 }
 
-/* What HDF5 does beneath counts by its MPI calls; independent calls, failures, calls that wait and
- * processes that are no rank do not. */
+/* The MPI calls of HDF5 count. Independent calls, failures, waits and processes that are not ranks
+ * do not. */
 static void only_collective_transfers_of_ranks_count(void)
 {
-	struct activity failed = call_of(WRITE_ALL, 0, 5, 0, 10, 0);
-	struct activity launcher = call_of(WRITE_ALL, 0, 6, 0, 10, 0);
+	struct activity failed = make_call(WRITE_ALL, 0, 5, 0, 10, 0);
+	struct activity launcher = make_call(WRITE_ALL, 0, 6, 0, 10, 0);
 	struct access_profiler profiler;
 	struct access_profile profile;
 
 	failed.error = 5;
 	launcher.process = 0;
 	access_profiler_init(&profiler, &head);
-	take(&profiler, failed);
-	take(&profiler, launcher);
-	take(&profiler, call_of(WRITE, 1, 0, 0, 10, 10));
-	take(&profiler, call_of(H5_WRITE, 1, 9, 0, 10, 10));
-	take(&profiler, call_of(WAIT, 1, 9, 0, 10, 10));
-	take(&profiler, call_of(WRITE_ALL, 1, 10, 0, 0, 0)); /* nobody moves anything */
+	add_call(&profiler, failed);
+	add_call(&profiler, launcher);
+	add_call(&profiler, make_call(WRITE, 1, 0, 0, 10, 10));
+	add_call(&profiler, make_call(H5_WRITE, 1, 9, 0, 10, 10));
+	add_call(&profiler, make_call(WAIT, 1, 9, 0, 10, 10));
+	add_call(&profiler, make_call(WRITE_ALL, 1, 10, 0, 0, 0)); /* no rank moves data */
 	access_profiler_end(&profiler, &profile);
 	CHECK_INT(profile.count, 0);
 	access_profile_release(&profile);
 
 	access_profiler_init(&profiler, &head);
 	for (uint32_t r = 0; r < 4; r++)
-		take(&profiler, call_of(IWRITE_ALL, r, 9, r * 10, 10, 10));
+		add_call(&profiler, make_call(IWRITE_ALL, r, 9, r * 10, 10, 10));
 	access_profiler_end(&profiler, &profile);
 	CHECK_INT(profile.count, 1);
 	access_profile_release(&profile);
@@ -171,23 +171,23 @@ static void only_collective_transfers_of_ranks_count(void)
 
 static void hints_of_the_program_are_kept(void)
 {
-	struct activity open = call_of(OPEN, 0, 1, 0, 0, 0);
+	struct activity open = make_call(OPEN, 0, 1, 0, 0, 0);
 	struct access_profiler profiler;
 	struct access_profile profile;
 
 	open.hints = HINTS;
 	open.present = PRESENT(HINTS) | PRESENT(COLLECTIVE);
 	access_profiler_init(&profiler, &head);
-	take(&profiler, open);
+	add_call(&profiler, open);
 	for (uint32_t r = 0; r < 4; r++)
-		take(&profiler, call_of(WRITE_ALL, r, 7, r * 1000, 1000, 1000));
+		add_call(&profiler, make_call(WRITE_ALL, r, 7, r * 1000, 1000, 1000));
 	access_profiler_end(&profiler, &profile);
 	REQUIRE(profile.count == 1);
 	CHECK_TEXT(profile.rows[0].hints, files[HINTS]);
 	access_profile_release(&profile);
 }
 
-/* A hundred sizes become a few, and no byte is lost. */
+/* A hundred sizes become a few rows with the same sum of bytes. */
 static void many_sizes_become_few_rows(void)
 {
 	struct access_profiler profiler;
@@ -197,8 +197,8 @@ static void many_sizes_become_few_rows(void)
 	access_profiler_init(&profiler, &head);
 	for (uint64_t c = 1; c <= 100; c++) {
 		for (uint32_t r = 0; r < 4; r++)
-			take(&profiler, call_of(c % 10 ? WRITE_ALL : READ_ALL, r, c,
-						(int64_t)(r * c * 100), (int64_t)c * 100, 0));
+			add_call(&profiler, make_call(c % 10 ? WRITE_ALL : READ_ALL, r, c,
+						      (int64_t)(r * c * 100), (int64_t)c * 100, 0));
 		bytes += 4.0 * (double)c * 100;
 	}
 	access_profiler_end(&profiler, &profile);
@@ -211,8 +211,8 @@ static void many_sizes_become_few_rows(void)
 	access_profile_release(&profile);
 }
 
-/* Calls that some rank never made do not pile up. */
-static void unfinished_calls_are_closed_in_time(void)
+/* Calls that lack a rank do not accumulate. */
+static void incomplete_calls_are_finished_in_time(void)
 {
 	struct access_profiler profiler;
 	struct access_profile profile;
@@ -220,7 +220,7 @@ static void unfinished_calls_are_closed_in_time(void)
 	access_profiler_init(&profiler, &head);
 	for (uint64_t c = 1; c <= 20000; c++)
 		for (uint32_t r = 0; r < 2; r++)
-			take(&profiler, call_of(WRITE_ALL, r, c, r * 100, 100, 100));
+			add_call(&profiler, make_call(WRITE_ALL, r, c, r * 100, 100, 100));
 	CHECK(profiler.calls.count <= 4096);
 	access_profiler_end(&profiler, &profile);
 	REQUIRE(profile.count == 1);
@@ -229,7 +229,7 @@ static void unfinished_calls_are_closed_in_time(void)
 	access_profile_release(&profile);
 }
 
-static void text_keeps_all_and_damage_is_refused(void)
+static void a_profile_is_read_back_and_damage_is_refused(void)
 {
 	struct access_profile_row rows[] = {
 		{ { .is_read = true,
@@ -264,7 +264,7 @@ static void text_keeps_all_and_damage_is_refused(void)
 	access_profile_release(&read);
 }
 
-static void trace_that_is_none_is_told(void)
+static void a_missing_trace_is_an_error(void)
 {
 	struct access_profile profile = { 0 };
 	struct err err = { 0 };
@@ -274,8 +274,8 @@ static void trace_that_is_none_is_told(void)
 	CHECK_INT(profile.count, 0);
 }
 
-TESTS(TEST(ranks_side_by_side_are_contiguous), TEST(ranks_in_turn_are_strided),
+TESTS(TEST(adjacent_ranks_are_contiguous), TEST(interleaved_ranks_are_strided),
       TEST(single_pieces_with_gaps_are_strided), TEST(only_collective_transfers_of_ranks_count),
       TEST(hints_of_the_program_are_kept), TEST(many_sizes_become_few_rows),
-      TEST(unfinished_calls_are_closed_in_time), TEST(text_keeps_all_and_damage_is_refused),
-      TEST(trace_that_is_none_is_told))
+      TEST(incomplete_calls_are_finished_in_time),
+      TEST(a_profile_is_read_back_and_damage_is_refused), TEST(a_missing_trace_is_an_error))

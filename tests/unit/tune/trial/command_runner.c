@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the bed of commands is made of: the reading of a trace and the remains of a trial. The bed
- * itself needs the real command: tests/run/tune_bed.sh.
+ * The parts of the command runner: reading a trace and cleaning up after a trial. The runner itself
+ * needs the real command and is tested by tests/run/tune_bed.sh.
  */
 #include "tune/trial/command_runner.h"
 
@@ -16,7 +16,7 @@
 #include "tune/trial/cleanup.h"
 #include "tune/trial/reading.h"
 
-static char directory[] = "/tmp/sluice-bed-XXXXXX";
+static char directory[] = "/tmp/sluice-trial-XXXXXX";
 
 static char *path_in(const char *name)
 {
@@ -34,7 +34,7 @@ static void touch(const char *path)
 	fclose(f);
 }
 
-/* Some file systems do not know when a file was born: nothing can be removed there. */
+/* On file systems without birth times no file is removed. */
 static bool knows_birth(const char *path)
 {
 	struct statx st;
@@ -42,19 +42,19 @@ static bool knows_birth(const char *path)
 	return statx(AT_FDCWD, path, 0, STATX_BTIME, &st) == 0 && st.stx_mask & STATX_BTIME;
 }
 
-/* The clock that file systems use moves on by ticks. */
+/* The clock of file systems advances in ticks. */
 static void wait_tick(void)
 {
 	usleep(20000);
 }
 
-static void only_what_is_new_is_removed(void)
+static void only_new_files_are_removed(void)
 {
 	AUTO_FREE char *old = path_in("old"), *new = path_in("new"), *link = path_in("link");
 	AUTO_FREE char *other = path_in("other");
 	struct cleanup cleanup;
 
-	/* In the same tick even: it was there. */
+	/* It existed before, though in the same tick. */
 	touch(old);
 	cleanup_begin(&cleanup);
 	wait_tick();
@@ -84,7 +84,7 @@ static void only_what_is_new_is_removed(void)
 	unlink(link);
 }
 
-static void a_directory_of_one_that_was_killed_goes(void)
+static void the_directory_of_a_killed_runner_is_removed(void)
 {
 	AUTO_FREE char *base = path_in("base"), *file = NULL, *first = NULL, *second = NULL;
 	struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
@@ -97,12 +97,12 @@ static void a_directory_of_one_that_was_killed_goes(void)
 	file = place_join(first, "file");
 	touch(file);
 	CHECK_INT(futimens(one, old), 0);
-	/* Held: it stays, however old it is. */
+	/* A locked directory stays, however old it is. */
 	second = cleanup_make_directory(base, &two, &err);
 	CHECK(second && place_exists(file));
 	close(two);
 	free(second);
-	/* Its holder is gone: it goes. The one just made is too young. */
+	/* An unlocked one is removed. The one just made is too young. */
 	close(one);
 	second = cleanup_make_directory(base, &two, &err);
 	CHECK(second && !place_exists(first));
@@ -114,7 +114,7 @@ static void a_directory_of_one_that_was_killed_goes(void)
 static struct call_info mkdir_call[] = { { .name = "none" },
 					 { .name = "mkdir", .class = CLASS_DIR } };
 
-static void directories_go_when_they_are_empty(void)
+static void empty_directories_are_removed(void)
 {
 	AUTO_FREE char *outer = path_in("outer"), *inner = path_in("outer/inner");
 	AUTO_FREE char *full = path_in("full"), *file = path_in("full/file");
@@ -130,7 +130,7 @@ static void directories_go_when_they_are_empty(void)
 		REQUIRE(mkdir(files[i], 0700) == 0);
 		cleanup_note_call(&cleanup, &head, &(struct activity){ .call = 1, .file = i });
 	}
-	/* It was there: the call failed. */
+	/* The call failed because the directory existed. */
 	cleanup_note_call(
 		&cleanup, &head,
 		&(struct activity){ .call = 1, .file = 1, .result = -1, .error = EEXIST });
@@ -179,7 +179,7 @@ static void a_trace_is_read(void)
 	REQUIRE(trace_container.add_activities(w, all, 2, &err) == 0);
 	REQUIRE(trace_container.finish(w, &end, &sample_clock, &err) == 0);
 	cleanup_begin(&cleanup);
-	CHECK_INT(reading_take(&reading, path, "/scratch", &cleanup, &err), 0);
+	CHECK_INT(reading_from_trace(&reading, path, "/scratch", &cleanup, &err), 0);
 	CHECK_INT(reading.run_s, 3);
 	CHECK_INT(reading.io_s * 1e9 + 0.5, 500);
 	CHECK_INT(reading.write_bytes, 77);
@@ -194,7 +194,7 @@ static void a_trace_is_read(void)
 	unlink(path);
 }
 
-static void what_is_no_trace_is_an_error(void)
+static void a_file_that_is_not_a_trace_is_an_error(void)
 {
 	AUTO_FREE char *path = path_in("trace");
 	struct reading reading = { .ranks = 9 };
@@ -202,15 +202,15 @@ static void what_is_no_trace_is_an_error(void)
 	struct err err = { 0 };
 
 	cleanup_begin(&cleanup);
-	CHECK(reading_take(&reading, path, "/scratch", &cleanup, &err) < 0);
+	CHECK(reading_from_trace(&reading, path, "/scratch", &cleanup, &err) < 0);
 	touch(path);
-	CHECK(reading_take(&reading, path, "/scratch", &cleanup, &err) < 0);
+	CHECK(reading_from_trace(&reading, path, "/scratch", &cleanup, &err) < 0);
 	CHECK_INT(reading.ranks, 9);
 	cleanup_release(&cleanup);
 	unlink(path);
 }
 
-static void a_bed_knows_its_program_and_cleans_up(void)
+static void a_runner_identifies_its_program_and_cleans_up(void)
 {
 	AUTO_FREE char *scratch = path_in("scratch");
 	char *argv[] = { (char *)"mpiexec", (char *)"-n", (char *)"3", (char *)"/nonexistent/app",
@@ -230,7 +230,7 @@ static void a_bed_knows_its_program_and_cleans_up(void)
 	CHECK_TEXT(runner.platform, "here");
 	CHECK_INT(runner.ranks, 3);
 	CHECK(!runner.ops->is_exact);
-	/* Without the command there are no trials. */
+	/* Trials fail without the command. */
 	CHECK_INT(runner.ops->run(runner.state, &set, &limits, &trial, &err), -ENOENT);
 	CHECK(strstr(err.text, "/nonexistent/sluice"));
 	CHECK_INT(trial.io_s, 7);
@@ -251,7 +251,7 @@ static void states_have_names(void)
 	CHECK_TEXT(trial_state_name(TRIAL_STATES), "?");
 }
 
-TESTS(TEST(states_have_names), TEST(only_what_is_new_is_removed),
-      TEST(a_directory_of_one_that_was_killed_goes), TEST(directories_go_when_they_are_empty),
-      TEST(a_trace_is_read), TEST(what_is_no_trace_is_an_error),
-      TEST(a_bed_knows_its_program_and_cleans_up))
+TESTS(TEST(states_have_names), TEST(only_new_files_are_removed),
+      TEST(the_directory_of_a_killed_runner_is_removed), TEST(empty_directories_are_removed),
+      TEST(a_trace_is_read), TEST(a_file_that_is_not_a_trace_is_an_error),
+      TEST(a_runner_identifies_its_program_and_cleans_up))

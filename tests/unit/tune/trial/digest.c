@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * HDF5 files are written by HDF5 itself, loaded here as well; without it only raw files are tested.
+ * The HDF5 files are written by HDF5, which the test loads; without it only raw files are tested.
  */
 #include "tune/trial/digest.h"
 
@@ -53,7 +53,7 @@ static void write_raw(const char *path, const void *bytes, size_t n)
 	fclose(f);
 }
 
-static int digest_of(char *const *paths, size_t count, struct digest *digest, struct err *err)
+static int digest_paths(char *const *paths, size_t count, struct digest *digest, struct err *err)
 {
 	struct digest_options options = {
 		.paths = paths,
@@ -65,7 +65,7 @@ static int digest_of(char *const *paths, size_t count, struct digest *digest, st
 	return digest_files(digest, &options, err);
 }
 
-/* The checksum of one file; the caller frees. */
+/* The checksum of one file, which the caller frees. */
 static char *digest_one(const char *path)
 {
 	char *paths[] = { (char *)path };
@@ -73,7 +73,7 @@ static char *digest_one(const char *path)
 	struct err err = { 0 };
 	char *text;
 
-	if (digest_of(paths, 1, &digest, &err) < 0) {
+	if (digest_paths(paths, 1, &digest, &err) < 0) {
 		printf("%s\n", err.text);
 		return xstrdup("");
 	}
@@ -82,7 +82,7 @@ static char *digest_one(const char *path)
 	return text;
 }
 
-static void raw_files_count_by_name_and_bytes(void)
+static void raw_files_are_compared_by_name_and_bytes(void)
 {
 	AUTO_FREE char *a = NULL, *b = NULL;
 	struct digest one, swapped, changed, again;
@@ -96,35 +96,35 @@ static void raw_files_count_by_name_and_bytes(void)
 	{
 		char *paths[] = { a, b }, *back[] = { b, (char *)"/nonexistent", a };
 
-		CHECK_INT(digest_of(paths, 2, &one, &err), 0);
-		CHECK_INT(digest_of(back, 3, &again, &err), 0);
+		CHECK_INT(digest_paths(paths, 2, &one, &err), 0);
+		CHECK_INT(digest_paths(back, 3, &again, &err), 0);
 		CHECK_INT(strlen(one.text), 32);
 		CHECK_TEXT(again.text, one.text);
 		CHECK(!one.note && !one.skipped);
 		write_raw(a, "beta", 4);
 		write_raw(b, "alpha", 5);
-		CHECK_INT(digest_of(paths, 2, &swapped, &err), 0);
+		CHECK_INT(digest_paths(paths, 2, &swapped, &err), 0);
 		CHECK(strcmp(swapped.text, one.text) != 0);
 		write_raw(a, "alpha", 5);
 		write_raw(b, "betb", 4);
-		CHECK_INT(digest_of(paths, 2, &changed, &err), 0);
+		CHECK_INT(digest_paths(paths, 2, &changed, &err), 0);
 		CHECK(strcmp(changed.text, one.text) != 0);
 	}
 	unlink(a);
 	unlink(b);
 }
 
-static void no_files_have_a_checksum_too(void)
+static void an_empty_list_of_files_has_a_checksum(void)
 {
 	struct digest digest;
 	struct err err = { 0 };
 
 	prepare();
-	CHECK_INT(digest_of(NULL, 0, &digest, &err), 0);
+	CHECK_INT(digest_paths(NULL, 0, &digest, &err), 0);
 	CHECK_INT(strlen(digest.text), 32);
 }
 
-/* How a file is to be laid out, and what is to be in it. */
+/* The layout and the content of a file. */
 struct layout {
 	size_t rows;
 	hsize chunk;	  /* 0: contiguous */
@@ -133,11 +133,11 @@ struct layout {
 	bool latest;	  /* format */
 	double last;	  /* the last value */
 	const char *text; /* of an attribute */
-	bool sequences;	  /* of variable length, too */
+	bool sequences;	  /* add values of variable length */
 };
 
 #define ROWS 100
-#define ROWS_MANY 2500 /* more than one piece, and no multiple of it */
+#define ROWS_MANY 2500 /* more than one piece, and not a multiple of it */
 #define COLUMNS 900
 
 static void write_values(hid file, const struct layout *l)
@@ -193,7 +193,7 @@ static void write_sequences(hid file)
 	H5(int (*)(hid), "H5Sclose")(space);
 }
 
-/* A group that holds the root: a walk must come to an end. */
+/* A group that contains the root: the walk must end. */
 static void write_cycle(hid file)
 {
 	hid group =
@@ -243,7 +243,7 @@ static char *digest_layout(struct layout layout)
 	return text;
 }
 
-static void the_layout_of_a_file_does_not_count(void)
+static void the_layout_of_a_file_does_not_matter(void)
 {
 	AUTO_FREE char *same = NULL, *chunked = NULL, *aligned = NULL, *swapped = NULL,
 		       *latest = NULL;
@@ -289,7 +289,7 @@ static void a_dataset_is_read_in_pieces(void)
 	CHECK(strlen(other) == 32 && strcmp(other, whole) != 0);
 }
 
-static void a_value_an_attribute_and_a_type_count(void)
+static void values_attributes_and_types_matter(void)
 {
 	AUTO_FREE char *same = NULL, *value = NULL, *text = NULL, *type = NULL;
 	struct layout l = plain;
@@ -311,7 +311,7 @@ static void a_value_an_attribute_and_a_type_count(void)
 	CHECK(strlen(type) == 32 && strcmp(type, same) != 0);
 }
 
-static void what_is_not_looked_at_is_told(void)
+static void skipped_objects_are_counted(void)
 {
 	AUTO_FREE char *path = NULL;
 	struct layout l = plain;
@@ -324,16 +324,16 @@ static void what_is_not_looked_at_is_told(void)
 	path = path_in("data.h5");
 	l.sequences = true;
 	write_hdf5(path, &l);
-	CHECK_INT(digest_of(&path, 1, &digest, &err), 0);
+	CHECK_INT(digest_paths(&path, 1, &digest, &err), 0);
 	CHECK_INT(digest.skipped, 1);
 	CHECK(digest.note && strstr(digest.note, "1 objects"));
 	digest_release(&digest);
 	unlink(path);
 }
 
-/* Bytes at every place of the file are changed: each is read, or told to be broken; none crashes
- * us. */
-static void a_broken_file_is_an_error_and_no_crash(void)
+/* Each byte of the file in turn is changed: the file is read or reported as broken, without a
+ * crash. */
+static void a_broken_file_is_an_error_not_a_crash(void)
 {
 	AUTO_FREE char *path = NULL;
 	struct digest digest;
@@ -356,7 +356,7 @@ static void a_broken_file_is_an_error_and_no_crash(void)
 
 		REQUIRE(pread(fd, old, sizeof(old), at) == (ssize_t)sizeof(old));
 		REQUIRE(pwrite(fd, new, sizeof(new), at) == (ssize_t)sizeof(new));
-		r = digest_of(&path, 1, &digest, &err);
+		r = digest_paths(&path, 1, &digest, &err);
 		CHECK(r == 0 || r == -EBADMSG || r == -ETIME);
 		CHECK(r == 0 || strstr(err.text, "broken.h5"));
 		bad += r < 0;
@@ -365,14 +365,14 @@ static void a_broken_file_is_an_error_and_no_crash(void)
 		REQUIRE(pwrite(fd, old, sizeof(old), at) == (ssize_t)sizeof(old));
 	}
 	CHECK(bad > 0);
-	/* Cut off, as by a crash of the writer. */
+	/* Truncated, as after a crash of the writer. */
 	REQUIRE(ftruncate(fd, st.st_size / 2) == 0);
-	CHECK_INT(digest_of(&path, 1, &digest, &err), -EBADMSG);
+	CHECK_INT(digest_paths(&path, 1, &digest, &err), -EBADMSG);
 	close(fd);
 	unlink(path);
 }
 
-static void it_gives_up_on_a_limit_and_an_interrupt(void)
+static void it_stops_at_a_limit_and_at_an_interrupt(void)
 {
 	static volatile sig_atomic_t stop = 1;
 	AUTO_FREE char *path = NULL;
@@ -394,7 +394,7 @@ static void it_gives_up_on_a_limit_and_an_interrupt(void)
 	rmdir(directory);
 }
 
-TESTS(TEST(raw_files_count_by_name_and_bytes), TEST(no_files_have_a_checksum_too),
-      TEST(the_layout_of_a_file_does_not_count), TEST(a_dataset_is_read_in_pieces),
-      TEST(a_value_an_attribute_and_a_type_count), TEST(what_is_not_looked_at_is_told),
-      TEST(a_broken_file_is_an_error_and_no_crash), TEST(it_gives_up_on_a_limit_and_an_interrupt))
+TESTS(TEST(raw_files_are_compared_by_name_and_bytes), TEST(an_empty_list_of_files_has_a_checksum),
+      TEST(the_layout_of_a_file_does_not_matter), TEST(a_dataset_is_read_in_pieces),
+      TEST(values_attributes_and_types_matter), TEST(skipped_objects_are_counted),
+      TEST(a_broken_file_is_an_error_not_a_crash), TEST(it_stops_at_a_limit_and_at_an_interrupt))

@@ -86,7 +86,7 @@ static struct trace_head serial(void)
 	return head;
 }
 
-/* A call of a thread: [start, start + duration). Layers are those of the table. */
+/* A call of a thread during [start, start + duration). Its layer is in the table. */
 static struct activity call(uint32_t process, uint64_t id, uint64_t parent, unsigned number,
 			    file_id file, int64_t start, int64_t duration, int64_t result)
 {
@@ -121,7 +121,7 @@ static void judge(struct objective *o, struct summary *s, const struct trace_hea
 	objective_end(o);
 }
 
-static void put_away(struct objective *o, struct summary *s)
+static void release_both(struct objective *o, struct summary *s)
 {
 	objective_release(o);
 	summary_release(s);
@@ -136,7 +136,7 @@ static void put_away(struct objective *o, struct summary *s)
 #define CHECK_NS(seconds, ns) CHECK_INT((seconds)*1e9 + 0.5, ns)
 #define MIB (1 << 20)
 
-static void layers_on_top_of_each_other_are_counted_once(void)
+static void nested_layers_are_counted_once(void)
 {
 	JUDGE(&parallel, call(1, 1, 0, H5_WRITE, OUT, 0, 100, 64),
 	      call(1, 2, 1, MPI_WRITE, OUT, 10, 80, 64), call(1, 3, 2, WRITE, OUT, 20, 60, 64),
@@ -147,7 +147,7 @@ static void layers_on_top_of_each_other_are_counted_once(void)
 	CHECK_INT(o.write_bytes, 64);
 	CHECK_INT(o.ranks, 2);
 	CHECK_INT(o.nodes, 2);
-	put_away(&o, &s);
+	release_both(&o, &s);
 }
 
 static void the_slowest_rank_counts(void)
@@ -156,12 +156,12 @@ static void the_slowest_rank_counts(void)
 	      call(2, 1, 0, MPI_WRITE, OUT, 0, 70, 64), call(2, 2, 0, MPI_WRITE, OUT, 80, 70, 64),
 	      call(0, 1, 0, WRITE, OUT, 0, 5000, 1));
 	CHECK_NS(o.io_s, 140);
-	/* What the launcher does is nobody's I/O; the bytes are those of all ranks. */
+	/* I/O of the launcher does not count; the bytes are those of all ranks. */
 	CHECK_INT(o.write_bytes, 192);
-	put_away(&o, &s);
+	release_both(&o, &s);
 }
 
-static void threads_side_by_side_take_one_time(void)
+static void parallel_threads_are_counted_once(void)
 {
 	struct trace_head head = serial();
 	struct activity other = call(0, 1, 0, WRITE, OUT, 50, 100, 8);
@@ -172,7 +172,7 @@ static void threads_side_by_side_take_one_time(void)
 		CHECK_NS(o.io_s, 150);
 		CHECK_INT(o.ranks, 0);
 		CHECK_INT(o.nodes, 1);
-		put_away(&o, &s);
+		release_both(&o, &s);
 	}
 }
 
@@ -181,10 +181,10 @@ static void without_ranks_the_slowest_process_counts(void)
 	struct trace_head head = serial();
 	JUDGE(&head, call(0, 1, 0, WRITE, OUT, 0, 100, 8), call(1, 1, 0, WRITE, OUT, 0, 30, 8));
 	CHECK_NS(o.io_s, 100);
-	put_away(&o, &s);
+	release_both(&o, &s);
 }
 
-static void what_is_no_data_does_not_count(void)
+static void other_files_do_not_count(void)
 {
 	JUDGE(&parallel, call(1, 1, 0, MPI_INIT, 0, 0, 1000, 0),
 	      call(1, 2, 1, WRITE, OUT, 10, 100, 5), call(1, 3, 0, READ, CONFIG, 2000, 500, 300),
@@ -201,29 +201,29 @@ static void what_is_no_data_does_not_count(void)
 	CHECK_INT(o.calls, 2);
 	CHECK(o.is_data[IN] && o.is_data[OUT] && !o.is_data[CONFIG] && !o.is_data[LOG]);
 	CHECK(o.is_written[OUT] && !o.is_written[IN]);
-	put_away(&o, &s);
+	release_both(&o, &s);
 }
 
-static void what_only_a_library_asks_for_is_no_data(void)
+static void files_that_only_a_library_opens_are_not_data(void)
 {
 	JUDGE(&parallel, call(1, 1, 0, MPI_OPEN, OUT, 0, 100, 64),
 	      call(1, 2, 1, WRITE, IN, 10, 50, 40));
 	CHECK(o.is_data[OUT] && !o.is_data[IN]);
 	CHECK_NS(o.io_s, 100);
 	CHECK_INT(o.write_bytes, 0);
-	put_away(&o, &s);
+	release_both(&o, &s);
 }
 
-static void small_files_count_where_there_is_nothing_else(void)
+static void small_files_count_if_there_are_no_others(void)
 {
 	struct trace_head head = serial();
 	JUDGE(&head, call(0, 1, 0, OPEN, CONFIG, 0, 10, 3), call(0, 2, 0, READ, CONFIG, 20, 30, 8));
 	CHECK_NS(o.io_s, 40);
 	CHECK_NS(o.read_s, 40);
-	put_away(&o, &s);
+	release_both(&o, &s);
 }
 
-static void what_is_read_in_order_to_write_is_writing(void)
+static void reads_inside_a_write_are_writing(void)
 {
 	JUDGE(&parallel, call(1, 1, 0, MPI_WRITE, OUT, 0, 100, 64),
 	      call(1, 2, 1, READ, OUT, 10, 40, 4096), call(1, 3, 1, WRITE, OUT, 60, 30, 4096));
@@ -231,10 +231,10 @@ static void what_is_read_in_order_to_write_is_writing(void)
 	CHECK_NS(o.read_s, 0);
 	CHECK_INT(o.write_bytes, 64);
 	CHECK_INT(o.read_bytes, 0);
-	put_away(&o, &s);
+	release_both(&o, &s);
 }
 
-static void waiting_counts_and_computing_in_between_does_not(void)
+static void waits_count_but_computing_in_between_does_not(void)
 {
 	struct activity wait = call(1, 2, 0, MPI_WAIT, 0, 1000, 30, 64);
 
@@ -245,11 +245,11 @@ static void waiting_counts_and_computing_in_between_does_not(void)
 		CHECK_NS(o.read_s, 40);
 		CHECK_NS(o.write_s, 0);
 		CHECK_INT(o.read_bytes, 64);
-		put_away(&o, &s);
+		release_both(&o, &s);
 	}
 }
 
-static void calls_that_were_only_counted_count(void)
+static void aggregated_calls_count(void)
 {
 	struct trace_head head = serial();
 	struct aggregate rows[] = {
@@ -282,11 +282,11 @@ static void calls_that_were_only_counted_count(void)
 		JUDGE(&head, call(0, 1, 0, WRITE, OUT, 0, 100, 8));
 		CHECK_NS(o.io_s, 900);
 		CHECK_NS(o.write_s, 900);
-		put_away(&o, &s);
+		release_both(&o, &s);
 	}
 }
 
-static void damaged_activities_are_passed_over(void)
+static void damaged_activities_are_ignored(void)
 {
 	struct activity bad[3] = {
 		call(1, 1, 0, WRITE, OUT, 0, 100, 8),
@@ -300,11 +300,11 @@ static void damaged_activities_are_passed_over(void)
 	{
 		JUDGE(&parallel, bad[0], bad[1], bad[2]);
 		CHECK_NS(o.io_s, 0);
-		put_away(&o, &s);
+		release_both(&o, &s);
 	}
 }
 
-static void what_a_program_uses_is_seen(void)
+static void what_a_program_uses_is_found(void)
 {
 	struct activity collective = call(1, 3, 2, MPI_WRITE_ALL, OUT, 20, 10, 8);
 	struct activity read_back = call(1, 5, 4, MPI_PARAMETERS, OUT, 50, 1, 0);
@@ -323,35 +323,34 @@ static void what_a_program_uses_is_seen(void)
 		usage_effective(&o.usage, &text);
 		CHECK_TEXT(buf_text(&text),
 			   "alignment=1,4096;cb_nodes=2|4;mpi=mpich;romio_cb_write=enable");
-		put_away(&o, &s);
+		release_both(&o, &s);
 	}
 }
 
-static void independent_and_serial_use_is_told_apart(void)
+static void independent_and_serial_use_is_distinguished(void)
 {
 	struct activity metadata = call(1, 3, 2, MPI_WRITE_ALL, OUT, 20, 10, 8);
 
 	metadata.collective = 17;
 	{
-		/* Metadata that HDF5 writes at a close is no transfer of the program. */
+		/* Metadata that HDF5 writes at a close is not a transfer of the program. */
 		JUDGE(&parallel, call(1, 1, 0, H5_WRITE, OUT, 0, 5, 8),
 		      call(1, 2, 0, H5_CLOSE, OUT, 10, 30, 0), metadata);
 		CHECK(o.usage.uses.hdf5_parallel && !o.usage.uses.collective_hdf5);
-		put_away(&o, &s);
+		release_both(&o, &s);
 	}
 	{
 		JUDGE(&parallel, call(1, 1, 0, H5_WRITE, OUT, 0, 5, 8));
 		CHECK(o.usage.uses.hdf5 && !o.usage.uses.hdf5_parallel && !o.usage.uses.mpi);
 		CHECK_INT(o.usage.middleware, MIDDLEWARE_ANY);
-		put_away(&o, &s);
+		release_both(&o, &s);
 	}
 }
 
-TESTS(TEST(layers_on_top_of_each_other_are_counted_once), TEST(the_slowest_rank_counts),
-      TEST(threads_side_by_side_take_one_time), TEST(without_ranks_the_slowest_process_counts),
-      TEST(what_is_no_data_does_not_count), TEST(what_only_a_library_asks_for_is_no_data),
-      TEST(small_files_count_where_there_is_nothing_else),
-      TEST(what_is_read_in_order_to_write_is_writing),
-      TEST(waiting_counts_and_computing_in_between_does_not),
-      TEST(calls_that_were_only_counted_count), TEST(damaged_activities_are_passed_over),
-      TEST(what_a_program_uses_is_seen), TEST(independent_and_serial_use_is_told_apart))
+TESTS(TEST(nested_layers_are_counted_once), TEST(the_slowest_rank_counts),
+      TEST(parallel_threads_are_counted_once), TEST(without_ranks_the_slowest_process_counts),
+      TEST(other_files_do_not_count), TEST(files_that_only_a_library_opens_are_not_data),
+      TEST(small_files_count_if_there_are_no_others), TEST(reads_inside_a_write_are_writing),
+      TEST(waits_count_but_computing_in_between_does_not), TEST(aggregated_calls_count),
+      TEST(damaged_activities_are_ignored), TEST(what_a_program_uses_is_found),
+      TEST(independent_and_serial_use_is_distinguished))

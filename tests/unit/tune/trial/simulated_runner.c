@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A described platform as a test bed: trials are exact or noisy as asked for.
+ * Trials on a simulated platform are exact, or noisy if requested.
  */
 #include "tune/trial/simulated_runner.h"
 
@@ -10,12 +10,12 @@
 #include "base/err.h"
 #include "check.h"
 
-static void bed_of(struct trial_runner *runner, double noise, uint64_t seed)
+static void open_runner(struct trial_runner *runner, double noise, uint64_t seed)
 {
 	REQUIRE(simulated_runner_open(runner, "hopper", "vpic", 2048, noise, seed, NULL) == 0);
 }
 
-static double seconds_of(struct trial_runner *runner, const struct param_set *set)
+static double run_seconds(struct trial_runner *runner, const struct param_set *set)
 {
 	struct trial trial;
 	double seconds;
@@ -33,18 +33,18 @@ static void same_parameters_always_cost_the_same(void)
 	const struct param_set nothing = { 0 };
 	struct trial_runner runner;
 
-	bed_of(&runner, 0, 1);
+	open_runner(&runner, 0, 1);
 	CHECK(runner.ops->is_exact);
-	CHECK(seconds_of(&runner, &nothing) == seconds_of(&runner, &nothing));
+	CHECK(run_seconds(&runner, &nothing) == run_seconds(&runner, &nothing));
 	runner.ops->close(runner.state);
 }
 
-static void bed_says_where_and_what_it_runs(void)
+static void runner_describes_platform_and_program(void)
 {
 	struct space space;
 	struct trial_runner runner;
 
-	bed_of(&runner, 0, 1);
+	open_runner(&runner, 0, 1);
 	CHECK_TEXT(runner.platform, "simulated:hopper");
 	CHECK_TEXT(runner.program, "vpic_io");
 	CHECK(runner.fingerprint && *runner.fingerprint);
@@ -58,58 +58,58 @@ static void bed_says_where_and_what_it_runs(void)
 	runner.ops->close(runner.state);
 }
 
-static void noise_has_the_deviation_that_was_asked_for(void)
+static void noise_has_the_requested_deviation(void)
 {
 	enum { RUNS = 2000 };
 	const struct param_set nothing = { 0 };
 	double exact, sum = 0, squares = 0;
 	struct trial_runner runner;
 
-	bed_of(&runner, 0, 7);
-	exact = seconds_of(&runner, &nothing);
+	open_runner(&runner, 0, 7);
+	exact = run_seconds(&runner, &nothing);
 	runner.ops->close(runner.state);
-	bed_of(&runner, 0.1, 7);
+	open_runner(&runner, 0.1, 7);
 	CHECK(!runner.ops->is_exact);
 	for (int i = 0; i < RUNS; i++) {
-		double logarithm = log(seconds_of(&runner, &nothing) / exact);
+		double logarithm = log(run_seconds(&runner, &nothing) / exact);
 
 		sum += logarithm;
 		squares += logarithm * logarithm;
 	}
-	/* Five standard errors; the seed is fixed. */
+	/* Within five standard errors; the seed is fixed. */
 	CHECK(fabs(sum / RUNS) < 5 * 0.1 / sqrt(RUNS));
 	CHECK(fabs(sqrt(squares / RUNS) - 0.1) < 5 * 0.1 / sqrt(2 * RUNS));
 	runner.ops->close(runner.state);
 }
 
-static void noise_goes_by_seed_and_number_of_the_run(void)
+static void noise_depends_on_seed_and_run_number(void)
 {
 	const struct param_set nothing = { 0 };
 	double first, second;
 	struct trial_runner runner;
 
-	bed_of(&runner, 0.1, 3);
-	first = seconds_of(&runner, &nothing);
-	second = seconds_of(&runner, &nothing);
+	open_runner(&runner, 0.1, 3);
+	first = run_seconds(&runner, &nothing);
+	second = run_seconds(&runner, &nothing);
 	CHECK(first != second);
 	runner.ops->close(runner.state);
-	bed_of(&runner, 0.1, 3);
+	open_runner(&runner, 0.1, 3);
 	simulated_runner_skip(&runner, 1);
-	CHECK(seconds_of(&runner, &nothing) == second);
+	CHECK(run_seconds(&runner, &nothing) == second);
 	runner.ops->close(runner.state);
-	bed_of(&runner, 0.1, 4);
-	CHECK(seconds_of(&runner, &nothing) != first);
+	open_runner(&runner, 0.1, 4);
+	CHECK(run_seconds(&runner, &nothing) != first);
 	runner.ops->close(runner.state);
 }
 
-static void what_takes_too_long_is_ended(void)
+static void slow_trials_are_aborted(void)
 {
 	const struct trial_limits limits = { 10 };
 	const struct param_set nothing = { 0 };
 	struct trial trial;
 	struct trial_runner runner;
 
-	bed_of(&runner, 0, 1);
+	open_runner(&runner, 0, 1);
 	CHECK_INT(runner.ops->run(runner.state, &nothing, &limits, &trial, NULL), 0);
 	CHECK_INT(trial.state, TRIAL_SLOW);
 	CHECK(trial.run_s == 10 && trial.reason);
@@ -117,7 +117,7 @@ static void what_takes_too_long_is_ended(void)
 	runner.ops->close(runner.state);
 }
 
-static void effective_values_are_cut_to_what_is_there(void)
+static void effective_values_are_limited_by_the_platform(void)
 {
 	struct param_set set = { 0 };
 	struct trial trial;
@@ -147,7 +147,7 @@ static void wrong_names_and_noise_are_refused(void)
 	CHECK_INT(simulated_runner_open(&runner, "hopper", "vpic", 4, NAN, 1, &err), -EINVAL);
 }
 
-TESTS(TEST(same_parameters_always_cost_the_same), TEST(bed_says_where_and_what_it_runs),
-      TEST(noise_has_the_deviation_that_was_asked_for),
-      TEST(noise_goes_by_seed_and_number_of_the_run), TEST(what_takes_too_long_is_ended),
-      TEST(effective_values_are_cut_to_what_is_there), TEST(wrong_names_and_noise_are_refused))
+TESTS(TEST(same_parameters_always_cost_the_same), TEST(runner_describes_platform_and_program),
+      TEST(noise_has_the_requested_deviation), TEST(noise_depends_on_seed_and_run_number),
+      TEST(slow_trials_are_aborted), TEST(effective_values_are_limited_by_the_platform),
+      TEST(wrong_names_and_noise_are_refused))
