@@ -57,7 +57,7 @@ static double median_of(const double *values, size_t count)
 	return vector_median(copy, count);
 }
 
-void candidate_run(struct candidate *candidate, double cost, double run_s)
+void candidate_add_run(struct candidate *candidate, double cost, double run_s)
 {
 	size_t cap = candidate->cap;
 
@@ -70,7 +70,7 @@ void candidate_run(struct candidate *candidate, double cost, double run_s)
 	candidate->cost = median_of(candidate->costs, candidate->count);
 }
 
-double candidate_run_s(const struct candidate *candidate)
+double candidate_median_run_s(const struct candidate *candidate)
 {
 	return median_of(candidate->run_s, candidate->count);
 }

@@ -32,9 +32,9 @@ struct candidate *candidates_find(const struct candidates *candidates, const siz
 				  size_t width);
 
 /* Adds a good run and updates the median. */
-void candidate_run(struct candidate *candidate, double cost, double run_s);
+void candidate_add_run(struct candidate *candidate, double cost, double run_s);
 void candidate_release(struct candidate *candidate);
-double candidate_run_s(const struct candidate *candidate); /* median run time */
+double candidate_median_run_s(const struct candidate *candidate); /* median run time */
 
 /* The cheapest candidate that is good, not rejected, and below the limit; NULL: there is none. */
 struct candidate *candidates_best(const struct candidates *candidates, double limit);

@@ -79,33 +79,33 @@ static void append_run(struct history *history, const struct study_run *row)
 	fill_run(&history->runs[history->count++], row);
 }
 
-struct reading {
+struct run_reader {
 	struct history *history;
 	int r;
 };
 
 static int read_run(void *arg, const struct study_run *row)
 {
-	struct reading *reading = arg;
+	struct run_reader *reader = arg;
 
 	/* The store may have been edited. */
-	if (row->number != (int64_t)reading->history->count + 1 ||
+	if (row->number != (int64_t)reader->history->count + 1 ||
 	    find_phase(row->phase) >= PHASES || find_state(row->state) >= TRIAL_STATES ||
 	    (find_state(row->state) == TRIAL_GOOD && !(row->cost > 0))) {
-		reading->r = -EBADMSG;
+		reader->r = -EBADMSG;
 		return 1;
 	}
-	append_run(reading->history, row);
+	append_run(reader->history, row);
 	return 0;
 }
 
 int history_open(struct history *history, struct store *store, int64_t study, struct err *err)
 {
 	struct history made = { .store = store, .study = study };
-	struct reading reading = { .history = &made };
-	int r = study_runs(store, study, read_run, &reading, err);
+	struct run_reader reader = { .history = &made };
+	int r = study_runs(store, study, read_run, &reader, err);
 
-	if (r >= 0 && (reading.r < 0 || !made.count))
+	if (r >= 0 && (reader.r < 0 || !made.count))
 		r = err_set(err, EBADMSG,
 			    "run %zu of tuning %lld is missing or damaged; start a new tuning",
 			    made.count + 1, (long long)study);
@@ -129,15 +129,15 @@ int history_begin(struct history *history, struct store *store, const struct stu
 	return 0;
 }
 
-const struct history_run *history_waiting(const struct history *history)
+const struct history_run *history_next_replay(const struct history *history)
 {
 	return history->next < history->count ? &history->runs[history->next] : NULL;
 }
 
-int history_take(struct history *history, enum history_phase phase, const char *parameters,
-		 struct history_run *run, struct err *err)
+int history_replay(struct history *history, enum history_phase phase, const char *parameters,
+		   struct history_run *run, struct err *err)
 {
-	const struct history_run *waiting = history_waiting(history);
+	const struct history_run *waiting = history_next_replay(history);
 
 	if (!waiting)
 		return 0;

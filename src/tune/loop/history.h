@@ -56,14 +56,14 @@ int history_begin(struct history *history, struct store *store, const struct stu
 		  const struct study_run *first, struct err *err);
 
 /* The next run to replay; NULL: all were replayed. */
-const struct history_run *history_waiting(const struct history *history);
+const struct history_run *history_next_replay(const struct history *history);
 
 /*
  * Returns 1 and the next run to replay, or 0 if the run has to be measured. -EBADMSG: the stored
  * run is of another phase or has other parameters, so this is not the same course.
  */
-int history_take(struct history *history, enum history_phase phase, const char *parameters,
-		 struct history_run *run, struct err *err);
+int history_replay(struct history *history, enum history_phase phase, const char *parameters,
+		   struct history_run *run, struct err *err);
 
 /* Adds a run to the store and to memory. It is on disk when the function returns. reason and digest
  * of the row may be NULL. */

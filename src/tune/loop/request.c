@@ -180,7 +180,7 @@ int tuning_request_open_simulated(struct trial_runner *runner, struct tuning_pla
 	AUTO_BUF struct buf text = { 0 };
 	struct space space = { 0 };
 	int r = simulated_runner_open(runner, plan->on + strlen(SIMULATED), plan->kernel,
-				      plan->on_ranks, 0, plan->seed, err);
+				      plan->on_ranks, err);
 
 	if (r < 0 || plan->space_text)
 		return r;

@@ -49,7 +49,7 @@ static void fill_result(struct tuning *t)
 
 int tuning_run(struct tuning *t, struct err *err)
 {
-	int r = tuning_default(t, err);
+	int r = tuning_run_baseline(t, err);
 
 	if (r >= 0)
 		r = tuning_search(t, err);
@@ -58,7 +58,7 @@ int tuning_run(struct tuning *t, struct err *err)
 	if (r >= 0)
 		r = tuning_prove(t, err);
 	if (r >= 0)
-		r = tuning_take_apart(t, err);
+		r = tuning_ablate(t, err);
 	fill_result(t);
 	if (r >= 0)
 		r = study_set_state(t->history.store, t->history.study, "done",
@@ -188,11 +188,11 @@ static int make_first_run(struct tuning *t, struct store *store, struct err *err
 	int r;
 
 	t->phase_planned = t->plan.runs;
-	r = tuning_try(t, PHASE_DEFAULT, &t->nothing, INFINITY, &trial, &cost, err);
+	r = tuning_make_trial(t, PHASE_DEFAULT, &t->nothing, INFINITY, &trial, &cost, err);
 	/* Its time is added when it is replayed from the history. */
 	t->elapsed_s = 0;
 	if (r >= 0 && trial.state != TRIAL_GOOD)
-		r = tuning_default_failed(trial.state, trial.reason, 1, err);
+		r = tuning_fail_baseline(trial.state, trial.reason, 1, err);
 	if (r >= 0)
 		r = keep_access_profile(t, err);
 	if (r >= 0)

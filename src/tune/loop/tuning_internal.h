@@ -52,16 +52,16 @@ int64_t tuning_clock_ns(clockid_t clock);
 struct candidate *tuning_best(const struct tuning *t);
 
 /* The best candidate so far, or the baseline, which a candidate must beat. */
-const struct candidate *tuning_leader(const struct tuning *t);
+const struct candidate *tuning_best_or_baseline(const struct tuning *t);
 
 /* Time limit of a run: of the baseline, and of a candidate that is compared with the best. */
-double tuning_default_limit(const struct tuning *t);
+double tuning_baseline_limit(const struct tuning *t);
 double tuning_slow_limit(const struct tuning *t, const struct candidate *best);
 
 /* Makes a trial and judges it; the caller releases it. Saves nothing. cost is NAN unless the trial
  * is good. */
-int tuning_try(struct tuning *t, enum history_phase phase, const struct param_set *set,
-	       double limit_s, struct trial *trial, double *cost, struct err *err);
+int tuning_make_trial(struct tuning *t, enum history_phase phase, const struct param_set *set,
+		      double limit_s, struct trial *trial, double *cost, struct err *err);
 
 /* The row of the store for a trial. Its texts belong to the arguments. */
 struct study_run tuning_row(enum history_phase phase, uint64_t point, const char *parameters,
@@ -80,14 +80,14 @@ int tuning_candidate_run(struct tuning *t, enum history_phase phase, struct cand
 double tuning_candidate_cost(const struct tuning *t, const struct candidate *c);
 
 /* The phases. Each may be interrupted with -EINTR. */
-int tuning_default(struct tuning *t, struct err *err);
+int tuning_run_baseline(struct tuning *t, struct err *err);
 int tuning_search(struct tuning *t, struct err *err);
 int tuning_simplify(struct tuning *t, struct err *err);
 int tuning_prove(struct tuning *t, struct err *err);
-int tuning_take_apart(struct tuning *t, struct err *err);
+int tuning_ablate(struct tuning *t, struct err *err);
 
 /* Returns -ECANCELED; err says what is wrong with this run of the baseline. */
-int tuning_default_failed(enum trial_state state, const char *reason, size_t number,
-			  struct err *err);
+int tuning_fail_baseline(enum trial_state state, const char *reason, size_t number,
+			 struct err *err);
 
 #endif

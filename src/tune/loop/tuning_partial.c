@@ -42,16 +42,16 @@ static int measure_row(struct tuning *t, const struct partial_row *row, size_t w
 
 	while (r >= 0 && run.state == TRIAL_GOOD && runs.count < wanted) {
 		r = tuning_measure(t, PHASE_PARTIAL, HISTORY_NO_POINT, &row->set,
-				   tuning_default_limit(t), &run, err);
+				   tuning_baseline_limit(t), &run, err);
 		if (r >= 0 && run.state == TRIAL_GOOD)
-			candidate_run(&runs, run.cost, run.run_s);
+			candidate_add_run(&runs, run.cost, run.run_s);
 	}
 	*cost = run.state == TRIAL_GOOD ? runs.cost : INFINITY;
 	candidate_release(&runs);
 	return r;
 }
 
-int tuning_take_apart(struct tuning *t, struct err *err)
+int tuning_ablate(struct tuning *t, struct err *err)
 {
 	struct param_set winner = { 0 };
 	size_t row, wanted, rows;

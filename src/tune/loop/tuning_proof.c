@@ -25,7 +25,7 @@ static int run_one_side(struct tuning *t, const struct candidate *c, const struc
 				   tuning_slow_limit(t, &t->basis), &run, err);
 	else
 		r = tuning_measure(t, PHASE_PROOF, HISTORY_NO_POINT, &t->nothing,
-				   tuning_default_limit(t), &run, err);
+				   tuning_baseline_limit(t), &run, err);
 	if (r < 0)
 		return r;
 	if (run.state != TRIAL_GOOD)

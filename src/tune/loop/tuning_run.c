@@ -34,7 +34,7 @@ struct candidate *tuning_best(const struct tuning *t)
 	return candidates_best(&t->candidates, t->result.level);
 }
 
-const struct candidate *tuning_leader(const struct tuning *t)
+const struct candidate *tuning_best_or_baseline(const struct tuning *t)
 {
 	const struct candidate *best = tuning_best(t);
 
@@ -104,7 +104,7 @@ static void show_progress(const struct tuning *t, enum history_phase phase)
 		.phase = phase,
 		.run = t->phase_runs + 1,
 		.planned = t->phase_planned,
-		.gain = t->basis.count ? t->result.level / tuning_leader(t)->cost : 1,
+		.gain = t->basis.count ? t->result.level / tuning_best_or_baseline(t)->cost : 1,
 		.eta_s = estimate_eta_s(t),
 	};
 
@@ -112,8 +112,8 @@ static void show_progress(const struct tuning *t, enum history_phase phase)
 		t->watch.show(t->watch.arg, &progress);
 }
 
-int tuning_try(struct tuning *t, enum history_phase phase, const struct param_set *set,
-	       double limit_s, struct trial *trial, double *cost, struct err *err)
+int tuning_make_trial(struct tuning *t, enum history_phase phase, const struct param_set *set,
+		      double limit_s, struct trial *trial, double *cost, struct err *err)
 {
 	struct trial_limits limits = { .seconds = limit_s };
 	int64_t start;
@@ -139,7 +139,7 @@ static int measure_and_save(struct tuning *t, enum history_phase phase, uint64_t
 	struct trial trial = { 0 };
 	struct study_run row;
 	double cost = NAN;
-	int r = tuning_try(t, phase, set, limit_s, &trial, &cost, err);
+	int r = tuning_make_trial(t, phase, set, limit_s, &trial, &cost, err);
 
 	if (r >= 0) {
 		row = tuning_row(phase, point, parameters, &trial, cost, begun_ns);
@@ -158,7 +158,7 @@ int tuning_measure(struct tuning *t, enum history_phase phase, uint64_t point,
 
 	if (r < 0)
 		return r;
-	r = history_take(&t->history, phase, buf_text(&parameters), run, err);
+	r = history_replay(&t->history, phase, buf_text(&parameters), run, err);
 	/* A calculated run takes no time. */
 	if (r > 0 && !t->runner->ops->is_exact)
 		t->elapsed_s += run->run_s;
@@ -173,14 +173,14 @@ int tuning_measure(struct tuning *t, enum history_phase phase, uint64_t point,
 	return 0;
 }
 
-double tuning_default_limit(const struct tuning *t)
+double tuning_baseline_limit(const struct tuning *t)
 {
-	return DEFAULT_PATIENCE * (candidate_run_s(&t->basis) + 1);
+	return DEFAULT_PATIENCE * (candidate_median_run_s(&t->basis) + 1);
 }
 
 double tuning_slow_limit(const struct tuning *t, const struct candidate *best)
 {
-	double run_s = candidate_run_s(best), limit = t->plan.slow * run_s;
+	double run_s = candidate_median_run_s(best), limit = t->plan.slow * run_s;
 
 	return limit > run_s + 1 ? limit : run_s + 1;
 }
@@ -200,13 +200,13 @@ int tuning_candidate_run(struct tuning *t, enum history_phase phase, struct cand
 		return r;
 	c->state = run.state;
 	if (run.state == TRIAL_GOOD)
-		candidate_run(c, run.cost * t->result.level / t->level, run.run_s);
+		candidate_add_run(c, run.cost * t->result.level / t->level, run.run_s);
 	return 0;
 }
 
 double tuning_candidate_cost(const struct tuning *t, const struct candidate *c)
 {
-	double slow = t->plan.slow * tuning_leader(t)->cost;
+	double slow = t->plan.slow * tuning_best_or_baseline(t)->cost;
 
 	if (c->state == TRIAL_GOOD)
 		return c->cost;

@@ -14,8 +14,7 @@
 
 #define DRIFT_RUNS 3 /* of the baseline, to measure its new level */
 
-int tuning_default_failed(enum trial_state state, const char *reason, size_t number,
-			  struct err *err)
+int tuning_fail_baseline(enum trial_state state, const char *reason, size_t number, struct err *err)
 {
 	return err_set(err, ECANCELED,
 		       "run %zu of the baseline (without parameters) is %s%s%s; the program must "
@@ -41,7 +40,7 @@ static void compare_baseline_data(struct tuning *t, const struct history_run *ru
 	}
 }
 
-int tuning_default(struct tuning *t, struct err *err)
+int tuning_run_baseline(struct tuning *t, struct err *err)
 {
 	size_t wanted = t->runner->ops->is_exact ? 1 : t->plan.repeat > 2 ? t->plan.repeat : 2;
 	struct history_run run;
@@ -51,13 +50,12 @@ int tuning_default(struct tuning *t, struct err *err)
 	while (t->basis.count < wanted) {
 		/* There is no limit for the first run, as its time is unknown. */
 		r = tuning_measure(t, PHASE_DEFAULT, HISTORY_NO_POINT, &t->nothing,
-				   t->basis.count ? tuning_default_limit(t) : INFINITY, &run, err);
+				   t->basis.count ? tuning_baseline_limit(t) : INFINITY, &run, err);
 		if (r < 0)
 			return r;
 		if (run.state != TRIAL_GOOD)
-			return tuning_default_failed(run.state, run.reason, t->basis.count + 1,
-						     err);
-		candidate_run(&t->basis, run.cost, run.run_s);
+			return tuning_fail_baseline(run.state, run.reason, t->basis.count + 1, err);
+		candidate_add_run(&t->basis, run.cost, run.run_s);
 		compare_baseline_data(t, &run);
 		t->result.bytes = run.read_bytes + run.write_bytes;
 	}
@@ -74,7 +72,7 @@ static int repeat_baseline(struct tuning *t, double *costs, int have, int wanted
 
 	for (int i = have; i < wanted && t->history.next < t->plan.runs; i++) {
 		int r = tuning_measure(t, PHASE_DRIFT, HISTORY_NO_POINT, &t->nothing,
-				       tuning_default_limit(t), &run, err);
+				       tuning_baseline_limit(t), &run, err);
 
 		if (r < 0)
 			return r;
@@ -114,7 +112,7 @@ static int check_drift(struct tuning *t, struct err *err)
  */
 static bool has_budget(const struct tuning *t)
 {
-	const struct history_run *waiting = history_waiting(&t->history);
+	const struct history_run *waiting = history_next_replay(&t->history);
 
 	if (t->history.next >= t->plan.runs)
 		return false;
@@ -139,7 +137,7 @@ static bool deserves_another_run(const struct tuning *t, const struct candidate 
 
 static int measure_candidate(struct tuning *t, struct candidate *c, struct err *err)
 {
-	double limit_s = tuning_slow_limit(t, tuning_leader(t));
+	double limit_s = tuning_slow_limit(t, tuning_best_or_baseline(t));
 	int r;
 
 	do {

@@ -149,7 +149,7 @@ static int measure_reference(struct tuning *t, struct candidate *c, struct cutti
 	if (r < 0)
 		return r;
 	for (size_t i = before; i < c->count; i++)
-		candidate_run(&fresh, c->costs[i], c->run_s[i]);
+		candidate_add_run(&fresh, c->costs[i], c->run_s[i]);
 	cutting->cost = fresh.cost;
 	cutting->runs = fresh.count;
 	candidate_release(&fresh);
@@ -180,7 +180,7 @@ static int judge_candidate(struct tuning *t, const struct cutting *cutting, stru
 	while (r >= 0 && verdict != NOISE_WORSE && c->count < cutting->wanted &&
 	       (verdict == NOISE_OPEN || c->count < least)) {
 		r = tuning_candidate_run(t, PHASE_SIMPLIFY, c,
-					 tuning_slow_limit(t, tuning_leader(t)), err);
+					 tuning_slow_limit(t, tuning_best_or_baseline(t)), err);
 		verdict = compare_with_reference(t, cutting, c);
 	}
 	if (r < 0) {

@@ -109,11 +109,6 @@ static void annealing_know(void *state, const size_t *point, double cost)
 		annealing_move(annealing, point, draw_log(cost));
 }
 
-static uint64_t annealing_planned(const void *state)
-{
-	return ((const struct annealing *)state)->steps;
-}
-
 const struct search_ops search_annealing = {
 	.name = "annealing",
 	.help = "simulated annealing: steps to neighbors, ever less often to worse ones",
@@ -122,6 +117,5 @@ const struct search_ops search_annealing = {
 	.ask = annealing_ask,
 	.tell = annealing_tell,
 	.know = annealing_know,
-	.planned = annealing_planned,
 	.stop = free,
 };

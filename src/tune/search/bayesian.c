@@ -484,15 +484,6 @@ static void bayesian_know(void *state, const size_t *point, double cost)
 	add_trial(state, point, cost);
 }
 
-static uint64_t bayesian_planned(const void *state)
-{
-	const struct bayesian *bayesian = state;
-
-	if (bayesian->is_whole && bayesian->pool.count < bayesian->runs)
-		return bayesian->pool.count;
-	return bayesian->runs;
-}
-
 static void bayesian_stop(void *state)
 {
 	struct bayesian *bayesian = state;
@@ -514,6 +505,5 @@ const struct search_ops search_bayesian = {
 	.ask = bayesian_ask,
 	.tell = bayesian_tell,
 	.know = bayesian_know,
-	.planned = bayesian_planned,
 	.stop = bayesian_stop,
 };

@@ -10,14 +10,12 @@
 #include "params/space.h"
 #include "tune/search/search.h"
 
-/* Larger spaces are not counted before the first point. */
-static const uint64_t count_most = 1000000;
-
 struct exhaustive {
 	const struct space *space;
-	uint64_t points, next, planned;
+	uint64_t points, next;
 };
 
+/* Is the point of this number settled and allowed? Then no other number stands for it. */
 static bool is_own_point(const struct space *space, uint64_t number, size_t *point)
 {
 	space_point(space, number, point);
@@ -30,7 +28,6 @@ static int exhaustive_start(void **state, const struct space *space,
 			    struct err *err)
 {
 	uint64_t points = space_points(space);
-	size_t point[SPACE_DIMENSIONS];
 	struct exhaustive *exhaustive;
 
 	(void)prior;
@@ -44,10 +41,6 @@ static int exhaustive_start(void **state, const struct space *space,
 	exhaustive = xcalloc(1, sizeof(*exhaustive));
 	exhaustive->space = space;
 	exhaustive->points = points;
-	for (uint64_t i = 0; i < points && points <= count_most; i++)
-		exhaustive->planned += is_own_point(space, i, point);
-	if (points > count_most)
-		exhaustive->planned = points;
 	*state = exhaustive;
 	return 0;
 }
@@ -69,17 +62,11 @@ static void exhaustive_tell(void *state, const size_t *point, double cost)
 	(void)cost;
 }
 
-static uint64_t exhaustive_planned(const void *state)
-{
-	return ((const struct exhaustive *)state)->planned;
-}
-
 const struct search_ops search_exhaustive = {
 	.name = "exhaustive",
 	.help = "try every point, in order",
 	.start = exhaustive_start,
 	.ask = exhaustive_ask,
 	.tell = exhaustive_tell,
-	.planned = exhaustive_planned,
 	.stop = free,
 };

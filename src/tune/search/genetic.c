@@ -182,13 +182,6 @@ static void genetic_know(void *state, const size_t *point, double cost)
 	genetic_tell(state, point, cost);
 }
 
-static uint64_t genetic_planned(const void *state)
-{
-	const struct genetic *genetic = state;
-
-	return genetic->individuals * (uint64_t)genetic->settings[GENERATIONS];
-}
-
 static void genetic_stop(void *state)
 {
 	struct genetic *genetic = state;
@@ -208,6 +201,5 @@ const struct search_ops search_genetic = {
 	.ask = genetic_ask,
 	.tell = genetic_tell,
 	.know = genetic_know,
-	.planned = genetic_planned,
 	.stop = genetic_stop,
 };

@@ -221,11 +221,6 @@ static void model_tell(void *state, const size_t *point, double cost)
 	(void)cost;
 }
 
-static uint64_t model_planned(const void *state)
-{
-	return ((const struct model_search *)state)->count;
-}
-
 const struct search_ops search_model = {
 	.name = "model",
 	.help = "only the few points that a model of the machine predicts to be fastest",
@@ -234,6 +229,5 @@ const struct search_ops search_model = {
 	.start = model_start,
 	.ask = model_ask,
 	.tell = model_tell,
-	.planned = model_planned,
 	.stop = model_stop,
 };

@@ -24,7 +24,7 @@ static const struct search_setting random_settings[] = {
 struct draws {
 	const struct space *space;
 	struct random random;
-	uint64_t left, planned;
+	uint64_t left;
 	uint64_t points;     /* of the space; 0: uncountable, or drawn with replacement */
 	uint64_t next;	     /* index in the permutation */
 	uint64_t half, mask; /* of the Feistel network: bits of one side, and their mask */
@@ -65,13 +65,11 @@ static int draws_start(void **state, const struct space *space, const struct sea
 	(void)err;
 	draws->space = space;
 	random_init(&draws->random, seed);
-	draws->left = draws->planned = (uint64_t)settings[DRAWS];
+	draws->left = (uint64_t)settings[DRAWS];
 	*state = draws;
 	if (settings[REPLACEMENT] != 0)
 		return 0;
 	draws->points = space_points(space);
-	if (draws->points && draws->points < draws->planned)
-		draws->planned = draws->points;
 	while (draws->half < 31 && UINT64_C(1) << 2 * draws->half < draws->points)
 		draws->half++;
 	draws->mask = (UINT64_C(1) << draws->half) - 1;
@@ -115,11 +113,6 @@ static void draws_tell(void *state, const size_t *point, double cost)
 	(void)cost;
 }
 
-static uint64_t draws_planned(const void *state)
-{
-	return ((const struct draws *)state)->planned;
-}
-
 const struct search_ops search_random = {
 	.name = "random",
 	.help = "random points, none twice",
@@ -127,6 +120,5 @@ const struct search_ops search_random = {
 	.start = draws_start,
 	.ask = draws_ask,
 	.tell = draws_tell,
-	.planned = draws_planned,
 	.stop = free,
 };

@@ -296,8 +296,3 @@ struct search_counts search_counted(const struct search *search)
 {
 	return search->counts;
 }
-
-uint64_t search_planned(const struct search *search)
-{
-	return search->ops->planned ? search->ops->planned(search->state) : 0;
-}

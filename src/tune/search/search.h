@@ -54,7 +54,6 @@ struct search_ops {
 	/* The cost of a point that was not asked for, such as the baseline; called before the first
 	 * ask. Optional. */
 	void (*know)(void *state, const size_t *point, double cost);
-	uint64_t (*planned)(const void *state); /* points in total. Optional. */
 	void (*stop)(void *state);
 };
 
@@ -96,8 +95,5 @@ void search_tell(struct search *search, const size_t *point, double cost);
 /* The best point so far. False: no point was good. */
 bool search_best(const struct search *search, size_t *point, double *cost);
 struct search_counts search_counted(const struct search *search);
-
-/* The number of points that the method will ask for in total; 0: unknown. */
-uint64_t search_planned(const struct search *search);
 
 #endif

@@ -75,7 +75,8 @@ static size_t choose_files(struct objective *o, const struct summary_row *rows, 
 	return chosen;
 }
 
-void objective_ask(bool *asked, const struct trace_head *head, const struct activity *activity)
+void objective_mark_named(bool *asked, const struct trace_head *head,
+			  const struct activity *activity)
 {
 	if (activity->parent)
 		return;

@@ -64,14 +64,15 @@ struct objective {
 
 /*
  * The summary must be of the whole trace; it and its head must outlive the objective. asked: per
- * file, as objective_ask() found for the whole trace. directory: the scratch directory of the
- * runner; NULL: none.
+ * file, as objective_mark_named() found for the whole trace. directory: the scratch directory of
+ * the runner; NULL: none.
  */
 void objective_init(struct objective *objective, const struct summary *summary, const bool *asked,
 		    const char *directory);
 
 /* Marks the files that the program itself names, not a library. asked has room for all files. */
-void objective_ask(bool *asked, const struct trace_head *head, const struct activity *activity);
+void objective_mark_named(bool *asked, const struct trace_head *head,
+			  const struct activity *activity);
 
 void objective_add(struct objective *objective, const struct activity *activity);
 void objective_end(struct objective *objective);

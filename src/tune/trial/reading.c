@@ -30,7 +30,7 @@ static int summarize(struct summary *summary, bool *asked, struct trace *trace, 
 	while ((n = trace_next(trace, batch, BATCH, err)) > 0)
 		for (ssize_t i = 0; i < n; i++) {
 			summary_add(summary, &batch[i]);
-			objective_ask(asked, &trace->head, &batch[i]);
+			objective_mark_named(asked, &trace->head, &batch[i]);
 		}
 	return (int)n;
 }

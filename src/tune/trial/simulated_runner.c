@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/trial/simulated_runner.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/maths/random.h"
 #include "predict/simulate/knobs.h"
 #include "predict/simulate/workload.h"
-
-#define NOISE_MAX 2
 
 struct simulation {
 	struct platform *platform;
 	struct workload workload;
-	double noise;
-	uint64_t seed, runs;
 	char *program, *platform_name, *fingerprint; /* the runner points to them */
 };
 
@@ -57,16 +50,6 @@ static void fill_trial(const struct simulation *s, const struct trial_limits *li
 	trial->write_bytes = (double)workload_bytes(&s->workload);
 }
 
-static double draw_noise(struct simulation *s)
-{
-	struct random random;
-
-	if (!(s->noise > 0))
-		return 1;
-	random_stream(&random, s->seed, s->runs++);
-	return exp(s->noise * random_normal(&random));
-}
-
 static int simulation_run(void *runner, const struct param_set *set,
 			  const struct trial_limits *limits, struct trial *trial, struct err *err)
 {
@@ -83,7 +66,6 @@ static int simulation_run(void *runner, const struct param_set *set,
 		trial->reason = xstrdup(told.text);
 		return 0;
 	}
-	simulated.total *= draw_noise(s);
 	fill_trial(s, limits, simulated.total, trial);
 	trial->effective = effective_parameters(s, &knobs);
 	return 0;
@@ -102,15 +84,10 @@ static void simulation_close(void *runner)
 	free(s);
 }
 
-static const struct trial_runner_ops exact_ops = {
+static const struct trial_runner_ops simulated_ops = {
 	.run = simulation_run,
 	.close = simulation_close,
 	.is_exact = true,
-};
-
-static const struct trial_runner_ops noisy_ops = {
-	.run = simulation_run,
-	.close = simulation_close,
 };
 
 static void fill_runner(struct trial_runner *runner, struct simulation *s)
@@ -121,7 +98,7 @@ static void fill_runner(struct trial_runner *runner, struct simulation *s)
 	s->platform_name = xprintf("simulated:%s", platform_name(s->platform));
 	/* The kernel and its bytes per rank identify the program. */
 	s->fingerprint = xprintf("model:%s-%" PRIu64, w->name, w->rank_bytes);
-	*runner = (struct trial_runner){ .ops = s->noise > 0 ? &noisy_ops : &exact_ops,
+	*runner = (struct trial_runner){ .ops = &simulated_ops,
 					 .state = s,
 					 .program = s->program,
 					 .platform = s->platform_name,
@@ -138,7 +115,7 @@ static void fill_runner(struct trial_runner *runner, struct simulation *s)
 }
 
 int simulated_runner_open(struct trial_runner *runner, const char *platform, const char *kernel,
-			  uint64_t ranks, double noise, uint64_t seed, struct err *err)
+			  uint64_t ranks, struct err *err)
 {
 	struct simulation *s;
 	struct workload workload;
@@ -146,8 +123,6 @@ int simulated_runner_open(struct trial_runner *runner, const char *platform, con
 
 	if (r < 0)
 		return r;
-	if (!(noise >= 0 && noise <= NOISE_MAX))
-		return err_set(err, EINVAL, "noise must be between 0 and %d", NOISE_MAX);
 	s = xcalloc(1, sizeof(*s));
 	r = platform_open(&s->platform, platform, err);
 	if (r < 0) {
@@ -155,17 +130,8 @@ int simulated_runner_open(struct trial_runner *runner, const char *platform, con
 		return r;
 	}
 	s->workload = workload;
-	s->noise = noise;
-	s->seed = seed;
 	fill_runner(runner, s);
 	return 0;
-}
-
-void simulated_runner_skip(struct trial_runner *runner, uint64_t runs)
-{
-	struct simulation *s = runner->state;
-
-	s->runs += runs;
 }
 
 int simulated_runner_space(const struct trial_runner *runner, struct space *space, struct err *err)
@@ -173,11 +139,4 @@ int simulated_runner_space(const struct trial_runner *runner, struct space *spac
 	const struct simulation *s = runner->state;
 
 	return workload_space(&s->workload, s->platform, space, err);
-}
-
-double simulated_runner_peak(const struct trial_runner *runner)
-{
-	const struct simulation *s = runner->state;
-
-	return platform_peak(s->platform);
 }

@@ -263,29 +263,7 @@ static void uncountable_spaces_are_searched(void)
 	space_release(&space);
 }
 
-static void planned_is_the_number_of_points(void)
-{
-	struct space space;
-	struct search *search;
-	size_t point[3], count = 0;
-
-	small_space(&space);
-	REQUIRE(search_new(&search, "exhaustive", NULL, &space, 1, NULL) == 0);
-	CHECK_INT(search_planned(search), 15);
-	for (; search_ask(search, point); count++)
-		search_tell(search, point, 1);
-	CHECK_INT(count, 15);
-	search_free(search);
-	REQUIRE(search_new(&search, "genetic", NULL, &space, 1, NULL) == 0);
-	CHECK_INT(search_planned(search), 600);
-	search_free(search);
-	REQUIRE(search_new(&search, "bayesian", NULL, &space, 1, NULL) == 0);
-	CHECK_INT(search_planned(search), 15);
-	search_free(search);
-	space_release(&space);
-}
-
 TESTS(TEST(toy_stack_has_the_expected_costs), TEST(no_point_is_measured_twice),
       TEST(same_seed_and_costs_give_the_same_course), TEST(other_seeds_give_other_courses),
       TEST(failures_are_never_the_best), TEST(errors_list_the_valid_names),
-      TEST(uncountable_spaces_are_searched), TEST(planned_is_the_number_of_points))
+      TEST(uncountable_spaces_are_searched))

@@ -113,7 +113,7 @@ static void judge(struct objective *o, struct summary *s, const struct trace_hea
 	summary_init(s, head);
 	for (size_t i = 0; i < n; i++) {
 		summary_add(s, &all[i]);
-		objective_ask(asked, head, &all[i]);
+		objective_mark_named(asked, head, &all[i]);
 	}
 	objective_init(o, s, asked, "/scratch/trial");
 	for (size_t i = 0; i < n; i++)

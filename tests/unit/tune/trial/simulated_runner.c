@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Trials on a simulated platform are exact, or noisy if requested.
+ * Trials on a simulated platform.
  */
 #include "tune/trial/simulated_runner.h"
 
 #include <errno.h>
-#include <math.h>
 
 #include "base/err.h"
 #include "check.h"
 
-static void open_runner(struct trial_runner *runner, double noise, uint64_t seed)
+static void open_runner(struct trial_runner *runner)
 {
-	REQUIRE(simulated_runner_open(runner, "hopper", "vpic", 2048, noise, seed, NULL) == 0);
+	REQUIRE(simulated_runner_open(runner, "hopper", "vpic", 2048, NULL) == 0);
 }
 
 static double run_seconds(struct trial_runner *runner, const struct param_set *set)
@@ -33,7 +32,7 @@ static void same_parameters_always_cost_the_same(void)
 	const struct param_set nothing = { 0 };
 	struct trial_runner runner;
 
-	open_runner(&runner, 0, 1);
+	open_runner(&runner);
 	CHECK(runner.ops->is_exact);
 	CHECK(run_seconds(&runner, &nothing) == run_seconds(&runner, &nothing));
 	runner.ops->close(runner.state);
@@ -44,7 +43,7 @@ static void runner_describes_platform_and_program(void)
 	struct space space;
 	struct trial_runner runner;
 
-	open_runner(&runner, 0, 1);
+	open_runner(&runner);
 	CHECK_TEXT(runner.platform, "simulated:hopper");
 	CHECK_TEXT(runner.program, "vpic_io");
 	CHECK(runner.fingerprint && *runner.fingerprint);
@@ -53,52 +52,7 @@ static void runner_describes_platform_and_program(void)
 	CHECK(runner.uses.hdf5 && runner.uses.mpi && runner.uses.collective && runner.uses.creates);
 	CHECK_INT(simulated_runner_space(&runner, &space, NULL), 0);
 	CHECK_INT(space_points(&space), 13440);
-	CHECK(simulated_runner_peak(&runner) == 35e9);
 	space_release(&space);
-	runner.ops->close(runner.state);
-}
-
-static void noise_has_the_requested_deviation(void)
-{
-	enum { RUNS = 2000 };
-	const struct param_set nothing = { 0 };
-	double exact, sum = 0, squares = 0;
-	struct trial_runner runner;
-
-	open_runner(&runner, 0, 7);
-	exact = run_seconds(&runner, &nothing);
-	runner.ops->close(runner.state);
-	open_runner(&runner, 0.1, 7);
-	CHECK(!runner.ops->is_exact);
-	for (int i = 0; i < RUNS; i++) {
-		double logarithm = log(run_seconds(&runner, &nothing) / exact);
-
-		sum += logarithm;
-		squares += logarithm * logarithm;
-	}
-	/* Within five standard errors; the seed is fixed. */
-	CHECK(fabs(sum / RUNS) < 5 * 0.1 / sqrt(RUNS));
-	CHECK(fabs(sqrt(squares / RUNS) - 0.1) < 5 * 0.1 / sqrt(2 * RUNS));
-	runner.ops->close(runner.state);
-}
-
-static void noise_depends_on_seed_and_run_number(void)
-{
-	const struct param_set nothing = { 0 };
-	double first, second;
-	struct trial_runner runner;
-
-	open_runner(&runner, 0.1, 3);
-	first = run_seconds(&runner, &nothing);
-	second = run_seconds(&runner, &nothing);
-	CHECK(first != second);
-	runner.ops->close(runner.state);
-	open_runner(&runner, 0.1, 3);
-	simulated_runner_skip(&runner, 1);
-	CHECK(run_seconds(&runner, &nothing) == second);
-	runner.ops->close(runner.state);
-	open_runner(&runner, 0.1, 4);
-	CHECK(run_seconds(&runner, &nothing) != first);
 	runner.ops->close(runner.state);
 }
 
@@ -109,7 +63,7 @@ static void slow_trials_are_aborted(void)
 	struct trial trial;
 	struct trial_runner runner;
 
-	open_runner(&runner, 0, 1);
+	open_runner(&runner);
 	CHECK_INT(runner.ops->run(runner.state, &nothing, &limits, &trial, NULL), 0);
 	CHECK_INT(trial.state, TRIAL_SLOW);
 	CHECK(trial.run_s == 10 && trial.reason);
@@ -123,7 +77,7 @@ static void effective_values_are_limited_by_the_platform(void)
 	struct trial trial;
 	struct trial_runner runner;
 
-	REQUIRE(simulated_runner_open(&runner, "hopper", "vpic", 128, 0, 1, NULL) == 0);
+	REQUIRE(simulated_runner_open(&runner, "hopper", "vpic", 128, NULL) == 0);
 	REQUIRE(!param_set_put(&set, tunable_by_name("cb_nodes"), "2048", NULL, NULL, 0, NULL));
 	REQUIRE(!param_set_put(&set, tunable_by_name("striping_factor"), "500", NULL, NULL, 0,
 			       NULL));
@@ -135,19 +89,17 @@ static void effective_values_are_limited_by_the_platform(void)
 	runner.ops->close(runner.state);
 }
 
-static void wrong_names_and_noise_are_refused(void)
+static void unknown_names_and_ranks_are_refused(void)
 {
 	struct err err = { 0 };
 	struct trial_runner runner;
 
-	CHECK_INT(simulated_runner_open(&runner, "hopper", "ior", 4, 0, 1, &err), -ENOENT);
-	CHECK_INT(simulated_runner_open(&runner, "nowhere", "vpic", 4, 0, 1, &err), -ENOENT);
-	CHECK_INT(simulated_runner_open(&runner, "hopper", "vpic", 0, 0, 1, &err), -EINVAL);
-	CHECK_INT(simulated_runner_open(&runner, "hopper", "vpic", 4, -1, 1, &err), -EINVAL);
-	CHECK_INT(simulated_runner_open(&runner, "hopper", "vpic", 4, NAN, 1, &err), -EINVAL);
+	CHECK_INT(simulated_runner_open(&runner, "hopper", "ior", 4, &err), -ENOENT);
+	CHECK_INT(simulated_runner_open(&runner, "nowhere", "vpic", 4, &err), -ENOENT);
+	CHECK_INT(simulated_runner_open(&runner, "hopper", "vpic", 0, &err), -EINVAL);
 }
 
 TESTS(TEST(same_parameters_always_cost_the_same), TEST(runner_describes_platform_and_program),
-      TEST(noise_has_the_requested_deviation), TEST(noise_depends_on_seed_and_run_number),
+
       TEST(slow_trials_are_aborted), TEST(effective_values_are_limited_by_the_platform),
-      TEST(wrong_names_and_noise_are_refused))
+      TEST(unknown_names_and_ranks_are_refused))
