@@ -43,8 +43,8 @@ static double inverse_diagonal(const struct gaussian *gaussian, size_t i, double
 	return sum;
 }
 
-/* The part of the variance that is foreseen of trials that are left out (Rasmussen and Williams
- * 2006, equation 5.12). */
+/* The share of the variance that leave-one-out predictions explain (Rasmussen and Williams 2006,
+ * equation 5.12). */
 static double explained_share(const struct gaussian *gaussian)
 {
 	AUTO_FREE double *column = xcalloc(gaussian->points + 1, sizeof(*column));

@@ -1,13 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * The types and constants of HDF5's interface since 1.10 are repeated here: no header of HDF5 is
- * needed to build Sluice.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/trial/digest_hdf5.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,14 +10,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "tune/trial/digest.h"
+#include "tune/trial/hdf5_library.h"
 
-typedef int64_t hid;
-typedef unsigned long long hsize;
-
-enum { CLASS_STRING = 3, CLASS_COMPOUND = 6, CLASS_REFERENCE = 7, CLASS_VLEN = 9, CLASS_ARRAY };
-enum { IS_GROUP = 2, IS_TYPE = 3, IS_DATASET = 5 };
-enum { LINK_HARD = 0, LINK_SOFT = 1 };
-enum { SPACE_NULL = 2 };
 #define RANK_MAX 32
 #define NAME_MAX_BYTES 4096
 #define DEPTH_MAX 256
@@ -34,139 +22,16 @@ enum { SPACE_NULL = 2 };
 /* An attribute is read as a whole. Larger ones are rare, and are skipped. */
 #define ATTRIBUTE_MAX (64u << 20)
 
-/* Called for each link. Only the first field of the info, the link's type, is the same in all
- * versions of HDF5. */
-typedef int (*link_seen)(hid group, const char *name, const int *info, void *arg);
-
-/* One row per function: result, name here, name in HDF5, alternative name, arguments. */
-#define FUNCTIONS(X)                                                                            \
-	X(int, open, "H5open", NULL, (void))                                                    \
-	X(int, version, "H5get_libversion", NULL, (unsigned *, unsigned *, unsigned *))         \
-	X(int, quiet, "H5Eset_auto2", NULL, (hid, void *, void *))                              \
-	X(hid, file_open, "H5Fopen", NULL, (const char *, unsigned, hid))                       \
-	X(int, file_close, "H5Fclose", NULL, (hid))                                             \
-	X(hid, object_open, "H5Oopen", NULL, (hid, const char *, hid))                          \
-	X(int, object_close, "H5Oclose", NULL, (hid))                                           \
-	X(int, object_info, "H5Oget_info1", "H5Oget_info", (hid, void *))                       \
-	X(int, object_kind, "H5Iget_type", NULL, (hid))                                         \
-	X(int, links, "H5Literate1", "H5Literate", (hid, int, int, hsize *, link_seen, void *)) \
-	X(int, link_value, "H5Lget_val", NULL, (hid, const char *, void *, size_t, hid))        \
-	X(int, attribute_count, "H5Aget_num_attrs", NULL, (hid))                                \
-	X(hid, attribute_open, "H5Aopen_by_idx", NULL,                                          \
-	  (hid, const char *, int, int, hsize, hid, hid))                                       \
-	X(ptrdiff_t, attribute_name, "H5Aget_name", NULL, (hid, size_t, char *))                \
-	X(hid, attribute_type, "H5Aget_type", NULL, (hid))                                      \
-	X(hid, attribute_space, "H5Aget_space", NULL, (hid))                                    \
-	X(int, attribute_read, "H5Aread", NULL, (hid, hid, void *))                             \
-	X(int, attribute_close, "H5Aclose", NULL, (hid))                                        \
-	X(hid, dataset_open, "H5Dopen2", NULL, (hid, const char *, hid))                        \
-	X(hid, dataset_type, "H5Dget_type", NULL, (hid))                                        \
-	X(hid, dataset_space, "H5Dget_space", NULL, (hid))                                      \
-	X(hid, dataset_list, "H5Dget_create_plist", NULL, (hid))                                \
-	X(int, dataset_read, "H5Dread", NULL, (hid, hid, hid, hid, hid, void *))                \
-	X(int, dataset_close, "H5Dclose", NULL, (hid))                                          \
-	X(int, reclaim, "H5Dvlen_reclaim", "H5Treclaim", (hid, hid, hid, void *))               \
-	X(hid, list_new, "H5Pcreate", NULL, (hid))                                              \
-	X(int, list_cache, "H5Pset_chunk_cache", NULL, (hid, size_t, size_t, double))           \
-	X(int, list_filters, "H5Pget_nfilters", NULL, (hid))                                    \
-	X(int, list_filter, "H5Pget_filter2", NULL,                                             \
-	  (hid, unsigned, unsigned *, size_t *, unsigned *, size_t, char *, unsigned *))        \
-	X(int, list_close, "H5Pclose", NULL, (hid))                                             \
-	X(int, filter_is_there, "H5Zfilter_avail", NULL, (int))                                 \
-	X(hid, space_new, "H5Screate_simple", NULL, (int, const hsize *, const hsize *))        \
-	X(int, space_kind, "H5Sget_simple_extent_type", NULL, (hid))                            \
-	X(int, space_rank, "H5Sget_simple_extent_ndims", NULL, (hid))                           \
-	X(int, space_extents, "H5Sget_simple_extent_dims", NULL, (hid, hsize *, hsize *))       \
-	X(int, space_select, "H5Sselect_hyperslab", NULL,                                       \
-	  (hid, int, const hsize *, const hsize *, const hsize *, const hsize *))               \
-	X(int, space_close, "H5Sclose", NULL, (hid))                                            \
-	X(hid, type_native, "H5Tget_native_type", NULL, (hid, int))                             \
-	X(hid, type_copy, "H5Tcopy", NULL, (hid))                                               \
-	X(int, type_pack, "H5Tpack", NULL, (hid))                                               \
-	X(int, type_class, "H5Tget_class", NULL, (hid))                                         \
-	X(size_t, type_bytes, "H5Tget_size", NULL, (hid))                                       \
-	X(int, type_is_text, "H5Tis_variable_str", NULL, (hid))                                 \
-	X(int, type_members, "H5Tget_nmembers", NULL, (hid))                                    \
-	X(hid, type_member, "H5Tget_member_type", NULL, (hid, unsigned))                        \
-	X(hid, type_base, "H5Tget_super", NULL, (hid))                                          \
-	X(int, type_close, "H5Tclose", NULL, (hid))
-
-#define FIELD(result, name, there, other, arguments) result(*name) arguments;
-struct hdf5 {
-	FUNCTIONS(FIELD)
-	const hid *access_class; /* H5P_DATASET_ACCESS */
-};
-#undef FIELD
-
 struct walk {
 	struct hdf5 h;
 	XXH3_state_t *hash;
 	uint64_t *skipped;
-	hid access;	 /* property list to open datasets with */
+	hdf5_id access;	 /* property list to open datasets with */
 	char *piece;	 /* DIGEST_PIECE_BYTES */
 	struct map seen; /* addresses of visited objects */
 	const char *path;
 	struct err *err;
 };
-
-static const struct {
-	const char *name, *other;
-	size_t offset;
-} symbols[] = {
-#define SYMBOL(result, name, there, other, arguments) { there, other, offsetof(struct hdf5, name) },
-	FUNCTIONS(SYMBOL)
-#undef SYMBOL
-};
-
-/* Prefers a library without MPI, but any can read the files. */
-static void *library_open(void)
-{
-	static const char *const names[] = {
-		"libhdf5_serial.so.103",
-		"libhdf5.so.103",
-		"libhdf5.so.310",
-		"libhdf5.so.200",
-		"libhdf5_serial.so.310",
-		"libhdf5_serial.so",
-		"libhdf5.so",
-		"libhdf5_mpich.so.103",
-		"libhdf5_openmpi.so.103",
-		"libhdf5_mpich.so",
-		"libhdf5_openmpi.so",
-		NULL,
-	};
-	void *library = NULL;
-
-	/* The files are only read, and the program has exited. */
-	setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
-	for (const char *const *name = names; !library && *name; name++)
-		library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
-	return library;
-}
-
-static int library_load(struct hdf5 *h, struct err *err)
-{
-	void *library = library_open();
-	unsigned major = 0, minor = 0, patch = 0;
-
-	if (!library)
-		return err_set(err, ENOENT, "HDF5 is not installed (on Debian: libhdf5-103-1)");
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-		void *address = dlsym(library, symbols[i].name);
-
-		if (!address && symbols[i].other)
-			address = dlsym(library, symbols[i].other);
-		if (!address)
-			return err_set(err, ENOENT, "HDF5 has no %s", symbols[i].name);
-		memcpy((char *)h + symbols[i].offset, &address, sizeof(address));
-	}
-	h->access_class = dlsym(library, "H5P_CLS_DATASET_ACCESS_ID_g");
-	if (!h->access_class || h->open() < 0 || h->version(&major, &minor, &patch) < 0 ||
-	    (major == 1 && minor < 10))
-		return err_set(err, ENOENT, "HDF5 is older than 1.10");
-	h->quiet(0, NULL, NULL);
-	return 0;
-}
 
 bool digest_is_hdf5(int fd)
 {
@@ -204,22 +69,22 @@ static int fail_object(struct walk *w, const char *name, const char *what)
 }
 
 /* In memory, values of such a type are pointers or file addresses, which differ between runs. */
-static bool type_has_pointers(const struct hdf5 *h, hid type)
+static bool type_has_pointers(const struct hdf5 *h, hdf5_id type)
 {
 	int class = h->type_class(type), members;
 	bool points = false;
-	hid part;
+	hdf5_id part;
 
-	if (class == CLASS_VLEN || class == CLASS_REFERENCE)
+	if (class == HDF5_CLASS_VLEN || class == HDF5_CLASS_REFERENCE)
 		return true;
-	if (class == CLASS_STRING)
+	if (class == HDF5_CLASS_STRING)
 		return h->type_is_text(type) > 0;
-	if (class == CLASS_ARRAY) {
+	if (class == HDF5_CLASS_ARRAY) {
 		part = h->type_base(type);
 		points = part < 0 || type_has_pointers(h, part);
 		h->type_close(part);
 	}
-	members = class == CLASS_COMPOUND ? h->type_members(type) : 0;
+	members = class == HDF5_CLASS_COMPOUND ? h->type_members(type) : 0;
 	for (int i = 0; !points && i < members; i++) {
 		part = h->type_member(type, (unsigned)i);
 		points = part < 0 || type_has_pointers(h, part);
@@ -229,28 +94,29 @@ static bool type_has_pointers(const struct hdf5 *h, hid type)
 }
 
 /* The type to read into: native and packed, as padding would have random content. */
-static hid memory_type(const struct hdf5 *h, hid type)
+static hdf5_id memory_type(const struct hdf5 *h, hdf5_id type)
 {
-	hid native = h->type_native(type, 1);
+	hdf5_id native = h->type_native(type, 1);
 
 	if (native < 0)
 		native = h->type_copy(type);
-	if (native >= 0 && h->type_class(native) == CLASS_COMPOUND)
+	if (native >= 0 && h->type_class(native) == HDF5_CLASS_COMPOUND)
 		h->type_pack(native);
 	return native;
 }
 
 /* The values of a dataset or an attribute. */
 struct values {
-	hid type, space; /* in memory, in the file */
-	size_t bytes;	 /* of one value */
-	bool is_text;	 /* strings of variable length */
+	hdf5_id type, space; /* in memory, in the file */
+	size_t bytes;	     /* of one value */
+	bool is_text;	     /* strings of variable length */
 	int rank;
-	hsize extents[RANK_MAX];
-	hsize count;
+	hdf5_size extents[RANK_MAX];
+	hdf5_size count;
 };
 
-static int values_describe(struct walk *w, const char *name, hid type, hid space, struct values *v)
+static int values_describe(struct walk *w, const char *name, hdf5_id type, hdf5_id space,
+			   struct values *v)
 {
 	const struct hdf5 *h = &w->h;
 
@@ -258,12 +124,12 @@ static int values_describe(struct walk *w, const char *name, hid type, hid space
 	if (v->type < 0 || space < 0)
 		return fail_object(w, name, "its type or shape cannot be read");
 	v->bytes = h->type_bytes(v->type);
-	v->is_text = h->type_class(v->type) == CLASS_STRING && h->type_is_text(v->type) > 0;
+	v->is_text = h->type_class(v->type) == HDF5_CLASS_STRING && h->type_is_text(v->type) > 0;
 	v->rank = h->space_rank(space);
 	if (v->rank < 0 || v->rank > RANK_MAX || !v->bytes ||
 	    (v->rank && h->space_extents(space, v->extents, NULL) < 0))
 		return fail_object(w, name, "its shape cannot be read");
-	if (h->space_kind(space) == SPACE_NULL)
+	if (h->space_kind(space) == HDF5_SPACE_NULL)
 		v->count = 0;
 	for (int i = 0; i < v->rank; i++)
 		if (__builtin_mul_overflow(v->count, v->extents[i], &v->count))
@@ -277,7 +143,7 @@ static int values_describe(struct walk *w, const char *name, hid type, hid space
 }
 
 /* Hashes values that were read, and lets HDF5 free strings. */
-static void hash_and_reclaim(struct walk *w, const struct values *v, hid space, size_t count)
+static void hash_and_reclaim(struct walk *w, const struct values *v, hdf5_id space, size_t count)
 {
 	char *const *texts = (char *const *)w->piece;
 
@@ -293,14 +159,14 @@ static void hash_and_reclaim(struct walk *w, const struct values *v, hid space, 
 /* A box of values that is contiguous in their order: it is complete in all dimensions after the one
  * that is cut. */
 struct box {
-	hsize start[RANK_MAX], count[RANK_MAX];
-	int cut;    /* index of the dimension that is cut */
-	hsize most; /* extent of the cut dimension */
+	hdf5_size start[RANK_MAX], count[RANK_MAX];
+	int cut;	/* index of the dimension that is cut */
+	hdf5_size most; /* extent of the cut dimension */
 };
 
 static void box_init(struct box *box, const struct values *v)
 {
-	hsize most = v->is_text ? TEXTS_MAX : DIGEST_PIECE_BYTES / v->bytes, inner = 1;
+	hdf5_size most = v->is_text ? TEXTS_MAX : DIGEST_PIECE_BYTES / v->bytes, inner = 1;
 
 	*box = (struct box){ .cut = 0 };
 	for (int i = 0; i < v->rank; i++)
@@ -313,9 +179,9 @@ static void box_init(struct box *box, const struct values *v)
 	box->most = most / inner;
 }
 
-static hsize box_size(struct box *box, const struct values *v)
+static hdf5_size box_size(struct box *box, const struct values *v)
 {
-	hsize left = v->extents[box->cut] - box->start[box->cut], size = 1;
+	hdf5_size left = v->extents[box->cut] - box->start[box->cut], size = 1;
 
 	box->count[box->cut] = left < box->most ? left : box->most;
 	for (int i = 0; i < v->rank; i++)
@@ -336,11 +202,11 @@ static bool box_next(struct box *box, const struct values *v)
 	return true;
 }
 
-static int box_read(struct walk *w, hid dataset, const struct values *v, struct box *box)
+static int box_read(struct walk *w, hdf5_id dataset, const struct values *v, struct box *box)
 {
 	const struct hdf5 *h = &w->h;
-	hsize size = box_size(box, v);
-	hid memory = h->space_new(1, &size, NULL);
+	hdf5_size size = box_size(box, v);
+	hdf5_id memory = h->space_new(1, &size, NULL);
 	int r = -1;
 
 	memset(w->piece, 0, size * v->bytes);
@@ -353,7 +219,7 @@ static int box_read(struct walk *w, hid dataset, const struct values *v, struct 
 }
 
 /* Hashes the values piece by piece in their order, whatever the layout in the file is. */
-static int dataset_read(struct walk *w, const char *name, hid dataset, const struct values *v)
+static int dataset_read(struct walk *w, const char *name, hdf5_id dataset, const struct values *v)
 {
 	struct box box;
 
@@ -377,9 +243,9 @@ static int dataset_read(struct walk *w, const char *name, hid dataset, const str
 }
 
 /* Are all filters of the dataset installed? If not, the file is not broken. */
-static bool dataset_is_readable(const struct hdf5 *h, hid dataset)
+static bool dataset_is_readable(const struct hdf5 *h, hdf5_id dataset)
 {
-	hid list = h->dataset_list(dataset);
+	hdf5_id list = h->dataset_list(dataset);
 	int filters = list >= 0 ? h->list_filters(list) : 0;
 	bool readable = true;
 
@@ -395,7 +261,8 @@ static bool dataset_is_readable(const struct hdf5 *h, hid dataset)
 	return readable;
 }
 
-static int hash_values(struct walk *w, const char *name, hid dataset, hid type, hid space)
+static int hash_values(struct walk *w, const char *name, hdf5_id dataset, hdf5_id type,
+		       hdf5_id space)
 {
 	struct values v;
 	int r = values_describe(w, name, type, space, &v);
@@ -413,11 +280,11 @@ static int hash_values(struct walk *w, const char *name, hid dataset, hid type, 
 }
 
 /* Opens the dataset again: the chunk cache of the opened object is too small. */
-static int hash_dataset(struct walk *w, hid object, const char *name)
+static int hash_dataset(struct walk *w, hdf5_id object, const char *name)
 {
 	const struct hdf5 *h = &w->h;
-	hid dataset = h->dataset_open(object, ".", w->access);
-	hid type, space;
+	hdf5_id dataset = h->dataset_open(object, ".", w->access);
+	hdf5_id type, space;
 	int r;
 
 	if (dataset < 0)
@@ -431,7 +298,8 @@ static int hash_dataset(struct walk *w, hid object, const char *name)
 	return r;
 }
 
-static int attribute_read(struct walk *w, const char *name, hid attribute, const struct values *v)
+static int attribute_read(struct walk *w, const char *name, hdf5_id attribute,
+			  const struct values *v)
 {
 	char *piece = w->piece;
 	int r;
@@ -452,11 +320,11 @@ static int attribute_read(struct walk *w, const char *name, hid attribute, const
 	return r < 0 ? fail_object(w, name, "an attribute cannot be read") : 0;
 }
 
-static int hash_attribute(struct walk *w, hid attribute, const char *of)
+static int hash_attribute(struct walk *w, hdf5_id attribute, const char *of)
 {
 	const struct hdf5 *h = &w->h;
 	char name[NAME_MAX_BYTES] = "";
-	hid type = h->attribute_type(attribute), space = h->attribute_space(attribute);
+	hdf5_id type = h->attribute_type(attribute), space = h->attribute_space(attribute);
 	struct values v;
 	int r;
 
@@ -473,14 +341,14 @@ static int hash_attribute(struct walk *w, hid attribute, const char *of)
 	return r;
 }
 
-static int hash_attributes(struct walk *w, hid object, const char *of)
+static int hash_attributes(struct walk *w, hdf5_id object, const char *of)
 {
 	int count = w->h.attribute_count(object), r = 0;
 
 	if (count < 0)
 		return fail_object(w, of, "its attributes cannot be counted");
 	for (int i = 0; r >= 0 && i < count; i++) {
-		hid attribute = w->h.attribute_open(object, ".", 0, 0, (hsize)i, 0, 0);
+		hdf5_id attribute = w->h.attribute_open(object, ".", 0, 0, (hdf5_size)i, 0, 0);
 
 		if (attribute < 0)
 			return fail_object(w, of, "an attribute cannot be opened");
@@ -501,7 +369,7 @@ struct links {
 	size_t count, cap;
 };
 
-static int add_link(hid group, const char *name, const int *info, void *arg)
+static int add_link(hdf5_id group, const char *name, const int *info, void *arg)
 {
 	struct links *links = arg;
 
@@ -518,24 +386,24 @@ static void links_release(struct links *links)
 	free(links->list);
 }
 
-static int hash_object(struct walk *w, hid object, const char *name, unsigned depth);
+static int hash_object(struct walk *w, hdf5_id object, const char *name, unsigned depth);
 
-static int hash_link(struct walk *w, hid group, const struct link *link, const char *name,
+static int hash_link(struct walk *w, hdf5_id group, const struct link *link, const char *name,
 		     unsigned depth)
 {
 	char target[NAME_MAX_BYTES] = "";
-	hid object;
+	hdf5_id object;
 	int r;
 
 	hash_text(w, link->name);
 	hash_number(w, (uint64_t)link->kind);
-	if (link->kind == LINK_SOFT) {
+	if (link->kind == HDF5_LINK_SOFT) {
 		w->h.link_value(group, link->name, target, sizeof(target) - 1, 0);
 		hash_text(w, target);
-	} else if (link->kind != LINK_HARD) {
+	} else if (link->kind != HDF5_LINK_HARD) {
 		++*w->skipped;
 	}
-	if (link->kind != LINK_HARD)
+	if (link->kind != HDF5_LINK_HARD)
 		return 0;
 	object = w->h.object_open(group, link->name, 0);
 	if (object < 0)
@@ -545,10 +413,10 @@ static int hash_link(struct walk *w, hid group, const struct link *link, const c
 	return r;
 }
 
-static int hash_group(struct walk *w, hid group, const char *name, unsigned depth)
+static int hash_group(struct walk *w, hdf5_id group, const char *name, unsigned depth)
 {
 	struct links links = { 0 };
-	hsize at = 0;
+	hdf5_size at = 0;
 	int r = w->h.links(group, 0, 0, &at, add_link, &links);
 
 	if (r < 0)
@@ -565,7 +433,7 @@ static int hash_group(struct walk *w, hid group, const char *name, unsigned dept
 }
 
 /* Objects may have several names, and groups may contain themselves. */
-static bool is_visited(struct walk *w, hid object)
+static bool is_visited(struct walk *w, hdf5_id object)
 {
 	union {
 		struct {
@@ -583,7 +451,7 @@ static bool is_visited(struct walk *w, hid object)
 	return false;
 }
 
-static int hash_object(struct walk *w, hid object, const char *name, unsigned depth)
+static int hash_object(struct walk *w, hdf5_id object, const char *name, unsigned depth)
 {
 	int kind = w->h.object_kind(object), r;
 
@@ -595,9 +463,9 @@ static int hash_object(struct walk *w, hid object, const char *name, unsigned de
 		return 0;
 	}
 	r = hash_attributes(w, object, name);
-	if (r >= 0 && kind == IS_GROUP)
+	if (r >= 0 && kind == HDF5_IS_GROUP)
 		r = hash_group(w, object, name, depth + 1);
-	else if (r >= 0 && kind == IS_DATASET)
+	else if (r >= 0 && kind == HDF5_IS_DATASET)
 		r = hash_dataset(w, object, name);
 	else if (r >= 0)
 		++*w->skipped;
@@ -606,7 +474,7 @@ static int hash_object(struct walk *w, hid object, const char *name, unsigned de
 
 static int walk_file(struct walk *w)
 {
-	hid file = w->h.file_open(w->path, 0, 0), root;
+	hdf5_id file = w->h.file_open(w->path, 0, 0), root;
 	int r;
 
 	if (file < 0)
@@ -622,7 +490,7 @@ static int walk_file(struct walk *w)
 int digest_hdf5(XXH3_state_t *hash, const char *path, uint64_t *skipped, struct err *err)
 {
 	struct walk w = { .hash = hash, .skipped = skipped, .path = path, .err = err };
-	int r = library_load(&w.h, err);
+	int r = hdf5_load(&w.h, err);
 
 	/* The second condition follows from the first; it is here for clang-tidy. */
 	if (r < 0 || !w.h.access_class)
