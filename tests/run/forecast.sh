@@ -48,7 +48,7 @@ check_rc 2 "$sluice" forecast guess
 check_has "$(cat err)" guess
 check_rc 2 "$sluice" forecast now train
 check_rc 2 "$sluice" forecast train --method nope
-check_has "$(cat err)" 'no method "nope"'
+check_has "$(cat err)" nope
 check_rc 2 "$sluice" forecast train --since soon
 check_has "$(cat err)" soon
 check_rc 2 "$sluice" forecast train --folds 1
@@ -69,7 +69,7 @@ check_rc 3 "$sluice" forecast train --since 2001-01-01 --until 2001-01-02
 
 # train: the only system of the store needs no name
 check_rc 0 "$sluice" forecast train "${quick[@]}"
-check_has "$(cat err)" "written to $XDG_DATA_HOME/sluice/forecast.model"
+check_has "$(cat err)" "$XDG_DATA_HOME/sluice/forecast.model"
 grep -q '^ *1.00 GiB  *3  *3  *648 ' out || fail "no line of 1 GiB: $(cat out)"
 check_rc 0 "$sluice" forecast train "${quick[@]}" --json
 check_json out sluice.forecast/1
@@ -107,19 +107,19 @@ check_eq "$(json_get out '["is_stale"]')" True
 check_eq "$(json_get out '["forecasts"][0]["is_model"]')" False
 check_has "$(cat err)" "the newest probe is 1 h 0 min old"
 check_rc 3 "$sluice" forecast
-check_has "$(cat err)" "there are no probes of the last hours"
+check_has "$(cat err)" "no recent probe"
 
 # damaged and foreign models
 head -c 2000 filed.model >cut.model
 check_rc 1 "$sluice" forecast -m cut.model
-check_has "$(cat err)" "train it again (sluice forecast train)"
+check_has "$(cat err)" "sluice forecast train"
 echo garbage >garbage.model
 check_rc 1 "$sluice" forecast -m garbage.model
 check_has "$(cat err)" "garbage.model"
 
 # evaluate: methods beside baselines; the rows for others
 check_rc 0 "$sluice" forecast evaluate --method logistic,hidden,persistence,majority --history 20m -k 4 --days 1 --csv rows.csv --per-target
-check_has "$(cat out)" "blocked and later are honest"
+check_has "$(cat out)" blocked
 grep -q '^ *oss-b  *1073741824  *hidden ' out || fail "no line of oss-b: $(cat out)"
 check_rc 0 "$sluice" forecast evaluate --method logistic,majority --history 20m -k 4 --days 1 --json
 check_json out sluice.forecast/1

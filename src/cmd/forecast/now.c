@@ -16,6 +16,7 @@
 
 static const struct option now_options[] = { OPTION_INCLUDE(forecast_model_options, 0),
 					     OPTION_INCLUDE(forecast_data_options, 0),
+	OPTION_INCLUDE(forecast_simulated_options, 0),
 					     { 0, "until", "TIME", NULL,
 					       "forecast for this time instead of now", OPTION_TEXT,
 					       offsetof(struct forecast_args, until) },

@@ -36,6 +36,7 @@ static const struct option place_options[] = {
 	  OPTION_TEXT, FIELD(params) },
 	OPTION_INCLUDE(forecast_model_options, 0),
 	OPTION_INCLUDE(forecast_data_options, 0),
+	OPTION_INCLUDE(forecast_simulated_options, 0),
 	{ 0, "until", "TIME", NULL, "use the forecast for this time instead of now", OPTION_TEXT,
 	  FIELD(until) },
 	OPTION_INCLUDE(forecast_json_options, 0),
