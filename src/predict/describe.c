@@ -16,7 +16,7 @@
 #include "base/unit.h"
 
 #define DESCRIPTION_BYTES_MAX (1 << 20)
-#define SECTION_MAX 48 /* inih cuts longer ones off */
+#define SECTION_MAX 48 /* inih truncates longer names */
 
 void describe_complain(struct describe *d, const char *format, ...)
 {
@@ -31,8 +31,8 @@ void describe_complain(struct describe *d, const char *format, ...)
 	err_set(&d->err, EINVAL, "%s:%u: %s", d->name, d->line, text);
 }
 
-/* What a value of this kind looks like, for people. */
-static const char *row_form(const struct describe_row *row)
+/* Describes for people how a value of the row is written. */
+static const char *describe_syntax(const struct describe_row *row)
 {
 	static const char *const forms[] = {
 		[DESCRIBE_COUNT] = "a whole number",
@@ -52,9 +52,9 @@ union value {
 	uint64_t whole;
 };
 
-/* The value as it is kept, and as a number to compare with. */
-static bool row_parse(const struct describe_row *row, const char *text, union value *out,
-		      double *number)
+/* Parses the value in the type that stores it, and as a number to compare with the range. */
+static bool parse_value(const struct describe_row *row, const char *text, union value *out,
+			double *number)
 {
 	bool is_size = row->kind == DESCRIBE_BYTES || row->kind == DESCRIBE_SIZE;
 	uint64_t whole;
@@ -79,26 +79,27 @@ static bool row_parse(const struct describe_row *row, const char *text, union va
 	}
 }
 
-static void take_number(struct describe *d, size_t i, const char *text)
+static void set_number(struct describe *d, size_t i, const char *text)
 {
 	const struct describe_row *row = &d->rows[i];
 	union value value;
 	double number;
 
 	if (d->seen[i])
-		describe_complain(d, "%s is given twice; the first is in line %u", row->key,
+		describe_complain(d, "%s is given twice; the first time in line %u", row->key,
 				  d->seen[i]);
-	else if (!row_parse(row, text, &value, &number))
-		describe_complain(d, "%s is '%s', which is not %s", row->key, text, row_form(row));
+	else if (!parse_value(row, text, &value, &number))
+		describe_complain(d, "%s is '%s'; expected %s", row->key, text,
+				  describe_syntax(row));
 	else if (number < row->min || number > row->max)
-		describe_complain(d, "%s is '%s'; it may be from %g to %g", row->key, text,
+		describe_complain(d, "%s is '%s'; expected a value from %g to %g", row->key, text,
 				  row->min, row->max);
 	else
 		memcpy((char *)d->into + row->offset, &value, sizeof(value));
 	d->seen[i] = d->line;
 }
 
-static void take_row(struct describe *d, const char *section, const char *key, const char *text)
+static void set_row(struct describe *d, const char *section, const char *key, const char *text)
 {
 	bool known = false;
 
@@ -107,32 +108,33 @@ static void take_row(struct describe *d, const char *section, const char *key, c
 			continue;
 		known = true;
 		if (strcmp(d->rows[i].key, key) == 0) {
-			take_number(d, i, text);
+			set_number(d, i, text);
 			return;
 		}
 	}
 	if (known)
-		describe_complain(d, "[%s] has no '%s'", section, key);
+		describe_complain(d, "unknown key '%s' in [%s]", key, section);
 	else if (d->sections)
-		describe_complain(d, "there is no section [%s]; there are %s", section,
+		describe_complain(d, "unknown section [%s]; expected one of %s", section,
 				  d->sections);
 }
 
-static int take_pair(void *user, const char *section, const char *key, const char *text)
+static int handle_pair(void *user, const char *section, const char *key, const char *text)
 {
 	struct describe *d = user;
 
 	if (!*section)
-		describe_complain(d, "the line stands before any [section]");
+		describe_complain(d, "the line is not inside a [section]");
 	else if (d->skipped && strcmp(section, d->skipped) == 0)
 		return 1;
 	else if (!d->take || !d->take(d, section, key, text))
-		take_row(d, section, key, text);
+		set_row(d, section, key, text);
 	return 1;
 }
 
-/* The next line without blanks at its ends. False: it cannot be used, and that was said. */
-static bool line_take(struct describe *d, char *out, size_t cap)
+/* Copies the next line without surrounding blanks. Returns false if the line is unusable; the error
+ * is set then. */
+static bool next_line(struct describe *d, char *out, size_t cap)
 {
 	const char *newline = memchr(d->text, '\n', d->left);
 	const char *from = d->text;
@@ -146,9 +148,9 @@ static bool line_take(struct describe *d, char *out, size_t cap)
 	while (n && isspace((unsigned char)from[n - 1]))
 		n--;
 	if (n >= cap)
-		describe_complain(d, "the line is too long; a list may be given in several lines");
+		describe_complain(d, "the line is too long; split the list into several lines");
 	else if (memchr(from, 0, n))
-		describe_complain(d, "the line holds a zero byte");
+		describe_complain(d, "the line contains a zero byte");
 	else {
 		memcpy(out, from, n);
 		out[n] = 0;
@@ -157,25 +159,25 @@ static bool line_take(struct describe *d, char *out, size_t cap)
 	return false;
 }
 
-static void line_check(struct describe *d, const char *line)
+static void check_line(struct describe *d, const char *line)
 {
 	if (!*line || *line == '#' || *line == ';')
 		return;
 	if (*line == '[' && (!strchr(line, ']') || strcspn(line + 1, "]") > SECTION_MAX))
-		describe_complain(d, "the heading has no closing ]");
+		describe_complain(d, "the section heading has no closing ]");
 	else if (*line != '[' && (!strpbrk(line, "=:") || *line == '=' || *line == ':'))
-		describe_complain(d, "the line is neither [section] nor key = value");
+		describe_complain(d, "expected [section] or key = value");
 }
 
-/* inih's reader. A line that cannot be used becomes an empty one: what is wrong has been said. */
+/* Reads lines for inih. After an error all lines are empty. */
 static char *read_line(char *out, int cap, void *user)
 {
 	struct describe *d = user;
 
 	if (!d->left)
 		return NULL;
-	if (line_take(d, out, (size_t)cap))
-		line_check(d, out);
+	if (next_line(d, out, (size_t)cap))
+		check_line(d, out);
 	if (d->err.code)
 		out[0] = 0;
 	return out;
@@ -186,7 +188,7 @@ int describe_read(struct describe *d, const char *text, size_t bytes)
 	d->text = text;
 	d->left = bytes;
 	d->line = 0;
-	ini_parse_stream(read_line, d, take_pair, d);
+	ini_parse_stream(read_line, d, handle_pair, d);
 	return -d->err.code;
 }
 
@@ -194,8 +196,9 @@ int describe_complete(struct describe *d, unsigned need)
 {
 	for (size_t i = 0; i < d->row_count; i++)
 		if ((d->rows[i].need & need) && !d->seen[i])
-			return err_set(&d->err, EINVAL, "%s: [%s] %s is missing: %s", d->name,
-				       d->rows[i].section, d->rows[i].key, row_form(&d->rows[i]));
+			return err_set(&d->err, EINVAL, "%s: [%s] %s is missing; expected %s",
+				       d->name, d->rows[i].section, d->rows[i].key,
+				       describe_syntax(&d->rows[i]));
 	return 0;
 }
 
@@ -210,15 +213,15 @@ static int read_file(struct buf *out, const char *path, struct err *err)
 	while ((n = fread(piece, 1, sizeof(piece), f)) > 0) {
 		buf_add(out, piece, n);
 		if (out->len > DESCRIPTION_BYTES_MAX)
-			return err_set(err, EFBIG, "%s is too large for a description", path);
+			return err_set(err, EFBIG, "%s: a description must not exceed 1 MiB", path);
 	}
 	if (ferror(f))
-		return err_set(err, EIO, "%s cannot be read", path);
+		return err_set(err, EIO, "cannot read %s", path);
 	return 0;
 }
 
-/* The path itself, which was made for this; NULL where nothing is there. */
-static char *if_exists(char *path)
+/* Returns the path, or frees it and returns NULL if the file does not exist. */
+static char *keep_if_exists(char *path)
 {
 	if (place_exists(path))
 		return path;
@@ -226,15 +229,16 @@ static char *if_exists(char *path)
 	return NULL;
 }
 
-static char *find(const struct describe_folder *folder, const char *name)
+static char *find_description(const struct describe_folder *folder, const char *name)
 {
 	static const char *const below[] = { "", "../", "../share/sluice/" };
 	const char *named = getenv(folder->variable);
 	AUTO_FREE char *bin = place_binary_dir();
-	char *path = named && *named ? if_exists(xprintf("%s/%s.ini", named, name)) : NULL;
+	char *path = named && *named ? keep_if_exists(xprintf("%s/%s.ini", named, name)) : NULL;
 
 	for (size_t i = 0; !path && bin && i < sizeof(below) / sizeof(below[0]); i++)
-		path = if_exists(xprintf("%s/%s%s/%s.ini", bin, below[i], folder->folder, name));
+		path = keep_if_exists(
+			xprintf("%s/%s%s/%s.ini", bin, below[i], folder->folder, name));
 	return path;
 }
 
@@ -248,14 +252,15 @@ static bool is_path(const char *name)
 int describe_load(const struct describe_folder *folder, const char *name, char **path,
 		  struct buf *text, struct err *err)
 {
-	AUTO_FREE char *found = is_path(name) ? xstrdup(name) : find(folder, name);
+	AUTO_FREE char *found = is_path(name) ? xstrdup(name) : find_description(folder, name);
 	int r;
 
 	if (!found)
 		return err_set(err, ENOENT,
-			       "there is no description of a %s '%s': name %s or a file, or set %s "
-			       "to where it is",
-			       folder->noun, name, folder->known, folder->variable);
+			       "unknown %s '%s': use %s%sthe path of a description (.ini), or set "
+			       "%s to the directory of %s.ini",
+			       folder->noun, name, folder->known ? folder->known : "",
+			       folder->known ? ", " : "", folder->variable, name);
 	r = read_file(text, found, err);
 	if (r < 0)
 		return r;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Descriptions of machines as INI files (share/FOLDER/NAME.ini): the reader that all of them share.
- * Which keys there are is said by rows; what is no number goes to a hook. A problem is told with
- * file and line, and the first one stays: what follows may be its consequence.
+ * The common reader of descriptions of machines, platforms and systems: INI files in
+ * share/FOLDER/NAME.ini. A table of rows defines the numeric keys, and a hook receives all other
+ * keys. Errors name file and line; only the first error is kept, because later ones may follow from
+ * it.
  *
- * Several readers may take what is theirs from one file: each leaves the sections of others alone.
+ * Several readers may read different sections of one file; each skips the sections of the others.
  */
 #ifndef SLUICE_PREDICT_DESCRIBE_H
 #define SLUICE_PREDICT_DESCRIBE_H
@@ -16,22 +17,22 @@
 
 struct buf;
 
-/* What a value looks like, and what it is kept as. */
+/* How a value is written, and the type that stores it. */
 enum describe_kind {
 	DESCRIBE_COUNT,	  /* double */
 	DESCRIBE_BYTES,	  /* double */
-	DESCRIBE_RATE,	  /* double: bytes per second */
+	DESCRIBE_RATE,	  /* double, in bytes per second */
 	DESCRIBE_SECONDS, /* double */
 	DESCRIBE_NUMBER,  /* double */
 	DESCRIBE_WHOLE,	  /* uint64_t, written as COUNT */
 	DESCRIBE_SIZE,	  /* uint64_t, written as BYTES */
 };
 
-/* min and max: beyond is a slip of the pen. */
+/* A numeric key. Values outside min to max are errors. */
 struct describe_row {
 	const char *section, *key;
 	enum describe_kind kind;
-	unsigned need; /* bits: whoever asks describe_complete() for one of them misses it */
+	unsigned need; /* bits: describe_complete() with one of them requires the key */
 	double min, max;
 	size_t offset;
 };
@@ -40,45 +41,46 @@ struct describe_row {
 
 struct describe {
 	const char *name; /* of the file, for messages */
-	void *into;	  /* what rows point into */
+	void *into;	  /* the object that row offsets refer to */
 	const struct describe_row *rows;
 	size_t row_count; /* <= DESCRIBE_ROWS_MAX */
-	/* Sees a pair before the rows do; false: it is not the hook's. NULL: none. */
+	/* Optional hook that is called before the rows are searched. Returns false if the key is
+	 * not its own. */
 	bool (*take)(struct describe *describe, const char *section, const char *key,
 		     const char *text);
-	const char *sections; /* for the message about another; NULL: others are left alone */
-	const char *skipped;  /* one section more that is left alone; NULL: none */
+	const char *sections; /* named in the error about an unknown section; NULL: skip those */
+	const char *skipped;  /* one more section to skip, or NULL */
 
-	/* The reader's own. */
+	/* Private to the reader. */
 	const char *text;
 	size_t left;
 	unsigned line;
-	unsigned seen[DESCRIBE_ROWS_MAX]; /* line of each row; 0: not given */
+	unsigned seen[DESCRIBE_ROWS_MAX]; /* line of each row; 0: not present */
 	struct err err;
 };
 
-/* Reads all of it; the text may hold any bytes. describe->err tells what is wrong. */
+/* Reads the whole text, which may contain any bytes. The error is in describe->err. */
 int describe_read(struct describe *describe, const char *text, size_t bytes);
 
-/* Complains of the first row that is needed and was not given. */
+/* Fails if a required key is missing, and names the first one. */
 int describe_complete(struct describe *describe, unsigned need);
 
-/* For hooks: "FILE:LINE: ..." unless something was wrong before. */
+/* For hooks: sets the error "FILE:LINE: ..." unless there is an error already. */
 void describe_complain(struct describe *describe, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Where descriptions of one sort are. */
+/* The place of one kind of descriptions. */
 struct describe_folder {
 	const char *folder;   /* below share/ */
-	const char *variable; /* of the environment, names a directory that goes first */
+	const char *variable; /* environment variable with a directory that is searched first */
 	const char *noun;     /* "platform" */
-	const char *known;    /* names that are installed, for the message: "hopper, stampede" */
+	const char *known;    /* installed names, for messages: "hopper, stampede"; NULL: none */
 };
 
 /*
- * The text of a description: by name, or by path (it has a slash or ends in ".ini"). A name is
- * looked for in the variable's directory, beside the binary (build tree), and in
- * ../share/sluice/FOLDER (installed). path is the caller's to free.
+ * Loads the text of a description by name, or by path if the argument contains a slash or ends in
+ * ".ini". Names are searched in the directory of the environment variable, beside the binary (build
+ * tree), and in ../share/sluice/FOLDER (installation). The caller frees path.
  */
 int describe_load(const struct describe_folder *folder, const char *name, char **path,
 		  struct buf *text, struct err *err);

@@ -533,8 +533,8 @@ static void descriptions_without_it_or_with_holes_are_refused(void)
 	} cases[] = {
 		{ MACHINE, "has no section [replica]", ENODATA },
 		{ MACHINE "[replica]\ntargets = 40\n", "is missing", EINVAL },
-		{ MACHINE "[replica]\ntargets = many\n", "which is not a whole number", EINVAL },
-		{ MACHINE "[replica]\ntarget = 40\n", "[replica] has no 'target'", EINVAL },
+		{ MACHINE "[replica]\ntargets = many\n", "whole number", EINVAL },
+		{ MACHINE "[replica]\ntarget = 40\n", "'target'", EINVAL },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {

@@ -116,25 +116,25 @@ static char *changed(const char *old, const char *new, unsigned *line)
 	return out;
 }
 
-static void slips_of_the_pen_are_told_with_their_line(void)
+static void errors_name_the_line(void)
 {
 	static const struct {
 		const char *old, *new, *said;
 	} cases[] = {
-		{ "cores", "cores = many", "cores is 'many', which is not a whole number" },
-		{ "cores", "cores = 0", "cores is '0'; it may be from 1" },
+		{ "cores", "cores = many", "cores is 'many'" },
+		{ "cores", "cores = 0", "cores is '0'" },
 		{ "memory", "memory = 32X", "a size such as" },
 		{ "peak", "peak = 35 GB/s", "bytes per second" },
 		{ "peak", "peak = nan", "peak is 'nan'" },
-		{ "share", "share = 1.5", "it may be from" },
+		{ "share", "share = 1.5", "to 1" },
 		{ "share", "share =", "share is ''" },
-		{ "lock ", "lok = 1", "[locks] has no 'lok'" },
-		{ "lock ", "lock", "neither [section] nor key = value" },
+		{ "lock ", "lok = 1", "'lok'" },
+		{ "lock ", "lock", "key = value" },
 		{ "[locks]", "[locks", "no closing ]" },
-		{ "[locks]", "[padlocks]", "there is no section [padlocks]" },
-		{ "filesystem", "filesystem = zfs", "there are models of lustre and gpfs" },
-		{ "name", "nom = hopper", "[platform] has no 'nom'" },
-		{ "servers =", "peak = 1", "peak is given twice; the first is in line" },
+		{ "[locks]", "[padlocks]", "[padlocks]" },
+		{ "filesystem", "filesystem = zfs", "lustre" },
+		{ "name", "nom = hopper", "'nom'" },
+		{ "servers =", "peak = 1", "peak is given twice" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -207,5 +207,5 @@ static void garbage_is_refused_or_read(void)
 
 TESTS(TEST(shipped_ones_are_found_by_name), TEST(published_figures_are_those_of_the_paper),
       TEST(unknown_name_says_what_there_is), TEST(variable_names_another_folder),
-      TEST(slips_of_the_pen_are_told_with_their_line), TEST(what_is_missing_is_named),
+      TEST(errors_name_the_line), TEST(what_is_missing_is_named),
       TEST(garbage_is_refused_or_read))
