@@ -7,38 +7,37 @@
 
 #include "base/err.h"
 
-/* ---- one value at a place ---- */
-
-/* Values that do harm somewhere. Keep to what contract/hints.h refuses in the guest. */
+/* Values that do harm in some environments. Keep the table in line with contract/hints.h, by which
+ * the guest refuses them. */
 static const struct danger {
 	const char *name, *value;   /* NULL: any */
 	enum middleware middleware; /* MIDDLEWARE_ANY: everywhere */
 	const char *reason;
 } dangers[] = {
 	{ "cb_nodes", NULL, MIDDLEWARE_OMPIO,
-	  "OMPIO loses data of writes with holes when it has several aggregators" },
+	  "OMPIO loses data of writes with holes if there are several aggregators" },
 	{ "cb_config_list", NULL, MIDDLEWARE_OMPIO,
-	  "OMPIO loses data of writes with holes when it has several aggregators" },
+	  "OMPIO loses data of writes with holes if there are several aggregators" },
 	{ "transfer", "collective", MIDDLEWARE_ANY,
-	  "a program whose ranks do not all take part in a transfer would hang" },
+	  "the program hangs unless all ranks take part in every transfer" },
 	{ 0 },
 };
 
-static bool danger_fits(const struct danger *danger, const struct tunable *tunable,
-			const char *value, const struct tunable_context *context)
+static bool danger_applies(const struct danger *danger, const struct tunable *tunable,
+			   const char *value, const struct tunable_context *context)
 {
 	return strcmp(danger->name, tunable->name) == 0 &&
 	       (!danger->value || strcmp(danger->value, value) == 0) &&
 	       (danger->middleware == MIDDLEWARE_ANY || danger->middleware == context->middleware);
 }
 
-static const char *danger_of(const struct tunable *tunable, const char *value,
-			     const struct tunable_context *context)
+static const char *find_danger(const struct tunable *tunable, const char *value,
+			       const struct tunable_context *context)
 {
 	if (tunable->safety == TUNABLE_DANGEROUS)
 		return tunable->warning;
 	for (const struct danger *d = dangers; d->name; d++)
-		if (danger_fits(d, tunable, value, context))
+		if (danger_applies(d, tunable, value, context))
 			return d->reason;
 	return NULL;
 }
@@ -46,21 +45,19 @@ static const char *danger_of(const struct tunable *tunable, const char *value,
 int tunable_allow(const struct tunable *tunable, const char *value,
 		  const struct tunable_context *context, struct err *err)
 {
-	const char *reason = danger_of(tunable, value, context);
+	const char *reason = find_danger(tunable, value, context);
 
 	if (reason)
 		return err_set(err, EPERM, "%s=%s is refused: %s", tunable->name, value, reason);
 	if (tunable->safety > context->allowed)
 		return err_set(err, EPERM,
-			       "%s=%s is not applied: %s; params.allow = %s would let it",
+			       "%s=%s is not applied: %s; set params.allow = %s to apply it",
 			       tunable->name, value, tunable->warning,
 			       tunable_safety_name(tunable->safety));
 	return 0;
 }
 
-/* ---- two of them ---- */
-
-static uint64_t number_of(const char *value)
+static uint64_t parse_number(const char *value)
 {
 	return value ? strtoull(value, NULL, 10) : 0;
 }
@@ -70,37 +67,38 @@ static bool is_word(const char *value, const char *word)
 	return value && strcmp(value, word) == 0;
 }
 
-/* What "*:N" lets a node have; 0: not to be told. */
+/* The aggregators per node that "*:N" allows; 0: unknown. */
 static uint64_t list_limit(const char *list)
 {
 	if (!list)
 		return 1;
 	if (list[0] != '*' || strchr(list, ','))
 		return 0;
-	return list[1] == ':' ? number_of(list + 2) : 1;
+	return list[1] == ':' ? parse_number(list + 2) : 1;
 }
 
 /*
- * A rule looks at the value of one parameter and at that of another for the same files (NULL where
- * that is not set), and says whether it is broken.
+ * A rule gets the value of one parameter and the value of another one for the same files (NULL: not
+ * set). It returns true if they violate the rule.
  */
 typedef bool (*rule)(const char *value, const char *other, const struct tunable_context *context);
 
 static bool is_below(const char *value, const char *other, const struct tunable_context *context)
 {
 	(void)context;
-	return other && number_of(value) < number_of(other);
+	return other && parse_number(value) < parse_number(other);
 }
 
 static bool is_no_multiple(const char *value, const char *other,
 			   const struct tunable_context *context)
 {
-	return other && !is_below(value, other, context) && number_of(value) % number_of(other);
+	return other && !is_below(value, other, context) &&
+	       parse_number(value) % parse_number(other);
 }
 
 static bool is_uneven(const char *value, const char *other, const struct tunable_context *context)
 {
-	uint64_t a = number_of(value), b = number_of(other);
+	uint64_t a = parse_number(value), b = parse_number(other);
 
 	(void)context;
 	return a && b && a % b && b % a;
@@ -110,14 +108,14 @@ static bool is_clamped(const char *value, const char *other, const struct tunabl
 {
 	uint64_t limit = list_limit(other);
 
-	return context->nodes && limit && number_of(value) > limit * context->nodes;
+	return context->nodes && limit && parse_number(value) > limit * context->nodes;
 }
 
 static bool is_more_than_ranks(const char *value, const char *other,
 			       const struct tunable_context *context)
 {
 	(void)other;
-	return context->ranks && number_of(value) > context->ranks;
+	return context->ranks && parse_number(value) > context->ranks;
 }
 
 static bool is_disabled(const char *value, const char *other, const struct tunable_context *context)
@@ -154,7 +152,7 @@ static bool is_no_boundary(const char *value, const char *other,
 			   const struct tunable_context *context)
 {
 	const char *comma = strchr(value, ',');
-	uint64_t boundary = comma ? number_of(comma + 1) : 0;
+	uint64_t boundary = comma ? parse_number(comma + 1) : 0;
 
 	(void)other;
 	(void)context;
@@ -166,15 +164,15 @@ static bool is_no_stripe(const char *value, const char *other,
 {
 	(void)other;
 	(void)context;
-	return number_of(value) % 65536;
+	return parse_number(value) % 65536;
 }
 
 #define ANY_FS FILESYSTEM_ANY
 #define ANY_MW MIDDLEWARE_ANY
 
-/* A row for a middleware or a file system does not count where that is unknown. */
+/* A row for a certain middleware or file system does not apply if that is unknown. */
 static const struct constraint {
-	const char *name, *other; /* NULL: a rule about one */
+	const char *name, *other; /* other NULL: the rule is about one parameter */
 	enum middleware middleware;
 	enum filesystem filesystem;
 	rule broken;
@@ -182,45 +180,47 @@ static const struct constraint {
 	const char *text;
 } constraints[] = {
 	{ "cb_buffer_size", "striping_unit", ANY_MW, FILESYSTEM_LUSTRE, is_below, CONSTRAINT_IDLE,
-	  "is smaller than striping_unit: every stripe is written in parts, by turns" },
+	  "is smaller than striping_unit: each stripe is written in several pieces" },
 	{ "cb_buffer_size", "striping_unit", ANY_MW, FILESYSTEM_LUSTRE, is_no_multiple,
-	  CONSTRAINT_IDLE, "is no multiple of striping_unit: rounds end in the middle of stripes" },
+	  CONSTRAINT_IDLE,
+	  "is not a multiple of striping_unit: rounds end in the middle of stripes" },
 	{ "cb_nodes", "striping_factor", ANY_MW, FILESYSTEM_LUSTRE, is_uneven, CONSTRAINT_ADVICE,
-	  "neither divides striping_factor nor is a multiple of it: targets get uneven load" },
+	  "neither divides striping_factor nor is a multiple of it: the load on targets is "
+	  "uneven" },
 	{ "striping_unit", NULL, ANY_MW, FILESYSTEM_LUSTRE, is_no_stripe, CONSTRAINT_DROP,
-	  "is no multiple of 65536, which Lustre insists on" },
+	  "is not a multiple of 65536, as Lustre requires" },
 	{ "cb_nodes", "cb_config_list", ANY_MW, ANY_FS, is_clamped, CONSTRAINT_ADVICE,
-	  "is more than cb_config_list allows on these nodes (*:1 unless it is set): ROMIO takes "
-	  "as many as that" },
+	  "is more than cb_config_list allows on these nodes (default *:1): ROMIO uses fewer "
+	  "aggregators" },
 	{ "cb_nodes", NULL, ANY_MW, ANY_FS, is_more_than_ranks, CONSTRAINT_ADVICE,
-	  "is more than there are ranks" },
+	  "exceeds the number of ranks" },
 	{ "cb_nodes", "romio_cb_write", ANY_MW, ANY_FS, is_disabled, CONSTRAINT_ADVICE,
-	  "does nothing for writes where romio_cb_write is disable" },
+	  "has no effect on writes while romio_cb_write is disable" },
 	{ "cb_config_list", "romio_cb_write", ANY_MW, ANY_FS, is_disabled, CONSTRAINT_ADVICE,
-	  "does nothing for writes where romio_cb_write is disable" },
+	  "has no effect on writes while romio_cb_write is disable" },
 	{ "cb_buffer_size", "romio_cb_write", ANY_MW, ANY_FS, is_disabled, CONSTRAINT_ADVICE,
-	  "does nothing for writes where romio_cb_write is disable" },
+	  "has no effect on writes while romio_cb_write is disable" },
 	{ "cb_buffer_size", "collective_buffering", MIDDLEWARE_OMPIO, ANY_FS, is_switched_off,
-	  CONSTRAINT_ADVICE, "does nothing where collective_buffering is false" },
+	  CONSTRAINT_ADVICE, "has no effect while collective_buffering is false" },
 	{ "cb_nodes", "transfer", ANY_MW, ANY_FS, is_independent, CONSTRAINT_ADVICE,
-	  "does nothing for HDF5 datasets that are transferred independently" },
+	  "has no effect on independent transfers of HDF5 datasets" },
 	{ "ind_wr_buffer_size", "romio_ds_write", ANY_MW, ANY_FS, is_disabled, CONSTRAINT_IDLE,
-	  "does nothing where romio_ds_write is disable" },
+	  "has no effect while romio_ds_write is disable" },
 	{ "ind_rd_buffer_size", "romio_ds_read", ANY_MW, ANY_FS, is_disabled, CONSTRAINT_IDLE,
-	  "does nothing where romio_ds_read is disable" },
+	  "has no effect while romio_ds_read is disable" },
 	{ "chunk_size", "fill_time", ANY_MW, ANY_FS, is_filled, CONSTRAINT_ADVICE,
-	  "costs one more pass over the file in parallel programs unless fill_time is never" },
+	  "makes parallel programs write the file twice unless fill_time is never" },
 	{ "alignment", NULL, ANY_MW, ANY_FS, is_no_boundary, CONSTRAINT_ADVICE,
-	  "has a boundary that is no power of two: stripes and blocks are" },
+	  "has a boundary that is not a power of two, unlike stripes and blocks" },
 	{ "ceph_object_size", "ceph_stripe_unit", ANY_MW, ANY_FS, is_no_multiple, CONSTRAINT_DROP,
-	  "is no multiple of ceph_stripe_unit, which CephFS insists on" },
+	  "is not a multiple of ceph_stripe_unit, as CephFS requires" },
 	{ "ceph_object_size", "ceph_stripe_unit", ANY_MW, ANY_FS, is_below, CONSTRAINT_DROP,
-	  "is smaller than ceph_stripe_unit, which CephFS refuses" },
+	  "is smaller than ceph_stripe_unit; CephFS rejects that" },
 	{ 0 },
 };
 
-static bool constraint_counts(const struct constraint *c, const struct param *param,
-			      const struct tunable_context *context)
+static bool constraint_applies(const struct constraint *c, const struct param *param,
+			       const struct tunable_context *context)
 {
 	return strcmp(c->name, param->tunable->name) == 0 &&
 	       (c->middleware == ANY_MW || c->middleware == context->middleware) &&
@@ -237,57 +237,58 @@ static bool constraint_is_broken(const struct constraint *c, const struct param_
 	return c->broken(param->value, other ? other->value : NULL, context);
 }
 
-static int pairs_check(const struct param_set *set, const struct param *param,
-		       const struct tunable_context *context, bool with_text, constraint_tell tell,
-		       void *arg)
+static int check_rules(const struct param_set *set, const struct param *param,
+		       const struct tunable_context *context, bool with_text,
+		       constraint_report report, void *arg)
 {
 	struct err said;
 	int r = 0;
 
 	for (const struct constraint *c = constraints; c->name && !r; c++) {
-		if (!constraint_counts(c, param, context) ||
+		if (!constraint_applies(c, param, context) ||
 		    !constraint_is_broken(c, set, param, context))
 			continue;
 		if (with_text)
 			err_set(&said, EPERM, "%s=%s %s", param->tunable->name, param->value,
 				c->text);
-		r = tell(arg, param, c->weight, with_text ? said.text : NULL);
+		r = report(arg, param, c->weight, with_text ? said.text : NULL);
 	}
 	return r;
 }
 
-static int deaf_tell(const struct param *param, const struct tunable_context *context,
-		     bool with_text, constraint_tell tell, void *arg)
+static int report_ineffective(const struct param *param, const struct tunable_context *context,
+			      bool with_text, constraint_report report, void *arg)
 {
 	struct err said;
 
 	if (with_text)
-		err_set(&said, EPERM, "%s=%s: nobody listens to it with %s on %s",
-			param->tunable->name, param->value,
+		err_set(&said, EPERM, "%s=%s has no effect with %s on %s", param->tunable->name,
+			param->value,
 			context->middleware ? middleware_name(context->middleware) : "any MPI",
-			filesystem_name(context->filesystem));
-	return tell(arg, param, CONSTRAINT_ADVICE, with_text ? said.text : NULL);
+			context->filesystem ? filesystem_name(context->filesystem)
+					    : "any file system");
+	return report(arg, param, CONSTRAINT_ADVICE, with_text ? said.text : NULL);
 }
 
-static int param_check(const struct param_set *set, const struct param *param,
-		       const struct tunable_context *context, bool with_text, constraint_tell tell,
-		       void *arg)
+static int check_param(const struct param_set *set, const struct param *param,
+		       const struct tunable_context *context, bool with_text,
+		       constraint_report report, void *arg)
 {
 	struct err said = { 0 };
 
 	if (tunable_allow(param->tunable, param->value, context, with_text ? &said : NULL) < 0)
-		return tell(arg, param, CONSTRAINT_DROP, with_text ? said.text : NULL);
+		return report(arg, param, CONSTRAINT_DROP, with_text ? said.text : NULL);
 	if (!tunable_listeners(param->tunable, context))
-		return deaf_tell(param, context, with_text, tell, arg);
-	return pairs_check(set, param, context, with_text, tell, arg);
+		return report_ineffective(param, context, with_text, report, arg);
+	return check_rules(set, param, context, with_text, report, arg);
 }
 
 int constraints_check(const struct param_set *set, const struct tunable_context *context,
-		      bool with_text, constraint_tell tell, void *arg)
+		      bool with_text, constraint_report report, void *arg)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < set->count && !r; i++)
-		r = param_check(set, &set->params[i], context, with_text, tell, arg);
+		r = check_param(set, &set->params[i], context, with_text, report, arg);
 	return r;
 }

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define FILE_BYTES (1 << 20) /* thousands of parameters; the text of a run holds fewer */
+#define FILE_BYTES (1 << 20) /* thousands of parameters, more than a run can have */
 
 const struct param_form *const param_forms[] = { &param_xml, &param_json, &param_hints,
 						 &param_shell, NULL };
@@ -24,8 +24,8 @@ const struct param_form *param_form_by_name(const char *name)
 	return NULL;
 }
 
-void form_tell(const struct form_reading *reading, const struct param *param, bool drop,
-	       unsigned line, const char *format, ...)
+void form_report(const struct form_reading *reading, const struct param *param, bool drop,
+		 unsigned line, const char *format, ...)
 {
 	AUTO_FREE char *said = NULL, *text = NULL;
 	va_list ap;
@@ -40,8 +40,8 @@ void form_tell(const struct form_reading *reading, const struct param *param, bo
 	reading->problem(reading->arg, param, drop, text);
 }
 
-static const struct param *param_latest(const struct param_set *set, const struct tunable *tunable,
-					unsigned line)
+static const struct param *find_latest(const struct param_set *set, const struct tunable *tunable,
+				       unsigned line)
 {
 	for (size_t i = set->count; i--;)
 		if (set->params[i].tunable == tunable && set->params[i].line == line)
@@ -49,8 +49,9 @@ static const struct param *param_latest(const struct param_set *set, const struc
 	return NULL;
 }
 
-const struct param *form_put(const struct form_reading *reading, const char *name,
-			     const char *value, const char *file, const char *object, unsigned line)
+const struct param *form_set_param(const struct form_reading *reading, const char *name,
+				   const char *value, const char *file, const char *object,
+				   unsigned line)
 {
 	const struct tunable *tunable = tunable_by_name(name);
 	size_t before = reading->set->count;
@@ -58,24 +59,22 @@ const struct param *form_put(const struct form_reading *reading, const char *nam
 	const struct param *param;
 
 	if (!tunable) {
-		form_tell(reading, NULL, true, line,
-			  "%.80s: there is no such parameter; see 'sluice params list'", name);
+		form_report(reading, NULL, true, line,
+			    "%.80s: unknown parameter; see 'sluice kb params list'", name);
 		return NULL;
 	}
 	if (param_set_put(reading->set, tunable, value, file, object, line, &err) < 0) {
-		form_tell(reading, NULL, true, line, "%s", err.text);
+		form_report(reading, NULL, true, line, "%s", err.text);
 		return NULL;
 	}
-	param = param_latest(reading->set, tunable, line);
+	param = find_latest(reading->set, tunable, line);
 	if (reading->set->count == before)
-		form_tell(reading, param, false, line, "%s was set before; this value counts",
-			  tunable->name);
+		form_report(reading, param, false, line, "%s is set twice; the later value is used",
+			    tunable->name);
 	return param;
 }
 
-/* ---- reading ---- */
-
-int form_file_read(const char *path, struct buf *text, struct err *err)
+int form_read_file(const char *path, struct buf *text, struct err *err)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
@@ -91,11 +90,11 @@ int form_file_read(const char *path, struct buf *text, struct err *err)
 		text->data[text->len] = 0;
 	} while (n && text->len <= FILE_BYTES);
 	if (n)
-		return err_set(err, EFBIG, "%s: is larger than 1 MiB: no file of parameters", path);
+		return err_set(err, EFBIG, "%s: a parameter file must not exceed 1 MiB", path);
 	return 0;
 }
 
-static const struct param_form *form_of(const char *text, size_t bytes)
+static const struct param_form *detect_form(const char *text, size_t bytes)
 {
 	for (size_t i = 0; param_forms[i]; i++)
 		if (param_forms[i]->is && param_forms[i]->is(text, bytes))
@@ -116,16 +115,17 @@ int param_set_read_text(struct param_set *set, const char *name, const char *tex
 		bytes -= 3;
 	}
 	if (memchr(text, 0, bytes))
-		return err_set(err, EINVAL, "%s: is not text", name);
-	/* Not everybody who calls has a zero behind the text, and the parsers look for one. */
+		return err_set(err, EINVAL, "%s: not a text file", name);
+	/* The parsers need a terminating zero, which the caller's text may not have. */
 	copy = xstrndup(text, bytes);
 	if (!copy[strspn(copy, " \t\r\n")])
-		return err_set(err, EINVAL, "%s: is empty", name);
-	form = form_of(copy, bytes);
+		return err_set(err, EINVAL, "%s: the file is empty", name);
+	form = detect_form(copy, bytes);
 	if (!form)
-		return err_set(err, EINVAL,
-			       "%s: is neither XML of H5Tuner, nor JSON, nor a file of hints",
-			       name);
+		return err_set(
+			err, EINVAL,
+			"%s: unknown format; expected H5Tuner XML, JSON or a ROMIO hints file",
+			name);
 	r = form->read(&fresh, name, copy, bytes, problem, arg, err);
 	if (r < 0) {
 		param_set_release(&fresh);
@@ -141,7 +141,7 @@ int param_set_read(struct param_set *set, const char *path, param_problem proble
 		   struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
-	int r = form_file_read(path, &text, err);
+	int r = form_read_file(path, &text, err);
 
 	if (r < 0)
 		return r;

@@ -11,9 +11,9 @@
 #include "params/set.h"
 
 int forms_write_one(const struct param_set *set, const struct param_form *form, const char *prefix,
-		    const char *ending, struct err *err)
+		    const char *suffix, struct err *err)
 {
-	AUTO_FREE char *path = xprintf("%s.%s", prefix, ending);
+	AUTO_FREE char *path = xprintf("%s.%s", prefix, suffix);
 	AUTO_BUF struct buf text = { 0 };
 	AUTO_FCLOSE FILE *f = NULL;
 	int r = form->write(set, &text, err);
@@ -30,7 +30,7 @@ int forms_write(const struct param_set *set, const char *prefix, struct err *err
 {
 	static const struct {
 		const struct param_form *form;
-		const char *ending;
+		const char *suffix;
 	} files[] = { { &param_xml, "xml" },
 		      { &param_json, "json" },
 		      { &param_hints, "hints" },
@@ -38,6 +38,6 @@ int forms_write(const struct param_set *set, const char *prefix, struct err *err
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < sizeof(files) / sizeof(files[0]); i++)
-		r = forms_write_one(set, files[i].form, prefix, files[i].ending, err);
+		r = forms_write_one(set, files[i].form, prefix, files[i].suffix, err);
 	return r;
 }

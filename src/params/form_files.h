@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Parameters as files, for `sluice run --params` and for who applies them without us.
+ * Writes parameter sets to files, for `sluice run --params` and for use without Sluice.
  */
 #ifndef SLUICE_PARAMS_FORM_FILES_H
 #define SLUICE_PARAMS_FORM_FILES_H
@@ -9,11 +9,11 @@ struct err;
 struct param_form;
 struct param_set;
 
-/* As PREFIX.ENDING. */
+/* Writes PREFIX.SUFFIX. */
 int forms_write_one(const struct param_set *set, const struct param_form *form, const char *prefix,
-		    const char *ending, struct err *err);
+		    const char *suffix, struct err *err);
 
-/* As PREFIX.xml, .json, .hints and .sh. */
+/* Writes PREFIX.xml, PREFIX.json, PREFIX.hints and PREFIX.sh. */
 int forms_write(const struct param_set *set, const char *prefix, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The file that ROMIO reads when $ROMIO_HINTS names it: a key and a value per line, # begins a
- * comment. What is no hint for all files becomes a comment when it is written.
+ * The hints file that ROMIO reads if $ROMIO_HINTS names it: a key and a value per line; # begins a
+ * comment. Parameters that are not hints for all files are written as comments.
  */
 #include <ctype.h>
 #include <string.h>
@@ -27,11 +27,11 @@ static bool hints_is(const char *text, size_t bytes)
 	for (size_t i = 0; i < key; i++)
 		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
 			return false;
-	/* A line with one word, or prose of unknown words, is not ours to guess at. */
+	/* A line with a single word is not a hints file. */
 	return text[key] == ' ' || text[key] == '\t';
 }
 
-static void line_read(const struct form_reading *reading, char *line, unsigned number)
+static void read_line(const struct form_reading *reading, char *line, unsigned number)
 {
 	char *key, *value;
 
@@ -43,9 +43,9 @@ static void line_read(const struct form_reading *reading, char *line, unsigned n
 	if (*value)
 		*value++ = 0;
 	if (!value[strspn(value, " \t\r")])
-		form_tell(reading, NULL, true, number, "%.80s: there is no value", key);
+		form_report(reading, NULL, true, number, "%.80s: missing value", key);
 	else
-		form_put(reading, key, value, NULL, NULL, number);
+		form_set_param(reading, key, value, NULL, NULL, number);
 }
 
 static int hints_read(struct param_set *set, const char *name, const char *text, size_t bytes,
@@ -58,7 +58,7 @@ static int hints_read(struct param_set *set, const char *name, const char *text,
 
 	(void)err;
 	for (char *line; (line = strsep(&next, "\n")); number++)
-		line_read(&reading, line, number);
+		read_line(&reading, line, number);
 	return 0;
 }
 
@@ -72,9 +72,10 @@ static int hints_write(const struct param_set *set, struct buf *out, struct err 
 		if (t->place == PLACE_HINT && !p->file)
 			buf_printf(out, "%s %s\n", t->key ? t->key : t->name, p->value);
 		else if (t->place == PLACE_HINT)
-			buf_printf(out, "# %s %s: only for %s\n", t->name, p->value, p->file);
+			buf_printf(out, "# %s %s: applies to %s only\n", t->name, p->value,
+				   p->file);
 		else
-			buf_printf(out, "# %s %s: is no hint\n", t->name, p->value);
+			buf_printf(out, "# %s %s: not a hint\n", t->name, p->value);
 	}
 	if (!set->count)
 		buf_puts(out, "# no hints\n");
@@ -83,7 +84,7 @@ static int hints_write(const struct param_set *set, struct buf *out, struct err 
 
 const struct param_form param_hints = {
 	.name = "hints",
-	.help = "a hints file of ROMIO: key and value per line",
+	.help = "ROMIO hints file: key and value per line",
 	.is = hints_is,
 	.read = hints_read,
 	.write = hints_write,

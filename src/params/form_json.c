@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * {"schema": "sluice.params/1", "parameters": [{"name": "cb_nodes", "value": 4}, {"name":
- * "striping_factor", "value": 4, "file": "sample.h5part"}]}: a value may be a number, a text with a
- * unit, a truth, or an array of numbers.
+ * The JSON format: {"schema": "sluice.params/1", "parameters": [{"name": "cb_nodes", "value": 4},
+ * {"name": "striping_factor", "value": 4, "file": "sample.h5part"}]}. A value is a number, a string
+ * with a unit, a boolean, or an array of numbers.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -20,8 +20,8 @@ static bool json_is(const char *text, size_t bytes)
 	return text[strspn(text, " \t\r\n")] == '{';
 }
 
-/* The next object two brackets deep. */
-static const char *element_next(const char *at, int *depth)
+/* Finds the next object at nesting depth two. */
+static const char *find_next_element(const char *at, int *depth)
 {
 	bool quoted = false;
 
@@ -43,14 +43,14 @@ static const char *element_next(const char *at, int *depth)
 	return at;
 }
 
-void form_lines_start(struct form_lines *lines, const char *text)
+void form_lines_init(struct form_lines *lines, const char *text)
 {
 	*lines = (struct form_lines){ text, text, 0, 1 };
 }
 
 unsigned form_lines_next(struct form_lines *lines)
 {
-	const char *start = element_next(lines->at, &lines->depth);
+	const char *start = find_next_element(lines->at, &lines->depth);
 
 	for (; lines->counted < start; lines->counted++)
 		lines->line += *lines->counted == '\n';
@@ -58,7 +58,7 @@ unsigned form_lines_next(struct form_lines *lines)
 	return lines->line;
 }
 
-static bool scalar_put(struct buf *out, const json_t *value)
+static bool append_scalar(struct buf *out, const json_t *value)
 {
 	if (json_is_string(value))
 		buf_puts(out, json_string_value(value));
@@ -77,23 +77,23 @@ bool form_json_value(struct buf *out, const struct json_t *value)
 	size_t i;
 
 	if (!json_is_array(value))
-		return scalar_put(out, value);
+		return append_scalar(out, value);
 	json_array_foreach(value, i, part)
 	{
 		if (i)
 			buf_putc(out, ',');
-		if (!scalar_put(out, part))
+		if (!append_scalar(out, part))
 			return false;
 	}
 	return true;
 }
 
-static bool is_text_or_none(const json_t *value)
+static bool is_optional_string(const json_t *value)
 {
 	return !value || json_is_null(value) || json_is_string(value);
 }
 
-static void element_read(const struct form_reading *reading, const json_t *element, unsigned line)
+static void read_element(const struct form_reading *reading, const json_t *element, unsigned line)
 {
 	const char *name = json_string_value(json_object_get(element, "name"));
 	const json_t *file = json_object_get(element, "file");
@@ -101,24 +101,25 @@ static void element_read(const struct form_reading *reading, const json_t *eleme
 	AUTO_BUF struct buf value = { 0 };
 
 	if (!name) {
-		form_tell(reading, NULL, true, line, "a parameter without \"name\"");
+		form_report(reading, NULL, true, line, "the parameter has no \"name\"");
 		return;
 	}
 	if (!form_json_value(&value, json_object_get(element, "value"))) {
-		form_tell(reading, NULL, true, line, "%.80s: \"value\" is neither text nor number",
-			  name);
+		form_report(reading, NULL, true, line,
+			    "%.80s: \"value\" must be a string, an integer, a boolean or an array",
+			    name);
 		return;
 	}
-	if (!is_text_or_none(file) || !is_text_or_none(object)) {
-		form_tell(reading, NULL, true, line, "%.80s: \"file\" and \"object\" are texts",
-			  name);
+	if (!is_optional_string(file) || !is_optional_string(object)) {
+		form_report(reading, NULL, true, line,
+			    "%.80s: \"file\" and \"object\" must be strings", name);
 		return;
 	}
-	form_put(reading, name, buf_text(&value), json_string_value(file),
-		 json_string_value(object), line);
+	form_set_param(reading, name, buf_text(&value), json_string_value(file),
+		       json_string_value(object), line);
 }
 
-static int root_read(const struct form_reading *reading, const json_t *root, const char *text,
+static int read_root(const struct form_reading *reading, const json_t *root, const char *text,
 		     struct err *err)
 {
 	const json_t *list = json_object_get(root, "parameters"), *element;
@@ -128,17 +129,18 @@ static int root_read(const struct form_reading *reading, const json_t *root, con
 
 	if (schema &&
 	    (!json_is_string(schema) || strcmp(json_string_value(schema), PARAMS_SCHEMA) != 0))
-		return err_set(err, EINVAL, "%s: is of another schema than %s", reading->name,
+		return err_set(err, EINVAL, "%s: unsupported schema; expected %s", reading->name,
 			       PARAMS_SCHEMA);
 	if (!json_is_array(list))
-		return err_set(err, EINVAL, "%s: there is no array \"parameters\"", reading->name);
-	form_lines_start(&lines, text);
+		return err_set(err, EINVAL, "%s: missing array \"parameters\"", reading->name);
+	form_lines_init(&lines, text);
 	json_array_foreach(list, i, element)
 	{
 		if (json_is_object(element))
-			element_read(reading, element, form_lines_next(&lines));
+			read_element(reading, element, form_lines_next(&lines));
 		else
-			form_tell(reading, NULL, true, 0, "parameter %zu is no object", i + 1);
+			form_report(reading, NULL, true, 0, "parameter %zu is not an object",
+				    i + 1);
 	}
 	return 0;
 }
@@ -153,7 +155,7 @@ static int json_read(struct param_set *set, const char *name, const char *text, 
 
 	if (!root)
 		return err_set(err, EINVAL, "%s:%d: %s", name, wrong.line, wrong.text);
-	r = root_read(&reading, root, text, err);
+	r = read_root(&reading, root, text, err);
 	json_decref(root);
 	return r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Apart from reading: jansson and base/json.h name functions alike.
+ * Writes the JSON format. It is not in form_json.c because names of jansson and base/json.h
+ * collide.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The XML of H5Tuner, as its users write it: sections may be missing or hold what belongs to
- * another, values have blanks around them, FileName and VariableName narrow what one is for.
- * Entities that a document defines are not expanded, so it cannot grow.
+ * H5Tuner's XML, as its users write it: sections may be missing or contain parameters of another
+ * section, blanks may surround values, and FileName and VariableName restrict a parameter to files
+ * and datasets. Entities that a document defines are not expanded, so a small file cannot grow
+ * large.
  */
 #include <errno.h>
 #include <mxml.h>
@@ -24,23 +25,22 @@ static bool xml_is(const char *text, size_t bytes)
 	return text[strspn(text, " \t\r\n")] == '<';
 }
 
-/* ---- lines ---- */
-
-/* mxml keeps no lines: the next start of an element, in the order of the text, is the next node. */
+/* Finds the line of each element, because mxml does not record lines: elements start in the text in
+ * the same order as nodes follow in the tree. */
 struct lines {
-	const char *at, *counted; /* where to look on; up to where lines are counted */
+	const char *at, *counted; /* position of the scan, and of the counting of lines */
 	unsigned line;
 };
 
-static const char *behind(const char *at, const char *end)
+static const char *skip_past(const char *at, const char *end)
 {
 	const char *hit = strstr(at, end);
 
 	return hit ? hit + strlen(end) : at + strlen(at);
 }
 
-/* The end of a tag; a > inside quotes is none. */
-static const char *tag_behind(const char *at)
+/* Returns the position after the tag; a > inside quotes does not end it. */
+static const char *skip_tag(const char *at)
 {
 	char quote = 0;
 
@@ -53,18 +53,18 @@ static const char *tag_behind(const char *at)
 	return at;
 }
 
-static const char *markup_behind(const char *at)
+static const char *skip_markup(const char *at)
 {
 	if (strncmp(at, "<!--", 4) == 0)
-		return behind(at + 4, "-->");
+		return skip_past(at + 4, "-->");
 	if (strncmp(at, "<![CDATA[", 9) == 0)
-		return behind(at, "]]>");
+		return skip_past(at, "]]>");
 	if (at[1] == '?')
-		return behind(at, "?>");
-	return tag_behind(at);
+		return skip_past(at, "?>");
+	return skip_tag(at);
 }
 
-static unsigned line_next(struct lines *lines)
+static unsigned next_line(struct lines *lines)
 {
 	const char *at = lines->at;
 
@@ -72,16 +72,16 @@ static unsigned line_next(struct lines *lines)
 		at += strcspn(at, "<");
 		if (!*at || !strchr("!?/", at[1]))
 			break;
-		at = markup_behind(at);
+		at = skip_markup(at);
 	}
 	for (; lines->counted < at; lines->counted++)
 		lines->line += *lines->counted == '\n';
-	/* Attributes may hold a <, which is no start. */
-	lines->at = *at ? tag_behind(at) : at;
+	/* A < inside an attribute does not start an element. */
+	lines->at = *at ? skip_tag(at) : at;
 	return lines->line;
 }
 
-static unsigned lines_of(const char *text, size_t bytes)
+static unsigned count_lines(const char *text, size_t bytes)
 {
 	unsigned lines = 0;
 
@@ -90,13 +90,13 @@ static unsigned lines_of(const char *text, size_t bytes)
 	return lines;
 }
 
-/* mxml takes the end of the text for the end of all that is open. A file that was cut is not it. */
-static bool is_cut(const char *text)
+/* True if elements are still open at the end of the text. mxml accepts such a truncated file. */
+static bool is_truncated(const char *text)
 {
 	long depth = 0;
 
 	while (*(text += strcspn(text, "<"))) {
-		const char *end = markup_behind(text);
+		const char *end = skip_markup(text);
 		bool is_tag = text[1] && !strchr("!?", text[1]);
 
 		if (is_tag && text[1] == '/')
@@ -108,8 +108,6 @@ static bool is_cut(const char *text)
 	return depth > 0;
 }
 
-/* ---- reading ---- */
-
 static bool is_element(mxml_node_t *node)
 {
 	const char *name = mxmlGetElement(node);
@@ -117,7 +115,7 @@ static bool is_element(mxml_node_t *node)
 	return name && *name && *name != '!' && *name != '?';
 }
 
-static int section_of(const char *name)
+static int find_section(const char *name)
 {
 	for (int i = 0; i < TUNABLE_LAYERS; i++)
 		if (strcasecmp(name, tunable_section((enum tunable_layer)i)) == 0)
@@ -125,7 +123,7 @@ static int section_of(const char *name)
 	return -1;
 }
 
-static void value_of(mxml_node_t *node, struct buf *value)
+static void collect_value(mxml_node_t *node, struct buf *value)
 {
 	for (mxml_node_t *n = mxmlGetFirstChild(node); n; n = mxmlGetNextSibling(n)) {
 		if (mxmlGetType(n) == MXML_OPAQUE)
@@ -136,11 +134,11 @@ static void value_of(mxml_node_t *node, struct buf *value)
 }
 
 /*
- * One with an attribute that means nothing is left out: it may have been meant to narrow what the
- * parameter is for, and then it must not count for everything.
+ * An element with an unknown attribute is skipped: the attribute may have been meant to restrict
+ * the parameter, so the parameter must not apply everywhere.
  */
-static bool attributes_of(const struct form_reading *reading, mxml_node_t *node, unsigned line,
-			  const char **file, const char **object)
+static bool read_attributes(const struct form_reading *reading, mxml_node_t *node, unsigned line,
+			    const char **file, const char **object)
 {
 	bool good = true;
 
@@ -152,33 +150,35 @@ static bool attributes_of(const struct form_reading *reading, mxml_node_t *node,
 		} else if (strcasecmp(name, "VariableName") == 0) {
 			*object = value;
 		} else {
-			form_tell(reading, NULL, true, line,
-				  "%.80s: the attribute %.80s is neither FileName nor VariableName",
-				  mxmlGetElement(node), name);
+			form_report(
+				reading, NULL, true, line,
+				"%.80s: unknown attribute %.80s; expected FileName or VariableName",
+				mxmlGetElement(node), name);
 			good = false;
 		}
 	}
 	return good;
 }
 
-static void element_read(const struct form_reading *reading, mxml_node_t *node, int section,
+static void read_element(const struct form_reading *reading, mxml_node_t *node, int section,
 			 unsigned line)
 {
 	const char *file = NULL, *object = NULL;
 	AUTO_BUF struct buf value = { 0 };
 	const struct param *param;
 
-	if (!attributes_of(reading, node, line, &file, &object))
+	if (!read_attributes(reading, node, line, &file, &object))
 		return;
-	value_of(node, &value);
-	param = form_put(reading, mxmlGetElement(node), buf_text(&value), file, object, line);
+	collect_value(node, &value);
+	param = form_set_param(reading, mxmlGetElement(node), buf_text(&value), file, object, line);
 	if (param && section >= 0 && section != (int)param->tunable->layer)
-		form_tell(reading, param, false, line, "%s belongs to %s, but counts here as well",
-			  param->tunable->name, tunable_section(param->tunable->layer));
+		form_report(reading, param, false, line,
+			    "%s belongs to section %s; it is accepted here", param->tunable->name,
+			    tunable_section(param->tunable->layer));
 }
 
-/* Sections of H5Tuner lie below the root; within one another they do no harm. */
-static void children_read(const struct form_reading *reading, mxml_node_t *parent, int section,
+/* H5Tuner's sections are children of the root; nested sections are accepted, too. */
+static void read_children(const struct form_reading *reading, mxml_node_t *parent, int section,
 			  struct lines *lines, int depth)
 {
 	for (mxml_node_t *n = mxmlGetFirstChild(parent); n; n = mxmlGetNextSibling(n)) {
@@ -187,65 +187,65 @@ static void children_read(const struct form_reading *reading, mxml_node_t *paren
 
 		if (!is_element(n))
 			continue;
-		line = line_next(lines);
-		inner = section_of(mxmlGetElement(n));
+		line = next_line(lines);
+		inner = find_section(mxmlGetElement(n));
 		if (depth == DEPTH_MAX) {
-			form_tell(reading, NULL, true, line, "elements lie too deep");
+			form_report(reading, NULL, true, line, "elements are nested too deep");
 		} else if (inner >= 0) {
-			children_read(reading, n, inner, lines, depth + 1);
+			read_children(reading, n, inner, lines, depth + 1);
 		} else {
-			element_read(reading, n, section, line);
-			children_read(reading, n, section, lines, depth + 1);
+			read_element(reading, n, section, line);
+			read_children(reading, n, section, lines, depth + 1);
 		}
 	}
 }
 
-/* The first element: comments, titles and document types are beside it, or around it. */
-static mxml_node_t *root_of(mxml_node_t *top)
+/* Finds the first element. Comments, declarations and document types precede or enclose it. */
+static mxml_node_t *find_root(mxml_node_t *top)
 {
 	mxml_node_t *title = NULL, *n = mxmlGetFirstChild(top);
 
 	for (; n && !is_element(n); n = mxmlGetNextSibling(n))
 		if (!title && mxmlGetElement(n) && mxmlGetFirstChild(n))
 			title = n;
-	return n || !title ? n : root_of(title);
+	return n || !title ? n : find_root(title);
 }
 
-/* mxml hands its message to a function without argument. */
+/* mxml reports errors to a callback that takes no user argument. */
 static _Thread_local char complaint[256];
 
-static void complain(const char *text)
+static void keep_complaint(const char *text)
 {
 	if (!*complaint)
 		snprintf(complaint, sizeof(complaint), "%s", text);
 }
 
-/* "... on line 7." becomes FILE:7: */
-static int refuse(const char *name, unsigned before, struct err *err)
+/* Turns the complaint "... on line 7." into "FILE:7: ...". */
+static int report_complaint(const char *name, unsigned before, struct err *err)
 {
 	const char *at = strstr(complaint, " on line ");
 	int line = at ? atoi(at + 9) : 0;
 
 	if (!*complaint)
-		return err_set(err, EINVAL, "%s: is no XML", name);
+		return err_set(err, EINVAL, "%s: invalid XML", name);
 	if (line <= 0)
 		return err_set(err, EINVAL, "%s: %s", name, complaint);
 	return err_set(err, EINVAL, "%s:%u: %.*s", name, before + (unsigned)line,
 		       (int)(at - complaint), complaint);
 }
 
-static int root_read(const struct form_reading *reading, mxml_node_t *root, const char *text,
+static int read_root(const struct form_reading *reading, mxml_node_t *root, const char *text,
 		     struct err *err)
 {
 	struct lines lines = { text, text, 1 };
-	unsigned line = line_next(&lines);
+	unsigned line = next_line(&lines);
 
 	if (!root)
-		return err_set(err, EINVAL, "%s: there is no element %s", reading->name, ROOT);
+		return err_set(err, EINVAL, "%s: missing element %s", reading->name, ROOT);
 	if (strcasecmp(mxmlGetElement(root), ROOT) != 0)
-		return err_set(err, EINVAL, "%s:%u: the element is %.80s and not %s", reading->name,
-			       line, mxmlGetElement(root), ROOT);
-	children_read(reading, root, -1, &lines, 0);
+		return err_set(err, EINVAL, "%s:%u: the root element is %.80s; expected %s",
+			       reading->name, line, mxmlGetElement(root), ROOT);
+	read_children(reading, root, -1, &lines, 0);
 	return 0;
 }
 
@@ -254,28 +254,27 @@ static int xml_read(struct param_set *set, const char *name, const char *text, s
 {
 	struct form_reading reading = { set, name, problem, arg };
 	size_t blanks = strspn(text, " \t\r\n");
-	/* A node of ours, with a name that no text can close: without, mxml loses on bad text. */
+	/* Load below a node whose name no text can close; without it, mxml leaks memory on bad
+	 * text. */
 	mxml_node_t *top = mxmlNewElement(NULL, " ");
 	int r;
 
 	*complaint = 0;
-	mxmlSetErrorCallback(complain);
+	mxmlSetErrorCallback(keep_complaint);
 	mxmlLoadString(top, text + blanks, MXML_OPAQUE_CALLBACK);
 	mxmlSetErrorCallback(NULL);
 	if (*complaint)
-		r = refuse(name, lines_of(text, blanks), err);
-	else if (is_cut(text))
-		r = err_set(err, EINVAL, "%s:%u: the text ends before its elements do", name,
-			    lines_of(text, bytes) + 1);
+		r = report_complaint(name, count_lines(text, blanks), err);
+	else if (is_truncated(text))
+		r = err_set(err, EINVAL, "%s:%u: the file ends inside an element", name,
+			    count_lines(text, bytes) + 1);
 	else
-		r = root_read(&reading, root_of(top), text, err);
+		r = read_root(&reading, find_root(top), text, err);
 	mxmlDelete(top);
 	return r;
 }
 
-/* ---- writing ---- */
-
-static void attribute_put(struct buf *out, const char *name, const char *value)
+static void append_attribute(struct buf *out, const char *name, const char *value)
 {
 	if (!value)
 		return;
@@ -284,11 +283,11 @@ static void attribute_put(struct buf *out, const char *name, const char *value)
 	buf_putc(out, '"');
 }
 
-static void element_put(struct buf *out, const struct param *p)
+static void append_element(struct buf *out, const struct param *p)
 {
 	buf_printf(out, "    <%s", p->tunable->name);
-	attribute_put(out, "FileName", p->file);
-	attribute_put(out, "VariableName", p->object);
+	append_attribute(out, "FileName", p->file);
+	append_attribute(out, "VariableName", p->object);
 	buf_putc(out, '>');
 	buf_xml(out, p->value);
 	buf_printf(out, "</%s>\n", p->tunable->name);
@@ -304,7 +303,7 @@ static int xml_write(const struct param_set *set, struct buf *out, struct err *e
 		buf_printf(out, "  <%s>\n", section);
 		for (size_t i = 0; i < set->count; i++)
 			if ((int)set->params[i].tunable->layer == layer)
-				element_put(out, &set->params[i]);
+				append_element(out, &set->params[i]);
 		buf_printf(out, "  </%s>\n", section);
 	}
 	buf_puts(out, "</" ROOT ">\n");
@@ -313,7 +312,7 @@ static int xml_write(const struct param_set *set, struct buf *out, struct err *e
 
 const struct param_form param_xml = {
 	.name = "xml",
-	.help = "XML of H5Tuner",
+	.help = "H5Tuner XML",
 	.is = xml_is,
 	.read = xml_read,
 	.write = xml_write,

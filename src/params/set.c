@@ -28,7 +28,7 @@ void param_set_release(struct param_set *set)
 	*set = (struct param_set){ 0 };
 }
 
-static struct param *param_add(struct param_set *set)
+static struct param *append_param(struct param_set *set)
 {
 	set->params = xgrow(set->params, &set->cap, set->count + 1, sizeof(*set->params));
 	set->params[set->count] = (struct param){ 0 };
@@ -41,14 +41,12 @@ void param_set_copy(struct param_set *to, const struct param_set *from)
 	for (size_t i = 0; i < from->count; i++) {
 		const struct param *p = &from->params[i];
 
-		*param_add(to) = (struct param){ p->tunable, xstrdup(p->value), xstrdup(p->file),
-						 xstrdup(p->object), p->line };
+		*append_param(to) = (struct param){ p->tunable, xstrdup(p->value), xstrdup(p->file),
+						    xstrdup(p->object), p->line };
 	}
 }
 
-/* ---- put and find ---- */
-
-static bool is_same(const char *a, const char *b)
+bool param_pattern_equal(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -61,22 +59,24 @@ int param_pattern(const char **pattern, const char *name, struct err *err)
 		*pattern = NULL;
 		return 0;
 	}
-	/* A tab or a line end would become another field of contract/parameters.h. */
+	/* A tab or a newline would start another field in the format of contract/parameters.h. */
 	for (const char *p = text; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			return err_set(err, EINVAL, "%s: a pattern with control characters", name);
+			return err_set(err, EINVAL, "%s: the pattern contains control characters",
+				       name);
 	if (strlen(text) > PATTERN_BYTES)
 		return err_set(err, EINVAL, "%s: the pattern is too long", name);
 	return 0;
 }
 
-static struct param *param_same(struct param_set *set, const struct tunable *tunable,
+static struct param *find_exact(struct param_set *set, const struct tunable *tunable,
 				const char *file, const char *object)
 {
 	for (size_t i = 0; i < set->count; i++) {
 		struct param *p = &set->params[i];
 
-		if (p->tunable == tunable && is_same(p->file, file) && is_same(p->object, object))
+		if (p->tunable == tunable && param_pattern_equal(p->file, file) &&
+		    param_pattern_equal(p->object, object))
 			return p;
 	}
 	return NULL;
@@ -94,19 +94,19 @@ int param_set_put(struct param_set *set, const struct tunable *tunable, const ch
 	parsed = tunable_parse(tunable, value, err);
 	if (!parsed)
 		return -EINVAL;
-	param = param_same(set, tunable, file, object);
+	param = find_exact(set, tunable, file, object);
 	if (param) {
 		free(param->value);
 		param->value = parsed;
 		param->line = line;
 		return 0;
 	}
-	param = param_add(set);
+	param = append_param(set);
 	*param = (struct param){ tunable, parsed, xstrdup(file), xstrdup(object), line };
 	return 0;
 }
 
-/* How special patterns are; the more special is below 0, as for qsort(). */
+/* Orders patterns for qsort(), the more specific one first. */
 static int pattern_compare(const char *a, const char *b)
 {
 	size_t n, m;
@@ -129,7 +129,7 @@ static int param_compare(const struct param *a, const struct param *b)
 	return r ? r : pattern_compare(a->object, b->object);
 }
 
-static bool param_fits(const struct param *param, const char *path, const char *object)
+static bool param_applies(const struct param *param, const char *path, const char *object)
 {
 	return (!param->file || (path && parameters_match(param->file, path))) &&
 	       (!param->object || (object && parameters_glob(param->object, object)));
@@ -143,7 +143,7 @@ const struct param *param_set_find(const struct param_set *set, const struct tun
 	for (size_t i = 0; i < set->count; i++) {
 		const struct param *p = &set->params[i];
 
-		if (p->tunable == tunable && param_fits(p, path, object) &&
+		if (p->tunable == tunable && param_applies(p, path, object) &&
 		    (!best || param_compare(p, best) < 0))
 			best = p;
 	}
@@ -155,8 +155,9 @@ static bool has_equal(const struct param_set *set, const struct param *param)
 	for (size_t i = 0; i < set->count; i++) {
 		const struct param *p = &set->params[i];
 
-		if (p->tunable == param->tunable && is_same(p->file, param->file) &&
-		    is_same(p->object, param->object) && strcmp(p->value, param->value) == 0)
+		if (p->tunable == param->tunable && param_pattern_equal(p->file, param->file) &&
+		    param_pattern_equal(p->object, param->object) &&
+		    strcmp(p->value, param->value) == 0)
 			return true;
 	}
 	return false;
@@ -185,8 +186,6 @@ void param_set_line(const struct param_set *set, struct buf *out)
 	}
 }
 
-/* ---- check ---- */
-
 struct checking {
 	const struct param_set *set;
 	param_problem problem;
@@ -195,8 +194,8 @@ struct checking {
 	size_t count;
 };
 
-static int check_tell(void *arg, const struct param *param, enum constraint_weight weight,
-		      const char *text)
+static int note_violation(void *arg, const struct param *param, enum constraint_weight weight,
+			  const char *text)
 {
 	struct checking *checking = arg;
 	bool drop = weight == CONSTRAINT_DROP, *dropped;
@@ -209,12 +208,12 @@ static int check_tell(void *arg, const struct param *param, enum constraint_weig
 	return 0;
 }
 
-static size_t set_check(const struct param_set *set, const struct tunable_context *context,
+static size_t check_set(const struct param_set *set, const struct tunable_context *context,
 			param_problem problem, void *arg, bool *dropped)
 {
 	struct checking checking = { set, problem, arg, dropped, 0 };
 
-	constraints_check(set, context, problem, check_tell, &checking);
+	constraints_check(set, context, problem, note_violation, &checking);
 	return checking.count;
 }
 
@@ -223,7 +222,7 @@ size_t param_set_check(const struct param_set *set, const struct tunable_context
 {
 	AUTO_FREE bool *dropped = xcalloc(set->count + 1, sizeof(*dropped));
 
-	return set_check(set, context, problem, arg, dropped);
+	return check_set(set, context, problem, arg, dropped);
 }
 
 void param_set_prune(struct param_set *set, const struct tunable_context *context,
@@ -232,7 +231,7 @@ void param_set_prune(struct param_set *set, const struct tunable_context *contex
 	AUTO_FREE bool *dropped = xcalloc(set->count + 1, sizeof(*dropped));
 	size_t kept = 0;
 
-	set_check(set, context, problem, arg, dropped);
+	check_set(set, context, problem, arg, dropped);
 	for (size_t i = 0; i < set->count; i++) {
 		if (dropped[i])
 			param_release(&set->params[i]);
@@ -242,42 +241,40 @@ void param_set_prune(struct param_set *set, const struct tunable_context *contex
 	set->count = kept;
 }
 
-/* ---- compile ---- */
-
 static const char *const place_words[] = {
 #define WORD(name, word) [PLACE_##name] = word,
 	PARAMETERS_PLACES(WORD)
 #undef WORD
 };
 
-static void line_put(struct buf *out, enum parameters_place place, const struct param *p,
-		     const char *key, const char *value)
+static void append_line(struct buf *out, enum parameters_place place, const struct param *p,
+			const char *key, const char *value)
 {
 	buf_printf(out, "%s\t%s\t%s\t%s\t%s\n", place_words[place], p->file ? p->file : "*",
 		   p->object ? p->object : "*", key, value);
 }
 
-/* The word of a switch becomes the text before the name; no text says: none for this file. */
-static const char *value_of(const struct param *p)
+/* For PLACE_PREFIX the guest gets the prefix of the file name, or "" for no prefix. */
+static const char *guest_value(const struct param *p)
 {
 	if (p->tunable->place != PLACE_PREFIX)
 		return p->value;
 	return strcmp(p->value, "true") == 0 ? "bglockless:" : "";
 }
 
-static void param_compile(struct buf *out, const struct param *p)
+static void compile_param(struct buf *out, const struct param *p)
 {
 	const struct tunable *t = p->tunable;
-	const char *value = value_of(p);
+	const char *value = guest_value(p);
 
-	/* Without a more general rule to take back, nothing need not be said. */
+	/* An empty value matters only if it overrides a more general rule. */
 	if (*value || p->file)
-		line_put(out, t->place, p, t->key ? t->key : t->name, value);
+		append_line(out, t->place, p, t->key ? t->key : t->name, value);
 	if (t->layout)
-		line_put(out, PLACE_LAYOUT, p, t->layout, p->value);
+		append_line(out, PLACE_LAYOUT, p, t->layout, p->value);
 }
 
-static int by_speciality(const void *a, const void *b)
+static int compare_specificity(const void *a, const void *b)
 {
 	const struct param *const *p = a, *const *q = b;
 	int r = param_compare(*p, *q);
@@ -293,15 +290,15 @@ int param_set_compile(const struct param_set *set, bool application_wins,
 
 	for (size_t i = 0; i < set->count; i++)
 		order[i] = &set->params[i];
-	qsort(order, set->count, sizeof(*order), by_speciality);
+	qsort(order, set->count, sizeof(*order), compare_specificity);
 	buf_printf(&out, "%s%s\n", PARAMETERS_TITLE,
 		   application_wins ? PARAMETERS_APPLICATION : PARAMETERS_PARAMETERS);
 	for (size_t i = 0; i < set->count; i++)
-		param_compile(&out, order[i]);
+		compile_param(&out, order[i]);
 	if (out.len >= PARAMETERS_BYTES)
 		return err_set(err, ENOSPC,
-			       "%zu parameters need %zu bytes, and there is room for %d: "
-			       "use patterns for several files at once",
+			       "%zu parameters need %zu bytes, but the limit is %d; "
+			       "use patterns that match several files",
 			       set->count, out.len, PARAMETERS_BYTES - 1);
 	memcpy(text, out.data, out.len + 1);
 	return 0;

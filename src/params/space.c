@@ -31,16 +31,9 @@ void space_release(struct space *space)
 	*space = (struct space){ 0 };
 }
 
-/* ---- building ---- */
-
-static bool is_same(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-/* Index of a value as people write it, "" for NULL; count: it is none, told in err if it is wrong.
- */
-static size_t value_find(const struct space_dimension *dimension, const char *text, struct err *err)
+/* Returns the index of a value; "" stands for unset. On failure sets err and returns the number of
+ * values. */
+static size_t find_value(const struct space_dimension *dimension, const char *text, struct err *err)
 {
 	AUTO_FREE char *value = NULL;
 	size_t i = 0;
@@ -50,16 +43,15 @@ static size_t value_find(const struct space_dimension *dimension, const char *te
 		if (!value)
 			return dimension->count;
 	}
-	while (i < dimension->count && !is_same(dimension->values[i], value))
+	while (i < dimension->count && !param_pattern_equal(dimension->values[i], value))
 		i++;
 	if (i == dimension->count)
-		err_set(err, EINVAL, "%s: %s is none of its values", dimension->tunable->name,
+		err_set(err, EINVAL, "%s: %s is not among its values", dimension->tunable->name,
 			value ? value : "null");
 	return i;
 }
 
-static int values_read(struct space_dimension *dimension, const char *const *values,
-		       struct err *err)
+static int add_values(struct space_dimension *dimension, const char *const *values, struct err *err)
 {
 	size_t count = 0, cap = 0;
 
@@ -72,7 +64,7 @@ static int values_read(struct space_dimension *dimension, const char *const *val
 				return -EINVAL;
 		}
 		for (size_t i = 0; i < count; i++) {
-			if (!is_same(dimension->values[i], value))
+			if (!param_pattern_equal(dimension->values[i], value))
 				continue;
 			err_set(err, EINVAL, "%s: %s is listed twice", dimension->tunable->name,
 				value ? value : "null");
@@ -84,17 +76,18 @@ static int values_read(struct space_dimension *dimension, const char *const *val
 		dimension->count = count + 1;
 	}
 	if (!count)
-		return err_set(err, EINVAL, "%s: there are no values", dimension->tunable->name);
+		return err_set(err, EINVAL, "%s: the list of values is empty",
+			       dimension->tunable->name);
 	return 0;
 }
 
-/* The default: as named, else "leave it alone", else the first. */
-static int initial_find(struct space_dimension *dimension, const char *initial, struct err *err)
+/* The default is the named value, else unset, else the first value. */
+static int set_default(struct space_dimension *dimension, const char *initial, struct err *err)
 {
 	size_t i = 0;
 
 	if (initial) {
-		i = value_find(dimension, initial, err);
+		i = find_value(dimension, initial, err);
 		if (i == dimension->count)
 			return err_prefix(err, "default");
 	} else {
@@ -106,36 +99,36 @@ static int initial_find(struct space_dimension *dimension, const char *initial, 
 	return 0;
 }
 
-static int place_check(const struct space *space, const struct tunable *tunable, const char *file,
-		       const char *object, struct err *err)
+static int check_not_used(const struct space *space, const struct tunable *tunable,
+			  const char *file, const char *object, struct err *err)
 {
 	for (size_t i = 0; i < space->count; i++) {
 		const struct space_dimension *d = &space->dimensions[i];
 
 		for (size_t k = 0; k < d->tie_count; k++)
 			if (d->ties[k] == tunable)
-				return err_set(err, EEXIST, "%s: is tied to %s", tunable->name,
-					       d->tunable->name);
-		if (d->tunable == tunable && is_same(d->file, file) && is_same(d->object, object))
-			return err_set(err, EEXIST, "%s: is a dimension already", tunable->name);
+				return err_set(err, EEXIST, "%s is already tied to %s",
+					       tunable->name, d->tunable->name);
+		if (d->tunable == tunable && param_pattern_equal(d->file, file) &&
+		    param_pattern_equal(d->object, object))
+			return err_set(err, EEXIST, "%s is already a dimension", tunable->name);
 	}
 	return 0;
 }
 
-static const struct tunable *tunable_find(const char *name, struct err *err)
+static const struct tunable *find_tunable(const char *name, struct err *err)
 {
 	const struct tunable *tunable = tunable_by_name(name);
 
 	if (!tunable)
-		err_set(err, ENOENT, "%.80s: there is no such parameter; see 'sluice params list'",
-			name);
+		err_set(err, ENOENT, "%.80s: unknown parameter; see 'sluice kb params list'", name);
 	return tunable;
 }
 
 int space_add_for(struct space *space, const char *tunable, const char *const *values,
 		  const char *initial, const char *file, const char *object, struct err *err)
 {
-	struct space_dimension dimension = { .tunable = tunable_find(tunable, err) };
+	struct space_dimension dimension = { .tunable = find_tunable(tunable, err) };
 	int r;
 
 	if (!dimension.tunable)
@@ -143,13 +136,13 @@ int space_add_for(struct space *space, const char *tunable, const char *const *v
 	if (param_pattern(&file, tunable, err) < 0 || param_pattern(&object, tunable, err) < 0)
 		return -EINVAL;
 	if (space->count == SPACE_DIMENSIONS)
-		return err_set(err, E2BIG, "%s: a space has %d dimensions at most",
+		return err_set(err, E2BIG, "%s: a space has at most %d dimensions",
 			       dimension.tunable->name, SPACE_DIMENSIONS);
-	r = place_check(space, dimension.tunable, file, object, err);
+	r = check_not_used(space, dimension.tunable, file, object, err);
 	if (r >= 0)
-		r = values_read(&dimension, values, err);
+		r = add_values(&dimension, values, err);
 	if (r >= 0)
-		r = initial_find(&dimension, initial, err);
+		r = set_default(&dimension, initial, err);
 	if (r < 0) {
 		dimension_release(&dimension);
 		return r;
@@ -171,33 +164,34 @@ int space_add(struct space *space, const char *tunable, const char *const *value
 	return space_add_for(space, tunable, values, initial, NULL, NULL, err);
 }
 
-/* The latest of that name: the one that is being built where files narrow several. */
-static struct space_dimension *dimension_find(struct space *space, const char *name,
+/* Finds the last dimension of the tunable: several may exist for different files. */
+static struct space_dimension *find_dimension(struct space *space, const char *name,
 					      struct err *err)
 {
-	const struct tunable *tunable = tunable_find(name, err);
+	const struct tunable *tunable = find_tunable(name, err);
 
 	for (size_t i = space->count; tunable && i--;)
 		if (space->dimensions[i].tunable == tunable)
 			return &space->dimensions[i];
 	if (tunable)
-		err_set(err, ENOENT, "%s: is no dimension of the space so far", tunable->name);
+		err_set(err, ENOENT, "%s is not a dimension defined before", tunable->name);
 	return NULL;
 }
 
 int space_tie(struct space *space, const char *tunable, const char *to, struct err *err)
 {
-	const struct tunable *tied = tunable_find(tunable, err);
-	struct space_dimension *d = tied ? dimension_find(space, to, err) : NULL;
+	const struct tunable *tied = find_tunable(tunable, err);
+	struct space_dimension *d = tied ? find_dimension(space, to, err) : NULL;
 	int r;
 
 	if (!d)
 		return -ENOENT;
-	r = place_check(space, tied, d->file, d->object, err);
+	r = check_not_used(space, tied, d->file, d->object, err);
 	if (r < 0)
 		return r;
 	if (d->tie_count == SPACE_TIES)
-		return err_set(err, E2BIG, "%s: more than %d ties", d->tunable->name, SPACE_TIES);
+		return err_set(err, E2BIG, "%s has more than %d ties", d->tunable->name,
+			       SPACE_TIES);
 	for (size_t i = 0; i < d->count; i++) {
 		AUTO_FREE char *value =
 			d->values[i] ? tunable_parse(tied, d->values[i], err) : NULL;
@@ -215,18 +209,18 @@ int space_tie(struct space *space, const char *tunable, const char *to, struct e
 int space_when(struct space *space, const char *tunable, const char *other,
 	       const char *const *values, struct err *err)
 {
-	struct space_dimension *d = dimension_find(space, tunable, err);
-	struct space_dimension *o = d ? dimension_find(space, other, err) : NULL;
+	struct space_dimension *d = find_dimension(space, tunable, err);
+	struct space_dimension *o = d ? find_dimension(space, other, err) : NULL;
 	bool *allowed;
 
 	if (!o)
 		return -ENOENT;
 	if (o >= d)
-		return err_set(err, EINVAL, "%s: %s must come before it", d->tunable->name,
-			       o->tunable->name);
+		return err_set(err, EINVAL, "%s: dimension %s must be defined before it",
+			       d->tunable->name, o->tunable->name);
 	allowed = xcalloc(o->count, sizeof(*allowed));
 	for (; *values; values++) {
-		size_t i = value_find(o, *values, err);
+		size_t i = find_value(o, *values, err);
 
 		if (i == o->count) {
 			free(allowed);
@@ -240,39 +234,37 @@ int space_when(struct space *space, const char *tunable, const char *other,
 	return 0;
 }
 
-/* ---- points ---- */
-
-/* Which dimensions count; conditions look back only, so one pass tells. */
-static void counts_find(const struct space *space, const size_t *point, bool *counts)
+/* Finds the active dimensions. Conditions refer to earlier dimensions, so one pass suffices. */
+static void find_active(const struct space *space, const size_t *point, bool *active)
 {
 	for (size_t i = 0; i < space->count; i++) {
 		const struct space_dimension *d = &space->dimensions[i];
 
-		counts[i] = true;
+		active[i] = true;
 		for (size_t k = 0; k < d->condition_count; k++) {
 			size_t other = d->conditions[k].dimension;
 
-			if (!counts[other] || !d->conditions[k].values[point[other]])
-				counts[i] = false;
+			if (!active[other] || !d->conditions[k].values[point[other]])
+				active[i] = false;
 		}
 	}
 }
 
 bool space_counts(const struct space *space, const size_t *point, size_t dimension)
 {
-	bool counts[SPACE_DIMENSIONS];
+	bool active[SPACE_DIMENSIONS];
 
-	counts_find(space, point, counts);
-	return counts[dimension];
+	find_active(space, point, active);
+	return active[dimension];
 }
 
 void space_settle(const struct space *space, size_t *point)
 {
-	bool counts[SPACE_DIMENSIONS];
+	bool active[SPACE_DIMENSIONS];
 
-	counts_find(space, point, counts);
+	find_active(space, point, active);
 	for (size_t i = 0; i < space->count; i++)
-		if (!counts[i])
+		if (!active[i])
 			point[i] = 0;
 }
 
@@ -310,22 +302,20 @@ uint64_t space_number(const struct space *space, const size_t *point)
 	return number;
 }
 
-/* ---- sets ---- */
-
 #define SPACE_PARAMS (SPACE_DIMENSIONS * (SPACE_TIES + 1))
 
-/* The parameters of a point; their texts are the space's. */
-static size_t params_find(const struct space *space, const size_t *point, struct param *params)
+/* Collects the parameters of a point. Their strings belong to the space. */
+static size_t collect_params(const struct space *space, const size_t *point, struct param *params)
 {
-	bool counts[SPACE_DIMENSIONS];
+	bool active[SPACE_DIMENSIONS];
 	size_t count = 0;
 
-	counts_find(space, point, counts);
+	find_active(space, point, active);
 	for (size_t i = 0; i < space->count; i++) {
 		const struct space_dimension *d = &space->dimensions[i];
 		char *value = d->values[point[i]];
 
-		if (!counts[i] || !value)
+		if (!active[i] || !value)
 			continue;
 		params[count++] = (struct param){ d->tunable, value, d->file, d->object, 0 };
 		for (size_t k = 0; k < d->tie_count; k++)
@@ -340,12 +330,12 @@ void space_set(const struct space *space, const size_t *point, struct param_set 
 	struct param params[SPACE_PARAMS];
 	struct param_set view = { .params = params, .origin = space->name };
 
-	view.count = params_find(space, point, params);
+	view.count = collect_params(space, point, params);
 	param_set_copy(set, &view);
 }
 
-static int is_forbidding(void *arg, const struct param *param, enum constraint_weight weight,
-			 const char *text)
+static int stop_unless_advice(void *arg, const struct param *param, enum constraint_weight weight,
+			      const char *text)
 {
 	(void)arg;
 	(void)param;
@@ -359,10 +349,10 @@ bool space_allows(const struct space *space, const size_t *point)
 	struct param_set view = { .params = params };
 	struct tunable_context context = space->context;
 
-	view.count = params_find(space, point, params);
-	/* Whoever made the space has named the parameter, which is all that the class asks for. */
+	view.count = collect_params(space, point, params);
+	/* Whoever made the space chose the parameter, so its safety class is accepted. */
 	context.allowed = TUNABLE_SEMANTICS;
-	return !constraints_check(&view, &context, false, is_forbidding, NULL);
+	return !constraints_check(&view, &context, false, stop_unless_advice, NULL);
 }
 
 void space_line(const struct space *space, const size_t *point, struct buf *out)
@@ -370,6 +360,6 @@ void space_line(const struct space *space, const size_t *point, struct buf *out)
 	struct param params[SPACE_PARAMS];
 	struct param_set view = { .params = params };
 
-	view.count = params_find(space, point, params);
+	view.count = collect_params(space, point, params);
 	param_set_line(&view, out);
 }

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reads a search space from JSON (see space.h).
+ */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -13,7 +16,7 @@
 #define SCHEMA "sluice.space/1"
 #define VALUES_MAX 4096
 
-/* Values as texts, NULL-ended. */
+/* A NULL-terminated list of values. */
 struct texts {
 	char **items;
 	size_t count, cap;
@@ -26,19 +29,20 @@ static void texts_release(struct texts *texts)
 	free(texts->items);
 }
 
-static int value_add(struct texts *texts, const json_t *value, struct err *err)
+static int append_value(struct texts *texts, const json_t *value, struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
 
 	if (!json_is_null(value) && (!form_json_value(&text, value) || !text.len))
-		return err_set(err, EINVAL, "a value is neither text, nor number, nor null");
+		return err_set(err, EINVAL,
+			       "a value must be a string, an integer, a boolean, an array or null");
 	texts->items = xgrow(texts->items, &texts->cap, texts->count + 2, sizeof(char *));
 	texts->items[texts->count++] = xstrdup(buf_text(&text));
 	texts->items[texts->count] = NULL;
 	return 0;
 }
 
-static int values_read(struct texts *texts, const json_t *array, const char *what, struct err *err)
+static int read_values(struct texts *texts, const json_t *array, const char *what, struct err *err)
 {
 	const json_t *value;
 	size_t i;
@@ -47,19 +51,19 @@ static int values_read(struct texts *texts, const json_t *array, const char *wha
 	texts->items = xgrow(texts->items, &texts->cap, 1, sizeof(char *));
 	texts->items[0] = NULL;
 	if (!json_is_array(array))
-		return err_set(err, EINVAL, "\"%s\" is no array of values", what);
+		return err_set(err, EINVAL, "\"%s\" must be an array of values", what);
 	if (json_array_size(array) > VALUES_MAX)
 		return err_set(err, E2BIG, "\"%s\" has more than %d values", what, VALUES_MAX);
 	json_array_foreach(array, i, value)
 	{
-		r = value_add(texts, value, err);
+		r = append_value(texts, value, err);
 		if (r < 0)
 			break;
 	}
 	return r;
 }
 
-static int ties_read(struct space *space, const char *name, const json_t *ties, struct err *err)
+static int read_ties(struct space *space, const char *name, const json_t *ties, struct err *err)
 {
 	const json_t *tie;
 	size_t i;
@@ -68,11 +72,11 @@ static int ties_read(struct space *space, const char *name, const json_t *ties, 
 	if (!ties)
 		return 0;
 	if (!json_is_array(ties))
-		return err_set(err, EINVAL, "\"ties\" is no array of names");
+		return err_set(err, EINVAL, "\"ties\" must be an array of names");
 	json_array_foreach(ties, i, tie)
 	{
 		if (!json_is_string(tie))
-			return err_set(err, EINVAL, "\"ties\" is no array of names");
+			return err_set(err, EINVAL, "\"ties\" must be an array of names");
 		r = space_tie(space, json_string_value(tie), name, err);
 		if (r < 0)
 			break;
@@ -80,7 +84,7 @@ static int ties_read(struct space *space, const char *name, const json_t *ties, 
 	return r;
 }
 
-static int conditions_read(struct space *space, const char *name, json_t *when, struct err *err)
+static int read_conditions(struct space *space, const char *name, json_t *when, struct err *err)
 {
 	const char *other;
 	json_t *values;
@@ -89,12 +93,12 @@ static int conditions_read(struct space *space, const char *name, json_t *when, 
 	if (!when)
 		return 0;
 	if (!json_is_object(when))
-		return err_set(err, EINVAL, "\"when\" is no object of names and values");
+		return err_set(err, EINVAL, "\"when\" must be an object of names and values");
 	json_object_foreach(when, other, values)
 	{
 		struct texts texts = { 0 };
 
-		r = values_read(&texts, values, "when", err);
+		r = read_values(&texts, values, "when", err);
 		if (r >= 0)
 			r = space_when(space, name, other, (const char *const *)texts.items, err);
 		texts_release(&texts);
@@ -104,62 +108,62 @@ static int conditions_read(struct space *space, const char *name, json_t *when, 
 	return r;
 }
 
-/* NULL where there is none; a text that is not legal is told. */
-static int pattern_read(const json_t *dimension, const char *key, const char **pattern,
+/* Sets *pattern to NULL if the key is missing. */
+static int read_pattern(const json_t *dimension, const char *key, const char **pattern,
 			struct err *err)
 {
 	const json_t *value = json_object_get(dimension, key);
 
 	*pattern = json_string_value(value);
 	if (value && !json_is_null(value) && !*pattern)
-		return err_set(err, EINVAL, "\"%s\" is no text", key);
+		return err_set(err, EINVAL, "\"%s\" must be a string", key);
 	return 0;
 }
 
-static int initial_read(const json_t *dimension, struct texts *initial, struct err *err)
+static int read_default(const json_t *dimension, struct texts *initial, struct err *err)
 {
 	const json_t *value = json_object_get(dimension, "default");
 
-	return value ? value_add(initial, value, err) : 0;
+	return value ? append_value(initial, value, err) : 0;
 }
 
-static int dimension_add(struct space *space, const json_t *dimension, const char *name,
+static int add_dimension(struct space *space, const json_t *dimension, const char *name,
 			 struct texts *values, struct texts *initial, struct err *err)
 {
 	const char *file, *object;
-	int r = values_read(values, json_object_get(dimension, "values"), "values", err);
+	int r = read_values(values, json_object_get(dimension, "values"), "values", err);
 
 	if (r >= 0)
-		r = initial_read(dimension, initial, err);
+		r = read_default(dimension, initial, err);
 	if (r >= 0)
-		r = pattern_read(dimension, "file", &file, err);
+		r = read_pattern(dimension, "file", &file, err);
 	if (r >= 0)
-		r = pattern_read(dimension, "object", &object, err);
+		r = read_pattern(dimension, "object", &object, err);
 	if (r < 0)
 		return r;
 	return space_add_for(space, name, (const char *const *)values->items,
 			     initial->count ? initial->items[0] : NULL, file, object, err);
 }
 
-static int dimension_read(struct space *space, const json_t *dimension, struct err *err)
+static int read_dimension(struct space *space, const json_t *dimension, struct err *err)
 {
 	const char *name = json_string_value(json_object_get(dimension, "name"));
 	struct texts values = { 0 }, initial = { 0 };
 	int r;
 
 	if (!name)
-		return err_set(err, EINVAL, "a dimension without \"name\"");
-	r = dimension_add(space, dimension, name, &values, &initial, err);
+		return err_set(err, EINVAL, "the dimension has no \"name\"");
+	r = add_dimension(space, dimension, name, &values, &initial, err);
 	texts_release(&values);
 	texts_release(&initial);
 	if (r >= 0)
-		r = ties_read(space, name, json_object_get(dimension, "ties"), err);
+		r = read_ties(space, name, json_object_get(dimension, "ties"), err);
 	if (r >= 0)
-		r = conditions_read(space, name, json_object_get(dimension, "when"), err);
+		r = read_conditions(space, name, json_object_get(dimension, "when"), err);
 	return r;
 }
 
-static int root_read(struct space *space, const char *name, const json_t *root, const char *text,
+static int read_root(struct space *space, const char *name, const json_t *root, const char *text,
 		     struct err *err)
 {
 	const json_t *list = json_object_get(root, "dimensions"), *dimension;
@@ -169,20 +173,20 @@ static int root_read(struct space *space, const char *name, const json_t *root, 
 	int r = 0;
 
 	if (!schema || strcmp(schema, SCHEMA) != 0)
-		return err_set(err, EINVAL, "%s: its \"schema\" is not %s", name, SCHEMA);
+		return err_set(err, EINVAL, "%s: unsupported schema; expected %s", name, SCHEMA);
 	if (!json_is_array(list))
-		return err_set(err, EINVAL, "%s: there is no array \"dimensions\"", name);
+		return err_set(err, EINVAL, "%s: missing array \"dimensions\"", name);
 	if (!json_array_size(list))
-		return err_set(err, EINVAL, "%s: \"dimensions\" is empty: there is nothing to try",
-			       name);
-	form_lines_start(&lines, text);
+		return err_set(err, EINVAL, "%s: \"dimensions\" is empty", name);
+	form_lines_init(&lines, text);
 	json_array_foreach(list, i, dimension)
 	{
 		unsigned line = json_is_object(dimension) ? form_lines_next(&lines) : 0;
 
 		if (!line)
-			return err_set(err, EINVAL, "%s: dimension %zu is no object", name, i + 1);
-		r = dimension_read(space, dimension, err);
+			return err_set(err, EINVAL, "%s: dimension %zu is not an object", name,
+				       i + 1);
+		r = read_dimension(space, dimension, err);
 		if (r < 0) {
 			err_prefix(err, "%s:%u", name, line);
 			break;
@@ -201,7 +205,7 @@ int space_read_text(struct space *space, const char *name, const char *text, siz
 	int r;
 
 	if (root)
-		r = root_read(&fresh, name, root, copy, err);
+		r = read_root(&fresh, name, root, copy, err);
 	else
 		r = err_set(err, EINVAL, "%s:%d: %s", name, wrong.line, wrong.text);
 	json_decref(root);
@@ -217,7 +221,7 @@ int space_read_text(struct space *space, const char *name, const char *text, siz
 int space_read(struct space *space, const char *path, struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
-	int r = form_file_read(path, &text, err);
+	int r = form_read_file(path, &text, err);
 
 	return r < 0 ? r : space_read_text(space, path, buf_text(&text), text.len, err);
 }

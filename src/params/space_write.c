@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Apart from reading: jansson and base/json.h name functions alike.
+ * Writes a search space as JSON. It is not in space_read.c because names of jansson and base/json.h
+ * collide.
  */
 #include <stdlib.h>
 
@@ -19,7 +20,8 @@ static void values_write(struct json *j, const char *key, const struct space_dim
 	json_close(j);
 }
 
-/* "when" is an object: several conditions on one dimension become the values that pass all. */
+/* "when" is an object with one entry per dimension, so several conditions on the same dimension are
+ * merged to the values that satisfy all of them. */
 static void conditions_write(struct json *j, const struct space *space,
 			     const struct space_dimension *d)
 {

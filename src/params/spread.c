@@ -12,10 +12,10 @@
 #include "base/mem.h"
 #include "params/tunable.h"
 
-#define STEPS 64 /* of a weight that is the equal share */
+#define EQUAL_WEIGHT 64 /* weight of an equal share before weights are reduced */
 
-/* Blanks are for people, around commas and stars. */
-static void blanks_drop(char *text)
+/* Removes blanks around commas and asterisks. */
+static void remove_blanks(char *text)
 {
 	char *to = text;
 
@@ -38,32 +38,33 @@ static bool is_among(const struct parameters_destination *list, size_t count,
 	return false;
 }
 
-static int name_check(const struct tunable *t, const char *name, struct err *err)
+static int check_name(const struct tunable *t, const char *name, struct err *err)
 {
 	for (const char *p = name; *p; p++)
 		if (*p <= ' ' || *p > '~' || strchr(";|", *p))
-			return err_set(err, EINVAL,
-				       "%s: \"%s\" has a blank, a control character, ; or | in it",
-				       t->name, name);
+			return err_set(
+				err, EINVAL,
+				"%s: \"%s\" contains a blank, a control character, ';' or '|'",
+				t->name, name);
 	if (t->fits && !t->fits(name))
-		return err_set(err, EINVAL, "%s: \"%s\" is none; a list looks like %s", t->name,
+		return err_set(err, EINVAL, "%s: invalid destination \"%s\"; expected %s", t->name,
 			       name, t->words);
 	return 0;
 }
 
-/* One more of the list; its weight is added up. */
-static int item_take(const struct tunable *t, struct parameters_destination *list, size_t count,
-		     uint32_t *sum, struct err *err)
+/* Checks the last item of the list and adds its weight to the sum. */
+static int check_item(const struct tunable *t, struct parameters_destination *list, size_t count,
+		      uint32_t *sum, struct err *err)
 {
 	AUTO_FREE char *name = xstrndup(list[count].name, list[count].bytes);
 
-	if (name_check(t, name, err) < 0)
+	if (check_name(t, name, err) < 0)
 		return -EINVAL;
 	if (is_among(list, count, &list[count]))
 		return err_set(err, EINVAL, "%s: \"%s\" is named twice", t->name, name);
 	*sum += list[count].weight;
 	if (*sum > PARAMETERS_WEIGHTS)
-		return err_set(err, EINVAL, "%s: the weights sum up to more than %d", t->name,
+		return err_set(err, EINVAL, "%s: the sum of weights exceeds %d", t->name,
 			       PARAMETERS_WEIGHTS);
 	return 0;
 }
@@ -77,27 +78,26 @@ char *spread_parse(const struct tunable *t, const char *text, struct err *err)
 	size_t count = 0;
 	uint32_t sum = 0;
 
-	blanks_drop(value);
+	remove_blanks(value);
 	while (count <= PARAMETERS_DESTINATIONS && parameters_destination(&at, &list[count])) {
-		if (item_take(t, list, count++, &sum, err) < 0)
+		if (check_item(t, list, count++, &sum, err) < 0)
 			return NULL;
 	}
 	if (count > PARAMETERS_DESTINATIONS) {
-		err_set(err, EINVAL, "%s: there are more than %d destinations", t->name,
+		err_set(err, EINVAL, "%s: more than %d destinations", t->name,
 			PARAMETERS_DESTINATIONS);
 		return NULL;
 	}
 	if (*at || !count) {
-		err_set(err, EINVAL, "%s: \"%.40s\" is no list such as %s; weights are 1 to %d",
+		err_set(err, EINVAL,
+			"%s: invalid list at \"%.40s\"; expected %s with weights from 1 to %d",
 			t->name, at, t->words, PARAMETERS_WEIGHTS);
 		return NULL;
 	}
 	return xstrdup(value);
 }
 
-/* ---- writing ---- */
-
-static uint32_t divisor(uint32_t a, uint32_t b)
+static uint32_t common_divisor(uint32_t a, uint32_t b)
 {
 	while (b) {
 		uint32_t rest = a % b;
@@ -108,17 +108,19 @@ static uint32_t divisor(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* Their sum stays below PARAMETERS_WEIGHTS, as rounding adds at most a half each. */
-static uint32_t weights_find(const double *shares, size_t count, uint32_t *weights)
+/* Computes the weights and returns their common divisor. The sum stays below PARAMETERS_WEIGHTS
+ * because rounding adds at most one half to each. */
+static uint32_t compute_weights(const double *shares, size_t count, uint32_t *weights)
 {
-	double total = 0, steps = fmin(STEPS * (double)count, PARAMETERS_WEIGHTS - (double)count);
+	double total = 0,
+	       steps = fmin(EQUAL_WEIGHT * (double)count, PARAMETERS_WEIGHTS - (double)count);
 	uint32_t common = 0;
 
 	for (size_t i = 0; i < count; i++)
 		total += shares[i] > 0 ? shares[i] : 0;
 	for (size_t i = 0; i < count; i++) {
 		weights[i] = shares[i] > 0 ? (uint32_t)lround(shares[i] / total * steps) : 0;
-		common = divisor(weights[i], common);
+		common = common_divisor(weights[i], common);
 	}
 	return common;
 }
@@ -131,23 +133,22 @@ int spread_write(const char *const *names, const double *shares, size_t count, s
 	uint32_t common;
 
 	if (count > PARAMETERS_DESTINATIONS)
-		return err_set(err, EINVAL, "there are more than %d destinations",
-			       PARAMETERS_DESTINATIONS);
-	common = weights_find(shares, count, weights);
+		return err_set(err, EINVAL, "more than %d destinations", PARAMETERS_DESTINATIONS);
+	common = compute_weights(shares, count, weights);
 	for (size_t i = 0; i < count; i++) {
 		if (!weights[i])
 			continue;
 		if (!names[i][0] || strpbrk(names[i], "*,;| \t\r\n"))
-			return err_set(err, EINVAL, "\"%s\" cannot be a destination", names[i]);
+			return err_set(err, EINVAL, "\"%s\" is not a valid name of a destination",
+				       names[i]);
 		buf_printf(&text, "%s%s*%" PRIu32, text.len ? "," : "", names[i],
 			   weights[i] / common);
 	}
 	if (!text.len)
-		return err_set(err, EINVAL, "there is no destination with a share");
+		return err_set(err, EINVAL, "no destination has a share");
 	if (text.len > SPREAD_BYTES)
-		return err_set(err, EINVAL,
-			       "%zu destinations need %zu bytes, and there is room for %d", count,
-			       text.len, SPREAD_BYTES);
+		return err_set(err, EINVAL, "%zu destinations need %zu bytes, but the limit is %d",
+			       count, text.len, SPREAD_BYTES);
 	buf_add(out, text.data, text.len);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is worth trying where. Values are few: the ends of what helped somewhere, so that all of it
- * can be tried; who wants more names a space.
+ * Suggests a search space. There are few values per parameter, the extremes of what has helped on
+ * some system, so every combination can be tried. Users who want more values write a space file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 		__VA_ARGS__, NULL \
 	}
 
-#define RANKS_MAX 64 /* per node, that a list of aggregators goes up to */
+#define RANKS_MAX 64 /* most aggregators per node that are suggested */
 
 struct suggestion {
 	struct space *space;
@@ -24,10 +24,11 @@ struct suggestion {
 	const struct space_uses *uses;
 	bool reads, writes;
 	struct err *err;
-	int failed; /* the first failure */
+	int failed; /* the first error, or 0 */
 };
 
-/* Adds a dimension if it may be applied and somebody listens. False: it did not. */
+/* Adds a dimension if the parameter may be applied and has an effect. Returns false if it does not.
+ */
 static bool suggest(struct suggestion *s, const char *name, const char *const *values)
 {
 	const struct tunable *tunable = tunable_by_name(name);
@@ -43,7 +44,7 @@ static bool suggest(struct suggestion *s, const char *name, const char *const *v
 	return r >= 0;
 }
 
-static bool has(const struct suggestion *s, const char *name)
+static bool has_dimension(const struct suggestion *s, const char *name)
 {
 	const struct tunable *tunable = tunable_by_name(name);
 
@@ -53,19 +54,20 @@ static bool has(const struct suggestion *s, const char *name)
 	return false;
 }
 
-/* `name` counts only where `other` has one of the values; where both are in the space. */
-static void when(struct suggestion *s, const char *name, const char *other,
-		 const char *const *values)
+/* Makes `name` active only if `other` has one of the values, provided that both are in the space.
+ */
+static void add_condition(struct suggestion *s, const char *name, const char *other,
+			  const char *const *values)
 {
 	int r = 0;
 
-	if (!s->failed && has(s, name) && has(s, other))
+	if (!s->failed && has_dimension(s, name) && has_dimension(s, other))
 		r = space_when(s->space, name, other, values, s->err);
 	if (r < 0)
 		s->failed = r;
 }
 
-/* A hint for both directions: of writing, and that of reading tied to it, or one of them. */
+/* Suggests a hint for writes with the hint for reads tied to it, or only one of them. */
 static const char *suggest_both(struct suggestion *s, const char *write, const char *read,
 				const char *const *values)
 {
@@ -80,8 +82,6 @@ static const char *suggest_both(struct suggestion *s, const char *write, const c
 		s->failed = r;
 	return name;
 }
-
-/* ---- HDF5 ---- */
 
 static void suggest_hdf5(struct suggestion *s)
 {
@@ -101,9 +101,7 @@ static void suggest_hdf5(struct suggestion *s)
 	suggest(s, "mdc_initial_size", LIST("", "16M"));
 }
 
-/* ---- aggregators ---- */
-
-/* "*:2", "*:4", ... as far as there are ranks on a node, and all of them. */
+/* Suggests "*:2", "*:4" and so on, up to the number of ranks per node. */
 static void suggest_list(struct suggestion *s)
 {
 	uint32_t nodes = s->context->nodes ? s->context->nodes : 1;
@@ -115,7 +113,7 @@ static void suggest_list(struct suggestion *s)
 	if (ranks > RANKS_MAX)
 		ranks = RANKS_MAX;
 	for (uint32_t n = 2; n <= ranks; n *= 2) {
-		/* The last step goes to the end: 2, 4, 6 of six. */
+		/* The last value is the number of ranks itself: 2, 4, 6 for six ranks. */
 		snprintf(texts[count], sizeof(texts[0]), "*:%u", n * 2 > ranks ? ranks : n);
 		values[count] = texts[count];
 		count++;
@@ -140,9 +138,7 @@ static void suggest_nodes(struct suggestion *s)
 		values);
 }
 
-/* ---- MPI-IO ---- */
-
-/* What aggregators do means nothing where there are none. */
+/* The settings of aggregators are active only if collective buffering is. */
 static void suggest_buffering(struct suggestion *s, const char *cb)
 {
 	static const char *const dependent[] = { "cb_config_list", "cb_nodes", "bgl_nodes_pset",
@@ -154,13 +150,13 @@ static void suggest_buffering(struct suggestion *s, const char *cb)
 		suggest_nodes(s);
 	else
 		suggest_list(s);
-	if (!has(s, "striping_unit"))
+	if (!has_dimension(s, "striping_unit"))
 		suggest(s, "cb_buffer_size",
 			big ? LIST("", "4M", "32M", "128M") : LIST("", "4M", "64M"));
 	for (size_t i = 0; cb && dependent[i]; i++)
-		when(s, dependent[i], cb, LIST("", "enable"));
+		add_condition(s, dependent[i], cb, LIST("", "enable"));
 	for (size_t i = 0; dependent[i]; i++)
-		when(s, dependent[i], "transfer", LIST(""));
+		add_condition(s, dependent[i], "transfer", LIST(""));
 }
 
 static void suggest_romio(struct suggestion *s)
@@ -172,16 +168,16 @@ static void suggest_romio(struct suggestion *s)
 		cb = suggest_both(s, "romio_cb_write", "romio_cb_read",
 				  LIST("", "enable", "disable"));
 		if (cb)
-			when(s, cb, "transfer", LIST(""));
+			add_condition(s, cb, "transfer", LIST(""));
 	}
-	/* Beneath HDF5 accesses with holes are few. */
+	/* Accesses with holes are rare below HDF5. */
 	suggest_both(s, "romio_ds_write", "romio_ds_read",
 		     parallel_hdf5 ? LIST("", "disable") : LIST("", "enable", "disable"));
 	if (s->uses->collective)
 		suggest_buffering(s, cb);
 	else if (s->writes)
 		suggest(s, "ind_wr_buffer_size", LIST("", "64K", "8M"));
-	when(s, "ind_wr_buffer_size", "romio_ds_write", LIST("", "enable"));
+	add_condition(s, "ind_wr_buffer_size", "romio_ds_write", LIST("", "enable"));
 	suggest(s, "IBM_largeblock_io", LIST("", "true"));
 }
 
@@ -190,13 +186,11 @@ static void suggest_ompio(struct suggestion *s)
 	if (!s->uses->collective)
 		return;
 	suggest(s, "collective_buffering", LIST("", "false"));
-	if (!has(s, "striping_unit"))
+	if (!has_dimension(s, "striping_unit"))
 		suggest(s, "cb_buffer_size", LIST("", "4M", "64M"));
-	when(s, "collective_buffering", "transfer", LIST(""));
-	when(s, "cb_buffer_size", "collective_buffering", LIST(""));
+	add_condition(s, "collective_buffering", "transfer", LIST(""));
+	add_condition(s, "cb_buffer_size", "collective_buffering", LIST(""));
 }
-
-/* ---- storage ---- */
 
 static void suggest_storage(struct suggestion *s)
 {
@@ -213,7 +207,7 @@ static void suggest_storage(struct suggestion *s)
 		suggest(s, "ceph_object_size", LIST("", "16M", "64M"));
 		suggest(s, "ceph_stripe_count", LIST("", "4", "16"));
 		suggest(s, "ceph_stripe_unit", LIST("", "1M"));
-		when(s, "ceph_stripe_unit", "ceph_stripe_count", LIST("4", "16"));
+		add_condition(s, "ceph_stripe_unit", "ceph_stripe_count", LIST("4", "16"));
 	}
 	if (r < 0)
 		s->failed = r;
@@ -238,8 +232,8 @@ int space_suggest(struct space *space, const struct tunable_context *context,
 	if (!s.failed && !fresh.count)
 		s.failed =
 			err_set(err, ENODATA,
-				"there is nothing to tune: neither MPI-IO nor HDF5 was used, and "
-				"the file system has no settings (see 'sluice params list')");
+				"nothing to tune: the program used neither MPI-IO nor HDF5, and "
+				"the file system has no parameters (see 'sluice kb params list')");
 	if (s.failed) {
 		space_release(&fresh);
 		return s.failed;

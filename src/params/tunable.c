@@ -17,8 +17,8 @@
 #include "params/spread.h"
 
 #define SHAPE_RANK 32	/* H5S_MAX_RANK */
-#define TEXT_BYTES 191	/* contract/hints.h */
-#define VALUE_BYTES 512 /* of what anybody could mean by a value */
+#define TEXT_BYTES 191	/* limit in contract/hints.h */
+#define VALUE_BYTES 512 /* limit of a value before it is parsed */
 
 static const char *const layer_names[] = { "hdf5", "mpi", "storage" };
 static const char *const section_names[] = { "High_Level_IO_Library", "Middleware_Layer",
@@ -53,7 +53,7 @@ const char *filesystem_name(enum filesystem filesystem)
 	return filesystem_names[filesystem];
 }
 
-static int index_of(const char *const *names, const char *name)
+static int find_name(const char *const *names, const char *name)
 {
 	for (int i = 0; names[i]; i++)
 		if (strcasecmp(names[i], name) == 0)
@@ -63,12 +63,12 @@ static int index_of(const char *const *names, const char *name)
 
 int middleware_by_name(const char *name)
 {
-	return index_of(middleware_names, name);
+	return find_name(middleware_names, name);
 }
 
 int filesystem_by_name(const char *name)
 {
-	return index_of(filesystem_names, name);
+	return find_name(filesystem_names, name);
 }
 
 const char *tunable_honour_name(enum tunable_honour bit)
@@ -98,8 +98,8 @@ const char *tunable_honour_name(enum tunable_honour bit)
 	return "?";
 }
 
-/* As option_choice(), in any case of letters. */
-static int word_among(const char *words, const char *word)
+/* Like option_choice(), but ignores case. */
+static int find_word(const char *words, const char *word)
 {
 	size_t n = strlen(word), length;
 
@@ -120,12 +120,10 @@ const struct tunable *tunable_by_name(const char *name)
 		if (strcasecmp(t->name, name) == 0)
 			return t;
 	for (const struct tunable *t = tunables; t->name; t++)
-		if (t->aliases && word_among(t->aliases, name) >= 0)
+		if (t->aliases && find_word(t->aliases, name) >= 0)
 			return t;
 	return NULL;
 }
-
-/* ---- where ---- */
 
 static enum filesystem filesystem_of_magic(uint32_t magic)
 {
@@ -163,7 +161,7 @@ enum filesystem filesystem_of(const char *path)
 	return filesystem_of_magic((uint32_t)fs.f_type);
 }
 
-static unsigned drivers_of(enum filesystem filesystem)
+static unsigned romio_drivers(enum filesystem filesystem)
 {
 	switch (filesystem) {
 	case FILESYSTEM_NFS:
@@ -182,23 +180,22 @@ static unsigned drivers_of(enum filesystem filesystem)
 
 unsigned tunable_listeners(const struct tunable *tunable, const struct tunable_context *context)
 {
-	unsigned there = EFFECT_HDF5 | EFFECT_FILES;
+	unsigned present = EFFECT_HDF5 | EFFECT_FILES;
 	enum filesystem fs = context->filesystem;
 
 	if (context->middleware != MIDDLEWARE_OMPIO)
-		there |= EFFECT_ROMIO | drivers_of(fs);
+		present |= EFFECT_ROMIO | romio_drivers(fs);
 	if (context->middleware == MIDDLEWARE_OMPIO || context->middleware == MIDDLEWARE_ANY)
-		there |= EFFECT_OMPIO;
+		present |= EFFECT_OMPIO;
 	if (fs == FILESYSTEM_LUSTRE || fs == FILESYSTEM_ANY)
-		there |= EFFECT_LUSTRE;
+		present |= EFFECT_LUSTRE;
 	if (fs == FILESYSTEM_CEPH || fs == FILESYSTEM_ANY)
-		there |= EFFECT_CEPH;
-	return tunable->honoured & there;
+		present |= EFFECT_CEPH;
+	return tunable->consumers & present;
 }
 
-/* ---- values ---- */
-
-static char *wrong(const struct tunable *t, const char *text, struct err *err, const char *legal)
+static char *report_invalid(const struct tunable *t, const char *text, struct err *err,
+			    const char *legal)
 {
 	char shown[80];
 	size_t n = 0;
@@ -206,19 +203,19 @@ static char *wrong(const struct tunable *t, const char *text, struct err *err, c
 	for (; n < sizeof(shown) - 1 && text[n]; n++)
 		shown[n] = text[n] < ' ' || text[n] > '~' ? '?' : text[n];
 	shown[n] = 0;
-	err_set(err, EINVAL, "%s: \"%s\" is not %s", t->name, shown, legal);
+	err_set(err, EINVAL, "%s: invalid value \"%s\"; expected %s", t->name, shown, legal);
 	return NULL;
 }
 
-static char *out_of_range(const struct tunable *t, const char *text, struct err *err)
+static char *report_range(const struct tunable *t, const char *text, struct err *err)
 {
 	AUTO_FREE char *legal = xprintf("a number from %" PRIu64 " to %" PRIu64, t->min, t->max);
 
-	return wrong(t, text, err, legal);
+	return report_invalid(t, text, err, legal);
 }
 
-/* "1.5M" is a size, "1.5" is none. */
-static int number_read(const struct tunable *t, const char *text, uint64_t *number)
+/* "1.5M" is a valid size, "1.5" is not. */
+static int read_number(const struct tunable *t, const char *text, uint64_t *number)
 {
 	if (t->kind == TUNABLE_COUNT || !text[strcspn(text, "KMGTPBkmgtpb")])
 		return unit_parse_count(text, number);
@@ -228,19 +225,20 @@ static int number_read(const struct tunable *t, const char *text, uint64_t *numb
 static char *parse_number(const struct tunable *t, const char *text, struct err *err)
 {
 	uint64_t number;
-	int r = number_read(t, text, &number);
+	int r = read_number(t, text, &number);
 
 	if (r == -EINVAL)
-		return wrong(t, text, err,
-			     t->kind == TUNABLE_COUNT ? "a whole number"
-						      : "a size such as 1048576 or 1M");
+		return report_invalid(t, text, err,
+				      t->kind == TUNABLE_COUNT ? "a whole number"
+							       : "a size such as 1048576 or 1M");
 	if (r < 0 || number < t->min || number > t->max)
-		return out_of_range(t, text, err);
+		return report_range(t, text, err);
 	return xprintf("%" PRIu64, number);
 }
 
-/* Cuts a list such as "(a, b x c)" into its items, in place. Their number, -1: too many. */
-static int items_cut(char *text, const char *separators, char **items, int max)
+/* Splits a list such as "(a, b x c)" into its items, in place. Returns their number; -1: too many.
+ */
+static int split_items(char *text, const char *separators, char **items, int max)
 {
 	int count = 0;
 
@@ -266,26 +264,26 @@ static void trim(char *item)
 	item[n - lead] = 0;
 }
 
-/* "0 64K" is two as well, but "64 K" is one where there is a comma. */
+/* Blanks separate the numbers ("0 64K") unless there is a comma: "64 K" is one number then. */
 static char *parse_pair(const struct tunable *t, const char *text, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(text);
 	const char *separators = strchr(text, ',') ? "," : " \t\r\n";
 	uint64_t numbers[2];
 	char *items[2];
-	int count = items_cut(copy, separators, items, 2);
+	int count = split_items(copy, separators, items, 2);
 
 	if (count != 2)
-		return wrong(t, text, err, "two numbers with a comma between");
+		return report_invalid(t, text, err, "two numbers separated by a comma");
 	for (int i = 0; i < 2; i++) {
 		trim(items[i]);
-		if (number_read(t, items[i], &numbers[i]) < 0)
-			return wrong(t, text, err, "two sizes such as 0, 65536");
+		if (read_number(t, items[i], &numbers[i]) < 0)
+			return report_invalid(t, text, err, "two sizes such as 0, 65536");
 		if (numbers[i] > t->max)
-			return out_of_range(t, items[i], err);
+			return report_range(t, items[i], err);
 	}
 	if (!numbers[1])
-		return wrong(t, text, err, "two sizes of which the second is 1 at least");
+		return report_invalid(t, text, err, "two sizes, the second at least 1");
 	return xprintf("%" PRIu64 ",%" PRIu64, numbers[0], numbers[1]);
 }
 
@@ -293,15 +291,16 @@ static char *parse_extents(const struct tunable *t, const char *text, struct err
 {
 	AUTO_FREE char *copy = xstrdup(text);
 	char *items[SHAPE_RANK];
-	int count = items_cut(copy, ", \t\r\nxX", items, SHAPE_RANK);
+	int count = split_items(copy, ", \t\r\nxX", items, SHAPE_RANK);
 	AUTO_BUF struct buf out = { 0 };
 	uint64_t extent;
 
 	if (count < 1)
-		return wrong(t, text, err, "a shape of 1 to 32 extents");
+		return report_invalid(t, text, err, "a shape of 1 to 32 extents");
 	for (int i = 0; i < count; i++) {
 		if (unit_parse_count(items[i], &extent) < 0 || !extent || extent > t->max)
-			return wrong(t, text, err, "extents such as 1,26,327680, or a size");
+			return report_invalid(t, text, err,
+					      "extents such as 1,26,327680, or a size");
 		buf_printf(&out, i ? ",%" PRIu64 : "%" PRIu64, extent);
 	}
 	if (count == 1)
@@ -313,25 +312,25 @@ static char *parse_shape(const struct tunable *t, const char *text, struct err *
 {
 	uint64_t bytes;
 
-	if (number_read(t, text, &bytes) < 0)
+	if (read_number(t, text, &bytes) < 0)
 		return parse_extents(t, text, err);
 	if (!bytes || bytes > t->max)
-		return wrong(t, text, err, "a size from 1 to 4294967295 bytes");
+		return report_invalid(t, text, err, "a size from 1 to 4294967295 bytes");
 	return xprintf("%" PRIu64, bytes);
 }
 
-/* The first of the words that has the same sense as the text: people write 1, yes or TRUE. -1. */
-static int word_meant(const char *words, const char *text)
+/* Finds the first word with the same meaning as the text: people write 1, yes or TRUE. -1: none. */
+static int find_synonym(const char *words, const char *text)
 {
 	static const char *const senses[] = { "true|on|yes|1|enable|enabled",
 					      "false|off|no|0|disable|disabled" };
 	char word[32];
 
 	for (int i = 0; i < 2; i++) {
-		if (word_among(senses[i], text) < 0)
+		if (find_word(senses[i], text) < 0)
 			continue;
 		for (int k = 0; option_choice_name(words, k, word, sizeof(word)), *word; k++)
-			if (word_among(senses[i], word) >= 0)
+			if (find_word(senses[i], word) >= 0)
 				return k;
 	}
 	return -1;
@@ -339,18 +338,18 @@ static int word_meant(const char *words, const char *text)
 
 static char *parse_choice(const struct tunable *t, const char *text, struct err *err)
 {
-	int index = word_among(t->words, text);
+	int index = find_word(t->words, text);
 	AUTO_FREE char *legal = NULL;
 	char word[32];
 
 	if (index < 0)
-		index = word_meant(t->words, text);
+		index = find_synonym(t->words, text);
 	if (index >= 0) {
 		option_choice_name(t->words, index, word, sizeof(word));
 		return xstrdup(word);
 	}
 	legal = xprintf("one of %s", t->words);
-	return wrong(t, text, err, legal);
+	return report_invalid(t, text, err, legal);
 }
 
 static char *parse_text(const struct tunable *t, const char *text, struct err *err)
@@ -364,11 +363,11 @@ static char *parse_text(const struct tunable *t, const char *text, struct err *e
 	value[n] = 0;
 	for (const char *p = value; *p; p++)
 		if (*p < ' ' || *p > '~' || *p == ';' || *p == '|')
-			return wrong(t, text, err, "plain text without ; and |");
+			return report_invalid(t, text, err, "plain text without ; and |");
 	if (!n || n > TEXT_BYTES)
-		return wrong(t, text, err, "a text of 1 to 191 letters");
+		return report_invalid(t, text, err, "a text of 1 to 191 bytes");
 	if (t->fits && !t->fits(value))
-		return wrong(t, text, err, t->words);
+		return report_invalid(t, text, err, t->words);
 	return xstrdup(value);
 }
 
@@ -378,10 +377,10 @@ char *tunable_parse(const struct tunable *tunable, const char *text, struct err 
 	AUTO_FREE char *copy = xstrndup(text, most + 1);
 
 	if (strlen(copy) > most)
-		return wrong(tunable, text, err, "a value: it is too long");
+		return report_invalid(tunable, text, err, "a shorter value");
 	trim(copy);
 	if (!*copy) {
-		err_set(err, EINVAL, "%s: there is no value", tunable->name);
+		err_set(err, EINVAL, "%s: missing value", tunable->name);
 		return NULL;
 	}
 	switch (tunable->kind) {

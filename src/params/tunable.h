@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What can be tuned: one row per parameter. Reading, checking, printing, searching and injecting a
- * parameter all go by its row; to add one, add a row here and, where the guest has to do more than
- * to pass a hint on, its setter in capture/.
+ * The parameters that Sluice can tune: one row each. Reading, checking, printing, searching and
+ * injecting a parameter all use its row. To add a parameter, add a row to catalog.c, and a setter
+ * to capture/ if the guest has to do more than to pass on a hint.
  */
 #ifndef SLUICE_PARAMS_TUNABLE_H
 #define SLUICE_PARAMS_TUNABLE_H
@@ -16,33 +16,34 @@
 struct err;
 
 enum tunable_layer {
-	TUNABLE_HDF5,	 /* High_Level_IO_Library in H5Tuner's words */
-	TUNABLE_MPI,	 /* Middleware_Layer */
-	TUNABLE_STORAGE, /* Parallel_File_System */
+	TUNABLE_HDF5,	 /* H5Tuner calls it High_Level_IO_Library */
+	TUNABLE_MPI,	 /* H5Tuner: Middleware_Layer */
+	TUNABLE_STORAGE, /* H5Tuner: Parallel_File_System */
 	TUNABLE_LAYERS,
 };
 
 enum tunable_kind {
 	TUNABLE_COUNT,	/* whole number */
-	TUNABLE_BYTES,	/* whole number; "16M" is understood where people write it */
-	TUNABLE_PAIR,	/* two of them: "threshold, boundary" */
+	TUNABLE_BYTES,	/* whole number; people may write "16M" */
+	TUNABLE_PAIR,	/* two sizes in bytes: "threshold, boundary" */
 	TUNABLE_CHOICE, /* one of words */
-	TUNABLE_SHAPE,	/* extents of a chunk, "1,26,327680"; or a size in bytes to derive them */
+	TUNABLE_SHAPE,	/* extents of a chunk, "1,26,327680", or a size in bytes to derive them from
+			 */
 	TUNABLE_TEXT,	/* anything that a hint can hold */
 	TUNABLE_SPREAD, /* destinations with weights, "NAME*WEIGHT,...": params/spread.h */
 };
 
 enum tunable_safety {
-	TUNABLE_SAFE,	   /* only time changes */
-	TUNABLE_LAYOUT,	   /* the file is laid out otherwise; its contents are the same */
-	TUNABLE_SEMANTICS, /* readers may see a difference: asked for by name only */
-	TUNABLE_DANGEROUS, /* known to lose data or to abort: refused, with the reason */
+	TUNABLE_SAFE,	   /* changes nothing but time */
+	TUNABLE_LAYOUT,	   /* changes the layout of the file but not its contents */
+	TUNABLE_SEMANTICS, /* readers may see a difference; applied only if the user allows it */
+	TUNABLE_DANGEROUS, /* known to lose data or to abort the program; always refused */
 };
 
-/* Who does something about it: bits. */
+/* The software that acts on a parameter, as bits. */
 enum tunable_honour {
 	EFFECT_HDF5 = 1 << 0,
-	EFFECT_ROMIO = 1 << 1, /* its generic code: every driver */
+	EFFECT_ROMIO = 1 << 1, /* the generic code, with every driver */
 	EFFECT_ROMIO_UFS = 1 << 2,
 	EFFECT_ROMIO_NFS = 1 << 3,
 	EFFECT_ROMIO_LUSTRE = 1 << 4,
@@ -50,33 +51,35 @@ enum tunable_honour {
 	EFFECT_OMPIO = 1 << 6,
 	EFFECT_LUSTRE = 1 << 7, /* the file system itself, without MPI */
 	EFFECT_CEPH = 1 << 8,
-	EFFECT_FILES = 1 << 9, /* we ourselves, on any file system */
+	EFFECT_FILES = 1 << 9, /* Sluice itself, on any file system */
 	EFFECT_LAST = EFFECT_FILES,
 };
 
 struct tunable {
-	const char *name; /* as in H5Tuner, or the key of the hint */
+	const char *name; /* H5Tuner's name, or the key of the hint */
 	enum tunable_layer layer;
 	enum tunable_kind kind;
 	const char *unit; /* "bytes", "stripes", "" */
-	const char
-		*words; /* of CHOICE: "enable|disable|automatic"; of TEXT and SPREAD: its looks */
-	uint64_t min, max; /* of COUNT and BYTES, and of both of PAIR */
+	/* CHOICE: "enable|disable|automatic"; TEXT and SPREAD: the syntax, for messages */
+	const char *words;
+	uint64_t min, max; /* COUNT, BYTES, and both numbers of a PAIR */
 	enum tunable_safety safety;
-	unsigned honoured; /* enum tunable_honour bits */
+	unsigned consumers; /* bits of enum tunable_honour */
 	enum parameters_place place;
-	const char *key;     /* what the guest calls it; NULL: its name */
-	const char *initial; /* what counts if nobody sets it; NULL: depends on the site */
-	const char *help;    /* one clause */
-	const char *warning; /* why it is not safe; NULL for SAFE */
-	const char *aliases; /* other names, "strp_fac|stripe_count"; NULL: none */
-	const char *layout;  /* a line of PLACE_LAYOUT with this key as well, for files that are
-			      * made without MPI; NULL: no */
-	bool (*fits)(const char *value); /* of TEXT, where not all texts are legal; NULL: they are.
-					  * Of SPREAD: the name of one destination */
+	const char *key;     /* its name in the guest; NULL: the same name */
+	const char *initial; /* the default; NULL: it depends on the site */
+	const char *help;    /* one line, without a final period */
+	const char *warning; /* the reason why it is not safe; NULL for SAFE */
+	const char *aliases; /* other names, "strp_fac|stripe_count", or NULL */
+	/* Not NULL: the guest also gets a line of PLACE_LAYOUT with this key, for files that are
+	 * created without MPI. */
+	const char *layout;
+	/* TEXT: accepts legal values; NULL: all are legal. SPREAD: accepts the name of one
+	 * destination. */
+	bool (*fits)(const char *value);
 };
 
-/* What has to be known about the place where parameters are to be applied. Zero: unknown. */
+/* The environment in which parameters are applied. 0: unknown. */
 enum middleware { MIDDLEWARE_ANY, MIDDLEWARE_MPICH, MIDDLEWARE_OPENMPI_ROMIO, MIDDLEWARE_OMPIO };
 enum filesystem {
 	FILESYSTEM_ANY,
@@ -90,39 +93,40 @@ enum filesystem {
 struct tunable_context {
 	enum middleware middleware;
 	enum filesystem filesystem;
-	enum tunable_safety allowed; /* the most that may be applied without being named */
+	enum tunable_safety allowed; /* the least safe class that may be applied */
 	uint32_t ranks, nodes;	     /* 0: unknown */
 };
 
-extern const struct tunable tunables[]; /* ends with a row without name */
+extern const struct tunable tunables[]; /* the last row has no name */
 
-/* By its name or an alias, in any case of letters; NULL where unknown. */
+/* Finds a parameter by its name or an alias, ignoring case; NULL: unknown. */
 const struct tunable *tunable_by_name(const char *name);
 const char *tunable_layer_name(enum tunable_layer layer); /* "hdf5", "mpi", "storage" */
-const char *tunable_section(enum tunable_layer layer);	  /* H5Tuner's name of it */
+const char *tunable_section(enum tunable_layer layer);	  /* H5Tuner's name */
 const char *tunable_safety_name(enum tunable_safety safety);
 const char *middleware_name(enum middleware middleware);
 const char *filesystem_name(enum filesystem filesystem);
 const char *tunable_honour_name(enum tunable_honour bit); /* "ROMIO", "OMPIO", ... */
-/* Back from the words; -1 where it is none of them. */
+/* The reverse; -1: unknown name. */
 int middleware_by_name(const char *name);
 int filesystem_by_name(const char *name);
-/* By statfs() of the path or the nearest parent that is there. */
+/* Uses statfs() of the path or of its nearest existing parent. */
 enum filesystem filesystem_of(const char *path);
 
 /*
- * A shape is extents with commas between, and with one behind it if it is a single extent: "4096,".
- * A lone number is a size in bytes that the shape is made from.
+ * Returns the value in its canonical form: numbers in plain digits, no blanks. The caller frees it.
+ * NULL: err names the parameter, the error and the legal values.
  *
- * The value as it is handed on: numbers in plain digits, blanks gone. NULL with a sentence in err
- * that names the parameter, what is wrong and what is legal. The caller frees it.
+ * A shape is a list of extents separated by commas; a single extent has a comma after it: "4096,".
+ * A number without a comma is a size in bytes from which the guest derives the shape.
  */
 char *tunable_parse(const struct tunable *tunable, const char *text, struct err *err);
 
-/* Does anybody listen to it there? EFFECT_ bits of those who do; 0: nobody. */
+/* The software that acts on the parameter in this environment: bits of enum tunable_honour. 0: the
+ * parameter has no effect. */
 unsigned tunable_listeners(const struct tunable *tunable, const struct tunable_context *context);
 
-/* May it be applied there? 0, or -EPERM with the reason. */
+/* Returns 0 if the value may be applied in this environment, else -EPERM with the reason. */
 int tunable_allow(const struct tunable *tunable, const char *value,
 		  const struct tunable_context *context, struct err *err);
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "check.h"
 
-static void put(struct param_set *set, const char *name, const char *value, const char *file)
+static void set_value(struct param_set *set, const char *name, const char *value, const char *file)
 {
 	struct err err = { 0 };
 
@@ -25,7 +25,7 @@ static const char *found(const struct param_set *set, const char *name, const ch
 	return param ? param->value : "none";
 }
 
-static void the_specific_beats_the_general_in_any_order(void)
+static void the_more_specific_pattern_wins_in_any_order(void)
 {
 	static const char *const files[] = { NULL,	 "*.h5",       "run_*.h5",
 					     "run_1.h5", "/scratch/*", "/scratch/run_1.h5" };
@@ -37,7 +37,7 @@ static void the_specific_beats_the_general_in_any_order(void)
 			int k = (first + i) % 6;
 			char value[8] = { (char)('1' + k), 0 };
 
-			put(&set, "striping_factor", value, files[k]);
+			set_value(&set, "striping_factor", value, files[k]);
 		}
 		CHECK_TEXT(found(&set, "strp_fac", NULL), "1");
 		CHECK_TEXT(found(&set, "strp_fac", "x.nc"), "1");
@@ -56,8 +56,8 @@ static void a_second_value_replaces_the_first(void)
 	struct param_set set = { 0 };
 	struct err err = { 0 };
 
-	put(&set, "cb_nodes", "4", NULL);
-	put(&set, "cb_nds", "8", "*");
+	set_value(&set, "cb_nodes", "4", NULL);
+	set_value(&set, "cb_nds", "8", "*");
 	CHECK_INT(set.count, 1);
 	CHECK_TEXT(set.params[0].value, "8");
 	CHECK_INT(param_set_put(&set, tunable_by_name("cb_nodes"), "x", NULL, NULL, 0, &err),
@@ -74,17 +74,17 @@ static void copies_are_equal_whatever_the_order(void)
 	struct param_set a = { 0 }, b = { 0 }, c;
 	AUTO_BUF struct buf line = { 0 };
 
-	put(&a, "cb_nodes", "4", NULL);
-	put(&a, "alignment", "0, 64K", NULL);
-	put(&a, "strp_fac", "4", "sample.h5part");
-	put(&b, "strp_fac", "4", "sample.h5part");
-	put(&b, "alignment", "0,65536", NULL);
+	set_value(&a, "cb_nodes", "4", NULL);
+	set_value(&a, "alignment", "0, 64K", NULL);
+	set_value(&a, "strp_fac", "4", "sample.h5part");
+	set_value(&b, "strp_fac", "4", "sample.h5part");
+	set_value(&b, "alignment", "0,65536", NULL);
 	CHECK(!param_set_equal(&a, &b));
-	put(&b, "cb_nodes", "4", NULL);
+	set_value(&b, "cb_nodes", "4", NULL);
 	CHECK(param_set_equal(&a, &b));
 	param_set_copy(&c, &b);
 	CHECK(param_set_equal(&a, &c));
-	put(&c, "cb_nodes", "5", NULL);
+	set_value(&c, "cb_nodes", "5", NULL);
 	CHECK(!param_set_equal(&a, &c));
 	param_set_line(&a, &line);
 	CHECK_TEXT(buf_text(&line), "cb_nodes=4 alignment=0,65536 striping_factor=4@sample.h5part");
@@ -93,19 +93,19 @@ static void copies_are_equal_whatever_the_order(void)
 	param_set_release(&c);
 }
 
-static void compiled_text_has_the_specific_first_and_layouts_too(void)
+static void compiled_text_lists_specific_patterns_first_and_layouts(void)
 {
 	struct param_set set = { 0 };
 	char text[PARAMETERS_BYTES];
 
 	CHECK_INT(param_set_compile(&set, true, text, NULL), 0);
 	CHECK_TEXT(text, "sluice-parameters 1 application\n");
-	put(&set, "striping_factor", "16", NULL);
-	put(&set, "alignment", "0, 65536", NULL);
-	put(&set, "striping_factor", "4", "sample.h5part");
-	put(&set, "bglockless", "true", NULL);
-	put(&set, "bglockless", "false", "other");
-	put(&set, "start_iodevice", "3", NULL);
+	set_value(&set, "striping_factor", "16", NULL);
+	set_value(&set, "alignment", "0, 65536", NULL);
+	set_value(&set, "striping_factor", "4", "sample.h5part");
+	set_value(&set, "bglockless", "true", NULL);
+	set_value(&set, "bglockless", "false", "other");
+	set_value(&set, "start_iodevice", "3", NULL);
 	CHECK_INT(param_set_put(&set, tunable_by_name("chunk_size"), "1,2", NULL, "/g/x", 0, NULL),
 		  0);
 	CHECK_INT(param_set_compile(&set, false, text, NULL), 0);
@@ -123,7 +123,7 @@ static void compiled_text_has_the_specific_first_and_layouts_too(void)
 	param_set_release(&set);
 }
 
-static void what_does_not_fit_is_said(void)
+static void a_set_that_does_not_fit_is_refused(void)
 {
 	struct param_set set = { 0 };
 	struct err err = { 0 };
@@ -131,7 +131,7 @@ static void what_does_not_fit_is_said(void)
 
 	for (int i = 0; i < 600; i++) {
 		snprintf(file, sizeof(file), "a_rather_long_name_%d.h5", i);
-		put(&set, "cb_nodes", "4", file);
+		set_value(&set, "cb_nodes", "4", file);
 	}
 	CHECK_INT(param_set_compile(&set, false, text, &err), -ENOSPC);
 	CHECK(strstr(err.text, "600 parameters"));
@@ -141,18 +141,18 @@ static void what_does_not_fit_is_said(void)
 
 /* ---- constraints ---- */
 
-struct said {
+struct problems {
 	struct buf text;
 	size_t drops;
 };
 
 static void say(void *arg, const struct param *param, bool drop, const char *text)
 {
-	struct said *said = arg;
+	struct problems *problems = arg;
 
 	CHECK(param && strstr(text, param->tunable->name));
-	buf_printf(&said->text, "%s\n", text);
-	said->drops += drop;
+	buf_printf(&problems->text, "%s\n", text);
+	problems->drops += drop;
 }
 
 static const struct tunable_context mpich_local = { .middleware = MIDDLEWARE_MPICH,
@@ -166,23 +166,23 @@ static const struct tunable_context lustre = { .middleware = MIDDLEWARE_MPICH,
 					       .ranks = 256,
 					       .nodes = 16 };
 
-/* Sets pairs "name", "value", ..., checks them there, and wants the part in what is said. */
+/* Sets pairs "name", "value", ..., checks them there, and wants the part in what is problems. */
 static void expect(const struct tunable_context *context, const char *const *pairs, size_t drops,
 		   const char *part)
 {
 	struct param_set set = { 0 };
-	struct said said = { 0 };
+	struct problems problems = { 0 };
 
 	for (; pairs[0]; pairs += 2)
-		put(&set, pairs[0], pairs[1], NULL);
-	CHECK_INT(param_set_check(&set, context, say, &said), drops);
-	CHECK_INT(said.drops, drops);
+		set_value(&set, pairs[0], pairs[1], NULL);
+	CHECK_INT(param_set_check(&set, context, say, &problems), drops);
+	CHECK_INT(problems.drops, drops);
 	CHECK_INT(param_set_check(&set, context, NULL, NULL), drops);
-	if (part ? !strstr(buf_text(&said.text), part) : said.text.len != 0) {
-		printf("expected \"%s\" in: %s\n", part ? part : "", buf_text(&said.text));
+	if (part ? !strstr(buf_text(&problems.text), part) : problems.text.len != 0) {
+		printf("expected \"%s\" in: %s\n", part ? part : "", buf_text(&problems.text));
 		CHECK(!"part");
 	}
-	buf_release(&said.text);
+	buf_release(&problems.text);
 	param_set_release(&set);
 }
 
@@ -197,7 +197,7 @@ static void values_are_judged_beside_each_other(void)
 	expect(&lustre, PAIRS("cb_buffer_size", "1M", "striping_unit", "4M"), 0,
 	       "cb_buffer_size=1048576 is smaller than striping_unit");
 	expect(&lustre, PAIRS("cb_buffer_size", "6M", "striping_unit", "4M"), 0,
-	       "is no multiple of striping_unit");
+	       "multiple of striping_unit");
 	expect(&lustre, PAIRS("cb_buffer_size", "8M", "striping_unit", "4M"), 0, NULL);
 	expect(&mpich_local, PAIRS("cb_buffer_size", "1M", "striping_unit", "4M"), 0, NULL);
 	expect(&lustre, PAIRS("cb_nodes", "6", "striping_factor", "4"), 0,
@@ -209,12 +209,12 @@ static void values_are_judged_beside_each_other(void)
 	       "more than cb_config_list allows");
 	expect(&mpich_local, PAIRS("cb_nodes", "4", "cb_config_list", "*:4"), 0, NULL);
 	expect(&mpich_local, PAIRS("cb_nodes", "8", "cb_config_list", "*:*"), 0,
-	       "more than there are ranks");
+	       "ranks");
 	expect(&mpich_local, PAIRS("cb_buffer_size", "8M", "romio_cb_write", "disable"), 0,
-	       "does nothing for writes");
+	       "on writes");
 	expect(&mpich_local, PAIRS("chunk_size", "8M"), 0, "unless fill_time is never");
-	expect(&mpich_local, PAIRS("alignment", "0,100000"), 0, "no power of two");
-	expect(&mpich_local, PAIRS("striping_factor", "4"), 0, "nobody listens to it with mpich");
+	expect(&mpich_local, PAIRS("alignment", "0,100000"), 0, "power of two");
+	expect(&mpich_local, PAIRS("striping_factor", "4"), 0, "no effect with mpich");
 	expect(&lustre, PAIRS("striping_unit", "100000"), 1, "multiple of 65536");
 	expect(&lustre, PAIRS("libver", "latest"), 1, "params.allow = semantics");
 	expect(&lustre, PAIRS("romio_cb_pfr", "enable", "transfer", "collective"), 2, "refused");
@@ -224,16 +224,16 @@ static void ompio_gets_no_aggregator_counts(void)
 {
 	struct tunable_context ompio = { .middleware = MIDDLEWARE_OMPIO };
 	struct param_set set = { 0 };
-	struct said said = { 0 };
+	struct problems problems = { 0 };
 
-	put(&set, "cb_nodes", "1", NULL);
-	put(&set, "cb_buffer_size", "8M", NULL);
-	put(&set, "num_aggregators", "2", NULL);
-	param_set_prune(&set, &ompio, say, &said);
-	CHECK_INT(said.drops, 2);
+	set_value(&set, "cb_nodes", "1", NULL);
+	set_value(&set, "cb_buffer_size", "8M", NULL);
+	set_value(&set, "num_aggregators", "2", NULL);
+	param_set_prune(&set, &ompio, say, &problems);
+	CHECK_INT(problems.drops, 2);
 	CHECK_INT(set.count, 1);
 	CHECK_TEXT(set.params[0].tunable->name, "cb_buffer_size");
-	buf_release(&said.text);
+	buf_release(&problems.text);
 	param_set_release(&set);
 }
 
@@ -241,22 +241,22 @@ static void ompio_gets_no_aggregator_counts(void)
 static void patterns_are_judged_by_their_own_neighbours(void)
 {
 	struct param_set set = { 0 };
-	struct said said = { 0 };
+	struct problems problems = { 0 };
 
-	put(&set, "striping_unit", "1M", NULL);
-	put(&set, "striping_unit", "16M", "big.h5");
-	put(&set, "cb_buffer_size", "4M", NULL);
-	CHECK_INT(param_set_check(&set, &lustre, say, &said), 0);
-	CHECK_TEXT(buf_text(&said.text), "");
-	put(&set, "cb_buffer_size", "4M", "big.h5");
-	CHECK_INT(param_set_check(&set, &lustre, say, &said), 0);
-	CHECK(strstr(buf_text(&said.text), "smaller than striping_unit"));
-	buf_release(&said.text);
+	set_value(&set, "striping_unit", "1M", NULL);
+	set_value(&set, "striping_unit", "16M", "big.h5");
+	set_value(&set, "cb_buffer_size", "4M", NULL);
+	CHECK_INT(param_set_check(&set, &lustre, say, &problems), 0);
+	CHECK_TEXT(buf_text(&problems.text), "");
+	set_value(&set, "cb_buffer_size", "4M", "big.h5");
+	CHECK_INT(param_set_check(&set, &lustre, say, &problems), 0);
+	CHECK(strstr(buf_text(&problems.text), "smaller than striping_unit"));
+	buf_release(&problems.text);
 	param_set_release(&set);
 }
 
-TESTS(TEST(the_specific_beats_the_general_in_any_order), TEST(a_second_value_replaces_the_first),
+TESTS(TEST(the_more_specific_pattern_wins_in_any_order), TEST(a_second_value_replaces_the_first),
       TEST(copies_are_equal_whatever_the_order),
-      TEST(compiled_text_has_the_specific_first_and_layouts_too), TEST(what_does_not_fit_is_said),
-      TEST(values_are_judged_beside_each_other), TEST(ompio_gets_no_aggregator_counts),
-      TEST(patterns_are_judged_by_their_own_neighbours))
+      TEST(compiled_text_lists_specific_patterns_first_and_layouts),
+      TEST(a_set_that_does_not_fit_is_refused), TEST(values_are_judged_beside_each_other),
+      TEST(ompio_gets_no_aggregator_counts), TEST(patterns_are_judged_by_their_own_neighbours))

