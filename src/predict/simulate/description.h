@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a description says: for the files of this folder only. Rates are bytes/s, sizes bytes, times
- * seconds; all numbers are doubles because all the model does is to multiply and divide them.
+ * The contents of a platform description, for the files of this folder only. Rates are in bytes per
+ * second, sizes in bytes, times in seconds. All numbers are doubles because the model only
+ * multiplies and divides them.
  */
 #ifndef SLUICE_PREDICT_SIMULATE_DESCRIPTION_H
 #define SLUICE_PREDICT_SIMULATE_DESCRIPTION_H
 
 #include "predict/simulate/platform.h"
 
-/* Values of one tunable that a search may try, or words. */
+/* Values of one tunable that a search may try, or a list of words. */
 struct platform_list {
 	char *name;
-	char **values; /* ends with NULL */
+	char **values; /* NULL-terminated */
 	size_t count, cap;
 };
 
@@ -26,51 +27,50 @@ struct platform {
 
 	/* [nodes] */
 	double cores;	    /* ranks per node */
-	double memory;	    /* of a node */
-	double copy_rate;   /* at which one process takes in and sorts what others send */
-	double piece_s;	    /* more for each piece of an access that is not in one piece */
-	double link_rate;   /* of a node's network, both ways */
-	double sync_rank_s; /* of a round of collective I/O, per rank that takes part */
-	double sync_step_s; /* the same, per doubling of the ranks */
+	double memory;	    /* per node */
+	double copy_rate;   /* at which one process receives and sorts data of other ranks */
+	double piece_s;	    /* additional time per piece of a noncontiguous access */
+	double link_rate;   /* network bandwidth of a node, in each direction */
+	double sync_rank_s; /* synchronization per round of collective I/O and per rank */
+	double sync_step_s; /* the same, per doubling of the number of ranks */
 
 	/* [client] */
-	double stream_rate; /* one process writing to one place */
+	double stream_rate; /* one process that writes to one target */
 	double node_rate;   /* all processes of a node */
-	double dirty;	    /* written behind the caller's back, per target */
+	double dirty;	    /* write-behind cache per target */
 
 	/* [servers] */
-	double peak, share;	       /* of all; the part that one job gets of it */
+	double peak, share;	       /* of all servers; the fraction that one job gets */
 	double servers;		       /* object or file servers */
 	double targets, target_rate;   /* Lustre: OSTs */
-	double block;		       /* GPFS: what is locked and written as a whole */
-	double io_nodes, io_nodes_min; /* GPFS on Blue Gene: in all; least that a job gets */
-	double io_node_nodes;	       /* compute nodes that one serves */
+	double block;		       /* GPFS: unit of locking and writing */
+	double io_nodes, io_nodes_min; /* GPFS on Blue Gene: total, and minimum per job */
+	double io_node_nodes;	       /* compute nodes per I/O node */
 	double io_node_rate;
-	double io_node_streams; /* that it serves without loss */
-	double jitter;		/* deviation over mean of the time of a write of 1 MiB */
+	double io_node_streams; /* concurrent streams without loss of bandwidth */
+	double jitter;		/* relative standard deviation of the time of a 1 MiB write */
 
 	/* [locks] */
-	double lock_s;	 /* for an extent of an object that others write, too; GPFS: a token */
-	double revoke_s; /* taking back a lock from one who is writing in the same stripe or block
-			  */
-	double range_s;	 /* GPFS: a lock of the whole range by ROMIO, without bglockless */
+	double lock_s;	 /* Lustre: lock of an extent in a shared object; GPFS: token of a block */
+	double revoke_s; /* revocation of a lock from another writer of the same stripe or block */
+	double range_s;	 /* GPFS: ROMIO's lock of the whole range, without bglockless */
 
 	/* [metadata] */
 	double open_rank_s;   /* open and close, per rank */
 	double open_target_s; /* per stripe */
-	double object_s;      /* a small object of the format, written for itself */
-	double chunk_s;	      /* index of one chunk */
+	double object_s;      /* a small object of the file format that is written alone */
+	double chunk_s;	      /* index entry of one chunk */
 
-	/* [defaults] of the site; aggregators 0: one per stripe */
+	/* [defaults] of the site; aggregators == 0: one per stripe */
 	double stripes, unit, aggregators, io_node_aggregators, buffer;
 	double threshold, boundary;
 
-	/* [values]: per tunable what may be tried; [search]: which of them for which kind of
-	 * program; [ties]: tunables that follow another, whose name is the only value. */
+	/* [values]: the values to try per tunable. [search]: the tunables per kind of program.
+	 * [ties]: tunables that take the value of another one, whose name is the only entry. */
 	struct platform_lists values, search, ties;
 };
 
-/* NULL: there is none of that name. */
+/* Returns the list of that name, or NULL. */
 const struct platform_list *platform_list(const struct platform_lists *lists, const char *name);
 
 #endif

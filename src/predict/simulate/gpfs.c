@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * GPFS behind the I/O nodes of a Blue Gene: these are its clients, and hold the tokens of the
- * blocks that the ranks they serve write. Striping is no matter of the user's.
+ * GPFS behind the I/O nodes of a Blue Gene. The I/O nodes are the clients of the file system: they
+ * hold the tokens of the blocks that their ranks write. Users cannot choose the striping.
  */
 #include <math.h>
 
@@ -16,8 +16,8 @@ static double io_nodes(const struct scene *scene)
 	return fmin(p->io_nodes, fmax(p->io_nodes_min, ceil(scene->nodes / p->io_node_nodes)));
 }
 
-/* Its daemon has a thread per stream. Beyond what its memory and cores can hold they get in each
- * other's way: twice as many take each four times as long. */
+/* The daemon of an I/O node has one thread per stream. Beyond io_node_streams the threads contend:
+ * twice as many streams take four times as long each. */
 static double io_node_rate(const struct scene *scene, double writers)
 {
 	const struct platform *p = scene->platform;
@@ -26,7 +26,7 @@ static double io_node_rate(const struct scene *scene, double writers)
 	return p->io_node_rate / (crowd * crowd);
 }
 
-/* `active` writers bring so many bytes each. */
+/* Time in which `active` writers write `bytes` each. */
 static double write_seconds(const struct scene *scene, double active, double bytes)
 {
 	const struct platform *p = scene->platform;
@@ -38,22 +38,22 @@ static double write_seconds(const struct scene *scene, double active, double byt
 		bytes / p->stream_rate,
 	};
 
-	return model_meet(times, COUNT(times)) * model_straggle(scene, active, bytes);
+	return model_combine(times, COUNT(times)) * model_straggler(scene, active, bytes);
 }
 
-/* Neighbours in the file are as a rule at different I/O nodes if there are many of them. */
-static double strangers(const struct scene *scene)
+/* The probability that neighboring parts of the file belong to different I/O nodes. */
+static double foreign_share(const struct scene *scene)
 {
 	return 1 - 1 / io_nodes(scene);
 }
 
 struct domains {
 	double bytes, count;
-	bool is_aligned; /* no block belongs to two of them */
+	bool is_aligned; /* no block belongs to two domains */
 };
 
-/* The extent is cut into equal parts; IBM_largeblock_io moves the cuts to where blocks begin. */
-static void domains_of(const struct scene *scene, struct domains *domains)
+/* Divides the extent into equal domains; IBM_largeblock_io aligns them to blocks. */
+static void divide_file(const struct scene *scene, struct domains *domains)
 {
 	double block = scene->platform->block;
 	double bytes = ceil(scene->call_bytes / scene->knobs.aggregators);
@@ -66,8 +66,8 @@ static void domains_of(const struct scene *scene, struct domains *domains)
 	domains->is_aligned = scene->knobs.is_largeblock || (is_aligned && fmod(bytes, block) == 0);
 }
 
-static void round_add(const struct scene *scene, double active, double bytes, double rounds,
-		      struct simulated *call)
+static void add_rounds(const struct scene *scene, double active, double bytes, double rounds,
+		       struct simulated *call)
 {
 	const struct platform *p = scene->platform;
 	double write = write_seconds(scene, active, bytes);
@@ -79,32 +79,33 @@ static void round_add(const struct scene *scene, double active, double bytes, do
 	call->exchange += rounds * (both - write + model_sync(scene));
 }
 
-static void collective(const struct scene *scene, struct simulated *out)
+static void simulate_collective(const struct scene *scene, struct simulated *out)
 {
 	const struct platform *p = scene->platform;
 	struct simulated call = { 0 };
 	struct domains domains;
 	double full, rest;
 
-	domains_of(scene, &domains);
+	divide_file(scene, &domains);
 	full = floor(domains.bytes / scene->knobs.buffer);
 	rest = domains.bytes - full * scene->knobs.buffer;
 	if (full > 0)
-		round_add(scene, domains.count, scene->knobs.buffer, full, &call);
+		add_rounds(scene, domains.count, scene->knobs.buffer, full, &call);
 	if (rest > 0)
-		round_add(scene, domains.count, rest, 1, &call);
-	/* Tokens come from one manager, one after the other; conflicts are settled side by side. */
+		add_rounds(scene, domains.count, rest, 1, &call);
+	/* One manager grants tokens one by one; conflicts are resolved in parallel. */
 	call.storage += domains.count * p->lock_s;
 	if (!domains.is_aligned)
-		call.storage += strangers(scene) * (domains.count * p->lock_s + 2 * p->revoke_s);
-	/* To ask for the size of blocks is one more thing that all do together. */
+		call.storage +=
+			foreign_share(scene) * (domains.count * p->lock_s + 2 * p->revoke_s);
+	/* All ranks agree on the block size in one more synchronization. */
 	if (scene->knobs.is_largeblock)
 		call.exchange += model_sync(scene);
 	out->storage = scene->calls * call.storage;
 	out->exchange = scene->calls * call.exchange;
 }
 
-static void independent(const struct scene *scene, struct simulated *out)
+static void simulate_independent(const struct scene *scene, struct simulated *out)
 {
 	const struct platform *p = scene->platform;
 	double bytes = scene->calls * scene->call_bytes;
@@ -116,14 +117,14 @@ static void independent(const struct scene *scene, struct simulated *out)
 	model_runs(scene, &runs);
 	model_grains(scene, &runs, p->block, &grains);
 	tokens = accesses * runs.count * p->lock_s;
-	revokes = accesses * grains.shared * strangers(scene) * p->revoke_s / io_nodes(scene);
+	revokes = accesses * grains.shared * foreign_share(scene) * p->revoke_s / io_nodes(scene);
 	out->storage = write_seconds(scene, scene->ranks, bytes / scene->ranks) + tokens + revokes;
 }
 
 void gpfs_simulate(const struct scene *scene, struct simulated *out)
 {
 	if (scene->workload->collective)
-		collective(scene, out);
+		simulate_collective(scene, out);
 	else
-		independent(scene, out);
+		simulate_independent(scene, out);
 }

@@ -9,9 +9,9 @@
 #include "base/err.h"
 #include "predict/simulate/description.h"
 
-enum knob_kind { KNOB_NUMBER, KNOB_PAIR, KNOB_TRUTH, KNOB_SHAPE };
+enum knob_kind { KNOB_NUMBER, KNOB_PAIR, KNOB_SWITCH, KNOB_SHAPE };
 
-/* Of the elements of a dataset that is chunked: GCRM-IO's are floats. */
+/* Size of an element of a chunked dataset: GCRM-IO writes floats. */
 #define ELEMENT_BYTES 4
 
 struct knob {
@@ -20,7 +20,7 @@ struct knob {
 	size_t offset;
 };
 
-/* bgl_nodes_pset is the number of aggregators in all, as the paper's text counts (ATE-13). */
+/* bgl_nodes_pset is the total number of aggregators, as in the paper's text. */
 static const struct knob knobs_known[] = {
 	{ "striping_factor", KNOB_NUMBER, offsetof(struct knobs, stripes) },
 	{ "striping_unit", KNOB_NUMBER, offsetof(struct knobs, unit) },
@@ -29,12 +29,12 @@ static const struct knob knobs_known[] = {
 	{ "cb_buffer_size", KNOB_NUMBER, offsetof(struct knobs, buffer) },
 	{ "chunk_size", KNOB_SHAPE, offsetof(struct knobs, chunk) },
 	{ "alignment", KNOB_PAIR, offsetof(struct knobs, threshold) },
-	{ "bglockless", KNOB_TRUTH, offsetof(struct knobs, is_lockless) },
-	{ "IBM_largeblock_io", KNOB_TRUTH, offsetof(struct knobs, is_largeblock) },
+	{ "bglockless", KNOB_SWITCH, offsetof(struct knobs, is_lockless) },
+	{ "IBM_largeblock_io", KNOB_SWITCH, offsetof(struct knobs, is_largeblock) },
 };
 
-/* Values are as tunable_parse() leaves them: plain digits, pairs with a comma. */
-static int number_take(const char *text, char end, double *out, const char **rest)
+/* Values have the form of tunable_parse(): plain digits, pairs with a comma. */
+static int parse_number(const char *text, char end, double *out, const char **rest)
 {
 	char *stop;
 	double value = strtod(text, &stop);
@@ -46,28 +46,28 @@ static int number_take(const char *text, char end, double *out, const char **res
 	return 0;
 }
 
-static int pair_take(const char *text, double *first, double *second)
+static int parse_pair(const char *text, double *first, double *second)
 {
 	double a, b;
 
-	if (number_take(text, ',', &a, &text) < 0 || number_take(text, 0, &b, &text) < 0)
+	if (parse_number(text, ',', &a, &text) < 0 || parse_number(text, 0, &b, &text) < 0)
 		return -EINVAL;
 	*first = a;
 	*second = b;
 	return 0;
 }
 
-/* A size in bytes, or extents: "1,26,327680"; of one dimension with a comma behind it. */
-static int shape_take(const char *text, double *bytes)
+/* Parses a size in bytes, or extents: "1,26,327680"; a single extent is followed by a comma. */
+static int parse_shape(const char *text, double *bytes)
 {
 	double product = ELEMENT_BYTES, number;
 
 	if (!strchr(text, ','))
-		return number_take(text, 0, bytes, &text);
+		return parse_number(text, 0, bytes, &text);
 	while (*text) {
 		char end = strchr(text, ',') ? ',' : 0;
 
-		if (number_take(text, end, &number, &text) < 0)
+		if (parse_number(text, end, &number, &text) < 0)
 			return -EINVAL;
 		product *= number;
 	}
@@ -75,7 +75,7 @@ static int shape_take(const char *text, double *bytes)
 	return 0;
 }
 
-static bool truth_of(const char *text)
+static bool is_enabled(const char *text)
 {
 	static const char *const yes[] = { "true", "1", "yes", "enable" };
 
@@ -85,7 +85,7 @@ static bool truth_of(const char *text)
 	return false;
 }
 
-static int knob_take(const struct knob *knob, struct knobs *knobs, const char *text)
+static int set_knob(const struct knob *knob, struct knobs *knobs, const char *text)
 {
 	void *field = (char *)knobs + knob->offset;
 	double number;
@@ -93,13 +93,13 @@ static int knob_take(const struct knob *knob, struct knobs *knobs, const char *t
 
 	switch (knob->kind) {
 	case KNOB_PAIR:
-		return pair_take(text, &knobs->threshold, &knobs->boundary);
-	case KNOB_TRUTH:
-		*(bool *)field = truth_of(text);
+		return parse_pair(text, &knobs->threshold, &knobs->boundary);
+	case KNOB_SWITCH:
+		*(bool *)field = is_enabled(text);
 		return 0;
 	default:
-		r = knob->kind == KNOB_SHAPE ? shape_take(text, &number)
-					     : number_take(text, 0, &number, &text);
+		r = knob->kind == KNOB_SHAPE ? parse_shape(text, &number)
+					     : parse_number(text, 0, &number, &text);
 		if (r == 0 && number < 1)
 			r = -EINVAL;
 		if (r == 0)
@@ -108,17 +108,17 @@ static int knob_take(const struct knob *knob, struct knobs *knobs, const char *t
 	}
 }
 
-/* A parameter that the model does not know changes nothing. */
-static int param_take(const struct param *param, struct knobs *knobs, struct err *err)
+/* Ignores parameters that the model does not know. */
+static int apply_param(const struct param *param, struct knobs *knobs, struct err *err)
 {
 	for (size_t i = 0; i < sizeof(knobs_known) / sizeof(knobs_known[0]); i++) {
 		const struct knob *knob = &knobs_known[i];
 
 		if (strcmp(knob->name, param->tunable->name) != 0)
 			continue;
-		if (knob_take(knob, knobs, param->value) < 0)
-			return err_set(err, EINVAL, "the model cannot take %s=%s", knob->name,
-				       param->value);
+		if (set_knob(knob, knobs, param->value) < 0)
+			return err_set(err, EINVAL, "the simulation does not support %s=%s",
+				       knob->name, param->value);
 		return 0;
 	}
 	return 0;
@@ -134,7 +134,7 @@ static void site_defaults(struct knobs *knobs, const struct platform *platform)
 				 .boundary = platform->boundary };
 }
 
-/* Without a number: one aggregator per stripe, or so many per I/O node. */
+/* The default is one aggregator per stripe, or a fixed number per I/O node. */
 static double default_aggregators(const struct knobs *knobs, const struct workload *workload,
 				  const struct platform *p)
 {
@@ -155,10 +155,10 @@ int knobs_of(struct knobs *knobs, const struct workload *workload, const struct 
 		const struct param *param = &set->params[i];
 		int r;
 
-		/* Of several rules for a parameter the one for the kernel's file counts. */
+		/* Use the value that applies to the kernel's file. */
 		if (param_set_find(set, param->tunable, workload->name, NULL) != param)
 			continue;
-		r = param_take(param, &k, err);
+		r = apply_param(param, &k, err);
 		if (r < 0)
 			return r;
 	}

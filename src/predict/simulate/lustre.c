@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lustre: a file is cut into stripes of `unit` bytes that go round `stripes` targets (OSTs); a
- * client must hold a lock of the extent of a target's object that it writes.
+ * Lustre: a file consists of stripes of `unit` bytes that are distributed round-robin over
+ * `stripes` targets (OSTs). A client must hold a lock on the extent of the object that it writes.
  */
 #include <math.h>
 
@@ -20,19 +20,19 @@ static double common_divisor(double a, double b)
 	return a;
 }
 
-/* Stripes go round the aggregators, too: so many of them meet at one target. */
+/* Stripes are also distributed round-robin over aggregators; several may share a target. */
 static double writers_per_target(const struct scene *scene, double aggregators)
 {
 	return aggregators / common_divisor(aggregators, scene->knobs.stripes);
 }
 
-/* The busiest server has this many of the file's targets. */
+/* The number of the file's targets on the busiest server. */
 static double targets_per_server(const struct scene *scene)
 {
 	return ceil(scene->knobs.stripes / scene->platform->servers);
 }
 
-/* A round in which `active` aggregators write one stripe each. */
+/* Time of a round in which `active` aggregators write one stripe each. */
 static double round_seconds(const struct scene *scene, double active, double lock_s,
 			    double *exchange)
 {
@@ -47,7 +47,7 @@ static double round_seconds(const struct scene *scene, double active, double loc
 		ceil(active / scene->nodes) * k->unit / p->node_rate,
 		k->unit / p->stream_rate,
 	};
-	double write = model_meet(times, COUNT(times)) * model_straggle(scene, active, k->unit);
+	double write = model_combine(times, COUNT(times)) * model_straggler(scene, active, k->unit);
 	double moved = model_exchange(scene, active, k->unit);
 	double both = model_overlap(moved, write, p->dirty, k->unit);
 
@@ -55,8 +55,8 @@ static double round_seconds(const struct scene *scene, double active, double loc
 	return write;
 }
 
-/* ROMIO's driver for Lustre: a round is one stripe per aggregator, whatever the buffer. */
-static void collective(const struct scene *scene, struct simulated *out)
+/* ROMIO's driver for Lustre writes one stripe per aggregator and round, whatever the buffer is. */
+static void simulate_collective(const struct scene *scene, struct simulated *out)
 {
 	const struct knobs *k = &scene->knobs;
 	double writers = writers_per_target(scene, k->aggregators);
@@ -70,15 +70,15 @@ static void collective(const struct scene *scene, struct simulated *out)
 	storage += full * round_seconds(scene, k->aggregators, lock_s, &full_exchange);
 	if (rest > 0)
 		storage += round_seconds(scene, rest, lock_s, &rest_exchange);
-	/* Header and data share the first stripe, this dataset and the next the last. */
+	/* The first stripe is shared with the header, the last one with the next dataset. */
 	if (!is_aligned)
 		storage += 2 * scene->platform->revoke_s;
 	out->exchange = scene->calls * (full * full_exchange + rest_exchange);
 	out->storage = scene->calls * storage;
 }
 
-/* Every rank writes for itself; nobody waits for anybody but at the end. */
-static void independent(const struct scene *scene, struct simulated *out)
+/* Every rank writes its own data; ranks synchronize only at the end. */
+static void simulate_independent(const struct scene *scene, struct simulated *out)
 {
 	const struct platform *p = scene->platform;
 	const struct knobs *k = &scene->knobs;
@@ -102,15 +102,15 @@ static void independent(const struct scene *scene, struct simulated *out)
 		bytes / scene->ranks / p->stream_rate,
 	};
 
-	out->storage = model_meet(times, COUNT(times)) *
-		       model_straggle(scene, scene->ranks, bytes / scene->ranks);
+	out->storage = model_combine(times, COUNT(times)) *
+		       model_straggler(scene, scene->ranks, bytes / scene->ranks);
 }
 
 void lustre_simulate(const struct scene *scene, struct simulated *out)
 {
 	out->open = scene->platform->open_target_s * scene->knobs.stripes;
 	if (scene->workload->collective)
-		collective(scene, out);
+		simulate_collective(scene, out);
 	else
-		independent(scene, out);
+		simulate_independent(scene, out);
 }

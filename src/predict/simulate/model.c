@@ -6,10 +6,13 @@
 #define MIB 1048576.0
 #define PAGE 4096.0
 
-/* Between 1 (one stage after the other) and infinity (the slowest alone). */
+/* Exponent of the norm that combines stages: 1 adds them up, infinity takes the slowest. */
 #define OVERLAP 3
 
-double model_meet(const double *seconds, size_t count)
+/* A shared page must be read before it is written: factor on the cost of sharing. */
+#define SHARED_PAGE_FACTOR 1.5
+
+double model_combine(const double *seconds, size_t count)
 {
 	double sum = 0, most = 0;
 
@@ -26,10 +29,10 @@ double model_meet(const double *seconds, size_t count)
 }
 
 /*
- * Of n draws with a relative deviation d the largest is about d sqrt(2 ln n) above the mean. A
- * write of many MiB is a sum of many, which deviates less.
+ * The largest of n draws with a relative deviation d exceeds the mean by about d sqrt(2 ln n). A
+ * write of many MiB is the sum of many draws, which deviates less.
  */
-double model_straggle(const struct scene *scene, double writers, double bytes)
+double model_straggler(const struct scene *scene, double writers, double bytes)
 {
 	double deviation = scene->platform->jitter / sqrt(fmax(bytes / MIB, 1));
 
@@ -42,12 +45,12 @@ double model_exchange(const struct scene *scene, double active, double bytes)
 	double row = (double)scene->workload->access_bytes / fmax((double)scene->workload->rows, 1);
 	double pieces = bytes / row;
 	double times[] = {
-		bytes / p->copy_rate + pieces * p->piece_s,	    /* an aggregator */
-		ceil(active / scene->nodes) * bytes / p->link_rate, /* its node takes in */
+		bytes / p->copy_rate + pieces * p->piece_s,	    /* an aggregator receives */
+		ceil(active / scene->nodes) * bytes / p->link_rate, /* its node receives */
 		active * bytes / scene->nodes / p->link_rate,	    /* every node sends */
 	};
 
-	return model_meet(times, sizeof(times) / sizeof(times[0]));
+	return model_combine(times, sizeof(times) / sizeof(times[0]));
 }
 
 double model_sync(const struct scene *scene)
@@ -72,9 +75,9 @@ bool model_is_aligned(const struct scene *scene, double object_bytes, double gra
 }
 
 /*
- * A rank holds all levels of some cells. In a contiguous dataset (levels, cells) that is one row
- * per level; in a chunk (levels, cells of the chunk) that it fills alone it is one piece, in a
- * chunk that several fill it is rows again.
+ * A rank holds all levels of some cells. In a contiguous dataset (levels, cells) its data is one
+ * row per level. In a chunk (levels, cells of the chunk) that it fills alone its data is one piece;
+ * in a chunk that several ranks fill it is one row per level again.
  */
 void model_runs(const struct scene *scene, struct runs *runs)
 {
@@ -84,7 +87,7 @@ void model_runs(const struct scene *scene, struct runs *runs)
 	*runs = (struct runs){ rows, own / rows, false };
 	if (chunk <= 0 || chunk > own)
 		return;
-	/* Chunks that begin and end inside, and the rest at both ends where they do not fit. */
+	/* Whole chunks inside the part, and the remainders at both ends. */
 	whole = fmod(own, chunk) == 0 ? own / chunk : fmax(own / chunk - 1, 0);
 	part = (own - whole * chunk) > 0 ? 2 * rows : 0;
 	runs->count = whole + part;
@@ -100,11 +103,11 @@ void model_grains(const struct scene *scene, const struct runs *runs, double gra
 	double each = is_aligned ? ceil(runs->bytes / grain) : runs->bytes / grain + 1;
 
 	grains->touched = runs->count * each;
-	/* Padding up to the next boundary keeps the end of an aligned piece to itself, too. */
+	/* Padding up to the next boundary keeps others away from the end of an aligned piece, too.
+	 */
 	grains->shared = is_aligned ? 0 : runs->count * fmin(each, 2);
-	/* Where pages are shared, what the other wrote has to be read as well. */
 	if (!is_paged)
-		grains->shared *= 1.5;
+		grains->shared *= SHARED_PAGE_FACTOR;
 }
 
 void scene_init(struct scene *scene, const struct workload *workload,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The cost of one run: what its calls meet on their way to the disks. lustre.c and gpfs.c know
- * their file system; what holds for both is in model.c. docs/platforms.md tells the physics.
+ * The cost model of one run. lustre.c and gpfs.c model their file system; model.c has the parts
+ * that both share. docs/platforms.md explains the physics.
  */
 #ifndef SLUICE_PREDICT_SIMULATE_MODEL_H
 #define SLUICE_PREDICT_SIMULATE_MODEL_H
@@ -14,48 +14,48 @@ struct scene {
 	const struct platform *platform;
 	struct knobs knobs;
 	double ranks, nodes;
-	double calls;	   /* writes of one dataset by all ranks together */
-	double call_bytes; /* of all ranks, in one of them */
+	double calls;	   /* number of dataset writes, each by all ranks */
+	double call_bytes; /* bytes of all ranks in one call */
 };
 
 void scene_init(struct scene *scene, const struct workload *workload,
 		const struct platform *platform);
 
-/* Stages that work at the same time and disturb each other near their limits: somewhat longer than
- * the slowest. */
-double model_meet(const double *seconds, size_t count);
+/* The time of stages that work concurrently and disturb each other near their limits: somewhat
+ * longer than the slowest stage. */
+double model_combine(const double *seconds, size_t count);
 
-/* How much longer the slowest of so many takes than their mean, each writing so much. */
-double model_straggle(const struct scene *scene, double writers, double bytes);
+/* The factor by which the slowest of the writers exceeds the mean, if each writes `bytes`. */
+double model_straggler(const struct scene *scene, double writers, double bytes);
 
-/* Moving a round to `active` aggregators, so many bytes each. */
+/* Time to send the data of a round to `active` aggregators, `bytes` to each. */
 double model_exchange(const struct scene *scene, double active, double bytes);
 
-/* What all ranks wait for once per round. */
+/* Time of the synchronization of all ranks, once per round. */
 double model_sync(const struct scene *scene);
 
-/* Exchange and writing of one round, as far as what is written behind lets them overlap. */
+/* Time of exchange and write of one round; they overlap as far as the write-behind cache allows. */
 double model_overlap(double exchange, double write, double dirty, double bytes);
 
-/* Independent writes: how one rank's part of one dataset lies in the file. */
+/* Independent writes: the layout of one rank's part of a dataset in the file. */
 struct runs {
 	double count, bytes; /* contiguous pieces, and the size of each */
-	bool is_placed;	     /* each begins where an alignment put it */
+	bool is_placed;	     /* each piece begins at an aligned offset */
 };
 void model_runs(const struct scene *scene, struct runs *runs);
 
-/* Of `grain` bytes that are locked or written as a whole: how many a rank touches with one dataset,
- * and in how many of them others write, too. */
+/* Units of `grain` bytes that are locked or written as a whole: how many a rank touches with one
+ * dataset, and how many of them other ranks write, too. */
 struct grains {
 	double touched, shared;
 };
 void model_grains(const struct scene *scene, const struct runs *runs, double grain,
 		  struct grains *grains);
 
-/* Is a dataset, or a chunk, placed at a multiple of grain? */
+/* True if a dataset or chunk of this size begins at a multiple of grain. */
 bool model_is_aligned(const struct scene *scene, double object_bytes, double grain);
 
-/* One per file system. Each fills exchange and storage, and open and close for what is special. */
+/* One function per file system. Each sets exchange and storage, and adds its own costs to open. */
 void lustre_simulate(const struct scene *scene, struct simulated *out);
 void gpfs_simulate(const struct scene *scene, struct simulated *out);
 

@@ -15,7 +15,7 @@ enum row_need { NEED_NEVER, NEED_LUSTRE = 1, NEED_GPFS = 2, NEED_ALWAYS = 3 };
 
 #define FIELD(name) offsetof(struct platform, name)
 
-/* One row per number of a description. */
+/* One row per numeric key of a description. */
 static const struct describe_row rows[] = {
 	{ "nodes", "cores", DESCRIBE_COUNT, NEED_ALWAYS, 1, 1e5, FIELD(cores) },
 	{ "nodes", "memory", DESCRIBE_BYTES, NEED_ALWAYS, 1, 1e15, FIELD(memory) },
@@ -59,7 +59,7 @@ static const struct describe_row rows[] = {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-static void take_filesystem(struct describe *d, const char *text)
+static void set_filesystem(struct describe *d, const char *text)
 {
 	struct platform *platform = d->into;
 
@@ -70,11 +70,10 @@ static void take_filesystem(struct describe *d, const char *text)
 	else if (strcmp(text, "gpfs") == 0)
 		platform->filesystem = FILESYSTEM_GPFS;
 	else
-		describe_complain(d, "filesystem is '%s'; there are models of lustre and gpfs",
-				  text);
+		describe_complain(d, "filesystem is '%s'; expected lustre or gpfs", text);
 }
 
-static void take_text(struct describe *d, char **to, const char *key, const char *text)
+static void set_text(struct describe *d, char **to, const char *key, const char *text)
 {
 	if (*to)
 		describe_complain(d, "%s is given twice", key);
@@ -84,22 +83,23 @@ static void take_text(struct describe *d, char **to, const char *key, const char
 		*to = xstrdup(text);
 }
 
-static void take_platform(struct describe *d, const char *key, const char *text)
+static void set_platform_key(struct describe *d, const char *key, const char *text)
 {
 	struct platform *platform = d->into;
 
 	if (strcmp(key, "name") == 0)
-		take_text(d, &platform->name, key, text);
+		set_text(d, &platform->name, key, text);
 	else if (strcmp(key, "title") == 0)
-		take_text(d, &platform->title, key, text);
+		set_text(d, &platform->title, key, text);
 	else if (strcmp(key, "filesystem") == 0)
-		take_filesystem(d, text);
+		set_filesystem(d, text);
 	else
-		describe_complain(d, "[platform] has no '%s'; it has name, title and filesystem",
-				  key);
+		describe_complain(
+			d, "unknown key '%s' in [platform]; expected name, title or filesystem",
+			key);
 }
 
-static struct platform_lists *lists_of(struct platform *platform, const char *section)
+static struct platform_lists *find_lists(struct platform *platform, const char *section)
 {
 	if (strcmp(section, "values") == 0)
 		return &platform->values;
@@ -116,7 +116,7 @@ const struct platform_list *platform_list(const struct platform_lists *lists, co
 	return NULL;
 }
 
-static struct platform_list *list_make(struct platform_lists *lists, const char *name)
+static struct platform_list *get_list(struct platform_lists *lists, const char *name)
 {
 	struct platform_list *list = (struct platform_list *)platform_list(lists, name);
 
@@ -128,11 +128,11 @@ static struct platform_list *list_make(struct platform_lists *lists, const char 
 	return list;
 }
 
-/* Words with blanks between. A list that is given in several lines is one list. */
-static void take_list(struct describe *d, struct platform_lists *lists, const char *key,
-		      const char *text)
+/* Appends words separated by blanks. Several lines with the same key form one list. */
+static void append_to_list(struct describe *d, struct platform_lists *lists, const char *key,
+			   const char *text)
 {
-	struct platform_list *list = list_make(lists, key);
+	struct platform_list *list = get_list(lists, key);
 
 	if (!*text)
 		describe_complain(d, "%s is empty", key);
@@ -147,14 +147,14 @@ static void take_list(struct describe *d, struct platform_lists *lists, const ch
 	}
 }
 
-static bool take(struct describe *d, const char *section, const char *key, const char *text)
+static bool take_key(struct describe *d, const char *section, const char *key, const char *text)
 {
-	struct platform_lists *lists = lists_of(d->into, section);
+	struct platform_lists *lists = find_lists(d->into, section);
 
 	if (strcmp(section, "platform") == 0)
-		take_platform(d, key, text);
+		set_platform_key(d, key, text);
 	else if (lists)
-		take_list(d, lists, key, text);
+		append_to_list(d, lists, key, text);
 	else
 		return false;
 	return true;
@@ -179,7 +179,7 @@ static int check_complete(struct describe *d)
 	return 0;
 }
 
-/* What is to be searched must have values, and what is tied something to hang on. */
+/* Parameters in [search] and targets of [ties] must have [values]. */
 static int check_lists(struct describe *d)
 {
 	const struct platform *p = d->into;
@@ -189,14 +189,14 @@ static int check_lists(struct describe *d)
 
 		if (strcmp(words->name, "collective") != 0 &&
 		    strcmp(words->name, "independent") != 0)
-			return err_set(
-				&d->err, EINVAL,
-				"%s: [search] has no '%s'; it has collective and independent",
-				d->name, words->name);
+			return err_set(&d->err, EINVAL,
+				       "%s: unknown key '%s' in [search]; expected collective or "
+				       "independent",
+				       d->name, words->name);
 		for (size_t k = 0; k < words->count; k++)
 			if (!platform_list(&p->values, words->values[k]))
 				return err_set(&d->err, EINVAL,
-					       "%s: [search] names %s, for which [values] has none",
+					       "%s: [search] names %s, which has no [values]",
 					       d->name, words->values[k]);
 	}
 	for (size_t i = 0; i < p->ties.count; i++)
@@ -211,7 +211,7 @@ static int check_lists(struct describe *d)
 int platform_read_text(struct platform **out, const char *name, const char *text, size_t bytes,
 		       struct err *err)
 {
-	struct describe d = { .name = name, .rows = rows, .row_count = ROWS, .take = take };
+	struct describe d = { .name = name, .rows = rows, .row_count = ROWS, .take = take_key };
 
 	d.sections = "platform, nodes, client, servers, locks, metadata, defaults, values, search "
 		     "and ties";
@@ -263,17 +263,12 @@ const char *platform_name(const struct platform *platform)
 	return platform->name;
 }
 
-const char *platform_title(const struct platform *platform)
-{
-	return platform->title;
-}
-
 double platform_peak(const struct platform *platform)
 {
 	return platform->peak;
 }
 
-/* ROMIO everywhere, of the MPICH family: what the paper's hints are for. */
+/* All platforms run ROMIO of the MPICH family, to which the paper's hints apply. */
 void platform_context(const struct platform *platform, struct tunable_context *context)
 {
 	*context = (struct tunable_context){ .middleware = MIDDLEWARE_MPICH,

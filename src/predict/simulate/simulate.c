@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A whole run: what is the same on every file system, and what the file systems say.
+ * Simulates a whole run: the costs that are the same on every file system, plus those of the file
+ * system.
  */
 #include <math.h>
 
 #include "predict/simulate/model.h"
 
-/* Of HDF5's format, counted in files that H5Part wrote: of a file, and of each dataset. */
+/* Objects of HDF5's file format per file and per dataset, counted in files that H5Part wrote. */
 #define FILE_OBJECTS 10
 #define DATASET_OBJECTS 6
-/* Entries of a node of the tree that finds chunks. */
+/* Entries per node of the chunk index. */
 #define TREE_ENTRIES 64
-/* Small objects share blocks of this size, unless each of them is to be aligned. */
+/* Small objects share blocks of this size unless each of them is aligned. */
 #define OBJECT_BLOCK 2048
 #define OBJECTS_PER_BLOCK 8
-/* Memory that is not there comes from somewhere else at this rate. */
+/* Bytes per second at which the system pages if memory is short. */
 #define PAGING_RATE 100e6
 
 static double chunk_count(const struct scene *scene)
@@ -36,7 +37,8 @@ static double metadata_seconds(const struct scene *scene)
 	return objects * scene->platform->object_s + chunks * scene->platform->chunk_s;
 }
 
-/* Buffers beside what the program itself holds; and each page of them is touched once. */
+/* Time to touch each page of the buffers once, and to page if they do not fit next to the data of
+ * the program. */
 static double buffer_seconds(const struct scene *scene)
 {
 	const struct knobs *k = &scene->knobs;
@@ -67,7 +69,7 @@ int workload_simulate(const struct workload *workload, const struct platform *pl
 	else
 		gpfs_simulate(&scene, &s);
 	s.open += platform->open_rank_s * scene.ranks + buffer_seconds(&scene);
-	/* Closing is half of opening: nothing is made. */
+	/* Closing costs half of opening because it creates nothing. */
 	s.close = platform->open_rank_s * scene.ranks / 2;
 	s.metadata = metadata_seconds(&scene);
 	s.total = s.open + s.exchange + s.storage + s.metadata + s.close;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads a description and puts the parts together. What a number means is told in
- * share/machines/titan.ini.
+ * Reads a description and generates a campaign. share/machines/titan.ini explains the numbers.
  */
 #include "predict/simulate/system.h"
 
@@ -19,8 +18,8 @@
 #include "predict/simulate/system_internal.h"
 
 #define DAY_S 86400.0
-#define FIRST_JOB 3901500u /* the paper's sample */
-#define LEAD_STEPS 720	   /* states begin six hours before */
+#define FIRST_JOB 3901500u /* first job id, as in the paper's sample */
+#define LEAD_STEPS 720	   /* states start six hours before the campaign */
 
 #define FIELD(name) offsetof(struct system, name)
 #define ROW(section, key, kind, min, max, field)              \
@@ -87,21 +86,19 @@ static const struct describe_row rows[] = {
 
 static const uint64_t sizes[SYSTEM_SIZES] = { 1 << 20, 64 << 20, 256 << 20, 1 << 30 };
 
-/* ---- the description ---- */
-
-static void take_text(struct describe *d, char *to, size_t cap, const char *key, const char *text)
+static void set_text(struct describe *d, char *to, size_t cap, const char *key, const char *text)
 {
 	if (*to)
 		describe_complain(d, "%s is given twice", key);
 	else if (!*text || strlen(text) >= cap)
-		describe_complain(d, "%s must have 1 to %zu letters", key, cap - 1);
+		describe_complain(d, "%s must have 1 to %zu bytes", key, cap - 1);
 	else
 		memcpy(to, text, strlen(text) + 1);
 }
 
-/* "0:1 0.5:64 1:17920": shares from 0 to 1 that rise, values that do not fall. */
-static void take_quantiles(struct describe *d, struct quantiles *q, const char *key,
-			   const char *text)
+/* Parses "0:1 0.5:64 1:17920": increasing shares from 0 to 1, nondecreasing values. */
+static void set_quantiles(struct describe *d, struct quantiles *q, const char *key,
+			  const char *text)
 {
 	struct quantiles read = { 0 };
 	int used;
@@ -120,21 +117,21 @@ static void take_quantiles(struct describe *d, struct quantiles *q, const char *
 		    !(i ? read.share[i] > read.share[i - 1] && read.value[i] >= read.value[i - 1]
 			: read.share[i] == 0)) {
 			describe_complain(d,
-					  "%s is a list of at most %d SHARE:VALUE that rise, the "
-					  "first of share 0 and the last of share 1",
+					  "%s must be a list of at most %d increasing SHARE:VALUE "
+					  "pairs, with shares from 0 to 1",
 					  key, QUANTILES_MAX);
 			return;
 		}
 		read.count++;
 	}
 	if (read.count < 2 || read.share[read.count - 1] != 1)
-		describe_complain(d, "the last share of %s must be 1", key);
+		describe_complain(d, "%s: the last share must be 1", key);
 	else
 		*q = read;
 }
 
 /* "atlas1-:144 atlas2-:144" */
-static void take_targets(struct describe *d, struct system *system, const char *text)
+static void set_targets(struct describe *d, struct system *system, const char *text)
 {
 	int used;
 
@@ -148,7 +145,8 @@ static void take_targets(struct describe *d, struct system *system, const char *
 		    sscanf(text, " %40[^: ]:%5zu %n", system->prefixes[i], &system->counts[i],
 			   &used) != 2 ||
 		    !used || !system->counts[i] || system->counts[i] > 99999) {
-			describe_complain(d, "targets is a list of at most %d PREFIX:COUNT",
+			describe_complain(d,
+					  "targets must be a list of at most %d PREFIX:COUNT pairs",
 					  SYSTEM_NAMES);
 			return;
 		}
@@ -156,43 +154,44 @@ static void take_targets(struct describe *d, struct system *system, const char *
 	}
 }
 
-static bool take_named(struct describe *d, struct system *system, const char *key, const char *text)
+static bool set_system_key(struct describe *d, struct system *system, const char *key,
+			   const char *text)
 {
 	if (strcmp(key, "name") == 0)
-		take_text(d, system->name, sizeof(system->name), key, text);
+		set_text(d, system->name, sizeof(system->name), key, text);
 	else if (strcmp(key, "title") == 0)
-		take_text(d, system->title, sizeof(system->title), key, text);
+		set_text(d, system->title, sizeof(system->title), key, text);
 	else if (strcmp(key, "targets") == 0)
-		take_targets(d, system, text);
+		set_targets(d, system, text);
 	else
 		return false;
 	return true;
 }
 
-static bool take(struct describe *d, const char *section, const char *key, const char *text)
+static bool take_key(struct describe *d, const char *section, const char *key, const char *text)
 {
 	struct system *system = d->into;
 
 	if (strcmp(section, "system") == 0)
-		return take_named(d, system, key, text);
+		return set_system_key(d, system, key, text);
 	if (strcmp(section, "jobs") != 0)
 		return false;
 	if (strcmp(key, "nodes") == 0)
-		take_quantiles(d, &system->job_nodes, key, text);
+		set_quantiles(d, &system->job_nodes, key, text);
 	else if (strcmp(key, "memory_gb") == 0)
-		take_quantiles(d, &system->job_memory, key, text);
+		set_quantiles(d, &system->job_memory, key, text);
 	else if (strcmp(key, "hours") == 0)
-		take_quantiles(d, &system->job_hours, key, text);
+		set_quantiles(d, &system->job_hours, key, text);
 	else if (strcmp(key, "batch") == 0)
-		take_text(d, system->queues[0], sizeof(system->queues[0]), key, text);
+		set_text(d, system->queues[0], sizeof(system->queues[0]), key, text);
 	else if (strcmp(key, "debug") == 0)
-		take_text(d, system->queues[1], sizeof(system->queues[1]), key, text);
+		set_text(d, system->queues[1], sizeof(system->queues[1]), key, text);
 	else
 		return false;
 	return true;
 }
 
-static const char *missing(const struct system *system)
+static const char *find_missing(const struct system *system)
 {
 	return !*system->name		   ? "[system] name"
 	       : !*system->title	   ? "[system] title"
@@ -205,18 +204,18 @@ static const char *missing(const struct system *system)
 					   : NULL;
 }
 
-static int check(struct describe *d, const struct system *system)
+static int check_system(struct describe *d, const struct system *system)
 {
 	const struct quantiles *nodes = &system->job_nodes;
 	int r = describe_complete(d, 1);
 
 	if (r < 0)
 		return r;
-	if (missing(system))
-		return err_set(&d->err, EINVAL, "%s: %s is missing", d->name, missing(system));
+	if (find_missing(system))
+		return err_set(&d->err, EINVAL, "%s: %s is missing", d->name, find_missing(system));
 	if (nodes->value[0] < 1 || nodes->value[nodes->count - 1] > system->nodes)
-		return err_set(&d->err, EINVAL,
-			       "%s: [jobs] nodes must lie between 1 and [system] nodes", d->name);
+		return err_set(&d->err, EINVAL, "%s: [jobs] nodes must be from 1 to [system] nodes",
+			       d->name);
 	return 0;
 }
 
@@ -225,11 +224,11 @@ int system_parse(struct system **out, const char *name, const char *text, size_t
 {
 	struct system *system = xcalloc(1, sizeof(*system));
 	struct describe d = {
-		.name = name, .into = system, .rows = rows, .row_count = ROWS, .take = take
+		.name = name, .into = system, .rows = rows, .row_count = ROWS, .take = take_key
 	};
 
 	d.sections = "system, jobs, pressure, states, 1M, 64M, 256M, 1G and times";
-	if (describe_read(&d, text, bytes) < 0 || check(&d, system) < 0) {
+	if (describe_read(&d, text, bytes) < 0 || check_system(&d, system) < 0) {
 		system_close(system);
 		return err_set(err, d.err.code, "%s", d.err.text);
 	}
@@ -253,16 +252,6 @@ void system_close(struct system *system)
 	free(system);
 }
 
-const char *system_title(const struct system *system)
-{
-	return system->title;
-}
-
-double system_nodes(const struct system *system)
-{
-	return system->nodes;
-}
-
 double system_days(const struct system *system)
 {
 	return system->days;
@@ -276,8 +265,6 @@ size_t system_targets(const struct system *system)
 		count += system->counts[i];
 	return count;
 }
-
-/* ---- the campaign ---- */
 
 struct campaign {
 	const struct system *system;
@@ -299,7 +286,7 @@ static void name_targets(struct chronicle *chronicle, const struct system *syste
 		}
 }
 
-static void replace(char **text, char *with)
+static void replace_text(char **text, char *with)
 {
 	free(*text);
 	*text = with;
@@ -311,11 +298,11 @@ static void snapshot_job(struct jobs *jobs, const struct system *system,
 	struct job *row = jobs_add(jobs);
 	struct random random;
 
-	random_stream(&random, FIRST_JOB, job->user); /* a hash: nobody is behind it */
-	replace(&row->id, xprintf("%zu", FIRST_JOB + number));
-	replace(&row->name, xprintf("run%u", job->user));
-	replace(&row->queue, xstrdup(system->queues[job->queue]));
-	replace(&row->owner, xprintf("%016lx", random_u64(&random)));
+	random_stream(&random, FIRST_JOB, job->user); /* an arbitrary hash */
+	replace_text(&row->id, xprintf("%zu", FIRST_JOB + number));
+	replace_text(&row->name, xprintf("run%u", job->user));
+	replace_text(&row->queue, xstrdup(system->queues[job->queue]));
+	replace_text(&row->owner, xprintf("%016lx", random_u64(&random)));
 	row->nodes = job->nodes;
 	row->memory_bytes = job->memory_bytes;
 	row->virtual_bytes = job->virtual_bytes;
@@ -323,7 +310,7 @@ static void snapshot_job(struct jobs *jobs, const struct system *system,
 	row->allocated_s = job->requested_s;
 }
 
-/* Jobs are in the order of their start: those that ended are left behind for good. */
+/* Jobs are ordered by start, so `running` keeps only those that have not ended yet. */
 static void take_snapshots(struct generated *generated, const struct system *system, double start_s,
 			   double every_s, size_t count)
 {
@@ -362,63 +349,64 @@ static void make_target(void *arg, size_t target, unsigned worker)
 	toggles_release(&toggles);
 }
 
-/* From the start to the next time that the days are busiest. */
-static double peak_of(const struct system *system, double start_s)
+/* Seconds from the start to the next busiest hour of a day. */
+static double seconds_to_peak(const struct system *system, double start_s)
 {
 	return fmod(system->peak_hour * 3600 - fmod(start_s, DAY_S) + DAY_S, DAY_S);
 }
 
-static double wished(double value, double otherwise)
+static double value_or(double value, double otherwise)
 {
 	return value > 0 ? value : otherwise;
 }
 
-static int check_wish(const struct system *system, const struct system_wish *wish, double seconds,
-		      const double *every_s, struct err *err)
+static int check_request(const struct system *system, const struct system_wish *request,
+			 double seconds, const double *every_s, struct err *err)
 {
-	if (wish->targets > system_targets(system))
-		return err_set(err, EINVAL, "%s has %zu targets", system->title,
+	if (request->targets > system_targets(system))
+		return err_set(err, EINVAL, "%s has only %zu targets", system->title,
 			       system_targets(system));
 	if (!(seconds <= 1000 * DAY_S) || !(every_s[0] >= 1) || !(every_s[1] >= 1) ||
-	    !(every_s[2] >= 1) || !isfinite(wish->start_s))
+	    !(every_s[2] >= 1) || !isfinite(request->start_s))
 		return err_set(err, EINVAL,
-			       "a campaign has at most 1000 days, and a second between rounds");
+			       "a campaign must last at most 1000 days, with at least 1 second "
+			       "between samples");
 	return 0;
 }
 
 int system_generate(struct generated *out, const struct system *system,
-		    const struct system_wish *wish, struct err *err)
+		    const struct system_wish *request, struct err *err)
 {
-	double seconds = DAY_S * wished(wish->days, system->days);
-	const double every_s[] = { wished(wish->probe_every_s, 30),
-				   wished(wish->truth_every_s, 300),
-				   wished(wish->jobs_every_s, 300) };
-	double start_s = wished(wish->start_s, SYSTEM_START_S);
+	double seconds = DAY_S * value_or(request->days, system->days);
+	const double every_s[] = { value_or(request->probe_every_s, 30),
+				   value_or(request->truth_every_s, 300),
+				   value_or(request->jobs_every_s, 300) };
+	double start_s = value_or(request->start_s, SYSTEM_START_S);
 	struct generated made = { 0 };
 	struct campaign c = { .system = system,
 			      .generated = &made,
-			      .seed = wish->seed,
+			      .seed = request->seed,
 			      .sampling = { .start_s = start_s,
 					    .every_s = { every_s[0], every_s[1] },
 					    .rounds = { (size_t)ceil(seconds / every_s[0]),
 							(size_t)ceil(seconds / every_s[1]) } } };
 	double *pressure;
-	int r = check_wish(system, wish, seconds, every_s, err);
+	int r = check_request(system, request, seconds, every_s, err);
 
 	if (r < 0)
 		return r;
 	chronicle_init(&made.chronicle, system->name, sizes, SYSTEM_SIZES);
 	name_targets(&made.chronicle, system,
-		     wish->targets ? wish->targets : system_targets(system));
+		     request->targets ? request->targets : system_targets(system));
 	made.busy = xcalloc(made.chronicle.target_count * CHRONICLE_SIZES, sizeof(*made.busy));
-	made.jobs =
-		system_jobs(system, wish->seed, seconds, peak_of(system, start_s), &made.job_count);
+	made.jobs = system_jobs(system, request->seed, seconds, seconds_to_peak(system, start_s),
+				&made.job_count);
 	take_snapshots(&made, system, start_s, every_s[2], (size_t)ceil(seconds / every_s[2]));
 	c.steps = (size_t)ceil(seconds / SYSTEM_STEP_S);
 	pressure = system_pressure(system, made.jobs, made.job_count, LEAD_STEPS, c.steps);
 	c.pressure = pressure;
-	parallel_for(wish->threads ? wish->threads : 1, made.chronicle.target_count, make_target,
-		     &c);
+	parallel_for(request->threads ? request->threads : 1, made.chronicle.target_count,
+		     make_target, &c);
 	memmove(pressure, pressure + LEAD_STEPS, c.steps * sizeof(*pressure));
 	made.pressure = pressure;
 	made.pressure_count = c.steps;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of system.h share: the numbers of a description, and the steps from jobs to
- * pressure to states to times. docs/systems.md tells what each number means; times are seconds.
+ * Shared by the files that implement system.h: the numbers of a description, and the steps from
+ * jobs to load ("pressure") to states to times. docs/systems.md explains each number; times are in
+ * seconds.
  */
 #ifndef SLUICE_PREDICT_SIMULATE_SYSTEM_INTERNAL_H
 #define SLUICE_PREDICT_SIMULATE_SYSTEM_INTERNAL_H
@@ -12,22 +13,22 @@
 #include "predict/simulate/system.h"
 
 #define SYSTEM_SIZES 4
-#define SYSTEM_STEP_S 30.0 /* of pressure */
+#define SYSTEM_STEP_S 30.0 /* resolution of pressure */
 
-/* A distribution by its quantiles: share of all and value, even on a logarithmic scale between. */
+/* A distribution given by its quantiles; values between them are interpolated logarithmically. */
 #define QUANTILES_MAX 16
 struct quantiles {
 	double share[QUANTILES_MAX], value[QUANTILES_MAX];
 	size_t count;
 };
 
-/* share: 0 .. 1. */
+/* Returns the quantile; share is from 0 to 1. */
 double quantiles_at(const struct quantiles *quantiles, double share);
 
-/* How long a write of a size takes. Modes and sigmas are those of log-normal distributions. */
+/* The time of a write of one size: modes and sigmas of log-normal distributions. */
 struct write_times {
 	double idle_s, idle_sigma, busy_s, busy_sigma;
-	double exposure; /* chance that a write to a busy target meets what makes it busy */
+	double exposure; /* probability that a write to a busy target is slow */
 };
 
 #define SYSTEM_NAMES 4 /* groups of targets */
@@ -43,7 +44,7 @@ struct system {
 	double nodes, days;
 	double per_day, night, peak_hour, users;
 	struct quantiles job_nodes, job_memory, job_hours;
-	double memory_rank, hours_rank; /* correlation of ranks with that of the nodes */
+	double memory_rank, hours_rank; /* rank correlation with the number of nodes */
 	double killed, least_used, quantum_s;
 	double debug_share, debug_nodes, debug_hours;
 	double backfill, warm_days, virtual_ratio, virtual_bytes;
@@ -53,41 +54,44 @@ struct system {
 	/* [states] */
 	double idle_s, short_s, long_s, long_share, dwell_sigma;
 	double coupling, hazard_sigma, dwell_pressure;
-	double path_share, path_s; /* a probe's way is slow by itself so often, for so long */
+	double path_share, path_s; /* share and mean duration of slowness of the probe path alone */
 	/* [1M] .. [1G], [tail] */
 	struct write_times times[SYSTEM_SIZES];
 	double shift, tail_share, tail_busy, tail_power, longest_s;
 };
 
-/* Jobs from days before 0 to seconds; the caller's to free. */
+/* Generates the jobs from warm_days before the start until `seconds`. The caller frees them. */
 struct system_job *system_jobs(const struct system *system, uint64_t seed, double seconds,
 			       double peak_s, size_t *count);
 
-/* Pressure by steps from -lead steps to count; of the whole, mean 0 and deviation 1. */
+/* Computes the pressure from step -lead to step count, with mean 0 and standard deviation 1 over
+ * all steps. The caller frees it. */
 double *system_pressure(const struct system *system, const struct system_job *jobs,
 			size_t job_count, size_t lead, size_t count);
 
-/* When a state changes, which is off at first; times rise. */
+/* The ascending times at which a state changes; it is off at first. */
 struct toggles {
 	double *at_s;
 	size_t count, cap;
 };
 void toggles_release(struct toggles *toggles);
 
-/* The target's busy state from -lead steps on. */
+/* Generates the busy state of a target from step -lead on. */
 void system_states(const struct system *system, uint64_t seed, size_t target,
 		   const double *pressure, size_t lead, size_t count, struct toggles *toggles);
 
-/* The writes of all sizes to a target; times are since the start. busy is set to new memory. */
+/* Generates the writes of all sizes to a target; times are since the start. busy receives new
+ * memory. */
 struct sampling {
-	double start_s, every_s[2]; /* probes, others */
+	double start_s, every_s[2]; /* of probes, and of other writes */
 	size_t rounds[2];
 };
 void system_times(const struct system *system, uint64_t seed, size_t target,
 		  const struct toggles *toggles, const struct sampling *sampling,
 		  struct chronicle_series *series, uint8_t **busy);
 
-/* Streams of random numbers: of the jobs, and of a target's states, path and sizes. */
+/* Streams of random numbers: one of the jobs, and one for states, path and each size of a target.
+ */
 enum { STREAM_JOBS = 0, STREAM_STATES = 0, STREAM_PATH, STREAM_SIZES, STREAMS = 8 };
 static inline void target_stream(struct random *random, uint64_t seed, size_t target, size_t what)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Jobs come, wait and run: first come, first served, with backfill behind the first that waits
- * (EASY: nobody may delay it). And what they do to storage.
+ * Generates jobs, schedules them, and computes their load on storage. The scheduler is first come,
+ * first served, with EASY backfill: no job may delay the first one in the queue.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,12 +26,10 @@ double quantiles_at(const struct quantiles *quantiles, double share)
 	return values[i - 1] * pow(values[i] / values[i - 1], part);
 }
 
-/* ---- jobs that come ---- */
-
 struct arrivals {
 	const struct system *system;
 	struct random random;
-	double now_s, peak_s; /* since the start; when a day is busiest */
+	double now_s, peak_s; /* since the start; peak_s: the busiest time of a day */
 };
 
 static double normal_share(double z)
@@ -39,15 +37,15 @@ static double normal_share(double z)
 	return 0.5 * erfc(-z * M_SQRT1_2);
 }
 
-/* A rank that is tied to that of another number. */
-static double tied_share(struct random *random, double z, double correlation)
+/* Draws a quantile that is correlated with z. */
+static double draw_correlated(struct random *random, double z, double correlation)
 {
 	double own = sqrt(1 - correlation * correlation);
 
 	return normal_share(correlation * z + own * random_normal(random));
 }
 
-/* Thinning: a Poisson process of the highest rate, of which nights drop a part. */
+/* Thinning: draws from a Poisson process of the peak rate and discards a part at night. */
 static double next_arrival(struct arrivals *arrivals)
 {
 	const struct system *system = arrivals->system;
@@ -61,19 +59,20 @@ static double next_arrival(struct arrivals *arrivals)
 	return arrivals->now_s;
 }
 
-/* Some ask for just what they get, because they are ended then; others for more. */
+/* Some jobs use their whole request, because the scheduler kills them; others use less. */
 static void draw_times(const struct system *system, struct random *random, double z,
 		       struct system_job *job)
 {
-	double hours = quantiles_at(&system->job_hours, tied_share(random, z, system->hours_rank));
+	double hours =
+		quantiles_at(&system->job_hours, draw_correlated(random, z, system->hours_rank));
 	double used = system->least_used + (1 - system->least_used) * random_real(random);
 
-	job->end_s = hours * HOUR_S; /* how long, until it starts */
+	job->end_s = hours * HOUR_S; /* the duration; start_job() turns it into a time */
 	job->requested_s = random_real(random) < system->killed ? job->end_s : job->end_s / used;
 	job->requested_s = ceil(job->requested_s / system->quantum_s) * system->quantum_s;
 }
 
-static void draw_habits(const struct system *system, struct random *random, struct system_job *job)
+static void draw_load(const struct system *system, struct random *random, struct system_job *job)
 {
 	static const double periods_s[] = { 900, 1800, 3600 };
 	double chance =
@@ -94,28 +93,27 @@ static void draw_job(struct arrivals *arrivals, struct system_job *job)
 
 	*job = (struct system_job){ .submit_s = next_arrival(arrivals) };
 	job->nodes = round(quantiles_at(&system->job_nodes, normal_share(z)));
-	bytes = GB * quantiles_at(&system->job_memory, tied_share(random, z, system->memory_rank));
+	bytes = GB *
+		quantiles_at(&system->job_memory, draw_correlated(random, z, system->memory_rank));
 	job->memory_bytes = bytes;
 	job->virtual_bytes = bytes * system->virtual_ratio + system->virtual_bytes * job->nodes;
 	draw_times(system, random, z, job);
-	draw_habits(system, random, job);
-	/* Few have most of the jobs. */
+	draw_load(system, random, job);
+	/* A few users own most of the jobs. */
 	job->user = (uint32_t)(system->users * user * user);
 	may_debug = job->nodes <= system->debug_nodes &&
 		    job->requested_s <= system->debug_hours * HOUR_S;
 	job->queue = may_debug && random_real(random) < system->debug_share;
 }
 
-/* ---- jobs that wait and run ---- */
-
 struct scheduler {
 	const struct system *system;
 	double free_nodes;
-	struct system_job *queue; /* in the order that they came in */
+	struct system_job *queue; /* in the order of submission */
 	size_t queued, queue_cap;
 	struct running {
 		double end_s, must_end_s, nodes;
-	} * running; /* in the order of must_end_s */
+	} * running; /* ordered by must_end_s */
 	size_t count, cap;
 	struct system_job *started;
 	size_t started_count, started_cap;
@@ -144,8 +142,9 @@ static void start_job(struct scheduler *scheduler, size_t at, double now_s)
 	scheduler->started[scheduler->started_count++] = job;
 }
 
-/* When the first that waits can start at the latest, and what is then left beside it. */
-static double reserve(const struct scheduler *scheduler, double *spare_nodes)
+/* Returns the latest start of the first job in the queue, and the nodes that are free next to it
+ * then. */
+static double reserve_first(const struct scheduler *scheduler, double *spare_nodes)
 {
 	double free_nodes = scheduler->free_nodes, need = scheduler->queue[0].nodes;
 	size_t i = 0;
@@ -156,7 +155,7 @@ static double reserve(const struct scheduler *scheduler, double *spare_nodes)
 	return i ? scheduler->running[i - 1].must_end_s : 0;
 }
 
-static void schedule(struct scheduler *scheduler, double now_s)
+static void start_jobs(struct scheduler *scheduler, double now_s)
 {
 	double until_s, spare;
 
@@ -164,7 +163,7 @@ static void schedule(struct scheduler *scheduler, double now_s)
 		start_job(scheduler, 0, now_s);
 	if (!scheduler->queued || scheduler->free_nodes < 1)
 		return;
-	until_s = reserve(scheduler, &spare);
+	until_s = reserve_first(scheduler, &spare);
 	for (size_t i = 1; i < scheduler->queued && i <= (size_t)scheduler->system->backfill;) {
 		const struct system_job *job = &scheduler->queue[i];
 		bool is_brief = now_s + job->requested_s <= until_s;
@@ -188,7 +187,7 @@ static size_t first_end(const struct scheduler *scheduler)
 	return first;
 }
 
-/* All that end before a time, one by one: each may let others start. */
+/* Ends jobs one by one until a time, because each may let others start. */
 static void finish_until(struct scheduler *scheduler, double until_s)
 {
 	while (scheduler->count) {
@@ -201,7 +200,7 @@ static void finish_until(struct scheduler *scheduler, double until_s)
 		memmove(scheduler->running + first, scheduler->running + first + 1,
 			(scheduler->count - first) * sizeof(gone));
 		scheduler->free_nodes += gone.nodes;
-		schedule(scheduler, gone.end_s);
+		start_jobs(scheduler, gone.end_s);
 	}
 }
 
@@ -220,7 +219,7 @@ struct system_job *system_jobs(const struct system *system, uint64_t seed, doubl
 		scheduler.queue = xgrow(scheduler.queue, &scheduler.queue_cap, scheduler.queued + 1,
 					sizeof(job));
 		scheduler.queue[scheduler.queued++] = job;
-		schedule(&scheduler, job.submit_s);
+		start_jobs(&scheduler, job.submit_s);
 	}
 	finish_until(&scheduler, seconds);
 	free(scheduler.queue);
@@ -228,8 +227,6 @@ struct system_job *system_jobs(const struct system *system, uint64_t seed, doubl
 	*count = scheduler.started_count;
 	return scheduler.started;
 }
-
-/* ---- pressure ---- */
 
 static void add_pressure(const struct system *system, const struct system_job *job, double *steps,
 			 size_t lead, size_t count)
@@ -252,7 +249,7 @@ static void add_pressure(const struct system *system, const struct system_job *j
 	}
 }
 
-static void standardise(double *values, size_t count)
+static void standardize(double *values, size_t count)
 {
 	double sum = 0, squares = 0, deviation;
 
@@ -274,6 +271,6 @@ double *system_pressure(const struct system *system, const struct system_job *jo
 	for (size_t i = 0; i < job_count; i++)
 		if (jobs[i].period_s > 0)
 			add_pressure(system, &jobs[i], steps, lead, count);
-	standardise(steps, lead + count);
+	standardize(steps, lead + count);
 	return steps;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A target: when it is busy, and how long writes to it take then. Idle ends by a hazard that
- * pressure drives; busy lasts for a short or a long burst, whose lengths are not those of a Markov
- * chain. A probe may be slow for a reason of its own, its path; large writes are not.
+ * Simulates a storage target: when it is busy, and the times of writes to it. An idle phase ends
+ * with a hazard that depends on the pressure. A busy phase is a short or a long burst of log-normal
+ * length, so the state is not a Markov chain. Probes, but not large writes, may also be slow
+ * because of their path.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "learn/maths/exponential.h"
 #include "predict/simulate/system_internal.h"
 
-#define PRESSURE_MOST 3.0
+#define PRESSURE_MAX 3.0
 
 void toggles_release(struct toggles *toggles)
 {
@@ -19,7 +20,7 @@ void toggles_release(struct toggles *toggles)
 	*toggles = (struct toggles){ 0 };
 }
 
-static void toggle(struct toggles *toggles, double at_s)
+static void append_toggle(struct toggles *toggles, double at_s)
 {
 	toggles->at_s =
 		xgrow(toggles->at_s, &toggles->cap, toggles->count + 1, sizeof(*toggles->at_s));
@@ -31,18 +32,18 @@ static double draw_exponential(struct random *random)
 	return -log1p(-random_real(random));
 }
 
-static double clipped(double value, double most)
+static double clip(double value, double most)
 {
 	return fmax(-most, fmin(most, value));
 }
 
-/* A log-normal duration by its mean. */
+/* Draws a log-normal duration with the given mean. */
 static double draw_dwell(struct random *random, double mean_s, double sigma)
 {
 	return mean_s * exp(sigma * random_normal(random) - sigma * sigma / 2);
 }
 
-/* What makes targets differ. */
+/* The properties in which targets differ. */
 struct temper {
 	double coupling, hazard; /* per step, at mean pressure */
 };
@@ -51,7 +52,8 @@ static void draw_temper(const struct system *system, struct random *random, stru
 {
 	double gamma = 0;
 
-	/* Shape 4, mean 1: some targets hardly feel the mix, some feel twice as much. */
+	/* Gamma distribution of shape 4 and mean 1: the mix hardly affects some targets, and others
+	 * twice as much. */
 	for (int i = 0; i < 4; i++)
 		gamma += draw_exponential(random) / 4;
 	temper->coupling = system->coupling * gamma;
@@ -59,13 +61,14 @@ static void draw_temper(const struct system *system, struct random *random, stru
 		SYSTEM_STEP_S / system->idle_s * exp(system->hazard_sigma * random_normal(random));
 }
 
-/* Walks until the hazard has added up; the step where idle ends, or the last. */
+/* Adds up the hazard until it reaches the budget. Returns the step at which idle ends, or the last.
+ */
 static double walk_idle(const struct temper *temper, const double *pressure, double step,
 			double last, double budget)
 {
 	while (step < last) {
 		double next = floor(step) + 1;
-		double felt = clipped(temper->coupling * pressure[(size_t)step], PRESSURE_MOST);
+		double felt = clip(temper->coupling * pressure[(size_t)step], PRESSURE_MAX);
 		double rate = temper->hazard * exponential(felt);
 		double most = rate * (next - step);
 
@@ -93,17 +96,17 @@ void system_states(const struct system *system, uint64_t seed, size_t target,
 		step = walk_idle(&temper, pressure, step, last, draw_exponential(&random));
 		if (step >= last)
 			return;
-		toggle(toggles, (step - (double)lead) * SYSTEM_STEP_S);
+		append_toggle(toggles, (step - (double)lead) * SYSTEM_STEP_S);
 		is_long = random_real(&random) < system->long_share;
-		felt = clipped(pressure[(size_t)step], 2);
+		felt = clip(pressure[(size_t)step], 2);
 		step += exp(system->dwell_pressure * felt) / SYSTEM_STEP_S *
 			draw_dwell(&random, is_long ? system->long_s : system->short_s,
 				   system->dwell_sigma);
-		toggle(toggles, (step - (double)lead) * SYSTEM_STEP_S);
+		append_toggle(toggles, (step - (double)lead) * SYSTEM_STEP_S);
 	}
 }
 
-/* The path of the probes: slow by itself now and then. */
+/* Draws the times at which the path of the probes is slow. */
 static void draw_path(const struct system *system, struct random *random, double seconds,
 		      struct toggles *path)
 {
@@ -114,19 +117,19 @@ static void draw_path(const struct system *system, struct random *random, double
 	quick_s = system->path_s * (1 - share) / share;
 	for (now_s = -quick_s; now_s < seconds;) {
 		now_s += quick_s * draw_exponential(random);
-		toggle(path, now_s);
+		append_toggle(path, now_s);
 		now_s += draw_dwell(random, system->path_s, system->dwell_sigma);
-		toggle(path, now_s);
+		append_toggle(path, now_s);
 	}
 }
 
-/* Follows changes; times that it is asked for must not fall. */
+/* Evaluates a state at nondecreasing times. */
 struct follower {
 	const struct toggles *toggles;
 	size_t next;
 };
 
-static bool follow(struct follower *follower, double at_s)
+static bool state_at(struct follower *follower, double at_s)
 {
 	const struct toggles *toggles = follower->toggles;
 
@@ -135,21 +138,21 @@ static bool follow(struct follower *follower, double at_s)
 	return follower->next & 1;
 }
 
-/* What does not change from write to write; logarithms of seconds. */
+/* The distribution of write times, in logarithms of seconds: [0] idle, [1] busy. */
 struct law {
-	double centre[2], sigma[2], tail[2];
+	double center[2], sigma[2], tail[2];
 	double exposure, power, longest_s;
 };
 
-static void law_of(struct law *law, const struct system *system, const struct write_times *times,
-		   double shift)
+static void init_law(struct law *law, const struct system *system, const struct write_times *times,
+		     double shift)
 {
 	const double mode[2] = { times->idle_s, times->busy_s };
 	const double sigma[2] = { times->idle_sigma, times->busy_sigma };
 
 	for (int k = 0; k < 2; k++) {
 		/* From the mode to the median. */
-		law->centre[k] = log(mode[k]) + sigma[k] * sigma[k] + shift;
+		law->center[k] = log(mode[k]) + sigma[k] * sigma[k] + shift;
 		law->sigma[k] = sigma[k];
 	}
 	law->tail[0] = system->tail_share;
@@ -164,7 +167,7 @@ static double draw_seconds(struct random *random, const struct law *law, bool is
 {
 	bool is_slow = (is_busy && random_real(random) < law->exposure) || is_blocked;
 	double seconds =
-		exponential(law->centre[is_slow] + law->sigma[is_slow] * random_normal(random));
+		exponential(law->center[is_slow] + law->sigma[is_slow] * random_normal(random));
 
 	if (random_real(random) < law->tail[is_slow])
 		seconds *= pow(1 - random_real(random), law->power);
@@ -196,13 +199,13 @@ void system_times(const struct system *system, uint64_t seed, size_t target,
 		struct law law;
 
 		target_stream(&random, seed, target, STREAM_SIZES + size);
-		law_of(&law, system, &system->times[size], shift);
+		init_law(&law, system, &system->times[size], shift);
 		series_new(&series[size], count);
 		busy[size] = xcalloc(count, 1);
 		for (size_t i = 0; i < count; i++) {
 			double at_s = (double)i * sampling->every_s[size > 0];
-			bool is_busy = follow(&state, at_s);
-			bool is_blocked = size == 0 && follow(&way, at_s);
+			bool is_busy = state_at(&state, at_s);
+			bool is_blocked = size == 0 && state_at(&way, at_s);
 
 			series[size].time_s[i] = sampling->start_s + at_s;
 			series[size].seconds[i] =

@@ -9,12 +9,12 @@
 #include "predict/simulate/description.h"
 
 #define MIB (UINT64_C(1) << 20)
-#define RANKS_MAX 100000000 /* ten times what was ever built */
+#define RANKS_MAX 100000000 /* ten times the largest machine ever built */
 
 /*
  * VPIC-IO: 8 variables of 8 Mi particles of 4 bytes. VORPAL-IO: 20 steps of 100 x 100 x 60 cells of
- * 3 doubles. GCRM-IO: 10 variables of 26 x 327680 floats. kernels/shapes.h says why, and a test
- * holds the two together.
+ * 3 doubles. GCRM-IO: 10 variables of 26 x 327680 floats. kernels/shapes.h gives the
+ * reasons, and a test keeps both consistent.
  */
 static const struct workload kernels[] = {
 	{ .name = "vpic",
@@ -51,13 +51,13 @@ int workload_of(struct workload *workload, const char *kernel, uint64_t ranks, s
 		if (strcmp(kernels[i].name, kernel) != 0)
 			continue;
 		if (!ranks || ranks > RANKS_MAX)
-			return err_set(err, EINVAL, "%s has from 1 to %d ranks", kernel, RANKS_MAX);
+			return err_set(err, EINVAL, "%s: the number of ranks must be from 1 to %d",
+				       kernel, RANKS_MAX);
 		*workload = kernels[i];
 		workload->ranks = ranks;
 		return 0;
 	}
-	return err_set(err, ENOENT, "there is no kernel '%s'; there are vpic, vorpal and gcrm",
-		       kernel);
+	return err_set(err, ENOENT, "unknown kernel '%s'; expected vpic, vorpal or gcrm", kernel);
 }
 
 uint64_t workload_bytes(const struct workload *workload)
@@ -65,8 +65,8 @@ uint64_t workload_bytes(const struct workload *workload)
 	return workload->ranks * workload->rank_bytes;
 }
 
-/* Parameters that follow one of the space's own, each as far as that one is searched. */
-static int ties_add(struct space *space, const struct platform *platform,
+/* Ties parameters to the dimensions that the search includes. */
+static int add_ties(struct space *space, const struct platform *platform,
 		    const struct platform_list *names, struct err *err)
 {
 	for (size_t i = 0; i < platform->ties.count; i++) {
@@ -85,7 +85,7 @@ static int ties_add(struct space *space, const struct platform *platform,
 	return 0;
 }
 
-static int dimensions_add(struct space *space, const struct platform *platform,
+static int add_dimensions(struct space *space, const struct platform *platform,
 			  const struct platform_list *names, struct err *err)
 {
 	for (size_t i = 0; i < names->count; i++) {
@@ -110,15 +110,15 @@ int workload_space(const struct workload *workload, const struct platform *platf
 
 	if (!names) {
 		space_release(&made);
-		return err_set(err, ENOENT, "%s: [search] has no %s, which %s needs",
+		return err_set(err, ENOENT, "%s: [search] lacks '%s', which %s needs",
 			       platform->name, kind, workload->name);
 	}
 	platform_context(platform, &made.context);
 	made.context.ranks = (uint32_t)workload->ranks;
-	r = dimensions_add(&made, platform, names, err);
-	/* Collective buffering is none of the business of programs that do without (GA-9). */
+	r = add_dimensions(&made, platform, names, err);
+	/* Collective buffering does not matter to programs that do not use it. */
 	if (r == 0 && workload->collective)
-		r = ties_add(&made, platform, names, err);
+		r = add_ties(&made, platform, names, err);
 	if (r < 0) {
 		space_release(&made);
 		return err_prefix(err, "%s", platform->name);

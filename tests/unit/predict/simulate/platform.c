@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Descriptions of platforms: the ones we ship are complete, and what is wrong in one is told with
- * its line.
+ * Descriptions of platforms: the shipped ones are complete, and errors in a description name the
+ * line.
  */
 #include "predict/simulate/platform.h"
 
@@ -27,7 +27,7 @@ static char *shipped_text(const char *name)
 	return text;
 }
 
-static void shipped_ones_are_found_by_name(void)
+static void shipped_platforms_are_found_by_name(void)
 {
 	for (size_t i = 0; i < 3; i++) {
 		struct platform *platform = NULL;
@@ -44,7 +44,6 @@ static void shipped_ones_are_found_by_name(void)
 	}
 }
 
-/* ATE-3. */
 static void published_figures_are_those_of_the_paper(void)
 {
 	static const struct {
@@ -67,7 +66,7 @@ static void published_figures_are_those_of_the_paper(void)
 	}
 }
 
-static void unknown_name_says_what_there_is(void)
+static void an_unknown_name_lists_the_known_platforms(void)
 {
 	struct platform *platform = NULL;
 	struct err err = { 0 };
@@ -79,7 +78,7 @@ static void unknown_name_says_what_there_is(void)
 	CHECK(!platform);
 }
 
-static void variable_names_another_folder(void)
+static void the_environment_variable_adds_a_folder(void)
 {
 	AUTO_FREE char *text = shipped_text("hopper");
 	char folder[] = "/tmp/sluice-platforms.XXXXXX";
@@ -99,7 +98,7 @@ static void variable_names_another_folder(void)
 	rmdir(folder);
 }
 
-/* A description with the first line that begins with `old` put in another form; old NULL: none. */
+/* Returns a description in which the first line that begins with `old` is replaced. */
 static char *changed(const char *old, const char *new, unsigned *line)
 {
 	AUTO_FREE char *text = shipped_text("hopper");
@@ -147,7 +146,7 @@ static void errors_name_the_line(void)
 		CHECK_INT(platform_read_text(&platform, "x.ini", text, strlen(text), &err),
 			  -EINVAL);
 		CHECK(!platform);
-		/* A heading that is gone is noticed at the first line below it. */
+		/* A missing heading is noticed at the next line. */
 		snprintf(place, sizeof(place),
 			 "x.ini:%u: ", line + (strcmp(cases[i].new, "[padlocks]") ? 0 : 2));
 		if (strncmp(err.text, place, strlen(place)) || !strstr(err.text, cases[i].said))
@@ -157,7 +156,7 @@ static void errors_name_the_line(void)
 	}
 }
 
-static void what_is_missing_is_named(void)
+static void missing_keys_are_named(void)
 {
 	static const struct {
 		const char *old, *new, *said;
@@ -165,8 +164,8 @@ static void what_is_missing_is_named(void)
 		{ "peak", "", "x.ini: [servers] peak is missing" },
 		{ "name", "", "x.ini: [platform] name is missing" },
 		{ "filesystem", "", "x.ini: [platform] filesystem is missing" },
-		{ "cb_nodes", "", "[search] names cb_nodes, for which [values] has none" },
-		{ "collective", "colective = cb_nodes", "it has collective and independent" },
+		{ "cb_nodes", "", "[search] names cb_nodes" },
+		{ "collective", "colective = cb_nodes", "'colective'" },
 		{ "cb_buffer_size = striping_unit", "cb_buffer_size = stripe", "[ties]" },
 	};
 
@@ -184,8 +183,8 @@ static void what_is_missing_is_named(void)
 	}
 }
 
-/* Half of a file, and each byte of one spoilt: an answer each time, and never a crash. */
-static void garbage_is_refused_or_read(void)
+/* Truncated files and files with one changed byte are accepted or refused, without a crash. */
+static void damaged_descriptions_do_not_crash_the_reader(void)
 {
 	AUTO_FREE char *text = shipped_text("intrepid");
 	size_t n = strlen(text), refused = 0;
@@ -205,7 +204,7 @@ static void garbage_is_refused_or_read(void)
 	CHECK(refused > n / 7);
 }
 
-TESTS(TEST(shipped_ones_are_found_by_name), TEST(published_figures_are_those_of_the_paper),
-      TEST(unknown_name_says_what_there_is), TEST(variable_names_another_folder),
-      TEST(errors_name_the_line), TEST(what_is_missing_is_named),
-      TEST(garbage_is_refused_or_read))
+TESTS(TEST(shipped_platforms_are_found_by_name), TEST(published_figures_are_those_of_the_paper),
+      TEST(an_unknown_name_lists_the_known_platforms), TEST(the_environment_variable_adds_a_folder),
+      TEST(errors_name_the_line), TEST(missing_keys_are_named),
+      TEST(damaged_descriptions_do_not_crash_the_reader))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The model against the shapes that the paper reports (GA-AC-5, ATE-AC-2 to ATE-AC-7): orders and
- * ratios, not rates. The optimum of each cell is found by trying the whole space, once.
+ * Compares the simulation with the paper: orders and ratios, not rates. An exhaustive search finds
+ * the optimum of each cell.
  */
 #include <errno.h>
 #include <math.h>
@@ -30,7 +30,7 @@ struct cell {
 	bool is_ready;
 };
 
-/* ATE-4: three of the 27 were not run. */
+/* The paper did not run three of the 27 cells. */
 static bool was_run(int platform, int scale)
 {
 	return platform != STAMPEDE || scale != LARGE;
@@ -73,8 +73,7 @@ static double value_of(const struct cell *c, const char *name)
 	return value;
 }
 
-/* GA-AC-5. */
-static void tuning_gains_in_all_cells_and_twofold_in_most(void)
+static void tuning_helps_in_all_cells_and_doubles_the_rate_in_most(void)
 {
 	int cells = 0, better = 0, twice = 0;
 
@@ -104,7 +103,6 @@ static double part_seconds(const struct cell *c, enum optimum_part part)
 	return out.total;
 }
 
-/* ATE-AC-2. */
 static void full_tuning_beats_every_partial_one(void)
 {
 	for (int p = 0; p < PLATFORMS; p++)
@@ -116,7 +114,6 @@ static void full_tuning_beats_every_partial_one(void)
 			}
 }
 
-/* ATE-AC-3, ATE-12. */
 static void striping_comes_first_on_lustre(void)
 {
 	static const int lustre[] = { HOPPER, STAMPEDE };
@@ -142,8 +139,8 @@ static void collective_buffering_matters_on_gpfs(void)
 	}
 }
 
-/* ATE-12: HDF5's parameters alone bring GCRM-IO on Intrepid about twofold. Here they are all that
- * is tuned there. */
+/* In the paper, HDF5's parameters alone make GCRM-IO on Intrepid about twice as fast. Only they are
+ * tuned in this cell. */
 static void chunks_help_gcrm_on_gpfs(void)
 {
 	const struct cell *c = cell_of(INTREPID, GCRM, MIDDLE);
@@ -151,8 +148,7 @@ static void chunks_help_gcrm_on_gpfs(void)
 	CHECK(c->initial.total / part_seconds(c, PART_CHUNK) > 1.5);
 }
 
-/* ATE-AC-4. */
-static void buffer_fits_what_an_aggregator_gets(void)
+static void the_best_buffer_fits_the_share_of_an_aggregator(void)
 {
 	for (int s = 0; s < SCALES; s++) {
 		const struct cell *c = cell_of(INTREPID, VPIC, s);
@@ -180,13 +176,12 @@ static double mean_gain(int platform, int scale)
 	return sum / KERNELS;
 }
 
-/* ATE-AC-5. */
 static void gains_grow_with_scale_on_lustre(void)
 {
 	CHECK(mean_gain(HOPPER, MIDDLE) > mean_gain(HOPPER, SMALL));
 	CHECK(mean_gain(HOPPER, LARGE) > mean_gain(HOPPER, SMALL));
 	CHECK(mean_gain(STAMPEDE, MIDDLE) > mean_gain(STAMPEDE, SMALL));
-	/* ATE-9: defaults of Intrepid are better, so it gains less. */
+	/* The defaults of Intrepid are better, so tuning gains less. */
 	CHECK(mean_gain(INTREPID, MIDDLE) < mean_gain(HOPPER, MIDDLE));
 	CHECK(mean_gain(INTREPID, MIDDLE) < mean_gain(STAMPEDE, MIDDLE));
 }
@@ -204,7 +199,7 @@ static bool is_same(const struct cell *a, const struct cell *b)
 	return is_same;
 }
 
-/* ATE-AC-6. Only cells with the same parameters to choose from could be alike. */
+/* Only cells with the same parameters are compared. */
 static void best_settings_differ_between_kernels_and_platforms(void)
 {
 	for (int p = 0; p < PLATFORMS; p++)
@@ -213,8 +208,8 @@ static void best_settings_differ_between_kernels_and_platforms(void)
 		CHECK(!is_same(cell_of(HOPPER, k, MIDDLE), cell_of(STAMPEDE, k, MIDDLE)));
 }
 
-/* ATE-AC-7: nobody gets more of the peak than the paper's best, by much. */
-static void rates_stay_below_what_the_file_system_can_do(void)
+/* No cell exceeds the paper's best share of the peak by much. */
+static void rates_stay_below_the_peak_of_the_file_system(void)
 {
 	static const double most[] = { 0.62, 0.20, 0.10 };
 
@@ -243,7 +238,8 @@ static struct cell *paper_cell_of(const struct paper_cell *paper)
 		       paper->ranks == 128 ? SMALL : (paper->ranks == 2048 ? MIDDLE : LARGE));
 }
 
-/* ATE-6: defaults within a factor of four of what was measured, tuned rates of one and a half. */
+/* Default rates are within a factor of 4 of the measured ones, tuned rates within a factor of 1.5.
+ */
 static void rates_are_of_the_right_order(void)
 {
 	for (size_t i = 0; i < PAPER_CELLS; i++) {
@@ -269,7 +265,6 @@ static double seconds_with(const struct cell *c, const char *name, const char *v
 	return out.total;
 }
 
-/* ATE-14. */
 static void stripes_of_gcrm_on_stampede_are_best_at_32_mb(void)
 {
 	const struct cell *c = cell_of(STAMPEDE, GCRM, MIDDLE);
@@ -279,7 +274,7 @@ static void stripes_of_gcrm_on_stampede_are_best_at_32_mb(void)
 	CHECK(seconds_with(c, "striping_unit", "2M") > seconds_with(c, "striping_unit", "32M"));
 }
 
-static void parts_make_the_whole(void)
+static void the_parts_add_up_to_the_total(void)
 {
 	const struct simulated *s = &cell_of(HOPPER, VPIC, MIDDLE)->initial;
 
@@ -288,7 +283,7 @@ static void parts_make_the_whole(void)
 	CHECK(s->open > 0 && s->exchange > 0 && s->storage > 0 && s->metadata > 0 && s->close > 0);
 }
 
-static void rules_for_one_file_count_for_it_alone(void)
+static void parameters_for_one_file_apply_to_that_file_only(void)
 {
 	const struct cell *c = cell_of(HOPPER, VPIC, MIDDLE);
 	const struct tunable *stripes = tunable_by_name("striping_factor");
@@ -304,8 +299,7 @@ static void rules_for_one_file_count_for_it_alone(void)
 	param_set_release(&set);
 }
 
-/* A chunk may be given as a shape, too. */
-static void chunk_shape_means_its_bytes(void)
+static void a_chunk_shape_equals_its_size_in_bytes(void)
 {
 	const struct cell *c = cell_of(HOPPER, GCRM, MIDDLE);
 
@@ -315,7 +309,6 @@ static void chunk_shape_means_its_bytes(void)
 	      seconds_with(c, "chunk_size", "34078720"));
 }
 
-/* Whatever is set, and however many ranks there are: a time that is one. */
 static void extreme_settings_give_finite_times(void)
 {
 	static const uint64_t ranks[] = { 1, 3, 100000, 100000000 };
@@ -340,12 +333,12 @@ static void extreme_settings_give_finite_times(void)
 			}
 }
 
-TESTS(TEST(tuning_gains_in_all_cells_and_twofold_in_most),
+TESTS(TEST(tuning_helps_in_all_cells_and_doubles_the_rate_in_most),
       TEST(full_tuning_beats_every_partial_one), TEST(striping_comes_first_on_lustre),
       TEST(collective_buffering_matters_on_gpfs), TEST(chunks_help_gcrm_on_gpfs),
-      TEST(buffer_fits_what_an_aggregator_gets), TEST(gains_grow_with_scale_on_lustre),
+      TEST(the_best_buffer_fits_the_share_of_an_aggregator), TEST(gains_grow_with_scale_on_lustre),
       TEST(best_settings_differ_between_kernels_and_platforms),
-      TEST(rates_stay_below_what_the_file_system_can_do), TEST(rates_are_of_the_right_order),
-      TEST(stripes_of_gcrm_on_stampede_are_best_at_32_mb), TEST(parts_make_the_whole),
-      TEST(rules_for_one_file_count_for_it_alone), TEST(chunk_shape_means_its_bytes),
-      TEST(extreme_settings_give_finite_times))
+      TEST(rates_stay_below_the_peak_of_the_file_system), TEST(rates_are_of_the_right_order),
+      TEST(stripes_of_gcrm_on_stampede_are_best_at_32_mb), TEST(the_parts_add_up_to_the_total),
+      TEST(parameters_for_one_file_apply_to_that_file_only),
+      TEST(a_chunk_shape_equals_its_size_in_bytes), TEST(extreme_settings_give_finite_times))

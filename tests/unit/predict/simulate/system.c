@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Generated Titan and Cori have what was published of them: Table I, two modes of writes at their
- * places, most of them quick and a tail. What a forecast makes of it is tested elsewhere.
+ * The generated Titan and Cori match the published data: Table I, the two modes of write times, and
+ * their tail. Forecasts from this data are tested elsewhere.
  */
 #include "predict/simulate/system.h"
 
@@ -53,8 +53,6 @@ static bool is_near(double value, double expected, double part)
 	return false;
 }
 
-/* ---- jobs ---- */
-
 struct published {
 	const char *name;
 	double per_day, small;
@@ -101,14 +99,14 @@ static void check_table(const struct published *paper)
 	system_close(system);
 }
 
-static void jobs_are_those_of_table_1(void)
+static void jobs_match_table_1(void)
 {
 	for (size_t i = 0; i < COUNT(published); i++)
 		check_table(&published[i]);
 }
 
-/* Most nodes are taken when a job has just started. */
-static void jobs_never_have_more_nodes_than_there_are(void)
+/* The use of nodes peaks right after the start of a job. */
+static void running_jobs_never_exceed_the_nodes_of_the_system(void)
 {
 	struct system *system = opened("titan");
 	size_t count;
@@ -131,8 +129,8 @@ static void jobs_never_have_more_nodes_than_there_are(void)
 	system_close(system);
 }
 
-/* Backfill lets some pass; whoever is passed does not wait for ever. */
-static void small_jobs_run_beside_large_ones(void)
+/* Backfill lets small jobs overtake, but large jobs still start. */
+static void small_jobs_are_backfilled_and_large_ones_start(void)
 {
 	struct system *system = opened("titan");
 	size_t count, passed = 0;
@@ -146,8 +144,6 @@ static void small_jobs_run_beside_large_ones(void)
 	free(jobs);
 	system_close(system);
 }
-
-/* ---- times ---- */
 
 struct shape {
 	const char *name;
@@ -176,7 +172,8 @@ static size_t highest(const double *bins, size_t from, size_t to)
 	return best;
 }
 
-/* Two peaks at their places, and less between: over 60 bins that end at twice the slow mode. */
+/* Checks that a histogram of 60 bins up to twice the slow mode has peaks at both modes and a valley
+ * between them. */
 static void check_modes(const struct generated *generated, size_t size, const double modes[2])
 {
 	double bins[BINS] = { 0 }, width = 2 * modes[1] / BINS, valley = INFINITY;
@@ -202,7 +199,7 @@ static void check_modes(const struct generated *generated, size_t size, const do
 static void check_shape(const struct shape *shape)
 {
 	struct system *system = opened(shape->name);
-	/* Writes more often than the paper's: the same states, more to count. */
+	/* More writes than in the paper: the same states with more samples. */
 	struct generated g = made(
 		system,
 		&(struct system_wish){ .days = 4, .targets = 24, .seed = 5, .truth_every_s = 90 });
@@ -234,7 +231,8 @@ static void writes_have_the_published_modes_and_a_tail(void)
 		check_shape(&shapes[i]);
 }
 
-/* Within a state, and without the tail, logarithms have the mean and the deviation of the file. */
+/* Within a state and without the tail, logarithms have the mean and deviation of the description.
+ */
 static void times_of_a_state_are_log_normal(void)
 {
 	struct system *system = opened("titan");
@@ -271,7 +269,8 @@ static double busy_of(const struct generated *g, size_t target, size_t i)
 	return g->busy[target * CHRONICLE_SIZES][i];
 }
 
-/* Busy in the upper quarter of pressure against busy in the lower; runs of minutes to hours. */
+/* Targets are busier in the upper quartile of pressure than in the lower; phases last minutes to
+ * hours. */
 static void pressure_drives_states_that_last(void)
 {
 	struct system *system = opened("titan");
@@ -292,14 +291,13 @@ static void pressure_drives_states_that_last(void)
 			all++;
 		}
 	CHECK(high / highs > 1.5 * low / lows);
-	/* Both states together: 48 minutes in the mean, if none were too short to be seen. */
+	/* An idle and a busy phase last 48 minutes together, on average, if none is too short to
+	 * sample. */
 	CHECK(all / changes * 2 * 30 > 15 * 60);
 	CHECK(all / changes * 2 * 30 < 90 * 60);
 	generated_release(&g);
 	system_close(system);
 }
-
-/* ---- what is made of it ---- */
 
 static void same_series(const struct generated *a, const struct generated *b, size_t target,
 			size_t size)
@@ -315,7 +313,7 @@ static void same_series(const struct generated *a, const struct generated *b, si
 	CHECK(!memcmp(a->busy[at], b->busy[at], x->count));
 }
 
-static void same_seed_gives_the_same_bytes_on_any_threads(void)
+static void the_same_seed_gives_the_same_data_on_any_number_of_threads(void)
 {
 	struct system *system = opened("cori");
 	struct system_wish wish = { .days = 0.5, .targets = 7, .seed = 11, .threads = 1 };
@@ -332,7 +330,7 @@ static void same_seed_gives_the_same_bytes_on_any_threads(void)
 	for (size_t t = 0; t < 7; t++)
 		for (size_t size = 0; size < SYSTEM_SIZES; size++)
 			same_series(&one, &three, t, size);
-	/* A part of the targets is a part of the whole. */
+	/* The data of a target does not depend on the number of targets. */
 	for (size_t size = 0; size < SYSTEM_SIZES; size++)
 		same_series(&few, &one, 1, size);
 	CHECK(memcmp(chronicle_series(&few.chronicle, 0, 0)->seconds,
@@ -344,7 +342,7 @@ static void same_seed_gives_the_same_bytes_on_any_threads(void)
 	system_close(system);
 }
 
-static void chronicle_has_the_rounds_of_the_paper(void)
+static void the_chronicle_has_the_sampling_intervals_of_the_paper(void)
 {
 	struct system *system = opened("titan");
 	struct generated g =
@@ -375,8 +373,6 @@ static void chronicle_has_the_rounds_of_the_paper(void)
 	system_close(system);
 }
 
-/* ---- descriptions ---- */
-
 static void refuse(const char *text, const char *words)
 {
 	struct system *system = NULL;
@@ -389,7 +385,7 @@ static void refuse(const char *text, const char *words)
 	CHECK(strstr(err.text, words));
 }
 
-static void bad_descriptions_are_refused_with_their_line(void)
+static void errors_in_descriptions_name_the_line(void)
 {
 	struct system *system = NULL;
 	struct err err = { 0 };
@@ -398,17 +394,17 @@ static void bad_descriptions_are_refused_with_their_line(void)
 	refuse("[system]\nnodes = -3\n", "x.ini:2");
 	refuse("[system]\nnodse = 3\n", "x.ini:2");
 	refuse("[disks]\n[disks]\na = 1\n", "disks");
-	refuse("[jobs]\nnodes = 0:1 0.5:64\n", "the last share of nodes must be 1");
-	refuse("[jobs]\nnodes = 0:1 0.5:64 0.4:70 1:80\n", "x.ini:2: nodes is a list");
-	refuse("[jobs]\nnodes = 0:1 0.5:nan 1:80\n", "x.ini:2: nodes is a list");
-	refuse("[jobs]\nnodes = a lot\n", "x.ini:2: nodes is a list");
-	refuse("[system]\ntargets = atlas:0\n", "x.ini:2: targets is a list");
-	refuse("[system]\ntargets = atlas:-1\n", "x.ini:2: targets is a list");
+	refuse("[jobs]\nnodes = 0:1 0.5:64\n", "last share");
+	refuse("[jobs]\nnodes = 0:1 0.5:64 0.4:70 1:80\n", "x.ini:2: nodes ");
+	refuse("[jobs]\nnodes = 0:1 0.5:nan 1:80\n", "x.ini:2: nodes ");
+	refuse("[jobs]\nnodes = a lot\n", "x.ini:2: nodes ");
+	refuse("[system]\ntargets = atlas:0\n", "x.ini:2: targets ");
+	refuse("[system]\ntargets = atlas:-1\n", "x.ini:2: targets ");
 	CHECK_INT(system_open(&system, "no-such-system", &err), -ENOENT);
 	CHECK(strstr(err.text, "titan, cori"));
 }
 
-/* The text of the description that is installed; its folder is beside the binary's. */
+/* Returns the text of the shipped description. */
 static char *described(size_t *bytes)
 {
 	static const struct describe_folder folder = { "machines", "SLUICE_MACHINES", "system",
@@ -421,7 +417,7 @@ static char *described(size_t *bytes)
 	return xstrndup(buf_text(&text), text.len);
 }
 
-static void changed_bytes_are_refused_or_make_a_system(void)
+static void damaged_descriptions_do_not_crash_the_reader(void)
 {
 	struct system_wish wish = { .days = 0.01, .targets = 1, .probe_every_s = 60 };
 	AUTO_FREE char *text = NULL;
@@ -451,7 +447,7 @@ static void changed_bytes_are_refused_or_make_a_system(void)
 	CHECK(good > 20);
 }
 
-static void wishes_beyond_the_system_are_refused(void)
+static void requests_beyond_the_system_are_refused(void)
 {
 	struct system *system = opened("cori");
 	struct generated g = { 0 };
@@ -465,10 +461,12 @@ static void wishes_beyond_the_system_are_refused(void)
 	system_close(system);
 }
 
-TESTS(TEST(jobs_are_those_of_table_1), TEST(jobs_never_have_more_nodes_than_there_are),
-      TEST(small_jobs_run_beside_large_ones), TEST(writes_have_the_published_modes_and_a_tail),
-      TEST(times_of_a_state_are_log_normal), TEST(pressure_drives_states_that_last),
-      TEST(same_seed_gives_the_same_bytes_on_any_threads),
-      TEST(chronicle_has_the_rounds_of_the_paper),
-      TEST(bad_descriptions_are_refused_with_their_line),
-      TEST(changed_bytes_are_refused_or_make_a_system), TEST(wishes_beyond_the_system_are_refused))
+TESTS(TEST(jobs_match_table_1), TEST(running_jobs_never_exceed_the_nodes_of_the_system),
+      TEST(small_jobs_are_backfilled_and_large_ones_start),
+      TEST(writes_have_the_published_modes_and_a_tail), TEST(times_of_a_state_are_log_normal),
+      TEST(pressure_drives_states_that_last),
+      TEST(the_same_seed_gives_the_same_data_on_any_number_of_threads),
+      TEST(the_chronicle_has_the_sampling_intervals_of_the_paper),
+      TEST(errors_in_descriptions_name_the_line),
+      TEST(damaged_descriptions_do_not_crash_the_reader),
+      TEST(requests_beyond_the_system_are_refused))
