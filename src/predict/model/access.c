@@ -12,11 +12,11 @@
 #include "params/set.h"
 #include "predict/model/machine.h"
 
-/* Sums of offsets and sizes stay far from what 64 bits hold. */
+/* The limits keep sums of offsets and sizes within 64 bits. */
 #define FILE_BYTES_MAX (UINT64_C(1) << 60)
 #define RANKS_MAX (UINT64_C(1) << 31)
 
-static uint64_t pieces_of(const struct access *access)
+static uint64_t count_pieces(const struct access *access)
 {
 	return access->rank_bytes / access->block_bytes;
 }
@@ -25,14 +25,14 @@ static int check_strided(const struct access *access, struct err *err)
 {
 	if (!access->block_bytes || access->rank_bytes % access->block_bytes)
 		return err_set(err, EINVAL,
-			       "a block of %lu bytes does not divide the %lu bytes of a rank",
+			       "the block size (%lu bytes) must divide the bytes per rank (%lu)",
 			       access->block_bytes, access->rank_bytes);
 	if (access->stride_bytes < access->block_bytes)
 		return err_set(err, EINVAL,
-			       "a stride of %lu bytes is less than a block of %lu: blocks overlap",
+			       "the stride (%lu bytes) must be at least the block size (%lu bytes)",
 			       access->stride_bytes, access->block_bytes);
-	if (access->stride_bytes > FILE_BYTES_MAX / access->ranks / pieces_of(access))
-		return err_set(err, EFBIG, "a stride of %lu bytes makes the file too large",
+	if (access->stride_bytes > FILE_BYTES_MAX / access->ranks / count_pieces(access))
+		return err_set(err, EFBIG, "the file is too large with a stride of %lu bytes",
 			       access->stride_bytes);
 	return 0;
 }
@@ -47,18 +47,17 @@ bool settings_are_same(const struct settings *a, const struct settings *b)
 int access_check(const struct access *access, struct err *err)
 {
 	if (!access->ranks || !access->nodes)
-		return err_set(err, EINVAL, "an access needs at least one %s",
+		return err_set(err, EINVAL, "the access needs at least one %s",
 			       access->nodes ? "rank" : "node");
 	if (access->ranks > RANKS_MAX)
-		return err_set(err, EINVAL, "%lu ranks are more than MPI can have", access->ranks);
+		return err_set(err, EINVAL, "%lu ranks exceed the limit of MPI", access->ranks);
 	if (access->ranks % access->nodes)
-		return err_set(err, EINVAL,
-			       "%lu ranks do not fill %lu nodes: every node has equally many",
+		return err_set(err, EINVAL, "%lu ranks cannot be divided evenly among %lu nodes",
 			       access->ranks, access->nodes);
 	if (!access->rank_bytes)
-		return err_set(err, EINVAL, "an access needs at least one byte per rank");
+		return err_set(err, EINVAL, "the access needs at least one byte per rank");
 	if (access->rank_bytes > FILE_BYTES_MAX / access->ranks || access->offset > FILE_BYTES_MAX)
-		return err_set(err, EFBIG, "%lu bytes of %lu ranks make the file too large",
+		return err_set(err, EFBIG, "the file is too large: %lu bytes for each of %lu ranks",
 			       access->rank_bytes, access->ranks);
 	return access->pattern == ACCESS_STRIDED ? check_strided(access, err) : 0;
 }
@@ -67,17 +66,18 @@ uint64_t access_extent(const struct access *access)
 {
 	if (access->pattern == ACCESS_CONTIGUOUS)
 		return access->ranks * access->rank_bytes;
-	return (access->ranks * pieces_of(access) - 1) * access->stride_bytes + access->block_bytes;
+	return (access->ranks * count_pieces(access) - 1) * access->stride_bytes +
+	       access->block_bytes;
 }
 
-/* A rank begins before its predecessor ends: with more than one piece, as all have a first one
- * before anybody has a second. */
+/* Ranks interleave if they have more than one piece: the first pieces of all ranks precede the
+ * second pieces. */
 bool access_interleaves(const struct access *access)
 {
-	return access->pattern == ACCESS_STRIDED && access->ranks > 1 && pieces_of(access) > 1;
+	return access->pattern == ACCESS_STRIDED && access->ranks > 1 && count_pieces(access) > 1;
 }
 
-/* One hint that is a number. */
+/* A numeric hint. */
 struct hint {
 	const char *name;
 	size_t offset;
@@ -93,26 +93,28 @@ static const struct hint hints[] = {
 
 #define HINTS (sizeof(hints) / sizeof(hints[0]))
 
-static const char *value_of(const struct param_set *set, const char *name)
+static const char *find_value(const struct param_set *set, const char *name)
 {
 	const struct param *param = param_set_find(set, tunable_by_name(name), NULL, NULL);
 
 	return param ? param->value : NULL;
 }
 
-/* Left alone where it is not set. Values are as tunable_parse() leaves them: plain digits. */
-static int number_of(const struct param_set *set, const char *name, uint64_t *out, struct err *err)
+/* Reads a numeric hint; leaves *out untouched if it is not set. Values have the form of
+ * tunable_parse(). */
+static int read_number(const struct param_set *set, const char *name, uint64_t *out,
+		       struct err *err)
 {
-	const char *value = value_of(set, name);
+	const char *value = find_value(set, name);
 
 	if (value && (unit_parse_count(value, out) < 0 || !*out))
-		return err_set(err, EINVAL, "%s=%s cannot be counted with", name, value);
+		return err_set(err, EINVAL, "%s=%s is not supported by the model", name, value);
 	return 0;
 }
 
-/* "*:K" or "*:*". Who names hosts could mean any number of ranks. */
-static int config_list_of(const char *list, const struct access *access, uint64_t *out,
-			  struct err *err)
+/* Reads "*:K" or "*:*". Lists with host names are not supported. */
+static int read_config_list(const char *list, const struct access *access, uint64_t *out,
+			    struct err *err)
 {
 	uint64_t cores = access->ranks / access->nodes;
 
@@ -122,25 +124,26 @@ static int config_list_of(const char *list, const struct access *access, uint64_
 	}
 	if (strncmp(list, "*:", 2) != 0 || unit_parse_count(list + 2, out) < 0 || !*out)
 		return err_set(err, EINVAL,
-			       "cb_config_list=%s cannot be counted with: give *:K, so many "
-			       "aggregators on every node",
+			       "cb_config_list=%s is not supported by the model; use *:K for K "
+			       "aggregators per node",
 			       list);
 	if (*out > cores)
 		*out = cores;
 	return 0;
 }
 
-static int aggregators_of(struct settings *s, const struct machine *machine,
-			  const struct access *access, const struct param_set *set, struct err *err)
+static int read_aggregators(struct settings *s, const struct machine *machine,
+			    const struct access *access, const struct param_set *set,
+			    struct err *err)
 {
-	const char *list = value_of(set, "cb_config_list");
+	const char *list = find_value(set, "cb_config_list");
 	int r;
 
 	if (machine->bridges)
-		return number_of(set, "bg_nodes_pset", &s->aggregators, err);
-	r = number_of(set, "cb_nodes", &s->aggregators, err);
+		return read_number(set, "bg_nodes_pset", &s->aggregators, err);
+	r = read_number(set, "cb_nodes", &s->aggregators, err);
 	if (r == 0 && list)
-		r = config_list_of(list, access, &s->node_aggregators, err);
+		r = read_config_list(list, access, &s->node_aggregators, err);
 	else if (r == 0 && s->aggregators)
 		s->node_aggregators = machine->node_aggregators;
 	return r;
@@ -149,12 +152,14 @@ static int aggregators_of(struct settings *s, const struct machine *machine,
 int settings_of(struct settings *settings, const struct machine *machine,
 		const struct access *access, const struct param_set *set, struct err *err)
 {
-	const char *buffering = value_of(set, access->is_read ? "romio_cb_read" : "romio_cb_write");
+	const char *buffering =
+		find_value(set, access->is_read ? "romio_cb_read" : "romio_cb_write");
 	struct settings s = { 0 };
-	int r = aggregators_of(&s, machine, access, set, err);
+	int r = read_aggregators(&s, machine, access, set, err);
 
 	for (size_t i = 0; r == 0 && i < HINTS; i++)
-		r = number_of(set, hints[i].name, (uint64_t *)((char *)&s + hints[i].offset), err);
+		r = read_number(set, hints[i].name, (uint64_t *)((char *)&s + hints[i].offset),
+				err);
 	if (r < 0)
 		return r;
 	if (buffering) {
@@ -166,7 +171,7 @@ int settings_of(struct settings *settings, const struct machine *machine,
 	return 0;
 }
 
-static int number_put(struct param_set *set, const char *name, const char *before, uint64_t number,
+static int put_number(struct param_set *set, const char *name, const char *before, uint64_t number,
 		      struct err *err)
 {
 	char text[32];
@@ -175,23 +180,22 @@ static int number_put(struct param_set *set, const char *name, const char *befor
 	return param_set_put(set, tunable_by_name(name), text, NULL, NULL, 0, err);
 }
 
-/* ROMIO takes no more aggregators of a node than cb_config_list allows: what is more than the
- * default needs both. */
-static int aggregators_put(const struct settings *s, const struct machine *machine,
+/* cb_config_list limits the aggregators per node, so more than the default needs both hints. */
+static int put_aggregators(const struct settings *s, const struct machine *machine,
 			   const struct access *access, struct param_set *set, struct err *err)
 {
 	uint64_t each = s->node_aggregators;
 	int r = 0;
 
 	if (machine->bridges)
-		return s->aggregators ? number_put(set, "bg_nodes_pset", "", s->aggregators, err)
+		return s->aggregators ? put_number(set, "bg_nodes_pset", "", s->aggregators, err)
 				      : 0;
 	if (s->aggregators)
-		r = number_put(set, "cb_nodes", "", s->aggregators, err);
+		r = put_number(set, "cb_nodes", "", s->aggregators, err);
 	if (s->aggregators && !each)
 		each = (s->aggregators + access->nodes - 1) / access->nodes;
 	if (r == 0 && each && each != machine->node_aggregators)
-		r = number_put(set, "cb_config_list", "*:", each, err);
+		r = put_number(set, "cb_config_list", "*:", each, err);
 	return r;
 }
 
@@ -199,14 +203,14 @@ int settings_params(const struct settings *settings, const struct machine *machi
 		    const struct access *access, struct param_set *set, struct err *err)
 {
 	const char *buffering = access->is_read ? "romio_cb_read" : "romio_cb_write";
-	int r = aggregators_put(settings, machine, access, set, err);
+	int r = put_aggregators(settings, machine, access, set, err);
 	char word[16];
 
 	for (size_t i = 0; r == 0 && i < HINTS; i++) {
 		uint64_t number = *(const uint64_t *)((const char *)settings + hints[i].offset);
 
 		if (number)
-			r = number_put(set, hints[i].name, "", number, err);
+			r = put_number(set, hints[i].name, "", number, err);
 	}
 	if (r < 0 || settings->buffering == BUFFERING_AUTOMATIC)
 		return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One collective access of all ranks to one file, and the hints it is done under. Offsets are in
- * the file; every rank moves the same number of bytes.
+ * One collective access of all ranks to one file, and the hints that apply to it. Every rank moves
+ * the same number of bytes.
  */
 #ifndef SLUICE_PREDICT_MODEL_ACCESS_H
 #define SLUICE_PREDICT_MODEL_ACCESS_H
@@ -14,8 +14,9 @@ struct machine;
 struct param_set;
 
 enum access_pattern {
-	ACCESS_CONTIGUOUS, /* rank r has rank_bytes at r * rank_bytes: IOR's default */
-	ACCESS_STRIDED,	   /* rank r has pieces of block_bytes at (k * ranks + r) * stride */
+	ACCESS_CONTIGUOUS, /* rank r accesses rank_bytes at r * rank_bytes, as IOR does by default
+			    */
+	ACCESS_STRIDED,	   /* rank r accesses block_bytes at (k * ranks + r) * stride_bytes */
 };
 #define ACCESS_WORDS "contiguous|strided"
 
@@ -23,44 +24,47 @@ struct access {
 	bool is_read;
 	enum access_pattern pattern;
 	uint64_t nodes, ranks;
-	uint64_t rank_bytes;   /* s_p */
-	uint64_t block_bytes;  /* STRIDED: of a piece; divides rank_bytes */
-	uint64_t stride_bytes; /* STRIDED: >= block_bytes; more leaves holes between all pieces */
-	uint64_t offset;       /* of the first byte */
+	uint64_t rank_bytes;   /* bytes per rank */
+	uint64_t block_bytes;  /* STRIDED: bytes of a piece; divides rank_bytes */
+	uint64_t stride_bytes; /* STRIDED: >= block_bytes; if larger, there are holes between pieces
+				*/
+	uint64_t offset;       /* of the first byte in the file */
 };
 
 enum buffering { BUFFERING_AUTOMATIC, BUFFERING_ENABLED, BUFFERING_DISABLED };
 #define BUFFERING_WORDS "automatic|enable|disable"
 
-/* Hints, as numbers. 0: the machine's default. */
+/* Hints as numbers. 0: the machine's default. */
 struct settings {
-	uint64_t aggregators; /* per pset on Blue Gene, else cb_nodes */
-	/* cb_config_list *:K. 0: with aggregators, as few as hold them; else the default. */
+	uint64_t aggregators; /* cb_nodes; on Blue Gene bg_nodes_pset */
+	/* K of cb_config_list=*:K. 0: as few as `aggregators` needs if that is set, else the
+	 * default. */
 	uint64_t node_aggregators;
 	uint64_t buffer_bytes;
 	uint64_t stripes, stripe_bytes;
 	enum buffering buffering; /* romio_cb_write or romio_cb_read */
 };
 
+/* True if all settings are equal. */
 bool settings_are_same(const struct settings *a, const struct settings *b);
 
 /*
- * What to mend is in err: no ranks, ranks that do not fill nodes, a block that divides nothing,
- * more bytes than a file can have. All that count rely on it having been asked.
+ * Fails if there are no ranks, ranks do not fill the nodes, the block does not divide rank_bytes,
+ * or the file would be too large. Functions that count require an accepted access.
  */
 int access_check(const struct access *access, struct err *err);
 
-/* From the first byte to behind the last one that is accessed. */
+/* Bytes from the first to the last byte that is accessed. */
 uint64_t access_extent(const struct access *access);
 
-/* Does ROMIO see the accesses of ranks interleave? Where not, `automatic` does without buffering.
- */
+/* True if ROMIO finds that the accesses of ranks interleave. If not, `automatic` disables
+ * collective buffering. */
 bool access_interleaves(const struct access *access);
 
-/* The settings that a set of parameters means there; what it does not name is the default. */
+/* Converts parameters to settings; parameters that are not in the set have the default. */
 int settings_of(struct settings *settings, const struct machine *machine,
 		const struct access *access, const struct param_set *set, struct err *err);
-/* And back; adds to the set. Defaults (0) are left out. */
+/* Adds the settings to the set; defaults (0) are omitted. */
 int settings_params(const struct settings *settings, const struct machine *machine,
 		    const struct access *access, struct param_set *set, struct err *err);
 

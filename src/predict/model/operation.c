@@ -41,7 +41,7 @@ struct features {
 	size_t count;
 };
 
-static void feature_add(struct features *f, const char *name, const char *log_name, double value)
+static void append_feature(struct features *f, const char *name, const char *log_name, double value)
 {
 	if (f->values) {
 		f->values[f->count] = value;
@@ -62,14 +62,14 @@ size_t operation_features(enum operation operation, const struct elemental *at, 
 
 	if (!at)
 		at = &none;
-	feature_add(&f, "nodes", "log_nodes", at->nodes);
-	feature_add(&f, "cores", "log_cores", at->cores);
+	append_feature(&f, "nodes", "log_nodes", at->nodes);
+	append_feature(&f, "cores", "log_cores", at->cores);
 	if (operations[operation].kind == OPERATION_EXCHANGE) {
-		feature_add(&f, "senders", "log_senders", at->senders);
-		feature_add(&f, "receivers", "log_receivers", at->receivers);
+		append_feature(&f, "senders", "log_senders", at->senders);
+		append_feature(&f, "receivers", "log_receivers", at->receivers);
 	}
 	if (operations[operation].kind == OPERATION_STORAGE)
-		feature_add(&f, "writers", "log_writers", at->writers);
-	feature_add(&f, "bytes", "log_bytes", at->bytes);
+		append_feature(&f, "writers", "log_writers", at->writers);
+	append_feature(&f, "bytes", "log_bytes", at->bytes);
 	return f.count;
 }

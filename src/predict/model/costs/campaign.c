@@ -13,23 +13,23 @@
 #include "base/unit.h"
 #include "predict/model/costs/rows.h"
 
-/* Communication: what is cheap is repeated a hundred times (HYB-37), nothing less often than 5. */
+/* Communication: cheap operations are repeated 100 times, all others at least 5 times. */
 #define REPETITIONS_MOST 100
 #define REPETITIONS_LEAST 5
-#define CELL_S 0.5
-/* All messages of an exchange together, and what a rank holds of a collective. */
+#define CELL_S 0.5 /* time per cell that limits repetitions */
+/* Limit of all messages of an exchange, and of the data of a rank in a collective. */
 #define EXCHANGE_BYTES (256ull << 20)
-/* For estimates alone: a message, bytes per second in memory, of a device, of a cache. */
+/* For estimates only: latency of a message, and rates of memory, device and cache in bytes/s. */
 #define LATENCY_S 10e-6
-#define TURN_S 100e-6 /* ranks that share a core wait for their turn */
+#define TURN_S 100e-6 /* additional latency if ranks share cores */
 #define MEMORY_RATE 1e9
 #define DEVICE_RATE 300e6
 #define CACHE_RATE 1e9
 #define ROUND_S 1e-3
-/* Of what a budget leaves: repetitions at least, and cells of a series. */
+/* The least repetitions and cells per series that a time limit leaves. */
 #define THIN_REPETITIONS 3
 #define THIN_CELLS 2
-/* What is tried: all cells, then each time a share of those before. */
+/* Thinning keeps this fraction of cells in each step. */
 #define THIN_SHARE 0.8
 #define THIN_STEPS 20
 
@@ -39,34 +39,32 @@ void campaign_release(struct campaign *campaign)
 	*campaign = (struct campaign){ 0 };
 }
 
-static void cell_add(struct campaign *campaign, const struct campaign_cell *cell)
+static void append_cell(struct campaign *campaign, const struct campaign_cell *cell)
 {
 	campaign->cells = xgrow(campaign->cells, &campaign->cap, campaign->count + 1,
 				sizeof(*campaign->cells));
 	campaign->cells[campaign->count++] = *cell;
 }
 
-/* ---- lists of numbers ---- */
-
-static int number_compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static void numbers_sort(struct campaign_numbers *numbers)
+static void sort_numbers(struct campaign_numbers *numbers)
 {
 	size_t n = 0;
 
-	qsort(numbers->items, numbers->count, sizeof(numbers->items[0]), number_compare);
+	qsort(numbers->items, numbers->count, sizeof(numbers->items[0]), compare_numbers);
 	for (size_t i = 0; i < numbers->count; i++)
 		if (!n || numbers->items[i] != numbers->items[n - 1])
 			numbers->items[n++] = numbers->items[i];
 	numbers->count = n;
 }
 
-static void numbers_add(struct campaign_numbers *numbers, uint64_t number)
+static void append_number(struct campaign_numbers *numbers, uint64_t number)
 {
 	if (numbers->count < CAMPAIGN_LIST)
 		numbers->items[numbers->count++] = number;
@@ -83,32 +81,30 @@ int campaign_numbers(struct campaign_numbers *numbers, const char *option, const
 		uint64_t number;
 
 		if (unit_parse_bytes(item, &number) < 0 || !number)
-			return err_set(err, EINVAL, "--%s: \"%s\" is no number from 1", option,
+			return err_set(err, EINVAL, "--%s: \"%s\" is not a positive number", option,
 				       item);
 		if (found.count == CAMPAIGN_LIST)
 			return err_set(err, E2BIG, "--%s: more than %d numbers", option,
 				       CAMPAIGN_LIST);
-		numbers_add(&found, number);
+		append_number(&found, number);
 	}
-	numbers_sort(&found);
+	sort_numbers(&found);
 	*numbers = found;
 	return 0;
 }
 
-/* 1, 2, 4, ... and the last one itself. */
-static void powers_to(struct campaign_numbers *numbers, uint64_t last)
+/* Appends the powers of two below `last`, and `last` itself. */
+static void append_powers(struct campaign_numbers *numbers, uint64_t last)
 {
 	for (uint64_t n = 1; n < last && n < 1ull << (CAMPAIGN_LIST - 2); n *= 2)
-		numbers_add(numbers, n);
-	numbers_add(numbers, last);
-	numbers_sort(numbers);
+		append_number(numbers, n);
+	append_number(numbers, last);
+	sort_numbers(numbers);
 }
-
-/* ---- communication ---- */
 
 struct series {
 	enum operation operation;
-	uint64_t first, last; /* bytes; HYB-37 */
+	uint64_t first, last; /* in bytes */
 };
 
 static const struct series series[] = {
@@ -117,7 +113,7 @@ static const struct series series[] = {
 	{ OPERATION_BARRIER, 0, 0 },
 };
 
-/* Bytes that all ranks together move. */
+/* Bytes that all ranks move together. */
 static double comm_bytes(const struct campaign_cell *c)
 {
 	double bytes = (double)c->bytes, ranks = (double)c->ranks;
@@ -133,7 +129,7 @@ static double comm_bytes(const struct campaign_cell *c)
 	}
 }
 
-/* Of one repetition, with the barrier before it. */
+/* Estimated time of one repetition, including the barrier before it. */
 static double comm_seconds(const struct campaign_cell *c, uint64_t cores)
 {
 	double steps = 2 * ceil(log2((double)c->ranks + 1));
@@ -142,76 +138,76 @@ static double comm_seconds(const struct campaign_cell *c, uint64_t cores)
 	return steps * (LATENCY_S + (is_shared ? TURN_S : 0)) + comm_bytes(c) / MEMORY_RATE;
 }
 
-static void comm_add(struct campaign *campaign, const struct campaign_wish *wish,
-		     struct campaign_cell *cell)
+static void append_comm(struct campaign *campaign, const struct campaign_wish *request,
+			struct campaign_cell *cell)
 {
-	double once = comm_seconds(cell, wish->cores);
+	double once = comm_seconds(cell, request->cores);
 
 	cell->repetitions = (uint64_t)fmin(REPETITIONS_MOST, CELL_S / once);
 	if (cell->repetitions < REPETITIONS_LEAST)
 		cell->repetitions = REPETITIONS_LEAST;
 	cell->seconds = once * (double)cell->repetitions;
-	cell_add(campaign, cell);
+	append_cell(campaign, cell);
 }
 
-static void collectives_add(struct campaign *campaign, const struct campaign_wish *wish,
-			    uint64_t ranks)
+static void append_collectives(struct campaign *campaign, const struct campaign_wish *request,
+			       uint64_t ranks)
 {
 	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++) {
 		struct campaign_cell cell = { .ranks = ranks, .operation = series[i].operation };
 
 		for (uint64_t bytes = series[i].first; bytes <= series[i].last;
-		     bytes *= wish->is_dense ? 2 : 4) {
+		     bytes *= request->is_dense ? 2 : 4) {
 			cell.bytes = bytes;
 			if (comm_bytes(&cell) <= (double)EXCHANGE_BYTES * (double)ranks)
-				comm_add(campaign, wish, &cell);
+				append_comm(campaign, request, &cell);
 			if (!bytes)
 				break;
 		}
 	}
 }
 
-/* Messages up to the largest buffer: what a round sends. */
-static void exchange_add(struct campaign *campaign, const struct campaign_wish *wish,
-			 uint64_t ranks, uint64_t senders, uint64_t receivers)
+/* Appends exchanges with messages up to the largest buffer, which a round can send. */
+static void append_exchange(struct campaign *campaign, const struct campaign_wish *request,
+			    uint64_t ranks, uint64_t senders, uint64_t receivers)
 {
-	uint64_t last = wish->buffers.count ? wish->buffers.items[wish->buffers.count - 1] : 1;
+	uint64_t last =
+		request->buffers.count ? request->buffers.items[request->buffers.count - 1] : 1;
 	struct campaign_cell cell = { .ranks = ranks,
 				      .operation = OPERATION_ALLTOALLV,
 				      .senders = senders,
 				      .receivers = receivers };
 
 	for (uint64_t bytes = 4; bytes <= last && bytes * senders <= EXCHANGE_BYTES;
-	     bytes *= wish->is_dense ? 2 : 4) {
+	     bytes *= request->is_dense ? 2 : 4) {
 		cell.bytes = bytes;
-		comm_add(campaign, wish, &cell);
+		append_comm(campaign, request, &cell);
 	}
 }
 
-/* One message per receiver, one of each rank, and the full matrix. */
-static void exchanges_add(struct campaign *campaign, const struct campaign_wish *wish,
-			  uint64_t ranks)
+/* Appends exchanges with one message per receiver, one per rank, and one per pair. */
+static void append_exchanges(struct campaign *campaign, const struct campaign_wish *request,
+			     uint64_t ranks)
 {
 	struct campaign_numbers receivers = { 0 };
 
-	powers_to(&receivers, ranks);
+	append_powers(&receivers, ranks);
 	for (size_t i = 0; i < receivers.count; i++) {
 		struct campaign_numbers senders = { 0 };
 
-		numbers_add(&senders, receivers.items[i]);
-		numbers_add(&senders, ranks);
-		numbers_add(&senders, ranks * receivers.items[i]);
-		numbers_sort(&senders);
+		append_number(&senders, receivers.items[i]);
+		append_number(&senders, ranks);
+		append_number(&senders, ranks * receivers.items[i]);
+		sort_numbers(&senders);
 		for (size_t s = 0; s < senders.count; s++)
-			exchange_add(campaign, wish, ranks, senders.items[s], receivers.items[i]);
+			append_exchange(campaign, request, ranks, senders.items[s],
+					receivers.items[i]);
 	}
 }
 
-/* ---- storage ---- */
-
-static void storage_estimate(struct campaign_cell *cell, const struct campaign_wish *wish)
+static void estimate_storage(struct campaign_cell *cell, const struct campaign_wish *request)
 {
-	double rate = wish->cache == CAMPAIGN_WITHIN ? CACHE_RATE : DEVICE_RATE;
+	double rate = request->cache == CAMPAIGN_WITHIN ? CACHE_RATE : DEVICE_RATE;
 	uint64_t rounds = cell->rounds + cell->part_count, bytes = cell->rounds * cell->writers;
 	double once;
 
@@ -221,56 +217,55 @@ static void storage_estimate(struct campaign_cell *cell, const struct campaign_w
 	once = (double)bytes / rate + ROUND_S * (double)rounds;
 	cell->written = bytes * cell->repetitions;
 	cell->file_bytes = cell->writers * rounds * cell->bytes;
-	cell->seconds = once * (double)cell->repetitions * (wish->writes_only ? 1 : 2);
+	cell->seconds = once * (double)cell->repetitions * (request->writes_only ? 1 : 2);
 }
 
-/* Enough of them that twice the cache is written. */
-static uint64_t rounds_of(const struct campaign_cell *cell, const struct campaign_wish *wish)
+/* EXCEEDED: enough rounds to write twice the size of the cache. */
+static uint64_t count_rounds(const struct campaign_cell *cell, const struct campaign_wish *request)
 {
 	uint64_t round = cell->writers * cell->bytes, least;
 
-	if (wish->cache != CAMPAIGN_EXCEEDED)
-		return wish->rounds;
-	least = (2 * wish->cache_bytes + round - 1) / round;
-	return least > wish->rounds ? least : wish->rounds;
+	if (request->cache != CAMPAIGN_EXCEEDED)
+		return request->rounds;
+	least = (2 * request->cache_bytes + round - 1) / round;
+	return least > request->rounds ? least : request->rounds;
 }
 
-static void storage_add(struct campaign *campaign, const struct campaign_wish *wish, uint64_t ranks)
+static void append_storage(struct campaign *campaign, const struct campaign_wish *request,
+			   uint64_t ranks)
 {
 	struct campaign_numbers writers = { 0 };
 
-	for (size_t i = 0; i < wish->writers.count; i++)
-		if (wish->writers.items[i] <= ranks)
-			numbers_add(&writers, wish->writers.items[i]);
-	if (!wish->writers.count)
-		powers_to(&writers, ranks);
+	for (size_t i = 0; i < request->writers.count; i++)
+		if (request->writers.items[i] <= ranks)
+			append_number(&writers, request->writers.items[i]);
+	if (!request->writers.count)
+		append_powers(&writers, ranks);
 	for (size_t w = 0; w < writers.count; w++) {
 		struct campaign_cell cell = { .ranks = ranks,
 					      .operation = OPERATION_WRITE_FIRST,
 					      .writers = writers.items[w],
-					      .repetitions = wish->repetitions };
+					      .repetitions = request->repetitions };
 
 		if (w + 1 == writers.count) {
 			memcpy(cell.parts, writers.items, sizeof(cell.parts));
 			cell.part_count = writers.count;
 		}
-		for (size_t b = 0; b < wish->buffers.count; b++) {
-			cell.bytes = wish->buffers.items[b];
-			cell.rounds = rounds_of(&cell, wish);
-			storage_estimate(&cell, wish);
-			cell_add(campaign, &cell);
+		for (size_t b = 0; b < request->buffers.count; b++) {
+			cell.bytes = request->buffers.items[b];
+			cell.rounds = count_rounds(&cell, request);
+			estimate_storage(&cell, request);
+			append_cell(campaign, &cell);
 		}
 	}
 }
-
-/* ---- budget ---- */
 
 static double total_seconds(const struct campaign *campaign)
 {
 	return campaign_left(campaign, 0).seconds;
 }
 
-static void repetitions_thin(struct campaign *campaign, double share)
+static void thin_repetitions(struct campaign *campaign, double share)
 {
 	for (size_t i = 0; i < campaign->count; i++) {
 		struct campaign_cell *c = &campaign->cells[i];
@@ -287,14 +282,14 @@ static void repetitions_thin(struct campaign *campaign, double share)
 	}
 }
 
-/* Cells that differ in bytes alone. */
+/* True if the cells differ in bytes only. */
 static bool is_one_series(const struct campaign_cell *a, const struct campaign_cell *b)
 {
 	return a->ranks == b->ranks && a->operation == b->operation && a->senders == b->senders &&
 	       a->receivers == b->receivers && a->writers == b->writers;
 }
 
-/* Is number i of n among m that are spread from the first to the last? */
+/* True if item i of n is among m items that are spread evenly from the first to the last. */
 static bool is_kept(size_t i, size_t n, size_t m)
 {
 	for (size_t k = 0; k < m; k++)
@@ -303,8 +298,9 @@ static bool is_kept(size_t i, size_t n, size_t m)
 	return false;
 }
 
-/* Of each series a share of cells, its ends among them, or all of a short one. */
-static void cells_thin(struct campaign *thin, const struct campaign *full, double share)
+/* Keeps a fraction of the cells of each series, including both ends, or all cells of a short
+ * series. */
+static void thin_cells(struct campaign *thin, const struct campaign *full, double share)
 {
 	thin->count = 0;
 	for (size_t i = 0, end; i < full->count; i = end) {
@@ -318,21 +314,21 @@ static void cells_thin(struct campaign *thin, const struct campaign *full, doubl
 		m = m < THIN_CELLS ? THIN_CELLS : m;
 		for (size_t k = 0; k < n; k++)
 			if (m >= n || is_kept(k, n, m))
-				cell_add(thin, &full->cells[i + k]);
+				append_cell(thin, &full->cells[i + k]);
 	}
 }
 
-static void budget_keep(struct campaign *campaign, double budget_s)
+static void apply_time_limit(struct campaign *campaign, double budget_s)
 {
 	struct campaign thin = *campaign;
 
 	if (budget_s <= 0 || total_seconds(campaign) <= budget_s)
 		return;
-	repetitions_thin(campaign, budget_s / total_seconds(campaign));
+	thin_repetitions(campaign, budget_s / total_seconds(campaign));
 	thin.cells = NULL;
 	thin.count = thin.cap = 0;
 	for (int i = 0; i < THIN_STEPS; i++) {
-		cells_thin(&thin, campaign, pow(THIN_SHARE, i));
+		thin_cells(&thin, campaign, pow(THIN_SHARE, i));
 		if (total_seconds(&thin) <= budget_s)
 			break;
 	}
@@ -341,54 +337,56 @@ static void budget_keep(struct campaign *campaign, double budget_s)
 	*campaign = thin;
 }
 
-/* ---- the plan ---- */
-
-static int storage_check(const struct campaign_wish *wish, struct err *err)
+static int check_storage(const struct campaign_wish *request, struct err *err)
 {
-	uint64_t most = wish->ranks.items[wish->ranks.count - 1];
+	uint64_t most = request->ranks.items[request->ranks.count - 1];
 
-	if (!wish->rounds || !wish->repetitions)
-		return err_set(err, EINVAL, "there is nothing to do: no rounds or no repetitions");
-	for (size_t i = 0; i < wish->writers.count; i++)
-		if (wish->writers.items[i] > most)
-			return err_set(err, EINVAL, "--writers: %" PRIu64 " are more than ranks",
-				       wish->writers.items[i]);
-	for (size_t i = 0; i < wish->buffers.count; i++)
-		if (wish->cache == CAMPAIGN_BYPASSED && wish->buffers.items[i] % CAMPAIGN_ALIGNMENT)
+	if (!request->rounds || !request->repetitions)
+		return err_set(err, EINVAL,
+			       "the number of rounds and of repetitions must be at least 1");
+	for (size_t i = 0; i < request->writers.count; i++)
+		if (request->writers.items[i] > most)
+			return err_set(err, EINVAL,
+				       "--writers: %" PRIu64 " exceeds the number of ranks",
+				       request->writers.items[i]);
+	for (size_t i = 0; i < request->buffers.count; i++)
+		if (request->cache == CAMPAIGN_BYPASSED &&
+		    request->buffers.items[i] % CAMPAIGN_ALIGNMENT)
 			return err_set(err, EINVAL,
 				       "--buffers: %" PRIu64
-				       ": past the cache they are multiples of %d bytes",
-				       wish->buffers.items[i], CAMPAIGN_ALIGNMENT);
-	if (wish->cache == CAMPAIGN_EXCEEDED && !wish->cache_bytes)
-		return err_set(err, EINVAL, "the size of the cache is not known");
+				       " is not a multiple of %d bytes, as bypassing the page "
+				       "cache requires",
+				       request->buffers.items[i], CAMPAIGN_ALIGNMENT);
+	if (request->cache == CAMPAIGN_EXCEEDED && !request->cache_bytes)
+		return err_set(err, EINVAL, "the size of the page cache is unknown");
 	return 0;
 }
 
-int campaign_make(struct campaign *campaign, const struct campaign_wish *wish, struct err *err)
+int campaign_make(struct campaign *campaign, const struct campaign_wish *request, struct err *err)
 {
-	struct campaign made = { .placement = wish->placement,
-				 .cache = wish->cache,
-				 .reads = !wish->writes_only,
-				 .start_s = wish->start_s > 0 ? wish->start_s : 1 };
+	struct campaign made = { .placement = request->placement,
+				 .cache = request->cache,
+				 .reads = !request->writes_only,
+				 .start_s = request->start_s > 0 ? request->start_s : 1 };
 	int r = 0;
 
-	if (!wish->ranks.count || (!wish->buffers.count && wish->storage))
-		return err_set(err, EINVAL, "there is nothing to do: no ranks or no buffers");
-	if (wish->storage)
-		r = storage_check(wish, err);
+	if (!request->ranks.count || (!request->buffers.count && request->storage))
+		return err_set(err, EINVAL, "the list of ranks or of buffers is empty");
+	if (request->storage)
+		r = check_storage(request, err);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < wish->ranks.count; i++) {
-		uint64_t ranks = wish->ranks.items[i];
+	for (size_t i = 0; i < request->ranks.count; i++) {
+		uint64_t ranks = request->ranks.items[i];
 
-		if (wish->comm) {
-			collectives_add(&made, wish, ranks);
-			exchanges_add(&made, wish, ranks);
+		if (request->comm) {
+			append_collectives(&made, request, ranks);
+			append_exchanges(&made, request, ranks);
 		}
-		if (wish->storage)
-			storage_add(&made, wish, ranks);
+		if (request->storage)
+			append_storage(&made, request, ranks);
 	}
-	budget_keep(&made, wish->budget_s);
+	apply_time_limit(&made, request->budget_s);
 	*campaign = made;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A campaign and its rows: which cells are there already, what the program is told, and what it
- * tells.
+ * A campaign and its rows: finds the cells that were measured before, writes the input of the MPI
+ * program, and parses its output.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,17 +20,15 @@ static bool is_near(double a, double b)
 	return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b));
 }
 
-static void words_of(const struct campaign *campaign, char placement[ELEMENT_WORD],
-		     char cache[ELEMENT_WORD])
+static void format_words(const struct campaign *campaign, char placement[ELEMENT_WORD],
+			 char cache[ELEMENT_WORD])
 {
 	option_choice_name(CAMPAIGN_PLACEMENT_WORDS, (int)campaign->placement, placement,
 			   ELEMENT_WORD);
 	option_choice_name(CAMPAIGN_CACHE_WORDS, (int)campaign->cache, cache, ELEMENT_WORD);
 }
 
-/* ---- what is there ---- */
-
-/* Rows know nodes, plans do not: both know how many ranks and writers there are in all. */
+/* Rows have nodes, plans do not; both have the total numbers of ranks and of writers. */
 static bool has_comm(const struct elements *rows, const struct campaign_cell *cell)
 {
 	for (size_t i = 0; i < rows->count; i++) {
@@ -51,7 +49,7 @@ static bool has_storage(const struct elements *rows, const struct campaign *camp
 {
 	char placement[ELEMENT_WORD], cache[ELEMENT_WORD];
 
-	words_of(campaign, placement, cache);
+	format_words(campaign, placement, cache);
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct element *row = &rows->rows[i];
 
@@ -94,14 +92,12 @@ size_t campaign_known(struct campaign *campaign, const struct elements *rows)
 	return known;
 }
 
-/* ---- to the program ---- */
-
-static void storage_line(const struct campaign *campaign, const struct campaign_cell *c,
-			 struct buf *out)
+static void append_storage_line(const struct campaign *campaign, const struct campaign_cell *c,
+				struct buf *out)
 {
 	char placement[ELEMENT_WORD], cache[ELEMENT_WORD];
 
-	words_of(campaign, placement, cache);
+	format_words(campaign, placement, cache);
 	buf_printf(out, "storage %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d ",
 		   placement, cache, c->writers, c->bytes, c->rounds, c->repetitions,
 		   campaign->reads);
@@ -119,7 +115,7 @@ void campaign_lines(const struct campaign *campaign, uint64_t ranks, struct buf 
 			continue;
 		buf_printf(out, "%zu ", i);
 		if (operations[c->operation].kind == OPERATION_STORAGE)
-			storage_line(campaign, c, out);
+			append_storage_line(campaign, c, out);
 		else
 			buf_printf(out, "comm %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
 				   operations[c->operation].name, c->senders, c->receivers,
@@ -127,30 +123,28 @@ void campaign_lines(const struct campaign *campaign, uint64_t ranks, struct buf 
 	}
 }
 
-/* ---- from the program ---- */
-
-static int garbled(const char *line, struct err *err)
+static int report_garbled(const char *line, struct err *err)
 {
-	return err_set(err, EPROTO, "the benchmark says what makes no sense: %.80s", line);
+	return err_set(err, EPROTO, "unexpected output of the benchmark program: %.80s", line);
 }
 
-static int nodes_take(struct campaign_intake *intake, const char *line, struct err *err)
+static int parse_nodes(struct campaign_intake *intake, const char *line, struct err *err)
 {
 	uint64_t nodes, ranks;
 
 	if (sscanf(line, "@nodes %" SCNu64 " %" SCNu64, &nodes, &ranks) != 2 || !nodes)
-		return garbled(line, err);
+		return report_garbled(line, err);
 	if (ranks != intake->ranks)
 		return err_set(err, EPROTO,
-			       "the launcher has started jobs of %" PRIu64 " ranks, not %" PRIu64
-			       ": is it that of another MPI?",
+			       "the launcher started %" PRIu64 " ranks instead of %" PRIu64
+			       "; does it belong to another MPI library?",
 			       ranks, intake->ranks);
 	intake->nodes = (double)nodes;
 	return CAMPAIGN_OTHER;
 }
 
-/* A cell of ours that was started; else NULL. */
-static const struct campaign_cell *cell_at(const struct campaign_intake *intake, size_t i)
+/* Returns the cell with this index if it was requested, else NULL. */
+static const struct campaign_cell *find_cell(const struct campaign_intake *intake, size_t i)
 {
 	const struct campaign *campaign = intake->campaign;
 
@@ -159,7 +153,7 @@ static const struct campaign_cell *cell_at(const struct campaign_intake *intake,
 	return &campaign->cells[i];
 }
 
-static void row_fill(struct element *row, const struct campaign_intake *intake,
+static void fill_row(struct element *row, const struct campaign_intake *intake,
 		     const struct campaign_cell *cell, uint64_t writers)
 {
 	snprintf(row->platform, sizeof(row->platform), "%s", intake->platform);
@@ -170,11 +164,11 @@ static void row_fill(struct element *row, const struct campaign_intake *intake,
 	row->writers = (double)writers / intake->nodes;
 	row->bytes = (double)cell->bytes;
 	if (operations[cell->operation].kind == OPERATION_STORAGE)
-		words_of(intake->campaign, row->placement, row->cache);
+		format_words(intake->campaign, row->placement, row->cache);
 }
 
-static int row_take(struct campaign_intake *intake, const char *line, int64_t now_ns,
-		    struct err *err)
+static int parse_row(struct campaign_intake *intake, const char *line, int64_t now_ns,
+		     struct err *err)
 {
 	struct element row = { .time_ns = now_ns };
 	const struct campaign_cell *cell;
@@ -184,11 +178,11 @@ static int row_take(struct campaign_intake *intake, const char *line, int64_t no
 	if (sscanf(line, "@row %zu %15s %" SCNu64 " %" SCNd64 " %" SCNd64 " %lf", &id,
 		   row.operation, &writers, &row.round, &row.repetition, &row.seconds) != 6 ||
 	    operation_by_name(row.operation) < 0 || !isfinite(row.seconds) || row.seconds < 0)
-		return garbled(line, err);
-	cell = cell_at(intake, id);
+		return report_garbled(line, err);
+	cell = find_cell(intake, id);
 	if (!cell || (intake->rows.count && intake->cell != id))
-		return garbled(line, err);
-	row_fill(&row, intake, cell, writers);
+		return report_garbled(line, err);
+	fill_row(&row, intake, cell, writers);
 	intake->cell = id;
 	elements_add(&intake->rows, &row);
 	return CAMPAIGN_ROW;
@@ -199,14 +193,14 @@ int campaign_take(struct campaign_intake *intake, const char *line, int64_t now_
 	size_t id;
 
 	if (strncmp(line, "@nodes ", 7) == 0)
-		return nodes_take(intake, line, err);
+		return parse_nodes(intake, line, err);
 	if (strncmp(line, "@row ", 5) == 0)
-		return row_take(intake, line, now_ns, err);
+		return parse_row(intake, line, now_ns, err);
 	if (strncmp(line, "@done ", 6) != 0)
 		return CAMPAIGN_OTHER;
-	if (sscanf(line, "@done %zu", &id) != 1 || !cell_at(intake, id) || !intake->rows.count ||
+	if (sscanf(line, "@done %zu", &id) != 1 || !find_cell(intake, id) || !intake->rows.count ||
 	    intake->cell != id)
-		return garbled(line, err);
+		return report_garbled(line, err);
 	intake->campaign->cells[id].is_done = true;
 	return CAMPAIGN_CELL;
 }

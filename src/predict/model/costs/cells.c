@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From rows of benchmarks to cells: one per combination of arguments.
+ * Groups rows of benchmarks into cells: one per combination of arguments.
  */
 #include <errno.h>
 #include <math.h>
@@ -42,7 +42,7 @@ double cost_round(double writers)
 	return ldexp(rint(ldexp(digits, 36)), exponent - 36);
 }
 
-/* Only what the kind of operation has: a stray number must not tell cells apart. */
+/* Takes only the arguments that the kind of operation has, so unused columns do not split cells. */
 static struct elemental row_arguments(const struct element *row, enum operation_kind kind)
 {
 	struct elemental at = { .nodes = row->nodes, .cores = row->cores, .bytes = row->bytes };
@@ -64,18 +64,17 @@ int cost_check_rows(const struct elements *rows, struct err *err)
 				     row->receivers, row->writers, row->bytes };
 
 		if (operation_by_name(row->operation) < 0)
-			return err_set(err, EINVAL,
-				       "row %zu is of an operation \"%s\" that nobody knows", i + 1,
+			return err_set(err, EINVAL, "row %zu: unknown operation \"%s\"", i + 1,
 				       row->operation);
 		if (!isfinite(row->seconds))
-			return err_set(err, EINVAL, "row %zu (%s) has no time", i + 1,
+			return err_set(err, EINVAL, "row %zu (%s): the time is not a number", i + 1,
 				       row->operation);
 		for (size_t j = 0; j < sizeof(numbers) / sizeof(numbers[0]); j++)
 			if (!isfinite(numbers[j]) || numbers[j] < 0)
-				return err_set(err, EINVAL,
-					       "row %zu (%s) has %g where a number of 0 or more "
-					       "belongs",
-					       i + 1, row->operation, numbers[j]);
+				return err_set(
+					err, EINVAL,
+					"row %zu (%s): invalid number %g; expected 0 or more",
+					i + 1, row->operation, numbers[j]);
 	}
 	return 0;
 }
@@ -85,14 +84,14 @@ struct sample {
 	double seconds;
 };
 
-static int sample_compare(const void *a, const void *b)
+static int compare_samples(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
 
 	return cost_compare(&x->at, &y->at);
 }
 
-static bool is_of(const struct element *row, enum operation operation)
+static bool has_operation(const struct element *row, enum operation operation)
 {
 	return strcmp(row->operation, operations[operation].name) == 0;
 }
@@ -102,28 +101,29 @@ static bool is_by_topology(const struct element *row)
 	return strcmp(row->placement, "uniform") != 0;
 }
 
-/* Rows placed evenly serve where there are no others. */
-static size_t samples_take(struct sample *samples, const struct elements *rows,
-			   enum operation operation)
+/* Collects samples. Rows of uniform placement are used only if there are no others. */
+static size_t collect_samples(struct sample *samples, const struct elements *rows,
+			      enum operation operation)
 {
 	bool topology = false;
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++)
-		topology |= is_of(&rows->rows[i], operation) && is_by_topology(&rows->rows[i]);
+		topology |=
+			has_operation(&rows->rows[i], operation) && is_by_topology(&rows->rows[i]);
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct element *row = &rows->rows[i];
 
-		if (is_of(row, operation) && (!topology || is_by_topology(row)))
+		if (has_operation(row, operation) && (!topology || is_by_topology(row)))
 			samples[count++] =
 				(struct sample){ row_arguments(row, operations[operation].kind),
 						 row->seconds };
 	}
-	qsort(samples, count, sizeof(*samples), sample_compare);
+	qsort(samples, count, sizeof(*samples), compare_samples);
 	return count;
 }
 
-static double samples_mean(const struct sample *samples, size_t count)
+static double mean_seconds(const struct sample *samples, size_t count)
 {
 	double sum = 0;
 
@@ -132,7 +132,7 @@ static double samples_mean(const struct sample *samples, size_t count)
 	return sum / (double)count;
 }
 
-static double samples_squares(const struct sample *samples, size_t count, double mean)
+static double sum_relative_squares(const struct sample *samples, size_t count, double mean)
 {
 	double sum = 0;
 
@@ -141,7 +141,7 @@ static double samples_squares(const struct sample *samples, size_t count, double
 	return sum;
 }
 
-static void range_widen(struct elemental *least, struct elemental *most, const struct elemental *at)
+static void widen_range(struct elemental *least, struct elemental *most, const struct elemental *at)
 {
 #define WIDEN(field)                                          \
 	do {                                                  \
@@ -157,11 +157,11 @@ static void range_widen(struct elemental *least, struct elemental *most, const s
 #undef WIDEN
 }
 
-static void cell_add(struct cost *cost, size_t *cap, const struct cost_cell *cell)
+static void append_cell(struct cost *cost, size_t *cap, const struct cost_cell *cell)
 {
 	if (!cost->cell_count)
 		cost->least = cost->most = cell->at;
-	range_widen(&cost->least, &cost->most, &cell->at);
+	widen_range(&cost->least, &cost->most, &cell->at);
 	cost->cells = xgrow(cost->cells, cap, cost->cell_count + 1, sizeof(*cost->cells));
 	cost->cells[cost->cell_count++] = *cell;
 }
@@ -170,7 +170,7 @@ void cost_gather(struct cost *cost, const struct elements *rows, enum operation 
 		 bool logarithm)
 {
 	AUTO_FREE struct sample *samples = xmalloc((rows->count + 1) * sizeof(*samples));
-	size_t count = samples_take(samples, rows, operation), cap = 0, repeated = 0, n;
+	size_t count = collect_samples(samples, rows, operation), cap = 0, repeated = 0, n;
 	double squares = 0;
 
 	for (size_t i = 0; i < count; i += n) {
@@ -179,16 +179,16 @@ void cost_gather(struct cost *cost, const struct elements *rows, enum operation 
 		for (n = 1; i + n < count && !cost_compare(&samples[i + n].at, &cell.at);)
 			n++;
 		cell.repetitions = n;
-		cell.seconds = samples_mean(samples + i, n);
+		cell.seconds = mean_seconds(samples + i, n);
 		if (logarithm && !(cell.seconds > 0)) {
 			cost->left_out++;
 			continue;
 		}
 		if (n > 1 && cell.seconds > 0)
-			cell.squares = samples_squares(samples + i, n, cell.seconds);
+			cell.squares = sum_relative_squares(samples + i, n, cell.seconds);
 		cell.smooth = cell.seconds;
 		cell.deviation = NAN;
-		cell_add(cost, &cap, &cell);
+		append_cell(cost, &cap, &cell);
 		cost->rows += n;
 		if (n > 1 && cell.seconds > 0) {
 			squares += cell.squares;
@@ -196,7 +196,7 @@ void cost_gather(struct cost *cost, const struct elements *rows, enum operation 
 		}
 	}
 	for (size_t i = 0; i < rows->count; i++)
-		cost->is_cached |= is_of(&rows->rows[i], operation) &&
+		cost->is_cached |= has_operation(&rows->rows[i], operation) &&
 				   strcmp(rows->rows[i].cache, "within") == 0;
 	cost->noise = repeated ? sqrt(squares / (double)repeated) : NAN;
 }

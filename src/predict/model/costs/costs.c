@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fitting: per operation a race of the paper's methods under the paper's preparations.
+ * Fits costs: model selection among the paper's methods and preprocessing recipes per operation.
  */
 #include "predict/model/costs/costs.h"
 
@@ -12,17 +12,17 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/table/folds.h"
 #include "base/parallel.h"
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
+#include "learn/table/folds.h"
 #include "predict/model/costs/costs_internal.h"
 #include "store/elements.h"
 
 extern const struct learner_ops learner_forest, learner_linear, learner_neighbours,
 	learner_perceptron, learner_rules, learner_svm;
 
-/* HYB-40; rules are what cubist makes. */
+/* The methods of the paper; "rules" corresponds to Cubist. */
 static const struct learner_ops *const paper_learners[] = {
 	&learner_linear, &learner_neighbours, &learner_rules, &learner_svm,
 	&learner_forest, &learner_perceptron, NULL,
@@ -30,8 +30,11 @@ static const struct learner_ops *const paper_learners[] = {
 static const char *const paper_recipes[] = { "centre,scale", "boxcox,centre,scale",
 					     "boxcox,centre,scale,pca", NULL };
 
-/* With fewer cells nothing can be held out: a line through them must do. */
+/* With fewer cells none can be held out; a linear model is fitted then. */
 #define CELLS_JUDGED 4
+
+#define DEFAULT_FOLDS 10
+#define DEFAULT_BUDGET 30
 
 struct fitting {
 	const struct costs_plan *plan;
@@ -39,12 +42,10 @@ struct fitting {
 	struct cost *cost;
 	double *x, *y;
 	struct samples samples;
-	const struct cost_trial *trials; /* NULL: its cells are not smoothed */
+	const struct cost_trial *trials; /* NULL: the cells are not smoothed */
 };
 
-/* ---- inputs ---- */
-
-static void inputs_choose(struct fitting *f)
+static void choose_inputs(struct fitting *f)
 {
 	struct cost *cost = f->cost;
 	double least[OPERATION_FEATURES], most[OPERATION_FEATURES];
@@ -57,7 +58,7 @@ static void inputs_choose(struct fitting *f)
 			cost->inputs[cost->input_count++] = i;
 }
 
-static void matrices_make(struct fitting *f)
+static void make_matrices(struct fitting *f)
 {
 	struct cost *cost = f->cost;
 
@@ -75,11 +76,9 @@ static void matrices_make(struct fitting *f)
 	};
 }
 
-/* ---- judgement ---- */
-
-/* Of the positive ones: the way to learn plain seconds may guess others. */
-static size_t logarithms(const double *truth, const double *guess, size_t count, double floor,
-			 double *log_truth, double *log_guess)
+/* Takes logarithms of positive times; a model of plain seconds may predict negative ones. */
+static size_t take_logarithms(const double *truth, const double *guess, size_t count, double floor,
+			      double *log_truth, double *log_guess)
 {
 	size_t n = 0;
 
@@ -92,12 +91,12 @@ static size_t logarithms(const double *truth, const double *guess, size_t count,
 	return n;
 }
 
-static int cost_judge(struct cost *cost, const double *truth, const double *guess, size_t count,
+static int score_cost(struct cost *cost, const double *truth, const double *guess, size_t count,
 		      struct err *err)
 {
 	AUTO_FREE double *log_truth = xmalloc(2 * count * sizeof(*log_truth));
 	double *log_guess = log_truth + count;
-	size_t n = logarithms(truth, guess, count, cost->floor, log_truth, log_guess);
+	size_t n = take_logarithms(truth, guess, count, cost->floor, log_truth, log_guess);
 
 	cost->score = (struct cost_score){
 		.rmse = metrics_rmse(truth, guess, count),
@@ -110,7 +109,7 @@ static int cost_judge(struct cost *cost, const double *truth, const double *gues
 	return conformal_fit(&cost->conformal, log_truth, log_guess, NULL, n, err);
 }
 
-static void board_keep(struct cost *cost, const struct selection *selection)
+static void keep_leaderboard(struct cost *cost, const struct selection *selection)
 {
 	cost->entries = xcalloc(selection->count + 1, sizeof(*cost->entries));
 	for (size_t i = 0; i < selection->count; i++) {
@@ -130,9 +129,7 @@ static void board_keep(struct cost *cost, const struct selection *selection)
 	}
 }
 
-/* ---- the race ---- */
-
-static bool race_progress(void *arg, size_t done, size_t total)
+static bool report_progress(void *arg, size_t done, size_t total)
 {
 	const struct fitting *f = arg;
 
@@ -140,10 +137,10 @@ static bool race_progress(void *arg, size_t done, size_t total)
 }
 
 /*
- * Judges by other folds than those that the winner won on: of many candidates the best one was also
- * lucky, the more so the fewer cells there are (HYB-L-6).
+ * Scores the winner on other folds than those of the selection: the best of many candidates was
+ * also lucky, the more so the fewer cells there are.
  */
-static int winner_judge(struct fitting *f, const struct pipeline_plan *winner, size_t count,
+static int score_winner(struct fitting *f, const struct pipeline_plan *winner, size_t count,
 			struct err *err)
 {
 	struct effort effort = { .seed = f->plan->seed,
@@ -157,48 +154,48 @@ static int winner_judge(struct fitting *f, const struct pipeline_plan *winner, s
 	if (r >= 0)
 		r = selection_guesses(winner, &f->samples, &folds, &effort, guesses, NULL, err);
 	if (r >= 0)
-		r = cost_judge(f->cost, f->y, guesses, f->samples.rows, err);
+		r = score_cost(f->cost, f->y, guesses, f->samples.rows, err);
 	folds_release(&folds);
 	return r;
 }
 
 static size_t fold_count(const struct fitting *f)
 {
-	size_t count = f->plan->folds ? f->plan->folds : 10;
+	size_t count = f->plan->folds ? f->plan->folds : DEFAULT_FOLDS;
 
 	return count < f->samples.rows ? count : f->samples.rows;
 }
 
-/* A method that cannot cope with other folds is judged by those that it could. */
-static int race_end(struct fitting *f, struct selection *selection, struct err *err)
+/* A winner that fails on other folds is scored on the folds of the selection. */
+static int finish_selection(struct fitting *f, struct selection *selection, struct err *err)
 {
 	int r;
 
 	if (selection->count < selection->planned)
-		return err_set(err, ECANCELED, "it was stopped");
-	r = winner_judge(f, &selection->entries[0].plan, fold_count(f), NULL);
+		return err_set(err, ECANCELED, "interrupted");
+	r = score_winner(f, &selection->entries[0].plan, fold_count(f), NULL);
 	if (r < 0)
-		r = cost_judge(f->cost, f->y, selection->guesses, f->samples.rows, err);
+		r = score_cost(f->cost, f->y, selection->guesses, f->samples.rows, err);
 	if (r < 0)
 		return r;
-	board_keep(f->cost, selection);
+	keep_leaderboard(f->cost, selection);
 	f->cost->pipeline = selection->best;
 	selection->best = (struct pipeline){ 0 };
 	return 0;
 }
 
-static int race_run(struct fitting *f, struct err *err)
+static int select_method(struct fitting *f, struct err *err)
 {
 	const struct costs_plan *plan = f->plan;
 	struct selection_plan wanted = {
 		.learners = plan->learners ? plan->learners : paper_learners,
 		.recipes = paper_recipes,
 		.log_target = !plan->plain_target,
-		.budget = plan->budget ? plan->budget : 30,
+		.budget = plan->budget ? plan->budget : DEFAULT_BUDGET,
 		.score = SELECT_RMSE,
 		.seed = plan->seed,
 		.threads = plan->threads ? plan->threads : parallel_cores(),
-		.progress = plan->progress ? race_progress : NULL,
+		.progress = plan->progress ? report_progress : NULL,
 		.progress_arg = f,
 	};
 	struct selection selection = { 0 };
@@ -210,13 +207,13 @@ static int race_run(struct fitting *f, struct err *err)
 		r = selection_run(&selection, &wanted, &f->samples, &folds, err);
 	folds_release(&folds);
 	if (r >= 0)
-		r = race_end(f, &selection, err);
+		r = finish_selection(f, &selection, err);
 	selection_release(&selection);
 	return r;
 }
 
-static int plan_of(struct pipeline_plan *plan, const struct cost_entry *entry, bool logarithm,
-		   struct err *err)
+static int make_plan(struct pipeline_plan *plan, const struct cost_entry *entry, bool logarithm,
+		     struct err *err)
 {
 	const struct learner_ops *learner = learner_find(entry->learner, LEARNER_REGRESSES, err);
 
@@ -228,15 +225,15 @@ static int plan_of(struct pipeline_plan *plan, const struct cost_entry *entry, b
 	return learner_parse(learner, entry->settings, plan->settings, err);
 }
 
-/* The method is known; how good it is here is judged all the same. */
-static int race_repeat(struct fitting *f, const struct cost_entry *winner, struct err *err)
+/* Fits the method of an earlier selection and scores it on these cells. */
+static int fit_known_method(struct fitting *f, const struct cost_entry *winner, struct err *err)
 {
 	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
 	struct pipeline_plan plan;
-	int r = plan_of(&plan, winner, !f->plan->plain_target, err);
+	int r = make_plan(&plan, winner, !f->plan->plain_target, err);
 
 	if (r >= 0)
-		r = winner_judge(f, &plan, fold_count(f), err);
+		r = score_winner(f, &plan, fold_count(f), err);
 	if (r < 0)
 		return r;
 	f->cost->entries = xcalloc(1, sizeof(*f->cost->entries));
@@ -250,15 +247,16 @@ static int race_repeat(struct fitting *f, const struct cost_entry *winner, struc
 	return pipeline_fit(&f->cost->pipeline, &plan, &f->samples, NULL, 0, &effort, err);
 }
 
-static const struct cost_entry *winner_of(const struct fitting *f)
+static const struct cost_entry *find_winner(const struct fitting *f)
 {
 	const struct costs *like = f->plan->like;
 
 	return like && like->of[f->operation].entry_count ? like->of[f->operation].entries : NULL;
 }
 
-/* Between cells that were measured a cost lies between theirs; half of that is the deviation. */
-static int line_fit(struct fitting *f, struct err *err)
+/* Fits a linear model. A cost between two measured cells lies between theirs, so half the range is
+ * the deviation. */
+static int fit_line(struct fitting *f, struct err *err)
 {
 	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
 	struct pipeline_plan line;
@@ -275,11 +273,9 @@ static int line_fit(struct fitting *f, struct err *err)
 	return pipeline_fit(&f->cost->pipeline, &line, &f->samples, NULL, 0, &effort, err);
 }
 
-/* ---- noise ---- */
-
-/* The sum of squares of errors at the cells of a fold, of what is learnt from the others. */
-static int trial_judge(struct fitting *f, const struct pipeline_plan *plan, size_t fold,
-		       double *sum, struct err *err)
+/* Adds the squared errors at the cells of a fold, if the surrogate learns from the other cells. */
+static int add_trial_errors(struct fitting *f, const struct pipeline_plan *plan, size_t fold,
+			    double *sum, struct err *err)
 {
 	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
 	AUTO_FREE size_t *rows = xmalloc(f->samples.rows * sizeof(*rows));
@@ -306,7 +302,7 @@ static int trial_judge(struct fitting *f, const struct pipeline_plan *plan, size
 	return 0;
 }
 
-/* Is what is learnt from smooth cells nearer to cells that it does not know? */
+/* True if learning from smoothed cells predicts unknown cells better. */
 static bool smooth_is_better(struct fitting *f, const struct pipeline_plan *plan)
 {
 	double raw = 0, smooth = 0;
@@ -315,23 +311,23 @@ static bool smooth_is_better(struct fitting *f, const struct pipeline_plan *plan
 	for (size_t fold = 0; fold < COST_TRIALS && r >= 0; fold++) {
 		for (size_t i = 0; i < f->samples.rows; i++)
 			f->y[i] = f->cost->cells[i].seconds;
-		r = trial_judge(f, plan, fold, &raw, NULL);
+		r = add_trial_errors(f, plan, fold, &raw, NULL);
 		for (size_t i = 0; i < f->samples.rows; i++)
 			if (!isnan(f->trials[i].without[fold]))
 				f->y[i] = f->trials[i].without[fold];
 		if (r >= 0)
-			r = trial_judge(f, plan, fold, &smooth, NULL);
+			r = add_trial_errors(f, plan, fold, &smooth, NULL);
 	}
 	return r >= 0 && smooth < raw;
 }
 
-/* What won is learnt anew from smooth cells where that helps. Scores stay those of raw ones. */
-static int surrogate_smooth(struct fitting *f, struct err *err)
+/* Refits the winner to smoothed cells if that helps. Scores remain those of raw cells. */
+static int refit_smoothed(struct fitting *f, struct err *err)
 {
 	struct effort effort = { .seed = f->plan->seed, .threads = 1 };
 	struct pipeline_plan plan;
 	struct pipeline better;
-	int r = plan_of(&plan, f->cost->entries, !f->plan->plain_target, err);
+	int r = make_plan(&plan, f->cost->entries, !f->plan->plain_target, err);
 
 	if (r < 0 || !smooth_is_better(f, &plan))
 		return r;
@@ -348,18 +344,18 @@ static int cost_fit(struct fitting *f, struct err *err)
 {
 	int r;
 
-	inputs_choose(f);
-	matrices_make(f);
+	choose_inputs(f);
+	make_matrices(f);
 	if (!isfinite(f->cost->floor))
-		r = err_set(err, EINVAL, "no time of it is positive");
+		r = err_set(err, EINVAL, "no measured time is positive");
 	else if (f->samples.rows < CELLS_JUDGED || !f->samples.width)
-		r = line_fit(f, err);
-	else if (winner_of(f))
-		r = race_repeat(f, winner_of(f), err);
+		r = fit_line(f, err);
+	else if (find_winner(f))
+		r = fit_known_method(f, find_winner(f), err);
 	else
-		r = race_run(f, err);
+		r = select_method(f, err);
 	if (r >= 0 && f->trials && f->cost->entry_count)
-		r = surrogate_smooth(f, err);
+		r = refit_smoothed(f, err);
 	free(f->x);
 	free(f->y);
 	f->cost->is_fitted = r >= 0;
@@ -369,8 +365,8 @@ static int cost_fit(struct fitting *f, struct err *err)
 	return r;
 }
 
-/* Operations that are learnt as one, from..to; their trials, which `room` holds. */
-static void group_smooth(struct costs *made, int from, int to, uint64_t seed,
+/* Smooths the operations from..to as one group. `room` owns the trials. */
+static void smooth_group(struct costs *made, int from, int to, uint64_t seed,
 			 struct cost_trial **room, const struct cost_trial **trials)
 {
 	struct cost *group[OPERATIONS];
@@ -388,16 +384,16 @@ static void group_smooth(struct costs *made, int from, int to, uint64_t seed,
 }
 
 /*
- * What is written at a round, be it the first, a full or the last one, goes the same way to the
- * same disks: cells of one say much about the others, the more so the more noise there is.
+ * First, full and partial rounds use the same path to the same disks, so the cells of one operation
+ * are informative about the others, the more so the more noise there is.
  */
-static void all_smooth(struct costs *made, uint64_t seed, struct cost_trial **room,
+static void smooth_all(struct costs *made, uint64_t seed, struct cost_trial **room,
 		       const struct cost_trial **trials)
 {
 	for (int i = 0; i < OPERATION_WRITE_FIRST; i++)
-		group_smooth(made, i, i + 1, seed, room, trials);
-	group_smooth(made, OPERATION_WRITE_FIRST, OPERATION_READ_FIRST, seed, room, trials);
-	group_smooth(made, OPERATION_READ_FIRST, OPERATIONS, seed, room, trials);
+		smooth_group(made, i, i + 1, seed, room, trials);
+	smooth_group(made, OPERATION_WRITE_FIRST, OPERATION_READ_FIRST, seed, room, trials);
+	smooth_group(made, OPERATION_READ_FIRST, OPERATIONS, seed, room, trials);
 }
 
 int costs_fit(struct costs *costs, const struct elements *rows, const struct costs_plan *plan,
@@ -414,7 +410,7 @@ int costs_fit(struct costs *costs, const struct elements *rows, const struct cos
 		made.of[i].alone = plan->surrogates_alone;
 	}
 	if (r >= 0 && !plan->plain_target && !plan->surrogates_alone)
-		all_smooth(&made, plan->seed, room, trials);
+		smooth_all(&made, plan->seed, room, trials);
 	for (int i = 0; r >= 0 && i < OPERATIONS; i++) {
 		struct fitting f = {
 			.plan = plan, .operation = i, .cost = &made.of[i], .trials = trials[i]
@@ -428,7 +424,7 @@ int costs_fit(struct costs *costs, const struct elements *rows, const struct cos
 		free(room[i]);
 	if (r >= 0 && !fitted)
 		r = err_set(err, ENODATA,
-			    "there are no rows of elemental benchmarks to learn from");
+			    "no benchmark data to fit; run 'sluice model measure' first");
 	if (r < 0) {
 		costs_release(&made);
 		return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Costs as numbers in a model file. Loading trusts nothing: what it accepts can be asked for any
- * price without reading outside.
+ * Saves costs to a model file and loads them. Loading validates everything, so prices can be
+ * computed from accepted costs without reading out of bounds.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "learn/file/blob.h"
 #include "predict/model/costs/costs_internal.h"
 
-static void arguments_put(struct buf *buf, const struct elemental *at)
+static void write_arguments(struct buf *buf, const struct elemental *at)
 {
 	double values[COST_ARGUMENTS];
 
@@ -20,7 +20,7 @@ static void arguments_put(struct buf *buf, const struct elemental *at)
 	blob_put_reals(buf, values, COST_ARGUMENTS);
 }
 
-static void entries_put(struct buf *buf, const struct cost *cost)
+static void write_entries(struct buf *buf, const struct cost *cost)
 {
 	blob_put_u64(buf, cost->entry_count);
 	for (size_t i = 0; i < cost->entry_count; i++) {
@@ -35,7 +35,7 @@ static void entries_put(struct buf *buf, const struct cost *cost)
 	}
 }
 
-static void cost_put(struct buf *buf, const struct cost *cost)
+static void write_cost(struct buf *buf, const struct cost *cost)
 {
 	blob_put_u32(buf, cost->alone);
 	blob_put_u32(buf, cost->is_cached);
@@ -43,14 +43,14 @@ static void cost_put(struct buf *buf, const struct cost *cost)
 	blob_put_u64(buf, cost->left_out);
 	blob_put_u64(buf, cost->cell_count);
 	for (size_t i = 0; i < cost->cell_count; i++) {
-		arguments_put(buf, &cost->cells[i].at);
+		write_arguments(buf, &cost->cells[i].at);
 		blob_put_real(buf, cost->cells[i].seconds);
 		blob_put_u64(buf, cost->cells[i].repetitions);
 		blob_put_real(buf, cost->cells[i].smooth);
 		blob_put_real(buf, cost->cells[i].deviation);
 	}
-	arguments_put(buf, &cost->least);
-	arguments_put(buf, &cost->most);
+	write_arguments(buf, &cost->least);
+	write_arguments(buf, &cost->most);
 	blob_put_u64(buf, cost->input_count);
 	for (size_t i = 0; i < cost->input_count; i++)
 		blob_put_u32(buf, (uint32_t)cost->inputs[i]);
@@ -66,7 +66,7 @@ static void cost_put(struct buf *buf, const struct cost *cost)
 	blob_put_real(buf, cost->score.log_rmse);
 	blob_put_real(buf, cost->score.log_r2);
 	blob_put_real(buf, cost->score.median_error);
-	entries_put(buf, cost);
+	write_entries(buf, cost);
 }
 
 void costs_save(const struct costs *costs, struct buf *buf)
@@ -76,13 +76,11 @@ void costs_save(const struct costs *costs, struct buf *buf)
 		blob_put_text(buf, operations[i].name);
 		blob_put_u32(buf, costs->of[i].is_fitted);
 		if (costs->of[i].is_fitted)
-			cost_put(buf, &costs->of[i]);
+			write_cost(buf, &costs->of[i]);
 	}
 }
 
-/* ---- reading ---- */
-
-static void arguments_take(struct elemental *at, struct blob *blob)
+static void read_arguments(struct elemental *at, struct blob *blob)
 {
 	double values[COST_ARGUMENTS];
 
@@ -92,15 +90,15 @@ static void arguments_take(struct elemental *at, struct blob *blob)
 	};
 }
 
-/* A search by halves relies on their order. */
-static void cells_take(struct cost *cost, struct blob *blob)
+/* cost_find() relies on the order of cells. */
+static void read_cells(struct cost *cost, struct blob *blob)
 {
 	cost->cell_count = blob_take_count(blob, (COST_ARGUMENTS + 4) * sizeof(double));
 	cost->cells = xcalloc(cost->cell_count + 1, sizeof(*cost->cells));
 	for (size_t i = 0; i < cost->cell_count; i++) {
 		struct cost_cell *cell = &cost->cells[i];
 
-		arguments_take(&cell->at, blob);
+		read_arguments(&cell->at, blob);
 		blob_take_finite(blob, &cell->seconds, 1);
 		cell->repetitions = blob_take_u64(blob);
 		blob_take_finite(blob, &cell->smooth, 1);
@@ -112,7 +110,7 @@ static void cells_take(struct cost *cost, struct blob *blob)
 	}
 }
 
-static void entries_take(struct cost *cost, struct blob *blob)
+static void read_entries(struct cost *cost, struct blob *blob)
 {
 	size_t count = blob_take_count(blob, 6 * sizeof(double));
 
@@ -133,7 +131,7 @@ static void entries_take(struct cost *cost, struct blob *blob)
 	}
 }
 
-static void inputs_take(struct cost *cost, struct blob *blob, size_t features)
+static void read_inputs(struct cost *cost, struct blob *blob, size_t features)
 {
 	size_t count = blob_take_count(blob, sizeof(uint32_t));
 
@@ -145,7 +143,7 @@ static void inputs_take(struct cost *cost, struct blob *blob, size_t features)
 	}
 }
 
-static int pipeline_take(struct cost *cost, struct blob *blob, struct err *err)
+static int read_pipeline(struct cost *cost, struct blob *blob, struct err *err)
 {
 	int r;
 
@@ -156,11 +154,11 @@ static int pipeline_take(struct cost *cost, struct blob *blob, struct err *err)
 		return r;
 	if (cost->pipeline.width != cost->input_count || cost->pipeline.classes ||
 	    !(cost->pipeline.learner->tasks & LEARNER_REGRESSES))
-		return err_set(err, EBADMSG, "a surrogate is for other inputs");
+		return err_set(err, EBADMSG, "a surrogate does not match its inputs");
 	return 0;
 }
 
-static int cost_take(struct cost *cost, enum operation operation, struct blob *blob,
+static int read_cost(struct cost *cost, enum operation operation, struct blob *blob,
 		     struct err *err)
 {
 	int r;
@@ -169,11 +167,11 @@ static int cost_take(struct cost *cost, enum operation operation, struct blob *b
 	cost->is_cached = blob_take_u32(blob) != 0;
 	cost->rows = blob_take_u64(blob);
 	cost->left_out = blob_take_u64(blob);
-	cells_take(cost, blob);
-	arguments_take(&cost->least, blob);
-	arguments_take(&cost->most, blob);
-	inputs_take(cost, blob, operation_features(operation, NULL, NULL, NULL));
-	r = blob_ok(blob) ? pipeline_take(cost, blob, err) : 0;
+	read_cells(cost, blob);
+	read_arguments(&cost->least, blob);
+	read_arguments(&cost->most, blob);
+	read_inputs(cost, blob, operation_features(operation, NULL, NULL, NULL));
+	r = blob_ok(blob) ? read_pipeline(cost, blob, err) : 0;
 	if (r < 0)
 		return r;
 	blob_take_finite(blob, &cost->floor, 1);
@@ -187,7 +185,7 @@ static int cost_take(struct cost *cost, enum operation operation, struct blob *b
 	cost->score.log_rmse = blob_take_real(blob);
 	cost->score.log_r2 = blob_take_real(blob);
 	cost->score.median_error = blob_take_real(blob);
-	entries_take(cost, blob);
+	read_entries(cost, blob);
 	blob_expect(blob, cost->floor > 0 && cost->spread >= 0 && !(cost->noise < 0));
 	cost->is_fitted = true;
 	return blob_ok(blob) ? 0 : err_set(err, EBADMSG, "its costs are damaged");
@@ -206,10 +204,10 @@ int costs_load(struct costs *costs, struct blob *blob, struct err *err)
 		if (!blob_take_u32(blob))
 			continue;
 		if (operation < 0 || made.of[operation].is_fitted)
-			r = err_set(err, EBADMSG, "it has costs of an unknown operation \"%.32s\"",
+			r = err_set(err, EBADMSG, "it has costs of the unknown operation \"%.32s\"",
 				    name);
 		else
-			r = cost_take(&made.of[operation], (enum operation)operation, blob, err);
+			r = read_cost(&made.of[operation], (enum operation)operation, blob, err);
 	}
 	if (r >= 0 && !blob_ok(blob))
 		r = err_set(err, EBADMSG, "its costs are damaged");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Prices of operations, and how far they can be trusted.
+ * Computes prices of operations and their margins.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,16 +18,14 @@ void cost_inputs(const struct cost *cost, enum operation operation, const struct
 		inputs[i] = features[cost->inputs[i]];
 }
 
-/* ---- the edge ---- */
-
-/* Arguments as they are priced. */
+/* Arguments after they were moved into the benchmarked range. */
 struct place {
 	struct elemental at;
-	double factor; /* of the price at the edge */
-	double away;   /* way to the edge, of logarithms */
+	double factor; /* on the price at the edge */
+	double away;   /* distance to the edge, in logarithms */
 };
 
-static void argument_place(double *value, double least, double most, bool in_proportion,
+static void clamp_argument(double *value, double least, double most, bool in_proportion,
 			   struct place *place)
 {
 	double edge = *value, ratio;
@@ -38,7 +36,7 @@ static void argument_place(double *value, double least, double most, bool in_pro
 		edge = most;
 	if (edge == *value)
 		return;
-	/* From or to nothing there is no ratio; as if it were one unit. */
+	/* A ratio with 0 does not exist; use one unit instead of 0. */
 	ratio = (*value > 0 ? *value : 1) / (edge > 0 ? edge : 1);
 	place->away += fabs(log(ratio));
 	if (in_proportion && *value > most)
@@ -46,24 +44,22 @@ static void argument_place(double *value, double least, double most, bool in_pro
 	*value = edge;
 }
 
-static struct place cost_place(const struct cost *cost, const struct elemental *at)
+static struct place clamp_arguments(const struct cost *cost, const struct elemental *at)
 {
 	struct place p = { *at, 1, 0 };
 	const struct elemental *least = &cost->least, *most = &cost->most;
 
 	p.at.writers = cost_round(at->writers);
-	argument_place(&p.at.nodes, least->nodes, most->nodes, false, &p);
-	argument_place(&p.at.cores, least->cores, most->cores, false, &p);
-	argument_place(&p.at.senders, least->senders, most->senders, false, &p);
-	argument_place(&p.at.receivers, least->receivers, most->receivers, false, &p);
-	argument_place(&p.at.writers, least->writers, most->writers, true, &p);
-	argument_place(&p.at.bytes, least->bytes, most->bytes, true, &p);
+	clamp_argument(&p.at.nodes, least->nodes, most->nodes, false, &p);
+	clamp_argument(&p.at.cores, least->cores, most->cores, false, &p);
+	clamp_argument(&p.at.senders, least->senders, most->senders, false, &p);
+	clamp_argument(&p.at.receivers, least->receivers, most->receivers, false, &p);
+	clamp_argument(&p.at.writers, least->writers, most->writers, true, &p);
+	clamp_argument(&p.at.bytes, least->bytes, most->bytes, true, &p);
 	return p;
 }
 
-/* ---- prices ---- */
-
-/* Variances of the logarithm: of what was measured, and of the guess. */
+/* The variance of the logarithm of a measured cell. */
 static double cell_variance(const struct cost *cost, const struct cost_cell *cell)
 {
 	if (isnan(cost->noise))
@@ -72,10 +68,10 @@ static double cell_variance(const struct cost *cost, const struct cost_cell *cel
 }
 
 /*
- * What remains of the surrogate's variance beside a measurement, as a share: 0 to 1. What smoothing
- * gains beyond that is not relied on: it is as sure as its scales are right.
+ * The fraction of the surrogate's variance that remains next to a measurement, from 0 to 1. A
+ * smaller variance by smoothing is not used, because it depends on the fitted length scales.
  */
-static double share_left(const struct cost *cost, const struct cost_cell *cell)
+static double remaining_variance(const struct cost *cost, const struct cost_cell *cell)
 {
 	double measured = cell_variance(cost, cell), guessed = cost->spread * cost->spread;
 	double share = measured + guessed > 0 ? measured / (measured + guessed) : 0;
@@ -85,24 +81,24 @@ static double share_left(const struct cost *cost, const struct cost_cell *cell)
 	return share;
 }
 
-static const struct cost_cell *cell_known(const struct cost *cost, const struct elemental *at)
+static const struct cost_cell *find_known_cell(const struct cost *cost, const struct elemental *at)
 {
 	const struct cost_cell *cell = cost->alone ? NULL : cost_find(cost, at);
 
 	return cell && cell->seconds > 0 ? cell : NULL;
 }
 
-static double price_settle(const struct cost *cost, const struct place *place, double guess)
+static double combine_price(const struct cost *cost, const struct place *place, double guess)
 {
-	const struct cost_cell *cell = cell_known(cost, &place->at);
+	const struct cost_cell *cell = find_known_cell(cost, &place->at);
 
 	if (!(guess >= cost->floor))
 		guess = cost->floor;
-	/* A smooth cell is such a mean already, with a better guess. */
+	/* A smoothed cell already combines measurement and prediction. */
 	if (cell && !isnan(cell->deviation)) {
 		guess = cell->smooth;
 	} else if (cell) {
-		double weight = share_left(cost, cell);
+		double weight = remaining_variance(cost, cell);
 
 		guess = exp(weight * log(guess) + (1 - weight) * log(cell->seconds));
 	}
@@ -124,14 +120,14 @@ void costs_prices(const struct costs *costs, enum operation operation, const str
 	places = xmalloc((count + 1) * sizeof(*places));
 	x = xmalloc((count * cost->input_count + 1) * sizeof(*x));
 	for (size_t i = 0; i < count; i++) {
-		places[i] = cost_place(cost, &at[i]);
+		places[i] = clamp_arguments(cost, &at[i]);
 		cost_inputs(cost, operation, &places[i].at, x + i * cost->input_count);
 		seconds[i] = cost->floor;
 	}
 	if (cost->pipeline.learner)
 		pipeline_predict_rows(&cost->pipeline, x, NULL, count, seconds);
 	for (size_t i = 0; i < count; i++)
-		seconds[i] = price_settle(cost, &places[i], seconds[i]);
+		seconds[i] = combine_price(cost, &places[i], seconds[i]);
 }
 
 double costs_price(void *arg, enum operation operation, const struct elemental *at)
@@ -143,23 +139,21 @@ double costs_price(void *arg, enum operation operation, const struct elemental *
 
 	if (!cost->is_fitted)
 		return NAN;
-	place = cost_place(cost, at);
+	place = clamp_arguments(cost, at);
 	cost_inputs(cost, operation, &place.at, x);
 	if (cost->pipeline.learner)
 		pipeline_predict(&cost->pipeline, x, &guess);
-	return price_settle(cost, &place, guess);
+	return combine_price(cost, &place, guess);
 }
 
-/* ---- trust ---- */
-
-static double errors_quantile(const struct cost *cost, double coverage)
+static double error_quantile(const struct cost *cost, double coverage)
 {
 	const struct conformal *conformal = &cost->conformal;
 	double margin = conformal_margin(conformal, coverage), n = (double)conformal->count;
 
 	if (isfinite(margin))
 		return margin;
-	/* The largest of n errors is where a share of n / (n + 1) ends. */
+	/* The largest of n errors is the quantile n / (n + 1). */
 	if (conformal->count)
 		return conformal->errors[conformal->count - 1] * log(1 / (1 - coverage)) /
 		       log(n + 1);
@@ -176,16 +170,17 @@ double costs_margin(const struct costs *costs, enum operation operation, const s
 
 	if (!cost->is_fitted)
 		return INFINITY;
-	place = cost_place(cost, at);
-	margin = errors_quantile(cost, coverage);
-	cell = cell_known(cost, &place.at);
+	place = clamp_arguments(cost, at);
+	margin = error_quantile(cost, coverage);
+	cell = find_known_cell(cost, &place.at);
 	if (cell)
-		margin *= sqrt(share_left(cost, cell));
+		margin *= sqrt(remaining_variance(cost, cell));
 	return margin + place.away;
 }
 
 bool costs_is_outside(const struct costs *costs, enum operation operation,
 		      const struct elemental *at)
 {
-	return costs->of[operation].is_fitted && cost_place(&costs->of[operation], at).away > 0;
+	return costs->of[operation].is_fitted &&
+	       clamp_arguments(&costs->of[operation], at).away > 0;
 }

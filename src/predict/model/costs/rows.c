@@ -22,8 +22,8 @@ enum kind { KIND_TEXT, KIND_REAL, KIND_WHOLE };
 struct column {
 	const char *name;
 	enum kind kind;
-	size_t offset, bytes; /* bytes: room of a text */
-	bool is_needed;
+	size_t offset, bytes; /* bytes: capacity of a text */
+	bool is_required;
 };
 
 #define TEXT_AT(field, needed) \
@@ -49,9 +49,7 @@ static const struct column columns[] = {
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* ---- writing ---- */
-
-static void cell_write(struct buf *out, const struct column *column, const struct element *row)
+static void write_field(struct buf *out, const struct column *column, const struct element *row)
 {
 	const void *field = (const char *)row + column->offset;
 	char number[NUMBER_TEXT_MAX];
@@ -77,23 +75,21 @@ void rows_write(const struct elements *rows, struct buf *out)
 	buf_putc(out, '\n');
 	for (size_t i = 0; i < rows->count; i++)
 		for (size_t c = 0; c < COLUMNS; c++) {
-			cell_write(out, &columns[c], &rows->rows[i]);
+			write_field(out, &columns[c], &rows->rows[i]);
 			buf_putc(out, c + 1 < COLUMNS ? ',' : '\n');
 		}
 }
 
-/* ---- reading ---- */
-
 struct reader {
-	const char *name, *at, *end; /* what is left of the text */
+	const char *name, *at, *end; /* at..end: the remaining text */
 	size_t line;
-	const struct column *order[COLUMNS]; /* what the file's columns are */
+	const struct column *order[COLUMNS]; /* the columns of the file */
 	size_t count;
 	struct buf cell;
 	struct err *err;
 };
 
-static int complain(const struct reader *r, const struct column *column, const char *why)
+static int report_field(const struct reader *r, const struct column *column, const char *why)
 {
 	AUTO_FREE char *shown = xstrndup(buf_text(&r->cell), 40);
 
@@ -104,8 +100,8 @@ static int complain(const struct reader *r, const struct column *column, const c
 		       column ? column->name : "first line", shown, why);
 }
 
-/* The quoted part of a cell, after its first quote. */
-static int quoted_take(struct reader *r)
+/* Reads the quoted part of a field, after its first quote. */
+static int read_quoted(struct reader *r)
 {
 	while (r->at < r->end) {
 		char c = *r->at++;
@@ -121,11 +117,12 @@ static int quoted_take(struct reader *r)
 			return 0;
 		}
 	}
-	return err_set(r->err, EINVAL, "%s:%zu: a quote is not closed", r->name, r->line);
+	return err_set(r->err, EINVAL, "%s:%zu: missing closing quote", r->name, r->line);
 }
 
-/* The next cell of the line into r->cell; 1: it was the last one. The newline is left. */
-static int cell_take(struct reader *r)
+/* Reads the next field of the line into r->cell. Returns 1 if it was the last one; the newline
+ * remains. */
+static int next_field(struct reader *r)
 {
 	bool was_quoted = r->at < r->end && *r->at == '"';
 	int ret;
@@ -133,7 +130,7 @@ static int cell_take(struct reader *r)
 	buf_clear(&r->cell);
 	if (was_quoted) {
 		r->at++;
-		ret = quoted_take(r);
+		ret = read_quoted(r);
 		if (ret < 0)
 			return ret;
 	}
@@ -144,8 +141,8 @@ static int cell_take(struct reader *r)
 			break;
 		if (was_quoted || !c)
 			return err_set(r->err, EINVAL, "%s:%zu: %s", r->name, r->line,
-				       c ? "something follows a closing quote"
-					 : "there is a zero byte: this is no text");
+				       c ? "unexpected text after a closing quote"
+					 : "the file contains a zero byte; it is not a text file");
 		buf_putc(&r->cell, c);
 	}
 	if (r->at < r->end && *r->at == ',') {
@@ -155,8 +152,8 @@ static int cell_take(struct reader *r)
 	return 1;
 }
 
-/* Steps over the newline and empty lines. False at the end. */
-static bool line_next(struct reader *r)
+/* Skips the newline and empty lines. Returns false at the end. */
+static bool next_line(struct reader *r)
 {
 	while (r->at < r->end && (*r->at == '\n' || *r->at == '\r')) {
 		r->line += *r->at == '\n';
@@ -165,7 +162,7 @@ static bool line_next(struct reader *r)
 	return r->at < r->end;
 }
 
-static int column_take(struct reader *r)
+static int add_column(struct reader *r)
 {
 	const char *name = buf_text(&r->cell);
 	size_t c = 0;
@@ -173,28 +170,28 @@ static int column_take(struct reader *r)
 	while (c < COLUMNS && strcmp(columns[c].name, name) != 0)
 		c++;
 	if (c == COLUMNS)
-		return complain(r, NULL, "is no column of benchmarks");
+		return report_field(r, NULL, "is not a known column");
 	for (size_t i = 0; i < r->count; i++)
 		if (r->order[i] == &columns[c])
-			return complain(r, NULL, "is there twice");
+			return report_field(r, NULL, "is given twice");
 	r->order[r->count++] = &columns[c];
 	return 0;
 }
 
-static int head_take(struct reader *r)
+static int read_header(struct reader *r)
 {
 	int last = 0;
 
-	if (!line_next(r))
-		return err_set(r->err, EINVAL, "%s: is empty: the names of columns are missing",
-			       r->name);
+	if (!next_line(r))
+		return err_set(r->err, EINVAL,
+			       "%s: the file is empty; expected a line with column names", r->name);
 	while (!last) {
 		int ret;
 
-		last = cell_take(r);
+		last = next_field(r);
 		if (last < 0)
 			return last;
-		ret = column_take(r);
+		ret = add_column(r);
 		if (ret < 0)
 			return ret;
 	}
@@ -203,36 +200,36 @@ static int head_take(struct reader *r)
 
 		while (i < r->count && r->order[i] != &columns[c])
 			i++;
-		if (i == r->count && columns[c].is_needed)
-			return err_set(r->err, EINVAL, "%s:%zu: the column %s is missing", r->name,
+		if (i == r->count && columns[c].is_required)
+			return err_set(r->err, EINVAL, "%s:%zu: missing column %s", r->name,
 				       r->line, columns[c].name);
 	}
 	return 0;
 }
 
-static int text_read(const struct reader *r, const struct column *column, char *to)
+static int read_text(const struct reader *r, const struct column *column, char *to)
 {
 	const char *text = buf_text(&r->cell);
 
 	if (strlen(text) >= column->bytes)
-		return complain(r, column, "is too long");
+		return report_field(r, column, "is too long");
 	for (const char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
-			return complain(r, column, "has a control character");
-	if (column->is_needed && !*text)
-		return complain(r, column, "is empty");
+			return report_field(r, column, "contains a control character");
+	if (column->is_required && !*text)
+		return report_field(r, column, "is empty");
 	strcpy(to, text);
 	return 0;
 }
 
-static int real_read(const struct reader *r, const struct column *column, double *to)
+static int read_real(const struct reader *r, const struct column *column, double *to)
 {
 	if (!number_parse(buf_text(&r->cell), r->cell.len, to) || !isfinite(*to))
-		return complain(r, column, "is no number");
-	return *to < 0 ? complain(r, column, "is negative") : 0;
+		return report_field(r, column, "is not a number");
+	return *to < 0 ? report_field(r, column, "is negative") : 0;
 }
 
-static int whole_read(const struct reader *r, const struct column *column, int64_t *to)
+static int read_whole(const struct reader *r, const struct column *column, int64_t *to)
 {
 	const char *text = buf_text(&r->cell);
 	char *end;
@@ -240,51 +237,54 @@ static int whole_read(const struct reader *r, const struct column *column, int64
 	errno = 0;
 	*to = strtoll(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end)
-		return complain(r, column, *text == '-' ? "is negative" : "is no whole number");
-	return errno ? complain(r, column, "is too large") : 0;
+		return report_field(r, column,
+				    *text == '-' ? "is negative" : "is not a whole number");
+	return errno ? report_field(r, column, "is too large") : 0;
 }
 
-static int field_read(const struct reader *r, const struct column *column, struct element *row)
+static int read_field(const struct reader *r, const struct column *column, struct element *row)
 {
 	void *field = (char *)row + column->offset;
 
 	switch (column->kind) {
 	case KIND_TEXT:
-		return text_read(r, column, field);
+		return read_text(r, column, field);
 	case KIND_REAL:
-		return real_read(r, column, field);
+		return read_real(r, column, field);
 	default:
-		return whole_read(r, column, field);
+		return read_whole(r, column, field);
 	}
 }
 
-/* What no single field can tell. */
-static int row_check(const struct reader *r, const struct element *row)
+/* Checks what depends on several fields. */
+static int check_row(const struct reader *r, const struct element *row)
 {
 	if (operation_by_name(row->operation) < 0)
-		return err_set(r->err, EINVAL, "%s:%zu: operation: there is no \"%s\"", r->name,
-			       r->line, row->operation);
+		return err_set(r->err, EINVAL, "%s:%zu: unknown operation \"%s\"", r->name, r->line,
+			       row->operation);
 	if (row->nodes < 1 || row->cores <= 0)
-		return err_set(r->err, EINVAL, "%s:%zu: nodes, cores: there are no ranks", r->name,
+		return err_set(r->err, EINVAL,
+			       "%s:%zu: nodes must be at least 1, and cores positive", r->name,
 			       r->line);
 	return 0;
 }
 
-static int row_take(struct reader *r, struct element *row)
+static int read_row(struct reader *r, struct element *row)
 {
 	for (size_t i = 0; i < r->count; i++) {
-		int last = cell_take(r), ret;
+		int last = next_field(r), ret;
 
 		if (last < 0)
 			return last;
 		if (last != (i + 1 == r->count))
-			return err_set(r->err, EINVAL, "%s:%zu: has %s fields than the first line",
+			return err_set(r->err, EINVAL,
+				       "%s:%zu: the line has %s fields than the first line",
 				       r->name, r->line, last ? "fewer" : "more");
-		ret = field_read(r, r->order[i], row);
+		ret = read_field(r, r->order[i], row);
 		if (ret < 0)
 			return ret;
 	}
-	return row_check(r, row);
+	return check_row(r, row);
 }
 
 int rows_parse(struct elements *out, const char *name, const char *text, size_t bytes,
@@ -292,12 +292,12 @@ int rows_parse(struct elements *out, const char *name, const char *text, size_t 
 {
 	struct reader r = { .name = name, .at = text, .end = text + bytes, .line = 1, .err = err };
 	size_t before = out->count;
-	int ret = head_take(&r);
+	int ret = read_header(&r);
 
-	while (ret >= 0 && line_next(&r)) {
+	while (ret >= 0 && next_line(&r)) {
 		struct element row = { 0 };
 
-		ret = row_take(&r, &row);
+		ret = read_row(&r, &row);
 		if (ret >= 0)
 			elements_add(out, &row);
 	}
@@ -306,8 +306,6 @@ int rows_parse(struct elements *out, const char *name, const char *text, size_t 
 		out->count = before;
 	return ret < 0 ? ret : 0;
 }
-
-/* ---- files ---- */
 
 int rows_read(struct elements *out, const char *path, struct err *err)
 {
@@ -325,11 +323,11 @@ int rows_read(struct elements *out, const char *path, struct err *err)
 		text.data[text.len] = 0;
 	} while (n);
 	if (ferror(file))
-		return err_set(err, EIO, "%s: cannot be read", path);
+		return err_set(err, EIO, "cannot read %s", path);
 	return rows_parse(out, is_input ? "standard input" : path, buf_text(&text), text.len, err);
 }
 
-static int file_write(FILE *file, const struct buf *text)
+static int write_and_close(FILE *file, const struct buf *text)
 {
 	bool is_good = fwrite(text->data, 1, text->len, file) == text->len;
 
@@ -348,7 +346,7 @@ int rows_save(const struct elements *rows, const char *path, struct err *err)
 	file = is_output ? fdopen(dup(STDOUT_FILENO), "w") : fopen(part, "we");
 	if (!file)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	ret = file_write(file, &text);
+	ret = write_and_close(file, &text);
 	if (ret >= 0 && !is_output && rename(part, path) != 0)
 		ret = -errno;
 	if (ret >= 0)
@@ -358,15 +356,13 @@ int rows_save(const struct elements *rows, const char *path, struct err *err)
 	return err_set(err, -ret, "%s: %s", path, strerror(-ret));
 }
 
-/* ---- cells ---- */
-
 static int number_compare(double a, double b)
 {
 	return (a > b) - (a < b);
 }
 
-/* 0: of one cell. */
-static int cell_compare(const struct element *a, const struct element *b)
+/* Returns 0 if the rows belong to one cell. */
+static int compare_cells(const struct element *a, const struct element *b)
 {
 	const double differences[] = {
 		strcmp(a->operation, b->operation),
@@ -387,23 +383,23 @@ static int cell_compare(const struct element *a, const struct element *b)
 	return 0;
 }
 
-static int row_compare(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
 	const struct element *x = *(const struct element *const *)a,
 			     *y = *(const struct element *const *)b;
-	int d = cell_compare(x, y);
+	int d = compare_cells(x, y);
 
 	return d ? d : (x > y) - (x < y);
 }
 
-static int first_compare(const void *a, const void *b)
+static int compare_first(const void *a, const void *b)
 {
 	const struct rows_cell *x = a, *y = b;
 
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-static void cell_close(struct rows_cell *cell, const struct element *const *sorted)
+static void compute_statistics(struct rows_cell *cell, const struct element *const *sorted)
 {
 	double sum = 0, squares = 0;
 
@@ -423,16 +419,16 @@ size_t rows_cells(const struct elements *rows, struct rows_cell **cells)
 
 	for (size_t i = 0; i < rows->count; i++)
 		sorted[i] = &rows->rows[i];
-	qsort(sorted, rows->count, sizeof(*sorted), row_compare);
+	qsort(sorted, rows->count, sizeof(*sorted), compare_rows);
 	for (size_t i = 0, end; i < rows->count; i = end) {
 		for (end = i + 1; end < rows->count; end++)
-			if (cell_compare(sorted[i], sorted[end]) != 0)
+			if (compare_cells(sorted[i], sorted[end]) != 0)
 				break;
 		out[count] = (struct rows_cell){ .first = (size_t)(sorted[i] - rows->rows),
 						 .count = end - i };
-		cell_close(&out[count++], sorted + i);
+		compute_statistics(&out[count++], sorted + i);
 	}
-	qsort(out, count, sizeof(*out), first_compare);
+	qsort(out, count, sizeof(*out), compare_first);
 	*cells = out;
 	return count;
 }
@@ -450,10 +446,10 @@ void rows_means(const struct elements *rows, struct elements *out)
 	}
 }
 
-static int round_compare(const void *a, const void *b)
+static int compare_rounds(const void *a, const void *b)
 {
 	const struct element *x = *(struct element *const *)a, *y = *(struct element *const *)b;
-	int d = cell_compare(x, y);
+	int d = compare_cells(x, y);
 
 	if (!d)
 		d = (x->round > y->round) - (x->round < y->round);
@@ -468,17 +464,17 @@ void rows_number(struct elements *rows)
 
 	for (size_t i = 0; i < rows->count; i++)
 		sorted[i] = &rows->rows[i];
-	qsort(sorted, rows->count, sizeof(*sorted), round_compare);
+	qsort(sorted, rows->count, sizeof(*sorted), compare_rounds);
 	for (size_t i = 1; i < rows->count; i++) {
 		const struct element *before = sorted[i - 1];
 
-		if (cell_compare(before, sorted[i]) == 0 && before->round == sorted[i]->round &&
+		if (compare_cells(before, sorted[i]) == 0 && before->round == sorted[i]->round &&
 		    sorted[i]->repetition <= before->repetition)
 			sorted[i]->repetition = before->repetition + 1;
 	}
 }
 
-static int real_compare(const void *a, const void *b)
+static int compare_reals(const void *a, const void *b)
 {
 	return number_compare(*(const double *)a, *(const double *)b);
 }
@@ -495,6 +491,6 @@ double rows_spread(const struct elements *rows, const char *operation)
 			ratios[n++] = cells[i].deviation / cells[i].mean;
 	if (!n)
 		return NAN;
-	qsort(ratios, n, sizeof(*ratios), real_compare);
+	qsort(ratios, n, sizeof(*ratios), compare_reals);
 	return (ratios[(n - 1) / 2] + ratios[n / 2]) / 2;
 }

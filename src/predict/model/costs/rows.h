@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows of elemental benchmarks (HYB-38) as CSV, and what repetitions amount to.
+ * Rows of elemental benchmarks as CSV, and statistics over repetitions.
  *
- * The first line names columns, in any order; those of rows.c are known, and platform, operation,
- * nodes, cores, bytes and seconds must be there. Texts with a comma or quote are quoted as by RFC
- * 4180. Empty lines do not count.
+ * The first line names the columns of rows.c, in any order; platform, operation, nodes, cores,
+ * bytes and seconds are required. Texts with a comma or quote are quoted as in RFC 4180. Empty
+ * lines are ignored.
  */
 #ifndef SLUICE_PREDICT_MODEL_COSTS_ROWS_H
 #define SLUICE_PREDICT_MODEL_COSTS_ROWS_H
@@ -17,39 +17,39 @@ struct err;
 
 void rows_write(const struct elements *rows, struct buf *out);
 
-/* Adds to out, which is untouched on failure; err names file, line and column. */
+/* Appends to out, which is untouched on failure. Errors name file, line and column. */
 int rows_parse(struct elements *out, const char *name, const char *text, size_t bytes,
 	       struct err *err);
 
-/* A whole file; "-" is standard input or output. A file appears when it is complete. */
+/* "-" is standard input or output. rows_save() writes a temporary file and renames it. */
 int rows_read(struct elements *out, const char *path, struct err *err);
 int rows_save(const struct elements *rows, const char *path, struct err *err);
 
 /*
- * Rows that differ in round, repetition, seconds and time alone are of one cell: the same operation
- * done again.
+ * Rows that differ only in round, repetition, seconds and time belong to one cell: they are
+ * repetitions of the same operation.
  */
 struct rows_cell {
 	size_t first; /* index of its first row */
 	size_t count;
-	double mean, deviation; /* of seconds; deviation of a sample, 0 of one row */
+	double mean, deviation; /* of seconds; sample standard deviation, 0 for one row */
 };
 
-/* In the order of their first rows; the caller frees *cells. Returns how many. */
+/* Finds the cells, ordered by first row, and returns their number. The caller frees *cells. */
 size_t rows_cells(const struct elements *rows, struct rows_cell **cells);
 
-/* A row per cell, its first with the mean of all: what HYB-37 learns from. Adds to out. */
+/* Appends one row per cell to out: its first row with the mean of all seconds. */
 void rows_means(const struct elements *rows, struct elements *out);
 
 /*
- * Gives rows that agree in all but seconds and time repetitions of their own, rising: a store keeps
- * one of them otherwise. Others keep theirs, so doing it twice is as good as once.
+ * Assigns ascending repetition numbers to rows that differ only in seconds and time, because the
+ * store would keep only one of them. Other rows keep their numbers, so the function is idempotent.
  */
 void rows_number(struct elements *rows);
 
 /*
- * How steady the operation is (HYB-AC-17): the median over its cells of deviation over mean. NAN
- * where no cell was repeated.
+ * The relative noise of an operation: the median over its cells of deviation over mean. NAN: no
+ * cell was repeated.
  */
 double rows_spread(const struct elements *rows, const char *operation);
 

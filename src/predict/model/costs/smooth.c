@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What cells cost, noise taken out: a Gaussian process of logarithms over the logarithms of the
- * arguments. Its marginal likelihood tells noise from shape without a repetition; what it expects
- * at a cell is the mean of what was measured there and of what the others say, weighted by
- * precision.
+ * Removes noise from the costs of cells by a Gaussian process of logarithms over the logarithms of
+ * the arguments. Its marginal likelihood separates noise from shape without repetitions. The
+ * prediction at a cell is the mean of its measurement and of the prediction from the other cells,
+ * weighted by precision.
  *
- * Times are means of sums, so noise is taken to be in proportion to the time and to have mean 0, be
- * it so large that a time is negative. The logarithm of such a time is too low, or none. Where the
- * guess is m the process therefore sees log(m) + (t / m - 1), which has the noise's own mean, and
- * guesses again: the scoring step of a quasi-likelihood with a logarithmic link (McCullagh and
- * Nelder 1989, section 9.2). Without noise it is log(t).
+ * Times are means of sums, so noise is assumed to be proportional to the time and to have mean 0;
+ * it may be so large that a time is negative. The logarithm of such a time is too low or does not
+ * exist. Therefore, with the current estimate m, the process gets log(m) + (t / m - 1) instead of
+ * log(t), which preserves the mean of the noise, and estimates again: the scoring step of a
+ * quasi-likelihood with a logarithmic link (McCullagh and Nelder 1989, section 9.2).
  */
 #include <errno.h>
 #include <math.h>
@@ -17,47 +17,46 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/maths/random.h"
 #include "learn/learners/gaussian/gaussian.h"
+#include "learn/maths/random.h"
 #include "predict/model/costs/costs_internal.h"
 
-/* Points that hyper-parameters are found by: beyond, they hardly change, but take the cube. */
+/* Points that tune the hyperparameters: with more they hardly change, but the time grows cubically.
+ */
 #define POINTS_TUNED 250
 #define ROUNDS_TUNED 40
 
-/* Guesses hardly change any more. */
+/* Scoring steps, after which estimates hardly change. */
 #define STEPS 3
 
 /*
- * Costs are nearly powers of their arguments, which the linear term takes, and what is left bends
- * slowly; operations of storage are much alike. In deviations of the inputs.
+ * Prior of length scales, in standard deviations of the inputs. Costs are nearly powers of their
+ * arguments, which the linear term models; the remainder changes slowly.
  */
 #define SCALE_PRIOR 10
 
-/* Fewer cells tell nothing about noise. */
+/* Noise cannot be estimated from fewer cells. */
 #define CELLS_SMOOTHED 8
 
-/* Relative deviation below which cells are left as they are. */
+/* Relative noise below which cells are not changed. */
 #define NOISE_LEAST 1e-3
 
-/* From here on a ratio counts by its logarithm, so that one wild time does not rule its place. */
-#define RATIO_WILD 3
+/* Larger ratios enter by their logarithm, to limit the influence of outliers. */
+#define RATIO_OUTLIER 3
 
 struct smoothing {
-	struct cost *const *costs; /* of operations that are learnt together */
+	struct cost *const *costs; /* the operations that share the process */
 	size_t count;
-	struct cost_cell **cells; /* of all of them */
+	struct cost_cell **cells; /* the cells of all operations */
 	struct gaussian all;
-	double *guesses;	   /* logarithms, at cells */
-	double noises[OPERATIONS]; /* variances, of logarithms; of several operations */
+	double *guesses;	   /* logarithms of seconds at the cells */
+	double noises[OPERATIONS]; /* variances of logarithms per operation */
 	uint64_t seed;
 };
 
-/* ---- points ---- */
-
-/* Logarithms of arguments, then which operation it is. */
-static size_t inputs_of(const struct smoothing *s, size_t which, const struct elemental *at,
-			double *inputs)
+/* Computes the inputs: logarithms of arguments, then indicators of the operation. */
+static size_t compute_inputs(const struct smoothing *s, size_t which, const struct elemental *at,
+			     double *inputs)
 {
 	double values[COST_ARGUMENTS];
 	size_t n = 0;
@@ -70,7 +69,7 @@ static size_t inputs_of(const struct smoothing *s, size_t which, const struct el
 	return n;
 }
 
-static void input_scale(double *values, size_t count)
+static void standardize(double *values, size_t count)
 {
 	double sum = 0, squares = 0, deviation;
 
@@ -93,8 +92,8 @@ static bool is_constant(const double *values, size_t count)
 	return true;
 }
 
-/* Inputs that vary, each by itself, of all cells. */
-static void points_make(struct smoothing *s, size_t total)
+/* Fills the process with the standardized inputs of all cells, as far as they vary. */
+static void make_points(struct smoothing *s, size_t total)
 {
 	size_t wide = COST_ARGUMENTS + s->count - 1, width = 0, p = 0;
 	AUTO_FREE double *columns = xmalloc(wide * total * sizeof(*columns));
@@ -105,7 +104,7 @@ static void points_make(struct smoothing *s, size_t total)
 	for (size_t k = 0; k < s->count; k++)
 		for (size_t i = 0; i < s->costs[k]->cell_count; i++, p++) {
 			s->cells[p] = &s->costs[k]->cells[i];
-			inputs_of(s, k, &s->cells[p]->at, row);
+			compute_inputs(s, k, &s->cells[p]->at, row);
 			for (size_t j = 0; j < wide; j++)
 				columns[j * total + p] = row[j];
 		}
@@ -119,7 +118,7 @@ static void points_make(struct smoothing *s, size_t total)
 		memcpy(column, columns + kept[j] * total, total * sizeof(*column));
 		s->all.category[j] = kept[j] >= COST_ARGUMENTS;
 		if (!s->all.category[j])
-			input_scale(column, total);
+			standardize(column, total);
 	}
 	s->all.family = COVARIANCE_MATERN52;
 	s->all.linear = true;
@@ -130,15 +129,14 @@ static void points_make(struct smoothing *s, size_t total)
 	}
 }
 
-/* ---- targets ---- */
-
 static double ratio_step(double ratio)
 {
-	return ratio > RATIO_WILD ? RATIO_WILD - 1 + log(ratio / RATIO_WILD) : fmax(ratio, -1) - 1;
+	return ratio > RATIO_OUTLIER ? RATIO_OUTLIER - 1 + log(ratio / RATIO_OUTLIER)
+				     : fmax(ratio, -1) - 1;
 }
 
-/* The first time from measurements alone. */
-static void targets_make(struct smoothing *s, bool first)
+/* Computes the targets; `first`: from measurements only. */
+static void make_targets(struct smoothing *s, bool first)
 {
 	struct gaussian *g = &s->all;
 	double sum = 0, squares = 0;
@@ -160,9 +158,7 @@ static void targets_make(struct smoothing *s, bool first)
 	}
 }
 
-/* ---- fitting ---- */
-
-static void point_copy(struct gaussian *to, const struct gaussian *from, size_t p)
+static void copy_point(struct gaussian *to, const struct gaussian *from, size_t p)
 {
 	size_t n = to->points++;
 
@@ -174,8 +170,8 @@ static void point_copy(struct gaussian *to, const struct gaussian *from, size_t 
 	to->rows += (size_t)from->repeats[p];
 }
 
-/* The share of an operation: those that have few cells give all of them. */
-static size_t share_of(const struct smoothing *s, size_t which)
+/* The number of points of an operation for tuning; operations with few cells contribute all. */
+static size_t tuned_points(const struct smoothing *s, size_t which)
 {
 	size_t size = s->costs[which]->cell_count, least = 0, most = POINTS_TUNED;
 
@@ -192,8 +188,8 @@ static size_t share_of(const struct smoothing *s, size_t which)
 	return size < least ? size : least;
 }
 
-/* A seeded choice of points, in their order. */
-static void some_init(struct gaussian *some, const struct smoothing *s)
+/* Selects random points for tuning, in their order. */
+static void init_sample(struct gaussian *some, const struct smoothing *s)
 {
 	const struct gaussian *all = &s->all;
 	struct random random;
@@ -203,17 +199,17 @@ static void some_init(struct gaussian *some, const struct smoothing *s)
 	memcpy(some->category, all->category, all->width * sizeof(*all->category));
 	random_stream(&random, s->seed, 7);
 	for (size_t k = 0, p = 0; k < s->count; k++) {
-		size_t left = s->costs[k]->cell_count, wanted = share_of(s, k);
+		size_t left = s->costs[k]->cell_count, wanted = tuned_points(s, k);
 
 		for (; left; left--, p++)
 			if (random_below(&random, left) < wanted) {
-				point_copy(some, all, p);
+				copy_point(some, all, p);
 				wanted--;
 			}
 	}
 }
 
-static void hyper_copy(struct gaussian *to, const struct gaussian *from)
+static void copy_hyper(struct gaussian *to, const struct gaussian *from)
 {
 	to->hyper.signal = from->hyper.signal;
 	to->hyper.noise = from->hyper.noise;
@@ -221,7 +217,7 @@ static void hyper_copy(struct gaussian *to, const struct gaussian *from)
 	memcpy(to->hyper.scales, from->hyper.scales, from->width * sizeof(*from->hyper.scales));
 }
 
-static int hyper_find(struct smoothing *s)
+static int tune_hyper(struct smoothing *s)
 {
 	struct gaussian_plan plan = { .rounds = ROUNDS_TUNED,
 				      .seed = s->seed,
@@ -230,16 +226,16 @@ static int hyper_find(struct smoothing *s)
 	struct gaussian some;
 	int r;
 
-	some_init(&some, s);
-	hyper_copy(&some, &s->all);
+	init_sample(&some, s);
+	copy_hyper(&some, &s->all);
 	r = gaussian_tune(&some, &plan, NULL);
 	if (r >= 0)
-		hyper_copy(&s->all, &some);
+		copy_hyper(&s->all, &some);
 	gaussian_release(&some);
 	return r;
 }
 
-static void hyper_start(struct gaussian *g)
+static void init_hyper(struct gaussian *g)
 {
 	g->hyper.signal = 1;
 	g->hyper.noise = 0.1;
@@ -248,7 +244,7 @@ static void hyper_start(struct gaussian *g)
 		g->hyper.scales[j] = 1;
 }
 
-static int guesses_make(struct smoothing *s, double *deviations)
+static int update_guesses(struct smoothing *s, double *deviations)
 {
 	struct gaussian *g = &s->all;
 	struct covariance_points points = { g->x, g->cap, g->points };
@@ -262,10 +258,10 @@ static int guesses_make(struct smoothing *s, double *deviations)
 }
 
 /*
- * Operations differ in noise, of which there was one so far: by what is left of each one's cells,
- * per cell that the process did not use up, leaning to the common one. Counts as repetitions.
+ * Estimates the noise of each operation from the residuals of its cells per residual degree of
+ * freedom, shrunk toward the common noise, and rescales the repetitions accordingly.
  */
-static void noises_tell(struct smoothing *s, const double *deviations)
+static void estimate_noises(struct smoothing *s, const double *deviations)
 {
 	struct gaussian *g = &s->all;
 	double common = g->hyper.noise * g->scale * g->scale;
@@ -287,32 +283,30 @@ static void noises_tell(struct smoothing *s, const double *deviations)
 	}
 }
 
-static int smooth_run(struct smoothing *s, double *deviations)
+static int run_smoothing(struct smoothing *s, double *deviations)
 {
 	int r;
 
-	hyper_start(&s->all);
-	targets_make(s, true);
-	r = hyper_find(s);
+	init_hyper(&s->all);
+	make_targets(s, true);
+	r = tune_hyper(s);
 	if (r >= 0)
-		r = guesses_make(s, NULL);
+		r = update_guesses(s, NULL);
 	for (int i = 0; i < STEPS && r >= 0; i++) {
-		targets_make(s, false);
+		make_targets(s, false);
 		if (i == 0)
-			r = hyper_find(s);
+			r = tune_hyper(s);
 		if (r >= 0)
-			r = guesses_make(s, i + 1 == STEPS ? deviations : NULL);
+			r = update_guesses(s, i + 1 == STEPS ? deviations : NULL);
 	}
 	if (r < 0 || s->count < 2)
 		return r;
-	noises_tell(s, deviations);
-	return guesses_make(s, deviations);
+	estimate_noises(s, deviations);
+	return update_guesses(s, deviations);
 }
 
-/* ---- trials ---- */
-
-/* The same without the cells of one fold: what the others would be smoothed to. */
-static int trial_run(const struct smoothing *s, const size_t *folds, size_t fold,
+/* Smooths all cells outside one fold without the cells of that fold. */
+static int run_trial(const struct smoothing *s, const size_t *folds, size_t fold,
 		     struct cost_trial *trials)
 {
 	const struct gaussian *all = &s->all;
@@ -326,10 +320,10 @@ static int trial_run(const struct smoothing *s, const size_t *folds, size_t fold
 
 	gaussian_room(&some, all->width, all->points);
 	memcpy(some.category, all->category, all->width * sizeof(*all->category));
-	hyper_copy(&some, all);
+	copy_hyper(&some, all);
 	for (size_t p = 0; p < all->points; p++)
 		if (folds[p] != fold)
-			point_copy(&some, all, p);
+			copy_point(&some, all, p);
 	points = (struct covariance_points){ some.x, some.cap, some.points };
 	r = some.points ? gaussian_root(&some, NULL) : -EDOM;
 	if (r >= 0)
@@ -340,7 +334,7 @@ static int trial_run(const struct smoothing *s, const size_t *folds, size_t fold
 	return r;
 }
 
-static int trials_run(const struct smoothing *s, struct cost_trial *trials)
+static int run_trials(const struct smoothing *s, struct cost_trial *trials)
 {
 	AUTO_FREE size_t *folds = xmalloc(s->all.points * sizeof(*folds));
 	struct random random;
@@ -352,14 +346,12 @@ static int trials_run(const struct smoothing *s, struct cost_trial *trials)
 		trials[p].target = s->all.centre + s->all.scale * s->all.target[p];
 	}
 	for (size_t fold = 0; fold < COST_TRIALS && r >= 0; fold++)
-		r = trial_run(s, folds, fold, trials);
+		r = run_trial(s, folds, fold, trials);
 	return r;
 }
 
-/* ---- all ---- */
-
-/* Where there is next to no noise what was measured is right, to the last digit. */
-static void cells_settle(const struct smoothing *s, const double *deviations)
+/* Stores the result in the cells. Cells with negligible noise keep their measured value. */
+static void store_result(const struct smoothing *s, const double *deviations)
 {
 	double common = sqrt(s->all.hyper.noise) * s->all.scale;
 
@@ -388,12 +380,12 @@ struct cost_trial *costs_smooth(struct cost *const *costs, size_t count, uint64_
 	room = xmalloc(2 * total * sizeof(*room));
 	trials = xmalloc(total * sizeof(*trials));
 	s.guesses = room;
-	points_make(&s, total);
-	r = s.all.width ? smooth_run(&s, room + total) : -EDOM;
+	make_points(&s, total);
+	r = s.all.width ? run_smoothing(&s, room + total) : -EDOM;
 	if (r >= 0)
-		r = trials_run(&s, trials);
+		r = run_trials(&s, trials);
 	if (r >= 0)
-		cells_settle(&s, room + total);
+		store_result(&s, room + total);
 	free(s.cells);
 	gaussian_release(&s.all);
 	if (r >= 0)

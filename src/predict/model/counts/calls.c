@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What one rank is seen to do: the same geometry as the counts, walked through round by round. It
- * is after the code of MPICH 4.0.2 as a trace shows it, so it can be compared with one.
+ * The calls of one rank: steps through the geometry of layout.h round by round. It follows the code
+ * of MPICH 4.0.2, so the numbers can be compared with a trace.
  */
 #include <errno.h>
 
 #include "base/err.h"
 #include "predict/model/counts/counts_internal.h"
 
-static uint64_t at_most(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-static void storage_add(struct rank_calls *calls, bool is_read, uint64_t bytes)
+static void add_storage(struct rank_calls *calls, bool is_read, uint64_t bytes)
 {
 	if (is_read) {
 		calls->reads++;
@@ -24,52 +24,53 @@ static void storage_add(struct rank_calls *calls, bool is_read, uint64_t bytes)
 	}
 }
 
-/* A piece that reaches over the end of what is in the buffer makes the next window begin there. */
+/* Data sieving. A piece that extends beyond the window starts the next window at the end of the
+ * current one. */
 struct sieve {
 	struct rank_calls *calls;
 	const struct layout *layout;
-	uint64_t end; /* behind the rank's last byte */
+	uint64_t end; /* after the rank's last byte */
 	uint64_t window_end, stripe;
 };
 
-static uint64_t sieve_window(const struct sieve *s, uint64_t from)
+static uint64_t sieve_window_bytes(const struct sieve *s, uint64_t from)
 {
 	uint64_t most = s->layout->access.is_read ? SIEVE_READ_BYTES : SIEVE_WRITE_BYTES;
 
 	if (s->stripe)
 		most = (from / s->stripe + 1) * s->stripe - from;
-	return at_most(most, s->end - from);
+	return min_u64(most, s->end - from);
 }
 
-/* Writes are of windows that were read before. */
+/* A write reads the window first. */
 static void sieve_fill(struct sieve *s, uint64_t from, uint64_t bytes)
 {
-	storage_add(s->calls, true, bytes);
+	add_storage(s->calls, true, bytes);
 	if (!s->layout->access.is_read)
-		storage_add(s->calls, false, bytes);
+		add_storage(s->calls, false, bytes);
 	s->window_end = from + bytes;
 }
 
 static void sieve_piece(struct sieve *s, uint64_t from, uint64_t to)
 {
 	if (from >= s->window_end)
-		sieve_fill(s, from, sieve_window(s, from));
-	/* A read keeps the part of the piece that it has, and takes as much as if it had not: it
-	 * may go beyond the end. */
+		sieve_fill(s, from, sieve_window_bytes(s, from));
+	/* ROMIO computes the size of the next window of a read from the start of the piece, so the
+	 * window may extend beyond the end. */
 	while (to > s->window_end)
 		sieve_fill(s, s->window_end,
-			   sieve_window(s, s->layout->access.is_read ? from : s->window_end));
+			   sieve_window_bytes(s, s->layout->access.is_read ? from : s->window_end));
 }
 
-/* A rank on its own. */
-static void independent_calls(struct rank_calls *calls, const struct layout *l,
+/* Counts the storage calls of an independent access. */
+static void count_independent(struct rank_calls *calls, const struct layout *l,
 			      const struct machine *machine, uint64_t rank)
 {
 	uint64_t at = l->first + rank * l->spacing;
 	struct sieve sieve = { .calls = calls, .layout = l };
 
 	if (l->pieces == 1 || l->period == l->block) {
-		storage_add(calls, l->access.is_read, l->access.rank_bytes);
+		add_storage(calls, l->access.is_read, l->access.rank_bytes);
 		return;
 	}
 	if (machine->romio == ROMIO_LUSTRE && !l->access.is_read)
@@ -79,8 +80,9 @@ static void independent_calls(struct rank_calls *calls, const struct layout *l,
 		sieve_piece(&sieve, at, at + l->block);
 }
 
-/* Messages with offsets, then those of all rounds; seen from the rank, to aggregators. */
-static void rank_messages(const struct layout *l, uint64_t rank, uint64_t *offsets, uint64_t *data)
+/* Counts the messages with offsets and with data between the rank and all aggregators. */
+static void count_rank_messages(const struct layout *l, uint64_t rank, uint64_t *offsets,
+				uint64_t *data)
 {
 	for (uint64_t i = 0; i < l->aggregators; i++) {
 		uint64_t rounds = layout_own_rounds(l, i);
@@ -91,9 +93,9 @@ static void rank_messages(const struct layout *l, uint64_t rank, uint64_t *offse
 	}
 }
 
-/* The same as aggregator i sees them. */
-static void aggregator_messages(const struct layout *l, uint64_t i, uint64_t *offsets,
-				uint64_t *data)
+/* Counts the messages between aggregator i and all ranks. */
+static void count_aggregator_messages(const struct layout *l, uint64_t i, uint64_t *offsets,
+				      uint64_t *data)
 {
 	uint64_t rounds = layout_own_rounds(l, i);
 
@@ -104,8 +106,8 @@ static void aggregator_messages(const struct layout *l, uint64_t i, uint64_t *of
 	}
 }
 
-/* A window without data is left out; one with holes is read before it is written. */
-static void aggregator_storage(struct rank_calls *calls, const struct layout *l, uint64_t i)
+/* Skips windows without data; reads windows with holes before writing them. */
+static void count_aggregator_storage(struct rank_calls *calls, const struct layout *l, uint64_t i)
 {
 	uint64_t rounds = layout_own_rounds(l, i);
 
@@ -117,27 +119,27 @@ static void aggregator_storage(struct rank_calls *calls, const struct layout *l,
 		if (!data)
 			continue;
 		if (l->access.is_read || data < bytes)
-			storage_add(calls, true, bytes);
+			add_storage(calls, true, bytes);
 		if (!l->access.is_read)
-			storage_add(calls, false, bytes);
+			add_storage(calls, false, bytes);
 	}
 }
 
-static void two_phase_messages(struct rank_calls *calls, const struct layout *l, uint64_t rank,
-			       int64_t number)
+static void count_two_phase_messages(struct rank_calls *calls, const struct layout *l,
+				     uint64_t rank, int64_t number)
 {
 	uint64_t offsets = 0, data = 0, offsets_in = 0, data_in = 0;
 
-	rank_messages(l, rank, &offsets, &data);
+	count_rank_messages(l, rank, &offsets, &data);
 	if (number >= 0)
-		aggregator_messages(l, (uint64_t)number, &offsets_in, &data_in);
+		count_aggregator_messages(l, (uint64_t)number, &offsets_in, &data_in);
 	calls->sends = offsets + (l->access.is_read ? data_in : data);
 	calls->receives = offsets_in + (l->access.is_read ? data : data_in);
 }
 
-/* Who is asked first how much there is, and told last that all went well. */
-static void collective_calls(struct rank_calls *calls, const struct layout *l,
-			     const struct machine *machine)
+/* Counts the collectives that exchange sizes before the rounds and errors after them. */
+static void count_collectives(struct rank_calls *calls, const struct layout *l,
+			      const struct machine *machine)
 {
 	uint64_t rounds = layout_rounds(l);
 	bool is_lustre = l->domains == LAYOUT_STRIPES;
@@ -156,9 +158,9 @@ static void collective_calls(struct rank_calls *calls, const struct layout *l,
 		calls->allreduces++;
 }
 
-/* Offsets of all ranks, wherever it is not certain beforehand that everybody goes alone. */
-static void opening_calls(struct rank_calls *calls, const struct layout *l,
-			  const struct machine *machine)
+/* Counts the exchange of offsets of all ranks, unless collective buffering is disabled. */
+static void count_offset_exchange(struct rank_calls *calls, const struct layout *l,
+				  const struct machine *machine)
 {
 	bool is_lustre = l->domains == LAYOUT_STRIPES;
 
@@ -193,17 +195,17 @@ int rank_calls_of(struct rank_calls *out, const struct machine *machine,
 			       access->ranks - 1);
 	layout_of(&layout, machine, access, settings);
 	if (settings->buffering != BUFFERING_DISABLED)
-		opening_calls(&calls, &layout, machine);
+		count_offset_exchange(&calls, &layout, machine);
 	if (counts_is_independent(machine, access, settings))
-		independent_calls(&calls, &layout, machine, rank);
+		count_independent(&calls, &layout, machine, rank);
 	else {
 		int64_t number = layout_number(&layout, rank);
 
-		collective_calls(&calls, &layout, machine);
+		count_collectives(&calls, &layout, machine);
 		if (machine->romio != ROMIO_GPFS)
-			two_phase_messages(&calls, &layout, rank, number);
+			count_two_phase_messages(&calls, &layout, rank, number);
 		if (number >= 0)
-			aggregator_storage(&calls, &layout, (uint64_t)number);
+			count_aggregator_storage(&calls, &layout, (uint64_t)number);
 	}
 	*out = calls;
 	return 0;

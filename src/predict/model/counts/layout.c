@@ -3,12 +3,12 @@
 
 #include "predict/model/counts/counts.h"
 
-static uint64_t at_most(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-static uint64_t at_least(uint64_t a, uint64_t b)
+static uint64_t max_u64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -18,7 +18,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 	return (a + b - 1) / b;
 }
 
-/* Bytes before x of `count` pieces that begin at `first` and follow one another every `period`. */
+/* Bytes before x of `count` pieces that begin at `first` and repeat every `period`. */
 static uint64_t bytes_before(uint64_t x, uint64_t first, uint64_t period, uint64_t block,
 			     uint64_t count)
 {
@@ -29,7 +29,7 @@ static uint64_t bytes_before(uint64_t x, uint64_t first, uint64_t period, uint64
 	done = (x - first) / period;
 	if (done >= count)
 		return count * block;
-	return done * block + at_most((x - first) % period, block);
+	return done * block + min_u64((x - first) % period, block);
 }
 
 uint64_t layout_rank_bytes(const struct layout *l, uint64_t rank, uint64_t from, uint64_t to)
@@ -52,10 +52,10 @@ uint64_t layout_bytes(const struct layout *l, uint64_t from, uint64_t to)
 	       bytes_before(from, l->first, l->spacing, l->block, count);
 }
 
-/* The range without what is no data at its ends. */
-static struct range trim(const struct layout *l, uint64_t from, uint64_t to)
+/* Shrinks a range to its first and last byte of data. */
+static struct range trim_range(const struct layout *l, uint64_t from, uint64_t to)
 {
-	struct range r = { at_least(from, l->first), at_most(to, l->end) };
+	struct range r = { max_u64(from, l->first), min_u64(to, l->end) };
 	uint64_t into;
 
 	if (r.from >= r.to)
@@ -69,11 +69,6 @@ static struct range trim(const struct layout *l, uint64_t from, uint64_t to)
 	return r.from < r.to ? r : (struct range){ 0, 0 };
 }
 
-uint64_t layout_aggregator(const struct layout *l, uint64_t i)
-{
-	return i / l->node_aggregators * l->cores + i % l->node_aggregators;
-}
-
 int64_t layout_number(const struct layout *l, uint64_t rank)
 {
 	uint64_t i = rank / l->cores * l->node_aggregators + rank % l->cores;
@@ -81,7 +76,7 @@ int64_t layout_number(const struct layout *l, uint64_t rank)
 	return rank % l->cores < l->node_aggregators && i < l->aggregators ? (int64_t)i : -1;
 }
 
-/* Where part i would end, and the next begin, were it not for the end of the data. */
+/* The end of part i, ignoring the end of the data. */
 static uint64_t aligned_end(const struct layout *l, uint64_t i)
 {
 	uint64_t end = l->first + l->domain * (i + 1), over = end % l->unit;
@@ -91,8 +86,8 @@ static uint64_t aligned_end(const struct layout *l, uint64_t i)
 	return over < l->unit - over ? end - over : end + l->unit - over;
 }
 
-/* The driver counts blocks up to the one of the last byte; where that is the first of its block,
- * it is left to the last aggregator. */
+/* The driver does not count the block of the last byte if that byte is the first of its block; the
+ * last aggregator gets it. */
 static uint64_t block_end(const struct layout *l, uint64_t i)
 {
 	uint64_t low = l->first / l->unit, high = divide_up(l->end - 1, l->unit);
@@ -101,7 +96,7 @@ static uint64_t block_end(const struct layout *l, uint64_t i)
 
 	if (i + 1 == l->aggregators)
 		return l->end;
-	return (low + (i + 1) * each + at_most(i + 1, larger)) * l->unit;
+	return (low + (i + 1) * each + min_u64(i + 1, larger)) * l->unit;
 }
 
 static uint64_t part_end(const struct layout *l, uint64_t i)
@@ -113,7 +108,7 @@ static uint64_t part_end(const struct layout *l, uint64_t i)
 	return l->first + l->domain * (i + 1);
 }
 
-/* The first stripe of aggregator i at or behind the given one. */
+/* The first stripe of aggregator i at or after the given one. */
 static uint64_t own_stripe(const struct layout *l, uint64_t i, uint64_t stripe)
 {
 	uint64_t turn = stripe % l->aggregators;
@@ -121,7 +116,7 @@ static uint64_t own_stripe(const struct layout *l, uint64_t i, uint64_t stripe)
 	return stripe + (i + l->aggregators - turn) % l->aggregators;
 }
 
-/* From the first byte of data in its stripes to the last. */
+/* The range from the first to the last byte of data in the stripes of aggregator i. */
 static struct range striped_part(const struct layout *l, uint64_t i)
 {
 	uint64_t first = l->first / l->unit, last = (l->end - 1) / l->unit;
@@ -130,11 +125,11 @@ static struct range striped_part(const struct layout *l, uint64_t i)
 	struct range front = { 0, 0 }, rear = { 0, 0 };
 
 	for (; stripe <= last && front.from == front.to; stripe += l->aggregators)
-		front = trim(l, stripe * l->unit, (stripe + 1) * l->unit);
+		front = trim_range(l, stripe * l->unit, (stripe + 1) * l->unit);
 	if (front.from == front.to)
 		return front;
 	for (stripe = last - back; rear.from == rear.to; stripe -= l->aggregators)
-		rear = trim(l, stripe * l->unit, (stripe + 1) * l->unit);
+		rear = trim_range(l, stripe * l->unit, (stripe + 1) * l->unit);
 	return (struct range){ front.from, rear.to };
 }
 
@@ -142,7 +137,7 @@ struct range layout_part(const struct layout *l, uint64_t i)
 {
 	if (l->domains == LAYOUT_STRIPES)
 		return striped_part(l, i);
-	return trim(l, i ? part_end(l, i - 1) : l->first, part_end(l, i));
+	return trim_range(l, i ? part_end(l, i - 1) : l->first, part_end(l, i));
 }
 
 static uint64_t stripe_rounds(const struct layout *l)
@@ -162,12 +157,12 @@ uint64_t layout_own_rounds(const struct layout *l, uint64_t i)
 
 static uint64_t part_length(const struct layout *l, uint64_t i)
 {
-	uint64_t from = i ? part_end(l, i - 1) : l->first, to = at_most(part_end(l, i), l->end);
+	uint64_t from = i ? part_end(l, i - 1) : l->first, to = min_u64(part_end(l, i), l->end);
 
 	return from < to ? to - from : 0;
 }
 
-/* Between the first and the last, parts are so many units or one more. */
+/* Parts between the first and the last have domain / unit units, or one more. */
 static uint64_t longest_aligned(const struct layout *l)
 {
 	uint64_t from = aligned_end(l, 0), to = aligned_end(l, l->aggregators - 2);
@@ -176,11 +171,12 @@ static uint64_t longest_aligned(const struct layout *l)
 	return to - from > inner * units * l->unit ? (units + 1) * l->unit : units * l->unit;
 }
 
-/* The longest part before its ends are trimmed; 0: it takes a walk through all to know. */
+/* The length of the longest part before its ends are trimmed; 0: unknown without a loop over all
+ * parts. */
 static uint64_t longest_part(const struct layout *l)
 {
 	uint64_t last = l->aggregators - 1,
-		 longest = at_least(part_length(l, 0), part_length(l, last));
+		 longest = max_u64(part_length(l, 0), part_length(l, last));
 
 	if (l->domains == LAYOUT_ALIGNED && last &&
 	    (part_end(l, 0) < l->first || part_end(l, last - 1) > l->end))
@@ -188,8 +184,8 @@ static uint64_t longest_part(const struct layout *l)
 	if (last < 2 || l->domains == LAYOUT_EVEN)
 		return longest;
 	if (l->domains == LAYOUT_BLOCKS)
-		return at_least(longest, part_length(l, 1));
-	return at_least(longest, longest_aligned(l));
+		return max_u64(longest, part_length(l, 1));
+	return max_u64(longest, longest_aligned(l));
 }
 
 uint64_t layout_rounds(const struct layout *l)
@@ -199,24 +195,25 @@ uint64_t layout_rounds(const struct layout *l)
 	if (l->domains == LAYOUT_STRIPES)
 		return stripe_rounds(l);
 	longest = longest_part(l);
-	/* Holes at its ends can make the longest part need a round less; then others count, too. */
+	/* Holes at its ends may save the longest part a round; then all parts have to be compared.
+	 */
 	if (longest > gaps && divide_up(longest, l->buffer) == divide_up(longest - gaps, l->buffer))
 		return divide_up(longest, l->buffer);
 	for (uint64_t i = 0; i < l->aggregators; i++)
-		most = at_least(most, layout_own_rounds(l, i));
+		most = max_u64(most, layout_own_rounds(l, i));
 	return most;
 }
 
-/* It begins at the first byte of data and, data or not, goes on to the end of the stripe, but not
- * beyond the last byte of its aggregator. */
+/* The window begins at the first byte of data and extends to the end of the stripe, but not beyond
+ * the last byte of its aggregator. */
 static struct range striped_window(const struct layout *l, uint64_t i, uint64_t round)
 {
 	uint64_t stripe = own_stripe(l, i, l->first / l->unit + round * l->aggregators);
-	struct range r = trim(l, stripe * l->unit, (stripe + 1) * l->unit);
+	struct range r = trim_range(l, stripe * l->unit, (stripe + 1) * l->unit);
 
 	if (r.from == r.to)
 		return r;
-	return (struct range){ r.from, at_most((stripe + 1) * l->unit, layout_part(l, i).to) };
+	return (struct range){ r.from, min_u64((stripe + 1) * l->unit, layout_part(l, i).to) };
 }
 
 struct range layout_window(const struct layout *l, uint64_t i, uint64_t round)
@@ -229,7 +226,7 @@ struct range layout_window(const struct layout *l, uint64_t i, uint64_t round)
 	if (part.from == part.to || round >= divide_up(part.to - part.from, l->buffer))
 		return (struct range){ 0, 0 };
 	window.from = part.from + round * l->buffer;
-	window.to = at_most(window.from + l->buffer, part.to);
+	window.to = min_u64(window.from + l->buffer, part.to);
 	return window;
 }
 
@@ -252,8 +249,8 @@ uint64_t layout_messages(const struct layout *l, uint64_t rank, uint64_t i)
 	return sum;
 }
 
-/* As many as are a multiple or a divisor of the stripes, so that no target is met by two (the
- * driver's search finds no others). */
+/* The driver chooses a divisor of the number of stripes, so that no two aggregators write to the
+ * same target. */
 static uint64_t lustre_aggregators(uint64_t hinted, uint64_t stripes)
 {
 	uint64_t best = 1;
@@ -271,7 +268,7 @@ static uint64_t lustre_aggregators(uint64_t hinted, uint64_t stripes)
 	return best;
 }
 
-static uint64_t chosen(uint64_t hint, uint64_t initial)
+static uint64_t hint_or(uint64_t hint, uint64_t initial)
 {
 	return hint ? hint : initial;
 }
@@ -279,7 +276,7 @@ static uint64_t chosen(uint64_t hint, uint64_t initial)
 static void divide_file(struct layout *l, const struct machine *machine,
 			const struct settings *settings)
 {
-	uint64_t stripe = chosen(settings->stripe_bytes, machine->stripe_bytes);
+	uint64_t stripe = hint_or(settings->stripe_bytes, machine->stripe_bytes);
 
 	l->domain = divide_up(l->end - l->first, l->hinted);
 	if (machine->romio == ROMIO_GPFS) {
@@ -289,7 +286,7 @@ static void divide_file(struct layout *l, const struct machine *machine,
 		l->domains = LAYOUT_STRIPES;
 		l->unit = l->buffer = stripe;
 		l->aggregators =
-			lustre_aggregators(l->hinted, chosen(settings->stripes, machine->stripes));
+			lustre_aggregators(l->hinted, hint_or(settings->stripes, machine->stripes));
 	} else if (stripe) {
 		l->domains = LAYOUT_ALIGNED;
 		l->unit = stripe;
@@ -311,7 +308,7 @@ void layout_of(struct layout *layout, const struct machine *machine, const struc
 	l.period = l.spacing * access->ranks;
 	l.end = l.first + access_extent(access);
 	l.cores = access->ranks / access->nodes;
-	l.buffer = chosen(settings->buffer_bytes, machine->buffer_bytes);
+	l.buffer = hint_or(settings->buffer_bytes, machine->buffer_bytes);
 	l.hinted = l.aggregators = counts_aggregators(machine, access, settings);
 	l.node_aggregators = counts_node_aggregators(machine, access, settings);
 	l.lists = machine->list_messages == 2 ? 2 : 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who moves which bytes in which round of two-phase I/O: the access divided among aggregators as
- * ROMIO (MPICH 4.0.2) divides it, and the matrix of messages of every round (HYB-L-15). All of it
- * is arithmetic; nothing is kept per rank or round.
+ * The geometry of two-phase I/O: how ROMIO (MPICH 4.0.2) divides an access among aggregators, and
+ * the matrix of messages of every round. All functions are arithmetic; nothing is stored per rank
+ * or round.
  *
- * An aggregator works through its own part of the file, window by window. What lies before its
- * first and behind its last byte of data is no part of it.
+ * An aggregator processes its part of the file window by window. Its part begins at its first and
+ * ends at its last byte of data.
  */
 #ifndef SLUICE_PREDICT_MODEL_COUNTS_LAYOUT_H
 #define SLUICE_PREDICT_MODEL_COUNTS_LAYOUT_H
@@ -15,57 +15,56 @@
 
 enum layout_domains {
 	LAYOUT_EVEN,	/* equal parts */
-	LAYOUT_ALIGNED, /* ends moved to the nearest multiple of unit: striping_unit */
-	LAYOUT_BLOCKS,	/* whole blocks, as equally many as can be, the larger parts first: GPFS */
-	LAYOUT_STRIPES, /* stripes dealt out in turns, one per round: writes on Lustre */
+	LAYOUT_ALIGNED, /* equal parts, aligned to the nearest multiple of unit (striping_unit) */
+	LAYOUT_BLOCKS,	/* GPFS: whole blocks, divided as evenly as possible, larger parts first */
+	LAYOUT_STRIPES, /* writes on Lustre: stripes round-robin, one per round */
 };
 
 struct layout {
 	struct access access;
 	enum layout_domains domains;
-	uint64_t first, end;  /* of the data: from, and behind */
-	uint64_t block;	      /* of data in one piece */
-	uint64_t spacing;     /* from one piece to the next, whoever has it */
-	uint64_t period;      /* from a piece of a rank to its next one */
-	uint64_t pieces;      /* of one rank */
-	uint64_t hinted;      /* aggregators that ROMIO was told (cb_nodes, as it is in effect) */
-	uint64_t aggregators; /* of those, that get any work at all; on Lustre fewer */
+	uint64_t first, end;  /* the first byte of data, and the byte after the last */
+	uint64_t block;	      /* bytes of one piece of data */
+	uint64_t spacing;     /* distance of consecutive pieces, of any rank */
+	uint64_t period;      /* distance of consecutive pieces of one rank */
+	uint64_t pieces;      /* pieces of one rank */
+	uint64_t hinted;      /* number of aggregators by the hint (cb_nodes in effect) */
+	uint64_t aggregators; /* aggregators that get work; on Lustre possibly fewer */
 	uint64_t node_aggregators, cores;
-	uint64_t buffer; /* of a round of one aggregator; on Lustre the stripe */
-	uint64_t unit;	 /* of ALIGNED, BLOCKS and STRIPES */
-	uint64_t lists;	 /* messages that tell an aggregator what it gets */
-	uint64_t domain; /* of EVEN and ALIGNED: bytes of a part before they are aligned */
+	uint64_t buffer; /* bytes per aggregator and round; on Lustre the stripe */
+	uint64_t unit;	 /* of ALIGNED, BLOCKS and STRIPES, in bytes */
+	uint64_t lists;	 /* messages with offsets and lengths from a rank to an aggregator */
+	uint64_t domain; /* of EVEN and ALIGNED: bytes of a part before alignment */
 };
 
-/* access_check() has been asked. */
+/* access_check() must have accepted the access. */
 void layout_of(struct layout *layout, const struct machine *machine, const struct access *access,
 	       const struct settings *settings);
 
-/* Bytes of data in a range of the file: of one rank; of all. */
+/* Bytes of data of one rank, and of all ranks, in a range of the file. */
 uint64_t layout_rank_bytes(const struct layout *layout, uint64_t rank, uint64_t from, uint64_t to);
 uint64_t layout_bytes(const struct layout *layout, uint64_t from, uint64_t to);
 
-/* The rank that is aggregator number i; the number that the rank has, or -1. */
-uint64_t layout_aggregator(const struct layout *layout, uint64_t i);
+/* The number of the rank among aggregators, or -1 if it is not an aggregator. */
 int64_t layout_number(const struct layout *layout, uint64_t rank);
 
-/* All that aggregator i gets, from first to last byte of data. Empty: from == to. */
+/* The part of aggregator i, from its first to its last byte of data. Empty: from == to. */
 struct range {
 	uint64_t from, to;
 };
 struct range layout_part(const struct layout *layout, uint64_t i);
 
-/* Rounds of aggregator i; of all together, those of the slowest. */
+/* The rounds of aggregator i, and of the aggregator with the most rounds. */
 uint64_t layout_own_rounds(const struct layout *layout, uint64_t i);
 uint64_t layout_rounds(const struct layout *layout);
 
-/* What aggregator i reads or writes in a round. Empty: nothing. */
+/* The range that aggregator i reads or writes in a round; empty if there is none. */
 struct range layout_window(const struct layout *layout, uint64_t i, uint64_t round);
 
-/* One element of the matrix: bytes between a rank and aggregator i in a round. */
+/* One element of the message matrix: bytes between a rank and aggregator i in a round. */
 uint64_t layout_message(const struct layout *layout, uint64_t round, uint64_t rank, uint64_t i);
 
-/* The same of all rounds together. */
+/* Bytes between a rank and aggregator i in all rounds. */
 uint64_t layout_messages(const struct layout *layout, uint64_t rank, uint64_t i);
 
 #endif

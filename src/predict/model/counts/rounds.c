@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rounds of two-phase I/O as terms, without a walk through them: all aggregators that have any work
- * move a full buffer, until those with the shorter parts are through; then the others go on; the
- * last round may be of less than a buffer. Messages are means over a round's matrix: exact values
- * would need every element of it (counts_layout.h has them).
+ * Counts the rounds of two-phase I/O by formulas: all aggregators with work move full buffers until
+ * those with shorter parts have finished; then the others continue; the last round may have less
+ * than a buffer. Messages are means over the matrix of a round, because exact values would need
+ * every element of it (layout.h computes them).
  */
 #include <math.h>
 
@@ -12,12 +12,12 @@
 struct rounds {
 	struct counts *counts;
 	const struct layout *layout;
-	double step;	      /* windows begin at multiples of it, counted from the first piece */
-	uint64_t aggregators; /* that have any work */
-	bool is_first;	      /* nothing of the file has been touched yet */
+	double step;	      /* windows begin at multiples of it, relative to the first piece */
+	uint64_t aggregators; /* aggregators that have work */
+	bool is_first;	      /* the file has not been accessed yet */
 };
 
-static double at_most(double a, double b)
+static double min_double(double a, double b)
 {
 	return a < b ? a : b;
 }
@@ -33,7 +33,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-static struct elemental everybody(const struct access *access)
+static struct elemental all_ranks(const struct access *access)
 {
 	double nodes = (double)access->nodes;
 
@@ -43,17 +43,18 @@ static struct elemental everybody(const struct access *access)
 void counts_add_collective(struct counts *counts, const struct access *access,
 			   enum operation operation, const char *what, double count, double bytes)
 {
-	struct elemental at = everybody(access);
+	struct elemental at = all_ranks(access);
 
 	at.bytes = bytes;
 	counts_add(counts, operation, what, count, &at);
 }
 
-/* What windows that begin at any multiple of `step` meet: pieces `spacing` apart, of `block`. */
-struct meeting {
-	double pieces; /* on the average */
-	double data;   /* share of windows with any data */
-	double holes;  /* share of windows with some, but not all of it data */
+/* The contents of windows that begin at multiples of `step`: pieces of `block` bytes, `spacing`
+ * apart. */
+struct window_contents {
+	double pieces; /* mean number of pieces */
+	double data;   /* fraction of windows with data */
+	double holes;  /* fraction of windows with data and holes */
 };
 
 static double window_step(const struct layout *l)
@@ -68,29 +69,30 @@ static double window_step(const struct layout *l)
 	return (double)step;
 }
 
-/* At which of the multiples they begin is as good as chance. */
-static struct meeting windows_meet(const struct rounds *r, double window)
+/* All multiples of `step` are assumed to be equally likely starts of a window. */
+static struct window_contents expect_contents(const struct rounds *r, double window)
 {
 	const struct layout *l = r->layout;
 	double spacing = (double)l->spacing, block = (double)l->block, gap = spacing - block;
 	double step = r->step;
 	double inside = block >= window ? (floor((block - window) / step) + 1) * step / spacing : 0;
 	double empty = gap >= window ? (floor((gap - window) / step) + 1) * step / spacing : 0;
-	struct meeting m = { .pieces = (window + block - at_most(step, block)) / spacing };
+	struct window_contents m = { .pieces =
+					     (window + block - min_double(step, block)) / spacing };
 
-	m.data = 1 - at_most(empty, 1);
+	m.data = 1 - min_double(empty, 1);
 	m.holes = gap > 0 && m.data > inside ? m.data - inside : 0;
 	return m;
 }
 
-/* So many messages that carry so many bytes together. */
+/* Appends an exchange of `messages` messages with `bytes` in all. */
 static void add_messages(struct counts *counts, const struct layout *l, const char *what,
 			 double count, double messages, double aggregators, double bytes)
 {
-	struct elemental at = everybody(&l->access);
+	struct elemental at = all_ranks(&l->access);
 
-	at.senders = messages > 1 ? messages : 1; /* a mean: need not be whole */
-	at.receivers = at_most(aggregators, at.senders);
+	at.senders = messages > 1 ? messages : 1; /* a mean, not necessarily an integer */
+	at.receivers = min_double(aggregators, at.senders);
 	at.bytes = bytes / at.senders;
 	counts_add(counts, OPERATION_ALLTOALLV, what, count, &at);
 }
@@ -99,11 +101,11 @@ static void add_exchange(const struct rounds *r, const char *what, double count,
 			 double window)
 {
 	const struct layout *l = r->layout;
-	const struct meeting m = windows_meet(r, window);
+	const struct window_contents m = expect_contents(r, window);
 	double ranks = (double)l->access.ranks, share = (double)l->block / (double)l->spacing;
 
-	add_messages(r->counts, l, what, count, aggregators * at_most(ranks, m.pieces), aggregators,
-		     aggregators * window * share);
+	add_messages(r->counts, l, what, count, aggregators * min_double(ranks, m.pieces),
+		     aggregators, aggregators * window * share);
 }
 
 enum phase { PHASE_FIRST, PHASE_FULL, PHASE_PARTIAL };
@@ -116,8 +118,8 @@ static void add_storage(const struct rounds *r, enum phase phase, double count, 
 	static const enum operation writes[] = { OPERATION_WRITE_FIRST, OPERATION_WRITE_FULL,
 						 OPERATION_WRITE_PARTIAL };
 	static const char *const names[] = { "first round", "full rounds", "incomplete round" };
-	const struct meeting m = windows_meet(r, window);
-	struct elemental at = everybody(&r->layout->access);
+	const struct window_contents m = expect_contents(r, window);
+	struct elemental at = all_ranks(&r->layout->access);
 
 	at.writers = aggregators / at.nodes;
 	at.bytes = window;
@@ -125,7 +127,7 @@ static void add_storage(const struct rounds *r, enum phase phase, double count, 
 		counts_add(r->counts, reads[phase], names[phase], count * m.data, &at);
 		return;
 	}
-	counts_add(r->counts, reads[phase], "what holes keep", count * m.holes, &at);
+	counts_add(r->counts, reads[phase], "read before write (holes)", count * m.holes, &at);
 	counts_add(r->counts, writes[phase], names[phase], count * m.data, &at);
 }
 
@@ -145,34 +147,35 @@ static void add_phase(struct rounds *r, enum phase phase, uint64_t count, uint64
 		times--;
 	}
 	r->is_first = false;
-	/* Where all of them write, if only less, it is what a full round of smaller buffers is. */
+	/* If all aggregators write, but less, the round costs as much as a full round of smaller
+	 * buffers. */
 	if (phase == PHASE_PARTIAL && aggregators == r->aggregators)
 		phase = PHASE_FULL;
 	if (times > 0)
 		add_storage(r, phase, times, (double)aggregators, (double)window);
 }
 
-/* Every rank tells aggregators what it has in their parts: offset and length of each request. */
+/* Every rank sends offset and length of each of its requests to the aggregators. */
 static void add_offsets(const struct rounds *r, const struct shares *shares)
 {
 	const struct layout *l = r->layout;
 	double parts = (double)(shares->many + shares->few), ranks = (double)l->access.ranks;
 	double extent = (double)(l->end - l->first), window = extent / parts, windows = 1;
-	double cuts = l->domain % l->spacing ? parts - 1 : 0; /* requests in two parts */
+	double cuts = l->domain % l->spacing ? parts - 1 : 0; /* requests that span two parts */
 
 	if (l->domains == LAYOUT_STRIPES) {
 		cuts = l->unit % l->spacing ? extent / (double)l->unit : 0;
 		windows = (double)layout_rounds(l);
-		window = at_most(window, (double)l->unit);
+		window = min_double(window, (double)l->unit);
 	}
 	cuts *= (double)l->block / (double)l->spacing;
 	add_messages(r->counts, l, "offsets to aggregators", (double)l->lists,
-		     parts * at_most(ranks, windows * windows_meet(r, window).pieces), parts,
+		     parts * min_double(ranks, windows * expect_contents(r, window).pieces), parts,
 		     16 * (ranks * (double)l->pieces + cuts) / (double)l->lists);
 }
 
-/* Of the two sorts of parts only those that are there. */
-static struct shares tidy(struct shares s)
+/* Makes `many` the nonempty size if there is only one. */
+static struct shares normalize_shares(struct shares s)
 {
 	if (!s.many || !s.many_bytes) {
 		s.many = s.few;
@@ -186,13 +189,14 @@ static struct shares tidy(struct shares s)
 
 void counts_add_rounds(struct counts *counts, const struct layout *l, const struct shares *given)
 {
-	const struct shares s = tidy(*given);
+	const struct shares s = normalize_shares(*given);
 	struct rounds r = { counts, l, window_step(l), s.many + s.few, true };
 	uint64_t buffer = l->buffer, own = s.many_bytes / buffer, rest = s.many_bytes % buffer;
 	uint64_t all = s.few ? s.few_bytes / buffer : own;
-	uint64_t alone = own - all; /* full rounds of those with longer parts */
+	uint64_t alone = own - all; /* full rounds of the longer parts only */
 	uint64_t last = s.many + (s.few && alone == 0 && s.few_bytes % buffer ? s.few : 0);
-	uint64_t ends = rest == 0 && alone > 0; /* the last round is full, but not of all */
+	uint64_t ends =
+		rest == 0 && alone > 0; /* the last round has full buffers, but not of all */
 
 	counts->bytes = l->access.ranks * l->access.rank_bytes;
 	counts->aggregators = l->aggregators;
@@ -207,13 +211,13 @@ void counts_add_rounds(struct counts *counts, const struct layout *l, const stru
 	add_phase(&r, PHASE_PARTIAL, rest > 0, last, rest);
 }
 
-/* Pieces of one rank are sieved: windows are read, and written with the pieces in them. */
+/* Appends data sieving by each rank: windows are read and written back with the pieces in them. */
 static void add_sieved(struct counts *counts, const struct layout *l, uint64_t most)
 {
 	uint64_t span = (l->pieces - 1) * l->period + l->block;
 	uint64_t window = span < most ? span : most;
 	uint64_t times = (span + most - 1) / most;
-	struct elemental at = everybody(&l->access);
+	struct elemental at = all_ranks(&l->access);
 	bool is_read = l->access.is_read;
 
 	if (l->period > most)
@@ -221,7 +225,8 @@ static void add_sieved(struct counts *counts, const struct layout *l, uint64_t m
 	at.writers = at.cores;
 	at.bytes = (double)window;
 	if (!is_read)
-		counts_add(counts, OPERATION_READ_FULL, "windows to be sieved", (double)times, &at);
+		counts_add(counts, OPERATION_READ_FULL, "windows read for data sieving",
+			   (double)times, &at);
 	counts_add(counts, is_read ? OPERATION_READ_FIRST : OPERATION_WRITE_FIRST, "first window",
 		   1, &at);
 	counts_add(counts, is_read ? OPERATION_READ_FULL : OPERATION_WRITE_FULL, "other windows",
@@ -232,7 +237,7 @@ void counts_independent(struct counts *counts, const struct machine *machine,
 			const struct layout *l)
 {
 	bool is_lustre = machine->romio == ROMIO_LUSTRE && !l->access.is_read;
-	struct elemental at = everybody(&l->access);
+	struct elemental at = all_ranks(&l->access);
 
 	counts->bytes = counts->round_bytes = l->access.ranks * l->access.rank_bytes;
 	counts->rounds = 1;
@@ -246,5 +251,5 @@ void counts_independent(struct counts *counts, const struct machine *machine,
 	at.writers = at.cores;
 	at.bytes = (double)l->access.rank_bytes;
 	counts_add(counts, l->access.is_read ? OPERATION_READ_FIRST : OPERATION_WRITE_FIRST,
-		   "every rank's own", 1, &at);
+		   "data of each rank", 1, &at);
 }

@@ -17,15 +17,13 @@ void choices_release(struct choices *choices)
 	*choices = (struct choices){ 0 };
 }
 
-static void choice_add(struct choices *c, const struct settings *settings)
+static void append_choice(struct choices *c, const struct settings *settings)
 {
 	c->list = xgrow(c->list, &c->cap, c->count + 1, sizeof(*c->list));
 	c->list[c->count++] = *settings;
 }
 
-/* ---- of a space ---- */
-
-/* What settings_of() reads. */
+/* True if settings_of() reads the tunable. */
 static bool is_known(const struct tunable *tunable, const struct machine *machine,
 		     const struct access *access)
 {
@@ -52,8 +50,8 @@ static bool dimension_is_known(const struct space_dimension *dimension,
 	return known;
 }
 
-/* The next point in which only the dimensions that are free differ. False: there is none. */
-static bool point_next(const struct space *space, const bool *is_free, size_t *point)
+/* Advances to the next point in the free dimensions. Returns false after the last one. */
+static bool next_point(const struct space *space, const bool *is_free, size_t *point)
 {
 	for (size_t i = 0; i < space->count; i++) {
 		if (!is_free[i])
@@ -65,8 +63,8 @@ static bool point_next(const struct space *space, const bool *is_free, size_t *p
 	return false;
 }
 
-static int point_add(struct choices *c, const struct space *space, const size_t *point,
-		     const struct machine *machine, const struct access *access, struct err *err)
+static int append_point(struct choices *c, const struct space *space, const size_t *point,
+			const struct machine *machine, const struct access *access, struct err *err)
 {
 	size_t settled[SPACE_DIMENSIONS];
 	struct param_set set = { 0 };
@@ -75,7 +73,7 @@ static int point_add(struct choices *c, const struct space *space, const size_t 
 
 	memcpy(settled, point, sizeof(settled));
 	space_settle(space, settled);
-	/* Points that mean the same are taken once: in their settled form. */
+	/* Of points with the same meaning only the canonical one is used. */
 	if (memcmp(settled, point, space->count * sizeof(*point)) != 0 ||
 	    !space_allows(space, settled))
 		return 0;
@@ -83,11 +81,11 @@ static int point_add(struct choices *c, const struct space *space, const size_t 
 	r = settings_of(&settings, machine, access, &set, err);
 	param_set_release(&set);
 	if (r >= 0)
-		choice_add(c, &settings);
+		append_choice(c, &settings);
 	return r;
 }
 
-static double points_count(const struct space *space, const bool *is_free)
+static double count_points(const struct space *space, const bool *is_free)
 {
 	double count = 1;
 
@@ -111,16 +109,16 @@ int choices_of_space(struct choices *choices, const struct space *space,
 			buf_printf(&made.unknown, "%s%s", made.unknown.len ? ", " : "",
 				   space->dimensions[i].tunable->name);
 	}
-	if (points_count(space, is_free) > CHOICES_MAX)
+	if (count_points(space, is_free) > CHOICES_MAX)
 		r = err_set(err, E2BIG,
-			    "the space has %.0f points, and %d can be listed: name fewer values",
-			    points_count(space, is_free), CHOICES_MAX);
+			    "the space has %.0f points, but the limit is %d; use fewer values",
+			    count_points(space, is_free), CHOICES_MAX);
 	if (r >= 0)
 		do {
-			r = point_add(&made, space, point, machine, access, err);
-		} while (r >= 0 && point_next(space, is_free, point));
+			r = append_point(&made, space, point, machine, access, err);
+		} while (r >= 0 && next_point(space, is_free, point));
 	if (r >= 0 && !made.count)
-		r = err_set(err, ENODATA, "no point of the space makes sense here");
+		r = err_set(err, ENODATA, "the space has no allowed point for this access");
 	if (r < 0) {
 		choices_release(&made);
 		return r;
@@ -129,21 +127,20 @@ int choices_of_space(struct choices *choices, const struct space *space,
 	return 0;
 }
 
-/* ---- catalogued ---- */
+/* Range of collective buffers; ROMIO stores the size in an int. */
+#define BUFFER_MIN (UINT64_C(1) << 20)
+#define BUFFER_MAX (UINT64_C(1) << 30)
+#define STRIPES_MAX 128
+#define STRIPE_BYTES_MAX (64 * BUFFER_MIN)
 
-/* Sizes of a collective buffer; it is an int to ROMIO. */
-#define BUFFER_LEAST (UINT64_C(1) << 20)
-#define BUFFER_MOST (UINT64_C(1) << 30)
-#define STRIPES_MOST 128
-
-struct catalogue {
+struct catalog {
 	struct choices made;
 	const struct hybrid *hybrid;
 	const struct access *access;
 };
 
-/* Partial rounds may be as small as they like; what counts is what is done again and again. */
-static bool is_benchmarked(const struct catalogue *c, const struct settings *settings)
+/* True if the first and full rounds lie in the benchmarked range. Partial rounds may be smaller. */
+static bool is_benchmarked(const struct catalog *c, const struct settings *settings)
 {
 	struct counts counts;
 
@@ -163,72 +160,72 @@ static bool is_benchmarked(const struct catalogue *c, const struct settings *set
 	return true;
 }
 
-static void buffering_add(struct catalogue *c, struct settings s)
+static void append_bufferings(struct catalog *c, struct settings s)
 {
 	const struct counts_form *form = counts_form_of(&c->hybrid->machine, NULL);
 	bool may_choose = form && form->has_layout;
 
 	for (int b = BUFFERING_AUTOMATIC; b <= (may_choose ? BUFFERING_DISABLED : 0); b++) {
 		s.buffering = (enum buffering)b;
-		/* Without buffers there is nothing to choose about them. */
+		/* Without collective buffering the other settings have no effect. */
 		if (b == BUFFERING_DISABLED && (s.aggregators || s.buffer_bytes))
 			continue;
 		if (is_benchmarked(c, &s))
-			choice_add(&c->made, &s);
+			append_choice(&c->made, &s);
 	}
 }
 
-/* 0 is the default; Lustre's driver takes the stripe for its buffer. */
-static void buffers_add(struct catalogue *c, struct settings s)
+/* 0 is the default. The Lustre driver uses the stripe size as buffer size. */
+static void append_buffers(struct catalog *c, struct settings s)
 {
-	buffering_add(c, s);
+	append_bufferings(c, s);
 	if (c->hybrid->machine.romio == ROMIO_LUSTRE && !c->access->is_read)
 		return;
-	for (s.buffer_bytes = BUFFER_LEAST; s.buffer_bytes <= BUFFER_MOST; s.buffer_bytes *= 2)
-		buffering_add(c, s);
+	for (s.buffer_bytes = BUFFER_MIN; s.buffer_bytes <= BUFFER_MAX; s.buffer_bytes *= 2)
+		append_bufferings(c, s);
 }
 
-static void aggregators_add(struct catalogue *c, struct settings s)
+static void append_aggregators(struct catalog *c, struct settings s)
 {
 	const struct machine *machine = &c->hybrid->machine;
 	uint64_t most = c->access->ranks;
 
 	if (machine->bridges)
 		most = machine->cores * machine->bridge_nodes / machine->bridges;
-	buffers_add(c, s);
+	append_buffers(c, s);
 	for (s.aggregators = 1; s.aggregators < most; s.aggregators *= 2)
-		buffers_add(c, s);
+		append_buffers(c, s);
 	s.aggregators = most;
 	if (!machine->bridges)
-		buffers_add(c, s);
+		append_buffers(c, s);
 }
 
-static void stripes_add(struct catalogue *c)
+static void append_stripes(struct catalog *c)
 {
 	struct settings s = { 0 };
 
-	aggregators_add(c, s);
+	append_aggregators(c, s);
 	if (c->hybrid->machine.romio != ROMIO_LUSTRE || c->access->is_read)
 		return;
-	for (s.stripes = 1; s.stripes <= STRIPES_MOST; s.stripes *= 2)
-		for (s.stripe_bytes = BUFFER_LEAST; s.stripe_bytes <= 64 * BUFFER_LEAST;
+	for (s.stripes = 1; s.stripes <= STRIPES_MAX; s.stripes *= 2)
+		for (s.stripe_bytes = BUFFER_MIN; s.stripe_bytes <= STRIPE_BYTES_MAX;
 		     s.stripe_bytes *= 4)
-			aggregators_add(c, s);
+			append_aggregators(c, s);
 }
 
 int choices_catalogued(struct choices *choices, const struct hybrid *hybrid,
 		       const struct access *access, struct err *err)
 {
 	static const struct settings initial;
-	struct catalogue c = { .hybrid = hybrid, .access = access };
+	struct catalog c = { .hybrid = hybrid, .access = access };
 	struct prediction prediction;
 	int r = hybrid_predict(hybrid, access, &initial, HYBRID_COVERAGE, &prediction, err);
 
 	if (r < 0)
 		return r;
-	stripes_add(&c);
+	append_stripes(&c);
 	if (!c.made.count || !settings_are_same(&c.made.list[0], &initial))
-		choice_add(&c.made, &initial);
+		append_choice(&c.made, &initial);
 	*choices = c.made;
 	return 0;
 }

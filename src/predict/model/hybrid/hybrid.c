@@ -44,7 +44,7 @@ static bool has_price(const struct hybrid *hybrid, enum operation operation)
 	return of[operation].is_fitted;
 }
 
-int hybrid_priced(const struct hybrid *hybrid, const struct counts *counts, struct err *err)
+int hybrid_check_priced(const struct hybrid *hybrid, const struct counts *counts, struct err *err)
 {
 	for (size_t i = 0; i < counts->count; i++) {
 		enum operation operation = counts->terms[i].operation;
@@ -139,7 +139,7 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 	int r = counts_of(&p.counts, &hybrid->machine, access, settings, err);
 
 	if (r >= 0)
-		r = hybrid_priced(hybrid, &p.counts, err);
+		r = hybrid_check_priced(hybrid, &p.counts, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < p.counts.count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Prices of terms: those of operations that were benchmarked are in costs.h; here is what a round
- * costs that caches hold, which no benchmark shows by itself.
+ * Prices of terms. costs.h has the prices of benchmarked operations; this file derives the price of
+ * a cached round, which no benchmark measures directly.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,21 +10,21 @@
 #include "base/mem.h"
 #include "predict/model/hybrid/hybrid_internal.h"
 
-/* Bytes are never free: what remains of a cached round where the difference says nothing. */
+/* Lower bound of the price of a cached round, relative to its upper bound. */
 #define LEAST_SHARE 1e-3
 
 /*
- * What so many bytes cost in a first round, beside its locks: locks do not depend on bytes, and
- * bytes cost in proportion. So two first rounds tell, best those that are farthest apart: of the
- * least bytes that were benchmarked, and of the most that caches hold of one round.
+ * Two first rounds that differ in bytes only: the cost of locks does not depend on bytes, and the
+ * cost of bytes is proportional to them, so the difference is the cost of bytes. The rounds are as
+ * far apart as possible: the least benchmarked bytes, and the most that caches hold of one round.
  */
 struct span {
 	struct elemental less, more;
-	double factor; /* of the difference; 0: the two are one */
+	double factor; /* on the difference; 0: both rounds are the same */
 };
 
-static struct span span_of(const struct hybrid *hybrid, enum operation first,
-			   const struct elemental *at)
+static struct span find_span(const struct hybrid *hybrid, enum operation first,
+			     const struct elemental *at)
 {
 	const struct cost *cost = &hybrid->costs.of[first];
 	double cache = (double)machine_cache_bytes(&hybrid->machine, (uint64_t)at->nodes);
@@ -38,7 +38,7 @@ static struct span span_of(const struct hybrid *hybrid, enum operation first,
 	return span;
 }
 
-/* Where it cannot be told, bytes may be all that there is. */
+/* INFINITY: the cost of bytes is unknown. */
 static double span_price(const struct span *span, double less, double more)
 {
 	return span->factor > 0 ? span->factor * (more - less) : INFINITY;
@@ -47,26 +47,26 @@ static double span_price(const struct span *span, double less, double more)
 double hybrid_bytes_price(const struct hybrid *hybrid, enum operation first,
 			  const struct elemental *at)
 {
-	struct span span = span_of(hybrid, first, at);
+	struct span span = find_span(hybrid, first, at);
 
 	return span_price(&span, costs_price((void *)&hybrid->costs, first, &span.less),
 			  costs_price((void *)&hybrid->costs, first, &span.more));
 }
 
-/* What a cached round is made of. */
+/* The bounds and the cost of bytes of a cached round. */
 struct cached {
 	double first, later; /* it costs no more than either */
 	double bytes;
 };
 
-static double cached_settle(const struct cached *c)
+static double cached_price(const struct cached *c)
 {
 	double most = fmin(c->first, c->later);
 
 	return fmax(fmin(c->bytes, most), LEAST_SHARE * most);
 }
 
-static struct cached cached_of(const struct hybrid *hybrid, const struct elemental *at)
+static struct cached find_cached(const struct hybrid *hybrid, const struct elemental *at)
 {
 	void *costs = (void *)&hybrid->costs;
 
@@ -82,8 +82,8 @@ double hybrid_price(const struct hybrid *hybrid, enum operation operation,
 
 	if (operation != OPERATION_WRITE_CACHED)
 		return costs_price((void *)&hybrid->costs, operation, at);
-	cached = cached_of(hybrid, at);
-	return cached_settle(&cached);
+	cached = find_cached(hybrid, at);
+	return cached_price(&cached);
 }
 
 static void cached_prices(const struct hybrid *hybrid, const struct elemental *at, size_t count,
@@ -93,7 +93,7 @@ static void cached_prices(const struct hybrid *hybrid, const struct elemental *a
 	AUTO_FREE double *prices = xmalloc((3 * count + 1) * sizeof(*prices));
 
 	for (size_t i = 0; i < count; i++) {
-		struct span span = span_of(hybrid, OPERATION_WRITE_FIRST, &at[i]);
+		struct span span = find_span(hybrid, OPERATION_WRITE_FIRST, &at[i]);
 
 		firsts[3 * i] = at[i];
 		firsts[3 * i + 1] = span.less;
@@ -102,10 +102,10 @@ static void cached_prices(const struct hybrid *hybrid, const struct elemental *a
 	costs_prices(&hybrid->costs, OPERATION_WRITE_FIRST, firsts, 3 * count, prices);
 	costs_prices(&hybrid->costs, OPERATION_WRITE_FULL, at, count, seconds);
 	for (size_t i = 0; i < count; i++) {
-		struct span span = span_of(hybrid, OPERATION_WRITE_FIRST, &at[i]);
+		struct span span = find_span(hybrid, OPERATION_WRITE_FIRST, &at[i]);
 		const double *p = prices + 3 * i;
 
-		seconds[i] = cached_settle(
+		seconds[i] = cached_price(
 			&(struct cached){ p[0], seconds[i], span_price(&span, p[1], p[2]) });
 	}
 }
@@ -119,21 +119,19 @@ void hybrid_prices(const struct hybrid *hybrid, enum operation operation,
 		costs_prices(&hybrid->costs, operation, at, count, seconds);
 }
 
-/* ---- trust ---- */
-
 /*
- * The two prices of a difference may err against each other, so their errors add as squares; but
- * what it is wrong by ends where a round beyond caches, or a first one, would be cheaper.
+ * The errors of the two prices of the difference are independent, so their squares add up. The
+ * margin ends where a full round or a first round would be cheaper.
  */
 static double cached_margin(const struct hybrid *hybrid, const struct elemental *at,
 			    double coverage)
 {
 	const struct costs *costs = &hybrid->costs;
-	struct span span = span_of(hybrid, OPERATION_WRITE_FIRST, at);
-	struct cached cached = cached_of(hybrid, at);
+	struct span span = find_span(hybrid, OPERATION_WRITE_FIRST, at);
+	struct cached cached = find_cached(hybrid, at);
 	enum operation most =
 		cached.first < cached.later ? OPERATION_WRITE_FIRST : OPERATION_WRITE_FULL;
-	double price = cached_settle(&cached), squares = 0, margin;
+	double price = cached_price(&cached), squares = 0, margin;
 
 	for (int i = 0; i < 2; i++) {
 		const struct elemental *end = i ? &span.more : &span.less;

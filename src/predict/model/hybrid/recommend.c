@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which settings are best, and is it sure that they are better than what counts now?
+ * Recommends settings: finds the fastest, and the prediction interval of the gain over the default.
  */
 #include <errno.h>
 #include <math.h>
@@ -9,16 +9,16 @@
 #include "base/err.h"
 #include "predict/model/hybrid/hybrid_internal.h"
 
-/* A distinct (operation, arguments) of two predictions. */
+/* A distinct pair of operation and arguments in two predictions. */
 struct common {
 	enum operation operation;
 	struct elemental at;
 	double margin;
-	double from, to; /* shares of the two times */
+	double from, to; /* its fraction of both times */
 };
 
-static struct common *common_find(struct common *list, size_t *count, const struct prediction *p,
-				  size_t at)
+static struct common *find_or_add_common(struct common *list, size_t *count,
+					 const struct prediction *p, size_t at)
 {
 	const struct term *term = &p->counts.terms[at];
 
@@ -32,12 +32,12 @@ static struct common *common_find(struct common *list, size_t *count, const stru
 	return &list[(*count)++];
 }
 
-/* What a shift of one cost does to the logarithm of the gain. */
+/* The change of the logarithm of the gain by a shift of one cost. */
 static double shift_effect(const struct common *common, double shift)
 {
 	double change = expm1(shift);
 
-	/* An endless margin takes all of both times, or nothing. */
+	/* An infinite margin makes the term dominate both times. */
 	if (isinf(change))
 		return common->from > 0 && common->to > 0 ? log(common->from / common->to)
 		       : common->from > 0		  ? INFINITY
@@ -46,12 +46,12 @@ static double shift_effect(const struct common *common, double shift)
 	return log1p(common->from * change) - log1p(common->to * change);
 }
 
-/* Effects of shifts upwards and downwards, as far as they go in the direction of sign. */
+/* Effects of upward and downward shifts in one direction of the gain. */
 struct effects {
 	double up[OPERATIONS], down[OPERATIONS];
 };
 
-static void effects_add(struct effects *effects, const struct common *common, double sign)
+static void add_effect(struct effects *effects, const struct common *common, double sign)
 {
 	double up = sign * shift_effect(common, common->margin);
 	double down = sign * shift_effect(common, -common->margin);
@@ -62,7 +62,7 @@ static void effects_add(struct effects *effects, const struct common *common, do
 		effects->down[common->operation] += fmax(down, 0);
 }
 
-static double effects_join(const struct effects *effects)
+static double combine_effects(const struct effects *effects)
 {
 	double squares = 0;
 
@@ -71,8 +71,8 @@ static double effects_join(const struct effects *effects)
 	return sqrt(squares);
 }
 
-/* With all that may be cheaper being so. */
-static double seconds_slack(const struct prediction *p)
+/* The time if every term with slack is as cheap as possible. */
+static double seconds_with_slack(const struct prediction *p)
 {
 	double seconds = 0;
 
@@ -89,17 +89,17 @@ void hybrid_gain(const struct prediction *from, const struct prediction *to, str
 	double slack;
 
 	for (size_t i = 0; i < from->counts.count; i++)
-		common_find(list, &count, from, i)->from += from->terms[i] / from->seconds;
+		find_or_add_common(list, &count, from, i)->from += from->terms[i] / from->seconds;
 	for (size_t i = 0; i < to->counts.count; i++)
-		common_find(list, &count, to, i)->to += to->terms[i] / to->seconds;
+		find_or_add_common(list, &count, to, i)->to += to->terms[i] / to->seconds;
 	for (size_t i = 0; i < count; i++) {
-		effects_add(&lower, &list[i], -1);
-		effects_add(&higher, &list[i], 1);
+		add_effect(&lower, &list[i], -1);
+		add_effect(&higher, &list[i], 1);
 	}
 	gain->gain = from->seconds / to->seconds;
-	slack = seconds_slack(from) / seconds_slack(to);
-	gain->low = fmin(gain->gain, slack) * exp(-effects_join(&lower));
-	gain->high = fmax(gain->gain, slack) * exp(effects_join(&higher));
+	slack = seconds_with_slack(from) / seconds_with_slack(to);
+	gain->low = fmin(gain->gain, slack) * exp(-combine_effects(&lower));
+	gain->high = fmax(gain->gain, slack) * exp(combine_effects(&higher));
 }
 
 int hybrid_recommend(const struct hybrid *hybrid, const struct access *access,
@@ -112,7 +112,7 @@ int hybrid_recommend(const struct hybrid *hybrid, const struct access *access,
 	int r = hybrid_best(hybrid, access, settings, count, 1, &made.best, &made.seconds, err);
 
 	if (!r)
-		return err_set(err, ENODATA, "there are no settings to choose from");
+		return err_set(err, ENODATA, "the list of settings is empty");
 	if (r >= 0)
 		r = hybrid_predict(hybrid, access, initial, coverage, &from, err);
 	if (r >= 0)

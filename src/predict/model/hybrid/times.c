@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Times of many settings. They are cut into blocks, one thread each. A block counts its settings,
- * numbers the distinct (operation, arguments) among their terms, prices each of those once and all
- * of an operation together, and adds up. Blocks share nothing, so nobody waits.
+ * Predicts the times of many settings in blocks, which run in parallel. A block counts its
+ * settings, finds the distinct pairs of operation and arguments, prices each of them once and all
+ * of one operation together, and adds up. Blocks share no data, so there is no contention.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "base/parallel.h"
 #include "predict/model/hybrid/hybrid_internal.h"
 
-/* Enough that most terms of a block were seen before, few enough for several threads. */
+/* Large enough that most terms of a block repeat, small enough for several threads. */
 enum { BLOCK_SETTINGS = 256 };
 
 struct times {
@@ -24,8 +24,8 @@ struct times {
 	const struct settings *settings;
 	size_t count;
 	double *seconds;
-	bool bound;	    /* first and full rounds alone */
-	struct err *errors; /* one per block: why a setting could not be counted or priced */
+	bool bound;	    /* price first and full rounds only */
+	struct err *errors; /* one per block: the reason why a setting could not be predicted */
 };
 
 /* A use of a distinct operation by a setting. */
@@ -45,7 +45,7 @@ struct block {
 	struct distinct of[OPERATIONS];
 	struct use *uses[OPERATIONS];
 	size_t use_count[OPERATIONS], use_cap[OPERATIONS];
-	uint32_t *slots; /* number of the distinct plus one; 0: free */
+	uint32_t *slots; /* index of the distinct arguments plus one; 0: free */
 	uint8_t *slot_operation;
 	size_t mask, used;
 };
@@ -57,7 +57,7 @@ static uint64_t term_hash(enum operation operation, const struct elemental *at)
 	return XXH3_64bits_withSeed(at, sizeof(*at), (uint64_t)operation);
 }
 
-static size_t slot_free(const struct block *block, uint64_t hash)
+static size_t find_free_slot(const struct block *block, uint64_t hash)
 {
 	size_t slot = hash & block->mask;
 
@@ -66,7 +66,7 @@ static size_t slot_free(const struct block *block, uint64_t hash)
 	return slot;
 }
 
-static void table_grow(struct block *block)
+static void grow_table(struct block *block)
 {
 	struct block old = *block;
 	size_t cap = old.slots ? 2 * (old.mask + 1) : 4096;
@@ -80,8 +80,8 @@ static void table_grow(struct block *block)
 
 		if (!old.slots[i])
 			continue;
-		slot = slot_free(block,
-				 term_hash(operation, &old.of[operation].at[old.slots[i] - 1]));
+		slot = find_free_slot(
+			block, term_hash(operation, &old.of[operation].at[old.slots[i] - 1]));
 		block->slots[slot] = old.slots[i];
 		block->slot_operation[slot] = old.slot_operation[i];
 	}
@@ -89,7 +89,7 @@ static void table_grow(struct block *block)
 	free(old.slot_operation);
 }
 
-static uint32_t distinct_add(struct distinct *distinct, const struct elemental *at)
+static uint32_t append_distinct(struct distinct *distinct, const struct elemental *at)
 {
 	distinct->at =
 		xgrow(distinct->at, &distinct->cap, distinct->count + 1, sizeof(*distinct->at));
@@ -97,13 +97,13 @@ static uint32_t distinct_add(struct distinct *distinct, const struct elemental *
 	return (uint32_t)distinct->count++;
 }
 
-static uint32_t distinct_number(struct block *block, const struct term *term)
+static uint32_t find_or_add_distinct(struct block *block, const struct term *term)
 {
 	struct distinct *distinct = &block->of[term->operation];
 	size_t slot;
 
 	if (!block->slots || 2 * block->used > block->mask)
-		table_grow(block);
+		grow_table(block);
 	for (slot = term_hash(term->operation, &term->at) & block->mask; block->slots[slot];
 	     slot = (slot + 1) & block->mask) {
 		uint32_t number = block->slots[slot] - 1;
@@ -114,13 +114,13 @@ static uint32_t distinct_number(struct block *block, const struct term *term)
 	}
 	block->used++;
 	block->slot_operation[slot] = (uint8_t)term->operation;
-	block->slots[slot] = distinct_add(distinct, &term->at) + 1;
+	block->slots[slot] = append_distinct(distinct, &term->at) + 1;
 	return block->slots[slot] - 1;
 }
 
 /* ---- a block ---- */
 
-/* Most of the time of an access, by few surrogates; what is left out differs in each setting. */
+/* Operations that dominate the time of an access and repeat among settings. */
 static bool is_bound(enum operation operation)
 {
 	return operations[operation].kind == OPERATION_STORAGE &&
@@ -128,7 +128,7 @@ static bool is_bound(enum operation operation)
 	       operation != OPERATION_READ_PARTIAL;
 }
 
-static void terms_note(struct block *block, const struct counts *counts, size_t setting,
+static void note_terms(struct block *block, const struct counts *counts, size_t setting,
 		       const struct times *times)
 {
 	for (size_t i = 0; i < counts->count; i++) {
@@ -141,7 +141,7 @@ static void terms_note(struct block *block, const struct counts *counts, size_t 
 		block->uses[o] = xgrow(block->uses[o], &block->use_cap[o], block->use_count[o] + 1,
 				       sizeof(*block->uses[o]));
 		block->uses[o][block->use_count[o]++] =
-			(struct use){ (uint32_t)setting, distinct_number(block, term),
+			(struct use){ (uint32_t)setting, find_or_add_distinct(block, term),
 				      term->count };
 	}
 }
@@ -157,7 +157,7 @@ static void block_release(struct block *block)
 	free(block->slot_operation);
 }
 
-static void block_price(struct block *block, const struct hybrid *hybrid, double *seconds)
+static void price_block(struct block *block, const struct hybrid *hybrid, double *seconds)
 {
 	for (int i = 0; i < OPERATIONS; i++) {
 		struct distinct *distinct = &block->of[i];
@@ -175,7 +175,7 @@ static void block_price(struct block *block, const struct hybrid *hybrid, double
 	}
 }
 
-static void times_block(void *arg, size_t piece, unsigned worker)
+static void run_block(void *arg, size_t piece, unsigned worker)
 {
 	struct times *times = arg;
 	size_t from = piece * BLOCK_SETTINGS, n = times->count - from;
@@ -191,22 +191,22 @@ static void times_block(void *arg, size_t piece, unsigned worker)
 				  &times->settings[from + i], err);
 
 		if (r >= 0)
-			r = hybrid_priced(times->hybrid, &counts, err);
+			r = hybrid_check_priced(times->hybrid, &counts, err);
 		times->seconds[from + i] = r < 0 ? NAN : 0;
 		if (r >= 0)
-			terms_note(&block, &counts, i, times);
+			note_terms(&block, &counts, i, times);
 	}
-	block_price(&block, times->hybrid, times->seconds + from);
+	price_block(&block, times->hybrid, times->seconds + from);
 	block_release(&block);
 }
 
-static int times_run(struct times *times, struct err *err)
+static int run_blocks(struct times *times, struct err *err)
 {
 	size_t blocks = (times->count + BLOCK_SETTINGS - 1) / BLOCK_SETTINGS, defined = 0;
 	AUTO_FREE struct err *errors = xcalloc(blocks + 1, sizeof(*errors));
 
 	times->errors = errors;
-	parallel_for(parallel_cores(), blocks, times_block, times);
+	parallel_for(parallel_cores(), blocks, run_block, times);
 	for (size_t i = 0; i < times->count; i++)
 		defined += !isnan(times->seconds[i]);
 	for (size_t i = 0; !defined && i < blocks; i++) {
@@ -225,7 +225,7 @@ int hybrid_times(const struct hybrid *hybrid, const struct access *access,
 			       .settings = settings,
 			       .count = count,
 			       .seconds = made };
-	int r = times_run(&times, err);
+	int r = run_blocks(&times, err);
 
 	if (r >= 0)
 		memcpy(seconds, made, count * sizeof(*made));
@@ -234,16 +234,16 @@ int hybrid_times(const struct hybrid *hybrid, const struct access *access,
 
 /* ---- the best ---- */
 
-/* Asked for at once: enough for all threads, few where the first ones are the best. */
+/* Settings priced at once: enough for all threads, few if the first ones are the best. */
 enum { BATCH_SETTINGS = 512 };
 
 struct ranked {
-	double seconds; /* a bound, or the time */
+	double seconds; /* a lower bound, or the time */
 	size_t at;
 };
 
-/* By time, then by index; NAN last. */
-static int ranked_compare(const void *a, const void *b)
+/* Orders by time, then by index; NAN last. */
+static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
@@ -254,15 +254,15 @@ static int ranked_compare(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static void rank(struct ranked *ranked, const double *seconds, size_t count)
+static void sort_ranked(struct ranked *ranked, const double *seconds, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		ranked[i] = (struct ranked){ seconds[i], i };
-	qsort(ranked, count, sizeof(*ranked), ranked_compare);
+	qsort(ranked, count, sizeof(*ranked), compare_ranked);
 }
 
-/* Times of some settings, which are merged into the n best so far. */
-static void batch_try(struct times *times, const struct settings *settings,
+/* Predicts a batch of settings and merges them into the n best so far. */
+static void try_batch(struct times *times, const struct settings *settings,
 		      const struct ranked *batch, size_t count, struct ranked *best, size_t *found,
 		      size_t n)
 {
@@ -274,12 +274,12 @@ static void batch_try(struct times *times, const struct settings *settings,
 	times->settings = asked;
 	times->count = count;
 	times->seconds = seconds;
-	times_run(times, NULL);
+	run_blocks(times, NULL);
 	for (size_t i = 0; i < count; i++) {
 		if (!isnan(seconds[i]))
 			best[(*found)++] = (struct ranked){ seconds[i], batch[i].at };
 	}
-	qsort(best, *found, sizeof(*best), ranked_compare);
+	qsort(best, *found, sizeof(*best), compare_ranked);
 	if (*found > n)
 		*found = n;
 }
@@ -298,17 +298,17 @@ int hybrid_best(const struct hybrid *hybrid, const struct access *access,
 			       .seconds = bounds,
 			       .bound = true };
 	size_t found = 0;
-	int r = times_run(&times, err);
+	int r = run_blocks(&times, err);
 
 	if (r < 0)
 		return r;
-	rank(order, bounds, count);
+	sort_ranked(order, bounds, count);
 	times.bound = false;
 	for (size_t i = 0, some; i < count && !isnan(order[i].seconds); i += some) {
 		if (found == n && order[i].seconds > kept[n - 1].seconds)
 			break;
 		some = count - i < BATCH_SETTINGS ? count - i : BATCH_SETTINGS;
-		batch_try(&times, settings, order + i, some, kept, &found, n);
+		try_batch(&times, settings, order + i, some, kept, &found, n);
 	}
 	for (size_t i = 0; i < found; i++) {
 		best[i] = kept[i].at;

@@ -2,6 +2,7 @@
 #include "predict/model/access.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -20,7 +21,7 @@ static const struct machine vesta = { .romio = ROMIO_BLUEGENE,
 				      .buffer_bytes = 16 << 20 };
 static const struct access eight = { .nodes = 2, .ranks = 8, .rank_bytes = 4096 };
 
-static void put(struct param_set *set, const char *name, const char *value)
+static void set_value(struct param_set *set, const char *name, const char *value)
 {
 	struct err err = { 0 };
 
@@ -34,39 +35,39 @@ static void refuse(struct access access, const char *message)
 	struct err err = { 0 };
 
 	CHECK(access_check(&access, &err) < 0);
-	CHECK_TEXT(err.text, message);
+	CHECK(strstr(err.text, message));
 }
 
-static void what_cannot_be_is_refused_with_a_reason(void)
+static void impossible_accesses_are_refused(void)
 {
 	struct access a = eight;
 
 	CHECK_INT(access_check(&a, NULL), 0);
 	a.ranks = 0;
-	refuse(a, "an access needs at least one rank");
+	refuse(a, "one rank");
 	a = eight;
 	a.nodes = 0;
-	refuse(a, "an access needs at least one node");
+	refuse(a, "one node");
 	a.nodes = 3;
-	refuse(a, "8 ranks do not fill 3 nodes: every node has equally many");
+	refuse(a, "3 nodes");
 	a = eight;
 	a.rank_bytes = 0;
-	refuse(a, "an access needs at least one byte per rank");
+	refuse(a, "one byte");
 	a.rank_bytes = UINT64_MAX;
-	refuse(a, "18446744073709551615 bytes of 8 ranks make the file too large");
+	refuse(a, "too large");
 	a = eight;
 	a.pattern = ACCESS_STRIDED;
 	a.block_bytes = 1000;
-	refuse(a, "a block of 1000 bytes does not divide the 4096 bytes of a rank");
+	refuse(a, "1000");
 	a.block_bytes = 1024;
-	refuse(a, "a stride of 0 bytes is less than a block of 1024: blocks overlap");
+	refuse(a, "1024");
 	a.stride_bytes = UINT64_MAX;
-	refuse(a, "a stride of 18446744073709551615 bytes makes the file too large");
+	refuse(a, "too large");
 	a.stride_bytes = 1024;
 	CHECK_INT(access_check(&a, NULL), 0);
 }
 
-static void extent_goes_from_first_to_last_byte(void)
+static void the_extent_is_from_the_first_to_the_last_byte(void)
 {
 	struct access a = eight;
 
@@ -79,7 +80,7 @@ static void extent_goes_from_first_to_last_byte(void)
 	CHECK(access_interleaves(&a));
 	a.block_bytes = a.rank_bytes;
 	a.stride_bytes = 5000;
-	CHECK(!access_interleaves(&a)); /* one piece of each, in order */
+	CHECK(!access_interleaves(&a)); /* one piece per rank, in order */
 }
 
 static struct settings settings_from(const struct machine *machine, const struct param_set *set)
@@ -92,7 +93,7 @@ static struct settings settings_from(const struct machine *machine, const struct
 	return settings;
 }
 
-static void nothing_set_is_the_default(void)
+static void an_empty_set_means_defaults(void)
 {
 	const struct param_set none = { 0 };
 	struct settings s = settings_from(&here, &none);
@@ -102,7 +103,7 @@ static void nothing_set_is_the_default(void)
 	CHECK_INT(counts_aggregators(&here, &eight, &s), 2); /* one per node */
 }
 
-/* cb_nodes alone is cut down by cb_config_list's default *:1, as ROMIO does. */
+/* The default *:1 of cb_config_list limits cb_nodes, as in ROMIO. */
 static void aggregators_are_limited_by_the_config_list(void)
 {
 	static const struct {
@@ -117,23 +118,23 @@ static void aggregators_are_limited_by_the_config_list(void)
 		struct settings s;
 
 		if (cases[i].nodes)
-			put(&set, "cb_nodes", cases[i].nodes);
+			set_value(&set, "cb_nodes", cases[i].nodes);
 		if (cases[i].list)
-			put(&set, "cb_config_list", cases[i].list);
+			set_value(&set, "cb_config_list", cases[i].list);
 		s = settings_from(&here, &set);
 		CHECK_INT(counts_aggregators(&here, &eight, &s), cases[i].expected);
 		param_set_release(&set);
 	}
 }
 
-static void buffering_is_that_of_the_direction(void)
+static void buffering_depends_on_the_direction(void)
 {
 	struct param_set set = { 0 };
 	struct access read = eight;
 	struct settings s;
 
-	put(&set, "romio_cb_write", "enable");
-	put(&set, "romio_cb_read", "disable");
+	set_value(&set, "romio_cb_write", "enable");
+	set_value(&set, "romio_cb_read", "disable");
 	CHECK_INT(settings_from(&here, &set).buffering, BUFFERING_ENABLED);
 	read.is_read = true;
 	CHECK_INT(settings_of(&s, &here, &read, &set, NULL), 0);
@@ -141,21 +142,20 @@ static void buffering_is_that_of_the_direction(void)
 	param_set_release(&set);
 }
 
-static void named_hosts_cannot_be_counted(void)
+static void lists_with_host_names_are_refused(void)
 {
 	struct param_set set = { 0 };
 	struct settings s = { .buffer_bytes = 77 };
 	struct err err = { 0 };
 
-	put(&set, "cb_config_list", "login1:2");
+	set_value(&set, "cb_config_list", "login1:2");
 	CHECK_INT(settings_of(&s, &here, &eight, &set, &err), -EINVAL);
-	CHECK_TEXT(err.text, "cb_config_list=login1:2 cannot be counted with: give *:K, so many "
-			     "aggregators on every node");
+	CHECK(strstr(err.text, "*:K"));
 	CHECK_INT(s.buffer_bytes, 77);
 	param_set_release(&set);
 }
 
-/* There and back: the parameters mean the same settings. */
+/* Converts settings to parameters and back. */
 static void check_round_trip(const struct machine *machine, const struct settings *s,
 			     const char *expected)
 {
@@ -178,10 +178,10 @@ static void check_round_trip(const struct machine *machine, const struct setting
 	param_set_release(&set);
 }
 
-static void settings_become_parameters_and_back(void)
+static void settings_convert_to_parameters_and_back(void)
 {
 	check_round_trip(&here, &(struct settings){ 0 }, "");
-	/* As many as nodes need no list; more do. */
+	/* More than one aggregator per node needs cb_config_list. */
 	check_round_trip(&here, &(struct settings){ .aggregators = 2 }, "cb_nodes=2");
 	check_round_trip(&here, &(struct settings){ .aggregators = 6, .buffer_bytes = 1 << 20 },
 			 "cb_nodes=6 cb_config_list=*:3 cb_buffer_size=1048576");
@@ -194,7 +194,7 @@ static void settings_become_parameters_and_back(void)
 			 "bg_nodes_pset=16 cb_buffer_size=8388608");
 }
 
-TESTS(TEST(what_cannot_be_is_refused_with_a_reason), TEST(extent_goes_from_first_to_last_byte),
-      TEST(nothing_set_is_the_default), TEST(aggregators_are_limited_by_the_config_list),
-      TEST(buffering_is_that_of_the_direction), TEST(named_hosts_cannot_be_counted),
-      TEST(settings_become_parameters_and_back))
+TESTS(TEST(impossible_accesses_are_refused), TEST(the_extent_is_from_the_first_to_the_last_byte),
+      TEST(an_empty_set_means_defaults), TEST(aggregators_are_limited_by_the_config_list),
+      TEST(buffering_depends_on_the_direction), TEST(lists_with_host_names_are_refused),
+      TEST(settings_convert_to_parameters_and_back))

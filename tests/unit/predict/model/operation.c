@@ -9,14 +9,14 @@ static void every_operation_is_found_by_its_name(void)
 {
 	for (int i = 0; i < OPERATIONS; i++) {
 		CHECK(operations[i].name && operations[i].title);
-		/* What is derived has no rows, so none may name it. */
+		/* Derived operations have no rows, so no row may name them. */
 		CHECK_INT(operation_by_name(operations[i].name), operations[i].is_derived ? -1 : i);
 	}
 	CHECK_INT(operation_by_name("s_nl"), -1);
 	CHECK_INT(operation_by_name(""), -1);
 }
 
-static void numbers_come_with_their_logarithms(void)
+static void features_include_logarithms(void)
 {
 	struct elemental at = { 128, 16, 2048, 136, 1.0625, 1 << 20 };
 	double values[OPERATION_FEATURES];
@@ -44,7 +44,7 @@ static void an_operation_has_the_arguments_of_its_kind(void)
 	CHECK_INT(operation_features(OPERATION_READ_FIRST, NULL, NULL, NULL), 8);
 }
 
-static void the_logarithm_of_nothing_is_nothing(void)
+static void the_logarithm_of_zero_is_zero(void)
 {
 	struct elemental at = { .nodes = 1, .cores = 2 };
 	double values[OPERATION_FEATURES];
@@ -53,5 +53,5 @@ static void the_logarithm_of_nothing_is_nothing(void)
 	CHECK(values[4] == 0 && values[5] == 0);
 }
 
-TESTS(TEST(every_operation_is_found_by_its_name), TEST(numbers_come_with_their_logarithms),
-      TEST(an_operation_has_the_arguments_of_its_kind), TEST(the_logarithm_of_nothing_is_nothing))
+TESTS(TEST(every_operation_is_found_by_its_name), TEST(features_include_logarithms),
+      TEST(an_operation_has_the_arguments_of_its_kind), TEST(the_logarithm_of_zero_is_zero))

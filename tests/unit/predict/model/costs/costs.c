@@ -19,7 +19,7 @@ static const struct learner_ops *const quick[] = { &learner_linear, &learner_nei
 static const struct costs_plan line_plan = { .learners = line_alone, .budget = 1, .seed = 3 };
 static const struct costs_plan quick_plan = { .learners = quick, .budget = 3, .seed = 3 };
 
-static void row_add(struct elements *rows, const char *operation, struct elemental at,
+static void add_row(struct elements *rows, const char *operation, struct elemental at,
 		    const char *placement, double seconds)
 {
 	struct element row = { .nodes = at.nodes,
@@ -42,14 +42,14 @@ static struct elemental message(double nodes, double bytes)
 	return (struct elemental){ .nodes = nodes, .cores = 4, .bytes = bytes };
 }
 
-/* Costs are a power of bytes and of nodes: a line, of logarithms. */
+/* Adds rows whose cost is a power of bytes and of nodes: linear in logarithms. */
 static double power_law(const struct elemental *at)
 {
 	return 1e-6 * pow(at->bytes, 0.5) * pow(at->nodes, 0.25);
 }
 
-static void power_rows(struct elements *rows, const char *operation, size_t repetitions,
-		       double noise, uint64_t seed)
+static void add_power_rows(struct elements *rows, const char *operation, size_t repetitions,
+			   double noise, uint64_t seed)
 {
 	struct random random;
 
@@ -59,19 +59,19 @@ static void power_rows(struct elements *rows, const char *operation, size_t repe
 			for (size_t i = 0; i < repetitions; i++) {
 				struct elemental at = message(nodes, bytes);
 
-				row_add(rows, operation, at, "",
+				add_row(rows, operation, at, "",
 					power_law(&at) * exp(noise * random_normal(&random)));
 			}
 }
 
-static void a_law_is_learnt_and_priced(void)
+static void a_power_law_is_learned_and_priced(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
 	struct elemental at = message(3, 3000);
 	struct err err = { 0 };
 
-	power_rows(&rows, "ar", 1, 0, 1);
+	add_power_rows(&rows, "ar", 1, 0, 1);
 	REQUIRE(costs_fit(&costs, &rows, &quick_plan, &err) == 0);
 	CHECK(fabs(costs_price(&costs, OPERATION_ALLREDUCE, &at) / power_law(&at) - 1) < 1e-6);
 	CHECK(isnan(costs_price(&costs, OPERATION_ALLTOALL, &at)));
@@ -82,14 +82,14 @@ static void a_law_is_learnt_and_priced(void)
 	elements_release(&rows);
 }
 
-static void what_does_not_vary_is_no_input(void)
+static void constant_features_are_not_inputs(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
 	const char *names[OPERATION_FEATURES];
 	const struct cost *cost;
 
-	power_rows(&rows, "aa", 1, 0, 1);
+	add_power_rows(&rows, "aa", 1, 0, 1);
 	REQUIRE(costs_fit(&costs, &rows, &line_plan, NULL) == 0);
 	cost = &costs.of[OPERATION_ALLTOALL];
 	operation_features(OPERATION_ALLTOALL, NULL, NULL, names);
@@ -107,8 +107,8 @@ static void repetitions_are_one_cell_with_their_mean(void)
 	const struct cost *cost;
 
 	for (double bytes = 1; bytes <= 64; bytes *= 2) {
-		row_add(&rows, "bc", message(2, bytes), "", 0.9 * bytes);
-		row_add(&rows, "bc", message(2, bytes), "", 1.1 * bytes);
+		add_row(&rows, "bc", message(2, bytes), "", 0.9 * bytes);
+		add_row(&rows, "bc", message(2, bytes), "", 1.1 * bytes);
 	}
 	REQUIRE(costs_fit(&costs, &rows, &line_plan, NULL) == 0);
 	cost = &costs.of[OPERATION_BROADCAST];
@@ -118,14 +118,14 @@ static void repetitions_are_one_cell_with_their_mean(void)
 		CHECK_INT(cost->cells[i].repetitions, 2);
 		CHECK(fabs(cost->cells[i].seconds / cost->cells[i].at.bytes - 1) < 1e-12);
 	}
-	/* Two that are 10 % beside their mean: a sample's deviation is 14 %. */
+	/* Two values 10 % off their mean have a sample deviation of 14 %. */
 	CHECK(fabs(cost->noise - 0.1 * sqrt(2)) < 1e-9);
 	costs_release(&costs);
 	elements_release(&rows);
 }
 
-/* A repetition in the training rows would tell the neighbour all about its twin. */
-static void a_cell_is_held_out_as_a_whole(void)
+/* A repetition in the training rows would reveal the held-out one to a nearest-neighbor learner. */
+static void all_repetitions_of_a_cell_are_in_one_fold(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
@@ -136,7 +136,7 @@ static void a_cell_is_held_out_as_a_whole(void)
 		double seconds = exp(random_normal(&random));
 
 		for (int i = 0; i < 5; i++)
-			row_add(&rows, "ag", message(2, cell + 1), "", seconds);
+			add_row(&rows, "ag", message(2, cell + 1), "", seconds);
 	}
 	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
 	CHECK(costs.of[OPERATION_ALLGATHER].score.log_r2 < 0.3);
@@ -145,16 +145,16 @@ static void a_cell_is_held_out_as_a_whole(void)
 	elements_release(&rows);
 }
 
-static void writers_by_topology_go_before_even_ones(void)
+static void placement_by_topology_takes_precedence(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
 	struct elemental at = { .nodes = 4, .cores = 4, .writers = 1, .bytes = 8 };
 
 	for (at.bytes = 8; at.bytes < 1000; at.bytes *= 2) {
-		row_add(&rows, "s_lock", at, "uniform", 9);
-		row_add(&rows, "s_lock", at, "topology", 3);
-		row_add(&rows, "s_nl_full", at, "uniform", 9);
+		add_row(&rows, "s_lock", at, "uniform", 9);
+		add_row(&rows, "s_lock", at, "topology", 3);
+		add_row(&rows, "s_nl_full", at, "uniform", 9);
 	}
 	at.bytes = 64;
 	REQUIRE(costs_fit(&costs, &rows, &line_plan, NULL) == 0);
@@ -164,7 +164,7 @@ static void writers_by_topology_go_before_even_ones(void)
 	elements_release(&rows);
 }
 
-/* A cell beside the law, measured so often with such a noise. */
+/* Fits with one cell off the law that has this number of repetitions and this noise. */
 static double odd_price(size_t repetitions, double noise, bool alone, double *margin)
 {
 	struct costs_plan plan = line_plan;
@@ -176,7 +176,7 @@ static double odd_price(size_t repetitions, double noise, bool alone, double *ma
 
 	plan.surrogates_alone = alone;
 	random_init(&random, 2);
-	power_rows(&rows, "ar", 2, noise, 8);
+	add_power_rows(&rows, "ar", 2, noise, 8);
 	for (size_t i = 0; i < rows.count;) {
 		if (rows.rows[i].nodes == odd.nodes && rows.rows[i].bytes == odd.bytes)
 			rows.rows[i] = rows.rows[--rows.count];
@@ -184,7 +184,7 @@ static double odd_price(size_t repetitions, double noise, bool alone, double *ma
 			i++;
 	}
 	for (size_t i = 0; i < repetitions; i++)
-		row_add(&rows, "ar", odd, "",
+		add_row(&rows, "ar", odd, "",
 			2 * power_law(&odd) * exp(noise * random_normal(&random)));
 	REQUIRE(costs_fit(&costs, &rows, &plan, NULL) == 0);
 	price = costs_price(&costs, OPERATION_ALLREDUCE, &odd) / power_law(&odd);
@@ -194,21 +194,22 @@ static double odd_price(size_t repetitions, double noise, bool alone, double *ma
 	return price;
 }
 
-static void what_was_measured_often_outweighs_the_surrogate(void)
+static void frequent_measurements_outweigh_the_surrogate(void)
 {
 	double often, seldom, margin_often, margin_seldom, margin_alone;
 
 	often = odd_price(100, 0.1, false, &margin_often);
 	seldom = odd_price(1, 0.1, false, &margin_seldom);
 	CHECK(fabs(often - 2) < 0.1);
-	/* Once, and ten times the noise beside the law that all others follow: it is noise. */
+	/* A single measurement at ten times the noise from the law of all others is treated as
+	 * noise. */
 	CHECK(seldom > 0.9 && seldom < 1.5);
 	CHECK(margin_often < margin_seldom);
 	CHECK(fabs(odd_price(100, 0.1, true, &margin_alone) - 1) < 0.2);
 	CHECK(margin_seldom < margin_alone);
 }
 
-static void beyond_the_edge_bytes_cost_in_proportion(void)
+static void outside_the_range_cost_is_proportional_to_bytes(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
@@ -216,7 +217,7 @@ static void beyond_the_edge_bytes_cost_in_proportion(void)
 	struct elemental many = message(32, 1 << 20), small = message(1, 0);
 	double margin;
 
-	power_rows(&rows, "ar", 1, 0.05, 1);
+	add_power_rows(&rows, "ar", 1, 0.05, 1);
 	REQUIRE(costs_fit(&costs, &rows, &line_plan, NULL) == 0);
 	margin = costs_margin(&costs, OPERATION_ALLREDUCE, &edge, 0.9);
 	CHECK(costs_is_outside(&costs, OPERATION_ALLREDUCE, &far));
@@ -225,7 +226,7 @@ static void beyond_the_edge_bytes_cost_in_proportion(void)
 			   costs_price(&costs, OPERATION_ALLREDUCE, &edge) -
 		   4) < 1e-9);
 	CHECK(fabs(costs_margin(&costs, OPERATION_ALLREDUCE, &far, 0.9) - margin - log(4)) < 1e-9);
-	/* Nodes cannot be had in proportion: as at the edge, but less sure. */
+	/* More nodes cost as much as at the edge, with a larger margin. */
 	CHECK(costs_price(&costs, OPERATION_ALLREDUCE, &many) ==
 	      costs_price(&costs, OPERATION_ALLREDUCE, &edge));
 	CHECK(costs_margin(&costs, OPERATION_ALLREDUCE, &many, 0.9) > margin + 0.6);
@@ -234,7 +235,7 @@ static void beyond_the_edge_bytes_cost_in_proportion(void)
 	elements_release(&rows);
 }
 
-static void many_prices_are_the_single_ones(void)
+static void prices_of_many_arguments_equal_single_prices(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
@@ -243,7 +244,7 @@ static void many_prices_are_the_single_ones(void)
 	struct random random;
 
 	random_init(&random, 9);
-	power_rows(&rows, "aa", 3, 0.1, 1);
+	add_power_rows(&rows, "aa", 3, 0.1, 1);
 	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
 	for (int i = 0; i < 50; i++)
 		at[i] = message(1 + 20 * random_real(&random), exp(16 * random_real(&random)));
@@ -257,16 +258,16 @@ static void many_prices_are_the_single_ones(void)
 	elements_release(&rows);
 }
 
-static void few_cells_make_a_line_or_a_constant(void)
+static void few_cells_are_fitted_by_a_line_or_a_constant(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
 	struct elemental middle = message(2, 16), alone = message(2, 0);
 
-	row_add(&rows, "ba", message(2, 0), "", 7e-6);
-	row_add(&rows, "ba", message(2, 0), "", 9e-6);
-	row_add(&rows, "bc", message(2, 4), "", 1e-6);
-	row_add(&rows, "bc", message(2, 64), "", 4e-6);
+	add_row(&rows, "ba", message(2, 0), "", 7e-6);
+	add_row(&rows, "ba", message(2, 0), "", 9e-6);
+	add_row(&rows, "bc", message(2, 4), "", 1e-6);
+	add_row(&rows, "bc", message(2, 64), "", 4e-6);
 	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
 	CHECK(fabs(costs_price(&costs, OPERATION_BARRIER, &alone) - 8e-6) < 1e-12);
 	CHECK(costs_price(&costs, OPERATION_BROADCAST, &middle) > 1e-6);
@@ -277,13 +278,13 @@ static void few_cells_make_a_line_or_a_constant(void)
 	elements_release(&rows);
 }
 
-static void times_that_are_not_positive_have_no_logarithm(void)
+static void cells_without_a_positive_time_are_left_out(void)
 {
 	struct costs_plan plain = line_plan;
 	struct elements rows = { 0 };
 	struct costs costs;
 
-	power_rows(&rows, "ar", 1, 0, 1);
+	add_power_rows(&rows, "ar", 1, 0, 1);
 	rows.rows[3].seconds = -1;
 	rows.rows[9].seconds = 0;
 	REQUIRE(costs_fit(&costs, &rows, &line_plan, NULL) == 0);
@@ -293,7 +294,7 @@ static void times_that_are_not_positive_have_no_logarithm(void)
 	plain.plain_target = true;
 	REQUIRE(costs_fit(&costs, &rows, &plain, NULL) == 0);
 	CHECK_INT(costs.of[OPERATION_ALLREDUCE].left_out, 0);
-	/* A line through seconds may go below zero; a price never does. */
+	/* A linear model of seconds may be negative; a price is not. */
 	for (size_t i = 0; i < rows.count; i++) {
 		struct elemental at = message(rows.rows[i].nodes, rows.rows[i].bytes);
 
@@ -303,14 +304,14 @@ static void times_that_are_not_positive_have_no_logarithm(void)
 	elements_release(&rows);
 }
 
-static void rows_that_make_no_sense_are_refused(void)
+static void invalid_rows_are_refused(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
 	struct err err = { 0 };
 
 	CHECK_INT(costs_fit(&costs, &rows, &line_plan, &err), -ENODATA);
-	row_add(&rows, "knot", message(2, 4), "", 1);
+	add_row(&rows, "knot", message(2, 4), "", 1);
 	CHECK_INT(costs_fit(&costs, &rows, &line_plan, &err), -EINVAL);
 	CHECK(strstr(err.text, "knot"));
 	snprintf(rows.rows[0].operation, sizeof(rows.rows[0].operation), "ar");
@@ -323,15 +324,15 @@ static void rows_that_make_no_sense_are_refused(void)
 	elements_release(&rows);
 }
 
-/* Truths at new arguments, the mean of many runs: 90 % are promised. */
-static void margins_cover_what_they_promise(void)
+/* Checks the coverage of 90 % margins at new arguments against the mean of many runs. */
+static void margins_have_the_requested_coverage(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
 	struct random random;
 	size_t inside = 0, count = 0;
 
-	power_rows(&rows, "ar", 3, 0.3, 4);
+	add_power_rows(&rows, "ar", 3, 0.3, 4);
 	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
 	random_init(&random, 6);
 	for (; count < 400; count++) {
@@ -349,13 +350,13 @@ static void margins_cover_what_they_promise(void)
 	elements_release(&rows);
 }
 
-static void the_board_is_kept_best_first(void)
+static void the_leaderboard_is_sorted_best_first(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs, same;
 	const struct cost *cost = &costs.of[OPERATION_ALLREDUCE];
 
-	power_rows(&rows, "ar", 2, 0.1, 4);
+	add_power_rows(&rows, "ar", 2, 0.1, 4);
 	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
 	REQUIRE(costs_fit(&same, &rows, &quick_plan, NULL) == 0);
 	CHECK_INT(cost->entry_count, 6);
@@ -379,7 +380,7 @@ static bool stop_at_once(void *arg, enum operation operation, size_t done, size_
 	return true;
 }
 
-static void a_fit_that_is_stopped_leaves_nothing(void)
+static void an_interrupted_fit_leaves_costs_untouched(void)
 {
 	struct costs_plan plan = quick_plan;
 	struct elements rows = { 0 };
@@ -389,13 +390,13 @@ static void a_fit_that_is_stopped_leaves_nothing(void)
 	plan.progress = stop_at_once;
 	plan.progress_arg = &asked;
 	plan.threads = 1;
-	power_rows(&rows, "ar", 1, 0.1, 4);
+	add_power_rows(&rows, "ar", 1, 0.1, 4);
 	CHECK_INT(costs_fit(&costs, &rows, &plan, NULL), -ECANCELED);
 	CHECK(asked > 0);
 	elements_release(&rows);
 }
 
-static void saved_costs_are_the_same(void)
+static void saved_costs_are_loaded_unchanged(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs, again;
@@ -403,8 +404,8 @@ static void saved_costs_are_the_same(void)
 	AUTO_BUF struct buf buf = { 0 };
 	struct blob blob;
 
-	power_rows(&rows, "ar", 2, 0.1, 4);
-	row_add(&rows, "ba", message(2, 0), "", 1e-5);
+	add_power_rows(&rows, "ar", 2, 0.1, 4);
+	add_row(&rows, "ba", message(2, 0), "", 1e-5);
 	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
 	costs_save(&costs, &buf);
 	blob_init(&blob, buf.data, buf.len);
@@ -426,9 +427,9 @@ static void saved_costs_are_the_same(void)
 	elements_release(&rows);
 }
 
-/* Writes of so many per node, which cost less than in proportion. */
-static void storage_rows(struct elements *rows, const char *operation, double step, double factor,
-			 double noise, uint64_t seed)
+/* Adds rows of writes whose cost grows less than proportionally with writers. */
+static void add_storage_rows(struct elements *rows, const char *operation, double step,
+			     double factor, double noise, uint64_t seed)
 {
 	struct random random;
 
@@ -441,14 +442,13 @@ static void storage_rows(struct elements *rows, const char *operation, double st
 							.writers = writers,
 							.bytes = bytes };
 
-				row_add(rows, operation, at, "",
+				add_row(rows, operation, at, "",
 					factor * power_law(&at) * pow(writers, 0.5) *
 						(1 + noise * random_normal(&random)));
 			}
 }
 
-/* Of prices of all cells from the law: the root of the mean square of logarithms, and their mean.
- */
+/* Root mean square and mean of the logarithmic errors of all cells relative to the law. */
 static double cells_error(const struct costs *costs, enum operation operation, double factor,
 			  double *bias)
 {
@@ -467,14 +467,14 @@ static double cells_error(const struct costs *costs, enum operation operation, d
 	return sqrt(squares / (double)cost->cell_count);
 }
 
-/* Noise of 30 % has a logarithm that is 5 % low in the mean, and the costs are not. */
-static void noise_is_taken_out_of_cells_that_were_measured_once(void)
+/* The mean logarithm of values with 30 % noise is 5 % too low; the costs must not be. */
+static void noise_is_removed_from_cells_measured_once(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
 	double bias;
 
-	storage_rows(&rows, "s_nl_partial", 1.25, 1, 0.3, 4);
+	add_storage_rows(&rows, "s_nl_partial", 1.25, 1, 0.3, 4);
 	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
 	CHECK(cells_error(&costs, OPERATION_WRITE_PARTIAL, 1, &bias) < 0.1);
 	CHECK(fabs(bias) < 0.035);
@@ -483,16 +483,16 @@ static void noise_is_taken_out_of_cells_that_were_measured_once(void)
 	elements_release(&rows);
 }
 
-/* Few cells with much noise, whose shape is that of many with little. */
-static void writes_that_are_alike_lean_on_one_another(void)
+/* Few noisy cells have the same shape as many cells with little noise. */
+static void similar_writes_share_information(void)
 {
 	struct elements rows = { 0 }, few = { 0 };
 	struct costs costs;
 	double bias, alone, together;
 
-	storage_rows(&few, "s_nl_full", 16, 1.5, 0.4, 11);
-	storage_rows(&rows, "s_nl_full", 16, 1.5, 0.4, 11);
-	storage_rows(&rows, "s_nl_partial", 1.5, 1, 0.1, 6);
+	add_storage_rows(&few, "s_nl_full", 16, 1.5, 0.4, 11);
+	add_storage_rows(&rows, "s_nl_full", 16, 1.5, 0.4, 11);
+	add_storage_rows(&rows, "s_nl_partial", 1.5, 1, 0.1, 6);
 	REQUIRE(costs_fit(&costs, &few, &quick_plan, NULL) == 0);
 	alone = cells_error(&costs, OPERATION_WRITE_FULL, 1.5, &bias);
 	costs_release(&costs);
@@ -505,14 +505,14 @@ static void writes_that_are_alike_lean_on_one_another(void)
 	elements_release(&few);
 }
 
-static void without_noise_a_cell_costs_what_was_measured(void)
+static void without_noise_the_price_is_the_measurement(void)
 {
 	struct elements rows = { 0 };
 	struct costs costs;
 	double bias;
 
-	storage_rows(&rows, "s_lock", 2, 1, 0, 1);
-	storage_rows(&rows, "s_nl_full", 16, 1.5, 0, 1);
+	add_storage_rows(&rows, "s_lock", 2, 1, 0, 1);
+	add_storage_rows(&rows, "s_nl_full", 16, 1.5, 0, 1);
 	REQUIRE(costs_fit(&costs, &rows, &quick_plan, NULL) == 0);
 	CHECK(cells_error(&costs, OPERATION_WRITE_FIRST, 1, &bias) < 1e-9);
 	CHECK(cells_error(&costs, OPERATION_WRITE_FULL, 1.5, &bias) < 1e-9);
@@ -520,15 +520,14 @@ static void without_noise_a_cell_costs_what_was_measured(void)
 	elements_release(&rows);
 }
 
-TESTS(TEST(noise_is_taken_out_of_cells_that_were_measured_once),
-      TEST(writes_that_are_alike_lean_on_one_another),
-      TEST(without_noise_a_cell_costs_what_was_measured), TEST(a_law_is_learnt_and_priced),
-      TEST(what_does_not_vary_is_no_input), TEST(repetitions_are_one_cell_with_their_mean),
-      TEST(a_cell_is_held_out_as_a_whole), TEST(writers_by_topology_go_before_even_ones),
-      TEST(what_was_measured_often_outweighs_the_surrogate),
-      TEST(beyond_the_edge_bytes_cost_in_proportion), TEST(many_prices_are_the_single_ones),
-      TEST(few_cells_make_a_line_or_a_constant),
-      TEST(times_that_are_not_positive_have_no_logarithm),
-      TEST(rows_that_make_no_sense_are_refused), TEST(margins_cover_what_they_promise),
-      TEST(the_board_is_kept_best_first), TEST(a_fit_that_is_stopped_leaves_nothing),
-      TEST(saved_costs_are_the_same))
+TESTS(TEST(noise_is_removed_from_cells_measured_once), TEST(similar_writes_share_information),
+      TEST(without_noise_the_price_is_the_measurement), TEST(a_power_law_is_learned_and_priced),
+      TEST(constant_features_are_not_inputs), TEST(repetitions_are_one_cell_with_their_mean),
+      TEST(all_repetitions_of_a_cell_are_in_one_fold), TEST(placement_by_topology_takes_precedence),
+      TEST(frequent_measurements_outweigh_the_surrogate),
+      TEST(outside_the_range_cost_is_proportional_to_bytes),
+      TEST(prices_of_many_arguments_equal_single_prices),
+      TEST(few_cells_are_fitted_by_a_line_or_a_constant),
+      TEST(cells_without_a_positive_time_are_left_out), TEST(invalid_rows_are_refused),
+      TEST(margins_have_the_requested_coverage), TEST(the_leaderboard_is_sorted_best_first),
+      TEST(an_interrupted_fit_leaves_costs_untouched), TEST(saved_costs_are_loaded_unchanged))

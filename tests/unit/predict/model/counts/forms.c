@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Closed forms of the generic code, the Lustre and the GPFS driver: collectives as they are known
- * to be called, and all of it against the exact calls of ranks.
+ * Counts of the generic code, the Lustre and the GPFS driver: collectives as observed in traces,
+ * and all terms compared with the exact calls of ranks.
  */
 #include <math.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static double times(const struct counts *c, enum operation operation)
 	return sum;
 }
 
-/* Bytes that storage operations of the sort move in all. */
+/* Total bytes of storage operations in one direction. */
 static double moved(const struct counts *c, bool is_read)
 {
 	double sum = 0;
@@ -64,7 +64,7 @@ static double moved(const struct counts *c, bool is_read)
 	return sum;
 }
 
-/* Messages of all rounds, and their bytes; those with offsets left out. */
+/* Messages of all rounds and their bytes, without lists of offsets. */
 static double messages(const struct counts *c, double *bytes)
 {
 	double sum = 0;
@@ -82,7 +82,7 @@ static double messages(const struct counts *c, double *bytes)
 }
 
 /* The table of docs/model.md: P ranks, A aggregators, r rounds. */
-static void generic_collectives_are_those_that_were_measured(void)
+static void generic_collectives_match_the_traces(void)
 {
 	for (uint64_t ranks = 1; ranks <= 8; ranks++)
 		for (uint64_t a = 1; a <= ranks; a++)
@@ -93,7 +93,7 @@ static void generic_collectives_are_those_that_were_measured(void)
 						      .buffering = BUFFERING_ENABLED };
 				struct counts w, r;
 
-				/* Whole buffers for each of the aggregators. */
+				/* Every aggregator gets whole buffers. */
 				access.rank_bytes = a * rounds * 64 * KIB;
 				s.buffer_bytes = 64 * KIB * ranks;
 				w = count(&generic, access, s);
@@ -118,7 +118,7 @@ static void generic_collectives_are_those_that_were_measured(void)
 			}
 }
 
-static void contiguous_access_is_buffered_only_where_it_is_asked_for(void)
+static void contiguous_access_is_buffered_only_on_request(void)
 {
 	struct access access = { .nodes = 1, .ranks = 4, .rank_bytes = MIB };
 	struct settings s = { 0 };
@@ -139,7 +139,7 @@ static void contiguous_access_is_buffered_only_where_it_is_asked_for(void)
 	CHECK_INT(c.count, 1);
 }
 
-static void strided_access_is_buffered_by_itself(void)
+static void strided_access_is_buffered_automatically(void)
 {
 	struct access access = { .pattern = ACCESS_STRIDED,
 				 .nodes = 1,
@@ -153,23 +153,23 @@ static void strided_access_is_buffered_by_itself(void)
 
 	CHECK(times(&c, OPERATION_ALLTOALL) == 2);
 	CHECK(moved(&c, false) == 4 * (double)MIB && moved(&c, true) == 0);
-	/* Every rank has something for both. */
+	/* Every rank has data for both aggregators. */
 	CHECK(messages(&c, &bytes) == 8 && bytes == 4 * (double)MIB);
-	/* Holes: all that lies between is read and written, too. */
+	/* Holes are read and written, too. */
 	access.stride_bytes = 8 * KIB;
 	c = count(&generic, access, s);
 	CHECK(moved(&c, false) == moved(&c, true));
 	CHECK(fabs(moved(&c, false) - 8 * (double)MIB) < 8 * (double)KIB);
 	messages(&c, &bytes);
 	CHECK(fabs(bytes - 4 * (double)MIB) < 4 * (double)KIB);
-	/* On its own a rank sieves, 512 KiB at a time. */
+	/* Without buffering, a rank sieves in windows of 512 KiB. */
 	s.buffering = BUFFERING_DISABLED;
 	c = count(&generic, access, s);
 	CHECK(times(&c, OPERATION_READ_FULL) == 16);
 	CHECK(times(&c, OPERATION_WRITE_FIRST) + times(&c, OPERATION_WRITE_FULL) == 16);
 }
 
-static void lustre_goes_by_stripes_and_not_by_the_buffer(void)
+static void lustre_rounds_depend_on_stripes_not_on_the_buffer(void)
 {
 	static const struct {
 		uint64_t hinted, stripes, aggregators;
@@ -227,8 +227,8 @@ static void gpfs_rounds_are_alltoallv_of_whole_blocks(void)
 	CHECK_INT(calls.written_bytes, 24 * MIB);
 }
 
-/* 4 ranks of 3 MiB, in parts of 6 MiB: buffers of 4 MiB leave 2 MiB to both aggregators. */
-static void last_round_of_all_is_a_full_one_of_less(void)
+/* 4 ranks of 3 MiB in parts of 6 MiB: after one 4 MiB buffer, 2 MiB remain for each aggregator. */
+static void a_short_last_round_of_all_aggregators_is_a_full_one(void)
 {
 	struct access access = { .nodes = 1, .ranks = 4, .rank_bytes = 3 * MIB };
 	struct settings settings = { .aggregators = 2,
@@ -278,8 +278,8 @@ static void check_collectives(const struct counts *c, const struct rank_calls *c
 	CHECK(is_gpfs || calls->alltoallvs == 0);
 }
 
-/* Of accesses to which nothing is special. */
-static void collectives_equal_those_of_ranks(void)
+/* Draws random ordinary accesses. */
+static void collectives_equal_the_calls_of_ranks(void)
 {
 	const struct machine *const machines[] = { &generic, &lustre, &gpfs };
 
@@ -301,7 +301,7 @@ static void collectives_equal_those_of_ranks(void)
 	}
 }
 
-/* Bytes that all ranks together move, exactly; messages of all rounds. */
+/* The exact bytes of all ranks, and the messages of all rounds. */
 static void exact_sums(const struct machine *machine, const struct access *access,
 		       const struct settings *s, double *written, double *read, double *sent)
 {
@@ -321,8 +321,8 @@ static void exact_sums(const struct machine *machine, const struct access *acces
 	}
 }
 
-/* Means over rounds come close to the sums of what ranks do, however odd the numbers. */
-static void storage_and_messages_come_close_to_those_of_ranks(void)
+/* Means over rounds are close to the sums over all ranks, for arbitrary numbers. */
+static void storage_and_messages_are_close_to_the_calls_of_ranks(void)
 {
 	const struct machine *const machines[] = { &generic, &lustre };
 
@@ -356,7 +356,7 @@ static void storage_and_messages_come_close_to_those_of_ranks(void)
 	}
 }
 
-static void nonsense_is_refused(void)
+static void invalid_accesses_and_ranks_are_refused(void)
 {
 	struct access good = { .nodes = 2, .ranks = 4, .rank_bytes = 8 }, access = good;
 	struct settings s = { 0 };
@@ -366,14 +366,14 @@ static void nonsense_is_refused(void)
 
 	access.nodes = 3;
 	CHECK(counts_of(&c, &generic, &access, &s, &err) < 0);
-	CHECK_TEXT(err.text, "4 ranks do not fill 3 nodes: every node has equally many");
+	CHECK(strstr(err.text, "3 nodes"));
 	CHECK_INT(c.rounds, 77);
 	CHECK(rank_calls_of(&calls, &generic, &good, &s, 4, &err) < 0);
 	CHECK(strstr(err.text, "rank 4"));
 }
 
-/* Two aggregators, and rank 1 of three has data of both. */
-static void older_code_tells_offsets_and_lengths_apart(void)
+/* Two aggregators; rank 1 of three has data for both. */
+static void older_code_sends_offsets_and_lengths_separately(void)
 {
 	struct access access = { .nodes = 1, .ranks = 3, .rank_bytes = 10 * KIB };
 	struct settings settings = { .aggregators = 2,
@@ -398,12 +398,13 @@ static void older_code_tells_offsets_and_lengths_apart(void)
 	CHECK(times(&old, OPERATION_ALLTOALLV) == times(&new, OPERATION_ALLTOALLV) + 1);
 }
 
-TESTS(TEST(generic_collectives_are_those_that_were_measured),
-      TEST(contiguous_access_is_buffered_only_where_it_is_asked_for),
-      TEST(strided_access_is_buffered_by_itself),
-      TEST(lustre_goes_by_stripes_and_not_by_the_buffer),
+TESTS(TEST(generic_collectives_match_the_traces),
+      TEST(contiguous_access_is_buffered_only_on_request),
+      TEST(strided_access_is_buffered_automatically),
+      TEST(lustre_rounds_depend_on_stripes_not_on_the_buffer),
       TEST(lustre_reads_are_generic_with_parts_of_whole_stripes),
-      TEST(gpfs_rounds_are_alltoallv_of_whole_blocks), TEST(collectives_equal_those_of_ranks),
-      TEST(last_round_of_all_is_a_full_one_of_less),
-      TEST(storage_and_messages_come_close_to_those_of_ranks),
-      TEST(older_code_tells_offsets_and_lengths_apart), TEST(nonsense_is_refused))
+      TEST(gpfs_rounds_are_alltoallv_of_whole_blocks), TEST(collectives_equal_the_calls_of_ranks),
+      TEST(a_short_last_round_of_all_aggregators_is_a_full_one),
+      TEST(storage_and_messages_are_close_to_the_calls_of_ranks),
+      TEST(older_code_sends_offsets_and_lengths_separately),
+      TEST(invalid_accesses_and_ranks_are_refused))

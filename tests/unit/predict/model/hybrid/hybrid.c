@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows come from formulas, or from the modelled machine, whose runs are the truth there.
+ * The hybrid model on rows from formulas, and on rows from the simulated machine, whose runs are
+ * the truth.
  */
 #include "predict/model/hybrid/hybrid.h"
 
@@ -25,8 +26,6 @@ extern const struct learner_ops learner_linear, learner_perceptron, learner_rule
 static const struct learner_ops *const line_alone[] = { &learner_linear, NULL };
 static const struct costs_plan line_plan = { .learners = line_alone, .budget = 1, .seed = 3 };
 
-/* ---- a machine by formulas ---- */
-
 typedef double price_of(enum operation operation, const struct elemental *at);
 
 static double price_one(enum operation operation, const struct elemental *at)
@@ -36,7 +35,7 @@ static double price_one(enum operation operation, const struct elemental *at)
 	return 1;
 }
 
-/* Locks grow with writers, bytes are written faster by more of them. */
+/* Locks cost more with more writers; bytes cost less. */
 static double price_toy(enum operation operation, const struct elemental *at)
 {
 	double mib = at->bytes / 1048576;
@@ -54,7 +53,7 @@ static double price_toy(enum operation operation, const struct elemental *at)
 	}
 }
 
-static void row_add(struct elements *rows, enum operation operation, const struct elemental *at,
+static void add_row(struct elements *rows, enum operation operation, const struct elemental *at,
 		    price_of *price)
 {
 	struct element row = { .platform = "toy",
@@ -70,23 +69,23 @@ static void row_add(struct elements *rows, enum operation operation, const struc
 	elements_add(rows, &row);
 }
 
-static void rows_collective(struct elements *rows, double nodes, price_of *price)
+static void add_collective_rows(struct elements *rows, double nodes, price_of *price)
 {
 	for (double bytes = 4; bytes <= 1 << 18; bytes *= 8)
 		for (int o = OPERATION_ALLREDUCE; o <= OPERATION_ALLTOALL; o++)
-			row_add(rows, (enum operation)o,
+			add_row(rows, (enum operation)o,
 				&(struct elemental){ .nodes = nodes, .cores = 16, .bytes = bytes },
 				price);
 	for (double bytes = 4; bytes <= 1 << 26; bytes *= 16)
 		for (double senders = 1; senders <= 16 * nodes; senders *= 8)
 			for (double receivers = 1; receivers <= 5 * nodes; receivers *= 8)
-				row_add(rows, OPERATION_ALLTOALLV,
+				add_row(rows, OPERATION_ALLTOALLV,
 					&(struct elemental){ nodes, 16, senders, receivers, 0,
 							     bytes },
 					price);
 }
 
-static void rows_storage(struct elements *rows, double nodes, price_of *price)
+static void add_storage_rows(struct elements *rows, double nodes, price_of *price)
 {
 	static const double writers[] = { 0.3125, 1.0625, 4.0625 };
 
@@ -94,16 +93,16 @@ static void rows_storage(struct elements *rows, double nodes, price_of *price)
 		for (int w = 0; w < 3; w++) {
 			struct elemental at = { nodes, 16, 0, 0, writers[w], bytes };
 
-			row_add(rows, OPERATION_WRITE_FIRST, &at, price);
-			row_add(rows, OPERATION_WRITE_FULL, &at, price);
+			add_row(rows, OPERATION_WRITE_FIRST, &at, price);
+			add_row(rows, OPERATION_WRITE_FULL, &at, price);
 			for (double part = 0.01; part < 1.1; part += 0.33) {
 				at.writers = part * writers[w];
-				row_add(rows, OPERATION_WRITE_PARTIAL, &at, price);
+				add_row(rows, OPERATION_WRITE_PARTIAL, &at, price);
 			}
 		}
 }
 
-static void toy_fit(struct hybrid *hybrid, price_of *price)
+static void fit_toy(struct hybrid *hybrid, price_of *price)
 {
 	struct elements rows = { 0 };
 	struct machine machine;
@@ -112,14 +111,12 @@ static void toy_fit(struct hybrid *hybrid, price_of *price)
 	REQUIRE(machine_open(&machine, "vesta", &err) == 0);
 	bluegene_attach(&machine, NULL);
 	for (double nodes = 128; nodes <= 512; nodes *= 2) {
-		rows_collective(&rows, nodes, price);
-		rows_storage(&rows, nodes, price);
+		add_collective_rows(&rows, nodes, price);
+		add_storage_rows(&rows, nodes, price);
 	}
 	REQUIRE(hybrid_fit(hybrid, &machine, &rows, &line_plan, &err) == 0);
 	elements_release(&rows);
 }
-
-/* ---- the grid of the paper ---- */
 
 enum { INSTANCES = 33, CHOICES = 9, INITIAL = 7 };
 
@@ -141,12 +138,11 @@ static struct settings choice(size_t i)
 				  .buffer_bytes = (uint64_t)(8 << 20) << i % 3 };
 }
 
-/* HYB-29. */
-static void operations_of_one_second_count_themselves(void)
+static void unit_costs_predict_the_number_of_operations(void)
 {
 	struct hybrid hybrid;
 
-	toy_fit(&hybrid, price_one);
+	fit_toy(&hybrid, price_one);
 	for (size_t i = 0; i < INSTANCES; i++)
 		for (size_t j = 0; j < CHOICES; j++) {
 			struct access access = instance(i);
@@ -158,13 +154,14 @@ static void operations_of_one_second_count_themselves(void)
 			rounds = (double)p.counts.rounds;
 			expected = 6 + 2 * rounds + 3 * (double)p.counts.incomplete +
 				   fmax(0, rounds - 1);
-			/* Few senders and writers were not benchmarked; all cost the same. */
+			/* Small numbers of senders and writers were not benchmarked, but the cost
+			 * is constant. */
 			CHECK(fabs(p.seconds - expected) < 1e-6 * expected);
 		}
 	hybrid_release(&hybrid);
 }
 
-static void terms_make_up_the_sum_and_lie_in_the_interval(void)
+static void terms_add_up_and_intervals_widen_with_coverage(void)
 {
 	struct access access = instance(15);
 	struct settings settings = choice(4);
@@ -172,7 +169,7 @@ static void terms_make_up_the_sum_and_lie_in_the_interval(void)
 	struct hybrid hybrid;
 	double sum = 0;
 
-	toy_fit(&hybrid, price_toy);
+	fit_toy(&hybrid, price_toy);
 	REQUIRE(hybrid_predict(&hybrid, &access, &settings, 0.95, &wide, NULL) == 0);
 	REQUIRE(hybrid_predict(&hybrid, &access, &settings, 0.5, &narrow, NULL) == 0);
 	for (size_t i = 0; i < wide.counts.count; i++) {
@@ -186,7 +183,7 @@ static void terms_make_up_the_sum_and_lie_in_the_interval(void)
 	hybrid_release(&hybrid);
 }
 
-/* One surrogate: its relative error is that of the sum, however often it is used. */
+/* The relative error of a surrogate does not shrink with the number of its uses. */
 static void errors_of_one_surrogate_do_not_average_out(void)
 {
 	struct access access = instance(8);
@@ -194,7 +191,7 @@ static void errors_of_one_surrogate_do_not_average_out(void)
 	struct hybrid hybrid;
 	struct prediction p;
 
-	toy_fit(&hybrid, price_toy);
+	fit_toy(&hybrid, price_toy);
 	for (int i = 0; i < OPERATIONS; i++) {
 		hybrid.costs.of[i].noise = NAN;
 		hybrid.costs.of[i].spread = 0;
@@ -210,8 +207,6 @@ static void errors_of_one_surrogate_do_not_average_out(void)
 	hybrid_release(&hybrid);
 }
 
-/* ---- many at once ---- */
-
 static size_t settings_many(struct settings *settings)
 {
 	size_t count = 0;
@@ -223,7 +218,7 @@ static size_t settings_many(struct settings *settings)
 	return count;
 }
 
-static void many_check(enum rule_rounds rounds)
+static void check_many(enum rule_rounds rounds)
 {
 	AUTO_FREE struct settings *settings = xcalloc(2000, sizeof(*settings));
 	AUTO_FREE double *seconds = xcalloc(2000, sizeof(*seconds));
@@ -235,7 +230,7 @@ static void many_check(enum rule_rounds rounds)
 	struct hybrid hybrid;
 	struct prediction p;
 
-	toy_fit(&hybrid, price_toy);
+	fit_toy(&hybrid, price_toy);
 	bluegene_attach(&hybrid.machine, &(struct bluegene_rules){ .rounds = rounds });
 	REQUIRE(hybrid_times(&hybrid, &access, settings, count, seconds, NULL) == 0);
 	for (size_t i = 0; i < count; i++) {
@@ -260,13 +255,11 @@ static void many_check(enum rule_rounds rounds)
 	hybrid_release(&hybrid);
 }
 
-static void times_of_many_are_those_of_each(void)
+static void times_of_many_settings_equal_single_predictions(void)
 {
-	many_check(ROUNDS_PUBLISHED);
-	many_check(ROUNDS_DOMAINS);
+	check_many(ROUNDS_PUBLISHED);
+	check_many(ROUNDS_DOMAINS);
 }
-
-/* ---- rounds that caches hold ---- */
 
 static void use_domains(struct hybrid *hybrid)
 {
@@ -292,8 +285,8 @@ static double cached_each(const struct hybrid *hybrid, size_t chosen)
 	return p.each[at];
 }
 
-/* As if noise had not been looked for. */
-static void cells_forget(struct hybrid *hybrid)
+/* Removes the result of smoothing. */
+static void forget_smoothing(struct hybrid *hybrid)
 {
 	for (int i = 0; i < OPERATIONS; i++) {
 		hybrid->costs.of[i].noise = NAN;
@@ -303,17 +296,17 @@ static void cells_forget(struct hybrid *hybrid)
 }
 
 /*
- * Toy: 0.01 s per writer and MiB beside locks, so 0.25 * 0.01 * 8 for 40 writers; 128 nodes, 4 MiB
- * per rank. Of 32 MiB twice as much was not benchmarked, half of it was.
+ * In the toy model, bytes cost 0.01 s per writer and MiB, so 0.3125 * 0.01 * 8 s for 40 writers on
+ * 128 nodes with 8 MiB each.
  */
-static void a_cached_round_costs_a_first_one_without_its_locks(void)
+static void a_cached_round_costs_as_much_as_a_first_one_without_locks(void)
 {
 	struct hybrid hybrid;
 
-	toy_fit(&hybrid, price_toy);
+	fit_toy(&hybrid, price_toy);
 	use_domains(&hybrid);
-	/* What was measured alone: the line does not bend as the toy does. */
-	cells_forget(&hybrid);
+	/* Use measurements only, because a linear model does not fit the toy model exactly. */
+	forget_smoothing(&hybrid);
 	for (int i = 0; i < OPERATIONS; i++)
 		hybrid.costs.of[i].noise = 0;
 	CHECK(fabs(cached_each(&hybrid, 0) - 0.3125 * 0.01 * 8) < 1e-9);
@@ -321,20 +314,20 @@ static void a_cached_round_costs_a_first_one_without_its_locks(void)
 	hybrid_release(&hybrid);
 }
 
-static void a_cached_round_costs_no_more_than_others_and_not_nothing(void)
+static void the_cost_of_a_cached_round_is_positive_and_bounded(void)
 {
 	struct hybrid hybrid;
 	double each;
 
-	/* Whatever the bytes, one second: the difference says that bytes are free. */
-	toy_fit(&hybrid, price_one);
+	/* The cost is one second for any size, so the difference suggests that bytes are free. */
+	fit_toy(&hybrid, price_one);
 	use_domains(&hybrid);
 	each = cached_each(&hybrid, 0);
 	CHECK(each > 0 && each < 0.01);
 	hybrid_release(&hybrid);
 }
 
-static void what_was_not_benchmarked_is_named(void)
+static void operations_without_benchmarks_are_named(void)
 {
 	struct access access = instance(4);
 	struct settings settings = choice(4);
@@ -344,7 +337,7 @@ static void what_was_not_benchmarked_is_named(void)
 	struct err err = { 0 };
 	double seconds = 77;
 
-	toy_fit(&hybrid, price_toy);
+	fit_toy(&hybrid, price_toy);
 	hybrid.costs.of[OPERATION_WRITE_PARTIAL].is_fitted = false;
 	CHECK_INT(hybrid_predict(&hybrid, &access, &settings, 0.9, &p, &err), -ENODATA);
 	CHECK(strstr(err.text, "s_nl_partial") && strstr(err.text, "storage"));
@@ -355,8 +348,6 @@ static void what_was_not_benchmarked_is_named(void)
 	hybrid_release(&hybrid);
 }
 
-/* ---- gains ---- */
-
 static void a_setting_gains_nothing_over_itself(void)
 {
 	struct access access = instance(20);
@@ -366,7 +357,7 @@ static void a_setting_gains_nothing_over_itself(void)
 	struct prediction p;
 	struct gain gain;
 
-	toy_fit(&hybrid, price_toy);
+	fit_toy(&hybrid, price_toy);
 	REQUIRE(hybrid_predict(&hybrid, &access, &settings, 0.9, &p, NULL) == 0);
 	hybrid_gain(&p, &p, &gain);
 	CHECK(gain.gain == 1 && gain.low == 1 && gain.high == 1);
@@ -375,8 +366,8 @@ static void a_setting_gains_nothing_over_itself(void)
 	hybrid_release(&hybrid);
 }
 
-/* What both settings do is wrong in both: the ratio is surer than the times are. */
-static void what_is_common_cancels(void)
+/* Both settings share an error, so their ratio is known better than the times. */
+static void common_errors_cancel(void)
 {
 	struct prediction from = { .seconds = 11 }, to = { .seconds = 10.5 };
 	struct gain gain;
@@ -395,25 +386,25 @@ static void what_is_common_cancels(void)
 	hybrid_gain(&from, &to, &gain);
 	CHECK(fabs(gain.gain - 11 / 10.5) < 1e-12);
 	CHECK(gain.low > 1 && gain.high < 1.2);
-	/* Had the second operation that margin, nothing could be said. */
+	/* With the same margin for the second operation, a loss is possible. */
 	from.margins[1] = to.margins[1] = log(3);
 	hybrid_gain(&from, &to, &gain);
 	CHECK(gain.low < 1);
-	/* And an endless one says nothing at all. */
+	/* An infinite margin makes the gain unknown. */
 	from.margins[1] = to.margins[1] = INFINITY;
 	hybrid_gain(&from, &to, &gain);
 	CHECK(gain.low < 1e-9 && !isnan(gain.high));
 }
 
-static void a_gain_that_is_not_sure_is_not_taken(void)
+static void an_uncertain_gain_keeps_the_default(void)
 {
 	struct access access = instance(10);
 	struct settings settings[CHOICES];
 	struct recommendation sure, unsure;
 	struct hybrid hybrid;
 
-	toy_fit(&hybrid, price_toy);
-	cells_forget(&hybrid);
+	fit_toy(&hybrid, price_toy);
+	forget_smoothing(&hybrid);
 	for (size_t i = 0; i < CHOICES; i++)
 		settings[i] = choice(i);
 	for (int i = 0; i < OPERATIONS; i++)
@@ -432,16 +423,14 @@ static void a_gain_that_is_not_sure_is_not_taken(void)
 	hybrid_release(&hybrid);
 }
 
-/* ---- choices ---- */
-
-static void catalogued_choices_stay_where_benchmarks_were(void)
+static void choices_from_the_catalog_stay_in_the_benchmarked_range(void)
 {
 	struct access access = instance(16);
 	struct choices choices = { 0 };
 	struct hybrid hybrid;
 	struct prediction p;
 
-	toy_fit(&hybrid, price_toy);
+	fit_toy(&hybrid, price_toy);
 	REQUIRE(choices_catalogued(&choices, &hybrid, &access, NULL) == 0);
 	CHECK(choices.count > 10);
 	CHECK(!choices.list[0].aggregators && !choices.list[0].buffer_bytes);
@@ -456,7 +445,7 @@ static void catalogued_choices_stay_where_benchmarks_were(void)
 	hybrid_release(&hybrid);
 }
 
-static void a_space_gives_each_of_its_settings_once(void)
+static void a_space_lists_each_setting_once(void)
 {
 	static const char *const pset[] = { "4", "16", "64", NULL };
 	static const char *const buffers[] = { "", "8M", "32M", NULL };
@@ -480,8 +469,6 @@ static void a_space_gives_each_of_its_settings_once(void)
 	space_release(&space);
 }
 
-/* ---- files ---- */
-
 static void a_saved_model_predicts_the_same(void)
 {
 	AUTO_FREE char *path = xprintf("/tmp/predict-hybrid-%d", (int)getpid());
@@ -493,7 +480,7 @@ static void a_saved_model_predicts_the_same(void)
 	struct prediction a, b;
 	struct err err = { 0 };
 
-	toy_fit(&hybrid, price_toy);
+	fit_toy(&hybrid, price_toy);
 	bluegene_attach(&hybrid.machine, &rules);
 	REQUIRE(hybrid_save(&hybrid, path, &err) == 0);
 	REQUIRE(hybrid_load(&again, path, &err) == 0);
@@ -520,7 +507,7 @@ static void damaged_models_are_refused(void)
 	struct hybrid hybrid, again = { .seed = 77 };
 	struct err err = { 0 };
 
-	toy_fit(&hybrid, price_toy);
+	fit_toy(&hybrid, price_toy);
 	REQUIRE(hybrid_save(&hybrid, path, &err) == 0);
 	REQUIRE(sealed_read(&bytes, &kind, path, &err) == 0);
 	unlink(path);
@@ -534,8 +521,6 @@ static void damaged_models_are_refused(void)
 	CHECK_INT(again.seed, 77);
 	hybrid_release(&hybrid);
 }
-
-/* ---- the modelled machine ---- */
 
 struct verdict {
 	size_t inside, gains, losses, kept_losses, changed;
@@ -552,7 +537,7 @@ static double truth(const struct replica *replica, const struct access *access,
 	return sum / 5;
 }
 
-static void instance_judge(const struct replica *replica, const struct hybrid *hybrid, size_t i,
+static void judge_instance(const struct replica *replica, const struct hybrid *hybrid, size_t i,
 			   struct verdict *v)
 {
 	struct access access = instance(i);
@@ -586,10 +571,10 @@ static void instance_judge(const struct replica *replica, const struct hybrid *h
 }
 
 /*
- * Without any run of the application: most gains are taken, and none of what is taken is a loss.
- * How good it is in full, over laws, noise and rows, is `sluice model evaluate`'s to tell.
+ * Without any run of the application, the model realizes most of the gain and recommends no loss.
+ * `sluice lab evaluate` measures its quality in full.
  */
-static void modelled_vesta_gains_and_does_not_lose(void)
+static void recommendations_for_the_simulated_vesta_gain_and_never_lose(void)
 {
 	static const struct learner_ops *const learners_quick[] = { &learner_rules,
 								    &learner_perceptron, NULL };
@@ -603,7 +588,7 @@ static void modelled_vesta_gains_and_does_not_lose(void)
 	REQUIRE(replica_benchmark(replica, 1, &rows, NULL) == 0);
 	REQUIRE(hybrid_fit(&hybrid, replica_machine(replica), &rows, &plan, NULL) == 0);
 	for (size_t i = 0; i < INSTANCES; i++)
-		instance_judge(replica, &hybrid, i, &v);
+		judge_instance(replica, &hybrid, i, &v);
 	CHECK(v.kept_losses == 0);
 	CHECK(v.losses <= 3);
 	CHECK(v.changed >= 10);
@@ -614,13 +599,15 @@ static void modelled_vesta_gains_and_does_not_lose(void)
 	replica_close(replica);
 }
 
-TESTS(TEST(operations_of_one_second_count_themselves),
-      TEST(terms_make_up_the_sum_and_lie_in_the_interval),
-      TEST(errors_of_one_surrogate_do_not_average_out), TEST(times_of_many_are_those_of_each),
-      TEST(a_cached_round_costs_a_first_one_without_its_locks),
-      TEST(a_cached_round_costs_no_more_than_others_and_not_nothing),
-      TEST(what_was_not_benchmarked_is_named), TEST(a_setting_gains_nothing_over_itself),
-      TEST(what_is_common_cancels), TEST(a_gain_that_is_not_sure_is_not_taken),
-      TEST(catalogued_choices_stay_where_benchmarks_were),
-      TEST(a_space_gives_each_of_its_settings_once), TEST(a_saved_model_predicts_the_same),
-      TEST(damaged_models_are_refused), TEST(modelled_vesta_gains_and_does_not_lose))
+TESTS(TEST(unit_costs_predict_the_number_of_operations),
+      TEST(terms_add_up_and_intervals_widen_with_coverage),
+      TEST(errors_of_one_surrogate_do_not_average_out),
+      TEST(times_of_many_settings_equal_single_predictions),
+      TEST(a_cached_round_costs_as_much_as_a_first_one_without_locks),
+      TEST(the_cost_of_a_cached_round_is_positive_and_bounded),
+      TEST(operations_without_benchmarks_are_named), TEST(a_setting_gains_nothing_over_itself),
+      TEST(common_errors_cancel), TEST(an_uncertain_gain_keeps_the_default),
+      TEST(choices_from_the_catalog_stay_in_the_benchmarked_range),
+      TEST(a_space_lists_each_setting_once), TEST(a_saved_model_predicts_the_same),
+      TEST(damaged_models_are_refused),
+      TEST(recommendations_for_the_simulated_vesta_gain_and_never_lose))
