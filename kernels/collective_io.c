@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Collective writes or reads of one shared file on plain MPI-IO, as IOR does them: every rank moves
- * so many bytes by MPI_File_write_at_all, in calls of one size. Its part of the file is one piece,
- * or with --strided many that take turns with those of the others.
+ * Collective writes or reads of one shared file with MPI-IO, like IOR: every rank moves its bytes
+ * by MPI_File_write_at_all, in calls of the same size. Its part of the file is contiguous, or with
+ * --strided interleaved with the parts of the other ranks.
  *
- * Every write begins with a fresh file; removing the old one, and making and checking data, is not
- * in the times. Many cases, each a size and hints of its own, can be done by one start of the
- * program, in an order that is shuffled anew in each repetition: what a machine does meanwhile then
- * falls on all of them alike.
+ * Every write creates a new file; the times exclude removal of the old file, and generation and
+ * verification of data. One run can process many cases, each with its own size and hints. Their
+ * order is shuffled in each repetition, so that changes of the machine's load affect all cases
+ * equally.
  */
 #include <errno.h>
 #include <limits.h>
@@ -28,36 +28,36 @@ struct args {
 };
 
 static const struct option options[] = {
-	{ 's', "size", "SIZE", "1M", "bytes of each rank", OPTION_SIZE,
-	  offsetof(struct args, size) },
-	{ 't', "transfer", "SIZE", NULL, "bytes of each rank in one call (default: all of them)",
-	  OPTION_SIZE, offsetof(struct args, transfer) },
-	{ 0, "strided", "SIZE", NULL, "pieces of this size in turn, not one piece of each rank",
-	  OPTION_SIZE, offsetof(struct args, block) },
-	{ 'o', "file", "PATH", "collective.dat", "the file; it stays", OPTION_TEXT,
+	{ 's', "size", "SIZE", "1M", "bytes per rank", OPTION_SIZE, offsetof(struct args, size) },
+	{ 't', "transfer", "SIZE", NULL, "bytes per rank and call (default: all)", OPTION_SIZE,
+	  offsetof(struct args, transfer) },
+	{ 0, "strided", "SIZE", NULL, "interleave ranks in pieces of this size", OPTION_SIZE,
+	  offsetof(struct args, block) },
+	{ 'o', "file", "PATH", "collective.dat", "file to write or read", OPTION_TEXT,
 	  offsetof(struct args, file) },
-	{ 'H', "hint", "KEY=VALUE", NULL, "an MPI-IO hint; may be repeated", OPTION_LIST,
+	{ 'H', "hint", "KEY=VALUE", NULL, "set an MPI-IO hint; may be repeated", OPTION_LIST,
 	  offsetof(struct args, hints) },
-	{ 'n', "repeat", "N", "1", "so many times, each with a fresh file", OPTION_COUNT,
+	{ 'n', "repeat", "N", "1", "repetitions, each with a new file", OPTION_COUNT,
 	  offsetof(struct args, repeat) },
 	{ 0, "cases", "FILE", NULL,
-	  "each line is a SIZE for --size and KEY=VALUE hints besides those of --hint; all of them "
-	  "are done, in shuffled order",
+	  "run all cases of the file in shuffled order; each line has a SIZE and KEY=VALUE hints "
+	  "in addition to those of --hint",
 	  OPTION_TEXT, offsetof(struct args, cases) },
-	{ 0, "seed", "N", "1", "of the order of cases", OPTION_COUNT, offsetof(struct args, seed) },
-	{ 'r', "read", NULL, NULL, "only read the file that an earlier run has written",
-	  OPTION_FLAG, offsetof(struct args, read) },
+	{ 0, "seed", "N", "1", "seed of the order of cases", OPTION_COUNT,
+	  offsetof(struct args, seed) },
+	{ 'r', "read", NULL, NULL, "only read the file of an earlier run", OPTION_FLAG,
+	  offsetof(struct args, read) },
 	{ 0, "verify", NULL, NULL, "read the file back and check every byte", OPTION_FLAG,
 	  offsetof(struct args, verify) },
-	{ 0, "remove", NULL, NULL, "remove the file in the end", OPTION_FLAG,
+	{ 0, "remove", NULL, NULL, "remove the file at the end", OPTION_FLAG,
 	  offsetof(struct args, remove) },
 	{ 0 },
 };
 
-/* One size under some hints. */
-struct one {
+/* One case: a size and its hints. */
+struct test_case {
 	uint64_t size, transfer;
-	size_t line; /* of the file of cases; 0: there is none */
+	size_t line; /* in the file of cases; 0: not from a file */
 	MPI_Info info;
 };
 
@@ -66,27 +66,27 @@ enum phase { PHASE_OPEN, PHASE_TRANSFER, PHASE_CLOSE, PHASES };
 struct run {
 	struct kernel *kernel;
 	const struct args *args;
-	struct one *cases;
+	struct test_case *cases;
 	size_t count, cap;
-	uint64_t largest; /* size of all cases */
+	uint64_t largest; /* largest size of all cases */
 	char *data;
-	uint64_t filled; /* size whose data it holds, 0 for none */
+	uint64_t filled; /* size for which data is filled; 0: none */
 };
 
-static uint64_t piece_bytes(const struct run *run, const struct one *one)
+static uint64_t piece_bytes(const struct run *run, const struct test_case *one)
 {
 	return run->args->block != OPTION_NONE ? run->args->block : one->size;
 }
 
-/* Where in the file the rank's piece number i is. */
-static uint64_t piece_place(const struct run *run, const struct one *one, uint64_t i)
+/* The file offset of piece i of the rank. */
+static uint64_t piece_place(const struct run *run, const struct test_case *one, uint64_t i)
 {
 	uint64_t ranks = (uint64_t)run->kernel->ranks, rank = (uint64_t)run->kernel->rank;
 
 	return (i * ranks + rank) * piece_bytes(run, one);
 }
 
-static void fill_data(struct run *run, const struct one *one)
+static void fill_data(struct run *run, const struct test_case *one)
 {
 	uint64_t piece = piece_bytes(run, one);
 
@@ -97,7 +97,7 @@ static void fill_data(struct run *run, const struct one *one)
 	run->filled = one->size;
 }
 
-static void verify_data(const struct run *run, const struct one *one, struct err *err)
+static void verify_data(const struct run *run, const struct test_case *one, struct err *err)
 {
 	uint64_t piece = piece_bytes(run, one);
 
@@ -107,14 +107,15 @@ static void verify_data(const struct run *run, const struct one *one, struct err
 
 		if (wrong < 0)
 			continue;
-		err_set(err, EIO, "byte %llu is not what was written",
+		err_set(err, EIO, "byte %llu differs from what was written",
 			(unsigned long long)at + (unsigned long long)wrong);
 		return;
 	}
 }
 
-/* The rank's pieces as if they stood side by side. One piece needs no view. */
-static void set_view(const struct run *run, const struct one *one, MPI_File f, struct err *err)
+/* Sets a view that shows only the pieces of the rank. */
+static void set_view(const struct run *run, const struct test_case *one, MPI_File f,
+		     struct err *err)
 {
 	uint64_t piece = piece_bytes(run, one);
 	MPI_Datatype block, mine;
@@ -130,7 +131,7 @@ static void set_view(const struct run *run, const struct one *one, MPI_File f, s
 	MPI_Type_free(&mine);
 }
 
-/* An MPI may call a cut transfer a success. */
+/* MPI libraries may report a truncated transfer as success. */
 static void note_short(struct err *err, const MPI_Status *status, uint64_t at, int wanted)
 {
 	int got;
@@ -138,13 +139,13 @@ static void note_short(struct err *err, const MPI_Status *status, uint64_t at, i
 	MPI_Get_count(status, MPI_BYTE, &got);
 	if (got != wanted && !err->code)
 		err_set(err, EIO,
-			"cut short after %d of %d bytes at %llu: the file ends there, or "
-			"the device is full",
+			"truncated after %d of %d bytes at offset %llu: end of file or "
+			"device full",
 			got, wanted, (unsigned long long)at);
 }
 
-/* All calls are made whatever fails: the other ranks wait for them. */
-static void transfer_all(const struct run *run, const struct one *one, bool write, MPI_File f,
+/* Makes all calls even after an error, because other ranks wait in them. */
+static void transfer_all(const struct run *run, const struct test_case *one, bool write, MPI_File f,
 			 struct err *err)
 {
 	bool strided = run->args->block != OPTION_NONE;
@@ -164,7 +165,7 @@ static void transfer_all(const struct run *run, const struct one *one, bool writ
 	}
 }
 
-static void access_file(const struct run *run, const struct one *one, bool write,
+static void access_file(const struct run *run, const struct test_case *one, bool write,
 			double took[PHASES], struct err *err)
 {
 	int mode = write ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
@@ -192,7 +193,7 @@ static void remove_file(const struct run *run)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void print_result(const struct run *run, const struct one *one, bool write,
+static void print_result(const struct run *run, const struct test_case *one, bool write,
 			 uint64_t repetition, const double took[PHASES])
 {
 	double seconds =
@@ -218,8 +219,8 @@ static void print_result(const struct run *run, const struct one *one, bool writ
 	fflush(stdout);
 }
 
-/* One case in one direction. Negative, on all ranks, where any of them failed. */
-static int run_case(struct run *run, const struct one *one, bool write, uint64_t repetition)
+/* Runs one case in one direction. Returns a negative value on all ranks if any rank failed. */
+static int run_case(struct run *run, const struct test_case *one, bool write, uint64_t repetition)
 {
 	struct err err = { 0 };
 	double took[PHASES] = { 0 };
@@ -243,7 +244,7 @@ static int run_case(struct run *run, const struct one *one, bool write, uint64_t
 	return 0;
 }
 
-/* The same order on all ranks. */
+/* Shuffles in the same order on all ranks. */
 static void shuffle(size_t *order, size_t count, uint64_t seed)
 {
 	for (size_t i = count; i > 1; i--) {
@@ -272,7 +273,7 @@ static int run_cases(struct run *run)
 			order[i] = i;
 		shuffle(order, run->count, args->seed + repetition);
 		for (size_t i = 0; i < run->count && !ret; i++) {
-			const struct one *one = &run->cases[order[i]];
+			const struct test_case *one = &run->cases[order[i]];
 
 			if (!args->read)
 				ret = run_case(run, one, true, repetition);
@@ -285,19 +286,20 @@ static int run_cases(struct run *run)
 	return ret;
 }
 
-static int check_size(const struct run *run, const struct one *one, struct err *err)
+static int check_size(const struct run *run, const struct test_case *one, struct err *err)
 {
 	uint64_t piece = piece_bytes(run, one);
 
 	if (!one->size || one->size >= UINT64_C(1) << 40)
-		return err_set(err, EINVAL, "the size of a rank must be above 0 and below 1T");
+		return err_set(err, EINVAL,
+			       "the size per rank must be at least 1 byte and less than 1 TiB");
 	if (!one->transfer || one->transfer > INT_MAX)
 		return err_set(err, EINVAL,
-			       "a call moves from 1 to %d bytes of a rank: use --transfer",
+			       "a call must move from 1 to %d bytes per rank; use --transfer",
 			       INT_MAX);
 	if (!piece || one->size % piece || (run->args->block != OPTION_NONE && piece > INT_MAX) ||
 	    one->size / piece > INT_MAX)
-		return err_set(err, EINVAL, "--strided must divide the size of a rank, %llu bytes",
+		return err_set(err, EINVAL, "--strided must divide the size per rank, %llu bytes",
 			       (unsigned long long)one->size);
 	return 0;
 }
@@ -305,7 +307,7 @@ static int check_size(const struct run *run, const struct one *one, struct err *
 static int add_case(struct run *run, uint64_t size, size_t line, const struct option_list *hints,
 		    struct err *err)
 {
-	struct one one = { .size = size, .transfer = run->args->transfer, .line = line };
+	struct test_case one = { .size = size, .transfer = run->args->transfer, .line = line };
 	int ret;
 
 	if (one.transfer == OPTION_NONE)
@@ -325,7 +327,7 @@ static int add_case(struct run *run, uint64_t size, size_t line, const struct op
 	return 0;
 }
 
-/* "SIZE KEY=VALUE KEY=VALUE"; hints of the line come after those of the command line. */
+/* Reads "SIZE KEY=VALUE KEY=VALUE"; hints of the line follow those of the command line. */
 static int read_case(struct run *run, char *text, size_t line, struct err *err)
 {
 	const struct option_list *all = &run->args->hints;
@@ -363,18 +365,18 @@ static int read_cases(struct run *run, struct err *err)
 			err_prefix(err, "%s:%zu", run->args->cases, line);
 	}
 	if (!ret && !run->count)
-		ret = err_set(err, EINVAL, "--cases: %s has none", run->args->cases);
+		ret = err_set(err, EINVAL, "--cases: %s contains no cases", run->args->cases);
 	return ret;
 }
 
-/* Collective; what fails on one rank ends all. */
+/* Collective; fails on all ranks if it fails on one. */
 static int run_open(struct run *run)
 {
 	struct err err = { 0 };
 
 	run->data = malloc(run->largest);
 	if (!run->data)
-		err_set(&err, ENOMEM, "no memory for %llu bytes: lower --size",
+		err_set(&err, ENOMEM, "out of memory for %llu bytes; lower --size",
 			(unsigned long long)run->largest);
 	return kernel_agree(run->kernel, &err);
 }
@@ -392,8 +394,7 @@ int main(int argc, char **argv)
 {
 	struct kernel kernel = {
 		.name = "collective_io",
-		.about =
-			"Writes or reads a shared file by collective calls of MPI-IO, as IOR does.",
+		.about = "Write or read a shared file by collective calls of MPI-IO, like IOR.",
 		.options = options,
 	};
 	struct args args;

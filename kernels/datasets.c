@@ -18,11 +18,11 @@ struct run {
 	struct kernel *kernel;
 	const struct kind_args *args;
 	struct shape shape;
-	char *path; /* of this rank's file: all ranks have the same one unless own_file */
+	char *path; /* file of this rank; all ranks share it unless own_file */
 	bool own_file;
 	MPI_Info info;
 	hid_t file_access, transfer, untimed_set, untimed_group;
-	void *data, *expected; /* room for the rank's part of any dataset */
+	void *data, *expected; /* buffers for the rank's part of a dataset */
 	double seconds[PHASES];
 };
 
@@ -33,10 +33,10 @@ static herr_t keep_first(unsigned depth, const H5E_error2_t *error, void *text)
 	return 0;
 }
 
-/* Notes the innermost message of HDF5 for a negative result. Returns the result. */
+/* Sets err to the innermost message of HDF5 if the result is negative. Returns the result. */
 static int64_t note_h5(struct err *err, int64_t result, const char *what)
 {
-	char text[256] = "HDF5 gives no reason";
+	char text[256] = "HDF5 reports no reason";
 
 	if (result >= 0 || err->code)
 		return result;
@@ -45,7 +45,7 @@ static int64_t note_h5(struct err *err, int64_t result, const char *what)
 	return result;
 }
 
-static hid_t type_of(enum shape_type type)
+static hid_t hdf5_type(enum shape_type type)
 {
 	return type == SHAPE_INT ? H5T_NATIVE_INT32
 				 : (type == SHAPE_FLOAT ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE);
@@ -67,7 +67,7 @@ static void make_numbers(void *row, uint64_t count, enum shape_type type)
 	}
 }
 
-/* Row by row: within one the values are neighbours in the dataset. */
+/* Generates the values row by row; values of a row are contiguous in the dataset. */
 static void make_values(const struct dataset *set, uint64_t seed, void *out)
 {
 	size_t bytes = shape_type_bytes(set->type);
@@ -88,7 +88,7 @@ static void make_values(const struct dataset *set, uint64_t seed, void *out)
 	}
 }
 
-/* The dataset in the file, with the rank's part selected. */
+/* Returns the file data space with the rank's part selected. */
 static hid_t open_slab(const struct run *run, const struct dataset *set)
 {
 	hsize_t size[SHAPE_DIMS], start[SHAPE_DIMS], count[SHAPE_DIMS];
@@ -111,7 +111,7 @@ static hid_t open_memory(const struct dataset *set)
 	return H5Screate_simple(1, &count, NULL);
 }
 
-/* Makes each group of a path such as "Step#0/Block/E"; none of them is there yet. */
+/* Creates all groups of a path such as "Step#0/Block/E"; none of them exists yet. */
 static hid_t make_group(const struct run *run, hid_t file, const char *path, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(path);
@@ -132,7 +132,7 @@ static hid_t make_group(const struct run *run, hid_t file, const char *path, str
 
 static void write_set(struct run *run, hid_t parent, const struct dataset *set, struct err *err)
 {
-	hid_t slab = open_slab(run, set), memory = open_memory(set), type = type_of(set->type);
+	hid_t slab = open_slab(run, set), memory = open_memory(set), type = hdf5_type(set->type);
 	hid_t id = H5Dcreate2(parent, set->name, type, slab, H5P_DEFAULT, run->untimed_set,
 			      H5P_DEFAULT);
 
@@ -144,7 +144,7 @@ static void write_set(struct run *run, hid_t parent, const struct dataset *set, 
 	H5Sclose(memory);
 }
 
-/* One time step: the datasets between which no group is left. */
+/* Writes one time step: the datasets of one group. */
 static void write_step(struct run *run, hid_t file, uint64_t step, struct err *err)
 {
 	struct dataset set;
@@ -173,13 +173,13 @@ static int check_values(const struct run *run, const struct dataset *set, uint64
 	make_values(set, index, run->expected);
 	if (memcmp(run->data, run->expected, dataset_rank_bytes(set)) == 0 || err->code)
 		return 0;
-	return err_set(err, EIO, "%s: %s is not what was written", run->path, path);
+	return err_set(err, EIO, "%s: %s differs from what was written", run->path, path);
 }
 
 static int64_t read_set(const struct run *run, hid_t file, const struct dataset *set,
 			const char *path, struct err *err)
 {
-	hid_t slab = open_slab(run, set), memory = open_memory(set), type = type_of(set->type);
+	hid_t slab = open_slab(run, set), memory = open_memory(set), type = hdf5_type(set->type);
 	hid_t id = H5Dopen2(file, path, H5P_DEFAULT);
 	int64_t ret = note_h5(err, id, path);
 
@@ -212,7 +212,8 @@ static void read_step(struct run *run, hid_t file, uint64_t step, struct err *er
 	}
 }
 
-/* Opens, transfers, closes. Negative, on all ranks, where any of them failed. */
+/* Opens the file, transfers and closes it. Returns a negative value on all ranks if any rank
+ * failed. */
 static int access_file(struct run *run, bool write)
 {
 	struct err err = { 0 };
@@ -273,14 +274,14 @@ static void make_properties(struct run *run)
 		H5Pset_dxpl_mpio(run->transfer,
 				 collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
 	}
-	/* Without times of change, or no two files would be identical. */
+	/* Store no modification times, so that files of two runs are identical. */
 	run->untimed_set = H5Pcreate(H5P_DATASET_CREATE);
 	H5Pset_obj_track_times(run->untimed_set, false);
 	run->untimed_group = H5Pcreate(H5P_GROUP_CREATE);
 	H5Pset_obj_track_times(run->untimed_group, false);
 }
 
-/* The same answer on all ranks, also where their files differ in size. */
+/* Returns the same result on all ranks, even if their files differ in size. */
 static bool chunk_fits(const struct run *run, int dims, const uint64_t *extent)
 {
 	for (uint64_t rank = 0; rank < run->shape.ranks; rank++) {
@@ -305,31 +306,32 @@ static int set_chunk(struct run *run, struct err *err)
 	shape_dataset(&run->shape, 0, 0, &set);
 	if (kind_extent("chunk", run->args->chunk, (size_t)set.dims, extent, err) < 0)
 		return -EINVAL;
-	/* HDF5 refuses a chunk that is larger than a dataset which cannot grow. */
+	/* HDF5 refuses chunks that are larger than a dataset of fixed size. */
 	if (!chunk_fits(run, set.dims, extent))
 		return err_set(err, EINVAL, "--chunk: %s is larger than a dataset",
 			       run->args->chunk);
 	for (int i = 0; i < set.dims; i++)
 		chunk[i] = extent[i];
 	if (H5Pset_chunk(run->untimed_set, set.dims, chunk) < 0)
-		return err_set(err, EINVAL, "--chunk: HDF5 does not take %s", run->args->chunk);
+		return err_set(err, EINVAL, "--chunk: HDF5 rejects %s", run->args->chunk);
 	return 0;
 }
 
-/* Collective; what fails on one rank ends all. */
+/* Collective; fails on all ranks if it fails on one. */
 static int run_open(struct run *run)
 {
 	struct err err = { 0 };
 	struct dataset set;
 	uint64_t bytes;
 
-	/* The parts of a rank are of one size in all datasets. */
+	/* The part of a rank has the same size in all datasets. */
 	shape_dataset(&run->shape, (uint64_t)run->kernel->rank, 0, &set);
 	bytes = dataset_rank_bytes(&set);
 	run->data = calloc(bytes, 1);
 	run->expected = calloc(bytes, 1);
 	if (!run->data || !run->expected)
-		err_set(&err, ENOMEM, "no memory for two times %llu bytes: ask for less per rank",
+		err_set(&err, ENOMEM,
+			"out of memory for 2 x %llu bytes; use a smaller size per rank",
 			(unsigned long long)bytes);
 	return kernel_agree(run->kernel, &err);
 }
@@ -347,7 +349,7 @@ static void run_close(struct run *run)
 		MPI_Info_free(&run->info);
 }
 
-/* Written unless only reading is wanted; read if that is wanted, or to verify. */
+/* Writes the file unless --read is given; reads it for --read and --verify. */
 static int run_files(struct run *run)
 {
 	int ret = 0;
@@ -367,13 +369,13 @@ static int run_files(struct run *run)
 	return ret;
 }
 
-/* What the options ask for. Nothing is to be released on failure but what run_close() does. */
+/* Initializes the run from the options. run_close() releases it, also after a failure. */
 static int run_init(struct run *run, const struct kind *kind, struct err *err)
 {
 	const struct kind_args *args = run->args;
 	int ret;
 
-	/* Errors are told once, by kernel_agree(). */
+	/* kernel_agree() reports errors once. */
 	H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 	run->own_file = args->driver == KIND_POSIX;
 	run->path = run->own_file ? xprintf("%s.%d", args->file, run->kernel->rank)

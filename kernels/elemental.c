@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Times elemental operations: it does the cells that it finds on standard input, one line each, and
- * writes a line per row and one at the end of each cell. What a cell is made of is in elemental.h;
- * which ones are worth doing is decided by `sluice bench`.
+ * Measures elemental operations: reads cells from standard input, one per line, and prints one line
+ * per row and one at the end of each cell. `sluice model measure` chooses the cells.
  */
 #include "kernels/elemental.h"
 
@@ -21,12 +20,13 @@ struct args {
 };
 
 static const struct option options[] = {
-	{ 'f', "file", "PATH", NULL, "the file that storage is measured with; it is removed",
-	  OPTION_TEXT, offsetof(struct args, file) },
-	{ 'c', "cells", "FILE", "-", "what to do, a line each; - is standard input of rank 0",
-	  OPTION_TEXT, offsetof(struct args, cells) },
-	{ 'l', "limit", "TIME", "1s", "repeat a cell of communication for no longer", OPTION_TIME,
-	  offsetof(struct args, limit_ns) },
+	{ 'f', "file", "PATH", NULL, "file for storage benchmarks; it is removed", OPTION_TEXT,
+	  offsetof(struct args, file) },
+	{ 'c', "cells", "FILE", "-",
+	  "cells to measure, one per line; - is standard input of rank 0", OPTION_TEXT,
+	  offsetof(struct args, cells) },
+	{ 'l', "limit", "TIME", "1s", "time limit for the repetitions of a communication cell",
+	  OPTION_TIME, offsetof(struct args, limit_ns) },
 	{ 0 },
 };
 
@@ -40,8 +40,6 @@ void elemental_row(const struct elemental *e, const struct elemental_cell *cell,
 		       (unsigned long long)repetition, seconds);
 }
 
-/* ---- rounds ---- */
-
 #define APART_BATCHES 21
 #define APART_TIMES 10
 
@@ -50,14 +48,14 @@ void elemental_apart(const struct elemental *e)
 	MPI_Alltoall(e->told, 1, MPI_INT, e->told + e->kernel->ranks, 1, MPI_INT, MPI_COMM_WORLD);
 }
 
-static int seconds_compare(const void *a, const void *b)
+static int compare_seconds(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-/* Of batches the median: one that others disturb would make all that it is taken off look free. */
+/* Returns the median over batches, because an outlier would be subtracted from all operations. */
 double elemental_apart_seconds(const struct elemental *e)
 {
 	double batches[APART_BATCHES];
@@ -70,32 +68,30 @@ double elemental_apart_seconds(const struct elemental *e)
 			elemental_apart(e);
 		batches[i] = (MPI_Wtime() - begin) / APART_TIMES;
 	}
-	qsort(batches, APART_BATCHES, sizeof(batches[0]), seconds_compare);
+	qsort(batches, APART_BATCHES, sizeof(batches[0]), compare_seconds);
 	return batches[APART_BATCHES / 2];
 }
 
-double elemental_less(double passed, double apart_s)
+double elemental_net_seconds(double passed, double apart_s)
 {
 	double left = passed - apart_s;
 
 	return left > passed / 10 ? left : passed / 10;
 }
 
-/* ---- cells ---- */
-
 #define WORDS_MAX 16
 
-static int number_read(const char *word, uint64_t *number, struct err *err)
+static int read_number(const char *word, uint64_t *number, struct err *err)
 {
 	if (!word || unit_parse_count(word, number) < 0)
-		return err_set(err, EINVAL, "\"%s\" is no number", word ? word : "");
+		return err_set(err, EINVAL, "\"%s\" is not a number", word ? word : "");
 	return 0;
 }
 
-static int numbers_read(char **words, uint64_t **to, size_t count, struct err *err)
+static int read_numbers(char **words, uint64_t **to, size_t count, struct err *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		int r = number_read(words[i], to[i], err);
+		int r = read_number(words[i], to[i], err);
 
 		if (r < 0)
 			return r;
@@ -103,41 +99,42 @@ static int numbers_read(char **words, uint64_t **to, size_t count, struct err *e
 	return 0;
 }
 
-/* "1,2,4" or "-" */
-static int parts_read(char *word, struct elemental_cell *cell, struct err *err)
+/* Reads "1,2,4", or "-" for none. */
+static int read_parts(char *word, struct elemental_cell *cell, struct err *err)
 {
 	char *rest = word, *item;
 
 	if (!word || strcmp(word, "-") == 0)
-		return word ? 0 : err_set(err, EINVAL, "a word is missing");
+		return word ? 0 : err_set(err, EINVAL, "missing field");
 	while ((item = strsep(&rest, ","))) {
 		int r;
 
 		if (cell->part_count == ELEMENTAL_PARTS)
 			return err_set(err, E2BIG, "more than %d parts", ELEMENTAL_PARTS);
-		r = number_read(item, &cell->parts[cell->part_count], err);
+		r = read_number(item, &cell->parts[cell->part_count], err);
 		if (r < 0)
 			return r;
 		if (!cell->parts[cell->part_count] || cell->parts[cell->part_count] > cell->writers)
-			return err_set(err, EINVAL, "%s is no part of the writers", item);
+			return err_set(err, EINVAL, "%s must be from 1 to the number of writers",
+				       item);
 		cell->part_count++;
 	}
 	return 0;
 }
 
-static int comm_read(char **words, struct elemental_cell *cell, struct err *err)
+static int read_comm(char **words, struct elemental_cell *cell, struct err *err)
 {
 	uint64_t *numbers[] = { &cell->senders, &cell->receivers, &cell->bytes,
 				&cell->repetitions };
 
 	if (!words[0] || strlen(words[0]) >= sizeof(cell->operation))
-		return err_set(err, EINVAL, "the operation is missing");
+		return err_set(err, EINVAL, "missing operation");
 	strcpy(cell->operation, words[0]);
 	cell->kind = ELEMENTAL_COMM;
-	return numbers_read(words + 1, numbers, 4, err);
+	return read_numbers(words + 1, numbers, 4, err);
 }
 
-static int storage_read(char **words, struct elemental_cell *cell, struct err *err)
+static int read_storage(char **words, struct elemental_cell *cell, struct err *err)
 {
 	uint64_t reads = 0;
 	uint64_t *numbers[] = { &cell->writers, &cell->bytes, &cell->rounds, &cell->repetitions,
@@ -145,25 +142,26 @@ static int storage_read(char **words, struct elemental_cell *cell, struct err *e
 	int cache, r;
 
 	if (!words[0] || !words[1])
-		return err_set(err, EINVAL, "a word is missing");
+		return err_set(err, EINVAL, "missing field");
 	cell->kind = ELEMENTAL_STORAGE;
 	cell->is_uniform = strcmp(words[0], "uniform") == 0;
 	if (!cell->is_uniform && strcmp(words[0], "topology") != 0)
-		return err_set(err, EINVAL, "there is no placement \"%s\"", words[0]);
+		return err_set(err, EINVAL, "unknown placement \"%s\"", words[0]);
 	cache = option_choice(ELEMENTAL_CACHE_WORDS, words[1], strlen(words[1]));
 	if (cache < 0)
-		return err_set(err, EINVAL, "\"%s\" is none of " ELEMENTAL_CACHE_WORDS, words[1]);
+		return err_set(err, EINVAL, "\"%s\" is not one of " ELEMENTAL_CACHE_WORDS,
+			       words[1]);
 	cell->cache = (enum elemental_cache)cache;
-	r = numbers_read(words + 2, numbers, 5, err);
+	r = read_numbers(words + 2, numbers, 5, err);
 	if (r < 0)
 		return r;
 	cell->reads = reads;
 	if (!cell->bytes || !cell->rounds)
-		return err_set(err, EINVAL, "there is nothing to write");
-	return parts_read(words[7], cell, err);
+		return err_set(err, EINVAL, "bytes and rounds must be at least 1");
+	return read_parts(words[7], cell, err);
 }
 
-static int cell_read(char *line, struct elemental_cell *cell, struct err *err)
+static int read_cell(char *line, struct elemental_cell *cell, struct err *err)
 {
 	char *words[WORDS_MAX + 1] = { 0 }, *rest = line, *word;
 	uint64_t id;
@@ -174,18 +172,18 @@ static int cell_read(char *line, struct elemental_cell *cell, struct err *err)
 		if (*word)
 			words[n++] = word;
 	*cell = (struct elemental_cell){ 0 };
-	r = number_read(words[0], &id, err);
+	r = read_number(words[0], &id, err);
 	if (r < 0)
 		return r;
 	cell->id = (unsigned long)id;
 	if (words[1] && strcmp(words[1], "comm") == 0)
-		return comm_read(words + 2, cell, err);
+		return read_comm(words + 2, cell, err);
 	if (words[1] && strcmp(words[1], "storage") == 0)
-		return storage_read(words + 2, cell, err);
-	return err_set(err, EINVAL, "neither comm nor storage");
+		return read_storage(words + 2, cell, err);
+	return err_set(err, EINVAL, "expected comm or storage");
 }
 
-static int cell_run(const struct elemental *e, const struct elemental_cell *cell)
+static int run_cell(const struct elemental *e, const struct elemental_cell *cell)
 {
 	int r = cell->kind == ELEMENTAL_COMM ? elemental_comm(e, cell) : elemental_storage(e, cell);
 
@@ -196,8 +194,8 @@ static int cell_run(const struct elemental *e, const struct elemental_cell *cell
 	return r;
 }
 
-/* All ranks go through the same text, so they fail alike. */
-static int cells_run(const struct elemental *e, char *text)
+/* All ranks parse the same text, so they fail in the same way. */
+static int run_cells(const struct elemental *e, char *text)
 {
 	char *rest = text, *line;
 	size_t number = 0;
@@ -210,18 +208,16 @@ static int cells_run(const struct elemental *e, char *text)
 		number++;
 		if (!*line || *line == '#')
 			continue;
-		if (cell_read(line, &cell, &err) < 0)
+		if (read_cell(line, &cell, &err) < 0)
 			err_prefix(&err, "line %zu", number);
 		r = kernel_agree(e->kernel, &err);
 		if (r >= 0)
-			r = cell_run(e, &cell);
+			r = run_cell(e, &cell);
 	}
 	return r;
 }
 
-/* ---- start ---- */
-
-static void file_read(const char *path, struct buf *text, struct err *err)
+static void read_file(const char *path, struct buf *text, struct err *err)
 {
 	AUTO_FCLOSE FILE *file = strcmp(path, "-") == 0 ? fdopen(0, "r") : fopen(path, "re");
 	size_t n;
@@ -238,15 +234,15 @@ static void file_read(const char *path, struct buf *text, struct err *err)
 	} while (n);
 }
 
-/* Rank 0 reads, all get it. NULL on all ranks where it cannot be read. */
-static char *cells_get(const struct kernel *kernel, const char *path)
+/* Rank 0 reads the cells and broadcasts them. Returns NULL on all ranks if reading fails. */
+static char *get_cells(const struct kernel *kernel, const char *path)
 {
 	struct buf text = { 0 };
 	struct err err = { 0 };
 	uint64_t bytes;
 
 	if (kernel->rank == 0)
-		file_read(path, &text, &err);
+		read_file(path, &text, &err);
 	if (kernel_agree(kernel, &err) < 0) {
 		buf_release(&text);
 		return NULL;
@@ -264,7 +260,7 @@ int main(int argc, char **argv)
 {
 	struct kernel kernel = {
 		.name = "elemental",
-		.about = "Times elemental operations of communication and storage.",
+		.about = "Measure elemental operations of communication and storage.",
 		.options = options,
 	};
 	struct elemental e = { .kernel = &kernel };
@@ -282,8 +278,8 @@ int main(int argc, char **argv)
 		printf("@nodes %llu %d\n", (unsigned long long)e.place.node_count, kernel.ranks);
 		fflush(stdout);
 	}
-	text = cells_get(&kernel, args.cells);
-	code = text && cells_run(&e, text) >= 0 ? KERNEL_GOOD : KERNEL_FAILED;
+	text = get_cells(&kernel, args.cells);
+	code = text && run_cells(&e, text) >= 0 ? KERNEL_GOOD : KERNEL_FAILED;
 	elemental_place_release(&e.place);
 	free(e.told);
 	return kernel_end(&kernel, &args, code);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of the program that times elemental operations (predict/model/operation.h): collectives
- * and exchanges (elemental_comm.c), rounds of storage (elemental_storage.c), and where ranks run
- * (elemental_place.c). `sluice bench` starts it and takes its lines; docs/elemental.md describes
- * both forms of line.
+ * The program that measures elemental operations (predict/model/operation.h): collectives and
+ * exchanges (elemental_comm.c), storage rounds (elemental_storage.c), and the placement of ranks
+ * (elemental_place.c). `sluice model measure` starts it and reads its output; docs/elemental.md
+ * describes the formats of input and output.
  */
 #ifndef SLUICE_ELEMENTAL_H
 #define SLUICE_ELEMENTAL_H
@@ -20,56 +20,56 @@ enum elemental_kind { ELEMENTAL_COMM, ELEMENTAL_STORAGE };
 enum elemental_cache { ELEMENTAL_BYPASSED, ELEMENTAL_EXCEEDED, ELEMENTAL_WITHIN };
 #define ELEMENTAL_CACHE_WORDS "bypassed|exceeded|within"
 
-/* One line of input. What its kind does not have is 0. */
+/* One line of input. Fields that its kind does not have are 0. */
 struct elemental_cell {
 	unsigned long id;
 	enum elemental_kind kind;
-	char operation[16]; /* of COMM */
+	char operation[16]; /* COMM only */
 	uint64_t senders, receivers;
-	bool is_uniform; /* placement of writers; else by topology */
+	bool is_uniform; /* uniform placement of writers instead of by topology */
 	enum elemental_cache cache;
 	uint64_t writers;
 	uint64_t bytes, rounds, repetitions;
 	bool reads;
-	uint64_t parts[ELEMENTAL_PARTS]; /* writers of the rounds after the full ones */
+	uint64_t parts[ELEMENTAL_PARTS]; /* writers of the partial rounds */
 	size_t part_count;
 };
 
-/* Where ranks run; the same on all of them. */
+/* The placement of all ranks; identical on all ranks. */
 struct elemental_place {
-	uint32_t *nodes, *sockets; /* one per rank; sockets NULL: not known */
+	uint32_t *nodes, *sockets; /* one entry per rank; sockets NULL: unknown */
 	uint64_t node_count;
 };
 
 struct elemental {
 	struct kernel *kernel;
 	struct elemental_place place;
-	const char *file; /* of storage */
-	double limit_s;	  /* a cell of communication is repeated for no longer */
-	int *told;	  /* twice as many as ranks, for elemental_apart() */
+	const char *file; /* for storage */
+	double limit_s;	  /* time limit for the repetitions of a communication cell */
+	int *told;	  /* 2 * ranks entries, for elemental_apart() */
 };
 
 /* Collective. */
 void elemental_place_find(struct elemental_place *place, int rank, int ranks);
 void elemental_place_release(struct elemental_place *place);
 
-/* "@row ID OPERATION WRITERS ROUND REPETITION SECONDS" of rank 0. */
+/* Prints "@row ID OPERATION WRITERS ROUND REPETITION SECONDS" on rank 0. */
 void elemental_row(const struct elemental *e, const struct elemental_cell *cell,
 		   const char *operation, uint64_t writers, uint64_t round, uint64_t repetition,
 		   double seconds);
 
-/* Keeps rounds apart, and those waiting who have nothing to do in one, as ROMIO does: each rank
- * tells each other how much is to come. Collective. */
+/* Collective. Separates rounds by an Alltoall of sizes, as ROMIO does; ranks without work in a
+ * round wait in it. */
 void elemental_apart(const struct elemental *e);
 
-/* What it takes by itself, done many times on end. Collective. */
+/* Collective. Returns the time of one separation, measured over many of them. */
 double elemental_apart_seconds(const struct elemental *e);
 
-/* The time of an operation, of what passed until all were told apart again: a tenth of it at least,
- * so that a few that were quicker than what is taken off cannot make a cell look free. */
-double elemental_less(double passed, double apart_s);
+/* Returns the time of an operation: the elapsed time minus that of the separation, but at least a
+ * tenth of it, so that fast separations do not make an operation look free. */
+double elemental_net_seconds(double passed, double apart_s);
 
-/* Collective; negative on all ranks, after one has said why. */
+/* Collective. On failure one rank prints the reason, and all ranks get a negative value. */
 int elemental_comm(const struct elemental *e, const struct elemental_cell *cell);
 int elemental_storage(const struct elemental *e, const struct elemental_cell *cell);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Communication, as predict/model/operation.h says what the time of one is: what it adds to a
- * sequence. A collective keeps ranks together by itself and is done many times on end. Exchanges
- * are single messages as those of ROMIO's rounds, and separated by an Alltoall as those are; so are
- * broadcasts, whose root would run ahead.
+ * Measures communication. The time of an operation is what it adds to a sequence
+ * (predict/model/operation.h). A collective synchronizes ranks itself and is repeated without
+ * pauses. Exchanges are point-to-point messages as in ROMIO's rounds, separated by an Alltoall as
+ * in ROMIO; so are broadcasts, whose root would run ahead otherwise.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "kernels/elemental.h"
 
-/* Between two looks at the clock that all ranks must agree about. */
+/* Repetitions between two checks of the time limit, on which all ranks have to agree. */
 #define BATCH 10
 #define WARM_UP 2
 
@@ -21,22 +21,22 @@ struct comm {
 	const struct elemental *e;
 	const struct elemental_cell *cell;
 	char *from, *to;
-	int *sends, *send_at, *takes, *take_at; /* of an exchange, one per rank */
+	int *sends, *send_at, *takes, *take_at; /* exchange: one entry per rank */
 	MPI_Request *requests;
-	double apart_s; /* what keeps exchanges apart takes by itself */
+	double apart_s; /* time of one separation */
 };
 
 struct method {
 	const char *name;
 	void (*run)(const struct comm *c, int bytes);
-	/* Room that a rank needs to send from and to receive into, in units of bytes. */
+	/* The buffer holds `bytes` for each rank instead of `bytes` in all. */
 	bool from_each, to_each;
-	bool is_apart; /* does not keep ranks together by itself: something must */
+	bool is_apart; /* does not synchronize ranks, so it needs a separation */
 };
 
 static void allreduce(const struct comm *c, int bytes)
 {
-	/* As ROMIO does: whole numbers. */
+	/* Integers, as in ROMIO. */
 	MPI_Allreduce(c->from, c->to, bytes < 4 ? 1 : bytes / 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
@@ -62,7 +62,7 @@ static void barrier(const struct comm *c, int bytes)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* As a round of ROMIO: what is to come is posted first. */
+/* Posts receives first, as a round of ROMIO does. */
 static void exchange(const struct comm *c, int bytes)
 {
 	int ranks = c->e->kernel->ranks, n = 0;
@@ -85,7 +85,7 @@ static const struct method methods[] = {
 	{ "ba", barrier, false, false, false },	  { "aav", exchange, false, false, true },
 };
 
-static const struct method *method_find(const char *name)
+static const struct method *find_method(const char *name)
 {
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		if (strcmp(methods[i].name, name) == 0)
@@ -93,9 +93,9 @@ static const struct method *method_find(const char *name)
 	return NULL;
 }
 
-/* Sender and index of the receiver of a message: what operation.h says of an exchange. */
-static void message_ends(const struct elemental_cell *cell, uint64_t ranks, uint64_t message,
-			 uint64_t *sender, uint64_t *receiver)
+/* Computes the sender and the index of the receiver of a message (see operation.h). */
+static void find_message_ends(const struct elemental_cell *cell, uint64_t ranks, uint64_t message,
+			      uint64_t *sender, uint64_t *receiver)
 {
 	if (cell->senders <= ranks) {
 		*sender = message * ranks / cell->senders;
@@ -106,8 +106,8 @@ static void message_ends(const struct elemental_cell *cell, uint64_t ranks, uint
 	}
 }
 
-/* Where each rank's part begins; the whole, or -1 where it is more than MPI counts. */
-static int64_t places_fill(const int *counts, int *places, int ranks)
+/* Computes the offset of each rank's part. Returns the total, or -1 if it exceeds INT_MAX. */
+static int64_t compute_offsets(const int *counts, int *places, int ranks)
 {
 	int64_t at = 0;
 
@@ -120,7 +120,7 @@ static int64_t places_fill(const int *counts, int *places, int ranks)
 	return at;
 }
 
-static int exchange_plan(struct comm *c, int64_t *from_bytes, int64_t *to_bytes, struct err *err)
+static int plan_exchange(struct comm *c, int64_t *from_bytes, int64_t *to_bytes, struct err *err)
 {
 	const struct elemental_cell *cell = c->cell;
 	int rank = c->e->kernel->rank, ranks = c->e->kernel->ranks;
@@ -133,33 +133,33 @@ static int exchange_plan(struct comm *c, int64_t *from_bytes, int64_t *to_bytes,
 	for (uint64_t m = 0; m < cell->senders; m++) {
 		uint64_t sender, receiver;
 
-		message_ends(cell, (uint64_t)ranks, m, &sender, &receiver);
+		find_message_ends(cell, (uint64_t)ranks, m, &sender, &receiver);
 		if (sender == (uint64_t)rank)
 			c->sends[receivers.ranks[receiver]] += (int)cell->bytes;
 		if (receivers.ranks[receiver] == (uint64_t)rank)
 			c->takes[sender] += (int)cell->bytes;
 	}
 	chosen_release(&receivers);
-	*from_bytes = places_fill(c->sends, c->send_at, ranks);
-	*to_bytes = places_fill(c->takes, c->take_at, ranks);
+	*from_bytes = compute_offsets(c->sends, c->send_at, ranks);
+	*to_bytes = compute_offsets(c->takes, c->take_at, ranks);
 	if (*from_bytes < 0 || *to_bytes < 0)
-		return err_set(err, E2BIG, "a rank's messages are more than %d bytes", INT_MAX);
+		return err_set(err, E2BIG, "the messages of a rank exceed %d bytes", INT_MAX);
 	return 0;
 }
 
-static int cell_check(const struct elemental_cell *cell, const struct method *method, int ranks,
+static int check_cell(const struct elemental_cell *cell, const struct method *method, int ranks,
 		      struct err *err)
 {
 	uint64_t messages = (uint64_t)ranks * cell->receivers;
 
 	if (!method)
-		return err_set(err, EINVAL, "there is no operation \"%s\"", cell->operation);
+		return err_set(err, EINVAL, "unknown operation \"%s\"", cell->operation);
 	if (cell->bytes > INT_MAX || (method->to_each && cell->bytes * (uint64_t)ranks > INT_MAX))
-		return err_set(err, E2BIG, "%llu bytes are more than MPI counts",
+		return err_set(err, E2BIG, "%llu bytes exceed the limit of MPI",
 			       (unsigned long long)cell->bytes);
 	if (method->run == exchange &&
 	    (!cell->senders || !cell->receivers || cell->senders > messages))
-		return err_set(err, EINVAL, "no exchange has %llu senders and %llu receivers",
+		return err_set(err, EINVAL, "invalid exchange of %llu senders and %llu receivers",
 			       (unsigned long long)cell->senders,
 			       (unsigned long long)cell->receivers);
 	return 0;
@@ -178,15 +178,15 @@ static int comm_open(struct comm *c, const struct method *method, struct err *er
 	c->take_at = c->sends + 3 * ranks;
 	c->requests = xcalloc(2 * ranks, sizeof(*c->requests));
 	if (method->run == exchange)
-		r = exchange_plan(c, &from, &to, err);
+		r = plan_exchange(c, &from, &to, err);
 	if (r < 0)
 		return r;
 	c->from = calloc((size_t)from + 8, 1);
 	c->to = calloc((size_t)to + 8, 1);
 	if (!c->from || !c->to)
-		return err_set(err, ENOMEM, "no memory for messages of %llu bytes",
+		return err_set(err, ENOMEM, "out of memory for messages of %llu bytes",
 			       (unsigned long long)c->cell->bytes);
-	/* Pages that were never written are one and the same. */
+	/* Touch all pages; unwritten pages would share one physical page. */
 	memset(c->from, 1, (size_t)from + 8);
 	memset(c->to, 1, (size_t)to + 8);
 	return 0;
@@ -200,7 +200,7 @@ static void comm_close(struct comm *c)
 	free(c->requests);
 }
 
-/* Each once, from clock to clock of this rank. */
+/* Measures each repetition with the clock of this rank. */
 static void repeat_batch(const struct comm *c, const struct method *method, uint64_t count,
 			 double *took)
 {
@@ -213,13 +213,14 @@ static void repeat_batch(const struct comm *c, const struct method *method, uint
 		if (method->is_apart)
 			elemental_apart(c->e);
 		now = MPI_Wtime();
-		took[i] = elemental_less(now - before, method->is_apart ? c->apart_s : 0);
+		took[i] = elemental_net_seconds(now - before, method->is_apart ? c->apart_s : 0);
 		before = now;
 	}
 }
 
-/* Repeats until all is done or takes too long, which rank 0 decides. Returns how often. */
-static uint64_t repeat(const struct comm *c, const struct method *method, double *took)
+/* Repeats the operation until rank 0 finds the time limit exceeded. Returns the number of
+ * repetitions. */
+static uint64_t repeat_operation(const struct comm *c, const struct method *method, double *took)
 {
 	double begin = MPI_Wtime();
 	uint64_t done = 0, count;
@@ -239,19 +240,19 @@ static uint64_t repeat(const struct comm *c, const struct method *method, double
 
 int elemental_comm(const struct elemental *e, const struct elemental_cell *cell)
 {
-	const struct method *method = method_find(cell->operation);
+	const struct method *method = find_method(cell->operation);
 	AUTO_FREE double *took = xcalloc(cell->repetitions + 1, sizeof(*took));
 	struct comm c = { .e = e, .cell = cell };
 	struct err err = { 0 };
 	uint64_t done;
 	int r;
 
-	if (cell_check(cell, method, e->kernel->ranks, &err) >= 0)
+	if (check_cell(cell, method, e->kernel->ranks, &err) >= 0)
 		comm_open(&c, method, &err);
 	r = kernel_agree(e->kernel, &err);
 	if (r >= 0) {
 		c.apart_s = method->is_apart ? elemental_apart_seconds(e) : 0;
-		done = repeat(&c, method, took);
+		done = repeat_operation(&c, method, took);
 		for (uint64_t i = 0; i < done; i++)
 			elemental_row(e, cell, cell->operation, 0, 0, i, took[i]);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Nodes are told apart by their names, sockets by hwloc where it was there when this was built.
+ * Finds the placement of ranks. Host names identify nodes; hwloc identifies sockets if it was
+ * available at build time.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -12,8 +13,8 @@
 #ifdef SLUICE_HWLOC
 #include <hwloc.h>
 
-/* The socket that this rank is bound to; 0 where it may run on several. */
-static uint32_t socket_find(void)
+/* Returns the socket to which this rank is bound; 0 if it may run on several. */
+static uint32_t find_socket(void)
 {
 	hwloc_cpuset_t set = hwloc_bitmap_alloc();
 	hwloc_topology_t topology;
@@ -34,14 +35,14 @@ static uint32_t socket_find(void)
 	return found;
 }
 #else
-static uint32_t socket_find(void)
+static uint32_t find_socket(void)
 {
 	return 0;
 }
 #endif
 
-/* FNV-1a: names would take a quarter of a KiB of each rank on each. */
-static uint64_t name_hash(void)
+/* Hashes the host name (FNV-1a), because names of all ranks would need 256 bytes per rank. */
+static uint64_t hash_name(void)
 {
 	char name[MPI_MAX_PROCESSOR_NAME] = "";
 	uint64_t hash = 0xcbf29ce484222325u;
@@ -54,7 +55,7 @@ static uint64_t name_hash(void)
 }
 
 /* Numbers nodes in the order of their first ranks. */
-static void nodes_number(struct elemental_place *place, const uint64_t *hashes, int ranks)
+static void number_nodes(struct elemental_place *place, const uint64_t *hashes, int ranks)
 {
 	AUTO_FREE uint64_t *known = xcalloc((size_t)ranks, sizeof(*known));
 
@@ -72,15 +73,15 @@ static void nodes_number(struct elemental_place *place, const uint64_t *hashes, 
 void elemental_place_find(struct elemental_place *place, int rank, int ranks)
 {
 	AUTO_FREE uint64_t *hashes = xcalloc((size_t)ranks, sizeof(*hashes));
-	uint32_t socket = socket_find();
+	uint32_t socket = find_socket();
 
 	*place = (struct elemental_place){ 0 };
 	place->nodes = xcalloc((size_t)ranks, sizeof(*place->nodes));
 	place->sockets = xcalloc((size_t)ranks, sizeof(*place->sockets));
-	hashes[rank] = name_hash();
+	hashes[rank] = hash_name();
 	MPI_Allgather(MPI_IN_PLACE, 0, MPI_UINT64_T, hashes, 1, MPI_UINT64_T, MPI_COMM_WORLD);
 	MPI_Allgather(&socket, 1, MPI_UINT32_T, place->sockets, 1, MPI_UINT32_T, MPI_COMM_WORLD);
-	nodes_number(place, hashes, ranks);
+	number_nodes(place, hashes, ranks);
 }
 
 void elemental_place_release(struct elemental_place *place)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Storage: a subset of ranks writes one shared file, round by round, as the aggregators of a
- * collective access do; the others wait in MPI meanwhile, as theirs do. Each writer has a region of
- * its own in which it goes forward. The first round of a fresh file is told apart from the full
- * rounds that follow, and from the last ones, in which only some write. Reading goes the same way.
- * Rounds follow one another as those of an access do, and the time of one is what it adds to them
- * (predict/model/operation.h).
+ * Measures storage: a subset of ranks writes one shared file, round by round, as the aggregators of
+ * a collective access do, while the other ranks wait in MPI. Each writer advances in its own
+ * region. The first round of a new file, the full rounds after it, and the partial rounds at the
+ * end, in which only some ranks write, are separate operations. Reads work in the same way. The
+ * time of a round is what it adds to the sequence of rounds (predict/model/operation.h).
  *
- * The file is gone as soon as the program is: on one node its name is removed once all have opened
- * it; on several, where that may make it stale, at the end and by signals.
+ * The file does not outlive the program: on one node its name is removed once all ranks have opened
+ * it. On several nodes, where that could make it stale, it is removed at the end and by signal
+ * handlers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,25 +22,25 @@
 #include "kernels/elemental.h"
 
 #define ALIGNMENT 4096
-/* Of a long run of full rounds each row is the mean of several. */
-#define ROWS_MOST 64
+/* Limit of rows; in long sequences of full rounds each row is the mean of several rounds. */
+#define ROWS_MAX 64
 
 struct session {
 	const struct elemental *e;
 	const struct elemental_cell *cell;
 	struct chosen writers;
-	int64_t mine; /* index among the writers, -1: none */
+	int64_t mine; /* index among the writers; -1: not a writer */
 	int fd;
 	char *data;
-	double apart_s; /* what keeps rounds apart takes by itself */
+	double apart_s; /* time of one separation */
 };
 
-/* Operations by whether it is read, and by the kind of round. */
+/* Names of operations by direction (write, read) and kind of round. */
 enum round { ROUND_FIRST, ROUND_FULL, ROUND_PARTIAL };
 static const char *const round_names[2][3] = { { "s_lock", "s_nl_full", "s_nl_partial" },
 					       { "r_first", "r_full", "r_partial" } };
 
-/* Of rank 0 for its handler. */
+/* For the signal handler of rank 0. */
 static const char *volatile file_to_remove;
 
 static void on_signal(int signal)
@@ -50,15 +50,15 @@ static void on_signal(int signal)
 	_exit(128 + signal);
 }
 
-/* The name goes: for good, or because a fresh file is wanted. */
-static void file_remove(const struct elemental *e)
+/* Removes the name of the file. Collective. */
+static void remove_file(const struct elemental *e)
 {
 	if (e->kernel->rank == 0)
 		unlink(e->file);
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void file_guard(const struct elemental *e)
+static void guard_file(const struct elemental *e)
 {
 	if (e->kernel->rank)
 		return;
@@ -68,7 +68,7 @@ static void file_guard(const struct elemental *e)
 	signal(SIGHUP, on_signal);
 }
 
-static void file_open(struct session *s, int flags, struct err *err)
+static void open_file(struct session *s, int flags, struct err *err)
 {
 	if (s->cell->cache == ELEMENTAL_BYPASSED)
 		flags |= O_DIRECT;
@@ -76,39 +76,40 @@ static void file_open(struct session *s, int flags, struct err *err)
 	if (s->fd >= 0)
 		return;
 	if (errno == EINVAL && s->cell->cache == ELEMENTAL_BYPASSED)
-		err_set(err, EINVAL, "%s: this file system's cache cannot be bypassed (O_DIRECT)",
+		err_set(err, EINVAL,
+			"%s: the file system does not support bypassing the page cache (O_DIRECT)",
 			s->e->file);
 	else
 		err_set(err, errno, "%s: %s", s->e->file, strerror(errno));
 }
 
-/* Rank 0 makes the file, the writers open it. */
-static int session_fresh(struct session *s)
+/* Rank 0 creates the file, and the writers open it. */
+static int session_create_file(struct session *s)
 {
 	struct err err = { 0 };
 
-	file_remove(s->e);
+	remove_file(s->e);
 	if (s->e->kernel->rank == 0)
-		file_open(s, O_CREAT | O_EXCL, &err);
+		open_file(s, O_CREAT | O_EXCL, &err);
 	if (kernel_agree(s->e->kernel, &err) < 0)
 		return -EIO;
 	if (s->e->kernel->rank && s->mine >= 0)
-		file_open(s, 0, &err);
+		open_file(s, 0, &err);
 	if (kernel_agree(s->e->kernel, &err) < 0)
 		return -EIO;
 	if (s->e->place.node_count == 1)
-		file_remove(s->e);
+		remove_file(s->e);
 	return 0;
 }
 
-static void session_drop(struct session *s)
+static void session_close_file(struct session *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
 }
 
-static int move(const struct session *s, bool is_read, off_t at, struct err *err)
+static int transfer_block(const struct session *s, bool is_read, off_t at, struct err *err)
 {
 	size_t done = 0, bytes = s->cell->bytes;
 
@@ -122,13 +123,13 @@ static int move(const struct session *s, bool is_read, off_t at, struct err *err
 		if (n < 0)
 			return err_set(err, errno, "%s: %s", s->e->file, strerror(errno));
 		if (!n)
-			return err_set(err, EIO, "%s: ends before what was written", s->e->file);
+			return err_set(err, EIO, "%s: unexpected end of file", s->e->file);
 		done += (size_t)n;
 	}
 	return 0;
 }
 
-/* Do I take part when only so many of the writers do? */
+/* True if this rank is among `writers` of all writers. */
 static bool takes_part(const struct session *s, uint64_t writers)
 {
 	for (uint64_t i = 0; s->mine >= 0 && i < writers; i++)
@@ -149,8 +150,8 @@ static enum round round_kind(const struct elemental_cell *cell, uint64_t round)
 	return round ? ROUND_FULL : ROUND_FIRST;
 }
 
-/* No round is shorter than what the quickest of its writers took, whatever is taken off for what
- * keeps rounds apart: on a busy machine that may seem to have taken all of it. */
+/* Returns the time of a round, which is at least that of its fastest writer: on a busy machine the
+ * separation may seem to take all of the time. */
 static double block_seconds(const double *clock, const double *own, uint64_t from, uint64_t end,
 			    double apart_s)
 {
@@ -158,16 +159,17 @@ static double block_seconds(const double *clock, const double *own, uint64_t fro
 
 	for (uint64_t i = from; i < end; i++)
 		least += own[i];
-	return fmax(elemental_less((clock[end] - clock[from]) / count, apart_s), least / count);
+	return fmax(elemental_net_seconds((clock[end] - clock[from]) / count, apart_s),
+		    least / count);
 }
 
 /* clock[i] and clock[i + 1] enclose round i. */
-static void rows_tell(const struct session *s, bool is_read, uint64_t repetition,
-		      const double *clock, const double *own)
+static void print_rows(const struct session *s, bool is_read, uint64_t repetition,
+		       const double *clock, const double *own)
 {
 	const struct elemental_cell *cell = s->cell;
 	uint64_t rounds = cell->rounds + cell->part_count;
-	uint64_t block = (cell->rounds + ROWS_MOST - 2) / ROWS_MOST;
+	uint64_t block = (cell->rounds + ROWS_MAX - 2) / ROWS_MAX;
 
 	for (uint64_t round = 0, end; round < rounds; round = end) {
 		enum round kind = round_kind(cell, round);
@@ -180,9 +182,9 @@ static void rows_tell(const struct session *s, bool is_read, uint64_t repetition
 	}
 }
 
-/* All rounds of one direction: full ones, then partial ones; nothing but what keeps them apart is
- * done between them. */
-static int rounds_run(const struct session *s, bool is_read, uint64_t repetition)
+/* Runs all rounds of one direction, full and then partial ones, with only a separation between
+ * them. */
+static int run_rounds(const struct session *s, bool is_read, uint64_t repetition)
 {
 	const struct elemental_cell *cell = s->cell;
 	uint64_t rounds = cell->rounds + cell->part_count, region = rounds * cell->bytes;
@@ -196,7 +198,7 @@ static int rounds_run(const struct session *s, bool is_read, uint64_t repetition
 	for (uint64_t round = 0; round < rounds; round++) {
 		own[round] = INFINITY;
 		if (!err.code && takes_part(s, round_writers(cell, round))) {
-			move(s, is_read, at + (off_t)(round * cell->bytes), &err);
+			transfer_block(s, is_read, at + (off_t)(round * cell->bytes), &err);
 			own[round] = MPI_Wtime() - clock[round];
 		}
 		elemental_apart(s->e);
@@ -206,12 +208,12 @@ static int rounds_run(const struct session *s, bool is_read, uint64_t repetition
 		return -EIO;
 	MPI_Reduce(s->e->kernel->rank ? own : MPI_IN_PLACE, own, (int)rounds, MPI_DOUBLE, MPI_MIN,
 		   0, MPI_COMM_WORLD);
-	rows_tell(s, is_read, repetition, clock, own);
+	print_rows(s, is_read, repetition, clock, own);
 	return 0;
 }
 
-/* What was written goes to the device and out of the cache, as far as the system lets it. */
-static int cache_drop(const struct session *s)
+/* Flushes the file to the device and drops it from the page cache, as far as possible. */
+static int drop_cache(const struct session *s)
 {
 	struct err err = { 0 };
 
@@ -223,21 +225,21 @@ static int cache_drop(const struct session *s)
 	return kernel_agree(s->e->kernel, &err);
 }
 
-static int repetition_run(struct session *s, uint64_t repetition)
+static int run_repetition(struct session *s, uint64_t repetition)
 {
-	int r = session_fresh(s);
+	int r = session_create_file(s);
 
 	if (r >= 0)
-		r = rounds_run(s, false, repetition);
+		r = run_rounds(s, false, repetition);
 	if (r >= 0 && s->cell->reads)
-		r = cache_drop(s);
+		r = drop_cache(s);
 	if (r >= 0 && s->cell->reads)
-		r = rounds_run(s, true, repetition);
-	session_drop(s);
+		r = run_rounds(s, true, repetition);
+	session_close_file(s);
 	return r;
 }
 
-static int writers_choose(struct session *s, struct err *err)
+static int choose_writers(struct session *s, struct err *err)
 {
 	const struct elemental_place *place = &s->e->place;
 	uint64_t ranks = (uint64_t)s->e->kernel->ranks;
@@ -253,12 +255,12 @@ static int session_open(struct session *s, struct err *err)
 	int r;
 
 	if (!s->e->file)
-		return err_set(err, EINVAL, "--file is missing: there is no place to write to");
+		return err_set(err, EINVAL, "missing --file; storage benchmarks need a file");
 	if (s->cell->cache == ELEMENTAL_BYPASSED && s->cell->bytes % ALIGNMENT)
 		return err_set(err, EINVAL,
-			       "%llu bytes: past the cache they must be a multiple of %d",
+			       "%llu bytes: bypassing the page cache requires a multiple of %d",
 			       (unsigned long long)s->cell->bytes, ALIGNMENT);
-	r = writers_choose(s, err);
+	r = choose_writers(s, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < s->writers.count; i++)
@@ -268,10 +270,10 @@ static int session_open(struct session *s, struct err *err)
 		return 0;
 	if (posix_memalign((void **)&s->data, ALIGNMENT, s->cell->bytes) != 0) {
 		s->data = NULL;
-		return err_set(err, ENOMEM, "no memory for %llu bytes",
+		return err_set(err, ENOMEM, "out of memory for %llu bytes",
 			       (unsigned long long)s->cell->bytes);
 	}
-	/* Devices that compress or share equal blocks shall find nothing to do so. */
+	/* Random data, so that compression and deduplication have no effect. */
 	kernel_fill(s->data, s->cell->bytes, (uint64_t)s->mine * s->cell->bytes, s->cell->id + 1);
 	return 0;
 }
@@ -285,11 +287,11 @@ int elemental_storage(const struct elemental *e, const struct elemental_cell *ce
 	session_open(&s, &err);
 	r = kernel_agree(e->kernel, &err);
 	if (r >= 0) {
-		file_guard(e);
+		guard_file(e);
 		s.apart_s = elemental_apart_seconds(e);
 		for (uint64_t i = 0; r >= 0 && i < cell->repetitions; i++)
-			r = repetition_run(&s, i);
-		file_remove(e);
+			r = run_repetition(&s, i);
+		remove_file(e);
 	}
 	free(s.data);
 	chosen_release(&s.writers);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * GCRM-IO, the write kernel of a climate model: ten variables on 26 interfaces above the cells of a
- * geodesic mesh, each rank the air above its cells. In the file the cells run fastest, so that a
- * rank's part of a variable is 26 pieces, unless the datasets are chunked.
+ * geodesic mesh; each rank writes the data above its cells. Cells are the fastest dimension, so a
+ * rank's part of a variable consists of 26 pieces unless the datasets are chunked.
  */
 #include "kernels/datasets.h"
 

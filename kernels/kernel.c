@@ -22,7 +22,7 @@ static void print_help(const struct kernel *k)
 			printf(" (default %s)", row->fallback);
 		putchar('\n');
 	}
-	printf("  %-34s  %s\n", "-h, --help", "print this text");
+	printf("  %-34s  %s\n", "-h, --help", "print this help and exit");
 }
 
 int kernel_end(struct kernel *k, void *args, int code)
@@ -55,7 +55,8 @@ bool kernel_start(struct kernel *k, void *args, int argc, char **argv, int *code
 		return false;
 	}
 	if (ret > 0)
-		err_set(&err, EINVAL, "there is no use for \"%s\": options only", argv[1]);
+		err_set(&err, EINVAL, "unexpected argument \"%s\"; the program takes options only",
+			argv[1]);
 	if (ret)
 		*code = kernel_misuse(k, args, &err);
 	return !ret;
@@ -107,7 +108,8 @@ static int set_hint(MPI_Info info, const char *hint, struct err *err)
 		return err_set(err, EINVAL, "--hint: \"%s\" is not KEY=VALUE", hint);
 	key = xstrndup(hint, (size_t)(equals - hint));
 	if (strlen(key) >= MPI_MAX_INFO_KEY || strlen(equals + 1) >= MPI_MAX_INFO_VAL)
-		return err_set(err, EINVAL, "--hint: \"%s\" is longer than this MPI allows", hint);
+		return err_set(err, EINVAL, "--hint: \"%s\" exceeds the limit of this MPI library",
+			       hint);
 	return kernel_note(err, MPI_Info_set(info, key, equals + 1), "--hint: \"%s\"", hint);
 }
 
@@ -132,7 +134,8 @@ int kernel_hints(const struct option_list *hints, MPI_Info *info, struct err *er
 	return 0;
 }
 
-/* Eight bytes of the sequence: splitmix64, of which every output bit depends on every input bit. */
+/* Returns eight bytes of the sequence by splitmix64: every output bit depends on every input bit.
+ */
 static uint64_t word_at(uint64_t index, uint64_t seed)
 {
 	uint64_t x = (index + 1) * 0x9e3779b97f4a7c15u + seed * 0xd1b54a32d192ed03u;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the kernels share: start with options, data that can be checked, hints, and failing
- * together.
+ * Shared by the kernels: start and options, verifiable data, hints, and collective error handling.
  *
- * A kernel never hangs because one rank failed. Each rank notes its first error in a struct err and
- * goes on with the calls that others wait for; kernel_agree() then lets all of them know, and all
- * leave the same way. Only rank 0 prints results, on standard output.
+ * A kernel never hangs because one rank failed. Each rank keeps its first error in a struct err and
+ * continues with the collective calls; kernel_agree() then informs all ranks, and all of them end.
+ * Only rank 0 prints results, to standard output.
  */
 #ifndef SLUICE_KERNEL_H
 #define SLUICE_KERNEL_H
@@ -28,41 +27,42 @@ struct kernel {
 };
 
 /*
- * MPI_Init and options. Returns true to go on; else MPI is finalized, the user has been told why
- * (or has got the help text), and *code is what main returns.
+ * Calls MPI_Init and parses options. Returns true to continue. Otherwise MPI is finalized, an error
+ * or the help text was printed, and *code is the exit code for main.
  */
 bool kernel_start(struct kernel *k, void *args, int argc, char **argv, int *code);
 
-/* Releases args, MPI_Finalize. Returns its exit code for main. */
+/* Releases args and calls MPI_Finalize. Returns code, for main. */
 int kernel_end(struct kernel *k, void *args, int code);
 
-/* Complains as misuse and ends: rank 0 prints. For what the options alone cannot check. */
+/* Prints a usage error on rank 0 and ends, for errors that option_parse() cannot detect. */
 int kernel_misuse(struct kernel *k, void *args, const struct err *err);
 
-/* Notes "what: text of the MPI error" in err unless it holds an earlier one. Returns 0 if code is
- * MPI_SUCCESS, else negative. */
+/* Sets err to "what: text of the MPI error" unless it has an error already. Returns 0 if code is
+ * MPI_SUCCESS, else a negative value. */
 int kernel_note(struct err *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Collective over all ranks: 0 if none has an error. Else negative on all, after the first rank
- * that failed has said on standard error what happened.
+ * Collective. Returns 0 if no rank has an error. Otherwise the first failed rank prints its error
+ * to standard error, and all ranks get a negative value.
  */
 int kernel_agree(const struct kernel *k, const struct err *err);
 
-/* Collective: the largest of the ranks' values; only rank 0 gets it. */
+/* Collective. Returns the maximum over all ranks on rank 0. */
 double kernel_slowest(double seconds);
 
-/* "key=value" items as an MPI_Info, to be freed by the caller; MPI_INFO_NULL for none. */
+/* Converts "key=value" items to an MPI_Info, which the caller frees; MPI_INFO_NULL if there are
+ * none. */
 int kernel_hints(const struct option_list *hints, MPI_Info *info, struct err *err);
 
 /*
- * Data whose every byte follows from its place: byte number `at` of a sequence chosen by seed. A
- * block that is missing, doubled, moved or of another sequence is found by kernel_verify().
+ * Fills data with bytes that depend only on their position: byte number `at` of the sequence of the
+ * seed. kernel_verify() detects missing, duplicated, moved and foreign blocks.
  */
 void kernel_fill(void *data, size_t bytes, uint64_t at, uint64_t seed);
 
-/* Index of the first byte that is not what kernel_fill() would write, or -1. */
+/* Returns the index of the first byte that differs from kernel_fill(), or -1. */
 int64_t kernel_verify(const void *data, size_t bytes, uint64_t at, uint64_t seed);
 
 #endif

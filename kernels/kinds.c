@@ -9,92 +9,74 @@
 #include "base/err.h"
 
 #define RANKS_MAX (UINT64_C(1) << 24)
-#define SUBDOMAIN 8 /* 65536 cells: five such blocks are the paper's 327680 */
+#define SUBDOMAIN 8 /* blocks of 65536 cells; five of them are the paper's 327680 */
 
 #define FIELD(name) offsetof(struct kind_args, name)
 
-#define ROWS_OF_SIZE                                                                               \
-	{ 0,	       "paper",	    NULL, NULL, "the size of the paper, whatever else is said",    \
-	  OPTION_FLAG, FIELD(paper) },                                                             \
-	{                                                                                          \
-		0, "scale", "F", NULL, "this part of the paper's size on each rank, such as 0.01", \
-			OPTION_TEXT, FIELD(scale)                                                  \
-	}
+/* clang-format off */
+#define SIZE_OPTIONS                                                                              \
+	{ 0, "paper", NULL, NULL, "use the size of the paper and ignore other sizes", OPTION_FLAG, \
+	  FIELD(paper) },                                                                         \
+	{ 0, "scale", "F", NULL, "use this fraction of the paper's size per rank, such as 0.01",  \
+	  OPTION_TEXT, FIELD(scale) }
 
-#define ROWS_OF_ACCESS(file_, transfer_)                                                             \
-	{ 'f', "file", "PATH", file_, "the file; it stays", OPTION_TEXT, FIELD(file) },              \
-		{ 't',                                                                               \
-		  "transfer",                                                                        \
-		  "collective|independent",                                                          \
-		  transfer_,                                                                         \
-		  "how HDF5 hands the data to MPI-IO",                                               \
-		  OPTION_CHOICE,                                                                     \
-		  FIELD(transfer) },                                                                 \
-		{ 0,                                                                                 \
-		  "chunk",                                                                           \
-		  "NxN",                                                                             \
-		  NULL,                                                                              \
-		  "chunked datasets of this shape, slowest dimension first",                         \
-		  OPTION_TEXT,                                                                       \
-		  FIELD(chunk) },                                                                    \
-		{ 'H',	       "hint",	    "KEY=VALUE", NULL, "an MPI-IO hint; may be repeated",    \
-		  OPTION_LIST, FIELD(hints) },                                                       \
-		{ 'r',                                                                               \
-		  "read",                                                                            \
-		  NULL,                                                                              \
-		  NULL,                                                                              \
-		  "only read the file that an earlier run has written",                              \
-		  OPTION_FLAG,                                                                       \
-		  FIELD(read) },                                                                     \
-		{ 0,	       "verify",     NULL, NULL, "read the file back and check every value", \
-		  OPTION_FLAG, FIELD(verify) },                                                      \
-	{                                                                                            \
-		0, "remove", NULL, NULL, "remove the file in the end", OPTION_FLAG, FIELD(remove)    \
-	}
+#define ACCESS_OPTIONS(file_, transfer_)                                                          \
+	{ 'f', "file", "PATH", file_, "file to write or read", OPTION_TEXT, FIELD(file) },        \
+	{ 't', "transfer", "collective|independent", transfer_, "transfer mode of HDF5",          \
+	  OPTION_CHOICE, FIELD(transfer) },                                                       \
+	{ 0, "chunk", "NxN", NULL, "store datasets in chunks of this shape, slowest dimension first", \
+	  OPTION_TEXT, FIELD(chunk) },                                                            \
+	{ 'H', "hint", "KEY=VALUE", NULL, "set an MPI-IO hint; may be repeated", OPTION_LIST,     \
+	  FIELD(hints) },                                                                         \
+	{ 'r', "read", NULL, NULL, "only read the file of an earlier run", OPTION_FLAG,           \
+	  FIELD(read) },                                                                          \
+	{ 0, "verify", NULL, NULL, "read the file back and check every value", OPTION_FLAG,       \
+	  FIELD(verify) },                                                                        \
+	{ 0, "remove", NULL, NULL, "remove the file at the end", OPTION_FLAG, FIELD(remove) }
+/* clang-format on */
 
 static const struct option vpic_options[] = {
-	{ 'n', "particles", "N", "32768", "particles of each rank", OPTION_COUNT,
-	  FIELD(particles) },
-	ROWS_OF_SIZE,
-	{ 's', "steps", "N", "1", "time steps", OPTION_COUNT, FIELD(steps) },
-	ROWS_OF_ACCESS("vpic.h5", "collective"),
+	{ 'n', "particles", "N", "32768", "particles per rank", OPTION_COUNT, FIELD(particles) },
+	SIZE_OPTIONS,
+	{ 's', "steps", "N", "1", "number of time steps", OPTION_COUNT, FIELD(steps) },
+	ACCESS_OPTIONS("vpic.h5", "collective"),
 	{ 0 },
 };
 
 static const struct option vorpal_options[] = {
-	{ 'b', "block", "XxYxZ", "20x20x12", "cells of each rank's block", OPTION_TEXT,
+	{ 'b', "block", "XxYxZ", "20x20x12", "cells of the block of each rank", OPTION_TEXT,
 	  FIELD(block) },
-	ROWS_OF_SIZE,
-	{ 's', "steps", "N", NULL, "time steps (default 4, and 20 of the paper's size)",
-	  OPTION_COUNT, FIELD(steps) },
-	{ 'u', "non-uniform", NULL, NULL, "blocks of different sizes, with the same sum",
+	SIZE_OPTIONS,
+	{ 's', "steps", "N", NULL, "time steps (default 4; 20 with the paper's size)", OPTION_COUNT,
+	  FIELD(steps) },
+	{ 'u', "non-uniform", NULL, NULL, "use blocks of different sizes with the same total",
 	  OPTION_FLAG, FIELD(non_uniform) },
-	ROWS_OF_ACCESS("vorpal.h5", "collective"),
+	ACCESS_OPTIONS("vorpal.h5", "collective"),
 	{ 0 },
 };
 
 static const struct option gcrm_options[] = {
-	{ 'n', "cells", "N", "1280", "cells of each rank, with 26 interfaces above each other",
-	  OPTION_COUNT, FIELD(cells) },
-	ROWS_OF_SIZE,
-	{ 'R', "resolution", "N", NULL, "deal out a geodesic mesh of 10 * 4^N + 2 cells",
+	{ 'n', "cells", "N", "1280", "cells per rank, with 26 interfaces each", OPTION_COUNT,
+	  FIELD(cells) },
+	SIZE_OPTIONS,
+	{ 'R', "resolution", "N", NULL, "distribute a geodesic mesh of 10 * 4^N + 2 cells",
 	  OPTION_COUNT, FIELD(resolution) },
 	{ 'S', "subdomain", "N", NULL,
-	  "... in blocks of 4^N cells (default: 8, or the resolution if that is less)",
+	  "distribute it in blocks of 4^N cells (default 8, or the resolution if less)",
 	  OPTION_COUNT, FIELD(subdomain) },
-	{ 's', "steps", "N", "1", "iterations", OPTION_COUNT, FIELD(steps) },
+	{ 's', "steps", "N", "1", "number of iterations", OPTION_COUNT, FIELD(steps) },
 	{ 'd', "driver", "mpio|posix", "mpio",
-	  "one file by MPI-IO, or each rank its own, PATH.RANK, without MPI-IO", OPTION_CHOICE,
+	  "mpio: one shared file; posix: one file PATH.RANK per rank", OPTION_CHOICE,
 	  FIELD(driver) },
-	ROWS_OF_ACCESS("gcrm.h5", "independent"),
+	ACCESS_OPTIONS("gcrm.h5", "independent"),
 	{ 0 },
 };
 
 static const struct option small_options[] = {
-	{ 'n', "count", "N", "300", "datasets", OPTION_COUNT, FIELD(sets) },
-	{ 'v', "values", "N", "256", "values of four bytes of each rank in each", OPTION_COUNT,
+	{ 'n', "count", "N", "300", "number of datasets", OPTION_COUNT, FIELD(sets) },
+	{ 'v', "values", "N", "256", "values of 4 bytes per rank and dataset", OPTION_COUNT,
 	  FIELD(values) },
-	ROWS_OF_ACCESS("small.h5", "collective"),
+	ACCESS_OPTIONS("small.h5", "collective"),
 	{ 0 },
 };
 
@@ -116,13 +98,13 @@ int kind_extent(const char *option, const char *text, size_t count, uint64_t *ou
 		at = good ? end : at;
 	}
 	if (!good || *at)
-		return err_set(err, EINVAL, "--%s: \"%s\" is not %zu numbers with x between them",
+		return err_set(err, EINVAL, "--%s: \"%s\" is not %zu numbers separated by x",
 			       option, text, count);
 	memcpy(out, read, count * sizeof(*out));
 	return 0;
 }
 
-/* 0 where the paper's size is not asked for. */
+/* Sets *scale to 0 if the paper's size is not requested. */
 static int read_scale(const struct kind_args *args, double *scale, struct err *err)
 {
 	char *end;
@@ -134,7 +116,7 @@ static int read_scale(const struct kind_args *args, double *scale, struct err *e
 	value = strtod(args->scale, &end);
 	if (end == args->scale || *end || !(value > 0 && value <= 1000))
 		return err_set(err, EINVAL,
-			       "--scale: \"%s\" is not a number above 0 and up to 1000",
+			       "--scale: \"%s\" is not a number greater than 0 and at most 1000",
 			       args->scale);
 	*scale = value;
 	return 0;
@@ -195,8 +177,7 @@ static int gcrm_shape(const struct kind_args *args, uint64_t ranks, struct shape
 		return err_set(err, EINVAL, "--subdomain needs --resolution");
 	if (args->resolution != OPTION_NONE && scale > 0)
 		return err_set(err, EINVAL,
-			       "--resolution says how large the mesh is: leave --paper and "
-			       "--scale out");
+			       "--resolution cannot be combined with --paper or --scale");
 	if (args->resolution == OPTION_NONE) {
 		shape_gcrm(shape, ranks, args->steps,
 			   scale > 0 ? scaled(GCRM_CELLS, scale) : args->cells);
@@ -216,7 +197,8 @@ static int small_shape(const struct kind_args *args, uint64_t ranks, struct shap
 	return 0;
 }
 
-/* One collective call per rank for pieces of 64 bytes in turn; the user's options override it. */
+/* One collective call per rank for interleaved pieces of 64 bytes. Options of the user override it.
+ */
 static const char *const strided_fixed[] = {
 	"--level",     "collective-noncontiguous",
 	"--block",     "64",
@@ -226,23 +208,23 @@ static const char *const strided_fixed[] = {
 };
 
 const struct kind kinds[] = {
-	{ "vpic", "vpic_io", "Writes particles with parallel HDF5 as the plasma code VPIC does.",
+	{ "vpic", "vpic_io", "Write particles with parallel HDF5, like the plasma code VPIC.",
 	  vpic_options, vpic_shape, NULL },
 	{ "vorpal", "vorpal_io",
-	  "Writes a field in blocks with parallel HDF5 as the accelerator code VORPAL does.",
+	  "Write a field in blocks with parallel HDF5, like the accelerator code VORPAL.",
 	  vorpal_options, vorpal_shape, NULL },
 	{ "gcrm", "gcrm_io",
-	  "Writes air above a geodesic mesh with parallel HDF5 as the climate model GCRM does.",
-	  gcrm_options, gcrm_shape, NULL },
-	{ "small", "small_io", "Writes many small datasets with parallel HDF5.", small_options,
+	  "Write a geodesic mesh with parallel HDF5, like the climate model GCRM.", gcrm_options,
+	  gcrm_shape, NULL },
+	{ "small", "small_io", "Write many small datasets with parallel HDF5.", small_options,
 	  small_shape, NULL },
 	{ "strided", "levels",
-	  "Writes and reads pieces of 64 bytes in turn, by one collective call of MPI-IO.", NULL,
+	  "Write and read interleaved pieces of 64 bytes by one collective call of MPI-IO.", NULL,
 	  NULL, strided_fixed },
-	{ "levels", "levels", "Writes and reads a file at the four levels of access of MPI-IO.",
-	  NULL, NULL, NULL },
+	{ "levels", "levels", "Write and read a file at the four access levels of MPI-IO.", NULL,
+	  NULL, NULL },
 	{ "collective", "collective_io",
-	  "Writes or reads a shared file by collective calls of MPI-IO, as IOR does.", NULL, NULL,
+	  "Write or read a shared file by collective calls of MPI-IO, like IOR.", NULL, NULL,
 	  NULL },
 	{ 0 },
 };
@@ -265,7 +247,7 @@ int kind_shape(const struct kind *kind, const struct kind_args *args, uint64_t r
 	int ret;
 
 	if (!ranks || ranks > RANKS_MAX)
-		return err_set(err, EINVAL, "there must be from 1 to %llu ranks",
+		return err_set(err, EINVAL, "the number of ranks must be from 1 to %llu",
 			       (unsigned long long)RANKS_MAX);
 	ret = kind->shape(args, ranks, &made, err);
 	if (!ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernels that there are, one row each: the program, its options, and the shape that the
- * options stand for. The programs and `sluice kernel` read the same rows. Nothing here needs MPI.
+ * The kernels, one row each: the program, its options, and the shape that the options describe. The
+ * programs and `sluice lab kernel` use the same rows. Nothing here needs MPI.
  */
 #ifndef SLUICE_KERNELS_KINDS_H
 #define SLUICE_KERNELS_KINDS_H
@@ -12,14 +12,14 @@
 enum kind_transfer { KIND_COLLECTIVE, KIND_INDEPENDENT };
 enum kind_driver { KIND_MPIO, KIND_POSIX };
 
-/* What the options of the HDF5 kernels fill. A kernel has rows for some of it; the rest is zero. */
+/* The options of the HDF5 kernels. A kernel has rows for some of them; the others are 0. */
 struct kind_args {
-	/* the shape */
+	/* Shape. */
 	uint64_t particles, cells, resolution, subdomain, sets, values, steps;
 	const char *block; /* "100x100x60" */
-	const char *scale; /* of the paper's size */
+	const char *scale; /* fraction of the paper's size */
 	bool paper, non_uniform;
-	/* how it is written and read */
+	/* Access. */
 	const char *file;
 	struct option_list hints;
 	int transfer, driver;
@@ -28,27 +28,27 @@ struct kind_args {
 };
 
 struct kind {
-	const char *name;    /* for `sluice kernel NAME` */
-	const char *program; /* its file name */
+	const char *name;    /* for `sluice lab kernel NAME` */
+	const char *program; /* file name of the program */
 	const char *about;   /* one sentence */
-	/* The rest is NULL for a program that has options of its own. */
+	/* The rest is NULL for a program that defines its own options. */
 	const struct option *options;
 	int (*shape)(const struct kind_args *args, uint64_t ranks, struct shape *shape,
 		     struct err *err);
-	const char *const *fixed; /* arguments that come before the user's; NULL for none */
+	const char *const *fixed; /* arguments before those of the user, or NULL */
 };
 
-/* Ends with a row without a name. */
+/* The last row has no name. */
 extern const struct kind kinds[];
 
-/* By its name or that of its program; NULL where there is none. */
+/* Finds a kernel by its name or by the name of its program; NULL: unknown. */
 const struct kind *kind_find(const char *name);
 
-/* The shape that args ask for, checked. err names the option to mend. */
+/* Computes and checks the shape that args describe. err names the invalid option. */
 int kind_shape(const struct kind *kind, const struct kind_args *args, uint64_t ranks,
 	       struct shape *shape, struct err *err);
 
-/* "100x100x60" as exactly `count` numbers of 1 or more; count is at most SHAPE_DIMS. */
+/* Parses "100x100x60" as exactly `count` positive numbers; count is at most SHAPE_DIMS. */
 int kind_extent(const char *option, const char *text, size_t count, uint64_t *out, struct err *err);
 
 #endif

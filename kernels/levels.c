@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The four levels of access of MPI-IO, as Parabench drives them: {independent, collective} x
- * {contiguous, non-contiguous}, each written and then read back. Every rank owns every ranks-th
- * block of one shared file (or all blocks of a file of its own). Contiguous levels do one call with
- * an explicit offset per block; non-contiguous levels do a single call through a view that shows
- * the rank its blocks only. Each level opens the file anew and closes it.
+ * The four access levels of MPI-IO, as in Parabench: {independent, collective} x {contiguous,
+ * noncontiguous}, each written and read back. Ranks own the blocks of one shared file round-robin
+ * (or each rank owns all blocks of its own file). Contiguous levels make one call with an explicit
+ * offset per block; noncontiguous levels make a single call through a view that shows only the
+ * blocks of the rank. Each level opens and closes the file.
  *
- * One line of results per level and direction: the time is that of the slowest rank from before
- * the open until after the close; open, transfer and close are told one by one besides.
+ * There is one line of results per level and direction, with the time of the slowest rank from
+ * before the open until after the close, and the times of open, transfer and close.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "kernels/kernel.h"
 
-/* What --paper stands for: 1000 MiB per rank. */
+/* The size of --paper: 1000 MiB per rank. */
 #define PAPER_BLOCKS 10240
 #define PAPER_BLOCK_BYTES (100 * 1024)
 #define DATA_SEED 1
@@ -34,26 +34,26 @@ struct args {
 enum direction { DIRECTION_BOTH, DIRECTION_WRITE, DIRECTION_READ };
 
 static const struct option options[] = {
-	{ 'b', "block", "SIZE", "100K", "bytes of a block", OPTION_SIZE,
+	{ 'b', "block", "SIZE", "100K", "size of a block", OPTION_SIZE,
 	  offsetof(struct args, block_bytes) },
-	{ 'n', "count", "N", "64", "blocks of each rank", OPTION_COUNT,
-	  offsetof(struct args, blocks) },
-	{ 0, "paper", NULL, NULL, "10240 blocks of 100 KiB, whatever -b and -n say", OPTION_FLAG,
+	{ 'n', "count", "N", "64", "blocks per rank", OPTION_COUNT, offsetof(struct args, blocks) },
+	{ 0, "paper", NULL, NULL, "use 10240 blocks of 100 KiB and ignore -b and -n", OPTION_FLAG,
 	  offsetof(struct args, paper) },
-	{ 'f', "file", "PATH", "levels.dat", "the file to write and read", OPTION_TEXT,
+	{ 'f', "file", "PATH", "levels.dat", "file to write and read", OPTION_TEXT,
 	  offsetof(struct args, file) },
-	{ 'F', "file-per-process", NULL, NULL, "each rank its own file PATH.RANK, not a shared one",
-	  OPTION_FLAG, offsetof(struct args, own_files) },
+	{ 'F', "file-per-process", NULL, NULL,
+	  "use one file PATH.RANK per rank instead of a shared file", OPTION_FLAG,
+	  offsetof(struct args, own_files) },
 	{ 'l', "level", "NAME", NULL,
-	  "independent-contiguous, independent-noncontiguous, collective-...; may be repeated",
+	  "level to run: independent-contiguous, independent-noncontiguous, collective-contiguous "
+	  "or collective-noncontiguous; may be repeated (default: all)",
 	  OPTION_LIST, offsetof(struct args, levels) },
-	{ 'd', "direction", "both|write|read", "both", "what to do at each level", OPTION_CHOICE,
-	  offsetof(struct args, direction) },
-	{ 'H', "hint", "KEY=VALUE", NULL, "an MPI-IO hint; may be repeated", OPTION_LIST,
+	{ 'd', "direction", "both|write|read", "both", "directions to run at each level",
+	  OPTION_CHOICE, offsetof(struct args, direction) },
+	{ 'H', "hint", "KEY=VALUE", NULL, "set an MPI-IO hint; may be repeated", OPTION_LIST,
 	  offsetof(struct args, hints) },
-	{ 'k', "keep", NULL, NULL, "leave the file behind", OPTION_FLAG,
-	  offsetof(struct args, keep) },
-	{ 0, "no-verify", NULL, NULL, "do not check the data that was read", OPTION_FLAG,
+	{ 'k', "keep", NULL, NULL, "keep the file", OPTION_FLAG, offsetof(struct args, keep) },
+	{ 0, "no-verify", NULL, NULL, "do not verify the data after reading", OPTION_FLAG,
 	  offsetof(struct args, no_verify) },
 	{ 0 },
 };
@@ -74,7 +74,7 @@ static const struct level all_levels[] = {
 
 enum phase { PHASE_OPEN, PHASE_TRANSFER, PHASE_CLOSE, PHASES };
 
-/* One kernel run. A file of its own makes a rank the only one: member 0 of 1. */
+/* One run. With a file per process, each rank is member 0 of 1. */
 struct run {
 	struct kernel *kernel;
 	const struct args *args;
@@ -83,8 +83,8 @@ struct run {
 	int member, members;
 	char *path;
 	MPI_Info info;
-	MPI_Datatype block; /* block_bytes bytes: counts stay small where bytes exceed an int */
-	MPI_Datatype mine;  /* the file as this rank sees it: its block of each round */
+	MPI_Datatype block; /* block_bytes bytes, so that counts fit into an int */
+	MPI_Datatype mine;  /* the view of this rank: its block of each round */
 	char *data;	    /* blocks * block_bytes */
 };
 
@@ -98,7 +98,7 @@ static char *block_data(const struct run *run, int i)
 	return run->data + (size_t)i * run->args->block_bytes;
 }
 
-/* An MPI may call a cut transfer a success. */
+/* MPI libraries may report a truncated transfer as success. */
 static int note_short(struct err *err, const MPI_Status *status, MPI_Datatype block, int wanted)
 {
 	int got;
@@ -106,7 +106,7 @@ static int note_short(struct err *err, const MPI_Status *status, MPI_Datatype bl
 	MPI_Get_count(status, block, &got);
 	if (got == wanted || err->code)
 		return 0;
-	return err_set(err, EIO, "cut short: the file ends there, or the device is full");
+	return err_set(err, EIO, "truncated: end of file or device full");
 }
 
 static int transfer_at(const struct run *run, const struct level *level, bool write, MPI_File f,
@@ -134,7 +134,7 @@ static void transfer_blocks(const struct run *run, const struct level *level, bo
 		if (!kernel_note(err, code, "block %d", i) &&
 		    note_short(err, &status, run->block, 1))
 			err_prefix(err, "block %d", i);
-		/* Of a collective call the others wait for the next one. */
+		/* In collective calls other ranks wait for this one, so continue. */
 		if (err->code && !level->collective)
 			return;
 	}
@@ -168,7 +168,7 @@ static void transfer_view(const struct run *run, const struct level *level, bool
 		note_short(err, &status, run->block, (int)run->args->blocks);
 }
 
-/* Opens, transfers, closes, and tells how long each of it took. */
+/* Opens the file, transfers and closes it, and measures each phase. */
 static void access_file(const struct run *run, const struct level *level, bool write,
 			double took[PHASES], struct err *err)
 {
@@ -206,13 +206,13 @@ static void verify_data(const struct run *run, struct err *err)
 
 		if (wrong < 0)
 			continue;
-		err_set(err, EIO, "byte %llu is not what was written",
+		err_set(err, EIO, "byte %llu differs from what was written",
 			(unsigned long long)at + (unsigned long long)wrong);
 		return;
 	}
 }
 
-/* So that a level cannot live on what another one has written. A missing file is as good. */
+/* Removes the file, so that no level reads data of another one. A missing file is not an error. */
 static void remove_file(const struct run *run)
 {
 	if (!run->member)
@@ -240,7 +240,7 @@ static void print_result(const struct run *run, const struct level *level, bool 
 		       seconds, bytes / 0x1p20 / seconds);
 }
 
-/* One level in one direction. Negative, on all ranks, where any of them failed. */
+/* Runs one level in one direction. Returns a negative value on all ranks if any rank failed. */
 static int run_level(const struct run *run, const struct level *level, bool write)
 {
 	struct err err = { 0 };
@@ -293,7 +293,7 @@ static int want_levels(struct run *run, struct err *err)
 		while (i < LEVELS && strcmp(all_levels[i].name, names->items[n]) != 0)
 			i++;
 		if (i == LEVELS)
-			return err_set(err, EINVAL, "--level: there is no \"%s\", see --help",
+			return err_set(err, EINVAL, "--level: unknown level \"%s\"; see --help",
 				       names->items[n]);
 		run->wanted[i] = true;
 	}
@@ -321,7 +321,7 @@ static void make_types(struct run *run)
 	MPI_Type_commit(&run->mine);
 }
 
-/* Collective; what fails on one rank ends all. */
+/* Collective; fails on all ranks if it fails on one. */
 static int run_open(struct run *run)
 {
 	struct err err = { 0 };
@@ -334,7 +334,7 @@ static int run_open(struct run *run)
 			: xstrdup(run->args->file);
 	run->data = calloc(run->args->blocks, run->args->block_bytes);
 	if (!run->data)
-		err_set(&err, ENOMEM, "no memory for %llu blocks of %llu bytes: lower -n or -b",
+		err_set(&err, ENOMEM, "out of memory for %llu blocks of %llu bytes; lower -n or -b",
 			(unsigned long long)run->args->blocks,
 			(unsigned long long)run->args->block_bytes);
 	make_types(run);
@@ -353,7 +353,7 @@ int main(int argc, char **argv)
 {
 	struct kernel kernel = {
 		.name = "levels",
-		.about = "Writes and reads a file at the four levels of access of MPI-IO.",
+		.about = "Write and read a file at the four access levels of MPI-IO.",
 		.options = options,
 	};
 	struct args args;

@@ -4,19 +4,19 @@
 #	mpi_program(NAME SOURCE... [HDF5] [NETCDF] [PNETCDF] [FORTRAN] [BASE])
 #	serial_program(NAME SOURCE... [HDF5] [NETCDF] [URING])		build/mpi/serial/NAME, without any MPI
 #
-# The capital words name what the program needs besides. Where that is missing the program is left out, and
-# mpi_summary() says so. Nothing of Sluice itself needs MPI, and trees for sanitizers and fuzzers have none.
-# Another compiler wrapper than the one found is chosen by -DSLUICE_MPICC_MPICH=... or _OPENMPI.
+# The capital words name dependencies of the program. If one is missing, the program is not built, and mpi_summary()
+# reports it. Sluice itself does not need MPI; builds for sanitizers and fuzzers do not use it.
+# -DSLUICE_MPICC_MPICH=... or _OPENMPI selects another compiler wrapper.
 
 set_property(GLOBAL PROPERTY mpi_left_out "")
 
-# What a program needs is an interface library: mpi_<mpi>_<need>, where the MPI may also be "serial".
+# Each dependency is an interface library mpi_<mpi>_<need>; <mpi> may also be "serial".
 function(mpi_need mpi need)
 	add_library(mpi_${mpi}_${need} INTERFACE)
 	target_include_directories(mpi_${mpi}_${need} SYSTEM INTERFACE ${ARGN})
 endfunction()
 
-# The flags that the compiler wrapper would add. "-show" is the one word that all wrappers know.
+# Finds the flags that the compiler wrapper adds. All wrappers support "-show".
 function(mpi_find mpi)
 	string(TOUPPER ${mpi} MPI)
 	find_program(SLUICE_MPICC_${MPI} mpicc.${mpi})
@@ -28,7 +28,7 @@ function(mpi_find mpi)
 	execute_process(COMMAND ${SLUICE_MPICC_${MPI}} -show OUTPUT_VARIABLE flags RESULT_VARIABLE failed
 		OUTPUT_STRIP_TRAILING_WHITESPACE)
 	if(failed)
-		message(WARNING "${SLUICE_MPICC_${MPI}} -show failed: there will be no programs for ${mpi}")
+		message(WARNING "${SLUICE_MPICC_${MPI}} -show failed; programs for ${mpi} are not built")
 		return()
 	endif()
 	separate_arguments(flags UNIX_COMMAND "${flags}")
@@ -38,11 +38,11 @@ function(mpi_find mpi)
 	list(FILTER flags INCLUDE REGEX "^-(l|L|Wl|pthread)")
 	mpi_need(${mpi} c ${includes})
 	target_link_libraries(mpi_${mpi}_c INTERFACE ${flags})
-	# gcc takes MPICH's MPI_STATUSES_IGNORE, which is the address 1, for an array that is too small.
+	# gcc mistakes MPICH's MPI_STATUSES_IGNORE, which is address 1, for an array that is too small.
 	target_compile_options(mpi_${mpi}_c INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 endfunction()
 
-# HDF5 is built per MPI, and once without; the folders come from pkg-config. Its other libraries are its own affair.
+# HDF5 is built once per MPI and once without. pkg-config provides the folders; only libhdf5 itself is linked.
 function(mpi_find_hdf5 mpi)
 	pkg_check_modules(HDF5_${mpi} QUIET hdf5-${mpi})
 	find_library(SLUICE_HDF5_${mpi} hdf5 HINTS ${HDF5_${mpi}_LIBRARY_DIRS} NO_DEFAULT_PATH)
@@ -52,7 +52,7 @@ function(mpi_find_hdf5 mpi)
 	endif()
 endfunction()
 
-# NetCDF and PnetCDF exist for one MPI, and no file says for which: the library that it needs does.
+# NetCDF and PnetCDF are built for one MPI. The MPI library that they need tells which one.
 function(mpi_of_library library out)
 	file(STRINGS ${library} needs REGEX "^libmpi(ch)?\\.so\\.[0-9]+$")
 	if(needs MATCHES "libmpich\\.so|libmpi\\.so\\.1[0-9]")
@@ -86,7 +86,7 @@ function(mpi_find_serial need module)
 	endif()
 endfunction()
 
-# Sets ${out} to whether the program can be built; what is missing goes to the summary.
+# Sets ${out} to whether the program can be built, and adds missing dependencies to the summary.
 function(mpi_can out mpi name)
 	set(${out} TRUE PARENT_SCOPE)
 	foreach(need ${ARGN})
@@ -102,14 +102,14 @@ function(mpi_add_c mpi name sources needs)
 	set(target mpi_${mpi}_program_${name})
 	add_executable(${target} ${sources})
 	list(TRANSFORM needs PREPEND mpi_${mpi}_)
-	# Only what is called: a program under observation shall not bring libraries of ours along.
+	# Link only libraries that are used, so that observed programs do not load libraries of Sluice.
 	target_link_options(${target} PRIVATE -Wl,--as-needed)
 	target_link_libraries(${target} ${needs} Threads::Threads)
 	set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
 		RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/mpi/${mpi} INSTALL_RPATH_USE_LINK_PATH ON)
 endfunction()
 
-# By the wrapper itself: the modules of `use mpi` must fit its compiler, which need not be the one CMake finds.
+# Uses the wrapper itself, because the modules of `use mpi` must match its compiler, which may differ from CMake's.
 function(mpi_add_fortran mpi name source)
 	string(TOUPPER ${mpi} MPI)
 	set(program ${CMAKE_BINARY_DIR}/mpi/${mpi}/${name})
@@ -165,12 +165,12 @@ function(serial_program name)
 	endif()
 endfunction()
 
-# To be called after the last program.
+# Must be called after the last program.
 function(mpi_summary)
 	get_property(left_out GLOBAL PROPERTY mpi_left_out)
 	if(left_out)
 		list(JOIN left_out ", " left_out)
-		message(STATUS "Test programs and kernels left out: ${left_out}")
+		message(STATUS "Test programs and kernels not built: ${left_out}")
 	endif()
 endfunction()
 

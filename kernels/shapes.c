@@ -8,7 +8,7 @@
 #include "base/err.h"
 
 #define POLES 2
-#define RESOLUTION_MAX 24 /* 2.8e15 cells, of less than 1 m each */
+#define RESOLUTION_MAX 24 /* 2.8e15 cells of less than 1 m each */
 
 struct variable {
 	const char *name;
@@ -20,7 +20,7 @@ static const struct variable particles[VPIC_VARIABLES] = {
 	{ "id2", SHAPE_INT }, { "px", SHAPE_FLOAT }, { "py", SHAPE_FLOAT }, { "pz", SHAPE_FLOAT },
 };
 
-/* What an atmosphere has on the interfaces between its levels; the names are ours. */
+/* Plausible variables on the interfaces between levels; the paper does not name them. */
 static const char *const air[GCRM_VARIABLES] = {
 	"pressure",   "temperature", "geopotential", "vertical_velocity", "vorticity",
 	"divergence", "water_vapor", "cloud_water",  "cloud_ice",	  "rain",
@@ -44,7 +44,7 @@ void shape_vorpal(struct shape *shape, uint64_t ranks, uint64_t steps,
 				 .sets = VORPAL_COMPONENTS,
 				 .block = { block[0], block[1], block[2] },
 				 .non_uniform = non_uniform };
-	shape_factorise(ranks, shape->grid);
+	shape_factorize(ranks, shape->grid);
 }
 
 void shape_gcrm(struct shape *shape, uint64_t ranks, uint64_t steps, uint64_t cells)
@@ -74,7 +74,7 @@ void shape_small(struct shape *shape, uint64_t ranks, uint64_t sets, uint64_t va
 				 .block = { values, 1, 1 } };
 }
 
-void shape_factorise(uint64_t ranks, uint64_t grid[SHAPE_DIMS])
+void shape_factorize(uint64_t ranks, uint64_t grid[SHAPE_DIMS])
 {
 	uint64_t best = UINT64_MAX;
 
@@ -100,8 +100,8 @@ uint64_t shape_mesh_cells(uint64_t resolution)
 }
 
 /*
- * Where part number i of `parts` begins. Uneven parts come in pairs, one larger by as much as the
- * other is smaller: by a tenth to four tenths, so that none is empty and the sum stays exact.
+ * The start of part i of `parts`. Nonuniform parts come in pairs: one is larger by as much as the
+ * other is smaller, by 10 % to 40 %, so no part is empty and the sum is exact.
  */
 static uint64_t part_start(uint64_t i, uint64_t parts, uint64_t each, bool non_uniform)
 {
@@ -112,7 +112,7 @@ static uint64_t part_start(uint64_t i, uint64_t parts, uint64_t each, bool non_u
 	return i * each + each * (1 + i / 2 % 4) / 10;
 }
 
-static void vorpal_place(const struct shape *shape, uint64_t rank, struct dataset *out)
+static void place_vorpal(const struct shape *shape, uint64_t rank, struct dataset *out)
 {
 	for (int axis = 0; axis < SHAPE_DIMS; axis++) {
 		uint64_t parts = shape->grid[axis], each = shape->block[axis], i = rank % parts;
@@ -127,16 +127,16 @@ static void vorpal_place(const struct shape *shape, uint64_t rank, struct datase
 	out->dims = SHAPE_DIMS;
 }
 
-/* Blocks before this rank's first one; with rank == ranks all of them. */
+/* The number of blocks before the first block of the rank; rank == ranks: of all blocks. */
 static uint64_t blocks_before(const struct shape *shape, uint64_t rank)
 {
 	uint64_t blocks = UINT64_C(10) << (2 * (shape->resolution - shape->subdomain));
-	uint64_t more = blocks % shape->ranks; /* so many ranks have one more */
+	uint64_t more = blocks % shape->ranks; /* number of ranks with one more block */
 
 	return blocks / shape->ranks * rank + (rank < more ? rank : more);
 }
 
-static void mesh_place(const struct shape *shape, uint64_t rank, struct dataset *out)
+static void place_mesh(const struct shape *shape, uint64_t rank, struct dataset *out)
 {
 	uint64_t each = UINT64_C(1) << (2 * shape->subdomain);
 
@@ -147,13 +147,13 @@ static void mesh_place(const struct shape *shape, uint64_t rank, struct dataset 
 		out->count[2] += POLES;
 }
 
-static void gcrm_place(const struct shape *shape, uint64_t rank, struct dataset *out)
+static void place_gcrm(const struct shape *shape, uint64_t rank, struct dataset *out)
 {
 	out->dims = SHAPE_DIMS;
 	out->size[0] = out->count[0] = 1; /* time */
 	out->size[1] = out->count[1] = GCRM_INTERFACES;
 	if (shape->whole_mesh) {
-		mesh_place(shape, rank, out);
+		place_mesh(shape, rank, out);
 		return;
 	}
 	out->size[2] = shape->block[0] * shape->ranks;
@@ -161,7 +161,7 @@ static void gcrm_place(const struct shape *shape, uint64_t rank, struct dataset 
 	out->count[2] = shape->block[0];
 }
 
-static void line_place(const struct shape *shape, uint64_t rank, struct dataset *out)
+static void place_line(const struct shape *shape, uint64_t rank, struct dataset *out)
 {
 	out->dims = 1;
 	out->size[0] = shape->block[0] * shape->ranks;
@@ -179,23 +179,23 @@ void shape_dataset(const struct shape *shape, uint64_t rank, uint64_t index, str
 	case SHAPE_VPIC:
 		snprintf(out->name, sizeof(out->name), "%s", particles[set].name);
 		out->type = particles[set].type;
-		line_place(shape, rank, out);
+		place_line(shape, rank, out);
 		break;
 	case SHAPE_VORPAL:
-		/* H5Block's names: a field is a group, its components are numbered. */
+		/* Names as in H5Block: a field is a group, and its components are numbered. */
 		snprintf(out->group, sizeof(out->group), "Step#%llu/Block/E", step);
 		snprintf(out->name, sizeof(out->name), "%llu", set);
 		out->type = SHAPE_DOUBLE;
-		vorpal_place(shape, rank, out);
+		place_vorpal(shape, rank, out);
 		break;
 	case SHAPE_GCRM:
 		snprintf(out->name, sizeof(out->name), "%s", air[set]);
-		gcrm_place(shape, rank, out);
+		place_gcrm(shape, rank, out);
 		break;
 	case SHAPE_SMALL:
 		out->group[0] = 0;
 		snprintf(out->name, sizeof(out->name), "set%04llu", set);
-		line_place(shape, rank, out);
+		place_line(shape, rank, out);
 		break;
 	}
 }
@@ -210,7 +210,7 @@ size_t shape_type_bytes(enum shape_type type)
 	return type == SHAPE_DOUBLE ? 8 : 4;
 }
 
-static uint64_t volume(const struct dataset *dataset, const uint64_t *extent)
+static uint64_t count_bytes(const struct dataset *dataset, const uint64_t *extent)
 {
 	uint64_t bytes = shape_type_bytes(dataset->type);
 
@@ -221,12 +221,12 @@ static uint64_t volume(const struct dataset *dataset, const uint64_t *extent)
 
 uint64_t dataset_bytes(const struct dataset *dataset)
 {
-	return volume(dataset, dataset->size);
+	return count_bytes(dataset, dataset->size);
 }
 
 uint64_t dataset_rank_bytes(const struct dataset *dataset)
 {
-	return volume(dataset, dataset->count);
+	return count_bytes(dataset, dataset->count);
 }
 
 uint64_t shape_bytes(const struct shape *shape)
@@ -248,19 +248,19 @@ uint64_t shape_rank_bytes(const struct shape *shape, uint64_t rank)
 static int check_mesh(const struct shape *shape, struct err *err)
 {
 	if (shape->resolution > RESOLUTION_MAX)
-		return err_set(err, EINVAL, "--resolution is at most %d", RESOLUTION_MAX);
+		return err_set(err, EINVAL, "--resolution must be at most %d", RESOLUTION_MAX);
 	if (shape->subdomain > shape->resolution)
-		return err_set(err, EINVAL, "--subdomain is at most the resolution, %llu",
+		return err_set(err, EINVAL, "--subdomain must be at most the resolution, %llu",
 			       (unsigned long long)shape->resolution);
 	if (blocks_before(shape, shape->ranks) < shape->ranks)
 		return err_set(err, EINVAL,
-			       "%llu blocks are not enough for %llu ranks: lower --subdomain",
+			       "%llu blocks are not enough for %llu ranks; lower --subdomain",
 			       (unsigned long long)blocks_before(shape, shape->ranks),
 			       (unsigned long long)shape->ranks);
 	return 0;
 }
 
-/* In floating point, which cannot overflow where the exact number would. */
+/* Uses floating point because integers may overflow. */
 static int check_volume(const struct shape *shape, struct err *err)
 {
 	double rank_bytes = 8, bytes;
@@ -273,7 +273,7 @@ static int check_volume(const struct shape *shape, struct err *err)
 	if (shape->whole_mesh)
 		bytes *= (double)shape_mesh_cells(shape->resolution);
 	if (bytes >= 0x1p62)
-		return err_set(err, ERANGE, "no file can be that large");
+		return err_set(err, ERANGE, "the file would be too large");
 	return 0;
 }
 
@@ -283,7 +283,7 @@ int shape_check(const struct shape *shape, struct err *err)
 	int ret;
 
 	if (!shape->ranks || !shape->steps || !shape->sets)
-		return err_set(err, EINVAL, "there must be at least one rank, step and dataset");
+		return err_set(err, EINVAL, "at least one rank, step and dataset are required");
 	for (int i = 0; i < SHAPE_DIMS && !shape->whole_mesh; i++)
 		if (!shape->block[i])
 			return err_set(err, EINVAL, "each rank must have at least one value");
@@ -294,8 +294,8 @@ int shape_check(const struct shape *shape, struct err *err)
 		shape_dataset(shape, rank, 0, &dataset);
 		if (dataset_rank_bytes(&dataset) > INT32_MAX)
 			ret = err_set(err, EINVAL,
-				      "a rank's part of a dataset is %llu bytes; MPI-IO takes at "
-				      "most %d in one call: ask for less per rank",
+				      "the part of a rank has %llu bytes, but one call of MPI-IO "
+				      "moves at most %d; use a smaller size per rank",
 				      (unsigned long long)dataset_rank_bytes(&dataset), INT32_MAX);
 	}
 	return ret;

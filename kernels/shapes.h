@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the HDF5 kernels write: which datasets there are, how large they are, and which part of each
- * belongs to which rank. It is plain arithmetic, so that `sluice kernel NAME --plan` tells the
- * exact volumes of 4096 ranks on a laptop, and a kernel writes what the plan says: both ask here.
+ * The output of the HDF5 kernels: the datasets, their sizes, and the part of each rank. It is plain
+ * arithmetic, so `sluice lab kernel NAME --dry-run` computes the exact volumes of 4096 ranks on a
+ * laptop. The kernels use the same functions.
  *
- * A shape is a value: nothing to release. Volumes are exact; who makes a shape sees to it that
- * they fit 63 bits (shape_check()).
+ * A shape is a value without resources. Volumes are exact; shape_check() ensures that they fit into
+ * 63 bits.
  */
 #ifndef SLUICE_KERNELS_SHAPES_H
 #define SLUICE_KERNELS_SHAPES_H
@@ -18,7 +18,7 @@ struct err;
 
 #define SHAPE_DIMS 3
 
-/* What the papers ran, per rank. */
+/* The sizes of the papers, per rank. */
 #define VPIC_PARTICLES (UINT64_C(8) << 20) /* 8 variables of 32 MiB each */
 #define VPIC_VARIABLES 8
 #define VORPAL_BLOCK         \
@@ -28,9 +28,9 @@ struct err;
 #define VORPAL_COMPONENTS 3
 #define VORPAL_STEPS 20
 /*
- * 10 variables on 26 interfaces between 25 levels, 327680 cells: 325 MiB. That is the one whole
- * number of such variables that gives the printed 650 GB on 2048 and 1.3 TB on 4096 ranks, both
- * exactly (in GiB), and 40.6 GiB, printed as 40 GB, on 128.
+ * 10 variables on 26 interfaces between 25 levels, 327680 cells: 325 MiB. Only this number of
+ * variables yields exactly the printed 650 GB on 2048 ranks and 1.3 TB on 4096 ranks (in GiB), and
+ * 40.6 GiB, printed as 40 GB, on 128 ranks.
  */
 #define GCRM_CELLS UINT64_C(327680)
 #define GCRM_LEVELS 25
@@ -39,9 +39,9 @@ struct err;
 
 enum shape_type { SHAPE_FLOAT, SHAPE_INT, SHAPE_DOUBLE };
 
-/* One dataset, and the part of it that one rank writes. Dimensions: the slowest first. */
+/* A dataset and the part of one rank. The slowest dimension is first. */
 struct dataset {
-	char group[48]; /* "Step#0/Block/E"; empty: it stands in the root */
+	char group[48]; /* "Step#0/Block/E"; empty: the root group */
 	char name[32];
 	enum shape_type type;
 	int dims;
@@ -50,55 +50,54 @@ struct dataset {
 };
 
 enum shape_kind {
-	SHAPE_VPIC,   /* particles in a row */
-	SHAPE_VORPAL, /* a vector field on a box, a block of it for each rank */
+	SHAPE_VPIC,   /* one-dimensional arrays of particles */
+	SHAPE_VORPAL, /* a vector field on a box, with one block per rank */
 	SHAPE_GCRM,   /* columns of air on a geodesic mesh */
-	SHAPE_SMALL,  /* many datasets, each small */
+	SHAPE_SMALL,  /* many small datasets */
 };
 
-/* All datasets of a shape are of one size, and a rank has the same part in each. */
+/* All datasets of a shape have the same size, and a rank has the same part of each. */
 struct shape {
 	enum shape_kind kind;
 	uint64_t ranks, steps;
-	uint64_t sets;		    /* datasets of a step */
-	uint64_t block[SHAPE_DIMS]; /* values of a rank: x, y, z of VORPAL, else the first alone */
+	uint64_t sets;		    /* datasets per step */
+	uint64_t block[SHAPE_DIMS]; /* values per rank: VORPAL x, y, z; others use the first only */
 	uint64_t grid[SHAPE_DIMS];  /* VORPAL: ranks along x, y, z; their product is ranks */
-	bool non_uniform;	    /* VORPAL: blocks differ, the whole stays as it is */
-	bool whole_mesh;	    /* GCRM: a mesh of one resolution is dealt out */
+	bool non_uniform;	    /* VORPAL: blocks have different sizes, with the same total */
+	bool whole_mesh;	    /* GCRM: a mesh of one resolution is distributed */
 	uint64_t resolution, subdomain;
 };
 
 void shape_vpic(struct shape *shape, uint64_t ranks, uint64_t steps, uint64_t particles);
 void shape_vorpal(struct shape *shape, uint64_t ranks, uint64_t steps,
 		  const uint64_t block[SHAPE_DIMS], bool non_uniform);
-/* So many cells on each rank: the mesh grows with the ranks. */
+/* Every rank has `cells` cells: the mesh grows with the number of ranks. */
 void shape_gcrm(struct shape *shape, uint64_t ranks, uint64_t steps, uint64_t cells);
 /*
- * The geodesic mesh of one resolution R: ten rhombi of 4^R cells, and the two poles. It is dealt
- * out in blocks of 4^subdomain cells, ranks with neighbouring numbers getting neighbouring blocks;
- * the poles are the last rank's.
+ * The geodesic mesh of resolution R: ten rhombi of 4^R cells, and the two poles. It is distributed
+ * in blocks of 4^subdomain cells; neighboring ranks get neighboring blocks, and the last rank gets
+ * the poles.
  */
 void shape_gcrm_mesh(struct shape *shape, uint64_t ranks, uint64_t steps, uint64_t resolution,
 		     uint64_t subdomain);
 void shape_small(struct shape *shape, uint64_t ranks, uint64_t sets, uint64_t values);
 
-/* -EINVAL with what to mend: an empty shape, a rank without a part, more bytes than MPI-IO counts
- * in one call, or than a file can have. */
+/* -EINVAL: the shape is empty, a rank has no part, or a part or the file is too large. */
 int shape_check(const struct shape *shape, struct err *err);
 
-/* Dataset number `index` of shape_datasets(), in the order in which they are written. */
+/* Computes dataset number `index` of shape_datasets(), in the order of writing. */
 void shape_dataset(const struct shape *shape, uint64_t rank, uint64_t index, struct dataset *out);
 uint64_t shape_datasets(const struct shape *shape);
 
 size_t shape_type_bytes(enum shape_type type);
-uint64_t dataset_bytes(const struct dataset *dataset);	    /* the whole of it */
-uint64_t dataset_rank_bytes(const struct dataset *dataset); /* the rank's part */
+uint64_t dataset_bytes(const struct dataset *dataset);	    /* of the whole dataset */
+uint64_t dataset_rank_bytes(const struct dataset *dataset); /* of the part of the rank */
 
 uint64_t shape_bytes(const struct shape *shape); /* of all datasets and ranks */
 uint64_t shape_rank_bytes(const struct shape *shape, uint64_t rank);
 
-/* Ranks as the box of three factors that is nearest to a cube, the largest first. */
-void shape_factorise(uint64_t ranks, uint64_t grid[SHAPE_DIMS]);
+/* Factors the ranks into the box that is nearest to a cube, largest factor first. */
+void shape_factorize(uint64_t ranks, uint64_t grid[SHAPE_DIMS]);
 
 /* 10 * 4^resolution + 2 */
 uint64_t shape_mesh_cells(uint64_t resolution);

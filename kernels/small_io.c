@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Many small datasets, each created and written by all ranks: next to no data, and two agreements
- * of all ranks for each piece of it. Programs that dump one dataset per scalar do this.
+ * Many small datasets, each created and written by all ranks: very little data, and two
+ * synchronizations of all ranks per dataset. Programs that dump one dataset per scalar do this.
  */
 #include "kernels/datasets.h"
 

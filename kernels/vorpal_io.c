@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * VORPAL-IO, the write kernel of an accelerator code: a field of three components on a box that is
- * cut into a block for each rank. The file is laid out as H5Block does it: "Step#N/Block/E/0", "1"
- * and "2", doubles, x running fastest.
+ * divided into one block per rank. The file has the layout of H5Block: "Step#N/Block/E/0", "1" and
+ * "2" are datasets of doubles, and x is the fastest dimension.
  */
 #include "kernels/datasets.h"
 

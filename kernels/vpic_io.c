@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * VPIC-IO, the write kernel of a plasma physics code: particles in one dimension, eight variables
- * of four bytes each, every rank a contiguous slab of every variable. A time step is a group
- * "Step#N" as H5Part names it, with one dataset per variable.
+ * of four bytes each; every rank writes a contiguous slab of each variable. A time step is a group
+ * "Step#N", as in H5Part, with one dataset per variable.
  */
 #include "kernels/datasets.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Waiting ranks give their core away. Debian's MPICH (ch4:ucx) polls without a break: with more
- * ranks than cores a barrier of four ranks on two cores takes 8 ms, because a rank that has nothing
- * to do spins until its time slice is over. None of its variables changes that. Open MPI yields by
- * itself, and this is never called there.
+ * Makes waiting ranks yield their core. Debian's MPICH (ch4:ucx) polls continuously: with more
+ * ranks than cores, a barrier of four ranks on two cores takes 8 ms, because a waiting rank spins
+ * until its time slice ends. No setting of MPICH changes that. Open MPI yields by itself and does
+ * not call this function.
  *
- * It is linked into the programs rather than preloaded, so that it does not mingle with what is
- * under test.
+ * The function is linked into the programs rather than preloaded, so that it does not interfere
+ * with the preloaded library under test.
  */
 #include <dlfcn.h>
 #include <sched.h>
@@ -16,7 +16,7 @@ static unsigned (*real_progress)(void *worker);
 
 unsigned ucp_worker_progress(void *worker);
 
-static __attribute__((constructor)) void find_real(void)
+static __attribute__((constructor)) void find_real_progress(void)
 {
 	real_progress = (unsigned (*)(void *))dlsym(RTLD_NEXT, "ucp_worker_progress");
 }

@@ -14,7 +14,7 @@
 
 static const uint64_t scales[] = { 128, 2048, 4096 };
 
-/* The shape that a command line stands for; text is cut at blanks. */
+/* Returns the shape of a command line; words are separated by blanks. */
 static int shape_of(struct shape *shape, const char *name, const char *text, uint64_t ranks,
 		    struct err *err)
 {
@@ -48,7 +48,6 @@ static struct shape good(const char *name, const char *text, uint64_t ranks)
 	return shape;
 }
 
-/* KRN-AC-1 */
 static void paper_volumes_are_exact(void)
 {
 	static const struct {
@@ -70,7 +69,7 @@ static void paper_volumes_are_exact(void)
 		}
 }
 
-static void paper_shapes_are_those_of_the_paper(void)
+static void paper_shapes_match_the_paper(void)
 {
 	struct shape vpic = good("vpic", "--paper", 128), vorpal = good("vorpal", "--paper", 128),
 		     gcrm = good("gcrm", "--paper", 128);
@@ -100,8 +99,7 @@ static void paper_shapes_are_those_of_the_paper(void)
 	CHECK_INT(set.count[2], 327680);
 }
 
-/* KRN-AC-2 */
-static void bytes_of_a_rank_do_not_depend_on_their_number(void)
+static void bytes_per_rank_do_not_depend_on_the_number_of_ranks(void)
 {
 	static const struct {
 		const char *name, *text;
@@ -127,7 +125,7 @@ static void bytes_of_a_rank_do_not_depend_on_their_number(void)
 		}
 }
 
-/* Marks what each rank writes of the first dataset: no value twice, none left out. */
+/* Checks that the ranks write every value of the first dataset exactly once. */
 static void check_cover(const struct shape *shape)
 {
 	struct dataset set;
@@ -187,7 +185,7 @@ static void ranks_cover_every_dataset_exactly_once(void)
 		}
 }
 
-static void non_uniform_blocks_differ_and_their_sum_does_not(void)
+static void nonuniform_blocks_have_the_same_total(void)
 {
 	struct shape even = good("vorpal", "--paper", 128),
 		     uneven = good("vorpal", "--paper --non-uniform", 128);
@@ -203,7 +201,7 @@ static void non_uniform_blocks_differ_and_their_sum_does_not(void)
 	CHECK_INT(shape_bytes(&uneven), shape_bytes(&even));
 }
 
-static void ranks_are_factorised_into_the_roundest_box(void)
+static void ranks_are_factored_into_the_box_nearest_to_a_cube(void)
 {
 	static const struct {
 		uint64_t ranks, grid[3];
@@ -216,13 +214,13 @@ static void ranks_are_factorised_into_the_roundest_box(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t grid[3] = { 0 };
 
-		shape_factorise(cases[i].ranks, grid);
+		shape_factorize(cases[i].ranks, grid);
 		for (int d = 0; d < 3; d++)
 			CHECK_INT(grid[d], cases[i].grid[d]);
 	}
 }
 
-/* Known meshes: about 240 km, 3.9 km, and the paper's 128 ranks with five blocks each. */
+/* Meshes of about 240 km and 3.9 km, and the paper's 128 ranks with five blocks each. */
 static void geodesic_meshes_have_ten_rhombi_and_two_poles(void)
 {
 	struct shape shape = good("gcrm", "--resolution 11", 128);
@@ -236,7 +234,7 @@ static void geodesic_meshes_have_ten_rhombi_and_two_poles(void)
 	CHECK_INT(shape_rank_bytes(&shape, 0), 325 * MIB);
 }
 
-static void the_modelled_kernels_have_these_volumes_too(void)
+static void the_simulated_kernels_have_the_same_volumes(void)
 {
 	static const char *const names[] = { "vpic", "vorpal", "gcrm" };
 
@@ -256,7 +254,7 @@ static void the_modelled_kernels_have_these_volumes_too(void)
 		}
 }
 
-static void what_cannot_be_is_refused_with_a_reason(void)
+static void impossible_shapes_are_refused(void)
 {
 	static const struct {
 		const char *name, *text;
@@ -265,8 +263,8 @@ static void what_cannot_be_is_refused_with_a_reason(void)
 	} cases[] = {
 		{ "vpic", "-n 0", 2, "at least one value" },
 		{ "vpic", "--steps 0", 2, "at least one rank, step" },
-		{ "vpic", "-n 600000000", 2, "ask for less" },
-		{ "vpic", "--paper --steps 99999999999999", 4096, "no file" },
+		{ "vpic", "-n 600000000", 2, "per rank" },
+		{ "vpic", "--paper --steps 99999999999999", 4096, "too large" },
 		{ "vpic", "", 0, "ranks" },
 		{ "vpic", "", UINT64_C(1) << 40, "ranks" },
 		{ "vpic", "--scale -1", 2, "--scale" },
@@ -293,16 +291,14 @@ static void what_cannot_be_is_refused_with_a_reason(void)
 		CHECK_INT(shape.ranks, 77);
 		if (!strstr(err.text, cases[i].part)) {
 			printf("%s %s: %s\n", cases[i].name, cases[i].text, err.text);
-			CHECK(!"the reason is another one");
+			CHECK(!"unexpected reason");
 		}
 	}
 }
 
-TESTS(TEST(paper_volumes_are_exact), TEST(paper_shapes_are_those_of_the_paper),
-      TEST(bytes_of_a_rank_do_not_depend_on_their_number),
-      TEST(ranks_cover_every_dataset_exactly_once),
-      TEST(non_uniform_blocks_differ_and_their_sum_does_not),
-      TEST(ranks_are_factorised_into_the_roundest_box),
+TESTS(TEST(paper_volumes_are_exact), TEST(paper_shapes_match_the_paper),
+      TEST(bytes_per_rank_do_not_depend_on_the_number_of_ranks),
+      TEST(ranks_cover_every_dataset_exactly_once), TEST(nonuniform_blocks_have_the_same_total),
+      TEST(ranks_are_factored_into_the_box_nearest_to_a_cube),
       TEST(geodesic_meshes_have_ten_rhombi_and_two_poles),
-      TEST(the_modelled_kernels_have_these_volumes_too),
-      TEST(what_cannot_be_is_refused_with_a_reason))
+      TEST(the_simulated_kernels_have_the_same_volumes), TEST(impossible_shapes_are_refused))
