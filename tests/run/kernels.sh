@@ -89,7 +89,7 @@ spoiled() {
 	printf '\125' | dd of=spoiled.h5 bs=1 seek=$((size - 1000)) conv=notrunc status=none
 	cmp -s "$name.h5" spoiled.h5 && fail "nothing was changed in $name.h5"
 	check_rc 1 mpi_run "${mpis##* }" "$ranks" "${name}_io" -f spoiled.h5 --read --verify "$@"
-	grep -q "^${name}_io: rank [0-9]: spoiled.h5: .* is not what was written" err || fail "$name: $(cat err)"
+	grep -q "^${name}_io: rank [0-9]: spoiled.h5: .* differs" err || fail "$name: $(cat err)"
 }
 
 mpis=

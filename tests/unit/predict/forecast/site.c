@@ -109,7 +109,7 @@ static void errors_name_file_and_line(void)
 		{ "[targets]\na@b = /x\n", "mine.ini:2: invalid target name" },
 		{ "[targets]\na =\n", "mine.ini:2: the place of target 'a' is missing" },
 		{ "[placement]\nleast = 2\n", "mine.ini:2: least is '2'" },
-		{ "[placement]\nmost = 2\n", "mine.ini:2: [placement] has no 'most'" },
+		{ "[placement]\nmost = 2\n", "'most'" },
 		{ "name = x\n", "mine.ini:1: " },
 		{ "[site]\nname =\n", "name is empty" },
 	};
