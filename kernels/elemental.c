@@ -45,7 +45,7 @@ void elemental_row(const struct elemental *e, const struct elemental_cell *cell,
 
 void elemental_apart(const struct elemental *e)
 {
-	MPI_Alltoall(e->told, 1, MPI_INT, e->told + e->kernel->ranks, 1, MPI_INT, MPI_COMM_WORLD);
+	MPI_Alltoall(e->sizes, 1, MPI_INT, e->sizes + e->kernel->ranks, 1, MPI_INT, MPI_COMM_WORLD);
 }
 
 static int compare_seconds(const void *a, const void *b)
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 		return code;
 	e.file = args.file;
 	e.limit_s = (double)args.limit_ns / 1e9;
-	e.told = xcalloc(2 * (size_t)kernel.ranks, sizeof(*e.told));
+	e.sizes = xcalloc(2 * (size_t)kernel.ranks, sizeof(*e.sizes));
 	elemental_place_find(&e.place, kernel.rank, kernel.ranks);
 	if (kernel.rank == 0) {
 		printf("@nodes %llu %d\n", (unsigned long long)e.place.node_count, kernel.ranks);
@@ -281,6 +281,6 @@ int main(int argc, char **argv)
 	text = get_cells(&kernel, args.cells);
 	code = text && run_cells(&e, text) >= 0 ? KERNEL_GOOD : KERNEL_FAILED;
 	elemental_place_release(&e.place);
-	free(e.told);
+	free(e.sizes);
 	return kernel_end(&kernel, &args, code);
 }

@@ -46,7 +46,7 @@ struct elemental {
 	struct elemental_place place;
 	const char *file; /* for storage */
 	double limit_s;	  /* time limit for the repetitions of a communication cell */
-	int *told;	  /* 2 * ranks entries, for elemental_apart() */
+	int *sizes;	  /* 2 * ranks entries, for elemental_apart() */
 };
 
 /* Collective. */

@@ -22,9 +22,6 @@ struct quantiles {
 	size_t count;
 };
 
-/* Returns the quantile; share is from 0 to 1. */
-double quantiles_at(const struct quantiles *quantiles, double share);
-
 /* The time of a write of one size: modes and sigmas of log-normal distributions. */
 struct write_times {
 	double idle_s, idle_sigma, busy_s, busy_sigma;

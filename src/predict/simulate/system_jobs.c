@@ -14,7 +14,8 @@
 #define DAY_S 86400.0
 #define GB 1e9
 
-double quantiles_at(const struct quantiles *quantiles, double share)
+/* Interpolates the quantile; share is from 0 to 1. */
+static double quantiles_at(const struct quantiles *quantiles, double share)
 {
 	const double *shares = quantiles->share, *values = quantiles->value;
 	size_t i = 1;

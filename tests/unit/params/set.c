@@ -238,7 +238,7 @@ static void ompio_gets_no_aggregator_counts(void)
 }
 
 /* A rule for one file is judged by what counts for that file. */
-static void patterns_are_judged_by_their_own_neighbours(void)
+static void constraints_compare_values_for_the_same_files(void)
 {
 	struct param_set set = { 0 };
 	struct problems problems = { 0 };
@@ -259,4 +259,4 @@ TESTS(TEST(the_more_specific_pattern_wins_in_any_order), TEST(a_second_value_rep
       TEST(copies_are_equal_whatever_the_order),
       TEST(compiled_text_lists_specific_patterns_first_and_layouts),
       TEST(a_set_that_does_not_fit_is_refused), TEST(values_are_judged_beside_each_other),
-      TEST(ompio_gets_no_aggregator_counts), TEST(patterns_are_judged_by_their_own_neighbours))
+      TEST(ompio_gets_no_aggregator_counts), TEST(constraints_compare_values_for_the_same_files))

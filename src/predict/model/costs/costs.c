@@ -433,7 +433,7 @@ int costs_fit(struct costs *costs, const struct elements *rows, const struct cos
 	return 0;
 }
 
-void cost_release(struct cost *cost)
+static void cost_release(struct cost *cost)
 {
 	for (size_t i = 0; i < cost->entry_count; i++) {
 		free(cost->entries[i].learner);

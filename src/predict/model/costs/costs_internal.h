@@ -41,6 +41,4 @@ struct cost_trial *costs_smooth(struct cost *const *costs, size_t count, uint64_
 void cost_inputs(const struct cost *cost, enum operation operation, const struct elemental *at,
 		 double *inputs);
 
-void cost_release(struct cost *cost);
-
 #endif

@@ -193,7 +193,7 @@ int rank_calls_of(struct rank_calls *out, const struct machine *machine,
 		return err_set(err, EINVAL,
 			       "rank %lu is out of range: the access has ranks 0 to %lu", rank,
 			       access->ranks - 1);
-	layout_of(&layout, machine, access, settings);
+	layout_compute(&layout, machine, access, settings);
 	if (settings->buffering != BUFFERING_DISABLED)
 		count_offset_exchange(&calls, &layout, machine);
 	if (counts_is_independent(machine, access, settings))

@@ -78,7 +78,7 @@ bool counts_is_independent(const struct machine *machine, const struct access *a
 bool counts_begin(struct counts *counts, struct layout *layout, const struct machine *machine,
 		  const struct access *access, const struct settings *settings)
 {
-	layout_of(layout, machine, access, settings);
+	layout_compute(layout, machine, access, settings);
 	if (!counts_is_independent(machine, access, settings))
 		return false;
 	/* With automatic buffering, ranks exchange their offsets before they decide. */

@@ -32,7 +32,8 @@ static uint64_t bytes_before(uint64_t x, uint64_t first, uint64_t period, uint64
 	return done * block + min_u64((x - first) % period, block);
 }
 
-uint64_t layout_rank_bytes(const struct layout *l, uint64_t rank, uint64_t from, uint64_t to)
+/* Bytes of data of one rank in a range of the file. */
+static uint64_t rank_bytes(const struct layout *l, uint64_t rank, uint64_t from, uint64_t to)
 {
 	uint64_t first = l->first + rank * l->spacing;
 
@@ -133,7 +134,8 @@ static struct range striped_part(const struct layout *l, uint64_t i)
 	return (struct range){ front.from, rear.to };
 }
 
-struct range layout_part(const struct layout *l, uint64_t i)
+/* The part of aggregator i, from its first to its last byte of data. */
+static struct range find_part(const struct layout *l, uint64_t i)
 {
 	if (l->domains == LAYOUT_STRIPES)
 		return striped_part(l, i);
@@ -147,7 +149,7 @@ static uint64_t stripe_rounds(const struct layout *l)
 
 uint64_t layout_own_rounds(const struct layout *l, uint64_t i)
 {
-	struct range part = layout_part(l, i);
+	struct range part = find_part(l, i);
 
 	if (part.from == part.to)
 		return 0;
@@ -213,7 +215,7 @@ static struct range striped_window(const struct layout *l, uint64_t i, uint64_t 
 
 	if (r.from == r.to)
 		return r;
-	return (struct range){ r.from, min_u64((stripe + 1) * l->unit, layout_part(l, i).to) };
+	return (struct range){ r.from, min_u64((stripe + 1) * l->unit, find_part(l, i).to) };
 }
 
 struct range layout_window(const struct layout *l, uint64_t i, uint64_t round)
@@ -222,7 +224,7 @@ struct range layout_window(const struct layout *l, uint64_t i, uint64_t round)
 
 	if (l->domains == LAYOUT_STRIPES)
 		return striped_window(l, i, round);
-	part = layout_part(l, i);
+	part = find_part(l, i);
 	if (part.from == part.to || round >= divide_up(part.to - part.from, l->buffer))
 		return (struct range){ 0, 0 };
 	window.from = part.from + round * l->buffer;
@@ -234,16 +236,16 @@ uint64_t layout_message(const struct layout *l, uint64_t round, uint64_t rank, u
 {
 	struct range window = layout_window(l, i, round);
 
-	return layout_rank_bytes(l, rank, window.from, window.to);
+	return rank_bytes(l, rank, window.from, window.to);
 }
 
 uint64_t layout_messages(const struct layout *l, uint64_t rank, uint64_t i)
 {
-	struct range part = layout_part(l, i);
+	struct range part = find_part(l, i);
 	uint64_t sum = 0;
 
 	if (l->domains != LAYOUT_STRIPES)
-		return layout_rank_bytes(l, rank, part.from, part.to);
+		return rank_bytes(l, rank, part.from, part.to);
 	for (uint64_t round = 0; round < stripe_rounds(l); round++)
 		sum += layout_message(l, round, rank, i);
 	return sum;
@@ -293,8 +295,8 @@ static void divide_file(struct layout *l, const struct machine *machine,
 	}
 }
 
-void layout_of(struct layout *layout, const struct machine *machine, const struct access *access,
-	       const struct settings *settings)
+void layout_compute(struct layout *layout, const struct machine *machine,
+		    const struct access *access, const struct settings *settings)
 {
 	bool is_strided = access->pattern == ACCESS_STRIDED;
 	struct layout l = { .access = *access, .first = access->offset, .pieces = 1 };

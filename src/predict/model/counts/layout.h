@@ -38,21 +38,19 @@ struct layout {
 };
 
 /* access_check() must have accepted the access. */
-void layout_of(struct layout *layout, const struct machine *machine, const struct access *access,
-	       const struct settings *settings);
+void layout_compute(struct layout *layout, const struct machine *machine,
+		    const struct access *access, const struct settings *settings);
 
-/* Bytes of data of one rank, and of all ranks, in a range of the file. */
-uint64_t layout_rank_bytes(const struct layout *layout, uint64_t rank, uint64_t from, uint64_t to);
+/* Bytes of data of all ranks in a range of the file. */
 uint64_t layout_bytes(const struct layout *layout, uint64_t from, uint64_t to);
 
 /* The number of the rank among aggregators, or -1 if it is not an aggregator. */
 int64_t layout_number(const struct layout *layout, uint64_t rank);
 
-/* The part of aggregator i, from its first to its last byte of data. Empty: from == to. */
+/* From the first byte to the byte after the last. Empty: from == to. */
 struct range {
 	uint64_t from, to;
 };
-struct range layout_part(const struct layout *layout, uint64_t i);
 
 /* The rounds of aggregator i, and of the aggregator with the most rounds. */
 uint64_t layout_own_rounds(const struct layout *layout, uint64_t i);

@@ -307,7 +307,7 @@ static void exact_sums(const struct machine *machine, const struct access *acces
 {
 	struct layout layout;
 
-	layout_of(&layout, machine, access, s);
+	layout_compute(&layout, machine, access, s);
 	*written = *read = *sent = 0;
 	for (uint64_t rank = 0; rank < access->ranks; rank++) {
 		struct rank_calls calls;

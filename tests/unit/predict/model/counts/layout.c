@@ -268,7 +268,7 @@ static void try_form(enum romio romio, int times)
 		struct layout layout;
 
 		REQUIRE(access_check(&access, NULL) == 0);
-		layout_of(&layout, &machine, &access, &settings);
+		layout_compute(&layout, &machine, &access, &settings);
 		naive_of(n, &layout);
 		CHECK_INT(layout.end - layout.first, n->last - n->first + 1);
 		CHECK_INT(layout_rounds(&layout), n->rounds);
@@ -345,7 +345,7 @@ static void calls_of_all_ranks_add_up(void)
 					     .buffering = BUFFERING_ENABLED };
 		struct layout layout;
 
-		layout_of(&layout, &machine, &access, &settings);
+		layout_compute(&layout, &machine, &access, &settings);
 		naive_of(n, &layout);
 		check_calls(n, &layout, &machine, &settings);
 	}
@@ -360,7 +360,7 @@ static void aggregators_fill_one_node_after_the_other(void)
 	static const uint64_t expected[] = { 0, 1, 4, 5, 8 };
 	struct layout layout;
 
-	layout_of(&layout, &machine, &access, &settings);
+	layout_compute(&layout, &machine, &access, &settings);
 	CHECK_INT(layout.aggregators, 5);
 	for (uint64_t i = 0; i < 5; i++)
 		CHECK_INT(layout_number(&layout, expected[i]), i);
