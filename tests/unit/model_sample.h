@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A hybrid model of a small machine, fitted to made-up benchmarks of writes, as a file.
+ * Fits a hybrid model of a small machine to synthetic benchmarks of writes and saves it to a file.
  */
 #ifndef SLUICE_TESTS_MODEL_SAMPLE_H
 #define SLUICE_TESTS_MODEL_SAMPLE_H
@@ -15,7 +15,7 @@
 #include "predict/model/hybrid/hybrid.h"
 #include "store/elements.h"
 
-/* Two nodes of four cores. */
+/* Adds a row of a machine with two nodes of four cores. */
 static inline void model_row(struct elements *rows, enum operation operation, double a,
 			     double bytes)
 {
@@ -29,7 +29,7 @@ static inline void model_row(struct elements *rows, enum operation operation, do
 	}
 	if (is_storage)
 		e.writers = a;
-	/* A latency, and a rate that more writers or senders share. */
+	/* A latency, and a rate that writers or senders share. */
 	e.seconds =
 		1e-4 + bytes / (is_storage ? 1e8 : 1e9) * (1 + 0.1 * e.writers + 0.01 * e.senders);
 	elements_add(rows, &e);
@@ -48,7 +48,7 @@ static inline void model_rows(struct elements *rows)
 				model_row(rows, list[i], a, bytes);
 }
 
-/* Into a new file, whose name is given back. */
+/* Saves the model to a new temporary file and returns its name in path. */
 static inline void model_save(struct hybrid *hybrid, const char *machine, uint64_t seed,
 			      char path[32])
 {
