@@ -139,9 +139,9 @@ fi
 check_has "$(cat err)" "2 cells left: "
 check_eq "$(ls dir)" "" "what a full disk leaves"
 check_rc 1 bench comm -n 2 --platform none --launcher "no-such-launcher -n {ranks}"
-check_has "$(cat err)" "no-such-launcher cannot be run"
+check_has "$(cat err)" "no-such-launcher"
 check_rc 1 bench comm -n 2 --platform none --launcher env
-check_has "$(cat err)" "jobs of 1 ranks, not 2"
+check_has "$(cat err)" "1 ranks instead of 2"
 check_rc 1 bench comm -n 2 --platform none --launcher false
 check_has "$(cat err)" "exit code 1"
 check_rc 1 bench storage -n 2 --dir nowhere --platform none
@@ -151,7 +151,7 @@ check_has "$(cat err)" "the largest file takes"
 check_rc 1 bench storage -n 2 --dir dir --platform "on $mpi" --cache exceed
 check_has "$(cat err)" "use another --platform"
 check_rc 2 bench storage -n 2 --buffers 1000 --dir "$work" --cache bypass
-check_has "$(cat err)" "multiples of 4096"
+check_has "$(cat err)" "multiple of 4096"
 check_rc 2 bench storage -n two
 check_rc 2 bench nothing
 check_rc 2 bench all --machine vesta

