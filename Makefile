@@ -1,41 +1,64 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A thin front to CMake. `make` builds into build/; demo and check also install what is missing.
+# A thin front end to CMake. Every target installs the packages it needs (see packaging/deps.sh) and shares the build
+# tree $(BUILD); none of them changes the compiler options of a tree that is already configured.
 BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-CONFIGURE = cmake -S . -B $(BUILD) -G Ninja
-CTEST = ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+# Options for cmake, for example CMAKE_FLAGS=-DSLUICE_WERROR=ON.
+CMAKE_FLAGS ?=
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS)
+COMPILE = cmake --build $(BUILD) -j $(JOBS)
+CTEST = ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS)
+# Lists the cases that tests could not run here; the exit code is that of ctest.
+SHOW_SKIPPED = code=$$?; sed -n '/^skipped: /p' $(BUILD)/Testing/Temporary/LastTest.log; exit $$code
+INSTALLED = $(BUILD)/installed_files.txt
 
+# The product: sluice, libsluice.so, libsluice-link.a, man pages and completions.
 all: deps-build
-	@test -f $(BUILD)/build.ninja || $(CONFIGURE)
-	cmake --build $(BUILD)
+	$(CONFIGURE)
+	$(COMPILE)
 
 demo: deps-demo
 	$(CONFIGURE)
-	cmake --build $(BUILD)
+	$(COMPILE) --target all mpi_mpich_program_small_io
 	BUILD=$(BUILD) sh packaging/demo.sh
 
+# Unit tests, run tests and fast lints.
 check: deps-check
-	$(CONFIGURE) -DSLUICE_WERROR=ON
-	cmake --build $(BUILD)
-	$(CTEST)
+	$(CONFIGURE)
+	$(COMPILE) --target all checks
+	$(CTEST) --label-exclude deep; $(SHOW_SKIPPED)
 
-# Longer fuzzing, and the tests that take minutes each.
+# Sanitizers, fuzzers, clang-tidy and cppcheck. Sanitizers and fuzzers build trees of their own; clang-tidy and
+# cppcheck need the generated headers of this one.
+check-deep: deps-check
+	$(CONFIGURE)
+	$(COMPILE) --target contract
+	$(CTEST) --label-regex deep; $(SHOW_SKIPPED)
+
+# Everything, with long fuzzing and the parts of tests that take minutes.
 check-long: deps-check
-	$(CONFIGURE) -DSLUICE_WERROR=ON
-	cmake --build $(BUILD)
-	SLUICE_LONG=1 FUZZ_SECONDS=600 $(CTEST) --timeout 3600
+	$(CONFIGURE)
+	$(COMPILE) --target all checks
+	SLUICE_LONG=1 FUZZ_SECONDS=600 $(CTEST); $(SHOW_SKIPPED)
 
-bench: all
+bench: deps-build
 	@test -f "bench/$(NAME).sh" || { echo "usage: make bench NAME=x, where x is one of:" \
 		$(filter-out lib%,$(patsubst bench/%.sh,%,$(wildcard bench/*.sh))) >&2; exit 2; }
+	$(CONFIGURE)
+	$(COMPILE) --target all benches
 	BUILD=$(abspath $(BUILD)) bash bench/$(NAME).sh
 
+# Tests install from this tree as well and overwrite CMake's manifest, so uninstall works from a copy.
 install: deps-build
 	$(CONFIGURE) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
-	cmake --build $(BUILD)
+	$(COMPILE) --target all kernels
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+	cp $(BUILD)/install_manifest.txt $(INSTALLED)
+
+uninstall:
+	DESTDIR=$(DESTDIR) sh packaging/uninstall.sh $(INSTALLED)
 
 deps: deps-check
 	sh packaging/deps.sh build check dev
@@ -47,9 +70,9 @@ deps-check:
 	@sh packaging/deps.sh build check
 
 format:
-	git ls-files --cached --others --exclude-standard 'src/*.c' 'src/*.h' 'tests/*.c' 'tests/*.h' | xargs clang-format -i
+	git ls-files --cached --others --exclude-standard '*.c' '*.h' | xargs clang-format -i
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
 
-.PHONY: all demo check check-long bench install deps deps-build deps-demo deps-check format clean
+.PHONY: all demo check check-deep check-long bench install uninstall deps deps-build deps-demo deps-check format clean

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs that need MPI, once per MPI of this machine: build/mpi/mpich/NAME and build/mpi/openmpi/NAME.
+# Builds programs that need MPI, once per installed MPI: build/mpi/mpich/NAME and build/mpi/openmpi/NAME.
 #
 #	mpi_program(NAME SOURCE... [HDF5] [NETCDF] [PNETCDF] [FORTRAN] [BASE])
 #	serial_program(NAME SOURCE... [HDF5] [NETCDF] [URING])		build/mpi/serial/NAME, without any MPI
 #
-# The capital words name dependencies of the program. If one is missing, the program is not built, and mpi_summary()
-# reports it. Sluice itself does not need MPI; builds for sanitizers and fuzzers do not use it.
-# -DSLUICE_MPICC_MPICH=... or _OPENMPI selects another compiler wrapper.
+# The words in capitals name further libraries that the program needs. If one of them is missing, the program is not
+# built, and mpi_summary() reports it. Sluice itself does not need MPI; trees for sanitizers and fuzzers do not use it.
+# To use another compiler wrapper than the one found, set -DSLUICE_MPICC_MPICH=... or -DSLUICE_MPICC_OPENMPI=...
 
 set_property(GLOBAL PROPERTY mpi_left_out "")
 
-# Each dependency is an interface library mpi_<mpi>_<need>; <mpi> may also be "serial".
+# Each need is an interface library mpi_<mpi>_<need>; <mpi> may also be "serial".
 function(mpi_need mpi need)
 	add_library(mpi_${mpi}_${need} INTERFACE)
 	target_include_directories(mpi_${mpi}_${need} SYSTEM INTERFACE ${ARGN})
 endfunction()
 
-# Finds the flags that the compiler wrapper adds. All wrappers support "-show".
+# Finds the flags that the compiler wrapper would add. "-show" is the only option that all wrappers accept.
 function(mpi_find mpi)
 	string(TOUPPER ${mpi} MPI)
 	find_program(SLUICE_MPICC_${MPI} mpicc.${mpi})
@@ -28,7 +28,7 @@ function(mpi_find mpi)
 	execute_process(COMMAND ${SLUICE_MPICC_${MPI}} -show OUTPUT_VARIABLE flags RESULT_VARIABLE failed
 		OUTPUT_STRIP_TRAILING_WHITESPACE)
 	if(failed)
-		message(WARNING "${SLUICE_MPICC_${MPI}} -show failed; programs for ${mpi} are not built")
+		message(WARNING "${SLUICE_MPICC_${MPI}} -show failed: no programs will be built for ${mpi}")
 		return()
 	endif()
 	separate_arguments(flags UNIX_COMMAND "${flags}")
@@ -38,11 +38,12 @@ function(mpi_find mpi)
 	list(FILTER flags INCLUDE REGEX "^-(l|L|Wl|pthread)")
 	mpi_need(${mpi} c ${includes})
 	target_link_libraries(mpi_${mpi}_c INTERFACE ${flags})
-	# gcc mistakes MPICH's MPI_STATUSES_IGNORE, which is address 1, for an array that is too small.
+	# gcc mistakes MPICH's MPI_STATUSES_IGNORE, which is the address 1, for an array that is too small.
 	target_compile_options(mpi_${mpi}_c INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 endfunction()
 
-# HDF5 is built once per MPI and once without. pkg-config provides the folders; only libhdf5 itself is linked.
+# HDF5 is installed once per MPI and once without MPI; pkg-config knows the folders. The libraries that HDF5 itself
+# needs are not linked.
 function(mpi_find_hdf5 mpi)
 	pkg_check_modules(HDF5_${mpi} QUIET hdf5-${mpi})
 	find_library(SLUICE_HDF5_${mpi} hdf5 HINTS ${HDF5_${mpi}_LIBRARY_DIRS} NO_DEFAULT_PATH)
@@ -52,7 +53,7 @@ function(mpi_find_hdf5 mpi)
 	endif()
 endfunction()
 
-# NetCDF and PnetCDF are built for one MPI. The MPI library that they need tells which one.
+# NetCDF and PnetCDF are built for one MPI only. No file names it, so it is derived from the MPI library that they link.
 function(mpi_of_library library out)
 	file(STRINGS ${library} needs REGEX "^libmpi(ch)?\\.so\\.[0-9]+$")
 	if(needs MATCHES "libmpich\\.so|libmpi\\.so\\.1[0-9]")
@@ -86,7 +87,7 @@ function(mpi_find_serial need module)
 	endif()
 endfunction()
 
-# Sets ${out} to whether the program can be built, and adds missing dependencies to the summary.
+# Sets ${out} to whether the program can be built; a missing need is added to the summary.
 function(mpi_can out mpi name)
 	set(${out} TRUE PARENT_SCOPE)
 	foreach(need ${ARGN})
@@ -102,14 +103,14 @@ function(mpi_add_c mpi name sources needs)
 	set(target mpi_${mpi}_program_${name})
 	add_executable(${target} ${sources})
 	list(TRANSFORM needs PREPEND mpi_${mpi}_)
-	# Link only libraries that are used, so that observed programs do not load libraries of Sluice.
+	# Link only libraries that are called: an observed program must not load libraries of Sluice.
 	target_link_options(${target} PRIVATE -Wl,--as-needed)
 	target_link_libraries(${target} ${needs} Threads::Threads)
 	set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
 		RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/mpi/${mpi} INSTALL_RPATH_USE_LINK_PATH ON)
 endfunction()
 
-# Uses the wrapper itself, because the modules of `use mpi` must match its compiler, which may differ from CMake's.
+# Compiles with the wrapper itself: the modules of `use mpi` must match its compiler, which may differ from CMake's.
 function(mpi_add_fortran mpi name source)
 	string(TOUPPER ${mpi} MPI)
 	set(program ${CMAKE_BINARY_DIR}/mpi/${mpi}/${name})
@@ -165,12 +166,12 @@ function(serial_program name)
 	endif()
 endfunction()
 
-# Must be called after the last program.
+# Reports programs that are not built. Call it after the last program.
 function(mpi_summary)
 	get_property(left_out GLOBAL PROPERTY mpi_left_out)
 	if(left_out)
 		list(JOIN left_out ", " left_out)
-		message(STATUS "Test programs and kernels not built: ${left_out}")
+		message(STATUS "MPI programs that will not be built: ${left_out}")
 	endif()
 endfunction()
 

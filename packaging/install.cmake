@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What `make install` puts where. The program finds the library relative to itself, so the tree can be moved.
+# Installation rules. The program finds its library, kernels and descriptions relative to itself, so an installed tree
+# can be moved. Included last, because it refers to targets of kernels/.
 set(SLUICE_LIBDIR ${CMAKE_INSTALL_LIBDIR}/sluice)
 install(TARGETS sluice RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET sluice-lab)
+	install(TARGETS sluice-lab RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sluice)
+endif()
 install(TARGETS capture LIBRARY DESTINATION ${SLUICE_LIBDIR})
 install(TARGETS capture_link ARCHIVE DESTINATION ${SLUICE_LIBDIR})
 install(FILES ${CMAKE_BINARY_DIR}/sluice-link.flags DESTINATION ${SLUICE_LIBDIR})
@@ -10,8 +14,11 @@ install(DIRECTORY ${generated}/manual/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/m
 install(FILES ${generated}/manual/sluice.bash
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sluice)
 install(FILES ${generated}/manual/_sluice DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES LICENSE README.md NEWS.md docs/plugins.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY share/platforms share/machines share/sites DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice FILES_MATCHING PATTERN "*.ini")
+install(DIRECTORY share/platforms share/machines share/sites DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice
+	FILES_MATCHING PATTERN "*.ini")
+# The pages keep their places relative to each other, so that links between them work.
+install(FILES LICENSE README.md NEWS.md ARCHITECTURE.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples/plugins DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.c")
 
 configure_file(packaging/sluice.pc.in ${generated}/sluice.pc @ONLY)
@@ -25,14 +32,12 @@ configure_package_config_file(packaging/sluiceConfig.cmake.in ${generated}/sluic
 write_basic_package_version_file(${generated}/sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/sluiceConfig.cmake ${generated}/sluiceConfigVersion.cmake DESTINATION ${package_dir})
 
-# The kernels, once per MPI. They are made after this file is read, so they are called by name.
-function(install_kernels)
-	foreach(mpi mpich openmpi)
-		foreach(name ${ARGN})
-			if(TARGET mpi_${mpi}_program_${name})
-				install(TARGETS mpi_${mpi}_program_${name}
-					RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sluice/kernels/${mpi})
-			endif()
-		endforeach()
+# Kernels are optional: a machine may have no MPI, or the target "kernels" may not have been built.
+foreach(mpi mpich openmpi)
+	foreach(name levels collective_io vpic_io vorpal_io gcrm_io small_io elemental)
+		if(TARGET mpi_${mpi}_program_${name})
+			install(TARGETS mpi_${mpi}_program_${name}
+				RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sluice/kernels/${mpi} OPTIONAL)
+		endif()
 	endforeach()
-endfunction()
+endforeach()

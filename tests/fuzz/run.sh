@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs one fuzzer for FUZZ_SECONDS on its corpus. What it finds new stays in the build tree; the input that
-# broke it is left there as well and named in the output.
+# usage: run.sh NAME
+# Runs one fuzzer on its corpus for FUZZ_SECONDS (default 10). New inputs stay in the build tree. An input that makes
+# the fuzzer fail is kept there as well, and the output names it. An input may take 100 s on a loaded machine.
 set -eu
 name=$1
 seeds=$SOURCE/tests/fuzz/corpus/$name
 found=$BUILD-fuzz/corpus/$name
+command -v clang >/dev/null || { echo "skipped: clang is not installed"; exit 77; }
+[ -d "$seeds" ] || { echo "$seeds: the corpus does not exist" >&2; exit 1; }
 mkdir -p "$found"
-[ -d "$seeds" ] || { echo "there is no corpus $seeds" >&2; exit 1; }
-exec "$BUILD-fuzz/tests/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=10 -rss_limit_mb=1024 \
+exec "$BUILD-fuzz/tests/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=100 -rss_limit_mb=1024 \
 	-print_final_stats=1 -verbosity=0 -artifact_prefix="$found/" "$found" "$seeds"
