@@ -35,7 +35,7 @@ mpi_run() {
 	local mpi=$1 ranks=$2 command=$3
 	shift 3
 	mpi_has "$mpi" "$command" && command=$BUILD/mpi/$mpi/$command
-	timeout -k 5 "${MPI_LIMIT:-60}" "mpiexec.$mpi" -n "$ranks" "$command" "$@"
+	timeout -k 5 "${MPI_LIMIT:-600}" "mpiexec.$mpi" -n "$ranks" "$command" "$@"
 }
 
 # mpi_order ORDER MPI N PROGRAM ARGUMENT...: N ranks as the array `command`: bare, with `sluice run` outside of

@@ -30,13 +30,13 @@ END
 cat >writes <<END
 #!/bin/sh
 SLOW_FROM=\$((\$1 - 100)) SLOW_MS=\$2 LD_PRELOAD=\$LD_PRELOAD:$prog/slow.so $prog/writes alike \$1
-exec sleep 2
+exec sleep 5
 END
 chmod +x node writes
 mkdir spool-one spool-two
 
 case_is "the system is bad where one of its nodes is"
-timeout -k 5 60 mpiexec.mpich -n 1 ./node one "$sluice" run -o both.sluice -- ./writes 2000 0 : \
+timeout -k 5 "$limit" mpiexec.mpich -n 1 ./node one "$sluice" run -o both.sluice -- ./writes 2000 0 : \
 	-n 1 ./node two "$sluice" run -o both.sluice -- ./writes 2000 10 >out 2>err </dev/null ||
 	wrong "exit code $?: $(cat err)"
 [ -f both.sluice ] || wrong "there is no trace: $(ls)"

@@ -56,7 +56,7 @@ flight() {
 mkfifo go
 (sleep 0.2 && : >go) &
 sed -i 's/trigger/nothing/' program.c && "$CC" -O1 -o calm program.c
-check_rc 5 timeout 60 "$sluice" run -o t.sluice -- ./calm
+check_rc 5 timeout "$limit" "$sluice" run -o t.sluice -- ./calm
 check_eq "$("$sluice" print t.sluice | wc -l)" 0
 check_eq "$(flight calls/shipped)" 0
 check_eq "$(flight shipments)" 0
@@ -67,10 +67,10 @@ check_eq "$(($(flight calls/overwritten) + 300))" "$(flight calls/seen)"
 # shipped_wait: starts the program and waits until calls of it have been shipped; its pid is in $run
 shipped_wait() {
 	rm -f t.sluice
-	timeout 60 "$sluice" run -o t.sluice -- ./program &
+	timeout "$limit" "$sluice" run -o t.sluice -- ./program &
 	run=$!
-	for _ in $(seq 400); do
-		[ "$("$sluice" print t.sluice 2>/dev/null | wc -l)" -gt 0 ] && break
+	for _ in $(seq $polls); do
+		[ "$("$sluice" print t.sluice 2>/dev/null | wc -l)" = 0 ] && kill -0 $run 2>/dev/null || break
 		sleep 0.05
 	done
 }
@@ -105,5 +105,5 @@ check_has "$(cat out)" "300 calls"
 check_eq "$("$sluice" print t.sluice | wc -l)" 300
 
 # Nobody to detect anything: the user is told.
-timeout 60 "$sluice" --set plugins.load= run --mode flight -o t.sluice -- true 2>err
+timeout "$limit" "$sluice" --set plugins.load= run --mode flight -o t.sluice -- true 2>err
 check_has "$(cat err)" "no plug-in detects anomalies"

@@ -154,7 +154,7 @@ check_rc 2 "$sluice" forecast watch --once --simulate titan
 # without --once it goes on until it is told to stop
 "$sluice" forecast watch -m watched.model --every 200ms >watched.txt 2>&1 &
 watcher=$!
-for _ in $(seq 100); do
+for _ in $(seq $polls); do
 	[ "$(wc -l <watched.txt)" -ge 2 ] && break
 	sleep 0.1
 done

@@ -45,7 +45,7 @@ injected() {
 	shift
 	rm -f -- *.h5 *.h5part *.plain
 	mpi_order "$order" "$1" "$2" inject "${@:3}"
-	check_rc 0 timeout -k 5 60 "${command[@]}"
+	check_rc 0 timeout -k 5 "$limit" "${command[@]}"
 	check_eq "$(cat err)" "${warnings-}" "what $* says on stderr"
 	sort -u out >all && mv all out
 	check_eq "$(sed 's/=.*//' out | uniq -d)" "" "values that ranks differ in"

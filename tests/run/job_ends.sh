@@ -32,7 +32,7 @@ for mpi in mpich openmpi; do
 			case $order-$how in
 			*-good | outside-fails) trace_now ;;
 			# Of ranks that fail Open MPI kills the others, and with them who would wait for the trace.
-			*) trace_wait 15 ;;
+			*) trace_wait ;;
 			esac
 			trace_check
 		done

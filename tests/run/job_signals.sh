@@ -25,7 +25,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' "$@" >out 2>err </dev/null &
 # job_wait_for FILE
 job_wait_for() {
 	local try
-	for try in $(seq 400); do
+	for try in $(seq $polls); do
 		[ ! -e "$1" ] || return 0
 		sleep 0.05
 	done
@@ -36,7 +36,7 @@ job_wait_for() {
 # of luck.
 job_end() {
 	local try
-	for try in $(seq 300); do
+	for try in $(seq $polls); do
 		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.05
 	done
@@ -57,7 +57,7 @@ for mpi in mpich openmpi; do
 			[ $signal = INT ] && to=-$pid || to=$pid
 			kill -$signal -- "$to"
 			job_end
-			trace_wait 15
+			trace_wait
 			trace_check
 		done
 	done
@@ -69,7 +69,7 @@ for mpi in mpich openmpi; do
 	[ $mpi = openmpi ] || kill -TERM "$pid"
 	job_end
 	kill -KILL "$(cat orphan)" 2>/dev/null || true
-	trace_wait 15
+	trace_wait
 	trace_check
 done
 [ -n "$tested" ] || skip "there is no MPI"

@@ -26,8 +26,8 @@ job() {
 	outside) set -- "$sluice" run -o trace -- "mpiexec.$2" -n $ranks "$3" "$4" ;;
 	inside) set -- "mpiexec.$2" -n $ranks "$sluice" run -o trace -- "$3" "$4" ;;
 	esac
-	timeout -k 5 25 "$@" >out 2>err </dev/null || code=$?
-	[ $((SECONDS - begun)) -lt 25 ] || wrong "the job hangs: $(cat err)"
+	timeout -k 5 "$limit" "$@" >out 2>err </dev/null || code=$?
+	[ $((SECONDS - begun)) -lt "$limit" ] || wrong "the job hangs: $(cat err)"
 }
 
 # case_is TEXT: names what is tested, for messages
@@ -39,14 +39,14 @@ wrong() {
 	fail "$this: $*"
 }
 
-# trace_wait SECONDS: until the trace is there and nobody is left who writes it
+# trace_wait: waits until the trace is complete
 trace_wait() {
 	local try
-	for try in $(seq $(($1 * 20))); do
+	for try in $(seq $polls); do
 		[ -f trace ] && [ -z "$(ls "$spools")" ] && return 0
 		sleep 0.05
 	done
-	wrong "there is no trace after $1 s; spools: $(ls "$spools" "$spools"/* 2>&1)"
+	wrong "there is no trace; spools: $(ls "$spools" "$spools"/* 2>&1)"
 }
 
 # trace_check: every rank is known, and all that it had written is there

@@ -47,7 +47,7 @@ slurm_auth() {
 	munged --foreground --force --key-file="$slurm/munge/key" --pid-file="$slurm/run/munged.pid" \
 		--log-file="$slurm/log/munged" --seed-file="$slurm/munge/seed" --socket="$slurm/munge/socket" >"$slurm/log/munged.err" 2>&1 &
 	slurm_pids+=($!)
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < polls; i++)); do
 		[ ! -S "$slurm/munge/socket" ] || break
 		sleep 0.02
 	done
@@ -120,11 +120,11 @@ END
 		slurm_pids+=($!)
 	done
 	# Who asks before anybody listens has to wait a second.
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < polls; i++)); do
 		(: <"/dev/tcp/127.0.0.1/${ports[0]}") 2>/dev/null && break
 		sleep 0.02
 	done
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < polls; i++)); do
 		[ "$(sinfo -h -p batch -t idle -o %D 2>/dev/null)" = "$count" ] && return
 		sleep 0.05
 	done
@@ -134,7 +134,7 @@ END
 # slurm_wait STATE N: until so many jobs are in that state
 slurm_wait() {
 	local i
-	for ((i = 0; i < 400; i++)); do
+	for ((i = 0; i < polls; i++)); do
 		[ "$(squeue -h -t "$1" -o %i | wc -l)" = "$2" ] && return
 		sleep 0.05
 	done

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Helpers of the torture tests and of those with real programs; sources libtest.sh.
-# Every run has a spool directory of its own, so that what it leaves behind can be seen.
+# Helpers of the torture tests and of the tests with real programs; sources libtest.sh.
+# Every run has a spool directory of its own, so that a test can see whether it leaves files behind.
 . "$(dirname "${BASH_SOURCE[0]}")/libtest.sh"
 
 python=/usr/bin/python3
@@ -11,7 +11,6 @@ shm=/dev/shm
 spools=$(mktemp -d "$shm/sluice-torture.XXXXXX")
 trap 'cd /; rm -rf "$work" "$spools"' EXIT
 export SLUICE_SPOOL_DIR=$spools
-limit=${LIMIT:-60} # seconds for one program
 case=start
 
 # Names what is being tested, for messages.
@@ -131,9 +130,9 @@ check_sound() {
 	"$python" "$work/rows.py" "$work" sound "$@" >"$work/sound" 2>&1 || wrong "$(cat "$work/sound")"
 }
 
-# need_root: skips the rest of the script
+# need_root: skips the rest of the test unless root runs it
 need_root() {
-	[ "$(id -u)" = 0 ] || skip "$case: only root can do this"
+	[ "$(id -u)" = 0 ] || skip "$case: requires root"
 }
 
 cat >"$work/rows.py" <<'PYTHON'

@@ -22,7 +22,7 @@ mkdir spool-one spool-two
 
 # hosts_run ARGUMENTS...: of `sluice run`, two ranks on each host
 hosts_run() {
-	timeout -k 5 60 mpiexec.mpich -n 2 ./node one 0 "$sluice" run "$@" -- "$program" : \
+	timeout -k 5 "$limit" mpiexec.mpich -n 2 ./node one 0 "$sluice" run "$@" -- "$program" : \
 		-n 2 ./node two 1000 "$sluice" run "$@" -- "$program" >out 2>err </dev/null || wrong "exit code $?: $(cat err)"
 }
 

@@ -86,8 +86,8 @@ for signal in KILL TERM; do
 		# Not by bench(): the signal is for the command itself.
 		"$sluice" model measure comm -n 2 --dir dir --platform cut --dense >out 2>err &
 		pid=$!
-		for _ in $(seq 200); do
-			[ "$(cells)" -ge $((before + 2)) ] && break
+		for _ in $(seq $polls); do
+			[ "$(cells)" -lt $((before + 2)) ] && kill -0 $pid 2>/dev/null || break
 			sleep 0.05
 		done
 		rc=0
@@ -98,7 +98,7 @@ for signal in KILL TERM; do
 	done
 	check_eq "$rc" $((128 + $(kill -l $signal))) "exit code after SIG$signal"
 	[ "$(cells)" -ge $((before + 2)) ] || fail "SIG$signal: no rows are kept"
-	for _ in $(seq 100); do
+	for _ in $(seq $polls); do
 		pgrep -f "elemental --file $work/dir" >/dev/null || break
 		sleep 0.05
 	done

@@ -98,7 +98,7 @@ mpis=$(mpi_list)
 for mpi in $mpis; do
 	levels "$mpi" 6 102400
 	network_check
-	[ -z "$long" ] || limit=600 levels "$mpi" 10240 512
+	[ -z "$long" ] || levels "$mpi" 10240 512
 done
 if [ -n "$long" ]; then
 	check_has "$(cat survey)" 'levels.dat"/Accesses = (40964,40964,40964)'

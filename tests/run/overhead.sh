@@ -36,7 +36,7 @@ assert cost["collector_ns"]["sum"] > 0, cost
 PYTHON
 
 # A short run is within the grace, however dear.
-SLUICE_OVERHEAD_BUDGET=0.0001% SLUICE_OVERHEAD_GRACE=10s many
+SLUICE_OVERHEAD_BUDGET=0.0001% SLUICE_OVERHEAD_GRACE=10m many
 check_eq "$(steps)" "" "what was given up within the grace"
 
 # Next to no budget: after a while calls are counted.

@@ -222,7 +222,7 @@ for mpi in $(mpi_list); do
 	fresh
 	export SLUICE_PARAMS_FILE=$work/params.json
 	mpi_order "$order" "$mpi" 3 places keep
-	(cd data && check_rc 0 timeout -k 5 60 "${command[@]}")
+	(cd data && check_rc 0 timeout -k 5 "$limit" "${command[@]}")
 	check_eq "$(cat err)" "" "$mpi $order: what is said on stderr"
 	unset SLUICE_PARAMS_FILE
 	check_eq "$(cd data && find . -type l | sort | paste -sd ' ')" \
@@ -250,7 +250,7 @@ for program in serial/netcdf openmpi/netcdf; do
 	command=("$BUILD/mpi/$program")
 	[ "${program%/*}" = serial ] || command=("mpiexec.${program%/*}" -n 2 "${command[@]}")
 	# They compare what they read with what they wrote, and remove their file.
-	(cd data && check_rc 0 timeout -k 5 60 "$sluice" run -p "$work/nc.json" -o "$work/trace" -- "${command[@]}")
+	(cd data && check_rc 0 timeout -k 5 "$limit" "$sluice" run -p "$work/nc.json" -o "$work/trace" -- "${command[@]}")
 	check_has "$("$sluice" report trace | grep '^  spread_directories ')" " $work/d1  $work/d1 " "$program: Parameters in the report"
 	check_eq "$(find data -mindepth 1 | wc -l) $(held)" "0 0 0 0 0" "$program: what is left"
 done

@@ -53,7 +53,7 @@ recorded() {
 	local load=$1 rc=0
 	shift
 	rm -f t.sluice
-	timeout 60 "$sluice" --set plugins.load="$load" --set stats.period=0 "$@" run -o t.sluice -- \
+	timeout "$limit" "$sluice" --set plugins.load="$load" --set stats.period=0 "$@" run -o t.sluice -- \
 		./program 100 >out 2>err || rc=$?
 	check_eq "$rc" 7 "exit code with $load"
 	check_eq "$(cat out)" output "output with $load"
@@ -101,13 +101,13 @@ check_has "$(cat err)" "warning: plug-in async_skeleton failed to start: slow_us
 
 # What cannot be had is refused, named with the place of the setting, and the rest goes on.
 printf '[plugins]\nload = nonsense\n[plugins.Posix]\nload = x\n' >"$SLUICE_ETC"
-timeout 60 "$sluice" run -o t.sluice -- true 2>err
+timeout "$limit" "$sluice" run -o t.sluice -- true 2>err
 notes >found
 check_has "$(note refused nonsense 'not used')" "unknown plug-in"
 check_has "$(note refused nonsense 'not used')" "($SLUICE_ETC:2)"
 check_has "$(note refused plugins.Posix 'not used')" "POSIX STDIO"
 check_has "$(cat err)" "$SLUICE_ETC:4"
-timeout 60 "$sluice" run -q -o t.sluice -- true 2>err
+timeout "$limit" "$sluice" run -q -o t.sluice -- true 2>err
 check_eq "$(cat err)" ""
 rm "$SLUICE_ETC"
 recorded "relative/x.so $work/async_skeleton.so"
@@ -174,10 +174,10 @@ check_has "$(cat err)" "did not exit within 10 s and was killed in plug-in hang"
 balance
 
 # The watcher has nothing open that is the program's or the collector's, and does not outlive the latter.
-"$sluice" --set plugins.load="$work/async_skeleton.so" run -q -o t.sluice -- sleep 30 &
+"$sluice" --set plugins.load="$work/async_skeleton.so" run -q -o t.sluice -- sleep "$limit" &
 run=$!
 watcher=
-for _ in $(seq 200); do
+for _ in $(seq $polls); do
 	watcher=$(pgrep -P $run -x sluice-watcher || true)
 	[ -z "$watcher" ] && sleep 0.05 && continue
 	opened=$(readlink /proc/"$watcher"/fd/* | grep -v '^/proc/' | sort -u)
@@ -188,7 +188,7 @@ kill -TERM "$watcher" # meant for the program, not for it
 program=$(pgrep -P $run -x sleep)
 kill -KILL $run
 wait $run 2>/dev/null || true
-for _ in $(seq 200); do
+for _ in $(seq $polls); do
 	kill -0 "$watcher" 2>/dev/null || break
 	sleep 0.05
 done
@@ -213,7 +213,7 @@ EOF
 "$CC" -O1 -o reads reads.c
 # inline OPTION...: runs it with the in-line skeleton
 inline() {
-	timeout 60 "$sluice" --set plugins.POSIX.load="$work/inline_skeleton.so" --set plugins.load= "$@" \
+	timeout "$limit" "$sluice" --set plugins.POSIX.load="$work/inline_skeleton.so" --set plugins.load= "$@" \
 		run -o t.sluice -- ./reads >out 2>err || fail "reads failed: $(cat err)"
 	notes >found
 }
@@ -232,7 +232,7 @@ check_eq "$(grep inline_skeleton found)" ""
 
 # Losses: a queue that is too small for a plug-in that sleeps, and every call accounted for.
 broken sleeps -DBATCH='usleep(20000)'
-timeout 100 "$sluice" --set plugins.load="$work/sleeps.so" --set plugins.queue=256K run -q -o t.sluice -- \
+timeout "$limit" "$sluice" --set plugins.load="$work/sleeps.so" --set plugins.queue=256K run -q -o t.sluice -- \
 	./program 20000 >out 2>err || true
 notes >found
 balance

@@ -35,7 +35,7 @@ probe() {
 
 # until_true COMMAND...: ends when it succeeds; the test fails where it never does
 until_true() {
-	for _ in $(seq 1500); do
+	for _ in $(seq $polls); do
 		if "$@" >/dev/null 2>&1; then
 			return
 		fi
@@ -122,7 +122,7 @@ done
 # ---- beside a command: its cores, its exit code, its output; one core for us
 cat >command.sh <<'EOF'
 grep Cpus_allowed_list /proc/self/status
-for _ in $(seq 100); do
+for _ in $(seq 12000); do
 	grep -q 'list:.[0-9]*$' /proc/$PPID/status && break
 	sleep 0.05
 done

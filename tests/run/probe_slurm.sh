@@ -19,7 +19,7 @@ sbatch job.sh >out
 rows() {
 	cat rows/*.blocks 2>/dev/null | grep -cE "$1" || true
 }
-for ((i = 0; i < 600; i++)); do
+for ((i = 0; i < polls; i++)); do
 	[ "$(rows '^a [0-9]')" -ge 2 ] && [ "$(rows '^b [0-9]')" -ge 2 ] && [ "$(rows '^Job Id: 1')" -ge 1 ] && break
 	sleep 0.05
 done

@@ -118,7 +118,7 @@ check_eq "$(sed -n 's/^Job Id: //p' out | tr '\n' ' ')" "1 2 " "jobs that the co
 
 "$sluice" forecast submit --every 50ms long.sh -- -o /dev/null >first 2>&1 &
 watcher=$!
-for ((i = 0; i < 200; i++)); do
+for ((i = 0; i < polls; i++)); do
 	grep -q submitted first && break
 	sleep 0.05
 done

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Real programs: git, which forks, execs, maps, renames and locks.
-LIMIT=120
 . "$(dirname "$0")/libtorture.sh"
 command -v git >/dev/null || skip "git is not installed"
 

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Real programs: a parallel make with gcc, of 40 generated files. The objects are the same bit by bit.
-LIMIT=180
 . "$(dirname "$0")/libtorture.sh"
 command -v make >/dev/null && command -v gcc >/dev/null || skip "make or gcc is not installed"
 

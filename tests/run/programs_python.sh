@@ -3,7 +3,6 @@
 # Real programs: the interpreter's own test suite for files, io, os and subprocess. The same tests run and the same
 # ones fail with and without capture. SLUICE_LONG=1 runs all of them, else those that take long are left out.
 long=${SLUICE_LONG:-}
-LIMIT=900
 . "$(dirname "$0")/libtorture.sh"
 python=/usr/bin/python3
 [ -x "$python" ] || skip "there is no /usr/bin/python3"

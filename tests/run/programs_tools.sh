@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Real programs: coreutils, findutils, tar and gzip on a tree. Same output, same trees with and without capture.
-LIMIT=180
 . "$(dirname "$0")/libtorture.sh"
 
 make_tree='mkdir tree

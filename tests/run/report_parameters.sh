@@ -65,7 +65,7 @@ case_is "alignment is judged by where datasets are, not by the list that was pas
 sed 's/0, 4096/8192, 65536/' params.json >align.json
 # aligned PROGRAM LAUNCHER...: what the report says of alignment
 aligned() {
-	check_rc 0 timeout -k 5 60 "$sluice" run -o trace --params align.json -- "$@"
+	check_rc 0 timeout -k 5 "$limit" "$sluice" run -o trace --params align.json -- "$@"
 	"$sluice" report trace >report.txt
 	"$sluice" report --json trace >report.json
 }

@@ -33,7 +33,7 @@ all_given() {
 
 case_is "ranks that a launcher starts on one node get the same"
 rm -rf runs
-timeout -k 5 60 mpiexec.mpich -n 4 "$sluice" run --params 4.json -- ./look "$program" >out 2>err </dev/null ||
+timeout -k 5 "$limit" mpiexec.mpich -n 4 "$sluice" run --params 4.json -- ./look "$program" >out 2>err </dev/null ||
 	wrong "exit code $?: $(cat err)"
 all_given 4
 [ ! -s err ] || wrong "there are warnings: $(cat err)"
@@ -42,7 +42,7 @@ check_eq "$(json_get report '["applied"][1]["value"]')" 4.json
 check_eq "$(json_get report '["applied"][0]["count"]')" 1
 
 case_is "what is wrong is told once, not by each rank"
-timeout -k 5 60 mpiexec.mpich -n 4 "$sluice" run --params none.json -- ./look "$program" >out 2>err </dev/null ||
+timeout -k 5 "$limit" mpiexec.mpich -n 4 "$sluice" run --params none.json -- ./look "$program" >out 2>err </dev/null ||
 	wrong "exit code $?: $(cat err)"
 all_given ""
 check_eq "$(grep -c 'none.json: No such file' err)" 1 "$this"
@@ -65,7 +65,7 @@ mkdir spool-one spool-two
 # hosts_run FIRST SECOND: two ranks on each host; each is a command with its arguments
 hosts_run() {
 	rm -rf runs
-	timeout -k 5 60 mpiexec.mpich -n 2 ./node one $1 ./look "$program" : -n 2 ./node two $2 ./look "$program" \
+	timeout -k 5 "$limit" mpiexec.mpich -n 2 ./node one $1 ./look "$program" : -n 2 ./node two $2 ./look "$program" \
 		>out 2>err </dev/null || wrong "exit code $?: $(cat err)"
 	[ -z "$(ls spool-one spool-two | grep sluice)" ] || wrong "spools are left"
 }

@@ -126,8 +126,8 @@ options=(-l collective-noncontiguous -b 1K -n 64 -d write)
 knows levels "$(build_id "$program")" "${options[*]}" 4 \
 	'{"schema": "sluice.params/1", "parameters": [{"name": "cb_buffer_size", "value": "65536"}]}' >/dev/null
 case_is "a parallel program, its launcher inside"
-check_rc 0 timeout -k 5 60 "$sluice" run --tune=apply -o trace -- mpiexec.mpich -n 4 "$program" "${options[@]}"
+check_rc 0 timeout -k 5 "$limit" "$sluice" run --tune=apply -o trace -- mpiexec.mpich -n 4 "$program" "${options[@]}"
 ranks_check
 case_is "a parallel program, its launcher outside"
-check_rc 0 timeout -k 5 60 mpiexec.mpich -n 4 "$sluice" run --tune=apply -o trace -- "$program" "${options[@]}"
+check_rc 0 timeout -k 5 "$limit" mpiexec.mpich -n 4 "$sluice" run --tune=apply -o trace -- "$program" "${options[@]}"
 ranks_check

@@ -83,7 +83,7 @@ check_rc 0 "$sluice" trace convert run.db run.txt
 check_eq "$(grep -c '^#sample' run.txt)" "$(ask run.db "SELECT count(*) FROM samples")" "samples in text"
 
 # Settings choose what is looked at, and whether.
-check_rc 0 "$sluice" --set stats.providers=memory run --quiet --output one.db --format sqlite -- sleep 0.5
+check_rc 0 "$sluice" --set stats.providers=memory run --quiet --output one.db --format sqlite -- sleep 2
 check_eq "$(ask one.db "SELECT count(*) FROM statistics WHERE name NOT LIKE 'memory/%'")" 0 "others than memory"
 [ "$(ask one.db "SELECT count(*) FROM samples")" -gt 0 ] || fail "no samples of memory"
 check_rc 0 "$sluice" --set stats.period=0 run --quiet --output none.db --format sqlite -- sleep 0.3

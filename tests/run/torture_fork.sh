@@ -57,7 +57,7 @@ if [ -c /dev/ptmx ] && [ -d /dev/pts ]; then
 	check_sound
 	check_rows 2 'function == "write" and file == "out"'
 else
-	echo "skipped: $case: there are no pseudo-terminals here"
+	skip_case "$case: there are no pseudo-terminals here"
 fi
 
 case_begin "a descriptor that only the child still has, after very many others"
@@ -79,7 +79,7 @@ case_begin "a child that outlives the command and the collector"
 bare "$prog/forks" outlive 600
 captured "$prog/forks" outlive 600
 same_code
-for try in $(seq 50); do
+for try in $(seq $polls); do
 	grep -q end "$work/captured/log" && break
 	sleep 0.1
 done

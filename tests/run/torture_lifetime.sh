@@ -60,7 +60,7 @@ done
 for name in libjemalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4; do
 	library=$(ldconfig -p 2>/dev/null | sed -n "s/.*$name .*=> //p" | head -1)
 	if [ -z "$library" ]; then
-		echo "skipped: $name is not installed"
+		skip_case "$name is not installed"
 		continue
 	fi
 	case_begin "$name"

@@ -76,7 +76,7 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k none sma
 	spools_gone
 	umount small
 else
-	echo "skipped: $case: a small tmpfs cannot be mounted"
+	skip_case "$case: a small tmpfs cannot be mounted"
 fi
 
 case_begin "a spool directory that cannot be written"
@@ -173,7 +173,7 @@ if as_nobody "$work/sluice" version >/dev/null 2>&1; then
 	trace_read
 	check_rows 1 'function == "write"'
 else
-	echo "skipped: $case: sluice does not run as nobody"
+	skip_case "$case: sluice does not run as nobody"
 fi
 
 case_begin "another pid namespace"
@@ -187,5 +187,5 @@ if unshare -pf true 2>/dev/null; then
 	run_options="--spool-limit 12M" captured unshare -pf sh -c 'i=0; while [ $i -lt 60 ]; do /bin/true; cat /dev/null; i=$((i+1)); sleep 0.01; done'
 	check_eq "$(lost)" 0 "lost"
 else
-	echo "skipped: $case: no rights"
+	skip_case "$case: no rights"
 fi

@@ -9,7 +9,7 @@ start() {
 	mkdir captured
 	(cd captured && exec setsid "$sluice" run -o "$work/trace" -- "$prog/signals" stream "$@") >out 2>err &
 	pid=$!
-	for try in $(seq 200); do
+	for try in $(seq $polls); do
 		[ ! -s captured/count ] || break
 		sleep 0.05
 	done
@@ -17,7 +17,7 @@ start() {
 }
 
 finished() {
-	for try in $(seq 200); do
+	for try in $(seq $polls); do
 		pgrep -f "^$prog/signals stream" >/dev/null || return 0
 		sleep 0.05
 	done

@@ -82,7 +82,7 @@ for signal in TERM HUP USR1 USR2; do
 	mkdir captured
 	(cd captured && exec "$sluice" run -o "$work/trace" -- "$prog/signals" wait_signal) >out 2>err &
 	pid=$!
-	for try in $(seq 200); do
+	for try in $(seq $polls); do
 		[ ! -e captured/ready ] || break
 		sleep 0.05
 	done
@@ -106,7 +106,7 @@ p = subprocess.Popen([sys.argv[1], "run", "-o", sys.argv[2], "--", sys.argv[3], 
 while not os.path.exists("captured/ready"):
     time.sleep(0.05)
 os.killpg(p.pid, signal.SIGINT)
-out = p.communicate(timeout=60)[0]
+out = p.communicate(timeout=600)[0]
 assert out == b"signal 2\n" and p.returncode == 22, (out, p.returncode)
 PYTHON
 spools_gone

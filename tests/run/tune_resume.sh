@@ -40,16 +40,17 @@ def kill(patience):
     child.wait()
     return (ask("study_run", "count(*)") or [0])[0]
 
-# It may be done before it was killed ten times: then sooner.
+# The tuning may be done before it was killed ten times: kill it sooner. Kills may all hit its start: kill it later.
 patience = took / 8
-while True:
+for _ in range(20):
     points = [kill(patience) for _ in range(10)]
-    if ask("study", "state") != ("done",):
+    done = ask("study", "state") == ("done",)
+    if not done and len(set(points)) >= 3:
         break
     for name in (store, store + "-journal"):
         if os.path.exists(name):
             os.remove(name)
-    patience /= 2
+    patience *= 0.5 if done else 1.7
 print("killed after runs", *points)
 if len(set(points)) < 3:
     sys.exit("too few kills have met it")
