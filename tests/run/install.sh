@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What `make install` puts down works from where it stands, also when the tree is moved afterwards.
+# An installed tree works, also after it was moved, and `make uninstall` removes it.
 . "$(dirname "$0")/libtest.sh"
 
 DESTDIR=$work/stage cmake --install "$BUILD" --prefix /opt/sluice >install.log || fail "$(cat install.log)"
-mv stage/opt/sluice moved
+cp "$BUILD/install_manifest.txt" manifest
+cp -r stage/opt/sluice moved
 root=$work/moved
 
 check_rc 0 "$root/bin/sluice" doctor
@@ -15,7 +16,8 @@ check_has "$(cat out)" '"/etc/passwd"'
 
 for file in include/sluice/sluice.h include/sluice/plugin.h share/man/man1/sluice.1 share/man/man1/sluice-run.1 \
 	share/bash-completion/completions/sluice share/zsh/site-functions/_sluice \
-	share/sluice/platforms/hopper.ini share/sluice/machines/vesta.ini share/sluice/sites/titan.ini; do
+	share/sluice/platforms/hopper.ini share/sluice/machines/vesta.ini share/sluice/sites/titan.ini \
+	share/doc/sluice/README.md share/doc/sluice/docs/plugins.md; do
 	[ -s "$root/$file" ] || fail "$file is not installed"
 done
 # A kernel for each MPI that the build has it for.
@@ -54,3 +56,13 @@ cmake -S user -B user/build -DCMAKE_PREFIX_PATH="$root" >cmake.log 2>&1 || fail 
 check_eq "$(cat user/build/found)" "$root/bin/sluice
 $library
 $root/include" "what find_package gives"
+
+# Uninstalling removes the listed files and the directories of Sluice, and nothing else.
+echo mine >stage/opt/sluice/share/sluice/mine
+echo mine >stage/opt/sluice/bin/mine
+DESTDIR=$work/stage check_rc 0 sh "$SOURCE/packaging/uninstall.sh" manifest
+check_eq "$(cd stage/opt/sluice && find . -type f | sort | paste -sd ' ')" "./bin/mine ./share/sluice/mine" "files that are left"
+check_eq "$(find stage -path '*/sluice/*' -type d -empty -name sluice)" "" "empty directories that are left"
+DESTDIR=$work/stage check_rc 0 sh "$SOURCE/packaging/uninstall.sh" manifest
+check_rc 1 sh "$SOURCE/packaging/uninstall.sh" no-such-manifest
+check_has "$(cat err)" "no-such-manifest"
