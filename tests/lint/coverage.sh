@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Nothing that libc exports is forgotten silently: each function has a row in interfaces/ or a reason in
-# not-io.txt. And libsluice.so exports the rows and what exports-extra.txt lists, not a symbol more or less.
-# LIBC names another libc.so.6 to compare with.
+# Every function that libc exports is either wrapped (it has a row in interfaces/) or listed in not-io.txt with a
+# reason. libsluice.so exports exactly the rows and the symbols in exports-extra.txt. Set LIBC to compare with another
+# libc.so.6.
 set -eu
 lint=$SOURCE/tests/lint
 libc=${LIBC:-$("${CC:-cc}" -print-file-name=libc.so.6)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-names() # header...: the functions that are wrapped
+# names HEADER...: the functions that are wrapped
+names()
 {
 	"$BUILD/wrapgen" --template preload --output "$work/wrappers" "$@"
 	sed -n 's/.* __asm__("\([^"]*\)");$/\1/p' "$work/wrappers" | sort
@@ -17,7 +18,7 @@ names() # header...: the functions that are wrapped
 names "$SOURCE"/src/capture/interfaces/{posix,stdio}.h >"$work/rows"
 names "$BUILD"/generated/interfaces/*.h >"$work/all"
 
-# "name version", functions only; what is private to libc cannot be called by a program.
+# "name version", functions only. A program cannot call what is private to libc.
 nm -D --defined-only "$libc" | awk '$2 ~ /[TWi]/ && $3 !~ /PRIVATE/ { sub(/@+GLIBC_/, " ", $3); print $3 }' |
 	sort -u >"$work/libc"
 
@@ -40,11 +41,11 @@ awk -v version=2.36 '
 		if (flag == "?" || flag == "+") name = substr(name, 2); else flag = ""
 		where = "not-io.txt:" FNR ": "
 		if (NF < 2) complain(where name " has no reason")
-		if (name in line) complain(where name " is there already, in line " line[name])
+		if (name in line) complain(where name " is listed twice, first in line " line[name])
 		line[name] = FNR; kind[name] = flag
 	}
 	END {
-		# Only a libc of the age of the list tells what is stale in it.
+		# Stale entries can only be found with the version of libc that the list was made for.
 		current = libc == version
 		for (name in line) {
 			r = regex(name); hits = 0; where = "not-io.txt:" line[name] ": "
@@ -62,13 +63,13 @@ awk -v version=2.36 '
 			if (!hits && kind[name] != "?" && current) complain(where name " is not exported by libc")
 		}
 		for (f in row) {
-			if (!(f in since) && !(f in ahead) && current) complain("libc has no " f "(), but interfaces/ has")
-			if (f in since && f in ahead && current) complain(f " is no longer ahead of libc")
+			if (!(f in since) && !(f in ahead) && current) complain("interfaces/ wraps " f "(), which libc does not export")
+			if (f in since && f in ahead && current) complain(f " is exported by this libc; remove its + entry")
 		}
 		for (f in since) {
 			if (f in row || f in listed) continue
 			if (newer(since[f], version)) print "coverage: note: " f " is new in glibc " since[f]
-			else complain(f " is neither in interfaces/ nor in not-io.txt")
+			else complain(f "() is neither wrapped in interfaces/ nor listed in not-io.txt")
 		}
 		exit bad
 	}' "$work/rows" "$work/libc" "$lint/not-io.txt" | sort -u >"$work/complaints" || true
@@ -81,5 +82,5 @@ diff "$work/wanted" "$work/exported" |
 	tee "$work/differences"
 
 ! grep -qv 'coverage: note:' "$work/complaints" && ! [ -s "$work/differences" ] || exit 1
-echo "coverage: $(wc -l <"$work/rows") functions wrapped of $(awk '{ print $1 }' "$work/libc" | sort -u | wc -l) in $libc"
-echo "coverage: $(wc -l <"$work/all") with those of other libraries"
+echo "coverage: $(wc -l <"$work/rows") of $(awk '{ print $1 }' "$work/libc" | sort -u | wc -l) functions of $libc are wrapped"
+echo "coverage: $(wc -l <"$work/all") functions wrapped in all libraries"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Nothing that HDF5, NetCDF or PnetCDF exports is forgotten silently: each function has a row in interfaces/ or a
-# reason in not-io-NAME.txt, and no row names a function that no version of the library has. All builds of a
-# library that are installed count as one: serial ones lack what is parallel.
+# Every function that HDF5, NetCDF or PnetCDF exports is either wrapped (it has a row in interfaces/) or listed in
+# not-io-NAME.txt with a reason, and every row names a function that exists in some version of the library. The
+# installed builds of a library are merged, because serial builds lack the parallel functions.
 set -eu
 lint=$SOURCE/tests/lint
 work=$(mktemp -d)
@@ -16,7 +16,7 @@ names()
 	sed -n 's/.* __asm__("\([^"]*\)");$/\1/p' "$work/wrappers" | sort
 }
 
-# exported REGEX-OF-FUNCTIONS LIBRARY...: functions of all that are installed
+# exported REGEX LIBRARY...: the functions that match REGEX, of all libraries that are installed
 exported()
 {
 	local functions=$1 library path
@@ -28,13 +28,14 @@ exported()
 	done | sort -u
 }
 
-check() # name regex-of-functions library...
+# check NAME REGEX LIBRARY...: NAME names the header and the list of exceptions
+check()
 {
 	local name=$1
 	names "$name" >"$work/rows"
 	shift
 	exported "$@" >"$work/exported"
-	[ -s "$work/exported" ] || { echo "libraries: note: no $name here"; return; }
+	[ -s "$work/exported" ] || { echo "skipped: lint/coverage_libraries: $name is not installed"; return; }
 	awk -v file="not-io-$name.txt" '
 		function complain(text) { print "libraries: " text; bad = 1 }
 		function regex(glob) { gsub(/\*/, ".*", glob); return "^(" glob ")$" }
@@ -52,14 +53,14 @@ check() # name regex-of-functions library...
 			if (!hits && !maybe) complain(where $1 (ahead ? " matches no row" : " is not exported"))
 		}
 		END {
-			for (f in row) if (!(f in has) && !(f in later)) complain("no library has " f "(), but interfaces/ has")
-			for (f in has) if (!(f in row) && !(f in listed)) complain(f " is neither in interfaces/ nor in " file)
+			for (f in row) if (!(f in has) && !(f in later)) complain("interfaces/ wraps " f "(), which no installed library exports")
+			for (f in has) if (!(f in row) && !(f in listed)) complain(f "() is neither wrapped in interfaces/ nor listed in " file)
 			exit bad
 		}' "$work/rows" "$work/exported" "$lint/not-io-$name.txt" || failed=1
-	echo "libraries: $name: $(wc -l <"$work/rows") functions wrapped of $(wc -l <"$work/exported")"
+	echo "libraries: $name: $(wc -l <"$work/rows") of $(wc -l <"$work/exported") functions are wrapped"
 }
 
-# HDF5's own helpers are exported as well, and have an underscore behind the name of their part.
+# HDF5 also exports internal functions; their names have an underscore after the prefix.
 check hdf5 '^H5[A-Z]*[a-z][A-Za-z0-9_]*$' hdf5_serial hdf5_mpich hdf5_openmpi hdf5
 check netcdf '^nc_' netcdf netcdf_mpi
 check pnetcdf '^ncmpi_' pnetcdf

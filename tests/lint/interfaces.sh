@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The annotated headers are C: each compiles by itself against libc's own headers, plain and fortified, and against
-# those of every MPI, HDF5, NetCDF and PnetCDF that is installed, so that a wrong prototype is a compile error. What
-# wrapgen cannot read it names, and then writes nothing.
+# The annotated headers are C. Each compiles together with the headers of libc, plain and fortified, and with those of
+# every MPI, HDF5, NetCDF and PnetCDF that is installed, so that a wrong prototype is a compile error. wrapgen names
+# the line that it cannot read, and writes no output.
 set -eu
 interfaces=$SOURCE/src/capture/interfaces
 work=$(mktemp -d)
@@ -15,7 +15,8 @@ complain()
 	failed=1
 }
 
-compiles() # compiler header option...
+# compiles COMPILER HEADER OPTION...
+compiles()
 {
 	local cc=$1 header=$2
 	shift 2
@@ -24,42 +25,43 @@ compiles() # compiler header option...
 
 compilers=
 for cc in gcc clang; do
-	command -v $cc >/dev/null && compilers+=" $cc" || echo "interfaces: note: no $cc here"
+	command -v $cc >/dev/null && compilers+=" $cc" || echo "skipped: lint/interfaces: $cc is not installed"
 done
-[ -n "$compilers" ] || complain "there is no compiler"
+[ -n "$compilers" ] || complain "neither gcc nor clang is installed"
 
 for header in "$interfaces"/*.h; do
 	for cc in $compilers; do
-		compiles "$cc" "$header" || complain "$cc: ${header##*/} does not compile alone"
+		compiles "$cc" "$header" || complain "$cc: ${header##*/} does not compile"
 		compiles "$cc" "$header" -O2 -D_FORTIFY_SOURCE=2 || complain "$cc: ${header##*/} does not compile fortified"
 	done
 done
 
-# A mistake in a prototype must not pass: one row of each header, and one that only fortified headers know.
-mistaken() # header sed-expression option...
+# mistaken HEADER SED-EXPRESSION OPTION...: the compilers reject HEADER after a mistake was made in a prototype
+mistaken()
 {
 	local header=$1 mistake=$2
 	shift 2
 	sed "$mistake" "$interfaces/$header" >"$work/$header"
-	cmp -s "$interfaces/$header" "$work/$header" && complain "$header: nothing to mistake by $mistake"
+	cmp -s "$interfaces/$header" "$work/$header" && complain "$header: \"$mistake\" changes nothing"
 	for cc in $compilers; do
-		! compiles "$cc" "$work/$header" "$@" 2>/dev/null || complain "$cc: $header: $mistake went unnoticed"
+		! compiles "$cc" "$work/$header" "$@" 2>/dev/null || complain "$cc: $header: the mistake \"$mistake\" was not reported"
 	done
 }
 mistaken posix.h 's/ssize_t pread(FD int fd/int pread(FD int fd/'
 mistaken posix.h 's/ssize_t __pread_chk(FD int fd/ssize_t __pread_chk(FD long fd/' -O2 -D_FORTIFY_SOURCE=2
 mistaken stdio.h 's/int fputc(int c/int fputc(long c/'
 
-# Headers of libraries, by the packages that say where these are: all installed builds, which differ in what they have.
-against() # header mistake package...
+# against HEADER MISTAKE PACKAGE...: HEADER compiles with the headers of the packages, and a mistake is reported. Every
+# installed build of a library is checked, because their functions differ.
+against()
 {
 	local header=$1 mistake=$2 flags
 	shift 2
 	if ! flags=$(pkg-config --cflags "$@" 2>/dev/null); then
-		echo "interfaces: note: no $* here"
+		echo "skipped: lint/interfaces: $* is not installed"
 		return
 	fi
-	# Debian's parallel NetCDF names the folder of the serial one.
+	# pkg-config of Debian's parallel NetCDF names the folder of the serial one.
 	for package in "$@"; do
 		flags="-I$(pkg-config --variable=prefix "$package")/include $flags"
 	done
@@ -85,16 +87,16 @@ against netcdf.h "$netcdf" netcdf
 against netcdf.h "$netcdf" netcdf-mpi ompi-c
 against pnetcdf.h 's/(const MPI_Offset \*start, const MPI_Offset \*count,)/(const MPI_Offset *start, const int *count,)/' pnetcdf ompi-c
 
-# wrapgen refuses a header with a wrong mark, says where, and leaves an older output alone.
+# wrapgen rejects a header with an unknown mark, names the line, and does not touch an older output.
 sed 's/FD int fd, void \*buf/FDD int fd, void *buf/' "$interfaces/posix.h" >"$work/posix.h"
 line=$(grep -n FDD "$work/posix.h" | head -1 | cut -d: -f1)
 echo older >"$work/out.c"
 status=0
 said=$("$BUILD/wrapgen" --template preload --output "$work/out.c" "$work/posix.h" 2>&1) || status=$?
-[ $status = 1 ] || complain "wrapgen ended with $status, not 1"
-[[ $said == *"posix.h:$line: unknown mark 'FDD'"* ]] || complain "wrapgen did not name the line: $said"
-[ "$(cat "$work/out.c")" = older ] || complain "wrapgen has overwritten its output"
-[ -z "$(find "$work" -name '*.tmp')" ] || complain "wrapgen has left a temporary file"
+[ $status = 1 ] || complain "exit code of wrapgen is $status, expected 1"
+[[ $said == *"posix.h:$line: unknown mark 'FDD'"* ]] || complain "wrapgen does not name the line: $said"
+[ "$(cat "$work/out.c")" = older ] || complain "wrapgen overwrites an older output"
+[ -z "$(find "$work" -name '*.tmp')" ] || complain "wrapgen leaves a temporary file"
 
 [ $failed = 0 ] && echo "interfaces: all rows compile with$compilers"
 exit $failed

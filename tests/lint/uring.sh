@@ -1,21 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What the guest takes for granted of io_uring, against the liburing and the kernel's header that are installed: the
-# layout of rings and entries, flags, the numbers of operations, and the prototypes of what is wrapped.
+# The guest's assumptions about io_uring hold for the installed liburing and kernel header: the layout of rings and
+# entries, flags, the numbers of operations, and the prototypes of the wrapped functions.
 set -eu
 cc=${CC:-cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 echo '#include <liburing.h>' | "$cc" -D_GNU_SOURCE -fsyntax-only -x c - 2>/dev/null || {
-	echo "skipped: there is no liburing here"
-	exit 0
+	echo "skipped: lint/uring: liburing is not installed"
+	exit 77
 }
 
-compiles() { # file option...
+# compiles FILE OPTION...
+compiles() {
 	"$cc" -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -I"$SOURCE/src" -I"$SOURCE/include" "${@:2}" -x c "$1"
 }
 
-# The operations of uring.c as they are numbered there; of a newer kernel's only those the header knows.
+# The operation numbers of uring.c, without those of newer kernels that the header does not define.
 operations()
 {
 	local number name
@@ -56,17 +57,17 @@ SAME(IORING_SETUP_CQE32, URING_SETUP_CQE32);
 C
 operations >>"$work/check.c"
 known=$(grep -c '^SAME(IORING_OP_' "$work/check.c")
-[ "$known" -ge 40 ] || { echo "uring: only $known operations of $header were found"; exit 1; }
-compiles "$work/check.c" || { echo "uring: the installed liburing is laid out otherwise"; exit 1; }
-compiles "$SOURCE/src/capture/interfaces/uring.h" -DSLUICE_CHECK || { echo "uring: prototypes differ"; exit 1; }
+[ "$known" -ge 40 ] || { echo "uring: only $known operations of uring.c were found in $header"; exit 1; }
+compiles "$work/check.c" || { echo "uring: the layout of the installed liburing differs"; exit 1; }
+compiles "$SOURCE/src/capture/interfaces/uring.h" -DSLUICE_CHECK || { echo "uring: the prototypes of the installed liburing differ"; exit 1; }
 
-# A check that never fails is none.
-mistaken() { # file expression option...
+# mistaken FILE SED-EXPRESSION OPTION...: the compiler rejects FILE after a mistake was made in it
+mistaken() {
 	sed "$2" "$1" >"$work/mistaken.c"
-	! cmp -s "$1" "$work/mistaken.c" || { echo "uring: nothing to mistake by $2"; exit 1; }
-	! compiles "$work/mistaken.c" "${@:3}" 2>/dev/null || { echo "uring: $2 went unnoticed"; exit 1; }
+	! cmp -s "$1" "$work/mistaken.c" || { echo "uring: \"$2\" changes nothing"; exit 1; }
+	! compiles "$work/mistaken.c" "${@:3}" 2>/dev/null || { echo "uring: the mistake \"$2\" was not reported"; exit 1; }
 }
 mistaken "$work/check.c" 's/IORING_OP_WRITE, 23/IORING_OP_WRITE, 24/'
 mistaken "$work/check.c" 's/RING(flags)/SAME(offsetof(struct io_uring, flags), offsetof(struct uring_ring, ring_fd))/'
 mistaken "$SOURCE/src/capture/interfaces/uring.h" 's/int io_uring_submit(struct/long io_uring_submit(struct/' -DSLUICE_CHECK
-echo "uring: $known operations, layouts and prototypes are those of what is installed"
+echo "uring: $known operations, layouts and prototypes match the installed liburing"
