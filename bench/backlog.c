@@ -12,7 +12,7 @@
 
 #include "contract/spool.h"
 
-#define DRAIN_TRIES 60000 /* of a millisecond each */
+#define DRAIN_TRIES 60000 /* one per millisecond */
 
 const struct spool_header *backlog_find(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * For a program that measures itself under capture: what it has recorded and the collector has not
- * taken yet. It reads the process's own spool as the collector does.
+ * For a program that measures itself under capture: the records that the collector has not read
+ * yet. It reads the spool of its own process in the same way as the collector.
  */
 #ifndef SLUICE_BENCH_BACKLOG_H
 #define SLUICE_BENCH_BACKLOG_H
@@ -10,12 +10,12 @@
 
 struct spool_header;
 
-/* The spool of this process; NULL when there is none. Stays mapped. */
+/* Maps the spool of this process and keeps it mapped. Returns NULL if the process has no spool. */
 const struct spool_header *backlog_find(void);
 
 /*
- * Waits until the collector has taken all of it, by no call that is recorded itself. False, with
- * errno set, if that does not happen; true for no spool.
+ * Waits until the collector has read all records; makes no call that is recorded. Returns false,
+ * with errno set, if the collector does not; true if spool is NULL.
  */
 bool backlog_wait(const struct spool_header *spool);
 

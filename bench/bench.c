@@ -15,7 +15,7 @@
 
 #define WORDS_MAX 48
 
-static char *scratch; /* removed when a signal ends us */
+static char *scratch; /* removed if a signal ends the process */
 static char *scratch_memory;
 
 static void interrupted(int number)
@@ -44,9 +44,9 @@ static void environment_clean(const char *work)
 		unsetenv(names[i]);
 	setenv("XDG_CONFIG_HOME", work, 1);
 	setenv("SLUICE_ETC", "/dev/null", 1);
-	/* What is learnt from a benchmark is no use to anybody. */
+	/* Nothing that a benchmark learns may get into the store of the user. */
 	setenv("SLUICE_STORE_PATH", store, 1);
-	/* What is measured is the cost itself, so nothing may be done about it. */
+	/* The overhead is what is measured, so Sluice must not reduce it by recording less. */
 	setenv("SLUICE_OVERHEAD_BUDGET", "0", 1);
 }
 
@@ -130,12 +130,12 @@ bool bench_trace_check(struct bench *b, const char *what, const char *function, 
 	if (!reading->complete || reading->damaged || reading->lost ||
 	    reading->wanted != expected) {
 		bench_fail(b,
-			   "%s: of %llu calls of %s the trace holds %llu, lost %llu, damaged "
-			   "blocks %llu, %s",
+			   "%s: %llu calls of %s were made; the trace holds %llu, lost %llu, "
+			   "has %llu damaged blocks and is %s",
 			   what, (unsigned long long)expected, function,
 			   (unsigned long long)reading->wanted, (unsigned long long)reading->lost,
 			   (unsigned long long)reading->damaged,
-			   reading->complete ? "complete" : "not complete");
+			   reading->complete ? "complete" : "incomplete");
 		return false;
 	}
 	return true;
@@ -158,21 +158,21 @@ void bench_figure(struct bench *b, const char *key, double value, int digits)
 	buf_printf(&b->line, " %s=%.*f", key, digits, value);
 }
 
-void bench_judge(struct bench *b, const char *what, double value, double bar, bool at_least,
+void bench_judge(struct bench *b, const char *what, double value, double threshold, bool at_least,
 		 const char *unit)
 {
-	bool holds = at_least ? value >= bar : value <= bar;
+	bool holds = at_least ? value >= threshold : value <= threshold;
 
-	if (bar == BAR_NONE) {
+	if (threshold == THRESHOLD_NONE) {
 		table_add(&b->table, "%s", "");
 		table_add(&b->table, "%s", "");
 		return;
 	}
-	table_add(&b->table, "%s %g", at_least ? ">=" : "<=", bar);
+	table_add(&b->table, "%s %g", at_least ? ">=" : "<=", threshold);
 	table_add(&b->table, "%s", holds ? "yes" : "NO");
 	if (!holds)
-		bench_fail(b, "%s is %.1f %s, the bar is %s %g", what, value, unit,
-			   at_least ? "at least" : "at most", bar);
+		bench_fail(b, "%s is %.1f %s, the threshold is %s %g", what, value, unit,
+			   at_least ? "at least" : "at most", threshold);
 }
 
 void bench_progress(const char *text)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What every benchmark is: places to work in, programs run under `sluice run`, figures held against
- * their bars in one table, and one closing line. Single-threaded; one at a time.
+ * The frame of every benchmark: working directories, programs that run under `sluice run`, one
+ * table that compares figures with their thresholds, and one closing line. Single-threaded; a
+ * process has one benchmark at a time.
  */
 #ifndef SLUICE_BENCH_BENCH_H
 #define SLUICE_BENCH_BENCH_H
@@ -14,50 +15,51 @@
 
 struct reading;
 
-#define BAR_NONE 0
+#define THRESHOLD_NONE 0
 
 struct bench {
 	const char *name;
 	char *build;
 	char *sluice;
-	char *work;   /* on disk: traces */
-	char *memory; /* in memory: what the programs write */
-	char *spool;  /* below it: the spools */
+	char *work;   /* a directory on disk, for traces */
+	char *memory; /* a directory in memory, for the files that programs write */
+	char *spool;  /* a directory below memory, for spools */
 	char *trace;
 	struct table table;
 	struct buf line;   /* the closing line: key=value ... */
-	struct buf missed; /* a line for each bar that was missed and for each failure */
+	struct buf missed; /* one line for each missed threshold and each failure */
 	unsigned failures;
 };
 
 /*
- * Makes the places, which are removed even when a signal ends us, and keeps the user's settings out
- * of the environment. titles are those of the table. False, with errno set, where that is not
- * possible.
+ * Creates the directories and removes settings of the user from the environment. The directories
+ * are removed even if a signal ends the process. titles are those of the table. Returns false, with
+ * errno set, on failure.
  */
 bool bench_init(struct bench *b, const char *name, const char *build, const char *const titles[]);
 
-/* Prints what was missed and the closing line, removes the places. Returns the exit code. */
+/* Prints the missed thresholds and the closing line, and removes the directories. Returns the exit
+ * code. */
 int bench_end(struct bench *b);
 
 /* The path of a program that was built for benchmarks. Caller frees. */
 char *bench_program(const struct bench *b, const char *name);
 
-/* argv with `sluice run --mode MODE` before it; the array is static. */
+/* Returns argv with `sluice run --mode MODE` in front of it, in a static array. */
 char **bench_under_sluice(const struct bench *b, const char *mode, char *const *argv);
 
-/* Is the trace complete, and does it hold exactly these calls? */
+/* Checks that the trace is complete and holds exactly these calls. */
 bool bench_trace_check(struct bench *b, const char *what, const char *function, uint64_t expected,
 		       struct reading *reading);
 
 void bench_fail(struct bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void bench_figure(struct bench *b, const char *key, double value, int digits);
 
-/* Checks a value against its bar and fills the cells "bar" and "holds". */
-void bench_judge(struct bench *b, const char *what, double value, double bar, bool at_least,
+/* Checks a value against its threshold and fills the cells "threshold" and "holds". */
+void bench_judge(struct bench *b, const char *what, double value, double threshold, bool at_least,
 		 const char *unit);
 
-/* On a terminal, what is being done. "" at the end. */
+/* Shows the current step if stderr is a terminal; "" clears the line. */
 void bench_progress(const char *text);
 
 #endif

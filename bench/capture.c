@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The capture benchmark: what recording costs a program, what the collector carries without loss,
- * how large a trace is and how fast it is read. Prints one table and one closing line of figures;
- * exits 1 if a bar is missed. docs/benchmarks.md says how each figure comes about.
+ * The capture benchmark measures the overhead of recording, the rate of calls that the collector
+ * sustains without loss, the size of a trace and the speed of reading it. It prints one table and
+ * one closing line of figures, and exits with 1 if a threshold is missed. docs/benchmarks.md
+ * describes how each figure is measured.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,29 +18,30 @@
 #define ROTATIONS 7
 #define PACE_SECONDS 10
 #define PACE_THREADS 2
-#define PACE_SLACK_NS 500000000 /* a producer that takes longer than this has not kept the pace */
+#define PACE_SLACK_NS 500000000 /* a producer that takes longer than this was too slow */
 #define SPOOL_LIMIT_BYTES (UINT64_C(1) << 30)
 #define STRIDE_CALLS 2000000
 #define READS 5
 #define STARTS 101
 
-/* bar_ns: most that recording may add, in nanoseconds; calls: made in a loop by all threads
- * together. */
+/* threshold_ns: largest overhead per call, in nanoseconds; calls: number of calls that all threads
+ * make in a loop, in total. */
 static const struct call {
 	const char *title, *key, *function;
 	const char *calls;
-	double bar_ns, bar_crowd_ns, bar_off_ns;
+	double threshold_ns, threshold_crowd_ns, threshold_off_ns;
 } calls[] = {
 	{ "fwrite 0 B", "fwrite0", "fwrite", "400000", 20, 30, 5 },
 	{ "fwrite 1 B", "fwrite1", "fwrite", "400000", 20, 30, 5 },
 	{ "pwrite 1 B", "pwrite1", "pwrite", "400000", 60, 80, 5 },
-	{ "pwrite 4 KiB", "pwrite4k", "pwrite", "200000", BAR_NONE, BAR_NONE, BAR_NONE },
+	{ "pwrite 4 KiB", "pwrite4k", "pwrite", "200000", THRESHOLD_NONE, THRESHOLD_NONE,
+	  THRESHOLD_NONE },
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
 static const int threads[] = { 1, 2, 4, 8, 16 };
 #define THREADS (sizeof(threads) / sizeof(threads[0]))
-#define CROWD 8 /* the number of threads that has a bar of its own */
+#define CROWD 8 /* the number of threads with a threshold of its own */
 
 enum mode { BARE, TRACED, OFF, MODES };
 
@@ -70,7 +72,7 @@ static void cost_take(struct bench *b, const struct call *call, int thread_count
 	bench_progress(what);
 	if (!probe_run(&probe, mode == BARE ? argv : bench_under_sluice(b, names[mode], argv), NULL,
 		       NULL)) {
-		bench_fail(b, "%s: did not run", what);
+		bench_fail(b, "%s: the program failed", what);
 		probe_release(&probe);
 		return;
 	}
@@ -88,9 +90,9 @@ static void cost_row(struct bench *b, unsigned call_number, int thread_count,
 {
 	const struct call *call = &calls[call_number];
 	double bare = sample_median(&cost->warm[BARE]), traced = sample_median(&cost->warm[TRACED]);
-	double bar = thread_count == 1	     ? call->bar_ns
-		     : thread_count == CROWD ? call->bar_crowd_ns
-					     : BAR_NONE;
+	double threshold = thread_count == 1	   ? call->threshold_ns
+			   : thread_count == CROWD ? call->threshold_crowd_ns
+						   : THRESHOLD_NONE;
 	struct sample pairs = sample_added(&cost->warm[TRACED], &cost->warm[BARE]);
 	AUTO_FREE char *what =
 		xprintf("%s, %d thread%s", call->title, thread_count, thread_count > 1 ? "s" : "");
@@ -104,7 +106,7 @@ static void cost_row(struct bench *b, unsigned call_number, int thread_count,
 		  sample_quantile(&pairs, 0.75));
 	table_add(&b->table, "%+.1f",
 		  sample_median(&cost->cold[TRACED]) - sample_median(&cost->cold[BARE]));
-	bench_judge(b, what, traced - bare, bar, false, "ns");
+	bench_judge(b, what, traced - bare, threshold, false, "ns");
 	peers_cost(&peers, call_number, thread_count);
 	table_add(&b->table, "%s", buf_text(&peers));
 }
@@ -125,8 +127,8 @@ static void off_row(struct bench *b, unsigned call_number, int thread_count,
 	table_add(&b->table, "%+.1f..%+.1f", sample_quantile(&pairs, 0.25),
 		  sample_quantile(&pairs, 0.75));
 	table_add(&b->table, "%s", "");
-	bench_judge(b, what, off - bare, thread_count == 1 ? call->bar_off_ns : BAR_NONE, false,
-		    "ns");
+	bench_judge(b, what, off - bare,
+		    thread_count == 1 ? call->threshold_off_ns : THRESHOLD_NONE, false, "ns");
 	table_add(&b->table, "%s", thread_count == 1 ? peers_off[call_number] : "");
 }
 
@@ -143,7 +145,7 @@ static void cost_figures(struct bench *b, const struct call *call, int thread_co
 	bench_figure(b, off, sample_median(&cost->warm[OFF]) - bare, 1);
 }
 
-/* Rotation by rotation over all cases, the modes of a case right after each other. */
+/* Each rotation runs all cases; the modes of a case follow each other directly. */
 static void part_cost(struct bench *b)
 {
 	static struct cost costs[CALLS][THREADS];
@@ -164,8 +166,8 @@ static void part_cost(struct bench *b)
 			cost_figures(b, &calls[c], threads[t], &costs[c][t]);
 }
 
-/* One row of a figure that has no bare counterpart. */
-static void plain_row(struct bench *b, const char *what, double value, int digits, double bar,
+/* Adds a row for a figure that has no baseline. */
+static void plain_row(struct bench *b, const char *what, double value, int digits, double threshold,
 		      bool at_least, const char *peers)
 {
 	table_add(&b->table, "%s", what);
@@ -174,7 +176,7 @@ static void plain_row(struct bench *b, const char *what, double value, int digit
 	table_add(&b->table, "%s", "");
 	table_add(&b->table, "%s", "");
 	table_add(&b->table, "%s", "");
-	bench_judge(b, what, value, bar, at_least, "");
+	bench_judge(b, what, value, threshold, at_least, "");
 	table_add(&b->table, "%s", peers);
 }
 
@@ -194,8 +196,8 @@ static void pace_tick(void *arg)
 		p->peak_bytes = bytes;
 }
 
-/* Produces so many million calls a second for PACE_SECONDS; true if all of them are in the trace.
- */
+/* Produces the given number of million calls per second for PACE_SECONDS. Returns true if all of
+ * them are in the trace. */
 static bool pace_try(struct bench *b, int millions, struct pace *pace)
 {
 	AUTO_FREE char *load = bench_program(b, "bench_load");
@@ -203,7 +205,7 @@ static bool pace_try(struct bench *b, int millions, struct pace *pace)
 	AUTO_FREE char *what = xprintf("%d million/s for %d s", millions, PACE_SECONDS);
 	AUTO_FREE char *seconds = xprintf("%d", PACE_SECONDS), *count = xprintf("%d", PACE_THREADS);
 	char *argv[] = { load, "pace", "fwrite0", count, rate, seconds, b->memory, NULL };
-	struct bench quiet = { .trace = b->trace }; /* a rate beyond the bar may fail */
+	struct bench quiet = { .trace = b->trace }; /* rates above the threshold may fail */
 	struct reading reading = { 0 };
 	struct probe probe;
 	uint64_t elapsed;
@@ -214,8 +216,7 @@ static bool pace_try(struct bench *b, int millions, struct pace *pace)
 	good = probe_run(&probe, bench_under_sluice(b, "trace", argv), pace_tick, pace);
 	elapsed = probe_value(&probe, "elapsed_ns", 0);
 	if (good && elapsed > PACE_SECONDS * UINT64_C(1000000000) + PACE_SLACK_NS) {
-		bench_fail(&quiet, "%s: the program itself took %.1f s", what,
-			   (double)elapsed / 1e9);
+		bench_fail(&quiet, "%s: the program took %.1f s", what, (double)elapsed / 1e9);
 		good = false;
 	}
 	good = good &&
@@ -253,7 +254,7 @@ static bool pace_row(struct bench *b, int millions, struct pace *pace)
 	return good;
 }
 
-/* Upwards while it holds; downwards if not even the bar does. */
+/* Raises the rate while it is sustained; lowers it if even the threshold is not sustained. */
 static void part_sustained(struct bench *b)
 {
 	static const int up[] = { 5, 6, 8, 10, 12, 0 }, down[] = { 4, 3, 2, 1, 0 };
@@ -271,7 +272,7 @@ static void part_sustained(struct bench *b)
 		}
 	}
 	plain_row(b, "sustained, million/s", highest, 0, 5, true, "");
-	plain_row(b, "collector, CPU ns/activity", best.collector_ns, 1, BAR_NONE, false, "");
+	plain_row(b, "collector, CPU ns/activity", best.collector_ns, 1, THRESHOLD_NONE, false, "");
 	bench_figure(b, "sustained_mps", highest, 0);
 	bench_figure(b, "spool_peak_mib", (double)best.peak_bytes / (1 << 20), 0);
 	bench_figure(b, "tail_s", best.tail_s, 1);
@@ -299,8 +300,8 @@ static void reading_rows(struct bench *b, uint64_t expected)
 		  reading.activities ? (double)reading.file_bytes / (double)reading.activities : 99,
 		  2, 8, false, peers_bytes);
 	plain_row(b, "reading, million/s", sample_median(&wall), 1, 5, true, "");
-	plain_row(b, "reading, million/CPU s", sample_median(&cpu), 1, BAR_NONE, true, "");
-	plain_row(b, "sluice report, million/s", report, 1, BAR_NONE, true, "");
+	plain_row(b, "reading, million/CPU s", sample_median(&cpu), 1, THRESHOLD_NONE, true, "");
+	plain_row(b, "sluice report, million/s", report, 1, THRESHOLD_NONE, true, "");
 	bench_figure(
 		b, "bytes_per_activity",
 		(double)reading.file_bytes / (double)(reading.activities + !reading.activities), 2);
@@ -317,7 +318,7 @@ static void part_trace(struct bench *b)
 
 	bench_progress("strided writes");
 	if (!probe_run(&probe, bench_under_sluice(b, "trace", argv), NULL, NULL))
-		bench_fail(b, "strided writes: did not run");
+		bench_fail(b, "strided writes: the program failed");
 	probe_release(&probe);
 	reading_rows(b, STRIDE_CALLS);
 	unlink(b->trace);
@@ -335,13 +336,13 @@ static void part_start(struct bench *b)
 
 	bench_progress("start and exit");
 	if (!probe_run(&probe, bench_under_sluice(b, "trace", argv), NULL, NULL))
-		bench_fail(b, "start and exit: did not run");
+		bench_fail(b, "start and exit: the program failed");
 	for (size_t i = 0; i < STARTS; i++) {
 		sample_add(&bare, (double)probe_value(&probe, "bare_us", i) / 1000);
 		sample_add(&traced, (double)probe_value(&probe, "traced_us", i) / 1000);
 	}
 	probe_release(&probe);
-	/* One write of each observed start: those without the library have none. */
+	/* Each observed start makes one write; starts without the library are not recorded. */
 	bench_trace_check(b, "start and exit", "write", STARTS, &reading);
 	unlink(b->trace);
 	pairs = sample_added(&traced, &bare);
@@ -361,27 +362,29 @@ static void part_start(struct bench *b)
 static void table_show(const struct bench *b)
 {
 	bench_progress("");
-	printf("CPU ns per call, median of %d rotations; bare and ours in turn. 'added' is the "
-	       "difference of the\n"
-	       "medians, 'quartiles' those of the differences, 'cold' what a call costs while the "
-	       "spool grows.\n\n",
+	printf("CPU time per call in ns, median of %d rotations; runs without and with Sluice are "
+	       "interleaved.\n"
+	       "'added' is the difference of the medians, 'quartiles' are those of the "
+	       "differences, "
+	       "'cold' is the time\nof a call while the spool grows.\n\n",
 	       ROTATIONS);
 	table_print(&b->table, stdout, 0);
-	printf("\npeers: what they add, measured earlier on a machine like ours, not in this run; "
+	printf("\npeers: the time that other tools add, measured earlier on a similar machine, not "
+	       "in this run; "
 	       "see\n"
 	       "docs/benchmarks.md\n");
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const titles[] = { "figure", ">bare",      ">ours",
-					      ">added", ">quartiles", ">cold/tail",
-					      ">bar",	"holds",      "peers (see below)",
+	static const char *const titles[] = { "figure",	    ">baseline",  ">sluice",
+					      ">added",	    ">quartiles", ">cold/tail",
+					      ">threshold", "holds",	  "peers (see below)",
 					      NULL };
 	struct bench b;
 
 	if (argc < 2 || !bench_init(&b, "capture", argv[1], titles)) {
-		fprintf(stderr, "bench_capture: BUILD is not usable: %s\n",
+		fprintf(stderr, "bench_capture: cannot use BUILD: %s\n",
 			argc < 2 ? "missing" : strerror(errno));
 		return 2;
 	}

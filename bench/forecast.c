@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What bench/forecast.sh measures on generated systems, by the functions that commands use.
+ * The measurements of bench/forecast.sh on generated systems. They use the functions of the
+ *commands.
  *
  *	judge SYSTEM TARGETS TRAIN_DAYS TRUTH_S DIR
- *		every method on 1 GB writes: a line per target and method, and rows with labels
- *		and folds in DIR/SYSTEM.TARGET.csv
+ *		evaluates every method on 1 GB writes: prints a line per target and method, and
+ *		writes rows with labels and folds to DIR/SYSTEM.TARGET.csv
  *	rows SYSTEM TARGETS DIR
- *		such rows alone
+ *		writes only these rows
  *	train SYSTEM TARGETS METHOD DAYS
- *		a forecaster of all sizes: wall and CPU seconds, microseconds per answer; DAYS 0:
- *		of all of them
+ *		trains a forecaster of all sizes: wall and CPU seconds, microseconds per forecast;
+ *		DAYS 0: all days
  *	steps SYSTEM TARGETS TRAIN_DAYS
- *		WAN-37: 100 repetitions of 100 points
+ *		simulates placement: 100 repetitions of 100 points
  *	generate SYSTEM
- *		rows per second
+ *		generates a system: rows per second
  *
- * TARGETS 0 is all. Lines are "key=value" words.
+ * TARGETS 0 means all targets. Output lines consist of "key=value" words.
  */
 #include <errno.h>
 #include <math.h>
@@ -28,11 +29,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/judge/metrics.h"
+#include "predict/forecast/place/placement.h"
+#include "predict/forecast/place/steps.h"
+#include "predict/forecast/site.h"
 #include "predict/forecast/states/forecaster.h"
 #include "predict/forecast/states/judgement.h"
-#include "predict/forecast/place/placement.h"
-#include "predict/forecast/site.h"
-#include "predict/forecast/place/steps.h"
 #include "predict/simulate/system.h"
 
 #define DAY_S 86400.0
@@ -43,7 +44,7 @@ enum { TARGETS_MAX = 1024, SEED = 1, THREADS = 2, ASKS = 2000, ASK_BLOCKS = 15 }
 struct bed {
 	struct generated generated;
 	struct site site;
-	size_t size; /* of 1 GB writes */
+	size_t size; /* index of the size 1 GB */
 	double from_s, to_s;
 };
 
@@ -84,8 +85,6 @@ static void bed_release(struct bed *bed)
 	generated_release(&bed->generated);
 	site_release(&bed->site);
 }
-
-/* ---- judge ---- */
 
 static int rows_write(const struct judgement_rows *rows, const struct features_plan *features,
 		      const char *path)
@@ -187,7 +186,7 @@ static int run_judge(char **words, struct err *err)
 	return r;
 }
 
-/* The states alone are fitted; folds are there for the form. */
+/* Only the states are fitted; the folds are required by the format. */
 static int run_rows(char **words, struct err *err)
 {
 	struct bed bed = { 0 };
@@ -209,9 +208,7 @@ static int run_rows(char **words, struct err *err)
 	return r;
 }
 
-/* ---- train ---- */
-
-/* Median over blocks; every answer is for another target, as they are asked for in turn. */
+/* Returns the median over blocks; consecutive forecasts are for different targets. */
 static double ask_us(const struct bed *bed, const struct forecaster *forecaster,
 		     const struct features *features)
 {
@@ -235,7 +232,7 @@ static double ask_us(const struct bed *bed, const struct forecaster *forecaster,
 	return metrics_quantile(took, ASK_BLOCKS, 0.5);
 }
 
-/* The row of features, and the answer: what a question costs that begins with probes. */
+/* Measures a forecast from probes: the row of features and the prediction. */
 static double whole_us(const struct bed *bed, const struct forecaster *forecaster,
 		       const struct features *features)
 {
@@ -303,9 +300,7 @@ static int run_train(char **words, struct err *err)
 	return 0;
 }
 
-/* ---- steps ---- */
-
-/* A name of several words as one. */
+/* Replaces blanks in a name, so that it is one word. */
 static const char *joined(const char *name, char text[64])
 {
 	snprintf(text, 64, "%s", name);
@@ -358,7 +353,7 @@ static int steps_print(const struct bed *bed, const struct forecaster *forecaste
 	return r;
 }
 
-/* Probes and writes of 1 GB stay: models of the others would be made for nothing. */
+/* Keeps probes and writes of 1 GB only, because the other models are not needed. */
 static void sizes_drop(struct bed *bed)
 {
 	struct chronicle *chronicle = &bed->generated.chronicle;
@@ -392,8 +387,6 @@ static int run_steps(char **words, struct err *err)
 	bed_release(&bed);
 	return r;
 }
-
-/* ---- generate ---- */
 
 static int run_generate(char **words, struct err *err)
 {

@@ -159,10 +159,10 @@ def learn(bars, system, results, directory, name_of):
             one, two = (mean(name, MEASURES[at + i]) - statistics.mean(theirs[name][MEASURES[at + i]]) for i in (0, 1))
             bars.bar(abs(one) <= CLOSE and abs(two) <= CLOSE,
                      f"{name_of}, {name}, {kind}: accuracy {one:+.4f}, AUC {two:+.4f} beside scikit-learn's"
-                     f" (bar {CLOSE} to either side)")
+                     f" (threshold {CLOSE} to either side)")
     bound, word = (0.9, "90 %") if system == "cori" else (0.7, "70 %")
     above = sum(row["accuracy"] > bound for row in svm.values())
-    bars.bar(2 * above > len(targets), f"{name_of}: SVM above {word} on {above} of {len(targets)} targets (bar: most)")
+    bars.bar(2 * above > len(targets), f"{name_of}: SVM above {word} on {above} of {len(targets)} targets (threshold most)")
     bars.key(f"{name_of}_svm", f"{mean('svm', 'accuracy'):.3f}")
     bars.key(f"{name_of}_svm_latent", f"{mean('svm', 'latent'):.3f}")
     bars.key(f"{name_of}_ceiling", f"{mean('svm', 'ceiling'):.3f}")
@@ -213,12 +213,12 @@ def steps(bars, path):
         return 100 * of[rule, source, metric]["mean"]
 
     bars.bar(gain("classes", group) > 9, f"placement: the paper's rule gains {gain('classes', group):.1f} % in the paper's"
-             f" metric (bar: above 9 %)")
+             f" metric (threshold above 9 %)")
     bars.bar(gain("expected", group) > gain("classes", group),
-             f"placement: shares by expected times gain {gain('expected', group):.1f} % in it (bar: above"
+             f"placement: shares by expected times gain {gain('expected', group):.1f} % in it (threshold above"
              f" {gain('classes', group):.1f} %)")
     bars.bar(gain("hedged", slowest) >= 0, f"placement: the hedge gains {gain('hedged', slowest):.1f} % on the slowest"
-             f" target (bar: not below equal shares)")
+             f" target (threshold not below equal shares)")
     for rule in ("classes", "expected", "hedged"):
         bars.key(f"place_{rule}", "/".join(f"{gain(rule, n):.1f}" for n in names))
 
@@ -238,7 +238,7 @@ def real(bars, path):
     start, hours = of["real_likelier_start"], of["real_likelier_hours"]
     print(f"  with node hours of concurrent jobs, which tell how long a run took: {hours[0]:.1f} % ({hours[1]:.1f} % blocked)")
     bars.bar(start[0] >= 90, f"real: {start[0]:.1f} % of states from earlier runs and what is known at the start"
-             f" ({start[1]:.1f} % blocked in time; bar 90 %)")
+             f" ({start[1]:.1f} % blocked in time; threshold 90 %)")
 
 
 # ---- probes ----
@@ -272,7 +272,7 @@ def probe(bars, statistics_path, outside_path):
           f" CPU {told['cpu_seconds']:.3f} s by its own statistics, {seen['cpu_s']:.3f} s by the kernel's;"
           f" bytes to storage by the kernel's {seen['write_bytes'] / 1e6:.1f} MB")
     bars.bar(own < 0.5 and kernel < 0.5, f"probe: {own:.3f} % of one core by its own statistics, {kernel:.3f} % by the"
-             f" kernel's (bar: below 0.5 %)")
+             f" kernel's (threshold below 0.5 %)")
     # The store and its journal are written, too.
     bars.bar(wrote <= seen["write_bytes"] <= 1.05 * wrote + 16e6,
              f"probe: {wrote} bytes by its statistics, {seen['write_bytes']:.0f} by the kernel's, with the store")
@@ -375,7 +375,7 @@ def gain(bars, directory, devices):
               f"   {max(seconds):9.3f}   {told:24s} {statistics.mean(loaded or [0]):12.1f} / {statistics.mean(free or [0]):.1f}"
               f"   {statistics.median(b[rule][4] for b in blocks):20.0f}")
     elsewhere = sum(int(n) for b in blocks for r in rules for d, n in b[r][3].items() if d not in target_of)
-    bars.bar(elsewhere == 0, f"experiment: {elsewhere} files lie on none of the targets (bar: none)")
+    bars.bar(elsewhere == 0, f"experiment: {elsewhere} files lie on none of the targets (threshold none)")
     best = max((r for r in rules if r != "equal"), key=lambda r: throughput(blocks, r))
     for rule in ("hedged", best) if best != "hedged" else ("hedged",):
         if rule not in rules:
@@ -383,7 +383,7 @@ def gain(bars, directory, devices):
         low, _ = interval(blocks, rule)
         ratio = throughput(blocks, rule) / throughput(blocks, "equal") - 1
         bars.bar(ratio > 0.05 and low > 0, f"experiment: {rule} placement gains {100 * ratio:.1f} % of throughput, at least"
-                 f" {100 * low:.1f} % (bar: above 5 %, interval above 0)")
+                 f" {100 * low:.1f} % (threshold above 5 %, interval above 0)")
 
 
 def main(words):

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A background load that moves between storage targets: movers, each of which stays at one target
- * for a while, then goes to another that has none, or rests. At a target its threads write as fast
- * as the target lets them, past the page cache. When a mover moves is a line on standard output,
- * "SECONDS_SINCE_1970 MOVER TARGET", where TARGET counts from 0 and -1 is rest: the truth that
- * forecasts are compared with.
+ * A background load that moves between storage targets. Each mover stays at one target for a while,
+ * then moves to a target without a mover, or rests. At a target, its threads write as fast as
+ * possible and bypass the page cache. Each move prints a line "SECONDS_SINCE_1970 MOVER TARGET" to
+ * standard output; TARGET counts from 0, and -1 means rest. Forecasts are compared with these
+ *lines.
  *
  *	bench_forecast_load SEED MOVERS THREADS STAY_S REST_S DIR...
  *
- * STAY_S and REST_S are means; a stay lasts at least a quarter of it. It ends by SIGTERM or SIGINT,
- * or when its parent dies, and leaves no file.
+ * STAY_S and REST_S are means; a stay lasts at least a quarter of the mean. The program ends on
+ *SIGTERM or SIGINT, or when its parent ends, and leaves no files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #define MOVERS_MAX 8
 #define THREADS_MAX 32
 #define WRITE_BYTES (1u << 20)
-#define WRITES_PER_FILE 2 /* offsets that a thread goes round */
+#define WRITES_PER_FILE 2 /* offsets that a thread writes to in turn */
 #define REST_CHANCE 0.25
 #define NOWHERE (-1)
 
@@ -67,7 +67,7 @@ static double now_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* SplitMix64: the same sequence of stays on every machine. */
+/* SplitMix64 yields the same sequence of stays on every machine. */
 static double random_share(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -94,7 +94,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* Without a name from the start: nothing is left behind, however it ends. */
+/* The file never has a name, so nothing remains however the process ends. */
 static int file_open(const char *directory, size_t bytes)
 {
 	int fd = open(directory, O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600);
@@ -115,7 +115,7 @@ static int is_free(int target, size_t movers)
 	return 1;
 }
 
-/* There are more targets than movers, so one is free. */
+/* A target is free, because there are more targets than movers. */
 static int target_choose(uint64_t *state, size_t movers)
 {
 	int target;

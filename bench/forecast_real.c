@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One year of I/O benchmarks on Cori (tokio-abc): was the system idle or busy for a run, by what
- * was known when it started? A state is that of a mixture of two log-normal distributions of the
- * time per byte, one for each kind of run (program, direction, shared or not, size, ranks) that
- * there are enough runs of. Two labels are judged: the likelier state, and the paper's, which is
- * drawn at random from the chances of both and which nobody can predict better than its ceiling.
- * Busy means slow: of a run that is faster than the idle state's median the likelier state is idle,
- * also where the busy component is so wide that Bayes' formula would have it.
+ * One year of I/O benchmarks on Cori (tokio-abc): predicts whether the system was idle or busy for
+ *a run, from what was known when the run started. States come from a mixture of two log-normal
+ * distributions of the time per byte, fitted for each kind of run (program, direction, shared or
+ *not, size, ranks) with enough runs. Two labels are evaluated: the likelier state, and the label of
+ *the paper, which is drawn at random from the probabilities of both states, so that its accuracy
+ *has a ceiling. Busy means slow: a run that is faster than the median of the idle state is labeled
+ *idle, even if a wide busy component has the higher posterior probability.
  *
- * What is known:
- *	past     the kind, and how earlier runs went that had ended: their rates and states, of this
- *	         kind, of this direction, of any, the last one of every kind, means that fade with
- *	         the hours; what servers counted during them, and what others moved
- *	start    and the time of day and of the week, how full and how healthy servers were when it
- *	         started, and where its nodes are
- *	queue    and how many jobs and nodes were busy beside it. Counted while it ran: it is the
- *	         nearest that there is in the data to what a scheduler says at the start
- *	hours    and node hours of these jobs. They grow with the time that the run took, which
- *	         was to be predicted. For comparison only
- * How much a column tells of the run's own length is printed first.
+ * Feature sets; each includes the previous one:
+ *	past     the kind, and the rates and states of earlier runs that had ended: of this kind, of
+ *	         this direction, of any kind, the last run of every kind, and exponentially weighted
+ *	         means; server counters during these runs, and the bytes of other jobs
+ *	start    the time of day and of the week, the fill level and health of servers at the start,
+ *	         and the places of the nodes
+ *	queue    the number of other jobs and of their nodes. The data has it for the time of the
+ *	         run, which is the best approximation of what a scheduler reports at the start
+ *	hours    the node hours of these jobs. They depend on the run time, which is the response,
+ *	         so this set is for comparison only
+ * The correlation of such columns with the run time is printed first.
  *
- * The last quarter of the year is a test of its own: what idle and busy mean is learned before it,
- * and columns, method and settings were chosen by blocked folds of the three quarters before.
+ * The last quarter of the year is a separate test set: the states are learned from the data before
+ * it, and columns, method and settings were chosen with blocked folds of the first three quarters.
  */
 #include <errno.h>
 #include <math.h>
@@ -35,12 +35,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "learn/table/folds.h"
-#include "learn/table/schema.h"
+#include "lab/learn/series.h"
 #include "learn/judge/calibration.h"
 #include "learn/judge/metrics.h"
-#include "lab/learn/series.h"
 #include "learn/states/mixture.h"
+#include "learn/table/folds.h"
+#include "learn/table/schema.h"
 #include "learn_runs.h"
 
 #define FILE_NAME "tokio-abc/cori-summaries_2017-02-14-2018-02-15.csv.gz"
@@ -58,7 +58,7 @@ enum { KIND_LEAST = 50, FOLDS = 8, BINS = 10, LAGS = 5, WINDOW = 10, HALF_LIFE =
 #define QUEUE COUNTED ",nodes_mean"
 #define HOURS COUNTED ",jobsdb_concurrent_nodehrs"
 
-/* Labels that are drawn are judged where it tells something new. */
+/* Feature sets that are evaluated with drawn labels, too. */
 static const struct known {
 	const char *name, *list;
 	bool drawn;
@@ -69,27 +69,26 @@ static const struct known {
 enum { KNOWNS = sizeof(knowns) / sizeof(knowns[0]) };
 
 /*
- * Learns the chance of busy, not the label: a run between both states teaches little of either.
- * Small steps and few inputs per node, as most inputs are noise.
+ * The response is the probability of busy, not the label, so that a run between both states has
+ * little weight. The learning rate is small and nodes use few inputs, because most inputs are
+ * noise.
  */
 #define METHOD "boosting"
 #define SETTINGS "trees=400,depth=6,leaf=20,rate=0.025,features=0.05,sample=0.5"
 
-/* Rows of kinds that have a mixture, in time order. */
+/* The rows of all kinds with a mixture, in time order. */
 struct task {
 	struct runs runs;
 	struct dataset table;
 	double *time, *known, *kind;
-	double *busy;		  /* chance of the state by the mixture */
-	double *margin;		  /* log of the time: 0 at the idle median, 1 at the busy */
+	double *busy;		  /* probability of the busy state */
+	double *margin;		  /* log time, scaled: 0 at the idle median, 1 at the busy median */
 	double *likelier, *drawn; /* labels */
 	size_t rows;
-	size_t early; /* of the rows: in the first three quarters */
+	size_t early; /* number of rows in the first three quarters */
 };
 
-/* ---- labels ---- */
-
-/* Times per byte of one kind; returns how many. */
+/* Collects the times per byte of one kind; returns their number. */
 static size_t kind_times(const struct runs *runs, size_t kind, size_t *rows, double *seconds)
 {
 	size_t count = 0;
@@ -103,7 +102,7 @@ static size_t kind_times(const struct runs *runs, size_t kind, size_t *rows, dou
 	return count;
 }
 
-/* How many of rows, which ascend, are before the cut. */
+/* Returns how many of the ascending rows are before the cut. */
 static size_t rows_before(const size_t *rows, size_t count, size_t cut)
 {
 	while (count && rows[count - 1] >= cut)
@@ -112,7 +111,7 @@ static size_t rows_before(const size_t *rows, size_t count, size_t cut)
 }
 
 /*
- * busy, drawn and margin of all runs; NAN where a kind is too rare. What idle and busy mean is
+ * Computes busy, drawn and margin of all runs; NAN for kinds with too few runs. The states are
  * learned from the runs before the cut.
  */
 static int labels_make(const struct runs *runs, size_t cut, double *busy, double *drawn,
@@ -149,8 +148,6 @@ static int labels_make(const struct runs *runs, size_t cut, double *busy, double
 	return 0;
 }
 
-/* ---- features ---- */
-
 static size_t column(const struct dataset *table, const char *name)
 {
 	struct err err;
@@ -169,7 +166,7 @@ static void column_copy(const struct dataset *table, const char *name, double **
 	dataset_column(table, column(table, name), *out);
 }
 
-/* Its own past under a name of its own: NAME_lag1 ... */
+/* Adds lagged values of a column as NAME_lag1, ... */
 static int value_past(struct task *task, const char *name, const double *values,
 		      const double *group, struct err *err)
 {
@@ -185,7 +182,7 @@ static int value_past(struct task *task, const char *name, const double *values,
 	return series_add_lags(table, &past, err);
 }
 
-/* The last run of a kind that had ended by then; rows if there is none. */
+/* Returns the last run of a kind that had ended at that time; rows if there is none. */
 static size_t last_of(const struct task *task, double kind, double time)
 {
 	size_t last = task->rows;
@@ -198,7 +195,7 @@ static size_t last_of(const struct task *task, double kind, double time)
 	return last;
 }
 
-/* seen_K: how slow the last run of every kind was. */
+/* Adds seen_K: the margin of the last run of every kind. */
 static void seen_add(struct task *task, double kind)
 {
 	AUTO_FREE double *values = xmalloc(task->rows * sizeof(*values));
@@ -215,7 +212,7 @@ static void seen_add(struct task *task, double kind)
 		dataset_add(&task->table, name, values);
 }
 
-/* How long ago the last run of the kind, and of any, ended. */
+/* Adds the time since the last run of the kind, and of any kind, ended. */
 static void ages_add(struct task *task)
 {
 	AUTO_FREE double *own = xmalloc(task->rows * sizeof(*own));
@@ -232,7 +229,7 @@ static void ages_add(struct task *task)
 	dataset_add(&task->table, "age_any", any);
 }
 
-/* What servers counted per second during the last run of any kind that had ended. */
+/* Adds the server counters per second during the last run that had ended. */
 static void servers_add(struct task *task)
 {
 	static const char *const counters[] = { "ave_bytes_read_per_sec",
@@ -264,8 +261,8 @@ static void servers_add(struct task *task)
 }
 
 /*
- * NAME_H: mean margin of earlier runs of the group (NULL: of all), the weight of a run halved every
- * H hours since it ended.
+ * Adds NAME_H: the weighted mean margin of earlier runs of the group (NULL: of all runs). The
+ * weight of a run halves every H hours after its end.
  */
 static void fading_add(struct task *task, const char *group_name, const double *group, double hours)
 {
@@ -323,8 +320,8 @@ static int fadings_add(struct task *task, struct err *err)
 }
 
 /*
- * What others moved while earlier runs ran: others_read_*, others_written_* (bytes per second as
- * logarithms, those of the run itself taken off) and cover_* (the run's share of all).
+ * Adds the traffic of other jobs during earlier runs: others_read_*, others_written_* (log bytes
+ * per second, without those of the run itself) and cover_* (the share of the run).
  */
 static int others_add(struct task *task, struct err *err)
 {
@@ -353,7 +350,8 @@ static int others_add(struct task *task, struct err *err)
 	return r;
 }
 
-/* Node hours beside the run over its hours: nodes that were busy, whatever the run's length. */
+/* Adds the node hours of other jobs divided by the hours of the run: the busy nodes, independent of
+ * the run time. */
 static void nodes_add(struct task *task)
 {
 	AUTO_FREE double *values = xmalloc(task->rows * sizeof(*values));
@@ -466,15 +464,13 @@ static void task_release(struct task *task)
 	free(task->busy);
 }
 
-/* ---- judgement ---- */
-
-/* What a forecast learns from. */
+/* The data that a forecast learns from. */
 struct lesson {
 	struct samples samples;
 	struct pipeline_plan plan;
 };
 
-/* Chances of busy for the rows in test. */
+/* Predicts the probability of busy for the test rows. */
 static int chances_make(const struct lesson *lesson, const size_t *train, size_t trained,
 			const size_t *test, size_t tested, double *out, struct err *err)
 {
@@ -495,7 +491,7 @@ static int chances_make(const struct lesson *lesson, const size_t *train, size_t
 	return 0;
 }
 
-/* Of all rows, each by the other folds. */
+/* Predicts all rows, each from the other folds. */
 static int folds_guess(const struct lesson *lesson, const struct folds *folds, double *out,
 		       struct err *err)
 {
@@ -510,7 +506,7 @@ static int folds_guess(const struct lesson *lesson, const struct folds *folds, d
 	return r;
 }
 
-/* Of the last quarter, by runs that had ended when it began. */
+/* Predicts the last quarter from the runs that had ended when it began. */
 static int last_guess(const struct task *task, const struct lesson *lesson, double *out,
 		      struct err *err)
 {
@@ -535,8 +531,7 @@ static double accuracy(const double *truth, const double *busy, size_t count)
 	return (double)right / (double)count;
 }
 
-/* The chances as Platt's sigmoid has them, fitted to the other folds' rows; the error that stays.
- */
+/* Returns the calibration error that remains after Platt scaling, fitted to the other folds. */
 static double calibrated_error(const double *truth, const double *busy, const struct folds *folds)
 {
 	AUTO_FREE double *work = xmalloc(3 * folds->rows * sizeof(*work));
@@ -565,13 +560,13 @@ static double calibrated_error(const double *truth, const double *busy, const st
 	return metrics_reliability(truth, out, folds->rows, bins, BINS);
 }
 
-/* What those say who have no model. */
+/* The accuracies of baselines without a model. */
 struct baselines {
 	double majority, majority_kind, last;
-	double ceiling; /* of what can be predicted */
+	double ceiling; /* the best possible accuracy */
 };
 
-/* Of the rows from `from` on. */
+/* Computes the baselines of the rows from `from` on. */
 static struct baselines baselines_make(const struct task *task, const double *labels, size_t from)
 {
 	struct baselines of = { 0 };
@@ -628,7 +623,7 @@ static int inputs_make(const struct task *task, const char *list, double **x, si
 	return r;
 }
 
-/* What is learned: the chance, where the label is the likelier state on the label's side of 1/2. */
+/* The response: the probability of busy, moved to the side of 1/2 on which the label is. */
 static void targets_make(const struct task *task, const double *labels, double *out)
 {
 	for (size_t i = 0; i < task->rows; i++)
@@ -649,7 +644,7 @@ static const char *const titles[] = { "known",	       ">inputs",  ">shuffled", "
 				      ">Platt",	       ">blocked", ">AUC",	">error", ">Platt",
 				      ">last quarter", ">AUC",	   ">error",	NULL };
 
-/* One row of the table, and its key. */
+/* Adds one row of the table, and its key. */
 static int known_judge(const struct task *task, const struct known *known, const char *name,
 		       const double *labels, const struct folds folds[2], struct table *table,
 		       struct buf *keys, struct err *err)
@@ -711,11 +706,9 @@ static int labels_judge(const struct task *task, const char *name, const double 
 	return r;
 }
 
-/* ---- leaks ---- */
-
 /*
- * Correlation of a column with the run's own length (both as logarithms) within kinds, in the first
- * three quarters.
+ * Returns the correlation of a column with the run time (both as logarithms) within kinds, in the
+ * first three quarters.
  */
 static double length_correlation(const struct task *task, const char *name)
 {
@@ -754,7 +747,7 @@ static void leaks_print(const struct task *task)
 		"jobsdb_concurrent_nodehrs"
 	};
 
-	printf("correlation with the run's own length, within kinds:\n");
+	printf("correlation with the run time, within kinds:\n");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		printf("  %-34s %6.2f\n", names[i], length_correlation(task, names[i]));
 }

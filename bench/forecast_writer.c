@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One I/O step of a parallel program: processes write a set of files into one directory, each its
- * own part of them one after another, and fsync each; the step is over when the last has ended.
- * Where the files come to lie is not its business, but it tells: prints "seconds bytes DEVICE=FILES
- * ...", from the moment at which all processes are ready, and removes its files.
+ * One I/O step of a parallel program: processes write a set of files into one directory. Each
+ *process writes and fsyncs its part of the files one after another; the step ends when the last
+ *process has finished. The program prints "SECONDS BYTES DEVICE=FILES ...", where SECONDS starts
+ *when all processes are ready and DEVICE is where the files are, and removes its files.
  *
  *	bench_forecast_writer DIRECTORY PROCESSES FILES_OF_EACH BYTES
  */
@@ -41,7 +41,7 @@ static void path_make(char path[PATH_BYTES], const char *directory, int process,
 	snprintf(path, PATH_BYTES, "%s/out.%d.%d", directory, process, file);
 }
 
-/* The device that it is on. */
+/* Returns the device of the file. */
 static dev_t file_write(const char *path, const char *data, size_t bytes)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -61,13 +61,13 @@ static dev_t file_write(const char *path, const char *data, size_t bytes)
 	return st.st_dev;
 }
 
-/* What all processes know. */
+/* The state that all processes share. */
 struct step {
 	const char *directory;
 	int processes, files;
 	size_t bytes;
 	dev_t *devices; /* shared: processes x files */
-	/* ready is closed by each process when it is; start ends when all are. */
+	/* Each process closes ready when it is ready; start is closed when all are ready. */
 	int ready[2], start[2];
 };
 
@@ -113,7 +113,7 @@ static void files_remove(const struct step *step)
 	}
 }
 
-/* Each device when it is met first. */
+/* Prints each device once, at its first file. */
 static void devices_print(const dev_t *devices, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -136,7 +136,8 @@ static void step_init(struct step *step, char **words)
 			       .files = atoi(words[2]),
 			       .bytes = strtoull(words[3], NULL, 10) };
 	if (step->processes < 1 || step->files < 1 || step->bytes < 1) {
-		fprintf(stderr, "bench_forecast_writer: nothing to write\n");
+		fprintf(stderr, "bench_forecast_writer: PROCESSES, FILES_OF_EACH and BYTES must be "
+				"positive\n");
 		exit(2);
 	}
 	step->devices = mmap(NULL, (size_t)step->processes * (size_t)step->files * sizeof(dev_t),

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Whether hints that were learnt are worth having: four levels of access with the defaults and with a collective
-# buffer of 200 MB and no data sieving. One learning run of each; then, in turn, the defaults, the hints, and the
-# unmodified program as history opens its files. What is known does not change any more, and the same plug-ins run
-# in all of them: history answers nothing where it would have to learn a million times first. Of each the median
-# throughput counts: the last must reach 95 % of the better of the first two.
-# BUILD names the build tree, HISTORY_ROUNDS how often each is run, HISTORY_DIR where the file is.
+# The benefit of learned hints. The kernel "levels" runs once with the defaults and once with a collective buffer of
+# 200 MB and without data sieving; the plug-in history learns from both runs. Then three variants are interleaved: the
+# defaults, the hints, and the unmodified program, for which history chooses the hints. History does not learn during
+# these runs. All variants load the same plug-ins; in the first two, history would need a million runs before it
+# chooses any hint. The median throughput of the third variant must reach 95 % of the better of the first two.
+# BUILD names the build tree, HISTORY_ROUNDS is the number of runs of each variant, HISTORY_DIR the directory of the file.
 set -eu
 BUILD=${BUILD:-build}
 . "$(dirname "$0")/../tests/mpi/libmpi.sh"
@@ -13,14 +13,14 @@ rounds=${HISTORY_ROUNDS:-7} ranks=4 blocks=256 bytes=102400
 hints=(-H cb_buffer_size=200000000 -H romio_ds_read=disable -H romio_ds_write=disable)
 # Only ROMIO knows these hints.
 export OMPI_MCA_io=romio321
-# What recording costs is not the question, nor what a busy machine makes of it.
+# The overhead of recording is not measured here, so it must not reduce what is recorded.
 export SLUICE_OVERHEAD_BUDGET=0
 work=$(mktemp -d "${HISTORY_DIR:-${TMPDIR:-/tmp}}/sluice-bench.XXXXXX")
 trap 'cd /; rm -rf "$work"' EXIT
 cd "$work"
 failed=0
 
-# levels MPI STORE LEARN ARGUMENT...: one run of the levels in $what, recorded; throughput of all levels together in MB/s
+# levels MPI STORE LEARN ARGUMENT...: one recorded run of the levels in $what; prints the throughput of all levels, MB/s
 levels() {
 	local mpi=$1 store=$2 learn=$3
 	shift 3
@@ -34,12 +34,13 @@ median() {
 	sort -g "$1" | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
+# given: how many opens of the last run got hints
 given() {
 	"$BUILD/sluice" print trace | awk '/ MPI_File_open\(/ { n++ } / MPI_File_open\(.*hint\/set=/ { h++ }
 		END { printf "%d of %d\n", h, n }'
 }
 
-# measure MPI NAME LEVEL...: all levels, or some
+# measure MPI NAME [LEVEL]...: compares the variants at the given levels, or at all levels
 measure() {
 	local mpi=$1 name=$2 what=() level
 	shift 2
@@ -58,17 +59,17 @@ measure() {
 	awk -v mpi="$mpi, $name" -v d="$(median defaults.mbps)" -v h="$(median hints.mbps)" -v u="$(median history.mbps)" \
 		-v given="$(given)" 'BEGIN {
 		better = h > d ? h : d
-		printf "%-32s  defaults %8.1f  hints %8.1f  history %8.1f MB/s  %6.1f %% of the better (bar 95 %%), hints for %s opens: %s\n",
+		printf "%-32s  defaults %8.1f  hints %8.1f  history %8.1f MB/s  %6.1f %% of the better one (threshold 95 %%), %s opens with hints: %s\n",
 			mpi, d, h, u, 100 * u / better, given, (u >= 0.95 * better ? "good" : "BELOW")
 		exit u < 0.95 * better }' || failed=1
 }
 
 mpis=$(mpi_list)
-[ -n "$mpis" ] || { echo "history: there is no MPI" >&2; exit 0; }
+[ -n "$mpis" ] || { echo "history: skipped: no MPI is installed" >&2; exit 0; }
 echo "four levels of access, $ranks ranks, $blocks blocks of $bytes bytes each; medians of $rounds"
 for mpi in $mpis; do
 	measure "$mpi" "all levels"
-	# Where data sieving matters most.
+	# Data sieving matters most at this level.
 	measure "$mpi" "independent, holes" independent-noncontiguous
 done
 exit $failed

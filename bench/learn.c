@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Our side of bench/learn.sh: the jobs that learn_reference.py gives to scikit-learn, with the same
- * rows, folds and settings, and the same lines as output. Times are CPU time of one thread; that
- * of all targets is wall time.
+ * Runs the jobs of bench/learn.sh with Sluice; learn_reference.py runs them with scikit-learn.
+ * Rows, folds, settings and the format of the output are the same. Times are CPU times of one
+ * thread; the time of all targets is wall time.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,15 +18,15 @@
 #include "learn_exact.h"
 #include "learn_job.h"
 
-/* Quick fits are repeated until they have taken so long; the median counts. */
+/* Short fits are repeated for this time; the median is used. */
 #define ENOUGH_S 0.2
 enum { REPEATS = 20 };
-/* One row is too short for the clock. */
+/* A single row takes less time than the clock resolves. */
 enum { BLOCKS = 2000, BLOCK_CALLS = 8 };
 #define ONE_ROW_ENOUGH_S 0.3
 
 struct cross {
-	double *out;	 /* rows x answers, of the rows that were tested */
+	double *out;	 /* rows x answers, for the tested rows */
 	size_t *chosen;	 /* room for all rows */
 	double *answers; /* room for all rows */
 	struct pipeline last;
@@ -76,7 +76,7 @@ static int cross_run(struct cross *cross, const struct job *job, const struct jo
 	return 0;
 }
 
-/* Median over blocks of calls for single rows, preparation included. */
+/* Returns the median over blocks of calls for single rows, including preparation. */
 static double one_row_us(const struct pipeline *pipeline, const struct job_rows *rows)
 {
 	double took[BLOCKS], out[LEARNER_CLASSES_MAX], end = job_clock() + ONE_ROW_ENOUGH_S;
@@ -94,7 +94,7 @@ static double one_row_us(const struct pipeline *pipeline, const struct job_rows 
 	return metrics_quantile(took, n, 0.5);
 }
 
-/* Tested rows to the front; returns how many. */
+/* Moves tested rows to the front; returns their number. */
 static size_t tested_take(const struct cross *cross, const struct job_rows *rows, double *truth,
 			  double *guess)
 {
@@ -177,7 +177,7 @@ static int job_run(const struct job *job, struct err *err)
 	return r;
 }
 
-/* A job that cannot be done is told, and the others go on: the table shows what is missing. */
+/* A job that fails prints a message, and the others continue; the table shows the gap. */
 static int command_run(char **words, struct err *err)
 {
 	AUTO_FCLOSE FILE *list = fopen(words[0], "re");
@@ -197,14 +197,12 @@ static int command_run(char **words, struct err *err)
 	return worst;
 }
 
-/* ---- many targets ---- */
-
 enum { JOBS_MAX = 16 };
 
 struct targets {
 	struct job jobs[JOBS_MAX];
 	size_t job_count, target_count;
-	size_t *first; /* row of each target, and one more */
+	size_t *first; /* first row of each target, and the end */
 	struct job_rows rows;
 	struct piece {
 		size_t right;
@@ -253,7 +251,7 @@ static int targets_init(struct targets *all, const char *path, size_t most, stru
 		all->job_count += r > 0;
 	}
 	if (r >= 0 && !all->job_count)
-		r = err_set(err, ENODATA, "%s: no jobs", path);
+		r = err_set(err, ENODATA, "%s: the list has no jobs", path);
 	if (r >= 0)
 		r = job_rows_init(&all->rows, &all->jobs[0], err);
 	if (r < 0)
@@ -331,8 +329,6 @@ static int command_targets(char **words, struct err *err)
 	targets_release(&all);
 	return r;
 }
-
-/* ---- the program ---- */
 
 static const struct command {
 	const char *name;

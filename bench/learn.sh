@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# How good and how fast src/learn is beside scikit-learn and R, on the same rows in the same run. docs/benchmarks.md
-# says how. BUILD names the build tree, SHARED the folder with data/ and reference/, KEEP a folder for all lines that
-# the tables are made of. PARTS: what to run, of classify, regress, grouped, exact, targets, series, memory.
-# TARGETS: so many targets on our side, REFERENCE_TARGETS on the other. FULL=1: all seeds, folds and targets on
-# both sides, which takes hours.
+# Quality and speed of src/learn compared with scikit-learn and R, on the same rows in the same run. docs/benchmarks.md
+# describes the method. BUILD names the build tree, SHARED the folder that contains data/ and reference/, KEEP a folder
+# for all intermediate results. PARTS lists the parts to run: classify, regress, grouped, exact, targets, series, memory.
+# TARGETS is the number of targets for Sluice, REFERENCE_TARGETS that for scikit-learn. FULL=1 uses all seeds, folds and
+# targets for both, which takes hours.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 BUILD=${BUILD:-build}
@@ -14,18 +14,18 @@ FULL=${FULL:-0}
 TARGETS=${TARGETS:-288}
 REFERENCE_TARGETS=${REFERENCE_TARGETS:-2}
 [ "$FULL" = 1 ] && TARGETS=288 REFERENCE_TARGETS=288
-# Debian's Python: scikit-learn is installed for that one.
+# Debian installs scikit-learn for its own Python.
 python=/usr/bin/python3
 ours=$BUILD/bench/bench_learn
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
 
 if [ ! -d "$SHARED/data" ] || [ ! -d "$SHARED/reference" ]; then
-	echo "bench learn: skipped: there is no $SHARED with data/ and reference/ (SHARED names another)" >&2
+	echo "bench learn: skipped: $SHARED does not contain data/ and reference/; set SHARED" >&2
 	exit 0
 fi
-sh "$here/../packaging/deps.sh" bench || echo "bench learn: going on with what is there" >&2
+sh "$here/../packaging/deps.sh" bench || echo "bench learn: continuing with the installed packages" >&2
 if ! $python -c 'import sklearn, pandas, scipy' 2>/dev/null; then
-	echo "bench learn: skipped: no scikit-learn for $python: there is nothing to compare with" >&2
+	echo "bench learn: skipped: $python has no scikit-learn to compare with" >&2
 	exit 0
 fi
 work=${KEEP:-$(mktemp -d "${TMPDIR:-/tmp}/sluice-bench.XXXXXX")}
@@ -42,14 +42,14 @@ has() {
 	return 1
 }
 
-# both PARTS: every job, first on our side, then on the other. Two at a time on either side, one thread each; long and
-# short ones are dealt out in turn.
+# both PARTS: runs every job with Sluice, then with the reference. Two processes with one thread each share the jobs;
+# they take alternate jobs, so that both get long and short ones.
 both() {
 	$python "$here/learn_cases.py" jobs "$1" "$SHARED" "$work" "$FULL" >"$work/jobs"
 	for half in 0 1; do
 		awk -v half=$half 'NR % 2 == half' "$work/jobs" >"$work/jobs.$half"
 	done
-	say "ours: $(wc -l <"$work/jobs") cases"
+	say "Sluice: $(wc -l <"$work/jobs") cases"
 	side ours "$ours" run
 	say "scikit-learn: the same"
 	side reference $python "$here/learn_reference.py" run
@@ -57,11 +57,11 @@ both() {
 		say "R: support vector regression"
 		Rscript "$here/learn_reference.R" svr "$work/jobs" >"$work/r.tsv" 2>>"$work/r.log"
 	else
-		say "no R with caret and e1071: not compared with it"
+		say "R with caret and e1071 is not installed; the comparison is skipped"
 	fi
 }
 
-# side NAME COMMAND...
+# side NAME COMMAND...: runs both halves of the jobs; the output is $work/NAME.tsv
 side() {
 	local name=$1
 	shift
@@ -84,10 +84,10 @@ exact() {
 	done <"$work/sets"
 	"$ours" mixtures "$work/mixtures.csv" >"$work/mixtures.tsv"
 	$python "$here/learn_exact.py" "$SHARED" "$work" >"$work/exact.tsv" ||
-		printf 'comparison\tinf\t0\tit failed\n' >>"$work/exact.tsv"
+		printf 'comparison\tinf\t0\tthe comparison failed\n' >>"$work/exact.tsv"
 }
 
-# cross NAME TARGETS THREADS REFERENCE_TARGETS STANDS_FOR: the jobs of $work/NAME.jobs on both sides
+# cross NAME TARGETS THREADS REFERENCE_TARGETS STANDS_FOR: runs the jobs of $work/NAME.jobs with both
 cross() {
 	say "$1: 8 folds of $2 target(s), $3 thread(s)"
 	"$ours" targets "$work/$1.jobs" "$2" "$3" >"$work/$1_ours_$5_$3.tsv"
@@ -107,17 +107,17 @@ targets() {
 	cross six "$TARGETS" 2 "$REFERENCE_TARGETS" 288
 }
 
-# program NAME COMMAND...: a bench or test of its own, if it was built
+# program NAME COMMAND...: runs a program, if it was built
 program() {
 	local name=$1
 	shift
-	[ -x "$1" ] || { say "$name: $1 is not there"; return; }
+	[ -x "$1" ] || { say "$name: $1 was not built"; return; }
 	say "$name"
 	"$@" >"$work/$name.txt" 2>&1
 	echo $? >"$work/$name.code"
 }
 
-say "making sets"
+say "creating the data sets"
 $python "$here/learn_data.py" sets "$SHARED" "$work" || exit 1
 cases=
 for part in classify regress grouped; do

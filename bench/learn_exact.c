@@ -8,13 +8,13 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/table/csv.h"
-#include "learn/table/dataset.h"
 #include "learn/pipeline.h"
 #include "learn/states/mixture.h"
+#include "learn/table/csv.h"
+#include "learn/table/dataset.h"
 #include "learn_job.h"
 
-/* The chosen columns as a matrix of the caller's; NULL on failure. */
+/* Returns the selected columns as a matrix, which the caller frees; NULL on failure. */
 static double *matrix_take(const struct dataset *table, const char *features, size_t **columns,
 			   size_t *width, struct err *err)
 {

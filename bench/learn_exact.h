@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What must agree with the reference to many digits: results are printed in full for
- * learn_exact.py to compare. Each takes the words of its command line (see learn.c).
+ * Results that must agree with the reference to many digits. They are printed with all digits;
+ * learn_exact.py compares them. Each function takes the words of its command line (see learn.c).
  */
 #ifndef SLUICE_BENCH_LEARN_EXACT_H
 #define SLUICE_BENCH_LEARN_EXACT_H
 
 struct err;
 
-/* Per column: its name, the power by maximum likelihood, and caret's; nan where it is left alone.
- */
+/* Prints for each column its name, the power by maximum likelihood and the power of caret, or nan
+ * if the column is not transformed. */
 int exact_powers(char **words, struct err *err);
 
-/* All rows as principal components of centred and scaled columns. */
+/* Prints all rows as principal components of the centered and scaled columns. */
 int exact_components(char **words, struct err *err);
 
-/* Predictions of linear regression for the rows that it was fitted to. */
+/* Prints the predictions of a linear regression for the rows that it was fitted to. */
 int exact_linear(char **words, struct err *err);
 
 /*
- * Per column: a mixture of two log-normals (weights, means, CPU seconds, ceiling) and the
- * log-likelihood of two components of every family.
+ * Prints for each column a mixture of two log-normal distributions (weights, means, CPU seconds,
+ * ceiling) and the log-likelihood of two components of every family.
  */
 int exact_mixtures(char **words, struct err *err);
 

@@ -42,7 +42,7 @@ int job_next(struct job *job, FILE *list, struct err *err)
 	while (n < JOB_FIELDS && (word = strsep(&at, "\t")))
 		job->field[n++] = strcmp(word, "-") == 0 ? "" : word;
 	if (n < JOB_FIELDS || at)
-		return err_set(err, EINVAL, "a job has %d fields: %s", JOB_FIELDS, job->line);
+		return err_set(err, EINVAL, "a job must have %d fields: %s", JOB_FIELDS, job->line);
 	job->seeds = strtoul(job->field[JOB_SEEDS], NULL, 10);
 	job->first = strtoul(job->field[JOB_FIRST], NULL, 10);
 	if (plan_init(job, err) < 0)

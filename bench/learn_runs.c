@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads the runs and adds what was known of earlier ones. Every feature of the past goes through
- * series_add_lags(), which counts nothing before it was known.
+ * Reads the runs and adds features of earlier runs. All such features are made by
+ * series_add_lags(), which uses a value only after the time at which it was known.
  */
 #include "learn_runs.h"
 
@@ -13,8 +13,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/table/csv.h"
 #include "lab/learn/series.h"
+#include "learn/table/csv.h"
 
 #define RATE "darshan_agg_perf_by_slowest_posix"
 enum { LAGS = 5, WINDOW = 10, HALF_LIFE = 5 };
@@ -39,7 +39,7 @@ static double *column_copy(const struct dataset *table, const char *name)
 	return values;
 }
 
-/* Runs on the scratch file system of which servers kept counters, by their start. */
+/* Selects runs on the scratch file system with server counters, ordered by start. */
 static void runs_choose(struct dataset *runs, const struct dataset *all, enum runs_part part)
 {
 	size_t start = column(all, "darshan_start_time"), counter = column(all, "fs_ave_oss_cpu");
@@ -54,7 +54,7 @@ static void runs_choose(struct dataset *runs, const struct dataset *all, enum ru
 	dataset_take(runs, all, rows, part == RUNS_FIRST_HALF ? count / 2 : count);
 }
 
-/* The same program from several folders is one. */
+/* Programs of the same name from several folders count as one. */
 static double program_number(const struct column *apps, double level)
 {
 	static const char *const names[] = { "ior", "hacc_io_read", "hacc_io_write", "vpicio_uni",
@@ -68,7 +68,7 @@ static double program_number(const struct column *apps, double level)
 	return -1;
 }
 
-/* What kind of run it is, and the logarithm of its rate. Size is in steps of a factor of 1.4. */
+/* Adds the kind of the run and the logarithm of its rate. Size has steps of a factor of 1.4. */
 static void kinds_add(struct dataset *table)
 {
 	size_t app = column(table, "darshan_app"), procs = column(table, "darshan_nprocs"),
@@ -109,7 +109,7 @@ static size_t kinds_number(const struct dataset *table, const char *list, double
 	return dataset_groups(table, columns, count, kind);
 }
 
-/* The past of a column: value_lag1 .., value_mean and so on; with lags or the mean alone. */
+/* Adds features of earlier values of a column (value_lag1, ..., value_mean), or only the mean. */
 static int past_add(struct dataset *table, const char *value, const double *group, bool lags,
 		    struct err *err)
 {
@@ -144,7 +144,7 @@ static double first_number(const double *row, const size_t *columns, size_t coun
 	return 0;
 }
 
-/* How runs of the kind went; where there were none, runs like it; where none, any. */
+/* Adds the level of the kind; without earlier runs, that of similar kinds, or else of all runs. */
 static int level_add(struct runs *runs, struct err *err)
 {
 	struct dataset *table = &runs->table;
@@ -203,7 +203,7 @@ static int counter_add(struct runs *runs, const char *counter, struct err *err)
 	return r;
 }
 
-/* Of a pair of columns, the one in the run's direction, and the other. */
+/* Splits a pair of columns into the one for the direction of the run and the other one. */
 static void ways_add(struct dataset *table, const char *prefix, const char *how)
 {
 	AUTO_FREE char *read = xprintf("%s_%s_bytes_read_per_sec", prefix, how),

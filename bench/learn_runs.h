@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One year of I/O benchmarks on Cori (tokio-abc) as a table in time order, with what was known of
- * earlier runs when each of them started. Runs come eight to a job: writes and reads of four
- * programs, one after the other. No past is taken from a run that had not ended.
+ * One year of I/O benchmarks on Cori (tokio-abc) as a table in time order. Each run has features of
+ * the runs that had ended when it started. A job consists of eight runs: writes and reads of four
+ * programs, one after the other.
  */
 #ifndef BENCH_LEARN_RUNS_H
 #define BENCH_LEARN_RUNS_H
@@ -12,31 +12,30 @@
 struct err;
 
 /*
- * Columns beside those of the file (all rates and counters as logarithms):
- *	program, write, shared, size    what kind of run it is
- *	rate                            what is to be predicted
- *	rate_*                          its past among runs of the same kind
- *	level                           rate_mean; of a kind without a past, that of kinds like it
- *	relative_*                      rate - level of the last runs of any kind
- *	way_*                           the same, of the last runs in the same direction
- *	now_X, beside_X                 what servers counted per second during the run, and this
- *	                                beside its mean over the last runs of the kind
- *	own_now_X, other_now_X and so   bytes in the run's direction, and in the other
- *	flow_mean, flow_most            own_now_ave and own_now_max beside level
- *	surplus_*                       relative - own_beside_ave of the last runs of any kind
+ * Columns in addition to those of the file (all rates and counters are logarithms):
+ *	program, write, shared, size    the kind of the run
+ *	rate                            the response
+ *	rate_*                          features of earlier rates of the same kind
+ *	level                           rate_mean; for a kind without earlier runs, that of similar
+ *kinds relative_*                      rate - level of the last runs of any kind way_* the same, of
+ *the last runs in the same direction now_X, beside_X                 server counters per second
+ *during the run, and their difference from the mean of the last runs of the kind own_now_X,
+ *other_now_X, ...     bytes in the direction of the run, and in the other one flow_mean, flow_most
+ *own_now_ave and own_now_max minus level surplus_*                       relative - own_beside_ave
+ *of the last runs of any kind
  */
 struct runs {
 	struct dataset table;
 	double *time, *known; /* start and end */
 	double *kind;
-	double *level; /* the column; 0 where nothing came before */
+	double *level; /* the column; 0 without earlier runs */
 	double *rate;  /* the column */
 	size_t rows, kinds;
 };
 
 enum runs_part { RUNS_ALL, RUNS_FIRST_HALF };
 
-/* With RUNS_FIRST_HALF the rest of the year is dropped before anything is made of it. */
+/* With RUNS_FIRST_HALF the second half of the year is dropped before any feature is computed. */
 int runs_read(struct runs *runs, const char *path, enum runs_part part, struct err *err);
 void runs_release(struct runs *runs);
 

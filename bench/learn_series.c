@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One year of I/O benchmarks on Cori (tokio-abc), in time order: how well the bandwidth of the next
- * run is predicted by a model that is fitted once, and by one that is fitted again and again; and
- * how often intervals of 90 % hold the truth. Nothing is learnt from a run before it has ended.
+ * One year of I/O benchmarks on Cori (tokio-abc), in time order: the error of predicting the
+ * bandwidth of the next run, with a model that is fitted once and with one that is refitted
+ * regularly, and the coverage of 90 % prediction intervals. Only runs that have ended are used.
  *
- * What is known when:
- *	start     at the start of a run: which program, how it writes, where its nodes are, and how
- *	          earlier runs went
- *	counters  and what servers counted per second during the run: not known before the run ends.
- *	          It explains a run rather than predicts it
- *	published and totals over the run, and who else ran meanwhile. A total beside its mean per
- *	          second tells how long the run took, which is what was to be predicted; so do node
- *	          hours beside nodes. Figures published for this data had them: for comparison only
+ * Feature sets; each includes the previous one:
+ *	start     known at the start of a run: the program, its access, the places of its nodes, and
+ *	          the results of earlier runs
+ *	counters  server counters per second during the run, which are not known before it ends: the
+ *	          model explains the run rather than predicts it
+ *	published totals over the run, and the other jobs. A total divided by its mean per second is
+ *	          the run time, which is the response; the same holds for node hours and nodes.
+ *	          Published results for this data used these columns: for comparison only
  *
- * Everything that can be chosen was chosen in the first half of the year, without the second:
- * "bench_learn_series DATA choose" drops the second half when it reads, trains on the first quarter
- * and rolls over the second. The second half is for the score.
+ * All choices were made with the first half of the year: "bench_learn_series DATA choose" drops the
+ * second half when it reads the data, trains on the first quarter and rolls over the second. The
+ * second half is used for the score only.
  */
 #include <errno.h>
 #include <math.h>
@@ -28,16 +28,16 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "learn/table/schema.h"
+#include "lab/learn/series.h"
 #include "learn/judge/conformal.h"
 #include "learn/judge/metrics.h"
-#include "lab/learn/series.h"
+#include "learn/table/schema.h"
 #include "learn_runs.h"
 
 #define FILE_NAME "tokio-abc/cori-summaries_2017-02-14-2018-02-15.csv.gz"
 #define COVERAGE 0.9
-#define ROLLING_BAR 0.08
-#define COVERAGE_BAR 0.01 /* to either side */
+#define ROLLING_THRESHOLD 0.08
+#define COVERAGE_THRESHOLD 0.01 /* on either side */
 enum { SEEDS = 5, CHOICE_SEEDS = 2 };
 
 #define START_FEATURES                                                             \
@@ -58,7 +58,7 @@ static const struct feature_set {
 };
 enum { SETS = sizeof(feature_sets) / sizeof(feature_sets[0]) };
 
-/* What was there to choose from. relative: to the level of the kind, or the rate itself. */
+/* The candidates. relative: predict the rate relative to the level of the kind. */
 struct choice {
 	const char *method, *settings;
 	size_t every, window;
@@ -98,16 +98,17 @@ static const struct choice choices[] = {
 };
 
 /*
- * The best of these in the first half; of two equals (8.17 %) the faster. There, in this order:
+ * The best candidate in the first half; of two equal ones (8.17 %), the faster. The results, in
+ * order:
  * 11.14 9.98 10.25 8.88 8.42 8.33 8.32 8.51 8.34 8.42 8.17 8.35 8.31 8.70 8.17 9.16 8.48 8.31
- * 8.89 % median error, the mean of the last ten of a kind 13.74 %. Some forty looks at the first
- * half came before, to make this list. Time since the last run, how full servers were and rates of
- * metadata operations gained no more there than another seed does. Fits after every job gained half
- * a point with an earlier setting, for six times the work.
+ * 8.89 % median error; the mean of the last ten runs of a kind has 13.74 %. About forty earlier
+ * trials on the first half led to this list. The time since the last run, the fill level of servers
+ * and the rates of metadata operations did not help more than a different seed. Refitting after
+ * every job gained half a percentage point with an earlier setting, for six times the work.
  */
 static const struct choice chosen = BOOSTING("trees=100,depth=6,leaf=20,features=0.6", 50);
 
-/* A half or the whole of the year, and what of it comes before the first prediction. */
+/* Half of the year or all of it, and the part of it before the first prediction. */
 struct task {
 	const struct runs *runs;
 	const struct choice *choice;
@@ -116,7 +117,7 @@ struct task {
 	uint64_t seed;
 };
 
-/* What stands for a missing value is learnt from the first rows only. */
+/* Replacements of missing values are learned from the first rows only. */
 static int inputs_make(struct task *task, const char *list, struct err *err)
 {
 	AUTO_FREE size_t *columns = NULL, *rows = xmalloc(task->first * sizeof(*rows));
@@ -177,11 +178,11 @@ static int plan_init(struct series_plan *plan, const struct task *task, struct e
 	return learner_parse(learner, choice->settings, plan->pipeline.settings, err);
 }
 
-/* Sums over seeds while it is made. */
+/* Sums over seeds until the mean is computed. */
 struct verdict {
 	double fixed, rolling;			/* median error */
-	double fixed_coverage, coverage, width; /* of intervals; width relative to the guess */
-	double seconds;				/* of rolling */
+	double fixed_coverage, coverage, width; /* of intervals; width relative to the prediction */
+	double seconds;				/* CPU seconds of the refitted model */
 	size_t fits, inputs, unbounded;
 	int seeds;
 };
@@ -204,8 +205,8 @@ static double share_inside(const double *truth, const double *guess, size_t coun
 }
 
 /*
- * Split conformal: the model of three quarters of the first rows, its errors on the fourth, and
- * the intervals that follow for a model of all first rows, ever after.
+ * Split conformal prediction: the errors of a model of three quarters of the first rows on the
+ * fourth quarter give the intervals for a model of all first rows.
  */
 static int margin_find(const struct task *task, struct series_plan plan,
 		       const struct samples *samples, double *margin, struct err *err)
@@ -289,7 +290,7 @@ static void verdict_average(struct verdict *verdict)
 	verdict->width /= verdict->seeds;
 }
 
-/* The mean over seeds 1 ... */
+/* Computes the mean over the seeds, which start at 1. */
 static int choice_judge(const struct runs *runs, const struct choice *choice, const char *list,
 			int seeds, struct verdict *verdict, struct err *err)
 {
@@ -314,7 +315,7 @@ static int choice_judge(const struct runs *runs, const struct choice *choice, co
 	return r;
 }
 
-/* The sober baseline: the mean of the last ten of its kind. */
+/* The baseline: the mean of the last ten runs of the kind. */
 static double level_judge(const struct runs *runs)
 {
 	size_t first = runs->rows / 2, count = runs->rows - first;
@@ -347,18 +348,18 @@ static const char *const titles[] = {
 	">covered adaptive", ">width",	">unbounded", ">fits",	 ">CPU s",   NULL
 };
 
-/* Returns how many bars were missed. */
+/* Returns the number of missed thresholds. */
 static int bars_check(const struct verdict *verdicts)
 {
 	double rolling = verdicts[COUNTERS].rolling;
-	int missed = !(rolling <= ROLLING_BAR);
+	int missed = !(rolling <= ROLLING_THRESHOLD);
 
-	printf("rolling with counters: %.2f %% (bar: %.0f %%): %s\n", 100 * rolling,
-	       100 * ROLLING_BAR, missed ? "MISSED" : "ok");
+	printf("rolling with counters: %.2f %% (threshold %.0f %%): %s\n", 100 * rolling,
+	       100 * ROLLING_THRESHOLD, missed ? "MISSED" : "ok");
 	for (size_t i = 0; i < SETS; i++) {
-		bool off = !(fabs(verdicts[i].coverage - COVERAGE) <= COVERAGE_BAR);
+		bool off = !(fabs(verdicts[i].coverage - COVERAGE) <= COVERAGE_THRESHOLD);
 
-		printf("adaptive coverage, %s: %.1f %% (bar: 89 to 91 %%): %s\n",
+		printf("adaptive coverage, %s: %.1f %% (threshold 89 to 91 %%): %s\n",
 		       feature_sets[i].name, 100 * verdicts[i].coverage, off ? "MISSED" : "ok");
 		missed += off;
 	}
@@ -383,11 +384,11 @@ static int sets_judge(const struct runs *runs, struct err *err)
 		       "median error of the rate; mean of the last ten of a kind: %.1f %%\n",
 		       runs->rows, runs->kinds, chosen.every, 100 * level_judge(runs));
 		table_print(&table, stdout, 2);
-		puts("start: known when a run starts; counters: and what servers counted per "
-		     "second "
-		     "during the run;\n"
-		     "published: and totals over the run, some of which tell how long it took. "
-		     "Width: median of (high - low) / guess.");
+		puts("start: known when a run starts; counters: also server counters per second "
+		     "during the "
+		     "run;\npublished: also totals over the run, some of which reveal its "
+		     "duration. "
+		     "Width: median of (high - low) / prediction.");
 		r = bars_check(verdicts);
 	}
 	table_release(&table);

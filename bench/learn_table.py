@@ -94,7 +94,7 @@ class Case:
                 worst = mine - theirs if worst is None else min(worst, mine - theirs)
         if worst is None:
             return cells + ["-", ""]
-        return cells + [f"{worst:+.4f}", judge(f"{self.id}: quality {worst:+.4f}, bar {QUALITY_BAR}",
+        return cells + [f"{worst:+.4f}", judge(f"{self.id}: quality {worst:+.4f}, threshold {QUALITY_BAR}",
                                                worst >= QUALITY_BAR)]
 
     def took(self, results):
@@ -108,20 +108,20 @@ class Case:
         return f"{sum(both[1]) / sum(both[0]):.1f}x"
 
     def speed(self):
-        mine, theirs, bar = self.took(self.ours), self.took(self.reference), self.method.speed
+        mine, theirs, threshold = self.took(self.ours), self.took(self.reference), self.method.speed
         if mine is None or theirs is None:
             return [seconds(mine), seconds(theirs), "-", "", "", "-"]
         ratio = theirs / mine
         keys.append((key(self.id, "speed"), f"{ratio:.2f}"))
         return [seconds(mine), seconds(theirs), f"{ratio:.1f}x", f">= {bar}x" if bar else "",
-                judge(f"{self.id}: {ratio:.2f} times as fast, bar {bar}", ratio >= bar) if bar else "", self.whole()]
+                judge(f"{self.id}: {ratio:.2f} times as fast, threshold {bar}", ratio >= bar) if bar else "", self.whole()]
 
     def one_row(self, bar):
         mine, theirs = median(self.ours, "one_us"), median(self.reference, "one_us")
         cells = [text(mine, 2), text(theirs, 0)]
         if not bar or mine is None:
             return cells + [""]
-        return cells + [judge(f"{self.id}: one row takes {mine:.2f} us, bar {bar}", mine < bar)]
+        return cells + [judge(f"{self.id}: one row takes {mine:.2f} us, threshold {bar}", mine < bar)]
 
 
 def cases(data, kind, sides):
@@ -162,7 +162,7 @@ def best_grouped(sides):
     if not found:
         return
     best = min(found, key=found.get)
-    print(f"forge, unseen configurations: best is {best} with {found[best]:.1%} median error (bar <= "
+    print(f"forge, unseen configurations: best is {best} with {found[best]:.1%} median error (threshold <= "
           f"{BEST_GROUPED_BAR:.0%}): {judge(f'forge grouped: {found[best]:.1%}', found[best] <= BEST_GROUPED_BAR)}; "
           f"k-NN {found.get('k-NN 5', float('nan')):.1%}")
     print()
@@ -176,7 +176,7 @@ def exact(work):
         with open(path) as found:
             for row in found:
                 name, value, bar, note = row.rstrip("\n").split("\t")
-                holds = judge(f"{name}: {value}, bar {bar}", float(value) <= float(bar)) if bar != "-" else ""
+                holds = judge(f"{name}: {value}, threshold {bar}", float(value) <= float(bar)) if bar != "-" else ""
                 rows.append([name, value, f"<= {bar}" if bar != "-" else "", holds, note])
     if not rows:
         missed.append("exactness: no figures")
@@ -187,7 +187,7 @@ def exact(work):
 def targets(work):
     """Wall time of the six classifiers x 8 folds; names of files say whose, how many targets and threads."""
     rows = []
-    for what, count, threads, bar in CROSSES:
+    for what, count, threads, threshold in CROSSES:
         name = "svm" if what.startswith("SVM") else "six"
         ours = lines(work, f"{name}_ours_{count}_{threads}.tsv").get("all")
         theirs = lines(work, f"{name}_reference_{count}_{threads}.tsv").get("all")
@@ -205,7 +205,7 @@ def targets(work):
         label = f"{what}, {count} target{'s' if count > 1 else ''}, {threads} thread{'s' if threads > 1 else ''}"
         rows.append([label, seconds(mine), seconds(wall), f"{ratio:.1f}x" if ratio else "-",
                      f">= {bar}x" if bar else "",
-                     judge(f"{label}: {ratio:.2f} times as fast, bar {bar}", ratio >= bar) if bar and ratio else "",
+                     judge(f"{label}: {ratio:.2f} times as fast, threshold {bar}", ratio >= bar) if bar and ratio else "",
                      note])
         keys.append((key(name, str(count), "targets", str(threads), "wall_s"), f"{mine:.2f}"))
     if len(rows) < len(CROSSES):

@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Storage targets to experiment with: loop devices in memory, each with a file system of its own, throttled by the
-# blkio cgroup (version 1). Whatever is to be slowed, and whatever competes with it, runs in the bed's cgroup: a limit is
-# one of a cgroup on a device, and those in it share it. Writes past the page cache and fsync() are counted for the
-# process that asks for them.
+# A test bed of storage targets: loop devices in memory, each with its own file system, throttled by the blkio cgroup
+# (version 1). The measured program and its competitors run in the cgroup of the bed, because a limit applies to one
+# cgroup on one device, and the processes in the cgroup share it. Writes that bypass the page cache and fsync() are
+# accounted to the process that makes them.
 #
-# To be sourced by a script that bed_enter() has put into a mount namespace of its own. Mounts go with the namespace, loop
-# devices with the mounts, their files have no names any more: nothing stays, however the script ends, but an empty
-# cgroup, which bed_stop() or the next bed removes.
+# To be sourced by a script that bed_enter() has put into a mount namespace of its own. The mounts end with the namespace,
+# the loop devices with the mounts, and the files of the devices have no names. However the script ends, nothing remains
+# but an empty cgroup, which bed_stop() or the next bed removes.
 bed_cgroups=/sys/fs/cgroup/blkio
 bed_group= bed_targets=()
 
-# bed_can: whether there can be a bed here; says why not
+# bed_can: succeeds if a bed can be made here; otherwise prints the reason
 bed_can() {
 	local what
-	[ "$(id -u)" = 0 ] || { echo "needs root" >&2; return 1; }
+	[ "$(id -u)" = 0 ] || { echo "requires root" >&2; return 1; }
 	[ -e "$bed_cgroups/blkio.throttle.write_bps_device" ] ||
-		{ echo "needs the blkio controller of cgroups version 1 at $bed_cgroups" >&2; return 1; }
+		{ echo "requires the blkio controller of cgroups version 1 at $bed_cgroups" >&2; return 1; }
 	for what in mkfs.ext4 losetup unshare setpriv; do
-		command -v $what >/dev/null || { echo "needs $what" >&2; return 1; }
+		command -v $what >/dev/null || { echo "requires $what" >&2; return 1; }
 	done
-	unshare -m true 2>/dev/null || { echo "needs a mount namespace of its own" >&2; return 1; }
-	[ -e /dev/loop-control ] || { echo "needs loop devices" >&2; return 1; }
+	unshare -m true 2>/dev/null || { echo "requires a mount namespace of its own" >&2; return 1; }
+	[ -e /dev/loop-control ] || { echo "requires loop devices" >&2; return 1; }
 }
 
-# bed_enter SCRIPT [ARGUMENT]...: goes on in a mount namespace of its own, which ends with the script
+# bed_enter SCRIPT [ARGUMENT]...: runs the script again in a mount namespace of its own
 bed_enter() {
 	[ -z "${BED_INSIDE:-}" ] || return 0
 	BED_INSIDE=1 exec unshare -m --propagation private bash "$@"
 }
 
-# bed_start DIR COUNT MIB: COUNT targets DIR/t1 .. of MIB each; sets bed_targets
+# bed_start DIR COUNT MIB: creates COUNT targets of MIB mebibytes, DIR/t1 and so on; sets bed_targets
 bed_start() {
 	local dir=$1 count=$2 mib=$3 i image
 	for i in "$bed_cgroups"/sluice-bench.*; do
@@ -48,7 +48,7 @@ bed_start() {
 	done
 }
 
-# bed_throttle MIB_PER_SECOND: of every target, for all in the cgroup together
+# bed_throttle MIB_PER_SECOND: limits the write rate of every target, for all processes of the cgroup together
 bed_throttle() {
 	local target
 	for target in "${bed_targets[@]}"; do
@@ -56,17 +56,17 @@ bed_throttle() {
 	done
 }
 
-# bed_run COMMAND...: in the bed's cgroup
+# bed_run COMMAND...: runs the command in the cgroup of the bed
 bed_run() {
 	(echo "$BASHPID" >"$bed_group/cgroup.procs" && unset BED_INSIDE && exec "$@")
 }
 
-# bed_spawn COMMAND...: the same, without waiting; $! is the command itself, which ends when the script does
+# bed_spawn COMMAND...: starts the command there in the background; $! is its process, which ends with the script
 bed_spawn() {
 	(echo "$BASHPID" >"$bed_group/cgroup.procs" && unset BED_INSIDE && exec setpriv --pdeathsig TERM "$@") &
 }
 
-# bed_stop: ends what is left in the cgroup, and removes it all
+# bed_stop: ends the processes of the cgroup and removes the bed
 bed_stop() {
 	local target pid
 	for _ in $(seq 50); do

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The real experiment of forecast.sh: six throttled targets (libbed.sh), a load that moves between them, probes, a model,
-# and a program that writes a set of files with and without placement. To be sourced.
+# The experiment of forecast.sh on real devices: six throttled targets (libbed.sh), a load that moves between them, probes,
+# a model, and a program that writes a set of files with and without placement. To be sourced.
 #
-# Time is compressed: probes come every second instead of every 30, ground truth every 2 seconds, windows have 20 seconds
-# instead of 600, and the load stays at a target for tens of seconds instead of minutes to hours.
+# Time is compressed: a probe every second instead of every 30 s, reference writes every 2 s, a history of 20 s instead
+# of 600 s, and the load stays at a target for tens of seconds instead of minutes to hours.
 #
-# While probes are collected the program runs already, its files spread equally: that is what a system looks like before
-# anything is placed. Then blocks follow, in each of which every rule has one step, in random order. All rules, equal
-# shares too, go the same way: `sluice run --place RULE`.
+# While probes are collected, the program runs with equal shares, as on a system without placement. Blocks follow; in each
+# block, every rule has one step, in random order. All rules, also equal shares, use `sluice run --place RULE`.
 targets=${FORECAST_TARGETS:-6} target_mib=256 target_rate=40 movers=2 load_threads=16
 stay_s=${FORECAST_STAY:-25} rest_s=15
 collect_s=${FORECAST_COLLECT:-$([ -n "$quick" ] && echo 90 || echo 300)}
 step_s=${FORECAST_STEPS:-$([ -n "$quick" ] && echo 60 || echo 380)}
 rules="equal classes expected hedged"
-# The step: processes, files of each, bytes of a file; 32 MiB per target with six of them.
+# A step: number of processes, files per process, bytes per file; 32 MiB per target with six targets.
 writer_processes=24 writer_files=4 writer_bytes=2097152
 load_pid= probe_pid=
 
@@ -26,7 +25,7 @@ experiment_end() {
 	bed_stop
 }
 
-# experiment_start: targets, load and probes
+# experiment_start: creates the targets and starts load and probes
 experiment_start() {
 	local i operands=()
 	mkdir -p bed out && bed_start "$work/bed" "$targets" "$target_mib" && bed_throttle "$target_rate" || return 1
@@ -38,13 +37,13 @@ experiment_start() {
 		"${bed_targets[@]}" >load.log
 	load_pid=$!
 	bed_spawn "$sluice" forecast probe --system bed --every 1s --reference-every 2s --sizes 1M,8M --timeout 10s --jobs-every 0 \
-		--for "$((collect_s + step_s + 300))s" "${operands[@]}" >probe.out 2>probe.err
+		--duration "$((collect_s + step_s + 300))s" "${operands[@]}" >probe.out 2>probe.err
 	probe_pid=$!
 	sleep 2
 	kill -0 "$probe_pid" 2>/dev/null && kill -0 "$load_pid" 2>/dev/null || { tail -3 probe.err >&2; return 1; }
 }
 
-# The site: targets that files may be put on. Probes of t1 tell of files there.
+# experiment_site: the description of the site, with the directory of each target for files
 experiment_site() {
 	local i
 	echo "[targets]"
@@ -53,7 +52,7 @@ experiment_site() {
 	done
 }
 
-# equal_parameters: before there is a model
+# equal_parameters: parameters that spread files equally, for the time before there is a model
 equal_parameters() {
 	local i list=
 	for i in $(seq "$targets"); do
@@ -62,8 +61,8 @@ equal_parameters() {
 	echo "{\"schema\": \"sluice.params/1\", \"parameters\": [{\"name\": \"spread_directories\", \"value\": \"$list\"}]}"
 }
 
-# step RULE FILE: a line "RULE BEGIN WHOLE_MS SECONDS BYTES DEVICE=FILES ..." into the file. SECONDS is the program's own;
-# WHOLE_MS from the start of `sluice run`, with what it takes to ask the model, until its end.
+# step RULE FILE: runs one step and appends a line "RULE BEGIN WHOLE_MS SECONDS BYTES DEVICE=FILES ..." to FILE. SECONDS
+# is measured by the program; WHOLE_MS is the time of `sluice run`, including the forecast.
 step() {
 	local rule=$1 begin line how=(--place "$1")
 	if [ "$2" = collected ]; then
@@ -79,12 +78,12 @@ step() {
 	find out bed/t*/files -mindepth 1 -delete
 }
 
-# pause: until a probe has been made after the step, which probes would else see as load
+# pause: waits until a probe was made after the step, because probes would see the step itself as load
 pause() {
 	sleep 2.2
 }
 
-# collect: probes, and steps with equal shares, for a while
+# collect: runs steps with equal shares while probes are collected
 collect() {
 	local end=$(($(date +%s) + collect_s))
 	while [ "$(date +%s)" -lt $end ]; do
@@ -92,7 +91,7 @@ collect() {
 	done
 }
 
-# blocks: every rule once in each, in random order
+# blocks: runs blocks in which every rule has one step, in random order
 blocks() {
 	local end=$(($(date +%s) + step_s)) rule
 	while [ "$(date +%s)" -lt $end ]; do
@@ -104,24 +103,24 @@ blocks() {
 }
 
 experiment() {
-	experiment_start || { miss "experiment: targets, load and probes do not run"; return; }
+	experiment_start || { miss "experiment: cannot start targets, load and probes"; return; }
 	experiment_site >bed.ini
 	equal_parameters >equal.json
 	export SLUICE_PARAMS_ALLOW=semantics SLUICE_PROBE_SITE=$work/bed.ini SLUICE_FORECAST_MODEL=$work/bed.model
 	say "experiment: $targets targets of $target_rate MiB/s, $movers loads of $load_threads writers that stay for" \
-		"$stay_s s in the mean; $collect_s s of probes, then $step_s s of steps of" \
+		"$stay_s s on average; $collect_s s of probes, then $step_s s of steps of" \
 		"$((writer_processes * writer_files)) files of $((writer_bytes >> 20)) MiB"
-	collect || { miss "experiment: the program does not run"; return; }
+	collect || { miss "experiment: the program fails"; return; }
 	"$sluice" forecast train --system bed --history 20s --method svm -o bed.model >train.out 2>train.err ||
-		{ tail -2 train.err >&2; miss "experiment: nothing was learnt"; return; }
+		{ tail -2 train.err >&2; miss "experiment: training failed"; return; }
 	sed 's/^/  /' train.out
-	blocks || { miss "experiment: the program does not run with placement"; return; }
-	kill -INT "$probe_pid" && wait "$probe_pid" || miss "experiment: the probes ended with an error"
+	blocks || { miss "experiment: the program fails with placement"; return; }
+	kill -INT "$probe_pid" && wait "$probe_pid" || miss "experiment: sluice forecast probe failed"
 	probe_pid=
-	$python "$here/forecast_judge.py" gain gain.bars . "$(bed_devices)" || { miss "experiment: it was not judged"; return; }
+	$python "$here/forecast_judge.py" gain gain.bars . "$(bed_devices)" || { miss "experiment: the evaluation failed"; return; }
 }
 
-# bed_devices: "7:0=t1 7:1=t2 ..."
+# bed_devices: prints the device of each target: "7:0=t1 7:1=t2 ..."
 bed_devices() {
 	local target
 	for target in "${bed_targets[@]}"; do
@@ -130,7 +129,7 @@ bed_devices() {
 }
 
 part_experiment() {
-	bed_can || { echo "forecast: experiment is left out" >&2; key experiment left_out; return; }
+	bed_can || { echo "forecast: the experiment is skipped" >&2; key experiment skipped; return; }
 	trap 'experiment_end; work_remove' EXIT
 	experiment
 	experiment_end

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The programs that a benchmark observes, in one executable. It reports by lines "key value" on
- * standard output, after everything that is measured. It measures itself: thread CPU time, so that
- * neither other processes nor the collector count.
+ * The programs that benchmarks observe, in one executable. It measures itself in thread CPU time,
+ * which excludes other processes and the collector. At the end it prints lines "key value" to
+ * standard output.
  *
  *	load calls CALL THREADS TOTAL DIR stopping|plain
  *	load pace  CALL THREADS PER_SECOND SECONDS DIR
@@ -45,8 +45,7 @@ static uint64_t clock_read(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The place that one thread writes to: a file of its own, so that threads do not wait for each
- * other. */
+/* Each thread writes to a file of its own, so that threads do not wait for each other. */
 struct target {
 	int fd;
 	FILE *stream;
@@ -84,7 +83,7 @@ static void loop_pwrite4k(const struct target *t, uint64_t n)
 			die("pwrite");
 }
 
-#define READ_BYTES (4 << 20) /* of the file that is read again and again */
+#define READ_BYTES (4 << 20) /* size of the file that is read repeatedly */
 
 static void reads_prepare(const struct target *t)
 {
@@ -92,7 +91,7 @@ static void reads_prepare(const struct target *t)
 		die("ftruncate");
 }
 
-/* From one end to the other. */
+/* Reads the file sequentially. */
 static void loop_pread1(const struct target *t, uint64_t n)
 {
 	reads_prepare(t);
@@ -101,7 +100,7 @@ static void loop_pread1(const struct target *t, uint64_t n)
 			die("pread");
 }
 
-/* In strides, over and over. */
+/* Reads the file in strides, repeatedly. */
 static void loop_pstride1k(const struct target *t, uint64_t n)
 {
 	reads_prepare(t);
@@ -152,7 +151,7 @@ struct worker {
 	pthread_barrier_t *barrier;
 	uint64_t n;
 	uint64_t cold_ns, warm_ns;
-	uint64_t begin_ns, slots; /* pace only: slots of a millisecond, n calls in each */
+	uint64_t begin_ns, slots; /* pace only: slots of a millisecond, with n calls in each */
 };
 
 static uint64_t timed_loop(struct worker *w)
@@ -163,8 +162,8 @@ static uint64_t timed_loop(struct worker *w)
 	return clock_read(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
-/* The barrier is passed four times, also by main(): begin and end of the cold and of the warm loop.
- */
+/* All threads and main() pass the barrier four times: at the begin and end of the cold and of the
+ * warm loop. */
 static void *worker_calls(void *arg)
 {
 	struct worker *w = arg;
@@ -179,8 +178,9 @@ static void *worker_calls(void *arg)
 }
 
 /*
- * The cold loop makes the spool as large as the warm one can need: for this the collector, our
- * parent, is halted meanwhile. The warm loop begins with an empty spool and the collector at work.
+ * The cold loop lets the spool grow to the size that the warm loop needs; for that, the collector
+ * (the parent process) is stopped meanwhile. The warm loop starts with an empty spool and a running
+ * collector.
  */
 static int run_calls(char **argv)
 {
@@ -272,8 +272,8 @@ static int run_pace(char **argv)
 }
 
 /*
- * Blocks of 1 KiB every 4 KiB, as one of four processes writes that share a file: sweep after sweep
- * over 64 MiB, each a block further on.
+ * Writes blocks of 1 KiB every 4 KiB, like one of four processes that share a file. It passes over
+ * 64 MiB repeatedly; each pass starts one block later.
  */
 static int run_stride(char **argv)
 {
@@ -292,7 +292,7 @@ static int run_stride(char **argv)
 	return 0;
 }
 
-/* CPU time of one start of a program: user and system, from its exec to its exit. */
+/* Returns the CPU time of a program, user and system, from exec to exit. */
 static uint64_t start_us(char **argv, char **environment)
 {
 	posix_spawn_file_actions_t actions;
@@ -311,8 +311,8 @@ static uint64_t start_us(char **argv, char **environment)
 	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* Starts the program bare and observed in turn; its parent, this process, is observed in both
- * cases. */
+/* Starts the program alternately without and with capture. This process is observed in both cases.
+ */
 static int run_starts(char **argv)
 {
 	static char *bare[4096];
@@ -333,7 +333,7 @@ static int run_starts(char **argv)
 	return 0;
 }
 
-/* For what has no parent of ours: a rank. */
+/* Measures a program whose parent is not part of the benchmark, such as a rank. */
 static int run_timed(char **argv)
 {
 	printf("cpu_us %llu\n", (unsigned long long)start_us(argv, environ));
@@ -342,7 +342,7 @@ static int run_timed(char **argv)
 
 static const struct {
 	const char *name;
-	int arguments; /* at least */
+	int arguments; /* minimum number */
 	int (*run)(char **argv);
 } loads[] = {
 	{ "calls", 5, run_calls },   { "pace", 5, run_pace },	{ "stride", 2, run_stride },
@@ -355,6 +355,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
 		if (argc >= loads[i].arguments + 2 && !strcmp(argv[1], loads[i].name))
 			return loads[i].run(argv + 2);
-	fputs("load: see bench/load.c for what it takes\n", stderr);
+	fputs("load: wrong arguments; bench/load.c describes them\n", stderr);
 	return 2;
 }

@@ -152,12 +152,12 @@ def modelled(path):
         sheets = {s["name"]: s["rows"] for s in json.load(f)["sheets"]}
     means = [r["mean"] for r in sheets["figure10"] if r["method"].startswith("ml, ")]
     bars = modelled_bars(sheets, "domains")
-    bars += [(what, value, True, bar) for what, value, _, bar in modelled_bars(sheets, "published")]
+    bars += [(what, value, True, bar) for what, value, _, threshold in modelled_bars(sheets, "published")]
     bars += [("mean gain of ml with 99, 66, 33 runs", " > ".join(f"{m:.3f}" for m in means),
               all(a > b for a, b in zip(means, means[1:])), "falls")]
-    for what, value, is_good, bar in bars:
+    for what, value, is_good, threshold in bars:
         shown = value if isinstance(value, str) else f"{value:.4g}"
-        print(f"{'' if is_good else 'missed: '}{what}: {shown} (bar {bar})")
+        print(f"{'' if is_good else 'missed: '}{what}: {shown} (threshold {bar})")
 
 
 def main(words):

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How long a recommendation among 10,000 settings takes, per method that may have won: the costs of
- * modelled Vesta are learnt by that method alone, for all operations, so the slowest line is an
- *upper bound of any mixture. On a machine that is busy the time of processors tells more than the
- *clock.
+ * The time of a recommendation among 10,000 settings, for each method that can be selected. The
+ *costs of the simulated Vesta are learned with that method for all operations, so the slowest line
+ *is an upper bound for any combination. On a loaded machine, CPU time is more meaningful than wall
+ *time.
  *
- *	bench_model_speed [MILLISECONDS]        1 if a recommendation takes longer than that
+ *	bench_model_speed [MILLISECONDS]        exits with 1 if a recommendation takes longer
  */
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void settings_fill(struct settings *settings)
 							 (8 << 20) + (i % BUFFERS) * (256 << 10) };
 }
 
-/* The median of a few by a clock, in seconds: the machine may be busy. */
+/* Returns the median of a few measurements with a clock, in seconds. */
 static double recommend_time(clockid_t clock, const struct hybrid *hybrid,
 			     const struct settings *settings)
 {
@@ -68,7 +68,7 @@ static double recommend_time(clockid_t clock, const struct hybrid *hybrid,
 	return took[TIMES / 2];
 }
 
-/* A method, and the settings that make it slowest among those that a selection draws from. */
+/* A method with the slowest settings that a selection can draw. */
 static const struct method {
 	char *learner, *settings;
 } methods[] = {
@@ -82,7 +82,7 @@ static const struct method {
 	{ "perceptron", "hidden=200" },
 };
 
-/* Learnt as costs would be whose races that method had won. */
+/* Learns the costs as if the method had been selected for every operation. */
 static void method_fit(struct hybrid *hybrid, const struct machine *machine,
 		       const struct elements *rows, const struct method *method)
 {
@@ -101,7 +101,7 @@ static void method_fit(struct hybrid *hybrid, const struct machine *machine,
 	}
 }
 
-/* Milliseconds, of the slower rule of rounds. */
+/* Returns milliseconds, for the slower rule of rounds. */
 static double method_time(const struct machine *machine, const struct elements *rows,
 			  const struct settings *settings, const struct method *method)
 {
@@ -114,7 +114,7 @@ static double method_time(const struct machine *machine, const struct elements *
 				&(struct bluegene_rules){ .rounds = (enum rule_rounds)rounds });
 		seconds = recommend_time(CLOCK_MONOTONIC, &hybrid, settings);
 		cpu = recommend_time(CLOCK_PROCESS_CPUTIME_ID, &hybrid, settings);
-		printf("  %-10s %-28s rounds %-10s %6.1f, of processors %.1f\n", method->learner,
+		printf("  %-10s %-28s rounds %-10s %6.1f, CPU %.1f\n", method->learner,
 		       method->settings, rounds == ROUNDS_DOMAINS ? "domains" : "published",
 		       1e3 * seconds, 1e3 * cpu);
 		slowest = fmax(slowest, 1e3 * seconds);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The least program that does I/O: what a start and an exit under capture cost, and nothing
- * besides.
+ * The smallest program that does I/O, to measure the overhead of capture at start and exit.
  */
 #include <unistd.h>
 

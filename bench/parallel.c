@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parallel benchmark: what recording costs a program that does its I/O by MPI-IO and HDF5,
- * under each MPI that is named. Bare and observed runs take turns, and who is first takes turns as
- * well. Prints one table and one closing line of figures; exits 1 if a bar is missed.
- * docs/benchmarks.md says how each figure comes about.
+ * The parallel benchmark measures the overhead of recording for a program that uses MPI-IO and
+ * HDF5, under each MPI that is named. Baseline and observed runs are interleaved, and their order
+ * alternates. It prints one table and one closing line of figures, and exits with 1 if a threshold
+ * is missed. docs/benchmarks.md describes how each figure is measured.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,35 +20,36 @@
 #define START_PAIRS 25
 #define VPIC_PAIRS 31
 #define RANKS 4
-#define VPIC_PARTICLES "1048576" /* of a rank: 128 MiB a step in all */
+#define VPIC_PARTICLES "1048576" /* per rank: 128 MiB per step in total */
 #define VPIC_STEPS 4
 #define VPIC_VARIABLES 8
 
-#define BAR_WRITE_NS 120
-#define BAR_HDF5_PERCENT 2
-#define BAR_START_MS 10
-#define BAR_VPIC_PERCENT 2
+#define THRESHOLD_WRITE_NS 120
+#define THRESHOLD_HDF5_PERCENT 2
+#define THRESHOLD_START_MS 10
+#define THRESHOLD_VPIC_PERCENT 2
 
-/* A call whose cost is measured. */
+/* A call whose overhead is measured. */
 static const struct call {
 	const char *title, *key;
 	const char *program, *how;
-	const char *function, *beneath; /* what the trace must hold once per call; NULL for none */
+	const char *function,
+		*beneath; /* functions that the trace must hold once per call, or NULL */
 	int ranks, calls, bursts;
-	double bar_ns, bar_percent;
+	double threshold_ns, threshold_percent;
 } calls[] = {
 	{ "MPI_File_write_at 1 B, 1 rank", "write_at", "parallel_mpi", "write", "MPI_File_write_at",
-	  "pwrite", 1, 5000, 40, BAR_WRITE_NS, BAR_NONE },
+	  "pwrite", 1, 5000, 40, THRESHOLD_WRITE_NS, THRESHOLD_NONE },
 	{ "H5Dwrite 4 KiB, collective, 4 ranks", "h5_collective_4", "parallel_hdf5", "collective",
-	  "H5Dwrite", NULL, RANKS, 40, 25, BAR_NONE, BAR_NONE },
+	  "H5Dwrite", NULL, RANKS, 40, 25, THRESHOLD_NONE, THRESHOLD_NONE },
 	{ "H5Dwrite 4 KiB, collective, 1 rank", "h5_collective_1", "parallel_hdf5", "collective",
-	  "H5Dwrite", NULL, 1, 1000, 40, BAR_NONE, BAR_NONE },
+	  "H5Dwrite", NULL, 1, 1000, 40, THRESHOLD_NONE, THRESHOLD_NONE },
 	{ "H5Dwrite 4 KiB, independent, 4 ranks", "h5_independent_4", "parallel_hdf5",
-	  "independent", "H5Dwrite", NULL, RANKS, 1000, 40, BAR_NONE, BAR_NONE },
+	  "independent", "H5Dwrite", NULL, RANKS, 1000, 40, THRESHOLD_NONE, THRESHOLD_NONE },
 	{ "H5Dwrite 4 KiB, independent, 1 rank", "h5_independent_1", "parallel_hdf5", "independent",
-	  "H5Dwrite", NULL, 1, 1000, 40, BAR_NONE, BAR_NONE },
+	  "H5Dwrite", NULL, 1, 1000, 40, THRESHOLD_NONE, THRESHOLD_NONE },
 	{ "H5Dwrite 4 KiB, no MPI-IO, 1 rank", "h5_serial_1", "parallel_hdf5", "serial", "H5Dwrite",
-	  NULL, 1, 2000, 40, BAR_NONE, BAR_HDF5_PERCENT },
+	  NULL, 1, 2000, 40, THRESHOLD_NONE, THRESHOLD_HDF5_PERCENT },
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
@@ -58,7 +59,7 @@ struct pairs {
 	struct sample of[MODES];
 };
 
-/* One MPI: its name, its launcher, and where the programs built for it are. */
+/* One MPI: its name, its launcher, and the directory of the programs that were built for it. */
 struct mpi {
 	const char *name;
 	char *launcher, *programs;
@@ -71,7 +72,7 @@ static bool mpi_has(const struct mpi *mpi, const char *program)
 	return access(path, X_OK) == 0;
 }
 
-/* Runs words (ended by NULL) as so many ranks; words[0] is a path. */
+/* Runs words, which end with NULL, with the given number of ranks; words[0] is a path. */
 static bool ranks_run(struct bench *b, const struct mpi *mpi, int ranks, char *const *words,
 		      enum mode mode, const char *what, struct probe *probe)
 {
@@ -85,17 +86,17 @@ static bool ranks_run(struct bench *b, const struct mpi *mpi, int ranks, char *c
 	if (probe_run(probe, mode == OURS ? bench_under_sluice(b, "trace", argv) : argv, NULL,
 		      NULL))
 		return true;
-	bench_fail(b, "%s, %s: did not run", what, mode == OURS ? "observed" : "bare");
+	bench_fail(b, "%s, %s: the program failed", what, mode == OURS ? "observed" : "baseline");
 	return false;
 }
 
-/* The order of a pair changes from one to the next: what the first leaves behind meets both. */
+/* The order of a pair alternates, so that after-effects of the first run affect both modes. */
 static enum mode turn(int pair, int place)
 {
 	return (pair + place) % 2 ? OURS : BARE;
 }
 
-/* A burst is disturbed by others or it is not, but never sped up: the lower quartile. */
+/* Other processes can only slow a burst down, so the lower quartile is used. */
 static double burst_ns(const struct probe *probe, int bursts)
 {
 	struct sample s = { .count = 0 };
@@ -134,7 +135,7 @@ static void call_take(struct bench *b, const struct mpi *mpi, const struct call 
 	unlink(file);
 }
 
-/* What turns an added value into per cent of bare. */
+/* The factor that converts an added value to percent of the baseline. */
 static double percent_of(const struct pairs *pairs)
 {
 	double bare = sample_median(&pairs->of[BARE]);
@@ -142,7 +143,7 @@ static double percent_of(const struct pairs *pairs)
 	return bare > 0 ? 100 / bare : 0;
 }
 
-/* The cells up to "of bare"; returns what is added, the median of the pairs. */
+/* Fills the cells up to "of baseline"; returns the median of the added values. */
 static double pairs_row(struct bench *b, const char *what, const struct pairs *pairs, int digits)
 {
 	struct sample added = sample_added(&pairs->of[OURS], &pairs->of[BARE]);
@@ -159,25 +160,27 @@ static double pairs_row(struct bench *b, const char *what, const struct pairs *p
 }
 
 /*
- * Fills the cells "bar" and "holds" for an added value, which scale turns into the unit of the bar.
- * A median that is uncertain by more than the bar says nothing, and does not pass for a yes.
+ * Fills the cells "threshold" and "holds" for an added value; scale converts it to the unit of the
+ * threshold. A median whose uncertainty exceeds the threshold proves nothing and does not pass.
  */
 static void pairs_judge(struct bench *b, const char *what, const struct pairs *pairs, double scale,
-			double bar, const char *unit)
+			double threshold, const char *unit)
 {
 	struct sample added = sample_added(&pairs->of[OURS], &pairs->of[BARE]);
 	double spread = sample_quantile(&added, 0.75) - sample_quantile(&added, 0.25);
-	/* Of the median of so many values of a normal distribution with these quartiles. */
+	/* The standard error of the median of a normal distribution with these quartiles. */
 	double error = added.count ? 0.93 * spread / sqrt((double)added.count) : 0;
 
-	if (bar == BAR_NONE || error * scale <= bar) {
-		bench_judge(b, what, sample_median(&added) * scale, bar, false, unit);
+	if (threshold == THRESHOLD_NONE || error * scale <= threshold) {
+		bench_judge(b, what, sample_median(&added) * scale, threshold, false, unit);
 		return;
 	}
-	table_add(&b->table, "<= %g", bar);
+	table_add(&b->table, "<= %g", threshold);
 	table_add(&b->table, "UNSURE");
-	bench_fail(b, "%s is only known to +-%.1f %s, the bar is %g: the machine is too busy", what,
-		   error * scale, unit, bar);
+	bench_fail(b,
+		   "%s has an uncertainty of +-%.1f %s, the threshold is %g: the load of the "
+		   "machine is too high",
+		   what, error * scale, unit, threshold);
 }
 
 static void figure_of(struct bench *b, const struct mpi *mpi, const char *key, const char *unit,
@@ -195,10 +198,10 @@ static void call_row(struct bench *b, const struct mpi *mpi, const struct call *
 	AUTO_FREE char *shown = xprintf("%s, ns", what);
 	double ns = pairs_row(b, shown, pairs, 1), per_cent = percent_of(pairs);
 
-	if (call->bar_percent != BAR_NONE)
-		pairs_judge(b, what, pairs, per_cent, call->bar_percent, "%");
+	if (call->threshold_percent != THRESHOLD_NONE)
+		pairs_judge(b, what, pairs, per_cent, call->threshold_percent, "%");
 	else
-		pairs_judge(b, what, pairs, 1, call->bar_ns, "ns");
+		pairs_judge(b, what, pairs, 1, call->threshold_ns, "ns");
 	figure_of(b, mpi, call->key, "ns", ns, 1);
 	figure_of(b, mpi, call->key, "percent", ns * per_cent, 2);
 }
@@ -217,7 +220,8 @@ static void part_calls(struct bench *b, const struct mpi *mpi)
 			call_row(b, mpi, &calls[c], &pairs[c]);
 }
 
-/* Of the ranks alone: each is timed by a parent of its own. The rest is all that is not a rank. */
+/* The time of ranks: each is measured by a parent of its own. The rest is the launcher and the
+ * collector. */
 static void start_take(struct bench *b, const struct mpi *mpi, enum mode mode, struct pairs *ranks,
 		       struct pairs *rest)
 {
@@ -245,7 +249,7 @@ static void start_take(struct bench *b, const struct mpi *mpi, enum mode mode, s
 static void part_start(struct bench *b, const struct mpi *mpi)
 {
 	AUTO_FREE char *what = xprintf("%s, start + finalize, %d ranks", mpi->name, RANKS);
-	AUTO_FREE char *shown = xprintf("%s, CPU ms a rank", what);
+	AUTO_FREE char *shown = xprintf("%s, CPU ms per rank", what);
 	AUTO_FREE char *besides = xprintf("%s, collector and launcher, CPU ms", mpi->name);
 	struct pairs ranks = { 0 }, rest = { 0 };
 	double ms;
@@ -254,10 +258,10 @@ static void part_start(struct bench *b, const struct mpi *mpi)
 		for (int place = 0; place < MODES; place++)
 			start_take(b, mpi, turn(pair, place), &ranks, &rest);
 	ms = pairs_row(b, shown, &ranks, 2);
-	pairs_judge(b, what, &ranks, 1, BAR_START_MS, "ms");
+	pairs_judge(b, what, &ranks, 1, THRESHOLD_START_MS, "ms");
 	figure_of(b, mpi, "start", "ms", ms, 2);
 	ms = pairs_row(b, besides, &rest, 2);
-	pairs_judge(b, besides, &rest, 1, BAR_NONE, "ms");
+	pairs_judge(b, besides, &rest, 1, THRESHOLD_NONE, "ms");
 	figure_of(b, mpi, "collector", "ms", ms, 2);
 }
 
@@ -295,7 +299,7 @@ static void part_vpic(struct bench *b, const struct mpi *mpi)
 		for (int place = 0; place < MODES; place++)
 			vpic_take(b, mpi, turn(pair, place), &pairs);
 	ms = pairs_row(b, shown, &pairs, 1);
-	pairs_judge(b, what, &pairs, percent_of(&pairs), BAR_VPIC_PERCENT, "%");
+	pairs_judge(b, what, &pairs, percent_of(&pairs), THRESHOLD_VPIC_PERCENT, "%");
 	figure_of(b, mpi, "vpic", "percent", ms * percent_of(&pairs), 2);
 }
 
@@ -315,29 +319,32 @@ static void mpi_measure(struct bench *b, const char *name)
 static void table_show(const struct bench *b)
 {
 	bench_progress("");
-	printf("Bare and ours in turn. 'added' is the median of the pairs' differences, "
-	       "'quartiles' "
-	       "are theirs.\n"
-	       "Calls: CPU ns of the calling thread. A bar of H5Dwrite and of VPIC-IO is in per "
-	       "cent of bare.\n\n");
+	printf("Runs without and with Sluice are interleaved. 'added' is the median of the "
+	       "differences of "
+	       "pairs,\n'quartiles' are those of the differences. Calls: CPU time of the calling "
+	       "thread "
+	       "in ns.\nThe thresholds of H5Dwrite and VPIC-IO are in percent of the "
+	       "baseline.\n\n");
 	table_print(&b->table, stdout, 0);
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const titles[] = { "figure",	  ">bare", ">ours", ">added", ">quartiles",
-					      ">of bare", ">bar",  "holds", NULL };
+	static const char *const titles[] = { "figure",	    ">baseline",  ">sluice",
+					      ">added",	    ">quartiles", ">of baseline",
+					      ">threshold", "holds",	  NULL };
 	struct bench b;
 
 	if (argc < 3) {
-		fputs("bench_parallel: there is no MPI to measure: install mpich or openmpi, then "
+		fputs("bench_parallel: no MPI was found; install mpich or openmpi, then "
 		      "build "
 		      "again\n",
 		      stderr);
 		return 2;
 	}
 	if (!bench_init(&b, "parallel", argv[1], titles)) {
-		fprintf(stderr, "bench_parallel: %s is not usable: %s\n", argv[1], strerror(errno));
+		fprintf(stderr, "bench_parallel: %s: cannot use the build tree: %s\n", argv[1],
+			strerror(errno));
 		return 2;
 	}
 	for (int i = 2; i < argc; i++)

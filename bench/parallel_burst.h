@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How the parallel programs under observation measure themselves: the same call in bursts, in CPU
- * time of the calling thread, so that neither other processes nor the collector count.
+ * The observed parallel programs measure themselves: they repeat a call in bursts and measure the
+ * CPU time of the calling thread, which excludes other processes and the collector.
  */
 #ifndef SLUICE_BENCH_PARALLEL_BURST_H
 #define SLUICE_BENCH_PARALLEL_BURST_H
@@ -12,13 +12,14 @@ struct bursts {
 	int count;
 };
 
-/* Ends the program where they are no positive numbers. */
+/* Ends the program unless both are positive numbers. */
 struct bursts bursts_parse(char *const words[2]);
 
 /*
- * Collective. First all the calls once, which makes the spool as large as they need, and a pause
- * until the collector has taken them; then the bursts, each begun by all ranks together. Rank 0
- * prints a line "burst_ps N" for each burst: the time of a call, mean of the ranks.
+ * Collective. A warm-up makes all the calls once, so that the spool grows to its final size, and
+ * waits until the collector has read them. Then the bursts follow; all ranks start each of them
+ * together. Rank 0 prints a line "burst_ps N" for each burst: the mean time of a call over the
+ * ranks, in picoseconds.
  */
 void bursts_run(const struct bursts *bursts, void (*call)(void *arg), void *arg);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The program that the parallel benchmark observes in HDF5: H5Dwrite of 4 KiB, each rank into its
- * own slab of one dataset of floats, as VPIC-IO writes a variable.
+ * The program with which the parallel benchmark measures HDF5: each rank writes 4 KiB per H5Dwrite
+ * into its own slab of one dataset of floats, as VPIC-IO writes a variable.
  *
  *	parallel_hdf5 collective|independent|serial FILE CALLS BURSTS
  *
- * The file is opened through MPI-IO; by "serial" through HDF5's own driver, with one rank.
+ * The file is opened through MPI-IO, or with "serial" through the default driver of HDF5, by one
+ *rank.
  */
 #include <hdf5.h>
 #include <mpi.h>
@@ -21,7 +22,7 @@ struct target {
 	float values[VALUES];
 };
 
-/* H5Eset_auto's printing stays on: HDF5 says itself what is wrong. */
+/* Errors are printed by HDF5 itself (H5Eset_auto). */
 static int64_t must(int64_t result)
 {
 	if (result < 0)
@@ -54,7 +55,7 @@ static void target_open(struct target *t, const char *how, const char *path)
 {
 	hid_t access = must(H5Pcreate(H5P_FILE_ACCESS));
 
-	/* Else a serial file gathers what is written in a buffer and hardly ever writes. */
+	/* With its default sieve buffer, a serial file would rarely write. */
 	must(H5Pset_sieve_buf_size(access, 1));
 	t->transfer = must(H5Pcreate(H5P_DATASET_XFER));
 	if (strcmp(how, "serial") != 0) {
@@ -85,7 +86,8 @@ int main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	if (argc != 5) {
-		fputs("parallel_hdf5: see bench/parallel_hdf5.c for what it takes\n", stderr);
+		fputs("parallel_hdf5: wrong arguments; bench/parallel_hdf5.c describes them\n",
+		      stderr);
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
 	bursts = bursts_parse(argv + 3);

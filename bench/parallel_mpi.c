@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The program that the parallel benchmark observes in MPI-IO, and in starting and ending alone.
+ * The program with which the parallel benchmark measures MPI-IO, and MPI_Init with MPI_Finalize
+ *alone.
  *
  *	parallel_mpi write FILE CALLS BURSTS	MPI_File_write_at of one byte
  *	parallel_mpi nothing
@@ -11,7 +12,7 @@
 
 #include "parallel_burst.h"
 
-#define PLACES 4096 /* the file stays within a page */
+#define PLACES 4096 /* the file has one page */
 
 struct target {
 	MPI_File file;
@@ -22,7 +23,7 @@ static void write_one(void *arg)
 {
 	struct target *t = arg;
 
-	/* The default handler of files lets errors pass. */
+	/* The default error handler of files ignores errors. */
 	if (MPI_File_write_at(t->file, t->place++ % PLACES, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE) !=
 	    MPI_SUCCESS)
 		MPI_Abort(MPI_COMM_WORLD, 1);
@@ -35,7 +36,7 @@ static void run_write(char **argv)
 
 	if (MPI_File_open(MPI_COMM_WORLD, argv[0], MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
 			  &target.file) != MPI_SUCCESS) {
-		fprintf(stderr, "parallel_mpi: %s cannot be opened\n", argv[0]);
+		fprintf(stderr, "parallel_mpi: cannot open %s\n", argv[0]);
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
 	bursts_run(&bursts, write_one, &target);
@@ -48,7 +49,8 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "write")) {
 		run_write(argv + 2);
 	} else if (argc != 2 || strcmp(argv[1], "nothing") != 0) {
-		fputs("parallel_mpi: see bench/parallel_mpi.c for what it takes\n", stderr);
+		fputs("parallel_mpi: wrong arguments; bench/parallel_mpi.c describes them\n",
+		      stderr);
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
 	MPI_Finalize();

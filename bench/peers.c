@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "peers.h"
 
-/* Per call: 1 thread and 8 threads; 0 where it was not measured. */
+/* Per call: with 1 thread and with 8 threads; 0 if not measured. */
 static const struct peer {
 	const char *name;
 	struct {

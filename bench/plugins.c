@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The plug-in benchmark: CPU time per call of a program under capture alone, and with the plug-ins
- * that are loaded by default; from 1 to 16 threads, which must make no difference. Prints one table
- * and one closing line of figures; exits 1 if a bar is missed.
+ * The plug-in benchmark measures the CPU time per call of a program, with capture only and with the
+ * plug-ins that are loaded by default. It uses 1 to 16 threads, which must not make a difference.
+ * It prints one table and one closing line of figures, and exits with 1 if a threshold is missed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,10 +15,11 @@
 #include "probe.h"
 
 #define ROTATIONS 7
-#define BAR_SHARE 1.25 /* with plug-ins over capture alone */
+#define THRESHOLD_SHARE 1.25 /* time with plug-ins divided by time with capture only */
 
 static const struct call {
-	const char *title, *key, *calls; /* made in a loop by all threads together */
+	const char *title, *key,
+		*calls; /* number of calls that all threads make in a loop, in total */
 } calls[] = {
 	{ "fwrite 0 B", "fwrite0", "400000" },
 	{ "pwrite 1 B", "pwrite1", "200000" },
@@ -43,7 +44,7 @@ static void cost_take(struct bench *b, const struct call *call, int thread_count
 	AUTO_FREE char *load = bench_program(b, "bench_load");
 	AUTO_FREE char *count = xprintf("%d", thread_count);
 	AUTO_FREE char *what = xprintf("%s, %d threads, %s", call->title, thread_count,
-				       mode == PLUGINS ? "plug-ins" : "capture alone");
+				       mode == PLUGINS ? "plug-ins" : "capture only");
 	char *argv[] = {
 		load,	    "calls", (char *)call->key, count, (char *)call->calls, b->memory,
 		"stopping", NULL
@@ -58,7 +59,7 @@ static void cost_take(struct bench *b, const struct call *call, int thread_count
 	if (probe_run(&probe, bench_under_sluice(b, "trace", argv), NULL, NULL))
 		sample_add(&cost->ns[mode], (double)probe_value(&probe, "warm_ps", 0) / 1000);
 	else
-		bench_fail(b, "%s: did not run", what);
+		bench_fail(b, "%s: the program failed", what);
 	probe_release(&probe);
 	unlink(b->trace);
 }
@@ -79,11 +80,11 @@ static void cost_row(struct bench *b, const struct call *call, int thread_count,
 	table_add(&b->table, "%+.1f..%+.1f", sample_quantile(&pairs, 0.25),
 		  sample_quantile(&pairs, 0.75));
 	table_add(&b->table, "%.2f", with / alone);
-	bench_judge(b, what, with / alone, BAR_SHARE, false, "times capture alone");
+	bench_judge(b, what, with / alone, THRESHOLD_SHARE, false, "times capture only");
 	bench_figure(b, key, with / alone, 2);
 }
 
-/* Rotation by rotation over all cases, the modes of a case right after each other. */
+/* Each rotation runs all cases; the modes of a case follow each other directly. */
 static void part_cost(struct bench *b)
 {
 	static struct cost costs[CALLS][THREADS];
@@ -100,21 +101,21 @@ static void part_cost(struct bench *b)
 
 int main(int argc, char **argv)
 {
-	static const char *const titles[] = { "call",	">alone",     ">plug-ins",
-					      ">added", ">quartiles", ">share",
-					      ">bar",	"holds",      NULL };
+	static const char *const titles[] = { "call",	    ">capture",	  ">plug-ins",
+					      ">added",	    ">quartiles", ">share",
+					      ">threshold", "holds",	  NULL };
 	struct bench b;
 
 	if (argc < 2 || !bench_init(&b, "plugins", argv[1], titles)) {
-		fprintf(stderr, "bench_plugins: BUILD is not usable: %s\n",
+		fprintf(stderr, "bench_plugins: cannot use BUILD: %s\n",
 			argc < 2 ? "missing" : strerror(errno));
 		return 2;
 	}
 	part_cost(&b);
 	bench_progress("");
-	printf("CPU ns per call of the program's threads, median of %d rotations: capture alone, "
-	       "and "
-	       "with the\nplug-ins that are loaded by default.\n\n",
+	printf("CPU time per call in ns, median of %d rotations: with capture only, and with the "
+	       "plug-ins "
+	       "that are\nloaded by default.\n\n",
 	       ROTATIONS);
 	table_print(&b.table, stdout, 0);
 	return bench_end(&b);

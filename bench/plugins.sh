@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What plug-ins and statistics cost, and what history is worth: per call over capture alone, per look at the node, and
-# in throughput of the four levels of access. docs/benchmarks.md says how. BUILD names the build tree.
+# The overhead of plug-ins per call, compared with capture only; the overhead of node statistics; and the throughput that
+# the plug-in history gains at the four levels of access. docs/benchmarks.md describes the method. BUILD names the build
+# tree.
 set -u
 export BUILD=${BUILD:-build}
 failed=0

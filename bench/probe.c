@@ -33,7 +33,7 @@ static uint64_t clock_read(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* In a process group of its own, so that all of it can be ended together. */
+/* Starts the program in a process group of its own, so that a timeout ends all of its processes. */
 static pid_t child_start(char *const argv[], int output)
 {
 	pid_t pid = fork();
@@ -46,7 +46,7 @@ static pid_t child_start(char *const argv[], int output)
 	_exit(127);
 }
 
-/* Gathers output until the other end closes; false if that takes too long. */
+/* Reads output until the other end closes; returns false after a timeout. */
 static bool output_take(int fd, struct buf *text, void (*tick)(void *arg), void *arg)
 {
 	uint64_t begin = clock_read(CLOCK_MONOTONIC);
@@ -94,7 +94,7 @@ bool probe_run(struct probe *probe, char *const argv[], void (*tick)(void *arg),
 	probe->cpu_us = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
 			(uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 	if (probe->status)
-		fprintf(stderr, "bench: %s ended with %d\n", argv[0], probe->status);
+		fprintf(stderr, "bench: %s: exit code %d\n", argv[0], probe->status);
 	return probe->status == 0;
 }
 

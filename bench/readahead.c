@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The read-ahead benchmark, SIOX-63: a program that sleeps, seeks forward and reads 1 KiB, as it
- * is, with advice embedded in its source, and as it is under `sluice run` with the plug-in
- * read_ahead. On the disk at hand and, for root, on a slow one that slowdisk.c plays. Prints one
- * table and one closing line; exits 1 if a bar is missed.
+ * The read-ahead benchmark compares three variants of a program that sleeps, seeks forward and
+ * reads 1 KiB: unmodified, with advice in its source, and unmodified under `sluice run` with the
+ * plug-in read_ahead. It uses the local disk and, if run by root, a slow disk that slowdisk.c
+ * simulates. It prints one table and one closing line, and exits with 1 if a threshold is missed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,17 +23,18 @@
 #define REPEATS 7
 #define DISK_FILE_BYTES (320u << 20)
 
-/* As long as the disk of the paper took: 97 us for its near, 7.9 ms for its far blocks. */
+/* The times of the disk in the SIOX paper: 97 us for near blocks, 7.9 ms for far blocks. */
 #define NEAR_US "90"
 #define FAR_US "7800"
 
 enum variant { REGULAR, EMBEDDED, PLUGIN, VARIANTS };
 static const char *const variant_names[] = { "regular", "embedded fadvise", "plug-in" };
 
-/* bar_*: on the slow disk. The gain is over regular, the ratio that to embedded advice. */
+/* Thresholds apply to the slow disk: the gain over the regular variant and the time relative to the
+ * embedded one. */
 static const struct pattern {
 	const char *title, *key, *stride_kib, *sleep_us, *blocks;
-	double bar_gain, bar_ratio;
+	double threshold_gain, threshold_ratio;
 } patterns[] = {
 	{ "20 KiB", "20k", "20", "100", "3000", 1.86, 1.2 },
 	{ "1000 KiB", "1000k", "1000", "10000", "250", 82, 1.2 },
@@ -51,7 +52,7 @@ struct device {
 	bool has_bars;
 };
 
-/* Empties the page cache; who may not asks the kernel to give up the one file. */
+/* Empties the page cache; without the permission, asks the kernel to drop the one file. */
 static void cache_drop(const char *file)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
@@ -70,7 +71,7 @@ static void cache_drop(const char *file)
 	}
 }
 
-/* Did the plug-in do anything? Else the figures say nothing. */
+/* Checks that the plug-in was active; otherwise the figures mean nothing. */
 static void advice_check(struct bench *b, const char *what)
 {
 	struct reading reading;
@@ -79,7 +80,7 @@ static void advice_check(struct bench *b, const char *what)
 	if (reading_take(&reading, b->trace, "posix_fadvise", &err) < 0)
 		bench_fail(b, "%s: the trace cannot be read: %s", what, err.text);
 	else if (!reading.wanted)
-		bench_fail(b, "%s: the plug-in advised nothing", what);
+		bench_fail(b, "%s: the plug-in gave no advice", what);
 	unlink(b->trace);
 }
 
@@ -102,7 +103,7 @@ static void result_take(struct bench *b, const struct device *device, const stru
 	cache_drop(device->file);
 	if (!probe_run(&probe, variant == PLUGIN ? bench_under_sluice(b, "trace", argv) : argv,
 		       NULL, NULL)) {
-		bench_fail(b, "%s: did not run", what);
+		bench_fail(b, "%s: the program failed", what);
 	} else {
 		sample_add(&result->us[variant], (double)probe_value(&probe, "block_ns", 0) / 1000);
 		if (variant == PLUGIN)
@@ -125,9 +126,11 @@ static void result_row(struct bench *b, const struct device *device, const struc
 	table_add(&b->table, "%.1f", median);
 	table_add(&b->table, "%.1f..%.1f", sample_quantile(us, 0.25), sample_quantile(us, 0.75));
 	table_add(&b->table, "%.2f", gain);
-	bench_judge(b, what, gain, is_judged ? p->bar_gain : BAR_NONE, true, "times regular");
+	bench_judge(b, what, gain, is_judged ? p->threshold_gain : THRESHOLD_NONE, true,
+		    "times regular");
 	table_add(&b->table, "%.2f", ratio);
-	bench_judge(b, what, ratio, is_judged ? p->bar_ratio : BAR_NONE, false, "of embedded");
+	bench_judge(b, what, ratio, is_judged ? p->threshold_ratio : THRESHOLD_NONE, false,
+		    "of embedded");
 	if (variant == PLUGIN) {
 		AUTO_FREE char *gain_key = xprintf("%s_%s_gain", device->key, p->key);
 		AUTO_FREE char *ratio_key = xprintf("%s_%s_ratio", device->key, p->key);
@@ -137,7 +140,7 @@ static void result_row(struct bench *b, const struct device *device, const struc
 	}
 }
 
-/* The variants in turn, so that what changes over time hits all of them. */
+/* Interleaves the variants, so that changes over time affect all of them. */
 static void part_device(struct bench *b, const struct device *device)
 {
 	static struct result results[PATTERNS];
@@ -152,7 +155,7 @@ static void part_device(struct bench *b, const struct device *device)
 			result_row(b, device, &patterns[p], v, &results[p]);
 }
 
-/* A file with blocks of its own: holes and blocks never written are not read from the disk. */
+/* Writes every block, because holes are not read from the disk. */
 static bool file_make(const char *path)
 {
 	static char block[1 << 20];
@@ -181,7 +184,7 @@ static void part_disk(struct bench *b)
 	unlink(own);
 }
 
-/* Starts the slow disk on a new directory, which it removes itself; 0 if that cannot be. */
+/* Starts the slow disk on a new directory, which the slow disk removes. Returns 0 on failure. */
 static pid_t slowdisk_start(const struct bench *b, char *directory)
 {
 	AUTO_FREE char *program = bench_program(b, "bench_slowdisk");
@@ -209,7 +212,7 @@ static void part_slow(struct bench *b)
 	pid_t pid = 0;
 
 	if (geteuid() != 0) {
-		printf("skipped: the slow disk: only root can mount it\n");
+		printf("skipped: the slow disk: requires root\n");
 		return;
 	}
 	if (mkdtemp(directory))
@@ -228,21 +231,24 @@ static void part_slow(struct bench *b)
 
 int main(int argc, char **argv)
 {
-	static const char *const titles[] = { "case",  ">us/block",  ">quartiles", ">gain", ">bar",
-					      "holds", ">/embedded", ">bar",	   "holds", NULL };
+	static const char *const titles[] = { "case",	    ">us/block", ">quartiles", ">gain",
+					      ">threshold", "holds",	 ">/embedded", ">threshold",
+					      "holds",	    NULL };
 	struct bench b;
 
 	if (argc < 2 || !bench_init(&b, "readahead", argv[1], titles)) {
-		fprintf(stderr, "bench_readahead: BUILD is not usable: %s\n",
+		fprintf(stderr, "bench_readahead: cannot use BUILD: %s\n",
 			argc < 2 ? "missing" : strerror(errno));
 		return 2;
 	}
 	part_slow(&b);
 	part_disk(&b);
 	bench_progress("");
-	printf("Time to seek, read 1 KiB (and advise), without the sleep before and the first 16 "
-	       "blocks;\nmedian of %d runs, each with an empty page cache. The slow disk has one "
-	       "head: %s us for\nblocks that are near, %s us for others.\n\n",
+	printf("Time to seek, read 1 KiB and, if applicable, advise, without the sleep and the "
+	       "first 16 "
+	       "blocks;\nmedian of %d runs, each with an empty page cache. The slow disk takes %s "
+	       "us for "
+	       "near blocks\nand %s us for others.\n\n",
 	       REPEATS, NEAR_US, FAR_US);
 	table_print(&b.table, stdout, 0);
 	return bench_end(&b);

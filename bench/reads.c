@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The experiment of the read-ahead benchmark (SIOX-63): in a loop sleep, seek forward, read 1 KiB.
+ * The program of the read-ahead benchmark: it repeatedly sleeps, seeks forward and reads 1 KiB.
  *
  *	bench_reads FILE STRIDE_KIB SLEEP_US BLOCKS regular|embedded
  *
- * embedded tells the kernel itself of the next block. Prints the time per block, without the sleep
- * and without the first SKIPPED blocks, in which no variant is what it is for.
+ * "embedded" announces the next block to the kernel. The program prints the time per block without
+ * the sleep; the first SKIPPED blocks are a warm-up and do not count.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		begin = now_ns();
 		next = lseek(fd, stride - BLOCK, SEEK_CUR) + stride;
 		if (read(fd, block, BLOCK) != BLOCK) {
-			fprintf(stderr, "%s: block %ld cannot be read\n", argv[1], i);
+			fprintf(stderr, "%s: cannot read block %ld\n", argv[1], i);
 			return 1;
 		}
 		if (embedded)

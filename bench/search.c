@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How good the searches are where the best is known: on the toy stack of GA-13 and on every kernel
- * of the modelled platforms at 2048 ranks. Costs of all points are computed first; then every
- * method searches with many seeds. A search that only has to come near the best is stopped there.
+ * Evaluates the searches on problems with a known optimum: the toy stack of the unit tests, and
+ *every kernel on the simulated platforms with 2048 ranks. The costs of all points are computed
+ *first; then every method searches with many seeds. A search that only has to get near the optimum
+ *stops there.
  *
- * What a prior brings: "rough" is the same model with every rate and time of the platform off by
- * a factor of its own, anew for each seed (log-normal, deviation ROUGH; on the toy stack, which has
- * no constants, every point is off so much); "inverted" prefers what is worst.
+ * Priors: "rough" is the same model, but each rate and time of the platform is multiplied by a
+ *random factor, drawn for each seed (log-normal, deviation ROUGH; on the toy stack, which has no
+ *such constants, each point is multiplied); "inverted" prefers the worst points.
  *
  *	bench_search BUILD [SEEDS [PROBLEM]]
  */
@@ -20,17 +21,17 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "bench.h"
 #include "base/parallel.h"
+#include "bench.h"
 #include "learn/maths/random.h"
 #include "predict/simulate/workload.h"
 #include "toy_stack.h"
 #include "tune/search/search.h"
 
 #define RANKS 2048
-#define NEAR 1.05 /* of the least cost */
+#define NEAR 1.05 /* times the lowest cost */
 
-#define ROUGH 0.5 /* of the logarithm: two thirds within a factor of 1.65 */
+#define ROUGH 0.5 /* of the logarithm: two thirds of the factors are within 1.65 */
 
 enum prior_kind { PRIOR_NONE, PRIOR_ROUGH, PRIOR_INVERTED };
 
@@ -38,16 +39,17 @@ struct problem {
 	char *name;
 	const char *platform, *kernel; /* NULL: the toy stack */
 	struct space space;
-	double *costs; /* by the number of a point; NAN: not allowed, or not settled */
+	double *costs; /* by the number of a point; NAN: not allowed or not computed */
 	uint64_t points;
 	double best, median;
 };
 
 struct method {
 	const char *label, *name, *settings;
-	uint64_t runs[2];     /* share of seeds near the best within so many; 0: no more */
-	double toy[2], model; /* bars of them in percent, and of the last on models */
-	bool is_long;	      /* nothing is asked once it is near */
+	uint64_t runs[2]; /* runs after which the share of seeds near the optimum is reported; 0:
+			     unused */
+	double toy[2], model; /* their thresholds in percent; model: of the last one on platforms */
+	bool is_long;	      /* the search stops when it is near the optimum */
 	enum prior_kind prior;
 };
 
@@ -93,7 +95,7 @@ static const struct method methods[] = {
 
 /* One search with one seed. */
 struct course {
-	uint64_t near; /* runs until it was near the best; 0: never */
+	uint64_t near; /* runs until it was near the optimum; 0: never */
 	uint64_t asked, measured;
 	double cpu_s;
 };
@@ -102,7 +104,7 @@ struct courses {
 	const struct problem *problem;
 	const struct method *method;
 	struct course *list;
-	bool is_whole; /* to the end, even where the method is long */
+	bool is_whole; /* search to the end, even if is_long */
 };
 
 static double cpu_now(void)
@@ -112,8 +114,6 @@ static double cpu_now(void)
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
-
-/* ---- priors ---- */
 
 typedef double cost_of(void *arg, const struct space *space, const size_t *point);
 
@@ -135,7 +135,7 @@ static double model_point(void *arg, const struct space *space, const size_t *po
 	return out.total;
 }
 
-/* The description with all rates and times, which alone have an exponent, off. */
+/* Appends the description with changed rates and times; only these have an exponent. */
 static void platform_blur(const char *name, struct random *random, struct buf *out)
 {
 	AUTO_FREE char *path = xprintf("%s/%s.ini", getenv("SLUICE_PLATFORMS"), name);
@@ -154,7 +154,7 @@ static void platform_blur(const char *name, struct random *random, struct buf *o
 	}
 }
 
-/* What the method is told beforehand, by the numbers of points. */
+/* The prior costs that the method gets, by the numbers of points. */
 struct expectation {
 	const struct problem *problem;
 	double *costs;
@@ -206,8 +206,6 @@ static double expected_of(void *arg, const size_t *point)
 	return e->costs[space_number(&e->problem->space, point)];
 }
 
-/* ---- courses ---- */
-
 static void course_run(const struct courses *courses, uint64_t seed, struct course *course)
 {
 	const struct problem *problem = courses->problem;
@@ -249,8 +247,6 @@ static void course_work(void *arg, size_t piece, unsigned worker)
 	course_run(courses, piece + 1, &courses->list[piece]);
 }
 
-/* ---- a row of the table ---- */
-
 static int double_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -273,7 +269,7 @@ static double share_near(const struct course *list, size_t seeds, uint64_t runs)
 	return 100 * (double)near / (double)seeds;
 }
 
-/* Seeds that never come near count as infinitely many runs. */
+/* A seed that never gets near the optimum counts as infinitely many runs. */
 static double runs_needed(const struct course *list, size_t seeds)
 {
 	AUTO_FREE double *runs = xcalloc(seeds, sizeof(*runs));
@@ -350,8 +346,6 @@ static void problem_run(struct bench *b, const struct problem *problem, size_t s
 		method_show(b, problem, &methods[m], list, seeds, whole.cpu_s);
 	}
 }
-
-/* ---- problems ---- */
 
 static void problem_measure(struct problem *problem, cost_of *cost, void *arg)
 {
@@ -448,9 +442,10 @@ static void models_run(struct bench *b, size_t seeds, const char *only)
 
 int main(int argc, char **argv)
 {
-	static const char *const titles[] = { "problem", "search",     ">runs",		">% near",
-					      ">needs",	 ">different", ">CPU s a seed", ">bar",
-					      "holds",	 NULL };
+	static const char *const titles[] = {
+		"problem",    "search",		 ">runs",      ">% near", ">needs",
+		">different", ">CPU s per seed", ">threshold", "holds",	  NULL
+	};
 	size_t seeds = argc > 2 ? strtoul(argv[2], NULL, 10) : 100;
 	const char *only = argc > 3 ? argv[3] : NULL;
 	struct problem toy;
@@ -460,7 +455,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_search BUILD [SEEDS [PROBLEM]]\n");
 		return 2;
 	}
-	printf("seeds 1 to %zu; near: within %.0f %% of the best of all points\n", seeds,
+	printf("seeds 1 to %zu; near: within %.0f %% of the lowest cost of all points\n", seeds,
 	       100 * (NEAR - 1));
 	if (!only || strcmp(only, "toy") == 0) {
 		toy_problem(&toy);

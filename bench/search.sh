@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# How often and how soon the searches come near the best, where that is known. docs/benchmarks.md says how it is
-# measured. BUILD names the build tree, SEEDS how many, PROBLEM one of toy, hopper-vpic, ..., stampede-gcrm.
+# How often and how soon the searches get near a known optimum. docs/benchmarks.md describes the method. BUILD names the
+# build tree, SEEDS is the number of seeds, PROBLEM one of toy, hopper-vpic, ..., stampede-gcrm.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 export SLUICE_PLATFORMS=${SLUICE_PLATFORMS:-$here/../share/platforms}

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A slow disk to measure with: one file of 10 GiB of zeros, served through /dev/fuse by this
- * process as a disk with one head would. A request takes NEAR_US where it begins within
- * NEAR_BYTES behind the end of the last one, else FAR_US; requests are served one after another,
- * in their order. A throttled device will not do: it limits how many requests pass, not how long
- * one takes, and nothing can be gained by asking early.
+ * Simulates a slow disk with one head: this process serves one file of 10 GiB of zeros through
+ * /dev/fuse. A request takes NEAR_US if it starts within NEAR_BYTES after the end of the previous
+ * one, else FAR_US. Requests are served one after another, in order. A throttled device is not
+ * sufficient: it limits the rate of requests, not their latency, so read-ahead would not help.
  *
  *	bench_slowdisk DIRECTORY NEAR_US FAR_US
  *
- * Needs root. Mounts itself on the directory as DIRECTORY/file; on SIGTERM or SIGINT, or when its
- * parent dies, it unmounts and removes the directory.
+ * The program requires root. It mounts the file as DIRECTORY/file. On SIGTERM or SIGINT, or when
+ *its parent ends, it unmounts and removes the directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +33,7 @@
 #define READ_BYTES_MAX (1u << 20)
 #define WAITING_MAX 256
 
-/* A read that the head has not come to, or not finished. */
+/* A read that is waiting or in progress. */
 struct waiting {
 	uint64_t unique, due_ns;
 	uint32_t bytes;
@@ -43,8 +42,8 @@ struct waiting {
 struct disk {
 	int fd;
 	uint64_t near_ns, far_ns;
-	uint64_t head;	  /* offset it is at */
-	uint64_t free_ns; /* when it has done all that was asked of it */
+	uint64_t head;	  /* current offset */
+	uint64_t free_ns; /* time at which all requests are done */
 	struct waiting waiting[WAITING_MAX];
 	unsigned first, count;
 };
@@ -74,7 +73,7 @@ static void reply(const struct disk *disk, uint64_t unique, int error, const voi
 					  .unique = unique };
 	struct iovec parts[] = { { &header, sizeof(header) }, { (void *)data, bytes } };
 
-	/* A request that was interrupted is gone: ENOENT, and nobody waits for it. */
+	/* ENOENT: the request was interrupted, and no caller waits for it. */
 	if (writev(disk->fd, parts, 2) < 0 && errno != ENOENT && errno != ENODEV)
 		perror("bench_slowdisk: reply");
 }
@@ -126,7 +125,7 @@ static void answer_getattr(const struct disk *disk, uint64_t unique, uint64_t no
 	reply(disk, unique, 0, &out, sizeof(out));
 }
 
-/* Puts a read behind those that wait; it is answered when the head has been there. */
+/* Appends a read to the queue; it is answered when the head has served it. */
 static void read_take(struct disk *disk, uint64_t unique, const struct fuse_read_in *in)
 {
 	uint64_t now = now_ns(), left = in->offset < FILE_BYTES ? FILE_BYTES - in->offset : 0;
@@ -190,13 +189,13 @@ static void request_take(struct disk *disk, const char *request)
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT:
-		break; /* they have no answer */
+		break; /* these requests have no reply */
 	default:
 		reply(disk, in->unique, ENOSYS, NULL, 0);
 	}
 }
 
-/* Until the next read is due, or a request comes. */
+/* Waits until the next read is due or a request arrives. */
 static bool is_request(const struct disk *disk)
 {
 	struct pollfd fuse = { .fd = disk->fd, .events = POLLIN };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the statistics of a node cost: CPU time per poll and in percent of a core, of all providers
- * together with the recorder that feeds a trace, and of each by itself. Polls are as far apart as
- * in a run, so that caches are as cold as there.
+ * The overhead of node statistics: CPU time per poll and in percent of a core, for all providers
+ * together with the recorder that writes a trace, and for each provider alone. The interval between
+ * polls is that of a run, so that caches are as cold as in a run.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 #define PERIOD_NS INT64_C(100000000)
 #define POLLS 100
-#define BAR_PERCENT 0.5
+#define THRESHOLD_PERCENT 0.5
 #define TRIALS_MAX 16
 
 struct trial {
@@ -25,7 +25,7 @@ struct trial {
 	struct statistics *statistics;
 };
 
-/* Where the samples go: a trace that is written as a collector would. */
+/* Samples are written to a trace in the same way as the collector does. */
 struct sink {
 	void *writer;
 	uint64_t samples;
@@ -57,7 +57,7 @@ static void wait_until(int64_t ns)
 		;
 }
 
-/* All of them at every tick; those together come first, after the wait. */
+/* Polls all cases at every tick; the combined case comes first, directly after the wait. */
 static void poll_all(struct trial *trials, size_t count)
 {
 	int64_t next_ns = now_ns();
@@ -70,18 +70,18 @@ static void poll_all(struct trial *trials, size_t count)
 	}
 }
 
-static void trial_show(struct bench *b, const struct trial *c, bool has_bar)
+static void trial_show(struct bench *b, const struct trial *c, bool has_threshold)
 {
 	double us = (double)statistics_cost_ns(c->statistics) / POLLS / 1000;
 	double percent = us * 1000 / (double)PERIOD_NS * 100;
 
-	table_add(&b->table, "%s", has_bar ? "all, recorded" : c->names);
+	table_add(&b->table, "%s", has_threshold ? "all, recorded" : c->names);
 	table_add(&b->table, "%u", statistics_count(c->statistics));
 	table_add(&b->table, "%.1f", us);
 	table_add(&b->table, "%.3f", percent);
-	bench_judge(b, "cost of statistics", percent, has_bar ? BAR_PERCENT : BAR_NONE, false,
-		    "% of a core");
-	if (!has_bar)
+	bench_judge(b, "cost of statistics", percent,
+		    has_threshold ? THRESHOLD_PERCENT : THRESHOLD_NONE, false, "% of a core");
+	if (!has_threshold)
 		return;
 	bench_figure(b, "poll_us", us, 1);
 	bench_figure(b, "percent", percent, 3);
@@ -119,12 +119,12 @@ static void measure(struct bench *b, struct trial *trials, size_t count)
 	struct recorder *recorder = recorder_new("node", now_ns(), sink_fact, &sink);
 
 	if (writer_open(&sink, b->trace) < 0) {
-		bench_fail(b, "%s cannot be written", b->trace);
+		bench_fail(b, "cannot write %s", b->trace);
 	} else {
 		statistics_listen(trials[0].statistics, recorder_listen, recorder);
 		poll_all(trials, count);
 		if (trace_container.finish(sink.writer, &end, &clock, NULL) < 0 || sink.failed)
-			bench_fail(b, "the samples could not be written");
+			bench_fail(b, "cannot write the samples");
 		for (size_t i = 0; i < count; i++)
 			trial_show(b, &trials[i], !i);
 		bench_figure(b, "samples", (double)sink.samples, 0);
@@ -135,7 +135,8 @@ static void measure(struct bench *b, struct trial *trials, size_t count)
 int main(int argc, char **argv)
 {
 	static const char *const titles[] = {
-		"providers", ">statistics", ">us per poll", ">% of a core", ">bar", "holds", NULL
+		"providers", ">statistics", ">us per poll", ">% of a core", ">threshold",
+		"holds",     NULL
 	};
 	struct trial trials[TRIALS_MAX] = { 0 };
 	char all[] = "cpu memory network io lustre utilisation";
@@ -143,7 +144,7 @@ int main(int argc, char **argv)
 	size_t count;
 
 	if (argc < 2 || !bench_init(&b, "stats", argv[1], titles)) {
-		fprintf(stderr, "bench_stats: BUILD is not usable: %s\n",
+		fprintf(stderr, "bench_stats: cannot use BUILD: %s\n",
 			argc < 2 ? "missing" : strerror(errno));
 		return 2;
 	}
@@ -152,7 +153,7 @@ int main(int argc, char **argv)
 	if (count)
 		measure(&b, trials, count);
 	else
-		bench_fail(&b, "there are no statistics");
+		bench_fail(&b, "no provider has statistics");
 	bench_progress("");
 	table_print(&b.table, stdout, 0);
 	for (size_t i = 0; i < count; i++)
