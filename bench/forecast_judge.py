@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts of bench/forecast.sh that compare and judge. Each prints words for people, and writes lines "key NAME VALUE" and
+"""The evaluations of bench/forecast.sh. Each prints its results as text, and writes lines "key NAME VALUE" and
 "missed: TEXT" to the file BARS.
 
-    forecast_judge.py learn BARS SYSTEM RESULTS DIR NAME   results of `bench_forecast judge` beside scikit-learn on its rows
-    forecast_judge.py days BARS RESULTS RESULTS       8 training days beside 4
-    forecast_judge.py fit DIR SYSTEM TARGETS          seconds that scikit-learn's SVM takes for one target, mean
+    forecast_judge.py learn BARS SYSTEM RESULTS DIR NAME   compares `bench_forecast judge` with scikit-learn on the same rows
+    forecast_judge.py days BARS RESULTS RESULTS       compares 8 training days with 4
+    forecast_judge.py fit DIR SYSTEM TARGETS          mean seconds of the SVM of scikit-learn per target
     forecast_judge.py steps BARS RESULTS              `bench_forecast steps`: gains by rule, source and metric
     forecast_judge.py real BARS OUTPUT                keys of bench_forecast_real
-    forecast_judge.py outside FILE COMMAND...         runs it; what the kernel counts for it and its children, into FILE
-    forecast_judge.py probe BARS STATISTICS FILE      `sluice probe run --json` beside what was counted outside
-    forecast_judge.py gain BARS DIR DEVICES           steps of the real experiment
+    forecast_judge.py outside FILE COMMAND...         runs the command; writes the kernel's accounting to FILE
+    forecast_judge.py probe BARS STATISTICS FILE      compares `sluice forecast probe --json` with FILE
+    forecast_judge.py gain BARS DIR DEVICES           evaluates the steps of the experiment
 """
 import json
 import math
@@ -24,7 +24,7 @@ import time
 from bisect import bisect_right
 from collections import defaultdict
 
-CLOSE = 0.01  # to scikit-learn's accuracy and AUC, in the mean over targets
+CLOSE = 0.01  # largest difference from the accuracy and AUC of scikit-learn, mean over targets
 
 
 class Bars:
@@ -41,7 +41,7 @@ class Bars:
 
 
 def lines(path):
-    """Words key=value of each line, numbers where they are."""
+    """The words key=value of each line; values are numbers if possible."""
     def value(text):
         try:
             return float(text)
@@ -50,8 +50,6 @@ def lines(path):
     with open(path) as f:
         return [{k: value(v) for k, v in re.findall(r"(\w+)=(\S+)", line)} for line in f]
 
-
-# ---- classifiers beside scikit-learn ----
 
 
 def reference_methods():
@@ -95,7 +93,7 @@ def scores(model, x):
 
 
 def reference_judge(make, x, y, fold):
-    """Accuracy and AUC out of fold; rows of fold -1 are not used."""
+    """Out-of-fold accuracy and AUC; rows of fold -1 are not used."""
     import numpy as np
     from sklearn.metrics import accuracy_score, roc_auc_score
     rows = np.flatnonzero(fold >= 0)
@@ -143,8 +141,8 @@ def learn(bars, system, results, directory, name_of):
         return statistics.mean(row[measure] for row in ours[method].values())
 
     svm = ours["svm"]
-    print(f"  {system}, {len(targets)} targets, 1 GB: {svm[targets[0]]['train']:.0f} rows train and"
-          f" {svm[targets[0]]['test']:.0f} test each; ours / scikit-learn's, means over targets")
+    print(f"  {system}, {len(targets)} targets, 1 GB: {svm[targets[0]]['train']:.0f} training rows and"
+          f" {svm[targets[0]]['test']:.0f} test rows each; Sluice / scikit-learn, means over targets")
     print("  method       shuffled acc    shuffled AUC    blocked acc     blocked AUC     days after      AUC"
           "             true state")
     for name in methods:
@@ -153,16 +151,16 @@ def learn(bars, system, results, directory, name_of):
     for name in ("hidden", "persistence", "majority"):
         print(f"  {name:11s}  {mean(name, 'blocked'):.3f} blocked, {mean(name, 'accuracy'):.3f} days after,"
               f" AUC {mean(name, 'auc'):.3f}, true state {mean(name, 'latent'):.3f}")
-    print(f"  ceiling {mean('svm', 'ceiling'):.3f}; labels that are the true state {mean('svm', 'label_truth'):.3f}")
+    print(f"  ceiling {mean('svm', 'ceiling'):.3f}; labels that equal the true state {mean('svm', 'label_truth'):.3f}")
     for name in methods:
         for kind, at in (("shuffled folds", 0), ("blocked folds", 2)):
             one, two = (mean(name, MEASURES[at + i]) - statistics.mean(theirs[name][MEASURES[at + i]]) for i in (0, 1))
             bars.bar(abs(one) <= CLOSE and abs(two) <= CLOSE,
-                     f"{name_of}, {name}, {kind}: accuracy {one:+.4f}, AUC {two:+.4f} beside scikit-learn's"
-                     f" (threshold {CLOSE} to either side)")
+                     f"{name_of}, {name}, {kind}: accuracy {one:+.4f}, AUC {two:+.4f} relative to scikit-learn"
+                     f" (threshold {CLOSE} on either side)")
     bound, word = (0.9, "90 %") if system == "cori" else (0.7, "70 %")
     above = sum(row["accuracy"] > bound for row in svm.values())
-    bars.bar(2 * above > len(targets), f"{name_of}: SVM above {word} on {above} of {len(targets)} targets (threshold most)")
+    bars.bar(2 * above > len(targets), f"{name_of}: SVM above {word} on {above} of {len(targets)} targets (threshold: more than half)")
     bars.key(f"{name_of}_svm", f"{mean('svm', 'accuracy'):.3f}")
     bars.key(f"{name_of}_svm_latent", f"{mean('svm', 'latent'):.3f}")
     bars.key(f"{name_of}_ceiling", f"{mean('svm', 'ceiling'):.3f}")
@@ -175,8 +173,8 @@ def days(bars, eight, four):
         of = [r for r in lines(path) if r["method"] == "svm"]
         mean = statistics.mean(r["accuracy"] for r in of)
         above = sum(r["accuracy"] > 0.7 for r in of)
-        bars.bar(mean >= 0.75, f"titan, SVM, 1 GB, {name} training days: {100 * mean:.1f} % on the days after in the mean"
-                 f" of {len(of)} targets (paper: 75 %), above 70 % on {above}")
+        bars.bar(mean >= 0.75, f"titan, SVM, 1 GB, {name} training days: {100 * mean:.1f} % on the following days, mean of"
+                 f" {len(of)} targets (paper: 75 %), above 70 % on {above}")
         bars.key(f"titan_days{name}", f"{mean:.3f}")
 
 
@@ -191,16 +189,14 @@ def fit(directory, system, targets):
     print(f"{total / int(targets):.4f}")
 
 
-# ---- placement ----
-
 def steps(bars, path):
     bars = Bars(bars)
     head, *rows = lines(path)
     names = list(dict.fromkeys(r["metric"] for r in rows))
     of = {(r["rule"], r["source"], r["metric"]): r for r in rows}
-    print(f"  {head['targets']:.0f} targets, {head['points']:.0f} points to draw from; forecasts are the true state in"
-          f" {100 * head['accuracy']:.1f} %, the label in {100 * head['label_accuracy']:.1f} %")
-    print("  gain over equal shares, 95 % of repetitions, share of steps that gain")
+    print(f"  {head['targets']:.0f} targets, {head['points']:.0f} points; forecasts equal the true state in"
+          f" {100 * head['accuracy']:.1f} % and the label in {100 * head['label_accuracy']:.1f} %")
+    print("  gain over equal shares, interval of 95 % of the repetitions, share of steps with a gain")
     print(f"  {'rule':9s} {'source':14s} " + "".join(f"{n:>34s}" for n in names))
     for rule, source in dict.fromkeys((r["rule"], r["source"]) for r in rows):
         cells = [of[rule, source, n] for n in names]
@@ -215,15 +211,13 @@ def steps(bars, path):
     bars.bar(gain("classes", group) > 9, f"placement: the paper's rule gains {gain('classes', group):.1f} % in the paper's"
              f" metric (threshold above 9 %)")
     bars.bar(gain("expected", group) > gain("classes", group),
-             f"placement: shares by expected times gain {gain('expected', group):.1f} % in it (threshold above"
+             f"placement: shares by expected times gain {gain('expected', group):.1f} % in the same metric (threshold above"
              f" {gain('classes', group):.1f} %)")
-    bars.bar(gain("hedged", slowest) >= 0, f"placement: the hedge gains {gain('hedged', slowest):.1f} % on the slowest"
-             f" target (threshold not below equal shares)")
+    bars.bar(gain("hedged", slowest) >= 0, f"placement: hedged placement gains {gain('hedged', slowest):.1f} % on the slowest"
+             f" target (threshold 0 %)")
     for rule in ("classes", "expected", "hedged"):
         bars.key(f"place_{rule}", "/".join(f"{gain(rule, n):.1f}" for n in names))
 
-
-# ---- one year of Cori ----
 
 
 def real(bars, path):
@@ -236,12 +230,10 @@ def real(bars, path):
                 of[name] = [float(v) for v in value.split("/")]
                 bars.key(name, value)
     start, hours = of["real_likelier_start"], of["real_likelier_hours"]
-    print(f"  with node hours of concurrent jobs, which tell how long a run took: {hours[0]:.1f} % ({hours[1]:.1f} % blocked)")
-    bars.bar(start[0] >= 90, f"real: {start[0]:.1f} % of states from earlier runs and what is known at the start"
+    print(f"  with node hours of concurrent jobs, which depend on the run time: {hours[0]:.1f} % ({hours[1]:.1f} % blocked)")
+    bars.bar(start[0] >= 90, f"real: {start[0]:.1f} % of the states predicted from earlier runs and data known at the start"
              f" ({start[1]:.1f} % blocked in time; threshold 90 %)")
 
-
-# ---- probes ----
 
 
 def io_counts():
@@ -250,7 +242,7 @@ def io_counts():
 
 
 def outside(path, *command):
-    """Bytes and CPU time of children that were waited for count for who waits."""
+    """The kernel accounts bytes and CPU time of children to the parent that has waited for them."""
     before, start = io_counts(), time.monotonic()
     child = subprocess.Popen(command)
     _, status, usage = os.wait4(child.pid, 0)
@@ -269,24 +261,22 @@ def probe(bars, statistics_path, outside_path):
     own, kernel = 100 * told["cpu_share"], 100 * seen["cpu_s"] / seen["seconds"]
     wrote = sum(t["bytes"] for t in told["targets"])
     print(f"  {len(told['targets'])} targets, {told['rounds']} rounds in {told['seconds']:.1f} s: {wrote / 1e6:.1f} MB written,"
-          f" CPU {told['cpu_seconds']:.3f} s by its own statistics, {seen['cpu_s']:.3f} s by the kernel's;"
-          f" bytes to storage by the kernel's {seen['write_bytes'] / 1e6:.1f} MB")
+          f" CPU {told['cpu_seconds']:.3f} s by its own statistics, {seen['cpu_s']:.3f} s by the kernel;"
+          f" bytes written to storage by the kernel {seen['write_bytes'] / 1e6:.1f} MB")
     bars.bar(own < 0.5 and kernel < 0.5, f"probe: {own:.3f} % of one core by its own statistics, {kernel:.3f} % by the"
-             f" kernel's (threshold below 0.5 %)")
-    # The store and its journal are written, too.
+             f" kernel (threshold below 0.5 %)")
+    # The kernel also counts writes to the store and its journal.
     bars.bar(wrote <= seen["write_bytes"] <= 1.05 * wrote + 16e6,
-             f"probe: {wrote} bytes by its statistics, {seen['write_bytes']:.0f} by the kernel's, with the store")
+             f"probe: {wrote} bytes by its statistics, {seen['write_bytes']:.0f} by the kernel, including the store")
     bars.key("probe_cpu_percent", f"{own:.3f}/{kernel:.3f}")
     bars.key("probe_bytes", f"{wrote}/{seen['write_bytes']:.0f}")
 
-
-# ---- the experiment ----
 
 BOOTSTRAPS = 4000
 
 
 def load_states(path):
-    """Per target, from the log of the load: times and whether a mover is there since."""
+    """The log of the load as lists per target: times, and whether a mover is at the target from then on."""
     events = defaultdict(list)
     at = {}
     with open(path) as f:
@@ -307,7 +297,7 @@ def is_loaded(events, target, when):
 
 
 def read_steps(path):
-    """Blocks of {rule: (time, seconds, bytes, {device: files}, decision_ms)}; the last is kept if it is complete."""
+    """Blocks of {rule: (time, seconds, bytes, {device: files}, decision_ms)}; an incomplete last block is dropped."""
     blocks, block = [], {}
     with open(path) as f:
         for line in f:
@@ -326,7 +316,7 @@ def throughput(blocks, rule):
 
 
 def interval(blocks, rule):
-    """Of the gain over equal shares: blocks are drawn again, with all their rules."""
+    """Bootstrap interval of the gain over equal shares; whole blocks are drawn."""
     draw = random.Random(1)
     gains = sorted(throughput(again, rule) / throughput(again, "equal") - 1
                    for again in ([draw.choice(blocks) for _ in blocks] for _ in range(BOOTSTRAPS)))
@@ -334,7 +324,7 @@ def interval(blocks, rule):
 
 
 def forecasts_judge(directory, events):
-    """Share of forecasts that agree with where the load was."""
+    """The share of forecasts that agree with the position of the load."""
     right = total = 0
     with open(f"{directory}/forecasts") as f:
         for line in f:
@@ -375,7 +365,7 @@ def gain(bars, directory, devices):
               f"   {max(seconds):9.3f}   {told:24s} {statistics.mean(loaded or [0]):12.1f} / {statistics.mean(free or [0]):.1f}"
               f"   {statistics.median(b[rule][4] for b in blocks):20.0f}")
     elsewhere = sum(int(n) for b in blocks for r in rules for d, n in b[r][3].items() if d not in target_of)
-    bars.bar(elsewhere == 0, f"experiment: {elsewhere} files lie on none of the targets (threshold none)")
+    bars.bar(elsewhere == 0, f"experiment: {elsewhere} files are on none of the targets (threshold 0)")
     best = max((r for r in rules if r != "equal"), key=lambda r: throughput(blocks, r))
     for rule in ("hedged", best) if best != "hedged" else ("hedged",):
         if rule not in rules:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What bench/learn compares: one row per method, ours and scikit-learn's side by side with equal settings, and one
-row per set of data. Read by the reference (learn_reference.py), by the tables (learn_table.py) and, as the job list
-that this program writes, by our side (learn.c). Needs nothing but Python.
+"""The cases of bench/learn: one row per method, for Sluice and scikit-learn with equal settings, and one row per data
+set. learn_reference.py and learn_table.py import it; learn.c reads the job list that this program writes. It needs
+only Python.
 
 usage: learn_cases.py jobs PARTS SHARED WORK FULL           the job list
-       learn_cases.py exact SHARED WORK                     name, file, target, features of sets to compare digits on
-PARTS: a word or several, comma-separated: classify, regress, grouped, targets. FULL: 1 runs every seed and fold."""
+       learn_cases.py exact SHARED WORK                     name, file, target and features of the sets for exact comparison
+PARTS: one or more of these words, separated by commas: classify, regress, grouped, targets. FULL: 1 runs every seed and fold."""
 import os
 import sys
 from collections import namedtuple
 
-# A bar of None is a figure without one. seeds: 1 where the method is deterministic, but for ties. first: so many folds,
-# 0 for all (the reference of a Gaussian process takes minutes a fold). reference: scikit-learn with `seed` in it;
-# scaled() centres and scales, shaped() also makes columns normal as caret does.
+# bar: the threshold, or None. seeds: 1 if the method is deterministic except for ties. first: the number of folds, 0 for
+# all (the reference of a Gaussian process takes minutes per fold). reference: the scikit-learn expression, which may
+# use `seed`; scaled() centers and scales, shaped() also transforms columns to normality like caret.
 Method = namedtuple("Method", "label learner settings recipe reference speed seeds first")
 
 SCALE, SHAPE = "centre,scale", "boxcox=caret,centre,scale"
@@ -32,7 +32,7 @@ CLASSIFY = [
     Method("logistic", "logistic", "", SCALE, "scaled(LogisticRegression(max_iter=500))", None, 1, 0),
     Method("k-NN 5", "neighbours", "k=5", SCALE, "scaled(KNeighborsClassifier(5))", 5, 1, 0),
 ]
-# WAN-24: the six of the paper, which wanted no chances of its SVM.
+# The six classifiers of the forecast paper, which used no probabilities of its SVM.
 SIX = ["CART", "naive Bayes", "boosting 100", "SVM-RBF", "forest 50", "MLP 100"]
 
 REGRESS = [
@@ -54,8 +54,8 @@ REGRESS = [
     Method("rules", "rules", "", "none", None, None, 1, 0),
 ]
 
-# features: as in data/dataset.h. folds: columns, each a case of its own, with the word to call it by. root: SHARED or
-# WORK. task: classify, regress, or log (learns the logarithm). only: None for all methods of the task.
+# features: as in learn/table/dataset.h. folds: columns with folds; each is a case with a name. root: SHARED or WORK.
+# task: classify, regress, or log (learns the logarithm). only: the methods, or None for all methods of the task.
 Set = namedtuple("Set", "name root file target features folds task only")
 
 JOBS_MIX = "n_*,run_*,nodes_*,started5,ended5,mean_remain_h,lat,lat_*"
@@ -76,20 +76,20 @@ SETS = {
         Set("friedman", "WORK", "friedman.csv", "y", "x*", [("fold", "")], "regress",
             ["linear", "k-NN 5", "SVR-RBF", "CART", "forest 100", "boosting 300", "MLP 16", "rules"]),
     ],
-    # Many targets, told apart by the column of that name; learn_data.py makes them.
+    # Many targets, distinguished by the column of that name; learn_data.py creates them.
     "targets": [Set("targets", "WORK", "targets.csv", "label", JOBS_MIX, [("fold", "")], "classify", SIX)],
-    # Repeated measurements of a configuration stay on one side.
+    # Repeated measurements of a configuration are in the same fold.
     "grouped": [
         Set("forge, unseen configurations", "WORK", "forge_grouped.csv", "bw", "*,-bw,-fold", [("fold", "")], "log",
             ["linear", "k-NN 5", "SVR-RBF", "forest 100", "boosting 300", "MLP 16", "rules"]),
     ],
 }
 
-# Where digits are compared.
+# Data sets for exact comparison.
 EXACT = [SETS["classify"][0]] + SETS["regress"]
 
-# Figures of the literature's implementation where no package can be run beside us: the original Cubist, measured
-# earlier with 30 candidates (ANCHORS, section 4).
+# Figures of implementations that are not available as a package: the original Cubist, measured earlier with 30
+# candidates.
 FIGURES = {"forge//rules": dict(rmse=0.290, r2=0.950, median=0.123)}
 
 Job = namedtuple("Job", "id file target features fold task learner settings recipe seeds first reference")
@@ -117,7 +117,7 @@ def jobs(parts, shared, work, full):
 
 
 def read(path):
-    """The job list as jobs; an empty field is a dash in the file."""
+    """Reads the job list; a dash in the file is an empty field."""
     with open(path) as lines:
         for line in lines:
             job = Job(*["" if w == "-" else w for w in line.rstrip("\n").split("\t")])

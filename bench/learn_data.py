@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sets that bench/learn makes itself: generated classes and numbers, forge with folds that keep repeated
-measurements of a configuration together, draws from known mixtures, and one table of many storage targets.
+"""Creates data sets for bench/learn: generated classes and numbers, the set "forge" with folds that keep repeated
+measurements of a configuration together, samples of known mixtures, and one table of many storage targets.
 
 usage: learn_data.py sets SHARED WORK | targets SHARED WORK COUNT"""
 import multiprocessing
@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification, make_friedman1
 
 sys.dont_write_bytecode = True
 FOLDS = 8
-# WAN-AC-5: weight of idle, modes, deviations; 20,000 draws each.
+# Weight of the idle component, modes, deviations; 20,000 samples each.
 MIXTURES = {"titan": (0.70, (1.85, 2.7), (0.06, 0.20)), "cori": (0.65, (3.2, 4.0), (0.04, 0.10))}
 DRAWS, MIXTURE_SEEDS = 20000, 3
 
@@ -47,7 +47,7 @@ def sets(shared, work):
 
 
 def target_rows(number):
-    """Rows of one target, as the reference scripts make them: EM labels, one step ahead, every 5 minutes."""
+    """Rows of one target in the form of the reference scripts: EM labels, one step ahead, every 5 minutes."""
     import ml_common
     x, y = ml_common.dataset(trace, number, step=10)[:2]
     fold = folds(np.random.default_rng(number), len(y))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What must agree to many digits: Box-Cox powers against scipy and caret, principal components and linear regression
-against scikit-learn, mixtures against the truth that their draws come from. learn.sh has put our answers into files
-of WORK; this prints one line `name, ours, bar, note` per figure for learn_table.py.
+"""Compares results that must agree to many digits: Box-Cox powers against scipy and caret, principal components and linear regression
+against scikit-learn, mixtures against the parameters of the samples. learn.sh has written the results of Sluice to
+files in WORK; this program prints one line `name, value, threshold, note` per figure for learn_table.py.
 
 usage: learn_exact.py SHARED WORK"""
 import os
@@ -31,7 +31,7 @@ def figure(name, value, bar, note):
 
 
 def sets(shared, work):
-    """The sets that learn.sh has had prepared, by the name in its file names."""
+    """The data sets that learn.sh has prepared, by the name in their file names."""
     for data in learn_cases.EXACT:
         root = shared if data.root == "SHARED" else work
         table = pd.read_csv(os.path.join(root, data.file))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# R on what bench/learn compares: caret's Box-Cox powers, and support vector regression of e1071 behind caret's
-# preparation. Files are those of learn_cases.py; the lines of `svr` are those of learn_reference.py.
+# Runs jobs of bench/learn with R: Box-Cox powers of caret, and support vector regression of e1071 after the
+# preparation of caret. Input files are those of learn_cases.py; `svr` prints lines like learn_reference.py.
 # usage: learn_reference.R powers CSV COLUMN... | svr JOBS
 suppressWarnings(suppressPackageStartupMessages({ library(caret); library(e1071) }))
 words <- commandArgs(trailingOnly = TRUE)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scikit-learn on the jobs of bench/learn: the same rows, folds and settings, one line per job and seed. Times are
-CPU time of one thread, but for `targets`, which is wall time. Prints what learn.c prints, so that the two compare.
+"""Runs the jobs of bench/learn with scikit-learn, on the same rows and folds and with the same settings. Times are CPU
+times of one thread, except for `targets`, which has wall times. The format of the output is that of learn.c.
 
 usage: learn_reference.py run JOBS                          one line per job and seed
        learn_reference.py targets JOBS COUNT THREADS        all jobs for each of the first COUNT targets
@@ -46,7 +46,8 @@ ONE_ROW_CALLS = 200
 
 
 class BoxCox(BaseEstimator, TransformerMixin):
-    """caret's: positive columns with three values or more, a grid of 0.1; near 0 is the logarithm, near 1 nothing."""
+    """The transformation of caret: positive columns with at least three values, a grid of 0.1; powers near 0 mean the
+    logarithm, powers near 1 no transformation."""
 
     def fit(self, x, y=None):
         self.powers = [self.power(x[:, j]) for j in range(x.shape[1])]
@@ -86,7 +87,7 @@ def model_of(text, width, seed):
 
 
 def columns(table, features):
-    """The list of data/dataset.h: names and globs; a leading dash takes away."""
+    """The list of features as in learn/table/dataset.h: names and globs; a leading dash removes features."""
     chosen = []
     for item in features.split(","):
         found = fnmatch.filter(table.columns, item.lstrip("-"))
@@ -117,7 +118,7 @@ def answer(model, data, rows):
 
 
 def cross(job, data, seed):
-    """Out-of-fold answers of all folds, CPU seconds of fit and of predict, and the last model."""
+    """Out-of-fold predictions of all folds, CPU seconds of fit and of predict, and the last model."""
     out = np.full((len(data.y), max(data.classes, 1)), np.nan)
     fit = predict = 0.0
     for train, test in data.splits:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of bench/learn: our figures beside the reference's, each held against its bar, what was missed, and the
+"""The tables of bench/learn: figures of Sluice and of the reference, their thresholds, the missed ones, and the
 closing line. learn.sh has put the lines of both sides into files of WORK; what was not run has no table. Exit code 1
 when a bar was missed or a figure of ours is not there.
 
@@ -16,14 +16,14 @@ QUALITY_BAR = -0.01  # at most so far below the reference
 ONE_ROW_BAR_US = 10
 BEST_GROUPED_BAR = 0.13
 ALL_TARGETS = 288
-# What, for how many targets, by how many threads, and how many times as fast it must be.
+# Label, number of targets, number of threads, and required speedup.
 CROSSES = (("SVM-RBF alone", 1, 1, 1), ("SVM-RBF alone", 1, 2, 1), ("six classifiers", 1, 1, None),
            ("six classifiers", 1, 2, None), ("six classifiers", ALL_TARGETS, 2, None))
 missed, keys = [], []
 
 
 def lines(*path):
-    """Lines key=value by id; several of one id (seeds) are kept in order."""
+    """Lines key=value by id; several lines of one id (seeds) keep their order."""
     found = {}
     path = os.path.join(*path)
     if os.path.exists(path):
@@ -58,7 +58,7 @@ def judge(what, holds):
 
 
 def show(title, head, rows):
-    """First column to the left, the others to the right."""
+    """Prints a table; the first column is left-aligned, the others are right-aligned."""
     if not rows:
         return
     widths = [max(len(str(r[i])) for r in [head] + rows) for i in range(len(head))]
@@ -76,14 +76,14 @@ def key(*words):
 
 
 class Case:
-    """One method on one set of folds: both sides over their seeds."""
+    """One method on one set of folds: the results of both sides for all seeds."""
 
     def __init__(self, job_id, method, ours, reference, also):
         self.id, self.method = job_id, method
         self.ours, self.reference, self.also = ours.get(job_id), reference.get(job_id), also.get(job_id)
 
     def quality(self, measures):
-        """Cells of ours and reference, and how it holds."""
+        """Cells for Sluice, the reference and the threshold."""
         cells, worst = [], None
         figures = learn_cases.FIGURES.get(self.id, {})
         for measure in measures:
@@ -101,7 +101,7 @@ class Case:
         return median(results, "fit_s")
 
     def whole(self):
-        """How many times as fast fitting and asking are together, over all folds."""
+        """The speedup of fitting and predicting together, over all folds."""
         both = [(median(r, "fit_s"), median(r, "predict_s")) for r in (self.ours, self.reference)]
         if any(fit is None or predict is None for fit, predict in both):
             return "-"
@@ -114,7 +114,7 @@ class Case:
         ratio = theirs / mine
         keys.append((key(self.id, "speed"), f"{ratio:.2f}"))
         return [seconds(mine), seconds(theirs), f"{ratio:.1f}x", f">= {bar}x" if bar else "",
-                judge(f"{self.id}: {ratio:.2f} times as fast, threshold {bar}", ratio >= bar) if bar else "", self.whole()]
+                judge(f"{self.id}: {ratio:.2f} times as fast as the reference, threshold {bar}", ratio >= bar) if bar else "", self.whole()]
 
     def one_row(self, bar):
         mine, theirs = median(self.ours, "one_us"), median(self.reference, "one_us")
@@ -129,7 +129,7 @@ def cases(data, kind, sides):
         if not data.only or method.label in data.only:
             case = Case(learn_cases.job_id(data, kind, method), method, *sides)
             if case.ours is None:
-                missed.append(f"{case.id}: no figure of ours")
+                missed.append(f"{case.id}: no figure of Sluice")
             yield case
 
 
@@ -185,7 +185,7 @@ def exact(work):
 
 
 def targets(work):
-    """Wall time of the six classifiers x 8 folds; names of files say whose, how many targets and threads."""
+    """Wall time of the six classifiers x 8 folds; file names contain the side and the numbers of targets and threads."""
     rows = []
     for what, count, threads, threshold in CROSSES:
         name = "svm" if what.startswith("SVM") else "six"
@@ -195,7 +195,7 @@ def targets(work):
             continue
         mine, note = ours[0]["wall_s"], ""
         if ours[0]["targets"] != count:
-            note = f"ours measured on {ours[0]['targets']:.0f}, extrapolated; "
+            note = f"Sluice measured on {ours[0]['targets']:.0f}, extrapolated; "
             mine *= count / ours[0]["targets"]
         wall = theirs[0]["wall_s"] if theirs else None
         if theirs and theirs[0]["targets"] != count:
@@ -205,7 +205,7 @@ def targets(work):
         label = f"{what}, {count} target{'s' if count > 1 else ''}, {threads} thread{'s' if threads > 1 else ''}"
         rows.append([label, seconds(mine), seconds(wall), f"{ratio:.1f}x" if ratio else "-",
                      f">= {bar}x" if bar else "",
-                     judge(f"{label}: {ratio:.2f} times as fast, threshold {bar}", ratio >= bar) if bar and ratio else "",
+                     judge(f"{label}: {ratio:.2f} times as fast as the reference, threshold {bar}", ratio >= bar) if bar and ratio else "",
                      note])
         keys.append((key(name, str(count), "targets", str(threads), "wall_s"), f"{mine:.2f}"))
     if len(rows) < len(CROSSES):
@@ -229,18 +229,18 @@ def targets_methods(work):
                      seconds(mine["cpu_s"] / mine["targets"]), seconds(other and other["cpu_s"] / other["targets"]),
                      f"{other['cpu_s'] / other['targets'] / (mine['cpu_s'] / mine['targets']):.1f}x" if other else "-"])
     counts = [f"{side['all'][0]['targets']:.0f}" if side else "no" for side in (ours, theirs)]
-    show(f"per target: ours over {counts[0]} targets, theirs over {counts[1]}",
+    show(f"per target: Sluice over {counts[0]} targets, reference over {counts[1]}",
          ["method", "accuracy", "theirs", "CPU s", "theirs", "faster"], rows)
 
 
 def program(work, name):
-    """A bench of its own or a test: learn.sh has kept what it said and its exit code."""
+    """Prints the output of a separate benchmark or test; learn.sh has stored it with its exit code."""
     code = os.path.join(work, f"{name}.code")
     if not os.path.exists(code):
-        missed.append(f"{name}: it was not built")
+        missed.append(f"{name}: the program was not built")
         return
     with open(os.path.join(work, f"{name}.txt")) as said, open(code) as number:
-        print(f"{name}: {judge(f'{name}: see its own lines', number.read().strip() == '0')}")
+        print(f"{name}: {judge(f'{name}: see its output', number.read().strip() == '0')}")
         print(said.read())
 
 

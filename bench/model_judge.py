@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Held-out runs of collective_io beside what the hybrid model predicts: part of bench/model.sh.
+"""Compares held-out runs of collective_io with the predictions of the hybrid model; part of bench/model.sh.
 
     model_judge.py cases RANKS SIZES BUFFERS             lines for collective_io --cases
-    model_judge.py judge SLUICE MODEL OUT RESULTS...     predictions, orders, regrets; JSON into OUT
-    model_judge.py modelled EVALUATION                   bars of a modelled machine, as `model evaluate --json` has it
+    model_judge.py judge SLUICE MODEL OUT RESULTS...     predictions, ranks and regrets, as JSON in OUT
+    model_judge.py modelled EVALUATION                   thresholds of a simulated machine, from `lab evaluate --json`
 
-A file of results is what collective_io has printed, and RESULTS.cases beside it what it was given. An instance is a
-number of ranks and a size; its configurations are the numbers of aggregators and the buffer sizes. What is measured is
-the median of all repetitions of a configuration: transfer_s, the collective call itself, which is what the model
-speaks of.
+RESULTS is the output of collective_io; RESULTS.cases is its input. An instance is a number of ranks and a size; its
+configurations are the numbers of aggregators and the buffer sizes. The measured time of a configuration is the median
+of transfer_s, the time of the collective call, which is what the model predicts.
 """
 import json
 import math
@@ -30,7 +29,7 @@ def cases(ranks, sizes, buffers):
 
 
 def kendall(a, b):
-    """Tau-b; NAN where all of one side are equal."""
+    """Kendall's tau-b; NAN if all values of one side are equal."""
     agree = ties_a = ties_b = 0
     pairs = len(a) * (len(a) - 1) // 2
     for i in range(len(a)):
@@ -92,8 +91,8 @@ def judge(sluice, model, out, paths):
         all_measured += [r["measured"] for r in rows]
         all_predicted += [r["predicted"] for r in rows]
         inside += sum(r["low"] <= r["measured"] <= r["high"] for r in rows)
-        print(f"{ranks} ranks, {size >> 10} KiB of each: {len(rows)} configurations, Kendall {tau:.2f}")
-        print("  aggregators   buffer   predicted        90 % of truths   measured  predicted/measured")
+        print(f"{ranks} ranks, {size >> 10} KiB each: {len(rows)} configurations, Kendall {tau:.2f}")
+        print("  aggregators   buffer   predicted        90 % interval   measured  predicted/measured")
         for r in rows:
             mark = ("  best" if r is best else "") + ("  chosen" if r is chosen else "")
             print(f"  {r['aggregators']:11d} {r['buffer'] >> 10:5d} KiB {1e3 * r['predicted']:8.2f} ms"
@@ -112,7 +111,7 @@ def judge(sluice, model, out, paths):
               "gain_mean": statistics.mean(i["gain"] for i in instances),
               "gain_best_mean": statistics.mean(i["gain_best"] for i in instances),
               "ratio_median": statistics.median(ratios), "inside": inside / len(all_measured)}
-    print("instance                  Kendall   regret   regret of default   gain over default   greatest gain")
+    print("instance                  Kendall   regret   regret of default   speedup over default   best speedup")
     for i in instances:
         print(f"{i['ranks']:2d} ranks, {i['size'] >> 10:6d} KiB     {i['kendall']:6.2f}  {100 * i['regret']:5.1f} %"
               f"             {100 * i['default_regret']:5.1f} %                {i['gain']:.2f}            {i['gain_best']:.2f}")
@@ -120,18 +119,18 @@ def judge(sluice, model, out, paths):
         json.dump(dict(result, of=instances), f, indent=1)
 
 
-# Beside the clean outcome: what the mean and the quantiles of gains may differ by and still be called the same.
+# Means and quantiles of speedups that differ by less than this from those without noise count as unchanged.
 UNCHANGED = 0.05
 
 
 def noise_change(rows, method, names):
-    """The greatest change of a mean or quantile up to sigma 0.5."""
+    """The largest change of a mean or quantile up to sigma 0.5."""
     of = {r["sigma"]: r for r in rows if r["method"] == method}
     return max(abs(r[n] / of[0][n] - 1) for sigma, r in of.items() if sigma <= 0.5 for n in names)
 
 
 def modelled_bars(sheets, rounds):
-    """Of the hybrid model with one rule of rounds: what, value, whether it is good, the bar."""
+    """Rows for the hybrid model with one rule of rounds: figure, value, whether it passes, threshold."""
     of = {r["method"]: r for r in sheets["figure9"]}
     name = f"hybrid ({rounds})"
     hybrid, keep = of[name], of[name + " or default"]
@@ -147,13 +146,13 @@ def modelled_bars(sheets, rounds):
 
 
 def modelled(path):
-    """Prints a line per bar; the words of a failed one begin with "missed". The published rule is told beside."""
+    """Prints a line per threshold; lines of missed ones begin with "missed". The published rule is printed as well."""
     with open(path) as f:
         sheets = {s["name"]: s["rows"] for s in json.load(f)["sheets"]}
     means = [r["mean"] for r in sheets["figure10"] if r["method"].startswith("ml, ")]
     bars = modelled_bars(sheets, "domains")
     bars += [(what, value, True, bar) for what, value, _, threshold in modelled_bars(sheets, "published")]
-    bars += [("mean gain of ml with 99, 66, 33 runs", " > ".join(f"{m:.3f}" for m in means),
+    bars += [("mean speedup of ml with 99, 66, 33 runs", " > ".join(f"{m:.3f}" for m in means),
               all(a > b for a, b in zip(means, means[1:])), "falls")]
     for what, value, is_good, threshold in bars:
         shown = value if isinstance(value, str) else f"{value:.4g}"
