@@ -71,6 +71,23 @@ rm -f trace
 as 0 2 2 -- timeout "$limit" "$sluice" run -o trace -- true || wrong "exit code $?"
 trace_wait
 
+# collectors: the collectors of this test. They are in a session of their own; other tests have other spools.
+collectors() {
+	local pid
+	for pid in $(pgrep -f "^$sluice run -o trace"); do
+		# The watcher of a collector has the same command line.
+		if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = sluice ] && [ "$(ps -o sid= -p "$pid")" != "$(ps -o sid= -p $$)" ] &&
+			{ tr '\0' '\n' <"/proc/$pid/environ"; } 2>/dev/null | grep -qxF "SLUICE_SPOOL_DIR=$spools"; then
+			echo "$pid"
+		fi
+	done
+}
+# That of the case before may still be about to end.
+for try in $(seq $polls); do
+	[ -n "$(collectors)" ] || break
+	sleep 0.05
+done
+
 case_is "the collector is killed: recover completes the trace, and the name is free again"
 rm -f trace
 for rank in 0 1; do
@@ -82,11 +99,7 @@ for try in $(seq $polls); do
 	[ ! -e running.0 ] || [ ! -e running.1 ] || break
 	sleep 0.05
 done
-# It is the one in a session of its own.
-for collector in $(pgrep -f "^$sluice run -o trace"); do
-	[ "$(ps -o sid= -p "$collector")" = "$(ps -o sid= -p $$)" ] || break
-done
-kill -KILL "$collector"
+kill -KILL "$(collectors)"
 : >killed
 for rank in 0 1; do
 	code=0
