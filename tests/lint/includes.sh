@@ -4,14 +4,16 @@
 # holds sources has a row. The row names what the folder may include besides itself: folders, without their
 # sub-folders, or single headers. Folders of src/ are named without "src/"; "include/sluice" is the public headers.
 # Neither the rows nor the includes may form a cycle, and no folder of src/ may include lab/.
+# "includes.sh --table" prints the rows that the sources need, to update the table after a deliberate change.
 set -eu
 
 # check ROOT DOCUMENT: prints one line for each breach of the table in DOCUMENT by the sources below ROOT
+# check ROOT: prints the rows that the sources below ROOT need
 check() {
-	python3 - "$1" "$2" <<'PYTHON'
+	python3 - "$@" <<'PYTHON'
 import os, re, sys
 
-root, document = sys.argv[1:]
+root, document = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
 
 def read_table():
     rows, inside = {}, False
@@ -65,6 +67,15 @@ def cycles(graph):
             visit(v)
     return found
 
+def needed_rows():
+    for path, folder, names in folders():
+        homes = {os.path.dirname(t) for n in names for _, t in includes(os.path.join(root, path, n))} - {folder, ""}
+        yield folder.startswith("lab"), folder, ", ".join(sorted(homes)) or "nothing"
+
+if not document:
+    for _, folder, may in sorted(needed_rows()):
+        print("| %s | %s |" % (folder, may))
+    sys.exit()
 table = read_table()
 if not table:
     sys.exit("%s: the table \"| folder | may include |\" is missing" % document)
@@ -95,6 +106,10 @@ for group in cycles(rows):
 PYTHON
 }
 
+if [ "${1:-}" = --table ]; then
+	check "${SOURCE:-.}"
+	exit
+fi
 found=$(check "$SOURCE" "$SOURCE/ARCHITECTURE.md")
 [ -z "$found" ] || { echo "$found"; exit 1; }
 

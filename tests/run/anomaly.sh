@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Calls that become slow: the histogram finds them, the reasoners of process, node and system signal, all in the
-# cycle in which it happens (SIOX-AC-10). A cycle of an hour makes that exact: there is one, at the end.
+# When calls become slow, the histogram finds them and the reasoners of process, node and system signal in the same
+# cycle. A cycle of one hour makes this exact: there is one cycle, at the end.
 . "$(dirname "$0")/libtest.sh"
 
 # Load of this machine must not explain what the test slows down: nobody looks at it.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Two nodes of one job, simulated by UTS namespaces: calls become slow on one of them. Its process and the node
-# signal there; the system is judged on both, as the nodes hear each other through the job's board.
+# Calls become slow on one of two nodes of a job; UTS namespaces simulate the nodes. The process and the node signal
+# there. The system signals on both nodes, because the nodes exchange their health through files of the job.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 

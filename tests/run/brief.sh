@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The short report at the end of `sluice run`: on stderr, asked for or on a terminal, never too long.
+# `sluice run` prints a short report to stderr, on request or on a terminal, and keeps it short.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 

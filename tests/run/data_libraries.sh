@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What is recorded of HDF5, NetCDF and PnetCDF: bytes, handles, requests.
+# Records of HDF5, NetCDF and PnetCDF have the right bytes, handles and requests.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The flight recorder: nothing is in the trace without an anomaly; after one exactly what was held.
+# The flight recorder writes no calls to the trace without an anomaly, and after one exactly the calls that it held.
 . "$(dirname "$0")/libtest.sh"
 : "${SOURCE:?names the source tree}" "${CC:=cc}"
 # What is killed leaves its spools behind.

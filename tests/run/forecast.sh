@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice forecast on three targets whose states a script knows: train, this minute, evaluate and watch, what it says
-# where there is nothing to go by or only what is old, and of models that are damaged.
+# `sluice forecast` on three targets with known states: train, now, evaluate and watch; and its messages for missing
+# data, old data and damaged models.
 . "$(dirname "$0")/libtest.sh"
 
 # Three targets for a day and a half, probes every minute (in windows of 20 minutes), writes every 10 minutes. Target c

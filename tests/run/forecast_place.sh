@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Placement by forecasts: shares and bytes add up, the site's policy counts, what is written for the actuator makes a
-# real program's files lie where the shares say, and the simulation tells all metrics.
+# Placement by forecasts: shares and bytes add up, the policy of the site applies, a real program's files are placed
+# according to the parameters that it writes, and the simulation reports all metrics.
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_STORE_PATH=$work/store.db
 # A generated Cori of four targets, in the middle of its second day.

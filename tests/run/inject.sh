@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Parameters inside unmodified parallel programs, under every MPI of this machine (Open MPI with OMPIO and with its
-# ROMIO): what the program itself reads back is what was asked for, without its lists and infos being touched, and the
-# data is the same. What is known to harm, and what not all ranks would pass, is left out.
+# Parameters are injected into unmodified parallel programs with every installed MPI (Open MPI with OMPIO and with
+# ROMIO). The program reads back the requested values, its own property lists and infos are not changed, and the data
+# is the same. Harmful parameters, and those that not all ranks would pass, are not injected.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 export SLUICE_STORE_PATH=$work/store.db

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Layouts of files that a program makes without MPI: stripes of Lustre before the open, attributes of CephFS after it.
-# Neither file system can run here, so tests/prog/preload/lustreapi.c stands in for both. What the program sees is as
-# ever: results, errors, permissions. On a file system without layouts nothing is done at all.
+# Layouts of files that a program creates without MPI: stripes of Lustre before the open, attributes of CephFS after
+# it. tests/prog/preload/lustreapi.c replaces both file systems. The program sees the same results, errors and
+# permissions as without Sluice. On a file system without layouts, nothing is done.
 . "$(dirname "$0")/libtest.sh"
 mkdir lib data
 ln -s "$prog/lustreapi.so" lib/liblustreapi.so.1 # the same object as the preloaded one

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Parameters in programs without MPI (serial HDF5, Python), below NetCDF and PnetCDF, and before names of files; and
-# what is wrong with a parameter file is no concern of the program's.
+# Parameters are injected into programs without MPI (serial HDF5, Python), into NetCDF and PnetCDF, and into file
+# names with a prefix. A broken parameter file does not affect the program.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 export SLUICE_STORE_PATH=$work/store.db

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# However a parallel job ends, and whichever way round `sluice run` and mpiexec are: no hang, the launcher's own
-# exit code and output, and one trace with every record that the ranks had committed.
+# However a parallel job ends, and whether `sluice run` is outside or inside of mpiexec: the job does not hang, exit
+# code and output are those of the launcher, and one trace holds every record that the ranks have committed.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Many `sluice run` of one launcher share one collector; each keeps its program's output, input and exit code, and
-# whatever goes wrong with the sharing, the program runs.
+# All `sluice run` of one launcher share one collector. Each keeps the output, input and exit code of its program, and
+# the program runs even if sharing fails.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A job that is interrupted, ended from outside, or loses one of its `sluice run`s: it ends as it would without us,
-# and the trace is complete.
+# A job that is interrupted, terminated from outside, or loses one of its `sluice run` ends as it would without
+# Sluice, and the trace is complete.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `sluice kb`: knowledge is looked at, pinned, forgotten and exchanged; nonsense is not taken in.
+# `sluice kb` shows, pins, forgets, exports and imports entries, and rejects invalid input.
 . "$(dirname "$0")/libtest.sh"
 
 export SLUICE_STORE_PATH=$work/known/store.db

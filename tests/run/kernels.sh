@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The kernels under every MPI of this machine: what they write is what they read, whatever the transfer, the ranks and
-# the MPI; wrong data is found; what they print and how they end. `sluice kernel` plans without MPI and starts them.
+# The kernels with every installed MPI: they read what they have written, for each kind of transfer and number of
+# ranks; they detect wrong data; and their output and exit codes are as documented. `sluice lab kernel` plans without
+# MPI and starts the kernels.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 

@@ -8,14 +8,15 @@ mkdir -p "$spools"
 
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
-# mpi_program MPI NAME: path of a program of tests/mpi; nothing where it could not be built
+# mpi_program MPI NAME: the path of a program of tests/mpi; prints nothing if it was not built
 mpi_program() {
 	if mpi_has "$1" "$2" && command -v "mpiexec.$1" >/dev/null; then
 		echo "$BUILD/mpi/$1/$2"
 	fi
 }
 
-# job ORDER MPI HOW: runs the job outside or inside of `sluice run`, or bare; exit code in $code, output in out, err
+# job ORDER MPI HOW: runs the job with `sluice run` outside or inside of mpiexec, or bare. Sets $code; the output is in
+# the files out and err.
 job() {
 	local begun=$SECONDS
 	set -- "$1" "$2" "$(mpi_program "$2" job)" "$3"
@@ -30,7 +31,7 @@ job() {
 	[ $((SECONDS - begun)) -lt "$limit" ] || wrong "the job hangs: $(cat err)"
 }
 
-# case_is TEXT: names what is tested, for messages
+# case_is TEXT: names the case, for messages
 case_is() {
 	this=$*
 }
@@ -49,29 +50,29 @@ trace_wait() {
 	wrong "there is no trace; spools: $(ls "$spools" "$spools"/* 2>&1)"
 }
 
-# trace_check: every rank is known, and all that it had written is there
+# trace_check: the trace is complete and has all writes of every rank
 trace_check() {
 	local rank n missing
 	"$sluice" report --json trace >report.json 2>report.err || wrong "no report: $(cat report.err)"
 	check_eq "$(json_get report.json '["complete"]')" True "$this: complete"
 	for rank in $(seq 0 $((ranks - 1))); do
 		n=$("$sluice" print --rank "$rank" --file "rank-$rank" trace | grep -c 'pwrite\(64\)\?(') || true
-		[ "$n" -ge $pieces ] || wrong "rank $rank: $n writes of $pieces are there"
+		[ "$n" -ge $pieces ] || wrong "rank $rank: the trace has $n of $pieces writes"
 		# A rank may be killed between the end of a call and its record.
 		missing=$(($(pieces_of "$rank") - n))
 		[ $missing = 0 ] || [ $missing = 1 ] || wrong "rank $rank: $missing of its writes are missing"
 	done
 	n=$(ls -d -- *.sluice trace.parts runs 2>/dev/null) || true
-	[ -z "$n" ] || wrong "there is more than one trace: $n"
+	[ -z "$n" ] || wrong "more than one trace was written: $n"
 }
 
-# pieces_of RANK: how many the rank has written, by the size of its file
+# pieces_of RANK: the number of pieces that the rank has written, from the size of its file
 pieces_of() {
 	echo $(($(stat -c %s "rank-$1") / 4))
 }
 
-# trace_now: it is complete when mpiexec has returned
+# trace_now: the trace exists and the spools are gone when mpiexec has returned
 trace_now() {
-	[ -f trace ] || wrong "there is no trace when mpiexec returns: $(cat err)"
-	[ -z "$(ls "$spools")" ] || wrong "the spools are still there: $(ls "$spools")"
+	[ -f trace ] || wrong "there is no trace after mpiexec has returned: $(cat err)"
+	[ -z "$(ls "$spools")" ] || wrong "spools are left: $(ls "$spools")"
 }

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A real Slurm below $work: slurmctld and one slurmd per node on this machine; to be sourced behind libtest.sh.
-# Nothing of it is outside $work, ports are free ones, and all of it ends with the test, by process id.
+# Runs a real Slurm on this machine: slurmctld and one slurmd per node; to be sourced after libtest.sh. All its files are
+# below $work, its ports are unused ones, and the test ends all its processes by their ids.
 
-# slurm_here: is Slurm installed? Ends the test as skipped if not.
+# slurm_here: skips the test unless Slurm is installed
 slurm_here() {
 	PATH=$PATH:/usr/sbin:/sbin
 	local program
 	for program in slurmctld slurmd squeue sbatch scontrol sinfo; do
-		command -v "$program" >/dev/null || skip "there is no $program"
+		command -v "$program" >/dev/null || skip "$program is not installed"
 	done
-	[ "$(id -u)" = 0 ] || skip "slurmd starts jobs as their owners: it needs root"
+	[ "$(id -u)" = 0 ] || skip "slurmd requires root to start jobs as their owners"
 }
 
-# slurm_ports N: as many ports that nobody listens on, below those that the kernel gives out itself
+# slurm_ports N: prints N unused ports below the ephemeral ports of the kernel
 slurm_ports() {
 	python3 - "$1" <<'END'
 import random, socket, sys
@@ -30,7 +30,8 @@ print(*found)
 END
 }
 
-# Without munge where Slurm can do that, unless SLURM_TEST_AUTH=munge; else by a munged of our own.
+# slurm_auth: prints the authentication settings. It uses no authentication if Slurm has that plug-in, unless
+# SLURM_TEST_AUTH=munge; otherwise it starts its own munged.
 slurm_auth() {
 	local plugins i
 	plugins=$(ls /usr/lib*/*/slurm*/auth_none.so /usr/lib*/slurm*/auth_none.so /usr/local/lib/slurm/auth_none.so \
@@ -39,7 +40,7 @@ slurm_auth() {
 		printf 'AuthType=auth/none\nCredType=cred/none\n'
 		return
 	fi
-	command -v munged >/dev/null || skip "Slurm here needs munge, which is not there"
+	command -v munged >/dev/null || skip "this Slurm requires munge, which is not installed"
 	mkdir -p "$slurm/munge"
 	chmod 700 "$slurm/munge"
 	dd if=/dev/urandom of="$slurm/munge/key" bs=1 count=128 status=none
@@ -54,7 +55,7 @@ slurm_auth() {
 	printf 'AuthType=auth/munge\nCredType=cred/munge\nAuthInfo=socket=%s\n' "$slurm/munge/socket"
 }
 
-# Daemons are children of the test, so that it can wait for them; steps of jobs are not, and would outlive them.
+# slurm_stop: ends Slurm. The daemons are children of the test; job steps are not, and would outlive the daemons.
 slurm_stop() {
 	local pid
 	for pid in $(pgrep -f '^slurmstepd: ' || true); do
@@ -67,7 +68,7 @@ slurm_stop() {
 	wait "${slurm_pids[@]}" 2>/dev/null || true
 }
 
-# slurm_start NODES: nodes n1..nN; partitions batch (all of them, default) and debug (the last)
+# slurm_start NODES: starts Slurm with nodes n1 to nN and the partitions batch (default) and debug
 slurm_start() {
 	local count=$1 host ports i
 	slurm=$work/slurm slurm_pids=()
@@ -119,7 +120,7 @@ END
 		slurmd -D -N "n$i" >"$slurm/log/slurmd.n$i.err" 2>&1 &
 		slurm_pids+=($!)
 	done
-	# Who asks before anybody listens has to wait a second.
+	# A client that asks before slurmctld listens waits for a second.
 	for ((i = 0; i < polls; i++)); do
 		(: <"/dev/tcp/127.0.0.1/${ports[0]}") 2>/dev/null && break
 		sleep 0.02
@@ -128,15 +129,15 @@ END
 		[ "$(sinfo -h -p batch -t idle -o %D 2>/dev/null)" = "$count" ] && return
 		sleep 0.05
 	done
-	fail "Slurm does not start: $(tail -n 5 "$slurm"/log/*)"
+	fail "Slurm did not start: $(tail -n 5 "$slurm"/log/*)"
 }
 
-# slurm_wait STATE N: until so many jobs are in that state
+# slurm_wait STATE N: waits until N jobs are in that state
 slurm_wait() {
 	local i
 	for ((i = 0; i < polls; i++)); do
 		[ "$(squeue -h -t "$1" -o %i | wc -l)" = "$2" ] && return
 		sleep 0.05
 	done
-	fail "there are not $2 jobs $1: $(squeue -l; tail -n 5 "$slurm"/log/*)"
+	fail "the number of jobs in state $1 is not $2: $(squeue -l; tail -n 5 "$slurm"/log/*)"
 }

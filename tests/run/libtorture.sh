@@ -13,7 +13,7 @@ trap 'cd /; rm -rf "$work" "$spools"' EXIT
 export SLUICE_SPOOL_DIR=$spools
 case=start
 
-# Names what is being tested, for messages.
+# case_begin TEXT: names the case, for messages
 case_begin() {
 	case=$*
 }
@@ -23,24 +23,24 @@ wrong() {
 	exit 1
 }
 
-# No run may leave a spool directory.
+# spools_gone: no run has left a spool directory
 spools_gone() {
 	local left
 	left=$(ls "$spools")
 	[ -z "$left" ] || wrong "left behind in $spools: $left"
 }
 
-# Reads the trace of the case to its end, into rows.csv, and its report into report.json.
+# trace_read: writes the rows of the trace to rows.csv and its report to report.json
 trace_read() {
 	"$sluice" print --csv "$work/trace" >"$work/rows.csv" 2>"$work/print.err" ||
-		wrong "the trace cannot be read: $(cat "$work/print.err")"
+		wrong "cannot read the trace: $(cat "$work/print.err")"
 	"$sluice" report --json "$work/trace" >"$work/report.json" 2>/dev/null ||
-		wrong "there is no report of the trace"
+		wrong "sluice report fails"
 }
 
-# Both kinds of run happen in $work/here, so that names are the same; what they made is then in $work/bare and
-# $work/captured.
-# bare COMMAND...: as it is
+# Runs without and with capture both happen in $work/here, so that paths are the same. Their files are moved to
+# $work/bare and $work/captured.
+# bare COMMAND...: runs the command without capture
 bare() {
 	rm -rf "$work/bare"
 	mkdir "$work/here"
@@ -51,14 +51,14 @@ bare() {
 	[ "$bare_rc" != 124 ] || wrong "\"$*\" hangs even without capture"
 }
 
-# captured COMMAND...: with $run_options; then reads the trace
+# captured COMMAND...: runs the command under `sluice run` with $run_options, and reads the trace
 run_options=
 captured() {
 	# shellcheck disable=SC2086
 	observed "$sluice" run $run_options -o "$work/trace" -- "$@"
 }
 
-# observed COMMAND...: the same for a command that calls `sluice run -o $work/trace` itself
+# observed COMMAND...: the same, for a command that calls `sluice run -o $work/trace` itself
 observed() {
 	rm -rf "$work/captured" "$work/trace"
 	mkdir "$work/here"
@@ -71,7 +71,7 @@ observed() {
 	trace_read
 }
 
-# The two runs must not differ in anything that the program shows.
+# same_code, same_out, same_err, same_files: the two runs do not differ
 same_code() {
 	[ "$bare_rc" = "$captured_rc" ] || wrong "exit code is $captured_rc, without capture $bare_rc"
 }
@@ -85,7 +85,7 @@ same_files() {
 	diff -r --no-dereference "$work/bare" "$work/captured" >"$work/diff" || wrong "files differ: $(head -20 "$work/diff")"
 }
 
-# both COMMAND...: with and without capture, and no difference
+# both COMMAND...: runs the command without and with capture; the runs do not differ
 both() {
 	bare "$@"
 	captured "$@"
@@ -95,8 +95,8 @@ both() {
 	same_files
 }
 
-# rows EXPRESSION: how many rows of the trace it is true for. Columns are names; file is without the directory
-# of the run; p, t, n are the parts of the id; `of(relation)` is the row that a relation names.
+# rows EXPRESSION: the number of rows of the trace for which the expression is true. Names are columns; file is relative
+# to the directory of the run; p, t and n are the parts of the id; of(relation) is the row that a relation names.
 rows() {
 	"$python" "$work/rows.py" "$work" count "$1"
 }
@@ -109,20 +109,20 @@ check_rows() {
 $(cut -d, -f3,5,6,8,10- "$work/rows.csv" | head -15)"
 }
 
-# check_least NUMBER EXPRESSION: at least so many
+# check_least NUMBER EXPRESSION: at least NUMBER rows
 check_least() {
 	local n
 	n=$(rows "$2")
 	[ "$n" -ge "$1" ] || wrong "$n rows with $2, expected $1 or more"
 }
 
-# lost: how many activities were lost
+# lost: the number of lost activities
 lost() {
 	json_get "$work/report.json" '["losses"]["activities"]'
 }
 
-# Every id is there once, no number is missing in any thread, and what is referred to exists. Threads of a
-# forked process may start anywhere, and numbers given as arguments may be missing.
+# check_sound [MISSING]: every id is unique, no number is missing in any thread, and every reference leads to a row.
+# Numbers of a forked process may start anywhere, and MISSING numbers may be missing.
 check_sound() {
 	local n
 	n=$(lost)
@@ -199,13 +199,13 @@ else:
     sys.exit(sound(sys.argv[1], *sys.argv[3:]))
 PYTHON
 
-# What a tree holds: kinds, modes, sizes, targets of links. Contents are compared by same_files.
+# tree_list DIRECTORY: types, modes, sizes and link targets of a tree; same_files compares contents
 tree_list() {
 	(cd "$1" && find . \( -type f -printf '%P %y %m %s %n\n' \) -o -printf '%P %y %m %l\n' | LC_ALL=C sort)
 }
 
-# program NAME ROWS SCRIPT...: a shell script, bare and captured, in a directory of its own: no difference, and
-# a trace of at least so many rows with nothing lost.
+# program NAME ROWS SCRIPT...: runs a shell script without and with capture. The runs do not differ, and the trace has at
+# least ROWS rows and no losses.
 program() {
 	local least=$2 n
 	case_begin "$1"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# One annotated header, two ways to be in a program (SIOX-AC-1): preloaded, or linked in by ld --wrap. Both give the
-# same records of the program's own calls.
+# One annotated header gives two kinds of wrappers: preloaded, and linked with ld --wrap. Both record the same calls
+# of a program.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 flags=$BUILD/sluice-link.flags

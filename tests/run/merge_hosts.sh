@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Two hosts, simulated on this machine: names by UTS namespaces, clocks 1000 s apart by time namespaces, spools of
-# their own, and real ranks that meet in MPI calls. The parts come together by themselves, on one line of time.
+# Traces of two hosts are merged automatically and have one time line. The hosts are simulated: UTS namespaces give
+# them names, time namespaces set their clocks 1000 s apart, each has its own spools, and real ranks communicate with
+# MPI.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The calls that the model says a collective access is made of are those that the real library makes: for every rank
-# and access of a list, as many allreduces, alltoalls, allgathers, broadcasts, messages, storage calls and bytes were
-# seen inside it as predict/model/counts/counts.h has. MPICH, and the older ROMIO of Open MPI. SLUICE_LONG=1 takes the whole
-# list with all numbers of ranks; where there are more of them than cores, most of the time is waiting in turns.
+# The call counts of the model equal those of the real library. For every rank and access of a list, the numbers of
+# allreduces, alltoalls, allgathers, broadcasts, messages, storage calls and bytes equal those of
+# predict/model/counts/counts.h. The test uses MPICH and the older ROMIO of Open MPI. SLUICE_LONG=1 uses the whole
+# list with all numbers of ranks; with more ranks than cores, most of the time is spent waiting.
 long=${SLUICE_LONG:-}
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"

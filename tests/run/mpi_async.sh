@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What is begun by one call and ended by another, under every MPI of this machine: each operation is completed once,
-# by a call that names the one that began it and has its bytes, whichever thread completes it. And descriptors: each
-# use leads back to the open, through all duplicates and into children.
+# Asynchronous operations with every installed MPI: each operation is completed once, by a call that names the call
+# that started it and has its bytes, whichever thread completes it. Each use of a descriptor leads back to its open,
+# through duplicates and child processes.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The parallel programs and kernels under every MPI of this machine, bare and captured: they do what they say, exit
-# code, output and files do not differ, nothing is left behind, and the trace holds every rank and its calls inside
-# each other. SLUICE_LONG=1 takes 64 ranks where there are many.
+# The parallel programs and kernels with every installed MPI, without and with capture: they succeed; exit code,
+# output and files do not differ; nothing is left behind; and the trace holds all ranks with their nested calls.
+# SLUICE_LONG=1 uses 64 ranks.
 long=${SLUICE_LONG:-}
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A parallel HDF5 program under every MPI of this machine, with both kinds of transfer and either way round of
-# mpiexec and `sluice run`: its file is the same byte for byte, and every write to it can be followed up to the
-# H5Dwrite that caused it, on every rank.
+# A parallel HDF5 program with every installed MPI, with both kinds of transfer, and with `sluice run` outside and
+# inside of mpiexec: its file is identical, and every write to it leads to the H5Dwrite that caused it, on every rank.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 ranks=4

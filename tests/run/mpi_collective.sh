@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Collective calls under every MPI of this machine: what ranks do together has one number on all of them, and
-# nothing else has it, whatever files and communicators there are. So what one rank writes for others is found.
+# Collective calls with every installed MPI: all ranks give a collective call the same number, and no other call has
+# it, whatever files and communicators are used. So writes of one rank for others can be found.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Hints of MPI files, under every MPI of this machine: what a program sets is in the trace; what was learnt in two
-# runs is given to the files of a third that sets none, the same on all ranks; what the program sets stays its own.
-# Where a rank is not recorded, or nothing is known, files are opened as they are. How fast a set is the program
-# decides itself, by waiting (tests/mpi/hinted.c).
+# Hints of MPI files with every installed MPI: the trace has the hints that a program sets; hints learned from two
+# runs are passed to the files of a third run that sets none, equally on all ranks; and hints of the program are not
+# changed. If a rank is not recorded, or if nothing is known, files are opened unchanged. The program
+# tests/mpi/hinted.c decides by waiting how fast a set of hints is.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 set=cb_buffer_size=8388608\;romio_ds_write=disable

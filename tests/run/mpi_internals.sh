@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What MPI sends inside calls on files is recorded on request (run --messages, capture.messages), with its size and
-# the other rank, each beneath the call on the file; what the program sends itself is not. It is none of the bytes
-# that a report counts. Without the request there is nothing of it.
+# With --messages or capture.messages, the messages that MPI sends inside file calls are recorded with size and peer,
+# below the file call. Messages of the program itself are not recorded, and reports do not add these bytes to those of
+# files. Without the option, no message is recorded.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 mpis=$(mpi_list)

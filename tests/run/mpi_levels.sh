@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The four levels of access with 10 ranks, as SIOX surveyed them: its counts follow from the number of blocks, and
-# the report has them exactly. What MPI sends through sockets and pipes is none of it. SLUICE_LONG=1 takes as many
-# blocks as SIOX did, small ones: then the numbers are those of its report.
+# The four levels of access with 10 ranks, as in the SIOX paper: the report has exactly the counts that follow from
+# the number of blocks, without MPI's own traffic through sockets and pipes. SLUICE_LONG=1 uses as many blocks as the
+# paper.
 long=${SLUICE_LONG:-}
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Libraries come in many ways: linked, called from Fortran, loaded by Python for itself alone, loaded late, or twice.
-# Their calls are recorded in all of them, nothing is loaded for our sake, and SLUICE_DISABLE=1 leaves all alone.
+# Libraries can be linked, called from Fortran, loaded privately by Python, loaded late, or loaded twice. Their calls
+# are recorded in all cases, Sluice loads no library itself, and SLUICE_DISABLE=1 disables recording.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 serial=$BUILD/mpi/serial

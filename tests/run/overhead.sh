@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The overhead monitor: what recording costs is noted; beyond its budget less is recorded, which is said, and
-# nothing that the program did is lost from the sums.
+# The overhead monitor notes the overhead. Above its budget it records less and reports that, and the totals remain
+# complete.
 . "$(dirname "$0")/libtest.sh"
 
 calls=400000

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `sluice params`: the catalogue, and files of parameters looked at and turned into one another.
+# `sluice kb params` lists the catalog, and checks and converts parameter files.
 . "$(dirname "$0")/libtest.sh"
 
 cat >sample.xml <<'XML'

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# New files of unmodified programs over several directories (spread_directories): in proportion to the weights, with
-# the program seeing what it sees without us. What a destination refuses leaves the plain open; what the program removes
-# or replaces is removed where it lies; ranks of every MPI race for files, share them and have their own.
+# New files of unmodified programs are spread over several directories (spread_directories) in proportion to the
+# weights, and the program sees the same as without Sluice. If a destination fails, the file is created where the
+# program wanted it. Files that the program removes or replaces are removed at their destination. Ranks of every MPI
+# race for files, share them and have their own.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 export SLUICE_STORE_PATH=$work/store.db SLUICE_PARAMS_ALLOW=semantics

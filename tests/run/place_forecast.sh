@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# New files go where the forecast says: `sluice run --place`, within the site's policy; without site, model or young
-# probes the program runs as without us, and one warning says why. What `sluice forecast place --params` writes does
-# the same by --params.
+# `sluice run --place` places new files according to the forecast and the policy of the site. Without a site, a model
+# or recent probes, the program runs as without Sluice, and one warning gives the reason. The parameters that `sluice
+# forecast place --params` writes have the same effect with --params.
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_STORE_PATH=$work/store.db SLUICE_FORECAST_MODEL=$work/model SLUICE_PROBE_SITE=$work/site.ini
 

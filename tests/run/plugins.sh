@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Plug-ins come and go by the settings alone, and whatever one does, the program does not notice.
+# Settings load plug-ins, and no failure of a plug-in affects the program.
 . "$(dirname "$0")/libtest.sh"
 : "${SOURCE:?names the source tree}" "${CC:=cc}"
 # What is killed leaves its spools behind.

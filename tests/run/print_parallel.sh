@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# print on a trace of two ranks that write together through HDF5: chains of layers, collective calls, ranks. The
-# trace is written by hand, in the text form, so that every value is known.
+# `sluice print` on a trace of two ranks that write together through HDF5: chains of layers, collective calls, ranks.
+# The trace is written by hand in the text format, so that every value is known.
 . "$(dirname "$0")/libtest.sh"
 
 {

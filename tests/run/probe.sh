@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Probing: real writes to real targets, alone, by ranks of both MPIs and beside a command; what hangs, what dies and
-# what is full. Lustre and CephFS cannot run here, so tests/prog/preload/lustreapi.c stands in for both.
+# Probes write to real targets: from one process, from ranks of both MPIs, and while a command runs; with targets that
+# hang, fail or are full. tests/prog/preload/lustreapi.c replaces Lustre and CephFS.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 export SLUICE_STORE_PATH=$work/store.db SLUICE_PROBE_SYSTEM=here

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The jobs that a real Slurm runs, as all readers see them: squeue in columns and as JSON, scontrol on one line and
-# on many, and qstat -f as Slurm prints it.
+# All readers of job status see the jobs of a real Slurm: squeue in columns and as JSON, scontrol on one line and on
+# many, and qstat -f of Slurm.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libslurm.sh"
 slurm_here

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A collection job under a real Slurm: srun starts a rank per node, rank 0 asks squeue, and what was measured is saved
-# when the job is ended.
+# A probe job under a real Slurm: srun starts one rank per node, rank 0 queries squeue, and measurements are saved
+# when the job is terminated.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libslurm.sh"
 slurm_here

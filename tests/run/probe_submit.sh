@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A collection job is handed in again whenever it has ended (WAN-11, WAN-AC-15): to a queue that is played by
-# scripts for PBS, and to a real Slurm. There is never a second one, even if the watcher is started again.
+# `sluice forecast submit` submits a probe job again whenever it has ended: to scripts that imitate PBS, and to a real
+# Slurm. There is never a second job, even if the command is started again.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libslurm.sh"
 

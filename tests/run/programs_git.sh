@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Real programs: git, which forks, execs, maps, renames and locks.
+# Real programs: git, which forks, executes, maps, renames and locks.
 . "$(dirname "$0")/libtorture.sh"
 command -v git >/dev/null || skip "git is not installed"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Real programs: a parallel make with gcc, of 40 generated files. The objects are the same bit by bit.
+# Real programs: a parallel make with gcc of 40 generated files. The objects are identical.
 . "$(dirname "$0")/libtorture.sh"
 command -v make >/dev/null && command -v gcc >/dev/null || skip "make or gcc is not installed"
 

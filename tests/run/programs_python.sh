@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Real programs: the interpreter's own test suite for files, io, os and subprocess. The same tests run and the same
-# ones fail with and without capture. SLUICE_LONG=1 runs all of them, else those that take long are left out.
+# Real programs: the test suite of Python for files, io, os and subprocess. The same tests run and fail without and
+# with capture. SLUICE_LONG=1 also runs the slow tests.
 long=${SLUICE_LONG:-}
 . "$(dirname "$0")/libtorture.sh"
 python=/usr/bin/python3

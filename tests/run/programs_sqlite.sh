@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Real programs: sqlite3 with a real workload, in both kinds of journal.
+# Real programs: sqlite3 with a real workload, in both journal modes.
 . "$(dirname "$0")/libtorture.sh"
 command -v sqlite3 >/dev/null || skip "sqlite3 is not installed"
 

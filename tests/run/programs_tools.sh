@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Real programs: coreutils, findutils, tar and gzip on a tree. Same output, same trees with and without capture.
+# Real programs: coreutils, findutils, tar and gzip on a tree. Output and trees are the same without and with capture.
 . "$(dirname "$0")/libtorture.sh"
 
 make_tree='mkdir tree

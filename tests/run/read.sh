@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A run is recorded and then read by every command: print in all its forms, report, ls, last, convert.
+# Every command can read a recorded run: print in all its formats, report, ls, trace path and trace convert.
 . "$(dirname "$0")/libtest.sh"
 
 printf 'hello\n' >input

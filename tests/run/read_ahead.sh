@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The plug-in read_ahead in real processes: whom it advises, of what and when, and that its advice is told from the
-# program's own by its cause.
+# The plug-in read_ahead in real processes: which programs it advises, for which blocks and when, and that the cause
+# of its advice distinguishes it from that of the program.
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD=read_ahead
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The report of a parallel run: layers on top of each other, ranks compared, files surveyed. The trace is
-# written here in the text form, so that every number is known and no MPI is needed.
+# The report of a parallel run: nested layers, comparison of ranks, and survey of files. The trace is written by hand
+# in the text format, so that every number is known and no MPI is needed.
 . "$(dirname "$0")/libtest.sh"
 
 # Four ranks on two hosts, started by a launcher. Each calls MPI_Init, which reads a settings file, and then

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What becomes of parameters in real parallel programs: requested, effective, and honoured by whom, under every MPI.
+# The report of parameters in real parallel programs: requested values, effective values, and who applied them, with
+# every installed MPI.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice reproduce: the paper's tables beside ours. What does not depend on the model is compared as text; of
-# the rest, that the same seed gives the same and that the search comes near to the best of all.
+# `sluice lab reproduce` prints the tables of the paper with its own results. Parts that do not depend on the model
+# are compared as text. For the others, the same seed gives the same result, and the search gets near the optimum.
 . "$(dirname "$0")/libtest.sh"
 
 check_rc 0 "$sluice" lab reproduce table2

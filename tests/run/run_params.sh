@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What a run is given to apply: read once, the same for all, and whatever is wrong with it, the program runs.
+# The parameters of a run are read once and are the same for all processes; whatever is wrong with them, the program
+# runs.
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_SPOOL_DIR=$work/spool
 mkdir spool

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Parameters of parallel jobs: read once per node, the same for all nodes, or for none. Two hosts are simulated as in
-# merge_hosts.sh.
+# The parameters of a parallel job are read once per node and are the same on all nodes, or are not applied at all.
+# Two hosts are simulated as in merge_hosts.sh.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `sluice run` and what tuning has found for a program: told of, applied, or left alone; never in the way of it.
+# `sluice run` suggests, applies or ignores the results of tuning, and never prevents the program from running.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 command -v readelf >/dev/null || skip "there is no readelf"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Statistics of the node in the trace of a run: what is sampled, that it makes sense against what the program did,
-# and that settings choose it.
+# Node statistics in the trace of a run: what is sampled, whether it matches what the program did, and which settings
+# select it.
 . "$(dirname "$0")/libtest.sh"
 
 # Writes 32 MiB that cannot be compressed, onto the disk, within two seconds of life.

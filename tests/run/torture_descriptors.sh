@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Torture: all descriptors closed, very high and very many descriptors, paths that start somewhere else, and
-# arguments that cannot be read.
+# Torture: all descriptors closed, very high and very many descriptors, paths relative to other directories, and
+# unreadable arguments.
 . "$(dirname "$0")/libtorture.sh"
 
 for how in range from loop; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Torture: one process becomes two, in every way there is. Results are those of the bare run, the child's calls
-# are recorded, and descriptors are known to whoever inherits them.
+# Torture: every way to create a process. Results are the same as without capture, the calls of the child are
+# recorded, and inherited descriptors are known.
 . "$(dirname "$0")/libtorture.sh"
 
 case_begin "fork: parent and child write to one open file"

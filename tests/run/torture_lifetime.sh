@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Torture: code that runs before and after us, libraries that come and go, other preload libraries, and
-# programs with an allocator of their own.
+# Torture: code that runs before and after the library, libraries that are loaded and unloaded, other preloaded
+# libraries, and programs with their own allocator.
 . "$(dirname "$0")/libtorture.sh"
 
 case_begin "constructors before us and destructors after us"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Torture: no room, no rights, no memory. The program never notices, and what is missing is counted and told.
+# Torture: no space, no permissions, no memory. The program is not affected, and losses are counted and reported.
 . "$(dirname "$0")/libtorture.sh"
 
 # The calls of `busy N`: N pwrites of 10 bytes, N/10 preads, N fputs of 5 bytes; in the report, recorded or counted.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Torture: modes and settings, shells and launchers, programs that cannot be recorded, and a collector that dies.
+# Torture: modes and settings, shells and launchers, programs that cannot be recorded, and a collector that is killed.
 . "$(dirname "$0")/libtorture.sh"
 
 case_begin "counters mode: opens are recorded, the rest is in the sums"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Torture: the collector is killed. The program goes on unharmed, and recover completes the trace.
+# Torture: the collector is killed. The program continues, and `sluice trace recover` completes the trace.
 . "$(dirname "$0")/libtorture.sh"
 
 # start ARGUMENTS...: sluice run of `signals stream` in the background; pid is the collector's

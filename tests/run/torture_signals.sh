@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Torture: signal handlers that do I/O, jump away or fork in the middle of our code; sudden death.
+# Torture: signal handlers that do I/O, jump or fork while a wrapper runs; and processes that are killed.
 . "$(dirname "$0")/libtorture.sh"
 
 # Every call of the handler is recorded or counted as lost.

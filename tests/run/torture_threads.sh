@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Torture: threads at birth, at work and at death.
+# Torture: I/O of threads when they start, while they run and when they end.
 . "$(dirname "$0")/libtorture.sh"
 
 case_begin "I/O in destructors of keys and of thread-local objects"

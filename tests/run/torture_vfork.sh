@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Torture: children that borrow their parent's memory, and programs that become others.
+# Torture: children that share the memory of their parent, and programs that execute other programs.
 . "$(dirname "$0")/libtorture.sh"
 
 case_begin "vfork and _exit: the child's close and dup2 are not the parent's"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice tune: on a described platform, where all is exact, and on real ranks.
+# `sluice tune` on a simulated platform, where results are exact, and with real ranks.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 

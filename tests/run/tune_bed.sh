@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The test bed of real commands: states and figures of trials, what is removed after them and what is not, and that
-# nothing of a trial that was ended is left behind. prog/trial calls it as the tuning loop does.
+# The test bed for real commands: states and figures of trials, the files that are removed after them, and that
+# nothing of an aborted trial is left. prog/trial calls it in the same way as the tuning loop.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 export TMPDIR=$work/tmp

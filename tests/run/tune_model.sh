@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A model of the machine and a recorded run: what it recommends for it, what it exports, and a tuning that it leads,
-# killed and taken up again.
+# A model of the machine and a recorded run: recommendations, exports, and a tuning that the model guides and that is
+# killed and resumed.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 

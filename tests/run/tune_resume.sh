@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A tuning that is killed at ten random points loses at most the running trial, and ends as one that was not. One
-# that is interrupted tells what it has, and goes on.
+# A tuning that is killed at ten random times loses at most the current trial, and ends with the same result. An
+# interrupted tuning prints its results and can be resumed.
 . "$(dirname "$0")/libtest.sh"
 
 # All that decides a course: numbers, phases, points, states and costs.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# io_uring through liburing: every operation is recorded beneath the call that handed it over, with its bytes and
-# its place, and every completion is linked to its operation. The program's results are those of the bare run.
+# io_uring through liburing: every operation is recorded below the call that submitted it, with its bytes and
+# position, and every completion is linked to its operation. The results of the program are the same as without
+# capture.
 . "$(dirname "$0")/libtorture.sh"
 
 [ -x "$prog/uring" ] || skip "there was no liburing when this was built"
