@@ -7,7 +7,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "capture/inline/hints.h"
+#include "capture/libraries/mpi_job.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "contract/calls.h"
 #include "contract/hints.h"
@@ -67,7 +67,7 @@ static uint64_t magic_of(const char *path)
 /* OMPIO knows no prefixes, and ROMIO only those of drivers that it was built with. */
 static const char *prefix_refusal(const struct rule *rule, const char *path)
 {
-	if (hints_is_ompio())
+	if (mpi_is_ompio())
 		return "ompio";
 	if (!strcmp(rule->name, "bglockless") && magic_of(path) != MAGIC_GPFS)
 		return "gpfs";
@@ -98,7 +98,7 @@ static const char *hint_refusal(const struct inject_opening *opening, const stru
 {
 	if (!hints_is_safe(rule->name, rule->value, false))
 		return "unsafe";
-	if (!hints_is_safe(rule->name, rule->value, hints_is_ompio()))
+	if (!hints_is_safe(rule->name, rule->value, mpi_is_ompio()))
 		return "ompio";
 	if (rules_own.application_wins && info_is_one(opening->near, info) &&
 	    info_has(opening->near, info, rule->name))
@@ -129,7 +129,7 @@ static bool ranks_are_here(const struct inject_opening *opening, MPI_Comm comm, 
 	if (ranks == 1)
 		return true;
 	mpi_members(opening->near, comm, ranks, &known);
-	return known && hints_job_is_here();
+	return known && mpi_job_shares_parameters();
 }
 
 static void refuse_all(struct inject_opening *opening, enum parameters_place place,
@@ -207,7 +207,7 @@ static void effective_read(struct inject_opening *opening, MPI_File file,
 
 	info_text_put(effective, PARAMETERS_MPI,
 		      !mpi_kind.is_open	 ? PARAMETERS_MPICH
-		      : hints_is_ompio() ? PARAMETERS_OMPIO
+		      : mpi_is_ompio() ? PARAMETERS_OMPIO
 					 : PARAMETERS_OPENMPI_ROMIO);
 	if (!get || get(file, &info) != MPI_SUCCESS)
 		return;

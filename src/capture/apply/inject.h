@@ -6,7 +6,7 @@
  * What the program passes is never changed: its info and its lists are copied, the copies are
  * passed on and released after the call. On any trouble it is the plain call. Where all ranks have
  * to pass the same, nothing is done unless all ranks of the job are in the run
- * (hints_job_is_here()). After an opening that succeeds, what was requested and what is in effect
+ * (mpi_job_shares_parameters()). After an opening that succeeds, what was requested and what is in effect
  * is recorded: one record per opening.
  *
  *   inject.c          records, and MPI_File_open

@@ -7,7 +7,7 @@
 
 #include "capture/apply/chunk.h"
 #include "capture/apply/inject_hdf5.h"
-#include "capture/inline/hints.h"
+#include "capture/libraries/mpi_job.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "contract/calls.h"
 
@@ -213,7 +213,7 @@ static bool list_is_good(void *const *functions, hid_t list, hid_t class)
 /* Can all ranks be expected to do the same? */
 static bool ranks_are_here(void)
 {
-	return !inject_ranks_are_unknown() && hints_job_is_here();
+	return !inject_ranks_are_unknown() && mpi_job_shares_parameters();
 }
 
 static bool dataset_copy(struct inject_dataset *dataset, void *const *functions)

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "capture/inline/hints.h"
+#include "capture/libraries/mpi_job.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "contract/calls.h"
 
@@ -421,10 +421,10 @@ void inject_file_slow(struct inject_file *file, const char *spelled)
 		file->is_ours = true;
 		file->requested.used = 0;
 		file->is_shared = is_shared(file, functions);
-		if (file->is_shared && !hints_has_joined())
+		if (file->is_shared && !mpi_job_has_joined())
 			atomic_store_explicit(&ranks_are_unknown, true, memory_order_relaxed);
 		rules_path(path, spelled);
-		if (file->is_shared && (inject_ranks_are_unknown() || !hints_job_is_here()))
+		if (file->is_shared && (inject_ranks_are_unknown() || !mpi_job_shares_parameters()))
 			refuse_all(file, path, "ranks");
 		else
 			file_apply(file, functions, path);

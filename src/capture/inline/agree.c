@@ -11,27 +11,6 @@
 
 _Static_assert(CONTROL_ANSWERS < ANSWER_MASK, "the number of an answer fits");
 
-int agree_join(struct control *control, uint64_t key)
-{
-	if (!key)
-		return -1;
-	for (int i = 0; i < CONTROL_JOBS; i++) {
-		struct control_job *job = &control->jobs[i];
-		uint64_t found = 0;
-
-		if (!atomic_compare_exchange_strong(&job->key, &found, key) && found != key)
-			continue;
-		atomic_fetch_add(&job->present, 1);
-		return i;
-	}
-	return -1;
-}
-
-bool agree_all_here(const struct control *control, int job, int ranks)
-{
-	return job >= 0 && ranks > 0 && atomic_load(&control->jobs[job].present) == (uint32_t)ranks;
-}
-
 /* Takes a free place for the text, or finds it. 0: neither. */
 static uint32_t answer_at(struct control *control, uint32_t i, const char *hints, uint32_t plugin)
 {

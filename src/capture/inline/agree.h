@@ -27,12 +27,6 @@
 
 #pragma GCC visibility push(hidden)
 
-/* One more rank of the job with this key (0: not known). The job's number, or -1: no place. */
-int agree_join(struct control *control, uint64_t key);
-
-/* Have all of so many ranks joined? */
-bool agree_all_here(const struct control *control, int job, int ranks);
-
 /* The number of an answer of a plug-in; 0 for "", and where there is no room for it. */
 uint32_t agree_answer(struct control *control, const char *hints, uint32_t plugin);
 /* Its hints, "" for 0. */

@@ -3,9 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <sluice/plugin.h>
 
@@ -13,18 +10,12 @@
 #include "capture/libraries/info.h"
 #include "capture/inline/agree.h"
 #include "capture/inline/host.h"
+#include "capture/libraries/mpi_job.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "contract/hints.h"
 
-/* Of this process, once it has joined its job. */
-static struct {
-	atomic_bool joined;
-	const void *near; /* a function of our MPI */
-	uint64_t key;
-	int job; /* -1: not known, or no place for it */
-	/* How often each file was opened by the same ranks in the same mode: by its place. */
-	_Atomic uint32_t times[CONTROL_OPENINGS];
-} own;
+/* How often each file was opened by the same ranks in the same mode, by its place. */
+static _Atomic uint32_t times[CONTROL_OPENINGS];
 
 /* One opening being settled. */
 struct matter {
@@ -34,59 +25,6 @@ struct matter {
 	MPI_Comm comm;
 	MPI_Info info;
 };
-
-/* What all ranks of a job know it by, and no other job does; 0 where nothing is known. */
-static uint64_t job_key(void)
-{
-	const char *name = getenv("PMIX_NAMESPACE"), *fd = getenv("PMI_FD");
-	struct ucred peer = { 0 };
-	socklen_t bytes = sizeof(peer);
-
-	if (name && name[0])
-		return mpi_text_hash(name);
-	/* The other end of the launcher's socket is the one process that has started all ranks of
-	 * the node. */
-	if (fd && syscall(SYS_getsockopt, atoi(fd), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
-	    peer.pid > 0)
-		return mpi_mix(mpi_text_hash("PMI_FD"), (uint64_t)peer.pid);
-	return 0;
-}
-
-void hints_join(const void *called)
-{
-	struct control *control = capture_membership.control;
-	int saved = errno;
-
-	if (!control || atomic_load_explicit(&own.joined, memory_order_relaxed))
-		return;
-	own.near = called;
-	own.key = job_key();
-	own.job = agree_join(control, own.key);
-	atomic_store_explicit(&own.joined, true, memory_order_release);
-	errno = saved;
-}
-
-bool hints_has_joined(void)
-{
-	return atomic_load_explicit(&own.joined, memory_order_acquire);
-}
-
-bool hints_job_is_here(void)
-{
-	struct control *control = capture_membership.control;
-	int ranks;
-
-	if (!hints_has_joined())
-		return true;
-	mpi_bind(own.near);
-	ranks = mpi_size(own.near, mpi_kind.world);
-	return ranks == 1 || control->parameters_shared || agree_all_here(control, own.job, ranks);
-}
-
-bool hints_is_ompio(void)
-{
-	return mpi_kind.is_open && !hints_is_romio(getenv("OMPI_MCA_io"));
-}
 
 static bool is_set(const struct sluice_query *query, const char *key)
 {
@@ -103,7 +41,7 @@ static const char *text_of(const struct sluice_answer *answer, struct info_text 
 		const char *key = answer->hints[i].key, *value = answer->hints[i].value;
 
 		if (memchr(key, 0, SLUICE_KEY_BYTES) && memchr(value, 0, SLUICE_VALUE_BYTES) &&
-		    hints_is_safe(key, value, hints_is_ompio()) &&
+		    hints_is_safe(key, value, mpi_is_ompio()) &&
 		    text->used + strlen(key) + strlen(value) + 3 < CONTROL_HINTS_BYTES)
 			info_text_put(text, key, value);
 	}
@@ -157,13 +95,13 @@ static uint64_t opening_number(struct matter *m, bool *known)
 	uint64_t key = mpi_members(m->near, m->comm, (int)m->query.ranks, known);
 	int place;
 
-	key = mpi_mix(mpi_mix(key, own.key), mpi_text_hash(name));
+	key = mpi_mix(mpi_mix(key, mpi_job_key()), mpi_text_hash(name));
 	key = mpi_mix(key, (uint64_t)(uint32_t)m->query.flags);
 	place = agree_place(m->control, key);
 	if (place < 0)
 		return 0;
 	return mpi_mix(key,
-		       1 + atomic_fetch_add_explicit(&own.times[place], 1, memory_order_relaxed)) |
+		       1 + atomic_fetch_add_explicit(&times[place], 1, memory_order_relaxed)) |
 	       1;
 }
 
@@ -175,7 +113,7 @@ static uint32_t settle_together(struct matter *m)
 
 	if (!number || agree_known(m->control, number, &answer))
 		return answer;
-	if (known && agree_all_here(m->control, own.job, mpi_size(m->near, mpi_kind.world)))
+	if (known && mpi_job_is_complete())
 		proposal = propose(m, &trial);
 	answer = agree_decide(m->control, number, proposal, &mine);
 	if (!mine || !proposal)
@@ -220,7 +158,7 @@ MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *call
 
 	opening->near = called;
 	opening->is_copied = false;
-	if (inner || !atomic_load_explicit(&own.joined, memory_order_acquire) ||
+	if (inner || !mpi_job_has_joined() ||
 	    !control->plugins[0].name[0])
 		return info;
 	mpi_bind(called);

@@ -20,19 +20,6 @@ struct hints_opening {
 
 #pragma GCC visibility push(hidden)
 
-/* Before the real MPI_Init: from now on this rank follows what is agreed, whatever is recorded. */
-__attribute__((cold)) void hints_join(const void *called);
-
-/*
- * Do all ranks of our job have the same parameters? They are in this run, or the host says that the
- * pages of the others hold the same. Also true for what is no rank of any job.
- */
-bool hints_job_is_here(void);
-bool hints_has_joined(void);
-
-/* Is OMPIO what opens files, as far as we can tell? */
-bool hints_is_ompio(void);
-
 /*
  * What to open the file with. inner: the call is part of one that we have dealt with. Keeps errno.
  */

@@ -212,10 +212,8 @@ void inline_start(void)
 	watch_update();
 }
 
-void inline_forget(void)
+void inline_forget(struct self *s)
 {
-	struct self *s = &capture_self;
-
 	for (unsigned i = 0; i < CONTROL_PLUGINS; i++) {
 		atomic_store(&plugins[i].active, false);
 		atomic_store(&plugins[i].suspect, 0);

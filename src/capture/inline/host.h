@@ -4,8 +4,8 @@
  * page names, tells them of calls right after they end, asks them for hints, and keeps account.
  * Guest.
  *
- * What wrappers call is inline_after() of frame.h. They ask frame_watched() first: a call that
- * nobody wants to hear of costs one test. Hooks run outside our own code (level is that of the
+ * Wrappers call inline_after() only if frame_watched() is true: a call that no plug-in wants costs
+ * one test. Hooks run outside our own code (level is that of the
  * call), so signal handlers are recorded as anywhere. They run once the call's record is published,
  * with the call made current again: what they call is recorded beneath it. hooking.at bars the way
  * to further hooks meanwhile, also for handlers that interrupt one.
@@ -24,6 +24,7 @@
 
 #include <sluice/plugin.h>
 
+#include "capture/inline/after.h"
 #include "capture/record/frame.h"
 
 #define INLINE_SUSPECT_CALLS 1000
@@ -43,8 +44,8 @@ void inline_start(void);
 /* From our constructor, after inline_start(): loads and starts libraries. Once per image. */
 void inline_load(void);
 
-/* A forked child knows nothing of its parent's plug-ins but the libraries. */
-void inline_forget(void);
+/* In a forked child: forgets the parent's plug-ins, but keeps their libraries loaded. */
+void inline_forget(struct self *s);
 
 /*
  * Asks the plug-ins in their order until one has an opinion; *by is its number in the control page.

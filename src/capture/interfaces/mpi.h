@@ -16,6 +16,7 @@
 #include "capture/apply/inject.h"
 #include "capture/inline/hints.h"
 #include "capture/libraries/mpi.h"
+#include "capture/libraries/mpi_job.h"
 #endif
 #include "capture/interfaces/marks.h"
 
@@ -51,9 +52,9 @@ ALSO(P)
 #define HINTED BEFORE(struct info_text given;) FIELD(HINTS, info_read(&given, called, info, err))
 
 /* The process. */
-CALL(PROCESS) FAILING FIRST(hints_join(called);) AFTER(if (!err) mpi_joined(called);)
+CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) mpi_joined(called);)
 int MPI_Init(int *argc, char ***argv);
-CALL(PROCESS) FAILING FIRST(hints_join(called);) AFTER(if (!err) mpi_joined(called);)
+CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) mpi_joined(called);)
 int MPI_Init_thread(int *argc, char ***argv, FLAGS int required, int *provided);
 CALL(PROCESS) FAILING int MPI_Finalize(void);
 CALL(PROCESS) LEAVES int MPI_Abort(MPI_Comm comm, FLAGS int errorcode);

@@ -2,6 +2,7 @@
 #include "capture/libraries/mpi.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 
 #include "capture/record/capture.h"
 #include "contract/calls.h"
+#include "contract/hints.h"
 
 /* What we ask of the library: name, type. */
 #define USES(X)                                                                               \
@@ -32,7 +34,7 @@ struct mpi_kind mpi_kind;
 #define MPICH_WORLD 0x44000000
 #define MPICH_STATUS_IGNORE 1
 
-void mpi_meet_slow(const void *called)
+void mpi_bind_slow(const void *called)
 {
 	void *world = use_of(called, USE_ompi_mpi_comm_world);
 
@@ -45,6 +47,11 @@ void mpi_meet_slow(const void *called)
 	/* Pairs with the acquire in mpi_bind(). */
 	atomic_store_explicit(&mpi_kind.request_mask, world ? UINT64_MAX : UINT32_MAX,
 			      memory_order_release);
+}
+
+bool mpi_is_ompio(void)
+{
+	return mpi_kind.is_open && !hints_is_romio(getenv("OMPI_MCA_io"));
 }
 
 /* MPICH keeps the size of a predefined type in its handle. */

@@ -36,7 +36,13 @@ struct mpi_kind {
 
 extern struct mpi_kind mpi_kind;
 
-__attribute__((cold)) void mpi_meet_slow(const void *called);
+__attribute__((cold)) void mpi_bind_slow(const void *called);
+
+/*
+ * Does Open MPI's OMPIO open the files? As far as the environment shows; false for any other
+ * implementation. After mpi_bind().
+ */
+bool mpi_is_ompio(void);
 
 /* Bytes of so many items; 0 where the library cannot tell. `near` is any function of the library.
  */
@@ -87,7 +93,7 @@ uint64_t mpi_span_slow(const void *called, const struct named *entry, MPI_File f
 INLINE void mpi_bind(const void *called)
 {
 	if (unlikely(!atomic_load_explicit(&mpi_kind.request_mask, memory_order_acquire)))
-		mpi_meet_slow(called);
+		mpi_bind_slow(called);
 }
 
 /* A file is a pointer everywhere, and no two copies of a library have the same. */

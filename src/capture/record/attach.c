@@ -22,9 +22,7 @@
 
 #include "capture/record/capture.h"
 #include "capture/record/handles.h"
-#include "capture/inline/host.h"
-#include "capture/apply/layout.h"
-#include "capture/apply/rules.h"
+#include "capture/record/hooks.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -315,7 +313,7 @@ static struct ancestry parent_leave(struct membership *m)
 	parent_unmap(m->header, SPOOL_HEADER_BYTES, interrupted);
 	spool_forget();
 	counters_forget();
-	inline_forget();
+	record_hooks.forked(s);
 	/* Numbers go on: a call under way at the fork ends in the child with the one it had. */
 	for (int i = 0; i < LANES; i++)
 		s->lanes[i] = (struct lane){ .chunk = interrupted ? &orphan.chunk : NULL,
@@ -400,13 +398,11 @@ bool attach(void)
 	resolved = true;
 	joined = membership_make(&capture_membership);
 	mode = joined ? atomic_load(&capture_membership.control->mode) : CAPTURE_OFF;
-	if (joined)
-		rules_join(capture_membership.control->parameters);
 	page->gate.clock = joined ? capture_membership.control->clock : 0;
 	page->gate.messages = joined ? capture_membership.control->messages : 0;
-	/* Before the gate opens: what plug-ins do to start is nobody's. */
-	if (mode >= CAPTURE_COUNTERS)
-		inline_start();
+	/* Before the gate opens, so that nothing that is done to start is recorded. */
+	if (joined)
+		record_hooks.joined(mode);
 	gate_set(mode);
 	signals_release(held);
 	errno = saved;
@@ -417,6 +413,5 @@ __attribute__((constructor(102))) static void attach_at_start(void)
 {
 	if (atomic_load(&capture_gate->mode) == CAPTURE_DETACHED)
 		attach();
-	inline_load();
-	layout_load();
+	record_hooks.started();
 }

@@ -12,7 +12,7 @@
 
 #include "capture/record/capture.h"
 #include "capture/record/cost.h"
-#include "capture/inline/host.h"
+#include "capture/record/hooks.h"
 #include "contract/call.h"
 #include "contract/calls.h"
 
@@ -78,7 +78,7 @@ static void accounts_flush(struct self *s)
 {
 	for (int i = 0; i < LANES; i++)
 		cost_flush(s, &s->lanes[i], 0);
-	inline_flush(s);
+	record_hooks.flush(s);
 }
 
 /* The thread ends: its chunks go to the collector. A later call of another destructor starts

@@ -141,15 +141,6 @@ __attribute__((cold, visibility("hidden"))) uint64_t *frame_refill(struct frame 
 __attribute__((cold, visibility("hidden"))) void frame_count(struct frame *f);
 
 /*
- * Out of line: tells in-line plug-ins of a call, after its record (inline/host.c). handle is a
- * descriptor or -1, link its LINK word, offset all ones for the file's own position.
- */
-__attribute__((visibility("hidden"))) void inline_after(struct frame *f, unsigned call,
-							int64_t handle, uint64_t link,
-							uint64_t size, uint64_t offset,
-							uint64_t result, int error);
-
-/*
  * Starts a call in the lane of this level. current_at is f before level is raised and until after
  * it is lowered again: so a raised level always belongs to the frame that current_at names.
  */

@@ -20,6 +20,7 @@ static const char preamble[] =
 	"#include <errno.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
 	"#include \"capture/record/frame.h\"\n"
 	"#include \"capture/record/handles.h\"\n"
+	"#include \"capture/inline/after.h\"\n"
 	"#include \"capture/libraries/library.h\"\n"
 	"#include \"capture/record/handle_table.h\"\n"
 	"#include \"capture/libraries/wrapper_helpers.h\"\n"

@@ -23,33 +23,6 @@ static uint64_t number_of(uint64_t opening)
 	return (opening + 1) * UINT64_C(0xbf58476d1ce4e5b9);
 }
 
-static void a_job_is_here_when_all_its_ranks_have_come(void)
-{
-	int one, other;
-
-	page_clear();
-	CHECK_INT(agree_join(&page, 0), -1);
-	CHECK(!agree_all_here(&page, -1, 1));
-	one = agree_join(&page, 77);
-	CHECK(one >= 0 && agree_all_here(&page, one, 1));
-	CHECK(!agree_all_here(&page, one, 2));
-	other = agree_join(&page, 78);
-	CHECK(other >= 0 && other != one);
-	CHECK_INT(agree_join(&page, 77), one);
-	CHECK(agree_all_here(&page, one, 2));
-	CHECK(agree_all_here(&page, other, 1));
-	CHECK(!agree_all_here(&page, other, 0));
-}
-
-static void jobs_beyond_the_table_are_never_here(void)
-{
-	page_clear();
-	for (uint64_t key = 1; key <= CONTROL_JOBS; key++)
-		CHECK(agree_join(&page, key) >= 0);
-	CHECK_INT(agree_join(&page, CONTROL_JOBS + 1), -1);
-	CHECK(agree_join(&page, 5) >= 0);
-}
-
 static void the_first_proposal_counts_for_all(void)
 {
 	uint32_t one, two, known = 9, plugin = 0;
@@ -179,7 +152,6 @@ static void ranks_that_race_agree(void)
 	CHECK(none < OPENINGS);
 }
 
-TESTS(TEST(a_job_is_here_when_all_its_ranks_have_come), TEST(jobs_beyond_the_table_are_never_here),
-      TEST(the_first_proposal_counts_for_all), TEST(answers_beyond_the_table_are_none),
+TESTS(TEST(the_first_proposal_counts_for_all), TEST(answers_beyond_the_table_are_none),
       TEST(a_full_table_is_full_for_all), TEST(a_place_is_the_same_for_all_who_ask),
       TEST(ranks_that_race_agree))

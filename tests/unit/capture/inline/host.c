@@ -14,9 +14,12 @@
 #include "base/mem.h"
 #include "capture/record/handles.h"
 #include "capture/inline/host.h"
+#include "capture/record/hooks.h"
 #include "check.h"
 #include "guest.h"
 #include "contract/calls.h"
+
+const struct record_hooks record_hooks = { .flush = inline_flush };
 
 #define READS (1u << CLASS_READ)
 #define ALL_LAYERS ((1u << LAYER_COUNT) - 1)
@@ -151,7 +154,7 @@ static void join(const char *const *names, uint32_t layers)
 		strcpy(control.plugins[i].options, "depth=3\nempty=\ndepths=4\n");
 		control.plugins[i].layers = layers;
 	}
-	inline_forget();
+	inline_forget(&capture_self);
 	inline_start();
 }
 

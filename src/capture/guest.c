@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The composition of the guest: which of its parts act on the events of a process. record/
+ * announces the events (record/hooks.h); this is the only file that knows all parts.
+ */
+#include "capture/apply/layout.h"
+#include "capture/apply/rules.h"
+#include "capture/inline/host.h"
+#include "capture/record/capture.h"
+#include "capture/record/hooks.h"
+
+static void guest_joined(uint32_t mode)
+{
+	rules_join(capture_membership.control->parameters);
+	if (mode >= CAPTURE_COUNTERS)
+		inline_start();
+}
+
+static void guest_started(void)
+{
+	inline_load();
+	layout_load();
+}
+
+const struct record_hooks record_hooks = {
+	.joined = guest_joined,
+	.started = guest_started,
+	.forked = inline_forget,
+	.flush = inline_flush,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Ranks are counted in the control page. What the MPI itself says about a job is tested with real
+ * ones (tests/run/mpi_history.sh).
+ */
+#include "check.h"
+
+/* Guest code in a host test: the file is included, and stubs replace the MPI. */
+#include "capture/libraries/mpi_job.c"
+
+struct membership capture_membership;
+struct mpi_kind mpi_kind;
+
+void mpi_bind_slow(const void *called)
+{
+	(void)called;
+}
+
+int mpi_size(const void *called, MPI_Comm comm)
+{
+	(void)called;
+	(void)comm;
+	return 1;
+}
+
+uint64_t mpi_text_hash(const char *text)
+{
+	return (uint64_t)strlen(text);
+}
+
+static struct control page;
+
+static void a_job_has_its_ranks_when_all_are_counted(void)
+{
+	int one, other;
+
+	memset((void *)&page, 0, sizeof(page));
+	CHECK_INT(mpi_job_count_rank(&page, 0), -1);
+	CHECK(!mpi_job_has_ranks(&page, -1, 1));
+	one = mpi_job_count_rank(&page, 77);
+	CHECK(one >= 0);
+	CHECK(mpi_job_has_ranks(&page, one, 1));
+	CHECK(!mpi_job_has_ranks(&page, one, 2));
+	other = mpi_job_count_rank(&page, 78);
+	CHECK(other >= 0);
+	CHECK(other != one);
+	CHECK_INT(mpi_job_count_rank(&page, 77), one);
+	CHECK(mpi_job_has_ranks(&page, one, 2));
+	CHECK(mpi_job_has_ranks(&page, other, 1));
+	CHECK(!mpi_job_has_ranks(&page, other, 0));
+}
+
+static void jobs_beyond_the_table_are_not_counted(void)
+{
+	memset((void *)&page, 0, sizeof(page));
+	for (uint64_t key = 1; key <= CONTROL_JOBS; key++)
+		CHECK(mpi_job_count_rank(&page, key) >= 0);
+	CHECK_INT(mpi_job_count_rank(&page, CONTROL_JOBS + 1), -1);
+	CHECK(mpi_job_count_rank(&page, 5) >= 0);
+}
+
+static void a_process_without_a_job_shares_its_parameters(void)
+{
+	CHECK(!mpi_job_has_joined());
+	CHECK(mpi_job_shares_parameters());
+}
+
+TESTS(TEST(a_job_has_its_ranks_when_all_are_counted), TEST(jobs_beyond_the_table_are_not_counted),
+      TEST(a_process_without_a_job_shares_its_parameters))
