@@ -206,9 +206,9 @@ static void effective_read(struct inject_opening *opening, MPI_File file,
 	const char *at;
 
 	info_text_put(effective, PARAMETERS_MPI,
-		      !mpi_kind.is_open	 ? PARAMETERS_MPICH
-		      : mpi_is_ompio() ? PARAMETERS_OMPIO
-					 : PARAMETERS_OPENMPI_ROMIO);
+		      !mpi_kind.is_open ? PARAMETERS_MPICH
+		      : mpi_is_ompio()	? PARAMETERS_OMPIO
+					: PARAMETERS_OPENMPI_ROMIO);
 	if (!get || get(file, &info) != MPI_SUCCESS)
 		return;
 	at = info_read(&all, opening->near, info, 0);
@@ -227,8 +227,8 @@ void inject_opened_slow(struct inject_opening *opening, const MPI_File *file)
 	if (opening->is_copied)
 		info_free(opening->near, &opening->copy);
 	if (file)
-		link = named_link(
-			named_find(named_key(SPACE_MPI, mpi_handle_at(opening->near, file))));
+		link = handle_entry_link(handle_table_find(
+			handle_key(SPACE_MPI, mpi_handle_at(opening->near, file))));
 	if (link) {
 		effective.used = 0;
 		effective_read(opening, *file, &effective);

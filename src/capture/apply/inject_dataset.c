@@ -376,11 +376,11 @@ void inject_dataset_created(struct inject_dataset *dataset, hid_t id, bool is_co
 
 /* Whether transfers of a dataset become independent: kept by copy and id. */
 enum verdict { VERDICT_NONE, VERDICT_LEAVE, VERDICT_CHANGE };
-static struct recall verdicts;
+static struct answer_cache verdicts;
 
 void inject_hdf5_ended(void)
 {
-	recall_clear(&verdicts);
+	answer_cache_clear(&verdicts);
 }
 
 /* Filters need all ranks of a collective transfer; the reverse is never safe. */
@@ -412,11 +412,11 @@ static enum verdict verdict_find(void *const *functions, hid_t dataset)
 
 static bool is_to_change(void *const *functions, uint64_t key, hid_t dataset)
 {
-	enum verdict verdict = (enum verdict)recall_get(&verdicts, key);
+	enum verdict verdict = (enum verdict)answer_cache_get(&verdicts, key);
 
 	if (verdict == VERDICT_NONE) {
 		verdict = verdict_find(functions, dataset);
-		recall_put(&verdicts, key, verdict);
+		answer_cache_put(&verdicts, key, verdict);
 	}
 	return verdict == VERDICT_CHANGE;
 }

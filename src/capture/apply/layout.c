@@ -9,11 +9,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "capture/record/handles.h"
 #include "capture/apply/inject.h"
 #include "capture/apply/layout_internal.h"
-#include "capture/libraries/wrapper_helpers.h"
 #include "capture/apply/spread.h"
+#include "capture/libraries/wrapper_helpers.h"
+#include "capture/record/handles.h"
 #include "contract/calls.h"
 
 /* Lustre's O_LOV_DELAY_CREATE: whoever opens so sets the stripes himself. */
@@ -117,7 +117,7 @@ void layout_load(void)
 static void system_begin(struct layout *layout, uint32_t magic, const char *path, const char *full)
 {
 	layout->magic = magic;
-	layout->turn = TURN_NONE;
+	layout->turn = WEIGHTED_ROTATION_NONE;
 	if (magic == MAGIC_LUSTRE)
 		lustre_begin(layout, path, full);
 	else

@@ -6,9 +6,10 @@
  *
  * On Lustre the file is made before the real open, by liblustreapi, which is loaded when the
  * process starts if there are rules; on CephFS the attributes are set on the empty file after it.
- * Of several targets or pools with weights each new file gets its own (capture/apply/weighted_rotation.h); of several
- * directories, on any file system, too (capture/apply/spread.h): such a file gets no other layout.
- * Elsewhere, and on any trouble, it is the plain open: same result, same errno, same permissions.
+ * Of several targets or pools with weights each new file gets its own
+ * (capture/apply/weighted_rotation.h); of several directories, on any file system, too
+ * (capture/apply/spread.h): such a file gets no other layout. Elsewhere, and on any trouble, it is
+ * the plain open: same result, same errno, same permissions.
  */
 #ifndef SLUICE_CAPTURE_APPLY_LAYOUT_H
 #define SLUICE_CAPTURE_APPLY_LAYOUT_H
@@ -16,9 +17,9 @@
 #include <fcntl.h>
 #include <sys/types.h>
 
-#include "capture/record/frame.h"
 #include "capture/apply/rules.h"
 #include "capture/apply/weighted_rotation.h"
+#include "capture/record/frame.h"
 
 #define LAYOUT_ANY 1u
 
@@ -33,8 +34,9 @@ struct layout {
 	bool is_made;	   /* by us: the permissions are put right after the open */
 	bool is_linked;	   /* it lies elsewhere: capture/apply/spread.h */
 	bool is_common;	   /* all may make files in its directory, as in /tmp */
-	uint64_t turn;	   /* of the list that it is spread by (capture/apply/weighted_rotation.h), or TURN_NONE */
-	uint64_t number;   /* of the file that lies elsewhere */
+	uint64_t turn;	 /* of the list that it is spread by (capture/apply/weighted_rotation.h), or
+			    WEIGHTED_ROTATION_NONE */
+	uint64_t number; /* of the file that lies elsewhere */
 };
 
 #pragma GCC visibility push(hidden)
@@ -63,7 +65,7 @@ static inline void layout_begin(struct layout *layout, int directory, const char
 				   .directory = directory,
 				   .path = path,
 				   .mode = mode,
-				   .turn = TURN_NONE };
+				   .turn = WEIGHTED_ROTATION_NONE };
 	if (unlikely(layout_is_wanted()) && flags & O_CREAT)
 		layout_begin_slow(layout);
 }

@@ -85,8 +85,8 @@ static const char *ceph_turn(const struct layout *layout, const char *full,
 	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_POOLS);
 	struct parameters_destination in;
 
-	if (!rule || layout->turn == TURN_NONE || !turns_destination(rule, layout->turn, &in) ||
-	    in.bytes >= CEPH_KEY_BYTES)
+	if (!rule || layout->turn == WEIGHTED_ROTATION_NONE ||
+	    !weighted_rotation_destination(rule, layout->turn, &in) || in.bytes >= CEPH_KEY_BYTES)
 		return NULL;
 	memcpy(pool, in.name, in.bytes);
 	pool[in.bytes] = 0;
@@ -119,7 +119,7 @@ void ceph_begin(struct layout *layout, const char *full)
 	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_POOLS);
 
 	if (rule && layout_is_absent(layout))
-		layout->turn = turns_take(capture_membership.control->turns, rule, 1);
+		layout->turn = weighted_rotation_take(capture_membership.control->turns, rule, 1);
 }
 
 void ceph_tell(const struct layout *layout, int fd, const char *full, struct info_text *requested,

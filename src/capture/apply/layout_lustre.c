@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/apply/inject.h"
 #include "capture/record/capture.h"
 #include "capture/record/handles.h"
-#include "capture/apply/inject.h"
 
 /* liblustreapi, as far as it is there. */
 static struct {
@@ -153,7 +153,8 @@ static bool is_among(const uint32_t *targets, unsigned count, uint32_t target)
 static void targets_choose(struct wish *wish, const struct rule *rule, uint64_t turn)
 {
 	struct parameters_destination next;
-	unsigned most = turns_count(rule), wanted = wish->count > 0 ? (unsigned)wish->count : 1;
+	unsigned most = weighted_rotation_count(rule),
+		 wanted = wish->count > 0 ? (unsigned)wish->count : 1;
 	uint64_t number;
 
 	wanted = wanted < most ? wanted : most;
@@ -161,7 +162,7 @@ static void targets_choose(struct wish *wish, const struct rule *rule, uint64_t 
 	     turn++) {
 		const char *at;
 
-		if (!turns_destination(rule, turn, &next))
+		if (!weighted_rotation_destination(rule, turn, &next))
 			return;
 		at = next.name;
 		if (rules_number(&at, &number) && number <= UINT16_MAX &&
@@ -194,8 +195,8 @@ void lustre_begin(struct layout *layout, const char *path, const char *full)
 	    !mask_read(&layout->mask))
 		return;
 	if (rule) {
-		layout->turn = turns_take(capture_membership.control->turns, rule,
-					  wish.count > 0 ? (unsigned)wish.count : 1);
+		layout->turn = weighted_rotation_take(capture_membership.control->turns, rule,
+						      wish.count > 0 ? (unsigned)wish.count : 1);
 		targets_choose(&wish, rule, layout->turn);
 	}
 	if (lustre_create(path, &wish) != 0)
@@ -303,7 +304,7 @@ void lustre_tell(const struct layout *layout, int fd, const char *full, struct i
 		 struct info_text *effective)
 {
 	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
-	bool is_spread = rule && layout->turn != TURN_NONE;
+	bool is_spread = rule && layout->turn != WEIGHTED_ROTATION_NONE;
 	struct wish wish = { 0 };
 
 	if (is_spread && layout->is_made) {

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/record/capture.h"
 #include "capture/apply/inject.h"
 #include "capture/apply/layout_internal.h"
-#include "capture/libraries/wrapper_helpers.h"
 #include "capture/apply/weighted_rotation.h"
+#include "capture/libraries/wrapper_helpers.h"
+#include "capture/record/capture.h"
 
 #define NAME_BYTES 255
 #define TAIL_BYTES (sizeof(SPREAD_MARK) - 1 + SPREAD_DIGITS)
@@ -201,9 +201,9 @@ bool spread_begin(struct layout *layout, struct layout_desk *desk)
 		return false;
 	if (layout->is_common)
 		return true;
-	layout->turn = turns_take(capture_membership.control->turns, rule, 1);
+	layout->turn = weighted_rotation_take(capture_membership.control->turns, rule, 1);
 	layout->number = number_make();
-	if (turns_destination(rule, layout->turn, &in) &&
+	if (weighted_rotation_destination(rule, layout->turn, &in) &&
 	    target_write(desk->target, &in, base_of(desk->full), layout->number))
 		layout->is_linked = link_put(layout, desk->target);
 	if (layout->is_linked)
@@ -258,7 +258,7 @@ void spread_end(struct layout *layout, int fd, struct layout_desk *desk)
 		return;
 	}
 	/* It fits: it was part of a path. */
-	if (turns_destination(rule, layout->turn, &in)) {
+	if (weighted_rotation_destination(rule, layout->turn, &in)) {
 		memcpy(desk->target, in.name, in.bytes);
 		desk->target[in.bytes] = 0;
 		info_text_put(&desk->requested, PARAMETERS_SPREAD_DIRECTORIES, desk->target);

@@ -110,20 +110,20 @@ static const uint16_t *table_of(const struct rule *rule, const struct list *list
 	return table;
 }
 
-uint64_t turns_take(_Atomic uint64_t *counters, const struct rule *rule, unsigned count)
+uint64_t weighted_rotation_take(_Atomic uint64_t *counters, const struct rule *rule, unsigned count)
 {
 	return atomic_fetch_add_explicit(&counters[number_of(rule)], count, memory_order_relaxed);
 }
 
-unsigned turns_count(const struct rule *rule)
+unsigned weighted_rotation_count(const struct rule *rule)
 {
 	struct list list;
 
 	return list_read(&list, rule->value) ? list.count : 0;
 }
 
-bool turns_destination(const struct rule *rule, uint64_t turn,
-		       struct parameters_destination *destination)
+bool weighted_rotation_destination(const struct rule *rule, uint64_t turn,
+				   struct parameters_destination *destination)
 {
 	const char *text = rule->value;
 	const uint16_t *table;

@@ -23,7 +23,7 @@ _Static_assert(USE_COUNT <= LIBRARY_USES_MAX, "the table of uses is too small");
 
 LIBRARY_TABLE(table, USES)
 struct library_uses hdf5_uses = LIBRARY_LISTED(table);
-struct recall hdf5_types, hdf5_spaces, hdf5_datasets;
+struct answer_cache hdf5_types, hdf5_spaces, hdf5_datasets;
 
 #define LAYOUT_VIRTUAL 3 /* H5D_VIRTUAL */
 
@@ -57,7 +57,7 @@ static int ask_int(void *const *functions, enum use use, hid_t id)
 
 void hdf5_referenced(const void *called, hid_t id)
 {
-	struct named *entry = hdf5_find(called, id);
+	struct handle_entry *entry = hdf5_find(called, id);
 
 	if (entry)
 		atomic_fetch_add_explicit(&entry->count, 1, memory_order_relaxed);
@@ -66,7 +66,7 @@ void hdf5_referenced(const void *called, hid_t id)
 /* Gives one reference back; false if it was the last one, or the handle is not known. */
 static bool reference_left(const void *called, hid_t id)
 {
-	struct named *entry = hdf5_find(called, id);
+	struct handle_entry *entry = hdf5_find(called, id);
 
 	if (!entry || !atomic_load_explicit(&entry->count, memory_order_relaxed))
 		return false;
@@ -78,18 +78,18 @@ static void handle_gone(const void *called, hid_t id)
 {
 	void *const *functions = library_use(&hdf5_uses, called);
 
-	named_take(named_key(SPACE_HDF5, hdf5_handle(called, id)));
+	handle_table_take(handle_key(SPACE_HDF5, hdf5_handle(called, id)));
 	if (!functions)
 		return;
 	switch ((enum id_kind)(id >> 56)) {
 	case ID_TYPE:
-		recall_drop(&hdf5_types, hdf5_key(functions, id));
+		answer_cache_drop(&hdf5_types, hdf5_key(functions, id));
 		break;
 	case ID_SPACE:
-		recall_drop(&hdf5_spaces, hdf5_key(functions, id));
+		answer_cache_drop(&hdf5_spaces, hdf5_key(functions, id));
 		break;
 	case ID_DATASET:
-		recall_drop(&hdf5_datasets, hdf5_key(functions, id));
+		answer_cache_drop(&hdf5_datasets, hdf5_key(functions, id));
 		break;
 	}
 }
@@ -111,12 +111,13 @@ bool hdf5_dereferenced(const void *called, hid_t id, int ret)
 
 void hdf5_ended(const void *called)
 {
-	uint64_t links[64], mask = named_key((enum space)0xf, UINT64_C(0xf) << HDF5_COPY_SHIFT);
+	uint64_t links[64], mask = handle_key((enum space)0xf, UINT64_C(0xf) << HDF5_COPY_SHIFT);
 
-	recall_clear(&hdf5_types);
-	recall_clear(&hdf5_spaces);
-	recall_clear(&hdf5_datasets);
-	while (named_take_all(mask, named_key(SPACE_HDF5, hdf5_handle(called, 0)), links, 64) == 64)
+	answer_cache_clear(&hdf5_types);
+	answer_cache_clear(&hdf5_spaces);
+	answer_cache_clear(&hdf5_datasets);
+	while (handle_table_take_all(mask, handle_key(SPACE_HDF5, hdf5_handle(called, 0)), links,
+				     64) == 64)
 		;
 }
 
@@ -128,7 +129,7 @@ uint64_t hdf5_type_ask(void *const *functions, hid_t type)
 
 	if (bytes <= 0)
 		return 0;
-	recall_put(&hdf5_types, hdf5_key(functions, type), (uint64_t)bytes);
+	answer_cache_put(&hdf5_types, hdf5_key(functions, type), (uint64_t)bytes);
 	return (uint64_t)bytes;
 }
 
@@ -137,7 +138,7 @@ void hdf5_type_changed(const void *called, hid_t type)
 	void *const *functions = library_use(&hdf5_uses, called);
 
 	if (functions)
-		recall_drop(&hdf5_types, hdf5_key(functions, type));
+		answer_cache_drop(&hdf5_types, hdf5_key(functions, type));
 }
 
 /* Dataspaces. */
@@ -167,7 +168,7 @@ uint64_t hdf5_space_ask(void *const *functions, hid_t space)
 	if (points < 0 || (uint64_t)points > SPACE_POINTS_MAX)
 		return 0;
 	value = space_value((uint64_t)points, SPACE_RANK_UNKNOWN);
-	recall_put(&hdf5_spaces, hdf5_key(functions, space), value);
+	answer_cache_put(&hdf5_spaces, hdf5_key(functions, space), value);
 	return value;
 }
 
@@ -191,8 +192,8 @@ void hdf5_space_made(const void *called, hid_t space, int rank, const hsize_t *d
 		return;
 	points = hdf5_product(dims, rank);
 	if (points <= SPACE_POINTS_MAX)
-		recall_put(&hdf5_spaces, hdf5_key(functions, space),
-			   space_value(points, (unsigned)rank));
+		answer_cache_put(&hdf5_spaces, hdf5_key(functions, space),
+				 space_value(points, (unsigned)rank));
 }
 
 /* Points of a hyperslab; more than SPACE_POINTS_MAX for one without end (H5S_UNLIMITED). */
@@ -218,13 +219,13 @@ void hdf5_space_selected(const void *called, hid_t space, H5S_seloper_t op, cons
 	if (!functions)
 		return;
 	key = hdf5_key(functions, space);
-	rank = space_rank(recall_get(&hdf5_spaces, key));
-	recall_drop(&hdf5_spaces, key);
+	rank = space_rank(answer_cache_get(&hdf5_spaces, key));
+	answer_cache_drop(&hdf5_spaces, key);
 	if (op != HDF5_SELECT_SET || !count || rank == SPACE_RANK_UNKNOWN)
 		return;
 	points = slab_points(rank, count, block);
 	if (points <= SPACE_POINTS_MAX)
-		recall_put(&hdf5_spaces, key, space_value(points, rank));
+		answer_cache_put(&hdf5_spaces, key, space_value(points, rank));
 }
 
 void hdf5_space_changed(const void *called, hid_t space)
@@ -232,7 +233,7 @@ void hdf5_space_changed(const void *called, hid_t space)
 	void *const *functions = library_use(&hdf5_uses, called);
 
 	if (functions)
-		recall_drop(&hdf5_spaces, hdf5_key(functions, space));
+		answer_cache_drop(&hdf5_spaces, hdf5_key(functions, space));
 }
 
 /* Datasets and attributes. */
@@ -265,7 +266,7 @@ static enum layout layout_ask(void *const *functions, hid_t dataset)
  * The extent of a virtual dataset changes behind our back. To ask for the layout costs more than to
  * ask for the extent a few times, so the first use of an opened dataset does not.
  */
-static bool extent_is_fixed(void *const *functions, hid_t dataset, struct named *entry)
+static bool extent_is_fixed(void *const *functions, hid_t dataset, struct handle_entry *entry)
 {
 	enum layout layout;
 
@@ -280,18 +281,19 @@ static bool extent_is_fixed(void *const *functions, hid_t dataset, struct named 
 	return layout == LAYOUT_FIXED;
 }
 
-uint64_t hdf5_dataset_ask(void *const *functions, hid_t dataset, struct named *entry)
+uint64_t hdf5_dataset_ask(void *const *functions, hid_t dataset, struct handle_entry *entry)
 {
 	int64_t points = points_of(functions, ask(functions, USE_H5Dget_space, dataset));
 
 	if (points < 0)
 		return 0;
 	if (extent_is_fixed(functions, dataset, entry))
-		recall_put(&hdf5_datasets, hdf5_key(functions, dataset), (uint64_t)points + 1);
+		answer_cache_put(&hdf5_datasets, hdf5_key(functions, dataset),
+				 (uint64_t)points + 1);
 	return (uint64_t)points;
 }
 
-void hdf5_created(struct named *opened, hid_t properties)
+void hdf5_created(struct handle_entry *opened, hid_t properties)
 {
 	if (opened && properties == HDF5_DEFAULT)
 		atomic_store_explicit(&opened->note, LAYOUT_FIXED, memory_order_relaxed);
@@ -299,11 +301,11 @@ void hdf5_created(struct named *opened, hid_t properties)
 
 void hdf5_extents_changed(void)
 {
-	recall_clear(&hdf5_datasets);
+	answer_cache_clear(&hdf5_datasets);
 }
 
-uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type, struct named *entry,
-			      int err)
+uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type,
+			      struct handle_entry *entry, int err)
 {
 	void *const *functions = err ? NULL : library_use(&hdf5_uses, called);
 	uint64_t known, element;
@@ -319,7 +321,7 @@ uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type, s
 		return 0;
 	if (entry && !known)
 		atomic_store_explicit(&entry->note, (uint64_t)points + 1, memory_order_relaxed);
-	element = recall_get(&hdf5_types, hdf5_key(functions, type));
+	element = answer_cache_get(&hdf5_types, hdf5_key(functions, type));
 	return (element ? element : hdf5_type_ask(functions, type)) * (uint64_t)points;
 }
 

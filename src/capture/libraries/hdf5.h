@@ -21,8 +21,8 @@
 
 #include "capture/libraries/library.h"
 #include "capture/libraries/mpi.h"
-#include "capture/record/handle_table.h"
 #include "capture/record/answer_cache.h"
+#include "capture/record/handle_table.h"
 
 /* Passed through unseen, so only their size matters. Callbacks are pointers, enums are ints. */
 typedef int64_t hid_t;
@@ -83,16 +83,16 @@ INLINE uint64_t hdf5_handle_at(const void *called, const hid_t *ids)
 }
 
 /* What is known of an id beside the row's handle: a second place, or a list of properties. */
-INLINE struct named *hdf5_find(const void *called, hid_t id)
+INLINE struct handle_entry *hdf5_find(const void *called, hid_t id)
 {
 	if (id <= HDF5_DEFAULT)
 		return NULL;
-	return named_find(named_key(SPACE_HDF5, hdf5_handle(called, id)));
+	return handle_table_find(handle_key(SPACE_HDF5, hdf5_handle(called, id)));
 }
 
 INLINE uint64_t hdf5_link(const void *called, hid_t id)
 {
-	return named_link(hdf5_find(called, id));
+	return handle_entry_link(hdf5_find(called, id));
 }
 
 #pragma GCC visibility push(hidden)
@@ -110,16 +110,16 @@ void hdf5_ended(const void *called);
 
 /* Sizes. */
 
-extern struct recall hdf5_types, hdf5_spaces, hdf5_datasets;
+extern struct answer_cache hdf5_types, hdf5_spaces, hdf5_datasets;
 
 /* Out of line: asks the library, and keeps what it says. 0 where it says nothing. */
 __attribute__((cold)) uint64_t hdf5_type_ask(void *const *functions, hid_t type);
 __attribute__((cold)) uint64_t hdf5_space_ask(void *const *functions, hid_t space);
 __attribute__((cold)) uint64_t hdf5_dataset_ask(void *const *functions, hid_t dataset,
-						struct named *entry);
+						struct handle_entry *entry);
 
 /* After a dataset was created: one with default properties cannot be virtual. */
-void hdf5_created(struct named *opened, hid_t properties);
+void hdf5_created(struct handle_entry *opened, hid_t properties);
 
 /* After a call that may have changed the extent of any dataset: one may be open twice. */
 void hdf5_extents_changed(void);
@@ -133,8 +133,8 @@ void hdf5_space_changed(const void *called, hid_t space);
 void hdf5_type_changed(const void *called, hid_t type);
 
 /* Bytes that H5Aread or H5Awrite has moved; an attribute's extent never changes. */
-uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type, struct named *entry,
-			      int err);
+uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type,
+			      struct handle_entry *entry, int err);
 
 /* The sum over several datasets. */
 uint64_t hdf5_bytes_many(const void *called, size_t count, const hid_t *datasets,
@@ -162,14 +162,14 @@ INLINE bool hdf5_is_space(hid_t id)
 
 /* What is selected in memory and in the file is the same number of points, or the call fails. */
 INLINE uint64_t hdf5_points(void *const *functions, hid_t dataset, hid_t memory, hid_t file,
-			    struct named *entry)
+			    struct handle_entry *entry)
 {
 	uint64_t value = 0;
 
 	if (hdf5_is_space(memory))
-		value = recall_get(&hdf5_spaces, hdf5_key(functions, memory));
+		value = answer_cache_get(&hdf5_spaces, hdf5_key(functions, memory));
 	if (!value && hdf5_is_space(file))
-		value = recall_get(&hdf5_spaces, hdf5_key(functions, file));
+		value = answer_cache_get(&hdf5_spaces, hdf5_key(functions, file));
 	if (likely(value))
 		return hdf5_space_points(value);
 	if (hdf5_is_space(memory) || hdf5_is_space(file))
@@ -177,13 +177,13 @@ INLINE uint64_t hdf5_points(void *const *functions, hid_t dataset, hid_t memory,
 			hdf5_space_ask(functions, hdf5_is_space(memory) ? memory : file));
 	if (file) /* H5S_PLIST: the selection is in the transfer properties */
 		return 0;
-	value = recall_get(&hdf5_datasets, hdf5_key(functions, dataset));
+	value = answer_cache_get(&hdf5_datasets, hdf5_key(functions, dataset));
 	return likely(value) ? value - 1 : hdf5_dataset_ask(functions, dataset, entry);
 }
 
 /* Bytes that H5Dread or H5Dwrite has moved, as they lie in memory; 0 where that cannot be known. */
 INLINE uint64_t hdf5_bytes(const void *called, hid_t dataset, hid_t type, hid_t memory, hid_t file,
-			   struct named *entry, int err)
+			   struct handle_entry *entry, int err)
 {
 	void *const *functions;
 	uint64_t element;
@@ -193,7 +193,7 @@ INLINE uint64_t hdf5_bytes(const void *called, hid_t dataset, hid_t type, hid_t 
 	functions = library_use(&hdf5_uses, called);
 	if (unlikely(!functions))
 		return 0; /* a fifth copy, or the first call of two threads at once */
-	element = recall_get(&hdf5_types, hdf5_key(functions, type));
+	element = answer_cache_get(&hdf5_types, hdf5_key(functions, type));
 	if (unlikely(!element))
 		element = hdf5_type_ask(functions, type);
 	return element * hdf5_points(functions, dataset, memory, file, entry);

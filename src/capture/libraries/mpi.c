@@ -178,7 +178,7 @@ uint64_t mpi_text_hash(const char *text)
 uint64_t mpi_group(const void *called, MPI_Comm comm, const char *path)
 {
 	type_PMPI_Comm_size size = USE(called, PMPI_Comm_size);
-	struct named *known;
+	struct handle_entry *known;
 	uint64_t hash, key, times = 0;
 	bool all_known;
 	int n = 0;
@@ -186,16 +186,16 @@ uint64_t mpi_group(const void *called, MPI_Comm comm, const char *path)
 	if (!size || size(comm, &n) != MPI_SUCCESS || n < 2)
 		return 0;
 	hash = mpi_mix(mpi_members(called, comm, n, &all_known), mpi_text_hash(path));
-	key = named_key(SPACE_MPI_GROUP, hash);
-	known = named_find(key);
+	key = handle_key(SPACE_MPI_GROUP, hash);
+	known = handle_table_find(key);
 	if (!known)
-		known = named_put(key, 1);
+		known = handle_table_put(key, 1);
 	if (known)
 		times = atomic_fetch_add_explicit(&known->count, 1, memory_order_relaxed);
 	return mpi_mix(hash, times + 1) | 1;
 }
 
-void mpi_viewed(const void *called, struct named *entry, MPI_Datatype etype)
+void mpi_viewed(const void *called, struct handle_entry *entry, MPI_Datatype etype)
 {
 	uint64_t bytes = mpi_bytes(called, etype, 1);
 
@@ -204,7 +204,8 @@ void mpi_viewed(const void *called, struct named *entry, MPI_Datatype etype)
 				      memory_order_relaxed);
 }
 
-int64_t mpi_offset_slow(const void *called, const struct named *entry, MPI_File fh, int64_t offset)
+int64_t mpi_offset_slow(const void *called, const struct handle_entry *entry, MPI_File fh,
+			int64_t offset)
 {
 	type_PMPI_File_get_byte_offset translate = USE(called, PMPI_File_get_byte_offset);
 	MPI_Offset byte = -1;
@@ -213,7 +214,7 @@ int64_t mpi_offset_slow(const void *called, const struct named *entry, MPI_File 
 	return translate && translate(fh, offset, &byte) == MPI_SUCCESS ? byte : -1;
 }
 
-int64_t mpi_position(const void *called, const struct named *entry, MPI_File fh)
+int64_t mpi_position(const void *called, const struct handle_entry *entry, MPI_File fh)
 {
 	type_PMPI_File_get_position position;
 	MPI_Offset at = -1;
@@ -225,8 +226,8 @@ int64_t mpi_position(const void *called, const struct named *entry, MPI_File fh)
 	return position && position(fh, &at) == MPI_SUCCESS ? at : -1;
 }
 
-uint64_t mpi_span_slow(const void *called, const struct named *entry, MPI_File fh, int64_t offset,
-		       uint64_t bytes)
+uint64_t mpi_span_slow(const void *called, const struct handle_entry *entry, MPI_File fh,
+		       int64_t offset, uint64_t bytes)
 {
 	uint64_t etype = mpi_etype_bytes(entry);
 	int64_t first, last;
@@ -273,7 +274,7 @@ MPI_Status *mpi_pending_take(struct mpi_pending *p, const MPI_Request *requests,
 	p->statuses = statuses;
 	for (int i = 0; i < p->count; i++) {
 		p->values[i] = mpi_request_at(requests, i);
-		p->links[i] = named_take(named_key(SPACE_MPI_REQUEST, p->values[i]));
+		p->links[i] = handle_table_take(handle_key(SPACE_MPI_REQUEST, p->values[i]));
 	}
 	if (p->count && (intptr_t)statuses == mpi_kind.status_ignore) {
 		p->statuses = (MPI_Status *)(p->links + count);
@@ -330,7 +331,7 @@ bool mpi_pending_keep(struct mpi_pending *p)
 {
 	for (int i = 0; i < p->count; i++)
 		if (p->links[i])
-			named_put(named_key(SPACE_MPI_REQUEST, p->values[i]), p->links[i]);
+			handle_table_put(handle_key(SPACE_MPI_REQUEST, p->values[i]), p->links[i]);
 	if (p->mapped)
 		syscall(SYS_munmap, p->values, p->mapped);
 	p->count = 0;

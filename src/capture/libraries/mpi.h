@@ -75,19 +75,20 @@ uint64_t mpi_text_hash(const char *text);
 uint64_t mpi_group(const void *called, MPI_Comm comm, const char *path);
 
 /* After a view was set: from now on offsets are to be translated. */
-void mpi_viewed(const void *called, struct named *entry, MPI_Datatype etype);
+void mpi_viewed(const void *called, struct handle_entry *entry, MPI_Datatype etype);
 
 /* Where an explicit offset, or the file pointer, is in the file; -1 where that is not known. */
-int64_t mpi_offset_slow(const void *called, const struct named *entry, MPI_File fh, int64_t offset);
-int64_t mpi_position(const void *called, const struct named *entry, MPI_File fh);
+int64_t mpi_offset_slow(const void *called, const struct handle_entry *entry, MPI_File fh,
+			int64_t offset);
+int64_t mpi_position(const void *called, const struct handle_entry *entry, MPI_File fh);
 
 /* Bytes from the first to behind the last that an access through a view touches. */
-uint64_t mpi_span_slow(const void *called, const struct named *entry, MPI_File fh, int64_t offset,
-		       uint64_t bytes);
+uint64_t mpi_span_slow(const void *called, const struct handle_entry *entry, MPI_File fh,
+		       int64_t offset, uint64_t bytes);
 
 #pragma GCC visibility pop
 
-/* In struct named of a file: note is its group, count its collective calls so far. */
+/* In struct handle_entry of a file: note is its group, count its collective calls so far. */
 #define MPI_ETYPE_BYTES more[0] /* of the view; 0: none was set, offsets are bytes */
 
 INLINE void mpi_bind(const void *called)
@@ -133,18 +134,18 @@ static inline uint64_t mpi_moved(const MPI_Status *status, int err)
 	return mpi_kind.is_open ? status->words[2] : words[0] | (uint64_t)(words[1] >> 1) << 32;
 }
 
-static inline uint64_t mpi_etype_bytes(const struct named *entry)
+static inline uint64_t mpi_etype_bytes(const struct handle_entry *entry)
 {
 	return entry ? atomic_load_explicit(&entry->MPI_ETYPE_BYTES, memory_order_relaxed) : 0;
 }
 
-static inline int64_t mpi_offset(const void *called, const struct named *entry, MPI_File fh,
+static inline int64_t mpi_offset(const void *called, const struct handle_entry *entry, MPI_File fh,
 				 int64_t offset, int err)
 {
 	return err || !mpi_etype_bytes(entry) ? offset : mpi_offset_slow(called, entry, fh, offset);
 }
 
-static inline uint64_t mpi_span(const void *called, const struct named *entry, MPI_File fh,
+static inline uint64_t mpi_span(const void *called, const struct handle_entry *entry, MPI_File fh,
 				int64_t offset, uint64_t bytes, int err)
 {
 	return err || !mpi_etype_bytes(entry) ? bytes
@@ -159,7 +160,7 @@ static inline uint64_t mpi_mix(uint64_t a, uint64_t b)
 }
 
 /* The number of the next collective call on the file: every rank counts alike. */
-static inline uint64_t mpi_together(struct named *entry)
+static inline uint64_t mpi_together(struct handle_entry *entry)
 {
 	uint64_t group = entry ? atomic_load_explicit(&entry->note, memory_order_relaxed) : 0;
 
@@ -176,8 +177,8 @@ static inline void mpi_began(const struct frame *f, const MPI_Request *request, 
 	uint64_t id = frame_id(f);
 
 	if (!err && id)
-		named_put(named_key(SPACE_MPI_REQUEST, mpi_request_at(request, 0)),
-			  link_make(LINK_UNKNOWN, id));
+		handle_table_put(handle_key(SPACE_MPI_REQUEST, mpi_request_at(request, 0)),
+				 link_make(LINK_UNKNOWN, id));
 }
 
 /*
@@ -224,10 +225,10 @@ bool mpi_pending_keep(struct mpi_pending *p);
 /* Before a call on requests: is any of them an operation on a file? Cheap where there are none. */
 static inline bool mpi_any(const MPI_Request *requests, int count)
 {
-	if (likely(!named_count(SPACE_MPI_REQUEST)) || !mpi_kind.request_mask)
+	if (likely(!handle_table_count(SPACE_MPI_REQUEST)) || !mpi_kind.request_mask)
 		return false;
 	for (int i = 0; i < count; i++)
-		if (named_find(named_key(SPACE_MPI_REQUEST, mpi_request_at(requests, i))))
+		if (handle_table_find(handle_key(SPACE_MPI_REQUEST, mpi_request_at(requests, i))))
 			return true;
 	return false;
 }
@@ -238,12 +239,13 @@ static inline void mpi_split_began(const struct frame *f, MPI_File fh, int err)
 	uint64_t id = frame_id(f);
 
 	if (!err && id)
-		named_put(named_key(SPACE_MPI_SPLIT, (uint64_t)fh), link_make(LINK_UNKNOWN, id));
+		handle_table_put(handle_key(SPACE_MPI_SPLIT, (uint64_t)fh),
+				 link_make(LINK_UNKNOWN, id));
 }
 
 static inline uint64_t mpi_split_take(MPI_File fh)
 {
-	return named_take(named_key(SPACE_MPI_SPLIT, (uint64_t)fh));
+	return handle_table_take(handle_key(SPACE_MPI_SPLIT, (uint64_t)fh));
 }
 
 #endif

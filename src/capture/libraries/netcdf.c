@@ -71,7 +71,7 @@ uint64_t netcdf_number(struct netcdf *library, const void *called, uint32_t numb
 
 void netcdf_renumbered(struct netcdf *library)
 {
-	recall_clear(&library->variables);
+	answer_cache_clear(&library->variables);
 }
 
 /* Types of all files have fixed numbers, and sizes in memory; the rest is asked. */
@@ -121,14 +121,14 @@ static bool variable_find(struct netcdf *library, void *const *functions, int nc
 	if (!functions)
 		return false;
 	key = variable_key(library, functions, ncid, varid);
-	value = recall_get(&library->variables, key);
+	value = answer_cache_get(&library->variables, key);
 	if (!value) {
 		ask = ASK(functions, VAR, inq_var);
 		if (!ask || ask(ncid, varid, NULL, &type, &rank, NULL, NULL) != 0)
 			return false;
 		value = type_bytes(functions, ncid, type) << ELEMENT_SHIFT |
 			(uint64_t)(unsigned)rank << RANK_SHIFT | 1;
-		recall_put(&library->variables, key, value);
+		answer_cache_put(&library->variables, key, value);
 	}
 	*found = variable_unpack(value);
 	return true;
@@ -174,7 +174,7 @@ uint64_t netcdf_some(struct netcdf *library, const void *called, int ncid, int v
  * those of their parents, too.
  */
 static bool may_ask_lengths(void *const *functions, int ncid, const int *dimids, unsigned rank,
-			    const struct named *entry)
+			    const struct handle_entry *entry)
 {
 	inq_unlimdims *ask = ASK(functions, UNLIMDIMS, inq_unlimdims);
 	int count = 0, unlimited[DIMENSIONS_MAX];
@@ -194,7 +194,7 @@ static bool may_ask_lengths(void *const *functions, int ncid, const int *dimids,
 }
 
 uint64_t netcdf_whole(struct netcdf *library, const void *called, int ncid, int varid,
-		      uint64_t element, const struct named *entry, int err)
+		      uint64_t element, const struct handle_entry *entry, int err)
 {
 	void *const *functions = err ? NULL : library_use(&library->uses, called);
 	length lengths[DIMENSIONS_MAX];
@@ -341,8 +341,8 @@ uint64_t pnetcdf_buffers(const void *called, int num, const int64_t *counts,
 	return sum;
 }
 
-/* Requests. In struct named of a file, count is one more than the highest number pending; in that
- * of a request, note is its direction and its place in the list of a wait, count its bytes. */
+/* Requests. In struct handle_entry of a file, count is one more than the highest number pending; in
+ * that of a request, note is its direction and its place in the list of a wait, count its bytes. */
 
 #define NOTE_WAITED 4u
 #define NOTE_PLACE_SHIFT 8
@@ -358,25 +358,26 @@ static uint64_t request_key(const void *called, int ncid, int request)
 {
 	uint64_t file = pnetcdf_handle(called, ncid);
 
-	return named_key(SPACE_PNETCDF_REQUEST, file << 24 | (uint32_t)request);
+	return handle_key(SPACE_PNETCDF_REQUEST, file << 24 | (uint32_t)request);
 }
 
-static struct named *request_find(const void *called, int ncid, int request)
+static struct handle_entry *request_find(const void *called, int ncid, int request)
 {
 	if (request < 0 || request >= REQUESTS_MAX)
 		return NULL;
-	return named_find(request_key(called, ncid, request));
+	return handle_table_find(request_key(called, ncid, request));
 }
 
-void pnetcdf_started(const struct frame *f, const void *called, struct named *entry, int ncid,
-		     const int *request, enum pnetcdf_direction direction, uint64_t bytes, int err)
+void pnetcdf_started(const struct frame *f, const void *called, struct handle_entry *entry,
+		     int ncid, const int *request, enum pnetcdf_direction direction, uint64_t bytes,
+		     int err)
 {
 	uint64_t id = frame_id(f);
-	struct named *made;
+	struct handle_entry *made;
 
 	if (err || !id || !entry || !request || *request < 0 || *request >= REQUESTS_MAX)
 		return;
-	made = named_put(request_key(called, ncid, *request), link_make(LINK_UNKNOWN, id));
+	made = handle_table_put(request_key(called, ncid, *request), link_make(LINK_UNKNOWN, id));
 	if (!made)
 		return;
 	atomic_store_explicit(&made->note, direction, memory_order_relaxed);
@@ -389,7 +390,7 @@ void pnetcdf_started(const struct frame *f, const void *called, struct named *en
 static void request_mark(struct pnetcdf_wait *wait, const void *called, int request,
 			 unsigned directions, int place)
 {
-	struct named *entry = request_find(called, wait->ncid, request);
+	struct handle_entry *entry = request_find(called, wait->ncid, request);
 	uint64_t note = entry ? atomic_load_explicit(&entry->note, memory_order_relaxed) : 0;
 
 	if (!(note & directions))
@@ -403,8 +404,8 @@ static void request_mark(struct pnetcdf_wait *wait, const void *called, int requ
 	wait->behind = request >= wait->behind ? request + 1 : wait->behind;
 }
 
-struct pnetcdf_wait pnetcdf_wait_begin(const void *called, const struct named *entry, int ncid,
-				       int count, const int *requests)
+struct pnetcdf_wait pnetcdf_wait_begin(const void *called, const struct handle_entry *entry,
+				       int ncid, int count, const int *requests)
 {
 	struct pnetcdf_wait wait = { .ncid = ncid, .count = count, .requests = requests };
 	unsigned directions = count == ALL_GETS	  ? PNETCDF_GET
@@ -422,10 +423,11 @@ struct pnetcdf_wait pnetcdf_wait_begin(const void *called, const struct named *e
 }
 
 /* The first one from *request on that this wait has marked; moves *request to it. */
-static struct named *request_next(const struct pnetcdf_wait *wait, const void *called, int *request)
+static struct handle_entry *request_next(const struct pnetcdf_wait *wait, const void *called,
+					 int *request)
 {
 	for (; *request < wait->behind; ++*request) {
-		struct named *entry = request_find(called, wait->ncid, *request);
+		struct handle_entry *entry = request_find(called, wait->ncid, *request);
 
 		if (entry && atomic_load_explicit(&entry->note, memory_order_relaxed) & NOTE_WAITED)
 			return entry;
@@ -436,7 +438,7 @@ static struct named *request_next(const struct pnetcdf_wait *wait, const void *c
 uint64_t pnetcdf_wait_bytes(const struct pnetcdf_wait *wait, const void *called)
 {
 	int request = wait->first;
-	struct named *entry;
+	struct handle_entry *entry;
 	uint64_t sum = 0;
 
 	for (; (entry = request_next(wait, called, &request)); request++)
@@ -451,7 +453,7 @@ static bool is_complete(const struct pnetcdf_wait *wait, uint64_t place, int err
 }
 
 static void request_complete(const struct pnetcdf_wait *wait, const struct frame *f, uint64_t key,
-			     struct named *entry, const int *statuses, bool moved, int err)
+			     struct handle_entry *entry, const int *statuses, bool moved, int err)
 {
 	uint64_t note = atomic_load_explicit(&entry->note, memory_order_relaxed);
 	uint64_t place = note >> NOTE_PLACE_SHIFT, bytes;
@@ -465,15 +467,15 @@ static void request_complete(const struct pnetcdf_wait *wait, const struct frame
 	if (statuses && wait->count > 0 && !err)
 		status = statuses[place];
 	bytes = atomic_load_explicit(&entry->count, memory_order_relaxed);
-	frame_completed(f, CALL_completed_PNETCDF, named_take(key),
+	frame_completed(f, CALL_completed_PNETCDF, handle_table_take(key),
 			moved && !status ? (int64_t)bytes : 0, status);
 }
 
 void pnetcdf_wait_end(const struct pnetcdf_wait *wait, const struct frame *f, const void *called,
-		      struct named *entry, const int *statuses, bool moved, int err)
+		      struct handle_entry *entry, const int *statuses, bool moved, int err)
 {
 	int request = wait->first;
-	struct named *found;
+	struct handle_entry *found;
 
 	for (; (found = request_next(wait, called, &request)); request++)
 		request_complete(wait, f, request_key(called, wait->ncid, request), found, statuses,
@@ -482,10 +484,10 @@ void pnetcdf_wait_end(const struct pnetcdf_wait *wait, const struct frame *f, co
 		atomic_store_explicit(&entry->count, 0, memory_order_relaxed);
 }
 
-void pnetcdf_forget(const void *called, const struct named *entry, int ncid)
+void pnetcdf_forget(const void *called, const struct handle_entry *entry, int ncid)
 {
 	int known = entry ? (int)atomic_load_explicit(&entry->count, memory_order_relaxed) : 0;
 
 	for (int i = 0; i < known; i++)
-		named_take(request_key(called, ncid, i));
+		handle_table_take(request_key(called, ncid, i));
 }

@@ -23,7 +23,7 @@ typedef struct netcdf_opaque NC_memio;
 
 struct netcdf {
 	struct library_uses uses;
-	struct recall variables;
+	struct answer_cache variables;
 };
 
 #pragma GCC visibility push(hidden)
@@ -43,7 +43,7 @@ uint64_t netcdf_one(struct netcdf *library, const void *called, int ncid, int va
 uint64_t netcdf_some(struct netcdf *library, const void *called, int ncid, int varid,
 		     const void *counts, uint64_t element, int err);
 uint64_t netcdf_whole(struct netcdf *library, const void *called, int ncid, int varid,
-		      uint64_t element, const struct named *entry, int err);
+		      uint64_t element, const struct handle_entry *entry, int err);
 uint64_t netcdf_attribute(struct netcdf *library, const void *called, int ncid, int varid,
 			  const char *name, uint64_t element, int err);
 
@@ -107,7 +107,8 @@ INLINE uint64_t netcdf_handle_at(const void *called, const int *ncid)
 
 INLINE uint64_t netcdf_link(const void *called, int ncid)
 {
-	return named_link(named_find(named_key(SPACE_NETCDF, netcdf_handle(called, ncid))));
+	return handle_entry_link(
+		handle_table_find(handle_key(SPACE_NETCDF, netcdf_handle(called, ncid))));
 }
 
 INLINE uint64_t pnetcdf_handle(const void *called, int ncid)
@@ -122,13 +123,14 @@ INLINE uint64_t pnetcdf_handle_at(const void *called, const int *ncid)
 
 INLINE uint64_t pnetcdf_link(const void *called, int ncid)
 {
-	return named_link(named_find(named_key(SPACE_PNETCDF, pnetcdf_handle(called, ncid))));
+	return handle_entry_link(
+		handle_table_find(handle_key(SPACE_PNETCDF, pnetcdf_handle(called, ncid))));
 }
 
 /* In the note of a file: it was opened by several ranks, and a question may be more than that. */
 #define NETCDF_PARALLEL 1
 
-INLINE void netcdf_opened(struct named *opened, uint64_t note)
+INLINE void netcdf_opened(struct handle_entry *opened, uint64_t note)
 {
 	netcdf_renumbered(&netcdf_library);
 	if (opened)
@@ -151,20 +153,21 @@ struct pnetcdf_wait {
 #pragma GCC visibility push(hidden)
 
 /* After the record of f. request may be NULL: then nobody can wait for this one alone. */
-void pnetcdf_started(const struct frame *f, const void *called, struct named *entry, int ncid,
-		     const int *request, enum pnetcdf_direction direction, uint64_t bytes, int err);
+void pnetcdf_started(const struct frame *f, const void *called, struct handle_entry *entry,
+		     int ncid, const int *request, enum pnetcdf_direction direction, uint64_t bytes,
+		     int err);
 
 /* Before and after the record of a call that completes them, or undoes them: moved is false. */
-struct pnetcdf_wait pnetcdf_wait_begin(const void *called, const struct named *entry, int ncid,
-				       int count, const int *requests);
+struct pnetcdf_wait pnetcdf_wait_begin(const void *called, const struct handle_entry *entry,
+				       int ncid, int count, const int *requests);
 void pnetcdf_wait_end(const struct pnetcdf_wait *wait, const struct frame *f, const void *called,
-		      struct named *entry, const int *statuses, bool moved, int err);
+		      struct handle_entry *entry, const int *statuses, bool moved, int err);
 
 /* Bytes of the requests that a wait is about to complete. */
 uint64_t pnetcdf_wait_bytes(const struct pnetcdf_wait *wait, const void *called);
 
 /* Before a file is closed: what was never waited for is void. */
-void pnetcdf_forget(const void *called, const struct named *entry, int ncid);
+void pnetcdf_forget(const void *called, const struct handle_entry *entry, int ncid);
 
 #pragma GCC visibility pop
 

@@ -8,14 +8,14 @@
 
 #include <sys/socket.h>
 
-#include "capture/record/capture.h"
 #include "capture/libraries/wrapper_helpers.h"
+#include "capture/record/capture.h"
 #include "contract/call.h"
 #include "contract/calls.h"
 
 /*
- * What is kept of a ring in its struct named. Several threads may be in calls on one ring: they
- * share the work by moving these on.
+ * What is kept of a ring in its struct handle_entry. Several threads may be in calls on one ring:
+ * they share the work by moving these on.
  */
 #define RING_MET note	     /* results looked at so far, a position of the completion ring */
 #define RING_OWNER count     /* process that uses it, counted from 1; 0: left alone */
@@ -134,14 +134,14 @@ static uint64_t mix(uint64_t x)
 /* A ring is known by its shared memory: the struct may be copied. */
 static uint64_t ring_key(const struct uring_ring *ring)
 {
-	return named_key(SPACE_URING, (uintptr_t)ring->cq.khead);
+	return handle_key(SPACE_URING, (uintptr_t)ring->cq.khead);
 }
 
 static uint64_t part_key(enum space space, const struct uring_ring *ring, uint64_t value)
 {
 	uint64_t hash = mix((uintptr_t)ring->cq.khead) & ((1u << RING_BITS) - 1);
 
-	return named_key(space, hash << RING_SHIFT) | (value & ~RING_KEY_MASK);
+	return handle_key(space, hash << RING_SHIFT) | (value & ~RING_KEY_MASK);
 }
 
 static uint64_t operation_key(const struct uring_ring *ring, uint64_t user_data, unsigned name)
@@ -153,18 +153,18 @@ static void part_forget(enum space space, const struct uring_ring *ring)
 {
 	uint64_t links[64];
 
-	while (named_count(space) &&
-	       named_take_all(RING_KEY_MASK, part_key(space, ring, 0), links, 64) == 64)
+	while (handle_table_count(space) &&
+	       handle_table_take_all(RING_KEY_MASK, part_key(space, ring, 0), links, 64) == 64)
 		;
 }
 
 /* Operations under way. */
 
-static void operation_keep(struct named *state, const struct uring_ring *ring, uint64_t user_data,
-			   uint64_t link, bool moves)
+static void operation_keep(struct handle_entry *state, const struct uring_ring *ring,
+			   uint64_t user_data, uint64_t link, bool moves)
 {
 	for (unsigned name = moves ? 0 : 1; name < NAMES; name += 2) {
-		if (!named_add(operation_key(ring, user_data, name), link))
+		if (!handle_table_add(operation_key(ring, user_data, name), link))
 			continue;
 		if (name >= FIRST_NAMES)
 			atomic_fetch_add_explicit(&state->RING_SPILLED, 1, memory_order_relaxed);
@@ -172,7 +172,7 @@ static void operation_keep(struct named *state, const struct uring_ring *ring, u
 	}
 }
 
-static uint64_t operation_take(struct named *state, const struct uring_ring *ring,
+static uint64_t operation_take(struct handle_entry *state, const struct uring_ring *ring,
 			       uint64_t user_data, bool *moves)
 {
 	for (unsigned name = 0; name < NAMES; name++) {
@@ -181,7 +181,7 @@ static uint64_t operation_take(struct named *state, const struct uring_ring *rin
 		if (name == FIRST_NAMES &&
 		    !atomic_load_explicit(&state->RING_SPILLED, memory_order_relaxed))
 			return 0;
-		link = named_take(operation_key(ring, user_data, name));
+		link = handle_table_take(operation_key(ring, user_data, name));
 		if (!link)
 			continue;
 		if (name >= FIRST_NAMES)
@@ -192,7 +192,7 @@ static uint64_t operation_take(struct named *state, const struct uring_ring *rin
 	return 0;
 }
 
-static void operations_forget(struct named *state, const struct uring_ring *ring)
+static void operations_forget(struct handle_entry *state, const struct uring_ring *ring)
 {
 	part_forget(SPACE_URING_REQUEST, ring);
 	atomic_store_explicit(&state->RING_SPILLED, 0, memory_order_relaxed);
@@ -204,14 +204,14 @@ static uint64_t file_link(const struct uring_ring *ring, int fd, bool is_index)
 {
 	if (!is_index)
 		return handle_link(fd, 0);
-	return named_link(named_find(part_key(SPACE_URING_FILE, ring, (uint32_t)fd)));
+	return handle_entry_link(handle_table_find(part_key(SPACE_URING_FILE, ring, (uint32_t)fd)));
 }
 
 /* A descriptor is forgotten here and now: its number may be given away at any time from now on. */
 static uint64_t close_link(const struct uring_ring *ring, const struct uring_sqe *sqe)
 {
 	if (sqe->splice_fd_in)
-		return named_take(
+		return handle_table_take(
 			part_key(SPACE_URING_FILE, ring, (uint32_t)sqe->splice_fd_in - 1));
 	return handle_take(sqe->fd);
 }
@@ -366,8 +366,8 @@ static void index_fill(const struct uring_ring *ring, const struct uring_sqe *sq
 									       : LINK_UNKNOWN;
 
 	if (kind != LINK_UNKNOWN && sqe->splice_fd_in > 0)
-		named_put(part_key(SPACE_URING_FILE, ring, (uint32_t)sqe->splice_fd_in - 1),
-			  link_make(kind, link & ID_MASK));
+		handle_table_put(part_key(SPACE_URING_FILE, ring, (uint32_t)sqe->splice_fd_in - 1),
+				 link_make(kind, link & ID_MASK));
 }
 
 static void operation_begin(struct uring_watch *watch, const struct uring_sqe *sqe)
@@ -479,7 +479,7 @@ static uint64_t process_number(void)
 }
 
 /* From now on; what came before is another's. */
-static void state_start(struct named *state, const struct uring_ring *ring)
+static void state_start(struct handle_entry *state, const struct uring_ring *ring)
 {
 	atomic_store(&state->RING_MET, __atomic_load_n(ring->cq.ktail, __ATOMIC_ACQUIRE));
 	atomic_store(&state->RING_BEGUN, ring->sq.sqe_head);
@@ -506,11 +506,11 @@ void uring_made(const struct frame *f, const struct io_uring *made, int err)
 {
 	const struct uring_ring *ring = (const struct uring_ring *)made;
 	uint64_t id = frame_id(f);
-	struct named *state;
+	struct handle_entry *state;
 
 	if (err || !id || !ring_fits(ring))
 		return;
-	state = named_put(ring_key(ring), link_make(LINK_UNKNOWN, id));
+	state = handle_table_put(ring_key(ring), link_make(LINK_UNKNOWN, id));
 	if (state)
 		state_start(state, ring);
 }
@@ -518,9 +518,10 @@ void uring_made(const struct frame *f, const struct io_uring *made, int err)
 /*
  * A forked child shares the ring with its parent, who has the results of what it has handed over.
  */
-static struct named *state_of(const struct uring_ring *ring)
+static struct handle_entry *state_of(const struct uring_ring *ring)
 {
-	struct named *state = named_count(SPACE_URING) ? named_find(ring_key(ring)) : NULL;
+	struct handle_entry *state =
+		handle_table_count(SPACE_URING) ? handle_table_find(ring_key(ring)) : NULL;
 	uint64_t owner = state ? atomic_load(&state->RING_OWNER) : 0;
 
 	if (owner && unlikely(owner != process_number())) {
@@ -569,7 +570,7 @@ void uring_ends(struct uring_watch *watch)
 		return;
 	operations_forget(watch->state, watch->ring);
 	part_forget(SPACE_URING_FILE, watch->ring);
-	named_take(ring_key(watch->ring));
+	handle_table_take(ring_key(watch->ring));
 }
 
 void uring_files(const struct io_uring *of, unsigned first, const int *files, unsigned count,
@@ -583,9 +584,9 @@ void uring_files(const struct io_uring *of, unsigned first, const int *files, un
 		uint64_t key = part_key(SPACE_URING_FILE, ring, first + i);
 
 		if (files[i] >= 0)
-			named_put(key, handle_link(files[i], 0));
+			handle_table_put(key, handle_link(files[i], 0));
 		else if (files[i] == FILE_NONE)
-			named_take(key);
+			handle_table_take(key);
 	}
 }
 

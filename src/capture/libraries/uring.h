@@ -90,7 +90,7 @@ struct uring_ring {
 /* What one wrapped call has to do with its ring. */
 struct uring_watch {
 	struct frame *f;
-	struct named *state; /* of the ring, NULL: left alone */
+	struct handle_entry *state; /* of the ring, NULL: left alone */
 	const struct uring_ring *ring;
 	uint32_t head;	/* of what was handed over before the call */
 	uint64_t moved; /* bytes that operations found complete have transferred */

@@ -18,8 +18,8 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "capture/record/handles.h"
 #include "capture/record/handle_table.h"
+#include "capture/record/handles.h"
 
 #define COLD __attribute__((cold, visibility("hidden")))
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -136,7 +136,7 @@ static inline uint64_t offset_before(const off_t *at, ssize_t moved, int err)
 
 static inline uint64_t mapping_key(const void *start)
 {
-	return named_key(SPACE_MAPPING, (uintptr_t)start);
+	return handle_key(SPACE_MAPPING, (uintptr_t)start);
 }
 
 /* After the record of f. A mapping is of the same kind as what it maps. */
@@ -145,23 +145,23 @@ static inline void mapping_made(struct frame *f, void *start, uint64_t link, int
 	uint64_t id = frame_id(f);
 
 	if (!err && id)
-		named_put(mapping_key(start), link_make(link_kind(link), id));
+		handle_table_put(mapping_key(start), link_make(link_kind(link), id));
 }
 
 static inline uint64_t mapping_link(void *start)
 {
-	return named_link(named_find(mapping_key(start)));
+	return handle_entry_link(handle_table_find(mapping_key(start)));
 }
 
 static inline uint64_t mapping_take(void *start)
 {
-	return named_take(mapping_key(start));
+	return handle_table_take(mapping_key(start));
 }
 
 /* After mremap: at its new place, or still at the old one if that failed. */
 static inline void mapping_moved(void *from, void *to, uint64_t link, int err)
 {
-	named_put(mapping_key(err ? from : to), link);
+	handle_table_put(mapping_key(err ? from : to), link);
 }
 
 static inline void request_began(struct frame *f, const void *request, int err)
@@ -169,12 +169,13 @@ static inline void request_began(struct frame *f, const void *request, int err)
 	uint64_t id = frame_id(f);
 
 	if (!err && id)
-		named_put(named_key(SPACE_AIO, (uintptr_t)request), link_make(LINK_UNKNOWN, id));
+		handle_table_put(handle_key(SPACE_AIO, (uintptr_t)request),
+				 link_make(LINK_UNKNOWN, id));
 }
 
 static inline uint64_t request_take(const void *request)
 {
-	return named_take(named_key(SPACE_AIO, (uintptr_t)request));
+	return handle_table_take(handle_key(SPACE_AIO, (uintptr_t)request));
 }
 
 /* lio_listio: the sum of a list of requests, and the beginning of each. Empty places are allowed.

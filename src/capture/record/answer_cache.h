@@ -12,30 +12,30 @@
 
 #include "capture/record/frame.h"
 
-#define RECALL_SLOTS 64u
+#define ANSWER_CACHE_SLOTS 64u
 
-struct recall {
+struct answer_cache {
 	struct {
 		_Atomic uint64_t check, value;
-	} slots[RECALL_SLOTS];
+	} slots[ANSWER_CACHE_SLOTS];
 };
 
 /* One to one, as a product with an odd number is, and different in all bits. */
-INLINE uint64_t recall_mix(uint64_t key)
+INLINE uint64_t answer_cache_mix(uint64_t key)
 {
 	return key * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-INLINE unsigned recall_slot(uint64_t mixed)
+INLINE unsigned answer_cache_slot(uint64_t mixed)
 {
-	return (unsigned)(mixed >> 32) % RECALL_SLOTS;
+	return (unsigned)(mixed >> 32) % ANSWER_CACHE_SLOTS;
 }
 
 /* 0 where it is not kept. */
-INLINE uint64_t recall_get(struct recall *r, uint64_t key)
+INLINE uint64_t answer_cache_get(struct answer_cache *r, uint64_t key)
 {
-	uint64_t mixed = recall_mix(key);
-	unsigned i = recall_slot(mixed);
+	uint64_t mixed = answer_cache_mix(key);
+	unsigned i = answer_cache_slot(mixed);
 	uint64_t value = atomic_load_explicit(&r->slots[i].value, memory_order_relaxed);
 	uint64_t check = atomic_load_explicit(&r->slots[i].check, memory_order_relaxed);
 
@@ -43,25 +43,25 @@ INLINE uint64_t recall_get(struct recall *r, uint64_t key)
 }
 
 /* The value is not 0. */
-INLINE void recall_put(struct recall *r, uint64_t key, uint64_t value)
+INLINE void answer_cache_put(struct answer_cache *r, uint64_t key, uint64_t value)
 {
-	uint64_t mixed = recall_mix(key);
-	unsigned i = recall_slot(mixed);
+	uint64_t mixed = answer_cache_mix(key);
+	unsigned i = answer_cache_slot(mixed);
 
 	atomic_store_explicit(&r->slots[i].check, mixed ^ value, memory_order_relaxed);
 	atomic_store_explicit(&r->slots[i].value, value, memory_order_relaxed);
 }
 
-INLINE void recall_drop(struct recall *r, uint64_t key)
+INLINE void answer_cache_drop(struct answer_cache *r, uint64_t key)
 {
-	if (recall_get(r, key))
-		atomic_store_explicit(&r->slots[recall_slot(recall_mix(key))].value, 0,
+	if (answer_cache_get(r, key))
+		atomic_store_explicit(&r->slots[answer_cache_slot(answer_cache_mix(key))].value, 0,
 				      memory_order_relaxed);
 }
 
-static inline void recall_clear(struct recall *r)
+static inline void answer_cache_clear(struct answer_cache *r)
 {
-	for (unsigned i = 0; i < RECALL_SLOTS; i++)
+	for (unsigned i = 0; i < ANSWER_CACHE_SLOTS; i++)
 		atomic_store_explicit(&r->slots[i].value, 0, memory_order_relaxed);
 }
 

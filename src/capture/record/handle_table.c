@@ -19,7 +19,7 @@
  */
 struct table {
 	_Atomic uint64_t keys[SLOTS]; /* 0: empty */
-	struct named things[SLOTS];
+	struct handle_entry things[SLOTS];
 };
 
 static _Atomic(struct table *) table;
@@ -48,7 +48,7 @@ static unsigned slot_of(uint64_t key, unsigned i)
 	return (unsigned)(((hash >> 40) + i) % SLOTS);
 }
 
-static struct named *thing_find(struct table *t, uint64_t key)
+static struct handle_entry *thing_find(struct table *t, uint64_t key)
 {
 	for (unsigned i = 0; t && i < REACH; i++) {
 		unsigned slot = slot_of(key, i);
@@ -59,12 +59,12 @@ static struct named *thing_find(struct table *t, uint64_t key)
 	return NULL;
 }
 
-struct named *named_find(uint64_t key)
+struct handle_entry *handle_table_find(uint64_t key)
 {
 	return thing_find(atomic_load_explicit(&table, memory_order_acquire), key);
 }
 
-uint32_t named_count(enum space space)
+uint32_t handle_table_count(enum space space)
 {
 	return atomic_load_explicit(&counts[space], memory_order_relaxed);
 }
@@ -82,7 +82,7 @@ static uint64_t slot_empty(struct table *t, size_t slot, uint64_t key)
 	return link;
 }
 
-uint64_t named_take(uint64_t key)
+uint64_t handle_table_take(uint64_t key)
 {
 	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
 
@@ -98,7 +98,7 @@ uint64_t named_take(uint64_t key)
 	return 0;
 }
 
-static struct named *slot_claim(struct table *t, uint64_t key)
+static struct handle_entry *slot_claim(struct table *t, uint64_t key)
 {
 	for (unsigned i = 0; i < REACH; i++) {
 		unsigned slot = slot_of(key, i);
@@ -123,7 +123,7 @@ static struct table *table_get(void)
 }
 
 /* Gives it all that a thing starts with. */
-static struct named *slot_fill(struct named *n, uint64_t key, uint64_t link)
+static struct handle_entry *slot_fill(struct handle_entry *n, uint64_t key, uint64_t link)
 {
 	if (!n)
 		return NULL;
@@ -136,10 +136,10 @@ static struct named *slot_fill(struct named *n, uint64_t key, uint64_t link)
 	return n;
 }
 
-struct named *named_put(uint64_t key, uint64_t link)
+struct handle_entry *handle_table_put(uint64_t key, uint64_t link)
 {
 	struct table *t = table_get();
-	struct named *n;
+	struct handle_entry *n;
 
 	if (!t || !link)
 		return NULL;
@@ -147,14 +147,14 @@ struct named *named_put(uint64_t key, uint64_t link)
 	return slot_fill(n ? n : slot_claim(t, key), key, link);
 }
 
-bool named_add(uint64_t key, uint64_t link)
+bool handle_table_add(uint64_t key, uint64_t link)
 {
 	struct table *t = table_get();
 
 	return t && link && slot_fill(slot_claim(t, key), key, link);
 }
 
-unsigned named_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max)
+unsigned handle_table_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max)
 {
 	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
 	unsigned taken = 0;

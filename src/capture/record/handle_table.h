@@ -30,7 +30,7 @@ enum space {
 	SPACE_URING_FILE,      /* ring and index of a registered file */
 };
 
-struct named {
+struct handle_entry {
 	_Atomic uint64_t key;
 	_Atomic uint64_t link; /* LINK word */
 	_Atomic uint64_t note; /* these are for the owner of the space */
@@ -39,7 +39,7 @@ struct named {
 };
 
 /* Values have 60 bits: addresses, ints, and HDF5's ids, whose type is in bits 56 to 59. */
-static inline uint64_t named_key(enum space space, uint64_t value)
+static inline uint64_t handle_key(enum space space, uint64_t value)
 {
 	return (uint64_t)space << 60 | (value & ((UINT64_C(1) << 60) - 1));
 }
@@ -47,36 +47,37 @@ static inline uint64_t named_key(enum space space, uint64_t value)
 #pragma GCC visibility push(hidden)
 
 /* NULL where it is not known. The entry may become another's once the thing is closed. */
-struct named *named_find(uint64_t key);
+struct handle_entry *handle_table_find(uint64_t key);
 
 /* Forgets it and returns its LINK word; 0 where it is not known. Of several, any one. */
-uint64_t named_take(uint64_t key);
+uint64_t handle_table_take(uint64_t key);
 
 /* A new thing, or what replaces an old one of the same name; all but key and link is 0. NULL: no
  * room. */
-struct named *named_put(uint64_t key, uint64_t link);
+struct handle_entry *handle_table_put(uint64_t key, uint64_t link);
 
 /* One more thing of a name that others may have, too. False: no room. */
-bool named_add(uint64_t key, uint64_t link);
+bool handle_table_add(uint64_t key, uint64_t link);
 
 /* How many things of the space are known: 0 makes a lookup unnecessary. */
-uint32_t named_count(enum space space);
+uint32_t handle_table_count(enum space space);
 
 /* Takes every thing whose key has these bits under the mask; at most `max`. Returns how many. */
-unsigned named_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max);
+unsigned handle_table_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max);
 
 #pragma GCC visibility pop
 
 /* After the record of f, which made the thing. NULL where it failed or was not recorded. */
-static inline struct named *named_made(enum space space, uint64_t value, const struct frame *f,
-				       int err)
+static inline struct handle_entry *handle_table_made(enum space space, uint64_t value,
+						     const struct frame *f, int err)
 {
 	uint64_t id = frame_id(f);
 
-	return !err && id ? named_put(named_key(space, value), link_make(LINK_FILE, id)) : NULL;
+	return !err && id ? handle_table_put(handle_key(space, value), link_make(LINK_FILE, id))
+			  : NULL;
 }
 
-INLINE uint64_t named_link(const struct named *named)
+INLINE uint64_t handle_entry_link(const struct handle_entry *named)
 {
 	return named ? atomic_load_explicit(&named->link, memory_order_relaxed) : 0;
 }

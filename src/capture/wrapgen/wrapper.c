@@ -272,7 +272,7 @@ bool wrapper_clears_errno(const struct row *row)
 static void print_named(struct buf *out, const struct row *row, const struct arg *value,
 			const struct arg *at)
 {
-	buf_printf(out, "named_key(SPACE_%s, %s_handle%s((const void *)called, %s))", row->library,
+	buf_printf(out, "handle_key(SPACE_%s, %s_handle%s((const void *)called, %s))", row->library,
 		   row->library_prefix, value ? "" : "_at", value ? value->name : at->name);
 }
 
@@ -285,9 +285,9 @@ static void print_entry(struct buf *out, const struct row *row)
 		return;
 	buf_puts(out, "\tuint64_t key = ");
 	print_named(out, row, row_arg(row, ROLE_HANDLE), row_arg(row, ROLE_HANDLE_AT));
-	buf_puts(out, ";\n\tstruct named *entry = named_find(key);\n");
+	buf_puts(out, ";\n\tstruct handle_entry *entry = handle_table_find(key);\n");
 	if (!row->field_code[FIELD_LINK])
-		buf_puts(out, "\tuint64_t link = named_link(entry);\n");
+		buf_puts(out, "\tuint64_t link = handle_entry_link(entry);\n");
 }
 
 static void print_ends(struct buf *out, const struct row *row)
@@ -295,7 +295,7 @@ static void print_ends(struct buf *out, const struct row *row)
 	if (!row->ends)
 		return;
 	if (row_has_named(row)) {
-		buf_puts(out, "\tnamed_take(key);\n");
+		buf_puts(out, "\thandle_table_take(key);\n");
 		return;
 	}
 	buf_puts(out, "\tuint64_t link = handle_take(");

@@ -298,7 +298,8 @@ static void print_opened(struct buf *out, const struct row *row)
 
 	if (row->makes == MAKES_HANDLE)
 		buf_printf(out,
-			   "\tstruct named *opened = named_made(SPACE_%s, made, &f, err);\n\n"
+			   "\tstruct handle_entry *opened = handle_table_made(SPACE_%s, made, &f, "
+			   "err);\n\n"
 			   "\t(void)opened;\n",
 			   row->library);
 	else if (row->makes != MAKES_NOTHING)
@@ -322,7 +323,7 @@ static void print_told_handle(struct buf *out, const struct row *row)
 static void print_told_link(struct buf *out, const struct row *row)
 {
 	if (row->makes == MAKES_HANDLE)
-		buf_puts(out, "named_link(opened)");
+		buf_puts(out, "handle_entry_link(opened)");
 	else if (row->makes != MAKES_NOTHING)
 		buf_puts(out, "handle_peek(made)");
 	else

@@ -42,7 +42,7 @@ static double furthest(const struct rule *rule, const struct list *list, uint64_
 	struct parameters_destination one;
 
 	for (uint64_t n = 0; n < turns; n++) {
-		REQUIRE(turns_destination(rule, n, &one));
+		REQUIRE(weighted_rotation_destination(rule, n, &one));
 		had[index_of(rule, &one)]++;
 		for (unsigned i = 0; i < list->count; i++) {
 			double share = (double)(n + 1) * list->weights[i] / list->sum;
@@ -106,10 +106,10 @@ static void the_table_says_what_the_steps_say(void)
 		used += (size_t)sprintf(text + used, "%s%u*%u", i ? "," : "", i, 1 + i % 15);
 	rule = rule_of(text);
 	REQUIRE(list_read(&list, rule->value));
-	CHECK_INT(turns_count(rule), PARAMETERS_DESTINATIONS);
+	CHECK_INT(weighted_rotation_count(rule), PARAMETERS_DESTINATIONS);
 	list_run(&list, 600, table);
 	for (uint64_t n = 0; n < 600; n += 7) {
-		REQUIRE(turns_destination(rule, n, &one));
+		REQUIRE(weighted_rotation_destination(rule, n, &one));
 		CHECK_INT(index_of(rule, &one), table[n]);
 		/* As for one who comes while another makes the table. */
 		CHECK_INT(list_run(&list, (uint32_t)n + 1, NULL), table[n]);
@@ -124,8 +124,8 @@ static void a_broken_list_gives_no_turn(void)
 	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
 		const struct rule *rule = rule_of(broken[i]);
 
-		CHECK(!turns_destination(rule, 0, &one));
-		CHECK_INT(turns_count(rule), 0);
+		CHECK(!weighted_rotation_destination(rule, 0, &one));
+		CHECK_INT(weighted_rotation_count(rule), 0);
 	}
 }
 
@@ -141,12 +141,12 @@ static void every_list_has_turns_of_its_own(void)
 	REQUIRE(rules_read(&rules_own, page));
 	first = &rules_own.rule[0];
 	second = &rules_own.rule[2];
-	CHECK_INT(turns_take(counters, first, 1), 0);
-	CHECK_INT(turns_take(counters, first, 2), 1);
-	CHECK_INT(turns_take(counters, second, 1), 0);
-	CHECK_INT(turns_take(counters, first, 1), 3);
-	CHECK(turns_destination(first, 1, &one) && one.name[0] == '2');
-	CHECK(turns_destination(second, 0, &one) && one.name[0] == '3');
+	CHECK_INT(weighted_rotation_take(counters, first, 1), 0);
+	CHECK_INT(weighted_rotation_take(counters, first, 2), 1);
+	CHECK_INT(weighted_rotation_take(counters, second, 1), 0);
+	CHECK_INT(weighted_rotation_take(counters, first, 1), 3);
+	CHECK(weighted_rotation_destination(first, 1, &one) && one.name[0] == '2');
+	CHECK(weighted_rotation_destination(second, 0, &one) && one.name[0] == '3');
 }
 
 #define THREADS 8
@@ -160,8 +160,9 @@ static void *turns_use(void *arg)
 	struct parameters_destination one;
 
 	for (int i = 0; i < EACH; i++) {
-		REQUIRE(turns_destination(&rules_own.rule[0],
-					  turns_take(counters, &rules_own.rule[0], 1), &one));
+		REQUIRE(weighted_rotation_destination(
+			&rules_own.rule[0], weighted_rotation_take(counters, &rules_own.rule[0], 1),
+			&one));
 		own[index_of(&rules_own.rule[0], &one)]++;
 	}
 	return NULL;

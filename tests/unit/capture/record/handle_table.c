@@ -12,41 +12,41 @@
 
 static uint64_t key(uint64_t value)
 {
-	return named_key(SPACE_HDF5, value);
+	return handle_key(SPACE_HDF5, value);
 }
 
 static void things_are_found_until_taken(void)
 {
 	uint64_t file = UINT64_C(1) << 56, dataset = UINT64_C(5) << 56;
 
-	CHECK(!named_find(key(file)));
-	CHECK(named_put(key(file), 11) != NULL);
-	CHECK(named_put(key(dataset), 12) != NULL);
-	CHECK(named_put(named_key(SPACE_MPI, file), 13) != NULL);
-	CHECK_INT(named_link(named_find(key(file))), 11);
-	CHECK_INT(named_link(named_find(named_key(SPACE_MPI, file))), 13);
-	CHECK_INT(named_count(SPACE_HDF5), 2);
-	CHECK_INT(named_take(key(file)), 11);
-	CHECK_INT(named_take(key(file)), 0);
-	CHECK_INT(named_link(named_find(key(dataset))), 12);
-	CHECK_INT(named_take(key(dataset)), 12);
-	CHECK_INT(named_count(SPACE_HDF5), 0);
-	CHECK_INT(named_take(named_key(SPACE_MPI, file)), 13);
+	CHECK(!handle_table_find(key(file)));
+	CHECK(handle_table_put(key(file), 11) != NULL);
+	CHECK(handle_table_put(key(dataset), 12) != NULL);
+	CHECK(handle_table_put(handle_key(SPACE_MPI, file), 13) != NULL);
+	CHECK_INT(handle_entry_link(handle_table_find(key(file))), 11);
+	CHECK_INT(handle_entry_link(handle_table_find(handle_key(SPACE_MPI, file))), 13);
+	CHECK_INT(handle_table_count(SPACE_HDF5), 2);
+	CHECK_INT(handle_table_take(key(file)), 11);
+	CHECK_INT(handle_table_take(key(file)), 0);
+	CHECK_INT(handle_entry_link(handle_table_find(key(dataset))), 12);
+	CHECK_INT(handle_table_take(key(dataset)), 12);
+	CHECK_INT(handle_table_count(SPACE_HDF5), 0);
+	CHECK_INT(handle_table_take(handle_key(SPACE_MPI, file)), 13);
 }
 
 static void second_of_a_name_starts_afresh(void)
 {
-	struct named *n = named_put(key(7), 1);
+	struct handle_entry *n = handle_table_put(key(7), 1);
 
 	REQUIRE(n);
 	atomic_store(&n->note, 99);
 	atomic_store(&n->more[3], 98);
-	n = named_put(key(7), 2);
+	n = handle_table_put(key(7), 2);
 	REQUIRE(n);
 	CHECK_INT(atomic_load(&n->note), 0);
 	CHECK_INT(atomic_load(&n->more[3]), 0);
-	CHECK_INT(named_count(SPACE_HDF5), 1);
-	CHECK_INT(named_take(key(7)), 2);
+	CHECK_INT(handle_table_count(SPACE_HDF5), 1);
+	CHECK_INT(handle_table_take(key(7)), 2);
 }
 
 static void each_of_several_is_taken_once(void)
@@ -54,14 +54,14 @@ static void each_of_several_is_taken_once(void)
 	uint64_t sum = 0;
 
 	for (uint64_t link = 1; link <= REACH; link++)
-		CHECK(named_add(key(9), link));
-	CHECK(!named_add(key(9), REACH + 1));
-	CHECK_INT(named_count(SPACE_HDF5), REACH);
+		CHECK(handle_table_add(key(9), link));
+	CHECK(!handle_table_add(key(9), REACH + 1));
+	CHECK_INT(handle_table_count(SPACE_HDF5), REACH);
 	for (unsigned i = 0; i < REACH; i++)
-		sum += named_take(key(9));
+		sum += handle_table_take(key(9));
 	CHECK_INT(sum, REACH * (REACH + 1) / 2);
-	CHECK_INT(named_take(key(9)), 0);
-	CHECK_INT(named_count(SPACE_HDF5), 0);
+	CHECK_INT(handle_table_take(key(9)), 0);
+	CHECK_INT(handle_table_count(SPACE_HDF5), 0);
 }
 
 static void full_table_forgets_but_never_lies(void)
@@ -69,15 +69,15 @@ static void full_table_forgets_but_never_lies(void)
 	unsigned kept = 0;
 
 	for (uint64_t value = 1; value <= 2 * SLOTS; value++)
-		named_put(key(value << 12), value);
+		handle_table_put(key(value << 12), value);
 	for (uint64_t value = 1; value <= 2 * SLOTS; value++) {
-		uint64_t link = named_take(key(value << 12));
+		uint64_t link = handle_table_take(key(value << 12));
 
 		CHECK(link == 0 || link == value);
 		kept += link != 0;
 	}
 	CHECK(kept > SLOTS / 2 && kept <= SLOTS);
-	CHECK_INT(named_count(SPACE_HDF5), 0);
+	CHECK_INT(handle_table_count(SPACE_HDF5), 0);
 }
 
 static void all_of_a_file_are_taken_together(void)
@@ -87,14 +87,14 @@ static void all_of_a_file_are_taken_together(void)
 	unsigned n;
 
 	for (uint64_t i = 0; i < 5; i++)
-		named_put(key(UINT64_C(3) << 32 | i), 100 + i);
-	named_put(key(UINT64_C(4) << 32), 7);
-	n = named_take_all(mask, key(UINT64_C(3) << 32), links, 8);
+		handle_table_put(key(UINT64_C(3) << 32 | i), 100 + i);
+	handle_table_put(key(UINT64_C(4) << 32), 7);
+	n = handle_table_take_all(mask, key(UINT64_C(3) << 32), links, 8);
 	CHECK_INT(n, 5);
 	for (unsigned i = 0; i < n; i++)
 		sum += links[i];
 	CHECK_INT(sum, 510);
-	CHECK_INT(named_take(key(UINT64_C(4) << 32)), 7);
+	CHECK_INT(handle_table_take(key(UINT64_C(4) << 32)), 7);
 }
 
 #define THREADS 4
@@ -109,8 +109,8 @@ static void *churn(void *arg)
 	for (uint64_t i = 1; i <= ROUNDS; i++) {
 		uint64_t k = key(own << 32 | i % 16);
 
-		wrong += !named_put(k, own << 20 | i);
-		wrong += named_take(k) != (own << 20 | i);
+		wrong += !handle_table_put(k, own << 20 | i);
+		wrong += handle_table_take(k) != (own << 20 | i);
 	}
 	return (void *)wrong;
 }

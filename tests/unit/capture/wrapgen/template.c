@@ -241,7 +241,8 @@ static void function_of_a_library_is_found_when_called(void)
 	CHECK_HAS(text, "mpi_bind((const void *)called);");
 	CHECK_HAS(text, "int err = unlikely(ret != 0) ? (kind(ret)) : 0;");
 	CHECK_HAS(text, "made = err ? UINT64_MAX : mpi_handle_at((const void *)called, fh);");
-	CHECK_HAS(text, "struct named *opened = named_made(SPACE_MPI, made, &f, err);");
+	CHECK_HAS(text,
+		  "struct handle_entry *opened = handle_table_made(SPACE_MPI, made, &f, err);");
 	CHECK_HAS(text, "int err = unlikely(ret < 0) ? -1 : 0;");
 }
 
@@ -335,7 +336,7 @@ static void handle_of_a_library_ends_before_the_call_and_after_what_needs_it(voi
 	const char *two = strstr(text, "one();\n\ttwo();\n"), *take, *call;
 
 	REQUIRE(two);
-	take = strstr(two, "named_take(key);");
+	take = strstr(two, "handle_table_take(key);");
 	call = strstr(two, "int ret = called(fh);");
 	CHECK(take && call && take < call);
 }
