@@ -77,7 +77,40 @@
 enum parameters_place { PARAMETERS_PLACES(PARAMETERS_ENUM) PLACE_COUNT };
 #undef PARAMETERS_ENUM
 
-/* "*" is any text, "?" any byte; all else is itself. */
+/* One line of the text. The strings are not owned. */
+struct parameters_line {
+	enum parameters_place place;
+	const char *file, *object; /* patterns, "*" for all */
+	const char *name, *value;
+};
+
+/* A text being written. `bytes` counts what does not fit, too, so that the caller can report it. */
+struct parameters_writer {
+	char *text;
+	size_t bytes; /* without the terminating zero; the text is complete if < PARAMETERS_BYTES */
+};
+
+/* Starts a text with its title. The text is always terminated. */
+void parameters_write_title(struct parameters_writer *writer, char text[PARAMETERS_BYTES],
+			    bool application_wins);
+
+/* Appends one line. No string of it may hold a tab or a newline. */
+void parameters_write_line(struct parameters_writer *writer, const struct parameters_line *line);
+
+/*
+ * Reads the title and returns the first line; NULL if there is no valid title. The text is
+ * terminated and is changed: the reader ends each field with a zero byte.
+ */
+char *parameters_read_title(char *text, bool *application_wins);
+
+/*
+ * Reads the line at *at and moves *at to the next; the strings point into the text. A line with an
+ * unknown PLACE or an empty FILE, OBJECT or NAME is skipped. False at the end of the text, and from
+ * the first line on that does not have five fields.
+ */
+bool parameters_read_line(char **at, struct parameters_line *line);
+
+/* Does the text match? "*" is any text, "?" any byte; every other byte is itself. */
 static inline bool parameters_glob(const char *pattern, const char *text)
 {
 	const char *star = NULL, *back = NULL;

@@ -241,17 +241,15 @@ void param_set_prune(struct param_set *set, const struct tunable_context *contex
 	set->count = kept;
 }
 
-static const char *const place_words[] = {
-#define WORD(name, word) [PLACE_##name] = word,
-	PARAMETERS_PLACES(WORD)
-#undef WORD
-};
-
-static void append_line(struct buf *out, enum parameters_place place, const struct param *p,
-			const char *key, const char *value)
+static void write_line(struct parameters_writer *writer, enum parameters_place place,
+		       const struct param *p, const char *key, const char *value)
 {
-	buf_printf(out, "%s\t%s\t%s\t%s\t%s\n", place_words[place], p->file ? p->file : "*",
-		   p->object ? p->object : "*", key, value);
+	parameters_write_line(writer,
+			      &(struct parameters_line){ .place = place,
+							 .file = p->file ? p->file : "*",
+							 .object = p->object ? p->object : "*",
+							 .name = key,
+							 .value = value });
 }
 
 /* For PLACE_PREFIX the guest gets the prefix of the file name, or "" for no prefix. */
@@ -262,16 +260,16 @@ static const char *guest_value(const struct param *p)
 	return strcmp(p->value, "true") == 0 ? "bglockless:" : "";
 }
 
-static void compile_param(struct buf *out, const struct param *p)
+static void compile_param(struct parameters_writer *writer, const struct param *p)
 {
 	const struct tunable *t = p->tunable;
 	const char *value = guest_value(p);
 
 	/* An empty value matters only if it overrides a more general rule. */
 	if (*value || p->file)
-		append_line(out, t->place, p, t->key ? t->key : t->name, value);
+		write_line(writer, t->place, p, t->key ? t->key : t->name, value);
 	if (t->layout)
-		append_line(out, PLACE_LAYOUT, p, t->layout, p->value);
+		write_line(writer, PLACE_LAYOUT, p, t->layout, p->value);
 }
 
 static int compare_specificity(const void *a, const void *b)
@@ -286,20 +284,20 @@ int param_set_compile(const struct param_set *set, bool application_wins,
 		      char text[PARAMETERS_BYTES], struct err *err)
 {
 	AUTO_FREE const struct param **order = xcalloc(set->count + 1, sizeof(struct param *));
-	AUTO_BUF struct buf out = { 0 };
+	struct parameters_writer writer;
+	char out[PARAMETERS_BYTES];
 
 	for (size_t i = 0; i < set->count; i++)
 		order[i] = &set->params[i];
 	qsort(order, set->count, sizeof(*order), compare_specificity);
-	buf_printf(&out, "%s%s\n", PARAMETERS_TITLE,
-		   application_wins ? PARAMETERS_APPLICATION : PARAMETERS_PARAMETERS);
+	parameters_write_title(&writer, out, application_wins);
 	for (size_t i = 0; i < set->count; i++)
-		compile_param(&out, order[i]);
-	if (out.len >= PARAMETERS_BYTES)
+		compile_param(&writer, order[i]);
+	if (writer.bytes >= PARAMETERS_BYTES)
 		return err_set(err, ENOSPC,
 			       "%zu parameters need %zu bytes, but the limit is %d; "
 			       "use patterns that match several files",
-			       set->count, out.len, PARAMETERS_BYTES - 1);
-	memcpy(text, out.data, out.len + 1);
+			       set->count, writer.bytes, PARAMETERS_BYTES - 1);
+	memcpy(text, out, writer.bytes + 1);
 	return 0;
 }

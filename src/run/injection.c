@@ -320,20 +320,16 @@ void injection_release(struct injection *in)
 /* "cb_nodes=4 striping_factor=4@sample.h5part" of a text that another node has compiled. */
 static char *line_of(const char *text)
 {
+	AUTO_FREE char *copy = xstrdup(text);
+	struct parameters_line parameter;
 	struct buf line = { 0 };
+	bool application_wins;
+	char *at = parameters_read_title(copy, &application_wins);
 
-	for (text += strcspn(text, "\n"); *text == '\n'; text += strcspn(text, "\n")) {
-		size_t at[6] = { 0 };
-
-		text++;
-		for (size_t i = 1; i < 6; i++)
-			at[i] = at[i - 1] + strcspn(text + at[i - 1], "\t\n") + 1;
-		if (text[at[4] - 1] != '\t' || text[at[5] - 1] != '\n')
-			continue;
-		buf_printf(&line, "%s%.*s=%.*s", line.len ? " " : "", (int)(at[4] - at[3] - 1),
-			   text + at[3], (int)(at[5] - at[4] - 1), text + at[4]);
-		if (strncmp(text + at[1], "*\t", 2) != 0)
-			buf_printf(&line, "@%.*s", (int)(at[2] - at[1] - 1), text + at[1]);
+	while (parameters_read_line(&at, &parameter)) {
+		buf_printf(&line, "%s%s=%s", line.len ? " " : "", parameter.name, parameter.value);
+		if (strcmp(parameter.file, "*") != 0)
+			buf_printf(&line, "@%s", parameter.file);
 	}
 	return buf_take(&line);
 }

@@ -65,7 +65,7 @@ static uint64_t magic_of(const char *path)
 }
 
 /* OMPIO knows no prefixes, and ROMIO only those of drivers that it was built with. */
-static const char *prefix_refusal(const struct rule *rule, const char *path)
+static const char *prefix_refusal(const struct parameters_line *rule, const char *path)
 {
 	if (mpi_is_ompio())
 		return "ompio";
@@ -76,7 +76,7 @@ static const char *prefix_refusal(const struct rule *rule, const char *path)
 
 static void prefix_apply(struct inject_opening *opening, const char *path, const char *spelled)
 {
-	const struct rule *rule = rules_next(&rules_own, NULL, PLACE_PREFIX, path, "");
+	const struct parameters_line *rule = rules_next(&rules_own, NULL, PLACE_PREFIX, path, "");
 	const char *refusal, *name;
 
 	if (!rule)
@@ -93,8 +93,8 @@ static void prefix_apply(struct inject_opening *opening, const char *path, const
 }
 
 /* Why a hint is not given; NULL: it is. */
-static const char *hint_refusal(const struct inject_opening *opening, const struct rule *rule,
-				MPI_Info info)
+static const char *hint_refusal(const struct inject_opening *opening,
+				const struct parameters_line *rule, MPI_Info info)
 {
 	if (!hints_is_safe(rule->name, rule->value, false))
 		return "unsafe";
@@ -106,7 +106,8 @@ static const char *hint_refusal(const struct inject_opening *opening, const stru
 	return NULL;
 }
 
-static void hint_apply(struct inject_opening *opening, const struct rule *rule, MPI_Info info)
+static void hint_apply(struct inject_opening *opening, const struct parameters_line *rule,
+		       MPI_Info info)
 {
 	const char *refusal = hint_refusal(opening, rule, info);
 
@@ -135,7 +136,7 @@ static bool ranks_are_here(const struct inject_opening *opening, MPI_Comm comm, 
 static void refuse_all(struct inject_opening *opening, enum parameters_place place,
 		       const char *path)
 {
-	const struct rule *rule = NULL;
+	const struct parameters_line *rule = NULL;
 
 	while ((rule = rules_next(&rules_own, rule, place, path, "")))
 		inject_refuse(&opening->requested, rule->name, "ranks");
@@ -145,7 +146,7 @@ static void opening_apply(struct inject_opening *opening, MPI_Comm comm, int ran
 			  const char *spelled, MPI_Info info)
 {
 	char path[RULES_PATH_BYTES];
-	const struct rule *rule = NULL;
+	const struct parameters_line *rule = NULL;
 
 	rules_path(path, spelled);
 	if (!ranks_are_here(opening, comm, ranks)) {

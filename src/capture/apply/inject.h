@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Injection: the parameters of the run (capture/apply/rules.h) applied inside an unmodified program, at
- * MPI_File_open, in HDF5, and where files are made (capture/apply/layout.h). Guest.
+ * Injection: the parameters of the run (capture/apply/rules.h) applied inside an unmodified
+ * program, at MPI_File_open, in HDF5, and where files are made (capture/apply/layout.h). Guest.
  *
  * What the program passes is never changed: its info and its lists are copied, the copies are
  * passed on and released after the call. On any trouble it is the plain call. Where all ranks have
  * to pass the same, nothing is done unless all ranks of the job are in the run
- * (mpi_job_shares_parameters()). After an opening that succeeds, what was requested and what is in effect
- * is recorded: one record per opening.
+ * (mpi_job_shares_parameters()). After an opening that succeeds, what was requested and what is in
+ * effect is recorded: one record per opening.
  *
  *   inject.c          records, and MPI_File_open
  *   inject_hdf5.c     files of HDF5: access properties
@@ -18,9 +18,9 @@
 #ifndef SLUICE_CAPTURE_APPLY_INJECT_H
 #define SLUICE_CAPTURE_APPLY_INJECT_H
 
+#include "capture/apply/rules.h"
 #include "capture/libraries/info.h"
 #include "capture/libraries/mpi.h"
-#include "capture/apply/rules.h"
 
 /* An MPI file being opened. */
 struct inject_opening {

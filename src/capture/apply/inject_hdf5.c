@@ -342,7 +342,7 @@ static bool alignment_fits(const struct inject_file *file, void *const *function
 }
 
 static void property_apply(struct inject_file *file, void *const *functions,
-			   const struct rule *rule)
+			   const struct parameters_line *rule)
 {
 	const struct property *property = property_find(rule->name);
 	const char *refusal = NULL;
@@ -377,7 +377,7 @@ static bool file_copy(struct inject_file *file, void *const *functions)
 
 static void refuse_all(struct inject_file *file, const char *path, const char *reason)
 {
-	const struct rule *rule = NULL;
+	const struct parameters_line *rule = NULL;
 
 	while ((rule = rules_next(&rules_own, rule, PLACE_ACCESS, path, "")))
 		inject_refuse(&file->requested, rule->name, reason);
@@ -385,7 +385,7 @@ static void refuse_all(struct inject_file *file, const char *path, const char *r
 
 static void file_apply(struct inject_file *file, void *const *functions, const char *path)
 {
-	const struct rule *rule = rules_next(&rules_own, NULL, PLACE_ACCESS, path, "");
+	const struct parameters_line *rule = rules_next(&rules_own, NULL, PLACE_ACCESS, path, "");
 	const char *transfer = rules_value(&rules_own, PLACE_TRANSFER, path, "", "transfer");
 
 	if (transfer)

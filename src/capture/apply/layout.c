@@ -95,14 +95,14 @@ bool layout_is_absent(const struct layout *layout)
 	       errno == ENOENT;
 }
 
-const struct rule *layout_rule(const char *full, const char *name)
+const struct parameters_line *layout_rule(const char *full, const char *name)
 {
 	return rules_find(&rules_own, PLACE_LAYOUT, full, "", name);
 }
 
 bool layout_number(const char *full, const char *name, uint64_t *number)
 {
-	const struct rule *rule = layout_rule(full, name);
+	const struct parameters_line *rule = layout_rule(full, name);
 	const char *value = rule ? rule->value : "";
 
 	return rules_number(&value, number) && !*value;
@@ -169,7 +169,7 @@ static void layout_record(const struct layout *layout, int fd, struct layout_des
 {
 	struct info_text *requested = &desk->requested, *effective = &desk->effective;
 	const char *full = desk->full;
-	const struct rule *rule = NULL;
+	const struct parameters_line *rule = NULL;
 
 	while ((rule = rules_next(&rules_own, rule, PLACE_LAYOUT, full, "")))
 		if (strncmp(rule->name, "spread_", 7) &&

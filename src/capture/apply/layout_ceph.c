@@ -82,7 +82,7 @@ static void ceph_sizes_put(int fd, uint64_t unit, uint64_t object)
 static const char *ceph_turn(const struct layout *layout, const char *full,
 			     char pool[CEPH_KEY_BYTES])
 {
-	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_POOLS);
+	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_POOLS);
 	struct parameters_destination in;
 
 	if (!rule || layout->turn == WEIGHTED_ROTATION_NONE ||
@@ -116,7 +116,7 @@ void ceph_end(const struct layout *layout, int fd, const char *full)
 
 void ceph_begin(struct layout *layout, const char *full)
 {
-	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_POOLS);
+	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_POOLS);
 
 	if (rule && layout_is_absent(layout))
 		layout->turn = weighted_rotation_take(capture_membership.control->turns, rule, 1);

@@ -6,8 +6,8 @@
 #ifndef SLUICE_CAPTURE_APPLY_LAYOUT_INTERNAL_H
 #define SLUICE_CAPTURE_APPLY_LAYOUT_INTERNAL_H
 
-#include "capture/libraries/info.h"
 #include "capture/apply/layout.h"
+#include "capture/libraries/info.h"
 
 #define MAGIC_LUSTRE 0x0BD00BD0u
 #define MAGIC_CEPH 0x00C36400u
@@ -40,7 +40,7 @@ void ceph_tell(const struct layout *layout, int fd, const char *full, struct inf
 char *number_put(char *to, unsigned number);
 
 /* The rule of a name for a file, and its value where that is a number. */
-const struct rule *layout_rule(const char *full, const char *name);
+const struct parameters_line *layout_rule(const char *full, const char *name);
 bool layout_number(const char *full, const char *name, uint64_t *number);
 
 #pragma GCC visibility pop

@@ -150,7 +150,7 @@ static bool is_among(const uint32_t *targets, unsigned count, uint32_t target)
 }
 
 /* Those whose turns come next, each once; a file has one stripe on a target at most. */
-static void targets_choose(struct wish *wish, const struct rule *rule, uint64_t turn)
+static void targets_choose(struct wish *wish, const struct parameters_line *rule, uint64_t turn)
 {
 	struct parameters_destination next;
 	unsigned most = weighted_rotation_count(rule),
@@ -187,7 +187,7 @@ static bool wish_read(struct wish *wish, const char *full)
 /* Makes the file with its stripes. Whoever makes it first decides: O_EXCL is then fulfilled. */
 void lustre_begin(struct layout *layout, const char *path, const char *full)
 {
-	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
+	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
 	struct wish wish = { 0 };
 	bool is_wished = wish_read(&wish, full);
 
@@ -303,7 +303,7 @@ static void stripes_tell(int fd, bool with_targets, struct info_text *effective)
 void lustre_tell(const struct layout *layout, int fd, const char *full, struct info_text *requested,
 		 struct info_text *effective)
 {
-	const struct rule *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
+	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
 	bool is_spread = rule && layout->turn != WEIGHTED_ROTATION_NONE;
 	struct wish wish = { 0 };
 

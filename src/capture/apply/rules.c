@@ -8,67 +8,19 @@
 uint32_t rules_places;
 struct rules rules_own;
 
-/* Ends the field at `at` and gives what is behind it; NULL where the line ends first. */
-static char *field_end(char *at, char separator)
-{
-	char *end = strpbrk(at, "\t\n");
-
-	if (!end || *end != separator)
-		return NULL;
-	*end = 0;
-	return end + 1;
-}
-
-static bool place_find(const char *word, enum parameters_place *place)
-{
-#define WORD(name, text) text,
-	static const char *const words[] = { PARAMETERS_PLACES(WORD) };
-#undef WORD
-
-	for (unsigned i = 0; i < PLACE_COUNT; i++)
-		if (strcmp(words[i], word) == 0) {
-			*place = (enum parameters_place)i;
-			return true;
-		}
-	return false;
-}
-
-/* Takes one line apart; the next one, or NULL after one that is broken. */
-static char *rule_read(struct rules *rules, char *line)
-{
-	struct rule *rule = &rules->rule[rules->count];
-	char *file = field_end(line, '\t'), *object = file ? field_end(file, '\t') : NULL;
-	char *name = object ? field_end(object, '\t') : NULL;
-	char *value = name ? field_end(name, '\t') : NULL;
-	char *next = value ? field_end(value, '\n') : NULL;
-
-	if (!next)
-		return NULL;
-	*rule = (struct rule){ 0, file, object, name, value };
-	if (place_find(line, &rule->place) && *file && *object && *name)
-		rules->count++;
-	return next;
-}
-
 uint32_t rules_read(struct rules *rules, const char page[PARAMETERS_BYTES])
 {
-	size_t title = strlen(PARAMETERS_TITLE);
 	uint32_t places = 0;
-	char *line;
+	char *at;
 
 	rules->count = 0;
 	memcpy(rules->text, page, PARAMETERS_BYTES);
 	rules->text[PARAMETERS_BYTES - 1] = 0;
-	if (strncmp(rules->text, PARAMETERS_TITLE, title) != 0)
+	at = parameters_read_title(rules->text, &rules->application_wins);
+	if (!at)
 		return 0;
-	line = field_end(rules->text + title, '\n');
-	if (!line)
-		return 0;
-	rules->application_wins = strcmp(rules->text + title, PARAMETERS_APPLICATION) == 0;
-	if (!rules->application_wins && strcmp(rules->text + title, PARAMETERS_PARAMETERS) != 0)
-		return 0;
-	while (line && *line && rules->count < RULES_MAX)
-		line = rule_read(rules, line);
+	while (rules->count < RULES_MAX && parameters_read_line(&at, &rules->rule[rules->count]))
+		rules->count++;
 	for (unsigned i = 0; i < rules->count; i++) {
 		places |= UINT32_C(1) << rules->rule[i].place;
 		if (strcmp(rules->rule[i].name, PARAMETERS_ALIGNMENT) == 0)
@@ -152,25 +104,27 @@ bool rules_fit(const char *pattern, const char *path)
 	return false;
 }
 
-static bool rule_fits(const struct rule *rule, enum parameters_place place, const char *path,
-		      const char *object)
+static bool rule_fits(const struct parameters_line *rule, enum parameters_place place,
+		      const char *path, const char *object)
 {
 	return rule->place == place && rules_fit(rule->file, path) &&
 	       (!strcmp(rule->object, "*") || parameters_match(rule->object, object));
 }
 
 /* Does an earlier rule that fits speak of the same name? */
-static bool rule_is_late(const struct rules *rules, const struct rule *rule, const char *path,
-			 const char *object)
+static bool rule_is_late(const struct rules *rules, const struct parameters_line *rule,
+			 const char *path, const char *object)
 {
-	for (const struct rule *r = rules->rule; r < rule; r++)
+	for (const struct parameters_line *r = rules->rule; r < rule; r++)
 		if (!strcmp(r->name, rule->name) && rule_fits(r, rule->place, path, object))
 			return true;
 	return false;
 }
 
-const struct rule *rules_next(const struct rules *rules, const struct rule *at,
-			      enum parameters_place place, const char *path, const char *object)
+const struct parameters_line *rules_next(const struct rules *rules,
+					 const struct parameters_line *at,
+					 enum parameters_place place, const char *path,
+					 const char *object)
 {
 	for (at = at ? at + 1 : rules->rule; at < rules->rule + rules->count; at++)
 		if (rule_fits(at, place, path, object) && !rule_is_late(rules, at, path, object))
@@ -178,10 +132,10 @@ const struct rule *rules_next(const struct rules *rules, const struct rule *at,
 	return NULL;
 }
 
-const struct rule *rules_find(const struct rules *rules, enum parameters_place place,
-			      const char *path, const char *object, const char *name)
+const struct parameters_line *rules_find(const struct rules *rules, enum parameters_place place,
+					 const char *path, const char *object, const char *name)
 {
-	for (const struct rule *r = rules->rule; r < rules->rule + rules->count; r++)
+	for (const struct parameters_line *r = rules->rule; r < rules->rule + rules->count; r++)
 		if (!strcmp(r->name, name) && rule_fits(r, place, path, object))
 			return r;
 	return NULL;
@@ -190,7 +144,7 @@ const struct rule *rules_find(const struct rules *rules, enum parameters_place p
 const char *rules_value(const struct rules *rules, enum parameters_place place, const char *path,
 			const char *object, const char *name)
 {
-	const struct rule *rule = rules_find(rules, place, path, object, name);
+	const struct parameters_line *rule = rules_find(rules, place, path, object, name);
 
 	return rule ? rule->value : NULL;
 }

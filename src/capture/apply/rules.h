@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The parameters of the run as the guest keeps them: the text of the control page
- * (contract/parameters.h) taken apart once, when the process joins its run, and never changed again.
- * All processes of a run have the same. Guest.
+ * (contract/parameters.h) taken apart once, when the process joins its run, and never changed
+ * again. All processes of a run have the same. Guest.
  */
 #ifndef SLUICE_CAPTURE_APPLY_RULES_H
 #define SLUICE_CAPTURE_APPLY_RULES_H
@@ -16,15 +16,10 @@
 #define RULES_MAX 1024
 #define RULES_PATH_BYTES 4096
 
-struct rule {
-	enum parameters_place place;
-	const char *file, *object, *name, *value; /* into rules->text */
-};
-
 struct rules {
 	bool application_wins; /* a value that the program sets stays */
 	unsigned count;
-	struct rule rule[RULES_MAX];
+	struct parameters_line rule[RULES_MAX]; /* the strings point into text */
 	char text[PARAMETERS_BYTES];
 };
 
@@ -65,12 +60,14 @@ bool rules_fit(const char *pattern, const char *path);
  * The next rule of a place for the path and the object ("" for none in particular) after `at`, NULL
  * for the first; one for each name: what an earlier rule says counts.
  */
-const struct rule *rules_next(const struct rules *rules, const struct rule *at,
-			      enum parameters_place place, const char *path, const char *object);
+const struct parameters_line *rules_next(const struct rules *rules,
+					 const struct parameters_line *at,
+					 enum parameters_place place, const char *path,
+					 const char *object);
 
 /* The rule that counts for the name; NULL: nothing is said. */
-const struct rule *rules_find(const struct rules *rules, enum parameters_place place,
-			      const char *path, const char *object, const char *name);
+const struct parameters_line *rules_find(const struct rules *rules, enum parameters_place place,
+					 const char *path, const char *object, const char *name);
 
 /* What it says. */
 const char *rules_value(const struct rules *rules, enum parameters_place place, const char *path,

@@ -35,7 +35,7 @@ static bool is_below(const char *path, const char *directory, size_t n)
 }
 
 /* Is the path below a destination of the rule; with `just`, right in it? */
-static bool is_at_destination(const struct rule *rule, const char *path, bool just)
+static bool is_at_destination(const struct parameters_line *rule, const char *path, bool just)
 {
 	struct parameters_destination next;
 	const char *list = rule->value;
@@ -59,7 +59,8 @@ static bool is_of_session(const char *path)
 	return false;
 }
 
-static bool is_left_alone(const struct layout *layout, const struct rule *rule, const char *full)
+static bool is_left_alone(const struct layout *layout, const struct parameters_line *rule,
+			  const char *full)
 {
 	size_t n = strnlen(layout->path, RULES_PATH_BYTES);
 
@@ -76,7 +77,7 @@ static bool is_ours(const char *target)
 {
 	const char *name = base_of(target);
 	size_t n = strlen(name);
-	const struct rule *r = rules_own.rule;
+	const struct parameters_line *r = rules_own.rule;
 
 	if (n <= TAIL_BYTES ||
 	    memcmp(name + n - TAIL_BYTES, SPREAD_MARK, sizeof(SPREAD_MARK) - 1) ||
@@ -194,7 +195,7 @@ static bool link_put(struct layout *layout, const char *target)
 
 bool spread_begin(struct layout *layout, struct layout_desk *desk)
 {
-	const struct rule *rule = layout_rule(desk->full, PARAMETERS_SPREAD_DIRECTORIES);
+	const struct parameters_line *rule = layout_rule(desk->full, PARAMETERS_SPREAD_DIRECTORIES);
 	struct parameters_destination in;
 
 	if (!rule || is_left_alone(layout, rule, desk->full) || !layout_is_absent(layout))
@@ -246,7 +247,7 @@ static void place_tell(const struct layout *layout, int fd, struct layout_desk *
 
 void spread_end(struct layout *layout, int fd, struct layout_desk *desk)
 {
-	const struct rule *rule = layout_rule(desk->full, PARAMETERS_SPREAD_DIRECTORIES);
+	const struct parameters_line *rule = layout_rule(desk->full, PARAMETERS_SPREAD_DIRECTORIES);
 	struct parameters_destination in;
 
 	if (fd < 0 && layout->is_linked)

@@ -21,7 +21,7 @@ struct list {
 static struct {
 	_Atomic uint32_t is_taken;
 	_Atomic(uint16_t *) table;
-	const struct rule *rule; /* valid once there is a table */
+	const struct parameters_line *rule; /* valid once there is a table */
 } known[CONTROL_TURNS];
 
 static bool list_read(struct list *list, const char *text)
@@ -79,17 +79,17 @@ static unsigned list_run(const struct list *list, uint32_t steps, uint16_t *tabl
 }
 
 /* The number of a list among all of the run, the same in every process. */
-static unsigned number_of(const struct rule *rule)
+static unsigned number_of(const struct parameters_line *rule)
 {
 	unsigned number = 0;
 
-	for (const struct rule *r = rules_own.rule; r < rule; r++)
+	for (const struct parameters_line *r = rules_own.rule; r < rule; r++)
 		number += !strncmp(r->name, "spread_", 7);
 	return number < CONTROL_TURNS ? number : CONTROL_TURNS - 1;
 }
 
 /* The list's table; NULL where another list has the place or somebody else is making it. */
-static const uint16_t *table_of(const struct rule *rule, const struct list *list)
+static const uint16_t *table_of(const struct parameters_line *rule, const struct list *list)
 {
 	unsigned i = number_of(rule);
 	/* Pairs with the release below. */
@@ -110,19 +110,20 @@ static const uint16_t *table_of(const struct rule *rule, const struct list *list
 	return table;
 }
 
-uint64_t weighted_rotation_take(_Atomic uint64_t *counters, const struct rule *rule, unsigned count)
+uint64_t weighted_rotation_take(_Atomic uint64_t *counters, const struct parameters_line *rule,
+				unsigned count)
 {
 	return atomic_fetch_add_explicit(&counters[number_of(rule)], count, memory_order_relaxed);
 }
 
-unsigned weighted_rotation_count(const struct rule *rule)
+unsigned weighted_rotation_count(const struct parameters_line *rule)
 {
 	struct list list;
 
 	return list_read(&list, rule->value) ? list.count : 0;
 }
 
-bool weighted_rotation_destination(const struct rule *rule, uint64_t turn,
+bool weighted_rotation_destination(const struct parameters_line *rule, uint64_t turn,
 				   struct parameters_destination *destination)
 {
 	const char *text = rule->value;

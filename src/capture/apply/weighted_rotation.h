@@ -24,15 +24,15 @@
 #pragma GCC visibility push(hidden)
 
 /* The first of so many turns that are now the caller's. rule is one of rules_own, of a list. */
-uint64_t weighted_rotation_take(_Atomic uint64_t *counters, const struct rule *rule,
+uint64_t weighted_rotation_take(_Atomic uint64_t *counters, const struct parameters_line *rule,
 				unsigned count);
 
 /* Whose it is; false where the list is broken. The same for all who ask. */
-bool weighted_rotation_destination(const struct rule *rule, uint64_t turn,
+bool weighted_rotation_destination(const struct parameters_line *rule, uint64_t turn,
 				   struct parameters_destination *destination);
 
 /* How many destinations a list has, 0: it is broken. */
-unsigned weighted_rotation_count(const struct rule *rule);
+unsigned weighted_rotation_count(const struct parameters_line *rule);
 
 #pragma GCC visibility pop
 

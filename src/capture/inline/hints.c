@@ -6,12 +6,12 @@
 
 #include <sluice/plugin.h>
 
-#include "capture/record/capture.h"
-#include "capture/libraries/info.h"
 #include "capture/inline/agree.h"
 #include "capture/inline/host.h"
+#include "capture/libraries/info.h"
 #include "capture/libraries/mpi_job.h"
 #include "capture/libraries/wrapper_helpers.h"
+#include "capture/record/capture.h"
 #include "contract/hints.h"
 
 /* How often each file was opened by the same ranks in the same mode, by its place. */
@@ -100,8 +100,7 @@ static uint64_t opening_number(struct matter *m, bool *known)
 	place = agree_place(m->control, key);
 	if (place < 0)
 		return 0;
-	return mpi_mix(key,
-		       1 + atomic_fetch_add_explicit(&times[place], 1, memory_order_relaxed)) |
+	return mpi_mix(key, 1 + atomic_fetch_add_explicit(&times[place], 1, memory_order_relaxed)) |
 	       1;
 }
 
@@ -158,8 +157,7 @@ MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *call
 
 	opening->near = called;
 	opening->is_copied = false;
-	if (inner || !mpi_job_has_joined() ||
-	    !control->plugins[0].name[0])
+	if (inner || !mpi_job_has_joined() || !control->plugins[0].name[0])
 		return info;
 	mpi_bind(called);
 	settle(opening, &m);

@@ -4,8 +4,8 @@
  *
  * The file is opened with a copy of the program's info, to which the answered hints are added that
  * the program has not set; its own info never changes. All ranks that open a file together pass the
- * same (capture/inline/agree.h). Hints known to harm (contract/hints.h) are left out, whoever answers.
- * On any trouble it is the plain open.
+ * same (capture/inline/agree.h). Hints known to harm (contract/hints.h) are left out, whoever
+ * answers. On any trouble it is the plain open.
  */
 #ifndef SLUICE_CAPTURE_INLINE_HINTS_H
 #define SLUICE_CAPTURE_INLINE_HINTS_H

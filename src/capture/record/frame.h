@@ -24,6 +24,7 @@
 #ifndef SLUICE_CAPTURE_RECORD_FRAME_H
 #define SLUICE_CAPTURE_RECORD_FRAME_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -322,7 +323,7 @@ INLINE uint64_t frame_id(const struct frame *f)
  */
 static inline size_t text_length(const char *text, int error)
 {
-	if (!text || error == 14 /* EFAULT: the kernel could not read it either */)
+	if (!text || error == EFAULT /* the kernel could not read it either */)
 		return 0;
 	return strnlen(text, RECORD_STRING_MAX);
 }

@@ -97,7 +97,7 @@ static void the_first_rule_that_fits_counts(void)
 
 static void each_name_comes_once(void)
 {
-	const struct rule *rule = NULL;
+	const struct parameters_line *rule = NULL;
 	char seen[64] = "";
 
 	read_page(TITLE

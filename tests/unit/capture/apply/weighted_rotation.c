@@ -14,7 +14,7 @@ static char page[PARAMETERS_BYTES];
 static _Atomic uint64_t counters[CONTROL_TURNS];
 
 /* The rule of a list, as the only one of the run. */
-static const struct rule *rule_of(const char *list)
+static const struct parameters_line *rule_of(const char *list)
 {
 	memset(known, 0, sizeof(known));
 	memset(counters, 0, sizeof(counters));
@@ -24,7 +24,8 @@ static const struct rule *rule_of(const char *list)
 	return &rules_own.rule[0];
 }
 
-static unsigned index_of(const struct rule *rule, const struct parameters_destination *one)
+static unsigned index_of(const struct parameters_line *rule,
+			 const struct parameters_destination *one)
 {
 	struct parameters_destination next;
 	const char *text = rule->value;
@@ -36,7 +37,7 @@ static unsigned index_of(const struct rule *rule, const struct parameters_destin
 }
 
 /* The furthest that any destination is from its share after any turn, in turns. */
-static double furthest(const struct rule *rule, const struct list *list, uint64_t turns)
+static double furthest(const struct parameters_line *rule, const struct list *list, uint64_t turns)
 {
 	double had[PARAMETERS_DESTINATIONS] = { 0 }, most = 0;
 	struct parameters_destination one;
@@ -56,7 +57,7 @@ static double furthest(const struct rule *rule, const struct list *list, uint64_
 
 static void check_list(const char *text)
 {
-	const struct rule *rule = rule_of(text);
+	const struct parameters_line *rule = rule_of(text);
 	struct list list;
 	double off;
 
@@ -97,7 +98,7 @@ static void the_table_says_what_the_steps_say(void)
 {
 	static char text[PARAMETERS_BYTES];
 	static uint16_t table[PARAMETERS_WEIGHTS];
-	const struct rule *rule;
+	const struct parameters_line *rule;
 	struct parameters_destination one;
 	struct list list;
 	size_t used = 0;
@@ -122,7 +123,7 @@ static void a_broken_list_gives_no_turn(void)
 	struct parameters_destination one;
 
 	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
-		const struct rule *rule = rule_of(broken[i]);
+		const struct parameters_line *rule = rule_of(broken[i]);
 
 		CHECK(!weighted_rotation_destination(rule, 0, &one));
 		CHECK_INT(weighted_rotation_count(rule), 0);
@@ -131,7 +132,7 @@ static void a_broken_list_gives_no_turn(void)
 
 static void every_list_has_turns_of_its_own(void)
 {
-	const struct rule *first, *second;
+	const struct parameters_line *first, *second;
 	struct parameters_destination one;
 
 	rule_of("1");

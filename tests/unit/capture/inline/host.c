@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "capture/record/handles.h"
 #include "capture/inline/host.h"
+#include "capture/record/handles.h"
 #include "capture/record/hooks.h"
 #include "check.h"
-#include "guest.h"
 #include "contract/calls.h"
+#include "guest.h"
 
 const struct record_hooks record_hooks = { .flush = inline_flush };
 

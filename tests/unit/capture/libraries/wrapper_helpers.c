@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /* Guest code in a host test: its file is taken in whole, and the tables it works on are our own. */
-#include "capture/record/handle_table.c"
 #include "capture/libraries/wrapper_helpers.c"
+#include "capture/record/handle_table.c"
 
 static _Atomic uint64_t handles[256];
 _Atomic uint64_t *capture_handles = handles;

@@ -10,10 +10,10 @@
 #include "base/mem.h"
 #include "capture/record/hooks.h"
 #include "check.h"
-#include "guest.h"
 #include "contract/calls.h"
-#include "observe/collect/drain.h"
 #include "contract/group.h"
+#include "guest.h"
+#include "observe/collect/drain.h"
 
 #define THREADS 6
 #define CALLS 20000u
