@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What can be recorded: layers, classes and fields of calls. Part of the plug-in ABI: rows are only
- * ever added, at the end of their list. Needs no libc beyond types.
+ * The layers, classes and fields of recorded calls. Part of the plug-in ABI: new rows are added at
+ * the end of their list, and no row is ever removed. Uses no libc function.
  */
 #ifndef SLUICE_CALL_H
 #define SLUICE_CALL_H
 
 #include <stdint.h>
 
-/* One row per layer: enum name, printed name. A layer is SIOX's "component". */
+/* One row per layer: enum name, printed name. SIOX calls a layer "component". */
 #define LAYER_LIST(X)               \
 	X(POSIX, "POSIX")           \
 	X(STDIO, "STDIO")           \
@@ -18,8 +18,8 @@
 	X(NETCDF, "NetCDF")         \
 	X(PNETCDF, "PnetCDF")
 
-/* One row per class: enum name, printed name, attribute names of size and result where they count
- * bytes. */
+/* One row per class: enum name, printed name, attribute names of size and result if they are byte
+ * counts. */
 #define CLASS_LIST(X)                                                       \
 	X(OPEN, "open", 0, 0)                                               \
 	X(CLOSE, "close", 0, 0)                                             \
@@ -44,13 +44,13 @@
 	X(MESSAGE, "message", "quantity/BytesInMessage", 0)
 
 /*
- * One row per field a record can carry after its fixed head: enum name, attribute name in the
- * layer's domain. LINK and LINK2 are ids of the calls that made the handles, or of the call that a
- * completion completes. SPAN is the distance from the first byte in the file to behind the last:
- * more than what was moved where a view has holes. COLLECTIVE is the same number on all ranks that
- * take part in a call. PATH, PATH2, NAME and HINTS are strings; NAME is an object inside a file,
- * HINTS the hints that a file was opened with: KEY=VALUE;KEY=VALUE, sorted by key. FLAGS of a
- * MESSAGE is the other rank, or the root.
+ * One row per field that a record may have after its fixed head: enum name, attribute name in the
+ * layer's domain. LINK and LINK2 are ids of the calls that made the handles; in a completion, LINK
+ * is the call that started the operation. SPAN is the distance in the file from the first byte to
+ * the end of the last; it exceeds the bytes moved if the view has holes. COLLECTIVE is the same
+ * number on all ranks that take part in a call. PATH, PATH2, NAME and HINTS are strings; NAME is an
+ * object inside a file, HINTS are the hints that a file was opened with: KEY=VALUE;KEY=VALUE,
+ * sorted by key. FLAGS of a MESSAGE is the rank at the other end, or the root.
  */
 #define FIELD_LIST(X)                      \
 	X(RESULT, "result")                \
@@ -79,22 +79,22 @@ enum field { FIELD_LIST(CALL_ENUM_3) FIELD_COUNT };
 #undef CALL_ENUM_2
 #undef CALL_ENUM_3
 
-/* How a call tells that it failed, and where the reason is. */
+/* How a call reports failure, and where its error code is. */
 enum call_failure {
-	FAILS_NEVER,	   /* no failure is known */
-	FAILS_MINUS_ERRNO, /* result < 0, errno says why */
-	FAILS_NULL_ERRNO,  /* result is NULL (recorded as 0), errno says why */
-	FAILS_EOF_ERRNO,   /* result is EOF, errno says why (0 at a clean end of file) */
-	FAILS_IS_ERRNO,	   /* the result is itself an errno value, 0 is good */
-	FAILS_STATUS,	   /* a library's own code: 0 is good, the error says which */
-	FAILS_NEGATIVE,	   /* result < 0 and no reason is given: the error is -1 */
+	FAILS_NEVER,	   /* the call cannot fail */
+	FAILS_MINUS_ERRNO, /* result < 0, the code is in errno */
+	FAILS_NULL_ERRNO,  /* result is NULL (recorded as 0), the code is in errno */
+	FAILS_EOF_ERRNO,   /* result is EOF, the code is in errno (0 at the end of the file) */
+	FAILS_IS_ERRNO,	   /* the result is an errno value, 0 for success */
+	FAILS_STATUS,	   /* the result is a code of the library, 0 for success */
+	FAILS_NEGATIVE,	   /* result < 0 without a code: the error is recorded as -1 */
 };
 
 #define CALL_FIELDS_MAX 11
 
 struct call_info {
 	const char *name;
-	uint8_t layer;	 /* enum layer; recorded calls on sockets and pipes are LAYER_NETWORK */
+	uint8_t layer;	 /* enum layer; calls on sockets and pipes are recorded as LAYER_NETWORK */
 	uint8_t class;	 /* enum call_class */
 	uint8_t failure; /* enum call_failure */
 	uint8_t field_count;

@@ -7,32 +7,32 @@
  *		.async = &mine,
  *	};
  *
- * compiled with `cc -shared -fPIC` and named in the settings by its absolute path; it is linked
- * against nothing of ours. Which plug-ins are loaded, and of which layers they are told, is said in
- * the settings alone (docs/plugins.md):
+ * Compile it with `cc -shared -fPIC` and name its absolute path in the settings; it does not link
+ * against any library of Sluice. The settings alone decide which plug-ins are loaded and which
+ * layers they observe (docs/plugins.md):
  *
- *	[plugins]          of all layers             load = histogram /opt/site/mine.so
- *	[plugins.POSIX]    of this layer             load = read_ahead
- *	[plugin.mine]      its own options           depth = 3
+ *	[plugins]          plug-ins for all layers        load = histogram /opt/site/mine.so
+ *	[plugins.POSIX]    plug-ins for this layer        load = read_ahead
+ *	[plugin.mine]      the plug-in's own options      depth = 3
  *
  * There are two kinds.
  *
- * An ASYNCHRONOUS plug-in lives in the watcher, a process of ours beside the program: it gets
- * batches of activities, may use any library, take its time, and even crash: the program and its
- * trace do not notice. What comes faster than the plug-ins can take it is left out and counted:
- * delivered + dropped = produced. Its hooks are called from one thread.
+ * An ASYNCHRONOUS plug-in runs in the watcher, a separate process of Sluice. It gets batches of
+ * activities, may use any library and take its time. If it crashes, neither the program nor its
+ * trace is affected. Activities that arrive faster than the plug-ins can process them are dropped
+ * and counted: delivered + dropped = produced. All hooks are called from one thread.
  *
- * An IN-LINE plug-in lives in the program under observation: it acts in the calling thread right
- * after a call, or answers before one. The law of the guest applies: libc only; no waiting, no
- * printing, no exit, no allocation in a hook; errno is put back by us; any thread may be in a hook
- * at any time, also a signal handler. A hook that takes longer than its budget
- * (plugins.budget), and not because its thread was put aside, is soon not called any more in that
- * process, and the report says so; what sluice_guest.advise takes is the kernel's time and not
- * held against it. Calls that a hook makes are recorded with the call it was told of as their
- * cause, and hooks are not told of them.
+ * An IN-LINE plug-in runs inside the observed program: its hooks act in the calling thread right
+ * after a call, or answer a question before one. In a hook it may use libc only, and must not wait,
+ * print, exit or allocate memory. Sluice restores errno. Several threads may be in a hook at the
+ * same time, and a signal handler may interrupt one. If a hook exceeds its time budget
+ * (plugins.budget) by itself, and not because its thread was preempted, the plug-in is soon
+ *switched off in that process, and the report says so; the time of sluice_guest.advise does not
+ *count. Calls that a hook makes are recorded as children of the call that the hook was called for,
+ *and do not call hooks again.
  *
- * A plug-in with another `abi`, without its required hooks, or whose start() fails is refused with
- * a message; nothing else changes.
+ * A plug-in is rejected with a message if its `abi` differs, if a required hook is missing, or if
+ * its start() fails. The run continues without it.
  */
 #ifndef SLUICE_PLUGIN_H
 #define SLUICE_PLUGIN_H
@@ -48,7 +48,7 @@
 extern "C" {
 #endif
 
-/* Changes whenever a struct that a plug-in sees does. */
+/* Increased whenever a struct that plug-ins use changes. */
 #define SLUICE_PLUGIN_ABI 1
 
 enum sluice_plugin_kind {
@@ -57,9 +57,10 @@ enum sluice_plugin_kind {
 };
 
 struct sluice_plugin {
-	uint32_t abi;	  /* SLUICE_PLUGIN_ABI */
-	uint32_t kind;	  /* enum sluice_plugin_kind */
-	const char *name; /* one word: its section in the settings, and its lines in the report */
+	uint32_t abi;  /* SLUICE_PLUGIN_ABI */
+	uint32_t kind; /* enum sluice_plugin_kind */
+	const char
+		*name; /* one word: names its section in the settings and its lines in the report */
 	const char *help; /* one line */
 	union {
 		const struct sluice_async *async;
@@ -70,8 +71,7 @@ struct sluice_plugin {
 /* The one symbol of a plug-in library. */
 extern const struct sluice_plugin sluice_plugin;
 
-/* ---- asynchronous ---- */
-
+/* A process of the run, as an asynchronous plug-in sees it. */
 struct sluice_process {
 	uint32_t index;
 	int32_t pid, rank; /* rank is -1 outside MPI */
@@ -79,7 +79,7 @@ struct sluice_process {
 	const char *host, *program, *command;
 };
 
-/* Counts of a detector since it was last asked, by how long calls took for what they are. */
+/* How fast a call was, compared with what is normal for such a call. */
 enum sluice_speed {
 	SLUICE_VERY_SLOW,
 	SLUICE_SLOW,
@@ -89,65 +89,64 @@ enum sluice_speed {
 	SLUICE_SPEEDS
 };
 
+/* What a detector has seen since it was last asked. */
 struct sluice_health {
-	uint64_t counts[SLUICE_SPEEDS];
-	int64_t excess_ns; /* time that the slow and very slow took beyond what is normal for them
-			    */
+	uint64_t counts[SLUICE_SPEEDS]; /* calls by speed */
+	int64_t excess_ns;		/* time of slow and very slow calls beyond what is normal */
 };
 
-/* What the watcher offers. Pointers are valid while the plug-in lives, texts until the next call.
- */
+/* Services of the watcher. Pointers are valid until stop(), strings until the next call. */
 struct sluice_host {
-	uint32_t bytes; /* of this struct: a later one is longer */
-	void *self;	/* first argument of all of these */
+	uint32_t bytes; /* size of this struct; a later version may be longer */
+	void *self;	/* first argument of all functions */
 
-	/* A value of the plug-in's own section; NULL where it is not set. */
+	/* The value of an option in the plug-in's section; NULL if it is not set. */
 	const char *(*option)(void *self, const char *key);
-	/* A row of the call table, the text of a file id ("" for 0), a process; NULL: no such. */
+	/* A row of the call table, the text of a file id ("" for 0), a process; NULL if it does not
+	 * exist. */
 	const struct call_info *(*call)(void *self, uint32_t number);
 	const char *(*file)(void *self, file_id id);
 	const struct sluice_process *(*process)(void *self, uint32_t index);
 	const char *(*user)(void *self);
-	const char *(*run)(void *self); /* uuid of the run */
-	/* Nanoseconds of the run that have passed for the plug-ins; never before what they were
-	 * told of. */
+	const char *(*run)(void *self); /* the UUID of the run */
+	/* Nanoseconds since the start of the run; not earlier than any activity that the plug-in
+	 * has got. */
 	int64_t (*now_ns)(void *self);
 
 	/*
-	 * A line of the report: a field of a group, such as "files" and "reads/sequential", for a
-	 * process or, with -1, for the node. Numbers are compared between ranks. Kept in the
-	 * trace; also allowed before report(), for what happens once. Several calls with the same
-	 * names are several lines.
+	 * Adds a line to the report: a field of a group, such as "files" and "reads/sequential",
+	 * for a process or, with -1, for the node. The report compares numbers between ranks. The
+	 * lines are stored in the trace. They may be added at any time, also before report().
+	 * Several calls with the same names add several lines.
 	 */
 	void (*number)(void *self, int32_t process, const char *group, const char *field,
 		       double value);
 	void (*text)(void *self, int32_t process, const char *group, const char *field,
 		     const char *value);
-	/* Something the user must hear of, once: a missing file, a wrong option. */
+	/* Shows a warning to the user, such as a missing file or an invalid option. */
 	void (*warn)(void *self, const char *text);
 };
 
 struct sluice_async {
-	/* Optional. 0, or -errno after warn(): the plug-in is refused. */
+	/* Optional. Returns 0, or -errno after warn(): then the plug-in is rejected. */
 	int (*start)(const struct sluice_host *host, void **state);
-	/* Required. In the order of the collector: within a batch by start; times in ns. */
+	/* Required. Batches come in the order of the collector; a batch is sorted by start time. */
 	void (*batch)(void *state, const struct activity *activities, size_t count);
 	/*
-	 * Optional: a detector. Called once per cycle of the reasoner for each process it saw calls
-	 * of since the last time (then with that process), adds to *health. False: nothing of it.
+	 * Optional: makes the plug-in a detector. Called once per cycle of the reasoner for each
+	 * process that has made calls since the last cycle; adds to *health. Returns false if it
+	 * has nothing to add.
 	 */
 	bool (*health)(void *state, uint32_t process, struct sluice_health *health);
-	/* Optional: about ten times a second. */
+	/* Optional: called about ten times per second. */
 	void (*tick)(void *state, int64_t now_ns);
-	/* Optional: at the end of the run, after the last batch. */
+	/* Optional: called at the end of the run, after the last batch. */
 	void (*report)(void *state);
 	/* Optional: frees the state. */
 	void (*stop)(void *state);
 };
 
-/* ---- in-line ---- */
-
-/* A call that has just ended, as the wrapper saw it. */
+/* A call that has just ended, as an in-line plug-in sees it. */
 struct sluice_called {
 	uint16_t call;	 /* number in the call table */
 	uint8_t class;	 /* enum call_class */
@@ -155,19 +154,19 @@ struct sluice_called {
 	bool is_network; /* the handle is a socket or a pipe */
 	int32_t error;
 	int64_t handle;	  /* descriptor, -1: none */
-	uint64_t opening; /* the same for all calls through one opening of a file, 0: unknown */
-	int64_t offset;	  /* -1: at the file's own position, which only the kernel knows */
-	int64_t size;	  /* asked for */
-	int64_t result;	  /* bytes that were moved; else what the call returned */
+	uint64_t opening; /* the same for all calls on one opening of a file, 0: unknown */
+	int64_t offset;	  /* -1: at the file position, which only the kernel knows */
+	int64_t size;	  /* bytes requested */
+	int64_t result;	  /* bytes moved, or the value returned */
 	int64_t duration_ns;
 };
 
-/* What a program leaves open, and a plug-in may know: the hints of an MPI file. */
+/* The question before MPI_File_open: which hints should the file be opened with? */
 struct sluice_query {
-	const char *path; /* as the program wrote it */
+	const char *path; /* as the program passed it */
 	int32_t flags;	  /* access mode of MPI_File_open */
-	uint32_t ranks;	  /* of the communicator */
-	/* Does the program set this hint itself? Then an answer to it is left out. */
+	uint32_t ranks;	  /* size of the communicator */
+	/* Does the program set this hint itself? Then an answer for it is ignored. */
 	bool (*is_set)(const struct sluice_query *query, const char *key);
 };
 
@@ -177,38 +176,39 @@ struct sluice_query {
 
 struct sluice_answer {
 	uint32_t count;
-	uint32_t trial; /* not 0: to find something out, not because it is known to be good */
+	uint32_t trial; /* not 0: the hints are an experiment, not known to be good */
 	struct {
 		char key[SLUICE_KEY_BYTES], value[SLUICE_VALUE_BYTES];
 	} hints[SLUICE_ANSWERS];
 };
 
-/* What the guest offers. */
+/* Services of the guest. */
 struct sluice_guest {
-	uint32_t bytes;
-	void *self;
-	/* A value of the plug-in's own section, at start() only; NULL where it is not set. */
+	uint32_t bytes; /* size of this struct; a later version may be longer */
+	void *self;	/* first argument of all functions */
+	/* The value of an option in the plug-in's section; NULL if it is not set. In start() only.
+	 */
 	const char *(*option)(void *self, const char *key);
-	/* Directory that host and guests of the run share. */
+	/* A directory that host and guests of the run share. */
 	const char *directory;
-	/* posix_fadvise, recorded as ours. The nanoseconds that it took, or -errno. */
+	/* Calls and records posix_fadvise. Returns its duration in ns, or -errno. */
 	int64_t (*advise)(void *self, int fd, int64_t offset, int64_t bytes, int advice);
 };
 
 struct sluice_inline {
-	/* Classes of calls to be told of: bit per enum call_class. 0: none. */
+	/* Classes of calls that after() is called for: a bit per enum call_class. 0: none. */
 	uint32_t classes;
-	/* Layers that it has a use for, of those that the settings give it: bit per enum layer. 0:
-	 * all. A layer that nobody wants costs nothing. */
+	/* Layers that it supports, of those that the settings select: a bit per enum layer. 0: all.
+	 * A layer that no plug-in wants has no overhead. */
 	uint32_t layers;
-	/* Required. Once per process (also in a forked child that has joined the run). 0 or -errno.
-	 */
+	/* Required. Called once per process, also in a forked child. Returns 0 or -errno. */
 	int (*start)(const struct sluice_guest *guest, void **state);
-	/* Required with classes. After the call, in its thread. Returns how often it acted. */
+	/* Required if classes is not 0. Called after the call, in its thread. Returns how often it
+	 * acted. */
 	unsigned (*after)(void *state, const struct sluice_called *called);
 	/*
-	 * Optional: answers before MPI_File_open, the same on every rank: one rank is asked, the
-	 * others get its answer. False: no opinion.
+	 * Optional: answers a question before MPI_File_open. All ranks use the same answer: that of
+	 * the rank that answers first. Returns false if it has no answer.
 	 */
 	bool (*suggest)(void *state, const struct sluice_query *query,
 			struct sluice_answer *answer);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a program or a job script may rely on. Sluice needs no change to a program: `sluice run --
- * PROGRAM` loads its library through LD_PRELOAD, and these variables steer it.
+ * The version of Sluice, and the environment variables that programs and job scripts may set.
+ * Sluice needs no change to a program: `sluice run -- PROGRAM` loads its library by LD_PRELOAD.
  *
- *   SLUICE_DISABLE=1     nothing is recorded, in this process and all it starts; needs no rebuild
+ *   SLUICE_DISABLE=1     record nothing in this process and in those that it starts
  *   SLUICE_LIBRARY=PATH  the preload library that `sluice run` uses
- *   SLUICE_CONFIG=PATH   a settings file of your own, read after the system's and the user's
+ *   SLUICE_CONFIG=PATH   an additional settings file, read after those of the system and the user
  *   SLUICE_<SECTION>_<KEY>=VALUE
  *                        one setting, such as SLUICE_CAPTURE_MODE=counters; `sluice config` lists
- * them SLUICE_JOB=NAME      name of a parallel job, the same for all its ranks, where the
- * launcher's is not good NO_COLOR=1           no colour on terminals
+ *                        all of them
+ *   SLUICE_JOB=NAME      the name of a parallel job, the same for all ranks; replaces the name
+ *                        that the launcher gives
+ *   NO_COLOR=1           no color on terminals
  *
- * `sluice run` sets SLUICE_SPOOL for the processes it starts. It names a directory that belongs to
- * the run; do not set or keep it.
+ * `sluice run` sets SLUICE_SPOOL for the processes that it starts: the directory of the run. Do not
+ * set or save this variable.
  */
 #ifndef SLUICE_SLUICE_H
 #define SLUICE_SLUICE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The capture clock: the CPU's own counter where it is the same on all cores, else CLOCK_MONOTONIC.
- * The collector chooses (contract/spool.h, struct control) and calibrates. Guest-safe.
+ * The capture clock: the CPU's counter if all cores agree on it, else CLOCK_MONOTONIC. The
+ * collector chooses the source (struct control in contract/spool.h) and calibrates it. Guest-safe.
  */
 #ifndef SLUICE_CONTRACT_CLOCK_H
 #define SLUICE_CONTRACT_CLOCK_H
@@ -16,10 +16,10 @@ static inline uint64_t clock_monotonic_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* No fence on either side: a fence costs more than the few nanoseconds that a read may drift. */
+/* Reads without a fence: a fence takes longer than the few nanoseconds a read may be reordered. */
 static inline uint64_t clock_counter(void)
 {
 #if defined(__aarch64__)

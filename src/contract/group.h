@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Groups of classes, as coarse as the guest's counters keep them. Guest-safe.
+ * Groups of call classes. The guest's counters keep one sum per group. Guest-safe.
  */
 #ifndef SLUICE_CONTRACT_GROUP_H
 #define SLUICE_CONTRACT_GROUP_H
@@ -45,7 +45,7 @@ static inline enum group group_of_class(enum call_class class)
 	}
 }
 
-/* Do size and result of such a call count bytes that moved? */
+/* Are the size and the result of such a call byte counts? */
 static inline bool class_moves_bytes(enum call_class class)
 {
 	return class == CLASS_READ || class == CLASS_WRITE || class == CLASS_COPY;

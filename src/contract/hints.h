@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Hints of MPI files, as far as host and guest must think alike: what kind of file a name stands
- * for, which hints are never given unasked, and how the host tells the guest what it knows.
- * Guest-safe.
+ * The rules for MPI hints that host and guest share: the extension and access mode that files are
+ * grouped by, the hints that are too dangerous to set, and the file through which the host passes
+ * its answers to the guest. Guest-safe.
  */
 #ifndef SLUICE_CONTRACT_HINTS_H
 #define SLUICE_CONTRACT_HINTS_H
@@ -13,23 +13,29 @@
 #include <string.h>
 
 /*
- * What the host leaves in the run's directory for the guest's half of history: lines of words
- * separated by one blank. EXTENSION is "*" for any; MODE is r, w or b (RDONLY, WRONLY, RDWR).
+ * The answers file, which the host writes into the run's directory for the in-line plug-in
+ * "history". The words of a line are separated by one blank. EXTENSION is "*" for any extension;
+ * MODE is r, w or b (RDONLY, WRONLY, RDWR).
  *
  *	sluice-answers 1
  *	best EXTENSION MODE HINTS       at most one per extension and mode
- *	explore SHARE OPENS EXPLORED    SHARE in millionths of opens; the others: so far
- *	try HINTS                       sets to be tried, the most wanted first
+ *	explore SHARE OPENS EXPLORED    try hints in SHARE millionths of all opens; OPENS and
+ *	                                EXPLORED are the counts of earlier runs
+ *	try HINTS                       a set of hints to try, in order of priority
  */
 #define HINTS_ANSWERS_NAME "answers"
 #define HINTS_ANSWERS_TITLE "sluice-answers 1"
-#define HINTS_ANSWERS_BYTES 65536 /* a longer file is cut at a line */
+#define HINTS_ANSWERS_BYTES 65536 /* the guest ignores the lines beyond */
 #define HINTS_MILLION 1000000
 
-/* Access modes of MPI_File_open, the same in all implementations. */
+/* Access modes of MPI_File_open. All implementations use the same values. */
 #define HINTS_RDONLY 2
 #define HINTS_WRONLY 4
 #define HINTS_RDWR 8
+
+/* The shortest limits of any implementation, without the terminating zero. */
+#define HINTS_KEY_MAX 35
+#define HINTS_VALUE_MAX 191
 
 #define HINTS_EXTENSION_BYTES 17 /* with the terminating zero */
 
@@ -45,8 +51,8 @@ static inline bool hints_is_word(char c)
 }
 
 /*
- * The extension of a file's name; "" where it has none. One of digits alone is a number, and what
- * is before it counts: out.nc.0003 is a "nc". A dot in front makes no extension.
+ * Writes and returns the extension of the file's name; "" if it has none. An extension of digits
+ * only is skipped: out.nc.0003 has the extension "nc". A leading dot does not start an extension.
  */
 static inline const char *hints_extension(const char *path, char extension[HINTS_EXTENSION_BYTES])
 {
@@ -74,7 +80,7 @@ static inline const char *hints_extension(const char *path, char extension[HINTS
 	return extension;
 }
 
-/* A plain number from 1 to INT_MAX: what ROMIO's atoi() understands as it was meant. */
+/* Is it a decimal number from 1 to INT_MAX? ROMIO's atoi() misreads everything else. */
 static inline bool hints_is_count(const char *value)
 {
 	uint64_t number = 0;
@@ -96,8 +102,8 @@ static inline bool hints_is_among(const char *key, const char *const *keys)
 }
 
 /*
- * Does this choice of Open MPI's component for files (OMPI_MCA_io, NULL where it is not set) name
- * its ROMIO? Else it is OMPIO, as far as we may rely on it.
+ * Does this value of OMPI_MCA_io (NULL: not set) select ROMIO as Open MPI's component for files?
+ * Otherwise Open MPI is assumed to use OMPIO.
  */
 static inline bool hints_is_romio(const char *io)
 {
@@ -105,9 +111,9 @@ static inline bool hints_is_romio(const char *io)
 }
 
 /*
- * May this hint be given to a program that did not ask for it? Not where implementations are known
- * to lose data or abort: a buffer of a size that atoi() misreads; romio_cb_pfr; and OMPIO with
- * several aggregators. Keys and values keep to what the shortest limits allow.
+ * May Sluice set this hint in a program that did not set it? No if an implementation is known to
+ * lose data or to abort: buffer sizes that atoi() misreads, romio_cb_pfr, and OMPIO with several
+ * aggregators. Also no if key or value exceeds the smallest limit of any implementation.
  */
 static inline bool hints_is_safe(const char *key, const char *value, bool is_ompio)
 {
@@ -122,7 +128,7 @@ static inline bool hints_is_safe(const char *key, const char *value, bool is_omp
 						   NULL };
 	size_t k = strlen(key), v = strlen(value);
 
-	if (!k || k > 35 || !v || v > 191)
+	if (!k || k > HINTS_KEY_MAX || !v || v > HINTS_VALUE_MAX)
 		return false;
 	for (const char *p = key; *p; p++)
 		if (!hints_is_word(*p))
@@ -138,8 +144,8 @@ static inline bool hints_is_safe(const char *key, const char *value, bool is_omp
 }
 
 /*
- * The next hint of KEY=VALUE;KEY=VALUE. Moves *at on; false at the end. A part without "=", or that
- * does not fit, is passed over.
+ * Copies the next hint of KEY=VALUE;KEY=VALUE and moves *at behind it. False at the end. A part
+ * without "=", or with a key or value that does not fit, is skipped.
  */
 static inline bool hints_next(const char **at, char *key, size_t key_bytes, char *value,
 			      size_t value_bytes)

@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parameters of a run, as the host hands them to every process: a text in the control page,
- * written before the first process starts and never changed. All processes of a node see the same
- * bytes; of a job on several nodes the host sees to it that all pages hold the same. Guest-safe.
+ * The compiled parameters of a run: a text in the control page through which the host passes them
+ * to every process. The host writes it before the first process starts and never changes it. All
+ * processes of a node read the same bytes; if a job has several nodes, the hosts ensure that all
+ * pages hold the same text. Guest-safe.
  *
  *	sluice-parameters 1 AUTHORITY
  *	PLACE	FILE	OBJECT	NAME	VALUE
  *	...
  *
- * Lines end with a newline, fields are separated by one tab. AUTHORITY says who wins where the
- * program sets the same: "parameters" or "application". FILE is a pattern (parameters_match()), "*"
- * for every file; OBJECT a pattern for the name of a dataset, "*" for all. Lines come the most
- * specific first: of several for the same NAME the first that fits counts. The host has checked
- * all values; what may not be applied under one MPI or the other the guest leaves out itself
+ * Lines end with a newline, fields are separated by one tab. AUTHORITY says which value is used
+ * if the program sets the same parameter: "parameters" or "application". FILE is a pattern
+ * (parameters_match()), "*" for every file; OBJECT is a pattern for the name of a dataset, "*" for
+ * all. The most specific lines come first: the first line that matches decides about a NAME. The
+ * host has checked all values. The guest itself leaves out what the MPI in use does not bear
  * (contract/hints.h).
  *
- * What became of them is recorded once per opening, by calls of the names below and class CONTROL:
- * activity.name is what was asked for, "KEY=VALUE;KEY=VALUE", a refused one "KEY=!REASON";
- * activity.hints what was read back, in the same form. Of an MPI file the latter begins with, or
- * holds, PARAMETERS_MPI and one of the words behind it: who will honour hints there. Of an HDF5
- *file PARAMETERS_FROM says what was read: the list of the open file, or that which it was opened
- *with. Of a dataset whose file has an alignment, PARAMETERS_OFFSET and PARAMETERS_SIZE say where in
- *the file its data is and how many bytes that are, if it is in one piece and has its place already.
+ * The guest records the outcome once per opening, as a call with one of the PARAMETERS_OF_* names
+ * and class CONTROL. activity.name is what was requested, "KEY=VALUE;KEY=VALUE", with "KEY=!REASON"
+ * for a refused parameter; activity.hints is what was read back, in the same form. It contains:
  *
- * An empty text: nothing is applied, nothing is read back. A title without lines: nothing is
- * applied, but effective values are read back and recorded (the default run of a tuning).
+ *   of an MPI file    PARAMETERS_MPI=WORD, where WORD is the implementation that reads the hints
+ *   of an HDF5 file   PARAMETERS_FROM=WORD: whether the properties were read from the open file or
+ *                     are those that it was opened with
+ *   of a dataset      PARAMETERS_OFFSET and PARAMETERS_SIZE, in bytes: the place of its data in the
+ *                     file. Only if the file has an alignment, and if the data is contiguous and
+ *                     already allocated
+ *
+ * With an empty text nothing is applied and nothing is read back. With a title and no lines nothing
+ * is applied, but effective values are read back and recorded (the baseline run of a tuning).
  */
 #ifndef SLUICE_CONTRACT_PARAMETERS_H
 #define SLUICE_CONTRACT_PARAMETERS_H
@@ -56,22 +60,22 @@
 #define PARAMETERS_OFFSET "offset"
 #define PARAMETERS_SIZE "size"
 
-/* Lists of destinations, of which each new file gets one: see parameters_destination(). */
+/* Lists of destinations; each new file is assigned one of them: parameters_destination(). */
 #define PARAMETERS_SPREAD_DIRECTORIES "spread_directories"
 #define PARAMETERS_SPREAD_OSTS "spread_osts"
 #define PARAMETERS_SPREAD_POOLS "spread_pools"
-#define PARAMETERS_DESTINATIONS 512 /* in a list, at most */
-#define PARAMETERS_WEIGHTS 4096	    /* what their weights sum up to, at most */
+#define PARAMETERS_DESTINATIONS 512 /* the maximum number in a list */
+#define PARAMETERS_WEIGHTS 4096	    /* the maximum sum of their weights */
 
 /* Where a parameter is applied: the words of PLACE. */
-#define PARAMETERS_PLACES(X)                                                              \
-	X(HINT, "hint")		/* MPI_Info of MPI_File_open; NAME is the key */          \
-	X(ACCESS, "access")	/* file access properties of H5Fcreate and H5Fopen */     \
-	X(CREATION, "creation") /* file creation properties of H5Fcreate */               \
-	X(DATASET, "dataset")	/* creation properties of H5Dcreate */                    \
-	X(TRANSFER, "transfer") /* of H5Dread and H5Dwrite */                             \
-	X(PREFIX, "prefix")	/* VALUE before the name that MPI_File_open gets, once */ \
-	X(LAYOUT, "layout")	/* of a file that is made: striping before the first open */
+#define PARAMETERS_PLACES(X)                                                               \
+	X(HINT, "hint")		/* MPI_Info of MPI_File_open; NAME is the key */           \
+	X(ACCESS, "access")	/* file access properties of H5Fcreate and H5Fopen */      \
+	X(CREATION, "creation") /* file creation properties of H5Fcreate */                \
+	X(DATASET, "dataset")	/* creation properties of H5Dcreate */                     \
+	X(TRANSFER, "transfer") /* transfer properties of H5Dread and H5Dwrite */          \
+	X(PREFIX, "prefix")	/* VALUE is put before the name that MPI_File_open gets */ \
+	X(LAYOUT, "layout")	/* layout of a new file: striping before the first open */
 
 #define PARAMETERS_ENUM(name, word) PLACE_##name,
 enum parameters_place { PARAMETERS_PLACES(PARAMETERS_ENUM) PLACE_COUNT };
@@ -134,7 +138,7 @@ static inline bool parameters_glob(const char *pattern, const char *text)
 	return !*pattern;
 }
 
-/* A pattern with a slash is for the whole path as the program spells it, else for its base name. */
+/* Matches a pattern with a slash against the whole path, any other against the base name. */
 static inline bool parameters_match(const char *pattern, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -145,12 +149,12 @@ static inline bool parameters_match(const char *pattern, const char *path)
 struct parameters_destination {
 	const char *name;
 	size_t bytes;	 /* of the name */
-	uint32_t weight; /* 1 where the list does not say */
+	uint32_t weight; /* 1 if the list does not give one */
 };
 
 /*
- * The next of "NAME*WEIGHT,NAME,...". Moves *at on; false at the end, and where the rest is not as
- * it should be: then **at is not 0.
+ * Reads the next destination of "NAME*WEIGHT,NAME,..." and moves *at behind it. False at the end,
+ * and if the rest is malformed: then **at is not 0.
  */
 static inline bool parameters_destination(const char **at, struct parameters_destination *next)
 {

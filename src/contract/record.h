@@ -2,19 +2,21 @@
  *
  * The raw record: what a wrapper stores for one completed call. Guest-safe.
  *
- * A record is a run of 64-bit words: a fixed head of four, then one word per field that the call's
- * row in call_table lists, then its strings. A string is one word with its length in bytes and the
- * bytes themselves, padded with zeros to a whole word; there is no terminating zero of its own.
+ * A record is a sequence of 64-bit words: a fixed head of four words, then one word for each field
+ * in the call's row of call_table, then its strings. A string is one word with its length in bytes,
+ * followed by the bytes, padded with zeros to a whole word. It has no terminating zero.
  *
  *   word 0   sequence number (40 bits) | call number (16) | reserved (8)
  *   word 1   start, in ticks of the run's clock
  *   word 2   duration in ticks (48 bits, saturating) | length of the record in words (16)
- *   word 3   sequence number of the enclosing call of this thread (40 bits, 0: none) | error (16) |
- * reserved (8) word 4.. fields
+ *   word 3   sequence number of the enclosing call of this thread (40 bits, 0: none) |
+ *            error (16) | reserved (8)
+ *   word 4.. fields
  *
- * An activity's id is its thread's number and the call's sequence number in that thread. Numbers of
- * threads are unique in a lineage of forks: a child's threads are numbered on from its parent's, so
- * an id whose thread is below the process's first thread was made by an ancestor before the fork.
+ * The id of an activity consists of its thread number and the call's sequence number in that
+ * thread. Thread numbers are unique among a process and its ancestors: a forked child continues the
+ * numbering of its parent. So an id whose thread number is below the first of the process was made
+ * by an ancestor before the fork.
  */
 #ifndef SLUICE_CONTRACT_RECORD_H
 #define SLUICE_CONTRACT_RECORD_H
@@ -22,8 +24,8 @@
 #include <stdint.h>
 
 #define RECORD_HEAD_WORDS 4
-#define RECORD_STRING_MAX 4096 /* bytes kept of one string; a longer one is cut */
-#define RECORD_FIXED_MAX 11 /* fields of one word */
+#define RECORD_STRING_MAX 4096 /* bytes; a longer string is truncated */
+#define RECORD_FIXED_MAX 11    /* fields of one word */
 #define RECORD_WORDS_MAX (RECORD_HEAD_WORDS + RECORD_FIXED_MAX + 2 * (1 + RECORD_STRING_MAX / 8))
 
 #define RECORD_SEQ_BITS 40
@@ -34,10 +36,10 @@
 #define ID_THREAD_MAX ((1u << ID_THREAD_BITS) - 1)
 #define ID_MASK ((UINT64_C(1) << (RECORD_SEQ_BITS + ID_THREAD_BITS)) - 1)
 
-/* The two bits above an id in a LINK word: what the handle is. */
+/* The kind of a handle: the two bits above the id in a LINK word. */
 #define LINK_KIND_SHIFT 62
 enum link_kind {
-	LINK_UNKNOWN, /* with id 0: never seen */
+	LINK_UNKNOWN, /* with id 0: the handle is unknown */
 	LINK_FILE,    /* regular file, directory, device */
 	LINK_NETWORK, /* socket or pipe */
 	LINK_OWN,     /* a stream without a descriptor (memory stream, cookie) */
@@ -113,7 +115,7 @@ static inline uint64_t record_parent(const uint64_t *r)
 	return r[3] & RECORD_SEQ_MASK;
 }
 
-/* Signed: libraries have negative codes. */
+/* Signed, because libraries have negative error codes. */
 static inline int record_error(const uint64_t *r)
 {
 	return (int16_t)(r[3] >> RECORD_SEQ_BITS);

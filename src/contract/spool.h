@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The spool: the shared memory, backed by a file, through which a process hands records to the
+ * The spool: shared memory, backed by a file, through which a process passes its records to the
  * collector. Guest-safe.
  *
- * One spool per process image, in the directory that the run's control page lies in:
+ * Every process image has one spool, in the same directory as the run's control page:
  *
- *   header (SPOOL_HEADER_BYTES)   who the process is, counters of loss, map of free chunks
+ *   header (SPOOL_HEADER_BYTES)   identity of the process, counts of lost records, free map
  *   chunk 0, chunk 1, ...         SPOOL_CHUNK_BYTES each
  *
- * A thread owns the chunk that it writes to; nobody else ever writes to its records. It publishes
- * each record by a release store of `committed`; whatever is committed survives the death of the
- * process. Chunks come in segments: the unit of growth, of mapping and of file allocation, always
- * allocated before it is mapped, so that a full disk is a counted loss and never a SIGBUS. Emptied
- * chunks go back into the map of free chunks and are used again, lowest first.
+ * A thread owns the chunk that it writes to; only the owner writes records. It publishes each
+ * record by a release store of `committed`; committed records survive the death of the process.
+ * The spool grows by segments of several chunks. The space of a segment is allocated in the file
+ * before it is mapped, so a full disk causes counted losses but never a SIGBUS. Drained chunks
+ * return to the free map and are used again, lowest number first.
  *
- *   free --claimed by a thread--> owned --thread leaves it--> full --drained by the collector-->
- * free
+ *   free --a thread claims it--> owned --the thread leaves it--> full --the collector drains it-->
+ *   free
  *
- * The collector may drain a chunk while it is owned; only the owner makes it full.
+ * The collector also drains chunks that are still owned; only the owner marks a chunk full.
  */
 #ifndef SLUICE_CONTRACT_SPOOL_H
 #define SLUICE_CONTRACT_SPOOL_H
@@ -34,7 +34,7 @@
 #define CONTROL_NAME "control"
 
 #define SPOOL_CHUNK_BYTES (64u * 1024)
-#define SPOOL_FIRST_CHUNKS 2	/* chunks of segment 0: most processes need no more */
+#define SPOOL_FIRST_CHUNKS 2	/* chunks of segment 0, enough for most processes */
 #define SPOOL_SEGMENT_CHUNKS 16 /* chunks of every later segment */
 #define SPOOL_SEGMENTS_MAX 1024
 #define SPOOL_CHUNKS_MAX (SPOOL_FIRST_CHUNKS + (SPOOL_SEGMENTS_MAX - 1) * SPOOL_SEGMENT_CHUNKS)
@@ -42,11 +42,12 @@
 #define SPOOL_TEXT_BYTES 4096
 #define SPOOL_HEADER_BYTES (32u * 1024)
 
-/* What guests do with a call. The values are part of the format of the control page. */
+/* How guests handle calls. The values are part of the format of the control page. */
 enum capture_mode {
-	CAPTURE_DETACHED, /* not (yet) part of a run: also what a wiped page after fork says */
+	CAPTURE_DETACHED, /* not part of a run (yet); also the value of a page that fork has wiped
+			   */
 	CAPTURE_OFF,
-	CAPTURE_COUNTERS, /* opens are recorded, the rest is counted per file */
+	CAPTURE_COUNTERS, /* opens are recorded, all other calls are counted per file */
 	CAPTURE_TRACE,
 };
 
@@ -60,21 +61,22 @@ enum capture_clock {
 #define CONTROL_TURNS 16
 
 /*
- * In-line plug-ins of the run: named by the host, started by each process. Names without a slash
- * are built into the guest.
+ * The in-line plug-ins of the run, which each process starts. A name without a slash is a plug-in
+ * that is built into the guest.
  */
 #define CONTROL_PLUGINS 8
 #define CONTROL_OPTIONS_BYTES 2048
 
 struct control_plugin {
-	char name[256];			     /* or absolute path of a library; empty: no more */
-	uint32_t layers;		     /* bit per enum layer: of whose calls it is told */
-	char options[CONTROL_OPTIONS_BYTES]; /* KEY=VALUE, each ended by a newline */
+	char name[256];	 /* or the absolute path of a library; empty: end of list */
+	uint32_t layers; /* layers whose calls it gets: a bit per enum layer */
+	char options[CONTROL_OPTIONS_BYTES]; /* KEY=VALUE lines */
 };
 
 /*
- * What ranks agree on without a message, see capture/inline/agree.h: which ranks of a job are here;
- * answers that were proposed; and for each opening of a file by several ranks the one that counts.
+ * Tables by which ranks agree on hints without messages (capture/inline/agree.h): the ranks of each
+ * job that are in this run, the proposed answers, and for each collective opening of a file the
+ * answer that was chosen.
  */
 #define CONTROL_JOBS 64
 #define CONTROL_ANSWERS 64
@@ -83,87 +85,88 @@ struct control_plugin {
 
 struct control_job {
 	_Atomic uint64_t key;	  /* 0: free */
-	_Atomic uint32_t present; /* ranks that have come to MPI_Init */
+	_Atomic uint32_t present; /* ranks that have called MPI_Init */
 };
 
 enum answer_state {
 	ANSWER_FREE,
-	ANSWER_TAKEN,	 /* its maker is writing it */
-	ANSWER_COMPLETE, /* and will not change again */
+	ANSWER_TAKEN,	 /* a process is writing it */
+	ANSWER_COMPLETE, /* it never changes again */
 };
 
 struct control_answer {
 	_Atomic uint32_t state;		 /* enum answer_state */
-	uint32_t plugin;		 /* whose it is: number in plugins[] */
+	uint32_t plugin;		 /* index in plugins[] of the plug-in that proposed it */
 	char hints[CONTROL_HINTS_BYTES]; /* KEY=VALUE;KEY=VALUE */
 };
 
-/* The control page: what the collector tells every process of the run. Mapped shared by all of
- * them. */
+/* The control page, through which the collector steers all processes of the run. All of them map
+ * it. */
 struct control {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t clock;		       /* enum capture_clock */
-	uint32_t messages;	       /* not 0: those of MPI-IO are recorded, too */
-	_Atomic uint32_t mode;	       /* enum capture_mode; guests look when they change chunks */
-	uint32_t chunks_max;	       /* bound of the whole run */
-	_Atomic uint32_t chunks;       /* allocated by all processes of the run */
-	_Atomic uint32_t sequence;     /* gives each spool a number of its own */
-	char skip[CONTROL_SKIP_BYTES]; /* names of programs to leave alone, each ended by a newline
-					*/
-	/* For `sluice recover`, should the collector die: */
+	uint32_t clock;		   /* enum capture_clock */
+	uint32_t messages;	   /* not 0: MPI messages are recorded, too */
+	_Atomic uint32_t mode;	   /* enum capture_mode; guests read it when they change chunks */
+	uint32_t chunks_max;	   /* limit for the whole run */
+	_Atomic uint32_t chunks;   /* allocated by all processes of the run */
+	_Atomic uint32_t sequence; /* the number of the next spool */
+	char skip[CONTROL_SKIP_BYTES]; /* names of programs that are not captured, one per line */
+	/* For `sluice trace recover`, in case the collector dies: */
 	int32_t collector_pid;
 	uint64_t collector_start;	   /* as process_start below */
 	uint64_t begin_ticks;		   /* time 0 of the trace */
 	_Atomic uint32_t pass_state;	   /* enum pass_state */
 	uint64_t pass_until;		   /* ticks */
-	uint64_t pass_before;		   /* activities that were in the trace when it began */
-	uint64_t clock_num, clock_den;	   /* what a tick was thought to be worth at the start */
-	char trace[SPOOL_TEXT_BYTES];	   /* absolute path of the container it was writing */
-	char parameters[PARAMETERS_BYTES]; /* contract/parameters.h; empty: none */
-	/* Not 0: ranks of the job that are not in this page have one with the same parameters. */
+	uint64_t pass_before;		   /* activities in the trace when the pass began */
+	uint64_t clock_num, clock_den;	   /* ns per tick, as estimated at the start */
+	char trace[SPOOL_TEXT_BYTES];	   /* absolute path of the container being written */
+	char parameters[PARAMETERS_BYTES]; /* see contract/parameters.h; may be empty */
+	/* Not 0: the control pages of the other nodes hold the same parameters. */
 	uint32_t parameters_shared;
-	/* New files that were given one of several destinations, per list: capture/apply/weighted_rotation.h. */
+	/* Per list of destinations, the number of files that were assigned one so far
+	 * (capture/apply/weighted_rotation.h). */
 	_Atomic uint64_t turns[CONTROL_TURNS];
-	/* In-line plug-ins, and what they agree on: */
-	uint64_t
-		plugin_budget_ticks; /* a hook that takes longer is not called again; 0: no limit */
+	/* A hook that takes longer than this is switched off; 0: no limit. */
+	uint64_t plugin_budget_ticks;
 	struct control_plugin plugins[CONTROL_PLUGINS];
-	_Atomic uint32_t opens, explored; /* MPI files opened so far, and with hints on trial */
+	_Atomic uint32_t opens,
+		explored; /* MPI files opened so far; those of them with trial hints */
 	struct control_job jobs[CONTROL_JOBS];
 	struct control_answer answers[CONTROL_ANSWERS];
-	/* Number of the opening (upper 48 bits) and of its answer, 0 for none. 0: free. */
+	/* The upper 48 bits are a hash of the opening, the rest is the number of its answer (0: no
+	 * hints). 0: the entry is free. */
 	_Atomic uint64_t openings[CONTROL_OPENINGS];
 };
 
-/* How far the collector is with the records of a pass: they are in the spools until it ends. */
+/* The progress of the collector's pass. Records stay in the spools until the pass ends. */
 enum pass_state {
 	PASS_NONE,
-	PASS_WRITING, /* some of those that ended by pass_until are in the trace, in its order */
-	PASS_WRITTEN, /* all of them are */
-	PASS_FLIGHT,  /* a flight recorder's: what is in the spools is not to be in the trace */
+	PASS_WRITING, /* some of the calls that ended by pass_until are in the trace */
+	PASS_WRITTEN, /* all of these calls are in the trace */
+	PASS_FLIGHT,  /* flight recorder: records in the spools do not belong in the trace */
 };
 
-/* How an in-line plug-in fares in one process. */
+/* The state of an in-line plug-in in one process. */
 enum plugin_state {
 	PLUGIN_NONE,
 	PLUGIN_ACTIVE,
-	PLUGIN_MISSING, /* the library cannot be loaded, or is no plug-in */
-	PLUGIN_FOREIGN, /* another ABI, or not an in-line one */
-	PLUGIN_FAILED,	/* start() failed, or a required hook is not there */
-	PLUGIN_SLOW,	/* over its budget: switched off */
+	PLUGIN_MISSING, /* the library cannot be loaded or is not a plug-in */
+	PLUGIN_FOREIGN, /* it has another ABI or is not in-line */
+	PLUGIN_FAILED,	/* start() failed, or a required hook is missing */
+	PLUGIN_SLOW,	/* switched off because it exceeded its budget */
 };
 
 struct plugin_account {
 	_Atomic uint32_t state;	      /* enum plugin_state */
 	_Atomic uint32_t reason;      /* error number of FAILED */
-	_Atomic uint64_t calls, acts; /* of its hooks, and how often they acted */
-	_Atomic uint64_t ticks;	      /* spent in them */
-	_Atomic uint64_t worst_ticks; /* the longest */
+	_Atomic uint64_t calls, acts; /* calls of its hooks; how often they acted */
+	_Atomic uint64_t ticks;	      /* time spent in its hooks */
+	_Atomic uint64_t worst_ticks; /* the longest call */
 };
 
 enum spool_state {
-	SPOOL_ATTACHING, /* header not yet complete: the collector comes back later */
+	SPOOL_ATTACHING, /* the header is not complete: the collector skips it for now */
 	SPOOL_LIVE,
 };
 
@@ -172,33 +175,34 @@ struct spool_header {
 	uint32_t version;
 	_Atomic uint32_t state; /* enum spool_state; release store completes the header */
 	int32_t pid, ppid;
-	uint32_t number;	  /* of this spool in the run */
-	int32_t parent_number;	  /* spool of the process it was forked from, -1 for none */
-	uint32_t first_thread;	  /* number of its first thread; of a child, the one that forked */
-	uint32_t forked_thread;	  /* number that thread has in the parent, */
-	uint64_t forked_seq;	  /* and its last call there: what is under way goes on in both */
-	_Atomic uint32_t threads; /* next thread number to give */
-	uint64_t pid_namespace;	  /* inode of /proc/self/ns/pid, 0 where unknown */
+	uint32_t number;	/* the number of this spool in the run */
+	int32_t parent_number;	/* spool of the process it was forked from, -1 for none */
+	uint32_t first_thread;	/* number of its first thread; in a child, the thread that forked */
+	uint32_t forked_thread; /* number of that thread in the parent */
+	uint64_t forked_seq;	/* sequence number of its last call in the parent: a call under
+				 * way continues in both processes */
+	_Atomic uint32_t threads; /* next free thread number */
+	uint64_t pid_namespace;	  /* inode of /proc/self/ns/pid, 0 if unknown */
 	uint64_t process_start; /* start time of the pid in clock ticks since boot: /proc/PID/stat,
 				   field 22 */
 	uint64_t attached;	/* ticks */
-	_Atomic uint64_t segment_map[SPOOL_SEGMENTS_MAX /
-				     64]; /* bit set: the segment's space is allocated */
+	/* Bit set: the space of the segment is allocated. */
+	_Atomic uint64_t segment_map[SPOOL_SEGMENTS_MAX / 64];
 	_Atomic int32_t rank, ranks; /* in MPI_COMM_WORLD, and its size; -1 and 0 before MPI_Init */
 	_Atomic uint64_t lost_records;
 	_Atomic uint64_t lost_threads;
-	/* What we cost, in ticks and summed over threads, as far as it is known: brought up to date
-	 * when a thread changes its chunk. */
+	/* The overhead in ticks, summed over all threads, and the number of records it covers.
+	 * Updated when a thread changes its chunk (capture/record/cost.h). */
 	_Atomic uint64_t cost_ticks;
-	_Atomic uint64_t cost_records;			/* records that are in it */
-	struct plugin_account plugins[CONTROL_PLUGINS]; /* as in the control page */
-	/* Texts that describe the process: NUL-terminated, possibly cut. */
+	_Atomic uint64_t cost_records;
+	struct plugin_account plugins[CONTROL_PLUGINS]; /* by index in the control page */
+	/* Descriptions of the process: terminated, possibly truncated. */
 	char program[SPOOL_TEXT_BYTES];
 	char directory[SPOOL_TEXT_BYTES];
 	char command[SPOOL_TEXT_BYTES]; /* arguments, each ended by NUL */
 	uint32_t command_bytes;
-	/* Bit set: the chunk is mapped, empty and nobody's. Claimed by fetch_and, returned by
-	 * fetch_or. */
+	/* Bit set: the chunk is mapped and free. Threads claim it by fetch_and, the collector
+	 * returns it by fetch_or. */
 	_Atomic uint64_t free_map[SPOOL_MAP_WORDS] __attribute__((aligned(64)));
 };
 
@@ -212,11 +216,11 @@ enum chunk_state {
 };
 
 struct chunk {
-	_Atomic uint32_t committed; /* words of records that are complete */
+	_Atomic uint32_t committed; /* words of complete records */
 	_Atomic uint32_t state;	    /* enum chunk_state */
 	uint32_t thread;	    /* number of the thread (or signal lane) that owns it */
-	int32_t tid;		    /* of the owner, as the kernel knows it */
-	uint32_t drained; /* words that the collector has dealt with; the collector's alone */
+	int32_t tid;		    /* the kernel's id of the owner */
+	uint32_t drained; /* words that the collector has read; used by the collector only */
 	uint32_t reserved[11];
 	uint64_t words[]; /* records back to back */
 };
@@ -226,7 +230,7 @@ struct chunk {
 _Static_assert(sizeof(struct chunk) == 64, "records start on a cache line of their own");
 _Static_assert(RECORD_WORDS_MAX <= CHUNK_WORDS, "the longest record fits into an empty chunk");
 
-/* Which segment a chunk belongs to, and the segment's first chunk and number of chunks. */
+/* The segment of a chunk; the first chunk of a segment and its number of chunks. */
 static inline uint32_t spool_segment_of(uint32_t chunk)
 {
 	if (chunk < SPOOL_FIRST_CHUNKS)
@@ -250,16 +254,16 @@ static inline uint64_t spool_chunk_offset(uint32_t chunk)
 }
 
 /*
- * The counters of a process: a second file beside the spool, made when calls are first counted
- * instead of recorded. One slot per handle that was opened (keyed by its LINK word) and layer,
- * found by hashing; slot n takes what found no slot and belongs to layer n. The first
- * COUNTERS_OWNERS threads have slots of their own, which nobody else adds to; for the rest
- * additions are atomic. Who reads adds up what is of one handle and layer.
+ * The counters of a process: a second file beside the spool, created when the first call is
+ * counted instead of recorded. It is a hash table with one slot per opened handle (the key is its
+ * LINK word) and layer. Reserved slot n counts calls of layer n for which there was no slot. The
+ * first COUNTERS_OWNERS threads have slots that only they add to; all other threads share slots by
+ * atomic additions. The reader adds up the slots of the same handle and layer.
  */
 #define COUNTERS_MAGIC UINT64_C(0x3153544e554f4353) /* "SCOUNTS1" */
 #define COUNTERS_SUFFIX ".counters"
 #define COUNTERS_SLOTS 2048
-#define COUNTERS_RESERVED 16 /* at least as many as there are layers */
+#define COUNTERS_RESERVED 16 /* at least the number of layers */
 #define COUNTERS_GROUPS 6    /* enum group of contract/group.h */
 #define COUNTERS_OWNERS 8
 
@@ -268,12 +272,12 @@ struct counter {
 };
 
 struct counters_slot {
-	_Atomic uint64_t key;	/* LINK word; 0: unused, or one of the reserved */
-	_Atomic uint64_t whose; /* counters_whose(); 0 while the slot is being made */
+	_Atomic uint64_t key;	/* LINK word; 0: unused or reserved */
+	_Atomic uint64_t whose; /* from counters_whose(); 0 while the slot is being created */
 	struct counter groups[COUNTERS_GROUPS];
 };
 
-/* The layer, and the thread that the slot belongs to; 0 for a slot of all, else above 0. */
+/* The layer of a slot and its owner: the number of a thread, or 0 for a shared slot. */
 static inline uint64_t counters_whose(unsigned layer, uint32_t owner)
 {
 	return (uint64_t)owner << 32 | (layer + 1);
