@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The last few answers of a library, so that it is not asked on every call. Guest.
+ * A small cache of a library's answers about its objects, so that it is not asked on every call.
+ * Guest.
  *
- * A slot is two words and no lock: `check` is the key in one pattern with the value, so what two
- * threads have written at once fits no key and counts as not there. All orders are relaxed: threads
- * that share an object of a library have to order their calls on it themselves, and that orders
- * what is kept of the object as well.
+ * A slot is two words without a lock: `check` is the mixed key XOR the value. If two threads write
+ * a slot at the same time, the words do not match any key, and the slot counts as empty. All memory
+ * orders are relaxed: threads that share an object of a library have to order their calls on it,
+ * and that orders the accesses to the cache as well.
  */
 #ifndef SLUICE_CAPTURE_RECORD_ANSWER_CACHE_H
 #define SLUICE_CAPTURE_RECORD_ANSWER_CACHE_H
@@ -20,7 +21,7 @@ struct answer_cache {
 	} slots[ANSWER_CACHE_SLOTS];
 };
 
-/* One to one, as a product with an odd number is, and different in all bits. */
+/* A bijection (the factor is odd) that spreads the key over all bits. */
 INLINE uint64_t answer_cache_mix(uint64_t key)
 {
 	return key * UINT64_C(0x9e3779b97f4a7c15);
@@ -31,7 +32,7 @@ INLINE unsigned answer_cache_slot(uint64_t mixed)
 	return (unsigned)(mixed >> 32) % ANSWER_CACHE_SLOTS;
 }
 
-/* 0 where it is not kept. */
+/* The value of the key, or 0 if it is not in the cache. */
 INLINE uint64_t answer_cache_get(struct answer_cache *r, uint64_t key)
 {
 	uint64_t mixed = answer_cache_mix(key);
@@ -42,7 +43,7 @@ INLINE uint64_t answer_cache_get(struct answer_cache *r, uint64_t key)
 	return (check ^ value) == mixed ? value : 0;
 }
 
-/* The value is not 0. */
+/* value must not be 0. */
 INLINE void answer_cache_put(struct answer_cache *r, uint64_t key, uint64_t value)
 {
 	uint64_t mixed = answer_cache_mix(key);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Joining a run: at start-up, on the first call if that comes before our constructor, and again in
- * a child after any kind of fork. Whatever goes wrong here, the process runs as it would without
- * us.
+ * Joins a run: at start-up, at the first call if that comes before the constructor, and again in
+ * the child after any kind of fork. If anything fails, the process runs as it would without Sluice.
  *
- * All our own system calls go through syscall(2): they are never recorded and need no symbol of
- * libc's I/O functions, which may not be resolved yet.
+ * The guest makes its own system calls by syscall(2): they are never recorded and need no I/O
+ * function of libc, which may not be resolved yet.
  */
 #ifndef SLUICE_LINKED
 #include <dlfcn.h>
@@ -24,32 +23,35 @@
 #include "capture/record/handles.h"
 #include "capture/record/hooks.h"
 
+#define PAGE_BYTES 4096
+#define STAT_START_FIELD 22 /* of /proc/self/stat */
+
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
 
 struct membership capture_membership;
 
-/* What fork must reset lies in the gate's page, beside the gate. */
+/* State that fork must reset: in the same page as the gate. */
 struct gate_page {
 	struct gate gate;
 	atomic_bool attaching;
 };
 
 static struct gate_page *page; /* NULL until the first attach */
-static atomic_bool early;      /* taken by the first thread that makes the page */
-static bool resolved;	       /* the table of real functions is filled */
+static atomic_bool early;      /* set by the thread that creates the page */
+static bool resolved;	       /* the table of real functions is complete */
 
 #ifdef SLUICE_LINKED
 
-/* The linker has found everything. */
+/* The linker has resolved all functions. */
 void *real_find(const char *name)
 {
 	(void)name;
 	return NULL;
 }
 
-/* Tells `sluice run` that the program needs no preloading: see elf_inspect(). */
+/* A note by which `sluice run` sees that the program needs no preloading: elf_inspect(). */
 __asm__(".pushsection .note.sluice, \"a\", %note\n"
 	".balign 4\n"
 	".long 7, 0, 1\n"
@@ -57,7 +59,7 @@ __asm__(".pushsection .note.sluice, \"a\", %note\n"
 	".balign 4\n"
 	".popsection\n");
 
-/* The preloaded library sees more than the program's own calls, so it goes first. */
+/* If the library is preloaded, too, it captures instead: it sees the calls of libraries as well. */
 static bool is_doubled(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -87,13 +89,13 @@ static void *map_private(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static void gate_close(void)
+static void gate_wipe(void)
 {
 	memset(page, 0, sizeof(*page));
 }
 
-/* The page is made once; from then on capture_gate never changes, only what is in it. */
-static bool page_make(void)
+/* Creates the page once; after that capture_gate never changes, only the contents of the page. */
+static bool create_gate_page(void)
 {
 	struct gate_page *p;
 
@@ -101,25 +103,23 @@ static bool page_make(void)
 		return true;
 	if (atomic_exchange(&early, true))
 		return false;
-	p = map_private(4096);
+	p = map_private(PAGE_BYTES);
 	if (!p)
 		return false;
 	page = p;
-	if (syscall(SYS_madvise, p, 4096, MADV_WIPEONFORK) != 0)
-		pthread_atfork(NULL, NULL, gate_close);
+	if (syscall(SYS_madvise, p, PAGE_BYTES, MADV_WIPEONFORK) != 0)
+		pthread_atfork(NULL, NULL, gate_wipe);
 	capture_gate = &p->gate;
 	return true;
 }
 
 static void gate_set(uint32_t mode)
 {
-	/* Everything else of the membership was written before; other threads come through here or
-	 * a fork. */
+	/* Publishes the membership, which is complete. */
 	atomic_store_explicit(&page->gate.mode, mode, memory_order_release);
 }
 
-/* Reads a small file into text, always terminated. Returns the number of bytes, 0 on any trouble.
- */
+/* Reads a small file into text, always terminated. Returns the number of bytes, 0 on failure. */
 static size_t file_read(const char *path, char *text, size_t size)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
@@ -136,8 +136,7 @@ static size_t file_read(const char *path, char *text, size_t size)
 	return used;
 }
 
-/* Maps a whole file of at least so many bytes, shared; made with that size when flags say O_CREAT.
- */
+/* Maps a file of at least this size, shared. With O_CREAT in flags, creates it with this size. */
 static void *file_map(const char *path, int flags, size_t bytes)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | flags, 0600);
@@ -168,7 +167,7 @@ static bool is_skipped(const struct control *c)
 	return false;
 }
 
-/* Joins two parts of a path; false if it would not fit. */
+/* Joins two parts of a path; false if the result does not fit. */
 static bool path_join(char *path, const char *directory, const char *name)
 {
 	size_t d = strlen(directory), n = strlen(name);
@@ -196,7 +195,8 @@ static struct control *control_map(const char *directory)
 	return NULL;
 }
 
-/* The run's control page as the environment names it; NULL if we are to do nothing. */
+/* Maps the control page of the run that the environment names; NULL if nothing is to be captured.
+ */
 static struct control *control_find(void)
 {
 	const char *disable, *directory;
@@ -220,7 +220,7 @@ static char *put_number(char *p, uint32_t number, int digits)
 	return p + digits;
 }
 
-/* NNNNNNNN-PID.spool: unique in the run, and readable for a person who looks. */
+/* NNNNNNNN-PID.spool: unique in the run, and tells a human which process it belongs to. */
 static bool spool_path(struct membership *m, int pid)
 {
 	char name[64], *p = put_number(name, m->number, 8);
@@ -234,29 +234,29 @@ static bool spool_path(struct membership *m, int pid)
 	return path_join(m->path, m->directory, name);
 }
 
-/* Field 22 of /proc/self/stat, counted behind the name, which may contain anything. */
-static uint64_t process_start(void)
+/* The start time in /proc/self/stat, counted from the end of the name, which may contain blanks. */
+static uint64_t read_process_start(void)
 {
 	char text[1024], *p;
 	int field = 2;
 
 	file_read("/proc/self/stat", text, sizeof(text));
 	p = strrchr(text, ')');
-	while (p && field < 22) {
+	while (p && field < STAT_START_FIELD) {
 		p = strchr(p + 1, ' ');
 		field++;
 	}
 	return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
-static void header_describe(struct spool_header *h)
+static void describe_process(struct spool_header *h)
 {
 	struct stat ns;
 	long n;
 
 	h->pid = (int32_t)syscall(SYS_getpid);
 	h->ppid = (int32_t)syscall(SYS_getppid);
-	h->process_start = process_start();
+	h->process_start = read_process_start();
 	if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0)
 		h->pid_namespace = ns.st_ino;
 	n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", h->program, SPOOL_TEXT_BYTES - 1);
@@ -267,8 +267,8 @@ static void header_describe(struct spool_header *h)
 }
 
 /*
- * Stands in for the chunk of a record that was under way when its thread forked. Of full size: the
- * code that was interrupted may just be about to take its place from lane->chunk.
+ * Replaces the chunk of a record that was being written when its thread forked. It has full size
+ * because the interrupted code may be about to compute its place from lane->chunk.
  */
 static union {
 	struct chunk chunk;
@@ -276,11 +276,11 @@ static union {
 } orphan;
 
 /*
- * Lets go of a part of the parent's spool. If a signal handler forked in the middle of our code,
- * that code goes on in the child and finishes its record: into memory of nobody, at the same
- * address.
+ * Unmaps a part of the parent's spool. If a signal handler forked in the middle of guest code, that
+ * code continues in the child and finishes its record. So the part is replaced by private memory
+ * at the same address.
  */
-static void parent_unmap(void *base, size_t bytes, bool interrupted)
+static void unmap_parent(void *base, size_t bytes, bool interrupted)
 {
 	if (!base)
 		return;
@@ -291,15 +291,15 @@ static void parent_unmap(void *base, size_t bytes, bool interrupted)
 		syscall(SYS_munmap, base, bytes);
 }
 
-/* What a child's header says of its parent. */
+/* The description of the parent in a child's header. */
 struct ancestry {
-	int32_t parent; /* number of its spool, -1 for none */
+	int32_t parent; /* number of its spool, -1: none */
 	uint32_t first_thread, forked_thread;
 	uint64_t forked_seq;
 };
 
-/* A child keeps nothing of its parent's spool but the numbers that its inherited links refer to. */
-static struct ancestry parent_leave(struct membership *m)
+/* Drops the parent's spool in a child. Only the numbers that inherited links refer to are kept. */
+static struct ancestry leave_parent(struct membership *m)
 {
 	struct self *s = &capture_self;
 	bool interrupted = s->level > 0;
@@ -308,13 +308,13 @@ static struct ancestry parent_leave(struct membership *m)
 				 s->lanes[0].thread, interrupted ? 0 : s->lanes[0].seq };
 
 	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++)
-		parent_unmap(atomic_exchange(&m->segments[i], NULL),
+		unmap_parent(atomic_exchange(&m->segments[i], NULL),
 			     (size_t)spool_segment_chunks(i) * SPOOL_CHUNK_BYTES, interrupted);
-	parent_unmap(m->header, SPOOL_HEADER_BYTES, interrupted);
+	unmap_parent(m->header, SPOOL_HEADER_BYTES, interrupted);
 	spool_forget();
 	counters_forget();
 	record_hooks.forked(s);
-	/* Numbers go on: a call under way at the fork ends in the child with the one it had. */
+	/* Sequence numbers continue: a call under way at the fork keeps its number in the child. */
 	for (int i = 0; i < LANES; i++)
 		s->lanes[i] = (struct lane){ .chunk = interrupted ? &orphan.chunk : NULL,
 					     .seq = s->lanes[i].seq,
@@ -326,13 +326,13 @@ static struct ancestry parent_leave(struct membership *m)
 	return from;
 }
 
-static bool spool_make(struct membership *m)
+static bool create_spool(struct membership *m)
 {
 	struct ancestry from = { .parent = -1 };
 	struct spool_header *h;
 
 	if (m->header)
-		from = parent_leave(m);
+		from = leave_parent(m);
 	m->header = NULL;
 	m->number = atomic_fetch_add(&m->control->sequence, 1);
 	if (!spool_path(m, (int)syscall(SYS_getpid)))
@@ -347,14 +347,15 @@ static bool spool_make(struct membership *m)
 	h->first_thread = from.first_thread;
 	h->forked_thread = from.forked_thread;
 	h->forked_seq = from.forked_seq;
-	/* Nobody is a rank before MPI_Init, and the child of one is none. */
+	/* No process has a rank before MPI_Init, and the child of a rank is not a rank. */
 	atomic_store(&h->rank, -1);
 	atomic_store(&h->ranks, 0);
 	atomic_store(&h->threads, from.first_thread);
 	h->attached = clock_ticks(m->control->clock);
-	header_describe(h);
+	describe_process(h);
 	m->header = h;
-	/* What the host takes for the thread that forked; not if our own code was just using it. */
+	/* The host takes this number for the thread that forked, if guest code was not interrupted.
+	 */
 	if (from.forked_seq)
 		lane_number(&capture_self, &capture_self.lanes[0]);
 	spool_grow();
@@ -363,7 +364,7 @@ static bool spool_make(struct membership *m)
 	return true;
 }
 
-static bool membership_make(struct membership *m)
+static bool membership_init(struct membership *m)
 {
 	if (!m->control)
 		m->control = control_find();
@@ -373,7 +374,7 @@ static bool membership_make(struct membership *m)
 		capture_handles = map_private(HANDLES_MAX * sizeof(*capture_handles));
 	if (!capture_handles)
 		return false;
-	return spool_make(m);
+	return create_spool(m);
 }
 
 bool attach(void)
@@ -383,20 +384,20 @@ bool attach(void)
 	uint32_t mode;
 	bool joined;
 
-	/* Before libc itself is ready there is no environment to ask: the next call will. */
+	/* Before libc is initialized there is no environment: the next call tries again. */
 	if (!page && !environ)
 		return false;
-	if (!page_make())
+	if (!create_gate_page())
 		return false;
-	/* Threads that come while one attaches go unrecorded: waiting is not for us. */
+	/* Calls of other threads are not recorded meanwhile, because the guest never waits. */
 	if (atomic_exchange(&page->attaching, true))
 		return false;
 	held = signals_hold();
-	/* Before any mode is set, also OFF: a wrapper then finds its function without asking. */
+	/* Before any mode is set, also OFF, because frame_is_off() implies it. */
 	if (!resolved)
 		real_resolve(real_find);
 	resolved = true;
-	joined = membership_make(&capture_membership);
+	joined = membership_init(&capture_membership);
 	mode = joined ? atomic_load(&capture_membership.control->mode) : CAPTURE_OFF;
 	page->gate.clock = joined ? capture_membership.control->clock : 0;
 	page->gate.messages = joined ? capture_membership.control->messages : 0;

@@ -3,14 +3,14 @@
 
 #include "capture/record/capture.h"
 
-#define REPLAYS 8      /* records at a time */
-#define REPLAY_WORDS 8 /* of each: the usual four fields */
+#define REPLAYS 8      /* sample records per measurement */
+#define REPLAY_WORDS 8 /* words of each: the head and the usual four fields */
 
 /*
- * Ticks of REPLAYS records at w: what frame_enter() to frame_commit() do, to a lane of our own. The
- * word in place of `committed` is one that nobody reads, in the same line.
+ * The ticks of REPLAYS sample records at w. It does what frame_enter() to frame_commit() do, with a
+ * local lane. Instead of `committed` it writes an unused word of the same cache line.
  */
-static uint64_t replay(struct chunk *chunk, uint64_t *w)
+static uint64_t time_sample_records(struct chunk *chunk, uint64_t *w)
 {
 	volatile struct {
 		uint64_t level, seq, current;
@@ -47,16 +47,16 @@ static uint64_t replay(struct chunk *chunk, uint64_t *w)
 
 void cost_measure(struct self *s, struct chunk *fresh)
 {
-	uint64_t first = replay(fresh, fresh->words);
-	uint64_t second = replay(fresh, fresh->words + REPLAYS * REPLAY_WORDS);
-	/* One of the two may have been interrupted. */
+	uint64_t first = time_sample_records(fresh, fresh->words);
+	uint64_t second = time_sample_records(fresh, fresh->words + REPLAYS * REPLAY_WORDS);
+	/* The minimum, because one of the two may have been interrupted. */
 	uint64_t ticks = 2 * (first < second ? first : second);
 
 	fresh->reserved[0] = 0;
 	s->record_ticks = s->record_ticks ? (3 * s->record_ticks + ticks + 2) / 4 : ticks;
 }
 
-static void add(_Atomic uint64_t *to, uint64_t n)
+static void add_atomic(_Atomic uint64_t *to, uint64_t n)
 {
 	if (n)
 		atomic_fetch_add_explicit(to, n, memory_order_relaxed);
@@ -70,8 +70,8 @@ void cost_flush(struct self *s, struct lane *l, uint64_t ticks)
 	l->costed = l->seq;
 	if (!h || frame_mode() == CAPTURE_DETACHED)
 		return;
-	add(&h->cost_ticks, ticks + calls * s->record_ticks / SELF_RECORDS);
-	add(&h->cost_records, calls);
+	add_atomic(&h->cost_ticks, ticks + calls * s->record_ticks / SELF_RECORDS);
+	add_atomic(&h->cost_records, calls);
 }
 
 void cost_count(struct self *s, struct frame *f)
@@ -79,14 +79,14 @@ void cost_count(struct self *s, struct frame *f)
 	struct spool_header *h = capture_membership.header;
 	uint64_t ticks;
 
-	/* It is no record: the next flush must not take it for one. */
+	/* The next flush must not count this call as a record. */
 	f->lane->costed++;
 	if (f->seq % COST_SAMPLE)
 		return;
-	/* What came before the call is about half of what a record costs. */
+	/* The work before the call is about half of the overhead of a record. */
 	ticks = clock_ticks(capture_gate->clock) - f->stop + s->record_ticks / SELF_RECORDS / 2;
-	add(&h->cost_ticks, COST_SAMPLE * ticks);
-	add(&h->cost_records, COST_SAMPLE);
+	add_atomic(&h->cost_ticks, COST_SAMPLE * ticks);
+	add_atomic(&h->cost_records, COST_SAMPLE);
 }
 
-_Static_assert(SELF_RECORDS == 2 * REPLAYS, "what is measured is what record_ticks says it is");
+_Static_assert(SELF_RECORDS == 2 * REPLAYS, "record_ticks is the time of SELF_RECORDS records");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls that are counted instead of recorded: in counters mode, and when the spool is full. The
- * table is a small file beside the spool, made at first need; without room for it only the loss
- * itself is counted.
+ * Counts calls that are not recorded: in counters mode, and when the spool is full. The table is a
+ * small file beside the spool, created with the first counted call. If there is no room for it,
+ * only the number of lost records is known.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,13 @@
 #include "contract/call.h"
 #include "contract/group.h"
 
-#define PROBES 64
+#define PROBES 64 /* slots to look at before a key counts as not found */
 
 static _Atomic(struct counters_file *) counters;
 static atomic_bool making;
 
-/* path of the spool with the other suffix */
-static void path_make(char path[SPOOL_TEXT_BYTES])
+/* The path of the spool with another suffix. */
+static void counters_path(char path[SPOOL_TEXT_BYTES])
 {
 	size_t n = strlen(capture_membership.path) - (sizeof(SPOOL_SUFFIX) - 1);
 
@@ -28,13 +28,13 @@ static void path_make(char path[SPOOL_TEXT_BYTES])
 	memcpy(path + n, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
 }
 
-static struct counters_file *counters_make(void)
+static struct counters_file *counters_create(void)
 {
 	char path[SPOOL_TEXT_BYTES + sizeof(COUNTERS_SUFFIX)];
 	struct counters_file *file = MAP_FAILED;
 	long fd;
 
-	path_make(path);
+	counters_path(path);
 	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return NULL;
@@ -48,7 +48,7 @@ static struct counters_file *counters_make(void)
 	return file;
 }
 
-/* One thread makes the file; the others count nothing meanwhile, and a failure is final. */
+/* One thread creates the file; the others count nothing meanwhile. A failure is not retried. */
 static struct counters_file *counters_get(void)
 {
 	struct counters_file *file = atomic_load_explicit(&counters, memory_order_acquire);
@@ -59,7 +59,7 @@ static struct counters_file *counters_get(void)
 		return file;
 	held = signals_hold();
 	if (!atomic_exchange(&making, true))
-		file = counters_make();
+		file = counters_create();
 	if (file)
 		atomic_store_explicit(&counters, file, memory_order_release);
 	signals_release(held);
@@ -74,7 +74,7 @@ void counters_forget(void)
 	atomic_store(&making, false);
 }
 
-/* A slot whose key is set and whose whose is 0 is just being made. */
+/* Finds or creates a slot. One with a key and `whose` 0 is being created by another thread. */
 static struct counters_slot *slot_find(struct counters_file *file, uint64_t link, uint64_t whose)
 {
 	uint64_t hash = (link ^ whose << 20) * UINT64_C(0x9e3779b97f4a7c15);
@@ -95,9 +95,9 @@ static struct counters_slot *slot_find(struct counters_file *file, uint64_t link
 	return NULL;
 }
 
-/* The lane's own slot for a handle and layer; NULL if it has none. */
-static struct counters_slot *slot_own(struct self *s, const struct frame *f, uint64_t link,
-				      unsigned layer)
+/* The slot that only this lane adds to, for a handle and layer; NULL if it has none. */
+static struct counters_slot *slot_find_own(struct self *s, const struct frame *f, uint64_t link,
+					   unsigned layer)
 {
 	struct counting *c = &s->counting[f->level][(link ^ layer) % COUNTING_WAYS];
 	uint64_t whose = counters_whose(layer, f->lane->thread + 1);
@@ -112,27 +112,27 @@ static struct counters_slot *slot_own(struct self *s, const struct frame *f, uin
 	return c->slot;
 }
 
-/* Nobody else adds: a handler that interrupts us has another lane. */
+/* Not atomic: no other thread adds, and an interrupting signal handler has another lane. */
 static void add_own(_Atomic uint64_t *counter, uint64_t n)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
 			      memory_order_relaxed);
 }
 
-static void add(_Atomic uint64_t *counter, uint64_t n)
+static void add_atomic(_Atomic uint64_t *counter, uint64_t n)
 {
 	if (n)
 		atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-/* What a call adds to its counter. */
+/* The amounts that one call adds to its counter. */
 struct addition {
 	uint64_t link, ticks, bytes;
 	unsigned layer, group;
 	bool error;
 };
 
-static struct addition addition_of(const uint64_t *w)
+static struct addition addition_from_record(const uint64_t *w)
 {
 	const struct call_info *call = &call_table[record_call(w)];
 	struct addition a = { .ticks = record_duration(w),
@@ -141,7 +141,7 @@ static struct addition addition_of(const uint64_t *w)
 			      .error = record_error(w) != 0 };
 	int64_t result = 0;
 
-	/* Fields are in the order of their list, of which these two are the first. */
+	/* Fields have the order of FIELD_LIST, which begins with RESULT and LINK. */
 	for (unsigned i = 0; i < call->field_count && call->fields[i] <= FIELD_LINK; i++) {
 		if (call->fields[i] == FIELD_RESULT)
 			result = (int64_t)w[RECORD_HEAD_WORDS + i];
@@ -165,20 +165,20 @@ static void add_shared(const struct addition *a)
 		return;
 	slot = slot_find(file, a->link, counters_whose(a->layer, 0));
 	counter = &(slot ? slot : &file->slots[a->layer])->groups[a->group];
-	add(&counter->calls, 1);
-	add(&counter->errors, a->error);
-	add(&counter->ticks, a->ticks);
-	add(&counter->bytes, a->bytes);
+	add_atomic(&counter->calls, 1);
+	add_atomic(&counter->errors, a->error);
+	add_atomic(&counter->ticks, a->ticks);
+	add_atomic(&counter->bytes, a->bytes);
 }
 
 void counters_add(struct self *s, const struct frame *f)
 {
-	struct addition a = addition_of(f->scratch);
+	struct addition a = addition_from_record(f->scratch);
 	struct counters_slot *slot = NULL;
 	struct counter *counter;
 
 	if (likely(a.link && lane_number(s, f->lane)))
-		slot = slot_own(s, f, a.link, a.layer);
+		slot = slot_find_own(s, f, a.link, a.layer);
 	if (unlikely(!slot)) {
 		add_shared(&a);
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The slow halves of the hot path: entering when the gate is not simply open, and changing chunks.
+ * The out-of-line parts of the hot path: entering while the gate is not open, and changing chunks.
  */
 #include "capture/record/frame.h"
 
@@ -16,27 +16,31 @@
 #include "contract/call.h"
 #include "contract/calls.h"
 
-/* Of so many counted calls one looks whether counting is still wanted. */
+/* In counters mode, every so many calls the control page is read for a change of mode. */
 #define FOLLOW_CALLS 64
-/* After a chunk was looked for in vain, the next one is looked for so many calls later. */
+/* Calls to wait after a failed search for a chunk before the next search. */
 #define STARVED_CALLS 32
 
 static struct gate detached;
 struct gate *capture_gate = &detached;
 __thread struct self capture_self TLS_FAST;
 
+/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
+#define FIRST_BLOCK_KEYS 32
+
 static pthread_key_t leave_key;
 static bool leave_key_made;
 
-static void loss_count(void)
+static void count_lost_record(void)
 {
 	atomic_fetch_add_explicit(&capture_membership.header->lost_records, 1,
 				  memory_order_relaxed);
 }
 
 /*
- * A handler that left our code by longjmp left level raised, and the frame it interrupted is below
- * any live one. On an alternate signal stack addresses say nothing, so there we believe level.
+ * A handler that leaves guest code by longjmp leaves level raised, and the interrupted frame is
+ * below any live one. On an alternate signal stack addresses cannot be compared; there level is
+ * trusted.
  */
 static bool level_is_stale(const struct self *s, const struct frame *f)
 {
@@ -63,7 +67,7 @@ bool frame_enter_slow(struct frame *f)
 		s->level--;
 	level = s->level;
 	if (level >= LANES) {
-		loss_count();
+		count_lost_record();
 		return false;
 	}
 	if (frame_mode() == CAPTURE_COUNTERS)
@@ -73,16 +77,16 @@ bool frame_enter_slow(struct frame *f)
 	return true;
 }
 
-/* What the thread has not yet added to the accounts of the spool. */
-static void accounts_flush(struct self *s)
+/* Adds what the thread has counted so far to the spool's header. */
+static void flush_accounts(struct self *s)
 {
 	for (int i = 0; i < LANES; i++)
 		cost_flush(s, &s->lanes[i], 0);
 	record_hooks.flush(s);
 }
 
-/* The thread ends: its chunks go to the collector. A later call of another destructor starts
- * afresh. */
+/* The thread ends: gives its chunks to the collector. If a later destructor makes a call, it gets a
+ * new chunk. */
 static void thread_leave(void *unused)
 {
 	struct self *s = &capture_self;
@@ -93,27 +97,28 @@ static void thread_leave(void *unused)
 	signal_fence();
 	for (int i = 0; i < LANES; i++)
 		spool_yield(&s->lanes[i]);
-	accounts_flush(s);
+	flush_accounts(s);
 	signal_fence();
 	s->level--;
 }
 
-/* The thread that ends the process does not end before it. */
+/* The destructor thread_leave() does not run in the thread that ends the process. */
 __attribute__((destructor)) static void process_leave(void)
 {
 	if (!capture_self.vforked)
-		accounts_flush(&capture_self);
+		flush_accounts(&capture_self);
 }
 
-__attribute__((constructor(101))) static void leave_key_make(void)
+__attribute__((constructor(101))) static void create_leave_key(void)
 {
 	leave_key_made = pthread_key_create(&leave_key, thread_leave) == 0;
 }
 
-/* Keys below 32 live in the thread's own block, so that setting one allocates nothing. */
-static void thread_arm(struct self *s)
+/* glibc stores keys below FIRST_BLOCK_KEYS in the thread itself, so setting one allocates nothing.
+ */
+static void thread_arm_destructor(struct self *s)
 {
-	if (s->armed || !leave_key_made || leave_key >= 32)
+	if (s->armed || !leave_key_made || leave_key >= FIRST_BLOCK_KEYS)
 		return;
 	s->armed = pthread_setspecific(leave_key, s) == 0;
 }
@@ -138,9 +143,8 @@ bool lane_number(struct self *s, struct lane *l)
 	return true;
 }
 
-/* In counters mode only calls that make handles are recorded: they give the counters their files.
- */
-/* So are the parameters that they were opened with. */
+/* In counters mode only calls that make handles are recorded, because they name the files of the
+ * counters, and the parameters that files were opened with. */
 #define HANDLE_CLASSES (1u << CLASS_OPEN | 1u << CLASS_DUP | 1u << CLASS_CONNECT)
 
 INLINE bool is_recorded(uint32_t mode, unsigned call)
@@ -149,22 +153,21 @@ INLINE bool is_recorded(uint32_t mode, unsigned call)
 	       (call >= CALL_MPI_File_parameters && call <= CALL_posix_parameters);
 }
 
-/* Follows what the collector has decided since we last looked. */
-static uint32_t mode_follow(void)
+/* Reads the mode from the control page and updates the gate. */
+static uint32_t mode_update(void)
 {
 	uint32_t mode =
 		atomic_load_explicit(&capture_membership.control->mode, memory_order_relaxed);
 	uint32_t seen = frame_mode();
 
-	/* A child that a handler forked just here must find the gate closed, to attach by itself.
-	 */
+	/* By compare-and-swap: a child that a handler forks here must find the gate detached. */
 	if (mode != seen && seen != CAPTURE_DETACHED)
 		atomic_compare_exchange_strong(&capture_gate->mode, &seen, mode);
 	return mode;
 }
 
-/* A new chunk for the lane. Looking for one in vain is dear, so that is done only now and then. */
-static bool lane_feed(struct lane *l)
+/* Gets a new chunk for the lane. A failed search is expensive and is not repeated at once. */
+static bool lane_get_chunk(struct lane *l)
 {
 	struct self *s = &capture_self;
 	uint64_t start;
@@ -178,7 +181,7 @@ static bool lane_feed(struct lane *l)
 	start = clock_ticks(capture_gate->clock);
 	held = signals_hold();
 	spool_yield(l);
-	thread_arm(s);
+	thread_arm_destructor(s);
 	fed = spool_claim(l);
 	if (fed)
 		cost_measure(s, l->chunk);
@@ -193,24 +196,23 @@ static bool lane_feed(struct lane *l)
 uint64_t *frame_refill(struct frame *f, unsigned call, unsigned words)
 {
 	struct lane *l = f->lane;
-	bool owns = l->numbered && l->chunk; /* after a fork it may be another process's */
+	bool owns = l->numbered && l->chunk; /* not after a fork: the chunk may be the parent's */
 	uint32_t mode = CAPTURE_DETACHED, used;
 
-	/* Most calls of the mode; what the collector wants now is asked for now and then. */
+	/* The common case in counters mode; the control page is read now and then only. */
 	if (likely(frame_mode() == CAPTURE_COUNTERS && !is_recorded(CAPTURE_COUNTERS, call) &&
 		   f->seq % FOLLOW_CALLS))
 		return f->scratch;
 	l->limit = NULL;
-	/* Not yet attached: a child of the process in which the call began, which has recorded it.
-	 */
+	/* Detached: this is a forked child, and the call is recorded in the parent. */
 	if (frame_mode() != CAPTURE_DETACHED)
-		mode = mode_follow();
+		mode = mode_update();
 	if (mode < CAPTURE_COUNTERS || !is_recorded(mode, call) || !lane_number(&capture_self, l))
 		return f->scratch;
 	used = owns ? atomic_load_explicit(&l->chunk->committed, memory_order_relaxed)
 		    : CHUNK_WORDS;
 	if (used + words > CHUNK_WORDS) {
-		if (!lane_feed(l))
+		if (!lane_get_chunk(l))
 			return f->scratch;
 		used = 0;
 	}
@@ -228,11 +230,11 @@ void frame_count(struct frame *f)
 		unsigned call = record_call(f->scratch);
 
 		if (is_recorded(mode, call))
-			loss_count();
+			count_lost_record();
 		counters_add(&capture_self, f);
 		if (mode == CAPTURE_COUNTERS)
 			cost_count(&capture_self, f);
-		/* What hooks that follow are not to blame for. */
+		/* The following hooks are not charged for the time until now. */
 		if (frame_watched(call_table[call].layer, call_table[call].class))
 			capture_self.hooking.late = clock_ticks(capture_gate->clock);
 	}
@@ -257,7 +259,7 @@ void frame_completed(const struct frame *wait, unsigned call, uint64_t link, int
 	frame_commit(&f, w, RECORD_HEAD_WORDS + 2);
 }
 
-/* The unhappy end of vfork.S. */
+/* vfork.S jumps here if the system call fails. */
 __attribute__((visibility("hidden"))) long vfork_failed(long result);
 
 long vfork_failed(long result)

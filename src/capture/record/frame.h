@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The hot path: what every generated wrapper does around the real call. Guest.
+ * The hot path: the code that every generated wrapper runs around the real call. Guest.
  *
  *	struct frame f;
  *	if (!frame_enter(&f))
@@ -13,11 +13,11 @@
  *	if (frame_watched(LAYER_x, CLASS_x))
  *		inline_after(&f, CALL_x, ...);
  *
- * Two counter reads and one record, no lock, no system call, no allocation. A thread writes to the
- *chunk of its lane. `level` is 1 exactly while our own code is between two stores that belong
- *together; a signal handler that lands there finds it set and records into the thread's second
- *lane, which has a thread number of its own. While the real call runs level is 0: calls made
- *beneath it, by it or by a handler, are recorded as its children.
+ * It reads the clock twice and writes one record, without a lock, a system call or an allocation. A
+ * thread writes to the chunk of its lane. `level` is 1 exactly while guest code is between two
+ * stores that belong together. A signal handler that interrupts the guest there sees it and records
+ * into the thread's second lane, which has its own thread number. While the real call runs, level
+ * is 0: calls that the real call or a handler makes are recorded as its children.
  *
  * Nothing here changes errno.
  */
@@ -44,111 +44,112 @@
 #define FRAME_SCRATCH_WORDS (RECORD_HEAD_WORDS + RECORD_FIXED_MAX)
 
 struct lane {
-	uint64_t *write,
-		*limit; /* where the next record goes; limit is NULL to force frame_refill() */
+	uint64_t *write; /* place of the next record */
+	uint64_t *limit; /* end of the chunk; NULL forces frame_refill() */
 	struct chunk *chunk;
-	uint64_t seq;		/* of the last call that began */
-	uint64_t current;	/* seq of the innermost call that has not ended, 0 for none */
+	uint64_t seq;		/* sequence number of the last call that began */
+	uint64_t current;	/* seq of the innermost call that has not ended, 0: none */
 	const void *current_at; /* stack address of its frame */
 	uint32_t thread;	/* number of the thread; valid once numbered is set */
-	uint64_t costed;	/* seq up to which the cost is in the spool's header */
-	uint32_t starved; /* so many calls are not even tried: there was no room a moment ago */
+	uint64_t costed;	/* seq up to which the overhead is in the spool's header */
+	uint32_t starved;	/* calls to skip before the next attempt to get a chunk */
 	bool numbered;
 };
 
-/* Lane 0 is for the thread itself, lane 1 for signal handlers that interrupt our own code. */
+/* Lane 0 is for the thread itself, lane 1 for signal handlers that interrupt guest code. */
 #define LANES 2
 
-/* The innermost call under way of those that exist under two names, and its frame. */
+/* The innermost current call to a function with two names (MPI_X and PMPI_X), and its frame. */
 struct calling {
 	uint32_t call;
 	const void *at;
 };
 
-/* The slots that a lane has counted calls in lately; see counters.c. */
+/* A cache of the slots in which a lane has counted calls recently; see counters.c. */
 #define COUNTING_WAYS 4
 struct counting {
 	uint64_t key, whose;
-	struct counters_slot *slot; /* NULL: nothing is here */
+	struct counters_slot *slot; /* NULL: the entry is empty */
 };
 
-/* What hooks of plug-ins did in this thread since it was last added to the spool's accounts. */
+/* Calls of a plug-in's hooks in this thread that are not yet in the spool's header. */
 struct hook_account {
-	uint64_t calls, acts, ticks, worst;
+	uint64_t calls, acts, ticks, worst; /* worst: ticks of the longest call */
 };
 
-/* The plug-ins' side of a thread; see inline/host.h. */
+/* The state of in-line plug-ins in a thread. It belongs to inline/host.c. */
 struct hooking {
-	const void *volatile at; /* frame of the call whose hooks run now; NULL for none */
-	uint64_t late;		 /* when slow work after a call ended: hooks begin no earlier */
-	uint64_t outside;	 /* ticks of the hook that runs which are the kernel's */
-	uint32_t calls, limit;	 /* of hooks since the accounts were added, and when to add them */
+	const void *volatile at; /* frame of the call whose hooks are running; NULL: none */
+	uint64_t late; /* end of the guest's slow work after a call, which hooks must not be charged
+			  for */
+	uint64_t outside;      /* ticks that the running hook has spent in the kernel */
+	uint32_t calls, limit; /* hook calls since the last flush; flush when calls == limit */
 	struct hook_account accounts[CONTROL_PLUGINS];
 };
 
 #define SELF_RECORDS 16
 
 struct self {
-	volatile uint32_t vforked; /* set in a child of vfork, which borrows its parent's thread;
-				      first: see vfork.S */
-	volatile uint32_t level;   /* lanes in use by our own code right now */
+	volatile uint32_t vforked; /* not 0 in a child of vfork, which runs in its parent's thread;
+				      must be the first member: see vfork.S */
+	volatile uint32_t level;   /* number of lanes that guest code is using now */
 	struct lane lanes[LANES];
 	int32_t tid;
-	bool armed; /* the thread's destructor will run */
+	bool armed; /* the destructor thread_leave() will run */
 	struct calling calling;
-	uint64_t moved;	       /* bytes by calls of HDF5 so far: for libraries that use it */
-	uint64_t record_ticks; /* what SELF_RECORDS records cost; see cost.h */
+	uint64_t moved;	       /* bytes moved by HDF5 calls so far, for libraries on top of HDF5 */
+	uint64_t record_ticks; /* overhead of SELF_RECORDS records; see cost.h */
 	struct hooking hooking;
 	struct counting counting[LANES][COUNTING_WAYS];
 } __attribute__((aligned(64))); /* the flags and lane 0 share a cache line */
 
-/* The page that a fork empties: after any kind of fork the mode reads CAPTURE_DETACHED. */
+/* In a page that fork wipes: in the child of any kind of fork the mode reads CAPTURE_DETACHED. */
 struct gate {
 	_Atomic uint32_t mode; /* enum capture_mode */
 	uint32_t clock;	       /* enum capture_clock */
-	uint32_t messages;     /* not 0: those of MPI-IO are recorded; see messages.h */
-	/* Of which calls a plug-in wants to be told: by layer, a bit per enum call_class. */
+	uint32_t messages;     /* not 0: MPI messages are recorded; see libraries/messages.h */
+	/* The calls that some in-line plug-in wants: by layer, a bit per enum call_class. */
 	_Atomic uint32_t watched[LAYER_COUNT];
 };
 
-/* The state of one wrapped call, on the caller's stack. */
+/* The state of one wrapped call, on the stack of its wrapper. */
 struct frame {
 	uint64_t start, stop;
-	uint64_t seq, parent; /* parent is 0 for none; seq becomes 0 when no record was made */
+	uint64_t seq, parent; /* parent 0: none; seq becomes 0 if no record was made */
 	const void *parent_at;
 	struct lane *lane;
-	uint32_t level;			       /* of the lane */
-	uint64_t scratch[FRAME_SCRATCH_WORDS]; /* takes the words of a call that is not recorded */
+	uint32_t level;			       /* index of the lane */
+	uint64_t scratch[FRAME_SCRATCH_WORDS]; /* for the words of a call that is not recorded */
 };
 
 extern struct gate *capture_gate __attribute__((visibility("hidden")));
 extern __thread struct self capture_self __attribute__((visibility("hidden"))) TLS_FAST;
 
-/* Orders our own stores as a signal handler of the same thread sees them. */
+/* Orders the guest's stores as seen by a signal handler of the same thread. */
 INLINE void signal_fence(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Out of line: attaches, steps aside, or takes the second lane. False: do the real call and nothing
- * else. */
+/* Attaches to the run, or uses the second lane. False: the wrapper only calls the real function. */
 __attribute__((cold, visibility("hidden"))) bool frame_enter_slow(struct frame *f);
 
-/* Out of line: finds room for a record in another chunk; scratch if it is to be counted or lost. */
+/* Finds room for a record in another chunk; returns scratch if the call is not recorded. */
 __attribute__((cold, visibility("hidden"))) uint64_t *frame_refill(struct frame *f, unsigned call,
 								   unsigned words);
 
-/* Out of line: adds a call that was not recorded to the counters of its file. */
+/* Adds a call that was not recorded to the counters of its file. */
 __attribute__((cold, visibility("hidden"))) void frame_count(struct frame *f);
 
 /*
- * Starts a call in the lane of this level. current_at is f before level is raised and until after
- * it is lowered again: so a raised level always belongs to the frame that current_at names.
+ * Starts a call in the lane of this level. current_at is set to f before level is raised and stays
+ * until level is lowered again, so a raised level always belongs to the frame that current_at
+ * names.
  */
 INLINE void frame_begin(struct frame *f, struct self *s, uint32_t level)
 {
 	struct lane *l = &s->lanes[level];
-	/* A live caller's frame lies above ours; one below was left by longjmp: nobody's parent. */
+	/* The frame of a live caller is above f; longjmp has abandoned one that is below. */
 	bool live = (uintptr_t)l->current_at > (uintptr_t)f;
 
 	f->lane = l;
@@ -170,13 +171,14 @@ INLINE uint32_t frame_mode(void)
 	return atomic_load_explicit(&capture_gate->mode, memory_order_relaxed);
 }
 
-/* Then every real function is known (attach.c), and a wrapper has nothing to do but call it. */
+/* If true, all real functions are resolved (attach.c), and a wrapper only calls its function. */
 INLINE bool frame_is_off(void)
 {
 	return frame_mode() == CAPTURE_OFF;
 }
 
-/* Both are constants in a wrapper: this is one load and one test. */
+/* Does an in-line plug-in want this call? One load and one test, as both arguments are constants.
+ */
 INLINE bool frame_watched(enum layer layer, enum call_class class)
 {
 	return atomic_load_explicit(&capture_gate->watched[layer], memory_order_relaxed) >> class &
@@ -192,9 +194,9 @@ INLINE bool frame_enter(struct frame *f)
 	if (unlikely(s->level | s->vforked))
 		return frame_enter_slow(f);
 	/*
-	 * The real call is the time to fetch the two lines that frame_leave() and frame_commit()
-	 * store to. The collector had them last, and a system call does not let us wait for them in
-	 * the store buffer.
+	 * Prefetches during the real call the two cache lines that frame_leave() and frame_commit()
+	 * store to: the collector used them last, and a system call drains the store buffer, so the
+	 * stores would have to wait for them.
 	 */
 	__builtin_prefetch(s->lanes[0].write, 1);
 	__builtin_prefetch(s->lanes[0].chunk, 1);
@@ -209,9 +211,9 @@ INLINE void frame_stop(struct frame *f)
 }
 
 /*
- * Gives the place of a record of so many words and fills in its head; raises level until
- * frame_commit(). In scratch only the first FRAME_SCRATCH_WORDS exist: write strings by
- * frame_text() alone, which knows.
+ * Returns the place for a record of `words` words and fills in its head; raises level until
+ * frame_commit(). The place may be f->scratch, which has FRAME_SCRATCH_WORDS only: write strings
+ * with frame_text(), which takes care of that.
  */
 INLINE uint64_t *frame_leave(struct frame *f, unsigned call, unsigned words, int error)
 {
@@ -220,7 +222,7 @@ INLINE uint64_t *frame_leave(struct frame *f, unsigned call, unsigned words, int
 
 	capture_self.level = f->level + 1;
 	signal_fence();
-	/* The gate is asked again: the real call may have come back in a child of its process. */
+	/* Checks the gate again: the real call may have returned in a forked child. */
 	if (likely(l->limit - l->write >= (ptrdiff_t)words) &&
 	    likely(frame_mode() == CAPTURE_TRACE))
 		w = l->write;
@@ -239,8 +241,7 @@ INLINE void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 
 	if (likely(w != f->scratch)) {
 		l->write = w + words;
-		/* Publishes the record to the collector; pairs with the acquire in spool_pending().
-		 */
+		/* Publishes the record; pairs with the acquire in spool_pending(). */
 		atomic_store_explicit(&l->chunk->committed, (uint32_t)(l->write - l->chunk->words),
 				      memory_order_release);
 	} else {
@@ -254,15 +255,15 @@ INLINE void frame_commit(struct frame *f, uint64_t *w, unsigned words)
 }
 
 /*
- * Ends a call that is not to be recorded after all, and gives its number back. False, and it is to
- * be recorded, where a call inside it has got a number: that one names it as its cause.
+ * Ends a call without a record and releases its sequence number. Fails if a nested call has got a
+ * number: its record names this call as its parent, so this call has to be recorded.
  */
 INLINE bool frame_drop(struct frame *f)
 {
 	struct lane *l = f->lane;
 	bool last;
 
-	/* No signal handler may take a number between the question and the answer. */
+	/* Keeps signal handlers from using the next number between the test and the decrement. */
 	capture_self.level = f->level + 1;
 	signal_fence();
 	last = l->seq == f->seq;
@@ -280,16 +281,16 @@ INLINE bool frame_drop(struct frame *f)
 }
 
 /*
- * After the record of a call that waits, which of what it waited for is complete: one record
- * beneath it. call is one of CALL_completed_*, link the LINK word of what began it.
+ * After the record of a waiting call: adds a child record for one operation that it found complete.
+ * call is one of CALL_completed_*, link is the LINK word of the call that started the operation.
  */
 __attribute__((cold, visibility("hidden"))) void frame_completed(const struct frame *wait,
 								 unsigned call, uint64_t link,
 								 int64_t result, int error);
 
 /*
- * A function with two names (MPI_X and PMPI_X) may be reached by one through the other, when
- * another tool stands between: it is recorded once. A frame below ours was left by longjmp.
+ * A function with two names (MPI_X and PMPI_X) may be entered twice if another tool is between
+ * them; only the outer call is recorded. A frame below this one was abandoned by longjmp.
  */
 INLINE bool call_is_inner(uint32_t call)
 {
@@ -312,18 +313,18 @@ INLINE void call_end(struct calling outer)
 	capture_self.calling = outer;
 }
 
-/* The id of the call in f; valid between frame_leave() and the end of the wrapper. 0 when not
- * recorded. */
+/* The id of the call in f, 0 if it is not recorded. Valid from frame_leave() to the end of the
+ * wrapper. */
 INLINE uint64_t frame_id(const struct frame *f)
 {
 	return f->seq ? id_make(f->lane->thread, f->seq) : 0;
 }
 
-/* Bytes to record of a string that the call has just used; 0 when it is not there or not readable.
- */
+/* Bytes to record of a string that the call has used; 0 if it is NULL or not readable. */
 static inline size_t text_length(const char *text, int error)
 {
-	if (!text || error == EFAULT /* the kernel could not read it either */)
+	/* After EFAULT, the kernel could not read it either. */
+	if (!text || error == EFAULT)
 		return 0;
 	return strnlen(text, RECORD_STRING_MAX);
 }
@@ -333,7 +334,7 @@ static inline unsigned text_words(size_t length)
 	return 1 + (unsigned)((length + 7) / 8);
 }
 
-/* Stores a string at w, which lies in the record or in scratch. Returns the place after it. */
+/* Stores a string at w, in the record or in scratch. Returns the place behind it. */
 static inline uint64_t *frame_text(struct frame *f, uint64_t *w, const char *text, size_t length)
 {
 	if (w >= f->scratch && w < f->scratch + FRAME_SCRATCH_WORDS)
@@ -354,8 +355,7 @@ void frame_commit_called(struct frame *f, uint64_t *w, unsigned words);
 uint64_t *frame_text_called(struct frame *f, uint64_t *w, const char *text, size_t length);
 #pragma GCC visibility pop
 
-/* Wrappers by the hundred around calls that take microseconds: small ones are better than fast
- * ones.
+/* Libraries with hundreds of functions that take microseconds: code size matters more than speed.
  */
 #ifdef SLUICE_COMPACT
 #define frame_enter frame_enter_called

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The hot path as functions: for wrappers of which there are many and whose calls take long.
+ * The hot path as functions instead of inline code, for wrappers compiled with SLUICE_COMPACT.
  */
 #include "capture/record/frame.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A key may be in any of the REACH slots from its own; all of them are always looked at, so that a
- * slot can be emptied without a trace.
+ * A hash table with linear probing. A key may be in any of the REACH slots from its home slot. A
+ * search looks at all of them, so a slot can be emptied without a marker.
  */
 #include "capture/record/handle_table.h"
 
@@ -14,18 +14,18 @@
 #define SPACES 16
 
 /*
- * Keys lie together: a search in vain, which is the common one, touches two or three lines. Address
- * space that is touched only where used; made with the first thing.
+ * Keys are stored apart from the entries: a failed search, the common case, touches two or three
+ * cache lines only. The memory is reserved with the first entry; pages are allocated on use.
  */
 struct table {
 	_Atomic uint64_t keys[SLOTS]; /* 0: empty */
-	struct handle_entry things[SLOTS];
+	struct handle_entry entries[SLOTS];
 };
 
 static _Atomic(struct table *) table;
 static _Atomic uint32_t counts[SPACES];
 
-static struct table *table_make(void)
+static struct table *table_create(void)
 {
 	struct table *made, *none = NULL;
 
@@ -40,28 +40,28 @@ static struct table *table_make(void)
 	return made;
 }
 
-/* The i-th place where the key may be. */
-static unsigned slot_of(uint64_t key, unsigned i)
+/* The i-th slot in which the key may be. */
+static unsigned slot_index(uint64_t key, unsigned i)
 {
 	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
 
 	return (unsigned)(((hash >> 40) + i) % SLOTS);
 }
 
-static struct handle_entry *thing_find(struct table *t, uint64_t key)
+static struct handle_entry *entry_find(struct table *t, uint64_t key)
 {
 	for (unsigned i = 0; t && i < REACH; i++) {
-		unsigned slot = slot_of(key, i);
+		unsigned slot = slot_index(key, i);
 
 		if (atomic_load_explicit(&t->keys[slot], memory_order_relaxed) == key)
-			return &t->things[slot];
+			return &t->entries[slot];
 	}
 	return NULL;
 }
 
 struct handle_entry *handle_table_find(uint64_t key)
 {
-	return thing_find(atomic_load_explicit(&table, memory_order_acquire), key);
+	return entry_find(atomic_load_explicit(&table, memory_order_acquire), key);
 }
 
 uint32_t handle_table_count(enum space space)
@@ -69,14 +69,14 @@ uint32_t handle_table_count(enum space space)
 	return atomic_load_explicit(&counts[space], memory_order_relaxed);
 }
 
-/* Empties a slot that still holds the key; of two threads that try, one gets the link. */
+/* Empties a slot that holds the key; if two threads try, only one of them gets the link. */
 static uint64_t slot_empty(struct table *t, size_t slot, uint64_t key)
 {
-	uint64_t link = atomic_exchange_explicit(&t->things[slot].link, 0, memory_order_relaxed);
+	uint64_t link = atomic_exchange_explicit(&t->entries[slot].link, 0, memory_order_relaxed);
 
 	if (!link)
 		return 0;
-	/* Pairs with the acquire in slot_claim(): a new key never meets the old link. */
+	/* Pairs with the acquire in slot_claim(): a new key is never seen with the old link. */
 	atomic_store_explicit(&t->keys[slot], 0, memory_order_release);
 	atomic_fetch_sub_explicit(&counts[key >> 60], 1, memory_order_relaxed);
 	return link;
@@ -87,7 +87,7 @@ uint64_t handle_table_take(uint64_t key)
 	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
 
 	for (unsigned i = 0; t && i < REACH; i++) {
-		unsigned slot = slot_of(key, i);
+		unsigned slot = slot_index(key, i);
 		uint64_t link = 0;
 
 		if (atomic_load_explicit(&t->keys[slot], memory_order_relaxed) == key)
@@ -101,7 +101,7 @@ uint64_t handle_table_take(uint64_t key)
 static struct handle_entry *slot_claim(struct table *t, uint64_t key)
 {
 	for (unsigned i = 0; i < REACH; i++) {
-		unsigned slot = slot_of(key, i);
+		unsigned slot = slot_index(key, i);
 		uint64_t none = 0;
 
 		/* Pairs with the release in slot_empty(). */
@@ -109,7 +109,7 @@ static struct handle_entry *slot_claim(struct table *t, uint64_t key)
 							    memory_order_acquire,
 							    memory_order_relaxed)) {
 			atomic_fetch_add_explicit(&counts[key >> 60], 1, memory_order_relaxed);
-			return &t->things[slot];
+			return &t->entries[slot];
 		}
 	}
 	return NULL;
@@ -119,11 +119,11 @@ static struct table *table_get(void)
 {
 	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
 
-	return t ? t : table_make();
+	return t ? t : table_create();
 }
 
-/* Gives it all that a thing starts with. */
-static struct handle_entry *slot_fill(struct handle_entry *n, uint64_t key, uint64_t link)
+/* Initializes the entry of a slot that was claimed or is replaced. */
+static struct handle_entry *entry_init(struct handle_entry *n, uint64_t key, uint64_t link)
 {
 	if (!n)
 		return NULL;
@@ -143,15 +143,15 @@ struct handle_entry *handle_table_put(uint64_t key, uint64_t link)
 
 	if (!t || !link)
 		return NULL;
-	n = thing_find(t, key);
-	return slot_fill(n ? n : slot_claim(t, key), key, link);
+	n = entry_find(t, key);
+	return entry_init(n ? n : slot_claim(t, key), key, link);
 }
 
 bool handle_table_add(uint64_t key, uint64_t link)
 {
 	struct table *t = table_get();
 
-	return t && link && slot_fill(slot_claim(t, key), key, link);
+	return t && link && entry_init(slot_claim(t, key), key, link);
 }
 
 unsigned handle_table_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max)

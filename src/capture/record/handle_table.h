@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Things that calls know by a value other than a descriptor: handles of libraries, asynchronous
- * requests, mappings. A table from (space, value) to the LINK word of the call that made the thing.
- * Guest.
+ * Handles that are not descriptors: handles of libraries, asynchronous requests, mappings. The
+ * table maps (space, value) to the LINK word of the call that made the handle. Guest.
  *
- * Lock-free, of fixed size, shared by all threads and copied by fork. What finds no place is
- * recorded without a link.
+ * It is lock-free, has a fixed size, is shared by all threads and copied by fork. Calls on a handle
+ * that did not fit into the table are recorded without a link.
  */
 #ifndef SLUICE_CAPTURE_RECORD_HANDLE_TABLE_H
 #define SLUICE_CAPTURE_RECORD_HANDLE_TABLE_H
 
 #include "capture/record/frame.h"
 
-/* What a value means; values of one space are unique while they live. */
+/* What a value is. Values of one space are unique while the handle is open. */
 enum space {
 	SPACE_NONE,
 	SPACE_MAPPING,	       /* address of a mapping */
@@ -33,12 +32,12 @@ enum space {
 struct handle_entry {
 	_Atomic uint64_t key;
 	_Atomic uint64_t link; /* LINK word */
-	_Atomic uint64_t note; /* these are for the owner of the space */
+	_Atomic uint64_t note; /* this and the rest: for the library that uses the space */
 	_Atomic uint64_t count;
 	_Atomic uint64_t more[4];
 };
 
-/* Values have 60 bits: addresses, ints, and HDF5's ids, whose type is in bits 56 to 59. */
+/* Values have 60 bits, enough for addresses, ints and HDF5 ids (type in bits 56 to 59). */
 static inline uint64_t handle_key(enum space space, uint64_t value)
 {
 	return (uint64_t)space << 60 | (value & ((UINT64_C(1) << 60) - 1));
@@ -46,28 +45,29 @@ static inline uint64_t handle_key(enum space space, uint64_t value)
 
 #pragma GCC visibility push(hidden)
 
-/* NULL where it is not known. The entry may become another's once the thing is closed. */
+/* NULL if the handle is unknown. The entry may be reused as soon as the handle is closed. */
 struct handle_entry *handle_table_find(uint64_t key);
 
-/* Forgets it and returns its LINK word; 0 where it is not known. Of several, any one. */
+/* Removes an entry with this key and returns its LINK word; 0 if there is none. */
 uint64_t handle_table_take(uint64_t key);
 
-/* A new thing, or what replaces an old one of the same name; all but key and link is 0. NULL: no
+/* Adds an entry, or replaces one with the same key; all other members are 0. NULL: there is no
  * room. */
 struct handle_entry *handle_table_put(uint64_t key, uint64_t link);
 
-/* One more thing of a name that others may have, too. False: no room. */
+/* Adds an entry even if there is one with the same key. False: there is no room. */
 bool handle_table_add(uint64_t key, uint64_t link);
 
-/* How many things of the space are known: 0 makes a lookup unnecessary. */
+/* The number of entries of a space; 0 makes a lookup unnecessary. */
 uint32_t handle_table_count(enum space space);
 
-/* Takes every thing whose key has these bits under the mask; at most `max`. Returns how many. */
+/* Removes up to `max` entries with (key & mask) == bits and stores their LINK words. Returns their
+ * number. */
 unsigned handle_table_take_all(uint64_t mask, uint64_t bits, uint64_t *links, unsigned max);
 
 #pragma GCC visibility pop
 
-/* After the record of f, which made the thing. NULL where it failed or was not recorded. */
+/* After the record of the call in f, which made the handle. NULL if it failed or has no record. */
 static inline struct handle_entry *handle_table_made(enum space space, uint64_t value,
 						     const struct frame *f, int err)
 {
@@ -77,9 +77,9 @@ static inline struct handle_entry *handle_table_made(enum space space, uint64_t 
 			  : NULL;
 }
 
-INLINE uint64_t handle_entry_link(const struct handle_entry *named)
+INLINE uint64_t handle_entry_link(const struct handle_entry *entry)
 {
-	return named ? atomic_load_explicit(&named->link, memory_order_relaxed) : 0;
+	return entry ? atomic_load_explicit(&entry->link, memory_order_relaxed) : 0;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Descriptors that no wrapped call has made: inherited over exec, made inside libc, or received.
- * The first successful call on one writes an "inherited" record that names it, dated just before
- * that call.
+ * Descriptors that no wrapped call has made: inherited over exec, made inside libc, or received
+ * from another process. The first successful call on one writes an "inherited" record with its
+ * name. Its time is just before that call.
  */
 #include "capture/record/handles.h"
 
@@ -18,8 +18,8 @@
 _Atomic uint64_t *capture_handles;
 _Atomic int capture_handles_high = -1;
 
-/* Everything that is not in a file system counts as network: sockets, pipes, event descriptors. */
-static enum link_kind kind_of(int fd)
+/* Everything outside a file system counts as network: sockets, pipes, event descriptors. */
+static enum link_kind descriptor_kind(int fd)
 {
 	struct stat st;
 
@@ -36,8 +36,8 @@ static enum link_kind kind_of(int fd)
 	}
 }
 
-/* What /proc says the descriptor is. */
-static size_t name_of(int fd, char *name, size_t size)
+/* The target of the descriptor's link in /proc. */
+static size_t read_descriptor_name(int fd, char *name, size_t size)
 {
 	char path[32] = "/proc/self/fd/", digits[12];
 	int n = 0, at = 14;
@@ -52,22 +52,22 @@ static size_t name_of(int fd, char *name, size_t size)
 }
 
 /*
- * Writes the record. The call that met the descriptor is still the innermost one of its lane; ours
- * stands beside it, not beneath, and a tick earlier.
+ * Writes the record. The call in `user`, which used the descriptor, is still the innermost one of
+ * its lane. The record becomes its sibling, not its child, and is one tick earlier.
  */
-static uint64_t inherited_record(int fd, const struct frame *met)
+static uint64_t write_inherited_record(int fd, const struct frame *user)
 {
 	char name[512];
-	size_t length = name_of(fd, name, sizeof(name));
+	size_t length = read_descriptor_name(fd, name, sizeof(name));
 	unsigned words = RECORD_HEAD_WORDS + 3 + text_words(length);
 	uint64_t enclosing, *w;
 	struct frame f;
 
 	if (!frame_enter(&f))
 		return 0;
-	f.start = f.stop = met->start - 1;
+	f.start = f.stop = user->start - 1;
 	enclosing = f.parent;
-	f.parent = met->parent;
+	f.parent = user->parent;
 	w = frame_leave(&f, CALL_inherited, words, 0);
 	f.parent = enclosing;
 	w[4] = 0;
@@ -81,10 +81,10 @@ static uint64_t inherited_record(int fd, const struct frame *met)
 uint64_t handle_inherit(int fd)
 {
 	uint32_t level = capture_self.level;
-	const struct frame *met = level < LANES ? capture_self.lanes[level].current_at : NULL;
+	const struct frame *user = level < LANES ? capture_self.lanes[level].current_at : NULL;
 	int saved = errno;
-	enum link_kind kind = met ? kind_of(fd) : LINK_UNKNOWN;
-	uint64_t id = kind != LINK_UNKNOWN ? inherited_record(fd, met) : 0, link = 0;
+	enum link_kind kind = user ? descriptor_kind(fd) : LINK_UNKNOWN;
+	uint64_t id = kind != LINK_UNKNOWN ? write_inherited_record(fd, user) : 0, link = 0;
 
 	if (id) {
 		link = link_make(kind, id);

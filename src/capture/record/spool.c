@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guest's half of the spool: taking chunks and growing by segments. Lock-free throughout: a
- * thread that finds nothing free grows the spool by itself, so nobody ever waits for anybody.
+ * The guest's side of the spool: claims chunks and adds segments. All of it is lock-free: a thread
+ * that finds no free chunk grows the spool itself, so no thread ever waits for another.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* After a failure to grow we do not ask the kernel again for so long. */
+/* Time to wait after a failure to grow before the next attempt. */
 #define RETRY_NS 100000000u
 
 static _Atomic uint64_t claimed_segments[SPOOL_SEGMENTS_MAX / 64];
@@ -62,7 +62,7 @@ static uint32_t segment_claim(void)
 	return SPOOL_SEGMENTS_MAX;
 }
 
-static void segment_unclaim(uint32_t segment)
+static void segment_release(uint32_t segment)
 {
 	atomic_fetch_and(&claimed_segments[segment / 64], ~(UINT64_C(1) << segment % 64));
 }
@@ -84,27 +84,28 @@ static unsigned char *segment_map(uint32_t segment)
 	syscall(SYS_close, fd);
 	if (base == MAP_FAILED)
 		return NULL;
-	/* One call instead of a fault per page; a kernel that does not know it faults as usual. */
+	/* One call instead of a fault per page; older kernels fail and fault as usual. */
 	if (segment)
 		syscall(SYS_madvise, base, bytes, MADV_POPULATE_WRITE);
 	return base;
 }
 
-/* Shows the segment's chunks to all threads of the process, and to the collector. */
+/* Publishes the segment's chunks to all threads of the process and to the collector. */
 static void segment_publish(uint32_t segment, unsigned char *base)
 {
 	struct membership *m = &capture_membership;
 	uint32_t first = spool_segment_first(segment), end = first + spool_segment_chunks(segment);
 
 	atomic_store_explicit(&m->segments[segment], base, memory_order_release);
-	/* The chunks become visible as free first: allocated and not free means claimed. */
+	/* First the chunks become free: a chunk that is allocated and not free counts as claimed.
+	 */
 	for (uint32_t chunk = first; chunk < end; chunk++)
 		atomic_fetch_or(&m->header->free_map[chunk / 64], UINT64_C(1) << chunk % 64);
 	atomic_fetch_or(&m->header->segment_map[segment / 64], UINT64_C(1) << segment % 64);
 }
 
-/* Reserves the segment's chunks of what the run may take. */
-static bool budget_take(uint32_t segment)
+/* Reserves the segment's chunks within the limit of the run. */
+static bool reserve_chunks(uint32_t segment)
 {
 	struct control *c = capture_membership.control;
 	uint32_t chunks = spool_segment_chunks(segment);
@@ -115,12 +116,12 @@ static bool budget_take(uint32_t segment)
 	return false;
 }
 
-/* The segment, allocated and mapped within the budget; NULL if that cannot be. */
-static unsigned char *segment_make(uint32_t segment)
+/* Allocates and maps the segment; NULL if the limit is reached or the disk is full. */
+static unsigned char *segment_create(uint32_t segment)
 {
 	unsigned char *base;
 
-	if (!budget_take(segment))
+	if (!reserve_chunks(segment))
 		return NULL;
 	base = segment_map(segment);
 	if (!base)
@@ -140,12 +141,12 @@ bool spool_grow(void)
 		return false;
 	segment = segment_claim();
 	if (segment < SPOOL_SEGMENTS_MAX)
-		base = segment_make(segment);
+		base = segment_create(segment);
 	if (base) {
 		segment_publish(segment, base);
 	} else {
 		if (segment < SPOOL_SEGMENTS_MAX)
-			segment_unclaim(segment);
+			segment_release(segment);
 		atomic_store_explicit(&retry_at_ns, now + RETRY_NS, memory_order_relaxed);
 	}
 	errno = saved;
@@ -159,7 +160,7 @@ void spool_forget(void)
 	atomic_store(&retry_at_ns, 0);
 }
 
-/* The lowest free chunk: the one most likely still warm in the cache. */
+/* Claims the lowest free chunk, which is the most likely one to be in the CPU cache. */
 static uint32_t chunk_claim(void)
 {
 	struct spool_header *h = capture_membership.header;
@@ -206,7 +207,7 @@ void spool_yield(struct lane *lane)
 {
 	if (!lane->chunk)
 		return;
-	/* After this the chunk is the collector's; pairs with the acquire in spool_pending(). */
+	/* Gives the chunk to the collector; pairs with the acquire in spool_pending(). */
 	atomic_store_explicit(&lane->chunk->state, CHUNK_FULL, memory_order_release);
 	lane->chunk = NULL;
 	lane->write = lane->limit = NULL;

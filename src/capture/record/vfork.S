@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * vfork returns twice on one stack and one thread pointer, so it cannot be wrapped in C. The child borrows
- * its parent's thread: capture_self.vforked (the first member) tells our code to stand aside until the
- * parent goes on, which happens only after the child's exec or exit. It counts: a child may vfork, too.
+ * vfork returns twice on one stack with one thread pointer, so it cannot be wrapped in C. The child runs
+ * in its parent's thread. While capture_self.vforked (the first member) is not 0, the guest records nothing;
+ * the parent continues only after the child's exec or exit. It is a counter because a child may vfork, too.
  */
 	.hidden	capture_self
 	.hidden	vfork_failed
@@ -18,7 +18,7 @@
 vfork:
 	.cfi_startproc
 #if defined(__aarch64__)
-	/* x1 and x2 survive the system call: address of the mark. The return address stays in x30. */
+	/* x9, the address of the counter, survives the system call. The return address stays in x30. */
 	hint	#34
 	mrs	x1, tpidr_el0
 	adrp	x2, :gottprel:capture_self
@@ -43,7 +43,7 @@ vfork:
 	b.cs	vfork_failed
 1:	ret
 #elif defined(__x86_64__)
-	/* The child may overwrite the return address on the stack: keep it in rdi, which the kernel keeps. */
+	/* The child may overwrite the return address on the stack: it is kept in rdi, which the kernel preserves. */
 	endbr64
 	popq	%rdi
 	.cfi_adjust_cfa_offset -8
@@ -63,7 +63,7 @@ vfork:
 2:	movq	%rax, %rdi
 	jmp	vfork_failed
 #else
-#error "vfork.S knows aarch64 and x86-64"
+#error "vfork.S supports aarch64 and x86-64 only"
 #endif
 	.cfi_endproc
 	.size	vfork, . - vfork
